@@ -1,0 +1,87 @@
+package gdwire
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// maxPath is how many bytes a path has at most, maxKey how many of a key are in
+// it.
+const (
+	maxPath = 200
+	maxKey  = 32
+)
+
+// A place is where in its frame a token is: how far from the number of elements
+// done, and in which part of the element.
+type place struct {
+	offset int8
+	part   part
+}
+
+// A part is a part of a container.
+type part uint8
+
+const (
+	partNone  part = iota
+	partElem       // an element, name or packed string
+	partKey        // a key, or a property's name
+	partValue      // a key's or property's value
+)
+
+// appendPath appends the path of the latest token or, if next is set, of the
+// coming one. keyText gives the start of the string that is the latest key or
+// property name of frame i, false if it is no string.
+func (s *state) appendPath(dst []byte, next bool, keyText func(i int) ([]byte, bool)) []byte {
+	start := len(dst)
+	dst = append(dst, '$')
+	for i := 1; i <= len(s.outer) && len(dst)-start < maxPath; i++ {
+		index, part := s.frame(i).place(next && i == len(s.outer))
+		switch part {
+		case partElem:
+			dst = append(dst, '[')
+			dst = strconv.AppendInt(dst, index, 10)
+			dst = append(dst, ']')
+		case partKey:
+			dst = appendCall(dst, ".key(", index)
+		case partValue:
+			key, ok := keyText(i)
+			if !ok {
+				dst = appendCall(dst, ".value(", index)
+				break
+			}
+			dst = append(dst, '[')
+			dst = strconv.AppendQuote(dst, string(cutKey(key)))
+			dst = append(dst, ']')
+		}
+	}
+	return dst[:min(len(dst), start+maxPath)]
+}
+
+func appendCall(dst []byte, name string, index int64) []byte {
+	dst = append(dst, name...)
+	dst = strconv.AppendInt(dst, index, 10)
+	return append(dst, ')')
+}
+
+// cutKey returns as much of a key as a path shows, not ending inside a rune.
+func cutKey(b []byte) []byte {
+	if len(b) <= maxKey {
+		return b
+	}
+	return b[:wholeRunes(b, maxKey)]
+}
+
+// wholeRunes returns the largest n up to max at which b may be cut without
+// splitting a rune. Bytes that are no UTF-8 can be cut anywhere.
+func wholeRunes(b []byte, max int) int {
+	for n := max; n > 0 && n > max-utf8.UTFMax; n-- {
+		if utf8.RuneStart(b[n-1]) {
+			if utf8.FullRune(b[n-1 : max]) {
+				return max
+			}
+			return n - 1
+		}
+	}
+	return max
+}

@@ -1,0 +1,582 @@
+package gdwire
+
+import (
+	"encoding/binary"
+	"io"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/valyala/bytebufferpool"
+)
+
+// DefaultWindowSize is how many bytes of text or elements one token holds at
+// most, unless [DecoderOptions] say otherwise.
+const DefaultWindowSize = 16 << 10
+
+const (
+	minWindow = 16
+	maxWindow = 1 << 30
+	// history is how many consumed bytes the window keeps: enough for a key that
+	// has just been read to be quoted in a path.
+	history = 64
+	// headroom is what a token may need beside text: headers, padding, a NUL.
+	headroom = 64
+)
+
+// DecoderOptions say how to read. The zero value is [Godot4] with default
+// [Limits], as lenient as the engines are.
+type DecoderOptions struct {
+	// Format is what the bytes are in. nil: Godot4.
+	Format *Format
+	// Limits on what is believed.
+	Limits Limits
+	// WindowSize is how many bytes of text or elements one token holds at most.
+	// A string that fits is one chunk; chunk borders depend on nothing else.
+	// 0: DefaultWindowSize. Less than 16 counts as 16, more than 1 GiB as that.
+	WindowSize int
+	// AllowObjects lets objects in full pass. They name classes and scripts that
+	// an engine would create, so whoever hands them on should trust the sender.
+	AllowObjects bool
+	// Strict refuses what engines read but never write; the package's
+	// documentation lists it.
+	Strict bool
+	// AnyUTF8 hands out text without asking whether it is UTF-8.
+	AnyUTF8 bool
+	// DoubleReals: in the manuals' formats every component of maths types and of
+	// packed vectors and colours has 64 bits. Godot 4 marks them itself.
+	DoubleReals bool
+}
+
+// window is the part of the input that is in memory:
+//
+//	buf[:r]     consumed; at least the last bytes of it are kept for paths
+//	buf[r:lim]  read, may be consumed
+//	buf[lim:end] read, behind Limits.Bytes
+//	buf[end:]   free
+//
+// 0 ≤ r ≤ lim ≤ end ≤ len(buf). Positions count bytes from when the Decoder was
+// made, on through Reset and Release, so none ever comes twice: base is that of
+// buf[0], and live that of the one payload that is valid, 0 for none.
+type window struct {
+	buf         []byte
+	base, live  uint64
+	r, lim, end int
+}
+
+// A Decoder reads values as tokens. It is made by NewDecoder, or a zero one made
+// ready by Reset, ResetN or ResetBytes; one goroutine may use it at a time.
+//
+// Values stand back to back. A read error is handed on as it is, nothing is lost
+// by it, and the call can be made again. An [Error] stays until Reset.
+//
+// Beside the window, which comes from a pool, it keeps a frame of 32 bytes for
+// all that is open at a time. It allocates nothing for a count that it read.
+type Decoder struct {
+	window
+	state
+	src     io.Reader // nil after ResetBytes
+	srcErr  error     // came with bytes; due when these are used up
+	err     error     // comes with every call, or if once is set with the next
+	once    bool
+	at      uint64 // where the latest token starts
+	payload payload
+	bulk    bulk  // what AppendString, Payload and ReadPacked go on with
+	skip    int   // the depth an interrupted SkipValue or CopyValue goes on to, plus one
+	unsent  Token // what an interrupted CopyValue still has to write
+
+	origin  uint64 // where offset 0 is
+	stop    uint64 // where the input ends, if its length was given
+	begin   uint64 // where the top-level value begins
+	values  uint64 // announced so far in it
+	started bool   // it is not the first since Reset
+	seen    seen   // what Strict has seen in it
+
+	options DecoderOptions
+	bounds  bounds
+	rows    *[64]row
+	size    int // of the window
+	buffer  *bytebufferpool.ByteBuffer
+	saved   []savedKey
+}
+
+// NewDecoder returns a Decoder that reads from r. Options of nil are defaults.
+func NewDecoder(r io.Reader, o *DecoderOptions) *Decoder {
+	d := new(Decoder)
+	if o != nil {
+		d.options = *o
+	}
+	d.Reset(r)
+	return d
+}
+
+// Reset starts afresh with r and the same options, at offset 0.
+func (d *Decoder) Reset(r io.Reader) {
+	d.reset()
+	if d.buffer == nil {
+		d.buffer = getBuffer(d.size + history + headroom)
+	}
+	d.src, d.buf = r, d.buffer.B
+}
+
+// ResetN is Reset for input of n bytes: no more are ever asked of r, and counts
+// that cannot be true in so few are refused at once. With Strict they are one
+// packet: bytes behind the value in it are an error.
+func (d *Decoder) ResetN(r io.Reader, n int64) {
+	d.Reset(r)
+	d.stop = d.base + uint64(max(n, 0))
+}
+
+// ResetBytes is ResetN for bytes in memory. They are not copied: what tokens
+// hold are parts of b.
+func (d *Decoder) ResetBytes(b []byte) {
+	d.reset()
+	d.buf, d.end, d.lim = b, len(b), len(b)
+	d.stop = d.base + uint64(len(b))
+}
+
+func (d *Decoder) reset() {
+	o := &d.options
+	if o.Format == nil {
+		o.Format = Godot4
+	}
+	if o.WindowSize == 0 {
+		o.WindowSize = DefaultWindowSize
+	}
+	double := 0
+	if o.DoubleReals {
+		double = 1
+	}
+	d.size = min(max(o.WindowSize, minWindow), maxWindow)
+	d.bounds = o.Limits.bounds()
+	d.rows = &o.Format.rows[double]
+	d.state.reset()
+	d.forget()
+	d.base += uint64(d.end) + 1
+	d.origin, d.begin, d.at, d.stop = d.base, d.base, d.base, math.MaxUint64
+	d.r, d.lim, d.end = 0, 0, 0
+	d.buf, d.src, d.srcErr, d.err, d.started = nil, nil, nil, nil, false
+}
+
+// Release gives the window back to the pool. Until the next Reset every call
+// returns [ErrReleased], and tokens that were not cloned are void.
+func (d *Decoder) Release() {
+	d.forget()
+	d.outer = d.outer[:0]
+	d.top = frame{}
+	d.err, d.once = ErrReleased, false
+	d.base += uint64(d.end) + 1
+	d.r, d.lim, d.end = 0, 0, 0
+	d.buf, d.src, d.srcErr = nil, nil, nil
+	if d.buffer != nil {
+		putBuffer(d.buffer)
+		d.buffer = nil
+	}
+}
+
+// forget makes everything void that was said of the latest token.
+func (d *Decoder) forget() {
+	d.live = 0
+	d.bulk.kind = 0
+	d.skip = 0
+}
+
+// ReadToken returns the next token: io.EOF between two values if there is none,
+// and inside one io.ErrUnexpectedEOF in an [Error].
+//
+// It returns as soon as the token's bytes are there, and asks the reader for no
+// byte it does not need. DictKey and End read nothing.
+func (d *Decoder) ReadToken() (Token, error) {
+	d.skip = 0
+	return d.next()
+}
+
+// next is ReadToken but for an interrupted skip, which it goes on with.
+func (d *Decoder) next() (Token, error) {
+	d.live = 0
+	d.bulk.kind = 0
+	if d.err != nil {
+		return Token{}, d.failed()
+	}
+	switch d.top.want {
+	case wantTop:
+		if err := d.beginValue(); err != nil {
+			return Token{}, err
+		}
+		return d.value()
+	case wantElem, wantKey, wantValue, wantField:
+		return d.value()
+	case wantDictKey:
+		d.at = d.pos()
+		d.top.mark = d.at
+		d.step()
+		return newToken(KindDictKey, TypeDictionary, 0, 0), nil
+	case wantProperty:
+		return d.property()
+	case wantName:
+		return d.text(d.top.typ, 0)
+	case wantText:
+		return d.textChunk(d.top.typ, 0, d.top.left, d.top.count)
+	case wantChunk:
+		return d.chunk(math.MaxUint32)
+	case wantEnd:
+		d.at = d.pos()
+		t := newToken(KindEnd, d.top.typ, 0, 0)
+		d.pop()
+		return t, nil
+	}
+	return Token{}, ErrReleased
+}
+
+// failed returns the error that was kept.
+func (d *Decoder) failed() error {
+	err := d.err
+	if d.once {
+		d.err, d.once = nil, false
+	}
+	return err
+}
+
+// PeekKind returns the kind of the next token, and 0 where there is none: the
+// error comes with the next ReadToken. A value's kind stands in its first four
+// bytes, and no more are waited for.
+func (d *Decoder) PeekKind() Kind {
+	d.live = 0
+	d.bulk.kind = 0
+	if d.err != nil {
+		return 0
+	}
+	switch w := d.top.want; {
+	case w == wantNothing:
+		return 0
+	case w > lastValue:
+		return d.top.nextKind()
+	}
+	err := d.beginValue()
+	if err == nil {
+		var b []byte
+		if b, err = d.need(4); err == nil {
+			h := binary.LittleEndian.Uint32(b)
+			var row *row
+			if row, err = d.row(h); err == nil {
+				return row.forms[h>>16&1].kind
+			}
+		}
+	}
+	if d.err == nil { // a read error is not kept otherwise
+		d.err, d.once = err, true
+	}
+	return 0
+}
+
+// nextKind is what comes next where that is no value.
+func (f *frame) nextKind() Kind {
+	return [...]Kind{
+		wantDictKey: KindDictKey, wantProperty: KindProperty, wantName: KindStringChunk,
+		wantText: KindStringChunk, wantChunk: KindChunk, wantEnd: KindEnd,
+	}[f.want]
+}
+
+// Tokens ranges over the tokens of the next value. After an error it stops; bulk
+// reads and skips in the loop's body are fine.
+func (d *Decoder) Tokens() iter.Seq2[Token, error] {
+	return func(yield func(Token, error) bool) {
+		depth := d.Depth()
+		for {
+			t, err := d.ReadToken()
+			if !yield(t, err) || err != nil {
+				return
+			}
+			if k := t.Kind(); d.Depth() <= depth && k != KindDictKey && k != KindProperty {
+				return
+			}
+		}
+	}
+}
+
+// SkipValue reads on to the end of the next value, finding the same errors as if
+// it were read. At a DictKey that is the marker and the key; at a Property the
+// name; of what ReadToken gives in several chunks what is left of it. Where an
+// End is next it is [ErrCount].
+//
+// If a read error interrupts it, the next SkipValue goes on to the same end.
+func (d *Decoder) SkipValue() error {
+	if d.err != nil {
+		d.forget()
+		return d.failed()
+	}
+	if d.skip == 0 {
+		switch depth := d.Depth(); d.top.want {
+		case wantEnd:
+			d.forget()
+			return because(ErrCount, "SkipValue where an End is next")
+		case wantChunk:
+			for d.top.want == wantChunk {
+				if _, err := d.next(); err != nil {
+					return err
+				}
+			}
+			return nil
+		case wantText:
+			d.skip = depth
+		default:
+			t, err := d.next()
+			if err == nil && t.Kind() == KindDictKey {
+				_, err = d.next()
+			}
+			if err != nil {
+				return err
+			}
+			d.skip = depth + 1
+		}
+	}
+	for d.Depth() >= d.skip {
+		if _, err := d.next(); err != nil {
+			return err
+		}
+	}
+	d.skip = 0
+	return nil
+}
+
+// SkipTo reads on until Depth is depth or less, finding the same errors as if
+// all were read. It can be called right after any token, and again after a read
+// error.
+func (d *Decoder) SkipTo(depth int) error {
+	d.forget()
+	for d.Depth() > max(depth, 0) {
+		if _, err := d.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// InputOffset returns how many bytes have been consumed since Reset: the offset
+// right behind the latest token and its padding.
+func (d *Decoder) InputOffset() int64 { return int64(d.pos() - d.origin) }
+
+// Buffered returns what has been read and not consumed. It is valid until the
+// next call that reads.
+func (d *Decoder) Buffered() []byte { return d.buf[d.r:d.end:d.end] }
+
+// AppendPath appends where the latest token stands: $ is the top-level value,
+// ["name"] the value of a key or property, [3] an element, name or packed string,
+// .value(3) the value of a key that is no string, .key(3) a key itself. Keys are
+// quoted as in Go and cut at 32 bytes, the path at 200.
+func (d *Decoder) AppendPath(dst []byte) []byte {
+	return d.appendPath(dst, false, d.keyText)
+}
+
+// WrapError returns an [Error] for the caller's own objection to the latest
+// token, with that token's offset and path.
+func (d *Decoder) WrapError(err error) error {
+	return &Error{Offset: int64(d.at - d.origin), Path: string(d.AppendPath(nil)), Err: err}
+}
+
+// pos is the position of the first byte not consumed.
+func (d *Decoder) pos() uint64 { return d.base + uint64(d.r) }
+
+// fail makes an Error that stays. The fault is at bytes behind pos, in the token
+// under way.
+func (d *Decoder) fail(at int, err error) error {
+	d.err = &Error{
+		Offset: int64(d.pos()-d.origin) + int64(at),
+		Path:   string(d.appendPath(nil, true, d.keyText)),
+		Err:    err,
+	}
+	return d.err
+}
+
+// need returns the bytes that follow, n or more. Nothing is consumed until all
+// of a token is there: then take does it.
+func (d *Decoder) need(n int) ([]byte, error) {
+	if d.lim-d.r >= n {
+		return d.buf[d.r:d.lim], nil
+	}
+	return d.more(n)
+}
+
+func (d *Decoder) more(n int) ([]byte, error) {
+	if err := d.bounds.check(limitBytes, d.pos()+uint64(n)-d.begin); err != nil {
+		return nil, d.fail(0, err)
+	}
+	if err := d.fetch(n); err != nil {
+		return nil, d.readError(err)
+	}
+	return d.buf[d.r:d.lim], nil
+}
+
+// readError is what the caller gets to see of an error of the reader.
+func (d *Decoder) readError(err error) error {
+	if err != io.EOF {
+		return err
+	}
+	if left := d.end - d.r; d.top.kind != 0 || left > 0 || d.src != nil && d.stop != math.MaxUint64 && d.pos() != d.stop {
+		return d.fail(left, io.ErrUnexpectedEOF)
+	}
+	return io.EOF
+}
+
+// take consumes n bytes, a token that was just found whole, and makes what
+// starts at payload in it live.
+func (d *Decoder) take(n, payload int) {
+	d.at = d.pos()
+	d.live = d.at + uint64(payload)
+	d.r += n
+}
+
+// beginValue is called where a top-level value may begin, and again if it was
+// not there yet.
+func (d *Decoder) beginValue() error {
+	if d.top.want != wantTop {
+		return nil
+	}
+	d.begin, d.values, d.seen = d.pos(), 1, 0
+	d.limitWindow()
+	if d.options.Strict && d.started && d.stop != math.MaxUint64 && d.begin < d.stop {
+		return d.fail(0, because(ErrStrict, "bytes behind the value"))
+	}
+	return nil
+}
+
+// limitWindow sets lim from end and Limits.Bytes.
+func (d *Decoder) limitWindow() {
+	d.lim = d.end
+	if most := uint64(d.bounds[limitBytes]); most < math.MaxInt64 {
+		if left := d.begin + most - d.base; uint64(d.lim) > left {
+			d.lim = int(left)
+		}
+	}
+}
+
+// maxEmptyReads is how often a reader may return nothing in a row.
+const maxEmptyReads = 100
+
+// fetch reads until n bytes are there. What it has read stays, whatever it
+// returns: the reader's error, io.EOF where the input ends.
+func (d *Decoder) fetch(n int) error {
+	if d.src == nil {
+		return io.EOF
+	}
+	d.slide(n)
+	defer d.limitWindow()
+	for empty := 0; d.end-d.r < n; {
+		if err := d.srcErr; err != nil {
+			d.srcErr = nil
+			return err
+		}
+		free := d.buf[d.end:]
+		if len(free) == 0 {
+			d.grow(n)
+			continue
+		}
+		m, err := d.read(free)
+		d.end += m
+		if err != nil {
+			return err
+		}
+		if m > 0 {
+			empty = 0
+		} else if empty++; empty == maxEmptyReads {
+			return io.ErrNoProgress
+		}
+	}
+	return nil
+}
+
+// read reads from src into p, but nothing behind stop. An error that comes with
+// bytes is kept for the next call.
+func (d *Decoder) read(p []byte) (int, error) {
+	if err := d.srcErr; err != nil {
+		d.srcErr = nil
+		return 0, err
+	}
+	if left := d.stop - d.base - uint64(d.end); uint64(len(p)) > left {
+		if left == 0 {
+			return 0, io.EOF
+		}
+		p = p[:left]
+	}
+	n, err := d.src.Read(p)
+	if n < 0 || n > len(p) {
+		return 0, errBadRead
+	}
+	if n > 0 {
+		d.srcErr = err
+		err = nil
+	}
+	return n, err
+}
+
+// slide moves what is unread to the front of the window, some history before
+// it, when there is a good deal to gain or n bytes would not fit otherwise.
+func (d *Decoder) slide(n int) {
+	from := d.r - history
+	if from <= 0 || from < len(d.buf)/4 && len(d.buf)-d.r >= n {
+		return
+	}
+	d.saveKeys(d.base + uint64(from))
+	d.end = copy(d.buf, d.buf[from:d.end])
+	d.base += uint64(from)
+	d.r = history
+}
+
+// grow makes the window larger, towards n bytes behind r. What names need is
+// added only as their bytes come.
+func (d *Decoder) grow(n int) {
+	size := min(2*len(d.buf), d.r+n)
+	d.buf = append(make([]byte, 0, size), d.buf[:d.end]...)[:size]
+	d.buffer.B = d.buf
+}
+
+// savedKey is the start of a key whose bytes have left the window.
+type savedKey struct {
+	text [maxKey + 1]byte
+	n    uint8
+	ok   bool // it is a string
+}
+
+// saveKeys keeps the keys that start before pos. Frames further out start
+// earlier, so those whose key left the window before end the search.
+func (d *Decoder) saveKeys(pos uint64) {
+	for i := d.Depth(); i > 0; i-- {
+		f := d.frame(i)
+		if f.mark < d.base {
+			return
+		}
+		if f.mark >= pos || f.kind != KindDictStart && f.kind != KindObjectStart {
+			continue
+		}
+		if len(d.saved) <= i {
+			d.saved = append(d.saved, slices.Repeat([]savedKey{{}}, i+1-len(d.saved))...)
+		}
+		text, ok := d.keyText(i)
+		s := &d.saved[i]
+		s.n, s.ok = uint8(copy(s.text[:], text)), ok
+	}
+}
+
+// keyText returns the start of the string that is frame i's latest key or
+// property.
+func (d *Decoder) keyText(i int) ([]byte, bool) {
+	f := d.frame(i)
+	if f.mark < d.base {
+		s := &d.saved[i]
+		return s.text[:s.n], s.ok
+	}
+	b := d.buf[f.mark-d.base : d.end]
+	switch f.kind {
+	case KindDictStart:
+		if t := d.options.Format.typeOf(binary.LittleEndian.Uint32(b) & d.options.Format.idMask); t != TypeString && t != TypeStringName {
+			return nil, false
+		}
+		b = b[4:]
+	case KindObjectStart:
+	default:
+		return nil, false
+	}
+	n := binary.LittleEndian.Uint32(b)
+	b = b[4:]
+	return b[:min(uint64(n), uint64(len(b)), maxKey+1)], true
+}

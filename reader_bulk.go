@@ -1,0 +1,384 @@
+package gdwire
+
+import (
+	"io"
+	"math"
+	"slices"
+)
+
+// bulk is what the bulk reads go on with: the payload of the latest token and
+// what belongs to it.
+type bulk struct {
+	kind Kind   // StringChunk, PackedStart, ImageStart, NodePathStart; 0: none
+	unit unit   // of packed data
+	n    uint8  // how many make an element
+	done bool   // the payload is over
+	mark uint64 // where the token starts
+	pos  uint64 // where those bytes start in the window that were not handed out
+	left int    // how many they are
+}
+
+// bulkStart lets bulk reads go on with the frame just opened.
+func (d *Decoder) bulkStart() {
+	f := &d.top
+	d.bulk = bulk{kind: f.kind, unit: f.unit, n: layouts[f.typ].n, mark: d.at}
+}
+
+// rest returns bytes of the payload in the window, one element at least and most
+// bytes at most if they are not there already, for used to consume; io.EOF, and
+// the value closed, where there are no more.
+func (d *Decoder) rest(most int) ([]byte, error) {
+	b := d.bulk
+	for d.bulk.left == 0 {
+		var err error
+		switch {
+		case b.done:
+			err = io.EOF
+		case d.err != nil:
+			return nil, d.failed()
+		case d.top.want == wantText:
+			_, err = d.textChunk(d.top.typ, 0, d.top.left, d.top.count)
+		case d.top.want == wantChunk:
+			size := int(d.top.size)
+			_, err = d.chunk(max(min(d.lim-d.r, most)/size, 1))
+		default:
+			if b.kind != KindStringChunk {
+				d.pop()
+			}
+			b.done = true
+			err = io.EOF
+		}
+		if err != nil {
+			d.bulk = b
+			return nil, err
+		}
+		b.pos, b.left = d.bulk.pos, d.bulk.left
+		d.bulk, d.at, d.live = b, b.mark, 0
+	}
+	i := int(d.bulk.pos - d.base)
+	return d.buf[i : i+d.bulk.left], nil
+}
+
+// used notes that n bytes of what rest returned have been handed out.
+func (d *Decoder) used(n int) {
+	d.bulk.pos += uint64(n)
+	d.bulk.left -= n
+}
+
+// AppendString appends the string whose chunk has just been read: that chunk's
+// text and all that follows. Behind a NodePathStart it appends the path as
+// engines write it, "/root/Player:position", and reads its End.
+//
+// What a read error interrupts has been appended up to there; a call with what
+// was returned goes on. dst grows as text arrives.
+func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
+	d.live, d.skip = 0, 0
+	switch d.bulk.kind {
+	case KindStringChunk:
+		for {
+			b, err := d.rest(math.MaxInt)
+			if err == io.EOF {
+				return dst, nil
+			}
+			if err != nil {
+				return dst, err
+			}
+			dst = append(dst, b...)
+			d.used(len(b))
+		}
+	case KindNodePathStart:
+		return d.appendNodePath(dst)
+	}
+	return dst, d.noPayload("AppendString")
+}
+
+func (d *Decoder) appendNodePath(dst []byte) ([]byte, error) {
+	b := d.bulk
+	for !d.bulk.done {
+		if d.err != nil {
+			return dst, d.failed()
+		}
+		var err error
+		var t Token
+		switch f := &d.top; f.want {
+		case wantText:
+			t, err = d.textChunk(f.typ, 0, f.left, f.count)
+		case wantName:
+			i, names := f.count-f.left, f.names
+			absolute := i == 0 && f.has(flagAbsolute)
+			if t, err = d.text(f.typ, 0); err != nil {
+				break
+			}
+			if absolute || i > 0 && i < names {
+				dst = append(dst, '/')
+			}
+			if i >= names {
+				dst = append(dst, ':')
+			}
+		default:
+			if f.count == 0 && f.has(flagAbsolute) {
+				dst = append(dst, '/')
+			}
+			d.pop()
+			b.done = true
+		}
+		if err == nil {
+			dst = append(dst, t.Bytes()...)
+		}
+		d.bulk, d.live = b, 0
+		if err != nil {
+			return dst, err
+		}
+		d.at = b.mark
+	}
+	return dst, nil
+}
+
+func (d *Decoder) noPayload(call string) error {
+	if d.err != nil {
+		return d.failed()
+	}
+	return because(ErrType, "gdwire: %s behind a token it does not go on with", call)
+}
+
+// Payload returns the raw bytes of what the latest token began: of a string from
+// this chunk on, of packed numbers as they are on the wire, of an image its data,
+// until io.EOF. What was behind a PackedStart or ImageStart is closed then: its
+// End is not read any more.
+//
+// It is valid until the Decoder goes on otherwise, and does not copy more than
+// it must when used with [io.Copy]. After a read error it can be read on.
+func (d *Decoder) Payload() io.Reader {
+	d.live, d.skip = 0, 0
+	d.payload = payload{d: d, mark: d.bulk.mark}
+	return &d.payload
+}
+
+type payload struct {
+	d    *Decoder
+	mark uint64
+}
+
+func (p *payload) check() error {
+	if k := p.d.bulk.kind; k == 0 || k == KindNodePathStart || p.d.bulk.mark != p.mark {
+		return p.d.noPayload("Payload")
+	}
+	return nil
+}
+
+// Read reads what is there, and waits only if nothing is.
+func (p *payload) Read(dst []byte) (int, error) {
+	if err := p.check(); err != nil || len(dst) == 0 {
+		return 0, err
+	}
+	if p.d.goesDirect(len(dst)) {
+		return p.d.readDirect(dst, 1)
+	}
+	b, err := p.d.rest(len(dst))
+	n := copy(dst, b)
+	p.d.used(n)
+	return n, err
+}
+
+// WriteTo spares io.Copy its buffer.
+func (p *payload) WriteTo(w io.Writer) (total int64, err error) {
+	if err := p.check(); err != nil {
+		return 0, err
+	}
+	for {
+		b, err := p.d.rest(math.MaxInt)
+		if err == io.EOF {
+			return total, nil
+		}
+		if err != nil {
+			return total, err
+		}
+		n, err := w.Write(b)
+		if n < 0 || n > len(b) {
+			return total, errBadWrite
+		}
+		p.d.used(n)
+		total += int64(n)
+		if err == nil && n < len(b) {
+			err = io.ErrShortWrite
+		}
+		if err != nil {
+			return total, err
+		}
+	}
+}
+
+// ReadPacked reads elements of the packed array whose PackedStart or Chunk has
+// just been read, from that chunk on, into dst, and returns how many. It fills
+// dst, or ends in io.EOF behind the last element; the array is closed then, and
+// its End is not read any more.
+//
+// T has as many components as the elements. Reals are widened or rounded,
+// integers only widened; anything else is [ErrType]. What a read error
+// interrupts are whole elements; the next call goes on behind them.
+func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
+	if err := d.checkPacked(unitOf[T]()); err != nil {
+		return 0, err
+	}
+	if p, ok := asBytes(dst, d.bulk.unit); ok {
+		size := d.bulk.unit.size() * int(d.bulk.n)
+		n, err := d.readInto(p, size)
+		return n / size, err
+	}
+	size := d.bulk.unit.size() * int(d.bulk.n)
+	total := 0
+	for total < len(dst) {
+		b, err := d.rest((len(dst) - total) * size)
+		if err != nil {
+			return total, err
+		}
+		n := min(len(b)/size, len(dst)-total)
+		if n == 0 {
+			return total, because(ErrType, "gdwire: ReadPacked in the middle of an element")
+		}
+		decodePacked(dst[total:total+n], b, d.bulk.unit)
+		d.used(n * size)
+		total += n
+	}
+	return total, nil
+}
+
+// AppendPacked appends all elements that ReadPacked would read, and reads the
+// array's End. dst grows as they arrive, never from the count. What a read error
+// interrupts has been appended up to there; a call with what was returned goes
+// on.
+func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
+	if err := d.checkPacked(unitOf[T]()); err != nil {
+		return dst, err
+	}
+	size := d.bulk.unit.size() * int(d.bulk.n)
+	for {
+		left := d.bulk.left / size
+		if !d.bulk.done && d.top.want == wantChunk {
+			left += int(d.top.left)
+		}
+		if len(dst) == cap(dst) && left > 0 {
+			step := left
+			if d.src != nil {
+				step = min(left, max(len(dst), d.size/size, 1))
+			}
+			dst = slices.Grow(dst, step)
+		}
+		free := dst[len(dst):cap(dst)]
+		if left == 0 {
+			_, err := d.rest(0)
+			if err == io.EOF {
+				err = nil
+			}
+			return dst, err
+		}
+		n, err := ReadPacked(d, free[:min(left, len(free))])
+		dst = dst[:len(dst)+n]
+		if err != nil {
+			return dst, err
+		}
+	}
+}
+
+// checkPacked asks whether elements of n u can take what is to be read.
+func (d *Decoder) checkPacked(u unit, n int) error {
+	d.live, d.skip = 0, 0
+	b := &d.bulk
+	switch {
+	case b.kind != KindPackedStart:
+		return d.noPayload("ReadPacked")
+	case n != int(b.n) || !b.unit.convertsTo(u):
+		return because(ErrType, "gdwire: elements of %d × %v into %d × %v", b.n, b.unit, n, u)
+	}
+	return nil
+}
+
+// readInto fills p, which is a multiple of size, with whole elements.
+func (d *Decoder) readInto(p []byte, size int) (n int, err error) {
+	for n < len(p) {
+		if d.goesDirect(len(p) - n) {
+			m, err := d.readDirect(p[n:], size)
+			n += m
+			if err != nil {
+				return n, err
+			}
+			continue
+		}
+		b, err := d.rest(len(p) - n)
+		if err != nil {
+			return n, err
+		}
+		m := min(len(b)/size*size, len(p)-n)
+		if m == 0 {
+			return n, because(ErrType, "gdwire: ReadPacked in the middle of an element")
+		}
+		copy(p[n:], b[:m])
+		d.used(m)
+		n += m
+	}
+	return n, nil
+}
+
+// goesDirect reports whether n bytes of packed data are better read without the
+// window. Bytes that padding follows go through it, so that both come together.
+func (d *Decoder) goesDirect(n int) bool {
+	return n >= d.size && d.src != nil && d.err == nil && d.bulk.left == 0 && !d.bulk.done &&
+		d.top.want == wantChunk && d.directBytes() >= uint64(d.size)
+}
+
+func (d *Decoder) directBytes() uint64 {
+	n := uint64(d.top.left) * uint64(d.top.size)
+	if d.top.unit == unitByte {
+		n -= uint64(d.top.count & 3)
+		if uint64(d.top.left) < uint64(d.top.count&3) {
+			n = 0
+		}
+	}
+	return n
+}
+
+// readDirect reads into p from the window and then straight from the reader:
+// whole elements of size bytes, to the end of p or of what may go directly. What
+// is left of an element when the reader fails goes back into the window.
+func (d *Decoder) readDirect(p []byte, size int) (int, error) {
+	f := &d.top
+	if most := d.directBytes(); uint64(len(p)) > most {
+		p = p[:most]
+	}
+	p = p[:len(p)/int(f.size)*int(f.size)]
+	n := copy(p, d.buf[d.r:d.lim])
+	d.r += n
+	var err error
+	if n < len(p) {
+		d.saveKeys(d.base + uint64(d.end))
+		d.base += uint64(d.end)
+		d.r, d.end = 0, 0
+		for empty := 0; n < len(p) && err == nil; {
+			var m int
+			m, err = d.read(p[n:])
+			n += m
+			d.base += uint64(m)
+			if m > 0 {
+				empty = 0
+				if size == 1 && n%int(f.size) == 0 {
+					break // Payload gives what is there
+				}
+			} else if empty++; err == nil && empty == maxEmptyReads {
+				err = io.ErrNoProgress
+			}
+		}
+		if split := n % int(f.size); split > 0 {
+			n -= split
+			d.base -= uint64(split)
+			d.end = copy(d.buf, p[n:n+split])
+		}
+		d.limitWindow()
+	}
+	if f.left -= uint32(n / int(f.size)); f.left == 0 {
+		f.want = wantEnd
+	}
+	if err != nil {
+		err = d.readError(err)
+	}
+	return n, err
+}

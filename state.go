@@ -1,0 +1,182 @@
+package gdwire
+
+// state is where a Decoder or Encoder stands: the stack of what is open. It
+// knows what may come next and when something is complete; it does not know how
+// anything looks on the wire.
+type state struct {
+	top   frame   // the innermost, kept apart because every token asks it
+	outer []frame // those around it; outer[0] is the top level unless that is top
+}
+
+// A frame is something open: a container, a path, a packed array, a string
+// between its chunks; or, at the bottom, the top level.
+type frame struct {
+	// mark is a position. In a Decoder it is where the latest key or property
+	// name starts, before the first of them and in other frames where the value
+	// starts. In an Encoder it is where an Unknown count will be set.
+	mark  uint64
+	left  uint32 // what is still to come: elements, pairs, names, bytes
+	count uint32 // what was announced
+	names uint32 // of a NodePath: the rest are sub-names
+	kind  Kind   // of the Start token, or StringChunk; 0: the top level
+	typ   Type   // of the value, or what a string is part of
+	want  want   // what comes next
+	elem  Type   // what elements or keys must be; 0: anything
+	unit  unit   // of packed data
+	size  uint8  // of an element of it
+	flags tokenFlags
+}
+
+// want is what may come next in a frame.
+type want uint8
+
+const (
+	wantNothing want = iota // not Reset, or released
+	// Values, up to lastValue.
+	wantTop   // any number of values
+	wantElem  // an array's element
+	wantKey   // a key, whose DictKey has been
+	wantValue // a key's value
+	wantField // a property's value
+	// The rest.
+	wantDictKey
+	wantProperty
+	wantName  // a path's name or a packed string
+	wantText  // the rest of a string
+	wantChunk // the rest of packed data
+	wantEnd
+
+	lastValue = wantField
+)
+
+// steps says, for each want, what happens when that has come: what is wanted
+// then, and whether one of the frame's count is done. And where that is: which
+// element the token before it belongs to, counted from those that are done, and
+// which the token itself.
+var steps = [...]struct {
+	next       want
+	done       uint32
+	last, this place
+}{
+	wantTop:      {next: wantTop},
+	wantElem:     {next: wantElem, done: 1, last: place{-1, partElem}, this: place{0, partElem}},
+	wantDictKey:  {next: wantKey, last: place{-1, partValue}, this: place{0, partKey}},
+	wantKey:      {next: wantValue, last: place{0, partKey}, this: place{0, partKey}},
+	wantValue:    {next: wantDictKey, done: 1, last: place{0, partKey}, this: place{0, partValue}},
+	wantProperty: {next: wantField, last: place{-1, partValue}, this: place{0, partKey}},
+	wantField:    {next: wantProperty, done: 1, last: place{0, partValue}, this: place{0, partValue}},
+	wantName:     {next: wantName, done: 1, last: place{-1, partElem}, this: place{0, partElem}},
+	wantText:     {},
+	wantChunk:    {},
+	wantEnd:      {},
+}
+
+// firstWant is what comes first in what a token of that kind opens.
+var firstWant = [numKinds]want{
+	KindArrayStart:    wantElem,
+	KindDictStart:     wantDictKey,
+	KindObjectStart:   wantProperty,
+	KindNodePathStart: wantName,
+	KindPackedStart:   wantChunk,
+	KindImageStart:    wantChunk,
+	KindStringChunk:   wantText,
+}
+
+func (s *state) reset() {
+	s.top = frame{want: wantTop, left: 1, count: 1}
+	s.outer = s.outer[:0]
+}
+
+// Depth returns how much is open: containers, paths, packed arrays, and a string
+// between its chunks. At 0 the value is complete.
+func (s *state) Depth() int { return len(s.outer) }
+
+// step notes that what the innermost frame wanted has come, or has begun.
+func (s *state) step() {
+	st := &steps[s.top.want]
+	s.top.want = st.next
+	s.top.left -= st.done
+	if s.top.left == 0 {
+		s.top.want = wantEnd
+	}
+}
+
+// push steps, and opens f.
+func (s *state) push(f frame) {
+	s.step()
+	s.outer = append(s.outer, s.top)
+	f.want = f.first()
+	if f.left == 0 {
+		f.want = wantEnd
+	}
+	s.top = f
+}
+
+// pop closes the innermost frame.
+func (s *state) pop() {
+	last := len(s.outer) - 1
+	s.top = s.outer[last]
+	s.outer = s.outer[:last]
+}
+
+// frame returns frame i; 0 is the top level, Depth() the innermost.
+func (s *state) frame(i int) *frame {
+	if i == len(s.outer) {
+		return &s.top
+	}
+	return &s.outer[i]
+}
+
+// admits reports whether a typed container lets that type come next. Values of
+// typed dictionaries are not looked at: engines keep wrong ones.
+func (f *frame) admits(t Type) bool {
+	return f.elem == 0 || t == f.elem || f.elem == TypeObject && t == TypeNil ||
+		f.want != wantElem && f.want != wantKey && f.want != wantDictKey
+}
+
+// place returns the element, pair, property or name that the latest token
+// belongs to, or if next is set the coming one, -1 if to none.
+func (f *frame) place(next bool) (index int64, p part) {
+	pl := steps[f.want].last
+	switch {
+	case next:
+		pl = steps[f.want].this
+	case f.want == wantEnd:
+		pl = steps[f.first()].last
+	}
+	index = int64(f.count-f.left) + int64(pl.offset)
+	if index < 0 || pl.part == partNone {
+		return -1, partNone
+	}
+	return index, pl.part
+}
+
+// first returns what the frame wanted first.
+func (f *frame) first() want {
+	if f.typ == TypePackedStringArray && f.kind == KindPackedStart {
+		return wantName
+	}
+	return firstWant[f.kind]
+}
+
+// StackIndex describes what is open at level i, from 1, the outermost, to
+// Depth(): the kind of token that opened it, the index of the element, pair,
+// property or name that was reached (-1 before the first), and how many were
+// announced, [Unknown] where an Encoder was not told. Packed data and strings
+// have no elements of their own here: their index is -1.
+//
+// Level 0 is around all values: of kind 0, with index and count -1.
+func (s *state) StackIndex(i int) (kind Kind, index, count int64) {
+	f := s.frame(i)
+	if f.kind == 0 {
+		return 0, -1, -1
+	}
+	index, _ = f.place(false)
+	count = int64(f.count)
+	if f.has(flagUnknown) {
+		count = Unknown
+	}
+	return f.kind, index, count
+}
+
+func (f *frame) has(flag tokenFlags) bool { return f.flags&flag != 0 }

@@ -1,0 +1,123 @@
+package gdwire
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+)
+
+// seen is what Strict remembers of a top-level value: things a writer does
+// either everywhere or nowhere.
+type seen uint8
+
+const (
+	seenNarrow seen = 1 << iota // maths of 32 bits
+	seenWide                    // maths of 64 bits
+	seenID                      // an object as its id
+	seenFull                    // an object in full
+)
+
+// both notes that one of two was seen and reports whether the other was, too.
+func (s *seen) both(this, other seen) bool {
+	*s |= this
+	return *s&other != 0
+}
+
+func (d *Decoder) strict(at int, format string, args ...any) error {
+	return d.fail(at, because(ErrStrict, format, args...))
+}
+
+// canonicalHeader refuses headers that no engine writes where this one stands.
+func (d *Decoder) canonicalHeader(h uint32, row *row) error {
+	f := d.options.Format
+	if f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(row.flags) != 0) {
+		return d.strict(0, "header %#x", h)
+	}
+	if !d.top.admits(row.typ) {
+		return d.strict(0, "%v in a container of %v", row.typ, d.top.elem)
+	}
+	wide := h>>16&1 != 0
+	switch c := layouts[row.typ].class; {
+	case c == classReal && f.width[c] == flagged:
+		if !wide && d.seen.both(seenNarrow, seenWide) || wide && d.seen.both(seenWide, seenNarrow) {
+			return d.strict(0, "maths types of both widths")
+		}
+	case row.typ == TypeObject && f.ids:
+		if wide && d.seen.both(seenID, seenFull) || !wide && d.seen.both(seenFull, seenID) {
+			return d.strict(0, "objects as ids and in full")
+		}
+		if b, err := d.need(8); !wide && !f.nullObject && err == nil && binary.LittleEndian.Uint32(b[4:]) == 0 {
+			return d.strict(0, "object without a class")
+		}
+	}
+	return nil
+}
+
+// canonicalNumber refuses what stands in more bytes than it needs, and what no
+// engine writes for a bool or an object's id.
+func (d *Decoder) canonicalNumber(typ Type, form *form, b []byte) error {
+	flagged := d.options.Format.width[layouts[typ].class] == flagged
+	switch form.kind {
+	case KindBool:
+		if x := binary.LittleEndian.Uint32(b); x > 1 {
+			return d.strict(0, "bool of %d", x)
+		}
+	case KindInt64:
+		if x := int64(binary.LittleEndian.Uint64(b)); flagged && x == int64(int32(x)) {
+			return d.strict(0, "int %d in 64 bits", x)
+		}
+	case KindFloat32:
+		if x := math.Float32frombits(binary.LittleEndian.Uint32(b)); flagged && x != x {
+			return d.strict(0, "NaN in 32 bits")
+		}
+	case KindFloat64:
+		if x := math.Float64frombits(binary.LittleEndian.Uint64(b)); flagged && x == float64(float32(x)) {
+			return d.strict(0, "float %v in 64 bits", x)
+		}
+	case KindObjectID:
+		if len(b) == 8 && binary.LittleEndian.Uint64(b) == 0 {
+			return d.strict(0, "null as an object's id")
+		}
+	}
+	return nil
+}
+
+// canonicalText refuses a NUL in text, at bytes behind pos, but for the one that
+// engines write behind packed strings, and asks for zeros as padding.
+func (d *Decoder) canonicalText(typ Type, at int, text []byte, last bool, pad []byte, total uint32) error {
+	if last && d.nul(typ) == 1 {
+		if total == 0 || text[len(text)-1] != 0 {
+			return d.strict(at, "packed string without a NUL")
+		}
+		text = text[:len(text)-1]
+	}
+	if i := bytes.IndexByte(text, 0); i >= 0 {
+		return d.strict(at+i, "NUL in a string")
+	}
+	if typ == TypeNodePath && d.options.Format.engine {
+		return nil // all engines but the newest leave memory content there
+	}
+	return d.canonicalPadding(at+len(text), pad)
+}
+
+// canonicalPadding asks for zeros where engines write them.
+func (d *Decoder) canonicalPadding(at int, pad []byte) error {
+	for _, c := range pad {
+		if c != 0 && !d.options.Format.dirty {
+			return d.strict(at, "padding other than zero")
+		}
+	}
+	return nil
+}
+
+// canonicalPath refuses flags that are not written.
+func (d *Decoder) canonicalPath(bits uint32) error {
+	known := uint32(pathAbsolute)
+	if d.options.Format.keepProperty {
+		known |= pathProperty
+	}
+	if bits&^known != 0 {
+		return d.strict(12, "NodePath flags %#x", bits)
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+//go:build !purego && (386 || amd64 || arm || arm64 || loong64 || mips64le || mipsle || ppc64le || riscv64 || wasm)
+
+package gdwire
+
+import "unsafe"
+
+// memory returns s as bytes. On a little-endian machine these are what the wire
+// has, so packed arrays are read straight into the caller's slice and written
+// straight from it, at the speed of memory instead of an element at a time.
+//
+// Everything unsafe in this module is in this file; portable.go replaces it.
+func memory[T Packable](s []T) ([]byte, bool) {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T)))), true
+}
