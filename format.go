@@ -219,6 +219,11 @@ type layout struct {
 	kinds [2]Kind // of the first token, narrow and wide; 0: the type's own
 }
 
+// maths reports whether the type is a fixed number of components.
+func (l *layout) maths() bool {
+	return l.shape == shapeFixed && l.class >= classReal && l.class <= classInt32
+}
+
 func maths(name string, n uint8, c class) layout {
 	units := [2]unit{unitFloat32, unitFloat64}
 	if c == classInt32 {
@@ -292,6 +297,7 @@ func (u unit) size() int { return int(unitSizes[u]) }
 // A row is a type in a format: what Decoder and Encoder go by.
 type row struct {
 	typ   Type
+	id    uint8
 	flags uint16  // the header's bits 16 and up that mean something
 	forms [2]form // without and with bit 16
 }
@@ -304,12 +310,16 @@ type form struct {
 	size  uint8 // bytes of a fixed payload, or of one packed element
 }
 
+// header returns what stands in front of the form with or without bit 16.
+func (r *row) header(wide int) uint32 { return uint32(r.id) | uint32(wide)&uint32(r.flags)<<16 }
+
 const wideFlag = 1 // bit 16, as row.flags and tokens have it
 
 func newFormat(f Format) *Format {
 	for double := range f.rows {
 		for id, t := range f.types {
 			f.rows[double][id] = f.row(t, double == 1)
+			f.rows[double][id].id = uint8(id)
 		}
 	}
 	for id, t := range f.types {

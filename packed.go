@@ -3,7 +3,10 @@ package gdwire
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 )
+
+var le = binary.LittleEndian
 
 // Packable are the Go types whose slices packed arrays are read into and written
 // from: numbers, and arrays of them for vectors and colours.
@@ -109,11 +112,11 @@ func decodeInts[T int32 | int64](dst []T, b []byte, u unit) {
 		}
 	case unitInt32:
 		for i := range dst {
-			dst[i] = T(int32(binary.LittleEndian.Uint32(b[4*i:])))
+			dst[i] = T(int32(le.Uint32(b[4*i:])))
 		}
 	default:
 		for i := range dst {
-			dst[i] = T(int64(binary.LittleEndian.Uint64(b[8*i:])))
+			dst[i] = T(int64(le.Uint64(b[8*i:])))
 		}
 	}
 }
@@ -123,62 +126,56 @@ func decodeReals[T float32 | float64](dst []T, b []byte, u unit) int {
 	if u == unitFloat32 {
 		b = b[:4*len(dst)]
 		for i := range dst {
-			dst[i] = T(math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])))
+			dst[i] = T(math.Float32frombits(le.Uint32(b[4*i:])))
 		}
 	} else {
 		b = b[:8*len(dst)]
 		for i := range dst {
-			dst[i] = T(math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:])))
+			dst[i] = T(math.Float64frombits(le.Uint64(b[8*i:])))
 		}
 	}
 	return len(b)
 }
 
-// appendPacked appends src to b as elements of u, as many as fit its capacity
-// if fit is set, and returns how many. A real that only u's width makes infinite
-// ends it with ErrRange.
-func appendPacked[T Packable](b []byte, src []T, u unit) ([]byte, error) {
-	ok := true
+// appendPacked appends src to b as elements of u.
+func appendPacked[T Packable](b []byte, src []T, u unit) []byte {
 	switch src := any(src).(type) {
 	case []byte:
-		b = appendInts(b, src, u)
+		return appendInts(b, src, u)
 	case []int32:
-		b = appendInts(b, src, u)
+		return appendInts(b, src, u)
 	case []int64:
-		b = appendInts(b, src, u)
+		return appendInts(b, src, u)
 	case []float32:
-		b, ok = appendReals(b, src, u)
+		return appendReals(b, src, u)
 	case []float64:
-		b, ok = appendReals(b, src, u)
+		return appendReals(b, src, u)
 	case [][2]float32:
-		for i := 0; i < len(src) && ok; i++ {
-			b, ok = appendReals(b, src[i][:], u)
+		for i := range src {
+			b = appendReals(b, src[i][:], u)
 		}
 	case [][3]float32:
-		for i := 0; i < len(src) && ok; i++ {
-			b, ok = appendReals(b, src[i][:], u)
+		for i := range src {
+			b = appendReals(b, src[i][:], u)
 		}
 	case [][4]float32:
-		for i := 0; i < len(src) && ok; i++ {
-			b, ok = appendReals(b, src[i][:], u)
+		for i := range src {
+			b = appendReals(b, src[i][:], u)
 		}
 	case [][2]float64:
-		for i := 0; i < len(src) && ok; i++ {
-			b, ok = appendReals(b, src[i][:], u)
+		for i := range src {
+			b = appendReals(b, src[i][:], u)
 		}
 	case [][3]float64:
-		for i := 0; i < len(src) && ok; i++ {
-			b, ok = appendReals(b, src[i][:], u)
+		for i := range src {
+			b = appendReals(b, src[i][:], u)
 		}
 	case [][4]float64:
-		for i := 0; i < len(src) && ok; i++ {
-			b, ok = appendReals(b, src[i][:], u)
+		for i := range src {
+			b = appendReals(b, src[i][:], u)
 		}
 	}
-	if !ok {
-		return b, ErrRange
-	}
-	return b, nil
+	return b
 }
 
 func appendInts[T byte | int32 | int64](b []byte, src []T, u unit) []byte {
@@ -189,27 +186,86 @@ func appendInts[T byte | int32 | int64](b []byte, src []T, u unit) []byte {
 		}
 	case unitInt32:
 		for _, x := range src {
-			b = binary.LittleEndian.AppendUint32(b, uint32(x))
+			b = le.AppendUint32(b, uint32(x))
 		}
 	default:
 		for _, x := range src {
-			b = binary.LittleEndian.AppendUint64(b, uint64(x))
+			b = le.AppendUint64(b, uint64(x))
 		}
 	}
 	return b
 }
 
-func appendReals[T float32 | float64](b []byte, src []T, u unit) ([]byte, bool) {
-	for _, x := range src {
-		if u == unitFloat64 {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(float64(x)))
-			continue
+func appendReals[T float32 | float64](b []byte, src []T, u unit) []byte {
+	if u == unitFloat64 {
+		for _, x := range src {
+			b = le.AppendUint64(b, math.Float64bits(float64(x)))
 		}
-		f := float32(x)
-		if math.IsInf(float64(f), 0) && !math.IsInf(float64(x), 0) {
-			return b, false
+	} else {
+		for _, x := range src {
+			b = le.AppendUint32(b, math.Float32bits(float32(x)))
 		}
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
 	}
-	return b, true
+	return b
+}
+
+// overflows reports whether x is finite and would not be in 32 bits.
+func overflows(x float64) bool {
+	return math.IsInf(float64(float32(x)), 0) && !math.IsInf(x, 0)
+}
+
+// anyOverflows asks it of all that is wider than that.
+func anyOverflows[T Packable](src []T) bool {
+	switch src := any(src).(type) {
+	case []float64:
+		return slices.ContainsFunc(src, overflows)
+	case [][2]float64:
+		return slices.ContainsFunc(src, func(v [2]float64) bool { return slices.ContainsFunc(v[:], overflows) })
+	case [][3]float64:
+		return slices.ContainsFunc(src, func(v [3]float64) bool { return slices.ContainsFunc(v[:], overflows) })
+	case [][4]float64:
+		return slices.ContainsFunc(src, func(v [4]float64) bool { return slices.ContainsFunc(v[:], overflows) })
+	}
+	return false
+}
+
+// narrowFloat returns a float64's bits as a float32's, if it is the same number
+// or the same NaN. No arithmetic touches it, which would quiet a NaN.
+func narrowFloat(bits uint64) (uint32, bool) {
+	if x := math.Float64frombits(bits); x == x {
+		return math.Float32bits(float32(x)), float64(float32(x)) == x
+	}
+	const lost = 1<<29 - 1
+	return uint32(bits>>32&(1<<31)) | 0x7F800000 | uint32(bits>>29&0x7FFFFF), bits&lost == 0 && bits>>29&0x7FFFFF != 0
+}
+
+func fitsFloat32(bits uint64) bool {
+	_, ok := narrowFloat(bits)
+	return ok
+}
+
+// widenFloat is the way back.
+func widenFloat(bits uint32) uint64 {
+	if x := math.Float32frombits(bits); x == x {
+		return math.Float64bits(float64(x))
+	}
+	return uint64(bits&(1<<31))<<32 | 0x7FF<<52 | uint64(bits&0x7FFFFF)<<29
+}
+
+// convertReals appends the reals in b, which are from, as to. It reports whether
+// all kept their value.
+func convertReals(dst, b []byte, from, to unit) ([]byte, bool) {
+	same := true
+	if from == unitFloat32 && to == unitFloat64 {
+		for ; len(b) > 0; b = b[4:] {
+			dst = le.AppendUint64(dst, widenFloat(le.Uint32(b)))
+		}
+	} else {
+		for ; len(b) > 0; b = b[8:] {
+			bits, ok := narrowFloat(le.Uint64(b))
+			same = same && ok
+			dst = le.AppendUint32(dst, bits)
+		}
+	}
+	return dst, same
 }

@@ -1,9 +1,6 @@
 package gdwire
 
-import (
-	"strconv"
-	"unicode/utf8"
-)
+import "strconv"
 
 // maxPath is how many bytes a path has at most, maxKey how many of a key are in
 // it.
@@ -70,18 +67,4 @@ func cutKey(b []byte) []byte {
 		return b
 	}
 	return b[:wholeRunes(b, maxKey)]
-}
-
-// wholeRunes returns the largest n up to max at which b may be cut without
-// splitting a rune. Bytes that are no UTF-8 can be cut anywhere.
-func wholeRunes(b []byte, max int) int {
-	for n := max; n > 0 && n > max-utf8.UTFMax; n-- {
-		if utf8.RuneStart(b[n-1]) {
-			if utf8.FullRune(b[n-1 : max]) {
-				return max
-			}
-			return n - 1
-		}
-	}
-	return max
 }

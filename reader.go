@@ -1,7 +1,6 @@
 package gdwire
 
 import (
-	"encoding/binary"
 	"io"
 	"iter"
 	"math"
@@ -46,6 +45,8 @@ type DecoderOptions struct {
 	// DoubleReals: in the manuals' formats every component of maths types and of
 	// packed vectors and colours has 64 bits. Godot 4 marks them itself.
 	DoubleReals bool
+
+	wholePadding bool // missing padding is never let pass
 }
 
 // window is the part of the input that is in memory:
@@ -256,7 +257,7 @@ func (d *Decoder) PeekKind() Kind {
 	if err == nil {
 		var b []byte
 		if b, err = d.need(4); err == nil {
-			h := binary.LittleEndian.Uint32(b)
+			h := le.Uint32(b)
 			var row *row
 			if row, err = d.row(h); err == nil {
 				return row.forms[h>>16&1].kind
@@ -305,6 +306,7 @@ func (d *Decoder) SkipValue() error {
 		d.forget()
 		return d.failed()
 	}
+	d.unsent = Token{}
 	if d.skip == 0 {
 		switch depth := d.Depth(); d.top.want {
 		case wantEnd:
@@ -568,7 +570,7 @@ func (d *Decoder) keyText(i int) ([]byte, bool) {
 	b := d.buf[f.mark-d.base : d.end]
 	switch f.kind {
 	case KindDictStart:
-		if t := d.options.Format.typeOf(binary.LittleEndian.Uint32(b) & d.options.Format.idMask); t != TypeString && t != TypeStringName {
+		if t := d.options.Format.typeOf(le.Uint32(b) & d.options.Format.idMask); t != TypeString && t != TypeStringName {
 			return nil, false
 		}
 		b = b[4:]
@@ -576,7 +578,7 @@ func (d *Decoder) keyText(i int) ([]byte, bool) {
 	default:
 		return nil, false
 	}
-	n := binary.LittleEndian.Uint32(b)
+	n := le.Uint32(b)
 	b = b[4:]
 	return b[:min(uint64(n), uint64(len(b)), maxKey+1)], true
 }

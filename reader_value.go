@@ -1,11 +1,9 @@
 package gdwire
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"math"
-	"unicode/utf8"
 )
 
 // row finds the row of the table that header h means.
@@ -27,7 +25,7 @@ func (d *Decoder) value() (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	h := binary.LittleEndian.Uint32(b)
+	h := le.Uint32(b)
 	row, err := d.row(h)
 	if err != nil {
 		return Token{}, err
@@ -81,11 +79,11 @@ func (d *Decoder) fixed(typ Type, form *form) (Token, error) {
 	case size > 8 || form.kind >= KindVector2 && form.kind <= KindColor:
 		t = t.at(&d.window, d.pos()+4, size)
 	case size == 8:
-		t.bits = binary.LittleEndian.Uint64(b)
+		t.bits = le.Uint64(b)
 	case form.kind == KindInt32:
-		t.bits = uint64(int64(int32(binary.LittleEndian.Uint32(b))))
+		t.bits = uint64(int64(int32(le.Uint32(b))))
 	case size == 4:
-		t.bits = uint64(binary.LittleEndian.Uint32(b))
+		t.bits = uint64(le.Uint32(b))
 	}
 	d.take(4+size, 4)
 	d.step()
@@ -106,7 +104,7 @@ func (d *Decoder) text(typ Type, at int) (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	n := binary.LittleEndian.Uint32(b[at:])
+	n := le.Uint32(b[at:])
 	if err := d.bounds.check(limitString, uint64(n-min(n, d.nul(typ)))); err != nil {
 		return Token{}, d.fail(at, err)
 	}
@@ -181,39 +179,6 @@ func (d *Decoder) textChunk(typ Type, at int, left, total uint32) (Token, error)
 	return t, nil
 }
 
-// validText is utf8.Valid, without the call for what is short and ASCII.
-func validText(p []byte) bool {
-	if len(p) > 32 {
-		return utf8.Valid(p)
-	}
-	q := p
-	for len(q) >= 8 {
-		if binary.LittleEndian.Uint64(q)&0x8080808080808080 != 0 {
-			return utf8.Valid(p)
-		}
-		q = q[8:]
-	}
-	for _, c := range q {
-		if c >= utf8.RuneSelf {
-			return utf8.Valid(p)
-		}
-	}
-	return true
-}
-
-// invalidText returns where p stops being UTF-8.
-func invalidText(p []byte) int {
-	i := 0
-	for i < len(p) {
-		r, n := utf8.DecodeRune(p[i:])
-		if r == utf8.RuneError && n == 1 {
-			break
-		}
-		i += n
-	}
-	return i
-}
-
 // needPadded is need for n bytes and their padding, which may be missing at the
 // very end of the input where the engines let it. It says how much there is.
 func (d *Decoder) needPadded(typ Type, n, pad int) ([]byte, int, error) {
@@ -227,7 +192,7 @@ func (d *Decoder) needPadded(typ Type, n, pad int) ([]byte, int, error) {
 }
 
 func (d *Decoder) lacksPadding(typ Type, n int) bool {
-	return !d.options.Strict && d.options.Format.mayLackPadding(typ) && d.end-d.r >= n && d.lim == d.end
+	return !d.options.Strict && !d.options.wholePadding && d.options.Format.mayLackPadding(typ) && d.end-d.r >= n && d.lim == d.end
 }
 
 // claim asks, before it is believed, whether n bytes can follow the count or
@@ -291,7 +256,7 @@ func (d *Decoder) container(typ Type, kind Kind, flags uint32) (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	n := binary.LittleEndian.Uint32(b[at:])
+	n := le.Uint32(b[at:])
 	tf := tokenFlags(kinds[0])<<elemShift | tokenFlags(kinds[1])<<valueShift
 	if n&sharedBit != 0 {
 		if d.options.Format.shared {
@@ -327,7 +292,7 @@ func (d *Decoder) declaration(at int, k containerKind) (int, Type, error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		id := binary.LittleEndian.Uint32(b[at:])
+		id := le.Uint32(b[at:])
 		t := d.options.Format.typeOf(id)
 		if t == 0 {
 			return 0, 0, d.fail(at, because(ErrType, "elements of type id %d", id))
@@ -355,7 +320,7 @@ func (d *Decoder) name(at int) (n, end int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	size := binary.LittleEndian.Uint32(b[at:])
+	size := le.Uint32(b[at:])
 	if err := d.bounds.check(limitName, uint64(size)); err != nil {
 		return 0, 0, d.fail(at, err)
 	}
@@ -387,7 +352,7 @@ func (d *Decoder) signal() (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	t := newToken(KindSignal, TypeSignal, 0, binary.LittleEndian.Uint64(b[end:])).at(&d.window, d.pos()+8, n)
+	t := newToken(KindSignal, TypeSignal, 0, le.Uint64(b[end:])).at(&d.window, d.pos()+8, n)
 	d.take(end+8, 8)
 	d.step()
 	return t, nil
@@ -412,7 +377,7 @@ func (d *Decoder) object() (Token, error) {
 		if err != nil {
 			return Token{}, err
 		}
-		if count, err = d.sign(end, binary.LittleEndian.Uint32(b[end:])); err != nil {
+		if count, err = d.sign(end, le.Uint32(b[end:])); err != nil {
 			return Token{}, err
 		}
 		if err := d.announce(end, uint64(count), 2, 8); err != nil {
@@ -463,7 +428,7 @@ func (d *Decoder) path() (Token, error) {
 		return Token{}, err
 	}
 	format := d.options.Format
-	n := binary.LittleEndian.Uint32(b[4:])
+	n := le.Uint32(b[4:])
 	f := frame{kind: KindNodePathStart, typ: TypeNodePath}
 	if n&newPathBit == 0 {
 		if !format.oldPath {
@@ -484,7 +449,7 @@ func (d *Decoder) path() (Token, error) {
 	if b, err = d.need(16); err != nil {
 		return Token{}, err
 	}
-	names, subnames, bits := n&^newPathBit, uint64(binary.LittleEndian.Uint32(b[8:])), binary.LittleEndian.Uint32(b[12:])
+	names, subnames, bits := n&^newPathBit, uint64(le.Uint32(b[8:])), le.Uint32(b[12:])
 	if d.options.Strict {
 		if err := d.canonicalPath(bits); err != nil {
 			return Token{}, err
@@ -516,7 +481,7 @@ func (d *Decoder) packed(typ Type, form *form) (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	n := binary.LittleEndian.Uint32(b[4:])
+	n := le.Uint32(b[4:])
 	if form.shape == shapePackedStrings {
 		if n, err = d.sign(4, n); err == nil {
 			err = d.announce(4, uint64(n), 1, 4)
@@ -549,7 +514,7 @@ func (d *Decoder) image() (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	n := binary.LittleEndian.Uint32(b[at:])
+	n := le.Uint32(b[at:])
 	if err := d.announceData(at, uint64(n)); err != nil {
 		return Token{}, err
 	}
@@ -567,20 +532,25 @@ const (
 	eventHead      = 12 // type, device, length
 )
 
+// eventSize returns how many of the rest bytes behind its length are an event's.
+func eventSize(event, rest uint32) int {
+	switch {
+	case event == joystickMotion && rest == 4: // the oldest engines: the axis alone
+		return 4
+	case event < uint32(len(eventData)):
+		return eventData[event]
+	}
+	return 0
+}
+
 // event reads an InputEvent of Godot 2.
 func (d *Decoder) event() (Token, error) {
 	b, err := d.need(4 + eventHead)
 	if err != nil {
 		return Token{}, err
 	}
-	event, device, size := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:])
-	n := 0
-	if event < uint32(len(eventData)) {
-		n = eventData[event]
-	}
-	if event == joystickMotion && size == eventHead+4 { // the oldest engines: the axis alone
-		n = 4
-	}
+	event, device, size := le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
+	n := eventSize(event, size-eventHead)
 	if uint64(size) < eventHead+uint64(n) {
 		return Token{}, d.fail(12, because(ErrRange, "InputEvent of type %d in %d bytes", event, size))
 	}

@@ -17,7 +17,7 @@ type frame struct {
 	mark  uint64
 	left  uint32 // what is still to come: elements, pairs, names, bytes
 	count uint32 // what was announced
-	names uint32 // of a NodePath: the rest are sub-names
+	names uint32 // of a NodePath, the rest are sub-names; of a string the NULs an Encoder owes
 	kind  Kind   // of the Start token, or StringChunk; 0: the top level
 	typ   Type   // of the value, or what a string is part of
 	want  want   // what comes next

@@ -2,7 +2,6 @@ package gdwire
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
 )
 
@@ -46,7 +45,7 @@ func (d *Decoder) canonicalHeader(h uint32, row *row) error {
 		if wide && d.seen.both(seenID, seenFull) || !wide && d.seen.both(seenFull, seenID) {
 			return d.strict(0, "objects as ids and in full")
 		}
-		if b, err := d.need(8); !wide && !f.nullObject && err == nil && binary.LittleEndian.Uint32(b[4:]) == 0 {
+		if b, err := d.need(8); !wide && !f.nullObject && err == nil && le.Uint32(b[4:]) == 0 {
 			return d.strict(0, "object without a class")
 		}
 	}
@@ -59,23 +58,23 @@ func (d *Decoder) canonicalNumber(typ Type, form *form, b []byte) error {
 	flagged := d.options.Format.width[layouts[typ].class] == flagged
 	switch form.kind {
 	case KindBool:
-		if x := binary.LittleEndian.Uint32(b); x > 1 {
+		if x := le.Uint32(b); x > 1 {
 			return d.strict(0, "bool of %d", x)
 		}
 	case KindInt64:
-		if x := int64(binary.LittleEndian.Uint64(b)); flagged && x == int64(int32(x)) {
+		if x := int64(le.Uint64(b)); flagged && x == int64(int32(x)) {
 			return d.strict(0, "int %d in 64 bits", x)
 		}
 	case KindFloat32:
-		if x := math.Float32frombits(binary.LittleEndian.Uint32(b)); flagged && x != x {
+		if x := math.Float32frombits(le.Uint32(b)); flagged && x != x {
 			return d.strict(0, "NaN in 32 bits")
 		}
 	case KindFloat64:
-		if x := math.Float64frombits(binary.LittleEndian.Uint64(b)); flagged && x == float64(float32(x)) {
+		if x := math.Float64frombits(le.Uint64(b)); flagged && x == float64(float32(x)) {
 			return d.strict(0, "float %v in 64 bits", x)
 		}
 	case KindObjectID:
-		if len(b) == 8 && binary.LittleEndian.Uint64(b) == 0 {
+		if len(b) == 8 && le.Uint64(b) == 0 {
 			return d.strict(0, "null as an object's id")
 		}
 	}

@@ -1,7 +1,6 @@
 package gdwire
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -336,7 +335,7 @@ func (t Token) Image() (format, mipmaps, width, height uint32) {
 		return
 	}
 	b := t.Bytes()
-	le := binary.LittleEndian
+
 	return le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
 }
 
@@ -350,7 +349,7 @@ func (t Token) Event() (event, device uint32) {
 
 // Components returns how many components a maths type has, 0 of any other kind.
 func (t Token) Components() int {
-	if k := t.Kind(); k < Kind(numTypes) && layouts[k].class >= classReal && layouts[k].class <= classInt32 {
+	if k := t.Kind(); k < Kind(numTypes) && layouts[k].maths() {
 		return int(layouts[k].n)
 	}
 	return 0
@@ -370,11 +369,11 @@ func (t Token) Real(i int) float64 {
 func component(b []byte, u unit) float64 {
 	switch u {
 	case unitInt32:
-		return float64(int32(binary.LittleEndian.Uint32(b)))
+		return float64(int32(le.Uint32(b)))
 	case unitFloat32:
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+		return float64(math.Float32frombits(le.Uint32(b)))
 	default:
-		return math.Float64frombits(binary.LittleEndian.Uint64(b))
+		return math.Float64frombits(le.Uint64(b))
 	}
 }
 
@@ -483,45 +482,53 @@ func (e Elem) kind() containerKind {
 	return containerUntyped
 }
 
-// readElem reads what stands at the start of b and says how long it is. Only
-// Godot 4 has typed containers, so its ids are meant.
-func readElem(b []byte, k containerKind) (Elem, int) {
-	if k == containerUntyped {
-		return Elem{}, 0
-	}
-	n := binary.LittleEndian.Uint32(b)
-	if k == containerBuiltin {
-		return Elem{Type: Godot4.typeOf(n)}, 4
-	}
-	e, size := Elem{Type: TypeObject}, 4+int(padded(n))
-	if name := string(b[4 : 4+n]); k == containerScript {
-		e.Script = name
-	} else {
-		e.Class = name
-	}
-	return e, size
-}
-
-// elemType returns the type that declared elements must have, 0 for any.
-func elemType(b []byte, k containerKind) Type {
-	switch k {
-	case containerUntyped:
-		return 0
-	case containerBuiltin:
-		return Godot4.typeOf(binary.LittleEndian.Uint32(b))
-	default:
+// typ returns the type that what is declared must have, 0 for any.
+func (e Elem) typ() Type {
+	if e.kind() >= containerClass {
 		return TypeObject
 	}
+	return e.Type
+}
+
+// declaredElem reads what stands at the start of b: the type that is asked for,
+// the class's or script's name, and how many bytes it is. Only Godot 4 has typed
+// containers, so its ids are meant.
+func declaredElem(b []byte, k containerKind) (t Type, name []byte, size int) {
+	if k == containerUntyped {
+		return 0, nil, 0
+	}
+	n := le.Uint32(b)
+	if k == containerBuiltin {
+		return Godot4.typeOf(n), nil, 4
+	}
+	return TypeObject, b[4 : 4+n], 4 + int(padded(n))
+}
+
+// readElem returns the same as an Elem.
+func readElem(b []byte, k containerKind) (Elem, int) {
+	t, name, size := declaredElem(b, k)
+	e := Elem{Type: t}
+	switch k {
+	case containerClass:
+		e.Class = string(name)
+	case containerScript:
+		e.Script = string(name)
+	}
+	return e, size
 }
 
 // appendElem appends what readElem reads.
 func appendElem(b []byte, e Elem) []byte {
 	switch k := e.kind(); k {
 	case containerBuiltin:
-		b = binary.LittleEndian.AppendUint32(b, uint32(Godot4.id[e.Type])-1)
+		id := uint32(0) // declares nothing, and no Encoder lets it pass
+		if Godot4.Has(e.Type) {
+			id = uint32(Godot4.id[e.Type]) - 1
+		}
+		b = le.AppendUint32(b, id)
 	case containerClass, containerScript:
 		name := e.String()
-		b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))
+		b = le.AppendUint32(b, uint32(len(name)))
 		b = append(b, name...)
 		b = append(b, zeros[:padding(uint32(len(name)))]...)
 	}
@@ -607,3 +614,80 @@ func typed(elems ...Elem) string {
 	}
 	return " " + s + "]"
 }
+
+// The functions below make tokens for an Encoder. Those with a payload copy it.
+
+// Nil makes a nil.
+func Nil() Token { return newToken(KindNil, TypeNil, 0, 0) }
+
+// Bool makes a bool.
+func Bool(v bool) Token {
+	if v {
+		return newToken(KindBool, TypeBool, tokenFlags(unitInt32), 1)
+	}
+	return newToken(KindBool, TypeBool, tokenFlags(unitInt32), 0)
+}
+
+// Int32 makes an int that is written in 32 bits.
+func Int32(v int32) Token {
+	return newToken(KindInt32, TypeInt, tokenFlags(unitInt32), uint64(int64(v)))
+}
+
+// Int64 makes an int that is written in 64 bits where the format has such.
+func Int64(v int64) Token { return newToken(KindInt64, TypeInt, tokenFlags(unitInt64), uint64(v)) }
+
+// Float32 makes a float that is written in 32 bits.
+func Float32(v float32) Token {
+	return newToken(KindFloat32, TypeFloat, tokenFlags(unitFloat32), uint64(math.Float32bits(v)))
+}
+
+// Float64 makes a float that is written in 64 bits where the format has such.
+func Float64(v float64) Token {
+	return newToken(KindFloat64, TypeFloat, tokenFlags(unitFloat64), math.Float64bits(v))
+}
+
+// String makes the one chunk of a String.
+func String(s string) Token { return textToken(TypeString, s) }
+
+// StringName makes the one chunk of a StringName.
+func StringName(s string) Token { return textToken(TypeStringName, s) }
+
+func textToken(t Type, s string) Token {
+	return newToken(KindStringChunk, t, flagLast, uint64(len(s))).withPayload([]byte(s))
+}
+
+// ObjectID makes an object as its instance id; 0 is null.
+func ObjectID(id uint64) Token {
+	return newToken(KindObjectID, TypeObject, tokenFlags(unitInt64), id)
+}
+
+// ArrayStart makes the start of an Array of n elements or [Unknown], declared to
+// be elem; the zero Elem declares nothing.
+func ArrayStart(n int, elem Elem) Token {
+	return startToken(KindArrayStart, TypeArray, n, elem)
+}
+
+// DictStart makes the start of a Dictionary of n pairs or [Unknown], declared to
+// be key and value.
+func DictStart(n int, key, value Elem) Token {
+	return startToken(KindDictStart, TypeDictionary, n, key, value)
+}
+
+func startToken(k Kind, t Type, n int, elems ...Elem) Token {
+	var flags tokenFlags
+	var p []byte
+	for i, e := range elems {
+		flags |= tokenFlags(e.kind()) << (elemShift + 2*i)
+		p = appendElem(p, e)
+	}
+	if n == Unknown {
+		flags |= flagUnknown
+	}
+	return newToken(k, t, flags, uint64(n)).withPayload(p)
+}
+
+// DictKey makes the marker in front of a key.
+func DictKey() Token { return newToken(KindDictKey, TypeDictionary, 0, 0) }
+
+// End makes the end of what is open.
+func End() Token { return newToken(KindEnd, 0, 0, 0) }

@@ -1,0 +1,65 @@
+package gdwire
+
+import "unicode/utf8"
+
+// validText is utf8.Valid, without the call for what is short and ASCII.
+func validText(p []byte) bool {
+	if len(p) > 32 {
+		return utf8.Valid(p)
+	}
+	q := p
+	for len(q) >= 8 {
+		if le.Uint64(q)&0x8080808080808080 != 0 {
+			return utf8.Valid(p)
+		}
+		q = q[8:]
+	}
+	for _, c := range q {
+		if c >= utf8.RuneSelf {
+			return utf8.Valid(p)
+		}
+	}
+	return true
+}
+
+// invalidText returns where p stops being UTF-8.
+func invalidText(p []byte) int {
+	i := 0
+	for i < len(p) {
+		r, n := utf8.DecodeRune(p[i:])
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+// valid is validText for text of a caller.
+func valid[S string | []byte](s S) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			switch s := any(s[i:]).(type) {
+			case string:
+				return utf8.ValidString(s)
+			case []byte:
+				return utf8.Valid(s)
+			}
+		}
+	}
+	return true
+}
+
+// wholeRunes returns the largest n up to max at which b may be cut without
+// splitting a rune. Bytes that are no UTF-8 can be cut anywhere.
+func wholeRunes(b []byte, max int) int {
+	for n := max; n > 0 && n > max-utf8.UTFMax; n-- {
+		if utf8.RuneStart(b[n-1]) {
+			if utf8.FullRune(b[n-1 : max]) {
+				return max
+			}
+			return n - 1
+		}
+	}
+	return max
+}

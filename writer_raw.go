@@ -1,0 +1,83 @@
+package gdwire
+
+import "io"
+
+// WriteRaw writes a value that is already encoded in the Encoder's format, such
+// as one kept from another packet. It is read first: anything but one whole value
+// that a Decoder without limits accepts is refused.
+func (e *Encoder) WriteRaw(value []byte) error {
+	if e.err != nil {
+		return e.err
+	}
+	if e.raw == nil {
+		e.raw = new(Decoder)
+	}
+	d := e.raw
+	d.options = DecoderOptions{
+		Format: e.options.Format, AllowObjects: true, AnyUTF8: e.options.AnyUTF8, DoubleReals: e.options.DoubleReals,
+		Limits:       Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
+		wholePadding: true,
+	}
+	d.ResetBytes(value)
+	defer d.Release()
+	t, err := d.ReadToken()
+	if err == io.EOF {
+		return e.fail(because(ErrCount, "no value"))
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := e.begin(t.Type()); err != nil {
+		return err
+	}
+	for d.Depth() > 0 {
+		if d.Depth() > e.depth-e.Depth() && d.top.want <= lastValue {
+			return e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.Depth() + d.Depth()), Max: int64(e.depth)})
+		}
+		if _, err := d.next(); err != nil {
+			return err
+		}
+	}
+	if n := len(value) - int(d.InputOffset()); n > 0 {
+		return e.fail(because(ErrCount, "%d bytes behind the value", n))
+	}
+	if err := emit(e, nil, value, 0, e.final()); err != nil {
+		return err
+	}
+	e.came()
+	return nil
+}
+
+// CopyValue copies the next value, or at a DictKey the marker and the key, token
+// by token; between streams of different formats it does what
+// [Encoder.WriteToken] does. Where an End is next it is [ErrCount].
+//
+// Either side's temporary errors leave it to be called again.
+func CopyValue(e *Encoder, d *Decoder) error {
+	depth := d.Depth()
+	switch {
+	case d.skip > 0:
+		depth = d.skip - 1
+	case d.top.want == wantEnd && d.err == nil:
+		return because(ErrCount, "CopyValue where an End is next")
+	}
+	for {
+		t := d.unsent
+		if d.skip == 0 || t.Kind() == 0 {
+			var err error
+			if t, err = d.next(); err != nil {
+				return err
+			}
+			d.skip = depth + 1
+		}
+		d.unsent = t
+		if err := e.WriteToken(t); err != nil {
+			return err
+		}
+		d.unsent = Token{}
+		if k := t.Kind(); d.Depth() <= depth && k != KindDictKey && k != KindProperty {
+			d.skip = 0
+			return nil
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package gdwire
+
+import "math"
+
+// WriteToken writes a token: one that a Decoder gave, in whatever format, or one
+// made by a function such as [ArrayStart]. It writes what the format has for it:
+// an int, float or component is widened or narrowed where only one width exists,
+// but [ErrRange] if its value would change; an RID gets or loses its id.
+//
+// What only lenient Decoders see is written as engines do: bools, padding, flags,
+// the shared bit outside Godot 2, an InputEvent's surplus.
+func (e *Encoder) WriteToken(t Token) error {
+	switch k := t.Kind(); k {
+	case KindNil, KindCallable, KindRID:
+		return e.writeWord(t.Type(), 0, t.bits)
+	case KindBool:
+		return e.WriteBool(t.Bool())
+	case KindInt32:
+		return e.writeWord(TypeInt, 0, t.bits)
+	case KindInt64:
+		return e.writeWord(TypeInt, 1, t.bits)
+	case KindFloat32:
+		return e.writeFloat(0, t.bits, unitFloat32)
+	case KindFloat64:
+		return e.writeFloat(1, t.bits, unitFloat64)
+	case KindObjectID:
+		return e.WriteObjectID(t.bits)
+	case KindSignal:
+		return writeSignal(e, t.Bytes(), t.bits)
+	case KindStringChunk:
+		return e.writeChunk(t)
+	case KindNodePathStart:
+		names, subnames, _ := t.Path()
+		return e.beginNodePath(names, subnames, t.flags()&(flagAbsolute|flagProperty|flagOldPath))
+	case KindObjectStart:
+		return beginObject(e, t.Bytes(), t.count())
+	case KindProperty:
+		return writeProperty(e, t.Bytes())
+	case KindArrayStart, KindDictStart:
+		return e.writeStart(t)
+	case KindDictKey:
+		return e.writeDictKey()
+	case KindPackedStart:
+		wide := 0
+		if t.unit() == unitFloat64 {
+			wide = 1
+		}
+		return e.beginPacked(t.Type(), t.count(), wide)
+	case KindImageStart:
+		f, m, w, h := t.Image()
+		return e.BeginImage(f, m, w, h, t.count())
+	case KindChunk:
+		return e.writeElements(t)
+	case KindInputEvent:
+		event, device := t.Event()
+		return e.WriteInputEvent(event, device, t.Bytes())
+	case KindEnd:
+		return e.End()
+	}
+	if t.Components() == 0 {
+		return e.fail(because(ErrType, "no token"))
+	}
+	return e.writeMaths(t)
+}
+
+// writeStart begins an Array or Dictionary.
+func (e *Encoder) writeStart(t Token) error {
+	f := frame{kind: t.Kind(), typ: t.Type(), flags: t.flags() & flagShared}
+	declared := t.Bytes()
+	for i, k := range [...]containerKind{t.elemKind(), t.valueKind()} {
+		if k == containerUntyped {
+			continue
+		}
+		typ, name, n := declaredElem(declared, k)
+		if typ <= TypeNil {
+			return e.fail(because(ErrType, "container of no type"))
+		}
+		if !e.options.AnyUTF8 && !validText(name) {
+			return e.fail(ErrUTF8)
+		}
+		if i == 0 {
+			f.elem = typ
+		}
+		declared = declared[n:]
+	}
+	return e.putContainer(t.count(), uint32(t.elemKind())|uint32(t.valueKind())<<2, t.Bytes(), f)
+}
+
+// count returns what a Start token announces, or Unknown.
+func (t Token) count() int64 {
+	if t.has(flagUnknown) {
+		return Unknown
+	}
+	return int64(t.bits)
+}
+
+// writeDictKey notes that a key comes. Typed callers need not say so.
+func (e *Encoder) writeDictKey() error {
+	if e.redo.pending {
+		return e.fail(errInterrupted)
+	}
+	if e.top.want != wantDictKey {
+		return e.misplacedKey()
+	}
+	e.step()
+	return nil
+}
+
+func (e *Encoder) misplacedKey() error {
+	if e.top.want == wantNothing {
+		return ErrReleased
+	}
+	return e.fail(because(ErrKey, "DictKey where none comes"))
+}
+
+// writeMaths writes a maths type whose components may have another width here.
+func (e *Encoder) writeMaths(t Token) error {
+	row, err := e.begin(t.Type())
+	if err != nil {
+		return err
+	}
+	wide := 0
+	if t.unit() == unitFloat64 {
+		wide = 1
+	}
+	form := &row.forms[wide]
+	b, err := e.room(4 + int(form.size))
+	if err != nil {
+		return err
+	}
+	le.PutUint32(b, row.header(wide))
+	if form.unit == t.unit() {
+		copy(b[4:], t.Bytes())
+	} else if _, ok := convertReals(b[4:4], t.Bytes(), t.unit(), form.unit); !ok {
+		return e.fail(because(ErrRange, "%v in 32 bits", t))
+	}
+	return e.value(4 + int(form.size))
+}
+
+// writeChunk writes a chunk of a string: the whole of it, its first, or one that
+// goes on.
+func (e *Encoder) writeChunk(t Token) error {
+	switch {
+	case e.top.kind == KindStringChunk:
+		return e.writeNextChunk(t)
+	case t.Last():
+		return writeText(e, t.Type(), t.Bytes())
+	default:
+		return e.writeFirstChunk(t)
+	}
+}
+
+func (e *Encoder) writeFirstChunk(t Token) error {
+	head, nul, err := e.beginText(t.Type())
+	if err != nil {
+		return err
+	}
+	text, n := t.Bytes(), t.count()
+	f := frame{kind: KindStringChunk, typ: t.Type(), names: nul}
+	if t.has(flagNUL) {
+		if n--; nul == 0 {
+			n = Unknown // whether a NUL is there, only the last chunk will tell
+		}
+	}
+	if err := e.declare(n, &f); err != nil {
+		return err
+	}
+	if f.has(flagUnknown) {
+		if _, err := e.room(8 + len(text)); err != nil {
+			return err
+		}
+	} else if uint64(len(text)) > uint64(f.left) {
+		return e.fail(because(ErrCount, "chunk of %d bytes in a string of %d", len(text), n))
+	}
+	if !e.options.AnyUTF8 && !valid(text) {
+		return e.fail(ErrUTF8)
+	}
+	var b [8]byte
+	if err := emit(e, textHead(&b, head, f.count+nul), text, 0, false); err != nil {
+		return err
+	}
+	e.open(f, len(text))
+	e.took(text)
+	return nil
+}
+
+func (e *Encoder) writeNextChunk(t Token) error {
+	f, text := &e.top, t.Bytes()
+	left, nul := uint64(f.left), f.names
+	if t.Last() && t.has(flagNUL) && nul == 1 && uint64(len(text)) == left+1 {
+		left, nul = left+1, 0 // there was no NUL where one was counted
+	}
+	if n := uint64(len(text)); n > left || t.Last() && n < left && !f.has(flagUnknown) {
+		return e.fail(because(ErrCount, "chunk of %d bytes where %d are left", n, left))
+	}
+	if e.partial > 0 || !e.options.AnyUTF8 && !valid(text) {
+		return e.fail(ErrUTF8)
+	}
+	if t.Last() {
+		return e.close(text, nul)
+	}
+	if err := emit(e, nil, text, 0, false); err != nil {
+		return err
+	}
+	e.took(text)
+	return nil
+}
+
+// writeElements writes a chunk of packed data, whose elements may have another
+// width here.
+func (e *Encoder) writeElements(t Token) error {
+	f, p := &e.top, t.Bytes()
+	if f.want != wantChunk {
+		return e.misplaced(KindChunk)
+	}
+	from := t.unit()
+	if layouts[f.typ].n != layouts[t.Type()].n || from != f.unit && (from < unitFloat32 || f.unit < unitFloat32) {
+		return e.fail(because(ErrType, "chunk of a %v in a %v", t.Type(), f.typ))
+	}
+	n := t.Len()
+	if n > int64(f.left) || e.partial > 0 {
+		return e.fail(because(ErrCount, "%d elements after %d of %d", n, f.count-f.left, f.count))
+	}
+	var err error
+	if from == f.unit {
+		err = emit(e, nil, p, 0, false)
+	} else {
+		err = e.convertChunk(p, from)
+	}
+	if err != nil {
+		return err
+	}
+	e.tookElements(int(n))
+	return nil
+}
+
+func (e *Encoder) convertChunk(p []byte, from unit) error {
+	to := e.top.unit
+	if from == unitFloat64 {
+		for b := p; len(b) > 0; b = b[8:] {
+			if bits := le.Uint64(b); !fitsFloat32(bits) {
+				return e.fail(because(ErrRange, "%v in 32 bits", math.Float64frombits(bits)))
+			}
+		}
+	}
+	return e.inPieces(len(p)/from.size(), to.size(), func(b []byte, i, n int) {
+		convertReals(b[:0], p[i*from.size():(i+n)*from.size()], from, to)
+	})
+}
