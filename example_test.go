@@ -1,0 +1,422 @@
+package gdwire_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+)
+
+// player is what an engine's var_to_bytes({"id": 7, "name": "Ada", "pos":
+// Vector3(1, 2, 3), "tags": ["a", "b"]}) gives.
+func player() []byte {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	e.BeginDict(4)
+	e.WriteString("id")
+	e.WriteInt(7)
+	e.WriteString("name")
+	e.WriteString("Ada")
+	e.WriteString("pos")
+	e.WriteReals(gdwire.TypeVector3, 1, 2, 3)
+	e.WriteString("tags")
+	e.BeginArray(2)
+	e.WriteString("a")
+	e.WriteString("b")
+	e.End()
+	e.End()
+	if err := e.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// An Encoder is told how much is in a container, then what.
+func ExampleEncoder() {
+	var packet bytes.Buffer
+	e := gdwire.NewEncoder(&packet, nil)
+	defer e.Release()
+	err := errors.Join(
+		e.BeginDict(2),
+		e.WriteString("hp"),
+		e.WriteInt(100),
+		e.WriteString("at"),
+		e.WriteReals(gdwire.TypeVector2, 0.5, -1),
+		e.End(),
+		e.Close(),
+	)
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Print(hex.Dump(packet.Bytes()))
+	// Output:
+	// 00000000  1b 00 00 00 02 00 00 00  04 00 00 00 02 00 00 00  |................|
+	// 00000010  68 70 00 00 02 00 00 00  64 00 00 00 04 00 00 00  |hp......d.......|
+	// 00000020  02 00 00 00 61 74 00 00  05 00 00 00 00 00 00 3f  |....at.........?|
+	// 00000030  00 00 80 bf                                       |....|
+}
+
+// A Decoder gives the tokens of one value after another.
+func ExampleDecoder() {
+	d := gdwire.NewDecoder(bytes.NewReader(player()), nil)
+	defer d.Release()
+	for {
+		t, err := d.ReadToken()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(t)
+	}
+	// Output:
+	// DictStart 4
+	// DictKey
+	// StringChunk String "id"
+	// Int32 7
+	// DictKey
+	// StringChunk String "name"
+	// StringChunk String "Ada"
+	// DictKey
+	// StringChunk String "pos"
+	// Vector3 [1 2 3]
+	// DictKey
+	// StringChunk String "tags"
+	// ArrayStart 2
+	// StringChunk String "a"
+	// StringChunk String "b"
+	// End
+	// End
+}
+
+// Player is filled by hand, from the keys it knows. An id may come as a float
+// and a name as a StringName; what is unknown is skipped, however large it is.
+type Player struct {
+	ID   int64
+	Name string
+	Pos  [3]float64
+}
+
+func (p *Player) read(d *gdwire.Decoder) error {
+	t, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	if t.Kind() != gdwire.KindDictStart {
+		return d.WrapError(errors.New("a player is a dictionary"))
+	}
+	var key []byte
+	for d.PeekKind() == gdwire.KindDictKey {
+		d.ReadToken()
+		if t, err = d.ReadToken(); err != nil {
+			return err
+		}
+		if key, err = d.AppendString(key[:0]); err != nil {
+			return d.WrapError(errors.New("a key is a string"))
+		}
+		switch string(key) {
+		case "id":
+			t, err = d.ReadToken()
+			p.ID = t.Int()
+		case "name":
+			if _, err = d.ReadToken(); err == nil {
+				var name []byte
+				name, err = d.AppendString(nil)
+				p.Name = string(name)
+			}
+		case "pos":
+			t, err = d.ReadToken()
+			p.Pos = t.Vector3()
+		default:
+			err = d.SkipValue()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = d.ReadToken() // End
+	return err
+}
+
+func ExampleDecoder_SkipValue() {
+	d := gdwire.NewDecoder(bytes.NewReader(player()), nil)
+	defer d.Release()
+	var p Player
+	if err := p.read(d); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Printf("%+v\n", p)
+	// Output: {ID:7 Name:Ada Pos:[1 2 3]}
+}
+
+// A firewall refuses objects, strings over 1 KB and keys named "script", and
+// says where they were. It never holds more than the window.
+func ExampleDecoder_WrapError() {
+	check := func(packet io.Reader) error {
+		d := gdwire.NewDecoder(packet, &gdwire.DecoderOptions{Limits: gdwire.Limits{StringBytes: 1024}})
+		defer d.Release()
+		isKey := false
+		for t, err := range d.Tokens() {
+			if err != nil {
+				return err
+			}
+			switch k := t.Kind(); {
+			case k == gdwire.KindObjectID:
+				return d.WrapError(errors.New("no objects here"))
+			case isKey && k == gdwire.KindStringChunk && string(t.Bytes()) == "script":
+				return d.WrapError(errors.New(`no key "script" here`))
+			}
+			isKey = t.Kind() == gdwire.KindDictKey
+		}
+		return nil
+	}
+	var packet bytes.Buffer
+	e := gdwire.NewEncoder(&packet, nil)
+	e.BeginArray(2)
+	e.WriteInt(1)
+	e.BeginDict(1)
+	e.WriteString("script")
+	e.WriteString("res://evil.gd")
+	e.End()
+	e.End()
+	e.Close()
+	fmt.Println(check(bytes.NewReader(player())))
+	fmt.Println(check(&packet))
+	// Output:
+	// <nil>
+	// gdwire: offset 24, $[1].key(0): no key "script" here
+}
+
+// A tree, indented by depth, each value under its path.
+func ExampleDecoder_AppendPath() {
+	d := gdwire.NewDecoder(bytes.NewReader(player()), nil)
+	defer d.Release()
+	for t, err := range d.Tokens() {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		switch t.Kind() {
+		case gdwire.KindDictKey, gdwire.KindEnd:
+		default:
+			fmt.Printf("%s = %v\n", d.AppendPath(nil), t)
+		}
+	}
+	// Output:
+	// $ = DictStart 4
+	// $.key(0) = StringChunk String "id"
+	// $["id"] = Int32 7
+	// $.key(1) = StringChunk String "name"
+	// $["name"] = StringChunk String "Ada"
+	// $.key(2) = StringChunk String "pos"
+	// $["pos"] = Vector3 [1 2 3]
+	// $.key(3) = StringChunk String "tags"
+	// $["tags"] = ArrayStart 2
+	// $["tags"][0] = StringChunk String "a"
+	// $["tags"][1] = StringChunk String "b"
+}
+
+// Every token that a Decoder gives, an Encoder takes.
+func ExampleEncoder_WriteToken() {
+	var echo bytes.Buffer
+	d := gdwire.NewDecoder(bytes.NewReader(player()), nil)
+	e := gdwire.NewEncoder(&echo, nil)
+	for t, err := range d.Tokens() {
+		if err == nil {
+			err = e.WriteToken(t)
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	fmt.Println(e.Close(), bytes.Equal(echo.Bytes(), player()))
+	// Output: <nil> true
+}
+
+// Godot 3 in, Godot 4 out.
+func ExampleCopyValue() {
+	var old, new bytes.Buffer
+	e := gdwire.NewEncoder(&old, &gdwire.EncoderOptions{Format: gdwire.Godot3})
+	e.BeginArray(2)
+	e.WriteReals(gdwire.TypeColor, 1, 0.5, 0, 1)
+	e.WriteNodePath("/root/Main:visible")
+	e.End()
+	e.Close()
+	fmt.Printf("%x\n", old.Bytes())
+
+	d := gdwire.NewDecoder(&old, &gdwire.DecoderOptions{Format: gdwire.Godot3})
+	e = gdwire.NewEncoder(&new, &gdwire.EncoderOptions{Format: gdwire.Godot4})
+	err := gdwire.CopyValue(e, d)
+	fmt.Printf("%x %v\n", new.Bytes(), err)
+	// Output:
+	// 13000000020000000e0000000000803f0000003f000000000000803f0f00000002000080010000000100000004000000726f6f74040000004d61696e0700000076697369626c6500
+	// 1c00000002000000140000000000803f0000003f000000000000803f1600000002000080010000000100000004000000726f6f74040000004d61696e0700000076697369626c6500 <nil>
+}
+
+// Numbers arrive in a slice that grows as they do, whatever count the packet
+// claims. Vectors of 32 and of 64 bits are read alike.
+func ExampleAppendPacked() {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	e.BeginPacked(gdwire.TypePackedFloat32Array, 3)
+	gdwire.WritePacked(e, []float32{1, 2, 3})
+	e.End()
+	double := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{DoubleReals: true})
+	double.BeginPacked(gdwire.TypePackedVector3Array, gdwire.Unknown)
+	gdwire.WritePacked(double, [][3]float64{{1, 2, 3}, {4, 5, 6}})
+	double.End()
+
+	d := gdwire.NewDecoder(&b, nil)
+	d.ReadToken()
+	floats, err := gdwire.AppendPacked[float32](d, nil)
+	fmt.Println(floats, err)
+	d.ReadToken()
+	vectors, err := gdwire.AppendPacked[[3]float32](d, nil)
+	fmt.Println(vectors, err)
+	// Output:
+	// [1 2 3] <nil>
+	// [[1 2 3] [4 5 6]] <nil>
+}
+
+// A large array goes through a slice of one's own, a piece at a time.
+func ExampleReadPacked() {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	e.BeginPacked(gdwire.TypePackedInt32Array, 5)
+	gdwire.WritePacked(e, []int32{1, 2, 3, 4, 5})
+	e.End()
+
+	d := gdwire.NewDecoder(&b, nil)
+	d.ReadToken()
+	piece := make([]int32, 2)
+	for {
+		n, err := gdwire.ReadPacked(d, piece)
+		if err == io.EOF && n == 0 {
+			break
+		}
+		fmt.Println(piece[:n])
+	}
+	// Output:
+	// [1 2]
+	// [3 4]
+	// [5]
+}
+
+// A typed dictionary of arrays whose sizes nobody knows before the channel is
+// closed.
+func ExampleEncoder_BeginTypedDict() {
+	type score struct {
+		player string
+		points int64
+	}
+	scores := make(chan score, 3)
+	scores <- score{"Ada", 3}
+	scores <- score{"Ada", 5}
+	scores <- score{"Bob", 8}
+	close(scores)
+
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	e.BeginTypedDict(gdwire.Unknown, gdwire.Elem{Type: gdwire.TypeString}, gdwire.Elem{Type: gdwire.TypeArray})
+	player := ""
+	for s := range scores {
+		if s.player != player {
+			if player != "" {
+				e.End()
+			}
+			player = s.player
+			e.WriteString(player)
+			e.BeginTypedArray(gdwire.Unknown, gdwire.Elem{Type: gdwire.TypeInt})
+		}
+		e.WriteInt(s.points)
+	}
+	e.End()
+	e.End()
+	fmt.Println(e.Close())
+
+	d := gdwire.NewDecoder(&b, nil)
+	for t := range d.Tokens() {
+		fmt.Println(t)
+	}
+	// Output:
+	// <nil>
+	// DictStart 2 [String, Array]
+	// DictKey
+	// StringChunk String "Ada"
+	// ArrayStart 2 [int]
+	// Int32 3
+	// Int32 5
+	// End
+	// DictKey
+	// StringChunk String "Bob"
+	// ArrayStart 1 [int]
+	// Int32 8
+	// End
+	// End
+}
+
+// A string of any length goes from the connection to a file.
+func ExampleDecoder_Payload() {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	e.WriteString(strings.Repeat("long ", 3))
+
+	d := gdwire.NewDecoder(&b, &gdwire.DecoderOptions{Limits: gdwire.Limits{StringBytes: -1}})
+	if t, err := d.ReadToken(); err != nil || t.Kind() != gdwire.KindStringChunk {
+		return
+	}
+	n, err := io.Copy(os.Stdout, d.Payload())
+	fmt.Println(n, err)
+	// Output: long long long 15 <nil>
+}
+
+// Limits are asked before anything is believed.
+func ExampleLimits() {
+	hostile := []byte("\x1c\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\xff\xff\xff\xff")
+	d := gdwire.NewDecoder(bytes.NewReader(hostile), &gdwire.DecoderOptions{
+		Limits: gdwire.Limits{StringBytes: 1 << 20, Bytes: 8 << 20},
+	})
+	err := d.SkipValue()
+	fmt.Println(err)
+	var limit *gdwire.LimitError
+	if errors.As(err, &limit) {
+		fmt.Println(limit.Name, limit.Got, limit.Max, errors.Is(err, gdwire.ErrLimit))
+	}
+	// Output:
+	// gdwire: offset 12, $[0]: string of 4294967295 bytes exceeds limit StringBytes (1048576)
+	// StringBytes 4294967295 1048576 true
+}
+
+// Everything that is wrong with the bytes is an Error.
+func ExampleError() {
+	cut := player()[:70]
+	d := gdwire.NewDecoder(bytes.NewReader(cut), nil)
+	err := d.SkipValue()
+	var e *gdwire.Error
+	if errors.As(err, &e) {
+		fmt.Println(e.Offset, e.Path, e.Err == io.ErrUnexpectedEOF)
+	}
+	// Output: 70 $["pos"] true
+}
+
+// Other formats are options.
+func ExampleFormatByName() {
+	f := gdwire.FormatByName("godot2")
+	d := gdwire.NewDecoder(strings.NewReader("\x14\x00\x00\x00\x00\x00\x00\x00"), &gdwire.DecoderOptions{Format: f})
+	t, err := d.ReadToken()
+	fmt.Println(f, t, err, f.Has(gdwire.TypeImage), f.Has(gdwire.TypeSignal))
+	for _, f := range gdwire.Formats() {
+		fmt.Print(f, " ")
+	}
+	// Output:
+	// godot2 DictStart 0 <nil> true false
+	// godot4 godot3 godot2 manual4 manual3 manual30
+}
