@@ -115,7 +115,7 @@ func (p *Player) read(d *gdwire.Decoder) error {
 	var key []byte
 	for d.PeekKind() == gdwire.KindDictKey {
 		d.ReadToken()
-		if t, err = d.ReadToken(); err != nil {
+		if _, err = d.ReadToken(); err != nil {
 			return err
 		}
 		if key, err = d.AppendString(key[:0]); err != nil {

@@ -208,8 +208,8 @@ func (d *Decoder) claim(at int, n uint64) error {
 	return nil
 }
 
-// announce asks, before it is believed, whether there can be n elements of at
-// least size bytes, of values values each, and counts them.
+// announce asks, before it is believed, whether there can be n elements, each of
+// at least size bytes and so many values, and counts them.
 func (d *Decoder) announce(at int, n, values, size uint64) error {
 	err := d.bounds.check(limitElements, n)
 	if err == nil {

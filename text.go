@@ -50,16 +50,16 @@ func valid[S string | []byte](s S) bool {
 	return true
 }
 
-// wholeRunes returns the largest n up to max at which b may be cut without
+// wholeRunes returns the largest n up to most at which b may be cut without
 // splitting a rune. Bytes that are no UTF-8 can be cut anywhere.
-func wholeRunes(b []byte, max int) int {
-	for n := max; n > 0 && n > max-utf8.UTFMax; n-- {
+func wholeRunes(b []byte, most int) int {
+	for n := most; n > 0 && n > most-utf8.UTFMax; n-- {
 		if utf8.RuneStart(b[n-1]) {
-			if utf8.FullRune(b[n-1 : max]) {
-				return max
+			if utf8.FullRune(b[n-1 : most]) {
+				return most
 			}
 			return n - 1
 		}
 	}
-	return max
+	return most
 }

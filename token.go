@@ -597,7 +597,7 @@ func (t Token) String() string {
 
 // typed writes declared types as GDScript does: [String, int], empty if none is.
 func typed(elems ...Elem) string {
-	s, any := "[", false
+	s, found := "[", false
 	for i, e := range elems {
 		if i > 0 {
 			s += ", "
@@ -606,10 +606,10 @@ func typed(elems ...Elem) string {
 			s += "Variant"
 		} else {
 			s += e.String()
-			any = true
+			found = true
 		}
 	}
-	if !any {
+	if !found {
 		return ""
 	}
 	return " " + s + "]"

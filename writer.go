@@ -93,7 +93,7 @@ func (e *Encoder) Reset(w io.Writer) {
 		e.buffer = getBuffer(bufferSize)
 		e.buf = e.buffer.B
 	}
-	e.state.reset()
+	e.reset()
 	e.w, e.n, e.held, e.partial, e.written = w, 0, 0, 0, 0
 	e.redo, e.err = redo{}, nil
 }
