@@ -86,12 +86,11 @@ type Decoder struct {
 	skip    int   // the depth an interrupted SkipValue or CopyValue goes on to, plus one
 	unsent  Token // what an interrupted CopyValue still has to write
 
-	origin  uint64 // where offset 0 is
-	stop    uint64 // where the input ends, if its length was given
-	begin   uint64 // where the top-level value begins
-	values  uint64 // announced so far in it
-	started bool   // it is not the first since Reset
-	seen    seen   // what Strict has seen in it
+	origin uint64 // where offset 0 is
+	stop   uint64 // where the input ends, if its length was given
+	begin  uint64 // where the top-level value begins
+	values uint64 // announced so far in it
+	seen   seen   // what Strict has seen in it
 
 	options DecoderOptions
 	bounds  bounds
@@ -156,7 +155,7 @@ func (d *Decoder) reset() {
 	d.base += uint64(d.end) + 1
 	d.origin, d.begin, d.at, d.stop = d.base, d.base, d.base, math.MaxUint64
 	d.r, d.lim, d.end = 0, 0, 0
-	d.buf, d.src, d.srcErr, d.err, d.started = nil, nil, nil, nil, false
+	d.buf, d.src, d.srcErr, d.err = nil, nil, nil, nil
 }
 
 // Release gives the window back to the pool. Until the next Reset every call
@@ -311,7 +310,7 @@ func (d *Decoder) SkipValue() error {
 		switch depth := d.Depth(); d.top.want {
 		case wantEnd:
 			d.forget()
-			return because(ErrCount, "SkipValue where an End is next")
+			return d.WrapError(because(ErrCount, "SkipValue where an End is next"))
 		case wantChunk:
 			for d.top.want == wantChunk {
 				if _, err := d.next(); err != nil {
@@ -436,7 +435,7 @@ func (d *Decoder) beginValue() error {
 	}
 	d.begin, d.values, d.seen = d.pos(), 1, 0
 	d.limitWindow()
-	if d.options.Strict && d.started && d.stop != math.MaxUint64 && d.begin < d.stop {
+	if d.options.Strict && d.begin > d.origin && d.stop != math.MaxUint64 && d.begin < d.stop {
 		return d.fail(0, because(ErrStrict, "bytes behind the value"))
 	}
 	return nil

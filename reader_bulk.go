@@ -138,7 +138,7 @@ func (d *Decoder) noPayload(call string) error {
 	if d.err != nil {
 		return d.failed()
 	}
-	return because(ErrType, "gdwire: %s behind a token it does not go on with", call)
+	return d.WrapError(because(ErrType, "%s does not go on with this token", call))
 }
 
 // Payload returns the raw bytes of what the latest token began: of a string from
@@ -234,7 +234,7 @@ func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
 		}
 		n := min(len(b)/size, len(dst)-total)
 		if n == 0 {
-			return total, because(ErrType, "gdwire: ReadPacked in the middle of an element")
+			return total, d.WrapError(because(ErrType, "ReadPacked in the middle of an element"))
 		}
 		decodePacked(dst[total:total+n], b, d.bulk.unit)
 		d.used(n * size)
@@ -288,7 +288,7 @@ func (d *Decoder) checkPacked(u unit, n int) error {
 	case b.kind != KindPackedStart:
 		return d.noPayload("ReadPacked")
 	case n != int(b.n) || !b.unit.convertsTo(u):
-		return because(ErrType, "gdwire: elements of %d × %v into %d × %v", b.n, b.unit, n, u)
+		return d.WrapError(because(ErrType, "elements of %d × %v into %d × %v", b.n, b.unit, n, u))
 	}
 	return nil
 }
@@ -310,7 +310,7 @@ func (d *Decoder) readInto(p []byte, size int) (n int, err error) {
 		}
 		m := min(len(b)/size*size, len(p)-n)
 		if m == 0 {
-			return n, because(ErrType, "gdwire: ReadPacked in the middle of an element")
+			return n, d.WrapError(because(ErrType, "ReadPacked in the middle of an element"))
 		}
 		copy(p[n:], b[:m])
 		d.used(m)

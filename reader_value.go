@@ -371,6 +371,9 @@ func (d *Decoder) object() (Token, error) {
 	if n > 0 && !d.options.AllowObjects {
 		return Token{}, d.fail(0, ErrObject)
 	}
+	if n == 0 && d.options.Strict && !f.nullObject {
+		return Token{}, d.strict(0, "object without a class")
+	}
 	count := uint32(0)
 	if n > 0 { // an empty class name is null, and ends here
 		b, err := d.need(end + 4)

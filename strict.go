@@ -45,9 +45,6 @@ func (d *Decoder) canonicalHeader(h uint32, row *row) error {
 		if wide && d.seen.both(seenID, seenFull) || !wide && d.seen.both(seenFull, seenID) {
 			return d.strict(0, "objects as ids and in full")
 		}
-		if b, err := d.need(8); !wide && !f.nullObject && err == nil && le.Uint32(b[4:]) == 0 {
-			return d.strict(0, "object without a class")
-		}
 	}
 	return nil
 }

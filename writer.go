@@ -397,10 +397,13 @@ func (e *Encoder) declare(n int64, f *frame) error {
 	if !e.options.Format.engine && firstWant[f.kind] != wantElem && firstWant[f.kind] != wantDictKey {
 		most = math.MaxUint32
 	}
+	if f.kind == KindStringChunk {
+		most -= int64(f.names)
+	}
 	switch {
 	case n == Unknown:
 		f.flags |= flagUnknown
-	case n < 0 || n > most-int64(f.names):
+	case n < 0 || n > most:
 		return e.fail(because(ErrRange, "count of %d", n))
 	default:
 		f.left, f.count = uint32(n), uint32(n)

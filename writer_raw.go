@@ -59,7 +59,7 @@ func CopyValue(e *Encoder, d *Decoder) error {
 	case d.skip > 0:
 		depth = d.skip - 1
 	case d.top.want == wantEnd && d.err == nil:
-		return because(ErrCount, "CopyValue where an End is next")
+		return d.WrapError(because(ErrCount, "CopyValue where an End is next"))
 	}
 	for {
 		t := d.unsent

@@ -70,18 +70,16 @@ func (e *Encoder) writeFloat(wide int, bits uint64, u unit) error {
 	if err != nil {
 		return err
 	}
-	if to := row.forms[wide].unit; to != u {
-		ok := true
-		if to == unitFloat64 {
-			bits = widenFloat(uint32(bits))
-		} else {
-			var narrow uint32
-			narrow, ok = narrowFloat(bits)
-			bits = uint64(narrow)
-		}
+	switch to := row.forms[wide].unit; {
+	case to == u:
+	case to == unitFloat64:
+		bits = widenFloat(uint32(bits))
+	default:
+		narrow, ok := narrowFloat(bits)
 		if !ok {
 			return e.fail(because(ErrRange, "float %v in 32 bits", math.Float64frombits(bits)))
 		}
+		bits = uint64(narrow)
 	}
 	return e.putWord(row, wide, bits)
 }
