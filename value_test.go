@@ -1,0 +1,749 @@
+package gdwire_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gdwire/gdwire"
+	"github.com/stretchr/testify/require"
+)
+
+// A value is a whole Variant in memory, so that tests can compare what was read
+// with what should have been. It holds bits, not numbers: no NaN gets lost.
+type value struct {
+	Type     string   // Godot 4's name for it; an object is ObjectID or Object
+	Wide     bool     // its numbers have 64 bits on the wire
+	Bits     uint64   // a bool, an int, a float's bits as a float64; an id
+	Text     string   // a string, a Signal's name, an Object's class
+	Data     []byte   // of a PackedByteArray, Image or InputEvent
+	Numbers  []uint64 // of maths and packed types as int64 or float64; the head of an Image or InputEvent
+	Absolute bool
+	Names    []string // of a NodePath, an Object's properties, the strings of a PackedStringArray
+	Subnames []string
+	Key      declared // of a Dictionary
+	Elem     declared
+	Items    []value // elements; key, value, key, value; the values of properties
+}
+
+// declared is what a typed container holds.
+type declared struct {
+	Kind int // 1 built-in, 2 class, 3 script
+	Name string
+}
+
+var le = binary.LittleEndian
+
+// typeByName are all types there are.
+var typeByName = func() map[string]gdwire.Type {
+	m := map[string]gdwire.Type{}
+	for t := gdwire.TypeNil; t <= gdwire.TypeInputEvent; t++ {
+		m[t.String()] = t
+	}
+	return m
+}()
+
+// readValue reads the next value of d.
+func readValue(d *gdwire.Decoder) (value, error) {
+	t, err := d.ReadToken()
+	if err != nil {
+		return value{}, err
+	}
+	v := value{Type: t.Type().String()}
+	switch k := t.Kind(); k {
+	case gdwire.KindNil, gdwire.KindCallable:
+	case gdwire.KindBool:
+		if t.Bool() {
+			v.Bits = 1
+		}
+	case gdwire.KindInt32, gdwire.KindInt64:
+		v.Bits, v.Wide = uint64(t.Int()), k == gdwire.KindInt64
+	case gdwire.KindFloat32:
+		v.Bits = floatBits(t)
+	case gdwire.KindFloat64:
+		v.Bits, v.Wide = math.Float64bits(t.Float()), true
+	case gdwire.KindRID:
+		v.Bits = t.ID()
+	case gdwire.KindObjectID:
+		v.Type, v.Bits = "ObjectID", t.ID()
+	case gdwire.KindSignal:
+		v.Text, v.Bits = t.Text(), t.ID()
+	case gdwire.KindInputEvent:
+		event, device := t.Event()
+		v.Numbers, v.Data = []uint64{uint64(event), uint64(device)}, bytes.Clone(t.Bytes())
+	case gdwire.KindStringChunk:
+		v.Text, err = joined(d, t)
+	case gdwire.KindNodePathStart:
+		err = v.readPath(d, t)
+	case gdwire.KindObjectStart:
+		v.Text = t.Text()
+		for range t.Len() {
+			if t, err = expect(d, gdwire.KindProperty); err != nil {
+				return v, err
+			}
+			v.Names = append(v.Names, t.Text())
+			if err = v.readItem(d); err != nil {
+				return v, err
+			}
+		}
+		_, err = expect(d, gdwire.KindEnd)
+	case gdwire.KindDictStart:
+		v.Key, v.Elem = declaredBy(t.KeyElem()), declaredBy(t.Elem())
+		for range t.Len() {
+			if _, err = expect(d, gdwire.KindDictKey); err != nil {
+				return v, err
+			}
+			for range 2 {
+				if err = v.readItem(d); err != nil {
+					return v, err
+				}
+			}
+		}
+		_, err = expect(d, gdwire.KindEnd)
+	case gdwire.KindArrayStart:
+		v.Elem = declaredBy(t.Elem())
+		for range t.Len() {
+			if err = v.readItem(d); err != nil {
+				return v, err
+			}
+		}
+		_, err = expect(d, gdwire.KindEnd)
+	case gdwire.KindPackedStart:
+		err = v.readPacked(d, t)
+	case gdwire.KindImageStart:
+		format, mipmaps, width, height := t.Image()
+		v.Numbers = []uint64{uint64(format), uint64(mipmaps), uint64(width), uint64(height)}
+		v.Data, err = readChunks(d, t.Len())
+	default:
+		if t.Components() == 0 {
+			return v, fmt.Errorf("%v where a value starts", t)
+		}
+		v.Wide = t.Width() == 64
+		v.Numbers = numbers(v.Type, t.Bytes(), v.Wide)
+	}
+	return v, err
+}
+
+func (v *value) readItem(d *gdwire.Decoder) error {
+	item, err := readValue(d)
+	v.Items = append(v.Items, item)
+	return err
+}
+
+func (v *value) readPath(d *gdwire.Decoder, t gdwire.Token) error {
+	names, subnames, absolute := t.Path()
+	if t.Len() != names+subnames {
+		return fmt.Errorf("%v has %d names", t, t.Len())
+	}
+	v.Absolute = absolute
+	all, err := readStrings(d, names+subnames)
+	if err != nil {
+		return err
+	}
+	v.Names, v.Subnames = append([]string(nil), all[:names]...), append([]string(nil), all[names:]...)
+	return nil
+}
+
+func (v *value) readPacked(d *gdwire.Decoder, t gdwire.Token) (err error) {
+	n, width := t.Len(), t.Width()
+	switch v.Type {
+	case "PackedStringArray":
+		v.Names, err = readStrings(d, n)
+	case "PackedByteArray":
+		v.Data, err = readChunks(d, n)
+	default:
+		v.Wide = width == 64
+		var data []byte
+		data, err = readChunks(d, n)
+		v.Numbers = numbers(v.Type, data, v.Wide)
+	}
+	return err
+}
+
+// readStrings reads n strings and the End of what they are in.
+func readStrings(d *gdwire.Decoder, n int64) (all []string, err error) {
+	for range n {
+		t, err := expect(d, gdwire.KindStringChunk)
+		if err != nil {
+			return all, err
+		}
+		s, err := joined(d, t)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, s)
+	}
+	_, err = expect(d, gdwire.KindEnd)
+	return all, err
+}
+
+// joined reads what is left of the string that starts with t.
+func joined(d *gdwire.Decoder, t gdwire.Token) (string, error) {
+	text := bytes.Clone(t.Bytes())
+	for !t.Last() {
+		var err error
+		if t, err = expect(d, gdwire.KindStringChunk); err != nil {
+			return "", err
+		}
+		text = append(text, t.Bytes()...)
+	}
+	return string(text), nil
+}
+
+// readChunks reads n elements and the End of what they are in.
+func readChunks(d *gdwire.Decoder, n int64) (data []byte, err error) {
+	for n > 0 {
+		t, err := expect(d, gdwire.KindChunk)
+		if err != nil {
+			return data, err
+		}
+		data = append(data, t.Bytes()...)
+		n -= t.Len()
+	}
+	_, err = expect(d, gdwire.KindEnd)
+	return data, err
+}
+
+func expect(d *gdwire.Decoder, k gdwire.Kind) (gdwire.Token, error) {
+	t, err := d.ReadToken()
+	if err == nil && t.Kind() != k {
+		err = fmt.Errorf("%v where %v should be", t, k)
+	}
+	return t, err
+}
+
+func declaredBy(e gdwire.Elem) declared {
+	switch {
+	case e.Script != "":
+		return declared{3, e.Script}
+	case e.Class != "":
+		return declared{2, e.Class}
+	case e.Type != 0:
+		return declared{1, e.Type.String()}
+	}
+	return declared{}
+}
+
+func (d declared) elem() gdwire.Elem {
+	switch d.Kind {
+	case 3:
+		return gdwire.Elem{Type: gdwire.TypeObject, Script: d.Name}
+	case 2:
+		return gdwire.Elem{Type: gdwire.TypeObject, Class: d.Name}
+	case 1:
+		return gdwire.Elem{Type: typeByName[d.Name]}
+	}
+	return gdwire.Elem{}
+}
+
+// floatBits returns the bits of a Float32 as a float64's. Token.Float may quiet
+// a signalling NaN, so of a NaN they come from what the token would be written as.
+func floatBits(t gdwire.Token) uint64 {
+	if x := t.Float(); x == x {
+		return math.Float64bits(x)
+	}
+	var b bytes.Buffer
+	if err := gdwire.NewEncoder(&b, nil).WriteToken(t); err != nil {
+		panic(err)
+	}
+	return widened(le.Uint32(b.Bytes()[4:]))
+}
+
+// widened returns a float32's bits as a float64's: sign, exponent and fraction
+// each in its place, so that a NaN keeps all it has.
+func widened(bits uint32) uint64 {
+	if x := math.Float32frombits(bits); x == x {
+		return math.Float64bits(float64(x))
+	}
+	return uint64(bits>>31)<<63 | 0x7FF<<52 | uint64(bits&(1<<23-1))<<29
+}
+
+// isInts tells the types whose numbers are integers.
+func isInts(typ string) bool {
+	return strings.HasSuffix(typ, "i") || strings.HasPrefix(typ, "PackedInt")
+}
+
+// numbers reads the components of a maths type or elements of a packed one.
+func numbers(typ string, b []byte, wide bool) (all []uint64) {
+	size := 4
+	if wide {
+		size = 8
+	}
+	for ; len(b) >= size; b = b[size:] {
+		switch {
+		case wide:
+			all = append(all, le.Uint64(b))
+		case isInts(typ):
+			all = append(all, uint64(int64(int32(le.Uint32(b)))))
+		default:
+			all = append(all, widened(le.Uint32(b)))
+		}
+	}
+	return all
+}
+
+// plain returns v without what only its form on the wire tells.
+func (v value) plain() value {
+	v.Wide = false
+	items := v.Items
+	v.Items = nil
+	for _, item := range items {
+		v.Items = append(v.Items, item.plain())
+	}
+	return v
+}
+
+// anyNaN returns v with all NaNs alike.
+func (v value) anyNaN() value {
+	one := func(bits uint64) uint64 {
+		if x := math.Float64frombits(bits); x != x {
+			return math.Float64bits(math.NaN())
+		}
+		return bits
+	}
+	if v.Type == "float" {
+		v.Bits = one(v.Bits)
+	}
+	if !isInts(v.Type) {
+		v.Numbers = append([]uint64(nil), v.Numbers...)
+		for i, bits := range v.Numbers {
+			v.Numbers[i] = one(bits)
+		}
+	}
+	items := v.Items
+	v.Items = nil
+	for _, item := range items {
+		v.Items = append(v.Items, item.anyNaN())
+	}
+	return v
+}
+
+// holds reports whether v or anything in it is what f says.
+func (v *value) holds(f func(*value) bool) bool {
+	if f(v) {
+		return true
+	}
+	for i := range v.Items {
+		if v.Items[i].holds(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// writeValue writes v by the typed calls. Counts are told, or they are not and
+// strings and numbers come in pieces.
+func writeValue(e *gdwire.Encoder, v *value, unknown bool) error {
+	count := func(n int) int {
+		if unknown {
+			return gdwire.Unknown
+		}
+		return n
+	}
+	typ := typeByName[v.Type]
+	switch v.Type {
+	case "Nil":
+		return e.WriteNil()
+	case "bool":
+		return e.WriteBool(v.Bits != 0)
+	case "int":
+		return e.WriteInt(int64(v.Bits))
+	case "float":
+		return e.WriteFloat(math.Float64frombits(v.Bits))
+	case "String", "StringName":
+		if unknown {
+			return first(e.BeginString(typ, gdwire.Unknown), writeInPieces(e, []byte(v.Text)), e.End)
+		}
+		if v.Type == "String" {
+			return e.WriteString(v.Text)
+		}
+		return e.WriteStringName(v.Text)
+	case "RID":
+		return e.WriteRID(v.Bits)
+	case "ObjectID":
+		return e.WriteObjectID(v.Bits)
+	case "Callable":
+		return e.WriteCallable()
+	case "Signal":
+		return e.WriteSignal(v.Text, v.Bits)
+	case "InputEvent":
+		return e.WriteInputEvent(uint32(v.Numbers[0]), uint32(v.Numbers[1]), v.Data)
+	case "Image":
+		n := v.Numbers
+		begin := e.BeginImage(uint32(n[0]), uint32(n[1]), uint32(n[2]), uint32(n[3]), int64(count(len(v.Data))))
+		return first(begin, writeInPieces(e, v.Data), e.End)
+	case "NodePath":
+		if unknown {
+			return e.WriteNodePath(v.path())
+		}
+		begin := e.BeginNodePath(len(v.Names), len(v.Subnames), v.Absolute)
+		return first(begin, writeStrings(e, v.Names, false), writeStrings(e, v.Subnames, false), e.End)
+	case "Object":
+		begin := e.BeginObject(v.Text, count(len(v.Names)))
+		if v.Text == "" {
+			begin = e.BeginObject("", 0)
+		}
+		return first(begin, func() error {
+			for i, name := range v.Names {
+				if err := first(e.WriteProperty(name), writeItems(e, v.Items[i:i+1], unknown)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, e.End)
+	case "Dictionary":
+		begin := e.BeginTypedDict(count(len(v.Items)/2), v.Key.elem(), v.Elem.elem())
+		return first(begin, writeItems(e, v.Items, unknown), e.End)
+	case "Array":
+		begin := e.BeginTypedArray(count(len(v.Items)), v.Elem.elem())
+		return first(begin, writeItems(e, v.Items, unknown), e.End)
+	case "PackedStringArray":
+		return first(e.BeginPacked(typ, int64(count(len(v.Names)))), writeStrings(e, v.Names, unknown), e.End)
+	}
+	if strings.HasPrefix(v.Type, "Packed") {
+		return first(e.BeginPacked(typ, int64(count(v.elements()))), v.writeElements(e, unknown), e.End)
+	}
+	if isInts(v.Type) {
+		return e.WriteInts(typ, asNumbers(v.Numbers, toInt32)...)
+	}
+	return e.WriteReals(typ, asNumbers(v.Numbers, math.Float64frombits)...)
+}
+
+// first does one thing after another until an error.
+func first(err error, then ...func() error) error {
+	for _, f := range then {
+		if err != nil {
+			return err
+		}
+		err = f()
+	}
+	return err
+}
+
+func writeItems(e *gdwire.Encoder, items []value, unknown bool) func() error {
+	return func() error {
+		for i := range items {
+			if err := writeValue(e, &items[i], unknown); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func writeStrings(e *gdwire.Encoder, all []string, unknown bool) func() error {
+	return func() error {
+		for _, s := range all {
+			err := error(nil)
+			if unknown {
+				err = first(e.BeginString(gdwire.TypeString, gdwire.Unknown), writeInPieces(e, []byte(s)), e.End)
+			} else {
+				err = e.WriteString(s)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// writeInPieces writes b in pieces that split runes and elements.
+func writeInPieces(e *gdwire.Encoder, b []byte) func() error {
+	return func() error {
+		for size := 1; len(b) > 0; size++ {
+			n, err := e.Write(b[:min(size, len(b))])
+			if err != nil {
+				return err
+			}
+			b = b[n:]
+		}
+		return nil
+	}
+}
+
+// perElement is how many numbers an element of a packed array has.
+func perElement(typ string) int {
+	switch typ {
+	case "PackedVector2Array":
+		return 2
+	case "PackedVector3Array":
+		return 3
+	case "PackedColorArray", "PackedVector4Array":
+		return 4
+	}
+	return 1
+}
+
+func (v *value) elements() int {
+	if v.Type == "PackedByteArray" {
+		return len(v.Data)
+	}
+	return len(v.Numbers) / perElement(v.Type)
+}
+
+// writeElements writes packed numbers from slices or, in pieces, as bytes.
+func (v *value) writeElements(e *gdwire.Encoder, pieces bool) func() error {
+	if pieces {
+		return writeInPieces(e, v.data())
+	}
+	return func() error {
+		n := v.Numbers
+		switch v.Type {
+		case "PackedByteArray":
+			return gdwire.WritePacked(e, v.Data)
+		case "PackedInt32Array":
+			return gdwire.WritePacked(e, asNumbers(n, toInt32))
+		case "PackedInt64Array":
+			return gdwire.WritePacked(e, asNumbers(n, func(b uint64) int64 { return int64(b) }))
+		case "PackedFloat32Array":
+			return gdwire.WritePacked(e, asNumbers(n, func(b uint64) float32 { return math.Float32frombits(narrowed(b)) }))
+		case "PackedFloat64Array":
+			return gdwire.WritePacked(e, asNumbers(n, math.Float64frombits))
+		case "PackedVector2Array":
+			return gdwire.WritePacked(e, grouped(n, 2, func(x []float64) [2]float64 { return [2]float64(x) }))
+		case "PackedVector3Array":
+			return gdwire.WritePacked(e, grouped(n, 3, func(x []float64) [3]float64 { return [3]float64(x) }))
+		default:
+			return gdwire.WritePacked(e, grouped(n, 4, func(x []float64) [4]float64 { return [4]float64(x) }))
+		}
+	}
+}
+
+// data returns packed elements as they are on the wire.
+func (v *value) data() []byte {
+	b := append([]byte(nil), v.Data...)
+	for _, bits := range v.Numbers {
+		switch {
+		case v.Wide:
+			b = le.AppendUint64(b, bits)
+		case isInts(v.Type):
+			b = le.AppendUint32(b, uint32(bits))
+		default:
+			b = le.AppendUint32(b, narrowed(bits))
+		}
+	}
+	return b
+}
+
+func toInt32(bits uint64) int32 { return int32(bits) }
+
+// narrowed is the way back from widened.
+func narrowed(bits uint64) uint32 {
+	if x := math.Float64frombits(bits); x == x {
+		return math.Float32bits(float32(x))
+	}
+	return uint32(bits>>63)<<31 | 0xFF<<23 | uint32(bits>>29)&(1<<23-1)
+}
+
+func asNumbers[T any](bits []uint64, as func(uint64) T) []T {
+	all := make([]T, len(bits))
+	for i, b := range bits {
+		all[i] = as(b)
+	}
+	return all
+}
+
+func grouped[T any](bits []uint64, n int, group func([]float64) T) (all []T) {
+	x := asNumbers(bits, math.Float64frombits)
+	for ; len(x) > 0; x = x[n:] {
+		all = append(all, group(x))
+	}
+	return all
+}
+
+// path returns a NodePath as engines print it.
+func (v *value) path() string {
+	s := strings.Join(v.Names, "/")
+	if v.Absolute {
+		s = "/" + s
+	}
+	for _, name := range v.Subnames {
+		s += ":" + name
+	}
+	return s
+}
+
+// UnmarshalJSON reads a value as vectors.jsonl has it.
+func (v *value) UnmarshalJSON(b []byte) error {
+	var in struct {
+		T                   string
+		V                   json.RawMessage
+		Type                *jsonDeclared
+		KeyType             *jsonDeclared `json:"key_type"`
+		ValueType           *jsonDeclared `json:"value_type"`
+		Absolute            bool
+		Names, Subnames     []string
+		Name, Object, Class string
+		Properties          [][2]json.RawMessage
+	}
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*v = value{Type: in.T, Absolute: in.Absolute}
+	var err error
+	switch in.T {
+	case "Nil", "Callable":
+	case "bool":
+		v.Bits = map[string]uint64{"true": 1}[string(in.V)]
+	case "int", "RID", "ObjectID":
+		if in.V != nil {
+			v.Bits, err = jsonNumber(in.V, true)
+		}
+	case "float":
+		v.Bits, err = jsonNumber(in.V, false)
+	case "String", "StringName":
+		err = json.Unmarshal(in.V, &v.Text)
+	case "NodePath":
+		v.Names, v.Subnames = append(v.Names, in.Names...), append(v.Subnames, in.Subnames...)
+	case "Signal":
+		v.Text = in.Name
+		id, e := strconv.ParseInt(in.Object, 10, 64)
+		v.Bits, err = uint64(id), e
+	case "Object":
+		v.Text = in.Class
+		for _, p := range in.Properties {
+			var name string
+			var item value
+			err = errors.Join(err, json.Unmarshal(p[0], &name), json.Unmarshal(p[1], &item))
+			v.Names, v.Items = append(v.Names, name), append(v.Items, item)
+		}
+	case "Dictionary":
+		v.Key, v.Elem = in.KeyType.declared(), in.ValueType.declared()
+		var pairs [][2]value
+		err = json.Unmarshal(in.V, &pairs)
+		for _, p := range pairs {
+			v.Items = append(v.Items, p[0], p[1])
+		}
+	case "Array":
+		v.Elem = in.Type.declared()
+		var items []value
+		err = json.Unmarshal(in.V, &items)
+		v.Items = append(v.Items, items...)
+	case "PackedByteArray":
+		var text string
+		err = json.Unmarshal(in.V, &text)
+		data, e := hex.DecodeString(text)
+		v.Data, err = append(v.Data, data...), errors.Join(err, e)
+	case "PackedStringArray":
+		var all []string
+		err = json.Unmarshal(in.V, &all)
+		v.Names = append(v.Names, all...)
+	default:
+		var all []json.RawMessage
+		err = json.Unmarshal(in.V, &all)
+		for _, x := range all {
+			bits, e := jsonNumber(x, isInts(in.T))
+			v.Numbers, err = append(v.Numbers, bits), errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+type jsonDeclared struct{ Builtin, Class, Script string }
+
+func (d *jsonDeclared) declared() declared {
+	switch {
+	case d == nil:
+		return declared{}
+	case d.Script != "":
+		return declared{3, d.Script}
+	case d.Class != "":
+		return declared{2, d.Class}
+	default:
+		return declared{1, d.Builtin}
+	}
+}
+
+// jsonNumber reads a number, which may stand in quotes, as int64 or float64.
+func jsonNumber(b json.RawMessage, integer bool) (uint64, error) {
+	text := strings.Trim(string(b), `"`)
+	if integer {
+		n, err := strconv.ParseInt(text, 10, 64)
+		return uint64(n), err
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	return math.Float64bits(x), err
+}
+
+// decodeBytes reads one value that is the start of p.
+func decodeBytes(p []byte, o gdwire.DecoderOptions) (v value, size int64, err error) {
+	d := gdwire.NewDecoder(nil, &o)
+	defer d.Release()
+	d.ResetBytes(p)
+	v, err = readValue(d)
+	return v, d.InputOffset(), err
+}
+
+// encodeValue writes v by the typed calls.
+func encodeValue(v *value, o gdwire.EncoderOptions, unknown bool) ([]byte, error) {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, &o)
+	defer e.Release()
+	err := first(writeValue(e, v, unknown), e.Close)
+	return b.Bytes(), err
+}
+
+// rewriteTokens writes the first value of p again, token by token.
+func rewriteTokens(p []byte, from gdwire.DecoderOptions, to gdwire.EncoderOptions) ([]byte, error) {
+	d := gdwire.NewDecoder(bytes.NewReader(p), &from)
+	defer d.Release()
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, &to)
+	defer e.Release()
+	for t, err := range d.Tokens() {
+		if err != nil {
+			return nil, err
+		}
+		if err := e.WriteToken(t); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), e.Close()
+}
+
+// copyValue writes the first value of p again by CopyValue.
+func copyValue(p []byte, from gdwire.DecoderOptions, to gdwire.EncoderOptions) ([]byte, error) {
+	d := gdwire.NewDecoder(nil, &from)
+	defer d.Release()
+	d.ResetBytes(p)
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, &to)
+	defer e.Release()
+	err := first(gdwire.CopyValue(e, d), e.Close)
+	return b.Bytes(), err
+}
+
+// tokensOf describes the tokens of the values in p, one a line, until they end.
+func tokensOf(p []byte, o gdwire.DecoderOptions) (lines []string, err error) {
+	d := gdwire.NewDecoder(nil, &o)
+	defer d.Release()
+	d.ResetBytes(p)
+	for {
+		t, err := d.ReadToken()
+		if err == io.EOF {
+			return lines, nil
+		}
+		if err != nil {
+			return lines, err
+		}
+		lines = append(lines, t.String())
+	}
+}
+
+// unhex reads hex digits, among which spaces and lines may stand.
+func unhex(t testing.TB, s string) []byte {
+	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
+	require.NoError(t, err)
+	return b
+}
+
+var noLimits = gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
