@@ -1,0 +1,50 @@
+package gdwire
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What the README shows is what is there.
+func TestREADME(t *testing.T) {
+	b, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	readme := string(b)
+
+	for _, program := range []string{"examples/read/main.go", "examples/write/main.go"} {
+		source, err := os.ReadFile(program)
+		require.NoError(t, err)
+		require.Contains(t, readme, "```go\n"+string(source)+"```\n", program)
+	}
+
+	sizes := [...]string{
+		limitDepth: "1024", limitElements: "1<<20", limitValues: "1<<24", limitString: "16 MiB",
+		limitName: "1 KiB", limitPacked: "256 MiB", limitBytes: "none",
+	}
+	numbers := map[string]int64{
+		"1024": 1024, "1<<20": 1 << 20, "1<<24": 1 << 24, "16 MiB": 16 << 20,
+		"1 KiB": 1 << 10, "256 MiB": 256 << 20, "none": math.MaxInt64,
+	}
+	for i, size := range sizes {
+		require.Contains(t, readme, fmt.Sprintf("| `%s` | %s |", limitTable[i].name, size))
+		require.Equal(t, limitTable[i].standard, numbers[size])
+	}
+
+	types := "| types |"
+	for _, f := range Formats() {
+		types += " " + strconv.Itoa(len(f.types)) + " |"
+	}
+	require.Contains(t, readme, types)
+	for _, f := range Formats() {
+		require.Contains(t, readme, "`"+f.String()+"`")
+	}
+	require.Contains(t, readme, (&Error{Offset: 34, Path: `$["player"]["inventory"][3]`,
+		Err: &LimitError{Name: "StringBytes", Got: 4294967295, Max: 16 << 20}}).Error())
+	require.True(t, strings.HasPrefix(readme, "gdwire "), "one sentence first")
+}
