@@ -45,6 +45,9 @@ type DecoderOptions struct {
 	// DoubleReals: in the manuals' formats every component of maths types and of
 	// packed vectors and colours has 64 bits. Godot 4 marks them itself.
 	DoubleReals bool
+	// OneValue: there is io.EOF behind the first value, whatever follows it, as
+	// there is to engines behind the value of a packet.
+	OneValue bool
 
 	wholePadding bool // missing padding is never let pass
 }
@@ -437,6 +440,9 @@ func (d *Decoder) beginValue() error {
 	d.limitWindow()
 	if d.options.Strict && d.begin > d.origin && d.stop != math.MaxUint64 && d.begin < d.stop {
 		return d.fail(0, because(ErrStrict, "bytes behind the value"))
+	}
+	if d.options.OneValue && d.begin > d.origin {
+		return io.EOF
 	}
 	return nil
 }
