@@ -13,7 +13,7 @@ import (
 type PacketError struct {
 	Size   int64 // of the packet in bytes; of one being written, those so far
 	Max    int64 // what is allowed
-	Offset int64 // of its first byte, behind the length, in the stream
+	Offset int64 // where in the stream its first byte is, behind the length; 0 of one being written
 }
 
 func (e *PacketError) Error() string {
@@ -34,4 +34,7 @@ func emptyPacket() error {
 	return &gdwire.Error{Path: "$", Err: io.ErrUnexpectedEOF}
 }
 
-var errBadRead = errors.New("gdwire/stream: reader returned an impossible count")
+var (
+	errBadRead  = errors.New("gdwire/stream: reader returned an impossible count")
+	errBadWrite = errors.New("gdwire/stream: writer returned an impossible count")
+)

@@ -156,7 +156,7 @@ func trailing(d *gdwire.Decoder, size int64) int64 {
 // ends.
 func (r *Reader) Whole() int64 {
 	if r.left > 0 {
-		return r.offset - 4
+		return r.offset - lengthSize
 	}
 	return r.pos()
 }
@@ -199,12 +199,12 @@ func (r *Reader) begin() error {
 			return err
 		}
 	}
-	if err := r.fill(4); err != nil {
+	if err := r.fill(lengthSize); err != nil {
 		return cut(err)
 	}
 	r.size = int64(r.order.Uint32(r.buf[r.r:]))
-	r.r += 4
-	r.offset, r.left = r.offset+4, r.size
+	r.r += lengthSize
+	r.offset, r.left = r.offset+lengthSize, r.size
 	if r.size > r.options.MaxPacket {
 		return &PacketError{Size: r.size, Max: r.options.MaxPacket, Offset: r.offset}
 	}
