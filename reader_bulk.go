@@ -322,7 +322,7 @@ func (d *Decoder) readInto(p []byte, size int) (n int, err error) {
 // goesDirect reports whether n bytes of packed data are better read without the
 // window. Bytes that padding follows go through it, so that both come together.
 func (d *Decoder) goesDirect(n int) bool {
-	return n >= d.size && d.src != nil && d.err == nil && d.bulk.left == 0 && !d.bulk.done &&
+	return n >= max(d.size, int(d.top.size)) && d.src != nil && d.err == nil && d.bulk.left == 0 && !d.bulk.done &&
 		d.top.want == wantChunk && d.directBytes() >= uint64(d.size)
 }
 

@@ -1,0 +1,510 @@
+package gdwire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What a Decoder says, and what an Encoder writes, must not depend on how the
+// Reader or Writer cuts the bytes, nor on errors after which it is asked again.
+// So every call is made at every place of every sample, with a Reader or Writer
+// that fails at every byte, and must do what it does when nothing fails.
+
+var errTemporary = errors.New("temporary")
+
+// insist makes a call again as long as only the Reader or Writer is at fault.
+func insist(call func() error) error {
+	for range 1 << 16 {
+		err := call()
+		if err != errTemporary && err != io.ErrShortWrite {
+			return err
+		}
+	}
+	panic("a call that never ends")
+}
+
+// A faultyReader fails once, where at bytes have been read; or, if every is set,
+// gives one byte at a time and fails before each.
+type faultyReader struct {
+	b      []byte
+	pos    int
+	at     int
+	every  bool
+	joined bool // errors come with the bytes in front of them
+	failed bool
+}
+
+func (r *faultyReader) Read(p []byte) (int, error) {
+	b := r.b[r.pos:]
+	switch {
+	case r.every && !r.failed:
+		r.failed = true
+		return 0, errTemporary
+	case r.every:
+		b, r.failed = b[:min(1, len(b))], false
+	case !r.failed:
+		b = b[:r.at-r.pos]
+		if len(p) >= len(b) && (len(b) == 0 || r.joined) {
+			r.failed = true
+			r.pos += len(b)
+			return copy(p, b), errTemporary
+		}
+	}
+	n := copy(p, b)
+	r.pos += n
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// eachFaultyReader gives readers that all read b.
+func eachFaultyReader(b []byte, f func(name string, r io.Reader)) {
+	f("byte by byte", &slowReader{b})
+	f("failing before every byte", &faultyReader{b: b, every: true})
+	for at := range len(b) + 1 {
+		f("failing at "+strconv.Itoa(at), &faultyReader{b: b, at: at})
+		f("failing with what comes before "+strconv.Itoa(at), &faultyReader{b: b, at: at, joined: true})
+	}
+}
+
+// A slowReader gives a byte at a time, and the last one with io.EOF.
+type slowReader struct{ b []byte }
+
+func (r *slowReader) Read(p []byte) (int, error) {
+	n := copy(p, r.b[:min(1, len(r.b))])
+	if r.b = r.b[n:]; len(r.b) == 0 {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// A transcript is all that a Decoder says.
+type transcript []byte
+
+func (tr *transcript) add(d *Decoder, what string, payload []byte, err error) {
+	b := append(*tr, what...)
+	b = append(b, ' ')
+	b = append(b, payload...)
+	if err != nil {
+		b = append(b, " error: "...)
+		b = append(b, err.Error()...)
+	}
+	b = append(b, " at "...)
+	b = strconv.AppendInt(b, d.InputOffset(), 10)
+	b = append(b, ' ')
+	b = d.AppendPath(b)
+	kind, index, count := d.StackIndex(d.Depth())
+	for _, n := range []int64{int64(d.Depth()), int64(kind), index, count} {
+		b = strconv.AppendInt(append(b, ' '), n, 10)
+	}
+	*tr = append(b, '\n')
+}
+
+func (tr *transcript) addToken(d *Decoder, t Token, err error) {
+	var b [64]byte
+	p := strconv.AppendUint(b[:0], t.head, 16)
+	p = strconv.AppendUint(append(p, ' '), t.bits, 16)
+	p = append(append(p, ' '), t.Bytes()...)
+	tr.add(d, t.Kind().String(), p, err)
+}
+
+// A call is something that can be asked of a Decoder behind a token.
+type call struct {
+	name string
+	can  func(t Token, d *Decoder) bool
+	make func(d *Decoder, tr *transcript, t Token)
+}
+
+func anywhere(Token, *Decoder) bool            { return true }
+func beforeValue(_ Token, d *Decoder) bool     { return d.top.want != wantEnd }
+func insideSomething(_ Token, d *Decoder) bool { return d.Depth() > 0 }
+func behindText(t Token, _ *Decoder) bool {
+	return t.Kind() == KindStringChunk || t.Kind() == KindNodePathStart
+}
+func behindData(t Token, _ *Decoder) bool {
+	return t.Kind() == KindStringChunk || t.Kind() == KindImageStart || behindPacked(t, nil)
+}
+func behindPacked(t Token, _ *Decoder) bool {
+	return (t.Kind() == KindPackedStart || t.Kind() == KindChunk) && packedReaders[t.Type()][0] != nil
+}
+
+var calls = []call{
+	{"ReadToken", func(t Token, _ *Decoder) bool { return t.Kind() == 0 }, func(*Decoder, *transcript, Token) {}},
+	{"PeekKind", anywhere, func(d *Decoder, tr *transcript, _ Token) {
+		var k Kind
+		err := insist(func() error {
+			if k = d.PeekKind(); k != 0 {
+				return nil
+			}
+			_, err := d.ReadToken()
+			if err == nil {
+				panic("PeekKind saw nothing before a token")
+			}
+			return err
+		})
+		tr.add(d, k.String(), nil, err)
+	}},
+	{"SkipValue", anywhere, func(d *Decoder, tr *transcript, _ Token) {
+		tr.add(d, "skipped", nil, insist(d.SkipValue))
+	}},
+	{"SkipTo(0)", insideSomething, func(d *Decoder, tr *transcript, _ Token) {
+		tr.add(d, "skipped", nil, insist(func() error { return d.SkipTo(0) }))
+	}},
+	{"SkipTo(depth-1)", insideSomething, func(d *Decoder, tr *transcript, _ Token) {
+		depth := d.Depth() - 1
+		tr.add(d, "skipped", nil, insist(func() error { return d.SkipTo(depth) }))
+	}},
+	{"AppendString", behindText, func(d *Decoder, tr *transcript, _ Token) {
+		var dst []byte
+		err := insist(func() (err error) {
+			dst, err = d.AppendString(dst)
+			return err
+		})
+		tr.add(d, "text", dst, err)
+	}},
+	{"Payload by 1", behindData, readPayload(1)},
+	{"Payload by 20", behindData, readPayload(20)},
+	{"Payload by 100", behindData, readPayload(100)},
+	{"Payload.WriteTo", behindData, func(d *Decoder, tr *transcript, _ Token) {
+		var dst bytes.Buffer
+		p := d.Payload()
+		err := insist(func() error {
+			_, err := io.Copy(&dst, p)
+			return err
+		})
+		tr.add(d, "payload", dst.Bytes(), err)
+	}},
+	{"ReadPacked by 1", behindPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][0](d, tr, 1) }},
+	{"ReadPacked by 5", behindPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][0](d, tr, 5) }},
+	{"ReadPacked by 99", behindPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][0](d, tr, 99) }},
+	{"ReadPacked as another", behindPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][1](d, tr, 3) }},
+	{"AppendPacked", behindPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][0](d, tr, 0) }},
+	{"AppendPacked as another", behindPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][1](d, tr, 0) }},
+}
+
+func readPayload(size int) func(*Decoder, *transcript, Token) {
+	return func(d *Decoder, tr *transcript, _ Token) {
+		var all []byte
+		p, buf := d.Payload(), make([]byte, size)
+		err := insist(func() error {
+			for range 1 << 10 {
+				n, err := p.Read(buf)
+				all = append(all, buf[:n]...)
+				if err != nil {
+					return err
+				}
+			}
+			panic("Payload never ends")
+		})
+		tr.add(d, "payload", all, err)
+	}
+}
+
+// packedReaders read packed arrays as the types they can be read as, by so many
+// elements at a time, or 0 for AppendPacked.
+var packedReaders = map[Type][2]func(d *Decoder, tr *transcript, by int){
+	TypePackedByteArray:    {readElements[byte], readElements[int64]},
+	TypePackedInt32Array:   {readElements[int32], readElements[int64]},
+	TypePackedInt64Array:   {readElements[int64], readElements[int64]},
+	TypePackedFloat32Array: {readElements[float32], readElements[float64]},
+	TypePackedFloat64Array: {readElements[float64], readElements[float32]},
+	TypePackedVector2Array: {readElements[[2]float32], readElements[[2]float64]},
+	TypePackedVector3Array: {readElements[[3]float64], readElements[[3]float32]},
+	TypePackedVector4Array: {readElements[[4]float64], readElements[[4]float32]},
+	TypePackedColorArray:   {readElements[[4]float32], readElements[[4]float64]},
+}
+
+func readElements[T Packable](d *Decoder, tr *transcript, by int) {
+	var all []T
+	dst := make([]T, by)
+	err := insist(func() (err error) {
+		if by == 0 {
+			all, err = AppendPacked(d, all)
+			return err
+		}
+		for n := by; err == nil; {
+			if n < by {
+				panic("ReadPacked did not fill its slice")
+			}
+			n, err = ReadPacked(d, dst)
+			all = append(all, dst[:n]...)
+		}
+		return err
+	})
+	tr.add(d, "elements", fmt.Append(nil, all), err)
+}
+
+// listen reads n tokens, makes the call if it can be made there, and reads what
+// is left.
+func (c call) listen(d *Decoder, n int) (tr transcript, made bool) {
+	var t Token
+	for i := 0; ; i++ {
+		if i == n && c.can(t, d) {
+			made = true
+			c.make(d, &tr, t)
+		}
+		err := insist(func() (err error) {
+			t, err = d.ReadToken()
+			return err
+		})
+		tr.addToken(d, t, err)
+		if err != nil {
+			return tr, made
+		}
+	}
+}
+
+// stride leaves most of a sweep out where it would take long.
+func stride() int {
+	if testing.Short() || raceEnabled {
+		return 7
+	}
+	return 1
+}
+
+func TestReaderFaults(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		for _, window := range []int{minWindow, DefaultWindowSize} {
+			d := NewDecoder(nil, s.options(window))
+			defer d.Release()
+			d.Reset(plain(s.packet))
+			count := len(tokens(t, d))
+			for _, c := range calls {
+				for n := range count + 1 {
+					d.Reset(plain(s.packet))
+					want, made := c.listen(d, n)
+					if !made {
+						continue
+					}
+					i := 0
+					eachFaultyReader(s.packet, func(name string, r io.Reader) {
+						if i++; i > 2 && i%stride() != 0 {
+							return
+						}
+						d.Reset(r)
+						if got, _ := c.listen(d, n); !bytes.Equal(got, want) {
+							t.Fatalf("%s after %d tokens, window %d, %s:\ngot\n%s\nwant\n%s", c.name, n, window, name, got, want)
+						}
+					})
+				}
+			}
+		}
+	})
+}
+
+// An end of the input is found in the same place however the bytes come.
+func TestTruncated(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		d := NewDecoder(nil, s.options(minWindow))
+		defer d.Release()
+		for end := range len(s.packet) {
+			b := s.packet[:end]
+			d.Reset(plain(b))
+			want, _ := calls[0].listen(d, 0)
+			for name, r := range map[string]io.Reader{
+				"byte by byte": &slowReader{b}, "failing before every byte": &faultyReader{b: b, every: true},
+			} {
+				d.Reset(r)
+				got, _ := calls[0].listen(d, 0)
+				require.Equal(t, string(want), string(got), "%d bytes, %s", end, name)
+			}
+		}
+	})
+}
+
+// CopyValue goes on whichever side it was that failed.
+func TestCopyValueFaults(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		d := NewDecoder(nil, s.options(minWindow))
+		defer d.Release()
+		d.Reset(plain(s.packet))
+		count := len(tokens(t, d))
+		// Copies n tokens one by one and everything behind them by CopyValue.
+		check := func(name string, n int, r io.Reader, w *faultyWriter) {
+			d.Reset(r)
+			e := smallEncoder(w, s.format, 16)
+			defer e.Release()
+			for i := 0; ; i++ {
+				copyNext := func() error { return CopyValue(e, d) }
+				if i < n || d.top.want == wantEnd {
+					copyNext = func() error { return copyToken(e, d) }
+				}
+				err := insist(copyNext)
+				if err == io.EOF {
+					break
+				}
+				require.NoError(t, err, "%s, CopyValue after %d", name, n)
+			}
+			require.NoError(t, insist(e.Close))
+			require.Equal(t, s.packet, w.b, "%s, CopyValue after %d", name, n)
+		}
+		for n := range count {
+			eachFaultyReader(s.packet, func(name string, r io.Reader) {
+				check("reader "+name, n, r, &faultyWriter{at: -1})
+			})
+			eachFaultyWriter(len(s.packet), func(name string, w *faultyWriter) {
+				check("writer "+name, n, plain(s.packet), w)
+			})
+			check("both failing always", n, &faultyReader{b: s.packet, every: true}, &faultyWriter{every: true})
+		}
+	})
+}
+
+// copyToken copies one token, and insists on writing it.
+func copyToken(e *Encoder, d *Decoder) error {
+	t, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	return insist(func() error { return e.WriteToken(t) })
+}
+
+// A faultyWriter fails once, where at bytes have been written; or, if every is
+// set, takes one byte and fails at every call.
+type faultyWriter struct {
+	b      []byte
+	at     int // -1: never
+	every  bool
+	short  bool // it takes less and does not say so
+	failed bool
+}
+
+func (w *faultyWriter) Write(p []byte) (int, error) {
+	n := len(p)
+	switch {
+	case w.every:
+		n = min(1, n)
+	case w.at >= 0 && !w.failed && len(w.b)+n > w.at:
+		n = w.at - len(w.b)
+		w.failed = true
+	default:
+		w.b = append(w.b, p...)
+		return n, nil
+	}
+	w.b = append(w.b, p[:n]...)
+	if w.short && n < len(p) {
+		return n, nil
+	}
+	return n, errTemporary
+}
+
+// eachFaultyWriter gives writers for n bytes.
+func eachFaultyWriter(n int, f func(name string, w *faultyWriter)) {
+	f("failing at every byte", &faultyWriter{every: true})
+	f("short at every byte", &faultyWriter{every: true, short: true})
+	for at := range n {
+		f("failing at "+strconv.Itoa(at), &faultyWriter{at: at})
+		f("short at "+strconv.Itoa(at), &faultyWriter{at: at, short: true})
+	}
+}
+
+// smallEncoder returns an Encoder that writes after every few bytes.
+func smallEncoder(w io.Writer, f *Format, size int) *Encoder {
+	e := NewEncoder(w, &EncoderOptions{Format: f})
+	e.buf = e.buf[:size:size]
+	return e
+}
+
+// A step is a call on an Encoder, to be made again if the Writer fails.
+type step func(e *Encoder) error
+
+// writeAll is Write, which says how far it came.
+func writeAll(p []byte) step {
+	done := 0
+	return func(e *Encoder) error {
+		n, err := e.Write(p[done:])
+		if done += n; err == nil {
+			done = 0
+		}
+		return err
+	}
+}
+
+// waysToWrite are the ways to write the tokens of a sample.
+func waysToWrite(all []Token) map[string][]step {
+	ways := map[string][]step{}
+	for _, t := range all {
+		whole := func(e *Encoder) error { return e.WriteToken(t) }
+		unknown, pieces := []step{whole}, []step{whole}
+		switch t.Kind() {
+		case KindArrayStart, KindDictStart, KindObjectStart, KindPackedStart, KindImageStart:
+			if t.has(flagShared) {
+				break // only Decoders make such a token, and none of Unknown count
+			}
+			t := t
+			t.head |= uint64(flagUnknown) << 16
+			unknown = []step{func(e *Encoder) error { return e.WriteToken(t) }}
+		case KindStringChunk:
+			if t.Type() == TypeNodePath || int64(len(t.Bytes())) < t.Len() {
+				break
+			}
+			fallthrough
+		case KindChunk:
+			b := t.Bytes()
+			fill := []step{}
+			for p := range slices.Chunk(b, 5) {
+				fill = append(fill, writeAll(p))
+			}
+			if t.Kind() == KindChunk {
+				unknown, pieces = fill, fill
+				break
+			}
+			begin := func(n int64) []step {
+				s := []step{func(e *Encoder) error { return e.BeginString(t.Type(), n) }}
+				return append(append(s, fill...), (*Encoder).End)
+			}
+			unknown, pieces = begin(Unknown), begin(int64(len(b)))
+		}
+		ways["tokens"] = append(ways["tokens"], whole)
+		ways["tokens and flushes"] = append(ways["tokens and flushes"], whole, (*Encoder).Flush)
+		ways["unknown counts"] = append(ways["unknown counts"], unknown...)
+		ways["unknown counts and flushes"] = append(append(ways["unknown counts and flushes"], unknown...), (*Encoder).Flush)
+		ways["pieces"] = append(ways["pieces"], pieces...)
+	}
+	return ways
+}
+
+func TestWriterFaults(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		for _, window := range []int{minWindow, DefaultWindowSize} {
+			d := NewDecoder(plain(s.packet), s.options(window))
+			ways := waysToWrite(tokens(t, d))
+			d.Release()
+			d.ResetBytes(s.packet)
+			for i := 0; i < len(s.packet); i = int(d.InputOffset()) {
+				require.NoError(t, d.SkipValue())
+				value := s.packet[i:d.InputOffset()]
+				ways["raw"] = append(ways["raw"], func(e *Encoder) error { return e.WriteRaw(value) })
+			}
+			for way, steps := range ways {
+				for _, size := range []int{12, 16, 64, 4096} {
+					i := 0
+					eachFaultyWriter(len(s.packet), func(name string, w *faultyWriter) {
+						if i++; i > 2 && i%stride() != 0 {
+							return
+						}
+						e := smallEncoder(w, s.format, size)
+						defer e.Release()
+						for i, step := range steps {
+							err := insist(func() error { return step(e) })
+							if err != nil {
+								t.Fatalf("%s, buffer of %d, %s, step %d: %v", way, size, name, i, err)
+							}
+						}
+						if err := insist(e.Close); err != nil || !bytes.Equal(w.b, s.packet) {
+							t.Fatalf("%s, buffer of %d, %s: %v\ngot\n%q\nwant\n%q", way, size, name, err, w.b, s.packet)
+						}
+					})
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package gdwire
+
+const raceEnabled = false
