@@ -8,11 +8,10 @@ import (
 
 // row finds the row of the table that header h means.
 func (d *Decoder) row(h uint32) (*row, error) {
-	f := d.options.Format
-	id := h & 0xFF
-	if h&f.idMask == id && f.typeOf(id) != 0 {
+	if id := h & d.idMask; id < uint32(len(d.rows)) && d.rows[id].typ != 0 {
 		return &d.rows[id], nil
 	}
+	f := d.options.Format
 	if f.idMask == math.MaxUint32 && h > 0xFFFF && f.typeOf(h&0xFFFF) != 0 {
 		return nil, d.fail(0, because(ErrFlags, "header %#x, and %v has no flags", h, f))
 	}
@@ -21,27 +20,54 @@ func (d *Decoder) row(h uint32) (*row, error) {
 
 // value reads a value's first token.
 func (d *Decoder) value() (Token, error) {
-	b, err := d.need(4)
-	if err != nil {
-		return Token{}, err
-	}
-	h := le.Uint32(b)
-	row, err := d.row(h)
-	if err != nil {
-		return Token{}, err
-	}
-	if depth := len(d.outer); uint64(depth) > uint64(d.bounds[limitDepth]) {
-		return Token{}, d.fail(0, d.bounds.check(limitDepth, uint64(depth)))
-	}
-	if d.options.Strict {
-		if err := d.canonicalHeader(h, row); err != nil {
+	b := d.buf[d.r:d.lim]
+	if len(b) < 4 {
+		var err error
+		if b, err = d.more(4); err != nil {
 			return Token{}, err
 		}
 	}
+	h := le.Uint32(b)
+	id := h & d.idMask
+	if id >= uint32(len(d.rows)) || len(d.outer) > d.depth || d.whole < 0 {
+		if err := d.checkHeader(h); err != nil {
+			return Token{}, err
+		}
+	}
+	row := &d.rows[id&63]
 	form := &row.forms[h>>16&1]
 	switch form.shape {
-	case shapeFixed:
-		return d.fixed(row.typ, form)
+	case shapeWord, shapeMaths:
+		size := 4 + int(form.size)
+		if len(b) < size {
+			var err error
+			if b, err = d.more(size); err != nil {
+				return Token{}, err
+			}
+		}
+		if d.whole < 0 {
+			if err := d.canonicalNumber(row.typ, form, b[4:size]); err != nil {
+				return Token{}, err
+			}
+		}
+		d.at = d.base + uint64(d.r)
+		d.r += size
+		d.step()
+		if form.shape == shapeMaths {
+			d.live = d.at + 4
+			return Token{head: form.head, win: &d.window, pos: d.at + 4}, nil
+		}
+		t := Token{head: form.head}
+		switch form.size {
+		case 4:
+			t.bits = uint64(le.Uint32(b[4:]))
+			if form.unit == unitInt32 {
+				t.bits = uint64(int64(int32(t.bits)))
+			}
+		case 8:
+			t.bits = le.Uint64(b[4:])
+		}
+		return t, nil
 	case shapeText:
 		return d.text(row.typ, 4)
 	case shapePath:
@@ -56,55 +82,60 @@ func (d *Decoder) value() (Token, error) {
 		return d.packed(row.typ, form)
 	case shapeImage:
 		return d.image()
-	default:
+	case shapeEvent:
 		return d.event()
 	}
+	_, err := d.row(h)
+	return Token{}, err
 }
 
-// fixed reads a value whose size the table knows.
-func (d *Decoder) fixed(typ Type, form *form) (Token, error) {
-	size := int(form.size)
-	b, err := d.need(4 + size)
+// checkHeader looks closer at a header: it may be unknown, too deep, or not
+// canonical.
+func (d *Decoder) checkHeader(h uint32) error {
+	row, err := d.row(h)
 	if err != nil {
-		return Token{}, err
+		return err
 	}
-	b = b[4 : 4+size]
+	if err := d.bounds.check(limitDepth, uint64(d.Depth())); err != nil {
+		return d.fail(0, err)
+	}
 	if d.options.Strict {
-		if err := d.canonicalNumber(typ, form, b); err != nil {
-			return Token{}, err
-		}
+		return d.canonicalHeader(h, row)
 	}
-	t := newToken(form.kind, typ, tokenFlags(form.unit), 0)
-	switch {
-	case size > 8 || form.kind >= KindVector2 && form.kind <= KindColor:
-		t = t.at(&d.window, d.pos()+4, size)
-	case size == 8:
-		t.bits = le.Uint64(b)
-	case form.kind == KindInt32:
-		t.bits = uint64(int64(int32(le.Uint32(b))))
-	case size == 4:
-		t.bits = uint64(le.Uint32(b))
-	}
-	d.take(4+size, 4)
-	d.step()
-	return t, nil
+	return nil
 }
 
-// open consumes n bytes, a Start token, and opens f around what follows.
-func (d *Decoder) open(n, payload int, f frame) {
-	f.mark = d.pos()
+// open consumes n bytes, a Start token, and opens a frame for count of what that
+// announces.
+func (d *Decoder) open(n, payload int, k Kind, t Type, count uint32) *frame {
 	d.take(n, payload)
-	d.push(f)
+	f := d.push(k, t, count)
+	f.mark = d.at
+	return f
 }
 
 // text reads the first chunk of a string whose length stands behind at bytes of
 // header.
 func (d *Decoder) text(typ Type, at int) (Token, error) {
-	b, err := d.need(at + 4)
-	if err != nil {
-		return Token{}, err
+	b := d.buf[d.r:d.lim]
+	if len(b) < at+4 {
+		var err error
+		if b, err = d.more(at + 4); err != nil {
+			return Token{}, err
+		}
 	}
 	n := le.Uint32(b[at:])
+	from := at + 4
+	if end := uint64(from) + padded(n); int64(n) <= int64(d.whole) && end <= uint64(len(b)) && validText(b[from:from+int(n)]) {
+		n -= d.trailingNUL(typ, b[from:from+int(n)])
+		d.at = d.base + uint64(d.r)
+		d.live = d.at + uint64(from)
+		d.r += int(end)
+		d.step()
+		d.bulk.kind, d.bulk.left = KindStringChunk, int(n)
+		const head = uint64(KindStringChunk) | uint64(flagLast)<<16
+		return Token{head: head | uint64(typ)<<8 | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: d.live}, nil
+	}
 	if err := d.bounds.check(limitString, uint64(n-min(n, d.nul(typ)))); err != nil {
 		return Token{}, d.fail(at, err)
 	}
@@ -112,6 +143,14 @@ func (d *Decoder) text(typ Type, at int) (Token, error) {
 		return Token{}, err
 	}
 	return d.textChunk(typ, at+4, n, n)
+}
+
+// trailingNUL is 1 where text ends in the NUL of a packed string.
+func (d *Decoder) trailingNUL(typ Type, text []byte) uint32 {
+	if typ == TypePackedStringArray && len(text) > 0 && text[len(text)-1] == 0 {
+		return d.nul(typ)
+	}
+	return 0
 }
 
 // nul is 1 where the wire ends strings of that type in NUL.
@@ -167,7 +206,7 @@ func (d *Decoder) textChunk(typ Type, at int, left, total uint32) (Token, error)
 		d.take(size, at)
 		d.step()
 	case first:
-		d.open(size, at, frame{kind: KindStringChunk, typ: typ, left: total - uint32(n), count: total})
+		d.open(size, at, KindStringChunk, typ, total).left -= uint32(n)
 	default:
 		d.take(size, at)
 		d.top.left = left - uint32(n)
@@ -175,7 +214,7 @@ func (d *Decoder) textChunk(typ Type, at int, left, total uint32) (Token, error)
 			d.pop()
 		}
 	}
-	d.bulk = bulk{kind: KindStringChunk, mark: d.at, pos: d.live, left: n}
+	d.bulk.kind, d.bulk.left = KindStringChunk, n
 	return t, nil
 }
 
@@ -228,41 +267,26 @@ func (d *Decoder) announce(at int, n, values, size uint64) error {
 // sharedBit is bit 31 of an array's or dictionary's count.
 const sharedBit = 1 << 31
 
-// container reads the head of an Array or Dictionary: what the header's flags
-// say it declares, and the count.
+// container reads the head of an Array or Dictionary, and what the header's flags
+// say it declares.
 func (d *Decoder) container(typ Type, kind Kind, flags uint32) (Token, error) {
-	var elem Type
-	kinds := [2]containerKind{containerKind(flags & 3), containerKind(flags >> 2 & 3)}
-	from, to, at := 4, 4, 4
-	for i, k := range kinds {
-		end, t, err := d.declaration(at, k)
-		switch {
-		case err != nil:
+	declared := declarations{from: 4, to: 4, end: 4}
+	if flags != 0 {
+		if err := d.declarations(&declared, flags); err != nil {
 			return Token{}, err
-		case t == 0: // built-in 0 declares nothing either, so it is left out
-			kinds[i] = containerUntyped
-			if i == 0 {
-				from, to = end, end
-			}
-		default:
-			to = end
-			if i == 0 {
-				elem = t
-			}
 		}
-		at = end
 	}
+	at := declared.end
 	b, err := d.need(at + 4)
 	if err != nil {
 		return Token{}, err
 	}
 	n := le.Uint32(b[at:])
-	tf := tokenFlags(kinds[0])<<elemShift | tokenFlags(kinds[1])<<valueShift
 	if n&sharedBit != 0 {
 		if d.options.Format.shared {
-			tf |= flagShared
+			declared.flags |= flagShared
 		} else if d.options.Strict {
-			return Token{}, d.fail(at, because(ErrStrict, "shared bit of a count"))
+			return Token{}, d.strict(at, "shared bit of a count")
 		}
 		n &^= sharedBit
 	}
@@ -273,12 +297,43 @@ func (d *Decoder) container(typ Type, kind Kind, flags uint32) (Token, error) {
 	if err := d.announce(at, uint64(n), values, 4*values); err != nil {
 		return Token{}, err
 	}
-	t := newToken(kind, typ, tf, uint64(n))
-	if to > from {
-		t = t.at(&d.window, d.pos()+uint64(from), to-from)
+	t := newToken(kind, typ, declared.flags, uint64(n))
+	if size := declared.to - declared.from; size > 0 {
+		t = t.at(&d.window, d.pos()+uint64(declared.from), size)
 	}
-	d.open(at+4, from, frame{kind: kind, typ: typ, left: n, count: n, elem: elem})
+	d.open(at+4, declared.from, kind, typ, n).elem = declared.elem
 	return t, nil
+}
+
+// declarations are what an Array or Dictionary declares of what it holds.
+type declarations struct {
+	flags    tokenFlags
+	elem     Type // what elements or keys must be
+	from, to int  // where they stand behind pos
+	end      int  // where the count follows
+}
+
+// declarations reads those that the header's flags announce.
+func (d *Decoder) declarations(p *declarations, flags uint32) error {
+	for i, shift := range [...]int{elemShift, valueShift} {
+		k := containerKind(flags >> (2 * i) & 3)
+		end, t, err := d.declaration(p.end, k)
+		if err != nil {
+			return err
+		}
+		p.end = end
+		switch {
+		case t != 0:
+			p.flags |= tokenFlags(k) << shift
+			p.to = end
+			if i == 0 {
+				p.elem = t
+			}
+		case i == 0: // built-in 0 declares nothing, so it is left out
+			p.from, p.to = end, end
+		}
+	}
+	return nil
 }
 
 // declaration reads a declared type behind at bytes and returns where it ends
@@ -389,7 +444,7 @@ func (d *Decoder) object() (Token, error) {
 		end += 4
 	}
 	t := newToken(KindObjectStart, TypeObject, 0, uint64(count)).at(&d.window, d.pos()+8, n)
-	d.open(end, 8, frame{kind: KindObjectStart, typ: TypeObject, left: count, count: count})
+	d.open(end, 8, KindObjectStart, TypeObject, count)
 	return t, nil
 }
 
@@ -432,7 +487,6 @@ func (d *Decoder) path() (Token, error) {
 	}
 	format := d.options.Format
 	n := le.Uint32(b[4:])
-	f := frame{kind: KindNodePathStart, typ: TypeNodePath}
 	if n&newPathBit == 0 {
 		if !format.oldPath {
 			return Token{}, d.fail(4, because(ErrType, "NodePath as one string, and %v has none", format))
@@ -444,9 +498,8 @@ func (d *Decoder) path() (Token, error) {
 			return Token{}, err
 		}
 		// The string follows as any name does, its length first.
-		f.left, f.count, f.names, f.flags = 1, 1, 1, flagOldPath
-		d.open(4, 4, f)
-		d.bulkStart()
+		d.open(4, 4, KindNodePathStart, TypeNodePath, 1).names = 1
+		d.bulk.kind, d.bulk.left = d.top.kind, 0
 		return newToken(KindNodePathStart, TypeNodePath, flagOldPath, 1), nil
 	}
 	if b, err = d.need(16); err != nil {
@@ -458,24 +511,37 @@ func (d *Decoder) path() (Token, error) {
 			return Token{}, err
 		}
 	}
+	flags := tokenFlags(0)
 	if bits&pathAbsolute != 0 {
-		f.flags |= flagAbsolute
+		flags |= flagAbsolute
 	}
 	if bits&pathProperty != 0 && format.property {
-		f.flags |= flagProperty
+		flags |= flagProperty
 		subnames++
 	}
 	total := uint64(names) + subnames
-	if err := d.announce(4, total, 1, 4); err != nil {
+	if format.engine && total > math.MaxUint32 { // engines add in 32 bits
+		if d.options.Strict {
+			return Token{}, d.strict(4, "NodePath of %d names", total)
+		}
+		total &= math.MaxUint32
+		names = uint32(min(uint64(names), total))
+		subnames = total - uint64(names)
+	}
+	err = d.announce(4, total, 1, 4)
+	if err == nil {
+		err = d.claim(4, 8+4*total) // behind the other two words
+	}
+	if err != nil {
 		return Token{}, err
 	}
 	if total > math.MaxUint32 {
 		return Token{}, d.fail(4, because(ErrRange, "NodePath of %d names", total))
 	}
-	f.left, f.count, f.names = uint32(total), uint32(total), names
-	d.open(16, 4, f)
-	d.bulkStart()
-	return newToken(KindNodePathStart, TypeNodePath, f.flags, uint64(names)|subnames<<32), nil
+	f := d.open(16, 4, KindNodePathStart, TypeNodePath, uint32(total))
+	f.names, f.flags = names, flags
+	d.bulk.kind, d.bulk.left = d.top.kind, 0
+	return newToken(KindNodePathStart, TypeNodePath, flags, uint64(names)|subnames<<32), nil
 }
 
 // packed reads the head of a packed array.
@@ -495,9 +561,12 @@ func (d *Decoder) packed(typ Type, form *form) (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	d.open(8, 4, frame{kind: KindPackedStart, typ: typ, left: n, count: n, size: form.size, unit: form.unit})
+	f := d.open(8, 4, KindPackedStart, typ, n)
+	f.size, f.unit = form.size, form.unit
 	if form.shape == shapePacked {
-		d.bulkStart()
+		d.bulk.kind, d.bulk.left = KindPackedStart, 0
+	} else if n > 0 {
+		f.want = wantName
 	}
 	return newToken(KindPackedStart, typ, tokenFlags(form.unit), uint64(n)), nil
 }
@@ -522,8 +591,9 @@ func (d *Decoder) image() (Token, error) {
 		return Token{}, err
 	}
 	t := newToken(KindImageStart, TypeImage, tokenFlags(unitByte), uint64(n)).at(&d.window, d.pos()+4, at-4)
-	d.open(at+4, 4, frame{kind: KindImageStart, typ: TypeImage, left: n, count: n, size: 1, unit: unitByte})
-	d.bulkStart()
+	f := d.open(at+4, 4, KindImageStart, TypeImage, n)
+	f.size, f.unit = 1, unitByte
+	d.bulk.kind, d.bulk.left = d.top.kind, 0
 	return t, nil
 }
 
@@ -601,7 +671,6 @@ func (d *Decoder) chunk(most int) (Token, error) {
 	if f.left -= uint32(n); f.left == 0 {
 		f.want = wantEnd
 	}
-	d.bulkStart()
-	d.bulk.pos, d.bulk.left = d.live, n*size
+	d.bulk.kind, d.bulk.left = f.kind, n*size
 	return t, nil
 }

@@ -312,6 +312,11 @@ func (r *reference) nodePath(v *value) {
 	if r.engine() && flags&2 != 0 {
 		subnames++
 	}
+	if total := names + subnames; r.engine() && total > 1<<32-1 { // they add in 32 bits
+		total -= 1 << 32
+		names = min(names, total)
+		subnames = total - names
+	}
 	for ; names > 0; names-- {
 		v.Names = append(v.Names, r.text(false))
 	}

@@ -387,11 +387,11 @@ func writeValue(e *gdwire.Encoder, v *value, unknown bool) error {
 		begin := e.BeginNodePath(len(v.Names), len(v.Subnames), v.Absolute)
 		return first(begin, writeStrings(e, v.Names, false), writeStrings(e, v.Subnames, false), e.End)
 	case "Object":
-		begin := e.BeginObject(v.Text, count(len(v.Names)))
+		n := count(len(v.Names))
 		if v.Text == "" {
-			begin = e.BeginObject("", 0)
+			n = 0 // null has no properties
 		}
-		return first(begin, func() error {
+		return first(e.BeginObject(v.Text, n), func() error {
 			for i, name := range v.Names {
 				if err := first(e.WriteProperty(name), writeItems(e, v.Items[i:i+1], unknown)); err != nil {
 					return err
