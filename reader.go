@@ -98,7 +98,10 @@ type Decoder struct {
 	options DecoderOptions
 	bounds  bounds
 	rows    *[64]row
+	idMask  uint32
+	depth   int
 	size    int // of the window
+	whole   int // strings up to here are one chunk and within Limits
 	buffer  *bytebufferpool.ByteBuffer
 	saved   []savedKey
 }
@@ -153,6 +156,12 @@ func (d *Decoder) reset() {
 	d.size = min(max(o.WindowSize, minWindow), maxWindow)
 	d.bounds = o.Limits.bounds()
 	d.rows = &o.Format.rows[double]
+	d.idMask = o.Format.idMask
+	d.depth = int(min(d.bounds[limitDepth], math.MaxInt))
+	d.whole = int(min(int64(d.size), d.bounds[limitString]))
+	if o.Strict {
+		d.whole = -1
+	}
 	d.state.reset()
 	d.forget()
 	d.base += uint64(d.end) + 1
@@ -195,6 +204,11 @@ func (d *Decoder) ReadToken() (Token, error) {
 }
 
 // next is ReadToken but for an interrupted skip, which it goes on with.
+//
+// What stands whole in the window needs no asking: how much of the window may be
+// read is bounded by the input's length and Limits.Bytes already. So values of
+// fixed size and short strings, most of all tokens, take the straight road here;
+// everything else is found out step by step in reader_value.go.
 func (d *Decoder) next() (Token, error) {
 	d.live = 0
 	d.bulk.kind = 0
@@ -212,21 +226,21 @@ func (d *Decoder) next() (Token, error) {
 	case wantDictKey:
 		d.at = d.pos()
 		d.top.mark = d.at
-		d.step()
-		return newToken(KindDictKey, TypeDictionary, 0, 0), nil
-	case wantProperty:
-		return d.property()
+		d.top.want = wantKey
+		return Token{head: uint64(KindDictKey) | uint64(TypeDictionary)<<8}, nil
+	case wantEnd:
+		d.at = d.pos()
+		t := Token{head: uint64(KindEnd) | uint64(d.top.typ)<<8}
+		d.pop()
+		return t, nil
 	case wantName:
 		return d.text(d.top.typ, 0)
+	case wantProperty:
+		return d.property()
 	case wantText:
 		return d.textChunk(d.top.typ, 0, d.top.left, d.top.count)
 	case wantChunk:
 		return d.chunk(math.MaxUint32)
-	case wantEnd:
-		d.at = d.pos()
-		t := newToken(KindEnd, d.top.typ, 0, 0)
-		d.pop()
-		return t, nil
 	}
 	return Token{}, ErrReleased
 }
@@ -238,6 +252,17 @@ func (d *Decoder) failed() error {
 		d.err, d.once = nil, false
 	}
 	return err
+}
+
+// ready returns the error that was kept, if there is one.
+func (d *Decoder) ready() error {
+	switch {
+	case d.err != nil:
+		return d.failed()
+	case d.top.want == wantNothing:
+		return ErrReleased
+	}
+	return nil
 }
 
 // PeekKind returns the kind of the next token, and 0 where there is none: the
@@ -348,6 +373,9 @@ func (d *Decoder) SkipValue() error {
 // error.
 func (d *Decoder) SkipTo(depth int) error {
 	d.forget()
+	if err := d.ready(); err != nil {
+		return err
+	}
 	for d.Depth() > max(depth, 0) {
 		if _, err := d.next(); err != nil {
 			return err

@@ -18,10 +18,18 @@ type bulk struct {
 	left int    // how many they are
 }
 
-// bulkStart lets bulk reads go on with the frame just opened.
-func (d *Decoder) bulkStart() {
-	f := &d.top
-	d.bulk = bulk{kind: f.kind, unit: f.unit, n: layouts[f.typ].n, mark: d.at}
+// beginBulk is what every bulk read does first. Tokens only note that there is a
+// payload and how much of it is in the window; the rest is found out here.
+func (d *Decoder) beginBulk() {
+	d.skip = 0
+	if d.live == 0 || d.bulk.kind == 0 {
+		return
+	}
+	d.bulk = bulk{kind: d.bulk.kind, left: d.bulk.left, mark: d.at, pos: d.live}
+	if f := &d.top; d.bulk.kind == KindPackedStart {
+		d.bulk.unit, d.bulk.n = f.unit, layouts[f.typ].n
+	}
+	d.live = 0
 }
 
 // rest returns bytes of the payload in the window, one element at least and most
@@ -52,7 +60,7 @@ func (d *Decoder) rest(most int) ([]byte, error) {
 			d.bulk = b
 			return nil, err
 		}
-		b.pos, b.left = d.bulk.pos, d.bulk.left
+		b.pos, b.left = d.live, d.bulk.left
 		d.bulk, d.at, d.live = b, b.mark, 0
 	}
 	i := int(d.bulk.pos - d.base)
@@ -72,7 +80,7 @@ func (d *Decoder) used(n int) {
 // What a read error interrupts has been appended up to there; a call with what
 // was returned goes on. dst grows as text arrives.
 func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
-	d.live, d.skip = 0, 0
+	d.beginBulk()
 	switch d.bulk.kind {
 	case KindStringChunk:
 		for {
@@ -135,8 +143,8 @@ func (d *Decoder) appendNodePath(dst []byte) ([]byte, error) {
 }
 
 func (d *Decoder) noPayload(call string) error {
-	if d.err != nil {
-		return d.failed()
+	if err := d.ready(); err != nil {
+		return err
 	}
 	return d.WrapError(because(ErrType, "%s does not go on with this token", call))
 }
@@ -149,8 +157,8 @@ func (d *Decoder) noPayload(call string) error {
 // It is valid until the Decoder goes on otherwise, and does not copy more than
 // it must when used with [io.Copy]. After a read error it can be read on.
 func (d *Decoder) Payload() io.Reader {
-	d.live, d.skip = 0, 0
-	d.payload = payload{d: d, mark: d.bulk.mark}
+	d.beginBulk()
+	d.payload = payload{d: d, mark: d.at}
 	return &d.payload
 }
 
@@ -160,7 +168,7 @@ type payload struct {
 }
 
 func (p *payload) check() error {
-	if k := p.d.bulk.kind; k == 0 || k == KindNodePathStart || p.d.bulk.mark != p.mark {
+	if k := p.d.bulk.kind; k == 0 || k == KindNodePathStart || p.d.at != p.mark {
 		return p.d.noPayload("Payload")
 	}
 	return nil
@@ -282,7 +290,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 
 // checkPacked asks whether elements of n u can take what is to be read.
 func (d *Decoder) checkPacked(u unit, n int) error {
-	d.live, d.skip = 0, 0
+	d.beginBulk()
 	b := &d.bulk
 	switch {
 	case b.kind != KindPackedStart:

@@ -1,0 +1,659 @@
+package gdwire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// joined is what a packet says when chunks are put together, whatever the
+// window: each line a token, or a string or packed array, with its path and the
+// offset behind it.
+func joined(d *Decoder) (lines []string, err error) {
+	var data []byte
+	for {
+		t, err := d.ReadToken()
+		if err != nil {
+			return lines, err
+		}
+		data = append(data, t.Bytes()...)
+		if d.top.want == wantChunk && t.Kind() == KindChunk || t.Kind() == KindStringChunk && !t.Last() {
+			continue
+		}
+		text := t.String()
+		if t.Kind() == KindChunk || t.Kind() == KindStringChunk {
+			text = fmt.Sprintf("%v %v %q", t.Kind(), t.Type(), data)
+		}
+		lines = append(lines, fmt.Sprintf("%d %s %s", d.InputOffset(), d.AppendPath(nil), text))
+		data = data[:0]
+	}
+}
+
+var windows = []int{1, 16, 17, 18, 19, 20, 23, 31, 32, 33, 64, 100, 1 << 10, 64 << 10}
+
+func TestWindowSizesAgree(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		read := func(packet []byte, window int) ([]string, error) {
+			d := NewDecoder(plain(packet), s.options(window))
+			defer d.Release()
+			return joined(d)
+		}
+		want, err := read(s.packet, 0)
+		require.Equal(t, io.EOF, err)
+		for _, window := range windows {
+			got, err := read(s.packet, window)
+			require.Equal(t, io.EOF, err)
+			require.Equal(t, want, got, "window %d", window)
+		}
+		for end := range len(s.packet) {
+			_, want := read(s.packet[:end], 0)
+			for _, window := range windows {
+				_, err := read(s.packet[:end], window)
+				require.Equal(t, want, err, "%d bytes, window %d", end, window)
+			}
+		}
+	})
+}
+
+// In memory, from a Reader of known length and from any Reader tokens are the
+// same; only what they say of counts that cannot be true is not.
+func TestResets(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		d := NewDecoder(nil, s.options(minWindow))
+		defer d.Release()
+		read := calls[0]
+		d.Reset(plain(s.packet))
+		want, _ := read.listen(d, 0)
+		n := int64(len(s.packet))
+		for name, reset := range map[string]func(){
+			"ResetBytes":                  func() { d.ResetBytes(s.packet) },
+			"ResetN":                      func() { d.ResetN(plain(s.packet), n) },
+			"ResetN by byte":              func() { d.ResetN(&slowReader{s.packet}, n) },
+			"ResetN with more behind it":  func() { d.ResetN(io.MultiReader(plain(s.packet), iotest.ErrReader(errors.New("asked for more"))), n) },
+			"Reset after half of another": func() { d.ResetBytes(s.packet); d.SkipValue(); d.Reset(plain(s.packet)) },
+			"Reset after Release":         func() { d.Release(); d.Reset(plain(s.packet)) },
+			"ResetBytes after Release":    func() { d.Release(); d.ResetBytes(s.packet) },
+		} {
+			reset()
+			got, _ := read.listen(d, 0)
+			require.Equal(t, string(want), string(got), name)
+		}
+	})
+}
+
+func TestZeroDecoderCanBeReset(t *testing.T) {
+	var d Decoder
+	d.ResetBytes(integer(7))
+	require.EqualValues(t, 7, readTo(t, &d, 1).Int())
+	d = Decoder{}
+	d.Reset(plain(integer(8)))
+	require.EqualValues(t, 8, readTo(t, &d, 1).Int())
+	d.Release()
+}
+
+func TestResetNReadsNoMore(t *testing.T) {
+	for _, window := range []int{minWindow, DefaultWindowSize} {
+		for _, call := range calls {
+			eachSample(t, func(t *testing.T, s sample) {
+				r := bytes.NewReader(append(s.packet[:len(s.packet):len(s.packet)], "the next packet"...))
+				d := NewDecoder(nil, s.options(window))
+				defer d.Release()
+				d.ResetN(r, int64(len(s.packet)))
+				call.listen(d, 1)
+				require.Equal(t, len("the next packet"), r.Len())
+			})
+		}
+	}
+}
+
+func TestResetNOfTooFew(t *testing.T) {
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	for _, n := range []int64{-1, 0} {
+		d.ResetN(iotest.ErrReader(errors.New("asked")), n)
+		_, err := d.ReadToken()
+		require.Equal(t, io.EOF, err)
+	}
+	// A Reader that ends before its length is a cut packet, even between values.
+	d.ResetN(plain(integer(7)), 12)
+	readTo(t, d, 1)
+	_, err := d.ReadToken()
+	requireError(t, err, 8, "$", io.ErrUnexpectedEOF)
+}
+
+func TestResetBytesCopiesNothing(t *testing.T) {
+	b := wire(idArray, 2, str("text"), idBytes, 4, []byte("data"))
+	d := new(Decoder)
+	d.ResetBytes(b)
+	require.Nil(t, d.buffer, "a window was taken from the pool")
+	text := readTo(t, d, 2).Bytes()
+	require.Same(t, &b[16], &text[0])
+	require.Equal(t, len(text), cap(text), "appending to a payload would overwrite the packet")
+	data := readTo(t, d, 2).Bytes()
+	require.Same(t, &b[28], &data[0])
+	require.Equal(t, len(data), cap(data))
+}
+
+func TestValuesStandBackToBack(t *testing.T) {
+	b := wire(integer(1), str("two"), idArray, 1, integer(3), idNil)
+	d := NewDecoder(plain(b), nil)
+	defer d.Release()
+	for _, end := range []int64{8, 20, 36, 40} {
+		require.NoError(t, d.SkipValue())
+		require.Zero(t, d.Depth())
+		require.Equal(t, end, d.InputOffset())
+		require.Equal(t, b[end:], append([]byte{}, d.Buffered()...))
+	}
+	for range 3 {
+		_, err := d.ReadToken()
+		require.Equal(t, io.EOF, err)
+		require.Zero(t, d.PeekKind())
+		require.Equal(t, io.EOF, d.SkipValue())
+		require.Equal(t, io.EOF, CopyValue(NewEncoder(io.Discard, nil), d))
+	}
+}
+
+// io.EOF is for between values alone, however far the next one got.
+func TestEOFInsideValue(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		b    []byte
+		path string
+	}{
+		{"inside a header", []byte{2, 0}, "$"},
+		{"behind a header", wire(idInt), "$"},
+		{"inside an array", wire(idArray, 2, idNil), "$[1]"},
+		{"inside a key", wire(idDict, 1, idString, 5, []byte("abc")), "$.key(0)"},
+		{"behind a key", wire(idDict, 1, str("abc")), `$["abc"]`},
+		{"inside a string", wire(idString, 5, []byte("abc")), "$"},
+		{"inside padding", wire(idString, 3, []byte("abc")), "$"},
+		{"inside packed numbers", wire(idInts, 2, 1, []byte{1}), "$"},
+		{"inside packed strings", wire(idStrings, 2, "a\x00", 3), "$[1]"},
+		{"inside a path", wire(idPath, 2|newPathBit, 0, 0, "a"), "$[1]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for name, read := range map[string]func(d *Decoder) error{
+				"ReadToken": func(d *Decoder) (err error) {
+					for err == nil {
+						_, err = d.ReadToken()
+					}
+					return err
+				},
+				"SkipValue": (*Decoder).SkipValue,
+				"CopyValue": func(d *Decoder) error { return CopyValue(NewEncoder(io.Discard, nil), d) },
+			} {
+				d := NewDecoder(plain(c.b), nil)
+				err := read(d)
+				requireError(t, err, len(c.b), c.path, io.ErrUnexpectedEOF)
+				_, again := d.ReadToken()
+				require.Equal(t, err, again, "%s: it stays until Reset", name)
+				require.Equal(t, err, d.SkipTo(-1))
+				require.Zero(t, d.PeekKind())
+				d.Reset(plain(integer(1)))
+				readTo(t, d, 1)
+				d.Release()
+			}
+		})
+	}
+}
+
+// pipe is a net.Pipe that has only what was given so far. A Decoder that waits
+// for more would wait for ever: the deadline is there to say so.
+func pipe(t *testing.T) (r net.Conn, give func(b []byte)) {
+	t.Helper()
+	r, w := net.Pipe()
+	t.Cleanup(func() { r.Close(); w.Close() })
+	require.NoError(t, r.SetDeadline(time.Now().Add(20*time.Second)))
+	pieces := make(chan []byte)
+	t.Cleanup(func() { close(pieces) })
+	go func() {
+		for b := range pieces {
+			w.Write(b)
+		}
+	}()
+	return r, func(b []byte) { pieces <- b }
+}
+
+// A token is there as soon as its bytes are, and DictKey and End need none.
+func TestTokensArriveWithTheirBytes(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		d := NewDecoder(plain(s.packet), s.options(0))
+		defer d.Release()
+		var ends []int64
+		for {
+			tok, err := d.ReadToken()
+			if err == io.EOF {
+				break
+			}
+			require.NoError(t, err)
+			if tok.has(flagOldPath) { // is told from others by its length, the next token's
+				ends = append(ends, d.InputOffset()+4)
+				continue
+			}
+			if ends = append(ends, d.InputOffset()); tok.Kind() == KindDictKey || tok.Kind() == KindEnd {
+				require.Equal(t, ends[len(ends)-2], d.InputOffset())
+			}
+		}
+		r, give := pipe(t)
+		d.Reset(r)
+		at := int64(0)
+		for i, end := range ends {
+			if end > at {
+				give(s.packet[at:end])
+			}
+			at = end
+			tok, err := d.ReadToken()
+			require.NoError(t, err, "token %d: it waits for more than its bytes", i)
+			require.Len(t, d.Buffered(), int(end-d.InputOffset()), "after %v", tok)
+		}
+	})
+}
+
+// PeekKind knows a value by its header, and a token that is none by nothing.
+func TestPeekKindWaitsForTheHeaderOnly(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		d := NewDecoder(plain(s.packet), s.options(0))
+		defer d.Release()
+		r, give := pipe(t)
+		peeking := NewDecoder(r, s.options(0))
+		defer peeking.Release()
+		at := int64(0)
+		for {
+			isValue := d.top.want <= lastValue
+			start := d.InputOffset()
+			want, err := d.ReadToken()
+			if err == io.EOF {
+				return
+			}
+			require.NoError(t, err)
+			if isValue {
+				give(s.packet[start : start+4])
+				at = start + 4
+			}
+			require.Equal(t, want.Kind(), peeking.PeekKind())
+			require.Equal(t, want.Kind(), peeking.PeekKind(), "asked again")
+			require.Equal(t, start, peeking.InputOffset(), "it consumes nothing")
+			end := d.InputOffset()
+			if want.has(flagOldPath) {
+				end += 4
+			}
+			if end > at {
+				give(s.packet[at:end])
+				at = end
+			}
+			got, err := peeking.ReadToken()
+			require.NoError(t, err)
+			require.Equal(t, want.head, got.head)
+		}
+	})
+}
+
+// A chunk that a window ends is there with the window, a partial element waits
+// for what completes it and for nothing else.
+func TestChunksArriveWithTheirBytes(t *testing.T) {
+	o := &DecoderOptions{WindowSize: 16}
+	text := strings.Repeat("0123456789abcdef", 3)
+	r, give := pipe(t)
+	d := NewDecoder(r, o)
+	defer d.Release()
+	give(wire(idString, len(text), []byte(text[:16])))
+	require.Equal(t, text[:16], readTo(t, d, 1).Text())
+	give([]byte(text[16:32]))
+	require.Equal(t, text[16:32], readTo(t, d, 1).Text())
+	give([]byte(text[32:]))
+	require.Equal(t, text[32:], readTo(t, d, 1).Text())
+
+	give(wire(idVectors3, 3))
+	require.Equal(t, KindPackedStart, readTo(t, d, 1).Kind())
+	for range 3 {
+		give(reals(3))
+		require.Equal(t, reals(3), readTo(t, d, 1).Bytes())
+	}
+	require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
+}
+
+// Bulk reads hand out what is there.
+func TestPayloadArrivesWithItsBytes(t *testing.T) {
+	r, give := pipe(t)
+	d := NewDecoder(r, &DecoderOptions{WindowSize: 16})
+	defer d.Release()
+	give(wire(idInts, 100))
+	readTo(t, d, 1)
+	p := d.Payload()
+	buf := make([]byte, 1000)
+	for i := range 100 {
+		give(wire(i))
+		n, err := p.Read(buf)
+		require.NoError(t, err)
+		require.Equal(t, wire(i), buf[:n])
+	}
+	_, err := p.Read(buf)
+	require.Equal(t, io.EOF, err, "the end of an array needs no more bytes")
+}
+
+func TestStringThatFitsIsOneChunk(t *testing.T) {
+	for _, size := range []int{16, 17, 50, 1000, DefaultWindowSize} {
+		for _, n := range []int{0, 1, size - 1, size, size + 1, 2 * size, 2*size + 1} {
+			text := strings.Repeat("x", n)
+			for name, packet := range map[string][]byte{
+				"String":            str(text),
+				"PackedStringArray": wire(idStrings, 1, text+"\x00"),
+				"NodePath":          wire(idPath, 1|newPathBit, 0, 0, text),
+			} {
+				d := NewDecoder(iotest.OneByteReader(bytes.NewReader(packet)), &DecoderOptions{WindowSize: size})
+				if name != "String" {
+					readTo(t, d, 1)
+				}
+				var chunks []int
+				for last := false; !last; {
+					tok := readTo(t, d, 1)
+					require.Equal(t, KindStringChunk, tok.Kind())
+					last = tok.Last()
+					chunks = append(chunks, len(tok.Bytes()))
+					if n <= size {
+						require.EqualValues(t, n, tok.Len())
+					}
+				}
+				want := []int{n}
+				switch {
+				case n == 2*size+1:
+					want = []int{size, size, 1}
+				case n > size:
+					want = []int{size, n - size}
+				}
+				require.Equal(t, want, chunks, "%s of %d in a window of %d", name, n, size)
+				d.Release()
+			}
+		}
+	}
+}
+
+// Runes of two, three and four bytes lie across every border there can be.
+func TestChunksNeverSplitARune(t *testing.T) {
+	const size = 16
+	for _, r := range []string{"é", "€", "😀"} {
+		for lead := range 2 * size {
+			text := strings.Repeat("x", lead) + strings.Repeat(r, 12)
+			for _, packet := range [][]byte{str(text), wire(idStrings, 1, text+"\x00"), wire(idPath, 0|newPathBit, 1, 0, text)} {
+				d := NewDecoder(plain(packet), &DecoderOptions{WindowSize: size})
+				var got []byte
+				for tok, err := range d.Tokens() {
+					require.NoError(t, err)
+					if tok.Kind() != KindStringChunk {
+						continue
+					}
+					require.True(t, utf8.Valid(tok.Bytes()), "%q", tok.Bytes())
+					if !tok.Last() {
+						require.Greater(t, len(tok.Bytes()), size-utf8.UTFMax, "chunks are as long as the window lets them")
+					}
+					got = append(got, tok.Bytes()...)
+				}
+				require.Equal(t, text, string(got))
+				d.Release()
+			}
+		}
+	}
+}
+
+// Bad UTF-8 is found at its byte wherever chunks end, and bytes that are none
+// can be cut anywhere when nobody asks.
+func TestBadTextAtEveryBorder(t *testing.T) {
+	for _, bad := range []string{"\xff", "\x80", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xed\xa0\x80", "\xc0\x80", "\xf4\x90\x80\x80"} {
+		for lead := range 40 {
+			text := strings.Repeat("x", lead) + bad + strings.Repeat("y", 10)
+			for _, size := range []int{16, 64} {
+				d := NewDecoder(plain(str(text)), &DecoderOptions{WindowSize: size})
+				var err error
+				for err == nil {
+					_, err = d.ReadToken()
+				}
+				requireError(t, err, 8+lead, "$", ErrUTF8)
+				d.Release()
+
+				d = NewDecoder(plain(str(text)), &DecoderOptions{WindowSize: size, AnyUTF8: true})
+				readTo(t, d, 1)
+				got, err := d.AppendString(nil)
+				require.NoError(t, err)
+				require.Equal(t, text, string(got))
+				d.Release()
+			}
+		}
+	}
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// Readers that do what a Reader must not.
+func TestOddReaders(t *testing.T) {
+	long := str(strings.Repeat("x", 100))
+	reads := map[string]func(d *Decoder) error{
+		"ReadToken": func(d *Decoder) error { _, err := d.ReadToken(); return err },
+		"SkipValue": (*Decoder).SkipValue,
+		"PeekKind": func(d *Decoder) error {
+			if d.PeekKind() != 0 {
+				return nil
+			}
+			_, err := d.ReadToken()
+			return err
+		},
+	}
+	for name, read := range reads {
+		t.Run(name, func(t *testing.T) {
+			calls := 0
+			d := NewDecoder(readerFunc(func([]byte) (int, error) { calls++; return 0, nil }), nil)
+			require.Equal(t, io.ErrNoProgress, read(d))
+			require.Less(t, calls, 1000)
+
+			for _, n := range []int{-1, 1 << 30} {
+				d.Reset(readerFunc(func(p []byte) (int, error) { return n, nil }))
+				require.Equal(t, errBadRead, read(d))
+			}
+
+			// An error with the bytes is held back until they are used up.
+			due := errors.New("due")
+			d.Reset(iotest.DataErrReader(io.MultiReader(plain(long), iotest.ErrReader(due))))
+			require.NoError(t, d.SkipValue())
+			require.Equal(t, due, read(d))
+			d.Release()
+		})
+	}
+}
+
+func TestOddReadersOfPackedData(t *testing.T) {
+	head := wire(idInts, 1000)
+	for name, bad := range map[string]struct {
+		r    io.Reader
+		want error
+	}{
+		"nothing, for ever": {readerFunc(func([]byte) (int, error) { return 0, nil }), io.ErrNoProgress},
+		"less than nothing": {readerFunc(func([]byte) (int, error) { return -1, nil }), errBadRead},
+		"more than all":     {readerFunc(func(p []byte) (int, error) { return len(p) + 1, nil }), errBadRead},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := NewDecoder(io.MultiReader(bytes.NewReader(head), bad.r), &DecoderOptions{WindowSize: 64})
+			defer d.Release()
+			readTo(t, d, 1)
+			n, err := ReadPacked(d, make([]int32, 100))
+			require.Zero(t, n)
+			require.Equal(t, bad.want, err)
+			_, err = d.Payload().Read(make([]byte, 100))
+			require.Equal(t, bad.want, err)
+		})
+	}
+}
+
+// An error that came with bytes is delivered once; the next call asks the
+// Reader again.
+func TestErrorWithBytesComesOnce(t *testing.T) {
+	gives := []struct {
+		b   []byte
+		err error
+	}{
+		{integer(1)[:6], errTemporary}, {nil, nil}, {append(integer(1)[6:], integer(2)...), errTemporary}, {integer(3), io.EOF},
+	}
+	d := NewDecoder(readerFunc(func(p []byte) (int, error) {
+		if len(gives) == 0 {
+			return 0, io.EOF
+		}
+		g := gives[0]
+		gives = gives[1:]
+		return copy(p, g.b), g.err
+	}), nil)
+	defer d.Release()
+	var got []any
+	for range 6 {
+		tok, err := d.ReadToken()
+		if err != nil {
+			got = append(got, err)
+		} else {
+			got = append(got, tok.Int())
+		}
+	}
+	require.Equal(t, []any{errTemporary, int64(1), int64(2), errTemporary, int64(3), io.EOF}, got)
+}
+
+// PeekKind's error is the next call's, whichever that is, and is then gone.
+func TestPeekedErrorIsDeliveredOnce(t *testing.T) {
+	for name, next := range map[string]func(d *Decoder) error{
+		"ReadToken":    func(d *Decoder) error { _, err := d.ReadToken(); return err },
+		"SkipValue":    (*Decoder).SkipValue,
+		"SkipTo":       func(d *Decoder) error { return d.SkipTo(0) },
+		"AppendString": func(d *Decoder) error { _, err := d.AppendString(nil); return err },
+		"ReadPacked":   func(d *Decoder) error { _, err := ReadPacked(d, make([]byte, 1)); return err },
+		"AppendPacked": func(d *Decoder) error { _, err := AppendPacked[byte](d, nil); return err },
+		"Payload":      func(d *Decoder) error { _, err := d.Payload().Read(make([]byte, 1)); return err },
+		"CopyValue":    func(d *Decoder) error { return CopyValue(NewEncoder(io.Discard, nil), d) },
+	} {
+		packet := wire(idArray, 1, integer(7))
+		d := NewDecoder(&faultyReader{b: packet, at: 8}, nil)
+		readTo(t, d, 1)
+		require.Zero(t, d.PeekKind(), name)
+		require.Zero(t, d.PeekKind(), name)
+		require.Equal(t, errTemporary, next(d), name)
+		require.EqualValues(t, 7, readTo(t, d, 1).Int(), name)
+		d.Release()
+	}
+}
+
+// Where skips end is where reading would have been.
+func TestSkipsEndWhereReadingDoes(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		type state struct {
+			depth  int
+			offset int64
+			path   string
+		}
+		var after []state
+		var kinds []Kind
+		d := NewDecoder(nil, s.options(minWindow))
+		defer d.Release()
+		here := func() state { return state{d.Depth(), d.InputOffset(), string(d.AppendPath(nil))} }
+		d.Reset(plain(s.packet))
+		after, kinds = append(after, here()), append(kinds, 0)
+		for {
+			tok, err := d.ReadToken()
+			if err == io.EOF {
+				break
+			}
+			require.NoError(t, err)
+			after, kinds = append(after, here()), append(kinds, tok.Kind())
+		}
+		for n := range after {
+			d.Reset(plain(s.packet))
+			readTo(t, d, n)
+			for depth := range d.Depth() + 1 {
+				d.Reset(plain(s.packet))
+				readTo(t, d, n)
+				require.NoError(t, d.SkipTo(depth))
+				want := n
+				for after[want].depth > depth {
+					want++
+				}
+				require.Equal(t, after[want], here(), "SkipTo(%d) after %d", depth, n)
+				require.NoError(t, d.SkipTo(depth), "again")
+				require.Equal(t, after[want], here())
+			}
+			d.Reset(plain(s.packet))
+			readTo(t, d, n)
+			inText := d.top.want == wantText
+			err := d.SkipValue()
+			if n == len(after)-1 {
+				require.Equal(t, io.EOF, err)
+				continue
+			}
+			want, depth := n+1, after[n].depth
+			switch next := kinds[want]; {
+			case next == KindEnd:
+				require.ErrorIs(t, err, ErrCount)
+				require.Equal(t, after[n], here())
+				continue
+			case next == KindDictKey:
+				want++
+			case inText:
+				depth--
+			case next == KindChunk:
+				for kinds[want+1] == KindChunk {
+					want++
+				}
+			}
+			for after[want].depth > depth {
+				want++
+			}
+			require.NoError(t, err)
+			require.Equal(t, after[want], here(), "SkipValue after %d", n)
+		}
+	})
+}
+
+func TestTokensAreOneValue(t *testing.T) {
+	b := wire(idDict, 1, str("k"), idArray, 1, idNil, integer(7))
+	d := NewDecoder(plain(b), nil)
+	defer d.Release()
+	kinds := func() (all []Kind) {
+		for tok, err := range d.Tokens() {
+			require.NoError(t, err)
+			all = append(all, tok.Kind())
+		}
+		return all
+	}
+	require.Equal(t, []Kind{KindDictStart, KindDictKey, KindStringChunk, KindArrayStart, KindNil, KindEnd, KindEnd}, kinds())
+	require.Equal(t, []Kind{KindInt32}, kinds())
+
+	d.Reset(plain(b))
+	readTo(t, d, 1)
+	require.Equal(t, []Kind{KindDictKey, KindStringChunk}, kinds())
+	require.Equal(t, []Kind{KindArrayStart, KindNil, KindEnd}, kinds())
+
+	d.Reset(plain(b))
+	for tok := range d.Tokens() {
+		if tok.Kind() == KindArrayStart {
+			require.NoError(t, d.SkipTo(1)) // what the body skips does not come
+		}
+		require.NotEqual(t, KindNil, tok.Kind())
+	}
+	require.EqualValues(t, 32, d.InputOffset())
+
+	d.Reset(plain(b[:20]))
+	var errs []error
+	for _, err := range d.Tokens() {
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	require.Len(t, errs, 1)
+	require.ErrorIs(t, errs[0], io.ErrUnexpectedEOF)
+	for range d.Tokens() {
+		break
+	}
+}
