@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/fatih/color"
+	"github.com/mattn/go-runewidth"
+
+	"github.com/gdwire/gdwire"
+)
+
+// newTokenView shows each token as a line: where it starts, how deep, its kind and
+// what is in it.
+func newTokenView(s *screen, _ *options) view {
+	v := &tokenView{screen: s}
+	for k := range v.kinds {
+		v.kinds[k], v.contents[k] = s.paint.plain, s.paint.data
+	}
+	for k, c := range map[gdwire.Kind]*color.Color{
+		gdwire.KindDictStart: s.paint.open, gdwire.KindArrayStart: s.paint.open, gdwire.KindObjectStart: s.paint.open,
+		gdwire.KindPackedStart: s.paint.open, gdwire.KindNodePathStart: s.paint.open, gdwire.KindImageStart: s.paint.open,
+		gdwire.KindDictKey: s.paint.dim, gdwire.KindEnd: s.paint.dim,
+	} {
+		v.kinds[k], v.contents[k] = c, c
+	}
+	v.contents[gdwire.KindStringChunk], v.contents[gdwire.KindProperty] = s.paint.text, s.paint.text
+	return view{show: v.show}
+}
+
+type tokenView struct {
+	*screen
+	kinds, contents [256]*color.Color
+}
+
+func (v *tokenView) show(p *packet) error {
+	if p.framed {
+		head := fmt.Sprintf("packet %d, offset %d, %d bytes", p.index, p.offset, p.size)
+		if _, err := fmt.Fprintln(v.out, v.paint.bold.Sprint(head)); err != nil {
+			return err
+		}
+	}
+	at, depth := p.read(), p.Depth()
+	for t, err := range p.tokens {
+		if err != nil {
+			return err
+		}
+		if t.Kind() == gdwire.KindEnd {
+			depth-- // as deep as what it ends
+		}
+		if err := v.line(at, depth, t); err != nil {
+			return err
+		}
+		at, depth = p.read(), p.Depth()
+	}
+	return nil
+}
+
+func (v *tokenView) line(at int64, depth int, t gdwire.Token) error {
+	offset := fmt.Sprintf("%8d", at)
+	kind := t.Kind().String()
+	space := strings.Repeat("  ", depth)
+	if most := v.width / 4; len(space) > most { // too deep to be seen
+		space = space[:most-most%2] + fmt.Sprintf("[%d] ", depth)
+	}
+	left := v.width - len(offset) - 2 - len(space) - len(kind) - 2
+	text := cut(content(t, max(left, 1)), max(left, 1))
+	line := v.paint.dim.Sprint(offset) + "  " + space + v.kinds[t.Kind()].Sprint(kind)
+	if text != "" {
+		line += "  " + v.contents[t.Kind()].Sprint(text)
+	}
+	_, err := fmt.Fprintln(v.out, line)
+	return err
+}
+
+// content describes what is in a token, more of it than width columns show or all.
+func content(t gdwire.Token, width int) string {
+	switch t.Kind() {
+	case gdwire.KindStringChunk:
+		s := fmt.Sprint(t.Type(), " ")
+		if n := int64(len(t.Bytes())); n != t.Len() {
+			s += fmt.Sprintf("%d of %d bytes ", n, t.Len())
+		}
+		return s + quote(t.Bytes(), width)
+	case gdwire.KindProperty:
+		return quote(t.Bytes(), width)
+	case gdwire.KindChunk:
+		n, b := numberOf(t), t.Bytes()
+		s := fmt.Appendf(nil, "%v %d:", t.Type(), t.Len())
+		for ; len(b) > 0 && len(s) <= width; b = b[n.size:] {
+			s = n.append(append(s, ' '), b)
+		}
+		return string(s)
+	}
+	return strings.TrimLeft(strings.TrimPrefix(t.String(), t.Kind().String()), " ")
+}
+
+// quote quotes what the start of s is, more of it than width columns show or all.
+func quote(s []byte, width int) string {
+	const column = 4 // bytes take one column at least
+	if most := column * width; len(s) > most {
+		return strings.TrimSuffix(strconv.Quote(string(s[:most])), `"`) + "…"
+	}
+	return strconv.Quote(string(s))
+}
+
+// cut cuts s to width columns.
+func cut(s string, width int) string {
+	if len(s) <= width {
+		return s
+	}
+	return runewidth.Truncate(s, width, "…")
+}
