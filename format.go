@@ -163,12 +163,12 @@ var (
 // type of the engines is a constant in token.go, a row here and its place in
 // the list of its format's types.
 var layouts = [numTypes]layout{
-	TypeNil:      {name: "Nil", shape: shapeFixed},
-	TypeBool:     {name: "bool", shape: shapeFixed, n: 1, units: [2]unit{unitInt32, unitInt32}},
-	TypeInt:      {name: "int", shape: shapeFixed, class: classInt, n: 1, units: [2]unit{unitInt32, unitInt64}, kinds: [2]Kind{KindInt32, KindInt64}},
-	TypeFloat:    {name: "float", shape: shapeFixed, class: classFloat, n: 1, units: [2]unit{unitFloat32, unitFloat64}, kinds: [2]Kind{KindFloat32, KindFloat64}},
-	TypeRID:      {name: "RID", shape: shapeFixed, class: classRID, n: 1, units: [2]unit{unitNone, unitInt64}},
-	TypeCallable: {name: "Callable", shape: shapeFixed},
+	TypeNil:      {name: "Nil", shape: shapeWord},
+	TypeBool:     {name: "bool", shape: shapeWord, n: 1, units: [2]unit{unitInt32, unitInt32}},
+	TypeInt:      {name: "int", shape: shapeWord, class: classInt, n: 1, units: [2]unit{unitInt32, unitInt64}, kinds: [2]Kind{KindInt32, KindInt64}},
+	TypeFloat:    {name: "float", shape: shapeWord, class: classFloat, n: 1, units: [2]unit{unitFloat32, unitFloat64}, kinds: [2]Kind{KindFloat32, KindFloat64}},
+	TypeRID:      {name: "RID", shape: shapeWord, class: classRID, n: 1, units: [2]unit{unitNone, unitInt64}},
+	TypeCallable: {name: "Callable", shape: shapeWord},
 
 	TypeVector2:     maths("Vector2", 2, classReal),
 	TypeRect2:       maths("Rect2", 4, classReal),
@@ -221,7 +221,7 @@ type layout struct {
 
 // maths reports whether the type is a fixed number of components.
 func (l *layout) maths() bool {
-	return l.shape == shapeFixed && l.class >= classReal && l.class <= classInt32
+	return l.shape == shapeMaths
 }
 
 func maths(name string, n uint8, c class) layout {
@@ -229,7 +229,7 @@ func maths(name string, n uint8, c class) layout {
 	if c == classInt32 {
 		units = [2]unit{unitInt32, unitInt32}
 	}
-	return layout{name: name, shape: shapeFixed, class: c, n: n, units: units}
+	return layout{name: name, shape: shapeMaths, class: c, n: n, units: units}
 }
 
 func packed(name string, n uint8, narrow, wide unit, c class) layout {
@@ -242,7 +242,8 @@ type shape uint8
 
 const (
 	shapeNone   shape = iota // an id without a type
-	shapeFixed               // as many bytes as the table says
+	shapeWord                // as many bytes as the table says, 8 at most
+	shapeMaths               // the same, but components
 	shapeText                // length, bytes, padding
 	shapePath                // two counts, flags, names
 	shapeSignal              // name, object id
@@ -304,6 +305,7 @@ type row struct {
 
 // A form is a type's payload at one width.
 type form struct {
+	head  uint64 // of its token
 	kind  Kind
 	shape shape
 	unit  unit
@@ -345,7 +347,7 @@ func (f *Format) row(t Type, double bool) row {
 		if kind == 0 {
 			kind = Kind(t)
 		}
-		r.forms[bit] = form{kind: kind, shape: l.shape, unit: l.units[i], size: l.n * unitSizes[l.units[i]]}
+		r.forms[bit] = newForm(kind, t, l.shape, l.units[i], l.n*unitSizes[l.units[i]])
 	}
 	if w == flagged {
 		r.flags = wideFlag
@@ -353,13 +355,22 @@ func (f *Format) row(t Type, double bool) row {
 	switch {
 	case t == TypeObject && f.ids:
 		r.flags = wideFlag
-		r.forms[1] = form{kind: KindObjectID, shape: shapeFixed, unit: unitInt64, size: 8}
+		r.forms[1] = newForm(KindObjectID, t, shapeWord, unitInt64, 8)
 	case t == TypeObject:
-		r.forms = [2]form{{kind: KindObjectID, shape: shapeFixed}, {kind: KindObjectID, shape: shapeFixed}}
+		null := newForm(KindObjectID, t, shapeWord, unitNone, 0)
+		r.forms = [2]form{null, null}
 	case t == TypeArray && f.typed:
 		r.flags = 3
 	case t == TypeDictionary && f.typed:
 		r.flags = 3 | 3<<2
 	}
 	return r
+}
+
+func newForm(k Kind, t Type, s shape, u unit, size uint8) form {
+	f := form{kind: k, shape: s, unit: u, size: size, head: newToken(k, t, tokenFlags(u), 0).head}
+	if s == shapeMaths {
+		f.head |= uint64(size) << 32
+	}
+	return f
 }

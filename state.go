@@ -53,7 +53,7 @@ const (
 // then, and whether one of the frame's count is done. And where that is: which
 // element the token before it belongs to, counted from those that are done, and
 // which the token itself.
-var steps = [...]struct {
+var steps = [16]struct {
 	next       want
 	done       uint32
 	last, this place
@@ -71,8 +71,9 @@ var steps = [...]struct {
 	wantEnd:      {},
 }
 
-// firstWant is what comes first in what a token of that kind opens.
-var firstWant = [numKinds]want{
+// firstWant is what comes first in what a token of that kind opens. Frames of
+// packed strings want names instead of chunks.
+var firstWant = [128]want{
 	KindArrayStart:    wantElem,
 	KindDictStart:     wantDictKey,
 	KindObjectStart:   wantProperty,
@@ -93,7 +94,7 @@ func (s *state) Depth() int { return len(s.outer) }
 
 // step notes that what the innermost frame wanted has come, or has begun.
 func (s *state) step() {
-	st := &steps[s.top.want]
+	st := &steps[s.top.want&15]
 	s.top.want = st.next
 	s.top.left -= st.done
 	if s.top.left == 0 {
@@ -101,15 +102,16 @@ func (s *state) step() {
 	}
 }
 
-// push steps, and opens f.
-func (s *state) push(f frame) {
+// push steps, and opens a frame for n of what a token of that kind announces.
+func (s *state) push(k Kind, t Type, n uint32) *frame {
 	s.step()
 	s.outer = append(s.outer, s.top)
-	f.want = f.first()
-	if f.left == 0 {
+	f := &s.top
+	*f = frame{kind: k, typ: t, left: n, count: n, want: firstWant[k&127]}
+	if n == 0 {
 		f.want = wantEnd
 	}
-	s.top = f
+	return f
 }
 
 // pop closes the innermost frame.

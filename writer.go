@@ -375,19 +375,23 @@ func (e *Encoder) came() {
 
 // open notes that a value begins and f is open around what follows. Its count is
 // what was taken before the last behind bytes.
-func (e *Encoder) open(f frame, behind int) {
+func (e *Encoder) open(f *frame, behind int) {
 	if e.top.want == wantDictKey {
 		e.step()
 	}
+	top := e.push(f.kind, f.typ, f.count)
+	top.names, top.elem, top.unit, top.size, top.flags = f.names, f.elem, f.unit, f.size, f.flags
+	if f.kind == KindPackedStart && f.size == 0 && top.left > 0 {
+		top.want = wantName
+	}
 	if f.has(flagUnknown) {
-		f.left, f.count = math.MaxUint32, math.MaxUint32
-		f.mark = uint64(e.n - behind - 4)
+		top.left, top.count, top.want = math.MaxUint32, math.MaxUint32, top.first()
+		top.mark = uint64(e.n - behind - 4)
 		if e.held++; e.held == 1 {
 			e.hold = e.n - behind - 4
 		}
 	}
 	e.partial = 0
-	e.push(f)
 }
 
 // declare puts the count n of what f is into f. Engines take every count as

@@ -179,7 +179,7 @@ func (e *Encoder) writeFirstChunk(t Token) error {
 	if err := emit(e, textHead(&b, head, f.count+nul), text, 0, false); err != nil {
 		return err
 	}
-	e.open(f, len(text))
+	e.open(&f, len(text))
 	e.took(text)
 	return nil
 }

@@ -382,7 +382,7 @@ func (e *Encoder) start(head []byte, f frame) error {
 	if err := e.commit(copy(b, head), false); err != nil {
 		return err
 	}
-	e.open(f, 0)
+	e.open(&f, 0)
 	return nil
 }
 
@@ -469,7 +469,7 @@ func (e *Encoder) putContainer(n int64, flags uint32, declared []byte, f frame) 
 	if err := e.commit(at+4, false); err != nil {
 		return err
 	}
-	e.open(f, 0)
+	e.open(&f, 0)
 	return nil
 }
 
@@ -504,7 +504,7 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 	if err := e.commit(n, false); err != nil {
 		return err
 	}
-	e.open(f, 0)
+	e.open(&f, 0)
 	return nil
 }
 
