@@ -1,0 +1,335 @@
+package stream_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What follows talks to a running engine, Debian's godot3-server.
+
+// engine runs a script of testdata/godot3 to its end and returns what it printed.
+// It fails the test if the script does.
+func engine(t *testing.T, script string, env []string, args ...string) string {
+	t.Helper()
+	path, err := exec.LookPath("godot3-server")
+	if err != nil {
+		t.Skip("skipped: godot3-server is not installed, so no engine was asked")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	args = append([]string{"--no-window", "--path", "testdata/godot3", "-s", script}, args...)
+	c := exec.CommandContext(ctx, path, args...)
+	home := t.TempDir()
+	c.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home)
+	c.Env = append(c.Env, env...)
+	out, err := c.CombinedOutput()
+	if err != nil || bytes.Contains(out, []byte("FAILED")) || bytes.Contains(out, []byte("SCRIPT ERROR")) {
+		t.Errorf("%s: %v\n%s", script, err, out)
+	}
+	return string(out)
+}
+
+// serve gives handle each connection to a port of this machine, in a goroutine of
+// its own, and returns the port. The test waits for all of them.
+func serve(t *testing.T, o *stream.Options, handle func(*stream.Conn) error) (port string) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() {
+				c := stream.NewConn(ctx, conn, o)
+				defer c.Close()
+				if err := handle(c); err != nil && ctx.Err() == nil {
+					t.Errorf("%v: %v", conn.RemoteAddr(), err)
+				}
+			})
+		}
+	})
+	t.Cleanup(func() {
+		ln.Close()
+		cancel()
+		all.Wait()
+	})
+	_, port, _ = net.SplitHostPort(ln.Addr().String())
+	return port
+}
+
+// echo sends back what comes, token by token. What is wrong with a packet is an
+// error only if strict is set.
+func echo(c *stream.Conn, strict bool) error {
+	for {
+		d, err := c.Next()
+		if err == nil {
+			err = c.WritePacket(func(e *gdwire.Encoder) error { return gdwire.CopyValue(e, d) })
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil && (strict || !stream.Skippable(err)):
+			return err
+		}
+		if n := c.Trailing(); strict && n != 0 {
+			return fmt.Errorf("%d bytes behind the value", n)
+		}
+	}
+}
+
+func TestEngineEcho(t *testing.T) {
+	for _, mode := range []string{"put_var", "big_endian", "packet_stream"} {
+		for _, objects := range []string{"", "yes"} {
+			t.Run(mode+"/objects="+objects, func(t *testing.T) {
+				t.Parallel()
+				o := &stream.Options{
+					Format:          gdwire.Godot3,
+					BigEndianLength: mode == "big_endian",
+					Decoder:         gdwire.DecoderOptions{AllowObjects: objects != "", Strict: true},
+					ReadTimeout:     time.Minute,
+					WriteTimeout:    time.Minute,
+				}
+				port := serve(t, o, func(c *stream.Conn) error { return echo(c, true) })
+				t.Log(summary(engine(t, "echo.gd", []string{"PORT=" + port, "MODE=" + mode, "OBJECTS=" + objects})))
+			})
+		}
+	}
+}
+
+// summary is the last line the script printed.
+func summary(out string) string {
+	return regexp.MustCompile(`\d+ values, \d+ differ`).FindString(out)
+}
+
+func TestEngineUDP(t *testing.T) {
+	t.Parallel()
+	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	c := stream.NewPacketConn(t.Context(), pc, &stream.Options{Format: gdwire.Godot3, Decoder: gdwire.DecoderOptions{Strict: true}})
+	var served sync.WaitGroup
+	defer served.Wait()
+	defer c.Close()
+	served.Go(func() {
+		for {
+			d, from, err := c.ReadPacket()
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			if err == nil {
+				err = c.WritePacketTo(from, func(e *gdwire.Encoder) error { return gdwire.CopyValue(e, d) })
+			}
+			if !assert.NoError(t, err) {
+				return
+			}
+		}
+	})
+	_, port, _ := net.SplitHostPort(pc.LocalAddr().String())
+	t.Log(summary(engine(t, "echo.gd", []string{"PORT=" + port, "MODE=udp"})))
+}
+
+// TestEngineFile has the engine store values, reads and rewrites them, and has the
+// engine compare.
+func TestEngineFile(t *testing.T) {
+	for _, big := range []string{"", "yes"} {
+		t.Run("big_endian="+big, func(t *testing.T) {
+			t.Parallel()
+			o := &stream.Options{Format: gdwire.Godot3, BigEndianLength: big != "", Decoder: gdwire.DecoderOptions{Strict: true}}
+			name := filepath.Join(t.TempDir(), "values")
+			env := []string{"FILE=" + name, "BIG_ENDIAN=" + big}
+			engine(t, "file.gd", append(env, "MODE=write"))
+
+			old, err := os.Open(name)
+			require.NoError(t, err)
+			defer old.Close()
+			whole, err := stream.Scan(old, o)
+			require.NoError(t, err)
+			info, err := old.Stat()
+			require.NoError(t, err)
+			require.Equal(t, info.Size(), whole)
+			_, err = old.Seek(0, io.SeekStart)
+			require.NoError(t, err)
+
+			require.NoError(t, os.Remove(name))
+			f, err := os.Create(name)
+			require.NoError(t, err)
+			defer f.Close()
+			r, w := stream.NewReader(old, o), stream.NewWriter(f, o)
+			n := 0
+			for ; ; n++ {
+				d, err := r.Next()
+				if err == io.EOF {
+					break
+				}
+				require.NoError(t, err)
+				copied := func(e *gdwire.Encoder) error { return gdwire.CopyValue(e, d) }
+				if n%2 == 0 {
+					err = w.WritePacket(copied)
+				} else {
+					err = w.WriteThrough(copied)
+				}
+				require.NoError(t, err)
+				require.Zero(t, r.Trailing())
+			}
+			engine(t, "file.gd", append(env, "MODE=compare"))
+			t.Log(n, "values")
+		})
+	}
+}
+
+// TestEngineReadsOurs has the engine print values that only the Encoder made.
+func TestEngineReadsOurs(t *testing.T) {
+	t.Parallel()
+	for _, big := range []string{"", "yes"} {
+		name := filepath.Join(t.TempDir(), "ours")
+		f, err := os.Create(name)
+		require.NoError(t, err)
+		w := stream.NewWriter(f, &stream.Options{Format: gdwire.Godot3, BigEndianLength: big != ""})
+		var want []string
+		for _, v := range ours {
+			require.NoError(t, w.WritePacket(v.write), v.shown)
+			want = append(want, v.shown)
+		}
+		require.NoError(t, f.Close())
+		var got []string
+		for line := range strings.Lines(engine(t, "file.gd", []string{"FILE=" + name, "MODE=show", "BIG_ENDIAN=" + big})) {
+			if shown, ok := strings.CutPrefix(line, "> "); ok {
+				got = append(got, strings.TrimSpace(shown))
+			}
+		}
+		assert.Equal(t, want, got)
+	}
+}
+
+// ours are values with the engine's number of their type and what its var2str
+// makes of them.
+var ours = []struct {
+	shown string
+	write func(e *gdwire.Encoder) error
+}{
+	{"0 null", func(e *gdwire.Encoder) error { return e.WriteNil() }},
+	{"1 true", func(e *gdwire.Encoder) error { return e.WriteBool(true) }},
+	{"1 false", func(e *gdwire.Encoder) error { return e.WriteBool(false) }},
+	{"2 -5", func(e *gdwire.Encoder) error { return e.WriteInt(-5) }},
+	{"2 9223372036854775807", func(e *gdwire.Encoder) error { return e.WriteInt(1<<63 - 1) }},
+	{"2 7", func(e *gdwire.Encoder) error { return e.WriteInt64(7) }},
+	{"3 0.5", func(e *gdwire.Encoder) error { return e.WriteFloat(0.5) }},
+	{"3 0.1", func(e *gdwire.Encoder) error { return e.WriteFloat(0.1) }},
+	{`4 "ünï"`, func(e *gdwire.Encoder) error { return e.WriteString("ünï") }},
+	{`4 "in pieces"`, func(e *gdwire.Encoder) error {
+		err := e.BeginString(gdwire.TypeString, gdwire.Unknown)
+		for _, s := range []string{"in ", "pie", "ces"} {
+			_, werr := e.Write([]byte(s))
+			err = errors.Join(err, werr)
+		}
+		return errors.Join(err, e.End())
+	}},
+	{"5 Vector2( 1.5, -2 )", func(e *gdwire.Encoder) error { return e.WriteReals(gdwire.TypeVector2, 1.5, -2) }},
+	{"6 Rect2( 1, 2, 3, 4 )", func(e *gdwire.Encoder) error { return e.WriteReals(gdwire.TypeRect2, 1, 2, 3, 4) }},
+	{"7 Vector3( 1, 2, 3 )", func(e *gdwire.Encoder) error { return e.WriteReals(gdwire.TypeVector3, 1, 2, 3) }},
+	{"8 Transform2D( 1, 2, 3, 4, 5, 6 )", func(e *gdwire.Encoder) error {
+		return e.WriteReals(gdwire.TypeTransform2D, 1, 2, 3, 4, 5, 6)
+	}},
+	{"9 Plane( 0, 1, 0, 7 )", func(e *gdwire.Encoder) error { return e.WriteReals(gdwire.TypePlane, 0, 1, 0, 7) }},
+	{"10 Quat( 0.5, -0.5, 0.5, 1 )", func(e *gdwire.Encoder) error {
+		return e.WriteReals(gdwire.TypeQuaternion, 0.5, -0.5, 0.5, 1)
+	}},
+	{"11 AABB( 1, 2, 3, 4, 5, 6 )", func(e *gdwire.Encoder) error { return e.WriteReals(gdwire.TypeAABB, 1, 2, 3, 4, 5, 6) }},
+	{"12 Basis( 1, 2, 3, 4, 5, 6, 7, 8, 9 )", func(e *gdwire.Encoder) error {
+		return e.WriteReals(gdwire.TypeBasis, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+	}},
+	{"13 Transform( 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 )", func(e *gdwire.Encoder) error {
+		return e.WriteReals(gdwire.TypeTransform3D, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
+	}},
+	{"14 Color( 0.25, 0.5, 0.75, 1 )", func(e *gdwire.Encoder) error {
+		return e.WriteReals(gdwire.TypeColor, 0.25, 0.5, 0.75, 1)
+	}},
+	{`15 NodePath("/root/Player:position:x")`, func(e *gdwire.Encoder) error {
+		return e.WriteNodePath("/root/Player:position:x")
+	}},
+	{`15 NodePath("a/b:c")`, func(e *gdwire.Encoder) error {
+		return errors.Join(e.BeginNodePath(2, 1, false), e.WriteString("a"), e.WriteString("b"), e.WriteString("c"), e.End())
+	}},
+	{"16 RID", func(e *gdwire.Encoder) error { return e.WriteRID(0) }},
+	{"17 -2", func(e *gdwire.Encoder) error { return e.WriteObjectID(1<<64 - 2) }},
+	{`18 { 2: null, "a": 1 }`, func(e *gdwire.Encoder) error {
+		return errors.Join(e.BeginDict(2), e.WriteString("a"), e.WriteInt(1), e.WriteInt(2), e.WriteNil(), e.End())
+	}},
+	{"19 [ 1, [ true ], [  ] ]", func(e *gdwire.Encoder) error {
+		return errors.Join(e.BeginArray(gdwire.Unknown), e.WriteInt(1), e.BeginArray(1), e.WriteBool(true), e.End(),
+			e.BeginArray(0), e.End(), e.End())
+	}},
+	{"20 PoolByteArray( 1, 2, 255 )", func(e *gdwire.Encoder) error {
+		return errors.Join(e.BeginPacked(gdwire.TypePackedByteArray, 3), gdwire.WritePacked(e, []byte{1, 2, 255}), e.End())
+	}},
+	{"21 PoolIntArray( 1, -2 )", func(e *gdwire.Encoder) error {
+		return errors.Join(e.BeginPacked(gdwire.TypePackedInt32Array, 2), gdwire.WritePacked(e, []int32{1, -2}), e.End())
+	}},
+	{"22 PoolRealArray( 0.5, -1.25 )", func(e *gdwire.Encoder) error {
+		return errors.Join(e.BeginPacked(gdwire.TypePackedFloat32Array, gdwire.Unknown), gdwire.WritePacked(e, []float64{0.5, -1.25}), e.End())
+	}},
+	{`23 PoolStringArray( "", "a", "ünï" )`, func(e *gdwire.Encoder) error {
+		return errors.Join(e.BeginPacked(gdwire.TypePackedStringArray, 3), e.WriteString(""), e.WriteString("a"), e.WriteString("ünï"), e.End())
+	}},
+	{"24 PoolVector2Array( 1, 2, 3, 4 )", func(e *gdwire.Encoder) error {
+		return errors.Join(e.BeginPacked(gdwire.TypePackedVector2Array, 2), gdwire.WritePacked(e, [][2]float32{{1, 2}, {3, 4}}), e.End())
+	}},
+	{"25 PoolVector3Array( 1, 2, 3 )", func(e *gdwire.Encoder) error {
+		return errors.Join(e.BeginPacked(gdwire.TypePackedVector3Array, 1), gdwire.WritePacked(e, [][3]float64{{1, 2, 3}}), e.End())
+	}},
+	{"26 PoolColorArray( 1, 0, 0, 0.5 )", func(e *gdwire.Encoder) error {
+		return errors.Join(e.BeginPacked(gdwire.TypePackedColorArray, 1), gdwire.WritePacked(e, [][4]float32{{1, 0, 0, 0.5}}), e.End())
+	}},
+}
+
+// TestEngineDebugger is the editor's side of --remote-debug.
+func TestEngineDebugger(t *testing.T) {
+	t.Parallel()
+	printed := make(chan string, 1)
+	port := serve(t, &stream.Options{Format: gdwire.Godot3, Decoder: gdwire.DecoderOptions{Strict: true}}, func(c *stream.Conn) error {
+		var text []byte
+		defer func() { printed <- string(text) }()
+		for n := 0; ; n++ {
+			d, err := c.Next()
+			if err == io.EOF {
+				t.Log(n, "packets")
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			for tok, err := range d.Tokens() {
+				if err != nil {
+					return err
+				}
+				if tok.Kind() == gdwire.KindStringChunk {
+					text = append(append(text, tok.Bytes()...), '\n')
+				}
+			}
+		}
+	})
+	engine(t, "debug.gd", nil, "--remote-debug", "127.0.0.1:"+port)
+	text := <-printed
+	for i := range 5 {
+		assert.Contains(t, text, fmt.Sprintf("line %d of the script", i))
+	}
+}
