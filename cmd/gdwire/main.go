@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"text/tabwriter"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -28,62 +29,64 @@ type command struct {
 }
 
 var commands = []command{
-	{name: "tokens", operand: "[FILE]", summary: "show what is in it, a line for each token", run: show(newTokenView)},
-	{name: "json", operand: "[FILE]", summary: "show each value as a line of JSON, as Godot's JSON.from_native does", run: show(newJSONView)},
-	{name: "check", operand: "[FILE]", summary: "say whether it is good, and what is in it", flags: checkFlags, run: show(newCheckView)},
-	{name: "recode", operand: "[FILE]", summary: "read it and write it again", run: show(newRecodeView)},
+	{name: "tokens", operand: "[FILE]", summary: "Show what is in it, a line for each token.", run: show(newTokenView)},
+	{name: "json", operand: "[FILE]", summary: "Show each value as a line of JSON, as Godot's JSON.from_native does.", run: show(newJSONView)},
+	{name: "check", operand: "[FILE]", summary: "Say whether it is good, and how much of what is in it.", flags: checkFlags, run: show(newCheckView)},
+	{name: "recode", operand: "[FILE]", summary: "Read it and write it again, as engines would.", run: show(newRecodeView)},
 }
 
 // errBad: some input was bad, and that has been said.
 var errBad = errors.New("bad input")
 
 // A usageError is a command line that cannot be understood.
-type usageError struct{ error }
+type usageError struct {
+	error
+	usage string // what would be
+}
 
 // run is the command: it returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	t := newScreen(stdin, stdout, stderr)
-	err := start(args, t)
-	if e := t.out.Flush(); err == nil || err == errBad {
-		err = errors.Join(err, e)
+	s := newScreen(stdin, stdout, stderr)
+	err := start(args, s)
+	if failed := s.out.Flush(); failed != nil && (err == nil || err == errBad) {
+		err = failed
 	}
 	var usage usageError
 	switch {
 	case err == nil:
 		return statusGood
 	case errors.As(err, &usage):
-		t.report(err)
+		s.report(err)
+		fmt.Fprint(s.errs, usage.usage)
 		return statusUsage
 	case err != errBad && !errors.Is(err, syscall.EPIPE): // whoever closed the pipe has had enough
-		t.report(err)
+		s.report(err)
 	}
 	return statusBad
 }
 
 // start runs the subcommand that args name.
-func start(args []string, t *screen) error {
+func start(args []string, s *screen) error {
 	if len(args) == 0 {
-		printUsage(t.errs)
-		return usageError{errors.New("which command?")}
+		return usageError{errors.New("which command?"), usage()}
 	}
 	name, args := args[0], args[1:]
 	if helps[name] {
-		printUsage(t.out)
-		return nil
+		_, err := io.WriteString(s.out, usage())
+		return err
 	}
 	for _, c := range commands {
 		if c.name == name {
-			return c.start(args, t)
+			return c.start(args, s)
 		}
 	}
-	printUsage(t.errs)
-	return usageError{fmt.Errorf("no command %q", name)}
+	return usageError{fmt.Errorf("no command %q", name), usage()}
 }
 
 var helps = map[string]bool{"help": true, "-h": true, "-help": true, "--help": true}
 
 // start runs the subcommand with its flags and operand.
-func (c *command) start(args []string, t *screen) error {
+func (c *command) start(args []string, s *screen) error {
 	o := newOptions()
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // errors are reported like all others
@@ -93,34 +96,47 @@ func (c *command) start(args []string, t *screen) error {
 	}
 	err := fs.Parse(args)
 	if err == flag.ErrHelp {
-		c.printUsage(t.out, fs)
-		return nil
+		return c.help(s.out, fs)
 	}
 	if err == nil && fs.NArg() > 1 {
-		err = fmt.Errorf("one file at a time, and flags before it: %s", strings.Join(fs.Args(), " "))
+		err = fmt.Errorf("flags come first, then one operand, and not %s", strings.Join(fs.Args(), " "))
 	}
 	if err != nil {
-		c.printUsage(t.errs, fs)
-		return usageError{err}
+		return usageError{err, c.usage() + "gdwire " + c.name + " -h lists the flags.\n"}
 	}
 	o.operand = fs.Arg(0)
-	return c.run(t, o)
+	return c.run(s, o)
 }
 
-func printUsage(w io.Writer) {
-	fmt.Fprintln(w, "Usage: gdwire COMMAND [flags] [FILE]")
-	fmt.Fprintln(w)
+// usage describes the command.
+func usage() string {
+	b := new(strings.Builder)
+	b.WriteString("Usage: gdwire COMMAND [flags] [FILE]\n\n")
+	w := newTable(b)
 	for _, c := range commands {
-		fmt.Fprintf(w, "  %-8s %s\n", c.name, c.summary)
+		fmt.Fprintf(w, "  %s\t%s\n", c.name, c.summary)
 	}
-	fmt.Fprintln(w)
-	fmt.Fprintln(w, "gdwire COMMAND -h lists its flags. No FILE or - is standard input.")
+	w.Flush()
+	b.WriteString("\nNo FILE, or -, is standard input. gdwire COMMAND -h lists the flags.\n")
+	return b.String()
 }
 
-func (c *command) printUsage(w io.Writer, fs *flag.FlagSet) {
-	fmt.Fprintf(w, "Usage: gdwire %s [flags] %s\n\n%s.\n\n", c.name, c.operand, capital(c.summary))
-	fs.SetOutput(w)
-	fs.PrintDefaults()
+func (c *command) usage() string {
+	return fmt.Sprintf("Usage: gdwire %s [flags] %s\n", c.name, c.operand)
 }
 
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+// help describes the subcommand.
+func (c *command) help(w io.Writer, fs *flag.FlagSet) error {
+	fmt.Fprintf(w, "%s\n%s\n\n", c.usage(), c.summary)
+	t := newTable(w)
+	fs.VisitAll(func(f *flag.Flag) {
+		value, text := flag.UnquoteUsage(f)
+		fmt.Fprintf(t, "  -%s %s\t%s\n", f.Name, value, text)
+	})
+	t.Flush()
+	_, err := fmt.Fprintln(w, "\nIn place of N, 0 is the default, -1 no limit.")
+	return err
+}
+
+// newTable aligns what stands behind tabs.
+func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 8, 2, ' ', 0) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"strconv"
@@ -39,8 +40,8 @@ func newOptions() *options {
 // define makes the flags that all subcommands have.
 func (o *options) define(fs *flag.FlagSet) {
 	d := &o.decoder
-	choose(fs, "format", "the wire `format`", gdwire.Formats(), &d.Format, (*gdwire.Format).String)
-	choose(fs, "frame", "the `framing`: the length in front of each packet", framings, &o.framing, func(f framing) string { return f.name })
+	choose(fs, "format", "`FORMAT` of the values", gdwire.Formats(), &d.Format, (*gdwire.Format).String)
+	choose(fs, "frame", "`LENGTH` in front of each packet", framings, &o.framing, func(f framing) string { return f.name })
 	fs.BoolVar(&d.AllowObjects, "objects", false, "let objects in full pass")
 	fs.BoolVar(&d.Strict, "strict", false, "refuse what engines read but never write")
 	fs.BoolVar(&d.AnyUTF8, "any-utf8", false, "let text pass that is not UTF-8")
@@ -49,22 +50,22 @@ func (o *options) define(fs *flag.FlagSet) {
 		name, text string
 		set        func(int64)
 	}{
-		{"max-depth", "arrays, dictionaries and objects around a value (1024)", func(n int64) { d.Limits.Depth = int(n) }},
-		{"max-elements", "elements, pairs or properties of one container (1 Mi)", func(n int64) { d.Limits.Elements = n }},
-		{"max-values", "values in a value (16 Mi)", func(n int64) { d.Limits.Values = n }},
-		{"max-string", "bytes of a string (16 MiB)", func(n int64) { d.Limits.StringBytes = n }},
-		{"max-name", "bytes of a class's, property's or signal's name (1 KiB)", func(n int64) { d.Limits.NameBytes = n }},
-		{"max-packed", "bytes of a packed array or image (256 MiB)", func(n int64) { d.Limits.PackedBytes = n }},
-		{"max-bytes", "bytes of a value (none)", func(n int64) { d.Limits.Bytes = n }},
-		{"max-packet", "bytes of a packet behind its length (8 MiB)", func(n int64) { o.maxPacket = n }},
+		{"max-depth", "containers around a value [1024]", func(n int64) { d.Limits.Depth = int(n) }},
+		{"max-elements", "elements, pairs or properties of a container [1 Mi]", func(n int64) { d.Limits.Elements = n }},
+		{"max-values", "values in a top-level value [16 Mi]", func(n int64) { d.Limits.Values = n }},
+		{"max-string", "bytes of a string [16 MiB]", func(n int64) { d.Limits.StringBytes = n }},
+		{"max-name", "bytes of a class's, property's or signal's name [1 KiB]", func(n int64) { d.Limits.NameBytes = n }},
+		{"max-packed", "bytes of a packed array or image [256 MiB]", func(n int64) { d.Limits.PackedBytes = n }},
+		{"max-bytes", "bytes of a top-level value [no limit]", func(n int64) { d.Limits.Bytes = n }},
+		{"max-packet", "bytes of a packet behind its length [8 MiB]", func(n int64) { o.maxPacket = n }},
 	} {
-		fs.Func(l.name, "at most `N` "+l.text+"; -1: no limit", func(s string) error {
+		fs.Func(l.name, "at most `N` "+l.text, func(s string) error {
 			n, err := strconv.ParseInt(s, 10, strconv.IntSize)
 			if err == nil && n < -1 {
 				err = strconv.ErrRange
 			}
 			if err != nil {
-				return fmt.Errorf("a number, 0 for the default, -1 for no limit")
+				return errors.New("not a number, 0 for the default or -1 for no limit")
 			}
 			l.set(n)
 			return nil
@@ -80,14 +81,14 @@ func choose[T any](fs *flag.FlagSet, flag, text string, choices []T, dst *T, nam
 		names = append(names, name(c))
 	}
 	list := strings.Join(names, ", ")
-	fs.Func(flag, fmt.Sprintf("%s: %s (default %s)", text, list, names[0]), func(s string) error {
+	fs.Func(flag, text+": "+list, func(s string) error {
 		for i, n := range names {
 			if n == s {
 				*dst = choices[i]
 				return nil
 			}
 		}
-		return fmt.Errorf("one of %s", list)
+		return fmt.Errorf("none of %s", list)
 	})
 }
 

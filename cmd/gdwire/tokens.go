@@ -41,18 +41,18 @@ func (v *tokenView) show(p *packet) error {
 			return err
 		}
 	}
-	at, depth := p.read(), p.Depth()
+	at, depth, text := p.read(), p.Depth(), false
 	for t, err := range p.tokens {
 		if err != nil {
 			return err
 		}
-		if t.Kind() == gdwire.KindEnd {
-			depth-- // as deep as what it ends
+		if t.Kind() == gdwire.KindEnd || text {
+			depth-- // as deep as what it ends or goes on with
 		}
 		if err := v.line(at, depth, t); err != nil {
 			return err
 		}
-		at, depth = p.read(), p.Depth()
+		at, depth, text = p.read(), p.Depth(), t.Kind() == gdwire.KindStringChunk && !t.Last()
 	}
 	return nil
 }
