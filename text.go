@@ -37,7 +37,13 @@ func invalidText(p []byte) int {
 
 // valid is validText for text of a caller.
 func valid[S string | []byte](s S) bool {
-	for i := range len(s) {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		if (s[i]|s[i+1]|s[i+2]|s[i+3]|s[i+4]|s[i+5]|s[i+6]|s[i+7])&utf8.RuneSelf != 0 {
+			break
+		}
+	}
+	for ; i < len(s); i++ {
 		if s[i] >= utf8.RuneSelf {
 			switch s := any(s[i:]).(type) {
 			case string:

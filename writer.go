@@ -48,6 +48,7 @@ type Encoder struct {
 	rune    [4]byte // the start of a rune that the next Write completes
 	partial int     // how much of it is there; or of an element of packed data
 
+	scratch [8]byte
 	err     error
 	options EncoderOptions
 	rows    *[64]row
@@ -262,24 +263,29 @@ func (e *Encoder) settle(final bool) error {
 	return nil
 }
 
-// emit takes a call's bytes: head, body and as many zeros. They may be more than
-// the buffer holds, and the Writer may fail between any two of them.
+// emit takes a call's bytes: head, text or data, and as many zeros.
 func emit[S string | []byte](e *Encoder, head []byte, body S, tail int, final bool) error {
 	total := len(head) + len(body) + tail
-	if total <= len(e.buf) || e.held > 0 {
-		b, err := e.room(total)
-		if err != nil {
-			return err
-		}
-		n := copy(b, head)
-		n += copy(b[n:], body)
-		n += copy(b[n:], zeros[:tail])
-		return e.commit(n, final)
+	if total > len(e.buf) && e.held == 0 {
+		return emitLong(e, head, body, tail, final)
 	}
+	b, err := e.room(total)
+	if err != nil {
+		return err
+	}
+	n := copy(b, head)
+	n += copy(b[n:], body)
+	n += copy(b[n:], zeros[:tail])
+	return e.commit(n, final)
+}
+
+// emitLong is emit for more than the buffer holds. The Writer may fail between
+// any two bytes of it.
+func emitLong[S string | []byte](e *Encoder, head []byte, body S, tail int, final bool) error {
 	var first [16]byte
 	n := copy(first[:], head)
 	n += copy(first[n:], body)
-	if err := e.again(total, first[:min(n, 8)]); err != nil {
+	if err := e.again(len(head)+len(body)+tail, first[:min(n, 8)]); err != nil {
 		return err
 	}
 	skip := e.redo.taken
@@ -476,16 +482,16 @@ func convert[T Packable](e *Encoder, src []T) error {
 // inPieces takes total elements of size bytes, as many at a time as there is
 // room for: put puts n of them, from i on, into b.
 func (e *Encoder) inPieces(total, size int, put func(b []byte, i, n int)) error {
+	first := min(total, 1) * size
 	if e.held > 0 {
-		if _, err := e.room(total * size); err != nil {
-			return err
-		}
+		first = total * size
 	}
-	var first [32]byte
-	if total > 0 {
-		put(first[:], 0, 1)
+	b, err := e.room(first)
+	if err != nil {
+		return err
 	}
-	if err := e.again(total*size, first[:min(size, 8)]); err != nil {
+	put(b, 0, min(total, 1))
+	if err := e.again(total*size, b[:min(first, 8)]); err != nil {
 		return err
 	}
 	for i := e.redo.taken / size; i < total; {

@@ -62,19 +62,20 @@ func CopyValue(e *Encoder, d *Decoder) error {
 		return d.WrapError(because(ErrCount, "CopyValue where an End is next"))
 	}
 	for {
-		t := d.unsent
-		if d.skip == 0 || t.Kind() == 0 {
+		var t Token
+		if d.skip > 0 && d.unsent.Kind() != 0 {
+			t, d.unsent = d.unsent, Token{}
+		} else {
 			var err error
 			if t, err = d.next(); err != nil {
 				return err
 			}
 			d.skip = depth + 1
 		}
-		d.unsent = t
 		if err := e.WriteToken(t); err != nil {
+			d.unsent = t
 			return err
 		}
-		d.unsent = Token{}
 		if k := t.Kind(); d.Depth() <= depth && k != KindDictKey && k != KindProperty {
 			d.skip = 0
 			return nil

@@ -175,8 +175,7 @@ func (e *Encoder) writeFirstChunk(t Token) error {
 	if !e.options.AnyUTF8 && !valid(text) {
 		return e.fail(ErrUTF8)
 	}
-	var b [8]byte
-	if err := emit(e, textHead(&b, head, f.count+nul), text, 0, false); err != nil {
+	if err := emit(e, e.textHead(head, f.count+nul), text, 0, false); err != nil {
 		return err
 	}
 	e.open(&f, len(text))

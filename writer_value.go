@@ -207,42 +207,70 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 		return e.fail(ErrUTF8)
 	}
 	n := uint32(len(s)) + nul
-	var b [8]byte
-	h := textHead(&b, head, n)
-	if err := emit(e, h, s, int(nul)+padding(n), e.final()); err != nil {
+	tail := int(nul) + padding(n)
+	total := head.size() + len(s) + tail
+	if total > len(e.buf) && e.held == 0 {
+		if err := emitLong(e, e.textHead(head, n), s, tail, e.final()); err != nil {
+			return err
+		}
+		e.came()
+		return nil
+	}
+	b, err := e.room(total)
+	if err != nil {
 		return err
 	}
-	e.came()
-	return nil
+	le.PutUint32(b[total-4:], 0) // the padding, if there is some
+	copy(b[head.put(b, n):], s)
+	return e.value(total)
 }
 
-// textHead puts a string's header, if it has one, and length into b.
-func textHead(b *[8]byte, head int64, n uint32) []byte {
-	le.PutUint32(b[4:], n)
-	if head < 0 {
-		return b[4:]
+// A textHead is what stands in front of a string: a header, but for names and
+// packed strings, and the length.
+type textHead struct {
+	header uint32
+	bare   bool // no header
+}
+
+func (h textHead) size() int {
+	if h.bare {
+		return 4
 	}
-	le.PutUint32(b[:], uint32(head))
-	return b[:]
+	return 8
 }
 
-// beginText asks whether a string may come next and returns its header, -1 if it
-// has none, and how many NULs it ends in.
-func (e *Encoder) beginText(t Type) (head int64, nul uint32, err error) {
+// put puts the head of a string of n bytes into b.
+func (h textHead) put(b []byte, n uint32) int {
+	if h.bare {
+		le.PutUint32(b, n)
+		return 4
+	}
+	le.PutUint64(b, uint64(h.header)|uint64(n)<<32)
+	return 8
+}
+
+// textHead returns the head of a string of n bytes, in memory of e's own.
+func (e *Encoder) textHead(h textHead, n uint32) []byte {
+	return e.scratch[:h.put(e.scratch[:], n)]
+}
+
+// beginText asks whether a string may come next and returns its head, and how
+// many NULs it ends in.
+func (e *Encoder) beginText(t Type) (head textHead, nul uint32, err error) {
 	if e.top.want == wantName {
 		if e.top.typ == TypePackedStringArray && e.options.Format.engine {
 			nul = 1
 		}
-		return -1, nul, nil
+		return textHead{bare: true}, nul, nil
 	}
 	row, err := e.begin(t)
 	if err != nil {
-		return 0, 0, err
+		return head, 0, err
 	}
 	if row.forms[0].shape != shapeText {
-		return 0, 0, e.fail(because(ErrType, "%v is no string", t))
+		return head, 0, e.fail(because(ErrType, "%v is no string", t))
 	}
-	return int64(row.header(0)), 0, nil
+	return textHead{header: row.header(0)}, 0, nil
 }
 
 // WriteSignal writes a Signal: its name and the id of the object it belongs to.
@@ -537,8 +565,7 @@ func (e *Encoder) BeginString(t Type, n int64) error {
 	if err := e.declare(n, &f); err != nil {
 		return err
 	}
-	var b [8]byte
-	return e.start(textHead(&b, head, f.count+nul), f)
+	return e.start(e.textHead(head, f.count+nul), f)
 }
 
 // BeginPacked begins a packed array of n elements or [Unknown]. Of numbers,
