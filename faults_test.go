@@ -124,7 +124,6 @@ type call struct {
 }
 
 func anywhere(Token, *Decoder) bool            { return true }
-func beforeValue(_ Token, d *Decoder) bool     { return d.top.want != wantEnd }
 func insideSomething(_ Token, d *Decoder) bool { return d.Depth() > 0 }
 func behindText(t Token, _ *Decoder) bool {
 	return t.Kind() == KindStringChunk || t.Kind() == KindNodePathStart
@@ -507,4 +506,91 @@ func TestWriterFaults(t *testing.T) {
 			}
 		}
 	})
+}
+
+// typedCalls write what no token does: elements from slices, names that an
+// Encoder parts, components to be rounded.
+func typedCalls() []step {
+	floats := []float64{0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5}
+	return []step{
+		func(e *Encoder) error { return e.BeginArray(8) },
+		func(e *Encoder) error { return e.BeginPacked(TypePackedFloat32Array, 19) },
+		func(e *Encoder) error { return WritePacked(e, floats) },
+		func(e *Encoder) error { return WritePacked(e, []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}) },
+		func(e *Encoder) error { return WritePacked(e, []float32{}) },
+		func(e *Encoder) error { return WritePacked(e, floats[:1]) },
+		(*Encoder).End,
+		func(e *Encoder) error { return e.BeginPacked(TypePackedVector3Array, Unknown) },
+		func(e *Encoder) error { return WritePacked(e, [][3]float64{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}) },
+		func(e *Encoder) error { return WritePacked(e, [][3]float32{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}) },
+		(*Encoder).End,
+		func(e *Encoder) error { return e.BeginPacked(TypePackedInt64Array, 4) },
+		func(e *Encoder) error { return WritePacked(e, []byte{1, 2, 3, 4}) },
+		(*Encoder).End,
+		func(e *Encoder) error { return e.WriteNodePath("/root/" + text32 + ":position:x") },
+		func(e *Encoder) error { return e.WriteString(longText) },
+		func(e *Encoder) error { return e.WriteReals(TypeBasis, floats...) },
+		func(e *Encoder) error { return e.WriteSignal(text32, 7) },
+		func(e *Encoder) error {
+			return e.BeginTypedDict(1, Elem{Type: TypeStringName}, Elem{Script: "res://a/script.gd"})
+		},
+		func(e *Encoder) error { return e.WriteStringName("key") },
+		func(e *Encoder) error { return e.BeginObject("Node", 1) },
+		func(e *Encoder) error { return e.WriteProperty(text16) },
+		func(e *Encoder) error { return e.BeginNodePath(1, 1, true) },
+		func(e *Encoder) error { return e.WriteString(text16) },
+		func(e *Encoder) error { return e.WriteString("x") },
+		(*Encoder).End, (*Encoder).End, (*Encoder).End, (*Encoder).End,
+	}
+}
+
+func TestWriterFaultsInTypedCalls(t *testing.T) {
+	want := encoded(t, nil, func(e *Encoder) {
+		for _, step := range typedCalls() {
+			require.NoError(t, step(e))
+		}
+	})
+	for _, size := range []int{12, 16, 40, 64, 4096} {
+		eachFaultyWriter(len(want), func(name string, w *faultyWriter) {
+			e := smallEncoder(w, Godot4, size)
+			defer e.Release()
+			for i, step := range typedCalls() {
+				require.NoError(t, insist(func() error { return step(e) }), "buffer of %d, %s, step %d", size, name, i)
+			}
+			require.NoError(t, e.Close())
+			require.Equal(t, want, w.b, "buffer of %d, %s", size, name)
+		})
+	}
+}
+
+// While a call is interrupted nothing else can be written, and it can be made
+// again whatever was tried meanwhile.
+func TestOtherCallsWhileInterrupted(t *testing.T) {
+	long := string(bytes.Repeat([]byte{'x'}, 100))
+	var w faultyWriter
+	w.at = 50
+	e := smallEncoder(&w, Godot4, 16)
+	defer e.Release()
+	require.NoError(t, e.BeginDict(1))
+	require.NoError(t, e.WriteToken(DictKey()))
+	require.Equal(t, errTemporary, e.WriteString(long))
+	for name, other := range map[string]step{
+		"WriteNil":          (*Encoder).WriteNil,
+		"another string":    func(e *Encoder) error { return e.WriteString(long[1:]) },
+		"Close":             (*Encoder).Close,
+		"End":               (*Encoder).End,
+		"BeginArray":        func(e *Encoder) error { return e.BeginArray(1) },
+		"WriteRaw":          func(e *Encoder) error { return e.WriteRaw(integer(7)) },
+		"WriteToken":        func(e *Encoder) error { return e.WriteToken(Int32(7)) },
+		"WriteToken of key": func(e *Encoder) error { return e.WriteToken(DictKey()) },
+		"Write":             func(e *Encoder) error { _, err := e.Write([]byte("x")); return err },
+	} {
+		require.Error(t, other(e), name)
+	}
+	require.NoError(t, e.Flush())
+	require.NoError(t, e.WriteString(long))
+	require.NoError(t, e.WriteNil())
+	require.NoError(t, e.End())
+	require.NoError(t, e.Close())
+	require.Equal(t, wire(idDict, 1, str(long), idNil), w.b)
 }
