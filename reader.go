@@ -178,6 +178,7 @@ func (d *Decoder) Release() {
 	d.top = frame{}
 	d.err, d.once = ErrReleased, false
 	d.base += uint64(d.end) + 1
+	d.origin = d.base
 	d.r, d.lim, d.end = 0, 0, 0
 	d.buf, d.src, d.srcErr = nil, nil, nil
 	if d.buffer != nil {

@@ -41,6 +41,7 @@ type Reader struct {
 	err  error // came with bytes; due when more are wanted
 
 	// The latest packet.
+	whole        int64 // where its length stands
 	offset, size int64
 	left         int64 // bytes of it that stand in buf[r:] and the stream
 	state        packetState
@@ -151,15 +152,10 @@ func trailing(d *gdwire.Decoder, size int64) int64 {
 	return 0
 }
 
-// Whole returns where in the stream the last packet ends of which all bytes have
-// come, spoilt or not. If the stream turned out cut, that is where its good part
-// ends.
-func (r *Reader) Whole() int64 {
-	if r.left > 0 {
-		return r.offset - lengthSize
-	}
-	return r.pos()
-}
+// Whole returns where in the stream the packets before the latest one end. After
+// io.EOF and io.ErrUnexpectedEOF that is how much of it is whole packets, be they
+// good or spoilt.
+func (r *Reader) Whole() int64 { return r.whole }
 
 // InputOffset returns how many bytes have come from the io.Reader, those read
 // ahead included. After io.EOF and io.ErrUnexpectedEOF that is all there were.
@@ -187,7 +183,7 @@ func (r *Reader) begin() error {
 	if err := r.drop(); err != nil {
 		return cut(err)
 	}
-	r.offset, r.size = r.pos(), 0
+	r.whole, r.offset, r.size = r.pos(), r.pos(), 0
 	if err := r.wait(r.r == r.w); err != nil {
 		return err
 	}

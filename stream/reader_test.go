@@ -1,38 +1,513 @@
-package stream
+package stream_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
 	"io"
+	"math"
 	"os"
+	"runtime"
+	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
+	"testing/iotest"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
+// An outcome is what a Reader said of one packet.
+type outcome struct {
+	offset, size, trailing, whole int64
+	tokens                        string
+	err                           string
+}
+
+// errTemporary is an error after which a call can be made again.
+var errTemporary = errors.New("not yet")
+
+// again calls f until its error is not errTemporary.
+func again[T any](f func() (T, error)) (T, error) {
+	for {
+		v, err := f()
+		if err != errTemporary {
+			return v, err
+		}
+	}
+}
+
+// outcomes reads all of r. Of each packet it reads up to most tokens. The last
+// outcome is how the stream ended.
+func outcomes(r *stream.Reader, most int) (all []outcome) {
+	for {
+		d, err := again(r.Next)
+		o := outcome{offset: r.PacketOffset(), size: r.PacketSize()}
+		var b strings.Builder
+		for i := 0; err == nil && i < most; i++ {
+			var t gdwire.Token
+			if t, err = again(d.ReadToken); err == nil {
+				line(&b, d, t)
+			}
+		}
+		o.tokens = b.String()
+		o.trailing, o.whole = r.Trailing(), r.Whole()
+		ended := err == io.EOF && d == nil || err == io.ErrUnexpectedEOF
+		if err != nil && (d == nil || err != io.EOF) {
+			o.err = err.Error()
+		}
+		all = append(all, o)
+		if ended {
+			return all
+		}
+	}
+}
+
+// line describes t.
+func line(w io.Writer, d *gdwire.Decoder, t gdwire.Token) {
+	b := t.Bytes()
+	fmt.Fprintf(w, "%d %.40v %d bytes %08x\n", d.Depth(), t, len(b), crc32.ChecksumIEEE(b))
+}
+
+func everyToken(r *stream.Reader) []outcome { return outcomes(r, math.MaxInt) }
+
+// framed puts a length in front of each packet.
+func framed(order binary.AppendByteOrder, packets ...[]byte) (b []byte) {
+	for _, p := range packets {
+		b = append(order.AppendUint32(b, uint32(len(p))), p...)
+	}
+	return b
+}
+
+// encoded is what write writes, in Godot 4's format.
+func encoded(t testing.TB, write func(e *gdwire.Encoder) error) []byte {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	defer e.Release()
+	require.NoError(t, write(e))
+	require.NoError(t, e.Close())
+	return b.Bytes()
+}
+
+func str(s string) func(e *gdwire.Encoder) error {
+	return func(e *gdwire.Encoder) error { return e.WriteString(s) }
+}
+
+func number(v int64) func(e *gdwire.Encoder) error {
+	return func(e *gdwire.Encoder) error { return e.WriteInt(v) }
+}
+
+// mixed are packets of all kinds, good and bad.
+func mixed(t testing.TB) [][]byte {
+	large := encoded(t, func(e *gdwire.Encoder) error {
+		err := errors.Join(e.BeginArray(3), e.WriteInt(1), e.BeginPacked(gdwire.TypePackedByteArray, 20_000))
+		_, werr := e.Write(make([]byte, 20_000))
+		return errors.Join(err, werr, e.End(), e.WriteString(strings.Repeat("é", 10_000)), e.End())
+	})
+	one := encoded(t, number(1))
+	return [][]byte{
+		one,
+		{},                                // empty
+		encoded(t, str("two")),            //
+		{200, 0, 0, 0},                    // no such type
+		one[:6],                           // ends early
+		append(bytes.Clone(one), 7, 7),    // something follows
+		large,                             //
+		large[:30_000],                    // ends early
+		append(bytes.Clone(large), 7),     //
+		make([]byte, 60_000),              // too long
+		bytes.Repeat([]byte{200}, 20_000), // no such type, and large
+		{0, 0, 0, 0},                      // nil
+		one,
+	}
+}
+
+const mixedMax = 50_000
+
+func mixedOptions(big bool) *stream.Options {
+	return &stream.Options{MaxPacket: mixedMax, BigEndianLength: big}
+}
+
+func TestNext(t *testing.T) {
+	packets := mixed(t)
+	for _, big := range []bool{false, true} {
+		var order binary.AppendByteOrder = binary.LittleEndian
+		if big {
+			order = binary.BigEndian
+		}
+		b := framed(order, packets...)
+		got := everyToken(stream.NewReader(bytes.NewReader(b), mixedOptions(big)))
+
+		wantErr := []string{
+			1:  "gdwire: offset 0, $: unexpected EOF",
+			3:  "gdwire: offset 0, $: wrong type",
+			4:  "gdwire: offset 6, $: unexpected EOF",
+			7:  "unexpected EOF",
+			9:  ": packet of 60000 bytes exceeds MaxPacket (50000)",
+			10: "gdwire: offset 0, $: wrong type",
+			13: "EOF",
+		}
+		require.Len(t, got, len(packets)+1)
+		offset := int64(0)
+		for i, o := range got[:len(packets)] {
+			offset += 4
+			assert.Equal(t, offset, o.offset, i)
+			assert.EqualValues(t, len(packets[i]), o.size, i)
+			if want := wantErr[i]; want != "" {
+				assert.Contains(t, o.err, want, i)
+			} else {
+				assert.Empty(t, o.err, i)
+				assert.NotEmpty(t, o.tokens)
+				assert.Equal(t, offset-4, o.whole, i)
+			}
+			offset += o.size
+		}
+		assert.Equal(t, outcome{offset: offset, whole: offset, err: "EOF"}, got[len(packets)])
+		assert.EqualValues(t, 2, got[5].trailing)
+		assert.EqualValues(t, 1, got[8].trailing)
+		assert.Equal(t, got[0].tokens, got[5].tokens)
+		assert.Equal(t, got[6].tokens, got[8].tokens)
+	}
+}
+
+// TestReaders cuts the same bytes differently.
+func TestReaders(t *testing.T) {
+	b := framed(binary.LittleEndian, mixed(t)...)
+	want := everyToken(stream.NewReader(bytes.NewReader(b), mixedOptions(false)))
+	for name, cut := range map[string]func(io.Reader) io.Reader{
+		"one byte":   iotest.OneByteReader,
+		"half":       iotest.HalfReader,
+		"data error": iotest.DataErrReader,
+		"one byte, and the end with the last": func(r io.Reader) io.Reader {
+			return iotest.DataErrReader(iotest.OneByteReader(r))
+		},
+		"an error before every byte":       func(r io.Reader) io.Reader { return &stutter{r: r, err: errTemporary, most: 1} },
+		"an error with every byte":         func(r io.Reader) io.Reader { return &stutter{r: r, err: errTemporary, most: 1, with: true} },
+		"an error before every 1000 bytes": func(r io.Reader) io.Reader { return &stutter{r: r, err: errTemporary, most: 1000} },
+		"nothing before every byte":        func(r io.Reader) io.Reader { return &stutter{r: r, most: 1} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, want, everyToken(stream.NewReader(cut(bytes.NewReader(b)), mixedOptions(false))))
+		})
+	}
+}
+
+// A stutter hands out at most most bytes at a time, and between or with these its
+// error.
+type stutter struct {
+	r    io.Reader
+	err  error
+	most int
+	with bool
+	odd  bool
+}
+
+func (s *stutter) Read(p []byte) (int, error) {
+	if s.odd = !s.odd; s.odd && !s.with {
+		return 0, s.err
+	}
+	n, err := s.r.Read(p[:min(len(p), s.most)])
+	if s.with && err == nil {
+		err = s.err
+	}
+	return n, err
+}
+
+// TestUnread leaves packets unread after every number of tokens.
+func TestUnread(t *testing.T) {
+	b := framed(binary.LittleEndian, mixed(t)...)
+	want := everyToken(stream.NewReader(bytes.NewReader(b), mixedOptions(false)))
+	for most := range 8 {
+		got := outcomes(stream.NewReader(iotest.HalfReader(bytes.NewReader(b)), mixedOptions(false)), most)
+		require.Len(t, got, len(want))
+		for i, o := range got {
+			assert.Equal(t, want[i].offset, o.offset)
+			assert.True(t, strings.HasPrefix(want[i].tokens, o.tokens), i)
+			assert.LessOrEqual(t, strings.Count(o.tokens, "\n"), most)
+		}
+	}
+}
+
+// TestCut ends the stream at every byte.
+func TestCut(t *testing.T) {
+	packets := mixed(t)
+	whole := framed(binary.LittleEndian, packets...)
+	want := everyToken(stream.NewReader(bytes.NewReader(whole), mixedOptions(false)))
+	ends := map[int]bool{0: true}
+	for _, o := range want {
+		ends[int(o.offset+o.size)] = true
+	}
+	last := 0
+	for n := range len(whole) + 1 {
+		if ends[n] {
+			last = n
+		} else if n-last > 100 && n%997 != 0 {
+			continue
+		}
+		r := stream.NewReader(bytes.NewReader(whole[:n]), mixedOptions(false))
+		got := everyToken(r)
+		end := got[len(got)-1]
+		wantErr := io.ErrUnexpectedEOF
+		if ends[n] {
+			wantErr = io.EOF
+		}
+		require.Equal(t, wantErr.Error(), end.err, n)
+		require.EqualValues(t, last, end.whole, n)
+		require.EqualValues(t, n, r.InputOffset())
+		for i, o := range got[:len(got)-1] {
+			if o.err == "" {
+				require.Equal(t, want[i], o, n)
+			}
+		}
+		_, err := r.Next()
+		require.Equal(t, wantErr, err, "again, at %d", n)
+	}
+}
+
+func TestNextRaw(t *testing.T) {
+	packets := mixed(t)
+	b := framed(binary.LittleEndian, packets...)
+	for _, most := range []int{1, 1000, math.MaxInt} {
+		r := stream.NewReader(&stutter{r: bytes.NewReader(b), err: errTemporary, most: most}, mixedOptions(false))
+		for i, p := range packets {
+			if i%3 == 2 { // and Next between
+				_, err := again(r.Next)
+				require.True(t, err == nil || stream.Skippable(err))
+				continue
+			}
+			got, err := []byte{1, 2, 3}, error(nil)
+			for got, err = r.NextRaw(got); err == errTemporary; {
+				got, err = r.NextRaw(got)
+			}
+			switch {
+			case len(p) == 0:
+				require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+				require.True(t, stream.Skippable(err))
+			case len(p) > mixedMax:
+				require.Equal(t, &stream.PacketError{Size: 60_000, Max: mixedMax, Offset: r.PacketOffset()}, err)
+			default:
+				require.NoError(t, err)
+				require.Equal(t, append([]byte{1, 2, 3}, p...), got)
+			}
+			require.Zero(t, r.Trailing())
+		}
+		_, err := again(func() ([]byte, error) { return r.NextRaw(nil) })
+		require.Equal(t, io.EOF, err)
+	}
+}
+
+// TestNextRawAbandoned leaves a packet in the middle of NextRaw.
+func TestNextRawAbandoned(t *testing.T) {
+	b := framed(binary.LittleEndian, make([]byte, 40_000), encoded(t, number(5)))
+	r := stream.NewReader(&stutter{r: bytes.NewReader(b), err: errTemporary, most: 30_000}, nil)
+	var got []byte
+	for len(got) == 0 {
+		var err error
+		got, err = r.NextRaw(nil)
+		require.Equal(t, errTemporary, err)
+	}
+	d, err := again(r.Next)
+	require.NoError(t, err)
+	tok, err := d.ReadToken()
+	require.NoError(t, err)
+	require.EqualValues(t, 5, tok.Int())
+}
+
+// TestLies has lengths without the bytes.
+func TestLies(t *testing.T) {
+	lie := []byte{0xFE, 0xFF, 0xFF, 0xFF, 4, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0x7F, 'a'}
+	o := &stream.Options{MaxPacket: -1, Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{StringBytes: -1}}}
+	raw, err := stream.NewReader(bytes.NewReader(lie), o).NextRaw(nil)
+	require.Equal(t, io.ErrUnexpectedEOF, err)
+	require.Equal(t, lie[4:], raw)
+	require.Less(t, cap(raw), 64<<10)
+
+	d, err := stream.NewReader(bytes.NewReader(lie), o).Next()
+	require.NoError(t, err)
+	require.Equal(t, io.ErrUnexpectedEOF, d.SkipValue())
+
+	// The length of a packet that is being written through is never one.
+	_, err = stream.NewReader(bytes.NewReader([]byte{255, 255, 255, 255, 0, 0, 0, 0}), o).Next()
+	require.Equal(t, &stream.PacketError{Size: math.MaxUint32, Max: math.MaxUint32 - 1, Offset: 4}, err)
+}
+
+// TestSkipMemory skips 256 MiB.
+func TestSkipMemory(t *testing.T) {
+	const size = 256 << 20
+	b := io.MultiReader(bytes.NewReader([]byte{0, 0, 0, 0x10}), io.LimitReader(zeros{}, size),
+		bytes.NewReader(framed(binary.LittleEndian, encoded(t, number(5)))))
+	r := stream.NewReader(b, nil)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := r.Next()
+	require.Equal(t, &stream.PacketError{Size: size, Max: stream.DefaultMaxPacket, Offset: 4}, err)
+	_, err = r.Next()
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<10))
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// TestAllocs reads many packets of both sizes.
+func TestAllocs(t *testing.T) {
+	b := framed(binary.LittleEndian, mixed(t)[0], mixed(t)[2], mixed(t)[6])
+	src := bytes.NewReader(nil)
+	r := stream.NewReader(src, nil)
+	allocs := testing.AllocsPerRun(200, func() {
+		src.Reset(b)
+		for range 3 {
+			d, err := r.Next()
+			if err != nil || d.SkipValue() != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	require.Less(t, allocs, 1.0)
+}
+
+func TestBadReaders(t *testing.T) {
+	for name, c := range map[string]struct {
+		src  io.Reader
+		want string
+	}{
+		"nothing":  {&stutter{r: emptyReader{}, most: 0}, io.ErrNoProgress.Error()},
+		"negative": {countReader(-1), "impossible count"},
+		"too much": {countReader(1 << 20), "impossible count"},
+	} {
+		for _, prefix := range [][]byte{nil, {1}, {8, 0, 0, 0, 2}, {0, 0, 1, 0, 1}} {
+			r := stream.NewReader(io.MultiReader(bytes.NewReader(prefix), c.src), nil)
+			d, err := r.Next()
+			if err == nil {
+				err = d.SkipValue()
+			}
+			assert.ErrorContains(t, err, c.want, name)
+			assert.False(t, stream.Skippable(err), name)
+		}
+	}
+}
+
+type emptyReader struct{}
+
+func (emptyReader) Read([]byte) (int, error) { return 0, nil }
+
+type countReader int
+
+func (n countReader) Read([]byte) (int, error) { return int(n), nil }
+
+// TestVoid uses a packet's Decoder and tokens after the next Next, and misuses
+// them before.
+func TestVoid(t *testing.T) {
+	packets := mixed(t)
+	b := framed(binary.LittleEndian, packets[2], packets[6], packets[6], packets[0])
+	r := stream.NewReader(bytes.NewReader(b), nil)
+	d, err := r.Next()
+	require.NoError(t, err)
+	two, err := d.ReadToken()
+	require.NoError(t, err)
+	require.Equal(t, "two", two.Text())
+
+	d, err = r.Next()
+	require.NoError(t, err)
+	require.Panics(t, func() { two.Bytes() })
+	d.Release()
+	require.Zero(t, r.Trailing())
+
+	d, err = r.Next()
+	require.NoError(t, err)
+	d.ResetBytes(packets[2])
+
+	d, err = r.Next()
+	require.NoError(t, err)
+	tok, err := d.ReadToken()
+	require.NoError(t, err)
+	require.EqualValues(t, 1, tok.Int())
+	_, err = r.Next()
+	require.Equal(t, io.EOF, err)
+	_, err = d.ReadToken()
+	require.ErrorIs(t, err, gdwire.ErrReleased)
+}
+
+// TestStrict reads the bytes behind a value where they are an error.
+func TestStrict(t *testing.T) {
+	b := framed(binary.LittleEndian, mixed(t)[5], mixed(t)[0])
+	got := everyToken(stream.NewReader(bytes.NewReader(b), &stream.Options{Decoder: gdwire.DecoderOptions{Strict: true}}))
+	require.Len(t, got, 3)
+	require.Contains(t, got[0].err, "behind the value")
+	require.EqualValues(t, 2, got[0].trailing)
+	require.Empty(t, got[1].err)
+}
+
+// TestStoreVar reads what engines left.
 func TestStoreVar(t *testing.T) {
 	for _, name := range []string{"godot3.2.3/store_var.bin", "godot3.2.3/put_var.bin", "godot4.7-dev/store_var.bin"} {
 		b, err := os.ReadFile("../testdata/" + name)
 		require.NoError(t, err)
-		o := &Options{}
-		if name[5] == '3' {
+		o := &stream.Options{}
+		if strings.HasPrefix(name, "godot3") {
 			o.Format = gdwire.Godot3
 		}
-		r := NewReader(bytes.NewReader(b), o)
-		n := 0
-		for ; ; n++ {
-			d, err := r.Next()
-			if err == io.EOF {
-				break
-			}
-			require.NoError(t, err)
-			require.NoError(t, d.SkipValue())
-			require.Zero(t, r.Trailing())
-			_, err = d.ReadToken()
-			require.Equal(t, io.EOF, err)
+		got := everyToken(stream.NewReader(bytes.NewReader(b), o))
+		require.Len(t, got, 6)
+		for _, o := range got[:5] {
+			require.Empty(t, o.err)
+			require.Zero(t, o.trailing)
 		}
-		require.EqualValues(t, len(b), r.Whole())
-		t.Log(name, n)
+		whole, err := stream.Scan(bytes.NewReader(b), o)
+		require.NoError(t, err)
+		require.EqualValues(t, len(b), whole)
 	}
+}
+
+// FuzzReader reads the same bytes whole, one at a time, and as raw packets.
+func FuzzReader(f *testing.F) {
+	packets := mixed(f)
+	f.Add(framed(binary.LittleEndian, packets...), false)
+	f.Add(framed(binary.BigEndian, packets[:6]...), true)
+	f.Add(framed(binary.LittleEndian, packets[6])[:30_000], false)
+	f.Add([]byte{1, 0, 0}, false)
+	for _, name := range []string{"godot3.2.3/store_var.bin", "godot4.7-dev/put_var.bin"} {
+		b, err := os.ReadFile("../testdata/" + name)
+		require.NoError(f, err)
+		f.Add(b, false)
+	}
+	f.Fuzz(func(t *testing.T, b []byte, big bool) {
+		o := mixedOptions(big)
+		want := everyToken(stream.NewReader(bytes.NewReader(b), o))
+		require.Equal(t, want, everyToken(stream.NewReader(iotest.OneByteReader(bytes.NewReader(b)), o)))
+		require.Equal(t, want, everyToken(stream.NewReader(&stutter{r: bytes.NewReader(b), err: errTemporary, most: 3}, o)))
+
+		r := stream.NewReader(iotest.HalfReader(bytes.NewReader(b)), o)
+		d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{OneValue: true})
+		for _, w := range want {
+			raw, err := r.NextRaw(nil)
+			require.Equal(t, w.offset, r.PacketOffset())
+			if err != nil {
+				require.Equal(t, w.err, err.Error())
+				continue
+			}
+			require.Equal(t, b[w.offset:w.offset+w.size], raw)
+			d.ResetBytes(raw)
+			var text strings.Builder
+			for {
+				tok, err := d.ReadToken()
+				if err != nil {
+					if w.err != "" || err != io.EOF {
+						require.Equal(t, w.err, err.Error())
+					}
+					break
+				}
+				line(&text, d, tok)
+			}
+			require.Equal(t, w.tokens, text.String())
+		}
+	})
 }
