@@ -32,8 +32,8 @@ const (
 func (s *state) appendPath(dst []byte, next bool, keyText func(i int) ([]byte, bool)) []byte {
 	start := len(dst)
 	dst = append(dst, '$')
-	for i := 1; i <= len(s.outer) && len(dst)-start < maxPath; i++ {
-		index, part := s.frame(i).place(next && i == len(s.outer))
+	for i := 1; i <= s.depth && len(dst)-start < maxPath; i++ {
+		index, part := s.frame(i).place(next && i == s.depth)
 		switch part {
 		case partElem:
 			dst = append(dst, '[')

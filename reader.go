@@ -95,15 +95,15 @@ type Decoder struct {
 	values uint64 // announced so far in it
 	seen   seen   // what Strict has seen in it
 
-	options DecoderOptions
-	bounds  bounds
-	rows    *[64]row
-	idMask  uint32
-	depth   int
-	size    int // of the window
-	whole   int // strings up to here are one chunk and within Limits
-	buffer  *bytebufferpool.ByteBuffer
-	saved   []savedKey
+	options  DecoderOptions
+	bounds   bounds
+	rows     *[64]row
+	idMask   uint32
+	maxDepth int
+	size     int // of the window
+	whole    int // strings up to here are one chunk and within Limits
+	buffer   *bytebufferpool.ByteBuffer
+	saved    []savedKey
 }
 
 // NewDecoder returns a Decoder that reads from r. Options of nil are defaults.
@@ -157,7 +157,7 @@ func (d *Decoder) reset() {
 	d.bounds = o.Limits.bounds()
 	d.rows = &o.Format.rows[double]
 	d.idMask = o.Format.idMask
-	d.depth = int(min(d.bounds[limitDepth], math.MaxInt))
+	d.maxDepth = int(min(d.bounds[limitDepth], math.MaxInt))
 	d.whole = int(min(int64(d.size), d.bounds[limitString]))
 	if o.Strict {
 		d.whole = -1
@@ -174,8 +174,7 @@ func (d *Decoder) reset() {
 // returns [ErrReleased], and tokens that were not cloned are void.
 func (d *Decoder) Release() {
 	d.forget()
-	d.outer = d.outer[:0]
-	d.top = frame{}
+	d.shut()
 	d.err, d.once = ErrReleased, false
 	d.base += uint64(d.end) + 1
 	d.origin = d.base
@@ -216,7 +215,7 @@ func (d *Decoder) next() (Token, error) {
 	if d.err != nil {
 		return Token{}, d.failed()
 	}
-	switch d.top.want {
+	switch d.current().want {
 	case wantTop:
 		if err := d.beginValue(); err != nil {
 			return Token{}, err
@@ -260,7 +259,7 @@ func (d *Decoder) ready() error {
 	switch {
 	case d.err != nil:
 		return d.failed()
-	case d.top.want == wantNothing:
+	case d.current().want == wantNothing:
 		return ErrReleased
 	}
 	return nil
@@ -275,7 +274,7 @@ func (d *Decoder) PeekKind() Kind {
 	if d.err != nil {
 		return 0
 	}
-	switch w := d.top.want; {
+	switch w := d.current().want; {
 	case w == wantNothing:
 		return 0
 	case w > lastValue:
@@ -336,7 +335,7 @@ func (d *Decoder) SkipValue() error {
 	}
 	d.unsent = Token{}
 	if d.skip == 0 {
-		switch depth := d.Depth(); d.top.want {
+		switch depth := d.Depth(); d.current().want {
 		case wantEnd:
 			d.forget()
 			return d.WrapError(because(ErrCount, "SkipValue where an End is next"))

@@ -26,7 +26,7 @@ func (d *Decoder) beginBulk() {
 		return
 	}
 	d.bulk = bulk{kind: d.bulk.kind, left: d.bulk.left, mark: d.at, pos: d.live}
-	if f := &d.top; d.bulk.kind == KindPackedStart {
+	if f := d.top; d.bulk.kind == KindPackedStart {
 		d.bulk.unit, d.bulk.n = f.unit, layouts[f.typ].n
 	}
 	d.live = 0
@@ -108,7 +108,7 @@ func (d *Decoder) appendNodePath(dst []byte) ([]byte, error) {
 		}
 		var err error
 		var t Token
-		switch f := &d.top; f.want {
+		switch f := d.top; f.want {
 		case wantText:
 			t, err = d.textChunk(f.typ, 0, f.left, f.count)
 		case wantName:
@@ -349,7 +349,7 @@ func (d *Decoder) directBytes() uint64 {
 // whole elements of size bytes, to the end of p or of what may go directly. What
 // is left of an element when the reader fails goes back into the window.
 func (d *Decoder) readDirect(p []byte, size int) (int, error) {
-	f := &d.top
+	f := d.top
 	if most := d.directBytes(); uint64(len(p)) > most {
 		p = p[:most]
 	}

@@ -29,7 +29,7 @@ func (d *Decoder) value() (Token, error) {
 	}
 	h := le.Uint32(b)
 	id := h & d.idMask
-	if id >= uint32(len(d.rows)) || len(d.outer) > d.depth || d.whole < 0 {
+	if id >= uint32(len(d.rows)) || d.depth > d.maxDepth || d.whole < 0 {
 		if err := d.checkHeader(h); err != nil {
 			return Token{}, err
 		}
@@ -647,7 +647,7 @@ func (d *Decoder) event() (Token, error) {
 
 // chunk reads the next elements of packed data, at most as many.
 func (d *Decoder) chunk(most int) (Token, error) {
-	f := &d.top
+	f := d.top
 	size := int(f.size)
 	n := min(max(d.size/size, 1), most)
 	pad := 0

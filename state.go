@@ -4,8 +4,9 @@ package gdwire
 // knows what may come next and when something is complete; it does not know how
 // anything looks on the wire.
 type state struct {
-	top   frame   // the innermost, kept apart because every token asks it
-	outer []frame // those around it; outer[0] is the top level unless that is top
+	top   *frame  // the innermost; nil before the first Reset
+	stack []frame // stack[0] is the top level, stack[depth] is top
+	depth int
 }
 
 // A frame is something open: a container, a path, a packed array, a string
@@ -84,50 +85,65 @@ var firstWant = [128]want{
 }
 
 func (s *state) reset() {
-	s.top = frame{want: wantTop, left: 1, count: 1}
-	s.outer = s.outer[:0]
+	if s.stack == nil {
+		s.stack = make([]frame, 16)
+	}
+	s.depth, s.top = 0, &s.stack[0]
+	*s.top = frame{want: wantTop, left: 1, count: 1}
+}
+
+// shut leaves nothing that could come next.
+func (s *state) shut() {
+	s.reset()
+	s.top.want = wantNothing
+}
+
+// current returns the innermost frame, also of a Decoder or Encoder that is zero.
+func (s *state) current() *frame {
+	if s.top == nil {
+		s.shut()
+	}
+	return s.top
 }
 
 // Depth returns how much is open: containers, paths, packed arrays, and a string
 // between its chunks. At 0 the value is complete.
-func (s *state) Depth() int { return len(s.outer) }
+func (s *state) Depth() int { return s.depth }
 
 // step notes that what the innermost frame wanted has come, or has begun.
 func (s *state) step() {
-	st := &steps[s.top.want&15]
-	s.top.want = st.next
-	s.top.left -= st.done
-	if s.top.left == 0 {
-		s.top.want = wantEnd
+	f := s.top
+	st := &steps[f.want&15]
+	f.want = st.next
+	f.left -= st.done
+	if f.left == 0 {
+		f.want = wantEnd
 	}
 }
 
 // push steps, and opens a frame for n of what a token of that kind announces.
 func (s *state) push(k Kind, t Type, n uint32) *frame {
 	s.step()
-	s.outer = append(s.outer, s.top)
-	f := &s.top
-	*f = frame{kind: k, typ: t, left: n, count: n, want: firstWant[k&127]}
-	if n == 0 {
-		f.want = wantEnd
+	s.depth++
+	if s.depth == len(s.stack) {
+		s.stack = append(s.stack, make([]frame, s.depth)...)
 	}
-	return f
+	s.top = &s.stack[s.depth]
+	*s.top = frame{kind: k, typ: t, left: n, count: n, want: firstWant[k&127]}
+	if n == 0 {
+		s.top.want = wantEnd
+	}
+	return s.top
 }
 
 // pop closes the innermost frame.
 func (s *state) pop() {
-	last := len(s.outer) - 1
-	s.top = s.outer[last]
-	s.outer = s.outer[:last]
+	s.depth--
+	s.top = &s.stack[s.depth]
 }
 
 // frame returns frame i; 0 is the top level, Depth() the innermost.
-func (s *state) frame(i int) *frame {
-	if i == len(s.outer) {
-		return &s.top
-	}
-	return &s.outer[i]
-}
+func (s *state) frame(i int) *frame { return &s.stack[i] }
 
 // admits reports whether a typed container lets that type come next. Values of
 // typed dictionaries are not looked at: engines keep wrong ones.
@@ -169,10 +185,10 @@ func (f *frame) first() want {
 //
 // Level 0 is around all values: of kind 0, with index and count -1.
 func (s *state) StackIndex(i int) (kind Kind, index, count int64) {
-	f := s.frame(i)
-	if f.kind == 0 {
+	if i == 0 {
 		return 0, -1, -1
 	}
+	f := s.frame(i)
 	index, _ = f.place(false)
 	count = int64(f.count)
 	if f.has(flagUnknown) {

@@ -48,13 +48,13 @@ type Encoder struct {
 	rune    [4]byte // the start of a rune that the next Write completes
 	partial int     // how much of it is there; or of an element of packed data
 
-	scratch [8]byte
-	err     error
-	options EncoderOptions
-	rows    *[64]row
-	depth   int
-	buffer  *bytebufferpool.ByteBuffer
-	raw     *Decoder
+	scratch  [8]byte
+	err      error
+	options  EncoderOptions
+	rows     *[64]row
+	maxDepth int
+	buffer   *bytebufferpool.ByteBuffer
+	raw      *Decoder
 }
 
 // redo is the call that an error of the Writer interrupted: it comes again.
@@ -89,7 +89,7 @@ func (e *Encoder) Reset(w io.Writer) {
 		double = 1
 	}
 	e.rows = &o.Format.rows[double]
-	e.depth = int(min(limitDepth.or(int64(o.Depth)), math.MaxInt))
+	e.maxDepth = int(min(limitDepth.or(int64(o.Depth)), math.MaxInt))
 	if e.buffer == nil {
 		e.buffer = getBuffer(bufferSize)
 		e.buf = e.buffer.B
@@ -102,7 +102,7 @@ func (e *Encoder) Reset(w io.Writer) {
 // Release gives the buffer back to the pool, with what was not flushed. Until
 // the next Reset every call returns [ErrReleased].
 func (e *Encoder) Release() {
-	e.top, e.outer = frame{}, e.outer[:0]
+	e.shut()
 	e.w, e.buf, e.n, e.err = nil, nil, 0, ErrReleased
 	if e.buffer != nil {
 		putBuffer(e.buffer)
@@ -332,15 +332,15 @@ func drain[S string | []byte](e *Encoder, p S, skip *int) error {
 
 // begin asks whether a value of that type may come next.
 func (e *Encoder) begin(t Type) (*row, error) {
-	f := &e.top
+	f := e.current()
 	if f.want > lastValue && f.want != wantDictKey || f.want == wantNothing {
 		return nil, e.misplaced(t)
 	}
 	if !e.options.Format.Has(t) {
 		return nil, e.fail(because(ErrType, "%v is none of %v's", t, e.options.Format))
 	}
-	if depth := len(e.outer); depth > e.depth {
-		return nil, e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(depth), Max: int64(e.depth)})
+	if depth := e.Depth(); depth > e.maxDepth {
+		return nil, e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(depth), Max: int64(e.maxDepth)})
 	}
 	if f.elem != 0 && !f.admits(t) {
 		return nil, e.fail(because(ErrType, "%v in a container of %v", t, f.elem))
@@ -350,7 +350,7 @@ func (e *Encoder) begin(t Type) (*row, error) {
 
 // misplaced says what should have come instead.
 func (e *Encoder) misplaced(what any) error {
-	f := &e.top
+	f := e.top
 	switch f.want {
 	case wantNothing:
 		return ErrReleased
@@ -369,7 +369,7 @@ func (e *Encoder) misplaced(what any) error {
 
 // final reports whether a value that comes now, if it is whole, completes a
 // top-level one.
-func (e *Encoder) final() bool { return len(e.outer) == 0 }
+func (e *Encoder) final() bool { return e.Depth() == 0 }
 
 // came notes that a value has come: a key, if its marker was left out.
 func (e *Encoder) came() {
@@ -423,7 +423,7 @@ func (e *Encoder) declare(n int64, f *frame) error {
 
 // End ends what a Begin call or Start token opened.
 func (e *Encoder) End() error {
-	f := &e.top
+	f := e.current()
 	unknown := f.has(flagUnknown)
 	switch {
 	case f.want == wantNothing:
@@ -444,7 +444,7 @@ func (e *Encoder) End() error {
 
 // close ends the innermost frame behind text, if it is a string, and nul NULs.
 func (e *Encoder) close(text []byte, nul uint32) error {
-	f := &e.top
+	f := e.top
 	n, tail := f.count-f.left+uint32(len(text)), 0
 	switch {
 	case f.kind == KindStringChunk:
@@ -460,7 +460,7 @@ func (e *Encoder) close(text []byte, nul uint32) error {
 		le.PutUint32(e.buf[f.mark:], n)
 		e.held--
 	}
-	if err := emit(e, nil, text, tail, len(e.outer) == 1); err != nil {
+	if err := emit(e, nil, text, tail, e.Depth() == 1); err != nil {
 		return err
 	}
 	e.partial = 0

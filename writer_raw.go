@@ -31,8 +31,8 @@ func (e *Encoder) WriteRaw(value []byte) error {
 		return err
 	}
 	for d.Depth() > 0 {
-		if d.Depth() > e.depth-e.Depth() && d.top.want <= lastValue {
-			return e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.Depth() + d.Depth()), Max: int64(e.depth)})
+		if d.Depth() > e.maxDepth-e.Depth() && d.top.want <= lastValue {
+			return e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.Depth() + d.Depth()), Max: int64(e.maxDepth)})
 		}
 		if _, err := d.next(); err != nil {
 			return err
@@ -58,7 +58,7 @@ func CopyValue(e *Encoder, d *Decoder) error {
 	switch {
 	case d.skip > 0:
 		depth = d.skip - 1
-	case d.top.want == wantEnd && d.err == nil:
+	case d.current().want == wantEnd && d.err == nil:
 		return d.WrapError(because(ErrCount, "CopyValue where an End is next"))
 	}
 	for {

@@ -99,7 +99,7 @@ func (e *Encoder) writeDictKey() error {
 	if e.redo.pending {
 		return e.fail(errInterrupted)
 	}
-	if e.top.want != wantDictKey {
+	if e.current().want != wantDictKey {
 		return e.misplacedKey()
 	}
 	e.step()
@@ -141,7 +141,7 @@ func (e *Encoder) writeMaths(t Token) error {
 // goes on.
 func (e *Encoder) writeChunk(t Token) error {
 	switch {
-	case e.top.kind == KindStringChunk:
+	case e.current().kind == KindStringChunk:
 		return e.writeNextChunk(t)
 	case t.Last():
 		return writeText(e, t.Type(), t.Bytes())
@@ -184,7 +184,7 @@ func (e *Encoder) writeFirstChunk(t Token) error {
 }
 
 func (e *Encoder) writeNextChunk(t Token) error {
-	f, text := &e.top, t.Bytes()
+	f, text := e.top, t.Bytes()
 	left, nul := uint64(f.left), f.names
 	if t.Last() && t.has(flagNUL) && nul == 1 && uint64(len(text)) == left+1 {
 		left, nul = left+1, 0 // there was no NUL where one was counted
@@ -208,7 +208,7 @@ func (e *Encoder) writeNextChunk(t Token) error {
 // writeElements writes a chunk of packed data, whose elements may have another
 // width here.
 func (e *Encoder) writeElements(t Token) error {
-	f, p := &e.top, t.Bytes()
+	f, p := e.current(), t.Bytes()
 	if f.want != wantChunk {
 		return e.misplaced(KindChunk)
 	}

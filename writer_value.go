@@ -257,7 +257,7 @@ func (e *Encoder) textHead(h textHead, n uint32) []byte {
 // beginText asks whether a string may come next and returns its head, and how
 // many NULs it ends in.
 func (e *Encoder) beginText(t Type) (head textHead, nul uint32, err error) {
-	if e.top.want == wantName {
+	if e.current().want == wantName {
 		if e.top.typ == TypePackedStringArray && e.options.Format.engine {
 			nul = 1
 		}
@@ -540,7 +540,7 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 func (e *Encoder) WriteProperty(name string) error { return writeProperty(e, name) }
 
 func writeProperty[S string | []byte](e *Encoder, name S) error {
-	if e.top.want != wantProperty {
+	if e.current().want != wantProperty {
 		return e.misplaced(KindProperty)
 	}
 	b, err := checkName(e, name, 4)
@@ -641,7 +641,7 @@ func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
 // any pieces: a rune or element may go on in the next. Unlike other calls, one
 // that the Writer interrupted says how much it took, and goes on behind that.
 func (e *Encoder) Write(p []byte) (int, error) {
-	f := &e.top
+	f := e.current()
 	switch {
 	case e.redo.pending:
 		return 0, e.fail(errInterrupted)
@@ -673,7 +673,7 @@ func (f *frame) isData() bool { return f.kind == KindStringChunk || f.size > 0 }
 
 // fits asks whether p may be the next bytes of a string or of packed data.
 func (e *Encoder) fits(p []byte) error {
-	f := &e.top
+	f := e.top
 	if f.want == wantChunk {
 		if uint64(e.partial+len(p)) > uint64(f.left)*uint64(f.size) {
 			return e.fail(because(ErrCount, "%d bytes after %d of %d elements", len(p), f.count-f.left, f.count))
@@ -708,7 +708,7 @@ func (e *Encoder) fits(p []byte) error {
 
 // took notes that p has become part of a string or of packed data.
 func (e *Encoder) took(p []byte) {
-	f := &e.top
+	f := e.top
 	switch {
 	case f.want == wantChunk:
 		n := e.partial + len(p)
@@ -733,7 +733,7 @@ func (e *Encoder) took(p []byte) {
 // as many components as they. Reals are widened or rounded, but one that would
 // become infinite is [ErrRange]; integers are only widened.
 func WritePacked[T Packable](e *Encoder, src []T) error {
-	f := &e.top
+	f := e.current()
 	if f.want == wantEnd && f.size > 0 && len(src) == 0 {
 		return nil
 	}
@@ -759,7 +759,7 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 }
 
 func (e *Encoder) tookElements(n int) {
-	f := &e.top
+	f := e.top
 	if f.left -= uint32(n); f.left == 0 {
 		f.want = wantEnd
 	}
