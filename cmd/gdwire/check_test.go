@@ -1,0 +1,176 @@
+package main
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCheckJSON(t *testing.T) {
+	five, bad := wire(2, 5), wire(28, 2, 2, 1, 99)
+	bare := wire(29, 1, []byte{7}) // without its padding
+	runCases(t, []testCase{
+		{name: "empty", args: "check -json"},
+		{name: "empty frames", args: "check -json -frame u32"},
+		{name: "values", args: "check -json", in: append(wire(2, 5, 4, "abcde"), bare...), out: `{"index":0,"offset":0,"ok":true,"bytes":8,"trailing":0}
+{"index":1,"offset":8,"ok":true,"bytes":16,"trailing":0}
+{"index":2,"offset":24,"ok":true,"bytes":12,"trailing":0}
+`},
+		{name: "first error ends it", args: "check -json", in: append(append(wire(2, 5), bad...), five...), status: statusBad,
+			out: `{"index":0,"offset":0,"ok":true,"bytes":8,"trailing":0}
+{"index":1,"offset":8,"ok":false,"bytes":16,"error":"gdwire: offset 24, $[1]: wrong type: id 99 is none of godot4's","at":24,"path":"$[1]"}
+`},
+		{name: "left over", args: "check -json", in: append(wire(2, 5), 1, 2, 3), status: statusBad,
+			out: `{"index":0,"offset":0,"ok":true,"bytes":8,"trailing":0}
+{"index":1,"offset":8,"ok":false,"bytes":3,"error":"gdwire: offset 11, $: unexpected EOF","at":11,"path":"$"}
+`},
+		{name: "cut", args: "check -json", in: wire(28, 2, 2, 1, 2), status: statusBad,
+			out: `{"index":0,"offset":0,"ok":false,"bytes":20,"error":"gdwire: offset 20, $[1]: unexpected EOF","at":20,"path":"$[1]"}
+`},
+		{name: "path", args: "check -json", in: wire(27, 1, 4, "<a&\"b\">", 99), status: statusBad,
+			out: `{"index":0,"offset":0,"ok":false,"bytes":24,"error":"gdwire: offset 24, $[\"<a&\\\"b\\\">\"]: wrong type: id 99 is none of godot4's","at":24,"path":"$[\"<a&\\\"b\\\">\"]"}
+`},
+		{name: "frames", args: "check -json -frame u32", in: framed(five, bad, nil, wire(2, 5, 0, 0), bare, five), status: statusBad,
+			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
+{"index":1,"offset":16,"ok":false,"bytes":16,"error":"gdwire: offset 32, $[1]: wrong type: id 99 is none of godot4's","at":32,"path":"$[1]"}
+{"index":2,"offset":40,"ok":false,"bytes":0,"error":"gdwire: offset 40, $: unexpected EOF","at":40,"path":"$"}
+{"index":3,"offset":44,"ok":true,"bytes":8,"trailing":8}
+{"index":4,"offset":64,"ok":true,"bytes":12,"trailing":0}
+{"index":5,"offset":77,"ok":true,"bytes":8,"trailing":0}
+`},
+		{name: "strict", args: "check -json -frame u32 -strict", in: framed(wire(2, 5, 0, 0), bare, five), status: statusBad,
+			out: `{"index":0,"offset":4,"ok":false,"bytes":8,"error":"gdwire: offset 12, $: not canonical: bytes behind the value","at":12,"path":"$"}
+{"index":1,"offset":24,"ok":false,"bytes":9,"error":"gdwire: offset 33, $: unexpected EOF","at":33,"path":"$"}
+{"index":2,"offset":37,"ok":true,"bytes":8,"trailing":0}
+`},
+		{name: "frame too long", args: "check -json -frame u32 -max-packet 19", in: framed(five, bad, five), status: statusBad,
+			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
+{"index":1,"offset":16,"ok":false,"bytes":0,"error":"gdwire/stream: offset 16: packet of 20 bytes exceeds MaxPacket (19)","at":16,"path":"$"}
+{"index":2,"offset":40,"ok":true,"bytes":8,"trailing":0}
+`},
+		{name: "frame too long and cut", args: "check -json -frame u32 -max-packet 10", in: framed(five, bad)[:20], status: statusBad,
+			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
+{"index":1,"offset":16,"ok":false,"bytes":0,"error":"gdwire/stream: offset 16: packet of 20 bytes exceeds MaxPacket (10)","at":16,"path":"$"}
+`},
+		{name: "no frame at all", args: "check -json -frame u32", in: []byte("garbage, of some length"), status: statusBad,
+			out: `{"index":0,"offset":4,"ok":false,"bytes":0,"error":"gdwire/stream: offset 4: packet of 1651663207 bytes exceeds MaxPacket (8388608)","at":4,"path":"$"}
+`},
+		{name: "frame cut", args: "check -json -frame u32", in: framed(five, bad)[:30], status: statusBad,
+			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
+{"index":1,"offset":16,"ok":false,"bytes":14,"error":"gdwire: offset 30, $: unexpected EOF","at":30,"path":"$"}
+`},
+		{name: "length cut", args: "check -json -frame u32", in: framed(five, bad)[:13], status: statusBad,
+			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
+{"index":1,"offset":12,"ok":false,"bytes":1,"error":"gdwire: offset 13, $: unexpected EOF","at":13,"path":"$"}
+`},
+		{name: "big-endian", args: "check -json -frame u32be", in: framedBig(five, wire(0)),
+			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
+{"index":1,"offset":16,"ok":true,"bytes":4,"trailing":0}
+`},
+	})
+}
+
+func TestLimits(t *testing.T) {
+	object := wire(24, "Resource", 1, "name", 4, "x")
+	nested := wire(28, 1, 28, 1, 28, 1, 0)
+	for _, c := range []struct {
+		name, flags string
+		in          []byte
+		bad, good   string // flags beside
+		err         string
+	}{
+		{"depth", "", nested, "-max-depth 2", "-max-depth 3", "Depth (2)"},
+		{"elements", "", wire(28, 2, 0, 0), "-max-elements 1", "-max-elements 2", "Elements (1)"},
+		{"values", "", nested, "-max-values 3", "-max-values 4", "Values (3)"},
+		{"string", "", wire(4, "abcde"), "-max-string 4", "-max-string 5", "StringBytes (4)"},
+		{"name", "", wire(26, "abcde", uint64(0)), "-max-name 4", "-max-name 5", "NameBytes (4)"},
+		{"packed", "", wire(30, 2, 1, 2), "-max-packed 7", "-max-packed 8", "PackedBytes (7)"},
+		{"bytes", "", wire(30, 2, 1, 2), "-max-bytes 15", "-max-bytes 16", "Bytes (15)"},
+		{"objects", "", object, "", "-objects", "object in full"},
+		{"strict", "", wire(1, 2), "-strict", "", "bool of 2"},
+		{"utf8", "", wire(4, "\xff"), "", "-any-utf8", "invalid UTF-8"},
+		{"format", "", wire(38, 0), "-format godot3", "-format godot4", "id 38 is none of godot3's"},
+		{"double", "-format manual3", wire(5, 1.0, 1.0), "", "-double", "header has flags"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, command := range []string{"check", "check -json", "json", "tokens", "recode"} {
+				run := func(flags string) result {
+					return runWith(c.in, strings.Fields(command+" "+c.flags+" "+flags)...)
+				}
+				r := run(c.bad)
+				require.Equal(t, statusBad, r.status, command)
+				require.Contains(t, r.out+r.err, c.err)
+				r = run(c.good)
+				require.Equal(t, statusGood, r.status, r.err)
+			}
+		})
+	}
+	t.Run("defaults and none", func(t *testing.T) {
+		long := wire(26, strings.Repeat("x", 1025), uint64(0))
+		require.Equal(t, statusBad, runWith(long, "check").status)
+		require.Equal(t, statusBad, runWith(long, "check", "-max-name", "0").status)
+		require.Equal(t, statusGood, runWith(long, "check", "-max-name", "-1").status)
+
+		large := framed(wire(29, 8<<20, make([]byte, 8<<20)))
+		require.Equal(t, statusBad, runWith(large, "check", "-frame", "u32").status)
+		require.Equal(t, statusBad, runWith(large, "check", "-frame", "u32", "-max-packet", "0").status)
+		require.Equal(t, statusGood, runWith(large, "check", "-frame", "u32", "-max-packet", "-1").status)
+	})
+}
+
+// TestVerdictLines: each line of check -json has all its members in order.
+func TestVerdictLines(t *testing.T) {
+	good := regexp.MustCompile(`^\{"index":\d+,"offset":\d+,"ok":true,"bytes":\d+,"trailing":\d+\}$`)
+	bad := regexp.MustCompile(`^\{"index":\d+,"offset":\d+,"ok":false,"bytes":\d+,"error":".+","at":\d+,"path":"\$.*"\}$`)
+	in := framed(wire(2, 5), wire(99), nil, wire(28, 1, 0, 0), wire(4, "a\xff"))
+	for cut := range in {
+		r := runWith(in[:cut], "check", "-json", "-frame", "u32")
+		lines := strings.SplitAfter(r.out, "\n")
+		require.Empty(t, lines[len(lines)-1])
+		for i, line := range lines[:len(lines)-1] {
+			line = strings.TrimSuffix(line, "\n")
+			require.True(t, good.MatchString(line) || bad.MatchString(line), line)
+			var v struct{ Index, Offset, Bytes, At int }
+			require.NoError(t, json.Unmarshal([]byte(line), &v))
+			require.Equal(t, i, v.Index)
+			if bad.MatchString(line) {
+				require.Equal(t, v.At-v.Offset, v.Bytes)
+				require.Equal(t, statusBad, r.status)
+			}
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	in := framed(wire(27, 2, 4, "a", 28, 1, 2, 1, 21, "b", 34, 1, "x\x00"), wire(22, 0x80000001, 0, 0, "n"), wire(2, 1, 0), wire(99), nil)
+	r := runWith(in, "check", "-frame", "u32")
+	require.Equal(t, statusBad, r.status)
+	require.Empty(t, r.err)
+	speed := regexp.MustCompile(`(?m)^   speed  .+/s$`)
+	require.Regexp(t, speed, r.out)
+	require.Equal(t, ` packets  3 good, 2 bad
+   bytes  96, and 4 behind values
+ nesting  2
+
+   types  2  int
+          1  String
+          1  StringName
+          1  NodePath
+          1  Dictionary
+          1  Array
+          1  PackedStringArray
+
+  errors  offset 116, $: wrong type: id 99 is none of godot4's
+          offset 124, $: unexpected EOF
+`, strings.Replace(speed.ReplaceAllString(r.out, ""), "\n\n\n", "\n\n", 1))
+
+	r = runWith(framed(make([][]byte, 12)...), "check", "-frame", "u32")
+	require.Contains(t, r.out, "          and 2 more\n")
+
+	r = runWith(nil, "check")
+	require.Zero(t, r.status)
+	require.Contains(t, r.out, "  values  0 good, 0 bad\n")
+}

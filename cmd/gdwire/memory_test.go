@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// endless is n bytes of text.
+func endless(n int64) io.Reader { return io.LimitReader(letters{}, n) }
+
+type letters struct{}
+
+func (letters) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+// TestMemory: a value may be larger than memory.
+func TestMemory(t *testing.T) {
+	const size = 256 << 20
+	values := map[string][]byte{
+		"packed": wire(29, size),
+		"string": wire(4, size),
+	}
+	for command, most := range map[string]uint64{
+		"json": 1 << 20, "check": 1 << 20, "check -json": 1 << 20, "recode": 1 << 20,
+		"tokens": size / 4, // all lines together; none is kept
+	} {
+		for name, head := range values {
+			t.Run(command+" "+name, func(t *testing.T) {
+				in := io.MultiReader(bytes.NewReader(head), endless(size))
+				args := append(strings.Fields(command), "-max-string", "-1")
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				require.Zero(t, run(args, in, io.Discard, io.Discard))
+				runtime.ReadMemStats(&after)
+				require.Less(t, after.TotalAlloc-before.TotalAlloc, most)
+			})
+		}
+	}
+}

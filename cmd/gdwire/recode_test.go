@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRecode(t *testing.T) {
+	five, bad := wire(2, 5), wire(28, 2, 2, 1, 99)
+	lenient := wire(0xff01, 7) // a bool that engines read, and write otherwise
+	runCases(t, []testCase{
+		{name: "values", args: "recode", in: append(lenient, five...), out: string(wire(1, 1, 2, 5))},
+		{name: "stops unfinished", args: "recode", in: append(wire(2, 5), bad...), out: string(append(wire(2, 5), bad[:16]...)),
+			status: statusBad, err: "gdwire: offset 24, $[1]: wrong type"},
+		{name: "frames", args: "recode -frame u32", in: framed(lenient, bad, nil, wire(2, 5, 0), five), out: string(framed(wire(1, 1), five, five)),
+			status: statusBad, err: "offset 32, $[1]: wrong type: id 99 is none of godot4's\ngdwire: offset 40, $: unexpected EOF\n"},
+		{name: "strict frames", args: "recode -frame u32 -strict", in: framed(wire(2, 5, 0), five), out: string(framed(five)), status: statusBad, err: "offset 12, $: not canonical"},
+		{name: "big-endian", args: "recode -frame u32be", in: framedBig(lenient, five), out: string(framedBig(wire(1, 1), five))},
+		{name: "frame too long", args: "recode -frame u32 -max-packet 8", in: framed(five, bad, five), out: string(framed(five, five)), status: statusBad, err: "exceeds"},
+		{name: "frame cut", args: "recode -frame u32", in: framed(five, five)[:22], out: string(framed(five)), status: statusBad, err: "offset 22, $: unexpected EOF"},
+		{name: "frame grows", args: "recode -frame u32 -max-packet 9", in: framed(wire(29, 1, []byte{7})), out: string(framed(wire(29, 1, []byte{7, 0, 0, 0})))},
+		{name: "any UTF-8", args: "recode -any-utf8", in: wire(4, "\xff\xc3"), out: string(wire(4, "\xff\xc3"))},
+		{name: "objects", args: "recode -objects", in: wire(24, "Resource", 1, "a", 0), out: string(wire(24, "Resource", 1, "a", 0))},
+		{name: "godot2", args: "recode -format godot2",
+			in:  wire(15, 3, 1, 2, 1, 5, []byte{1, 2, 3, 4, 5, 0, 0, 0}, 19, 1, 2, 20, 1<<25, 65, 17, 21, 0x80000000, 16, 0x80000001, 0, 3, "a", "p"),
+			out: string(wire(15, 3, 1, 2, 1, 5, []byte{1, 2, 3, 4, 5, 0, 0, 0}, 19, 1, 2, 20, 1<<25, 65, 17, 21, 0x80000000, 16, 0x80000001, 0, 3, "a", "p"))},
+		{name: "double", args: "recode -format manual3 -double", in: wire(5, 0.1, math.Pi, 2, int64(1)), out: string(wire(5, 0.1, math.Pi, 2, int64(1)))},
+		{name: "manual4", args: "recode -format manual4", in: wire(15, "/a:b", 17, "", 0x10002, int64(1)<<40), out: string(wire(15, "/a:b", 17, "", 0x10002, int64(1)<<40))},
+	})
+}
+
+// TestRecodeVectors: what engines wrote is written as they did.
+func TestRecodeVectors(t *testing.T) {
+	for folder, format := range engines {
+		for _, v := range vectors(t, folder) {
+			b := v.bytes(t)
+			flags := []string{"-format", format, "-objects"}
+			r := runWith(b, append([]string{"recode"}, flags...)...)
+			require.Zero(t, r.status, "%s %s: %s", folder, v.Name, r.err)
+			written := []byte(r.out)
+			shown := runWith(b, append([]string{"tokens"}, flags...)...)
+			if (folder == "godot3.2.3" || folder == "godot4.3") && strings.Contains(shown.out, "NodePathStart") {
+				// They leave memory content in the padding of NodePaths.
+				require.Equal(t, shown.out, runWith(written, append([]string{"tokens"}, flags...)...).out)
+			} else {
+				require.True(t, bytes.Equal(b, written), "%s %s", folder, v.Name)
+			}
+
+			r = runWith(framed(b, b), append([]string{"recode", "-frame", "u32"}, flags...)...)
+			require.Zero(t, r.status, r.err)
+			require.True(t, bytes.Equal(framed(written, written), []byte(r.out)), "%s %s", folder, v.Name)
+		}
+	}
+}
+
+// TestRecodeFiles: files that engines wrote are written as they did.
+func TestRecodeFiles(t *testing.T) {
+	for _, c := range []struct{ folder, file, flags string }{
+		{"godot3.2.3", "put_var.bin", "-format godot3 -frame u32"},
+		{"godot3.2.3", "store_var.bin", "-format godot3 -frame u32"},
+		{"godot4.3", "put_var.bin", "-frame u32"},
+		{"godot4.7-dev", "put_var.bin", "-frame u32"},
+		{"godot4.7-dev", "store_var.bin", "-frame u32"},
+		{"godot4.7-dev", "save_game_large.bin", ""},
+	} {
+		file := testdata(c.folder, c.file)
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		r := runWith(nil, strings.Fields("recode -strict "+c.flags+" "+file)...)
+		require.Zero(t, r.status, r.err)
+		require.True(t, bytes.Equal(b, []byte(r.out)), file)
+	}
+}
