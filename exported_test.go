@@ -1,0 +1,95 @@
+package gdwire_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Everything exported has a use in a test or an example, or it should go.
+func TestExported(t *testing.T) {
+	for _, dir := range []string{".", "stream"} {
+		exported, used := map[string]bool{}, map[string]bool{}
+		files := token.NewFileSet()
+		isTest := func(f fs.FileInfo) bool { return strings.HasSuffix(f.Name(), "_test.go") }
+		for _, tests := range []bool{false, true} {
+			//lint:ignore SA1019 Names are enough here; types would need every build tag.
+			packages, err := parser.ParseDir(files, dir, func(f fs.FileInfo) bool { return isTest(f) == tests }, 0)
+			require.NoError(t, err)
+			for _, p := range packages {
+				for _, f := range p.Files {
+					if tests {
+						mentions(f, used)
+					} else {
+						exports(f, exported)
+					}
+				}
+			}
+		}
+		require.NotEmpty(t, exported)
+		for name := range exported {
+			assert.True(t, used[name], "%s: no test or example uses %s", dir, name)
+		}
+	}
+}
+
+// exports adds what f exports: types, functions, values, methods, fields.
+func exports(f *ast.File, names map[string]bool) {
+	add := func(ids ...*ast.Ident) {
+		for _, id := range ids {
+			if id.IsExported() {
+				names[id.Name] = true
+			}
+		}
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil || exportedReceiver(d.Recv) {
+				add(d.Name)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.ValueSpec:
+					add(s.Names...)
+				case *ast.TypeSpec:
+					add(s.Name)
+					if st, ok := s.Type.(*ast.StructType); ok && s.Name.IsExported() {
+						for _, field := range st.Fields.List {
+							add(field.Names...)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func exportedReceiver(recv *ast.FieldList) bool {
+	t := recv.List[0].Type
+	if p, ok := t.(*ast.StarExpr); ok {
+		t = p.X
+	}
+	id, ok := t.(*ast.Ident)
+	return ok && id.IsExported()
+}
+
+// mentions adds every name that f uses.
+func mentions(f *ast.File, names map[string]bool) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			names[n.Sel.Name] = true
+		case *ast.Ident:
+			names[n.Name] = true
+		}
+		return true
+	})
+}

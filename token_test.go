@@ -1,0 +1,208 @@
+package gdwire_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+)
+
+// Every maths type: its kind is its type, and its components come back.
+func TestMathsTypes(t *testing.T) {
+	for _, c := range []struct {
+		typ  gdwire.Type
+		kind gdwire.Kind
+		name string
+		n    int
+		ints bool
+	}{
+		{gdwire.TypeVector2, gdwire.KindVector2, "Vector2", 2, false},
+		{gdwire.TypeVector2i, gdwire.KindVector2i, "Vector2i", 2, true},
+		{gdwire.TypeRect2, gdwire.KindRect2, "Rect2", 4, false},
+		{gdwire.TypeRect2i, gdwire.KindRect2i, "Rect2i", 4, true},
+		{gdwire.TypeVector3, gdwire.KindVector3, "Vector3", 3, false},
+		{gdwire.TypeVector3i, gdwire.KindVector3i, "Vector3i", 3, true},
+		{gdwire.TypeTransform2D, gdwire.KindTransform2D, "Transform2D", 6, false},
+		{gdwire.TypeVector4, gdwire.KindVector4, "Vector4", 4, false},
+		{gdwire.TypeVector4i, gdwire.KindVector4i, "Vector4i", 4, true},
+		{gdwire.TypePlane, gdwire.KindPlane, "Plane", 4, false},
+		{gdwire.TypeQuaternion, gdwire.KindQuaternion, "Quaternion", 4, false},
+		{gdwire.TypeAABB, gdwire.KindAABB, "AABB", 6, false},
+		{gdwire.TypeBasis, gdwire.KindBasis, "Basis", 9, false},
+		{gdwire.TypeTransform3D, gdwire.KindTransform3D, "Transform3D", 12, false},
+		{gdwire.TypeProjection, gdwire.KindProjection, "Projection", 16, false},
+		{gdwire.TypeColor, gdwire.KindColor, "Color", 4, false},
+	} {
+		for _, double := range []bool{false, true} {
+			var b bytes.Buffer
+			e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{DoubleReals: double})
+			var want []float64
+			var ints []int32
+			for i := range c.n {
+				want = append(want, float64(i)-1)
+				ints = append(ints, int32(i)-1)
+			}
+			width, size := 32, 4+4*c.n
+			if c.ints {
+				require.NoError(t, e.WriteInts(c.typ, ints...))
+				require.ErrorIs(t, e.WriteReals(c.typ, want...), gdwire.ErrType)
+				require.ErrorIs(t, e.WriteInts(c.typ, ints[1:]...), gdwire.ErrCount)
+			} else {
+				require.NoError(t, e.WriteReals(c.typ, want...))
+				require.ErrorIs(t, e.WriteInts(c.typ, ints...), gdwire.ErrType)
+				require.ErrorIs(t, e.WriteReals(c.typ, want[1:]...), gdwire.ErrCount)
+				if double && c.typ != gdwire.TypeColor {
+					width, size = 64, 4+8*c.n
+				}
+			}
+			require.Equal(t, size, b.Len(), c.name)
+
+			d := gdwire.NewDecoder(&b, nil)
+			tok, err := d.ReadToken()
+			require.NoError(t, err)
+			require.Equal(t, c.kind, tok.Kind())
+			require.Equal(t, c.typ, tok.Type())
+			require.Equal(t, c.name, tok.Kind().String())
+			require.Equal(t, c.name, tok.Type().String())
+			require.Equal(t, c.n, tok.Components())
+			require.Equal(t, width, tok.Width())
+			require.Equal(t, want, tok.AppendReals(nil))
+			require.Equal(t, want[c.n-1], tok.Real(c.n-1))
+			require.Zero(t, tok.Real(c.n))
+			require.Zero(t, tok.Real(-1))
+			v2, v3, v4 := tok.Vector2(), tok.Vector3(), tok.Vector4()
+			for n, v := range map[int][]float64{2: v2[:], 3: v3[:], 4: v4[:]} {
+				if n == c.n {
+					require.Equal(t, want, v)
+				} else {
+					require.Equal(t, make([]float64, n), v)
+				}
+			}
+		}
+	}
+}
+
+// What the functions make, an Encoder writes and a Decoder gives back.
+func TestMadeTokens(t *testing.T) {
+	stringInt := [2]gdwire.Elem{{Type: gdwire.TypeString}, {Type: gdwire.TypeInt}}
+	for _, c := range []struct {
+		tokens []gdwire.Token
+		hex    string
+		text   string
+	}{
+		{[]gdwire.Token{gdwire.Nil()}, "00000000", "Nil"},
+		{[]gdwire.Token{gdwire.Bool(true)}, "0100000001000000", "Bool true"},
+		{[]gdwire.Token{gdwire.Bool(false)}, "0100000000000000", "Bool false"},
+		{[]gdwire.Token{gdwire.Int32(-5)}, "02000000fbffffff", "Int32 -5"},
+		{[]gdwire.Token{gdwire.Int64(-5)}, "02000100fbffffffffffffff", "Int64 -5"},
+		{[]gdwire.Token{gdwire.Float32(0.5)}, "030000000000003f", "Float32 0.5"},
+		{[]gdwire.Token{gdwire.Float64(0.5)}, "03000100000000000000e03f", "Float64 0.5"},
+		{[]gdwire.Token{gdwire.String("hé")}, "040000000300000068c3a900", `StringChunk String "hé"`},
+		{[]gdwire.Token{gdwire.StringName("")}, "1500000000000000", `StringChunk StringName ""`},
+		{[]gdwire.Token{gdwire.ObjectID(1 << 63)}, "180001000000000000000080", "ObjectID -9223372036854775808"},
+		{[]gdwire.Token{gdwire.ArrayStart(0, gdwire.Elem{}), gdwire.End()}, "1c00000000000000", "ArrayStart 0"},
+		{
+			[]gdwire.Token{gdwire.ArrayStart(gdwire.Unknown, gdwire.Elem{Class: "Node"}), gdwire.Nil(), gdwire.End()},
+			"1c000200040000004e6f64650100000000000000", "ArrayStart 1 [Node]",
+		},
+		{
+			[]gdwire.Token{gdwire.DictStart(1, stringInt[0], stringInt[1]), gdwire.DictKey(), gdwire.String("a"), gdwire.Int32(1), gdwire.End()},
+			"1b000500040000000200000001000000040000000100000061000000" + "0200000001000000", "DictStart 1 [String, int]",
+		},
+		{
+			[]gdwire.Token{gdwire.DictStart(0, gdwire.Elem{}, gdwire.Elem{Script: "res://a.gd"}), gdwire.End()},
+			"1b000c000a0000007265733a2f2f612e6764000000000000", "DictStart 0 [Variant, res://a.gd]",
+		},
+	} {
+		var b bytes.Buffer
+		e := gdwire.NewEncoder(&b, nil)
+		for _, tok := range c.tokens {
+			require.NoError(t, e.WriteToken(tok), c.text)
+		}
+		require.NoError(t, e.Close(), c.text)
+		require.Equal(t, c.hex, hexOf(b.Bytes()), c.text)
+		d := gdwire.NewDecoder(&b, nil)
+		first, err := d.ReadToken()
+		require.NoError(t, err)
+		require.Equal(t, c.text, first.String())
+		require.Equal(t, c.tokens[0].Kind(), first.Kind())
+		require.Equal(t, c.tokens[0].Elem(), first.Elem())
+		require.Equal(t, c.tokens[0].KeyElem(), first.KeyElem())
+		require.Equal(t, c.tokens[0].Text(), first.Text())
+		require.Equal(t, c.tokens[0].ID(), first.ID())
+		require.Equal(t, c.tokens[0].Bool(), first.Bool())
+	}
+	require.Equal(t, int64(gdwire.Unknown), gdwire.ArrayStart(gdwire.Unknown, gdwire.Elem{}).Len())
+}
+
+// A declared type that Godot 4 does not have is refused, not written.
+func TestMadeTokensOfNoType(t *testing.T) {
+	e := gdwire.NewEncoder(new(bytes.Buffer), nil)
+	for _, typ := range []gdwire.Type{gdwire.TypeNil, gdwire.TypeImage, gdwire.TypeInputEvent, 99} {
+		require.ErrorIs(t, e.WriteToken(gdwire.ArrayStart(0, gdwire.Elem{Type: typ})), gdwire.ErrType)
+		require.ErrorIs(t, e.BeginTypedArray(0, gdwire.Elem{Type: typ}), gdwire.ErrType)
+		require.ErrorIs(t, e.WriteToken(gdwire.DictStart(0, gdwire.Elem{}, gdwire.Elem{Type: typ})), gdwire.ErrType)
+	}
+	require.ErrorIs(t, e.WriteToken(gdwire.ArrayStart(0, gdwire.Elem{Class: "\xff"})), gdwire.ErrUTF8)
+	require.ErrorIs(t, e.WriteToken(gdwire.Token{}), gdwire.ErrType)
+	require.NoError(t, e.Close())
+}
+
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct {
+		token gdwire.Token
+		i     int64
+		f     float64
+	}{
+		{gdwire.Int32(-7), -7, -7},
+		{gdwire.Int64(math.MaxInt64), math.MaxInt64, 1 << 63},
+		{gdwire.Float32(2.75), 2, 2.75},
+		{gdwire.Float64(-2.75), -2, -2.75},
+		{gdwire.Float64(1e300), math.MaxInt64, 1e300},
+		{gdwire.Float64(-1e300), math.MinInt64, -1e300},
+		{gdwire.Float64(1 << 63), math.MaxInt64, 1 << 63},
+		{gdwire.Float64(-1 << 63), math.MinInt64, -1 << 63},
+		{gdwire.String("7"), 0, 0},
+		{gdwire.Bool(true), 0, 0},
+	} {
+		assert.Equal(t, c.i, c.token.Int(), c.token.String())
+		assert.Equal(t, c.f, c.token.Float(), c.token.String())
+	}
+	nan := gdwire.Float64(math.NaN())
+	assert.Zero(t, nan.Int())
+	assert.True(t, math.IsNaN(nan.Float()))
+}
+
+// No method panics for being asked of the wrong kind: the sender chose it.
+func TestWrongKind(t *testing.T) {
+	for _, tok := range []gdwire.Token{{}, gdwire.Nil(), gdwire.End(), gdwire.String("x"), gdwire.Int32(1), gdwire.ArrayStart(3, gdwire.Elem{})} {
+		names, subnames, absolute := tok.Path()
+		format, mipmaps, width, height := tok.Image()
+		event, device := tok.Event()
+		assert.Zero(t, names+subnames, tok)
+		assert.Zero(t, format+mipmaps+width+height+event+device, tok)
+		assert.False(t, absolute || tok.Bool(), tok)
+		assert.Zero(t, tok.ID(), tok)
+		assert.Zero(t, tok.Components(), tok)
+		assert.Zero(t, tok.Real(0), tok)
+		assert.Empty(t, tok.AppendReals(nil), tok)
+		assert.Zero(t, tok.Vector2(), tok)
+		assert.Zero(t, tok.Vector3(), tok)
+		assert.Zero(t, tok.Vector4(), tok)
+		assert.Zero(t, tok.Elem(), tok)
+		assert.Zero(t, tok.KeyElem(), tok)
+		assert.Equal(t, tok.Kind() == gdwire.KindStringChunk, tok.Last(), tok)
+	}
+	assert.Zero(t, gdwire.Token{}.Len())
+	assert.Equal(t, "Kind(0)", gdwire.Token{}.Kind().String())
+	assert.Equal(t, "Type(0)", gdwire.Token{}.Type().String())
+	assert.Equal(t, "Kind(200)", gdwire.Kind(200).String())
+	assert.Equal(t, "Type(200)", gdwire.Type(200).String())
+}
+
+func hexOf(b []byte) string { return hex.EncodeToString(b) }
