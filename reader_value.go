@@ -171,7 +171,7 @@ func (d *Decoder) textChunk(typ Type, at int, left, total uint32) (Token, error)
 	}
 	b, pad, err := d.needPadded(typ, at+n, pad)
 	if err != nil {
-		return Token{}, err
+		return Token{}, d.cutText(typ, at, n, last, err)
 	}
 	text := b[at : at+n]
 	if !last {
@@ -179,7 +179,7 @@ func (d *Decoder) textChunk(typ Type, at int, left, total uint32) (Token, error)
 		text = text[:n]
 	}
 	if !d.options.AnyUTF8 && !validText(text) {
-		return Token{}, d.fail(at+invalidText(text), ErrUTF8)
+		return Token{}, d.badText(at, text)
 	}
 	if d.options.Strict {
 		if err := d.canonicalText(typ, at, text, last, b[at+n:at+n+pad], total); err != nil {
@@ -216,6 +216,40 @@ func (d *Decoder) textChunk(typ Type, at int, left, total uint32) (Token, error)
 	}
 	d.bulk.kind, d.bulk.left = KindStringChunk, n
 	return t, nil
+}
+
+// badText says what is wrong with text that is no UTF-8: whatever comes first in
+// it, as smaller chunks would find.
+func (d *Decoder) badText(at int, text []byte) error {
+	bad := invalidText(text)
+	if d.options.Strict {
+		if err := d.canonicalNUL(at, text[:bad]); err != nil {
+			return err
+		}
+	}
+	return d.fail(at+bad, ErrUTF8)
+}
+
+// cutText looks at the part that is there of n bytes of text in which the input
+// ends. Smaller chunks would have told what is wrong with it.
+func (d *Decoder) cutText(typ Type, at, n int, last bool, err error) error {
+	if d.err == nil || !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	text := d.buf[min(d.r+at, d.lim):min(d.r+at+n, d.lim)]
+	if len(text) == n && last && d.nul(typ) == 1 && text[n-1] == 0 {
+		text = text[:n-1]
+	}
+	text = text[:wholeRunes(text, len(text))]
+	if !d.options.AnyUTF8 && !validText(text) {
+		return d.badText(at, text)
+	}
+	if d.options.Strict {
+		if err := d.canonicalNUL(at, text); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // needPadded is need for n bytes and their padding, which may be missing at the
@@ -389,7 +423,7 @@ func (d *Decoder) name(at int) (n, end int, err error) {
 	}
 	text := b[from : from+n]
 	if !d.options.AnyUTF8 && !validText(text) {
-		return 0, 0, d.fail(from+invalidText(text), ErrUTF8)
+		return 0, 0, d.badText(from, text)
 	}
 	if d.options.Strict {
 		err = d.canonicalText(TypeString, from, text, true, b[from+n:end], size)

@@ -81,19 +81,30 @@ func (d *Decoder) canonicalNumber(typ Type, form *form, b []byte) error {
 // canonicalText refuses a NUL in text, at bytes behind pos, but for the one that
 // engines write behind packed strings, and asks for zeros as padding.
 func (d *Decoder) canonicalText(typ Type, at int, text []byte, last bool, pad []byte, total uint32) error {
+	ended := true
 	if last && d.nul(typ) == 1 {
-		if total == 0 || text[len(text)-1] != 0 {
-			return d.strict(at, "packed string without a NUL")
+		if ended = total > 0 && text[len(text)-1] == 0; ended {
+			text = text[:len(text)-1]
 		}
-		text = text[:len(text)-1]
 	}
-	if i := bytes.IndexByte(text, 0); i >= 0 {
-		return d.strict(at+i, "NUL in a string")
+	if err := d.canonicalNUL(at, text); err != nil {
+		return err
+	}
+	if !ended {
+		return d.strict(at+len(text), "packed string without a NUL")
 	}
 	if typ == TypeNodePath && d.options.Format.engine {
 		return nil // all engines but the newest leave memory content there
 	}
 	return d.canonicalPadding(at+len(text), pad)
+}
+
+// canonicalNUL refuses a NUL in text.
+func (d *Decoder) canonicalNUL(at int, text []byte) error {
+	if i := bytes.IndexByte(text, 0); i >= 0 {
+		return d.strict(at+i, "NUL in a string")
+	}
+	return nil
 }
 
 // canonicalPadding asks for zeros where engines write them.
