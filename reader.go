@@ -240,7 +240,7 @@ func (d *Decoder) next() (Token, error) {
 	case wantText:
 		return d.textChunk(d.top.typ, 0, d.top.left, d.top.count)
 	case wantChunk:
-		return d.chunk(math.MaxUint32)
+		return d.chunk(math.MaxInt)
 	}
 	return Token{}, ErrReleased
 }
