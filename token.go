@@ -605,7 +605,8 @@ func typed(elems ...Elem) string {
 		if e == (Elem{}) {
 			s += "Variant"
 		} else {
-			s += e.String()
+			name := strconv.Quote(e.String()) // a class's name is the sender's choice
+			s += name[1 : len(name)-1]
 			found = true
 		}
 	}

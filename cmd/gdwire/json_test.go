@@ -90,12 +90,12 @@ func TestJSON(t *testing.T) {
 {"type":"PackedVector4Array","args":[]}
 `},
 		{name: "objects", args: "json -objects",
-			in: wire(0x10018, uint64(5), 0x10018, int64(-5), 0x10018, uint64(0), 24, "",
+			in: wire(0x10018, uint64(5), 0x10018, int64(-5), 0x10018, uint64(0), 28, 1, 24, "",
 				24, "Resource", 2, "name", 4, "x", "next", 28, 1, 24, "", 28, 2, 24, "", 24, ""),
 			out: `{"type":"ObjectID","id":"5"}
 {"type":"ObjectID","id":"-5"}
 null
-null
+[null]
 {"type":"Resource","props":["name","s:x","next",[null]]}
 [null,null]
 `},

@@ -1,4 +1,10 @@
-// Command gdwire shows, checks and rewrites values of Godot's Variant format.
+// Command gdwire shows, checks and rewrites values of Godot's Variant format, from
+// a file or standard input:
+//
+//	gdwire tokens|json|check|recode [flags] [FILE]
+//
+// Its status is 0 if all is good, 1 if some input is bad or a file cannot be
+// opened, read or written, 2 if the command line cannot be understood.
 package main
 
 import (
@@ -41,7 +47,7 @@ var errBad = errors.New("bad input")
 // A usageError is a command line that cannot be understood.
 type usageError struct {
 	error
-	usage string // what would be
+	print func(io.Writer) error // what could be
 }
 
 // run is the command: it returns the exit status.
@@ -57,7 +63,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return statusGood
 	case errors.As(err, &usage):
 		s.report(err)
-		fmt.Fprint(s.errs, usage.usage)
+		_ = usage.print(s.errs) // nobody is left to tell
 		return statusUsage
 	case err != errBad && !errors.Is(err, syscall.EPIPE): // whoever closed the pipe has had enough
 		s.report(err)
@@ -68,19 +74,18 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // start runs the subcommand that args name.
 func start(args []string, s *screen) error {
 	if len(args) == 0 {
-		return usageError{errors.New("which command?"), usage()}
+		return usageError{errors.New("which command?"), printUsage}
 	}
 	name, args := args[0], args[1:]
 	if helps[name] {
-		_, err := io.WriteString(s.out, usage())
-		return err
+		return printUsage(s.out)
 	}
 	for _, c := range commands {
 		if c.name == name {
 			return c.start(args, s)
 		}
 	}
-	return usageError{fmt.Errorf("no command %q", name), usage()}
+	return usageError{fmt.Errorf("no command %q", name), printUsage}
 }
 
 var helps = map[string]bool{"help": true, "-h": true, "-help": true, "--help": true}
@@ -96,46 +101,45 @@ func (c *command) start(args []string, s *screen) error {
 	}
 	err := fs.Parse(args)
 	if err == flag.ErrHelp {
-		return c.help(s.out, fs)
+		return c.printHelp(s.out, fs)
 	}
 	if err == nil && fs.NArg() > 1 {
 		err = fmt.Errorf("flags come first, then one operand, and not %s", strings.Join(fs.Args(), " "))
 	}
 	if err != nil {
-		return usageError{err, c.usage() + "gdwire " + c.name + " -h lists the flags.\n"}
+		return usageError{err, c.printUsage}
 	}
 	o.operand = fs.Arg(0)
 	return c.run(s, o)
 }
 
-// usage describes the command.
-func usage() string {
-	b := new(strings.Builder)
-	b.WriteString("Usage: gdwire COMMAND [flags] [FILE]\n\n")
-	w := newTable(b)
-	for _, c := range commands {
-		fmt.Fprintf(w, "  %s\t%s\n", c.name, c.summary)
-	}
-	w.Flush()
-	b.WriteString("\nNo FILE, or -, is standard input. gdwire COMMAND -h lists the flags.\n")
-	return b.String()
-}
-
-func (c *command) usage() string {
-	return fmt.Sprintf("Usage: gdwire %s [flags] %s\n", c.name, c.operand)
-}
-
-// help describes the subcommand.
-func (c *command) help(w io.Writer, fs *flag.FlagSet) error {
-	fmt.Fprintf(w, "%s\n%s\n\n", c.usage(), c.summary)
+// printUsage describes the command.
+func printUsage(w io.Writer) error {
 	t := newTable(w)
+	fmt.Fprintf(t, "Usage: gdwire COMMAND [flags] [FILE]\n\n")
+	for _, c := range commands {
+		fmt.Fprintf(t, "  %s\t%s\n", c.name, c.summary)
+	}
+	fmt.Fprintf(t, "\nNo FILE, or -, is standard input. gdwire COMMAND -h lists the flags.\n")
+	return t.Flush()
+}
+
+// printUsage describes the subcommand in short.
+func (c *command) printUsage(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "Usage: gdwire %s [flags] %s\ngdwire %[1]s -h lists the flags.\n", c.name, c.operand)
+	return err
+}
+
+// printHelp describes the subcommand with its flags.
+func (c *command) printHelp(w io.Writer, fs *flag.FlagSet) error {
+	t := newTable(w)
+	fmt.Fprintf(t, "Usage: gdwire %s [flags] %s\n\n%s\n\n", c.name, c.operand, c.summary)
 	fs.VisitAll(func(f *flag.Flag) {
 		value, text := flag.UnquoteUsage(f)
 		fmt.Fprintf(t, "  -%s %s\t%s\n", f.Name, value, text)
 	})
-	t.Flush()
-	_, err := fmt.Fprintln(w, "\nIn place of N, 0 is the default, -1 no limit.")
-	return err
+	fmt.Fprintln(t, "\nIn place of N, 0 is the default, -1 no limit.")
+	return t.Flush()
 }
 
 // newTable aligns what stands behind tabs.

@@ -248,7 +248,8 @@ func (*failingReader) Read([]byte) (int, error) { return 0, errors.New("cable cu
 
 // TestPlain: without a terminal there are no escapes, whatever is in the input.
 func TestPlain(t *testing.T) {
-	in := framed(wire(4, "\x1b[31mred\x07"), wire(27, 1, 4, "\x1b]0;title\x07", 99), wire(2, 7), wire(28, 1))
+	in := framed(wire(4, "\x1b[31mred\x07"), wire(27, 1, 4, "\x1b]0;title\x07", 99), wire(2, 7), wire(28, 1),
+		wire(0x2001c, "\x1b[2J\n", 0), wire(26, "\x1b", uint64(0)), wire(0x6001b, "\x07", 2, 0), wire(22, 0x80000001, 0, 0, "\x1b"))
 	for _, command := range []string{"tokens", "json", "check", "check -json"} {
 		t.Run(command, func(t *testing.T) {
 			r := runWith(in, append(strings.Fields(command), "-frame", "u32")...)
@@ -281,5 +282,42 @@ func TestLive(t *testing.T) {
 			go io.Copy(io.Discard, shown)
 			require.Zero(t, <-done)
 		})
+	}
+}
+
+// TestVerdicts: all views agree on what is good, and show a line for each packet.
+func TestVerdicts(t *testing.T) {
+	for _, folder := range []string{"godot3.2.3", "godot4.3", "godot4.7-dev"} {
+		var packets [][]byte
+		text, err := os.ReadFile(testdata(folder, "verdicts.jsonl"))
+		require.NoError(t, err)
+		for line := range bytes.Lines(text) {
+			var v vector
+			require.NoError(t, json.Unmarshal(line, &v))
+			packets = append(packets, v.bytes(t))
+		}
+		for _, flags := range []string{"", "-strict", "-objects", "-any-utf8"} {
+			view := func(command string) []string {
+				args := strings.Fields(command + " -frame u32 -format " + engines[folder] + " " + flags)
+				r := runWith(framed(packets...), args...)
+				require.Equal(t, statusBad, r.status)
+				return strings.SplitAfter(strings.TrimSuffix(r.out, "\n"), "\n")
+			}
+			checked, shown := view("check -json"), view("json")
+			require.Len(t, checked, len(packets))
+			require.Len(t, shown, len(packets))
+			tokens := strings.Join(view("tokens"), "")
+			require.Equal(t, len(packets), strings.Count(tokens, "packet "))
+			good := 0
+			for i, line := range checked {
+				var v struct{ OK bool }
+				require.NoError(t, json.Unmarshal([]byte(line), &v))
+				if v.OK {
+					good++
+					require.True(t, json.Valid([]byte(shown[i])), shown[i])
+				}
+			}
+			require.Greater(t, good, 50)
+		}
 	}
 }

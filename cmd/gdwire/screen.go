@@ -103,6 +103,6 @@ func (s *screen) progress(r io.Reader, size int64) io.Reader {
 // clear takes the progress bar away.
 func (s *screen) clear() {
 	if s.bar != nil {
-		s.bar.Clear()
+		_ = s.bar.Clear()
 	}
 }

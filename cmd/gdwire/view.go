@@ -22,7 +22,7 @@ func show(newView func(*screen, *options) view) func(*screen, *options) error {
 		if err != nil {
 			return err
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }()
 		var r io.Reader = f
 		if quiet := v.end != nil; quiet || !s.terminal {
 			r = s.progress(f, size)
