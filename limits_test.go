@@ -1,0 +1,486 @@
+package gdwire
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// limitsOf makes Limits of which one field is n and the others are none.
+func limitsOf(name string, n int64) Limits {
+	l := Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
+	switch name {
+	case "Depth":
+		l.Depth = int(n)
+	case "Elements":
+		l.Elements = n
+	case "Values":
+		l.Values = n
+	case "StringBytes":
+		l.StringBytes = n
+	case "NameBytes":
+		l.NameBytes = n
+	case "PackedBytes":
+		l.PackedBytes = n
+	case "Bytes":
+		l.Bytes = n
+	}
+	return l
+}
+
+// eachReader resets d to every kind of input.
+func eachReader(d *Decoder, b []byte, f func(name string)) {
+	d.Reset(plain(b))
+	f("Reset")
+	d.ResetN(plain(b), int64(len(b)))
+	f("ResetN")
+	d.ResetBytes(b)
+	f("ResetBytes")
+}
+
+func readAll(d *Decoder) error {
+	for {
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+	}
+}
+
+func TestLimitsAtTheirExactValue(t *testing.T) {
+	nil3 := wire(idNil, idNil, idNil)
+	for _, c := range []struct {
+		limit  string
+		what   string
+		packet []byte
+		value  int64 // that lets the packet pass
+		offset int   // of the error if it is one less
+		path   string
+	}{
+		{"Depth", "arrays", wire(idArray, 1, idArray, 1, idNil), 2, 16, "$[0][0]"},
+		{"Depth", "an empty array in arrays", wire(idArray, 1, idArray, 1, idArray, 0), 2, 16, "$[0][0]"},
+		{"Depth", "keys", wire(idDict, 1, idDict, 1, idNil, idNil, idNil), 2, 16, "$.key(0).key(0)"},
+		{"Depth", "values", wire(idDict, 1, str("a"), idDict, 1, idNil, idNil), 2, 28, `$["a"].key(0)`},
+		{"Depth", "properties", wire(idObject, "X", 1, "a", idArray, 1, idNil), 2, 32, `$["a"][0]`},
+
+		{"Elements", "elements", wire(idArray, 3, nil3), 3, 4, "$"},
+		{"Elements", "elements of a typed array", wire(idArray|typedBy*2, "Node", 3, nil3), 3, 12, "$"},
+		{"Elements", "pairs", wire(idDict, 3, nil3, nil3), 3, 4, "$"},
+		{"Elements", "properties", wire(idObject, "X", 3, "a", idNil, "b", idNil, "c", idNil), 3, 12, "$"},
+		{"Elements", "names and sub-names", wire(idPath, 2|newPathBit, 1, 0, "a", "b", "c"), 3, 4, "$"},
+		{"Elements", "a property's sub-name", wire(idPath, 1|newPathBit, 1, pathProperty, "a", "b", "c"), 3, 4, "$"},
+		{"Elements", "packed strings", wire(idStrings, 3, "a\x00", "b\x00", "c\x00"), 3, 4, "$"},
+
+		{"Values", "elements", wire(idArray, 3, nil3), 4, 4, "$"},
+		{"Values", "pairs", wire(idDict, 2, nil3, idNil), 5, 4, "$"},
+		{"Values", "properties", wire(idObject, "X", 2, "a", idNil, "b", idNil), 5, 12, "$"},
+		{"Values", "names", wire(idPath, 2|newPathBit, 1, 0, "a", "b", "c"), 4, 4, "$"},
+		{"Values", "packed strings", wire(idStrings, 3, "a\x00", "b\x00", "c\x00"), 4, 4, "$"},
+		{"Values", "a chain", wire(idArray, 2, idArray, 2, idNil, idNil, idDict, 1, idNil, idStrings, 1, "\x00"), 8, 40, "$[1].value(0)"},
+
+		{"StringBytes", "a String", str("abcde"), 5, 4, "$"},
+		{"StringBytes", "a StringName", wire(idName, "abcde"), 5, 4, "$"},
+		{"StringBytes", "a key", wire(idDict, 1, str("abcde"), idNil), 5, 12, "$.key(0)"},
+		{"StringBytes", "a name", wire(idPath, 1|newPathBit, 0, 0, "abcde"), 5, 16, "$[0]"},
+		{"StringBytes", "a packed string without its NUL", wire(idStrings, 1, "abcde\x00"), 5, 8, "$[0]"},
+
+		{"NameBytes", "a class", wire(idObject, "Node3D", 0), 6, 4, "$"},
+		{"NameBytes", "a property", wire(idObject, "A", 1, "position", idNil), 8, 16, "$.key(0)"},
+		{"NameBytes", "a signal", wire(idSignal, "pressed", uint64(1)), 7, 4, "$"},
+		{"NameBytes", "a declared class", wire(idArray|typedBy*2, "Node3D", 0), 6, 4, "$"},
+		{"NameBytes", "a script of keys", wire(idDict|typedBy*3, "res://a", 0), 7, 4, "$"},
+		{"NameBytes", "a class of values", wire(idDict|valuesBy*2|typedBy, 4, "Node3D", 0), 6, 8, "$"},
+
+		{"PackedBytes", "bytes", wire(idBytes, 5, []byte("abcde\x00\x00\x00")), 5, 4, "$"},
+		{"PackedBytes", "ints", wire(idInts, 2, reals(2)), 8, 4, "$"},
+		{"PackedBytes", "doubles", wire(idDoubles, 2, 0.1, 0.2), 16, 4, "$"},
+		{"PackedBytes", "vectors", wire(idVectors3, 2, reals(6)), 24, 4, "$"},
+		{"PackedBytes", "wide vectors", wire(idVectors2|bit16, 1, 0.1, 0.2), 16, 4, "$"},
+	} {
+		t.Run(c.limit+" of "+c.what, func(t *testing.T) {
+			for _, n := range []int64{c.value, c.value + 1, -1} {
+				d := NewDecoder(nil, &DecoderOptions{AllowObjects: true, Limits: limitsOf(c.limit, n)})
+				eachReader(d, c.packet, func(name string) { require.Equal(t, io.EOF, readAll(d), name) })
+				eachReader(d, c.packet, func(name string) { require.NoError(t, d.SkipValue(), name) })
+				d.Release()
+			}
+			d := NewDecoder(nil, &DecoderOptions{AllowObjects: true, Limits: limitsOf(c.limit, c.value-1)})
+			defer d.Release()
+			for name, read := range map[string]func(d *Decoder) error{"ReadToken": readAll, "SkipValue": (*Decoder).SkipValue} {
+				eachReader(d, c.packet, func(reset string) {
+					err := read(d)
+					requireError(t, err, c.offset, c.path, ErrLimit)
+					var l *LimitError
+					require.ErrorAs(t, err, &l)
+					require.Equal(t, LimitError{c.limit, c.value, c.value - 1}, *l, "%s, %s", name, reset)
+				})
+			}
+			// It is asked before the bytes it is about are there.
+			head := c.offset + 4
+			if c.packet[0] == idPath && c.offset == 4 {
+				head = 16 // two counts and flags, taken together
+			}
+			d.Reset(plain(c.packet[:head]))
+			requireError(t, readAll(d), c.offset, c.path, ErrLimit)
+		})
+	}
+}
+
+func TestLimitsOfGodot2(t *testing.T) {
+	for _, c := range []struct {
+		limit  string
+		packet []byte
+		value  int64
+		offset int
+	}{
+		{"StringBytes", wire(16, "root/node:property"), 18, 4},
+		{"Elements", wire(21, 2|sharedBit, 0, 0), 2, 4},
+		{"Values", wire(21, 2|sharedBit, 0, 0), 3, 4},
+		{"Values", wire(16, "root/node:property"), 2, 4},
+		{"PackedBytes", wire(15, 0, 0, 1, 1, 3, []byte("abc\x00")), 3, 20},
+		{"NameBytes", wire(19, 1, 0, eventHead+8, uint64(1)), 8, 12},
+	} {
+		d := NewDecoder(nil, &DecoderOptions{Format: Godot2, Limits: limitsOf(c.limit, c.value)})
+		d.Reset(plain(c.packet))
+		require.Equal(t, io.EOF, readAll(d), c.limit)
+		d = NewDecoder(plain(c.packet), &DecoderOptions{Format: Godot2, Limits: limitsOf(c.limit, c.value-1)})
+		path := "$"
+		if c.limit == "StringBytes" {
+			path = "$[0]"
+		}
+		err := readAll(d)
+		requireError(t, err, c.offset, path, ErrLimit)
+		var l *LimitError
+		require.ErrorAs(t, err, &l)
+		require.Equal(t, LimitError{c.limit, c.value, c.value - 1}, *l)
+	}
+}
+
+// Bytes counts every top-level value for itself, padding included, and is found
+// to be too little at a count if that says so.
+func TestLimitOfBytes(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		d := NewDecoder(nil, s.options(minWindow))
+		defer d.Release()
+		d.ResetBytes(s.packet)
+		for start := int64(0); start < int64(len(s.packet)); start = d.InputOffset() {
+			require.NoError(t, d.SkipValue())
+			value := s.packet[start:d.InputOffset()]
+			size := int64(len(value))
+			for _, window := range []int{minWindow, 0} {
+				o := s.options(window)
+				o.Limits.Bytes = size
+				limited := NewDecoder(nil, o)
+				eachReader(limited, append(bytes.Clone(value), value...), func(name string) {
+					require.NoError(t, limited.SkipValue(), name)
+					require.NoError(t, limited.SkipValue(), name)
+					require.Equal(t, io.EOF, limited.SkipValue(), name)
+				})
+				limited.Release()
+
+				for less := int64(1); less < size; less++ {
+					o.Limits.Bytes = size - less
+					limited := NewDecoder(nil, o)
+					limited.Reset(plain(append(bytes.Clone(value), value...)))
+					err := readAll(limited)
+					var l *LimitError
+					require.ErrorAs(t, err, &l)
+					require.Equal(t, "Bytes", l.Name)
+					require.Equal(t, size-less, l.Max)
+					require.Greater(t, l.Got, l.Max)
+					require.LessOrEqual(t, l.Got, size)
+					var e *Error
+					require.ErrorAs(t, err, &e)
+					require.Less(t, e.Offset, size)
+					limited.Release()
+				}
+			}
+		}
+	})
+}
+
+// A bulk read stops where the value has to end, too.
+func TestLimitOfBytesInBulkReads(t *testing.T) {
+	packet := wire(idFloats, 100, reals(100))
+	for _, n := range []int64{int64(len(packet)), int64(len(packet)) - 1} {
+		d := NewDecoder(plain(append(bytes.Clone(packet), packet...)), &DecoderOptions{WindowSize: 16, Limits: Limits{Bytes: n}})
+		for range 2 {
+			_, err := d.ReadToken()
+			if n < int64(len(packet)) {
+				requireError(t, err, 4, "$", ErrLimit)
+				break
+			}
+			require.NoError(t, err)
+			all, err := AppendPacked(d, []float32(nil))
+			require.NoError(t, err)
+			require.Len(t, all, 100)
+		}
+		d.Release()
+	}
+}
+
+func TestDefaultLimits(t *testing.T) {
+	want := map[limit]int64{
+		limitDepth: 1024, limitElements: 1 << 20, limitValues: 1 << 24, limitString: 16 << 20,
+		limitName: 1 << 10, limitPacked: 256 << 20, limitBytes: math.MaxInt64,
+	}
+	var none Limits
+	for l, n := range want {
+		require.Equal(t, n, none.bounds()[l], limitTable[l].name)
+	}
+	// As they show at the wire, without a byte of what is counted.
+	for _, c := range []struct {
+		name string
+		head []byte
+		max  int64
+	}{
+		{"Elements", wire(idArray), 1 << 20},
+		{"Elements", wire(idDict), 1 << 20},
+		{"Elements", wire(idStrings), 1 << 20},
+		{"StringBytes", wire(idString), 16 << 20},
+		{"NameBytes", wire(idSignal), 1 << 10},
+		{"PackedBytes", wire(idBytes), 256 << 20},
+	} {
+		d := NewDecoder(plain(append(c.head, wire(int(c.max))...)), nil)
+		require.NotErrorIs(t, readAll(d), ErrLimit, c.name)
+		d.Reset(plain(append(c.head, wire(int(c.max+1))...)))
+		err := readAll(d)
+		requireError(t, err, 4, "$", ErrLimit)
+		var l *LimitError
+		require.ErrorAs(t, err, &l)
+		require.Equal(t, LimitError{c.name, c.max + 1, c.max}, *l)
+	}
+	// No limit on names is one of 1 GiB.
+	d := NewDecoder(plain(wire(idSignal, 1<<30+1)), &DecoderOptions{Limits: limitsOf("", 0)})
+	var l *LimitError
+	require.ErrorAs(t, readAll(d), &l)
+	require.Equal(t, LimitError{"NameBytes", 1<<30 + 1, 1 << 30}, *l)
+}
+
+// nested returns n arrays around a nil.
+func nested(n int) []byte {
+	return append(bytes.Repeat(wire(idArray, 1), n), wire(idNil)...)
+}
+
+func TestDepthAsInEngines(t *testing.T) {
+	d := NewDecoder(plain(nested(1024)), nil)
+	defer d.Release()
+	require.Equal(t, io.EOF, readAll(d))
+	d.Reset(plain(append(bytes.Repeat(wire(idArray, 1), 1024), wire(idArray, 0)...)))
+	require.Equal(t, io.EOF, readAll(d))
+	d.Reset(plain(nested(1025)))
+	err := readAll(d)
+	require.ErrorIs(t, err, ErrLimit)
+	require.ErrorContains(t, err, "value inside 1025 containers exceeds limit Depth (1024)")
+	require.ErrorContains(t, err, fmt.Sprintf("offset %d, $[0]", 8*1025))
+	// Strings, paths and packed arrays are no level.
+	d = NewDecoder(plain(wire(idArray, 2, idPath, 1|newPathBit, 0, 0, longText, idStrings, 1, longText+"\x00")),
+		&DecoderOptions{WindowSize: 16, Limits: Limits{Depth: 1}})
+	require.Equal(t, io.EOF, readAll(d))
+}
+
+func TestDeepNestingNeedsLittleMemory(t *testing.T) {
+	const depth = 100_000
+	packet := nested(depth)
+	for name, read := range map[string]func(d *Decoder) error{
+		"ReadToken": readAll,
+		"SkipValue": (*Decoder).SkipValue,
+		"CopyValue": copyToNowhere,
+		"WriteRaw": func(d *Decoder) error {
+			e := NewEncoder(io.Discard, &EncoderOptions{Depth: -1})
+			defer e.Release()
+			return e.WriteRaw(packet)
+		},
+	} {
+		d := NewDecoder(plain(packet), &DecoderOptions{Limits: Limits{Depth: -1}})
+		got := allocated(func() {
+			if err := read(d); err != io.EOF {
+				require.NoError(t, err, name)
+			}
+		})
+		require.Less(t, got, uint64(32*len(packet)), name)
+		require.LessOrEqual(t, cap(d.stack)*32, 8*len(packet), name)
+		d.Release()
+	}
+}
+
+func copyToNowhere(d *Decoder) error {
+	e := NewEncoder(io.Discard, &EncoderOptions{Format: d.options.Format, Depth: -1})
+	defer e.Release()
+	return CopyValue(e, d)
+}
+
+// counted are the heads of everything that has a count or length, up to it.
+var counted = []struct {
+	name   string
+	format *Format
+	head   []byte
+}{
+	{"String", Godot4, wire(idString)},
+	{"StringName", Godot4, wire(idName)},
+	{"Array", Godot4, wire(idArray)},
+	{"typed Array", Godot4, wire(idArray|typedBy*2, "Node")},
+	{"class of an Array", Godot4, wire(idArray | typedBy*2)},
+	{"Dictionary", Godot4, wire(idDict)},
+	{"script of values", Godot4, wire(idDict | valuesBy*3)},
+	{"class", Godot4, wire(idObject)},
+	{"Object", Godot4, wire(idObject, "Node")},
+	{"property", Godot4, wire(idObject, "Node", 1)},
+	{"Signal", Godot4, wire(idSignal)},
+	{"NodePath", Godot4, wire(idPath)},
+	{"sub-names", Godot4, wire(idPath, newPathBit)},
+	{"name", Godot4, wire(idPath, 1|newPathBit, 0, 0)},
+	{"PackedByteArray", Godot4, wire(idBytes)},
+	{"PackedInt32Array", Godot4, wire(idInts)},
+	{"PackedInt64Array", Godot4, wire(idLongs)},
+	{"PackedFloat32Array", Godot4, wire(idFloats)},
+	{"PackedFloat64Array", Godot4, wire(idDoubles)},
+	{"PackedStringArray", Godot4, wire(idStrings)},
+	{"packed string", Godot4, wire(idStrings, 1)},
+	{"PackedVector2Array", Godot4, wire(idVectors2)},
+	{"PackedVector3Array", Godot4, wire(idVectors3 | bit16)},
+	{"PackedColorArray", Godot4, wire(idColors)},
+	{"PackedVector4Array", Godot4, wire(idVectors4 | bit16)},
+	{"Image", Godot2, wire(15, 0, 0, 1, 1)},
+	{"InputEvent", Godot2, wire(19, 1, 0)},
+	{"path of one string", Godot2, wire(16)},
+}
+
+// Whatever a count says, memory is for bytes that have come.
+func TestHostileCountsAllocateNothing(t *testing.T) {
+	noLimits := limitsOf("", 0)
+	e := NewEncoder(io.Discard, nil)
+	defer e.Release()
+	reads := map[string]func(d *Decoder) error{
+		"ReadToken": readAll,
+		"SkipValue": (*Decoder).SkipValue,
+		"CopyValue": func(d *Decoder) error {
+			e.options.Format = d.options.Format
+			e.Reset(io.Discard)
+			return CopyValue(e, d)
+		},
+		"bulk reads": func(d *Decoder) error {
+			for {
+				tok, err := d.ReadToken()
+				if err != nil {
+					return err
+				}
+				switch tok.Kind() {
+				case KindStringChunk, KindNodePathStart:
+					_, err = d.AppendString(nil)
+				case KindImageStart:
+					_, err = io.ReadAll(d.Payload())
+				case KindPackedStart:
+					switch tok.Type() {
+					case TypePackedByteArray:
+						_, err = AppendPacked[byte](d, nil)
+					case TypePackedFloat64Array:
+						_, err = AppendPacked[float64](d, nil)
+					case TypePackedVector4Array:
+						_, err = AppendPacked[[4]float32](d, nil)
+					}
+				}
+				if err != nil {
+					return err
+				}
+			}
+		},
+	}
+	for _, c := range counted {
+		t.Run(c.name, func(t *testing.T) {
+			for name, read := range reads {
+				for _, count := range []int{math.MaxInt32, math.MaxUint32 & math.MaxInt, 1 << 30, 1 << 24} {
+					for extra := 8; extra <= 16; extra += 4 {
+						packet := append(append(bytes.Clone(c.head), wire(count)...), make([]byte, extra)...)
+						require.Less(t, allocated(func() {
+							d := NewDecoder(nil, &DecoderOptions{Format: c.format, AllowObjects: true, Limits: noLimits})
+							eachReader(d, packet, func(string) {
+								if err := read(d); err == nil && name == "ReadToken" {
+									t.Errorf("%s of %d in %d bytes: nothing wrong", name, count, len(packet))
+								}
+							})
+							d.Release()
+						}), uint64(maxMemory))
+					}
+				}
+			}
+		})
+	}
+}
+
+// Where the length is known, a count that cannot be true in it is the error, and
+// nothing of what it counts is waited for. Limits are asked first.
+func TestCountsThatCannotFit(t *testing.T) {
+	for _, c := range counted {
+		t.Run(c.name, func(t *testing.T) {
+			const count = 1 << 16
+			packet := append(append(bytes.Clone(c.head), wire(count)...), make([]byte, 16)...)
+			switch c.name {
+			case "NodePath":
+				packet = append(wire(idPath, count|newPathBit), make([]byte, 16)...)
+			case "path of one string": // its length is a token of its own
+			}
+			at := len(c.head)
+			if c.name == "sub-names" {
+				at = 4
+			}
+			d := NewDecoder(nil, &DecoderOptions{Format: c.format, AllowObjects: true, Limits: limitsOf("", 0)})
+			defer d.Release()
+			for name, reset := range map[string]func(){
+				"ResetN":     func() { d.ResetN(plain(packet), int64(len(packet))) },
+				"ResetBytes": func() { d.ResetBytes(packet) },
+			} {
+				reset()
+				var e *Error
+				require.ErrorAs(t, readAll(d), &e, name)
+				require.Equal(t, io.ErrUnexpectedEOF, e.Err, name)
+				require.EqualValues(t, at, e.Offset, name)
+			}
+			d = NewDecoder(nil, &DecoderOptions{Format: c.format, AllowObjects: true,
+				Limits: Limits{Elements: 9, StringBytes: 9, NameBytes: 9, PackedBytes: 9}})
+			d.ResetBytes(packet)
+			err := readAll(d)
+			var e *Error
+			require.ErrorAs(t, err, &e)
+			require.ErrorIs(t, err, ErrLimit)
+			require.EqualValues(t, at, e.Offset)
+		})
+	}
+}
+
+func TestObjectsAreRefusedByDefault(t *testing.T) {
+	packet := wire(idArray, 1, idObject, "Node", 1, "script", idNil)
+	for _, c := range []struct {
+		format  *Format
+		packet  []byte
+		refused bool
+	}{
+		{Godot4, packet, true},
+		{Godot3, wire(19, 1, 17, "Node", 1, "script", 0), true},
+		{Manual4, wire(19, 1, 17, "Node", 1, "script", 0), true},
+		{Manual4, wire(19, 1, 17, ""), false}, // null
+		{Godot4, wire(idArray, 1, idObject, ""), true},
+		{Godot4, wire(idArray, 1, idObject|bit16, uint64(7)), false},
+	} {
+		for name, read := range map[string]func(d *Decoder) error{
+			"ReadToken": readAll,
+			"SkipValue": (*Decoder).SkipValue,
+			"CopyValue": copyToNowhere,
+		} {
+			d := NewDecoder(plain(c.packet), &DecoderOptions{Format: c.format})
+			err := read(d)
+			if c.refused {
+				requireError(t, err, 8, "$[0]", ErrObject)
+			} else if err != io.EOF {
+				require.NoError(t, err, "%s, %v, %x", name, c.format, c.packet)
+			}
+			d.Release()
+		}
+	}
+	// It is refused by its header, before a byte of it has come.
+	d := NewDecoder(plain(packet[:12]), nil)
+	requireError(t, readAll(d), 8, "$[0]", ErrObject)
+}
