@@ -428,7 +428,7 @@ func FuzzEncode(f *testing.F) {
 			"\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f",
 			"\x10\x02\x00\x02\x02\x11\x01\x06\x01\x00", "\x10\xff\x06\x03\x06\x04\x16", "\x12\x05\x02\x13\x00\x13\x01\x00",
 			"\x14\xff\x05\x00\x17\x01\x17\x03\x16", "\x15\x03\x02\x17\x05\x16", "\x15\xff\x01\x18\x02\x18\x03\x16",
-			"\x19\x02\x01\x06\x01\x06\x02\x06\x03\x16", "\x11\x02\x02\x04\x06\x01\x02\x01\x1d\x06\x02\x02\x02\x16",
+			"\x19\x02\x01\x06\x01\x06\x02\x06\x03\x16", "\x19\x01\x00\x01\x14\x00\x02\x1d\x03\x16", "\x11\x02\x02\x04\x06\x01\x02\x01\x1d\x06\x02\x02\x02\x16",
 		} {
 			f.Add([]byte(p), uint64(format))
 			f.Add([]byte(p), uint64(format)|uint64(seedDouble))
@@ -531,7 +531,7 @@ func (c *script) inside() string {
 
 var (
 	scriptInts   = []int64{0, 1, -1, math.MaxInt32, math.MinInt32, math.MaxInt32 + 1, math.MinInt64, 5}
-	scriptFloats = []float64{0, 1.5, 0.1, math.Inf(1), 1e300, -0.0, math.NaN(), math.SmallestNonzeroFloat32}
+	scriptFloats = []float64{0, 1.5, 0.1, math.Inf(1), 1e300, math.Copysign(0, -1), math.NaN(), math.SmallestNonzeroFloat32}
 	scriptTexts  = []string{"", "a", "text", "é", "\U0001F600", "\xff", "a longer text than the window has", "nul\x00nul"}
 	scriptElems  = []gdwire.Elem{{}, {Type: gdwire.TypeInt}, {Type: gdwire.TypeString}, {Class: "Node"}, {Script: "res://a.gd"}, {Type: gdwire.TypeNil}, {Class: "\xff"}, {Type: gdwire.TypeObject}}
 	scriptPaths  = []struct {
@@ -689,7 +689,13 @@ func (c *script) call(t *testing.T) {
 	case 29:
 		v := pick(c, scriptTexts)
 		typ := c.textType(gdwire.TypeString)
-		c.took(e.WriteToken(gdwire.String(v)), "%v %q", typ, v)
+		err := e.WriteToken(gdwire.String(v))
+		if c.inside() != "text" {
+			c.took(err, "%v %q", typ, v)
+		} else if err == nil { // it was the last chunk
+			c.data = append(c.data, v...)
+			c.ended(nil)
+		}
 	case 30:
 		c.writeRaw(t)
 	}
