@@ -145,7 +145,7 @@ func TestVerdictLines(t *testing.T) {
 }
 
 func TestSummary(t *testing.T) {
-	in := framed(wire(27, 2, 4, "a", 28, 1, 2, 1, 21, "b", 34, 1, "x\x00"), wire(22, 0x80000001, 0, 0, "n"), wire(2, 1, 0), wire(99), nil)
+	in := framed(wire(27, 2, 4, "a", 28, 1, 2, 1, 21, "b", 34, 1, "x\x00"), wire(22, uint32(0x80000001), 0, 0, "n"), wire(2, 1, 0), wire(99), nil)
 	r := runWith(in, "check", "-frame", "u32")
 	require.Equal(t, statusBad, r.status)
 	require.Empty(t, r.err)

@@ -37,8 +37,8 @@ func TestJSON(t *testing.T) {
 			in:  wire(4, "", 4, "a\"\\\n\x00\x1f<é😀", 21, "sn", 21, ""),
 			out: "\"s:\"\n\"s:a\\\"\\\\\\n\\u0000\\u001f<é😀\"\n\"sn:sn\"\n\"sn:\"\n"},
 		{name: "paths", args: "json",
-			in: wire(22, 0x80000002, 1, 1, "a", "b", "c", 22, 0x80000000, 0, 0, 22, 0x80000000, 0, 1, 22, 0x80000000, 2, 0, "x", "y",
-				22, 0x80000001, 0, 2, "a", "p"),
+			in: wire(22, uint32(0x80000002), 1, 1, "a", "b", "c", 22, uint32(0x80000000), 0, 0, 22, uint32(0x80000000), 0, 1, 22, uint32(0x80000000), 2, 0, "x", "y",
+				22, uint32(0x80000001), 0, 2, "a", "p"),
 			out: "\"np:/a/b:c\"\n\"np:\"\n\"np:/\"\n\"np::x:y\"\n\"np:a:p\"\n"},
 		{name: "maths", args: "json",
 			in: wire(5, float32(1), float32(-2.5), 6, 1, -2, 8, 1, 2, 3, 4, 20, nan, inf, -inf, float32(1), 0x10005, 0.1, 1e300),
@@ -107,11 +107,11 @@ null
 {"type":"Signal","name":"","object":"0"}
 `},
 		{name: "godot3", args: "json -format godot3",
-			in:  wire(16, 18, 1, 4, "k", 0x10011, uint64(9), 15, 0x80000001, 0, 1, "a", 0x10002, int64(1)<<40),
+			in:  wire(16, 18, 1, 4, "k", 0x10011, uint64(9), 15, uint32(0x80000001), 0, 1, "a", 0x10002, int64(1)<<40),
 			out: "{\"type\":\"RID\"}\n{\"type\":\"Dictionary\",\"args\":[\"s:k\",{\"type\":\"ObjectID\",\"id\":\"9\"}]}\n\"np:/a\"\n\"i:1099511627776\"\n"},
 		{name: "godot2", args: "json -format godot2",
 			in: wire(15, 3, 1, 2, 1, 5, []byte{1, 2, 3, 4, 5, 0, 0, 0}, 15, 0, 0, 0, 0, 0,
-				19, 1, 2, 20, 1<<25, 65, 19, 2, 0, 12, 17, 18, 16, "a/b:c", 16, 0x80000001, 0, 3, "a", "p", 21, 0x80000001, 0, 11, []float32{1, 2, 3, 4, 5, 6}),
+				19, 1, 2, 20, 1<<25, 65, 19, 2, 0, 12, 17, 18, 16, "a/b:c", 16, uint32(0x80000001), 0, 3, "a", "p", 21, uint32(0x80000001), 0, 11, []float32{1, 2, 3, 4, 5, 6}),
 			out: `{"type":"Image","format":3,"mipmaps":1,"width":2,"height":1,"data":[1,2,3,4,5]}
 {"type":"Image","format":0,"mipmaps":0,"width":0,"height":0,"data":[]}
 {"type":"InputEvent","event":1,"device":2,"data":[0,0,0,2,65,0,0,0]}
@@ -149,7 +149,7 @@ null
 func TestJSONLong(t *testing.T) {
 	text := strings.Repeat("0123456789é\"\n", 5000)
 	bad := strings.Repeat("a\xc3", 30_001)
-	path := wire(22, 0x80000001, 1, 1, text, text)
+	path := wire(22, uint32(0x80000001), 1, 1, text, text)
 	for _, c := range []struct {
 		in   []byte
 		want string

@@ -249,7 +249,7 @@ func (*failingReader) Read([]byte) (int, error) { return 0, errors.New("cable cu
 // TestPlain: without a terminal there are no escapes, whatever is in the input.
 func TestPlain(t *testing.T) {
 	in := framed(wire(4, "\x1b[31mred\x07"), wire(27, 1, 4, "\x1b]0;title\x07", 99), wire(2, 7), wire(28, 1),
-		wire(0x2001c, "\x1b[2J\n", 0), wire(26, "\x1b", uint64(0)), wire(0x6001b, "\x07", 2, 0), wire(22, 0x80000001, 0, 0, "\x1b"))
+		wire(0x2001c, "\x1b[2J\n", 0), wire(26, "\x1b", uint64(0)), wire(0x6001b, "\x07", 2, 0), wire(22, uint32(0x80000001), 0, 0, "\x1b"))
 	for _, command := range []string{"tokens", "json", "check", "check -json"} {
 		t.Run(command, func(t *testing.T) {
 			r := runWith(in, append(strings.Fields(command), "-frame", "u32")...)

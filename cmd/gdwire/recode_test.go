@@ -27,8 +27,8 @@ func TestRecode(t *testing.T) {
 		{name: "any UTF-8", args: "recode -any-utf8", in: wire(4, "\xff\xc3"), out: string(wire(4, "\xff\xc3"))},
 		{name: "objects", args: "recode -objects", in: wire(24, "Resource", 1, "a", 0), out: string(wire(24, "Resource", 1, "a", 0))},
 		{name: "godot2", args: "recode -format godot2",
-			in:  wire(15, 3, 1, 2, 1, 5, []byte{1, 2, 3, 4, 5, 0, 0, 0}, 19, 1, 2, 20, 1<<25, 65, 17, 21, 0x80000000, 16, 0x80000001, 0, 3, "a", "p"),
-			out: string(wire(15, 3, 1, 2, 1, 5, []byte{1, 2, 3, 4, 5, 0, 0, 0}, 19, 1, 2, 20, 1<<25, 65, 17, 21, 0x80000000, 16, 0x80000001, 0, 3, "a", "p"))},
+			in:  wire(15, 3, 1, 2, 1, 5, []byte{1, 2, 3, 4, 5, 0, 0, 0}, 19, 1, 2, 20, 1<<25, 65, 17, 21, uint32(0x80000000), 16, uint32(0x80000001), 0, 3, "a", "p"),
+			out: string(wire(15, 3, 1, 2, 1, 5, []byte{1, 2, 3, 4, 5, 0, 0, 0}, 19, 1, 2, 20, 1<<25, 65, 17, 21, uint32(0x80000000), 16, uint32(0x80000001), 0, 3, "a", "p"))},
 		{name: "double", args: "recode -format manual3 -double", in: wire(5, 0.1, math.Pi, 2, int64(1)), out: string(wire(5, 0.1, math.Pi, 2, int64(1)))},
 		{name: "manual4", args: "recode -format manual4", in: wire(15, "/a:b", 17, "", 0x10002, int64(1)<<40), out: string(wire(15, "/a:b", 17, "", 0x10002, int64(1)<<40))},
 	})
