@@ -209,12 +209,6 @@ func (e *Encoder) makeRoom(n int) ([]byte, error) {
 		}
 	}
 	if len(e.buf)-e.n < n {
-		if e.held > 0 {
-			most := limitBuffered.or(e.options.Buffered)
-			if got := int64(e.n-e.hold) + int64(n); got > most {
-				return nil, e.fail(&LimitError{Name: limitTable[limitBuffered].name, Got: got, Max: most})
-			}
-		}
 		buf := make([]byte, max(2*len(e.buf), e.n+n))
 		copy(buf, e.buf[:e.n])
 		e.buf, e.buffer.B = buf, buf
@@ -222,12 +216,32 @@ func (e *Encoder) makeRoom(n int) ([]byte, error) {
 	return e.buf[e.n:], nil
 }
 
+// buffered asks whether size bytes may be kept behind an Unknown count.
+func (e *Encoder) buffered(size int) error {
+	most := limitBuffered.or(e.options.Buffered)
+	if int64(size) <= most {
+		return nil
+	}
+	return e.fail(&LimitError{Name: limitTable[limitBuffered].name, Got: int64(size), Max: most})
+}
+
+// hoard asks it of n more, if there is such a count.
+func (e *Encoder) hoard(n int) error {
+	if e.held == 0 {
+		return nil
+	}
+	return e.buffered(e.n - e.hold + n)
+}
+
 // commit takes the n bytes of a call that were put where room said. If they
 // complete a top-level value, all is flushed before the call is over.
 func (e *Encoder) commit(n int, final bool) error {
-	if !final && !e.redo.pending {
+	if !final && !e.redo.pending && e.held == 0 {
 		e.n += n
 		return nil
+	}
+	if err := e.hoard(n); err != nil {
+		return err
 	}
 	b := e.buf[e.n : e.n+n]
 	if err := e.again(n, b); err != nil {
@@ -268,6 +282,9 @@ func emit[S string | []byte](e *Encoder, head []byte, body S, tail int, final bo
 	total := len(head) + len(body) + tail
 	if total > len(e.buf) && e.held == 0 {
 		return emitLong(e, head, body, tail, final)
+	}
+	if err := e.hoard(total); err != nil {
+		return err
 	}
 	b, err := e.room(total)
 	if err != nil {
@@ -454,6 +471,9 @@ func (e *Encoder) close(text []byte, nul uint32) error {
 		tail = padding(n)
 	}
 	if f.has(flagUnknown) && !e.redo.pending {
+		if err := e.hoard(len(text) + tail); err != nil {
+			return err
+		}
 		if _, err := e.room(len(text) + tail); err != nil {
 			return err
 		}
@@ -485,6 +505,9 @@ func (e *Encoder) inPieces(total, size int, put func(b []byte, i, n int)) error 
 	first := min(total, 1) * size
 	if e.held > 0 {
 		first = total * size
+		if err := e.hoard(first); err != nil {
+			return err
+		}
 	}
 	b, err := e.room(first)
 	if err != nil {

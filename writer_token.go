@@ -166,6 +166,9 @@ func (e *Encoder) writeFirstChunk(t Token) error {
 		return err
 	}
 	if f.has(flagUnknown) {
+		if err := e.buffered(4 + len(text)); err != nil {
+			return err
+		}
 		if _, err := e.room(8 + len(text)); err != nil {
 			return err
 		}

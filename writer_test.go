@@ -1,0 +1,806 @@
+package gdwire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A misuse is a call that has to be refused.
+type misuse struct {
+	name string
+	call step
+	want error
+}
+
+// refuses asks of e that it refuses a call and stays as it was.
+func (m misuse) refuses(t *testing.T, e *Encoder) {
+	t.Helper()
+	offset, state, path := e.OutputOffset(), frames(e), string(e.AppendPath(nil))
+	err := m.call(e)
+	require.ErrorIs(t, err, m.want, m.name)
+	var inner *Error
+	require.ErrorAs(t, err, &inner, m.name)
+	require.Equal(t, offset, inner.Offset, m.name)
+	require.Equal(t, offset, e.OutputOffset(), "%s: it wrote something", m.name)
+	require.Equal(t, state, frames(e), "%s: something was opened or closed", m.name)
+	require.Equal(t, path, string(e.AppendPath(nil)), m.name)
+}
+
+// frames is what an Encoder knows of what is open.
+func frames(e *Encoder) (all []frame) {
+	for i := range e.Depth() + 1 {
+		all = append(all, *e.frame(i))
+		all[i].mark = 0 // where the count is in the buffer, which may be flushed
+	}
+	return all
+}
+
+// Calls that do not depend on what is open.
+var (
+	writeNil   = step((*Encoder).WriteNil)
+	end        = step((*Encoder).End)
+	closing    = step((*Encoder).Close)
+	dictKey    = step(func(e *Encoder) error { return e.WriteToken(DictKey()) })
+	stringX    = step(func(e *Encoder) error { return e.WriteString("x") })
+	stringName = step(func(e *Encoder) error { return e.WriteStringName("x") })
+	intSeven   = step(func(e *Encoder) error { return e.WriteInt(7) })
+	raw        = step(func(e *Encoder) error { return e.WriteRaw(integer(7)) })
+	property   = step(func(e *Encoder) error { return e.WriteProperty("p") })
+	floats     = step(func(e *Encoder) error { return WritePacked(e, []float32{1, 2}) })
+	emptyArray = step(func(e *Encoder) error { return e.BeginArray(0) })
+)
+
+func write(text string) step {
+	return func(e *Encoder) error { _, err := e.Write([]byte(text)); return err }
+}
+
+func token(t Token) step { return func(e *Encoder) error { return e.WriteToken(t) } }
+
+func array(n int) step { return func(e *Encoder) error { return e.BeginArray(n) } }
+
+func dict(n int) step { return func(e *Encoder) error { return e.BeginDict(n) } }
+
+func text(t Type, n int64) step { return func(e *Encoder) error { return e.BeginString(t, n) } }
+
+func packedOf(t Type, n int64) step { return func(e *Encoder) error { return e.BeginPacked(t, n) } }
+
+func typedArray(n int, elem Elem) step {
+	return func(e *Encoder) error { return e.BeginTypedArray(n, elem) }
+}
+
+func typedDict(n int, k, v Elem) step {
+	return func(e *Encoder) error { return e.BeginTypedDict(n, k, v) }
+}
+
+func path(names, subnames int) step {
+	return func(e *Encoder) error { return e.BeginNodePath(names, subnames, false) }
+}
+
+// chunkOf makes a token that only a Decoder makes: the first chunk of a string
+// of n bytes that ends in last if that is set.
+func chunkOf(t Type, n int, text string, last bool) Token {
+	flags := tokenFlags(0)
+	if last {
+		flags = flagLast
+	}
+	return newToken(KindStringChunk, t, flags, uint64(n)).withPayload([]byte(text))
+}
+
+// elements makes a Chunk as a Decoder does.
+func elements(t Type, u unit, n int, b []byte) Token {
+	return newToken(KindChunk, t, tokenFlags(u), uint64(n)).withPayload(b)
+}
+
+// Whatever is asked of an Encoder that does not fit is refused, writes nothing,
+// and leaves it ready for what does.
+func TestEncoderRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		before []step
+		refuse []misuse
+		after  []step
+		want   []byte
+	}{
+		{"nothing open", nil, []misuse{
+			{"End", end, ErrOpen},
+			{"Write", write("x"), ErrKey},
+			{"WritePacked", floats, ErrKey},
+			{"WriteProperty", property, ErrKey},
+			{"DictKey", dictKey, ErrKey},
+			{"no token", token(Token{}), ErrType},
+			{"an array's count", array(-2), ErrRange},
+			{"a dictionary's count", dict(-2), ErrRange},
+			{"a string's length", text(TypeString, -2), ErrRange},
+			{"a string too long for engines", text(TypeString, math.MaxInt32+1), ErrRange},
+			{"a packed array's count", packedOf(TypePackedByteArray, -2), ErrRange},
+			{"more elements than engines count", packedOf(TypePackedByteArray, math.MaxInt32+1), ErrRange},
+			{"a path's names", path(-1, 0), ErrRange},
+			{"a path's sub-names", path(0, -1), ErrRange},
+			{"more names than there are numbers", path(math.MaxInt32, 1), ErrRange},
+			{"an int as string", text(TypeInt, 1), ErrType},
+			{"a type of Godot 2", packedOf(TypeImage, 1), ErrType},
+			{"no type", text(0, 1), ErrType},
+			{"a type that does not exist", packedOf(200, 1), ErrType},
+			{"a path as string", text(TypeNodePath, 1), ErrType},
+			{"an array as packed array", packedOf(TypeArray, 1), ErrType},
+			{"bad text", func(e *Encoder) error { return e.WriteString("a\xff") }, ErrUTF8},
+			{"a bad StringName", func(e *Encoder) error { return e.WriteStringName("\xc3") }, ErrUTF8},
+			{"a bad signal", func(e *Encoder) error { return e.WriteSignal("\xc3", 0) }, ErrUTF8},
+			{"a bad path", func(e *Encoder) error { return e.WriteNodePath("a/\xc3") }, ErrUTF8},
+			{"a bad class", func(e *Encoder) error { return e.BeginObject("\xc3", 0) }, ErrUTF8},
+			{"properties of null", func(e *Encoder) error { return e.BeginObject("", 1) }, ErrCount},
+			{"null of unknown size", func(e *Encoder) error { return e.BeginObject("", Unknown) }, ErrCount},
+			{"too few components", func(e *Encoder) error { return e.WriteReals(TypeVector3, 1, 2) }, ErrCount},
+			{"too many components", func(e *Encoder) error { return e.WriteInts(TypeVector2i, 1, 2, 3) }, ErrCount},
+			{"reals of ints", func(e *Encoder) error { return e.WriteReals(TypeVector2i, 1, 2) }, ErrType},
+			{"ints of reals", func(e *Encoder) error { return e.WriteInts(TypeVector2, 1, 2) }, ErrType},
+			{"reals of a string", func(e *Encoder) error { return e.WriteReals(TypeString) }, ErrType},
+			{"a component too large", func(e *Encoder) error { return e.WriteReals(TypeVector2, 1, math.MaxFloat64) }, ErrRange},
+			{"an Image", func(e *Encoder) error { return e.BeginImage(0, 0, 1, 1, 1) }, ErrType},
+			{"an InputEvent", func(e *Encoder) error { return e.WriteInputEvent(0, 0, nil) }, ErrType},
+			{"no raw value", func(e *Encoder) error { return e.WriteRaw(nil) }, ErrCount},
+			{"two raw values", func(e *Encoder) error { return e.WriteRaw(wire(idNil, idNil)) }, ErrCount},
+			{"a chunk of elements", token(elements(TypePackedByteArray, unitByte, 1, []byte{1})), ErrKey},
+		}, []step{intSeven, closing}, integer(7)},
+
+		{"an array full", []step{array(1), writeNil}, []misuse{
+			{"another element", writeNil, ErrCount},
+			{"another string", stringX, ErrCount},
+			{"another raw value", raw, ErrCount},
+			{"a key", dictKey, ErrKey},
+			{"a property", property, ErrCount},
+			{"Write", write("x"), ErrCount},
+			{"WritePacked", floats, ErrCount},
+			{"Close", closing, ErrOpen},
+		}, []step{end, closing}, wire(idArray, 1, idNil)},
+
+		{"an array not full", []step{array(2), writeNil}, []misuse{
+			{"End", end, ErrCount},
+			{"Close", closing, ErrOpen},
+			{"a key", dictKey, ErrKey},
+			{"a property", property, ErrKey},
+			{"Write", write("x"), ErrKey},
+			{"WritePacked", floats, ErrKey},
+		}, []step{writeNil, end, closing}, wire(idArray, 2, idNil, idNil)},
+
+		{"a dictionary between pairs", []step{dict(2), stringX, writeNil}, []misuse{
+			{"End", end, ErrCount},
+			{"a property", property, ErrKey},
+			{"Write", write("x"), ErrKey},
+		}, []step{dictKey, stringX, writeNil, end, closing}, wire(idDict, 2, str("x"), idNil, str("x"), idNil)},
+
+		{"a dictionary behind a marker", []step{dict(1), dictKey}, []misuse{
+			{"another marker", dictKey, ErrKey},
+			{"End", end, ErrKey},
+			{"Close", closing, ErrOpen},
+			{"a property", property, ErrKey},
+		}, []step{stringX, writeNil, end}, wire(idDict, 1, str("x"), idNil)},
+
+		{"a dictionary behind a key", []step{dict(1), stringX}, []misuse{
+			{"a marker", dictKey, ErrKey},
+			{"End", end, ErrKey},
+			{"Close", closing, ErrOpen},
+		}, []step{writeNil, end}, wire(idDict, 1, str("x"), idNil)},
+
+		{"a dictionary of unknown size behind a key", []step{dict(Unknown), stringX}, []misuse{
+			{"a marker", dictKey, ErrKey},
+			{"End", end, ErrKey},
+		}, []step{writeNil, end}, wire(idDict, 1, str("x"), idNil)},
+
+		{"a dictionary of unknown size behind a marker", []step{dict(Unknown), dictKey}, []misuse{
+			{"another marker", dictKey, ErrKey},
+			{"End", end, ErrKey},
+		}, []step{stringX, writeNil, end}, wire(idDict, 1, str("x"), idNil)},
+
+		{"a dictionary full", []step{dict(1), stringX, writeNil}, []misuse{
+			{"another key", stringX, ErrCount},
+			{"a marker", dictKey, ErrKey},
+		}, []step{end}, wire(idDict, 1, str("x"), idNil)},
+
+		{"an object", []step{func(e *Encoder) error { return e.BeginObject("A", 1) }}, []misuse{
+			{"a value without a name", writeNil, ErrKey},
+			{"a string as name", stringX, ErrKey},
+			{"a marker", dictKey, ErrKey},
+			{"End", end, ErrCount},
+			{"a bad name", func(e *Encoder) error { return e.WriteProperty("\xc3") }, ErrUTF8},
+		}, []step{property, writeNil, end}, wire(idObject, "A", 1, "p", idNil)},
+
+		{"an object behind a name", []step{func(e *Encoder) error { return e.BeginObject("A", Unknown) }, property}, []misuse{
+			{"another name", property, ErrKey},
+			{"End", end, ErrKey},
+		}, []step{writeNil, end}, wire(idObject, "A", 1, "p", idNil)},
+
+		{"null", []step{func(e *Encoder) error { return e.BeginObject("", 0) }}, []misuse{
+			{"a property", property, ErrCount},
+		}, []step{end}, wire(idObject, "")},
+
+		{"a path", []step{path(1, 1)}, []misuse{
+			{"a number", intSeven, ErrType},
+			{"a raw string", func(e *Encoder) error { return e.WriteRaw(str("x")) }, ErrType},
+			{"End", end, ErrCount},
+			{"bad text", func(e *Encoder) error { return e.WriteString("\xc3") }, ErrUTF8},
+		}, []step{stringX, text(TypeString, 1), write("y"), end, end}, wire(idPath, 1|newPathBit, 1, 0, "x", "y")},
+
+		{"a path full", []step{path(1, 0), stringX}, []misuse{
+			{"another name", stringX, ErrCount},
+		}, []step{end}, wire(idPath, 1|newPathBit, 0, 0, "x")},
+
+		{"packed strings", []step{packedOf(TypePackedStringArray, 1)}, []misuse{
+			{"a number", intSeven, ErrType},
+			{"Write", write("x"), ErrType},
+			{"WritePacked", floats, ErrType},
+			{"End", end, ErrCount},
+		}, []step{stringX, end}, wire(idStrings, 1, "x\x00")},
+
+		{"a string", []step{text(TypeString, 3), write("a")}, []misuse{
+			{"too much", write("bcd"), ErrCount},
+			{"too much in a chunk", token(chunkOf(TypeString, 3, "bcd", true)), ErrCount},
+			{"too little in the last chunk", token(chunkOf(TypeString, 3, "b", true)), ErrCount},
+			{"End", end, ErrCount},
+			{"Close", closing, ErrOpen},
+			{"a value", intSeven, ErrOpen},
+			{"a string", text(TypeString, 1), ErrOpen},
+			{"WritePacked", floats, ErrOpen},
+			{"bytes that are no text", write("\xff"), ErrUTF8},
+			{"a chunk that is no text", token(chunkOf(TypeString, 3, "\xff", false)), ErrUTF8},
+			{"a rune that does not fit", write("b\xc3"), ErrUTF8},
+			{"elements", token(elements(TypePackedByteArray, unitByte, 1, []byte{1})), ErrOpen},
+		}, []step{write(""), write("bc"), write(""), end}, str("abc")},
+
+		{"a string full", []step{text(TypeString, 1), write("a")}, []misuse{
+			{"more", write("b"), ErrCount},
+			{"a value", intSeven, ErrCount},
+		}, []step{end}, str("a")},
+
+		{"inside a rune", []step{text(TypeString, Unknown), write("\xe2\x82")}, []misuse{
+			{"End", end, ErrUTF8},
+			{"what does not complete it", write("x"), ErrUTF8},
+			{"another rune", write("\xe2"), ErrUTF8},
+			{"a chunk", token(chunkOf(TypeString, 3, "x", true)), ErrUTF8},
+			{"a chunk that completes it", token(chunkOf(TypeString, 3, "\xac", true)), ErrUTF8},
+		}, []step{write("\xac"), end}, str("€")},
+
+		{"packed numbers", []step{packedOf(TypePackedFloat32Array, 2), write("abc")}, []misuse{
+			{"too much", write("123456"), ErrCount},
+			{"End", end, ErrCount},
+			{"elements inside one", func(e *Encoder) error { return WritePacked(e, []float32{1}) }, ErrCount},
+			{"a chunk inside one", token(elements(TypePackedFloat32Array, unitFloat32, 1, wire(0))), ErrCount},
+			{"a value", intSeven, ErrOpen},
+		}, []step{write("d"), func(e *Encoder) error { return WritePacked(e, []float32{1}) }, end}, wire(idFloats, 2, []byte("abcd"), float32(1))},
+
+		{"packed numbers of unknown size", []step{packedOf(TypePackedFloat32Array, Unknown), write("abc")}, []misuse{
+			{"End", end, ErrCount},
+		}, []step{write("d"), end}, wire(idFloats, 1, []byte("abcd"))},
+
+		{"packed numbers from slices", []step{packedOf(TypePackedFloat32Array, 2)}, []misuse{
+			{"ints", func(e *Encoder) error { return WritePacked(e, []int32{1}) }, ErrType},
+			{"vectors", func(e *Encoder) error { return WritePacked(e, [][2]float32{{1, 2}}) }, ErrType},
+			{"too large a number", func(e *Encoder) error { return WritePacked(e, []float64{1, -math.MaxFloat64}) }, ErrRange},
+			{"too many", func(e *Encoder) error { return WritePacked(e, []float64{1, 2, 3}) }, ErrCount},
+			{"a chunk of too many", token(elements(TypePackedFloat32Array, unitFloat32, 3, make([]byte, 12))), ErrCount},
+			{"a chunk of ints", token(elements(TypePackedInt32Array, unitInt32, 1, make([]byte, 4))), ErrType},
+			{"a chunk of vectors", token(elements(TypePackedVector2Array, unitFloat32, 1, make([]byte, 8))), ErrType},
+			{"a chunk whose numbers would change", token(elements(TypePackedFloat64Array, unitFloat64, 1, wire(0.1))), ErrRange},
+		}, []step{token(elements(TypePackedFloat64Array, unitFloat64, 1, wire(0.5))), func(e *Encoder) error { return WritePacked(e, []float64{1}) }, end},
+			wire(idFloats, 2, float32(0.5), float32(1))},
+
+		{"packed vectors", []step{packedOf(TypePackedVector2Array, 2)}, []misuse{
+			{"numbers", floats, ErrType},
+			{"vectors too large", func(e *Encoder) error { return WritePacked(e, [][2]float64{{1, 1e300}}) }, ErrRange},
+			{"more than there are", func(e *Encoder) error { return WritePacked(e, make([][2]float64, 3)) }, ErrCount},
+		}, []step{func(e *Encoder) error { return WritePacked(e, make([][2]float64, 2)) }, end}, wire(idVectors2, 2, uint64(0), uint64(0))},
+
+		{"packed numbers full", []step{packedOf(TypePackedFloat32Array, 1), write("abcd")}, []misuse{
+			{"more", write("e"), ErrCount},
+			{"more elements", floats, ErrCount},
+			{"a value", intSeven, ErrCount},
+		}, []step{write(""), func(e *Encoder) error { return WritePacked[float32](e, nil) }, end}, wire(idFloats, 1, []byte("abcd"))},
+
+		{"ints into ints", []step{packedOf(TypePackedInt32Array, 1)}, []misuse{
+			{"wider ones", func(e *Encoder) error { return WritePacked(e, []int64{1}) }, ErrType},
+			{"reals", floats, ErrType},
+		}, []step{func(e *Encoder) error { return WritePacked(e, []byte{200}) }, end}, wire(idInts, 1, 200)},
+
+		{"a typed array", []step{typedArray(1, Elem{Type: TypeString})}, []misuse{
+			{"another type", intSeven, ErrType},
+			{"a StringName", stringName, ErrType},
+			{"nil", writeNil, ErrType},
+			{"a raw int", raw, ErrType},
+			{"a StringName by BeginString", text(TypeStringName, 1), ErrType},
+			{"a chunk of another type", token(chunkOf(TypeStringName, 1, "x", true)), ErrType},
+			{"an array", emptyArray, ErrType},
+		}, []step{stringX, end}, wire(idArray|typedBy*1, idString, 1, str("x"))},
+
+		{"an array of a class", []step{typedArray(2, Elem{Class: "Node"})}, []misuse{
+			{"an int", intSeven, ErrType},
+			{"a string", stringX, ErrType},
+		}, []step{writeNil, func(e *Encoder) error { return e.WriteObjectID(5) }, end},
+			wire(idArray|typedBy*2, "Node", 2, idNil, idObject|bit16, uint64(5))},
+
+		{"a typed dictionary", []step{typedDict(1, Elem{Type: TypeInt}, Elem{Type: TypeString})}, []misuse{
+			{"another key", stringX, ErrType},
+			{"a nil key", writeNil, ErrType},
+		}, []step{dictKey, intSeven, intSeven, end}, // values engines do not check
+			wire(idDict|typedBy*1|valuesBy*1, idInt, idString, 1, integer(7), integer(7))},
+
+		{"a typed dictionary behind its marker", []step{typedDict(1, Elem{Type: TypeInt}, Elem{}), dictKey}, []misuse{
+			{"another key", stringX, ErrType},
+		}, []step{intSeven, intSeven, end}, wire(idDict|typedBy*1, idInt, 1, integer(7), integer(7))},
+
+		{"absurd declarations", nil, []misuse{
+			{"nil", typedArray(0, Elem{Type: TypeNil}), ErrType},
+			{"a type of Godot 2", typedArray(0, Elem{Type: TypeImage}), ErrType},
+			{"no type there is", typedArray(0, Elem{Type: 200}), ErrType},
+			{"no key type there is", typedDict(0, Elem{Type: 200}, Elem{}), ErrType},
+			{"no value type there is", typedDict(0, Elem{}, Elem{Type: TypeInputEvent}), ErrType},
+			{"bad text", typedArray(0, Elem{Class: "\xff"}), ErrUTF8},
+			{"a bad script", typedDict(0, Elem{}, Elem{Script: "\xff"}), ErrUTF8},
+			{"a token of nil", token(ArrayStart(0, Elem{Type: TypeNil})), ErrType},
+			{"a token of no type", token(ArrayStart(0, Elem{Type: 200})), ErrType},
+			{"a token of no value type", token(DictStart(0, Elem{}, Elem{Type: 200})), ErrType},
+			{"a token of bad text", token(ArrayStart(0, Elem{Class: "\xff"})), ErrUTF8},
+			{"a token of a bad count", token(ArrayStart(-2, Elem{})), ErrRange},
+		}, []step{token(DictStart(0, Elem{Type: TypeInt}, Elem{Script: "res://a"})), end},
+			wire(idDict|typedBy*1|valuesBy*3, idInt, "res://a", 0)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var b bytes.Buffer
+			e := NewEncoder(&b, nil)
+			defer e.Release()
+			run := func(steps []step) {
+				for i, s := range steps {
+					require.NoError(t, s(e), "step %d", i)
+				}
+			}
+			run(c.before)
+			for _, m := range c.refuse {
+				m.refuses(t, e)
+			}
+			run(c.after)
+			require.NoError(t, e.Close())
+			require.Equal(t, c.want, b.Bytes())
+		})
+	}
+}
+
+// What a format does not have is refused, and what it has instead is taken.
+func TestEncoderRefusesWhatTheFormatLacks(t *testing.T) {
+	allow := func(f *Format, s ...step) []byte {
+		return encoded(t, &EncoderOptions{Format: f}, func(e *Encoder) {
+			for _, s := range s {
+				require.NoError(t, s(e))
+			}
+		})
+	}
+	refuse := func(f *Format, m ...misuse) {
+		e := NewEncoder(io.Discard, &EncoderOptions{Format: f})
+		defer e.Release()
+		for _, m := range m {
+			m.refuses(t, e)
+		}
+	}
+	bigInt := step(func(e *Encoder) error { return e.WriteInt(1 << 31) })
+	tenth := step(func(e *Encoder) error { return e.WriteFloat(0.1) })
+	object := step(func(e *Encoder) error { return e.BeginObject("Node", 0) })
+	objectID := step(func(e *Encoder) error { return e.WriteObjectID(5) })
+	wideVector := newToken(KindVector2, TypeVector2, tokenFlags(unitFloat64), 0).withPayload(wire(0.1, 0.2))
+	oldPath := newToken(KindNodePathStart, TypeNodePath, flagOldPath, 1)
+
+	refuse(Godot3,
+		misuse{"a StringName", stringName, ErrType},
+		misuse{"packed int64", packedOf(TypePackedInt64Array, 0), ErrType},
+		misuse{"a typed array", typedArray(0, Elem{Type: TypeInt}), ErrType},
+		misuse{"a typed array's token", token(ArrayStart(0, Elem{Type: TypeInt})), ErrType},
+		misuse{"a typed dictionary's token", token(DictStart(0, Elem{}, Elem{Type: TypeInt})), ErrType},
+		misuse{"a wide vector", token(wideVector), ErrRange},
+		misuse{"a Signal", func(e *Encoder) error { return e.WriteSignal("x", 0) }, ErrType},
+		misuse{"a Callable", (*Encoder).WriteCallable, ErrType},
+		misuse{"a path of one string", token(oldPath), ErrType},
+	)
+	refuse(Godot2,
+		misuse{"an int of 64 bits", bigInt, ErrRange},
+		misuse{"an Int64", func(e *Encoder) error { return e.WriteInt64(math.MinInt64) }, ErrRange},
+		misuse{"a float of 64 bits", tenth, ErrRange},
+		misuse{"a NaN with more than 32 bits", token(Float64(math.Float64frombits(0x7FF8000000000001))), ErrRange},
+		misuse{"an object", object, ErrType},
+		misuse{"an object's id", objectID, ErrRange},
+		misuse{"an event with too little", func(e *Encoder) error { return e.WriteInputEvent(1, 0, []byte("abc")) }, ErrRange},
+		misuse{"an image's size", func(e *Encoder) error { return e.BeginImage(0, 0, 1, 1, -2) }, ErrRange},
+	)
+	refuse(Manual30,
+		misuse{"an int of 64 bits", bigInt, ErrRange},
+		misuse{"a float of 64 bits", tenth, ErrRange},
+		misuse{"an object", object, ErrType},
+	)
+	refuse(Manual3, misuse{"a float of 64 bits", tenth, ErrRange})
+
+	require.Equal(t, wire(2, 7), allow(Godot2, func(e *Encoder) error { return e.WriteInt64(7) }))
+	require.Equal(t, wire(3, float32(0.5)), allow(Godot2, func(e *Encoder) error { return e.WriteFloat64(0.5) }))
+	require.Equal(t, wire(2, uint64(7)), allow(Manual3, intSeven))
+	require.Equal(t, wire(18), allow(Godot2, func(e *Encoder) error { return e.WriteObjectID(0) }))
+	require.Equal(t, wire(16), allow(Godot3, func(e *Encoder) error { return e.WriteRID(7) }))
+	require.Equal(t, wire(5, reals(2)), allow(Godot3, func(e *Encoder) error { return e.WriteReals(TypeVector2, 0.5, 1.5) }))
+	require.Equal(t, wire(16, "a/b"), allow(Godot2, token(oldPath), func(e *Encoder) error { return e.WriteString("a/b") }, end))
+	require.Equal(t, wire(15, 0, 0, 1, 1, 5, []byte("abcde\x00\x00\x00")), allow(Godot2, func(e *Encoder) error {
+		return e.BeginImage(0, 0, 1, 1, Unknown)
+	}, write("ab"), write("cde"), end))
+	require.Equal(t, wire(19, 3, 4, eventHead+4, 5), allow(Godot2, func(e *Encoder) error {
+		return e.WriteInputEvent(3, 4, wire(5, 6, 7))
+	}))
+}
+
+func TestEncoderDepth(t *testing.T) {
+	var b bytes.Buffer
+	e := NewEncoder(&b, &EncoderOptions{Depth: 2})
+	defer e.Release()
+	require.NoError(t, e.BeginArray(1))
+	require.NoError(t, e.BeginDict(2))
+	require.NoError(t, e.WriteInt(7))
+	require.NoError(t, e.BeginArray(0)) // empty: nothing is deeper
+	for name, call := range map[string]step{
+		"a value":      writeNil,
+		"a string":     stringX,
+		"a raw value":  raw,
+		"an array":     emptyArray,
+		"a path":       path(0, 0),
+		"packed array": packedOf(TypePackedByteArray, 0),
+	} {
+		err := call(e)
+		require.Error(t, err, name)
+	}
+	require.NoError(t, e.End())
+	require.NoError(t, e.BeginArray(1))
+	for name, call := range map[string]step{
+		"a value":                writeNil,
+		"a string":               stringX,
+		"a string in pieces":     text(TypeString, 1),
+		"a chunk":                token(chunkOf(TypeString, 3, "a", false)),
+		"a raw value":            raw,
+		"an array":               emptyArray,
+		"a dictionary":           dict(0),
+		"an object":              func(e *Encoder) error { return e.BeginObject("A", 0) },
+		"a path":                 path(0, 0),
+		"a whole path":           func(e *Encoder) error { return e.WriteNodePath("a") },
+		"packed array":           packedOf(TypePackedByteArray, 0),
+		"a vector":               func(e *Encoder) error { return e.WriteReals(TypeVector2, 1, 2) },
+		"a signal":               func(e *Encoder) error { return e.WriteSignal("x", 1) },
+		"a float":                func(e *Encoder) error { return e.WriteFloat(1) },
+		"a typed array":          typedArray(0, Elem{Class: "A"}),
+		"a token of a component": token(newToken(KindVector2, TypeVector2, tokenFlags(unitFloat32), 0).withPayload(reals(2))),
+	} {
+		misuse{name, call, ErrLimit}.refuses(t, e)
+		var l *LimitError
+		require.ErrorAs(t, call(e), &l)
+		require.Equal(t, LimitError{"Depth", 3, 2}, *l, name)
+	}
+
+	// A raw value brings its own depth.
+	e = NewEncoder(&b, &EncoderOptions{Depth: 2})
+	require.NoError(t, e.WriteRaw(nested(2)))
+	misuse{"three arrays", func(e *Encoder) error { return e.WriteRaw(nested(3)) }, ErrLimit}.refuses(t, e)
+	require.NoError(t, e.BeginArray(2))
+	require.NoError(t, e.WriteRaw(nested(1)))
+	misuse{"one array too many", func(e *Encoder) error { return e.WriteRaw(nested(2)) }, ErrLimit}.refuses(t, e)
+	require.NoError(t, e.WriteRaw(wire(idArray, 1, idArray, 0)))
+	require.NoError(t, e.End())
+
+	// The default is the engines'.
+	e = NewEncoder(io.Discard, nil)
+	require.NoError(t, e.WriteRaw(nested(1024)))
+	require.ErrorIs(t, e.WriteRaw(nested(1025)), ErrLimit)
+	e = NewEncoder(io.Discard, &EncoderOptions{Depth: -1})
+	require.NoError(t, e.WriteRaw(nested(5000)))
+}
+
+func TestWriteRawRefusesWhatIsNoValue(t *testing.T) {
+	e := NewEncoder(io.Discard, nil)
+	defer e.Release()
+	for _, c := range []struct {
+		name string
+		b    []byte
+		want error
+	}{
+		{"a header alone", wire(idInt), io.ErrUnexpectedEOF},
+		{"half an array", wire(idArray, 2, idNil), io.ErrUnexpectedEOF},
+		{"bytes without padding", wire(idBytes, 1, []byte{1}), io.ErrUnexpectedEOF},
+		{"no type", wire(99), ErrType},
+		{"bad text", str("\xff"), ErrUTF8},
+		{"a count that cannot be true", wire(idArray, math.MaxInt32), io.ErrUnexpectedEOF},
+	} {
+		require.ErrorIs(t, e.WriteRaw(c.b), c.want, c.name)
+		require.Zero(t, e.OutputOffset(), c.name)
+	}
+	require.NoError(t, e.WriteRaw(wire(idObject, "Node", 0)))
+	any := NewEncoder(io.Discard, &EncoderOptions{AnyUTF8: true})
+	defer any.Release()
+	require.NoError(t, any.WriteRaw(str("\xff")))
+	require.NoError(t, any.WriteString("\xff"))
+	require.NoError(t, any.BeginString(TypeString, 2))
+	require.NoError(t, write("\xff")(any))
+	require.NoError(t, write("\xc3")(any))
+	require.NoError(t, any.End())
+	require.NoError(t, any.WriteToken(chunkOf(TypeString, 2, "\xff", false)))
+	require.NoError(t, any.WriteToken(chunkOf(TypeString, 2, "\xc3", true)))
+}
+
+// Unknown counts stand where known ones would, however they are nested, whatever
+// went before them.
+func TestUnknownCounts(t *testing.T) {
+	write := func(e *Encoder, n func(known int) int) {
+		require.NoError(t, e.BeginArray(n(6)))
+		require.NoError(t, e.BeginDict(n(2)))
+		require.NoError(t, e.WriteString("key"))
+		require.NoError(t, e.BeginString(TypeString, int64(n(len(longText)))))
+		_, err := io.Copy(e, strings.NewReader(longText))
+		require.NoError(t, err)
+		require.NoError(t, e.End())
+		require.NoError(t, e.BeginArray(n(0)))
+		require.NoError(t, e.End())
+		require.NoError(t, e.WriteNil())
+		require.NoError(t, e.End())
+		require.NoError(t, e.BeginTypedArray(n(2), Elem{Type: TypeInt}))
+		require.NoError(t, e.WriteInt(1))
+		require.NoError(t, e.WriteInt(2))
+		require.NoError(t, e.End())
+		require.NoError(t, e.BeginPacked(TypePackedVector3Array, int64(n(2))))
+		require.NoError(t, WritePacked(e, [][3]float32{{1, 2, 3}, {4, 5, 6}}))
+		require.NoError(t, e.End())
+		require.NoError(t, e.BeginPacked(TypePackedByteArray, int64(n(5))))
+		require.NoError(t, WritePacked(e, []byte("abcde")))
+		require.NoError(t, e.End())
+		require.NoError(t, e.BeginPacked(TypePackedStringArray, int64(n(3))))
+		require.NoError(t, e.WriteString("a"))
+		require.NoError(t, e.BeginString(TypeString, int64(n(3))))
+		_, err = e.Write([]byte("abc"))
+		require.NoError(t, err)
+		require.NoError(t, e.End())
+		require.NoError(t, e.BeginString(TypeString, int64(n(0))))
+		require.NoError(t, e.End())
+		require.NoError(t, e.End())
+		require.NoError(t, e.BeginObject("Node", n(1)))
+		require.NoError(t, e.WriteProperty("p"))
+		require.NoError(t, e.BeginNodePath(1, 1, true))
+		require.NoError(t, e.BeginString(TypeString, int64(n(3))))
+		_, err = e.Write([]byte("€"))
+		require.NoError(t, err)
+		require.NoError(t, e.End())
+		require.NoError(t, e.WriteString("y"))
+		require.NoError(t, e.End())
+		require.NoError(t, e.End())
+		require.NoError(t, e.End())
+	}
+	known := func(n int) int { return n }
+	unknown := func(int) int { return Unknown }
+	want := encoded(t, nil, func(e *Encoder) { write(e, known) })
+	for i := range 4 { // at 3 none is known
+		calls := 0
+		some := func(n int) int {
+			if calls++; calls%3 == i {
+				return n
+			}
+			return Unknown
+		}
+		got := encoded(t, nil, func(e *Encoder) { write(e, some) })
+		require.Equal(t, want, got)
+	}
+	// Behind and in front of others, in the same buffer and flushed between.
+	for _, flush := range []bool{false, true} {
+		got := encoded(t, nil, func(e *Encoder) {
+			require.NoError(t, e.BeginArray(5))
+			for i := range 5 {
+				if flush {
+					require.NoError(t, e.Flush())
+				}
+				write(e, [](func(int) int){known, unknown}[i%2])
+			}
+			require.NoError(t, e.End())
+		})
+		require.Equal(t, wire(idArray, 5, bytes.Repeat(want, 5)), got)
+	}
+}
+
+// What stands behind an unknown count is kept until its End, all else goes on.
+func TestUnknownCountsAreHeldBack(t *testing.T) {
+	var b bytes.Buffer
+	e := NewEncoder(&b, nil)
+	defer e.Release()
+	require.NoError(t, e.BeginArray(2))
+	require.NoError(t, e.WriteInt(7))
+	require.NoError(t, e.BeginArray(Unknown))
+	require.NoError(t, e.Flush())
+	require.Equal(t, wire(idArray, 2, integer(7), idArray), b.Bytes())
+	require.NoError(t, e.WriteNil())
+	require.NoError(t, e.Flush())
+	require.Equal(t, 20, b.Len())
+	require.EqualValues(t, 28, e.OutputOffset())
+	require.NoError(t, e.End())
+	require.NoError(t, e.Flush())
+	require.Equal(t, wire(idArray, 2, integer(7), idArray, 1, idNil), b.Bytes())
+}
+
+// Buffered counts from the outermost unknown count on, whatever room the pool's
+// buffer has.
+func TestBuffered(t *testing.T) {
+	outermost := func(e *Encoder) {
+		require.NoError(t, e.BeginArray(2))
+		require.NoError(t, e.WriteInt(7))
+		require.NoError(t, e.BeginArray(Unknown))
+	}
+	for _, most := range []int64{16, 100, 20 << 10, 200 << 10} {
+		e := NewEncoder(io.Discard, &EncoderOptions{Buffered: most})
+		outermost(e)
+		// A string takes its header, its length and padding, the count 4 bytes.
+		long := strings.Repeat("x", int(most)-12)
+		misuse{"one beyond", func(e *Encoder) error { return e.WriteString(long + "x") }, ErrLimit}.refuses(t, e)
+		require.NoError(t, e.WriteString(long))
+		for name, call := range map[string]step{
+			"nil":                        writeNil,
+			"a string":                   stringX,
+			"an array":                   emptyArray,
+			"an array of unknown count":  array(Unknown),
+			"a string of unknown length": text(TypeString, Unknown),
+			"packed numbers":             packedOf(TypePackedFloat32Array, 1),
+			"a path":                     func(e *Encoder) error { return e.WriteNodePath("a/b") },
+			"a raw value":                raw,
+			"a chunk":                    token(chunkOf(TypeString, 9, "abc", false)),
+		} {
+			misuse{name, call, ErrLimit}.refuses(t, e)
+		}
+		var l *LimitError
+		require.ErrorAs(t, e.WriteNil(), &l)
+		require.Equal(t, LimitError{"Buffered", most + 4, most}, *l)
+		require.NoError(t, e.End())
+		require.NoError(t, e.End())
+
+		outermost(e) // and once more from the start
+		require.NoError(t, e.WriteString(long))
+		misuse{"nil", writeNil, ErrLimit}.refuses(t, e)
+		e.Release()
+	}
+
+	// What ends a string or array counts, too, and a call that could not be made
+	// can be made smaller.
+	e := NewEncoder(io.Discard, &EncoderOptions{Buffered: 20})
+	require.NoError(t, e.BeginArray(Unknown))
+	require.NoError(t, e.BeginPacked(TypePackedByteArray, Unknown))
+	misuse{"too much", write("123456789"), ErrLimit}.refuses(t, e)
+	misuse{"too many", func(e *Encoder) error { return WritePacked(e, make([]byte, 9)) }, ErrLimit}.refuses(t, e)
+	require.NoError(t, write("1234567")(e))
+	require.NoError(t, e.End())
+	misuse{"nothing more", writeNil, ErrLimit}.refuses(t, e)
+	require.NoError(t, e.End())
+
+	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 18})
+	require.NoError(t, e.BeginArray(Unknown))
+	require.NoError(t, e.BeginPacked(TypePackedByteArray, Unknown))
+	require.NoError(t, write("12345")(e))
+	misuse{"padding", end, ErrLimit}.refuses(t, e)
+
+	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 10})
+	misuse{"a first chunk", token(newToken(KindStringChunk, TypePackedStringArray, flagNUL, 100)), ErrType}.refuses(t, e)
+	chunk := newToken(KindStringChunk, TypeString, flagUnknown, 0).withPayload([]byte("1234567"))
+	misuse{"a first chunk", token(chunk), ErrLimit}.refuses(t, e)
+
+	// Converted elements are counted as they will be.
+	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 20})
+	require.NoError(t, e.BeginPacked(TypePackedFloat32Array, Unknown))
+	misuse{"too many", func(e *Encoder) error { return WritePacked(e, make([]float64, 5)) }, ErrLimit}.refuses(t, e)
+	require.NoError(t, WritePacked(e, make([]float64, 4)))
+	require.NoError(t, e.End())
+
+	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: -1})
+	require.NoError(t, e.BeginArray(Unknown))
+	for range 1000 {
+		require.NoError(t, e.WriteString(strings.Repeat("x", 10<<10)))
+	}
+	require.NoError(t, e.End())
+	e = NewEncoder(io.Discard, nil)
+	require.NoError(t, e.BeginArray(Unknown))
+	require.NoError(t, e.WriteString(strings.Repeat("x", 8<<20-12)))
+	require.ErrorIs(t, e.WriteNil(), ErrLimit)
+	require.ErrorContains(t, e.WriteNil(), "container of unknown size with 8388612 bytes so far exceeds limit Buffered (8388608)")
+}
+
+// Text comes in any pieces, from any Reader.
+func TestTextInPieces(t *testing.T) {
+	for size := range 20 {
+		for _, n := range []int64{int64(len(longText)), Unknown} {
+			got := encoded(t, nil, func(e *Encoder) {
+				require.NoError(t, e.BeginString(TypeString, n))
+				written, err := io.CopyBuffer(e, struct{ io.Reader }{strings.NewReader(longText)}, make([]byte, size+1))
+				require.NoError(t, err)
+				require.EqualValues(t, len(longText), written)
+				require.NoError(t, e.End())
+			})
+			require.Equal(t, str(longText), got)
+		}
+	}
+}
+
+// Every way to split bad text over two Writes is found, as soon as it can be.
+func TestBadTextInPieces(t *testing.T) {
+	for _, bad := range []string{"\xff", "\x80", "\xc0\x80", "\xe2\x28\xa1", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\xf0\x9f\x98"} {
+		text := "é" + bad + "xy"
+		for i := range len(text) + 1 {
+			for j := i; j <= len(text); j++ {
+				e := NewEncoder(io.Discard, nil)
+				require.NoError(t, e.BeginString(TypeString, Unknown))
+				var err error
+				for _, p := range []string{text[:i], text[i:j], text[j:]} {
+					if err == nil {
+						_, err = e.Write([]byte(p))
+					}
+				}
+				if err == nil {
+					err = e.End()
+				}
+				require.ErrorIs(t, err, ErrUTF8, "%q split at %d and %d", text, i, j)
+				e.Release()
+			}
+		}
+	}
+}
+
+// A Writer that does what it must not.
+func TestOddWriters(t *testing.T) {
+	for _, n := range []int{-1, 1 << 20} {
+		e := NewEncoder(writerFunc(func([]byte) (int, error) { return n, nil }), nil)
+		require.Equal(t, errBadWrite, e.WriteNil())
+		e.Release()
+
+		d := NewDecoder(plain(str("text")), nil)
+		readTo(t, d, 1)
+		_, err := io.Copy(writerFunc(func([]byte) (int, error) { return n, nil }), d.Payload())
+		require.Equal(t, errBadWrite, err)
+		d.Release()
+	}
+	e := NewEncoder(writerFunc(func([]byte) (int, error) { return 0, nil }), nil)
+	require.Equal(t, io.ErrShortWrite, e.WriteNil())
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// A value is written when it ends, however small.
+func TestValuesAreWrittenWhenTheyEnd(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		d := NewDecoder(plain(s.packet), s.options(minWindow))
+		defer d.Release()
+		var b bytes.Buffer
+		e := NewEncoder(&b, &EncoderOptions{Format: s.format})
+		defer e.Release()
+		for _, tok := range tokens(t, d) {
+			before := b.Len()
+			require.NoError(t, e.WriteToken(tok))
+			if e.Depth() == 0 {
+				require.EqualValues(t, e.OutputOffset(), b.Len())
+			} else {
+				require.Equal(t, before, b.Len(), "a small value comes in one piece")
+			}
+		}
+		require.NoError(t, e.Close())
+		require.NoError(t, e.Close(), "it can be closed and go on")
+	})
+}
+
+// Errors of the Writer are handed on bare, every time.
+func TestWriterErrors(t *testing.T) {
+	broken := errors.New("broken")
+	e := NewEncoder(writerFunc(func([]byte) (int, error) { return 0, broken }), nil)
+	defer e.Release()
+	require.Equal(t, broken, e.WriteInt(7))
+	require.Equal(t, broken, e.WriteInt(7))
+	require.Equal(t, broken, e.Flush())
+	require.ErrorIs(t, e.Close(), ErrOpen, "a call is interrupted")
+	var b bytes.Buffer
+	e.Reset(&b)
+	require.NoError(t, e.WriteInt(8))
+	require.Equal(t, integer(8), b.Bytes())
+}
