@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -206,3 +207,66 @@ func TestWrongKind(t *testing.T) {
 }
 
 func hexOf(b []byte) string { return hex.EncodeToString(b) }
+
+// The types, and which formats have them: 4, 3, 2 the engines', m the 4.x manual.
+// The other manuals have those of Godot 3.
+func TestTypes(t *testing.T) {
+	formats := map[rune]*gdwire.Format{'4': gdwire.Godot4, '3': gdwire.Godot3, '2': gdwire.Godot2, 'm': gdwire.Manual4}
+	for _, c := range []struct {
+		typ      gdwire.Type
+		name, in string
+	}{
+		{gdwire.TypeNil, "Nil", "432m"},
+		{gdwire.TypeBool, "bool", "432m"},
+		{gdwire.TypeInt, "int", "432m"},
+		{gdwire.TypeFloat, "float", "432m"},
+		{gdwire.TypeString, "String", "432m"},
+		{gdwire.TypeVector2, "Vector2", "432m"},
+		{gdwire.TypeVector2i, "Vector2i", "4"},
+		{gdwire.TypeRect2, "Rect2", "432m"},
+		{gdwire.TypeRect2i, "Rect2i", "4"},
+		{gdwire.TypeVector3, "Vector3", "432m"},
+		{gdwire.TypeVector3i, "Vector3i", "4"},
+		{gdwire.TypeTransform2D, "Transform2D", "432m"},
+		{gdwire.TypeVector4, "Vector4", "4"},
+		{gdwire.TypeVector4i, "Vector4i", "4"},
+		{gdwire.TypePlane, "Plane", "432m"},
+		{gdwire.TypeQuaternion, "Quaternion", "432m"},
+		{gdwire.TypeAABB, "AABB", "432m"},
+		{gdwire.TypeBasis, "Basis", "432m"},
+		{gdwire.TypeTransform3D, "Transform3D", "432m"},
+		{gdwire.TypeProjection, "Projection", "4"},
+		{gdwire.TypeColor, "Color", "432m"},
+		{gdwire.TypeStringName, "StringName", "4"},
+		{gdwire.TypeNodePath, "NodePath", "432m"},
+		{gdwire.TypeRID, "RID", "432m"},
+		{gdwire.TypeObject, "Object", "432m"},
+		{gdwire.TypeCallable, "Callable", "4"},
+		{gdwire.TypeSignal, "Signal", "4"},
+		{gdwire.TypeDictionary, "Dictionary", "432m"},
+		{gdwire.TypeArray, "Array", "432m"},
+		{gdwire.TypePackedByteArray, "PackedByteArray", "432m"},
+		{gdwire.TypePackedInt32Array, "PackedInt32Array", "432m"},
+		{gdwire.TypePackedInt64Array, "PackedInt64Array", "4m"},
+		{gdwire.TypePackedFloat32Array, "PackedFloat32Array", "432m"},
+		{gdwire.TypePackedFloat64Array, "PackedFloat64Array", "4m"},
+		{gdwire.TypePackedStringArray, "PackedStringArray", "432m"},
+		{gdwire.TypePackedVector2Array, "PackedVector2Array", "432m"},
+		{gdwire.TypePackedVector3Array, "PackedVector3Array", "432m"},
+		{gdwire.TypePackedColorArray, "PackedColorArray", "432m"},
+		{gdwire.TypePackedVector4Array, "PackedVector4Array", "4"},
+		{gdwire.TypeImage, "Image", "2"},
+		{gdwire.TypeInputEvent, "InputEvent", "2"},
+	} {
+		assert.Equal(t, c.name, c.typ.String())
+		for letter, format := range formats {
+			assert.Equal(t, strings.ContainsRune(c.in, letter), format.Has(c.typ), "%v %v", format, c.typ)
+		}
+		for _, manual := range []*gdwire.Format{gdwire.Manual3, gdwire.Manual30} {
+			assert.Equal(t, gdwire.Godot3.Has(c.typ), manual.Has(c.typ), "%v %v", manual, c.typ)
+		}
+	}
+	assert.False(t, gdwire.Godot4.Has(0))
+	assert.False(t, gdwire.Godot4.Has(200))
+	assert.Nil(t, gdwire.FormatByName("godot1"))
+}
