@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"io"
 	"net"
 	"sync/atomic"
 	"time"
@@ -32,11 +33,11 @@ func NewConn(ctx context.Context, conn net.Conn, o *Options) *Conn {
 			if idle {
 				d = o.IdleTimeout
 			}
-			return c.why(conn.SetReadDeadline(after(d)))
+			return c.set(conn.SetReadDeadline, d)
 		}
 	}
 	if o := &c.Writer.options; o.WriteTimeout > 0 {
-		c.Writer.deadline = func() error { return c.why(conn.SetWriteDeadline(after(o.WriteTimeout))) }
+		c.Writer.deadline = func() error { return c.set(conn.SetWriteDeadline, o.WriteTimeout) }
 	}
 	c.live(ctx, conn.Close)
 	return c
@@ -45,14 +46,6 @@ func NewConn(ctx context.Context, conn net.Conn, o *Options) *Conn {
 // NetConn returns the connection, for its addresses. Reading from it, writing to
 // it or setting its deadlines spoils the Conn.
 func (c *Conn) NetConn() net.Conn { return c.conn }
-
-// after is the deadline d from now, none if that is 0.
-func after(d time.Duration) time.Time {
-	if d <= 0 {
-		return time.Time{}
-	}
-	return time.Now().Add(d)
-}
 
 type connReader struct{ c *Conn }
 
@@ -89,6 +82,19 @@ func (l *lifetime) Close() error {
 		return nil
 	}
 	return l.close()
+}
+
+// set sets a deadline d from now, none if that is 0. A net.Pipe whose other end is
+// closed refuses any; its Read and Write tell better what there is to say.
+func (l *lifetime) set(deadline func(time.Time) error, d time.Duration) error {
+	var at time.Time
+	if d > 0 {
+		at = time.Now().Add(d)
+	}
+	if err := deadline(at); err != io.ErrClosedPipe {
+		return l.why(err)
+	}
+	return nil
 }
 
 // why returns what is behind an error of the connection.

@@ -51,8 +51,8 @@ func (c *PacketConn) ReadPacket() (*gdwire.Decoder, net.Addr, error) {
 		c.buf = make([]byte, maxDatagram+1)
 	}
 	if d := c.options.IdleTimeout; d > 0 {
-		if err := c.conn.SetReadDeadline(after(d)); err != nil {
-			return nil, nil, c.why(err)
+		if err := c.set(c.conn.SetReadDeadline, d); err != nil {
+			return nil, nil, err
 		}
 	}
 	n, from, err := c.conn.ReadFrom(c.buf)
@@ -103,8 +103,8 @@ func (c *PacketConn) WriteRawTo(to net.Addr, packet []byte) error {
 
 func (c *PacketConn) send(b []byte, to net.Addr) error {
 	if d := c.options.WriteTimeout; d > 0 {
-		if err := c.conn.SetWriteDeadline(after(d)); err != nil {
-			return c.why(err)
+		if err := c.set(c.conn.SetWriteDeadline, d); err != nil {
+			return err
 		}
 	}
 	_, err := c.conn.WriteTo(b, to)

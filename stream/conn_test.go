@@ -1,0 +1,287 @@
+package stream_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// short is a timeout that shall run out, long one that shall not.
+const (
+	short = 30 * time.Millisecond
+	long  = time.Minute
+)
+
+// pipe returns a Conn and the other end of it.
+func pipe(t *testing.T, o *stream.Options) (*stream.Conn, net.Conn) {
+	return pipeContext(t.Context(), t, o)
+}
+
+func pipeContext(ctx context.Context, t *testing.T, o *stream.Options) (*stream.Conn, net.Conn) {
+	ours, theirs := net.Pipe()
+	c := stream.NewConn(ctx, ours, o)
+	t.Cleanup(func() {
+		c.Close()
+		theirs.Close()
+	})
+	return c, theirs
+}
+
+// send writes b and closes done when all is taken, or the other side is gone.
+func send(conn net.Conn, b []byte) (done chan struct{}) {
+	done = make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = conn.Write(b)
+	}()
+	return done
+}
+
+// TestSlow sends a byte at a time, and one packet takes longer than it may.
+func TestSlow(t *testing.T) {
+	c, theirs := pipe(t, &stream.Options{ReadTimeout: short})
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		_, _ = theirs.Write([]byte{0, 0, 0x40, 0, 29, 0, 0, 0, 0, 0, 0x30, 0}) // a PackedByteArray of 3 MiB
+		for {
+			if _, err := theirs.Write([]byte{0}); err != nil {
+				return
+			}
+		}
+	}()
+	d, err := c.Next()
+	require.NoError(t, err)
+	require.ErrorIs(t, d.SkipValue(), os.ErrDeadlineExceeded)
+	require.NoError(t, c.Close())
+	<-sent
+}
+
+// TestTimeouts has every timeout run out and the call made again: nothing is lost.
+func TestTimeouts(t *testing.T) {
+	c, theirs := pipe(t, &stream.Options{ReadTimeout: short, IdleTimeout: short})
+	timeout := func() {
+		_, err := c.Next()
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+		require.False(t, stream.Skippable(err))
+	}
+	b := framed(binary.LittleEndian, encoded(t, str("two")), encoded(t, number(3)))
+	timeout()
+	for _, part := range [][]byte{b[:1], b[1:3], b[3:5], b[5:10]} {
+		done := send(theirs, part)
+		timeout()
+		<-done
+	}
+	done := send(theirs, b[10:])
+	d, err := c.Next()
+	require.NoError(t, err)
+	s, err := d.ReadToken()
+	require.NoError(t, err)
+	require.Equal(t, "two", s.Text())
+	d, err = c.Next()
+	require.NoError(t, err)
+	require.NoError(t, d.SkipValue())
+	<-done
+	timeout()
+}
+
+// A watched connection notes when which deadline is set.
+type watched struct {
+	net.Conn
+	log []string
+}
+
+func (w *watched) note(d time.Time, name string) {
+	switch left := time.Until(d); {
+	case d.IsZero():
+		name += " none"
+	case left > long:
+		name += " idle"
+	default:
+		name += " packet"
+	}
+	w.log = append(w.log, name)
+}
+
+func (w *watched) SetReadDeadline(d time.Time) error {
+	w.note(d, "read")
+	return w.Conn.SetReadDeadline(d)
+}
+
+func (w *watched) SetWriteDeadline(d time.Time) error {
+	w.note(d, "write")
+	return w.Conn.SetWriteDeadline(d)
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.Conn.Read(p)
+	if n > 0 {
+		w.log = append(w.log, "bytes")
+	}
+	return n, err
+}
+
+// TestDeadlines looks at which deadline holds for which bytes.
+func TestDeadlines(t *testing.T) {
+	one, large := framed(binary.LittleEndian, encoded(t, number(1))), framed(binary.LittleEndian, mixed(t)[6])
+	for name, c := range map[string]struct {
+		options stream.Options
+		sent    [][]byte // each comes alone
+		skip    bool     // every value is read
+		want    []string
+	}{
+		"none": {stream.Options{}, [][]byte{one}, false, []string{"bytes"}},
+		"a packet at once": {stream.Options{ReadTimeout: long, IdleTimeout: 2 * long}, [][]byte{one}, false,
+			[]string{"read idle", "bytes", "read packet", "read idle"}},
+		"byte by byte": {stream.Options{ReadTimeout: long, IdleTimeout: 2 * long}, [][]byte{one[:1], one[1:5], one[5:]}, false,
+			[]string{"read idle", "bytes", "read packet", "bytes", "bytes", "read idle"}},
+		"two at once": {stream.Options{ReadTimeout: long, IdleTimeout: 2 * long}, [][]byte{append(bytes.Clone(one), one...)}, false,
+			[]string{"read idle", "bytes", "read packet", "read packet", "read idle"}},
+		"no patience for packets": {stream.Options{ReadTimeout: long}, [][]byte{one}, false,
+			[]string{"read none", "bytes", "read packet", "read none"}},
+		"no patience between": {stream.Options{IdleTimeout: 2 * long}, [][]byte{one}, false,
+			[]string{"read idle", "bytes", "read none", "read idle"}},
+		"the Decoder reads": {stream.Options{ReadTimeout: long, IdleTimeout: 2 * long}, [][]byte{large[:100], large[100:]}, true,
+			[]string{"read idle", "bytes", "read packet", "bytes", "bytes", "bytes", "read packet", "bytes", "read idle"}},
+		"dropped": {stream.Options{ReadTimeout: long, IdleTimeout: 2 * long}, [][]byte{large[:100], large[100:]}, false,
+			[]string{"read idle", "bytes", "read packet", "read packet", "bytes", "bytes", "bytes", "read idle"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ours, theirs := net.Pipe()
+			w := &watched{Conn: ours}
+			conn := stream.NewConn(t.Context(), w, &c.options)
+			defer conn.Close()
+			go func() {
+				for _, b := range c.sent {
+					_, _ = theirs.Write(b)
+				}
+				theirs.Close()
+			}()
+			for {
+				d, err := conn.Next()
+				if err == io.EOF {
+					break
+				}
+				require.NoError(t, err)
+				if c.skip {
+					require.NoError(t, d.SkipValue())
+				}
+			}
+			if name == "the Decoder reads" { // the last bytes come with it or after it
+				w.log = deadlines(w.log)
+				c.want = []string{"read idle", "read packet", "read idle"}
+			}
+			assert.Equal(t, c.want, w.log)
+		})
+	}
+}
+
+func deadlines(log []string) (all []string) {
+	for _, l := range log {
+		if l != "bytes" {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+func TestWriteTimeout(t *testing.T) {
+	c, theirs := pipe(t, &stream.Options{WriteTimeout: short})
+	require.ErrorIs(t, c.WritePacket(number(1)), os.ErrDeadlineExceeded)
+
+	// Nothing of it was taken: the packet can be written again.
+	got := make([]byte, 12)
+	read := make(chan error)
+	go func() {
+		_, err := io.ReadFull(theirs, got)
+		read <- err
+	}()
+	require.NoError(t, c.WritePacket(number(1)))
+	require.NoError(t, <-read)
+	require.Equal(t, framed(binary.LittleEndian, encoded(t, number(1))), got)
+
+	// The next is cut in the middle, and that is the end.
+	go func() {
+		_, err := io.ReadFull(theirs, got[:5])
+		read <- err
+	}()
+	require.ErrorIs(t, c.WritePacket(number(2)), os.ErrDeadlineExceeded)
+	require.NoError(t, <-read)
+	go func() { _, _ = io.Copy(io.Discard, theirs) }()
+	require.ErrorIs(t, c.WritePacket(number(3)), os.ErrDeadlineExceeded)
+	require.ErrorIs(t, c.WriteThrough(number(3)), os.ErrDeadlineExceeded)
+}
+
+// TestClose closes a Conn while others read and write.
+func TestClose(t *testing.T) {
+	own := errors.New("own")
+	for name, c := range map[string]struct {
+		end  func(c *stream.Conn, cancel context.CancelCauseFunc)
+		want error
+	}{
+		"Close":  {func(c *stream.Conn, _ context.CancelCauseFunc) { c.Close() }, net.ErrClosed},
+		"cancel": {func(_ *stream.Conn, cancel context.CancelCauseFunc) { cancel(own) }, own},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			conn, theirs := pipeContext(ctx, t, &stream.Options{ReadTimeout: long, WriteTimeout: long})
+			errs := make(chan error, 2)
+			done := send(theirs, []byte{8, 0})
+			go func() {
+				_, err := conn.Next()
+				errs <- err
+			}()
+			go func() { errs <- conn.WritePacket(number(1)) }()
+			<-done // so Next is under way
+			c.end(conn, cancel)
+			require.Equal(t, c.want, <-errs)
+			require.Equal(t, c.want, <-errs)
+			_, err := conn.NextRaw(nil)
+			require.Equal(t, c.want, err)
+			require.Equal(t, c.want, conn.WritePacket(number(1)))
+			require.NoError(t, conn.Close())
+			require.NoError(t, conn.Close())
+			_, err = theirs.Read(make([]byte, 1))
+			require.Equal(t, io.EOF, err)
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	conn, _ := pipeContext(ctx, t, nil)
+	_, err := conn.Next()
+	require.Equal(t, context.Canceled, err)
+}
+
+// TestTCP sends packets of all sizes to itself, over a real connection.
+func TestTCP(t *testing.T) {
+	port := serve(t, &stream.Options{WriteTimeout: long, ReadTimeout: long}, func(c *stream.Conn) error { return echo(c, true) })
+	conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+	require.NoError(t, err)
+	c := stream.NewConn(t.Context(), conn, &stream.Options{ReadTimeout: long, IdleTimeout: long})
+	defer c.Close()
+	require.Equal(t, conn, c.NetConn())
+	for _, size := range []int{0, 1, 16_000, 16_376, 16_377, 20_000, 1_000_000} {
+		raw := encoded(t, func(e *gdwire.Encoder) error {
+			return errors.Join(e.BeginPacked(gdwire.TypePackedByteArray, int64(size)), gdwire.WritePacked(e, make([]byte, size)), e.End())
+		})
+		require.NoError(t, c.WriteRaw(raw))
+		got, err := c.NextRaw(nil)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(raw, got), size)
+	}
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	_, err = c.Next()
+	require.Equal(t, io.EOF, err)
+}

@@ -1,0 +1,132 @@
+package stream_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
+	"github.com/stretchr/testify/require"
+)
+
+func packetConn(ctx context.Context, t *testing.T, o *stream.Options) (*stream.PacketConn, net.Addr) {
+	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	c := stream.NewPacketConn(ctx, pc, o)
+	t.Cleanup(func() { c.Close() })
+	return c, pc.LocalAddr()
+}
+
+func TestPacketConn(t *testing.T) {
+	a, toA := packetConn(t.Context(), t, &stream.Options{IdleTimeout: long, MaxPacket: 1000})
+	b, toB := packetConn(t.Context(), t, &stream.Options{WriteTimeout: long})
+	raw, err := net.Dial("udp", toA.String())
+	require.NoError(t, err)
+	defer raw.Close()
+	good := func(want int64, trailing int64) {
+		d, from, err := a.ReadPacket()
+		require.NoError(t, err)
+		require.NotNil(t, from)
+		require.Len(t, d.Buffered(), int(8+trailing))
+		tok, err := d.ReadToken()
+		require.NoError(t, err)
+		require.Equal(t, want, tok.Int())
+		require.Equal(t, trailing, a.Trailing())
+	}
+	bad := func(check func(err error)) {
+		_, from, err := a.ReadPacket()
+		require.Equal(t, raw.LocalAddr().String(), from.String())
+		check(err)
+		require.True(t, stream.Skippable(err))
+		require.Zero(t, a.Trailing())
+	}
+
+	require.NoError(t, b.WritePacketTo(toA, number(1)))
+	good(1, 0)
+	_, err = raw.Write(nil)
+	require.NoError(t, err)
+	bad(func(err error) {
+		var e *gdwire.Error
+		require.ErrorAs(t, err, &e)
+	})
+	_, err = raw.Write(make([]byte, 1001))
+	require.NoError(t, err)
+	bad(func(err error) { require.Equal(t, &stream.PacketError{Size: 1001, Max: 1000}, err) })
+	_, err = raw.Write([]byte{2, 0, 0, 0, 5, 0, 0, 0, 9, 9, 9})
+	require.NoError(t, err)
+	good(5, 3)
+	_, err = raw.Write([]byte{28, 0, 0, 0, 255, 255, 255, 127})
+	require.NoError(t, err)
+	d, _, err := a.ReadPacket()
+	require.NoError(t, err)
+	require.True(t, stream.Skippable(d.SkipValue()))
+	require.NoError(t, b.WriteRawTo(toA, encoded(t, number(7))))
+	good(7, 0)
+
+	// Between the largest that UDP has.
+	require.NoError(t, a.WriteRawTo(toB, encoded(t, number(8))))
+	text := strings.Repeat("x", 65_507-8)
+	require.NoError(t, b.WritePacketTo(toB, str(text[:65_496])))
+	for _, want := range []int{4, 65_496} {
+		d, _, err := b.ReadPacket()
+		require.NoError(t, err)
+		if want == 4 {
+			require.NoError(t, d.SkipValue())
+			continue
+		}
+		_, err = d.ReadToken()
+		require.NoError(t, err)
+		s, err := d.AppendString(nil)
+		require.NoError(t, err)
+		require.Len(t, s, want)
+	}
+
+	require.ErrorIs(t, a.WriteRawTo(toB, nil), gdwire.ErrCount)
+	require.Equal(t, &stream.PacketError{Size: 1001, Max: 1000}, a.WriteRawTo(toB, make([]byte, 1001)))
+	require.Equal(t, &stream.PacketError{Size: 1008, Max: 1000}, a.WritePacketTo(toB, str(text[:1000])))
+	require.ErrorIs(t, a.WritePacketTo(toB, func(*gdwire.Encoder) error { return nil }), gdwire.ErrCount)
+}
+
+func TestPacketConnEnds(t *testing.T) {
+	c, to := packetConn(t.Context(), t, &stream.Options{IdleTimeout: short, WriteTimeout: long})
+	_, _, err := c.ReadPacket()
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	require.NoError(t, c.WritePacketTo(to, number(1)))
+	_, _, err = c.ReadPacket()
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+	_, _, err = c.ReadPacket()
+	require.Equal(t, net.ErrClosed, err)
+	require.Equal(t, net.ErrClosed, c.WritePacketTo(to, number(1)))
+
+	own := errors.New("own")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	c, _ = packetConn(ctx, t, nil)
+	ended := make(chan error)
+	go func() {
+		_, _, err := c.ReadPacket()
+		ended <- err
+	}()
+	cancel(own)
+	require.Equal(t, own, <-ended)
+}
+
+// A longConn has datagrams longer than UDP's.
+type longConn struct{ net.PacketConn }
+
+func (longConn) ReadFrom(p []byte) (int, net.Addr, error) {
+	return len(p), &net.UDPAddr{}, nil
+}
+
+func TestLongDatagram(t *testing.T) {
+	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	c := stream.NewPacketConn(t.Context(), longConn{pc}, nil)
+	defer c.Close()
+	_, _, err = c.ReadPacket()
+	require.Equal(t, &stream.PacketError{Size: 65_537, Max: 65_536}, err)
+}
