@@ -420,3 +420,25 @@ func ExampleFormatByName() {
 	// godot2 DictStart 0 <nil> true false
 	// godot4 godot3 godot2 manual4 manual3 manual30
 }
+
+// A datagram or a WebSocket message is one packet, decoded where it lies.
+func ExampleDecoder_ResetBytes() {
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{OneValue: true})
+	defer d.Release()
+	for _, message := range [][]byte{
+		[]byte("\x02\x00\x00\x00\x07\x00\x00\x00"),
+		[]byte("\x01\x00\x00\x00\x01\x00\x00\x00 and what engines ignore behind it"),
+	} {
+		d.ResetBytes(message)
+		for t, err := range d.Tokens() {
+			fmt.Println(t, err)
+		}
+		_, err := d.ReadToken()
+		fmt.Println(err, int64(len(message))-d.InputOffset())
+	}
+	// Output:
+	// Int32 7 <nil>
+	// EOF 0
+	// Bool true <nil>
+	// EOF 34
+}
