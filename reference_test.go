@@ -20,8 +20,12 @@ type reference struct {
 	types   []string
 	objects bool // in full are allowed
 	double  bool // DoubleReals
+	valid   func([]byte) bool
 	p       []byte
 	pos     int
+
+	missing   int  // bytes of padding at the very end
+	typedDict bool // a Dictionary's header had flags
 }
 
 // referenceTypes are the formats' types in the order of their ids.
@@ -60,7 +64,16 @@ type refusal string
 
 // decodeReference decodes the value that p starts with, and says how long it is.
 func decodeReference(p []byte, format string, objects, double bool) (v value, size int, err error) {
-	r := reference{format: format, types: referenceTypes[format], objects: objects, double: double, p: p}
+	r := reference{format: format, objects: objects, double: double, p: p}
+	v, err = r.decode()
+	return v, r.pos, err
+}
+
+func (r *reference) decode() (v value, err error) {
+	r.types = referenceTypes[r.format]
+	if r.valid == nil {
+		r.valid = utf8.Valid
+	}
 	defer func() {
 		if x := recover(); x != nil {
 			why, ok := x.(refusal)
@@ -70,8 +83,7 @@ func decodeReference(p []byte, format string, objects, double bool) (v value, si
 			v, err = value{}, errors.New(string(why))
 		}
 	}()
-	v = r.value()
-	return v, r.pos, nil
+	return r.value(), nil
 }
 
 func refuse(format string, args ...any) { panic(refusal(fmt.Sprintf(format, args...))) }
@@ -103,6 +115,7 @@ func (r *reference) u64() uint64 { return le.Uint64(r.take(8)) }
 func (r *reference) pad(n uint32, mayMiss bool) {
 	missing := (4 - n%4) % 4
 	if left := uint32(len(r.p) - r.pos); mayMiss && left < missing {
+		r.missing = int(missing - left)
 		missing = left
 	}
 	r.take(uint64(missing))
@@ -112,7 +125,7 @@ func (r *reference) pad(n uint32, mayMiss bool) {
 func (r *reference) text(mayMiss bool) string {
 	n := r.u32()
 	b := r.take(uint64(n))
-	if !utf8.Valid(b) {
+	if !r.valid(b) {
 		refuse("text is no UTF-8")
 	}
 	r.pad(n, mayMiss)
@@ -172,6 +185,7 @@ func (r *reference) value() value {
 			v.Items = append(v.Items, r.value())
 		}
 	case "Dictionary":
+		r.typedDict = r.typedDict || flags&15 != 0
 		v.Key = r.declared(flags & 3)
 		v.Elem = r.declared(flags >> 2 & 3)
 		for n := r.u32() & 0x7FFFFFFF; n > 0; n-- {
@@ -300,7 +314,7 @@ func (r *reference) nodePath(v *value) {
 			refuse("NodePath in its old form")
 		}
 		b := r.take(uint64(first))
-		if !utf8.Valid(b) {
+		if !r.valid(b) {
 			refuse("path is no UTF-8")
 		}
 		r.pad(first, false)
