@@ -1,6 +1,11 @@
 package gdwire
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,4 +19,208 @@ func requireError(t testing.TB, err error, offset int, path string, reason error
 	require.ErrorIs(t, e.Err, reason)
 	require.EqualValues(t, offset, e.Offset, e)
 	require.Equal(t, path, e.Path, e)
+}
+
+// What people read when something is wrong with bytes.
+func TestReadErrors(t *testing.T) {
+	player := func(last ...any) []byte {
+		return wire(idDict, 1, str("player"), idDict, 1, str("inventory"), idArray, 4, idNil, idNil, idNil, wire(last...))
+	}
+	at := len(player())
+	strict := func(o *DecoderOptions) { o.Strict = true }
+	format := func(f *Format) func(o *DecoderOptions) { return func(o *DecoderOptions) { o.Format = f } }
+	for _, c := range []struct {
+		packet []byte
+		is     error
+		text   string
+		change func(o *DecoderOptions)
+	}{
+		{player(idString, math.MaxUint32&math.MaxInt), ErrLimit,
+			`gdwire: offset %d, $["player"]["inventory"][3]: string of 4294967295 bytes exceeds limit StringBytes (16777216)`, nil},
+		{player(idArray, 1<<21), ErrLimit,
+			`gdwire: offset %d, $["player"]["inventory"][3]: container of 2097152 elements exceeds limit Elements (1048576)`, nil},
+		{player(idBytes, 1<<29), ErrLimit,
+			`gdwire: offset %d, $["player"]["inventory"][3]: packed data of 536870912 bytes exceeds limit PackedBytes (268435456)`, nil},
+		{player(idSignal, 2000), ErrLimit,
+			`gdwire: offset %d, $["player"]["inventory"][3]: name of 2000 bytes exceeds limit NameBytes (1024)`, nil},
+		{player(idArray, 50), ErrLimit,
+			`gdwire: offset %d, $["player"]["inventory"][3]: container that makes it 59 values exceeds limit Values (20)`,
+			func(o *DecoderOptions) { o.Limits.Values = 20 }},
+		{player(idBytes, 50), ErrLimit,
+			`gdwire: offset %d, $["player"]["inventory"][3]: value of at least 130 bytes exceeds limit Bytes (100)`,
+			func(o *DecoderOptions) { o.Limits.Bytes = 100 }},
+		{wire(99), ErrType, "gdwire: offset 0, $: wrong type: id 99 is none of godot4's", nil},
+		{wire(30), ErrType, "gdwire: offset 0, $: wrong type: id 30 is none of godot3's", format(Godot3)},
+		{wire(2 | bit16), ErrFlags, "gdwire: offset 0, $: header has flags: header 0x10002, and godot2 has no flags", format(Godot2)},
+		{wire(idPath, 5), ErrType, "gdwire: offset 4, $: wrong type: NodePath as one string, and godot4 has none", nil},
+		{wire(idObject, "Node", 0), ErrObject, "gdwire: offset 0, $: object in full is not allowed", nil},
+		{str("a\xff"), ErrUTF8, "gdwire: offset 9, $: invalid UTF-8", nil},
+		{wire(idArray|typedBy, 77, 0), ErrType, "gdwire: offset 4, $: wrong type: elements of type id 77", nil},
+		{wire(19, 1, 0, 5), ErrRange, "gdwire: offset 12, $: out of range: InputEvent of type 1 in 5 bytes", format(Godot2)},
+		{wire(idBool, 2), ErrStrict, "gdwire: offset 0, $: not canonical: bool of 2", strict},
+		{wire(idInt), io.ErrUnexpectedEOF, "gdwire: offset 4, $: unexpected EOF", nil},
+	} {
+		o := &DecoderOptions{}
+		if c.change != nil {
+			c.change(o)
+		}
+		d := NewDecoder(plain(c.packet), o)
+		err := readAll(d)
+		want := c.text
+		if bytes.Contains([]byte(want), []byte("%d")) {
+			want = fmt.Sprintf(want, at+4)
+		}
+		require.EqualError(t, err, want)
+		require.ErrorIs(t, err, c.is)
+		var e *Error
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, e.Err, errors.Unwrap(err))
+		for _, other := range []error{ErrLimit, ErrType, ErrFlags, ErrObject, ErrUTF8, ErrRange, ErrStrict, ErrCount, ErrKey, ErrOpen, ErrReleased} {
+			if other != c.is {
+				require.NotErrorIs(t, err, other)
+			}
+		}
+		d.Release()
+	}
+}
+
+// What they read when something is wrong with their calls.
+func TestWriteErrors(t *testing.T) {
+	e := NewEncoder(io.Discard, nil)
+	defer e.Release()
+	require.EqualError(t, e.End(), "gdwire: offset 0, $: unfinished value: End and nothing is open")
+	require.NoError(t, e.BeginDict(1))
+	require.NoError(t, e.WriteString("k"))
+	require.EqualError(t, e.End(), "gdwire: offset 20, $.value(0): misplaced key: End behind a key without its value")
+	require.EqualError(t, e.Close(), "gdwire: offset 20, $.value(0): unfinished value: DictStart without its End")
+	require.NoError(t, e.BeginArray(1))
+	require.EqualError(t, e.WriteString("\xff"), "gdwire: offset 28, $.value(0)[0]: invalid UTF-8")
+	require.EqualError(t, e.BeginPacked(TypeImage, 0), "gdwire: offset 28, $.value(0)[0]: wrong type: Image is none of godot4's")
+	require.EqualError(t, e.End(), "gdwire: offset 28, $.value(0)[0]: wrong count: End after 0 of 1")
+	require.NoError(t, e.BeginTypedArray(1, Elem{Type: TypeInt}))
+	require.EqualError(t, e.WriteNil(), "gdwire: offset 40, $.value(0)[0][0]: wrong type: Nil in a container of int")
+	require.NoError(t, e.WriteInt(7))
+	require.EqualError(t, e.WriteInt(8), "gdwire: offset 48, $.value(0)[0]: wrong count: int after the 1 announced")
+}
+
+// A caller's objection looks like the package's own.
+func TestWrapError(t *testing.T) {
+	d := NewDecoder(plain(wire(idArray, 2, idDict, 1, str("script"), str("x"), idNil)), nil)
+	defer d.Release()
+	mine := errors.New("no scripts here")
+	readTo(t, d, 3)
+	require.EqualError(t, d.WrapError(mine), "gdwire: offset 16, $[0].key(0): no scripts here", "at a marker: where the key starts")
+	readTo(t, d, 1)
+	require.EqualError(t, d.WrapError(mine), "gdwire: offset 16, $[0].key(0): no scripts here")
+	readTo(t, d, 1)
+	err := d.WrapError(mine)
+	require.EqualError(t, err, `gdwire: offset 32, $[0]["script"]: no scripts here`)
+	require.ErrorIs(t, err, mine)
+	readTo(t, d, 1) // it does not stay
+	require.EqualError(t, d.WrapError(mine), `gdwire: offset 44, $[0]: no scripts here`)
+
+	// Bulk reads do not move it from the token that they go on with.
+	d.Reset(plain(wire(idArray, 1, str(longText))))
+	d.options.WindowSize = 16
+	d.Reset(plain(wire(idArray, 1, str(longText))))
+	readTo(t, d, 2)
+	_, err = d.AppendString(nil)
+	require.NoError(t, err)
+	require.EqualError(t, d.WrapError(mine), "gdwire: offset 8, $[0]: no scripts here")
+}
+
+func TestLimitErrorText(t *testing.T) {
+	require.EqualError(t, &LimitError{"Mine", 5, 4}, "5 exceeds limit Mine (4)")
+	require.ErrorIs(t, fmt.Errorf("wrapped: %w", &LimitError{}), ErrLimit)
+	require.NotErrorIs(t, &LimitError{}, ErrType)
+}
+
+// Bulk reads behind tokens they do not go on with, and of the wrong type, say so
+// and leave the value readable.
+func TestMisplacedBulkReads(t *testing.T) {
+	bulk := map[string]func(d *Decoder) error{
+		"AppendString": func(d *Decoder) error { _, err := d.AppendString(nil); return err },
+		"Payload":      func(d *Decoder) error { _, err := d.Payload().Read(make([]byte, 1)); return err },
+		"WriteTo":      func(d *Decoder) error { _, err := io.Copy(io.Discard, d.Payload()); return err },
+		"ReadPacked":   func(d *Decoder) error { _, err := ReadPacked(d, make([]byte, 1)); return err },
+		"AppendPacked": func(d *Decoder) error { _, err := AppendPacked[byte](d, nil); return err },
+	}
+	fits := map[string][]Kind{
+		"AppendString": {KindStringChunk, KindNodePathStart},
+		"Payload":      {KindStringChunk, KindChunk, KindPackedStart},
+		"WriteTo":      {KindStringChunk, KindChunk, KindPackedStart},
+	}
+	for name, call := range bulk {
+		for i := range documentPaths {
+			d := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
+			tok := readTo(t, d, i)
+			if k := tok.Kind(); k == KindPackedStart && tok.Type() != TypePackedStringArray || k == KindStringChunk || k == KindChunk || k == KindNodePathStart {
+				var ok bool
+				for _, f := range fits[name] {
+					ok = ok || f == k
+				}
+				if ok {
+					d.Release()
+					continue
+				}
+			}
+			err := call(d)
+			require.ErrorIs(t, err, ErrType, "%s behind %v", name, tok)
+			readTo(t, d, len(documentPaths)-i)
+			_, err = d.ReadToken()
+			require.Equal(t, io.EOF, err)
+			d.Release()
+		}
+	}
+}
+
+// A Payload is over once the Decoder goes on by itself.
+func TestStalePayload(t *testing.T) {
+	d := NewDecoder(plain(wire(idArray, 2, str("abc"), str("def"))), nil)
+	defer d.Release()
+	readTo(t, d, 2)
+	p := d.Payload()
+	n, err := p.Read(nil)
+	require.Zero(t, n)
+	require.NoError(t, err)
+	readTo(t, d, 1)
+	_, err = p.Read(make([]byte, 3))
+	require.ErrorIs(t, err, ErrType)
+	got, err := io.ReadAll(d.Payload())
+	require.NoError(t, err)
+	require.Equal(t, "def", string(got))
+	_, err = p.Read(make([]byte, 3))
+	require.Equal(t, io.EOF, err, "it is the same Reader")
+}
+
+// Elements cannot be read from the middle of one.
+func TestReadPackedInsideAnElement(t *testing.T) {
+	for _, packet := range [][]byte{wire(idFloats, 1, float32(1)), wire(idFloats, 100, reals(100))} {
+		for name, read := range map[string]func(d *Decoder) error{
+			"ReadPacked":          func(d *Decoder) error { _, err := ReadPacked(d, make([]float32, 200)); return err },
+			"ReadPacked widening": func(d *Decoder) error { _, err := ReadPacked(d, make([]float64, 200)); return err },
+			"AppendPacked":        func(d *Decoder) error { _, err := AppendPacked[float32](d, nil); return err },
+		} {
+			d := NewDecoder(plain(packet), nil)
+			readTo(t, d, 1)
+			_, err := io.ReadFull(d.Payload(), make([]byte, 2))
+			require.NoError(t, err)
+			require.ErrorIs(t, read(d), ErrType, name)
+			require.NoError(t, d.SkipTo(0))
+			d.Release()
+		}
+	}
+	d := NewDecoder(plain(wire(idFloats, 1, float32(1))), nil)
+	readTo(t, d, 1)
+	_, err := ReadPacked(d, make([]int32, 1))
+	require.ErrorIs(t, err, ErrType)
+	_, err = ReadPacked(d, make([][2]float32, 1))
+	require.ErrorIs(t, err, ErrType)
+	require.ErrorContains(t, err, "1 × float32")
+	got, err := AppendPacked[float32](d, nil)
+	require.NoError(t, err)
+	require.Equal(t, []float32{1}, got)
+	got, err = AppendPacked(d, got)
+	require.NoError(t, err, "there is no more")
+	require.Len(t, got, 1)
 }

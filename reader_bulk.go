@@ -241,9 +241,6 @@ func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
 			return total, err
 		}
 		n := min(len(b)/size, len(dst)-total)
-		if n == 0 {
-			return total, d.WrapError(because(ErrType, "ReadPacked in the middle of an element"))
-		}
 		decodePacked(dst[total:total+n], b, d.bulk.unit)
 		d.used(n * size)
 		total += n
@@ -297,6 +294,8 @@ func (d *Decoder) checkPacked(u unit, n int) error {
 		return d.noPayload("ReadPacked")
 	case n != int(b.n) || !b.unit.convertsTo(u):
 		return d.WrapError(because(ErrType, "elements of %d × %v into %d × %v", b.n, b.unit, n, u))
+	case b.left%(b.unit.size()*n) != 0: // Payload took a part of it
+		return d.WrapError(because(ErrType, "elements from the middle of one"))
 	}
 	return nil
 }
@@ -317,9 +316,6 @@ func (d *Decoder) readInto(p []byte, size int) (n int, err error) {
 			return n, err
 		}
 		m := min(len(b)/size*size, len(p)-n)
-		if m == 0 {
-			return n, d.WrapError(because(ErrType, "ReadPacked in the middle of an element"))
-		}
 		copy(p[n:], b[:m])
 		d.used(m)
 		n += m
