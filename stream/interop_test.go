@@ -1,6 +1,7 @@
 package stream_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -331,5 +332,51 @@ func TestEngineDebugger(t *testing.T) {
 	text := <-printed
 	for i := range 5 {
 		assert.Contains(t, text, fmt.Sprintf("line %d of the script", i))
+	}
+}
+
+// TestReadmeServer runs the README's server and client as they stand there, but
+// for the port.
+func TestReadmeServer(t *testing.T) {
+	t.Parallel()
+	binary := filepath.Join(t.TempDir(), "server")
+	out, err := exec.Command("go", "build", "-ldflags", "-X main.addr=127.0.0.1:0", "-o", binary, "./testdata/server").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	server := exec.CommandContext(t.Context(), binary)
+	stderr, err := server.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, server.Start())
+	defer func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	}()
+	line, err := bufio.NewReader(stderr).ReadString('\n')
+	require.NoError(t, err)
+	addr := strings.TrimSpace(line[strings.LastIndex(line, " ")+1:])
+
+	conn, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	c := stream.NewConn(t.Context(), conn, &stream.Options{Format: gdwire.Godot3, IdleTimeout: time.Minute})
+	defer c.Close()
+	require.NoError(t, c.WriteRaw([]byte("garbage!")))
+	require.NoError(t, c.WritePacket(func(e *gdwire.Encoder) error { return e.WriteInt(5) }))
+	d, err := c.Next()
+	require.NoError(t, err)
+	_, _ = d.ReadToken()
+	tok, err := d.ReadToken()
+	require.NoError(t, err)
+	require.Equal(t, "you sent", tok.Text())
+
+	for _, name := range []string{"client.gd", "client4.gd"} {
+		script, err := os.ReadFile(filepath.Join("testdata", "server", name))
+		require.NoError(t, err)
+		require.Contains(t, string(script), `"127.0.0.1", 7777`)
+		if name == "client4.gd" {
+			continue // there is no such engine here
+		}
+		copied := filepath.Join(t.TempDir(), name)
+		_, port, _ := net.SplitHostPort(addr)
+		require.NoError(t, os.WriteFile(copied, bytes.Replace(script, []byte("7777"), []byte(port), 1), 0o600))
+		require.Contains(t, engine(t, copied, nil), "[you sent, {at:(1, 2.5), name:Ada}]")
 	}
 }

@@ -1,0 +1,46 @@
+// A server that answers every packet of a Godot client with what it was sent.
+package main
+
+import (
+	"context"
+	"errors"
+	"log"
+	"net"
+	"time"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
+)
+
+var addr = "127.0.0.1:7777"
+
+func main() {
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		log.Fatal(err)
+	}
+	log.Print("listening on ", ln.Addr())
+	for {
+		if conn, err := ln.Accept(); err == nil {
+			go serve(conn)
+		}
+	}
+}
+
+func serve(conn net.Conn) {
+	// Godot 4 is the default; limits are, too.
+	o := &stream.Options{Format: gdwire.Godot3, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
+	c := stream.NewConn(context.Background(), conn, o)
+	defer c.Close()
+	for {
+		d, err := c.Next()
+		if err == nil {
+			err = c.WritePacket(func(e *gdwire.Encoder) error {
+				return errors.Join(e.BeginArray(2), e.WriteString("you sent"), gdwire.CopyValue(e, d), e.End())
+			})
+		}
+		if err != nil && !stream.Skippable(err) {
+			return // the client has gone, or is too slow
+		}
+	}
+}
