@@ -108,8 +108,6 @@ type step struct {
 	last  bool // of a string's chunk
 }
 
-var errTemporary = errors.New("try again")
-
 // A flakyReader fails before every read.
 type flakyReader struct {
 	r      io.Reader
@@ -246,15 +244,6 @@ func requireSkips(t *testing.T, p []byte, s seed, all []step, fault error) {
 	d.Release()
 }
 
-// again calls f until its error is not temporary.
-func again(f func() error) error {
-	for {
-		if err := f(); err != errTemporary {
-			return err
-		}
-	}
-}
-
 // valueEnd returns behind which of all steps SkipValue ends if it is called
 // before step at; more than there are, if an error comes first.
 func valueEnd(all []step, at, depth int) int {
@@ -323,22 +312,29 @@ func requireAnyWindow(t *testing.T, p []byte, o gdwire.DecoderOptions) {
 			if known {
 				d.ResetBytes(p)
 			}
-			got, err := readValues(d)
-			d.Release()
+			got, err := readValues(d, readValue)
 			if i == 0 {
 				want, fault = got, err
-				continue
 			}
 			require.Equal(t, want, got, "window %d", size)
 			require.Equal(t, errorText(fault), errorText(err), "window %d, length known: %v", size, known)
+
+			d.Reset(&flakyReader{r: iotest.OneByteReader(bytes.NewReader(p))})
+			if known {
+				d.ResetN(&flakyReader{r: bytes.NewReader(p)}, int64(len(p)))
+			}
+			got, err = readValues(d, readBulk)
+			d.Release()
+			require.Equal(t, want, got, "in bulk, window %d", size)
+			require.Equal(t, errorText(fault), errorText(err), "in bulk, window %d, length known: %v", size, known)
 		}
 	}
 }
 
 // readValues reads values until an error.
-func readValues(d *gdwire.Decoder) (all []value, err error) {
+func readValues(d *gdwire.Decoder, read func(*gdwire.Decoder) (value, error)) (all []value, err error) {
 	for {
-		v, err := readValue(d)
+		v, err := read(d)
 		if err != nil {
 			return all, err
 		}
@@ -846,7 +842,7 @@ func decodedEvents(d *gdwire.Decoder) (all []event, err error) {
 			add("event %d %d %x", kind, device, t.Bytes())
 		case gdwire.KindStringChunk:
 			typ := t.Type()
-			text, err := joined(d, t)
+			text, err := (&valueReader{d: d}).joined(t)
 			if err != nil {
 				return all, err
 			}

@@ -51,9 +51,40 @@ var typeByName = func() map[string]gdwire.Type {
 	return m
 }()
 
-// readValue reads the next value of d.
-func readValue(d *gdwire.Decoder) (value, error) {
-	t, err := d.ReadToken()
+// readValue reads the next value of d, token by token.
+func readValue(d *gdwire.Decoder) (value, error) { return (&valueReader{d: d}).value() }
+
+// readBulk reads it by the calls that read whole strings and arrays.
+func readBulk(d *gdwire.Decoder) (value, error) { return (&valueReader{d, true}).value() }
+
+// A valueReader builds values. Where its Decoder's reader fails now and then it
+// asks again.
+type valueReader struct {
+	d    *gdwire.Decoder
+	bulk bool
+}
+
+func (r *valueReader) token() (t gdwire.Token, err error) {
+	err = again(func() error {
+		t, err = r.d.ReadToken()
+		return err
+	})
+	return t, err
+}
+
+var errTemporary = errors.New("try again")
+
+// again calls f until its error is not temporary.
+func again(f func() error) error {
+	for {
+		if err := f(); err != errTemporary {
+			return err
+		}
+	}
+}
+
+func (r *valueReader) value() (value, error) {
+	t, err := r.token()
 	if err != nil {
 		return value{}, err
 	}
@@ -80,48 +111,48 @@ func readValue(d *gdwire.Decoder) (value, error) {
 		event, device := t.Event()
 		v.Numbers, v.Data = []uint64{uint64(event), uint64(device)}, bytes.Clone(t.Bytes())
 	case gdwire.KindStringChunk:
-		v.Text, err = joined(d, t)
+		v.Text, err = r.joined(t)
 	case gdwire.KindNodePathStart:
-		err = v.readPath(d, t)
+		err = r.path(&v, t)
 	case gdwire.KindObjectStart:
 		v.Text = t.Text()
 		for range t.Len() {
-			if t, err = expect(d, gdwire.KindProperty); err != nil {
+			if t, err = r.expect(gdwire.KindProperty); err != nil {
 				return v, err
 			}
 			v.Names = append(v.Names, t.Text())
-			if err = v.readItem(d); err != nil {
+			if err = r.item(&v); err != nil {
 				return v, err
 			}
 		}
-		_, err = expect(d, gdwire.KindEnd)
+		_, err = r.expect(gdwire.KindEnd)
 	case gdwire.KindDictStart:
 		v.Key, v.Elem = declaredBy(t.KeyElem()), declaredBy(t.Elem())
 		for range t.Len() {
-			if _, err = expect(d, gdwire.KindDictKey); err != nil {
+			if _, err = r.expect(gdwire.KindDictKey); err != nil {
 				return v, err
 			}
 			for range 2 {
-				if err = v.readItem(d); err != nil {
+				if err = r.item(&v); err != nil {
 					return v, err
 				}
 			}
 		}
-		_, err = expect(d, gdwire.KindEnd)
+		_, err = r.expect(gdwire.KindEnd)
 	case gdwire.KindArrayStart:
 		v.Elem = declaredBy(t.Elem())
 		for range t.Len() {
-			if err = v.readItem(d); err != nil {
+			if err = r.item(&v); err != nil {
 				return v, err
 			}
 		}
-		_, err = expect(d, gdwire.KindEnd)
+		_, err = r.expect(gdwire.KindEnd)
 	case gdwire.KindPackedStart:
-		err = v.readPacked(d, t)
+		err = r.packed(&v, t)
 	case gdwire.KindImageStart:
 		format, mipmaps, width, height := t.Image()
 		v.Numbers = []uint64{uint64(format), uint64(mipmaps), uint64(width), uint64(height)}
-		v.Data, err = readChunks(d, t.Len())
+		v.Data, err = r.chunks(t.Len())
 	default:
 		if t.Components() == 0 {
 			return v, fmt.Errorf("%v where a value starts", t)
@@ -132,19 +163,19 @@ func readValue(d *gdwire.Decoder) (value, error) {
 	return v, err
 }
 
-func (v *value) readItem(d *gdwire.Decoder) error {
-	item, err := readValue(d)
+func (r *valueReader) item(v *value) error {
+	item, err := r.value()
 	v.Items = append(v.Items, item)
 	return err
 }
 
-func (v *value) readPath(d *gdwire.Decoder, t gdwire.Token) error {
+func (r *valueReader) path(v *value, t gdwire.Token) error {
 	names, subnames, absolute := t.Path()
 	if t.Len() != names+subnames {
 		return fmt.Errorf("%v has %d names", t, t.Len())
 	}
 	v.Absolute = absolute
-	all, err := readStrings(d, names+subnames)
+	all, err := r.strings(names + subnames)
 	if err != nil {
 		return err
 	}
@@ -152,45 +183,56 @@ func (v *value) readPath(d *gdwire.Decoder, t gdwire.Token) error {
 	return nil
 }
 
-func (v *value) readPacked(d *gdwire.Decoder, t gdwire.Token) (err error) {
-	n, width := t.Len(), t.Width()
-	switch v.Type {
-	case "PackedStringArray":
-		v.Names, err = readStrings(d, n)
-	case "PackedByteArray":
-		v.Data, err = readChunks(d, n)
+func (r *valueReader) packed(v *value, t gdwire.Token) (err error) {
+	n := t.Len()
+	v.Wide = t.Width() == 64
+	switch {
+	case v.Type == "PackedStringArray":
+		v.Names, err = r.strings(n)
+	case v.Type == "PackedByteArray":
+		v.Data, err = r.chunks(n)
+	case r.bulk && isInts(v.Type):
+		v.Numbers, err = appendBits(r.d, func(x int64) uint64 { return uint64(x) })
+	case r.bulk && v.Type == "PackedFloat64Array":
+		v.Numbers, err = appendBits(r.d, math.Float64bits)
 	default:
-		v.Wide = width == 64
 		var data []byte
-		data, err = readChunks(d, n)
+		data, err = r.chunks(n)
 		v.Numbers = numbers(v.Type, data, v.Wide)
 	}
 	return err
 }
 
-// readStrings reads n strings and the End of what they are in.
-func readStrings(d *gdwire.Decoder, n int64) (all []string, err error) {
+// strings reads n strings and the End of what they are in.
+func (r *valueReader) strings(n int64) (all []string, err error) {
 	for range n {
-		t, err := expect(d, gdwire.KindStringChunk)
+		t, err := r.expect(gdwire.KindStringChunk)
 		if err != nil {
 			return all, err
 		}
-		s, err := joined(d, t)
+		s, err := r.joined(t)
 		if err != nil {
 			return all, err
 		}
 		all = append(all, s)
 	}
-	_, err = expect(d, gdwire.KindEnd)
+	_, err = r.expect(gdwire.KindEnd)
 	return all, err
 }
 
 // joined reads what is left of the string that starts with t.
-func joined(d *gdwire.Decoder, t gdwire.Token) (string, error) {
+func (r *valueReader) joined(t gdwire.Token) (s string, err error) {
+	if r.bulk {
+		var text []byte
+		err = again(func() error {
+			text, err = r.d.AppendString(text)
+			return err
+		})
+		return string(text), err
+	}
 	text := bytes.Clone(t.Bytes())
 	for !t.Last() {
-		var err error
-		if t, err = expect(d, gdwire.KindStringChunk); err != nil {
+		if t, err = r.expect(gdwire.KindStringChunk); err != nil {
 			return "", err
 		}
 		text = append(text, t.Bytes()...)
@@ -198,26 +240,52 @@ func joined(d *gdwire.Decoder, t gdwire.Token) (string, error) {
 	return string(text), nil
 }
 
-// readChunks reads n elements and the End of what they are in.
-func readChunks(d *gdwire.Decoder, n int64) (data []byte, err error) {
+// chunks reads n elements and the End of what they are in.
+func (r *valueReader) chunks(n int64) (data []byte, err error) {
+	if r.bulk {
+		p := r.d.Payload()
+		var b [30]byte
+		for err != io.EOF {
+			var m int
+			m, err = p.Read(b[:1+len(data)%len(b)])
+			data = append(data, b[:m]...)
+			if err != nil && err != errTemporary && err != io.EOF {
+				return data, err
+			}
+		}
+		return data, nil
+	}
 	for n > 0 {
-		t, err := expect(d, gdwire.KindChunk)
+		t, err := r.expect(gdwire.KindChunk)
 		if err != nil {
 			return data, err
 		}
 		data = append(data, t.Bytes()...)
 		n -= t.Len()
 	}
-	_, err = expect(d, gdwire.KindEnd)
+	_, err = r.expect(gdwire.KindEnd)
 	return data, err
 }
 
-func expect(d *gdwire.Decoder, k gdwire.Kind) (gdwire.Token, error) {
-	t, err := d.ReadToken()
+func (r *valueReader) expect(k gdwire.Kind) (gdwire.Token, error) {
+	t, err := r.token()
 	if err == nil && t.Kind() != k {
 		err = fmt.Errorf("%v where %v should be", t, k)
 	}
 	return t, err
+}
+
+// appendBits reads all elements of a packed array.
+func appendBits[T gdwire.Packable](d *gdwire.Decoder, bits func(T) uint64) (all []uint64, err error) {
+	var elements []T
+	err = again(func() error {
+		elements, err = gdwire.AppendPacked(d, elements)
+		return err
+	})
+	for _, x := range elements {
+		all = append(all, bits(x))
+	}
+	return all, err
 }
 
 func declaredBy(e gdwire.Elem) declared {
