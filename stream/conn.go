@@ -27,17 +27,18 @@ type Conn struct {
 func NewConn(ctx context.Context, conn net.Conn, o *Options) *Conn {
 	c := &Conn{conn: conn}
 	c.Reader, c.Writer = NewReader(connReader{c}, o), NewWriter(connWriter{c}, o)
-	if o := &c.Reader.options; o.ReadTimeout > 0 || o.IdleTimeout > 0 {
+	s := o.settle()
+	if s.ReadTimeout > 0 || s.IdleTimeout > 0 {
 		c.Reader.deadline = func(idle bool) error {
-			d := o.ReadTimeout
+			d := s.ReadTimeout
 			if idle {
-				d = o.IdleTimeout
+				d = s.IdleTimeout
 			}
 			return c.set(conn.SetReadDeadline, d)
 		}
 	}
-	if o := &c.Writer.options; o.WriteTimeout > 0 {
-		c.Writer.deadline = func() error { return c.set(conn.SetWriteDeadline, o.WriteTimeout) }
+	if s.WriteTimeout > 0 {
+		c.Writer.deadline = func() error { return c.set(conn.SetWriteDeadline, s.WriteTimeout) }
 	}
 	c.live(ctx, conn.Close)
 	return c

@@ -204,10 +204,10 @@ func ExampleScan() {
 	}
 	err = stream.NewWriter(f, nil).WritePacket(func(e *gdwire.Encoder) error { return e.WriteInt(6) })
 	b, _ := os.ReadFile(name)
-	fmt.Println(b, err)
+	fmt.Println(len(b), err)
 	// Output:
 	// 12 unexpected EOF
-	// [8 0 0 0 2 0 0 0 5 0 0 0 8 0 0 0 2 0 0 0 6 0 0 0] <nil>
+	// 24 <nil>
 }
 
 // A PackedByteArray that never is in memory as a whole.

@@ -76,7 +76,7 @@ func (p *packet) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// encode lets write write its value, all of it.
+// encode calls write for a whole value.
 func encode(e *gdwire.Encoder, write func(*gdwire.Encoder) error) error {
 	if err := write(e); err != nil {
 		return err

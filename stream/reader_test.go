@@ -195,8 +195,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// A stutter hands out at most most bytes at a time, and between or with these its
-// error.
+// A stutter hands out few bytes at a time, and between or with these its error.
 type stutter struct {
 	r    io.Reader
 	err  error
@@ -278,8 +277,8 @@ func TestNextRaw(t *testing.T) {
 				require.True(t, err == nil || stream.Skippable(err))
 				continue
 			}
-			got, err := []byte{1, 2, 3}, error(nil)
-			for got, err = r.NextRaw(got); err == errTemporary; {
+			got, err := r.NextRaw([]byte{1, 2, 3})
+			for err == errTemporary {
 				got, err = r.NextRaw(got)
 			}
 			switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// ErrNotSeekable: WriteThrough to what can't seek, or to a file opened with
-// os.O_APPEND, where every Write goes to the end.
+// ErrNotSeekable is the error of WriteThrough to what can't seek, or to a file
+// opened with os.O_APPEND, where every Write goes to the end.
 var ErrNotSeekable = errors.New("gdwire/stream: can't write through")
 
 // WriteThrough is WritePacket for packets too large for memory: what write writes

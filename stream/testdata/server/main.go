@@ -21,9 +21,11 @@ func main() {
 	}
 	log.Print("listening on ", ln.Addr())
 	for {
-		if conn, err := ln.Accept(); err == nil {
-			go serve(conn)
+		conn, err := ln.Accept()
+		if err != nil {
+			log.Fatal(err)
 		}
+		go serve(conn)
 	}
 }
 
