@@ -36,10 +36,11 @@ func newCheckView(s *screen, o *options) view {
 
 // A verdict is a line of check -json.
 type verdict struct {
-	Index  int64 `json:"index"`
-	Offset int64 `json:"offset"`
-	OK     bool  `json:"ok"`
-	Bytes  int64 `json:"bytes"`
+	Connection int64 `json:"connection,omitempty"`
+	Index      int64 `json:"index"`
+	Offset     int64 `json:"offset"`
+	OK         bool  `json:"ok"`
+	Bytes      int64 `json:"bytes"`
 	*good
 	*fault
 }
@@ -55,7 +56,7 @@ type fault struct {
 }
 
 func showVerdict(e *json.Encoder, p *packet) error {
-	v := verdict{Index: p.index, Offset: p.offset}
+	v := verdict{Connection: p.connection, Index: p.index, Offset: p.offset}
 	err := readAll(p, nil)
 	if err == nil {
 		v.OK, v.Bytes, v.good = true, p.took(), &good{p.trailing()}

@@ -15,6 +15,7 @@ import (
 type packet struct {
 	*gdwire.Decoder       // stands at the value
 	index, offset   int64 // which it is, and where its first byte is in the input
+	connection      int64 // of listen, which connection that input is
 	base            int64 // what the Decoder's offsets lack to count from the start of the input
 	framed          bool
 	size            int64 // of the frame
@@ -79,10 +80,9 @@ func values(r io.Reader, o *options) iter.Seq[*packet] {
 	}
 }
 
-// frames ranges over the packets that stand behind their length in r.
-func frames(r io.Reader, o *options) iter.Seq[*packet] {
+// frames ranges over the packets that s reads.
+func frames(s *stream.Reader, o *options) iter.Seq[*packet] {
 	return func(yield func(*packet) bool) {
-		s := stream.NewReader(r, o.stream())
 		one := o.decoder
 		one.OneValue = true
 		d := gdwire.NewDecoder(nil, &one)
@@ -116,7 +116,7 @@ func frames(r io.Reader, o *options) iter.Seq[*packet] {
 // packets ranges over the packets in r.
 func packets(r io.Reader, o *options) iter.Seq[*packet] {
 	if o.framing.framed {
-		return frames(r, o)
+		return frames(stream.NewReader(r, o.stream()), o)
 	}
 	return values(r, o)
 }

@@ -2,6 +2,7 @@
 // a file or standard input:
 //
 //	gdwire tokens|json|check|recode [flags] [FILE]
+//	gdwire listen [flags] ADDR
 //
 // Its status is 0 if all is good, 1 if some input is bad or a file cannot be
 // opened, read or written, 2 if the command line cannot be understood.
@@ -31,6 +32,7 @@ const (
 type command struct {
 	name, operand, summary string
 	flags                  func(*flag.FlagSet, *options) // what it has beside the flags of all; nil: none
+	check                  func(*options) error          // whether the command line makes sense; nil: it does
 	run                    func(*screen, *options) error
 }
 
@@ -39,6 +41,7 @@ var commands = []command{
 	{name: "json", operand: "[FILE]", summary: "Show each value as a line of JSON, as Godot's JSON.from_native does.", run: show(newJSONView)},
 	{name: "check", operand: "[FILE]", summary: "Say whether it is good, and how much of what is in it.", flags: checkFlags, run: show(newCheckView)},
 	{name: "recode", operand: "[FILE]", summary: "Read it and write it again, as engines would.", run: show(newRecodeView)},
+	{name: "listen", operand: "ADDR", summary: "Accept connections and show the packets that come.", flags: listenFlags, check: listenCheck, run: listen},
 }
 
 // errBad: some input was bad, and that has been said.
@@ -106,10 +109,13 @@ func (c *command) start(args []string, s *screen) error {
 	if err == nil && fs.NArg() > 1 {
 		err = fmt.Errorf("flags come first, then one operand, and not %s", strings.Join(fs.Args(), " "))
 	}
+	o.operand = fs.Arg(0)
+	if err == nil && c.check != nil {
+		err = c.check(o)
+	}
 	if err != nil {
 		return usageError{err, c.printUsage}
 	}
-	o.operand = fs.Arg(0)
 	return c.run(s, o)
 }
 

@@ -16,7 +16,8 @@ type options struct {
 	decoder   gdwire.DecoderOptions
 	framing   framing
 	maxPacket int64
-	json      bool   // of check
+	json      bool // of check
+	listen    listenOptions
 	operand   string // what stands behind the flags
 }
 

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gdwire/gdwire/stream"
+)
+
+// listenOptions are what the flags of listen say.
+type listenOptions struct {
+	view       viewMaker
+	packets    int64 // after which it is over; 0: never
+	read, idle time.Duration
+}
+
+// A viewMaker is a way to show packets.
+type viewMaker struct {
+	name string
+	make func(*screen, *options) view
+}
+
+var viewMakers = []viewMaker{
+	{"tokens", newTokenView},
+	{"json", newJSONView},
+	{"check", newCheckView},
+}
+
+// maxConnections is how many connections are served at a time. Each may hold a
+// packet of -max-packet bytes in memory.
+const maxConnections = 256
+
+// loopback is where it listens unless told otherwise.
+const loopback = "127.0.0.1"
+
+func listenFlags(fs *flag.FlagSet, o *options) {
+	l := &o.listen
+	l.view, o.framing = viewMakers[0], framings[1]
+	choose(fs, "o", "show packets as `VIEW`", viewMakers, &l.view, func(v viewMaker) string { return v.name })
+	fs.Int64Var(&l.packets, "n", 0, "exit after `N` packets [never]")
+	fs.DurationVar(&l.read, "read-timeout", 10*time.Second, "cut a connection off that takes `TIME` for one packet")
+	fs.DurationVar(&l.idle, "idle-timeout", 0, "cut a connection off that sends nothing for `TIME` [never]")
+}
+
+// listenCheck makes the operand a whole address.
+func listenCheck(o *options) error {
+	switch {
+	case o.operand == "":
+		return errors.New("listen where?")
+	case !o.framing.framed:
+		return errors.New("listen needs packets behind their length: -frame u32 or u32be")
+	case o.listen.packets < 0:
+		return errors.New("-n is less than 0")
+	}
+	if !strings.Contains(o.operand, ":") {
+		o.operand = ":" + o.operand
+	}
+	host, port, err := net.SplitHostPort(o.operand)
+	o.operand = net.JoinHostPort(cmp.Or(host, loopback), port)
+	return err
+}
+
+// A listener shows the packets of many connections, one at a time.
+type listener struct {
+	*screen
+	options *options
+	quiet   bool // the view itself says which connection and packet
+	end     context.CancelFunc
+
+	mu   sync.Mutex
+	view view
+	left int64 // packets until the end, negative: no end
+	bad  bool  // a packet was
+	err  error // what ended it, if that is an error
+}
+
+// listen accepts connections and shows their packets.
+func listen(s *screen, o *options) error {
+	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer end()
+	ln, err := net.Listen("tcp", o.operand)
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = ln.Close() })()
+	fmt.Fprintln(s.errs, "listening on", ln.Addr())
+
+	o.json = true // a line for each packet, not a summary
+	l := &listener{
+		screen: s, options: o, end: end, left: cmp.Or(o.listen.packets, -1),
+		view: o.listen.view.make(s, o), quiet: o.listen.view.name == "check",
+	}
+	l.accept(ctx, ln)
+	if l.err == nil && l.bad && l.left == 0 {
+		return errBad
+	}
+	return l.err
+}
+
+// accept serves connections until ctx is done, and all of them are closed.
+func (l *listener) accept(ctx context.Context, ln net.Listener) {
+	var served sync.WaitGroup
+	defer served.Wait()
+	free := make(chan struct{}, maxConnections)
+	for i := int64(1); ; i++ {
+		select {
+		case free <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		conn, err := ln.Accept()
+		if err != nil {
+			if ctx.Err() == nil {
+				l.fail(err)
+			}
+			return
+		}
+		served.Go(func() {
+			l.serve(ctx, conn, i)
+			<-free
+		})
+	}
+}
+
+// serve shows the packets of a connection.
+func (l *listener) serve(ctx context.Context, conn net.Conn, number int64) {
+	l.say(number, "from %v", conn.RemoteAddr())
+	so := l.options.stream()
+	so.ReadTimeout, so.IdleTimeout = l.options.listen.read, l.options.listen.idle
+	c := stream.NewConn(ctx, conn, so)
+	defer func() { _ = c.Close() }()
+	for p := range frames(c.Reader, l.options) {
+		p.connection = number
+		if p.err != nil && !stream.Skippable(p.err) {
+			if ctx.Err() == nil {
+				l.say(number, "%v", p.err)
+			}
+			return
+		}
+		if !l.packet(p) {
+			return
+		}
+	}
+	l.say(number, "closed")
+}
+
+// say says something about a connection.
+func (l *listener) say(number int64, format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(l.errs, "connection %d: %s\n", number, fmt.Sprintf(format, args...))
+}
+
+// packet shows a packet, and says whether to go on.
+func (l *listener) packet(p *packet) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.left == 0 || l.err != nil {
+		return false
+	}
+	if !l.quiet {
+		fmt.Fprintf(l.errs, "connection %d, packet %d\n", p.connection, p.index)
+	}
+	err := l.view.show(p)
+	if failed := l.out.Flush(); failed != nil {
+		l.stop(failed)
+		return false
+	}
+	if err != nil {
+		l.bad = true
+		if err != errBad {
+			l.report(err)
+		}
+	}
+	if l.left--; l.left == 0 {
+		l.stop(nil)
+		return false
+	}
+	return true
+}
+
+func (l *listener) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stop(err)
+}
+
+// stop ends it all.
+func (l *listener) stop(err error) {
+	l.err = err
+	l.end()
+}

@@ -1,0 +1,272 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A listening is a run of listen.
+type listening struct {
+	addr   string
+	errs   *bufio.Reader
+	done   chan struct{}
+	result result // after done
+}
+
+// startListening runs listen on a free port, with its errors read by the caller
+// or else dropped.
+func startListening(t *testing.T, args ...string) *listening {
+	r, w := io.Pipe()
+	l := &listening{errs: bufio.NewReader(r), done: make(chan struct{})}
+	var out bytes.Buffer
+	go func() {
+		defer close(l.done)
+		l.result.status = run(append(append([]string{"listen"}, args...), "127.0.0.1:0"), nil, &out, w)
+		l.result.out = out.String()
+		w.Close()
+	}()
+	line := l.line(t)
+	l.addr = strings.TrimPrefix(line, "listening on ")
+	require.NotEqual(t, l.addr, line)
+	return l
+}
+
+func (l *listening) line(t *testing.T) string {
+	line, err := l.errs.ReadString('\n')
+	require.NoError(t, err, line)
+	return strings.TrimSuffix(line, "\n")
+}
+
+// wait waits for its end and returns what it left.
+func (l *listening) wait(t *testing.T) result {
+	b, err := io.ReadAll(l.errs)
+	require.NoError(t, err)
+	<-l.done
+	l.result.err = string(b)
+	return l.result
+}
+
+func (l *listening) dial(t *testing.T) net.Conn {
+	conn, err := net.Dial("tcp", l.addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+func TestListenJSON(t *testing.T) {
+	l := startListening(t, "-o", "json", "-n", "3")
+	conn := l.dial(t)
+	require.Equal(t, "connection 1: from "+conn.LocalAddr().String(), l.line(t))
+	_, err := conn.Write(framed(wire(2, 5), wire(4, "two"), wire(0), wire(0)))
+	require.NoError(t, err)
+	got := l.wait(t)
+	require.Equal(t, result{statusGood, "\"i:5\"\n\"s:two\"\nnull\n", "connection 1, packet 0\nconnection 1, packet 1\nconnection 1, packet 2\n"}, got)
+	_, err = conn.Read(make([]byte, 1))
+	require.Error(t, err, "the connection is closed")
+}
+
+func TestListenTokens(t *testing.T) {
+	l := startListening(t, "-n", "1", "-frame", "u32be", "-format", "godot3")
+	_, err := l.dial(t).Write(framedBig(wire(19, 1, 2, 7)))
+	require.NoError(t, err)
+	got := l.wait(t)
+	require.Equal(t, statusGood, got.status)
+	require.Contains(t, got.out, "ArrayStart")
+	require.Contains(t, got.out, "Int32  7")
+}
+
+// TestListenCheck has good and bad clients at the same time.
+func TestListenCheck(t *testing.T) {
+	const good, packets, bad = 8, 50, 8
+	l := startListening(t, "-o", "check", "-n", "1000000", "-max-packet", "1000")
+	go func() { _, _ = io.Copy(io.Discard, l.errs) }()
+	var clients sync.WaitGroup
+	for range good {
+		conn := l.dial(t).(*net.TCPConn)
+		clients.Go(func() {
+			for range packets {
+				if _, err := conn.Write(framed(wire(4, "good"))); err != nil {
+					t.Error(err)
+				}
+			}
+			_ = conn.CloseWrite()
+			_, _ = io.Copy(io.Discard, conn)
+		})
+	}
+	for i := range bad {
+		conn := l.dial(t).(*net.TCPConn)
+		clients.Go(func() {
+			// Every one is two packets that are bad, and then half a length.
+			b := [][]byte{
+				framed(nil, make([]byte, 2000)),
+				framed(wire(200), wire(2)),
+				framed(wire(28, 0x7FFFFFFF), bytes.Repeat([]byte{200}, 999)),
+				framed(wire(4, 100), []byte{1, 2, 3}),
+			}[i%4]
+			_, _ = conn.Write(append(b, 1, 2))
+			_ = conn.CloseWrite()
+			_, _ = io.Copy(io.Discard, conn)
+		})
+	}
+	clients.Wait()
+	interrupt(t)
+	<-l.done
+	require.Equal(t, statusGood, l.result.status)
+	next, goods := map[int64]int64{}, 0
+	for line := range strings.Lines(l.result.out) {
+		var v struct {
+			Connection, Index int64
+			OK                bool
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &v), line)
+		require.Equal(t, next[v.Connection], v.Index)
+		next[v.Connection]++
+		if v.OK {
+			goods++
+		}
+	}
+	require.Equal(t, good*packets, goods)
+	require.Len(t, next, good+bad)
+	require.Equal(t, good*packets+3*bad, strings.Count(l.result.out, "\n"))
+}
+
+// interrupt is Ctrl-C.
+func interrupt(t *testing.T) {
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
+}
+
+func TestListenInterrupt(t *testing.T) {
+	l := startListening(t, "-o", "json")
+	conn := l.dial(t)
+	l.line(t)
+	_, err := conn.Write([]byte{8, 0, 0})
+	require.NoError(t, err)
+	interrupt(t)
+	require.Equal(t, result{status: statusGood}, l.wait(t))
+	_, err = conn.Read(make([]byte, 1))
+	require.Error(t, err)
+}
+
+func TestListenBad(t *testing.T) {
+	l := startListening(t, "-n", "1", "-o", "json")
+	_, err := l.dial(t).Write(framed(wire(200)))
+	require.NoError(t, err)
+	got := l.wait(t)
+	require.Equal(t, statusBad, got.status)
+	require.Contains(t, got.err, "wrong type")
+}
+
+// TestListenTimeouts has clients that are too slow.
+func TestListenTimeouts(t *testing.T) {
+	l := startListening(t, "-read-timeout", "20ms", "-idle-timeout", "20ms", "-o", "json")
+	l.dial(t)
+	l.line(t)
+	require.Contains(t, l.line(t), "timeout")
+	conn := l.dial(t)
+	_, err := conn.Write([]byte{8, 0, 0, 0, 2})
+	require.NoError(t, err)
+	l.line(t)
+	require.Contains(t, l.line(t), "timeout")
+	_, err = conn.Read(make([]byte, 1))
+	require.Error(t, err)
+	interrupt(t)
+	require.Equal(t, result{status: statusGood}, l.wait(t))
+}
+
+func TestListenUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{}, {"-frame", "none", "7777"}, {"-n", "-1", "7777"}, {"a:b:c"}, {"-o", "xml", "7777"}, {"1", "2"},
+	} {
+		got := runWith(nil, append([]string{"listen"}, args...)...)
+		require.Equal(t, statusUsage, got.status, args)
+		require.Contains(t, got.err, "Usage: gdwire listen [flags] ADDR")
+	}
+	for addr, want := range map[string]string{
+		"7777": "127.0.0.1:7777", ":7777": "127.0.0.1:7777", "0.0.0.0:7": "0.0.0.0:7", "[::1]:7": "[::1]:7",
+	} {
+		o := newOptions()
+		o.framing, o.operand = framings[1], addr
+		require.NoError(t, listenCheck(o))
+		require.Equal(t, want, o.operand)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	require.Equal(t, statusBad, runWith(nil, "listen", taken.Addr().String()).status)
+}
+
+// A fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestListenOutputFails(t *testing.T) {
+	r, w := io.Pipe()
+	status := make(chan int, 1)
+	go func() {
+		status <- run([]string{"listen", "-o", "json", "127.0.0.1:0"}, nil, fullDisk{}, w)
+		w.Close()
+	}()
+	errs := bufio.NewReader(r)
+	line, err := errs.ReadString('\n')
+	require.NoError(t, err)
+	conn, err := net.Dial("tcp", strings.TrimSpace(strings.TrimPrefix(line, "listening on ")))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = conn.Write(framed(wire(0)))
+	require.NoError(t, err)
+	rest, err := io.ReadAll(errs)
+	require.NoError(t, err)
+	require.Contains(t, string(rest), syscall.ENOSPC.Error())
+	require.Equal(t, statusBad, <-status)
+}
+
+// TestListenEngine listens to an engine that is debugged.
+func TestListenEngine(t *testing.T) {
+	engine, err := exec.LookPath("godot3-server")
+	if err != nil {
+		t.Skip("skipped: godot3-server is not installed, so no engine was asked")
+	}
+	l := startListening(t, "-format", "godot3", "-strict", "-o", "json")
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		for line, err := l.errs.ReadString('\n'); err == nil; line, err = l.errs.ReadString('\n') {
+			if line == "connection 1: closed\n" {
+				closed <- struct{}{}
+			}
+		}
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, engine, "--no-window", "--path", "../../stream/testdata/godot3", "-s", "debug.gd", "--remote-debug", l.addr)
+	home := t.TempDir()
+	c.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home)
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	<-closed
+	interrupt(t)
+	<-l.done
+	require.Equal(t, statusGood, l.result.status)
+	for line := range strings.Lines(l.result.out) {
+		require.True(t, json.Valid([]byte(line)), line)
+	}
+	for i := range 5 {
+		require.Contains(t, l.result.out, "line "+string(rune('0'+i))+" of the script")
+	}
+}
