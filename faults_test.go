@@ -594,3 +594,28 @@ func TestOtherCallsWhileInterrupted(t *testing.T) {
 	require.NoError(t, e.Close())
 	require.Equal(t, wire(idDict, 1, str(long), idNil), w.b)
 }
+
+// An interrupted CopyValue that is given up leaves nothing behind.
+func TestInterruptedCopyGivenUp(t *testing.T) {
+	packet := wire(idArray, 3, str("one"), str("two"), idArray, 1, str("three"))
+	for name, giveUp := range map[string]func(d *Decoder){
+		"ReadToken": func(d *Decoder) { readTo(t, d, 1) },
+		"SkipTo":    func(d *Decoder) { require.NoError(t, d.SkipTo(1)) },
+		"SkipValue": func(d *Decoder) { require.NoError(t, d.SkipValue()) }, // goes on to the same end
+	} {
+		d := NewDecoder(plain(packet), nil)
+		readTo(t, d, 1)
+		require.Equal(t, errTemporary, CopyValue(smallEncoder(&faultyWriter{every: true}, Godot4, 12), d))
+		require.Greater(t, d.skip, 0)
+		giveUp(d)
+		if name == "ReadToken" {
+			require.Equal(t, "$[1]", string(d.AppendPath(nil)))
+		} else {
+			require.Equal(t, "$[0]", string(d.AppendPath(nil)))
+			readTo(t, d, 1)
+		}
+		got := encoded(t, nil, func(e *Encoder) { require.NoError(t, CopyValue(e, d)) })
+		require.Equal(t, wire(idArray, 1, str("three")), got, name)
+		d.Release()
+	}
+}

@@ -49,7 +49,6 @@ type Encoder struct {
 	partial int     // how much of it is there; or of an element of packed data
 
 	scratch  [8]byte
-	err      error
 	options  EncoderOptions
 	rows     *[64]row
 	maxDepth int
@@ -96,19 +95,22 @@ func (e *Encoder) Reset(w io.Writer) {
 	}
 	e.reset()
 	e.w, e.n, e.held, e.partial, e.written = w, 0, 0, 0, 0
-	e.redo, e.err = redo{}, nil
+	e.redo = redo{}
 }
 
 // Release gives the buffer back to the pool, with what was not flushed. Until
 // the next Reset every call returns [ErrReleased].
 func (e *Encoder) Release() {
 	e.shut()
-	e.w, e.buf, e.n, e.err = nil, nil, 0, ErrReleased
+	e.w, e.buf, e.n, e.written = nil, nil, 0, 0
 	if e.buffer != nil {
 		putBuffer(e.buffer)
 		e.buffer = nil
 	}
 }
+
+// released reports whether there is nothing to write to, nor ever was.
+func (e *Encoder) released() bool { return e.current().want == wantNothing }
 
 // Depth, StackIndex and AppendPath tell where it stands, as a Decoder's do.
 
@@ -118,8 +120,8 @@ func (e *Encoder) OutputOffset() int64 { return int64(e.written) + int64(e.n) }
 // Flush writes what is held back, but for what stands behind the count of an
 // open container of [Unknown] size.
 func (e *Encoder) Flush() error {
-	if e.err != nil {
-		return e.err
+	if e.released() {
+		return ErrReleased
 	}
 	return e.flush()
 }
@@ -127,8 +129,8 @@ func (e *Encoder) Flush() error {
 // Close flushes. It is [ErrOpen] if a value is not complete. It does not close
 // the Writer, and writing can go on.
 func (e *Encoder) Close() error {
-	if e.err != nil {
-		return e.err
+	if e.released() {
+		return ErrReleased
 	}
 	if e.Depth() > 0 {
 		return e.fail(because(ErrOpen, "%v without its End", e.top.kind))
@@ -141,8 +143,8 @@ func (e *Encoder) Close() error {
 
 // fail makes an Error for the call under way.
 func (e *Encoder) fail(err error) error {
-	if e.err != nil {
-		return e.err
+	if e.released() {
+		return ErrReleased
 	}
 	none := func(int) ([]byte, bool) { return nil, false }
 	return &Error{Offset: e.OutputOffset(), Path: string(e.appendPath(nil, true, none)), Err: err}

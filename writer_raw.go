@@ -6,8 +6,8 @@ import "io"
 // as one kept from another packet. It is read first: anything but one whole value
 // that a Decoder without limits accepts is refused.
 func (e *Encoder) WriteRaw(value []byte) error {
-	if e.err != nil {
-		return e.err
+	if e.released() {
+		return ErrReleased
 	}
 	if e.raw == nil {
 		e.raw = new(Decoder)
@@ -59,7 +59,10 @@ func CopyValue(e *Encoder, d *Decoder) error {
 	case d.skip > 0:
 		depth = d.skip - 1
 	case d.current().want == wantEnd && d.err == nil:
+		d.forget()
 		return d.WrapError(because(ErrCount, "CopyValue where an End is next"))
+	default:
+		d.unsent = Token{} // of a call that was given up
 	}
 	for {
 		var t Token

@@ -1,0 +1,309 @@
+package gdwire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/valyala/bytebufferpool"
+)
+
+// requireSingleOwners takes n buffers from the pool and asks that no two are the same.
+func requireSingleOwners(t *testing.T, n int) {
+	t.Helper()
+	seen := map[*byte]bool{}
+	var all []*bytebufferpool.ByteBuffer
+	for range n {
+		b := getBuffer(1)
+		require.False(t, seen[&b.B[0]], "two owners of one buffer")
+		seen[&b.B[0]] = true
+		all = append(all, b)
+	}
+	for _, b := range all {
+		putBuffer(b)
+	}
+}
+
+// However often Release is called, the buffer goes back once.
+func TestReleaseGivesBackOnce(t *testing.T) {
+	for range 100 {
+		d := NewDecoder(plain(str("text")), nil)
+		e := NewEncoder(io.Discard, nil)
+		readTo(t, d, 1)
+		require.NoError(t, e.WriteString("text"))
+		for range 5 {
+			d.Release()
+			e.Release()
+		}
+		requireSingleOwners(t, 10)
+		d.Reset(plain(str("text")))
+		e.Reset(io.Discard)
+		readTo(t, d, 1)
+		require.NotSame(t, &d.buf[0], &e.buf[0])
+		d.ResetBytes(str("text")) // keeps its window for the next Reset
+		d.Release()
+		d.ResetBytes(str("text")) // has none to give back
+		d.Release()
+		e.Release()
+		requireSingleOwners(t, 10)
+	}
+}
+
+// A window that grew for a name goes back as what it has become, but not if it
+// is so large that hardly anyone needs it; nothing short is ever handed out.
+func TestBuffersInThePool(t *testing.T) {
+	for _, n := range []int{1, 100, 16 << 10, 64 << 10, 64<<10 + 1, 1 << 20} {
+		for range 50 {
+			b := getBuffer(n)
+			require.GreaterOrEqual(t, len(b.B), n)
+			require.Equal(t, cap(b.B), len(b.B))
+			putBuffer(b)
+		}
+	}
+	huge := getBuffer(maxPooled + 1)
+	putBuffer(huge)
+	for range 100 {
+		b := getBuffer(1)
+		require.NotSame(t, huge, b)
+		require.LessOrEqual(t, cap(b.B), maxPooled)
+	}
+}
+
+// The pool does not forget buffers for looking empty: it learns what sizes are
+// in use from what it is given.
+func TestPoolKeepsBuffersInUse(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector drops what is put into pools")
+	}
+	const calibration = 42_000 // Puts after which the pool thinks about sizes
+	d := new(Decoder)
+	r := bytes.NewReader(nil)
+	use := func() {
+		d.Reset(r)
+		d.ReadToken()
+		d.Release()
+	}
+	for range 2*calibration + 10 {
+		use()
+	}
+	require.LessOrEqual(t, testing.AllocsPerRun(100, use), 1.0)
+}
+
+func TestLargeNamesAreNotPooled(t *testing.T) {
+	name := string(bytes.Repeat([]byte{'x'}, 100<<10))
+	d := NewDecoder(plain(wire(idSignal, name, uint64(7))), &DecoderOptions{Limits: Limits{NameBytes: -1}})
+	require.Equal(t, name, readTo(t, d, 1).Text())
+	require.Greater(t, cap(d.buffer.B), maxPooled)
+	d.Release()
+	for range 20 {
+		require.LessOrEqual(t, cap(getBuffer(1).B), maxPooled)
+	}
+	// The next window is an ordinary one, and shorter names come out as well.
+	d.Reset(plain(wire(idSignal, "x", uint64(7))))
+	require.Equal(t, "x", readTo(t, d, 1).Text())
+	d.Release()
+
+	e := NewEncoder(io.Discard, nil)
+	require.NoError(t, e.WriteSignal(name, 7))
+	e.Release()
+	for range 20 {
+		require.LessOrEqual(t, cap(getBuffer(1).B), maxPooled)
+	}
+}
+
+// everyRead and everyWrite are all calls that return an error.
+var everyRead = map[string]func(d *Decoder) error{
+	"ReadToken":    func(d *Decoder) error { _, err := d.ReadToken(); return err },
+	"SkipValue":    (*Decoder).SkipValue,
+	"SkipTo":       func(d *Decoder) error { return d.SkipTo(0) },
+	"AppendString": func(d *Decoder) error { _, err := d.AppendString(nil); return err },
+	"Payload":      func(d *Decoder) error { _, err := d.Payload().Read(make([]byte, 1)); return err },
+	"WriteTo":      func(d *Decoder) error { _, err := io.Copy(new(counter), d.Payload()); return err },
+	"ReadPacked":   func(d *Decoder) error { _, err := ReadPacked(d, make([]byte, 1)); return err },
+	"AppendPacked": func(d *Decoder) error { _, err := AppendPacked[byte](d, nil); return err },
+	"CopyValue":    func(d *Decoder) error { return CopyValue(NewEncoder(io.Discard, nil), d) },
+	"Tokens": func(d *Decoder) (err error) {
+		for _, err = range d.Tokens() {
+		}
+		return err
+	},
+}
+
+var everyWrite = map[string]step{
+	"Flush": (*Encoder).Flush, "Close": closing, "End": end,
+	"WriteNil": writeNil, "WriteCallable": (*Encoder).WriteCallable,
+	"WriteBool":       func(e *Encoder) error { return e.WriteBool(true) },
+	"WriteInt":        intSeven,
+	"WriteInt32":      func(e *Encoder) error { return e.WriteInt32(7) },
+	"WriteInt64":      func(e *Encoder) error { return e.WriteInt64(7) },
+	"WriteFloat":      func(e *Encoder) error { return e.WriteFloat(7) },
+	"WriteFloat32":    func(e *Encoder) error { return e.WriteFloat32(7) },
+	"WriteFloat64":    func(e *Encoder) error { return e.WriteFloat64(7) },
+	"WriteRID":        func(e *Encoder) error { return e.WriteRID(7) },
+	"WriteObjectID":   func(e *Encoder) error { return e.WriteObjectID(7) },
+	"WriteReals":      func(e *Encoder) error { return e.WriteReals(TypeVector2, 1, 2) },
+	"WriteInts":       func(e *Encoder) error { return e.WriteInts(TypeVector2i, 1, 2) },
+	"WriteString":     stringX,
+	"WriteStringName": stringName,
+	"WriteSignal":     func(e *Encoder) error { return e.WriteSignal("x", 7) },
+	"WriteNodePath":   func(e *Encoder) error { return e.WriteNodePath("x") },
+	"WriteProperty":   property,
+	"WriteInputEvent": func(e *Encoder) error { return e.WriteInputEvent(0, 0, nil) },
+	"WriteRaw":        raw,
+	"WriteToken":      token(Int32(7)),
+	"DictKey":         dictKey,
+	"chunk":           token(chunkOf(TypeString, 9, "x", false)),
+	"elements":        token(elements(TypePackedByteArray, unitByte, 1, []byte{1})),
+	"no token":        token(Token{}),
+	"start":           token(ArrayStart(0, Elem{Class: "Node"})),
+	"BeginArray":      emptyArray,
+	"BeginTypedArray": typedArray(0, Elem{Type: TypeInt}),
+	"a class":         typedArray(0, Elem{Class: "Node"}),
+	"BeginDict":       dict(0),
+	"BeginTypedDict":  typedDict(0, Elem{}, Elem{Type: TypeInt}),
+	"BeginObject":     func(e *Encoder) error { return e.BeginObject("x", 0) },
+	"BeginNodePath":   path(0, 0),
+	"a bad path":      path(-1, 0),
+	"BeginString":     text(TypeString, 0),
+	"BeginPacked":     packedOf(TypePackedByteArray, 0),
+	"BeginImage":      func(e *Encoder) error { return e.BeginImage(0, 0, 0, 0, 0) },
+	"Write":           write("x"),
+	"Write nothing":   write(""),
+	"WritePacked":     floats,
+	"nothing packed":  func(e *Encoder) error { return WritePacked[float32](e, nil) },
+	"CopyValue":       func(e *Encoder) error { return CopyValue(e, NewDecoder(plain(integer(7)), nil)) },
+}
+
+// After Release, and before the first Reset, everything is ErrReleased.
+func TestReleased(t *testing.T) {
+	for state, d := range map[string]func() *Decoder{
+		"zero": func() *Decoder { return new(Decoder) },
+		"released": func() *Decoder {
+			d := NewDecoder(plain(wire(idArray, 3, idNil)), nil)
+			readTo(t, d, 2)
+			d.Release()
+			return d
+		},
+		"zero and released": func() *Decoder { d := new(Decoder); d.Release(); return d },
+		"failed and released": func() *Decoder {
+			d := NewDecoder(plain(wire(99)), nil)
+			require.Error(t, d.SkipValue())
+			d.Release()
+			return d
+		},
+	} {
+		for name, read := range everyRead {
+			t.Run("a Decoder "+state+" "+name, func(t *testing.T) {
+				d := d()
+				for range 2 {
+					require.Equal(t, ErrReleased, read(d))
+				}
+				require.Zero(t, d.PeekKind())
+				require.Equal(t, ErrReleased, read(d))
+				require.Zero(t, d.Depth())
+				require.Zero(t, d.InputOffset())
+				require.Empty(t, d.Buffered())
+				require.Equal(t, "$", string(d.AppendPath(nil)))
+				kind, index, count := d.StackIndex(0)
+				require.Equal(t, []any{Kind(0), int64(-1), int64(-1)}, []any{kind, index, count})
+				require.ErrorIs(t, d.WrapError(io.EOF), io.EOF)
+				d.ResetBytes(integer(7))
+				require.EqualValues(t, 7, readTo(t, d, 1).Int())
+			})
+		}
+	}
+	for state, e := range map[string]func() *Encoder{
+		"zero": func() *Encoder { return new(Encoder) },
+		"released": func() *Encoder {
+			e := NewEncoder(io.Discard, nil)
+			require.NoError(t, e.BeginArray(Unknown))
+			e.Release()
+			return e
+		},
+		"zero and released": func() *Encoder { e := new(Encoder); e.Release(); return e },
+	} {
+		for name, write := range everyWrite {
+			t.Run("an Encoder "+state+" "+name, func(t *testing.T) {
+				e := e()
+				for range 2 {
+					require.Equal(t, ErrReleased, write(e))
+				}
+				require.Zero(t, e.Depth())
+				require.Zero(t, e.OutputOffset())
+				require.Equal(t, "$", string(e.AppendPath(nil)))
+				kind, index, count := e.StackIndex(0)
+				require.Equal(t, []any{Kind(0), int64(-1), int64(-1)}, []any{kind, index, count})
+				var b bytes.Buffer
+				e.Reset(&b)
+				require.NoError(t, e.WriteInt(7))
+				require.Equal(t, integer(7), b.Bytes())
+				e.Release()
+			})
+		}
+	}
+}
+
+// Reset forgets all that was open, held back, failed or interrupted.
+func TestResetForgets(t *testing.T) {
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	e := NewEncoder(nil, nil)
+	defer e.Release()
+	for name, leave := range map[string]func(){
+		"inside containers": func() {
+			d.Reset(plain(document))
+			readTo(t, d, 8)
+			check(e.BeginArray(5))
+			check(e.BeginArray(5))
+		},
+		"inside a string": func() {
+			d.Reset(plain(str(longText)))
+			readTo(t, d, 1)
+			check(e.BeginString(TypeString, 10))
+			check(write("\xe2")(e))
+		},
+		"behind an unknown count": func() {
+			check(e.BeginArray(Unknown))
+			check(e.BeginString(TypeString, Unknown))
+		},
+		"failed": func() {
+			d.Reset(plain(wire(99)))
+			require.Error(t, d.SkipValue())
+			e.Reset(writerFunc(func([]byte) (int, error) { return 0, errors.New("broken") }))
+			require.Error(t, e.WriteNil())
+		},
+		"peeked": func() {
+			d.Reset(&faultyReader{b: integer(1), every: true})
+			require.Zero(t, d.PeekKind())
+		},
+		"skipping": func() {
+			d.Reset(&faultyReader{b: document, at: 50})
+			require.Equal(t, errTemporary, d.SkipValue())
+		},
+		"copying": func() {
+			d.Reset(plain(document))
+			e.Reset(&faultyWriter{every: true})
+			require.Error(t, CopyValue(smallEncoder(&faultyWriter{at: 20}, Godot4, 12), d))
+		},
+		"an error with bytes": func() {
+			d.Reset(&faultyReader{b: wire(idNil, idNil), at: 8, joined: true})
+			readTo(t, d, 1)
+		},
+	} {
+		leave()
+		var b bytes.Buffer
+		d.Reset(plain(wire(idArray, 2, integer(7), str("x"))))
+		e.Reset(&b)
+		require.Zero(t, d.Depth(), name)
+		require.Zero(t, d.InputOffset(), name)
+		require.Zero(t, e.Depth(), name)
+		require.Zero(t, e.OutputOffset(), name)
+		require.NoError(t, CopyValue(e, d), name)
+		require.Equal(t, wire(idArray, 2, integer(7), str("x")), b.Bytes(), name)
+		_, err := d.ReadToken()
+		require.Equal(t, io.EOF, err, name)
+		e.Reset(&b)
+	}
+}
