@@ -119,10 +119,10 @@ func NewDecoder(r io.Reader, o *DecoderOptions) *Decoder {
 // Reset starts afresh with r and the same options, at offset 0.
 func (d *Decoder) Reset(r io.Reader) {
 	d.reset()
-	if d.buffer == nil {
-		d.buffer = getBuffer(d.size + history + headroom)
+	d.src = r
+	if d.buffer != nil {
+		d.buf = d.buffer.B
 	}
-	d.src, d.buf = r, d.buffer.B
 }
 
 // ResetN is Reset for input of n bytes: no more are ever asked of r, and counts
@@ -493,6 +493,10 @@ const maxEmptyReads = 100
 func (d *Decoder) fetch(n int) error {
 	if d.src == nil {
 		return io.EOF
+	}
+	if d.buffer == nil {
+		d.buffer = getBuffer(d.size + history + headroom)
+		d.buf = d.buffer.B
 	}
 	d.slide(n)
 	defer d.limitWindow()
