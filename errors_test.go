@@ -35,7 +35,7 @@ func TestReadErrors(t *testing.T) {
 		text   string
 		change func(o *DecoderOptions)
 	}{
-		{player(idString, math.MaxUint32&math.MaxInt), ErrLimit,
+		{player(idString, uint32(math.MaxUint32)), ErrLimit,
 			`gdwire: offset %d, $["player"]["inventory"][3]: string of 4294967295 bytes exceeds limit StringBytes (16777216)`, nil},
 		{player(idArray, 1<<21), ErrLimit,
 			`gdwire: offset %d, $["player"]["inventory"][3]: container of 2097152 elements exceeds limit Elements (1048576)`, nil},

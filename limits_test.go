@@ -70,21 +70,21 @@ func TestLimitsAtTheirExactValue(t *testing.T) {
 		{"Elements", "elements of a typed array", wire(idArray|typedBy*2, "Node", 3, nil3), 3, 12, "$"},
 		{"Elements", "pairs", wire(idDict, 3, nil3, nil3), 3, 4, "$"},
 		{"Elements", "properties", wire(idObject, "X", 3, "a", idNil, "b", idNil, "c", idNil), 3, 12, "$"},
-		{"Elements", "names and sub-names", wire(idPath, 2|newPathBit, 1, 0, "a", "b", "c"), 3, 4, "$"},
-		{"Elements", "a property's sub-name", wire(idPath, 1|newPathBit, 1, pathProperty, "a", "b", "c"), 3, 4, "$"},
+		{"Elements", "names and sub-names", wire(idPath, newPath(2), 1, 0, "a", "b", "c"), 3, 4, "$"},
+		{"Elements", "a property's sub-name", wire(idPath, newPath(1), 1, pathProperty, "a", "b", "c"), 3, 4, "$"},
 		{"Elements", "packed strings", wire(idStrings, 3, "a\x00", "b\x00", "c\x00"), 3, 4, "$"},
 
 		{"Values", "elements", wire(idArray, 3, nil3), 4, 4, "$"},
 		{"Values", "pairs", wire(idDict, 2, nil3, idNil), 5, 4, "$"},
 		{"Values", "properties", wire(idObject, "X", 2, "a", idNil, "b", idNil), 5, 12, "$"},
-		{"Values", "names", wire(idPath, 2|newPathBit, 1, 0, "a", "b", "c"), 4, 4, "$"},
+		{"Values", "names", wire(idPath, newPath(2), 1, 0, "a", "b", "c"), 4, 4, "$"},
 		{"Values", "packed strings", wire(idStrings, 3, "a\x00", "b\x00", "c\x00"), 4, 4, "$"},
 		{"Values", "a chain", wire(idArray, 2, idArray, 2, idNil, idNil, idDict, 1, idNil, idStrings, 1, "\x00"), 8, 40, "$[1].value(0)"},
 
 		{"StringBytes", "a String", str("abcde"), 5, 4, "$"},
 		{"StringBytes", "a StringName", wire(idName, "abcde"), 5, 4, "$"},
 		{"StringBytes", "a key", wire(idDict, 1, str("abcde"), idNil), 5, 12, "$.key(0)"},
-		{"StringBytes", "a name", wire(idPath, 1|newPathBit, 0, 0, "abcde"), 5, 16, "$[0]"},
+		{"StringBytes", "a name", wire(idPath, newPath(1), 0, 0, "abcde"), 5, 16, "$[0]"},
 		{"StringBytes", "a packed string without its NUL", wire(idStrings, 1, "abcde\x00"), 5, 8, "$[0]"},
 
 		{"NameBytes", "a class", wire(idObject, "Node3D", 0), 6, 4, "$"},
@@ -137,8 +137,8 @@ func TestLimitsOfGodot2(t *testing.T) {
 		offset int
 	}{
 		{"StringBytes", wire(16, "root/node:property"), 18, 4},
-		{"Elements", wire(21, 2|sharedBit, 0, 0), 2, 4},
-		{"Values", wire(21, 2|sharedBit, 0, 0), 3, 4},
+		{"Elements", wire(21, shared(2), 0, 0), 2, 4},
+		{"Values", wire(21, shared(2), 0, 0), 3, 4},
 		{"Values", wire(16, "root/node:property"), 2, 4},
 		{"PackedBytes", wire(15, 0, 0, 1, 1, 3, []byte("abc\x00")), 3, 20},
 		{"NameBytes", wire(19, 1, 0, eventHead+8, uint64(1)), 8, 12},
@@ -277,7 +277,7 @@ func TestDepthAsInEngines(t *testing.T) {
 	require.ErrorContains(t, err, "value inside 1025 containers exceeds limit Depth (1024)")
 	require.ErrorContains(t, err, fmt.Sprintf("offset %d, $[0]", 8*1025))
 	// Strings, paths and packed arrays are no level.
-	d = NewDecoder(plain(wire(idArray, 2, idPath, 1|newPathBit, 0, 0, longText, idStrings, 1, longText+"\x00")),
+	d = NewDecoder(plain(wire(idArray, 2, idPath, newPath(1), 0, 0, longText, idStrings, 1, longText+"\x00")),
 		&DecoderOptions{WindowSize: 16, Limits: Limits{Depth: 1}})
 	require.Equal(t, io.EOF, readAll(d))
 }
@@ -331,8 +331,8 @@ var counted = []struct {
 	{"property", Godot4, wire(idObject, "Node", 1)},
 	{"Signal", Godot4, wire(idSignal)},
 	{"NodePath", Godot4, wire(idPath)},
-	{"sub-names", Godot4, wire(idPath, newPathBit)},
-	{"name", Godot4, wire(idPath, 1|newPathBit, 0, 0)},
+	{"sub-names", Godot4, wire(idPath, newPath(0))},
+	{"name", Godot4, wire(idPath, newPath(1), 0, 0)},
 	{"PackedByteArray", Godot4, wire(idBytes)},
 	{"PackedInt32Array", Godot4, wire(idInts)},
 	{"PackedInt64Array", Godot4, wire(idLongs)},
@@ -392,7 +392,7 @@ func TestHostileCountsAllocateNothing(t *testing.T) {
 	for _, c := range counted {
 		t.Run(c.name, func(t *testing.T) {
 			for name, read := range reads {
-				for _, count := range []int{math.MaxInt32, math.MaxUint32 & math.MaxInt, 1 << 30, 1 << 24} {
+				for _, count := range []uint32{math.MaxInt32, math.MaxUint32, 1 << 30, 1 << 24} {
 					for extra := 8; extra <= 16; extra += 4 {
 						packet := append(append(bytes.Clone(c.head), wire(count)...), make([]byte, extra)...)
 						require.Less(t, allocated(func() {
@@ -420,7 +420,7 @@ func TestCountsThatCannotFit(t *testing.T) {
 			packet := append(append(bytes.Clone(c.head), wire(count)...), make([]byte, 16)...)
 			switch c.name {
 			case "NodePath":
-				packet = append(wire(idPath, count|newPathBit), make([]byte, 16)...)
+				packet = append(wire(idPath, newPath(count)), make([]byte, 16)...)
 			case "path of one string": // its length is a token of its own
 			}
 			at := len(c.head)

@@ -19,6 +19,8 @@ func wire(parts ...any) []byte {
 		switch p := p.(type) {
 		case int:
 			b = le.AppendUint32(b, uint32(p))
+		case uint32:
+			b = le.AppendUint32(b, p)
 		case uint64:
 			b = le.AppendUint64(b, p)
 		case float32:
@@ -73,6 +75,10 @@ const (
 	valuesBy = 1 << 18 // of a Dictionary's values
 )
 
+// newPath and shared are counts with their bit 31.
+func newPath(n uint32) uint32 { return n | newPathBit }
+func shared(n uint32) uint32  { return n | sharedBit }
+
 func str(s string) []byte  { return wire(idString, s) }
 func integer(v int) []byte { return wire(idInt, v) }
 func reals(n int) (b []byte) {
@@ -108,7 +114,7 @@ var samples = []sample{
 	{"maths", Godot4, wire(idVector2, reals(2), idTransform, reals(12), idVector3|bit16, 1.5, 2.5, 0.1)},
 	{"wide maths", Godot4, wire(idProjection|bit16, bytes.Repeat(wire(0.1), 16))},
 	{"strings", Godot4, wire(idString, "", idString, "abc", idName, longText, idString, text32)},
-	{"path", Godot4, wire(idPath, 2|newPathBit, 1, pathAbsolute, "root", text32, "pos")},
+	{"path", Godot4, wire(idPath, newPath(2), 1, pathAbsolute, "root", text32, "pos")},
 	{"object", Godot4, wire(idObject, "Node", 2, "name", idString, "Ada", "a property of more than 32 bytes", idArray, 1, idNil)},
 	{"signal", Godot4, wire(idSignal, strings.Repeat("signal", 30), uint64(8), idNil)},
 	{"array", Godot4, wire(idArray, 3, idArray, 1, idArray, 0, str("x"), integer(3))},
@@ -124,8 +130,8 @@ var samples = []sample{
 	{"packed strings", Godot4, wire(idStrings, 4, "a\x00", "\x00", longText+"\x00", text16+"\x00")},
 	{"image", Godot2, wire(15, 1, 2, 3, 4, 21, []byte("0123456789abcdefghijk\x00\x00\x00"), 0)},
 	{"event", Godot2, wire(19, 1, 2, eventHead+8, uint64(3), 19, 0, 0, eventHead)},
-	{"old path", Godot2, wire(16, "root/node:property", 16, 1|newPathBit, 0, pathProperty, "a", "b")},
-	{"shared", Godot2, wire(21, 1|sharedBit, 20, 1|sharedBit, 2, 1, 2, 2)},
+	{"old path", Godot2, wire(16, "root/node:property", 16, newPath(1), 0, pathProperty, "a", "b")},
+	{"shared", Godot2, wire(21, shared(1), 20, shared(1), 2, 1, 2, 2)},
 	{"plain packed strings", Manual4, wire(25, 3, "a", "", longText)},
 }
 

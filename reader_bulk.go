@@ -260,7 +260,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	for {
 		left := d.bulk.left / size
 		if !d.bulk.done && d.top.want == wantChunk {
-			left += int(d.top.left)
+			left += int(min(d.top.left, 1<<30)) // an int may have 32 bits
 		}
 		if len(dst) == cap(dst) && left > 0 {
 			step := left

@@ -178,7 +178,7 @@ func TestEOFInsideValue(t *testing.T) {
 		{"inside padding", wire(idString, 3, []byte("abc")), "$"},
 		{"inside packed numbers", wire(idInts, 2, 1, []byte{1}), "$"},
 		{"inside packed strings", wire(idStrings, 2, "a\x00", 3), "$[1]"},
-		{"inside a path", wire(idPath, 2|newPathBit, 0, 0, "a"), "$[1]"},
+		{"inside a path", wire(idPath, newPath(2), 0, 0, "a"), "$[1]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for name, read := range map[string]func(d *Decoder) error{
@@ -347,7 +347,7 @@ func TestStringThatFitsIsOneChunk(t *testing.T) {
 			for name, packet := range map[string][]byte{
 				"String":            str(text),
 				"PackedStringArray": wire(idStrings, 1, text+"\x00"),
-				"NodePath":          wire(idPath, 1|newPathBit, 0, 0, text),
+				"NodePath":          wire(idPath, newPath(1), 0, 0, text),
 			} {
 				d := NewDecoder(iotest.OneByteReader(bytes.NewReader(packet)), &DecoderOptions{WindowSize: size})
 				if name != "String" {
@@ -383,7 +383,7 @@ func TestChunksNeverSplitARune(t *testing.T) {
 	for _, r := range []string{"é", "€", "😀"} {
 		for lead := range 2 * size {
 			text := strings.Repeat("x", lead) + strings.Repeat(r, 12)
-			for _, packet := range [][]byte{str(text), wire(idStrings, 1, text+"\x00"), wire(idPath, 0|newPathBit, 1, 0, text)} {
+			for _, packet := range [][]byte{str(text), wire(idStrings, 1, text+"\x00"), wire(idPath, newPath(0), 1, 0, text)} {
 				d := NewDecoder(plain(packet), &DecoderOptions{WindowSize: size})
 				var got []byte
 				for tok, err := range d.Tokens() {

@@ -94,7 +94,7 @@ func TestQuestionsLeaveTokensAlone(t *testing.T) {
 // What needs no payload never goes stale.
 func TestTokensWithoutPayload(t *testing.T) {
 	d := NewDecoder(plain(wire(idArray, 9, idNil, idBool, 1, integer(7), idFloat|bit16, 0.5, idRID, uint64(3),
-		idObject|bit16, uint64(4), str(""), idDict, 0, idPath, newPathBit, 0, 0)), nil)
+		idObject|bit16, uint64(4), str(""), idDict, 0, idPath, newPath(0), 0, 0)), nil)
 	defer d.Release()
 	all := []Token{}
 	for tok, err := range d.Tokens() {

@@ -225,11 +225,11 @@ func TestEncoderRefuses(t *testing.T) {
 			{"a raw string", func(e *Encoder) error { return e.WriteRaw(str("x")) }, ErrType},
 			{"End", end, ErrCount},
 			{"bad text", func(e *Encoder) error { return e.WriteString("\xc3") }, ErrUTF8},
-		}, []step{stringX, text(TypeString, 1), write("y"), end, end}, wire(idPath, 1|newPathBit, 1, 0, "x", "y")},
+		}, []step{stringX, text(TypeString, 1), write("y"), end, end}, wire(idPath, newPath(1), 1, 0, "x", "y")},
 
 		{"a path full", []step{path(1, 0), stringX}, []misuse{
 			{"another name", stringX, ErrCount},
-		}, []step{end}, wire(idPath, 1|newPathBit, 0, 0, "x")},
+		}, []step{end}, wire(idPath, newPath(1), 0, 0, "x")},
 
 		{"packed strings", []step{packedOf(TypePackedStringArray, 1)}, []misuse{
 			{"a number", intSeven, ErrType},
