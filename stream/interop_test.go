@@ -35,9 +35,10 @@ func engine(t *testing.T, script string, env []string, args ...string) string {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	args = append([]string{"--no-window", "--path", "testdata/godot3", "-s", script}, args...)
+	home := t.TempDir() // the engine writes its logs beside its scripts
+	require.NoError(t, os.CopyFS(home, os.DirFS("testdata/godot3")))
+	args = append([]string{"--no-window", "--path", home, "-s", script}, args...)
 	c := exec.CommandContext(ctx, path, args...)
-	home := t.TempDir()
 	c.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home)
 	c.Env = append(c.Env, env...)
 	out, err := c.CombinedOutput()

@@ -254,8 +254,9 @@ func TestListenEngine(t *testing.T) {
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, engine, "--no-window", "--path", "../../stream/testdata/godot3", "-s", "debug.gd", "--remote-debug", l.addr)
-	home := t.TempDir()
+	home := t.TempDir() // the engine writes its logs beside its scripts
+	require.NoError(t, os.CopyFS(home, os.DirFS("../../stream/testdata/godot3")))
+	c := exec.CommandContext(ctx, engine, "--no-window", "--path", home, "-s", "debug.gd", "--remote-debug", l.addr)
 	c.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home)
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
