@@ -196,6 +196,84 @@ func deadlines(log []string) (all []string) {
 	return all
 }
 
+// A moody connection refuses a deadline now and then.
+type moody struct {
+	net.Conn
+	calls, refuse int
+}
+
+var errMood = errors.New("not now")
+
+func (m *moody) SetReadDeadline(d time.Time) error {
+	if m.calls++; m.calls == m.refuse {
+		return errMood
+	}
+	return m.Conn.SetReadDeadline(d)
+}
+
+func (m *moody) SetWriteDeadline(d time.Time) error { return m.SetReadDeadline(d) }
+
+// TestDeadlineErrors has every deadline refused: without it nothing is waited for,
+// and nothing is lost.
+func TestDeadlineErrors(t *testing.T) {
+	large := mixed(t)[6]
+	b := framed(binary.LittleEndian, encoded(t, number(1)), large, large)
+	for refuse := 1; ; refuse++ {
+		ours, theirs := net.Pipe()
+		m := &moody{Conn: ours, refuse: refuse}
+		c := stream.NewConn(t.Context(), m, &stream.Options{ReadTimeout: long, WriteTimeout: long})
+		done := send(theirs, b)
+		refused := 0
+		next := func(f func() error) {
+			err := f()
+			if err == errMood {
+				refused++
+				err = f()
+			}
+			require.NoError(t, err)
+		}
+		next(func() error { _, err := c.Next(); return err })
+		next(func() error { _, err := c.Next(); return err }) // dropped
+		var raw []byte
+		next(func() error {
+			var err error
+			raw, err = c.NextRaw(raw)
+			return err
+		})
+		require.True(t, bytes.Equal(large, raw))
+		<-done
+		go func() { _, _ = io.Copy(io.Discard, theirs) }()
+		next(func() error { return c.WritePacket(number(1)) })
+		require.NoError(t, c.Close())
+		if refused == 0 {
+			require.Greater(t, refuse, 5)
+			return
+		}
+	}
+}
+
+// TestNextRawTimeout has a timeout in the middle of a packet.
+func TestNextRawTimeout(t *testing.T) {
+	m := &moody{}
+	ours, theirs := net.Pipe()
+	m.Conn = ours
+	c := stream.NewConn(t.Context(), m, &stream.Options{ReadTimeout: short})
+	defer c.Close()
+	b := framed(binary.LittleEndian, mixed(t)[6])
+	done := send(theirs, b[:20_000])
+	raw, err := c.NextRaw(nil)
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	<-done
+	m.refuse = m.calls + 1
+	raw, err = c.NextRaw(raw)
+	require.Equal(t, errMood, err)
+	done = send(theirs, b[20_000:])
+	raw, err = c.NextRaw(raw)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(b[4:], raw))
+	<-done
+}
+
 func TestWriteTimeout(t *testing.T) {
 	c, theirs := pipe(t, &stream.Options{WriteTimeout: short})
 	require.ErrorIs(t, c.WritePacket(number(1)), os.ErrDeadlineExceeded)

@@ -30,6 +30,13 @@
 // io.ErrUnexpectedEOF inside one, a timeout, a lost connection. [Skippable] tells
 // them apart.
 //
+// # What engines take
+//
+// A PacketPeerStream sends and receives packets of up to 65,528 bytes, unless its
+// input_buffer_max_size and output_buffer_max_size are raised; a longer one blocks
+// all that follow. Options.MaxPacket keeps a Writer from sending such. put_var and
+// get_var of a StreamPeer have no such limit.
+//
 // # Files
 //
 // What FileAccess.store_var wrote, one value after the other, a Reader reads, and

@@ -143,7 +143,7 @@ func badClient(port string, seed int) error {
 	random := rand.NewChaCha8([32]byte{byte(seed)})
 	garbage := make([]byte, 50_000)
 	_, _ = random.Read(garbage)
-	packet := func(length int, b []byte) []byte {
+	packet := func(length int64, b []byte) []byte {
 		return append(binary.LittleEndian.AppendUint32(nil, uint32(length)), b...)
 	}
 	var out []byte
@@ -154,7 +154,7 @@ func badClient(port string, seed int) error {
 	case 1: // bad packets, one after the other
 		for range 20 {
 			n := int(random.Uint64() % 2000)
-			out = append(out, packet(n, garbage[:n])...)
+			out = append(out, packet(int64(n), garbage[:n])...)
 		}
 	case 2: // half a packet
 		out = packet(40_000, garbage[:20_000])

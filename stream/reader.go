@@ -275,15 +275,13 @@ func (r *Reader) read(p []byte) (int, error) {
 	return 0, io.ErrNoProgress
 }
 
-// body is a Reader as the io.Reader of what is left of its packet.
+// body is a Reader as the io.Reader of what is left of its packet. Nobody asks it
+// for more than that.
 type body Reader
 
 func (b *body) Read(p []byte) (int, error) {
 	r := (*Reader)(b)
 	p = p[:min(int64(len(p)), r.left)]
-	if len(p) == 0 {
-		return 0, io.EOF
-	}
 	n := copy(p, r.buf[r.r:r.w])
 	r.r += n
 	if n == 0 {

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/gdwire/gdwire"
@@ -19,7 +20,7 @@ var ErrNotSeekable = errors.New("gdwire/stream: can't write through")
 //
 // If it fails, what was written is cut off again. Where that can't be done, for
 // want of a method Truncate(int64) error or because it fails, every later call
-// returns the error.
+// returns why.
 //
 // Other calls wait until it is done: write must not make any.
 func (w *Writer) WriteThrough(write func(*gdwire.Encoder) error) error {
@@ -37,8 +38,8 @@ func (w *Writer) WriteThrough(write func(*gdwire.Encoder) error) error {
 		return err
 	}
 	if err := w.through(s, start, write); err != nil {
-		if cutBack(s, start) != nil {
-			w.err = err
+		if left := cutBack(s, start); left != nil {
+			w.err = fmt.Errorf("gdwire/stream: an unfinished packet was left behind: %w", left)
 		}
 		return err
 	}

@@ -33,6 +33,8 @@ func _init():
 	if packets == null:
 		for v in values.large():
 			echo(v)
+	elif mode == "packet_stream":
+		echo("x".repeat(65520)) # the largest that gets through
 	echo_object(objects)
 
 	# The same again, but sent all at once.
