@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
@@ -429,6 +430,14 @@ func FuzzEncode(f *testing.F) {
 			f.Add([]byte(p), uint64(format))
 			f.Add([]byte(p), uint64(format)|uint64(seedDouble))
 		}
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 1000 {
+		p := make([]byte, 20+random.IntN(150))
+		for i := range p {
+			p[i] = byte(random.Uint32())
+		}
+		f.Add(p, random.Uint64())
 	}
 	f.Fuzz(func(t *testing.T, p []byte, n uint64) {
 		s := seed(n)
