@@ -69,3 +69,11 @@ func wholeRunes(b []byte, most int) int {
 	}
 	return most
 }
+
+// padding returns how many bytes follow n bytes to make a multiple of 4.
+func padding(n uint32) int { return int(-n & 3) }
+
+// padded returns n and its padding.
+func padded(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
+
+var zeros [4]byte

@@ -199,11 +199,16 @@ func (t Token) withPayload(p []byte) Token {
 	return t.at(&window{buf: p, base: anywhere, live: anywhere}, anywhere, len(p))
 }
 
-func (t Token) flags() tokenFlags       { return tokenFlags(t.head >> 16) }
-func (t Token) has(f tokenFlags) bool   { return t.flags()&f != 0 }
-func (t Token) unit() unit              { return unit(t.flags() & flagUnit) }
-func (t Token) payloadLen() int         { return int(t.head >> 32) }
+func (t Token) flags() tokenFlags { return tokenFlags(t.head >> 16) }
+
+func (t Token) has(f tokenFlags) bool { return t.flags()&f != 0 }
+
+func (t Token) unit() unit { return unit(t.flags() & flagUnit) }
+
+func (t Token) payloadLen() int { return int(t.head >> 32) }
+
 func (t Token) elemKind() containerKind { return containerKind(t.flags() >> elemShift & 3) }
+
 func (t Token) valueKind() containerKind {
 	return containerKind(t.flags() >> valueShift & 3)
 }
@@ -436,113 +441,6 @@ func (t Token) KeyElem() Elem {
 	return e
 }
 
-// An Elem is what the elements of a typed Array, or the keys or values of a
-// typed Dictionary, are declared to be. The zero Elem declares nothing.
-type Elem struct {
-	// Type is a built-in type; TypeObject where Class or Script is set.
-	Type Type
-	// Class is the name of an engine's class.
-	Class string
-	// Script is the res:// path of a script; Class is ignored then.
-	Script string
-}
-
-// String returns the name of the type, class or script.
-func (e Elem) String() string {
-	switch e.kind() {
-	case containerScript:
-		return e.Script
-	case containerClass:
-		return e.Class
-	case containerBuiltin:
-		return e.Type.String()
-	}
-	return ""
-}
-
-// A containerKind is how an Elem stands on the wire.
-type containerKind uint8
-
-const (
-	containerUntyped containerKind = iota
-	containerBuiltin               // u32 type id
-	containerClass                 // its name
-	containerScript                // its path
-)
-
-func (e Elem) kind() containerKind {
-	switch {
-	case e.Script != "":
-		return containerScript
-	case e.Class != "":
-		return containerClass
-	case e.Type != 0:
-		return containerBuiltin
-	}
-	return containerUntyped
-}
-
-// typ returns the type that what is declared must have, 0 for any.
-func (e Elem) typ() Type {
-	if e.kind() >= containerClass {
-		return TypeObject
-	}
-	return e.Type
-}
-
-// declaredElem reads what stands at the start of b: the type that is asked for,
-// the class's or script's name, and how many bytes it is. Only Godot 4 has typed
-// containers, so its ids are meant.
-func declaredElem(b []byte, k containerKind) (t Type, name []byte, size int) {
-	if k == containerUntyped {
-		return 0, nil, 0
-	}
-	n := le.Uint32(b)
-	if k == containerBuiltin {
-		return Godot4.typeOf(n), nil, 4
-	}
-	return TypeObject, b[4 : 4+n], 4 + int(padded(n))
-}
-
-// readElem returns the same as an Elem.
-func readElem(b []byte, k containerKind) (Elem, int) {
-	t, name, size := declaredElem(b, k)
-	e := Elem{Type: t}
-	switch k {
-	case containerClass:
-		e.Class = string(name)
-	case containerScript:
-		e.Script = string(name)
-	}
-	return e, size
-}
-
-// appendElem appends what readElem reads.
-func appendElem(b []byte, e Elem) []byte {
-	switch k := e.kind(); k {
-	case containerBuiltin:
-		id := uint32(0) // declares nothing, and no Encoder lets it pass
-		if Godot4.Has(e.Type) {
-			id = uint32(Godot4.id[e.Type]) - 1
-		}
-		b = le.AppendUint32(b, id)
-	case containerClass, containerScript:
-		name := e.String()
-		b = le.AppendUint32(b, uint32(len(name)))
-		b = append(b, name...)
-		b = append(b, zeros[:padding(uint32(len(name)))]...)
-	}
-	return b
-}
-
-// padding returns how many bytes follow n bytes to make a multiple of 4.
-func padding(n uint32) int { return int(-n & 3) }
-
-// padded returns n and its padding.
-func padded(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
-
-var zeros [4]byte
-
 // String describes the token on one line for a person.
 func (t Token) String() string {
 	k := t.Kind()
@@ -615,80 +513,3 @@ func typed(elems ...Elem) string {
 	}
 	return " " + s + "]"
 }
-
-// The functions below make tokens for an Encoder. Those with a payload copy it.
-
-// Nil makes a nil.
-func Nil() Token { return newToken(KindNil, TypeNil, 0, 0) }
-
-// Bool makes a bool.
-func Bool(v bool) Token {
-	if v {
-		return newToken(KindBool, TypeBool, tokenFlags(unitInt32), 1)
-	}
-	return newToken(KindBool, TypeBool, tokenFlags(unitInt32), 0)
-}
-
-// Int32 makes an int that is written in 32 bits.
-func Int32(v int32) Token {
-	return newToken(KindInt32, TypeInt, tokenFlags(unitInt32), uint64(int64(v)))
-}
-
-// Int64 makes an int that is written in 64 bits where the format has such.
-func Int64(v int64) Token { return newToken(KindInt64, TypeInt, tokenFlags(unitInt64), uint64(v)) }
-
-// Float32 makes a float that is written in 32 bits.
-func Float32(v float32) Token {
-	return newToken(KindFloat32, TypeFloat, tokenFlags(unitFloat32), uint64(math.Float32bits(v)))
-}
-
-// Float64 makes a float that is written in 64 bits where the format has such.
-func Float64(v float64) Token {
-	return newToken(KindFloat64, TypeFloat, tokenFlags(unitFloat64), math.Float64bits(v))
-}
-
-// String makes the one chunk of a String.
-func String(s string) Token { return textToken(TypeString, s) }
-
-// StringName makes the one chunk of a StringName.
-func StringName(s string) Token { return textToken(TypeStringName, s) }
-
-func textToken(t Type, s string) Token {
-	return newToken(KindStringChunk, t, flagLast, uint64(len(s))).withPayload([]byte(s))
-}
-
-// ObjectID makes an object as its instance id; 0 is null.
-func ObjectID(id uint64) Token {
-	return newToken(KindObjectID, TypeObject, tokenFlags(unitInt64), id)
-}
-
-// ArrayStart makes the start of an Array of n elements or [Unknown], declared to
-// be elem; the zero Elem declares nothing.
-func ArrayStart(n int, elem Elem) Token {
-	return startToken(KindArrayStart, TypeArray, n, elem)
-}
-
-// DictStart makes the start of a Dictionary of n pairs or [Unknown], declared to
-// be key and value.
-func DictStart(n int, key, value Elem) Token {
-	return startToken(KindDictStart, TypeDictionary, n, key, value)
-}
-
-func startToken(k Kind, t Type, n int, elems ...Elem) Token {
-	var flags tokenFlags
-	var p []byte
-	for i, e := range elems {
-		flags |= tokenFlags(e.kind()) << (elemShift + 2*i)
-		p = appendElem(p, e)
-	}
-	if n == Unknown {
-		flags |= flagUnknown
-	}
-	return newToken(k, t, flags, uint64(n)).withPayload(p)
-}
-
-// DictKey makes the marker in front of a key.
-func DictKey() Token { return newToken(KindDictKey, TypeDictionary, 0, 0) }
-
-// End makes the end of what is open.
-func End() Token { return newToken(KindEnd, 0, 0, 0) }

@@ -1,0 +1,238 @@
+package gdwire
+
+import "math"
+
+// sharedBit is bit 31 of an array's or dictionary's count.
+const sharedBit = 1 << 31
+
+// container reads the head of an Array or Dictionary, and what the header's flags
+// say it declares.
+func (d *Decoder) container(typ Type, kind Kind, flags uint32) (Token, error) {
+	declared := declarations{from: 4, to: 4, end: 4}
+	if flags != 0 {
+		if err := d.declarations(&declared, flags); err != nil {
+			return Token{}, err
+		}
+	}
+	at := declared.end
+	b, err := d.need(at + 4)
+	if err != nil {
+		return Token{}, err
+	}
+	n := le.Uint32(b[at:])
+	if n&sharedBit != 0 {
+		if d.options.Format.shared {
+			declared.flags |= flagShared
+		} else if d.options.Strict {
+			return Token{}, d.strict(at, "shared bit of a count")
+		}
+		n &^= sharedBit
+	}
+	values := uint64(1)
+	if kind == KindDictStart {
+		values = 2
+	}
+	if err := d.announce(at, uint64(n), values, 4*values); err != nil {
+		return Token{}, err
+	}
+	t := newToken(kind, typ, declared.flags, uint64(n))
+	if size := declared.to - declared.from; size > 0 {
+		t = t.at(&d.window, d.pos()+uint64(declared.from), size)
+	}
+	d.open(at+4, declared.from, kind, typ, n).elem = declared.elem
+	return t, nil
+}
+
+// declarations are what an Array or Dictionary declares of what it holds.
+type declarations struct {
+	flags    tokenFlags
+	elem     Type // what elements or keys must be
+	from, to int  // where they stand behind pos
+	end      int  // where the count follows
+}
+
+// declarations reads those that the header's flags announce.
+func (d *Decoder) declarations(p *declarations, flags uint32) error {
+	for i, shift := range [...]int{elemShift, valueShift} {
+		k := containerKind(flags >> (2 * i) & 3)
+		end, t, err := d.declaration(p.end, k)
+		if err != nil {
+			return err
+		}
+		p.end = end
+		switch {
+		case t != 0:
+			p.flags |= tokenFlags(k) << shift
+			p.to = end
+			if i == 0 {
+				p.elem = t
+			}
+		case i == 0: // built-in 0 declares nothing, so it is left out
+			p.from, p.to = end, end
+		}
+	}
+	return nil
+}
+
+// declaration reads a declared type behind at bytes and returns where it ends
+// and what it asks of elements, 0 if nothing.
+func (d *Decoder) declaration(at int, k containerKind) (int, Type, error) {
+	switch k {
+	case containerUntyped:
+		return at, 0, nil
+	case containerBuiltin:
+		b, err := d.need(at + 4)
+		if err != nil {
+			return 0, 0, err
+		}
+		id := le.Uint32(b[at:])
+		t := d.options.Format.typeOf(id)
+		if t == 0 {
+			return 0, 0, d.fail(at, because(ErrType, "elements of type id %d", id))
+		}
+		if t == TypeNil {
+			if d.options.Strict {
+				return 0, 0, d.fail(at, because(ErrStrict, "elements of type id 0"))
+			}
+			t = 0
+		}
+		return at + 4, t, nil
+	default:
+		n, end, err := d.name(at)
+		if err == nil && n == 0 && d.options.Strict {
+			err = d.fail(at, because(ErrStrict, "elements of a class without a name"))
+		}
+		return end, TypeObject, err
+	}
+}
+
+// object reads the head of an object in full.
+func (d *Decoder) object() (Token, error) {
+	f := d.options.Format
+	if !d.options.AllowObjects && !f.nullObject {
+		return Token{}, d.fail(0, ErrObject)
+	}
+	n, end, err := d.name(4)
+	if err != nil {
+		return Token{}, err
+	}
+	if n > 0 && !d.options.AllowObjects {
+		return Token{}, d.fail(0, ErrObject)
+	}
+	if n == 0 && d.options.Strict && !f.nullObject {
+		return Token{}, d.strict(0, "object without a class")
+	}
+	count := uint32(0)
+	if n > 0 { // an empty class name is null, and ends here
+		b, err := d.need(end + 4)
+		if err != nil {
+			return Token{}, err
+		}
+		if count, err = d.sign(end, le.Uint32(b[end:])); err != nil {
+			return Token{}, err
+		}
+		if err := d.announce(end, uint64(count), 2, 8); err != nil {
+			return Token{}, err
+		}
+		end += 4
+	}
+	t := newToken(KindObjectStart, TypeObject, 0, uint64(count)).at(&d.window, d.pos()+8, n)
+	d.open(end, 8, KindObjectStart, TypeObject, count)
+	return t, nil
+}
+
+// sign returns the count n, or 0 where engines read a negative one as that.
+func (d *Decoder) sign(at int, n uint32) (uint32, error) {
+	if n <= math.MaxInt32 || !d.options.Format.engine {
+		return n, nil
+	}
+	if d.options.Strict {
+		return 0, d.fail(at, because(ErrStrict, "negative count"))
+	}
+	return 0, nil
+}
+
+// property reads a property's name.
+func (d *Decoder) property() (Token, error) {
+	n, end, err := d.name(0)
+	if err != nil {
+		return Token{}, err
+	}
+	t := newToken(KindProperty, TypeObject, 0, 0).at(&d.window, d.pos()+4, n)
+	d.top.mark = d.pos()
+	d.take(end, 4)
+	d.step()
+	return t, nil
+}
+
+// The bits of a NodePath, in its first word and in its flags.
+const (
+	newPathBit   = 1 << 31
+	pathAbsolute = 1 << 0
+	pathProperty = 1 << 1
+)
+
+// path reads the head of a NodePath.
+func (d *Decoder) path() (Token, error) {
+	b, err := d.need(8)
+	if err != nil {
+		return Token{}, err
+	}
+	format := d.options.Format
+	n := le.Uint32(b[4:])
+	if n&newPathBit == 0 {
+		if !format.oldPath {
+			return Token{}, d.fail(4, because(ErrType, "NodePath as one string, and %v has none", format))
+		}
+		if format.engine && d.options.Strict {
+			return Token{}, d.fail(4, because(ErrStrict, "NodePath as one string"))
+		}
+		if err := d.announce(4, 1, 1, 0); err != nil {
+			return Token{}, err
+		}
+		// The string follows as any name does, its length first.
+		d.open(4, 4, KindNodePathStart, TypeNodePath, 1).names = 1
+		d.bulk.kind, d.bulk.left = d.top.kind, 0
+		return newToken(KindNodePathStart, TypeNodePath, flagOldPath, 1), nil
+	}
+	if b, err = d.need(16); err != nil {
+		return Token{}, err
+	}
+	names, subnames, bits := n&^newPathBit, uint64(le.Uint32(b[8:])), le.Uint32(b[12:])
+	if d.options.Strict {
+		if err := d.canonicalPath(bits); err != nil {
+			return Token{}, err
+		}
+	}
+	flags := tokenFlags(0)
+	if bits&pathAbsolute != 0 {
+		flags |= flagAbsolute
+	}
+	if bits&pathProperty != 0 && format.property {
+		flags |= flagProperty
+		subnames++
+	}
+	total := uint64(names) + subnames
+	if format.engine && total > math.MaxUint32 { // engines add in 32 bits
+		if d.options.Strict {
+			return Token{}, d.strict(4, "NodePath of %d names", total)
+		}
+		total &= math.MaxUint32
+		names = uint32(min(uint64(names), total))
+		subnames = total - uint64(names)
+	}
+	err = d.announce(4, total, 1, 4)
+	if err == nil {
+		err = d.claim(4, 8+4*total) // behind the other two words
+	}
+	if err != nil {
+		return Token{}, err
+	}
+	if total > math.MaxUint32 {
+		return Token{}, d.fail(4, because(ErrRange, "NodePath of %d names", total))
+	}
+	f := d.open(16, 4, KindNodePathStart, TypeNodePath, uint32(total))
+	f.names, f.flags = names, flags
+	d.bulk.kind, d.bulk.left = d.top.kind, 0
+	return newToken(KindNodePathStart, TypeNodePath, flags, uint64(names)|subnames<<32), nil
+}

@@ -1,0 +1,207 @@
+package gdwire
+
+import "io"
+
+// redo is the call that an error of the Writer interrupted: it comes again.
+type redo struct {
+	pending bool
+	taken   int     // bytes of it that need not be taken again
+	total   int     // bytes in all
+	head    [8]byte // the first of them, to know it by
+}
+
+// bufferSize is what an Encoder collects before it writes.
+const bufferSize = 16 << 10
+
+// flush writes what may be written.
+func (e *Encoder) flush() error {
+	most := e.n
+	if e.held > 0 {
+		most = e.hold
+	}
+	if most == 0 {
+		return nil
+	}
+	n, err := e.write(e.buf[:most])
+	e.n = copy(e.buf, e.buf[n:e.n])
+	if e.held > 0 {
+		e.moved(n)
+	}
+	return err
+}
+
+// moved notes that the buffer's content moved n bytes to the front.
+func (e *Encoder) moved(n int) {
+	e.hold -= n
+	for i := range e.Depth() + 1 {
+		if f := e.frame(i); f.has(flagUnknown) {
+			f.mark -= uint64(n)
+		}
+	}
+}
+
+// write is the Writer's Write, which is not trusted.
+func (e *Encoder) write(p []byte) (int, error) {
+	n, err := e.w.Write(p)
+	if n < 0 || n > len(p) {
+		return 0, errBadWrite
+	}
+	if n < len(p) && err == nil {
+		err = io.ErrShortWrite
+	}
+	e.written += uint64(n)
+	return n, err
+}
+
+// room returns at least n bytes behind what is held back, for commit to take.
+func (e *Encoder) room(n int) ([]byte, error) {
+	if free := e.buf[e.n:]; len(free) >= n && !e.redo.pending {
+		return free, nil
+	}
+	return e.makeRoom(n)
+}
+
+func (e *Encoder) makeRoom(n int) ([]byte, error) {
+	if e.held == 0 || e.hold > 0 {
+		if err := e.flush(); err != nil {
+			return nil, err
+		}
+	}
+	if len(e.buf)-e.n < n {
+		buf := make([]byte, max(2*len(e.buf), e.n+n))
+		copy(buf, e.buf[:e.n])
+		e.buf, e.buffer.B = buf, buf
+	}
+	return e.buf[e.n:], nil
+}
+
+// buffered asks whether size bytes may be kept behind an Unknown count.
+func (e *Encoder) buffered(size int) error {
+	most := limitBuffered.or(e.options.Buffered)
+	if int64(size) <= most {
+		return nil
+	}
+	return e.fail(&LimitError{Name: limitTable[limitBuffered].name, Got: int64(size), Max: most})
+}
+
+// hoard asks it of n more, if there is such a count.
+func (e *Encoder) hoard(n int) error {
+	if e.held == 0 {
+		return nil
+	}
+	return e.buffered(e.n - e.hold + n)
+}
+
+// commit takes the n bytes of a call that were put where room said. If they
+// complete a top-level value, all is flushed before the call is over.
+func (e *Encoder) commit(n int, final bool) error {
+	if !final && !e.redo.pending && e.held == 0 {
+		e.n += n
+		return nil
+	}
+	if err := e.hoard(n); err != nil {
+		return err
+	}
+	b := e.buf[e.n : e.n+n]
+	if err := e.again(n, b); err != nil {
+		return err
+	}
+	if !e.redo.pending {
+		e.n += n
+	}
+	return e.settle(final)
+}
+
+// again notes the call under way, or compares it with the interrupted one.
+func (e *Encoder) again(total int, head []byte) error {
+	r := redo{total: total}
+	copy(r.head[:], head)
+	if !e.redo.pending {
+		e.redo = r
+	} else if r.total != e.redo.total || r.head != e.redo.head {
+		return e.fail(errInterrupted)
+	}
+	return nil
+}
+
+// settle ends a call of which all bytes have been taken.
+func (e *Encoder) settle(final bool) error {
+	if final {
+		if err := e.flush(); err != nil {
+			e.redo.taken, e.redo.pending = e.redo.total, true
+			return err
+		}
+	}
+	e.redo.pending = false
+	return nil
+}
+
+// emit takes a call's bytes: head, text or data, and as many zeros.
+func emit[S string | []byte](e *Encoder, head []byte, body S, tail int, final bool) error {
+	total := len(head) + len(body) + tail
+	if total > len(e.buf) && e.held == 0 {
+		return emitLong(e, head, body, tail, final)
+	}
+	if err := e.hoard(total); err != nil {
+		return err
+	}
+	b, err := e.room(total)
+	if err != nil {
+		return err
+	}
+	n := copy(b, head)
+	n += copy(b[n:], body)
+	n += copy(b[n:], zeros[:tail])
+	return e.commit(n, final)
+}
+
+// emitLong is emit for more than the buffer holds. The Writer may fail between
+// any two bytes of it.
+func emitLong[S string | []byte](e *Encoder, head []byte, body S, tail int, final bool) error {
+	var first [16]byte
+	n := copy(first[:], head)
+	n += copy(first[n:], body)
+	if err := e.again(len(head)+len(body)+tail, first[:min(n, 8)]); err != nil {
+		return err
+	}
+	skip := e.redo.taken
+	err := drain(e, head, &skip)
+	if err == nil {
+		err = drain(e, body, &skip)
+	}
+	if err == nil {
+		err = drain(e, zeros[:tail], &skip)
+	}
+	if err != nil {
+		e.redo.pending = e.redo.taken > 0
+		return err
+	}
+	return e.settle(final)
+}
+
+// drain takes p but for the first skip bytes of it.
+func drain[S string | []byte](e *Encoder, p S, skip *int) error {
+	n := min(*skip, len(p))
+	*skip -= n
+	for n < len(p) {
+		if b, ok := any(p).([]byte); ok && e.n == 0 && len(b)-n >= len(e.buf) {
+			m, err := e.write(b[n:])
+			n += m
+			e.redo.taken += m
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		m := copy(e.buf[e.n:], p[n:])
+		e.n += m
+		n += m
+		e.redo.taken += m
+		if e.n == len(e.buf) {
+			if err := e.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

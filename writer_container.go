@@ -1,0 +1,206 @@
+package gdwire
+
+// BeginNodePath begins a NodePath of so many names and sub-names. They follow as
+// by WriteString, then End.
+func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
+	if names < 0 || subnames < 0 {
+		return e.fail(because(ErrRange, "NodePath of %d and %d names", names, subnames))
+	}
+	flags := tokenFlags(0)
+	if absolute {
+		flags = flagAbsolute
+	}
+	return e.beginNodePath(int64(names), int64(subnames), flags)
+}
+
+func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
+	row, err := e.begin(TypeNodePath)
+	if err != nil {
+		return err
+	}
+	format := e.options.Format
+	f := frame{kind: KindNodePathStart, typ: TypeNodePath, names: uint32(names), flags: flags}
+	if err := e.declare(names, &frame{kind: KindNodePathStart}); err != nil {
+		return err
+	}
+	if err := e.declare(names+subnames, &f); err != nil {
+		return err
+	}
+	var head [16]byte
+	n, bits := 16, uint32(0)
+	if flags&flagAbsolute != 0 {
+		bits |= pathAbsolute
+	}
+	if flags&flagProperty != 0 && format.keepProperty && subnames > 0 {
+		bits |= pathProperty
+		subnames--
+	}
+	if flags&flagOldPath != 0 {
+		if !format.oldPath {
+			return e.fail(because(ErrType, "NodePath as one string, and %v has none", format))
+		}
+		n = 4 // the string's length follows
+	}
+	le.PutUint32(head[:], row.header(0))
+	le.PutUint32(head[4:], uint32(names)|newPathBit)
+	le.PutUint32(head[8:], uint32(subnames))
+	le.PutUint32(head[12:], bits)
+	return e.start(head[:n], f)
+}
+
+// start takes the head of what f is and opens it. An Unknown count is the head's
+// last four bytes.
+func (e *Encoder) start(head []byte, f frame) error {
+	b, err := e.room(len(head))
+	if err != nil {
+		return err
+	}
+	if err := e.commit(copy(b, head), false); err != nil {
+		return err
+	}
+	e.open(&f, 0)
+	return nil
+}
+
+// BeginArray begins an Array of n elements, or [Unknown].
+func (e *Encoder) BeginArray(n int) error { return e.BeginTypedArray(n, Elem{}) }
+
+// BeginTypedArray begins an Array whose elements are declared to be elem; others
+// are refused.
+func (e *Encoder) BeginTypedArray(n int, elem Elem) error {
+	return e.beginContainer(KindArrayStart, TypeArray, int64(n), elem, Elem{})
+}
+
+// BeginDict begins a Dictionary of n pairs, or [Unknown]. Each is two values:
+// key, value.
+func (e *Encoder) BeginDict(n int) error { return e.BeginTypedDict(n, Elem{}, Elem{}) }
+
+// BeginTypedDict begins a Dictionary whose keys and values are declared to be
+// key and value. Other keys are refused; values engines do not check.
+func (e *Encoder) BeginTypedDict(n int, key, value Elem) error {
+	return e.beginContainer(KindDictStart, TypeDictionary, int64(n), key, value)
+}
+
+func (e *Encoder) beginContainer(kind Kind, t Type, n int64, elems ...Elem) error {
+	if e.released() {
+		return ErrReleased
+	}
+	flags := uint32(0)
+	for i, elem := range elems {
+		if err := e.checkElem(elem); err != nil {
+			return err
+		}
+		flags |= uint32(elem.kind()) << (2 * i)
+	}
+	f := frame{kind: kind, typ: t, elem: elems[0].typ()}
+	if flags == 0 {
+		return e.putContainer(n, 0, nil, f)
+	}
+	var b [128]byte
+	declared := b[:0]
+	for _, elem := range elems {
+		declared = appendElem(declared, elem)
+	}
+	return e.putContainer(n, flags, declared, f)
+}
+
+// checkElem asks whether the format can declare elem.
+func (e *Encoder) checkElem(elem Elem) error {
+	switch k := elem.kind(); {
+	case k == containerUntyped:
+		return nil
+	case !e.options.Format.typed:
+		return e.fail(because(ErrType, "%v has no typed containers", e.options.Format))
+	case k == containerBuiltin && (elem.Type == TypeNil || !e.options.Format.Has(elem.Type)):
+		return e.fail(because(ErrType, "container of %v", elem.Type))
+	case len(elem.String()) > maxName:
+		return e.fail(because(ErrRange, "name of %d bytes", len(elem.String())))
+	case !e.options.AnyUTF8 && !valid(elem.String()):
+		return e.fail(ErrUTF8)
+	}
+	return nil
+}
+
+// putContainer begins an Array or Dictionary with these declarations in bits 16
+// and up of its header and behind it.
+func (e *Encoder) putContainer(n int64, flags uint32, declared []byte, f frame) error {
+	row, err := e.begin(f.typ)
+	if err != nil {
+		return err
+	}
+	if flags&^uint32(row.flags) != 0 {
+		return e.fail(because(ErrType, "%v has no typed containers", e.options.Format))
+	}
+	if err := e.declare(n, &f); err != nil {
+		return err
+	}
+	b, err := e.room(8 + len(declared))
+	if err != nil {
+		return err
+	}
+	le.PutUint32(b, row.header(0)|flags<<16)
+	count := f.count
+	if f.has(flagShared) && e.options.Format.shared {
+		count |= sharedBit
+	}
+	at := 4 + copy(b[4:], declared)
+	le.PutUint32(b[at:], count)
+	if err := e.commit(at+4, false); err != nil {
+		return err
+	}
+	e.open(&f, 0)
+	return nil
+}
+
+// BeginObject begins an object in full, of n properties or [Unknown]: for each
+// WriteProperty and its value, then End. Whoever reads it has to allow objects.
+// An empty class is null, and has no properties.
+func (e *Encoder) BeginObject(class string, n int) error { return beginObject(e, class, int64(n)) }
+
+func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
+	row, err := e.begin(TypeObject)
+	if err != nil {
+		return err
+	}
+	if !e.options.Format.ids {
+		return e.fail(because(ErrType, "%v has no objects in full", e.options.Format))
+	}
+	f := frame{kind: KindObjectStart, typ: TypeObject}
+	if len(class) == 0 && count != 0 {
+		return e.fail(because(ErrCount, "properties of an object without a class"))
+	}
+	if err := e.declare(count, &f); err != nil {
+		return err
+	}
+	b, n, err := putName(e, row.header(0), class, 4)
+	if err != nil {
+		return err
+	}
+	if len(class) > 0 {
+		le.PutUint32(b[n:], f.count)
+		n += 4
+	}
+	if err := e.commit(n, false); err != nil {
+		return err
+	}
+	e.open(&f, 0)
+	return nil
+}
+
+// WriteProperty writes the name of an object's next property; its value follows.
+func (e *Encoder) WriteProperty(name string) error { return writeProperty(e, name) }
+
+func writeProperty[S string | []byte](e *Encoder, name S) error {
+	if e.current().want != wantProperty {
+		return e.misplaced(KindProperty)
+	}
+	b, err := checkName(e, name, 4)
+	if err != nil {
+		return err
+	}
+	if err := e.commit(nameInto(b, name), false); err != nil {
+		return err
+	}
+	e.step()
+	return nil
+}
