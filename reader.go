@@ -4,7 +4,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"slices"
 
 	"github.com/valyala/bytebufferpool"
 )
@@ -50,22 +49,6 @@ type DecoderOptions struct {
 	OneValue bool
 
 	wholePadding bool // missing padding is never let pass
-}
-
-// window is the part of the input that is in memory:
-//
-//	buf[:r]     consumed; at least the last bytes of it are kept for paths
-//	buf[r:lim]  read, may be consumed
-//	buf[lim:end] read, behind Limits.Bytes
-//	buf[end:]   free
-//
-// 0 ≤ r ≤ lim ≤ end ≤ len(buf). Positions count bytes from when the Decoder was
-// made, on through Reset and Release, so none ever comes twice: base is that of
-// buf[0], and live that of the one payload that is valid, 0 for none.
-type window struct {
-	buf         []byte
-	base, live  uint64
-	r, lim, end int
 }
 
 // A Decoder reads values as tokens. It is made by NewDecoder, or a zero one made
@@ -420,44 +403,6 @@ func (d *Decoder) fail(at int, err error) error {
 	return d.err
 }
 
-// need returns the bytes that follow, n or more. Nothing is consumed until all
-// of a token is there: then take does it.
-func (d *Decoder) need(n int) ([]byte, error) {
-	if d.lim-d.r >= n {
-		return d.buf[d.r:d.lim], nil
-	}
-	return d.more(n)
-}
-
-func (d *Decoder) more(n int) ([]byte, error) {
-	if err := d.bounds.check(limitBytes, d.pos()+uint64(n)-d.begin); err != nil {
-		return nil, d.fail(0, err)
-	}
-	if err := d.fetch(n); err != nil {
-		return nil, d.readError(err)
-	}
-	return d.buf[d.r:d.lim], nil
-}
-
-// readError is what the caller gets to see of an error of the reader.
-func (d *Decoder) readError(err error) error {
-	if err != io.EOF {
-		return err
-	}
-	if left := d.end - d.r; d.top.kind != 0 || left > 0 || d.src != nil && d.stop != math.MaxUint64 && d.pos() != d.stop {
-		return d.fail(left, io.ErrUnexpectedEOF)
-	}
-	return io.EOF
-}
-
-// take consumes n bytes, a token that was just found whole, and makes what
-// starts at payload in it live.
-func (d *Decoder) take(n, payload int) {
-	d.at = d.pos()
-	d.live = d.at + uint64(payload)
-	d.r += n
-}
-
 // beginValue is called where a top-level value may begin, and again if it was
 // not there yet.
 func (d *Decoder) beginValue() error {
@@ -473,149 +418,4 @@ func (d *Decoder) beginValue() error {
 		return io.EOF
 	}
 	return nil
-}
-
-// limitWindow sets lim from end and Limits.Bytes.
-func (d *Decoder) limitWindow() {
-	d.lim = d.end
-	if most := uint64(d.bounds[limitBytes]); most < math.MaxInt64 {
-		if left := d.begin + most - d.base; uint64(d.lim) > left {
-			d.lim = int(left)
-		}
-	}
-}
-
-// maxEmptyReads is how often a reader may return nothing in a row.
-const maxEmptyReads = 100
-
-// fetch reads until n bytes are there. What it has read stays, whatever it
-// returns: the reader's error, io.EOF where the input ends.
-func (d *Decoder) fetch(n int) error {
-	if d.src == nil {
-		return io.EOF
-	}
-	if d.buffer == nil {
-		d.buffer = getBuffer(d.size + history + headroom)
-		d.buf = d.buffer.B
-	}
-	d.slide(n)
-	defer d.limitWindow()
-	for empty := 0; d.end-d.r < n; {
-		if err := d.srcErr; err != nil {
-			d.srcErr = nil
-			return err
-		}
-		free := d.buf[d.end:]
-		if len(free) == 0 {
-			d.grow(n)
-			continue
-		}
-		m, err := d.read(free)
-		d.end += m
-		if err != nil {
-			return err
-		}
-		if m > 0 {
-			empty = 0
-		} else if empty++; empty == maxEmptyReads {
-			return io.ErrNoProgress
-		}
-	}
-	return nil
-}
-
-// read reads from src into p, but nothing behind stop. An error that comes with
-// bytes is kept for the next call.
-func (d *Decoder) read(p []byte) (int, error) {
-	if err := d.srcErr; err != nil {
-		d.srcErr = nil
-		return 0, err
-	}
-	if left := d.stop - d.base - uint64(d.end); uint64(len(p)) > left {
-		if left == 0 {
-			return 0, io.EOF
-		}
-		p = p[:left]
-	}
-	n, err := d.src.Read(p)
-	if n < 0 || n > len(p) {
-		return 0, errBadRead
-	}
-	if n > 0 {
-		d.srcErr = err
-		err = nil
-	}
-	return n, err
-}
-
-// slide moves what is unread to the front of the window, some history before
-// it, when there is a good deal to gain or n bytes would not fit otherwise.
-func (d *Decoder) slide(n int) {
-	from := d.r - history
-	if from <= 0 || from < len(d.buf)/4 && len(d.buf)-d.r >= n {
-		return
-	}
-	d.saveKeys(d.base + uint64(from))
-	d.end = copy(d.buf, d.buf[from:d.end])
-	d.base += uint64(from)
-	d.r = history
-}
-
-// grow makes the window larger, towards n bytes behind r. What names need is
-// added only as their bytes come.
-func (d *Decoder) grow(n int) {
-	size := min(2*len(d.buf), d.r+n)
-	d.buf = append(make([]byte, 0, size), d.buf[:d.end]...)[:size]
-	d.buffer.B = d.buf
-}
-
-// savedKey is the start of a key whose bytes have left the window.
-type savedKey struct {
-	text [maxKey + 1]byte
-	n    uint8
-	ok   bool // it is a string
-}
-
-// saveKeys keeps the keys that start before pos. Frames further out start
-// earlier, so those whose key left the window before end the search.
-func (d *Decoder) saveKeys(pos uint64) {
-	for i := d.Depth(); i > 0; i-- {
-		f := d.frame(i)
-		if f.mark < d.base {
-			return
-		}
-		if f.mark >= pos || f.kind != KindDictStart && f.kind != KindObjectStart {
-			continue
-		}
-		if len(d.saved) <= i {
-			d.saved = append(d.saved, slices.Repeat([]savedKey{{}}, i+1-len(d.saved))...)
-		}
-		text, ok := d.keyText(i)
-		s := &d.saved[i]
-		s.n, s.ok = uint8(copy(s.text[:], text)), ok
-	}
-}
-
-// keyText returns the start of the string that is frame i's latest key or
-// property.
-func (d *Decoder) keyText(i int) ([]byte, bool) {
-	f := d.frame(i)
-	if f.mark < d.base {
-		s := &d.saved[i]
-		return s.text[:s.n], s.ok
-	}
-	b := d.buf[f.mark-d.base : d.end]
-	switch f.kind {
-	case KindDictStart:
-		if t := d.options.Format.typeOf(le.Uint32(b) & d.options.Format.idMask); t != TypeString && t != TypeStringName {
-			return nil, false
-		}
-		b = b[4:]
-	case KindObjectStart:
-	default:
-		return nil, false
-	}
-	n := le.Uint32(b)
-	b = b[4:]
-	return b[:min(uint64(n), uint64(len(b)), maxKey+1)], true
 }
