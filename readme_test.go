@@ -17,10 +17,16 @@ func TestREADME(t *testing.T) {
 	require.NoError(t, err)
 	readme := string(b)
 
-	for _, program := range []string{"examples/read/main.go", "examples/write/main.go"} {
+	for program, language := range map[string]string{
+		"examples/read/main.go":             "go",
+		"examples/write/main.go":            "go",
+		"stream/testdata/server/main.go":    "go",
+		"stream/testdata/server/client.gd":  "gdscript",
+		"stream/testdata/server/client4.gd": "gdscript",
+	} {
 		source, err := os.ReadFile(program)
 		require.NoError(t, err)
-		require.Contains(t, readme, "```go\n"+string(source)+"```\n", program)
+		require.Contains(t, readme, "```"+language+"\n"+string(source)+"```\n", program)
 	}
 
 	sizes := [...]string{
