@@ -193,6 +193,20 @@ func TestStalePayload(t *testing.T) {
 	require.Equal(t, io.EOF, err, "it is the same Reader")
 }
 
+// An error inside a path stays, whoever asks.
+func TestBadNodePath(t *testing.T) {
+	d := NewDecoder(plain(wire(idPath, newPath(2), 0, 0, "ok", "\xff")), nil)
+	defer d.Release()
+	readTo(t, d, 1)
+	got, err := d.AppendString(nil)
+	requireError(t, err, 28, "$[1]", ErrUTF8)
+	require.Equal(t, "ok", string(got))
+	_, again := d.AppendString(nil)
+	require.Equal(t, err, again)
+	_, again = d.ReadToken()
+	require.Equal(t, err, again)
+}
+
 // Elements cannot be read from the middle of one.
 func TestReadPackedInsideAnElement(t *testing.T) {
 	for _, packet := range [][]byte{wire(idFloats, 1, float32(1)), wire(idFloats, 100, reals(100))} {

@@ -357,6 +357,57 @@ func TestCopyValueFaults(t *testing.T) {
 	})
 }
 
+// So it does where tokens become others on the way.
+func TestCopyValueFaultsBetweenFormats(t *testing.T) {
+	for _, s := range samples {
+		for _, f := range formats {
+			d := NewDecoder(nil, s.options(minWindow))
+			d.Reset(plain(s.packet))
+			var want bytes.Buffer
+			e := NewEncoder(&want, &EncoderOptions{Format: f})
+			var err error
+			for err == nil {
+				err = CopyValue(e, d)
+			}
+			e.Release()
+			if err != io.EOF {
+				continue // not everything goes
+			}
+			eachFaultyWriter(want.Len(), func(name string, w *faultyWriter) {
+				d.Reset(plain(s.packet))
+				e := smallEncoder(w, f, 12)
+				defer e.Release()
+				for err = nil; err == nil; {
+					err = insist(func() error { return CopyValue(e, d) })
+				}
+				require.Equal(t, io.EOF, err)
+				require.Equal(t, want.Bytes(), w.b, "%s as %v, %s", s.name, f, name)
+			})
+			d.Release()
+		}
+	}
+}
+
+// io.Copy from a Payload goes on behind what a Writer took.
+func TestPayloadWriterFaults(t *testing.T) {
+	for _, packet := range [][]byte{str(longText), wire(idFloats, 9, reals(9))} {
+		d := NewDecoder(nil, &DecoderOptions{WindowSize: minWindow})
+		defer d.Release()
+		eachFaultyWriter(len(packet)-8, func(name string, w *faultyWriter) {
+			d.Reset(plain(packet))
+			readTo(t, d, 1)
+			p, total := d.Payload(), int64(0)
+			require.NoError(t, insist(func() error {
+				n, err := io.Copy(w, p)
+				total += n
+				return err
+			}))
+			require.EqualValues(t, len(w.b), total)
+			require.Equal(t, packet[8:], append(w.b, zeros[:len(packet)-8-len(w.b)]...), name)
+		})
+	}
+}
+
 // copyToken copies one token, and insists on writing it.
 func copyToken(e *Encoder, d *Decoder) error {
 	t, err := d.ReadToken()
@@ -432,7 +483,7 @@ func waysToWrite(all []Token) map[string][]step {
 	ways := map[string][]step{}
 	for _, t := range all {
 		whole := func(e *Encoder) error { return e.WriteToken(t) }
-		unknown, pieces := []step{whole}, []step{whole}
+		unknown, pieces, one := []step{whole}, []step{whole}, []step{whole}
 		switch t.Kind() {
 		case KindArrayStart, KindDictStart, KindObjectStart, KindPackedStart, KindImageStart:
 			if t.has(flagShared) {
@@ -448,25 +499,26 @@ func waysToWrite(all []Token) map[string][]step {
 			fallthrough
 		case KindChunk:
 			b := t.Bytes()
+			begin := func(n int64, fill ...step) []step {
+				if t.Kind() == KindChunk {
+					return fill
+				}
+				s := []step{func(e *Encoder) error { return e.BeginString(t.Type(), n) }}
+				return append(append(s, fill...), (*Encoder).End)
+			}
 			fill := []step{}
 			for p := range slices.Chunk(b, 5) {
 				fill = append(fill, writeAll(p))
 			}
-			if t.Kind() == KindChunk {
-				unknown, pieces = fill, fill
-				break
-			}
-			begin := func(n int64) []step {
-				s := []step{func(e *Encoder) error { return e.BeginString(t.Type(), n) }}
-				return append(append(s, fill...), (*Encoder).End)
-			}
-			unknown, pieces = begin(Unknown), begin(int64(len(b)))
+			unknown, pieces = begin(Unknown, fill...), begin(int64(len(b)), fill...)
+			one = begin(int64(len(b)), writeAll(b))
 		}
 		ways["tokens"] = append(ways["tokens"], whole)
 		ways["tokens and flushes"] = append(ways["tokens and flushes"], whole, (*Encoder).Flush)
 		ways["unknown counts"] = append(ways["unknown counts"], unknown...)
 		ways["unknown counts and flushes"] = append(append(ways["unknown counts and flushes"], unknown...), (*Encoder).Flush)
-		ways["pieces"] = append(ways["pieces"], pieces...)
+		ways["small Writes"] = append(ways["small Writes"], pieces...)
+		ways["one Write"] = append(ways["one Write"], one...)
 	}
 	return ways
 }
@@ -513,7 +565,9 @@ func TestWriterFaults(t *testing.T) {
 func typedCalls() []step {
 	floats := []float64{0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5}
 	return []step{
-		func(e *Encoder) error { return e.BeginArray(8) },
+		func(e *Encoder) error { return e.BeginArray(9) },
+		func(e *Encoder) error { return e.WriteReals(TypeBasis, floats...) },
+		func(e *Encoder) error { return e.WriteInts(TypeRect2i, 1, 2, 3, 4) },
 		func(e *Encoder) error { return e.BeginPacked(TypePackedFloat32Array, 19) },
 		func(e *Encoder) error { return WritePacked(e, floats) },
 		func(e *Encoder) error { return WritePacked(e, []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}) },
@@ -529,7 +583,6 @@ func typedCalls() []step {
 		(*Encoder).End,
 		func(e *Encoder) error { return e.WriteNodePath("/root/" + text32 + ":position:x") },
 		func(e *Encoder) error { return e.WriteString(longText) },
-		func(e *Encoder) error { return e.WriteReals(TypeBasis, floats...) },
 		func(e *Encoder) error { return e.WriteSignal(text32, 7) },
 		func(e *Encoder) error {
 			return e.BeginTypedDict(1, Elem{Type: TypeStringName}, Elem{Script: "res://a/script.gd"})
@@ -593,6 +646,21 @@ func TestOtherCallsWhileInterrupted(t *testing.T) {
 	require.NoError(t, e.End())
 	require.NoError(t, e.Close())
 	require.Equal(t, wire(idDict, 1, str(long), idNil), w.b)
+}
+
+// A conversion that is interrupted goes on with the same elements only.
+func TestOtherElementsWhileInterrupted(t *testing.T) {
+	w := &faultyWriter{at: 20}
+	e := smallEncoder(w, Godot4, 16)
+	defer e.Release()
+	require.NoError(t, e.BeginPacked(TypePackedFloat32Array, 20))
+	src := make([]float64, 10)
+	require.Equal(t, errTemporary, WritePacked(e, src))
+	require.ErrorIs(t, WritePacked(e, src[1:]), ErrOpen)
+	require.NoError(t, WritePacked(e, src))
+	require.NoError(t, WritePacked(e, src))
+	require.NoError(t, e.End())
+	require.Equal(t, wire(idFloats, 20, make([]byte, 80)), w.b)
 }
 
 // An interrupted CopyValue that is given up leaves nothing behind.

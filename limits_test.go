@@ -451,6 +451,17 @@ func TestCountsThatCannotFit(t *testing.T) {
 	}
 }
 
+// Two counts of a NodePath can be more than one number holds: engines add them in
+// 32 bits, the manuals do not say.
+func TestNamesBeyondCounting(t *testing.T) {
+	packet := wire(15, newPath(1<<31-1), uint32(math.MaxUint32), 0)
+	d := NewDecoder(plain(packet), &DecoderOptions{Format: Manual4, Limits: limitsOf("", 0)})
+	defer d.Release()
+	err := readAll(d)
+	requireError(t, err, 4, "$", ErrRange)
+	require.ErrorContains(t, err, "NodePath of 6442450942 names")
+}
+
 func TestObjectsAreRefusedByDefault(t *testing.T) {
 	packet := wire(idArray, 1, idObject, "Node", 1, "script", idNil)
 	for _, c := range []struct {

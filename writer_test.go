@@ -147,6 +147,11 @@ func TestEncoderRefuses(t *testing.T) {
 			{"no raw value", func(e *Encoder) error { return e.WriteRaw(nil) }, ErrCount},
 			{"two raw values", func(e *Encoder) error { return e.WriteRaw(wire(idNil, idNil)) }, ErrCount},
 			{"a chunk of elements", token(elements(TypePackedByteArray, unitByte, 1, []byte{1})), ErrKey},
+			{"a first chunk that is no text", token(chunkOf(TypeString, 9, "\xff", false)), ErrUTF8},
+			{"a first chunk that is more than all", token(chunkOf(TypeString, 2, "abc", false)), ErrCount},
+			{"a first chunk of a bad length", token(chunkOf(TypeString, -2, "abc", false)), ErrRange},
+			{"a first chunk of a path", token(chunkOf(TypeNodePath, 9, "abc", false)), ErrType},
+			{"an object's count", func(e *Encoder) error { return e.BeginObject("A", -2) }, ErrRange},
 		}, []step{intSeven, closing}, integer(7)},
 
 		{"an array full", []step{array(1), writeNil}, []misuse{
@@ -648,6 +653,8 @@ func TestBuffered(t *testing.T) {
 			"packed numbers":             packedOf(TypePackedFloat32Array, 1),
 			"a path":                     func(e *Encoder) error { return e.WriteNodePath("a/b") },
 			"a raw value":                raw,
+			"an object":                  func(e *Encoder) error { return e.BeginObject("A", 0) },
+			"a signal":                   func(e *Encoder) error { return e.WriteSignal("A", 0) },
 			"a chunk":                    token(chunkOf(TypeString, 9, "abc", false)),
 		} {
 			misuse{name, call, ErrLimit}.refuses(t, e)
@@ -686,6 +693,12 @@ func TestBuffered(t *testing.T) {
 	misuse{"a first chunk", token(newToken(KindStringChunk, TypePackedStringArray, flagNUL, 100)), ErrType}.refuses(t, e)
 	chunk := newToken(KindStringChunk, TypeString, flagUnknown, 0).withPayload([]byte("1234567"))
 	misuse{"a first chunk", token(chunk), ErrLimit}.refuses(t, e)
+
+	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 24})
+	require.NoError(t, e.BeginArray(Unknown))
+	require.NoError(t, e.BeginObject("Node", 1))
+	misuse{"a property", func(e *Encoder) error { return e.WriteProperty("x") }, ErrLimit}.refuses(t, e)
+	require.NoError(t, e.WriteProperty(""))
 
 	// Converted elements are counted as they will be.
 	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 20})

@@ -1,0 +1,168 @@
+package gdwire
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// elementsOf returns n elements whose numbers any type can hold.
+func elementsOf[T Packable](n int) []T {
+	s := make([]T, n)
+	x := 0
+	next := func() float64 { x++; return float64(x % 100) }
+	for i := range s {
+		switch p := any(&s[i]).(type) {
+		case *byte:
+			*p = byte(next())
+		case *int32:
+			*p = int32(next())
+		case *int64:
+			*p = int64(next())
+		case *float32:
+			*p = float32(next())
+		case *float64:
+			*p = next()
+		case *[2]float32:
+			*p = [2]float32{float32(next()), float32(next())}
+		case *[3]float32:
+			*p = [3]float32{float32(next()), float32(next()), float32(next())}
+		case *[4]float32:
+			*p = [4]float32{float32(next()), float32(next()), float32(next()), float32(next())}
+		case *[2]float64:
+			*p = [2]float64{next(), next()}
+		case *[3]float64:
+			*p = [3]float64{next(), next(), next()}
+		case *[4]float64:
+			*p = [4]float64{next(), next(), next(), next()}
+		}
+	}
+	return s
+}
+
+// Every packed array is read into and written from every type of element that
+// can hold it, and from no other, whether the bytes are copied or converted.
+func TestElements(t *testing.T) {
+	testElements[byte](t, TypePackedByteArray, TypePackedInt32Array, TypePackedInt64Array)
+	testElements[int32](t, TypePackedInt32Array, TypePackedInt64Array)
+	testElements[int64](t, TypePackedInt64Array)
+	testElements[float32](t, TypePackedFloat32Array, TypePackedFloat64Array)
+	testElements[float64](t, TypePackedFloat64Array, TypePackedFloat32Array)
+	testElements[[2]float32](t, TypePackedVector2Array)
+	testElements[[2]float64](t, TypePackedVector2Array)
+	testElements[[3]float32](t, TypePackedVector3Array)
+	testElements[[3]float64](t, TypePackedVector3Array)
+	testElements[[4]float32](t, TypePackedVector4Array, TypePackedColorArray)
+	testElements[[4]float64](t, TypePackedVector4Array, TypePackedColorArray)
+}
+
+var packedTypes = []Type{
+	TypePackedByteArray, TypePackedInt32Array, TypePackedInt64Array, TypePackedFloat32Array, TypePackedFloat64Array,
+	TypePackedVector2Array, TypePackedVector3Array, TypePackedColorArray, TypePackedVector4Array,
+}
+
+// testElements writes slices of T as what they can be, and reads them back into
+// a T where that is no narrower.
+func testElements[T Packable](t *testing.T, writable ...Type) {
+	const n = 41
+	src := elementsOf[T](n)
+	t.Run(fmt.Sprintf("%T", src), func(t *testing.T) {
+		for _, typ := range packedTypes {
+			for _, double := range []bool{false, true} {
+				var b bytes.Buffer
+				e := NewEncoder(&b, &EncoderOptions{DoubleReals: double})
+				defer e.Release()
+				require.NoError(t, e.BeginPacked(typ, n))
+				err := WritePacked(e, src)
+				var can bool
+				for _, w := range writable {
+					can = can || w == typ
+				}
+				if !can {
+					require.ErrorIs(t, err, ErrType, "%v", typ)
+					continue
+				}
+				require.NoError(t, err, "%v", typ)
+				require.NoError(t, e.End())
+
+				for _, window := range []int{minWindow, 64, DefaultWindowSize} {
+					d := NewDecoder(nil, &DecoderOptions{WindowSize: window})
+					defer d.Release()
+					d.Reset(plain(b.Bytes()))
+					narrower := readTo(t, d, 1).unit() > unitOfAlone[T]() && unitOfAlone[T]() < unitFloat32
+					got, err := AppendPacked[T](d, nil)
+					if narrower {
+						require.ErrorIs(t, err, ErrType, "%v", typ)
+						continue
+					}
+					require.NoError(t, err)
+					require.Equal(t, src, got, "%v, window %d", typ, window)
+
+					// In pieces, from the middle on, and by chunks in between.
+					d.Reset(plain(b.Bytes()))
+					readTo(t, d, 1)
+					pieces := make([]T, n+1)
+					for at, step := 0, 1; at < n; at, step = at+step, step%5+1 {
+						m, err := ReadPacked(d, pieces[at:min(at+step, n)])
+						require.NoError(t, err)
+						require.Equal(t, min(step, n-at), m)
+					}
+					m, err := ReadPacked(d, pieces[n:])
+					require.Zero(t, m)
+					require.Equal(t, io.EOF, err)
+					require.Equal(t, src, pieces[:n])
+
+					d.Reset(plain(b.Bytes()))
+					readTo(t, d, 1)
+					chunk := readTo(t, d, 1)
+					got, err = AppendPacked[T](d, nil)
+					require.NoError(t, err)
+					require.Equal(t, src, got, "the chunk of %d just read comes, too", chunk.Len())
+					require.Zero(t, d.Depth())
+				}
+			}
+		}
+	})
+}
+
+func unitOfAlone[T Packable]() unit {
+	u, _ := unitOf[T]()
+	return u
+}
+
+// A negative number stays one when it gets wider, a byte has none.
+func TestWideningKeepsSigns(t *testing.T) {
+	b := encoded(t, nil, func(e *Encoder) {
+		require.NoError(t, e.BeginPacked(TypePackedInt64Array, 4))
+		require.NoError(t, WritePacked(e, []int32{-1, -1 << 31}))
+		require.NoError(t, WritePacked(e, []byte{255, 128}))
+		require.NoError(t, e.End())
+	})
+	d := NewDecoder(plain(b), nil)
+	defer d.Release()
+	readTo(t, d, 1)
+	got, err := AppendPacked[int64](d, nil)
+	require.NoError(t, err)
+	require.Equal(t, []int64{-1, -1 << 31, 255, 128}, got)
+
+	d.Reset(plain(wire(idInts, 2, uint32(0xFFFFFFFF), 7)))
+	readTo(t, d, 1)
+	got, err = AppendPacked(d, []int64{0})
+	require.NoError(t, err)
+	require.Equal(t, []int64{0, -1, 7}, got)
+}
+
+// What a slice already has room for is filled before it grows.
+func TestAppendPackedUsesCapacity(t *testing.T) {
+	d := NewDecoder(plain(wire(idFloats, 9, reals(9))), nil)
+	defer d.Release()
+	readTo(t, d, 1)
+	dst := make([]float32, 1, 10)
+	got, err := AppendPacked(d, dst)
+	require.NoError(t, err)
+	require.Len(t, got, 10)
+	require.Same(t, &dst[0], &got[0])
+}
