@@ -66,9 +66,9 @@ func (e *Encoder) writeFloat(wide int, bits uint64, u unit) error {
 	if err != nil {
 		return err
 	}
-	switch to := row.forms[wide].unit; {
-	case to == u:
-	case to == unitFloat64:
+	switch row.forms[wide].unit {
+	case u:
+	case unitFloat64:
 		bits = widenFloat(uint32(bits))
 	default:
 		narrow, ok := narrowFloat(bits)
