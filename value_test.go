@@ -407,8 +407,8 @@ func (v *value) holds(f func(*value) bool) bool {
 	return false
 }
 
-// writeValue writes v by the typed calls. Counts are told, or they are not and
-// strings and numbers come in pieces.
+// writeValue writes v by the typed calls. Counts are told or not. Strings and
+// packed numbers come in pieces if there are an odd number, or any unknown one.
 func writeValue(e *gdwire.Encoder, v *value, unknown bool) error {
 	count := func(n int) int {
 		if unknown {
@@ -427,8 +427,8 @@ func writeValue(e *gdwire.Encoder, v *value, unknown bool) error {
 	case "float":
 		return e.WriteFloat(math.Float64frombits(v.Bits))
 	case "String", "StringName":
-		if unknown {
-			return first(e.BeginString(typ, gdwire.Unknown), writeInPieces(e, []byte(v.Text)), e.End)
+		if n := len(v.Text); unknown || n%2 == 1 {
+			return first(e.BeginString(typ, int64(count(n))), writeInPieces(e, []byte(v.Text)), e.End)
 		}
 		if v.Type == "String" {
 			return e.WriteString(v.Text)
@@ -477,7 +477,7 @@ func writeValue(e *gdwire.Encoder, v *value, unknown bool) error {
 		return first(e.BeginPacked(typ, int64(count(len(v.Names)))), writeStrings(e, v.Names, unknown), e.End)
 	}
 	if strings.HasPrefix(v.Type, "Packed") {
-		return first(e.BeginPacked(typ, int64(count(v.elements()))), v.writeElements(e, unknown), e.End)
+		return first(e.BeginPacked(typ, int64(count(v.elements()))), v.writeElements(e, unknown || v.elements()%2 == 1), e.End)
 	}
 	if isInts(v.Type) {
 		return e.WriteInts(typ, asNumbers(v.Numbers, toInt32)...)

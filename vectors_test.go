@@ -261,23 +261,25 @@ func TestVectorsSaveGame(t *testing.T) {
 	}
 }
 
-// All vectors as elements of one Array, so that every kind of token comes where
-// windows and buffers end.
+// All short vectors as elements of one Array, so that every kind of token comes
+// where windows and buffers end.
 func TestVectorsInOneArray(t *testing.T) {
 	for i := range engines {
 		e := &engines[i]
 		t.Run(e.folder, func(t *testing.T) {
 			var elements []byte
 			n := 1
-			for range 3 {
+			for len(elements) < 100<<10 {
 				for _, v := range e.vectors(t) {
-					elements = append(elements, cleanPaths(t, v.Hex, e.format)...)
-					n++
+					if len(v.Hex) < 200 {
+						elements = append(elements, cleanPaths(t, v.Hex, e.format)...)
+						n++
+					}
 				}
 			}
 			from := gdwire.DecoderOptions{Format: e.format, AllowObjects: true}
 			to := gdwire.EncoderOptions{Format: e.format, DoubleReals: e.double}
-			for shift := 0; shift < 512; shift += 4 {
+			for shift := 0; shift < 512; shift += 16 {
 				p := build(t, e.format, "<Array>")
 				p = le.AppendUint32(p, uint32(n))
 				p = append(p, build(t, e.format, "<String>")...)
@@ -289,16 +291,11 @@ func TestVectorsInOneArray(t *testing.T) {
 				got, err := rewriteTokens(p, from, to)
 				require.NoError(t, err)
 				require.True(t, bytes.Equal(p, got), "tokens, shift %d", shift)
-				if shift%64 > 0 {
-					continue
-				}
 				v, _, err := decodeBytes(p, from)
 				require.NoError(t, err)
-				for _, unknown := range []bool{false, true} {
-					got, err = encodeValue(&v, to, unknown)
-					require.NoError(t, err)
-					require.True(t, bytes.Equal(p, got), "calls, shift %d, unknown counts: %v", shift, unknown)
-				}
+				got, err = encodeValue(&v, to, shift%64 == 0)
+				require.NoError(t, err)
+				require.True(t, bytes.Equal(p, got), "calls, shift %d", shift)
 			}
 		})
 	}
