@@ -159,7 +159,7 @@ func TestVectorsWriteAgain(t *testing.T) {
 // stand, the offsets of the tokens tell.
 func cleanPaths(t testing.TB, p []byte, f *gdwire.Format) []byte {
 	p = bytes.Clone(p)
-	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: f, AllowObjects: true})
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: f, AllowObjects: true, AnyUTF8: true, Limits: noLimits})
 	d.ResetBytes(bytes.Clone(p))
 	for tok, err := range d.Tokens() {
 		if err != nil {
