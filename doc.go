@@ -72,9 +72,13 @@
 // By default what engines read is read: a bool of 2, 64 bits where 32 would do,
 // text behind a NUL, padding of any content, unknown flags, bit 31 of a count, a
 // negative count of properties or packed strings as none, and a last
-// PackedByteArray (in Godot 2 String or Image, too) without its padding. Text has
-// to be UTF-8, in the strict sense of Godot 4, unless [DecoderOptions].AnyUTF8 is
-// set; a leading U+FEFF and what follows a NUL are handed on.
+// PackedByteArray (in Godot 2 String or Image, too) without its padding. A leading
+// U+FEFF and what follows a NUL are handed on, though engines drop them.
+//
+// In one thing the Decoder is stricter than some engines: text has to be UTF-8 as
+// Godot 4 understands it, behind a NUL, too. Godot 3 lets surrogates and overlong
+// forms pass and no engine looks behind a NUL; who wants what they let pass sets
+// [DecoderOptions].AnyUTF8.
 //
 // [DecoderOptions].Strict refuses what the format's engines never write:
 //
