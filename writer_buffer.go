@@ -10,8 +10,9 @@ type redo struct {
 	head    [8]byte // the first of them, to know it by
 }
 
-// bufferSize is what an Encoder collects before it writes.
-const bufferSize = 16 << 10
+// bufferSize is what an Encoder collects before it writes: as much as a Decoder's
+// window usually is, for a pool that learns sizes drops those that are rare.
+const bufferSize = DefaultWindowSize + history + headroom
 
 // flush writes what may be written.
 func (e *Encoder) flush() error {
