@@ -687,3 +687,42 @@ func TestInterruptedCopyGivenUp(t *testing.T) {
 		d.Release()
 	}
 }
+
+// A copy that the Writer interrupted goes on after other looks at the Decoder.
+func TestCopyValueAfterPeek(t *testing.T) {
+	packet := wire(idArray, 2, str("one"), str("two"))
+	w := new(faultyWriter) // fails before the first byte
+	e, d := NewEncoder(w, nil), NewDecoder(bytes.NewReader(packet), nil)
+	e.buf = e.buf[:24] // full before the last token
+	require.ErrorIs(t, CopyValue(e, d), errTemporary)
+	d.PeekKind()
+	require.NoError(t, CopyValue(e, d))
+	require.Equal(t, packet, w.b)
+}
+
+// At a Property, as at a DictKey, what stands in a value's place is the name.
+func TestProperties(t *testing.T) {
+	packet := wire(idObject, "Node", 1, "name", str("x"))
+	o := &DecoderOptions{AllowObjects: true}
+	for name, skip := range map[string]func(*Decoder) error{
+		"SkipValue": (*Decoder).SkipValue,
+		"CopyValue": func(d *Decoder) error {
+			e := NewEncoder(io.Discard, nil)
+			require.NoError(t, e.BeginObject("Node", 1))
+			return CopyValue(e, d)
+		},
+		"Tokens": func(d *Decoder) error {
+			for tok, err := range d.Tokens() {
+				require.Equal(t, KindProperty, tok.Kind())
+				require.NoError(t, err)
+			}
+			return nil
+		},
+	} {
+		d := NewDecoder(bytes.NewReader(packet), o)
+		_, err := d.ReadToken()
+		require.NoError(t, err, name)
+		require.NoError(t, skip(d), name)
+		require.Equal(t, KindStringChunk, d.PeekKind(), name)
+	}
+}

@@ -555,10 +555,10 @@ func pick[T any](c *script, from []T) T { return from[int(c.byte())%len(from)] }
 
 // count is small, Unknown or wrong.
 func (c *script) count() int {
-	switch b := c.byte(); {
-	case b == 0xFF:
+	switch b := c.byte(); b {
+	case 0xFF:
 		return gdwire.Unknown
-	case b == 0xFE:
+	case 0xFE:
 		return -2
 	default:
 		return int(b % 6)

@@ -9,10 +9,14 @@ import (
 )
 
 // DefaultWindowSize is how many bytes of text or elements one token holds at
-// most, unless [DecoderOptions] say otherwise.
-const DefaultWindowSize = 16 << 10
+// most, unless [DecoderOptions] say otherwise: a little less than 16 KiB, which
+// is what the whole window then takes.
+const DefaultWindowSize = windowBuffer - history - headroom
 
 const (
+	// windowBuffer is a power of two, as the pool has them.
+	windowBuffer = 16 << 10
+
 	minWindow = 16
 	maxWindow = 1 << 30
 	// history is how many consumed bytes the window keeps: enough for a key that
@@ -158,6 +162,7 @@ func (d *Decoder) reset() {
 func (d *Decoder) Release() {
 	d.forget()
 	d.shut()
+	d.saved = nil
 	d.err, d.once = ErrReleased, false
 	d.base += uint64(d.end) + 1
 	d.origin = d.base
@@ -288,7 +293,8 @@ func (f *frame) nextKind() Kind {
 	}[f.want]
 }
 
-// Tokens ranges over the tokens of the next value. After an error it stops; bulk
+// Tokens ranges over the tokens of the next value, or of what
+// [Decoder.SkipValue] would skip in its place. After an error it stops; bulk
 // reads and skips in the loop's body are fine.
 func (d *Decoder) Tokens() iter.Seq2[Token, error] {
 	return func(yield func(Token, error) bool) {
@@ -298,7 +304,7 @@ func (d *Decoder) Tokens() iter.Seq2[Token, error] {
 			if !yield(t, err) || err != nil {
 				return
 			}
-			if k := t.Kind(); d.Depth() <= depth && k != KindDictKey && k != KindProperty {
+			if d.Depth() <= depth && t.Kind() != KindDictKey {
 				return
 			}
 		}

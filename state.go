@@ -92,8 +92,12 @@ func (s *state) reset() {
 	*s.top = frame{want: wantTop, left: 1, count: 1}
 }
 
-// shut leaves nothing that could come next.
+// shut leaves nothing that could come next, and does not keep a stack that was
+// needed for one deep value.
 func (s *state) shut() {
+	if len(s.stack) > 2048 {
+		s.stack = nil
+	}
 	s.reset()
 	s.top.want = wantNothing
 }

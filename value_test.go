@@ -510,7 +510,7 @@ func writeItems(e *gdwire.Encoder, items []value, unknown bool) func() error {
 func writeStrings(e *gdwire.Encoder, all []string, unknown bool) func() error {
 	return func() error {
 		for _, s := range all {
-			err := error(nil)
+			var err error
 			if unknown {
 				err = first(e.BeginString(gdwire.TypeString, gdwire.Unknown), writeInPieces(e, []byte(s)), e.End)
 			} else {

@@ -12,7 +12,7 @@ type redo struct {
 
 // bufferSize is what an Encoder collects before it writes: as much as a Decoder's
 // window usually is, for a pool that learns sizes drops those that are rare.
-const bufferSize = DefaultWindowSize + history + headroom
+const bufferSize = windowBuffer
 
 // flush writes what may be written.
 func (e *Encoder) flush() error {

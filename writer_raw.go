@@ -48,8 +48,8 @@ func (e *Encoder) WriteRaw(value []byte) error {
 	return nil
 }
 
-// CopyValue copies the next value, or at a DictKey the marker and the key, token
-// by token; between streams of different formats it does what
+// CopyValue copies the next value, or what [Decoder.SkipValue] would skip in its
+// place, token by token; between streams of different formats it does what
 // [Encoder.WriteToken] does. Where an End is next it is [ErrCount].
 //
 // Either side's temporary errors leave it to be called again.
@@ -76,10 +76,10 @@ func CopyValue(e *Encoder, d *Decoder) error {
 			d.skip = depth + 1
 		}
 		if err := e.WriteToken(t); err != nil {
-			d.unsent = t
+			d.unsent = t.Clone() // the window may move before it is written
 			return err
 		}
-		if k := t.Kind(); d.Depth() <= depth && k != KindDictKey && k != KindProperty {
+		if d.Depth() <= depth && t.Kind() != KindDictKey {
 			d.skip = 0
 			return nil
 		}
