@@ -268,21 +268,28 @@ func (d *Decoder) PeekKind() Kind {
 	case w > lastValue:
 		return d.top.nextKind()
 	}
-	err := d.beginValue()
-	if err == nil {
-		var b []byte
-		if b, err = d.need(4); err == nil {
-			h := le.Uint32(b)
-			var row *row
-			if row, err = d.row(h); err == nil {
-				return row.forms[h>>16&1].kind
-			}
-		}
-	}
-	if d.err == nil { // a read error is not kept otherwise
+	k, err := d.peekValue()
+	if err != nil && d.err == nil { // a read error is not kept otherwise
 		d.err, d.once = err, true
 	}
-	return 0
+	return k
+}
+
+// peekValue returns the kind of the next value's first token.
+func (d *Decoder) peekValue() (Kind, error) {
+	if err := d.beginValue(); err != nil {
+		return 0, err
+	}
+	b, err := d.need(4)
+	if err != nil {
+		return 0, err
+	}
+	h := le.Uint32(b)
+	row, err := d.row(h)
+	if err != nil {
+		return 0, err
+	}
+	return row.forms[h>>16&1].kind, nil
 }
 
 // nextKind is what comes next where that is no value.

@@ -8,10 +8,10 @@ import (
 
 // window is the part of the input that is in memory:
 //
-//	buf[:r]     consumed; at least the last bytes of it are kept for paths
-//	buf[r:lim]  read, may be consumed
-//	buf[lim:end] read, behind Limits.Bytes
-//	buf[end:]   free
+//	buf[:r]       consumed; the last of it are kept for paths
+//	buf[r:lim]    read, to be consumed
+//	buf[lim:end]  read, behind Limits.Bytes
+//	buf[end:]     free
 //
 // 0 ≤ r ≤ lim ≤ end ≤ len(buf). Positions count bytes from when the Decoder was
 // made, on through Reset and Release, so none ever comes twice: base is that of
@@ -46,7 +46,9 @@ func (d *Decoder) readError(err error) error {
 	if err != io.EOF {
 		return err
 	}
-	if left := d.end - d.r; d.top.kind != 0 || left > 0 || d.src != nil && d.stop != math.MaxUint64 && d.pos() != d.stop {
+	left := d.end - d.r
+	short := d.stop != math.MaxUint64 && d.pos() != d.stop // of the length that was given
+	if d.Depth() > 0 || left > 0 || short {
 		return d.fail(left, io.ErrUnexpectedEOF)
 	}
 	return io.EOF
