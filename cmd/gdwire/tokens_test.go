@@ -71,7 +71,7 @@ func TestTokensCut(t *testing.T) {
 	}
 	lines := strings.Split(r.out, "\n")
 	require.Equal(t, `       0  StringChunk  String "`+strings.Repeat("日本語", 14)+`日本…`, lines[0])
-	require.Contains(t, lines[1], `StringChunk  String 16384 of 40000 bytes "xxx`)
+	require.Contains(t, lines[1], `StringChunk  String 16256 of 40000 bytes "xxx`)
 	require.Equal(t, strings.Index(lines[1], "S"), strings.Index(lines[3], "S"), "a string goes on as deep as it began")
 	require.Contains(t, r.out, "[200] Int32  5\n")
 }
