@@ -103,8 +103,8 @@
 //
 // # Untrusted input
 //
-// Bad input is an [Error] with its offset and path; it never panics, and never
-// costs more memory than bytes have arrived. Objects in full are refused unless
+// Bad input is an [Error] with its offset and path. It never panics, and beside
+// the window it costs memory for what has arrived, never for what it claims. Objects in full are refused unless
 // [DecoderOptions].AllowObjects is set. The methods of a [Token] give a zero when
 // they do not fit its kind, which the sender chose.
 //

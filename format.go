@@ -50,42 +50,52 @@ type Format struct {
 // writes. No engine speaks them.
 var (
 	// Godot4 is what Godot 4.0 to 4.7 and its relatives speak.
-	Godot4 = newFormat(Format{
+	Godot4 = newFormat(godot4)
+	// Godot3 is what Godot 3.x speaks.
+	Godot3 = newFormat(godot3)
+	// Godot2 is what Godot 2.x speaks.
+	Godot2 = newFormat(godot2)
+	// Manual4 is the type table printed in the 4.x manuals of Redot and Xogot.
+	Manual4 = newFormat(manual4)
+	// Manual3 is the 3.x manual: int always has 64 bits, float always 32.
+	Manual3 = newFormat(manual3)
+	// Manual30 is the 3.0 manual: int and float always have 32 bits.
+	Manual30 = newFormat(manual30)
+)
+
+// What tells them apart.
+var (
+	godot4 = Format{
 		name: "godot4", types: godot4Types, idMask: 0xFF,
 		width:  [numClasses]width{classInt: flagged, classFloat: flagged, classReal: flagged, classRID: wide},
 		engine: true, ids: true, typed: true, property: true,
 		bare: []Type{TypePackedByteArray},
-	})
-	// Godot3 is what Godot 3.x speaks.
-	Godot3 = newFormat(Format{
+	}
+	godot3 = Format{
 		name: "godot3", types: godot3Types, idMask: 0xFF,
 		width:  [numClasses]width{classInt: flagged, classFloat: flagged},
 		engine: true, ids: true, property: true,
 		bare: []Type{TypePackedByteArray},
-	})
-	// Godot2 is what Godot 2.x speaks.
-	Godot2 = newFormat(Format{
+	}
+	godot2 = Format{
 		name: "godot2", types: godot2Types, idMask: 0xFFFFFFFF,
 		engine: true, shared: true, oldPath: true, property: true, keepProperty: true, dirty: true,
 		bare: []Type{TypeString, TypePackedByteArray, TypeImage},
-	})
-	// Manual4 is the type table printed in the 4.x manuals of Redot and Xogot.
-	Manual4 = newFormat(Format{
+	}
+	manual4 = Format{
 		name: "manual4", types: manual4Types, idMask: 0xFFFF,
 		width: [numClasses]width{classInt: flagged, classFloat: flagged},
 		ids:   true, nullObject: true, oldPath: true,
-	})
-	// Manual3 is the 3.x manual: int always has 64 bits, float always 32.
-	Manual3 = newFormat(Format{
+	}
+	manual3 = Format{
 		name: "manual3", types: godot3Types, idMask: 0xFFFFFFFF,
 		width:   [numClasses]width{classInt: wide},
 		oldPath: true,
-	})
-	// Manual30 is the 3.0 manual: int and float always have 32 bits.
-	Manual30 = newFormat(Format{
+	}
+	manual30 = Format{
 		name: "manual30", types: godot3Types, idMask: 0xFFFFFFFF,
 		oldPath: true,
-	})
+	}
 )
 
 var formats = []*Format{Godot4, Godot3, Godot2, Manual4, Manual3, Manual30}

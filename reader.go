@@ -11,11 +11,11 @@ import (
 // DefaultWindowSize is how many bytes of text or elements one token holds at
 // most, unless [DecoderOptions] say otherwise: a little less than 16 KiB, which
 // is what the whole window then takes.
-const DefaultWindowSize = windowBuffer - history - headroom
+const DefaultWindowSize = 16<<10 - 128
 
 const (
 	// windowBuffer is a power of two, as the pool has them.
-	windowBuffer = 16 << 10
+	windowBuffer = DefaultWindowSize + history + headroom
 
 	minWindow = 16
 	maxWindow = 1 << 30
