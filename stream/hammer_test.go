@@ -26,29 +26,32 @@ func TestManyClients(t *testing.T) {
 	goroutines, heap := runtime.NumGoroutine(), heapInUse()
 	t.Run("hammer", func(t *testing.T) {
 		port := serve(t, &stream.Options{
-			Format: gdwire.Godot3, MaxPacket: 2 << 20, ReadTimeout: 3 * time.Second, WriteTimeout: 10 * time.Second,
+			Format: gdwire.Godot3, MaxPacket: 2 << 20, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
 		}, func(c *stream.Conn) error {
 			_ = echo(c, false)
 			return nil
 		})
-		var all sync.WaitGroup
+		var good, bad sync.WaitGroup
+		over := make(chan struct{}) // for the good
 		for i := range 50 {
-			all.Go(func() { assert.NoError(t, goodClient(port, i), "client %d", i) })
+			good.Go(func() { assert.NoError(t, goodClient(port, i), "client %d", i) })
 		}
 		for i := range 30 {
-			all.Go(func() { assert.NoError(t, badClient(port, i), "bad client %d", i) })
+			bad.Go(func() { assert.NoError(t, badClient(port, i, over), "bad client %d", i) })
 		}
 		if _, err := exec.LookPath("godot3-server"); err == nil {
 			for i := range 4 {
 				mode := []string{"put_var", "packet_stream"}[i%2]
-				all.Go(func() {
+				good.Go(func() {
 					t.Log(summary(engine(t, "echo.gd", []string{"PORT=" + port, "MODE=" + mode, "ROUNDS=10"})))
 				})
 			}
 		} else {
 			t.Log("godot3-server is not installed, so no engine takes part")
 		}
-		all.Wait()
+		good.Wait()
+		close(over)
+		bad.Wait()
 	})
 	assert.Less(t, heapInUse(), heap+1<<20)
 	for range 1000 { // what was waited for may still be on its last instruction
@@ -137,8 +140,8 @@ func goodClient(port string, seed int) error {
 }
 
 // badClient sends garbage, half a packet, lies about lengths, or stops in the
-// middle and waits to be cut off.
-func badClient(port string, seed int) error {
+// middle and stays until it is over.
+func badClient(port string, seed int, over <-chan struct{}) error {
 	conn, err := net.Dial("tcp", "127.0.0.1:"+port)
 	if err != nil {
 		return err
@@ -173,9 +176,11 @@ func badClient(port string, seed int) error {
 		out = append(packet(12, []byte{19, 0, 0, 0, 255, 255, 255, 127, 0, 0, 0, 0}), 1, 2)
 	}
 	_, _ = conn.Write(out) // the server may hang up
-	if !stall {
-		_ = conn.(*net.TCPConn).CloseWrite()
+	if stall {
+		<-over
+		return nil
 	}
+	_ = conn.(*net.TCPConn).CloseWrite()
 	_, err = io.Copy(io.Discard, conn)
 	if n, ok := err.(net.Error); ok && n.Timeout() {
 		return err
