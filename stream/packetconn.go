@@ -15,8 +15,8 @@ const maxDatagram = 64 << 10
 // length, as PacketPeerUDP has them. One goroutine may read, while any number
 // write.
 //
-// A [gdwire.Error] and a [PacketError] spoil one datagram, and ReadPacket goes on
-// to the next; see [Skippable]. Options.IdleTimeout bounds how long ReadPacket
+// A [gdwire.Error] spoils one datagram, and ReadPacket goes on to the next; see
+// [Skippable]. Options.IdleTimeout bounds how long ReadPacket
 // waits for a datagram.
 type PacketConn struct {
 	maker
@@ -41,7 +41,7 @@ func NewPacketConn(ctx context.Context, conn net.PacketConn, o *Options) *Packet
 
 // ReadPacket returns a Decoder of the next datagram, and who sent it, also of one
 // that is an error: empty a [gdwire.Error], longer than Options.MaxPacket or
-// 64 KiB a [PacketError]. The Decoder belongs to the PacketConn, and it and its
+// 64 KiB one with a [PacketError] in it. The Decoder belongs to the PacketConn, and it and its
 // tokens are void at the next ReadPacket; do not Reset or Release it. Until
 // something is read from it, its Buffered is the whole datagram.
 func (c *PacketConn) ReadPacket() (*gdwire.Decoder, net.Addr, error) {
@@ -62,7 +62,7 @@ func (c *PacketConn) ReadPacket() (*gdwire.Decoder, net.Addr, error) {
 	case n == 0:
 		return nil, from, emptyPacket()
 	case int64(n) > most:
-		return nil, from, &PacketError{Size: int64(n), Max: most}
+		return nil, from, &gdwire.Error{Path: "$", Err: &PacketError{Size: int64(n), Max: most}}
 	}
 	c.size = n
 	c.dec.ResetBytes(c.buf[:n:n])
