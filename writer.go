@@ -218,22 +218,27 @@ func (e *Encoder) open(f *frame, behind int) {
 // declare puts the count n of what f is into f. Engines take every count as
 // 32 bits with a sign.
 func (e *Encoder) declare(n int64, f *frame) error {
+	if n == Unknown {
+		f.flags |= flagUnknown
+		return nil
+	}
+	if n < 0 || n > e.maxCount(f) {
+		return e.fail(because(ErrRange, "count of %d", n))
+	}
+	f.left, f.count = uint32(n), uint32(n)
+	return nil
+}
+
+// maxCount is the largest count of what f is.
+func (e *Encoder) maxCount(f *frame) int64 {
 	most := int64(math.MaxInt32)
-	if !e.options.Format.engine && firstWant[f.kind] != wantElem && firstWant[f.kind] != wantDictKey {
+	if w := firstWant[f.kind]; !e.options.Format.engine && w != wantElem && w != wantDictKey {
 		most = math.MaxUint32
 	}
 	if f.kind == KindStringChunk {
 		most -= int64(f.names)
 	}
-	switch {
-	case n == Unknown:
-		f.flags |= flagUnknown
-	case n < 0 || n > most:
-		return e.fail(because(ErrRange, "count of %d", n))
-	default:
-		f.left, f.count = uint32(n), uint32(n)
-	}
-	return nil
+	return most
 }
 
 // End ends what a Begin call or Start token opened.
@@ -261,6 +266,9 @@ func (e *Encoder) End() error {
 func (e *Encoder) close(text []byte, nul uint32) error {
 	f := e.top
 	n, tail := f.count-f.left+uint32(len(text)), 0
+	if f.has(flagUnknown) && int64(n) > e.maxCount(f) {
+		return e.fail(because(ErrRange, "count of %d", n))
+	}
 	switch {
 	case f.kind == KindStringChunk:
 		n += nul

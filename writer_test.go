@@ -817,3 +817,20 @@ func TestWriterErrors(t *testing.T) {
 	require.NoError(t, e.WriteInt(8))
 	require.Equal(t, integer(8), b.Bytes())
 }
+
+// What no engine could read is not written, even where nobody announced it.
+func TestUnknownCountsHaveAnEnd(t *testing.T) {
+	for _, begin := range []func(e *Encoder) error{
+		func(e *Encoder) error { return e.BeginArray(Unknown) },
+		func(e *Encoder) error { return e.BeginDict(Unknown) },
+		func(e *Encoder) error { return e.BeginString(TypeString, Unknown) },
+		func(e *Encoder) error { return e.BeginPacked(TypePackedInt32Array, Unknown) },
+	} {
+		e := NewEncoder(io.Discard, nil)
+		require.NoError(t, begin(e))
+		e.top.left -= math.MaxInt32 + 1 // as if so many had come
+		require.ErrorIs(t, e.End(), ErrRange)
+		e.top.left++
+		require.NoError(t, e.End())
+	}
+}
