@@ -60,9 +60,10 @@ func (v *tokenView) show(p *packet) error {
 func (v *tokenView) line(at int64, depth int, t gdwire.Token) error {
 	offset := fmt.Sprintf("%8d", at)
 	kind := t.Kind().String()
-	space := strings.Repeat("  ", depth)
-	if most := v.width / 4; len(space) > most { // too deep to be seen
-		space = space[:most-most%2] + fmt.Sprintf("[%d] ", depth)
+	most := v.width / 8
+	space := strings.Repeat("  ", min(depth, most))
+	if depth > most { // too deep to be seen
+		space += fmt.Sprintf("[%d] ", depth)
 	}
 	left := v.width - len(offset) - 2 - len(space) - len(kind) - 2
 	text := cut(content(t, max(left, 1)), max(left, 1))
