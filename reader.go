@@ -425,7 +425,7 @@ func (d *Decoder) beginValue() error {
 	d.begin, d.values, d.seen = d.pos(), 1, 0
 	d.limitWindow()
 	if d.options.Strict && d.begin > d.origin && d.stop != math.MaxUint64 && d.begin < d.stop {
-		return d.fail(0, because(ErrStrict, "bytes behind the value"))
+		return d.strict(0, "bytes behind the value")
 	}
 	if d.options.OneValue && d.begin > d.origin {
 		return io.EOF

@@ -92,7 +92,7 @@ func (d *Decoder) declaration(at int, k containerKind) (int, Type, error) {
 		}
 		if t == TypeNil {
 			if d.options.Strict {
-				return 0, 0, d.fail(at, because(ErrStrict, "elements of type id 0"))
+				return 0, 0, d.strict(at, "elements of type id 0")
 			}
 			t = 0
 		}
@@ -100,7 +100,7 @@ func (d *Decoder) declaration(at int, k containerKind) (int, Type, error) {
 	default:
 		n, end, err := d.name(at)
 		if err == nil && n == 0 && d.options.Strict {
-			err = d.fail(at, because(ErrStrict, "elements of a class without a name"))
+			err = d.strict(at, "elements of a class without a name")
 		}
 		return end, TypeObject, err
 	}
@@ -147,7 +147,7 @@ func (d *Decoder) sign(at int, n uint32) (uint32, error) {
 		return n, nil
 	}
 	if d.options.Strict {
-		return 0, d.fail(at, because(ErrStrict, "negative count"))
+		return 0, d.strict(at, "negative count")
 	}
 	return 0, nil
 }
@@ -185,7 +185,7 @@ func (d *Decoder) path() (Token, error) {
 			return Token{}, d.fail(4, because(ErrType, "NodePath as one string, and %v has none", format))
 		}
 		if format.engine && d.options.Strict {
-			return Token{}, d.fail(4, because(ErrStrict, "NodePath as one string"))
+			return Token{}, d.strict(4, "NodePath as one string")
 		}
 		if err := d.announce(4, 1, 1, 0); err != nil {
 			return Token{}, err

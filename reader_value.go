@@ -28,7 +28,7 @@ func (d *Decoder) value() (Token, error) {
 	}
 	h := le.Uint32(b)
 	id := h & d.idMask
-	if id >= uint32(len(d.rows)) || d.depth > d.maxDepth || d.whole < 0 {
+	if id >= uint32(len(d.rows)) || d.depth > d.maxDepth || d.options.Strict {
 		if err := d.checkHeader(h); err != nil {
 			return Token{}, err
 		}
@@ -44,7 +44,7 @@ func (d *Decoder) value() (Token, error) {
 				return Token{}, err
 			}
 		}
-		if d.whole < 0 {
+		if d.options.Strict {
 			if err := d.canonicalNumber(row.typ, form, b[4:size]); err != nil {
 				return Token{}, err
 			}
@@ -196,7 +196,7 @@ func (d *Decoder) event() (Token, error) {
 		return Token{}, err
 	}
 	if d.options.Strict && size != eventHead+uint32(n) {
-		return Token{}, d.fail(12, because(ErrStrict, "InputEvent with more than it needs"))
+		return Token{}, d.strict(12, "InputEvent with more than it needs")
 	}
 	if _, err = d.need(4 + int(size)); err != nil {
 		return Token{}, err

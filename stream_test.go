@@ -117,31 +117,9 @@ func TestHugeValuesAreRead(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, n, got)
 		}},
-		{"ReadPacked", floats, func(t *testing.T, d *Decoder) {
-			readTo(t, d, 1)
-			dst, got := make([]float32, 4<<10), int64(0)
-			for {
-				m, err := ReadPacked(d, dst)
-				got += int64(m) * 4
-				if err == io.EOF {
-					break
-				}
-				require.NoError(t, err)
-			}
-			require.Equal(t, n, got)
-		}},
+		{"ReadPacked", floats, func(t *testing.T, d *Decoder) { require.Equal(t, n/4, readPacked(t, d, make([]float32, 4<<10))) }},
 		{"ReadPacked as another type", vectors, func(t *testing.T, d *Decoder) {
-			readTo(t, d, 1)
-			dst, got := make([][4]float64, 512), int64(0)
-			for {
-				m, err := ReadPacked(d, dst)
-				got += int64(m) * 16
-				if err == io.EOF {
-					break
-				}
-				require.NoError(t, err)
-			}
-			require.Equal(t, n, got)
+			require.Equal(t, n/16, readPacked(t, d, make([][4]float64, 512)))
 		}},
 		{"io.Copy to an Encoder", text, func(t *testing.T, d *Decoder) {
 			var out counter
@@ -243,5 +221,19 @@ func TestHugeValuesAreWritten(t *testing.T) {
 				require.EqualValues(t, n+8, out)
 			})
 		})
+	}
+}
+
+// readPacked reads a packed array through dst and returns how many elements came.
+func readPacked[T Packable](t *testing.T, d *Decoder, dst []T) (total int64) {
+	t.Helper()
+	readTo(t, d, 1)
+	for {
+		n, err := ReadPacked(d, dst)
+		total += int64(n)
+		if err == io.EOF {
+			return total
+		}
+		require.NoError(t, err)
 	}
 }
