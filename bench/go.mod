@@ -1,0 +1,17 @@
+module github.com/gdwire/gdwire/bench
+
+go 1.25.0
+
+replace github.com/gdwire/gdwire => ../
+
+require (
+	github.com/fxamacker/cbor/v2 v2.9.6
+	github.com/gdwire/gdwire v0.0.0-00010101000000-000000000000
+	github.com/tinylib/msgp v1.6.5
+)
+
+require (
+	github.com/philhofer/fwd v1.2.0 // indirect
+	github.com/valyala/bytebufferpool v1.0.0 // indirect
+	github.com/x448/float16 v0.8.4 // indirect
+)
