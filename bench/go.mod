@@ -7,11 +7,14 @@ replace github.com/gdwire/gdwire => ../
 require (
 	github.com/fxamacker/cbor/v2 v2.9.6
 	github.com/gdwire/gdwire v0.0.0-00010101000000-000000000000
+	github.com/go-json-experiment/json v0.0.0-20251027170946-4849db3c2f7e
 	github.com/tinylib/msgp v1.6.5
+	github.com/vmihailenco/msgpack/v5 v5.4.1
 )
 
 require (
 	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
+	github.com/vmihailenco/tagparser/v2 v2.0.0 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 )

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/gdwire/gdwire"
@@ -15,11 +16,12 @@ var documentGroups = []group{
 		about: "Every token or value of the document, in order.",
 		setup: func(*stage) []contender {
 			doc := game()
-			return append(
+			return slices.Concat(
 				oursReading(doc, "tokens", doc.tokens, readTokens),
-				append(
-					oursReading(doc, "tokens, values taken", doc.sum, readValues),
-					msgpReading(doc, "walk", doc.sum)...)...)
+				oursReading(doc, "tokens, values taken", doc.sum, readValues),
+				msgpReading(doc),
+				[]contender{jsonReading(doc)},
+			)
 		},
 	},
 	{
@@ -27,17 +29,31 @@ var documentGroups = []group{
 		about: "The document is checked and nothing of it wanted.",
 		setup: func(*stage) []contender {
 			doc := game()
-			return append(
-				append(oursReading(doc, "SkipValue", len(doc.godot), skip), oursReading(doc, "tokens", doc.tokens, readTokens)...),
-				wellformed(doc), msgpSkip(doc), msgpSkipBytes(doc))
+			return slices.Concat(
+				oursReading(doc, "SkipValue", len(doc.godot), skip),
+				oursReading(doc, "tokens", doc.tokens, readTokens),
+				[]contender{wellformed(doc)},
+				msgpSkipping(doc),
+			)
+		},
+	},
+	{
+		name:  "build",
+		about: "Tokens beside trees of any: what it costs to have it all in memory.",
+		setup: func(*stage) []contender {
+			doc := game()
+			return slices.Concat(
+				oursReading(doc, "tokens, values taken", doc.sum, readValues)[:1],
+				builders(doc),
+			)
 		},
 	},
 	{
 		name:  "encode",
-		about: "The document by typed calls, from the same list of steps.",
+		about: "The document to a Writer: gdwire, msgp and jsontext call by call from the same list of steps, the others from a tree of any.",
 		setup: func(*stage) []contender {
 			doc := game()
-			return []contender{ourWriting(doc), msgpWriting(doc)}
+			return slices.Concat([]contender{ourWriting(doc), msgpWriting(doc)}, writers(doc))
 		},
 	},
 	{
@@ -45,18 +61,24 @@ var documentGroups = []group{
 		about: "The document from a Decoder to an Encoder, beside the Decoder alone.",
 		setup: func(*stage) []contender {
 			doc := game()
-			var to drain
-			e := gdwire.NewEncoder(&to, nil)
-			copyValue := func(d *gdwire.Decoder) int {
-				to.n = 0
-				e.Reset(&to)
-				check(gdwire.CopyValue(e, d))
-				return to.n
-			}
-			return append(oursReading(doc, "CopyValue", len(doc.godot), copyValue),
-				oursReading(doc, "tokens", doc.tokens, readTokens)...)
+			return slices.Concat(
+				oursReading(doc, "CopyValue", len(doc.godot), copier()),
+				oursReading(doc, "tokens", doc.tokens, readTokens),
+			)
 		},
 	},
+}
+
+// copier returns a function that copies a value and returns how long it became.
+func copier() func(*gdwire.Decoder) int {
+	var to drain
+	e := gdwire.NewEncoder(&to, nil)
+	return func(d *gdwire.Decoder) int {
+		to.n = 0
+		e.Reset(&to)
+		check(gdwire.CopyValue(e, d))
+		return to.n
+	}
 }
 
 // oursReading reads the document from memory and from a plain Reader.
@@ -82,13 +104,13 @@ func oursReading(doc *document, name string, want int, read func(*gdwire.Decoder
 }
 
 // msgpReading does so for msgp.
-func msgpReading(doc *document, name string, want int) []contender {
+func msgpReading(doc *document) []contender {
 	b := doc.msgp()
 	r, p, m := msgp.NewReaderSize(nil, msgpBuffer), &plain{}, bytes.NewReader(nil)
 	scratch := make([]byte, 0, 1<<10)
 	return []contender{
 		{
-			name: "msgp " + name + ", bytes.Reader", bytes: len(doc.godot), want: want,
+			name: "msgp walk, bytes.Reader", bytes: len(doc.godot), want: doc.sum,
 			run: func() int {
 				m.Reset(b)
 				r.Reset(m)
@@ -96,7 +118,7 @@ func msgpReading(doc *document, name string, want int) []contender {
 			},
 		},
 		{
-			name: "msgp " + name + ", Reader", bytes: len(doc.godot), want: want,
+			name: "msgp walk, Reader", bytes: len(doc.godot), want: doc.sum,
 			run: func() int {
 				p.r.Reset(b)
 				r.Reset(p)
@@ -104,7 +126,7 @@ func msgpReading(doc *document, name string, want int) []contender {
 			},
 		},
 		{
-			name: "msgp " + name + ", ReadXxxBytes", bytes: len(doc.godot), want: want,
+			name: "msgp walk, ReadXxxBytes", bytes: len(doc.godot), want: doc.sum,
 			run: func() int {
 				sum, _ := walkMsgpBytes(b)
 				return sum
@@ -113,30 +135,28 @@ func msgpReading(doc *document, name string, want int) []contender {
 	}
 }
 
-func msgpSkip(doc *document) contender {
+func msgpSkipping(doc *document) []contender {
 	b := doc.msgp()
 	r, p := msgp.NewReaderSize(nil, msgpBuffer), &plain{}
-	return contender{
-		name: "msgp Skip, Reader", bytes: len(doc.godot),
-		run: func() int {
-			p.r.Reset(b)
-			r.Reset(p)
-			check(r.Skip())
-			return p.r.Len()
+	return []contender{
+		{
+			name: "msgp Skip, Reader", bytes: len(doc.godot),
+			run: func() int {
+				p.r.Reset(b)
+				r.Reset(p)
+				check(r.Skip())
+				return p.r.Len()
+			},
+		},
+		{
+			name: "msgp Skip, bytes", bytes: len(doc.godot),
+			run: func() int { return len(must(msgp.Skip(b))) },
 		},
 	}
 }
 
-func msgpSkipBytes(doc *document) contender {
-	b := doc.msgp()
-	return contender{
-		name: "msgp Skip, bytes", bytes: len(doc.godot),
-		run: func() int { return len(must(msgp.Skip(b))) },
-	}
-}
-
 func wellformed(doc *document) contender {
-	b := must(cbor.Marshal(doc.tree))
+	b := doc.cbor()
 	return contender{
 		name: "cbor Wellformed", bytes: len(doc.godot),
 		run: func() int {

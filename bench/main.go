@@ -10,10 +10,11 @@ import (
 	"fmt"
 	"log"
 	"regexp"
+	"slices"
 	"time"
 )
 
-var groups = documentGroups
+var groups = slices.Concat(documentGroups, bulkGroups())
 
 func main() {
 	log.SetFlags(0)

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"unsafe"
+
+	"github.com/gdwire/gdwire"
+)
+
+// The sizes of packed arrays: one that is larger than all caches, and many small
+// ones back to back.
+var bulkSizes = []struct {
+	name   string
+	size   int // of one array's elements
+	arrays int
+}{
+	{"64 MiB", 64 << 20, 1},
+	{"4 KiB", 4 << 10, 256},
+}
+
+// bulkGroups compare packed arrays read and written with the memory's own speed.
+func bulkGroups() []group {
+	var all []group
+	for _, b := range bulkSizes {
+		all = append(all, group{
+			name:  "ReadPacked, " + b.name,
+			about: fmt.Sprintf("Packed arrays of %s, %d in a row, from a Reader into the caller's slice.", b.name, b.arrays),
+			setup: func(s *stage) []contender { return bulkReading(s.scale(b.size, 4<<10), b.arrays) },
+		}, group{
+			name:  "WritePacked, " + b.name,
+			about: fmt.Sprintf("Packed arrays of %s, %d in a row, to a Writer that copies them into memory.", b.name, b.arrays),
+			setup: func(s *stage) []contender { return bulkWriting(s.scale(b.size, 4<<10), b.arrays) },
+		})
+	}
+	return all
+}
+
+// An element is what packed arrays are made of.
+type element struct {
+	name  string
+	typ   gdwire.Type
+	size  int
+	read  func(d *gdwire.Decoder, memory []byte) (int, error)
+	write func(e *gdwire.Encoder, memory []byte) error
+}
+
+var elements = []element{
+	elementOf[float32]("float32", gdwire.TypePackedFloat32Array),
+	elementOf[int32]("int32", gdwire.TypePackedInt32Array),
+	elementOf[int64]("int64", gdwire.TypePackedInt64Array),
+	elementOf[float64]("float64", gdwire.TypePackedFloat64Array),
+	elementOf[[3]float32]("[3]float32", gdwire.TypePackedVector3Array),
+}
+
+func elementOf[T gdwire.Packable](name string, typ gdwire.Type) element {
+	return element{
+		name: name, typ: typ, size: int(unsafe.Sizeof(*new(T))),
+		read: func(d *gdwire.Decoder, memory []byte) (int, error) {
+			return gdwire.ReadPacked(d, sliceOf[T](memory))
+		},
+		write: func(e *gdwire.Encoder, memory []byte) error {
+			return gdwire.WritePacked(e, sliceOf[T](memory))
+		},
+	}
+}
+
+// sliceOf is memory as a slice of T, so that all contenders use the same.
+func sliceOf[T any](memory []byte) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/int(unsafe.Sizeof(*new(T))))
+}
+
+// newMemory is n bytes that are aligned for everything and really there.
+func newMemory(n int) []byte {
+	words := make([]uint64, (n+7)/8)
+	for i := range words {
+		words[i] = uint64(i)
+	}
+	return sliceOf[byte](sliceOf8(words))[:n]
+}
+
+func sliceOf8(words []uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
+}
+
+// headSize is the wire's header and count.
+const headSize = 8
+
+// head is what stands in front of n elements.
+func (el *element) head(n int) []byte {
+	var to memoryWriter
+	to.b = make([]byte, headSize)
+	e := gdwire.NewEncoder(&to, nil)
+	defer e.Release()
+	check(e.BeginPacked(el.typ, int64(n)))
+	check(e.Flush())
+	return to.b[:to.n]
+}
+
+// A memoryWriter copies into memory that is there.
+type memoryWriter struct {
+	b []byte
+	n int
+}
+
+func (w *memoryWriter) Write(p []byte) (int, error) {
+	if len(w.b)-w.n < len(p) {
+		return 0, io.ErrShortBuffer
+	}
+	w.n += copy(w.b[w.n:], p)
+	return len(p), nil
+}
+
+func bulkReading(size, arrays int) []contender {
+	var (
+		one  = headSize + size
+		wire = newMemory(one * arrays)
+		dst  = newMemory(one)
+		p    = &plain{}
+		d    = gdwire.NewDecoder(nil, nil)
+		all  []contender
+	)
+	for _, el := range elements {
+		n := size / el.size
+		used := headSize + n*el.size // a whole number of elements
+		head := el.head(n)
+		all = append(all, contender{
+			name: "gdwire " + el.name, ours: true, bytes: used * arrays, want: n * arrays,
+			run: func() int {
+				for i := range arrays {
+					copy(wire[i*used:], head)
+				}
+				p.r.Reset(wire[:used*arrays])
+				d.Reset(p)
+				got := 0
+				for range arrays {
+					must(d.ReadToken())
+					got += must(el.read(d, dst[:size]))
+					must(d.ReadToken()) // End
+				}
+				return got
+			},
+		})
+	}
+	float := elements[0]
+	head := float.head(size / float.size)
+	return append(all,
+		contender{
+			name: "gdwire float32, bytes", ours: true, bytes: len(wire), want: size / float.size * arrays,
+			run: func() int {
+				got := 0
+				for i := range arrays {
+					packet := wire[i*one:][:one]
+					copy(packet, head)
+					d.ResetBytes(packet)
+					must(d.ReadToken())
+					got += must(float.read(d, dst[:size]))
+					must(d.ReadToken())
+				}
+				return got
+			},
+		},
+		contender{
+			name: "io.ReadFull", bytes: len(wire), want: len(wire),
+			run: func() int {
+				p.r.Reset(wire)
+				got := 0
+				for range arrays {
+					got += must(io.ReadFull(p, dst))
+				}
+				return got
+			},
+		},
+		contender{
+			name: "copy", bytes: len(wire), want: len(wire),
+			run: func() int {
+				got := 0
+				for i := range arrays {
+					got += copy(dst, wire[i*one:][:one])
+				}
+				return got
+			},
+		},
+		contender{
+			name: "binary.Read float32", bytes: size * arrays,
+			run: func() int {
+				p.r.Reset(wire)
+				for range arrays {
+					check(binary.Read(p, binary.LittleEndian, sliceOf[float32](dst[:size])))
+				}
+				return 0
+			},
+		},
+	)
+}
+
+func bulkWriting(size, arrays int) []contender {
+	var (
+		one = headSize + size
+		src = newMemory(one)
+		to  = memoryWriter{b: newMemory(one * arrays)}
+		e   = gdwire.NewEncoder(nil, nil)
+		all []contender
+	)
+	for _, el := range elements {
+		n := size / el.size
+		used := headSize + n*el.size
+		all = append(all, contender{
+			name: "gdwire " + el.name, ours: true, bytes: used * arrays, want: used * arrays,
+			run: func() int {
+				to.n = 0
+				e.Reset(&to)
+				for range arrays {
+					check(e.BeginPacked(el.typ, int64(n)))
+					check(el.write(e, src[:n*el.size]))
+					check(e.End())
+				}
+				check(e.Close())
+				return to.n
+			},
+		})
+	}
+	return append(all,
+		contender{
+			name: "Write", bytes: len(to.b), want: len(to.b),
+			run: func() int {
+				to.n = 0
+				for range arrays {
+					must(to.Write(src))
+				}
+				return to.n
+			},
+		},
+		contender{
+			name: "binary.Write float32", bytes: size * arrays, want: size * arrays,
+			run: func() int {
+				to.n = 0
+				for range arrays {
+					check(binary.Write(&to, binary.LittleEndian, sliceOf[float32](src[:size])))
+				}
+				return to.n
+			},
+		},
+	)
+}
