@@ -305,33 +305,29 @@ var unitSizes = [...]uint8{unitByte: 1, unitInt32: 4, unitInt64: 8, unitFloat32:
 
 func (u unit) size() int { return int(unitSizes[u]) }
 
-// A row is a type in a format: what Decoder and Encoder go by.
-type row struct {
-	typ   Type
-	id    uint8
-	flags uint16  // the header's bits 16 and up that mean something
-	forms [2]form // without and with bit 16
-}
+// A row is a type in a format, without and with bit 16 in its header: what
+// Decoder and Encoder go by.
+type row [2]form
 
 // A form is a type's payload at one width.
 type form struct {
-	head  uint64 // of its token
-	kind  Kind
-	shape shape
-	unit  unit
-	size  uint8 // bytes of a fixed payload, or of one packed element
+	head   uint64 // of its token
+	mask   uint64 // those bits of the eight bytes behind the header that are its word
+	header uint32 // in front of it
+	flags  uint16 // the header's bits 16 and up that mean something
+	typ    Type   // 0: the format has no such id
+	kind   Kind
+	shape  shape
+	unit   unit
+	size   uint8 // bytes of a fixed payload, or of one packed element
 }
 
-// header returns what stands in front of the form with or without bit 16.
-func (r *row) header(wide int) uint32 { return uint32(r.id) | uint32(wide)&uint32(r.flags)<<16 }
-
-const wideFlag = 1 // bit 16, as row.flags and tokens have it
+const wideFlag = 1 // bit 16, as form.flags and tokens have it
 
 func newFormat(f Format) *Format {
 	for double := range f.rows {
 		for id, t := range f.types {
-			f.rows[double][id] = f.row(t, double == 1)
-			f.rows[double][id].id = uint8(id)
+			f.rows[double][id] = f.row(t, uint32(id), double == 1)
 		}
 	}
 	for id, t := range f.types {
@@ -340,47 +336,52 @@ func newFormat(f Format) *Format {
 	return &f
 }
 
-func (f *Format) row(t Type, double bool) row {
+func (f *Format) row(t Type, id uint32, double bool) (r row) {
 	l := &layouts[t]
 	w := f.width[l.class]
 	// The manuals' double-precision builds mark nothing and widen colours too.
 	if double && !f.engine && (l.class == classReal || l.class == classColor) {
 		w = wide
 	}
-	r := row{typ: t}
-	for bit := range r.forms {
+	flags := uint16(0)
+	switch {
+	case w == flagged || t == TypeObject && f.ids:
+		flags = wideFlag
+	case t == TypeArray && f.typed:
+		flags = 3
+	case t == TypeDictionary && f.typed:
+		flags = 3 | 3<<2
+	}
+	for bit := range r {
 		i := 0
 		if w == wide || w == flagged && bit == 1 {
 			i = 1
 		}
-		kind := l.kinds[i]
-		if kind == 0 {
-			kind = Kind(t)
+		u := l.units[i]
+		r[bit] = form{typ: t, kind: l.kinds[i], shape: l.shape, unit: u, size: l.n * unitSizes[u]}
+		if t == TypeObject && !f.ids {
+			r[bit] = form{typ: t, kind: KindObjectID, shape: shapeWord}
+		} else if t == TypeObject && bit == 1 {
+			r[bit] = form{typ: t, kind: KindObjectID, shape: shapeWord, unit: unitInt64, size: 8}
 		}
-		r.forms[bit] = newForm(kind, t, l.shape, l.units[i], l.n*unitSizes[l.units[i]])
-	}
-	if w == flagged {
-		r.flags = wideFlag
-	}
-	switch {
-	case t == TypeObject && f.ids:
-		r.flags = wideFlag
-		r.forms[1] = newForm(KindObjectID, t, shapeWord, unitInt64, 8)
-	case t == TypeObject:
-		null := newForm(KindObjectID, t, shapeWord, unitNone, 0)
-		r.forms = [2]form{null, null}
-	case t == TypeArray && f.typed:
-		r.flags = 3
-	case t == TypeDictionary && f.typed:
-		r.flags = 3 | 3<<2
+		r[bit].complete(id, flags, uint32(bit))
 	}
 	return r
 }
 
-func newForm(k Kind, t Type, s shape, u unit, size uint8) form {
-	f := form{kind: k, shape: s, unit: u, size: size, head: newToken(k, t, tokenFlags(u), 0).head}
-	if s == shapeMaths {
-		f.head |= uint64(size) << 32
+// complete adds what follows from the rest.
+func (f *form) complete(id uint32, flags uint16, bit uint32) {
+	if f.kind == 0 {
+		f.kind = Kind(f.typ)
 	}
-	return f
+	f.header, f.flags = id|bit&uint32(flags)<<16, flags
+	f.head = newToken(f.kind, f.typ, tokenFlags(f.unit), 0).head
+	switch f.shape {
+	case shapeWord:
+		f.mask = 1<<(8*f.size) - 1
+	case shapeMaths:
+		f.head |= uint64(f.size) << 32
+	case shapeText:
+		f.head |= uint64(flagLast) << 16
+	}
 }

@@ -89,6 +89,7 @@ type Decoder struct {
 	maxDepth int
 	size     int // of the window
 	whole    int // strings up to here are one chunk and within Limits
+	short    int // the same, but of those that value reads
 	buffer   *bytebufferpool.ByteBuffer
 	saved    []savedKey
 }
@@ -146,9 +147,10 @@ func (d *Decoder) reset() {
 	d.idMask = o.Format.idMask
 	d.maxDepth = int(min(d.bounds[limitDepth], math.MaxInt))
 	d.whole = int(min(int64(d.size), d.bounds[limitString]))
-	if o.Strict {
-		d.whole = -1
+	if o.Strict { // looks at every header and every string
+		d.maxDepth, d.whole = -1, -1
 	}
+	d.short = min(d.whole, shortText)
 	d.state.reset()
 	d.forget()
 	d.base += uint64(d.end) + 1
@@ -289,7 +291,7 @@ func (d *Decoder) peekValue() (Kind, error) {
 	if err != nil {
 		return 0, err
 	}
-	return row.forms[h>>16&1].kind, nil
+	return row[h>>16&1].kind, nil
 }
 
 // nextKind is what comes next where that is no value.

@@ -7,7 +7,8 @@ const sharedBit = 1 << 31
 
 // container reads the head of an Array or Dictionary, and what the header's flags
 // say it declares.
-func (d *Decoder) container(typ Type, kind Kind, flags uint32) (Token, error) {
+func (d *Decoder) container(form *form, flags uint32) (Token, error) {
+	kind, typ := form.kind, form.typ
 	declared := declarations{from: 4, to: 4, end: 4}
 	if flags != 0 {
 		if err := d.declarations(&declared, flags); err != nil {

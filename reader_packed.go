@@ -1,7 +1,7 @@
 package gdwire
 
 // packed reads the head of a packed array.
-func (d *Decoder) packed(typ Type, form *form) (Token, error) {
+func (d *Decoder) packed(form *form) (Token, error) {
 	b, err := d.need(8)
 	if err != nil {
 		return Token{}, err
@@ -17,14 +17,14 @@ func (d *Decoder) packed(typ Type, form *form) (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	f := d.open(8, 4, KindPackedStart, typ, n)
+	f := d.open(8, 4, KindPackedStart, form.typ, n)
 	f.size, f.unit = form.size, form.unit
 	if form.shape == shapePacked {
 		d.bulk.kind, d.bulk.left = KindPackedStart, 0
 	} else if n > 0 {
 		f.want = wantName
 	}
-	return newToken(KindPackedStart, typ, tokenFlags(form.unit), uint64(n)), nil
+	return newToken(KindPackedStart, form.typ, tokenFlags(form.unit), uint64(n)), nil
 }
 
 // announceData is announce for n bytes of packed data.

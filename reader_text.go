@@ -8,20 +8,21 @@ import (
 // text reads the first chunk of a string whose length stands behind at bytes of
 // header.
 func (d *Decoder) text(typ Type, at int) (Token, error) {
-	b := d.buf[d.r:d.lim]
-	if len(b) < at+4 {
-		var err error
-		if b, err = d.more(at + 4); err != nil {
+	if d.lim-d.r < at+4 {
+		if _, err := d.more(at + 4); err != nil {
 			return Token{}, err
 		}
 	}
-	n := le.Uint32(b[at:])
-	from := at + 4
-	if end := uint64(from) + padded(n); int64(n) <= int64(d.whole) && end <= uint64(len(b)) && validText(b[from:from+int(n)]) {
-		n -= d.trailingNUL(typ, b[from:from+int(n)])
+	from := d.r + at + 4
+	n := le.Uint32(d.buf[from-4:])
+	if int64(n) <= int64(d.whole) && d.lim-from >= int(padded(n)) && validText(d.buf[from:from+int(n)]) {
+		end := from + int(padded(n))
+		if typ == TypePackedStringArray {
+			n -= d.trailingNUL(d.buf[from : from+int(n)])
+		}
 		d.at = d.base + uint64(d.r)
-		d.live = d.at + uint64(from)
-		d.r += int(end)
+		d.live = d.base + uint64(from)
+		d.r = end
 		d.step()
 		d.bulk.kind, d.bulk.left = KindStringChunk, int(n)
 		const head = uint64(KindStringChunk) | uint64(flagLast)<<16
@@ -36,10 +37,10 @@ func (d *Decoder) text(typ Type, at int) (Token, error) {
 	return d.textChunk(typ, at+4, n, n)
 }
 
-// trailingNUL is 1 where text ends in the NUL of a packed string.
-func (d *Decoder) trailingNUL(typ Type, text []byte) uint32 {
-	if typ == TypePackedStringArray && len(text) > 0 && text[len(text)-1] == 0 {
-		return d.nul(typ)
+// trailingNUL is 1 where a packed string ends in the NUL of the wire.
+func (d *Decoder) trailingNUL(text []byte) uint32 {
+	if len(text) > 0 && text[len(text)-1] == 0 {
+		return d.nul(TypePackedStringArray)
 	}
 	return 0
 }

@@ -7,7 +7,7 @@ import (
 
 // row finds the row of the table that header h means.
 func (d *Decoder) row(h uint32) (*row, error) {
-	if id := h & d.idMask; id < uint32(len(d.rows)) && d.rows[id].typ != 0 {
+	if id := h & d.idMask; id < uint32(len(d.rows)) && d.rows[id][0].typ != 0 {
 		return &d.rows[id], nil
 	}
 	f := d.options.Format
@@ -17,58 +17,67 @@ func (d *Decoder) row(h uint32) (*row, error) {
 	return nil, d.fail(0, because(ErrType, "id %d is none of %v's", h&f.idMask, f))
 }
 
+// shortSize is a header, and what a word or a short string has behind it.
+const (
+	shortSize = 16
+	shortText = 8
+)
+
 // value reads a value's first token.
 func (d *Decoder) value() (Token, error) {
-	b := d.buf[d.r:d.lim]
-	if len(b) < 4 {
-		var err error
-		if b, err = d.more(4); err != nil {
+	var b *[shortSize]byte
+	if d.lim-d.r >= shortSize {
+		b = (*[shortSize]byte)(d.buf[d.r:])
+	} else {
+		if err := d.word(); err != nil {
 			return Token{}, err
 		}
+		b = new([shortSize]byte)
+		copy(b[:], d.buf[d.r:d.lim])
 	}
-	h := le.Uint32(b)
+	h := le.Uint32(b[:])
 	id := h & d.idMask
-	if id >= uint32(len(d.rows)) || d.depth > d.maxDepth || d.options.Strict {
+	if id >= uint32(len(d.rows)) || d.depth > d.maxDepth {
 		if err := d.checkHeader(h); err != nil {
 			return Token{}, err
 		}
 	}
-	row := &d.rows[id&63]
-	form := &row.forms[h>>16&1]
+	form := &d.rows[id&63][h>>16&1]
+	size := 4 + int(form.size)
 	switch form.shape {
-	case shapeWord, shapeMaths:
-		size := 4 + int(form.size)
-		if len(b) < size {
-			var err error
-			if b, err = d.more(size); err != nil {
-				return Token{}, err
-			}
-		}
+	case shapeWord:
 		if d.options.Strict {
-			if err := d.canonicalNumber(row.typ, form, b[4:size]); err != nil {
+			if err := d.canonicalNumber(form, b[4:size]); err != nil {
 				return Token{}, err
 			}
 		}
 		d.at = d.base + uint64(d.r)
 		d.r += size
 		d.step()
-		if form.shape == shapeMaths {
-			d.live = d.at + 4
-			return Token{head: form.head, win: &d.window, pos: d.at + 4}, nil
-		}
-		t := Token{head: form.head}
-		switch form.size {
-		case 4:
-			t.bits = uint64(le.Uint32(b[4:]))
-			if form.unit == unitInt32 {
-				t.bits = uint64(int64(int32(t.bits)))
+		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
+	case shapeMaths:
+		if d.lim-d.r < size {
+			if _, err := d.more(size); err != nil {
+				return Token{}, err
 			}
-		case 8:
-			t.bits = le.Uint64(b[4:])
 		}
-		return t, nil
+		d.at = d.base + uint64(d.r)
+		d.live = d.at + 4
+		d.r += size
+		d.step()
+		return Token{head: form.head, win: &d.window, pos: d.live}, nil
 	case shapeText:
-		return d.text(row.typ, 4)
+		n := le.Uint32(b[4:])
+		end := d.r + 8 + int(padded(n))
+		if int64(n) <= int64(d.short) && end <= d.lim && le.Uint64(b[8:])<<(64-8*n)&notASCII == 0 {
+			d.at = d.base + uint64(d.r)
+			d.live = d.at + 8
+			d.r = end
+			d.step()
+			d.bulk.kind, d.bulk.left = KindStringChunk, int(n)
+			return Token{head: form.head | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: d.live}, nil
+		}
+		return d.text(form.typ, 4)
 	case shapePath:
 		return d.path()
 	case shapeSignal:
@@ -76,9 +85,9 @@ func (d *Decoder) value() (Token, error) {
 	case shapeObject:
 		return d.object()
 	case shapeArray, shapeDict:
-		return d.container(row.typ, form.kind, h>>16&uint32(row.flags))
+		return d.container(form, h>>16&uint32(form.flags))
 	case shapePacked, shapePackedStrings:
-		return d.packed(row.typ, form)
+		return d.packed(form)
 	case shapeImage:
 		return d.image()
 	case shapeEvent:
@@ -86,6 +95,26 @@ func (d *Decoder) value() (Token, error) {
 	}
 	_, err := d.row(h)
 	return Token{}, err
+}
+
+// word asks for a header and, if that of a word follows, for the word.
+func (d *Decoder) word() error {
+	b, err := d.need(4)
+	if err != nil {
+		return err
+	}
+	h := le.Uint32(b)
+	if d.depth > d.maxDepth {
+		if err := d.checkHeader(h); err != nil {
+			return err
+		}
+	}
+	if id := h & d.idMask; id < uint32(len(d.rows)) {
+		if form := &d.rows[id][h>>16&1]; form.shape == shapeWord {
+			_, err = d.need(4 + int(form.size))
+		}
+	}
+	return err
 }
 
 // checkHeader looks closer at a header: it may be unknown, too deep, or not
@@ -99,7 +128,7 @@ func (d *Decoder) checkHeader(h uint32) error {
 		return d.fail(0, err)
 	}
 	if d.options.Strict {
-		return d.canonicalHeader(h, row)
+		return d.canonicalHeader(h, &row[0])
 	}
 	return nil
 }

@@ -51,25 +51,31 @@ const (
 )
 
 // steps says, for each want, what happens when that has come: what is wanted
-// then, and whether one of the frame's count is done. And where that is: which
-// element the token before it belongs to, counted from those that are done, and
-// which the token itself.
+// then, and whether one of the frame's count is done.
 var steps = [16]struct {
-	next       want
-	done       uint32
-	last, this place
+	next want
+	done uint8
 }{
 	wantTop:      {next: wantTop},
-	wantElem:     {next: wantElem, done: 1, last: place{-1, partElem}, this: place{0, partElem}},
-	wantDictKey:  {next: wantKey, last: place{-1, partValue}, this: place{0, partKey}},
-	wantKey:      {next: wantValue, last: place{0, partKey}, this: place{0, partKey}},
-	wantValue:    {next: wantDictKey, done: 1, last: place{0, partKey}, this: place{0, partValue}},
-	wantProperty: {next: wantField, last: place{-1, partValue}, this: place{0, partKey}},
-	wantField:    {next: wantProperty, done: 1, last: place{0, partValue}, this: place{0, partValue}},
-	wantName:     {next: wantName, done: 1, last: place{-1, partElem}, this: place{0, partElem}},
-	wantText:     {},
-	wantChunk:    {},
-	wantEnd:      {},
+	wantElem:     {next: wantElem, done: 1},
+	wantDictKey:  {next: wantKey},
+	wantKey:      {next: wantValue},
+	wantValue:    {next: wantDictKey, done: 1},
+	wantProperty: {next: wantField},
+	wantField:    {next: wantProperty, done: 1},
+	wantName:     {next: wantName, done: 1},
+}
+
+// places says, for each want, where that is: which element the token before it
+// belongs to, counted from those that are done, and which the token itself.
+var places = [16]struct{ last, this place }{
+	wantElem:     {last: place{-1, partElem}, this: place{0, partElem}},
+	wantDictKey:  {last: place{-1, partValue}, this: place{0, partKey}},
+	wantKey:      {last: place{0, partKey}, this: place{0, partKey}},
+	wantValue:    {last: place{0, partKey}, this: place{0, partValue}},
+	wantProperty: {last: place{-1, partValue}, this: place{0, partKey}},
+	wantField:    {last: place{0, partValue}, this: place{0, partValue}},
+	wantName:     {last: place{-1, partElem}, this: place{0, partElem}},
 }
 
 // firstWant is what comes first in what a token of that kind opens. Frames of
@@ -119,7 +125,7 @@ func (s *state) step() {
 	f := s.top
 	st := &steps[f.want&15]
 	f.want = st.next
-	f.left -= st.done
+	f.left -= uint32(st.done)
 	if f.left == 0 {
 		f.want = wantEnd
 	}
@@ -159,12 +165,12 @@ func (f *frame) admits(t Type) bool {
 // place returns the element, pair, property or name that the latest token
 // belongs to, or if next is set the coming one, -1 if to none.
 func (f *frame) place(next bool) (index int64, p part) {
-	pl := steps[f.want].last
+	pl := places[f.want].last
 	switch {
 	case next:
-		pl = steps[f.want].this
+		pl = places[f.want].this
 	case f.want == wantEnd:
-		pl = steps[f.first()].last
+		pl = places[f.first()].last
 	}
 	index = int64(f.count-f.left) + int64(pl.offset)
 	if index < 0 || pl.part == partNone {

@@ -27,21 +27,21 @@ func (d *Decoder) strict(at int, format string, args ...any) error {
 }
 
 // canonicalHeader refuses headers that no engine writes where this one stands.
-func (d *Decoder) canonicalHeader(h uint32, row *row) error {
+func (d *Decoder) canonicalHeader(h uint32, form *form) error {
 	f := d.options.Format
-	if f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(row.flags) != 0) {
+	if f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(form.flags) != 0) {
 		return d.strict(0, "header %#x", h)
 	}
-	if !d.top.admits(row.typ) {
-		return d.strict(0, "%v in a container of %v", row.typ, d.top.elem)
+	if !d.top.admits(form.typ) {
+		return d.strict(0, "%v in a container of %v", form.typ, d.top.elem)
 	}
 	wide := h>>16&1 != 0
-	switch c := layouts[row.typ].class; {
+	switch c := layouts[form.typ].class; {
 	case c == classReal && f.width[c] == flagged:
 		if !wide && d.seen.both(seenNarrow, seenWide) || wide && d.seen.both(seenWide, seenNarrow) {
 			return d.strict(0, "maths types of both widths")
 		}
-	case row.typ == TypeObject && f.ids:
+	case form.typ == TypeObject && f.ids:
 		if wide && d.seen.both(seenID, seenFull) || !wide && d.seen.both(seenFull, seenID) {
 			return d.strict(0, "objects as ids and in full")
 		}
@@ -51,8 +51,8 @@ func (d *Decoder) canonicalHeader(h uint32, row *row) error {
 
 // canonicalNumber refuses what stands in more bytes than it needs, and what no
 // engine writes for a bool or an object's id.
-func (d *Decoder) canonicalNumber(typ Type, form *form, b []byte) error {
-	flagged := d.options.Format.width[layouts[typ].class] == flagged
+func (d *Decoder) canonicalNumber(form *form, b []byte) error {
+	flagged := d.options.Format.width[layouts[form.typ].class] == flagged
 	switch form.kind {
 	case KindBool:
 		if x := le.Uint32(b); x > 1 {

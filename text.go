@@ -2,24 +2,28 @@ package gdwire
 
 import "unicode/utf8"
 
+// notASCII are the bits that are zero in eight bytes of ASCII.
+const notASCII = 0x8080808080808080
+
 // validText is utf8.Valid, without the call for what is short and ASCII.
 func validText(p []byte) bool {
-	if len(p) > 32 {
+	n, bits := len(p), uint64(0)
+	switch {
+	case n > 32:
 		return utf8.Valid(p)
-	}
-	q := p
-	for len(q) >= 8 {
-		if le.Uint64(q)&0x8080808080808080 != 0 {
-			return utf8.Valid(p)
+	case n >= 8:
+		for i := 0; i < n-8; i += 8 {
+			bits |= le.Uint64(p[i:])
 		}
-		q = q[8:]
-	}
-	for _, c := range q {
-		if c >= utf8.RuneSelf {
-			return utf8.Valid(p)
+		bits |= le.Uint64(p[n-8:])
+	case n >= 4:
+		bits = uint64(le.Uint32(p) | le.Uint32(p[n-4:]))
+	default:
+		for _, c := range p {
+			bits |= uint64(c)
 		}
 	}
-	return true
+	return bits&notASCII == 0 || utf8.Valid(p)
 }
 
 // invalidText returns where p stops being UTF-8.

@@ -280,7 +280,9 @@ func (t Token) Bool() bool { return t.Kind() == KindBool && t.bits != 0 }
 // be to it.
 func (t Token) Int() int64 {
 	switch t.Kind() {
-	case KindInt32, KindInt64:
+	case KindInt32:
+		return int64(int32(t.bits))
+	case KindInt64:
 		return int64(t.bits)
 	case KindFloat32, KindFloat64:
 		switch x := t.Float(); {
@@ -305,7 +307,7 @@ func (t Token) Float() float64 {
 	case KindFloat64:
 		return math.Float64frombits(t.bits)
 	case KindInt32, KindInt64:
-		return float64(int64(t.bits))
+		return float64(t.Int())
 	}
 	return 0
 }

@@ -17,7 +17,7 @@ func Bool(v bool) Token {
 
 // Int32 makes an int that is written in 32 bits.
 func Int32(v int32) Token {
-	return newToken(KindInt32, TypeInt, tokenFlags(unitInt32), uint64(int64(v)))
+	return newToken(KindInt32, TypeInt, tokenFlags(unitInt32), uint64(uint32(v)))
 }
 
 // Int64 makes an int that is written in 64 bits where the format has such.

@@ -41,7 +41,7 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 		}
 		n = 4 // the string's length follows
 	}
-	le.PutUint32(head[:], row.header(0))
+	le.PutUint32(head[:], row[0].header)
 	le.PutUint32(head[4:], uint32(names)|newPathBit)
 	le.PutUint32(head[8:], uint32(subnames))
 	le.PutUint32(head[12:], bits)
@@ -128,7 +128,7 @@ func (e *Encoder) putContainer(n int64, flags uint32, declared []byte, f frame) 
 	if err != nil {
 		return err
 	}
-	if flags&^uint32(row.flags) != 0 {
+	if flags&^uint32(row[0].flags) != 0 {
 		return e.fail(because(ErrType, "%v has no typed containers", e.options.Format))
 	}
 	if err := e.declare(n, &f); err != nil {
@@ -138,7 +138,7 @@ func (e *Encoder) putContainer(n int64, flags uint32, declared []byte, f frame) 
 	if err != nil {
 		return err
 	}
-	le.PutUint32(b, row.header(0)|flags<<16)
+	le.PutUint32(b, row[0].header|flags<<16)
 	count := f.count
 	if f.has(flagShared) && e.options.Format.shared {
 		count |= sharedBit
@@ -172,7 +172,7 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 	if err := e.declare(count, &f); err != nil {
 		return err
 	}
-	b, n, err := putName(e, row.header(0), class, 4)
+	b, n, err := putName(e, row[0].header, class, 4)
 	if err != nil {
 		return err
 	}

@@ -13,20 +13,20 @@ func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	if err != nil {
 		return err
 	}
-	form := &row.forms[0]
+	form := &row[0]
 	if form.shape != shapePacked && form.shape != shapePackedStrings {
 		return e.fail(because(ErrType, "%v is no packed array", t))
 	}
 	if wide < 0 {
 		wide = e.realWidth(row)
 	}
-	form = &row.forms[wide]
+	form = &row[wide]
 	f := frame{kind: KindPackedStart, typ: t, unit: form.unit, size: form.size}
 	if err := e.declare(n, &f); err != nil {
 		return err
 	}
 	var head [8]byte
-	le.PutUint32(head[:], row.header(wide))
+	le.PutUint32(head[:], row[wide].header)
 	le.PutUint32(head[4:], f.count)
 	return e.start(head[:], f)
 }
@@ -43,7 +43,7 @@ func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) err
 		return err
 	}
 	var head [24]byte
-	for i, v := range [...]uint32{row.header(0), format, mipmaps, width, height, f.count} {
+	for i, v := range [...]uint32{row[0].header, format, mipmaps, width, height, f.count} {
 		le.PutUint32(head[4*i:], v)
 	}
 	return e.start(head[:], f)

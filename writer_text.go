@@ -86,10 +86,10 @@ func (e *Encoder) beginText(t Type) (head textHead, nul uint32, err error) {
 	if err != nil {
 		return head, 0, err
 	}
-	if row.forms[0].shape != shapeText {
+	if row[0].shape != shapeText {
 		return head, 0, e.fail(because(ErrType, "%v is no string", t))
 	}
-	return textHead{header: row.header(0)}, 0, nil
+	return textHead{header: row[0].header}, 0, nil
 }
 
 // WriteSignal writes a Signal: its name and the id of the object it belongs to.
@@ -102,7 +102,7 @@ func writeSignal[S string | []byte](e *Encoder, name S, object uint64) error {
 	if err != nil {
 		return err
 	}
-	b, n, err := putName(e, row.header(0), name, 8)
+	b, n, err := putName(e, row[0].header, name, 8)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (e *Encoder) WriteNodePath(path string) error {
 			}
 		}
 	}
-	le.PutUint32(b, row.header(0))
+	le.PutUint32(b, row[0].header)
 	le.PutUint32(b[4:], counts[0]|newPathBit)
 	le.PutUint32(b[8:], counts[1])
 	le.PutUint32(b[12:], bits)

@@ -16,7 +16,7 @@ func (e *Encoder) WriteToken(t Token) error {
 	case KindBool:
 		return e.WriteBool(t.Bool())
 	case KindInt32:
-		return e.writeWord(TypeInt, 0, t.bits)
+		return e.writeWord(TypeInt, 0, uint64(t.Int()))
 	case KindInt64:
 		return e.writeWord(TypeInt, 1, t.bits)
 	case KindFloat32:
@@ -123,12 +123,12 @@ func (e *Encoder) writeMaths(t Token) error {
 	if t.unit() == unitFloat64 {
 		wide = 1
 	}
-	form := &row.forms[wide]
+	form := &row[wide]
 	b, err := e.room(4 + int(form.size))
 	if err != nil {
 		return err
 	}
-	le.PutUint32(b, row.header(wide))
+	le.PutUint32(b, row[wide].header)
 	if form.unit == t.unit() {
 		copy(b[4:], t.Bytes())
 	} else if _, ok := convertReals(b[4:4], t.Bytes(), t.unit(), form.unit); !ok {

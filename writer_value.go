@@ -66,7 +66,7 @@ func (e *Encoder) writeFloat(wide int, bits uint64, u unit) error {
 	if err != nil {
 		return err
 	}
-	switch row.forms[wide].unit {
+	switch row[wide].unit {
 	case u:
 	case unitFloat64:
 		bits = widenFloat(uint32(bits))
@@ -86,7 +86,7 @@ func (e *Encoder) writeWord(t Type, wide int, bits uint64) error {
 	if err != nil {
 		return err
 	}
-	switch size := row.forms[wide].size; {
+	switch size := row[wide].size; {
 	case size == 4 && t == TypeInt && int64(bits) != int64(int32(bits)):
 		return e.fail(because(ErrRange, "int %d in 32 bits", int64(bits)))
 	case size == 0 && t == TypeObject && bits != 0:
@@ -96,12 +96,12 @@ func (e *Encoder) writeWord(t Type, wide int, bits uint64) error {
 }
 
 func (e *Encoder) putWord(row *row, wide int, bits uint64) error {
-	size := int(row.forms[wide].size)
+	size := int(row[wide].size)
 	b, err := e.room(12)
 	if err != nil {
 		return err
 	}
-	le.PutUint32(b, row.header(wide))
+	le.PutUint32(b, row[wide].header)
 	le.PutUint64(b[4:], bits)
 	return e.value(4 + size)
 }
@@ -117,7 +117,7 @@ func (e *Encoder) value(n int) error {
 
 // realWidth is the form that WriteReals and BeginPacked choose.
 func (e *Encoder) realWidth(row *row) int {
-	if e.options.DoubleReals && row.flags&wideFlag != 0 && layouts[row.typ].class == classReal {
+	if e.options.DoubleReals && row[0].flags&wideFlag != 0 && layouts[row[0].typ].class == classReal {
 		return 1
 	}
 	return 0
@@ -128,7 +128,7 @@ func (e *Encoder) realWidth(row *row) int {
 // the wire has no more ([EncoderOptions].DoubleReals); one too large for that is
 // [ErrRange].
 func (e *Encoder) WriteReals(t Type, c ...float64) error {
-	row, form, err := e.beginMaths(t, len(c), unitFloat32)
+	form, err := e.beginMaths(t, len(c), unitFloat32)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 	if err != nil {
 		return err
 	}
-	le.PutUint32(b, row.header(e.realWidth(row)))
+	le.PutUint32(b, form.header)
 	for i, x := range c {
 		switch {
 		case wide:
@@ -153,7 +153,7 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 
 // WriteInts writes an integer vector or Rect2i from its components.
 func (e *Encoder) WriteInts(t Type, c ...int32) error {
-	row, form, err := e.beginMaths(t, len(c), unitInt32)
+	form, err := e.beginMaths(t, len(c), unitInt32)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (e *Encoder) WriteInts(t Type, c ...int32) error {
 	if err != nil {
 		return err
 	}
-	le.PutUint32(b, row.header(0))
+	le.PutUint32(b, form.header)
 	for i, x := range c {
 		le.PutUint32(b[4+4*i:], uint32(x))
 	}
@@ -169,17 +169,17 @@ func (e *Encoder) WriteInts(t Type, c ...int32) error {
 }
 
 // beginMaths is begin for a maths type of n components that are u or wider.
-func (e *Encoder) beginMaths(t Type, n int, u unit) (*row, *form, error) {
+func (e *Encoder) beginMaths(t Type, n int, u unit) (*form, error) {
 	row, err := e.begin(t)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if l := &layouts[t]; !l.maths() || l.units[0] != u {
-		return nil, nil, e.fail(because(ErrType, "%v has no such components", t))
+		return nil, e.fail(because(ErrType, "%v has no such components", t))
 	} else if n != int(l.n) {
-		return nil, nil, e.fail(because(ErrCount, "%d components, and %v has %d", n, t, l.n))
+		return nil, e.fail(because(ErrCount, "%d components, and %v has %d", n, t, l.n))
 	}
-	return row, &row.forms[e.realWidth(row)], nil
+	return &row[e.realWidth(row)], nil
 }
 
 // WriteInputEvent writes an InputEvent of Godot 2. What its type has behind the
@@ -197,7 +197,7 @@ func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
 	if err != nil {
 		return err
 	}
-	for i, v := range [...]uint32{row.header(0), event, device, uint32(eventHead + n)} {
+	for i, v := range [...]uint32{row[0].header, event, device, uint32(eventHead + n)} {
 		le.PutUint32(b[4*i:], v)
 	}
 	copy(b[4+eventHead:], data[:n])
