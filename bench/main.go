@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-var groups = slices.Concat(documentGroups, bulkGroups())
+var groups = slices.Concat(documentGroups, []group{smallGroup, growthGroup}, packetGroups, bulkGroups(), []group{fileGroup}, sizeGroups())
 
 func main() {
 	log.SetFlags(0)

@@ -2,84 +2,11 @@ package main
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/gdwire/gdwire"
 	"github.com/tinylib/msgp/msgp"
 )
-
-// documentGroups compare formats on the saved game.
-var documentGroups = []group{
-	{
-		name:  "tokens",
-		about: "Every token or value of the document, in order.",
-		setup: func(*stage) []contender {
-			doc := game()
-			return slices.Concat(
-				oursReading(doc, "tokens", doc.tokens, readTokens),
-				oursReading(doc, "tokens, values taken", doc.sum, readValues),
-				msgpReading(doc),
-				[]contender{jsonReading(doc)},
-			)
-		},
-	},
-	{
-		name:  "skip",
-		about: "The document is checked and nothing of it wanted.",
-		setup: func(*stage) []contender {
-			doc := game()
-			return slices.Concat(
-				oursReading(doc, "SkipValue", len(doc.godot), skip),
-				oursReading(doc, "tokens", doc.tokens, readTokens),
-				[]contender{wellformed(doc)},
-				msgpSkipping(doc),
-			)
-		},
-	},
-	{
-		name:  "build",
-		about: "Tokens beside trees of any: what it costs to have it all in memory.",
-		setup: func(*stage) []contender {
-			doc := game()
-			return slices.Concat(
-				oursReading(doc, "tokens, values taken", doc.sum, readValues)[:1],
-				builders(doc),
-			)
-		},
-	},
-	{
-		name:  "encode",
-		about: "The document to a Writer: gdwire, msgp and jsontext call by call from the same list of steps, the others from a tree of any.",
-		setup: func(*stage) []contender {
-			doc := game()
-			return slices.Concat([]contender{ourWriting(doc), msgpWriting(doc)}, writers(doc))
-		},
-	},
-	{
-		name:  "copy",
-		about: "The document from a Decoder to an Encoder, beside the Decoder alone.",
-		setup: func(*stage) []contender {
-			doc := game()
-			return slices.Concat(
-				oursReading(doc, "CopyValue", len(doc.godot), copier()),
-				oursReading(doc, "tokens", doc.tokens, readTokens),
-			)
-		},
-	},
-}
-
-// copier returns a function that copies a value and returns how long it became.
-func copier() func(*gdwire.Decoder) int {
-	var to drain
-	e := gdwire.NewEncoder(&to, nil)
-	return func(d *gdwire.Decoder) int {
-		to.n = 0
-		e.Reset(&to)
-		check(gdwire.CopyValue(e, d))
-		return to.n
-	}
-}
 
 // oursReading reads the document from memory and from a plain Reader.
 func oursReading(doc *document, name string, want int, read func(*gdwire.Decoder) int) []contender {

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/gdwire/gdwire"
+)
+
+// fileGroup copies one huge array from file to file. All have a buffer of the
+// window's size, and none of the operating system's shortcuts.
+var fileGroup = group{
+	name:  "1 GiB from file to file",
+	about: "A PackedByteArray, in pieces of 16 KiB.",
+	setup: func(s *stage) []contender {
+		var (
+			size     = s.scale(1<<30, 1<<20)
+			src, dst = tempFile(s), tempFile(s)
+			total    = headSize + size
+			d        = gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Limits: gdwire.Limits{PackedBytes: -1}})
+			e        = gdwire.NewEncoder(nil, nil)
+			buf      = make([]byte, 16<<10)
+			out      = &fileWriter{f: dst}
+		)
+		e.Reset(src)
+		check(e.BeginPacked(gdwire.TypePackedByteArray, int64(size)))
+		for left := size; left > 0; left -= len(buf) {
+			must(e.Write(buf))
+		}
+		check(e.End())
+		check(e.Close())
+
+		contend := func(name string, ours bool, run func(r io.Reader, w io.Writer)) contender {
+			r := struct{ io.Reader }{src}
+			return contender{
+				name: name, ours: ours, bytes: total, want: total,
+				run: func() int {
+					must(src.Seek(0, io.SeekStart))
+					must(dst.Seek(0, io.SeekStart))
+					out.n = 0
+					run(r, out)
+					return out.n
+				},
+			}
+		}
+		ours := func(name string, run func()) contender {
+			return contend("gdwire "+name, true, func(r io.Reader, w io.Writer) {
+				d.Reset(r)
+				e.Reset(w)
+				run()
+				check(e.Close())
+			})
+		}
+		return []contender{
+			ours("Payload to Write", func() {
+				check(e.WriteToken(must(d.ReadToken())))
+				must(io.Copy(e, d.Payload()))
+				check(e.End())
+			}),
+			ours("chunks", func() {
+				for {
+					t := must(d.ReadToken())
+					check(e.WriteToken(t))
+					if t.Kind() == gdwire.KindEnd {
+						return
+					}
+				}
+			}),
+			ours("CopyValue", func() { check(gdwire.CopyValue(e, d)) }),
+			contend("io.CopyBuffer", false, func(r io.Reader, w io.Writer) { must(io.CopyBuffer(w, r, buf)) }),
+		}
+	},
+}
+
+// A fileWriter has a file's Write alone, and counts.
+type fileWriter struct {
+	f *os.File
+	n int
+}
+
+func (w *fileWriter) Write(b []byte) (int, error) {
+	n, err := w.f.Write(b)
+	w.n += n
+	return n, err
+}
+
+// tempFile makes a file that goes with the stage. TMPDIR says where.
+func tempFile(s *stage) *os.File {
+	f := must(os.CreateTemp("", "gdwire-bench"))
+	s.cleanup(func() {
+		f.Close()
+		os.Remove(f.Name())
+	})
+	return f
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing/iotest"
+
+	"github.com/gdwire/gdwire"
+)
+
+// smallPacket is what a peer may send every frame: 64 bytes.
+func smallPacket() *document {
+	return encoded(func(e *gdwire.Encoder) {
+		check(e.BeginDict(2))
+		check(e.WriteString("peer_id"))
+		check(e.WriteInt(7))
+		check(e.WriteString("position"))
+		check(e.WriteReals(gdwire.TypeVector3, 1.5, 0, -3.25))
+		check(e.End())
+	})
+}
+
+// encoded is the document that write writes.
+func encoded(write func(*gdwire.Encoder)) *document {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	defer e.Release()
+	write(e)
+	check(e.Close())
+	return translate(b.Bytes())
+}
+
+var smallGroup = group{
+	name:  "64 bytes",
+	about: "One small packet from memory: reset, decode, done.",
+	setup: func(*stage) []contender {
+		doc := smallPacket()
+		return slices.Concat(
+			oursReading(doc, "tokens", doc.tokens, readTokens),
+			oursReading(doc, "tokens, values taken", doc.sum, readValues),
+			msgpReading(doc),
+			[]contender{wellformed(doc), jsonReading(doc)},
+		)
+	},
+}
+
+// items returns the bytes of what the saved game's inventory has: dictionaries of
+// about 345 bytes.
+func items() [][]byte {
+	game := game().godot
+	d := gdwire.NewDecoder(nil, nil)
+	defer d.Release()
+	d.ResetBytes(game)
+	for t := must(d.ReadToken()); t.Kind() != gdwire.KindArrayStart; t = must(d.ReadToken()) {
+	}
+	var all [][]byte
+	for d.PeekKind() != gdwire.KindEnd {
+		from := d.InputOffset()
+		check(d.SkipValue())
+		all = append(all, game[from:d.InputOffset()])
+	}
+	return all
+}
+
+// itemCounts are how many items the packets have that the plot is about.
+var itemCounts = []int{1, 3, 12, 48, 190, 760, 3000, 12000}
+
+// plotted are the contenders of a size that the plot shows.
+func plotted(doc *document) []contender {
+	return []contender{
+		oursReading(doc, "tokens", doc.tokens, readTokens)[0],
+		msgpReading(doc)[0],
+		wellformed(doc),
+		builders(doc)[1],
+		jsonReading(doc),
+	}
+}
+
+// sizeGroups are packets from 64 bytes on.
+func sizeGroups() []group {
+	all := []group{{
+		name:  "size 64 B",
+		about: "A packet of 64 bytes, decoded.",
+		setup: func(*stage) []contender { return plotted(smallPacket()) },
+	}}
+	for _, n := range itemCounts {
+		all = append(all, group{
+			name:  fmt.Sprintf("size %d items", n),
+			about: fmt.Sprintf("A packet of %d items of the saved game, decoded.", n),
+			setup: func(s *stage) []contender {
+				items := items()
+				return plotted(encoded(func(e *gdwire.Encoder) {
+					check(e.BeginArray(n))
+					for i := range n {
+						check(e.WriteRaw(items[i%len(items)]))
+					}
+					check(e.End())
+				}))
+			},
+		})
+	}
+	return all
+}
+
+// times is an array that holds the document n times.
+func (doc *document) times(n int) []byte {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	defer e.Release()
+	doc.writeTimes(e, n)
+	check(e.Close())
+	return b.Bytes()
+}
+
+func (doc *document) writeTimes(e *gdwire.Encoder, n int) {
+	check(e.BeginArray(n))
+	for range n {
+		doc.writeGodot(e)
+	}
+	check(e.End())
+}
+
+// growthGroup has each of our ways on 1 MB and on ten times as much.
+var growthGroup = group{
+	name:  "growth",
+	about: "The document once, and ten times in one value.",
+	setup: func(*stage) []contender {
+		var (
+			doc  = game()
+			d    = gdwire.NewDecoder(nil, nil)
+			p    = &plain{}
+			slow = iotest.OneByteReader(p)
+			to   drain
+			e    = gdwire.NewEncoder(&to, nil)
+			all  []contender
+		)
+		b := map[int][]byte{1: doc.times(1), 10: doc.times(10)}
+		tokens := func(n int) int { return n*doc.tokens + 2 }
+		length := func(n int) int { return len(b[n]) }
+		for _, way := range []struct {
+			name string
+			want func(n int) int
+			run  func(n int) int
+		}{
+			{"tokens", tokens, func(n int) int {
+				d.ResetBytes(b[n])
+				return readTokens(d)
+			}},
+			{"tokens, Reader", tokens, func(n int) int {
+				p.r.Reset(b[n])
+				d.Reset(p)
+				return readTokens(d)
+			}},
+			{"tokens, a byte at a time", tokens, func(n int) int {
+				p.r.Reset(b[n])
+				d.Reset(slow)
+				return readTokens(d)
+			}},
+			{"SkipValue", length, func(n int) int {
+				d.ResetBytes(b[n])
+				return skip(d)
+			}},
+			{"SkipValue, a byte at a time", length, func(n int) int {
+				p.r.Reset(b[n])
+				d.Reset(slow)
+				return skip(d)
+			}},
+			{"encode", length, func(n int) int {
+				to.n = 0
+				e.Reset(&to)
+				doc.writeTimes(e, n)
+				check(e.Close())
+				return to.n
+			}},
+		} {
+			for _, n := range []int{1, 10} {
+				all = append(all, contender{
+					name: fmt.Sprintf("%s, %d MB", way.name, n), ours: true,
+					bytes: len(b[n]), want: way.want(n), run: func() int { return way.run(n) },
+				})
+			}
+		}
+		return all
+	},
+}
