@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"time"
@@ -14,6 +15,8 @@ type group struct {
 	about string // one line for a person
 	// setup makes the contenders. The first is what the others are shown against.
 	setup func(s *stage) []contender
+	// measure, if it is set, is done in place of the function measure.
+	measure func(o *options) ([]found, error)
 }
 
 // A contender is one way of doing a group's work. The command, the benchmarks of
@@ -66,49 +69,53 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// A measurement is what was found out about a contender.
+// A measurement is what was found out about a contender. Times are of one run, in
+// ns.
 type measurement struct {
-	Group  string    `json:"group"`
-	Name   string    `json:"name"`
-	Ours   bool      `json:"ours"`
-	Bytes  int       `json:"bytes"`  // of one run
-	Rounds []float64 `json:"rounds"` // ns of one run, a number for each round
-	Median float64   `json:"median"`
-	Min    float64   `json:"min"`
-	Max    float64   `json:"max"`
-	Allocs float64   `json:"allocs"` // of one run
+	Name      string     `json:"name"`
+	Ours      bool       `json:"ours"`
+	Bytes     int        `json:"bytes"` // that one run gets through
+	Rounds    []float64  `json:"rounds"`
+	Median    float64    `json:"median"`
+	Quartiles [2]float64 `json:"quartiles"` // the rounds in the middle lie between these
+	Allocs    float64    `json:"allocs"`
 }
 
 // measure runs a group: in each round every contender for a slot's time, one
 // after the other, and the next round backwards. What is slow now and fast then,
 // such as a machine with other things to do, so meets all of them alike.
-func measure(g group, rounds int, slot time.Duration) []measurement {
+func measure(g group, o *options) found {
 	s := &stage{}
 	defer s.close()
 	contenders := g.setup(s)
-	found := make([]measurement, len(contenders))
+	all := make([]measurement, len(contenders))
 	runs := make([]int, len(contenders))
 	for i, c := range contenders {
 		if got := c.run(); got != c.want {
 			panic(fmt.Sprintf("%s: %s: got %d, want %d", g.name, c.name, got, c.want))
 		}
-		runs[i] = calibrate(c, slot)
-		found[i] = measurement{Group: g.name, Name: c.name, Ours: c.ours, Bytes: c.bytes, Allocs: allocs(c, slot)}
+		runs[i] = calibrate(c, o.slot)
+		all[i] = measurement{Name: c.name, Ours: c.ours, Bytes: c.bytes, Allocs: allocs(c, runs[i])}
 	}
-	for round := range rounds {
+	for round := range o.rounds {
 		for i := range contenders {
 			if round%2 == 1 {
 				i = len(contenders) - 1 - i
 			}
 			runtime.GC() // nobody pays for what others left behind
-			found[i].Rounds = append(found[i].Rounds, float64(timed(contenders[i], runs[i]))/float64(runs[i]))
+			all[i].Rounds = append(all[i].Rounds, float64(timed(contenders[i], runs[i]))/float64(runs[i]))
 		}
 	}
-	for i := range found {
-		m := &found[i]
-		m.Median, m.Min, m.Max = median(m.Rounds), slices.Min(m.Rounds), slices.Max(m.Rounds)
+	for i := range all {
+		all[i].summarise()
 	}
-	return found
+	return found{g.name, g.about, all}
+}
+
+// summarise sets what follows from the rounds.
+func (m *measurement) summarise() {
+	m.Median = quantile(m.Rounds, 0.5)
+	m.Quartiles = [2]float64{quantile(m.Rounds, 0.25), quantile(m.Rounds, 0.75)}
 }
 
 func timed(c contender, n int) time.Duration {
@@ -130,25 +137,36 @@ func calibrate(c contender, slot time.Duration) int {
 	}
 }
 
-// allocs returns how often one run allocates, in steady state.
-func allocs(c contender, slot time.Duration) float64 {
-	n := min(100, calibrate(c, slot/2))
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range n {
-		c.run()
+// allocs returns how often one run allocates, in steady state: as
+// testing.AllocsPerRun does, rounded down, and the least of three times, since the
+// runtime allocates now and then on its own account.
+func allocs(c contender, runs int) float64 {
+	n := min(max(runs/4, 1), 100)
+	least := math.Inf(1)
+	for range 3 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range n {
+			c.run()
+		}
+		runtime.ReadMemStats(&after)
+		least = min(least, float64((after.Mallocs-before.Mallocs)/uint64(n)))
+		if least == 0 {
+			break
+		}
 	}
-	runtime.ReadMemStats(&after)
-	// As testing.AllocsPerRun does, so that what the runtime itself now and then
-	// allocates is nobody's.
-	return float64((after.Mallocs - before.Mallocs) / uint64(n))
+	return least
 }
 
-// median returns the middle of v, which it leaves as it is.
-func median(v []float64) float64 {
+// quantile returns what a part q of v is below of. It leaves v as it is.
+func quantile(v []float64, q float64) float64 {
 	v = slices.Sorted(slices.Values(v))
-	n := len(v)
-	return (v[(n-1)/2] + v[n/2]) / 2
+	at := q * float64(len(v)-1)
+	i := int(at)
+	if i+1 == len(v) {
+		return v[i]
+	}
+	return v[i] + (at-float64(i))*(v[i+1]-v[i])
 }
 
 // ratio is the median of what a takes of b's time, round by round.
@@ -157,5 +175,5 @@ func ratio(a, b []float64) float64 {
 	for i := range min(len(a), len(b)) {
 		v = append(v, a[i]/b[i])
 	}
-	return median(v)
+	return quantile(v, 0.5)
 }

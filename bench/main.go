@@ -1,36 +1,127 @@
-// Command bench measures gdwire beside its peers, and says whether it is as fast
-// as it is meant to be. Run it in its own folder:
+// Command bench measures gdwire beside its peers in one process, and says whether
+// it is as fast as it is meant to be. It is run in its own folder:
 //
-//	go run .
-//	go run . -run 'tokens|skip' -rounds 9
+//	go run .                                  all of it, as Markdown
+//	go run . -run 'tokens|skip' -quick        some of it, roughly
+//	go run . -json run.json -plot decode.svg  Markdown, JSON and a plot
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
-	"log"
+	"io"
+	"os"
 	"regexp"
 	"slices"
 	"time"
 )
 
-var groups = slices.Concat(documentGroups, []group{smallGroup, growthGroup}, packetGroups, bulkGroups(), []group{fileGroup}, sizeGroups())
+// groups are all there is to measure.
+var groups = slices.Concat(
+	documentGroups,
+	[]group{smallGroup, growthGroup},
+	packetGroups,
+	bulkGroups(),
+	[]group{portableGroup, fileGroup, engineGroup},
+	sizeGroups(),
+)
+
+// options are what the flags say.
+type options struct {
+	rounds     int
+	slot       time.Duration
+	run        *regexp.Regexp
+	json, plot string
+}
 
 func main() {
-	log.SetFlags(0)
-	rounds := flag.Int("rounds", 11, "how often each contender is measured")
-	slot := flag.Duration("slot", 50*time.Millisecond, "how long each time")
-	run := flag.String("run", "", "only groups whose name matches this `regexp`")
-	flag.Parse()
-	only := regexp.MustCompile(*run)
+	o, err := parse(os.Args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		os.Exit(0)
+	}
+	if err != nil {
+		os.Exit(2)
+	}
+	if err := o.bench(os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string) (*options, error) {
+	o := &options{run: regexp.MustCompile("")}
+	quick := false
+	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
+	fs.IntVar(&o.rounds, "rounds", 15, "how often each contender is measured, at least 9")
+	fs.DurationVar(&o.slot, "slot", 50*time.Millisecond, "how long each time")
+	fs.Func("run", "only groups whose name matches this `regexp`; the memory's is \"memory\"", func(s string) (err error) {
+		o.run, err = regexp.Compile(s)
+		return err
+	})
+	fs.StringVar(&o.json, "json", "", "write JSON to this `file`, too; with - to standard output, and no Markdown")
+	fs.StringVar(&o.plot, "plot", "", "draw time per packet size into this `file.svg`")
+	fs.BoolVar(&quick, "quick", false, "rounds of 10 ms: for a look, not for a claim")
+	if err := fs.Parse(args); err != nil {
+		return nil, err
+	}
+	if quick {
+		o.slot = 10 * time.Millisecond
+	}
+	if o.rounds < 9 || fs.NArg() > 0 {
+		fmt.Fprintln(fs.Output(), "bench: at least 9 rounds, and nothing but flags")
+		fs.Usage()
+		return nil, errors.New("usage")
+	}
+	return o, nil
+}
+
+// bench measures what is asked for and writes what was found.
+func (o *options) bench(out, progress io.Writer) error {
+	r := newReport()
+	var failed error // what could not be measured, which the rest need not suffer for
+	if o.run.MatchString("memory") {
+		fmt.Fprintln(progress, "memory")
+		var err error
+		r.Peaks, err = peaks(4 << 30)
+		failed = errors.Join(failed, err)
+	}
 	for _, g := range groups {
-		if !only.MatchString(g.name) {
+		if !o.run.MatchString(g.name) {
 			continue
 		}
-		found := measure(g, *rounds, *slot)
-		fmt.Printf("\n%s: %s\n", g.name, g.about)
-		for _, m := range found {
-			fmt.Printf("%-45s %10.0f ns  %10.0f..%10.0f  %6.0f allocs  x%.2f\n", m.Name, m.Median, m.Min, m.Max, m.Allocs, ratio(m.Rounds, found[0].Rounds))
+		fmt.Fprintln(progress, g.name)
+		if g.measure == nil {
+			r.Groups = append(r.Groups, measure(g, o))
+			continue
+		}
+		f, err := g.measure(o)
+		failed = errors.Join(failed, err)
+		r.Groups = append(r.Groups, f...)
+	}
+	r.Verdicts = judge(r)
+	return errors.Join(failed, o.write(r, out))
+}
+
+// write writes a report wherever it is asked for.
+func (o *options) write(r *report, out io.Writer) error {
+	if o.plot != "" {
+		if err := r.draw(o.plot); err != nil {
+			return err
 		}
 	}
+	switch o.json {
+	case "":
+	case "-":
+		return r.json(out)
+	default:
+		f, err := os.Create(o.json)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(r.json(f), f.Close()); err != nil {
+			return err
+		}
+	}
+	return r.markdown(out)
 }

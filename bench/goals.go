@@ -1,0 +1,195 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A goal is what gdwire has to be, as a ratio in one run.
+type goal struct {
+	text  string
+	limit float64
+	least bool // at least the limit, not at most
+	unit  string
+	// measured returns the worst that was found, and where; not ok if nothing was.
+	measured func(r *report) (worst float64, where string, ok bool)
+}
+
+// A verdict is a goal and what came of it.
+type verdict struct {
+	Goal     string  `json:"goal"`
+	Limit    float64 `json:"limit"`
+	Least    bool    `json:"least,omitempty"`
+	Unit     string  `json:"unit,omitempty"`
+	Measured float64 `json:"measured"`
+	Where    string  `json:"where"`
+	Met      bool    `json:"met"`
+}
+
+var packedGoals = []string{"gdwire float32", "gdwire int32", "gdwire int64", "gdwire float64", "gdwire [3]float32"}
+
+var goals = []goal{
+	{
+		text: "tokens from memory, of msgp's walk", limit: 0.8,
+		measured: timeOf("tokens", "msgp walk, bytes.Reader", "gdwire tokens, bytes"),
+	},
+	{
+		text: "tokens from a Reader, of msgp's walk", limit: 0.8,
+		measured: timeOf("tokens", "msgp walk, Reader", "gdwire tokens, Reader"),
+	},
+	{
+		text: "SkipValue, of cbor's Wellformed", limit: 1,
+		measured: timeOf("skip", "cbor Wellformed", "gdwire SkipValue, bytes"),
+	},
+	{
+		text: "SkipValue, of tokens", limit: 0.6,
+		measured: timeOf("skip", "gdwire tokens, bytes", "gdwire SkipValue, bytes"),
+	},
+	{
+		text: "encode, of msgp's Writer", limit: 1.1,
+		measured: timeOf("encode", "msgp", "gdwire"),
+	},
+	{
+		text: "CopyValue, of tokens", limit: 2.2,
+		measured: timeOf("copy", "gdwire tokens, bytes", "gdwire CopyValue, bytes"),
+	},
+	{
+		text: "CopyValue from a Reader, of tokens", limit: 2.2,
+		measured: timeOf("copy", "gdwire tokens, Reader", "gdwire CopyValue, Reader"),
+	},
+	{
+		text: "ReadPacked 64 MiB, of io.ReadFull", limit: 1.1,
+		measured: timeOf("ReadPacked, 64 MiB", "io.ReadFull", packedGoals...),
+	},
+	{
+		text: "ReadPacked 4 KiB, of io.ReadFull", limit: 1.1,
+		measured: timeOf("ReadPacked, 4 KiB", "io.ReadFull", packedGoals...),
+	},
+	{
+		text: "WritePacked 64 MiB, of one Write", limit: 1.2,
+		measured: timeOf("WritePacked, 64 MiB", "Write", packedGoals...),
+	},
+	{
+		text: "WritePacked 4 KiB, of one Write", limit: 1.2,
+		measured: timeOf("WritePacked, 4 KiB", "Write", packedGoals...),
+	},
+	{
+		text: "portable ReadPacked 64 MiB, of io.ReadFull", limit: 4,
+		measured: timeOf(portable+"ReadPacked, 64 MiB", "io.ReadFull", packedGoals...),
+	},
+	{
+		text: "portable ReadPacked 4 KiB, of io.ReadFull", limit: 4,
+		measured: timeOf(portable+"ReadPacked, 4 KiB", "io.ReadFull", packedGoals...),
+	},
+	{
+		text: "portable WritePacked 64 MiB, of one Write", limit: 4,
+		measured: timeOf(portable+"WritePacked, 64 MiB", "Write", packedGoals...),
+	},
+	{
+		text: "portable WritePacked 4 KiB, of one Write", limit: 4,
+		measured: timeOf(portable+"WritePacked, 4 KiB", "Write", packedGoals...),
+	},
+	{
+		text: "1 GiB from file to file, of io.CopyBuffer", limit: 1.1,
+		measured: timeOf("1 GiB from file to file", "io.CopyBuffer",
+			"gdwire Payload to Write", "gdwire chunks", "gdwire CopyValue"),
+	},
+	{
+		text: "a packet of 64 bytes, of msgp's Reset and walk", limit: 1.5,
+		measured: timeOf("64 bytes", "msgp walk, bytes.Reader", "gdwire tokens, bytes"),
+	},
+	{
+		text: "packets a second over TCP, of bufio's", limit: 0.8, least: true,
+		measured: rateOf("packets, TCP", "bufio", "stream Next and SkipValue", "stream Next", "stream NextRaw"),
+	},
+	{text: "10 MB, of 1 MB", limit: 10.5, measured: growth},
+	{text: "allocations", limit: 0, measured: allocations},
+	{text: "peak memory of gdwire check", limit: 24, unit: "MiB", measured: peakMemory},
+}
+
+// timeOf is what contenders of a group take of another's time: the worst of them.
+func timeOf(group, against string, of ...string) func(*report) (float64, string, bool) {
+	return func(r *report) (worst float64, where string, ok bool) {
+		other := r.find(group, against)
+		for _, name := range of {
+			if m := r.find(group, name); m != nil && other != nil {
+				if x := ratio(m.Rounds, other.Rounds); x > worst {
+					worst, where, ok = x, name, true
+				}
+			}
+		}
+		return worst, where, ok
+	}
+}
+
+// rateOf is timeOf for how often instead of how long.
+func rateOf(group, against string, of ...string) func(*report) (float64, string, bool) {
+	time := timeOf(group, against, of...)
+	return func(r *report) (float64, string, bool) {
+		x, where, ok := time(r)
+		return 1 / x, where, ok
+	}
+}
+
+// growth is what ten times as much takes, where it takes most.
+func growth(r *report) (worst float64, where string, ok bool) {
+	for _, f := range r.Groups {
+		if f.Name != growthGroup.name {
+			continue
+		}
+		for pair := range slices.Chunk(f.Measurements, 2) {
+			if x := ratio(pair[1].Rounds, pair[0].Rounds); x > worst {
+				worst, where, ok = x, pair[1].Name, true
+			}
+		}
+	}
+	return worst, where, ok
+}
+
+// allocations are those of our contender that has most.
+func allocations(r *report) (worst float64, where string, ok bool) {
+	for _, f := range r.Groups {
+		for _, m := range f.Measurements {
+			if m.Ours && m.Allocs >= worst {
+				if worst, ok = m.Allocs, true; worst > 0 {
+					where = f.Name + ": " + m.Name
+				}
+			}
+		}
+	}
+	return worst, where, ok
+}
+
+func peakMemory(r *report) (worst float64, where string, ok bool) {
+	for _, p := range r.Peaks {
+		if p.MiB > worst {
+			worst, where, ok = p.MiB, p.Name, true
+		}
+	}
+	return worst, where, ok
+}
+
+// judge returns a verdict on each goal that something is known about.
+func judge(r *report) (all []verdict) {
+	for _, g := range goals {
+		worst, where, ok := g.measured(r)
+		if !ok {
+			continue
+		}
+		met := worst <= g.limit
+		if g.least {
+			met = worst >= g.limit
+		}
+		all = append(all, verdict{g.text, g.limit, g.least, g.unit, worst, where, met})
+	}
+	return all
+}
+
+// bound says what a verdict's limit is.
+func (v *verdict) bound() string {
+	sign := "≤"
+	if v.Least {
+		sign = "≥"
+	}
+	return fmt.Sprintf("%s %g %s", sign, v.Limit, v.Unit)
+}

@@ -1,0 +1,22 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// maxRSS returns the peak of a process that has ended, in bytes.
+func maxRSS(p *os.ProcessState) (int64, bool) {
+	usage, ok := p.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0, false
+	}
+	n := int64(usage.Maxrss)
+	if runtime.GOOS != "darwin" && runtime.GOOS != "ios" {
+		n <<= 10
+	}
+	return n, true
+}

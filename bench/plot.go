@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"os"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// lines are what the plot shows. All colours can be seen on white and on black.
+var lines = []struct {
+	name, label string
+	color       color.RGBA
+	width       vg.Length
+}{
+	{"cbor Unmarshal", "cbor, Unmarshal into any", color.RGBA{0x2c, 0xa0, 0x8c, 0xff}, 1.5},
+	{"jsontext ReadToken", "jsontext, ReadToken", color.RGBA{0xa0, 0x78, 0xd8, 0xff}, 1.5},
+	{"msgp walk, bytes.Reader", "msgp, walked by hand", color.RGBA{0xe0, 0x80, 0x20, 0xff}, 1.5},
+	{"cbor Wellformed", "cbor, Wellformed only", color.RGBA{0x40, 0xb0, 0x40, 0xff}, 1.5},
+	{"gdwire tokens, bytes", "gdwire, tokens", color.RGBA{0x40, 0x90, 0xe8, 0xff}, 3},
+}
+
+// draw plots what it takes to decode packets of all sizes.
+func (r *report) draw(file string) error {
+	p := plot.New()
+	gray := color.Gray{0x88}
+	p.BackgroundColor = nil // whatever the page has
+	p.Title.Text = "Time to decode a packet, for each of its bytes"
+	p.X.Label.Text = "packet (bytes as Godot has it)"
+	p.Y.Label.Text = "ns per byte"
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = powers(64, 16, "%s"), powers(0.125, 2, "%s")
+	for _, text := range []*draw.TextStyle{
+		&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle,
+	} {
+		text.Color, text.Font.Variant = gray, "Sans"
+	}
+	for _, line := range []*draw.LineStyle{&p.X.LineStyle, &p.Y.LineStyle, &p.X.Tick.LineStyle, &p.Y.Tick.LineStyle} {
+		line.Color = gray
+	}
+	p.Title.TextStyle.Font.Size, p.Legend.Top = font.Points(13), true
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = color.RGBA{0x22, 0x22, 0x22, 0x44}, color.RGBA{0x22, 0x22, 0x22, 0x44}
+	p.Add(grid)
+	for _, l := range lines {
+		var points plotter.XYs
+		for _, f := range r.Groups {
+			if m := r.find(f.Name, l.name); m != nil && strings.HasPrefix(f.Name, "size ") {
+				points = append(points, plotter.XY{X: float64(m.Bytes), Y: m.Median / float64(m.Bytes)})
+			}
+		}
+		if len(points) == 0 {
+			return fmt.Errorf("nothing to plot: -run leaves out the sizes")
+		}
+		line, dots, err := plotter.NewLinePoints(points)
+		if err != nil {
+			return err
+		}
+		line.Color, line.Width = l.color, l.width
+		dots.Color, dots.Shape, dots.Radius = l.color, draw.CircleGlyph{}, 2.5
+		p.Add(line, dots)
+		p.Legend.Add(l.label, line, dots)
+	}
+	canvas := vgsvg.New(720, 420)
+	p.Draw(draw.New(canvas))
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return err
+	}
+	// For those who have not that font.
+	svg := bytes.ReplaceAll(b.Bytes(), []byte("Liberation Sans"), []byte("Liberation Sans,Arial,sans-serif"))
+	return os.WriteFile(file, svg, 0o666)
+}
+
+// powers are ticks at from and every factor further on.
+func powers(from, factor float64, format string) plot.Ticker {
+	return plot.TickerFunc(func(low, high float64) (ticks []plot.Tick) {
+		for x := from; x <= high*1.001; x *= factor {
+			if x >= low {
+				ticks = append(ticks, plot.Tick{Value: x, Label: fmt.Sprintf(format, short(x))})
+			}
+		}
+		return ticks
+	})
+}
+
+// short writes a number with a unit.
+func short(x float64) string {
+	switch {
+	case x >= 1<<20:
+		return fmt.Sprintf("%g Mi", x/(1<<20))
+	case x >= 1<<10:
+		return fmt.Sprintf("%g Ki", x/(1<<10))
+	}
+	return fmt.Sprintf("%g", x)
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+// A report is all that a run found out.
+type report struct {
+	Machine  machine   `json:"machine"`
+	Peers    []string  `json:"peers"` // module and version
+	Groups   []found   `json:"groups"`
+	Peaks    []peak    `json:"peaks,omitempty"`
+	Verdicts []verdict `json:"goals"`
+}
+
+// found is what was found out about a group.
+type found struct {
+	Name         string        `json:"name"`
+	About        string        `json:"about"`
+	Measurements []measurement `json:"measurements"`
+}
+
+type machine struct {
+	Go    string `json:"go"`
+	OS    string `json:"os"`
+	Arch  string `json:"arch"`
+	CPU   string `json:"cpu,omitempty"`
+	Cores int    `json:"cores"`
+}
+
+func newReport() *report {
+	r := &report{Machine: machine{runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu(), runtime.NumCPU()}}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			switch m.Path {
+			case "github.com/tinylib/msgp", "github.com/fxamacker/cbor/v2", "github.com/vmihailenco/msgpack/v5", "github.com/go-json-experiment/json":
+				r.Peers = append(r.Peers, m.Path+" "+m.Version)
+			}
+		}
+	}
+	return r
+}
+
+// cpu is what Linux calls the processor.
+func cpu() string {
+	info, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(info)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// find returns a measurement, nil if there is none.
+func (r *report) find(group, name string) *measurement {
+	for _, f := range r.Groups {
+		if f.Name != group {
+			continue
+		}
+		for i := range f.Measurements {
+			if f.Measurements[i].Name == name {
+				return &f.Measurements[i]
+			}
+		}
+	}
+	return nil
+}
+
+// A cell of the summary is a contender's time.
+type cell struct{ group, name string }
+
+// summary is the table on one page: a row for each job, a column for each peer.
+var summary = struct {
+	columns []string
+	rows    []struct {
+		job   string
+		cells []cell
+	}
+}{
+	columns: []string{"gdwire", "msgp", "cbor", "msgpack", "jsontext", "gob", "copying"},
+	rows: []struct {
+		job   string
+		cells []cell
+	}{
+		{"read token by token", []cell{
+			{"tokens", "gdwire tokens, bytes"}, {"tokens", "msgp walk, bytes.Reader"}, {}, {}, {"tokens", "jsontext ReadToken"},
+		}},
+		{"the same from a Reader", []cell{{"tokens", "gdwire tokens, Reader"}, {"tokens", "msgp walk, Reader"}}},
+		{"check and skip", []cell{{"skip", "gdwire SkipValue, bytes"}, {"skip", "msgp Skip, Reader"}, {"skip", "cbor Wellformed"}}},
+		{"read into any (gdwire: take each value)", []cell{
+			{"build", "gdwire tokens, values taken, bytes"}, {"build", "msgp ReadIntf"}, {"build", "cbor Unmarshal"},
+			{"build", "msgpack DecodeInterface"}, {}, {"build", "gob Decode"},
+		}},
+		{"write", []cell{
+			{"encode", "gdwire"}, {"encode", "msgp"}, {"encode", "cbor Marshal"}, {"encode", "msgpack Encode"},
+			{"encode", "jsontext WriteToken"}, {"encode", "gob Encode"},
+		}},
+		{"read and write again", []cell{{"copy", "gdwire CopyValue, bytes"}}},
+		{"a packet of 64 bytes", []cell{
+			{"64 bytes", "gdwire tokens, bytes"}, {"64 bytes", "msgp walk, bytes.Reader"}, {"64 bytes", "cbor Wellformed"}, {},
+			{"64 bytes", "jsontext ReadToken"},
+		}},
+		{"64 MiB of float32 in", []cell{{"ReadPacked, 64 MiB", "gdwire float32"}, {}, {}, {}, {}, {}, {"ReadPacked, 64 MiB", "io.ReadFull"}}},
+		{"64 MiB of float32 out", []cell{{"WritePacked, 64 MiB", "gdwire float32"}, {}, {}, {}, {}, {}, {"WritePacked, 64 MiB", "Write"}}},
+		{"1 GiB from file to file", []cell{
+			{"1 GiB from file to file", "gdwire CopyValue"}, {}, {}, {}, {}, {}, {"1 GiB from file to file", "io.CopyBuffer"},
+		}},
+	},
+}
+
+// markdown writes the report for a person.
+func (r *report) markdown(w io.Writer) error {
+	var b strings.Builder
+	m := r.Machine
+	fmt.Fprintf(&b, "%s, %s/%s, %d × %s.\n%s, and %s's standard library.\n", m.Go, m.OS, m.Arch, m.Cores, m.CPU, strings.Join(r.Peers, ", "), m.Go)
+	if len(r.Verdicts) > 0 {
+		b.WriteString("\n## Goals\n\n| | measured | goal | |\n|---|--:|--:|---|\n")
+		for _, v := range r.Verdicts {
+			met := "met"
+			if !v.Met {
+				met = "**missed**"
+			}
+			where := v.Where
+			if where != "" {
+				where = " (" + where + ")"
+			}
+			fmt.Fprintf(&b, "| %s | %.2f %s | %s | %s%s |\n", v.Goal, v.Measured, v.Unit, v.bound(), met, where)
+		}
+	}
+	r.summary(&b)
+	for _, f := range r.Groups {
+		f.markdown(&b)
+	}
+	if len(r.Peaks) > 0 {
+		b.WriteString("\n## memory\n\nPeak of `gdwire check`.\n\n| | MiB |\n|---|--:|\n")
+		for _, p := range r.Peaks {
+			fmt.Fprintf(&b, "| %s | %.1f |\n", p.Name, p.MiB)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (r *report) summary(b *strings.Builder) {
+	var rows []string
+	for _, row := range summary.rows {
+		cells := make([]string, len(summary.columns))
+		ours := r.find(row.cells[0].group, row.cells[0].name)
+		if ours == nil {
+			continue
+		}
+		for i, c := range row.cells {
+			if m := r.find(c.group, c.name); m == ours {
+				cells[i] = "**" + duration(m.Median) + "**"
+			} else if m != nil {
+				cells[i] = fmt.Sprintf("%s (× %.2g)", duration(m.Median), ratio(m.Rounds, ours.Rounds))
+			}
+		}
+		rows = append(rows, fmt.Sprintf("| %s | %s |\n", row.job, strings.Join(cells, " | ")))
+	}
+	if len(rows) > 0 {
+		fmt.Fprintf(b, "\n## Summary\n\n| | %s |\n|---%s|\n%s", strings.Join(summary.columns, " | "),
+			strings.Repeat("|--:", len(summary.columns)), strings.Join(rows, ""))
+	}
+}
+
+func (f *found) markdown(b *strings.Builder) {
+	fmt.Fprintf(b, "\n## %s\n\n", f.Name)
+	if f.About != "" {
+		fmt.Fprintf(b, "%s\n\n", f.About)
+	}
+	b.WriteString("| | median | half of all rounds | MB/s | allocations | of the first |\n|---|--:|--:|--:|--:|--:|\n")
+	for _, m := range f.Measurements {
+		fmt.Fprintf(b, "| %s | %s | %s to %s | %.0f | %.0f | × %.2f |\n", m.Name, duration(m.Median), duration(m.Quartiles[0]), duration(m.Quartiles[1]),
+			float64(m.Bytes)/m.Median*1e3, m.Allocs, ratio(m.Rounds, f.Measurements[0].Rounds))
+	}
+}
+
+// duration writes ns with three digits.
+func duration(ns float64) string {
+	for _, u := range []struct {
+		name string
+		ns   float64
+	}{{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}} {
+		if ns >= u.ns {
+			return fmt.Sprintf("%.*f %s", max(0, 2-digits(ns/u.ns)), ns/u.ns, u.name)
+		}
+	}
+	return fmt.Sprintf("%.*f ns", max(0, 2-digits(ns)), ns)
+}
+
+// digits is how many x has in front of the point beyond the first.
+func digits(x float64) int {
+	n := 0
+	for ; x >= 10; x /= 10 {
+		n++
+	}
+	return n
+}
+
+// json writes the report for a program.
+func (r *report) json(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
