@@ -42,23 +42,31 @@ var windows = []int{1, 16, 17, 18, 19, 20, 23, 31, 32, 33, 64, 100, 1 << 10, 64 
 
 func TestWindowSizesAgree(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		read := func(packet []byte, window int) ([]string, error) {
-			d := NewDecoder(plain(packet), s.options(window))
-			defer d.Release()
-			return joined(d)
-		}
-		want, err := read(s.packet, 0)
-		require.Equal(t, io.EOF, err)
-		for _, window := range windows {
-			got, err := read(s.packet, window)
-			require.Equal(t, io.EOF, err)
-			require.Equal(t, want, got, "window %d", window)
-		}
-		for end := range len(s.packet) {
-			_, want := read(s.packet[:end], 0)
+		for _, strict := range []bool{false, true} {
+			read := func(packet []byte, window int) ([]string, error) {
+				o := s.options(window)
+				o.Strict = strict
+				d := NewDecoder(plain(packet), o)
+				defer d.Release()
+				return joined(d)
+			}
+			want, fault := read(s.packet, 0)
+			if strict && s.name == "old path" {
+				require.ErrorIs(t, fault, ErrStrict)
+			} else {
+				require.Equal(t, io.EOF, fault)
+			}
 			for _, window := range windows {
-				_, err := read(s.packet[:end], window)
-				require.Equal(t, want, err, "%d bytes, window %d", end, window)
+				got, err := read(s.packet, window)
+				require.Equal(t, fault, err)
+				require.Equal(t, want, got, "window %d", window)
+			}
+			for end := range len(s.packet) {
+				_, want := read(s.packet[:end], 0)
+				for _, window := range windows {
+					_, err := read(s.packet[:end], window)
+					require.Equal(t, want, err, "%d bytes, window %d", end, window)
+				}
 			}
 		}
 	})
