@@ -332,6 +332,8 @@ func lenientPackets() []packet {
 			again: "<Object> 01000000 41000000 00000000"},
 		{name: "dirty padding of a property", formats: flagged, packet: "<Object> 01000000 41000000 01000000 01000000 61010000 <Nil>",
 			tokens: `ObjectStart "A" 1 | Property "a" | Nil | End`, objects: true, again: "<Object> 01000000 41000000 01000000 01000000 61000000 <Nil>"},
+		{name: "dirty padding of a manual's name", formats: manuals, packet: "<NodePath> 01000080 00000000 00000000 01000000 61ff0000",
+			tokens: `NodePathStart 1:0 | StringChunk NodePath "a" | End`, again: "<NodePath> 01000080 00000000 00000000 01000000 61000000"},
 		{name: "bytes without padding", formats: "godot4 godot3", packet: "<PackedByteArray> 01000000 41", tokens: "PackedStart PackedByteArray 1 | Chunk PackedByteArray 1: 41 | End",
 			again: "<PackedByteArray> 01000000 41000000"},
 		{name: "last bytes without padding", formats: "godot4 godot3", packet: "<Array> 01000000 <Dictionary> 01000000 <Nil> <PackedByteArray> 01000000 4100",
