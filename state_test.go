@@ -220,12 +220,14 @@ func TestPathsOfKeysThatLeftTheWindow(t *testing.T) {
 }
 
 func TestLongPathsAreCut(t *testing.T) {
-	const depth = 100
+	const depth = 500
 	d := NewDecoder(plain(append(bytes.Repeat(wire(idArray, 1), depth), wire(idNil)...)), nil)
 	defer d.Release()
 	readTo(t, d, depth+1)
 	require.Equal(t, "$"+strings.Repeat("[0]", depth)[:maxPath-1], string(d.AppendPath(nil)))
 	require.Len(t, d.AppendPath([]byte("prefix")), len("prefix")+maxPath)
+	dst := make([]byte, 1, 2*maxPath)
+	require.Same(t, &dst[0], &d.AppendPath(dst)[0], "nobody asks how deep it is to cut it")
 
 	// Where 32 bytes would end inside a rune the key ends before it.
 	key := strings.Repeat("x", 31) + "€"
@@ -237,6 +239,24 @@ func TestLongPathsAreCut(t *testing.T) {
 	d.Reset(plain(wire(idDict, 1, str(key), idNil)))
 	readTo(t, d, 4)
 	require.Equal(t, `$["`+key+`"]`, string(d.AppendPath(nil)))
+
+	// One of 32 bytes is not cut, whatever it ends in.
+	d = NewDecoder(plain(wire(idDict, 1, str(key[:29]+"xx\xc3"), idNil)), &DecoderOptions{AnyUTF8: true})
+	defer d.Release()
+	readTo(t, d, 4)
+	require.Equal(t, `$["`+key[:29]+`xx\xc3"]`, string(d.AppendPath(nil)))
+}
+
+// The stack that a value of the default Depth needs stays for the next one, a
+// larger one does not.
+func TestStackAfterDeepValues(t *testing.T) {
+	d := NewDecoder(nil, &DecoderOptions{Limits: Limits{Depth: -1}})
+	for _, c := range []struct{ depth, kept int }{{10, 16}, {1024, 2048}, {10, 2048}, {2048, 16}} {
+		d.Reset(plain(nested(c.depth)))
+		require.NoError(t, d.SkipValue())
+		d.Release()
+		require.Len(t, d.stack, c.kept, "after a value of depth %d", c.depth)
+	}
 }
 
 // Decoder and Encoder tell alike what is open.
