@@ -2,8 +2,10 @@ package gdwire
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -153,6 +155,38 @@ func TestWideningKeepsSigns(t *testing.T) {
 	got, err = AppendPacked(d, []int64{0})
 	require.NoError(t, err)
 	require.Equal(t, []int64{0, -1, 7}, got)
+
+	two := wire(idBytes, 2, []byte{255, 128, 0, 0})
+	d.Reset(plain(two))
+	readTo(t, d, 1)
+	got, err = AppendPacked[int64](d, nil)
+	require.NoError(t, err)
+	require.Equal(t, []int64{255, 128}, got)
+	d.Reset(plain(two))
+	readTo(t, d, 1)
+	narrow, err := AppendPacked[int32](d, nil)
+	require.NoError(t, err)
+	require.Equal(t, []int32{255, 128}, narrow)
+}
+
+// What is infinite already may be narrowed: it is no less so in 32 bits.
+func TestInfinityFitsAnywhere(t *testing.T) {
+	inf := math.Inf(1)
+	narrow := wire(float32(inf), float32(-inf))
+	for name, c := range map[string]struct {
+		write step
+		want  []byte
+	}{
+		"components": {func(e *Encoder) error { return e.WriteReals(TypeVector2, inf, -inf) }, wire(idVector2, narrow)},
+		"numbers": {func(e *Encoder) error {
+			return errors.Join(e.BeginPacked(TypePackedFloat32Array, 2), WritePacked(e, []float64{inf, -inf}), e.End())
+		}, wire(idFloats, 2, narrow)},
+		"vectors": {func(e *Encoder) error {
+			return errors.Join(e.BeginPacked(TypePackedVector2Array, 1), WritePacked(e, [][2]float64{{inf, -inf}}), e.End())
+		}, wire(idVectors2, 1, narrow)},
+	} {
+		require.Equal(t, c.want, encoded(t, nil, func(e *Encoder) { require.NoError(t, c.write(e), name) }), name)
+	}
 }
 
 // What a slice already has room for is filled before it grows.
