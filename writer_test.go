@@ -243,6 +243,11 @@ func TestEncoderRefuses(t *testing.T) {
 			{"End", end, ErrCount},
 		}, []step{stringX, end}, wire(idStrings, 1, "x\x00")},
 
+		{"no packed strings", []step{packedOf(TypePackedStringArray, 0)}, []misuse{
+			{"a string", stringX, ErrCount},
+			{"a string in pieces", text(TypeString, 1), ErrCount},
+		}, []step{end}, wire(idStrings, 0)},
+
 		{"a string", []step{text(TypeString, 3), write("a")}, []misuse{
 			{"too much", write("bcd"), ErrCount},
 			{"too much in a chunk", token(chunkOf(TypeString, 3, "bcd", true)), ErrCount},
@@ -760,6 +765,21 @@ func TestBadTextInPieces(t *testing.T) {
 	}
 }
 
+// One byte that is no text is found wherever it stands.
+func TestBadTextAtEveryByte(t *testing.T) {
+	e := NewEncoder(io.Discard, nil)
+	defer e.Release()
+	for n := range 40 {
+		for i := range n {
+			text := []byte(strings.Repeat("x", n))
+			text[i] = 0x80
+			require.ErrorIs(t, e.WriteString(string(text)), ErrUTF8, "%q", text)
+			require.ErrorIs(t, e.WriteToken(chunkOf(TypeString, n, string(text), true)), ErrUTF8, "%q", text)
+			require.ErrorIs(t, e.WriteRaw(str(string(text))), ErrUTF8, "%q", text)
+		}
+	}
+}
+
 // A Writer that does what it must not.
 func TestOddWriters(t *testing.T) {
 	for _, n := range []int{-1, 1 << 20} {
@@ -816,6 +836,41 @@ func TestWriterErrors(t *testing.T) {
 	e.Reset(&b)
 	require.NoError(t, e.WriteInt(8))
 	require.Equal(t, integer(8), b.Bytes())
+}
+
+// As much as a format can count may be announced, and no more.
+func TestLargestCounts(t *testing.T) {
+	inStrings := func(n int64) step {
+		return func(e *Encoder) error {
+			return errors.Join(e.BeginPacked(TypePackedStringArray, 1), e.BeginString(TypeString, n))
+		}
+	}
+	container := func(k Kind, typ Type) func(n int64) step {
+		return func(n int64) step { return token(newToken(k, typ, 0, uint64(n))) }
+	}
+	for _, c := range []struct {
+		name            string
+		begin           func(n int64) step
+		engines, manual int64
+	}{
+		{"elements", container(KindArrayStart, TypeArray), math.MaxInt32, math.MaxInt32},
+		{"pairs", container(KindDictStart, TypeDictionary), math.MaxInt32, math.MaxInt32},
+		{"names and sub-names", func(n int64) step {
+			return token(newToken(KindNodePathStart, TypeNodePath, 0, uint64(n-1)<<32|1))
+		}, math.MaxInt32, math.MaxUint32},
+		{"bytes of a string", func(n int64) step { return text(TypeString, n) }, math.MaxInt32, math.MaxUint32},
+		{"bytes of a packed string", inStrings, math.MaxInt32 - 1, math.MaxUint32},
+		{"numbers", func(n int64) step { return packedOf(TypePackedInt32Array, n) }, math.MaxInt32, math.MaxUint32},
+		{"packed strings", func(n int64) step { return packedOf(TypePackedStringArray, n) }, math.MaxInt32, math.MaxUint32},
+	} {
+		for f, most := range map[*Format]int64{Godot4: c.engines, Godot2: c.engines, Manual4: c.manual, Manual30: c.manual} {
+			e := NewEncoder(io.Discard, &EncoderOptions{Format: f})
+			require.NoError(t, c.begin(most)(e), "%d %s in %v", most, c.name, f)
+			e.Reset(io.Discard)
+			require.ErrorIs(t, c.begin(most+1)(e), ErrRange, "%d %s in %v", most+1, c.name, f)
+			e.Release()
+		}
+	}
 }
 
 // What no engine could read is not written, even where nobody announced it.
