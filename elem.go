@@ -87,7 +87,7 @@ func appendElem(b []byte, e Elem) []byte {
 	case containerBuiltin:
 		id := uint32(0) // declares nothing, and no Encoder lets it pass
 		if Godot4.Has(e.Type) {
-			id = uint32(Godot4.id[e.Type]) - 1
+			id = Godot4.byType[0][e.Type][0].header
 		}
 		b = le.AppendUint32(b, id)
 	case containerClass, containerScript:

@@ -460,6 +460,7 @@ func eachFaultyWriter(n int, f func(name string, w *faultyWriter)) {
 func smallEncoder(w io.Writer, f *Format, size int) *Encoder {
 	e := NewEncoder(w, &EncoderOptions{Format: f})
 	e.buf = e.buf[:size:size]
+	e.limitBuffer()
 	return e
 }
 
@@ -694,6 +695,7 @@ func TestCopyValueAfterPeek(t *testing.T) {
 	w := new(faultyWriter) // fails before the first byte
 	e, d := NewEncoder(w, nil), NewDecoder(bytes.NewReader(packet), nil)
 	e.buf = e.buf[:24] // full before the last token
+	e.limitBuffer()
 	require.ErrorIs(t, CopyValue(e, d), errTemporary)
 	d.PeekKind()
 	require.NoError(t, CopyValue(e, d))

@@ -38,10 +38,9 @@ type Format struct {
 	// bare types may lack their padding at the very end of a packet.
 	bare []Type
 
-	// What the above comes to: a row for each wire id without and with
-	// DoubleReals, and the ids by type plus one.
-	rows [2][64]row
-	id   [numTypes]uint8
+	// What the above comes to, without and with DoubleReals: a row for each wire
+	// id, and the same rows by type.
+	rows, byType [2][64]row
 }
 
 // The formats there are. Redot and Xogot speak Godot4; Mole describes Godot2.
@@ -118,7 +117,7 @@ func FormatByName(name string) *Format {
 func (f *Format) String() string { return f.name }
 
 // Has reports whether the format has type t.
-func (f *Format) Has(t Type) bool { return t < numTypes && f.id[t] != 0 }
+func (f *Format) Has(t Type) bool { return t < numTypes && f.byType[0][t][0].typ != 0 }
 
 // mayLackPadding reports whether engines read a t without its padding where
 // nothing follows.
@@ -327,11 +326,9 @@ const wideFlag = 1 // bit 16, as form.flags and tokens have it
 func newFormat(f Format) *Format {
 	for double := range f.rows {
 		for id, t := range f.types {
-			f.rows[double][id] = f.row(t, uint32(id), double == 1)
+			r := f.row(t, uint32(id), double == 1)
+			f.rows[double][id], f.byType[double][t] = r, r
 		}
-	}
-	for id, t := range f.types {
-		f.id[t] = uint8(id) + 1
 	}
 	return &f
 }

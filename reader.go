@@ -79,6 +79,7 @@ type Decoder struct {
 	origin uint64 // where offset 0 is
 	stop   uint64 // where the input ends, if its length was given
 	begin  uint64 // where the top-level value begins
+	until  uint64 // where it ends at the latest, by Limits.Bytes or stop
 	values uint64 // announced so far in it
 	seen   seen   // what Strict has seen in it
 
@@ -87,9 +88,9 @@ type Decoder struct {
 	rows     *[64]row
 	idMask   uint32
 	maxDepth int
-	size     int // of the window
-	whole    int // strings up to here are one chunk and within Limits
-	short    int // the same, but of those that value reads
+	size     int    // of the window
+	whole    int    // strings up to here are one chunk and within Limits
+	short    uint32 // the same, of those that take the straight road
 	buffer   *bytebufferpool.ByteBuffer
 	saved    []savedKey
 }
@@ -150,7 +151,7 @@ func (d *Decoder) reset() {
 	if o.Strict { // looks at every header and every string
 		d.maxDepth, d.whole = -1, -1
 	}
-	d.short = min(d.whole, shortText)
+	d.short = uint32(max(min(d.whole, 8), 0))
 	d.state.reset()
 	d.forget()
 	d.base += uint64(d.end) + 1
@@ -196,33 +197,72 @@ func (d *Decoder) ReadToken() (Token, error) {
 // next is ReadToken but for an interrupted skip, which it goes on with.
 //
 // What stands whole in the window needs no asking: how much of the window may be
-// read is bounded by the input's length and Limits.Bytes already. So values of
-// fixed size and short strings, most of all tokens, take the straight road here;
-// everything else is found out step by step in reader_value.go.
+// read is bounded by the input's length and Limits.Bytes already. So words,
+// components and short strings, most of all tokens, take the straight road here;
+// everything else is found out step by step.
 func (d *Decoder) next() (Token, error) {
 	d.live = 0
 	d.bulk.kind = 0
 	if d.err != nil {
 		return Token{}, d.failed()
 	}
-	switch d.current().want {
+	f := d.current()
+	switch f.want {
+	case wantElem, wantKey, wantValue, wantField:
+		if d.lim-d.r < straightSize || d.depth > d.maxDepth {
+			return d.value()
+		}
+		b := (*[straightSize]byte)(d.buf[d.r:])
+		h := le.Uint32(b[:])
+		if h&d.idMask >= uint32(len(d.rows)) {
+			return d.value()
+		}
+		form := &d.rows[h&63][h>>16&1]
+		pos := d.pos()
+		switch form.shape {
+		case shapeText:
+			n := le.Uint32(b[4:])
+			if end := d.r + 8 + int(padded(n)); n <= d.short && end <= d.lim && le.Uint64(b[8:])<<(64-8*n)&notASCII == 0 {
+				d.r = end
+				d.step()
+				d.at, d.live = pos, pos+8
+				d.bulk.kind, d.bulk.left = KindStringChunk, int(n)
+				return Token{head: form.head | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: pos + 8}, nil
+			}
+		case shapeWord:
+			d.r += 4 + int(form.size)
+			d.step()
+			d.at = pos
+			return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
+		case shapeMaths:
+			if end := d.r + 4 + int(form.size); end <= d.lim {
+				d.r = end
+				d.step()
+				d.at, d.live = pos, pos+4
+				return Token{head: form.head, win: &d.window, pos: pos + 4}, nil
+			}
+		case shapeArray, shapeDict:
+			return d.container(form, h>>16&uint32(form.flags))
+		case shapePacked:
+			return d.packed(form)
+		case shapePath:
+			return d.path()
+		}
+		return d.value()
+	case wantDictKey:
+		d.at = d.pos()
+		f.mark = d.at
+		f.want = wantKey
+		return Token{head: uint64(KindDictKey) | uint64(TypeDictionary)<<8}, nil
+	case wantEnd:
+		d.at = d.pos()
+		d.pop()
+		return Token{head: uint64(KindEnd) | uint64(f.typ)<<8}, nil
 	case wantTop:
 		if err := d.beginValue(); err != nil {
 			return Token{}, err
 		}
 		return d.value()
-	case wantElem, wantKey, wantValue, wantField:
-		return d.value()
-	case wantDictKey:
-		d.at = d.pos()
-		d.top.mark = d.at
-		d.top.want = wantKey
-		return Token{head: uint64(KindDictKey) | uint64(TypeDictionary)<<8}, nil
-	case wantEnd:
-		d.at = d.pos()
-		t := Token{head: uint64(KindEnd) | uint64(d.top.typ)<<8}
-		d.pop()
-		return t, nil
 	case wantName:
 		return d.text(d.top.typ, 0)
 	case wantProperty:
@@ -425,6 +465,7 @@ func (d *Decoder) beginValue() error {
 		return nil
 	}
 	d.begin, d.values, d.seen = d.pos(), 1, 0
+	d.until = min(d.stop, d.begin+uint64(d.bounds[limitBytes]))
 	d.limitWindow()
 	if d.options.Strict && d.begin > d.origin && d.stop != math.MaxUint64 && d.begin < d.stop {
 		return d.strict(0, "bytes behind the value")

@@ -8,19 +8,20 @@ const sharedBit = 1 << 31
 // container reads the head of an Array or Dictionary, and what the header's flags
 // say it declares.
 func (d *Decoder) container(form *form, flags uint32) (Token, error) {
-	kind, typ := form.kind, form.typ
 	declared := declarations{from: 4, to: 4, end: 4}
 	if flags != 0 {
-		if err := d.declarations(&declared, flags); err != nil {
+		var err error
+		if declared, err = d.declarations(flags); err != nil {
 			return Token{}, err
 		}
 	}
 	at := declared.end
-	b, err := d.need(at + 4)
-	if err != nil {
-		return Token{}, err
+	if d.lim-d.r < at+4 {
+		if _, err := d.more(at + 4); err != nil {
+			return Token{}, err
+		}
 	}
-	n := le.Uint32(b[at:])
+	n := le.Uint32(d.buf[d.r+at:])
 	if n&sharedBit != 0 {
 		if d.options.Format.shared {
 			declared.flags |= flagShared
@@ -30,17 +31,17 @@ func (d *Decoder) container(form *form, flags uint32) (Token, error) {
 		n &^= sharedBit
 	}
 	values := uint64(1)
-	if kind == KindDictStart {
+	if form.kind == KindDictStart {
 		values = 2
 	}
 	if err := d.announce(at, uint64(n), values, 4*values); err != nil {
 		return Token{}, err
 	}
-	t := newToken(kind, typ, declared.flags, uint64(n))
+	t := Token{head: form.head | uint64(declared.flags)<<16, bits: uint64(n)}
 	if size := declared.to - declared.from; size > 0 {
 		t = t.at(&d.window, d.pos()+uint64(declared.from), size)
 	}
-	d.open(at+4, declared.from, kind, typ, n).elem = declared.elem
+	d.open(at+4, declared.from, form.kind, form.typ, n).elem = declared.elem
 	return t, nil
 }
 
@@ -53,12 +54,13 @@ type declarations struct {
 }
 
 // declarations reads those that the header's flags announce.
-func (d *Decoder) declarations(p *declarations, flags uint32) error {
+func (d *Decoder) declarations(flags uint32) (declarations, error) {
+	p := declarations{from: 4, to: 4, end: 4}
 	for i, shift := range [...]int{elemShift, valueShift} {
 		k := containerKind(flags >> (2 * i) & 3)
 		end, t, err := d.declaration(p.end, k)
 		if err != nil {
-			return err
+			return p, err
 		}
 		p.end = end
 		switch {
@@ -72,7 +74,7 @@ func (d *Decoder) declarations(p *declarations, flags uint32) error {
 			p.from, p.to = end, end
 		}
 	}
-	return nil
+	return p, nil
 }
 
 // declaration reads a declared type behind at bytes and returns where it ends

@@ -17,66 +17,32 @@ func (d *Decoder) row(h uint32) (*row, error) {
 	return nil, d.fail(0, because(ErrType, "id %d is none of %v's", h&f.idMask, f))
 }
 
-// shortSize is a header, and what a word or a short string has behind it.
-const (
-	shortSize = 16
-	shortText = 8
-)
+// straightSize is a header and what a word or a short string has behind it, the
+// string its length and up to eight bytes.
+const straightSize = 16
 
-// value reads a value's first token.
+// value reads a value's first token step by step.
 func (d *Decoder) value() (Token, error) {
-	var b *[shortSize]byte
-	if d.lim-d.r >= shortSize {
-		b = (*[shortSize]byte)(d.buf[d.r:])
-	} else {
-		if err := d.word(); err != nil {
+	b, err := d.need(4)
+	if err != nil {
+		return Token{}, err
+	}
+	h := le.Uint32(b)
+	row, err := d.row(h)
+	if err != nil {
+		return Token{}, err
+	}
+	if err := d.bounds.check(limitDepth, uint64(d.Depth())); err != nil {
+		return Token{}, d.fail(0, err)
+	}
+	form := &row[h>>16&1]
+	if d.options.Strict {
+		if err := d.canonicalHeader(h, form); err != nil {
 			return Token{}, err
 		}
-		b = new([shortSize]byte)
-		copy(b[:], d.buf[d.r:d.lim])
 	}
-	h := le.Uint32(b[:])
-	id := h & d.idMask
-	if id >= uint32(len(d.rows)) || d.depth > d.maxDepth {
-		if err := d.checkHeader(h); err != nil {
-			return Token{}, err
-		}
-	}
-	form := &d.rows[id&63][h>>16&1]
-	size := 4 + int(form.size)
 	switch form.shape {
-	case shapeWord:
-		if d.options.Strict {
-			if err := d.canonicalNumber(form, b[4:size]); err != nil {
-				return Token{}, err
-			}
-		}
-		d.at = d.base + uint64(d.r)
-		d.r += size
-		d.step()
-		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
-	case shapeMaths:
-		if d.lim-d.r < size {
-			if _, err := d.more(size); err != nil {
-				return Token{}, err
-			}
-		}
-		d.at = d.base + uint64(d.r)
-		d.live = d.at + 4
-		d.r += size
-		d.step()
-		return Token{head: form.head, win: &d.window, pos: d.live}, nil
 	case shapeText:
-		n := le.Uint32(b[4:])
-		end := d.r + 8 + int(padded(n))
-		if int64(n) <= int64(d.short) && end <= d.lim && le.Uint64(b[8:])<<(64-8*n)&notASCII == 0 {
-			d.at = d.base + uint64(d.r)
-			d.live = d.at + 8
-			d.r = end
-			d.step()
-			d.bulk.kind, d.bulk.left = KindStringChunk, int(n)
-			return Token{head: form.head | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: d.live}, nil
-		}
 		return d.text(form.typ, 4)
 	case shapePath:
 		return d.path()
@@ -93,44 +59,26 @@ func (d *Decoder) value() (Token, error) {
 	case shapeEvent:
 		return d.event()
 	}
-	_, err := d.row(h)
-	return Token{}, err
-}
-
-// word asks for a header and, if that of a word follows, for the word.
-func (d *Decoder) word() error {
-	b, err := d.need(4)
-	if err != nil {
-		return err
+	size := 4 + int(form.size)
+	if b, err = d.need(size); err != nil {
+		return Token{}, err
 	}
-	h := le.Uint32(b)
-	if d.depth > d.maxDepth {
-		if err := d.checkHeader(h); err != nil {
-			return err
+	t := Token{head: form.head}
+	if form.shape == shapeMaths {
+		t.win, t.pos = &d.window, d.pos()+4
+	} else {
+		var word [8]byte
+		copy(word[:], b[4:size])
+		t.bits = le.Uint64(word[:])
+		if d.options.Strict {
+			if err := d.canonicalNumber(form, b[4:size]); err != nil {
+				return Token{}, err
+			}
 		}
 	}
-	if id := h & d.idMask; id < uint32(len(d.rows)) {
-		if form := &d.rows[id][h>>16&1]; form.shape == shapeWord {
-			_, err = d.need(4 + int(form.size))
-		}
-	}
-	return err
-}
-
-// checkHeader looks closer at a header: it may be unknown, too deep, or not
-// canonical.
-func (d *Decoder) checkHeader(h uint32) error {
-	row, err := d.row(h)
-	if err != nil {
-		return err
-	}
-	if err := d.bounds.check(limitDepth, uint64(d.Depth())); err != nil {
-		return d.fail(0, err)
-	}
-	if d.options.Strict {
-		return d.canonicalHeader(h, &row[0])
-	}
-	return nil
+	d.take(size, 4)
+	d.step()
+	return t, nil
 }
 
 // open consumes n bytes, a Start token, and opens a frame for count of what that
@@ -145,30 +93,34 @@ func (d *Decoder) open(n, payload int, k Kind, t Type, count uint32) *frame {
 // claim asks, before it is believed, whether n bytes can follow the count or
 // length that stands behind at bytes.
 func (d *Decoder) claim(at int, n uint64) error {
-	end := d.pos() + uint64(at) + 4 + n
-	if err := d.bounds.check(limitBytes, end-d.begin); err != nil {
+	if d.pos()+uint64(at)+4+n <= d.until {
+		return nil
+	}
+	return d.refuse(at, n)
+}
+
+func (d *Decoder) refuse(at int, n uint64) error {
+	if err := d.bounds.check(limitBytes, d.pos()+uint64(at)+4+n-d.begin); err != nil {
 		return d.fail(at, err)
 	}
-	if end > d.stop {
-		return d.fail(at, io.ErrUnexpectedEOF)
-	}
-	return nil
+	return d.fail(at, io.ErrUnexpectedEOF)
 }
 
 // announce asks, before it is believed, whether there can be n elements, each of
 // at least size bytes and so many values, and counts them.
 func (d *Decoder) announce(at int, n, values, size uint64) error {
-	err := d.bounds.check(limitElements, n)
-	if err == nil {
-		err = d.bounds.check(limitValues, d.values+n*values)
-	}
-	if err != nil {
+	total := d.values + n*values
+	if n > uint64(d.bounds[limitElements]) || total > uint64(d.bounds[limitValues]) {
+		err := d.bounds.check(limitElements, n)
+		if err == nil {
+			err = d.bounds.check(limitValues, total)
+		}
 		return d.fail(at, err)
 	}
 	if err := d.claim(at, n*size); err != nil {
 		return err
 	}
-	d.values += n * values
+	d.values = total
 	return nil
 }
 

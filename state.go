@@ -40,7 +40,7 @@ const (
 	wantValue // a key's value
 	wantField // a property's value
 	// The rest.
-	wantDictKey
+	wantDictKey // or, in an Encoder, the key
 	wantProperty
 	wantName  // a path's name or a packed string
 	wantText  // the rest of a string
@@ -51,14 +51,15 @@ const (
 )
 
 // steps says, for each want, what happens when that has come: what is wanted
-// then, and whether one of the frame's count is done.
+// then, and whether one of the frame's count is done. Where a key's marker is
+// wanted it may be the key itself, from callers who write by position.
 var steps = [16]struct {
 	next want
 	done uint8
 }{
 	wantTop:      {next: wantTop},
 	wantElem:     {next: wantElem, done: 1},
-	wantDictKey:  {next: wantKey},
+	wantDictKey:  {next: wantValue},
 	wantKey:      {next: wantValue},
 	wantValue:    {next: wantDictKey, done: 1},
 	wantProperty: {next: wantField},
@@ -134,16 +135,19 @@ func (s *state) step() {
 // push steps, and opens a frame for n of what a token of that kind announces.
 func (s *state) push(k Kind, t Type, n uint32) *frame {
 	s.step()
-	s.depth++
-	if s.depth == len(s.stack) {
-		s.stack = append(s.stack, make([]frame, s.depth)...)
+	depth := s.depth + 1
+	if depth == len(s.stack) {
+		s.stack = append(s.stack, make([]frame, depth)...)
 	}
-	s.top = &s.stack[s.depth]
-	*s.top = frame{kind: k, typ: t, left: n, count: n, want: firstWant[k&127]}
+	f := &s.stack[depth]
+	s.depth, s.top = depth, f
+	*f = frame{} // then field by field: a whole one would be built elsewhere first
+	f.kind, f.typ, f.left, f.count = k, t, n, n
+	f.want = firstWant[k&127]
 	if n == 0 {
-		s.top.want = wantEnd
+		f.want = wantEnd
 	}
-	return s.top
+	return f
 }
 
 // pop closes the innermost frame.

@@ -43,21 +43,46 @@ func invalidText(p []byte) int {
 func valid[S string | []byte](s S) bool {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
-		if (s[i]|s[i+1]|s[i+2]|s[i+3]|s[i+4]|s[i+5]|s[i+6]|s[i+7])&utf8.RuneSelf != 0 {
+		if load64(s[i:])&notASCII != 0 {
 			break
 		}
 	}
-	for ; i < len(s); i++ {
-		if s[i] >= utf8.RuneSelf {
-			switch s := any(s[i:]).(type) {
-			case string:
-				return utf8.ValidString(s)
-			case []byte:
-				return utf8.Valid(s)
-			}
-		}
+	if short(s[i:])&notASCII == 0 && len(s)-i <= 8 {
+		return true
 	}
-	return true
+	switch s := any(s[i:]).(type) {
+	case string:
+		return utf8.ValidString(s)
+	case []byte:
+		return utf8.Valid(s)
+	}
+	return false
+}
+
+// short returns the first bytes of s as eight little-endian ones: all of s, and
+// zeros, if it is no longer. The loads overlap where s is shorter.
+func short[S string | []byte](s S) uint64 {
+	switch n := len(s); {
+	case n >= 8:
+		return load64(s)
+	case n >= 4:
+		return uint64(load32(s)) | uint64(load32(s[n-4:]))<<(8*(n-4))
+	case n > 0:
+		return uint64(s[0]) | uint64(s[n/2])<<(n/2*8) | uint64(s[n-1])<<((n-1)*8)
+	}
+	return 0
+}
+
+// load64 and load32 are le.Uint64 and le.Uint32, of strings too.
+func load64[S string | []byte](s S) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+func load32[S string | []byte](s S) uint32 {
+	_ = s[3]
+	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
 // wholeRunes returns the largest n up to most at which b may be cut without

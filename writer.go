@@ -40,6 +40,7 @@ type Encoder struct {
 	w    io.Writer
 	buf  []byte
 	n    int // buf[:n] is to be written
+	lim  int // buf[n:lim] may be filled
 	held int // open containers of Unknown count: nothing behind hold is written
 	hold int // where the outermost of them starts
 
@@ -50,7 +51,7 @@ type Encoder struct {
 
 	scratch  [8]byte
 	options  EncoderOptions
-	rows     *[64]row
+	rows     *[64]row // by type
 	maxDepth int
 	buffer   *bytebufferpool.ByteBuffer
 	raw      *Decoder
@@ -76,7 +77,7 @@ func (e *Encoder) Reset(w io.Writer) {
 	if o.DoubleReals {
 		double = 1
 	}
-	e.rows = &o.Format.rows[double]
+	e.rows = &o.Format.byType[double]
 	e.maxDepth = int(min(limitDepth.or(int64(o.Depth)), math.MaxInt))
 	if e.buffer == nil {
 		e.buffer = getBuffer(bufferSize)
@@ -85,6 +86,7 @@ func (e *Encoder) Reset(w io.Writer) {
 	e.reset()
 	e.w, e.n, e.held, e.partial, e.written = w, 0, 0, 0, 0
 	e.redo = redo{}
+	e.limitBuffer()
 }
 
 // Release gives the buffer back to the pool, with what was not flushed. Until
@@ -160,7 +162,7 @@ func (e *Encoder) begin(t Type) (*row, error) {
 	if f.elem != 0 && !f.admits(t) {
 		return nil, e.fail(because(ErrType, "%v in a container of %v", t, f.elem))
 	}
-	return &e.rows[e.options.Format.id[t]-1], nil
+	return &e.rows[t], nil
 }
 
 // misplaced says what should have come instead.
@@ -186,20 +188,9 @@ func (e *Encoder) misplaced(what any) error {
 // top-level one.
 func (e *Encoder) final() bool { return e.Depth() == 0 }
 
-// came notes that a value has come: a key, if its marker was left out.
-func (e *Encoder) came() {
-	if e.top.want == wantDictKey {
-		e.step()
-	}
-	e.step()
-}
-
 // open notes that a value begins and f is open around what follows. Its count is
 // what was taken before the last behind bytes.
 func (e *Encoder) open(f *frame, behind int) {
-	if e.top.want == wantDictKey {
-		e.step()
-	}
 	top := e.push(f.kind, f.typ, f.count)
 	top.names, top.elem, top.unit, top.size, top.flags = f.names, f.elem, f.unit, f.size, f.flags
 	if f.kind == KindPackedStart && f.size == 0 && top.left > 0 {
@@ -210,6 +201,7 @@ func (e *Encoder) open(f *frame, behind int) {
 		top.mark = uint64(e.n - behind - 4)
 		if e.held++; e.held == 1 {
 			e.hold = e.n - behind - 4
+			e.limitBuffer()
 		}
 	}
 	e.partial = 0
@@ -244,6 +236,10 @@ func (e *Encoder) maxCount(f *frame) int64 {
 // End ends what a Begin call or Start token opened.
 func (e *Encoder) End() error {
 	f := e.current()
+	if f.want == wantEnd && e.Depth() > 1 && f.unit != unitByte && f.kind != KindStringChunk && !e.redo.pending && f.flags&flagUnknown == 0 {
+		e.pop() // nothing of it stands on the wire
+		return nil
+	}
 	unknown := f.has(flagUnknown)
 	switch {
 	case f.want == wantNothing:
@@ -285,6 +281,7 @@ func (e *Encoder) close(text []byte, nul uint32) error {
 		}
 		le.PutUint32(e.buf[f.mark:], n)
 		e.held--
+		e.limitBuffer()
 	}
 	if err := emit(e, nil, text, tail, e.Depth() == 1); err != nil {
 		return err

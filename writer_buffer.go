@@ -27,8 +27,27 @@ func (e *Encoder) flush() error {
 	e.n = copy(e.buf, e.buf[n:e.n])
 	if e.held > 0 {
 		e.moved(n)
+		e.limitBuffer()
 	}
 	return err
+}
+
+// limitBuffer sets lim: what stands behind an Unknown count has its own limit.
+func (e *Encoder) limitBuffer() {
+	e.lim = len(e.buf)
+	if most := limitBuffered.or(e.options.Buffered); e.held > 0 && most < int64(e.lim-e.hold) {
+		e.lim = e.hold + int(most)
+	}
+}
+
+// straight reports whether a value of size bytes may come next and has its place
+// in the buffer, with nothing else to ask. Nearly every value takes the straight
+// road: it stands in a container of no declared type, not too deep, completes no
+// top-level value, and is no repetition of what an error of the Writer
+// interrupted. All others go step by step: begin, room, commit.
+func (e *Encoder) straight(size int) bool {
+	return e.lim-e.n >= size && !e.redo.pending && uint(e.depth-1) < uint(e.maxDepth) &&
+		e.top.elem == 0 && e.top.want-wantElem <= wantDictKey-wantElem
 }
 
 // moved notes that the buffer's content moved n bytes to the front.
@@ -72,6 +91,7 @@ func (e *Encoder) makeRoom(n int) ([]byte, error) {
 		buf := make([]byte, max(2*len(e.buf), e.n+n))
 		copy(buf, e.buf[:e.n])
 		e.buf, e.buffer.B = buf, buf
+		e.limitBuffer()
 	}
 	return e.buf[e.n:], nil
 }

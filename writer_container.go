@@ -1,5 +1,7 @@
 package gdwire
 
+import "math"
+
 // BeginNodePath begins a NodePath of so many names and sub-names. They follow as
 // by WriteString, then End.
 func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
@@ -63,7 +65,9 @@ func (e *Encoder) start(head []byte, f frame) error {
 }
 
 // BeginArray begins an Array of n elements, or [Unknown].
-func (e *Encoder) BeginArray(n int) error { return e.BeginTypedArray(n, Elem{}) }
+func (e *Encoder) BeginArray(n int) error {
+	return e.putContainer(int64(n), 0, nil, frame{kind: KindArrayStart, typ: TypeArray})
+}
 
 // BeginTypedArray begins an Array whose elements are declared to be elem; others
 // are refused.
@@ -73,7 +77,9 @@ func (e *Encoder) BeginTypedArray(n int, elem Elem) error {
 
 // BeginDict begins a Dictionary of n pairs, or [Unknown]. Each is two values:
 // key, value.
-func (e *Encoder) BeginDict(n int) error { return e.BeginTypedDict(n, Elem{}, Elem{}) }
+func (e *Encoder) BeginDict(n int) error {
+	return e.putContainer(int64(n), 0, nil, frame{kind: KindDictStart, typ: TypeDictionary})
+}
 
 // BeginTypedDict begins a Dictionary whose keys and values are declared to be
 // key and value. Other keys are refused; values engines do not check.
@@ -93,9 +99,6 @@ func (e *Encoder) beginContainer(kind Kind, t Type, n int64, elems ...Elem) erro
 		flags |= uint32(elem.kind()) << (2 * i)
 	}
 	f := frame{kind: kind, typ: t, elem: elems[0].typ()}
-	if flags == 0 {
-		return e.putContainer(n, 0, nil, f)
-	}
 	var b [128]byte
 	declared := b[:0]
 	for _, elem := range elems {
@@ -124,6 +127,14 @@ func (e *Encoder) checkElem(elem Elem) error {
 // putContainer begins an Array or Dictionary with these declarations in bits 16
 // and up of its header and behind it.
 func (e *Encoder) putContainer(n int64, flags uint32, declared []byte, f frame) error {
+	if uint64(n) <= math.MaxInt32 && flags|uint32(f.flags) == 0 && e.straight(8) {
+		b := (*[8]byte)(e.buf[e.n:])
+		le.PutUint32(b[:], e.rows[f.typ][0].header)
+		le.PutUint32(b[4:], uint32(n))
+		e.n += 8
+		e.push(f.kind, f.typ, uint32(n))
+		return nil
+	}
 	row, err := e.begin(f.typ)
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 	if err := emit(e, nil, value, 0, e.final()); err != nil {
 		return err
 	}
-	e.came()
+	e.step()
 	return nil
 }
 

@@ -13,8 +13,21 @@ func (e *Encoder) WriteString(s string) error { return writeText(e, TypeString, 
 // WriteStringName writes a StringName.
 func (e *Encoder) WriteStringName(s string) error { return writeText(e, TypeStringName, s) }
 
-// writeText writes a whole string.
+// writeText writes a whole string. A short one is a word behind header and
+// length, its padding included.
 func writeText[S string | []byte](e *Encoder, t Type, s S) error {
+	if n := len(s); n <= 8 && e.straight(16) {
+		form, text := &e.rows[t][0], short(s)
+		if form.shape == shapeText && (text&notASCII == 0 || e.options.AnyUTF8 || valid(s)) {
+			b := (*[16]byte)(e.buf[e.n:])
+			le.PutUint32(b[:], form.header)
+			le.PutUint32(b[4:], uint32(n))
+			le.PutUint64(b[8:], text)
+			e.n += 8 + int(padded(uint32(n)))
+			e.step()
+			return nil
+		}
+	}
 	head, nul, err := e.beginText(t)
 	if err != nil {
 		return err
@@ -32,7 +45,7 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 		if err := emitLong(e, e.textHead(head, n), s, tail, e.final()); err != nil {
 			return err
 		}
-		e.came()
+		e.step()
 		return nil
 	}
 	b, err := e.room(total)

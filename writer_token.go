@@ -102,7 +102,7 @@ func (e *Encoder) writeDictKey() error {
 	if e.current().want != wantDictKey {
 		return e.misplacedKey()
 	}
-	e.step()
+	e.top.want = wantKey
 	return nil
 }
 

@@ -62,11 +62,18 @@ func (e *Encoder) WriteCallable() error { return e.writeWord(TypeCallable, 0, 0)
 
 // writeFloat writes the bits of a float, which are u.
 func (e *Encoder) writeFloat(wide int, bits uint64, u unit) error {
+	if e.straight(wordSize) {
+		if form := &e.rows[TypeFloat][wide]; form.unit == u {
+			e.word(form, bits)
+			return nil
+		}
+	}
 	row, err := e.begin(TypeFloat)
 	if err != nil {
 		return err
 	}
-	switch row[wide].unit {
+	form := &row[wide]
+	switch form.unit {
 	case u:
 	case unitFloat64:
 		bits = widenFloat(uint32(bits))
@@ -77,33 +84,54 @@ func (e *Encoder) writeFloat(wide int, bits uint64, u unit) error {
 		}
 		bits = uint64(narrow)
 	}
-	return e.putWord(row, wide, bits)
+	return e.putWord(form, bits)
 }
 
 // writeWord writes a value of at most 64 bits that the table knows the size of.
 func (e *Encoder) writeWord(t Type, wide int, bits uint64) error {
+	if e.straight(wordSize) {
+		form := &e.rows[t][wide]
+		fits := form.size == 8 || form.size == 4 && int64(bits) == int64(int32(bits)) || bits == 0
+		if fits && form.shape == shapeWord {
+			e.word(form, bits)
+			return nil
+		}
+	}
 	row, err := e.begin(t)
 	if err != nil {
 		return err
 	}
-	switch size := row[wide].size; {
-	case size == 4 && t == TypeInt && int64(bits) != int64(int32(bits)):
+	form := &row[wide]
+	switch {
+	case form.size == 4 && t == TypeInt && int64(bits) != int64(int32(bits)):
 		return e.fail(because(ErrRange, "int %d in 32 bits", int64(bits)))
-	case size == 0 && t == TypeObject && bits != 0:
+	case form.size == 0 && t == TypeObject && bits != 0:
 		return e.fail(because(ErrRange, "object id, and %v has none", e.options.Format))
 	}
-	return e.putWord(row, wide, bits)
+	return e.putWord(form, bits)
 }
 
-func (e *Encoder) putWord(row *row, wide int, bits uint64) error {
-	size := int(row[wide].size)
-	b, err := e.room(12)
+// wordSize is how much room a value of a word needs, however short that is.
+const wordSize = 12
+
+// word puts a value of a word where straight found room.
+func (e *Encoder) word(form *form, bits uint64) {
+	b := (*[wordSize]byte)(e.buf[e.n:])
+	le.PutUint32(b[:], form.header)
+	le.PutUint64(b[4:], bits)
+	e.n += 4 + int(form.size)
+	e.step()
+}
+
+// putWord is word behind begin.
+func (e *Encoder) putWord(form *form, bits uint64) error {
+	b, err := e.room(wordSize)
 	if err != nil {
 		return err
 	}
-	le.PutUint32(b, row[wide].header)
+	le.PutUint32(b, form.header)
 	le.PutUint64(b[4:], bits)
-	return e.value(4 + size)
+	return e.value(4 + int(form.size))
 }
 
 // value takes the n bytes of a value.
@@ -111,7 +139,7 @@ func (e *Encoder) value(n int) error {
 	if err := e.commit(n, e.final()); err != nil {
 		return err
 	}
-	e.came()
+	e.step()
 	return nil
 }
 
