@@ -94,7 +94,7 @@ func askEngine(path string, packet []byte, rounds int) (map[string][]float64, er
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(home)
+	defer remove(home)
 	for name, content := range map[string][]byte{
 		"engine.gd": engineScript, "packet.bin": packet, "project.godot": []byte("config_version=4\n"),
 	} {

@@ -88,8 +88,11 @@ func (w *fileWriter) Write(b []byte) (int, error) {
 func tempFile(s *stage) *os.File {
 	f := must(os.CreateTemp("", "gdwire-bench"))
 	s.cleanup(func() {
-		f.Close()
-		os.Remove(f.Name())
+		check(f.Close())
+		remove(f.Name())
 	})
 	return f
 }
+
+// remove removes what was there for a while. If it stays the system will do it.
+func remove(path string) { _ = os.RemoveAll(path) }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,7 +40,7 @@ func peaks(size int64) (all []peak, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer remove(dir)
 	command := filepath.Join(dir, "gdwire")
 	build := exec.Command("go", "build", "-o", command, "./cmd/gdwire")
 	build.Dir = ".."
@@ -66,9 +67,8 @@ func peaks(size int64) (all []peak, err error) {
 	}
 	for i, s := range stresses {
 		fed := s.feed(pipes[i], size)
-		pipes[i].Close()
-		if err := children[i].Wait(); err != nil || fed != nil {
-			return nil, fmt.Errorf("%s: %w, %w\n%s", s.name, fed, err, outs[i])
+		if err := errors.Join(fed, pipes[i].Close(), children[i].Wait()); err != nil {
+			return nil, fmt.Errorf("%s: %w\n%s", s.name, err, outs[i])
 		}
 		if n, ok := maxRSS(children[i].ProcessState); ok {
 			all = append(all, peak{s.name, float64(n) / (1 << 20)})

@@ -14,7 +14,7 @@ func maxRSS(p *os.ProcessState) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	n := int64(usage.Maxrss)
+	n := int64(usage.Maxrss) //nolint:unconvert // it has 32 bits elsewhere
 	if runtime.GOOS != "darwin" && runtime.GOOS != "ios" {
 		n <<= 10
 	}

@@ -77,9 +77,9 @@ func packets(n int) []byte {
 // send all of wire.
 func loopback(s *stage, wire []byte) (r io.Reader, send func()) {
 	ln := must(net.Listen("tcp", "127.0.0.1:0"))
-	defer ln.Close()
 	out := must(net.Dial("tcp", ln.Addr().String()))
 	in := must(ln.Accept())
+	check(ln.Close())
 	more := make(chan struct{})
 	go func() {
 		for range more {
@@ -88,8 +88,8 @@ func loopback(s *stage, wire []byte) (r io.Reader, send func()) {
 	}()
 	s.cleanup(func() {
 		close(more)
-		in.Close()
-		out.Close()
+		check(in.Close())
+		check(out.Close())
 	})
 	return in, func() { more <- struct{}{} }
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image/color"
 	"os"
@@ -37,7 +38,7 @@ func (r *report) draw(file string) error {
 	p.X.Label.Text = "packet (bytes as Godot has it)"
 	p.Y.Label.Text = "ns per byte"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = powers(64, 16, "%s"), powers(0.125, 2, "%s")
+	p.X.Tick.Marker, p.Y.Tick.Marker = powers(64, 16), powers(0.125, 2)
 	for _, text := range []*draw.TextStyle{
 		&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle,
 	} {
@@ -46,9 +47,11 @@ func (r *report) draw(file string) error {
 	for _, line := range []*draw.LineStyle{&p.X.LineStyle, &p.Y.LineStyle, &p.X.Tick.LineStyle, &p.Y.Tick.LineStyle} {
 		line.Color = gray
 	}
-	p.Title.TextStyle.Font.Size, p.Legend.Top = font.Points(13), true
+	p.Title.TextStyle.Font.Size, p.Title.Padding = font.Points(13), 8
+	p.X.Label.Padding, p.Y.Label.Padding = 4, 4
+	p.Legend.Top, p.Legend.Padding, p.Legend.XOffs = true, 3, -8
 	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = color.RGBA{0x22, 0x22, 0x22, 0x44}, color.RGBA{0x22, 0x22, 0x22, 0x44}
+	grid.Vertical.Color, grid.Horizontal.Color = color.RGBA{0x88, 0x88, 0x88, 0x44}, color.RGBA{0x88, 0x88, 0x88, 0x44}
 	p.Add(grid)
 	for _, l := range lines {
 		var points plotter.XYs
@@ -58,7 +61,7 @@ func (r *report) draw(file string) error {
 			}
 		}
 		if len(points) == 0 {
-			return fmt.Errorf("nothing to plot: -run leaves out the sizes")
+			return errors.New("nothing to plot: -run leaves out the sizes")
 		}
 		line, dots, err := plotter.NewLinePoints(points)
 		if err != nil {
@@ -69,6 +72,7 @@ func (r *report) draw(file string) error {
 		p.Add(line, dots)
 		p.Legend.Add(l.label, line, dots)
 	}
+	p.Y.Max *= 5 // room for the legend
 	canvas := vgsvg.New(720, 420)
 	p.Draw(draw.New(canvas))
 	var b bytes.Buffer
@@ -81,11 +85,11 @@ func (r *report) draw(file string) error {
 }
 
 // powers are ticks at from and every factor further on.
-func powers(from, factor float64, format string) plot.Ticker {
+func powers(from, factor float64) plot.Ticker {
 	return plot.TickerFunc(func(low, high float64) (ticks []plot.Tick) {
 		for x := from; x <= high*1.001; x *= factor {
 			if x >= low {
-				ticks = append(ticks, plot.Tick{Value: x, Label: fmt.Sprintf(format, short(x))})
+				ticks = append(ticks, plot.Tick{Value: x, Label: short(x)})
 			}
 		}
 		return ticks

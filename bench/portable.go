@@ -24,7 +24,7 @@ func measurePortable(o *options) ([]found, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer remove(dir)
 	command := filepath.Join(dir, "bench")
 	if out, err := exec.Command("go", "build", "-tags", "purego", "-o", command, ".").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, out)

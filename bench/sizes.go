@@ -52,7 +52,8 @@ func items() [][]byte {
 	d := gdwire.NewDecoder(nil, nil)
 	defer d.Release()
 	d.ResetBytes(game)
-	for t := must(d.ReadToken()); t.Kind() != gdwire.KindArrayStart; t = must(d.ReadToken()) {
+	for must(d.ReadToken()).Kind() != gdwire.KindArrayStart {
+		continue
 	}
 	var all [][]byte
 	for d.PeekKind() != gdwire.KindEnd {
@@ -88,7 +89,7 @@ func sizeGroups() []group {
 		all = append(all, group{
 			name:  fmt.Sprintf("size %d items", n),
 			about: fmt.Sprintf("A packet of %d items of the saved game, decoded.", n),
-			setup: func(s *stage) []contender {
+			setup: func(*stage) []contender {
 				items := items()
 				return plotted(encoded(func(e *gdwire.Encoder) {
 					check(e.BeginArray(n))

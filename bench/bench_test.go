@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestContenders runs every body once: all see and make what they should.
+func TestContenders(t *testing.T) {
+	for _, g := range groups {
+		if g.setup == nil {
+			continue
+		}
+		t.Run(g.name, func(t *testing.T) {
+			s := &stage{short: true}
+			t.Cleanup(s.close)
+			for _, c := range g.setup(s) {
+				require.NotZero(t, c.bytes, c.name)
+				for range 2 { // the second time with what the first left behind
+					require.Equal(t, c.want, c.run(), c.name)
+					if c.verify != nil {
+						require.NoError(t, c.verify(), c.name)
+					}
+				}
+			}
+		})
+	}
+}
+
+// The formats hold the same document, whoever reads it.
+func TestTranslation(t *testing.T) {
+	for name, doc := range map[string]*document{"saved game": game(), "small packet": smallPacket()} {
+		t.Run(name, func(t *testing.T) {
+			for _, c := range append(builders(doc), ourWriting(doc), oursReading(doc, "", doc.sum, readValues)[1]) {
+				require.Equal(t, c.want, c.run(), c.name)
+				if c.verify != nil {
+					require.NoError(t, c.verify(), c.name)
+				}
+			}
+		})
+	}
+	require.Len(t, smallPacket().godot, 64)
+}
+
+// Benchmark has the command's bodies for benchstat.
+func Benchmark(b *testing.B) {
+	for _, g := range groups {
+		if g.setup == nil {
+			continue
+		}
+		b.Run(g.name, func(b *testing.B) {
+			s := &stage{}
+			defer s.close()
+			for _, c := range g.setup(s) {
+				b.Run(c.name, func(b *testing.B) {
+					b.SetBytes(int64(c.bytes))
+					b.ReportAllocs()
+					for b.Loop() {
+						c.run()
+					}
+				})
+			}
+		})
+	}
+}
+
+// every is a report in which peers take twice our time.
+func every() *report {
+	r := newReport()
+	for _, g := range groups {
+		if g.setup == nil {
+			continue
+		}
+		s := &stage{short: true}
+		f := found{Name: g.name, About: g.about}
+		for _, c := range g.setup(s) {
+			m := measurement{Name: c.name, Ours: c.ours, Bytes: c.bytes, Rounds: []float64{2}}
+			if c.ours {
+				m.Rounds[0] = 1
+			}
+			m.summarise()
+			f.Measurements = append(f.Measurements, m)
+		}
+		s.close()
+		r.Groups = append(r.Groups, f)
+		if strings.Contains(g.name, "Packed, ") {
+			f.Name = portable + f.Name
+			r.Groups = append(r.Groups, f)
+		}
+	}
+	r.Peaks = []peak{{"it", 1}}
+	return r
+}
+
+// TestReport: goals, summary and plot find all that they ask for.
+func TestReport(t *testing.T) {
+	r := every()
+	r.Verdicts = judge(r)
+	require.Len(t, r.Verdicts, len(goals))
+	for _, v := range r.Verdicts {
+		require.True(t, v.Met || v.Goal == "SkipValue, of tokens", v.Goal) // which is below 1
+	}
+	for _, row := range summary.rows {
+		for _, c := range row.cells {
+			if c != (cell{}) {
+				require.NotNil(t, r.find(c.group, c.name), c)
+			}
+		}
+	}
+	dir := t.TempDir()
+	o := &options{json: filepath.Join(dir, "run.json"), plot: filepath.Join(dir, "decode.svg")}
+	var out bytes.Buffer
+	require.NoError(t, o.write(r, &out))
+	require.Contains(t, out.String(), "| SkipValue, of tokens | 1.00")
+	for _, file := range []string{o.json, o.plot} {
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NotContains(t, string(b), "NaN")
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	n := 0
+	var kept []byte
+	f := measure(group{name: "g", setup: func(s *stage) []contender {
+		s.cleanup(func() { n = -1 })
+		return []contender{
+			{name: "slow", bytes: 1, run: func() int {
+				for range 1000 {
+					n++
+				}
+				return 0
+			}},
+			{name: "allocating", bytes: 1, want: 5, run: func() int {
+				kept = make([]byte, 5)
+				return len(kept)
+			}},
+		}
+	}}, &options{rounds: 9, slot: 1000})
+	require.Equal(t, -1, n)
+	require.Len(t, f.Measurements, 2)
+	require.Zero(t, f.Measurements[0].Allocs)
+	require.EqualValues(t, 1, f.Measurements[1].Allocs)
+	require.Len(t, f.Measurements[1].Rounds, 9)
+	require.Positive(t, f.Measurements[1].Median)
+}
+
+func TestNumbers(t *testing.T) {
+	require.Equal(t, 2.0, quantile([]float64{3, 1, 2}, 0.5))
+	require.Equal(t, 2.5, quantile([]float64{4, 3, 1, 2}, 0.5))
+	require.Equal(t, 1.0, quantile([]float64{1}, 0.75))
+	require.Equal(t, 2.0, ratio([]float64{2, 100, 6}, []float64{1, 1, 3}))
+	for ns, want := range map[float64]string{
+		0.5: "0.50 ns", 1: "1.00 ns", 12.34: "12.3 ns", 999: "999 ns", 1000: "1.00 µs", 1.5e6: "1.50 ms", 2e10: "20.0 s",
+	} {
+		require.Equal(t, want, duration(ns))
+	}
+}
+
+func TestFlags(t *testing.T) {
+	o, err := parse([]string{"-quick", "-run", "^skip$", "-rounds", "9"})
+	require.NoError(t, err)
+	var out bytes.Buffer
+	require.NoError(t, o.bench(&out, io.Discard))
+	require.Contains(t, out.String(), "| gdwire SkipValue, bytes |")
+	require.NotContains(t, out.String(), "64 bytes")
+}
+
+func TestMemory(t *testing.T) {
+	found, err := peaks(4 << 20)
+	require.NoError(t, err)
+	if runtime.GOOS == "linux" {
+		require.Len(t, found, len(stresses))
+	}
+}
+
+func TestEngine(t *testing.T) {
+	path, err := exec.LookPath(engineCommand)
+	if err != nil {
+		t.Skip(engineCommand + " is not installed")
+	}
+	times, err := askEngine(path, game().godot3(), 2)
+	require.NoError(t, err)
+	require.Len(t, times, 2, fmt.Sprint(times))
+}
