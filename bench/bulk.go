@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 	"unsafe"
 
@@ -13,13 +12,13 @@ import (
 // the same bytes in many small ones back to back, and few of these, which stay in
 // the caches.
 var bulkSizes = []struct {
-	name   string
-	size   int // of one array's elements
-	arrays int
+	name, about string
+	size        int // of one array's elements
+	arrays      int
 }{
-	{"64 MiB", 64 << 20, 1},
-	{"4 KiB", 4 << 10, 16 << 10},
-	{"4 KiB in cache", 4 << 10, 128},
+	{"64 MiB", "A packed array of 64 MiB", 64 << 20, 1},
+	{"4 KiB", "64 MiB in packed arrays of 4 KiB", 4 << 10, 16 << 10},
+	{"4 KiB in cache", "512 KiB in packed arrays of 4 KiB", 4 << 10, 128},
 }
 
 // bulkGroups compare packed arrays read and written with the memory's own speed.
@@ -28,11 +27,11 @@ func bulkGroups() []group {
 	for _, b := range bulkSizes {
 		all = append(all, group{
 			name:  "ReadPacked, " + b.name,
-			about: fmt.Sprintf("%d packed arrays of %d KiB in a row, from a Reader into the caller's slice.", b.arrays, b.size>>10),
+			about: b.about + ", from a Reader into the caller's slice.",
 			setup: func(s *stage) []contender { return bulkReading(s.scale(b.size, 40<<10), s.scale(b.arrays, 3)) },
 		}, group{
 			name:  "WritePacked, " + b.name,
-			about: fmt.Sprintf("%d packed arrays of %d KiB in a row, to a Writer that copies them into memory.", b.arrays, b.size>>10),
+			about: b.about + ", to a Writer that copies them into memory.",
 			setup: func(s *stage) []contender { return bulkWriting(s.scale(b.size, 40<<10), s.scale(b.arrays, 3)) },
 		})
 	}

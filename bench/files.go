@@ -31,7 +31,7 @@ var fileGroup = group{
 		check(e.Close())
 
 		contend := func(name string, ours bool, run func(r io.Reader, w io.Writer)) contender {
-			r := struct{ io.Reader }{src}
+			var r io.Reader = struct{ io.Reader }{src}
 			return contender{
 				name: name, ours: ours, bytes: total, want: total,
 				run: func() int {
