@@ -11,7 +11,7 @@ import (
 // window's size, and none of the operating system's shortcuts.
 var fileGroup = group{
 	name:  "1 GiB from file to file",
-	about: "A PackedByteArray, in pieces of 16 KiB.",
+	about: "A PackedByteArray in pieces as large as the window, without the shortcuts of the system.",
 	setup: func(s *stage) []contender {
 		var (
 			size     = s.scale(1<<30, 1<<20)
@@ -19,13 +19,13 @@ var fileGroup = group{
 			total    = headSize + size
 			d        = gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Limits: gdwire.Limits{PackedBytes: -1}})
 			e        = gdwire.NewEncoder(nil, nil)
-			buf      = make([]byte, 16<<10)
+			buf      = make([]byte, gdwire.DefaultWindowSize)
 			out      = &fileWriter{f: dst}
 		)
 		e.Reset(src)
 		check(e.BeginPacked(gdwire.TypePackedByteArray, int64(size)))
 		for left := size; left > 0; left -= len(buf) {
-			must(e.Write(buf))
+			must(e.Write(buf[:min(left, len(buf))]))
 		}
 		check(e.End())
 		check(e.Close())
