@@ -607,10 +607,31 @@ func TestFormatRefuses(t *testing.T) {
 					require.ErrorAs(t, err, &fault)
 					assert.Equal(t, r.offset, fault.Offset)
 					assert.Equal(t, r.path, fault.Path)
+					if r.err != io.ErrUnexpectedEOF {
+						requireRefusedInside(t, f, p, o, fault)
+					}
 				}
 				require.False(t, requireReference(t, p, gdwire.DecoderOptions{Format: f, AllowObjects: r.objects}))
 			})
 		}
+	}
+}
+
+// requireRefusedInside asks for the same fault where the packet is an element, and
+// others stand behind it, whether it is read or skipped.
+func requireRefusedInside(t *testing.T, f *gdwire.Format, p []byte, o gdwire.DecoderOptions, want *gdwire.Error) {
+	p = slices.Concat(build(t, f, "<Array> 02000000"), p, build(t, f, "<Vector3> 00000000 00000000 00000000"))
+	d := gdwire.NewDecoder(nil, &o)
+	for _, read := range []func() error{
+		func() error { _, err := tokensOf(p, o); return err },
+		func() error { d.ResetBytes(p); return d.SkipValue() },
+	} {
+		err := read()
+		var fault *gdwire.Error
+		require.ErrorAs(t, err, &fault)
+		assert.Equal(t, want.Offset+8, fault.Offset)
+		assert.Equal(t, "$[0]"+want.Path[1:], fault.Path)
+		assert.Equal(t, want.Err, fault.Err)
 	}
 }
 

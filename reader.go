@@ -212,7 +212,7 @@ func (d *Decoder) next() (Token, error) {
 		if d.lim-d.r < straightSize || d.depth > d.maxDepth {
 			return d.value()
 		}
-		b := (*[straightSize]byte)(d.buf[d.r:])
+		b := (*[straightSize]byte)(d.buf[d.r : d.r+straightSize : d.r+straightSize])
 		h := le.Uint32(b[:])
 		if h&d.idMask >= uint32(len(d.rows)) {
 			return d.value()
@@ -222,7 +222,7 @@ func (d *Decoder) next() (Token, error) {
 		switch form.shape {
 		case shapeText:
 			n := le.Uint32(b[4:])
-			if end := d.r + 8 + int(padded(n)); n <= d.short && end <= d.lim && le.Uint64(b[8:])<<(64-8*n)&notASCII == 0 {
+			if end := d.r + 8 + int(padded(n)); n <= d.short && end <= d.lim && shortASCII(le.Uint64(b[8:]), n) {
 				d.r = end
 				d.step()
 				d.at, d.live = pos, pos+8
@@ -243,7 +243,7 @@ func (d *Decoder) next() (Token, error) {
 			}
 		case shapeArray, shapeDict:
 			return d.container(form, h>>16&uint32(form.flags))
-		case shapePacked:
+		case shapePacked, shapePackedStrings:
 			return d.packed(form)
 		case shapePath:
 			return d.path()
@@ -264,7 +264,7 @@ func (d *Decoder) next() (Token, error) {
 		}
 		return d.value()
 	case wantName:
-		return d.text(d.top.typ, 0)
+		return d.text(f.typ, 0)
 	case wantProperty:
 		return d.property()
 	case wantText:
@@ -397,10 +397,8 @@ func (d *Decoder) SkipValue() error {
 			d.skip = depth + 1
 		}
 	}
-	for d.Depth() >= d.skip {
-		if _, err := d.next(); err != nil {
-			return err
-		}
+	if err := d.readTo(d.skip); err != nil {
+		return err
 	}
 	d.skip = 0
 	return nil
@@ -414,12 +412,66 @@ func (d *Decoder) SkipTo(depth int) error {
 	if err := d.ready(); err != nil {
 		return err
 	}
-	for d.Depth() > max(depth, 0) {
-		if _, err := d.next(); err != nil {
+	return d.readTo(max(depth, 0) + 1)
+}
+
+// readTo reads on until less than depth is open.
+func (d *Decoder) readTo(depth int) error {
+	for d.depth >= depth {
+		if d.skim(); d.top.want == wantEnd {
+			d.at = d.pos()
+			d.pop()
+		} else if _, err := d.next(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// skim goes over what takes next's straight road in the innermost frame, up to
+// what does not. No token is made of it.
+func (d *Decoder) skim() {
+	if d.depth > d.maxDepth || d.err != nil {
+		return
+	}
+	f, buf, r := d.top, d.buf[:d.lim], d.r
+	w, left := f.want, f.left
+	for w != wantEnd && len(buf)-r >= straightSize {
+		b := (*[straightSize]byte)(buf[r : r+straightSize : r+straightSize])
+		size := 0
+		if w-wantElem <= wantDictKey-wantElem {
+			h := le.Uint32(b[:])
+			form := &d.rows[h&63][h>>16&1]
+			if h&d.idMask >= uint32(len(d.rows)) {
+				break
+			}
+			if form.shape == shapeText {
+				n := le.Uint32(b[4:])
+				if n > d.short || !shortASCII(le.Uint64(b[8:]), n) {
+					break
+				}
+				size = 8 + int(padded(n))
+			} else if form.shape == shapeWord || form.shape == shapeMaths {
+				size = 4 + int(form.size)
+			}
+		} else if n := le.Uint32(b[:]); w == wantName && n <= d.short && shortASCII(le.Uint64(b[4:]), n) {
+			size = 4 + int(padded(n))
+		}
+		if size == 0 || size > len(buf)-r {
+			break
+		}
+		d.at = d.base + uint64(r)
+		if w == wantDictKey {
+			f.mark = d.at
+		}
+		r += size
+		st := &steps[w&15]
+		w = st.next
+		if left -= uint32(st.done); left == 0 {
+			w = wantEnd
+		}
+	}
+	d.r, f.want, f.left = r, w, left
 }
 
 // InputOffset returns how many bytes have been consumed since Reset: the offset

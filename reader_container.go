@@ -8,41 +8,53 @@ const sharedBit = 1 << 31
 // container reads the head of an Array or Dictionary, and what the header's flags
 // say it declares.
 func (d *Decoder) container(form *form, flags uint32) (Token, error) {
-	declared := declarations{from: 4, to: 4, end: 4}
-	if flags != 0 {
-		var err error
-		if declared, err = d.declarations(flags); err != nil {
-			return Token{}, err
-		}
+	if flags == 0 {
+		return d.counted(form, 4)
 	}
-	at := declared.end
+	declared, err := d.declarations(flags)
+	if err != nil {
+		return Token{}, err
+	}
+	from := d.pos() + uint64(declared.from)
+	t, err := d.counted(form, declared.end)
+	if err != nil {
+		return Token{}, err
+	}
+	t.head |= uint64(declared.flags) << 16
+	if size := declared.to - declared.from; size > 0 {
+		t = t.at(&d.window, from, size)
+		d.live = from
+	}
+	d.top.elem = declared.elem
+	return t, nil
+}
+
+// counted reads the count of an Array or Dictionary, which stands behind at bytes.
+func (d *Decoder) counted(form *form, at int) (Token, error) {
 	if d.lim-d.r < at+4 {
 		if _, err := d.more(at + 4); err != nil {
 			return Token{}, err
 		}
 	}
-	n := le.Uint32(d.buf[d.r+at:])
+	from := d.r + at
+	n, shared := le.Uint32(d.buf[from:from+4:from+4]), uint64(0)
 	if n&sharedBit != 0 {
 		if d.options.Format.shared {
-			declared.flags |= flagShared
+			shared = uint64(flagShared) << 16
 		} else if d.options.Strict {
 			return Token{}, d.strict(at, "shared bit of a count")
 		}
 		n &^= sharedBit
 	}
 	values := uint64(1)
-	if form.kind == KindDictStart {
+	if form.shape == shapeDict {
 		values = 2
 	}
 	if err := d.announce(at, uint64(n), values, 4*values); err != nil {
 		return Token{}, err
 	}
-	t := Token{head: form.head | uint64(declared.flags)<<16, bits: uint64(n)}
-	if size := declared.to - declared.from; size > 0 {
-		t = t.at(&d.window, d.pos()+uint64(declared.from), size)
-	}
-	d.open(at+4, declared.from, form.kind, form.typ, n).elem = declared.elem
-	return t, nil
+	d.open(at+4, at, form.kind, form.typ, n)
+	return Token{head: form.head | shared, bits: uint64(n)}, nil
 }
 
 // declarations are what an Array or Dictionary declares of what it holds.
@@ -198,8 +210,10 @@ func (d *Decoder) path() (Token, error) {
 		d.bulk.kind, d.bulk.left = d.top.kind, 0
 		return newToken(KindNodePathStart, TypeNodePath, flagOldPath, 1), nil
 	}
-	if b, err = d.need(16); err != nil {
-		return Token{}, err
+	if len(b) < 16 {
+		if b, err = d.more(16); err != nil {
+			return Token{}, err
+		}
 	}
 	names, subnames, bits := n&^newPathBit, uint64(le.Uint32(b[8:])), le.Uint32(b[12:])
 	if d.options.Strict {

@@ -93,35 +93,37 @@ func (d *Decoder) open(n, payload int, k Kind, t Type, count uint32) *frame {
 // claim asks, before it is believed, whether n bytes can follow the count or
 // length that stands behind at bytes.
 func (d *Decoder) claim(at int, n uint64) error {
-	if d.pos()+uint64(at)+4+n <= d.until {
-		return nil
+	if end := d.pos() + uint64(at) + 4 + n; end > d.until {
+		return d.refuse(at, 0, 0, end)
 	}
-	return d.refuse(at, n)
-}
-
-func (d *Decoder) refuse(at int, n uint64) error {
-	if err := d.bounds.check(limitBytes, d.pos()+uint64(at)+4+n-d.begin); err != nil {
-		return d.fail(at, err)
-	}
-	return d.fail(at, io.ErrUnexpectedEOF)
+	return nil
 }
 
 // announce asks, before it is believed, whether there can be n elements, each of
 // at least size bytes and so many values, and counts them.
 func (d *Decoder) announce(at int, n, values, size uint64) error {
-	total := d.values + n*values
-	if n > uint64(d.bounds[limitElements]) || total > uint64(d.bounds[limitValues]) {
-		err := d.bounds.check(limitElements, n)
-		if err == nil {
-			err = d.bounds.check(limitValues, total)
-		}
-		return d.fail(at, err)
-	}
-	if err := d.claim(at, n*size); err != nil {
-		return err
+	total, end := d.values+n*values, d.pos()+uint64(at)+4+n*size
+	if n > uint64(d.bounds[limitElements]) || total > uint64(d.bounds[limitValues]) || end > d.until {
+		return d.refuse(at, n, total, end)
 	}
 	d.values = total
 	return nil
+}
+
+// refuse says what a count goes beyond: n elements, the total of values, or the
+// end of what follows it.
+func (d *Decoder) refuse(at int, n, total, end uint64) error {
+	err := d.bounds.check(limitElements, n)
+	if err == nil {
+		err = d.bounds.check(limitValues, total)
+	}
+	if err == nil {
+		err = d.bounds.check(limitBytes, end-d.begin)
+	}
+	if err == nil {
+		err = io.ErrUnexpectedEOF
+	}
+	return d.fail(at, err)
 }
 
 // signal reads a Signal.

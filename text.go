@@ -5,6 +5,10 @@ import "unicode/utf8"
 // notASCII are the bits that are zero in eight bytes of ASCII.
 const notASCII = 0x8080808080808080
 
+// shortASCII reports whether the first n bytes of a word, one to eight, are ASCII.
+// For none of them it may say no.
+func shortASCII(word uint64, n uint32) bool { return word<<((64-8*n)&63)&notASCII == 0 }
+
 // validText is utf8.Valid, without the call for what is short and ASCII.
 func validText(p []byte) bool {
 	n, bits := len(p), uint64(0)
