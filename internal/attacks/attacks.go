@@ -227,6 +227,7 @@ func counts() (all []Attack) {
 	row("array of 2147483647 and 8 bytes", "51 GB in a Rust decoder")
 	row("string of 4294967295 and 0 bytes", "")
 	return append(all,
+		Attack{Name: "signal name of 1073741824 and 0 bytes", Parts: sent(idSignal, 1<<30), Limited: limit("NameBytes"), Unlimited: ended},
 		Attack{Name: "path of 2147483647 names", Parts: sent(idNodePath, newPath|most, 0, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
 		Attack{Name: "path of 2147483647 sub-names", Parts: sent(idNodePath, newPath, most, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
 		Attack{Name: "path of 4294967295 sub-names", Parts: sent(idNodePath, newPath, negative, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
@@ -312,6 +313,7 @@ func names() []Attack {
 	slow.ByteByByte = true
 	return []Attack{
 		row, slow,
+		{Name: "20000 bytes of a name of a gigabyte", Parts: parts(once(words(idSignal, 1<<30)), letters(20_000)), Limited: limit("NameBytes"), Unlimited: ended},
 		long("a property of a megabyte", once(words(idObject, 1, 'A', 1, mega)), letters(mega), once(words(idNil))),
 		long("a signal of a megabyte", once(words(idSignal, mega)), letters(mega), once(words(0, 0))),
 		long("elements of a class of a megabyte", once(words(idArray|class, mega)), letters(mega), once(words(0))),
