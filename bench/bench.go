@@ -103,7 +103,7 @@ func measure(g group, o *options) found {
 				i = len(contenders) - 1 - i
 			}
 			runtime.GC() // nobody pays for what others left behind
-			all[i].Rounds = append(all[i].Rounds, fastest(contenders[i], runs[i]))
+			all[i].Rounds = append(all[i].Rounds, fastest(contenders[i], runs[i], o.slot))
 		}
 	}
 	for i := range all {
@@ -122,12 +122,16 @@ func (m *measurement) summarise() {
 // that does something else meanwhile seldom does in all of them.
 const parts = 5
 
-// fastest returns what a run took in the fastest part of a slot of n runs.
-func fastest(c contender, n int) float64 {
-	p := min(parts, n)
-	best := math.Inf(1)
-	for range p {
-		best = min(best, float64(timed(c, n/p))/float64(n/p))
+// fastest returns what a run took in the fastest part of a slot, which n runs fill.
+// Of what takes longer there are as many parts as three slots have room for, and
+// one at least.
+func fastest(c contender, n int, slot time.Duration) float64 {
+	n = max(1, n/parts)
+	best, spent := math.Inf(1), time.Duration(0)
+	for i := 0; i < parts && spent < 3*slot; i++ {
+		took := timed(c, n)
+		best = min(best, float64(took)/float64(n))
+		spent += took
 	}
 	return best
 }

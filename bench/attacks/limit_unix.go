@@ -1,0 +1,10 @@
+//go:build linux || darwin || freebsd
+
+package main
+
+import "syscall"
+
+// limitMemory bounds the address space of this process.
+func limitMemory(n uint64) error {
+	return syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: n, Max: n})
+}

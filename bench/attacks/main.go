@@ -1,0 +1,213 @@
+// Command attacks sends decoders what internal/attacks holds and prints what it
+// cost them, as the table in the README. Each attack on each decoder is a process
+// of its own, so that one that dies of it, or of its memory limit, says so here.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"math"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/attacks"
+)
+
+const (
+	memoryLimit = 8 << 30
+	timeLimit   = time.Minute
+)
+
+// A decoder reads all that r has, and says how that ended.
+type decoder func(a *attacks.Attack, r io.Reader) error
+
+// decoders are ours, and whichever other Go module reads the format.
+var decoders = map[string]decoder{
+	"gdwire":                func(a *attacks.Attack, r io.Reader) error { return read(a, r, gdwire.Limits{}) },
+	"gdwire without limits": func(a *attacks.Attack, r io.Reader) error { return read(a, r, noLimits) },
+}
+
+var noLimits = gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
+
+func read(a *attacks.Attack, r io.Reader, limits gdwire.Limits) error {
+	d := gdwire.NewDecoder(r, &gdwire.DecoderOptions{Format: gdwire.FormatByName(a.Format), AllowObjects: a.Objects, Limits: limits})
+	defer d.Release()
+	for {
+		if _, err := d.ReadToken(); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// An outcome is what an attack did to a decoder.
+type outcome struct {
+	Error     string
+	Limit     string // the one that stopped it
+	Read      int64  // bytes that it read
+	Allocated uint64 // bytes in all
+	PerByte   float64
+	Died      string
+}
+
+func main() {
+	log.SetFlags(0)
+	all := flag.Bool("all", false, "all attacks, not only the rows of the README")
+	victim := flag.String("decoder", "", "the decoder to attack in this process")
+	name := flag.String("attack", "", "what to send it")
+	flag.Parse()
+	if *victim != "" {
+		if err := limitMemory(memoryLimit); err != nil {
+			log.Fatal(err)
+		}
+		for _, a := range attacks.All() {
+			if a.Name == *name {
+				must(json.NewEncoder(os.Stdout).Encode(measure(decoders[*victim], &a)))
+			}
+		}
+		return
+	}
+	fmt.Println("| sent | bytes | ends in | allocated | ns a byte | without limits | elsewhere |")
+	fmt.Println("|---|--:|---|--:|--:|--:|---|")
+	for _, a := range attacks.All() {
+		if !a.Row && !*all {
+			continue
+		}
+		ours, free := attack("gdwire", &a), attack("gdwire without limits", &a)
+		fmt.Printf("| %s | %s | %s | %s | %s | %s | %s |\n", a.Name, thousands(a.Size()), ours.end(), size(ours.Allocated), round(ours.PerByte), free.cost(), a.Others)
+	}
+}
+
+// attack attacks a decoder in a process of its own.
+func attack(victim string, a *attacks.Attack) (o outcome) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
+	defer cancel()
+	self, err := os.Executable()
+	must(err)
+	c := exec.CommandContext(ctx, self, "-decoder", victim, "-attack", a.Name)
+	var said strings.Builder
+	c.Stderr = &said
+	out, err := c.Output()
+	switch {
+	case ctx.Err() != nil:
+		o.Died = fmt.Sprintf("no end in %v", timeLimit)
+	case strings.Contains(said.String(), "out of memory"), strings.Contains(said.String(), "cannot allocate"):
+		o.Died = "out of memory"
+	case err != nil:
+		o.Died = err.Error()
+	default:
+		must(json.Unmarshal(out, &o))
+	}
+	return o
+}
+
+// measure reads the attack often enough to tell how long it takes.
+func measure(d decoder, a *attacks.Attack) (o outcome) {
+	o.PerByte, o.Allocated = math.Inf(1), math.MaxUint64
+	start := time.Now()
+	for round := 0; round < 3 || round < 1000 && time.Since(start) < time.Second; round++ {
+		if round < 3 { // nothing from pools is there
+			runtime.GC()
+			runtime.GC()
+		}
+		r := &counter{r: a.Reader()}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		begin := time.Now()
+		err := d(a, r)
+		took := time.Since(begin)
+		runtime.ReadMemStats(&after)
+		if round < 3 {
+			o.Allocated = min(o.Allocated, after.TotalAlloc-before.TotalAlloc)
+		}
+		o.Read = r.n
+		o.PerByte = min(o.PerByte, float64(took.Nanoseconds())/float64(max(r.n, 1)))
+		if err != nil {
+			o.Error = err.Error()
+			var limit *gdwire.LimitError
+			if errors.As(err, &limit) {
+				o.Limit = limit.Name
+			}
+		}
+	}
+	return o
+}
+
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func (o *outcome) end() string {
+	switch {
+	case o.Died != "":
+		return o.Died
+	case o.Limit != "":
+		return "`" + o.Limit + "`"
+	case o.Error == "":
+		return "no error"
+	}
+	_, reason, _ := strings.Cut(o.Error, "$")
+	_, reason, _ = strings.Cut(reason, ": ")
+	reason, _, _ = strings.Cut(reason, ":")
+	return reason
+}
+
+func (o *outcome) cost() string {
+	if o.Died != "" {
+		return o.Died
+	}
+	return size(o.Allocated)
+}
+
+// size is a number of bytes in two digits.
+func size(n uint64) string {
+	f, unit := float64(n), 0
+	for ; f >= 999.5 && unit < 3; unit++ {
+		f /= 1000
+	}
+	digits := 0
+	if f < 10 && unit > 0 {
+		digits = 1
+	}
+	return fmt.Sprintf("%.*f %s", digits, f, [...]string{"B", "KB", "MB", "GB"}[unit])
+}
+
+// round leaves one digit, for no two runs agree on more.
+func round(x float64) string {
+	if x < 1 {
+		return "< 1"
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x)))
+	return fmt.Sprintf("%.0f", math.Round(x/unit)*unit)
+}
+
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func must(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
