@@ -222,7 +222,7 @@ func (d *Decoder) next() (Token, error) {
 		switch form.shape {
 		case shapeText:
 			n := le.Uint32(b[4:])
-			if end := d.r + 8 + int(padded(n)); n <= d.short && end <= d.lim && shortASCII(le.Uint64(b[8:]), n) {
+			if end := d.r + 8 + int(padded(n)); n <= d.short && end <= d.lim && plainText(le.Uint64(b[8:]), n) {
 				d.r = end
 				d.step()
 				d.at, d.live = pos, pos+8
@@ -418,7 +418,7 @@ func (d *Decoder) SkipTo(depth int) error {
 // readTo reads on until less than depth is open.
 func (d *Decoder) readTo(depth int) error {
 	for d.depth >= depth {
-		if d.skim(); d.top.want == wantEnd {
+		if d.skim(math.MaxInt32); d.top.want == wantEnd {
 			d.at = d.pos()
 			d.pop()
 		} else if _, err := d.next(); err != nil {
@@ -428,37 +428,44 @@ func (d *Decoder) readTo(depth int) error {
 	return nil
 }
 
-// skim goes over what takes next's straight road in the innermost frame, up to
-// what does not. No token is made of it.
-func (d *Decoder) skim() {
+// skim goes over what takes the straight road in the innermost frame, most bytes
+// at most: values with the very header that engines write, whole in the window, of
+// fixed size or short and ASCII. These an Encoder would write as they stand. No
+// token is made of them, and the frame is written back once.
+func (d *Decoder) skim(most int) {
 	if d.depth > d.maxDepth || d.err != nil {
 		return
 	}
-	f, buf, r := d.top, d.buf[:d.lim], d.r
+	f, r := d.top, d.r
 	w, left := f.want, f.left
-	for w != wantEnd && len(buf)-r >= straightSize {
-		b := (*[straightSize]byte)(buf[r : r+straightSize : r+straightSize])
-		size := 0
+	for end := min(d.lim, r+most); left > 0 && end-r >= straightSize; {
+		b := (*[straightSize]byte)(d.buf[r : r+straightSize : r+straightSize])
+		head, text, size := le.Uint64(b[:]), le.Uint64(b[8:]), 0
+		h, n := uint32(head), uint32(head>>32)
 		if w-wantElem <= wantDictKey-wantElem {
-			h := le.Uint32(b[:])
 			form := &d.rows[h&63][h>>16&1]
-			if h&d.idMask >= uint32(len(d.rows)) {
+			if h != form.header {
 				break
 			}
 			if form.shape == shapeText {
-				n := le.Uint32(b[4:])
-				if n > d.short || !shortASCII(le.Uint64(b[8:]), n) {
+				if n > d.short || !plainText(text, n) {
 					break
 				}
 				size = 8 + int(padded(n))
-			} else if form.shape == shapeWord || form.shape == shapeMaths {
+			} else {
+				if form.shape > shapeMaths || n > 1 && form.kind == KindBool {
+					break
+				}
 				size = 4 + int(form.size)
+				if size > end-r {
+					break
+				}
 			}
-		} else if n := le.Uint32(b[:]); w == wantName && n <= d.short && shortASCII(le.Uint64(b[4:]), n) {
-			size = 4 + int(padded(n))
-		}
-		if size == 0 || size > len(buf)-r {
-			break
+		} else {
+			if w != wantName || h > d.short || !plainText(head>>32|text<<32, h) {
+				break
+			}
+			size = 4 + int(padded(h))
 		}
 		d.at = d.base + uint64(r)
 		if w == wantDictKey {
@@ -467,9 +474,10 @@ func (d *Decoder) skim() {
 		r += size
 		st := &steps[w&15]
 		w = st.next
-		if left -= uint32(st.done); left == 0 {
-			w = wantEnd
-		}
+		left -= uint32(st.done)
+	}
+	if left == 0 {
+		w = wantEnd
 	}
 	d.r, f.want, f.left = r, w, left
 }

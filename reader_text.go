@@ -40,7 +40,7 @@ func (d *Decoder) text(typ Type, at int) (Token, error) {
 // shortText reports whether the n bytes at from in the window are whole, at most
 // eight and ASCII.
 func (d *Decoder) shortText(from int, n uint32) bool {
-	return n <= d.short && d.lim-from >= 8 && shortASCII(le.Uint64(d.buf[from:from+8:from+8]), n)
+	return n <= d.short && d.lim-from >= 8 && plainText(le.Uint64(d.buf[from:from+8:from+8]), n)
 }
 
 // trailingNUL is 1 where a packed string ends in the NUL of the wire.

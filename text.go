@@ -5,9 +5,17 @@ import "unicode/utf8"
 // notASCII are the bits that are zero in eight bytes of ASCII.
 const notASCII = 0x8080808080808080
 
-// shortASCII reports whether the first n bytes of a word, one to eight, are ASCII.
-// For none of them it may say no.
-func shortASCII(word uint64, n uint32) bool { return word<<((64-8*n)&63)&notASCII == 0 }
+// plainText reports whether a word starts with n bytes of ASCII, one to eight, and
+// the zeros of their padding. Of none it may say no.
+func plainText(word uint64, n uint32) bool {
+	return word<<((64-8*padded(n))&63)&notPlain[n&3] == 0
+}
+
+// notPlain are the bits that are zero in a word that ends with ASCII and padding,
+// by the length of the text modulo 4.
+var notPlain = [4]uint64{
+	notASCII, notASCII | 0xFFFFFF<<40, notASCII | 0xFFFF<<48, notASCII | 0xFF<<56,
+}
 
 // validText is utf8.Valid, without the call for what is short and ASCII.
 func validText(p []byte) bool {

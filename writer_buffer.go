@@ -46,8 +46,12 @@ func (e *Encoder) limitBuffer() {
 // top-level value, and is no repetition of what an error of the Writer
 // interrupted. All others go step by step: begin, room, commit.
 func (e *Encoder) straight(size int) bool {
-	return e.lim-e.n >= size && !e.redo.pending && uint(e.depth-1) < uint(e.maxDepth) &&
-		e.top.elem == 0 && e.top.want-wantElem <= wantDictKey-wantElem
+	return e.inside(size) && e.top.elem == 0 && e.top.want-wantElem <= wantDictKey-wantElem
+}
+
+// inside is what is asked of anything on the straight road, names too.
+func (e *Encoder) inside(size int) bool {
+	return e.lim-e.n >= size && !e.redo.pending && uint(e.depth-1) < uint(e.maxDepth)
 }
 
 // moved notes that the buffer's content moved n bytes to the front.

@@ -128,7 +128,7 @@ func (e *Encoder) checkElem(elem Elem) error {
 // and up of its header and behind it.
 func (e *Encoder) putContainer(n int64, flags uint32, declared []byte, f frame) error {
 	if uint64(n) <= math.MaxInt32 && flags|uint32(f.flags) == 0 && e.straight(8) {
-		b := (*[8]byte)(e.buf[e.n:])
+		b := (*[8]byte)(e.buf[e.n : e.n+8 : e.n+8])
 		le.PutUint32(b[:], e.rows[f.typ][0].header)
 		le.PutUint32(b[4:], uint32(n))
 		e.n += 8

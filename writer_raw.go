@@ -69,6 +69,9 @@ func CopyValue(e *Encoder, d *Decoder) error {
 		if d.skip > 0 && d.unsent.Kind() != 0 {
 			t, d.unsent = d.unsent, Token{}
 		} else {
+			if d.Depth() > depth {
+				copyRun(e, d)
+			}
 			var err error
 			if t, err = d.next(); err != nil {
 				return err
@@ -84,4 +87,19 @@ func CopyValue(e *Encoder, d *Decoder) error {
 			return nil
 		}
 	}
+}
+
+// copyRun copies what takes the straight road on both sides, whose innermost
+// frames want the same: its bytes are what WriteToken would write.
+func copyRun(e *Encoder, d *Decoder) {
+	from, to := d.top, e.top
+	if e.options.Format != d.options.Format || e.options.DoubleReals != d.options.DoubleReals ||
+		e.redo.pending || uint(e.depth-1) >= uint(e.maxDepth) || to.elem != 0 ||
+		from.kind != to.kind || from.want != to.want || from.left != to.left || from.typ == TypePackedStringArray {
+		return
+	}
+	start := d.r
+	d.skim(e.lim - e.n)
+	e.n += copy(e.buf[e.n:], d.buf[start:d.r])
+	to.want, to.left = from.want, from.left
 }

@@ -13,17 +13,28 @@ func (e *Encoder) WriteString(s string) error { return writeText(e, TypeString, 
 // WriteStringName writes a StringName.
 func (e *Encoder) WriteStringName(s string) error { return writeText(e, TypeStringName, s) }
 
-// writeText writes a whole string. A short one is a word behind header and
-// length, its padding included.
+// writeText writes a whole string. A short one is a word behind its head, padding
+// included.
 func writeText[S string | []byte](e *Encoder, t Type, s S) error {
-	if n := len(s); n <= 8 && e.straight(16) {
-		form, text := &e.rows[t][0], short(s)
-		if form.shape == shapeText && (text&notASCII == 0 || e.options.AnyUTF8 || valid(s)) {
-			b := (*[16]byte)(e.buf[e.n:])
+	const size = 8 + 8 + 4 // header, length, text, and padding behind a NUL
+	if len(s) <= 8 && e.inside(size) {
+		f, form, text, n := e.top, &e.rows[t][0], short(s), uint32(len(s))
+		b := (*[size]byte)(e.buf[e.n : e.n+size : e.n+size])
+		switch {
+		case text&notASCII != 0 && !e.options.AnyUTF8 && !valid(s):
+		case f.want-wantElem <= wantDictKey-wantElem && f.elem == 0 && form.shape == shapeText:
 			le.PutUint32(b[:], form.header)
-			le.PutUint32(b[4:], uint32(n))
+			le.PutUint32(b[4:], n)
 			le.PutUint64(b[8:], text)
-			e.n += 8 + int(padded(uint32(n)))
+			e.n += 8 + int(padded(n))
+			e.step()
+			return nil
+		case f.want == wantName:
+			n += e.nul()
+			le.PutUint32(b[:], n)
+			le.PutUint64(b[4:], text)
+			le.PutUint32(b[12:], 0)
+			e.n += 4 + int(padded(n))
 			e.step()
 			return nil
 		}
@@ -90,10 +101,7 @@ func (e *Encoder) textHead(h textHead, n uint32) []byte {
 // many NULs it ends in.
 func (e *Encoder) beginText(t Type) (head textHead, nul uint32, err error) {
 	if e.current().want == wantName {
-		if e.top.typ == TypePackedStringArray && e.options.Format.engine {
-			nul = 1
-		}
-		return textHead{bare: true}, nul, nil
+		return textHead{bare: true}, e.nul(), nil
 	}
 	row, err := e.begin(t)
 	if err != nil {
@@ -103,6 +111,14 @@ func (e *Encoder) beginText(t Type) (head textHead, nul uint32, err error) {
 		return head, 0, e.fail(because(ErrType, "%v is no string", t))
 	}
 	return textHead{header: row[0].header}, 0, nil
+}
+
+// nul is 1 where names are strings that end in NUL.
+func (e *Encoder) nul() uint32 {
+	if e.top.typ == TypePackedStringArray && e.options.Format.engine {
+		return 1
+	}
+	return 0
 }
 
 // WriteSignal writes a Signal: its name and the id of the object it belongs to.

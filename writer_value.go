@@ -116,7 +116,7 @@ const wordSize = 12
 
 // word puts a value of a word where straight found room.
 func (e *Encoder) word(form *form, bits uint64) {
-	b := (*[wordSize]byte)(e.buf[e.n:])
+	b := (*[wordSize]byte)(e.buf[e.n : e.n+wordSize : e.n+wordSize])
 	le.PutUint32(b[:], form.header)
 	le.PutUint64(b[4:], bits)
 	e.n += 4 + int(form.size)
