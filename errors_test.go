@@ -103,6 +103,21 @@ func TestWriteErrors(t *testing.T) {
 	require.EqualError(t, e.WriteNil(), "gdwire: offset 40, $.value(0)[0][0]: wrong type: Nil in a container of int")
 	require.NoError(t, e.WriteInt(7))
 	require.EqualError(t, e.WriteInt(8), "gdwire: offset 48, $.value(0)[0]: wrong count: int after the 1 announced")
+
+	e.Reset(io.Discard)
+	require.NoError(t, e.BeginString(TypeString, 3))
+	require.NoError(t, write("a")(e))
+	require.EqualError(t, write("bcd")(e), "gdwire: offset 9, $: wrong count: 3 bytes after 1 of 3")
+	require.NoError(t, write("bc")(e))
+	require.EqualError(t, write("d")(e), "gdwire: offset 11, $: wrong count: 1 bytes after the 3 × 1 announced")
+
+	e.Reset(io.Discard)
+	require.NoError(t, e.BeginPacked(TypePackedFloat32Array, 2))
+	require.NoError(t, WritePacked(e, []float32{1}))
+	require.EqualError(t, write("12345")(e), "gdwire: offset 12, $: wrong count: 5 bytes after 1 of 2 elements")
+	require.EqualError(t, WritePacked(e, []float32{2, 3}), "gdwire: offset 12, $: wrong count: 2 elements after 1 of 2")
+	require.NoError(t, WritePacked(e, []float32{2}))
+	require.EqualError(t, write("1")(e), "gdwire: offset 16, $: wrong count: 1 bytes after the 2 × 4 announced")
 }
 
 // A caller's objection looks like the package's own.

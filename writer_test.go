@@ -92,6 +92,15 @@ func chunkOf(t Type, n int, text string, last bool) Token {
 	return newToken(KindStringChunk, t, flags, uint64(n)).withPayload([]byte(text))
 }
 
+// chunkWithNUL makes a chunk of a packed string of n bytes and perhaps a NUL.
+func chunkWithNUL(n int, text string, last bool) Token {
+	flags := flagNUL
+	if last {
+		flags |= flagLast
+	}
+	return newToken(KindStringChunk, TypePackedStringArray, flags, uint64(n)).withPayload([]byte(text))
+}
+
 // elements makes a Chunk as a Decoder does.
 func elements(t Type, u unit, n int, b []byte) Token {
 	return newToken(KindChunk, t, tokenFlags(u), uint64(n)).withPayload(b)
@@ -161,7 +170,9 @@ func TestEncoderRefuses(t *testing.T) {
 			{"a key", dictKey, ErrKey},
 			{"a property", property, ErrCount},
 			{"Write", write("x"), ErrCount},
+			{"Write of nothing", write(""), ErrCount},
 			{"WritePacked", floats, ErrCount},
+			{"WritePacked of nothing", func(e *Encoder) error { return WritePacked[byte](e, nil) }, ErrCount},
 			{"Close", closing, ErrOpen},
 		}, []step{end, closing}, wire(idArray, 1, idNil)},
 
@@ -243,6 +254,16 @@ func TestEncoderRefuses(t *testing.T) {
 			{"End", end, ErrCount},
 		}, []step{stringX, end}, wire(idStrings, 1, "x\x00")},
 
+		{"packed strings full", []step{packedOf(TypePackedStringArray, 1), stringX}, []misuse{
+			{"a string", stringX, ErrCount},
+			{"WritePacked", floats, ErrCount},
+		}, []step{end}, wire(idStrings, 1, "x\x00")},
+
+		{"a packed string in chunks", []step{packedOf(TypePackedStringArray, 1), token(chunkOf(TypePackedStringArray, 3, "ab", false))}, []misuse{
+			{"a byte in the NUL's place", token(chunkOf(TypePackedStringArray, 3, "cd", true)), ErrCount},
+			{"a byte in its place that is not the last", token(chunkWithNUL(4, "cd", false)), ErrCount},
+		}, []step{token(chunkOf(TypePackedStringArray, 3, "c", true)), end}, wire(idStrings, 1, "abc\x00")},
+
 		{"no packed strings", []step{packedOf(TypePackedStringArray, 0)}, []misuse{
 			{"a string", stringX, ErrCount},
 			{"a string in pieces", text(TypeString, 1), ErrCount},
@@ -290,6 +311,7 @@ func TestEncoderRefuses(t *testing.T) {
 
 		{"packed numbers from slices", []step{packedOf(TypePackedFloat32Array, 2)}, []misuse{
 			{"ints", func(e *Encoder) error { return WritePacked(e, []int32{1}) }, ErrType},
+			{"no ints", func(e *Encoder) error { return WritePacked(e, []int32{}) }, ErrType},
 			{"vectors", func(e *Encoder) error { return WritePacked(e, [][2]float32{{1, 2}}) }, ErrType},
 			{"too large a number", func(e *Encoder) error { return WritePacked(e, []float64{1, -math.MaxFloat64}) }, ErrRange},
 			{"too many", func(e *Encoder) error { return WritePacked(e, []float64{1, 2, 3}) }, ErrCount},
@@ -312,9 +334,16 @@ func TestEncoderRefuses(t *testing.T) {
 			{"a value", intSeven, ErrCount},
 		}, []step{write(""), func(e *Encoder) error { return WritePacked[float32](e, nil) }, end}, wire(idFloats, 1, []byte("abcd"))},
 
+		{"packed numbers full from a slice", []step{packedOf(TypePackedFloat32Array, 2), floats}, []misuse{
+			{"a value", intSeven, ErrCount},
+			{"more elements", floats, ErrCount},
+			{"a chunk", token(elements(TypePackedFloat32Array, unitFloat32, 1, wire(0))), ErrCount},
+		}, []step{end}, wire(idFloats, 2, float32(1), float32(2))},
+
 		{"ints into ints", []step{packedOf(TypePackedInt32Array, 1)}, []misuse{
 			{"wider ones", func(e *Encoder) error { return WritePacked(e, []int64{1}) }, ErrType},
 			{"reals", floats, ErrType},
+			{"a chunk of reals", token(elements(TypePackedFloat64Array, unitFloat64, 1, wire(0.5))), ErrType},
 		}, []step{func(e *Encoder) error { return WritePacked(e, []byte{200}) }, end}, wire(idInts, 1, 200)},
 
 		{"a typed array", []step{typedArray(1, Elem{Type: TypeString})}, []misuse{
@@ -355,6 +384,8 @@ func TestEncoderRefuses(t *testing.T) {
 			{"a token of no type", token(ArrayStart(0, Elem{Type: 200})), ErrType},
 			{"a token of no value type", token(DictStart(0, Elem{}, Elem{Type: 200})), ErrType},
 			{"a token of bad text", token(ArrayStart(0, Elem{Class: "\xff"})), ErrUTF8},
+			{"a token of bad text behind a type", token(DictStart(0, Elem{Type: TypeInt}, Elem{Class: "\xff"})), ErrUTF8},
+			{"a token of no type behind a class", token(DictStart(0, Elem{Class: "A"}, Elem{Type: 200})), ErrType},
 			{"a token of a bad count", token(ArrayStart(-2, Elem{})), ErrRange},
 		}, []step{token(DictStart(0, Elem{Type: TypeInt}, Elem{Script: "res://a"})), end},
 			wire(idDict|typedBy*1|valuesBy*3, idInt, "res://a", 0)},
@@ -440,6 +471,12 @@ func TestEncoderRefusesWhatTheFormatLacks(t *testing.T) {
 	require.Equal(t, wire(15, 0, 0, 1, 1, 5, []byte("abcde\x00\x00\x00")), allow(Godot2, func(e *Encoder) error {
 		return e.BeginImage(0, 0, 1, 1, Unknown)
 	}, write("ab"), write("cde"), end))
+	require.Equal(t, wire(15, 0, 0, 1, 1, 1, []byte("a\x00\x00\x00")), allow(Godot2, func(e *Encoder) error {
+		return e.BeginImage(0, 0, 1, 1, 1)
+	}, func(e *Encoder) error {
+		misuse{"WritePacked into an image", func(e *Encoder) error { return WritePacked(e, []byte("a")) }, ErrOpen}.refuses(t, e)
+		return nil
+	}, write("a"), end))
 	require.Equal(t, wire(19, 3, 4, eventHead+4, 5), allow(Godot2, func(e *Encoder) error {
 		return e.WriteInputEvent(3, 4, wire(5, 6, 7))
 	}))
@@ -500,6 +537,13 @@ func TestEncoderDepth(t *testing.T) {
 	require.NoError(t, e.WriteRaw(wire(idArray, 1, idArray, 0)))
 	require.NoError(t, e.End())
 
+	e = NewEncoder(io.Discard, &EncoderOptions{Depth: 1})
+	raw := func(e *Encoder) error { return e.WriteRaw(wire(idObject, "A", 1, "p", idArray, 1, idNil)) }
+	misuse{"an array in a property", raw, ErrLimit}.refuses(t, e)
+	var l *LimitError
+	require.ErrorAs(t, raw(e), &l)
+	require.Equal(t, LimitError{"Depth", 2, 1}, *l)
+
 	// The default is the engines'.
 	e = NewEncoder(io.Discard, nil)
 	require.NoError(t, e.WriteRaw(nested(1024)))
@@ -531,12 +575,29 @@ func TestWriteRawRefusesWhatIsNoValue(t *testing.T) {
 	defer any.Release()
 	require.NoError(t, any.WriteRaw(str("\xff")))
 	require.NoError(t, any.WriteString("\xff"))
+	require.NoError(t, any.BeginTypedArray(0, Elem{Class: "\xff"}))
+	require.NoError(t, any.End())
 	require.NoError(t, any.BeginString(TypeString, 2))
 	require.NoError(t, write("\xff")(any))
 	require.NoError(t, write("\xc3")(any))
 	require.NoError(t, any.End())
 	require.NoError(t, any.WriteToken(chunkOf(TypeString, 2, "\xff", false)))
 	require.NoError(t, any.WriteToken(chunkOf(TypeString, 2, "\xc3", true)))
+}
+
+// No limit but the depth holds for raw values.
+func TestWriteRawHasNoLimits(t *testing.T) {
+	for name, packet := range map[string][]byte{
+		"a name":   wire(idSignal, strings.Repeat("x", 2<<10), uint64(0)),
+		"elements": wire(idArray, 1<<20+1, make([]byte, 4<<20+4)),
+		"a string": str(strings.Repeat("x", 16<<20+1)),
+		"bytes":    wire(idBytes, 8, uint64(0)),
+	} {
+		e := NewEncoder(io.Discard, nil)
+		require.NoError(t, e.WriteRaw(packet), name)
+		require.EqualValues(t, len(packet), e.OutputOffset(), name)
+		e.Release()
+	}
 }
 
 // Unknown counts stand where known ones would, however they are nested, whatever
@@ -727,16 +788,17 @@ func TestBuffered(t *testing.T) {
 
 // Text comes in any pieces, from any Reader.
 func TestTextInPieces(t *testing.T) {
+	const text = longText + "\uFFFD, which is no error"
 	for size := range 20 {
-		for _, n := range []int64{int64(len(longText)), Unknown} {
+		for _, n := range []int64{int64(len(text)), Unknown} {
 			got := encoded(t, nil, func(e *Encoder) {
 				require.NoError(t, e.BeginString(TypeString, n))
-				written, err := io.CopyBuffer(e, struct{ io.Reader }{strings.NewReader(longText)}, make([]byte, size+1))
+				written, err := io.CopyBuffer(e, struct{ io.Reader }{strings.NewReader(text)}, make([]byte, size+1))
 				require.NoError(t, err)
-				require.EqualValues(t, len(longText), written)
+				require.EqualValues(t, len(text), written)
 				require.NoError(t, e.End())
 			})
-			require.Equal(t, str(longText), got)
+			require.Equal(t, str(text), got)
 		}
 	}
 }
