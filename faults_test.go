@@ -689,6 +689,29 @@ func TestInterruptedCopyGivenUp(t *testing.T) {
 	}
 }
 
+// CopyValue stands where SkipValue could: it copies a marker with its key, ends
+// where it has to, and says so at an End.
+func TestCopyValueInPlaceOfSkipValue(t *testing.T) {
+	d := NewDecoder(plain(wire(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(7), integer(8))), nil)
+	defer d.Release()
+	var b bytes.Buffer
+	e := NewEncoder(&b, nil)
+	defer e.Release()
+	copies := func() { require.NoError(t, CopyValue(e, d)) }
+	writes := func() { require.NoError(t, e.WriteToken(readTo(t, d, 1))) }
+	writes()
+	copies()
+	require.Equal(t, KindArrayStart, d.PeekKind(), "behind the key")
+	writes()
+	copies()
+	require.NoError(t, d.SkipValue())
+	require.EqualValues(t, 48, d.InputOffset(), "behind 7")
+	copies()
+	require.ErrorIs(t, CopyValue(e, d), ErrCount)
+	require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
+	require.Equal(t, wire(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(8)), append(b.Bytes(), e.buf[:e.n]...))
+}
+
 // A copy that the Writer interrupted goes on after other looks at the Decoder.
 func TestCopyValueAfterPeek(t *testing.T) {
 	packet := wire(idArray, 2, str("one"), str("two"))
