@@ -203,6 +203,8 @@ func TestConvertBits(t *testing.T) {
 		{name: "maths whose first does not fit", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<Vector2+1>" + f64(0.1, 1), err: gdwire.ErrRange},
 		{name: "packed maths into 32 bits", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<PackedVector2Array+1> 01000000" + f64(1, 2), want: "<PackedVector2Array> 01000000" + f32(1, 2)},
 		{name: "packed maths into 64 bits", from: gdwire.Godot3, to: gdwire.Manual4, toDouble: true, packet: "<PackedVector2Array> 01000000 0100807f" + f32(1), want: "<PackedVector2Array> 01000000 00000020 0000f07f" + f64(1)},
+		{name: "packed maths stays in 32 bits", from: gdwire.Godot4, to: gdwire.Godot4, toDouble: true, packet: "<PackedVector2Array> 01000000" + f32(1, 2), want: "<PackedVector2Array> 01000000" + f32(1, 2)},
+		{name: "maths stays in 32 bits", from: gdwire.Godot4, to: gdwire.Godot4, toDouble: true, packet: "<Vector2>" + f32(1, 2), want: "<Vector2>" + f32(1, 2)},
 		{name: "packed maths that does not fit", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<PackedVector2Array+1> 01000000" + f64(0.1, 2), err: gdwire.ErrRange},
 		{name: "RID gets an id", from: gdwire.Godot3, to: gdwire.Godot4, packet: "<RID>", want: "<RID> 00000000 00000000"},
 		{name: "RID loses its id", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<RID> 05000000 00000000", want: "<RID>"},

@@ -295,6 +295,8 @@ func lenientPackets() []packet {
 			tokens: `NodePathStart 0:0 | End`, again: "<NodePath> 00000080 00000000 00000000"},
 		{name: "NodePath whose counts overflow to one", formats: "godot4 godot3 godot2", packet: "<NodePath> 02000080 ffffffff 01000000 01000000 61000000",
 			tokens: `NodePathStart 1:0 absolute | StringChunk NodePath "a" | End`, again: "<NodePath> 01000080 00000000 01000000 01000000 61000000"},
+		{name: "NodePath whose property overflows", formats: "godot4 godot3 godot2", packet: "<NodePath> 00000080 ffffffff 02000000",
+			tokens: `NodePathStart 0:0 | End`, again: "<NodePath> 00000080 00000000 00000000"},
 		{name: "null's id", formats: flagged, packet: "<Object+1> 00000000 00000000", tokens: "ObjectID 0", tokensOnly: true},
 		{name: "object without a class", formats: "godot4 godot3", packet: "<Object> 00000000", tokens: `ObjectStart "" 0 | End`, objects: true, tokensOnly: true},
 		{name: "negative properties", formats: "godot4 godot3", packet: "<Object> 01000000 41000000 ffffffff", tokens: `ObjectStart "A" 0 | End`, objects: true,

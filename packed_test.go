@@ -169,6 +169,16 @@ func TestWideningKeepsSigns(t *testing.T) {
 	require.Equal(t, []int32{255, 128}, narrow)
 }
 
+// A double that 32 bits could not hold fits where it has 64.
+func TestHugeDoubles(t *testing.T) {
+	b := encoded(t, nil, func(e *Encoder) {
+		require.NoError(t, e.BeginPacked(TypePackedFloat64Array, 1))
+		require.NoError(t, WritePacked(e, []float64{1e300}))
+		require.NoError(t, e.End())
+	})
+	require.Equal(t, wire(idDoubles, 1, 1e300), b)
+}
+
 // What is infinite already may be narrowed: it is no less so in 32 bits.
 func TestInfinityFitsAnywhere(t *testing.T) {
 	inf := math.Inf(1)
