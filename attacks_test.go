@@ -417,3 +417,20 @@ func TestHostileText(t *testing.T) {
 		}
 	}
 }
+
+// The README's rows are the table's.
+func TestREADMEAttacks(t *testing.T) {
+	b, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	_, section, _ := strings.Cut(string(b), "\n## What an attacker sends\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	rows := 0
+	for _, a := range attacks.All() {
+		if a.Row != "" {
+			rows++
+			require.Contains(t, section, a.Cells())
+			require.Contains(t, section, "| "+a.Others+" |")
+		}
+	}
+	require.Equal(t, rows+2, strings.Count(section, "\n|"))
+}

@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -53,8 +52,6 @@ func read(a *attacks.Attack, r io.Reader, limits gdwire.Limits) error {
 // An outcome is what an attack did to a decoder.
 type outcome struct {
 	Error     string
-	Limit     string // the one that stopped it
-	Read      int64  // bytes that it read
 	Allocated uint64 // bytes in all
 	PerByte   float64
 	Died      string
@@ -77,14 +74,19 @@ func main() {
 		}
 		return
 	}
-	fmt.Println("| sent | bytes | ends in | allocated | ns a byte | without limits | elsewhere |")
+	fmt.Println("| sent | bytes | ends in | allocated | ns a byte | without limits | others |")
 	fmt.Println("|---|--:|---|--:|--:|--:|---|")
 	for _, a := range attacks.All() {
-		if !a.Row && !*all {
-			continue
+		if a.Row == "" {
+			if a.Row = a.Name; !*all {
+				continue
+			}
 		}
-		ours, free := attack("gdwire", &a), attack("gdwire without limits", &a)
-		fmt.Printf("| %s | %s | %s | %s | %s | %s | %s |\n", a.Name, thousands(a.Size()), ours.end(), size(ours.Allocated), round(ours.PerByte), free.cost(), a.Others)
+		limited, unlimited := attack("gdwire", &a), attack("gdwire without limits", &a)
+		if !strings.Contains(limited.Error, a.Limited) || !strings.Contains(unlimited.Error, a.Unlimited) {
+			log.Fatalf("%s: %q, without limits %q", a.Name, limited.Error, unlimited.Error)
+		}
+		fmt.Println(a.Cells(), limited.allocated(), "|", round(limited.PerByte), "|", unlimited.allocated(), "|", a.Others, "|")
 	}
 }
 
@@ -130,14 +132,9 @@ func measure(d decoder, a *attacks.Attack) (o outcome) {
 		if round < 3 {
 			o.Allocated = min(o.Allocated, after.TotalAlloc-before.TotalAlloc)
 		}
-		o.Read = r.n
 		o.PerByte = min(o.PerByte, float64(took.Nanoseconds())/float64(max(r.n, 1)))
 		if err != nil {
 			o.Error = err.Error()
-			var limit *gdwire.LimitError
-			if errors.As(err, &limit) {
-				o.Limit = limit.Name
-			}
 		}
 	}
 	return o
@@ -154,39 +151,20 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (o *outcome) end() string {
-	switch {
-	case o.Died != "":
-		return o.Died
-	case o.Limit != "":
-		return "`" + o.Limit + "`"
-	case o.Error == "":
-		return "no error"
-	}
-	_, reason, _ := strings.Cut(o.Error, "$")
-	_, reason, _ = strings.Cut(reason, ": ")
-	reason, _, _ = strings.Cut(reason, ":")
-	return reason
-}
-
-func (o *outcome) cost() string {
+// allocated is a number of bytes in two digits, or what came before it was known.
+func (o *outcome) allocated() string {
 	if o.Died != "" {
 		return o.Died
 	}
-	return size(o.Allocated)
-}
-
-// size is a number of bytes in two digits.
-func size(n uint64) string {
-	f, unit := float64(n), 0
-	for ; f >= 999.5 && unit < 3; unit++ {
-		f /= 1000
+	n, unit := float64(o.Allocated), 0
+	for ; n >= 999.5 && unit < 3; unit++ {
+		n /= 1000
 	}
 	digits := 0
-	if f < 10 && unit > 0 {
+	if n < 9.95 {
 		digits = 1
 	}
-	return fmt.Sprintf("%.*f %s", digits, f, [...]string{"B", "KB", "MB", "GB"}[unit])
+	return fmt.Sprintf("%.*f %s", digits, n, [...]string{"B", "KB", "MB", "GB"}[unit])
 }
 
 // round leaves one digit, for no two runs agree on more.
@@ -196,14 +174,6 @@ func round(x float64) string {
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(x)))
 	return fmt.Sprintf("%.0f", math.Round(x/unit)*unit)
-}
-
-func thousands(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 func must(err error) {

@@ -28,15 +28,32 @@ type Attack struct {
 	// Depth is how many levels it opens without limits. Keys: they have keys.
 	Depth int64
 	Keys  bool
-	// Row: it stands in the README, and Others is what is known of other decoders.
-	Row    bool
-	Others string
+	// Row is what the README calls it, if it stands there, and Others what the same
+	// did to other decoders.
+	Row, Others string
 }
 
 // A Part is bytes that come so many times.
 type Part struct {
 	Bytes []byte
 	Times int64
+}
+
+// Cells are the first cells of its row: what is sent, in how many bytes, and how
+// that ends.
+func (a *Attack) Cells() string {
+	end := a.Limited
+	if name, ok := strings.CutPrefix(end, "exceeds limit "); ok {
+		name, _, _ = strings.Cut(name, " ")
+		end = "`" + name + "`"
+	} else if end == "" {
+		end = "no error"
+	}
+	size := fmt.Sprint(a.Size())
+	for i := len(size) - 3; i > 0; i -= 3 {
+		size = size[:i] + "," + size[i:]
+	}
+	return fmt.Sprintf("| %s | %s | %s |", a.Row, size, end)
 }
 
 // Size returns how many bytes are sent.
@@ -216,16 +233,16 @@ func counts() (all []Attack) {
 			}
 		}
 	}
-	row := func(name, others string) {
-		for i := range all {
-			if all[i].Name == name {
-				all[i].Row, all[i].Others = true, others
-			}
+	for i := range all {
+		switch a := &all[i]; a.Name {
+		case "array of 2147483647 and 0 bytes":
+			a.Row, a.Others = "a count of 2^31-1", "34 GB in a Go decoder, a JavaScript one aborts"
+		case "array of 2147483647 and 8 bytes":
+			a.Row, a.Others = "the same and 8 bytes more", "51 GB in a Rust decoder"
+		case "string of 4294967295 and 0 bytes":
+			a.Row = "a string of 2^32-1 bytes"
 		}
 	}
-	row("array of 2147483647 and 0 bytes", "34 GB in a Go decoder, abort in a JavaScript one")
-	row("array of 2147483647 and 8 bytes", "51 GB in a Rust decoder")
-	row("string of 4294967295 and 0 bytes", "")
 	return append(all,
 		Attack{Name: "signal name of 1073741824 and 0 bytes", Parts: sent(idSignal, 1<<30), Limited: limit("NameBytes"), Unlimited: ended},
 		Attack{Name: "path of 2147483647 names", Parts: sent(idNodePath, newPath|most, 0, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
@@ -240,22 +257,31 @@ func counts() (all []Attack) {
 // nested are containers that never come to a value.
 func nested() (all []Attack) {
 	for _, c := range []struct {
-		name   string
-		level  []uint32
-		others string
+		name  string
+		level []uint32
+		row   string
 	}{
-		{"arrays", []uint32{idArray, 1}, "3.2.3 crashes"},
+		{"arrays", []uint32{idArray, 1}, "100,000 nested arrays"},
 		{"typed arrays", []uint32{idArray | builtin, idArray, 1}, ""},
-		{"dictionaries", []uint32{idDictionary, 1, idNil}, "3.2.3 crashes"},
+		{"dictionaries", []uint32{idDictionary, 1, idNil}, "100,000 nested dictionaries"},
 		{"dictionaries with names", []uint32{idDictionary, 1, idString, 1, 'k'}, ""},
-		{"keys", []uint32{idDictionary, 1}, "3.2.3 crashes"},
+		{"keys", []uint32{idDictionary, 1}, "100,000 dictionaries as keys"},
 		{"objects", []uint32{idObject, 1, 'A', 1, 1, 'p'}, ""},
 	} {
 		for _, n := range []int64{100_000, 10 * million} {
-			all = append(all, Attack{
+			a := Attack{
 				Name: fmt.Sprintf("%d nested %s", n, c.name), Objects: true, Parts: parts(times(n, c.level...)),
-				Limited: limit("Depth"), Unlimited: ended, Depth: n, Keys: !strings.HasSuffix(c.name, "arrays"), Row: c.others != "" && n == 100_000 || c.name == "arrays", Others: c.others,
-			})
+				Limited: limit("Depth"), Unlimited: ended, Depth: n, Keys: !strings.HasSuffix(c.name, "arrays"), Row: c.row,
+			}
+			switch {
+			case n == 100_000 && c.row != "":
+				a.Others = "Godot 3.2.3 crashes"
+			case c.name == "arrays":
+				a.Row = "10,000,000 nested arrays"
+			default:
+				a.Row = ""
+			}
+			all = append(all, a)
 		}
 	}
 	return all
@@ -265,7 +291,7 @@ func nested() (all []Attack) {
 func containers() (all []Attack) {
 	all = []Attack{
 		{Name: "a chain of arrays, each of 1048576", Parts: parts(times(1000, idArray, 1<<20)),
-			Limited: limit("Values"), Unlimited: ended, Depth: 1000, Row: true},
+			Limited: limit("Values"), Unlimited: ended, Depth: 1000, Row: "1000 nested arrays of 1<<20 each"},
 		{Name: "a chain of dictionaries, each of 1048576", Parts: parts(times(1000, idDictionary, 1<<20)),
 			Limited: limit("Values"), Unlimited: ended, Depth: 1000, Keys: true},
 		{Name: "a chain of arrays, each of one too many", Parts: sent(idArray, 1<<20, idArray, 1<<20+1),
@@ -283,21 +309,23 @@ func containers() (all []Attack) {
 		{"byte arrays", []uint32{idBytes, 0}},
 		{"paths", []uint32{idNodePath, newPath, 0, 0}},
 	} {
-		all = append(all, Attack{
-			Name: fmt.Sprintf("%d empty %s", many, c.name), Parts: parts(once(words(idArray, many)), times(many, c.empty...)), Depth: 2, Row: c.name == "arrays",
-		})
+		a := Attack{Name: fmt.Sprintf("%d empty %s", many, c.name), Parts: parts(once(words(idArray, many)), times(many, c.empty...)), Depth: 2}
+		if c.name == "dictionaries" {
+			a.Row = "65,536 empty dictionaries"
+		}
+		all = append(all, a)
 	}
 	return append(all,
-		Attack{Name: "elements of a type that there is not", Parts: sent(idArray|builtin, 39, 1<<20), Limited: typed, Unlimited: typed, Row: true},
+		Attack{Name: "elements of a type that there is not", Parts: sent(idArray|builtin, 39, 1<<20), Limited: typed, Unlimited: typed, Row: "elements of a type that there is not"},
 		Attack{Name: "elements of a negative type", Parts: sent(idArray|builtin, 1<<32-1, 1), Limited: typed, Unlimited: typed},
 		Attack{Name: "values of a type that there is not", Parts: sent(idDictionary|builtin|values*builtin, 2, 255, 1), Limited: typed, Unlimited: typed},
 		Attack{Name: "elements of no type", Parts: sent(idArray|builtin, 0, 0), Depth: 1},
 		Attack{Name: "every flag there is", Parts: sent(idArray|0xFFFFFF00, 0, 0), Depth: 1},
 		Attack{Name: "a type that there is not", Parts: sent(39), Limited: typed, Unlimited: typed},
-		Attack{Name: "an InputEvent of 11 bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 11), Limited: "out of range", Unlimited: "out of range", Row: true},
+		Attack{Name: "an InputEvent of 11 bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 11), Limited: "out of range", Unlimited: "out of range", Row: "an InputEvent of 11 bytes"},
 		Attack{Name: "an InputEvent of no bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 0), Limited: "out of range", Unlimited: "out of range"},
 		Attack{Name: "a key event without a key", Format: "godot2", Parts: sent(idInputEvent2, 1, 0, 12), Limited: "out of range", Unlimited: "out of range"},
-		Attack{Name: "an InputEvent of 4294967295 bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 1<<32-1), Limited: limit("NameBytes"), Unlimited: nameLimit, Row: true},
+		Attack{Name: "an InputEvent of 4294967295 bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 1<<32-1), Limited: limit("NameBytes"), Unlimited: nameLimit, Row: "an InputEvent of 2^32-1 bytes"},
 		Attack{Name: "an InputEvent of 4294967288 bytes", Format: "godot2", Parts: sent(idInputEvent2, 1, 0, 1<<32-8), Limited: limit("NameBytes"), Unlimited: nameLimit},
 	)
 }
@@ -308,7 +336,7 @@ func names() []Attack {
 		return Attack{Name: name, Objects: true, Parts: p, Limited: limit("NameBytes"), Depth: 1}
 	}
 	row := long("a class name of a megabyte", once(words(idObject, mega)), letters(mega), once(words(0)))
-	row.Row = true
+	row.Row = row.Name
 	slow := long("a class name of a megabyte, byte by byte", row.Parts...)
 	slow.ByteByByte = true
 	return []Attack{
@@ -325,14 +353,14 @@ func names() []Attack {
 // texts are text and data: without an end, in small pieces, of bad characters.
 func texts() (all []Attack) {
 	all = []Attack{
-		{Name: "a string whose end is never sent", Parts: parts(once(words(idString, 16<<20)), letters(1000)), Limited: ended, Unlimited: ended, Depth: 1, Row: true},
+		{Name: "a string whose end is never sent", Parts: parts(once(words(idString, 16<<20)), letters(1000)), Limited: ended, Unlimited: ended, Depth: 1, Row: "a string whose end is never sent"},
 		{Name: "an array whose end is never sent", Parts: parts(once(words(idBytes, 256<<20)), letters(1000)), Limited: ended, Unlimited: ended, Depth: 1},
 		{Name: "a name whose end is never sent", Parts: parts(once(words(idSignal, 1<<10)), letters(1000)), Limited: ended, Unlimited: ended},
-		{Name: "a string of a megabyte, byte by byte", ByteByByte: true, Parts: parts(once(words(idString, mega)), letters(mega)), Depth: 1, Row: true},
+		{Name: "a string of a megabyte, byte by byte", ByteByByte: true, Parts: parts(once(words(idString, mega)), letters(mega)), Depth: 1, Row: "a string of a megabyte, byte by byte"},
 		{Name: "a byte array of a megabyte, byte by byte", ByteByByte: true, Parts: parts(once(words(idBytes, mega)), letters(mega)), Depth: 1},
 		{Name: "arrays of a megabyte, byte by byte", ByteByByte: true, Parts: parts(once(words(idArray, mega/8)), times(mega/8, idArray, 0)), Depth: 2},
 		{Name: "a megabyte with a bad byte at its end", Parts: parts(once(words(idString, mega)), letters(mega-1), once([]byte{0xFF})),
-			Limited: text, Unlimited: text, Depth: 1, Row: true},
+			Limited: text, Unlimited: text, Depth: 1, Row: "a megabyte with a bad byte at its end"},
 	}
 	for _, bad := range []string{
 		"\x80", "\xff", "\xc0\x80", "\xe0\x80\x80", "\xe0\x9f\xbf", "\xf0\x80\x80\x80", "\xed\xa0\x80", "\xed\xbf\xbf",
