@@ -525,6 +525,13 @@ func TestEncoderDepth(t *testing.T) {
 		var l *LimitError
 		require.ErrorAs(t, call(e), &l)
 		require.Equal(t, LimitError{"Depth", 3, 2}, *l, name)
+
+		deeper := NewEncoder(io.Discard, &EncoderOptions{Depth: 3})
+		for range 3 {
+			require.NoError(t, deeper.BeginArray(1))
+		}
+		require.NoError(t, call(deeper), "%s, not too deep", name)
+		deeper.Release()
 	}
 
 	// A raw value brings its own depth.
