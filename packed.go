@@ -211,7 +211,8 @@ func appendReals[T float32 | float64](b []byte, src []T, u unit) []byte {
 
 // overflows reports whether x is finite and would not be in 32 bits.
 func overflows(x float64) bool {
-	return math.IsInf(float64(float32(x)), 0) && !math.IsInf(x, 0)
+	const infinity = 0xFF << 23
+	return math.Float32bits(float32(x))&^(1<<31) == infinity && math.Abs(x) <= math.MaxFloat64
 }
 
 // anyOverflows asks it of all that is wider than that.

@@ -418,31 +418,31 @@ func (d *Decoder) SkipTo(depth int) error {
 // readTo reads on until less than depth is open.
 func (d *Decoder) readTo(depth int) error {
 	for d.depth >= depth {
-		if d.skim(math.MaxInt32); d.top.want == wantEnd {
-			d.at = d.pos()
-			d.pop()
-		} else if _, err := d.next(); err != nil {
+		if d.skim(math.MaxInt32, depth); d.depth < depth {
+			break
+		}
+		if _, err := d.next(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// skim goes over what takes the straight road in the innermost frame, most bytes
-// at most: values with the very header that engines write, whole in the window, of
-// fixed size or short and ASCII. These an Encoder would write as they stand. No
-// token is made of them, and the frame is written back once.
-func (d *Decoder) skim(most int) {
+// skim goes over what takes the straight road, most bytes at most: values with the
+// very header that engines write, whole in the window, of fixed size or short and
+// ASCII. These an Encoder would write as they stand. No token is made of them. It
+// stays in the innermost frame, or goes on behind its End where depth or more is
+// open.
+func (d *Decoder) skim(most, depth int) {
 	if d.depth > d.maxDepth || d.err != nil {
 		return
 	}
-	f, r := d.top, d.r
-	w, left := f.want, f.left
-	for end := min(d.lim, r+most); left > 0 && end-r >= straightSize; {
+	f, r, at := d.top, d.r, d.at
+	for end := r + min(d.lim-r, most); end-r >= straightSize; {
 		b := (*[straightSize]byte)(d.buf[r : r+straightSize : r+straightSize])
 		head, text, size := le.Uint64(b[:]), le.Uint64(b[8:]), 0
 		h, n := uint32(head), uint32(head>>32)
-		if w-wantElem <= wantDictKey-wantElem {
+		if f.want-wantElem <= wantDictKey-wantElem {
 			form := &d.rows[h&63][h>>16&1]
 			if h != form.header {
 				break
@@ -453,33 +453,35 @@ func (d *Decoder) skim(most int) {
 				}
 				size = 8 + int(padded(n))
 			} else {
-				if form.shape > shapeMaths || n > 1 && form.kind == KindBool {
-					break
-				}
 				size = 4 + int(form.size)
-				if size > end-r {
+				if form.shape > shapeMaths || n > 1 && form.kind == KindBool || size > end-r {
 					break
 				}
 			}
-		} else {
-			if w != wantName || h > d.short || !plainText(head>>32|text<<32, h) {
+		} else if f.want == wantName {
+			if h > d.short || !plainText(head>>32|text<<32, h) {
 				break
 			}
 			size = 4 + int(padded(h))
+		} else {
+			if f.want != wantEnd || d.depth < depth {
+				break
+			}
+			at = d.base + uint64(r)
+			if d.pop(); d.depth < depth {
+				break
+			}
+			f = d.top
+			continue
 		}
-		d.at = d.base + uint64(r)
-		if w == wantDictKey {
-			f.mark = d.at
+		at = d.base + uint64(r)
+		if f.want == wantDictKey {
+			f.mark = at
 		}
 		r += size
-		st := &steps[w&15]
-		w = st.next
-		left -= uint32(st.done)
+		d.step()
 	}
-	if left == 0 {
-		w = wantEnd
-	}
-	d.r, f.want, f.left = r, w, left
+	d.r, d.at = r, at
 }
 
 // InputOffset returns how many bytes have been consumed since Reset: the offset

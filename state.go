@@ -50,24 +50,7 @@ const (
 	lastValue = wantField
 )
 
-// steps says, for each want, what happens when that has come: what is wanted
-// then, and whether one of the frame's count is done. Where a key's marker is
-// wanted it may be the key itself, from callers who write by position.
-var steps = [16]struct {
-	next want
-	done uint8
-}{
-	wantTop:      {next: wantTop},
-	wantElem:     {next: wantElem, done: 1},
-	wantDictKey:  {next: wantValue},
-	wantKey:      {next: wantValue},
-	wantValue:    {next: wantDictKey, done: 1},
-	wantProperty: {next: wantField},
-	wantField:    {next: wantProperty, done: 1},
-	wantName:     {next: wantName, done: 1},
-}
-
-// places says, for each want, where that is: which element the token before it
+// places says, for each want, where what it means is: which element the token before it
 // belongs to, counted from those that are done, and which the token itself.
 var places = [16]struct{ last, this place }{
 	wantElem:     {last: place{-1, partElem}, this: place{0, partElem}},
@@ -121,12 +104,32 @@ func (s *state) current() *frame {
 // between its chunks. At 0 the value is complete.
 func (s *state) Depth() int { return s.depth }
 
-// step notes that what the innermost frame wanted has come, or has begun.
+// step notes that what the innermost frame wanted has come, or has begun: what is
+// wanted then, and whether one of its count is done. Where a key's marker is wanted
+// it may be the key itself, from callers who write by position.
+//
+// A table would say the same, but each step would wait for the one before: the
+// processor foresees branches, and no loads.
 func (s *state) step() {
 	f := s.top
-	st := &steps[f.want&15]
-	f.want = st.next
-	f.left -= uint32(st.done)
+	switch f.want {
+	case wantElem, wantName:
+		f.left--
+	case wantDictKey, wantKey:
+		f.want = wantValue
+		return
+	case wantValue:
+		f.want = wantDictKey
+		f.left--
+	case wantProperty:
+		f.want = wantField
+		return
+	case wantField:
+		f.want = wantProperty
+		f.left--
+	case wantText, wantChunk:
+		f.want = wantNothing
+	}
 	if f.left == 0 {
 		f.want = wantEnd
 	}

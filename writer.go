@@ -149,6 +149,11 @@ func (e *Encoder) AppendPath(dst []byte) []byte {
 
 // begin asks whether a value of that type may come next.
 func (e *Encoder) begin(t Type) (*row, error) {
+	if e.straight(0) {
+		if row := &e.rows[t&63]; row[0].typ == t {
+			return row, nil
+		}
+	}
 	f := e.current()
 	if f.want > lastValue && f.want != wantDictKey || f.want == wantNothing {
 		return nil, e.misplaced(t)
@@ -236,7 +241,7 @@ func (e *Encoder) maxCount(f *frame) int64 {
 // End ends what a Begin call or Start token opened.
 func (e *Encoder) End() error {
 	f := e.current()
-	if f.want == wantEnd && e.Depth() > 1 && f.unit != unitByte && f.kind != KindStringChunk && !e.redo.pending && f.flags&flagUnknown == 0 {
+	if f.want == wantEnd && f.unit != unitByte && f.kind != KindStringChunk && e.depth > 1 && e.lim > 0 {
 		e.pop() // nothing of it stands on the wire
 		return nil
 	}

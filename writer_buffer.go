@@ -32,9 +32,21 @@ func (e *Encoder) flush() error {
 	return err
 }
 
-// limitBuffer sets lim: what stands behind an Unknown count has its own limit.
+// interrupted notes whether the call under way has to be made again.
+func (e *Encoder) interrupted(yes bool) {
+	if e.redo.pending != yes {
+		e.redo.pending = yes
+		e.limitBuffer()
+	}
+}
+
+// limitBuffer sets lim. There is nothing to fill for a call that comes again, and
+// what stands behind an Unknown count has its own limit.
 func (e *Encoder) limitBuffer() {
 	e.lim = len(e.buf)
+	if e.redo.pending {
+		e.lim = 0
+	}
 	if most := limitBuffered.or(e.options.Buffered); e.held > 0 && most < int64(e.lim-e.hold) {
 		e.lim = e.hold + int(most)
 	}
@@ -51,7 +63,7 @@ func (e *Encoder) straight(size int) bool {
 
 // inside is what is asked of anything on the straight road, names too.
 func (e *Encoder) inside(size int) bool {
-	return e.lim-e.n >= size && !e.redo.pending && uint(e.depth-1) < uint(e.maxDepth)
+	return e.lim-e.n >= size && uint(e.depth-1) < uint(e.maxDepth)
 }
 
 // moved notes that the buffer's content moved n bytes to the front.
@@ -79,10 +91,10 @@ func (e *Encoder) write(p []byte) (int, error) {
 
 // room returns at least n bytes behind what is held back, for commit to take.
 func (e *Encoder) room(n int) ([]byte, error) {
-	if free := e.buf[e.n:]; len(free) >= n && !e.redo.pending {
-		return free, nil
+	if e.lim-e.n < n {
+		return e.makeRoom(n)
 	}
-	return e.makeRoom(n)
+	return e.buf[e.n:], nil
 }
 
 func (e *Encoder) makeRoom(n int) ([]byte, error) {
@@ -120,10 +132,15 @@ func (e *Encoder) hoard(n int) error {
 // commit takes the n bytes of a call that were put where room said. If they
 // complete a top-level value, all is flushed before the call is over.
 func (e *Encoder) commit(n int, final bool) error {
-	if !final && !e.redo.pending && e.held == 0 {
-		e.n += n
-		return nil
+	if final || e.redo.pending || e.held > 0 {
+		return e.commitHeld(n, final)
 	}
+	e.n += n
+	return nil
+}
+
+// commitHeld is commit where more is to be asked.
+func (e *Encoder) commitHeld(n int, final bool) error {
 	if err := e.hoard(n); err != nil {
 		return err
 	}
@@ -153,11 +170,12 @@ func (e *Encoder) again(total int, head []byte) error {
 func (e *Encoder) settle(final bool) error {
 	if final {
 		if err := e.flush(); err != nil {
-			e.redo.taken, e.redo.pending = e.redo.total, true
+			e.redo.taken = e.redo.total
+			e.interrupted(true)
 			return err
 		}
 	}
-	e.redo.pending = false
+	e.interrupted(false)
 	return nil
 }
 
@@ -198,7 +216,7 @@ func emitLong[S string | []byte](e *Encoder, head []byte, body S, tail int, fina
 		err = drain(e, zeros[:tail], &skip)
 	}
 	if err != nil {
-		e.redo.pending = e.redo.taken > 0
+		e.interrupted(e.redo.taken > 0)
 		return err
 	}
 	return e.settle(final)

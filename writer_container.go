@@ -20,15 +20,22 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	if err != nil {
 		return err
 	}
+	if flags&^flagAbsolute == 0 && e.straight(16) {
+		if top := e.startStraight(TypeNodePath, 0, names+subnames); top != nil {
+			b := (*[12]byte)(e.buf[e.n-4 : e.n+8 : e.n+8])
+			le.PutUint32(b[:], uint32(names)|newPathBit)
+			le.PutUint32(b[4:], uint32(subnames))
+			le.PutUint32(b[8:], uint32(flags/flagAbsolute)*pathAbsolute)
+			e.n += 8
+			top.names, top.flags = uint32(names), flags
+			return nil
+		}
+	}
 	format := e.options.Format
 	f := frame{kind: KindNodePathStart, typ: TypeNodePath, names: uint32(names), flags: flags}
-	if err := e.declare(names, &frame{kind: KindNodePathStart}); err != nil {
-		return err
-	}
 	if err := e.declare(names+subnames, &f); err != nil {
 		return err
 	}
-	var head [16]byte
 	n, bits := 16, uint32(0)
 	if flags&flagAbsolute != 0 {
 		bits |= pathAbsolute
@@ -43,24 +50,41 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 		}
 		n = 4 // the string's length follows
 	}
-	le.PutUint32(head[:], row[0].header)
-	le.PutUint32(head[4:], uint32(names)|newPathBit)
-	le.PutUint32(head[8:], uint32(subnames))
-	le.PutUint32(head[12:], bits)
-	return e.start(head[:n], f)
-}
-
-// start takes the head of what f is and opens it. An Unknown count is the head's
-// last four bytes.
-func (e *Encoder) start(head []byte, f frame) error {
-	b, err := e.room(len(head))
+	b, err := e.room(16)
 	if err != nil {
 		return err
 	}
-	if err := e.commit(copy(b, head), false); err != nil {
+	le.PutUint32(b, row[0].header)
+	le.PutUint32(b[4:], uint32(names)|newPathBit)
+	le.PutUint32(b[8:], uint32(subnames))
+	le.PutUint32(b[12:], bits)
+	return e.start(n, &f)
+}
+
+// startStraight opens what has n elements behind header and count, if that takes
+// the straight road; else it returns nil.
+func (e *Encoder) startStraight(t Type, wide int, n int64) *frame {
+	if uint64(n) > math.MaxInt32 || !e.straight(8) {
+		return nil
+	}
+	form := &e.rows[t&63][wide&1]
+	if form.typ != t {
+		return nil
+	}
+	b := (*[8]byte)(e.buf[e.n : e.n+8 : e.n+8])
+	le.PutUint32(b[:], form.header)
+	le.PutUint32(b[4:], uint32(n))
+	e.n += 8
+	return e.push(form.kind, t, uint32(n))
+}
+
+// start takes the n bytes of the head of what f is and opens it. An Unknown count
+// is the head's last four bytes.
+func (e *Encoder) start(n int, f *frame) error {
+	if err := e.commit(n, false); err != nil {
 		return err
 	}
-	e.open(&f, 0)
+	e.open(f, 0)
 	return nil
 }
 
@@ -127,12 +151,7 @@ func (e *Encoder) checkElem(elem Elem) error {
 // putContainer begins an Array or Dictionary with these declarations in bits 16
 // and up of its header and behind it.
 func (e *Encoder) putContainer(n int64, flags uint32, declared []byte, f frame) error {
-	if uint64(n) <= math.MaxInt32 && flags|uint32(f.flags) == 0 && e.straight(8) {
-		b := (*[8]byte)(e.buf[e.n : e.n+8 : e.n+8])
-		le.PutUint32(b[:], e.rows[f.typ][0].header)
-		le.PutUint32(b[4:], uint32(n))
-		e.n += 8
-		e.push(f.kind, f.typ, uint32(n))
+	if flags == 0 && f.flags == 0 && e.startStraight(f.typ, 0, n) != nil {
 		return nil
 	}
 	row, err := e.begin(f.typ)
@@ -156,11 +175,7 @@ func (e *Encoder) putContainer(n int64, flags uint32, declared []byte, f frame) 
 	}
 	at := 4 + copy(b[4:], declared)
 	le.PutUint32(b[at:], count)
-	if err := e.commit(at+4, false); err != nil {
-		return err
-	}
-	e.open(&f, 0)
-	return nil
+	return e.start(at+4, &f)
 }
 
 // BeginObject begins an object in full, of n properties or [Unknown]: for each
@@ -191,11 +206,7 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 		le.PutUint32(b[n:], f.count)
 		n += 4
 	}
-	if err := e.commit(n, false); err != nil {
-		return err
-	}
-	e.open(&f, 0)
-	return nil
+	return e.start(n, &f)
 }
 
 // WriteProperty writes the name of an object's next property; its value follows.

@@ -21,14 +21,24 @@ func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 		wide = e.realWidth(row)
 	}
 	form = &row[wide]
+	if top := e.startStraight(t, wide, n); top != nil {
+		top.unit, top.size = form.unit, form.size
+		if form.shape == shapePackedStrings && n > 0 {
+			top.want = wantName
+		}
+		return nil
+	}
 	f := frame{kind: KindPackedStart, typ: t, unit: form.unit, size: form.size}
 	if err := e.declare(n, &f); err != nil {
 		return err
 	}
-	var head [8]byte
-	le.PutUint32(head[:], row[wide].header)
-	le.PutUint32(head[4:], f.count)
-	return e.start(head[:], f)
+	b, err := e.room(8)
+	if err != nil {
+		return err
+	}
+	le.PutUint32(b, form.header)
+	le.PutUint32(b[4:], f.count)
+	return e.start(8, &f)
 }
 
 // BeginImage begins an Image of Godot 2 whose data are n bytes: by Write, then
@@ -42,11 +52,14 @@ func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) err
 	if err := e.declare(n, &f); err != nil {
 		return err
 	}
-	var head [24]byte
-	for i, v := range [...]uint32{row[0].header, format, mipmaps, width, height, f.count} {
-		le.PutUint32(head[4*i:], v)
+	b, err := e.room(24)
+	if err != nil {
+		return err
 	}
-	return e.start(head[:], f)
+	for i, v := range [...]uint32{row[0].header, format, mipmaps, width, height, f.count} {
+		le.PutUint32(b[4*i:], v)
+	}
+	return e.start(24, &f)
 }
 
 // Write gives what BeginString, BeginPacked or BeginImage opened its bytes, in
@@ -73,7 +86,7 @@ func (e *Encoder) Write(p []byte) (int, error) {
 		n = 0
 		if e.redo.pending {
 			n = e.redo.taken
-			e.redo.pending = false
+			e.interrupted(false)
 		}
 	}
 	e.took(p[:n])
@@ -209,7 +222,7 @@ func (e *Encoder) inPieces(total, size int, put func(b []byte, i, n int)) error 
 	for i := e.redo.taken / size; i < total; {
 		b, err := e.room(size)
 		if err != nil {
-			e.redo.pending = e.redo.taken > 0
+			e.interrupted(e.redo.taken > 0)
 			return err
 		}
 		n := min(len(b)/size, total-i)
@@ -218,6 +231,6 @@ func (e *Encoder) inPieces(total, size int, put func(b []byte, i, n int)) error 
 		e.n += n * size
 		e.redo.taken += n * size
 	}
-	e.redo.pending = false
+	e.interrupted(false)
 	return nil
 }

@@ -1,6 +1,9 @@
 package gdwire
 
-import "io"
+import (
+	"io"
+	"math"
+)
 
 // WriteRaw writes a value that is already encoded in the Encoder's format, such
 // as one kept from another packet. It is read first: anything but one whole value
@@ -99,7 +102,7 @@ func copyRun(e *Encoder, d *Decoder) {
 		return
 	}
 	start := d.r
-	d.skim(e.lim - e.n)
+	d.skim(e.lim-e.n, math.MaxInt)
 	e.n += copy(e.buf[e.n:], d.buf[start:d.r])
 	to.want, to.left = from.want, from.left
 }

@@ -211,5 +211,9 @@ func (e *Encoder) BeginString(t Type, n int64) error {
 	if err := e.declare(n, &f); err != nil {
 		return err
 	}
-	return e.start(e.textHead(head, f.count+nul), f)
+	b, err := e.room(8)
+	if err != nil {
+		return err
+	}
+	return e.start(head.put(b, f.count+nul), &f)
 }

@@ -136,7 +136,16 @@ func (e *Encoder) putWord(form *form, bits uint64) error {
 
 // value takes the n bytes of a value.
 func (e *Encoder) value(n int) error {
-	if err := e.commit(n, e.final()); err != nil {
+	if e.final() || e.redo.pending || e.held > 0 {
+		return e.valueHeld(n)
+	}
+	e.n += n
+	e.step()
+	return nil
+}
+
+func (e *Encoder) valueHeld(n int) error {
+	if err := e.commitHeld(n, e.final()); err != nil {
 		return err
 	}
 	e.step()
@@ -156,58 +165,56 @@ func (e *Encoder) realWidth(row *row) int {
 // the wire has no more ([EncoderOptions].DoubleReals); one too large for that is
 // [ErrRange].
 func (e *Encoder) WriteReals(t Type, c ...float64) error {
-	form, err := e.beginMaths(t, len(c), unitFloat32)
+	form, b, err := e.beginMaths(t, len(c), unitFloat32)
 	if err != nil {
 		return err
 	}
-	wide := form.unit == unitFloat64
-	b, err := e.room(4 + int(form.size))
-	if err != nil {
-		return err
-	}
-	le.PutUint32(b, form.header)
-	for i, x := range c {
-		switch {
-		case wide:
-			le.PutUint64(b[4+8*i:], math.Float64bits(x))
-		case overflows(x):
-			return e.fail(because(ErrRange, "%v in 32 bits", x))
-		default:
-			le.PutUint32(b[4+4*i:], math.Float32bits(float32(x)))
+	for _, x := range c {
+		if form.unit == unitFloat64 {
+			le.PutUint64(b, math.Float64bits(x))
+			b = b[8:]
+			continue
 		}
+		if overflows(x) {
+			return e.fail(because(ErrRange, "%v in 32 bits", x))
+		}
+		le.PutUint32(b, math.Float32bits(float32(x)))
+		b = b[4:]
 	}
 	return e.value(4 + int(form.size))
 }
 
 // WriteInts writes an integer vector or Rect2i from its components.
 func (e *Encoder) WriteInts(t Type, c ...int32) error {
-	form, err := e.beginMaths(t, len(c), unitInt32)
+	form, b, err := e.beginMaths(t, len(c), unitInt32)
 	if err != nil {
 		return err
 	}
-	b, err := e.room(4 + int(form.size))
-	if err != nil {
-		return err
-	}
-	le.PutUint32(b, form.header)
 	for i, x := range c {
-		le.PutUint32(b[4+4*i:], uint32(x))
+		le.PutUint32(b[4*i:], uint32(x))
 	}
 	return e.value(4 + int(form.size))
 }
 
-// beginMaths is begin for a maths type of n components that are u or wider.
-func (e *Encoder) beginMaths(t Type, n int, u unit) (*form, error) {
+// beginMaths is begin for a maths type of n components that are u or wider. It
+// puts the header and returns the room for them.
+func (e *Encoder) beginMaths(t Type, n int, u unit) (*form, []byte, error) {
 	row, err := e.begin(t)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if l := &layouts[t]; !l.maths() || l.units[0] != u {
-		return nil, e.fail(because(ErrType, "%v has no such components", t))
+		return nil, nil, e.fail(because(ErrType, "%v has no such components", t))
 	} else if n != int(l.n) {
-		return nil, e.fail(because(ErrCount, "%d components, and %v has %d", n, t, l.n))
+		return nil, nil, e.fail(because(ErrCount, "%d components, and %v has %d", n, t, l.n))
 	}
-	return &row[e.realWidth(row)], nil
+	form := &row[e.realWidth(row)]
+	b, err := e.room(4 + int(form.size))
+	if err != nil {
+		return nil, nil, err
+	}
+	le.PutUint32(b, form.header)
+	return form, b[4:], nil
 }
 
 // WriteInputEvent writes an InputEvent of Godot 2. What its type has behind the
