@@ -712,6 +712,66 @@ func TestCopyValueInPlaceOfSkipValue(t *testing.T) {
 	require.Equal(t, wire(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(8)), append(b.Bytes(), e.buf[:e.n]...))
 }
 
+// A copy that the Reader interrupted may go on into another Encoder, which counts
+// for itself.
+func TestInterruptedCopyIntoAnother(t *testing.T) {
+	ints := wire(integer(1), integer(2), integer(3), integer(4))
+	path := func(names, subnames int) step {
+		return func(e *Encoder) error { return e.BeginNodePath(names, subnames, false) }
+	}
+	for _, c := range []struct {
+		name   string
+		packet []byte
+		begin  step
+		err    error
+		want   []byte
+	}{
+		{"the same", wire(idArray, 4, ints), array(4), nil, wire(idArray, 4, ints)},
+		{"more elements", wire(idArray, 4, ints), array(5), ErrCount, wire(idArray, 5, ints)},
+		{"fewer elements", wire(idArray, 4, ints), array(3), ErrCount, wire(idArray, 3, ints[:24])},
+		{"an unknown count", wire(idArray, 4, ints), array(Unknown), nil, wire(idArray, 4, ints)},
+		{"as many pairs", wire(idArray, 4, ints), dict(4), ErrCount, wire(idDict, 4, ints)},
+		{"half as many pairs", wire(idArray, 4, ints), dict(2), nil, wire(idDict, 2, ints)},
+		{"another type", wire(idArray, 4, ints), typedArray(4, Elem{Type: TypeString}), ErrType, wire(idArray|typedBy, idString, 4)},
+		{"names of a path", wire(idPath, newPath(3), 0, 0, "a", "b", "c"), path(2, 1), nil, wire(idPath, newPath(2), 1, 0, "a", "b", "c")},
+		{"packed strings", wire(idPath, newPath(3), 0, 0, "a", "b", "c"), packedOf(TypePackedStringArray, 3), nil, wire(idStrings, 3, "a\x00", "b\x00", "c\x00")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			later := errors.New("later")
+			head := len(c.packet) - len(ints)
+			if c.packet[0] == idPath {
+				head = 16
+			}
+			d := NewDecoder(io.MultiReader(bytes.NewReader(c.packet[:head]), &onceReader{later}, bytes.NewReader(c.packet[head:])), nil)
+			defer d.Release()
+			require.Equal(t, later, CopyValue(NewEncoder(io.Discard, nil), d))
+
+			e := NewEncoder(io.Discard, nil)
+			defer e.Release()
+			require.NoError(t, c.begin(e))
+			err := CopyValue(e, d)
+			if c.err != nil {
+				require.ErrorIs(t, err, c.err)
+				require.Equal(t, 1, e.Depth(), "it is not complete")
+				require.Equal(t, c.want, e.buf[:e.n])
+				return
+			}
+			require.NoError(t, err)
+			require.Zero(t, e.Depth())
+			require.EqualValues(t, len(c.want), e.OutputOffset())
+		})
+	}
+}
+
+// onceReader fails once.
+type onceReader struct{ err error }
+
+func (r *onceReader) Read([]byte) (int, error) {
+	err := r.err
+	r.err = io.EOF
+	return 0, err
+}
+
 // A copy that the Writer interrupted goes on after other looks at the Decoder.
 func TestCopyValueAfterPeek(t *testing.T) {
 	packet := wire(idArray, 2, str("one"), str("two"))
