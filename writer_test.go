@@ -544,6 +544,15 @@ func TestEncoderDepth(t *testing.T) {
 	require.NoError(t, e.WriteRaw(wire(idArray, 1, idArray, 0)))
 	require.NoError(t, e.End())
 
+	// A copy keeps to the Encoder's depth, whatever the Decoder's is.
+	for depth, want := range map[int]error{1: ErrLimit, 2: nil} {
+		d := NewDecoder(plain(wire(idArray, 1, idArray, 3, integer(1), integer(2), integer(3))), nil)
+		e = NewEncoder(io.Discard, &EncoderOptions{Depth: depth})
+		require.ErrorIs(t, CopyValue(e, d), want)
+		e.Release()
+		d.Release()
+	}
+
 	e = NewEncoder(io.Discard, &EncoderOptions{Depth: 1})
 	raw := func(e *Encoder) error { return e.WriteRaw(wire(idObject, "A", 1, "p", idArray, 1, idNil)) }
 	misuse{"an array in a property", raw, ErrLimit}.refuses(t, e)
