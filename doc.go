@@ -82,17 +82,17 @@
 //
 // [DecoderOptions].Strict refuses what the format's engines never write:
 //
-//   - int and float in 64 bits that 32 can hold; a NaN of 32 bits
+//   - int and float in 64 bits that 32 can hold; from engines, a NaN of 32 bits
 //   - a bool other than 0 and 1
 //   - bits 8 to 15 of a header, and flags without a meaning for the type
 //   - maths types of both widths in one value; objects both as ids and in full
 //   - an object of id 0 or without a class: null is nil
 //   - bit 31 of a count; negative counts
-//   - padding that is not zero or missing, but behind names of NodePaths and in
-//     Godot 2, where engines leave memory content
+//   - padding that is not zero, but behind names of NodePaths and in Godot 2, where
+//     engines leave memory content; missing padding, as io.ErrUnexpectedEOF
 //   - a NUL in a string; a packed string without its one NUL at the end
-//   - flags of a NodePath but the first (and the second in Godot 2), and the form
-//     of one string that engines only read
+//   - flags of a NodePath but the first (and the second in Godot 2), the form of
+//     one string that engines only read, and names that 32 bits can't count
 //   - array elements and dictionary keys that are not of the declared type; a
 //     declared type of id 0; a class without a name
 //   - an InputEvent longer than its type needs
@@ -104,9 +104,11 @@
 // # Untrusted input
 //
 // Bad input is an [Error] with its offset and path. It never panics, and beside
-// the window it costs memory for what has arrived, never for what it claims. Objects in full are refused unless
-// [DecoderOptions].AllowObjects is set. The methods of a [Token] give a zero when
-// they do not fit its kind, which the sender chose.
+// the window it costs memory for what has arrived, never for what it claims: 32
+// bytes for each level that is open, 35 more once a key of it has left the window.
+// Objects in full are refused unless [DecoderOptions].AllowObjects is set. The
+// methods of a [Token] give a zero when they do not fit its kind, which the sender
+// chose.
 //
 // What panics is a mistake in the program: using the payload of a token after the
 // Decoder has gone on.

@@ -62,7 +62,8 @@ type DecoderOptions struct {
 // by it, and the call can be made again. An [Error] stays until Reset.
 //
 // Beside the window, which comes from a pool, it keeps a frame of 32 bytes for
-// all that is open at a time. It allocates nothing for a count that it read.
+// each thing that is open, and the start of its latest key, 35 bytes, once that
+// has left the window. It allocates nothing for a count that it read.
 type Decoder struct {
 	window
 	state

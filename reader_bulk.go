@@ -323,11 +323,19 @@ func (d *Decoder) readInto(p []byte, size int) (n int, err error) {
 	return n, nil
 }
 
-// goesDirect reports whether n bytes of packed data are better read without the
-// window. Bytes that padding follows go through it, so that both come together.
+// goesDirect reports whether n bytes of packed data go straight to where they are
+// wanted: from the window, where all of them stand there, or from the reader, where
+// they are more than a window. Bytes that padding follows come by chunks, so that
+// both come together.
 func (d *Decoder) goesDirect(n int) bool {
-	return n >= max(d.size, int(d.top.size)) && d.src != nil && d.err == nil && d.bulk.left == 0 && !d.bulk.done &&
-		d.top.want == wantChunk && d.directBytes() >= uint64(d.size)
+	if d.err != nil || d.bulk.left > 0 || d.bulk.done || d.top.want != wantChunk {
+		return false
+	}
+	most := min(uint64(n), d.directBytes())
+	if most < uint64(d.top.size) {
+		return false
+	}
+	return most <= uint64(d.lim-d.r) || d.src != nil && most >= uint64(d.size)
 }
 
 func (d *Decoder) directBytes() uint64 {

@@ -3,7 +3,6 @@ package gdwire
 import (
 	"io"
 	"math"
-	"slices"
 )
 
 // window is the part of the input that is in memory:
@@ -175,7 +174,7 @@ func (d *Decoder) saveKeys(pos uint64) {
 			continue
 		}
 		if len(d.saved) <= i {
-			d.saved = append(d.saved, slices.Repeat([]savedKey{{}}, i+1-len(d.saved))...)
+			d.saved = append(make([]savedKey, 0, len(d.stack)), d.saved...)[:len(d.stack)]
 		}
 		text, ok := d.keyText(i)
 		s := &d.saved[i]

@@ -140,7 +140,7 @@ func (s *state) push(k Kind, t Type, n uint32) *frame {
 	s.step()
 	depth := s.depth + 1
 	if depth == len(s.stack) {
-		s.stack = append(s.stack, make([]frame, depth)...)
+		s.stack = append(make([]frame, 0, 2*depth), s.stack...)[:2*depth]
 	}
 	f := &s.stack[depth]
 	s.depth, s.top = depth, f

@@ -63,7 +63,7 @@ func (d *Decoder) canonicalNumber(form *form, b []byte) error {
 			return d.strict(0, "int %d in 64 bits", x)
 		}
 	case KindFloat32:
-		if x := math.Float32frombits(le.Uint32(b)); flagged && x != x {
+		if x := math.Float32frombits(le.Uint32(b)); flagged && x != x && d.options.Format.engine {
 			return d.strict(0, "NaN in 32 bits")
 		}
 	case KindFloat64:
@@ -81,7 +81,7 @@ func (d *Decoder) canonicalNumber(form *form, b []byte) error {
 // canonicalText refuses a NUL in text, at bytes behind pos, but for the one that
 // engines write behind packed strings, and asks for zeros as padding.
 func (d *Decoder) canonicalText(typ Type, at int, text []byte, last bool, pad []byte, total uint32) error {
-	ended := true
+	ended, end := true, at+len(text)
 	if last && d.nul(typ) == 1 {
 		if ended = total > 0 && text[len(text)-1] == 0; ended {
 			text = text[:len(text)-1]
@@ -96,7 +96,7 @@ func (d *Decoder) canonicalText(typ Type, at int, text []byte, last bool, pad []
 	if typ == TypeNodePath && d.options.Format.engine {
 		return nil // all engines but the newest leave memory content there
 	}
-	return d.canonicalPadding(at+len(text), pad)
+	return d.canonicalPadding(end, pad)
 }
 
 // canonicalNUL refuses a NUL in text.

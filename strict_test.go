@@ -26,15 +26,15 @@ type strictCase struct {
 }
 
 const (
-	rowWidth      = "int and float in 64 bits that 32 can hold; a NaN of 32 bits"
+	rowWidth      = "int and float in 64 bits that 32 can hold; from engines, a NaN of 32 bits"
 	rowBool       = "a bool other than 0 and 1"
 	rowHeader     = "bits 8 to 15 of a header, and flags without a meaning for the type"
 	rowMixed      = "maths types of both widths in one value; objects both as ids and in full"
 	rowObject     = "an object of id 0 or without a class: null is nil"
 	rowCount      = "bit 31 of a count; negative counts"
-	rowPadding    = "padding that is not zero or missing, but behind names of NodePaths and in Godot 2, where engines leave memory content"
+	rowPadding    = "padding that is not zero, but behind names of NodePaths and in Godot 2, where engines leave memory content; missing padding, as io.ErrUnexpectedEOF"
 	rowNUL        = "a NUL in a string; a packed string without its one NUL at the end"
-	rowPath       = "flags of a NodePath but the first (and the second in Godot 2), and the form of one string that engines only read"
+	rowPath       = "flags of a NodePath but the first (and the second in Godot 2), the form of one string that engines only read, and names that 32 bits can't count"
 	rowDeclared   = "array elements and dictionary keys that are not of the declared type; a declared type of id 0; a class without a name"
 	rowInputEvent = "an InputEvent longer than its type needs"
 	rowTrailing   = "bytes behind the value where the input's length was given"
@@ -86,7 +86,7 @@ func strictCases() []strictCase {
 		{row: rowCount, name: "names that overflow", format: g4, packet: "<NodePath> 01000080 ffffffff 00000000", offset: 4, path: "$", neighbour: "<NodePath> 00000080 00000000 00000000"},
 
 		{row: rowPadding, name: "String", format: g4, packet: "<String> 01000000 61000001", offset: 9, path: "$", neighbour: "<String> 01000000 61000000"},
-		{row: rowPadding, name: "packed string", format: g4, packet: "<PackedStringArray> 01000000 01000000 00000001", offset: 12, path: "$[0]", neighbour: "<PackedStringArray> 01000000 01000000 00000000"},
+		{row: rowPadding, name: "packed string", format: g4, packet: "<PackedStringArray> 01000000 01000000 00000001", offset: 13, path: "$[0]", neighbour: "<PackedStringArray> 01000000 01000000 00000000"},
 		{row: rowPadding, name: "bytes", format: g3, packet: "<PackedByteArray> 03000000 01020304", offset: 11, path: "$", neighbour: "<PackedByteArray> 04000000 01020304"},
 		{row: rowPadding, name: "class", format: g4, objects: true, packet: "<Object> 01000000 41010000 00000000", offset: 9, path: "$", neighbour: "<Object> 01000000 41000000 00000000"},
 		{row: rowPadding, name: "property", format: g4, objects: true, packet: "<Object> 01000000 41000000 01000000 01000000 61000001 <Nil>", offset: 21, path: "$.key(0)",
@@ -116,6 +116,7 @@ func strictCases() []strictCase {
 			neighbour: "<NodePath> 00000080 01000000 01000000 01000000 61000000"},
 		{row: rowPath, name: "third flag", format: g2, packet: "<NodePath> 00000080 00000000 05000000", offset: 12, path: "$",
 			neighbour: "<NodePath> 00000080 00000000 03000000 01000000 61ffffff"},
+		{row: rowPath, name: "names beyond 32 bits", format: g4, packet: "<NodePath> 02000080 ffffffff 00000000 01000000 61000000", offset: 4, path: "$", neighbour: "<NodePath> 00000080 01000000 00000000 01000000 61000000"},
 		{row: rowPath, name: "one string", format: g2, packet: "<NodePath> 01000000 61000000", offset: 4, path: "$", neighbour: "<NodePath> 01000080 00000000 00000000 01000000 61000000"},
 
 		{row: rowDeclared, name: "element", format: g4, packet: "<Array+1> <int> 01000000 <float>" + f32(1), offset: 12, path: "$[0]", neighbour: "<Array+1> <int> 01000000 <int> 01000000"},

@@ -173,7 +173,9 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 		return e.fail(because(ErrCount, "%d elements after %d of %d", len(src), f.count-f.left, f.count))
 	}
 	if p, ok := asBytes(src, f.unit); ok {
-		if err := emit(e, nil, p, 0, false); err != nil {
+		if e.inside(len(p)) && e.held == 0 {
+			e.n += copy(e.buf[e.n:], p)
+		} else if err := emit(e, nil, p, 0, false); err != nil {
 			return err
 		}
 	} else if err := convert(e, src); err != nil {
