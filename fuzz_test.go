@@ -171,11 +171,22 @@ func FuzzDecode(f *testing.F) {
 			require.Equal(t, want, got, name)
 			require.Equal(t, errorText(fault), errorText(err), name)
 		}
-		requireSkips(t, p, s, want, fault)
+		for _, r := range []io.Reader{&flakyReader{}, new(bytes.Reader)} {
+			requireSkips(t, s, want, fault, func(d *gdwire.Decoder) {
+				switch r := r.(type) {
+				case *flakyReader:
+					r.r = iotest.OneByteReader(bytes.NewReader(p))
+				case *bytes.Reader:
+					r.Reset(p)
+				}
+				d.Reset(r)
+			})
+		}
 
 		// With a length that is known, be it of bytes or of a reader.
 		d.ResetBytes(p)
 		want, fault = steps(t, d, true)
+		requireSkips(t, s, want, fault, func(d *gdwire.Decoder) { d.ResetBytes(p) })
 		d.ResetN(iotest.HalfReader(io.MultiReader(bytes.NewReader(p), neverReader{t})), int64(len(p)))
 		got, err := steps(t, d, false)
 		require.Equal(t, want, got)
@@ -195,13 +206,14 @@ func (r neverReader) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// requireSkips skips from the token that the seed chooses, and expects to be
-// where reading on would have been.
-func requireSkips(t *testing.T, p []byte, s seed, all []step, fault error) {
+// requireSkips skips and copies from the token that the seed chooses, and expects
+// to be where reading on would have been.
+func requireSkips(t *testing.T, s seed, all []step, fault error, reset func(*gdwire.Decoder)) {
 	o := s.options()
 	at := s.rest(len(all) + 1)
 	start := func() *gdwire.Decoder {
-		d := gdwire.NewDecoder(&flakyReader{r: iotest.OneByteReader(bytes.NewReader(p))}, &o)
+		d := gdwire.NewDecoder(nil, &o)
+		reset(d)
 		for range at {
 			require.NoError(t, again(func() error { _, err := d.ReadToken(); return err }))
 		}
@@ -234,6 +246,34 @@ func requireSkips(t *testing.T, p []byte, s seed, all []step, fault error) {
 		check("SkipValue", d, err, valueEnd(all, at, depth))
 	}
 	d.Release()
+	if at < len(all) && copies(all, at) {
+		var copied, written bytes.Buffer
+		e := gdwire.NewEncoder(&copied, &gdwire.EncoderOptions{Format: o.Format, DoubleReals: o.DoubleReals, AnyUTF8: true, Depth: -1})
+		d = start()
+		err = again(func() error { return gdwire.CopyValue(e, d) })
+		if end := valueEnd(all, at, depth); !errors.Is(err, gdwire.ErrType) { // of a wrong element
+			check("CopyValue", d, err, end)
+		}
+		d.Release()
+		require.NoError(t, e.Flush())
+		e.Reset(&written)
+		d = start()
+		err = nil
+		for range valueEnd(all, at, depth) - at {
+			var tok gdwire.Token
+			if err != nil {
+				break
+			}
+			err = again(func() (err error) { tok, err = d.ReadToken(); return err })
+			if err == nil {
+				err = e.WriteToken(tok)
+			}
+		}
+		d.Release()
+		require.NoError(t, e.Flush())
+		require.Equal(t, written.Bytes(), copied.Bytes())
+		e.Release()
+	}
 
 	to := s.rest(97) % (depth + 1)
 	end := at
@@ -243,6 +283,17 @@ func requireSkips(t *testing.T, p []byte, s seed, all []step, fault error) {
 	d = start()
 	check("SkipTo", d, again(func() error { return d.SkipTo(to) }), end)
 	d.Release()
+}
+
+// copies reports whether a value of its own starts with step at.
+func copies(all []step, at int) bool {
+	switch all[at].kind {
+	case gdwire.KindEnd, gdwire.KindDictKey, gdwire.KindProperty, gdwire.KindChunk:
+		return false
+	case gdwire.KindStringChunk:
+		return strings.HasPrefix(all[at].text, "StringChunk String") && (at == 0 || all[at-1].last || all[at-1].kind != gdwire.KindStringChunk)
+	}
+	return true
 }
 
 // valueEnd returns behind which of all steps SkipValue ends if it is called
