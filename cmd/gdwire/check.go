@@ -84,11 +84,11 @@ func readAll(p *packet, see func(gdwire.Token)) error {
 }
 
 // took is how many bytes a good value took, padding that it lacked included.
-func (p *packet) took() int64 { return (p.read() - p.offset + 3) &^ 3 }
+func (p *packet) took() int64 { return (p.end - p.offset + 3) &^ 3 }
 
 // fault says where in the packet an error is.
 func (p *packet) fault(err error) fault {
-	f := fault{Error: err.Error(), At: p.read(), Path: "$"}
+	f := fault{Error: err.Error(), At: p.end, Path: "$"}
 	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
 		f.At, f.Path = e.Offset, e.Path
 	}

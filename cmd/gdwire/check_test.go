@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -70,6 +72,50 @@ func TestCheckJSON(t *testing.T) {
 			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
 {"index":1,"offset":16,"ok":true,"bytes":4,"trailing":0}
 `},
+	})
+}
+
+// TestCheckLargeFrames: of frames that are read as they come the same is said.
+func TestCheckLargeFrames(t *testing.T) {
+	five := wire(2, 5)
+	large := wire(29, 40_000, make([]byte, 40_000))
+	bad := wire(28, 2, 99, make([]byte, 40_000))
+	more := append(large[:len(large):len(large)], make([]byte, 20_000)...)
+	runCases(t, []testCase{
+		{name: "good", args: "check -json -frame u32", in: framed(large, more, five), out: `{"index":0,"offset":4,"ok":true,"bytes":40008,"trailing":0}
+{"index":1,"offset":40016,"ok":true,"bytes":40008,"trailing":20000}
+{"index":2,"offset":100028,"ok":true,"bytes":8,"trailing":0}
+`},
+		{name: "bad", args: "check -json -frame u32", in: framed(bad, five), status: statusBad,
+			out: `{"index":0,"offset":4,"ok":false,"bytes":8,"error":"gdwire: offset 12, $[0]: wrong type: id 99 is none of godot4's","at":12,"path":"$[0]"}
+{"index":1,"offset":40020,"ok":true,"bytes":8,"trailing":0}
+`},
+		{name: "strict", args: "check -json -frame u32 -strict", in: framed(more, five), status: statusBad,
+			out: `{"index":0,"offset":4,"ok":false,"bytes":40008,"error":"gdwire: offset 40012, $: not canonical: bytes behind the value","at":40012,"path":"$"}
+{"index":1,"offset":60016,"ok":true,"bytes":8,"trailing":0}
+`},
+		{name: "cut", args: "check -json -frame u32", in: framed(large)[:30_000], status: statusBad,
+			out: `{"index":0,"offset":4,"ok":false,"bytes":29996,"error":"gdwire: offset 30000, $: unexpected EOF","at":30000,"path":"$"}
+`},
+		{name: "cut behind the value", args: "check -json -frame u32", in: framed(five, more)[:60_000], status: statusBad,
+			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
+{"index":1,"offset":16,"ok":false,"bytes":59984,"error":"gdwire: offset 60000, $: unexpected EOF","at":60000,"path":"$"}
+`},
+		{name: "bad and cut", args: "check -json -frame u32", in: framed(bad)[:30_000], status: statusBad,
+			out: `{"index":0,"offset":4,"ok":false,"bytes":29996,"error":"gdwire: offset 30000, $: unexpected EOF","at":30000,"path":"$"}
+`},
+		{name: "dropped", args: "recode -frame u32", in: framed(bad, five, more, more)[:150_000], status: statusBad,
+			out: string(framed(five, large)), err: "offset 150000, $: unexpected EOF"},
+	})
+	t.Run("input fails", func(t *testing.T) {
+		for _, b := range [][]byte{large, bad, more} {
+			var out, errs bytes.Buffer
+			in := io.MultiReader(bytes.NewReader(framed(five, b)[:len(b)]), &failingReader{})
+			require.Equal(t, statusBad, run([]string{"check", "-json", "-frame", "u32"}, in, &out, &errs))
+			require.Equal(t, `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
+{"index":1,"offset":16,"ok":false,"bytes":0,"error":"cable cut","at":16,"path":"$"}
+`, out.String())
+		}
 	})
 }
 

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"iter"
+	"math"
 	"os"
 
 	"github.com/gdwire/gdwire"
@@ -13,32 +15,67 @@ import (
 // A packet is one value to be read: a frame's, or the next of those that stand
 // back to back.
 type packet struct {
-	*gdwire.Decoder       // stands at the value
+	*gdwire.Decoder       // stands at the value, and is void when all tokens have been read
 	index, offset   int64 // which it is, and where its first byte is in the input
 	connection      int64 // of listen, which connection that input is
 	base            int64 // what the Decoder's offsets lack to count from the start of the input
-	framed          bool
+	end             int64 // where in the input its value ended, or stopped being good
+	frames          *framer
 	size            int64 // of the frame
-	err             error // what spoils it before it can be read
+	err             error // what is wrong with it: known at once, or of a frame once its tokens have been read
 }
+
+// framed reports whether the packet is a frame.
+func (p *packet) framed() bool { return p.frames != nil }
 
 // tokens ranges over the tokens of the packet's value. An error ends it; its
 // offset counts from the start of the input.
 func (p *packet) tokens(yield func(gdwire.Token, error) bool) {
-	if p.err != nil {
-		yield(gdwire.Token{}, p.err)
+	err := p.err
+	if err == nil {
+		var t gdwire.Token
+		for t, err = range p.Tokens() {
+			if err == nil && !yield(t, nil) {
+				return
+			}
+		}
+		err = p.finish(err)
+	}
+	if err != nil {
+		yield(gdwire.Token{}, err)
+	}
+}
+
+// finish returns what is wrong with a packet whose value has been read up to err.
+// A frame that is cut is wrong as a whole, whatever is in it.
+func (p *packet) finish(err error) error {
+	if !p.framed() {
+		p.end = p.read()
+		return err
+	}
+	if err == nil { // then -strict wants nothing behind the value
+		if _, err = p.ReadToken(); err == io.EOF {
+			err = nil
+		}
+	}
+	end := p.read()
+	if err == nil || stream.Skippable(err) {
+		err = cmp.Or(p.frames.rest(p.offset+p.size), err)
+	}
+	if err == nil || stream.Skippable(err) {
+		p.end = end
+	}
+	p.spoil(err)
+	return p.err
+}
+
+// spoil makes err what is wrong with a frame.
+func (p *packet) spoil(err error) {
+	if err == io.ErrUnexpectedEOF { // and nothing else: it is cut
+		p.err = &gdwire.Error{Offset: p.frames.InputOffset(), Path: "$", Err: err}
 		return
 	}
-	for t, err := range p.Tokens() {
-		if !yield(t, p.fromStart(err)) || err != nil {
-			return
-		}
-	}
-	if p.framed { // then -strict wants nothing behind the value
-		if _, err := p.ReadToken(); err != io.EOF {
-			yield(gdwire.Token{}, p.fromStart(err))
-		}
-	}
+	p.err = p.fromStart(err)
 }
 
 // read is how far into the input the packet has been read.
@@ -46,10 +83,10 @@ func (p *packet) read() int64 { return p.base + p.InputOffset() }
 
 // trailing is what the frame has behind the value that was read.
 func (p *packet) trailing() int64 {
-	if !p.framed {
+	if !p.framed() {
 		return 0
 	}
-	return p.size - p.InputOffset()
+	return p.offset + p.size - p.end
 }
 
 // fromStart lets the offset of an error count from the start of the input.
@@ -67,7 +104,7 @@ func values(r io.Reader, o *options) iter.Seq[*packet] {
 		d := gdwire.NewDecoder(r, &o.decoder)
 		defer d.Release()
 		for i := int64(0); ; i++ {
-			p := &packet{Decoder: d, index: i, offset: d.InputOffset()}
+			p := &packet{Decoder: d, index: i, offset: d.InputOffset(), end: d.InputOffset()}
 			if d.PeekKind() == 0 {
 				if _, p.err = d.ReadToken(); p.err == io.EOF {
 					return
@@ -80,43 +117,93 @@ func values(r io.Reader, o *options) iter.Seq[*packet] {
 	}
 }
 
-// frames ranges over the packets that s reads.
-func frames(s *stream.Reader, o *options) iter.Seq[*packet] {
-	return func(yield func(*packet) bool) {
-		one := o.decoder
-		one.OneValue = true
-		d := gdwire.NewDecoder(nil, &one)
-		defer d.Release()
-		var raw []byte
-		last := int64(-1)
-		for i := int64(0); ; i++ {
-			var err error
-			raw, err = s.NextRaw(raw[:0])
-			at := s.PacketOffset()
-			if err == io.EOF || err == io.ErrUnexpectedEOF && at == last {
-				return // what is cut is the packet before, of which enough was said
-			}
-			last = at
-			p := &packet{Decoder: d, index: i, offset: at, base: at, framed: true, size: s.PacketSize()}
-			d.ResetBytes(raw)
-			switch err {
-			case nil:
-			case io.ErrUnexpectedEOF:
-				p.err = &gdwire.Error{Offset: s.InputOffset(), Path: "$", Err: err}
-			default:
-				p.err = p.fromStart(err)
-			}
-			if !yield(p) || err != nil && !stream.Skippable(err) {
-				return
-			}
+// A framer reads packets that stand behind their length.
+type framer struct {
+	*stream.Reader
+	next func() (*gdwire.Decoder, error)
+	gate *gate // nil: next reads packets whole
+}
+
+// newFramer returns a framer that reads packets as they come: they need not fit
+// in memory.
+func newFramer(r io.Reader, o *options) *framer {
+	g := &gate{r: r, left: math.MaxInt64}
+	s := stream.NewReader(g, o.stream())
+	return &framer{s, s.Next, g}
+}
+
+// newWholeFramer returns a framer that reads each packet whole before it hands it
+// out, so that nobody has to wait for more of it.
+func newWholeFramer(s *stream.Reader, o *options) *framer {
+	one := o.decoder
+	one.OneValue = true
+	d := gdwire.NewDecoder(nil, &one)
+	var raw []byte
+	return &framer{Reader: s, next: func() (_ *gdwire.Decoder, err error) {
+		raw, err = s.NextRaw(raw[:0])
+		d.ResetBytes(raw)
+		return d, err
+	}}
+}
+
+// packets ranges over the packets.
+func (f *framer) packets(yield func(*packet) bool) {
+	none := gdwire.NewDecoder(nil, nil)
+	last := int64(-1)
+	for i := int64(0); ; i++ {
+		d, err := f.next()
+		at := f.PacketOffset()
+		if err == io.EOF || err == io.ErrUnexpectedEOF && at == last {
+			return // what is cut is the packet before, of which enough was said
+		}
+		if err != nil {
+			d = none
+		}
+		last = at
+		p := &packet{Decoder: d, index: i, offset: at, base: at, end: at, frames: f, size: f.PacketSize()}
+		p.spoil(err)
+		if !yield(p) || p.err != nil && !stream.Skippable(p.err) {
+			return
 		}
 	}
+}
+
+// rest reads what is left of the packet, which ends at end, and makes its Decoder
+// void. Nothing behind it is waited for.
+func (f *framer) rest(end int64) error {
+	if f.gate == nil || f.InputOffset() >= end {
+		return nil
+	}
+	f.gate.left = end - f.InputOffset()
+	_, err := f.Next() // drops it, and finds the gate shut or the input at its end
+	f.gate.left = math.MaxInt64
+	if err == errShut || err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// A gate lets so many bytes pass.
+type gate struct {
+	r    io.Reader
+	left int64
+}
+
+var errShut = errors.New("no more for now")
+
+func (g *gate) Read(p []byte) (int, error) {
+	if g.left == 0 {
+		return 0, errShut
+	}
+	n, err := g.r.Read(p[:min(int64(len(p)), g.left)])
+	g.left -= int64(n)
+	return n, err
 }
 
 // packets ranges over the packets in r.
 func packets(r io.Reader, o *options) iter.Seq[*packet] {
 	if o.framing.framed {
-		return frames(stream.NewReader(r, o.stream()), o)
+		return newFramer(r, o).packets
 	}
 	return values(r, o)
 }

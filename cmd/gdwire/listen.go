@@ -139,7 +139,7 @@ func (l *listener) serve(ctx context.Context, conn net.Conn, number int64) {
 	so.ReadTimeout, so.IdleTimeout = l.options.listen.read, l.options.listen.idle
 	c := stream.NewConn(ctx, conn, so)
 	defer func() { _ = c.Close() }()
-	for p := range frames(c.Reader, l.options) {
+	for p := range newWholeFramer(c.Reader, l.options).packets {
 		p.connection = number
 		if p.err != nil && !stream.Skippable(p.err) {
 			if ctx.Err() == nil {

@@ -272,8 +272,9 @@ func TestLive(t *testing.T) {
 				out.Close()
 			}()
 			line := make([]byte, 200)
-			for range 3 {
-				_, err := feed.Write(framed(wire(2, 5)))
+			large := wire(34, 1, "x\x00", make([]byte, 40_000)) // there is something behind its value
+			for _, packet := range [][]byte{wire(2, 5), large, wire(2, 5)} {
+				_, err := feed.Write(framed(packet))
 				require.NoError(t, err)
 				_, err = shown.Read(line)
 				require.NoError(t, err)

@@ -35,7 +35,7 @@ type tokenView struct {
 }
 
 func (v *tokenView) show(p *packet) error {
-	if p.framed {
+	if p.framed() {
 		head := fmt.Sprintf("packet %d, offset %d, %d bytes", p.index, p.offset, p.size)
 		if _, err := fmt.Fprintln(v.out, v.paint.bold.Sprint(head)); err != nil {
 			return err

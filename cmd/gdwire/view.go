@@ -49,7 +49,7 @@ func (s *screen) show(packets iter.Seq[*packet], v view, live bool) error {
 		if err != errBad {
 			s.report(err)
 		}
-		if !p.framed {
+		if !p.framed() {
 			break // nobody knows where the next value begins
 		}
 	}
