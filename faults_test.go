@@ -658,10 +658,30 @@ func TestOtherElementsWhileInterrupted(t *testing.T) {
 	src := make([]float64, 10)
 	require.Equal(t, errTemporary, WritePacked(e, src))
 	require.ErrorIs(t, WritePacked(e, src[1:]), ErrOpen)
+	require.ErrorIs(t, WritePacked(e, append([]float64{1}, src[1:]...)), ErrOpen, "as many, but others")
 	require.NoError(t, WritePacked(e, src))
 	require.NoError(t, WritePacked(e, src))
 	require.NoError(t, e.End())
 	require.Equal(t, wire(idFloats, 20, make([]byte, 80)), w.b)
+}
+
+// A long string and its padding come once, wherever the Writer stops, also where
+// they are the whole value.
+func TestWriterFaultsInLongText(t *testing.T) {
+	for n := range 4 {
+		text := longText + "xyz"[:n]
+		want := str(text)
+		eachFaultyWriter(len(want), func(name string, w *faultyWriter) {
+			for _, size := range []int{12, 16, 64} {
+				w := *w
+				e := smallEncoder(&w, Godot4, size)
+				require.NoError(t, insist(func() error { return e.WriteString(text) }))
+				require.NoError(t, insist(e.Close))
+				require.Equal(t, want, w.b, "%d bytes, %s, buffer of %d", len(text), name, size)
+				e.Release()
+			}
+		})
+	}
 }
 
 // An interrupted CopyValue that is given up leaves nothing behind.
@@ -708,6 +728,7 @@ func TestCopyValueInPlaceOfSkipValue(t *testing.T) {
 	require.EqualValues(t, 48, d.InputOffset(), "behind 7")
 	copies()
 	require.ErrorIs(t, CopyValue(e, d), ErrCount)
+	require.Equal(t, 2, d.Depth(), "the End is still to come")
 	require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
 	require.Equal(t, wire(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(8)), append(b.Bytes(), e.buf[:e.n]...))
 }
@@ -716,49 +737,44 @@ func TestCopyValueInPlaceOfSkipValue(t *testing.T) {
 // for itself.
 func TestInterruptedCopyIntoAnother(t *testing.T) {
 	ints := wire(integer(1), integer(2), integer(3), integer(4))
-	path := func(names, subnames int) step {
-		return func(e *Encoder) error { return e.BeginNodePath(names, subnames, false) }
-	}
+	abc := wire("a", "b", "c")
 	for _, c := range []struct {
-		name   string
-		packet []byte
-		begin  step
-		err    error
-		want   []byte
+		name       string
+		head, rest []byte // before and behind the error
+		begin      step
+		err        error
+		want       []byte
 	}{
-		{"the same", wire(idArray, 4, ints), array(4), nil, wire(idArray, 4, ints)},
-		{"more elements", wire(idArray, 4, ints), array(5), ErrCount, wire(idArray, 5, ints)},
-		{"fewer elements", wire(idArray, 4, ints), array(3), ErrCount, wire(idArray, 3, ints[:24])},
-		{"an unknown count", wire(idArray, 4, ints), array(Unknown), nil, wire(idArray, 4, ints)},
-		{"as many pairs", wire(idArray, 4, ints), dict(4), ErrCount, wire(idDict, 4, ints)},
-		{"half as many pairs", wire(idArray, 4, ints), dict(2), nil, wire(idDict, 2, ints)},
-		{"another type", wire(idArray, 4, ints), typedArray(4, Elem{Type: TypeString}), ErrType, wire(idArray|typedBy, idString, 4)},
-		{"names of a path", wire(idPath, newPath(3), 0, 0, "a", "b", "c"), path(2, 1), nil, wire(idPath, newPath(2), 1, 0, "a", "b", "c")},
-		{"packed strings", wire(idPath, newPath(3), 0, 0, "a", "b", "c"), packedOf(TypePackedStringArray, 3), nil, wire(idStrings, 3, "a\x00", "b\x00", "c\x00")},
+		{"the same", wire(idArray, 4), ints, array(4), nil, wire(idArray, 4, ints)},
+		{"more elements", wire(idArray, 4), ints, array(5), ErrCount, wire(idArray, 5, ints)},
+		{"fewer elements", wire(idArray, 4), ints, array(3), ErrCount, wire(idArray, 3, ints[:24])},
+		{"an unknown count", wire(idArray, 4), ints, array(Unknown), nil, wire(idArray, 4, ints)},
+		{"as many pairs", wire(idArray, 4), ints, dict(4), ErrCount, wire(idDict, 4, ints)},
+		{"half as many pairs", wire(idArray, 4), ints, dict(2), nil, wire(idDict, 2, ints)},
+		{"behind a key", wire(idDict, 2, integer(0)), ints[:24], dict(2), ErrKey, wire(idDict, 2, integer(1))},
+		{"another type", wire(idArray, 4), ints, typedArray(4, Elem{Type: TypeString}), ErrType, wire(idArray|typedBy, idString, 4)},
+		{"names of a path", wire(idPath, newPath(3), 0, 0), abc, path(2, 1), nil, wire(idPath, newPath(2), 1, 0, abc)},
+		{"packed strings", wire(idPath, newPath(3), 0, 0), abc, packedOf(TypePackedStringArray, 3), nil, wire(idStrings, 3, "a\x00", "b\x00", "c\x00")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			later := errors.New("later")
-			head := len(c.packet) - len(ints)
-			if c.packet[0] == idPath {
-				head = 16
-			}
-			d := NewDecoder(io.MultiReader(bytes.NewReader(c.packet[:head]), &onceReader{later}, bytes.NewReader(c.packet[head:])), nil)
+			d := NewDecoder(io.MultiReader(bytes.NewReader(c.head), &onceReader{later}, bytes.NewReader(c.rest)), nil)
 			defer d.Release()
 			require.Equal(t, later, CopyValue(NewEncoder(io.Discard, nil), d))
 
-			e := NewEncoder(io.Discard, nil)
+			var b bytes.Buffer
+			e := NewEncoder(&b, nil)
 			defer e.Release()
 			require.NoError(t, c.begin(e))
-			err := CopyValue(e, d)
-			if c.err != nil {
+			if err := CopyValue(e, d); c.err != nil {
 				require.ErrorIs(t, err, c.err)
 				require.Equal(t, 1, e.Depth(), "it is not complete")
-				require.Equal(t, c.want, e.buf[:e.n])
-				return
+				require.NoError(t, e.Flush())
+			} else {
+				require.NoError(t, err)
+				require.Zero(t, e.Depth())
 			}
-			require.NoError(t, err)
-			require.Zero(t, e.Depth())
-			require.EqualValues(t, len(c.want), e.OutputOffset())
+			require.Equal(t, c.want, b.Bytes())
 		})
 	}
 }
