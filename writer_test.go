@@ -549,6 +549,9 @@ func TestEncoderDepth(t *testing.T) {
 		d := NewDecoder(plain(wire(idArray, 1, idArray, 3, integer(1), integer(2), integer(3))), nil)
 		e = NewEncoder(io.Discard, &EncoderOptions{Depth: depth})
 		require.ErrorIs(t, CopyValue(e, d), want)
+		if want != nil {
+			require.EqualValues(t, 16, e.OutputOffset(), "the arrays alone")
+		}
 		e.Release()
 		d.Release()
 	}
@@ -587,6 +590,8 @@ func TestWriteRawRefusesWhatIsNoValue(t *testing.T) {
 		require.Zero(t, e.OutputOffset(), c.name)
 	}
 	require.NoError(t, e.WriteRaw(wire(idObject, "Node", 0)))
+	e.Release()
+	require.Equal(t, ErrReleased, e.WriteRaw(nil), "whatever it is")
 	any := NewEncoder(io.Discard, &EncoderOptions{AnyUTF8: true})
 	defer any.Release()
 	require.NoError(t, any.WriteRaw(str("\xff")))
@@ -771,6 +776,18 @@ func TestBuffered(t *testing.T) {
 	require.NoError(t, write("12345")(e))
 	misuse{"padding", end, ErrLimit}.refuses(t, e)
 
+	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 11})
+	require.NoError(t, e.BeginPacked(TypePackedByteArray, Unknown))
+	require.NoError(t, write("12345")(e))
+	misuse{"padding of the outermost", end, ErrLimit}.refuses(t, e)
+
+	// It is nothing to what has a count.
+	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 1})
+	require.NoError(t, e.BeginTypedArray(2, Elem{Type: TypeString}))
+	require.NoError(t, e.WriteString(longText))
+	require.NoError(t, stringX(e))
+	require.NoError(t, e.End())
+
 	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 10})
 	misuse{"a first chunk", token(newToken(KindStringChunk, TypePackedStringArray, flagNUL, 100)), ErrType}.refuses(t, e)
 	chunk := newToken(KindStringChunk, TypeString, flagUnknown, 0).withPayload([]byte("1234567"))
@@ -800,6 +817,26 @@ func TestBuffered(t *testing.T) {
 	require.NoError(t, e.WriteString(strings.Repeat("x", 8<<20-12)))
 	require.ErrorIs(t, e.WriteNil(), ErrLimit)
 	require.ErrorContains(t, e.WriteNil(), "container of unknown size with 8388612 bytes so far exceeds limit Buffered (8388608)")
+}
+
+// Wherever in the buffer a name comes, its padding has room.
+func TestNamesWhereBuffersEnd(t *testing.T) {
+	write := func(e *Encoder) {
+		require.NoError(t, e.BeginObject("Nod", 4))
+		for _, name := range []string{"a", "ab", "abc", "abcd"} {
+			require.NoError(t, e.WriteProperty(name))
+			require.NoError(t, e.WriteSignal(name, 7))
+		}
+		require.NoError(t, e.End())
+	}
+	want := encoded(t, nil, write)
+	for size := range 40 {
+		var b bytes.Buffer
+		e := smallEncoder(&b, Godot4, 12+size)
+		write(e)
+		require.Equal(t, want, b.Bytes(), "buffer of %d", 12+size)
+		e.Release()
+	}
 }
 
 // Text comes in any pieces, from any Reader.
