@@ -265,6 +265,21 @@ func (d *Decoder) next() (Token, error) {
 		}
 		return d.value()
 	case wantName:
+		if d.lim-d.r >= straightSize {
+			b := (*[straightSize]byte)(d.buf[d.r : d.r+straightSize : d.r+straightSize])
+			if n := le.Uint32(b[:]); n <= d.short && plainText(le.Uint64(b[4:]), n) {
+				pos := d.pos()
+				d.r += 4 + int(padded(n))
+				d.step()
+				d.at, d.live = pos, pos+4
+				if f.typ == TypePackedStringArray {
+					n -= d.trailingNUL(b[4 : 4+n])
+				}
+				d.bulk.kind, d.bulk.left = KindStringChunk, int(n)
+				const head = uint64(KindStringChunk) | uint64(flagLast)<<16
+				return Token{head: head | uint64(f.typ)<<8 | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: pos + 4}, nil
+			}
+		}
 		return d.text(f.typ, 0)
 	case wantProperty:
 		return d.property()
@@ -276,7 +291,10 @@ func (d *Decoder) next() (Token, error) {
 	return Token{}, ErrReleased
 }
 
-// failed returns the error that was kept.
+// failed returns the error that was kept. It is not inlined, which would cost next
+// two loads a token.
+//
+//go:noinline
 func (d *Decoder) failed() error {
 	err := d.err
 	if d.once {

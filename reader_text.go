@@ -15,7 +15,7 @@ func (d *Decoder) text(typ Type, at int) (Token, error) {
 	}
 	from := d.r + at + 4
 	n := le.Uint32(d.buf[from-4 : from : from])
-	if d.shortText(from, n) || int64(n) <= int64(d.whole) && d.lim-from >= int(padded(n)) && validText(d.buf[from:from+int(n)]) {
+	if int64(n) <= int64(d.whole) && d.lim-from >= int(padded(n)) && validText(d.buf[from:from+int(n)]) {
 		end := from + int(padded(n))
 		if typ == TypePackedStringArray {
 			n -= d.trailingNUL(d.buf[from : from+int(n)])
@@ -35,12 +35,6 @@ func (d *Decoder) text(typ Type, at int) (Token, error) {
 		return Token{}, err
 	}
 	return d.textChunk(typ, at+4, n, n)
-}
-
-// shortText reports whether the n bytes at from in the window are whole, at most
-// eight and ASCII.
-func (d *Decoder) shortText(from int, n uint32) bool {
-	return n <= d.short && d.lim-from >= 8 && plainText(le.Uint64(d.buf[from:from+8:from+8]), n)
 }
 
 // trailingNUL is 1 where a packed string ends in the NUL of the wire.
