@@ -665,3 +665,23 @@ func TestTokensAreOneValue(t *testing.T) {
 		break
 	}
 }
+
+// Behind a skip there is no payload to go on with, whatever was skipped last.
+func TestNothingGoesOnBehindASkip(t *testing.T) {
+	packet := wire(idArray, 3, idArray, 2, str("more than eight bytes"), integer(1), integer(2), str("end"))
+	for name, skip := range map[string]func(d *Decoder) error{
+		"SkipValue": (*Decoder).SkipValue,
+		"SkipTo":    func(d *Decoder) error { _, err := d.ReadToken(); return errors.Join(err, d.SkipTo(1)) },
+		"CopyValue": func(d *Decoder) error { return CopyValue(NewEncoder(io.Discard, nil), d) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := NewDecoder(bytes.NewReader(packet), nil)
+			readTo(t, d, 1)
+			require.NoError(t, skip(d))
+			text, err := d.AppendString(nil)
+			require.ErrorIs(t, err, ErrType)
+			require.Empty(t, text)
+			require.EqualValues(t, 2, readTo(t, d, 1).Int())
+		})
+	}
+}

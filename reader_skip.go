@@ -1,0 +1,128 @@
+package gdwire
+
+import "math"
+
+// SkipValue reads on to the end of the next value, finding the same errors as if
+// it were read. At a DictKey that is the marker and the key; at a Property the
+// name; of what ReadToken gives in several chunks what is left of it. Where an
+// End is next it is [ErrCount].
+//
+// If a read error interrupts it, the next SkipValue goes on to the same end.
+func (d *Decoder) SkipValue() error {
+	if d.err != nil {
+		d.forget()
+		return d.failed()
+	}
+	d.unsent = Token{}
+	if d.skip == 0 {
+		switch depth := d.Depth(); d.current().want {
+		case wantEnd:
+			d.forget()
+			return d.WrapError(because(ErrCount, "SkipValue where an End is next"))
+		case wantChunk:
+			for d.top.want == wantChunk {
+				if _, err := d.next(); err != nil {
+					return err
+				}
+			}
+			return nil
+		case wantText:
+			d.skip = depth
+		default:
+			t, err := d.next()
+			if err == nil && t.Kind() == KindDictKey {
+				_, err = d.next()
+			}
+			if err != nil {
+				return err
+			}
+			d.skip = depth + 1
+		}
+	}
+	if err := d.readTo(d.skip); err != nil {
+		return err
+	}
+	d.skip = 0
+	return nil
+}
+
+// SkipTo reads on until Depth is depth or less, finding the same errors as if
+// all were read. It can be called right after any token, and again after a read
+// error.
+func (d *Decoder) SkipTo(depth int) error {
+	d.forget()
+	if err := d.ready(); err != nil {
+		return err
+	}
+	return d.readTo(max(depth, 0) + 1)
+}
+
+// readTo reads on until less than depth is open.
+func (d *Decoder) readTo(depth int) error {
+	for d.depth >= depth {
+		if d.skim(math.MaxInt32, depth); d.depth < depth {
+			break
+		}
+		if _, err := d.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skim goes over what takes the straight road, most bytes at most: values with the
+// very header that engines write, whole in the window, of fixed size or short and
+// ASCII. These an Encoder would write as they stand. No token is made of them. It
+// stays in the innermost frame, or goes on behind its End where depth or more is
+// open.
+func (d *Decoder) skim(most, depth int) {
+	if d.depth > d.maxDepth || d.err != nil {
+		return
+	}
+	d.live, d.bulk.kind = 0, 0
+	f, r, at := d.top, d.r, d.at
+	for end := r + min(d.lim-r, most); end-r >= straightSize; {
+		b := (*[straightSize]byte)(d.buf[r : r+straightSize : r+straightSize])
+		head, text, size := le.Uint64(b[:]), le.Uint64(b[8:]), 0
+		h, n := uint32(head), uint32(head>>32)
+		if f.want-wantElem <= wantDictKey-wantElem {
+			form := &d.rows[h&63][h>>16&1]
+			if h != form.header {
+				break
+			}
+			if form.shape == shapeText {
+				if n > d.short || !plainText(text, n) {
+					break
+				}
+				size = 8 + int(padded(n))
+			} else {
+				size = 4 + int(form.size)
+				if form.shape > shapeMaths || n > 1 && form.kind == KindBool || size > end-r {
+					break
+				}
+			}
+		} else if f.want == wantName {
+			if h > d.short || !plainText(head>>32|text<<32, h) {
+				break
+			}
+			size = 4 + int(padded(h))
+		} else {
+			if f.want != wantEnd || d.depth < depth {
+				break
+			}
+			at = d.base + uint64(r)
+			if d.pop(); d.depth < depth {
+				break
+			}
+			f = d.top
+			continue
+		}
+		at = d.base + uint64(r)
+		if f.want == wantDictKey {
+			f.mark = at
+		}
+		r += size
+		d.step()
+	}
+	d.r, d.at = r, at
+}
