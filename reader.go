@@ -223,7 +223,7 @@ func (d *Decoder) next() (Token, error) {
 		switch form.shape {
 		case shapeText:
 			n := le.Uint32(b[4:])
-			if end := d.r + 8 + int(padded(n)); n <= d.short && end <= d.lim && plainText(le.Uint64(b[8:]), n) {
+			if end := d.r + 8 + int(padded(n)); n-1 < d.short && end <= d.lim && plainText(le.Uint64(b[8:]), n) {
 				d.r = end
 				d.step()
 				d.at, d.live = pos, pos+8
@@ -267,7 +267,7 @@ func (d *Decoder) next() (Token, error) {
 	case wantName:
 		if d.lim-d.r >= straightSize {
 			b := (*[straightSize]byte)(d.buf[d.r : d.r+straightSize : d.r+straightSize])
-			if n := le.Uint32(b[:]); n <= d.short && plainText(le.Uint64(b[4:]), n) {
+			if n := le.Uint32(b[:]); n-1 < d.short && plainText(le.Uint64(b[4:]), n) {
 				pos := d.pos()
 				d.r += 4 + int(padded(n))
 				d.step()

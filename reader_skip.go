@@ -91,7 +91,7 @@ func (d *Decoder) skim(most, depth int) {
 				break
 			}
 			if form.shape == shapeText {
-				if n > d.short || !plainText(text, n) {
+				if n-1 >= d.short || !plainText(text, n) {
 					break
 				}
 				size = 8 + int(padded(n))
@@ -102,7 +102,7 @@ func (d *Decoder) skim(most, depth int) {
 				}
 			}
 		} else if f.want == wantName {
-			if h > d.short || !plainText(head>>32|text<<32, h) {
+			if h-1 >= d.short || !plainText(head>>32|text<<32, h) {
 				break
 			}
 			size = 4 + int(padded(h))

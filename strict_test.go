@@ -109,6 +109,8 @@ func strictCases() []strictCase {
 			neighbour: "<PackedStringArray> 01000000 01000000 00000000"},
 		{row: rowNUL, name: "packed string with two", format: g4, packet: "<PackedStringArray> 01000000 03000000 61000000", offset: 13, path: "$[0]",
 			neighbour: "<PackedStringArray> 01000000 03000000 61620000"},
+		{row: rowNUL, name: "empty packed string before others", format: g4, packet: "<PackedStringArray> 02000000 00000000 05000000 61626364 00000000", offset: 12, path: "$[0]",
+			neighbour: "<PackedStringArray> 02000000 01000000 00000000 05000000 61626364 00000000"},
 		{row: rowNUL, name: "packed string by the manual", format: m4, packet: "<PackedStringArray> 01000000 02000000 61000000", offset: 13, path: "$[0]",
 			neighbour: "<PackedStringArray> 01000000 02000000 61610000"},
 

@@ -6,7 +6,7 @@ import "unicode/utf8"
 const notASCII = 0x8080808080808080
 
 // plainText reports whether a word starts with n bytes of ASCII, one to eight, and
-// the zeros of their padding. Of none it may say no.
+// the zeros of their padding.
 func plainText(word uint64, n uint32) bool {
 	return word<<((64-8*padded(n))&63)&notPlain[n&3] == 0
 }
