@@ -64,6 +64,17 @@ func asBytes[T Packable](s []T, u unit) ([]byte, bool) {
 	return memory(s)
 }
 
+// vectors are the arrays in Packable. The compiler makes code for each of them, in
+// which their length, and what is asked about it, is constant.
+type vectors[R float32 | float64] interface{ [2]R | [3]R | [4]R }
+
+// The loops below are for where memory has no answer. What an iteration costs is
+// mostly the iteration, so those for 32 bits take four elements at a time.
+
+// nth returns the i-th of the elements of size bytes in b. That its capacity is
+// known as well spares the loops most of what slicing costs.
+func nth(b []byte, i, size int) []byte { return b[i*size : i*size+size : i*size+size] }
+
 // decodePacked reads len(dst) elements of u from b.
 func decodePacked[T Packable](dst []T, b []byte, u unit) {
 	switch dst := any(dst).(type) {
@@ -74,139 +85,210 @@ func decodePacked[T Packable](dst []T, b []byte, u unit) {
 	case []int64:
 		decodeInts(dst, b, u)
 	case []float32:
+		if u == unitFloat32 {
+			n := decodeFours(dst, b)
+			dst, b = dst[n:], b[4*n:]
+		}
 		decodeReals(dst, b, u)
 	case []float64:
 		decodeReals(dst, b, u)
 	case [][2]float32:
-		for i := range dst {
-			b = b[decodeReals(dst[i][:], b, u):]
-		}
+		decodeVectors[float32](dst, b, u)
 	case [][3]float32:
-		for i := range dst {
-			b = b[decodeReals(dst[i][:], b, u):]
-		}
+		decodeVectors[float32](dst, b, u)
 	case [][4]float32:
-		for i := range dst {
-			b = b[decodeReals(dst[i][:], b, u):]
-		}
+		decodeVectors[float32](dst, b, u)
 	case [][2]float64:
-		for i := range dst {
-			b = b[decodeReals(dst[i][:], b, u):]
-		}
+		decodeVectors[float64](dst, b, u)
 	case [][3]float64:
-		for i := range dst {
-			b = b[decodeReals(dst[i][:], b, u):]
-		}
+		decodeVectors[float64](dst, b, u)
 	case [][4]float64:
-		for i := range dst {
-			b = b[decodeReals(dst[i][:], b, u):]
-		}
+		decodeVectors[float64](dst, b, u)
 	}
 }
 
 func decodeInts[T int32 | int64](dst []T, b []byte, u unit) {
-	switch u {
+	switch i := 0; u {
 	case unitByte:
-		for i := range dst {
-			dst[i] = T(b[i])
+		for i, x := range b[:len(dst)] {
+			dst[i] = T(x)
 		}
 	case unitInt32:
-		for i := range dst {
-			dst[i] = T(int32(le.Uint32(b[4*i:])))
+		for ; i <= len(dst)-4; i += 4 {
+			d, s := (*[4]T)(dst[i:i+4:i+4]), b[4*i:4*i+16:4*i+16]
+			d[0], d[1] = T(int32(le.Uint32(s))), T(int32(le.Uint32(s[4:])))
+			d[2], d[3] = T(int32(le.Uint32(s[8:]))), T(int32(le.Uint32(s[12:])))
+		}
+		for ; i < len(dst); i++ {
+			dst[i] = T(int32(le.Uint32(nth(b, i, 4))))
 		}
 	default:
 		for i := range dst {
-			dst[i] = T(int64(le.Uint64(b[8*i:])))
+			dst[i] = T(le.Uint64(nth(b, i, 8)))
 		}
 	}
 }
 
-// decodeReals returns how many bytes it read.
-func decodeReals[T float32 | float64](dst []T, b []byte, u unit) int {
+func decodeReals[R float32 | float64](dst []R, b []byte, u unit) {
 	if u == unitFloat32 {
-		b = b[:4*len(dst)]
 		for i := range dst {
-			dst[i] = T(math.Float32frombits(le.Uint32(b[4*i:])))
+			dst[i] = real32[R](nth(b, i, 4))
 		}
 	} else {
-		b = b[:8*len(dst)]
 		for i := range dst {
-			dst[i] = T(math.Float64frombits(le.Uint64(b[8*i:])))
+			dst[i] = real64[R](nth(b, i, 8))
 		}
 	}
-	return len(b)
 }
 
-// appendPacked appends src to b as elements of u.
-func appendPacked[T Packable](b []byte, src []T, u unit) []byte {
+// decodeFours reads what comes in fours, and returns how many that are. It has no
+// R: a conversion, even to the same type, would cost a move to another register.
+func decodeFours(dst []float32, b []byte) (i int) {
+	for ; i <= len(dst)-4; i += 4 {
+		d, s := (*[4]float32)(dst[i:i+4:i+4]), b[4*i:4*i+16:4*i+16]
+		d[0] = math.Float32frombits(le.Uint32(s))
+		d[1] = math.Float32frombits(le.Uint32(s[4:]))
+		d[2] = math.Float32frombits(le.Uint32(s[8:]))
+		d[3] = math.Float32frombits(le.Uint32(s[12:]))
+	}
+	return i
+}
+
+func decodeVectors[R float32 | float64, V vectors[R]](dst []V, b []byte, u unit) {
+	if u == unitFloat32 {
+		for i := range dst {
+			n := len(dst[i])
+			s := nth(b, i, 4*n)
+			dst[i][0], dst[i][1] = real32[R](s), real32[R](s[4:])
+			if n > 2 {
+				dst[i][2%n] = real32[R](s[8:])
+			}
+			if n > 3 {
+				dst[i][3%n] = real32[R](s[12:])
+			}
+		}
+	} else {
+		for i := range dst {
+			n := len(dst[i])
+			s := nth(b, i, 8*n)
+			dst[i][0], dst[i][1] = real64[R](s), real64[R](s[8:])
+			if n > 2 {
+				dst[i][2%n] = real64[R](s[16:])
+			}
+			if n > 3 {
+				dst[i][3%n] = real64[R](s[24:])
+			}
+		}
+	}
+}
+
+func real32[R float32 | float64](b []byte) R { return R(math.Float32frombits(le.Uint32(b))) }
+func real64[R float32 | float64](b []byte) R { return R(math.Float64frombits(le.Uint64(b))) }
+
+// appendPacked puts src as elements of u behind b, which has room for them.
+func appendPacked[T Packable](b []byte, src []T, u unit) {
+	b = b[len(b):cap(b)]
 	switch src := any(src).(type) {
 	case []byte:
-		return appendInts(b, src, u)
+		encodeInts(b, src, u)
 	case []int32:
-		return appendInts(b, src, u)
+		encodeInts(b, src, u)
 	case []int64:
-		return appendInts(b, src, u)
+		encodeInts(b, src, u)
 	case []float32:
-		return appendReals(b, src, u)
+		encodeReals(b, src, u)
 	case []float64:
-		return appendReals(b, src, u)
+		encodeReals(b, src, u)
 	case [][2]float32:
-		for i := range src {
-			b = appendReals(b, src[i][:], u)
-		}
+		encodeVectors[float32](b, src, u)
 	case [][3]float32:
-		for i := range src {
-			b = appendReals(b, src[i][:], u)
-		}
+		encodeVectors[float32](b, src, u)
 	case [][4]float32:
-		for i := range src {
-			b = appendReals(b, src[i][:], u)
-		}
+		encodeVectors[float32](b, src, u)
 	case [][2]float64:
-		for i := range src {
-			b = appendReals(b, src[i][:], u)
-		}
+		encodeVectors[float64](b, src, u)
 	case [][3]float64:
-		for i := range src {
-			b = appendReals(b, src[i][:], u)
-		}
+		encodeVectors[float64](b, src, u)
 	case [][4]float64:
-		for i := range src {
-			b = appendReals(b, src[i][:], u)
-		}
+		encodeVectors[float64](b, src, u)
 	}
-	return b
 }
 
-func appendInts[T byte | int32 | int64](b []byte, src []T, u unit) []byte {
-	switch u {
+func encodeInts[T byte | int32 | int64](b []byte, src []T, u unit) {
+	switch i := 0; u {
 	case unitByte:
-		for _, x := range src {
-			b = append(b, byte(x))
+		for i, x := range src {
+			b[i] = byte(x)
 		}
 	case unitInt32:
-		for _, x := range src {
-			b = le.AppendUint32(b, uint32(x))
+		for ; i <= len(src)-4; i += 4 {
+			d, s := b[4*i:4*i+16:4*i+16], (*[4]T)(src[i:i+4:i+4])
+			le.PutUint32(d, uint32(s[0]))
+			le.PutUint32(d[4:], uint32(s[1]))
+			le.PutUint32(d[8:], uint32(s[2]))
+			le.PutUint32(d[12:], uint32(s[3]))
+		}
+		for ; i < len(src); i++ {
+			le.PutUint32(nth(b, i, 4), uint32(src[i]))
 		}
 	default:
-		for _, x := range src {
-			b = le.AppendUint64(b, uint64(x))
+		for i, x := range src {
+			le.PutUint64(nth(b, i, 8), uint64(x))
 		}
 	}
-	return b
 }
 
-func appendReals[T float32 | float64](b []byte, src []T, u unit) []byte {
-	if u == unitFloat64 {
-		for _, x := range src {
-			b = le.AppendUint64(b, math.Float64bits(float64(x)))
+func encodeReals[R float32 | float64](b []byte, src []R, u unit) {
+	if u == unitFloat32 {
+		i := 0
+		for ; i <= len(src)-4; i += 4 {
+			d, s := b[4*i:4*i+16:4*i+16], (*[4]R)(src[i:i+4:i+4])
+			put32(d, s[0])
+			put32(d[4:], s[1])
+			put32(d[8:], s[2])
+			put32(d[12:], s[3])
+		}
+		for ; i < len(src); i++ {
+			put32(nth(b, i, 4), src[i])
 		}
 	} else {
-		for _, x := range src {
-			b = le.AppendUint32(b, math.Float32bits(float32(x)))
+		for i, x := range src {
+			put64(nth(b, i, 8), x)
 		}
 	}
-	return b
+}
+
+func put32[R float32 | float64](b []byte, x R) { le.PutUint32(b, math.Float32bits(float32(x))) }
+func put64[R float32 | float64](b []byte, x R) { le.PutUint64(b, math.Float64bits(float64(x))) }
+
+func encodeVectors[R float32 | float64, V vectors[R]](b []byte, src []V, u unit) {
+	if u == unitFloat32 {
+		for i := range src {
+			n := len(src[i])
+			s := nth(b, i, 4*n)
+			put32(s, src[i][0])
+			put32(s[4:], src[i][1])
+			if n > 2 {
+				put32(s[8:], src[i][2%n])
+			}
+			if n > 3 {
+				put32(s[12:], src[i][3%n])
+			}
+		}
+	} else {
+		for i := range src {
+			n := len(src[i])
+			s := nth(b, i, 8*n)
+			put64(s, src[i][0])
+			put64(s[8:], src[i][1])
+			if n > 2 {
+				put64(s[16:], src[i][2%n])
+			}
+			if n > 3 {
+				put64(s[24:], src[i][3%n])
+			}
+		}
+	}
 }
 
 // overflows reports whether x is finite and would not be in 32 bits.
@@ -221,11 +303,22 @@ func anyOverflows[T Packable](src []T) bool {
 	case []float64:
 		return slices.ContainsFunc(src, overflows)
 	case [][2]float64:
-		return slices.ContainsFunc(src, func(v [2]float64) bool { return slices.ContainsFunc(v[:], overflows) })
+		return anyVectorOverflows(src)
 	case [][3]float64:
-		return slices.ContainsFunc(src, func(v [3]float64) bool { return slices.ContainsFunc(v[:], overflows) })
+		return anyVectorOverflows(src)
 	case [][4]float64:
-		return slices.ContainsFunc(src, func(v [4]float64) bool { return slices.ContainsFunc(v[:], overflows) })
+		return anyVectorOverflows(src)
+	}
+	return false
+}
+
+func anyVectorOverflows[V vectors[float64]](src []V) bool {
+	for i := range src {
+		for j := range len(src[i]) {
+			if overflows(src[i][j]) {
+				return true
+			}
+		}
 	}
 	return false
 }

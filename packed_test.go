@@ -210,3 +210,42 @@ func TestAppendPackedUsesCapacity(t *testing.T) {
 	require.Len(t, got, 10)
 	require.Same(t, &dst[0], &got[0])
 }
+
+// Whatever the bits are, a NaN that signals among them, and however many elements
+// there are, they come through where units are the same.
+func TestElementsKeepTheirBits(t *testing.T) {
+	testBits[int32](t, TypePackedInt32Array)
+	testBits[int64](t, TypePackedInt64Array)
+	testBits[float32](t, TypePackedFloat32Array)
+	testBits[float64](t, TypePackedFloat64Array)
+	testBits[[2]float32](t, TypePackedVector2Array)
+	testBits[[3]float32](t, TypePackedVector3Array)
+	testBits[[4]float32](t, TypePackedVector4Array)
+}
+
+func testBits[T Packable](t *testing.T, typ Type) {
+	u, components := unitOf[T]()
+	for n := range 10 {
+		var data []byte
+		for i := range n * components {
+			if u.size() == 4 {
+				data = le.AppendUint32(data, 0x7F800001+uint32(i))
+			} else {
+				data = le.AppendUint64(data, 0x7FF0000000000001+uint64(i)<<32)
+			}
+		}
+		want := encoded(t, nil, func(e *Encoder) {
+			require.NoError(t, e.BeginPacked(typ, int64(n)))
+			_, err := e.Write(data)
+			require.NoError(t, errors.Join(err, e.End()))
+		})
+		d := NewDecoder(plain(want), nil)
+		defer d.Release()
+		readTo(t, d, 1)
+		elements, err := AppendPacked[T](d, nil)
+		require.NoError(t, err)
+		require.Equal(t, want, encoded(t, nil, func(e *Encoder) {
+			require.NoError(t, errors.Join(e.BeginPacked(typ, int64(n)), WritePacked(e, elements), e.End()))
+		}), "%T, %d", elements, n)
+	}
+}
