@@ -665,6 +665,38 @@ func TestOtherElementsWhileInterrupted(t *testing.T) {
 	require.Equal(t, wire(idFloats, 20, make([]byte, 80)), w.b)
 }
 
+// A key that the Writer interrupted comes again, no marker before it.
+func TestMarkerBehindInterruptedKey(t *testing.T) {
+	w := &faultyWriter{at: 20}
+	e := smallEncoder(w, Godot4, 16)
+	defer e.Release()
+	require.NoError(t, e.BeginDict(1))
+	require.Equal(t, errTemporary, e.WriteString(longText))
+	misuse{"a marker", dictKey, ErrOpen}.refuses(t, e)
+	require.NoError(t, e.WriteString(longText))
+	require.NoError(t, e.WriteNil())
+	require.NoError(t, e.End())
+	require.Equal(t, wire(idDict, 1, str(longText), idNil), w.b)
+}
+
+// Elements that are converted in pieces are those of the chunk.
+func TestConvertedChunksInPieces(t *testing.T) {
+	wide, narrow := wire(idVectors2|bit16, 9), wire(24, 9)
+	for i := range 18 {
+		wide = append(wide, wire(float64(i)+0.5)...)
+	}
+	narrow = append(narrow, reals(18)...)
+	for size := 8; size < 80; size += 4 {
+		var b bytes.Buffer
+		e := smallEncoder(&b, Godot3, size)
+		d := NewDecoder(plain(wide), nil)
+		require.NoError(t, CopyValue(e, d))
+		require.Equal(t, narrow, b.Bytes(), "buffer of %d", size)
+		d.Release()
+		e.Release()
+	}
+}
+
 // A long string and its padding come once, wherever the Writer stops, also where
 // they are the whole value.
 func TestWriterFaultsInLongText(t *testing.T) {
