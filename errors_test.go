@@ -116,6 +116,7 @@ func TestWriteErrors(t *testing.T) {
 	require.NoError(t, WritePacked(e, []float32{1}))
 	require.EqualError(t, write("12345")(e), "gdwire: offset 12, $: wrong count: 5 bytes after 1 of 2 elements")
 	require.EqualError(t, WritePacked(e, []float32{2, 3}), "gdwire: offset 12, $: wrong count: 2 elements after 1 of 2")
+	require.EqualError(t, e.WriteToken(elements(TypePackedFloat32Array, unitFloat32, 2, make([]byte, 8))), "gdwire: offset 12, $: wrong count: 2 elements after 1 of 2")
 	require.NoError(t, WritePacked(e, []float32{2}))
 	require.EqualError(t, write("1")(e), "gdwire: offset 16, $: wrong count: 1 bytes after the 2 × 4 announced")
 }

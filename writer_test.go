@@ -284,6 +284,10 @@ func TestEncoderRefuses(t *testing.T) {
 			{"elements", token(elements(TypePackedByteArray, unitByte, 1, []byte{1})), ErrOpen},
 		}, []step{write(""), write("bc"), write(""), end}, str("abc")},
 
+		{"a string whose first chunk is all of it", []step{token(chunkOf(TypeString, 3, "abc", false))}, []misuse{
+			{"another chunk", token(chunkOf(TypeString, 3, "d", true)), ErrCount},
+		}, []step{token(chunkOf(TypeString, 3, "", true))}, str("abc")},
+
 		{"a string full", []step{text(TypeString, 1), write("a")}, []misuse{
 			{"more", write("b"), ErrCount},
 			{"a value", intSeven, ErrCount},
@@ -591,7 +595,7 @@ func TestWriteRawRefusesWhatIsNoValue(t *testing.T) {
 	}
 	require.NoError(t, e.WriteRaw(wire(idObject, "Node", 0)))
 	e.Release()
-	require.Equal(t, ErrReleased, e.WriteRaw(nil), "whatever it is")
+	require.Equal(t, ErrReleased, e.WriteRaw(wire(99)), "whatever it is")
 	any := NewEncoder(io.Discard, &EncoderOptions{AnyUTF8: true})
 	defer any.Release()
 	require.NoError(t, any.WriteRaw(str("\xff")))
