@@ -80,6 +80,12 @@
 // forms pass and no engine looks behind a NUL; who wants what they let pass sets
 // [DecoderOptions].AnyUTF8.
 //
+// Tokens are written again as they were read, where an engine that reads a packet
+// and writes it changes more: it cuts strings at a NUL and drops a leading U+FEFF,
+// gives numbers the fewest bits (a NaN 64) and maths types its own precision, has
+// other ids and classes for objects it can't create and nil for one of id 0, leaves
+// out what a typed array does not allow, and keeps one of equal keys.
+//
 // [DecoderOptions].Strict refuses what the format's engines never write:
 //
 //   - int and float in 64 bits that 32 can hold; from engines, a NaN of 32 bits

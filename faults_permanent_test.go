@@ -75,7 +75,9 @@ func TestBrokenWriters(t *testing.T) {
 						}
 					}
 					require.True(t, failed, "%s, %d bytes", way, room)
-					require.Error(t, e.Close(), "%s, %d bytes", way, room)
+					if e.Depth() > 0 || e.OutputOffset() > int64(room) { // else the call wrote nothing
+						require.Error(t, e.Close(), "%s, %d bytes", way, room)
+					}
 					require.Equal(t, string(s.packet[:room]), string(w.b), "%s, %d bytes", way, room)
 					e.Release()
 				}

@@ -182,7 +182,7 @@ func (e *Encoder) settle(final bool) error {
 // emit takes a call's bytes: head, text or data, and as many zeros.
 func emit[S string | []byte](e *Encoder, head []byte, body S, tail int, final bool) error {
 	total := len(head) + len(body) + tail
-	if total > len(e.buf) && e.held == 0 {
+	if e.held == 0 && e.isLong(total) {
 		return emitLong(e, head, body, tail, final)
 	}
 	if err := e.hoard(total); err != nil {
@@ -198,8 +198,21 @@ func emit[S string | []byte](e *Encoder, head []byte, body S, tail int, final bo
 	return e.commit(n, final)
 }
 
-// emitLong is emit for more than the buffer holds. The Writer may fail between
-// any two bytes of it.
+// isLong reports whether so many bytes do not go into the buffer as a whole: they
+// do not fit, or they are so many that copying them there would not pay. A call
+// that was interrupted in between is long once more.
+func (e *Encoder) isLong(total int) bool {
+	switch {
+	case e.redo.pending:
+		return e.redo.taken < e.redo.total || total > len(e.buf)
+	case total < len(e.buf)/2:
+		return false
+	}
+	return e.n == 0 || total > len(e.buf)-e.n
+}
+
+// emitLong is emit for what is long. The Writer may fail between any two bytes of
+// it.
 func emitLong[S string | []byte](e *Encoder, head []byte, body S, tail int, final bool) error {
 	var first [16]byte
 	n := copy(first[:], head)
@@ -227,7 +240,7 @@ func drain[S string | []byte](e *Encoder, p S, skip *int) error {
 	n := min(*skip, len(p))
 	*skip -= n
 	for n < len(p) {
-		if b, ok := any(p).([]byte); ok && e.n == 0 && len(b)-n >= len(e.buf) {
+		if b, ok := any(p).([]byte); ok && e.n == 0 && len(b)-n >= len(e.buf)/2 {
 			m, err := e.write(b[n:])
 			n += m
 			e.redo.taken += m
