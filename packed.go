@@ -185,9 +185,8 @@ func decodeVectors[R float32 | float64, V vectors[R]](dst []V, b []byte, u unit)
 func real32[R float32 | float64](b []byte) R { return R(math.Float32frombits(le.Uint32(b))) }
 func real64[R float32 | float64](b []byte) R { return R(math.Float64frombits(le.Uint64(b))) }
 
-// appendPacked puts src as elements of u behind b, which has room for them.
-func appendPacked[T Packable](b []byte, src []T, u unit) {
-	b = b[len(b):cap(b)]
+// encodePacked puts src as elements of u into b, which has room for them.
+func encodePacked[T Packable](b []byte, src []T, u unit) {
 	switch src := any(src).(type) {
 	case []byte:
 		encodeInts(b, src, u)

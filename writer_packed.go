@@ -199,7 +199,7 @@ func convert[T Packable](e *Encoder, src []T) error {
 		return e.fail(because(ErrRange, "element in 32 bits"))
 	}
 	return e.inPieces(len(src), int(e.top.size), func(b []byte, i, n int) {
-		appendPacked(b[:0], src[i:i+n], u)
+		encodePacked(b, src[i:i+n], u)
 	})
 }
 
