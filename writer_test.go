@@ -561,8 +561,8 @@ func TestEncoderDepth(t *testing.T) {
 	}
 
 	e = NewEncoder(io.Discard, &EncoderOptions{Depth: 1})
-	raw := func(e *Encoder) error { return e.WriteRaw(wire(idObject, "A", 1, "p", idArray, 1, idNil)) }
-	misuse{"an array in a property", raw, ErrLimit}.refuses(t, e)
+	raw := func(e *Encoder) error { return e.WriteRaw(wire(idArray, 1, idObject, "A", 1, "p", idNil)) }
+	misuse{"a property in an array", raw, ErrLimit}.refuses(t, e)
 	var l *LimitError
 	require.ErrorAs(t, raw(e), &l)
 	require.Equal(t, LimitError{"Depth", 2, 1}, *l)
@@ -841,6 +841,31 @@ func TestNamesWhereBuffersEnd(t *testing.T) {
 		require.Equal(t, want, b.Bytes(), "buffer of %d", 12+size)
 		e.Release()
 	}
+}
+
+// What a buffer held before leaves no trace in what is written.
+func TestUsedBuffers(t *testing.T) {
+	want := wire(idArray, 30)
+	var b bytes.Buffer
+	e := NewEncoder(&b, nil)
+	defer e.Release()
+	for i := range e.buf {
+		e.buf[i] = 0xFF
+	}
+	require.NoError(t, e.BeginArray(30))
+	for n := range 10 {
+		text := strings.Repeat("x", n)
+		want = append(want, wire(str(text), idStrings, 1, text+"\x00", idPath, newPath(1), 0, 0, text)...)
+		require.NoError(t, e.WriteString(text))
+		require.NoError(t, e.BeginPacked(TypePackedStringArray, 1))
+		require.NoError(t, e.WriteString(text))
+		require.NoError(t, e.End())
+		require.NoError(t, e.BeginNodePath(1, 0, false))
+		require.NoError(t, e.WriteString(text))
+		require.NoError(t, e.End())
+	}
+	require.NoError(t, e.End())
+	require.Equal(t, want, b.Bytes())
 }
 
 // Text comes in any pieces, from any Reader.
