@@ -843,6 +843,31 @@ func TestNamesWhereBuffersEnd(t *testing.T) {
 	}
 }
 
+// What is longer than the buffer goes through it, or by it, and does not make it
+// grow.
+func TestLongValuesNeedNoRoom(t *testing.T) {
+	long := make([]byte, 4*bufferSize)
+	e := NewEncoder(io.Discard, nil)
+	defer e.Release()
+	size := len(e.buf)
+	for name, call := range map[string]step{
+		"WriteString": func(e *Encoder) error { return e.WriteString(string(long)) },
+		"WriteRaw":    func(e *Encoder) error { return e.WriteRaw(wire(idBytes, len(long), long)) },
+		"Write": func(e *Encoder) error {
+			return errors.Join(e.BeginString(TypeString, int64(len(long))), write(string(long))(e), e.End())
+		},
+		"WritePacked": func(e *Encoder) error {
+			return errors.Join(e.BeginPacked(TypePackedByteArray, int64(len(long))), WritePacked(e, long), e.End())
+		},
+		"WritePacked of others": func(e *Encoder) error {
+			return errors.Join(e.BeginPacked(TypePackedInt32Array, int64(len(long))), WritePacked(e, long), e.End())
+		},
+	} {
+		require.NoError(t, call(e), name)
+		require.Len(t, e.buf, size, name)
+	}
+}
+
 // What a buffer held before leaves no trace in what is written.
 func TestUsedBuffers(t *testing.T) {
 	want := wire(idArray, 30)
