@@ -329,7 +329,7 @@ func narrowFloat(bits uint64) (uint32, bool) {
 		return math.Float32bits(float32(x)), float64(float32(x)) == x
 	}
 	const lost = 1<<29 - 1
-	return uint32(bits>>32&(1<<31)) | 0x7F800000 | uint32(bits>>29&0x7FFFFF), bits&lost == 0 && bits>>29&0x7FFFFF != 0
+	return uint32(bits>>32&(1<<31)) | 0x7F800000 | uint32(bits>>29&0x7FFFFF), bits&lost == 0
 }
 
 func fitsFloat32(bits uint64) bool {

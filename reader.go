@@ -132,6 +132,19 @@ func (d *Decoder) ResetBytes(b []byte) {
 }
 
 func (d *Decoder) reset() {
+	if d.rows == nil {
+		d.settle()
+	}
+	d.state.reset()
+	d.forget()
+	d.base += uint64(d.end) + 1
+	d.origin, d.begin, d.at, d.stop = d.base, d.base, d.base, math.MaxUint64
+	d.r, d.lim, d.end = 0, 0, 0
+	d.buf, d.src, d.srcErr, d.err = nil, nil, nil, nil
+}
+
+// settle works out what the options come to.
+func (d *Decoder) settle() {
 	o := &d.options
 	if o.Format == nil {
 		o.Format = Godot4
@@ -153,12 +166,6 @@ func (d *Decoder) reset() {
 		d.maxDepth, d.whole = -1, -1
 	}
 	d.short = uint32(max(min(d.whole, 8), 0))
-	d.state.reset()
-	d.forget()
-	d.base += uint64(d.end) + 1
-	d.origin, d.begin, d.at, d.stop = d.base, d.base, d.base, math.MaxUint64
-	d.r, d.lim, d.end = 0, 0, 0
-	d.buf, d.src, d.srcErr, d.err = nil, nil, nil, nil
 }
 
 // Release gives the window back to the pool. Until the next Reset every call

@@ -33,6 +33,9 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	}
 	format := e.options.Format
 	f := frame{kind: KindNodePathStart, typ: TypeNodePath, names: uint32(names), flags: flags}
+	if names > math.MaxInt32 { // bit 31 of it says which form the path has
+		return e.fail(because(ErrRange, "NodePath of %d names", names))
+	}
 	if err := e.declare(names+subnames, &f); err != nil {
 		return err
 	}

@@ -1027,6 +1027,9 @@ func TestLargestCounts(t *testing.T) {
 		{"names and sub-names", func(n int64) step {
 			return token(newToken(KindNodePathStart, TypeNodePath, 0, uint64(n-1)<<32|1))
 		}, math.MaxInt32, math.MaxUint32},
+		{"names", func(n int64) step {
+			return token(newToken(KindNodePathStart, TypeNodePath, 0, uint64(n)))
+		}, math.MaxInt32, math.MaxInt32},
 		{"bytes of a string", func(n int64) step { return text(TypeString, n) }, math.MaxInt32, math.MaxUint32},
 		{"bytes of a packed string", inStrings, math.MaxInt32 - 1, math.MaxUint32},
 		{"numbers", func(n int64) step { return packedOf(TypePackedInt32Array, n) }, math.MaxInt32, math.MaxUint32},

@@ -100,17 +100,10 @@ func (e *Encoder) writeDictKey() error {
 		return e.fail(errInterrupted)
 	}
 	if e.current().want != wantDictKey {
-		return e.misplacedKey()
+		return e.fail(because(ErrKey, "DictKey where none comes"))
 	}
 	e.top.want = wantKey
 	return nil
-}
-
-func (e *Encoder) misplacedKey() error {
-	if e.top.want == wantNothing {
-		return ErrReleased
-	}
-	return e.fail(because(ErrKey, "DictKey where none comes"))
 }
 
 // writeMaths writes a maths type whose components may have another width here.

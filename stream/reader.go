@@ -80,7 +80,15 @@ func NewReader(r io.Reader, o *Options) *Reader {
 // the Decoder reads what it needs when it needs it: its errors can be those of the
 // stream.
 func (r *Reader) Next() (*gdwire.Decoder, error) {
-	if err := r.begin(); err != nil {
+	if r.size > bufferSize {
+		r.dec.Release() // whose window is not needed while the next one is waited for
+	}
+	err := r.begin()
+	if err == nil && r.size <= bufferSize {
+		err = cut(r.fill(int(r.size)))
+	}
+	if err != nil {
+		r.dec.Release()
 		return nil, err
 	}
 	if r.size > bufferSize {
@@ -89,9 +97,6 @@ func (r *Reader) Next() (*gdwire.Decoder, error) {
 		return r.dec, nil
 	}
 	n := int(r.size)
-	if err := r.fill(n); err != nil {
-		return nil, cut(err)
-	}
 	r.dec.ResetBytes(r.buf[r.r : r.r+n : r.r+n])
 	r.r += n
 	r.left = 0
@@ -104,6 +109,7 @@ func (r *Reader) Next() (*gdwire.Decoder, error) {
 // an error of the stream interrupts has been appended up to there, and a call with
 // what was returned goes on.
 func (r *Reader) NextRaw(dst []byte) ([]byte, error) {
+	r.dec.Release()
 	if r.state == stateRaw {
 		if err := r.wait(false); err != nil {
 			return dst, err
@@ -167,7 +173,6 @@ func (r *Reader) pos() int64 { return r.in - int64(r.w-r.r) }
 // begin drops what is left of a packet and reads the next one's length, unless a
 // call before did that and was interrupted.
 func (r *Reader) begin() error {
-	r.dec.Release()
 	if r.buf == nil {
 		r.buf = make([]byte, bufferSize)
 	}
