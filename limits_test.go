@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,6 +45,16 @@ func eachReader(d *Decoder, b []byte, f func(name string)) {
 
 func readAll(d *Decoder) error {
 	for {
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+	}
+}
+
+// peekAll is readAll with a PeekKind before each token.
+func peekAll(d *Decoder) error {
+	for {
+		d.PeekKind()
 		if _, err := d.ReadToken(); err != nil {
 			return err
 		}
@@ -109,7 +120,7 @@ func TestLimitsAtTheirExactValue(t *testing.T) {
 			}
 			d := NewDecoder(nil, &DecoderOptions{AllowObjects: true, Limits: limitsOf(c.limit, c.value-1)})
 			defer d.Release()
-			for name, read := range map[string]func(d *Decoder) error{"ReadToken": readAll, "SkipValue": (*Decoder).SkipValue} {
+			for name, read := range map[string]func(d *Decoder) error{"ReadToken": readAll, "PeekKind": peekAll, "SkipValue": (*Decoder).SkipValue} {
 				eachReader(d, c.packet, func(reset string) {
 					err := read(d)
 					requireError(t, err, c.offset, c.path, ErrLimit)
@@ -184,17 +195,18 @@ func TestLimitOfBytes(t *testing.T) {
 				for less := int64(1); less < size; less++ {
 					o.Limits.Bytes = size - less
 					limited := NewDecoder(nil, o)
-					limited.Reset(plain(append(bytes.Clone(value), value...)))
-					err := readAll(limited)
-					var l *LimitError
-					require.ErrorAs(t, err, &l)
-					require.Equal(t, "Bytes", l.Name)
-					require.Equal(t, size-less, l.Max)
-					require.Greater(t, l.Got, l.Max)
-					require.LessOrEqual(t, l.Got, size)
-					var e *Error
-					require.ErrorAs(t, err, &e)
-					require.Less(t, e.Offset, size)
+					eachReader(limited, append(bytes.Clone(value), value...), func(name string) {
+						err := readAll(limited)
+						var l *LimitError
+						require.ErrorAs(t, err, &l, name)
+						require.Equal(t, "Bytes", l.Name, name)
+						require.Equal(t, size-less, l.Max, name)
+						require.Greater(t, l.Got, l.Max, name)
+						require.LessOrEqual(t, l.Got, size, name)
+						var e *Error
+						require.ErrorAs(t, err, &e, name)
+						require.Less(t, e.Offset, size, name)
+					})
 					limited.Release()
 				}
 			}
@@ -494,4 +506,47 @@ func TestObjectsAreRefusedByDefault(t *testing.T) {
 	// It is refused by its header, before a byte of it has come.
 	d := NewDecoder(plain(packet[:12]), nil)
 	requireError(t, readAll(d), 8, "$[0]", ErrObject)
+}
+
+// shortTexts are places of a text that may be read in one go with what is around it:
+// the packet up to the text, the tokens before it and whether it ends in a NUL.
+var shortTexts = map[string]struct {
+	head   []byte
+	before int
+	nul    string
+}{
+	"an element":      {wire(idArray, 2, idString), 1, ""},
+	"a key":           {wire(idDict, 2, idString), 2, ""},
+	"a name":          {wire(idPath, newPath(2), 0, 0), 1, ""},
+	"a packed string": {wire(idStrings, 2), 1, "\x00"},
+}
+
+func TestLimitOfShortText(t *testing.T) {
+	for where, p := range shortTexts {
+		for n := range 11 {
+			packet := append(bytes.Clone(p.head), wire(strings.Repeat("a", n)+p.nul, make([]byte, 32))...)
+			for limit := 1; limit < 11; limit++ {
+				d := NewDecoder(nil, &DecoderOptions{Limits: limitsOf("StringBytes", int64(limit))})
+				eachReader(d, packet, func(name string) {
+					readTo(t, d, p.before)
+					tok, err := d.ReadToken()
+					if n > limit {
+						require.ErrorIs(t, err, ErrLimit, "%s of %d bytes, limit %d, %s", where, n, limit, name)
+						return
+					}
+					require.NoError(t, err, "%s of %d bytes, limit %d, %s", where, n, limit, name)
+					require.EqualValues(t, n, tok.Len())
+				})
+				eachReader(d, packet, func(name string) {
+					readTo(t, d, p.before)
+					if err := d.SkipTo(0); n > limit {
+						require.ErrorIs(t, err, ErrLimit, "%s of %d bytes, limit %d, %s", where, n, limit, name)
+					} else {
+						require.NotErrorIs(t, err, ErrLimit, "%s of %d bytes, limit %d, %s", where, n, limit, name)
+					}
+				})
+				d.Release()
+			}
+		}
+	}
 }

@@ -561,12 +561,15 @@ func TestSkipsEndWhereReadingDoes(t *testing.T) {
 			depth  int
 			offset int64
 			path   string
+			err    string
 		}
 		var after []state
 		var kinds []Kind
 		d := NewDecoder(nil, s.options(minWindow))
 		defer d.Release()
-		here := func() state { return state{d.Depth(), d.InputOffset(), string(d.AppendPath(nil))} }
+		here := func() state {
+			return state{d.Depth(), d.InputOffset(), string(d.AppendPath(nil)), d.WrapError(io.EOF).Error()}
+		}
 		d.Reset(plain(s.packet))
 		after, kinds = append(after, here()), append(kinds, 0)
 		for {
@@ -683,5 +686,195 @@ func TestNothingGoesOnBehindASkip(t *testing.T) {
 			require.Empty(t, text)
 			require.EqualValues(t, 2, readTo(t, d, 1).Int())
 		})
+	}
+}
+
+// A byte that is no UTF-8 is found wherever it stands in a short text, whatever
+// is around it.
+func TestBadShortText(t *testing.T) {
+	for where, p := range shortTexts {
+		for n := 1; n <= 12; n++ {
+			for bad := range n {
+				for _, c := range []byte{'a', 0} {
+					text := bytes.Repeat([]byte{c}, n)
+					text[bad] = 0xFF
+					packet := append(bytes.Clone(p.head), wire(string(text)+p.nul, make([]byte, 32))...)
+					d := NewDecoder(nil, nil)
+					eachReader(d, packet, func(name string) {
+						readTo(t, d, p.before)
+						_, err := d.ReadToken()
+						require.ErrorIs(t, err, ErrUTF8, "%s, %q, %s", where, text, name)
+						var e *Error
+						require.ErrorAs(t, err, &e)
+						require.EqualValues(t, len(p.head)+4+bad, e.Offset)
+					})
+					eachReader(d, packet, func(name string) {
+						readTo(t, d, p.before)
+						require.ErrorIs(t, d.SkipTo(0), ErrUTF8, "%s, %q, %s", where, text, name)
+					})
+					d.Release()
+				}
+			}
+		}
+	}
+}
+
+// Ids that no type has are refused inside of containers, too.
+func TestUnknownIDs(t *testing.T) {
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	for id := idVectors4 + 1; id < 256; id++ {
+		packet := wire(idArray, 4, idNil, id, make([]byte, 32))
+		eachReader(d, packet, func(name string) {
+			readTo(t, d, 2)
+			_, err := d.ReadToken()
+			requireError(t, err, 12, "$[1]", ErrType)
+		})
+		eachReader(d, packet, func(name string) { requireError(t, d.SkipValue(), 12, "$[1]", ErrType) })
+	}
+}
+
+// An objection is at the byte where its token starts.
+func TestTokensKnowWhereTheyStart(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		for _, window := range []int{minWindow, 0} {
+			d := NewDecoder(nil, s.options(window))
+			eachReader(d, s.packet, func(name string) {
+				for {
+					start := d.InputOffset()
+					tok, err := d.ReadToken()
+					if err == io.EOF {
+						return
+					}
+					require.NoError(t, err)
+					var e *Error
+					require.ErrorAs(t, d.WrapError(ErrType), &e)
+					require.Equal(t, start, e.Offset, "%v, %s", tok, name)
+				}
+			})
+			d.Release()
+		}
+	})
+}
+
+// An input that has ended stays so, though its Reader may give more then.
+func TestErrorsStayBehindPeekKind(t *testing.T) {
+	for there, kind := range map[int]Kind{2: 0, 6: KindInt32} {
+		gives := [][]byte{integer(1)[:there], nil, integer(1)[there:]}
+		d := NewDecoder(readerFunc(func(p []byte) (int, error) {
+			if len(gives) == 0 || gives[0] == nil {
+				gives = gives[min(len(gives), 1):]
+				return 0, io.EOF
+			}
+			n := copy(p, gives[0])
+			gives = gives[1:]
+			return n, nil
+		}), nil)
+		require.Equal(t, kind, d.PeekKind())
+		for range 3 {
+			_, err := d.ReadToken()
+			requireError(t, err, there, "$", io.ErrUnexpectedEOF)
+		}
+		d.Release()
+	}
+}
+
+// Nothing goes on with a string once the Decoder was asked for something else,
+// even if that had nothing to read.
+func TestNothingGoesOnBehindAnotherCall(t *testing.T) {
+	packet := wire(idArray, 1, str("text"))
+	for name, call := range map[string]func(d *Decoder) error{
+		"PeekKind": func(d *Decoder) error { d.PeekKind(); return nil },
+		"SkipTo":   func(d *Decoder) error { return d.SkipTo(1) },
+		"a refused SkipValue": func(d *Decoder) error {
+			if err := d.SkipValue(); !errors.Is(err, ErrCount) {
+				return fmt.Errorf("SkipValue at an End: %w", err)
+			}
+			return nil
+		},
+		"Reset":      func(d *Decoder) error { d.Reset(plain(packet)); return nil },
+		"ResetBytes": func(d *Decoder) error { d.ResetBytes(packet); return nil },
+	} {
+		for _, started := range []bool{false, true} {
+			d := NewDecoder(plain(packet), nil)
+			readTo(t, d, 2)
+			if started {
+				_, err := d.Payload().Read(make([]byte, 1))
+				require.NoError(t, err)
+			}
+			require.NoError(t, call(d), name)
+			text, err := d.AppendString(nil)
+			require.ErrorIs(t, err, ErrType, name)
+			require.Empty(t, text, name)
+			d.Release()
+		}
+	}
+}
+
+// What stands whole in the window is copied as token by token, and skipped with
+// the same errors: values that engines read but do not write are told from others.
+func TestOddValuesAmongOthers(t *testing.T) {
+	for name, v := range map[string][]byte{
+		"a bool of 2":            wire(idBool, 2),
+		"a bool of much":         wire(idBool, 1<<31),
+		"a small int in 64 bits": wire(idInt|bit16, uint64(1)),
+		"a float in 64 bits":     wire(idFloat|bit16, 0.5),
+		"wide maths":             wire(idVector2|bit16, 1.5, 2.5),
+		"unknown flags":          wire(idInt|1<<17, 5),
+		"bits 8 to 15":           wire(idInt|1<<8, 5),
+		"unknown flags of text":  wire(idString|1<<16, "abc"),
+		"padding":                wire(idString, 1, []byte("abcd")),
+		"padding of five bytes":  wire(idString, 5, []byte("abcdefgh")),
+		"a NUL":                  wire(idString, "a\x00b"),
+		"no text":                wire(idString, ""),
+		"eight bytes":            wire(idString, "abcdefgh"),
+		"nine bytes":             wire(idString, "abcdefghi"),
+		"nine bytes with NULs":   wire(idString, "a\x00\x00\x00efghi"),
+		"two bytes to a rune":    wire(idString, "äöü"),
+		"a StringName":           wire(idName, "abc"),
+		"an array":               wire(idArray, 1, idNil),
+		"an empty array":         wire(idArray, 0),
+		"a shared array":         wire(idArray, shared(1), idNil),
+		"a dictionary":           wire(idDict, 1, integer(1), integer(2)),
+		"a path":                 wire(idPath, newPath(2), 0, 0, "a", []byte("\x01\x00\x00\x00abcd")),
+		"packed strings":         wire(idStrings, 2, "a\x00", "b"),
+		"maths as large as any":  wire(idProjection, reals(16)),
+		"an object's id":         wire(idObject|bit16, uint64(5)),
+	} {
+		for place, packet := range map[string][]byte{
+			"an array":   wire(idArray, 4, integer(1), v, integer(2), v, make([]byte, 32)),
+			"keys":       wire(idDict, 2, v, integer(1), v, integer(2), make([]byte, 32)),
+			"values":     wire(idDict, 2, integer(1), v, integer(2), v, make([]byte, 32)),
+			"properties": wire(idObject, "A", 2, "a", v, "b", v, make([]byte, 32)),
+		} {
+			d := NewDecoder(nil, &DecoderOptions{AllowObjects: true})
+			d.Reset(plain(packet))
+			want := encoded(t, nil, func(e *Encoder) {
+				for tok, err := range d.Tokens() {
+					require.NoError(t, err)
+					require.NoError(t, e.WriteToken(tok))
+				}
+			})
+			ends := d.InputOffset()
+			require.EqualValues(t, len(packet)-32, ends)
+			eachReader(d, packet, func(reset string) {
+				got := encoded(t, nil, func(e *Encoder) { require.NoError(t, CopyValue(e, d)) })
+				require.Equal(t, want, got, "%s in %s, %s", name, place, reset)
+				require.Equal(t, ends, d.InputOffset())
+			})
+			eachReader(d, packet, func(reset string) {
+				require.NoError(t, d.SkipValue())
+				require.Equal(t, ends, d.InputOffset(), "%s in %s, %s", name, place, reset)
+			})
+			for cut := range ends {
+				for reset, start := range readers(packet[:cut]) {
+					start(d)
+					want := readAll(d)
+					start(d)
+					require.Equal(t, want, d.SkipValue(), "%s in %s, %s, cut at %d", name, place, reset, cut)
+				}
+			}
+			d.Release()
+		}
 	}
 }

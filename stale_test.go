@@ -162,3 +162,29 @@ func TestPayloadsAreClipped(t *testing.T) {
 		require.Equal(t, s.packet, b)
 	})
 }
+
+// No position comes twice, so that no token is taken for a later one.
+func TestTokensStayStale(t *testing.T) {
+	texts := wire(idStrings, 40, bytes.Repeat(wire("a\x00"), 40))
+	for resets := range 4 {
+		for releases := range 9 {
+			d := NewDecoder(plain(texts), nil)
+			for range resets {
+				readTo(t, d, 41)
+				d.Reset(plain(texts))
+			}
+			tok := readTo(t, d, 20)
+			d.Release()
+			for range releases {
+				d.Reset(plain(nil))
+				d.Release()
+			}
+			d.Reset(plain(texts))
+			for range 41 {
+				readTo(t, d, 1)
+				require.PanicsWithValue(t, staleMessage, func() { tok.Bytes() }, "%d Resets, %d Releases", resets, releases)
+			}
+			d.Release()
+		}
+	}
+}
