@@ -540,6 +540,7 @@ var refused = []struct {
 	{name: "type behind the last with flags", formats: "godot4", packet: "27000100", err: gdwire.ErrType, path: "$"},
 	{name: "bits 8 to 15", formats: "godot2 manual4 manual3 manual30", packet: "02010000 00000000", err: gdwire.ErrType, path: "$"},
 	{name: "flags", formats: "godot2 manual3 manual30", packet: "<int+1> 00000000 00000000", err: gdwire.ErrFlags, path: "$"},
+	{name: "flags of no type", formats: "godot2 manual3 manual30", packet: "63000100 00000000", err: gdwire.ErrType, path: "$"},
 	{name: "header that ends early", formats: all, packet: "0000", err: io.ErrUnexpectedEOF, offset: 2, path: "$"},
 	{name: "bool that ends early", formats: all, packet: "<bool> 010000", err: io.ErrUnexpectedEOF, offset: 7, path: "$"},
 	{name: "int that ends early", formats: flagged, packet: "<int+1> 01000000", err: io.ErrUnexpectedEOF, offset: 8, path: "$"},

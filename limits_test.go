@@ -124,6 +124,7 @@ func TestLimitsAtTheirExactValue(t *testing.T) {
 				eachReader(d, c.packet, func(reset string) {
 					err := read(d)
 					requireError(t, err, c.offset, c.path, ErrLimit)
+					require.LessOrEqual(t, d.InputOffset(), int64(c.offset), "no token comes with it")
 					var l *LimitError
 					require.ErrorAs(t, err, &l)
 					require.Equal(t, LimitError{c.limit, c.value, c.value - 1}, *l, "%s, %s", name, reset)
@@ -164,6 +165,7 @@ func TestLimitsOfGodot2(t *testing.T) {
 		}
 		err := readAll(d)
 		requireError(t, err, c.offset, path, ErrLimit)
+		require.LessOrEqual(t, d.InputOffset(), int64(c.offset), "no token comes with it")
 		var l *LimitError
 		require.ErrorAs(t, err, &l)
 		require.Equal(t, LimitError{c.limit, c.value, c.value - 1}, *l)
@@ -472,6 +474,9 @@ func TestNamesBeyondCounting(t *testing.T) {
 	err := readAll(d)
 	requireError(t, err, 4, "$", ErrRange)
 	require.ErrorContains(t, err, "NodePath of 6442450942 names")
+
+	d.Reset(plain(wire(15, newPath(1<<31-1), 1<<31, 0)))
+	require.EqualValues(t, math.MaxUint32, readTo(t, d, 1).Len(), "just counted")
 }
 
 func TestObjectsAreRefusedByDefault(t *testing.T) {

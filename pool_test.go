@@ -322,3 +322,19 @@ func TestResetForgets(t *testing.T) {
 		e.Reset(&b)
 	}
 }
+
+// What is released is there for the next one.
+func TestReleasedWindowsAreUsedAgain(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector empties pools")
+	}
+	const rounds = 200
+	n := allocated(func() {
+		for range rounds {
+			d := NewDecoder(plain(str("text")), nil)
+			readTo(t, d, 1)
+			d.Release()
+		}
+	})
+	require.Less(t, n, uint64(rounds*windowBuffer/2))
+}

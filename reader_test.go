@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"github.com/valyala/bytebufferpool"
 )
 
 // joined is what a packet says when chunks are put together, whatever the
@@ -874,6 +875,174 @@ func TestOddValuesAmongOthers(t *testing.T) {
 					require.Equal(t, want, d.SkipValue(), "%s in %s, %s, cut at %d", name, place, reset, cut)
 				}
 			}
+			d.Release()
+		}
+	}
+}
+
+// PeekKind finds what ReadToken would: no kind where there is no token.
+func TestPeekKindOfNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		packet  []byte
+		options DecoderOptions
+		before  int
+		want    error
+	}{
+		"an id of no type":        {wire(99), DecoderOptions{}, 0, ErrType},
+		"an element of no type":   {wire(idArray, 1, 99), DecoderOptions{}, 1, ErrType},
+		"behind the only value":   {wire(idNil, idNil), DecoderOptions{OneValue: true}, 1, io.EOF},
+		"behind a packet's value": {wire(idNil, idNil), DecoderOptions{Strict: true}, 1, ErrStrict},
+		"at the end":              {wire(idNil), DecoderOptions{}, 1, io.EOF},
+	} {
+		d := NewDecoder(nil, &c.options)
+		d.ResetBytes(c.packet)
+		readTo(t, d, c.before)
+		require.Zero(t, d.PeekKind(), name)
+		_, err := d.ReadToken()
+		require.ErrorIs(t, err, c.want, name)
+		d.Release()
+	}
+}
+
+// A skip over chunks hands on the reader's error and goes on with the next call.
+func TestSkipOfChunksIsInterrupted(t *testing.T) {
+	packet := wire(idArray, 2, idBytes, 40, make([]byte, 40), integer(7))
+	for at := 17; at < 56; at++ {
+		d := NewDecoder(&faultyReader{b: packet, at: at}, &DecoderOptions{WindowSize: 16})
+		readTo(t, d, 2)
+		require.Equal(t, errTemporary, d.SkipValue(), "at %d", at)
+		require.NoError(t, d.SkipValue())
+		require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
+		require.EqualValues(t, 7, readTo(t, d, 1).Int())
+		d.Release()
+	}
+}
+
+// A NUL inside of a packed string is text, also where a chunk ends.
+func TestNULsAtTheEndOfChunks(t *testing.T) {
+	for at := range 40 {
+		text := []byte(strings.Repeat("x", 40))
+		text[at] = 0
+		d := NewDecoder(plain(wire(idStrings, 1, string(text)+"\x00")), &DecoderOptions{WindowSize: 16})
+		readTo(t, d, 1)
+		var got []byte
+		for last := false; !last; {
+			tok := readTo(t, d, 1)
+			got, last = append(got, tok.Bytes()...), tok.Last()
+		}
+		require.Equal(t, text, got)
+		require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
+		d.Release()
+	}
+}
+
+// What is wrong with text in which the input ends is told however large the
+// window is.
+func TestCutBadText(t *testing.T) {
+	for where, p := range shortTexts {
+		for n := 14; n < 22; n++ {
+			for bad := range n {
+				for _, c := range []byte{0, 0xFF} {
+					text := []byte(strings.Repeat("x", n))
+					text[bad] = c
+					packet := append(bytes.Clone(p.head), wire(string(text)+p.nul)...)
+					for cut := len(p.head) + 4; cut <= len(packet); cut++ {
+						for _, strict := range []bool{false, true} {
+							var errs []error
+							for _, size := range []int{16, 64} {
+								d := NewDecoder(plain(packet[:cut]), &DecoderOptions{WindowSize: size, Strict: strict})
+								errs = append(errs, readAll(d))
+								d.Release()
+							}
+							require.Equal(t, errs[0], errs[1], "%s, %q, cut at %d, Strict %v", where, text, cut, strict)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Data may lack its padding at the end of the input, and nothing else.
+func TestDataThatIsCut(t *testing.T) {
+	packet := wire(idBytes, 39, make([]byte, 40))
+	for cut := 1; cut <= len(packet); cut++ {
+		for _, size := range []int{16, 64} {
+			d := NewDecoder(nil, &DecoderOptions{WindowSize: size})
+			d.Reset(plain(packet[:cut]))
+			if err := readAll(d); cut >= 8+39 {
+				require.Equal(t, io.EOF, err)
+			} else {
+				requireError(t, err, cut, "$", io.ErrUnexpectedEOF)
+			}
+			d.Release()
+		}
+	}
+}
+
+// An io.ErrUnexpectedEOF of the Reader's own is handed on as any other error.
+func TestUnexpectedEOFOfTheReader(t *testing.T) {
+	for name, packet := range map[string][]byte{
+		"bytes": wire(idBytes, 1, []byte("a\x00\x00\x00")), "bad text": wire(idString, 5, []byte("a\xffxyz\x00\x00\x00")),
+	} {
+		for at := 9; at < len(packet); at++ {
+			rest := [][]byte{packet[:at], nil, packet[at:]}
+			d := NewDecoder(readerFunc(func(p []byte) (int, error) {
+				if len(rest) == 0 {
+					return 0, io.EOF
+				}
+				n := copy(p, rest[0])
+				if rest = rest[1:]; n == 0 {
+					return 0, io.ErrUnexpectedEOF
+				}
+				return n, nil
+			}), nil)
+			require.Equal(t, io.ErrUnexpectedEOF, readAll(d), "%s at %d", name, at)
+			if err := readAll(d); name == "bytes" {
+				require.Equal(t, io.EOF, err)
+			} else {
+				requireError(t, err, 9, "$", ErrUTF8)
+			}
+			d.Release()
+		}
+	}
+}
+
+// A Reader may give nothing now and then, as long as it is not for ever.
+func TestReaderThatHesitates(t *testing.T) {
+	text := strings.Repeat("x", 10)
+	packet := wire(idArray, 2, str(text), idInts, 40, make([]byte, 160))
+	calls, at := 0, 0
+	d := NewDecoder(readerFunc(func(p []byte) (int, error) {
+		if calls++; calls%60 != 0 {
+			return 0, nil
+		}
+		n := copy(p, packet[at:min(at+1, len(packet))])
+		at += n
+		return n, nil
+	}), &DecoderOptions{WindowSize: 16})
+	defer d.Release()
+	require.Equal(t, text, readTo(t, d, 2).Text())
+	readTo(t, d, 1)
+	n, err := ReadPacked(d, make([]int32, 40))
+	require.NoError(t, err)
+	require.Equal(t, 40, n)
+}
+
+// The window does not grow for what fits it.
+func TestWindowKeepsItsSize(t *testing.T) {
+	for _, size := range []int{16, 100, 1000, DefaultWindowSize} {
+		packet := wire(idArray, 200)
+		for i := range 200 {
+			packet = append(packet, str(strings.Repeat("x", i*size/199))...)
+		}
+		for _, r := range []io.Reader{plain(packet), &slowReader{packet}} {
+			d := NewDecoder(r, &DecoderOptions{WindowSize: size})
+			d.buf = make([]byte, size+history+headroom)
+			d.buffer = &bytebufferpool.ByteBuffer{B: d.buf}
+			tokens(t, d)
+			require.Len(t, d.buf, size+history+headroom)
+			d.buffer = nil
 			d.Release()
 		}
 	}

@@ -317,3 +317,26 @@ func TestEncoderPaths(t *testing.T) {
 		}
 	}
 }
+
+// Keys are known however often the window has moved on since, and however deep.
+func TestPathsOfKeysLongGone(t *testing.T) {
+	long := strings.Repeat("x", 700)
+	packet := wire(idDict, 1, str("top"))
+	for i := range 40 {
+		packet = append(packet, wire(idDict, 2, str(fmt.Sprint(i)), str(long), str("k"))...)
+	}
+	packet = append(packet, wire(idNil)...)
+	o := DecoderOptions{WindowSize: 16}
+	d, whole := NewDecoder(plain(packet), &o), NewDecoder(nil, &o)
+	defer d.Release()
+	whole.ResetBytes(packet)
+	for {
+		_, err := d.ReadToken()
+		_, again := whole.ReadToken()
+		if err != nil {
+			require.Equal(t, again.Error(), err.Error())
+			return
+		}
+		require.Equal(t, string(whole.AppendPath(nil)), string(d.AppendPath(nil)))
+	}
+}

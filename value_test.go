@@ -801,6 +801,10 @@ func tokensOf(p []byte, o gdwire.DecoderOptions) (lines []string, err error) {
 			return lines, nil
 		}
 		if err != nil {
+			var e *gdwire.Error
+			if errors.As(err, &e) && e.Offset < d.InputOffset() {
+				panic("a token was handed out in spite of " + err.Error())
+			}
 			return lines, err
 		}
 		lines = append(lines, t.String())
