@@ -166,6 +166,9 @@ func TestLimitsOfGodot2(t *testing.T) {
 		err := readAll(d)
 		requireError(t, err, c.offset, path, ErrLimit)
 		require.LessOrEqual(t, d.InputOffset(), int64(c.offset), "no token comes with it")
+		if path == "$" {
+			require.Zero(t, d.Depth())
+		}
 		var l *LimitError
 		require.ErrorAs(t, err, &l)
 		require.Equal(t, LimitError{c.limit, c.value, c.value - 1}, *l)

@@ -947,14 +947,24 @@ func TestCutBadText(t *testing.T) {
 					text[bad] = c
 					packet := append(bytes.Clone(p.head), wire(string(text)+p.nul)...)
 					for cut := len(p.head) + 4; cut <= len(packet); cut++ {
-						for _, strict := range []bool{false, true} {
-							var errs []error
-							for _, size := range []int{16, 64} {
-								d := NewDecoder(plain(packet[:cut]), &DecoderOptions{WindowSize: size, Strict: strict})
-								errs = append(errs, readAll(d))
+						for _, o := range []DecoderOptions{{}, {Strict: true}, {AnyUTF8: true}} {
+							for _, o.WindowSize = range []int{16, 64} {
+								d := NewDecoder(plain(packet[:cut]), &o)
+								err := readAll(d)
+								at, want := cut, io.ErrUnexpectedEOF
+								switch fault := len(p.head) + 4 + bad; {
+								case cut <= fault:
+								case c == 0 && o.Strict:
+									at, want = fault, ErrStrict
+								case c != 0 && !o.AnyUTF8:
+									at, want = fault, ErrUTF8
+								}
+								var e *Error
+								require.ErrorAs(t, err, &e)
+								require.ErrorIs(t, err, want, "%s, %q, cut at %d, %v", where, text, cut, o)
+								require.EqualValues(t, at, e.Offset, "%s, %q, cut at %d, %v", where, text, cut, o)
 								d.Release()
 							}
-							require.Equal(t, errs[0], errs[1], "%s, %q, cut at %d, Strict %v", where, text, cut, strict)
 						}
 					}
 				}
@@ -1044,6 +1054,94 @@ func TestWindowKeepsItsSize(t *testing.T) {
 			require.Len(t, d.buf, size+history+headroom)
 			d.buffer = nil
 			d.Release()
+		}
+	}
+}
+
+// AppendString joins a path as engines write it, wherever its reader fails.
+func TestPathsAppended(t *testing.T) {
+	long := strings.Repeat("long", 20)
+	for want, packet := range map[string][]byte{
+		"":                  wire(idPath, newPath(0), 0, 0),
+		"/":                 wire(idPath, newPath(0), 0, pathAbsolute),
+		"a":                 wire(idPath, newPath(1), 0, 0, "a"),
+		"/a":                wire(idPath, newPath(1), 0, pathAbsolute, "a"),
+		"a/b/c":             wire(idPath, newPath(3), 0, 0, "a", "b", "c"),
+		"/root/a:b:c":       wire(idPath, newPath(2), 2, pathAbsolute, "root", "a", "b", "c"),
+		":b":                wire(idPath, newPath(0), 1, 0, "b"),
+		"/:b":               wire(idPath, newPath(0), 1, pathAbsolute, "b"),
+		long + "/a:" + long: wire(idPath, newPath(2), 1, 0, long, "a", long),
+	} {
+		for at := 16; at < len(packet); at++ {
+			d := NewDecoder(&faultyReader{b: append(bytes.Clone(packet), integer(7)...), at: at}, &DecoderOptions{WindowSize: 16})
+			readTo(t, d, 1)
+			var got []byte
+			var err error
+			if at > 16 || len(packet) > 16 {
+				got, err = d.AppendString(got)
+				require.Equal(t, errTemporary, err, "%s at %d", want, at)
+			}
+			got, err = d.AppendString(got)
+			require.NoError(t, err)
+			require.Equal(t, want, string(got), "at %d", at)
+			require.EqualValues(t, 7, readTo(t, d, 1).Int())
+			d.Release()
+		}
+		d := NewDecoder(plain(packet), nil)
+		readTo(t, d, 1)
+		got, err := d.AppendString(nil)
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
+		d.Release()
+	}
+}
+
+// Elements from a chunk that was read, from the window and straight from the
+// Reader come in order, and an input that ends among them says so.
+func TestElementsFromEverywhere(t *testing.T) {
+	want := make([]int32, 100)
+	packet := wire(idInts, len(want))
+	for i := range want {
+		want[i] = int32(i)
+		packet = append(packet, wire(i)...)
+	}
+	for cut := 24; cut <= len(packet); cut++ {
+		b := packet[:cut]
+		for name, r := range map[string]io.Reader{
+			"at once": plain(b), "byte by byte": &slowReader{b},
+			"failing": &faultyReader{b: b, at: cut / 2}, "failing with bytes": &faultyReader{b: b, at: cut / 2, joined: true},
+		} {
+			for chunks := range 2 {
+				d := NewDecoder(r, &DecoderOptions{WindowSize: 16})
+				var err error
+				for range 1 + chunks {
+					for _, err = d.ReadToken(); err == errTemporary; _, err = d.ReadToken() {
+					}
+					require.NoError(t, err)
+				}
+				got := make([]int32, len(want))
+				n := 0
+				for faults := 0; n < len(got); {
+					var m int
+					m, err = ReadPacked(d, got[n:])
+					if n += m; err == errTemporary && faults == 0 {
+						faults++
+						continue
+					}
+					if err != nil {
+						break
+					}
+				}
+				require.Equal(t, want[:n], got[:n], "%s, cut at %d", name, cut)
+				if cut == len(packet) {
+					require.NoError(t, err, name)
+				} else {
+					require.Equal(t, (cut-8)/4, n, "%s, cut at %d", name, cut)
+					requireError(t, err, cut, "$", io.ErrUnexpectedEOF)
+				}
+				d.Release()
+				r = plain(b)
+			}
 		}
 	}
 }
