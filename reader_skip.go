@@ -81,41 +81,43 @@ func (d *Decoder) skim(most, depth int) {
 	}
 	d.live, d.bulk.kind = 0, 0
 	f, r, at := d.top, d.r, d.at
+loop:
 	for end := r + min(d.lim-r, most); end-r >= straightSize; {
 		b := (*[straightSize]byte)(d.buf[r : r+straightSize : r+straightSize])
-		head, text, size := le.Uint64(b[:]), le.Uint64(b[8:]), 0
+		head, text := le.Uint64(b[:]), le.Uint64(b[8:])
 		h, n := uint32(head), uint32(head>>32)
-		if f.want-wantElem <= wantDictKey-wantElem {
+		var size int
+		switch w := f.want; {
+		case w-wantElem <= wantDictKey-wantElem:
 			form := &d.rows[h&63][h>>16&1]
-			if h != form.header {
-				break
-			}
-			if form.shape == shapeText {
+			switch {
+			case h != form.header:
+				break loop
+			case form.shape == shapeText:
 				if n-1 >= d.short || !plainText(text, n) {
-					break
+					break loop
 				}
 				size = 8 + int(padded(n))
-			} else {
+			default:
 				size = 4 + int(form.size)
 				if form.shape > shapeMaths || n > 1 && form.kind == KindBool || size > end-r {
-					break
+					break loop
 				}
 			}
-		} else if f.want == wantName {
+		case w == wantName:
 			if h-1 >= d.short || !plainText(head>>32|text<<32, h) {
-				break
+				break loop
 			}
 			size = 4 + int(padded(h))
-		} else {
-			if f.want != wantEnd || d.depth < depth {
-				break
-			}
+		case w == wantEnd && d.depth >= depth:
 			at = d.base + uint64(r)
 			if d.pop(); d.depth < depth {
-				break
+				break loop
 			}
 			f = d.top
 			continue
+		default:
+			break loop
 		}
 		at = d.base + uint64(r)
 		if f.want == wantDictKey {
