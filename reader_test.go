@@ -941,10 +941,12 @@ func TestNULsAtTheEndOfChunks(t *testing.T) {
 func TestCutBadText(t *testing.T) {
 	for where, p := range shortTexts {
 		for n := 14; n < 22; n++ {
-			for bad := range n {
+			for bad := range n + 1 { // n: nothing is
 				for _, c := range []byte{0, 0xFF} {
 					text := []byte(strings.Repeat("x", n))
-					text[bad] = c
+					if bad < n {
+						text[bad] = c
+					}
 					packet := append(bytes.Clone(p.head), wire(string(text)+p.nul)...)
 					for cut := len(p.head) + 4; cut <= len(packet); cut++ {
 						for _, o := range []DecoderOptions{{}, {Strict: true}, {AnyUTF8: true}} {
@@ -953,7 +955,7 @@ func TestCutBadText(t *testing.T) {
 								err := readAll(d)
 								at, want := cut, io.ErrUnexpectedEOF
 								switch fault := len(p.head) + 4 + bad; {
-								case cut <= fault:
+								case cut <= fault || bad == n:
 								case c == 0 && o.Strict:
 									at, want = fault, ErrStrict
 								case c != 0 && !o.AnyUTF8:
@@ -1084,6 +1086,7 @@ func TestPathsAppended(t *testing.T) {
 			got, err = d.AppendString(got)
 			require.NoError(t, err)
 			require.Equal(t, want, string(got), "at %d", at)
+			require.ErrorContains(t, d.WrapError(io.EOF), "offset 0, $:")
 			require.EqualValues(t, 7, readTo(t, d, 1).Int())
 			d.Release()
 		}
@@ -1107,24 +1110,26 @@ func TestElementsFromEverywhere(t *testing.T) {
 	}
 	for cut := 24; cut <= len(packet); cut++ {
 		b := packet[:cut]
-		for name, r := range map[string]io.Reader{
-			"at once": plain(b), "byte by byte": &slowReader{b},
-			"failing": &faultyReader{b: b, at: cut / 2}, "failing with bytes": &faultyReader{b: b, at: cut / 2, joined: true},
-		} {
-			for chunks := range 2 {
+		for chunks := range 2 {
+			for name, r := range map[string]io.Reader{
+				"at once": plain(b), "byte by byte": &slowReader{b},
+				"failing": &faultyReader{b: b, at: cut / 2}, "failing with bytes": &faultyReader{b: b, at: cut / 2, joined: true},
+			} {
+				faults := 0
 				d := NewDecoder(r, &DecoderOptions{WindowSize: 16})
 				var err error
 				for range 1 + chunks {
 					for _, err = d.ReadToken(); err == errTemporary; _, err = d.ReadToken() {
+						faults++
 					}
 					require.NoError(t, err)
 				}
 				got := make([]int32, len(want))
 				n := 0
-				for faults := 0; n < len(got); {
+				for n < len(got) {
 					var m int
 					m, err = ReadPacked(d, got[n:])
-					if n += m; err == errTemporary && faults == 0 {
+					if n += m; err == errTemporary {
 						faults++
 						continue
 					}
@@ -1139,9 +1144,37 @@ func TestElementsFromEverywhere(t *testing.T) {
 					require.Equal(t, (cut-8)/4, n, "%s, cut at %d", name, cut)
 					requireError(t, err, cut, "$", io.ErrUnexpectedEOF)
 				}
+				require.Equal(t, strings.HasPrefix(name, "failing"), faults == 1, "%s, cut at %d: %d faults", name, cut, faults)
 				d.Release()
-				r = plain(b)
 			}
 		}
+	}
+}
+
+// A Writer that takes less than all must say why; if it does not, WriteTo does.
+func TestPayloadIntoShortWriters(t *testing.T) {
+	for _, c := range []struct{ gives, want error }{{nil, io.ErrShortWrite}, {errTemporary, errTemporary}} {
+		d := NewDecoder(plain(str("text")), nil)
+		readTo(t, d, 1)
+		n, err := io.Copy(writerFunc(func(p []byte) (int, error) { return 1, c.gives }), d.Payload())
+		require.Equal(t, c.want, err)
+		require.EqualValues(t, 1, n)
+		d.Release()
+	}
+}
+
+// Elements of several components are not read from the middle of one.
+func TestReadPackedInsideAVector(t *testing.T) {
+	for taken := range 25 {
+		d := NewDecoder(plain(wire(idVectors3, 2, reals(6))), nil)
+		readTo(t, d, 2)
+		_, err := io.ReadFull(d.Payload(), make([]byte, taken))
+		require.NoError(t, err)
+		if _, err = ReadPacked(d, make([][3]float32, 2-(taken+11)/12)); taken%12 == 0 {
+			require.NoError(t, err)
+		} else {
+			require.ErrorIs(t, err, ErrType, "%d bytes taken", taken)
+		}
+		d.Release()
 	}
 }
