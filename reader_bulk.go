@@ -361,7 +361,8 @@ func (d *Decoder) readDirect(p []byte, size int) (int, error) {
 	n := copy(p, d.buf[d.r:d.lim])
 	d.r += n
 	var err error
-	if n < len(p) {
+	enough := size == 1 && n > 0 && n%int(f.size) == 0 // Payload gives what is there
+	if n < len(p) && !enough {
 		d.saveKeys(d.base + uint64(d.end))
 		d.base += uint64(d.end)
 		d.r, d.end = 0, 0
@@ -373,7 +374,7 @@ func (d *Decoder) readDirect(p []byte, size int) (int, error) {
 			if m > 0 {
 				empty = 0
 				if size == 1 && n%int(f.size) == 0 {
-					break // Payload gives what is there
+					break
 				}
 			} else if empty++; err == nil && empty == maxEmptyReads {
 				err = io.ErrNoProgress

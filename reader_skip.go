@@ -9,8 +9,8 @@ import "math"
 //
 // If a read error interrupts it, the next SkipValue goes on to the same end.
 func (d *Decoder) SkipValue() error {
-	if d.err != nil {
-		d.forget()
+	if d.err != nil { // what was interrupted before still is
+		d.live, d.bulk.kind = 0, 0
 		return d.failed()
 	}
 	d.unsent = Token{}

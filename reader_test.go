@@ -817,7 +817,7 @@ func TestNothingGoesOnBehindAnotherCall(t *testing.T) {
 func TestOddValuesAmongOthers(t *testing.T) {
 	for name, v := range map[string][]byte{
 		"a bool of 2":            wire(idBool, 2),
-		"a bool of much":         wire(idBool, 1<<31),
+		"a bool of much":         wire(idBool, uint32(1<<31)),
 		"a small int in 64 bits": wire(idInt|bit16, uint64(1)),
 		"a float in 64 bits":     wire(idFloat|bit16, 0.5),
 		"wide maths":             wire(idVector2|bit16, 1.5, 2.5),
@@ -1176,5 +1176,44 @@ func TestReadPackedInsideAVector(t *testing.T) {
 			require.ErrorIs(t, err, ErrType, "%d bytes taken", taken)
 		}
 		d.Release()
+	}
+}
+
+// A skip that was interrupted goes on to the same end, also if an error that
+// PeekKind met came between.
+func TestInterruptedSkipOutlivesAPeek(t *testing.T) {
+	packet := wire(idArray, 2, idArray, 2, idArray, 1, integer(1), integer(2), integer(3))
+	for at := 12; at < len(packet)-8; at++ {
+		r := &faultyReader{b: packet, at: at}
+		d := NewDecoder(r, nil)
+		readTo(t, d, 1)
+		err := d.SkipValue()
+		if err == nil {
+			continue // all of it came before
+		}
+		require.Equal(t, errTemporary, err)
+		d.err, d.once = errTemporary, true // as PeekKind leaves it
+		require.Equal(t, errTemporary, d.SkipValue())
+		require.NoError(t, d.SkipValue())
+		require.EqualValues(t, 3, readTo(t, d, 1).Int(), "interrupted at %d", at)
+		d.Release()
+	}
+}
+
+// Payload hands out what has come before it asks for more, however much is wanted.
+func TestPayloadWaitsOnlyIfNothingIsThere(t *testing.T) {
+	packet := wire(idBytes, 400, make([]byte, 400))
+	r := io.MultiReader(bytes.NewReader(packet[:100]), readerFunc(func([]byte) (int, error) {
+		t.Error("read before what was there had been handed out")
+		return 0, io.EOF
+	}))
+	d := NewDecoder(r, &DecoderOptions{WindowSize: minWindow})
+	defer d.Release()
+	readTo(t, d, 1)
+	p := d.Payload()
+	for got := 0; got < 92; {
+		n, err := p.Read(make([]byte, 300))
+		require.NoError(t, err)
+		got += n
 	}
 }
