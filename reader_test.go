@@ -1217,3 +1217,44 @@ func TestPayloadWaitsOnlyIfNothingIsThere(t *testing.T) {
 		got += n
 	}
 }
+
+// A Payload's bytes are the same however many are asked for at a time, wherever
+// they stand, and it never gives none without an error.
+func TestPayloadInPiecesOfAnySize(t *testing.T) {
+	data := make([]byte, 480)
+	for i := range data {
+		data[i] = byte(i)
+	}
+	for _, c := range []struct{ id, count, size int }{
+		{idBytes, 1, 1}, {idBytes, 2, 1}, {idBytes, 3, 1}, {idBytes, 7, 1}, {idBytes, 101, 1}, {idBytes, 400, 1},
+		{idInts, 3, 4}, {idInts, 100, 4}, {idLongs, 50, 8}, {idVectors3, 40, 12},
+	} {
+		n := c.count * c.size
+		packet := wire(c.id, c.count, data[:n], zeros[:padding(uint32(n))])
+		for piece := 1; piece < 310; piece += 1 + piece/8 {
+			for name, reset := range map[string]func(d *Decoder){
+				"ResetBytes":   func(d *Decoder) { d.ResetBytes(packet) },
+				"Reset":        func(d *Decoder) { d.Reset(plain(packet)) },
+				"byte by byte": func(d *Decoder) { d.Reset(iotest.OneByteReader(bytes.NewReader(packet))) },
+			} {
+				d := NewDecoder(nil, &DecoderOptions{WindowSize: 32})
+				reset(d)
+				readTo(t, d, 1)
+				p := d.Payload()
+				var got []byte
+				for {
+					b := make([]byte, piece)
+					k, err := p.Read(b)
+					got = append(got, b[:k]...)
+					if err == io.EOF {
+						break
+					}
+					require.NoError(t, err)
+					require.NotZero(t, k, "%s of %d by %d", name, n, piece)
+				}
+				require.Equal(t, data[:n], got, "%s of %d by %d", name, n, piece)
+				d.Release()
+			}
+		}
+	}
+}
