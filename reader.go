@@ -230,8 +230,8 @@ func (d *Decoder) next() (Token, error) {
 		switch form.shape {
 		case shapeText:
 			n := le.Uint32(b[4:])
-			if end := d.r + 8 + int(padded(n)); n-1 < d.short && end <= d.lim && plainText(le.Uint64(b[8:]), n) {
-				d.r = end
+			if n-1 < d.short && plainText(le.Uint64(b[8:]), n) {
+				d.r += 8 + int(padded(n))
 				d.step()
 				d.at, d.live = pos, pos+8
 				d.bulk.kind, d.bulk.left = KindStringChunk, int(n)
