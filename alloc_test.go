@@ -1,7 +1,6 @@
 package gdwire
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"strings"
@@ -9,30 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
-
-// requireNoAllocs asks that f, which was called before, allocates nothing.
-func requireNoAllocs(t *testing.T, f func()) {
-	t.Helper()
-	f()
-	require.Zero(t, testing.AllocsPerRun(20, f))
-}
-
-// readers reset a Decoder to the same bytes again and again.
-func readers(b []byte) map[string]func(d *Decoder) {
-	r := bytes.NewReader(b)
-	return map[string]func(d *Decoder){
-		"Reset":      func(d *Decoder) { r.Reset(b); d.Reset(r) },
-		"ResetN":     func(d *Decoder) { r.Reset(b); d.ResetN(r, int64(len(b))) },
-		"ResetBytes": func(d *Decoder) { d.ResetBytes(b) },
-	}
-}
-
-// check panics: no require, whose arguments allocate.
-func check(err error) {
-	if err != nil && err != io.EOF {
-		panic(err)
-	}
-}
 
 func TestDecodingAllocatesNothing(t *testing.T) {
 	var (

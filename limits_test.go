@@ -11,46 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// limitsOf makes Limits of which one field is n and the others are none.
-func limitsOf(name string, n int64) Limits {
-	l := Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
-	switch name {
-	case "Depth":
-		l.Depth = int(n)
-	case "Elements":
-		l.Elements = n
-	case "Values":
-		l.Values = n
-	case "StringBytes":
-		l.StringBytes = n
-	case "NameBytes":
-		l.NameBytes = n
-	case "PackedBytes":
-		l.PackedBytes = n
-	case "Bytes":
-		l.Bytes = n
-	}
-	return l
-}
-
-// eachReader resets d to every kind of input.
-func eachReader(d *Decoder, b []byte, f func(name string)) {
-	d.Reset(plain(b))
-	f("Reset")
-	d.ResetN(plain(b), int64(len(b)))
-	f("ResetN")
-	d.ResetBytes(b)
-	f("ResetBytes")
-}
-
-func readAll(d *Decoder) error {
-	for {
-		if _, err := d.ReadToken(); err != nil {
-			return err
-		}
-	}
-}
-
 // peekAll is readAll with a PeekKind before each token.
 func peekAll(d *Decoder) error {
 	for {
@@ -277,11 +237,6 @@ func TestDefaultLimits(t *testing.T) {
 	require.Equal(t, LimitError{"NameBytes", 1<<30 + 1, 1 << 30}, *l)
 }
 
-// nested returns n arrays around a nil.
-func nested(n int) []byte {
-	return append(bytes.Repeat(wire(idArray, 1), n), wire(idNil)...)
-}
-
 func TestDepthAsInEngines(t *testing.T) {
 	d := NewDecoder(plain(nested(1024)), nil)
 	defer d.Release()
@@ -468,20 +423,6 @@ func TestCountsThatCannotFit(t *testing.T) {
 	}
 }
 
-// Two counts of a NodePath can be more than one number holds: engines add them in
-// 32 bits, the manuals do not say.
-func TestNamesBeyondCounting(t *testing.T) {
-	packet := wire(15, newPath(1<<31-1), uint32(math.MaxUint32), 0)
-	d := NewDecoder(plain(packet), &DecoderOptions{Format: Manual4, Limits: limitsOf("", 0)})
-	defer d.Release()
-	err := readAll(d)
-	requireError(t, err, 4, "$", ErrRange)
-	require.ErrorContains(t, err, "NodePath of 6442450942 names")
-
-	d.Reset(plain(wire(15, newPath(1<<31-1), uint32(1<<31), 0)))
-	require.Equal(t, int64(math.MaxUint32), readTo(t, d, 1).Len(), "just counted")
-}
-
 func TestObjectsAreRefusedByDefault(t *testing.T) {
 	packet := wire(idArray, 1, idObject, "Node", 1, "script", idNil)
 	for _, c := range []struct {
@@ -514,19 +455,6 @@ func TestObjectsAreRefusedByDefault(t *testing.T) {
 	// It is refused by its header, before a byte of it has come.
 	d := NewDecoder(plain(packet[:12]), nil)
 	requireError(t, readAll(d), 8, "$[0]", ErrObject)
-}
-
-// shortTexts are places of a text that may be read in one go with what is around it:
-// the packet up to the text, the tokens before it and whether it ends in a NUL.
-var shortTexts = map[string]struct {
-	head   []byte
-	before int
-	nul    string
-}{
-	"an element":      {wire(idArray, 2, idString), 1, ""},
-	"a key":           {wire(idDict, 2, idString), 2, ""},
-	"a name":          {wire(idPath, newPath(2), 0, 0), 1, ""},
-	"a packed string": {wire(idStrings, 2), 1, "\x00"},
 }
 
 func TestLimitOfShortText(t *testing.T) {

@@ -199,18 +199,6 @@ func TestInfinityFitsAnywhere(t *testing.T) {
 	}
 }
 
-// What a slice already has room for is filled before it grows.
-func TestAppendPackedUsesCapacity(t *testing.T) {
-	d := NewDecoder(plain(wire(idFloats, 9, reals(9))), nil)
-	defer d.Release()
-	readTo(t, d, 1)
-	dst := make([]float32, 1, 10)
-	got, err := AppendPacked(d, dst)
-	require.NoError(t, err)
-	require.Len(t, got, 10)
-	require.Same(t, &dst[0], &got[0])
-}
-
 // Whatever the bits are, a NaN that signals among them, and however many elements
 // there are, they come through where units are the same.
 func TestElementsKeepTheirBits(t *testing.T) {

@@ -4,11 +4,84 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/bytebufferpool"
 )
+
+// owners are the buffers in use, and how many there have been.
+type owners struct {
+	sync.Mutex
+	used map[*byte]bool
+	seen map[*byte]bool
+}
+
+func (o *owners) take(t *testing.T, b *bytebufferpool.ByteBuffer) (giveBack func()) {
+	if b == nil {
+		return func() {}
+	}
+	p := &b.B[0]
+	o.Lock()
+	defer o.Unlock()
+	if o.used[p] {
+		t.Error("two owners of one buffer")
+	}
+	o.used[p], o.seen[p] = true, true
+	return func() {
+		o.Lock()
+		defer o.Unlock()
+		delete(o.used, p)
+	}
+}
+
+// Many goroutines take buffers from the pool and give them back, wherever reading
+// and writing were interrupted, and never is one theirs while it is another's.
+// They get what they would get alone, and no goroutine is left.
+func TestManyGoroutines(t *testing.T) {
+	pool = bytebufferpool.Pool{}
+	before := runtime.NumGoroutine()
+	o := &owners{used: map[*byte]bool{}, seen: map[*byte]bool{}}
+	var all sync.WaitGroup
+	for g := range 8 {
+		all.Go(func() {
+			for i := range 1000 {
+				s := samples[(g+i)%len(samples)]
+				at := (g*31 + i*7) % (len(s.packet) + 1)
+				d := NewDecoder(&faultyReader{b: s.packet, at: at}, s.options(0))
+				var out bytes.Buffer
+				e := NewEncoder(&out, &EncoderOptions{Format: s.format})
+				var err error
+				d.PeekKind()
+				giveBack := [2]func(){o.take(t, d.buffer), o.take(t, e.buffer)}
+				for err == nil || err == errTemporary && at%2 == 0 { // the others give up
+					err = CopyValue(e, d)
+				}
+				if err == io.EOF && !bytes.Equal(out.Bytes(), s.packet) || !bytes.HasPrefix(s.packet, out.Bytes()) {
+					t.Errorf("%s: %x", s.name, out.Bytes())
+				}
+				giveBack[0]()
+				giveBack[1]()
+				d.Release()
+				e.Release()
+				d.Release()
+				e.Release()
+			}
+		})
+	}
+	all.Wait()
+	require.Empty(t, o.used)
+	require.NotEmpty(t, o.seen)
+	for range 1000 { // what was waited for may still be on its last instruction
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		runtime.GC()
+	}
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+}
 
 // requireSingleOwners takes n buffers from the pool and asks that no two are the same.
 func requireSingleOwners(t *testing.T, n int) {

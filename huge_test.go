@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"math"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,52 +22,11 @@ func hugeSize() int64 {
 	}
 }
 
-// maxMemory is what reading or writing as much as one likes may allocate.
-func maxMemory() uint64 {
-	if raceEnabled { // which drops some of what pools are given
-		return 256 << 10
-	}
-	return 64 << 10
-}
-
-// allocated returns how many bytes f allocates in all.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
 // requireLittleMemory asks that f allocates little, even if no pool helps.
 func requireLittleMemory(t *testing.T, f func()) {
 	t.Helper()
 	pool = bytebufferpool.Pool{}
 	require.Less(t, allocated(f), maxMemory())
-}
-
-// endless reads as the same byte for ever.
-type endless byte
-
-var pages = func() (p [256][]byte) {
-	p['x'] = bytes.Repeat([]byte{'x'}, 64<<10)
-	p[0] = make([]byte, 64<<10)
-	return p
-}()
-
-func (c endless) Read(p []byte) (int, error) { return copy(p, pages[c]), nil }
-
-// huge is a value of n bytes behind head.
-func huge(head []byte, c endless, n int64) io.Reader {
-	return io.MultiReader(bytes.NewReader(head), io.LimitReader(c, n))
-}
-
-// A counter is a Writer that counts, and has no other method.
-type counter int64
-
-func (c *counter) Write(p []byte) (int, error) {
-	*c += counter(len(p))
-	return len(p), nil
 }
 
 func TestHugeValuesAreRead(t *testing.T) {

@@ -1,0 +1,205 @@
+package gdwire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// CopyValue goes on whichever side it was that failed.
+func TestCopyValueFaults(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		d := NewDecoder(nil, s.options(minWindow))
+		defer d.Release()
+		d.Reset(plain(s.packet))
+		count := len(tokens(t, d))
+		// Copies n tokens one by one and everything behind them by CopyValue.
+		check := func(name string, n int, r io.Reader, w *faultyWriter) {
+			d.Reset(r)
+			e := smallEncoder(w, s.format, 16)
+			defer e.Release()
+			for i := 0; ; i++ {
+				copyNext := func() error { return CopyValue(e, d) }
+				if i < n || d.top.want == wantEnd {
+					copyNext = func() error { return copyToken(e, d) }
+				}
+				err := insist(copyNext)
+				if err == io.EOF {
+					break
+				}
+				require.NoError(t, err, "%s, CopyValue after %d", name, n)
+			}
+			require.NoError(t, insist(e.Close))
+			require.Equal(t, s.packet, w.b, "%s, CopyValue after %d", name, n)
+		}
+		for n := range count {
+			eachFaultyReader(s.packet, func(name string, r io.Reader) {
+				check("reader "+name, n, r, &faultyWriter{at: -1})
+			})
+			eachFaultyWriter(len(s.packet), func(name string, w *faultyWriter) {
+				check("writer "+name, n, plain(s.packet), w)
+			})
+			check("both failing always", n, &faultyReader{b: s.packet, every: true}, &faultyWriter{every: true})
+		}
+	})
+}
+
+// So it does where tokens become others on the way.
+func TestCopyValueFaultsBetweenFormats(t *testing.T) {
+	for _, s := range samples {
+		for _, f := range formats {
+			d := NewDecoder(nil, s.options(minWindow))
+			d.Reset(plain(s.packet))
+			var want bytes.Buffer
+			e := NewEncoder(&want, &EncoderOptions{Format: f})
+			var err error
+			for err == nil {
+				err = CopyValue(e, d)
+			}
+			e.Release()
+			if err != io.EOF {
+				continue // not everything goes
+			}
+			eachFaultyWriter(want.Len(), func(name string, w *faultyWriter) {
+				d.Reset(plain(s.packet))
+				e := smallEncoder(w, f, 12)
+				defer e.Release()
+				for err = nil; err == nil; {
+					err = insist(func() error { return CopyValue(e, d) })
+				}
+				require.Equal(t, io.EOF, err)
+				require.Equal(t, want.Bytes(), w.b, "%s as %v, %s", s.name, f, name)
+			})
+			d.Release()
+		}
+	}
+}
+
+// copyToken copies one token, and insists on writing it.
+func copyToken(e *Encoder, d *Decoder) error {
+	t, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	return insist(func() error { return e.WriteToken(t) })
+}
+
+// An interrupted CopyValue that is given up leaves nothing behind.
+func TestInterruptedCopyGivenUp(t *testing.T) {
+	packet := wire(idArray, 3, str("one"), str("two"), idArray, 1, str("three"))
+	for name, giveUp := range map[string]func(d *Decoder){
+		"ReadToken": func(d *Decoder) { readTo(t, d, 1) },
+		"SkipTo":    func(d *Decoder) { require.NoError(t, d.SkipTo(1)) },
+		"SkipValue": func(d *Decoder) { require.NoError(t, d.SkipValue()) }, // goes on to the same end
+	} {
+		d := NewDecoder(plain(packet), nil)
+		readTo(t, d, 1)
+		require.Equal(t, errTemporary, CopyValue(smallEncoder(&faultyWriter{every: true}, Godot4, 12), d))
+		require.Greater(t, d.skip, 0)
+		giveUp(d)
+		if name == "ReadToken" {
+			require.Equal(t, "$[1]", string(d.AppendPath(nil)))
+		} else {
+			require.Equal(t, "$[0]", string(d.AppendPath(nil)))
+			readTo(t, d, 1)
+		}
+		got := encoded(t, nil, func(e *Encoder) { require.NoError(t, CopyValue(e, d)) })
+		require.Equal(t, wire(idArray, 1, str("three")), got, name)
+		d.Release()
+	}
+}
+
+// CopyValue stands where SkipValue could: it copies a marker with its key, ends
+// where it has to, and says so at an End.
+func TestCopyValueInPlaceOfSkipValue(t *testing.T) {
+	d := NewDecoder(plain(wire(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(7), integer(8))), nil)
+	defer d.Release()
+	var b bytes.Buffer
+	e := NewEncoder(&b, nil)
+	defer e.Release()
+	copies := func() { require.NoError(t, CopyValue(e, d)) }
+	writes := func() { require.NoError(t, e.WriteToken(readTo(t, d, 1))) }
+	writes()
+	copies()
+	require.Equal(t, KindArrayStart, d.PeekKind(), "behind the key")
+	writes()
+	copies()
+	require.NoError(t, d.SkipValue())
+	require.EqualValues(t, 48, d.InputOffset(), "behind 7")
+	copies()
+	require.ErrorIs(t, CopyValue(e, d), ErrCount)
+	require.Equal(t, 2, d.Depth(), "the End is still to come")
+	require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
+	require.Equal(t, wire(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(8)), append(b.Bytes(), e.buf[:e.n]...))
+}
+
+// A copy that the Reader interrupted may go on into another Encoder, which counts
+// for itself.
+func TestInterruptedCopyIntoAnother(t *testing.T) {
+	ints := wire(integer(1), integer(2), integer(3), integer(4))
+	abc := wire("a", "b", "c")
+	for _, c := range []struct {
+		name       string
+		head, rest []byte // before and behind the error
+		begin      step
+		err        error
+		want       []byte
+	}{
+		{"the same", wire(idArray, 4), ints, array(4), nil, wire(idArray, 4, ints)},
+		{"more elements", wire(idArray, 4), ints, array(5), ErrCount, wire(idArray, 5, ints)},
+		{"fewer elements", wire(idArray, 4), ints, array(3), ErrCount, wire(idArray, 3, ints[:24])},
+		{"an unknown count", wire(idArray, 4), ints, array(Unknown), nil, wire(idArray, 4, ints)},
+		{"as many pairs", wire(idArray, 4), ints, dict(4), ErrCount, wire(idDict, 4, ints)},
+		{"half as many pairs", wire(idArray, 4), ints, dict(2), nil, wire(idDict, 2, ints)},
+		{"behind a key", wire(idDict, 2, integer(0)), ints[:24], dict(2), ErrKey, wire(idDict, 2, integer(1))},
+		{"another type", wire(idArray, 4), ints, typedArray(4, Elem{Type: TypeString}), ErrType, wire(idArray|typedBy, idString, 4)},
+		{"names of a path", wire(idPath, newPath(3), 0, 0), abc, path(2, 1), nil, wire(idPath, newPath(2), 1, 0, abc)},
+		{"packed strings", wire(idPath, newPath(3), 0, 0), abc, packedOf(TypePackedStringArray, 3), nil, wire(idStrings, 3, "a\x00", "b\x00", "c\x00")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			later := errors.New("later")
+			d := NewDecoder(io.MultiReader(bytes.NewReader(c.head), &onceReader{later}, bytes.NewReader(c.rest)), nil)
+			defer d.Release()
+			require.Equal(t, later, CopyValue(NewEncoder(io.Discard, nil), d))
+
+			var b bytes.Buffer
+			e := NewEncoder(&b, nil)
+			defer e.Release()
+			require.NoError(t, c.begin(e))
+			if err := CopyValue(e, d); c.err != nil {
+				require.ErrorIs(t, err, c.err)
+				require.Equal(t, 1, e.Depth(), "it is not complete")
+				require.NoError(t, e.Flush())
+			} else {
+				require.NoError(t, err)
+				require.Zero(t, e.Depth())
+			}
+			require.Equal(t, c.want, b.Bytes())
+		})
+	}
+}
+
+// onceReader fails once.
+type onceReader struct{ err error }
+
+func (r *onceReader) Read([]byte) (int, error) {
+	err := r.err
+	r.err = io.EOF
+	return 0, err
+}
+
+// A copy that the Writer interrupted goes on after other looks at the Decoder.
+func TestCopyValueAfterPeek(t *testing.T) {
+	packet := wire(idArray, 2, str("one"), str("two"))
+	w := new(faultyWriter) // fails before the first byte
+	e, d := NewEncoder(w, nil), NewDecoder(bytes.NewReader(packet), nil)
+	e.buf = e.buf[:24] // full before the last token
+	e.limitBuffer()
+	require.ErrorIs(t, CopyValue(e, d), errTemporary)
+	d.PeekKind()
+	require.NoError(t, CopyValue(e, d))
+	require.Equal(t, packet, w.b)
+}

@@ -1,0 +1,642 @@
+package gdwire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// wire joins its parts as they lie in a packet: an int is a u32, a string its
+// length, text and padding; other numbers are themselves, and bytes too.
+func wire(parts ...any) []byte {
+	var b []byte
+	for _, p := range parts {
+		switch p := p.(type) {
+		case int:
+			b = le.AppendUint32(b, uint32(p))
+		case uint32:
+			b = le.AppendUint32(b, p)
+		case uint64:
+			b = le.AppendUint64(b, p)
+		case float32:
+			b = le.AppendUint32(b, math.Float32bits(p))
+		case float64:
+			b = le.AppendUint64(b, math.Float64bits(p))
+		case string:
+			b = le.AppendUint32(b, uint32(len(p)))
+			b = append(b, p...)
+			b = append(b, zeros[:padding(uint32(len(p)))]...)
+		case []byte:
+			b = append(b, p...)
+		default:
+			panic(fmt.Sprintf("wire: %T", p))
+		}
+	}
+	return b
+}
+
+// Ids and flags of Godot 4 that headers below are made of.
+const (
+	idNil        = 0
+	idBool       = 1
+	idInt        = 2
+	idFloat      = 3
+	idString     = 4
+	idVector2    = 5
+	idVector3    = 9
+	idTransform  = 18
+	idProjection = 19
+	idName       = 21
+	idPath       = 22
+	idRID        = 23
+	idObject     = 24
+	idCallable   = 25
+	idSignal     = 26
+	idDict       = 27
+	idArray      = 28
+	idBytes      = 29
+	idInts       = 30
+	idLongs      = 31
+	idFloats     = 32
+	idDoubles    = 33
+	idStrings    = 34
+	idVectors2   = 35
+	idVectors3   = 36
+	idColors     = 37
+	idVectors4   = 38
+
+	bit16    = 1 << 16 // of a number
+	typedBy  = 1 << 16 // of an Array's elements, a Dictionary's keys; times a containerKind
+	valuesBy = 1 << 18 // of a Dictionary's values
+)
+
+// newPath and shared are counts with their bit 31.
+func newPath(n uint32) uint32 { return n | newPathBit }
+
+func shared(n uint32) uint32 { return n | sharedBit }
+
+func str(s string) []byte { return wire(idString, s) }
+
+func integer(v int) []byte { return wire(idInt, v) }
+
+func reals(n int) (b []byte) {
+	for i := range n {
+		b = append(b, wire(float32(i)+0.5)...)
+	}
+	return b
+}
+
+// longText is longer than the smallest windows, with runes of every length
+// wherever a chunk may end.
+const (
+	longText = "ascii, än, €uro, 😀 and ä€😀ä€😀ä€😀ä€😀ä€😀ä€😀."
+	text16   = "sixteenä€😀"
+	text32   = text16 + text16
+)
+
+// A sample is a packet of one or more values, as an Encoder would write them.
+type sample struct {
+	name   string
+	format *Format
+	packet []byte
+}
+
+func (s sample) options(window int) *DecoderOptions {
+	return &DecoderOptions{Format: s.format, WindowSize: window, AllowObjects: true}
+}
+
+// samples hold every shape of value once, small enough to be cut everywhere.
+var samples = []sample{
+	{"scalars", Godot4, wire(idNil, idBool, 1, idInt, 7, idInt|bit16, uint64(1)<<40, idFloat, float32(1.5),
+		idFloat|bit16, 0.1, idRID, uint64(9), idObject|bit16, uint64(5), idCallable)},
+	{"maths", Godot4, wire(idVector2, reals(2), idTransform, reals(12), idVector3|bit16, 1.5, 2.5, 0.1)},
+	{"wide maths", Godot4, wire(idProjection|bit16, bytes.Repeat(wire(0.1), 16))},
+	{"strings", Godot4, wire(idString, "", idString, "abc", idName, longText, idString, text32)},
+	{"path", Godot4, wire(idPath, newPath(2), 1, pathAbsolute, "root", text32, "pos")},
+	{"object", Godot4, wire(idObject, "Node", 2, "name", idString, "Ada", "a property of more than 32 bytes", idArray, 1, idNil)},
+	{"signal", Godot4, wire(idSignal, strings.Repeat("signal", 30), uint64(8), idNil)},
+	{"array", Godot4, wire(idArray, 3, idArray, 1, idArray, 0, str("x"), integer(3))},
+	{"typed array", Godot4, wire(idArray|typedBy*int(containerScript), "res://thing.gd", 2, idNil, idObject|bit16, uint64(5))},
+	{"dict", Godot4, wire(idDict, 3, str(longText), idArray, 1, str(text32), integer(5), integer(6),
+		idArray, 1, idNil, idDict, 1, str("k"), idNil)},
+	{"typed dict", Godot4, wire(idDict|typedBy*int(containerBuiltin)|valuesBy*int(containerClass), idString, "Node", 1, str("k"), idNil)},
+	{"bytes", Godot4, wire(idBytes, 39, []byte("012345678901234567890123456789012345678\x00"), idNil)},
+	{"numbers", Godot4, wire(idInts, 9, reals(9), idFloats, 5, reals(5), idInts, 0)},
+	{"wide numbers", Godot4, wire(idLongs, 3, uint64(1), uint64(2), uint64(3), idDoubles, 5, 0.1, 0.2, 0.3, 0.4, 0.5)},
+	{"vectors", Godot4, wire(idVectors2, 2, reals(4), idVectors3|bit16, 2, bytes.Repeat(wire(0.5), 6))},
+	{"four components", Godot4, wire(idVectors4|bit16, 2, bytes.Repeat(wire(0.5), 8), idColors, 3, reals(12))},
+	{"packed strings", Godot4, wire(idStrings, 4, "a\x00", "\x00", longText+"\x00", text16+"\x00")},
+	{"image", Godot2, wire(15, 1, 2, 3, 4, 21, []byte("0123456789abcdefghijk\x00\x00\x00"), 0)},
+	{"event", Godot2, wire(19, 1, 2, eventHead+8, uint64(3), 19, 0, 0, eventHead)},
+	{"old path", Godot2, wire(16, "root/node:property", 16, newPath(1), 0, pathProperty, "a", "b")},
+	{"shared", Godot2, wire(21, shared(1), 20, shared(1), 2, 1, 2, 2)},
+	{"plain packed strings", Manual4, wire(25, 3, "a", "", longText)},
+}
+
+func eachSample(t *testing.T, f func(t *testing.T, s sample)) {
+	for _, s := range samples {
+		t.Run(s.name, func(t *testing.T) { f(t, s) })
+	}
+}
+
+// plain hides every method of a Reader but Read.
+func plain(b []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(b)} }
+
+// tokens reads all tokens and clones them.
+func tokens(t testing.TB, d *Decoder) (all []Token) {
+	t.Helper()
+	for {
+		tok, err := d.ReadToken()
+		if err == io.EOF {
+			return all
+		}
+		require.NoError(t, err)
+		all = append(all, tok.Clone())
+	}
+}
+
+// readTo reads n tokens.
+func readTo(t testing.TB, d *Decoder, n int) (last Token) {
+	t.Helper()
+	for range n {
+		var err error
+		last, err = d.ReadToken()
+		require.NoError(t, err)
+	}
+	return last
+}
+
+// encoded returns what write makes an Encoder write.
+func encoded(t testing.TB, o *EncoderOptions, write func(e *Encoder)) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	e := NewEncoder(&b, o)
+	defer e.Release()
+	write(e)
+	require.NoError(t, e.Close())
+	return b.Bytes()
+}
+
+// pipe is a net.Pipe that has only what was given so far. A Decoder that waits
+// for more would wait for ever: the deadline is there to say so.
+func pipe(t *testing.T) (r net.Conn, give func(b []byte)) {
+	t.Helper()
+	r, w := net.Pipe()
+	t.Cleanup(func() { r.Close(); w.Close() })
+	require.NoError(t, r.SetDeadline(time.Now().Add(20*time.Second)))
+	pieces := make(chan []byte)
+	t.Cleanup(func() { close(pieces) })
+	go func() {
+		for b := range pieces {
+			w.Write(b)
+		}
+	}()
+	return r, func(b []byte) { pieces <- b }
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// requireError asks for an Error with that offset, path and reason.
+func requireError(t testing.TB, err error, offset int, path string, reason error) {
+	t.Helper()
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.ErrorIs(t, e.Err, reason)
+	require.EqualValues(t, offset, e.Offset, e)
+	require.Equal(t, path, e.Path, e)
+}
+
+// limitsOf makes Limits of which one field is n and the others are none.
+func limitsOf(name string, n int64) Limits {
+	l := Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
+	switch name {
+	case "Depth":
+		l.Depth = int(n)
+	case "Elements":
+		l.Elements = n
+	case "Values":
+		l.Values = n
+	case "StringBytes":
+		l.StringBytes = n
+	case "NameBytes":
+		l.NameBytes = n
+	case "PackedBytes":
+		l.PackedBytes = n
+	case "Bytes":
+		l.Bytes = n
+	}
+	return l
+}
+
+// eachReader resets d to every kind of input.
+func eachReader(d *Decoder, b []byte, f func(name string)) {
+	d.Reset(plain(b))
+	f("Reset")
+	d.ResetN(plain(b), int64(len(b)))
+	f("ResetN")
+	d.ResetBytes(b)
+	f("ResetBytes")
+}
+
+func readAll(d *Decoder) error {
+	for {
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+	}
+}
+
+// nested returns n arrays around a nil.
+func nested(n int) []byte {
+	return append(bytes.Repeat(wire(idArray, 1), n), wire(idNil)...)
+}
+
+// shortTexts are places of a text that may be read in one go with what is around it:
+// the packet up to the text, the tokens before it and whether it ends in a NUL.
+var shortTexts = map[string]struct {
+	head   []byte
+	before int
+	nul    string
+}{
+	"an element":      {wire(idArray, 2, idString), 1, ""},
+	"a key":           {wire(idDict, 2, idString), 2, ""},
+	"a name":          {wire(idPath, newPath(2), 0, 0), 1, ""},
+	"a packed string": {wire(idStrings, 2), 1, "\x00"},
+}
+
+// document has every kind of place a token can be in.
+var document = wire(idDict, 9,
+	str("player"), idDict, 1, str("inventory"), idArray, 2, idNil, str("sword"),
+	integer(5), integer(6),
+	idArray, 1, integer(7), idArray, 1, integer(8),
+	idDict, 1, str("k"), idNil, str("of a dictionary"),
+	idPath, newPath(1), 1, 0, "a", "b", idStrings, 2, "p\x00", "q\x00",
+	str("object"), idObject, "Node", 2, "name", str("Ada"), "next", idArray, 1, idNil,
+	idName, "string name", idPath, newPath(1), 1, pathAbsolute, "x", "y",
+	str("a key of more than thirty-two bytes"), idInts, 1, 7,
+	str("\"quoted\"\n"), str(""),
+)
+
+var documentPaths = []string{
+	`DictStart $`,
+	`DictKey $.key(0)`,
+	`StringChunk $.key(0)`,
+	`DictStart $["player"]`,
+	`DictKey $["player"].key(0)`,
+	`StringChunk $["player"].key(0)`,
+	`ArrayStart $["player"]["inventory"]`,
+	`Nil $["player"]["inventory"][0]`,
+	`StringChunk $["player"]["inventory"][1]`,
+	`End $["player"]["inventory"]`,
+	`End $["player"]`,
+	`DictKey $.key(1)`,
+	`Int32 $.key(1)`,
+	`Int32 $.value(1)`,
+	`DictKey $.key(2)`,
+	`ArrayStart $.key(2)`,
+	`Int32 $.key(2)[0]`,
+	`End $.key(2)`,
+	`ArrayStart $.value(2)`,
+	`Int32 $.value(2)[0]`,
+	`End $.value(2)`,
+	`DictKey $.key(3)`,
+	`DictStart $.key(3)`,
+	`DictKey $.key(3).key(0)`,
+	`StringChunk $.key(3).key(0)`,
+	`Nil $.key(3)["k"]`,
+	`End $.key(3)`,
+	`StringChunk $.value(3)`,
+	`DictKey $.key(4)`,
+	`NodePathStart $.key(4)`,
+	`StringChunk $.key(4)[0]`,
+	`StringChunk $.key(4)[1]`,
+	`End $.key(4)`,
+	`PackedStart $.value(4)`,
+	`StringChunk $.value(4)[0]`,
+	`StringChunk $.value(4)[1]`,
+	`End $.value(4)`,
+	`DictKey $.key(5)`,
+	`StringChunk $.key(5)`,
+	`ObjectStart $["object"]`,
+	`Property $["object"]["name"]`,
+	`StringChunk $["object"]["name"]`,
+	`Property $["object"]["next"]`,
+	`ArrayStart $["object"]["next"]`,
+	`Nil $["object"]["next"][0]`,
+	`End $["object"]["next"]`,
+	`End $["object"]`,
+	`DictKey $.key(6)`,
+	`StringChunk $.key(6)`,
+	`NodePathStart $["string name"]`,
+	`StringChunk $["string name"][0]`,
+	`StringChunk $["string name"][1]`,
+	`End $["string name"]`,
+	`DictKey $.key(7)`,
+	`StringChunk $.key(7)`,
+	`PackedStart $["a key of more than thirty-two by"]`,
+	`Chunk $["a key of more than thirty-two by"]`,
+	`End $["a key of more than thirty-two by"]`,
+	`DictKey $.key(8)`,
+	`StringChunk $.key(8)`,
+	`StringChunk $["\"quoted\"\n"]`,
+	`End $`,
+}
+
+// What a Decoder says, and what an Encoder writes, must not depend on how the
+// Reader or Writer cuts the bytes, nor on errors after which it is asked again.
+// So every call is made at every place of every sample, with a Reader or Writer
+// that fails at every byte, and must do what it does when nothing fails.
+
+var errTemporary = errors.New("temporary")
+
+// insist makes a call again as long as only the Reader or Writer is at fault.
+func insist(call func() error) error {
+	for range 1 << 16 {
+		err := call()
+		if err != errTemporary && err != io.ErrShortWrite {
+			return err
+		}
+	}
+	panic("a call that never ends")
+}
+
+// A faultyReader fails once, where at bytes have been read; or, if every is set,
+// gives one byte at a time and fails before each.
+type faultyReader struct {
+	b      []byte
+	pos    int
+	at     int
+	every  bool
+	joined bool // errors come with the bytes in front of them
+	failed bool
+}
+
+func (r *faultyReader) Read(p []byte) (int, error) {
+	b := r.b[r.pos:]
+	switch {
+	case r.every && !r.failed:
+		r.failed = true
+		return 0, errTemporary
+	case r.every:
+		b, r.failed = b[:min(1, len(b))], false
+	case !r.failed:
+		b = b[:r.at-r.pos]
+		if len(p) >= len(b) && (len(b) == 0 || r.joined) {
+			r.failed = true
+			r.pos += len(b)
+			return copy(p, b), errTemporary
+		}
+	}
+	n := copy(p, b)
+	r.pos += n
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// eachFaultyReader gives readers that all read b.
+func eachFaultyReader(b []byte, f func(name string, r io.Reader)) {
+	f("byte by byte", &slowReader{b})
+	f("failing before every byte", &faultyReader{b: b, every: true})
+	for at := range len(b) + 1 {
+		f("failing at "+strconv.Itoa(at), &faultyReader{b: b, at: at})
+		f("failing with what comes before "+strconv.Itoa(at), &faultyReader{b: b, at: at, joined: true})
+	}
+}
+
+// A slowReader gives a byte at a time, and the last one with io.EOF.
+type slowReader struct{ b []byte }
+
+func (r *slowReader) Read(p []byte) (int, error) {
+	n := copy(p, r.b[:min(1, len(r.b))])
+	if r.b = r.b[n:]; len(r.b) == 0 {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// stride leaves most of a sweep out where it would take long.
+func stride() int {
+	if testing.Short() || raceEnabled {
+		return 7
+	}
+	return 1
+}
+
+// A faultyWriter fails once, where at bytes have been written; or, if every is
+// set, takes one byte and fails at every call.
+type faultyWriter struct {
+	b      []byte
+	at     int // -1: never
+	every  bool
+	short  bool // it takes less and does not say so
+	failed bool
+}
+
+func (w *faultyWriter) Write(p []byte) (int, error) {
+	n := len(p)
+	switch {
+	case w.every:
+		n = min(1, n)
+	case w.at >= 0 && !w.failed && len(w.b)+n > w.at:
+		n = w.at - len(w.b)
+		w.failed = true
+	default:
+		w.b = append(w.b, p...)
+		return n, nil
+	}
+	w.b = append(w.b, p[:n]...)
+	if w.short && n < len(p) {
+		return n, nil
+	}
+	return n, errTemporary
+}
+
+// eachFaultyWriter gives writers for n bytes.
+func eachFaultyWriter(n int, f func(name string, w *faultyWriter)) {
+	f("failing at every byte", &faultyWriter{every: true})
+	f("short at every byte", &faultyWriter{every: true, short: true})
+	for at := range n {
+		f("failing at "+strconv.Itoa(at), &faultyWriter{at: at})
+		f("short at "+strconv.Itoa(at), &faultyWriter{at: at, short: true})
+	}
+}
+
+// smallEncoder returns an Encoder that writes after every few bytes.
+func smallEncoder(w io.Writer, f *Format, size int) *Encoder {
+	e := NewEncoder(w, &EncoderOptions{Format: f})
+	e.buf = e.buf[:size:size]
+	e.limitBuffer()
+	return e
+}
+
+// A step is a call on an Encoder, to be made again if the Writer fails.
+type step func(e *Encoder) error
+
+// maxMemory is what reading or writing as much as one likes may allocate.
+func maxMemory() uint64 {
+	if raceEnabled { // which drops some of what pools are given
+		return 256 << 10
+	}
+	return 64 << 10
+}
+
+// allocated returns how many bytes f allocates in all.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// endless reads as the same byte for ever.
+type endless byte
+
+var pages = func() (p [256][]byte) {
+	p['x'] = bytes.Repeat([]byte{'x'}, 64<<10)
+	p[0] = make([]byte, 64<<10)
+	return p
+}()
+
+func (c endless) Read(p []byte) (int, error) { return copy(p, pages[c]), nil }
+
+// huge is a value of n bytes behind head.
+func huge(head []byte, c endless, n int64) io.Reader {
+	return io.MultiReader(bytes.NewReader(head), io.LimitReader(c, n))
+}
+
+// A counter is a Writer that counts, and has no other method.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// A misuse is a call that has to be refused.
+type misuse struct {
+	name string
+	call step
+	want error
+}
+
+// refuses asks of e that it refuses a call and stays as it was.
+func (m misuse) refuses(t *testing.T, e *Encoder) {
+	t.Helper()
+	offset, state, path := e.OutputOffset(), frames(e), string(e.AppendPath(nil))
+	err := m.call(e)
+	require.ErrorIs(t, err, m.want, m.name)
+	var inner *Error
+	require.ErrorAs(t, err, &inner, m.name)
+	require.Equal(t, offset, inner.Offset, m.name)
+	require.Equal(t, offset, e.OutputOffset(), "%s: it wrote something", m.name)
+	require.Equal(t, state, frames(e), "%s: something was opened or closed", m.name)
+	require.Equal(t, path, string(e.AppendPath(nil)), m.name)
+}
+
+// frames is what an Encoder knows of what is open.
+func frames(e *Encoder) (all []frame) {
+	for i := range e.Depth() + 1 {
+		all = append(all, *e.frame(i))
+		all[i].mark = 0 // where the count is in the buffer, which may be flushed
+	}
+	return all
+}
+
+// Calls that do not depend on what is open.
+var (
+	writeNil   = step((*Encoder).WriteNil)
+	end        = step((*Encoder).End)
+	closing    = step((*Encoder).Close)
+	dictKey    = step(func(e *Encoder) error { return e.WriteToken(DictKey()) })
+	stringX    = step(func(e *Encoder) error { return e.WriteString("x") })
+	stringName = step(func(e *Encoder) error { return e.WriteStringName("x") })
+	intSeven   = step(func(e *Encoder) error { return e.WriteInt(7) })
+	raw        = step(func(e *Encoder) error { return e.WriteRaw(integer(7)) })
+	property   = step(func(e *Encoder) error { return e.WriteProperty("p") })
+	floats     = step(func(e *Encoder) error { return WritePacked(e, []float32{1, 2}) })
+	emptyArray = step(func(e *Encoder) error { return e.BeginArray(0) })
+)
+
+func write(text string) step {
+	return func(e *Encoder) error { _, err := e.Write([]byte(text)); return err }
+}
+
+func token(t Token) step { return func(e *Encoder) error { return e.WriteToken(t) } }
+
+func array(n int) step { return func(e *Encoder) error { return e.BeginArray(n) } }
+
+func dict(n int) step { return func(e *Encoder) error { return e.BeginDict(n) } }
+
+func text(t Type, n int64) step { return func(e *Encoder) error { return e.BeginString(t, n) } }
+
+func packedOf(t Type, n int64) step { return func(e *Encoder) error { return e.BeginPacked(t, n) } }
+
+func typedArray(n int, elem Elem) step {
+	return func(e *Encoder) error { return e.BeginTypedArray(n, elem) }
+}
+
+func typedDict(n int, k, v Elem) step {
+	return func(e *Encoder) error { return e.BeginTypedDict(n, k, v) }
+}
+
+func path(names, subnames int) step {
+	return func(e *Encoder) error { return e.BeginNodePath(names, subnames, false) }
+}
+
+// chunkOf makes a token that only a Decoder makes: the first chunk of a string
+// of n bytes that ends in last if that is set.
+func chunkOf(t Type, n int, text string, last bool) Token {
+	flags := tokenFlags(0)
+	if last {
+		flags = flagLast
+	}
+	return newToken(KindStringChunk, t, flags, uint64(n)).withPayload([]byte(text))
+}
+
+// elements makes a Chunk as a Decoder does.
+func elements(t Type, u unit, n int, b []byte) Token {
+	return newToken(KindChunk, t, tokenFlags(u), uint64(n)).withPayload(b)
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// requireNoAllocs asks that f, which was called before, allocates nothing.
+func requireNoAllocs(t *testing.T, f func()) {
+	t.Helper()
+	f()
+	require.Zero(t, testing.AllocsPerRun(20, f))
+}
+
+// readers reset a Decoder to the same bytes again and again.
+func readers(b []byte) map[string]func(d *Decoder) {
+	r := bytes.NewReader(b)
+	return map[string]func(d *Decoder){
+		"Reset":      func(d *Decoder) { r.Reset(b); d.Reset(r) },
+		"ResetN":     func(d *Decoder) { r.Reset(b); d.ResetN(r, int64(len(b))) },
+		"ResetBytes": func(d *Decoder) { d.ResetBytes(b) },
+	}
+}
+
+// check panics: no require, whose arguments allocate.
+func check(err error) {
+	if err != nil && err != io.EOF {
+		panic(err)
+	}
+}

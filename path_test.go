@@ -1,0 +1,211 @@
+package gdwire
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPaths(t *testing.T) {
+	d := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
+	defer d.Release()
+	require.Equal(t, "$", string(d.AppendPath(nil)), "before any token")
+	var got []string
+	for tok, err := range d.Tokens() {
+		require.NoError(t, err)
+		got = append(got, fmt.Sprintf("%v %s", tok.Kind(), d.AppendPath(nil)))
+		// The caller's own objection stands in the same place.
+		var e *Error
+		require.ErrorAs(t, d.WrapError(io.ErrNoProgress), &e)
+		require.Equal(t, string(d.AppendPath(nil)), e.Path)
+	}
+	require.Equal(t, documentPaths, got)
+	require.Equal(t, "prefix$", string(d.AppendPath([]byte("prefix"))))
+}
+
+// The path in an error is that of the token that did not come.
+func TestErrorPaths(t *testing.T) {
+	whole := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
+	defer whole.Release()
+	cut := NewDecoder(nil, &DecoderOptions{AllowObjects: true})
+	defer cut.Release()
+	for i := range documentPaths {
+		start := whole.InputOffset()
+		tok := readTo(t, whole, 1)
+		if k := tok.Kind(); k == KindDictKey || k == KindEnd {
+			continue // these have no bytes to miss
+		}
+		cut.Reset(plain(document[:start+1]))
+		readTo(t, cut, i)
+		_, err := cut.ReadToken()
+		kind, path, _ := strings.Cut(documentPaths[i], " ")
+		require.Equal(t, tok.Kind().String(), kind)
+		if kind == "Property" { // whose name is not known yet
+			_, index, _ := whole.StackIndex(whole.Depth())
+			path = fmt.Sprintf("%s.key(%d)", path[:strings.LastIndexByte(path, '[')], index)
+		}
+		requireError(t, err, int(start)+1, path, io.ErrUnexpectedEOF)
+	}
+}
+
+// Keys are remembered when the window has moved on, at any depth, by every way
+// of reading.
+func TestPathsOfKeysThatLeftTheWindow(t *testing.T) {
+	const depth = 6
+	filler := strings.Repeat("filler", 100)
+	var b []byte
+	path := "$"
+	for i := range depth {
+		key := fmt.Sprintf("key %d of %s", i, longText)
+		switch i % 3 {
+		case 0:
+			b = append(b, wire(idDict, 2, str("filler"), str(filler), str(key))...)
+		case 1:
+			b = append(b, wire(idObject, "Node", 2, "filler", idFloats, 100, reals(100), key)...)
+		default:
+			b = append(b, wire(idArray, 2, str(filler))...)
+			path += "[1]"
+			continue
+		}
+		path += fmt.Sprintf("[%q]", cutKey([]byte(key)))
+	}
+	if len(path) > maxPath {
+		path = path[:maxPath]
+	}
+	b = append(b, wire(idArray, 3, idFloats, 1000, reals(1000), str(filler+filler), 255)...)
+	for _, window := range []int{minWindow, 64, DefaultWindowSize} {
+		for name, skip := range map[string]func(d *Decoder) error{
+			"ReadToken": func(d *Decoder) (err error) {
+				for _, err = range d.Tokens() {
+				}
+				return err
+			},
+			"SkipValue": (*Decoder).SkipValue,
+			"bulk reads": func(d *Decoder) error {
+				tok, err := d.ReadToken()
+				if err != nil {
+					return err
+				}
+				if tok.Kind() == KindPackedStart {
+					_, err = io.ReadAll(struct{ io.Reader }{d.Payload()})
+				} else {
+					_, err = d.AppendString(nil)
+				}
+				return err
+			},
+			"ReadPacked": func(d *Decoder) error {
+				tok, err := d.ReadToken()
+				if err != nil {
+					return err
+				}
+				if tok.Kind() == KindPackedStart {
+					_, err = AppendPacked(d, []float32(nil))
+				} else {
+					_, err = io.Copy(io.Discard, d.Payload())
+				}
+				return err
+			},
+		} {
+			d := NewDecoder(&slowReader{b}, &DecoderOptions{WindowSize: window, AllowObjects: true})
+			for i := range depth {
+				readTo(t, d, 1)
+				if i%3 != 2 {
+					readTo(t, d, 1) // DictKey or Property
+				}
+				if i%3 == 0 {
+					require.NoError(t, skip(d))
+				}
+				require.NoError(t, skip(d))
+				if i%3 != 2 {
+					readTo(t, d, 1)
+				}
+				if i%3 == 0 {
+					require.NoError(t, skip(d))
+				}
+			}
+			readTo(t, d, 1)
+			require.Equal(t, path, string(d.AppendPath(nil)), "%s, window %d", name, window)
+			require.NoError(t, skip(d))
+			require.NoError(t, skip(d))
+			err := skip(d)
+			var e *Error
+			require.ErrorAs(t, err, &e)
+			require.ErrorIs(t, err, ErrType)
+			require.Equal(t, (path + "[2]")[:min(len(path)+3, maxPath)], e.Path, "%s, window %d", name, window)
+			d.Release()
+		}
+	}
+}
+
+func TestLongPathsAreCut(t *testing.T) {
+	const depth = 500
+	d := NewDecoder(plain(append(bytes.Repeat(wire(idArray, 1), depth), wire(idNil)...)), nil)
+	defer d.Release()
+	readTo(t, d, depth+1)
+	require.Equal(t, "$"+strings.Repeat("[0]", depth)[:maxPath-1], string(d.AppendPath(nil)))
+	require.Len(t, d.AppendPath([]byte("prefix")), len("prefix")+maxPath)
+	dst := make([]byte, 1, 2*maxPath)
+	require.Same(t, &dst[0], &d.AppendPath(dst)[0], "nobody asks how deep it is to cut it")
+
+	// Where 32 bytes would end inside a rune the key ends before it.
+	key := strings.Repeat("x", 31) + "€"
+	d.Reset(plain(wire(idDict, 1, str(key), idNil)))
+	readTo(t, d, 4)
+	require.Equal(t, `$["`+key[:31]+`"]`, string(d.AppendPath(nil)))
+
+	key = strings.Repeat("x", 29) + "€"
+	d.Reset(plain(wire(idDict, 1, str(key), idNil)))
+	readTo(t, d, 4)
+	require.Equal(t, `$["`+key+`"]`, string(d.AppendPath(nil)))
+
+	// One of 32 bytes is not cut, whatever it ends in.
+	d = NewDecoder(plain(wire(idDict, 1, str(key[:29]+"xx\xc3"), idNil)), &DecoderOptions{AnyUTF8: true})
+	defer d.Release()
+	readTo(t, d, 4)
+	require.Equal(t, `$["`+key[:29]+`xx\xc3"]`, string(d.AppendPath(nil)))
+}
+
+// An Encoder's paths are a Decoder's, but that it does not know keys.
+func TestEncoderPaths(t *testing.T) {
+	d := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
+	defer d.Release()
+	e := NewEncoder(io.Discard, nil)
+	defer e.Release()
+	for i, line := range documentPaths {
+		require.NoError(t, e.WriteToken(readTo(t, d, 1)))
+		_, path, _ := strings.Cut(line, " ")
+		got := string(e.AppendPath(nil))
+		if strings.Contains(path, `"`) {
+			require.Equal(t, strings.Count(path, `["`), strings.Count(got, ".value("), "token %d: %s", i, got)
+		} else {
+			require.Equal(t, path, got, "token %d", i)
+		}
+	}
+}
+
+// Keys are known however often the window has moved on since, and however deep.
+func TestPathsOfKeysLongGone(t *testing.T) {
+	long := strings.Repeat("x", 700)
+	packet := wire(idDict, 1, str("top"))
+	for i := range 40 {
+		packet = append(packet, wire(idDict, 2, str(fmt.Sprint(i)), str(long), str("k"))...)
+	}
+	packet = append(packet, wire(idNil)...)
+	o := DecoderOptions{WindowSize: 16}
+	d, whole := NewDecoder(plain(packet), &o), NewDecoder(nil, &o)
+	defer d.Release()
+	whole.ResetBytes(packet)
+	for {
+		_, err := d.ReadToken()
+		_, again := whole.ReadToken()
+		if err != nil {
+			require.Equal(t, again.Error(), err.Error())
+			return
+		}
+		require.Equal(t, string(whole.AppendPath(nil)), string(d.AppendPath(nil)))
+	}
+}

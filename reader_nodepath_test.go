@@ -1,0 +1,78 @@
+package gdwire
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// AppendString joins a path as engines write it, wherever its reader fails.
+func TestPathsAppended(t *testing.T) {
+	long := strings.Repeat("long", 20)
+	for want, packet := range map[string][]byte{
+		"":                  wire(idPath, newPath(0), 0, 0),
+		"/":                 wire(idPath, newPath(0), 0, pathAbsolute),
+		"a":                 wire(idPath, newPath(1), 0, 0, "a"),
+		"/a":                wire(idPath, newPath(1), 0, pathAbsolute, "a"),
+		"a/b/c":             wire(idPath, newPath(3), 0, 0, "a", "b", "c"),
+		"/root/a:b:c":       wire(idPath, newPath(2), 2, pathAbsolute, "root", "a", "b", "c"),
+		":b":                wire(idPath, newPath(0), 1, 0, "b"),
+		"/:b":               wire(idPath, newPath(0), 1, pathAbsolute, "b"),
+		long + "/a:" + long: wire(idPath, newPath(2), 1, 0, long, "a", long),
+	} {
+		for at := 16; at < len(packet); at++ {
+			d := NewDecoder(&faultyReader{b: append(bytes.Clone(packet), integer(7)...), at: at}, &DecoderOptions{WindowSize: 16})
+			readTo(t, d, 1)
+			var got []byte
+			var err error
+			if at > 16 || len(packet) > 16 {
+				got, err = d.AppendString(got)
+				require.Equal(t, errTemporary, err, "%s at %d", want, at)
+			}
+			got, err = d.AppendString(got)
+			require.NoError(t, err)
+			require.Equal(t, want, string(got), "at %d", at)
+			require.ErrorContains(t, d.WrapError(io.EOF), "offset 0, $:")
+			require.EqualValues(t, 7, readTo(t, d, 1).Int())
+			d.Release()
+		}
+		d := NewDecoder(plain(packet), nil)
+		readTo(t, d, 1)
+		got, err := d.AppendString(nil)
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
+		d.Release()
+	}
+}
+
+// An error inside a path stays, whoever asks.
+func TestBadNodePath(t *testing.T) {
+	d := NewDecoder(plain(wire(idPath, newPath(2), 0, 0, "ok", "\xff")), nil)
+	defer d.Release()
+	readTo(t, d, 1)
+	got, err := d.AppendString(nil)
+	requireError(t, err, 28, "$[1]", ErrUTF8)
+	require.Equal(t, "ok", string(got))
+	_, again := d.AppendString(nil)
+	require.Equal(t, err, again)
+	_, again = d.ReadToken()
+	require.Equal(t, err, again)
+}
+
+// Two counts of a NodePath can be more than one number holds: engines add them in
+// 32 bits, the manuals do not say.
+func TestNamesBeyondCounting(t *testing.T) {
+	packet := wire(15, newPath(1<<31-1), uint32(math.MaxUint32), 0)
+	d := NewDecoder(plain(packet), &DecoderOptions{Format: Manual4, Limits: limitsOf("", 0)})
+	defer d.Release()
+	err := readAll(d)
+	requireError(t, err, 4, "$", ErrRange)
+	require.ErrorContains(t, err, "NodePath of 6442450942 names")
+
+	d.Reset(plain(wire(15, newPath(1<<31-1), uint32(1<<31), 0)))
+	require.Equal(t, int64(math.MaxUint32), readTo(t, d, 1).Len(), "just counted")
+}

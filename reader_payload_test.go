@@ -1,0 +1,158 @@
+package gdwire
+
+import (
+	"bytes"
+	"io"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Bulk reads hand out what is there.
+func TestPayloadArrivesWithItsBytes(t *testing.T) {
+	r, give := pipe(t)
+	d := NewDecoder(r, &DecoderOptions{WindowSize: 16})
+	defer d.Release()
+	give(wire(idInts, 100))
+	readTo(t, d, 1)
+	p := d.Payload()
+	buf := make([]byte, 1000)
+	for i := range 100 {
+		give(wire(i))
+		n, err := p.Read(buf)
+		require.NoError(t, err)
+		require.Equal(t, wire(i), buf[:n])
+	}
+	_, err := p.Read(buf)
+	require.Equal(t, io.EOF, err, "the end of an array needs no more bytes")
+}
+
+// A Writer that takes less than all must say why; if it does not, WriteTo does.
+func TestPayloadIntoShortWriters(t *testing.T) {
+	for _, c := range []struct{ gives, want error }{{nil, io.ErrShortWrite}, {errTemporary, errTemporary}} {
+		d := NewDecoder(plain(str("text")), nil)
+		readTo(t, d, 1)
+		n, err := io.Copy(writerFunc(func(p []byte) (int, error) { return 1, c.gives }), d.Payload())
+		require.Equal(t, c.want, err)
+		require.EqualValues(t, 1, n)
+		d.Release()
+	}
+}
+
+// Payload hands out what has come before it asks for more, however much is wanted.
+func TestPayloadWaitsOnlyIfNothingIsThere(t *testing.T) {
+	packet := wire(idBytes, 400, make([]byte, 400))
+	r := io.MultiReader(bytes.NewReader(packet[:100]), readerFunc(func([]byte) (int, error) {
+		t.Error("read before what was there had been handed out")
+		return 0, io.EOF
+	}))
+	d := NewDecoder(r, &DecoderOptions{WindowSize: minWindow})
+	defer d.Release()
+	readTo(t, d, 1)
+	p := d.Payload()
+	for got := 0; got < 92; {
+		n, err := p.Read(make([]byte, 300))
+		require.NoError(t, err)
+		got += n
+	}
+}
+
+// A Payload's bytes are the same however many are asked for at a time, wherever
+// they stand, and it never gives none without an error.
+func TestPayloadInPiecesOfAnySize(t *testing.T) {
+	data := make([]byte, 480)
+	for i := range data {
+		data[i] = byte(i)
+	}
+	for _, c := range []struct{ id, count, size int }{
+		{idBytes, 1, 1}, {idBytes, 2, 1}, {idBytes, 3, 1}, {idBytes, 7, 1}, {idBytes, 101, 1}, {idBytes, 400, 1},
+		{idInts, 3, 4}, {idInts, 100, 4}, {idLongs, 50, 8}, {idVectors3, 40, 12},
+	} {
+		n := c.count * c.size
+		packet := wire(c.id, c.count, data[:n], zeros[:padding(uint32(n))])
+		for piece := 1; piece < 310; piece += 1 + piece/8 {
+			for name, reset := range map[string]func(d *Decoder){
+				"ResetBytes":   func(d *Decoder) { d.ResetBytes(packet) },
+				"Reset":        func(d *Decoder) { d.Reset(plain(packet)) },
+				"byte by byte": func(d *Decoder) { d.Reset(iotest.OneByteReader(bytes.NewReader(packet))) },
+			} {
+				d := NewDecoder(nil, &DecoderOptions{WindowSize: 32})
+				reset(d)
+				readTo(t, d, 1)
+				p := d.Payload()
+				var got []byte
+				for {
+					b := make([]byte, piece)
+					k, err := p.Read(b)
+					got = append(got, b[:k]...)
+					if err == io.EOF {
+						break
+					}
+					require.NoError(t, err)
+					require.NotZero(t, k, "%s of %d by %d", name, n, piece)
+				}
+				require.Equal(t, data[:n], got, "%s of %d by %d", name, n, piece)
+				d.Release()
+			}
+		}
+	}
+}
+
+// Bulk reads behind tokens they do not go on with, and of the wrong type, say so
+// and leave the value readable.
+func TestMisplacedBulkReads(t *testing.T) {
+	bulk := map[string]func(d *Decoder) error{
+		"AppendString": func(d *Decoder) error { _, err := d.AppendString(nil); return err },
+		"Payload":      func(d *Decoder) error { _, err := d.Payload().Read(make([]byte, 1)); return err },
+		"WriteTo":      func(d *Decoder) error { _, err := io.Copy(io.Discard, d.Payload()); return err },
+		"ReadPacked":   func(d *Decoder) error { _, err := ReadPacked(d, make([]byte, 1)); return err },
+		"AppendPacked": func(d *Decoder) error { _, err := AppendPacked[byte](d, nil); return err },
+	}
+	fits := map[string][]Kind{
+		"AppendString": {KindStringChunk, KindNodePathStart},
+		"Payload":      {KindStringChunk, KindChunk, KindPackedStart},
+		"WriteTo":      {KindStringChunk, KindChunk, KindPackedStart},
+	}
+	for name, call := range bulk {
+		for i := range documentPaths {
+			d := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
+			tok := readTo(t, d, i)
+			if k := tok.Kind(); k == KindPackedStart && tok.Type() != TypePackedStringArray || k == KindStringChunk || k == KindChunk || k == KindNodePathStart {
+				var ok bool
+				for _, f := range fits[name] {
+					ok = ok || f == k
+				}
+				if ok {
+					d.Release()
+					continue
+				}
+			}
+			err := call(d)
+			require.ErrorIs(t, err, ErrType, "%s behind %v", name, tok)
+			readTo(t, d, len(documentPaths)-i)
+			_, err = d.ReadToken()
+			require.Equal(t, io.EOF, err)
+			d.Release()
+		}
+	}
+}
+
+// A Payload is over once the Decoder goes on by itself.
+func TestStalePayload(t *testing.T) {
+	d := NewDecoder(plain(wire(idArray, 2, str("abc"), str("def"))), nil)
+	defer d.Release()
+	readTo(t, d, 2)
+	p := d.Payload()
+	n, err := p.Read(nil)
+	require.Zero(t, n)
+	require.NoError(t, err)
+	readTo(t, d, 1)
+	_, err = p.Read(make([]byte, 3))
+	require.ErrorIs(t, err, ErrType)
+	got, err := io.ReadAll(d.Payload())
+	require.NoError(t, err)
+	require.Equal(t, "def", string(got))
+	_, err = p.Read(make([]byte, 3))
+	require.Equal(t, io.EOF, err, "it is the same Reader")
+}

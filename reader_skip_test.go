@@ -1,0 +1,138 @@
+package gdwire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Where skips end is where reading would have been.
+func TestSkipsEndWhereReadingDoes(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		type state struct {
+			depth  int
+			offset int64
+			path   string
+			err    string
+		}
+		var after []state
+		var kinds []Kind
+		d := NewDecoder(nil, s.options(minWindow))
+		defer d.Release()
+		here := func() state {
+			return state{d.Depth(), d.InputOffset(), string(d.AppendPath(nil)), d.WrapError(io.EOF).Error()}
+		}
+		d.Reset(plain(s.packet))
+		after, kinds = append(after, here()), append(kinds, 0)
+		for {
+			tok, err := d.ReadToken()
+			if err == io.EOF {
+				break
+			}
+			require.NoError(t, err)
+			after, kinds = append(after, here()), append(kinds, tok.Kind())
+		}
+		for n := range after {
+			d.Reset(plain(s.packet))
+			readTo(t, d, n)
+			for depth := range d.Depth() + 1 {
+				d.Reset(plain(s.packet))
+				readTo(t, d, n)
+				require.NoError(t, d.SkipTo(depth))
+				want := n
+				for after[want].depth > depth {
+					want++
+				}
+				require.Equal(t, after[want], here(), "SkipTo(%d) after %d", depth, n)
+				require.NoError(t, d.SkipTo(depth), "again")
+				require.Equal(t, after[want], here())
+			}
+			d.Reset(plain(s.packet))
+			readTo(t, d, n)
+			inText := d.top.want == wantText
+			err := d.SkipValue()
+			if n == len(after)-1 {
+				require.Equal(t, io.EOF, err)
+				continue
+			}
+			want, depth := n+1, after[n].depth
+			switch next := kinds[want]; {
+			case next == KindEnd:
+				require.ErrorIs(t, err, ErrCount)
+				require.Equal(t, after[n], here())
+				continue
+			case next == KindDictKey:
+				want++
+			case inText:
+				depth--
+			case next == KindChunk:
+				for kinds[want+1] == KindChunk {
+					want++
+				}
+			}
+			for after[want].depth > depth {
+				want++
+			}
+			require.NoError(t, err)
+			require.Equal(t, after[want], here(), "SkipValue after %d", n)
+		}
+	})
+}
+
+// Behind a skip there is no payload to go on with, whatever was skipped last.
+func TestNothingGoesOnBehindASkip(t *testing.T) {
+	packet := wire(idArray, 3, idArray, 2, str("more than eight bytes"), integer(1), integer(2), str("end"))
+	for name, skip := range map[string]func(d *Decoder) error{
+		"SkipValue": (*Decoder).SkipValue,
+		"SkipTo":    func(d *Decoder) error { _, err := d.ReadToken(); return errors.Join(err, d.SkipTo(1)) },
+		"CopyValue": func(d *Decoder) error { return CopyValue(NewEncoder(io.Discard, nil), d) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := NewDecoder(bytes.NewReader(packet), nil)
+			readTo(t, d, 1)
+			require.NoError(t, skip(d))
+			text, err := d.AppendString(nil)
+			require.ErrorIs(t, err, ErrType)
+			require.Empty(t, text)
+			require.EqualValues(t, 2, readTo(t, d, 1).Int())
+		})
+	}
+}
+
+// A skip over chunks hands on the reader's error and goes on with the next call.
+func TestSkipOfChunksIsInterrupted(t *testing.T) {
+	packet := wire(idArray, 2, idBytes, 40, make([]byte, 40), integer(7))
+	for at := 17; at < 56; at++ {
+		d := NewDecoder(&faultyReader{b: packet, at: at}, &DecoderOptions{WindowSize: 16})
+		readTo(t, d, 2)
+		require.Equal(t, errTemporary, d.SkipValue(), "at %d", at)
+		require.NoError(t, d.SkipValue())
+		require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
+		require.EqualValues(t, 7, readTo(t, d, 1).Int())
+		d.Release()
+	}
+}
+
+// A skip that was interrupted goes on to the same end, also if an error that
+// PeekKind met came between.
+func TestInterruptedSkipOutlivesAPeek(t *testing.T) {
+	packet := wire(idArray, 2, idArray, 2, idArray, 1, integer(1), integer(2), integer(3))
+	for at := 12; at < len(packet)-8; at++ {
+		r := &faultyReader{b: packet, at: at}
+		d := NewDecoder(r, nil)
+		readTo(t, d, 1)
+		err := d.SkipValue()
+		if err == nil {
+			continue // all of it came before
+		}
+		require.Equal(t, errTemporary, err)
+		d.err, d.once = errTemporary, true // as PeekKind leaves it
+		require.Equal(t, errTemporary, d.SkipValue())
+		require.NoError(t, d.SkipValue())
+		require.EqualValues(t, 3, readTo(t, d, 1).Int(), "interrupted at %d", at)
+		d.Release()
+	}
+}

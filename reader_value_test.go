@@ -1,0 +1,90 @@
+package gdwire
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Ids that no type has are refused inside of containers, too.
+func TestUnknownIDs(t *testing.T) {
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	for id := idVectors4 + 1; id < 256; id++ {
+		packet := wire(idArray, 4, idNil, id, make([]byte, 32))
+		eachReader(d, packet, func(name string) {
+			readTo(t, d, 2)
+			_, err := d.ReadToken()
+			requireError(t, err, 12, "$[1]", ErrType)
+		})
+		eachReader(d, packet, func(name string) { requireError(t, d.SkipValue(), 12, "$[1]", ErrType) })
+	}
+}
+
+// What stands whole in the window is copied as token by token, and skipped with
+// the same errors: values that engines read but do not write are told from others.
+func TestOddValuesAmongOthers(t *testing.T) {
+	for name, v := range map[string][]byte{
+		"a bool of 2":            wire(idBool, 2),
+		"a bool of much":         wire(idBool, uint32(1<<31)),
+		"a small int in 64 bits": wire(idInt|bit16, uint64(1)),
+		"a float in 64 bits":     wire(idFloat|bit16, 0.5),
+		"wide maths":             wire(idVector2|bit16, 1.5, 2.5),
+		"unknown flags":          wire(idInt|1<<17, 5),
+		"bits 8 to 15":           wire(idInt|1<<8, 5),
+		"unknown flags of text":  wire(idString|1<<16, "abc"),
+		"padding":                wire(idString, 1, []byte("abcd")),
+		"padding of five bytes":  wire(idString, 5, []byte("abcdefgh")),
+		"a NUL":                  wire(idString, "a\x00b"),
+		"no text":                wire(idString, ""),
+		"eight bytes":            wire(idString, "abcdefgh"),
+		"nine bytes":             wire(idString, "abcdefghi"),
+		"nine bytes with NULs":   wire(idString, "a\x00\x00\x00efghi"),
+		"two bytes to a rune":    wire(idString, "äöü"),
+		"a StringName":           wire(idName, "abc"),
+		"an array":               wire(idArray, 1, idNil),
+		"an empty array":         wire(idArray, 0),
+		"a shared array":         wire(idArray, shared(1), idNil),
+		"a dictionary":           wire(idDict, 1, integer(1), integer(2)),
+		"a path":                 wire(idPath, newPath(2), 0, 0, "a", []byte("\x01\x00\x00\x00abcd")),
+		"packed strings":         wire(idStrings, 2, "a\x00", "b"),
+		"maths as large as any":  wire(idProjection, reals(16)),
+		"an object's id":         wire(idObject|bit16, uint64(5)),
+	} {
+		for place, packet := range map[string][]byte{
+			"an array":   wire(idArray, 4, integer(1), v, integer(2), v, make([]byte, 32)),
+			"keys":       wire(idDict, 2, v, integer(1), v, integer(2), make([]byte, 32)),
+			"values":     wire(idDict, 2, integer(1), v, integer(2), v, make([]byte, 32)),
+			"properties": wire(idObject, "A", 2, "a", v, "b", v, make([]byte, 32)),
+		} {
+			d := NewDecoder(nil, &DecoderOptions{AllowObjects: true})
+			d.Reset(plain(packet))
+			want := encoded(t, nil, func(e *Encoder) {
+				for tok, err := range d.Tokens() {
+					require.NoError(t, err)
+					require.NoError(t, e.WriteToken(tok))
+				}
+			})
+			ends := d.InputOffset()
+			require.EqualValues(t, len(packet)-32, ends)
+			eachReader(d, packet, func(reset string) {
+				got := encoded(t, nil, func(e *Encoder) { require.NoError(t, CopyValue(e, d)) })
+				require.Equal(t, want, got, "%s in %s, %s", name, place, reset)
+				require.Equal(t, ends, d.InputOffset())
+			})
+			eachReader(d, packet, func(reset string) {
+				require.NoError(t, d.SkipValue())
+				require.Equal(t, ends, d.InputOffset(), "%s in %s, %s", name, place, reset)
+			})
+			for cut := range ends {
+				for reset, start := range readers(packet[:cut]) {
+					start(d)
+					want := readAll(d)
+					start(d)
+					require.Equal(t, want, d.SkipValue(), "%s in %s, %s, cut at %d", name, place, reset, cut)
+				}
+			}
+			d.Release()
+		}
+	}
+}

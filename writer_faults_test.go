@@ -1,0 +1,334 @@
+package gdwire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// writeAll is Write, which says how far it came.
+func writeAll(p []byte) step {
+	done := 0
+	return func(e *Encoder) error {
+		n, err := e.Write(p[done:])
+		if done += n; err == nil {
+			done = 0
+		}
+		return err
+	}
+}
+
+// waysToWrite are the ways to write the tokens of a sample.
+func waysToWrite(all []Token) map[string][]step {
+	ways := map[string][]step{}
+	for _, t := range all {
+		whole := func(e *Encoder) error { return e.WriteToken(t) }
+		unknown, pieces, one := []step{whole}, []step{whole}, []step{whole}
+		switch t.Kind() {
+		case KindArrayStart, KindDictStart, KindObjectStart, KindPackedStart, KindImageStart:
+			if t.has(flagShared) {
+				break // only Decoders make such a token, and none of Unknown count
+			}
+			t := t
+			t.head |= uint64(flagUnknown) << 16
+			unknown = []step{func(e *Encoder) error { return e.WriteToken(t) }}
+		case KindStringChunk:
+			if t.Type() == TypeNodePath || int64(len(t.Bytes())) < t.Len() {
+				break
+			}
+			fallthrough
+		case KindChunk:
+			b := t.Bytes()
+			begin := func(n int64, fill ...step) []step {
+				if t.Kind() == KindChunk {
+					return fill
+				}
+				s := []step{func(e *Encoder) error { return e.BeginString(t.Type(), n) }}
+				return append(append(s, fill...), (*Encoder).End)
+			}
+			fill := []step{}
+			for p := range slices.Chunk(b, 5) {
+				fill = append(fill, writeAll(p))
+			}
+			unknown, pieces = begin(Unknown, fill...), begin(int64(len(b)), fill...)
+			one = begin(int64(len(b)), writeAll(b))
+		}
+		ways["tokens"] = append(ways["tokens"], whole)
+		ways["tokens and flushes"] = append(ways["tokens and flushes"], whole, (*Encoder).Flush)
+		ways["unknown counts"] = append(ways["unknown counts"], unknown...)
+		ways["unknown counts and flushes"] = append(append(ways["unknown counts and flushes"], unknown...), (*Encoder).Flush)
+		ways["small Writes"] = append(ways["small Writes"], pieces...)
+		ways["one Write"] = append(ways["one Write"], one...)
+	}
+	return ways
+}
+
+func TestWriterFaults(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		for _, window := range []int{minWindow, DefaultWindowSize} {
+			d := NewDecoder(plain(s.packet), s.options(window))
+			ways := waysToWrite(tokens(t, d))
+			d.Release()
+			d.ResetBytes(s.packet)
+			for i := 0; i < len(s.packet); i = int(d.InputOffset()) {
+				require.NoError(t, d.SkipValue())
+				value := s.packet[i:d.InputOffset()]
+				ways["raw"] = append(ways["raw"], func(e *Encoder) error { return e.WriteRaw(value) })
+			}
+			for way, steps := range ways {
+				for _, size := range []int{12, 16, 64, 4096} {
+					i := 0
+					eachFaultyWriter(len(s.packet), func(name string, w *faultyWriter) {
+						if i++; i > 2 && i%stride() != 0 {
+							return
+						}
+						e := smallEncoder(w, s.format, size)
+						defer e.Release()
+						for i, step := range steps {
+							err := insist(func() error { return step(e) })
+							if err != nil {
+								t.Fatalf("%s, buffer of %d, %s, step %d: %v", way, size, name, i, err)
+							}
+						}
+						if err := insist(e.Close); err != nil || !bytes.Equal(w.b, s.packet) {
+							t.Fatalf("%s, buffer of %d, %s: %v\ngot\n%q\nwant\n%q", way, size, name, err, w.b, s.packet)
+						}
+					})
+				}
+			}
+		}
+	})
+}
+
+// typedCalls write what no token does: elements from slices, names that an
+// Encoder parts, components to be rounded.
+func typedCalls() []step {
+	floats := []float64{0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5}
+	return []step{
+		func(e *Encoder) error { return e.BeginArray(9) },
+		func(e *Encoder) error { return e.WriteReals(TypeBasis, floats...) },
+		func(e *Encoder) error { return e.WriteInts(TypeRect2i, 1, 2, 3, 4) },
+		func(e *Encoder) error { return e.BeginPacked(TypePackedFloat32Array, 19) },
+		func(e *Encoder) error { return WritePacked(e, floats) },
+		func(e *Encoder) error { return WritePacked(e, []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}) },
+		func(e *Encoder) error { return WritePacked(e, []float32{}) },
+		func(e *Encoder) error { return WritePacked(e, floats[:1]) },
+		(*Encoder).End,
+		func(e *Encoder) error { return e.BeginPacked(TypePackedVector3Array, Unknown) },
+		func(e *Encoder) error { return WritePacked(e, [][3]float64{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}) },
+		func(e *Encoder) error { return WritePacked(e, [][3]float32{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}) },
+		(*Encoder).End,
+		func(e *Encoder) error { return e.BeginPacked(TypePackedInt64Array, 4) },
+		func(e *Encoder) error { return WritePacked(e, []byte{1, 2, 3, 4}) },
+		(*Encoder).End,
+		func(e *Encoder) error { return e.WriteNodePath("/root/" + text32 + ":position:x") },
+		func(e *Encoder) error { return e.WriteString(longText) },
+		func(e *Encoder) error { return e.WriteSignal(text32, 7) },
+		func(e *Encoder) error {
+			return e.BeginTypedDict(1, Elem{Type: TypeStringName}, Elem{Script: "res://a/script.gd"})
+		},
+		func(e *Encoder) error { return e.WriteStringName("key") },
+		func(e *Encoder) error { return e.BeginObject("Node", 1) },
+		func(e *Encoder) error { return e.WriteProperty(text16) },
+		func(e *Encoder) error { return e.BeginNodePath(1, 1, true) },
+		func(e *Encoder) error { return e.WriteString(text16) },
+		func(e *Encoder) error { return e.WriteString("x") },
+		(*Encoder).End, (*Encoder).End, (*Encoder).End, (*Encoder).End,
+	}
+}
+
+func TestWriterFaultsInTypedCalls(t *testing.T) {
+	want := encoded(t, nil, func(e *Encoder) {
+		for _, step := range typedCalls() {
+			require.NoError(t, step(e))
+		}
+	})
+	for _, size := range []int{12, 16, 40, 64, 4096} {
+		eachFaultyWriter(len(want), func(name string, w *faultyWriter) {
+			e := smallEncoder(w, Godot4, size)
+			defer e.Release()
+			for i, step := range typedCalls() {
+				require.NoError(t, insist(func() error { return step(e) }), "buffer of %d, %s, step %d", size, name, i)
+			}
+			require.NoError(t, e.Close())
+			require.Equal(t, want, w.b, "buffer of %d, %s", size, name)
+		})
+	}
+}
+
+// While a call is interrupted nothing else can be written, and it can be made
+// again whatever was tried meanwhile.
+func TestOtherCallsWhileInterrupted(t *testing.T) {
+	long := string(bytes.Repeat([]byte{'x'}, 100))
+	var w faultyWriter
+	w.at = 50
+	e := smallEncoder(&w, Godot4, 16)
+	defer e.Release()
+	require.NoError(t, e.BeginDict(1))
+	require.NoError(t, e.WriteToken(DictKey()))
+	require.Equal(t, errTemporary, e.WriteString(long))
+	for name, other := range map[string]step{
+		"WriteNil":          (*Encoder).WriteNil,
+		"another string":    func(e *Encoder) error { return e.WriteString(long[1:]) },
+		"Close":             (*Encoder).Close,
+		"End":               (*Encoder).End,
+		"BeginArray":        func(e *Encoder) error { return e.BeginArray(1) },
+		"WriteRaw":          func(e *Encoder) error { return e.WriteRaw(integer(7)) },
+		"WriteToken":        func(e *Encoder) error { return e.WriteToken(Int32(7)) },
+		"WriteToken of key": func(e *Encoder) error { return e.WriteToken(DictKey()) },
+		"Write":             func(e *Encoder) error { _, err := e.Write([]byte("x")); return err },
+	} {
+		require.Error(t, other(e), name)
+	}
+	require.NoError(t, e.Flush())
+	require.NoError(t, e.WriteString(long))
+	require.NoError(t, e.WriteNil())
+	require.NoError(t, e.End())
+	require.NoError(t, e.Close())
+	require.Equal(t, wire(idDict, 1, str(long), idNil), w.b)
+}
+
+// A conversion that is interrupted goes on with the same elements only.
+func TestOtherElementsWhileInterrupted(t *testing.T) {
+	w := &faultyWriter{at: 20}
+	e := smallEncoder(w, Godot4, 16)
+	defer e.Release()
+	require.NoError(t, e.BeginPacked(TypePackedFloat32Array, 20))
+	src := make([]float64, 10)
+	require.Equal(t, errTemporary, WritePacked(e, src))
+	require.ErrorIs(t, WritePacked(e, src[1:]), ErrOpen)
+	require.ErrorIs(t, WritePacked(e, append([]float64{1}, src[1:]...)), ErrOpen, "as many, but others")
+	require.NoError(t, WritePacked(e, src))
+	require.NoError(t, WritePacked(e, src))
+	require.NoError(t, e.End())
+	require.Equal(t, wire(idFloats, 20, make([]byte, 80)), w.b)
+}
+
+// A key that the Writer interrupted comes again, no marker before it.
+func TestMarkerBehindInterruptedKey(t *testing.T) {
+	w := &faultyWriter{at: 20}
+	e := smallEncoder(w, Godot4, 16)
+	defer e.Release()
+	require.NoError(t, e.BeginDict(1))
+	require.Equal(t, errTemporary, e.WriteString(longText))
+	misuse{"a marker", dictKey, ErrOpen}.refuses(t, e)
+	require.NoError(t, e.WriteString(longText))
+	require.NoError(t, e.WriteNil())
+	require.NoError(t, e.End())
+	require.Equal(t, wire(idDict, 1, str(longText), idNil), w.b)
+}
+
+// Elements that are converted in pieces are those of the chunk.
+func TestConvertedChunksInPieces(t *testing.T) {
+	wide, narrow := wire(idVectors2|bit16, 9), wire(24, 9)
+	for i := range 18 {
+		wide = append(wide, wire(float64(i)+0.5)...)
+	}
+	narrow = append(narrow, reals(18)...)
+	for size := 8; size < 80; size += 4 {
+		var b bytes.Buffer
+		e := smallEncoder(&b, Godot3, size)
+		d := NewDecoder(plain(wide), nil)
+		require.NoError(t, CopyValue(e, d))
+		require.Equal(t, narrow, b.Bytes(), "buffer of %d", size)
+		d.Release()
+		e.Release()
+	}
+}
+
+// A long string and its padding come once, wherever the Writer stops, also where
+// they are the whole value.
+func TestWriterFaultsInLongText(t *testing.T) {
+	for n := range 4 {
+		text := longText + "xyz"[:n]
+		want := str(text)
+		eachFaultyWriter(len(want), func(name string, w *faultyWriter) {
+			for _, size := range []int{12, 16, 64} {
+				w := *w
+				e := smallEncoder(&w, Godot4, size)
+				require.NoError(t, insist(func() error { return e.WriteString(text) }))
+				require.NoError(t, insist(e.Close))
+				require.Equal(t, want, w.b, "%d bytes, %s, buffer of %d", len(text), name, size)
+				e.Release()
+			}
+		})
+	}
+}
+
+// Readers that are broken for good are hostile ones, which attacks_test.go has.
+// These are Writers, and what is left of buffers and goroutines.
+
+var errBroken = errors.New("broken")
+
+// A brokenWriter takes so many bytes and none after that.
+type brokenWriter struct {
+	b    []byte
+	room int
+}
+
+func (w *brokenWriter) Write(p []byte) (int, error) {
+	n := min(len(p), w.room)
+	w.b = append(w.b, p[:n]...)
+	if w.room -= n; n < len(p) {
+		return n, errBroken
+	}
+	return n, nil
+}
+
+// A Writer that breaks at any byte gets no byte twice and none that is wrong, and
+// its error comes as it is, as often as it is asked for.
+func TestBrokenWriters(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		d := NewDecoder(plain(s.packet), s.options(minWindow))
+		defer d.Release()
+		all := tokens(t, d)
+		copied := []step{func(e *Encoder) error {
+			if e.OutputOffset() == 0 {
+				d.Reset(plain(s.packet))
+			}
+			for {
+				if err := CopyValue(e, d); err == io.EOF {
+					return nil
+				} else if err != nil {
+					return err
+				}
+			}
+		}}
+		for _, way := range []string{"tokens", "unknown counts", "small Writes", "one Write", "CopyValue"} {
+			for _, size := range []int{16, 64, 4096} {
+				for room := 0; room < len(s.packet); room += stride() {
+					w := &brokenWriter{room: room}
+					e := smallEncoder(w, s.format, size)
+					failed := false
+					steps := copied
+					if way != "CopyValue" {
+						steps = waysToWrite(all)[way] // anew, for they know how far they are
+					}
+					for _, step := range append(steps, (*Encoder).Close) {
+						err := step(e)
+						if err == nil {
+							continue
+						}
+						require.Equal(t, errBroken, err, "%s, %d bytes", way, room)
+						failed = true
+						// There may be room in the buffer now, but not for ever.
+						if err = step(e); err != nil {
+							require.Equal(t, errBroken, err, "%s, %d bytes", way, room)
+							break
+						}
+					}
+					require.True(t, failed, "%s, %d bytes", way, room)
+					if e.Depth() > 0 || e.OutputOffset() > int64(room) { // else the call wrote nothing
+						require.Error(t, e.Close(), "%s, %d bytes", way, room)
+					}
+					require.Equal(t, string(s.packet[:room]), string(w.b), "%s, %d bytes", way, room)
+					e.Release()
+				}
+			}
+		}
+	})
+}

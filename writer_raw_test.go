@@ -1,0 +1,60 @@
+package gdwire
+
+import (
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWriteRawRefusesWhatIsNoValue(t *testing.T) {
+	e := NewEncoder(io.Discard, nil)
+	defer e.Release()
+	for _, c := range []struct {
+		name string
+		b    []byte
+		want error
+	}{
+		{"a header alone", wire(idInt), io.ErrUnexpectedEOF},
+		{"half an array", wire(idArray, 2, idNil), io.ErrUnexpectedEOF},
+		{"bytes without padding", wire(idBytes, 1, []byte{1}), io.ErrUnexpectedEOF},
+		{"no type", wire(99), ErrType},
+		{"bad text", str("\xff"), ErrUTF8},
+		{"a count that cannot be true", wire(idArray, math.MaxInt32), io.ErrUnexpectedEOF},
+	} {
+		require.ErrorIs(t, e.WriteRaw(c.b), c.want, c.name)
+		require.Zero(t, e.OutputOffset(), c.name)
+	}
+	require.NoError(t, e.WriteRaw(wire(idObject, "Node", 0)))
+	e.Release()
+	require.Equal(t, ErrReleased, e.WriteRaw(wire(99)), "whatever it is")
+	any := NewEncoder(io.Discard, &EncoderOptions{AnyUTF8: true})
+	defer any.Release()
+	require.NoError(t, any.WriteRaw(str("\xff")))
+	require.NoError(t, any.WriteString("\xff"))
+	require.NoError(t, any.BeginTypedArray(0, Elem{Class: "\xff"}))
+	require.NoError(t, any.End())
+	require.NoError(t, any.BeginString(TypeString, 2))
+	require.NoError(t, write("\xff")(any))
+	require.NoError(t, write("\xc3")(any))
+	require.NoError(t, any.End())
+	require.NoError(t, any.WriteToken(chunkOf(TypeString, 2, "\xff", false)))
+	require.NoError(t, any.WriteToken(chunkOf(TypeString, 2, "\xc3", true)))
+}
+
+// No limit but the depth holds for raw values.
+func TestWriteRawHasNoLimits(t *testing.T) {
+	for name, packet := range map[string][]byte{
+		"a name":   wire(idSignal, strings.Repeat("x", 2<<10), uint64(0)),
+		"elements": wire(idArray, 1<<20+1, make([]byte, 4<<20+4)),
+		"a string": str(strings.Repeat("x", 16<<20+1)),
+		"bytes":    wire(idBytes, 8, uint64(0)),
+	} {
+		e := NewEncoder(io.Discard, nil)
+		require.NoError(t, e.WriteRaw(packet), name)
+		require.EqualValues(t, len(packet), e.OutputOffset(), name)
+		e.Release()
+	}
+}

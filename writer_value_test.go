@@ -1,0 +1,48 @@
+package gdwire
+
+import (
+	"errors"
+	"io"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// As much as a format can count may be announced, and no more.
+func TestLargestCounts(t *testing.T) {
+	inStrings := func(n int64) step {
+		return func(e *Encoder) error {
+			return errors.Join(e.BeginPacked(TypePackedStringArray, 1), e.BeginString(TypeString, n))
+		}
+	}
+	container := func(k Kind, typ Type) func(n int64) step {
+		return func(n int64) step { return token(newToken(k, typ, 0, uint64(n))) }
+	}
+	for _, c := range []struct {
+		name            string
+		begin           func(n int64) step
+		engines, manual int64
+	}{
+		{"elements", container(KindArrayStart, TypeArray), math.MaxInt32, math.MaxInt32},
+		{"pairs", container(KindDictStart, TypeDictionary), math.MaxInt32, math.MaxInt32},
+		{"names and sub-names", func(n int64) step {
+			return token(newToken(KindNodePathStart, TypeNodePath, 0, uint64(n-1)<<32|1))
+		}, math.MaxInt32, math.MaxUint32},
+		{"names", func(n int64) step {
+			return token(newToken(KindNodePathStart, TypeNodePath, 0, uint64(n)))
+		}, math.MaxInt32, math.MaxInt32},
+		{"bytes of a string", func(n int64) step { return text(TypeString, n) }, math.MaxInt32, math.MaxUint32},
+		{"bytes of a packed string", inStrings, math.MaxInt32 - 1, math.MaxUint32},
+		{"numbers", func(n int64) step { return packedOf(TypePackedInt32Array, n) }, math.MaxInt32, math.MaxUint32},
+		{"packed strings", func(n int64) step { return packedOf(TypePackedStringArray, n) }, math.MaxInt32, math.MaxUint32},
+	} {
+		for f, most := range map[*Format]int64{Godot4: c.engines, Godot2: c.engines, Manual4: c.manual, Manual30: c.manual} {
+			e := NewEncoder(io.Discard, &EncoderOptions{Format: f})
+			require.NoError(t, c.begin(most)(e), "%d %s in %v", most, c.name, f)
+			e.Reset(io.Discard)
+			require.ErrorIs(t, c.begin(most+1)(e), ErrRange, "%d %s in %v", most+1, c.name, f)
+			e.Release()
+		}
+	}
+}
