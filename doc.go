@@ -1,50 +1,87 @@
 // Package gdwire reads and writes the binary Variant format of Godot, Redot and
-// their relatives as a stream: what var_to_bytes, put_var, store_var and the
-// multiplayer and debugger protocols of these engines put on the wire.
+// their relatives as a stream. Engines use this format in var_to_bytes, put_var
+// and store_var, and in their multiplayer and debugger protocols.
 //
-// A [Decoder] turns an io.Reader into tokens, an [Encoder] tokens and typed calls
-// into bytes. Neither ever holds a whole value: what they need is a window of
-// 16 KiB and 32 bytes for each container that is open. [Limits] are asked before
-// a count is believed, and nothing is allocated from one.
+// A [Decoder] reads values from an io.Reader, an [Encoder] writes them to an
+// io.Writer. Neither holds a whole value in memory: each has a buffer of 16 KiB
+// from a pool and uses 32 bytes for every open container. Every count is checked
+// against [Limits] before it is used, and no allocation is sized by one.
+//
+// There are three levels, and they can be mixed on one Decoder or Encoder:
+//
+//   - Go values: package variant reads and writes structs, slices and maps in one
+//     call, as encoding/json does. Most programs need nothing else.
+//   - Typed calls: [Decoder.ReadInt], [Decoder.Fields], [Encoder.WriteInt] and
+//     [Encoder.BeginDict] handle messages of a known shape without reflection.
+//   - Tokens: [Decoder.ReadToken], [Encoder.WriteToken] and [CopyValue] handle
+//     values of any shape, in filters, proxies and inspectors.
+//
+// Other packages of this module build on them: stream has length-prefixed
+// packets, connections and servers; gdjson has Godot's JSON forms; fileaccess has
+// the engines' compressed and encrypted files.
+//
+// # Reading
+//
+// Typed reads mirror the typed writes. Each reads the next value:
 //
 //	d := gdwire.NewDecoder(conn, nil)
 //	defer d.Release()
-//	for t, err := range d.Tokens() {
+//	for key, err := range d.Fields() {
 //		if err != nil {
-//			return err // gdwire: offset 34, $["player"]["inventory"][3]: …
+//			return err // gdwire: offset 34, $.player.inventory[3]: …
 //		}
-//		switch t.Kind() {
-//		case gdwire.KindDictStart:
-//			fmt.Println("a dictionary of", t.Len())
-//		case gdwire.KindStringChunk:
-//			fmt.Printf("%s: %s\n", d.AppendPath(nil), t.Bytes())
-//		case gdwire.KindInt32, gdwire.KindInt64:
-//			fmt.Printf("%s: %d\n", d.AppendPath(nil), t.Int())
+//		switch string(key) {
+//		case "name":
+//			p.Name, err = d.ReadString()
+//		case "pos":
+//			err = d.ReadReals(gdwire.TypeVector3, p.Pos[:])
+//		}
+//		if err != nil {
+//			return err
 //		}
 //	}
 //
-// The way back:
+// A value of another type is an [Error] that consumes nothing, so the value can
+// be read in another way or skipped. [Decoder.Fields] and [Decoder.Elements] skip
+// every value that the loop's body has not read.
+//
+// [Decoder.ReadToken] and [Decoder.Tokens] return one [Token] after another
+// instead and need no knowledge of the value:
+//
+//	for t, err := range d.Tokens() {
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Printf("%s: %v\n", d.AppendPath(nil), t)
+//	}
+//
+// # Writing
+//
+// The number of elements precedes the elements of a container, so Begin calls
+// take a count, or [Unknown] if it is not known yet:
 //
 //	e := gdwire.NewEncoder(conn, nil)
 //	defer e.Release()
-//	err := errors.Join(
-//		e.BeginDict(2),
-//		e.WriteString("name"), e.WriteString("Ada"),
-//		e.WriteString("pos"), e.WriteReals(gdwire.TypeVector3, 1, 2, 3),
-//		e.End(),
-//	)
+//	e.BeginDict(2)
+//	e.WriteString("name")
+//	e.WriteString("Ada")
+//	e.WriteString("pos")
+//	e.WriteReals(gdwire.TypeVector3, 1, 2, 3)
+//	e.End()
+//	return e.Close()
 //
-// How values lie behind a length on a connection or in a file is package
-// stream's matter.
+// An invalid call returns an [Error] and writes nothing. The error stays:
+// all later calls return it, so a program can write without a check after each
+// call and look at the result of [Encoder.Close], as with bufio.Writer.
 //
 // # Tokens
 //
-// A number, vector or other value of fixed size is one token. Everything else is
-// a Start token, what is in it, and End:
+// A value of fixed size is one token. Every other value is a Start token, its
+// content and an End token:
 //
 //	nil, bool, int, float     Nil; Bool; Int32 or Int64; Float32 or Float64
 //	Vector2 … Projection      one token of that kind
-//	String, StringName        StringChunk, …, the last one says so
+//	String, StringName        StringChunk, …; Token.Last reports the last one
 //	NodePath                  NodePathStart, a string for each name and sub-name, End
 //	RID, Callable, Signal     RID; Callable; Signal
 //	Object                    ObjectID, or ObjectStart, for each property Property
@@ -55,71 +92,81 @@
 //	other packed arrays       PackedStart, Chunk, …, End
 //	Image, InputEvent         ImageStart, Chunk, …, End; InputEvent (Godot 2)
 //
-// A string that fits the window is one chunk, and no chunk ends inside a rune.
-// DictKey is a marker, since a key can be any value. The bulk reads take the
-// place of a payload's tokens: [Decoder.AppendString], [Decoder.Payload],
-// [ReadPacked] and [AppendPacked].
+// A string that fits the read buffer is one chunk. Chunks never end inside a
+// rune. DictKey marks the start of a key, because a key can be any value.
+// [Decoder.AppendString], [Decoder.Payload], [ReadPacked] and [AppendPacked] read
+// the content of a string, packed array or image in bulk; they also consume its
+// End.
 //
 // # Formats
 //
-// [Godot4] is the default. [Godot3] and [Godot2] are what older engines speak,
-// [Manual4], [Manual3] and [Manual30] what their manuals print, which differs.
-// Tokens do not know formats: [CopyValue] copies from one to another, as far as
-// values fit.
+// [Godot4] is the default. [Godot3] and [Godot2] are the formats of older
+// engines. [Manual4], [Manual3] and [Manual30] are the formats that the engines'
+// manuals describe, which differ from those that the engines use. Tokens do not
+// depend on the format: [CopyValue] converts from one format to another and
+// returns [ErrRange] or [ErrType] for a value that the other cannot represent.
 //
 // # Leniency
 //
-// By default what engines read is read: a bool of 2, 64 bits where 32 would do,
-// text behind a NUL, padding of any content, unknown flags, bit 31 of a count, a
-// negative count of properties or packed strings as none, and a last
-// PackedByteArray (in Godot 2 String or Image, too) without its padding. A leading
-// U+FEFF and what follows a NUL are handed on, though engines drop them.
+// By default a Decoder accepts what engines accept: a bool other than 0 and 1,
+// numbers in 64 bits that fit 32, text after a NUL, padding of any content,
+// unknown flags, bit 31 of a count, negative counts of properties and packed
+// strings, which mean 0, typed containers with elements of other types, and a
+// last PackedByteArray (in Godot 2 also String or Image) without its padding.
+// The Decoder returns a leading U+FEFF and the text after a NUL, which engines
+// drop.
 //
-// In one thing the Decoder is stricter than some engines: text has to be UTF-8 as
-// Godot 4 understands it, behind a NUL, too. Godot 3 lets surrogates and overlong
-// forms pass and no engine looks behind a NUL; who wants what they let pass sets
-// [DecoderOptions].AnyUTF8.
+// It is stricter than some engines in one way: all text has to be UTF-8 as Godot
+// 4 defines it. Godot 3 accepts surrogates and overlong forms, and no engine
+// checks the text after a NUL. [DecoderOptions].AnyUTF8 accepts them.
 //
-// Tokens are written again as they were read, where an engine that reads a packet
-// and writes it changes more: it cuts strings at a NUL and drops a leading U+FEFF,
-// gives numbers the fewest bits (a NaN 64) and maths types its own precision, has
-// other ids and classes for objects it can't create and nil for one of id 0, leaves
-// out what a typed array does not allow, and keeps one of equal keys.
+// [CopyValue] and [Encoder.WriteToken] write values as they were read. An engine
+// that reads a packet and writes it again changes more: it cuts strings at a NUL,
+// drops a leading U+FEFF, writes numbers in the fewest bits (a NaN in 64) and math
+// types in its own precision, replaces ids and classes of objects that it cannot
+// create, writes nil for object id 0, drops array elements that the declared type
+// excludes, and keeps one of several equal keys. CopyValue also copies elements
+// that are not of the declared type; WriteToken and the typed calls refuse to
+// write them.
 //
-// [DecoderOptions].Strict refuses what the format's engines never write:
+// [DecoderOptions].Strict refuses what the engines of a format never write:
 //
-//   - int and float in 64 bits that 32 can hold; from engines, a NaN of 32 bits
+//   - an int or float in 64 bits that fits 32; in engine formats, a NaN in 32 bits
 //   - a bool other than 0 and 1
-//   - bits 8 to 15 of a header, and flags without a meaning for the type
-//   - maths types of both widths in one value; objects both as ids and in full
-//   - an object of id 0 or without a class: null is nil
+//   - bits 8 to 15 of a header, and flags that the type does not have
+//   - math types of both widths in one value; objects both as ids and serialized
+//   - an object with id 0 or without a class, because engines write nil
 //   - bit 31 of a count; negative counts
-//   - padding that is not zero, but behind names of NodePaths and in Godot 2, where
-//     engines leave memory content; missing padding, as io.ErrUnexpectedEOF
-//   - a NUL in a string; a packed string without its one NUL at the end
-//   - flags of a NodePath but the first (and the second in Godot 2), the form of
-//     one string that engines only read, and names that 32 bits can't count
+//   - padding other than zero, except after the names of a NodePath and in Godot 2,
+//     where engines leave memory content; missing padding (io.ErrUnexpectedEOF)
+//   - a NUL in a string; a packed string that does not end in exactly one NUL
+//   - NodePath flags other than the first (in Godot 2 also the second), a NodePath
+//     in the form of one string, and name counts that overflow 32 bits
 //   - array elements and dictionary keys that are not of the declared type; a
-//     declared type of id 0; a class without a name
-//   - an InputEvent longer than its type needs
-//   - bytes behind the value where the input's length was given
+//     declared type with id 0; a declared class with an empty name
+//   - an InputEvent longer than its type requires
+//   - bytes after the value, if the length of the input is known
 //
-// It does not look for equal keys, which would need memory, nor at the names of
-// classes, nor at which version of an engine had a type first.
+// Strict does not look for equal keys, which would require memory, and accepts
+// them: Godot 4 never writes equal keys, but Godot 3 compares Dictionaries and
+// RIDs by identity and writes a dictionary with two keys {}. Strict does not check
+// class names, nor which engine version introduced a type.
 //
 // # Untrusted input
 //
-// Bad input is an [Error] with its offset and path. It never panics, and beside
-// the window it costs memory for what has arrived, never for what it claims: 32
-// bytes for each level that is open, 35 more once a key of it has left the window.
-// Objects in full are refused unless [DecoderOptions].AllowObjects is set. The
-// methods of a [Token] give a zero when they do not fit its kind, which the sender
-// chose.
+// Invalid input returns an [Error] with its offset and path and never causes a
+// panic. Apart from the read buffer, memory grows with the bytes received and
+// never with a declared count: 32 bytes for each open container, and 35 more once
+// its latest key has left the buffer. Serialized objects, which name classes and
+// scripts of the sender's choice, are refused unless
+// [DecoderOptions].AllowObjects is set. Methods of [Token] return the zero value
+// if they do not apply to its kind, because the sender chooses the kind.
 //
-// What panics is a mistake in the program: using the payload of a token after the
-// Decoder has gone on.
+// Only a mistake in the program panics: using the payload of a token after the
+// next call on its Decoder.
 //
 // # Build tags
 //
-// With the tag purego, and on big-endian machines, nothing unsafe is used.
+// With the build tag purego, and on big-endian machines, the package does not use
+// unsafe.
 package gdwire

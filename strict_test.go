@@ -26,18 +26,18 @@ type strictCase struct {
 }
 
 const (
-	rowWidth      = "int and float in 64 bits that 32 can hold; from engines, a NaN of 32 bits"
+	rowWidth      = "an int or float in 64 bits that fits 32; in engine formats, a NaN in 32 bits"
 	rowBool       = "a bool other than 0 and 1"
-	rowHeader     = "bits 8 to 15 of a header, and flags without a meaning for the type"
-	rowMixed      = "maths types of both widths in one value; objects both as ids and in full"
-	rowObject     = "an object of id 0 or without a class: null is nil"
+	rowHeader     = "bits 8 to 15 of a header, and flags that the type does not have"
+	rowMixed      = "math types of both widths in one value; objects both as ids and serialized"
+	rowObject     = "an object with id 0 or without a class, because engines write nil"
 	rowCount      = "bit 31 of a count; negative counts"
-	rowPadding    = "padding that is not zero, but behind names of NodePaths and in Godot 2, where engines leave memory content; missing padding, as io.ErrUnexpectedEOF"
-	rowNUL        = "a NUL in a string; a packed string without its one NUL at the end"
-	rowPath       = "flags of a NodePath but the first (and the second in Godot 2), the form of one string that engines only read, and names that 32 bits can't count"
-	rowDeclared   = "array elements and dictionary keys that are not of the declared type; a declared type of id 0; a class without a name"
-	rowInputEvent = "an InputEvent longer than its type needs"
-	rowTrailing   = "bytes behind the value where the input's length was given"
+	rowPadding    = "padding other than zero, except after the names of a NodePath and in Godot 2, where engines leave memory content; missing padding (io.ErrUnexpectedEOF)"
+	rowNUL        = "a NUL in a string; a packed string that does not end in exactly one NUL"
+	rowPath       = "NodePath flags other than the first (in Godot 2 also the second), a NodePath in the form of one string, and name counts that overflow 32 bits"
+	rowDeclared   = "array elements and dictionary keys that are not of the declared type; a declared type with id 0; a declared class with an empty name"
+	rowInputEvent = "an InputEvent longer than its type requires"
+	rowTrailing   = "bytes after the value, if the length of the input is known"
 )
 
 // strictCases go through the list row by row.
@@ -220,7 +220,7 @@ var strictReadings = map[string]func(p []byte, o gdwire.DecoderOptions) error{
 func documentedRows(t *testing.T) (rows []string) {
 	b, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
-	_, list, ok := strings.Cut(string(b), "refuses what the format's engines never write:\n//\n")
+	_, list, ok := strings.Cut(string(b), "refuses what the engines of a format never write:\n//\n")
 	require.True(t, ok)
 	list, _, _ = strings.Cut(list, "\n//\n")
 	list = regexp.MustCompile(`\n//    `).ReplaceAllString("\n"+list, " ")
