@@ -1,6 +1,7 @@
 package gdwire
 
 import (
+	"errors"
 	"io"
 	"math"
 
@@ -28,12 +29,16 @@ type EncoderOptions struct {
 // An Encoder writes values from tokens or typed calls. It is made by NewEncoder,
 // or a zero one made ready by Reset; one goroutine may use it at a time.
 //
-// What it lets out may be unfinished, never wrong: a call that does not fit is an
-// [Error], writes nothing, and another can be made in its place. An error of the
-// Writer is handed on as it is, and the same call has to be made again; what the
-// Writer took of it is not written twice.
+// Its output is always a prefix of a valid encoding. A call that is invalid writes
+// nothing and returns an [Error] that stays: every later call returns it, too, so
+// that a program may write without a check after each call and look at the error
+// of Close or Flush. Reset clears it, and Recover, which lets the call be made
+// differently.
 //
-// It holds back what it can, and writes when its buffer is full, when a
+// An error of the Writer is returned as it is, and the same call has to be made
+// again; the bytes of it that the Writer took are not written twice.
+//
+// An Encoder buffers its output. It writes when its buffer is full, when a
 // top-level value is complete, and on Flush.
 type Encoder struct {
 	state
@@ -43,6 +48,9 @@ type Encoder struct {
 	lim  int // buf[n:lim] may be filled
 	held int // open containers of Unknown count: nothing behind hold is written
 	hold int // where the outermost of them starts
+
+	err       error // returned by every call; ErrReleased after Release
+	permanent bool  // Recover does not clear it
 
 	written uint64 // bytes that the Writer took
 	redo    redo
@@ -56,6 +64,9 @@ type Encoder struct {
 	buffer   *bytebufferpool.ByteBuffer
 	raw      *Decoder
 }
+
+// errNotReset is the error of a zero Encoder.
+var errNotReset = errors.New("gdwire: used before Reset")
 
 // NewEncoder returns an Encoder that writes to w. Options of nil are defaults.
 func NewEncoder(w io.Writer, o *EncoderOptions) *Encoder {
@@ -86,6 +97,7 @@ func (e *Encoder) Reset(w io.Writer) {
 	e.reset()
 	e.w, e.n, e.held, e.partial, e.written = w, 0, 0, 0, 0
 	e.redo = redo{}
+	e.err, e.permanent = nil, false
 	e.limitBuffer()
 }
 
@@ -93,50 +105,101 @@ func (e *Encoder) Reset(w io.Writer) {
 // the next Reset every call returns [ErrReleased].
 func (e *Encoder) Release() {
 	e.shut()
-	e.w, e.buf, e.n, e.written = nil, nil, 0, 0
+	e.err, e.permanent = ErrReleased, true
+	e.w, e.buf, e.n, e.lim, e.held, e.written = nil, nil, 0, 0, 0, 0
 	if e.buffer != nil {
 		putBuffer(e.buffer)
 		e.buffer = nil
 	}
 }
 
-// released reports whether there is nothing to write to, nor ever was.
-func (e *Encoder) released() bool { return e.current().want == wantNothing }
-
 // Depth, StackIndex and AppendPath tell where it stands, as a Decoder's do.
 
 // OutputOffset returns how many bytes were written or are held back since Reset.
 func (e *Encoder) OutputOffset() int64 { return int64(e.written) + int64(e.n) }
 
-// Flush writes what is held back, but for what stands behind the count of an
+// Flush writes what is buffered, except for bytes that follow the count of an
 // open container of [Unknown] size.
 func (e *Encoder) Flush() error {
-	if e.released() {
-		return ErrReleased
+	if err := e.ready(); err != nil {
+		return err
 	}
 	return e.flush()
 }
 
-// Close flushes. It is [ErrOpen] if a value is not complete. It does not close
-// the Writer, and writing can go on.
+// Close flushes. It returns [ErrOpen] if a value is not complete. It does not
+// close the Writer, and the next value can follow.
 func (e *Encoder) Close() error {
-	if e.released() {
-		return ErrReleased
-	}
-	if e.Depth() > 0 {
+	switch err := e.ready(); {
+	case err != nil:
+		return err
+	case e.Depth() > 0:
 		return e.fail(because(ErrOpen, "%v without its End", e.top.kind))
-	}
-	if e.redo.pending {
+	case e.redo.pending:
 		return e.fail(errInterrupted)
 	}
 	return e.flush()
 }
 
-// fail makes an Error for the call under way.
-func (e *Encoder) fail(err error) error {
-	if e.released() {
-		return ErrReleased
+// Err returns the error that every call returns: nil, an [Error], or
+// [ErrReleased].
+func (e *Encoder) Err() error { return e.ready() }
+
+// Recover returns the error of the latest call and clears it. The call wrote
+// nothing, and another can be made in its place. Recover does not clear an error
+// of Fail, and returns nil for an error of the Writer, which does not stay.
+func (e *Encoder) Recover() error {
+	err := e.ready()
+	if err != nil && !e.permanent {
+		e.err = nil
+		e.limitBuffer()
 	}
+	return err
+}
+
+// Fail makes err, in an [Error] with offset and path, an error that stays until
+// Reset and that Recover does not clear. It is for code that finds in the middle
+// of a value that it can't complete it. An err that is or wraps an Error stays as
+// it is. Fail returns the error that stays; an err of nil changes nothing.
+func (e *Encoder) Fail(err error) error {
+	if err == nil || e.permanent {
+		return e.ready()
+	}
+	if e.ready() == errNotReset {
+		return errNotReset
+	}
+	if located := new(Error); !errors.As(err, &located) {
+		err = e.locate(err)
+	}
+	e.permanent = true
+	return e.keep(err)
+}
+
+// ready returns the error that stays.
+func (e *Encoder) ready() error {
+	if e.err == nil && e.top == nil {
+		return errNotReset
+	}
+	return e.err
+}
+
+// fail returns the error that stays, which err becomes if there is none yet.
+func (e *Encoder) fail(err error) error {
+	if kept := e.ready(); kept != nil {
+		return kept
+	}
+	return e.keep(e.locate(err))
+}
+
+// keep makes err the error that stays.
+func (e *Encoder) keep(err error) error {
+	e.err = err
+	e.limitBuffer()
+	return err
+}
+
+// locate gives err the offset and path of the call under way.
+func (e *Encoder) locate(err error) error {
 	none := func(int) ([]byte, bool) { return nil, false }
 	return &Error{Offset: e.OutputOffset(), Path: string(e.appendPath(nil, true, none)), Err: err}
 }
@@ -154,8 +217,11 @@ func (e *Encoder) begin(t Type) (*row, error) {
 			return row, nil
 		}
 	}
-	f := e.current()
-	if f.want > lastValue && f.want != wantDictKey || f.want == wantNothing {
+	if err := e.ready(); err != nil {
+		return nil, err
+	}
+	f := e.top
+	if f.want > lastValue && f.want != wantDictKey {
 		return nil, e.misplaced(t)
 	}
 	if !e.options.Format.Has(t) {
@@ -170,12 +236,12 @@ func (e *Encoder) begin(t Type) (*row, error) {
 	return &e.rows[t], nil
 }
 
-// misplaced says what should have come instead.
+// misplaced returns an error that says what should have come instead.
 func (e *Encoder) misplaced(what any) error {
-	f := e.top
-	switch f.want {
-	case wantNothing:
-		return ErrReleased
+	if err := e.ready(); err != nil {
+		return err
+	}
+	switch f := e.top; f.want {
 	case wantEnd:
 		return e.fail(because(ErrCount, "%v after the %d announced", what, f.count))
 	case wantProperty:
@@ -245,10 +311,11 @@ func (e *Encoder) End() error {
 		e.pop() // nothing of it stands on the wire
 		return nil
 	}
+	if err := e.ready(); err != nil {
+		return err
+	}
 	unknown := f.has(flagUnknown)
 	switch {
-	case f.want == wantNothing:
-		return ErrReleased
 	case f.kind == 0:
 		return e.fail(because(ErrOpen, "End and nothing is open"))
 	case f.want == wantKey || f.want == wantValue || f.want == wantField:

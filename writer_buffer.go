@@ -44,8 +44,9 @@ func (e *Encoder) interrupted(yes bool) {
 // what stands behind an Unknown count has its own limit.
 func (e *Encoder) limitBuffer() {
 	e.lim = len(e.buf)
-	if e.redo.pending {
-		e.lim = 0
+	if e.redo.pending || e.err != nil {
+		e.lim = -1
+		return
 	}
 	if most := limitBuffered.or(e.options.Buffered); e.held > 0 && most < int64(e.lim-e.hold) {
 		e.lim = e.hold + int(most)

@@ -115,9 +115,6 @@ func (e *Encoder) BeginTypedDict(n int, key, value Elem) error {
 }
 
 func (e *Encoder) beginContainer(kind Kind, t Type, n int64, elems ...Elem) error {
-	if e.released() {
-		return ErrReleased
-	}
 	flags := uint32(0)
 	for i, elem := range elems {
 		if err := e.checkElem(elem); err != nil {
@@ -216,7 +213,10 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 func (e *Encoder) WriteProperty(name string) error { return writeProperty(e, name) }
 
 func writeProperty[S string | []byte](e *Encoder, name S) error {
-	if e.current().want != wantProperty {
+	if err := e.ready(); err != nil {
+		return err
+	}
+	if e.top.want != wantProperty {
 		return e.misplaced(KindProperty)
 	}
 	b, err := checkName(e, name, 4)

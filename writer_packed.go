@@ -66,7 +66,10 @@ func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) err
 // any pieces: a rune or element may go on in the next. Unlike other calls, one
 // that the Writer interrupted says how much it took, and goes on behind that.
 func (e *Encoder) Write(p []byte) (int, error) {
-	f := e.current()
+	if err := e.ready(); err != nil {
+		return 0, err
+	}
+	f := e.top
 	switch {
 	case e.redo.pending:
 		return 0, e.fail(errInterrupted)
@@ -158,7 +161,10 @@ func (e *Encoder) took(p []byte) {
 // as many components as they. Reals are widened or rounded, but one that would
 // become infinite is [ErrRange]; integers are only widened.
 func WritePacked[T Packable](e *Encoder, src []T) error {
-	f := e.current()
+	if err := e.ready(); err != nil {
+		return err
+	}
+	f := e.top
 	if f.want == wantEnd && f.size > 0 && len(src) == 0 {
 		return nil
 	}

@@ -9,8 +9,8 @@ import (
 // as one kept from another packet. It is read first: anything but one whole value
 // that a Decoder without limits accepts is refused.
 func (e *Encoder) WriteRaw(value []byte) error {
-	if e.released() {
-		return ErrReleased
+	if err := e.ready(); err != nil {
+		return err
 	}
 	if e.raw == nil {
 		e.raw = new(Decoder)
@@ -28,7 +28,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 		return e.fail(because(ErrCount, "no value"))
 	}
 	if err != nil {
-		return err
+		return e.keep(err)
 	}
 	if _, err := e.begin(t.Type()); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 			return e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.Depth() + d.Depth()), Max: int64(e.maxDepth)})
 		}
 		if _, err := d.next(); err != nil {
-			return err
+			return e.keep(err)
 		}
 	}
 	if n := len(value) - int(d.InputOffset()); n > 0 {

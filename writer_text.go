@@ -100,7 +100,10 @@ func (e *Encoder) textHead(h textHead, n uint32) []byte {
 // beginText asks whether a string may come next and returns its head, and how
 // many NULs it ends in.
 func (e *Encoder) beginText(t Type) (head textHead, nul uint32, err error) {
-	if e.current().want == wantName {
+	if err := e.ready(); err != nil {
+		return head, 0, err
+	}
+	if e.top.want == wantName {
 		return textHead{bare: true}, e.nul(), nil
 	}
 	row, err := e.begin(t)

@@ -96,10 +96,13 @@ func (t Token) count() int64 {
 
 // writeDictKey notes that a key comes. Typed callers need not say so.
 func (e *Encoder) writeDictKey() error {
+	if err := e.ready(); err != nil {
+		return err
+	}
 	if e.redo.pending {
 		return e.fail(errInterrupted)
 	}
-	if e.current().want != wantDictKey {
+	if e.top.want != wantDictKey {
 		return e.fail(because(ErrKey, "DictKey where none comes"))
 	}
 	e.top.want = wantKey
@@ -133,8 +136,11 @@ func (e *Encoder) writeMaths(t Token) error {
 // writeChunk writes a chunk of a string: the whole of it, its first, or one that
 // goes on.
 func (e *Encoder) writeChunk(t Token) error {
+	if err := e.ready(); err != nil {
+		return err
+	}
 	switch {
-	case e.current().kind == KindStringChunk:
+	case e.top.kind == KindStringChunk:
 		return e.writeNextChunk(t)
 	case t.Last():
 		return writeText(e, t.Type(), t.Bytes())
@@ -204,7 +210,10 @@ func (e *Encoder) writeNextChunk(t Token) error {
 // writeElements writes a chunk of packed data, whose elements may have another
 // width here.
 func (e *Encoder) writeElements(t Token) error {
-	f, p := e.current(), t.Bytes()
+	if err := e.ready(); err != nil {
+		return err
+	}
+	f, p := e.top, t.Bytes()
 	if f.want != wantChunk {
 		return e.misplaced(KindChunk)
 	}
