@@ -172,6 +172,7 @@ func TestInterruptedCopyIntoAnother(t *testing.T) {
 			if err := CopyValue(e, d); c.err != nil {
 				require.ErrorIs(t, err, c.err)
 				require.Equal(t, 1, e.Depth(), "it is not complete")
+				require.Equal(t, err, e.Recover())
 				require.NoError(t, e.Flush())
 			} else {
 				require.NoError(t, err)

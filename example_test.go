@@ -36,21 +36,19 @@ func player() []byte {
 	return b.Bytes()
 }
 
-// An Encoder is told how much is in a container, then what.
+// Begin calls take the number of elements, then the elements follow. The first
+// error stays, so it is enough to check Close.
 func ExampleEncoder() {
 	var packet bytes.Buffer
 	e := gdwire.NewEncoder(&packet, nil)
 	defer e.Release()
-	err := errors.Join(
-		e.BeginDict(2),
-		e.WriteString("hp"),
-		e.WriteInt(100),
-		e.WriteString("at"),
-		e.WriteReals(gdwire.TypeVector2, 0.5, -1),
-		e.End(),
-		e.Close(),
-	)
-	if err != nil {
+	e.BeginDict(2)
+	e.WriteString("hp")
+	e.WriteInt(100)
+	e.WriteString("at")
+	e.WriteReals(gdwire.TypeVector2, 0.5, -1)
+	e.End()
+	if err := e.Close(); err != nil { // or that of the first call that failed
 		fmt.Println(err)
 	}
 	fmt.Print(hex.Dump(packet.Bytes()))
@@ -221,6 +219,61 @@ func ExampleDecoder_AppendPath() {
 	// $["tags"] = ArrayStart 2
 	// $["tags"][0] = StringChunk String "a"
 	// $["tags"][1] = StringChunk String "b"
+}
+
+// A name that is not UTF-8 is replaced. Other errors stay.
+func ExampleEncoder_Recover() {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	defer e.Release()
+	names := []string{"Ada", "\xff"}
+	e.BeginArray(len(names))
+	for _, name := range names {
+		if err := e.WriteString(name); errors.Is(err, gdwire.ErrUTF8) {
+			fmt.Println(e.Recover())
+			e.WriteString(strings.ToValidUTF8(name, "?"))
+		}
+	}
+	e.End()
+	fmt.Println(e.Close())
+
+	d := gdwire.NewDecoder(&b, nil)
+	defer d.Release()
+	for t := range d.Tokens() {
+		fmt.Println(t)
+	}
+	// Output:
+	// gdwire: offset 20, $[1]: invalid UTF-8
+	// <nil>
+	// ArrayStart 2
+	// StringChunk String "Ada"
+	// StringChunk String "?"
+	// End
+}
+
+// A function that finds in the middle of a value that it can't complete it fails
+// the Encoder, so that its caller does not complete it by mistake.
+func ExampleEncoder_Fail() {
+	writeScore := func(e *gdwire.Encoder, points int64) error {
+		e.BeginDict(1)
+		e.WriteString("points")
+		if points < 0 {
+			return e.Fail(errors.New("negative score"))
+		}
+		e.WriteInt(points)
+		return e.End()
+	}
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	defer e.Release()
+	writeScore(e, -1)
+	e.WriteInt(0)
+	e.End()
+	fmt.Println(e.Close())
+	fmt.Println(b.Len())
+	// Output:
+	// gdwire: offset 24, $.value(0): negative score
+	// 0
 }
 
 // Every token that a Decoder gives, an Encoder takes.

@@ -255,6 +255,7 @@ func requireSkips(t *testing.T, s seed, all []step, fault error, reset func(*gdw
 			check("CopyValue", d, err, end)
 		}
 		d.Release()
+		e.Recover()
 		require.NoError(t, e.Flush())
 		e.Reset(&written)
 		d = start()
@@ -270,6 +271,7 @@ func requireSkips(t *testing.T, s seed, all []step, fault error, reset func(*gdw
 			}
 		}
 		d.Release()
+		e.Recover()
 		require.NoError(t, e.Flush())
 		require.Equal(t, written.Bytes(), copied.Bytes())
 		e.Release()
@@ -498,10 +500,12 @@ func FuzzEncode(f *testing.F) {
 		defer c.e.Release()
 		for len(c.p) > 0 {
 			c.call(t)
+			c.e.Recover()
 		}
 		c.finish()
 		open := c.e.Depth() > 0
 		require.Equal(t, open, errors.Is(c.e.Close(), gdwire.ErrOpen))
+		require.Equal(t, open, errors.Is(c.e.Recover(), gdwire.ErrOpen))
 		require.NoError(t, c.e.Flush())
 
 		d := gdwire.NewDecoder(&out, &gdwire.DecoderOptions{
@@ -850,6 +854,7 @@ func (c *script) finish() {
 		if len(c.open) == 0 {
 			return
 		}
+		c.e.Recover()
 		before := len(c.events)
 		c.ended(c.e.End())
 		for _, try := range []func(){
@@ -859,13 +864,17 @@ func (c *script) finish() {
 			func() { c.took(c.e.WriteProperty("z"), "property %q", "z") },
 		} {
 			if len(c.events) == before {
+				c.e.Recover()
 				try()
 			}
 		}
+		c.e.Recover()
 		if len(c.events) == before && !c.write("z") {
+			c.e.Recover()
 			c.write("\x98") // it may be inside a rune
 		}
 	}
+	c.e.Recover()
 }
 
 // decodedEvents are what a script's would be for what d reads, until an error.

@@ -546,6 +546,18 @@ func (m misuse) refuses(t *testing.T, e *Encoder) {
 	require.Equal(t, offset, e.OutputOffset(), "%s: it wrote something", m.name)
 	require.Equal(t, state, frames(e), "%s: something was opened or closed", m.name)
 	require.Equal(t, path, string(e.AppendPath(nil)), m.name)
+
+	// The error stays until Recover, which leaves everything as it was.
+	require.Equal(t, err, e.WriteNil(), m.name)
+	require.Equal(t, err, m.call(e), m.name)
+	require.Equal(t, err, e.Flush(), m.name)
+	require.Equal(t, err, e.Close(), m.name)
+	require.Equal(t, err, e.Err(), m.name)
+	require.Equal(t, err, e.Recover(), m.name)
+	require.NoError(t, e.Err(), m.name)
+	require.NoError(t, e.Recover(), m.name)
+	require.Equal(t, offset, e.OutputOffset(), "%s: it wrote something", m.name)
+	require.Equal(t, state, frames(e), "%s: something was opened or closed", m.name)
 }
 
 // frames is what an Encoder knows of what is open.

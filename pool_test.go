@@ -264,7 +264,8 @@ var everyWrite = map[string]step{
 	"CopyValue":       func(e *Encoder) error { return CopyValue(e, NewDecoder(plain(integer(7)), nil)) },
 }
 
-// After Release, and before the first Reset, everything is ErrReleased.
+// After Release every call returns ErrReleased, and a zero Encoder says that it
+// was never Reset.
 func TestReleased(t *testing.T) {
 	for state, d := range map[string]func() *Decoder{
 		"zero": func() *Decoder { return new(Decoder) },
@@ -315,9 +316,17 @@ func TestReleased(t *testing.T) {
 		for name, write := range everyWrite {
 			t.Run("an Encoder "+state+" "+name, func(t *testing.T) {
 				e := e()
-				for range 2 {
-					require.Equal(t, ErrReleased, write(e))
+				want := ErrReleased
+				if state == "zero" {
+					want = errNotReset
 				}
+				for range 2 {
+					require.Equal(t, want, write(e))
+				}
+				require.Equal(t, want, e.Err())
+				require.Equal(t, want, e.Recover())
+				require.Equal(t, want, e.Fail(io.EOF))
+				require.Equal(t, want, write(e))
 				require.Zero(t, e.Depth())
 				require.Zero(t, e.OutputOffset())
 				require.Equal(t, "$", string(e.AppendPath(nil)))

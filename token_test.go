@@ -52,11 +52,15 @@ func TestMathsTypes(t *testing.T) {
 			if c.ints {
 				require.NoError(t, e.WriteInts(c.typ, ints...))
 				require.ErrorIs(t, e.WriteReals(c.typ, want...), gdwire.ErrType)
+				require.Error(t, e.Recover())
 				require.ErrorIs(t, e.WriteInts(c.typ, ints[1:]...), gdwire.ErrCount)
+				require.Error(t, e.Recover())
 			} else {
 				require.NoError(t, e.WriteReals(c.typ, want...))
 				require.ErrorIs(t, e.WriteInts(c.typ, ints...), gdwire.ErrType)
+				require.Error(t, e.Recover())
 				require.ErrorIs(t, e.WriteReals(c.typ, want[1:]...), gdwire.ErrCount)
+				require.Error(t, e.Recover())
 				if double && c.typ != gdwire.TypeColor {
 					width, size = 64, 4+8*c.n
 				}
@@ -144,13 +148,18 @@ func TestMadeTokens(t *testing.T) {
 // A declared type that Godot 4 does not have is refused, not written.
 func TestMadeTokensOfNoType(t *testing.T) {
 	e := gdwire.NewEncoder(new(bytes.Buffer), nil)
-	for _, typ := range []gdwire.Type{gdwire.TypeNil, gdwire.TypeImage, gdwire.TypeInputEvent, 99} {
-		require.ErrorIs(t, e.WriteToken(gdwire.ArrayStart(0, gdwire.Elem{Type: typ})), gdwire.ErrType)
-		require.ErrorIs(t, e.BeginTypedArray(0, gdwire.Elem{Type: typ}), gdwire.ErrType)
-		require.ErrorIs(t, e.WriteToken(gdwire.DictStart(0, gdwire.Elem{}, gdwire.Elem{Type: typ})), gdwire.ErrType)
+	refused := func(err, want error) {
+		t.Helper()
+		require.ErrorIs(t, err, want)
+		require.Equal(t, err, e.Recover())
 	}
-	require.ErrorIs(t, e.WriteToken(gdwire.ArrayStart(0, gdwire.Elem{Class: "\xff"})), gdwire.ErrUTF8)
-	require.ErrorIs(t, e.WriteToken(gdwire.Token{}), gdwire.ErrType)
+	for _, typ := range []gdwire.Type{gdwire.TypeNil, gdwire.TypeImage, gdwire.TypeInputEvent, 99} {
+		refused(e.WriteToken(gdwire.ArrayStart(0, gdwire.Elem{Type: typ})), gdwire.ErrType)
+		refused(e.BeginTypedArray(0, gdwire.Elem{Type: typ}), gdwire.ErrType)
+		refused(e.WriteToken(gdwire.DictStart(0, gdwire.Elem{}, gdwire.Elem{Type: typ})), gdwire.ErrType)
+	}
+	refused(e.WriteToken(gdwire.ArrayStart(0, gdwire.Elem{Class: "\xff"})), gdwire.ErrUTF8)
+	refused(e.WriteToken(gdwire.Token{}), gdwire.ErrType)
 	require.NoError(t, e.Close())
 }
 

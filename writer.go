@@ -65,9 +65,6 @@ type Encoder struct {
 	raw      *Decoder
 }
 
-// errNotReset is the error of a zero Encoder.
-var errNotReset = errors.New("gdwire: used before Reset")
-
 // NewEncoder returns an Encoder that writes to w. Options of nil are defaults.
 func NewEncoder(w io.Writer, o *EncoderOptions) *Encoder {
 	e := new(Encoder)
@@ -306,14 +303,16 @@ func (e *Encoder) maxCount(f *frame) int64 {
 
 // End ends what a Begin call or Start token opened.
 func (e *Encoder) End() error {
-	f := e.current()
-	if f.want == wantEnd && f.unit != unitByte && f.kind != KindStringChunk && e.depth > 1 && e.lim > 0 {
-		e.pop() // nothing of it stands on the wire
-		return nil
+	if e.depth > 1 && e.lim > 0 {
+		if f := e.top; f.want == wantEnd && f.unit != unitByte && f.kind != KindStringChunk {
+			e.pop() // Fast path: End has no bytes.
+			return nil
+		}
 	}
 	if err := e.ready(); err != nil {
 		return err
 	}
+	f := e.top
 	unknown := f.has(flagUnknown)
 	switch {
 	case f.kind == 0:

@@ -62,6 +62,7 @@ func TestBuffered(t *testing.T) {
 		var l *LimitError
 		require.ErrorAs(t, e.WriteNil(), &l)
 		require.Equal(t, LimitError{"Buffered", most + 4, most}, *l)
+		require.Error(t, e.Recover())
 		require.NoError(t, e.End())
 		require.NoError(t, e.End())
 

@@ -115,6 +115,9 @@ func (e *Encoder) BeginTypedDict(n int, key, value Elem) error {
 }
 
 func (e *Encoder) beginContainer(kind Kind, t Type, n int64, elems ...Elem) error {
+	if err := e.ready(); err != nil {
+		return err
+	}
 	flags := uint32(0)
 	for i, elem := range elems {
 		if err := e.checkElem(elem); err != nil {

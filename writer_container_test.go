@@ -125,6 +125,7 @@ func TestUnknownCountsHaveAnEnd(t *testing.T) {
 		require.NoError(t, begin(e))
 		e.top.left -= math.MaxInt32 + 1 // as if so many had come
 		require.ErrorIs(t, e.End(), ErrRange)
+		require.ErrorIs(t, e.Recover(), ErrRange)
 		e.top.left++
 		require.NoError(t, e.End())
 	}

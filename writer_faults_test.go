@@ -182,7 +182,9 @@ func TestOtherCallsWhileInterrupted(t *testing.T) {
 		"WriteToken of key": func(e *Encoder) error { return e.WriteToken(DictKey()) },
 		"Write":             func(e *Encoder) error { _, err := e.Write([]byte("x")); return err },
 	} {
-		require.Error(t, other(e), name)
+		err := other(e)
+		require.Error(t, err, name)
+		require.Equal(t, err, e.Recover(), name)
 	}
 	require.NoError(t, e.Flush())
 	require.NoError(t, e.WriteString(long))
@@ -201,7 +203,9 @@ func TestOtherElementsWhileInterrupted(t *testing.T) {
 	src := make([]float64, 10)
 	require.Equal(t, errTemporary, WritePacked(e, src))
 	require.ErrorIs(t, WritePacked(e, src[1:]), ErrOpen)
+	require.ErrorIs(t, e.Recover(), ErrOpen)
 	require.ErrorIs(t, WritePacked(e, append([]float64{1}, src[1:]...)), ErrOpen, "as many, but others")
+	require.ErrorIs(t, e.Recover(), ErrOpen)
 	require.NoError(t, WritePacked(e, src))
 	require.NoError(t, WritePacked(e, src))
 	require.NoError(t, e.End())

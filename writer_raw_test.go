@@ -25,6 +25,7 @@ func TestWriteRawRefusesWhatIsNoValue(t *testing.T) {
 		{"a count that cannot be true", wire(idArray, math.MaxInt32), io.ErrUnexpectedEOF},
 	} {
 		require.ErrorIs(t, e.WriteRaw(c.b), c.want, c.name)
+		require.ErrorIs(t, e.Recover(), c.want, c.name)
 		require.Zero(t, e.OutputOffset(), c.name)
 	}
 	require.NoError(t, e.WriteRaw(wire(idObject, "Node", 0)))

@@ -415,8 +415,8 @@ func TestEncoderDepth(t *testing.T) {
 		"a path":       path(0, 0),
 		"packed array": packedOf(TypePackedByteArray, 0),
 	} {
-		err := call(e)
-		require.Error(t, err, name)
+		require.Error(t, call(e), name)
+		require.Error(t, e.Recover(), name)
 	}
 	require.NoError(t, e.End())
 	require.NoError(t, e.BeginArray(1))
@@ -442,6 +442,7 @@ func TestEncoderDepth(t *testing.T) {
 		var l *LimitError
 		require.ErrorAs(t, call(e), &l)
 		require.Equal(t, LimitError{"Depth", 3, 2}, *l, name)
+		require.Error(t, e.Recover(), name)
 
 		deeper := NewEncoder(io.Discard, &EncoderOptions{Depth: 3})
 		for range 3 {

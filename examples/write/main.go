@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"log"
 	"os"
 
@@ -10,12 +9,13 @@ import (
 
 func main() {
 	e := gdwire.NewEncoder(os.Stdout, nil)
-	if err := errors.Join(
-		e.BeginDict(2),
-		e.WriteString("name"), e.WriteString("Ada"),
-		e.WriteString("pos"), e.WriteReals(gdwire.TypeVector3, 1, 2, 3),
-		e.End(), e.Close(),
-	); err != nil {
+	e.BeginDict(2)
+	e.WriteString("name")
+	e.WriteString("Ada")
+	e.WriteString("pos")
+	e.WriteReals(gdwire.TypeVector3, 1, 2, 3)
+	e.End()
+	if err := e.Close(); err != nil { // or that of the first call that failed
 		log.Fatal(err)
 	}
 }

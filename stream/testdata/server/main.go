@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log"
 	"net"
 	"time"
@@ -38,7 +37,12 @@ func serve(conn net.Conn) {
 		d, err := c.Next()
 		if err == nil {
 			err = c.WritePacket(func(e *gdwire.Encoder) error {
-				return errors.Join(e.BeginArray(2), e.WriteString("you sent"), gdwire.CopyValue(e, d), e.End())
+				e.BeginArray(2)
+				e.WriteString("you sent")
+				if err := gdwire.CopyValue(e, d); err != nil {
+					return err
+				}
+				return e.End()
 			})
 		}
 		if err != nil && !stream.Skippable(err) {

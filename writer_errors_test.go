@@ -1,0 +1,119 @@
+package gdwire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A program that does not check each call does not send a complete value that
+// lacks what was refused.
+func TestErrorsStay(t *testing.T) {
+	var b bytes.Buffer
+	e := NewEncoder(&b, nil)
+	defer e.Release()
+	e.BeginDict(Unknown)
+	e.WriteString("name")
+	e.WriteString("\xff")
+	e.WriteString("pos")
+	e.WriteReals(TypeVector3, 1e300, 0, 0)
+	e.End()
+	err := e.Close()
+	require.EqualError(t, err, "gdwire: offset 20, $.value(0): invalid UTF-8")
+	require.Equal(t, err, e.Close())
+	require.Equal(t, err, e.Flush())
+	require.Equal(t, err, e.Err())
+	require.Empty(t, b.Bytes())
+
+	// Every call returns it and writes nothing.
+	for name, call := range everyWrite {
+		require.Equal(t, err, call(e), name)
+		require.EqualValues(t, 20, e.OutputOffset(), name)
+		require.Equal(t, 1, e.Depth(), name)
+	}
+
+	e.Reset(&b)
+	require.NoError(t, e.Err())
+	require.NoError(t, e.WriteNil())
+	require.NoError(t, e.Close())
+	require.Equal(t, wire(idNil), b.Bytes())
+}
+
+// After Recover the call can be made differently.
+func TestRecover(t *testing.T) {
+	var b bytes.Buffer
+	e := NewEncoder(&b, nil)
+	defer e.Release()
+	require.NoError(t, e.Recover())
+	require.NoError(t, e.BeginArray(2))
+	err := e.WriteString("\xff")
+	require.ErrorIs(t, err, ErrUTF8)
+	require.Equal(t, err, e.Recover())
+	require.NoError(t, e.Recover())
+	require.NoError(t, e.WriteNil())
+	require.ErrorIs(t, e.WriteInts(TypeVector3, 1), ErrType)
+	require.ErrorIs(t, e.Recover(), ErrType)
+	require.NoError(t, e.WriteNil())
+	require.ErrorIs(t, e.Close(), ErrOpen)
+	require.ErrorIs(t, e.End(), ErrOpen, "that of Close stays, too")
+	require.ErrorIs(t, e.Recover(), ErrOpen)
+	require.NoError(t, e.End())
+	require.NoError(t, e.Close())
+	require.Equal(t, wire(idArray, 2, idNil, idNil), b.Bytes())
+}
+
+// What was failed with Fail is never completed.
+func TestFail(t *testing.T) {
+	mine := errors.New("no such player")
+	e := NewEncoder(io.Discard, nil)
+	defer e.Release()
+	begin := func() {
+		e.Reset(io.Discard)
+		require.NoError(t, e.Fail(nil))
+		require.NoError(t, e.BeginArray(2))
+		require.NoError(t, e.WriteNil())
+	}
+	stays := func(err error) {
+		t.Helper()
+		require.Equal(t, err, e.Recover())
+		require.Equal(t, err, e.Recover())
+		require.Equal(t, err, e.WriteNil())
+		require.Equal(t, err, e.Close())
+		require.Equal(t, err, e.Err())
+		require.Equal(t, err, e.Fail(io.EOF), "the first one counts")
+		require.Equal(t, err, e.Fail(nil))
+		require.Equal(t, err, e.Err())
+	}
+
+	begin()
+	err := e.Fail(mine)
+	require.EqualError(t, err, "gdwire: offset 12, $[1]: no such player")
+	require.ErrorIs(t, err, mine)
+	stays(err)
+
+	// An error that has an offset and path keeps them.
+	begin()
+	inner := e.WriteString("\xff")
+	require.Equal(t, inner, e.Fail(inner))
+	stays(inner)
+	begin()
+	inner = fmt.Errorf("player 7: %w", e.WriteString("\xff"))
+	require.Equal(t, inner, e.Fail(inner))
+	stays(inner)
+
+	// One that the program gives in place of the Encoder's counts.
+	begin()
+	require.Error(t, e.WriteString("\xff"))
+	err = e.Fail(mine)
+	require.EqualError(t, err, "gdwire: offset 12, $[1]: no such player")
+	stays(err)
+
+	begin()
+	require.NoError(t, e.WriteNil())
+	require.NoError(t, e.End())
+	require.NoError(t, e.Close(), "Reset clears it")
+}
