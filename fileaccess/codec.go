@@ -1,0 +1,217 @@
+package fileaccess
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+)
+
+// A Mode is a compression mode: FileAccess.CompressionMode of the engines.
+type Mode uint32
+
+// The modes. Brotli can be recognized only: no engine writes it.
+const (
+	FastLZ  Mode = iota // the engines' default
+	Deflate             // a zlib stream
+	Zstd
+	Gzip
+	Brotli
+)
+
+// String returns the mode's name in lower case, such as "zstd".
+func (m Mode) String() string {
+	if int64(m) < int64(len(codecs)) {
+		return codecs[m].name
+	}
+	return fmt.Sprintf("mode %d", uint32(m))
+}
+
+// codec returns how blocks of the mode are coded, or nil if they cannot be.
+func (m Mode) codec() *codec {
+	if int64(m) < int64(len(codecs)) && codecs[m].decoder != nil {
+		return &codecs[m]
+	}
+	return nil
+}
+
+// A codec makes the decoder and the encoder of a mode's blocks. Both are used for
+// all blocks of a file.
+type codec struct {
+	name string
+	// ratio is the most bytes that a byte of a block can become.
+	ratio   int64
+	decoder func() decoder
+	encoder func() encoder
+}
+
+// A decoder fills dst with the content of block, which is exactly as long.
+type decoder interface {
+	decode(dst, block []byte) error
+}
+
+// An encoder appends a block whose content is src to dst.
+type encoder interface {
+	encode(dst, src []byte) []byte
+}
+
+var codecs = [...]codec{
+	FastLZ: {
+		name:    "fastlz",
+		ratio:   fastlzRatio,
+		decoder: func() decoder { return new(fastlzDecoder) },
+		encoder: func() encoder { return new(fastlzEncoder) },
+	},
+	Deflate: {
+		name:    "deflate",
+		ratio:   deflateRatio,
+		decoder: func() decoder { return &streamDecoder{reset: resetZlib()} },
+		encoder: func() encoder { return &streamEncoder{w: zlib.NewWriter(nil)} },
+	},
+	Zstd: {
+		name:    "zstd",
+		ratio:   128 << 10 / 4, // blocks of 128 KiB, of which one takes 4 bytes
+		decoder: func() decoder { return zstdDecoder{sharedZstdDecoder()} },
+		encoder: func() encoder { return zstdEncoder{sharedZstdEncoder()} },
+	},
+	Gzip: {
+		name:    "gzip",
+		ratio:   deflateRatio,
+		decoder: func() decoder { return &streamDecoder{reset: resetGzip()} },
+		encoder: func() encoder { return &streamEncoder{w: gzip.NewWriter(nil)} },
+	},
+	Brotli: {name: "brotli"},
+}
+
+var (
+	errLong  = errors.New("more content than declared")
+	errShort = errors.New("less content than declared")
+	errAfter = errors.New("bytes after the compressed content")
+)
+
+// deflateRatio is the most that deflate reaches: 258 bytes in two bits.
+const deflateRatio = 1032
+
+// A streamDecoder decodes blocks with a package that reads streams.
+type streamDecoder struct {
+	in    bytes.Reader
+	reset func(in *bytes.Reader) (io.Reader, error)
+	probe [1]byte
+}
+
+// resetZlib returns a function that returns one zlib reader, again and again.
+func resetZlib() func(*bytes.Reader) (io.Reader, error) {
+	var z io.ReadCloser
+	return func(in *bytes.Reader) (_ io.Reader, err error) {
+		if z == nil {
+			z, err = zlib.NewReader(in)
+			return z, err
+		}
+		return z, z.(zlib.Resetter).Reset(in, nil)
+	}
+}
+
+// resetGzip is resetZlib for gzip, of which a block holds one member.
+func resetGzip() func(*bytes.Reader) (io.Reader, error) {
+	var z gzip.Reader
+	return func(in *bytes.Reader) (io.Reader, error) {
+		err := z.Reset(in)
+		if err == nil {
+			z.Multistream(false)
+		}
+		return &z, err
+	}
+}
+
+func (d *streamDecoder) decode(dst, block []byte) error {
+	d.in.Reset(block)
+	r, err := d.reset(&d.in)
+	if err != nil {
+		return err
+	}
+	if _, err := io.ReadFull(r, dst); err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errShort
+	} else if err != nil {
+		return err
+	}
+	// Only the read that returns io.EOF has verified the checksum.
+	if _, err := io.ReadFull(r, d.probe[:]); err == nil {
+		return errLong
+	} else if err != io.EOF {
+		return err
+	}
+	if d.in.Len() > 0 {
+		return errAfter
+	}
+	return nil
+}
+
+// A streamEncoder encodes blocks with a package that writes streams.
+type streamEncoder struct {
+	w interface {
+		io.WriteCloser
+		Reset(io.Writer)
+	}
+	out appender
+}
+
+func (e *streamEncoder) encode(dst, src []byte) []byte {
+	e.out = dst
+	e.w.Reset(&e.out)
+	_, err := e.w.Write(src)
+	if err := errors.Join(err, e.w.Close()); err != nil {
+		panic(err) // an appender returns no errors
+	}
+	dst, e.out = e.out, nil
+	return dst
+}
+
+// An appender is a Writer that appends to itself.
+type appender []byte
+
+func (a *appender) Write(p []byte) (int, error) {
+	*a = append(*a, p...)
+	return len(p), nil
+}
+
+// The zstd package's DecodeAll and EncodeAll can be called from many goroutines
+// and start none, so that all files share one decoder and one encoder.
+var (
+	sharedZstdDecoder = sync.OnceValue(func() *zstd.Decoder {
+		d, err := zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(0))
+		if err != nil {
+			panic(err) // the options are right
+		}
+		return d
+	})
+	sharedZstdEncoder = sync.OnceValue(func() *zstd.Encoder {
+		// Frames without a checksum and of an empty block, as engines write them.
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true),
+			zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)), zstd.WithWindowSize(1<<20))
+		if err != nil {
+			panic(err) // the options are right
+		}
+		return e
+	})
+)
+
+type zstdDecoder struct{ d *zstd.Decoder }
+
+func (d zstdDecoder) decode(dst, block []byte) error {
+	// The capacity bounds what is decoded; it is never reallocated.
+	out, err := d.d.DecodeAll(block, dst[:0:len(dst)])
+	if err == nil && len(out) < len(dst) {
+		err = errShort
+	}
+	return err
+}
+
+type zstdEncoder struct{ e *zstd.Encoder }
+
+func (e zstdEncoder) encode(dst, src []byte) []byte { return e.e.EncodeAll(src, dst) }

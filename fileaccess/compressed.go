@@ -1,0 +1,197 @@
+package fileaccess
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"io"
+)
+
+// A compressed file, all integers little-endian:
+//
+//	 0  "GCPF"
+//	 4  u32 mode
+//	 8  u32 block size
+//	12  u32 total, the bytes before compression
+//	16  u32 compressed size of each block, total/blockSize + 1 of them
+//	    the blocks
+//	    "GCPF"
+//
+// The last block holds total%blockSize bytes, and is there even if that is 0.
+const (
+	modeOffset      = 4
+	blockSizeOffset = 8
+	totalOffset     = 12
+	sizesOffset     = 16
+	sizeBytes       = 4
+
+	// DefaultBlockSize is the block size of every compressed file that an engine
+	// writes, in bytes.
+	DefaultBlockSize = 4096
+)
+
+// readAhead is how many compressed bytes are read at once, in bytes.
+const readAhead = 32 << 10
+
+// A compressedReader reads the blocks of a compressed file.
+type compressedReader struct {
+	src       *source
+	in        *bufio.Reader // of the blocks and the magic after them, and no more
+	decoder   decoder
+	ratio     int64
+	blockSize int
+	left      int64 // bytes of the content in blocks not decoded yet
+
+	sizes  []byte // compressed sizes of the blocks, as in the file
+	block  int    // the next block
+	offset int64  // of the next block
+
+	large bytes.Buffer // a compressed block that is larger than in's buffer
+	out   []byte       // holds a decoded block
+	rest  []byte       // of out, not read yet
+	err   error
+}
+
+// openCompressed reads the header and the sizes that follow the magic.
+func openCompressed(src *source, o *Options) (io.Reader, Info, error) {
+	var header [sizesOffset]byte
+	if err := src.readFull(header[magicBytes:]); err != nil {
+		return nil, Info{}, err
+	}
+	var (
+		mode      = Mode(binary.LittleEndian.Uint32(header[modeOffset:]))
+		blockSize = binary.LittleEndian.Uint32(header[blockSizeOffset:])
+		total     = binary.LittleEndian.Uint32(header[totalOffset:])
+		limits    = o.Limits.bounds()
+	)
+	codec := mode.codec()
+	if codec == nil {
+		return nil, Info{}, errorf(modeOffset, ErrMode, "%v", mode)
+	}
+	if blockSize == 0 {
+		return nil, Info{}, errorf(blockSizeOffset, ErrDamaged, "block size 0")
+	}
+	if err := limits.check(limitBlockSize, uint64(blockSize), blockSizeOffset); err != nil {
+		return nil, Info{}, err
+	}
+	if err := limits.check(limitSize, uint64(total), totalOffset); err != nil {
+		return nil, Info{}, err
+	}
+	blocks := uint64(total/blockSize) + 1
+	if err := limits.check(limitBlocks, blocks, totalOffset); err != nil {
+		return nil, Info{}, err
+	}
+	sizes, err := src.readN(int64(blocks) * sizeBytes)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	sum, err := sumSizes(sizes, &limits)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	remaining := sum + magicBytes
+	return &compressedReader{
+		src:       src,
+		in:        bufio.NewReaderSize(io.LimitReader(src, remaining), int(min(remaining, readAhead))),
+		decoder:   codec.decoder(),
+		ratio:     codec.ratio,
+		blockSize: int(blockSize),
+		left:      int64(total),
+		sizes:     sizes,
+		offset:    src.n,
+	}, Info{Container: Compressed, Mode: mode, BlockSize: int(blockSize), Size: int64(total)}, nil
+}
+
+// sumSizes checks the compressed sizes and returns their sum.
+func sumSizes(sizes []byte, limits *bounds) (sum int64, err error) {
+	for i := 0; i < len(sizes); i += sizeBytes {
+		size := binary.LittleEndian.Uint32(sizes[i:])
+		if err := limits.check(limitBlockSize, uint64(size), int64(sizesOffset+i)); err != nil {
+			return 0, err
+		}
+		sum += int64(size)
+	}
+	return sum, nil
+}
+
+func (c *compressedReader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for len(c.rest) == 0 {
+		if c.err != nil {
+			return 0, c.err
+		}
+		if c.block*sizeBytes == len(c.sizes) {
+			c.err = c.end()
+			continue
+		}
+		var n int
+		if n, c.err = c.next(p); n > 0 {
+			return n, nil
+		}
+	}
+	n := copy(p, c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
+}
+
+// next decodes the next block: into p, whose bytes it counts in n, if p is long
+// enough, and else into rest.
+func (c *compressedReader) next(p []byte) (n int, err error) {
+	block, err := c.compressed()
+	if err != nil {
+		return 0, err
+	}
+	n = int(min(int64(c.blockSize), c.left))
+	if int64(n) > c.ratio*int64(max(len(block), fastlzMin)) {
+		// Checked because out is allocated for n bytes.
+		return 0, errorf(c.offset, ErrDamaged, "block %d: %d bytes cannot be compressed to %d", c.block, n, len(block))
+	}
+	direct := n <= len(p)
+	if !direct {
+		if cap(c.out) < n {
+			c.out = make([]byte, n)
+		}
+		p = c.out
+	}
+	if err := c.decoder.decode(p[:n], block); err != nil {
+		return 0, errorf(c.offset, ErrDamaged, "block %d: %v", c.block, err)
+	}
+	c.left -= int64(n)
+	c.offset += int64(len(block))
+	c.block++
+	if direct {
+		return n, nil
+	}
+	c.rest = p[:n]
+	return 0, nil
+}
+
+// compressed reads the next block. It is valid until the next read.
+func (c *compressedReader) compressed() ([]byte, error) {
+	n := int(binary.LittleEndian.Uint32(c.sizes[c.block*sizeBytes:]))
+	if n <= c.in.Size() {
+		b, err := c.in.Peek(n)
+		if err != nil {
+			return nil, c.src.cut(err)
+		}
+		_, err = c.in.Discard(n)
+		return b, err
+	}
+	c.large.Reset()
+	_, err := io.CopyN(&c.large, c.in, int64(n))
+	return c.large.Bytes(), c.src.cut(err)
+}
+
+// end returns io.EOF if the magic follows the last block.
+func (c *compressedReader) end() error {
+	magic, err := c.in.Peek(magicBytes)
+	if err != nil {
+		return c.src.cut(err)
+	}
+	if string(magic) != magicCompressed {
+		return errorf(c.offset, ErrDamaged, "no %s after the last block", magicCompressed)
+	}
+	return io.EOF
+}

@@ -1,0 +1,282 @@
+package fileaccess
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/md5"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+	"io"
+)
+
+// An encrypted file, all integers little-endian:
+//
+//	Godot 4                             Godot 3
+//	 0  "GDEC"                           0  "GDEC"
+//	 4  MD5 of the content               4  u32 1
+//	20  u64 length of the content        8  MD5 of the content
+//	28  IV                              24  u64 length of the content
+//	44  AES-256-CFB                     32  AES-256-ECB
+//
+// of the content, padded with zeros to a multiple of 16 bytes. Readers ignore the
+// padding's content.
+
+// A Layout is how an encrypted file is laid out.
+type Layout uint8
+
+const (
+	// Godot4 files are encrypted in CFB mode.
+	Godot4 Layout = iota
+	// Godot3 files are encrypted in ECB mode: equal blocks of 16 bytes are equal
+	// in the file.
+	Godot3
+)
+
+// String returns "godot4" or "godot3".
+func (l Layout) String() string {
+	if l == Godot3 {
+		return "godot3"
+	}
+	return "godot4"
+}
+
+// A field table says where in a file a layout has each field.
+var layouts = [...]struct {
+	md5Offset, lengthOffset, ivOffset, dataOffset int
+}{
+	Godot4: {4, 20, 28, 44},
+	Godot3: {8, 24, 0, 32}, // no IV
+}
+
+const (
+	versionOffset  = 4 // of Godot3
+	version        = 1
+	encryptedBlock = aes.BlockSize
+	maxHeader      = 44
+)
+
+// A Key opens and seals an encrypted file: the 32 bytes that
+// FileAccess.open_encrypted takes, as they are.
+type Key [32]byte
+
+// PasswordKey returns the key that FileAccess.open_encrypted_with_pass makes of a
+// password: the lower-case hexadecimal digits of its MD5.
+func PasswordKey(password string) *Key {
+	sum := md5.Sum([]byte(password))
+	k := new(Key)
+	hex.Encode(k[:], sum[:])
+	return k
+}
+
+// cipher returns a function that decrypts or encrypts whole blocks, continuing
+// where the call before ended. Source and destination may be the same.
+func (l Layout) cipher(key *Key, iv []byte, encrypt bool) func(dst, src []byte) {
+	b, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic(err) // 32 bytes are a key
+	}
+	switch {
+	case l == Godot3 && encrypt:
+		return ecb(b.Encrypt)
+	case l == Godot3:
+		return ecb(b.Decrypt)
+	case encrypt:
+		return cipher.NewCFBEncrypter(b, iv).XORKeyStream
+	default:
+		return cipher.NewCFBDecrypter(b, iv).XORKeyStream
+	}
+}
+
+// ecb returns a function that applies crypt to each block.
+func ecb(crypt func(dst, src []byte)) func(dst, src []byte) {
+	return func(dst, src []byte) {
+		for i := 0; i < len(src); i += encryptedBlock {
+			crypt(dst[i:], src[i:])
+		}
+	}
+}
+
+// padded returns how many bytes n bytes take when encrypted.
+func padded(n int64) int64 { return (n + encryptedBlock - 1) &^ (encryptedBlock - 1) }
+
+// openEncrypted reads the header that follows the magic and, where it can, the
+// whole content to verify it.
+func openEncrypted(src *source, o *Options) (io.Reader, Info, error) {
+	left, err := remaining(src.r)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	var header [maxHeader]byte
+	if err := src.readFull(header[magicBytes:layouts[Godot3].dataOffset]); err != nil {
+		return nil, Info{}, err
+	}
+	layout := detectLayout(header[:], left+magicBytes)
+	l := layouts[layout]
+	if err := src.readFull(header[layouts[Godot3].dataOffset:l.dataOffset]); err != nil {
+		return nil, Info{}, err
+	}
+	length := binary.LittleEndian.Uint64(header[l.lengthOffset:])
+	limits := o.Limits.bounds()
+	if err := limits.check(limitSize, length, int64(l.lengthOffset)); err != nil {
+		return nil, Info{}, err
+	}
+	info := Info{Container: Encrypted, Layout: layout, Size: int64(length)}
+	key := o.Key
+	if key == nil && o.AskKey != nil {
+		if key, err = o.AskKey(info); err != nil {
+			return nil, info, err
+		}
+	}
+	if key == nil {
+		return nil, info, ErrNoKey
+	}
+	start := func() *encryptedReader { return newEncryptedReader(src, layout, header[:], key) }
+	r, verified, err := verify(src, start, o)
+	info.Verified = verified
+	return r, info, err
+}
+
+// remaining returns how many bytes r has left if it can seek, and else a negative
+// number.
+func remaining(r io.Reader) (int64, error) {
+	s, ok := r.(io.Seeker)
+	if !ok {
+		return -maxHeader, nil
+	}
+	pos, err := s.Seek(0, io.SeekCurrent)
+	if err != nil { // a pipe, as a file
+		return -maxHeader, nil
+	}
+	end, err := s.Seek(0, io.SeekEnd)
+	if err != nil {
+		return -maxHeader, nil
+	}
+	_, err = s.Seek(pos, io.SeekStart)
+	return end - pos, err
+}
+
+// detectLayout returns the layout of the file that begins with header and has size
+// bytes, which are negative if unknown. The first bytes of an MD5 can be Godot 3's
+// version, once in 2^32 files; then the size decides.
+func detectLayout(header []byte, size int64) Layout {
+	fits := func(layout Layout) bool {
+		l := layouts[layout]
+		length := binary.LittleEndian.Uint64(header[l.lengthOffset:])
+		return size >= 0 && length <= uint64(size) && int64(l.dataOffset)+padded(int64(length)) == size
+	}
+	if binary.LittleEndian.Uint32(header[versionOffset:]) != version || fits(Godot4) && !fits(Godot3) {
+		return Godot4
+	}
+	return Godot3
+}
+
+// verify returns a Reader of the content and whether its MD5 is already known to
+// be right. start returns one that reads it from the position after the header.
+func verify(src *source, start func() *encryptedReader, o *Options) (r io.Reader, verified bool, err error) {
+	e := start()
+	buffered := o.Buffered
+	if buffered == 0 {
+		buffered = defaultBuffered
+	}
+	if buffered < 0 || e.left <= buffered {
+		b, err := io.ReadAll(e)
+		return bytes.NewReader(b), true, err
+	}
+	s, ok := src.r.(io.Seeker)
+	if !ok {
+		return e, false, nil
+	}
+	pos, err := s.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return e, false, nil
+	}
+	if _, err := io.Copy(io.Discard, e); err != nil {
+		return nil, false, err
+	}
+	if _, err := s.Seek(pos, io.SeekStart); err != nil {
+		return nil, false, err
+	}
+	src.n = int64(e.dataOffset)
+	return start(), true, nil
+}
+
+// chunk is how many bytes are encrypted or decrypted at once.
+const chunk = 16 << 10
+
+// An encryptedReader decrypts a content and compares its MD5 at the end.
+type encryptedReader struct {
+	src        *source
+	crypt      func(dst, src []byte)
+	sum        hash.Hash
+	want       []byte // MD5
+	wantOffset int64
+	dataOffset int
+	left       int64 // bytes of the content not decrypted yet
+	unread     int64 // bytes not read from src yet
+
+	buf        []byte
+	start, end int    // of the bytes in buf that are not decrypted yet
+	rest       []byte // of buf, decrypted and not read yet
+	err        error
+}
+
+func newEncryptedReader(src *source, layout Layout, header []byte, key *Key) *encryptedReader {
+	l := layouts[layout]
+	length := int64(binary.LittleEndian.Uint64(header[l.lengthOffset:]))
+	return &encryptedReader{
+		src:        src,
+		crypt:      layout.cipher(key, header[l.ivOffset:][:encryptedBlock], false),
+		sum:        md5.New(),
+		want:       header[l.md5Offset:][:md5.Size],
+		wantOffset: int64(l.md5Offset),
+		dataOffset: l.dataOffset,
+		left:       length,
+		unread:     padded(length),
+		buf:        make([]byte, min(padded(length), chunk)),
+	}
+}
+
+func (e *encryptedReader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for len(e.rest) == 0 {
+		if e.err != nil {
+			return 0, e.err
+		}
+		e.err = e.fill()
+	}
+	n := copy(p, e.rest)
+	e.rest = e.rest[n:]
+	return n, nil
+}
+
+// fill decrypts more into rest, a block at least. With the last it returns io.EOF,
+// or drops it and returns ErrPassword.
+func (e *encryptedReader) fill() error {
+	if e.left > 0 {
+		e.end = copy(e.buf, e.buf[e.start:e.end])
+		room := min(int64(len(e.buf)-e.end), e.unread)
+		n, err := io.ReadAtLeast(e.src, e.buf[e.end:][:room], encryptedBlock-e.end)
+		if err != nil {
+			return e.src.cut(err)
+		}
+		e.unread -= int64(n)
+		e.end += n
+		e.start = e.end &^ (encryptedBlock - 1)
+		e.crypt(e.buf[:e.start], e.buf[:e.start])
+		e.rest = e.buf[:min(int64(e.start), e.left)]
+		e.sum.Write(e.rest)
+		e.left -= int64(len(e.rest))
+	}
+	if e.left > 0 {
+		return nil
+	}
+	if !bytes.Equal(e.sum.Sum(nil), e.want) {
+		e.rest = nil
+		return &Error{e.wantOffset, ErrPassword}
+	}
+	return io.EOF
+}
