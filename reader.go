@@ -77,6 +77,11 @@ type Decoder struct {
 	skip    int   // the depth an interrupted SkipValue or CopyValue goes on to, plus one
 	unsent  Token // what an interrupted CopyValue still has to write
 
+	leave     int    // the depth of the outermost container that a loop has left, 0 for none
+	keys      []byte // of the loops under way
+	partial   []byte // what an interrupted ReadString or ReadNodePath has read
+	partialAt uint64 // the token that it began with
+
 	origin uint64 // where offset 0 is
 	stop   uint64 // where the input ends, if its length was given
 	begin  uint64 // where the top-level value begins
@@ -189,7 +194,9 @@ func (d *Decoder) Release() {
 func (d *Decoder) forget() {
 	d.live = 0
 	d.bulk.kind = 0
-	d.skip = 0
+	d.skip, d.leave = 0, 0
+	d.keys = d.keys[:0]
+	d.partial, d.partialAt = nil, 0
 }
 
 // ReadToken returns the next token: io.EOF between two values if there is none,
@@ -199,6 +206,11 @@ func (d *Decoder) forget() {
 // byte it does not need. DictKey and End read nothing.
 func (d *Decoder) ReadToken() (Token, error) {
 	d.skip = 0
+	if d.leave > 0 {
+		if err := d.leaveLoop(); err != nil {
+			return Token{}, err
+		}
+	}
 	return d.next()
 }
 
@@ -325,6 +337,9 @@ func (d *Decoder) ready() error {
 // error comes with the next ReadToken. A value's kind stands in its first four
 // bytes, and no more are waited for.
 func (d *Decoder) PeekKind() Kind {
+	if err := d.leaveLoop(); err != nil {
+		d.keep(err)
+	}
 	d.live = 0
 	d.bulk.kind = 0
 	if d.err != nil {
@@ -337,10 +352,18 @@ func (d *Decoder) PeekKind() Kind {
 		return d.top.nextKind()
 	}
 	k, err := d.peekValue()
-	if err != nil && d.err == nil { // a read error is not kept otherwise
-		d.err, d.once = err, true
+	if err != nil {
+		d.keep(err)
 	}
 	return k
+}
+
+// keep keeps an error for the next call. Errors of the reader are not kept
+// otherwise.
+func (d *Decoder) keep(err error) {
+	if d.err == nil {
+		d.err, d.once = err, true
+	}
 }
 
 // peekValue returns the kind of the next value's first token.
@@ -373,6 +396,10 @@ func (f *frame) nextKind() Kind {
 // reads and skips in the loop's body are fine.
 func (d *Decoder) Tokens() iter.Seq2[Token, error] {
 	return func(yield func(Token, error) bool) {
+		if err := d.leaveLoop(); err != nil {
+			yield(Token{}, err)
+			return
+		}
 		depth := d.Depth()
 		for {
 			t, err := d.ReadToken()

@@ -80,7 +80,21 @@ func (d *Decoder) used(n int) {
 // What a read error interrupts has been appended up to there; a call with what
 // was returned goes on. dst grows as text arrives.
 func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
-	d.beginBulk()
+	d.partialAt = 0
+	err := d.startPayload("AppendString", func(f *form) error {
+		if f.shape != shapeText && f.shape != shapePath && f != &stringForm {
+			return d.mismatch(f, "String, StringName or NodePath")
+		}
+		return nil
+	}, KindStringChunk, KindNodePathStart)
+	if err != nil {
+		return dst, err
+	}
+	return d.appendText(dst)
+}
+
+// appendText appends the payload of a string or NodePath.
+func (d *Decoder) appendText(dst []byte) ([]byte, error) {
 	switch d.bulk.kind {
 	case KindStringChunk:
 		for {
@@ -94,10 +108,9 @@ func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 			dst = append(dst, b...)
 			d.used(len(b))
 		}
-	case KindNodePathStart:
+	default:
 		return d.appendNodePath(dst)
 	}
-	return dst, d.noPayload("AppendString")
 }
 
 func (d *Decoder) appendNodePath(dst []byte) ([]byte, error) {
@@ -158,6 +171,7 @@ func (d *Decoder) noPayload(call string) error {
 // it must when used with [io.Copy]. After a read error it can be read on.
 func (d *Decoder) Payload() io.Reader {
 	d.beginBulk()
+	d.partialAt = 0
 	d.payload = payload{d: d, mark: d.at}
 	return &d.payload
 }
@@ -168,7 +182,7 @@ type payload struct {
 }
 
 func (p *payload) check() error {
-	if k := p.d.bulk.kind; k == 0 || k == KindNodePathStart || p.d.at != p.mark {
+	if k := p.d.bulk.kind; k == 0 || k == KindNodePathStart || p.d.at != p.mark || p.d.leave > 0 {
 		return p.d.noPayload("Payload")
 	}
 	return nil
@@ -225,9 +239,17 @@ func (p *payload) WriteTo(w io.Writer) (total int64, err error) {
 // integers only widened; anything else is [ErrType]. What a read error
 // interrupts are whole elements; the next call goes on behind them.
 func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
-	if err := d.checkPacked(unitOf[T]()); err != nil {
+	u, n := unitOf[T]()
+	if err := d.leaveLoop(); err != nil {
 		return 0, err
 	}
+	if err := d.checkPacked("ReadPacked", u, n); err != nil {
+		return 0, err
+	}
+	return fillPacked(d, dst)
+}
+
+func fillPacked[T Packable](d *Decoder, dst []T) (int, error) {
 	if p, ok := asBytes(dst, d.bulk.unit); ok {
 		size := d.bulk.unit.size() * int(d.bulk.n)
 		n, err := d.readInto(p, size)
@@ -253,7 +275,20 @@ func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
 // interrupts has been appended up to there; a call with what was returned goes
 // on.
 func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
-	if err := d.checkPacked(unitOf[T]()); err != nil {
+	u, n := unitOf[T]()
+	err := d.startPayload("AppendPacked", func(f *form) error {
+		if f.shape != shapePacked {
+			return d.mismatch(f, "packed array")
+		}
+		if c := layouts[f.typ].n; n != int(c) || !f.unit.convertsTo(u) {
+			return d.reject(packedMismatch(c, f.unit, u, n))
+		}
+		return nil
+	}, KindPackedStart)
+	if err == nil {
+		err = d.checkPacked("AppendPacked", u, n)
+	}
+	if err != nil {
 		return dst, err
 	}
 	size := d.bulk.unit.size() * int(d.bulk.n)
@@ -272,12 +307,9 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 		free := dst[len(dst):cap(dst)]
 		if left == 0 {
 			_, err := d.rest(0)
-			if err == io.EOF {
-				err = nil
-			}
-			return dst, err
+			return dst, noMore(err)
 		}
-		n, err := ReadPacked(d, free[:min(left, len(free))])
+		n, err := fillPacked(d, free[:min(left, len(free))])
 		dst = dst[:len(dst)+n]
 		if err != nil {
 			return dst, err
@@ -285,19 +317,23 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	}
 }
 
-// checkPacked asks whether elements of n u can take what is to be read.
-func (d *Decoder) checkPacked(u unit, n int) error {
+// checkPacked checks that elements of n u can hold those of the latest token.
+func (d *Decoder) checkPacked(call string, u unit, n int) error {
 	d.beginBulk()
 	b := &d.bulk
 	switch {
 	case b.kind != KindPackedStart:
-		return d.noPayload("ReadPacked")
+		return d.noPayload(call)
 	case n != int(b.n) || !b.unit.convertsTo(u):
-		return d.WrapError(because(ErrType, "elements of %d × %v into %d × %v", b.n, b.unit, n, u))
+		return d.WrapError(packedMismatch(b.n, b.unit, u, n))
 	case b.left%(b.unit.size()*n) != 0: // Payload took a part of it
 		return d.WrapError(because(ErrType, "elements from the middle of one"))
 	}
 	return nil
+}
+
+func packedMismatch(components uint8, from, to unit, n int) error {
+	return because(ErrType, "elements of %d × %v into %d × %v", components, from, n, to)
 }
 
 // readInto fills p, which is a multiple of size, with whole elements.

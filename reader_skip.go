@@ -9,6 +9,9 @@ import "math"
 //
 // If a read error interrupts it, the next SkipValue goes on to the same end.
 func (d *Decoder) SkipValue() error {
+	if err := d.leaveLoop(); err != nil {
+		return err
+	}
 	if d.err != nil { // what was interrupted before still is
 		d.live, d.bulk.kind = 0, 0
 		return d.failed()
@@ -17,7 +20,7 @@ func (d *Decoder) SkipValue() error {
 	if d.skip == 0 {
 		switch depth := d.Depth(); d.current().want {
 		case wantEnd:
-			d.forget()
+			d.live, d.bulk.kind = 0, 0
 			return d.WrapError(because(ErrCount, "SkipValue where an End is next"))
 		case wantChunk:
 			for d.top.want == wantChunk {
@@ -50,11 +53,28 @@ func (d *Decoder) SkipValue() error {
 // all were read. It can be called right after any token, and again after a read
 // error.
 func (d *Decoder) SkipTo(depth int) error {
-	d.forget()
+	if err := d.leaveLoop(); err != nil {
+		return err
+	}
+	d.live, d.bulk.kind, d.skip = 0, 0, 0
 	if err := d.ready(); err != nil {
 		return err
 	}
 	return d.readTo(max(depth, 0) + 1)
+}
+
+// leaveLoop skips the rest of the container that a Fields or Elements loop has
+// left.
+func (d *Decoder) leaveLoop() error {
+	if d.leave == 0 {
+		return nil
+	}
+	d.live, d.bulk.kind, d.skip = 0, 0, 0
+	if err := d.readTo(d.leave); err != nil {
+		return err
+	}
+	d.leave = 0
+	return nil
 }
 
 // readTo reads on until less than depth is open.

@@ -57,6 +57,9 @@ func (e *Encoder) WriteRaw(value []byte) error {
 //
 // Either side's temporary errors leave it to be called again.
 func CopyValue(e *Encoder, d *Decoder) error {
+	if err := d.leaveLoop(); err != nil {
+		return err
+	}
 	depth := d.Depth()
 	switch {
 	case d.skip > 0:
