@@ -3,19 +3,20 @@ package gdwire
 import (
 	"encoding/binary"
 	"math"
+	"reflect"
 	"slices"
 )
 
 var le = binary.LittleEndian
 
-// Packable are the Go types whose slices packed arrays are read into and written
-// from: numbers, and arrays of them for vectors and colours.
+// Packable is the set of Go types whose slices packed arrays are read into and
+// written from: numbers, and arrays of them for vectors and colors.
 type Packable interface {
-	byte | int32 | int64 | float32 | float64 |
-		[2]float32 | [3]float32 | [4]float32 | [2]float64 | [3]float64 | [4]float64
+	~byte | ~int32 | ~int64 | ~float32 | ~float64 |
+		~[2]float32 | ~[3]float32 | ~[4]float32 | ~[2]float64 | ~[3]float64 | ~[4]float64
 }
 
-// unitOf returns what a T consists of.
+// unitOf returns the unit and the number of the components of a T.
 func unitOf[T Packable]() (unit, int) {
 	switch any((*T)(nil)).(type) {
 	case *byte:
@@ -38,8 +39,29 @@ func unitOf[T Packable]() (unit, int) {
 		return unitFloat64, 2
 	case *[3]float64:
 		return unitFloat64, 3
-	default:
+	case *[4]float64:
 		return unitFloat64, 4
+	default:
+		return unitOfNamed(reflect.TypeFor[T]())
+	}
+}
+
+func unitOfNamed(t reflect.Type) (unit, int) {
+	n := 1
+	if t.Kind() == reflect.Array {
+		t, n = t.Elem(), t.Len()
+	}
+	switch t.Kind() {
+	case reflect.Uint8:
+		return unitByte, n
+	case reflect.Int32:
+		return unitInt32, n
+	case reflect.Int64:
+		return unitInt64, n
+	case reflect.Float32:
+		return unitFloat32, n
+	default:
+		return unitFloat64, n
 	}
 }
 
@@ -77,7 +99,17 @@ func nth(b []byte, i, size int) []byte { return b[i*size : i*size+size : i*size+
 
 // decodePacked reads len(dst) elements of u from b.
 func decodePacked[T Packable](dst []T, b []byte, u unit) {
-	switch dst := any(dst).(type) {
+	if decodeSlice(dst, b, u) {
+		return
+	}
+	_, n := unitOf[T]()
+	eachUnnamed(dst, func(i int, numbers any) { decodeSlice(numbers, b[i*n*u.size():], u) })
+}
+
+// decodeSlice fills dst, a slice of an unnamed type. It reports false for any
+// other.
+func decodeSlice(dst any, b []byte, u unit) bool {
+	switch dst := dst.(type) {
 	case []byte:
 		copy(dst, b)
 	case []int32:
@@ -104,7 +136,10 @@ func decodePacked[T Packable](dst []T, b []byte, u unit) {
 		decodeVectors[float64](dst, b, u)
 	case [][4]float64:
 		decodeVectors[float64](dst, b, u)
+	default:
+		return false
 	}
+	return true
 }
 
 func decodeInts[T int32 | int64](dst []T, b []byte, u unit) {
@@ -187,7 +222,17 @@ func real64[R float32 | float64](b []byte) R { return R(math.Float64frombits(le.
 
 // encodePacked puts src as elements of u into b, which has room for them.
 func encodePacked[T Packable](b []byte, src []T, u unit) {
-	switch src := any(src).(type) {
+	if encodeSlice(b, src, u) {
+		return
+	}
+	_, n := unitOf[T]()
+	eachUnnamed(src, func(i int, numbers any) { encodeSlice(b[i*n*u.size():], numbers, u) })
+}
+
+// encodeSlice is encodePacked for a slice of an unnamed type. It reports false for
+// any other.
+func encodeSlice(b []byte, src any, u unit) bool {
+	switch src := src.(type) {
 	case []byte:
 		encodeInts(b, src, u)
 	case []int32:
@@ -210,7 +255,10 @@ func encodePacked[T Packable](b []byte, src []T, u unit) {
 		encodeVectors[float64](b, src, u)
 	case [][4]float64:
 		encodeVectors[float64](b, src, u)
+	default:
+		return false
 	}
+	return true
 }
 
 func encodeInts[T byte | int32 | int64](b []byte, src []T, u unit) {
@@ -296,8 +344,11 @@ func overflows(x float64) bool {
 	return math.Float32bits(float32(x))&^(1<<31) == infinity && math.Abs(x) <= math.MaxFloat64
 }
 
-// anyOverflows asks it of all that is wider than that.
+// anyOverflows reports whether overflows does for any component of src.
 func anyOverflows[T Packable](src []T) bool {
+	if u, _ := unitOf[T](); u != unitFloat64 {
+		return false
+	}
 	switch src := any(src).(type) {
 	case []float64:
 		return slices.ContainsFunc(src, overflows)
@@ -308,7 +359,11 @@ func anyOverflows[T Packable](src []T) bool {
 	case [][4]float64:
 		return anyVectorOverflows(src)
 	}
-	return false
+	found := false
+	eachUnnamed(src, func(_ int, numbers any) {
+		found = found || slices.ContainsFunc(numbers.([]float64), overflows)
+	})
+	return found
 }
 
 func anyVectorOverflows[V vectors[float64]](src []V) bool {

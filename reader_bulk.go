@@ -73,12 +73,14 @@ func (d *Decoder) used(n int) {
 	d.bulk.left -= n
 }
 
-// AppendString appends the string whose chunk has just been read: that chunk's
-// text and all that follows. Behind a NodePathStart it appends the path as
-// engines write it, "/root/Player:position", and reads its End.
+// AppendString appends the text of the String or StringName that comes next, or
+// of the next string of a PackedStringArray or NodePath. After a StringChunk it
+// appends that chunk and those that follow. Of a NodePath, or after a
+// NodePathStart, it appends the path as engines write it,
+// "/root/Player:position", and reads its End.
 //
-// What a read error interrupts has been appended up to there; a call with what
-// was returned goes on. dst grows as text arrives.
+// After a temporary error of the reader dst ends with the text that has arrived;
+// call it again with that. dst grows as text arrives.
 func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 	d.partialAt = 0
 	err := d.startPayload("AppendString", func(f *form) error {
@@ -270,10 +272,10 @@ func fillPacked[T Packable](d *Decoder, dst []T) (int, error) {
 	return total, nil
 }
 
-// AppendPacked appends all elements that ReadPacked would read, and reads the
-// array's End. dst grows as they arrive, never from the count. What a read error
-// interrupts has been appended up to there; a call with what was returned goes
-// on.
+// AppendPacked appends the elements of the packed array that comes next, or after
+// a PackedStart or Chunk those that ReadPacked would read, and reads the array's
+// End. dst grows as they arrive, never from the count. After a temporary error of
+// the reader it ends with the elements that have arrived; call it again with that.
 func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	u, n := unitOf[T]()
 	err := d.startPayload("AppendPacked", func(f *form) error {

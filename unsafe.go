@@ -12,3 +12,22 @@ import "unsafe"
 func memory[T Packable](s []T) ([]byte, bool) {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T)))), true
 }
+
+// eachUnnamed calls f with the numbers that s consists of, as a slice of an unnamed
+// type, and the index of the element that they begin with.
+func eachUnnamed[T Packable](s []T, f func(i int, numbers any)) {
+	u, n := unitOf[T]()
+	p, n := unsafe.Pointer(unsafe.SliceData(s)), n*len(s)
+	switch u {
+	case unitByte:
+		f(0, unsafe.Slice((*byte)(p), n))
+	case unitInt32:
+		f(0, unsafe.Slice((*int32)(p), n))
+	case unitInt64:
+		f(0, unsafe.Slice((*int64)(p), n))
+	case unitFloat32:
+		f(0, unsafe.Slice((*float32)(p), n))
+	case unitFloat64:
+		f(0, unsafe.Slice((*float64)(p), n))
+	}
+}

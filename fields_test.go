@@ -1,0 +1,456 @@
+package gdwire
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fieldsPacket is a Dictionary with keys of many types, before a value 99.
+var fieldsPacket = wire(idDict, 9,
+	str("a"), integer(1),
+	integer(5), str("not a string key"),
+	wire(idName, "b"), idArray, 2, idNil, idArray, 1, str(longText),
+	idArray, 1, integer(7), integer(8),
+	str(""), idDict, 1, str("x"), integer(2),
+	str(longText), idFloats, 9, reals(9),
+	str(strings.Repeat("k", 200)), str("longer than NameBytes"),
+	idPath, newPath(1), 0, 0, "p", idNil,
+	str("last"), idStrings, 2, "s\x00", longText+"\x00",
+	idInt, 99)
+
+var fieldsKeys = []string{"a", "b", "", longText, "last"}
+
+// The bodies of a loop: whatever they do with the value, the loop stays in step.
+var loopBodies = []struct {
+	name string
+	body func(d *Decoder) error
+}{
+	{"nothing", func(d *Decoder) error { return nil }},
+	{"SkipValue", (*Decoder).SkipValue},
+	{"tokens", func(d *Decoder) (err error) {
+		for _, e := range d.Tokens() {
+			err = e
+		}
+		return err
+	}},
+	{"one token", func(d *Decoder) error { _, err := d.ReadToken(); return err }},
+	{"two tokens", func(d *Decoder) error {
+		_, err := d.ReadToken()
+		if depth := d.Depth(); err == nil && depth > 1 {
+			_, err = d.ReadToken()
+		}
+		return err
+	}},
+	{"a typed read of another type", func(d *Decoder) error { d.ReadSignal(); return nil }},
+	{"a typed read", func(d *Decoder) error { d.ReadInt(); return nil }},
+	{"a string's first chunk", func(d *Decoder) error {
+		if d.PeekKind() != KindStringChunk {
+			return nil
+		}
+		_, err := d.ReadToken()
+		return err
+	}},
+	{"some elements", func(d *Decoder) error {
+		if d.PeekKind() == KindPackedStart {
+			d.ReadToken()
+			ReadPacked(d, make([]float32, 2))
+		}
+		return nil
+	}},
+	{"inner loops", func(d *Decoder) error { return readLoops(d, true) }},
+	{"inner loops that break", func(d *Decoder) error { return readLoops(d, false) }},
+	{"CopyValue", func(d *Decoder) error {
+		e := NewEncoder(io.Discard, nil)
+		defer e.Release()
+		return CopyValue(e, d)
+	}},
+}
+
+// readLoops ranges over a container if one is next, and over those in it.
+func readLoops(d *Decoder, all bool) error {
+	switch d.PeekKind() {
+	case KindDictStart:
+		for _, err := range d.Fields() {
+			if err != nil {
+				return err
+			}
+			if err := readLoops(d, all); err != nil {
+				return err
+			}
+			if !all {
+				break
+			}
+		}
+	case KindArrayStart:
+		for _, err := range d.Elements() {
+			if err != nil {
+				return err
+			}
+			if err := readLoops(d, all); err != nil {
+				return err
+			}
+			if !all {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func fieldsOptions(window int) *DecoderOptions {
+	return &DecoderOptions{WindowSize: window, Limits: Limits{NameBytes: 150}}
+}
+
+func eachSlowReader(d *Decoder, b []byte, f func(name string)) {
+	eachReader(d, b, f)
+	d.Reset(&slowReader{b})
+	f("byte by byte")
+}
+
+func TestFields(t *testing.T) {
+	for _, window := range []int{0, 16} {
+		for _, b := range loopBodies {
+			d := NewDecoder(nil, fieldsOptions(window))
+			eachSlowReader(d, fieldsPacket, func(name string) {
+				t.Run(fmt.Sprintf("%s/%s/%d", b.name, name, window), func(t *testing.T) {
+					var keys []string
+					for key, err := range d.Fields() {
+						require.NoError(t, err)
+						require.NoError(t, b.body(d))
+						keys = append(keys, string(key))
+					}
+					require.Equal(t, fieldsKeys, keys)
+					n, err := d.ReadInt()
+					require.NoError(t, err)
+					require.EqualValues(t, 99, n)
+				})
+			})
+			d.Release()
+		}
+	}
+}
+
+func TestElementsLoop(t *testing.T) {
+	packet := wire(idArray, 6, integer(1), idArray, 1, str(longText), str(longText), idFloats, 3, reals(3),
+		idDict, 2, str("k"), idNil, idNil, idNil, idStrings, 2, "s\x00", longText+"\x00",
+		idStrings, 3, "s\x00", longText+"\x00", "\x00",
+		idInt, 99)
+	for _, window := range []int{0, 16} {
+		for _, b := range loopBodies {
+			d := NewDecoder(nil, fieldsOptions(window))
+			eachSlowReader(d, packet, func(name string) {
+				t.Run(fmt.Sprintf("%s/%s/%d", b.name, name, window), func(t *testing.T) {
+					for _, count := range []int{6, 3} {
+						next := 0
+						for i, err := range d.Elements() {
+							require.NoError(t, err)
+							require.Equal(t, next, i)
+							next++
+							if count == 3 && b.name == "CopyValue" { // an Encoder has no place for a string without its array
+								continue
+							}
+							require.NoError(t, b.body(d))
+						}
+						require.Equal(t, count, next)
+					}
+					n, err := d.ReadInt()
+					require.NoError(t, err)
+					require.EqualValues(t, 99, n)
+				})
+			})
+			d.Release()
+		}
+	}
+}
+
+// Leaving a loop reads nothing. The next call, whichever it is, skips the rest
+// first.
+func TestFieldsLeft(t *testing.T) {
+	packet := wire(idArray, 3, idDict, 2, str("a"), idArray, 2, integer(1), integer(2), str("b"), str("x"), str("next"), str("then"))
+	const after = 8 + 8 + 12 + 8 + 8 + 8 + 12 + 12 // where "next" starts
+	leave := map[string]func(d *Decoder){
+		"break": func(d *Decoder) {
+			for range d.Fields() {
+				break
+			}
+		},
+		"break inside": func(d *Decoder) {
+			for range d.Fields() {
+				for range d.Elements() {
+					break
+				}
+				break
+			}
+		},
+		"return from inside": func(d *Decoder) {
+			func() {
+				for range d.Fields() {
+					for range d.Elements() {
+						return
+					}
+				}
+			}()
+		},
+		"panic": func(d *Decoder) {
+			defer func() { recover() }()
+			for range d.Fields() {
+				d.ReadToken()
+				panic("in the body")
+			}
+		},
+	}
+	calls := map[string]func(d *Decoder) (text string, err error){
+		"ReadToken": func(d *Decoder) (string, error) { t, err := d.ReadToken(); return t.Text(), err },
+		"PeekKind": func(d *Decoder) (string, error) {
+			if k := d.PeekKind(); k != KindStringChunk {
+				return k.String(), nil
+			}
+			return d.ReadString()
+		},
+		"ReadString":   (*Decoder).ReadString,
+		"AppendString": func(d *Decoder) (string, error) { b, err := d.AppendString(nil); return string(b), err },
+		"SkipValue": func(d *Decoder) (string, error) {
+			return "next", d.SkipValue()
+		},
+		"SkipTo": func(d *Decoder) (string, error) {
+			if err := d.SkipTo(1); err != nil {
+				return "", err
+			}
+			return d.ReadString()
+		},
+		"Tokens": func(d *Decoder) (s string, err error) {
+			for t, e := range d.Tokens() {
+				s, err = s+t.Text(), e
+			}
+			return s, err
+		},
+		"ReadNil and ReadString": func(d *Decoder) (string, error) {
+			var e *Error
+			if err := d.ReadNil(); !isError(err, &e) || e.Offset != after || e.Path != "$[1]" {
+				return "", fmt.Errorf("not refused: %w", err)
+			}
+			return d.ReadString()
+		},
+		"ReadPacked": func(d *Decoder) (string, error) {
+			if _, err := ReadPacked(d, make([]byte, 1)); err == nil {
+				return "", io.ErrNoProgress
+			}
+			return d.ReadString()
+		},
+		"AppendPacked": func(d *Decoder) (string, error) {
+			if _, err := AppendPacked[byte](d, nil); err == nil {
+				return "", io.ErrNoProgress
+			}
+			return d.ReadString()
+		},
+	}
+	for how, leave := range leave {
+		for name, call := range calls {
+			for _, every := range []bool{false, true} {
+				d := NewDecoder(&faultyReader{b: packet, every: every, failed: true}, nil)
+				if !every {
+					d.Reset(plain(packet))
+				}
+				require.NoError(t, insist(func() error { _, err := d.ReadArray(); return err }))
+				for every && d.PeekKind() == 0 {
+					_, err := d.ReadToken()
+					require.Equal(t, errTemporary, err)
+				}
+				var text string
+				if every {
+					d.Reset(plain(packet))
+					readTo(t, d, 1)
+				}
+				leave(d)
+				require.NoError(t, insist(func() (err error) { text, err = call(d); return err }), "%s, then %s", how, name)
+				require.Equal(t, "next", text, "%s, then %s", how, name)
+				text, err := d.ReadString()
+				require.NoError(t, err)
+				require.Equal(t, "then", text)
+				d.Release()
+			}
+		}
+	}
+}
+
+func isError(err error, e **Error) bool {
+	x, ok := err.(*Error)
+	*e = x
+	return ok
+}
+
+// A body that reads more than the value ends its loop.
+func TestFieldsReadPast(t *testing.T) {
+	packet := wire(idArray, 1, idDict, 3, str("a"), integer(1), str("b"), integer(2), str("c"), integer(3), str("after"))
+	past := map[string]func(d *Decoder){
+		"the next key's marker": func(d *Decoder) { readTo(t, d, 2) },
+		"the next key":          func(d *Decoder) { readTo(t, d, 3) },
+		"the next value":        func(d *Decoder) { readTo(t, d, 4) },
+		"the End":               func(d *Decoder) { d.SkipTo(1) },
+		"everything":            func(d *Decoder) { d.SkipTo(0); d.SkipValue() },
+	}
+	for name, read := range past {
+		t.Run(name, func(t *testing.T) {
+			d := NewDecoder(plain(packet), nil)
+			defer d.Release()
+			readTo(t, d, 1)
+			var keys []string
+			var last error
+			for key, err := range d.Fields() {
+				require.NoError(t, last, "an error is the last that a loop gives")
+				if last = err; err == nil {
+					keys = append(keys, string(key))
+					read(d)
+				}
+			}
+			require.Equal(t, []string{"a"}, keys)
+			require.ErrorIs(t, last, ErrCount)
+			offset := d.InputOffset()
+			require.NoError(t, d.SkipTo(0), "it does not stay")
+			require.GreaterOrEqual(t, d.InputOffset(), offset)
+		})
+	}
+}
+
+func TestFieldsReset(t *testing.T) {
+	packet := wire(idDict, 2, str("a"), integer(1), str("b"), integer(2))
+	for name, reset := range map[string]func(d *Decoder){
+		"Reset":      func(d *Decoder) { d.Reset(plain(packet)) },
+		"ResetBytes": func(d *Decoder) { d.ResetBytes(packet) },
+	} {
+		for _, leave := range []bool{false, true} {
+			d := NewDecoder(plain(packet), nil)
+			n := 0
+			for _, err := range d.Fields() {
+				require.NoError(t, err)
+				n++
+				reset(d)
+				if leave {
+					break
+				}
+			}
+			require.Equal(t, 1, n, name)
+			n, err := d.ReadDict()
+			require.NoError(t, err)
+			require.Equal(t, 2, n)
+			d.Release()
+		}
+	}
+	d := NewDecoder(plain(packet), nil)
+	for _, err := range d.Fields() {
+		require.NoError(t, err)
+		d.Release()
+	}
+	require.ErrorIs(t, d.ReadNil(), ErrReleased)
+}
+
+// The keys of nested loops all stay valid while their bodies run.
+func TestFieldsKeysStay(t *testing.T) {
+	inner := wire(idDict, 2, str(text32), integer(1), str("short"), integer(2))
+	packet := wire(idDict, 2, str("outer key"), inner, str(text32+"outer"), inner)
+	for _, window := range []int{0, 16} {
+		d := NewDecoder(&slowReader{packet}, fieldsOptions(window))
+		var all []string
+		for outer, err := range d.Fields() {
+			require.NoError(t, err)
+			before := string(outer)
+			for key, err := range d.Fields() {
+				require.NoError(t, err)
+				all = append(all, string(outer)+"/"+string(key))
+			}
+			require.Equal(t, before, string(outer))
+		}
+		require.Equal(t, []string{"outer key/" + text32, "outer key/short", text32 + "outer/" + text32, text32 + "outer/short"}, all)
+		d.Release()
+	}
+}
+
+// A loop over a value of another type gives one error and consumes nothing.
+func TestFieldsOfAnotherType(t *testing.T) {
+	for _, packet := range [][]byte{integer(1), str("x"), wire(idArray, 0), wire(idStrings, 0), wire(idObject|bit16, uint64(1))} {
+		d := NewDecoder(plain(packet), nil)
+		n := 0
+		for _, err := range d.Fields() {
+			require.ErrorIs(t, err, ErrType)
+			n++
+		}
+		require.Equal(t, 1, n)
+		require.Zero(t, d.InputOffset())
+		require.NoError(t, d.SkipValue())
+		d.Release()
+	}
+	d := NewDecoder(plain(wire(idDict, 0)), nil)
+	defer d.Release()
+	n := 0
+	for _, err := range d.Elements() {
+		require.ErrorIs(t, err, ErrType)
+		n++
+	}
+	require.Equal(t, 1, n)
+	require.NoError(t, d.SkipValue())
+}
+
+// Nobody waits for a sender because of a loop that was left.
+func TestFieldsLeftDoNotWait(t *testing.T) {
+	r, give := pipe(t)
+	d := NewDecoder(r, nil)
+	defer d.Release()
+	give(wire(idArray, 2, idDict, 2, str("hp"), str("wrong")))
+	_, err := d.ReadArray()
+	require.NoError(t, err)
+	read := func() error {
+		for _, err := range d.Fields() {
+			if err != nil {
+				return err
+			}
+			if _, err := d.ReadInt(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	require.ErrorIs(t, read(), ErrType)
+	give(wire(str("rest"), idNil, integer(7)))
+	n, err := d.ReadInt()
+	require.NoError(t, err)
+	require.EqualValues(t, 7, n)
+}
+
+// What is wrong with the rest of a loop that was left, the next call returns.
+func TestFieldsLeftReturnErrors(t *testing.T) {
+	packet := wire(idDict, 2, str("a"), integer(1), str("b"), 99)
+	d := NewDecoder(plain(packet), nil)
+	defer d.Release()
+	for range d.Fields() {
+		break
+	}
+	_, err := d.ReadInt()
+	requireError(t, err, 40, `$["b"]`, ErrType)
+	require.Equal(t, err, d.ReadNil(), "it stays")
+}
+
+// A read error ends a loop inside the container.
+func TestFieldsReadError(t *testing.T) {
+	packet := wire(idDict, 2, str("a"), integer(1), str("b"), integer(2), str("after"))
+	for at := range len(packet) - len(str("after")) {
+		d := NewDecoder(&faultyReader{b: packet, at: at}, nil)
+		var last error
+		for _, err := range d.Fields() {
+			last = err
+		}
+		require.Equal(t, errTemporary, last, at)
+		if d.Depth() > 0 {
+			require.NoError(t, d.SkipTo(0))
+		} else if d.InputOffset() == 0 {
+			require.NoError(t, d.SkipValue())
+		}
+		s, err := d.ReadString()
+		require.NoError(t, err, at)
+		require.Equal(t, "after", s)
+		d.Release()
+	}
+}

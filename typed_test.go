@@ -1,0 +1,311 @@
+package gdwire
+
+import (
+	"io"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// typedReads are the calls that read the next value, by the name of the type that
+// they read.
+var typedReads = []struct {
+	name string
+	fits func(Type) bool
+	read func(d *Decoder) (any, error)
+}{
+	{"nil", isType(TypeNil), func(d *Decoder) (any, error) { return nil, d.ReadNil() }},
+	{"bool", isType(TypeBool), func(d *Decoder) (any, error) { return d.ReadBool() }},
+	{"int", isType(TypeInt, TypeFloat), func(d *Decoder) (any, error) { return d.ReadInt() }},
+	{"float", isType(TypeInt, TypeFloat), func(d *Decoder) (any, error) { return d.ReadFloat() }},
+	{"uint8", isType(TypeInt, TypeFloat), func(d *Decoder) (any, error) { return ReadInteger[uint8](d) }},
+	{"String", isType(TypeString, TypeStringName), func(d *Decoder) (any, error) { return d.ReadString() }},
+	{"appended text", isType(TypeString, TypeStringName, TypeNodePath), func(d *Decoder) (any, error) {
+		b, err := d.AppendString(nil)
+		return string(b), err
+	}},
+	{"NodePath", isType(TypeNodePath), func(d *Decoder) (any, error) { return d.ReadNodePath() }},
+	{"RID", isType(TypeRID), func(d *Decoder) (any, error) { return d.ReadRID() }},
+	{"Object", isType(TypeObject), func(d *Decoder) (any, error) { return d.ReadObjectID() }},
+	{"Signal", isType(TypeSignal), func(d *Decoder) (any, error) {
+		name, object, err := d.ReadSignal()
+		return []any{name, object}, err
+	}},
+	{"Callable", isType(TypeCallable), func(d *Decoder) (any, error) { return nil, d.ReadCallable() }},
+	{"Vector3", isType(TypeVector3), func(d *Decoder) (any, error) {
+		var v [3]float64
+		err := d.ReadReals(TypeVector3, v[:])
+		return v, err
+	}},
+	{"Vector2i", isType(TypeVector2i), func(d *Decoder) (any, error) {
+		var v [2]int32
+		err := d.ReadInts(TypeVector2i, v[:])
+		return v, err
+	}},
+	{"PackedVector3Array", isType(TypePackedVector3Array), func(d *Decoder) (any, error) { return AppendPacked[[3]float64](d, nil) }},
+	{"Array", isType(TypeArray), func(d *Decoder) (any, error) { return readItems(d, d.ReadArray, 1) }},
+	{"Dictionary", isType(TypeDictionary), func(d *Decoder) (any, error) { return readItems(d, d.ReadDict, 2) }},
+}
+
+func isType(types ...Type) func(Type) bool {
+	return func(t Type) bool {
+		for _, u := range types {
+			if t == u {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// readItems reads a container and skips what is in it.
+func readItems(d *Decoder, start func() (int, error), values int) (int, error) {
+	n, err := start()
+	for range n * values {
+		if err == nil {
+			err = d.SkipValue()
+		}
+	}
+	if err == nil {
+		err = d.ReadEnd()
+	}
+	return n, err
+}
+
+func TestTypedReads(t *testing.T) {
+	tests := []struct {
+		name string
+		wire []byte
+		want map[string]any
+	}{
+		{"nil", wire(idNil), map[string]any{"nil": nil}},
+		{"false", wire(idBool, 0), map[string]any{"bool": false}},
+		{"bool of 2", wire(idBool, 2), map[string]any{"bool": true}},
+		{"int", integer(7), map[string]any{"int": int64(7), "float": 7.0, "uint8": uint8(7)}},
+		{"negative int", wire(idInt, uint32(0xFFFFFFFF)), map[string]any{"int": int64(-1), "float": -1.0, "uint8": ErrRange}},
+		{"256", integer(256), map[string]any{"int": int64(256), "float": 256.0, "uint8": ErrRange}},
+		{"2^53+1", wire(idInt|bit16, uint64(1<<53+1)), map[string]any{"int": int64(1<<53 + 1), "float": ErrRange, "uint8": ErrRange}},
+		{"largest int", wire(idInt|bit16, uint64(math.MaxInt64)), map[string]any{"int": int64(math.MaxInt64), "float": ErrRange, "uint8": ErrRange}},
+		{"smallest int", wire(idInt|bit16, uint64(1<<63)), map[string]any{"int": int64(math.MinInt64), "float": float64(-1 << 63), "uint8": ErrRange}},
+		{"float", wire(idFloat, float32(1.5)), map[string]any{"int": ErrRange, "float": 1.5, "uint8": ErrRange}},
+		{"whole float", wire(idFloat|bit16, 255.0), map[string]any{"int": int64(255), "float": 255.0, "uint8": uint8(255)}},
+		{"2^63", wire(idFloat|bit16, float64(1<<63)), map[string]any{"int": ErrRange, "float": float64(1 << 63), "uint8": ErrRange}},
+		{"infinity", wire(idFloat, float32(math.Inf(1))), map[string]any{"int": ErrRange, "float": math.Inf(1), "uint8": ErrRange}},
+		{"String", str("abc"), map[string]any{"String": "abc", "appended text": "abc"}},
+		{"StringName", wire(idName, longText), map[string]any{"String": longText, "appended text": longText}},
+		{"empty", str(""), map[string]any{"String": "", "appended text": ""}},
+		{"NodePath", wire(idPath, newPath(1), 1, pathAbsolute, "a", "b"), map[string]any{"NodePath": "/a:b", "appended text": "/a:b"}},
+		{"RID", wire(idRID, uint64(9)), map[string]any{"RID": uint64(9)}},
+		{"object id", wire(idObject|bit16, uint64(5)), map[string]any{"Object": uint64(5)}},
+		{"Object", wire(idObject, "Node", 1, "name", str("x")), map[string]any{"Object": ErrType}},
+		{"Signal", wire(idSignal, "hit", uint64(8)), map[string]any{"Signal": []any{"hit", uint64(8)}}},
+		{"Callable", wire(idCallable), map[string]any{"Callable": nil}},
+		{"Vector3", wire(idVector3, reals(3)), map[string]any{"Vector3": [3]float64{0.5, 1.5, 2.5}}},
+		{"wide Vector3", wire(idVector3|bit16, 0.1, 0.2, 0.3), map[string]any{"Vector3": [3]float64{0.1, 0.2, 0.3}}},
+		{"Vector2i", wire(6, 1, uint32(0xFFFFFFFF)), map[string]any{"Vector2i": [2]int32{1, -1}}},
+		{"PackedVector3Array", wire(idVectors3, 1, reals(3)), map[string]any{"PackedVector3Array": [][3]float64{{0.5, 1.5, 2.5}}}},
+		{"PackedStringArray", wire(idStrings, 1, "a\x00"), nil},
+		{"Array", wire(idArray, 2, idNil, str("x")), map[string]any{"Array": 2}},
+		{"Dictionary", wire(idDict, 1, str("k"), idNil), map[string]any{"Dictionary": 1}},
+	}
+	places := []struct {
+		name         string
+		before, rest []byte
+		tokens       int // that are read before the value
+		path         string
+	}{
+		{"top level", nil, integer(1), 0, "$"},
+		{"element", wire(idArray, 2), integer(1), 1, "$[0]"},
+		{"key", wire(idDict, 1), integer(1), 1, "$.key(0)"},
+		{"key after its DictKey", wire(idDict, 1), integer(1), 2, "$.key(0)"},
+		{"value", wire(idDict, 1, integer(5)), nil, 3, "$.value(0)"},
+		{"property", wire(idObject, "Node", 1, "p"), nil, 2, `$["p"]`},
+	}
+	for _, test := range tests {
+		for _, place := range places {
+			for i := range typedReads {
+				read := &typedReads[i]
+				t.Run(test.name+"/"+place.name+"/"+read.name, func(t *testing.T) {
+					packet := append(append(append([]byte{}, place.before...), test.wire...), place.rest...)
+					d := NewDecoder(&slowReader{packet}, &DecoderOptions{AllowObjects: true, WindowSize: 16})
+					defer d.Release()
+					readTo(t, d, place.tokens)
+					kind, depth, offset := d.PeekKind(), d.Depth(), d.InputOffset()
+					got, err := read.read(d)
+					want, ok := test.want[read.name]
+					if !ok {
+						want = ErrType
+					}
+					if e, ok := want.(error); ok {
+						requireError(t, err, len(place.before), place.path, e)
+						require.Equal(t, kind, d.PeekKind(), "nothing is consumed")
+						require.Equal(t, depth, d.Depth())
+						require.Equal(t, offset, d.InputOffset())
+						if kind == KindDictKey {
+							readTo(t, d, 1)
+						}
+						require.NoError(t, d.SkipValue(), "the error does not stay")
+					} else {
+						require.NoError(t, err)
+						require.Equal(t, want, got)
+					}
+					require.Equal(t, depth, d.Depth())
+					require.EqualValues(t, len(place.before)+len(test.wire), d.InputOffset())
+				})
+			}
+		}
+	}
+}
+
+// Where no value is next, a typed read is an error that consumes nothing.
+func TestTypedReadsMisplaced(t *testing.T) {
+	tests := []struct {
+		name   string
+		packet []byte
+		tokens int
+		want   error
+		next   Kind
+		fits   string
+	}{
+		{"End", wire(idArray, 1, idNil), 2, ErrCount, KindEnd, ""},
+		{"End of a Dictionary", wire(idDict, 0), 1, ErrCount, KindEnd, ""},
+		{"property", wire(idObject, "Node", 1, "name", idNil), 1, ErrType, KindProperty, ""},
+		{"name", wire(idPath, newPath(1), 0, 0, "n"), 1, ErrType, KindStringChunk, "String"},
+		{"packed string", wire(idStrings, 1, "n\x00"), 1, ErrType, KindStringChunk, "String"},
+		{"packed data", wire(idFloats, 1, reals(1)), 1, ErrType, KindChunk, ""},
+		{"inside a String", str(longText), 1, ErrType, KindStringChunk, ""},
+	}
+	for _, test := range tests {
+		for i := range typedReads {
+			read := &typedReads[i]
+			if read.name == test.fits || read.name == "appended text" {
+				continue
+			}
+			t.Run(test.name+"/"+read.name, func(t *testing.T) {
+				d := NewDecoder(plain(test.packet), &DecoderOptions{AllowObjects: true, WindowSize: 16})
+				defer d.Release()
+				readTo(t, d, test.tokens)
+				_, err := read.read(d)
+				require.ErrorIs(t, err, test.want)
+				require.Equal(t, test.next, d.PeekKind())
+				if test.next != KindEnd {
+					require.ErrorIs(t, d.ReadEnd(), ErrCount)
+				}
+				require.NoError(t, d.SkipTo(0))
+			})
+		}
+	}
+	d := NewDecoder(plain(nil), nil)
+	defer d.Release()
+	require.ErrorIs(t, d.ReadEnd(), ErrOpen)
+	require.Equal(t, io.EOF, d.ReadNil())
+}
+
+func TestTypedReadsOfStrings(t *testing.T) {
+	d := NewDecoder(plain(wire(idStrings, 3, "a\x00", longText+"\x00", "\x00", idPath, newPath(1), 1, 0, "n", "s", str("x"), str("y"))),
+		&DecoderOptions{WindowSize: 16})
+	defer d.Release()
+	readTo(t, d, 1)
+	for _, want := range []string{"a", longText, ""} {
+		got, err := d.ReadString()
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	require.NoError(t, d.ReadEnd())
+	readTo(t, d, 1)
+	for _, want := range []string{"n", "s"} {
+		got, err := d.ReadString()
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	require.NoError(t, d.ReadEnd())
+	for _, want := range []string{"x", "y"} { // one after the other
+		got, err := d.AppendString(nil)
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
+	}
+}
+
+// ReadReals and ReadInts refuse slices of another length and types that have no
+// such components.
+func TestTypedReadsOfMathMisused(t *testing.T) {
+	d := NewDecoder(plain(wire(idArray, 1, idVector2, reals(2))), nil)
+	defer d.Release()
+	readTo(t, d, 1)
+	require.ErrorIs(t, d.ReadReals(TypeVector2, make([]float64, 3)), ErrCount)
+	require.ErrorIs(t, d.ReadReals(TypeVector2i, make([]float64, 2)), ErrType)
+	require.ErrorIs(t, d.ReadReals(0, nil), ErrType)
+	require.ErrorIs(t, d.ReadInts(TypeVector2, make([]int32, 2)), ErrType)
+	require.ErrorIs(t, d.ReadInts(TypeVector2i, make([]int32, 1)), ErrCount)
+	c := make([]float64, 2)
+	require.NoError(t, d.ReadReals(TypeVector2, c))
+	require.Equal(t, []float64{0.5, 1.5}, c)
+}
+
+// A typed read is repeated after a temporary error at any byte.
+func TestTypedReadsRepeated(t *testing.T) {
+	packet := wire(idDict, 3, str("pos"), idVector3, reals(3), str(longText), wire(idName, text32),
+		idPath, newPath(2), 1, 0, "a", longText, "b", idFloats, 5, reals(5))
+	eachFaultyReader(packet, func(name string, r io.Reader) {
+		d := NewDecoder(r, &DecoderOptions{WindowSize: 16})
+		defer d.Release()
+		var text string
+		readText := func() (err error) { text, err = d.ReadString(); return err }
+		require.NoError(t, insist(func() error { _, err := d.ReadDict(); return err }), name)
+		require.NoError(t, insist(readText), name)
+		require.Equal(t, "pos", text)
+		var v [3]float64
+		require.NoError(t, insist(func() error { return d.ReadReals(TypeVector3, v[:]) }), name)
+		require.Equal(t, [3]float64{0.5, 1.5, 2.5}, v)
+		require.NoError(t, insist(readText), name)
+		require.Equal(t, longText, text)
+		require.NoError(t, insist(readText), name)
+		require.Equal(t, text32, text)
+		require.NoError(t, insist(func() (err error) { text, err = d.ReadNodePath(); return err }), name)
+		require.Equal(t, "a/"+longText+":b", text)
+		var floats []float32
+		require.NoError(t, insist(func() (err error) { floats, err = AppendPacked(d, floats); return err }), name)
+		require.Len(t, floats, 5)
+		require.NoError(t, insist(d.ReadEnd), name)
+		require.EqualValues(t, len(packet), d.InputOffset())
+	})
+}
+
+func TestReadInteger(t *testing.T) {
+	testInteger(t, "int8", int64(math.MinInt8), math.MaxInt8, int8(math.MinInt8), math.MaxInt8)
+	testInteger(t, "uint8", 0, math.MaxUint8, uint8(0), math.MaxUint8)
+	testInteger(t, "int16", int64(math.MinInt16), math.MaxInt16, int16(math.MinInt16), math.MaxInt16)
+	testInteger(t, "uint32", 0, math.MaxUint32, uint32(0), math.MaxUint32)
+	testInteger(t, "int32", int64(math.MinInt32), math.MaxInt32, int32(math.MinInt32), math.MaxInt32)
+	testInteger(t, "int64", int64(math.MinInt64), math.MaxInt64, int64(math.MinInt64), math.MaxInt64)
+	testInteger(t, "uint64", 0, math.MaxInt64, uint64(0), math.MaxInt64)
+	type level uint16
+	testInteger(t, "a named type", 0, math.MaxUint16, level(0), math.MaxUint16)
+}
+
+// testInteger reads the numbers around the least and most that T holds.
+func testInteger[T Integer](t *testing.T, name string, least, most int64, wantLeast, wantMost T) {
+	t.Run(name, func(t *testing.T) {
+		read := func(v int64) (T, error) {
+			d := NewDecoder(nil, nil)
+			defer d.Release()
+			d.ResetBytes(wire(idInt|bit16, uint64(v)))
+			return ReadInteger[T](d)
+		}
+		got, err := read(least)
+		require.NoError(t, err)
+		require.Equal(t, wantLeast, got)
+		got, err = read(most)
+		require.NoError(t, err)
+		require.Equal(t, wantMost, got)
+		if least > math.MinInt64 {
+			_, err = read(least - 1)
+			require.ErrorIs(t, err, ErrRange)
+		}
+		if most < math.MaxInt64 {
+			_, err = read(most + 1)
+			require.ErrorIs(t, err, ErrRange)
+		}
+	})
+}
