@@ -1,0 +1,52 @@
+package fileaccess
+
+import "io"
+
+// NewWriter returns a Writer that makes a file like the one that info describes:
+// plain, compressed or encrypted with key. Close completes the file and does not
+// close w.
+func NewWriter(w io.Writer, info Info, key *Key) (io.WriteCloser, error) {
+	switch info.Container {
+	case Compressed:
+		return NewCompressedWriter(w, info.Mode, info.BlockSize)
+	case Encrypted:
+		return NewEncryptedWriter(w, info.Layout, key)
+	default:
+		return plainWriter{w}, nil
+	}
+}
+
+type plainWriter struct{ io.Writer }
+
+func (plainWriter) Close() error { return nil }
+
+// A sticky holds the error that all later calls of a Writer return.
+type sticky struct{ err error }
+
+// close calls finish, unless an error came before or it has been called.
+func (s *sticky) close(finish func() error) error {
+	if s.err == nil {
+		s.err = finish()
+		if s.err == nil {
+			s.err = ErrClosed
+		}
+	}
+	if s.err == ErrClosed {
+		return nil
+	}
+	return s.err
+}
+
+// writeAll writes all pieces, one after the other.
+func writeAll(w io.Writer, pieces ...[]byte) error {
+	for _, p := range pieces {
+		n, err := w.Write(p)
+		if err == nil && n != len(p) {
+			err = io.ErrShortWrite
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
