@@ -1,0 +1,152 @@
+package gdjson
+
+import (
+	"strconv"
+
+	"github.com/gdwire/gdwire"
+)
+
+// native appends a token as JSON.from_native writes it.
+func (w *writer) native(t gdwire.Token) {
+	switch t.Kind() {
+	case gdwire.KindNil:
+		w.start("null")
+	case gdwire.KindBool:
+		w.start(strconv.FormatBool(t.Bool()))
+	case gdwire.KindInt32, gdwire.KindInt64:
+		w.start(`"i:`)
+		w.buf = strconv.AppendInt(w.buf, t.Int(), 10)
+		w.add(`"`)
+	case gdwire.KindFloat32, gdwire.KindFloat64:
+		w.start(`"f:`)
+		w.buf = appendText(w.buf, t.Float(), 64)
+		w.add(`"`)
+	case gdwire.KindStringChunk:
+		w.nativeText(t)
+	case gdwire.KindNodePathStart:
+		w.nodePathStart(t, `"np:`, `"`)
+	case gdwire.KindDictStart:
+		w.nativeDict(t)
+	case gdwire.KindDictKey:
+	case gdwire.KindArrayStart:
+		w.nativeArray(t)
+	case gdwire.KindPackedStart:
+		w.object(t.Type().String())
+		w.list("args", frame{lines: t.Type() == gdwire.TypePackedStringArray})
+	case gdwire.KindImageStart, gdwire.KindInputEvent:
+		w.nativeGodot2(t)
+	case gdwire.KindChunk:
+		s := shapes[t.Type()]
+		w.numbers(t.Bytes(), s.unit, t.Width(), 1)
+	case gdwire.KindProperty:
+		w.element()
+		w.quote(t.Bytes())
+	case gdwire.KindEnd:
+		w.end()
+	case gdwire.KindRID, gdwire.KindCallable, gdwire.KindSignal, gdwire.KindObjectID, gdwire.KindObjectStart:
+		w.nativeReference(t)
+	default:
+		w.object(t.Type().String())
+		w.list("args", frame{})
+		w.components(t, shapes[t.Type()].wire)
+		w.end()
+	}
+}
+
+func (w *writer) nativeText(t gdwire.Token) {
+	switch t.Type() {
+	case gdwire.TypeNodePath:
+		w.nodePathName(t)
+	case gdwire.TypeString:
+		w.chunk(t, `"s:`, `"`)
+	case gdwire.TypeStringName:
+		w.chunk(t, `"sn:`, `"`)
+	default: // of a PackedStringArray
+		w.chunk(t, `"`, `"`)
+	}
+}
+
+func (w *writer) nativeDict(t gdwire.Token) {
+	w.object("Dictionary")
+	w.declared("key_type", t.KeyElem())
+	w.declared("value_type", t.Elem())
+	w.list("args", frame{lines: true, pairs: true})
+}
+
+func (w *writer) nativeArray(t gdwire.Token) {
+	if t.Elem() == (gdwire.Elem{}) {
+		w.start("[")
+		w.open(frame{end: "]", lines: true})
+		return
+	}
+	w.object("Array")
+	w.declared("elem_type", t.Elem())
+	w.list("args", frame{lines: true})
+}
+
+// declared appends what elements, keys or values are declared to be.
+func (w *writer) declared(name string, e gdwire.Elem) {
+	if e == (gdwire.Elem{}) {
+		return
+	}
+	w.name(name)
+	member, text, ok := declaredText(e)
+	if ok {
+		w.string(text)
+		return
+	}
+	w.start("{")
+	w.open(frame{end: "}"})
+	w.name(member)
+	w.string(text)
+	w.end()
+}
+
+// nativeReference appends what means something to the sender alone. The engine
+// writes no ids and names: here they are members.
+func (w *writer) nativeReference(t gdwire.Token) {
+	if t.Kind() == gdwire.KindObjectStart {
+		w.object(t.Text())
+		w.list("props", frame{lines: true, pairs: true})
+		return
+	}
+	switch t.Kind() {
+	case gdwire.KindRID:
+		w.object("RID")
+		if t.Width() > 0 { // formats before Godot 4 have no id
+			w.id("id", t.ID())
+		}
+	case gdwire.KindCallable:
+		w.object("Callable")
+	case gdwire.KindSignal:
+		w.object("Signal")
+		w.name("name")
+		w.string(t.Text())
+		w.id("object", t.ID())
+	case gdwire.KindObjectID:
+		w.object("ObjectID")
+		w.id("id", t.ID())
+	}
+	w.end()
+}
+
+// nativeGodot2 appends what Godot 2 alone has; no engine reads it as JSON.
+func (w *writer) nativeGodot2(t gdwire.Token) {
+	if t.Kind() == gdwire.KindImageStart {
+		format, mipmaps, width, height := t.Image()
+		w.object("Image")
+		w.integer("format", format)
+		w.integer("mipmaps", mipmaps)
+		w.integer("width", width)
+		w.integer("height", height)
+		w.list("data", frame{})
+		return
+	}
+	event, device := t.Event()
+	w.object("InputEvent")
+	w.integer("event", event)
+	w.integer("device", device)
+	w.list("data", frame{})
+	w.numbers(t.Bytes(), unitByte, 8, 1)
+	w.end()
+}

@@ -1,0 +1,114 @@
+package gdjson
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+)
+
+var le = binary.LittleEndian
+
+// maxExact is the largest integer up to which every integer is a float64.
+const maxExact = 1 << 53
+
+// appendInt64 appends x as a number, or as a string if the engine, whose numbers
+// are float64, would round it.
+func appendInt64(dst []byte, x int64) []byte {
+	if -maxExact <= x && x <= maxExact {
+		return strconv.AppendInt(dst, x, 10)
+	}
+	dst = append(dst, '"')
+	dst = strconv.AppendInt(dst, x, 10)
+	return append(dst, '"')
+}
+
+// The bits of the NaN that engines write.
+const (
+	nan64Bits = 0x7FF8 << 48
+	signBit   = 1 << 63
+	nanBits   = 1<<52 - 1 // payload
+)
+
+// widen returns the bits of a float32 as those of a float64. No arithmetic
+// touches a NaN, which would quiet it.
+func widen(bits uint32) uint64 {
+	if x := math.Float32frombits(bits); x == x {
+		return math.Float64bits(float64(x))
+	}
+	return uint64(bits&(1<<31))<<32 | 0x7FF<<52 | uint64(bits&0x7FFFFF)<<29
+}
+
+// appendReal appends the number with these float64 bits as an element of args:
+// 1e99999 for infinity and null for NaN, as the engine writes them, and a string
+// for any other NaN.
+func appendReal(dst []byte, bits uint64) []byte {
+	switch x := math.Float64frombits(bits); {
+	case x-x == 0:
+		return appendFloat(dst, x, 64)
+	case x > 0:
+		return append(dst, "1e99999"...)
+	case x < 0:
+		return append(dst, "-1e99999"...)
+	case bits == nan64Bits:
+		return append(dst, "null"...)
+	}
+	dst = append(dst, '"')
+	dst = appendNaN(dst, bits)
+	return append(dst, '"')
+}
+
+// appendPlain appends a number of 32 or 64 bits for people: the shortest decimal
+// that reads back the same in so many bits, and null for any NaN.
+func appendPlain(dst []byte, x float64, width int) []byte {
+	switch {
+	case x-x == 0:
+		return appendFloat(dst, x, width)
+	case x != x:
+		return append(dst, "null"...)
+	}
+	return appendReal(dst, math.Float64bits(x))
+}
+
+// appendText appends x as it follows "f:", and in GDScript.
+func appendText(dst []byte, x float64, width int) []byte {
+	switch {
+	case x-x == 0:
+		return appendFloat(dst, x, width)
+	case x != x:
+		return appendNaN(dst, math.Float64bits(x))
+	case x > 0:
+		return append(dst, "inf"...)
+	}
+	return append(dst, "-inf"...)
+}
+
+// appendNaN appends a NaN as WebAssembly's text format has it: "nan" for the usual
+// one, otherwise its sign and, after a colon, its payload.
+func appendNaN(dst []byte, bits uint64) []byte {
+	if bits&signBit != 0 {
+		dst = append(dst, '-')
+	}
+	dst = append(dst, "nan"...)
+	if bits&^signBit != nan64Bits {
+		dst = append(dst, ":0x"...)
+		dst = strconv.AppendUint(dst, bits&nanBits, 16)
+	}
+	return dst
+}
+
+// appendFloat appends the shortest decimal that reads back as the finite x, with a
+// point or an exponent.
+func appendFloat(dst []byte, x float64, width int) []byte {
+	// Digits of an integer are faster: positions and sizes in games often are.
+	if i := int64(x); float64(i) == x && -maxExact < i && i < maxExact && (i != 0 || !math.Signbit(x)) {
+		return append(strconv.AppendInt(dst, i, 10), ".0"...)
+	}
+	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e21) {
+		return strconv.AppendFloat(dst, x, 'e', -1, width)
+	}
+	dst = strconv.AppendFloat(dst, x, 'f', -1, width)
+	if x == math.Trunc(x) {
+		dst = append(dst, ".0"...)
+	}
+	return dst
+}

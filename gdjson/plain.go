@@ -1,0 +1,168 @@
+package gdjson
+
+import (
+	"encoding/base64"
+	"strconv"
+
+	"github.com/gdwire/gdwire"
+)
+
+// plain appends a token as JSON for people and for jq.
+func (w *writer) plain(t gdwire.Token) {
+	switch t.Kind() {
+	case gdwire.KindNil, gdwire.KindCallable:
+		w.start("null")
+	case gdwire.KindBool:
+		w.start(strconv.FormatBool(t.Bool()))
+	case gdwire.KindInt32, gdwire.KindInt64:
+		w.element()
+		w.buf = strconv.AppendInt(w.buf, t.Int(), 10)
+	case gdwire.KindFloat32, gdwire.KindFloat64:
+		w.element()
+		w.buf = appendPlain(w.buf, t.Float(), t.Width())
+	case gdwire.KindStringChunk:
+		if t.Type() == gdwire.TypeNodePath {
+			w.nodePathName(t)
+		} else {
+			w.chunk(t, `"`, `"`)
+		}
+	case gdwire.KindNodePathStart:
+		w.nodePathStart(t, `"`, `"`)
+	case gdwire.KindDictStart:
+		w.start("{")
+		w.open(frame{end: "}", lines: true})
+	case gdwire.KindDictKey:
+		w.key()
+	case gdwire.KindArrayStart:
+		w.start("[")
+		w.open(frame{end: "]", lines: true})
+	case gdwire.KindPackedStart:
+		w.plainPacked(t)
+	case gdwire.KindChunk:
+		if s := shapes[t.Type()]; s.unit == unitByte {
+			w.bytes(t.Bytes())
+		} else {
+			w.numbers(t.Bytes(), s.unit, t.Width(), s.n)
+		}
+	case gdwire.KindImageStart, gdwire.KindInputEvent:
+		w.plainGodot2(t)
+	case gdwire.KindEnd:
+		w.plainEnd(t)
+	case gdwire.KindRID, gdwire.KindObjectID, gdwire.KindSignal, gdwire.KindObjectStart, gdwire.KindProperty:
+		w.plainReference(t)
+	default:
+		w.start("[")
+		w.open(frame{end: "]"})
+		w.components(t, shapes[t.Type()].wire)
+		w.end()
+	}
+}
+
+func (w *writer) plainPacked(t gdwire.Token) {
+	switch shapes[t.Type()].unit {
+	case unitByte:
+		w.start(`"`)
+		w.open(frame{end: `"`})
+	default:
+		w.start("[")
+		w.open(frame{end: "]", lines: t.Type() == gdwire.TypePackedStringArray})
+	}
+}
+
+func (w *writer) plainReference(t gdwire.Token) {
+	switch t.Kind() {
+	case gdwire.KindRID, gdwire.KindObjectID:
+		w.element()
+		w.buf = strconv.AppendInt(w.buf, int64(t.ID()), 10)
+	case gdwire.KindSignal:
+		w.start("{")
+		w.open(frame{end: "}"})
+		w.name("name")
+		w.string(t.Text())
+		w.name("object")
+		w.element()
+		w.buf = strconv.AppendInt(w.buf, int64(t.ID()), 10)
+		w.end()
+	case gdwire.KindObjectStart:
+		w.start("{")
+		w.open(frame{end: "}", lines: true})
+		w.name("class")
+		w.string(t.Text())
+	default:
+		w.name(t.Text())
+	}
+}
+
+func (w *writer) plainGodot2(t gdwire.Token) {
+	w.start("{")
+	w.open(frame{end: "}"})
+	if t.Kind() == gdwire.KindImageStart {
+		format, mipmaps, width, height := t.Image()
+		w.integer("format", format)
+		w.integer("mipmaps", mipmaps)
+		w.integer("width", width)
+		w.integer("height", height)
+		w.name("data")
+		w.start(`"`)
+		w.frames[len(w.frames)-1].end = `"}`
+		return
+	}
+	event, device := t.Event()
+	w.integer("event", event)
+	w.integer("device", device)
+	w.name("data")
+	w.start(`"`)
+	w.frames[len(w.frames)-1].end = `"}`
+	w.bytes(t.Bytes())
+	w.lastBytes()
+	w.end()
+}
+
+func (w *writer) plainEnd(t gdwire.Token) {
+	if shapes[t.Type()].unit == unitByte {
+		w.lastBytes()
+	}
+	w.end()
+}
+
+// bytes appends p in base64, but for the last one or two bytes of a group of
+// three, which are kept.
+func (w *writer) bytes(p []byte) {
+	if len(w.base64) > 0 {
+		n := min(3-len(w.base64), len(p))
+		w.base64 = append(w.base64, p[:n]...)
+		if p = p[n:]; len(w.base64) < 3 {
+			return
+		}
+		w.lastBytes()
+	}
+	whole := len(p) / 3 * 3
+	w.buf = base64.StdEncoding.AppendEncode(w.buf, p[:whole])
+	w.base64 = append(w.base64, p[whole:]...)
+}
+
+// lastBytes appends what is kept.
+func (w *writer) lastBytes() {
+	w.buf = base64.StdEncoding.AppendEncode(w.buf, w.base64)
+	w.base64 = w.base64[:0]
+}
+
+// key reads a dictionary's key and appends it as the name of a member: the text of
+// a String or StringName, anything else in GDScript.
+func (w *writer) key() {
+	w.element()
+	w.add(`"`)
+	outer, comma, indent := w.outer, w.comma, w.indent
+	w.open(frame{})
+	w.outer, w.comma, w.indent = len(w.frames), ", ", ""
+	if err := w.value((*writer).scriptKey); err != nil && w.err == nil {
+		w.err = err
+	}
+	w.frames = w.frames[:len(w.frames)-1]
+	w.outer, w.comma, w.indent = outer, comma, indent
+	if w.err == nil {
+		w.add(`"`)
+		w.add(w.colon)
+		w.named = true
+	}
+}

@@ -1,0 +1,96 @@
+package gdjson
+
+import "github.com/gdwire/gdwire"
+
+// A shape says which numbers the args of a type are.
+type shape struct {
+	unit unit
+	n    int   // components of a math type, or of an element of a packed array
+	wire []int // where on the wire each arg is, if the order differs
+}
+
+// A unit is the kind of a number in args.
+type unit uint8
+
+const (
+	unitNone unit = iota
+	unitByte
+	unitInt32
+	unitInt64
+	unitReal // float32 or float64, as the wire has it
+	unitText // a plain string
+)
+
+// JSON lists a Basis by columns, the wire by rows.
+var (
+	basisColumns       = []int{0, 3, 6, 1, 4, 7, 2, 5, 8}
+	transform3DColumns = []int{0, 3, 6, 1, 4, 7, 2, 5, 8, 9, 10, 11}
+)
+
+// shapes has the math types and the packed arrays.
+var shapes = [256]shape{
+	gdwire.TypeVector2:     {unit: unitReal, n: 2},
+	gdwire.TypeVector2i:    {unit: unitInt32, n: 2},
+	gdwire.TypeRect2:       {unit: unitReal, n: 4},
+	gdwire.TypeRect2i:      {unit: unitInt32, n: 4},
+	gdwire.TypeVector3:     {unit: unitReal, n: 3},
+	gdwire.TypeVector3i:    {unit: unitInt32, n: 3},
+	gdwire.TypeTransform2D: {unit: unitReal, n: 6},
+	gdwire.TypeVector4:     {unit: unitReal, n: 4},
+	gdwire.TypeVector4i:    {unit: unitInt32, n: 4},
+	gdwire.TypePlane:       {unit: unitReal, n: 4},
+	gdwire.TypeQuaternion:  {unit: unitReal, n: 4},
+	gdwire.TypeAABB:        {unit: unitReal, n: 6},
+	gdwire.TypeBasis:       {unit: unitReal, n: 9, wire: basisColumns},
+	gdwire.TypeTransform3D: {unit: unitReal, n: 12, wire: transform3DColumns},
+	gdwire.TypeProjection:  {unit: unitReal, n: 16},
+	gdwire.TypeColor:       {unit: unitReal, n: 4},
+
+	gdwire.TypePackedByteArray:    {unit: unitByte, n: 1},
+	gdwire.TypePackedInt32Array:   {unit: unitInt32, n: 1},
+	gdwire.TypePackedInt64Array:   {unit: unitInt64, n: 1},
+	gdwire.TypePackedFloat32Array: {unit: unitReal, n: 1},
+	gdwire.TypePackedFloat64Array: {unit: unitReal, n: 1},
+	gdwire.TypePackedStringArray:  {unit: unitText, n: 1},
+	gdwire.TypePackedVector2Array: {unit: unitReal, n: 2},
+	gdwire.TypePackedVector3Array: {unit: unitReal, n: 3},
+	gdwire.TypePackedColorArray:   {unit: unitReal, n: 4},
+	gdwire.TypePackedVector4Array: {unit: unitReal, n: 4},
+
+	gdwire.TypeImage: {unit: unitByte, n: 1},
+}
+
+// types has the built-in types by name.
+var types = func() map[string]gdwire.Type {
+	m := make(map[string]gdwire.Type)
+	for t := gdwire.TypeNil; t <= gdwire.TypeInputEvent; t++ {
+		m[t.String()] = t
+	}
+	return m
+}()
+
+// declaredText returns the string that declares e in elem_type, key_type or
+// value_type, as the engine writes it: the name of a built-in type, a class, or
+// the res:// path of a script. ok is false if the engine would read the string as
+// something else; member then says which of these it is.
+func declaredText(e gdwire.Elem) (member, text string, ok bool) {
+	text = e.String()
+	switch {
+	case e.Script != "":
+		return "script", text, isScript(text)
+	case e.Class != "":
+		return "class", text, !isScript(text) && !isBuiltin(text)
+	default:
+		return "builtin", text, isBuiltin(text)
+	}
+}
+
+// isBuiltin reports whether the engine reads s as a built-in type. It reads
+// "Object" as the class.
+func isBuiltin(s string) bool {
+	t, ok := types[s]
+	return ok && t != gdwire.TypeObject
+}
+
+// isScript reports whether the engine reads s as the path of a script.
+func isScript(s string) bool { return len(s) >= 6 && s[:6] == "res://" }
