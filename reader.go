@@ -111,6 +111,15 @@ func NewDecoder(r io.Reader, o *DecoderOptions) *Decoder {
 	return d
 }
 
+// Options returns the options that NewDecoder was given. Format is never nil.
+func (d *Decoder) Options() DecoderOptions {
+	o := d.options
+	if o.Format == nil {
+		o.Format = Godot4
+	}
+	return o
+}
+
 // Reset starts afresh with r and the same options, at offset 0.
 func (d *Decoder) Reset(r io.Reader) {
 	d.reset()

@@ -75,6 +75,15 @@ func NewEncoder(w io.Writer, o *EncoderOptions) *Encoder {
 	return e
 }
 
+// Options returns the options that NewEncoder was given. Format is never nil.
+func (e *Encoder) Options() EncoderOptions {
+	o := e.options
+	if o.Format == nil {
+		o.Format = Godot4
+	}
+	return o
+}
+
 // Reset starts afresh with w and the same options. What was not flushed is lost.
 func (e *Encoder) Reset(w io.Writer) {
 	o := &e.options
