@@ -59,7 +59,7 @@ func ExampleEncoder() {
 	// 00000030  00 00 80 bf                                       |....|
 }
 
-// A Decoder gives the tokens of one value after another.
+// ReadToken returns the tokens of one value after another.
 func ExampleDecoder() {
 	d := gdwire.NewDecoder(bytes.NewReader(player()), nil)
 	defer d.Release()
@@ -94,68 +94,145 @@ func ExampleDecoder() {
 	// End
 }
 
-// Player is filled by hand, from the keys it knows. An id may come as a float
-// and a name as a StringName; what is unknown is skipped, however large it is.
+// A Player is read by hand, without reflection.
 type Player struct {
-	ID   int64
+	ID   int32
 	Name string
 	Pos  [3]float64
 }
 
+// read reads the next value. Fields skips unknown keys and values that the body
+// does not read. A value of a wrong type, or an id beyond 32 bits, is an Error
+// with its offset and path.
 func (p *Player) read(d *gdwire.Decoder) error {
-	t, err := d.ReadToken()
-	if err != nil {
-		return err
-	}
-	if t.Kind() != gdwire.KindDictStart {
-		return d.WrapError(errors.New("a player is a dictionary"))
-	}
-	var key []byte
-	for d.PeekKind() == gdwire.KindDictKey {
-		d.ReadToken()
-		if _, err = d.ReadToken(); err != nil {
-			return err
-		}
-		if key, err = d.AppendString(key[:0]); err != nil {
-			return d.WrapError(errors.New("a key is a string"))
-		}
+	for key, err := range d.Fields() {
 		switch string(key) {
 		case "id":
-			t, err = d.ReadToken()
-			p.ID = t.Int()
+			p.ID, err = gdwire.ReadInteger[int32](d)
 		case "name":
-			if _, err = d.ReadToken(); err == nil {
-				var name []byte
-				name, err = d.AppendString(nil)
-				p.Name = string(name)
-			}
+			p.Name, err = d.ReadString()
 		case "pos":
-			t, err = d.ReadToken()
-			p.Pos = t.Vector3()
-		default:
-			err = d.SkipValue()
+			err = d.ReadReals(gdwire.TypeVector3, p.Pos[:])
 		}
 		if err != nil {
 			return err
 		}
 	}
-	_, err = d.ReadToken() // End
-	return err
+	return nil
 }
 
-func ExampleDecoder_SkipValue() {
+// Typed reads fill a struct by hand. Most programs use package variant instead.
+func ExampleDecoder_Fields() {
+	var p Player
 	d := gdwire.NewDecoder(bytes.NewReader(player()), nil)
 	defer d.Release()
-	var p Player
-	if err := p.read(d); err != nil {
-		fmt.Println(err)
-	}
+	fmt.Println(p.read(d))
 	fmt.Printf("%+v\n", p)
-	// Output: {ID:7 Name:Ada Pos:[1 2 3]}
+
+	// A hostile packet: {"id": {"name": "Mallory"}, "name": "Ada"}.
+	var packet bytes.Buffer
+	e := gdwire.NewEncoder(&packet, nil)
+	e.BeginDict(2)
+	e.WriteString("id")
+	e.BeginDict(1)
+	e.WriteString("name")
+	e.WriteString("Mallory")
+	e.End()
+	e.WriteString("name")
+	e.WriteString("Ada")
+	e.End()
+	d.Reset(&packet)
+	fmt.Println(p.read(d))
+	// Output:
+	// <nil>
+	// {ID:7 Name:Ada Pos:[1 2 3]}
+	// gdwire: offset 20, $["id"]: wrong type: Dictionary, want integer
 }
 
-// A firewall refuses objects, strings over 1 KB and keys named "script", and
-// says where they were. It never holds more than the window.
+// readStrings reads an Array of strings or a PackedStringArray. The slice grows
+// as the strings arrive.
+func readStrings(d *gdwire.Decoder) (list []string, err error) {
+	for _, err := range d.Elements() {
+		if err != nil {
+			return nil, err
+		}
+		s, err := d.ReadString()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// The same function reads an Array and a PackedStringArray.
+func ExampleDecoder_Elements() {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	e.BeginArray(2)
+	e.WriteString("sword")
+	e.WriteStringName("shield")
+	e.End()
+	e.BeginPacked(gdwire.TypePackedStringArray, 2)
+	e.WriteString("map")
+	e.WriteString("lamp")
+	e.End()
+	e.BeginArray(1)
+	e.WriteInt(7)
+	e.End()
+	if err := e.Close(); err != nil {
+		fmt.Println(err)
+	}
+
+	d := gdwire.NewDecoder(&b, nil)
+	defer d.Release()
+	for range 3 {
+		fmt.Println(readStrings(d))
+	}
+	// Output:
+	// [sword shield] <nil>
+	// [map lamp] <nil>
+	// [] gdwire: offset 76, $[0]: wrong type: int, want String
+}
+
+// One value of a large save is replaced and everything else is copied, in
+// constant memory. The new value takes the place of any old one, a container
+// included.
+func ExampleDecoder_SkipTo() {
+	setName := func(e *gdwire.Encoder, d *gdwire.Decoder, name string) error {
+		var path []byte
+		for t, err := range d.Tokens() {
+			if err != nil {
+				return err
+			}
+			if path = d.AppendPath(path[:0]); string(path) != `$["name"]` {
+				e.WriteToken(t)
+				continue
+			}
+			e.WriteString(name)
+			if err := d.SkipTo(1); err != nil { // the rest of a value of several tokens
+				return err
+			}
+		}
+		return e.Close()
+	}
+	var edited bytes.Buffer
+	d := gdwire.NewDecoder(bytes.NewReader(player()), nil)
+	defer d.Release()
+	e := gdwire.NewEncoder(&edited, nil)
+	defer e.Release()
+	fmt.Println(setName(e, d, "Grace"))
+
+	var p Player
+	d.Reset(&edited)
+	fmt.Println(p.read(d), p)
+	// Output:
+	// <nil>
+	// <nil> {7 Grace [1 2 3]}
+}
+
+// A filter refuses objects, strings over 1 KiB and keys named "script". Its errors
+// have the offset and path of the value. It uses constant memory.
 func ExampleDecoder_WrapError() {
 	check := func(packet io.Reader) error {
 		d := gdwire.NewDecoder(packet, &gdwire.DecoderOptions{Limits: gdwire.Limits{StringBytes: 1024}})
@@ -192,7 +269,7 @@ func ExampleDecoder_WrapError() {
 	// gdwire: offset 24, $[1].key(0): no key "script" here
 }
 
-// A tree, indented by depth, each value under its path.
+// Each value of a tree with its path.
 func ExampleDecoder_AppendPath() {
 	d := gdwire.NewDecoder(bytes.NewReader(player()), nil)
 	defer d.Release()
@@ -276,7 +353,7 @@ func ExampleEncoder_Fail() {
 	// 0
 }
 
-// Every token that a Decoder gives, an Encoder takes.
+// An Encoder writes the tokens that a Decoder returns.
 func ExampleEncoder_WriteToken() {
 	var echo bytes.Buffer
 	d := gdwire.NewDecoder(bytes.NewReader(player()), nil)
@@ -294,7 +371,7 @@ func ExampleEncoder_WriteToken() {
 	// Output: <nil> true
 }
 
-// Godot 3 in, Godot 4 out.
+// A value is converted from Godot 3 to Godot 4.
 func ExampleCopyValue() {
 	var old, new bytes.Buffer
 	e := gdwire.NewEncoder(&old, &gdwire.EncoderOptions{Format: gdwire.Godot3})
@@ -314,8 +391,8 @@ func ExampleCopyValue() {
 	// 1c00000002000000140000000000803f0000003f000000000000803f1600000002000080010000000100000004000000726f6f74040000004d61696e0700000076697369626c6500 <nil>
 }
 
-// Numbers arrive in a slice that grows as they do, whatever count the packet
-// claims. Vectors of 32 and of 64 bits are read alike.
+// A packed array is appended to a slice, which grows as elements arrive and not by
+// the declared count. Vectors of 32 and 64 bits are converted.
 func ExampleAppendPacked() {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
@@ -328,10 +405,8 @@ func ExampleAppendPacked() {
 	double.End()
 
 	d := gdwire.NewDecoder(&b, nil)
-	d.ReadToken()
 	floats, err := gdwire.AppendPacked[float32](d, nil)
 	fmt.Println(floats, err)
-	d.ReadToken()
 	vectors, err := gdwire.AppendPacked[[3]float32](d, nil)
 	fmt.Println(vectors, err)
 	// Output:
@@ -339,7 +414,7 @@ func ExampleAppendPacked() {
 	// [[1 2 3] [4 5 6]] <nil>
 }
 
-// A large array goes through a slice of one's own, a piece at a time.
+// A large array is read in pieces into one slice.
 func ExampleReadPacked() {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
@@ -363,7 +438,7 @@ func ExampleReadPacked() {
 	// [5]
 }
 
-// A typed dictionary of arrays whose sizes nobody knows before the channel is
+// A typed dictionary of arrays whose sizes are unknown until the channel is
 // closed.
 func ExampleEncoder_BeginTypedDict() {
 	type score struct {
@@ -416,7 +491,7 @@ func ExampleEncoder_BeginTypedDict() {
 	// End
 }
 
-// A string of any length goes from the connection to a file.
+// A string of any length is copied to a file.
 func ExampleDecoder_Payload() {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
@@ -431,7 +506,7 @@ func ExampleDecoder_Payload() {
 	// Output: long long long 15 <nil>
 }
 
-// Limits are asked before anything is believed.
+// A length is checked against the limits before it is used.
 func ExampleLimits() {
 	hostile := []byte("\x1c\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\xff\xff\xff\xff")
 	d := gdwire.NewDecoder(bytes.NewReader(hostile), &gdwire.DecoderOptions{
@@ -448,7 +523,7 @@ func ExampleLimits() {
 	// StringBytes 4294967295 1048576 true
 }
 
-// Everything that is wrong with the bytes is an Error.
+// An Error has the offset and path of invalid input.
 func ExampleError() {
 	cut := player()[:70]
 	d := gdwire.NewDecoder(bytes.NewReader(cut), nil)
@@ -460,7 +535,7 @@ func ExampleError() {
 	// Output: 70 $["pos"] true
 }
 
-// Other formats are options.
+// The format is an option.
 func ExampleFormatByName() {
 	f := gdwire.FormatByName("godot2")
 	d := gdwire.NewDecoder(strings.NewReader("\x14\x00\x00\x00\x00\x00\x00\x00"), &gdwire.DecoderOptions{Format: f})
@@ -474,13 +549,13 @@ func ExampleFormatByName() {
 	// godot4 godot3 godot2 manual4 manual3 manual30
 }
 
-// A datagram or a WebSocket message is one packet, decoded where it lies.
+// A datagram or a WebSocket message is one packet. ResetBytes does not copy it.
 func ExampleDecoder_ResetBytes() {
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{OneValue: true})
 	defer d.Release()
 	for _, message := range [][]byte{
 		[]byte("\x02\x00\x00\x00\x07\x00\x00\x00"),
-		[]byte("\x01\x00\x00\x00\x01\x00\x00\x00 and what engines ignore behind it"),
+		[]byte("\x01\x00\x00\x00\x01\x00\x00\x00 and bytes that engines ignore...."),
 	} {
 		d.ResetBytes(message)
 		for t, err := range d.Tokens() {
