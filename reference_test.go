@@ -411,10 +411,10 @@ func TestReferenceReadsVectors(t *testing.T) {
 
 func TestReferenceOnVerdicts(t *testing.T) {
 	accepted, refused := 0, 0
-	for i := range engines[:3] {
-		for _, v := range engines[i].verdicts(t) {
+	for i := range singles {
+		for _, v := range singles[i].verdicts(t) {
 			for _, objects := range []bool{false, true} {
-				if requireReference(t, v.Hex, gdwire.DecoderOptions{Format: engines[i].format, AllowObjects: objects}) {
+				if requireReference(t, v.Hex, gdwire.DecoderOptions{Format: singles[i].format, AllowObjects: objects}) {
 					accepted++
 				} else {
 					refused++

@@ -28,8 +28,8 @@ func (e *engine) verdicts(t testing.TB) []verdict {
 // forVerdicts calls f for each verdict of each engine. Not those of 4.3 on typed
 // dictionaries: it does not know them and reads something else.
 func forVerdicts(t *testing.T, f func(e *engine, v *verdict)) {
-	for i := range engines[:3] {
-		e := &engines[i]
+	for i := range singles {
+		e := &singles[i]
 		out := 0
 		for _, v := range e.verdicts(t) {
 			if e.folder == "godot4.3" {
