@@ -1,0 +1,279 @@
+package variant
+
+import (
+	"bytes"
+	"io"
+	"reflect"
+
+	"github.com/gdwire/gdwire"
+)
+
+// What values in an interface are charged with, beside what they point to.
+const (
+	boxSize   = 16 // of an interface, and of a number or a string's header in one
+	entrySize = 32 // of a Dictionary's entry
+	indexSize = 64 // of a key in its index
+)
+
+var anyType = reflect.TypeFor[any]()
+
+// any reads the next value as the Go type that stands for its type.
+func (s *decoder) any() (any, error) {
+	t, err := s.d.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	return s.anyFrom(t)
+}
+
+// anyFrom reads the value that starts with t.
+func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
+	switch t.Kind() {
+	case gdwire.KindNil:
+		return nil, nil
+	case gdwire.KindBool:
+		return t.Bool(), nil
+	case gdwire.KindInt32, gdwire.KindInt64:
+		s.memory -= boxSize
+		return t.Int(), nil
+	case gdwire.KindFloat32, gdwire.KindFloat64:
+		s.memory -= boxSize
+		return t.Float(), nil
+	case gdwire.KindStringChunk:
+		s.memory -= boxSize
+		text, err := s.text(t, anyType)
+		if t.Type() == gdwire.TypeStringName {
+			return StringName(text), err
+		}
+		return text, err
+	case gdwire.KindArrayStart:
+		return s.anyArray(t)
+	case gdwire.KindDictStart:
+		return s.anyDictionary(t)
+	case gdwire.KindVector2:
+		v := t.Vector2()
+		return Vector2{v[0], v[1]}, s.charge(anyType, 16)
+	case gdwire.KindVector3:
+		v := t.Vector3()
+		return Vector3{v[0], v[1], v[2]}, s.charge(anyType, 24)
+	case gdwire.KindColor:
+		v := t.Vector4()
+		return Color{float32(v[0]), float32(v[1]), float32(v[2]), float32(v[3])}, s.charge(anyType, 16)
+	case gdwire.KindPackedStart:
+		return s.anyPacked(t)
+	}
+	if err := s.charge(anyType, 64); err != nil {
+		return nil, err
+	}
+	switch t.Kind() {
+	case gdwire.KindNodePathStart:
+		text, err := s.path(t, anyType)
+		return NodePath(text), err
+	case gdwire.KindRID:
+		return RID(t.ID()), nil
+	case gdwire.KindObjectID:
+		return ObjectID(t.ID()), nil
+	case gdwire.KindSignal:
+		return Signal{t.Text(), ObjectID(t.ID())}, s.charge(anyType, int64(len(t.Bytes())))
+	case gdwire.KindCallable:
+		return Callable{}, nil
+	case gdwire.KindObjectStart:
+		return s.anyObject(t)
+	case gdwire.KindImageStart:
+		return s.readImage(t)
+	case gdwire.KindInputEvent:
+		return s.readInputEvent(t)
+	}
+	return s.anyMath(t)
+}
+
+// anyMath returns a math type.
+func (s *decoder) anyMath(t gdwire.Token) (any, error) {
+	g := mathByType[t.Type()]
+	if err := s.charge(g, int64(g.Size())); err != nil {
+		return nil, err
+	}
+	v := reflect.New(g).Elem()
+	ownTypes[g].math.store(v, t.AppendReals(s.reals[:0]))
+	return v.Interface(), nil
+}
+
+func (s *decoder) anyArray(t gdwire.Token) (any, error) {
+	a := &Array{}
+	return a, s.fillArray(a, t)
+}
+
+// fillArray reads the elements of the Array that starts with t.
+func (s *decoder) fillArray(a *Array, t gdwire.Token) error {
+	if err := s.charge(anyType, 64); err != nil {
+		return err
+	}
+	if err := s.deeper(anyType); err != nil {
+		return err
+	}
+	*a = Array{Elem: t.Elem()}
+	n := int(t.Len())
+	for i := range n {
+		if i == cap(a.Values) {
+			grown := s.grow(i, n, boxSize)
+			if err := s.charge(anyType, int64(grown-i)*boxSize); err != nil {
+				return err
+			}
+			a.Values = append(make([]any, 0, grown), a.Values...)
+		}
+		x, err := s.any()
+		if err != nil {
+			return err
+		}
+		a.Values = append(a.Values, x)
+	}
+	s.depth--
+	return s.d.ReadEnd()
+}
+
+func (s *decoder) anyDictionary(t gdwire.Token) (any, error) {
+	d := &Dictionary{}
+	return d, s.fillDictionary(d, t)
+}
+
+// fillDictionary reads the pairs of the Dictionary that starts with t.
+func (s *decoder) fillDictionary(d *Dictionary, t gdwire.Token) error {
+	if err := s.charge(anyType, 128); err != nil {
+		return err
+	}
+	if err := s.deeper(anyType); err != nil {
+		return err
+	}
+	*d = Dictionary{Key: t.KeyElem(), Value: t.Elem()}
+	n := int(t.Len())
+	for i := range n {
+		if i == cap(d.entries) {
+			grown := s.grow(i, n, entrySize)
+			size := int64(entrySize)
+			if grown > fewEntries {
+				size += indexSize
+			}
+			if err := s.charge(anyType, int64(grown-i)*size); err != nil {
+				return err
+			}
+			d.entries = append(make([]Entry[any, any], 0, grown), d.entries...)
+		}
+		key, err := s.anyKey()
+		if err != nil {
+			return err
+		}
+		value, err := s.any()
+		if err != nil {
+			return err
+		}
+		if _, ok := hashable(key); ok {
+			d.Set(key, value)
+		} else {
+			d.add(key, value)
+		}
+	}
+	s.depth--
+	return s.d.ReadEnd()
+}
+
+// anyKey reads a key.
+func (s *decoder) anyKey() (any, error) {
+	t, err := s.token()
+	if err != nil {
+		return nil, err
+	}
+	return s.anyFrom(t)
+}
+
+// anyPacked returns the slice of a packed array.
+func (s *decoder) anyPacked(t gdwire.Token) (any, error) {
+	switch t.Type() {
+	case gdwire.TypePackedByteArray:
+		return packedSlice[byte](s, t, readBulk[byte])
+	case gdwire.TypePackedInt32Array:
+		return packedSlice[int32](s, t, readBulk[int32])
+	case gdwire.TypePackedInt64Array:
+		return packedSlice[int64](s, t, readBulk[int64])
+	case gdwire.TypePackedFloat32Array:
+		return packedSlice[float32](s, t, readBulk[float32])
+	case gdwire.TypePackedFloat64Array:
+		return packedSlice[float64](s, t, readBulk[float64])
+	case gdwire.TypePackedStringArray:
+		return packedSlice[string](s, t, readStrings(decodeString))
+	case gdwire.TypePackedVector2Array:
+		return packedSlice[Vector2](s, t, readBulk[[2]float64])
+	case gdwire.TypePackedVector3Array:
+		return packedSlice[Vector3](s, t, readBulk[[3]float64])
+	case gdwire.TypePackedVector4Array:
+		return packedSlice[Vector4](s, t, readBulk[[4]float64])
+	}
+	return packedSlice[Color](s, t, readBulk[[4]float32])
+}
+
+// packedSlice returns a packed array as a []T.
+func packedSlice[T any](s *decoder, t gdwire.Token, read packedFunc) (any, error) {
+	var all []T
+	v := reflect.ValueOf(&all).Elem()
+	if err := s.charge(v.Type(), 2*boxSize); err != nil {
+		return nil, err
+	}
+	err := read(s, v, t)
+	return all, err
+}
+
+func (s *decoder) anyObject(t gdwire.Token) (any, error) {
+	if len(t.Bytes()) == 0 { // null
+		return nil, s.d.ReadEnd()
+	}
+	o := &Object{}
+	return o, s.fillObject(o, t)
+}
+
+// fillObject reads the properties of the object that starts with t.
+func (s *decoder) fillObject(o *Object, t gdwire.Token) error {
+	if err := s.deeper(anyType); err != nil {
+		return err
+	}
+	*o = Object{Class: t.Text()}
+	n := int(t.Len())
+	for i := range n {
+		if i == cap(o.Properties) {
+			grown := s.grow(i, n, entrySize)
+			if err := s.charge(anyType, int64(grown-i)*entrySize); err != nil {
+				return err
+			}
+			o.Properties = append(make([]Property, 0, grown), o.Properties...)
+		}
+		name, err := s.d.ReadToken()
+		if err != nil {
+			return err
+		}
+		if err := s.charge(anyType, int64(len(name.Bytes()))); err != nil {
+			return err
+		}
+		p := Property{Name: name.Text()}
+		if p.Value, err = s.any(); err != nil {
+			return err
+		}
+		o.Properties = append(o.Properties, p)
+	}
+	s.depth--
+	return s.d.ReadEnd()
+}
+
+func (s *decoder) readImage(t gdwire.Token) (v Image, err error) {
+	v.Format, v.Mipmaps, v.Width, v.Height = t.Image()
+	if err := s.charge(anyType, t.Len()); err != nil {
+		return v, err
+	}
+	var b bytes.Buffer
+	_, err = io.Copy(&b, s.d.Payload())
+	v.Data = b.Bytes()
+	return v, err
+}
+
+func (s *decoder) readInputEvent(t gdwire.Token) (v InputEvent, err error) {
+	v.Type, v.Device = t.Event()
+	v.Data = bytes.Clone(t.Bytes())
+	return v, s.charge(anyType, int64(len(v.Data)))
+}

@@ -1,0 +1,333 @@
+package variant
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+
+	"github.com/gdwire/gdwire"
+)
+
+// grow returns the capacity for more than len elements of n at most. It follows what
+// has been read, or at least has arrived: elements of size bytes get no more than
+// that.
+func (s *decoder) grow(len_, n int, size int64) int {
+	arrived := int64(len(s.d.Buffered())) / max(size, 1)
+	return min(n, max(2*len_, 16, int(min(arrived, 1<<30))))
+}
+
+// slice makes the plan of a slice: from an Array, or a packed array.
+func (b decodePlanner) slice(t reflect.Type) (decodeFunc, error) {
+	elem, err := b.plan(t.Elem(), 0)
+	if err != nil {
+		return nil, err
+	}
+	packed := packedInto(t.Elem(), elem)
+	return func(s *decoder, v reflect.Value) error {
+		if s.d.PeekKind() == gdwire.KindArrayStart {
+			n, err := s.d.ReadArray()
+			if err != nil {
+				return err
+			}
+			if err := s.elements(v, n, elem.do); err != nil {
+				return err
+			}
+			return s.d.ReadEnd()
+		}
+		tok, err := s.token()
+		switch {
+		case err != nil:
+			return err
+		case tok.Kind() == gdwire.KindPackedStart:
+			return packed(s, v, tok)
+		}
+		return s.mismatch(tok, v, nil)
+	}, nil
+}
+
+// elements reads n elements into the slice v, whose memory is used again.
+func (s *decoder) elements(v reflect.Value, n int, elem decodeFunc) error {
+	if err := s.deeper(v.Type()); err != nil {
+		return err
+	}
+	replace := s.replace
+	err := s.eachElement(v, n, elem)
+	s.replace = replace
+	s.depth--
+	return err
+}
+
+func (s *decoder) eachElement(v reflect.Value, n int, elem decodeFunc) error {
+	old := v.Cap() // elements up to here may hold something
+	if n == 0 && v.IsNil() {
+		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+	}
+	v.SetLen(min(n, old))
+	for i := range n {
+		if i == v.Len() {
+			if err := s.growSlice(v, n); err != nil {
+				return err
+			}
+		}
+		s.replace = i < old
+		if err := elem(s, v.Index(i)); err != nil {
+			v.SetLen(i)
+			return err
+		}
+	}
+	return nil
+}
+
+// growSlice gives the slice v, which is full, more elements of n at most.
+func (s *decoder) growSlice(v reflect.Value, n int) error {
+	t := v.Type()
+	size := int64(t.Elem().Size())
+	grown := s.grow(v.Len(), n, size)
+	if err := s.charge(t, int64(grown-v.Len())*size); err != nil {
+		return err
+	}
+	all := reflect.MakeSlice(t, grown, grown)
+	reflect.Copy(all, v)
+	v.Set(all)
+	return nil
+}
+
+// array makes the plan of a Go array: from a math type of as many components, or an
+// Array or packed array of as many elements.
+func (b decodePlanner) array(t reflect.Type) (decodeFunc, error) {
+	elem, err := b.plan(t.Elem(), 0)
+	if err != nil {
+		return nil, err
+	}
+	packed := packedInto(t.Elem(), elem)
+	m, isMath := componentsOf(t)
+	return func(s *decoder, v reflect.Value) error {
+		tok, err := s.token()
+		switch {
+		case err != nil:
+			return err
+		case isMath && m.fits(tok):
+			m.store(v, tok.AppendReals(s.reals[:0]))
+			return nil
+		case tok.Kind() != gdwire.KindArrayStart && tok.Kind() != gdwire.KindPackedStart:
+			return s.mismatch(tok, v, nil)
+		case tok.Len() != int64(v.Len()):
+			return s.fail(tok.Type(), t, fmt.Errorf("%w: %d elements", gdwire.ErrCount, tok.Len()))
+		case tok.Kind() == gdwire.KindPackedStart:
+			return packed(s, v, tok)
+		}
+		if err := s.deeper(t); err != nil {
+			return err
+		}
+		for i := range v.Len() {
+			if err := elem.do(s, v.Index(i)); err != nil {
+				return err
+			}
+		}
+		s.depth--
+		return s.d.ReadEnd()
+	}, nil
+}
+
+// fits reports whether a token is a math type whose components m can take: floats
+// into floats, integers into integers.
+func (m *components) fits(t gdwire.Token) bool {
+	if t.Components() != m.n {
+		return false
+	}
+	switch t.Type() {
+	case gdwire.TypeVector2i, gdwire.TypeVector3i, gdwire.TypeVector4i, gdwire.TypeRect2i:
+		return m.leaf == reflect.Int32
+	}
+	return m.leaf != reflect.Int32
+}
+
+// A packedFunc reads the packed array that starts with t into v, a slice or an
+// array of as many elements.
+type packedFunc func(s *decoder, v reflect.Value, t gdwire.Token) error
+
+// packedInto returns how packed arrays are read into elements of that type.
+func packedInto(t reflect.Type, elem *plan[decodeFunc]) packedFunc {
+	var bulk packedFunc
+	m, isMath := componentsOf(t)
+	single := m.leaf == reflect.Float32
+	switch {
+	case t.Kind() == reflect.Uint8:
+		bulk = readBulk[byte]
+	case t.Kind() == reflect.Int32:
+		bulk = readBulk[int32]
+	case t.Kind() == reflect.Int64:
+		bulk = readBulk[int64]
+	case reflect.Zero(t).CanInt() || reflect.Zero(t).CanUint():
+		bulk = readIntegers
+	case !isMath || m.leaf == reflect.Int32:
+	case m.n == 1 && single:
+		bulk = readBulk[float32]
+	case m.n == 1:
+		bulk = readBulk[float64]
+	case m.n == 2 && single:
+		bulk = readBulk[[2]float32]
+	case m.n == 2:
+		bulk = readBulk[[2]float64]
+	case m.n == 3 && single:
+		bulk = readBulk[[3]float32]
+	case m.n == 3:
+		bulk = readBulk[[3]float64]
+	case m.n == 4 && single:
+		bulk = readBulk[[4]float32]
+	case m.n == 4:
+		bulk = readBulk[[4]float64]
+	}
+	strings := readStrings(func(s *decoder, v reflect.Value) error { return elem.do(s, v) })
+	return func(s *decoder, v reflect.Value, t gdwire.Token) error {
+		switch {
+		case t.Type() == gdwire.TypePackedStringArray:
+			return strings(s, v, t)
+		case bulk == nil:
+			return s.fail(t.Type(), v.Type(), gdwire.ErrType)
+		}
+		return bulk(s, v, t)
+	}
+}
+
+// readStrings reads the strings of a PackedStringArray.
+func readStrings(elem decodeFunc) packedFunc {
+	return func(s *decoder, v reflect.Value, t gdwire.Token) error {
+		if v.Kind() == reflect.Slice {
+			if err := s.elements(v, int(t.Len()), elem); err != nil {
+				return err
+			}
+			return s.d.ReadEnd()
+		}
+		for i := range v.Len() {
+			if err := elem(s, v.Index(i)); err != nil {
+				return err
+			}
+		}
+		return s.d.ReadEnd()
+	}
+}
+
+// chargePacked charges what a slice grows by to hold n elements.
+func (s *decoder) chargePacked(v reflect.Value, n int64) error {
+	return s.charge(v.Type(), max(n-int64(v.Cap()), 0)*int64(v.Type().Elem().Size()))
+}
+
+// readBulk reads elements that lie in memory as those of a []T do.
+func readBulk[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token) error {
+	all, ok := viewOf[T](v)
+	if v.Kind() == reflect.Slice {
+		if err := s.chargePacked(v, t.Len()); err != nil {
+			return err
+		}
+		if !ok {
+			return readOneByOne[T](s, v, t)
+		}
+		all, err := gdwire.AppendPacked(s.d, all[:0])
+		if all == nil {
+			all = []T{}
+		}
+		setView(v, all)
+		return s.bulkError(v, t, err)
+	}
+	if !ok {
+		return readOneByOne[T](s, v, t)
+	}
+	_, err := gdwire.ReadPacked(s.d, all)
+	if err == nil {
+		err = s.d.ReadEnd()
+	}
+	return s.bulkError(v, t, err)
+}
+
+// bulkError makes a TypeError of an error that is one.
+func (s *decoder) bulkError(v reflect.Value, t gdwire.Token, err error) error {
+	if err != nil && s.d.PeekKind() != 0 { // the Decoder can go on
+		return s.fail(t.Type(), v.Type(), gdwire.ErrType)
+	}
+	return err
+}
+
+// readOneByOne is readBulk where elements are set by reflection.
+func readOneByOne[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token) error {
+	m, _ := componentsOf(v.Type().Elem())
+	return readSome(s, v, t, func(dst reflect.Value, src *T) error {
+		setPackable(dst, reflect.ValueOf(src).Elem(), &m)
+		return nil
+	})
+}
+
+// readIntegers reads integers of another kind, each of which has to fit.
+func readIntegers(s *decoder, v reflect.Value, t gdwire.Token) error {
+	if v.Kind() == reflect.Slice {
+		if err := s.chargePacked(v, t.Len()); err != nil {
+			return err
+		}
+	}
+	return readSome(s, v, t, func(dst reflect.Value, src *int64) error {
+		switch {
+		case dst.CanInt() && !dst.OverflowInt(*src):
+			dst.SetInt(*src)
+		case dst.CanUint() && *src >= 0 && !dst.OverflowUint(uint64(*src)):
+			dst.SetUint(uint64(*src))
+		default:
+			return s.fail(t.Type(), dst.Type(), gdwire.ErrRange)
+		}
+		return nil
+	})
+}
+
+// readSome reads a packed array some elements at a time, for set to set each.
+func readSome[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token, set func(dst reflect.Value, src *T) error) error {
+	if v.Kind() == reflect.Slice {
+		if v.IsNil() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		v.SetLen(0)
+	}
+	var some [64]T
+	for i := 0; ; {
+		n, err := gdwire.ReadPacked(s.d, some[:])
+		for k := range n {
+			if v.Kind() == reflect.Slice {
+				if i == v.Cap() {
+					v.Grow(min(max(i, 16), int(t.Len())-i))
+				}
+				v.SetLen(i + 1)
+			}
+			if err := set(v.Index(i), &some[k]); err != nil {
+				return err
+			}
+			i++
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return s.bulkError(v, t, err)
+		}
+	}
+}
+
+// decodeMath reads a math type of that type only.
+func decodeMath(m components, typ gdwire.Type) decodeFunc {
+	if m.leaf == reflect.Int32 {
+		return func(s *decoder, v reflect.Value) error {
+			if err := s.d.ReadInts(typ, s.ints[:m.n]); err != nil {
+				return s.mistyped(v, err)
+			}
+			for i, x := range s.ints[:m.n] {
+				s.reals[i] = float64(x)
+			}
+			m.store(v, s.reals[:])
+			return nil
+		}
+	}
+	return func(s *decoder, v reflect.Value) error {
+		if err := s.d.ReadReals(typ, s.reals[:m.n]); err != nil {
+			return s.mistyped(v, err)
+		}
+		m.store(v, s.reals[:])
+		return nil
+	}
+}

@@ -1,0 +1,155 @@
+package variant
+
+import (
+	"reflect"
+
+	"github.com/gdwire/gdwire"
+)
+
+func (s *decoder) stringName(v *StringName) error {
+	text, err := s.readText(reflect.ValueOf(v).Elem())
+	if err == nil {
+		*v = StringName(text)
+	}
+	return err
+}
+
+func (s *decoder) nodePath(v *NodePath) error {
+	text, err := s.readText(reflect.ValueOf(v).Elem())
+	if err == nil {
+		*v = NodePath(text)
+	}
+	return err
+}
+
+func (s *decoder) rid(v *RID) error {
+	id, err := s.d.ReadRID()
+	if err != nil {
+		return s.mistyped(reflect.ValueOf(v).Elem(), err)
+	}
+	*v = RID(id)
+	return nil
+}
+
+func (s *decoder) objectID(v *ObjectID) error {
+	id, err := s.d.ReadObjectID()
+	if err != nil {
+		return s.mistyped(reflect.ValueOf(v).Elem(), err)
+	}
+	*v = ObjectID(id)
+	return nil
+}
+
+func (s *decoder) callable(v *Callable) error {
+	if err := s.d.ReadCallable(); err != nil {
+		return s.mistyped(reflect.ValueOf(v).Elem(), err)
+	}
+	return nil
+}
+
+func (s *decoder) signal(v *Signal) error {
+	name, id, err := s.d.ReadSignal()
+	if err != nil {
+		return s.mistyped(reflect.ValueOf(v).Elem(), err)
+	}
+	*v = Signal{name, ObjectID(id)}
+	return s.charge(reflect.TypeFor[Signal](), int64(len(name)))
+}
+
+// start reads the first token of a value for v, which has to be of that kind. It
+// reports false where it was nil, of which v is zero now.
+func (s *decoder) start(v reflect.Value, k gdwire.Kind) (t gdwire.Token, ok bool, err error) {
+	if t, err = s.token(); err != nil || t.Kind() == k {
+		return t, err == nil, err
+	}
+	return t, false, s.mismatch(t, v, nil)
+}
+
+func (s *decoder) array(v *Array) error {
+	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.KindArrayStart)
+	if !ok {
+		return err
+	}
+	return s.fillArray(v, t)
+}
+
+func (s *decoder) dictionary(v *Dictionary) error {
+	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.KindDictStart)
+	if !ok {
+		return err
+	}
+	return s.fillDictionary(v, t)
+}
+
+func (s *decoder) object(v *Object) error {
+	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.KindObjectStart)
+	if !ok {
+		return err
+	}
+	return s.fillObject(v, t)
+}
+
+func (s *decoder) image(v *Image) error {
+	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.KindImageStart)
+	if !ok {
+		return err
+	}
+	*v, err = s.readImage(t)
+	return err
+}
+
+func (s *decoder) inputEvent(v *InputEvent) error {
+	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.KindInputEvent)
+	if !ok {
+		return err
+	}
+	*v, err = s.readInputEvent(t)
+	return err
+}
+
+// A copier encodes values for Raw.
+type copier struct {
+	s *decoder
+	e *gdwire.Encoder
+	b []byte
+}
+
+// Write keeps what has been encoded, as far as there is memory for it.
+func (c *copier) Write(p []byte) (int, error) {
+	if need := len(c.b) + len(p); need > cap(c.b) {
+		grown := max(need, 2*cap(c.b))
+		if err := c.s.charge(reflect.TypeFor[Raw](), int64(grown-cap(c.b))); err != nil {
+			return 0, err
+		}
+		c.b = append(make([]byte, 0, grown), c.b...)
+	}
+	c.b = append(c.b, p...)
+	return len(p), nil
+}
+
+func (s *decoder) raw(v *Raw) error {
+	if s.copier == nil {
+		c := &copier{s: s}
+		c.e = gdwire.NewEncoder(c, &gdwire.EncoderOptions{
+			Format: s.options.Format, Depth: -1, AnyUTF8: true, DoubleReals: s.options.DoubleReals,
+		})
+		s.copier = c
+	}
+	c := s.copier
+	c.e.Reset(c)
+	defer c.e.Release()
+	c.b = nil
+	if s.d.PeekKind() == gdwire.KindDictKey { // its marker
+		if _, err := s.d.ReadToken(); err != nil {
+			return err
+		}
+	}
+	if err := gdwire.CopyValue(c.e, s.d); err != nil {
+		return err
+	}
+	if err := c.e.Flush(); err != nil {
+		return err
+	}
+	*v = Raw{Format: c.e.Options().Format, Data: c.b}
+	return nil
+}

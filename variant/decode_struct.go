@@ -1,0 +1,316 @@
+package variant
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/gdwire/gdwire"
+)
+
+// A fieldDecoder is a field and the plan of its type.
+type fieldDecoder struct {
+	*field
+	plan *plan[decodeFunc]
+}
+
+// A structDecoder reads a struct.
+type structDecoder struct {
+	typ    reflect.Type
+	fields []fieldDecoder
+	info   *structFields
+	embed  *plan[decodeFunc] // of the values of an embedded map
+	math   *components       // nil if its fields are not as many numbers
+}
+
+// record makes the plan of a struct: from a Dictionary; from an Array, if it is
+// positional; from a math type of as many components.
+func (b decodePlanner) record(t reflect.Type) (decodeFunc, error) {
+	info, err := fieldsOf(t)
+	if err != nil {
+		return nil, err
+	}
+	c := &structDecoder{typ: t, info: info}
+	for i := range info.all {
+		f := &info.all[i]
+		plan, err := b.plan(f.typ, 0)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.goName, err)
+		}
+		c.fields = append(c.fields, fieldDecoder{f, plan})
+	}
+	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
+		if c.embed, err = b.plan(info.embed.typ.Elem(), 0); err != nil {
+			return nil, fmt.Errorf("%s: %w", info.embed.goName, err)
+		}
+	}
+	if m, ok := componentsOf(t); ok {
+		c.math = &m
+	}
+	return c.decode, nil
+}
+
+func (c *structDecoder) decode(s *decoder, v reflect.Value) error {
+	if s.d.PeekKind() == gdwire.KindDictStart && !c.info.array {
+		n, err := s.d.ReadDict()
+		if err != nil {
+			return err
+		}
+		return c.decodeDict(s, v, n)
+	}
+	t, err := s.token()
+	switch {
+	case err != nil:
+		return err
+	case t.Kind() == gdwire.KindArrayStart && c.info.array:
+		return c.decodeArray(s, v, int(t.Len()))
+	case c.math != nil && c.math.fits(t):
+		c.math.store(v, t.AppendReals(s.reals[:0]))
+		return nil
+	}
+	return s.mismatch(t, v, nil)
+}
+
+// seenFields are the fields that have been read.
+type seenFields []uint64
+
+func (f seenFields) has(i int) bool { return f[i/64]&(1<<(i%64)) != 0 }
+
+func (f seenFields) set(i int) { f[i/64] |= 1 << (i % 64) }
+
+func (c *structDecoder) newSeen(few *[2]uint64) seenFields {
+	if n := (len(c.fields) + 63) / 64; n > len(few) {
+		return make(seenFields, n)
+	}
+	return few[:]
+}
+
+// decodeDict reads a Dictionary of n pairs. Keys mostly come in the order of the
+// fields, so the field after the latest is tried before the name is looked up.
+func (c *structDecoder) decodeDict(s *decoder, v reflect.Value, n int) error {
+	if err := s.deeper(c.typ); err != nil {
+		return err
+	}
+	replace := s.replace
+	if replace && c.info.embed != nil {
+		c.clearEmbed(v)
+	}
+	var few [2]uint64
+	seen := c.newSeen(&few)
+	next := 0
+	for range n {
+		key, err := s.token()
+		if err != nil {
+			return err
+		}
+		i := -1
+		if key.Last() {
+			i = c.find(key, next)
+		}
+		switch {
+		case i < 0:
+			err = c.decodeUnknown(s, v, key)
+		case seen.has(i):
+			err = s.fail(key.Type(), c.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(c.fields[i].name)))
+		default:
+			seen.set(i)
+			next = i + 1
+			err = c.fields[i].decode(s, v)
+		}
+		if err != nil {
+			return err
+		}
+		s.replace = replace
+	}
+	if replace {
+		c.clearOthers(v, seen)
+	}
+	s.depth--
+	return s.d.ReadEnd()
+}
+
+// find returns the field whose name is the text of a key, or -1. It is probably
+// the field next.
+func (c *structDecoder) find(key gdwire.Token, next int) int {
+	name := key.Bytes()
+	if next < len(c.fields) && c.fields[next].name == string(name) {
+		return next
+	}
+	if i, ok := c.info.byName[string(name)]; ok && key.Type() != gdwire.TypeNodePath {
+		return i
+	}
+	return -1
+}
+
+// decode reads the field's value.
+func (f *fieldDecoder) decode(s *decoder, v reflect.Value) error {
+	if len(f.index) == 1 {
+		v = v.Field(f.index[0])
+	} else {
+		var err error
+		if v, err = s.makeField(v, f.index); err != nil {
+			return err
+		}
+	}
+	if err := f.plan.do(s, v); err != nil {
+		return inField(err, f.goName)
+	}
+	return nil
+}
+
+// makeField is fieldOf, but makes the structs that are embedded as pointers.
+func (s *decoder) makeField(v reflect.Value, index []int) (reflect.Value, error) {
+	for _, i := range index[:len(index)-1] {
+		v = v.Field(i)
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				if err := s.charge(v.Type(), int64(v.Type().Elem().Size())); err != nil {
+					return v, err
+				}
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+			v = v.Elem()
+		}
+	}
+	return v.Field(index[len(index)-1]), nil
+}
+
+// clearOthers makes the fields zero that were not read.
+func (c *structDecoder) clearOthers(v reflect.Value, seen seenFields) {
+	for i := range c.fields {
+		if !seen.has(i) {
+			if f, ok := fieldOf(v, c.fields[i].index); ok {
+				f.SetZero()
+			}
+		}
+	}
+}
+
+func (c *structDecoder) clearEmbed(v reflect.Value) {
+	if f, ok := fieldOf(v, c.info.embed.index); ok {
+		f.SetZero()
+	}
+}
+
+// decodeUnknown reads the pair whose key, which starts with that token, no field
+// has: it is collected, refused or skipped.
+func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key gdwire.Token) error {
+	switch {
+	case c.info.embed != nil:
+		return inField(c.collect(s, v, key), c.info.embed.goName)
+	case s.reject:
+		reason := ErrUnknownKey
+		if key.Kind() == gdwire.KindStringChunk {
+			reason = fmt.Errorf("%w %s", ErrUnknownKey, quoted(string(key.Bytes())))
+		}
+		return s.fail(key.Type(), c.typ, reason)
+	}
+	if err := s.finish(key); err != nil {
+		return err
+	}
+	return s.d.SkipValue()
+}
+
+// finish skips the rest of the value that starts with t.
+func (s *decoder) finish(t gdwire.Token) error {
+	switch t.Kind() {
+	case gdwire.KindStringChunk:
+		if t.Last() {
+			return nil
+		}
+	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindPackedStart, gdwire.KindNodePathStart, gdwire.KindObjectStart, gdwire.KindImageStart:
+	default:
+		return nil
+	}
+	return s.d.SkipTo(s.d.Depth() - 1)
+}
+
+// collect puts an unknown pair into the field for such.
+func (c *structDecoder) collect(s *decoder, v reflect.Value, t gdwire.Token) error {
+	f, err := s.makeField(v, c.info.embed.index)
+	if err != nil {
+		return err
+	}
+	if c.embed != nil {
+		return c.collectInMap(s, f, t)
+	}
+	key, err := s.anyFrom(t)
+	if err != nil {
+		return err
+	}
+	if err := s.charge(f.Type(), entrySize+indexSize); err != nil {
+		return err
+	}
+	value, err := s.any()
+	if err != nil {
+		return err
+	}
+	if f.IsNil() {
+		f.Set(reflect.ValueOf(&Dictionary{}))
+	}
+	d := f.Interface().(*Dictionary)
+	if _, ok := hashable(key); ok {
+		d.Set(key, value)
+	} else {
+		d.add(key, value)
+	}
+	return nil
+}
+
+func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, t gdwire.Token) error {
+	if t.Kind() != gdwire.KindStringChunk {
+		return s.fail(t.Type(), m.Type().Key(), gdwire.ErrType)
+	}
+	text, err := s.text(t, m.Type().Key())
+	if err != nil {
+		return err
+	}
+	if m.IsNil() {
+		m.Set(reflect.MakeMap(m.Type()))
+	}
+	key := reflect.New(m.Type().Key()).Elem()
+	key.SetString(text)
+	if m.MapIndex(key).IsValid() {
+		return s.fail(t.Type(), m.Type(), fmt.Errorf("%w %s", ErrDuplicateKey, quoted(text)))
+	}
+	if err := s.charge(m.Type(), mapEntrySize(m.Type())); err != nil {
+		return err
+	}
+	value := reflect.New(m.Type().Elem()).Elem()
+	if err := c.embed.do(s, value); err != nil {
+		return err
+	}
+	m.SetMapIndex(key, value)
+	return nil
+}
+
+// decodeArray reads a positional struct from n elements.
+func (c *structDecoder) decodeArray(s *decoder, v reflect.Value, n int) error {
+	if err := s.deeper(c.typ); err != nil {
+		return err
+	}
+	replace := s.replace
+	var few [2]uint64
+	seen := c.newSeen(&few)
+	for i := range n {
+		var err error
+		switch {
+		case i < len(c.fields):
+			seen.set(i)
+			err = c.fields[i].decode(s, v)
+		case s.reject:
+			err = s.mistyped(v, nil)
+			if err == nil { // a nil
+				err = s.fail(gdwire.TypeNil, c.typ, ErrUnknownKey)
+			}
+		default:
+			err = s.d.SkipValue()
+		}
+		if err != nil {
+			return err
+		}
+		s.replace = replace
+	}
+	c.clearOthers(v, seen)
+	s.depth--
+	return s.d.ReadEnd()
+}

@@ -1,0 +1,374 @@
+package variant
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/gdwire/gdwire"
+)
+
+// Marshal returns v encoded.
+func Marshal(v any, o *Options) ([]byte, error) {
+	s := getEncoder(o.orDefault().Encoder)
+	defer s.release()
+	if err := s.top(v); err != nil {
+		return nil, err
+	}
+	if err := s.e.Flush(); err != nil {
+		return nil, err
+	}
+	return append(make([]byte, 0, len(s.buf)), s.buf...), nil
+}
+
+// MarshalEncode writes v as the next value. Format and limits are those of e.
+//
+// An error that comes after a part of v was written stays in e, so that nobody
+// completes it. So does an error of the Writer, which elsewhere in package gdwire
+// leaves the call to be made again.
+func MarshalEncode(e *gdwire.Encoder, v any, o *Options) error {
+	s := &encoder{e: e, options: e.Options()}
+	s.format = s.options.Format
+	return s.top(v)
+}
+
+// encoder is an Encoder and what one call to Marshal needs beside it.
+type encoder struct {
+	e       *gdwire.Encoder
+	options gdwire.EncoderOptions
+	format  *gdwire.Format // of e
+	depth   int
+	reals   [maxComponents]float64
+	ints    [maxComponents]int32
+	buf     []byte // what e has written, in Marshal
+}
+
+// Write appends to buf.
+func (s *encoder) Write(p []byte) (int, error) {
+	s.buf = append(s.buf, p...)
+	return len(p), nil
+}
+
+var encoderPool sync.Pool
+
+// maxKept is up to how many bytes a buffer may have to be used again.
+const maxKept = 4 << 20
+
+// getEncoder returns an encoder for Marshal.
+func getEncoder(o gdwire.EncoderOptions) *encoder {
+	s, ok := encoderPool.Get().(*encoder)
+	if !ok || s.options != o {
+		s = &encoder{options: o}
+		s.e = gdwire.NewEncoder(s, &s.options)
+		s.format = s.e.Options().Format
+		return s
+	}
+	s.e.Reset(s)
+	return s
+}
+
+func (s *encoder) release() {
+	s.e.Release()
+	s.buf, s.depth = s.buf[:0], 0
+	if cap(s.buf) <= maxKept {
+		encoderPool.Put(s)
+	}
+}
+
+// top writes the value that a program gave.
+func (s *encoder) top(v any) error {
+	r := reflect.ValueOf(v)
+	if r.IsValid() { // mistakes in types come before anything is written
+		if _, err := encodePlans.of(r.Type()); err != nil {
+			return err
+		}
+	}
+	err := s.any(v)
+	if err != nil {
+		var known *gdwire.Error
+		if failed := s.e.Fail(err); errors.As(err, &known) || errors.Is(failed, gdwire.ErrReleased) {
+			return failed
+		}
+	}
+	return err
+}
+
+// fail makes an Error of a reason not to write the next value.
+func (s *encoder) fail(t reflect.Type, err error) error {
+	return s.e.Fail(&TypeError{Go: t, Err: err})
+}
+
+// inField names the Go type and field in an error of the Encoder.
+func (s *encoder) inField(err error, f *field) error {
+	var at *gdwire.Error
+	if !errors.As(err, &at) {
+		return err // of the Writer
+	}
+	var t *TypeError
+	if errors.As(err, &t) {
+		return inField(err, f.goName)
+	}
+	return &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: &TypeError{Go: f.typ, Field: f.goName, Err: at.Err}}
+}
+
+// An encodeFunc writes a value that has an address.
+type encodeFunc func(s *encoder, v reflect.Value) error
+
+var encodePlans plans[encodeFunc]
+
+func init() {
+	encodePlans.make = func(r *planner[encodeFunc], key planKey) (encodeFunc, error) {
+		return encodePlanner{r}.build(key.typ, key.wire)
+	}
+}
+
+// An encodePlanner makes the plans for writing.
+type encodePlanner struct{ *planner[encodeFunc] }
+
+// build makes a type's plan: by its methods, if it is a type of this package, by
+// its kind.
+func (b encodePlanner) build(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
+	if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface {
+		p := reflect.PointerTo(t)
+		own := ownTypes[t]
+		switch {
+		case p.Implements(marshalerType) && wire == 0:
+			return encodeMarshaler, nil
+		case own != nil && (wire == 0 || wire == own.typ):
+			return own.encode, nil
+		case own != nil && own.math == nil && t.Kind() != reflect.String:
+			return nil, misfit(t, wire)
+		case own == nil && p.Implements(textMarshalerType) && isText(wire):
+			return encodeText(wire), nil
+		}
+	}
+	if wire != 0 && wire != gdwire.TypeArray && t.Kind() != reflect.Pointer {
+		return b.typed(t, wire)
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return encodeBool, nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return encodeInt, nil
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return encodeUint, nil
+	case reflect.Float32, reflect.Float64:
+		return encodeFloat, nil
+	case reflect.String:
+		return encodeString, nil
+	case reflect.Interface:
+		return encodeInterface, nil
+	case reflect.Pointer:
+		return b.pointer(t, wire)
+	case reflect.Slice, reflect.Array:
+		return b.list(t, wire)
+	case reflect.Map:
+		return b.dict(t)
+	case reflect.Struct:
+		return b.record(t)
+	}
+	return nil, fmt.Errorf("Go %v has no Variant type", t)
+}
+
+// isText reports whether a type= of that type can be text; 0 is no type=.
+func isText(wire gdwire.Type) bool {
+	switch wire {
+	case 0, gdwire.TypeString, gdwire.TypeStringName, gdwire.TypeNodePath:
+		return true
+	}
+	return false
+}
+
+// typed makes the plan of a type whose tag has type=.
+func (b encodePlanner) typed(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
+	k := t.Kind()
+	switch wire {
+	case gdwire.TypeBool:
+		if k == reflect.Bool {
+			return encodeBool, nil
+		}
+	case gdwire.TypeInt, gdwire.TypeFloat:
+		return encodeNumber(t, wire)
+	case gdwire.TypeString, gdwire.TypeStringName, gdwire.TypeNodePath:
+		if k == reflect.String {
+			return encodeTextAs(wire), nil
+		}
+	case gdwire.TypeDictionary:
+		if k == reflect.Map {
+			return b.dict(t)
+		}
+		if k == reflect.Struct {
+			return b.record(t)
+		}
+	default:
+		if k == reflect.Slice || k == reflect.Array {
+			if p, ok := packedTypes[wire]; ok {
+				return b.packed(t, p)
+			}
+		}
+		if m, ok := componentsOf(t); ok && k != reflect.Float32 && k != reflect.Float64 && k != reflect.Int32 {
+			for _, fits := range mathTypesOf(m) {
+				if fits == wire {
+					return encodeMath(m, wire), nil
+				}
+			}
+		}
+	}
+	return nil, misfit(t, wire)
+}
+
+func misfit(t reflect.Type, wire gdwire.Type) error {
+	return fmt.Errorf("type=%v does not fit Go %v", wire, t)
+}
+
+func encodeBool(s *encoder, v reflect.Value) error { return s.e.WriteBool(v.Bool()) }
+
+func encodeInt(s *encoder, v reflect.Value) error { return s.e.WriteInt(v.Int()) }
+
+func encodeUint(s *encoder, v reflect.Value) error { return s.uint(v.Type(), v.Uint()) }
+
+func (s *encoder) uint(t reflect.Type, x uint64) error {
+	if x > 1<<63-1 {
+		return s.fail(t, gdwire.ErrRange)
+	}
+	return s.e.WriteInt(int64(x))
+}
+
+func encodeFloat(s *encoder, v reflect.Value) error { return s.e.WriteFloat(v.Float()) }
+
+func encodeString(s *encoder, v reflect.Value) error { return s.e.WriteString(v.String()) }
+
+// encodeNumber writes a number as int or float, if it is one without loss.
+func encodeNumber(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
+	isFloat := wire == gdwire.TypeFloat
+	switch {
+	case isFloat && reflect.Zero(t).CanFloat():
+		return encodeFloat, nil
+	case !isFloat && reflect.Zero(t).CanInt():
+		return encodeInt, nil
+	case !isFloat && reflect.Zero(t).CanUint():
+		return encodeUint, nil
+	case isFloat && reflect.Zero(t).CanInt():
+		return func(s *encoder, v reflect.Value) error {
+			x := float64(v.Int())
+			if x >= 1<<63 || int64(x) != v.Int() {
+				return s.fail(t, gdwire.ErrRange)
+			}
+			return s.e.WriteFloat(x)
+		}, nil
+	case isFloat && reflect.Zero(t).CanUint():
+		return func(s *encoder, v reflect.Value) error {
+			x := float64(v.Uint())
+			if x >= 1<<64 || uint64(x) != v.Uint() {
+				return s.fail(t, gdwire.ErrRange)
+			}
+			return s.e.WriteFloat(x)
+		}, nil
+	case reflect.Zero(t).CanFloat():
+		return func(s *encoder, v reflect.Value) error {
+			x := v.Float()
+			if !(x >= -1<<63 && x < 1<<63) || float64(int64(x)) != x {
+				return s.fail(t, gdwire.ErrRange)
+			}
+			return s.e.WriteInt(int64(x))
+		}, nil
+	}
+	return nil, misfit(t, wire)
+}
+
+// encodeTextAs writes a Go string as a String, StringName or NodePath.
+func encodeTextAs(wire gdwire.Type) encodeFunc {
+	return func(s *encoder, v reflect.Value) error { return s.textAs(wire, v.String()) }
+}
+
+func (s *encoder) textAs(wire gdwire.Type, text string) error {
+	switch {
+	case wire == gdwire.TypeNodePath:
+		return s.e.WriteNodePath(text)
+	case wire == gdwire.TypeStringName && s.format.Has(wire):
+		return s.e.WriteStringName(text)
+	}
+	return s.e.WriteString(text)
+}
+
+// pointer writes what a pointer points to, and nil for a nil one.
+func (b encodePlanner) pointer(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
+	if err := checkPointer(t); err != nil {
+		return nil, err
+	}
+	elem, err := b.plan(t.Elem(), wire)
+	return func(s *encoder, v reflect.Value) error {
+		if v.IsNil() {
+			return s.e.WriteNil()
+		}
+		return s.nested(elem.do, v.Elem())
+	}, err
+}
+
+// nested writes v inside another value, unless values are nested too deep.
+func (s *encoder) nested(encode encodeFunc, v reflect.Value) error {
+	if s.depth++; s.depth > maxDepth {
+		return s.fail(v.Type(), depthError())
+	}
+	err := encode(s, v)
+	s.depth--
+	return err
+}
+
+func encodeInterface(s *encoder, v reflect.Value) error {
+	if v.IsNil() {
+		return s.e.WriteNil()
+	}
+	if s.depth++; s.depth > maxDepth {
+		return s.fail(v.Type(), depthError())
+	}
+	err := s.any(v.Elem().Interface())
+	s.depth--
+	return err
+}
+
+// any writes the value in an interface. The types that Unmarshal makes need no
+// plan.
+func (s *encoder) any(v any) error {
+	switch v := v.(type) {
+	case nil:
+		return s.e.WriteNil()
+	case bool:
+		return s.e.WriteBool(v)
+	case int64:
+		return s.e.WriteInt(v)
+	case int:
+		return s.e.WriteInt(int64(v))
+	case float64:
+		return s.e.WriteFloat(v)
+	case string:
+		return s.e.WriteString(v)
+	case *Dictionary:
+		if v != nil {
+			return s.deeper(v, func() error { return s.dictionary(v) })
+		}
+		return s.e.WriteNil()
+	case *Array:
+		if v != nil {
+			return s.deeper(v, func() error { return s.array(v) })
+		}
+		return s.e.WriteNil()
+	}
+	r := reflect.ValueOf(v)
+	encode, err := encodePlans.of(r.Type())
+	if err != nil {
+		return s.e.Fail(err)
+	}
+	return s.nested(encode, addressable(r))
+}
+
+// deeper calls write for the content of v, unless values are nested too deep.
+func (s *encoder) deeper(v any, write func() error) error {
+	if s.depth++; s.depth > maxDepth {
+		return s.fail(reflect.TypeOf(v), depthError())
+	}
+	err := write()
+	s.depth--
+	return err
+}

@@ -1,0 +1,275 @@
+package variant
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/gdwire/gdwire"
+)
+
+// A packedType is a packed array: what its elements are.
+type packedType struct {
+	typ  gdwire.Type
+	n    int          // components of an element
+	leaf reflect.Kind // what a component is; String for strings
+}
+
+// packedTypes are all of them. Reals may be of either width in Go.
+var packedTypes = map[gdwire.Type]packedType{
+	gdwire.TypePackedByteArray:    {gdwire.TypePackedByteArray, 1, reflect.Uint8},
+	gdwire.TypePackedInt32Array:   {gdwire.TypePackedInt32Array, 1, reflect.Int32},
+	gdwire.TypePackedInt64Array:   {gdwire.TypePackedInt64Array, 1, reflect.Int64},
+	gdwire.TypePackedFloat32Array: {gdwire.TypePackedFloat32Array, 1, reflect.Float32},
+	gdwire.TypePackedFloat64Array: {gdwire.TypePackedFloat64Array, 1, reflect.Float64},
+	gdwire.TypePackedStringArray:  {gdwire.TypePackedStringArray, 1, reflect.String},
+	gdwire.TypePackedVector2Array: {gdwire.TypePackedVector2Array, 2, reflect.Float64},
+	gdwire.TypePackedVector3Array: {gdwire.TypePackedVector3Array, 3, reflect.Float64},
+	gdwire.TypePackedVector4Array: {gdwire.TypePackedVector4Array, 4, reflect.Float64},
+	gdwire.TypePackedColorArray:   {gdwire.TypePackedColorArray, 4, reflect.Float32},
+}
+
+// packedOf returns the packed array that a slice of t is written as if no tag says
+// otherwise, false for none.
+func packedOf(t reflect.Type) (p packedType, ok bool) {
+	if own := ownTypes[t]; own != nil {
+		switch own.typ {
+		case gdwire.TypeVector2:
+			return packedTypes[gdwire.TypePackedVector2Array], true
+		case gdwire.TypeVector3:
+			return packedTypes[gdwire.TypePackedVector3Array], true
+		case gdwire.TypeVector4:
+			return packedTypes[gdwire.TypePackedVector4Array], true
+		case gdwire.TypeColor:
+			return packedTypes[gdwire.TypePackedColorArray], true
+		}
+		return p, false
+	}
+	if q := reflect.PointerTo(t); q.Implements(marshalerType) || q.Implements(textMarshalerType) {
+		return p, false
+	}
+	n, leaf := 1, t.Kind()
+	if leaf == reflect.Array {
+		n, leaf = t.Len(), t.Elem().Kind()
+		if n < 2 || n > 4 || leaf != reflect.Float32 && leaf != reflect.Float64 {
+			return p, false
+		}
+		leaf = reflect.Float64
+	}
+	for _, p := range packedTypes {
+		if p.n == n && p.leaf == leaf && p.typ != gdwire.TypePackedColorArray {
+			return p, true
+		}
+	}
+	return p, false
+}
+
+// list makes the plan of a slice or array: packed, where a packed array has such
+// elements and the tag does not ask for an Array, or else an Array. An array of
+// few numbers is a vector.
+func (b encodePlanner) list(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
+	if wire == 0 && t.Kind() == reflect.Array {
+		if m, ok := componentsOf(t); ok {
+			switch all := mathTypesOf(m); {
+			case len(all) == 1:
+				return encodeMath(m, all[0]), nil
+			case len(all) > 1:
+				return nil, fmt.Errorf("Go %v can be %v: a tag has to say which, as type=%v", t, all, all[0])
+			}
+		}
+	}
+	if p, ok := packedOf(t.Elem()); ok && wire == 0 {
+		packed, err := b.packed(t, p)
+		if err != nil {
+			return nil, err
+		}
+		plain, plainErr := b.elements(t)
+		return func(s *encoder, v reflect.Value) error {
+			switch {
+			case s.format.Has(p.typ):
+				return packed(s, v)
+			case plainErr != nil:
+				return s.fail(t, plainErr)
+			}
+			return plain(s, v)
+		}, nil
+	}
+	return b.elements(t)
+}
+
+// elements writes a slice or array as an Array.
+func (b encodePlanner) elements(t reflect.Type) (encodeFunc, error) {
+	elem, err := b.plan(t.Elem(), 0)
+	return func(s *encoder, v reflect.Value) error {
+		n := v.Len()
+		if err := s.e.BeginArray(n); err != nil {
+			return err
+		}
+		if s.depth++; s.depth > maxDepth {
+			return s.fail(t, depthError())
+		}
+		for i := range n {
+			if err := elem.do(s, v.Index(i)); err != nil {
+				return err
+			}
+		}
+		s.depth--
+		return s.e.End()
+	}, err
+}
+
+// packed writes a slice or array as a packed array.
+func (b encodePlanner) packed(t reflect.Type, p packedType) (encodeFunc, error) {
+	if p.leaf == reflect.String {
+		if t.Elem().Kind() != reflect.String {
+			return nil, misfit(t, p.typ)
+		}
+		return func(s *encoder, v reflect.Value) error {
+			n := v.Len()
+			if err := s.e.BeginPacked(p.typ, int64(n)); err != nil {
+				return err
+			}
+			for i := range n {
+				if err := s.e.WriteString(v.Index(i).String()); err != nil {
+					return err
+				}
+			}
+			return s.e.End()
+		}, nil
+	}
+	write := bulkOf(t.Elem(), p)
+	if write == nil {
+		return nil, misfit(t, p.typ)
+	}
+	return func(s *encoder, v reflect.Value) error {
+		if err := s.e.BeginPacked(p.typ, int64(v.Len())); err != nil {
+			return err
+		}
+		if err := write(s, v); err != nil {
+			return err
+		}
+		return s.e.End()
+	}, nil
+}
+
+// bulkOf returns how the elements of a list of elem are written into p, nil if they
+// do not fit.
+func bulkOf(elem reflect.Type, p packedType) encodeFunc {
+	m, ok := componentsOf(elem)
+	switch {
+	case p.leaf == reflect.Uint8 && elem.Kind() == reflect.Uint8:
+		return writeBulk[byte]
+	case (p.leaf == reflect.Int32 || p.leaf == reflect.Int64) && elem.Kind() == reflect.Int32:
+		return writeBulk[int32]
+	case p.leaf == reflect.Int64 && elem.Kind() == reflect.Int64:
+		return writeBulk[int64]
+	case p.leaf == reflect.Int64 || p.leaf == reflect.Int32 || p.leaf == reflect.Uint8:
+		return integersInto(elem, p)
+	case !ok || m.n != p.n || m.leaf == reflect.Int32:
+		return nil
+	}
+	single := m.leaf == reflect.Float32
+	switch {
+	case p.n == 1 && single:
+		return writeBulk[float32]
+	case p.n == 1:
+		return writeBulk[float64]
+	case p.n == 2 && single:
+		return writeBulk[[2]float32]
+	case p.n == 2:
+		return writeBulk[[2]float64]
+	case p.n == 3 && single:
+		return writeBulk[[3]float32]
+	case p.n == 3:
+		return writeBulk[[3]float64]
+	case single:
+		return writeBulk[[4]float32]
+	}
+	return writeBulk[[4]float64]
+}
+
+// writeBulk writes the elements of v, which lie in memory as those of a []T do.
+func writeBulk[T gdwire.Packable](s *encoder, v reflect.Value) error {
+	if all, ok := viewOf[T](v); ok {
+		return gdwire.WritePacked(s.e, all)
+	}
+	m, _ := componentsOf(v.Type().Elem())
+	var some [64]T
+	for i, n := 0, v.Len(); i < n; {
+		k := 0
+		for ; k < len(some) && i < n; k, i = k+1, i+1 {
+			setPackable(reflect.ValueOf(&some[k]).Elem(), v.Index(i), &m)
+		}
+		if err := gdwire.WritePacked(s.e, some[:k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setPackable sets a Packable from an element of as many components, or the other
+// way round.
+func setPackable(dst, src reflect.Value, m *components) {
+	switch {
+	case dst.CanInt():
+		dst.SetInt(src.Int())
+	case dst.CanUint():
+		dst.SetUint(src.Uint())
+	default:
+		var flat [maxComponents]float64
+		loadInto(src, flat[:0])
+		storeFrom(dst, flat[:max(m.n, 1)])
+	}
+}
+
+// integersInto writes integers of another kind than the packed array's, each of
+// which has to fit.
+func integersInto(elem reflect.Type, p packedType) encodeFunc {
+	zero := reflect.Zero(elem)
+	if !zero.CanInt() && !zero.CanUint() {
+		return nil
+	}
+	bits := map[reflect.Kind]int{reflect.Uint8: 8, reflect.Int32: 32, reflect.Int64: 64}[p.leaf]
+	return func(s *encoder, v reflect.Value) error {
+		for i := range v.Len() {
+			x, ok := int64Of(v.Index(i))
+			if !ok || p.leaf != reflect.Uint8 && x<<(64-bits)>>(64-bits) != x || p.leaf == reflect.Uint8 && x != int64(byte(x)) {
+				return s.fail(elem, gdwire.ErrRange)
+			}
+			var err error
+			switch p.leaf {
+			case reflect.Uint8:
+				err = gdwire.WritePacked(s.e, []byte{byte(x)})
+			case reflect.Int32:
+				err = gdwire.WritePacked(s.e, []int32{int32(x)})
+			default:
+				err = gdwire.WritePacked(s.e, []int64{x})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// int64Of returns an integer of any kind as int64, if that holds it.
+func int64Of(v reflect.Value) (int64, bool) {
+	if v.CanInt() {
+		return v.Int(), true
+	}
+	return int64(v.Uint()), v.Uint() <= 1<<63-1
+}
+
+// encodeMath writes a Go type of such components as a math type.
+func encodeMath(m components, typ gdwire.Type) encodeFunc {
+	return func(s *encoder, v reflect.Value) error {
+		m.load(v, s.reals[:])
+		if m.leaf != reflect.Int32 {
+			return s.e.WriteReals(typ, s.reals[:m.n]...)
+		}
+		for i := range m.n {
+			s.ints[i] = int32(s.reals[i])
+		}
+		return s.e.WriteInts(typ, s.ints[:m.n]...)
+	}
+}

@@ -1,0 +1,110 @@
+package variant
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/gdwire/gdwire"
+)
+
+func (s *encoder) stringName(v *StringName) error {
+	return s.textAs(gdwire.TypeStringName, string(*v))
+}
+
+func (s *encoder) nodePath(v *NodePath) error { return s.e.WriteNodePath(string(*v)) }
+
+func (s *encoder) rid(v *RID) error { return s.e.WriteRID(uint64(*v)) }
+
+func (s *encoder) objectID(v *ObjectID) error { return s.e.WriteObjectID(uint64(*v)) }
+
+func (s *encoder) signal(v *Signal) error { return s.e.WriteSignal(v.Name, uint64(v.Object)) }
+
+func (s *encoder) callable(*Callable) error { return s.e.WriteCallable() }
+
+func (s *encoder) object(v *Object) error {
+	if err := s.e.BeginObject(v.Class, len(v.Properties)); err != nil {
+		return err
+	}
+	if s.depth++; s.depth > maxDepth {
+		return s.fail(reflect.TypeFor[Object](), depthError())
+	}
+	for i := range v.Properties {
+		p := &v.Properties[i]
+		if err := s.e.WriteProperty(p.Name); err != nil {
+			return err
+		}
+		if err := s.any(p.Value); err != nil {
+			return err
+		}
+	}
+	s.depth--
+	return s.e.End()
+}
+
+func (s *encoder) image(v *Image) error {
+	if err := s.e.BeginImage(v.Format, v.Mipmaps, v.Width, v.Height, int64(len(v.Data))); err != nil {
+		return err
+	}
+	if _, err := s.e.Write(v.Data); err != nil {
+		return err
+	}
+	return s.e.End()
+}
+
+func (s *encoder) inputEvent(v *InputEvent) error {
+	return s.e.WriteInputEvent(v.Type, v.Device, v.Data)
+}
+
+func (s *encoder) array(v *Array) error {
+	if err := s.e.BeginTypedArray(len(v.Values), v.Elem); err != nil {
+		return err
+	}
+	for _, x := range v.Values {
+		if err := s.any(x); err != nil {
+			return err
+		}
+	}
+	return s.e.End()
+}
+
+func (s *encoder) dictionary(v *Dictionary) error {
+	if err := s.e.BeginTypedDict(v.Len(), v.Key, v.Value); err != nil {
+		return err
+	}
+	for k, x := range v.All() {
+		if err := s.any(k); err != nil {
+			return err
+		}
+		if err := s.any(x); err != nil {
+			return err
+		}
+	}
+	return s.e.End()
+}
+
+// raw writes the value that v holds, converted if it is in another format.
+func (s *encoder) raw(v *Raw) error {
+	from := v.Format
+	if from == nil {
+		from = gdwire.Godot4
+	}
+	switch {
+	case len(v.Data) == 0 && v.Format == nil:
+		return s.e.WriteNil()
+	case from == s.format:
+		return s.e.WriteRaw(v.Data)
+	}
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
+		Format: from, AllowObjects: true, AnyUTF8: s.options.AnyUTF8, DoubleReals: s.options.DoubleReals,
+		Limits: gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
+	})
+	defer d.Release()
+	d.ResetBytes(v.Data)
+	if err := gdwire.CopyValue(s.e, d); err != nil {
+		return s.fail(reflect.TypeFor[Raw](), err)
+	}
+	if n := int64(len(v.Data)) - d.InputOffset(); n > 0 {
+		return s.fail(reflect.TypeFor[Raw](), fmt.Errorf("%d bytes after the value", n))
+	}
+	return nil
+}

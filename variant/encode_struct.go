@@ -1,0 +1,262 @@
+package variant
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/gdwire/gdwire"
+)
+
+// A fieldEncoder is a field and the plan of its type.
+type fieldEncoder struct {
+	*field
+	plan *plan[encodeFunc]
+}
+
+// A structEncoder writes a struct.
+type structEncoder struct {
+	typ       reflect.Type
+	fields    []fieldEncoder
+	info      *structFields
+	embed     *plan[encodeFunc] // of the values of an embedded map
+	sometimes bool              // there are fields that are not always written
+}
+
+// record makes the plan of a struct: a Dictionary, or an Array if it is positional.
+func (b encodePlanner) record(t reflect.Type) (encodeFunc, error) {
+	info, err := fieldsOf(t)
+	if err != nil {
+		return nil, err
+	}
+	c := &structEncoder{typ: t, info: info}
+	for i := range info.all {
+		f := &info.all[i]
+		plan, err := b.plan(f.typ, f.wire)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.goName, err)
+		}
+		c.fields = append(c.fields, fieldEncoder{f, plan})
+		c.sometimes = c.sometimes || f.omitZero || throughPointer(t, f.index)
+	}
+	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
+		if c.embed, err = b.plan(info.embed.typ.Elem(), 0); err != nil {
+			return nil, fmt.Errorf("%s: %w", info.embed.goName, err)
+		}
+	}
+	if info.array {
+		return c.encodeArray, nil
+	}
+	return c.encodeDict, nil
+}
+
+// throughPointer reports whether a field is in a struct embedded as a pointer.
+func throughPointer(t reflect.Type, index []int) bool {
+	for _, i := range index[:len(index)-1] {
+		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
+			return true
+		}
+	}
+	return false
+}
+
+// fieldOf returns the field of v, and false where it is in a nil embedded pointer.
+func fieldOf(v reflect.Value, index []int) (reflect.Value, bool) {
+	for _, i := range index[:len(index)-1] {
+		v = v.Field(i)
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return v, false
+			}
+			v = v.Elem()
+		}
+	}
+	return v.Field(index[len(index)-1]), true
+}
+
+// omits reports whether a field of v is left out.
+func (f *fieldEncoder) omits(v reflect.Value) bool {
+	v, ok := fieldOf(v, f.index)
+	switch {
+	case !ok:
+		return true
+	case !f.omitZero:
+		return false
+	case f.isZero != nil:
+		return f.isZero(v)
+	}
+	return v.IsZero()
+}
+
+func (c *structEncoder) encodeDict(s *encoder, v reflect.Value) error {
+	if s.depth++; s.depth > maxDepth {
+		return s.fail(c.typ, depthError())
+	}
+	n := len(c.fields)
+	// What is written is decided once, since a method may change its mind.
+	var few [64]bool
+	omitted := few[:0]
+	if c.sometimes {
+		for i := range c.fields {
+			omit := c.fields[i].omits(v)
+			omitted = append(omitted, omit)
+			if omit {
+				n--
+			}
+		}
+	}
+	var embed reflect.Value
+	if f := c.info.embed; f != nil {
+		if embed, _ = fieldOf(v, f.index); embed.Kind() == reflect.Map {
+			n += embed.Len()
+		} else {
+			n += embed.Interface().(*Dictionary).Len()
+		}
+	}
+	if err := s.e.BeginDict(n); err != nil {
+		return err
+	}
+	for i := range c.fields {
+		f := &c.fields[i]
+		if len(omitted) > 0 && omitted[i] {
+			continue
+		}
+		if err := s.e.WriteString(f.name); err != nil {
+			return err
+		}
+		if err := f.encode(s, v); err != nil {
+			return err
+		}
+	}
+	if embed.IsValid() {
+		if err := c.encodeEmbed(s, embed); err != nil {
+			return s.inField(err, c.info.embed)
+		}
+	}
+	s.depth--
+	return s.e.End()
+}
+
+// encode writes the field's value.
+func (f *fieldEncoder) encode(s *encoder, v reflect.Value) error {
+	if len(f.index) == 1 {
+		v = v.Field(f.index[0])
+	} else {
+		v, _ = fieldOf(v, f.index)
+	}
+	if err := f.plan.do(s, v); err != nil {
+		return s.inField(err, f.field)
+	}
+	return nil
+}
+
+func (c *structEncoder) encodeArray(s *encoder, v reflect.Value) error {
+	if s.depth++; s.depth > maxDepth {
+		return s.fail(c.typ, depthError())
+	}
+	if err := s.e.BeginArray(len(c.fields)); err != nil {
+		return err
+	}
+	for i := range c.fields {
+		f := &c.fields[i]
+		if _, ok := fieldOf(v, f.index); !ok {
+			if err := s.e.WriteNil(); err != nil {
+				return err
+			}
+		} else if err := f.encode(s, v); err != nil {
+			return err
+		}
+	}
+	s.depth--
+	return s.e.End()
+}
+
+// encodeEmbed writes the pairs of a field that collects unknown keys.
+func (c *structEncoder) encodeEmbed(s *encoder, v reflect.Value) error {
+	if v.Kind() == reflect.Map {
+		return s.sortedPairs(v, c.embed, func(key reflect.Value) error {
+			if err := c.checkUnknown(s, key.String()); err != nil {
+				return err
+			}
+			return s.e.WriteString(key.String())
+		})
+	}
+	for k, value := range v.Interface().(*Dictionary).All() {
+		text, ok := hashable(k)
+		if name, isText := text.(string); ok && isText {
+			if err := c.checkUnknown(s, name); err != nil {
+				return err
+			}
+		}
+		if err := s.any(k); err != nil {
+			return err
+		}
+		if err := s.any(value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkUnknown refuses a collected key that a field has.
+func (c *structEncoder) checkUnknown(s *encoder, name string) error {
+	if i, ok := c.info.byName[name]; ok {
+		return s.fail(c.info.embed.typ, fmt.Errorf("%w %s, that of %s", ErrDuplicateKey, quoted(name), c.fields[i].goName))
+	}
+	return nil
+}
+
+// encodeMarshaler lets a type write itself, and checks that it wrote one value.
+func encodeMarshaler(s *encoder, v reflect.Value) error {
+	before := s.position()
+	err := v.Addr().Interface().(Marshaler).MarshalVariant(s.e)
+	if err == nil {
+		err = s.e.Err()
+	}
+	if err != nil {
+		var known *gdwire.Error
+		if errors.As(err, &known) || s.e.Err() == err {
+			return err
+		}
+		return s.fail(v.Type(), err)
+	}
+	if !before.isOneBefore(s.position()) {
+		return s.fail(v.Type(), fmt.Errorf("%w: MarshalVariant has to write exactly one value", gdwire.ErrCount))
+	}
+	return nil
+}
+
+// A position is how far an Encoder or Decoder is.
+type position struct {
+	offset, index int64
+	depth         int
+	kind          gdwire.Kind
+}
+
+func (s *encoder) position() position {
+	p := position{offset: s.e.OutputOffset(), depth: s.e.Depth()}
+	p.kind, p.index, _ = s.e.StackIndex(p.depth)
+	return p
+}
+
+// isOneBefore reports whether one value lies between p, where a value comes next,
+// and q. After the value of a key or property the index is still that of the pair.
+func (p position) isOneBefore(q position) bool {
+	step := int64(1)
+	if p.kind == gdwire.KindDictStart || p.kind == gdwire.KindObjectStart || q.depth == 0 && q.index < 0 {
+		step = 0
+	}
+	return q.depth == p.depth && q.offset > p.offset && q.index == p.index+step
+}
+
+// encodeText writes a TextMarshaler as text.
+func encodeText(wire gdwire.Type) encodeFunc {
+	return func(s *encoder, v reflect.Value) error {
+		text, err := v.Addr().Interface().(encoding.TextMarshaler).MarshalText()
+		if err != nil {
+			return s.fail(v.Type(), err)
+		}
+		return s.textAs(wire, string(text))
+	}
+}

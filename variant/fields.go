@@ -1,0 +1,265 @@
+package variant
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+)
+
+// structFields are the fields that a struct has on the wire.
+type structFields struct {
+	all    []field
+	byName map[string]int
+	array  bool   // positional
+	embed  *field // collects unknown keys, or nil
+}
+
+// A field is one of them.
+type field struct {
+	tag
+	index  []int  // of the field, through embedded structs
+	goName string // "Player.HP"
+	typ    reflect.Type
+	// isZero is what omitzero asks, nil for the method of reflect.Value.
+	isZero func(reflect.Value) bool
+}
+
+// A tag is what a field's tag says.
+type tag struct {
+	name     string
+	omitZero bool
+	embed    bool
+	array    bool
+	wire     gdwire.Type // of type=
+}
+
+// parseTag parses the value of a gd tag: a name, which may be empty or in single
+// quotes, and options.
+func parseTag(s string) (t tag, err error) {
+	if strings.HasPrefix(s, "'") {
+		end := strings.Index(s[1:], "'") + 1
+		if end == 0 {
+			return t, fmt.Errorf("tag %q has no closing quote", s)
+		}
+		t.name, s = s[1:end], s[end+1:]
+	} else {
+		end := strings.IndexByte(s, ',')
+		if end < 0 {
+			end = len(s)
+		}
+		t.name, s = s[:end], s[end:]
+	}
+	if s == "" {
+		return t, nil
+	}
+	if s[0] != ',' {
+		return t, fmt.Errorf("tag has %q after the name", s)
+	}
+	for _, option := range strings.Split(s[1:], ",") {
+		name, isType := strings.CutPrefix(option, "type=")
+		switch {
+		case option == "omitzero":
+			t.omitZero = true
+		case option == "embed":
+			t.embed = true
+		case option == "array":
+			t.array = true
+		case isType:
+			if t.wire = typeNamed(name); t.wire == 0 {
+				return t, fmt.Errorf("tag has unknown type %q", name)
+			}
+		default:
+			return t, fmt.Errorf("tag has unknown option %q", option)
+		}
+	}
+	return t, nil
+}
+
+// typeNamed returns the type with that name, or 0.
+func typeNamed(name string) gdwire.Type {
+	for t := gdwire.TypeNil; t <= gdwire.TypeInputEvent; t++ {
+		if t.String() == name {
+			return t
+		}
+	}
+	return 0
+}
+
+// fieldsOf returns the fields of a struct type. Of equal names the one with the
+// fewest embedded structs around it counts.
+func fieldsOf(t reflect.Type) (*structFields, error) {
+	s := &structFields{byName: map[string]int{}}
+	level := []embedded{{typ: t}}
+	seen := map[reflect.Type]bool{}
+	for len(level) > 0 {
+		var next []embedded
+		first := len(s.all)
+		for _, e := range level {
+			seen[e.typ] = true
+		}
+		for _, e := range level {
+			for i := range e.typ.NumField() {
+				inner, err := s.add(e, e.typ.Field(i), first)
+				if err != nil {
+					return nil, fmt.Errorf("%v.%s: %w", e.typ, e.typ.Field(i).Name, err)
+				}
+				if inner.typ != nil && !seen[inner.typ] {
+					next = append(next, inner)
+				}
+			}
+		}
+		level = next
+	}
+	if s.array && s.embed != nil {
+		return nil, fmt.Errorf("%s: embed in a positional struct", s.embed.goName)
+	}
+	slices.SortFunc(s.all, func(a, b field) int { return slices.Compare(a.index, b.index) })
+	for i := range s.all {
+		s.byName[s.all[i].name] = i
+	}
+	return s, nil
+}
+
+// embedded is a struct whose fields are those of the one around it.
+type embedded struct {
+	typ   reflect.Type
+	index []int
+}
+
+// add adds the field f of e, or returns what it embeds. Fields from first on are as
+// deep as it.
+func (s *structFields) add(e embedded, f reflect.StructField, first int) (inner embedded, err error) {
+	text, tagged := f.Tag.Lookup("gd")
+	if text == "-" {
+		return inner, nil
+	}
+	t, err := parseTag(text)
+	if err != nil {
+		return inner, err
+	}
+	index := append(e.index[:len(e.index):len(e.index)], f.Index[0])
+	switch {
+	case f.Name == "_":
+		if t.array {
+			if len(index) > 1 {
+				return inner, fmt.Errorf("array in an embedded struct")
+			}
+			s.array = true
+		}
+		return inner, nil
+	case t.array:
+		return inner, fmt.Errorf("array is for a field named _")
+	case f.Anonymous && t.name == "" && !t.embed:
+		return s.inline(f, index, t)
+	case !f.IsExported():
+		if tagged {
+			return inner, fmt.Errorf("tag on a field that is not exported")
+		}
+		return inner, nil
+	}
+	if t.name == "" {
+		t.name = snakeCase(f.Name)
+	}
+	added := field{tag: t, index: index, goName: typeName(e.typ) + "." + f.Name, typ: f.Type}
+	if t.embed {
+		return inner, s.setEmbed(added)
+	}
+	if t.omitZero {
+		added.isZero = isZeroMethod(f.Type)
+	}
+	if i, ok := s.byName[t.name]; ok {
+		if i >= first {
+			return inner, fmt.Errorf("name %q is that of %s too", t.name, s.all[i].goName)
+		}
+		return inner, nil // hidden, as in Go
+	}
+	s.byName[t.name] = len(s.all)
+	s.all = append(s.all, added)
+	return inner, nil
+}
+
+// inline checks a struct that is embedded in another.
+func (s *structFields) inline(f reflect.StructField, index []int, t tag) (embedded, error) {
+	typ := f.Type
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+		if !f.IsExported() {
+			return embedded{}, fmt.Errorf("embedded pointer to a struct that is not exported")
+		}
+	}
+	if typ.Kind() != reflect.Struct || isValueType(typ) {
+		if !f.IsExported() {
+			return embedded{}, nil
+		}
+		return embedded{}, fmt.Errorf("embedded %v needs a name in its tag", typ)
+	}
+	if t.omitZero || t.wire != 0 {
+		return embedded{}, fmt.Errorf("options on an embedded struct without a name")
+	}
+	return embedded{typ, index}, nil
+}
+
+// isValueType reports whether a struct type is one value and not a Dictionary.
+func isValueType(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return ownTypes[t] != nil || p.Implements(marshalerType) || p.Implements(unmarshalerType) ||
+		p.Implements(textMarshalerType) || p.Implements(textUnmarshalerType)
+}
+
+// setEmbed makes f the field that collects unknown keys.
+func (s *structFields) setEmbed(f field) error {
+	isMap := f.typ.Kind() == reflect.Map && f.typ.Key().Kind() == reflect.String
+	switch {
+	case !isMap && f.typ != reflect.TypeFor[*Dictionary]():
+		return fmt.Errorf("embed on %v, neither *Dictionary nor a map of string keys", f.typ)
+	case f.omitZero || f.wire != 0:
+		return fmt.Errorf("options beside embed")
+	case s.embed != nil:
+		return fmt.Errorf("embed on %s too", s.embed.goName)
+	}
+	s.embed = &f
+	return nil
+}
+
+// isZeroMethod returns a function that calls the type's own IsZero method, nil if
+// it has none.
+func isZeroMethod(t reflect.Type) func(reflect.Value) bool {
+	type isZeroer interface{ IsZero() bool }
+	switch p := reflect.TypeFor[isZeroer](); {
+	case t.Kind() == reflect.Interface:
+		return nil
+	case t.Kind() == reflect.Pointer && t.Implements(p):
+		return func(v reflect.Value) bool { return v.IsNil() || v.Interface().(isZeroer).IsZero() }
+	case reflect.PointerTo(t).Implements(p):
+		return func(v reflect.Value) bool { return v.Addr().Interface().(isZeroer).IsZero() }
+	}
+	return nil
+}
+
+// typeName returns a struct type's name without its package.
+func typeName(t reflect.Type) string {
+	if t.Name() == "" {
+		return "struct"
+	}
+	return t.Name()
+}
+
+// quoted is a name for a message.
+func quoted(name string) string {
+	if len(name) > 64 {
+		name = name[:64]
+	}
+	return strconv.Quote(name)
+}
+
+var (
+	marshalerType       = reflect.TypeFor[Marshaler]()
+	unmarshalerType     = reflect.TypeFor[Unmarshaler]()
+	textMarshalerType   = reflect.TypeFor[encoding.TextMarshaler]()
+	textUnmarshalerType = reflect.TypeFor[encoding.TextUnmarshaler]()
+)

@@ -1,0 +1,146 @@
+package variant
+
+import (
+	"reflect"
+
+	"github.com/gdwire/gdwire"
+)
+
+// components says how the components of a math type lie in a Go type: an array or
+// a struct of as many floats, or int32, however nested.
+type components struct {
+	n    int
+	leaf reflect.Kind // Float32, Float64 or Int32
+	// order is where the components of the wire are among those of the Go type;
+	// nil: in the same order.
+	order []int
+}
+
+// componentsOf returns how components lie in t, and false if t is no such type.
+func componentsOf(t reflect.Type) (c components, ok bool) {
+	switch t.Kind() {
+	case reflect.Float32, reflect.Float64, reflect.Int32:
+		return components{n: 1, leaf: t.Kind()}, true
+	case reflect.Array:
+		c, ok = componentsOf(t.Elem())
+		c.n *= t.Len()
+		return c, ok && c.n > 0 && c.n <= maxComponents
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			inner, ok := componentsOf(f.Type)
+			if !ok || !f.IsExported() || i > 0 && inner.leaf != c.leaf {
+				return c, false
+			}
+			c.n, c.leaf = c.n+inner.n, inner.leaf
+			if c.n > maxComponents {
+				return c, false
+			}
+		}
+		return c, c.n > 0
+	}
+	return c, false
+}
+
+// maxComponents is how many a Projection has.
+const maxComponents = 16
+
+// load copies the components of v into c, in the order of the wire.
+func (m *components) load(v reflect.Value, c []float64) {
+	var flat [maxComponents]float64
+	loadInto(v, flat[:0:m.n])
+	for i := range m.n {
+		c[i] = flat[m.at(i)]
+	}
+}
+
+// loadInto appends the components of v.
+func loadInto(v reflect.Value, c []float64) []float64 {
+	switch v.Kind() {
+	case reflect.Array:
+		for i := range v.Len() {
+			c = loadInto(v.Index(i), c)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			c = loadInto(v.Field(i), c)
+		}
+	case reflect.Int32:
+		c = append(c, float64(v.Int()))
+	default:
+		c = append(c, v.Float())
+	}
+	return c
+}
+
+// store sets the components of v from c, in the order of the wire.
+func (m *components) store(v reflect.Value, c []float64) {
+	var flat [maxComponents]float64
+	for i := range m.n {
+		flat[m.at(i)] = c[i]
+	}
+	storeFrom(v, flat[:m.n])
+}
+
+// storeFrom sets the components of v and returns what is left of c.
+func storeFrom(v reflect.Value, c []float64) []float64 {
+	switch v.Kind() {
+	case reflect.Array:
+		for i := range v.Len() {
+			c = storeFrom(v.Index(i), c)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			c = storeFrom(v.Field(i), c)
+		}
+	case reflect.Int32:
+		v.SetInt(int64(c[0]))
+		c = c[1:]
+	default:
+		v.SetFloat(c[0])
+		c = c[1:]
+	}
+	return c
+}
+
+// at returns where component i of the wire is.
+func (m *components) at(i int) int {
+	if m.order == nil {
+		return i
+	}
+	return m.order[i]
+}
+
+// A mathType is a math type of the wire.
+type mathType struct {
+	typ  gdwire.Type
+	n    int
+	ints bool
+}
+
+// mathTypes are all of them. Those whose number of components is theirs alone are
+// what an array of as many is written as.
+var mathTypes = []mathType{
+	{gdwire.TypeVector2, 2, false}, {gdwire.TypeVector2i, 2, true},
+	{gdwire.TypeRect2, 4, false}, {gdwire.TypeRect2i, 4, true},
+	{gdwire.TypeVector3, 3, false}, {gdwire.TypeVector3i, 3, true},
+	{gdwire.TypeTransform2D, 6, false},
+	{gdwire.TypeVector4, 4, false}, {gdwire.TypeVector4i, 4, true},
+	{gdwire.TypePlane, 4, false}, {gdwire.TypeQuaternion, 4, false},
+	{gdwire.TypeAABB, 6, false}, {gdwire.TypeBasis, 9, false},
+	{gdwire.TypeTransform3D, 12, false}, {gdwire.TypeProjection, 16, false},
+	{gdwire.TypeColor, 4, false},
+}
+
+// mathTypesOf returns the math types that have as many components as m.
+func mathTypesOf(m components) (all []gdwire.Type) {
+	for _, t := range mathTypes {
+		if t.n == m.n && t.ints == (m.leaf == reflect.Int32) {
+			all = append(all, t.typ)
+		}
+	}
+	return all
+}
+
+// rowsOfAxes is the order of a Basis, whose axes are the columns of its matrix.
+var rowsOfAxes = []int{0, 3, 6, 1, 4, 7, 2, 5, 8}

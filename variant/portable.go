@@ -1,0 +1,16 @@
+//go:build purego
+
+package variant
+
+import "reflect"
+
+// viewOf returns the elements of v as a []T if that is its type: see unsafe.go.
+func viewOf[T any](v reflect.Value) ([]T, bool) {
+	if v.Type() == reflect.TypeFor[[]T]() {
+		return v.Interface().([]T), true
+	}
+	return nil, false
+}
+
+// setView makes the slice v the slice all, which viewOf returned.
+func setView[T any](v reflect.Value, all []T) { v.Set(reflect.ValueOf(all)) }

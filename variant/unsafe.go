@@ -1,0 +1,26 @@
+//go:build !purego
+
+package variant
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// viewOf returns the elements of v, a slice or an array with an address, as a []T.
+// The caller knows that they lie in memory as those of a []T do: as many numbers of
+// the same kind. Packed arrays of a program's own vector types are so read and
+// written at the speed of memory.
+//
+// Everything unsafe in this package is in this file; portable.go replaces it.
+func viewOf[T any](v reflect.Value) ([]T, bool) {
+	if v.Kind() == reflect.Slice {
+		return unsafe.Slice((*T)(v.UnsafePointer()), v.Cap())[:v.Len()], true
+	}
+	return unsafe.Slice((*T)(v.Addr().UnsafePointer()), v.Len()), true
+}
+
+// setView makes the slice v, which has an address, the slice all.
+func setView[T any](v reflect.Value, all []T) {
+	*(*[]T)(v.Addr().UnsafePointer()) = all
+}
