@@ -83,9 +83,11 @@ func (l Layout) cipher(key *Key, iv []byte, encrypt bool) func(dst, src []byte) 
 	case l == Godot3:
 		return ecb(b.Decrypt)
 	case encrypt:
-		return cipher.NewCFBEncrypter(b, iv).XORKeyStream
+		//lint:ignore SA1019 the file format asks for CFB
+		return cipher.NewCFBEncrypter(b, iv).XORKeyStream //nolint:staticcheck // the same
 	default:
-		return cipher.NewCFBDecrypter(b, iv).XORKeyStream
+		//lint:ignore SA1019 the file format asks for CFB
+		return cipher.NewCFBDecrypter(b, iv).XORKeyStream //nolint:staticcheck // the same
 	}
 }
 

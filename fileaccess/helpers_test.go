@@ -1,10 +1,129 @@
 package fileaccess_test
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/iotest"
 
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/stretchr/testify/require"
 )
+
+// A vector is a file that an engine wrote, with its content.
+type vector struct {
+	name    string // engine/file
+	data    []byte
+	key     *fileaccess.Key
+	content []byte
+	info    fileaccess.Info
+}
+
+func (v *vector) options() *fileaccess.Options { return &fileaccess.Options{Key: v.key} }
+
+// modes are those that engines write.
+var modes = []fileaccess.Mode{fileaccess.FastLZ, fileaccess.Deflate, fileaccess.Zstd, fileaccess.Gzip}
+
+// pattern is the content of n bytes in the vectors compressed_MODE_N.
+func pattern(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i*7 + i/100)
+	}
+	return b
+}
+
+// rawKey is 00 01 … 1f.
+func rawKey() *fileaccess.Key {
+	k := new(fileaccess.Key)
+	for i := range k {
+		k[i] = byte(i)
+	}
+	return k
+}
+
+// vectors returns all files of testdata/containers.
+func vectors(tb testing.TB) (all []vector) {
+	const root = "../testdata/containers"
+	for engine, layout := range map[string]fileaccess.Layout{"godot3.2.3": fileaccess.Godot3, "godot4.6": fileaccess.Godot4} {
+		save, err := os.ReadFile(filepath.Join(root, engine, "save_plain"))
+		require.NoError(tb, err)
+		first := 4 + int(binary.LittleEndian.Uint32(save)) // bytes of the first value and its length
+		names, err := filepath.Glob(filepath.Join(root, engine, "*"))
+		require.NoError(tb, err)
+		require.Len(tb, names, 41)
+		for _, name := range names {
+			data, err := os.ReadFile(name)
+			require.NoError(tb, err)
+			v := vector{name: engine + "/" + filepath.Base(name), data: data, content: save}
+			parts := strings.Split(filepath.Base(name), "_")
+			switch kind := parts[1]; kind {
+			case "plain":
+				v.info.Size = -1
+				all = append(all, v)
+				continue
+			case "encrypted":
+				v.info = fileaccess.Info{Container: fileaccess.Encrypted, Layout: layout, Verified: true}
+				switch {
+				case parts[2] == "key":
+					v.key, v.content = rawKey(), save[:first]
+				case parts[3] == "umlaut":
+					v.key, v.content = fileaccess.PasswordKey("pässwörd"), []byte("exactly16bytes..")
+				default:
+					v.key = fileaccess.PasswordKey("hunter2")
+				}
+				if parts[0] == "empty" {
+					v.content = []byte{}
+				}
+			default:
+				v.info = fileaccess.Info{Container: fileaccess.Compressed, Mode: modeNamed(tb, kind), BlockSize: 4096}
+				if parts[0] == "compressed" {
+					n, err := strconv.Atoi(parts[2])
+					require.NoError(tb, err)
+					v.content = pattern(n)
+				}
+			}
+			v.info.Size = int64(len(v.content))
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+func modeNamed(tb testing.TB, name string) fileaccess.Mode {
+	for _, m := range modes {
+		if m.String() == name {
+			return m
+		}
+	}
+	require.Fail(tb, "no mode", name)
+	return 0
+}
+
+// Readers that give what they have in different pieces.
+var deliveries = map[string]func(b []byte) io.Reader{
+	"bytes":       func(b []byte) io.Reader { return bytes.NewReader(b) },
+	"no seeking":  func(b []byte) io.Reader { return io.MultiReader(bytes.NewReader(b)) },
+	"single byte": func(b []byte) io.Reader { return iotest.OneByteReader(bytes.NewReader(b)) },
+	"data and EOF": func(b []byte) io.Reader {
+		return iotest.DataErrReader(bytes.NewReader(b))
+	},
+	"pipe": func(b []byte) io.Reader {
+		r, w := io.Pipe()
+		go func() {
+			_, err := io.Copy(w, iotest.HalfReader(bytes.NewReader(b)))
+			w.CloseWithError(err)
+		}()
+		return r
+	},
+}
 
 // gcpf returns a compressed file of blocks that are compressed already, whatever
 // they hold.
@@ -20,4 +139,79 @@ func gcpf(mode fileaccess.Mode, blockSize, total uint32, blocks ...[]byte) []byt
 		b = append(b, block...)
 	}
 	return append(b, "GCPF"...)
+}
+
+// make returns the file with content that NewWriter makes of info and key.
+func file(tb testing.TB, info fileaccess.Info, key *fileaccess.Key, content []byte) []byte {
+	var b bytes.Buffer
+	w, err := fileaccess.NewWriter(&b, info, key)
+	require.NoError(tb, err)
+	_, err = w.Write(content)
+	require.NoError(tb, err)
+	require.NoError(tb, w.Close())
+	return b.Bytes()
+}
+
+func compressedInfo(mode fileaccess.Mode) fileaccess.Info {
+	return fileaccess.Info{Container: fileaccess.Compressed, Mode: mode}
+}
+
+func encryptedInfo(layout fileaccess.Layout) fileaccess.Info {
+	return fileaccess.Info{Container: fileaccess.Encrypted, Layout: layout}
+}
+
+// put returns a copy of b with the 32 bits at offset replaced.
+func put(b []byte, offset int, v uint32) []byte {
+	b = bytes.Clone(b)
+	binary.LittleEndian.PutUint32(b[offset:], v)
+	return b
+}
+
+// put64 is put of 64 bits.
+func put64(b []byte, offset int, v uint64) []byte {
+	b = bytes.Clone(b)
+	binary.LittleEndian.PutUint64(b[offset:], v)
+	return b
+}
+
+// noSeek hides all but Read.
+func noSeek(r io.Reader) io.Reader { return struct{ io.Reader }{r} }
+
+// readAll reads a whole file. What it returns beside an error had been handed out.
+func readAll(r io.Reader, o *fileaccess.Options) (b []byte, info fileaccess.Info, err error) {
+	in, err := fileaccess.NewReader(r, o)
+	if err != nil {
+		return nil, info, err
+	}
+	b, err = io.ReadAll(in)
+	if err != nil {
+		// Errors stay.
+		n, again := in.Read(make([]byte, 1))
+		if n != 0 || again != err {
+			panic("another error")
+		}
+	}
+	return b, in.Info(), err
+}
+
+// isAt requires an Error at offset that is target.
+func isAt(tb testing.TB, err, target error, offset int64, about ...any) {
+	tb.Helper()
+	require.ErrorIs(tb, err, target, about...)
+	var e *fileaccess.Error
+	require.True(tb, errors.As(err, &e), about...)
+	require.Equal(tb, offset, e.Offset, about...)
+}
+
+// allocated returns how many bytes f allocates, the least of three times.
+func allocated(f func()) uint64 {
+	least := ^uint64(0)
+	for range 3 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		least = min(least, after.TotalAlloc-before.TotalAlloc)
+	}
+	return least
 }

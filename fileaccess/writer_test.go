@@ -2,6 +2,7 @@ package fileaccess_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"testing"
 	"testing/iotest"
@@ -27,3 +28,69 @@ func TestNewWriter(t *testing.T) {
 		})
 	}
 }
+
+// A completed file takes nothing more, and can be closed again.
+func TestWriteAfterClose(t *testing.T) {
+	for _, info := range []fileaccess.Info{compressedInfo(fileaccess.FastLZ), encryptedInfo(fileaccess.Godot3)} {
+		var b bytes.Buffer
+		w, err := fileaccess.NewWriter(&b, info, right)
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		require.NoError(t, w.Close())
+		size := b.Len()
+		_, err = w.Write([]byte("more"))
+		require.Equal(t, fileaccess.ErrClosed, err)
+		require.NoError(t, w.Close())
+		require.Equal(t, size, b.Len())
+	}
+}
+
+func TestNewWriterRefuses(t *testing.T) {
+	_, err := fileaccess.NewWriter(io.Discard, encryptedInfo(fileaccess.Godot4), nil)
+	require.ErrorIs(t, err, fileaccess.ErrNoKey)
+	_, err = fileaccess.NewWriter(io.Discard, compressedInfo(fileaccess.Brotli), nil)
+	require.ErrorIs(t, err, fileaccess.ErrMode)
+}
+
+// A room takes so many bytes.
+type room int
+
+var errFull = errors.New("no space left")
+
+func (r *room) Write(p []byte) (int, error) {
+	n := min(len(p), int(*r))
+	*r -= room(n)
+	if n < len(p) {
+		return n, errFull
+	}
+	return n, nil
+}
+
+type shortWriter struct{}
+
+func (shortWriter) Write(p []byte) (int, error) { return len(p) / 2, nil }
+
+// Wherever the Writer fails, Close says so, and again.
+func TestWriterFails(t *testing.T) {
+	content := pattern(10_000)
+	for _, info := range []fileaccess.Info{compressedInfo(fileaccess.Zstd), encryptedInfo(fileaccess.Godot4)} {
+		whole := len(file(t, info, right, content))
+		for n := 0; n < whole; n += 1 + n/10 {
+			w, err := fileaccess.NewWriter(ptr(room(n)), info, right)
+			require.NoError(t, err)
+			_, err = w.Write(content)
+			require.NoError(t, err)
+			require.Equal(t, errFull, w.Close())
+			require.Equal(t, errFull, w.Close())
+			_, err = w.Write(content)
+			require.Equal(t, errFull, err)
+		}
+		w, err := fileaccess.NewWriter(shortWriter{}, info, right)
+		require.NoError(t, err)
+		_, err = w.Write(content)
+		require.NoError(t, err)
+		require.Equal(t, io.ErrShortWrite, w.Close())
+	}
+}
+
+func ptr[T any](v T) *T { return &v }

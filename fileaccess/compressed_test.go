@@ -1,0 +1,185 @@
+package fileaccess_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"math"
+	"testing"
+
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/require"
+)
+
+func TestModeString(t *testing.T) {
+	for mode, name := range map[fileaccess.Mode]string{
+		fileaccess.FastLZ: "fastlz", fileaccess.Deflate: "deflate", fileaccess.Zstd: "zstd", fileaccess.Gzip: "gzip",
+		fileaccess.Brotli: "brotli", 5: "mode 5", math.MaxUint32: "mode 4294967295",
+	} {
+		require.Equal(t, name, mode.String())
+	}
+}
+
+// The offsets of a header's fields.
+const (
+	modeAt      = 4
+	blockSizeAt = 8
+	totalAt     = 12
+	sizesAt     = 16
+)
+
+var unlimited = &fileaccess.Options{Limits: fileaccess.Limits{Size: -1, BlockSize: -1, Blocks: -1}}
+
+// Numbers that lie are an error at the field, or where the file turns out to be
+// another one, and cost no memory.
+func TestCompressedLies(t *testing.T) {
+	for _, mode := range modes {
+		content := pattern(10000)
+		good := file(t, compressedInfo(mode), nil, content) // three blocks
+		size := func(i int) uint32 { return uint32(good[sizesAt+4*i]) | uint32(good[sizesAt+4*i+1])<<8 }
+		only := int64(sizesAt + 4)
+		first := int64(sizesAt + 3*4)
+		second := first + int64(size(0))
+		end := int64(len(good))
+		for _, tt := range []struct {
+			name   string
+			data   []byte
+			o      *fileaccess.Options
+			err    error
+			offset int64
+		}{
+			{"brotli", put(good, modeAt, 4), nil, fileaccess.ErrMode, modeAt},
+			{"unknown mode", put(good, modeAt, math.MaxUint32), nil, fileaccess.ErrMode, modeAt},
+			{"no block size", put(good, blockSizeAt, 0), nil, fileaccess.ErrDamaged, blockSizeAt},
+			{"huge block size", put(good, blockSizeAt, math.MaxUint32), nil, fileaccess.ErrLimit, blockSizeAt},
+			{"huge block size, no limits", put(good, blockSizeAt, math.MaxUint32), unlimited, fileaccess.ErrLimit, blockSizeAt},
+			{"block size 1 GiB, no limits", put(put(good, blockSizeAt, 1<<30), totalAt, 1<<30-1), unlimited, fileaccess.ErrDamaged, only},
+			{"large block size", put(put(good, blockSizeAt, 1<<20), totalAt, 1<<20-1), nil, fileaccess.ErrDamaged, only},
+			{"smaller block size", put(good, blockSizeAt, 4095), nil, fileaccess.ErrDamaged, first},
+			{"larger block size", put(good, blockSizeAt, 4097), nil, fileaccess.ErrDamaged, first},
+			{"huge total", put(good, totalAt, math.MaxUint32), nil, fileaccess.ErrLimit, totalAt},
+			{"huge total, no limits", put(good, totalAt, math.MaxUint32), unlimited, io.ErrUnexpectedEOF, end},
+			{"many blocks", put(put(good, blockSizeAt, 1), totalAt, 1<<20), nil, fileaccess.ErrLimit, totalAt},
+			{"most blocks, no limits", put(put(good, blockSizeAt, 1), totalAt, math.MaxUint32), unlimited, fileaccess.ErrLimit, totalAt},
+			{"1<<28 blocks, no limits", put(put(good, blockSizeAt, 1), totalAt, 1<<28-1), unlimited, io.ErrUnexpectedEOF, end},
+			{"larger total", put(good, totalAt, 10001), nil, fileaccess.ErrDamaged, second + int64(size(1))},
+			{"smaller total", put(good, totalAt, 9999), nil, fileaccess.ErrDamaged, second + int64(size(1))},
+			{"huge compressed size", put(good, sizesAt+4, math.MaxUint32), nil, fileaccess.ErrLimit, sizesAt + 4},
+			{"large compressed size", put(good, sizesAt+4, 1<<20), nil, io.ErrUnexpectedEOF, end},
+			{"large compressed size, no limits", put(good, sizesAt+4, 1<<30), unlimited, io.ErrUnexpectedEOF, end},
+			{"no compressed size", put(good, sizesAt, 0), nil, fileaccess.ErrDamaged, first},
+			{"larger compressed size", put(good, sizesAt, size(0)+1), nil, fileaccess.ErrDamaged, first},
+			{"smaller compressed size", put(good, sizesAt, size(0)-1), nil, fileaccess.ErrDamaged, first},
+			{"no magic at the end", append(good[:end-4:end-4], "GCPE"...), nil, fileaccess.ErrDamaged, end - 4},
+		} {
+			t.Run(mode.String()+"/"+tt.name, func(t *testing.T) {
+				var err error
+				got := allocated(func() { _, _, err = readAll(noSeek(bytes.NewReader(tt.data)), tt.o) })
+				isAt(t, err, tt.err, tt.offset, "%v", err)
+				most := uint64(256 << 10)
+				if tt.offset == only && tt.o == nil {
+					most += 1 << 20 // which a block may have by the limit, and a zstd frame can hold
+				}
+				require.Less(t, got, most)
+			})
+		}
+	}
+}
+
+// A block that becomes more than the file declares is an error, and costs no more
+// memory than the declared size.
+func TestBombs(t *testing.T) {
+	zeros := make([]byte, 1<<20)
+	block := func(mode fileaccess.Mode) []byte {
+		info := compressedInfo(mode)
+		info.BlockSize = len(zeros) + 1
+		f := file(t, info, nil, zeros)
+		return f[sizesAt+4 : len(f)-4]
+	}
+	frame := func(header ...byte) []byte { return append([]byte{0x28, 0xb5, 0x2f, 0xfd}, header...) }
+	rle := []byte{0x03 | 4096<<3&0xff, 4096 >> 5 & 0xff, 4096 >> 13, 'x'} // the last block: x, 4096 times
+	for name, data := range map[string][]byte{
+		"fastlz":               gcpf(fileaccess.FastLZ, 4096, 4095, block(fileaccess.FastLZ)),
+		"deflate":              gcpf(fileaccess.Deflate, 4096, 4095, block(fileaccess.Deflate)),
+		"zstd":                 gcpf(fileaccess.Zstd, 4096, 4095, block(fileaccess.Zstd)),
+		"gzip":                 gcpf(fileaccess.Gzip, 4096, 4095, block(fileaccess.Gzip)),
+		"two frames":           gcpf(fileaccess.Zstd, 4096, 4095, bytes.Repeat(zstdFrame(pattern(4095)), 2)),
+		"two members":          gcpf(fileaccess.Gzip, 4096, 4095, bytes.Repeat(gzipMember(pattern(4095)), 2)),
+		"zstd content 1 << 62": gcpf(fileaccess.Zstd, 4096, 4095, frame(0xe0, 0, 0, 0, 0, 0, 0, 0, 0x40)),
+		"zstd window 3.75 TiB": gcpf(fileaccess.Zstd, 4096, 4095, append(frame(0, 0xff), rle...)),
+		"zstd window 128 MiB":  gcpf(fileaccess.Zstd, 4096, 4095, append(frame(0, 17<<3), rle...)),
+		"zstd content unknown": gcpf(fileaccess.Zstd, 4096, 4095, append(frame(0, 2<<3), rle...)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var err error
+			got := allocated(func() { _, _, err = readAll(noSeek(bytes.NewReader(data)), nil) })
+			require.ErrorIs(t, err, fileaccess.ErrDamaged)
+			require.Less(t, got, uint64(512<<10), "%v", err)
+		})
+	}
+	// A frame like the last one is good where 4096 bytes are declared.
+	data := gcpf(fileaccess.Zstd, 4096, 4096, append(frame(0, 2<<3), rle...), zstdFrame(nil))
+	got, _, err := readAll(bytes.NewReader(data), nil)
+	require.NoError(t, err)
+	require.Equal(t, bytes.Repeat([]byte("x"), 4096), got)
+}
+
+func gzipMember(content []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write(content)
+	w.Close()
+	return b.Bytes()
+}
+
+func zstdFrame(content []byte) []byte {
+	e, err := zstd.NewWriter(nil, zstd.WithZeroFrames(true))
+	if err != nil {
+		panic(err)
+	}
+	return e.EncodeAll(content, nil)
+}
+
+// Blocks of other sizes than engines write, and compressed ones larger than what is
+// read at once.
+func TestBlockSizes(t *testing.T) {
+	random := contents()["random_70000"]
+	for _, mode := range modes {
+		for _, blockSize := range []int{1, 15, 16, 17, 1000, 65536, 70000, 70001, 1 << 20} {
+			info := compressedInfo(mode)
+			info.BlockSize = blockSize
+			content := random
+			if blockSize == 1 {
+				content = content[:1000]
+			}
+			got, read, err := readAll(noSeek(bytes.NewReader(file(t, info, nil, content))), nil)
+			require.NoError(t, err)
+			require.Equal(t, content, got)
+			require.Equal(t, blockSize, read.BlockSize)
+		}
+	}
+}
+
+// Memory and the number of allocations do not depend on how many blocks there are.
+func TestCompressedMemory(t *testing.T) {
+	buf := make([]byte, 32<<10)
+	for _, mode := range modes {
+		read := func(data []byte) {
+			r, err := fileaccess.NewReader(noSeek(bytes.NewReader(data)), nil)
+			if err == nil {
+				for err == nil {
+					_, err = r.Read(buf)
+				}
+			}
+			if err != io.EOF {
+				panic(err)
+			}
+		}
+		small := file(t, compressedInfo(mode), nil, pattern(2<<20))
+		large := file(t, compressedInfo(mode), nil, pattern(4<<20))
+		require.InDelta(t, testing.AllocsPerRun(3, func() { read(small) }), testing.AllocsPerRun(3, func() { read(large) }), 5, mode)
+		bytes := allocated(func() { read(large) })
+		require.Less(t, bytes, uint64(128<<10), mode)
+	}
+}

@@ -1,0 +1,268 @@
+package fileaccess_test
+
+import (
+	"bytes"
+	"crypto/md5"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	right = fileaccess.PasswordKey("hunter2")
+	wrong = fileaccess.PasswordKey("hunter3")
+)
+
+var bothLayouts = []fileaccess.Layout{fileaccess.Godot3, fileaccess.Godot4}
+
+func TestPasswordKey(t *testing.T) {
+	require.Equal(t, "2ab96390c7dbe3439de74d0c9b0b1767", string(right[:]))
+}
+
+// A wrong key gives no byte where that is promised, and otherwise an error in place
+// of io.EOF.
+func TestWrongPassword(t *testing.T) {
+	for _, v := range vectors(t) {
+		if v.key == nil || len(v.content) == 0 {
+			continue
+		}
+		md5At := int64(4)
+		if v.info.Layout == fileaccess.Godot3 {
+			md5At = 8
+		}
+		for delivery, reader := range deliveries {
+			_, err := fileaccess.NewReader(reader(v.data), &fileaccess.Options{Key: wrong})
+			isAt(t, err, fileaccess.ErrPassword, md5At, delivery)
+		}
+	}
+	for _, layout := range bothLayouts {
+		data := file(t, encryptedInfo(layout), right, pattern(100_000))
+		for _, tt := range []struct {
+			name     string
+			r        io.Reader
+			buffered int64
+			read     int64 // the least that is read before the error, which is then Read's
+		}{
+			{"seeking", bytes.NewReader(data), 1, 0},
+			{"within the limit", noSeek(bytes.NewReader(data)), 100_000, 0},
+			{"no limit", noSeek(bytes.NewReader(data)), -1, 0},
+			{"default", noSeek(bytes.NewReader(data)), 0, 0},
+			{"over the limit", noSeek(bytes.NewReader(data)), 99_999, 1},
+		} {
+			t.Run(layout.String()+"/"+tt.name, func(t *testing.T) {
+				r, err := fileaccess.NewReader(tt.r, &fileaccess.Options{Key: wrong, Buffered: tt.buffered})
+				if tt.read == 0 {
+					require.ErrorIs(t, err, fileaccess.ErrPassword)
+					require.Nil(t, r)
+					return
+				}
+				require.NoError(t, err)
+				require.False(t, r.Info().Verified)
+				n, err := io.Copy(io.Discard, r)
+				require.ErrorIs(t, err, fileaccess.ErrPassword)
+				require.Positive(t, n)
+				require.Less(t, n, int64(100_000), "the last part is held back")
+			})
+		}
+	}
+}
+
+// An empty content has the same MD5 under any key.
+func TestWrongPasswordEmpty(t *testing.T) {
+	for _, layout := range bothLayouts {
+		got, _, err := readAll(bytes.NewReader(file(t, encryptedInfo(layout), right, nil)), &fileaccess.Options{Key: wrong})
+		require.NoError(t, err)
+		require.Empty(t, got)
+	}
+}
+
+func TestAskKey(t *testing.T) {
+	refused := errors.New("refused")
+	asked := []fileaccess.Info{}
+	answer := func(k *fileaccess.Key, err error) *fileaccess.Options {
+		return &fileaccess.Options{AskKey: func(info fileaccess.Info) (*fileaccess.Key, error) {
+			asked = append(asked, info)
+			return k, err
+		}}
+	}
+	data := file(t, encryptedInfo(fileaccess.Godot3), right, pattern(100))
+	for _, tt := range []struct {
+		o    *fileaccess.Options
+		want error
+	}{
+		{answer(right, nil), nil},
+		{answer(wrong, nil), fileaccess.ErrPassword},
+		{answer(nil, nil), fileaccess.ErrNoKey},
+		{answer(right, refused), refused},
+	} {
+		_, _, err := readAll(bytes.NewReader(data), tt.o)
+		require.ErrorIs(t, err, tt.want)
+	}
+	require.Len(t, asked, 4)
+	require.Equal(t, fileaccess.Info{Container: fileaccess.Encrypted, Layout: fileaccess.Godot3, Size: 100}, asked[0])
+
+	_, err := fileaccess.NewReader(bytes.NewReader(data), nil)
+	require.Equal(t, fileaccess.ErrNoKey, err)
+	for _, data := range [][]byte{file(t, compressedInfo(fileaccess.Zstd), nil, pattern(100)), pattern(100)} {
+		_, _, err := readAll(bytes.NewReader(data), answer(nil, refused))
+		require.NoError(t, err)
+	}
+}
+
+// The layout is found by Godot 3's version, and where an MD5 begins like it, by the
+// file's size.
+func TestLayoutDetected(t *testing.T) {
+	three := file(t, encryptedInfo(fileaccess.Godot3), right, pattern(100))
+	four := file(t, encryptedInfo(fileaccess.Godot4), right, pattern(100))
+	like := put(four, 4, 1)
+	for _, tt := range []struct {
+		name string
+		r    io.Reader
+		want fileaccess.Layout
+		size int64
+	}{
+		{"godot3", bytes.NewReader(three), fileaccess.Godot3, 100},
+		{"godot3, stream", noSeek(bytes.NewReader(three)), fileaccess.Godot3, 100},
+		{"godot3, cut", bytes.NewReader(three[:100]), fileaccess.Godot3, 100},
+		{"godot3, more after it", bytes.NewReader(append(three[:len(three):len(three)], "more"...)), fileaccess.Godot3, 100},
+		{"godot4", bytes.NewReader(four), fileaccess.Godot4, 100},
+		{"godot4, stream", noSeek(bytes.NewReader(four)), fileaccess.Godot4, 100},
+		{"godot4, an MD5 like Godot 3's version", bytes.NewReader(like), fileaccess.Godot4, 100},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got fileaccess.Info
+			fileaccess.NewReader(tt.r, &fileaccess.Options{AskKey: func(info fileaccess.Info) (*fileaccess.Key, error) {
+				got = info
+				return right, nil
+			}})
+			require.Equal(t, fileaccess.Info{Container: fileaccess.Encrypted, Layout: tt.want, Size: tt.size}, got)
+		})
+	}
+}
+
+// Lengths that lie are an error and cost no memory, with a seeking Reader or
+// without.
+func TestEncryptedLies(t *testing.T) {
+	for layout, lengthAt := range map[fileaccess.Layout]int{fileaccess.Godot3: 24, fileaccess.Godot4: 20} {
+		good := file(t, encryptedInfo(layout), right, pattern(1000))
+		end := int64(len(good))
+		md5At := int64(lengthAt - md5.Size)
+		for _, tt := range []struct {
+			name   string
+			length uint64
+			limit  int64
+			err    error
+			offset int64
+		}{
+			{"most", math.MaxUint64, 0, fileaccess.ErrLimit, int64(lengthAt)},
+			{"most, no limit", math.MaxUint64, -1, fileaccess.ErrLimit, int64(lengthAt)},
+			{"negative, no limit", 1 << 63, -1, fileaccess.ErrLimit, int64(lengthAt)},
+			{"1 << 62, no limit", 1 << 62, -1, io.ErrUnexpectedEOF, end},
+			{"over the default limit", 256<<20 + 1, 0, fileaccess.ErrLimit, int64(lengthAt)},
+			{"at the default limit", 256 << 20, 0, io.ErrUnexpectedEOF, end},
+			{"over a limit", 1000, 999, fileaccess.ErrLimit, int64(lengthAt)},
+			{"one block more", 1009, 0, io.ErrUnexpectedEOF, end},
+			{"one more", 1001, 0, fileaccess.ErrPassword, md5At},
+			{"one less", 999, 0, fileaccess.ErrPassword, md5At},
+			{"none", 0, 0, fileaccess.ErrPassword, md5At},
+		} {
+			for name, hide := range map[string]func(io.Reader) io.Reader{"stream": noSeek, "seeking": func(r io.Reader) io.Reader { return r }} {
+				for _, buffered := range []int64{0, 1, -1} {
+					t.Run(layout.String()+"/"+tt.name+"/"+name, func(t *testing.T) {
+						o := &fileaccess.Options{Key: right, Limits: fileaccess.Limits{Size: tt.limit}, Buffered: buffered}
+						data := put64(good, lengthAt, tt.length)
+						var err error
+						got := allocated(func() { _, _, err = readAll(hide(bytes.NewReader(data)), o) })
+						isAt(t, err, tt.err, tt.offset)
+						require.Less(t, got, uint64(64<<10))
+					})
+				}
+			}
+		}
+	}
+}
+
+// A content over the limit is read twice from a file, so that the first byte is
+// verified, and costs no memory.
+func TestVerifiedByReadingTwice(t *testing.T) {
+	for _, layout := range bothLayouts {
+		content := pattern(3 << 20)
+		path := filepath.Join(t.TempDir(), "save")
+		before := []byte("before")
+		require.NoError(t, os.WriteFile(path, append(before, file(t, encryptedInfo(layout), right, content)...), 0o600))
+		f, err := os.Open(path)
+		require.NoError(t, err)
+		defer f.Close()
+		o := &fileaccess.Options{Key: right, Buffered: 1 << 20}
+		got := allocated(func() {
+			_, err = f.Seek(int64(len(before)), io.SeekStart)
+			require.NoError(t, err)
+			r, err := fileaccess.NewReader(f, o)
+			require.NoError(t, err)
+			require.True(t, r.Info().Verified)
+			sum := md5.New()
+			_, err = io.Copy(sum, r)
+			require.NoError(t, err)
+			want := md5.Sum(content)
+			require.Equal(t, want[:], sum.Sum(nil))
+		})
+		require.Less(t, got, uint64(256<<10))
+	}
+}
+
+// A file that changes after it was verified is noticed at its end.
+func TestChangedAfterVerifying(t *testing.T) {
+	data := file(t, encryptedInfo(fileaccess.Godot4), right, pattern(100_000))
+	r, err := fileaccess.NewReader(bytes.NewReader(data), &fileaccess.Options{Key: right, Buffered: 1})
+	require.NoError(t, err)
+	data[50_000] ^= 1
+	_, err = io.ReadAll(r)
+	isAt(t, err, fileaccess.ErrPassword, 4)
+}
+
+// A seeker fails, or pretends to, at its nth call.
+type seeker struct {
+	*bytes.Reader
+	calls, fail int
+}
+
+func (s *seeker) Seek(offset int64, whence int) (int64, error) {
+	s.calls++
+	if s.calls == s.fail {
+		return 0, errSeek
+	}
+	return s.Reader.Seek(offset, whence)
+}
+
+var errSeek = errors.New("cannot seek")
+
+// A file that is a pipe cannot seek though it has the method. It is read as a
+// stream then; a failure after the position has changed is an error.
+func TestSeekFails(t *testing.T) {
+	content := pattern(100_000)
+	data := file(t, encryptedInfo(fileaccess.Godot3), right, content)
+	for fail, want := range map[int]error{1: nil, 2: nil, 3: errSeek, 4: nil, 5: errSeek, 6: nil} {
+		s := &seeker{Reader: bytes.NewReader(data), fail: fail}
+		got, info, err := readAll(s, &fileaccess.Options{Key: right, Buffered: 1})
+		require.Equal(t, want, err, fail)
+		if want == nil {
+			require.Equal(t, content, got)
+			require.Equal(t, fail == 6 || fail < 3, info.Verified, fail)
+		}
+	}
+}
+
+// What fills the last block up is not looked at, as in engines.
+func TestPaddingIgnored(t *testing.T) {
+	data := file(t, encryptedInfo(fileaccess.Godot4), right, pattern(17))
+	data[len(data)-1] ^= 1
+	got, _, err := readAll(bytes.NewReader(data), &fileaccess.Options{Key: right})
+	require.NoError(t, err)
+	require.Equal(t, pattern(17), got)
+}

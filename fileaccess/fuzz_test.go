@@ -1,0 +1,132 @@
+package fileaccess_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/stretchr/testify/require"
+)
+
+// small are limits under which no input takes long.
+var small = fileaccess.Limits{Size: 1 << 20, BlockSize: 1 << 16, Blocks: 1 << 12}
+
+// Any compressed file is an Error inside it, or content of the declared length
+// that makes a file with the same content again.
+func FuzzCompressed(f *testing.F) {
+	for _, v := range vectors(f) {
+		if v.info.Container == fileaccess.Compressed {
+			f.Add(v.data[4:])
+		}
+	}
+	f.Add(gcpf(fileaccess.FastLZ, 1<<16, 70_000, encodeLevel2(make([]byte, 1<<16), nil), encodeLevel2(pattern(70_000-1<<16), nil))[4:])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		data = append([]byte("GCPF"), data...)
+		checkFile(t, data, &fileaccess.Options{Limits: small})
+	})
+}
+
+// Any encrypted file is an Error inside it, or content of the declared length and
+// MD5 that makes a file with the same content again.
+func FuzzEncrypted(f *testing.F) {
+	for _, v := range vectors(f) {
+		if v.info.Container == fileaccess.Encrypted {
+			f.Add(v.data[4:], v.key[:], int64(0))
+		}
+	}
+	for _, layout := range bothLayouts {
+		f.Add(file(f, encryptedInfo(layout), right, pattern(1000))[4:], right[:], int64(100))
+	}
+	f.Fuzz(func(t *testing.T, data, key []byte, buffered int64) {
+		data = append([]byte("GDEC"), data...)
+		o := &fileaccess.Options{Key: new(fileaccess.Key), Limits: small, Buffered: buffered}
+		copy(o.Key[:], key)
+		checkFile(t, data, o)
+	})
+}
+
+// checkFile reads data in several ways, which have to agree.
+func checkFile(t *testing.T, data []byte, o *fileaccess.Options) {
+	content, info, err := readAll(bytes.NewReader(data), o)
+	stream, streamed, streamErr := readAll(deliveries["single byte"](data), o)
+	if err != nil {
+		var e *fileaccess.Error
+		require.True(t, errors.As(err, &e), "%v", err)
+		require.GreaterOrEqual(t, e.Offset, int64(4))
+		require.LessOrEqual(t, e.Offset, int64(len(data)))
+		if bytes.HasPrefix(data, []byte("GDEC")) {
+			require.Empty(t, content)
+			return // an MD5 like Godot 3's version is read otherwise without seeking
+		}
+		require.Equal(t, err, streamErr)
+		return
+	}
+	if !bytes.HasPrefix(data, []byte("GDEC\x01\x00\x00\x00")) {
+		require.NoError(t, streamErr)
+		require.Equal(t, content, stream)
+		streamed.Verified = info.Verified
+		require.Equal(t, info, streamed)
+	}
+	require.Equal(t, info.Size, int64(len(content)))
+
+	again, info2, err := readAll(bytes.NewReader(file(t, info, o.Key, content)), o)
+	require.NoError(t, err)
+	require.Equal(t, content, again)
+	require.Equal(t, info, info2)
+}
+
+// Any content encoded at level 1 and 2 is decoded again, and any input is decoded
+// within its bounds or refused.
+func FuzzFastLZ(f *testing.F) {
+	for _, content := range contents() {
+		f.Add(content, uint64(1))
+	}
+	for _, v := range vectors(f) {
+		if v.info.Container == fileaccess.Compressed && v.info.Mode == fileaccess.FastLZ {
+			f.Add(v.data[20:], uint64(2))
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte, seed uint64) {
+		dst := make([]byte, 1<<16)
+		n, err := fileaccess.FastLZDecode(dst, b)
+		if err == nil && n > len(b)*fileaccess.FastLZRatio {
+			t.Fatalf("%d bytes of %d", n, len(b))
+		}
+		if len(b) == 0 {
+			return
+		}
+		checkFastLZ(t, encodeLevel2(b, rand.New(rand.NewPCG(seed, 0))), b)
+		if len(b) >= 16 {
+			checkFastLZ(t, fileaccess.FastLZEncode(b), b)
+		}
+	})
+}
+
+// What a writer is given in any pieces, the reader returns.
+func FuzzWriter(f *testing.F) {
+	for i := range byte(6) {
+		f.Add(pattern(10_000), uint16(100), uint16(33), i)
+	}
+	f.Fuzz(func(t *testing.T, content []byte, blockSize, piece uint16, kind byte) {
+		info := fileaccess.Info{Container: fileaccess.Compressed, Mode: modes[kind%4], BlockSize: int(blockSize)}
+		if kind%6 > 3 {
+			info = encryptedInfo(bothLayouts[kind%2])
+		}
+		var b bytes.Buffer
+		w, err := fileaccess.NewWriter(&b, info, right)
+		require.NoError(t, err)
+		for left := content; len(left) > 0; {
+			n := min(len(left), 1+int(piece))
+			_, err := w.Write(left[:n])
+			require.NoError(t, err)
+			left = left[n:]
+		}
+		require.NoError(t, w.Close())
+		got, _, err := readAll(io.Reader(&b), &fileaccess.Options{Key: right})
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(content, got))
+	})
+}

@@ -1,0 +1,192 @@
+package fileaccess_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/stretchr/testify/require"
+)
+
+// Every file that an engine wrote is read, however it arrives.
+func TestVectors(t *testing.T) {
+	for _, v := range vectors(t) {
+		for delivery, reader := range deliveries {
+			t.Run(v.name+"/"+delivery, func(t *testing.T) {
+				r, err := fileaccess.NewReader(reader(v.data), v.options())
+				require.NoError(t, err)
+				require.Equal(t, v.info, r.Info())
+				require.NoError(t, iotest.TestReader(r, v.content))
+			})
+		}
+	}
+}
+
+// A file that is shorter than the magic, or begins otherwise, is plain.
+func TestPlain(t *testing.T) {
+	for _, content := range []string{"", "G", "GC", "GCP", "GDE", "gcpf", "GCPE", "GDEF", "RSRC", "four", "more than four"} {
+		got, info, err := readAll(bytes.NewReader([]byte(content)), nil)
+		require.NoError(t, err)
+		require.Equal(t, content, string(got))
+		require.Equal(t, fileaccess.Info{Size: -1}, info)
+	}
+}
+
+func TestContainerString(t *testing.T) {
+	require.Equal(t, "plain compressed encrypted", fileaccess.Plain.String()+" "+fileaccess.Compressed.String()+" "+fileaccess.Encrypted.String())
+	require.Equal(t, "godot4 godot3", fileaccess.Godot4.String()+" "+fileaccess.Godot3.String())
+}
+
+// A cut file is io.ErrUnexpectedEOF at its end, wherever it is cut. Before that
+// comes a prefix of the content, and of an encrypted one nothing.
+func TestCut(t *testing.T) {
+	for _, v := range vectors(t) {
+		if v.info.Container == fileaccess.Plain {
+			continue
+		}
+		t.Run(v.name, func(t *testing.T) {
+			for n := range v.data {
+				for delivery, r := range map[string]io.Reader{
+					"seeking": bytes.NewReader(v.data[:n]),
+					"stream":  noSeek(bytes.NewReader(v.data[:n])),
+				} {
+					got, _, err := readAll(r, v.options())
+					if n < 4 {
+						require.NoError(t, err)
+						require.Equal(t, v.data[:n], got)
+						continue
+					}
+					isAt(t, err, io.ErrUnexpectedEOF, int64(n), delivery)
+					require.True(t, bytes.HasPrefix(v.content, got))
+					if v.info.Container == fileaccess.Encrypted {
+						require.Empty(t, got)
+					}
+				}
+			}
+		})
+	}
+}
+
+// An altered byte is an error inside the file, or it does not matter: what has a
+// checksum gives the same content then, the rest content of the declared length.
+func TestAltered(t *testing.T) {
+	for _, v := range vectors(t) {
+		if v.info.Container == fileaccess.Plain {
+			continue
+		}
+		checked := v.info.Container == fileaccess.Encrypted || v.info.Mode == fileaccess.Deflate || v.info.Mode == fileaccess.Gzip
+		t.Run(v.name, func(t *testing.T) {
+			failed := 0
+			for i := range v.data {
+				for _, bits := range []byte{1, 0x80, 0xff} {
+					data := bytes.Clone(v.data)
+					data[i] ^= bits
+					got, info, err := readAll(bytes.NewReader(data), v.options())
+					var e *fileaccess.Error
+					switch {
+					case i < 4:
+						require.NoError(t, err, "plain")
+						require.Equal(t, data, got)
+					case errors.As(err, &e):
+						failed++
+						require.GreaterOrEqual(t, e.Offset, int64(4))
+						require.LessOrEqual(t, e.Offset, int64(len(data)))
+					default:
+						require.NoError(t, err)
+						require.Equal(t, info.Size, int64(len(got)))
+						if checked {
+							require.Equal(t, v.content, got, "byte %d", i)
+						}
+					}
+				}
+			}
+			require.NotZero(t, failed)
+		})
+	}
+}
+
+// Nothing after a container is read, and it may be an inner one.
+func TestNothingBeyond(t *testing.T) {
+	for _, v := range vectors(t) {
+		if v.info.Container == fileaccess.Plain {
+			continue
+		}
+		for _, hide := range []func(io.Reader) io.Reader{noSeek, func(r io.Reader) io.Reader { return r }} {
+			r := bytes.NewReader(append(bytes.Clone(v.data), "next"...))
+			got, _, err := readAll(hide(r), v.options())
+			require.NoError(t, err)
+			require.Equal(t, v.content, got)
+			rest, err := io.ReadAll(r)
+			require.NoError(t, err)
+			require.Equal(t, "next", string(rest), v.name)
+		}
+	}
+}
+
+// One container is opened, not those in it.
+func TestNested(t *testing.T) {
+	inner := file(t, compressedInfo(fileaccess.Zstd), nil, pattern(5000))
+	outer := file(t, encryptedInfo(fileaccess.Godot4), rawKey(), inner)
+	r, err := fileaccess.NewReader(bytes.NewReader(outer), &fileaccess.Options{Key: rawKey()})
+	require.NoError(t, err)
+	require.Equal(t, fileaccess.Encrypted, r.Info().Container)
+	got, info, err := readAll(r, nil)
+	require.NoError(t, err)
+	require.Equal(t, fileaccess.Compressed, info.Container)
+	require.Equal(t, pattern(5000), got)
+}
+
+// Errors of the Reader come back as they are, from wherever it fails.
+func TestReaderFails(t *testing.T) {
+	failure := errors.New("failure")
+	for _, v := range vectors(t) {
+		for n := 0; n < len(v.data); n += 1 + n/20 {
+			r := io.MultiReader(bytes.NewReader(v.data[:n]), iotest.ErrReader(failure))
+			_, _, err := readAll(r, v.options())
+			require.Equal(t, failure, err, v.name)
+		}
+	}
+}
+
+type badReader int
+
+func (r badReader) Read([]byte) (int, error) { return int(r), nil }
+
+func TestReaderMisbehaves(t *testing.T) {
+	_, err := fileaccess.NewReader(badReader(-1), nil)
+	require.EqualError(t, err, "fileaccess: reader returned an impossible count")
+	_, err = fileaccess.NewReader(badReader(1000), nil)
+	require.EqualError(t, err, "fileaccess: reader returned an impossible count")
+	_, err = fileaccess.NewReader(badReader(0), nil)
+	require.ErrorIs(t, err, io.ErrNoProgress)
+}
+
+// Readers of many files at a time do not disturb each other, and leave nothing
+// running.
+func TestManyAtOnce(t *testing.T) {
+	all := vectors(t)
+	before := runtime.NumGoroutine()
+	var running sync.WaitGroup
+	for range 4 {
+		running.Go(func() {
+			for _, v := range all {
+				if got, _, err := readAll(bytes.NewReader(v.data), v.options()); err != nil || !bytes.Equal(got, v.content) {
+					t.Errorf("%s: %v", v.name, err)
+				}
+				abandoned, err := fileaccess.NewReader(bytes.NewReader(v.data), v.options())
+				if err != nil {
+					t.Error(v.name, err)
+				}
+				abandoned.Read(make([]byte, 1))
+			}
+		})
+	}
+	running.Wait()
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, time.Minute, time.Millisecond, "one is Eventually's")
+}
