@@ -14,6 +14,9 @@ type Options struct {
 	// Lenient makes FromJSON read what the engine's JSON.to_native reads, where
 	// it would otherwise return an error. The package documentation lists it.
 	Lenient bool
+	// AllowObjects lets FromJSON write serialized objects. They name classes and
+	// scripts that an engine creates when it reads them.
+	AllowObjects bool
 	// Indent, if not empty, makes ToJSON put each element, pair and property on
 	// a line of its own, after one Indent for each level. The numbers of a vector
 	// or packed array stay on one line.

@@ -5,7 +5,8 @@ import "github.com/gdwire/gdwire"
 // A shape says which numbers the args of a type are.
 type shape struct {
 	unit unit
-	n    int   // components of a math type, or of an element of a packed array
+	n    int // components of a math type, or of an element of a packed array
+	math bool
 	wire []int // where on the wire each arg is, if the order differs
 }
 
@@ -29,22 +30,22 @@ var (
 
 // shapes has the math types and the packed arrays.
 var shapes = [256]shape{
-	gdwire.TypeVector2:     {unit: unitReal, n: 2},
-	gdwire.TypeVector2i:    {unit: unitInt32, n: 2},
-	gdwire.TypeRect2:       {unit: unitReal, n: 4},
-	gdwire.TypeRect2i:      {unit: unitInt32, n: 4},
-	gdwire.TypeVector3:     {unit: unitReal, n: 3},
-	gdwire.TypeVector3i:    {unit: unitInt32, n: 3},
-	gdwire.TypeTransform2D: {unit: unitReal, n: 6},
-	gdwire.TypeVector4:     {unit: unitReal, n: 4},
-	gdwire.TypeVector4i:    {unit: unitInt32, n: 4},
-	gdwire.TypePlane:       {unit: unitReal, n: 4},
-	gdwire.TypeQuaternion:  {unit: unitReal, n: 4},
-	gdwire.TypeAABB:        {unit: unitReal, n: 6},
-	gdwire.TypeBasis:       {unit: unitReal, n: 9, wire: basisColumns},
-	gdwire.TypeTransform3D: {unit: unitReal, n: 12, wire: transform3DColumns},
-	gdwire.TypeProjection:  {unit: unitReal, n: 16},
-	gdwire.TypeColor:       {unit: unitReal, n: 4},
+	gdwire.TypeVector2:     {unit: unitReal, n: 2, math: true},
+	gdwire.TypeVector2i:    {unit: unitInt32, n: 2, math: true},
+	gdwire.TypeRect2:       {unit: unitReal, n: 4, math: true},
+	gdwire.TypeRect2i:      {unit: unitInt32, n: 4, math: true},
+	gdwire.TypeVector3:     {unit: unitReal, n: 3, math: true},
+	gdwire.TypeVector3i:    {unit: unitInt32, n: 3, math: true},
+	gdwire.TypeTransform2D: {unit: unitReal, n: 6, math: true},
+	gdwire.TypeVector4:     {unit: unitReal, n: 4, math: true},
+	gdwire.TypeVector4i:    {unit: unitInt32, n: 4, math: true},
+	gdwire.TypePlane:       {unit: unitReal, n: 4, math: true},
+	gdwire.TypeQuaternion:  {unit: unitReal, n: 4, math: true},
+	gdwire.TypeAABB:        {unit: unitReal, n: 6, math: true},
+	gdwire.TypeBasis:       {unit: unitReal, n: 9, math: true, wire: basisColumns},
+	gdwire.TypeTransform3D: {unit: unitReal, n: 12, math: true, wire: transform3DColumns},
+	gdwire.TypeProjection:  {unit: unitReal, n: 16, math: true},
+	gdwire.TypeColor:       {unit: unitReal, n: 4, math: true},
 
 	gdwire.TypePackedByteArray:    {unit: unitByte, n: 1},
 	gdwire.TypePackedInt32Array:   {unit: unitInt32, n: 1},

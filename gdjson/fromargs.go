@@ -1,0 +1,303 @@
+package gdjson
+
+import (
+	"errors"
+	"math"
+	"strconv"
+
+	"github.com/gdwire/gdwire"
+)
+
+// math writes a math type.
+func (r *reader) math(o *object) error {
+	s := &shapes[o.typ]
+	n, err := r.list(o, memberArgs)
+	if err != nil {
+		return err
+	}
+	if n != s.n {
+		return r.failf(r.at.pos, gdwire.ErrCount, "%d args, and %v has %d", n, o.typ, s.n)
+	}
+	r.enter()
+	if s.unit == unitInt32 {
+		c := r.batch.ints[:n]
+		if err := fill(r, c, (*reader).intArg); err != nil {
+			return err
+		}
+		return r.wrote(o.offset, r.e.WriteInts(o.typ, c...))
+	}
+	args, c := r.batch.reals[:n], r.batch.reals[n:2*n]
+	if err := fill(r, args, (*reader).realArg); err != nil {
+		return err
+	}
+	for i, x := range args {
+		if s.wire != nil {
+			i = s.wire[i]
+		}
+		c[i] = x
+	}
+	err = r.e.WriteReals(o.typ, c...)
+	if errors.Is(err, gdwire.ErrRange) {
+		err = r.tooLarge(o, 0, err, args, func() error {
+			overflow(c)
+			return r.e.WriteReals(o.typ, c...)
+		})
+	}
+	return r.wrote(o.offset, err)
+}
+
+// packed writes a packed array.
+func (r *reader) packed(o *object) error {
+	s := &shapes[o.typ]
+	n, err := r.list(o, memberArgs)
+	if err != nil {
+		return err
+	}
+	if n%s.n != 0 {
+		return r.failf(r.at.pos, gdwire.ErrCount, "%d args, not a multiple of %d, in a %v", n, s.n, o.typ)
+	}
+	if err := r.wrote(o.offset, r.e.BeginPacked(o.typ, int64(n/s.n))); err != nil {
+		return err
+	}
+	r.enter()
+	b := &r.batch
+	switch {
+	case s.unit == unitText:
+		err = r.packedStrings(n)
+	case s.unit == unitByte:
+		err = packedNumbers(r, o, b.bytes[:], n, (*reader).byteArg)
+	case s.unit == unitInt32:
+		err = packedNumbers(r, o, b.ints[:], n, (*reader).intArg)
+	case s.unit == unitInt64:
+		err = packedNumbers(r, o, b.longs[:], n, (*reader).longArg)
+	case s.n == 1:
+		err = packedNumbers(r, o, b.reals[:], n, (*reader).realArg)
+	case s.n == 2:
+		err = packedVectors(r, o, b.vectors2[:], n/2)
+	case s.n == 3:
+		err = packedVectors(r, o, b.vectors3[:], n/3)
+	default:
+		err = packedVectors(r, o, b.vectors4[:], n/4)
+	}
+	if err != nil {
+		return err
+	}
+	return r.wrote(o.offset, r.e.End())
+}
+
+func (r *reader) packedStrings(n int) error {
+	for range n {
+		at := r.at.pos
+		var s []byte
+		switch {
+		case r.peek() == '"':
+			s = r.string()
+		case r.o.Lenient:
+			r.skip()
+			s = r.text.json[at:r.at.pos]
+		default:
+			return r.failf(at, gdwire.ErrType, "element of a PackedStringArray is no string")
+		}
+		if err := r.wrote(at, r.e.WriteString(string(s))); err != nil {
+			return err
+		}
+		r.separate()
+	}
+	return nil
+}
+
+// fill reads as many args as dst holds.
+func fill[T any](r *reader, dst []T, read func(*reader) (T, error)) (err error) {
+	for i := range dst {
+		if dst[i], err = read(r); err != nil {
+			return err
+		}
+		r.separate()
+	}
+	return nil
+}
+
+// packedNumbers writes n elements, as many at a time as batch has room for.
+func packedNumbers[T byte | int32 | int64 | float64](r *reader, o *object, batch []T, n int, read func(*reader) (T, error)) error {
+	for done := 0; done < n; {
+		b := batch[:min(n-done, len(batch))]
+		if err := fill(r, b, read); err != nil {
+			return err
+		}
+		err := gdwire.WritePacked(r.e, b)
+		if reals, ok := any(b).([]float64); ok && errors.Is(err, gdwire.ErrRange) {
+			err = r.tooLarge(o, done, err, reals, func() error {
+				overflow(reals)
+				return gdwire.WritePacked(r.e, b)
+			})
+		}
+		if err != nil {
+			return r.wrote(o.offset, err)
+		}
+		done += len(b)
+	}
+	return nil
+}
+
+// packedVectors is packedNumbers for vectors.
+func packedVectors[V [2]float64 | [3]float64 | [4]float64](r *reader, o *object, batch []V, n int) (err error) {
+	for done := 0; done < n; {
+		b := batch[:min(n-done, len(batch))]
+		for i := range b {
+			for j := range len(b[i]) {
+				if b[i][j], err = r.realArg(); err != nil {
+					return err
+				}
+				r.separate()
+			}
+		}
+		err := gdwire.WritePacked(r.e, b)
+		if errors.Is(err, gdwire.ErrRange) {
+			var reals []float64
+			for i := range b {
+				for j := range len(b[i]) {
+					reals = append(reals, b[i][j])
+				}
+			}
+			err = r.tooLarge(o, done*len(b[0]), err, reals, func() error {
+				for i := range b {
+					for j := range len(b[i]) {
+						b[i][j] = overflowed(b[i][j])
+					}
+				}
+				return gdwire.WritePacked(r.e, b)
+			})
+		}
+		if err != nil {
+			return r.wrote(o.offset, err)
+		}
+		done += len(b)
+	}
+	return nil
+}
+
+// tooLarge handles the Encoder's error that one of the args from index first on
+// does not fit 32 bits: it finds the arg, or, if the reader is lenient, makes it
+// infinite as the engine does, which again then writes.
+func (r *reader) tooLarge(o *object, first int, err error, args []float64, again func() error) error {
+	if r.o.Lenient {
+		r.e.Recover()
+		return again()
+	}
+	for i, x := range args {
+		if overflowed(x) != x && x == x {
+			first += i
+			break
+		}
+	}
+	r.at = o.at[memberArgs]
+	r.enter()
+	for range first {
+		r.skip()
+		r.separate()
+	}
+	return r.errorAt(r.at.pos, err)
+}
+
+// overflow makes of c what is left of it in 32 bits, where that is infinite.
+func overflow(c []float64) {
+	for i, x := range c {
+		c[i] = overflowed(x)
+	}
+}
+
+func overflowed(x float64) float64 {
+	if f := float64(float32(x)); math.IsInf(f, 0) {
+		return f
+	}
+	return x
+}
+
+// realArg reads an element of args that is a float.
+func (r *reader) realArg() (float64, error) {
+	at := r.at.pos
+	switch r.peek() {
+	case 'n':
+		r.literal()
+		return math.Float64frombits(nan64Bits), nil
+	case '"':
+		b := r.string()
+		if x, ok := parseNaN(b); ok {
+			return x, nil
+		}
+		if r.o.Lenient {
+			return lenientFloat(b), nil
+		}
+		return 0, r.failf(at, gdwire.ErrType, "string %s is no number", quoted(b))
+	case '{', '[', 't', 'f':
+		x, err := r.noNumber()
+		return float64(x), err
+	}
+	x, err := parseReal(r.literal())
+	if err != nil && !r.o.Lenient {
+		return 0, r.errorAt(at, err)
+	}
+	return x, nil
+}
+
+// longArg reads an element of args that is an integer, or a string of digits.
+func (r *reader) longArg() (int64, error) {
+	at := r.at.pos
+	switch r.peek() {
+	case '"':
+		b := r.string()
+		if x, err := parseInt(b); err == nil || !r.o.Lenient {
+			return x, r.located(at, err)
+		}
+		return lenientInt(b), nil
+	case '{', '[', 't', 'f', 'n':
+		return r.noNumber()
+	}
+	b := r.literal()
+	x, err := parseInt(b)
+	if err != nil && r.o.Lenient {
+		f, _ := strconv.ParseFloat(string(b), 64)
+		return saturate(f), nil
+	}
+	return x, r.located(at, err)
+}
+
+func (r *reader) located(offset int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return r.errorAt(offset, err)
+}
+
+// noNumber reads what is no number. To the engine true is 1 and anything else 0.
+func (r *reader) noNumber() (int64, error) {
+	at, c := r.at.pos, r.peek()
+	if !r.o.Lenient {
+		return 0, r.failf(at, gdwire.ErrType, "arg is no number")
+	}
+	r.skip()
+	if c == 't' {
+		return 1, nil
+	}
+	return 0, nil
+}
+
+// intArg reads an element of args that has 32 bits, byteArg one that has 8. To the
+// engine they wrap.
+func (r *reader) intArg() (int32, error) {
+	at := r.at.pos
+	x, err := r.longArg()
+	if err == nil && x != int64(int32(x)) && !r.o.Lenient {
+		err = r.failf(at, gdwire.ErrRange, "%d in 32 bits", x)
+	}
+	return int32(x), err
+}
+
+func (r *reader) byteArg() (byte, error) {
+	at := r.at.pos
+	x, err := r.longArg()
+	if err == nil && x != int64(byte(x)) && !r.o.Lenient {
+		err = r.failf(at, gdwire.ErrRange, "%d in a byte", x)
+	}
+	return byte(x), err
+}

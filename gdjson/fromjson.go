@@ -1,0 +1,218 @@
+package gdjson
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/gdwire/gdwire"
+)
+
+// FromJSON reads all of r, which is one JSON value, and writes it to e.
+//
+// Counts precede content on the wire, so the text is held in memory: at most
+// [gdwire.EncoderOptions].Buffered bytes of it, and an index of 12 bytes for each
+// object and array. Longer text is a [gdwire.LimitError].
+//
+// What is wrong with the JSON, or does not fit e, is an [Error]. If it is found
+// before the first byte of the value, e is as it was before. If it is found in the
+// middle, it stays in e, as by [gdwire.Encoder.Fail]; so does an error of e's
+// Writer. An error of r is returned as it is.
+func FromJSON(e *gdwire.Encoder, r io.Reader, o *Options) error {
+	if err := e.Err(); err != nil {
+		return err
+	}
+	p := readers.Get().(*reader)
+	defer p.release()
+	p.e, p.o = e, Options{}
+	if o != nil {
+		p.o = *o
+	}
+	most := e.Options().Buffered
+	switch {
+	case most < 0:
+		most = math.MaxInt64
+	case most == 0:
+		most = defaultBuffered
+	}
+	// Of native objects every member is known, so members checks the names.
+	duplicates := jsontext.AllowDuplicateNames(!p.o.Plain || p.o.Lenient)
+	if err := p.text.read(r, most, duplicates); err != nil {
+		return err
+	}
+	start := e.OutputOffset()
+	p.at = cursor{pos: skipSpace(p.text.json, 0)}
+	var err error
+	if p.o.Plain {
+		err = p.plain()
+	} else {
+		err = p.native()
+	}
+	switch {
+	case err == nil:
+	case e.OutputOffset() == start:
+		e.Recover()
+	default:
+		e.Fail(err)
+	}
+	return err
+}
+
+// defaultBuffered is what EncoderOptions.Buffered of 0 stands for.
+const defaultBuffered = 8 << 20
+
+// A reader writes the value that a text holds.
+type reader struct {
+	text    text
+	at      cursor // what comes next
+	e       *gdwire.Encoder
+	o       Options
+	scratch []byte // an unescaped string
+	batch   batch
+}
+
+// A cursor is a position in a text: the offset of a value, and the index of the
+// first node that does not begin before it.
+type cursor struct {
+	pos, node int
+}
+
+// batch has room for the numbers that are written at a time.
+type batch struct {
+	bytes    [256]byte
+	ints     [256]int32
+	longs    [256]int64
+	reals    [256]float64
+	vectors2 [128][2]float64
+	vectors3 [85][3]float64
+	vectors4 [64][4]float64
+}
+
+var readers = sync.Pool{New: func() any { return new(reader) }}
+
+func (r *reader) release() {
+	r.e = nil
+	r.text.release()
+	if cap(r.scratch) > 1<<20 {
+		r.scratch = nil
+	}
+	readers.Put(r)
+}
+
+// errorAt returns an Error for the value at an offset.
+func (r *reader) errorAt(offset int, err error) error {
+	return &Error{Offset: int64(offset), Pointer: r.text.pointer(offset), Err: err}
+}
+
+// failf is errorAt with words.
+func (r *reader) failf(offset int, cause error, format string, args ...any) error {
+	return r.errorAt(offset, wrapf(cause, format, args...))
+}
+
+// wrote returns an Error for what an Encoder's call for the value at offset
+// returned. An error of the Writer stays as it is.
+func (r *reader) wrote(offset int, err error) error {
+	if g, ok := err.(*gdwire.Error); ok {
+		return r.errorAt(offset, g)
+	}
+	return err
+}
+
+// peek returns the first byte of the value that comes next.
+func (r *reader) peek() byte { return r.text.json[r.at.pos] }
+
+// enter goes to the first element or name in the object or array that comes next.
+func (r *reader) enter() node {
+	n := r.text.nodes[r.at.node]
+	r.at.node++
+	r.at.pos = skipSpace(r.text.json, r.at.pos+1)
+	return n
+}
+
+// separate goes from the end of an element or member to the next one, or to the
+// end of what they are in.
+func (r *reader) separate() {
+	b, i := r.text.json, r.at.pos
+	if b[i] <= ' ' {
+		i = skipSpace(b, i)
+	}
+	if b[i] == ',' {
+		i++
+	}
+	if b[i] <= ' ' {
+		i = skipSpace(b, i)
+	}
+	r.at.pos = i
+}
+
+// leave goes to the end of n.
+func (r *reader) leave(n node) { r.at = cursor{int(n.end), int(n.next)} }
+
+// skip goes to the end of the value that comes next.
+func (r *reader) skip() {
+	switch r.peek() {
+	case '{', '[':
+		r.leave(r.text.nodes[r.at.node])
+	case '"':
+		r.at.pos = stringEnd(r.text.json, r.at.pos)
+	default:
+		r.literal()
+	}
+}
+
+// literal reads a number, null, true or false.
+func (r *reader) literal() []byte {
+	b, i := r.text.json, r.at.pos
+	for r.at.pos < len(b) && !literalEnd[b[r.at.pos]] {
+		r.at.pos++
+	}
+	return b[i:r.at.pos]
+}
+
+var literalEnd = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, ',': true, ']': true, '}': true}
+
+// string reads a string. Its content is valid until the next one is read.
+func (r *reader) string() []byte {
+	from := r.at.pos
+	r.at.pos = stringEnd(r.text.json, from)
+	quoted := r.text.json[from:r.at.pos]
+	content := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(content, '\\') < 0 {
+		return content
+	}
+	r.scratch, _ = jsontext.AppendUnquote(r.scratch[:0], quoted)
+	return r.scratch
+}
+
+// name reads a member's name and goes to its value.
+func (r *reader) name() []byte {
+	name := r.string()
+	i := skipSpace(r.text.json, r.at.pos)
+	r.at.pos = skipSpace(r.text.json, i+1) // after the colon
+	return name
+}
+
+// scalar writes null, true or false.
+func (r *reader) scalar() error {
+	at := r.at.pos
+	switch r.peek() {
+	case 'n':
+		r.at.pos += len("null")
+		return r.wrote(at, r.e.WriteNil())
+	case 't':
+		r.at.pos += len("true")
+		return r.wrote(at, r.e.WriteBool(true))
+	default:
+		r.at.pos += len("false")
+		return r.wrote(at, r.e.WriteBool(false))
+	}
+}
+
+// end writes the End of the container n that began at offset.
+func (r *reader) end(offset int, n node) error {
+	r.leave(n)
+	return r.wrote(offset, r.e.End())
+}

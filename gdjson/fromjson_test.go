@@ -1,0 +1,551 @@
+package gdjson_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdjson"
+)
+
+// nest puts text in an Array in a Dictionary, in whose JSON it begins at offset 36.
+func nest(text string) string {
+	return `{"args":["s:k",["i:1", ` + "\n        " + text + `]], "type": "Dictionary"}`
+}
+
+const nestAt = "/args/1/1"
+
+func TestFromJSON(t *testing.T) {
+	for _, c := range toCases {
+		t.Run(c.name, func(t *testing.T) {
+			want := encode(t, nil, c.write)
+			got, err := fromJSON(c.native, nil, allow)
+			require.NoError(t, err)
+			require.Equal(t, hex.EncodeToString(want), hex.EncodeToString(got))
+			got, err = fromJSON(nest(c.native), nil, allow)
+			require.NoError(t, err)
+			require.True(t, bytes.HasSuffix(got, want))
+		})
+	}
+}
+
+// A readCase is JSON, the value it is read as, and where it is an error if not
+// lenient.
+type readCase struct {
+	name  string
+	text  string
+	write func(e *gdwire.Encoder)
+	cause error  // nil: none
+	at    string // pointer of it
+}
+
+var ints32 = packed[int32]
+
+// strictCases have what is read, though ToJSON writes it otherwise.
+var strictCases = []readCase{
+	{name: "white space", text: " \t\r\n{ \"args\" :\n[ 1 ,\r2 ] ,\t\"type\" : \"Vector2i\" }\n", write: vector2i(1, 2)},
+	{name: "escapes", text: `{"\u0074ype":"Vector\u0032i","ar\u0067s":[1,2]}`, write: vector2i(1, 2)},
+	{name: "escaped prefix", text: `"\u0069:\u0035"`, write: func(e *gdwire.Encoder) { e.WriteInt(5) }},
+	{name: "zeros after the point", text: `{"type":"Vector2i","args":[1.0,-2.00]}`, write: vector2i(1, -2)},
+	{name: "ints as strings", text: `{"type":"Vector2i","args":["1","-2"]}`, write: vector2i(1, -2)},
+	{name: "leading zeros", text: `"i:-007"`, write: func(e *gdwire.Encoder) { e.WriteInt(-7) }},
+	{name: "ints as reals", text: `{"type":"Vector2","args":[1,-2]}`,
+		write: func(e *gdwire.Encoder) { e.WriteReals(gdwire.TypeVector2, 1, -2) }},
+	{name: "digits", text: `{"type":"PackedFloat64Array","args":[0.1000000000000000055511151231257827,1E3,-0]}`,
+		write: packed(gdwire.TypePackedFloat64Array, []float64{0.1, 1000, math.Copysign(0, -1)})},
+	{name: "infinity of jq", text: `{"type":"PackedFloat32Array","args":[1E+99999,-1E+99999]}`,
+		write: packed(gdwire.TypePackedFloat32Array, []float32{float32(infinity), float32(-infinity)})},
+	{name: "infinity of others", text: `{"type":"PackedFloat32Array","args":[1e+99999,1E99999]}`,
+		write: packed(gdwire.TypePackedFloat32Array, []float32{float32(infinity), float32(infinity)})},
+	{name: "float of engines", text: `"f:` + "1" + strings.Repeat("0", 300) + `.0"`, write: func(e *gdwire.Encoder) { e.WriteFloat(1e300) }},
+	{name: "RID without id", text: `{"type":"RID"}`, write: func(e *gdwire.Encoder) { e.WriteRID(0) }},
+	{name: "Signal without name", text: `{"type":"Signal"}`, write: func(e *gdwire.Encoder) { e.WriteSignal("", 0) }},
+	{name: "id as number", text: `{"id":5,"type":"RID"}`, write: func(e *gdwire.Encoder) { e.WriteRID(5) }},
+	{name: "untyped Array", text: `{"type":"Array","args":["i:1"]}`, write: func(e *gdwire.Encoder) {
+		e.BeginArray(1)
+		e.WriteInt(1)
+		e.End()
+	}},
+	{name: "type last", text: `{"args":[{"args":["i:1"],"elem_type":"int","type":"Array"}],"elem_type":{"builtin":"Array"},"type":"Array"}`,
+		write: func(e *gdwire.Encoder) {
+			e.BeginTypedArray(1, gdwire.Elem{Type: gdwire.TypeArray})
+			e.BeginTypedArray(1, gdwire.Elem{Type: gdwire.TypeInt})
+			e.WriteInt(1)
+			e.End()
+			e.End()
+		}},
+	{name: "declared after args", text: `{"type":"Dictionary","args":["s:a",null],"value_type":"Node","key_type":"String"}`,
+		write: func(e *gdwire.Encoder) {
+			e.BeginTypedDict(1, gdwire.Elem{Type: gdwire.TypeString}, gdwire.Elem{Class: "Node"})
+			e.WriteString("a")
+			e.WriteNil()
+			e.End()
+		}},
+}
+
+func vector2i(x, y int32) func(*gdwire.Encoder) {
+	return func(e *gdwire.Encoder) { e.WriteInts(gdwire.TypeVector2i, x, y) }
+}
+
+func nothing(e *gdwire.Encoder) { e.WriteNil() }
+
+// lenientCases have what the engine reads and FromJSON refuses: with what is
+// written when it is lenient.
+var lenientCases = []readCase{
+	{"plain number", `5`, nothing, gdwire.ErrType, ""},
+	{"string without a prefix", `"abc"`, nothing, gdwire.ErrType, ""},
+	{"unknown prefix", `"x:1"`, nothing, gdwire.ErrType, ""},
+	{"hexadecimal", `"i:0x10"`, func(e *gdwire.Encoder) { e.WriteInt(10) }, gdwire.ErrType, ""},
+	{"fraction of an int", `"i:5.7"`, func(e *gdwire.Encoder) { e.WriteInt(5) }, gdwire.ErrType, ""},
+	{"no digits", `"i:"`, func(e *gdwire.Encoder) { e.WriteInt(0) }, gdwire.ErrType, ""},
+	{"minus alone", `"i:-"`, func(e *gdwire.Encoder) { e.WriteInt(0) }, gdwire.ErrType, ""},
+	{"int beyond 64 bits", `"i:9223372036854775808"`, func(e *gdwire.Encoder) { e.WriteInt(math.MaxInt64) }, gdwire.ErrRange, ""},
+	{"int below 64 bits", `"i:-9223372036854775809x"`, func(e *gdwire.Encoder) { e.WriteInt(math.MinInt64) }, gdwire.ErrType, ""},
+	{"huge int", `"i:99999999999999999999x"`, func(e *gdwire.Encoder) { e.WriteInt(math.MaxInt64) }, gdwire.ErrType, ""},
+	{"float with a unit", `"f: 1.5e1px"`, func(e *gdwire.Encoder) { e.WriteFloat(15) }, gdwire.ErrType, ""},
+	{"two points", `"f:-1.5.5"`, func(e *gdwire.Encoder) { e.WriteFloat(-1.5) }, gdwire.ErrType, ""},
+	{"exponent without digits", `"f:1.5e+"`, func(e *gdwire.Encoder) { e.WriteFloat(1.5) }, gdwire.ErrType, ""},
+	{"no float", `"f:Infinity"`, func(e *gdwire.Encoder) { e.WriteFloat(0) }, gdwire.ErrType, ""},
+	{"float too large", `"f:1e400"`, func(e *gdwire.Encoder) { e.WriteFloat(infinity) }, gdwire.ErrRange, ""},
+	{"payload of zero", `"f:nan:0x0"`, func(e *gdwire.Encoder) { e.WriteFloat(0) }, gdwire.ErrType, ""},
+	{"byte wraps", `{"type":"PackedByteArray","args":[1,256,-1]}`, packed(gdwire.TypePackedByteArray, []byte{1, 0, 255}), gdwire.ErrRange, "/args/1"},
+	{"int32 wraps", `{"type":"Vector2i","args":[1,4294967297]}`, vector2i(1, 1), gdwire.ErrRange, "/args/1"},
+	{"int with a fraction", `{"type":"Vector2i","args":[1.7,-2.5]}`, vector2i(1, -2), gdwire.ErrType, "/args/0"},
+	{"int with an exponent", `{"type":"Vector2i","args":[1,1e1]}`, vector2i(1, 10), gdwire.ErrType, "/args/1"},
+	{"int of another kind", `{"args":[1,2,true,false,null,[5],{"a":6},"7x"],"type":"PackedInt32Array"}`,
+		ints32(gdwire.TypePackedInt32Array, []int32{1, 2, 1, 0, 0, 0, 0, 7}), gdwire.ErrType, "/args/2"},
+	{"too long an int", `{"type":"PackedInt64Array","args":[9223372036854775808,1e400,-1e400]}`,
+		packed(gdwire.TypePackedInt64Array, []int64{math.MaxInt64, math.MaxInt64, math.MinInt64}), gdwire.ErrRange, "/args/0"},
+	{"real of another kind", `{"type":"PackedFloat64Array","args":["inf","1.5x",true,[],{}]}`,
+		packed(gdwire.TypePackedFloat64Array, []float64{0, 1.5, 1, 0, 0}), gdwire.ErrType, "/args/0"},
+	{"real too large", `{"type":"PackedFloat64Array","args":[1,1e400]}`, packed(gdwire.TypePackedFloat64Array, []float64{1, infinity}), gdwire.ErrRange, "/args/1"},
+	{"component too large", `{"args":[1,2,3,-4e38,5,6,7,8,9],"type":"Basis"}`,
+		func(e *gdwire.Encoder) { e.WriteReals(gdwire.TypeBasis, 1, -infinity, 7, 2, 5, 8, 3, 6, 9) }, gdwire.ErrRange, "/args/3"},
+	{"element too large", `{"args":[1,1e39,null],"type":"PackedFloat32Array"}`,
+		packed(gdwire.TypePackedFloat32Array, []float32{1, float32(infinity), float32(nan(0x7FF8 << 48))}), gdwire.ErrRange, "/args/1"},
+	{"vector too large", `{"args":[1,2,3,-1e39],"type":"PackedVector2Array"}`,
+		packed(gdwire.TypePackedVector2Array, [][2]float32{{1, 2}, {3, float32(-infinity)}}), gdwire.ErrRange, "/args/3"},
+	{"number as a packed string", `{"type":"PackedStringArray","args":["a",1.5,null]}`, func(e *gdwire.Encoder) {
+		e.BeginPacked(gdwire.TypePackedStringArray, 3)
+		e.WriteString("a")
+		e.WriteString("1.5")
+		e.WriteString("null")
+		e.End()
+	}, gdwire.ErrType, "/args/1"},
+	{"too few args", `{"type":"Vector2","args":[1]}`, nothing, gdwire.ErrCount, "/args"},
+	{"too many args", `{"args":[1,2,3],"type":"Vector2i"}`, nothing, gdwire.ErrCount, "/args"},
+	{"half a vector", `{"type":"PackedVector3Array","args":[1,2,3,4]}`, nothing, gdwire.ErrCount, "/args"},
+	{"key without a value", `{"type":"Dictionary","args":["s:a"]}`, nothing, gdwire.ErrCount, "/args"},
+	{"property without a value", `{"type":"Node","props":["a"]}`, nothing, gdwire.ErrCount, "/props"},
+	{"args of an Array", `{"type":"Array","args":{}}`, nothing, gdwire.ErrType, "/args"},
+	{"args of a Dictionary", `{"type":"Dictionary","args":null}`, nothing, gdwire.ErrType, "/args"},
+	{"args of a vector", `{"type":"Vector2","args":"1,2"}`, nothing, gdwire.ErrType, "/args"},
+	{"args of a packed array", `{"type":"PackedInt32Array","args":5}`, nothing, gdwire.ErrType, "/args"},
+	{"data of an Image", `{"type":"Image","format":1,"mipmaps":1,"width":1,"height":1,"data":5}`, nothing, gdwire.ErrType, "/data"},
+	{"data of an InputEvent", `{"type":"InputEvent","event":1,"device":1,"data":5}`, nothing, gdwire.ErrType, "/data"},
+	{"width of an Image", `{"type":"Image","format":1,"mipmaps":1,"width":"x","height":1,"data":[]}`, nil, gdwire.ErrType, "/width"},
+	{"device of an InputEvent", `{"type":"InputEvent","event":1,"device":-1,"data":[]}`, nil, gdwire.ErrRange, "/device"},
+	{"no type", `{"args":[1,2]}`, nothing, gdwire.ErrType, ""},
+	{"no members", `{}`, nothing, gdwire.ErrType, ""},
+	{"type is no string", `{"type":5}`, nothing, gdwire.ErrType, "/type"},
+	{"unknown type", `{"type":"Vector5","args":[]}`, nothing, gdwire.ErrType, ""},
+	{"type int", `{"type":"int","args":[5]}`, nothing, gdwire.ErrType, ""},
+	{"no args", `{"type":"Vector2"}`, nothing, gdwire.ErrKey, ""},
+	{"no id", `{"type":"ObjectID"}`, nothing, gdwire.ErrKey, ""},
+	{"id of another kind", `{"type":"ObjectID","id":"x"}`, func(e *gdwire.Encoder) { e.WriteObjectID(0) }, gdwire.ErrType, "/id"},
+	{"object of another kind", `{"type":"Signal","name":"a","object":[]}`, func(e *gdwire.Encoder) { e.WriteSignal("a", 0) }, gdwire.ErrType, "/object"},
+	{"name of another kind", `{"type":"Signal","name":5}`, nothing, gdwire.ErrType, "/name"},
+	{"RID of another kind", `{"type":"RID","id":{}}`, func(e *gdwire.Encoder) { e.WriteRID(0) }, gdwire.ErrType, "/id"},
+	{"props of another kind", `{"type":"Node","props":{}}`, nothing, gdwire.ErrType, "/props"},
+	{"class of another kind", `{"type":null,"props":[]}`, nothing, gdwire.ErrType, "/type"},
+	{"unknown member", `{"type":"Vector2i","args":[1,2],"x":[{}]}`, vector2i(1, 2), gdwire.ErrKey, "/x"},
+	{"member of another type", `{"type":"Vector2i","args":[1,2],"elem_type":"int"}`, vector2i(1, 2), gdwire.ErrKey, ""},
+	{"two types", `{"type":"Vector2","args":[1,2],"type":"Vector2i"}`, vector2i(1, 2), gdwire.ErrKey, "/type"},
+	{"two args", `{"type":"Vector2i","args":[[]],"args":[1,2]}`, vector2i(1, 2), gdwire.ErrKey, "/args"},
+	{"declared by a number", `{"type":"Array","elem_type":5,"args":[]}`, nothing, gdwire.ErrType, "/elem_type"},
+	{"declared as nothing", `{"type":"Array","elem_type":"","args":[]}`, nothing, gdwire.ErrType, "/elem_type"},
+	{"declared in two ways", `{"type":"Array","elem_type":{"class":"a","script":"b"},"args":[]}`, nothing, gdwire.ErrType, "/elem_type"},
+	{"declared in another way", `{"type":"Dictionary","key_type":{"x":"int"},"args":[]}`, nothing, gdwire.ErrType, "/key_type/x"},
+	{"declared as no type", `{"type":"Dictionary","value_type":{"builtin":"Node"},"args":[]}`, nothing, gdwire.ErrType, "/value_type/builtin"},
+}
+
+func TestFromJSONStrict(t *testing.T) {
+	for _, c := range strictCases {
+		t.Run(c.name, func(t *testing.T) {
+			want := encode(t, nil, c.write)
+			for _, o := range []*gdjson.Options{nil, {Lenient: true}} {
+				got, err := fromJSON(c.text, nil, o)
+				require.NoError(t, err)
+				require.Equal(t, hex.EncodeToString(want), hex.EncodeToString(got))
+			}
+		})
+	}
+}
+
+func TestFromJSONLenient(t *testing.T) {
+	for _, c := range lenientCases {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := fromJSON(nest(c.text), nil, allow)
+			require.ErrorIs(t, err, c.cause)
+			var fault *gdjson.Error
+			require.ErrorAs(t, err, &fault)
+			require.Equal(t, nestAt+c.at, string(fault.Pointer))
+			require.Contains(t, err.Error(), string(fault.Pointer))
+			value := jsontext.Value(nest(c.text)[fault.Offset:])
+			require.Contains(t, "{[\"-0123456789ntf", value[:1].String())
+			if c.at == "" {
+				require.EqualValues(t, strings.Index(nest(c.text), c.text), fault.Offset)
+			}
+			if c.write == nil {
+				return
+			}
+			got, err := fromJSON(nest(c.text), nil, &gdjson.Options{Lenient: true, AllowObjects: true})
+			require.NoError(t, err)
+			require.Equal(t, hex.EncodeToString(encode(t, nil, func(e *gdwire.Encoder) {
+				e.BeginDict(1)
+				e.WriteString("k")
+				e.BeginArray(2)
+				e.WriteInt(1)
+				c.write(e)
+				e.End()
+				e.End()
+			})), hex.EncodeToString(got))
+		})
+	}
+}
+
+// TestFromJSONRefused has what stays an error even if the reader is lenient: text
+// that is not JSON, and what the Encoder refuses.
+func TestFromJSONRefused(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		text    string
+		cause   error // nil: any
+		offset  int64
+		pointer string
+	}{
+		{"nothing", ``, io.ErrUnexpectedEOF, 0, ""},
+		{"white space", " \n", io.ErrUnexpectedEOF, 2, ""},
+		{"cut", `["i:1",`, io.ErrUnexpectedEOF, 7, ""},
+		{"second value", `null 5`, gdwire.ErrCount, 4, ""},
+		{"second bracket", `[]]`, nil, 2, ""},
+		{"no JSON", `[abc]`, nil, 1, "/0"},
+		{"comma", `["i:1",]`, nil, 7, "/1"},
+		{"bad UTF-8", "[\"s:a\xff\"]", gdwire.ErrUTF8, 5, "/0"},
+		{"half a surrogate pair", `["s:\ud800"]`, nil, 4, "/0"},
+		{"declared elements", `{"args":["i:1","s:x"],"elem_type":"int","type":"Array"}`, gdwire.ErrType, 15, "/args/1"},
+		{"declared keys", `{"args":["i:1","s:x"],"key_type":"String","type":"Dictionary"}`, gdwire.ErrType, 9, "/args/0"},
+		{"property's name", `{"type":"Node","props":[5,null]}`, gdwire.ErrType, 24, "/props/0"},
+		{"empty class", `[{"type":"","props":["a",null]}]`, gdwire.ErrCount, 1, "/0"},
+		{"type of another format", `["i:1",{"type":"Image","format":1,"mipmaps":1,"width":1,"height":1,"data":[]}]`, gdwire.ErrType, 7, "/1"},
+		{"event of another format", `{"type":"InputEvent","event":1,"device":1,"data":[]}`, gdwire.ErrType, 0, ""},
+		{"deep", strings.Repeat("[", 1026) + strings.Repeat("]", 1026), gdwire.ErrLimit, 1025, strings.Repeat("/0", 1025)},
+		{"deeper", strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001), nil, 10_000, strings.Repeat("/0", 10_000)},
+		{"deepest", strings.Repeat("[", 1_000_000), nil, 10_000, strings.Repeat("/0", 10_000)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, lenient := range []bool{false, true} {
+				_, err := fromJSON(c.text, nil, &gdjson.Options{Lenient: lenient, AllowObjects: true})
+				require.Error(t, err)
+				if c.cause != nil {
+					require.ErrorIs(t, err, c.cause)
+				}
+				var fault *gdjson.Error
+				require.ErrorAs(t, err, &fault)
+				require.Equal(t, c.offset, fault.Offset, err)
+				require.Equal(t, c.pointer, string(fault.Pointer), err)
+				require.Less(t, len(err.Error()), 600)
+			}
+		})
+	}
+}
+
+func TestFromJSONObjects(t *testing.T) {
+	const text = `{"type":"Array","props":["args",null]}`
+	got, err := fromJSON(text, nil, allow)
+	require.NoError(t, err)
+	require.Equal(t, encode(t, nil, func(e *gdwire.Encoder) {
+		e.BeginObject("Array", 1)
+		e.WriteProperty("args")
+		e.WriteNil()
+		e.End()
+	}), got)
+
+	_, err = fromJSON(text, nil, nil)
+	require.ErrorIs(t, err, gdwire.ErrObject)
+	got, err = fromJSON(text, nil, &gdjson.Options{Lenient: true})
+	require.NoError(t, err)
+	require.Equal(t, encode(t, nil, nothing), got)
+}
+
+// TestFromJSONFormats has what formats other than Godot 4 have and lack.
+func TestFromJSONFormats(t *testing.T) {
+	for _, c := range []struct {
+		format *gdwire.Format
+		text   string
+		cause  error
+	}{
+		{gdwire.Godot2, `{"type":"Image","format":3,"mipmaps":1,"width":2,"height":1,"data":[1,2,3,4,5]}`, nil},
+		{gdwire.Godot2, `{"type":"Image","format":4294967295,"mipmaps":1,"width":2,"height":1,"data":[]}`, nil},
+		{gdwire.Godot2, `{"type":"InputEvent","event":1,"device":2,"data":[0,0,0,2,65,0,0,0]}`, nil},
+		{gdwire.Godot2, `{"type":"RID"}`, nil},
+		{gdwire.Godot2, `"f:0.5"`, nil},
+		{gdwire.Godot2, `"f:0.1"`, gdwire.ErrRange},
+		{gdwire.Godot2, `{"type":"Image","format":3,"mipmaps":1,"width":2,"height":1,"data":[1,2,256]}`, gdwire.ErrRange},
+		{gdwire.Godot2, `{"type":"Image","format":4294967296,"mipmaps":1,"width":2,"height":1,"data":[]}`, gdwire.ErrRange},
+		{gdwire.Godot2, `{"type":"InputEvent","event":1,"device":2,"data":[0,0]}`, gdwire.ErrRange},
+		{gdwire.Godot2, `{"type":"InputEvent","event":1,"device":2,"data":["x"]}`, gdwire.ErrType},
+		{gdwire.Godot3, `"sn:a"`, gdwire.ErrType},
+		{gdwire.Godot3, `{"type":"Vector4","args":[1,2,3,4]}`, gdwire.ErrType},
+		{gdwire.Godot3, `{"type":"Array","elem_type":"int","args":[]}`, gdwire.ErrType},
+		{gdwire.Godot3, `{"type":"PackedInt64Array","args":[]}`, gdwire.ErrType},
+		{gdwire.Manual3, `{"type":"ObjectID","id":"1"}`, gdwire.ErrRange},
+	} {
+		t.Run(c.format.String()+c.text, func(t *testing.T) {
+			for _, text := range []string{c.text, nest(c.text)} {
+				got, err := fromJSON(text, &gdwire.EncoderOptions{Format: c.format}, nil)
+				if c.cause != nil {
+					require.ErrorIs(t, err, c.cause)
+					continue
+				}
+				require.NoError(t, err)
+				if text == c.text {
+					back, err := toJSON(got, &gdwire.DecoderOptions{Format: c.format}, nil)
+					require.NoError(t, err)
+					require.Equal(t, c.text, back)
+				}
+			}
+		})
+	}
+}
+
+func TestFromJSONPlain(t *testing.T) {
+	plain := &gdjson.Options{Plain: true}
+	const text = ` {"a": [null, true, false, "s:x", -5, 9223372036854775807, 1.0, 1e3, -0, -1E+99999], "b": {}, "\u0063": []} `
+	want := encode(t, nil, func(e *gdwire.Encoder) {
+		e.BeginDict(3)
+		e.WriteString("a")
+		e.BeginArray(10)
+		e.WriteNil()
+		e.WriteBool(true)
+		e.WriteBool(false)
+		e.WriteString("s:x")
+		e.WriteInt(-5)
+		e.WriteInt(math.MaxInt64)
+		e.WriteFloat(1)
+		e.WriteFloat(1000)
+		e.WriteFloat(math.Copysign(0, -1))
+		e.WriteFloat(-infinity)
+		e.End()
+		e.WriteString("b")
+		e.BeginDict(0)
+		e.End()
+		e.WriteString("c")
+		e.BeginArray(0)
+		e.End()
+		e.End()
+	})
+	got, err := fromJSON(text, nil, plain)
+	require.NoError(t, err)
+	require.Equal(t, hex.EncodeToString(want), hex.EncodeToString(got))
+	back, err := toJSON(got, nil, plain)
+	require.NoError(t, err)
+	require.Equal(t, `{"a":[null,true,false,"s:x",-5,9223372036854775807,1.0,1000.0,-0.0,-1e99999],"b":{},"c":[]}`, back)
+
+	for _, c := range []struct {
+		text    string
+		cause   error
+		pointer string
+		lenient func(e *gdwire.Encoder) // nil: an error
+	}{
+		{`[1,9223372036854775808]`, gdwire.ErrRange, "/1", array(2, func(e *gdwire.Encoder) {
+			e.WriteInt(1)
+			e.WriteFloat(1 << 63)
+		})},
+		{`[1,1e400]`, gdwire.ErrRange, "/1", array(2, func(e *gdwire.Encoder) {
+			e.WriteInt(1)
+			e.WriteFloat(infinity)
+		})},
+		{`{"a":1,"a":2}`, jsontext.ErrDuplicateName, "/a", func(e *gdwire.Encoder) {
+			e.BeginDict(2)
+			for i := range 2 {
+				e.WriteString("a")
+				e.WriteInt(int64(i + 1))
+			}
+			e.End()
+		}},
+		{strings.Repeat(`{"a":[`, 600) + strings.Repeat(`]}`, 600), gdwire.ErrLimit, strings.Repeat("/a/0", 512) + "/a", nil},
+	} {
+		_, err := fromJSON(c.text, nil, plain)
+		require.ErrorIs(t, err, c.cause)
+		var fault *gdjson.Error
+		require.ErrorAs(t, err, &fault)
+		require.Equal(t, c.pointer, string(fault.Pointer))
+		got, err := fromJSON(c.text, nil, &gdjson.Options{Plain: true, Lenient: true})
+		if c.lenient == nil {
+			require.ErrorIs(t, err, c.cause)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, encode(t, nil, c.lenient), got)
+	}
+}
+
+func array(n int, write func(*gdwire.Encoder)) func(*gdwire.Encoder) {
+	return func(e *gdwire.Encoder) {
+		e.BeginArray(n)
+		write(e)
+		e.End()
+	}
+}
+
+// TestFromJSONBatches has more elements than are written at a time, and an error in
+// a later batch.
+func TestFromJSONBatches(t *testing.T) {
+	const n = 1000
+	reals, vectors := make([]float32, n), make([][3]float32, n)
+	for i := range n {
+		reals[i], vectors[i] = float32(i), [3]float32{float32(i), 0.5, -1}
+	}
+	for _, write := range []func(*gdwire.Encoder){packed(gdwire.TypePackedFloat32Array, reals), packed(gdwire.TypePackedVector3Array, vectors)} {
+		want := encode(t, nil, write)
+		text, err := toJSON(want, nil, nil)
+		require.NoError(t, err)
+		got, err := fromJSON(text, nil, nil)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, got))
+
+		_, err = fromJSON(strings.Replace(text, "900.0", "1e39", 1), nil, nil)
+		require.ErrorIs(t, err, gdwire.ErrRange)
+		var fault *gdjson.Error
+		require.ErrorAs(t, err, &fault)
+		require.Equal(t, "1e39", strings.Replace(text, "900.0", "1e39", 1)[fault.Offset:][:4])
+		_, err = fromJSON(strings.Replace(text, "900.0", "{}", 1), nil, nil)
+		require.ErrorIs(t, err, gdwire.ErrType)
+	}
+}
+
+// TestFromJSONEncoder has what an Encoder is after an error.
+func TestFromJSONEncoder(t *testing.T) {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	defer e.Release()
+	for _, text := range []string{`[`, `5`, `{"type":"Vector2","args":[1]}`, `{"type":"Image","format":1,"mipmaps":1,"width":1,"height":1,"data":[]}`} {
+		require.Error(t, gdjson.FromJSON(e, strings.NewReader(text), nil))
+		require.NoError(t, e.Err(), "nothing was written")
+	}
+	require.NoError(t, gdjson.FromJSON(e, strings.NewReader(`"i:1"`), nil))
+	require.NoError(t, e.Close())
+	require.Equal(t, 8, b.Len())
+
+	e.BeginDict(1)
+	require.NoError(t, gdjson.FromJSON(e, strings.NewReader(`"s:key"`), nil))
+	require.NoError(t, gdjson.FromJSON(e, strings.NewReader(`[]`), nil))
+	e.End()
+	require.NoError(t, e.Close())
+
+	err := gdjson.FromJSON(e, strings.NewReader(`["i:1",5]`), nil)
+	require.ErrorIs(t, err, gdwire.ErrType)
+	require.ErrorIs(t, e.Recover(), err, "cannot be cleared")
+	require.ErrorIs(t, e.Close(), err)
+	require.ErrorIs(t, gdjson.FromJSON(e, strings.NewReader(`null`), nil), err)
+}
+
+func TestFromJSONReader(t *testing.T) {
+	text := `{"args":["s:é","i:1"],"type":"Dictionary"}`
+	want, err := fromJSON(text, nil, nil)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	require.NoError(t, gdjson.FromJSON(e, iotest.OneByteReader(strings.NewReader(text)), nil))
+	require.Equal(t, want, b.Bytes())
+	require.ErrorIs(t, gdjson.FromJSON(e, iotest.ErrReader(errTest), nil), errTest)
+	require.NoError(t, e.Err())
+}
+
+// TestFromJSONWriter: an error of the Writer is returned as it is, and nobody
+// completes the rest of the value.
+func TestFromJSONWriter(t *testing.T) {
+	text, err := toJSON(encode(t, nil, array(2, func(e *gdwire.Encoder) {
+		packed(gdwire.TypePackedInt32Array, make([]int32, 50_000))(e)
+		e.WriteString(strings.Repeat("x", 100_000))
+	})), nil, nil)
+	require.NoError(t, err)
+	for _, n := range []int{0, 10_000, 250_000} {
+		e := gdwire.NewEncoder(&fullWriter{n, errTest}, nil)
+		require.Equal(t, errTest, gdjson.FromJSON(e, strings.NewReader(text), nil))
+		require.ErrorIs(t, e.Close(), errTest)
+		e.Release()
+	}
+}
+
+func TestFromJSONBuffered(t *testing.T) {
+	for _, c := range []struct {
+		buffered int64
+		size     int
+		ok       bool
+	}{
+		{100, 100, true}, {100, 101, false}, {0, 8 << 20, true}, {0, 8<<20 + 1, false}, {-1, 8<<20 + 1, true},
+	} {
+		src := &endless{prefix: `"s:`, n: int64(c.size - 1), suffix: `"`}
+		e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{Buffered: c.buffered})
+		err := gdjson.FromJSON(e, src, nil)
+		if c.ok {
+			require.NoError(t, err)
+			continue
+		}
+		var limit *gdwire.LimitError
+		require.ErrorAs(t, err, &limit)
+		require.Equal(t, "Buffered", limit.Name)
+		var fault *gdjson.Error
+		require.ErrorAs(t, err, &fault)
+	}
+}
+
+// endless reads as prefix, then x up to n bytes in all, then suffix.
+type endless struct {
+	prefix string
+	n, at  int64
+	suffix string
+}
+
+func (r *endless) Read(p []byte) (int, error) {
+	i := 0
+	for ; i < len(p) && r.at < r.n; i++ {
+		p[i] = 'x'
+		if r.at < int64(len(r.prefix)) {
+			p[i] = r.prefix[r.at]
+		}
+		r.at++
+	}
+	if i == 0 && r.at >= r.n {
+		i = copy(p, r.suffix)
+		r.suffix = r.suffix[i:]
+		if i == 0 {
+			return 0, io.EOF
+		}
+	}
+	return i, nil
+}
+
+func TestError(t *testing.T) {
+	_, err := fromJSON(`{"type":"Array","args":[{"type":"Vector2","args":[1,true]}]}`, nil, nil)
+	require.EqualError(t, err, `gdjson: offset 52, "/args/0/args/1": wrong type: arg is no number`)
+	require.ErrorIs(t, err, gdwire.ErrType)
+	_, err = fromJSON(`["i:1","sn:x"]`, &gdwire.EncoderOptions{Format: gdwire.Godot3}, nil)
+	require.EqualError(t, err, `gdjson: offset 7, "/1": wrong type: StringName is none of godot3's`)
+	var fault *gdwire.Error
+	require.True(t, errors.As(err, &fault))
+	require.Equal(t, "$[1]", fault.Path)
+	_, err = fromJSON(`["`+strings.Repeat("é", 100)+`"]`, nil, nil)
+	require.EqualError(t, err, `gdjson: offset 1, "/0": wrong type: string "`+strings.Repeat("é", 20)+`…" without a prefix`)
+}

@@ -1,0 +1,538 @@
+package gdjson
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/gdwire/gdwire"
+)
+
+// native writes the next value. If it cannot be read, the lenient reader writes
+// null in its place and goes on.
+func (r *reader) native() error {
+	if !r.o.Lenient {
+		return r.nativeValue()
+	}
+	before, offset := r.at, r.e.OutputOffset()
+	err := r.nativeValue()
+	if err == nil || r.e.Err() != nil || r.e.OutputOffset() != offset {
+		return err
+	}
+	if _, ok := err.(*Error); !ok { // of the Writer
+		return err
+	}
+	r.at = before
+	r.skip()
+	return r.wrote(before.pos, r.e.WriteNil())
+}
+
+func (r *reader) nativeValue() error {
+	switch r.peek() {
+	case 'n', 't', 'f':
+		return r.scalar()
+	case '"':
+		return r.nativeString()
+	case '[':
+		return r.values(r.at.pos, r.at, func(n int) error { return r.e.BeginArray(n) })
+	case '{':
+		return r.nativeObject()
+	}
+	at := r.at.pos
+	return r.failf(at, gdwire.ErrType, "number %s without \"i:\" or \"f:\"", cut(r.literal(), 40))
+}
+
+// nativeString writes a string by its prefix.
+func (r *reader) nativeString() error {
+	at := r.at.pos
+	s := r.string()
+	i := bytes.IndexByte(s, ':')
+	if i < 0 || i > 2 {
+		return r.failf(at, gdwire.ErrType, "string %s without a prefix", quoted(s))
+	}
+	content := s[i+1:]
+	var err error
+	switch string(s[:i]) {
+	case "s":
+		return r.wrote(at, r.e.WriteString(string(content)))
+	case "sn":
+		return r.wrote(at, r.e.WriteStringName(string(content)))
+	case "np":
+		return r.wrote(at, r.e.WriteNodePath(string(content)))
+	case "i":
+		x := int64(0)
+		if x, err = r.intText(content); err == nil {
+			return r.wrote(at, r.e.WriteInt(x))
+		}
+	case "f":
+		x := 0.0
+		if x, err = r.floatText(content); err == nil {
+			return r.wrote(at, r.e.WriteFloat(x))
+		}
+	default:
+		err = wrapf(gdwire.ErrType, "string %s without a prefix", quoted(s))
+	}
+	return r.errorAt(at, err)
+}
+
+// intText reads what follows "i:", floatText what follows "f:".
+func (r *reader) intText(b []byte) (int64, error) {
+	if r.o.Lenient && bytes.IndexByte(b, '.') >= 0 || r.o.Lenient && !isInteger(b) {
+		return lenientInt(b), nil
+	}
+	if !isInteger(b) {
+		return 0, wrapf(gdwire.ErrType, "%s is no integer", quoted(b))
+	}
+	x, err := strconv.ParseInt(string(b), 10, 64)
+	if err != nil && !r.o.Lenient {
+		return 0, wrapf(gdwire.ErrRange, "%s in 64 bits", cut(b, 40))
+	}
+	return x, nil
+}
+
+func (r *reader) floatText(b []byte) (float64, error) {
+	x, err := parseFloat(b)
+	if err != nil && r.o.Lenient {
+		return lenientFloat(b), nil
+	}
+	return x, err
+}
+
+// values writes the elements of the array at list. begin begins what they are
+// elements of, the value at offset.
+func (r *reader) values(offset int, list cursor, begin func(n int) error) error {
+	r.at = list
+	n := r.enter()
+	if err := r.wrote(offset, begin(int(n.count))); err != nil {
+		return err
+	}
+	for range n.count {
+		if err := r.native(); err != nil {
+			return err
+		}
+		r.separate()
+	}
+	return r.end(offset, n)
+}
+
+// A member is one that native objects have.
+type member uint8
+
+const (
+	memberType member = iota
+	memberArgs
+	memberProps
+	memberElemType
+	memberKeyType
+	memberValueType
+	memberID
+	memberName
+	memberObject
+	memberFormat
+	memberMipmaps
+	memberWidth
+	memberHeight
+	memberEvent
+	memberDevice
+	memberData
+	numMembers
+)
+
+var memberNames = [numMembers]string{
+	"type", "args", "props", "elem_type", "key_type", "value_type", "id", "name", "object",
+	"format", "mipmaps", "width", "height", "event", "device", "data",
+}
+
+func memberOf(name []byte) (member, bool) {
+	for i, s := range memberNames {
+		if s == string(name) {
+			return member(i), true
+		}
+	}
+	return 0, false
+}
+
+// members are those of an object.
+type members struct {
+	set memberSet
+	at  [numMembers]cursor
+}
+
+func (m *members) has(i member) bool { return m.set&(1<<i) != 0 }
+
+type memberSet uint32
+
+func setOf(all ...member) (s memberSet) {
+	for _, m := range all {
+		s |= 1 << m
+	}
+	return s
+}
+
+// A form is what an object of some type consists of.
+type form struct {
+	typ                gdwire.Type
+	kind               formKind
+	required, optional memberSet // besides "type"
+}
+
+// A formKind is a group of types that are read alike.
+type formKind uint8
+
+const (
+	formSerialized formKind = iota
+	formMath
+	formPacked
+	formArray
+	formDict
+	formID
+	formCallable
+	formSignal
+	formImage
+	formInputEvent
+)
+
+// forms has the types that objects have, by name.
+var forms = func() map[string]form {
+	args, data := setOf(memberArgs), setOf(memberData)
+	m := map[string]form{
+		"Array":      {gdwire.TypeArray, formArray, args, setOf(memberElemType)},
+		"Dictionary": {gdwire.TypeDictionary, formDict, args, setOf(memberKeyType, memberValueType)},
+		"RID":        {gdwire.TypeRID, formID, 0, setOf(memberID)},
+		"ObjectID":   {gdwire.TypeObject, formID, setOf(memberID), 0},
+		"Callable":   {gdwire.TypeCallable, formCallable, 0, 0},
+		"Signal":     {gdwire.TypeSignal, formSignal, 0, setOf(memberName, memberObject)},
+		"Image":      {gdwire.TypeImage, formImage, data | setOf(memberFormat, memberMipmaps, memberWidth, memberHeight), 0},
+		"InputEvent": {gdwire.TypeInputEvent, formInputEvent, data | setOf(memberEvent, memberDevice), 0},
+	}
+	for i, s := range shapes {
+		switch t := gdwire.Type(i); {
+		case s.math:
+			m[t.String()] = form{t, formMath, args, 0}
+		case s.unit != unitNone && t != gdwire.TypeImage:
+			m[t.String()] = form{t, formPacked, args, 0}
+		}
+	}
+	return m
+}()
+
+// An object is a native object that is being read.
+type object struct {
+	members
+	form
+	offset int // where it begins
+}
+
+// nativeObject writes the value that an object means, whatever the order of its
+// members.
+func (r *reader) nativeObject() error {
+	o := object{offset: r.at.pos}
+	n := r.text.nodes[r.at.node]
+	if err := r.readMembers(&o.members); err != nil {
+		return err
+	}
+	if err := r.readForm(&o); err != nil {
+		return err
+	}
+	var err error
+	switch o.kind {
+	case formSerialized:
+		err = r.serialized(&o)
+	case formMath:
+		err = r.math(&o)
+	case formPacked:
+		err = r.packed(&o)
+	case formArray:
+		err = r.array(&o)
+	case formDict:
+		err = r.dict(&o)
+	case formID:
+		err = r.id(&o)
+	case formCallable:
+		err = r.wrote(o.offset, r.e.WriteCallable())
+	case formSignal:
+		err = r.signal(&o)
+	case formImage:
+		err = r.image(&o)
+	case formInputEvent:
+		err = r.inputEvent(&o)
+	}
+	if err != nil {
+		return err
+	}
+	r.leave(n)
+	return nil
+}
+
+// readForm finds the form of an object and checks its members.
+func (r *reader) readForm(o *object) error {
+	if !o.has(memberType) {
+		return r.failf(o.offset, gdwire.ErrType, "object without \"type\"")
+	}
+	name, err := r.stringMember(o, memberType)
+	if err != nil {
+		return err
+	}
+	var ok bool
+	if o.form, ok = forms[string(name)]; o.has(memberProps) {
+		o.form, ok = form{kind: formSerialized, required: setOf(memberProps)}, true
+	}
+	switch missing, extra := o.required&^o.set, o.set&^(o.required|o.optional|setOf(memberType)); {
+	case !ok:
+		return r.failf(o.offset, gdwire.ErrType, "object of type %s", quoted(name))
+	case missing != 0:
+		return r.failf(o.offset, gdwire.ErrKey, "%s without %q", quoted(name), missing.first())
+	case extra != 0 && !r.o.Lenient:
+		return r.failf(o.offset, gdwire.ErrKey, "%s with %q", quoted(name), extra.first())
+	}
+	return nil
+}
+
+func (s memberSet) first() string {
+	for m, name := range memberNames {
+		if s&(1<<m) != 0 {
+			return name
+		}
+	}
+	return ""
+}
+
+// readMembers finds the members of the object that comes next.
+func (r *reader) readMembers(m *members) error {
+	n := r.enter()
+	for range n.count {
+		at := r.at.pos
+		name := r.name()
+		i, ok := memberOf(name)
+		switch {
+		case !ok && !r.o.Lenient:
+			return r.failf(at, gdwire.ErrKey, "unknown member %s", quoted(name))
+		case ok && m.has(i) && !r.o.Lenient:
+			return r.failf(at, gdwire.ErrKey, "two members %s", quoted(name))
+		case ok:
+			m.set |= 1 << i
+			m.at[i] = r.at
+		}
+		r.skip()
+		r.separate()
+	}
+	return nil
+}
+
+// stringMember reads a member that must be a string.
+func (r *reader) stringMember(o *object, m member) ([]byte, error) {
+	r.at = o.at[m]
+	if r.peek() != '"' {
+		return nil, r.failf(r.at.pos, gdwire.ErrType, "%q is no string", memberNames[m])
+	}
+	return r.string(), nil
+}
+
+// list goes to a member that must be an array, and returns how many elements that
+// has.
+func (r *reader) list(o *object, m member) (int, error) {
+	r.at = o.at[m]
+	if r.peek() != '[' {
+		return 0, r.failf(r.at.pos, gdwire.ErrType, "%q is no array", memberNames[m])
+	}
+	return int(r.text.nodes[r.at.node].count), nil
+}
+
+// pairs is list for an array of pairs. It returns how many they are.
+func (r *reader) pairs(o *object, m member) (int, error) {
+	n, err := r.list(o, m)
+	if err == nil && n%2 != 0 {
+		err = r.failf(r.at.pos, gdwire.ErrCount, "%d values in pairs", n)
+	}
+	return n / 2, err
+}
+
+func (r *reader) array(o *object) error {
+	if _, err := r.list(o, memberArgs); err != nil {
+		return err
+	}
+	elem, err := r.elem(o, memberElemType)
+	if err != nil {
+		return err
+	}
+	return r.values(o.offset, o.at[memberArgs], func(n int) error { return r.e.BeginTypedArray(n, elem) })
+}
+
+func (r *reader) dict(o *object) error {
+	if _, err := r.pairs(o, memberArgs); err != nil {
+		return err
+	}
+	key, err := r.elem(o, memberKeyType)
+	if err != nil {
+		return err
+	}
+	value, err := r.elem(o, memberValueType)
+	if err != nil {
+		return err
+	}
+	return r.values(o.offset, o.at[memberArgs], func(n int) error {
+		if key == value && key == (gdwire.Elem{}) {
+			return r.e.BeginDict(n / 2)
+		}
+		return r.e.BeginTypedDict(n/2, key, value)
+	})
+}
+
+// elem reads a member that declares a type: as declaredText makes it, or an object
+// whose one member says which of the three it is.
+func (r *reader) elem(o *object, m member) (e gdwire.Elem, err error) {
+	if !o.has(m) {
+		return e, nil
+	}
+	r.at = o.at[m]
+	at := r.at.pos
+	kind := ""
+	if r.peek() == '{' && r.text.nodes[r.at.node].count == 1 {
+		r.enter()
+		kind = string(r.name())
+		at = r.at.pos
+	}
+	if r.peek() != '"' {
+		return e, r.failf(at, gdwire.ErrType, "%q is no string", memberNames[m])
+	}
+	text := string(r.string())
+	switch {
+	case kind == "builtin" && types[text] != 0, kind == "" && isBuiltin(text):
+		return gdwire.Elem{Type: types[text]}, nil
+	case kind == "script", kind == "" && isScript(text):
+		return gdwire.Elem{Type: gdwire.TypeObject, Script: text}, nil
+	case kind == "class", kind == "" && text != "":
+		return gdwire.Elem{Type: gdwire.TypeObject, Class: text}, nil
+	}
+	return e, r.failf(at, gdwire.ErrType, "%q of %s", memberNames[m], quoted([]byte(text)))
+}
+
+// serialized writes a serialized object.
+func (r *reader) serialized(o *object) error {
+	class, err := r.stringMember(o, memberType)
+	if err == nil && !r.o.AllowObjects {
+		err = r.failf(o.offset, gdwire.ErrObject, "of class %s", quoted(class))
+	}
+	if err != nil {
+		return err
+	}
+	name := string(class)
+	count, err := r.pairs(o, memberProps)
+	if err != nil {
+		return err
+	}
+	n := r.enter()
+	if err := r.wrote(o.offset, r.e.BeginObject(name, count)); err != nil {
+		return err
+	}
+	for range count {
+		at := r.at.pos
+		if r.peek() != '"' {
+			return r.failf(at, gdwire.ErrType, "property's name is no string")
+		}
+		if err := r.wrote(at, r.e.WriteProperty(string(r.string()))); err != nil {
+			return err
+		}
+		r.separate()
+		if err := r.native(); err != nil {
+			return err
+		}
+		r.separate()
+	}
+	return r.end(o.offset, n)
+}
+
+// idMember reads a member that is an id, 0 if there is none.
+func (r *reader) idMember(o *object, m member) (uint64, error) {
+	if !o.has(m) {
+		return 0, nil
+	}
+	r.at = o.at[m]
+	x, err := r.longArg()
+	return uint64(x), err
+}
+
+func (r *reader) id(o *object) error {
+	id, err := r.idMember(o, memberID)
+	if err != nil {
+		return err
+	}
+	if o.typ == gdwire.TypeRID {
+		return r.wrote(o.offset, r.e.WriteRID(id))
+	}
+	return r.wrote(o.offset, r.e.WriteObjectID(id))
+}
+
+func (r *reader) signal(o *object) error {
+	object, err := r.idMember(o, memberObject)
+	if err != nil {
+		return err
+	}
+	var name []byte
+	if o.has(memberName) {
+		if name, err = r.stringMember(o, memberName); err != nil {
+			return err
+		}
+	}
+	return r.wrote(o.offset, r.e.WriteSignal(string(name), object))
+}
+
+// words reads members that are numbers of 32 bits.
+func (r *reader) words(o *object, all ...member) (words [4]uint32, err error) {
+	for i, m := range all {
+		r.at = o.at[m]
+		at := r.at.pos
+		x, err := r.longArg()
+		if err != nil {
+			return words, err
+		}
+		if words[i] = uint32(x); int64(words[i]) != x && !r.o.Lenient {
+			return words, r.failf(at, gdwire.ErrRange, "%d in 32 bits without a sign", x)
+		}
+	}
+	return words, nil
+}
+
+func (r *reader) image(o *object) error {
+	w, err := r.words(o, memberFormat, memberMipmaps, memberWidth, memberHeight)
+	if err != nil {
+		return err
+	}
+	n, err := r.list(o, memberData)
+	if err != nil {
+		return err
+	}
+	if err := r.wrote(o.offset, r.e.BeginImage(w[0], w[1], w[2], w[3], int64(n))); err != nil {
+		return err
+	}
+	for node := r.enter(); n > 0; {
+		b := r.batch.bytes[:min(n, len(r.batch.bytes))]
+		if err := fill(r, b, (*reader).byteArg); err != nil {
+			return err
+		}
+		if _, err := r.e.Write(b); err != nil {
+			return r.wrote(o.offset, err)
+		}
+		if n -= len(b); n == 0 {
+			r.leave(node)
+		}
+	}
+	return r.wrote(o.offset, r.e.End())
+}
+
+func (r *reader) inputEvent(o *object) error {
+	w, err := r.words(o, memberEvent, memberDevice)
+	if err != nil {
+		return err
+	}
+	n, err := r.list(o, memberData)
+	if err != nil {
+		return err
+	}
+	node := r.enter()
+	data := make([]byte, n)
+	if err := fill(r, data, (*reader).byteArg); err != nil {
+		return err
+	}
+	r.leave(node)
+	return r.wrote(o.offset, r.e.WriteInputEvent(w[0], w[1], data))
+}

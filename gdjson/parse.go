@@ -1,0 +1,172 @@
+package gdjson
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+
+	"github.com/gdwire/gdwire"
+)
+
+// parseReal reads a JSON number as the nearest float64. 1e99999 is infinity;
+// another number that is too large is an error, and infinity as well.
+func parseReal(b []byte) (float64, error) {
+	x, err := strconv.ParseFloat(string(b), 64)
+	if err == nil || isInfinity(b) {
+		return x, nil
+	}
+	return x, wrapf(gdwire.ErrRange, "%s as a float", cut(b, 40))
+}
+
+// isInfinity reports whether b is 1e99999, in any spelling that tools make of it.
+func isInfinity(b []byte) bool {
+	b = bytes.TrimPrefix(b, []byte("-"))
+	switch string(b) {
+	case "1e99999", "1E99999", "1e+99999", "1E+99999":
+		return true
+	}
+	return false
+}
+
+// parseInt reads an integer. Zeros after a point are no fraction: the engine's
+// JSON.stringify writes them after every number that JSON.parse read.
+func parseInt(b []byte) (int64, error) {
+	digits := b
+	if i := bytes.IndexByte(b, '.'); i > 0 && len(bytes.Trim(b[i+1:], "0")) == 0 {
+		digits = b[:i]
+	}
+	if !isInteger(digits) {
+		return 0, wrapf(gdwire.ErrType, "%s is no integer", quoted(b))
+	}
+	x, err := strconv.ParseInt(string(digits), 10, 64)
+	if err != nil {
+		return 0, wrapf(gdwire.ErrRange, "%s in 64 bits", cut(b, 40))
+	}
+	return x, nil
+}
+
+// isInteger reports whether b is digits, perhaps after a minus sign.
+func isInteger(b []byte) bool {
+	b = bytes.TrimPrefix(b, []byte("-"))
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(b) > 0
+}
+
+// parseFloat reads what follows "f:".
+func parseFloat(b []byte) (float64, error) {
+	switch string(b) {
+	case "inf":
+		return math.Inf(1), nil
+	case "-inf":
+		return math.Inf(-1), nil
+	}
+	if x, ok := parseNaN(b); ok {
+		return x, nil
+	}
+	for _, c := range b {
+		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
+			return 0, wrapf(gdwire.ErrType, "%s is no float", quoted(b))
+		}
+	}
+	x, err := strconv.ParseFloat(string(b), 64)
+	switch {
+	case err == nil:
+		return x, nil
+	case x != 0:
+		return x, wrapf(gdwire.ErrRange, "%s as a float", cut(b, 40))
+	}
+	return 0, wrapf(gdwire.ErrType, "%s is no float", quoted(b))
+}
+
+// parseNaN reads what appendNaN writes.
+func parseNaN(b []byte) (float64, bool) {
+	bits := uint64(nan64Bits)
+	if bytes.HasPrefix(b, []byte("-")) {
+		b = b[1:]
+		bits |= signBit
+	}
+	payload, ok := bytes.CutPrefix(b, []byte("nan"))
+	if !ok {
+		return 0, false
+	}
+	if len(payload) > 0 {
+		digits, ok := bytes.CutPrefix(payload, []byte(":0x"))
+		x, err := strconv.ParseUint(string(digits), 16, 64)
+		if !ok || err != nil || x == 0 || x > nanBits {
+			return 0, false
+		}
+		bits = bits&signBit | 0x7FF<<52 | x
+	}
+	return math.Float64frombits(bits), true
+}
+
+// The functions below read numbers as the engine does, which takes anything.
+
+// lenientInt reads the digits before the first point, and skips what is between
+// them: "0x10" is 10.
+func lenientInt(b []byte) int64 {
+	if i := bytes.IndexByte(b, '.'); i >= 0 {
+		b = b[:i]
+	}
+	x, sign := uint64(0), false
+	for _, c := range b {
+		switch {
+		case '0' <= c && c <= '9':
+			if x > (math.MaxInt64-uint64(c-'0'))/10 {
+				if sign {
+					return math.MinInt64
+				}
+				return math.MaxInt64
+			}
+			x = 10*x + uint64(c-'0')
+		case c == '-' && x == 0:
+			sign = !sign
+		}
+	}
+	if sign {
+		return -int64(x)
+	}
+	return int64(x)
+}
+
+// lenientFloat reads the number that b starts with, 0 if there is none.
+func lenientFloat(b []byte) float64 {
+	b = bytes.TrimLeft(b, " \t\n")
+	end, exponent := 0, false
+	for i, c := range b {
+		switch {
+		case '0' <= c && c <= '9':
+			end = i + 1
+			continue
+		case (c == 'e' || c == 'E') && !exponent && end > 0:
+			exponent = true
+			continue
+		case c == '-' || c == '+':
+			if i == 0 || b[i-1]|0x20 == 'e' {
+				continue
+			}
+		case c == '.' && !exponent && bytes.IndexByte(b[:i], '.') < 0:
+			continue
+		}
+		break
+	}
+	x, _ := strconv.ParseFloat(string(b[:end]), 64)
+	return x
+}
+
+// saturate returns the int64 nearest to x.
+func saturate(x float64) int64 {
+	switch {
+	case x != x:
+		return 0
+	case x >= 1<<63:
+		return math.MaxInt64
+	case x < -1<<63:
+		return math.MinInt64
+	}
+	return int64(x)
+}

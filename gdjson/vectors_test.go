@@ -1,0 +1,253 @@
+package gdjson_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdjson"
+)
+
+// An engine is one whose vectors are in testdata.
+type engine struct {
+	folder string
+	format *gdwire.Format
+	double bool // its math types have 64 bits
+}
+
+var engines = []engine{
+	{folder: "godot3.2.3", format: gdwire.Godot3},
+	{folder: "godot4.3", format: gdwire.Godot4},
+	{folder: "godot4.6", format: gdwire.Godot4},
+	{folder: "godot4.7-dev", format: gdwire.Godot4},
+	{folder: "godot4.7-dev-double", format: gdwire.Godot4, double: true},
+}
+
+// A vector is a line of vectors.jsonl.
+type vector struct {
+	Name       string
+	Hex        string
+	NativeJSON *string `json:"native_json"`
+}
+
+func (e *engine) vectors(t testing.TB) (all []vector) {
+	f, err := os.Open(filepath.Join("..", "testdata", e.folder, "vectors.jsonl"))
+	require.NoError(t, err)
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var v vector
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &v))
+		all = append(all, v)
+	}
+	require.NoError(t, lines.Err())
+	require.NotEmpty(t, all)
+	return all
+}
+
+// wire returns the vector's bytes, with zeros after the names of NodePaths, where
+// engines leave memory content.
+func (v *vector) wire(t testing.TB, f *gdwire.Format) []byte {
+	wire, err := hex.DecodeString(v.Hex)
+	require.NoError(t, err)
+	d := gdwire.NewDecoder(bytes.NewReader(bytes.Clone(wire)), &gdwire.DecoderOptions{Format: f, AllowObjects: true})
+	defer d.Release()
+	for tok, err := range d.Tokens() {
+		require.NoError(t, err)
+		if tok.Kind() == gdwire.KindStringChunk && tok.Type() == gdwire.TypeNodePath && tok.Last() {
+			end := int(d.InputOffset())
+			clear(wire[end-int(-tok.Len()&3) : end])
+		}
+	}
+	return wire
+}
+
+func (e *engine) decoder() *gdwire.DecoderOptions {
+	return &gdwire.DecoderOptions{Format: e.format, AllowObjects: true, Strict: true}
+}
+
+func (e *engine) encoder() *gdwire.EncoderOptions {
+	return &gdwire.EncoderOptions{Format: e.format, DoubleReals: e.double}
+}
+
+var allow = &gdjson.Options{AllowObjects: true}
+
+// fromJSON returns the bytes that text becomes.
+func fromJSON(text string, to *gdwire.EncoderOptions, o *gdjson.Options) ([]byte, error) {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, to)
+	defer e.Release()
+	if err := gdjson.FromJSON(e, strings.NewReader(text), o); err != nil {
+		return b.Bytes(), err
+	}
+	return b.Bytes(), e.Close()
+}
+
+// sorted returns JSON with the members of every object in alphabetical order, as
+// the engine's JSON.stringify writes them: args come before type.
+func sorted(t testing.TB, text string) string {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var v any
+	require.NoError(t, d.Decode(&v))
+	b, err := json.MarshalIndent(v, " ", "\t")
+	require.NoError(t, err)
+	return string(b)
+}
+
+// TestVectors: every value of every engine goes through JSON unchanged.
+func TestVectors(t *testing.T) {
+	for _, e := range engines {
+		for _, v := range e.vectors(t) {
+			t.Run(e.folder+"/"+v.Name, func(t *testing.T) {
+				want := v.wire(t, e.format)
+				for _, o := range []gdjson.Options{{}, {Indent: "\t"}, {EscapeForTerminal: true}} {
+					text, err := toJSON(want, e.decoder(), &o)
+					require.NoError(t, err)
+					for _, text := range []string{text, sorted(t, text)} {
+						got, err := fromJSON(text, e.encoder(), allow)
+						require.NoError(t, err, text)
+						require.Equal(t, hex.EncodeToString(want), hex.EncodeToString(got), text)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestSaveGames(t *testing.T) {
+	for _, e := range []engine{engines[0], engines[3]} {
+		want, err := os.ReadFile(filepath.Join("..", "testdata", e.folder, "save_game_large.bin"))
+		require.NoError(t, err)
+		text, err := toJSON(want, e.decoder(), nil)
+		require.NoError(t, err)
+		for _, text := range []string{text, sorted(t, text)} {
+			got, err := fromJSON(text, e.encoder(), nil)
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(want, got))
+		}
+	}
+}
+
+// lossy are the values that the engine's own JSON does not hold, and why. All
+// others become the very bytes of the value.
+var lossy = map[string]string{
+	"float_9":                     "digits", // 1e-45
+	"float_12":                    "digits", // pi
+	"float_bits_0000000000000080": "digits", // -0.0
+	"float_bits_0100000000000000": "digits", // 5e-324
+	"float_bits_000000000000a036": "digits", // the smallest of 32 bits
+	"vector2_bits":                "digits", // -0.0
+	"packed_float32":              "digits", // the smallest of 32 bits
+	"save_game":                   "digits", // of an item's weight
+	"float_bits_010000000000f87f": "payload of a NaN",
+	"signal_changed":              "name and id",
+	"object_id":                   "refused",
+	"typed_array_class_as_id":     "refused",
+	"typed_array_object_as_id":    "refused",
+	"typed_dict_class_as_id":      "refused",
+}
+
+// TestNativeJSON: what the engine wrote as JSON becomes what it wrote as bytes, and
+// what we write has its shape.
+func TestNativeJSON(t *testing.T) {
+	for _, e := range engines[2:] {
+		same, reasons := 0, map[string]int{}
+		for _, v := range e.vectors(t) {
+			t.Run(e.folder+"/"+v.Name, func(t *testing.T) {
+				require.NotNil(t, v.NativeJSON)
+				want := v.wire(t, e.format)
+				got, err := fromJSON(*v.NativeJSON, e.encoder(), allow)
+				require.NoError(t, err)
+				reason, known := lossy[v.Name]
+				require.Equal(t, !known, bytes.Equal(want, got), "%x", got)
+				if known {
+					reasons[reason]++
+				} else {
+					same++
+				}
+				if reason == "refused" {
+					require.Equal(t, "null", *v.NativeJSON)
+					return
+				}
+				text, err := toJSON(want, e.decoder(), nil)
+				require.NoError(t, err)
+				alike(t, "", parse(t, *v.NativeJSON), parse(t, text))
+			})
+		}
+		require.Equal(t, 121, same)
+		require.Equal(t, map[string]int{"digits": 8, "payload of a NaN": 1, "name and id": 1, "refused": 4}, reasons)
+	}
+}
+
+func parse(t testing.TB, text string) (v any) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	require.NoError(t, d.Decode(&v))
+	return v
+}
+
+// alike compares what the engine wrote with what we did, which is more exact.
+func alike(t testing.TB, at string, engine, ours any) {
+	switch e := engine.(type) {
+	case map[string]any:
+		require.IsType(t, e, ours, at)
+		o := ours.(map[string]any)
+		for k := range o {
+			require.True(t, e[k] != nil || e["type"] == "RID" || e["type"] == "Signal", "%s has no %s", at, k)
+		}
+		for k := range e {
+			alike(t, at+"."+k, e[k], o[k])
+		}
+	case []any:
+		require.IsType(t, e, ours, at)
+		require.Len(t, ours, len(e), at)
+		for i := range e {
+			alike(t, at+"["+strconv.Itoa(i)+"]", e[i], ours.([]any)[i])
+		}
+	case json.Number:
+		if o, ok := ours.(string); ok { // an int beyond 2^53
+			require.Equal(t, e.String(), o, at)
+			return
+		}
+		require.IsType(t, e, ours, at)
+		o := ours.(json.Number)
+		require.Equal(t, strings.ContainsAny(e.String(), ".e"), strings.ContainsAny(o.String(), ".e"), "%s: int or float", at)
+		closeTo(t, at, e.String(), o.String())
+	case string:
+		o, ok := ours.(string)
+		if ok && strings.HasPrefix(e, "f:nan") {
+			require.True(t, strings.HasPrefix(o, e), at)
+		} else if ok && strings.HasPrefix(e, "f:") {
+			closeTo(t, at, e[2:], strings.TrimPrefix(o, "f:"))
+		} else {
+			require.Equal(t, engine, ours, at)
+		}
+	default:
+		require.Equal(t, engine, ours, at)
+	}
+}
+
+// closeTo compares numbers as far as the engine prints them: 15 digits, and none
+// after the 15th place.
+func closeTo(t testing.TB, at, engine, ours string) {
+	if engine == ours { // 1e99999 too
+		return
+	}
+	e, err := strconv.ParseFloat(engine, 64)
+	require.NoError(t, err, at)
+	o, err := strconv.ParseFloat(ours, 64)
+	require.NoError(t, err, at)
+	require.LessOrEqual(t, math.Abs(e-o), 1e-14*math.Abs(o)+1e-14, "%s: %s, %s", at, engine, ours)
+}
