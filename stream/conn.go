@@ -2,112 +2,189 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
-	"sync/atomic"
+	"os"
+	"sync"
 	"time"
+
+	"github.com/gdwire/gdwire"
 )
 
-// A Conn is a [Reader] and a [Writer] over a connection: one goroutine may read,
-// while any number write.
+// A Conn is a [Reader] and a [Writer] over a connection. One goroutine may read while
+// any number write.
 //
-// Options.IdleTimeout and ReadTimeout bound how long Next, NextRaw and the
-// Decoder wait, WriteTimeout how long WritePacket and WriteRaw do. A timeout is an
-// [os.ErrDeadlineExceeded]; a call to Next after one gives the packet the same
-// time once more, so whoever wants the connection cut has to Close it.
+// Options.IdleTimeout and ReadTimeout limit how long Next, NextRaw and the Decoder
+// wait, WriteTimeout how long WritePacket and WriteRaw do. A timeout is an
+// [os.ErrDeadlineExceeded] and does not close the connection: the next call has the
+// same time again.
 type Conn struct {
 	*Reader
 	*Writer
 	lifetime
-	conn net.Conn
+	config *config
+	conn   net.Conn
+
+	mu       sync.Mutex
+	idle     bool // Next waits for the first byte of a packet
+	limited  bool // the connection has a read deadline
+	draining bool // by Server.Shutdown
 }
 
-// NewConn returns a Conn over conn, whose owner it becomes. It is closed when ctx
-// is done, and calls return ctx's cause then. Options of nil are defaults.
+// NewConn returns a Conn over conn and becomes its owner. When ctx is done, the
+// connection is closed and calls return ctx's cause. Options of nil are defaults.
 func NewConn(ctx context.Context, conn net.Conn, o *Options) *Conn {
-	c := &Conn{conn: conn}
-	c.Reader, c.Writer = NewReader(connReader{c}, o), NewWriter(connWriter{c}, o)
-	s := o.settle()
-	if s.ReadTimeout > 0 || s.IdleTimeout > 0 {
-		c.Reader.deadline = func(idle bool) error {
-			d := s.ReadTimeout
-			if idle {
-				d = s.IdleTimeout
-			}
-			return c.set(conn.SetReadDeadline, d)
-		}
-	}
+	return newConn(ctx, conn, newConfig(o))
+}
+
+func newConn(ctx context.Context, conn net.Conn, s *config) *Conn {
+	c := &Conn{conn: conn, config: s}
+	c.Reader, c.Writer = newReader(connReader{c}, s), newWriter(connWriter{c}, s)
+	c.Reader.wait = c.wait
 	if s.WriteTimeout > 0 {
 		c.Writer.deadline = func() error { return c.set(conn.SetWriteDeadline, s.WriteTimeout) }
 	}
-	c.live(ctx, conn.Close)
+	c.watch(ctx, conn.Close, conn.Close)
 	return c
 }
 
-// NetConn returns the connection, for its addresses. Reading from it, writing to
-// it or setting its deadlines spoils the Conn.
+// NetConn returns the connection, for its addresses. Reading from it, writing to it
+// or setting its deadlines breaks the Conn.
 func (c *Conn) NetConn() net.Conn { return c.conn }
+
+// Next is [Reader.Next]. After Close it returns [net.ErrClosed], after the context is
+// done its cause, also if packets have arrived before. After [Server.Shutdown] it
+// returns [ErrServerClosed] where it would wait for the first byte of a packet.
+func (c *Conn) Next() (*gdwire.Decoder, error) {
+	if err := c.ended(); err != nil {
+		c.dec.Release()
+		return nil, err
+	}
+	return c.Reader.Next()
+}
+
+// NextRaw is [Reader.NextRaw], with the errors of [Conn.Next].
+func (c *Conn) NextRaw(dst []byte) ([]byte, error) {
+	if err := c.ended(); err != nil {
+		c.dec.Release()
+		return dst, err
+	}
+	return c.Reader.NextRaw(dst)
+}
+
+// wait sets the read deadline, see Reader.wait.
+func (c *Conn) wait(idle bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if idle && c.draining {
+		return ErrServerClosed
+	}
+	c.idle = idle
+	timeout := c.config.ReadTimeout
+	if idle {
+		timeout = c.config.IdleTimeout
+	}
+	if timeout == 0 && !c.limited {
+		return nil
+	}
+	if err := c.set(c.conn.SetReadDeadline, timeout); err != nil {
+		return err
+	}
+	c.limited = timeout > 0
+	return nil
+}
+
+// drain makes Next return ErrServerClosed instead of waiting for another packet.
+func (c *Conn) drain() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.draining = true
+	if c.idle { // interrupt it
+		c.limited = true
+		_ = c.conn.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
+// drained reports whether drain interrupted a call that returned err.
+func (c *Conn) drained(err error) bool {
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.draining && c.idle
+}
 
 type connReader struct{ c *Conn }
 
 func (r connReader) Read(p []byte) (int, error) {
 	n, err := r.c.conn.Read(p)
-	return n, r.c.why(err)
+	if r.c.drained(err) {
+		return n, ErrServerClosed
+	}
+	return n, r.c.cause(err)
 }
 
 type connWriter struct{ c *Conn }
 
 func (w connWriter) Write(p []byte) (int, error) {
 	n, err := w.c.conn.Write(p)
-	return n, w.c.why(err)
+	return n, w.c.cause(err)
 }
 
-// lifetime is when something is closed, and why.
+// lifetime closes a connection when its context is done, which tells why.
 type lifetime struct {
 	ctx    context.Context
-	stop   func() bool // the watch on ctx
+	cancel context.CancelCauseFunc
+	stop   func() bool // stops watching ctx
 	close  func() error
-	closed atomic.Bool
 }
 
-// live calls close when ctx is done.
-func (l *lifetime) live(ctx context.Context, closer func() error) {
-	l.ctx, l.close = ctx, closer
-	l.stop = context.AfterFunc(ctx, func() { _ = closer() })
+// watch calls abort when ctx is done. Close calls closer instead.
+func (l *lifetime) watch(ctx context.Context, closer, abort func() error) {
+	l.ctx, l.cancel = context.WithCancelCause(ctx)
+	l.close = closer
+	l.stop = context.AfterFunc(l.ctx, func() { _ = abort() })
 }
 
 // Close closes the connection. Calls under way, and later ones, return
 // [net.ErrClosed]. Closing again does nothing.
 func (l *lifetime) Close() error {
-	if l.closed.Swap(true) || !l.stop() {
+	if !l.stop() {
 		return nil
 	}
+	l.cancel(net.ErrClosed)
 	return l.close()
 }
 
-// set sets a deadline d from now, none if that is 0. A net.Pipe whose other end is
-// closed refuses any; its Read and Write tell better what there is to say.
-func (l *lifetime) set(deadline func(time.Time) error, d time.Duration) error {
-	var at time.Time
-	if d > 0 {
-		at = time.Now().Add(d)
+// ended returns why the connection was closed, nil if it was not.
+func (l *lifetime) ended() error {
+	if l.ctx.Err() == nil {
+		return nil
 	}
-	if err := deadline(at); err != io.ErrClosedPipe {
-		return l.why(err)
-	}
-	return nil
+	return context.Cause(l.ctx)
 }
 
-// why returns what is behind an error of the connection.
-func (l *lifetime) why(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case l.closed.Load():
-		return net.ErrClosed
-	case l.ctx.Err() != nil:
-		return context.Cause(l.ctx)
-	default:
-		return err
+// cause returns the cause of err, an error of the connection.
+func (l *lifetime) cause(err error) error {
+	if err != nil {
+		if cause := l.ended(); cause != nil {
+			return cause
+		}
 	}
+	return err
+}
+
+// set sets a deadline: d from now, or none if d is 0. A net.Pipe whose other end is
+// closed refuses every deadline; its Read and Write return a better error.
+func (l *lifetime) set(deadline func(time.Time) error, d time.Duration) error {
+	var end time.Time
+	if d > 0 {
+		end = time.Now().Add(d)
+	}
+	if err := deadline(end); err != io.ErrClosedPipe {
+		return l.cause(err)
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -148,9 +149,9 @@ func TestDeadlines(t *testing.T) {
 			[]string{"read idle", "bytes", "read packet", "bytes", "bytes", "read idle"}},
 		"two at once": {stream.Options{ReadTimeout: long, IdleTimeout: 2 * long}, [][]byte{append(bytes.Clone(one), one...)}, false,
 			[]string{"read idle", "bytes", "read packet", "read packet", "read idle"}},
-		"no patience for packets": {stream.Options{ReadTimeout: long}, [][]byte{one}, false,
-			[]string{"read none", "bytes", "read packet", "read none"}},
-		"no patience between": {stream.Options{IdleTimeout: 2 * long}, [][]byte{one}, false,
+		"ReadTimeout alone": {stream.Options{ReadTimeout: long}, [][]byte{one}, false,
+			[]string{"bytes", "read packet", "read none"}},
+		"IdleTimeout alone": {stream.Options{IdleTimeout: 2 * long}, [][]byte{one}, false,
 			[]string{"read idle", "bytes", "read none", "read idle"}},
 		"the Decoder reads": {stream.Options{ReadTimeout: long, IdleTimeout: 2 * long}, [][]byte{large[:100], large[100:]}, true,
 			[]string{"read idle", "bytes", "read packet", "bytes", "bytes", "bytes", "read packet", "bytes", "read idle"}},
@@ -362,4 +363,42 @@ func TestTCP(t *testing.T) {
 	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 	_, err = c.Next()
 	require.Equal(t, io.EOF, err)
+}
+
+// TestEndedNext has packets arrive before a Conn ends, with and without timeouts: they
+// are not returned after it.
+func TestEndedNext(t *testing.T) {
+	own := errors.New("own")
+	for name, c := range map[string]struct {
+		end  func(c *stream.Conn, cancel context.CancelCauseFunc)
+		want error
+	}{
+		"Close":  {func(c *stream.Conn, _ context.CancelCauseFunc) { c.Close() }, net.ErrClosed},
+		"cancel": {func(_ *stream.Conn, cancel context.CancelCauseFunc) { cancel(own) }, own},
+		"cancel, then Close": {func(c *stream.Conn, cancel context.CancelCauseFunc) {
+			cancel(own)
+			c.Close()
+		}, own},
+	} {
+		for _, o := range []*stream.Options{nil, {ReadTimeout: long, IdleTimeout: long}} {
+			t.Run(fmt.Sprintf("%s/timeouts=%v", name, o != nil), func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				conn, theirs := pipeContext(ctx, t, o)
+				one := framed(binary.LittleEndian, encoded(t, number(1)))
+				done := send(theirs, bytes.Repeat(one, 3))
+				d, err := conn.Next()
+				require.NoError(t, err)
+				<-done
+				c.end(conn, cancel)
+				_, err = conn.Next()
+				require.Equal(t, c.want, err)
+				_, err = d.ReadToken()
+				require.ErrorIs(t, err, gdwire.ErrReleased)
+				raw, err := conn.NextRaw([]byte{7})
+				require.Equal(t, c.want, err)
+				require.Equal(t, []byte{7}, raw)
+			})
+		}
+	}
 }

@@ -1,65 +1,62 @@
-// Package stream reads and writes packets of Godot's Variant format: behind their
-// length on connections and in files, as put_var, store_var, PacketPeerStream and
-// the remote debugger have them, and as datagrams.
+// Package stream reads and writes packets of Godot's Variant format: length-prefixed
+// packets on connections and in files, as put_var, store_var, PacketPeerStream and the
+// remote debugger use them, datagrams, and messages of a WebSocket. It also has a
+// server.
 //
-// A [Reader] hands out a [gdwire.Decoder] for each packet, a [Writer] lends a
-// [gdwire.Encoder]. A [Conn] is both over a net.Conn, with timeouts:
+// A [Reader] returns a [gdwire.Decoder] for each packet, and a [Writer] passes a
+// [gdwire.Encoder] to a function that writes one. A [Conn] is both over a connection,
+// with timeouts, and a [Server] calls a Handler for each connection:
 //
-//	c := stream.NewConn(ctx, conn, &stream.Options{ReadTimeout: 10 * time.Second})
-//	defer c.Close()
-//	for {
-//		d, err := c.Next()
-//		if err == nil {
-//			err = handle(d)
-//		}
-//		if stream.Skippable(err) {
-//			log.Print(err) // that packet is spoilt, the next is not
-//		} else if err != nil {
-//			return err // io.EOF: the client has gone
-//		}
+//	s := &stream.Server{
+//		Options: stream.Options{ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second},
+//		Handler: func(ctx context.Context, c *stream.Conn) error {
+//			for {
+//				d, err := c.Next()
+//				if err == nil {
+//					err = handle(d, c)
+//				}
+//				if err != nil && !stream.Skippable(err) {
+//					return err // io.EOF: the client closed the connection
+//				}
+//			}
+//		},
 //	}
+//	err := s.ListenAndServe(":7777")
 //
-// A packet is one value. What else stands in it is ignored, as engines do, and
-// counted: [Reader.Trailing].
+// A packet is one value. Bytes that follow it are ignored, as engines do, and counted
+// by [Reader.Trailing].
 //
-// # What is wrong with a packet, and what with the stream
+// # Errors
 //
-// A [gdwire.Error] and a [PacketError] are about one packet. Whatever it holds,
-// the next one is found behind it, and no more memory is used than for a good one.
-// Everything else is an error of the stream: io.EOF between packets, a bare
-// io.ErrUnexpectedEOF inside one, a timeout, a lost connection. [Skippable] tells
-// them apart.
+// A [gdwire.Error] or a [PacketError] is about one packet. Whatever that contains, the
+// next packet is found after it, and it costs no more memory than a valid one.
+// All other errors are about the stream: io.EOF between packets, a bare
+// io.ErrUnexpectedEOF inside one, a timeout, a lost connection. [Skippable] tells the
+// two apart.
 //
-// # What engines take
+// # Limits of engines
 //
-// A PacketPeerStream sends and receives packets of up to 65,528 bytes, unless its
-// input_buffer_max_size and output_buffer_max_size are raised; a longer one blocks
-// all that follow. Options.MaxPacket keeps a Writer from sending such. put_var and
-// get_var of a StreamPeer have no such limit.
+// A PacketPeerStream sends and receives packets of up to 65,528 bytes unless its
+// input_buffer_max_size and output_buffer_max_size are raised. A longer packet blocks
+// all that follow it; set Options.MaxPacket so that a Writer never sends one. put_var
+// and get_var of a StreamPeer have no such limit.
+//
+// # Memory
+//
+// A Conn that waits for a packet holds no read buffer. With the goroutine that waits
+// it takes about 7 KiB, most of it the goroutine's stack. The first bytes of a packet
+// are read into 256 bytes; a longer packet takes a buffer of 16 KiB from a pool until
+// it has been read.
 //
 // # Files
 //
-// What FileAccess.store_var wrote, one value after the other, a Reader reads, and
-// a Writer goes on with at the end. A crash in the middle of a write leaves a
-// packet that is cut, and [Scan] says where the good part ends. Values too large for
-// memory are written by [Writer.WriteThrough].
+// A Reader reads a file of values that FileAccess.store_var wrote one after the other,
+// and a Writer appends to it. If a program crashed while it wrote, the last packet is
+// incomplete; [Scan] returns where the complete ones end. [Writer.WriteThrough] writes
+// values that are too large for memory.
 //
-// # Datagrams and messages
+// # Datagrams
 //
-// A datagram of a PacketPeerUDP is one packet, without a length; [PacketConn] reads
-// and writes these. A message of a WebSocket is one, too, and needs nothing of this
-// package:
-//
-//	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{OneValue: true})
-//	defer d.Release()
-//	for {
-//		message, err := ws.Read(ctx) // a binary message, of limited size
-//		if err != nil {
-//			return err
-//		}
-//		d.ResetBytes(message)
-//		for t, err := range d.Tokens() {
-//			…
-//		}
-//	}
+// A datagram of a PacketPeerUDP is one packet, without a length. A [PacketConn] reads
+// and writes them.
 package stream

@@ -8,33 +8,40 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A PacketError says that a packet is longer than Options.MaxPacket. Nothing of
-// it was read or written, and the packets after it are as good as ever.
+// A PacketError reports a packet that is longer than Options.MaxPacket. None of its
+// bytes were decoded or written, and the next packet can be read or written.
 type PacketError struct {
-	Size   int64 // of the packet in bytes; of one being written, those so far
-	Max    int64 // what is allowed
-	Offset int64 // where in the stream its first byte is, behind the length; 0 of one being written
+	Size   int64 // length of the packet in bytes; when writing, of what was encoded so far
+	Max    int64 // Options.MaxPacket
+	Offset int64 // offset in the stream of the first byte after the length; 0 when writing
 }
 
 func (e *PacketError) Error() string {
 	return fmt.Sprintf("gdwire/stream: offset %d: packet of %d bytes exceeds MaxPacket (%d)", e.Offset, e.Size, e.Max)
 }
 
-// Skippable reports whether err spoils no more than one packet, so that the next
-// can be read or written: whether it is or wraps a [PacketError] or a
-// [gdwire.Error].
+// Skippable reports whether err is about one packet, so that the next one can be
+// read or written: whether it is or wraps a [PacketError] or a [gdwire.Error].
 func Skippable(err error) bool {
 	var p *PacketError
 	var v *gdwire.Error
 	return errors.As(err, &p) || errors.As(err, &v)
 }
 
-// emptyPacket is the error of a packet without a value.
+// emptyPacket returns the error of reading a packet of no bytes.
 func emptyPacket() error {
-	return &gdwire.Error{Path: "$", Err: io.ErrUnexpectedEOF}
+	return &gdwire.Error{Path: "$", Err: fmt.Errorf("empty packet: %w", io.ErrUnexpectedEOF)}
 }
 
-var (
-	errBadRead  = errors.New("gdwire/stream: reader returned an impossible count")
-	errBadWrite = errors.New("gdwire/stream: writer returned an impossible count")
-)
+// valueCount returns the error of writing a packet with n values.
+func valueCount(n int64) error {
+	return &gdwire.Error{Path: "$", Err: fmt.Errorf("%w: packet of %d values, not 1", gdwire.ErrCount, n)}
+}
+
+// checkSize returns a PacketError if size exceeds most.
+func checkSize(size, most int64) error {
+	if size > most {
+		return &PacketError{Size: size, Max: most}
+	}
+	return nil
+}

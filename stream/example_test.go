@@ -17,145 +17,182 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A server that answers every packet: one goroutine a connection, limits on what a
-// client may send and on how long it may take, and an end to it all.
-func Example_server() {
-	options := &stream.Options{
-		MaxPacket:    64 << 10,
-		Decoder:      gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: 32, Elements: 1000}},
-		ReadTimeout:  10 * time.Second,
-		WriteTimeout: 10 * time.Second,
-		IdleTimeout:  5 * time.Minute,
-	}
-	serve := func(c *stream.Conn) error {
-		defer c.Close()
-		for {
-			d, err := c.Next()
-			if err == nil {
-				err = c.WritePacket(func(e *gdwire.Encoder) error { return gdwire.CopyValue(e, d) })
+// A server that sends every value back: with limits on what a client may send and on
+// the time it may take, and a shutdown that lets handlers finish.
+func ExampleServer() {
+	s := &stream.Server{
+		Handler: func(_ context.Context, c *stream.Conn) error {
+			for {
+				d, err := c.Next()
+				if err == nil {
+					err = c.WritePacket(func(e *gdwire.Encoder) error { return gdwire.CopyValue(e, d) })
+				}
+				if err == stream.ErrServerClosed {
+					return c.WritePacket(func(e *gdwire.Encoder) error { return e.WriteString("goodbye") })
+				}
+				if err != nil && !stream.Skippable(err) {
+					return err
+				}
 			}
-			if err != nil && !stream.Skippable(err) {
-				return err
-			}
-		}
+		},
+		Options: stream.Options{
+			MaxPacket:    64 << 10,
+			Decoder:      gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: 32, Elements: 1000}},
+			ReadTimeout:  10 * time.Second,
+			WriteTimeout: 10 * time.Second,
+			IdleTimeout:  5 * time.Minute,
+		},
+		MaxConns: 1000,
 	}
-
-	ctx, cancel := context.WithCancel(context.Background())
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)
 	}
-	var clients sync.WaitGroup
-	clients.Go(func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			clients.Go(func() { fmt.Println("client:", serve(stream.NewConn(ctx, conn, options))) })
-		}
-	})
+	served := make(chan error)
+	go func() { served <- s.Serve(ln) }()
 
 	// A client.
 	conn, err := net.Dial("tcp", ln.Addr().String())
 	if err != nil {
 		log.Fatal(err)
 	}
-	c := stream.NewConn(ctx, conn, options)
-	_ = c.WriteRaw([]byte("garbage")) // spoils nothing but itself
-	_ = c.WritePacket(func(e *gdwire.Encoder) error { return e.WriteString("hello") })
-	d, err := c.Next()
-	if err != nil {
-		log.Fatal(err)
+	c := stream.NewConn(context.Background(), conn, nil)
+	defer c.Close()
+	text := func() string {
+		d, err := c.Next()
+		if err != nil {
+			log.Fatal(err)
+		}
+		s, err := d.ReadString()
+		if err != nil {
+			log.Fatal(err)
+		}
+		return s
 	}
-	t, err := d.ReadToken()
-	fmt.Println("answer:", t.Text(), err)
-	c.Close()
+	_ = c.WriteRaw([]byte("garbage")) // an invalid packet; the next one is answered
+	_ = c.WritePacket(func(e *gdwire.Encoder) error { return e.WriteString("hello") })
+	fmt.Println("answer:", text())
 
-	ln.Close()
-	clients.Wait()
-	cancel()
+	down := make(chan error)
+	go func() { down <- s.Shutdown(context.Background()) }()
+	fmt.Println("answer:", text())
+	fmt.Println(<-served)
+	fmt.Println(<-down)
 	// Output:
-	// answer: hello <nil>
-	// client: EOF
+	// answer: hello
+	// answer: goodbye
+	// gdwire/stream: server closed
+	// <nil>
 }
 
-// A hub sends what one client sends to all. It is encoded once.
+// A hub sends each packet of a client to all clients. A client that receives too slowly
+// is dropped.
 type hub struct {
 	mu      sync.Mutex
-	clients map[*stream.Conn]bool
+	clients map[*stream.Conn]chan<- []byte
 }
 
-func (h *hub) join(c *stream.Conn) {
+// backlog is the number of packets that may wait for a client.
+const backlog = 16
+
+// serve is the Handler of the hub's server.
+func (h *hub) serve(_ context.Context, c *stream.Conn) error {
+	packets := make(chan []byte, backlog)
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.clients[c] = true
-}
-
-// serve runs until the client has gone.
-func (h *hub) serve(c *stream.Conn) {
-	defer func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(h.clients, c)
-		c.Close()
+	h.clients[c] = packets
+	h.mu.Unlock()
+	defer h.drop(c)
+	go func() {
+		for packet := range packets {
+			if c.WriteRaw(packet) != nil {
+				c.Close() // ends the loop below
+			}
+		}
 	}()
-	var packet []byte
 	for {
-		var err error
-		packet, err = c.NextRaw(packet[:0])
+		packet, err := c.NextRaw(nil)
 		if err == nil {
 			h.broadcast(packet)
 		} else if !stream.Skippable(err) {
-			return
+			return err
 		}
 	}
 }
 
-// broadcast closes the connections that can't be written to in time; their own
-// goroutines take them off the list.
+func (h *hub) drop(c *stream.Conn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if packets, ok := h.clients[c]; ok {
+		delete(h.clients, c)
+		close(packets)
+	}
+}
+
+// broadcast never waits: all clients share the packet, which was encoded once, and those
+// whose backlog is full are closed.
 func (h *hub) broadcast(packet []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for c := range h.clients {
-		if err := c.WriteRaw(packet); err != nil {
-			c.Close()
+	for c, packets := range h.clients {
+		select {
+		case packets <- packet:
+		default:
+			go c.Close()
 		}
 	}
 }
 
-func Example_broadcast() {
-	h := &hub{clients: map[*stream.Conn]bool{}}
-	options := &stream.Options{WriteTimeout: time.Second, ReadTimeout: 10 * time.Second}
-	var clients []*stream.Conn
-	var served sync.WaitGroup
-	for range 3 {
-		server, client := net.Pipe() // connections that a listener accepted
-		c := stream.NewConn(context.Background(), server, options)
-		h.join(c)
-		served.Go(func() { h.serve(c) })
-		clients = append(clients, stream.NewConn(context.Background(), client, options))
+func ExampleServer_broadcast() {
+	h := &hub{clients: map[*stream.Conn]chan<- []byte{}}
+	s := &stream.Server{
+		Handler:  h.serve,
+		Options:  stream.Options{MaxPacket: 64 << 10, WriteTimeout: 10 * time.Second},
+		ErrorLog: log.New(io.Discard, "", 0), // or log.Default
 	}
-	_ = clients[0].WritePacket(func(e *gdwire.Encoder) error { return e.WriteString("to all") })
-	var received sync.WaitGroup
-	for _, c := range clients {
-		received.Go(func() {
-			defer c.Close()
-			if d, err := c.Next(); err == nil {
-				t, _ := d.ReadToken()
-				fmt.Println(t.Text())
+	connect := func() *stream.Conn {
+		server, client := net.Pipe() // as if accepted by Serve
+		go s.ServeConn(stream.NewConn(context.Background(), server, &s.Options))
+		return stream.NewConn(context.Background(), client, nil)
+	}
+	number := func(n int) func(*gdwire.Encoder) error {
+		return func(e *gdwire.Encoder) error { return e.WriteInt(int64(n)) }
+	}
+	receive := func(c *stream.Conn, n int64) { // others may come first
+		for got := n - 1; got != n; {
+			d, err := c.Next()
+			if err == nil {
+				got, err = d.ReadInt()
 			}
-		})
+			if err != nil {
+				log.Fatal(err)
+			}
+		}
 	}
-	received.Wait()
-	served.Wait()
+	a, b, slow := connect(), connect(), connect()
+	for _, c := range []*stream.Conn{a, b} {
+		_ = c.WritePacket(number(0))
+		receive(c, 0) // so it has joined
+	}
+	_ = slow.WritePacket(number(0)) // and never reads
+	for n := range 100 {
+		_ = a.WritePacket(number(n))
+		receive(a, int64(n))
+		receive(b, int64(n))
+	}
+	fmt.Println("both received 100 packets")
+	_, err := slow.Next()
+	for err == nil {
+		_, err = slow.Next()
+	}
+	fmt.Println("slow:", err)
+	_ = s.Close()
+	_ = s.Shutdown(context.Background()) // waits for the handlers
 	// Output:
-	// to all
-	// to all
-	// to all
+	// both received 100 packets
+	// slow: EOF
 }
 
-// What FileAccess.store_var left.
+// Reading a file that FileAccess.store_var wrote.
 func ExampleReader() {
 	f, err := os.Open("../testdata/godot4.7-dev/store_var.bin")
 	if err != nil {
@@ -182,7 +219,7 @@ func ExampleReader() {
 	// 116 4 Nil <nil>
 }
 
-// Appending to a file of which a crash has left the last packet unfinished.
+// Appending to a file whose last packet is incomplete because of a crash.
 func ExampleScan() {
 	name := filepath.Join(os.TempDir(), "gdwire-example-scan")
 	defer os.Remove(name)
@@ -210,7 +247,7 @@ func ExampleScan() {
 	// 24 <nil>
 }
 
-// A PackedByteArray that never is in memory as a whole.
+// Writing a PackedByteArray that is never in memory as a whole.
 func ExampleWriter_WriteThrough() {
 	f, err := os.CreateTemp("", "gdwire-example-through")
 	if err != nil {

@@ -1,53 +1,69 @@
 package stream
 
 import (
+	"encoding/binary"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/gdwire/gdwire"
 )
 
-// DefaultMaxPacket is how many bytes a packet may have unless Options say
-// otherwise: what engines send at most unless told otherwise.
+// DefaultMaxPacket is the largest length of a packet in bytes unless Options say
+// otherwise. It is also the most that engines encode with their default settings.
 const DefaultMaxPacket = 8 << 20
 
-// unfinished is the length of a packet that is still being written through. No
-// packet can be that long: engines take lengths as 32 bits with a sign.
+// unfinished is the length of a packet whose WriteThrough has not ended. No complete
+// packet has it: engines read lengths as signed 32-bit numbers.
 const unfinished = math.MaxUint32
 
-// Options say how packets lie on a stream, how their values are read and written,
-// and how long that may take. The zero value is [gdwire.Godot4] with default
-// limits and no timeouts.
+// Options are the settings of this package's types. The zero value is
+// [gdwire.Godot4] with default limits and without timeouts.
 type Options struct {
-	// Format is what packets are in, where Decoder.Format or Encoder.Format is
-	// nil. nil: Godot4.
+	// Format is the format of the values, unless Decoder.Format or Encoder.Format
+	// is set. nil: Godot4.
 	Format *gdwire.Format
-	// MaxPacket is how many bytes a packet may have, read or written; one beyond
-	// is a [PacketError]. 0: DefaultMaxPacket; -1: as many as its length can tell.
+	// MaxPacket is the largest length of a packet in bytes, read or written. A longer
+	// one is a [PacketError]. 0: DefaultMaxPacket; -1: no limit but the length's 32
+	// bits.
 	MaxPacket int64
-	// BigEndianLength: lengths are big-endian, as of a StreamPeer or file whose
-	// big_endian is set. What is in a packet is little-endian all the same.
+	// BigEndianLength: lengths are big-endian, as with big_endian of a StreamPeer or
+	// FileAccess. The values are little-endian all the same.
 	BigEndianLength bool
-	// Decoder says how values are read. OneValue goes without saying.
+	// Decoder are the settings for reading values. OneValue is always set.
 	Decoder gdwire.DecoderOptions
-	// Encoder says how values are written.
+	// Encoder are the settings for writing values.
 	Encoder gdwire.EncoderOptions
 
-	// ReadTimeout is how long a packet may take on a [Conn] from when its first
-	// byte is there until the next is asked for. 0: for ever.
+	// ReadTimeout is the time for reading and handling one packet of a [Conn], from
+	// its first byte to the next call of Next. 0: no timeout.
 	ReadTimeout time.Duration
-	// WriteTimeout is how long it may take to write a packet. 0: for ever.
+	// WriteTimeout is the time for writing one packet. 0: no timeout.
 	WriteTimeout time.Duration
-	// IdleTimeout is how long to wait for the first byte of a packet, or for a
-	// datagram. 0: for ever.
+	// IdleTimeout is the time to wait for the first byte of a packet, or for a
+	// datagram. 0: no timeout.
 	IdleTimeout time.Duration
 }
 
-// settle returns the options with every default put in.
-func (o *Options) settle() Options {
-	var s Options
+// order returns the byte order of lengths.
+func (o *Options) order() binary.ByteOrder {
+	if o.BigEndianLength {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}
+
+// A config is Options with every default set, and the Encoders of all Writers that use
+// it: those of one Server share a config.
+type config struct {
+	Options
+	encoders sync.Pool // of *gdwire.Encoder, released
+}
+
+func newConfig(o *Options) *config {
+	s := new(config)
 	if o != nil {
-		s = *o
+		s.Options = *o
 	}
 	if s.Decoder.Format == nil {
 		s.Decoder.Format = s.Format
@@ -62,5 +78,6 @@ func (o *Options) settle() Options {
 	case s.MaxPacket < 0 || s.MaxPacket >= unfinished:
 		s.MaxPacket = unfinished - 1
 	}
+	s.encoders.New = func() any { return gdwire.NewEncoder(nil, &s.Encoder) }
 	return s
 }

@@ -1,110 +1,104 @@
 package stream
 
 import (
-	"fmt"
 	"io"
 	"sync"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// A maker makes packets, in buffers that it keeps for the next ones.
-type maker struct {
-	options Options
-	idle    sync.Pool // of *packet
-}
-
-// A packet is one that is being made: room for a length, and what its Encoder
-// let out.
-type packet struct {
-	enc *gdwire.Encoder
-	buf []byte
-	max int64
-}
-
-// lengthSize is what the length in front of a packet takes.
+// lengthSize is the size in bytes of a packet's length.
 const lengthSize = 4
 
-// maxKept is the largest buffer that is kept for the next packet.
-const maxKept = 64 << 10
+// maxPooled is the capacity up to which a packet's buffer goes back to the pool.
+const maxPooled = 64 << 10
 
-// build returns a packet with the value that write writes. It has to go back by
-// keep, also after an error.
-func (m *maker) build(write func(*gdwire.Encoder) error) (*packet, error) {
-	p := m.empty()
-	p.enc.Reset(p)
-	err := encode(p.enc, write)
-	if err == nil && len(p.buf) == lengthSize {
-		err = noValue()
-	}
-	return p, err
+// A packet is a packet in memory: space for its length, then its content. As an
+// io.Writer it appends to the content.
+type packet struct {
+	buf []byte
+	out packetWriter
 }
 
-// wrap returns a packet of these bytes.
-func (m *maker) wrap(b []byte) (*packet, error) {
-	p := m.empty()
-	if len(b) == 0 {
-		return p, noValue()
-	}
-	_, err := p.Write(b)
-	return p, err
-}
+var packets = sync.Pool{New: func() any { return new(packet) }}
 
-func (m *maker) empty() *packet {
-	p, ok := m.idle.Get().(*packet)
-	if !ok {
-		p = &packet{enc: gdwire.NewEncoder(nil, &m.options.Encoder), max: m.options.MaxPacket}
-	}
+// newPacket returns a packet without content from the pool.
+func newPacket() *packet {
+	p := packets.Get().(*packet)
 	p.buf = append(p.buf[:0], make([]byte, lengthSize)...)
 	return p
 }
 
-func (m *maker) keep(p *packet) {
-	p.enc.Release()
-	if cap(p.buf) > maxKept {
+// release returns p to the pool.
+func (p *packet) release() {
+	if cap(p.buf) > maxPooled {
 		p.buf = nil
 	}
-	m.idle.Put(p)
+	p.out = packetWriter{}
+	packets.Put(p)
 }
 
-// Write takes what the Encoder lets out.
 func (p *packet) Write(b []byte) (int, error) {
-	if err := tooLong(int64(len(p.buf)-lengthSize), len(b), p.max); err != nil {
-		return 0, err
-	}
 	p.buf = append(p.buf, b...)
 	return len(b), nil
 }
 
-// encode calls write for a whole value.
-func encode(e *gdwire.Encoder, write func(*gdwire.Encoder) error) error {
+// content returns the bytes that follow the length.
+func (p *packet) content() []byte { return p.buf[lengthSize:] }
+
+// packetWriter passes the content of one packet on to dst and refuses what exceeds
+// max. After an error it writes nothing.
+type packetWriter struct {
+	dst       io.Writer
+	size, max int64
+	err       error
+}
+
+func (w *packetWriter) Write(b []byte) (n int, err error) {
+	if w.err == nil {
+		w.err = checkSize(w.size+int64(len(b)), w.max)
+	}
+	if w.err == nil {
+		n, w.err = checked.Write(w.dst, b)
+		w.size += int64(n)
+	}
+	return n, w.err
+}
+
+// encode returns a packet with the value that write writes. The caller releases it.
+func (c *config) encode(write func(*gdwire.Encoder) error) (*packet, error) {
+	p := newPacket()
+	p.out = packetWriter{dst: p, max: c.MaxPacket}
+	if err := c.encodeTo(&p.out, write); err != nil {
+		p.release()
+		return nil, err
+	}
+	return p, nil
+}
+
+// encodeTo writes to w the value that write writes: exactly one.
+func (c *config) encodeTo(w *packetWriter, write func(*gdwire.Encoder) error) error {
+	e := c.encoders.Get().(*gdwire.Encoder)
+	defer func() {
+		e.Release()
+		c.encoders.Put(e)
+	}()
+	e.Reset(w)
 	if err := write(e); err != nil {
 		return err
 	}
-	return e.Close()
-}
-
-// tooLong returns a PacketError if n bytes behind the first size are too many.
-func tooLong(size int64, n int, most int64) error {
-	if size += int64(n); size > most {
-		return &PacketError{Size: size, Max: most}
+	if w.err != nil { // also if write ignored it
+		return w.err
+	}
+	if err := e.Close(); err != nil {
+		return err
+	}
+	if _, index, _ := e.StackIndex(0); index > 0 {
+		return valueCount(index + 1)
+	}
+	if w.size == 0 {
+		return valueCount(0)
 	}
 	return nil
-}
-
-// noValue is the error of writing a packet with nothing in it.
-func noValue() error {
-	return &gdwire.Error{Path: "$", Err: fmt.Errorf("%w: packet without a value", gdwire.ErrCount)}
-}
-
-// writeAll is w's Write, which is not trusted.
-func writeAll(w io.Writer, b []byte) (int, error) {
-	n, err := w.Write(b)
-	if n < 0 || n > len(b) {
-		return 0, errBadWrite
-	}
-	if n < len(b) && err == nil {
-		err = io.ErrShortWrite
-	}
-	return n, err
 }

@@ -4,114 +4,122 @@ import (
 	"encoding/binary"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// bufferSize is what a Reader keeps. A packet that fits is read whole and decoded
-// where it lies, a larger one is decoded as it comes.
-const bufferSize = 16 << 10
-
-// maxEmptyReads is how often an io.Reader may return nothing in a row.
-const maxEmptyReads = 100
-
-// A Reader reads packets that stand behind their length, as put_var, store_var,
-// PacketPeerStream and the remote debugger write them. One goroutine may use it
-// at a time.
+// A Reader reads length-prefixed packets, as put_var, store_var, PacketPeerStream and
+// the remote debugger write them. One goroutine may use it at a time.
 //
-// A [gdwire.Error] and a [PacketError] spoil one packet, and Next goes on to the
-// one after it; see [Skippable]. The errors of the io.Reader are handed on as they
-// are, and nothing is lost by them: if they are temporary, such as a timeout, the
-// call can be made again. A stream that ends inside a packet or a length is a bare
-// [io.ErrUnexpectedEOF], which no packet's own error ever is.
+// After a [gdwire.Error] or a [PacketError], which are about one packet, Next goes on
+// to the next packet; see [Skippable]. Errors of the io.Reader are returned as they
+// are, and nothing is lost: after a temporary one, such as a timeout, the call can be
+// made again. A stream that ends inside a packet or a length is a bare
+// [io.ErrUnexpectedEOF], which is never about one packet.
 //
-// It reads ahead, but never waits for more than it needs.
+// It reads ahead, but never waits for more bytes than it needs. While it waits for a
+// packet it holds no read buffer.
 type Reader struct {
-	src     io.Reader
-	dec     *gdwire.Decoder
-	options Options
-	order   binary.ByteOrder
-	// deadline, if it is set, is called before a wait: for the first byte of a
-	// packet, if idle, or for more of one.
-	deadline func(idle bool) error
+	src    io.Reader
+	dec    *gdwire.Decoder
+	config *config
+	order  binary.ByteOrder
+	// wait, if it is set, is called before src may block: for the first byte of a
+	// packet, if idle, or for more bytes of one.
+	wait func(idle bool) error
 
-	buf  []byte // buf[r:w] is read, and no packet's yet
-	r, w int
-	in   int64 // bytes that src gave
-	err  error // came with bytes; due when more are wanted
+	// The read buffer: buf[r:w] is read ahead. buf is small until more bytes arrive
+	// than it holds, then large until all of them are consumed.
+	buf   []byte
+	r, w  int
+	small [smallSize]byte
+	large *[bufferSize]byte
+	in    int64 // bytes read from src
+	err   error // returned by src together with bytes; due when these are consumed
 
 	// The latest packet.
-	whole        int64 // where its length stands
+	whole        int64 // offset of its length
 	offset, size int64
-	left         int64 // bytes of it that stand in buf[r:] and the stream
+	left         int64 // bytes of it that are not consumed
 	state        packetState
 }
 
-// packetState is what has been done with a packet's bytes.
+const (
+	// bufferSize is the size of a large read buffer. A packet that fits is read whole
+	// and decoded in place; a longer one is decoded while it arrives.
+	bufferSize = 16 << 10
+	// smallSize is the size of the buffer for waiting. It holds most packets of games,
+	// which then need one Read and no large buffer.
+	smallSize = 256
+)
+
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+// packetState is what was done with the latest packet.
 type packetState uint8
 
 const (
-	stateDone packetState = iota // handed out or spoilt
-	stateNew                     // its length is read
-	stateRaw                     // NextRaw has begun with it
-	stateOpen                    // its Decoder is handed out
+	stateDone packetState = iota // returned as a whole, or invalid
+	stateNew                     // its length was read
+	stateRaw                     // NextRaw returned a part
+	stateOpen                    // Next returned its Decoder
 )
 
 // NewReader returns a Reader of the packets in r. Options of nil are defaults.
 func NewReader(r io.Reader, o *Options) *Reader {
-	s := o.settle()
-	p := &Reader{src: r, dec: gdwire.NewDecoder(nil, &s.Decoder), options: s, order: binary.LittleEndian}
-	if s.BigEndianLength {
-		p.order = binary.BigEndian
-	}
+	return newReader(r, newConfig(o))
+}
+
+func newReader(r io.Reader, c *config) *Reader {
+	p := &Reader{src: r, dec: gdwire.NewDecoder(nil, &c.Decoder), config: c, order: c.order()}
+	p.buf = p.small[:]
 	p.dec.Release()
 	return p
 }
 
-// Next returns a Decoder of the next packet: of its one value, behind which there
-// is io.EOF, whatever else is in the packet. It belongs to the Reader, and it and
-// its tokens are void at the next Next or NextRaw, which drop what was left unread;
-// do not Reset or Release it.
+// Next returns a Decoder of the next packet, after skipping what was not read of the
+// latest one. The Decoder returns io.EOF after the packet's first value. The Reader
+// owns it: it and its tokens are valid until the next call of Next or NextRaw, and
+// must not be Reset or Released.
 //
 // After the last packet Next returns io.EOF. For an empty packet it returns a
-// [gdwire.Error], for one that is too long a [PacketError].
+// [gdwire.Error], for one that is longer than Options.MaxPacket a [PacketError].
 //
-// Packets of up to 16 KiB are there as a whole when Next returns. Of larger ones
-// the Decoder reads what it needs when it needs it: its errors can be those of the
-// stream.
+// A packet of up to 16 KiB has arrived completely when Next returns. A longer one is
+// read by the Decoder as needed, which then also returns the errors of the stream.
 func (r *Reader) Next() (*gdwire.Decoder, error) {
 	if r.size > bufferSize {
-		r.dec.Release() // whose window is not needed while the next one is waited for
+		r.dec.Release() // its buffer is not needed while waiting
 	}
 	err := r.begin()
 	if err == nil && r.size <= bufferSize {
-		err = cut(r.fill(int(r.size)))
+		err = noEOF(r.fill(int(r.size)))
 	}
 	if err != nil {
 		r.dec.Release()
 		return nil, err
 	}
+	r.state = stateOpen
 	if r.size > bufferSize {
-		r.state = stateOpen
-		r.dec.ResetN((*body)(r), r.size)
+		r.dec.ResetN((*content)(r), r.size)
 		return r.dec, nil
 	}
 	n := int(r.size)
 	r.dec.ResetBytes(r.buf[r.r : r.r+n : r.r+n])
 	r.r += n
 	r.left = 0
-	r.state = stateOpen
 	return r.dec, nil
 }
 
-// NextRaw appends the bytes of the next packet to dst, as they are. dst grows as
-// they arrive, never from the length. It returns the errors that Next does; what
-// an error of the stream interrupts has been appended up to there, and a call with
-// what was returned goes on.
+// NextRaw appends the bytes of the next packet to dst without decoding them. dst grows
+// as they arrive. NextRaw returns the errors of Next. After an error of the stream the
+// result has the bytes that arrived, and NextRaw called with it goes on.
 func (r *Reader) NextRaw(dst []byte) ([]byte, error) {
 	r.dec.Release()
 	if r.state == stateRaw {
-		if err := r.wait(false); err != nil {
+		if err := r.waitFor(false); err != nil {
 			return dst, err
 		}
 	} else if err := r.begin(); err != nil {
@@ -122,7 +130,7 @@ func (r *Reader) NextRaw(dst []byte) ([]byte, error) {
 		if len(dst) == cap(dst) {
 			dst = slices.Grow(dst, int(min(r.left, int64(max(len(dst), bufferSize)))))
 		}
-		n, err := (*body)(r).Read(dst[len(dst):cap(dst)])
+		n, err := (*content)(r).Read(dst[len(dst):cap(dst)])
 		dst = dst[:len(dst)+n]
 		if err != nil {
 			return dst, err
@@ -132,18 +140,17 @@ func (r *Reader) NextRaw(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// PacketOffset returns where in the stream the latest packet's first byte stands,
-// behind its length; also of one that Next returned an error for. The offset in a
-// [gdwire.Error] counts from there. If the stream ended before the packet's length
-// was whole, it is where that begins.
+// PacketOffset returns the offset in the stream of the latest packet's first byte
+// after its length, also if Next returned an error for it. The Offset of a
+// [gdwire.Error] counts from there. If the stream ended inside a length, it is the
+// offset of that length.
 func (r *Reader) PacketOffset() int64 { return r.offset }
 
-// PacketSize returns the latest packet's length in bytes: what its sender says
-// it is.
+// PacketSize returns the latest packet's length in bytes, as declared by the sender.
 func (r *Reader) PacketSize() int64 { return r.size }
 
-// Trailing returns how many bytes stand in the packet behind its value, once that
-// has been read to its end.
+// Trailing returns the number of bytes that follow the value in the latest packet,
+// once the value has been read to its end, and 0 before. Engines ignore such bytes.
 func (r *Reader) Trailing() int64 {
 	if r.state != stateOpen {
 		return 0
@@ -151,6 +158,7 @@ func (r *Reader) Trailing() int64 {
 	return trailing(r.dec, r.size)
 }
 
+// trailing returns the number of bytes after d's value in a packet of size bytes.
 func trailing(d *gdwire.Decoder, size int64) int64 {
 	if n := d.InputOffset(); n > 0 && d.Depth() == 0 {
 		return max(size-n, 0)
@@ -158,26 +166,23 @@ func trailing(d *gdwire.Decoder, size int64) int64 {
 	return 0
 }
 
-// Whole returns where in the stream the packets before the latest one end. After
-// io.EOF and io.ErrUnexpectedEOF that is how much of it is whole packets, be they
-// good or spoilt.
+// Whole returns the offset in the stream at which the packets before the latest one
+// end. After io.EOF and io.ErrUnexpectedEOF it is the number of bytes in complete
+// packets, valid or not.
 func (r *Reader) Whole() int64 { return r.whole }
 
-// InputOffset returns how many bytes have come from the io.Reader, those read
-// ahead included. After io.EOF and io.ErrUnexpectedEOF that is all there were.
+// InputOffset returns the number of bytes read from the io.Reader, including those
+// read ahead.
 func (r *Reader) InputOffset() int64 { return r.in }
 
-// pos is the offset of buf[r].
+// pos returns the offset of buf[r].
 func (r *Reader) pos() int64 { return r.in - int64(r.w-r.r) }
 
-// begin drops what is left of a packet and reads the next one's length, unless a
-// call before did that and was interrupted.
+// begin skips what is left of the latest packet and reads the next one's length,
+// unless an earlier call did that and was interrupted.
 func (r *Reader) begin() error {
-	if r.buf == nil {
-		r.buf = make([]byte, bufferSize)
-	}
 	if r.left > 0 {
-		if err := r.wait(false); err != nil {
+		if err := r.waitFor(false); err != nil {
 			return err
 		}
 	}
@@ -185,29 +190,21 @@ func (r *Reader) begin() error {
 		return nil
 	}
 	r.state = stateDone
-	if err := r.drop(); err != nil {
-		return cut(err)
+	if err := r.skip(); err != nil {
+		return noEOF(err)
 	}
 	r.whole, r.offset, r.size = r.pos(), r.pos(), 0
-	if err := r.wait(r.r == r.w); err != nil {
+	if err := r.first(); err != nil {
 		return err
 	}
-	if r.r == r.w {
-		if err := r.fill(1); err != nil {
-			return err
-		}
-		if err := r.wait(false); err != nil {
-			return err
-		}
-	}
 	if err := r.fill(lengthSize); err != nil {
-		return cut(err)
+		return noEOF(err)
 	}
 	r.size = int64(r.order.Uint32(r.buf[r.r:]))
 	r.r += lengthSize
 	r.offset, r.left = r.offset+lengthSize, r.size
-	if r.size > r.options.MaxPacket {
-		return &PacketError{Size: r.size, Max: r.options.MaxPacket, Offset: r.offset}
+	if r.size > r.config.MaxPacket {
+		return &PacketError{Size: r.size, Max: r.config.MaxPacket, Offset: r.offset}
 	}
 	if r.size == 0 {
 		return emptyPacket()
@@ -216,18 +213,40 @@ func (r *Reader) begin() error {
 	return nil
 }
 
-func (r *Reader) wait(idle bool) error {
-	if r.deadline == nil {
-		return nil
+// first waits for the first byte of a packet, without a large buffer.
+func (r *Reader) first() error {
+	if r.r < r.w {
+		return r.waitFor(false)
 	}
-	return r.deadline(idle)
+	if r.large != nil {
+		r.buf = r.small[:]
+		buffers.Put(r.large)
+		r.large = nil
+	}
+	if err := r.waitFor(true); err != nil {
+		return err
+	}
+	if err := r.fill(1); err != nil {
+		return err
+	}
+	return r.waitFor(false)
 }
 
-// drop reads over what is left of the packet. It does not seek: that would find
-// no end.
-func (r *Reader) drop() error {
+func (r *Reader) waitFor(idle bool) error {
+	if r.wait == nil {
+		return nil
+	}
+	return r.wait(idle)
+}
+
+// skip consumes what is left of the packet. It does not seek: that would not find the
+// end of the stream.
+func (r *Reader) skip() error {
 	for r.left > 0 {
 		if r.r == r.w {
+			if r.left > smallSize {
+				r.enlarge()
+			}
 			if err := r.fill(1); err != nil {
 				return err
 			}
@@ -239,12 +258,17 @@ func (r *Reader) drop() error {
 	return nil
 }
 
-// fill reads until n bytes are in buf[r:w], at most bufferSize. Whatever it
-// returns, what it has read stays.
+// fill reads until n bytes are in buf[r:w], at most bufferSize. After an error it
+// keeps those that it read.
 func (r *Reader) fill(n int) error {
-	if r.r == r.w || r.r+n > len(r.buf) {
-		r.w = copy(r.buf, r.buf[r.r:r.w])
-		r.r = 0
+	switch {
+	case r.r == r.w:
+		r.r, r.w = 0, 0
+	case r.r+n > len(r.buf):
+		r.compact()
+	}
+	if r.r+n > len(r.buf) || r.w == len(r.buf) {
+		r.enlarge()
 	}
 	for r.w-r.r < n {
 		m, err := r.read(r.buf[r.w:])
@@ -256,51 +280,57 @@ func (r *Reader) fill(n int) error {
 	return nil
 }
 
-// read is src's Read, which is not trusted: it returns bytes or an error. An error
-// that came with bytes is kept for the next call.
+// compact moves buf[r:w] to the start of the buffer.
+func (r *Reader) compact() {
+	r.w = copy(r.buf, r.buf[r.r:r.w])
+	r.r = 0
+}
+
+// enlarge replaces the small buffer by a large one.
+func (r *Reader) enlarge() {
+	if r.large != nil {
+		return
+	}
+	r.large = buffers.Get().(*[bufferSize]byte)
+	copy(r.large[:], r.buf[:r.w])
+	r.buf = r.large[:]
+}
+
+// read reads from src. It returns bytes or an error, and keeps an error that came
+// with bytes for the next call.
 func (r *Reader) read(p []byte) (int, error) {
 	if err := r.err; err != nil {
 		r.err = nil
 		return 0, err
 	}
-	for range maxEmptyReads {
-		n, err := r.src.Read(p)
-		if n < 0 || n > len(p) {
-			return 0, errBadRead
-		}
-		if n > 0 {
-			r.in += int64(n)
-			r.err = err
-			return n, nil
-		}
-		if err != nil {
-			return 0, err
-		}
+	n, err := checked.Read(r.src, p)
+	if n > 0 {
+		r.in += int64(n)
+		r.err, err = err, nil
 	}
-	return 0, io.ErrNoProgress
+	return n, err
 }
 
-// body is a Reader as the io.Reader of what is left of its packet. Nobody asks it
-// for more than that.
-type body Reader
+// content is a Reader as the io.Reader of what is left of its packet.
+type content Reader
 
-func (b *body) Read(p []byte) (int, error) {
-	r := (*Reader)(b)
+func (c *content) Read(p []byte) (int, error) {
+	r := (*Reader)(c)
 	p = p[:min(int64(len(p)), r.left)]
 	n := copy(p, r.buf[r.r:r.w])
 	r.r += n
 	if n == 0 {
 		var err error
 		if n, err = r.read(p); err != nil {
-			return 0, cut(err)
+			return 0, noEOF(err)
 		}
 	}
 	r.left -= int64(n)
 	return n, nil
 }
 
-// cut is what an error is inside a packet.
-func cut(err error) error {
+// noEOF returns err as it is inside a packet, where the stream must not end.
+func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}

@@ -142,7 +142,7 @@ func TestNext(t *testing.T) {
 		got := everyToken(stream.NewReader(bytes.NewReader(b), mixedOptions(big)))
 
 		wantErr := []string{
-			1:  "gdwire: offset 0, $: unexpected EOF",
+			1:  "gdwire: offset 0, $: empty packet: unexpected EOF",
 			3:  "gdwire: offset 0, $: wrong type",
 			4:  "gdwire: offset 6, $: unexpected EOF",
 			7:  "unexpected EOF",
@@ -513,4 +513,37 @@ func FuzzReader(f *testing.F) {
 			require.Equal(t, w.tokens, text.String())
 		}
 	})
+}
+
+// TestPeekedError looks at what comes next where a packet ends: the error that is found
+// there is not one of the next packet.
+func TestPeekedError(t *testing.T) {
+	bad := []byte{200, 0, 0, 0}
+	for name, peeked := range map[string][]byte{
+		"bad element":  {28, 0, 0, 0, 1, 0, 0, 0, 200, 0, 0, 0},
+		"no such type": bad,
+		"whole":        {0, 0, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := stream.NewReader(bytes.NewReader(framed(binary.LittleEndian, peeked, bad, encoded(t, number(5)))), nil)
+			d, err := r.Next()
+			require.NoError(t, err)
+			if name != "no such type" {
+				_, err = d.ReadToken()
+				require.NoError(t, err)
+			}
+			require.Zero(t, d.PeekKind())
+			d, err = r.Next()
+			require.NoError(t, err)
+			for range 3 { // it stays
+				_, err = d.ReadToken()
+				require.ErrorIs(t, err, gdwire.ErrType)
+			}
+			d, err = r.Next()
+			require.NoError(t, err)
+			tok, err := d.ReadToken()
+			require.NoError(t, err)
+			require.EqualValues(t, 5, tok.Int())
+		})
+	}
 }

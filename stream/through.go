@@ -6,23 +6,24 @@ import (
 	"io"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// ErrNotSeekable is the error of WriteThrough to what can't seek, or to a file
-// opened with os.O_APPEND, where every Write goes to the end.
-var ErrNotSeekable = errors.New("gdwire/stream: can't write through")
+// ErrNotSeekable is returned by WriteThrough if the io.Writer cannot seek, or is a
+// file opened with os.O_APPEND, in which every Write goes to the end.
+var ErrNotSeekable = errors.New("gdwire/stream: writer cannot seek")
 
-// WriteThrough is WritePacket for packets too large for memory: what write writes
-// goes on to the end of the io.Writer, which has to be an [io.WriteSeeker], and the
-// length is set afterwards. Until then it is 0xFFFFFFFF, which no
-// Reader takes for a packet, so that a crash shows. Options.MaxPacket holds here
-// as well: -1 lets packets grow up to 4 GiB, of which engines read 2.
+// WriteThrough writes a packet that is too large for memory. What write writes is
+// appended at the end of the io.Writer, which must be an [io.WriteSeeker], and the
+// length is set when write has returned. Until then the length is 0xFFFFFFFF, which no
+// Reader accepts, so that a crash is noticed. Options.MaxPacket applies: with -1
+// packets can have up to 4 GiB, of which engines read 2.
 //
-// If it fails, what was written is cut off again. Where that can't be done, for
-// want of a method Truncate(int64) error or because it fails, every later call
-// returns why.
+// If it fails, or write panics, the packet is removed with the method
+// Truncate(int64) error of the io.Writer. If that fails or there is no such method,
+// every later call returns an error that says so.
 //
-// Other calls wait until it is done: write must not make any.
+// Other calls wait until it returns, so write must not make any.
 func (w *Writer) WriteThrough(write func(*gdwire.Encoder) error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -30,79 +31,65 @@ func (w *Writer) WriteThrough(write func(*gdwire.Encoder) error) error {
 		return w.err
 	}
 	s, ok := w.dst.(io.WriteSeeker)
-	if !ok {
+	if !ok || w.message != nil {
 		return ErrNotSeekable
 	}
 	start, err := s.Seek(0, io.SeekEnd)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrNotSeekable, err)
 	}
-	if err := w.through(s, start, write); err != nil {
-		if left := cutBack(s, start); left != nil {
-			w.err = fmt.Errorf("gdwire/stream: an unfinished packet was left behind: %w", left)
+	done := false
+	defer func() {
+		if done {
+			return
 		}
-		return err
-	}
-	return nil
+		if err := truncate(s, start); err != nil {
+			w.err = fmt.Errorf("gdwire/stream: an unfinished packet remains: %w", err)
+		}
+	}()
+	err = w.through(s, start, write)
+	done = err == nil
+	return err
 }
 
+// through writes a packet at start, the end of s.
 func (w *Writer) through(s io.WriteSeeker, start int64, write func(*gdwire.Encoder) error) error {
 	if err := w.writeLength(s, unfinished); err != nil {
 		return err
 	}
-	t := &through{dst: s, max: w.options.MaxPacket}
-	e := gdwire.NewEncoder(t, &w.options.Encoder)
-	defer e.Release()
-	if err := encode(e, write); err != nil {
+	content := &packetWriter{dst: s, max: w.config.MaxPacket}
+	if err := w.config.encodeTo(content, write); err != nil {
 		return err
-	}
-	if t.size == 0 {
-		return noValue()
 	}
 	if _, err := s.Seek(start, io.SeekStart); err != nil {
 		return err
 	}
-	if err := w.writeLength(s, uint32(t.size)); err != nil {
+	if err := w.writeLength(s, uint32(content.size)); err != nil {
 		return err
 	}
-	if at, err := s.Seek(0, io.SeekCurrent); err != nil || at != start+lengthSize {
+	if offset, err := s.Seek(0, io.SeekCurrent); err != nil || offset != start+lengthSize {
 		return errors.Join(ErrNotSeekable, err)
 	}
-	_, err := s.Seek(t.size, io.SeekCurrent)
+	_, err := s.Seek(content.size, io.SeekCurrent)
 	return err
 }
 
 func (w *Writer) writeLength(s io.Writer, n uint32) error {
 	var b [lengthSize]byte
 	w.order.PutUint32(b[:], n)
-	_, err := writeAll(s, b[:])
+	_, err := checked.Write(s, b[:])
 	return err
 }
 
-// cutBack makes s end at start again.
-func cutBack(s io.Seeker, start int64) error {
+// truncate removes what follows offset end in s, and seeks there.
+func truncate(s io.Seeker, end int64) error {
 	t, ok := s.(interface{ Truncate(size int64) error })
 	if !ok {
 		return ErrNotSeekable
 	}
-	if err := t.Truncate(start); err != nil {
+	if err := t.Truncate(end); err != nil {
 		return err
 	}
-	_, err := s.Seek(start, io.SeekStart)
+	_, err := s.Seek(end, io.SeekStart)
 	return err
-}
-
-// through counts what goes to dst, and lets no more than max pass.
-type through struct {
-	dst       io.Writer
-	size, max int64
-}
-
-func (t *through) Write(b []byte) (int, error) {
-	if err := tooLong(t.size, len(b), t.max); err != nil {
-		return 0, err
-	}
-	n, err := writeAll(t.dst, b)
-	t.size += int64(n)
-	return n, err
 }

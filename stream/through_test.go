@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/gdwire/gdwire"
@@ -103,7 +105,7 @@ func TestWriteThroughToEnd(t *testing.T) {
 	require.NoError(t, err)
 	defer r.Close()
 	w = stream.NewWriter(p, nil)
-	require.Error(t, w.WriteThrough(number(1)))
+	require.ErrorIs(t, w.WriteThrough(number(1)), stream.ErrNotSeekable)
 	require.NoError(t, w.WritePacket(number(1)))
 	require.NoError(t, p.Close())
 	b, err = io.ReadAll(r)
@@ -274,4 +276,26 @@ func TestCrash(t *testing.T) {
 	}
 	_, err := stream.Scan(&stutter{r: bytes.NewReader(nil), err: errTape}, nil)
 	require.Equal(t, errTape, err)
+}
+
+// TestWriteThroughPanic recovers from a panic of the function: nothing of its packet is
+// left, or no other packet can follow it.
+func TestWriteThroughPanic(t *testing.T) {
+	panics := func(e *gdwire.Encoder) error {
+		_ = e.BeginArray(2)
+		_ = e.WriteString(strings.Repeat("x", 100_000))
+		panic("own")
+	}
+	one := framed(binary.LittleEndian, encoded(t, number(1)))
+	f := &shaky{room: math.MaxInt}
+	w := stream.NewWriter(f, nil)
+	require.NoError(t, w.WriteThrough(number(1)))
+	require.PanicsWithValue(t, "own", func() { _ = w.WriteThrough(panics) })
+	require.Equal(t, one, f.b)
+	require.NoError(t, w.WritePacket(number(1)))
+	require.Equal(t, append(bytes.Clone(one), one...), f.b)
+
+	w = stream.NewWriter(&tape{}, nil) // without Truncate
+	require.PanicsWithValue(t, "own", func() { _ = w.WriteThrough(panics) })
+	require.ErrorIs(t, w.WritePacket(number(1)), stream.ErrNotSeekable)
 }

@@ -6,74 +6,84 @@ import (
 	"sync"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// A Writer writes packets behind their length. Any number of goroutines may use
-// it.
+// A Writer writes length-prefixed packets. Any number of goroutines may use it.
 //
-// An error of the io.Writer is handed on as it is. If it left nothing of a packet
-// behind, the call can be made again; if it came in the middle of one, there is
-// no telling a reader, and every later call returns that error.
+// Errors of the io.Writer are returned as they are. If it took nothing of a packet,
+// the call can be made again. If it took a part, no reader could find the next
+// packet, and every later call returns the same error.
 type Writer struct {
-	maker
-	order binary.ByteOrder
+	config *config
+	order  binary.ByteOrder
 	// deadline, if it is set, is called before a packet is written.
 	deadline func() error
+	// message, if it is set, takes the content of a packet in place of dst.
+	message func(content []byte) error
 
 	mu  sync.Mutex
 	dst io.Writer
 	err error
 }
 
-// NewWriter returns a Writer of packets to w. Options of nil are defaults.
+// NewWriter returns a Writer that writes packets to w. Options of nil are defaults.
 func NewWriter(w io.Writer, o *Options) *Writer {
-	p := &Writer{maker: maker{options: o.settle()}, order: binary.LittleEndian, dst: w}
-	if p.options.BigEndianLength {
-		p.order = binary.BigEndian
-	}
-	return p
+	return newWriter(w, newConfig(o))
 }
 
-// WritePacket writes a packet with the value that write writes: one, for engines
-// see no second. It is put together in memory and goes out in one Write. If write
-// fails nothing is written, and its error returned; if it left the value
-// unfinished or wrote none it is a [gdwire.Error], beyond Options.MaxPacket a
-// [PacketError].
+func newWriter(w io.Writer, c *config) *Writer { return &Writer{config: c, order: c.order(), dst: w} }
+
+// WritePacket writes a packet with the value that write writes. The packet is
+// encoded in memory and written with one Write.
 //
-// write has the Encoder to itself until it returns, while other goroutines write.
+// It writes nothing if write returns an error, which it returns. It also writes
+// nothing, and returns a [gdwire.Error], if write ignored an error of the Encoder,
+// left the value incomplete, or wrote no value or more than one, since engines read
+// one; beyond Options.MaxPacket it returns a [PacketError].
+//
+// The Encoder is write's own until write returns. Other goroutines can write packets
+// meanwhile.
 func (w *Writer) WritePacket(write func(*gdwire.Encoder) error) error {
-	p, err := w.build(write)
-	defer w.keep(p)
+	p, err := w.config.encode(write)
 	if err != nil {
 		return err
 	}
+	defer p.release()
 	return w.send(p, nil)
 }
 
-// WriteRaw writes a packet of these bytes, which are one value encoded before:
-// once for many connections, or what NextRaw returned. They are not looked at.
+// WriteRaw writes a packet with these bytes, an encoded value: one that is sent to
+// many connections, or one that NextRaw returned. It does not check them.
 func (w *Writer) WriteRaw(packet []byte) error {
-	var large []byte
-	if len(packet) > maxKept {
-		if err := tooLong(0, len(packet), w.options.MaxPacket); err != nil {
-			return err
-		}
-		packet, large = packet[:bufferSize], packet[bufferSize:]
+	if len(packet) == 0 {
+		return valueCount(0)
 	}
-	p, err := w.wrap(packet)
-	defer w.keep(p)
-	if err != nil {
+	if err := checkSize(int64(len(packet)), w.config.MaxPacket); err != nil {
 		return err
 	}
-	return w.send(p, large)
+	// The length and the first bytes are written at once; a large rest is not copied.
+	var rest []byte
+	if len(packet) > maxPooled {
+		packet, rest = packet[:bufferSize], packet[bufferSize:]
+	}
+	p := newPacket()
+	defer p.release()
+	p.buf = append(p.buf, packet...)
+	return w.send(p, rest)
 }
 
-// send writes the packet's length, what is in it, and the rest.
+// send writes the length and content of p, then rest, which is content, too.
 func (w *Writer) send(p *packet, rest []byte) error {
-	w.order.PutUint32(p.buf, uint32(len(p.buf)-lengthSize+len(rest)))
+	w.order.PutUint32(p.buf, uint32(len(p.content())+len(rest)))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
+		return w.err
+	}
+	if w.message != nil {
+		p.buf = append(p.buf, rest...)
+		w.err = w.message(p.content())
 		return w.err
 	}
 	if w.deadline != nil {
@@ -81,9 +91,9 @@ func (w *Writer) send(p *packet, rest []byte) error {
 			return err
 		}
 	}
-	n, err := writeAll(w.dst, p.buf)
+	n, err := checked.Write(w.dst, p.buf)
 	if err == nil && len(rest) > 0 {
-		_, err = writeAll(w.dst, rest)
+		_, err = checked.Write(w.dst, rest)
 	}
 	if n > 0 {
 		w.err = err

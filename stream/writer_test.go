@@ -65,12 +65,19 @@ func TestWritePacketFails(t *testing.T) {
 		write func(e *gdwire.Encoder) error
 		want  error
 	}{
-		"own error":      {func(e *gdwire.Encoder) error { return errors.Join(e.WriteNil(), own) }, own},
-		"nothing":        {func(*gdwire.Encoder) error { return nil }, gdwire.ErrCount},
+		"own error": {func(e *gdwire.Encoder) error { return errors.Join(e.WriteNil(), own) }, own},
+		"nothing":   {func(*gdwire.Encoder) error { return nil }, gdwire.ErrCount},
+		"ignored": {func(e *gdwire.Encoder) error {
+			_ = e.BeginArray(1)
+			_ = e.WriteString("\xFF")
+			_ = e.WriteNil()
+			_ = e.End()
+			return nil
+		}, gdwire.ErrUTF8},
 		"unfinished":     {func(e *gdwire.Encoder) error { return e.BeginArray(1) }, gdwire.ErrOpen},
 		"wrong":          {func(e *gdwire.Encoder) error { return e.WriteString("\xFF") }, gdwire.ErrUTF8},
 		"too long":       {str(strings.Repeat("x", 50_000)), &stream.PacketError{Size: 50_008, Max: 50_000}},
-		"hides too long": {func(e *gdwire.Encoder) error { _ = e.WriteString(strings.Repeat("x", 50_000)); return nil }, gdwire.ErrOpen},
+		"hides too long": {func(e *gdwire.Encoder) error { _ = e.WriteString(strings.Repeat("x", 50_000)); return nil }, &stream.PacketError{Size: 50_008, Max: 50_000}},
 	} {
 		err := w.WritePacket(c.write)
 		var p *stream.PacketError

@@ -38,7 +38,7 @@ func TestCheckJSON(t *testing.T) {
 		{name: "frames", args: "check -json -frame u32", in: framed(five, bad, nil, wire(2, 5, 0, 0), bare, five), status: statusBad,
 			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
 {"index":1,"offset":16,"ok":false,"bytes":16,"error":"gdwire: offset 32, $[1]: wrong type: id 99 is none of godot4's","at":32,"path":"$[1]"}
-{"index":2,"offset":40,"ok":false,"bytes":0,"error":"gdwire: offset 40, $: unexpected EOF","at":40,"path":"$"}
+{"index":2,"offset":40,"ok":false,"bytes":0,"error":"gdwire: offset 40, $: empty packet: unexpected EOF","at":40,"path":"$"}
 {"index":3,"offset":44,"ok":true,"bytes":8,"trailing":8}
 {"index":4,"offset":64,"ok":true,"bytes":12,"trailing":0}
 {"index":5,"offset":77,"ok":true,"bytes":8,"trailing":0}
@@ -210,7 +210,7 @@ func TestSummary(t *testing.T) {
           1  PackedStringArray
 
   errors  offset 116, $: wrong type: id 99 is none of godot4's
-          offset 124, $: unexpected EOF
+          offset 124, $: empty packet: unexpected EOF
 `, strings.Replace(speed.ReplaceAllString(r.out, ""), "\n\n\n", "\n\n", 1))
 
 	r = runWith(framed(make([][]byte, 12)...), "check", "-frame", "u32")

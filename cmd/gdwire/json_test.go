@@ -191,7 +191,7 @@ func TestJSONCutOff(t *testing.T) {
 		{name: "left over", args: "json", in: append(wire(2, 5), 1, 2), out: "\"i:5\"\n\n", status: statusBad, err: "offset 10, $: unexpected EOF"},
 		{name: "frames", args: "json -frame u32", in: framed(five, bad, nil, five),
 			out: "\"i:5\"\n[\"i:1\"\n\n\"i:5\"\n", status: statusBad,
-			err: "gdwire: offset 32, $[1]: wrong type: id 99 is none of godot4's\ngdwire: offset 40, $: unexpected EOF\n"},
+			err: "gdwire: offset 32, $[1]: wrong type: id 99 is none of godot4's\ngdwire: offset 40, $: empty packet: unexpected EOF\n"},
 		{name: "frame too long", args: "json -frame u32 -max-packet 10", in: framed(five, bad, five), out: "\"i:5\"\n\n\"i:5\"\n",
 			status: statusBad, err: "offset 16: packet of 20 bytes exceeds"},
 		{name: "frame too long and cut", args: "json -frame u32 -max-packet 10", in: framed(five, bad)[:20], out: "\"i:5\"\n\n",

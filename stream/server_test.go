@@ -1,0 +1,529 @@
+package stream_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A logBuffer is a log that several goroutines may write.
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// listen returns a listener on a port of this machine.
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	return ln
+}
+
+// start serves ln and returns a function that waits for Serve's error.
+func start(s *stream.Server, ln net.Listener) (result func() error) {
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ln) }()
+	return func() error { return <-ended }
+}
+
+// dial returns a client of a server.
+func dial(t *testing.T, addr net.Addr) *stream.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr.String())
+	require.NoError(t, err)
+	c := stream.NewConn(t.Context(), conn, &stream.Options{ReadTimeout: long, IdleTimeout: long, WriteTimeout: long})
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// ask sends n and returns the int that comes back.
+func ask(t *testing.T, c *stream.Conn, n int64) int64 {
+	t.Helper()
+	require.NoError(t, c.WritePacket(number(n)))
+	return answer(t, c)
+}
+
+func answer(t *testing.T, c *stream.Conn) int64 {
+	t.Helper()
+	d, err := c.Next()
+	require.NoError(t, err)
+	tok, err := d.ReadToken()
+	require.NoError(t, err)
+	return tok.Int()
+}
+
+func TestServer(t *testing.T) {
+	var logged logBuffer
+	s := &stream.Server{
+		Handler:  func(_ context.Context, c *stream.Conn) error { return echo(c, false) },
+		ErrorLog: log.New(&logged, "", 0),
+	}
+	first, second := listen(t), listen(t)
+	served := []func() error{start(s, first), start(s, second)}
+	for i := range 3 {
+		require.EqualValues(t, i, ask(t, dial(t, first.Addr()), int64(i)))
+		require.EqualValues(t, i, ask(t, dial(t, second.Addr()), int64(i)))
+	}
+	require.NoError(t, s.Shutdown(t.Context()))
+	for _, result := range served {
+		require.Equal(t, stream.ErrServerClosed, result())
+	}
+	require.Equal(t, stream.ErrServerClosed, s.Serve(listen(t)))
+	require.Equal(t, stream.ErrServerClosed, s.ListenAndServe("127.0.0.1:0"))
+	require.Error(t, s.ListenAndServe("nowhere:-1"))
+	require.NoError(t, s.Shutdown(t.Context()))
+	require.NoError(t, s.Close())
+	require.Empty(t, logged.String())
+}
+
+// TestServerUnused ends a Server that has served nothing.
+func TestServerUnused(t *testing.T) {
+	require.NoError(t, new(stream.Server).Shutdown(t.Context()))
+	require.NoError(t, new(stream.Server).Close())
+}
+
+// TestServerLog looks at which ends of a handler are logged.
+func TestServerLog(t *testing.T) {
+	own := errors.New("own")
+	for name, c := range map[string]struct {
+		handler func() error
+		want    string
+	}{
+		"nil":               {func() error { return nil }, ""},
+		"EOF":               {func() error { return io.EOF }, ""},
+		"closed":            {func() error { return fmt.Errorf("wrapped: %w", net.ErrClosed) }, ""},
+		"server closed":     {func() error { return stream.ErrServerClosed }, ""},
+		"own":               {func() error { return own }, "own\n"},
+		"unexpected EOF":    {func() error { return io.ErrUnexpectedEOF }, "unexpected EOF\n"},
+		"panic":             {func() error { panic("oops") }, "panic serving pipe: oops\n"},
+		"panic of an error": {func() error { panic(own) }, "panic serving pipe: own\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var logged logBuffer
+			s := &stream.Server{
+				Handler:  func(context.Context, *stream.Conn) error { return c.handler() },
+				ErrorLog: log.New(&logged, "", 0),
+			}
+			ours, theirs := net.Pipe()
+			s.ServeConn(stream.NewConn(t.Context(), ours, nil))
+			_, err := theirs.Read(make([]byte, 1))
+			require.Equal(t, io.EOF, err, "the connection is closed")
+			if c.want == "" {
+				require.Empty(t, logged.String())
+			} else {
+				require.Contains(t, logged.String(), c.want)
+			}
+		})
+	}
+}
+
+// TestServerPanic panics for one client and answers the others.
+func TestServerPanic(t *testing.T) {
+	var logged logBuffer
+	s := &stream.Server{ErrorLog: log.New(&logged, "", 0), Handler: func(_ context.Context, c *stream.Conn) error {
+		for {
+			d, err := c.Next()
+			if err != nil {
+				return err
+			}
+			tok, err := d.ReadToken()
+			if err != nil {
+				return err
+			}
+			if tok.Int() == 13 {
+				panic("thirteen")
+			}
+			if err := c.WritePacket(number(tok.Int())); err != nil {
+				return err
+			}
+		}
+	}}
+	ln := listen(t)
+	result := start(s, ln)
+	good, bad := dial(t, ln.Addr()), dial(t, ln.Addr())
+	require.EqualValues(t, 1, ask(t, good, 1))
+	require.NoError(t, bad.WritePacket(number(13)))
+	_, err := bad.Next()
+	require.Error(t, err)
+	require.EqualValues(t, 2, ask(t, good, 2))
+	require.Contains(t, logged.String(), "thirteen")
+	require.NoError(t, s.Close())
+	require.Equal(t, stream.ErrServerClosed, result())
+	require.NoError(t, s.Shutdown(t.Context()))
+}
+
+func TestServerMaxConns(t *testing.T) {
+	s := &stream.Server{MaxConns: 2, Handler: func(_ context.Context, c *stream.Conn) error { return echo(c, false) }}
+	ln := listen(t)
+	result := start(s, ln)
+	a, b := dial(t, ln.Addr()), dial(t, ln.Addr())
+	require.EqualValues(t, 1, ask(t, a, 1))
+	require.EqualValues(t, 2, ask(t, b, 2))
+	_, err := dial(t, ln.Addr()).Next()
+	require.Error(t, err, "a third is closed")
+	ours, theirs := net.Pipe()
+	s.ServeConn(stream.NewConn(t.Context(), ours, nil))
+	_, err = theirs.Read(make([]byte, 1))
+	require.Equal(t, io.EOF, err)
+
+	require.NoError(t, a.Close())
+	require.Eventually(t, func() bool { // once the server has noticed
+		c := dial(t, ln.Addr())
+		_ = c.WritePacket(number(3))
+		_, err := c.Next()
+		return err == nil
+	}, long, time.Millisecond)
+	require.EqualValues(t, 4, ask(t, b, 4))
+	require.NoError(t, s.Shutdown(t.Context()))
+	require.Equal(t, stream.ErrServerClosed, result())
+}
+
+// errAccept is an error that a listener recovers from, or not.
+type errAccept struct{ temporary bool }
+
+func (errAccept) Error() string     { return "accept failed" }
+func (e errAccept) Temporary() bool { return e.temporary }
+
+// A fakeListener accepts what comes through conns, and fails where that is nil.
+type fakeListener struct {
+	conns  chan net.Conn
+	err    error
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newFakeListener(err error) *fakeListener {
+	return &fakeListener{conns: make(chan net.Conn), err: err, closed: make(chan struct{})}
+}
+
+func (f *fakeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-f.conns:
+		if c == nil {
+			return nil, f.err
+		}
+		return c, nil
+	case <-f.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (f *fakeListener) Close() error {
+	f.once.Do(func() { close(f.closed) })
+	return nil
+}
+
+func (f *fakeListener) Addr() net.Addr { return nil }
+
+// TestServerAcceptErrors has Accept fail: the waits double up to a second, begin
+// anew after a success, and are cut short by Close.
+func TestServerAcceptErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var logged logBuffer
+		s := &stream.Server{
+			Handler:  func(_ context.Context, c *stream.Conn) error { return echo(c, false) },
+			ErrorLog: log.New(&logged, "", 0),
+		}
+		ln := newFakeListener(errAccept{temporary: true})
+		result := start(s, ln)
+		failures := func(n int) time.Duration {
+			begin := time.Now()
+			for range n {
+				ln.conns <- nil
+			}
+			ours, theirs := net.Pipe()
+			ln.conns <- ours
+			c := stream.NewConn(t.Context(), theirs, nil)
+			require.EqualValues(t, 5, ask(t, c, 5))
+			require.NoError(t, c.Close())
+			return time.Since(begin)
+		}
+		require.Equal(t, 0*time.Millisecond, failures(0))
+		require.Equal(t, 5*time.Millisecond, failures(1))
+		require.Equal(t, (5+10+20)*time.Millisecond, failures(3))
+		require.Equal(t, (5+10+20+40+80+160+320+640+1000+1000)*time.Millisecond, failures(10))
+		require.Contains(t, logged.String(), "accept failed; retrying in 640ms")
+		begin := time.Now()
+		for range 20 {
+			ln.conns <- nil
+		}
+		require.NoError(t, s.Close())
+		require.Equal(t, stream.ErrServerClosed, result())
+		require.Equal(t, 12275*time.Millisecond, time.Since(begin), "the last wait was cut short")
+	})
+	s := &stream.Server{}
+	ln := newFakeListener(errAccept{temporary: false})
+	result := start(s, ln)
+	ln.conns <- nil
+	require.Equal(t, ln.err, result())
+	<-ln.closed
+	require.NoError(t, s.Shutdown(t.Context()))
+}
+
+// TestShutdown shuts down a server whose handlers are at different points: what has
+// arrived is handled, what has begun is waited for, and each says goodbye.
+func TestShutdown(t *testing.T) {
+	one, two := framed(binary.LittleEndian, encoded(t, number(1))), framed(binary.LittleEndian, encoded(t, number(2)))
+	for name, c := range map[string]struct {
+		options stream.Options
+		before  []byte // sent before Shutdown
+		after   []byte // sent after it
+		want    []int64
+	}{
+		"idle":                 {before: nil, want: []int64{-1}},
+		"idle, timeouts":       {options: stream.Options{IdleTimeout: time.Hour, ReadTimeout: long}, want: []int64{-1}},
+		"between packets":      {before: one, want: []int64{1, -1}},
+		"inside a length":      {before: one[:2], after: one[2:], want: []int64{1, -1}},
+		"inside a packet":      {before: one[:6], after: one[6:], want: []int64{1, -1}},
+		"inside, ReadTimeout":  {options: stream.Options{ReadTimeout: long}, before: one[:6], after: one[6:], want: []int64{1, -1}},
+		"inside, then another": {before: one[:6], after: append(bytes.Clone(one[6:]), two...), want: []int64{1, 2, -1}},
+		"two at once":          {before: append(bytes.Clone(one), two...), want: []int64{1, 2, -1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &stream.Server{Options: c.options, Handler: func(_ context.Context, c *stream.Conn) error {
+					err := echo(c, true)
+					if err == stream.ErrServerClosed {
+						_, again := c.Next()
+						assert.Equal(t, err, again)
+						return c.WritePacket(number(-1))
+					}
+					return err
+				}}
+				ln := newFakeListener(nil)
+				result := start(s, ln)
+				ours, theirs := net.Pipe()
+				ln.conns <- ours
+				var got []int64
+				received := make(chan struct{})
+				go func() {
+					defer close(received)
+					client := stream.NewConn(t.Context(), theirs, nil)
+					defer client.Close()
+					for {
+						d, err := client.Next()
+						if err != nil {
+							return
+						}
+						if tok, err := d.ReadToken(); err == nil {
+							got = append(got, tok.Int())
+						}
+					}
+				}()
+				write := func(b []byte) {
+					if len(b) > 0 {
+						_, err := theirs.Write(b)
+						require.NoError(t, err)
+					}
+				}
+				write(c.before)
+				synctest.Wait()
+				down := make(chan error)
+				go func() { down <- s.Shutdown(t.Context()) }()
+				synctest.Wait()
+				write(c.after)
+				require.NoError(t, <-down)
+				require.Equal(t, stream.ErrServerClosed, result())
+				<-received
+				require.Equal(t, c.want, got)
+			})
+		})
+	}
+}
+
+// TestServerClose gives up waiting for a handler that does not end by itself, and
+// cancels it.
+func TestServerClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		errs := make(chan error, 3)
+		s := &stream.Server{Handler: func(ctx context.Context, c *stream.Conn) error {
+			<-ctx.Done()
+			errs <- context.Cause(ctx)
+			_, err := c.Next()
+			errs <- err
+			errs <- c.WritePacket(number(1))
+			return errors.New("not logged by this test")
+		}, ErrorLog: log.New(io.Discard, "", 0)}
+		ln := newFakeListener(nil)
+		result := start(s, ln)
+		ours, theirs := net.Pipe()
+		ln.conns <- ours
+		synctest.Wait() // the handler runs
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		begin := time.Now()
+		require.Equal(t, context.DeadlineExceeded, s.Shutdown(ctx))
+		require.Equal(t, time.Minute, time.Since(begin))
+		require.NoError(t, s.Close())
+		for range 3 {
+			require.Equal(t, stream.ErrServerClosed, <-errs)
+		}
+		require.NoError(t, s.Shutdown(t.Context()))
+		require.Equal(t, stream.ErrServerClosed, result())
+		_, err := theirs.Read(make([]byte, 1))
+		require.Equal(t, io.EOF, err)
+	})
+}
+
+// TestServeConn passes on the context that a Conn was made with.
+func TestServeConn(t *testing.T) {
+	type key struct{}
+	s := &stream.Server{}
+	var value any
+	var during error
+	var ctx context.Context
+	s.Handler = func(c context.Context, _ *stream.Conn) error {
+		ctx, value, during = c, c.Value(key{}), c.Err()
+		return nil
+	}
+	conn := func() *stream.Conn {
+		ours, _ := net.Pipe()
+		return stream.NewConn(context.WithValue(t.Context(), key{}, "value"), ours, nil)
+	}
+	s.ServeConn(conn())
+	require.Equal(t, "value", value)
+	require.NoError(t, during)
+	require.Equal(t, net.ErrClosed, context.Cause(ctx))
+	require.NoError(t, s.Shutdown(t.Context()))
+	value = nil
+	c := conn()
+	s.ServeConn(c)
+	require.Nil(t, value, "the handler is not called")
+	_, err := c.Next()
+	require.Equal(t, net.ErrClosed, err)
+}
+
+var load = flag.Duration("load", 2*time.Second, "how long TestServerLoad sends packets")
+
+// TestServerLoad serves 500 connections that send 20 packets a second each. No
+// goroutine and no buffer is left when they have gone.
+func TestServerLoad(t *testing.T) {
+	const conns, perSecond = 500, 20
+	duration := *load
+	if testing.Short() {
+		duration = 200 * time.Millisecond
+	}
+	nothingLeft := leftovers(t)
+	s := &stream.Server{
+		Handler: func(_ context.Context, c *stream.Conn) error { return echo(c, true) },
+		Options: stream.Options{ReadTimeout: long, WriteTimeout: long, IdleTimeout: long},
+	}
+	ln := listen(t)
+	result := start(s, ln)
+	packet := encoded(t, func(e *gdwire.Encoder) error {
+		return errors.Join(e.BeginDict(2), e.WriteString("pos"), e.WriteReals(gdwire.TypeVector3, 1, 2, 3),
+			e.WriteString("name"), e.WriteString("Ada"), e.End())
+	})
+	var answered atomic.Int64
+	var clients sync.WaitGroup
+	for range conns {
+		conn, err := net.Dial("tcp", ln.Addr().String())
+		require.NoError(t, err)
+		clients.Go(func() {
+			c := stream.NewConn(context.Background(), conn, nil)
+			defer c.Close()
+			tick := time.NewTicker(time.Second / perSecond)
+			defer tick.Stop()
+			var got []byte
+			for range int(duration.Seconds() * perSecond) {
+				<-tick.C
+				err := c.WriteRaw(packet)
+				if err == nil {
+					got, err = c.NextRaw(got[:0])
+				}
+				if !assert.NoError(t, err) || !assert.Equal(t, packet, got) {
+					return
+				}
+				answered.Add(1)
+			}
+		})
+	}
+	clients.Wait()
+	require.NoError(t, s.Shutdown(t.Context()))
+	require.Equal(t, stream.ErrServerClosed, result())
+	require.EqualValues(t, conns*int(duration.Seconds()*perSecond), answered.Load())
+	nothingLeft()
+	t.Logf("%d packets answered", answered.Load())
+}
+
+// TestIdleMemory measures what a connection that waits for a packet takes, with its
+// goroutine: it has read packets, small and large, and written some.
+func TestIdleMemory(t *testing.T) {
+	const conns = 200
+	s := &stream.Server{
+		Handler: func(_ context.Context, c *stream.Conn) error { return echo(c, true) },
+		Options: stream.Options{ReadTimeout: long, WriteTimeout: long, IdleTimeout: time.Hour},
+	}
+	small := framed(binary.LittleEndian, encoded(t, number(1)))
+	large := framed(binary.LittleEndian, mixed(t)[6])
+	ln := listen(t)
+	result := start(s, ln)
+	var clients []net.Conn
+	exchange := func(c net.Conn, packet []byte) {
+		_, err := c.Write(packet)
+		require.NoError(t, err)
+		_, err = io.ReadFull(c, make([]byte, len(packet)))
+		require.NoError(t, err)
+	}
+	memory := func() (heap, stacks int64) {
+		for range 5 { // stacks shrink by half each time
+			runtime.GC()
+		}
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc), int64(m.StackInuse)
+	}
+	warm, err := net.Dial("tcp", ln.Addr().String())
+	require.NoError(t, err)
+	defer warm.Close()
+	exchange(warm, large)
+	heapBefore, stacksBefore := memory()
+	for range conns {
+		c, err := net.Dial("tcp", ln.Addr().String())
+		require.NoError(t, err)
+		defer c.Close()
+		clients = append(clients, c)
+	}
+	for _, c := range clients {
+		exchange(c, small)
+		exchange(c, large)
+		exchange(c, small)
+	}
+	heap, stacks := memory()
+	heap, stacks = (heap-heapBefore)/conns, (stacks-stacksBefore)/conns
+	t.Logf("%d bytes of heap, both ends of the connection, and %d of stack", heap, stacks)
+	require.LessOrEqual(t, heap+stacks, int64(8<<10))
+	require.NoError(t, s.Close())
+	require.Equal(t, stream.ErrServerClosed, result())
+	require.NoError(t, s.Shutdown(t.Context()))
+}
