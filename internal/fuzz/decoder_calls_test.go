@@ -1,0 +1,647 @@
+package fuzz_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/fuzz"
+)
+
+// A decoderCall is a call on a Decoder, with all that it returns written into the
+// transcript. The error is that of the call; temporary ones are retried.
+type decoderCall struct {
+	name string
+	// window: the result depends on the size of the read buffer.
+	window bool
+	call   func(c *caller) error
+}
+
+// decoderCalls has every call that reads. A new one is a line here.
+var decoderCalls []decoderCall
+
+func init() {
+	decoderCalls = []decoderCall{
+		{"ReadToken", true, func(c *caller) (err error) {
+			c.token = gdwire.Token{}
+			err = c.retry(func() error { c.token, err = c.d.ReadToken(); return err })
+			if err == nil {
+				c.payload = nil
+				c.tokenBytes = append(c.tokenBytes[:0], c.token.Bytes()...)
+				c.trace = appendToken(c.trace, c.token)
+			}
+			return err
+		}},
+		{"the bytes of an earlier token", true, func(c *caller) error {
+			c.useToken()
+			return nil
+		}},
+		{"PeekKind", false, func(c *caller) error {
+			var k gdwire.Kind
+			err := c.retry(func() error {
+				if k = c.d.PeekKind(); k != 0 {
+					return nil
+				}
+				_, err := c.d.ReadToken()
+				if err == nil {
+					c.t.Fatal("PeekKind returned 0 before a token")
+				}
+				return err
+			})
+			c.trace = append(c.trace, byte(k))
+			return err
+		}},
+		{"SkipValue", false, func(c *caller) error { return c.retry(c.d.SkipValue) }},
+		{"SkipTo(0)", false, func(c *caller) error { return c.retry(func() error { return c.d.SkipTo(0) }) }},
+		{"SkipTo(depth-1)", false, func(c *caller) error {
+			depth := c.d.Depth() - 1
+			return c.retry(func() error { return c.d.SkipTo(depth) })
+		}},
+		{"CopyValue", true, func(c *caller) error {
+			c.out.Reset()
+			c.e.Reset(&c.out)
+			err := c.retry(func() error { return gdwire.CopyValue(c.e, c.d) })
+			if e := c.e.Err(); e != nil {
+				c.moved = true // it is the Encoder's error
+				c.e.Recover()
+			}
+			c.retry(c.e.Flush)
+			c.trace = append(c.trace, c.out.Bytes()...)
+			return err
+		}},
+		{"Tokens", true, func(c *caller) (err error) {
+			c.loops++
+			for tok, e := range c.d.Tokens() {
+				if err = e; err != nil {
+					break
+				}
+				c.trace = appendToken(c.trace, tok)
+				if c.body() {
+					break
+				}
+			}
+			c.moved = true
+			return err
+		}},
+		{"Payload", true, func(c *caller) error {
+			c.payload, c.payloadAt = c.d.Payload(), c.calls
+			return nil
+		}},
+		{"7 bytes of the payload", true, func(c *caller) error { return c.readPayload(7) }},
+		{"100 bytes of the payload", true, func(c *caller) error { return c.readPayload(100) }},
+		{"all bytes of a new payload", true, func(c *caller) error {
+			c.payload, c.payloadAt = c.d.Payload(), c.calls
+			c.out.Reset()
+			err := c.retry(func() error { _, err := c.payload.(io.WriterTo).WriteTo(&c.out); return err })
+			c.trace = append(c.trace, c.out.Bytes()...)
+			return err
+		}},
+		{"ReadPacked of float32", true, func(c *caller) error { return readPacked[float32](c) }},
+		{"ReadPacked of byte", true, func(c *caller) error { return readPacked[byte](c) }},
+		{"ReadPacked of [3]float64", true, func(c *caller) error { return readPacked[[3]float64](c) }},
+		{"AppendPacked of int64", false, func(c *caller) error { return appendPacked[int64](c) }},
+		{"AppendPacked of byte", false, func(c *caller) error { return appendPacked[byte](c) }},
+		{"AppendPacked of float64", false, func(c *caller) error { return appendPacked[float64](c) }},
+		{"AppendPacked of [2]float32", false, func(c *caller) error { return appendPacked[[2]float32](c) }},
+		{"AppendString", false, func(c *caller) error {
+			var dst []byte
+			err := c.retry(func() (err error) { dst, err = c.d.AppendString(dst); return err })
+			if err == nil || !c.anyWindow {
+				c.trace = append(c.trace, dst...)
+			}
+			return err
+		}},
+		{"ReadNil", false, func(c *caller) error { return c.retry(c.d.ReadNil) }},
+		{"ReadBool", false, func(c *caller) error { return read(c, c.d.ReadBool) }},
+		{"ReadInt", false, func(c *caller) error { return read(c, c.d.ReadInt) }},
+		{"ReadFloat", false, func(c *caller) error { return read(c, c.d.ReadFloat) }},
+		{"ReadInteger of uint8", false, func(c *caller) error {
+			return read(c, func() (uint8, error) { return gdwire.ReadInteger[uint8](c.d) })
+		}},
+		{"ReadString", false, func(c *caller) error { return read(c, c.d.ReadString) }},
+		{"ReadNodePath", false, func(c *caller) error { return read(c, c.d.ReadNodePath) }},
+		{"ReadObjectID", false, func(c *caller) error { return read(c, c.d.ReadObjectID) }},
+		{"ReadRID", false, func(c *caller) error { return read(c, c.d.ReadRID) }},
+		{"ReadCallable", false, func(c *caller) error { return c.retry(c.d.ReadCallable) }},
+		{"ReadSignal", false, func(c *caller) error {
+			return read(c, func() (string, error) {
+				name, object, err := c.d.ReadSignal()
+				return fmt.Sprint(name, object), err
+			})
+		}},
+		{"ReadReals", false, func(c *caller) error {
+			typ := gdwire.TypeVector2 + gdwire.Type(c.byte()%17)
+			v := make([]float64, c.byte()%17)
+			return read(c, func() ([]float64, error) { return v, c.d.ReadReals(typ, v) })
+		}},
+		{"ReadInts", false, func(c *caller) error {
+			var v [2]int32
+			return read(c, func() ([2]int32, error) { return v, c.d.ReadInts(gdwire.TypeVector2i, v[:]) })
+		}},
+		{"ReadArray", false, func(c *caller) error { return read(c, c.d.ReadArray) }},
+		{"ReadDict", false, func(c *caller) error { return read(c, c.d.ReadDict) }},
+		{"ReadEnd", false, func(c *caller) error { return c.retry(c.d.ReadEnd) }},
+		{"Fields", false, func(c *caller) (err error) {
+			c.loops++
+			for key, e := range c.d.Fields() {
+				if err = e; err != nil {
+					break
+				}
+				was := bytes.Clone(key)
+				c.trace = append(c.trace, key...)
+				left := c.body()
+				if !bytes.Equal(was, key) {
+					c.t.Fatalf("the key %q became %q in the loop's body", was, key)
+				}
+				if left {
+					break
+				}
+			}
+			c.moved = true
+			return err
+		}},
+		{"Elements", false, func(c *caller) (err error) {
+			c.loops++
+			for i, e := range c.d.Elements() {
+				if err = e; err != nil {
+					break
+				}
+				c.trace = append(c.trace, byte(i))
+				if c.body() {
+					break
+				}
+			}
+			c.moved = true
+			return err
+		}},
+		{"Reset", false, func(c *caller) error { c.reset(); return nil }},
+	}
+}
+
+// knownBugs leaves out what is about to be fixed.
+const knownBugs = true
+
+// A caller makes the calls that a script chooses and writes down what they return.
+type caller struct {
+	t      testing.TB
+	d      *gdwire.Decoder
+	start  func(d *gdwire.Decoder) // resets d to the input
+	script []byte
+	trace  []byte
+	log    []string // the names of the calls
+
+	token      gdwire.Token // the latest
+	tokenBytes []byte       // what its Bytes were
+	payload    io.Reader
+	payloadAt  int // the number of calls before it was taken
+
+	anyWindow bool // make no call whose result depends on the read buffer
+	calls     int  // that read
+	loops     int  // that were begun
+	depth     int  // of loops
+	offset    int64
+	moved     bool // the latest call's error may be about more than its own value
+
+	e   *gdwire.Encoder
+	out bytes.Buffer
+}
+
+func (c *caller) byte() byte {
+	if len(c.script) == 0 {
+		return 0
+	}
+	b := c.script[0]
+	c.script = c.script[1:]
+	return b
+}
+
+// retry makes a call again as long as the Reader's errors are temporary.
+func (c *caller) retry(call func() error) error {
+	for range 1 << 16 {
+		if err := call(); err != errTemporary {
+			return err
+		}
+	}
+	c.t.Fatal("a call that never ends")
+	return nil
+}
+
+func (c *caller) reset() {
+	c.offset = 0
+	c.moved = true
+	c.payload, c.token = nil, gdwire.Token{}
+	c.start(c.d)
+}
+
+// body makes some calls inside of a loop and reports whether to leave that.
+func (c *caller) body() (leave bool) {
+	c.depth++
+	for range c.byte() % 4 {
+		if c.depth > 3 {
+			break
+		}
+		c.next()
+	}
+	c.depth--
+	return c.byte()%8 == 7
+}
+
+// useToken takes the bytes of the latest token. They are what they were, or the
+// token is stale: then, and only then, it panics.
+func (c *caller) useToken() {
+	defer func() {
+		if r := recover(); r != nil && !strings.HasPrefix(fmt.Sprint(r), "gdwire: token used after the next call") {
+			panic(r)
+		}
+	}()
+	if b := c.token.Bytes(); len(b) > 0 && !bytes.Equal(b, c.tokenBytes) {
+		c.t.Fatalf("the bytes %x of a token became %x", c.tokenBytes, b)
+	}
+}
+
+// readPayload reads from the payload that was taken, perhaps long ago.
+func (c *caller) readPayload(n int) error {
+	if c.payload == nil || knownBugs && c.payloadAt != c.calls {
+		return nil
+	}
+	buf := make([]byte, n)
+	done := 0
+	err := c.retry(func() error {
+		n, err := io.ReadFull(c.payload, buf[done:])
+		if done += n; err == io.ErrUnexpectedEOF {
+			err = io.EOF
+		}
+		return err
+	})
+	if c.payloadAt != c.calls {
+		if done > 0 || err == nil {
+			c.t.Fatalf("%d bytes of a payload that is over, and %v", done, err)
+		}
+	}
+	c.payloadAt++
+	c.trace = append(c.trace, buf[:done]...)
+	return err
+}
+
+func read[T any](c *caller, call func() (T, error)) error {
+	var v T
+	err := c.retry(func() (err error) { v, err = call(); return err })
+	if err == nil {
+		c.trace = fmt.Append(c.trace, v)
+	}
+	return err
+}
+
+func readPacked[T gdwire.Packable](c *caller) error {
+	dst := make([]T, c.byte()%9)
+	n := 0
+	err := c.retry(func() error {
+		k, err := gdwire.ReadPacked(c.d, dst[n:])
+		n += k
+		return err
+	})
+	c.trace = fmt.Append(c.trace, dst[:n])
+	return err
+}
+
+func appendPacked[T gdwire.Packable](c *caller) error {
+	var dst []T
+	err := c.retry(func() (err error) { dst, err = gdwire.AppendPacked(c.d, dst); return err })
+	if err == nil || !c.anyWindow {
+		c.trace = fmt.Append(c.trace, dst)
+	}
+	return err
+}
+
+// next makes the next call of the script and checks what holds after every call.
+func (c *caller) next() {
+	b := c.byte()
+	op := &decoderCalls[int(b)%len(decoderCalls)]
+	if b >= 200 || c.anyWindow && op.window { // mostly go forward
+		op = &decoderCalls[0]
+		if c.anyWindow {
+			op = c.wholeToken()
+		}
+	}
+	c.log = append(c.log, op.name)
+	offset, depth, moved := c.d.InputOffset(), c.d.Depth(), c.moved
+	switch op.name {
+	case "the bytes of an earlier token":
+	case "Payload", "7 bytes of the payload", "100 bytes of the payload": // read nothing but that
+	case "all bytes of a new payload":
+		c.calls++
+	default:
+		c.calls++
+		c.moved = false
+	}
+	err := op.call(c)
+	after := c.d.InputOffset()
+	if after < c.offset {
+		c.t.Fatalf("%s moved from offset %d back to %d", op.name, c.offset, after)
+	}
+	c.offset = after
+	c.note(op.name, err)
+	if err != nil && !moved && !c.moved {
+		c.checkError(op.name, err, after == offset && c.d.Depth() == depth)
+	}
+}
+
+// wholeToken chooses a call that reads the next token in one piece, however small
+// the read buffer is.
+func (c *caller) wholeToken() *decoderCall {
+	name := "ReadToken"
+	switch c.retryKind() {
+	case gdwire.KindStringChunk:
+		name = "AppendString"
+	case gdwire.KindChunk:
+		name = "SkipTo(depth-1)"
+	}
+	for i := range decoderCalls {
+		if decoderCalls[i].name == name {
+			return &decoderCalls[i]
+		}
+	}
+	panic(name)
+}
+
+func (c *caller) retryKind() (k gdwire.Kind) {
+	c.retry(func() error {
+		if k = c.d.PeekKind(); k != 0 {
+			return nil
+		}
+		_, err := c.d.ReadToken()
+		return err
+	})
+	return k
+}
+
+// note writes down where the Decoder is after a call.
+func (c *caller) note(name string, err error) {
+	text := fmt.Sprint(err)
+	if knownBugs && c.anyWindow {
+		for _, bug := range []string{"where an End is next", "the loop's body read more", "wrong type: elements of"} {
+			if strings.Contains(text, bug) {
+				text = bug
+			}
+		}
+	}
+	c.trace = fmt.Appendf(c.trace, " %s %v ", name, text)
+	path := c.d.AppendPath(nil)
+	if !utf8.Valid(path) {
+		c.t.Fatalf("after %s the path is %q", name, path)
+	}
+	if err == nil || !c.anyWindow { // an error finds some chunks before it read, or none
+		c.trace = fmt.Appendf(c.trace, "%d %d %s", c.d.InputOffset(), c.d.Depth(), path)
+	}
+	c.trace = append(c.trace, '\n')
+	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
+		if !utf8.ValidString(e.Path) || e.Offset < 0 {
+			c.t.Fatalf("%s: the path of %q at %d", name, e.Path, e.Offset)
+		}
+	}
+}
+
+// checkError expects that an error stays, or that the call consumed nothing.
+func (c *caller) checkError(name string, err error, unmoved bool) {
+	if unmoved || err == io.EOF && (strings.HasPrefix(name, "ReadPacked") || strings.HasSuffix(name, "payload")) {
+		return // the end of the array or payload
+	}
+	if k := c.retryKind(); k != 0 {
+		c.t.Fatalf("%s consumed something, returned %v, and %v is next", name, err, k)
+	}
+	again := c.retry(func() error { _, err := c.d.ReadToken(); return err })
+	if err != io.EOF && errorText(again) != errorText(err) {
+		c.t.Fatalf("%s returned %v, and then ReadToken %v", name, err, again)
+	}
+}
+
+var errTemporary = errors.New("temporary")
+
+// A flakyReader fails before every read.
+type flakyReader struct {
+	r      io.Reader
+	failed bool
+}
+
+func (r *flakyReader) Read(p []byte) (int, error) {
+	if r.failed = !r.failed; r.failed {
+		return 0, errTemporary
+	}
+	return r.r.Read(p)
+}
+
+// plain hides every method of a Reader but Read.
+func plain(b []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(b)} }
+
+// Inputs of a length that is not known, and of one that is. The first of each is
+// what the others are compared with.
+var (
+	openInputs = []struct {
+		name  string
+		start func(d *gdwire.Decoder, p []byte)
+	}{
+		{"a Reader", func(d *gdwire.Decoder, p []byte) { d.Reset(plain(p)) }},
+		{"one byte at a time", func(d *gdwire.Decoder, p []byte) { d.Reset(iotest.OneByteReader(plain(p))) }},
+		{"io.EOF with the last bytes", func(d *gdwire.Decoder, p []byte) { d.Reset(iotest.DataErrReader(plain(p))) }},
+		{"temporary errors", func(d *gdwire.Decoder, p []byte) { d.Reset(&flakyReader{r: iotest.OneByteReader(plain(p))}) }},
+	}
+	knownInputs = []struct {
+		name  string
+		start func(d *gdwire.Decoder, p []byte)
+	}{
+		{"ResetBytes", func(d *gdwire.Decoder, p []byte) { d.ResetBytes(p) }},
+		{"ResetN", func(d *gdwire.Decoder, p []byte) { d.ResetN(iotest.HalfReader(plain(p)), int64(len(p))) }},
+		{"ResetN with temporary errors", func(d *gdwire.Decoder, p []byte) { d.ResetN(&flakyReader{r: plain(p)}, int64(len(p))) }},
+	}
+)
+
+// runCalls makes the calls of a script on one kind of input.
+func runCalls(t testing.TB, o gdwire.DecoderOptions, start func(d *gdwire.Decoder), script []byte, anyWindow bool) *caller {
+	d := gdwire.NewDecoder(nil, &o)
+	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{Format: o.Format, DoubleReals: o.DoubleReals, AnyUTF8: true, Depth: -1})
+	c := &caller{t: t, d: d, e: e, start: start, script: script, anyWindow: anyWindow}
+	defer d.Release()
+	defer e.Release()
+	defer func() {
+		if r := recover(); r != nil || t.Failed() {
+			t.Logf("calls: %s", strings.Join(c.log, ", "))
+			if r != nil {
+				panic(r)
+			}
+		}
+	}()
+	start(d)
+	for len(c.script) > 0 {
+		c.next()
+	}
+	return c
+}
+
+func compareCalls(t testing.TB, name string, want, got *caller) {
+	if bytes.Equal(want.trace, got.trace) {
+		return
+	}
+	t.Logf("%s, calls: %s", name, strings.Join(got.log, ", "))
+	wants, gots := bytes.Split(want.trace, []byte("\n")), bytes.Split(got.trace, []byte("\n"))
+	for i := range min(len(wants), len(gots)) {
+		if !bytes.Equal(wants[i], gots[i]) {
+			t.Fatalf("after %q\nwant  %q\ngot   %q", wants[max(i-1, 0)], wants[i], gots[i])
+		}
+	}
+	t.Fatalf("%d calls instead of %d", len(gots), len(wants))
+}
+
+// requireCalls makes the calls of a script on a packet however it comes: the
+// results are the same. The seed chooses which ways are compared.
+func requireCalls(t testing.TB, p []byte, s fuzz.Seed, script []byte) {
+	o := s.Options()
+	begin := func(f func(d *gdwire.Decoder, p []byte)) func(d *gdwire.Decoder) {
+		return func(d *gdwire.Decoder) { f(d, p) }
+	}
+	switch s.Choose(3) {
+	case 0:
+		want := runCalls(t, o, begin(openInputs[0].start), script, false)
+		for _, in := range openInputs[1:] {
+			if in.name == "temporary errors" && want.loops > 0 {
+				continue // loops do not resume
+			}
+			compareCalls(t, in.name, want, runCalls(t, o, begin(in.start), script, false))
+		}
+	case 1:
+		for _, in := range knownInputs[1:] {
+			o.WindowSize = max(o.WindowSize, len(p), 16) // in memory nothing is cut
+			want := runCalls(t, o, begin(knownInputs[0].start), script, false)
+			if in.name == "ResetN with temporary errors" && want.loops > 0 {
+				continue
+			}
+			compareCalls(t, in.name, want, runCalls(t, o, begin(in.start), script, false))
+		}
+	default:
+		want := runCalls(t, o, begin(openInputs[0].start), script, true)
+		for _, size := range []int{0, 16, 23, 64} {
+			o.WindowSize = size
+			compareCalls(t, fmt.Sprint("read buffer of ", size), want, runCalls(t, o, begin(openInputs[0].start), script, true))
+		}
+	}
+}
+
+// compose puts packets of one format into nested containers, so that calls come
+// in every place.
+func compose(random *rand.Rand, all []fuzz.Input, s fuzz.Seed, depth int) []byte {
+	pick := func() []byte {
+		for range 20 {
+			if in := all[random.IntN(len(all))]; in.Seed.Format() == s.Format() && len(in.Packet) < 300 {
+				return in.Packet
+			}
+		}
+		return nil
+	}
+	var out bytes.Buffer
+	e := gdwire.NewEncoder(&out, &gdwire.EncoderOptions{Format: s.Format(), DoubleReals: s.Has(fuzz.Double)})
+	defer e.Release()
+	var value func(depth int)
+	value = func(depth int) {
+		kind := random.IntN(4)
+		if depth == 0 {
+			kind = 3
+		}
+		n := random.IntN(4)
+		switch kind {
+		case 0:
+			e.BeginArray(n)
+			for range n {
+				value(depth - 1)
+			}
+			e.End()
+		case 1, 2:
+			e.BeginDict(n)
+			for i := range n {
+				if random.IntN(5) > 0 {
+					e.WriteString(strings.Repeat("k", i*7))
+				} else {
+					value(depth - 1)
+				}
+				value(depth - 1)
+			}
+			e.End()
+		default:
+			if e.WriteRaw(pick()) != nil {
+				e.Recover()
+				e.WriteNil()
+			}
+		}
+	}
+	value(depth)
+	e.Close()
+	return out.Bytes()
+}
+
+var sequences = flag.Int("sequences", 20_000, "how many random sequences of calls tests make")
+
+// TestDecoderCalls makes random calls on random packets.
+func TestDecoderCalls(t *testing.T) {
+	n := *sequences
+	if testing.Short() {
+		n = min(n, 2_000)
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	all := fuzz.Seeds()
+	for i := range n {
+		s := fuzz.Seed(random.Uint64())
+		if random.IntN(3) > 0 {
+			s &^= fuzz.Limits
+		}
+		p := compose(random, all, s, 3)
+		for range random.IntN(3) {
+			if random.IntN(4) == 0 && len(p) > 0 {
+				p[random.IntN(len(p))] ^= 1 << random.IntN(8)
+			}
+			if random.IntN(8) == 0 {
+				p = p[:random.IntN(len(p)+1)]
+			}
+		}
+		script := make([]byte, 1+random.IntN(30))
+		for i := range script {
+			script[i] = byte(random.Uint32())
+		}
+		if !t.Run(fmt.Sprint(i), func(t *testing.T) {
+			defer func() {
+				if r := recover(); r != nil || t.Failed() {
+					t.Logf("packet %x, seed %#x, script %x", p, uint64(s), script)
+					if r != nil {
+						panic(r)
+					}
+				}
+			}()
+			requireCalls(t, p, s, script)
+		}) {
+			break
+		}
+	}
+}
+
+// FuzzDecoderCalls makes the calls that the input chooses.
+func FuzzDecoderCalls(f *testing.F) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for _, in := range fuzz.Seeds() {
+		script := make([]byte, 12)
+		for i := range script {
+			script[i] = byte(random.Uint32())
+		}
+		f.Add(in.Packet, uint64(in.Seed)+uint64(random.IntN(3))*uint64(fuzz.Rest), script)
+	}
+	f.Fuzz(func(t *testing.T, p []byte, n uint64, script []byte) {
+		if len(script) > 60 {
+			return
+		}
+		requireCalls(t, p, fuzz.Seed(n), script)
+	})
+}

@@ -1,0 +1,506 @@
+package fuzz_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/fuzz"
+)
+
+// An encoderCall makes a call on an Encoder from four bytes of a script. Making
+// the result again, for a Writer that failed, is a retry.
+type encoderCall struct {
+	name string
+	make func(a *arguments) func(e *gdwire.Encoder) error
+}
+
+// arguments are what a script chose for one call.
+type arguments struct {
+	b      [4]byte
+	format *gdwire.Format
+}
+
+// count is small, Unknown or invalid.
+func (a *arguments) count(i int) int {
+	switch b := a.b[i]; {
+	case b >= 0xE0:
+		return gdwire.Unknown
+	case b == 0xDF:
+		return -2
+	default:
+		return int(b % 4)
+	}
+}
+
+func (a *arguments) typ(i int) gdwire.Type { return gdwire.Type(a.b[i] % 44) }
+
+func choose[T any](a *arguments, i int, from []T) T { return from[int(a.b[i])%len(from)] }
+
+func (a *arguments) elem(i int) gdwire.Elem {
+	return choose(a, i, []gdwire.Elem{{}, {}, {Type: gdwire.TypeInt}, {Type: gdwire.TypeString}, {Class: "Node"}, {Script: "res://a.gd"}})
+}
+
+func (a *arguments) text(i int) string {
+	return choose(a, i, []string{"", "a", "text", "é", "\U0001F600", "\xff", "a text that is longer than small buffers", "nul\x00nul", strings.Repeat("€", 40)})
+}
+
+func (a *arguments) bytes(i int) []byte {
+	return []byte(choose(a, i, []string{"", "a", "\xc3", "\xa9", "abcd", "abcdefgh", "0123456789abcdef0123456789abcdef", strings.Repeat("0123456789ab", 10)}))
+}
+
+func (a *arguments) int(i int) int64 {
+	return choose(a, i, []int64{0, 1, -1, math.MaxInt32, math.MinInt32, math.MaxInt32 + 1, math.MinInt64, 5})
+}
+
+func (a *arguments) float(i int) float64 {
+	return choose(a, i, []float64{0, 1.5, 0.1, math.Inf(1), 1e300, math.Copysign(0, -1), math.SmallestNonzeroFloat32, 7})
+}
+
+// packet is a known one of this format, or of another.
+func (a *arguments) packet(i int) ([]byte, fuzz.Seed) {
+	in := seedPackets[(int(a.b[i])<<8|int(a.b[i+1]))%len(seedPackets)]
+	return in.Packet, in.Seed
+}
+
+var seedPackets = fuzz.Seeds()
+
+type encoderFunc = func(e *gdwire.Encoder) error
+
+// encoderCalls has every call that writes. A new one is a line here.
+var encoderCalls = []encoderCall{
+	{"WriteNil", func(*arguments) encoderFunc { return (*gdwire.Encoder).WriteNil }},
+	{"WriteBool", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteBool(a.b[0] > 9) }
+	}},
+	{"WriteInt", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteInt(a.int(0)) }
+	}},
+	{"WriteInt32", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteInt32(int32(a.int(0))) }
+	}},
+	{"WriteInt64", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteInt64(a.int(0)) }
+	}},
+	{"WriteFloat", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteFloat(a.float(0)) }
+	}},
+	{"WriteFloat32", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteFloat32(float32(a.float(0))) }
+	}},
+	{"WriteFloat64", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteFloat64(a.float(0)) }
+	}},
+	{"WriteString", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteString(a.text(0)) }
+	}},
+	{"WriteString", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteString(a.text(0)) }
+	}},
+	{"WriteStringName", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteStringName(a.text(0)) }
+	}},
+	{"WriteNodePath", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error {
+			return e.WriteNodePath(choose(a, 0, []string{"", "/", "a", "/a/bb:c:d", ":x", "a//b", "a/\xff", strings.Repeat("/name", 20)}))
+		}
+	}},
+	{"WriteRID", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteRID(uint64(a.int(0))) }
+	}},
+	{"WriteObjectID", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteObjectID(uint64(a.int(0))) }
+	}},
+	{"WriteCallable", func(*arguments) encoderFunc { return (*gdwire.Encoder).WriteCallable }},
+	{"WriteSignal", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteSignal(a.text(0), uint64(a.int(1))) }
+	}},
+	{"WriteReals", func(a *arguments) encoderFunc {
+		c := make([]float64, a.b[1]%18)
+		for i := range c {
+			c[i] = a.float(2)
+		}
+		return func(e *gdwire.Encoder) error { return e.WriteReals(a.typ(0), c...) }
+	}},
+	{"WriteInts", func(a *arguments) encoderFunc {
+		c := make([]int32, a.b[1]%6)
+		return func(e *gdwire.Encoder) error { return e.WriteInts(a.typ(0), c...) }
+	}},
+	{"WriteInputEvent", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteInputEvent(uint32(a.b[0]%10), 7, a.bytes(1)) }
+	}},
+	{"WriteProperty", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteProperty(a.text(0)) }
+	}},
+	{"BeginArray", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.BeginArray(a.count(0)) }
+	}},
+	{"BeginTypedArray", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.BeginTypedArray(a.count(0), a.elem(1)) }
+	}},
+	{"BeginDict", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.BeginDict(a.count(0)) }
+	}},
+	{"BeginTypedDict", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.BeginTypedDict(a.count(0), a.elem(1), a.elem(2)) }
+	}},
+	{"BeginObject", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.BeginObject(a.text(1), a.count(0)) }
+	}},
+	{"BeginString", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.BeginString(gdwire.TypeString, int64(a.count(0))) }
+	}},
+	{"BeginPacked", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.BeginPacked(a.typ(1), int64(a.count(0))) }
+	}},
+	{"BeginPacked of float32", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error {
+			return e.BeginPacked(gdwire.TypePackedFloat32Array, int64(a.count(0)*8))
+		}
+	}},
+	{"BeginNodePath", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.BeginNodePath(int(a.b[0]%3), int(a.b[1]%3), a.b[2] > 99) }
+	}},
+	{"BeginImage", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.BeginImage(1, 2, 3, 4, int64(a.count(0))) }
+	}},
+	{"End", func(*arguments) encoderFunc { return (*gdwire.Encoder).End }},
+	{"End", func(*arguments) encoderFunc { return (*gdwire.Encoder).End }},
+	{"Write", func(a *arguments) encoderFunc {
+		p := a.bytes(0)
+		return func(e *gdwire.Encoder) error { // a retry goes on after what was taken
+			n, err := e.Write(p)
+			p = p[n:]
+			return err
+		}
+	}},
+	{"WritePacked of float32", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, make([]float32, a.b[0]%9)) }
+	}},
+	{"WritePacked of float64", func(a *arguments) encoderFunc {
+		c := make([]float64, a.b[0]%9)
+		for i := range c {
+			c[i] = a.float(1)
+		}
+		return func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, c) }
+	}},
+	{"WritePacked of byte", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, a.bytes(0)) }
+	}},
+	{"WriteToken of DictKey", func(*arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteToken(gdwire.DictKey()) }
+	}},
+	{"WriteToken", func(a *arguments) encoderFunc {
+		tok := choose(a, 0, []gdwire.Token{
+			gdwire.Nil(), gdwire.Int32(5), gdwire.Float64(0.1), gdwire.String(a.text(1)), gdwire.StringName(a.text(1)), gdwire.End(),
+			gdwire.ArrayStart(int(a.b[1]%3), a.elem(2)), gdwire.DictStart(int(a.b[1]%3), a.elem(2), a.elem(3)), {},
+		})
+		return func(e *gdwire.Encoder) error { return e.WriteToken(tok) }
+	}},
+	{"WriteRaw", func(a *arguments) encoderFunc {
+		p, _ := a.packet(0)
+		return func(e *gdwire.Encoder) error { return e.WriteRaw(p) }
+	}},
+	{copying, func(a *arguments) encoderFunc {
+		p, s := a.packet(0)
+		o := s.Options()
+		o.AllowObjects, o.WindowSize = true, 16
+		d := gdwire.NewDecoder(nil, &o)
+		d.ResetBytes(p)
+		return func(e *gdwire.Encoder) error { return gdwire.CopyValue(e, d) }
+	}},
+	{"Flush", func(*arguments) encoderFunc { return (*gdwire.Encoder).Flush }},
+	{"Close", func(*arguments) encoderFunc { return (*gdwire.Encoder).Close }},
+}
+
+const copying = "CopyValue"
+
+// A chosenCall is one that a script chose.
+type chosenCall struct {
+	*encoderCall
+	a arguments
+}
+
+func (c chosenCall) start() func(e *gdwire.Encoder) error {
+	a := c.a
+	return c.make(&a)
+}
+
+// chosenCalls reads a script.
+func chosenCalls(script []byte, f *gdwire.Format) (all []chosenCall) {
+	for ; len(script) >= 5; script = script[5:] {
+		c := chosenCall{&encoderCalls[int(script[0])%len(encoderCalls)], arguments{format: f}}
+		copy(c.a.b[:], script[1:])
+		all = append(all, c)
+	}
+	return all
+}
+
+// A flakyWriter takes a few bytes at a time and fails in between, by turns with
+// an error and without one.
+type flakyWriter struct {
+	random *rand.Rand
+	b      []byte
+}
+
+func (w *flakyWriter) Write(p []byte) (int, error) {
+	if w.random.IntN(3) == 0 {
+		w.b = append(w.b, p...)
+		return len(p), nil
+	}
+	n := min(len(p), w.random.IntN(20))
+	w.b = append(w.b, p[:n]...)
+	if n < len(p) && w.random.IntN(2) == 0 {
+		return n, nil
+	}
+	return n, errTemporary
+}
+
+func isTemporary(err error) bool { return err == errTemporary || err == io.ErrShortWrite }
+
+func encoderOptions(s fuzz.Seed) *gdwire.EncoderOptions {
+	return &gdwire.EncoderOptions{Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AnyUTF8: s.Has(fuzz.AnyUTF8), Depth: 6, Buffered: 1 << 10}
+}
+
+// A writing is what calls on an Encoder did.
+type writing struct {
+	out   []byte
+	notes []string     // each call's error, and where the Encoder was after it
+	done  []chosenCall // the calls that wrote something
+	open  *chosenCall  // the call that the Writer interrupted
+}
+
+func (w *writing) note(c chosenCall, e *gdwire.Encoder, err error) {
+	w.notes = append(w.notes, fmt.Sprintf("%s %v %d %d %s", c.name, err, e.OutputOffset(), e.Depth(), e.AppendPath(nil)))
+}
+
+// write makes calls one after the other, each until the Writer takes it, and
+// recovers from each that is invalid.
+func write(t testing.TB, calls []chosenCall, s fuzz.Seed, w io.Writer, out func() []byte) (all writing) {
+	e := gdwire.NewEncoder(w, encoderOptions(s))
+	defer e.Release()
+	for _, c := range calls {
+		offset := e.OutputOffset()
+		call := c.start()
+		err := call(e)
+		for i := 0; isTemporary(err); i++ {
+			if i > 1<<16 {
+				t.Fatalf("%s never ends", c.name)
+			}
+			err = call(e)
+		}
+		if e.OutputOffset() < offset || err != nil && c.name != copying && e.OutputOffset() != offset {
+			t.Fatalf("%s moved the Encoder from %d to %d, error %v", c.name, offset, e.OutputOffset(), err)
+		}
+		if err != nil && c.name != copying && errorText(e.Err()) != errorText(err) {
+			t.Fatalf("%s returned %v, and Err %v", c.name, err, e.Err())
+		}
+		all.note(c, e, err)
+		e.Recover()
+	}
+	for i := 0; isTemporary(e.Flush()); i++ {
+		if i > 1<<16 {
+			t.Fatal("Flush never ends")
+		}
+	}
+	all.out = out()
+	return all
+}
+
+// giveUp makes calls of which some are not made again after the Writer failed:
+// another comes in their place.
+func giveUp(calls []chosenCall, s fuzz.Seed, w io.Writer, out func() []byte, random *rand.Rand) (all writing) {
+	e := gdwire.NewEncoder(w, encoderOptions(s))
+	defer e.Release()
+	var again func(e *gdwire.Encoder) error
+	finish := func(c chosenCall, call func(e *gdwire.Encoder) error) {
+		offset := e.OutputOffset()
+		err := call(e)
+		for isTemporary(err) && (c.name == copying || c.name == "Write" || random.IntN(3) > 0) {
+			err = call(e)
+		}
+		switch {
+		case isTemporary(err):
+			if all.open == nil {
+				all.open, again = &c, call
+			}
+		case err == nil || e.OutputOffset() != offset:
+			if c.name != "Flush" {
+				all.done = append(all.done, c)
+				all.open = nil
+			}
+		}
+		all.note(c, e, err)
+		e.Recover()
+	}
+	for _, c := range calls {
+		if open := all.open; open != nil && random.IntN(2) == 0 {
+			finish(*open, again)
+		}
+		finish(c, c.start())
+	}
+	for i := 0; i < 100 && isTemporary(e.Flush()); i++ {
+	}
+	all.out = out()
+	return all
+}
+
+// requireEncoderCalls makes the calls of a script in several ways. What is
+// written is always a prefix of a valid encoding, however the Writer fails.
+func requireEncoderCalls(t testing.TB, script []byte, s fuzz.Seed) {
+	calls := chosenCalls(script, s.Format())
+	defer func() {
+		if r := recover(); r != nil || t.Failed() {
+			for _, c := range calls {
+				t.Logf("%s %x", c.name, c.a.b)
+			}
+			if r != nil {
+				panic(r)
+			}
+		}
+	}()
+	var good bytes.Buffer
+	want := write(t, calls, s, &good, good.Bytes)
+	requirePrefix(t, s, want.out)
+	random := rand.New(rand.NewPCG(uint64(s), 1))
+
+	switch s.Choose(3) {
+	case 0: // each call is made again
+		flaky := &flakyWriter{random: random}
+		got := write(t, calls, s, flaky, func() []byte { return flaky.b })
+		for i := range want.notes {
+			if got.notes[i] != want.notes[i] {
+				t.Fatalf("after a failing Writer: %s, not %s", got.notes[i], want.notes[i])
+			}
+		}
+		if !bytes.Equal(got.out, want.out) {
+			t.Fatalf("after a failing Writer:\n%x, not\n%x", got.out, want.out)
+		}
+	case 1: // some are given up
+		if knownBugs {
+			return
+		}
+		flaky := &flakyWriter{random: random}
+		got := giveUp(calls, s, flaky, func() []byte { return flaky.b }, random)
+		requirePrefix(t, s, got.out)
+		var again bytes.Buffer
+		done := write(t, got.done, s, &again, again.Bytes)
+		if got.open != nil && !bytes.HasPrefix(done.out, got.out) {
+			again.Reset()
+			done = write(t, append(got.done, *got.open), s, &again, again.Bytes)
+		}
+		if !bytes.HasPrefix(done.out, got.out) {
+			t.Fatalf("calls given up:\n%s\nwrote %x, not\n%x", strings.Join(got.notes, "\n"), got.out, done.out)
+		}
+	default: // the first error stays
+		requireErrorStays(t, calls, s)
+	}
+}
+
+// requireErrorStays makes calls until the first error, which every later call
+// returns without writing anything.
+func requireErrorStays(t testing.TB, calls []chosenCall, s fuzz.Seed) {
+	var out bytes.Buffer
+	e := gdwire.NewEncoder(&out, encoderOptions(s))
+	defer e.Release()
+	var stays error
+	var offset int64
+	for _, c := range calls {
+		err := c.start()(e)
+		if c.name == copying && err != nil && e.Err() == nil {
+			continue // it is the Decoder's
+		}
+		if stays == nil {
+			if stays, offset = err, e.OutputOffset(); errorText(e.Err()) != errorText(err) {
+				t.Fatalf("%s returned %v, and Err %v", c.name, err, e.Err())
+			}
+			continue
+		}
+		if errorText(err) != errorText(stays) && c.name != copying || e.OutputOffset() != offset {
+			t.Fatalf("%s returned %v after %v, and is at %d after %d", c.name, err, stays, e.OutputOffset(), offset)
+		}
+	}
+	if err := e.Close(); stays != nil && errorText(err) != errorText(stays) {
+		t.Fatalf("Close returned %v after %v", err, stays)
+	}
+	requirePrefix(t, s, out.Bytes())
+	out.Reset()
+	e.Reset(&out)
+	if err := e.WriteNil(); err != nil || e.Close() != nil {
+		t.Fatalf("after Reset: %v", err)
+	}
+}
+
+// requirePrefix expects whole values, the last one perhaps unfinished.
+func requirePrefix(t testing.TB, s fuzz.Seed, p []byte) {
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
+		Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AllowObjects: true, AnyUTF8: s.Has(fuzz.AnyUTF8),
+		Limits: gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
+	})
+	defer d.Release()
+	d.Reset(plain(p))
+	for {
+		_, err := d.ReadToken()
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			if e, ok := err.(*gdwire.Error); !ok || e.Err != io.ErrUnexpectedEOF {
+				t.Fatalf("wrote %x: %v", p, err)
+			}
+			return
+		}
+	}
+}
+
+// TestEncoderCalls makes random calls.
+func TestEncoderCalls(t *testing.T) {
+	n := *sequences
+	if testing.Short() {
+		n = min(n, 2_000)
+	}
+	random := rand.New(rand.NewPCG(9, 10))
+	for i := range n {
+		s := fuzz.Seed(random.Uint64())
+		script := make([]byte, 5*(1+random.IntN(40)))
+		for i := range script {
+			script[i] = byte(random.Uint32())
+		}
+		if !t.Run(fmt.Sprint(i), func(t *testing.T) {
+			defer func() {
+				if r := recover(); r != nil || t.Failed() {
+					t.Logf("seed %#x, script %x", uint64(s), script)
+					if r != nil {
+						panic(r)
+					}
+				}
+			}()
+			requireEncoderCalls(t, script, s)
+		}) {
+			break
+		}
+	}
+}
+
+// FuzzEncoderCalls makes the calls that the input chooses.
+func FuzzEncoderCalls(f *testing.F) {
+	random := rand.New(rand.NewPCG(11, 12))
+	for range 300 {
+		script := make([]byte, 5*(1+random.IntN(20)))
+		for i := range script {
+			script[i] = byte(random.Uint32())
+		}
+		f.Add(script, random.Uint64())
+	}
+	f.Fuzz(func(t *testing.T, script []byte, n uint64) {
+		if len(script) > 300 {
+			return
+		}
+		requireEncoderCalls(t, script, fuzz.Seed(n))
+	})
+}
