@@ -105,6 +105,7 @@ var goals = []goal{
 		measured: timeOf("1 GiB from file to file", "io.CopyBuffer",
 			"gdwire Payload to Write", "gdwire chunks", "gdwire CopyValue"),
 	},
+	compressedGoal,
 	{
 		text: "a packet of 64 bytes, of msgp's Reset and walk", limit: 1.5,
 		measured: timeOf("64 bytes", "msgp walk, bytes.Reader", "gdwire tokens, bytes"),

@@ -23,7 +23,7 @@ var groups = slices.Concat(
 	[]group{smallGroup, growthGroup},
 	packetGroups,
 	bulkGroups(),
-	[]group{portableGroup, fileGroup, engineGroup},
+	[]group{portableGroup, fileGroup, compressedGroup, engineGroup},
 	sizeGroups(),
 )
 

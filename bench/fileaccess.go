@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/klauspost/compress/zstd"
+)
+
+// compressedGroup reads a saved game in a compressed file, beside the zstd package
+// on its blocks alone.
+var compressedGroup = group{
+	name:  "compressed file, zstd",
+	about: "The saved game in blocks of 4096 bytes, as open_compressed writes it.",
+	setup: func(*stage) []contender {
+		var (
+			doc    = game()
+			file   = compress(doc.godot)
+			blocks = blocksOf(file)
+			buf    = make([]byte, 32<<10)
+			d      = must(zstd.NewReader(nil))
+		)
+		return []contender{
+			{
+				name: "klauspost/compress DecodeAll", bytes: len(doc.godot), want: len(doc.godot),
+				run: func() (n int) {
+					for _, block := range blocks {
+						n += len(must(d.DecodeAll(block, buf[:0])))
+					}
+					return n
+				},
+			},
+			{
+				// Not ours in the sense that it must not allocate: it does for each file.
+				name: "gdwire fileaccess", bytes: len(doc.godot), want: len(doc.godot),
+				run: func() (n int) {
+					r := must(fileaccess.NewReader(struct{ io.Reader }{bytes.NewReader(file)}, nil))
+					for {
+						m, err := r.Read(buf)
+						n += m
+						if err == io.EOF {
+							return n
+						}
+						check(err)
+					}
+				},
+			},
+		}
+	},
+}
+
+var compressedGoal = goal{
+	text: "a compressed file, zstd, of the zstd package on its blocks", limit: 1.15,
+	measured: timeOf(compressedGroup.name, "klauspost/compress DecodeAll", "gdwire fileaccess"),
+}
+
+// compress returns a compressed file.
+func compress(content []byte) []byte {
+	var b bytes.Buffer
+	w := must(fileaccess.NewCompressedWriter(&b, fileaccess.Zstd, 0))
+	must(w.Write(content))
+	check(w.Close())
+	return b.Bytes()
+}
+
+// blocksOf returns the compressed blocks of a file.
+func blocksOf(file []byte) (blocks [][]byte) {
+	n := int(binary.LittleEndian.Uint32(file[12:])/binary.LittleEndian.Uint32(file[8:])) + 1
+	sizes, data := file[16:], file[16+4*n:]
+	for ; n > 0; n-- {
+		size := binary.LittleEndian.Uint32(sizes)
+		blocks = append(blocks, data[:size])
+		sizes, data = sizes[4:], data[size:]
+	}
+	return blocks
+}
