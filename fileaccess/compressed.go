@@ -25,9 +25,7 @@ const (
 	sizesOffset     = 16
 	sizeBytes       = 4
 
-	// DefaultBlockSize is the block size of every compressed file that an engine
-	// writes, in bytes.
-	DefaultBlockSize = 4096
+	defaultBlockSize = 4096 // of every file that an engine writes
 )
 
 // readAhead is how many compressed bytes are read at once, in bytes.

@@ -163,6 +163,9 @@ func TestBlockSizes(t *testing.T) {
 
 // Memory and the number of allocations do not depend on how many blocks there are.
 func TestCompressedMemory(t *testing.T) {
+	if raceEnabled {
+		t.Skip("skipped: the race detector empties pools")
+	}
 	buf := make([]byte, 32<<10)
 	for _, mode := range modes {
 		read := func(data []byte) {

@@ -34,7 +34,7 @@ func NewCompressedWriter(w io.Writer, mode Mode, blockSize int) (*CompressedWrit
 		return nil, errorf(0, ErrMode, "%v", mode)
 	}
 	if blockSize == 0 {
-		blockSize = DefaultBlockSize
+		blockSize = defaultBlockSize
 	}
 	if blockSize < 0 || blockSize > maxBuffered {
 		return nil, &Error{0, &LimitError{Name: limitTable[limitBlockSize].name, Got: int64(blockSize), Max: maxBuffered}}

@@ -48,6 +48,9 @@ func TestCompressedWriterTooLong(t *testing.T) {
 
 // The encoders' state is used again for each block.
 func TestCompressedWriterMemory(t *testing.T) {
+	if raceEnabled {
+		t.Skip("skipped: the race detector empties pools")
+	}
 	content := pattern(1 << 20)
 	for _, mode := range modes {
 		var b bytes.Buffer

@@ -226,6 +226,21 @@ func TestChangedAfterVerifying(t *testing.T) {
 	isAt(t, err, fileaccess.ErrPassword, 4)
 }
 
+// A file that is cut after it was verified is noticed where it ends.
+func TestCutAfterVerifying(t *testing.T) {
+	data := file(t, encryptedInfo(fileaccess.Godot3), right, pattern(100_000))
+	in := bytes.NewReader(append([]byte("before"), data...))
+	_, err := in.Seek(6, io.SeekStart)
+	require.NoError(t, err)
+	r, err := fileaccess.NewReader(in, &fileaccess.Options{Key: right, Buffered: 1})
+	require.NoError(t, err)
+	in.Reset(data[:50_000])
+	_, err = in.Seek(32, io.SeekStart)
+	require.NoError(t, err)
+	_, err = io.ReadAll(r)
+	isAt(t, err, io.ErrUnexpectedEOF, 50_000)
+}
+
 // A seeker fails, or pretends to, at its nth call.
 type seeker struct {
 	*bytes.Reader

@@ -107,6 +107,15 @@ func TestEngine(t *testing.T) {
 			put(name+".plain", content)
 		}
 	}
+	for _, v := range vectors(t) { // Godot 3 opens what Godot 4 compressed
+		if name, ok := strings.CutPrefix(v.name, "godot4.6/compressed_"); ok {
+			names = append(names, name)
+			files[name] = made{content: v.content}
+			put(name, v.data)
+			put(name+".plain", v.content)
+		}
+	}
+	put("godot4", file(t, encryptedInfo(fileaccess.Godot4), fileaccess.PasswordKey("pässwörd"), pattern(100)))
 	put("files.txt", []byte(strings.Join(names, "\n")))
 	save, err := os.ReadFile("../testdata/containers/godot3.2.3/save_plain")
 	require.NoError(t, err)
@@ -123,6 +132,7 @@ func TestEngine(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.NotContains(t, string(out), "FAILED")
 	require.NotContains(t, string(out), "SCRIPT ERROR")
+	require.Contains(t, string(out), "godot4 refused")
 	require.Contains(t, string(out), "values: {hp:100, items:[{id:1, n:3}, {id:2, n:1}], name:Ada")
 	require.Contains(t, string(out), fmt.Sprintf("%d files compared", len(names)))
 

@@ -201,6 +201,7 @@ func isAt(tb testing.TB, err, target error, offset int64, about ...any) {
 	var e *fileaccess.Error
 	require.True(tb, errors.As(err, &e), about...)
 	require.Equal(tb, offset, e.Offset, about...)
+	require.Equal(tb, e.Err, e.Unwrap())
 }
 
 // allocated returns how many bytes f allocates, the least of three times.

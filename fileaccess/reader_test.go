@@ -84,7 +84,10 @@ func TestAltered(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			failed := 0
 			for i := range v.data {
-				for _, bits := range []byte{1, 0x80, 0xff} {
+				for n, bits := range []byte{1, 0x80, 0xff} {
+					if testing.Short() && n != i%3 {
+						continue
+					}
 					data := bytes.Clone(v.data)
 					data[i] ^= bits
 					got, info, err := readAll(bytes.NewReader(data), v.options())

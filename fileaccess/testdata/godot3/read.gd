@@ -54,6 +54,9 @@ func _init():
 		f.close()
 		compared += 1
 
+	if File.new().open_encrypted_with_pass("res://godot4", File.READ, password) != OK:
+		print("godot4 refused")
+
 	var f = open("res://fastlz_save", "fastlz", File.READ)
 	print("values: %s %s" % [f.get_var(), f.get_var()])
 

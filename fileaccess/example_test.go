@@ -1,0 +1,183 @@
+package fileaccess_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// A saved game that store_var wrote into a compressed file.
+func Example() {
+	f, err := os.Open("../testdata/containers/godot4.6/save_zstd")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+
+	r, err := fileaccess.NewReader(f, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Info().Container, r.Info().Mode, r.Info().Size)
+
+	d, err := stream.NewReader(r, nil).Next() // the first value
+	if err != nil {
+		log.Fatal(err)
+	}
+	var save struct {
+		Name string
+		HP   int `gd:"hp"`
+	}
+	if err := variant.UnmarshalDecode(d, &save, nil); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%+v\n", save)
+	// Output:
+	// compressed zstd 316
+	// {Name:Ada HP:100}
+}
+
+// A file that open_encrypted_with_pass wrote, and all that can be wrong with it.
+func Example_encrypted() {
+	open := func(password string) (string, error) {
+		f, err := os.Open("../testdata/containers/godot4.6/text_encrypted_pass_umlaut")
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		o := &fileaccess.Options{}
+		if password != "" {
+			o.Key = fileaccess.PasswordKey(password)
+		}
+		r, err := fileaccess.NewReader(f, o)
+		if err != nil {
+			return "", err
+		}
+		text, err := io.ReadAll(r)
+		return string(text), err
+	}
+
+	for _, password := range []string{"pässwörd", "password", ""} {
+		text, err := open(password)
+		var limit *fileaccess.LimitError
+		switch {
+		case errors.Is(err, fileaccess.ErrNoKey):
+			fmt.Println("which password?")
+		case errors.Is(err, fileaccess.ErrPassword):
+			fmt.Println("another password, or the file is damaged")
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			fmt.Println("the file was cut")
+		case errors.As(err, &limit):
+			fmt.Println("more than wanted:", limit.Got)
+		case err != nil:
+			fmt.Println(err)
+		default:
+			fmt.Println(text)
+		}
+	}
+	// Output:
+	// exactly16bytes..
+	// another password, or the file is damaged
+	// which password?
+}
+
+// Change a file and keep everything else about it: container, mode or layout, key.
+func ExampleNewWriter() {
+	key := fileaccess.PasswordKey("pässwörd")
+	old, err := os.ReadFile("../testdata/containers/godot3.2.3/text_encrypted_pass_umlaut")
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := fileaccess.NewReader(bytes.NewReader(old), &fileaccess.Options{Key: key})
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	var changed bytes.Buffer
+	w, err := fileaccess.NewWriter(&changed, r.Info(), key)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = w.Write(bytes.ToUpper(text))
+	if err := errors.Join(err, w.Close()); err != nil { // Close completes the file
+		log.Fatal(err)
+	}
+
+	r, err = fileaccess.NewReader(&changed, &fileaccess.Options{Key: key})
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err = io.ReadAll(r)
+	fmt.Printf("%v %v: %s, %v\n", r.Info().Container, r.Info().Layout, text, err)
+	// Output: encrypted godot3: EXACTLY16BYTES.., <nil>
+}
+
+// Write a file that FileAccess.open_compressed opens.
+func ExampleNewCompressedWriter() {
+	var file bytes.Buffer
+	w, err := fileaccess.NewCompressedWriter(&file, fileaccess.Zstd, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = io.Copy(w, strings.NewReader(strings.Repeat("to be or not to be, ", 1000)))
+	if err := errors.Join(err, w.Close()); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s, 20000 bytes in less than 400: %t\n", file.Bytes()[:4], file.Len() < 400)
+	// Output: GCPF, 20000 bytes in less than 400: true
+}
+
+// Write a file that FileAccess.open_encrypted_with_pass of Godot 4 opens. Into a
+// file of any size it takes constant memory.
+func ExampleNewEncryptedWriter() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	f, err := os.Create(filepath.Join(dir, "save.dat"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	w, err := fileaccess.NewEncryptedWriter(f, fileaccess.Godot4, fileaccess.PasswordKey("hunter2"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 1000 {
+		if _, err := io.WriteString(w, "all work and no play\n"); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		log.Fatal(err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(info.Size()) // 44 bytes of header, and full blocks of 16
+	// Output: 21052
+}
+
+// Files of unknown origin: little is accepted, and everything else is an error.
+func ExampleLimits() {
+	// 20 bytes that declare 4 GiB.
+	file := "GCPF\x02\x00\x00\x00\x00\x10\x00\x00\xff\xff\xff\xff\x09\x00\x00\x00"
+	_, err := fileaccess.NewReader(strings.NewReader(file), &fileaccess.Options{Limits: fileaccess.Limits{Size: 1 << 20}})
+	fmt.Println(err)
+	// Output: fileaccess: offset 12: content of 4294967295 bytes exceeds limit Size (1048576)
+}

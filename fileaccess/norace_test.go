@@ -1,0 +1,5 @@
+//go:build !race
+
+package fileaccess_test
+
+const raceEnabled = false
