@@ -195,27 +195,29 @@ func ExampleDecoder_Elements() {
 	// [] gdwire: offset 76, $[0]: wrong type: int, want String
 }
 
-// One value of a large save is replaced and everything else is copied, in
-// constant memory. The new value takes the place of any old one, a container
-// included.
-func ExampleDecoder_SkipTo() {
-	setName := func(e *gdwire.Encoder, d *gdwire.Decoder, name string) error {
-		var path []byte
-		for t, err := range d.Tokens() {
-			if err != nil {
-				return err
-			}
-			if path = d.AppendPath(path[:0]); string(path) != `$["name"]` {
-				e.WriteToken(t)
-				continue
-			}
-			e.WriteString(name)
-			if err := d.SkipTo(1); err != nil { // the rest of a value of several tokens
-				return err
-			}
+// setName copies a value and replaces what is at $["name"]. The new value takes the
+// place of any old one, a container included.
+func setName(e *gdwire.Encoder, d *gdwire.Decoder, name string) error {
+	var path []byte
+	for t, err := range d.Tokens() {
+		if err != nil {
+			return err
 		}
-		return e.Close()
+		if path = d.AppendPath(path[:0]); string(path) != `$["name"]` {
+			e.WriteToken(t)
+			continue
+		}
+		e.WriteString(name)
+		if err := d.SkipTo(1); err != nil { // the rest of a value of several tokens
+			return err
+		}
 	}
+	return e.Close()
+}
+
+// One value of a large save is replaced and everything else is copied, in
+// constant memory.
+func ExampleDecoder_SkipTo() {
 	var edited bytes.Buffer
 	d := gdwire.NewDecoder(bytes.NewReader(player()), nil)
 	defer d.Release()
@@ -231,27 +233,28 @@ func ExampleDecoder_SkipTo() {
 	// <nil> {7 Grace [1 2 3]}
 }
 
-// A filter refuses objects, strings over 1 KiB and keys named "script". Its errors
-// have the offset and path of the value. It uses constant memory.
-func ExampleDecoder_WrapError() {
-	check := func(packet io.Reader) error {
-		d := gdwire.NewDecoder(packet, &gdwire.DecoderOptions{Limits: gdwire.Limits{StringBytes: 1024}})
-		defer d.Release()
-		isKey := false
-		for t, err := range d.Tokens() {
-			if err != nil {
-				return err
-			}
-			switch k := t.Kind(); {
-			case k == gdwire.KindObjectID:
-				return d.WrapError(errors.New("no objects here"))
-			case isKey && k == gdwire.KindStringChunk && string(t.Bytes()) == "script":
-				return d.WrapError(errors.New(`no key "script" here`))
-			}
-			isKey = t.Kind() == gdwire.KindDictKey
+// checkPacket returns an error for objects, strings over 1 KiB and keys named "script".
+func checkPacket(packet io.Reader) error {
+	d := gdwire.NewDecoder(packet, &gdwire.DecoderOptions{Limits: gdwire.Limits{StringBytes: 1024}})
+	defer d.Release()
+	isKey := false
+	for t, err := range d.Tokens() {
+		if err != nil {
+			return err
 		}
-		return nil
+		switch k := t.Kind(); {
+		case k == gdwire.KindObjectID:
+			return d.WrapError(errors.New("no objects here"))
+		case isKey && k == gdwire.KindStringChunk && string(t.Bytes()) == "script":
+			return d.WrapError(errors.New(`no key "script" here`))
+		}
+		isKey = t.Kind() == gdwire.KindDictKey
 	}
+	return nil
+}
+
+// A filter's errors have the offset and path of the value. It uses constant memory.
+func ExampleDecoder_WrapError() {
 	var packet bytes.Buffer
 	e := gdwire.NewEncoder(&packet, nil)
 	e.BeginArray(2)
@@ -262,8 +265,8 @@ func ExampleDecoder_WrapError() {
 	e.End()
 	e.End()
 	e.Close()
-	fmt.Println(check(bytes.NewReader(player())))
-	fmt.Println(check(&packet))
+	fmt.Println(checkPacket(bytes.NewReader(player())))
+	fmt.Println(checkPacket(&packet))
 	// Output:
 	// <nil>
 	// gdwire: offset 24, $[1].key(0): no key "script" here
