@@ -237,8 +237,8 @@ func TestConvertBits(t *testing.T) {
 	}
 }
 
-// A packed string that comes in several chunks has been announced before it is
-// known whether a NUL ends it.
+// A packed string of several chunks is counted before its last chunk shows whether
+// it ends in a NUL, as engines write it. In a format without NULs it has to.
 func TestConvertLongPackedStrings(t *testing.T) {
 	for _, size := range []int{0, 1, 14, 15, 16, 17, 18, 31, 32, 33, 34, 1000} {
 		for _, wireNUL := range []bool{true, false} {
@@ -252,6 +252,11 @@ func TestConvertLongPackedStrings(t *testing.T) {
 				from := gdwire.DecoderOptions{WindowSize: window}
 				for _, f := range gdwire.Formats() {
 					got, err := copyValue(p, from, gdwire.EncoderOptions{Format: f})
+					manual := strings.HasPrefix(f.String(), "manual")
+					if !wireNUL && manual && window > 0 && len(text) > window+1 {
+						require.ErrorIs(t, err, gdwire.ErrCount, "it was counted without its NUL")
+						continue
+					}
 					require.NoError(t, err)
 					v, n, err := decodeBytes(got, gdwire.DecoderOptions{Format: f})
 					require.NoError(t, err, "%x", got)

@@ -204,3 +204,94 @@ func TestCopyValueAfterPeek(t *testing.T) {
 	require.NoError(t, CopyValue(e, d))
 	require.Equal(t, packet, w.b)
 }
+
+// CopyValue copies what SkipValue would skip, also in the middle of a string or
+// of packed data.
+func TestCopyValueInTheMiddle(t *testing.T) {
+	text := longText + longText[:len(longText)&^3]
+	packet := wire(idArray, 3, str(text), idBytes, 53, make([]byte, 56), idVectors2, 9, reals(18))
+	for name, w := range map[string]*faultyWriter{"": {at: -1}, "failing at every byte": {every: true}} {
+		for n := range 12 {
+			o := &DecoderOptions{WindowSize: 16}
+			d, skipping := NewDecoder(plain(packet), o), NewDecoder(plain(packet), o)
+			w.b = nil
+			e := smallEncoder(w, Godot4, 16)
+			for range n + 1 {
+				require.NoError(t, insist(func() error { return copyToken(e, d) }))
+				readTo(t, skipping, 1)
+			}
+			if d.PeekKind() != KindEnd {
+				require.NoError(t, insist(func() error { return CopyValue(e, d) }), "after %d, %s", n, name)
+				require.NoError(t, skipping.SkipValue())
+			}
+			require.Equal(t, skipping.InputOffset(), d.InputOffset(), "after %d, %s", n, name)
+			require.Equal(t, skipping.Depth(), d.Depth(), "after %d, %s", n, name)
+			require.Equal(t, d.Depth(), e.Depth(), "after %d, %s", n, name)
+			for d.Depth() > 0 {
+				require.NoError(t, insist(func() error { return copyToken(e, d) }))
+			}
+			require.Equal(t, packet, w.b, "after %d, %s", n, name)
+		}
+	}
+}
+
+// Elements of another type than declared are copied where both containers declare
+// the same, as a lenient Decoder accepts them, and written by no other call.
+func TestCopyValueOfWrongElements(t *testing.T) {
+	packet := wire(idArray|typedBy, idInt, 2, str("text"), idArray, 1, integer(7))
+	copied := encoded(t, nil, func(e *Encoder) {
+		require.NoError(t, CopyValue(e, NewDecoder(plain(packet), nil)))
+	})
+	require.Equal(t, packet, copied)
+
+	for _, c := range []struct {
+		name  string
+		begin step
+		want  error
+	}{
+		{"the same type", typedArray(2, Elem{Type: TypeInt}), nil},
+		{"another type", typedArray(2, Elem{Type: TypeFloat}), ErrType},
+		{"no type", array(2), nil},
+		{"a key", typedDict(1, Elem{Type: TypeInt}, Elem{}), nil},
+	} {
+		d := NewDecoder(plain(packet), nil)
+		readTo(t, d, 1)
+		e := NewEncoder(io.Discard, nil)
+		require.NoError(t, c.begin(e), c.name)
+		require.ErrorIs(t, CopyValue(e, d), c.want, c.name)
+		if c.want == nil {
+			require.NoError(t, CopyValue(e, d), c.name)
+			require.NoError(t, e.End(), c.name)
+		}
+		e.Release()
+		d.Release()
+	}
+
+	// From a container that does not declare it, it was not accepted as such.
+	d := NewDecoder(plain(wire(idArray, 1, str("text"))), nil)
+	readTo(t, d, 1)
+	e := NewEncoder(io.Discard, nil)
+	require.NoError(t, e.BeginTypedArray(1, Elem{Type: TypeInt}))
+	require.ErrorIs(t, CopyValue(e, d), ErrType)
+	require.Error(t, e.Recover())
+	misuse{"a string", stringX, ErrType}.refuses(t, e)
+
+	// The Writer may fail in it.
+	for at := range packet {
+		w := &faultyWriter{at: at}
+		e, d := smallEncoder(w, Godot4, 12), NewDecoder(plain(packet), nil)
+		require.NoError(t, insist(func() error { return CopyValue(e, d) }), "failing at %d", at)
+		require.Equal(t, packet, w.b, "failing at %d", at)
+	}
+}
+
+// A CopyValue that finds an error of the Encoder reads nothing.
+func TestCopyValueAfterError(t *testing.T) {
+	e, d := NewEncoder(io.Discard, nil), NewDecoder(plain(integer(7)), nil)
+	err := e.End()
+	require.Error(t, err)
+	require.Equal(t, err, CopyValue(e, d))
+	require.Zero(t, d.InputOffset())
+	require.Equal(t, err, e.Recover())
+	require.NoError(t, CopyValue(e, d))
+}

@@ -91,10 +91,14 @@ func appendElem(b []byte, e Elem) []byte {
 		}
 		b = le.AppendUint32(b, id)
 	case containerClass, containerScript:
-		name := e.String()
-		b = le.AppendUint32(b, uint32(len(name)))
-		b = append(b, name...)
-		b = append(b, zeros[:padding(uint32(len(name)))]...)
+		b = appendName(b, e.String())
 	}
 	return b
+}
+
+// appendName appends the length of a name, the name and its padding.
+func appendName(b []byte, name string) []byte {
+	b = le.AppendUint32(b, uint32(len(name)))
+	b = append(b, name...)
+	return append(b, zeros[:padding(uint32(len(name)))]...)
 }

@@ -62,8 +62,7 @@ func because(err error, format string, args ...any) error {
 }
 
 var (
-	errNotReset    = errors.New("gdwire: used before Reset")
-	errBadRead     = errors.New("gdwire: reader returned an impossible count")
-	errInterrupted = because(ErrOpen, "the call that the Writer interrupted has to be made again first")
-	errBadWrite    = errors.New("gdwire: writer returned an impossible count")
+	errNotReset = errors.New("gdwire: used before Reset")
+	errBadRead  = errors.New("gdwire: reader returned an impossible count")
+	errBadWrite = errors.New("gdwire: writer returned an impossible count")
 )

@@ -670,8 +670,11 @@ func TestFormatStrictElements(t *testing.T) {
 			require.ErrorAs(t, err, &fault)
 			assert.Equal(t, c.offset, fault.Offset)
 			assert.Equal(t, c.path, fault.Path)
-			_, err = copyValue(p, gdwire.DecoderOptions{}, gdwire.EncoderOptions{})
-			require.ErrorIs(t, err, gdwire.ErrType, "and it is not written again")
+			_, err = rewriteTokens(p, gdwire.DecoderOptions{}, gdwire.EncoderOptions{})
+			require.ErrorIs(t, err, gdwire.ErrType, "WriteToken refuses it")
+			copied, err := copyValue(p, gdwire.DecoderOptions{}, gdwire.EncoderOptions{})
+			require.NoError(t, err, "CopyValue passes it on")
+			require.Equal(t, p, copied)
 		})
 	}
 }

@@ -73,9 +73,9 @@ type Decoder struct {
 	once    bool
 	at      uint64 // where the latest token starts
 	payload payload
-	bulk    bulk  // what AppendString, Payload and ReadPacked go on with
-	skip    int   // the depth an interrupted SkipValue or CopyValue goes on to, plus one
-	unsent  Token // what an interrupted CopyValue still has to write
+	bulk    bulk   // what AppendString, Payload and ReadPacked go on with
+	skip    int    // the depth an interrupted SkipValue or CopyValue goes on to, plus one
+	unsent  unsent // what an interrupted CopyValue still has to write
 
 	leave     int    // the depth of the outermost container that a loop has left, 0 for none
 	keys      []byte // of the loops under way

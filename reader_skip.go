@@ -16,7 +16,7 @@ func (d *Decoder) SkipValue() error {
 		d.live, d.bulk.kind = 0, 0
 		return d.failed()
 	}
-	d.unsent = Token{}
+	d.unsent = unsent{}
 	if d.skip == 0 {
 		switch depth := d.Depth(); d.current().want {
 		case wantEnd:

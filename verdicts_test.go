@@ -375,12 +375,11 @@ func TestVerdictsReencoded(t *testing.T) {
 			return
 		}
 		again, err := copyValue(v.Hex, o, gdwire.EncoderOptions{Format: e.format})
-		if tree.holds(wronglyTyped) {
-			require.ErrorIs(t, err, gdwire.ErrType)
+		require.NoError(t, err)
+		if tree.holds(wronglyTyped) { // they are copied
 			counts[dropped]++
 			return
 		}
-		require.NoError(t, err)
 		theirs := v.Reencoded
 		if e.dirty {
 			theirs = cleanPaths(t, theirs, e.format)

@@ -46,18 +46,21 @@ type Encoder struct {
 	buf  []byte
 	n    int // buf[:n] is to be written
 	lim  int // buf[n:lim] may be filled
-	held int // open containers of Unknown count: nothing behind hold is written
-	hold int // where the outermost of them starts
+	held int // open containers of Unknown count: nothing after hold is written
+	hold int // where the count of the outermost of them is
 
 	err       error // returned by every call; ErrReleased after Release
 	permanent bool  // Recover does not clear it
 
 	written uint64 // bytes that the Writer took
-	redo    redo
+	retry   retry
+	copying bool    // CopyValue is the caller
+	accepts Type    // and copies elements of a container that declares this type
 	rune    [4]byte // the start of a rune that the next Write completes
 	partial int     // how much of it is there; or of an element of packed data
 
-	scratch  [8]byte
+	spare    [spareSize]byte
+	maxHeld  int
 	options  EncoderOptions
 	rows     *[64]row // by type
 	maxDepth int
@@ -102,7 +105,8 @@ func (e *Encoder) Reset(w io.Writer) {
 	}
 	e.reset()
 	e.w, e.n, e.held, e.partial, e.written = w, 0, 0, 0, 0
-	e.redo = redo{}
+	e.retry = retry{}
+	e.maxHeld = heldLimit(o)
 	e.err, e.permanent = nil, false
 	e.limitBuffer()
 }
@@ -125,12 +129,16 @@ func (e *Encoder) Release() {
 func (e *Encoder) OutputOffset() int64 { return int64(e.written) + int64(e.n) }
 
 // Flush writes what is buffered, except for bytes that follow the count of an
-// open container of [Unknown] size.
+// open container of [Unknown] size. While a call is interrupted Flush returns the
+// error of the Writer that interrupted it, even if it has written all.
 func (e *Encoder) Flush() error {
 	if err := e.ready(); err != nil {
 		return err
 	}
-	return e.flush()
+	if err := e.flush(); err != nil {
+		return err
+	}
+	return e.retry.err
 }
 
 // Close flushes. It returns [ErrOpen] if a value is not complete. It does not
@@ -141,8 +149,8 @@ func (e *Encoder) Close() error {
 		return err
 	case e.Depth() > 0:
 		return e.fail(because(ErrOpen, "%v without its End", e.top.kind))
-	case e.redo.pending:
-		return e.fail(errInterrupted)
+	case e.retry.err != nil:
+		return e.fail(nil)
 	}
 	return e.flush()
 }
@@ -194,6 +202,9 @@ func (e *Encoder) fail(err error) error {
 	if kept := e.ready(); kept != nil {
 		return kept
 	}
+	if e.retry.err != nil { // The same call would be valid.
+		err = e.errInterrupted()
+	}
 	return e.keep(e.locate(err))
 }
 
@@ -236,7 +247,7 @@ func (e *Encoder) begin(t Type) (*row, error) {
 	if depth := e.Depth(); depth > e.maxDepth {
 		return nil, e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(depth), Max: int64(e.maxDepth)})
 	}
-	if f.elem != 0 && !f.admits(t) {
+	if f.elem != 0 && f.elem != e.accepts && !f.admits(t) {
 		return nil, e.fail(because(ErrType, "%v in a container of %v", t, f.elem))
 	}
 	return &e.rows[t], nil
@@ -261,13 +272,8 @@ func (e *Encoder) misplaced(what any) error {
 	}
 }
 
-// final reports whether a value that comes now, if it is whole, completes a
-// top-level one.
-func (e *Encoder) final() bool { return e.Depth() == 0 }
-
-// open notes that a value begins and f is open around what follows. Its count is
-// what was taken before the last behind bytes.
-func (e *Encoder) open(f *frame, behind int) {
+// open pushes f. Its Unknown count is the latest four bytes.
+func (e *Encoder) open(f *frame) {
 	top := e.push(f.kind, f.typ, f.count)
 	top.names, top.elem, top.unit, top.size, top.flags = f.names, f.elem, f.unit, f.size, f.flags
 	if f.kind == KindPackedStart && f.size == 0 && top.left > 0 {
@@ -275,9 +281,9 @@ func (e *Encoder) open(f *frame, behind int) {
 	}
 	if f.has(flagUnknown) {
 		top.left, top.count, top.want = math.MaxUint32, math.MaxUint32, top.first()
-		top.mark = uint64(e.n - behind - 4)
+		top.mark = uint64(e.n - 4)
 		if e.held++; e.held == 1 {
-			e.hold = e.n - behind - 4
+			e.hold = e.n - 4
 			e.limitBuffer()
 		}
 	}
@@ -338,13 +344,14 @@ func (e *Encoder) End() error {
 	return e.close(nil, f.names)
 }
 
-// close ends the innermost frame behind text, if it is a string, and nul NULs.
+// close ends the innermost frame after text, if it is a string, and nul NULs.
 func (e *Encoder) close(text []byte, nul uint32) error {
 	f := e.top
-	n, tail := f.count-f.left+uint32(len(text)), 0
+	n := f.count - f.left + uint32(len(text))
 	if f.has(flagUnknown) && int64(n) > e.maxCount(f) {
 		return e.fail(because(ErrRange, "count of %d", n))
 	}
+	tail := 0
 	switch {
 	case f.kind == KindStringChunk:
 		n += nul
@@ -352,18 +359,15 @@ func (e *Encoder) close(text []byte, nul uint32) error {
 	case f.unit == unitByte:
 		tail = padding(n)
 	}
-	if f.has(flagUnknown) && !e.redo.pending {
-		if err := e.hoard(len(text) + tail); err != nil {
-			return err
-		}
-		if _, err := e.room(len(text) + tail); err != nil {
+	if f.has(flagUnknown) && e.retry.err == nil {
+		if err := e.checkHeld(int64(len(text) + tail)); err != nil {
 			return err
 		}
 		le.PutUint32(e.buf[f.mark:], n)
 		e.held--
 		e.limitBuffer()
 	}
-	if err := emit(e, nil, text, tail, e.Depth() == 1); err != nil {
+	if err := emit(e, opEnd, nil, text, zeros[:tail]); err != nil {
 		return err
 	}
 	e.partial = 0

@@ -1,74 +1,65 @@
 package gdwire
 
-import "io"
+import (
+	"io"
+	"math"
+)
 
-// redo is the call that an error of the Writer interrupted: it comes again.
-type redo struct {
-	pending bool
-	taken   int     // bytes of it that need not be taken again
-	total   int     // bytes in all
-	head    [8]byte // the first of them, to know it by
-}
-
-// bufferSize is what an Encoder collects before it writes: as much as a Decoder's
-// window usually is, for a pool that learns sizes drops those that are rare.
+// bufferSize is the size of an Encoder's buffer: that of a Decoder's usual read
+// buffer, because the pool learns which sizes are in use and drops rare ones.
 const bufferSize = windowBuffer
 
-// flush writes what may be written.
-func (e *Encoder) flush() error {
-	most := e.n
-	if e.held > 0 {
-		most = e.hold
-	}
-	if most == 0 {
-		return nil
-	}
-	n, err := e.write(e.buf[:most])
-	e.n = copy(e.buf, e.buf[n:e.n])
-	if e.held > 0 {
-		e.moved(n)
-		e.limitBuffer()
-	}
-	return err
-}
+// spareSize is the size of [Encoder.spare]: the longest head of a value, the
+// header and components of a Projection of 64 bits, fits.
+const spareSize = 136
 
-// interrupted notes whether the call under way has to be made again.
-func (e *Encoder) interrupted(yes bool) {
-	if e.redo.pending != yes {
-		e.redo.pending = yes
-		e.limitBuffer()
-	}
-}
-
-// limitBuffer sets lim. There is nothing to fill for a call that comes again, and
-// what stands behind an Unknown count has its own limit.
+// limitBuffer sets lim. The fast path is off where lim is -1: while an error
+// stays, and until an interrupted call is made again.
 func (e *Encoder) limitBuffer() {
 	e.lim = len(e.buf)
-	if e.redo.pending || e.err != nil {
+	if e.retry.err != nil || e.err != nil {
 		e.lim = -1
 		return
 	}
-	if most := limitBuffered.or(e.options.Buffered); e.held > 0 && most < int64(e.lim-e.hold) {
-		e.lim = e.hold + int(most)
+	if e.held > 0 {
+		e.lim = min(e.lim, e.hold+e.maxHeld)
 	}
 }
 
-// straight reports whether a value of size bytes may come next and has its place
-// in the buffer, with nothing else to ask. Nearly every value takes the straight
-// road: it stands in a container of no declared type, not too deep, completes no
-// top-level value, and is no repetition of what an error of the Writer
-// interrupted. All others go step by step: begin, room, commit.
+// straight reports whether a value of size bytes may come next and fits into the
+// buffer, and nothing else needs a check: the fast path of most values. They are
+// in a container of no declared type, not too deep, complete no top-level value,
+// and no error or interrupted call is in the way.
 func (e *Encoder) straight(size int) bool {
 	return e.inside(size) && e.top.elem == 0 && e.top.want-wantElem <= wantDictKey-wantElem
 }
 
-// inside is what is asked of anything on the straight road, names too.
+// inside is straight without what only values need: names take the fast path, too.
 func (e *Encoder) inside(size int) bool {
 	return e.lim-e.n >= size && uint(e.depth-1) < uint(e.maxDepth)
 }
 
-// moved notes that the buffer's content moved n bytes to the front.
-func (e *Encoder) moved(n int) {
+// flush writes the buffered bytes, up to the outermost Unknown count.
+func (e *Encoder) flush() error {
+	end := e.n
+	if e.held > 0 {
+		end = e.hold
+	}
+	if end == 0 {
+		return nil
+	}
+	n, err := e.write(e.buf[:end])
+	e.compact(n)
+	return err
+}
+
+// compact removes n bytes that were written from the buffer.
+func (e *Encoder) compact(n int) {
+	e.n = copy(e.buf, e.buf[n:e.n])
+	if e.held == 0 {
+		return
+	}
+	defer e.limitBuffer()
 	e.hold -= n
 	for i := range e.Depth() + 1 {
 		if f := e.frame(i); f.has(flagUnknown) {
@@ -77,7 +68,7 @@ func (e *Encoder) moved(n int) {
 	}
 }
 
-// write is the Writer's Write, which is not trusted.
+// write calls the Writer and checks the count that it returns.
 func (e *Encoder) write(p []byte) (int, error) {
 	n, err := e.w.Write(p)
 	if n < 0 || n > len(p) {
@@ -90,175 +81,179 @@ func (e *Encoder) write(p []byte) (int, error) {
 	return n, err
 }
 
-// room returns at least n bytes behind what is held back, for commit to take.
+// room returns n bytes for a call to be encoded into and then passed to commit.
+// They are the next ones of the buffer, or spare ones if they do not fit there or
+// are compared with those of an interrupted call.
 func (e *Encoder) room(n int) ([]byte, error) {
-	if e.lim-e.n < n {
-		return e.makeRoom(n)
+	if n <= e.lim-e.n {
+		return e.buf[e.n : e.n+n : e.n+n], nil
 	}
-	return e.buf[e.n:], nil
-}
-
-func (e *Encoder) makeRoom(n int) ([]byte, error) {
-	if e.held == 0 || e.hold > 0 {
-		if err := e.flush(); err != nil {
+	if e.held > 0 {
+		if err := e.grow(int64(n)); err != nil {
 			return nil, err
 		}
+		return e.buf[e.n : e.n+n : e.n+n], nil
 	}
-	if len(e.buf)-e.n < n {
-		buf := make([]byte, max(2*len(e.buf), e.n+n))
+	if n > len(e.spare) {
+		return make([]byte, n), nil
+	}
+	return e.spare[:n:n], nil
+}
+
+// grow enlarges the buffer to hold n more bytes of a container of Unknown count.
+func (e *Encoder) grow(n int64) error {
+	if err := e.checkHeld(n); err != nil {
+		return err
+	}
+	if size := e.n + int(n); size > len(e.buf) {
+		buf := make([]byte, max(min(2*len(e.buf), e.hold+e.maxHeld), size))
 		copy(buf, e.buf[:e.n])
 		e.buf, e.buffer.B = buf, buf
 		e.limitBuffer()
 	}
-	return e.buf[e.n:], nil
-}
-
-// buffered asks whether size bytes may be kept behind an Unknown count.
-func (e *Encoder) buffered(size int) error {
-	most := limitBuffered.or(e.options.Buffered)
-	if int64(size) <= most {
-		return nil
-	}
-	return e.fail(&LimitError{Name: limitTable[limitBuffered].name, Got: int64(size), Max: most})
-}
-
-// hoard asks it of n more, if there is such a count.
-func (e *Encoder) hoard(n int) error {
-	if e.held == 0 {
-		return nil
-	}
-	return e.buffered(e.n - e.hold + n)
-}
-
-// commit takes the n bytes of a call that were put where room said. If they
-// complete a top-level value, all is flushed before the call is over.
-func (e *Encoder) commit(n int, final bool) error {
-	if final || e.redo.pending || e.held > 0 {
-		return e.commitHeld(n, final)
-	}
-	e.n += n
 	return nil
 }
 
-// commitHeld is commit where more is to be asked.
-func (e *Encoder) commitHeld(n int, final bool) error {
-	if err := e.hoard(n); err != nil {
-		return err
+// checkHeld returns an error if n more bytes are too many to be kept until the
+// End of a container of Unknown count.
+func (e *Encoder) checkHeld(n int64) error {
+	if e.held > 0 {
+		n += int64(e.n - e.hold)
 	}
-	b := e.buf[e.n : e.n+n]
-	if err := e.again(n, b); err != nil {
-		return err
+	if n <= int64(e.maxHeld) {
+		return nil
 	}
-	if !e.redo.pending {
-		e.n += n
-	}
-	return e.settle(final)
+	return e.fail(&LimitError{Name: limitTable[limitBuffered].name, Got: n, Max: int64(e.maxHeld)})
 }
 
-// again notes the call under way, or compares it with the interrupted one.
-func (e *Encoder) again(total int, head []byte) error {
-	r := redo{total: total}
-	copy(r.head[:], head)
-	if !e.redo.pending {
-		e.redo = r
-	} else if r.total != e.redo.total || r.head != e.redo.head {
-		return e.fail(errInterrupted)
+// An op is the effect of a call on the nesting. Calls of different effect can
+// have the same bytes: a string of length 0, and one whose text follows.
+type op uint8
+
+const (
+	opValue       op = iota + 1 // a whole value or name
+	opOpen                      // the head of a container, string or packed array
+	opOpenUnknown               // the same of Unknown count
+	opData                      // part of a string or packed array
+	opWrite                     // the same by Write, which may take some of it
+	opEnd                       // padding
+)
+
+// final reports whether an op completes a top-level value.
+func (e *Encoder) final(op op) bool {
+	return op == opValue && e.Depth() == 0 || op == opEnd && e.Depth() == 1
+}
+
+// commit writes a call encoded into b, which room returned.
+func (e *Encoder) commit(op op, b []byte) error {
+	if len(b) > e.lim-e.n || e.final(op) {
+		return emitSlow(e, op, b, "", nil)
 	}
+	e.n += len(b)
 	return nil
 }
 
-// settle ends a call of which all bytes have been taken.
-func (e *Encoder) settle(final bool) error {
-	if final {
-		if err := e.flush(); err != nil {
-			e.redo.taken = e.redo.total
-			e.interrupted(true)
+// emit writes the bytes of a call: head, body and tail. Nothing may be wrong with
+// them any more.
+func emit[S string | []byte](e *Encoder, op op, head []byte, body S, tail []byte) error {
+	free := e.lim - e.n - len(head) - len(tail)
+	if len(body) > free || e.final(op) || e.n == 0 && len(body) >= len(e.buf)/2 {
+		return emitSlow(e, op, head, body, tail)
+	}
+	n := e.n + copy(e.buf[e.n:], head)
+	n += copy(e.buf[n:], body)
+	e.n = n + copy(e.buf[n:], tail)
+	return nil
+}
+
+// emitSlow is emit for all cases: if the bytes do not fit, if they complete a
+// top-level value, which is flushed, and if the Writer interrupted the call.
+func emitSlow[S string | []byte](e *Encoder, op op, head []byte, body S, tail []byte) error {
+	if e.held > 0 {
+		if err := e.grow(int64(len(head)) + int64(len(body)) + int64(len(tail))); err != nil {
+			return err
+		}
+		n := e.n + copy(e.buf[e.n:], head)
+		n += copy(e.buf[n:], body)
+		e.n = n + copy(e.buf[n:], tail)
+		return nil
+	}
+	if e.retry.err != nil {
+		if err := e.checkRetry(sumCall(e, op, head, body, tail)); err != nil {
 			return err
 		}
 	}
-	e.interrupted(false)
-	return nil
-}
-
-// emit takes a call's bytes: head, text or data, and as many zeros.
-func emit[S string | []byte](e *Encoder, head []byte, body S, tail int, final bool) error {
-	total := len(head) + len(body) + tail
-	if e.held == 0 && e.isLong(total) {
-		return emitLong(e, head, body, tail, final)
-	}
-	if err := e.hoard(total); err != nil {
-		return err
-	}
-	b, err := e.room(total)
-	if err != nil {
-		return err
-	}
-	n := copy(b, head)
-	n += copy(b[n:], body)
-	n += copy(b[n:], zeros[:tail])
-	return e.commit(n, final)
-}
-
-// isLong reports whether so many bytes do not go into the buffer as a whole: they
-// do not fit, or they are so many that copying them there would not pay. A call
-// that was interrupted in between is long once more.
-func (e *Encoder) isLong(total int) bool {
-	switch {
-	case e.redo.pending:
-		return e.redo.taken < e.redo.total || total > len(e.buf)
-	case total < len(e.buf)/2:
-		return false
-	}
-	return e.n == 0 || total > len(e.buf)-e.n
-}
-
-// emitLong is emit for what is long. The Writer may fail between any two bytes of
-// it.
-func emitLong[S string | []byte](e *Encoder, head []byte, body S, tail int, final bool) error {
-	var first [16]byte
-	n := copy(first[:], head)
-	n += copy(first[n:], body)
-	if err := e.again(len(head)+len(body)+tail, first[:min(n, 8)]); err != nil {
-		return err
-	}
-	skip := e.redo.taken
-	err := drain(e, head, &skip)
+	skip := e.retry.done
+	err := e.put(head, &skip)
 	if err == nil {
-		err = drain(e, body, &skip)
+		err = pour(e, body, &skip)
 	}
 	if err == nil {
-		err = drain(e, zeros[:tail], &skip)
+		err = e.put(tail, &skip)
 	}
-	if err != nil {
-		e.interrupted(e.redo.taken > 0)
-		return err
+	n := 0
+	if err == nil && e.final(op) && e.n > 0 {
+		n, err = e.write(e.buf[:e.n])
 	}
-	return e.settle(final)
+	if err != nil { // Before compact, because head may be in the buffer.
+		e.interrupt(err, sumCall(e, op, head, body, tail))
+	} else {
+		e.done()
+	}
+	e.compact(n)
+	return err
 }
 
-// drain takes p but for the first skip bytes of it.
-func drain[S string | []byte](e *Encoder, p S, skip *int) error {
-	n := min(*skip, len(p))
-	*skip -= n
-	for n < len(p) {
-		if b, ok := any(p).([]byte); ok && e.n == 0 && len(b)-n >= len(e.buf)/2 {
-			m, err := e.write(b[n:])
-			n += m
-			e.redo.taken += m
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		m := copy(e.buf[e.n:], p[n:])
-		e.n += m
-		n += m
-		e.redo.taken += m
-		if e.n == len(e.buf) {
+// put buffers a short piece of a call, except for the first skip bytes of the
+// call. A piece is split only if it is longer than the buffer, so that an Unknown
+// count is never split.
+func (e *Encoder) put(p []byte, skip *int64) error {
+	for p = skipped(p, skip); len(p) > 0; {
+		if len(p) > len(e.buf)-e.n && e.n > 0 {
 			if err := e.flush(); err != nil {
 				return err
 			}
 		}
+		n := copy(e.buf[e.n:], p)
+		e.n += n
+		e.retry.done += int64(n)
+		p = p[n:]
 	}
 	return nil
+}
+
+// pour is put for a long piece. It fills the buffer, and passes what is as long
+// as half of it by an empty buffer.
+func pour[S string | []byte](e *Encoder, p S, skip *int64) error {
+	for p = skipped(p, skip); len(p) > 0; {
+		n := 0
+		var err error
+		if b, ok := any(p).([]byte); ok && e.n == 0 && len(b) >= len(e.buf)/2 {
+			n, err = e.write(b)
+		} else if e.n == len(e.buf) {
+			err = e.flush()
+		} else {
+			n = copy(e.buf[e.n:], p)
+			e.n += n
+		}
+		e.retry.done += int64(n)
+		if err != nil {
+			return err
+		}
+		p = p[n:]
+	}
+	return nil
+}
+
+// skipped returns p without its first skip bytes, which it counts off.
+func skipped[S string | []byte](p S, skip *int64) S {
+	n := min(int64(len(p)), *skip)
+	*skip -= n
+	return p[n:]
+}
+
+// heldLimit returns the most bytes that containers of Unknown count may take. An
+// int of 32 bits bounds it where the options do not.
+func heldLimit(o *EncoderOptions) int {
+	return int(min(limitBuffered.or(o.Buffered), math.MaxInt/2))
 }

@@ -102,11 +102,6 @@ func TestBuffered(t *testing.T) {
 	require.NoError(t, stringX(e))
 	require.NoError(t, e.End())
 
-	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 10})
-	misuse{"a first chunk", token(newToken(KindStringChunk, TypePackedStringArray, flagNUL, 100)), ErrType}.refuses(t, e)
-	chunk := newToken(KindStringChunk, TypeString, flagUnknown, 0).withPayload([]byte("1234567"))
-	misuse{"a first chunk", token(chunk), ErrLimit}.refuses(t, e)
-
 	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 24})
 	require.NoError(t, e.BeginArray(Unknown))
 	require.NoError(t, e.BeginObject("Node", 1))

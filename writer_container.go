@@ -53,15 +53,17 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 		}
 		n = 4 // the string's length follows
 	}
-	b, err := e.room(16)
+	b, err := e.room(n)
 	if err != nil {
 		return err
 	}
 	le.PutUint32(b, row[0].header)
-	le.PutUint32(b[4:], uint32(names)|newPathBit)
-	le.PutUint32(b[8:], uint32(subnames))
-	le.PutUint32(b[12:], bits)
-	return e.start(n, &f)
+	if n > 4 {
+		le.PutUint32(b[4:], uint32(names)|newPathBit)
+		le.PutUint32(b[8:], uint32(subnames))
+		le.PutUint32(b[12:], bits)
+	}
+	return e.start(b, &f)
 }
 
 // startStraight opens what has n elements behind header and count, if that takes
@@ -81,19 +83,29 @@ func (e *Encoder) startStraight(t Type, wide int, n int64) *frame {
 	return e.push(form.kind, t, uint32(n))
 }
 
-// start takes the n bytes of the head of what f is and opens it. An Unknown count
-// is the head's last four bytes.
-func (e *Encoder) start(n int, f *frame) error {
-	if err := e.commit(n, false); err != nil {
+// start writes the head b of f and opens it. An Unknown count is the head's last
+// four bytes.
+func (e *Encoder) start(b []byte, f *frame) error {
+	return startLong(e, f, b, "", nil)
+}
+
+// startLong is start for a head of several pieces.
+func startLong[S string | []byte](e *Encoder, f *frame, head []byte, body S, tail []byte) error {
+	op := opOpen
+	if f.has(flagUnknown) {
+		op = opOpenUnknown
+	}
+	if err := emit(e, op, head, body, tail); err != nil {
 		return err
 	}
-	e.open(f, 0)
+	e.open(f)
 	return nil
 }
 
 // BeginArray begins an Array of n elements, or [Unknown].
 func (e *Encoder) BeginArray(n int) error {
-	return e.putContainer(int64(n), 0, nil, frame{kind: KindArrayStart, typ: TypeArray})
+	var head [4]byte
+	return e.putContainer(int64(n), 0, head[:], frame{kind: KindArrayStart, typ: TypeArray})
 }
 
 // BeginTypedArray begins an Array whose elements are declared to be elem; others
@@ -105,7 +117,8 @@ func (e *Encoder) BeginTypedArray(n int, elem Elem) error {
 // BeginDict begins a Dictionary of n pairs, or [Unknown]. Each is two values:
 // key, value.
 func (e *Encoder) BeginDict(n int) error {
-	return e.putContainer(int64(n), 0, nil, frame{kind: KindDictStart, typ: TypeDictionary})
+	var head [4]byte
+	return e.putContainer(int64(n), 0, head[:], frame{kind: KindDictStart, typ: TypeDictionary})
 }
 
 // BeginTypedDict begins a Dictionary whose keys and values are declared to be
@@ -126,12 +139,12 @@ func (e *Encoder) beginContainer(kind Kind, t Type, n int64, elems ...Elem) erro
 		flags |= uint32(elem.kind()) << (2 * i)
 	}
 	f := frame{kind: kind, typ: t, elem: elems[0].typ()}
-	var b [128]byte
-	declared := b[:0]
+	var b [containerHead]byte
+	head := b[:4]
 	for _, elem := range elems {
-		declared = appendElem(declared, elem)
+		head = appendElem(head, elem)
 	}
-	return e.putContainer(n, flags, declared, f)
+	return e.putContainer(n, flags, head, f)
 }
 
 // checkElem asks whether the format can declare elem.
@@ -151,9 +164,13 @@ func (e *Encoder) checkElem(elem Elem) error {
 	return nil
 }
 
-// putContainer begins an Array or Dictionary with these declarations in bits 16
-// and up of its header and behind it.
-func (e *Encoder) putContainer(n int64, flags uint32, declared []byte, f frame) error {
+// containerHead is the size of a header and the declared types that take no
+// allocation.
+const containerHead = 128
+
+// putContainer begins an Array or Dictionary. flags are bits 16 and up of its
+// header, for which head has four bytes of room before the declared types.
+func (e *Encoder) putContainer(n int64, flags uint32, head []byte, f frame) error {
 	if flags == 0 && f.flags == 0 && e.startStraight(f.typ, 0, n) != nil {
 		return nil
 	}
@@ -167,18 +184,14 @@ func (e *Encoder) putContainer(n int64, flags uint32, declared []byte, f frame) 
 	if err := e.declare(n, &f); err != nil {
 		return err
 	}
-	b, err := e.room(8 + len(declared))
-	if err != nil {
-		return err
-	}
-	le.PutUint32(b, row[0].header|flags<<16)
 	count := f.count
 	if f.has(flagShared) && e.options.Format.shared {
 		count |= sharedBit
 	}
-	at := 4 + copy(b[4:], declared)
-	le.PutUint32(b[at:], count)
-	return e.start(at+4, &f)
+	var tail [4]byte
+	le.PutUint32(head, row[0].header|flags<<16)
+	le.PutUint32(tail[:], count)
+	return startLong(e, &f, head, "", tail[:])
 }
 
 // BeginObject begins an object in full, of n properties or [Unknown]: for each
@@ -201,15 +214,18 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 	if err := e.declare(count, &f); err != nil {
 		return err
 	}
-	b, n, err := putName(e, row[0].header, class, 4)
-	if err != nil {
+	if err := checkName(e, class); err != nil {
 		return err
 	}
+	var head [8]byte
+	le.PutUint32(head[:], row[0].header)
+	le.PutUint32(head[4:], uint32(len(class)))
+	var b [8]byte
+	tail := b[:padding(uint32(len(class)))]
 	if len(class) > 0 {
-		le.PutUint32(b[n:], f.count)
-		n += 4
+		tail = le.AppendUint32(tail, f.count)
 	}
-	return e.start(n, &f)
+	return startLong(e, &f, head[:], class, tail)
 }
 
 // WriteProperty writes the name of an object's next property; its value follows.
@@ -222,11 +238,12 @@ func writeProperty[S string | []byte](e *Encoder, name S) error {
 	if e.top.want != wantProperty {
 		return e.misplaced(KindProperty)
 	}
-	b, err := checkName(e, name, 4)
-	if err != nil {
+	if err := checkName(e, name); err != nil {
 		return err
 	}
-	if err := e.commit(nameInto(b, name), false); err != nil {
+	var head [4]byte
+	le.PutUint32(head[:], uint32(len(name)))
+	if err := emit(e, opValue, head[:], name, zeros[:padding(uint32(len(name)))]); err != nil {
 		return err
 	}
 	e.step()

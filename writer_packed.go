@@ -38,7 +38,7 @@ func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	}
 	le.PutUint32(b, form.header)
 	le.PutUint32(b[4:], f.count)
-	return e.start(8, &f)
+	return e.start(b, &f)
 }
 
 // BeginImage begins an Image of Godot 2 whose data are n bytes: by Write, then
@@ -59,21 +59,20 @@ func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) err
 	for i, v := range [...]uint32{row[0].header, format, mipmaps, width, height, f.count} {
 		le.PutUint32(b[4*i:], v)
 	}
-	return e.start(24, &f)
+	return e.start(b, &f)
 }
 
-// Write gives what BeginString, BeginPacked or BeginImage opened its bytes, in
-// any pieces: a rune or element may go on in the next. Unlike other calls, one
-// that the Writer interrupted says how much it took, and goes on behind that.
+// Write writes bytes of the string, packed array or image that BeginString,
+// BeginPacked or BeginImage opened, in any pieces: a rune or element may go on in
+// the next call. After an error of the Writer it returns how many bytes of p were
+// taken, and the next call has to be a Write of the others.
 func (e *Encoder) Write(p []byte) (int, error) {
 	if err := e.ready(); err != nil {
 		return 0, err
 	}
 	f := e.top
 	switch {
-	case e.redo.pending:
-		return 0, e.fail(errInterrupted)
-	case f.want == wantEnd && f.isData() && len(p) == 0:
+	case f.want == wantEnd && f.isData() && len(p) == 0 && e.retry.err == nil:
 		return 0, nil
 	case f.want == wantEnd && f.isData():
 		return 0, e.fail(because(ErrCount, "%d bytes after the %d × %d announced", len(p), f.count, max(f.size, 1)))
@@ -83,14 +82,18 @@ func (e *Encoder) Write(p []byte) (int, error) {
 	if err := e.fits(p); err != nil {
 		return 0, err
 	}
+	err := emit(e, opWrite, nil, p, nil)
 	n := len(p)
-	err := emit(e, nil, p, 0, false)
 	if err != nil {
-		n = 0
-		if e.redo.pending {
-			n = e.redo.taken
-			e.interrupted(false)
+		if e.err != nil {
+			return 0, err
 		}
+		n = int(e.retry.done)
+		e.retry = retry{}
+		if n < len(p) {
+			e.retry = retry{err: err, sum: sumCall(e, opWrite, nil, p[n:], nil)}
+		}
+		e.limitBuffer()
 	}
 	e.took(p[:n])
 	return n, err
@@ -165,7 +168,7 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 		return err
 	}
 	f := e.top
-	if f.want == wantEnd && f.size > 0 && len(src) == 0 {
+	if f.want == wantEnd && f.size > 0 && len(src) == 0 && e.retry.err == nil {
 		return nil
 	}
 	if f.want != wantChunk || f.kind != KindPackedStart {
@@ -179,9 +182,7 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 		return e.fail(because(ErrCount, "%d elements after %d of %d", len(src), f.count-f.left, f.count))
 	}
 	if p, ok := asBytes(src, f.unit); ok {
-		if e.inside(len(p)) && e.held == 0 {
-			e.n += copy(e.buf[e.n:], p)
-		} else if err := emit(e, nil, p, 0, false); err != nil {
+		if err := emit(e, opData, nil, p, nil); err != nil {
 			return err
 		}
 	} else if err := convert(e, src); err != nil {
@@ -209,36 +210,52 @@ func convert[T Packable](e *Encoder, src []T) error {
 	})
 }
 
-// inPieces takes total elements of size bytes, as many at a time as there is
-// room for: put puts n of them, from i on, into b.
-func (e *Encoder) inPieces(total, size int, put func(b []byte, i, n int)) error {
-	first := min(total, 1) * size
+// inPieces writes n elements of size bytes. put encodes those from i to i+m into b.
+func (e *Encoder) inPieces(n, size int, put func(b []byte, i, m int)) error {
 	if e.held > 0 {
-		first = total * size
-		if err := e.hoard(first); err != nil {
+		total := int64(n) * int64(size)
+		if err := e.grow(total); err != nil {
+			return err
+		}
+		put(e.buf[e.n:], 0, n)
+		e.n += int(total)
+		return nil
+	}
+	if e.retry.err != nil {
+		if err := e.checkRetry(e.sumPieces(n, size, put)); err != nil {
 			return err
 		}
 	}
-	b, err := e.room(first)
-	if err != nil {
-		return err
-	}
-	put(b, 0, min(total, 1))
-	if err := e.again(total*size, b[:min(first, 8)]); err != nil {
-		return err
-	}
-	for i := e.redo.taken / size; i < total; {
-		b, err := e.room(size)
-		if err != nil {
-			e.interrupted(e.redo.taken > 0)
-			return err
+	skip := e.retry.done % int64(size)
+	for i := int(e.retry.done / int64(size)); i < n; {
+		m := min((len(e.buf)-e.n)/size, n-i)
+		if m > 0 && skip == 0 {
+			put(e.buf[e.n:], i, m)
+			e.n += m * size
+			e.retry.done += int64(m * size)
+		} else { // The next element is split by the end of the buffer.
+			m = 1
+			put(e.spare[:], i, m)
+			if err := pour(e, e.spare[:size], &skip); err != nil {
+				e.interrupt(err, e.sumPieces(n, size, put))
+				return err
+			}
 		}
-		n := min(len(b)/size, total-i)
-		put(b, i, n)
-		i += n
-		e.n += n * size
-		e.redo.taken += n * size
+		i += m
 	}
-	e.interrupted(false)
+	e.done()
 	return nil
+}
+
+// sumPieces is sumCall for elements that inPieces writes.
+func (e *Encoder) sumPieces(n, size int, put func(b []byte, i, m int)) uint64 {
+	h := e.newSum(opData)
+	var b [256]byte
+	for i := 0; i < n; {
+		m := min(len(b)/size, n-i)
+		put(b[:], i, m)
+		h.Write(b[:m*size])
+		i += m
+	}
+	return h.Sum64()
 }

@@ -1,13 +1,11 @@
 package gdwire
 
-import (
-	"io"
-	"math"
-)
+import "io"
 
 // WriteRaw writes a value that is already encoded in the Encoder's format, such
 // as one kept from another packet. It is read first: anything but one whole value
-// that a Decoder without limits accepts is refused.
+// that a Decoder without limits accepts is refused. Offset and path of such an
+// error count from value.
 func (e *Encoder) WriteRaw(value []byte) error {
 	if err := e.ready(); err != nil {
 		return err
@@ -28,7 +26,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 		return e.fail(because(ErrCount, "no value"))
 	}
 	if err != nil {
-		return e.keep(err)
+		return e.refuse(err)
 	}
 	if _, err := e.begin(t.Type()); err != nil {
 		return err
@@ -38,74 +36,23 @@ func (e *Encoder) WriteRaw(value []byte) error {
 			return e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.Depth() + d.Depth()), Max: int64(e.maxDepth)})
 		}
 		if _, err := d.next(); err != nil {
-			return e.keep(err)
+			return e.refuse(err)
 		}
 	}
 	if n := len(value) - int(d.InputOffset()); n > 0 {
 		return e.fail(because(ErrCount, "%d bytes behind the value", n))
 	}
-	if err := emit(e, nil, value, 0, e.final()); err != nil {
+	if err := emit(e, opValue, nil, value, nil); err != nil {
 		return err
 	}
 	e.step()
 	return nil
 }
 
-// CopyValue copies the next value, or what [Decoder.SkipValue] would skip in its
-// place, token by token; between streams of different formats it does what
-// [Encoder.WriteToken] does. Where an End is next it is [ErrCount].
-//
-// Either side's temporary errors leave it to be called again.
-func CopyValue(e *Encoder, d *Decoder) error {
-	if err := d.leaveLoop(); err != nil {
-		return err
+// refuse makes err of a value's Decoder the error that stays.
+func (e *Encoder) refuse(err error) error {
+	if e.retry.err != nil {
+		return e.fail(err)
 	}
-	depth := d.Depth()
-	switch {
-	case d.skip > 0:
-		depth = d.skip - 1
-	case d.current().want == wantEnd && d.err == nil:
-		d.forget()
-		return d.WrapError(because(ErrCount, "CopyValue where an End is next"))
-	default:
-		d.unsent = Token{} // of a call that was given up
-	}
-	for {
-		var t Token
-		if d.skip > 0 && d.unsent.Kind() != 0 {
-			t, d.unsent = d.unsent, Token{}
-		} else {
-			if d.Depth() > depth {
-				copyRun(e, d)
-			}
-			var err error
-			if t, err = d.next(); err != nil {
-				return err
-			}
-			d.skip = depth + 1
-		}
-		if err := e.WriteToken(t); err != nil {
-			d.unsent = t.Clone() // the window may move before it is written
-			return err
-		}
-		if d.Depth() <= depth && t.Kind() != KindDictKey {
-			d.skip = 0
-			return nil
-		}
-	}
-}
-
-// copyRun copies what takes the straight road on both sides, whose innermost
-// frames want the same: its bytes are what WriteToken would write.
-func copyRun(e *Encoder, d *Decoder) {
-	from, to := d.top, e.top
-	if e.options.Format != d.options.Format || e.options.DoubleReals != d.options.DoubleReals ||
-		e.redo.pending || uint(e.depth-1) >= uint(e.maxDepth) || to.elem != 0 ||
-		from.kind != to.kind || from.want != to.want || from.left != to.left || from.typ == TypePackedStringArray {
-		return
-	}
-	start := d.r
-	d.skim(e.lim-e.n, math.MaxInt)
-	e.n += copy(e.buf[e.n:], d.buf[start:d.r])
-	to.want, to.left = from.want, from.left
+	return e.keep(err)
 }

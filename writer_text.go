@@ -49,52 +49,29 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	if !e.options.AnyUTF8 && !valid(s) {
 		return e.fail(ErrUTF8)
 	}
+	var b [8]byte
 	n := uint32(len(s)) + nul
-	tail := int(nul) + padding(n)
-	total := head.size() + len(s) + tail
-	if total > len(e.buf) && e.held == 0 {
-		if err := emitLong(e, e.textHead(head, n), s, tail, e.final()); err != nil {
-			return err
-		}
-		e.step()
-		return nil
-	}
-	b, err := e.room(total)
-	if err != nil {
+	if err := emit(e, opValue, head.append(b[:0], n), s, zeros[:int(nul)+padding(n)]); err != nil {
 		return err
 	}
-	le.PutUint32(b[total-4:], 0) // the padding, if there is some
-	copy(b[head.put(b, n):], s)
-	return e.value(total)
+	e.step()
+	return nil
 }
 
-// A textHead is what stands in front of a string: a header, but for names and
-// packed strings, and the length.
+// A textHead is what precedes the text of a string: a header, except in a NodePath
+// or PackedStringArray, and the length.
 type textHead struct {
+	typ    Type // of the value that the text is part of
 	header uint32
 	bare   bool // no header
 }
 
-func (h textHead) size() int {
-	if h.bare {
-		return 4
+// append appends the head of a string of n bytes.
+func (h textHead) append(b []byte, n uint32) []byte {
+	if !h.bare {
+		b = le.AppendUint32(b, h.header)
 	}
-	return 8
-}
-
-// put puts the head of a string of n bytes into b.
-func (h textHead) put(b []byte, n uint32) int {
-	if h.bare {
-		le.PutUint32(b, n)
-		return 4
-	}
-	le.PutUint64(b, uint64(h.header)|uint64(n)<<32)
-	return 8
-}
-
-// textHead returns the head of a string of n bytes, in memory of e's own.
-func (e *Encoder) textHead(h textHead, n uint32) []byte {
-	return e.scratch[:h.put(e.scratch[:], n)]
+	return le.AppendUint32(b, n)
 }
 
 // beginText asks whether a string may come next and returns its head, and how
@@ -104,7 +81,7 @@ func (e *Encoder) beginText(t Type) (head textHead, nul uint32, err error) {
 		return head, 0, err
 	}
 	if e.top.want == wantName {
-		return textHead{bare: true}, e.nul(), nil
+		return textHead{typ: e.top.typ, bare: true}, e.nul(), nil
 	}
 	row, err := e.begin(t)
 	if err != nil {
@@ -113,7 +90,7 @@ func (e *Encoder) beginText(t Type) (head textHead, nul uint32, err error) {
 	if row[0].shape != shapeText {
 		return head, 0, e.fail(because(ErrType, "%v is no string", t))
 	}
-	return textHead{header: row[0].header}, 0, nil
+	return textHead{typ: t, header: row[0].header}, 0, nil
 }
 
 // nul is 1 where names are strings that end in NUL.
@@ -134,73 +111,81 @@ func writeSignal[S string | []byte](e *Encoder, name S, object uint64) error {
 	if err != nil {
 		return err
 	}
-	b, n, err := putName(e, row[0].header, name, 8)
-	if err != nil {
+	if err := checkName(e, name); err != nil {
 		return err
 	}
-	le.PutUint64(b[n:], object)
-	return e.value(n + 8)
-}
-
-// putName makes room for header, a name and rest more bytes, and puts the first
-// two there, n bytes.
-func putName[S string | []byte](e *Encoder, header uint32, name S, rest int) (b []byte, n int, err error) {
-	b, err = checkName(e, name, 8+rest)
-	if err != nil {
-		return nil, 0, err
+	var head [8]byte
+	le.PutUint32(head[:], row[0].header)
+	le.PutUint32(head[4:], uint32(len(name)))
+	var b [12]byte
+	tail := le.AppendUint64(b[:padding(uint32(len(name)))], object)
+	if err := emit(e, opValue, head[:], name, tail); err != nil {
+		return err
 	}
-	le.PutUint32(b, header)
-	return b, 4 + nameInto(b[4:], name), nil
+	e.step()
+	return nil
 }
 
-// checkName makes room for a name and rest more bytes.
-func checkName[S string | []byte](e *Encoder, name S, rest int) ([]byte, error) {
+// checkName returns an error if name is too long for a name or is not UTF-8.
+func checkName[S string | []byte](e *Encoder, name S) error {
 	if len(name) > maxName {
-		return nil, e.fail(because(ErrRange, "name of %d bytes", len(name)))
+		return e.fail(because(ErrRange, "name of %d bytes", len(name)))
 	}
 	if !e.options.AnyUTF8 && !valid(name) {
-		return nil, e.fail(ErrUTF8)
+		return e.fail(ErrUTF8)
 	}
-	return e.room(rest + len(name) + padding(uint32(len(name))))
+	return nil
 }
 
-// nameInto puts length, text and padding into b and returns how many bytes.
-func nameInto[S string | []byte](b []byte, name S) int {
-	le.PutUint32(b, uint32(len(name)))
-	n := 4 + copy(b[4:], name)
-	return n + copy(b[n:], zeros[:padding(uint32(len(name)))])
-}
-
-// WriteNodePath writes a path as engines write it, "/root/Player:position:x".
-// Empty names between slashes and colons are left out, as engines do.
-func (e *Encoder) WriteNodePath(path string) error {
+// WriteNodePath writes the NodePath that engines make of a text, such as
+// "/root/Player:position:x". Like them it leaves out empty names and a colon at the
+// end. Two colons in a row, which make a path invalid, are [ErrRange].
+func (e *Encoder) WriteNodePath(nodePath string) error {
 	row, err := e.begin(TypeNodePath)
 	if err != nil {
 		return err
 	}
-	names, subnames, _ := strings.Cut(path, ":")
-	bits := uint32(0)
-	if strings.HasPrefix(names, "/") {
-		bits = pathAbsolute
-	}
-	b, err := checkName(e, path, 16+8*len(path)) // at worst one name a byte
-	if err != nil {
+	if err := checkName(e, nodePath); err != nil {
 		return err
 	}
-	n, counts := 16, [2]uint32{}
-	for i, part := range [...]string{names, subnames} {
-		for name := range strings.SplitSeq(part, "/:"[i:i+1]) {
+	if strings.Contains(nodePath, "::") {
+		return e.fail(because(ErrRange, "NodePath with two colons in a row"))
+	}
+	names, subnames, _ := strings.Cut(nodePath, ":")
+	parts := [...]struct{ text, separator string }{{names, "/"}, {subnames, ":"}}
+	size, counts := int64(16), [2]uint32{}
+	for i, part := range parts {
+		for name := range strings.SplitSeq(part.text, part.separator) {
 			if name != "" {
-				n += nameInto(b[n:], name)
+				size += 4 + int64(padded(uint32(len(name))))
 				counts[i]++
 			}
 		}
+	}
+	if size > maxName {
+		return e.fail(because(ErrRange, "NodePath of %d bytes", size))
+	}
+	b, err := e.room(int(size))
+	if err != nil {
+		return err
+	}
+	bits := uint32(0)
+	if strings.HasPrefix(names, "/") {
+		bits = pathAbsolute
 	}
 	le.PutUint32(b, row[0].header)
 	le.PutUint32(b[4:], counts[0]|newPathBit)
 	le.PutUint32(b[8:], counts[1])
 	le.PutUint32(b[12:], bits)
-	return e.value(n)
+	end := b[:16]
+	for _, part := range parts {
+		for name := range strings.SplitSeq(part.text, part.separator) {
+			if name != "" {
+				end = appendName(end, name)
+			}
+		}
+	}
+	return e.value(end)
 }
 
 // BeginString begins a String or StringName, or the next string of what is open,
@@ -210,13 +195,10 @@ func (e *Encoder) BeginString(t Type, n int64) error {
 	if err != nil {
 		return err
 	}
-	f := frame{kind: KindStringChunk, typ: t, names: nul}
+	f := frame{kind: KindStringChunk, typ: head.typ, names: nul}
 	if err := e.declare(n, &f); err != nil {
 		return err
 	}
-	b, err := e.room(8)
-	if err != nil {
-		return err
-	}
-	return e.start(head.put(b, f.count+nul), &f)
+	var b [8]byte
+	return e.start(head.append(b[:0], f.count+nul), &f)
 }

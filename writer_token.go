@@ -63,10 +63,13 @@ func (e *Encoder) WriteToken(t Token) error {
 	return e.writeMaths(t)
 }
 
-// writeStart begins an Array or Dictionary.
+// writeStart begins an Array or Dictionary. The padding of the names that it
+// declares is cleared, because a lenient Decoder accepts any.
 func (e *Encoder) writeStart(t Token) error {
 	f := frame{kind: t.Kind(), typ: t.Type(), flags: t.flags() & flagShared}
-	declared := t.Bytes()
+	var b [containerHead]byte
+	head := append(b[:4], t.Bytes()...)
+	declared := head[4:]
 	for i, k := range [...]containerKind{t.elemKind(), t.valueKind()} {
 		if k == containerUntyped {
 			continue
@@ -81,9 +84,10 @@ func (e *Encoder) writeStart(t Token) error {
 		if i == 0 {
 			f.elem = typ
 		}
+		clear(declared[n-padding(uint32(len(name))) : n])
 		declared = declared[n:]
 	}
-	return e.putContainer(t.count(), uint32(t.elemKind())|uint32(t.valueKind())<<2, t.Bytes(), f)
+	return e.putContainer(t.count(), uint32(t.elemKind())|uint32(t.valueKind())<<2, head, f)
 }
 
 // count returns what a Start token announces, or Unknown.
@@ -99,8 +103,8 @@ func (e *Encoder) writeDictKey() error {
 	if err := e.ready(); err != nil {
 		return err
 	}
-	if e.redo.pending {
-		return e.fail(errInterrupted)
+	if e.retry.err != nil {
+		return e.fail(nil)
 	}
 	if e.top.want != wantDictKey {
 		return e.fail(because(ErrKey, "DictKey where none comes"))
@@ -124,13 +128,13 @@ func (e *Encoder) writeMaths(t Token) error {
 	if err != nil {
 		return err
 	}
-	le.PutUint32(b, row[wide].header)
+	le.PutUint32(b, form.header)
 	if form.unit == t.unit() {
 		copy(b[4:], t.Bytes())
 	} else if _, ok := convertReals(b[4:4], t.Bytes(), t.unit(), form.unit); !ok {
 		return e.fail(because(ErrRange, "%v in 32 bits", t))
 	}
-	return e.value(4 + int(form.size))
+	return e.value(b)
 }
 
 // writeChunk writes a chunk of a string: the whole of it, its first, or one that
@@ -155,32 +159,23 @@ func (e *Encoder) writeFirstChunk(t Token) error {
 		return err
 	}
 	text, n := t.Bytes(), t.count()
-	f := frame{kind: KindStringChunk, typ: t.Type(), names: nul}
+	f := frame{kind: KindStringChunk, typ: head.typ, names: nul}
 	if t.has(flagNUL) {
-		if n--; nul == 0 {
-			n = Unknown // whether a NUL is there, only the last chunk will tell
-		}
+		n-- // The last chunk will show whether there is one; engines write it.
 	}
 	if err := e.declare(n, &f); err != nil {
 		return err
 	}
-	if f.has(flagUnknown) {
-		if err := e.buffered(4 + len(text)); err != nil {
-			return err
-		}
-		if _, err := e.room(8 + len(text)); err != nil {
-			return err
-		}
-	} else if uint64(len(text)) > uint64(f.left) {
+	if uint64(len(text)) > uint64(f.left) {
 		return e.fail(because(ErrCount, "chunk of %d bytes in a string of %d", len(text), n))
 	}
 	if !e.options.AnyUTF8 && !valid(text) {
 		return e.fail(ErrUTF8)
 	}
-	if err := emit(e, e.textHead(head, f.count+nul), text, 0, false); err != nil {
+	var b [8]byte
+	if err := startLong(e, &f, head.append(b[:0], f.count+nul), text, nil); err != nil {
 		return err
 	}
-	e.open(&f, len(text))
 	e.took(text)
 	return nil
 }
@@ -191,6 +186,9 @@ func (e *Encoder) writeNextChunk(t Token) error {
 	if t.Last() && t.has(flagNUL) && nul == 1 && uint64(len(text)) == left+1 {
 		left, nul = left+1, 0 // there was no NUL where one was counted
 	}
+	if t.Last() && t.has(flagNUL) && nul == 0 && uint64(len(text)) == left+1 {
+		return e.fail(because(ErrCount, "packed string without a NUL in %v", e.options.Format))
+	}
 	if n := uint64(len(text)); n > left || t.Last() && n < left && !f.has(flagUnknown) {
 		return e.fail(because(ErrCount, "chunk of %d bytes where %d are left", n, left))
 	}
@@ -200,7 +198,7 @@ func (e *Encoder) writeNextChunk(t Token) error {
 	if t.Last() {
 		return e.close(text, nul)
 	}
-	if err := emit(e, nil, text, 0, false); err != nil {
+	if err := emit(e, opData, nil, text, nil); err != nil {
 		return err
 	}
 	e.took(text)
@@ -227,7 +225,7 @@ func (e *Encoder) writeElements(t Token) error {
 	}
 	var err error
 	if from == f.unit {
-		err = emit(e, nil, p, 0, false)
+		err = emit(e, opData, nil, p, nil)
 	} else {
 		err = e.convertChunk(p, from)
 	}

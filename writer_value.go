@@ -123,29 +123,22 @@ func (e *Encoder) word(form *form, bits uint64) {
 	e.step()
 }
 
-// putWord is word behind begin.
+// putWord is word on the slow path.
 func (e *Encoder) putWord(form *form, bits uint64) error {
-	b, err := e.room(wordSize)
+	b, err := e.room(4 + int(form.size))
 	if err != nil {
 		return err
 	}
-	le.PutUint32(b, form.header)
-	le.PutUint64(b[4:], bits)
-	return e.value(4 + int(form.size))
+	var word [wordSize]byte
+	le.PutUint32(word[:], form.header)
+	le.PutUint64(word[4:], bits)
+	copy(b, word[:])
+	return e.value(b)
 }
 
-// value takes the n bytes of a value.
-func (e *Encoder) value(n int) error {
-	if e.final() || e.redo.pending || e.held > 0 {
-		return e.valueHeld(n)
-	}
-	e.n += n
-	e.step()
-	return nil
-}
-
-func (e *Encoder) valueHeld(n int) error {
-	if err := e.commitHeld(n, e.final()); err != nil {
+// value writes a whole value or name encoded into b, which room returned.
+func (e *Encoder) value(b []byte) error {
+	if err := e.commit(opValue, b); err != nil {
 		return err
 	}
 	e.step()
@@ -169,35 +162,33 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 	if err != nil {
 		return err
 	}
-	for _, x := range c {
-		if form.unit == unitFloat64 {
-			le.PutUint64(b, math.Float64bits(x))
-			b = b[8:]
-			continue
-		}
-		if overflows(x) {
+	for i, x := range c {
+		switch {
+		case form.unit == unitFloat64:
+			le.PutUint64(b[4+8*i:], math.Float64bits(x))
+		case overflows(x):
 			return e.fail(because(ErrRange, "%v in 32 bits", x))
+		default:
+			le.PutUint32(b[4+4*i:], math.Float32bits(float32(x)))
 		}
-		le.PutUint32(b, math.Float32bits(float32(x)))
-		b = b[4:]
 	}
-	return e.value(4 + int(form.size))
+	return e.value(b)
 }
 
 // WriteInts writes an integer vector or Rect2i from its components.
 func (e *Encoder) WriteInts(t Type, c ...int32) error {
-	form, b, err := e.beginMaths(t, len(c), unitInt32)
+	_, b, err := e.beginMaths(t, len(c), unitInt32)
 	if err != nil {
 		return err
 	}
 	for i, x := range c {
-		le.PutUint32(b[4*i:], uint32(x))
+		le.PutUint32(b[4+4*i:], uint32(x))
 	}
-	return e.value(4 + int(form.size))
+	return e.value(b)
 }
 
-// beginMaths is begin for a maths type of n components that are u or wider. It
-// puts the header and returns the room for them.
+// beginMaths is begin for a math type of n components that are u or wider. It
+// returns room for the value, with the header in it.
 func (e *Encoder) beginMaths(t Type, n int, u unit) (*form, []byte, error) {
 	row, err := e.begin(t)
 	if err != nil {
@@ -214,7 +205,7 @@ func (e *Encoder) beginMaths(t Type, n int, u unit) (*form, []byte, error) {
 		return nil, nil, err
 	}
 	le.PutUint32(b, form.header)
-	return form, b[4:], nil
+	return form, b, nil
 }
 
 // WriteInputEvent writes an InputEvent of Godot 2. What its type has behind the
@@ -236,5 +227,5 @@ func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
 		le.PutUint32(b[4*i:], v)
 	}
 	copy(b[4+eventHead:], data[:n])
-	return e.value(4 + eventHead + n)
+	return e.value(b)
 }

@@ -1,0 +1,362 @@
+package gdwire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Random calls are made on an Encoder whose Writer never fails, and then on one
+// with a small buffer whose Writer fails at random bytes. There other calls are
+// tried in place of an interrupted one. Both return the same and write the same.
+
+// A randomCall makes a call that is determined by its seed. Its step is repeated
+// until the Writer lets it finish.
+type randomCall struct {
+	kind int // of randomCalls
+	seed uint64
+}
+
+func (c randomCall) step() step { return randomCalls[c.kind](rand.New(rand.NewPCG(c.seed, 0))) }
+
+func one[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+
+var randomTexts = []string{"", "a", "aaaa", "bbbb", "aaaaa", "é", "x\x00", "\xff", longText, longText[:50], strings.Repeat("xy", 60), strings.Repeat("yx", 60)}
+
+func randomText(r *rand.Rand) string { return one(r, randomTexts...) }
+
+func randomCount(r *rand.Rand) int { return one(r, 0, 0, 1, 1, 2, 3, 7, Unknown) }
+
+var randomElems = []Elem{{}, {}, {Type: TypeInt}, {Type: TypeString}, {Class: "Node"}, {Script: "res://a.gd"}}
+
+// randomPackets are what CopyValue copies: mid-string and mid-array starts,
+// padding that is not zero, elements that are not of the declared type.
+var randomPackets = [][]byte{
+	integer(7), integer(8), str("aaaa"), str("bbbb"), str(longText), wire(idNil),
+	wire(idArray, 2, integer(1), str("two")), wire(idDict, 1, str("k"), idArray, 1, idNil),
+	wire(idArray|typedBy*2, 1, []byte("A\xde\xad\xbe"), 0), wire(idArray|typedBy, idInt, 2, str("x"), integer(1)),
+	wire(idStrings, 2, "a\x00", "bb\x00"), wire(idBytes, 5, []byte("abcde\x00\x00\x00")), wire(idFloats, 3, reals(3)),
+	wire(idVectors2|bit16, 2, 1.0, 2.0, 3.0, 4.0), wire(idPath, newPath(1), 1, 0, "a", "b"),
+	wire(idObject, "Node", 1, "name", str("x")), wire(idObject|bit16, uint64(7)), wire(idSignal, "s", uint64(9)),
+}
+
+var randomCalls = []func(r *rand.Rand) step{
+	func(r *rand.Rand) step {
+		d := NewDecoder(plain(one(r, randomPackets...)), &DecoderOptions{WindowSize: 16, AllowObjects: true})
+		for range r.IntN(3) {
+			if _, err := d.ReadToken(); err != nil {
+				break
+			}
+		}
+		return func(e *Encoder) error { return CopyValue(e, d) }
+	},
+	func(*rand.Rand) step { return (*Encoder).WriteNil },
+	func(r *rand.Rand) step {
+		v := one[int64](r, 7, 8, math.MaxInt64)
+		return func(e *Encoder) error { return e.WriteInt(v) }
+	},
+	func(r *rand.Rand) step {
+		v := one(r, 0.5, 0.1)
+		return func(e *Encoder) error { return e.WriteFloat(v) }
+	},
+	func(r *rand.Rand) step {
+		v := one(r, 1, 1e300)
+		return func(e *Encoder) error { return e.WriteReals(TypeVector3, 1, v, 3) }
+	},
+	func(r *rand.Rand) step {
+		v := one(r, 1.5, 2.5)
+		return func(e *Encoder) error { return e.WriteReals(TypeBasis, 1, 2, 3, 4, 5, 6, 7, 8, v) }
+	},
+	func(r *rand.Rand) step {
+		v := one[int32](r, 1, 2)
+		return func(e *Encoder) error { return e.WriteInts(TypeRect2i, 1, 2, 3, v) }
+	},
+	func(r *rand.Rand) step { s := randomText(r); return func(e *Encoder) error { return e.WriteString(s) } },
+	func(r *rand.Rand) step { s := randomText(r); return func(e *Encoder) error { return e.WriteString(s) } },
+	func(r *rand.Rand) step {
+		s := randomText(r)
+		return func(e *Encoder) error { return e.WriteStringName(s) }
+	},
+	func(r *rand.Rand) step {
+		s := randomText(r)
+		return func(e *Encoder) error { return e.WriteProperty(s) }
+	},
+	func(r *rand.Rand) step {
+		s := randomText(r)
+		return func(e *Encoder) error { return e.WriteSignal(s, 7) }
+	},
+	func(r *rand.Rand) step {
+		s := one(r, "a/b:c", "", "/", "a::b", "/root/"+text32)
+		return func(e *Encoder) error { return e.WriteNodePath(s) }
+	},
+	func(r *rand.Rand) step { n := randomCount(r); return array(n) },
+	func(r *rand.Rand) step { n := randomCount(r); return dict(n) },
+	func(r *rand.Rand) step { n, elem := randomCount(r), one(r, randomElems...); return typedArray(n, elem) },
+	func(r *rand.Rand) step {
+		n, k, v := randomCount(r), one(r, randomElems...), one(r, randomElems...)
+		return typedDict(n, k, v)
+	},
+	func(r *rand.Rand) step {
+		n, s := randomCount(r), one(r, "", "A", text32)
+		return func(e *Encoder) error { return e.BeginObject(s, n) }
+	},
+	func(r *rand.Rand) step { n, m := r.IntN(3), r.IntN(3); return path(n, m) },
+	func(r *rand.Rand) step {
+		n, typ := randomCount(r), one(r, TypeString, TypeStringName)
+		return text(typ, int64(n))
+	},
+	func(r *rand.Rand) step {
+		n, typ := randomCount(r), one(r, TypePackedByteArray, TypePackedStringArray, TypePackedFloat32Array, TypePackedVector2Array, TypePackedInt64Array)
+		return packedOf(typ, int64(n))
+	},
+	func(r *rand.Rand) step {
+		return writeAll([]byte(one(r, "", "a", "aa", "ab", "\xe2\x82", "\xac", "abcdefgh", longText)))
+	},
+	func(r *rand.Rand) step {
+		v := make([]float32, one(r, 0, 1, 3))
+		return func(e *Encoder) error { return WritePacked(e, v) }
+	},
+	func(r *rand.Rand) step {
+		v := []float64{one(r, 1.0, 2, 1e300), 2, 3}
+		return func(e *Encoder) error { return WritePacked(e, v) }
+	},
+	func(r *rand.Rand) step {
+		v := make([][2]float64, one(r, 1, 7))
+		return func(e *Encoder) error { return WritePacked(e, v) }
+	},
+	func(r *rand.Rand) step {
+		v := []byte("abcdefg")[:one(r, 1, 2, 7)]
+		return func(e *Encoder) error { return WritePacked(e, v) }
+	},
+	func(*rand.Rand) step { return end }, func(*rand.Rand) step { return end }, func(*rand.Rand) step { return end },
+	func(*rand.Rand) step { return dictKey },
+	func(r *rand.Rand) step {
+		t := one(r, Int32(7), Float64(0.5), String("aaaa"), String(longText), ArrayStart(1, Elem{}), End())
+		return token(t)
+	},
+	func(r *rand.Rand) step {
+		p := one(r, randomPackets...)
+		return func(e *Encoder) error { return e.WriteRaw(p) }
+	},
+	func(*rand.Rand) step { return (*Encoder).Flush },
+	func(*rand.Rand) step { return closing },
+}
+
+// randomCopy is the place of CopyValue in randomCalls.
+const randomCopy = 0
+
+// randomSequence returns calls, most of which succeed, what they return, and the
+// bytes that they write.
+func randomSequence(t *testing.T, r *rand.Rand, n int) (calls []randomCall, errs []string, want []byte) {
+	var b bytes.Buffer
+	e := NewEncoder(&b, &EncoderOptions{Depth: 5, Buffered: 500})
+	defer e.Release()
+	for range n {
+		for range 12 {
+			c := randomCall{r.IntN(len(randomCalls)), r.Uint64()}
+			before := e.OutputOffset()
+			err := c.step()(e)
+			if err != nil && r.IntN(8) > 0 && e.OutputOffset() == before && c.kind != randomCopy {
+				e.Recover()
+				continue // as if it had not been made
+			}
+			calls, errs = append(calls, c), append(errs, errorKind(err))
+			e.Recover()
+			break
+		}
+	}
+	require.NoError(t, e.Flush())
+	return calls, errs, b.Bytes()
+}
+
+// errorKind describes an error without its offset, which depends on what an
+// interrupted call wrote.
+func errorKind(err error) string {
+	var located *Error
+	if errors.As(err, &located) {
+		return located.Err.Error()
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// randomWriter fails at random.
+type randomWriter struct {
+	r   *rand.Rand
+	b   []byte
+	off bool
+}
+
+func (w *randomWriter) Write(p []byte) (int, error) {
+	n := len(p)
+	if !w.off && w.r.IntN(3) > 0 {
+		n = w.r.IntN(len(p) + 1)
+	}
+	w.b = append(w.b, p[:n]...)
+	if n < len(p) || !w.off && w.r.IntN(4) == 0 {
+		return n, errTemporary
+	}
+	return n, nil
+}
+
+func TestRandomCalls(t *testing.T) {
+	sequences := 20_000
+	if testing.Short() || raceEnabled {
+		sequences = 3000
+	}
+	for s := range uint64(sequences) {
+		r := rand.New(rand.NewPCG(s, 1))
+		calls, errs, want := randomSequence(t, r, 30)
+		w := &randomWriter{r: r}
+		e := smallEncoder(w, Godot4, one(r, 12, 16, 40, 100))
+		e.options.Depth, e.maxDepth, e.maxHeld = 5, 5, 500
+		for i, c := range calls {
+			step := c.step()
+			for {
+				err := step(e)
+				if err != errTemporary && err != io.ErrShortWrite {
+					require.Equal(t, errs[i], errorKind(err), "sequence %d, call %d", s, i)
+					e.Recover()
+					break
+				}
+				if e.retry.err == nil {
+					continue
+				}
+				// Another call is refused and writes nothing.
+				other := randomCall{r.IntN(len(randomCalls)), r.Uint64()}
+				if other.kind == randomCopy && c.kind == randomCopy {
+					continue // Their first tokens may be the same.
+				}
+				w.off = true
+				offset := e.OutputOffset()
+				err = other.step()(e)
+				if err == nil || e.retry.err == nil { // It is the same call.
+					require.NoError(t, err, "sequence %d, call %d", s, i)
+					w.off = false
+					break
+				}
+				if e.Err() != nil { // else it is an error of the Decoder, or the Writer's again
+					require.ErrorIs(t, err, ErrOpen, "sequence %d, call %d", s, i)
+					require.ErrorIs(t, e.Recover(), ErrOpen)
+				}
+				require.Equal(t, offset, e.OutputOffset(), "sequence %d, call %d", s, i)
+				w.off = false
+			}
+		}
+		w.off = true
+		require.NoError(t, e.Flush(), "sequence %d", s)
+		require.Equal(t, string(want), string(w.b), "sequence %d", s)
+		e.Release()
+	}
+}
+
+// Calls of the same length, with the same first bytes, or with the same bytes and
+// another effect, are not taken for an interrupted one.
+func TestOtherCallsOfTheSameLook(t *testing.T) {
+	long := longText + longText
+	strings := func(s ...string) (all []step) {
+		for _, s := range s {
+			all = append(all, func(e *Encoder) error { return e.WriteString(s) })
+		}
+		return all
+	}
+	raw := func(p ...any) step {
+		b := wire(p...)
+		return func(e *Encoder) error { return e.WriteRaw(b) }
+	}
+	for _, c := range []struct {
+		name   string
+		before step
+		calls  []step
+	}{
+		{"short strings", array(1), strings("aaaa", "bbbb", "aaab")},
+		{"long strings", array(1), strings(long, longText+longText[:len(longText)-1]+"!", "x"+long[1:])},
+		{"strings at the top level", nil, strings("aaaa", "bbbb", long, "x"+long[1:])},
+		{"empty strings", array(1), append(strings(""), text(TypeString, 0), text(TypeString, Unknown), raw(str("")))},
+		{"empty arrays", array(1), []step{array(0), array(Unknown), raw(idArray, 0)}},
+		{"null", array(1), []step{func(e *Encoder) error { return e.BeginObject("", 0) }, raw(idObject, "")}},
+		{"numbers", array(1), []step{intSeven, func(e *Encoder) error { return e.WriteInt(8) }, writeNil}},
+		{"bytes", packedOf(TypePackedByteArray, 200), []step{
+			func(e *Encoder) error { return WritePacked(e, make([]byte, 100)) },
+			func(e *Encoder) error { return WritePacked(e, append(make([]byte, 99), 1)) },
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for i, first := range c.calls {
+				for at := range 120 {
+					w := &faultyWriter{at: at}
+					e := smallEncoder(w, Godot4, 16)
+					if c.before != nil && c.before(e) != nil {
+						continue
+					}
+					if first(e) != errTemporary || e.retry.err == nil {
+						continue
+					}
+					for j, other := range c.calls {
+						if i == j {
+							continue
+						}
+						depth := e.Depth()
+						require.ErrorIs(t, other(e), ErrOpen, "%d in place of %d, at %d", j, i, at)
+						require.ErrorIs(t, e.Recover(), errTemporary, "the error of the Writer is in it")
+						require.Equal(t, depth, e.Depth())
+					}
+					require.ErrorIs(t, write(string(make([]byte, 100)))(e), ErrOpen)
+					require.ErrorIs(t, e.Recover(), ErrOpen)
+					require.NoError(t, first(e))
+					e.Release()
+				}
+			}
+		})
+	}
+}
+
+// A program that does not check each call finds the Writer's error at Close, also
+// if the Writer has recovered.
+func TestCloseAfterWriterError(t *testing.T) {
+	for at := range 40 {
+		w := &faultyWriter{at: at}
+		e := smallEncoder(w, Godot4, 16)
+		e.BeginArray(Unknown)
+		e.WriteString("aaaa")
+		e.End()
+		e.BeginArray(2)
+		e.WriteString("bbbb")
+		e.WriteString("cccc")
+		e.End()
+		require.ErrorIs(t, e.Close(), errTemporary, "failing at %d", at)
+		e.Release()
+	}
+}
+
+// The rest of an interrupted Write comes next, and nothing else.
+func TestInterruptedWrite(t *testing.T) {
+	w := &faultyWriter{at: 30}
+	e := smallEncoder(w, Godot4, 16)
+	defer e.Release()
+	const text = "a text that is longer than the buffer of sixteen bytes"
+	require.NoError(t, e.BeginString(TypeString, int64(len(text))))
+	n, err := e.Write([]byte(text))
+	require.Equal(t, errTemporary, err)
+	require.Less(t, n, len(text))
+	for _, other := range []string{text, text[n:] + "!", text[n : len(text)-1], strings.ToUpper(text[n:]), ""} {
+		m, err := e.Write([]byte(other))
+		require.ErrorIs(t, err, ErrOpen, other)
+		require.Zero(t, m)
+		require.ErrorIs(t, e.Recover(), errTemporary)
+	}
+	require.Equal(t, errTemporary, e.Flush(), "Flush does not complete it")
+	m, err := e.Write([]byte(text[n:]))
+	require.NoError(t, err)
+	require.Equal(t, len(text), n+m)
+	require.NoError(t, e.End())
+	require.Equal(t, str(text), w.b)
+}
