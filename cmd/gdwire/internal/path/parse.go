@@ -1,0 +1,249 @@
+package path
+
+import (
+	"encoding/hex"
+	"math"
+	"strconv"
+
+	"github.com/gdwire/gdwire"
+)
+
+// words are the values that are a word.
+var words = map[string]Value{
+	"null":  {Type: gdwire.TypeNil},
+	"true":  {Type: gdwire.TypeBool, Int: 1},
+	"false": {Type: gdwire.TypeBool},
+}
+
+// value parses a value.
+func (s *scanner) value() (Value, error) {
+	if s.atEnd() {
+		return Value{}, s.errorf("want a value")
+	}
+	switch c := s.text[s.pos]; {
+	case c == '"' || c == '\'':
+		return s.textValue(gdwire.TypeString)
+	case s.accept("&"):
+		return s.textValue(gdwire.TypeStringName)
+	case s.accept("^"):
+		return s.textValue(gdwire.TypeNodePath)
+	case s.accept("[]"):
+		return Value{Type: gdwire.TypeArray, Form: Empty}, nil
+	case s.accept("{}"):
+		return Value{Type: gdwire.TypeDictionary, Form: Empty}, nil
+	}
+	if text, float := s.number(); float {
+		x, err := parseFloat(text)
+		if err != nil {
+			return Value{}, s.errorf("%s is out of range", text)
+		}
+		return Value{Type: gdwire.TypeFloat, Numbers: []float64{x}}, nil
+	} else if text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return Value{}, s.errorf("%s is out of range", text)
+		}
+		return Value{Type: gdwire.TypeInt, Int: n}, nil
+	}
+	start := s.pos
+	name := s.take(nameLen(s.text[s.pos:]))
+	if v, ok := words[name]; ok {
+		return v, nil
+	}
+	v, err := s.named(name)
+	if err == errNoSuchType {
+		s.pos = start
+		err = s.errorf("want a value and not %s", s.rest())
+	}
+	return v, err
+}
+
+func (s *scanner) textValue(t gdwire.Type) (Value, error) {
+	text, err := s.quoted()
+	return Value{Type: t, Text: text}, err
+}
+
+// parseFloat parses a number of this grammar. What rounds to infinity is out of
+// range.
+func parseFloat(text string) (float64, error) {
+	if text == "nan" {
+		return math.NaN(), nil
+	}
+	return strconv.ParseFloat(text, 64)
+}
+
+type constError string
+
+func (e constError) Error() string { return string(e) }
+
+const errNoSuchType = constError("no such type")
+
+// named parses the value that follows the name of a type.
+func (s *scanner) named(name string) (Value, error) {
+	if name == objectID {
+		return s.arguments(Value{Type: gdwire.TypeObject})
+	}
+	v := Value{Type: types[name]}
+	_, packed := elements[v.Type]
+	switch {
+	case v.Type == gdwire.TypeObject:
+		v.Form = Declared
+		return v, s.sequence(func() (err error) { v.Text, err = s.quoted(); return err }, "(", ")")
+	case v.Type == gdwire.TypeArray, v.Type == gdwire.TypeDictionary:
+		return s.typed(v)
+	case packed && v.Type != gdwire.TypePackedByteArray:
+		if v.Form = Declared; s.accept("()") {
+			v.Form = Empty
+		}
+		return v, nil
+	}
+	if _, ok := signatures[v.Type]; !ok {
+		return v, errNoSuchType
+	}
+	return s.arguments(v)
+}
+
+// sequence parses what is between two words.
+func (s *scanner) sequence(parse func() error, before, after string) error {
+	if !s.accept(before) {
+		return s.errorf("want %s", before)
+	}
+	s.space()
+	if err := parse(); err != nil {
+		return err
+	}
+	if s.space(); !s.accept(after) {
+		return s.errorf("want %s", after)
+	}
+	return nil
+}
+
+// arguments parses the arguments of a call.
+func (s *scanner) arguments(v Value) (Value, error) {
+	if v.Type == gdwire.TypeRID && s.accept("()") {
+		v.NoID = true
+		return v, nil
+	}
+	err := s.sequence(func() error {
+		for i, arg := range v.signature() {
+			if i > 0 {
+				if s.space(); !s.accept(",") {
+					return s.errorf("%s has %d arguments", v.Type, len(v.signature()))
+				}
+				s.space()
+			}
+			if err := s.argument(&v, arg); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, "(", ")")
+	return v, err
+}
+
+func (s *scanner) argument(v *Value, arg rune) (err error) {
+	switch arg {
+	case 's':
+		v.Text, err = s.quoted()
+		return err
+	case 'x':
+		return s.hex(v)
+	}
+	text, float := s.number()
+	switch {
+	case text == "":
+		return s.errorf("want a number")
+	case arg == 'r':
+		var x float64
+		x, err = parseFloat(text)
+		v.Numbers = append(v.Numbers, x)
+	case float:
+		return s.errorf("%s is not an integer", text)
+	case arg == 'd':
+		v.Int, err = strconv.ParseInt(text, 10, 64)
+	case arg == 'u':
+		var x uint64
+		x, err = strconv.ParseUint(text, 10, 32)
+		v.Numbers = append(v.Numbers, float64(x))
+	default:
+		var x int64
+		x, err = strconv.ParseInt(text, 10, 32)
+		v.Numbers = append(v.Numbers, float64(x))
+	}
+	if err != nil {
+		return s.errorf("%s is out of range", text)
+	}
+	return nil
+}
+
+// hex parses bytes as hexadecimal digits in quotes.
+func (s *scanner) hex(v *Value) error {
+	start := s.pos
+	text, err := s.quoted()
+	if err != nil {
+		return err
+	}
+	b, err := hex.DecodeString(text)
+	if err != nil {
+		s.pos = start
+		return s.errorf("want bytes as hexadecimal digits")
+	}
+	v.Text = string(b)
+	return nil
+}
+
+// typed parses the declaration of an Array or Dictionary, and whether it is
+// empty.
+func (s *scanner) typed(v Value) (Value, error) {
+	v.Form = Declared
+	empty := "([])"
+	err := s.sequence(func() (err error) {
+		if v.Type == gdwire.TypeDictionary {
+			empty = "({})"
+			if v.Key, err = s.elem(); err != nil {
+				return err
+			}
+			if s.space(); !s.accept(",") {
+				return s.errorf("want the types of keys and values")
+			}
+			s.space()
+		}
+		v.Elem, err = s.elem()
+		return err
+	}, "[", "]")
+	if err == nil && v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{}) {
+		return v, s.errorf("without types it is written %s", empty[1:3])
+	}
+	if s.accept(empty) {
+		v.Form = Empty
+	}
+	return v, err
+}
+
+// elem parses a declared type.
+func (s *scanner) elem() (gdwire.Elem, error) {
+	n := nameLen(s.text[s.pos:])
+	if n == 0 {
+		class := s.accept("&")
+		name, err := s.quoted()
+		switch {
+		case err != nil:
+			return gdwire.Elem{}, err
+		case name == "":
+			return gdwire.Elem{}, s.errorf("want the name of a class or script")
+		case class:
+			return gdwire.Elem{Type: gdwire.TypeObject, Class: name}, nil
+		}
+		return gdwire.Elem{Type: gdwire.TypeObject, Script: name}, nil
+	}
+	name := s.take(n)
+	switch t := types[name]; {
+	case name == variant:
+		return gdwire.Elem{}, nil
+	case t == gdwire.TypeNil || t > gdwire.TypePackedVector4Array:
+		return gdwire.Elem{}, s.errorf("nothing is declared to be %s", name)
+	case t != 0:
+		return gdwire.Elem{Type: t}, nil
+	}
+	return gdwire.Elem{Type: gdwire.TypeObject, Class: name}, nil
+}

@@ -1,0 +1,232 @@
+// Package path parses and prints the lines of gdwire flat, get and set:
+//
+//	$.player.hp = 10
+//	$2.grid[Vector2i(1, 2)] = "wall"
+//	$["metadata/x"].value(3)[0] = PackedByteArray("89504e47")
+//
+// A line is a path, " = " and a value. A path starts with $ and the number of
+// the packet, which is left out for packet 0. A step is a String key or property
+// (.name), any other key or an index ([…]), or a pair of a Dictionary by its
+// number (.key(3), .value(3)). Values are written as in GDScript.
+//
+// What is printed parses to what was printed, and contains printable characters
+// only.
+package path
+
+import (
+	"strconv"
+
+	"github.com/gdwire/gdwire"
+)
+
+// A Path says where in the input a value is.
+type Path struct {
+	Packet int64
+	Steps  []Step
+	// Cut reports that the path ended in "…", as paths in errors do that are
+	// too long.
+	Cut bool
+}
+
+// A Step leads from a container to a value in it.
+type Step struct {
+	Op    Op
+	Key   Value // of Child: the key, property or index
+	Index int64 // of KeyAt and ValueAt: the number of the pair
+}
+
+// An Op is a kind of step.
+type Op uint8
+
+const (
+	Child   Op = iota // .name or [key]
+	KeyAt             // .key(n)
+	ValueAt           // .value(n)
+)
+
+// Parse parses a path. The $ may be missing.
+func Parse(text string) (Path, error) {
+	s := scanner{text: text}
+	p, err := s.path()
+	if err == nil && !s.atEnd() {
+		err = s.errorf("unexpected %s", s.rest())
+	}
+	return p, err
+}
+
+// ParseLine parses a path, = and a value.
+func ParseLine(line string) (Path, Value, error) {
+	s := scanner{text: line}
+	p, err := s.path()
+	if err != nil {
+		return p, Value{}, err
+	}
+	s.space()
+	if !s.accept("=") {
+		return p, Value{}, s.errorf("want = and a value")
+	}
+	s.space()
+	v, err := s.value()
+	if s.space(); err == nil && !s.atEnd() {
+		err = s.errorf("unexpected %s", s.rest())
+	}
+	return p, v, err
+}
+
+// String returns the path as text.
+func (p Path) String() string {
+	b := AppendPacket(nil, p.Packet)
+	for i := range p.Steps {
+		b = p.Steps[i].Append(b)
+	}
+	if p.Cut {
+		b = append(b, ellipsis...)
+	}
+	return string(b)
+}
+
+// ellipsis ends a path or key that was cut.
+const ellipsis = "…"
+
+// AppendPacket appends the path of packet n: $, or $2.
+func AppendPacket(dst []byte, n int64) []byte {
+	dst = append(dst, '$')
+	if n == 0 {
+		return dst
+	}
+	return strconv.AppendInt(dst, n, 10)
+}
+
+// Append appends the step as text.
+func (s *Step) Append(dst []byte) []byte {
+	switch s.Op {
+	case KeyAt:
+		return AppendKeyAt(dst, s.Index)
+	case ValueAt:
+		return AppendValueAt(dst, s.Index)
+	}
+	if s.Key.Type == gdwire.TypeString && isName(s.Key.Text) {
+		return append(append(dst, '.'), s.Key.Text...)
+	}
+	dst = append(dst, '[')
+	dst = s.Key.Append(dst)
+	return append(dst, ']')
+}
+
+// AppendIndex appends the step to element n of an array: [3].
+func AppendIndex(dst []byte, n int64) []byte {
+	dst = append(dst, '[')
+	dst = strconv.AppendInt(dst, n, 10)
+	return append(dst, ']')
+}
+
+// AppendKeyAt appends the step to the key of pair n: .key(3).
+func AppendKeyAt(dst []byte, n int64) []byte { return appendAt(dst, ".key(", n) }
+
+// AppendValueAt appends the step to the value of pair n: .value(3).
+func AppendValueAt(dst []byte, n int64) []byte { return appendAt(dst, ".value(", n) }
+
+func appendAt(dst []byte, name string, n int64) []byte {
+	dst = append(dst, name...)
+	dst = strconv.AppendInt(dst, n, 10)
+	return append(dst, ')')
+}
+
+// isName reports whether a key can be written without quotes.
+func isName(s string) bool { return s != "" && nameLen(s) == len(s) }
+
+// nameLen returns how many bytes at the start of s are a name.
+func nameLen(s string) int {
+	for i := range len(s) {
+		c := s[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// path parses a path at the start of the text.
+func (s *scanner) path() (Path, error) {
+	var p Path
+	first := true // a name may come without its dot
+	if s.accept("$") {
+		first = false
+		if n := s.digits(); n != "" {
+			var err error
+			if p.Packet, err = strconv.ParseInt(n, 10, 64); err != nil {
+				return p, s.errorf("packet %s is out of range", n)
+			}
+		}
+	}
+	for ; ; first = false {
+		var step Step
+		var err error
+		switch {
+		case s.accept("["):
+			step.Key, err = s.key()
+		case s.accept(".key("):
+			step.Op = KeyAt
+			step.Index, err = s.index()
+		case s.accept(".value("):
+			step.Op = ValueAt
+			step.Index, err = s.index()
+		case s.accept("."):
+			step.Key, err = s.name()
+		case first && nameLen(s.text) > 0:
+			step.Key, err = s.name()
+		case s.accept(ellipsis):
+			p.Cut = true
+			return p, nil
+		case first && !s.atEnd():
+			return p, s.errorf("want $, a name or [")
+		default:
+			return p, nil
+		}
+		if err != nil {
+			return p, err
+		}
+		p.Steps = append(p.Steps, step)
+	}
+}
+
+// name parses the name after a dot.
+func (s *scanner) name() (Value, error) {
+	n := nameLen(s.text[s.pos:])
+	if n == 0 {
+		return Value{}, s.errorf(`want a name; other keys are written ["…"]`)
+	}
+	return Value{Type: gdwire.TypeString, Text: s.take(n)}, nil
+}
+
+// index parses the number of a pair and the parenthesis after it.
+func (s *scanner) index() (int64, error) {
+	digits := s.digits()
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return 0, s.errorf("want the number of a pair")
+	}
+	if !s.accept(")") {
+		return 0, s.errorf("want )")
+	}
+	return n, nil
+}
+
+// key parses a key and the bracket after it.
+func (s *scanner) key() (Value, error) {
+	s.space()
+	start := s.pos
+	v, err := s.value()
+	if err != nil {
+		return v, err
+	}
+	if !v.IsKey() {
+		s.pos = start
+		return v, s.errorf("%s is not a key; .key(n) and .value(n) are the n-th pair", s.rest())
+	}
+	if s.space(); !s.accept("]") {
+		return v, s.errorf("want ]")
+	}
+	return v, nil
+}

@@ -1,0 +1,142 @@
+package path
+
+import (
+	"math"
+
+	"github.com/gdwire/gdwire"
+)
+
+// FromToken returns what a token says of its value: all of it where the value is
+// one token, and of containers the declared types and whether they are empty.
+// Of a NodePath, PackedByteArray or Image the content is missing. Numbers are
+// appended to numbers.
+func FromToken(t gdwire.Token, numbers []float64) Value {
+	v := Value{Type: t.Type()}
+	switch k := t.Kind(); k {
+	case gdwire.KindBool:
+		if t.Bool() {
+			v.Int = 1
+		}
+	case gdwire.KindInt32, gdwire.KindInt64:
+		v.Int = t.Int()
+	case gdwire.KindFloat32, gdwire.KindFloat64:
+		v.Numbers = append(numbers, t.Float())
+	case gdwire.KindStringChunk:
+		v.Text = t.Text()
+	case gdwire.KindProperty:
+		v.Type, v.Text = gdwire.TypeString, t.Text()
+	case gdwire.KindRID:
+		v.Int, v.NoID = int64(t.ID()), t.Width() == 0
+	case gdwire.KindObjectID:
+		v.Int = int64(t.ID())
+	case gdwire.KindSignal:
+		v.Int, v.Text = int64(t.ID()), t.Text()
+	case gdwire.KindImageStart:
+		format, mipmaps, width, height := t.Image()
+		v.Numbers = append(numbers, float64(format), float64(mipmaps), float64(width), float64(height))
+	case gdwire.KindInputEvent:
+		event, device := t.Event()
+		v.Numbers, v.Text = append(numbers, float64(event), float64(device)), t.Text()
+	case gdwire.KindObjectStart:
+		v.Form, v.Text = Declared, t.Text()
+	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindPackedStart:
+		v.Key, v.Elem = t.KeyElem(), t.Elem()
+		switch {
+		case t.Type() == gdwire.TypePackedByteArray:
+		case t.Len() == 0:
+			v.Form = Empty
+		default:
+			v.Form = Declared
+		}
+	default:
+		v.Numbers = t.AppendReals(numbers)
+		v.Single = t.Width() == 32
+	}
+	return v
+}
+
+// Write writes a value that is whole or empty. Numbers are rounded to 32 bits
+// unless double is set, which has to agree with the Encoder's DoubleReals.
+func (v *Value) Write(e *gdwire.Encoder, double bool) error {
+	switch v.Type {
+	case gdwire.TypeNil:
+		return e.WriteNil()
+	case gdwire.TypeBool:
+		return e.WriteBool(v.Int != 0)
+	case gdwire.TypeInt:
+		return e.WriteInt(v.Int)
+	case gdwire.TypeFloat:
+		return e.WriteFloat(v.Numbers[0])
+	case gdwire.TypeString:
+		return e.WriteString(v.Text)
+	case gdwire.TypeStringName:
+		return e.WriteStringName(v.Text)
+	case gdwire.TypeNodePath:
+		return e.WriteNodePath(v.Text)
+	case gdwire.TypeRID:
+		return e.WriteRID(uint64(v.Int))
+	case gdwire.TypeObject:
+		return e.WriteObjectID(uint64(v.Int))
+	case gdwire.TypeCallable:
+		return e.WriteCallable()
+	case gdwire.TypeSignal:
+		return e.WriteSignal(v.Text, uint64(v.Int))
+	case gdwire.TypeArray:
+		return firstError(func() error { return e.BeginTypedArray(0, v.Elem) }, e.End)
+	case gdwire.TypeDictionary:
+		return firstError(func() error { return e.BeginTypedDict(0, v.Key, v.Elem) }, e.End)
+	case gdwire.TypeImage:
+		n := v.Numbers
+		return firstError(func() error {
+			return e.BeginImage(uint32(n[0]), uint32(n[1]), uint32(n[2]), uint32(n[3]), int64(len(v.Text)))
+		}, v.writeText(e), e.End)
+	case gdwire.TypeInputEvent:
+		return e.WriteInputEvent(uint32(v.Numbers[0]), uint32(v.Numbers[1]), []byte(v.Text))
+	}
+	switch n, integers := Components(v.Type); {
+	case n == 0: // packed
+		return firstError(func() error { return e.BeginPacked(v.Type, int64(len(v.Text))) }, v.writeText(e), e.End)
+	case integers:
+		c := make([]int32, n)
+		for i, x := range v.Numbers {
+			c[i] = int32(x)
+		}
+		return e.WriteInts(v.Type, c...)
+	}
+	c := make([]float64, len(v.Numbers))
+	for i, x := range v.Numbers {
+		c[i] = x
+		if !double {
+			c[i] = Round32(x)
+		}
+	}
+	return e.WriteReals(v.Type, c...)
+}
+
+// Round32 rounds x to 32 bits, unless it is too large for that.
+func Round32(x float64) float64 {
+	if r := float64(float32(x)); !math.IsInf(r, 0) {
+		return r
+	}
+	return x
+}
+
+func (v *Value) writeText(e *gdwire.Encoder) func() error {
+	return func() error {
+		if v.Text == "" { // also of a PackedStringArray, which takes no bytes
+			return nil
+		}
+		_, err := e.Write([]byte(v.Text))
+		return err
+	}
+}
+
+// firstError makes calls up to the first that fails.
+func firstError(calls ...func() error) error {
+	for _, call := range calls {
+		if err := call(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,261 @@
+package path
+
+import (
+	"encoding/hex"
+	"math"
+	"strconv"
+
+	"github.com/gdwire/gdwire"
+)
+
+// A Value is what a line says of a value, or a key.
+type Value struct {
+	Type gdwire.Type
+	Form Form
+	// Int is an int, 1 for true, the id of an RID, Object or Signal.
+	Int int64
+	// NoID reports an RID without an id, as formats before Godot 4 have it.
+	NoID bool
+	// Numbers are a float, the components of a math type, or the leading
+	// numbers of an Image or InputEvent.
+	Numbers []float64
+	// Single reports that Numbers came from 32 bits: they are printed with the
+	// digits that these need.
+	Single bool
+	// Text is the text of a string or NodePath, the bytes of a PackedByteArray,
+	// Image or InputEvent, the name of a Signal or of an Object's class.
+	Text string
+	// Key and Elem are the declared types of a Dictionary's keys, and of its
+	// values or an Array's elements.
+	Key, Elem gdwire.Elem
+}
+
+// A Form is how much of a container a value is.
+type Form uint8
+
+const (
+	Whole    Form = iota // a value in full
+	Empty                // an empty container: [], {}, Array[int]([]), PackedInt32Array()
+	Declared             // a container's type without its content: Array[int], PackedInt32Array, Object("Node")
+)
+
+// signatures are the arguments of what is written as a call, a letter each:
+// r and i a real or integer component, u a 32-bit number, d a 64-bit id,
+// s a string, x bytes as hexadecimal.
+var signatures = map[gdwire.Type]string{
+	gdwire.TypeVector2: "rr", gdwire.TypeVector2i: "ii", gdwire.TypeRect2: "rrrr", gdwire.TypeRect2i: "iiii",
+	gdwire.TypeVector3: "rrr", gdwire.TypeVector3i: "iii", gdwire.TypeTransform2D: "rrrrrr",
+	gdwire.TypeVector4: "rrrr", gdwire.TypeVector4i: "iiii", gdwire.TypePlane: "rrrr", gdwire.TypeQuaternion: "rrrr",
+	gdwire.TypeAABB: "rrrrrr", gdwire.TypeBasis: "rrrrrrrrr", gdwire.TypeTransform3D: "rrrrrrrrrrrr",
+	gdwire.TypeProjection: "rrrrrrrrrrrrrrrr", gdwire.TypeColor: "rrrr",
+	gdwire.TypeRID: "d", gdwire.TypeObject: "d", gdwire.TypeCallable: "", gdwire.TypeSignal: "sd",
+	gdwire.TypePackedByteArray: "x", gdwire.TypeImage: "uuuux", gdwire.TypeInputEvent: "uux",
+}
+
+const (
+	objectID = "ObjectID" // an Object as its id; an Object in full is Object("Class")
+	variant  = "Variant"  // any type, in the declaration of a Dictionary
+)
+
+// types are the types by name.
+var types = func() map[string]gdwire.Type {
+	m := map[string]gdwire.Type{}
+	for t := gdwire.TypeNil; t <= gdwire.TypeInputEvent; t++ {
+		m[t.String()] = t
+	}
+	return m
+}()
+
+// Components returns how many numbers a math type is made of, and whether they
+// are integers; 0 of any other type.
+func Components(t gdwire.Type) (n int, integers bool) {
+	s := signatures[t]
+	if s == "" || s[0] != 'r' && s[0] != 'i' {
+		return 0, false
+	}
+	return len(s), s[0] == 'i'
+}
+
+// ElementType returns the type of a packed array's elements, 0 of any other
+// type.
+func ElementType(packed gdwire.Type) gdwire.Type { return elements[packed] }
+
+var elements = map[gdwire.Type]gdwire.Type{
+	gdwire.TypePackedByteArray: gdwire.TypeInt, gdwire.TypePackedInt32Array: gdwire.TypeInt, gdwire.TypePackedInt64Array: gdwire.TypeInt,
+	gdwire.TypePackedFloat32Array: gdwire.TypeFloat, gdwire.TypePackedFloat64Array: gdwire.TypeFloat,
+	gdwire.TypePackedStringArray:  gdwire.TypeString,
+	gdwire.TypePackedVector2Array: gdwire.TypeVector2, gdwire.TypePackedVector3Array: gdwire.TypeVector3,
+	gdwire.TypePackedVector4Array: gdwire.TypeVector4, gdwire.TypePackedColorArray: gdwire.TypeColor,
+}
+
+// IsKey reports whether the value can be written between brackets: it is not a
+// container, packed, a Signal or Callable.
+func (v *Value) IsKey() bool {
+	if v.Form != Whole {
+		return false
+	}
+	switch v.Type {
+	case gdwire.TypeNil, gdwire.TypeBool, gdwire.TypeInt, gdwire.TypeFloat,
+		gdwire.TypeString, gdwire.TypeStringName, gdwire.TypeNodePath, gdwire.TypeObject:
+		return true
+	case gdwire.TypeRID:
+		return !v.NoID
+	}
+	n, _ := Components(v.Type)
+	return n > 0
+}
+
+// String returns the value as text.
+func (v Value) String() string { return string(v.Append(nil)) }
+
+// Append appends the value as text.
+func (v *Value) Append(dst []byte) []byte {
+	if v.Form != Whole {
+		return v.appendContainer(dst)
+	}
+	switch v.Type {
+	case gdwire.TypeNil:
+		return append(dst, "null"...)
+	case gdwire.TypeBool:
+		return strconv.AppendBool(dst, v.Int != 0)
+	case gdwire.TypeInt:
+		return strconv.AppendInt(dst, v.Int, 10)
+	case gdwire.TypeFloat:
+		return v.appendReal(dst, v.Numbers[0])
+	case gdwire.TypeString, gdwire.TypeStringName, gdwire.TypeNodePath:
+		return AppendQuoted(append(dst, TextPrefix(v.Type)...), v.Text)
+	case gdwire.TypeObject:
+		dst = append(dst, objectID...)
+	default:
+		dst = append(dst, v.Type.String()...)
+	}
+	return v.appendArguments(dst)
+}
+
+// TextPrefix returns what precedes the quotes of a type of text.
+func TextPrefix(t gdwire.Type) string {
+	switch t {
+	case gdwire.TypeStringName:
+		return "&"
+	case gdwire.TypeNodePath:
+		return "^"
+	}
+	return ""
+}
+
+func (v *Value) signature() string {
+	if v.NoID {
+		return ""
+	}
+	return signatures[v.Type]
+}
+
+func (v *Value) appendArguments(dst []byte) []byte {
+	dst = append(dst, '(')
+	for i, arg := range v.signature() {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		switch arg {
+		case 'r':
+			dst = v.appendReal(dst, v.Numbers[i])
+		case 'i', 'u':
+			dst = strconv.AppendInt(dst, int64(v.Numbers[i]), 10)
+		case 'd':
+			dst = strconv.AppendInt(dst, v.Int, 10)
+		case 's':
+			dst = AppendQuoted(dst, v.Text)
+		case 'x':
+			dst = append(dst, '"')
+			dst = hex.AppendEncode(dst, []byte(v.Text))
+			dst = append(dst, '"')
+		}
+	}
+	return append(dst, ')')
+}
+
+func (v *Value) appendReal(dst []byte, x float64) []byte {
+	if v.Single {
+		return AppendFloat32(dst, float32(x))
+	}
+	return AppendFloat(dst, x)
+}
+
+// AppendFloat appends the shortest decimal that reads back as x, with a point or
+// an exponent; nan, inf or -inf.
+func AppendFloat(dst []byte, x float64) []byte { return appendFloat(dst, x, 64) }
+
+// AppendFloat32 is AppendFloat for the shortest decimal that rounds to x.
+func AppendFloat32(dst []byte, x float32) []byte { return appendFloat(dst, float64(x), 32) }
+
+func appendFloat(dst []byte, x float64, bits int) []byte {
+	switch {
+	case x != x:
+		return append(dst, "nan"...)
+	case math.IsInf(x, 1):
+		return append(dst, "inf"...)
+	case math.IsInf(x, -1):
+		return append(dst, "-inf"...)
+	}
+	// Beyond these there would be zeros without a meaning.
+	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e21) {
+		return strconv.AppendFloat(dst, x, 'e', -1, bits)
+	}
+	dst = strconv.AppendFloat(dst, x, 'f', -1, bits)
+	if x == math.Trunc(x) {
+		dst = append(dst, ".0"...)
+	}
+	return dst
+}
+
+// appendContainer appends an empty container or a declaration.
+func (v *Value) appendContainer(dst []byte) []byte {
+	untyped := v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{})
+	switch v.Type {
+	case gdwire.TypeObject:
+		dst = append(dst, "Object("...)
+		return append(AppendQuoted(dst, v.Text), ')')
+	case gdwire.TypeArray:
+		if !untyped {
+			dst = append(appendElem(append(dst, "Array["...), v.Elem), ']')
+		}
+		return v.appendEmpty(dst, untyped, "[]")
+	case gdwire.TypeDictionary:
+		if !untyped {
+			dst = appendElem(append(dst, "Dictionary["...), v.Key)
+			dst = append(appendElem(append(dst, ", "...), v.Elem), ']')
+		}
+		return v.appendEmpty(dst, untyped, "{}")
+	}
+	dst = append(dst, v.Type.String()...)
+	if v.Form == Empty {
+		dst = append(dst, "()"...)
+	}
+	return dst
+}
+
+func (v *Value) appendEmpty(dst []byte, untyped bool, empty string) []byte {
+	switch {
+	case untyped:
+		return append(dst, empty...)
+	case v.Form == Empty:
+		dst = append(dst, '(')
+		dst = append(dst, empty...)
+		return append(dst, ')')
+	}
+	return dst
+}
+
+// appendElem appends a declared type: int, a class's name or a script's path.
+func appendElem(dst []byte, e gdwire.Elem) []byte {
+	switch name := e.String(); {
+	case e == (gdwire.Elem{}):
+		return append(dst, variant...)
+	case e.Script != "":
+		return AppendQuoted(dst, name)
+	case e.Class != "" && (!isName(name) || name == variant || types[name] != 0):
+		return AppendQuoted(append(dst, '&'), name)
+	default:
+		return append(dst, name...)
+	}
+}
