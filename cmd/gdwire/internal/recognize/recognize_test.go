@@ -1,0 +1,349 @@
+package recognize
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+)
+
+// A vector is a value that an engine wrote.
+type vector struct {
+	name   string
+	format *gdwire.Format
+	bytes  []byte
+}
+
+var engines = map[string]*gdwire.Format{
+	"godot3.2.3": gdwire.Godot3, "godot4.3": gdwire.Godot4, "godot4.6": gdwire.Godot4,
+	"godot4.7-dev": gdwire.Godot4, "godot4.7-dev-double": gdwire.Godot4,
+}
+
+func testdata(names ...string) string {
+	return filepath.Join(append([]string{"..", "..", "..", "..", "testdata"}, names...)...)
+}
+
+func vectors(t *testing.T) (all []vector) {
+	for folder, format := range engines {
+		text, err := os.ReadFile(testdata(folder, "vectors.jsonl"))
+		if os.IsNotExist(err) {
+			continue
+		}
+		require.NoError(t, err)
+		for line := range bytes.Lines(text) {
+			var v struct{ Name, Hex string }
+			require.NoError(t, json.Unmarshal(line, &v))
+			b, err := hex.DecodeString(v.Hex)
+			require.NoError(t, err)
+			all = append(all, vector{folder + " " + v.Name, format, b})
+		}
+	}
+	require.Greater(t, len(all), 400)
+	return all
+}
+
+func frame(f Frame, packets ...[]byte) (b []byte) {
+	for _, p := range packets {
+		switch f {
+		case U32:
+			b = binary.LittleEndian.AppendUint32(b, uint32(len(p)))
+		case U32BE:
+			b = binary.BigEndian.AppendUint32(b, uint32(len(p)))
+		}
+		b = append(b, p...)
+	}
+	return b
+}
+
+// file recognizes b as a file.
+func file(b []byte) Result {
+	return Recognize(&Input{Head: b[:min(len(b), HeadSize)], Size: int64(len(b)), At: bytes.NewReader(b)})
+}
+
+// requireResult compares results by their flags.
+func requireResult(t *testing.T, want, got Result, message ...any) {
+	t.Helper()
+	require.Equal(t, fmt.Sprint(want.Certainty, want.Readings, want.Name), fmt.Sprint(got.Certainty, got.Readings, got.Name), message...)
+}
+
+// An outcome says how a Result compares with the truth.
+type outcome int
+
+const (
+	right outcome = iota // the reading
+	same                 // another reading with the same values
+	refused
+	wrong
+)
+
+func judge(r Result, want Reading) outcome {
+	if r.Certainty <= Ambiguous {
+		return refused
+	}
+	for i, reading := range r.Readings {
+		if reading == want {
+			return []outcome{right, same}[min(i, 1)]
+		}
+	}
+	return wrong
+}
+
+// wrapped returns all vectors in a frame.
+type wrapped struct {
+	name string
+	want Reading
+	b    []byte
+}
+
+func corpus(t *testing.T) (all []wrapped) {
+	for _, v := range vectors(t) {
+		for _, f := range []Frame{Bare, U32, U32BE} {
+			all = append(all, wrapped{f.String() + " " + v.name, Reading{v.format, f}, frame(f, v.bytes)})
+		}
+	}
+	return all
+}
+
+// A tally counts outcomes.
+type tally [4]int
+
+func (c *tally) String() string {
+	return fmt.Sprintf("%d right, %d the same values, %d refused, %d wrong", c[right], c[same], c[refused], c[wrong])
+}
+
+// rate returns how many of a thousand outcomes were o.
+func (c *tally) rate(o outcome) int {
+	return 1000 * c[o] / (c[right] + c[same] + c[refused] + c[wrong])
+}
+
+// TestVectors recognizes all that engines wrote: nothing that is called sure is
+// wrong.
+func TestVectors(t *testing.T) {
+	var counts [3]tally
+	for _, w := range corpus(t) {
+		got := file(w.b)
+		o := judge(got, w.want)
+		counts[w.want.Frame][o]++
+		if o == wrong { // the String "" is a framed null, too
+			require.Equal(t, "0400000000000000", hex.EncodeToString(w.b), w.name)
+		}
+		if got.Certainty == Sure {
+			require.Less(t, o, refused, w.name)
+		}
+		if o == refused { // AABB and Transform2D; Color and Plane; StringName and PackedInt32Array
+			require.Contains(t, []byte{11, 14, 21}, bytes.TrimPrefix(w.b, w.b[:len(frame(w.want.Frame, nil))])[0], w.name)
+			require.Equal(t, Ambiguous, got.Certainty)
+		}
+	}
+	for f, c := range counts {
+		t.Logf("%v: %v", Frame(f), &c)
+	}
+}
+
+// TestPipe recognizes the same from a pipe, in pieces of any size.
+func TestPipe(t *testing.T) {
+	for i, w := range corpus(t) {
+		want := file(w.b)
+		pieces := []io.Reader{bytes.NewReader(w.b)}
+		if w.want.Frame != Bare { // the first 8 bytes of a bare value may be a packet
+			pieces = append(pieces, iotest.OneByteReader(bytes.NewReader(w.b)))
+		}
+		for _, r := range pieces {
+			in := Input{Size: -1}
+			require.NoError(t, ReadHead(r, &in, true))
+			requireResult(t, want, Recognize(&in), w.name)
+		}
+		// A packet is recognized before the next arrives.
+		if w.want.Frame == Bare || i%17 > 0 {
+			continue
+		}
+		feed, pipe := io.Pipe()
+		go pipe.Write(w.b)
+		in := Input{Size: -1}
+		require.NoError(t, ReadHead(feed, &in, true))
+		feed.Close()
+		requireResult(t, want, Recognize(&in), w.name)
+	}
+	in := Input{Size: -1}
+	require.ErrorContains(t, ReadHead(iotest.ErrReader(errors.New("cable cut")), &in, true), "cable cut")
+}
+
+// TestFlippedBits changes one bit.
+func TestFlippedBits(t *testing.T) {
+	var c tally
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, w := range corpus(t) {
+		for range 4 {
+			b := bytes.Clone(w.b)
+			b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+			c[judge(file(b), w.want)]++
+		}
+	}
+	t.Log(&c)
+	require.Less(t, c.rate(wrong), 35)
+	require.Less(t, c.rate(refused), 550)
+}
+
+// TestCut ends the input anywhere.
+func TestCut(t *testing.T) {
+	var c tally
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, w := range corpus(t) {
+		for range 4 {
+			b := w.b[:r.IntN(len(w.b))]
+			c[judge(file(b), w.want)]++
+		}
+	}
+	t.Log(&c)
+	require.Less(t, c.rate(wrong), 35)
+}
+
+// TestSaves recognizes files of several packets, and cuts them anywhere.
+func TestSaves(t *testing.T) {
+	var cuts tally
+	for _, name := range []string{"godot3.2.3/put_var.bin", "godot3.2.3/store_var.bin", "godot4.3/put_var.bin", "godot4.7-dev/put_var.bin", "godot4.7-dev/store_var.bin"} {
+		b, err := os.ReadFile(testdata(name))
+		require.NoError(t, err)
+		want := Reading{engines[filepath.Dir(name)], U32}
+		got := file(b)
+		requireResult(t, Result{Certainty: Sure, Readings: []Reading{want}}, got, name)
+		for cut := range b {
+			o := judge(file(b[:cut]), want)
+			require.False(t, o == wrong && cut >= minSure, "%s cut at %d %v", name, cut, file(b[:cut]).Readings)
+			cuts[o]++
+		}
+	}
+	t.Log(&cuts)
+	for _, folder := range []string{"godot3.2.3", "godot4.7-dev"} {
+		b, err := os.ReadFile(testdata(folder, "put_var.bin"))
+		require.NoError(t, err)
+		b[16] = 99 // the header of the second packet
+		requireResult(t, Result{Certainty: Damaged, Readings: []Reading{{engines[folder], U32}}}, file(b))
+	}
+	for _, folder := range []string{"godot3.2.3", "godot4.7-dev"} {
+		b, err := os.ReadFile(testdata(folder, "save_game_large.bin"))
+		require.NoError(t, err)
+		for _, f := range []Frame{Bare, U32, U32BE} {
+			want := Reading{engines[folder], f}
+			save := frame(f, b)
+			if f != Bare {
+				save = frame(f, b, b)
+			}
+			requireResult(t, Result{Certainty: Sure, Readings: []Reading{want}}, file(save), folder)
+			r := rand.New(rand.NewPCG(3, 4))
+			for range 100 {
+				cut := 200 + r.IntN(len(save)-200)
+				got := file(save[:cut])
+				requireResult(t, Result{Certainty: got.Certainty, Readings: []Reading{want}}, got, folder)
+				require.NotEqual(t, Ambiguous, got.Certainty)
+			}
+		}
+	}
+}
+
+func TestSmall(t *testing.T) {
+	g4, g3, g2 := gdwire.Godot4, gdwire.Godot3, gdwire.Godot2
+	for _, c := range []struct {
+		name, hex string
+		want      Result
+	}{
+		{"empty", "", Result{Certainty: Empty}},
+		{"null", "00000000", Result{Probably, []Reading{{g4, Bare}, {g3, Bare}}, ""}},
+		{"zeros", "0000000000000000", Result{Foreign, nil, "nothing but zeros"}},
+		{"int", "0200000005000000", Result{Probably, []Reading{{g4, Bare}, {g3, Bare}}, ""}},
+		{"framed int", "080000000200000005000000", Result{Probably, []Reading{{g4, U32}, {g3, U32}}, ""}},
+		{"big-endian", "000000080200000005000000", Result{Probably, []Reading{{g4, U32BE}, {g3, U32BE}}, ""}},
+		{"framed null or empty String", "0400000000000000", Result{Probably, []Reading{{g4, U32}, {g3, U32}}, ""}},
+		{"StringName or PackedInt32Array", "1500000000000000", Result{Ambiguous, []Reading{{g4, Bare}, {g3, Bare}}, ""}},
+		{"Plane or Color", "0e0000000000803f000000000000000000000040", Result{Ambiguous, []Reading{{g4, Bare}, {g3, Bare}}, ""}},
+		{"Vector2i of denormals to Godot 3", "06000000" + "0100000002000000", Result{Probably, []Reading{{g4, Bare}}, ""}},
+		{"several values", "0200000005000000" + "0200000006000000" + "0400000001000000" + "61000000", Result{Probably, []Reading{{g4, Bare}, {g3, Bare}, {g2, Bare}}, ""}},
+		{"InputEvent of Godot 2", "13000000" + "01000000" + "02000000" + "14000000" + "00000002" + "41000000", Result{Probably, []Reading{{g2, Bare}}, ""}},
+		{"bool of 2", "0100000002000000", Result{Probably, []Reading{{g4, Bare}, {g3, Bare}, {g2, Bare}}, ""}},
+		{"trailing bytes", "0c000000" + "0200000005000000" + "ffffffff", Result{Probably, []Reading{{g4, U32}, {g3, U32}, {g2, U32}}, ""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b, err := hex.DecodeString(c.hex)
+			require.NoError(t, err)
+			requireResult(t, c.want, file(b))
+		})
+	}
+}
+
+// TestFixed has formats and frames that the user chose.
+func TestFixed(t *testing.T) {
+	b, err := hex.DecodeString("0e0000000000803f000000000000000000000040")
+	require.NoError(t, err)
+	in := Input{Head: b, Size: int64(len(b)), Formats: []*gdwire.Format{gdwire.Godot3}}
+	requireResult(t, Result{Certainty: Probably, Readings: []Reading{{gdwire.Godot3, Bare}}}, Recognize(&in))
+	in.Formats, in.Frames = nil, []Frame{U32}
+	requireResult(t, Result{}, Recognize(&in))
+	in.Formats = []*gdwire.Format{gdwire.Manual30}
+	in.Frames = nil
+	in.Head = frame(U32, []byte{19, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 7, 0, 0, 0, 0x40})
+	in.Size = int64(len(in.Head))
+	requireResult(t, Result{Certainty: Probably, Readings: []Reading{{gdwire.Manual30, U32}}}, Recognize(&in))
+}
+
+// TestForeign has what is no value.
+func TestForeign(t *testing.T) {
+	for start, want := range map[string]string{
+		"RSRC\x00\x00\x00\x00":                "a resource of Godot (.res, .scn)",
+		"GDPC\x02\x00\x00\x00":                "a package of Godot (.pck)",
+		"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR": "a PNG image",
+		"\x1f\x8b\x08\x00":                    "gzip data",
+		"[player]\nname=1\n":                  "text, perhaps JSON; gdwire encode reads that",
+		"{\"a\": 1}":                          "text, perhaps JSON; gdwire encode reads that",
+		"hello, Jürgen":                       "text",
+		"hello, \xc3":                         "text",
+		"\xff\xfe{\x00}\x00":                  "text in UTF-16; gdwire encode reads JSON in it",
+		"\x00\x00\x00\x00\x00":                "nothing but zeros",
+	} {
+		requireResult(t, Result{Certainty: Foreign, Name: want}, file([]byte(start)), start)
+	}
+	taken := 0
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 300 {
+		b := make([]byte, r.IntN(3000))
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+		if c := file(b).Certainty; c > Ambiguous {
+			taken++
+		}
+	}
+	require.Less(t, taken, 5)
+}
+
+// TestPrograms recognizes no program of this machine as values.
+func TestPrograms(t *testing.T) {
+	var all []string
+	for _, pattern := range []string{filepath.Join(runtime.GOROOT(), "pkg", "tool", "*", "*"), filepath.Join(runtime.GOROOT(), "src", "image", "testdata", "*"),
+		filepath.Join(runtime.GOROOT(), "src", "archive", "*", "testdata", "*"), filepath.Join(runtime.GOROOT(), "src", "debug", "*", "testdata", "*"),
+		filepath.Join(runtime.GOROOT(), "src", "compress", "*", "testdata", "*"), filepath.Join(runtime.GOROOT(), "src", "time", "testdata", "*")} {
+		names, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		all = append(all, names...)
+	}
+	for _, name := range all {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			continue // a folder
+		}
+		got := file(b)
+		require.LessOrEqual(t, got.Certainty, Ambiguous, "%s: %v", name, got.Readings)
+	}
+}
