@@ -204,7 +204,7 @@ var (
 type zstdDecoder struct{ d *zstd.Decoder }
 
 func (d zstdDecoder) decode(dst, block []byte) error {
-	// The capacity bounds what is decoded; it is never reallocated.
+	// The capacity is a limit on the decoded bytes: out is dst.
 	out, err := d.d.DecodeAll(block, dst[:0:len(dst)])
 	if err == nil && len(out) < len(dst) {
 		err = errShort

@@ -56,12 +56,12 @@
 //
 // # Damage, and files made to harm
 //
-// Whatever the bytes are, the result is content or an error, never a panic. Every
-// number in a file is checked against [Limits] before it is used, memory grows with
-// the bytes that arrive, and a block that becomes more or less than it should is
-// an error. By default a content has at most 256 MiB and a block 1 MiB. A program
-// that reads files of its own user can lift Limits.Size; one that reads uploads
-// should lower it, since 4 KiB can hold many MiB of zeros.
+// Any input gives content or an error, never a panic. Every number in a file is
+// checked against [Limits] before it is used, memory grows with the bytes that
+// arrive, and a block that becomes more or less than it should is an error. By
+// default a content has at most 256 MiB and a block 1 MiB. A program that reads its
+// own user's files can lift Limits.Size; one that reads uploads should lower it,
+// since 4 KiB can hold many MiB of zeros.
 //
 // An error of the file is an [Error] with the offset at fault:
 //
@@ -69,7 +69,7 @@
 //	ErrDamaged            content that no engine wrote
 //	ErrPassword           wrong password or damaged file
 //	ErrMode               brotli, which no engine writes, or an unknown mode
-//	ErrLimit              more than Limits allow; a *LimitError says what
+//	ErrLimit              more than Limits allow; a *LimitError has the numbers
 //
 // NewReader also returns [ErrNoKey], for an encrypted file without a key. Errors of
 // the underlying Reader are returned as they are. All errors stay.

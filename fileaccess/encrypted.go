@@ -42,7 +42,7 @@ func (l Layout) String() string {
 	return "godot4"
 }
 
-// A field table says where in a file a layout has each field.
+// layouts are the offsets of the fields of each Layout.
 var layouts = [...]struct {
 	md5Offset, lengthOffset, ivOffset, dataOffset int
 }{
@@ -83,10 +83,10 @@ func (l Layout) cipher(key *Key, iv []byte, encrypt bool) func(dst, src []byte) 
 	case l == Godot3:
 		return ecb(b.Decrypt)
 	case encrypt:
-		//lint:ignore SA1019 the file format asks for CFB
+		//lint:ignore SA1019 the format is CFB
 		return cipher.NewCFBEncrypter(b, iv).XORKeyStream //nolint:staticcheck // the same
 	default:
-		//lint:ignore SA1019 the file format asks for CFB
+		//lint:ignore SA1019 the format is CFB
 		return cipher.NewCFBDecrypter(b, iv).XORKeyStream //nolint:staticcheck // the same
 	}
 }
@@ -159,9 +159,9 @@ func remaining(r io.Reader) (int64, error) {
 	return end - pos, err
 }
 
-// detectLayout returns the layout of the file that begins with header and has size
-// bytes, which are negative if unknown. The first bytes of an MD5 can be Godot 3's
-// version, once in 2^32 files; then the size decides.
+// detectLayout returns the layout of a file of size bytes, negative if unknown, that
+// begins with header. One MD5 in 2^32 begins like Godot 3's version; then the size
+// decides.
 func detectLayout(header []byte, size int64) Layout {
 	fits := func(layout Layout) bool {
 		l := layouts[layout]

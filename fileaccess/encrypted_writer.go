@@ -33,8 +33,8 @@ type EncryptedWriter struct {
 // the file and does not close w; without it the file has no header and nothing
 // opens it.
 //
-// The encryption is what the engines have: the MD5 shows damage, but it does not
-// keep somebody else from changing the file.
+// The encryption is that of the engines. Its MD5 shows damage; it is no protection
+// from somebody who alters the file.
 func NewEncryptedWriter(w io.Writer, layout Layout, key *Key) (*EncryptedWriter, error) {
 	if int(layout) >= len(layouts) {
 		return nil, errorf(0, ErrLayout, "%d", layout)
@@ -95,7 +95,7 @@ func (e *EncryptedWriter) skipHeader() error {
 	if err != nil { // a pipe, as a file
 		return nil
 	}
-	// A file that appends to its end refuses this, before anything is written.
+	// A file opened with os.O_APPEND returns an error here and writes nothing.
 	blank := make([]byte, layouts[e.layout].dataOffset)
 	if _, err := f.WriteAt(blank, start); err != nil {
 		return nil

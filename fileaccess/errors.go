@@ -26,7 +26,7 @@ var (
 	ErrClosed = errors.New("fileaccess: write after Close")
 )
 
-// An Error reports what is wrong with a file, and where. Errors of the
+// An Error reports an invalid file and the offset at fault. Errors of the
 // underlying Reader or Writer are returned as they are.
 type Error struct {
 	// Offset in bytes from where reading began: of the field or compressed block

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Limits bound what a Reader accepts. In each field 0 means the default and -1 no
-// limit. They are checked before anything is read or allocated for the number
-// that they are about; a file that exceeds one is a [LimitError].
+// Limits bound the files that a Reader accepts. In each field 0 means the default and -1 no
+// limit. Each is checked before anything is read or allocated for the number that
+// the file declares. A file that exceeds one is a [LimitError].
 type Limits struct {
 	// Size is how many bytes a compressed or encrypted file may hold after
 	// decoding. Default: 256 MiB.
@@ -73,8 +73,8 @@ func (b *bounds) check(l limit, got uint64, offset int64) error {
 // is too long for a compressed file. It is [ErrLimit].
 type LimitError struct {
 	Name string // the field of Limits
-	Got  int64  // what the file declares
-	Max  int64  // what the limit allows
+	Got  int64  // declared by the file
+	Max  int64  // allowed by the limit
 }
 
 func (e *LimitError) Error() string {

@@ -63,7 +63,7 @@ type Options struct {
 	// AskKey is called for the key if the file is encrypted and Key is nil. An
 	// error that it returns is returned by NewReader.
 	AskKey func(Info) (*Key, error)
-	// Limits on what the file declares.
+	// Limits on the file's declared sizes.
 	Limits Limits
 	// Buffered is how many bytes of an encrypted file's content NewReader reads
 	// and keeps until their MD5 is known to be right. Longer content is read
@@ -83,7 +83,7 @@ type Reader struct {
 }
 
 // NewReader recognizes a file by its first four bytes and returns a Reader of its
-// content. What begins otherwise, or is shorter, is a Plain file: Info tells.
+// content. A file that begins otherwise, or is shorter, is Plain, as Info reports.
 //
 // It reads the header, of a compressed file also the sizes of its blocks, and of
 // an encrypted file everything if Options.Buffered or seeking allows, so that a
@@ -130,7 +130,7 @@ type source struct {
 	n int64
 }
 
-// Read reads at least one byte or returns an error, and checks what r does.
+// Read reads at least one byte or returns an error, and checks the count that r returns.
 func (s *source) Read(p []byte) (int, error) {
 	for range maxEmptyReads {
 		n, err := s.r.Read(p)

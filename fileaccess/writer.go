@@ -6,14 +6,18 @@ import "io"
 // plain, compressed or encrypted with key. Close completes the file and does not
 // close w.
 func NewWriter(w io.Writer, info Info, key *Key) (io.WriteCloser, error) {
+	var out io.WriteCloser = plainWriter{w}
+	var err error
 	switch info.Container {
 	case Compressed:
-		return NewCompressedWriter(w, info.Mode, info.BlockSize)
+		out, err = NewCompressedWriter(w, info.Mode, info.BlockSize)
 	case Encrypted:
-		return NewEncryptedWriter(w, info.Layout, key)
-	default:
-		return plainWriter{w}, nil
+		out, err = NewEncryptedWriter(w, info.Layout, key)
 	}
+	if err != nil {
+		return nil, err // and no nil pointer
+	}
+	return out, nil
 }
 
 type plainWriter struct{ io.Writer }

@@ -46,10 +46,12 @@ func TestWriteAfterClose(t *testing.T) {
 }
 
 func TestNewWriterRefuses(t *testing.T) {
-	_, err := fileaccess.NewWriter(io.Discard, encryptedInfo(fileaccess.Godot4), nil)
+	w, err := fileaccess.NewWriter(io.Discard, encryptedInfo(fileaccess.Godot4), nil)
 	require.ErrorIs(t, err, fileaccess.ErrNoKey)
-	_, err = fileaccess.NewWriter(io.Discard, compressedInfo(fileaccess.Brotli), nil)
+	require.True(t, w == nil)
+	w, err = fileaccess.NewWriter(io.Discard, compressedInfo(fileaccess.Brotli), nil)
 	require.ErrorIs(t, err, fileaccess.ErrMode)
+	require.True(t, w == nil)
 }
 
 // A room takes so many bytes.
