@@ -41,6 +41,7 @@ func Unmarshal(data []byte, v any, o *Options) error {
 // it. A read error cannot be resumed.
 func UnmarshalDecode(d *gdwire.Decoder, v any, o *Options) error {
 	s := newDecoder(d, o.orDefault())
+	defer s.close()
 	return s.top(v)
 }
 
@@ -102,7 +103,7 @@ func getDecoder(o *Options) *decoder {
 
 func (s *decoder) release() {
 	s.d.Release()
-	s.copier = nil
+	s.close()
 	decoderPool.Put(s)
 }
 

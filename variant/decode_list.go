@@ -153,9 +153,9 @@ func packedInto(t reflect.Type, elem *plan[decodeFunc]) packedFunc {
 	single := m.leaf == reflect.Float32
 	switch {
 	case t.Kind() == reflect.Uint8:
-		bulk = readBulk[byte]
+		bulk = readBulkOf(gdwire.TypePackedByteArray, readBulk[byte])
 	case t.Kind() == reflect.Int32:
-		bulk = readBulk[int32]
+		bulk = readBulkOf(gdwire.TypePackedInt32Array, readBulk[int32])
 	case t.Kind() == reflect.Int64:
 		bulk = readBulk[int64]
 	case reflect.Zero(t).CanInt() || reflect.Zero(t).CanUint():
@@ -185,6 +185,17 @@ func packedInto(t reflect.Type, elem *plan[decodeFunc]) packedFunc {
 			return strings(s, v, t)
 		case bulk == nil:
 			return s.fail(t.Type(), v.Type(), gdwire.ErrType)
+		}
+		return bulk(s, v, t)
+	}
+}
+
+// readBulkOf reads packed arrays of one type in bulk, and those of other integers one
+// by one.
+func readBulkOf(typ gdwire.Type, bulk packedFunc) packedFunc {
+	return func(s *decoder, v reflect.Value, t gdwire.Token) error {
+		if t.Type() != typ {
+			return readIntegers(s, v, t)
 		}
 		return bulk(s, v, t)
 	}

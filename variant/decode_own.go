@@ -114,6 +114,14 @@ type copier struct {
 	b []byte
 }
 
+// close gives back what reading Raws took.
+func (s *decoder) close() {
+	if s.copier != nil {
+		s.copier.e.Release()
+		s.copier = nil
+	}
+}
+
 // Write keeps what has been encoded, as far as there is memory for it.
 func (c *copier) Write(p []byte) (int, error) {
 	if need := len(c.b) + len(p); need > cap(c.b) {
@@ -137,7 +145,6 @@ func (s *decoder) raw(v *Raw) error {
 	}
 	c := s.copier
 	c.e.Reset(c)
-	defer c.e.Release()
 	c.b = nil
 	if s.d.PeekKind() == gdwire.KindDictKey { // its marker
 		if _, err := s.d.ReadToken(); err != nil {

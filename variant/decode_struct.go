@@ -298,9 +298,9 @@ func (c *structDecoder) decodeArray(s *decoder, v reflect.Value, n int) error {
 			seen.set(i)
 			err = c.fields[i].decode(s, v)
 		case s.reject:
-			err = s.mistyped(v, nil)
-			if err == nil { // a nil
-				err = s.fail(gdwire.TypeNil, c.typ, ErrUnknownKey)
+			t, tokenErr := s.token()
+			if err = tokenErr; err == nil {
+				err = s.fail(t.Type(), c.typ, ErrUnknownKey)
 			}
 		default:
 			err = s.d.SkipValue()

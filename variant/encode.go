@@ -143,7 +143,8 @@ func (b encodePlanner) build(t reflect.Type, wire gdwire.Type) (encodeFunc, erro
 			return encodeText(wire), nil
 		}
 	}
-	if wire != 0 && wire != gdwire.TypeArray && t.Kind() != reflect.Pointer {
+	isList := t.Kind() == reflect.Slice || t.Kind() == reflect.Array
+	if wire != 0 && t.Kind() != reflect.Pointer && !(isList && wire == gdwire.TypeArray) {
 		return b.typed(t, wire)
 	}
 	switch t.Kind() {

@@ -28,6 +28,7 @@ func Elements[T any](d *gdwire.Decoder, o *Options) iter.Seq2[T, error] {
 		}
 		o := o.orDefault()
 		s := newDecoder(d, o)
+		defer s.close()
 		for _, err := range d.Elements() {
 			if err != nil {
 				yield(none, err)
@@ -68,6 +69,7 @@ func Entries[K, V any](d *gdwire.Decoder, o *Options) iter.Seq2[Entry[K, V], err
 		}
 		o := o.orDefault()
 		s := newDecoder(d, o)
+		defer s.close()
 		n, err := d.ReadDict()
 		if err != nil {
 			yield(none, err)

@@ -1,0 +1,210 @@
+package variant
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"testing"
+
+	"github.com/gdwire/gdwire"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTags(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want tag
+		err  string
+	}{
+		{text: "", want: tag{}},
+		{text: "name", want: tag{name: "name"}},
+		{text: ",omitzero", want: tag{omitZero: true}},
+		{text: "n,type=Color,omitzero", want: tag{name: "n", wire: gdwire.TypeColor, omitZero: true}},
+		{text: "'a,b',embed", want: tag{name: "a,b", embed: true}},
+		{text: "'-'", want: tag{name: "-"}},
+		{text: ",array", want: tag{array: true}},
+		{text: "''", want: tag{}},
+		{text: "'open", err: `tag "'open" has no closing quote`},
+		{text: "'a'b", err: `tag has "b" after the name`},
+		{text: "a,omitempty", err: `tag has unknown option "omitempty"`},
+		{text: "a, omitzero", err: `tag has unknown option " omitzero"`},
+		{text: "a,", err: `tag has unknown option ""`},
+		{text: ",type=Colour", err: `tag has unknown type "Colour"`},
+	} {
+		got, err := parseTag(c.text)
+		if c.err != "" {
+			assert.EqualError(t, err, c.err, c.text)
+			continue
+		}
+		require.NoError(t, err, c.text)
+		assert.Equal(t, c.want, got, c.text)
+	}
+}
+
+type (
+	inner  struct{ A, B int }
+	Outer2 struct{ inner }
+	left   struct{ Same int }
+	right  struct{ Same int }
+	deep   struct {
+		inner
+		Outer2
+	}
+	selfish struct {
+		*Selfish
+		A int
+	}
+	Selfish struct {
+		*Selfish
+		B int
+	}
+)
+
+// The error of a type is found when it is first used, for reading and for writing,
+// whatever is read and whatever the value.
+func TestTypeMistakes(t *testing.T) {
+	type cyclic *cyclic
+	for _, c := range []struct {
+		value   any
+		err     string
+		writing bool // only writing fails
+	}{
+		{value: struct {
+			A int `gd:",what"`
+		}{}, err: `variant: struct { A int "gd:\",what\"" }.A: tag has unknown option "what"`},
+		{value: struct {
+			Hit, HIT int
+		}{}, err: `variant: struct { Hit int; HIT int }.HIT: name "hit" is that of struct.Hit too`},
+		{value: struct {
+			left
+			right
+		}{}, err: `variant: variant.right.Same: name "same" is that of left.Same too`},
+		{value: struct {
+			a int `gd:"a"`
+		}{}, err: `variant: struct { a int "gd:\"a\"" }.a: tag on a field that is not exported`},
+		{value: struct {
+			*inner
+		}{}, err: `variant: struct { *variant.inner }.inner: embedded pointer to a struct that is not exported`},
+		{value: struct{ Vector3 }{}, err: `variant: struct { variant.Vector3 }.Vector3: embedded variant.Vector3 needs a name in its tag`},
+		{value: struct {
+			netip.Addr
+			netip.Prefix
+		}{}, err: `variant: struct { netip.Addr; netip.Prefix }.Addr: embedded netip.Addr needs a name in its tag`},
+		{value: struct {
+			inner `gd:",omitzero"`
+		}{}, err: `variant: struct { variant.inner "gd:\",omitzero\"" }.inner: options on an embedded struct without a name`},
+		{value: struct {
+			A int `gd:",embed"`
+		}{}, err: `variant: struct { A int "gd:\",embed\"" }.A: embed on int, neither *Dictionary nor a map of string keys`},
+		{value: struct {
+			A *Dictionary `gd:",embed,omitzero"`
+		}{}, err: `variant: struct { A *variant.Dictionary "gd:\",embed,omitzero\"" }.A: options beside embed`},
+		{value: struct {
+			A, B *Dictionary `gd:",embed"`
+		}{}, err: `variant: struct { A *variant.Dictionary "gd:\",embed\""; B *variant.Dictionary "gd:\",embed\"" }.B: embed on struct.A too`},
+		{value: struct {
+			_ struct{}    `gd:",array"`
+			A *Dictionary `gd:",embed"`
+		}{}, err: `variant: struct.A: embed in a positional struct`},
+		{value: struct {
+			A int `gd:",array"`
+		}{}, err: `variant: struct { A int "gd:\",array\"" }.A: array is for a field named _`},
+		{value: struct {
+			_ int `gd:",what"`
+		}{}, err: `variant: struct { _ int "gd:\",what\"" }._: tag has unknown option "what"`},
+
+		{value: make(chan int), err: "variant: Go chan int has no Variant type"},
+		{value: struct{ F func() }{}, err: "variant: struct.F: Go func() has no Variant type"},
+		{value: box[[]map[string]complex64]{}, err: "variant: box[[]map[string]complex64].Value: Go complex64 has no Variant type"},
+		{value: map[[2]string]int{}, err: "variant: Go [2]string cannot be a key"},
+		{value: map[inner]int{}, err: "variant: Go variant.inner cannot be a key"},
+		{value: map[fmt.Stringer]int{}, err: "variant: Go fmt.Stringer cannot be a key"},
+		{value: map[*int]int{}, err: "variant: Go *int cannot be a key"},
+		{value: new(cyclic), err: "variant: Go *variant.cyclic points to nothing but pointers"},
+		{value: map[string]any{"a": 1}, err: ""},
+
+		{value: [4]float32{}, err: "variant: Go [4]float32 can be [Rect2 Vector4 Plane Quaternion Color]: a tag has to say which, as type=Rect2", writing: true},
+		{value: struct{ A [6]float64 }{}, err: "variant: struct.A: Go [6]float64 can be [Transform2D AABB]: a tag has to say which, as type=Transform2D", writing: true},
+		{value: struct {
+			A string `gd:",type=int"`
+		}{}, err: "variant: struct.A: type=int does not fit Go string", writing: true},
+		{value: struct {
+			A [3]float32 `gd:",type=Color"`
+		}{}, err: "variant: struct.A: type=Color does not fit Go [3]float32", writing: true},
+		{value: struct {
+			A Vector3 `gd:",type=Color"`
+		}{}, err: "variant: struct.A: type=Color does not fit Go variant.Vector3", writing: true},
+		{value: struct {
+			A RID `gd:",type=int"`
+		}{}, err: "variant: struct.A: type=int does not fit Go variant.RID", writing: true},
+		{value: struct {
+			A []string `gd:",type=PackedInt32Array"`
+		}{}, err: "variant: struct.A: type=PackedInt32Array does not fit Go []string", writing: true},
+		{value: struct {
+			A []int `gd:",type=PackedStringArray"`
+		}{}, err: "variant: struct.A: type=PackedStringArray does not fit Go []int", writing: true},
+		{value: struct {
+			A int `gd:",type=Array"`
+		}{}, err: "variant: struct.A: type=Array does not fit Go int", writing: true},
+	} {
+		t.Run(c.err, func(t *testing.T) {
+			for range 2 {
+				_, err := Marshal(c.value, nil)
+				require.Equal(t, c.err, errorText(err))
+				err = Unmarshal([]byte{0, 0, 0, 0}, reflect.New(reflect.TypeOf(c.value)).Interface(), nil)
+				if c.writing {
+					require.NoError(t, err)
+				} else {
+					require.Equal(t, c.err, errorText(err))
+				}
+			}
+		})
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// A type that contains one with a mistake does not become good by being used after
+// it, nor does a good one suffer.
+func TestMistakesInPlans(t *testing.T) {
+	type (
+		bad struct {
+			Good *box[*bad]
+			Bad  chan int
+		}
+	)
+	for range 2 {
+		_, err := Marshal(bad{}, nil)
+		require.EqualError(t, err, "variant: bad.Bad: Go chan int has no Variant type")
+		_, err = Marshal(box[*bad]{}, nil)
+		require.ErrorContains(t, err, "bad.Bad: Go chan int has no Variant type")
+		_, err = Marshal(box[int]{}, nil)
+		require.NoError(t, err)
+	}
+}
+
+func TestFieldsOfEmbedded(t *testing.T) {
+	names := func(v any) (all []string) {
+		f, err := fieldsOf(reflect.TypeOf(v))
+		require.NoError(t, err)
+		for _, f := range f.all {
+			all = append(all, f.name)
+		}
+		return all
+	}
+	assert.Equal(t, []string{"a", "b"}, names(Outer2{}))
+	assert.Equal(t, []string{"a", "b"}, names(deep{}), "the outer one hides the inner one")
+	assert.Equal(t, []string{"b", "a"}, names(selfish{}))
+	type named struct {
+		Vector3 `gd:"pos"`
+		inner   `gd:"in"`
+	}
+	_, err := fieldsOf(reflect.TypeFor[named]())
+	assert.ErrorContains(t, err, "named.inner: tag on a field that is not exported")
+}

@@ -1,0 +1,427 @@
+package variant
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/gdwire/gdwire"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func newDecoderOf(b []byte) *gdwire.Decoder {
+	d := gdwire.NewDecoder(nil, nil)
+	d.ResetBytes(b)
+	return d
+}
+
+func TestElements(t *testing.T) {
+	b := encoded(t, array(dict("name", "a"), dict("max_hp", "many"), 5, dict("name", "d", "x", array(dict())), nil, array(array()), dict("name", "g")), nil)
+	want := []string{
+		"a",
+		`gdwire: offset 64, $[1]["max_hp"]: String into Go int (simple.MaxHP)`,
+		"gdwire: offset 76, $[2]: int into Go variant.simple",
+		"d",
+		"",
+		"gdwire: offset 148, $[5]: Array into Go variant.simple",
+		"g",
+	}
+	for _, window := range []int{16, 0} {
+		d := gdwire.NewDecoder(&oneByteReader{append(bytes.Clone(b), encoded(t, 7, nil)...)}, &gdwire.DecoderOptions{WindowSize: window})
+		var got []string
+		for v, err := range Elements[simple](d, nil) {
+			if err != nil {
+				got = append(got, err.Error())
+			} else {
+				got = append(got, v.Name)
+			}
+		}
+		require.Equal(t, want, got)
+		var next int
+		require.NoError(t, UnmarshalDecode(d, &next, nil))
+		require.Equal(t, 7, next)
+	}
+}
+
+func TestElementsOfStrings(t *testing.T) {
+	d := newDecoderOf(encoded(t, []string{"a", "b"}, nil))
+	var all []string
+	for s, err := range Elements[string](d, nil) {
+		require.NoError(t, err)
+		all = append(all, s)
+	}
+	require.Equal(t, []string{"a", "b"}, all)
+}
+
+func TestElementsErrors(t *testing.T) {
+	collect := func(d *gdwire.Decoder) (errs []error) {
+		for _, err := range Elements[[]int](d, &Options{Memory: 1000}) {
+			errs = append(errs, err)
+		}
+		return errs
+	}
+	errs := collect(newDecoderOf(encoded(t, 5, nil)))
+	require.Len(t, errs, 1)
+	require.ErrorIs(t, errs[0], gdwire.ErrType)
+
+	errs = collect(newDecoderOf(encoded(t, array(array(), make([]int32, 1000), array(1)), nil)))
+	require.Len(t, errs, 3)
+	require.ErrorIs(t, errs[1], gdwire.ErrLimit)
+	require.NoError(t, errs[2])
+
+	b := encoded(t, array(array(1), array(2)), nil)
+	errs = collect(newDecoderOf(b[:len(b)-4]))
+	require.Len(t, errs, 2, "an error of the input comes once")
+	require.ErrorIs(t, errs[1], io.ErrUnexpectedEOF)
+
+	for _, err := range Elements[chan int](newDecoderOf(b), nil) {
+		require.EqualError(t, err, "variant: Go chan int has no Variant type")
+	}
+
+	// Leaving the loop leaves the rest to the next call.
+	d := newDecoderOf(append(encoded(t, array(1, 2, array(3), 4), nil), encoded(t, "next", nil)...))
+	for range Elements[any](d, nil) {
+		break
+	}
+	var next string
+	require.NoError(t, UnmarshalDecode(d, &next, nil))
+	require.Equal(t, "next", next)
+}
+
+func TestEntries(t *testing.T) {
+	b := encoded(t, dict("a", 1, "b", "two", 3, 3, array(array()), 4, "e", array(5, 5), "f", 6), nil)
+	want := []string{
+		"a 1",
+		`gdwire: offset 40, $["b"]: String into Go int`,
+		"gdwire: offset 52, $.key(2): int into Go string",
+		"gdwire: offset 68, $.key(3): Array into Go string",
+		`gdwire: offset 104, $["e"]: Array into Go int`,
+		"f 6",
+	}
+	for _, window := range []int{16, 0} {
+		d := gdwire.NewDecoder(&oneByteReader{append(bytes.Clone(b), encoded(t, 7, nil)...)}, &gdwire.DecoderOptions{WindowSize: window})
+		var got []string
+		for e, err := range Entries[string, int](d, nil) {
+			if err != nil {
+				got = append(got, err.Error())
+			} else {
+				got = append(got, fmt.Sprint(e.Key, " ", e.Value))
+			}
+		}
+		require.Equal(t, want, got)
+		var next int
+		require.NoError(t, UnmarshalDecode(d, &next, nil))
+		require.Equal(t, 7, next)
+	}
+	d := newDecoderOf(append(encoded(t, dict(1, 2, array(3), 4), nil), encoded(t, "next", nil)...))
+	for e, err := range Entries[any, Raw](d, nil) {
+		require.NoError(t, err)
+		require.Equal(t, int64(1), e.Key)
+		break
+	}
+	var next string
+	require.NoError(t, UnmarshalDecode(d, &next, nil))
+	require.Equal(t, "next", next)
+}
+
+func TestEntriesErrors(t *testing.T) {
+	b := encoded(t, dict(1, 2, 3, 4), nil)
+	for _, err := range Entries[int, chan int](newDecoderOf(b), nil) {
+		require.EqualError(t, err, "variant: Go chan int has no Variant type")
+	}
+	for _, err := range Entries[[]int, int](newDecoderOf(b), nil) {
+		require.EqualError(t, err, "variant: Go []int cannot be a key")
+	}
+	for _, err := range Entries[int, int](newDecoderOf(encoded(t, 1, nil)), nil) {
+		require.ErrorIs(t, err, gdwire.ErrType)
+	}
+	for cut := 8; cut < len(b); cut++ {
+		d := gdwire.NewDecoder(bytes.NewReader(b[:cut]), nil)
+		var errs []error
+		for _, err := range Entries[int, int](d, nil) {
+			errs = append(errs, err)
+		}
+		require.ErrorIs(t, errs[len(errs)-1], io.ErrUnexpectedEOF)
+		require.LessOrEqual(t, len(errs), 2)
+	}
+}
+
+// A repeater gives head, then a piece n times.
+type repeater struct {
+	head, piece, rest []byte
+	n                 int
+}
+
+func (r *repeater) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		if len(r.rest) == 0 {
+			switch {
+			case r.head != nil:
+				r.rest, r.head = r.head, nil
+			case r.n > 0:
+				r.rest = r.piece
+				r.n--
+			case n > 0:
+				return n, nil
+			default:
+				return 0, io.EOF
+			}
+		}
+		m := copy(p[n:], r.rest)
+		n, r.rest = n+m, r.rest[m:]
+	}
+	return n, nil
+}
+
+// grown returns by how much the heap is larger than at the first call, when it has
+// been collected.
+func heapMeter() func() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	start := int64(m.HeapAlloc)
+	return func() int64 {
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc) - start
+	}
+}
+
+// A million records of 1 KiB need the memory of one.
+func TestStreamsInConstantMemory(t *testing.T) {
+	n := 1_000_000
+	if testing.Short() {
+		n = 50_000
+	}
+	type record struct {
+		ID   int
+		Data []byte
+	}
+	noLimit := &gdwire.DecoderOptions{Limits: gdwire.Limits{Elements: -1, Values: -1}}
+	piece := encoded(t, record{5, make([]byte, 1000)}, nil)
+	check := func(read func(d *gdwire.Decoder, each func(record))) func(head []byte, piece []byte) {
+		return func(head, piece []byte) {
+			count, grown := 0, heapMeter()
+			d := gdwire.NewDecoder(&repeater{head: head, piece: piece, n: n}, noLimit)
+			defer d.Release()
+			read(d, func(r record) {
+				if count++; count%(n/10) == 0 {
+					assert.Less(t, grown(), int64(64<<10)+int64(len(piece)))
+				}
+				if r.ID != 5 {
+					t.Fatal(r.ID)
+				}
+			})
+			require.Equal(t, n, count)
+		}
+	}
+	count := []byte{byte(n), byte(n >> 8), byte(n >> 16), 0}
+	elements := check(func(d *gdwire.Decoder, each func(record)) {
+		for r, err := range Elements[record](d, nil) {
+			require.NoError(t, err)
+			each(r)
+		}
+	})
+	elements(append([]byte{28, 0, 0, 0}, count...), piece)
+	entries := check(func(d *gdwire.Decoder, each func(record)) {
+		for e, err := range Entries[int, record](d, nil) {
+			require.NoError(t, err)
+			each(e.Value)
+		}
+	})
+	entries(append([]byte{27, 0, 0, 0}, count...), append(encoded(t, 3, nil), piece...))
+}
+
+// Unknown keys of any size are skipped in constant memory.
+func TestUnknownInConstantMemory(t *testing.T) {
+	size := 1 << 30
+	if testing.Short() {
+		size = 1 << 24
+	}
+	head := []byte{27, 0, 0, 0, 2, 0, 0, 0}
+	head = append(head, encoded(t, "huge", nil)...)
+	head = append(head, 4, 0, 0, 0, byte(size), byte(size>>8), byte(size>>16), byte(size>>24))
+	tail := append(encoded(t, "name", nil), encoded(t, "Ada", nil)...)
+	r := io.MultiReader(&repeater{head: head, piece: []byte(strings.Repeat("x", 1<<16)), n: size >> 16}, bytes.NewReader(tail))
+	grown := heapMeter()
+	d := gdwire.NewDecoder(r, &gdwire.DecoderOptions{Limits: gdwire.Limits{StringBytes: -1}})
+	defer d.Release()
+	var v simple
+	require.NoError(t, UnmarshalDecode(d, &v, nil))
+	require.Equal(t, "Ada", v.Name)
+	require.Less(t, grown(), int64(64<<10))
+}
+
+// lies announces much and brings little.
+func lies(t *testing.T, header byte, extra ...byte) []byte {
+	return append([]byte{header, 0, 0, 0, 0, 0, 0x10, 0}, extra...)
+}
+
+// What is announced and does not come takes no memory.
+func TestNothingFromCounts(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		packet []byte
+		into   any
+	}{
+		{name: "Array", packet: lies(t, 28), into: new([][1024]byte)},
+		{name: "any Array", packet: lies(t, 28), into: new(any)},
+		{name: "Dictionary", packet: lies(t, 27), into: new(map[int][1024]byte)},
+		{name: "any Dictionary", packet: lies(t, 27), into: new(any)},
+		{name: "bytes", packet: lies(t, 29), into: new([]byte)},
+		{name: "vectors", packet: lies(t, 36), into: new([]Vector3)},
+		{name: "strings", packet: lies(t, 34), into: new([]string)},
+		{name: "text", packet: lies(t, 4), into: new(string)},
+		{name: "any text", packet: lies(t, 4), into: new(any)},
+		{name: "Raw", packet: lies(t, 4), into: new(Raw)},
+		{name: "Raw Array", packet: lies(t, 28), into: new(Raw)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			d := gdwire.NewDecoder(bytes.NewReader(c.packet), nil)
+			runtime.ReadMemStats(&before)
+			err := UnmarshalDecode(d, c.into, nil)
+			runtime.ReadMemStats(&after)
+			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(128<<10))
+		})
+	}
+}
+
+// What comes takes no more than Options.Memory.
+func TestMemoryLimit(t *testing.T) {
+	type large struct{ Data [1024]byte }
+	nils, fewNils := make([]any, 70_000), make([]any, 5000)
+	numbers := make([]any, 70_000)
+	for i := range numbers {
+		numbers[i] = i + 1000
+	}
+	notes := make([]any, 70_000)
+	for i := range notes {
+		notes[i] = dict("note", nil)
+	}
+	keys := &Dictionary{}
+	for i := range 40_000 {
+		keys.Set(i, i)
+	}
+	nilKeys := &Dictionary{}
+	for i := range 2000 {
+		nilKeys.Set(i, nil)
+	}
+	nested := make([]any, 100)
+	for i := range nested {
+		nested[i] = nils[:100]
+	}
+	for _, c := range []struct {
+		name string
+		wire any
+		into any
+	}{
+		{name: "nils into large structs", wire: fewNils, into: new([]large)},
+		{name: "nils into pointers", wire: numbers, into: new([]**int)},
+		{name: "nils into any", wire: nils, into: new(any)},
+		{name: "numbers into any", wire: numbers, into: new(any)},
+		{name: "Dictionary into any", wire: keys, into: new(any)},
+		{name: "Dictionary into map", wire: keys, into: new(map[int]int)},
+		{name: "Dictionary into map of any", wire: keys, into: new(map[any]any)},
+		{name: "Dictionary into large map", wire: nilKeys, into: new(map[int]large)},
+		{name: "embedded map", wire: dict("a", fewNils), into: new(struct {
+			Rest map[string][]large `gd:",embed"`
+		})},
+		{name: "embedded Dictionary", wire: keys, into: new(struct {
+			Rest *Dictionary `gd:",embed"`
+		})},
+		{name: "nested slices", wire: nested, into: new([][]large)},
+		{name: "nested slices of any", wire: nils, into: new([]any)},
+		{name: "arrays", wire: nested, into: new([][100]large)},
+		{name: "bytes", wire: make([]byte, 2<<20), into: new([]byte)},
+		{name: "any bytes", wire: make([]byte, 2<<20), into: new(any)},
+		{name: "converted", wire: make([]byte, 1<<18), into: new([]int)},
+		{name: "widened", wire: make([]int32, 1<<18), into: new([]int64)},
+		{name: "text", wire: strings.Repeat("x", 2<<20), into: new(string)},
+		{name: "any text", wire: strings.Repeat("x", 2<<20), into: new(any)},
+		{name: "texts", wire: []string{strings.Repeat("x", 1<<19), strings.Repeat("x", 1<<19)}, into: new([]string)},
+		{name: "path", wire: NodePath(strings.Repeat("x", 2<<20)), into: new(any)},
+		{name: "Raw", wire: make([]byte, 2<<20), into: new(Raw)},
+		{name: "Raws", wire: numbers, into: new([]Raw)},
+		{name: "Array", wire: nils, into: new(Array)},
+		{name: "Object", wire: &Object{Class: "A", Properties: make([]Property, 40_000)}, into: new(any)},
+		{name: "embedded pointers", wire: notes, into: new([]struct{ *Shared })},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := encoded(t, c.wire, nil)
+			o := &Options{Memory: 1 << 20, Decoder: gdwire.DecoderOptions{AllowObjects: true}}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := Unmarshal(b, c.into, o)
+			runtime.ReadMemStats(&after)
+			require.ErrorIs(t, err, gdwire.ErrLimit)
+			var limit *gdwire.LimitError
+			require.ErrorAs(t, err, &limit)
+			require.Equal(t, "Memory", limit.Name)
+			require.Equal(t, int64(1<<20), limit.Max)
+			require.Greater(t, limit.Got, limit.Max)
+			var typeError *TypeError
+			require.ErrorAs(t, err, &typeError)
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20), "with what growing leaves")
+			o.Memory = -1
+			require.NoError(t, Unmarshal(b, c.into, o))
+		})
+	}
+}
+
+// Depth is bounded on both sides even where limits are off.
+func TestDeepNesting(t *testing.T) {
+	deep := bytes.Repeat([]byte{28, 0, 0, 0, 1, 0, 0, 0}, 100_000)
+	deep = append(deep, 0, 0, 0, 0)
+	type list []list
+	for _, into := range []any{new(any), new(list), new([]any), new(Raw)} {
+		err := Unmarshal(deep, into, nil)
+		require.ErrorIs(t, err, gdwire.ErrLimit)
+		o := &Options{Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: -1}}}
+		err = Unmarshal(deep, into, o)
+		if _, ok := into.(*Raw); ok {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, gdwire.ErrLimit)
+	}
+	dicts := bytes.Repeat(append([]byte{27, 0, 0, 0, 1, 0, 0, 0}, encoded(t, "left", nil)...), 100_000)
+	dicts = append(dicts, 0, 0, 0, 0)
+	o := &Options{Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: -1}}}
+	require.ErrorIs(t, Unmarshal(dicts, new(node), o), gdwire.ErrLimit)
+	require.ErrorIs(t, Unmarshal(dicts, new(map[string]any), o), gdwire.ErrLimit)
+	type maps map[string]maps
+	require.ErrorIs(t, Unmarshal(dicts, new(maps), o), gdwire.ErrLimit)
+}
+
+// A type's first use on one goroutine is safe beside that on another.
+func TestFirstUseAtOnce(t *testing.T) {
+	type fresh struct {
+		A    int
+		Next *fresh
+		Map  map[string]fresh
+		Rest *Dictionary `gd:",embed"`
+	}
+	b := encoded(t, dict("a", 1, "next", dict("a", 2), "map", dict("x", dict("a", 3)), "z", 5), nil)
+	errs := make(chan error)
+	for range 8 {
+		go func() {
+			var v fresh
+			err := Unmarshal(b, &v, nil)
+			again, marshalErr := Marshal(v, nil)
+			if len(again) == 0 {
+				marshalErr = errors.Join(marshalErr, errors.New("nothing"))
+			}
+			errs <- errors.Join(err, marshalErr)
+		}()
+	}
+	for range 8 {
+		require.NoError(t, <-errs)
+	}
+}

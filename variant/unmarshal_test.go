@@ -1,0 +1,448 @@
+package variant
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/netip"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gdwire/gdwire"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func encoded(t testing.TB, v any, o *Options) []byte {
+	b, err := Marshal(v, o)
+	require.NoError(t, err)
+	return b
+}
+
+// Reading into other types than those that are written so.
+func TestUnmarshalInto(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		wire any
+		want any
+	}{
+		{name: "nil into int", wire: nil, want: 0},
+		{name: "nil into string", wire: nil, want: ""},
+		{name: "nil into struct", wire: nil, want: simple{}},
+		{name: "nil into slice", wire: nil, want: []int(nil)},
+		{name: "nil into map", wire: nil, want: map[string]int(nil)},
+		{name: "nil into array", wire: nil, want: [2]int{}},
+		{name: "nil into Vector3", wire: nil, want: Vector3{}},
+		{name: "nil into Vector3i", wire: nil, want: Vector3i{}},
+		{name: "nil into Signal", wire: nil, want: Signal{}},
+		{name: "nil into RID", wire: nil, want: RID(0)},
+		{name: "nil into ObjectID", wire: nil, want: ObjectID(0)},
+		{name: "nil into Callable", wire: nil, want: Callable{}},
+		{name: "nil into StringName", wire: nil, want: StringName("")},
+		{name: "nil into NodePath", wire: nil, want: NodePath("")},
+		{name: "nil into Array", wire: nil, want: Array{}},
+		{name: "nil into Dictionary", wire: nil, want: Dictionary{}},
+		{name: "nil into Object", wire: nil, want: Object{}},
+		{name: "nil into Image", wire: nil, want: Image{}},
+		{name: "nil into InputEvent", wire: nil, want: InputEvent{}},
+		{name: "nil into text", wire: nil, want: level(0)},
+		{name: "nil into address", wire: nil, want: netip.Addr{}},
+		{name: "nil into interface", wire: nil, want: box[fmt.Stringer]{}},
+		{name: "nil into positional", wire: nil, want: row{}},
+		{name: "whole float into int", wire: 3.0, want: 3},
+		{name: "whole float into uint8", wire: 255.0, want: uint8(255)},
+		{name: "int into float", wire: 1 << 53, want: float64(1 << 53)},
+		{name: "float into float32", wire: 0.1, want: float32(0.1)},
+		{name: "infinity into float32", wire: math.Inf(1), want: float32(math.Inf(1))},
+		{name: "StringName into string", wire: StringName("a"), want: "a"},
+		{name: "NodePath into string", wire: NodePath("/a:b"), want: "/a:b"},
+		{name: "String into StringName", wire: "a", want: StringName("a")},
+		{name: "String into NodePath", wire: "a", want: NodePath("a")},
+		{name: "int into text's kind", wire: 7, want: level(7)},
+		{name: "String into address", wire: "::1", want: netip.MustParseAddr("::1")},
+		{name: "Vector3 into struct", wire: Vector3{1, 2, 3}, want: point{1, 2, 3}},
+		{name: "Dictionary into struct of floats", wire: dict("y", 2), want: point{Y: 2}},
+		{name: "Color into array", wire: Color{1, 2, 3, 4}, want: vec4{1, 2, 3, 4}},
+		{name: "Quaternion into array", wire: Quaternion{1, 2, 3, 4}, want: [4]float64{1, 2, 3, 4}},
+		{name: "Basis into rows", wire: Basis{X: Vector3{1, 4, 7}, Y: Vector3{2, 5, 8}, Z: Vector3{3, 6, 9}}, want: [3]vec3{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}},
+		{name: "Rect2i into array", wire: Rect2i{Vector2i{1, 2}, Vector2i{3, 4}}, want: [4]int32{1, 2, 3, 4}},
+		{name: "Rect2i into struct", wire: Rect2i{Vector2i{1, 2}, Vector2i{3, 4}}, want: struct{ A, B ivec2 }{ivec2{1, 2}, ivec2{3, 4}}},
+		{name: "PackedVector3Array into structs", wire: []Vector3{{1, 2, 3}, {4, 5, 6}}, want: []point{{1, 2, 3}, {4, 5, 6}}},
+		{name: "PackedVector2Array into float32", wire: []Vector2{{1, 2}}, want: []vec2{{1, 2}}},
+		{name: "PackedVector2Array into [1]", wire: []Vector2{{1, 2}}, want: [1]vec2{{1, 2}}},
+		{name: "PackedColorArray into float64", wire: []Color{{1, 2, 3, 4}}, want: [][4]float64{{1, 2, 3, 4}}},
+		{name: "PackedInt32Array into []int64", wire: []int32{1, -2}, want: []int64{1, -2}},
+		{name: "PackedInt32Array into []int", wire: []int32{1, -2}, want: []int{1, -2}},
+		{name: "PackedInt64Array into []int8", wire: []int64{1, -128}, want: []int8{1, -128}},
+		{name: "PackedInt64Array into []uint16", wire: []int64{1, 65535}, want: []uint16{1, 65535}},
+		{name: "PackedByteArray into []int", wire: []byte{1, 255}, want: []int{1, 255}},
+		{name: "PackedByteArray into [2]int", wire: []byte{1, 255}, want: [2]int{1, 255}},
+		{name: "PackedByteArray into [2]int32", wire: []byte{1, 255}, want: [2]int32{1, 255}},
+		{name: "long PackedInt32Array into []int", wire: make([]int32, 1000), want: make([]int, 1000)},
+		{name: "PackedFloat32Array into []float64", wire: []float32{1, 0.5}, want: []float64{1, 0.5}},
+		{name: "PackedFloat64Array into [2]float32", wire: []float64{1, 0.5}, want: [2]float32{1, 0.5}},
+		{name: "PackedStringArray into []any", wire: []string{"a"}, want: []any{"a"}},
+		{name: "PackedStringArray into []*string", wire: []string{"a"}, want: []*string{ptr("a")}},
+		{name: "PackedStringArray into []level", wire: []string{"level 5"}, want: []level{5}},
+		{name: "empty PackedStringArray", wire: []string{}, want: []string{}},
+		{name: "empty PackedInt64Array into []int", wire: []int64{}, want: []int{}},
+		{name: "Array into []byte", wire: array(1, 2), want: []byte{1, 2}},
+		{name: "Array into []Vector3", wire: array(Vector3{1, 2, 3}), want: []Vector3{{1, 2, 3}}},
+		{name: "Array into vector", wire: array(1, 2.5), want: vec2{1, 2.5}},
+		{name: "unknown keys", wire: dict("x", array(dict("y", nil)), "name", "n", 5, 6, array(), 1, NodePath("max_hp"), 1, strings.Repeat("long", 10000), 5), want: simple{Name: "n"}},
+		{name: "StringName keys", wire: dict(StringName("name"), "n", StringName("max_hp"), 5), want: simple{"n", 5}},
+		{name: "other order", wire: dict("max_hp", 5, "name", "n"), want: simple{"n", 5}},
+		{name: "short Array into positional", wire: array(1), want: row{X: 1}},
+		{name: "long Array into positional", wire: array(1, 2, "n", array(), "more"), want: row{X: 1, Y: 2, Name: "n"}},
+		{name: "embedded pointer", wire: dict("note", "n"), want: player{Shared: &Shared{"n"}}},
+		{name: "long embedded key", wire: dict(strings.Repeat("k", 40000), 1), want: extraMap{Rest: map[string]int{strings.Repeat("k", 40000): 1}}},
+		{name: "long key", wire: dict(strings.Repeat("k", 40000), 1), want: map[string]int{strings.Repeat("k", 40000): 1}},
+		{name: "long text", wire: strings.Repeat("é", 40000), want: strings.Repeat("é", 40000)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := encoded(t, c.wire, nil)
+			for range 2 { // the second time into what is there already
+				p := reflect.New(reflect.TypeOf(c.want))
+				require.NoError(t, Unmarshal(b, p.Interface(), nil))
+				require.Equal(t, c.want, p.Elem().Interface())
+			}
+			d := gdwire.NewDecoder(&oneByteReader{b}, &gdwire.DecoderOptions{WindowSize: 16})
+			defer d.Release()
+			p := reflect.New(reflect.TypeOf(c.want))
+			require.NoError(t, UnmarshalDecode(d, p.Interface(), nil))
+			require.Equal(t, c.want, p.Elem().Interface())
+			require.Zero(t, d.Depth())
+			require.Equal(t, io.EOF, UnmarshalDecode(d, p.Interface(), nil))
+		})
+	}
+}
+
+// A oneByteReader gives a byte at a time.
+type oneByteReader struct{ b []byte }
+
+func (r *oneByteReader) Read(p []byte) (int, error) {
+	if len(r.b) == 0 {
+		return 0, io.EOF
+	}
+	p[0], r.b = r.b[0], r.b[1:]
+	return 1, nil
+}
+
+// What does not fit is an Error around a TypeError, with all that it says.
+func TestTypeErrors(t *testing.T) {
+	type Player struct{ HP int32 }
+	type Save struct {
+		Player  Player
+		Players []Player
+		ByName  map[string]*Player
+		Rest    map[string]Player `gd:",embed"`
+	}
+	nested := func(v any) any { return dict("player", dict("hp", v)) }
+	for _, c := range []struct {
+		name   string
+		wire   any
+		into   any
+		err    string
+		is     error
+		reject bool
+	}{
+		{name: "type", wire: nested("many"), into: &Save{}, err: `offset 44, $["player"]["hp"]: String into Go int32 (Player.HP)`, is: gdwire.ErrType},
+		{name: "range", wire: nested(1 << 40), into: &Save{}, err: `offset 44, $["player"]["hp"]: int into Go int32 (Player.HP): out of range`, is: gdwire.ErrRange},
+		{name: "fraction", wire: nested(1.5), into: &Save{}, err: `offset 44, $["player"]["hp"]: float into Go int32 (Player.HP): out of range`, is: gdwire.ErrRange},
+		{name: "in slice", wire: dict("players", array(dict(), dict("hp", nil), dict("hp", array()))), into: &Save{}, err: `offset 84, $["players"][2]["hp"]: Array into Go int32 (Player.HP)`, is: gdwire.ErrType},
+		{name: "in map", wire: dict("by_name", dict("Ada", dict("hp", Vector2{}))), into: &Save{}, err: `offset 64, $["by_name"]["Ada"]["hp"]: Vector2 into Go int32 (Player.HP)`, is: gdwire.ErrType},
+		{name: "embedded", wire: dict("x", 5), into: &Save{}, err: `offset 20, $["x"]: int into Go variant.Player (Save.Rest)`, is: gdwire.ErrType},
+		{name: "embedded key", wire: dict(5, 5), into: &Save{}, err: `offset 8, $.key(0): int into Go string (Save.Rest)`, is: gdwire.ErrType},
+		{name: "embedded twice", wire: array(dict("x", nil), dict("x", nil)), into: &[]Save{}, err: ``},
+
+		{name: "uint", wire: -1, into: new(uint), err: `offset 0, $: int into Go uint: out of range`, is: gdwire.ErrRange},
+		{name: "uint64 of a float", wire: -1.0, into: new(uint64), err: `offset 0, $: float into Go uint64: out of range`, is: gdwire.ErrRange},
+		{name: "float32", wire: 1e300, into: new(float32), err: `offset 0, $: float into Go float32: out of range`, is: gdwire.ErrRange},
+		{name: "float64", wire: 1<<53 + 1, into: new(float64), err: `offset 0, $: int into Go float64: out of range`, is: gdwire.ErrRange},
+		{name: "bool", wire: 1, into: new(bool), err: `offset 0, $: int into Go bool`, is: gdwire.ErrType},
+		{name: "string", wire: 1, into: new(string), err: `offset 0, $: int into Go string`, is: gdwire.ErrType},
+		{name: "StringName", wire: []string{}, into: new(StringName), err: `offset 0, $: PackedStringArray into Go variant.StringName`, is: gdwire.ErrType},
+		{name: "slice", wire: dict(), into: new([]int), err: `offset 0, $: Dictionary into Go []int`, is: gdwire.ErrType},
+		{name: "packed slice", wire: []float32{1}, into: new([]int), err: `offset 0, $: PackedFloat32Array into Go []int`, is: gdwire.ErrType},
+		{name: "packed bytes", wire: []float32{1}, into: new([]byte), err: `offset 0, $: PackedFloat32Array into Go []uint8`, is: gdwire.ErrType},
+		{name: "packed structs", wire: []float32{1}, into: new([]simple), err: `offset 0, $: PackedFloat32Array into Go []variant.simple`, is: gdwire.ErrType},
+		{name: "packed range", wire: []int32{1, 300}, into: new([]int8), err: `offset 0, $: PackedInt32Array into Go int8: out of range`, is: gdwire.ErrRange},
+		{name: "packed negative", wire: []int32{-1}, into: new([]uint), err: `offset 0, $: PackedInt32Array into Go uint: out of range`, is: gdwire.ErrRange},
+		{name: "packed string", wire: []string{"a"}, into: new([]int), err: `offset 8, $[0]: PackedStringArray into Go int`, is: gdwire.ErrType},
+		{name: "array", wire: "a", into: new([2]int), err: `offset 0, $: String into Go [2]int`, is: gdwire.ErrType},
+		{name: "array's length", wire: array(1), into: new([2]int), err: `offset 0, $: Array into Go [2]int: wrong count: 1 elements`, is: gdwire.ErrCount},
+		{name: "packed array's length", wire: []byte{1}, into: new([2]byte), err: `offset 0, $: PackedByteArray into Go [2]uint8: wrong count: 1 elements`, is: gdwire.ErrCount},
+		{name: "Vector3 into two", wire: Vector3{}, into: new(vec2), err: `offset 0, $: Vector3 into Go variant.vec2`, is: gdwire.ErrType},
+		{name: "Vector3 into ints", wire: Vector3{}, into: new([3]int32), err: `offset 0, $: Vector3 into Go [3]int32`, is: gdwire.ErrType},
+		{name: "Vector3i into floats", wire: Vector3i{}, into: new(vec3), err: `offset 0, $: Vector3i into Go variant.vec3`, is: gdwire.ErrType},
+		{name: "Quaternion into Color", wire: Quaternion{}, into: new(Color), err: `offset 0, $: Quaternion into Go variant.Color`, is: gdwire.ErrType},
+		{name: "Vector3i", wire: Vector3{}, into: new(Vector3i), err: `offset 0, $: Vector3 into Go variant.Vector3i`, is: gdwire.ErrType},
+		{name: "struct", wire: array(), into: new(simple), err: `offset 0, $: Array into Go variant.simple`, is: gdwire.ErrType},
+		{name: "positional", wire: dict(), into: new(row), err: `offset 0, $: Dictionary into Go variant.row`, is: gdwire.ErrType},
+		{name: "map", wire: array(), into: new(map[string]int), err: `offset 0, $: Array into Go map[string]int`, is: gdwire.ErrType},
+		{name: "interface", wire: 1, into: new(fmt.Stringer), err: `offset 0, $: int into Go fmt.Stringer`, is: gdwire.ErrType},
+		{name: "RID", wire: 1, into: new(RID), err: `offset 0, $: int into Go variant.RID`, is: gdwire.ErrType},
+		{name: "ObjectID", wire: 1, into: new(ObjectID), err: `offset 0, $: int into Go variant.ObjectID`, is: gdwire.ErrType},
+		{name: "Signal", wire: 1, into: new(Signal), err: `offset 0, $: int into Go variant.Signal`, is: gdwire.ErrType},
+		{name: "Callable", wire: 1, into: new(Callable), err: `offset 0, $: int into Go variant.Callable`, is: gdwire.ErrType},
+		{name: "Array", wire: 1, into: new(*Array), err: `offset 0, $: int into Go variant.Array`, is: gdwire.ErrType},
+		{name: "text", wire: "level", into: new(netip.Addr), err: `offset 0, $: String into Go netip.Addr: ParseAddr("level"): unable to parse IP`},
+		{name: "no text", wire: array(), into: new(netip.Addr), err: `offset 0, $: Array into Go netip.Addr`, is: gdwire.ErrType},
+		{name: "text key", wire: dict("level", 1), into: new(map[netip.Addr]int), err: `offset 8, $.key(0): String into Go netip.Addr: ParseAddr("level"): unable to parse IP`},
+		{name: "no text key", wire: dict(5, 1), into: new(map[netip.Addr]int), err: `offset 8, $.key(0): int into Go netip.Addr`, is: gdwire.ErrType},
+
+		{name: "unknown key", wire: dict("x", 5), into: new(simple), reject: true, err: `offset 8, $.key(0): String into Go variant.simple: unknown key "x"`, is: ErrUnknownKey},
+		{name: "unknown int key", wire: dict(7, 5), into: new(simple), reject: true, err: `offset 8, $.key(0): int into Go variant.simple: unknown key`, is: ErrUnknownKey},
+		{name: "unknown element", wire: array(1, 2, "", nil), into: new(row), reject: true, err: `offset 32, $[3]: Nil into Go variant.row: unknown key`, is: ErrUnknownKey},
+		{name: "unknown String", wire: array(1, 2, "", ""), into: new(row), reject: true, err: `offset 32, $[3]: String into Go variant.row: unknown key`, is: ErrUnknownKey},
+		{name: "array as key", wire: dict(array(), 1), into: new(map[any]int), err: `offset 16, $.key(0): Go interface {}: wrong type: a map cannot compare *variant.Array`, is: gdwire.ErrType},
+		{name: "bytes as key", wire: dict([]byte{}, 1), into: new(map[any]int), err: `offset 8, $.key(0): Go interface {}: wrong type: a map cannot compare []uint8`, is: gdwire.ErrType},
+		{name: "NaN as key", wire: dict(math.NaN(), 1), into: new(map[any]int), err: `offset 8, $.key(0): Go interface {}: out of range: a map cannot find NaN`, is: gdwire.ErrRange},
+		{name: "NaN as float key", wire: dict(math.NaN(), 1), into: new(map[float64]int), err: `offset 8, $.key(0): Go float64: out of range: a map cannot find NaN`, is: gdwire.ErrRange},
+		{name: "NaN in a vector key", wire: dict(Vector2{Y: math.NaN()}, 1), into: new(map[Vector2]int), err: `offset 8, $.key(0): Go variant.Vector2: out of range: a map cannot find NaN`, is: gdwire.ErrRange},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := encoded(t, c.wire, nil)
+			err := Unmarshal(b, c.into, &Options{RejectUnknown: c.reject})
+			if c.err == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, "gdwire: "+c.err)
+			if c.is != nil {
+				require.ErrorIs(t, err, c.is)
+			}
+			var at *gdwire.Error
+			require.ErrorAs(t, err, &at)
+			var typeError *TypeError
+			require.ErrorAs(t, err, &typeError)
+			require.NotNil(t, typeError.Go)
+		})
+	}
+}
+
+// Equal keys in one Dictionary on the wire, which no Dictionary of ours writes.
+func TestDuplicateKeys(t *testing.T) {
+	pairs := func(pairs ...any) []byte {
+		d := &Dictionary{}
+		for i := 0; i < len(pairs); i += 2 {
+			d.entries = append(d.entries, Entry[any, any]{pairs[i], pairs[i+1]})
+		}
+		return encoded(t, d, nil)
+	}
+	for _, c := range []struct {
+		name string
+		wire []byte
+		into any
+		err  string
+	}{
+		{name: "struct", wire: pairs("name", "a", StringName("name"), "b"), into: new(simple), err: `offset 32, $.key(1): StringName into Go variant.simple: duplicate key "name"`},
+		{name: "map", wire: pairs("a", 1, "a", 2), into: new(map[string]int), err: `offset 28, $.key(1): Dictionary into Go map[string]int: duplicate key "a"`},
+		{name: "used map", wire: pairs("a", 1, "a", 2), into: &map[string]int{"a": 5}, err: `offset 28, $.key(1): Dictionary into Go map[string]int: duplicate key "a"`},
+		{name: "names in map", wire: pairs("a", 1, StringName("a"), 2), into: new(map[any]int), err: `offset 28, $.key(1): Dictionary into Go map[interface {}]int: duplicate key "a"`},
+		{name: "names the other way", wire: pairs(StringName("a"), 1, "a", 2), into: new(map[any]int), err: `offset 28, $.key(1): Dictionary into Go map[interface {}]int: duplicate key "a"`},
+		{name: "zeros", wire: pairs(0.0, 1, math.Copysign(0, -1), 2), into: new(map[float32]int), err: `offset 24, $.key(1): Dictionary into Go map[float32]int: duplicate key "-0"`},
+		{name: "embedded map", wire: pairs("x", 1, "x", 2), into: new(extraMap), err: `offset 28, $.key(1): String into Go map[string]int (extraMap.Rest): duplicate key "x"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := Unmarshal(c.wire, c.into, nil)
+			require.EqualError(t, err, "gdwire: "+c.err)
+			require.ErrorIs(t, err, ErrDuplicateKey)
+		})
+	}
+	var d Dictionary
+	require.NoError(t, Unmarshal(pairs("a", 1, "b", 2, StringName("a"), 3, math.NaN(), 4, math.NaN(), 5), &d, nil))
+	assert.Equal(t, 3, d.Len())
+	assert.Equal(t, []Entry[any, any]{{"a", int64(3)}, {"b", int64(2)}}, d.entries[:2])
+	var kept extra
+	require.NoError(t, Unmarshal(pairs("x", 1, "x", 2, array(), 3, array(), 4), &kept, nil))
+	assert.Equal(t, 3, kept.Rest.Len(), "arrays are never merged")
+	value, _ := kept.Rest.Get("x")
+	assert.Equal(t, int64(2), value)
+}
+
+// What is there already: slices are used again, pointers and maps in them are new,
+// fields that are not on the wire stay but in elements.
+func TestMemoryKept(t *testing.T) {
+	type item struct {
+		Name   string
+		Tags   []string
+		Next   *int
+		Counts map[string]int
+		Rest   *Dictionary `gd:",embed"`
+		Any    any
+		Time   level
+		Made   celsius
+		Inner  simple
+	}
+	old := []item{
+		{Name: "old", Tags: make([]string, 3, 10), Next: ptr(1), Counts: map[string]int{"a": 1}, Rest: dict("z", 1), Any: 5, Time: 3, Made: celsius{5}, Inner: simple{"in", 4}},
+		{Name: "gone"},
+	}
+	next, counts := old[0].Next, old[0].Counts
+	items := old
+	b := encoded(t, array(dict("next", 2, "counts", dict("b", 2), "tags", []string{"x"}, "inner", dict("max_hp", 6))), nil)
+	require.NoError(t, Unmarshal(b, &items, nil))
+	require.Equal(t, []item{{Next: ptr(2), Counts: map[string]int{"b": 2}, Tags: []string{"x"}, Inner: simple{MaxHP: 6}}}, items)
+	assert.Same(t, &old[0], &items[0])
+	assert.Equal(t, 10, cap(items[0].Tags))
+	assert.Equal(t, 1, *next)
+	assert.Equal(t, map[string]int{"a": 1}, counts)
+
+	one := item{Name: "kept", Counts: map[string]int{"a": 1}, Next: ptr(1)}
+	next = one.Next
+	b = encoded(t, dict("counts", dict("b", 2), "next", 7), nil)
+	require.NoError(t, Unmarshal(b, &one, nil))
+	require.Equal(t, item{Name: "kept", Counts: map[string]int{"a": 1, "b": 2}, Next: ptr(7)}, one)
+	assert.Same(t, next, one.Next)
+
+	nodes := map[string]node{"a": {Value: 1, Left: &node{Value: 5}}}
+	require.NoError(t, Unmarshal(encoded(t, dict("a", dict("value", 2)), nil), &nodes, nil))
+	require.Equal(t, map[string]node{"a": {Value: 2, Left: &node{Value: 5}}}, nodes, "entries are merged")
+}
+
+type stringer struct{ Text string }
+
+func (s *stringer) String() string { return s.Text }
+
+func TestUnmarshalIntoInterface(t *testing.T) {
+	kept := &stringer{}
+	var v fmt.Stringer = kept
+	require.NoError(t, Unmarshal(encoded(t, dict("text", "a"), nil), &v, nil))
+	assert.Equal(t, "a", kept.Text)
+	require.NoError(t, Unmarshal(encoded(t, nil, nil), &v, nil))
+	assert.Nil(t, v)
+	var any any = kept
+	require.NoError(t, Unmarshal(encoded(t, "b", nil), &any, nil))
+	assert.Equal(t, "b", any, "an any is replaced")
+	b, err := Marshal(box[fmt.Stringer]{kept}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, encoded(t, dict("value", dict("text", "a")), nil), b)
+}
+
+func TestUnmarshalArguments(t *testing.T) {
+	b := encoded(t, 1, nil)
+	for _, v := range []any{nil, 5, (*int)(nil), struct{}{}} {
+		require.ErrorContains(t, Unmarshal(b, v, nil), "no pointer to a variable")
+	}
+	var n int
+	require.EqualError(t, Unmarshal(nil, &n, nil), "gdwire: offset 0, $: unexpected EOF")
+	require.ErrorIs(t, Unmarshal(b[:6], &n, nil), io.ErrUnexpectedEOF)
+	more := append(b, 1, 2, 3)
+	require.NoError(t, Unmarshal(more, &n, nil))
+	strict := &Options{Decoder: gdwire.DecoderOptions{Strict: true}}
+	require.NoError(t, Unmarshal(b, &n, strict))
+	require.ErrorIs(t, Unmarshal(more, &n, strict), gdwire.ErrStrict)
+	d := gdwire.NewDecoder(&oneByteReader{}, nil)
+	require.Equal(t, io.EOF, UnmarshalDecode(d, &n, nil))
+	require.Equal(t, io.EOF, UnmarshalDecode(d, new(celsius), nil))
+	d.Release()
+	require.Equal(t, gdwire.ErrReleased, UnmarshalDecode(d, &n, nil))
+	require.Equal(t, gdwire.ErrReleased, UnmarshalDecode(d, new(any), nil))
+}
+
+// A NodePath whose text would mean other names has no text.
+func TestNodePaths(t *testing.T) {
+	for _, c := range []struct {
+		names, subnames []string
+		absolute        bool
+		text            string
+		bad             bool
+	}{
+		{text: ""},
+		{absolute: true, text: "/"},
+		{names: []string{"a", "b"}, absolute: true, text: "/a/b"},
+		{names: []string{"a"}, subnames: []string{"b", "c/d"}, text: "a:b:c/d"},
+		{subnames: []string{"b"}, text: ":b"},
+		{subnames: []string{"b"}, absolute: true, text: "/:b"},
+		{names: []string{"a/b"}, bad: true},
+		{names: []string{"a:b"}, bad: true},
+		{names: []string{""}, bad: true},
+		{subnames: []string{"a:b"}, bad: true},
+		{subnames: []string{""}, bad: true},
+	} {
+		var b strings.Builder
+		e := gdwire.NewEncoder(&b, nil)
+		require.NoError(t, e.BeginNodePath(len(c.names), len(c.subnames), c.absolute))
+		for _, name := range append(c.names, c.subnames...) {
+			require.NoError(t, e.WriteString(name))
+		}
+		require.NoError(t, e.End())
+		require.NoError(t, e.Close())
+		var v any
+		err := Unmarshal([]byte(b.String()), &v, nil)
+		if c.bad {
+			require.ErrorIs(t, err, gdwire.ErrRange, c)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, NodePath(c.text), v)
+		require.Equal(t, b.String(), string(encoded(t, v, nil)))
+	}
+	old := []byte{16, 0, 0, 0, 4, 0, 0, 0, 'a', '/', 'b', ':'}
+	var v any
+	require.NoError(t, Unmarshal(old, &v, godot2))
+	require.Equal(t, NodePath("a/b:"), v, "the form that is one string is its text")
+}
+
+// Methods that do not read or write exactly one value.
+type (
+	readsTwo  struct{}
+	readsNone struct{}
+	readsPart struct{}
+	fails     struct{}
+)
+
+var errOwn = errors.New("own error")
+
+func (*readsTwo) UnmarshalVariant(d *gdwire.Decoder) error {
+	return errors.Join(d.SkipValue(), d.SkipValue())
+}
+func (*readsNone) UnmarshalVariant(d *gdwire.Decoder) error { return nil }
+func (*readsPart) UnmarshalVariant(d *gdwire.Decoder) error { _, err := d.ReadArray(); return err }
+func (*fails) UnmarshalVariant(d *gdwire.Decoder) error     { return errOwn }
+
+func (readsTwo) MarshalVariant(e *gdwire.Encoder) error {
+	return errors.Join(e.WriteNil(), e.WriteNil())
+}
+func (readsNone) MarshalVariant(e *gdwire.Encoder) error { return nil }
+func (readsPart) MarshalVariant(e *gdwire.Encoder) error { return e.BeginArray(0) }
+func (fails) MarshalVariant(e *gdwire.Encoder) error     { return errOwn }
+
+func TestMethodsTakeOneValue(t *testing.T) {
+	const reading = "UnmarshalVariant has to read exactly one value"
+	one, two := array(array()), array(array(), array(), array())
+	for _, c := range []struct {
+		wire, into any
+		err        string
+	}{
+		{two, new([]readsTwo), "Go variant.readsTwo: wrong count: " + reading},
+		{dict("a", array(), "b", array()), new(map[string]readsTwo), reading},
+		{one, new([]readsNone), reading},
+		{one, new(readsNone), reading},
+		{dict("a", 1), new(map[string]readsNone), reading},
+		{one, new([]readsPart), reading},
+		{one, new(readsPart), reading},
+		{one, new([]fails), "Go variant.fails: own error"},
+		{one, new(fails), "Go variant.fails: own error"},
+		{dict("value", 1), new(box[fails]), "(box[github.com/gdwire/gdwire/variant.fails].Value): own error"},
+	} {
+		err := Unmarshal(encoded(t, c.wire, nil), c.into, nil)
+		require.ErrorContains(t, err, c.err, "%T", c.into)
+		var at *gdwire.Error
+		require.ErrorAs(t, err, &at)
+		require.Equal(t, strings.Contains(c.err, "own"), errors.Is(err, errOwn))
+	}
+	const writing = "MarshalVariant has to write exactly one value"
+	for _, v := range []any{[]readsNone{{}}, []readsPart{{}}, map[string]readsTwo{"a": {}, "b": {}}, readsNone{}, readsPart{}} {
+		_, err := Marshal(v, nil)
+		require.ErrorContains(t, err, writing, "%T", v)
+	}
+	_, err := Marshal([]readsTwo{{}}, nil)
+	require.ErrorIs(t, err, gdwire.ErrCount)
+	_, err = Marshal(box[fails]{}, nil)
+	require.ErrorIs(t, err, errOwn)
+	require.ErrorContains(t, err, "Go variant.fails (box[github.com/gdwire/gdwire/variant.fails].Value): own error")
+}
