@@ -1,0 +1,443 @@
+package variant_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// A saved game: from bytes to a struct and back.
+func Example() {
+	type Item struct {
+		ID    int64 `gd:"item_id"`
+		Count int   `gd:",omitzero"`
+	}
+	type Save struct {
+		Version int
+		Player  struct {
+			Name     string
+			MaxHP    int32 // "max_hp"
+			Position variant.Vector3
+			Color    variant.Color
+		}
+		Inventory []Item
+		Visited   map[variant.Vector2i]bool
+	}
+	var save Save
+	save.Version = 3
+	save.Player.Name = "Ada"
+	save.Player.MaxHP = 90
+	save.Inventory = []Item{{ID: 7, Count: 2}, {ID: 9}}
+	save.Visited = map[variant.Vector2i]bool{{X: 1, Y: 2}: true}
+	data, err := variant.Marshal(save, nil) // as var_to_bytes does
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	var loaded Save
+	if err := variant.Unmarshal(data, &loaded, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(loaded.Player.Name, loaded.Player.MaxHP, loaded.Inventory)
+	// Output: Ada 90 [{7 2} {9 0}]
+}
+
+// Messages that say in a field which they are: the field is read first, then the
+// same bytes as that type.
+func ExampleRaw_union() {
+	type Move struct{ To variant.Vector2 }
+	type Chat struct{ Text string }
+	receive := func(packet []byte) error {
+		var kind struct{ Type string }
+		if err := variant.Unmarshal(packet, &kind, nil); err != nil {
+			return err
+		}
+		switch kind.Type {
+		case "move":
+			var m Move
+			if err := variant.Unmarshal(packet, &m, nil); err != nil {
+				return err
+			}
+			fmt.Println("move to", m.To)
+		case "chat":
+			var c Chat
+			if err := variant.Unmarshal(packet, &c, nil); err != nil {
+				return err
+			}
+			fmt.Println("chat:", c.Text)
+		default:
+			return fmt.Errorf("unknown type %q", kind.Type)
+		}
+		return nil
+	}
+	// The other form of a union has its content in a field of its own.
+	type Envelope struct {
+		Type    string
+		Payload variant.Raw
+	}
+	for _, v := range []any{
+		map[string]any{"type": "move", "to": variant.Vector2{X: 1, Y: 2}},
+		map[string]any{"type": "chat", "text": "hello"},
+		map[string]any{"type": "dance"},
+	} {
+		packet, err := variant.Marshal(v, nil)
+		if err == nil {
+			err = receive(packet)
+		}
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	packet, err := variant.Marshal(map[string]any{"type": "chat", "payload": map[string]any{"text": "hi"}}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var e Envelope
+	if err := variant.Unmarshal(packet, &e, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	var c Chat
+	if err := variant.Unmarshal(e.Payload.Data, &c, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("in an envelope:", c.Text)
+	// Output:
+	// move to {1 2}
+	// chat: hello
+	// unknown type "dance"
+	// in an envelope: hi
+}
+
+// A Dictionary has the order of the wire, and keys of any type.
+func ExampleDictionary() {
+	var inventory variant.Dictionary
+	inventory.Set("sword", 1)
+	inventory.Set("potion", 5)
+	inventory.Set(variant.Vector2i{X: 3, Y: 4}, "chest")
+	inventory.Set(variant.StringName("sword"), 2) // the same key
+	inventory.Delete("potion")
+
+	data, err := variant.Marshal(&inventory, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var v any
+	if err := variant.Unmarshal(data, &v, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	d, ok := v.(*variant.Dictionary)
+	if !ok {
+		fmt.Printf("%T instead of a Dictionary\n", v)
+		return
+	}
+	for key, value := range d.All() {
+		fmt.Println(key, value)
+	}
+	chest, ok := d.Get(variant.Vector2i{X: 3, Y: 4})
+	fmt.Println(d.Len(), chest, ok)
+	// Output:
+	// sword 2
+	// {3 4} chest
+	// 2 chest true
+}
+
+// Keys that the program does not know survive being read and written.
+func Example_unknownKeys() {
+	type Player struct {
+		Name string
+		HP   int
+		Rest *variant.Dictionary `gd:",embed"`
+	}
+	data, err := variant.Marshal(map[string]any{"hp": 3, "mod_jetpack": true, "name": "Ada"}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var p Player
+	if err := variant.Unmarshal(data, &p, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	p.HP += 10
+	if data, err = variant.Marshal(p, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	var all map[string]any
+	if err := variant.Unmarshal(data, &all, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(all)
+	// Output: map[hp:13 mod_jetpack:true name:Ada]
+}
+
+// Vec3 is a vector as math libraries have it.
+type Vec3 [3]float32
+
+// Rotation is a struct of as many floats as a Quaternion has.
+type Rotation struct{ X, Y, Z, W float32 }
+
+// A program's own vector types. Which type an array of four floats is, or a struct,
+// a tag has to say; reading needs none.
+func Example_ownVectorTypes() {
+	type Body struct {
+		Position Vec3
+		Rotation Rotation `gd:",type=Quaternion"`
+		Path     []Vec3   // a PackedVector3Array, read and written as a whole
+	}
+	data, err := variant.Marshal(Body{
+		Position: Vec3{1, 2, 3},
+		Rotation: Rotation{W: 1},
+		Path:     []Vec3{{1, 0, 0}, {2, 0, 0}},
+	}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var v map[string]any
+	if err := variant.Unmarshal(data, &v, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%T %T %T\n", v["position"], v["rotation"], v["path"])
+	var b Body
+	if err := variant.Unmarshal(data, &b, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(b)
+	// Output:
+	// variant.Vector3 variant.Quaternion []variant.Vector3
+	// {[1 2 3] {0 0 0 1} [[1 0 0] [2 0 0]]}
+}
+
+// Records of a file or connection that is larger than memory, one at a time. The
+// default limit of 16 Mi values in one is switched off. A record that does not fit
+// is reported, and the loop goes on.
+func ExampleElements() {
+	type Score struct {
+		Player string
+		Points int32
+	}
+	packet, err := variant.Marshal([]any{
+		Score{"Ada", 12},
+		map[string]any{"player": "Bo", "points": "many"},
+		Score{"Cy", 3},
+	}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	d := gdwire.NewDecoder(bytes.NewReader(packet), &gdwire.DecoderOptions{
+		Limits: gdwire.Limits{Elements: -1, Values: -1},
+	})
+	defer d.Release()
+	total := 0
+	for score, err := range variant.Elements[Score](d, nil) {
+		var bad *variant.TypeError
+		switch {
+		case errors.As(err, &bad):
+			fmt.Println(err)
+		case err != nil:
+			fmt.Println("the input ends here:", err)
+			return
+		default:
+			total += int(score.Points)
+		}
+	}
+	fmt.Println(total)
+	// Output:
+	// gdwire: offset 120, $[1]["points"]: String into Go int32 (Score.Points)
+	// 15
+}
+
+// The pairs of a Dictionary, one at a time.
+func ExampleEntries() {
+	packet, err := variant.Marshal(map[string]int{"a": 1, "b": 2}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	d := gdwire.NewDecoder(bytes.NewReader(packet), nil)
+	defer d.Release()
+	for e, err := range variant.Entries[string, int](d, nil) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(e.Key, e.Value)
+	}
+	// Output:
+	// a 1
+	// b 2
+}
+
+// A struct that is an Array of its fields saves the keys.
+func Example_positional() {
+	type Tile struct {
+		_    struct{} `gd:",array"`
+		X, Y int
+		Kind variant.StringName
+	}
+	data, err := variant.Marshal([]Tile{{X: 1, Y: 2, Kind: "wall"}}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var v any
+	if err := variant.Unmarshal(data, &v, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if a, ok := v.(*variant.Array); ok {
+		fmt.Println(a.Values[0].(*variant.Array).Values...)
+	}
+	var tiles []Tile
+	if err := variant.Unmarshal(data, &tiles, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(tiles[0].Kind)
+	// Output:
+	// 1 2 wall
+	// wall
+}
+
+// Dice is written as a String such as "2d6", and read from that or from an int, the
+// number of dice with six sides.
+type Dice struct{ Count, Sides int }
+
+func (d Dice) MarshalVariant(e *gdwire.Encoder) error {
+	return e.WriteString(fmt.Sprintf("%dd%d", d.Count, d.Sides))
+}
+
+func (d *Dice) UnmarshalVariant(from *gdwire.Decoder) error {
+	n, err := gdwire.ReadInteger[int](from)
+	if err == nil {
+		*d = Dice{n, 6}
+		return nil
+	}
+	if !errors.Is(err, gdwire.ErrType) {
+		return err
+	}
+	text, err := from.ReadString() // a wrong type consumed nothing
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Sscanf(text, "%dd%d", &d.Count, &d.Sides); err != nil {
+		return fmt.Errorf("no dice: %w", err)
+	}
+	return nil
+}
+
+func ExampleMarshaler() {
+	data, err := variant.Marshal([]any{Dice{2, 20}, 3, "two"}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var dice []Dice
+	err = variant.Unmarshal(data, &dice, nil)
+	fmt.Println(dice, err)
+	// Output: [{2 20} {3 6}] gdwire: offset 28, $[2]: Go variant_test.Dice: no dice: expected integer
+}
+
+// A server that answers a client whose message it cannot use, and goes on.
+func ExampleTypeError() {
+	type Attack struct {
+		Target string
+		Damage uint8
+	}
+	answer := func(packet []byte) string {
+		var a Attack
+		err := variant.Unmarshal(packet, &a, &variant.Options{RejectUnknown: true, Memory: 1 << 20})
+		var bad *variant.TypeError
+		switch {
+		case err == nil:
+			return "ok"
+		case errors.Is(err, variant.ErrUnknownKey), errors.Is(err, variant.ErrDuplicateKey):
+			return "no such key"
+		case errors.Is(err, gdwire.ErrRange):
+			return "out of range"
+		case errors.As(err, &bad):
+			return "bad " + strings.ToLower(bad.Field)
+		case errors.Is(err, gdwire.ErrLimit):
+			return "too large"
+		}
+		return "invalid"
+	}
+	for _, message := range []any{
+		Attack{"orc", 7},
+		map[string]any{"target": "orc", "damage": 256},
+		map[string]any{"target": variant.RID(1)},
+		map[string]any{"god_mode": true},
+		strings.Repeat("x", 2000),
+	} {
+		packet, err := variant.Marshal(message, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(answer(packet))
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		packet := make([]byte, random.IntN(100))
+		for i := range packet {
+			packet[i] = byte(random.Uint32() >> 24)
+		}
+		answer(packet) // whatever it is
+	}
+	// Output:
+	// ok
+	// out of range
+	// bad attack.target
+	// no such key
+	// bad
+}
+
+// Values in the middle of a stream: gdwire's calls around, variant inside.
+func ExampleMarshalEncode() {
+	var out bytes.Buffer
+	e := gdwire.NewEncoder(&out, nil)
+	defer e.Release()
+	e.BeginArray(2)
+	e.WriteString("spawn")
+	variant.MarshalEncode(e, map[string]int{"hp": 5}, nil)
+	e.End()
+	if err := e.Close(); err != nil { // the first error of all these calls
+		fmt.Println(err)
+		return
+	}
+
+	d := gdwire.NewDecoder(&out, nil)
+	defer d.Release()
+	for i, err := range d.Elements() {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		var v any
+		if err := variant.UnmarshalDecode(d, &v, nil); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%d %T\n", i, v)
+	}
+	// Output:
+	// 0 string
+	// 1 *variant.Dictionary
+}
