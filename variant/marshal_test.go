@@ -497,7 +497,7 @@ func TestMarshalErrors(t *testing.T) {
 		{name: "type in an interface", value: []any{make(chan int)}, err: "gdwire: offset 8, $[0]: variant: Go chan int has no Variant type"},
 		{name: "float in 32 bits", value: 0.1, err: "32 bits", is: gdwire.ErrRange, options: godot2},
 		{name: "vector in 32 bits", value: struct{ Pos Vector2 }{Vector2{X: 1e300}}, err: "Go variant.Vector2 (struct.Pos): out of range", is: gdwire.ErrRange},
-		{name: "NodePath", value: NodePath("a::b"), err: "", options: nil},
+		{name: "NodePath", value: NodePath("a::b"), err: "out of range", is: gdwire.ErrRange},
 		{name: "type that Godot 3 lacks", value: Vector2i{}, err: "Vector2i", is: gdwire.ErrType, options: godot3},
 		{name: "vectors that Godot 3 lacks", value: []vec4{{}}, err: "a tag has to say which", options: godot3},
 		{name: "typed Array in Godot 3", value: &Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}}, err: "typed", is: gdwire.ErrType, options: godot3},
