@@ -187,7 +187,7 @@ func peakMemory(r *report) (worst float64, where string, ok bool) {
 
 // judge returns a verdict on each goal that something is known about.
 func judge(r *report) (all []verdict) {
-	for _, g := range goals {
+	for _, g := range slices.Concat(goals, gdjsonGoals) {
 		worst, where, ok := g.measured(r)
 		if !ok {
 			continue

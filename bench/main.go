@@ -25,6 +25,7 @@ var groups = slices.Concat(
 	bulkGroups(),
 	[]group{portableGroup, fileGroup, compressedGroup, engineGroup},
 	sizeGroups(),
+	gdjsonGroups,
 )
 
 // options are what the flags say.

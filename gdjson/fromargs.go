@@ -98,7 +98,7 @@ func (r *reader) packedStrings(n int) error {
 		default:
 			return r.failf(at, gdwire.ErrType, "element of a PackedStringArray is no string")
 		}
-		if err := r.wrote(at, r.e.WriteString(string(s))); err != nil {
+		if err := r.wrote(at, r.e.WriteString(alias(s))); err != nil {
 			return err
 		}
 		r.separate()

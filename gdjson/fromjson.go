@@ -1,7 +1,6 @@
 package gdjson
 
 import (
-	"bytes"
 	"io"
 	"math"
 	"sync"
@@ -157,7 +156,7 @@ func (r *reader) skip() {
 	case '{', '[':
 		r.leave(r.text.nodes[r.at.node])
 	case '"':
-		r.at.pos = stringEnd(r.text.json, r.at.pos)
+		r.at.pos, _ = stringEnd(r.text.json, r.at.pos)
 	default:
 		r.literal()
 	}
@@ -177,13 +176,12 @@ var literalEnd = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, ',': t
 // string reads a string. Its content is valid until the next one is read.
 func (r *reader) string() []byte {
 	from := r.at.pos
-	r.at.pos = stringEnd(r.text.json, from)
-	quoted := r.text.json[from:r.at.pos]
-	content := quoted[1 : len(quoted)-1]
-	if bytes.IndexByte(content, '\\') < 0 {
-		return content
+	end, escaped := stringEnd(r.text.json, from)
+	r.at.pos = end
+	if !escaped {
+		return r.text.json[from+1 : end-1]
 	}
-	r.scratch, _ = jsontext.AppendUnquote(r.scratch[:0], quoted)
+	r.scratch, _ = jsontext.AppendUnquote(r.scratch[:0], r.text.json[from:end])
 	return r.scratch
 }
 

@@ -53,11 +53,11 @@ func (r *reader) nativeString() error {
 	var err error
 	switch string(s[:i]) {
 	case "s":
-		return r.wrote(at, r.e.WriteString(string(content)))
+		return r.wrote(at, r.e.WriteString(alias(content)))
 	case "sn":
-		return r.wrote(at, r.e.WriteStringName(string(content)))
+		return r.wrote(at, r.e.WriteStringName(alias(content)))
 	case "np":
-		return r.wrote(at, r.e.WriteNodePath(string(content)))
+		return r.wrote(at, r.e.WriteNodePath(alias(content)))
 	case "i":
 		x := int64(0)
 		if x, err = r.intText(content); err == nil {
@@ -429,7 +429,7 @@ func (r *reader) serialized(o *object) error {
 		if r.peek() != '"' {
 			return r.failf(at, gdwire.ErrType, "property's name is no string")
 		}
-		if err := r.wrote(at, r.e.WriteProperty(string(r.string()))); err != nil {
+		if err := r.wrote(at, r.e.WriteProperty(alias(r.string()))); err != nil {
 			return err
 		}
 		r.separate()

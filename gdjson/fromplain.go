@@ -15,7 +15,7 @@ func (r *reader) plain() error {
 	case 'n', 't', 'f':
 		return r.scalar()
 	case '"':
-		return r.wrote(at, r.e.WriteString(string(r.string())))
+		return r.wrote(at, r.e.WriteString(alias(r.string())))
 	case '{', '[':
 		n := r.enter()
 		begin := r.e.BeginArray
@@ -28,7 +28,7 @@ func (r *reader) plain() error {
 		for range n.count {
 			if c == '{' {
 				key := r.at.pos
-				if err := r.wrote(key, r.e.WriteString(string(r.name()))); err != nil {
+				if err := r.wrote(key, r.e.WriteString(alias(r.name()))); err != nil {
 					return err
 				}
 			}

@@ -19,7 +19,7 @@ func (w *writer) plain(t gdwire.Token) {
 		w.buf = strconv.AppendInt(w.buf, t.Int(), 10)
 	case gdwire.KindFloat32, gdwire.KindFloat64:
 		w.element()
-		w.buf = appendPlain(w.buf, t.Float(), t.Width())
+		w.buf = appendPlain(w.buf, t.Float(), 64)
 	case gdwire.KindStringChunk:
 		if t.Type() == gdwire.TypeNodePath {
 			w.nodePathName(t)

@@ -29,7 +29,7 @@ func (w *writer) script(t gdwire.Token) {
 		w.buf = strconv.AppendInt(w.buf, t.Int(), 10)
 	case gdwire.KindFloat32, gdwire.KindFloat64:
 		w.element()
-		w.buf = appendText(w.buf, t.Float(), t.Width())
+		w.buf = appendText(w.buf, t.Float(), 64)
 	case gdwire.KindStringChunk:
 		w.scriptText(t)
 	case gdwire.KindNodePathStart:

@@ -30,8 +30,10 @@ type writer struct {
 	named  bool // a member's name has been written; its value comes next
 
 	inText   bool  // between the chunks of a string
-	nodePath names // of the NodePath that is open
-	base64   []byte
+	oldPaths bool  // the format has NodePaths of one string
+	before   int64 // offset of the token, if oldPaths
+	nodePath nodePath
+	base64   []byte // bytes that wait for the rest of a group of three
 	scratch  []byte
 }
 
@@ -45,8 +47,8 @@ type frame struct {
 	colon   bool // between the two of a pair
 }
 
-// names counts those of a NodePath.
-type names struct {
+// A nodePath is the NodePath that is open.
+type nodePath struct {
 	next, subnames int64 // the next name's index, and the first sub-name's
 	old            bool  // one name holds the whole path
 }
@@ -68,6 +70,8 @@ func getWriter(out io.Writer, d *gdwire.Decoder, o *Options) *writer {
 	if o.Indent != "" {
 		w.comma, w.colon = ", ", ": "
 	}
+	f := d.Options().Format
+	w.oldPaths = f != gdwire.Godot4 && f != gdwire.Godot3
 	return w
 }
 
@@ -104,13 +108,12 @@ func atValue(d *gdwire.Decoder) error {
 func (w *writer) value(write func(*writer, gdwire.Token)) error {
 	depth := w.d.Depth()
 	for {
-		before := w.d.InputOffset()
+		if w.oldPaths {
+			w.before = w.d.InputOffset()
+		}
 		t, err := w.d.ReadToken()
 		if err != nil {
 			return err
-		}
-		if t.Kind() == gdwire.KindNodePathStart {
-			w.startNodePath(t, before)
 		}
 		write(w, t)
 		if len(w.buf) >= flushAt {
@@ -156,6 +159,13 @@ func (w *writer) element() {
 		return
 	}
 	f := &w.frames[len(w.frames)-1]
+	if w.indent == "" && !f.colon { // the usual case, without what is for people
+		if f.started {
+			w.buf = append(w.buf, w.comma...)
+		}
+		f.started = true
+		return
+	}
 	line := f.lines && w.indent != "" && !f.odd
 	switch {
 	case f.odd && f.colon:
@@ -263,17 +273,13 @@ func (w *writer) chunk(t gdwire.Token, before, after string) {
 	}
 }
 
-// startNodePath notes what names follow. before is the offset where the token
-// starts: in the form that predates Godot 3 no more than its header has been read.
-func (w *writer) startNodePath(t gdwire.Token, before int64) {
-	n, _, _ := t.Path()
-	w.nodePath = names{subnames: n, old: w.d.InputOffset()-before == 4}
-}
-
-// nodePathStart begins the text of a NodePath as engines write it.
+// nodePathStart begins the text of a NodePath as engines write it. Of a path in the
+// form that predates Godot 3, which is one name, only the header has been read yet.
 func (w *writer) nodePathStart(t gdwire.Token, before, after string) {
+	names, _, absolute := t.Path()
+	w.nodePath = nodePath{subnames: names, old: w.oldPaths && w.d.InputOffset()-w.before == 4}
 	w.start(before)
-	if _, _, absolute := t.Path(); absolute {
+	if absolute {
 		w.add("/")
 	}
 	w.open(frame{end: after})
@@ -314,7 +320,7 @@ func (w *writer) checkName(t gdwire.Token, subname bool) {
 // escaped appends text as it is inside a JSON string.
 func (w *writer) escaped(s []byte) {
 	from := 0
-	for i := 0; i < len(s); {
+	for i := plainPrefix(s); i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
 			if plainASCII[c] && (c != 0x7F || !w.terminal) {
@@ -341,6 +347,20 @@ func (w *writer) escaped(s []byte) {
 		i += n
 	}
 	w.buf = append(w.buf, s[from:]...)
+}
+
+// plainPrefix returns how many bytes at the start of s are ASCII that needs no
+// escape, in steps of eight.
+func plainPrefix(s []byte) (n int) {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; n+8 <= len(s); n += 8 {
+		x := le.Uint64(s[n:])
+		quote, slash, del := x^'"'*ones, x^'\\'*ones, x^0x7F*ones
+		if (x|(x-' '*ones)|(quote-ones)|(slash-ones)|(del-ones))&highs != 0 {
+			break
+		}
+	}
+	return n
 }
 
 // plainASCII are the bytes that need no escape.

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdjson"
+)
+
+// gdjsonGroups compare gdjson with jsontext, which does the half of its work that
+// is JSON.
+var gdjsonGroups = []group{
+	{
+		name:  "JSON out",
+		about: "The saved game as native JSON: gdjson from its bytes, jsontext token by token from a list.",
+		setup: func(*stage) []contender {
+			text := nativeJSON(game().godot)
+			return []contender{jsonWriting(text), toJSON(game().godot, text)}
+		},
+	},
+	{
+		name:  "JSON in",
+		about: "The same text: gdjson to bytes, jsontext token by token, each number and string looked at or only passed over.",
+		setup: func(*stage) []contender {
+			text := nativeJSON(game().godot)
+			return []contender{
+				jsonPassing(text, "jsontext, values taken", takeJSON),
+				jsonPassing(text, "jsontext, tokens", passJSON),
+				fromJSON("gdjson", text, len(game().godot)),
+				fromJSON("gdjson, args before type", argsFirst(text), len(game().godot)),
+			}
+		},
+	},
+}
+
+// gdjsonGoals are those of issue 12.
+var gdjsonGoals = []goal{
+	{text: "native JSON out, of jsontext", limit: 1.3, measured: timeOf("JSON out", "jsontext", "gdjson")},
+	{text: "native JSON in, of jsontext", limit: 1.3, measured: timeOf("JSON in", "jsontext, values taken", "gdjson", "gdjson, args before type")},
+}
+
+// nativeJSON returns a value as native JSON.
+func nativeJSON(wire []byte) []byte {
+	var b bytes.Buffer
+	d := gdwire.NewDecoder(bytes.NewReader(wire), nil)
+	defer d.Release()
+	check(gdjson.ToJSON(&b, d, nil))
+	return b.Bytes()
+}
+
+// argsFirst returns native JSON with "args" before "type", as engines write it.
+func argsFirst(text []byte) []byte {
+	v := jsontext.Value(bytes.Clone(text))
+	check(v.Format(jsontext.ReorderRawObjects(true)))
+	return v
+}
+
+func toJSON(wire, text []byte) contender {
+	d, m := gdwire.NewDecoder(nil, nil), &drain{}
+	return contender{
+		name: "gdjson", ours: true, bytes: len(text), want: len(text),
+		run: func() int {
+			m.n = 0
+			d.ResetBytes(wire)
+			check(gdjson.ToJSON(m, d, nil))
+			return m.n
+		},
+	}
+}
+
+// jsonWriting writes the tokens of text. Numbers are formatted, as gdjson has to.
+func jsonWriting(text []byte) contender {
+	var tokens []jsontext.Token
+	for d := jsontext.NewDecoder(bytes.NewBuffer(text)); ; {
+		t, err := d.ReadToken()
+		if err == io.EOF {
+			break
+		}
+		check(err)
+		switch t.Kind() {
+		case '0':
+			t = jsontext.Float(t.Float())
+		case '"':
+			t = jsontext.String(t.String())
+		default:
+			t = t.Clone()
+		}
+		tokens = append(tokens, t)
+	}
+	m := &drain{}
+	e := jsontext.NewEncoder(m)
+	c := contender{
+		name: "jsontext", bytes: len(text),
+		run: func() int {
+			m.n = 0
+			e.Reset(m)
+			for _, t := range tokens {
+				check(e.WriteToken(t))
+			}
+			return m.n
+		},
+	}
+	c.want = c.run()
+	return c
+}
+
+func fromJSON(name string, text []byte, want int) contender {
+	r, m := bytes.NewReader(nil), &drain{}
+	e := gdwire.NewEncoder(m, nil)
+	return contender{
+		name: name, ours: true, bytes: len(text), want: want,
+		run: func() int {
+			m.n = 0
+			r.Reset(text)
+			e.Reset(m)
+			check(gdjson.FromJSON(e, r, nil))
+			return m.n
+		},
+	}
+}
+
+// jsonPassing reads the tokens of text and adds up what see makes of them.
+func jsonPassing(text []byte, name string, see func(jsontext.Token) int) contender {
+	r := bytes.NewReader(nil)
+	d := jsontext.NewDecoder(r)
+	c := contender{
+		name: name, bytes: len(text),
+		run: func() (sum int) {
+			r.Reset(text)
+			d.Reset(r)
+			for {
+				t, err := d.ReadToken()
+				if err == io.EOF {
+					return sum
+				}
+				check(err)
+				sum += see(t)
+			}
+		},
+	}
+	c.want = c.run()
+	return c
+}
+
+func passJSON(jsontext.Token) int { return 1 }
+
+func takeJSON(t jsontext.Token) int {
+	switch t.Kind() {
+	case '0':
+		return int(t.Float())
+	case '"':
+		return len(t.String())
+	}
+	return 1
+}
