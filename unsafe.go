@@ -8,7 +8,7 @@ import "unsafe"
 // has, so packed arrays are read straight into the caller's slice and written
 // straight from it, at the speed of memory instead of an element at a time.
 //
-// Everything unsafe in this module is in this file; portable.go replaces it.
+// Everything unsafe in this package is in this file; portable.go replaces it.
 func memory[T Packable](s []T) ([]byte, bool) {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T)))), true
 }

@@ -38,7 +38,7 @@ func FromJSON(e *gdwire.Encoder, r io.Reader, o *Options) error {
 		most = defaultBuffered
 	}
 	// Of native objects every member is known, so members checks the names.
-	duplicates := jsontext.AllowDuplicateNames(!p.o.Plain || p.o.Lenient)
+	duplicates := !p.o.Plain || p.o.Lenient
 	if err := p.text.read(r, most, duplicates); err != nil {
 		return err
 	}
@@ -70,6 +70,7 @@ type reader struct {
 	e       *gdwire.Encoder
 	o       Options
 	scratch []byte // an unescaped string
+	latest  form   // of the latest object
 	batch   batch
 }
 

@@ -158,6 +158,7 @@ var lenientCases = []readCase{
 	{"no members", `{}`, nothing, gdwire.ErrType, ""},
 	{"type is no string", `{"type":5}`, nothing, gdwire.ErrType, "/type"},
 	{"unknown type", `{"type":"Vector5","args":[]}`, nothing, gdwire.ErrType, ""},
+	{"empty type", `{"type":""}`, nothing, gdwire.ErrType, ""},
 	{"type int", `{"type":"int","args":[5]}`, nothing, gdwire.ErrType, ""},
 	{"no args", `{"type":"Vector2"}`, nothing, gdwire.ErrKey, ""},
 	{"no id", `{"type":"ObjectID"}`, nothing, gdwire.ErrKey, ""},

@@ -45,13 +45,15 @@ func (r *reader) nativeValue() error {
 func (r *reader) nativeString() error {
 	at := r.at.pos
 	s := r.string()
-	i := bytes.IndexByte(s, ':')
-	if i < 0 || i > 2 {
-		return r.failf(at, gdwire.ErrType, "string %s without a prefix", quoted(s))
+	prefix, content := s, s[len(s):]
+	switch {
+	case len(s) > 1 && s[1] == ':':
+		prefix, content = s[:1], s[2:]
+	case len(s) > 2 && s[2] == ':':
+		prefix, content = s[:2], s[3:]
 	}
-	content := s[i+1:]
 	var err error
-	switch string(s[:i]) {
+	switch string(prefix) {
 	case "s":
 		return r.wrote(at, r.e.WriteString(alias(content)))
 	case "sn":
@@ -170,6 +172,7 @@ func setOf(all ...member) (s memberSet) {
 
 // A form is what an object of some type consists of.
 type form struct {
+	name               string
 	typ                gdwire.Type
 	kind               formKind
 	required, optional memberSet // besides "type"
@@ -179,7 +182,8 @@ type form struct {
 type formKind uint8
 
 const (
-	formSerialized formKind = iota
+	formNone formKind = iota
+	formSerialized
 	formMath
 	formPacked
 	formArray
@@ -195,21 +199,21 @@ const (
 var forms = func() map[string]form {
 	args, data := setOf(memberArgs), setOf(memberData)
 	m := map[string]form{
-		"Array":      {gdwire.TypeArray, formArray, args, setOf(memberElemType)},
-		"Dictionary": {gdwire.TypeDictionary, formDict, args, setOf(memberKeyType, memberValueType)},
-		"RID":        {gdwire.TypeRID, formID, 0, setOf(memberID)},
-		"ObjectID":   {gdwire.TypeObject, formID, setOf(memberID), 0},
-		"Callable":   {gdwire.TypeCallable, formCallable, 0, 0},
-		"Signal":     {gdwire.TypeSignal, formSignal, 0, setOf(memberName, memberObject)},
-		"Image":      {gdwire.TypeImage, formImage, data | setOf(memberFormat, memberMipmaps, memberWidth, memberHeight), 0},
-		"InputEvent": {gdwire.TypeInputEvent, formInputEvent, data | setOf(memberEvent, memberDevice), 0},
+		"Array":      {"Array", gdwire.TypeArray, formArray, args, setOf(memberElemType)},
+		"Dictionary": {"Dictionary", gdwire.TypeDictionary, formDict, args, setOf(memberKeyType, memberValueType)},
+		"RID":        {"RID", gdwire.TypeRID, formID, 0, setOf(memberID)},
+		"ObjectID":   {"ObjectID", gdwire.TypeObject, formID, setOf(memberID), 0},
+		"Callable":   {"Callable", gdwire.TypeCallable, formCallable, 0, 0},
+		"Signal":     {"Signal", gdwire.TypeSignal, formSignal, 0, setOf(memberName, memberObject)},
+		"Image":      {"Image", gdwire.TypeImage, formImage, data | setOf(memberFormat, memberMipmaps, memberWidth, memberHeight), 0},
+		"InputEvent": {"InputEvent", gdwire.TypeInputEvent, formInputEvent, data | setOf(memberEvent, memberDevice), 0},
 	}
 	for i, s := range shapes {
 		switch t := gdwire.Type(i); {
 		case s.math:
-			m[t.String()] = form{t, formMath, args, 0}
+			m[t.String()] = form{t.String(), t, formMath, args, 0}
 		case s.unit != unitNone && t != gdwire.TypeImage:
-			m[t.String()] = form{t, formPacked, args, 0}
+			m[t.String()] = form{t.String(), t, formPacked, args, 0}
 		}
 	}
 	return m
@@ -272,12 +276,17 @@ func (r *reader) readForm(o *object) error {
 	if err != nil {
 		return err
 	}
-	var ok bool
-	if o.form, ok = forms[string(name)]; o.has(memberProps) {
-		o.form, ok = form{kind: formSerialized, required: setOf(memberProps)}, true
+	switch {
+	case o.has(memberProps):
+		o.form = form{kind: formSerialized, required: setOf(memberProps)}
+	case string(name) == r.latest.name: // spares looking up most of them
+		o.form = r.latest
+	default:
+		o.form = forms[string(name)]
+		r.latest = o.form
 	}
 	switch missing, extra := o.required&^o.set, o.set&^(o.required|o.optional|setOf(memberType)); {
-	case !ok:
+	case o.kind == formNone:
 		return r.failf(o.offset, gdwire.ErrType, "object of type %s", quoted(name))
 	case missing != 0:
 		return r.failf(o.offset, gdwire.ErrKey, "%s without %q", quoted(name), missing.first())

@@ -11,6 +11,9 @@ import (
 // parseReal reads a JSON number as the nearest float64. 1e99999 is infinity;
 // another number that is too large is an error, and infinity as well.
 func parseReal(b []byte) (float64, error) {
+	if x, ok := parseShort(b); ok {
+		return x, nil
+	}
 	x, err := strconv.ParseFloat(string(b), 64)
 	if err == nil || isInfinity(b) {
 		return x, nil
@@ -18,9 +21,42 @@ func parseReal(b []byte) (float64, error) {
 	return x, wrapf(gdwire.ErrRange, "%s as a float", cut(b, 40))
 }
 
+// tens are the powers of ten that a parseShort divides by.
+var tens = [16]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+
+// parseShort reads a JSON number of at most 15 digits without an exponent, as most
+// are, in a third of strconv's time. Both numbers of its one division are exact.
+func parseShort(b []byte) (float64, bool) {
+	digits := bytes.TrimPrefix(b, minus)
+	if len(digits) > 16 {
+		return 0, false
+	}
+	x, point := uint64(0), len(digits)
+	for i, c := range digits {
+		switch {
+		case '0' <= c && c <= '9':
+			x = 10*x + uint64(c-'0')
+		case c == '.':
+			point = i + 1
+		default:
+			return 0, false
+		}
+	}
+	if x >= 1e15 {
+		return 0, false
+	}
+	real := float64(x) / tens[len(digits)-point]
+	if len(digits) < len(b) {
+		real = -real
+	}
+	return real, true
+}
+
+var minus = []byte("-")
+
 // isInfinity reports whether b is 1e99999, in any spelling that tools make of it.
 func isInfinity(b []byte) bool {
-	b = bytes.TrimPrefix(b, []byte("-"))
+	b = bytes.TrimPrefix(b, minus)
 	switch string(b) {
 	case "1e99999", "1E99999", "1e+99999", "1E+99999":
 		return true
@@ -47,7 +83,7 @@ func parseInt(b []byte) (int64, error) {
 
 // isInteger reports whether b is digits, perhaps after a minus sign.
 func isInteger(b []byte) bool {
-	b = bytes.TrimPrefix(b, []byte("-"))
+	b = bytes.TrimPrefix(b, minus)
 	for _, c := range b {
 		if c < '0' || c > '9' {
 			return false
