@@ -39,8 +39,7 @@ func (w *writer) native(t gdwire.Token) {
 		s := shapes[t.Type()]
 		w.numbers(t.Bytes(), s.unit, t.Width(), 1)
 	case gdwire.KindProperty:
-		w.element()
-		w.quote(t.Bytes())
+		w.text(t.Bytes())
 	case gdwire.KindEnd:
 		w.end()
 	case gdwire.KindRID, gdwire.KindCallable, gdwire.KindSignal, gdwire.KindObjectID, gdwire.KindObjectStart:
@@ -68,13 +67,15 @@ func (w *writer) nativeText(t gdwire.Token) {
 
 func (w *writer) nativeDict(t gdwire.Token) {
 	w.object("Dictionary")
-	w.declared("key_type", t.KeyElem())
-	w.declared("value_type", t.Elem())
+	if len(t.Bytes()) > 0 {
+		w.declared("key_type", t.KeyElem())
+		w.declared("value_type", t.Elem())
+	}
 	w.list("args", frame{lines: true, pairs: true})
 }
 
 func (w *writer) nativeArray(t gdwire.Token) {
-	if t.Elem() == (gdwire.Elem{}) {
+	if len(t.Bytes()) == 0 {
 		w.start("[")
 		w.open(frame{end: "]", lines: true})
 		return
@@ -92,13 +93,13 @@ func (w *writer) declared(name string, e gdwire.Elem) {
 	w.name(name)
 	member, text, ok := declaredText(e)
 	if ok {
-		w.string(text)
+		w.text([]byte(text))
 		return
 	}
 	w.start("{")
 	w.open(frame{end: "}"})
 	w.name(member)
-	w.string(text)
+	w.text([]byte(text))
 	w.end()
 }
 
@@ -106,7 +107,10 @@ func (w *writer) declared(name string, e gdwire.Elem) {
 // writes no ids and names: here they are members.
 func (w *writer) nativeReference(t gdwire.Token) {
 	if t.Kind() == gdwire.KindObjectStart {
-		w.object(t.Text())
+		w.start("{")
+		w.open(frame{end: "}"})
+		w.name("type")
+		w.text(t.Bytes())
 		w.list("props", frame{lines: true, pairs: true})
 		return
 	}
@@ -121,7 +125,7 @@ func (w *writer) nativeReference(t gdwire.Token) {
 	case gdwire.KindSignal:
 		w.object("Signal")
 		w.name("name")
-		w.string(t.Text())
+		w.text(t.Bytes())
 		w.id("object", t.ID())
 	case gdwire.KindObjectID:
 		w.object("ObjectID")

@@ -78,7 +78,7 @@ func (w *writer) plainReference(t gdwire.Token) {
 		w.start("{")
 		w.open(frame{end: "}"})
 		w.name("name")
-		w.string(t.Text())
+		w.text(t.Bytes())
 		w.name("object")
 		w.element()
 		w.buf = strconv.AppendInt(w.buf, int64(t.ID()), 10)
@@ -87,9 +87,11 @@ func (w *writer) plainReference(t gdwire.Token) {
 		w.start("{")
 		w.open(frame{end: "}", lines: true})
 		w.name("class")
-		w.string(t.Text())
-	default:
-		w.name(t.Text())
+		w.text(t.Bytes())
+	default: // a property's name
+		w.text(t.Bytes())
+		w.add(w.colon)
+		w.named = true
 	}
 }
 

@@ -209,20 +209,25 @@ func (w *writer) end() {
 	w.add(f.end)
 }
 
-// name appends the name of an object's member. Its value follows.
+// name appends the name of an object's member, which needs no escape. Its value
+// follows.
 func (w *writer) name(s string) {
-	w.element()
-	w.quote([]byte(s))
+	w.start(`"`)
+	w.add(s)
+	w.add(`"`)
 	w.add(w.colon)
 	w.named = true
 }
 
-// object begins an object with its member "type".
+// object begins an object with its member "type", the name of a built-in type.
 func (w *writer) object(typ string) {
 	w.start("{")
-	w.open(frame{end: "}"})
-	w.name("type")
-	w.string(typ)
+	w.open(frame{end: "}", started: true})
+	w.add(`"type"`)
+	w.add(w.colon)
+	w.add(`"`)
+	w.add(typ)
+	w.add(`"`)
 }
 
 // list begins the member that holds an object's list. The list and the object
@@ -235,9 +240,10 @@ func (w *writer) list(name string, f frame) {
 	w.frames[len(w.frames)-1] = f
 }
 
-func (w *writer) string(s string) {
+// text appends a string.
+func (w *writer) text(s []byte) {
 	w.element()
-	w.quote([]byte(s))
+	w.quote(s)
 }
 
 // id appends an id as a string, since readers of JSON may round numbers.
@@ -319,18 +325,20 @@ func (w *writer) checkName(t gdwire.Token, subname bool) {
 
 // escaped appends text as it is inside a JSON string.
 func (w *writer) escaped(s []byte) {
+	i := plainPrefix(s)
+	w.buf = append(w.buf, s[:i]...)
+	if i < len(s) {
+		w.escapeRest(s[i:])
+	}
+}
+
+// escapeRest is escaped where plainPrefix found a byte to look at.
+func (w *writer) escapeRest(s []byte) {
 	from := 0
-	for i := plainPrefix(s); i < len(s); {
+	for i := 0; i < len(s); {
 		c := s[i]
-		if c < utf8.RuneSelf {
-			if plainASCII[c] && (c != 0x7F || !w.terminal) {
-				i++
-				continue
-			}
-			w.buf = append(w.buf, s[from:i]...)
-			w.escape(rune(c))
+		if plainBytes[c] || c == 0x7F && !w.terminal {
 			i++
-			from = i
 			continue
 		}
 		r, n := utf8.DecodeRune(s[i:])
@@ -339,7 +347,7 @@ func (w *writer) escaped(s []byte) {
 			w.fail(gdwire.ErrUTF8, "text with byte %#x", c)
 			return
 		}
-		if bad || w.terminal && obeyed(r) {
+		if bad || r < utf8.RuneSelf || w.terminal && obeyed(r) {
 			w.buf = append(w.buf, s[from:i]...)
 			w.escape(r)
 			from = i + n
@@ -349,24 +357,35 @@ func (w *writer) escaped(s []byte) {
 	w.buf = append(w.buf, s[from:]...)
 }
 
-// plainPrefix returns how many bytes at the start of s are ASCII that needs no
-// escape, in steps of eight.
+// plainPrefix returns how many bytes at the start of s are known to be ASCII that
+// nothing escapes. It looks at eight at a time, which for most strings is all.
 func plainPrefix(s []byte) (n int) {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; n+8 <= len(s); n += 8 {
-		x := le.Uint64(s[n:])
-		quote, slash, del := x^'"'*ones, x^'\\'*ones, x^0x7F*ones
-		if (x|(x-' '*ones)|(quote-ones)|(slash-ones)|(del-ones))&highs != 0 {
-			break
+		if !plainWord(le.Uint64(s[n:])) {
+			return n
 		}
+	}
+	if len(s) >= 8 && plainWord(le.Uint64(s[len(s)-8:])) {
+		return len(s)
+	}
+	for n < len(s) && plainBytes[s[n]] {
+		n++
 	}
 	return n
 }
 
-// plainASCII are the bytes that need no escape.
-var plainASCII = func() (t [utf8.RuneSelf]bool) {
-	for c := range t {
-		t[c] = c >= ' ' && c != '"' && c != '\\'
+// plainWord reports whether plainBytes has the eight bytes of x. It may be wrong
+// about those that it reports false of.
+func plainWord(x uint64) bool {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	quote, slash, del := x^'"'*ones, x^'\\'*ones, x^0x7F*ones
+	return (x|(x-' '*ones)|(quote-ones)|(slash-ones)|(del-ones))&highs == 0
+}
+
+// plainBytes are the bytes that stand for themselves in every JSON string.
+var plainBytes = func() (t [256]bool) {
+	for c := ' '; c < 0x7F; c++ {
+		t[c] = c != '"' && c != '\\'
 	}
 	return t
 }()
