@@ -1,0 +1,147 @@
+package gdjson_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdjson"
+)
+
+// exampleSave is what a game might save.
+func exampleSave() []byte {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	defer e.Release()
+	e.BeginDict(3)
+	e.WriteString("name")
+	e.WriteString("Ada")
+	e.WriteString("hp")
+	e.WriteInt(7)
+	e.WriteString("pos")
+	e.WriteReals(gdwire.TypeVector2, 1, 2.5)
+	e.End()
+	if err := e.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// A saved game as JSON that loses nothing.
+func ExampleToJSON() {
+	d := gdwire.NewDecoder(bytes.NewReader(exampleSave()), nil)
+	defer d.Release()
+	if err := gdjson.ToJSON(os.Stdout, d, &gdjson.Options{Indent: "  "}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// {"type": "Dictionary", "args": [
+	//   "s:name", "s:Ada",
+	//   "s:hp", "i:7",
+	//   "s:pos", {"type": "Vector2", "args": [1.0, 2.5]}
+	// ]}
+}
+
+// The same for people.
+func ExampleToJSON_plain() {
+	d := gdwire.NewDecoder(bytes.NewReader(exampleSave()), nil)
+	defer d.Release()
+	if err := gdjson.ToJSON(os.Stdout, d, &gdjson.Options{Plain: true}); err != nil {
+		fmt.Println(err)
+	}
+	// Output: {"name":"Ada","hp":7,"pos":[1.0,2.5]}
+}
+
+// A file of values one after another becomes one line of JSON for each.
+func ExampleToJSON_lines() {
+	save := exampleSave()
+	d := gdwire.NewDecoder(bytes.NewReader(append(save, save...)), nil)
+	defer d.Release()
+	for {
+		err := gdjson.ToJSON(os.Stdout, d, &gdjson.Options{Plain: true})
+		if err == io.EOF {
+			break
+		}
+		fmt.Println()
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+	}
+	// Output:
+	// {"name":"Ada","hp":7,"pos":[1.0,2.5]}
+	// {"name":"Ada","hp":7,"pos":[1.0,2.5]}
+}
+
+// To JSON, an edit of the text, and back.
+func ExampleFromJSON() {
+	var text strings.Builder
+	d := gdwire.NewDecoder(bytes.NewReader(exampleSave()), nil)
+	defer d.Release()
+	if err := gdjson.ToJSON(&text, d, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	edited := strings.Replace(text.String(), `"s:hp","i:7"`, `"s:hp","i:100"`, 1)
+
+	var save bytes.Buffer
+	e := gdwire.NewEncoder(&save, nil)
+	defer e.Release()
+	if err := gdjson.FromJSON(e, strings.NewReader(edited), nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	d.Reset(&save)
+	if err := gdjson.ToJSON(os.Stdout, d, &gdjson.Options{Plain: true}); err != nil {
+		fmt.Println(err)
+	}
+	// Output: {"name":"Ada","hp":100,"pos":[1.0,2.5]}
+}
+
+// An error says where in the JSON it is, and why.
+func ExampleFromJSON_error() {
+	e := gdwire.NewEncoder(io.Discard, nil)
+	defer e.Release()
+	const text = `{"type":"Dictionary","args":["s:pos",{"type":"Vector2","args":[1.0]}]}`
+	err := gdjson.FromJSON(e, strings.NewReader(text), nil)
+	fmt.Println(err)
+	var fault *gdjson.Error
+	if errors.As(err, &fault) && errors.Is(err, gdwire.ErrCount) {
+		fmt.Println(text[fault.Offset:], "at", fault.Pointer)
+	}
+	// Output:
+	// gdjson: offset 62, "/args/1/args": wrong count: 1 args, and Vector2 has 2
+	// [1.0]}]} at /args/1/args
+}
+
+// Several values in one text: jsontext finds where each ends.
+func ExampleFromJSON_lines() {
+	const lines = `{"name": "Ada"}
+		{"name": "Bob"}`
+	var wire bytes.Buffer
+	e := gdwire.NewEncoder(&wire, nil)
+	defer e.Release()
+	texts := jsontext.NewDecoder(strings.NewReader(lines))
+	for {
+		text, err := texts.ReadValue()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = gdjson.FromJSON(e, bytes.NewReader(text), &gdjson.Options{Plain: true})
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	fmt.Println(wire.Len(), "bytes")
+	// Output: 64 bytes
+}
