@@ -106,6 +106,7 @@ func TestBombs(t *testing.T) {
 		"gzip":                 gcpf(fileaccess.Gzip, 4096, 4095, block(fileaccess.Gzip)),
 		"two frames":           gcpf(fileaccess.Zstd, 4096, 4095, bytes.Repeat(zstdFrame(pattern(4095)), 2)),
 		"two members":          gcpf(fileaccess.Gzip, 4096, 4095, bytes.Repeat(gzipMember(pattern(4095)), 2)),
+		"two short members":    gcpf(fileaccess.Gzip, 8192, 8190, bytes.Repeat(gzipMember(pattern(4095)), 2)),
 		"zstd content 1 << 62": gcpf(fileaccess.Zstd, 4096, 4095, frame(0xe0, 0, 0, 0, 0, 0, 0, 0, 0x40)),
 		"zstd window 3.75 TiB": gcpf(fileaccess.Zstd, 4096, 4095, append(frame(0, 0xff), rle...)),
 		"zstd window 128 MiB":  gcpf(fileaccess.Zstd, 4096, 4095, append(frame(0, 17<<3), rle...)),

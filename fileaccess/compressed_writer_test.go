@@ -25,7 +25,9 @@ func TestNewCompressedWriterRefuses(t *testing.T) {
 func TestCompressedWriterSize(t *testing.T) {
 	for _, v := range vectors(t) {
 		if v.info.Container == fileaccess.Compressed {
-			require.LessOrEqual(t, len(file(t, v.info, nil, v.content)), len(v.data)*5/4+8, v.name)
+			got := len(file(t, v.info, nil, v.content))
+			require.LessOrEqual(t, got, len(v.data)*5/4+8, v.name)
+			require.GreaterOrEqual(t, got, len(v.data)*4/5, v.name) // an empty block takes some bytes, too
 		}
 	}
 }

@@ -112,6 +112,7 @@ var deliveries = map[string]func(b []byte) io.Reader{
 	"bytes":       func(b []byte) io.Reader { return bytes.NewReader(b) },
 	"no seeking":  func(b []byte) io.Reader { return io.MultiReader(bytes.NewReader(b)) },
 	"single byte": func(b []byte) io.Reader { return iotest.OneByteReader(bytes.NewReader(b)) },
+	"empty reads": func(b []byte) io.Reader { return &hesitant{r: bytes.NewReader(b)} },
 	"data and EOF": func(b []byte) io.Reader {
 		return iotest.DataErrReader(bytes.NewReader(b))
 	},
@@ -172,6 +173,20 @@ func put64(b []byte, offset int, v uint64) []byte {
 	b = bytes.Clone(b)
 	binary.LittleEndian.PutUint64(b[offset:], v)
 	return b
+}
+
+// A hesitant Reader returns nothing every other time, and one byte then.
+type hesitant struct {
+	r     io.Reader
+	ready bool
+}
+
+func (h *hesitant) Read(p []byte) (int, error) {
+	h.ready = !h.ready
+	if !h.ready || len(p) == 0 {
+		return 0, nil
+	}
+	return h.r.Read(p[:1])
 }
 
 // noSeek hides all but Read.
