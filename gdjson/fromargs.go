@@ -16,9 +16,8 @@ func (r *reader) math(o *object) error {
 		return err
 	}
 	if n != s.n {
-		return r.failf(r.at.pos, gdwire.ErrCount, "%d args, and %v has %d", n, o.typ, s.n)
+		return r.failf(o.at[memberArgs].pos, gdwire.ErrCount, "%d args, and %v has %d", n, o.typ, s.n)
 	}
-	r.enter()
 	if s.unit == unitInt32 {
 		c := r.batch.ints[:n]
 		if err := fill(r, c, (*reader).intArg); err != nil {
@@ -54,12 +53,11 @@ func (r *reader) packed(o *object) error {
 		return err
 	}
 	if n%s.n != 0 {
-		return r.failf(r.at.pos, gdwire.ErrCount, "%d args, not a multiple of %d, in a %v", n, s.n, o.typ)
+		return r.failf(o.at[memberArgs].pos, gdwire.ErrCount, "%d args, not a multiple of %d, in a %v", n, s.n, o.typ)
 	}
 	if err := r.wrote(o.offset, r.e.BeginPacked(o.typ, int64(n/s.n))); err != nil {
 		return err
 	}
-	r.enter()
 	b := &r.batch
 	switch {
 	case s.unit == unitText:
@@ -94,7 +92,9 @@ func (r *reader) packedStrings(n int) error {
 			s = r.string()
 		case r.o.Lenient:
 			r.skip()
-			s = r.text.json[at:r.at.pos]
+			if s = r.text.json[at:r.at.pos]; string(s) == "null" {
+				s = []byte("<null>") // its String in the engine
+			}
 		default:
 			return r.failf(at, gdwire.ErrType, "element of a PackedStringArray is no string")
 		}

@@ -108,8 +108,10 @@ var lenientCases = []readCase{
 	{"fraction of an int", `"i:5.7"`, func(e *gdwire.Encoder) { e.WriteInt(5) }, gdwire.ErrType, ""},
 	{"no digits", `"i:"`, func(e *gdwire.Encoder) { e.WriteInt(0) }, gdwire.ErrType, ""},
 	{"minus alone", `"i:-"`, func(e *gdwire.Encoder) { e.WriteInt(0) }, gdwire.ErrType, ""},
-	{"int beyond 64 bits", `"i:9223372036854775808"`, func(e *gdwire.Encoder) { e.WriteInt(math.MaxInt64) }, gdwire.ErrRange, ""},
-	{"int below 64 bits", `"i:-9223372036854775809x"`, func(e *gdwire.Encoder) { e.WriteInt(math.MinInt64) }, gdwire.ErrType, ""},
+	{"int beyond 64 bits", `"i:9223372036854775808"`, func(e *gdwire.Encoder) { e.WriteInt(math.MinInt64) }, gdwire.ErrRange, ""},
+	{"int below 64 bits", `"i:-9223372036854775809x"`, func(e *gdwire.Encoder) { e.WriteInt(math.MaxInt64) }, gdwire.ErrType, ""},
+	{"tiny int", `"i:-99999999999999999999"`, func(e *gdwire.Encoder) { e.WriteInt(math.MinInt64) }, gdwire.ErrRange, ""},
+	{"two colons", `"np:a::b"`, func(e *gdwire.Encoder) { e.WriteNodePath("") }, gdwire.ErrRange, ""},
 	{"huge int", `"i:99999999999999999999x"`, func(e *gdwire.Encoder) { e.WriteInt(math.MaxInt64) }, gdwire.ErrType, ""},
 	{"float with a unit", `"f: 1.5e1px"`, func(e *gdwire.Encoder) { e.WriteFloat(15) }, gdwire.ErrType, ""},
 	{"two points", `"f:-1.5.5"`, func(e *gdwire.Encoder) { e.WriteFloat(-1.5) }, gdwire.ErrType, ""},
@@ -138,7 +140,7 @@ var lenientCases = []readCase{
 		e.BeginPacked(gdwire.TypePackedStringArray, 3)
 		e.WriteString("a")
 		e.WriteString("1.5")
-		e.WriteString("null")
+		e.WriteString("<null>")
 		e.End()
 	}, gdwire.ErrType, "/args/1"},
 	{"too few args", `{"type":"Vector2","args":[1]}`, nothing, gdwire.ErrCount, "/args"},
@@ -146,12 +148,15 @@ var lenientCases = []readCase{
 	{"half a vector", `{"type":"PackedVector3Array","args":[1,2,3,4]}`, nothing, gdwire.ErrCount, "/args"},
 	{"key without a value", `{"type":"Dictionary","args":["s:a"]}`, nothing, gdwire.ErrCount, "/args"},
 	{"property without a value", `{"type":"Node","props":["a"]}`, nothing, gdwire.ErrCount, "/props"},
-	{"args of an Array", `{"type":"Array","args":{}}`, nothing, gdwire.ErrType, "/args"},
-	{"args of a Dictionary", `{"type":"Dictionary","args":null}`, nothing, gdwire.ErrType, "/args"},
+	{"args of an Array", `{"type":"Array","args":{}}`, array(0, func(*gdwire.Encoder) {}), gdwire.ErrType, "/args"},
+	{"args of a Dictionary", `{"type":"Dictionary","args":null}`, func(e *gdwire.Encoder) {
+		e.BeginDict(0)
+		e.End()
+	}, gdwire.ErrType, "/args"},
 	{"args of a vector", `{"type":"Vector2","args":"1,2"}`, nothing, gdwire.ErrType, "/args"},
-	{"args of a packed array", `{"type":"PackedInt32Array","args":5}`, nothing, gdwire.ErrType, "/args"},
-	{"data of an Image", `{"type":"Image","format":1,"mipmaps":1,"width":1,"height":1,"data":5}`, nothing, gdwire.ErrType, "/data"},
-	{"data of an InputEvent", `{"type":"InputEvent","event":1,"device":1,"data":5}`, nothing, gdwire.ErrType, "/data"},
+	{"args of a packed array", `{"type":"PackedInt32Array","args":5}`, ints32(gdwire.TypePackedInt32Array, nil), gdwire.ErrType, "/args"},
+	{"data of an Image", `{"type":"Image","format":1,"mipmaps":1,"width":1,"height":1,"data":5}`, nil, gdwire.ErrType, "/data"},
+	{"data of an InputEvent", `{"type":"InputEvent","event":1,"device":1,"data":5}`, nil, gdwire.ErrType, "/data"},
 	{"width of an Image", `{"type":"Image","format":1,"mipmaps":1,"width":"x","height":1,"data":[]}`, nil, gdwire.ErrType, "/width"},
 	{"device of an InputEvent", `{"type":"InputEvent","event":1,"device":-1,"data":[]}`, nil, gdwire.ErrRange, "/device"},
 	{"no type", `{"args":[1,2]}`, nothing, gdwire.ErrType, ""},
@@ -164,9 +169,12 @@ var lenientCases = []readCase{
 	{"no id", `{"type":"ObjectID"}`, nothing, gdwire.ErrKey, ""},
 	{"id of another kind", `{"type":"ObjectID","id":"x"}`, func(e *gdwire.Encoder) { e.WriteObjectID(0) }, gdwire.ErrType, "/id"},
 	{"object of another kind", `{"type":"Signal","name":"a","object":[]}`, func(e *gdwire.Encoder) { e.WriteSignal("a", 0) }, gdwire.ErrType, "/object"},
-	{"name of another kind", `{"type":"Signal","name":5}`, nothing, gdwire.ErrType, "/name"},
+	{"name of another kind", `{"type":"Signal","name":5}`, func(e *gdwire.Encoder) { e.WriteSignal("", 0) }, gdwire.ErrType, "/name"},
 	{"RID of another kind", `{"type":"RID","id":{}}`, func(e *gdwire.Encoder) { e.WriteRID(0) }, gdwire.ErrType, "/id"},
-	{"props of another kind", `{"type":"Node","props":{}}`, nothing, gdwire.ErrType, "/props"},
+	{"props of another kind", `{"type":"Node","props":{}}`, func(e *gdwire.Encoder) {
+		e.BeginObject("Node", 0)
+		e.End()
+	}, gdwire.ErrType, "/props"},
 	{"class of another kind", `{"type":null,"props":[]}`, nothing, gdwire.ErrType, "/type"},
 	{"unknown member", `{"type":"Vector2i","args":[1,2],"x":[{}]}`, vector2i(1, 2), gdwire.ErrKey, "/x"},
 	{"member of another type", `{"type":"Vector2i","args":[1,2],"elem_type":"int"}`, vector2i(1, 2), gdwire.ErrKey, ""},

@@ -1,7 +1,7 @@
 package gdjson
 
 import (
-	"bytes"
+	"errors"
 	"strconv"
 
 	"github.com/gdwire/gdwire"
@@ -33,7 +33,7 @@ func (r *reader) nativeValue() error {
 	case '"':
 		return r.nativeString()
 	case '[':
-		return r.values(r.at.pos, r.at, func(n int) error { return r.e.BeginArray(n) })
+		return r.nativeArray()
 	case '{':
 		return r.nativeObject()
 	}
@@ -59,7 +59,12 @@ func (r *reader) nativeString() error {
 	case "sn":
 		return r.wrote(at, r.e.WriteStringName(alias(content)))
 	case "np":
-		return r.wrote(at, r.e.WriteNodePath(alias(content)))
+		err := r.e.WriteNodePath(alias(content))
+		if r.o.Lenient && errors.Is(err, gdwire.ErrRange) { // two colons in a row
+			r.e.Recover()
+			err = r.e.WriteNodePath("")
+		}
+		return r.wrote(at, err)
 	case "i":
 		x := int64(0)
 		if x, err = r.intText(content); err == nil {
@@ -78,14 +83,14 @@ func (r *reader) nativeString() error {
 
 // intText reads what follows "i:", floatText what follows "f:".
 func (r *reader) intText(b []byte) (int64, error) {
-	if r.o.Lenient && bytes.IndexByte(b, '.') >= 0 || r.o.Lenient && !isInteger(b) {
+	if r.o.Lenient {
 		return lenientInt(b), nil
 	}
 	if !isInteger(b) {
 		return 0, wrapf(gdwire.ErrType, "%s is no integer", quoted(b))
 	}
 	x, err := strconv.ParseInt(string(b), 10, 64)
-	if err != nil && !r.o.Lenient {
+	if err != nil {
 		return 0, wrapf(gdwire.ErrRange, "%s in 64 bits", cut(b, 40))
 	}
 	return x, nil
@@ -99,21 +104,29 @@ func (r *reader) floatText(b []byte) (float64, error) {
 	return x, err
 }
 
-// values writes the elements of the array at list. begin begins what they are
-// elements of, the value at offset.
-func (r *reader) values(offset int, list cursor, begin func(n int) error) error {
-	r.at = list
+// nativeArray writes an Array that declares nothing.
+func (r *reader) nativeArray() error {
+	at := r.at.pos
 	n := r.enter()
-	if err := r.wrote(offset, begin(int(n.count))); err != nil {
+	if err := r.wrote(at, r.e.BeginArray(int(n.count))); err != nil {
 		return err
 	}
-	for range n.count {
+	if err := r.values(at, int(n.count)); err != nil {
+		return err
+	}
+	r.leave(n)
+	return nil
+}
+
+// values writes the n elements that come next, and the End of what began at offset.
+func (r *reader) values(offset, n int) error {
+	for range n {
 		if err := r.native(); err != nil {
 			return err
 		}
 		r.separate()
 	}
-	return r.end(offset, n)
+	return r.wrote(offset, r.e.End())
 }
 
 // A member is one that native objects have.
@@ -336,40 +349,44 @@ func (r *reader) stringMember(o *object, m member) ([]byte, error) {
 	return r.string(), nil
 }
 
-// list goes to a member that must be an array, and returns how many elements that
-// has.
+// list goes to the first element of a member that must be an array, and returns how
+// many elements that has. To the engine another value is an empty array.
 func (r *reader) list(o *object, m member) (int, error) {
 	r.at = o.at[m]
-	if r.peek() != '[' {
-		return 0, r.failf(r.at.pos, gdwire.ErrType, "%q is no array", memberNames[m])
+	switch {
+	case r.peek() == '[':
+		return int(r.enter().count), nil
+	case r.o.Lenient:
+		return 0, nil
 	}
-	return int(r.text.nodes[r.at.node].count), nil
+	return 0, r.failf(r.at.pos, gdwire.ErrType, "%q is no array", memberNames[m])
 }
 
 // pairs is list for an array of pairs. It returns how many they are.
 func (r *reader) pairs(o *object, m member) (int, error) {
 	n, err := r.list(o, m)
 	if err == nil && n%2 != 0 {
-		err = r.failf(r.at.pos, gdwire.ErrCount, "%d values in pairs", n)
+		err = r.failf(o.at[m].pos, gdwire.ErrCount, "%d values in pairs", n)
 	}
 	return n / 2, err
 }
 
 func (r *reader) array(o *object) error {
-	if _, err := r.list(o, memberArgs); err != nil {
-		return err
-	}
 	elem, err := r.elem(o, memberElemType)
 	if err != nil {
 		return err
 	}
-	return r.values(o.offset, o.at[memberArgs], func(n int) error { return r.e.BeginTypedArray(n, elem) })
+	n, err := r.list(o, memberArgs)
+	if err != nil {
+		return err
+	}
+	if err := r.wrote(o.offset, r.e.BeginTypedArray(n, elem)); err != nil {
+		return err
+	}
+	return r.values(o.offset, n)
 }
 
 func (r *reader) dict(o *object) error {
-	if _, err := r.pairs(o, memberArgs); err != nil {
-		return err
-	}
 	key, err := r.elem(o, memberKeyType)
 	if err != nil {
 		return err
@@ -378,12 +395,19 @@ func (r *reader) dict(o *object) error {
 	if err != nil {
 		return err
 	}
-	return r.values(o.offset, o.at[memberArgs], func(n int) error {
-		if key == value && key == (gdwire.Elem{}) {
-			return r.e.BeginDict(n / 2)
-		}
-		return r.e.BeginTypedDict(n/2, key, value)
-	})
+	n, err := r.pairs(o, memberArgs)
+	if err != nil {
+		return err
+	}
+	if key == (gdwire.Elem{}) && value == key { // nearly all: spares preparing what is declared
+		err = r.e.BeginDict(n)
+	} else {
+		err = r.e.BeginTypedDict(n, key, value)
+	}
+	if err != nil {
+		return r.wrote(o.offset, err)
+	}
+	return r.values(o.offset, 2*n)
 }
 
 // elem reads a member that declares a type: as declaredText makes it, or an object
@@ -429,7 +453,6 @@ func (r *reader) serialized(o *object) error {
 	if err != nil {
 		return err
 	}
-	n := r.enter()
 	if err := r.wrote(o.offset, r.e.BeginObject(name, count)); err != nil {
 		return err
 	}
@@ -447,7 +470,7 @@ func (r *reader) serialized(o *object) error {
 		}
 		r.separate()
 	}
-	return r.end(o.offset, n)
+	return r.wrote(o.offset, r.e.End())
 }
 
 // idMember reads a member that is an id, 0 if there is none.
@@ -478,7 +501,7 @@ func (r *reader) signal(o *object) error {
 	}
 	var name []byte
 	if o.has(memberName) {
-		if name, err = r.stringMember(o, memberName); err != nil {
+		if name, err = r.stringMember(o, memberName); err != nil && !r.o.Lenient {
 			return err
 		}
 	}
@@ -513,7 +536,7 @@ func (r *reader) image(o *object) error {
 	if err := r.wrote(o.offset, r.e.BeginImage(w[0], w[1], w[2], w[3], int64(n))); err != nil {
 		return err
 	}
-	for node := r.enter(); n > 0; {
+	for n > 0 {
 		b := r.batch.bytes[:min(n, len(r.batch.bytes))]
 		if err := fill(r, b, (*reader).byteArg); err != nil {
 			return err
@@ -521,9 +544,7 @@ func (r *reader) image(o *object) error {
 		if _, err := r.e.Write(b); err != nil {
 			return r.wrote(o.offset, err)
 		}
-		if n -= len(b); n == 0 {
-			r.leave(node)
-		}
+		n -= len(b)
 	}
 	return r.wrote(o.offset, r.e.End())
 }
@@ -537,11 +558,9 @@ func (r *reader) inputEvent(o *object) error {
 	if err != nil {
 		return err
 	}
-	node := r.enter()
 	data := make([]byte, n)
 	if err := fill(r, data, (*reader).byteArg); err != nil {
 		return err
 	}
-	r.leave(node)
 	return r.wrote(o.offset, r.e.WriteInputEvent(w[0], w[1], data))
 }

@@ -19,12 +19,12 @@ import (
 func FuzzFromJSON(f *testing.F) {
 	for i, e := range engines {
 		for _, v := range e.vectors(f) {
-			if len(v.Hex) > 2000 {
+			if len(v.Hex) > 400 || i > 0 && i != 3 {
 				continue
 			}
 			text, err := toJSON(v.wire(f, e.format), e.decoder(), &gdjson.Options{Plain: i == 0})
 			require.NoError(f, err)
-			f.Add([]byte(text), byte(i), false, i == 0)
+			f.Add([]byte(text), 2*seeds[e.format], false, i == 0)
 			if v.NativeJSON != nil {
 				f.Add([]byte(*v.NativeJSON), byte(0), true, false)
 			}
@@ -64,13 +64,16 @@ func FuzzFromJSON(f *testing.F) {
 // signaling finds a NaN that arithmetic makes quiet.
 var signaling = regexp.MustCompile(`nan:0x([0-9a-f]{1,12}|[0-7][0-9a-f]{12})"`)
 
+// seeds are formats by their index in gdwire.Formats.
+var seeds = map[*gdwire.Format]byte{gdwire.Godot4: 0, gdwire.Godot3: 1}
+
 // FuzzToJSON: what ToJSON writes of any value, FromJSON reads. If the value is what
 // an engine writes, its bytes are the same; otherwise its JSON is.
 func FuzzToJSON(f *testing.F) {
 	for i, e := range engines {
 		for _, v := range e.vectors(f) {
-			if len(v.Hex) < 2000 {
-				f.Add(v.wire(f, e.format), byte(min(1-min(i, 1), 1)))
+			if len(v.Hex) < 400 && (i == 0 || i == 3) {
+				f.Add(v.wire(f, e.format), seeds[e.format])
 			}
 		}
 	}
@@ -92,8 +95,8 @@ func FuzzToJSON(f *testing.F) {
 		require.NoError(t, plainErr)
 		to := gdwire.EncoderOptions{Format: from.Format, DoubleReals: true}
 		back, err := fromJSON(text, &to, allow)
-		if err != nil {
-			require.ErrorIs(t, err, gdwire.ErrType) // of an element, and another is declared
+		if err != nil { // of an element another is declared; an old path has two colons in a row
+			require.True(t, errors.Is(err, gdwire.ErrType) || bytes.Contains([]byte(text), []byte("::")), err)
 			return
 		}
 		again, err := toJSON(back, &gdwire.DecoderOptions{Format: from.Format, AllowObjects: true, DoubleReals: true}, nil)

@@ -143,30 +143,26 @@ func parseNaN(b []byte) (float64, bool) {
 // The functions below read numbers as the engine does, which takes anything.
 
 // lenientInt reads the digits before the first point, and skips what is between
-// them: "0x10" is 10.
+// them: "0x10" is 10. The last digit of 19 may make it wrap around.
 func lenientInt(b []byte) int64 {
 	if i := bytes.IndexByte(b, '.'); i >= 0 {
 		b = b[:i]
 	}
-	x, sign := uint64(0), false
+	x, sign := int64(0), int64(1)
 	for _, c := range b {
 		switch {
-		case '0' <= c && c <= '9':
-			if x > (math.MaxInt64-uint64(c-'0'))/10 {
-				if sign {
-					return math.MinInt64
-				}
-				return math.MaxInt64
+		case '0' <= c && c <= '9' && x > math.MaxInt64/10:
+			if sign < 0 {
+				return math.MinInt64
 			}
-			x = 10*x + uint64(c-'0')
+			return math.MaxInt64
+		case '0' <= c && c <= '9':
+			x = 10*x + int64(c-'0')
 		case c == '-' && x == 0:
-			sign = !sign
+			sign = -sign
 		}
 	}
-	if sign {
-		return -int64(x)
-	}
-	return int64(x)
+	return sign * x
 }
 
 // lenientFloat reads the number that b starts with, 0 if there is none.
