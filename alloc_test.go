@@ -25,7 +25,7 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 	for name, use := range map[string]func(d *Decoder, tok Token){
 		"ReadToken": func(*Decoder, Token) {},
 		"PeekKind":  func(d *Decoder, _ Token) { d.PeekKind() },
-		"what a token holds": func(d *Decoder, tok Token) {
+		"the content of a token": func(d *Decoder, tok Token) {
 			buf = append(buf[:0], tok.Bytes()...)
 			numbers = tok.AppendReals(numbers[:0])
 			_, _, _, _ = tok.Kind(), tok.Type(), tok.Last(), tok.Bool()
@@ -48,14 +48,14 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 		},
 		"SkipTo": func(d *Decoder, _ Token) { check(d.SkipTo(d.Depth() - 1)) },
 		"AppendString": func(d *Decoder, tok Token) {
-			if behindText(tok, d) {
+			if afterText(tok, d) {
 				var err error
 				buf, err = d.AppendString(buf[:0])
 				check(err)
 			}
 		},
 		"Payload": func(d *Decoder, tok Token) {
-			if behindData(tok, d) {
+			if afterData(tok, d) {
 				_, err := d.Payload().Read(three)
 				check(err)
 				_, err = io.Copy(&out, d.Payload())
@@ -112,8 +112,8 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// The names of classes and scripts are strings.
-func TestNamesAllocateWhenAskedFor(t *testing.T) {
+// Names of classes and scripts are returned as strings, which allocates.
+func TestNamesAllocate(t *testing.T) {
 	packet := wire(idArray|typedBy*2, "Node", 1, idObject, "Sprite2D", 1, "name", idSignal, "pressed", uint64(1))
 	d := NewDecoder(nil, &DecoderOptions{AllowObjects: true})
 	defer d.Release()
@@ -291,7 +291,7 @@ func TestCopyingAllocatesNothing(t *testing.T) {
 	})
 }
 
-// A real packet, with keys, paths and all.
+// A saved game has keys, paths and every kind of container.
 func TestSavedGameAllocatesNothing(t *testing.T) {
 	packet, err := os.ReadFile("testdata/godot4.7-dev/save_game_large.bin")
 	require.NoError(t, err)
@@ -301,7 +301,7 @@ func TestSavedGameAllocatesNothing(t *testing.T) {
 	defer e.Release()
 	for name, reset := range readers(packet) {
 		reset(d)
-		check(d.SkipValue()) // so that the stack is as deep as it gets
+		check(d.SkipValue()) // the stack reaches its final depth
 		require.Zero(t, testing.AllocsPerRun(5, func() {
 			reset(d)
 			e.Reset(io.Discard)

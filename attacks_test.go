@@ -14,12 +14,11 @@ import (
 	"github.com/valyala/bytebufferpool"
 )
 
-// What hostile senders send is the table in internal/attacks. Here it is read in
-// every way there is, and what must hold does not depend on time: what the error
-// says, how much memory is allocated, how often the Reader is asked, how many
-// tokens come out.
+// The table in internal/attacks is read in every way there is. The checks do not
+// depend on time: the text of the error, the memory allocated, the number of calls
+// of the Reader and of tokens.
 
-// A metered Reader counts what is asked of it and what it gives.
+// A metered Reader counts its calls and the bytes it returns.
 type metered struct {
 	r           io.Reader
 	reads, read int64
@@ -32,10 +31,10 @@ func (m *metered) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A reading reads on until there is an error, and says how many tokens it saw.
+// A reading reads until an error and returns the number of tokens.
 type reading func(d *Decoder) (tokens int64, err error)
 
-// until makes a call until it fails.
+// until repeats a call until it fails.
 func until(call func(d *Decoder) error) reading {
 	return func(d *Decoder) (int64, error) {
 		for {
@@ -46,8 +45,8 @@ func until(call func(d *Decoder) error) reading {
 	}
 }
 
-// behindTokens reads tokens, and behind each what call reads.
-func behindTokens(call func(d *Decoder, t Token) error) reading {
+// afterTokens reads tokens and makes a call after each.
+func afterTokens(call func(d *Decoder, t Token) error) reading {
 	return func(d *Decoder) (n int64, err error) {
 		for {
 			t, err := d.ReadToken()
@@ -66,13 +65,13 @@ func behindTokens(call func(d *Decoder, t Token) error) reading {
 var everyReading = []struct {
 	name string
 	read reading
-	// keeps: it keeps what it reads, so its memory grows with what was sent.
+	// keeps reports whether it keeps the input, so that its memory grows with it.
 	keeps bool
 }{
-	{name: "ReadToken", read: behindTokens(func(*Decoder, Token) error { return nil })},
-	{name: "PeekKind", read: behindTokens(func(d *Decoder, _ Token) error { d.PeekKind(); return nil })},
+	{name: "ReadToken", read: afterTokens(func(*Decoder, Token) error { return nil })},
+	{name: "PeekKind", read: afterTokens(func(d *Decoder, _ Token) error { d.PeekKind(); return nil })},
 	{name: "SkipValue", read: until((*Decoder).SkipValue)},
-	{name: "SkipTo", read: behindTokens(func(d *Decoder, _ Token) error { return d.SkipTo(0) })},
+	{name: "SkipTo", read: afterTokens(func(d *Decoder, _ Token) error { return d.SkipTo(0) })},
 	{name: "Tokens", read: until(func(d *Decoder) (err error) {
 		for _, err = range d.Tokens() {
 		}
@@ -83,15 +82,15 @@ var everyReading = []struct {
 		defer e.Release()
 		return until(func(d *Decoder) error { return CopyValue(e, d) })(d)
 	}},
-	{name: "Payload", read: behindTokens(func(d *Decoder, t Token) error {
-		if !behindData(t, d) {
+	{name: "Payload", read: afterTokens(func(d *Decoder, t Token) error {
+		if !afterData(t, d) {
 			return nil
 		}
 		_, err := d.Payload().(io.WriterTo).WriteTo(io.Discard)
 		return err
 	})},
-	{name: "Payload.Read", read: behindTokens(func(d *Decoder, t Token) error {
-		if !behindData(t, d) {
+	{name: "Payload.Read", read: afterTokens(func(d *Decoder, t Token) error {
+		if !afterData(t, d) {
 			return nil
 		}
 		for p := d.Payload(); ; {
@@ -102,20 +101,20 @@ var everyReading = []struct {
 			}
 		}
 	})},
-	{name: "ReadPacked", read: behindTokens(func(d *Decoder, t Token) error {
-		if !behindPacked(t, d) {
+	{name: "ReadPacked", read: afterTokens(func(d *Decoder, t Token) error {
+		if !afterPacked(t, d) {
 			return nil
 		}
 		return packedInto[t.Type()][0](d)
 	})},
-	{name: "AppendPacked", keeps: true, read: behindTokens(func(d *Decoder, t Token) error {
-		if !behindPacked(t, d) {
+	{name: "AppendPacked", keeps: true, read: afterTokens(func(d *Decoder, t Token) error {
+		if !afterPacked(t, d) {
 			return nil
 		}
 		return packedInto[t.Type()][1](d)
 	})},
-	{name: "AppendString", keeps: true, read: behindTokens(func(d *Decoder, t Token) error {
-		if !behindText(t, d) {
+	{name: "AppendString", keeps: true, read: afterTokens(func(d *Decoder, t Token) error {
+		if !afterText(t, d) {
 			return nil
 		}
 		_, err := d.AppendString(nil)
@@ -123,8 +122,8 @@ var everyReading = []struct {
 	})},
 }
 
-// packedInto read a packed array to its end: into a slice of a few elements, into
-// one that grows.
+// packedInto reads a packed array to its end: into a slice of a few elements, and
+// into one that grows.
 var packedInto = map[Type][2]func(d *Decoder) error{
 	TypePackedByteArray:    packedAs[byte](),
 	TypePackedInt32Array:   packedAs[int32](),
@@ -156,22 +155,21 @@ func packedAs[T Packable]() [2]func(d *Decoder) error {
 	}
 }
 
-// some is what Payload.Read reads into.
+// some is the destination of Payload.Read.
 var some [64]byte
 
-// What one more of what is open may cost in all: frames of a Decoder and of an
-// Encoder while their stacks grow to twice as much and a quarter, and the start of
-// a key.
+// The memory of one more open container: frames of a Decoder and of an Encoder
+// while their stacks grow, and the start of a key.
 const (
 	levelSize = 2 * 5 * 32
 	keySize   = 256
 )
 
-// hurried is when every fourth way has to do.
+// hurried reports whether to run only every fourth reading.
 func hurried() bool { return testing.Short() || raceEnabled }
 
-// runAttack reads what a sends in every way, with limits as they are by default or
-// none.
+// runAttack reads an attack in every way, with the default limits or without
+// limits.
 func runAttack(t *testing.T, a *attacks.Attack, limited bool) {
 	o := &DecoderOptions{AllowObjects: a.Objects}
 	want, depth := a.Limited, min(a.Depth, 1024)
@@ -194,7 +192,7 @@ func runAttack(t *testing.T, a *attacks.Attack, limited bool) {
 	for i, way := range ways {
 		for j, input := range inputs {
 			if size > 64<<10 && (i%len(inputs) != j || hurried() && i%4 != 2) {
-				continue // one of them is enough of what takes long
+				continue // one of them is enough where it takes long
 			}
 			name := way.name + " of " + input
 			r := &metered{r: a.Reader()}
@@ -203,7 +201,7 @@ func runAttack(t *testing.T, a *attacks.Attack, limited bool) {
 				tokens int64
 				err    error
 			)
-			pool = bytebufferpool.Pool{} // none helps
+			pool = bytebufferpool.Pool{} // no buffer is reused
 			got := allocated(func() {
 				d = NewDecoder(nil, o)
 				switch input {
@@ -224,9 +222,10 @@ func runAttack(t *testing.T, a *attacks.Attack, limited bool) {
 				require.Equal(t, io.EOF, err, name)
 				require.Equal(t, size, offset, name)
 			case input != "Reset" && errors.Is(err, io.ErrUnexpectedEOF):
-				// It cannot be true in so few bytes.
+				// The count is too large for the length of the input.
 			case way.name == "CopyValue" && !limited && (errors.Is(err, ErrRange) || errors.Is(err, ErrType)):
-				// The Encoder says so: what no engine reads is not written.
+				// The Encoder returns the error: it writes nothing that no engine
+				// reads.
 			default:
 				require.ErrorContains(t, err, want, name)
 				require.ErrorAs(t, err, &fault, name)
@@ -236,7 +235,8 @@ func runAttack(t *testing.T, a *attacks.Attack, limited bool) {
 				require.Equal(t, err, again, "%s: the error stays", name)
 			}
 
-			// Memory is for what is open and, where it is kept, for what has come.
+			// Memory follows the nesting and, where input is kept, the bytes
+			// received.
 			sent, most := r.read, maxMemory()+levelSize*uint64(depth)
 			if a.Keys {
 				most += keySize * uint64(depth)
@@ -249,8 +249,8 @@ func runAttack(t *testing.T, a *attacks.Attack, limited bool) {
 			}
 			require.Less(t, got, most, "%s: bytes allocated", name)
 
-			// Nothing is read that is not needed, nor in smaller pieces than need be. A
-			// name that is no good is read, too.
+			// No more is read than needed, and not in smaller pieces than needed.
+			// An invalid name is read as well.
 			if input != "ResetBytes" {
 				if limited {
 					require.LessOrEqual(t, r.read, offset+windowBuffer, "%s: bytes read", name)
@@ -268,9 +268,9 @@ func runAttack(t *testing.T, a *attacks.Attack, limited bool) {
 }
 
 const (
-	// maxPacket is as much as is held in memory to be sent.
+	// maxPacket is the size up to which an attack is held in memory.
 	maxPacket = 4 << 20
-	// million is as deep as it goes here.
+	// million is the depth limit of this test.
 	million = 1_000_000
 )
 
@@ -289,7 +289,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// A hostileReader gives so many bytes and then does something else for ever.
+// A hostileReader returns some bytes and misbehaves from then on.
 type hostileReader struct {
 	b     []byte
 	then  func(p []byte) (int, error)
@@ -305,7 +305,7 @@ func (r *hostileReader) Read(p []byte) (int, error) {
 	return r.then(p)
 }
 
-// At every byte of every sample the Reader stops being one.
+// The Reader starts to misbehave at every byte of every sample.
 func TestHostileReaders(t *testing.T) {
 	for name, c := range map[string]struct {
 		then func(p []byte) (int, error)
@@ -313,7 +313,7 @@ func TestHostileReaders(t *testing.T) {
 	}{
 		"nothing":                {func([]byte) (int, error) { return 0, nil }, io.ErrNoProgress},
 		"less than nothing":      {func([]byte) (int, error) { return -1, nil }, errBadRead},
-		"more than was asked":    {func(p []byte) (int, error) { return len(p) + 1, nil }, errBadRead},
+		"more than requested":    {func(p []byte) (int, error) { return len(p) + 1, nil }, errBadRead},
 		"more, and the end":      {func(p []byte) (int, error) { return len(p) + 1, io.EOF }, errBadRead},
 		"far more":               {func([]byte) (int, error) { return math.MaxInt, nil }, errBadRead},
 		"a timeout":              {func([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }, os.ErrDeadlineExceeded},
@@ -347,7 +347,7 @@ func TestHostileReaders(t *testing.T) {
 	}
 }
 
-// What waits for an end that is never sent can be asked for ever.
+// Calls that wait for an end that never comes can be repeated without allocating.
 func TestWaitingAllocatesNothing(t *testing.T) {
 	for name, head := range map[string][]byte{
 		"string": wire(idString, 16<<20), "name": wire(idSignal, 1<<10), "byte array": wire(idBytes, 256<<20),
@@ -367,8 +367,8 @@ func TestWaitingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Bad UTF-8 lies across every border between chunks, in every kind of string, and
-// is found at its first byte in every way there is to read it.
+// Invalid UTF-8 across every chunk border, in every kind of string, is reported at
+// its first byte by every way of reading.
 func TestHostileText(t *testing.T) {
 	heads := map[string]struct {
 		head []byte
@@ -381,11 +381,11 @@ func TestHostileText(t *testing.T) {
 		"key":           {wire(idDict, 1, idString), "$.key(0)"},
 	}
 	for _, bad := range []string{
-		"\x80", "\xbf\xbf", "\xfe", "\xff", // no rune starts like that
+		"\x80", "\xbf\xbf", "\xfe", "\xff", // not the start of a rune
 		"\xc0\x80", "\xc1\xbf", "\xe0\x80\x80", "\xe0\x9f\xbf", "\xf0\x80\x80\x80", "\xf0\x8f\xbf\xbf", // overlong
 		"\xed\xa0\x80", "\xed\xbf\xbf", "\xed\xa0\xbd\xed\xb8\x80", // surrogates
 		"\xf4\x90\x80\x80", "\xf7\xbf\xbf\xbf", "\xf8\x88\x80\x80\x80", "\xfc\x84\x80\x80\x80\x80", // too high
-		"\xc3", "\xe2\x82", "\xf0\x9f", "\xf0\x9f\x98", // cut
+		"\xc3", "\xe2\x82", "\xf0\x9f", "\xf0\x9f\x98", // truncated
 	} {
 		for kind, h := range heads {
 			for lead := range 2*minWindow + utf8.UTFMax {
@@ -418,7 +418,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// The README's rows are the table's.
+// The README has the rows of the table.
 func TestREADMEAttacks(t *testing.T) {
 	b, err := os.ReadFile("README.md")
 	require.NoError(t, err)

@@ -13,15 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A conversion is where values are copied to.
+// A conversion is the format that values are copied to.
 type conversion struct {
 	to     string
 	double bool // DoubleReals
 }
 
-// refuses returns the error of the first thing in v that does not fit, in the
-// order in which it is written.
-func (c *conversion) refuses(v *value) error {
+// rejects returns the error of the first part of v that does not fit, in the order
+// of writing.
+func (c *conversion) rejects(v *value) error {
 	typ := v.Type
 	if typ == "ObjectID" {
 		typ = "Object"
@@ -48,7 +48,7 @@ func (c *conversion) refuses(v *value) error {
 		if must := v.must(i); must != "" && item.Type != must && (must != "Object" || item.Type != "ObjectID" && item.Type != "Nil") {
 			return gdwire.ErrType
 		}
-		if err := c.refuses(item); err != nil {
+		if err := c.rejects(item); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (v *value) must(i int) string {
 	return d.Name
 }
 
-// wide reports whether v's reals have 64 bits where they are copied to.
+// wide reports whether the reals of v have 64 bits in the destination.
 func (c *conversion) wide(v *value) bool {
 	switch c.to {
 	case "godot4":
@@ -80,11 +80,11 @@ func (c *conversion) wide(v *value) bool {
 	return c.double
 }
 
-// survives reports whether a float64 is one of 32 bits as well, a NaN with all
-// its bits.
+// survives reports whether a float64 can be stored in 32 bits without loss,
+// including all bits of a NaN.
 func survives(bits uint64) bool { return widened(narrowed(bits)) == bits }
 
-// after returns what v is once it has been copied.
+// after returns v as it is after copying.
 func (c *conversion) after(v value) value {
 	if v.Type == "RID" && c.to != "godot4" {
 		v.Bits = 0
@@ -97,21 +97,21 @@ func (c *conversion) after(v value) value {
 	return v
 }
 
-// requireConversions copies what p starts with into every format, and expects
-// the same value or the error of what does not fit.
+// requireConversions copies the value at the start of p into every format and
+// expects the same value, or the error of the part that does not fit.
 func requireConversions(t *testing.T, p []byte, from gdwire.DecoderOptions, counts map[string]int) {
 	v, _, err := decodeBytes(p, from)
 	require.NoError(t, err)
 	for _, f := range gdwire.Formats() {
 		for _, double := range []bool{false, true} {
 			c := conversion{to: f.String(), double: double}
-			want := c.refuses(&v)
+			want := c.rejects(&v)
 			got, err := copyValue(p, from, gdwire.EncoderOptions{Format: f, DoubleReals: double})
 			if want != nil {
 				require.ErrorIs(t, err, want, "to %v", f)
 				var fault *gdwire.Error
 				require.ErrorAs(t, err, &fault)
-				counts[f.String()+" refused"]++
+				counts[f.String()+" rejected"]++
 				continue
 			}
 			require.NoError(t, err, "to %v", f)
@@ -134,7 +134,7 @@ func TestConvertPackets(t *testing.T) {
 	})
 	for _, f := range gdwire.Formats() {
 		assert.NotZero(t, counts[f.String()+" copied"], f)
-		assert.NotZero(t, counts[f.String()+" refused"], f)
+		assert.NotZero(t, counts[f.String()+" rejected"], f)
 	}
 }
 
@@ -146,11 +146,11 @@ func TestConvertVectors(t *testing.T) {
 	assert.NotZero(t, counts["manual3 copied"])
 }
 
-// Godot 4 has all that Godot 3 has.
+// Godot 4 can represent every value of Godot 3.
 func TestConvertGodot3(t *testing.T) {
 	c := conversion{to: "godot4"}
 	for _, v := range engines[0].vectors(t) {
-		require.NoError(t, c.refuses(&v.Value), v.Name)
+		require.NoError(t, c.rejects(&v.Value), v.Name)
 	}
 	for i := range packets {
 		p := &packets[i]
@@ -164,7 +164,7 @@ func TestConvertGodot3(t *testing.T) {
 			continue
 		}
 		_, err = tokensOf(got, gdwire.DecoderOptions{AllowObjects: p.objects, Strict: true})
-		require.NoError(t, err, "%s: what was canonical still is", p.name)
+		require.NoError(t, err, "%s: still canonical", p.name)
 	}
 }
 
@@ -193,26 +193,26 @@ func TestConvertBits(t *testing.T) {
 		{name: "signalling NaN in 32 bits", from: gdwire.Godot2, to: gdwire.Godot4, packet: "<float> 0100807f", want: "<float> 0100807f"},
 		{name: "NaN of more bits", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1> 01000000 0000f87f", err: gdwire.ErrRange},
 		{name: "NaN that would be infinity", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1> 01000000 0000f07f", err: gdwire.ErrRange},
-		{name: "maths into 64 bits", from: gdwire.Godot4, to: gdwire.Manual4, toDouble: true, packet: "<Vector2> 0100807f" + f32(0.1), want: "<Vector2> 00000020 0000f07f" + f64(float64(float32(0.1)))},
+		{name: "math into 64 bits", from: gdwire.Godot4, to: gdwire.Manual4, toDouble: true, packet: "<Vector2> 0100807f" + f32(0.1), want: "<Vector2> 00000020 0000f07f" + f64(float64(float32(0.1)))},
 		{name: "negative NaN into 64 bits", from: gdwire.Godot4, to: gdwire.Manual4, toDouble: true, packet: "<Vector2> 010080ff" + f32(1), want: "<Vector2> 00000020 0000f0ff" + f64(1)},
 		{name: "Color into 64 bits", from: gdwire.Godot4, to: gdwire.Manual3, toDouble: true, packet: "<Color>" + f32(1, 2, 3, 4), want: "<Color>" + f64(1, 2, 3, 4)},
 		{name: "Color into 32 bits", from: gdwire.Manual3, to: gdwire.Godot4, fromDouble: true, packet: "<Color>" + f64(1, 2, 3, 4), want: "<Color>" + f32(1, 2, 3, 4)},
-		{name: "maths of 64 bits", from: gdwire.Manual3, to: gdwire.Godot4, fromDouble: true, packet: "<Vector2>" + f64(1, 0.1), want: "<Vector2+1>" + f64(1, 0.1)},
-		{name: "maths into 32 bits", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<Vector2+1> 00000020 0000f0ff" + f64(2), want: "<Vector2> 010080ff" + f32(2)},
-		{name: "maths that does not fit", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<Vector2+1>" + f64(1, 0.1), err: gdwire.ErrRange},
-		{name: "maths whose first does not fit", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<Vector2+1>" + f64(0.1, 1), err: gdwire.ErrRange},
-		{name: "packed maths into 32 bits", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<PackedVector2Array+1> 01000000" + f64(1, 2), want: "<PackedVector2Array> 01000000" + f32(1, 2)},
-		{name: "packed maths into 64 bits", from: gdwire.Godot3, to: gdwire.Manual4, toDouble: true, packet: "<PackedVector2Array> 01000000 0100807f" + f32(1), want: "<PackedVector2Array> 01000000 00000020 0000f07f" + f64(1)},
-		{name: "packed maths stays in 32 bits", from: gdwire.Godot4, to: gdwire.Godot4, toDouble: true, packet: "<PackedVector2Array> 01000000" + f32(1, 2), want: "<PackedVector2Array> 01000000" + f32(1, 2)},
-		{name: "maths stays in 32 bits", from: gdwire.Godot4, to: gdwire.Godot4, toDouble: true, packet: "<Vector2>" + f32(1, 2), want: "<Vector2>" + f32(1, 2)},
-		{name: "packed maths that does not fit", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<PackedVector2Array+1> 01000000" + f64(0.1, 2), err: gdwire.ErrRange},
+		{name: "math of 64 bits", from: gdwire.Manual3, to: gdwire.Godot4, fromDouble: true, packet: "<Vector2>" + f64(1, 0.1), want: "<Vector2+1>" + f64(1, 0.1)},
+		{name: "math into 32 bits", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<Vector2+1> 00000020 0000f0ff" + f64(2), want: "<Vector2> 010080ff" + f32(2)},
+		{name: "math that does not fit", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<Vector2+1>" + f64(1, 0.1), err: gdwire.ErrRange},
+		{name: "math whose first does not fit", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<Vector2+1>" + f64(0.1, 1), err: gdwire.ErrRange},
+		{name: "packed math into 32 bits", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<PackedVector2Array+1> 01000000" + f64(1, 2), want: "<PackedVector2Array> 01000000" + f32(1, 2)},
+		{name: "packed math into 64 bits", from: gdwire.Godot3, to: gdwire.Manual4, toDouble: true, packet: "<PackedVector2Array> 01000000 0100807f" + f32(1), want: "<PackedVector2Array> 01000000 00000020 0000f07f" + f64(1)},
+		{name: "packed math stays in 32 bits", from: gdwire.Godot4, to: gdwire.Godot4, toDouble: true, packet: "<PackedVector2Array> 01000000" + f32(1, 2), want: "<PackedVector2Array> 01000000" + f32(1, 2)},
+		{name: "math stays in 32 bits", from: gdwire.Godot4, to: gdwire.Godot4, toDouble: true, packet: "<Vector2>" + f32(1, 2), want: "<Vector2>" + f32(1, 2)},
+		{name: "packed math that does not fit", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<PackedVector2Array+1> 01000000" + f64(0.1, 2), err: gdwire.ErrRange},
 		{name: "RID gets an id", from: gdwire.Godot3, to: gdwire.Godot4, packet: "<RID>", want: "<RID> 00000000 00000000"},
 		{name: "RID loses its id", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<RID> 05000000 00000000", want: "<RID>"},
 		{name: "null gets an id", from: gdwire.Godot2, to: gdwire.Godot4, packet: "<Object>", want: "<Object+1> 00000000 00000000"},
 		{name: "null loses its id", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<Object+1> 00000000 00000000", want: "<Object>"},
 		{name: "id that has no place", from: gdwire.Godot4, to: gdwire.Manual3, packet: "<Object+1> 01000000 00000000", err: gdwire.ErrRange},
-		{name: "many maths into 32 bits", from: gdwire.Manual3, to: gdwire.Manual3, fromDouble: true, packet: "<Array> 02000000 <Vector2>" + f64(1, 2) + "<Vector2>" + f64(3, 4), want: "<Array> 02000000 <Vector2>" + f32(1, 2) + "<Vector2>" + f32(3, 4)},
-		{name: "many maths into 64 bits", from: gdwire.Manual3, to: gdwire.Manual3, toDouble: true, packet: "<Array> 02000000 <Vector2>" + f32(1, 2) + "<Vector2>" + f32(3, 4), want: "<Array> 02000000 <Vector2>" + f64(1, 2) + "<Vector2>" + f64(3, 4)},
+		{name: "many math into 32 bits", from: gdwire.Manual3, to: gdwire.Manual3, fromDouble: true, packet: "<Array> 02000000 <Vector2>" + f64(1, 2) + "<Vector2>" + f64(3, 4), want: "<Array> 02000000 <Vector2>" + f32(1, 2) + "<Vector2>" + f32(3, 4)},
+		{name: "many math into 64 bits", from: gdwire.Manual3, to: gdwire.Manual3, toDouble: true, packet: "<Array> 02000000 <Vector2>" + f32(1, 2) + "<Vector2>" + f32(3, 4), want: "<Array> 02000000 <Vector2>" + f64(1, 2) + "<Vector2>" + f64(3, 4)},
 		{name: "packed strings get their NUL", from: gdwire.Godot4, to: gdwire.Godot4, packet: "<PackedStringArray> 02000000 04000000 61616161 04000000 62626262", want: "<PackedStringArray> 02000000 05000000 61616161 00000000 05000000 62626262 00000000"},
 		{name: "packed string gets its NUL", from: gdwire.Manual4, to: gdwire.Godot4, packet: "<PackedStringArray> 01000000 04000000 61616161", want: "<PackedStringArray> 01000000 05000000 61616161 00000000"},
 		{name: "packed string loses its NUL", from: gdwire.Godot4, to: gdwire.Manual4, packet: "<PackedStringArray> 01000000 05000000 61616161 00000000", want: "<PackedStringArray> 01000000 04000000 61616161"},
@@ -237,8 +237,9 @@ func TestConvertBits(t *testing.T) {
 	}
 }
 
-// A packed string of several chunks is counted before its last chunk shows whether
-// it ends in a NUL, as engines write it. In a format without NULs it has to.
+// The length of a packed string is needed before its last chunk shows whether it
+// ends in the NUL that engines write. For a format without NULs the string is
+// buffered.
 func TestConvertLongPackedStrings(t *testing.T) {
 	for _, size := range []int{0, 1, 14, 15, 16, 17, 18, 31, 32, 33, 34, 1000} {
 		for _, wireNUL := range []bool{true, false} {
@@ -291,7 +292,7 @@ func packedStrings(f *gdwire.Format, all ...string) []byte {
 	return b
 }
 
-// Values of one stream, all of them, into another.
+// All values of one stream are copied into another.
 func TestConvertStream(t *testing.T) {
 	var in, want []byte
 	for _, v := range engines[0].vectors(t) {

@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// CopyValue goes on whichever side it was that failed.
+// CopyValue can be retried after errors of the Reader and of the Writer.
 func TestCopyValueFaults(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		d := NewDecoder(nil, s.options(minWindow))
 		defer d.Release()
 		d.Reset(plain(s.packet))
 		count := len(tokens(t, d))
-		// Copies n tokens one by one and everything behind them by CopyValue.
+		// Copies n tokens one by one and the rest by CopyValue.
 		check := func(name string, n int, r io.Reader, w *faultyWriter) {
 			d.Reset(r)
 			e := smallEncoder(w, s.format, 16)
@@ -26,13 +26,13 @@ func TestCopyValueFaults(t *testing.T) {
 				if i < n || d.top.want == wantEnd {
 					copyNext = func() error { return copyToken(e, d) }
 				}
-				err := insist(copyNext)
+				err := withRetries(copyNext)
 				if err == io.EOF {
 					break
 				}
 				require.NoError(t, err, "%s, CopyValue after %d", name, n)
 			}
-			require.NoError(t, insist(e.Close))
+			require.NoError(t, withRetries(e.Close))
 			require.Equal(t, s.packet, w.b, "%s, CopyValue after %d", name, n)
 		}
 		for n := range count {
@@ -47,7 +47,7 @@ func TestCopyValueFaults(t *testing.T) {
 	})
 }
 
-// So it does where tokens become others on the way.
+// The same holds between formats.
 func TestCopyValueFaultsBetweenFormats(t *testing.T) {
 	for _, s := range samples {
 		for _, f := range formats {
@@ -61,14 +61,14 @@ func TestCopyValueFaultsBetweenFormats(t *testing.T) {
 			}
 			e.Release()
 			if err != io.EOF {
-				continue // not everything goes
+				continue // not every value can be converted
 			}
 			eachFaultyWriter(want.Len(), func(name string, w *faultyWriter) {
 				d.Reset(plain(s.packet))
 				e := smallEncoder(w, f, 12)
 				defer e.Release()
 				for err = nil; err == nil; {
-					err = insist(func() error { return CopyValue(e, d) })
+					err = withRetries(func() error { return CopyValue(e, d) })
 				}
 				require.Equal(t, io.EOF, err)
 				require.Equal(t, want.Bytes(), w.b, "%s as %v, %s", s.name, f, name)
@@ -78,22 +78,22 @@ func TestCopyValueFaultsBetweenFormats(t *testing.T) {
 	}
 }
 
-// copyToken copies one token, and insists on writing it.
+// copyToken copies one token and retries writing it.
 func copyToken(e *Encoder, d *Decoder) error {
 	t, err := d.ReadToken()
 	if err != nil {
 		return err
 	}
-	return insist(func() error { return e.WriteToken(t) })
+	return withRetries(func() error { return e.WriteToken(t) })
 }
 
-// An interrupted CopyValue that is given up leaves nothing behind.
-func TestInterruptedCopyGivenUp(t *testing.T) {
+// An interrupted CopyValue can be abandoned: other calls take over.
+func TestAbandonedCopy(t *testing.T) {
 	packet := wire(idArray, 3, str("one"), str("two"), idArray, 1, str("three"))
 	for name, giveUp := range map[string]func(d *Decoder){
 		"ReadToken": func(d *Decoder) { readTo(t, d, 1) },
 		"SkipTo":    func(d *Decoder) { require.NoError(t, d.SkipTo(1)) },
-		"SkipValue": func(d *Decoder) { require.NoError(t, d.SkipValue()) }, // goes on to the same end
+		"SkipValue": func(d *Decoder) { require.NoError(t, d.SkipValue()) }, // ends at the same place
 	} {
 		d := NewDecoder(plain(packet), nil)
 		readTo(t, d, 1)
@@ -112,8 +112,8 @@ func TestInterruptedCopyGivenUp(t *testing.T) {
 	}
 }
 
-// CopyValue stands where SkipValue could: it copies a marker with its key, ends
-// where it has to, and says so at an End.
+// CopyValue copies the tokens that SkipValue would skip: a DictKey with its key.
+// At an End it is an error.
 func TestCopyValueInPlaceOfSkipValue(t *testing.T) {
 	d := NewDecoder(plain(wire(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(7), integer(8))), nil)
 	defer d.Release()
@@ -124,11 +124,11 @@ func TestCopyValueInPlaceOfSkipValue(t *testing.T) {
 	writes := func() { require.NoError(t, e.WriteToken(readTo(t, d, 1))) }
 	writes()
 	copies()
-	require.Equal(t, KindArrayStart, d.PeekKind(), "behind the key")
+	require.Equal(t, KindArrayStart, d.PeekKind(), "after the key")
 	writes()
 	copies()
 	require.NoError(t, d.SkipValue())
-	require.EqualValues(t, 48, d.InputOffset(), "behind 7")
+	require.EqualValues(t, 48, d.InputOffset(), "after 7")
 	copies()
 	require.ErrorIs(t, CopyValue(e, d), ErrCount)
 	require.Equal(t, 2, d.Depth(), "the End is still to come")
@@ -136,14 +136,14 @@ func TestCopyValueInPlaceOfSkipValue(t *testing.T) {
 	require.Equal(t, wire(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(8)), append(b.Bytes(), e.buf[:e.n]...))
 }
 
-// A copy that the Reader interrupted may go on into another Encoder, which counts
-// for itself.
+// A copy that the Reader interrupted can continue into another Encoder, which has
+// its own counts.
 func TestInterruptedCopyIntoAnother(t *testing.T) {
 	ints := wire(integer(1), integer(2), integer(3), integer(4))
 	abc := wire("a", "b", "c")
 	for _, c := range []struct {
 		name       string
-		head, rest []byte // before and behind the error
+		head, rest []byte // before and after the error
 		begin      step
 		err        error
 		want       []byte
@@ -154,7 +154,7 @@ func TestInterruptedCopyIntoAnother(t *testing.T) {
 		{"an unknown count", wire(idArray, 4), ints, array(Unknown), nil, wire(idArray, 4, ints)},
 		{"as many pairs", wire(idArray, 4), ints, dict(4), ErrCount, wire(idDict, 4, ints)},
 		{"half as many pairs", wire(idArray, 4), ints, dict(2), nil, wire(idDict, 2, ints)},
-		{"behind a key", wire(idDict, 2, integer(0)), ints[:24], dict(2), ErrKey, wire(idDict, 2, integer(1))},
+		{"after a key", wire(idDict, 2, integer(0)), ints[:24], dict(2), ErrKey, wire(idDict, 2, integer(1))},
 		{"another type", wire(idArray, 4), ints, typedArray(4, Elem{Type: TypeString}), ErrType, wire(idArray|typedBy, idString, 4)},
 		{"names of a path", wire(idPath, newPath(3), 0, 0), abc, path(2, 1), nil, wire(idPath, newPath(2), 1, 0, abc)},
 		{"packed strings", wire(idPath, newPath(3), 0, 0), abc, packedOf(TypePackedStringArray, 3), nil, wire(idStrings, 3, "a\x00", "b\x00", "c\x00")},
@@ -183,7 +183,7 @@ func TestInterruptedCopyIntoAnother(t *testing.T) {
 	}
 }
 
-// onceReader fails once.
+// A onceReader fails once.
 type onceReader struct{ err error }
 
 func (r *onceReader) Read([]byte) (int, error) {
@@ -192,7 +192,7 @@ func (r *onceReader) Read([]byte) (int, error) {
 	return 0, err
 }
 
-// A copy that the Writer interrupted goes on after other looks at the Decoder.
+// A copy that the Writer interrupted can be retried after PeekKind.
 func TestCopyValueAfterPeek(t *testing.T) {
 	packet := wire(idArray, 2, str("one"), str("two"))
 	w := new(faultyWriter) // fails before the first byte
@@ -217,18 +217,18 @@ func TestCopyValueInTheMiddle(t *testing.T) {
 			w.b = nil
 			e := smallEncoder(w, Godot4, 16)
 			for range n + 1 {
-				require.NoError(t, insist(func() error { return copyToken(e, d) }))
+				require.NoError(t, withRetries(func() error { return copyToken(e, d) }))
 				readTo(t, skipping, 1)
 			}
 			if d.PeekKind() != KindEnd {
-				require.NoError(t, insist(func() error { return CopyValue(e, d) }), "after %d, %s", n, name)
+				require.NoError(t, withRetries(func() error { return CopyValue(e, d) }), "after %d, %s", n, name)
 				require.NoError(t, skipping.SkipValue())
 			}
 			require.Equal(t, skipping.InputOffset(), d.InputOffset(), "after %d, %s", n, name)
 			require.Equal(t, skipping.Depth(), d.Depth(), "after %d, %s", n, name)
 			require.Equal(t, d.Depth(), e.Depth(), "after %d, %s", n, name)
 			for d.Depth() > 0 {
-				require.NoError(t, insist(func() error { return copyToken(e, d) }))
+				require.NoError(t, withRetries(func() error { return copyToken(e, d) }))
 			}
 			require.Equal(t, packet, w.b, "after %d, %s", n, name)
 		}
@@ -274,13 +274,13 @@ func TestCopyValueOfWrongElements(t *testing.T) {
 	require.NoError(t, e.BeginTypedArray(1, Elem{Type: TypeInt}))
 	require.ErrorIs(t, CopyValue(e, d), ErrType)
 	require.Error(t, e.Recover())
-	misuse{"a string", stringX, ErrType}.refuses(t, e)
+	misuse{"a string", stringX, ErrType}.rejects(t, e)
 
 	// The Writer may fail in it.
 	for at := range packet {
 		w := &faultyWriter{at: at}
 		e, d := smallEncoder(w, Godot4, 12), NewDecoder(plain(packet), nil)
-		require.NoError(t, insist(func() error { return CopyValue(e, d) }), "failing at %d", at)
+		require.NoError(t, withRetries(func() error { return CopyValue(e, d) }), "failing at %d", at)
 		require.Equal(t, packet, w.b, "failing at %d", at)
 	}
 }

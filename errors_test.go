@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What people read when something is wrong with bytes.
+// The texts of errors about input.
 func TestReadErrors(t *testing.T) {
 	player := func(last ...any) []byte {
 		return wire(idDict, 1, str("player"), idDict, 1, str("inventory"), idArray, 4, idNil, idNil, idNil, wire(last...))
@@ -76,7 +76,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// What they read when something is wrong with their calls.
+// The texts of errors about calls.
 func TestWriteErrors(t *testing.T) {
 	e := NewEncoder(io.Discard, nil)
 	defer e.Release()
@@ -116,7 +116,7 @@ func TestWriteErrors(t *testing.T) {
 	fails(write("1")(e), "gdwire: offset 16, $: wrong count: 1 bytes after the 2 × 4 announced")
 }
 
-// A caller's objection looks like the package's own.
+// WrapError returns errors in the shape of the package's own.
 func TestWrapError(t *testing.T) {
 	d := NewDecoder(plain(wire(idArray, 2, idDict, 1, str("script"), str("x"), idNil)), nil)
 	defer d.Release()
@@ -129,10 +129,10 @@ func TestWrapError(t *testing.T) {
 	err := d.WrapError(mine)
 	require.EqualError(t, err, `gdwire: offset 32, $[0]["script"]: no scripts here`)
 	require.ErrorIs(t, err, mine)
-	readTo(t, d, 1) // it does not stay
+	readTo(t, d, 1) // the error does not stay
 	require.EqualError(t, d.WrapError(mine), `gdwire: offset 44, $[0]: no scripts here`)
 
-	// Bulk reads do not move it from the token that they go on with.
+	// After a bulk read the offset is still that of the token.
 	d.Reset(plain(wire(idArray, 1, str(longText))))
 	d.options.WindowSize = 16
 	d.Reset(plain(wire(idArray, 1, str(longText))))

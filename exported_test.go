@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Everything exported has a use in a test or an example, or it should go.
+// Every exported name is used in a test or an example.
 func TestExported(t *testing.T) {
 	for _, dir := range []string{".", "stream", "fileaccess"} {
 		exported, used := map[string]bool{}, map[string]bool{}
@@ -34,7 +34,8 @@ func TestExported(t *testing.T) {
 	}
 }
 
-// exports adds what f exports: types, functions, values, methods, fields.
+// exports adds the names that f exports: types, functions, values, methods,
+// fields.
 func exports(f *ast.File, names map[string]bool) {
 	add := func(ids ...*ast.Ident) {
 		for _, id := range ids {
@@ -76,7 +77,7 @@ func exportedReceiver(recv *ast.FieldList) bool {
 	return ok && id.IsExported()
 }
 
-// mentions adds every name that f uses.
+// mentions adds the names that f uses.
 func mentions(f *ast.File, names map[string]bool) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {

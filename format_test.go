@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A packet is built by hand from the description of the formats. It stands for
-// itself in each of its formats: headers are written as <Vector2>, or with flags
-// as <int+1>, since ids differ.
+// A packet is written by hand from the description of the formats, once for all
+// formats that have it: headers are written as <Vector2>, or with flags as
+// <int+1>, since ids differ.
 type packet struct {
 	name    string
 	formats string
@@ -27,11 +27,11 @@ type packet struct {
 
 	objects bool
 	double  bool
-	// lenient: engines read it but do not write it, so Strict refuses it.
+	// lenient: engines read it but do not write it, so Strict rejects it.
 	lenient bool
-	// again is what is written for it, where that is not the same.
+	// again is its re-encoding, if that differs.
 	again string
-	// tokensOnly: only tokens know how it was written, calls write it otherwise.
+	// tokensOnly: only tokens keep its encoding, calls write it differently.
 	tokensOnly bool
 }
 
@@ -39,10 +39,10 @@ const (
 	all     = "godot4 godot3 godot2 manual4 manual3 manual30"
 	engined = "godot4 godot3 godot2"
 	manuals = "manual4 manual3 manual30"
-	flagged = "godot4 godot3 manual4" // bit 16 tells widths apart
+	flagged = "godot4 godot3 manual4" // bit 16 is the width
 )
 
-// f32 and f64 are numbers as they lie on the wire, in hex.
+// f32 and f64 return encoded numbers in hex.
 func f32(x ...float64) string {
 	var b []byte
 	for _, x := range x {
@@ -67,7 +67,7 @@ func counted(n int) (x []float64) {
 	return x
 }
 
-var packets = slices.Concat(scalarPackets(), mathsPackets(), stringPackets(), pathPackets(), objectPackets(),
+var packets = slices.Concat(scalarPackets(), mathPackets(), stringPackets(), pathPackets(), objectPackets(),
 	containerPackets(), typedPackets(), packedPackets(), godot2Packets(), lenientPackets())
 
 func scalarPackets() []packet {
@@ -93,7 +93,7 @@ func scalarPackets() []packet {
 	}
 }
 
-func mathsPackets() (all []packet) {
+func mathPackets() (all []packet) {
 	const (
 		four    = "godot4"
 		classic = "godot4 godot3 godot2 manual4 manual3 manual30"
@@ -162,7 +162,7 @@ func objectPackets() []packet {
 		{name: "object without ids", formats: "godot2 manual3 manual30", packet: "<Object>", tokens: "ObjectID 0"},
 		{name: "object's id", formats: flagged, packet: "<Object+1> 05000000 00000080", tokens: "ObjectID -9223372036854775803"},
 		{name: "null object", formats: "manual4", packet: "<Object> 00000000", tokens: `ObjectStart "" 0 | End`},
-		{name: "object in full", formats: flagged, packet: resource + " 02000000  01000000 61000000 <Nil>  03000000 62626200 <Array> 01000000 <Nil>",
+		{name: "serialized object", formats: flagged, packet: resource + " 02000000  01000000 61000000 <Nil>  03000000 62626200 <Array> 01000000 <Nil>",
 			tokens: `ObjectStart "Resource" 2 | Property "a" | Nil | Property "bbb" | ArrayStart 1 | Nil | End | End`, objects: true},
 		{name: "object without properties", formats: flagged, packet: resource + " 00000000", tokens: `ObjectStart "Resource" 0 | End`, objects: true},
 	}
@@ -194,7 +194,7 @@ func typedPackets() []packet {
 		{name: "Dictionary with typed values", formats: "godot4", packet: "<Dictionary+8>" + res + " 01000000 <Nil> <Nil>", tokens: "DictStart 1 [Variant, Res] | DictKey | Nil | Nil | End"},
 		{name: "Dictionary from script to class", formats: "godot4", packet: "<Dictionary+11>" + script + res + " 00000000", tokens: "DictStart 0 [res://, Res] | End"},
 		{name: "Dictionary from class to script", formats: "godot4", packet: "<Dictionary+14>" + res + script + " 00000000", tokens: "DictStart 0 [Res, res://] | End"},
-		// Engines do not check the values, and write them again.
+		// Engines do not check the types of values and write them again.
 		{name: "Dictionary with a wrong value", formats: "godot4", packet: "<Dictionary+4> <int> 01000000 <Nil> <String> 00000000",
 			tokens: `DictStart 1 [Variant, int] | DictKey | Nil | StringChunk String "" | End`},
 	}
@@ -224,7 +224,7 @@ func packedPackets() []packet {
 		head := "PackedStart " + m.typ + " 2 | "
 		chunk := "Chunk " + m.typ + " 2:"
 		narrow, wide := f32(counted(2*m.n)...), f64(counted(2*m.n)...)
-		// At the smallest window the elements come one by one.
+		// With the smallest read buffer each chunk has one element.
 		list = append(list, packet{name: m.typ, formats: m.formats, packet: "<" + m.typ + "> 02000000" + narrow, tokens: head + chunk + narrow + " | End"})
 		if m.typ != "PackedColorArray" {
 			list = append(list, packet{name: "wide " + m.typ, formats: "godot4", packet: "<" + m.typ + "+1> 02000000" + wide, tokens: head + chunk + wide + " | End", double: true})
@@ -266,14 +266,14 @@ func godot2Packets() []packet {
 	}
 }
 
-// What engines read but never write. Where calls would write it, so would we.
+// Packets that engines read but never write.
 func lenientPackets() []packet {
 	list := []packet{
 		{name: "bits 8 to 15", formats: "godot4 godot3", packet: "<int+0.255> 05000000", tokens: "Int32 5", again: "<int> 05000000"},
 		{name: "flag without a meaning", formats: flagged, packet: "<int+2> 05000000", tokens: "Int32 5", again: "<int> 05000000"},
 		{name: "nil with flags", formats: flagged, packet: "<Nil+65535>", tokens: "Nil", again: "<Nil>"},
 		{name: "String with flags", formats: flagged, packet: "<String+1> 00000000", tokens: `StringChunk String ""`, again: "<String> 00000000"},
-		{name: "maths with bit 16", formats: "godot3 manual4", packet: "<Vector2+1>" + f32(1, 2), tokens: "Vector2 [1 2]", again: "<Vector2>" + f32(1, 2)},
+		{name: "math with bit 16", formats: "godot3 manual4", packet: "<Vector2+1>" + f32(1, 2), tokens: "Vector2 [1 2]", again: "<Vector2>" + f32(1, 2)},
 		{name: "integers with bit 16", formats: "godot4", packet: "<Vector2i+1> 01000000 02000000", tokens: "Vector2i [1 2]", again: "<Vector2i> 01000000 02000000"},
 		{name: "Color with bit 16", formats: "godot4", packet: "<Color+1>" + f32(1, 2, 3, 4), tokens: "Color [1 2 3 4]", again: "<Color>" + f32(1, 2, 3, 4)},
 		{name: "packed colours with bit 16", formats: "godot4", packet: "<PackedColorArray+1> 00000000", tokens: "PackedStart PackedColorArray 0 | End", again: "<PackedColorArray> 00000000"},
@@ -305,9 +305,9 @@ func lenientPackets() []packet {
 			tokens: `ArrayStart 2 | ObjectID 5 | ObjectStart "A" 0 | End | End`, objects: true, tokensOnly: true},
 		{name: "both forms the other way", formats: flagged, packet: "<Array> 02000000 <Object> 01000000 41000000 00000000 <Object+1> 05000000 00000000",
 			tokens: `ArrayStart 2 | ObjectStart "A" 0 | End | ObjectID 5 | End`, objects: true, tokensOnly: true},
-		{name: "maths in both widths", formats: "godot4", packet: "<Array> 02000000 <Vector2>" + f32(1, 2) + "<Vector2+1>" + f64(1, 2),
+		{name: "math in both widths", formats: "godot4", packet: "<Array> 02000000 <Vector2>" + f32(1, 2) + "<Vector2+1>" + f64(1, 2),
 			tokens: `ArrayStart 2 | Vector2 [1 2] | Vector2 [1 2] | End`, tokensOnly: true},
-		{name: "packed maths in both widths", formats: "godot4", packet: "<Array> 02000000 <Vector2+1>" + f64(1, 2) + "<PackedVector2Array> 00000000",
+		{name: "packed math in both widths", formats: "godot4", packet: "<Array> 02000000 <Vector2+1>" + f64(1, 2) + "<PackedVector2Array> 00000000",
 			tokens: `ArrayStart 2 | Vector2 [1 2] | PackedStart PackedVector2Array 0 | End | End`, tokensOnly: true},
 		{name: "elements of type 0", formats: "godot4", packet: "<Array+1> 00000000 01000000 <Nil>", tokens: "ArrayStart 1 | Nil | End", again: "<Array> 01000000 <Nil>"},
 		{name: "keys of type 0", formats: "godot4", packet: "<Dictionary+5> 00000000 <int> 00000000", tokens: "DictStart 0 [Variant, int] | End", again: "<Dictionary+4> <int> 00000000"},
@@ -354,10 +354,10 @@ func lenientPackets() []packet {
 		list[i].lenient = true
 	}
 	return append(list,
-		// Engines leave memory content behind names, so it is no sign of anything.
+		// Engines leave old memory content as padding of names.
 		packet{name: "dirty padding of a name", formats: engined, packet: "<NodePath> 01000080 00000000 00000000 01000000 61ff0000",
 			tokens: `NodePathStart 1:0 | StringChunk NodePath "a" | End`, again: "<NodePath> 01000080 00000000 00000000 01000000 61000000"},
-		// To find equal keys would need memory.
+		// Finding equal keys would need memory.
 		packet{name: "equal keys", formats: all, packet: "<Dictionary> 02000000 <Nil> <Nil> <Nil> <Nil>", tokens: "DictStart 2 | DictKey | Nil | Nil | DictKey | Nil | Nil | End"},
 	)
 }
@@ -464,13 +464,13 @@ func TestFormatStrict(t *testing.T) {
 		}
 		if p.again != "" {
 			_, err = tokensOf(again, o)
-			require.NoError(t, err, "what is written for it is canonical")
+			require.NoError(t, err, "its re-encoding is canonical")
 		}
 	})
 }
 
-// The table holds every type of every format, and the formats have the types
-// that the description gives them.
+// The table has every type of every format, and the formats have the types of
+// their description.
 func TestFormatsAreCovered(t *testing.T) {
 	covered := map[string]bool{}
 	forPackets(t, func(t *testing.T, f *gdwire.Format, _ *packet, b, _ []byte) {
@@ -499,8 +499,8 @@ func TestFormatReference(t *testing.T) {
 	})
 }
 
-// What follows a value makes no difference to it, unless Strict is told that the
-// packet is one value.
+// Bytes after a value do not change it, except with Strict in a packet of one
+// value.
 func TestFormatTrailing(t *testing.T) {
 	forPackets(t, func(t *testing.T, f *gdwire.Format, p *packet, b, _ []byte) {
 		if len(b)%4 != 0 {
@@ -523,8 +523,8 @@ func TestFormatTrailing(t *testing.T) {
 	})
 }
 
-// A refused packet and where its fault is.
-var refused = []struct {
+// Invalid packets with the location of the fault.
+var invalidPackets = []struct {
 	name    string
 	formats string
 	packet  string
@@ -532,19 +532,19 @@ var refused = []struct {
 	offset  int64
 	path    string
 	objects bool
-	other   bool // Strict finds something else first
+	other   bool // Strict reports another error first
 }{
-	{name: "type behind the last", formats: "godot4", packet: "27000000", err: gdwire.ErrType, path: "$"},
-	{name: "type behind the last", formats: "godot3 manual3 manual30", packet: "1b000000", err: gdwire.ErrType, path: "$"},
-	{name: "type behind the last", formats: "godot2 manual4", packet: "1d000000", err: gdwire.ErrType, path: "$"},
-	{name: "type behind the last with flags", formats: "godot4", packet: "27000100", err: gdwire.ErrType, path: "$"},
+	{name: "type after the last", formats: "godot4", packet: "27000000", err: gdwire.ErrType, path: "$"},
+	{name: "type after the last", formats: "godot3 manual3 manual30", packet: "1b000000", err: gdwire.ErrType, path: "$"},
+	{name: "type after the last", formats: "godot2 manual4", packet: "1d000000", err: gdwire.ErrType, path: "$"},
+	{name: "type after the last with flags", formats: "godot4", packet: "27000100", err: gdwire.ErrType, path: "$"},
 	{name: "bits 8 to 15", formats: "godot2 manual4 manual3 manual30", packet: "02010000 00000000", err: gdwire.ErrType, path: "$"},
 	{name: "flags", formats: "godot2 manual3 manual30", packet: "<int+1> 00000000 00000000", err: gdwire.ErrFlags, path: "$"},
 	{name: "flags of no type", formats: "godot2 manual3 manual30", packet: "63000100 00000000", err: gdwire.ErrType, path: "$"},
 	{name: "header that ends early", formats: all, packet: "0000", err: io.ErrUnexpectedEOF, offset: 2, path: "$"},
 	{name: "bool that ends early", formats: all, packet: "<bool> 010000", err: io.ErrUnexpectedEOF, offset: 7, path: "$"},
 	{name: "int that ends early", formats: flagged, packet: "<int+1> 01000000", err: io.ErrUnexpectedEOF, offset: 8, path: "$"},
-	{name: "maths that ends early", formats: all, packet: "<Vector2>" + f32(1), err: io.ErrUnexpectedEOF, offset: 8, path: "$"},
+	{name: "math that ends early", formats: all, packet: "<Vector2>" + f32(1), err: io.ErrUnexpectedEOF, offset: 8, path: "$"},
 	{name: "String without a length", formats: all, packet: "<String>", err: io.ErrUnexpectedEOF, offset: 4, path: "$"},
 	{name: "String longer than the rest", formats: all, packet: "<String> 05000000 61616161", err: io.ErrUnexpectedEOF, offset: 4, path: "$"},
 	{name: "negative length", formats: all, packet: "<String> ffffffff", err: gdwire.ErrLimit, offset: 4, path: "$"},
@@ -560,7 +560,7 @@ var refused = []struct {
 	{name: "above U+10FFFF", formats: all, packet: "<String> 04000000 f4908080", err: gdwire.ErrUTF8, offset: 8, path: "$"},
 	{name: "5 bytes", formats: all, packet: "<String> 05000000 f8888080 80000000", err: gdwire.ErrUTF8, offset: 8, path: "$"},
 	{name: "cut rune", formats: all, packet: "<String> 03000000 f09f9800", err: gdwire.ErrUTF8, offset: 8, path: "$"},
-	{name: "text behind a NUL", formats: all, packet: "<String> 02000000 00800000", err: gdwire.ErrUTF8, offset: 9, path: "$", other: true},
+	{name: "text after a NUL", formats: all, packet: "<String> 02000000 00800000", err: gdwire.ErrUTF8, offset: 9, path: "$", other: true},
 	{name: "name", formats: all, packet: "<NodePath> 01000080 00000000 00000000 01000000 80000000", err: gdwire.ErrUTF8, offset: 20, path: "$[0]"},
 	{name: "packed string", formats: all, packet: "<PackedStringArray> 01000000 03000000 61800000", err: gdwire.ErrUTF8, offset: 13, path: "$[0]"},
 	{name: "Signal", formats: "godot4", packet: "<Signal> 01000000 80000000 00000000 00000000", err: gdwire.ErrUTF8, offset: 8, path: "$"},
@@ -571,8 +571,8 @@ var refused = []struct {
 	{name: "NodePath of more names than bytes", formats: all, packet: "<NodePath> 02000080 00000000 00000000 00000000", err: io.ErrUnexpectedEOF, offset: 4, path: "$"},
 	{name: "NodePath of many names", formats: all, packet: "<NodePath> ffffffff 00000000 00000000", err: gdwire.ErrLimit, offset: 4, path: "$"},
 	{name: "NodePath of many sub-names", formats: manuals, packet: "<NodePath> 01000080 ffffffff 00000000", err: gdwire.ErrLimit, offset: 4, path: "$"},
-	{name: "object in full", formats: flagged, packet: "<Array> 01000000 <Object> 01000000 41000000 00000000", err: gdwire.ErrObject, offset: 8, path: "$[0]"},
-	{name: "null in full", formats: "godot4 godot3", packet: "<Object> 00000000", err: gdwire.ErrObject, path: "$"},
+	{name: "serialized object", formats: flagged, packet: "<Array> 01000000 <Object> 01000000 41000000 00000000", err: gdwire.ErrObject, offset: 8, path: "$[0]"},
+	{name: "serialized null", formats: "godot4 godot3", packet: "<Object> 00000000", err: gdwire.ErrObject, path: "$"},
 	{name: "object that ends early", formats: flagged, packet: "<Object> 01000000 41000000", err: io.ErrUnexpectedEOF, offset: 12, path: "$", objects: true},
 	{name: "object of many properties", formats: flagged, packet: "<Object> 01000000 41000000 ffffff7f", err: gdwire.ErrLimit, offset: 12, path: "$", objects: true},
 	{name: "object of more properties than bytes", formats: flagged, packet: "<Object> 01000000 41000000 02000000 00000000 <Nil>", err: io.ErrUnexpectedEOF, offset: 12, path: "$", objects: true},
@@ -588,7 +588,7 @@ var refused = []struct {
 	{name: "negative count of strings", formats: manuals, packet: "<PackedStringArray> ffffffff", err: gdwire.ErrLimit, offset: 4, path: "$"},
 	{name: "more elements than bytes", formats: all, packet: "<PackedVector3Array> 01000000" + f32(1, 2), err: io.ErrUnexpectedEOF, offset: 4, path: "$"},
 	{name: "more strings than bytes", formats: all, packet: "<PackedStringArray> 02000000 00000000", err: io.ErrUnexpectedEOF, offset: 4, path: "$"},
-	{name: "declared type behind the last", formats: "godot4", packet: "<Array+1> 27000000 00000000", err: gdwire.ErrType, offset: 4, path: "$"},
+	{name: "declared type after the last", formats: "godot4", packet: "<Array+1> 27000000 00000000", err: gdwire.ErrType, offset: 4, path: "$"},
 	{name: "negative declared type", formats: "godot4", packet: "<Array+1> ffffffff 00000000", err: gdwire.ErrType, offset: 4, path: "$"},
 	{name: "declared type of values", formats: "godot4", packet: "<Dictionary+5> <int> 00010000 00000000", err: gdwire.ErrType, offset: 8, path: "$"},
 	{name: "declared type that ends early", formats: "godot4", packet: "<Array+1> 0000", err: io.ErrUnexpectedEOF, offset: 6, path: "$"},
@@ -600,8 +600,8 @@ var refused = []struct {
 	{name: "event of many bytes", formats: "godot2", packet: "<InputEvent> 08000000 00000000 ffffffff", err: gdwire.ErrLimit, offset: 12, path: "$"},
 }
 
-func TestFormatRefuses(t *testing.T) {
-	for _, r := range refused {
+func TestFormatInvalid(t *testing.T) {
+	for _, r := range invalidPackets {
 		for _, name := range strings.Fields(r.formats) {
 			t.Run(r.name+"/"+name, func(t *testing.T) {
 				f := gdwire.FormatByName(name)
@@ -619,7 +619,7 @@ func TestFormatRefuses(t *testing.T) {
 					assert.Equal(t, r.offset, fault.Offset)
 					assert.Equal(t, r.path, fault.Path)
 					if r.err != io.ErrUnexpectedEOF {
-						requireRefusedInside(t, f, p, o, fault)
+						requireInvalidInside(t, f, p, o, fault)
 					}
 				}
 				require.False(t, requireReference(t, p, gdwire.DecoderOptions{Format: f, AllowObjects: r.objects}))
@@ -628,9 +628,9 @@ func TestFormatRefuses(t *testing.T) {
 	}
 }
 
-// requireRefusedInside asks for the same fault where the packet is an element, and
-// others stand behind it, whether it is read or skipped.
-func requireRefusedInside(t *testing.T, f *gdwire.Format, p []byte, o gdwire.DecoderOptions, want *gdwire.Error) {
+// requireInvalidInside expects the same fault if the packet is an element that
+// others follow, whether it is read or skipped.
+func requireInvalidInside(t *testing.T, f *gdwire.Format, p []byte, o gdwire.DecoderOptions, want *gdwire.Error) {
 	p = slices.Concat(build(t, f, "<Array> 02000000"), p, build(t, f, "<Vector3> 00000000 00000000 00000000"))
 	d := gdwire.NewDecoder(nil, &o)
 	for _, read := range []func() error{
@@ -646,7 +646,7 @@ func requireRefusedInside(t *testing.T, f *gdwire.Format, p []byte, o gdwire.Dec
 	}
 }
 
-// What is wrong in a typed container is wrong only to those who look.
+// Elements of other types than declared are errors with Strict only.
 func TestFormatStrictElements(t *testing.T) {
 	for _, c := range []struct {
 		name, packet string
@@ -671,7 +671,7 @@ func TestFormatStrictElements(t *testing.T) {
 			assert.Equal(t, c.offset, fault.Offset)
 			assert.Equal(t, c.path, fault.Path)
 			_, err = rewriteTokens(p, gdwire.DecoderOptions{}, gdwire.EncoderOptions{})
-			require.ErrorIs(t, err, gdwire.ErrType, "WriteToken refuses it")
+			require.ErrorIs(t, err, gdwire.ErrType, "WriteToken rejects it")
 			copied, err := copyValue(p, gdwire.DecoderOptions{}, gdwire.EncoderOptions{})
 			require.NoError(t, err, "CopyValue passes it on")
 			require.Equal(t, p, copied)
@@ -679,7 +679,7 @@ func TestFormatStrictElements(t *testing.T) {
 	}
 }
 
-// AnyUTF8 hands bytes on as they are, whichever string they are in.
+// AnyUTF8 returns the bytes of every kind of string unchanged.
 func TestFormatAnyUTF8(t *testing.T) {
 	for _, text := range []string{
 		"<String> 02000000 61ff0000",

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An event is something that an Encoder took or a Decoder gave, without its
-// count: that shows in where its end is.
+// An event is a call on an Encoder or a token of a Decoder, without counts: the
+// position of the end shows them.
 type event string
 
 // A script drives an Encoder with the bytes of a fuzz input.
@@ -26,7 +26,7 @@ type script struct {
 	f      *gdwire.Format
 	double bool
 	events []event
-	open   []string // what is: text, data, path, strings or container
+	open   []string // text, data, path, strings or container
 	typ    gdwire.Type
 	data   []byte // written so far into open text or data of that type
 }
@@ -45,8 +45,8 @@ func (c *script) run(t testing.TB) {
 	c.finish()
 }
 
-// FuzzEncode makes the calls that the input chooses: what is written reads as
-// what was written, and is at each moment the beginning of a valid encoding.
+// FuzzEncode makes the calls that the input chooses: the output decodes to them,
+// and is a prefix of a valid encoding at any time.
 func FuzzEncode(f *testing.F) {
 	for format := range gdwire.Formats() {
 		for _, p := range []string{
@@ -59,8 +59,7 @@ func FuzzEncode(f *testing.F) {
 			f.Add([]byte(p), uint64(format)|uint64(fuzz.Double))
 		}
 	}
-	// Of random scripts those that make something follow something else for the
-	// first time.
+	// Of random scripts, those with a new pair of consecutive events.
 	random := rand.New(rand.NewPCG(3, 4))
 	seen := map[[2]string]bool{}
 	for range 1000 {
@@ -102,7 +101,7 @@ func FuzzEncode(f *testing.F) {
 			require.Equal(t, c.events, got)
 			return
 		}
-		// What it let out is unfinished, not wrong.
+		// The output is a prefix of a valid encoding.
 		if err != io.EOF {
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 		}
@@ -120,14 +119,14 @@ func (c *script) byte() byte {
 	return b
 }
 
-// took notes an event, if the call was not refused.
+// took records an event if the call succeeded.
 func (c *script) took(err error, format string, args ...any) {
 	if err == nil {
 		c.events = append(c.events, event(fmt.Sprintf(format, args...)))
 	}
 }
 
-// begun notes that something was opened.
+// begun records the start of a container, string or packed array.
 func (c *script) begun(err error, what string, typ gdwire.Type, format string, args ...any) {
 	if err == nil {
 		c.open = append(c.open, what)
@@ -136,7 +135,7 @@ func (c *script) begun(err error, what string, typ gdwire.Type, format string, a
 	}
 }
 
-// ended notes an End. What was written into text is part of its event.
+// ended records an End. Text that was written is part of the string's event.
 func (c *script) ended(err error) {
 	if err != nil {
 		return
@@ -154,8 +153,8 @@ func (c *script) ended(err error) {
 	c.open = c.open[:last]
 }
 
-// textType is what text written now will be part of: that of the type it was
-// given, or of what is open.
+// textType returns the type of text that is written now: typ, or that of the open
+// NodePath or PackedStringArray.
 func (c *script) textType(typ gdwire.Type) gdwire.Type {
 	switch c.inside() {
 	case "path":
@@ -192,7 +191,7 @@ var (
 
 func pick[T any](c *script, from []T) T { return from[int(c.byte())%len(from)] }
 
-// count is small, Unknown or wrong.
+// count returns a small count, Unknown or an invalid one.
 func (c *script) count() int {
 	switch b := c.byte(); b {
 	case 0xFF:
@@ -204,7 +203,7 @@ func (c *script) count() int {
 	}
 }
 
-// anyType is any type, and some that are none.
+// anyType returns a type, which may be invalid.
 func (c *script) anyType() gdwire.Type { return gdwire.Type(c.byte() % 44) }
 
 // call makes the next call.
@@ -323,7 +322,7 @@ func (c *script) call(t testing.TB) {
 		n := c.count()
 		c.begun(e.BeginImage(1, 2, 3, 4, int64(n)), "data", gdwire.TypePackedByteArray, "image 1 2 3 4")
 	case 27:
-		_ = e.WriteToken(gdwire.DictKey()) // only where a key may come
+		_ = e.WriteToken(gdwire.DictKey()) // valid only before a key
 	case 28:
 		n, elem := c.count(), pick(c, scriptElems)
 		if n < gdwire.Unknown {
@@ -345,14 +344,14 @@ func (c *script) call(t testing.TB) {
 	}
 }
 
-// write fills what is open with bytes, and reports whether any were taken.
+// write writes bytes and reports whether any were taken.
 func (c *script) write(data string) bool {
 	n, err := c.e.Write([]byte(data))
 	c.data = append(c.data, data[:n]...)
 	return err == nil && n > 0
 }
 
-// writePacked fills what is open from a slice of one type or another.
+// writePacked writes elements of a type that the script chooses.
 func (c *script) writePacked(t testing.TB) {
 	kind := c.byte() % 8
 	bits := make([]uint64, c.byte()%4*12)
@@ -405,7 +404,7 @@ func (c *script) wide(typ gdwire.Type) bool {
 	return referenceReals[v.Type] > 0 && to.wide(&v)
 }
 
-// rounded returns the bits of components once they have been written.
+// rounded returns the bits of components after writing.
 func (c *script) rounded(typ gdwire.Type, x []float64) (all []uint64) {
 	for _, x := range x {
 		if c.wide(typ) {
@@ -432,7 +431,7 @@ func (c *script) writeRaw(t testing.TB) {
 	c.events = append(c.events, events...)
 }
 
-// finish tries to complete what is open.
+// finish tries to complete all open containers.
 func (c *script) finish() {
 	for range 300 {
 		if len(c.open) == 0 {
@@ -455,13 +454,14 @@ func (c *script) finish() {
 		c.e.Recover()
 		if len(c.events) == before && !c.write("z") {
 			c.e.Recover()
-			c.write("\x98") // it may be inside a rune
+			c.write("\x98") // this may be inside a rune
 		}
 	}
 	c.e.Recover()
 }
 
-// decodedEvents are what a script's would be for what d reads, until an error.
+// decodedEvents returns the events of a script that writes the values of d, until
+// an error.
 func decodedEvents(d *gdwire.Decoder) (all []event, err error) {
 	add := func(format string, args ...any) { all = append(all, event(fmt.Sprintf(format, args...))) }
 	var data []byte

@@ -50,7 +50,7 @@ func knownInputs(t testing.TB) (all []fuzz.Input) {
 			add(build(t, format, packets[i].packet), format, packets[i].double)
 		}
 	}
-	for _, r := range refused {
+	for _, r := range invalidPackets {
 		for _, name := range strings.Fields(r.formats) {
 			format := gdwire.FormatByName(name)
 			add(build(t, format, r.packet), format, false)
@@ -59,9 +59,8 @@ func knownInputs(t testing.TB) (all []fuzz.Input) {
 	return all
 }
 
-// A feature is something that an input shows a Decoder: a kind of token in a
-// format, a payload of some magnitude after a kind of token, or a validation
-// error.
+// A feature of an input is a kind of token in a format, a payload of some
+// magnitude after a kind of token, or a validation error.
 type feature struct {
 	format   *gdwire.Format
 	kind     gdwire.Kind
@@ -131,12 +130,12 @@ func addSeeds(f *testing.F) {
 	}
 }
 
-// A step is what one ReadToken gave.
+// A step is the result of one ReadToken.
 type step struct {
 	kind  gdwire.Kind
 	text  string
 	path  string
-	end   int64 // the offset behind it
+	end   int64 // the offset after it
 	depth int
 	last  bool // of a string's chunk
 }
@@ -154,8 +153,8 @@ func (r *flakyReader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// steps reads tokens until an error, asking again after temporary ones, and
-// peeks at each if it shall.
+// steps reads tokens until an error that is not temporary, with a PeekKind before
+// each if peek is set.
 func steps(t testing.TB, d *gdwire.Decoder, peek bool) (all []step, err error) {
 	for {
 		var next gdwire.Kind
@@ -243,7 +242,7 @@ func FuzzWindows(f *testing.F) {
 }
 
 // FuzzMemory reads packets in every way that keeps nothing: memory follows the
-// bytes that came.
+// bytes received.
 func FuzzMemory(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, p []byte, n uint64) {
@@ -258,12 +257,12 @@ func FuzzMemory(f *testing.F) {
 type neverReader struct{ t testing.TB }
 
 func (r neverReader) Read([]byte) (int, error) {
-	r.t.Error("read behind the end")
+	r.t.Error("read after the end")
 	return 0, io.EOF
 }
 
-// requireSkips skips and copies from the token that the seed chooses, and expects
-// to be where reading on would have been.
+// requireSkips skips and copies from the token that the seed chooses and expects
+// to end where reading does.
 func requireSkips(t *testing.T, s fuzz.Seed, all []step, fault error, reset func(*gdwire.Decoder)) {
 	o := s.Options()
 	at := s.Choose(len(all) + 1)
@@ -324,7 +323,7 @@ func requireSkips(t *testing.T, s fuzz.Seed, all []step, fault error, reset func
 			return e, d, nil
 		}
 		e, d, err := write(&copied, at)
-		if !errors.Is(err, gdwire.ErrType) { // of a wrong element
+		if !errors.Is(err, gdwire.ErrType) { // of an element of another type
 			require.NoError(t, err)
 			check("CopyValue", d, again(func() error { return gdwire.CopyValue(e, d) }), end)
 			require.NoError(t, e.Flush())
@@ -350,8 +349,8 @@ func requireSkips(t *testing.T, s fuzz.Seed, all []step, fault error, reset func
 	d.Release()
 }
 
-// valueEnd returns behind which of all steps SkipValue ends if it is called
-// before step at; more than there are, if an error comes first.
+// valueEnd returns the number of steps after which SkipValue ends if it is called
+// before step at. It is larger than len(all) if an error comes first.
 func valueEnd(all []step, at, depth int) int {
 	kind := func(i int) gdwire.Kind {
 		if i < len(all) {
@@ -382,8 +381,8 @@ func valueEnd(all []step, at, depth int) int {
 	return end
 }
 
-// requireSmall expects that reading, skipping and copying what p holds allocates
-// a constant and a little for each byte of it.
+// requireSmall expects that reading, skipping and copying p allocates a constant
+// and little for each byte.
 func requireSmall(t *testing.T, p []byte, d *gdwire.Decoder) {
 	e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{Depth: -1})
 	defer e.Release()
@@ -402,8 +401,8 @@ func requireSmall(t *testing.T, p []byte, d *gdwire.Decoder) {
 	}
 }
 
-// requireAnyWindow expects the same values at every window size, whether the
-// length is known or not.
+// requireAnyWindow expects the same values for every size of the read buffer,
+// whether the length is known or not.
 func requireAnyWindow(t *testing.T, p []byte, o gdwire.DecoderOptions) {
 	for _, known := range []bool{true, false} {
 		var want []value
@@ -459,10 +458,10 @@ func FuzzRecode(f *testing.F) {
 		require.NoError(t, err)
 		got, err := rewriteTokens(p[:size], from, to)
 		if !from.Strict && errors.Is(err, gdwire.ErrType) && v.holds(wronglyTyped) {
-			got, err = copied, nil // the one thing that WriteToken refuses
+			got, err = copied, nil // the one case that WriteToken rejects
 		}
 		require.NoError(t, err)
-		if from.Limits == (gdwire.Limits{}) { // at other windows it may be normalised less
+		if from.Limits == (gdwire.Limits{}) { // with other buffer sizes it may be normalized less
 			require.Equal(t, got, copied)
 		}
 		back := from
@@ -486,7 +485,7 @@ func FuzzRecode(f *testing.F) {
 	})
 }
 
-// wronglyTyped reports whether an element or key is not what it should be.
+// wronglyTyped reports whether an element or key has another type than declared.
 func wronglyTyped(v *value) bool {
 	for i := range v.Items {
 		item, must := &v.Items[i], v.must(i)

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wire joins its parts as they lie in a packet: an int is a u32, a string its
-// length, text and padding; other numbers are themselves, and bytes too.
+// wire returns its parts in wire order: an int as a u32, a string as its length,
+// text and padding; other numbers and bytes as they are.
 func wire(parts ...any) []byte {
 	var b []byte
 	for _, p := range parts {
@@ -45,7 +45,7 @@ func wire(parts ...any) []byte {
 	return b
 }
 
-// Ids and flags of Godot 4 that headers below are made of.
+// Type ids and header flags of Godot 4.
 const (
 	idNil        = 0
 	idBool       = 1
@@ -80,7 +80,7 @@ const (
 	valuesBy = 1 << 18 // of a Dictionary's values
 )
 
-// newPath and shared are counts with their bit 31.
+// newPath and shared set bit 31 of a count.
 func newPath(n uint32) uint32 { return n | newPathBit }
 
 func shared(n uint32) uint32 { return n | sharedBit }
@@ -96,7 +96,7 @@ func reals(n int) (b []byte) {
 	return b
 }
 
-// longText is longer than the smallest windows, with runes of every length
+// longText is longer than the smallest read buffers, with runes of every length
 // wherever a chunk may end.
 const (
 	longText = "ascii, än, €uro, 😀 and ä€😀ä€😀ä€😀ä€😀ä€😀ä€😀."
@@ -104,7 +104,7 @@ const (
 	text32   = text16 + text16
 )
 
-// A sample is a packet of one or more values, as an Encoder would write them.
+// A sample is a packet of one or more values in the encoding of an Encoder.
 type sample struct {
 	name   string
 	format *Format
@@ -115,12 +115,13 @@ func (s sample) options(window int) *DecoderOptions {
 	return &DecoderOptions{Format: s.format, WindowSize: window, AllowObjects: true}
 }
 
-// samples hold every shape of value once, small enough to be cut everywhere.
+// samples have every kind of value once and are short enough to be cut at every
+// byte.
 var samples = []sample{
 	{"scalars", Godot4, wire(idNil, idBool, 1, idInt, 7, idInt|bit16, uint64(1)<<40, idFloat, float32(1.5),
 		idFloat|bit16, 0.1, idRID, uint64(9), idObject|bit16, uint64(5), idCallable)},
-	{"maths", Godot4, wire(idVector2, reals(2), idTransform, reals(12), idVector3|bit16, 1.5, 2.5, 0.1)},
-	{"wide maths", Godot4, wire(idProjection|bit16, bytes.Repeat(wire(0.1), 16))},
+	{"math", Godot4, wire(idVector2, reals(2), idTransform, reals(12), idVector3|bit16, 1.5, 2.5, 0.1)},
+	{"wide math", Godot4, wire(idProjection|bit16, bytes.Repeat(wire(0.1), 16))},
 	{"strings", Godot4, wire(idString, "", idString, "abc", idName, longText, idString, text32)},
 	{"path", Godot4, wire(idPath, newPath(2), 1, pathAbsolute, "root", text32, "pos")},
 	{"object", Godot4, wire(idObject, "Node", 2, "name", idString, "Ada", "a property of more than 32 bytes", idArray, 1, idNil)},
@@ -176,7 +177,7 @@ func readTo(t testing.TB, d *Decoder, n int) (last Token) {
 	return last
 }
 
-// encoded returns what write makes an Encoder write.
+// encoded returns the output of an Encoder on which write was called.
 func encoded(t testing.TB, o *EncoderOptions, write func(e *Encoder)) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -187,8 +188,8 @@ func encoded(t testing.TB, o *EncoderOptions, write func(e *Encoder)) []byte {
 	return b.Bytes()
 }
 
-// pipe is a net.Pipe that has only what was given so far. A Decoder that waits
-// for more would wait for ever: the deadline is there to say so.
+// pipe returns a net.Pipe and a function that sends bytes through it. A Decoder
+// that waits for more bytes than were sent fails at the deadline.
 func pipe(t *testing.T) (r net.Conn, give func(b []byte)) {
 	t.Helper()
 	r, w := net.Pipe()
@@ -208,7 +209,7 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// requireError asks for an Error with that offset, path and reason.
+// requireError expects an Error with that offset, path and reason.
 func requireError(t testing.TB, err error, offset int, path string, reason error) {
 	t.Helper()
 	var e *Error
@@ -218,7 +219,7 @@ func requireError(t testing.TB, err error, offset int, path string, reason error
 	require.Equal(t, path, e.Path, e)
 }
 
-// limitsOf makes Limits of which one field is n and the others are none.
+// limitsOf returns Limits with one field set to n and no other limits.
 func limitsOf(name string, n int64) Limits {
 	l := Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
 	switch name {
@@ -240,7 +241,7 @@ func limitsOf(name string, n int64) Limits {
 	return l
 }
 
-// eachReader resets d to every kind of input.
+// eachReader resets d to b by every Reset method.
 func eachReader(d *Decoder, b []byte, f func(name string)) {
 	d.Reset(plain(b))
 	f("Reset")
@@ -258,13 +259,13 @@ func readAll(d *Decoder) error {
 	}
 }
 
-// nested returns n arrays around a nil.
+// nested returns a nil inside n arrays.
 func nested(n int) []byte {
 	return append(bytes.Repeat(wire(idArray, 1), n), wire(idNil)...)
 }
 
-// shortTexts are places of a text that may be read in one go with what is around it:
-// the packet up to the text, the tokens before it and whether it ends in a NUL.
+// shortTexts are locations of a string that the fast path may read: the packet
+// before it, the number of tokens before it, and its terminating NUL if any.
 var shortTexts = map[string]struct {
 	head   []byte
 	before int
@@ -276,7 +277,7 @@ var shortTexts = map[string]struct {
 	"a packed string": {wire(idStrings, 2), 1, "\x00"},
 }
 
-// document has every kind of place a token can be in.
+// document has tokens in every kind of location.
 var document = wire(idDict, 9,
 	str("player"), idDict, 1, str("inventory"), idArray, 2, idNil, str("sword"),
 	integer(5), integer(6),
@@ -354,15 +355,15 @@ var documentPaths = []string{
 	`End $`,
 }
 
-// What a Decoder says, and what an Encoder writes, must not depend on how the
-// Reader or Writer cuts the bytes, nor on errors after which it is asked again.
-// So every call is made at every place of every sample, with a Reader or Writer
-// that fails at every byte, and must do what it does when nothing fails.
+// The results of a Decoder and the output of an Encoder must not depend on how the
+// Reader or Writer cuts the bytes, nor on temporary errors. So every call is made
+// at every token of every sample, with a Reader or Writer that fails at every
+// byte, and must have the result that it has without failures.
 
 var errTemporary = errors.New("temporary")
 
-// insist makes a call again as long as only the Reader or Writer is at fault.
-func insist(call func() error) error {
+// withRetries repeats a call after temporary errors of the Reader or Writer.
+func withRetries(call func() error) error {
 	for range 1 << 16 {
 		err := call()
 		if err != errTemporary && err != io.ErrShortWrite {
@@ -372,14 +373,14 @@ func insist(call func() error) error {
 	panic("a call that never ends")
 }
 
-// A faultyReader fails once, where at bytes have been read; or, if every is set,
-// gives one byte at a time and fails before each.
+// A faultyReader fails once, after at bytes; or, if every is set, returns one byte
+// at a time and fails before each.
 type faultyReader struct {
 	b      []byte
 	pos    int
 	at     int
 	every  bool
-	joined bool // errors come with the bytes in front of them
+	joined bool // errors are returned with the bytes before them
 	failed bool
 }
 
@@ -407,17 +408,17 @@ func (r *faultyReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// eachFaultyReader gives readers that all read b.
+// eachFaultyReader calls f with each kind of faulty Reader of b.
 func eachFaultyReader(b []byte, f func(name string, r io.Reader)) {
 	f("byte by byte", &slowReader{b})
 	f("failing before every byte", &faultyReader{b: b, every: true})
 	for at := range len(b) + 1 {
 		f("failing at "+strconv.Itoa(at), &faultyReader{b: b, at: at})
-		f("failing with what comes before "+strconv.Itoa(at), &faultyReader{b: b, at: at, joined: true})
+		f("failing with the bytes before "+strconv.Itoa(at), &faultyReader{b: b, at: at, joined: true})
 	}
 }
 
-// A slowReader gives a byte at a time, and the last one with io.EOF.
+// A slowReader returns one byte at a time, the last one with io.EOF.
 type slowReader struct{ b []byte }
 
 func (r *slowReader) Read(p []byte) (int, error) {
@@ -428,7 +429,7 @@ func (r *slowReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// stride leaves most of a sweep out where it would take long.
+// stride returns the step of a sweep, which is larger in short runs.
 func stride() int {
 	if testing.Short() || raceEnabled {
 		return 7
@@ -436,13 +437,13 @@ func stride() int {
 	return 1
 }
 
-// A faultyWriter fails once, where at bytes have been written; or, if every is
-// set, takes one byte and fails at every call.
+// A faultyWriter fails once, after at bytes; or, if every is set, takes one byte
+// and fails at every call.
 type faultyWriter struct {
 	b      []byte
 	at     int // -1: never
 	every  bool
-	short  bool // it takes less and does not say so
+	short  bool // returns a short count and no error
 	failed bool
 }
 
@@ -465,7 +466,7 @@ func (w *faultyWriter) Write(p []byte) (int, error) {
 	return n, errTemporary
 }
 
-// eachFaultyWriter gives writers for n bytes.
+// eachFaultyWriter calls f with each kind of faulty Writer for n bytes.
 func eachFaultyWriter(n int, f func(name string, w *faultyWriter)) {
 	f("failing at every byte", &faultyWriter{every: true})
 	f("short at every byte", &faultyWriter{every: true, short: true})
@@ -475,7 +476,7 @@ func eachFaultyWriter(n int, f func(name string, w *faultyWriter)) {
 	}
 }
 
-// smallEncoder returns an Encoder that writes after every few bytes.
+// smallEncoder returns an Encoder with a buffer of size bytes.
 func smallEncoder(w io.Writer, f *Format, size int) *Encoder {
 	e := NewEncoder(w, &EncoderOptions{Format: f})
 	e.buf = e.buf[:size:size]
@@ -483,12 +484,13 @@ func smallEncoder(w io.Writer, f *Format, size int) *Encoder {
 	return e
 }
 
-// A step is a call on an Encoder, to be made again if the Writer fails.
+// A step is a call on an Encoder, to be repeated if the Writer fails.
 type step func(e *Encoder) error
 
-// maxMemory is what reading or writing as much as one likes may allocate.
+// maxMemory returns the bytes that reading or writing a value of any size may
+// allocate.
 func maxMemory() uint64 {
-	if raceEnabled { // which drops some of what pools are given
+	if raceEnabled { // it drops some pooled buffers
 		return 256 << 10
 	}
 	return 64 << 10
@@ -503,7 +505,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// endless reads as the same byte for ever.
+// endless is a Reader of the same byte without end.
 type endless byte
 
 var pages = func() (p [256][]byte) {
@@ -514,12 +516,12 @@ var pages = func() (p [256][]byte) {
 
 func (c endless) Read(p []byte) (int, error) { return copy(p, pages[c]), nil }
 
-// huge is a value of n bytes behind head.
+// huge returns a Reader of head and n bytes.
 func huge(head []byte, c endless, n int64) io.Reader {
 	return io.MultiReader(bytes.NewReader(head), io.LimitReader(c, n))
 }
 
-// A counter is a Writer that counts, and has no other method.
+// A counter is a Writer that counts bytes and has no other method.
 type counter int64
 
 func (c *counter) Write(p []byte) (int, error) {
@@ -527,15 +529,15 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A misuse is a call that has to be refused.
+// A misuse is an invalid call.
 type misuse struct {
 	name string
 	call step
 	want error
 }
 
-// refuses asks of e that it refuses a call and stays as it was.
-func (m misuse) refuses(t *testing.T, e *Encoder) {
+// rejects expects an error of the call, and that e is as it was before.
+func (m misuse) rejects(t *testing.T, e *Encoder) {
 	t.Helper()
 	offset, state, path := e.OutputOffset(), frames(e), string(e.AppendPath(nil))
 	err := m.call(e)
@@ -560,16 +562,16 @@ func (m misuse) refuses(t *testing.T, e *Encoder) {
 	require.Equal(t, state, frames(e), "%s: something was opened or closed", m.name)
 }
 
-// frames is what an Encoder knows of what is open.
+// frames returns the stack of an Encoder.
 func frames(e *Encoder) (all []frame) {
 	for i := range e.Depth() + 1 {
 		all = append(all, *e.frame(i))
-		all[i].mark = 0 // where the count is in the buffer, which may be flushed
+		all[i].mark = 0 // the position of the count in the buffer, which may be flushed
 	}
 	return all
 }
 
-// Calls that do not depend on what is open.
+// Calls that do not depend on the open containers.
 var (
 	writeNil   = step((*Encoder).WriteNil)
 	end        = step((*Encoder).End)
@@ -610,8 +612,8 @@ func path(names, subnames int) step {
 	return func(e *Encoder) error { return e.BeginNodePath(names, subnames, false) }
 }
 
-// chunkOf makes a token that only a Decoder makes: the first chunk of a string
-// of n bytes that ends in last if that is set.
+// chunkOf returns a token as only a Decoder makes it: a chunk of a string of n
+// bytes.
 func chunkOf(t Type, n int, text string, last bool) Token {
 	flags := tokenFlags(0)
 	if last {
@@ -620,7 +622,7 @@ func chunkOf(t Type, n int, text string, last bool) Token {
 	return newToken(KindStringChunk, t, flags, uint64(n)).withPayload([]byte(text))
 }
 
-// elements makes a Chunk as a Decoder does.
+// elements returns a Chunk as a Decoder makes it.
 func elements(t Type, u unit, n int, b []byte) Token {
 	return newToken(KindChunk, t, tokenFlags(u), uint64(n)).withPayload(b)
 }
@@ -629,14 +631,14 @@ type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// requireNoAllocs asks that f, which was called before, allocates nothing.
+// requireNoAllocs calls f once and expects that further calls allocate nothing.
 func requireNoAllocs(t *testing.T, f func()) {
 	t.Helper()
 	f()
 	require.Zero(t, testing.AllocsPerRun(20, f))
 }
 
-// readers reset a Decoder to the same bytes again and again.
+// readers returns functions that reset a Decoder to b, to be called repeatedly.
 func readers(b []byte) map[string]func(d *Decoder) {
 	r := bytes.NewReader(b)
 	return map[string]func(d *Decoder){
@@ -646,7 +648,8 @@ func readers(b []byte) map[string]func(d *Decoder) {
 	}
 }
 
-// check panics: no require, whose arguments allocate.
+// check panics on an error other than io.EOF. The arguments of require would
+// allocate.
 func check(err error) {
 	if err != nil && err != io.EOF {
 		panic(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/valyala/bytebufferpool"
 )
 
-// hugeSize is how much goes through where only a window of it may be in memory.
+// hugeSize returns the size of values of which only a buffer may be in memory.
 func hugeSize() int64 {
 	switch {
 	case raceEnabled:
@@ -22,7 +22,7 @@ func hugeSize() int64 {
 	}
 }
 
-// requireLittleMemory asks that f allocates little, even if no pool helps.
+// requireLittleMemory expects that f allocates little, even with an empty pool.
 func requireLittleMemory(t *testing.T, f func()) {
 	t.Helper()
 	pool = bytebufferpool.Pool{}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// peekAll is readAll with a PeekKind before each token.
+// peekAll reads all tokens with a PeekKind before each.
 func peekAll(d *Decoder) error {
 	for {
 		d.PeekKind()
@@ -27,8 +27,8 @@ func TestLimitsAtTheirExactValue(t *testing.T) {
 		limit  string
 		what   string
 		packet []byte
-		value  int64 // that lets the packet pass
-		offset int   // of the error if it is one less
+		value  int64 // the smallest that accepts the packet
+		offset int   // of the error if the limit is one less
 		path   string
 	}{
 		{"Depth", "arrays", wire(idArray, 1, idArray, 1, idNil), 2, 16, "$[0][0]"},
@@ -90,10 +90,10 @@ func TestLimitsAtTheirExactValue(t *testing.T) {
 					require.Equal(t, LimitError{c.limit, c.value, c.value - 1}, *l, "%s, %s", name, reset)
 				})
 			}
-			// It is asked before the bytes it is about are there.
+			// The limit is checked before the bytes it is about have arrived.
 			head := c.offset + 4
 			if c.packet[0] == idPath && c.offset == 4 {
-				head = 16 // two counts and flags, taken together
+				head = 16 // two counts and flags are read together
 			}
 			d.Reset(plain(c.packet[:head]))
 			requireError(t, readAll(d), c.offset, c.path, ErrLimit)
@@ -135,8 +135,8 @@ func TestLimitsOfGodot2(t *testing.T) {
 	}
 }
 
-// Bytes counts every top-level value for itself, padding included, and is found
-// to be too little at a count if that says so.
+// Bytes limits each top-level value, including padding. A count that exceeds it is
+// an error at that count.
 func TestLimitOfBytes(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		d := NewDecoder(nil, s.options(minWindow))
@@ -179,7 +179,7 @@ func TestLimitOfBytes(t *testing.T) {
 	})
 }
 
-// A bulk read stops where the value has to end, too.
+// Bulk reads stop at Limits.Bytes as well.
 func TestLimitOfBytesInBulkReads(t *testing.T) {
 	packet := wire(idFloats, 100, reals(100))
 	for _, n := range []int64{int64(len(packet)), int64(len(packet)) - 1} {
@@ -208,7 +208,7 @@ func TestDefaultLimits(t *testing.T) {
 	for l, n := range want {
 		require.Equal(t, n, none.bounds()[l], limitTable[l].name)
 	}
-	// As they show at the wire, without a byte of what is counted.
+	// As the input shows them, without any of the counted bytes.
 	for _, c := range []struct {
 		name string
 		head []byte
@@ -230,7 +230,7 @@ func TestDefaultLimits(t *testing.T) {
 		require.ErrorAs(t, err, &l)
 		require.Equal(t, LimitError{c.name, c.max + 1, c.max}, *l)
 	}
-	// No limit on names is one of 1 GiB.
+	// Without a limit, names are limited to 1 GiB.
 	d := NewDecoder(plain(wire(idSignal, 1<<30+1)), &DecoderOptions{Limits: limitsOf("", 0)})
 	var l *LimitError
 	require.ErrorAs(t, readAll(d), &l)
@@ -248,7 +248,7 @@ func TestDepthAsInEngines(t *testing.T) {
 	require.ErrorIs(t, err, ErrLimit)
 	require.ErrorContains(t, err, "value inside 1025 containers exceeds limit Depth (1024)")
 	require.ErrorContains(t, err, fmt.Sprintf("offset %d, $[0]", 8*1025))
-	// Strings, paths and packed arrays are no level.
+	// Strings, NodePaths and packed arrays do not count as levels.
 	d = NewDecoder(plain(wire(idArray, 2, idPath, newPath(1), 0, 0, longText, idStrings, 1, longText+"\x00")),
 		&DecoderOptions{WindowSize: 16, Limits: Limits{Depth: 1}})
 	require.Equal(t, io.EOF, readAll(d))
@@ -285,7 +285,7 @@ func copyToNowhere(d *Decoder) error {
 	return CopyValue(e, d)
 }
 
-// counted are the heads of everything that has a count or length, up to it.
+// counted has the bytes before every kind of count or length.
 var counted = []struct {
 	name   string
 	format *Format
@@ -321,7 +321,7 @@ var counted = []struct {
 	{"path of one string", Godot2, wire(16)},
 }
 
-// Whatever a count says, memory is for bytes that have come.
+// Memory follows the bytes received and not a count.
 func TestHostileCountsAllocateNothing(t *testing.T) {
 	noLimits := limitsOf("", 0)
 	e := NewEncoder(io.Discard, nil)
@@ -383,9 +383,9 @@ func TestHostileCountsAllocateNothing(t *testing.T) {
 	}
 }
 
-// Where the length is known, a count that cannot be true in it is the error, and
-// nothing of what it counts is waited for. Limits are asked first.
-func TestCountsThatCannotFit(t *testing.T) {
+// If the length of the input is known, a count that exceeds it is an error at
+// once. Limits are checked first.
+func TestImpossibleCounts(t *testing.T) {
 	for _, c := range counted {
 		t.Run(c.name, func(t *testing.T) {
 			const count = 1 << 16
@@ -393,7 +393,7 @@ func TestCountsThatCannotFit(t *testing.T) {
 			switch c.name {
 			case "NodePath":
 				packet = append(wire(idPath, newPath(count)), make([]byte, 16)...)
-			case "path of one string": // its length is a token of its own
+			case "path of one string": // its length is in another token
 			}
 			at := len(c.head)
 			if c.name == "sub-names" {
@@ -423,12 +423,12 @@ func TestCountsThatCannotFit(t *testing.T) {
 	}
 }
 
-func TestObjectsAreRefusedByDefault(t *testing.T) {
+func TestObjectsNotAllowedByDefault(t *testing.T) {
 	packet := wire(idArray, 1, idObject, "Node", 1, "script", idNil)
 	for _, c := range []struct {
-		format  *Format
-		packet  []byte
-		refused bool
+		format   *Format
+		packet   []byte
+		rejected bool
 	}{
 		{Godot4, packet, true},
 		{Godot3, wire(19, 1, 17, "Node", 1, "script", 0), true},
@@ -444,7 +444,7 @@ func TestObjectsAreRefusedByDefault(t *testing.T) {
 		} {
 			d := NewDecoder(plain(c.packet), &DecoderOptions{Format: c.format})
 			err := read(d)
-			if c.refused {
+			if c.rejected {
 				requireError(t, err, 8, "$[0]", ErrObject)
 			} else if err != io.EOF {
 				require.NoError(t, err, "%s, %v, %x", name, c.format, c.packet)
@@ -452,7 +452,7 @@ func TestObjectsAreRefusedByDefault(t *testing.T) {
 			d.Release()
 		}
 	}
-	// It is refused by its header, before a byte of it has come.
+	// The header alone is enough for the error.
 	d := NewDecoder(plain(packet[:12]), nil)
 	requireError(t, readAll(d), 8, "$[0]", ErrObject)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// elementsOf returns n elements whose numbers any type can hold.
+// elementsOf returns n elements that every type can hold.
 func elementsOf[T Packable](n int) []T {
 	s := make([]T, n)
 	x := 0
@@ -45,8 +45,8 @@ func elementsOf[T Packable](n int) []T {
 	return s
 }
 
-// Every packed array is read into and written from every type of element that
-// can hold it, and from no other, whether the bytes are copied or converted.
+// Every packed array can be read into and written from exactly the element types
+// that can hold it, whether bytes are copied or converted.
 func TestElements(t *testing.T) {
 	testElements[byte](t, TypePackedByteArray, TypePackedInt32Array, TypePackedInt64Array)
 	testElements[int32](t, TypePackedInt32Array, TypePackedInt64Array)
@@ -66,8 +66,8 @@ var packedTypes = []Type{
 	TypePackedVector2Array, TypePackedVector3Array, TypePackedColorArray, TypePackedVector4Array,
 }
 
-// testElements writes slices of T as what they can be, and reads them back into
-// a T where that is no narrower.
+// testElements writes slices of T as each type that can hold them and reads them
+// back into a T where that loses nothing.
 func testElements[T Packable](t *testing.T, writable ...Type) {
 	const n = 41
 	src := elementsOf[T](n)
@@ -103,7 +103,7 @@ func testElements[T Packable](t *testing.T, writable ...Type) {
 					require.NoError(t, err)
 					require.Equal(t, src, got, "%v, window %d", typ, window)
 
-					// In pieces, from the middle on, and by chunks in between.
+					// In pieces, starting in the middle, with chunks in between.
 					d.Reset(plain(b.Bytes()))
 					readTo(t, d, 1)
 					pieces := make([]T, n+1)
@@ -135,7 +135,7 @@ func unitOfAlone[T Packable]() unit {
 	return u
 }
 
-// A negative number stays one when it gets wider, a byte has none.
+// Widening keeps the sign of integers; bytes have none.
 func TestWideningKeepsSigns(t *testing.T) {
 	b := encoded(t, nil, func(e *Encoder) {
 		require.NoError(t, e.BeginPacked(TypePackedInt64Array, 4))
@@ -169,7 +169,7 @@ func TestWideningKeepsSigns(t *testing.T) {
 	require.Equal(t, []int32{255, 128}, narrow)
 }
 
-// A double that 32 bits could not hold fits where it has 64.
+// A double beyond the range of 32 bits fits a type of 64 bits.
 func TestHugeDoubles(t *testing.T) {
 	b := encoded(t, nil, func(e *Encoder) {
 		require.NoError(t, e.BeginPacked(TypePackedFloat64Array, 1))
@@ -179,7 +179,7 @@ func TestHugeDoubles(t *testing.T) {
 	require.Equal(t, wire(idDoubles, 1, 1e300), b)
 }
 
-// What is infinite already may be narrowed: it is no less so in 32 bits.
+// Infinity can be narrowed: it is exact in 32 bits.
 func TestInfinityFitsAnywhere(t *testing.T) {
 	inf := math.Inf(1)
 	narrow := wire(float32(inf), float32(-inf))
@@ -199,8 +199,8 @@ func TestInfinityFitsAnywhere(t *testing.T) {
 	}
 }
 
-// Whatever the bits are, a NaN that signals among them, and however many elements
-// there are, they come through where units are the same.
+// Elements of the same unit keep their bits, including those of a signaling NaN,
+// in arrays of any length.
 func TestElementsKeepTheirBits(t *testing.T) {
 	testBits[int32](t, TypePackedInt32Array)
 	testBits[int64](t, TypePackedInt64Array)

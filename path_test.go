@@ -18,7 +18,7 @@ func TestPaths(t *testing.T) {
 	for tok, err := range d.Tokens() {
 		require.NoError(t, err)
 		got = append(got, fmt.Sprintf("%v %s", tok.Kind(), d.AppendPath(nil)))
-		// The caller's own objection stands in the same place.
+		// WrapError returns the same path.
 		var e *Error
 		require.ErrorAs(t, d.WrapError(io.ErrNoProgress), &e)
 		require.Equal(t, string(d.AppendPath(nil)), e.Path)
@@ -27,7 +27,7 @@ func TestPaths(t *testing.T) {
 	require.Equal(t, "prefix$", string(d.AppendPath([]byte("prefix"))))
 }
 
-// The path in an error is that of the token that did not come.
+// The path in an error is that of the missing token.
 func TestErrorPaths(t *testing.T) {
 	whole := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
 	defer whole.Release()
@@ -37,14 +37,14 @@ func TestErrorPaths(t *testing.T) {
 		start := whole.InputOffset()
 		tok := readTo(t, whole, 1)
 		if k := tok.Kind(); k == KindDictKey || k == KindEnd {
-			continue // these have no bytes to miss
+			continue // these have no bytes
 		}
 		cut.Reset(plain(document[:start+1]))
 		readTo(t, cut, i)
 		_, err := cut.ReadToken()
 		kind, path, _ := strings.Cut(documentPaths[i], " ")
 		require.Equal(t, tok.Kind().String(), kind)
-		if kind == "Property" { // whose name is not known yet
+		if kind == "Property" { // its name is not known yet
 			_, index, _ := whole.StackIndex(whole.Depth())
 			path = fmt.Sprintf("%s.key(%d)", path[:strings.LastIndexByte(path, '[')], index)
 		}
@@ -52,9 +52,9 @@ func TestErrorPaths(t *testing.T) {
 	}
 }
 
-// Keys are remembered when the window has moved on, at any depth, by every way
-// of reading.
-func TestPathsOfKeysThatLeftTheWindow(t *testing.T) {
+// Paths have keys that are no longer in the read buffer, at any depth and after
+// every way of reading.
+func TestPathsOfKeysOutsideTheBuffer(t *testing.T) {
 	const depth = 6
 	filler := strings.Repeat("filler", 100)
 	var b []byte
@@ -149,9 +149,9 @@ func TestLongPathsAreCut(t *testing.T) {
 	require.Equal(t, "$"+strings.Repeat("[0]", depth)[:maxPath-1], string(d.AppendPath(nil)))
 	require.Len(t, d.AppendPath([]byte("prefix")), len("prefix")+maxPath)
 	dst := make([]byte, 1, 2*maxPath)
-	require.Same(t, &dst[0], &d.AppendPath(dst)[0], "nobody asks how deep it is to cut it")
+	require.Same(t, &dst[0], &d.AppendPath(dst)[0], "dst has room")
 
-	// Where 32 bytes would end inside a rune the key ends before it.
+	// A key that 32 bytes would cut inside a rune is cut before it.
 	key := strings.Repeat("x", 31) + "€"
 	d.Reset(plain(wire(idDict, 1, str(key), idNil)))
 	readTo(t, d, 4)
@@ -162,14 +162,14 @@ func TestLongPathsAreCut(t *testing.T) {
 	readTo(t, d, 4)
 	require.Equal(t, `$["`+key+`"]`, string(d.AppendPath(nil)))
 
-	// One of 32 bytes is not cut, whatever it ends in.
+	// A key of 32 bytes is not cut.
 	d = NewDecoder(plain(wire(idDict, 1, str(key[:29]+"xx\xc3"), idNil)), &DecoderOptions{AnyUTF8: true})
 	defer d.Release()
 	readTo(t, d, 4)
 	require.Equal(t, `$["`+key[:29]+`xx\xc3"]`, string(d.AppendPath(nil)))
 }
 
-// An Encoder's paths are a Decoder's, but that it does not know keys.
+// Paths of an Encoder are those of a Decoder, without keys.
 func TestEncoderPaths(t *testing.T) {
 	d := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
 	defer d.Release()
@@ -187,8 +187,9 @@ func TestEncoderPaths(t *testing.T) {
 	}
 }
 
-// Keys are known however often the window has moved on since, and however deep.
-func TestPathsOfKeysLongGone(t *testing.T) {
+// Paths have the right keys after the read buffer was refilled many times, at any
+// depth.
+func TestPathsAfterManyRefills(t *testing.T) {
 	long := strings.Repeat("x", 700)
 	packet := wire(idDict, 1, str("top"))
 	for i := range 40 {

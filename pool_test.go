@@ -12,7 +12,7 @@ import (
 	"github.com/valyala/bytebufferpool"
 )
 
-// owners are the buffers in use, and how many there have been.
+// owners has the buffers in use and how many there have been.
 type owners struct {
 	sync.Mutex
 	used map[*byte]bool
@@ -38,8 +38,8 @@ func (o *owners) take(t *testing.T, b *bytebufferpool.ByteBuffer) (giveBack func
 }
 
 // Many goroutines take buffers from the pool and give them back, wherever reading
-// and writing were interrupted, and never is one theirs while it is another's.
-// They get what they would get alone, and no goroutine is left.
+// and writing were interrupted. No two have the same buffer, each has the results
+// it would have alone, and no goroutine remains.
 func TestManyGoroutines(t *testing.T) {
 	pool = bytebufferpool.Pool{}
 	before := runtime.NumGoroutine()
@@ -56,7 +56,7 @@ func TestManyGoroutines(t *testing.T) {
 				var err error
 				d.PeekKind()
 				giveBack := [2]func(){o.take(t, d.buffer), o.take(t, e.buffer)}
-				for err == nil || err == errTemporary && at%2 == 0 { // the others give up
+				for err == nil || err == errTemporary && at%2 == 0 { // the others stop
 					err = CopyValue(e, d)
 				}
 				if err == io.EOF && !bytes.Equal(out.Bytes(), s.packet) || !bytes.HasPrefix(s.packet, out.Bytes()) {
@@ -74,7 +74,7 @@ func TestManyGoroutines(t *testing.T) {
 	all.Wait()
 	require.Empty(t, o.used)
 	require.NotEmpty(t, o.seen)
-	for range 1000 { // what was waited for may still be on its last instruction
+	for range 1000 { // a goroutine that is done may not have ended
 		if runtime.NumGoroutine() <= before {
 			return
 		}
@@ -83,7 +83,8 @@ func TestManyGoroutines(t *testing.T) {
 	require.LessOrEqual(t, runtime.NumGoroutine(), before)
 }
 
-// requireSingleOwners takes n buffers from the pool and asks that no two are the same.
+// requireSingleOwners takes n buffers from the pool and expects that no two are
+// the same.
 func requireSingleOwners(t *testing.T, n int) {
 	t.Helper()
 	seen := map[*byte]bool{}
@@ -99,7 +100,7 @@ func requireSingleOwners(t *testing.T, n int) {
 	}
 }
 
-// However often Release is called, the buffer goes back once.
+// Repeated calls of Release give the buffer back once.
 func TestReleaseGivesBackOnce(t *testing.T) {
 	for range 100 {
 		d := NewDecoder(plain(str("text")), nil)
@@ -115,19 +116,19 @@ func TestReleaseGivesBackOnce(t *testing.T) {
 		e.Reset(io.Discard)
 		readTo(t, d, 1)
 		require.NotSame(t, &d.buf[0], &e.buf[0])
-		d.ResetBytes(str("text")) // keeps its window for the next Reset
+		d.ResetBytes(str("text")) // keeps its buffer for the next Reset
 		d.Release()
-		d.ResetBytes(str("text")) // has none to give back
+		d.ResetBytes(str("text")) // has no buffer to give back
 		d.Release()
 		e.Release()
 		requireSingleOwners(t, 10)
 	}
 }
 
-// A window that grew for a name goes back as what it has become, but not if it
-// is so large that hardly anyone needs it; nothing short is ever handed out.
+// A read buffer that grew for a name goes back to the pool unless it is very
+// large. The pool never returns a short buffer.
 func TestBuffersInThePool(t *testing.T) {
-	pool = bytebufferpool.Pool{} // that has not learned anything yet
+	pool = bytebufferpool.Pool{} // not calibrated yet
 	for _, n := range []int{1, 100, 16 << 10, 64 << 10, 64<<10 + 1, 1 << 20} {
 		for range 50 {
 			b := getBuffer(n)
@@ -145,14 +146,13 @@ func TestBuffersInThePool(t *testing.T) {
 	}
 }
 
-// The pool learns from what it is given which sizes are in use. Windows must not
-// look empty to it, nor like something that Encoders, where they are many, never
-// need.
+// The pool calibrates its sizes by the buffers it is given. Buffers of Decoders
+// must not look empty, nor oversized beside those of many Encoders.
 func TestPoolKeepsBuffersInUse(t *testing.T) {
 	if raceEnabled {
-		t.Skip("the race detector drops what is put into pools")
+		t.Skip("the race detector drops pooled buffers")
 	}
-	const calibration = 42_000 // Puts after which the pool thinks about sizes
+	const calibration = 42_000 // Puts after which the pool calibrates
 	d, e := new(Decoder), new(Encoder)
 	r := bytes.NewReader(nil)
 	read := func() {
@@ -173,7 +173,7 @@ func TestPoolKeepsBuffersInUse(t *testing.T) {
 				write()
 			}
 		}
-		require.Zero(t, testing.AllocsPerRun(100, read), "%s: windows are dropped", name)
+		require.Zero(t, testing.AllocsPerRun(100, read), "%s: buffers are dropped", name)
 		require.Zero(t, testing.AllocsPerRun(100, write), "%s: Encoders' buffers are dropped", name)
 	}
 }
@@ -188,7 +188,7 @@ func TestLargeNamesAreNotPooled(t *testing.T) {
 	for range 20 {
 		require.LessOrEqual(t, cap(getBuffer(1).B), maxPooled)
 	}
-	// The next window is an ordinary one, and shorter names come out as well.
+	// The next buffer has the usual size, and shorter names can be read.
 	d.Reset(plain(wire(idSignal, "x", uint64(7))))
 	require.Equal(t, "x", readTo(t, d, 1).Text())
 	d.Release()
@@ -201,7 +201,7 @@ func TestLargeNamesAreNotPooled(t *testing.T) {
 	}
 }
 
-// everyRead and everyWrite are all calls that return an error.
+// everyRead and everyWrite have all calls that return an error.
 var everyRead = map[string]func(d *Decoder) error{
 	"ReadToken":    func(d *Decoder) error { _, err := d.ReadToken(); return err },
 	"SkipValue":    (*Decoder).SkipValue,
@@ -342,8 +342,8 @@ func TestReleased(t *testing.T) {
 	}
 }
 
-// Reset forgets all that was open, held back, failed or interrupted.
-func TestResetForgets(t *testing.T) {
+// Reset clears open containers, buffered output, errors and interrupted calls.
+func TestResetClearsState(t *testing.T) {
 	d := NewDecoder(nil, nil)
 	defer d.Release()
 	e := NewEncoder(nil, nil)
@@ -361,7 +361,7 @@ func TestResetForgets(t *testing.T) {
 			check(e.BeginString(TypeString, 10))
 			check(write("\xe2")(e))
 		},
-		"behind an unknown count": func() {
+		"after an unknown count": func() {
 			check(e.BeginArray(Unknown))
 			check(e.BeginString(TypeString, Unknown))
 		},
@@ -405,8 +405,8 @@ func TestResetForgets(t *testing.T) {
 	}
 }
 
-// What is released is there for the next one.
-func TestReleasedWindowsAreUsedAgain(t *testing.T) {
+// A released buffer is reused.
+func TestReleasedBuffersAreReused(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector empties pools")
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/valyala/bytebufferpool"
 )
 
-// joined is what a packet says when chunks are put together, whatever the
-// window: each line a token, or a string or packed array, with its path and the
-// offset behind it.
+// joined describes the tokens of a packet, one a line, with the path and the
+// offset after it. Chunks are joined, so that the result does not depend on the
+// size of the read buffer.
 func joined(d *Decoder) (lines []string, err error) {
 	var data []byte
 	for {
@@ -35,9 +35,9 @@ func joined(d *Decoder) (lines []string, err error) {
 	}
 }
 
-var windows = []int{1, 16, 17, 18, 19, 20, 23, 31, 32, 33, 64, 100, 1 << 10, 64 << 10}
+var bufferSizes = []int{1, 16, 17, 18, 19, 20, 23, 31, 32, 33, 64, 100, 1 << 10, 64 << 10}
 
-func TestWindowSizesAgree(t *testing.T) {
+func TestBufferSizesAgree(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		for _, strict := range []bool{false, true} {
 			read := func(packet []byte, window int) ([]string, error) {
@@ -53,14 +53,14 @@ func TestWindowSizesAgree(t *testing.T) {
 			} else {
 				require.Equal(t, io.EOF, fault)
 			}
-			for _, window := range windows {
+			for _, window := range bufferSizes {
 				got, err := read(s.packet, window)
 				require.Equal(t, fault, err)
 				require.Equal(t, want, got, "window %d", window)
 			}
 			for end := range len(s.packet) {
 				_, want := read(s.packet[:end], 0)
-				for _, window := range windows {
+				for _, window := range bufferSizes {
 					_, err := read(s.packet[:end], window)
 					require.Equal(t, want, err, "%d bytes, window %d", end, window)
 				}
@@ -69,8 +69,8 @@ func TestWindowSizesAgree(t *testing.T) {
 	})
 }
 
-// Readers that do what a Reader must not.
-func TestOddReaders(t *testing.T) {
+// Readers that break the contract of io.Reader.
+func TestMisbehavingReaders(t *testing.T) {
 	long := str(strings.Repeat("x", 100))
 	reads := map[string]func(d *Decoder) error{
 		"ReadToken": func(d *Decoder) error { _, err := d.ReadToken(); return err },
@@ -95,7 +95,7 @@ func TestOddReaders(t *testing.T) {
 				require.Equal(t, errBadRead, read(d))
 			}
 
-			// An error with the bytes is held back until they are used up.
+			// An error returned with bytes is delivered after them.
 			due := errors.New("due")
 			d.Reset(iotest.DataErrReader(io.MultiReader(plain(long), iotest.ErrReader(due))))
 			require.NoError(t, d.SkipValue())
@@ -105,8 +105,7 @@ func TestOddReaders(t *testing.T) {
 	}
 }
 
-// An error that came with bytes is delivered once; the next call asks the
-// Reader again.
+// An error returned with bytes is delivered once; the next call reads again.
 func TestErrorWithBytesComesOnce(t *testing.T) {
 	gives := []struct {
 		b   []byte
@@ -135,7 +134,7 @@ func TestErrorWithBytesComesOnce(t *testing.T) {
 	require.Equal(t, []any{errTemporary, int64(1), int64(2), errTemporary, int64(3), io.EOF}, got)
 }
 
-// An io.ErrUnexpectedEOF of the Reader's own is handed on as any other error.
+// io.ErrUnexpectedEOF from the Reader is returned like any other error.
 func TestUnexpectedEOFOfTheReader(t *testing.T) {
 	for name, packet := range map[string][]byte{
 		"bytes": wire(idBytes, 1, []byte("a\x00\x00\x00")), "bad text": wire(idString, 5, []byte("a\xffxyz\x00\x00\x00")),
@@ -163,8 +162,8 @@ func TestUnexpectedEOFOfTheReader(t *testing.T) {
 	}
 }
 
-// A Reader may give nothing now and then, as long as it is not for ever.
-func TestReaderThatHesitates(t *testing.T) {
+// A Reader may return no bytes and no error a few times in a row.
+func TestReaderReturnsNothing(t *testing.T) {
 	text := strings.Repeat("x", 10)
 	packet := wire(idArray, 2, str(text), idInts, 40, make([]byte, 160))
 	calls, at := 0, 0
@@ -184,8 +183,8 @@ func TestReaderThatHesitates(t *testing.T) {
 	require.Equal(t, 40, n)
 }
 
-// The window does not grow for what fits it.
-func TestWindowKeepsItsSize(t *testing.T) {
+// The read buffer does not grow for tokens that fit it.
+func TestBufferKeepsItsSize(t *testing.T) {
 	for _, size := range []int{16, 100, 1000, DefaultWindowSize} {
 		packet := wire(idArray, 200)
 		for i := range 200 {
@@ -203,9 +202,9 @@ func TestWindowKeepsItsSize(t *testing.T) {
 	}
 }
 
-// Two strings of a typed Dictionary's head stay whole when the window grows for
-// the second of them.
-func TestNamesMakeTheWindowGrow(t *testing.T) {
+// The two names in the header of a typed Dictionary stay intact when the read
+// buffer grows for the second.
+func TestNamesGrowTheBuffer(t *testing.T) {
 	names := [2]string{longText + longText + longText, "res://" + longText + longText}
 	packet := wire(idDict|typedBy*2|valuesBy*3, names[0], names[1], 1, idNil, integer(7))
 	for reset, start := range readers(packet) {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A transcript is all that a Decoder says.
+// A transcript has all results of a Decoder.
 type transcript []byte
 
 func (tr *transcript) add(d *Decoder, what string, payload []byte, err error) {
@@ -40,7 +40,7 @@ func (tr *transcript) addToken(d *Decoder, t Token, err error) {
 	tr.add(d, t.Kind().String(), p, err)
 }
 
-// A call is something that can be asked of a Decoder behind a token.
+// A call is a call on a Decoder after a token.
 type call struct {
 	name string
 	can  func(t Token, d *Decoder) bool
@@ -49,17 +49,17 @@ type call struct {
 
 func anywhere(Token, *Decoder) bool { return true }
 
-func insideSomething(_ Token, d *Decoder) bool { return d.Depth() > 0 }
+func insideContainer(_ Token, d *Decoder) bool { return d.Depth() > 0 }
 
-func behindText(t Token, _ *Decoder) bool {
+func afterText(t Token, _ *Decoder) bool {
 	return t.Kind() == KindStringChunk || t.Kind() == KindNodePathStart
 }
 
-func behindData(t Token, _ *Decoder) bool {
-	return t.Kind() == KindStringChunk || t.Kind() == KindImageStart || behindPacked(t, nil)
+func afterData(t Token, _ *Decoder) bool {
+	return t.Kind() == KindStringChunk || t.Kind() == KindImageStart || afterPacked(t, nil)
 }
 
-func behindPacked(t Token, _ *Decoder) bool {
+func afterPacked(t Token, _ *Decoder) bool {
 	return (t.Kind() == KindPackedStart || t.Kind() == KindChunk) && packedReaders[t.Type()][0] != nil
 }
 
@@ -67,7 +67,7 @@ var calls = []call{
 	{"ReadToken", func(t Token, _ *Decoder) bool { return t.Kind() == 0 }, func(*Decoder, *transcript, Token) {}},
 	{"PeekKind", anywhere, func(d *Decoder, tr *transcript, _ Token) {
 		var k Kind
-		err := insist(func() error {
+		err := withRetries(func() error {
 			if k = d.PeekKind(); k != 0 {
 				return nil
 			}
@@ -80,48 +80,48 @@ var calls = []call{
 		tr.add(d, k.String(), nil, err)
 	}},
 	{"SkipValue", anywhere, func(d *Decoder, tr *transcript, _ Token) {
-		tr.add(d, "skipped", nil, insist(d.SkipValue))
+		tr.add(d, "skipped", nil, withRetries(d.SkipValue))
 	}},
-	{"SkipTo(0)", insideSomething, func(d *Decoder, tr *transcript, _ Token) {
-		tr.add(d, "skipped", nil, insist(func() error { return d.SkipTo(0) }))
+	{"SkipTo(0)", insideContainer, func(d *Decoder, tr *transcript, _ Token) {
+		tr.add(d, "skipped", nil, withRetries(func() error { return d.SkipTo(0) }))
 	}},
-	{"SkipTo(depth-1)", insideSomething, func(d *Decoder, tr *transcript, _ Token) {
+	{"SkipTo(depth-1)", insideContainer, func(d *Decoder, tr *transcript, _ Token) {
 		depth := d.Depth() - 1
-		tr.add(d, "skipped", nil, insist(func() error { return d.SkipTo(depth) }))
+		tr.add(d, "skipped", nil, withRetries(func() error { return d.SkipTo(depth) }))
 	}},
-	{"AppendString", behindText, func(d *Decoder, tr *transcript, _ Token) {
+	{"AppendString", afterText, func(d *Decoder, tr *transcript, _ Token) {
 		var dst []byte
-		err := insist(func() (err error) {
+		err := withRetries(func() (err error) {
 			dst, err = d.AppendString(dst)
 			return err
 		})
 		tr.add(d, "text", dst, err)
 	}},
-	{"Payload by 1", behindData, readPayload(1)},
-	{"Payload by 20", behindData, readPayload(20)},
-	{"Payload by 100", behindData, readPayload(100)},
-	{"Payload.WriteTo", behindData, func(d *Decoder, tr *transcript, _ Token) {
+	{"Payload by 1", afterData, readPayload(1)},
+	{"Payload by 20", afterData, readPayload(20)},
+	{"Payload by 100", afterData, readPayload(100)},
+	{"Payload.WriteTo", afterData, func(d *Decoder, tr *transcript, _ Token) {
 		var dst bytes.Buffer
 		p := d.Payload()
-		err := insist(func() error {
+		err := withRetries(func() error {
 			_, err := io.Copy(&dst, p)
 			return err
 		})
 		tr.add(d, "payload", dst.Bytes(), err)
 	}},
-	{"ReadPacked by 1", behindPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][0](d, tr, 1) }},
-	{"ReadPacked by 5", behindPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][0](d, tr, 5) }},
-	{"ReadPacked by 99", behindPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][0](d, tr, 99) }},
-	{"ReadPacked as another", behindPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][1](d, tr, 3) }},
-	{"AppendPacked", behindPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][0](d, tr, 0) }},
-	{"AppendPacked as another", behindPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][1](d, tr, 0) }},
+	{"ReadPacked by 1", afterPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][0](d, tr, 1) }},
+	{"ReadPacked by 5", afterPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][0](d, tr, 5) }},
+	{"ReadPacked by 99", afterPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][0](d, tr, 99) }},
+	{"ReadPacked as another", afterPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][1](d, tr, 3) }},
+	{"AppendPacked", afterPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][0](d, tr, 0) }},
+	{"AppendPacked as another", afterPacked, func(d *Decoder, tr *transcript, t Token) { packedReaders[t.Type()][1](d, tr, 0) }},
 }
 
 func readPayload(size int) func(*Decoder, *transcript, Token) {
 	return func(d *Decoder, tr *transcript, _ Token) {
 		var all []byte
 		p, buf := d.Payload(), make([]byte, size)
-		err := insist(func() error {
+		err := withRetries(func() error {
 			for range 1 << 10 {
 				n, err := p.Read(buf)
 				all = append(all, buf[:n]...)
@@ -135,8 +135,8 @@ func readPayload(size int) func(*Decoder, *transcript, Token) {
 	}
 }
 
-// packedReaders read packed arrays as the types they can be read as, by so many
-// elements at a time, or 0 for AppendPacked.
+// packedReaders read packed arrays into two element types each, by so many
+// elements at a time, or by AppendPacked if that is 0.
 var packedReaders = map[Type][2]func(d *Decoder, tr *transcript, by int){
 	TypePackedByteArray:    {readElements[byte], readElements[int64]},
 	TypePackedInt32Array:   {readElements[int32], readElements[int64]},
@@ -152,7 +152,7 @@ var packedReaders = map[Type][2]func(d *Decoder, tr *transcript, by int){
 func readElements[T Packable](d *Decoder, tr *transcript, by int) {
 	var all []T
 	dst := make([]T, by)
-	err := insist(func() (err error) {
+	err := withRetries(func() (err error) {
 		if by == 0 {
 			all, err = AppendPacked(d, all)
 			return err
@@ -169,16 +169,16 @@ func readElements[T Packable](d *Decoder, tr *transcript, by int) {
 	tr.add(d, "elements", fmt.Append(nil, all), err)
 }
 
-// listen reads n tokens, makes the call if it can be made there, and reads what
-// is left.
-func (c call) listen(d *Decoder, n int) (tr transcript, made bool) {
+// record reads n tokens, makes the call if it is possible there, and reads the
+// rest.
+func (c call) record(d *Decoder, n int) (tr transcript, made bool) {
 	var t Token
 	for i := 0; ; i++ {
 		if i == n && c.can(t, d) {
 			made = true
 			c.make(d, &tr, t)
 		}
-		err := insist(func() (err error) {
+		err := withRetries(func() (err error) {
 			t, err = d.ReadToken()
 			return err
 		})
@@ -199,7 +199,7 @@ func TestReaderFaults(t *testing.T) {
 			for _, c := range calls {
 				for n := range count + 1 {
 					d.Reset(plain(s.packet))
-					want, made := c.listen(d, n)
+					want, made := c.record(d, n)
 					if !made {
 						continue
 					}
@@ -209,7 +209,7 @@ func TestReaderFaults(t *testing.T) {
 							return
 						}
 						d.Reset(r)
-						if got, _ := c.listen(d, n); !bytes.Equal(got, want) {
+						if got, _ := c.record(d, n); !bytes.Equal(got, want) {
 							t.Fatalf("%s after %d tokens, window %d, %s:\ngot\n%s\nwant\n%s", c.name, n, window, name, got, want)
 						}
 					})
@@ -219,7 +219,7 @@ func TestReaderFaults(t *testing.T) {
 	})
 }
 
-// An end of the input is found in the same place however the bytes come.
+// The end of the input is reported at the same offset however the Reader cuts it.
 func TestTruncated(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		d := NewDecoder(nil, s.options(minWindow))
@@ -227,19 +227,19 @@ func TestTruncated(t *testing.T) {
 		for end := range len(s.packet) {
 			b := s.packet[:end]
 			d.Reset(plain(b))
-			want, _ := calls[0].listen(d, 0)
+			want, _ := calls[0].record(d, 0)
 			for name, r := range map[string]io.Reader{
 				"byte by byte": &slowReader{b}, "failing before every byte": &faultyReader{b: b, every: true},
 			} {
 				d.Reset(r)
-				got, _ := calls[0].listen(d, 0)
+				got, _ := calls[0].record(d, 0)
 				require.Equal(t, string(want), string(got), "%d bytes, %s", end, name)
 			}
 		}
 	})
 }
 
-// io.Copy from a Payload goes on behind what a Writer took.
+// io.Copy from a Payload continues after the bytes that a Writer took.
 func TestPayloadWriterFaults(t *testing.T) {
 	for _, packet := range [][]byte{str(longText), wire(idFloats, 9, reals(9))} {
 		d := NewDecoder(nil, &DecoderOptions{WindowSize: minWindow})
@@ -248,7 +248,7 @@ func TestPayloadWriterFaults(t *testing.T) {
 			d.Reset(plain(packet))
 			readTo(t, d, 1)
 			p, total := d.Payload(), int64(0)
-			require.NoError(t, insist(func() error {
+			require.NoError(t, withRetries(func() error {
 				n, err := io.Copy(w, p)
 				total += n
 				return err

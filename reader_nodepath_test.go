@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// AppendString joins a path as engines write it, wherever its reader fails.
-func TestPathsAppended(t *testing.T) {
+// AppendString joins a NodePath as engines print it, wherever its Reader fails.
+func TestAppendStringOfNodePaths(t *testing.T) {
 	long := strings.Repeat("long", 20)
 	for want, packet := range map[string][]byte{
 		"":                  wire(idPath, newPath(0), 0, 0),
@@ -49,8 +49,8 @@ func TestPathsAppended(t *testing.T) {
 	}
 }
 
-// An error inside a path stays, whoever asks.
-func TestBadNodePath(t *testing.T) {
+// An error inside a NodePath stays for all calls.
+func TestInvalidNodePath(t *testing.T) {
 	d := NewDecoder(plain(wire(idPath, newPath(2), 0, 0, "ok", "\xff")), nil)
 	defer d.Release()
 	readTo(t, d, 1)
@@ -63,9 +63,9 @@ func TestBadNodePath(t *testing.T) {
 	require.Equal(t, err, again)
 }
 
-// Two counts of a NodePath can be more than one number holds: engines add them in
-// 32 bits, the manuals do not say.
-func TestNamesBeyondCounting(t *testing.T) {
+// The two counts of a NodePath can overflow their sum: engines add them in 32
+// bits, the manuals do not say.
+func TestNodePathCountOverflow(t *testing.T) {
 	packet := wire(15, newPath(1<<31-1), uint32(math.MaxUint32), 0)
 	d := NewDecoder(plain(packet), &DecoderOptions{Format: Manual4, Limits: limitsOf("", 0)})
 	defer d.Release()

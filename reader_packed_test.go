@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestOddReadersOfPackedData(t *testing.T) {
+func TestMisbehavingReadersOfPackedData(t *testing.T) {
 	head := wire(idInts, 1000)
 	for name, bad := range map[string]struct {
 		r    io.Reader
@@ -32,8 +32,8 @@ func TestOddReadersOfPackedData(t *testing.T) {
 	}
 }
 
-// Data may lack its padding at the end of the input, and nothing else.
-func TestDataThatIsCut(t *testing.T) {
+// Only the padding may be missing at the end of the input.
+func TestTruncatedData(t *testing.T) {
 	packet := wire(idBytes, 39, make([]byte, 40))
 	for cut := 1; cut <= len(packet); cut++ {
 		for _, size := range []int{16, 64} {
@@ -49,8 +49,8 @@ func TestDataThatIsCut(t *testing.T) {
 	}
 }
 
-// Elements from a chunk that was read, from the window and straight from the
-// Reader come in order, and an input that ends among them says so.
+// Elements are returned in order from a chunk that was read, from the read buffer
+// and directly from the Reader. Truncated input is an error.
 func TestElementsFromEverywhere(t *testing.T) {
 	want := make([]int32, 100)
 	packet := wire(idInts, len(want))
@@ -101,7 +101,7 @@ func TestElementsFromEverywhere(t *testing.T) {
 	}
 }
 
-// Elements of several components are not read from the middle of one.
+// A bulk read cannot start inside an element of several components.
 func TestReadPackedInsideAVector(t *testing.T) {
 	for taken := range 25 {
 		d := NewDecoder(plain(wire(idVectors3, 2, reals(6))), nil)
@@ -117,7 +117,7 @@ func TestReadPackedInsideAVector(t *testing.T) {
 	}
 }
 
-// Elements cannot be read from the middle of one.
+// A bulk read cannot start inside an element.
 func TestReadPackedInsideAnElement(t *testing.T) {
 	for _, packet := range [][]byte{wire(idFloats, 1, float32(1)), wire(idFloats, 100, reals(100))} {
 		for name, read := range map[string]func(d *Decoder) error{
@@ -148,7 +148,7 @@ func TestReadPackedInsideAnElement(t *testing.T) {
 	require.Equal(t, io.EOF, err, "there is no other array")
 }
 
-// What a slice already has room for is filled before it grows.
+// AppendPacked uses the capacity of the slice before it grows.
 func TestAppendPackedUsesCapacity(t *testing.T) {
 	d := NewDecoder(plain(wire(idFloats, 9, reals(9))), nil)
 	defer d.Release()

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Bulk reads hand out what is there.
+// Bulk reads return the bytes that have arrived.
 func TestPayloadArrivesWithItsBytes(t *testing.T) {
 	r, give := pipe(t)
 	d := NewDecoder(r, &DecoderOptions{WindowSize: 16})
@@ -29,7 +29,7 @@ func TestPayloadArrivesWithItsBytes(t *testing.T) {
 	require.Equal(t, io.EOF, err, "the end of an array needs no more bytes")
 }
 
-// A Writer that takes less than all must say why; if it does not, WriteTo does.
+// WriteTo returns io.ErrShortWrite for a Writer that takes less without an error.
 func TestPayloadIntoShortWriters(t *testing.T) {
 	for _, c := range []struct{ gives, want error }{{nil, io.ErrShortWrite}, {errTemporary, errTemporary}} {
 		d := NewDecoder(plain(str("text")), nil)
@@ -41,11 +41,11 @@ func TestPayloadIntoShortWriters(t *testing.T) {
 	}
 }
 
-// Payload hands out what has come before it asks for more, however much is wanted.
+// Payload returns the bytes that have arrived before it reads more.
 func TestPayloadWaitsOnlyIfNothingIsThere(t *testing.T) {
 	packet := wire(idBytes, 400, make([]byte, 400))
 	r := io.MultiReader(bytes.NewReader(packet[:100]), readerFunc(func([]byte) (int, error) {
-		t.Error("read before what was there had been handed out")
+		t.Error("read before all buffered bytes were returned")
 		return 0, io.EOF
 	}))
 	d := NewDecoder(r, &DecoderOptions{WindowSize: minWindow})
@@ -59,8 +59,8 @@ func TestPayloadWaitsOnlyIfNothingIsThere(t *testing.T) {
 	}
 }
 
-// A Payload's bytes are the same however many are asked for at a time, wherever
-// they stand, and it never gives none without an error.
+// The bytes of a Payload do not depend on the sizes of reads, and no read returns
+// 0 bytes without an error.
 func TestPayloadInPiecesOfAnySize(t *testing.T) {
 	data := make([]byte, 480)
 	for i := range data {
@@ -100,8 +100,8 @@ func TestPayloadInPiecesOfAnySize(t *testing.T) {
 	}
 }
 
-// Bulk reads behind tokens they do not go on with, and of the wrong type, say so
-// and leave the value readable.
+// Bulk reads after tokens without a payload, and into the wrong type, are an error
+// that leaves the value readable.
 func TestMisplacedBulkReads(t *testing.T) {
 	bulk := map[string]func(d *Decoder) error{
 		"AppendString": func(d *Decoder) error { _, err := d.AppendString(nil); return err },
@@ -130,11 +130,11 @@ func TestMisplacedBulkReads(t *testing.T) {
 				}
 			}
 			err := call(d)
-			if name == "AppendString" && err == nil { // it has read the value that comes next
+			if name == "AppendString" && err == nil { // it read the next value
 				d.Release()
 				continue
 			}
-			require.True(t, errors.Is(err, ErrType) || errors.Is(err, ErrCount), "%s behind %v: %v", name, tok, err)
+			require.True(t, errors.Is(err, ErrType) || errors.Is(err, ErrCount), "%s after %v: %v", name, tok, err)
 			readTo(t, d, len(documentPaths)-i)
 			_, err = d.ReadToken()
 			require.Equal(t, io.EOF, err)
@@ -143,7 +143,7 @@ func TestMisplacedBulkReads(t *testing.T) {
 	}
 }
 
-// A Payload is over once the Decoder goes on by itself.
+// A Payload ends with the next call on its Decoder.
 func TestStalePayload(t *testing.T) {
 	d := NewDecoder(plain(wire(idArray, 2, str("abc"), str("def"))), nil)
 	defer d.Release()

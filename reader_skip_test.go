@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Where skips end is where reading would have been.
+// A skip ends where reading the same tokens ends.
 func TestSkipsEndWhereReadingDoes(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		type state struct {
@@ -82,8 +82,8 @@ func TestSkipsEndWhereReadingDoes(t *testing.T) {
 	})
 }
 
-// Behind a skip there is no payload to go on with, whatever was skipped last.
-func TestNothingGoesOnBehindASkip(t *testing.T) {
+// After a skip there is no payload.
+func TestNoPayloadAfterSkip(t *testing.T) {
 	packet := wire(idArray, 3, idArray, 2, str("more than eight bytes"), integer(1), integer(2), str("end"))
 	for name, skip := range map[string]func(d *Decoder) error{
 		"SkipValue": (*Decoder).SkipValue,
@@ -102,7 +102,7 @@ func TestNothingGoesOnBehindASkip(t *testing.T) {
 	}
 }
 
-// A skip over chunks hands on the reader's error and goes on with the next call.
+// A skip of chunks returns the Reader's error, and the next call continues it.
 func TestSkipOfChunksIsInterrupted(t *testing.T) {
 	packet := wire(idArray, 2, idBytes, 40, make([]byte, 40), integer(7))
 	for at := 17; at < 56; at++ {
@@ -116,9 +116,9 @@ func TestSkipOfChunksIsInterrupted(t *testing.T) {
 	}
 }
 
-// A skip that was interrupted goes on to the same end, also if an error that
-// PeekKind met came between.
-func TestInterruptedSkipOutlivesAPeek(t *testing.T) {
+// An interrupted skip ends at the same place, also if PeekKind met an error in
+// between.
+func TestInterruptedSkipAfterPeekKind(t *testing.T) {
 	packet := wire(idArray, 2, idArray, 2, idArray, 1, integer(1), integer(2), integer(3))
 	for at := 12; at < len(packet)-8; at++ {
 		r := &faultyReader{b: packet, at: at}
@@ -126,10 +126,10 @@ func TestInterruptedSkipOutlivesAPeek(t *testing.T) {
 		readTo(t, d, 1)
 		err := d.SkipValue()
 		if err == nil {
-			continue // all of it came before
+			continue // it was complete before
 		}
 		require.Equal(t, errTemporary, err)
-		d.err, d.once = errTemporary, true // as PeekKind leaves it
+		d.err, d.once = errTemporary, true // the state after PeekKind
 		require.Equal(t, errTemporary, d.SkipValue())
 		require.NoError(t, d.SkipValue())
 		require.EqualValues(t, 3, readTo(t, d, 1).Int(), "interrupted at %d", at)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Markers and Ends belong to what they are in.
+// The type of DictKey, Property and End is that of their container.
 func TestTypesOfMarkers(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		d := NewDecoder(plain(s.packet), s.options(0))
@@ -31,27 +31,27 @@ func TestTypesOfMarkers(t *testing.T) {
 	})
 }
 
-// In memory, from a Reader of known length and from any Reader tokens are the
-// same; only what they say of counts that cannot be true is not.
+// Tokens are the same in memory, from a Reader of known length and from any
+// Reader. Only errors about impossible counts differ.
 func TestResets(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		d := NewDecoder(nil, s.options(minWindow))
 		defer d.Release()
 		read := calls[0]
 		d.Reset(plain(s.packet))
-		want, _ := read.listen(d, 0)
+		want, _ := read.record(d, 0)
 		n := int64(len(s.packet))
 		for name, reset := range map[string]func(){
 			"ResetBytes":                  func() { d.ResetBytes(s.packet) },
 			"ResetN":                      func() { d.ResetN(plain(s.packet), n) },
 			"ResetN by byte":              func() { d.ResetN(&slowReader{s.packet}, n) },
-			"ResetN with more behind it":  func() { d.ResetN(io.MultiReader(plain(s.packet), iotest.ErrReader(errors.New("asked for more"))), n) },
+			"ResetN with more after it":   func() { d.ResetN(io.MultiReader(plain(s.packet), iotest.ErrReader(errors.New("asked for more"))), n) },
 			"Reset after half of another": func() { d.ResetBytes(s.packet); d.SkipValue(); d.Reset(plain(s.packet)) },
 			"Reset after Release":         func() { d.Release(); d.Reset(plain(s.packet)) },
 			"ResetBytes after Release":    func() { d.Release(); d.ResetBytes(s.packet) },
 		} {
 			reset()
-			got, _ := read.listen(d, 0)
+			got, _ := read.record(d, 0)
 			require.Equal(t, string(want), string(got), name)
 		}
 	})
@@ -75,7 +75,7 @@ func TestResetNReadsNoMore(t *testing.T) {
 				d := NewDecoder(nil, s.options(window))
 				defer d.Release()
 				d.ResetN(r, int64(len(s.packet)))
-				call.listen(d, 1)
+				call.record(d, 1)
 				require.Equal(t, len("the next packet"), r.Len())
 			})
 		}
@@ -90,7 +90,8 @@ func TestResetNOfTooFew(t *testing.T) {
 		_, err := d.ReadToken()
 		require.Equal(t, io.EOF, err)
 	}
-	// A Reader that ends before its length is a cut packet, even between values.
+	// A Reader that ends before its length is a truncated packet, even between
+	// values.
 	d.ResetN(plain(integer(7)), 12)
 	readTo(t, d, 1)
 	_, err := d.ReadToken()
@@ -110,7 +111,7 @@ func TestResetBytesCopiesNothing(t *testing.T) {
 	require.Equal(t, len(data), cap(data))
 }
 
-func TestValuesStandBackToBack(t *testing.T) {
+func TestConsecutiveValues(t *testing.T) {
 	b := wire(integer(1), str("two"), idArray, 1, integer(3), idNil)
 	d := NewDecoder(plain(b), nil)
 	defer d.Release()
@@ -129,7 +130,7 @@ func TestValuesStandBackToBack(t *testing.T) {
 	}
 }
 
-// io.EOF is for between values alone, however far the next one got.
+// io.EOF is returned only between values.
 func TestEOFInsideValue(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -137,10 +138,10 @@ func TestEOFInsideValue(t *testing.T) {
 		path string
 	}{
 		{"inside a header", []byte{2, 0}, "$"},
-		{"behind a header", wire(idInt), "$"},
+		{"after a header", wire(idInt), "$"},
 		{"inside an array", wire(idArray, 2, idNil), "$[1]"},
 		{"inside a key", wire(idDict, 1, idString, 5, []byte("abc")), "$.key(0)"},
-		{"behind a key", wire(idDict, 1, str("abc")), `$["abc"]`},
+		{"after a key", wire(idDict, 1, str("abc")), `$["abc"]`},
 		{"inside a string", wire(idString, 5, []byte("abc")), "$"},
 		{"inside padding", wire(idString, 3, []byte("abc")), "$"},
 		{"inside packed numbers", wire(idInts, 2, 1, []byte{1}), "$"},
@@ -173,7 +174,8 @@ func TestEOFInsideValue(t *testing.T) {
 	}
 }
 
-// A token is there as soon as its bytes are, and DictKey and End need none.
+// A token is returned as soon as its bytes have arrived. DictKey and End need
+// none.
 func TestTokensArriveWithTheirBytes(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		d := NewDecoder(plain(s.packet), s.options(0))
@@ -185,7 +187,7 @@ func TestTokensArriveWithTheirBytes(t *testing.T) {
 				break
 			}
 			require.NoError(t, err)
-			if tok.has(flagOldPath) { // is told from others by its length, the next token's
+			if tok.has(flagOldPath) { // is recognized by its length, which is in the next token
 				ends = append(ends, d.InputOffset()+4)
 				continue
 			}
@@ -208,7 +210,7 @@ func TestTokensArriveWithTheirBytes(t *testing.T) {
 	})
 }
 
-// PeekKind knows a value by its header, and a token that is none by nothing.
+// PeekKind needs the header of a value and no bytes for other tokens.
 func TestPeekKindWaitsForTheHeaderOnly(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		d := NewDecoder(plain(s.packet), s.options(0))
@@ -230,7 +232,7 @@ func TestPeekKindWaitsForTheHeaderOnly(t *testing.T) {
 				at = start + 4
 			}
 			require.Equal(t, want.Kind(), peeking.PeekKind())
-			require.Equal(t, want.Kind(), peeking.PeekKind(), "asked again")
+			require.Equal(t, want.Kind(), peeking.PeekKind(), "a second time")
 			require.Equal(t, start, peeking.InputOffset(), "it consumes nothing")
 			end := d.InputOffset()
 			if want.has(flagOldPath) {
@@ -247,7 +249,7 @@ func TestPeekKindWaitsForTheHeaderOnly(t *testing.T) {
 	})
 }
 
-// PeekKind's error is the next call's, whichever that is, and is then gone.
+// An error that PeekKind met is returned once, by the next call.
 func TestPeekedErrorIsDeliveredOnce(t *testing.T) {
 	for name, next := range map[string]func(d *Decoder) error{
 		"ReadToken":    func(d *Decoder) error { _, err := d.ReadToken(); return err },
@@ -292,7 +294,7 @@ func TestTokensAreOneValue(t *testing.T) {
 	d.Reset(plain(b))
 	for tok := range d.Tokens() {
 		if tok.Kind() == KindArrayStart {
-			require.NoError(t, d.SkipTo(1)) // what the body skips does not come
+			require.NoError(t, d.SkipTo(1)) // the loop does not yield tokens that the body skips
 		}
 		require.NotEqual(t, KindNil, tok.Kind())
 	}
@@ -312,8 +314,8 @@ func TestTokensAreOneValue(t *testing.T) {
 	}
 }
 
-// An objection is at the byte where its token starts.
-func TestTokensKnowWhereTheyStart(t *testing.T) {
+// The offset of WrapError is that of the token's first byte.
+func TestWrapErrorOffset(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		for _, window := range []int{minWindow, 0} {
 			d := NewDecoder(nil, s.options(window))
@@ -335,8 +337,8 @@ func TestTokensKnowWhereTheyStart(t *testing.T) {
 	})
 }
 
-// An input that has ended stays so, though its Reader may give more then.
-func TestErrorsStayBehindPeekKind(t *testing.T) {
+// The end of the input stays, even if the Reader has more bytes later.
+func TestErrorsStayAfterPeekKind(t *testing.T) {
 	for there, kind := range map[int]Kind{2: 0, 6: KindInt32} {
 		gives := [][]byte{integer(1)[:there], nil, integer(1)[there:]}
 		d := NewDecoder(readerFunc(func(p []byte) (int, error) {
@@ -357,14 +359,13 @@ func TestErrorsStayBehindPeekKind(t *testing.T) {
 	}
 }
 
-// Nothing goes on with a string once the Decoder was asked for something else,
-// even if that had nothing to read.
-func TestNothingGoesOnBehindAnotherCall(t *testing.T) {
+// A string cannot be continued after another call, even if that read nothing.
+func TestNoPayloadAfterOtherCalls(t *testing.T) {
 	packet := wire(idArray, 1, str("text"))
 	for name, call := range map[string]func(d *Decoder) error{
 		"PeekKind": func(d *Decoder) error { d.PeekKind(); return nil },
 		"SkipTo":   func(d *Decoder) error { return d.SkipTo(1) },
-		"a refused SkipValue": func(d *Decoder) error {
+		"a misplaced SkipValue": func(d *Decoder) error {
 			if err := d.SkipValue(); !errors.Is(err, ErrCount) {
 				return fmt.Errorf("SkipValue at an End: %w", err)
 			}
@@ -389,19 +390,19 @@ func TestNothingGoesOnBehindAnotherCall(t *testing.T) {
 	}
 }
 
-// PeekKind finds what ReadToken would: no kind where there is no token.
-func TestPeekKindOfNothing(t *testing.T) {
+// PeekKind returns 0 where ReadToken returns an error.
+func TestPeekKindWithoutToken(t *testing.T) {
 	for name, c := range map[string]struct {
 		packet  []byte
 		options DecoderOptions
 		before  int
 		want    error
 	}{
-		"an id of no type":        {wire(99), DecoderOptions{}, 0, ErrType},
-		"an element of no type":   {wire(idArray, 1, 99), DecoderOptions{}, 1, ErrType},
-		"behind the only value":   {wire(idNil, idNil), DecoderOptions{OneValue: true}, 1, io.EOF},
-		"behind a packet's value": {wire(idNil, idNil), DecoderOptions{Strict: true}, 1, ErrStrict},
-		"at the end":              {wire(idNil), DecoderOptions{}, 1, io.EOF},
+		"an id of no type":       {wire(99), DecoderOptions{}, 0, ErrType},
+		"an element of no type":  {wire(idArray, 1, 99), DecoderOptions{}, 1, ErrType},
+		"after the only value":   {wire(idNil, idNil), DecoderOptions{OneValue: true}, 1, io.EOF},
+		"after a packet's value": {wire(idNil, idNil), DecoderOptions{Strict: true}, 1, ErrStrict},
+		"at the end":             {wire(idNil), DecoderOptions{}, 1, io.EOF},
 	} {
 		d := NewDecoder(nil, &c.options)
 		d.ResetBytes(c.packet)
@@ -415,8 +416,8 @@ func TestPeekKindOfNothing(t *testing.T) {
 
 const staleMessage = "gdwire: token used after the next call on its Decoder; Clone it to keep it"
 
-// A token's payload is there until the next call on its Decoder, whichever that
-// is, and never again; a clone's stays.
+// A token's payload is valid until the next call on its Decoder, a clone's for
+// ever.
 func TestStaleTokens(t *testing.T) {
 	packet := wire(idArray, 3, str("text"), idFloats, 2, float32(1), float32(2), str("more"))
 	other := wire(idArray, 3, str("TEXT"), idFloats, 2, float32(3), float32(4), str("MORE"))
@@ -481,8 +482,8 @@ func TestStaleTokens(t *testing.T) {
 	}
 }
 
-// Where a Decoder stands can be asked without making a token stale.
-func TestQuestionsLeaveTokensAlone(t *testing.T) {
+// Calls that report the Decoder's position do not make tokens stale.
+func TestInspectionKeepsTokensValid(t *testing.T) {
 	d := NewDecoder(plain(str("text")), nil)
 	defer d.Release()
 	tok := readTo(t, d, 1)
@@ -495,7 +496,7 @@ func TestQuestionsLeaveTokensAlone(t *testing.T) {
 	require.Equal(t, "text", tok.Text())
 }
 
-// What needs no payload never goes stale.
+// Tokens without a payload never become stale.
 func TestTokensWithoutPayload(t *testing.T) {
 	d := NewDecoder(plain(wire(idArray, 9, idNil, idBool, 1, integer(7), idFloat|bit16, 0.5, idRID, uint64(3),
 		idObject|bit16, uint64(4), str(""), idDict, 0, idPath, newPath(0), 0, 0)), nil)
@@ -518,7 +519,7 @@ func TestTokensWithoutPayload(t *testing.T) {
 	require.EqualValues(t, 3, all[5].ID())
 }
 
-// A payload is handed out with its capacity clipped: appending to it copies.
+// The capacity of a payload is its length, so that appending to it copies.
 func TestPayloadsAreClipped(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		b := bytes.Clone(s.packet)
@@ -540,7 +541,7 @@ func TestPayloadsAreClipped(t *testing.T) {
 	})
 }
 
-// No position comes twice, so that no token is taken for a later one.
+// Positions never repeat, so that no stale token is taken for a later one.
 func TestTokensStayStale(t *testing.T) {
 	texts := wire(idStrings, 40, bytes.Repeat(wire("a\x00"), 40))
 	for resets := range 4 {

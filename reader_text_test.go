@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A chunk that a window ends is there with the window, a partial element waits
-// for what completes it and for nothing else.
+// A chunk that fills the read buffer is returned at once. A partial element waits
+// for its remaining bytes only.
 func TestChunksArriveWithTheirBytes(t *testing.T) {
 	o := &DecoderOptions{WindowSize: 16}
 	text := strings.Repeat("0123456789abcdef", 3)
@@ -72,7 +72,7 @@ func TestStringThatFitsIsOneChunk(t *testing.T) {
 	}
 }
 
-// Runes of two, three and four bytes lie across every border there can be.
+// Runes of two, three and four bytes cross every possible chunk border.
 func TestChunksNeverSplitARune(t *testing.T) {
 	const size = 16
 	for _, r := range []string{"é", "€", "😀"} {
@@ -99,9 +99,9 @@ func TestChunksNeverSplitARune(t *testing.T) {
 	}
 }
 
-// Bad UTF-8 is found at its byte wherever chunks end, and bytes that are none
-// can be cut anywhere when nobody asks.
-func TestBadTextAtEveryBorder(t *testing.T) {
+// Invalid UTF-8 is reported at its byte wherever chunks end. With AnyUTF8 chunks
+// may end anywhere.
+func TestInvalidTextAtEveryBorder(t *testing.T) {
 	for _, bad := range []string{"\xff", "\x80", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xed\xa0\x80", "\xc0\x80", "\xf4\x90\x80\x80"} {
 		for lead := range 40 {
 			text := strings.Repeat("x", lead) + bad + strings.Repeat("y", 10)
@@ -125,9 +125,8 @@ func TestBadTextAtEveryBorder(t *testing.T) {
 	}
 }
 
-// A byte that is no UTF-8 is found wherever it stands in a short text, whatever
-// is around it.
-func TestBadShortText(t *testing.T) {
+// An invalid byte is found at every position of a short text.
+func TestInvalidShortText(t *testing.T) {
 	for where, p := range shortTexts {
 		for n := 1; n <= 12; n++ {
 			for bad := range n {
@@ -155,7 +154,7 @@ func TestBadShortText(t *testing.T) {
 	}
 }
 
-// A NUL inside of a packed string is text, also where a chunk ends.
+// A NUL inside a packed string is text, also at the end of a chunk.
 func TestNULsAtTheEndOfChunks(t *testing.T) {
 	for at := range 40 {
 		text := []byte(strings.Repeat("x", 40))
@@ -173,12 +172,12 @@ func TestNULsAtTheEndOfChunks(t *testing.T) {
 	}
 }
 
-// What is wrong with text in which the input ends is told however large the
-// window is.
-func TestCutBadText(t *testing.T) {
+// Truncated text with invalid UTF-8 is the same error for every size of the read
+// buffer.
+func TestTruncatedInvalidText(t *testing.T) {
 	for where, p := range shortTexts {
 		for n := 14; n < 22; n++ {
-			for bad := range n + 1 { // n: nothing is
+			for bad := range n + 1 { // n: all are valid
 				for _, c := range []byte{0, 0xFF} {
 					text := []byte(strings.Repeat("x", n))
 					if bad < n {

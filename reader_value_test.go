@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Ids that no type has are refused inside of containers, too.
+// Unknown type ids are errors inside containers as well.
 func TestUnknownIDs(t *testing.T) {
 	d := NewDecoder(nil, nil)
 	defer d.Release()
@@ -21,15 +21,15 @@ func TestUnknownIDs(t *testing.T) {
 	}
 }
 
-// What stands whole in the window is copied as token by token, and skipped with
-// the same errors: values that engines read but do not write are told from others.
-func TestOddValuesAmongOthers(t *testing.T) {
+// Copying and skipping on the fast path have the results of reading token by
+// token, also for values that engines read but do not write.
+func TestLenientValuesAmongOthers(t *testing.T) {
 	for name, v := range map[string][]byte{
 		"a bool of 2":            wire(idBool, 2),
 		"a bool of much":         wire(idBool, uint32(1<<31)),
 		"a small int in 64 bits": wire(idInt|bit16, uint64(1)),
 		"a float in 64 bits":     wire(idFloat|bit16, 0.5),
-		"wide maths":             wire(idVector2|bit16, 1.5, 2.5),
+		"wide math":              wire(idVector2|bit16, 1.5, 2.5),
 		"unknown flags":          wire(idInt|1<<17, 5),
 		"bits 8 to 15":           wire(idInt|1<<8, 5),
 		"unknown flags of text":  wire(idString|1<<16, "abc"),
@@ -48,7 +48,7 @@ func TestOddValuesAmongOthers(t *testing.T) {
 		"a dictionary":           wire(idDict, 1, integer(1), integer(2)),
 		"a path":                 wire(idPath, newPath(2), 0, 0, "a", []byte("\x01\x00\x00\x00abcd")),
 		"packed strings":         wire(idStrings, 2, "a\x00", "b"),
-		"maths as large as any":  wire(idProjection, reals(16)),
+		"math as large as any":   wire(idProjection, reals(16)),
 		"an object's id":         wire(idObject|bit16, uint64(5)),
 	} {
 		for place, packet := range map[string][]byte{

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the README shows is what is there.
+// The README has the programs, limits and types of the code.
 func TestREADME(t *testing.T) {
 	b, err := os.ReadFile("README.md")
 	require.NoError(t, err)

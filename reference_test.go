@@ -12,23 +12,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A reference decodes whole packets, recursively, in as few words as it takes.
-// It was written from the description of the formats alone and shares nothing
-// with the Decoder, so that they do not make the same mistakes.
+// A reference decodes whole packets recursively and as simply as possible. It is
+// written from the description of the formats alone and shares nothing with the
+// Decoder, so that they do not make the same mistakes.
 type reference struct {
 	format  string
 	types   []string
-	objects bool // in full are allowed
+	objects bool // serialized ones are allowed
 	double  bool // DoubleReals
 	valid   func([]byte) bool
 	p       []byte
 	pos     int
 
-	missing   int  // bytes of padding at the very end
+	missing   int  // bytes of padding at the end
 	typedDict bool // a Dictionary's header had flags
 }
 
-// referenceTypes are the formats' types in the order of their ids.
+// referenceTypes has the types of each format in the order of their ids.
 var referenceTypes = map[string][]string{
 	"godot4": strings.Fields(`Nil bool int float String Vector2 Vector2i Rect2 Rect2i Vector3 Vector3i Transform2D
 		Vector4 Vector4i Plane Quaternion AABB Basis Transform3D Projection Color StringName NodePath RID Object Callable Signal
@@ -50,7 +50,7 @@ func init() {
 	referenceTypes["manual30"] = referenceTypes["godot3"]
 }
 
-// referenceReals says how many components each type of reals has.
+// referenceReals has the number of components of each type of reals.
 var referenceReals = map[string]int{
 	"Vector2": 2, "Rect2": 4, "Vector3": 3, "Transform2D": 6, "Vector4": 4, "Plane": 4, "Quaternion": 4, "AABB": 6,
 	"Basis": 9, "Transform3D": 12, "Projection": 16, "Color": 4,
@@ -59,10 +59,10 @@ var referenceReals = map[string]int{
 
 var referenceInts = map[string]int{"Vector2i": 2, "Rect2i": 4, "Vector3i": 3, "Vector4i": 4}
 
-// refusal is what a reference panics with.
+// A refusal is a panic of a reference on invalid input.
 type refusal string
 
-// decodeReference decodes the value that p starts with, and says how long it is.
+// decodeReference decodes the value at the start of p and returns its size.
 func decodeReference(p []byte, format string, objects, double bool) (v value, size int, err error) {
 	r := reference{format: format, objects: objects, double: double, p: p}
 	v, err = r.decode()
@@ -111,7 +111,7 @@ func (r *reference) take(n uint64) []byte {
 func (r *reference) u32() uint32 { return le.Uint32(r.take(4)) }
 func (r *reference) u64() uint64 { return le.Uint64(r.take(8)) }
 
-// pad skips the padding behind n bytes. Where it may be missing, so may some.
+// pad skips the padding after n bytes. Where it may be missing, a part of it may.
 func (r *reference) pad(n uint32, mayMiss bool) {
 	missing := (4 - n%4) % 4
 	if left := uint32(len(r.p) - r.pos); mayMiss && left < missing {
@@ -121,7 +121,7 @@ func (r *reference) pad(n uint32, mayMiss bool) {
 	r.take(uint64(missing))
 }
 
-// text is a string from its length on.
+// text reads a string, starting with its length.
 func (r *reference) text(mayMiss bool) string {
 	n := r.u32()
 	b := r.take(uint64(n))
@@ -247,7 +247,7 @@ func (r *reference) value() value {
 	return v
 }
 
-// reals are a maths type's components or the elements of packed ones.
+// reals reads the components of a math type or the elements of a packed array.
 func (r *reference) reals(v *value, wide bool) {
 	color := v.Type == "Color" || v.Type == "PackedColorArray"
 	switch {
@@ -273,7 +273,7 @@ func (r *reference) reals(v *value, wide bool) {
 	}
 }
 
-// count is a packed array's, whose elements have to be there.
+// count reads the count of a packed array whose elements have to follow.
 func (r *reference) count(size uint64) uint64 {
 	n := uint64(r.u32())
 	if n*size > uint64(len(r.p)-r.pos) {
@@ -326,7 +326,7 @@ func (r *reference) nodePath(v *value) {
 	if r.engine() && flags&2 != 0 {
 		subnames++
 	}
-	if total := names + subnames; r.engine() && total > 1<<32-1 { // they add in 32 bits
+	if total := names + subnames; r.engine() && total > 1<<32-1 { // engines add them in 32 bits
 		total -= 1 << 32
 		names = min(names, total)
 		subnames = total - names
@@ -350,13 +350,13 @@ func (r *reference) object(v *value, id bool) {
 	}
 	v.Type = "Object"
 	if !r.objects && !r.is("manual4") {
-		refuse("object in full")
+		refuse("serialized object")
 	}
 	if v.Text = r.text(false); v.Text == "" {
 		return
 	}
 	if !r.objects {
-		refuse("object in full")
+		refuse("serialized object")
 	}
 	n := r.u32()
 	if r.engine() && int32(n) < 0 {
@@ -387,11 +387,11 @@ func (r *reference) inputEvent(v *value) {
 // requireReference compares the Decoder with the reference on a packet: whether
 // it is accepted, the value and its size.
 func requireReference(t testing.TB, p []byte, o gdwire.DecoderOptions) bool {
-	want, wantSize, refused := decodeReference(p, o.Format.String(), o.AllowObjects, o.DoubleReals)
+	want, wantSize, rejected := decodeReference(p, o.Format.String(), o.AllowObjects, o.DoubleReals)
 	o.Limits = noLimits
 	got, size, err := decodeBytes(p, o)
-	if refused != nil {
-		require.Error(t, err, "%v, %x: the reference says %v", o.Format, p, refused)
+	if rejected != nil {
+		require.Error(t, err, "%v, %x: the reference says %v", o.Format, p, rejected)
 		return false
 	}
 	require.NoError(t, err, "%v, %x", o.Format, p)
@@ -410,24 +410,23 @@ func TestReferenceReadsVectors(t *testing.T) {
 }
 
 func TestReferenceOnVerdicts(t *testing.T) {
-	accepted, refused := 0, 0
+	accepted, rejected := 0, 0
 	for i := range singles {
 		for _, v := range singles[i].verdicts(t) {
 			for _, objects := range []bool{false, true} {
 				if requireReference(t, v.Hex, gdwire.DecoderOptions{Format: singles[i].format, AllowObjects: objects}) {
 					accepted++
 				} else {
-					refused++
+					rejected++
 				}
 			}
 		}
 	}
 	require.NotZero(t, accepted)
-	require.NotZero(t, refused)
+	require.NotZero(t, rejected)
 }
 
-// Every format reads every vector that was damaged a little: what one format
-// wrote, others mostly refuse, and sometimes take for something else.
+// Every format reads slightly damaged vectors of every engine.
 func TestReferenceOnMutations(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	accepted := map[*gdwire.Format]int{}
@@ -452,7 +451,7 @@ func TestReferenceOnMutations(t *testing.T) {
 	}
 }
 
-// interesting words are those at which something changes.
+// interesting has words at the edges of ranges.
 var interesting = []uint32{0, 1, 2, 3, 4, 0xFF, 0x100, 0x10000, 0x50000, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF}
 
 // mutated returns p with one to three things changed.
@@ -464,7 +463,7 @@ func mutated(random *rand.Rand, p []byte) []byte {
 			word = random.IntN(len(p)/4) * 4
 		}
 		switch random.IntN(6) {
-		case 0: // cut
+		case 0: // truncated
 			p = p[:random.IntN(len(p)+1)]
 		case 1: // one bit
 			if len(p) > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The stack that a value of the default Depth needs stays for the next one, a
-// larger one does not.
+// The stack for a value of the default Depth is kept for the next value, a larger
+// one is not.
 func TestStackAfterDeepValues(t *testing.T) {
 	d := NewDecoder(nil, &DecoderOptions{Limits: Limits{Depth: -1}})
 	for _, c := range []struct{ depth, kept int }{{10, 16}, {1024, 2048}, {10, 2048}, {2048, 16}} {
@@ -21,7 +21,7 @@ func TestStackAfterDeepValues(t *testing.T) {
 	}
 }
 
-// Decoder and Encoder tell alike what is open.
+// Decoder and Encoder describe open containers alike.
 func TestStackIndex(t *testing.T) {
 	d := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
 	defer d.Release()
@@ -62,8 +62,8 @@ func TestStackIndex(t *testing.T) {
 	require.Equal(t, []string{"Kind(0) -1/-1", "ArrayStart 0/-1", "StringChunk -1/10"}, stack(&e.state))
 }
 
-// Tokens travel in registers as long as they are four words, frames share cache
-// lines as long as they are 32 bytes; the documentation counts on the latter.
+// A Token of four words is passed in registers. The documentation states 32 bytes
+// for a frame.
 func TestSizes(t *testing.T) {
 	if unsafe.Sizeof(uintptr(0)) == 8 {
 		require.EqualValues(t, 32, unsafe.Sizeof(Token{}))

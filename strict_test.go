@@ -12,15 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A strictCase is a packet that engines read and never write, and a neighbour that
-// they do write.
+// A strictCase is a packet that engines read and never write, with a similar one
+// that they write.
 type strictCase struct {
-	row, name string // of the list in the package documentation, and what of it
+	row, name string // of the list in the package documentation, and a part of it
 	format    *gdwire.Format
 	packet    string
 	offset    int64
 	path      string
-	neighbour string
+	similar   string
 	err       error // ErrStrict if it is nil
 	objects   bool
 }
@@ -40,115 +40,115 @@ const (
 	rowTrailing   = "bytes after the value, if the length of the input is known"
 )
 
-// strictCases go through the list row by row.
+// strictCases has cases for every row of the list.
 func strictCases() []strictCase {
 	g4, g3, g2, m4, m30 := gdwire.Godot4, gdwire.Godot3, gdwire.Godot2, gdwire.Manual4, gdwire.Manual30
 	return []strictCase{
-		{row: rowWidth, name: "int", format: g4, packet: "<int+1> ffffff7f 00000000", path: "$", neighbour: "<int+1> 00000080 00000000"},
-		{row: rowWidth, name: "negative int", format: g3, packet: "<int+1> 00000080 ffffffff", path: "$", neighbour: "<int+1> ffffff7f ffffffff"},
-		{row: rowWidth, name: "int by the manual", format: m4, packet: "<int+1> 01000000 00000000", path: "$", neighbour: "<int> 01000000"},
-		{row: rowWidth, name: "float", format: g4, packet: "<float+1>" + f64(0.5), path: "$", neighbour: "<float+1>" + f64(0.1)},
-		{row: rowWidth, name: "float of an element", format: g3, packet: "<Array> 01000000 <float+1> 00000000 00000080", offset: 8, path: "$[0]", neighbour: "<Array> 01000000 <float>" + f32(0)},
-		{row: rowWidth, name: "NaN", format: g4, packet: "<float> 0000c07f", path: "$", neighbour: "<float+1> 00000000 0000f87f"},
+		{row: rowWidth, name: "int", format: g4, packet: "<int+1> ffffff7f 00000000", path: "$", similar: "<int+1> 00000080 00000000"},
+		{row: rowWidth, name: "negative int", format: g3, packet: "<int+1> 00000080 ffffffff", path: "$", similar: "<int+1> ffffff7f ffffffff"},
+		{row: rowWidth, name: "int by the manual", format: m4, packet: "<int+1> 01000000 00000000", path: "$", similar: "<int> 01000000"},
+		{row: rowWidth, name: "float", format: g4, packet: "<float+1>" + f64(0.5), path: "$", similar: "<float+1>" + f64(0.1)},
+		{row: rowWidth, name: "float of an element", format: g3, packet: "<Array> 01000000 <float+1> 00000000 00000080", offset: 8, path: "$[0]", similar: "<Array> 01000000 <float>" + f32(0)},
+		{row: rowWidth, name: "NaN", format: g4, packet: "<float> 0000c07f", path: "$", similar: "<float+1> 00000000 0000f87f"},
 
-		{row: rowBool, name: "two", format: g4, packet: "<bool> 02000000", path: "$", neighbour: "<bool> 01000000"},
-		{row: rowBool, name: "high bit", format: g2, packet: "<bool> 00000080", path: "$", neighbour: "<bool> 00000000"},
+		{row: rowBool, name: "two", format: g4, packet: "<bool> 02000000", path: "$", similar: "<bool> 01000000"},
+		{row: rowBool, name: "high bit", format: g2, packet: "<bool> 00000080", path: "$", similar: "<bool> 00000000"},
 
-		{row: rowHeader, name: "bits 8 to 15", format: g4, packet: "02010000 00000000", path: "$", neighbour: "<int> 00000000"},
-		{row: rowHeader, name: "flag of nil", format: g4, packet: "<Nil+1>", path: "$", neighbour: "<Nil>"},
-		{row: rowHeader, name: "second flag of an int", format: g4, packet: "<int+2> 00000000", path: "$", neighbour: "<int> 00000000"},
-		{row: rowHeader, name: "flag of an integer vector", format: g4, packet: "<Vector2i+1> 00000000 00000000", path: "$", neighbour: "<Vector2i> 00000000 00000000"},
-		{row: rowHeader, name: "flag of a string", format: g3, packet: "<String+1> 00000000", path: "$", neighbour: "<String> 00000000"},
-		{row: rowHeader, name: "flag of maths before Godot 4", format: g3, packet: "<Vector2+1>" + f32(1, 2), path: "$", neighbour: "<Vector2>" + f32(1, 2)},
-		{row: rowHeader, name: "flags of an Array before Godot 4", format: g3, packet: "<Array+1> 00000000", path: "$", neighbour: "<Array> 00000000"},
-		{row: rowHeader, name: "flags of values of an Array", format: g4, packet: "<Array+4> 00000000", path: "$", neighbour: "<Dictionary+4> <int> 00000000"},
-		{row: rowHeader, name: "flag of packed bytes", format: g4, packet: "<PackedByteArray+1> 00000000", path: "$", neighbour: "<PackedByteArray> 00000000"},
+		{row: rowHeader, name: "bits 8 to 15", format: g4, packet: "02010000 00000000", path: "$", similar: "<int> 00000000"},
+		{row: rowHeader, name: "flag of nil", format: g4, packet: "<Nil+1>", path: "$", similar: "<Nil>"},
+		{row: rowHeader, name: "second flag of an int", format: g4, packet: "<int+2> 00000000", path: "$", similar: "<int> 00000000"},
+		{row: rowHeader, name: "flag of an integer vector", format: g4, packet: "<Vector2i+1> 00000000 00000000", path: "$", similar: "<Vector2i> 00000000 00000000"},
+		{row: rowHeader, name: "flag of a string", format: g3, packet: "<String+1> 00000000", path: "$", similar: "<String> 00000000"},
+		{row: rowHeader, name: "flag of math before Godot 4", format: g3, packet: "<Vector2+1>" + f32(1, 2), path: "$", similar: "<Vector2>" + f32(1, 2)},
+		{row: rowHeader, name: "flags of an Array before Godot 4", format: g3, packet: "<Array+1> 00000000", path: "$", similar: "<Array> 00000000"},
+		{row: rowHeader, name: "flags of values of an Array", format: g4, packet: "<Array+4> 00000000", path: "$", similar: "<Dictionary+4> <int> 00000000"},
+		{row: rowHeader, name: "flag of packed bytes", format: g4, packet: "<PackedByteArray+1> 00000000", path: "$", similar: "<PackedByteArray> 00000000"},
 
 		{row: rowMixed, name: "narrow and wide", format: g4, packet: "<Array> 02000000 <Vector2>" + f32(1, 2) + "<Vector2+1>" + f64(1, 2), offset: 20, path: "$[1]",
-			neighbour: "<Array> 02000000 <Vector2+1>" + f64(1, 2) + "<Vector2+1>" + f64(1, 2)},
+			similar: "<Array> 02000000 <Vector2+1>" + f64(1, 2) + "<Vector2+1>" + f64(1, 2)},
 		{row: rowMixed, name: "wide and narrow", format: g4, packet: "<Array> 02000000 <Vector2+1>" + f64(1, 2) + "<Plane>" + f32(1, 2, 3, 4), offset: 28, path: "$[1]",
-			neighbour: "<Array> 02000000 <Vector2+1>" + f64(1, 2) + "<Color>" + f32(1, 2, 3, 4)},
+			similar: "<Array> 02000000 <Vector2+1>" + f64(1, 2) + "<Color>" + f32(1, 2, 3, 4)},
 		{row: rowMixed, name: "packed and not", format: g4, packet: "<Array> 02000000 <PackedVector2Array+1> 00000000 <Vector2>" + f32(1, 2), offset: 16, path: "$[1]",
-			neighbour: "<Array> 02000000 <PackedVector2Array> 00000000 <Vector2>" + f32(1, 2)},
-		{row: rowMixed, name: "an id and in full", format: g4, objects: true, packet: "<Array> 02000000 <Object+1> 05000000 00000000 <Object> 01000000 41000000 00000000", offset: 20, path: "$[1]",
-			neighbour: "<Array> 02000000 <Object> 01000000 41000000 00000000 <Object> 01000000 41000000 00000000"},
-		{row: rowMixed, name: "in full and an id", format: g3, objects: true, packet: "<Array> 02000000 <Object> 01000000 41000000 00000000 <Object+1> 05000000 00000000", offset: 24, path: "$[1]",
-			neighbour: "<Array> 02000000 <Object+1> 05000000 00000000 <Object+1> 05000000 00000000"},
+			similar: "<Array> 02000000 <PackedVector2Array> 00000000 <Vector2>" + f32(1, 2)},
+		{row: rowMixed, name: "an id and serialized", format: g4, objects: true, packet: "<Array> 02000000 <Object+1> 05000000 00000000 <Object> 01000000 41000000 00000000", offset: 20, path: "$[1]",
+			similar: "<Array> 02000000 <Object> 01000000 41000000 00000000 <Object> 01000000 41000000 00000000"},
+		{row: rowMixed, name: "serialized and an id", format: g3, objects: true, packet: "<Array> 02000000 <Object> 01000000 41000000 00000000 <Object+1> 05000000 00000000", offset: 24, path: "$[1]",
+			similar: "<Array> 02000000 <Object+1> 05000000 00000000 <Object+1> 05000000 00000000"},
 
-		{row: rowObject, name: "id 0", format: g4, packet: "<Object+1> 00000000 00000000", path: "$", neighbour: "<Object+1> 01000000 00000000"},
-		{row: rowObject, name: "no class", format: g3, objects: true, packet: "<Object> 00000000", path: "$", neighbour: "<Object> 01000000 41000000 00000000"},
+		{row: rowObject, name: "id 0", format: g4, packet: "<Object+1> 00000000 00000000", path: "$", similar: "<Object+1> 01000000 00000000"},
+		{row: rowObject, name: "no class", format: g3, objects: true, packet: "<Object> 00000000", path: "$", similar: "<Object> 01000000 41000000 00000000"},
 
-		{row: rowCount, name: "shared Array", format: g4, packet: "<Array> 01000080 <Nil>", offset: 4, path: "$", neighbour: "<Array> 01000000 <Nil>"},
-		{row: rowCount, name: "shared Dictionary", format: g3, packet: "<Dictionary> 00000080", offset: 4, path: "$", neighbour: "<Dictionary> 00000000"},
-		{row: rowCount, name: "shared typed Array", format: g4, packet: "<Array+1> <int> 00000080", offset: 8, path: "$", neighbour: "<Array+1> <int> 00000000"},
-		{row: rowCount, name: "strings", format: g4, packet: "<PackedStringArray> ffffffff", offset: 4, path: "$", neighbour: "<PackedStringArray> 00000000"},
-		{row: rowCount, name: "properties", format: g4, objects: true, packet: "<Object> 01000000 41000000 ffffffff", offset: 12, path: "$", neighbour: "<Object> 01000000 41000000 00000000"},
-		{row: rowCount, name: "names that overflow", format: g4, packet: "<NodePath> 01000080 ffffffff 00000000", offset: 4, path: "$", neighbour: "<NodePath> 00000080 00000000 00000000"},
+		{row: rowCount, name: "shared Array", format: g4, packet: "<Array> 01000080 <Nil>", offset: 4, path: "$", similar: "<Array> 01000000 <Nil>"},
+		{row: rowCount, name: "shared Dictionary", format: g3, packet: "<Dictionary> 00000080", offset: 4, path: "$", similar: "<Dictionary> 00000000"},
+		{row: rowCount, name: "shared typed Array", format: g4, packet: "<Array+1> <int> 00000080", offset: 8, path: "$", similar: "<Array+1> <int> 00000000"},
+		{row: rowCount, name: "strings", format: g4, packet: "<PackedStringArray> ffffffff", offset: 4, path: "$", similar: "<PackedStringArray> 00000000"},
+		{row: rowCount, name: "properties", format: g4, objects: true, packet: "<Object> 01000000 41000000 ffffffff", offset: 12, path: "$", similar: "<Object> 01000000 41000000 00000000"},
+		{row: rowCount, name: "names that overflow", format: g4, packet: "<NodePath> 01000080 ffffffff 00000000", offset: 4, path: "$", similar: "<NodePath> 00000080 00000000 00000000"},
 
-		{row: rowPadding, name: "String", format: g4, packet: "<String> 01000000 61000001", offset: 9, path: "$", neighbour: "<String> 01000000 61000000"},
-		{row: rowPadding, name: "packed string", format: g4, packet: "<PackedStringArray> 01000000 01000000 00000001", offset: 13, path: "$[0]", neighbour: "<PackedStringArray> 01000000 01000000 00000000"},
-		{row: rowPadding, name: "bytes", format: g3, packet: "<PackedByteArray> 03000000 01020304", offset: 11, path: "$", neighbour: "<PackedByteArray> 04000000 01020304"},
-		{row: rowPadding, name: "class", format: g4, objects: true, packet: "<Object> 01000000 41010000 00000000", offset: 9, path: "$", neighbour: "<Object> 01000000 41000000 00000000"},
+		{row: rowPadding, name: "String", format: g4, packet: "<String> 01000000 61000001", offset: 9, path: "$", similar: "<String> 01000000 61000000"},
+		{row: rowPadding, name: "packed string", format: g4, packet: "<PackedStringArray> 01000000 01000000 00000001", offset: 13, path: "$[0]", similar: "<PackedStringArray> 01000000 01000000 00000000"},
+		{row: rowPadding, name: "bytes", format: g3, packet: "<PackedByteArray> 03000000 01020304", offset: 11, path: "$", similar: "<PackedByteArray> 04000000 01020304"},
+		{row: rowPadding, name: "class", format: g4, objects: true, packet: "<Object> 01000000 41010000 00000000", offset: 9, path: "$", similar: "<Object> 01000000 41000000 00000000"},
 		{row: rowPadding, name: "property", format: g4, objects: true, packet: "<Object> 01000000 41000000 01000000 01000000 61000001 <Nil>", offset: 21, path: "$.key(0)",
-			neighbour: "<Object> 01000000 41000000 01000000 01000000 61000000 <Nil>"},
-		{row: rowPadding, name: "Signal", format: g4, packet: "<Signal> 01000000 61ff0000 05000000 00000000", offset: 9, path: "$", neighbour: "<Signal> 01000000 61000000 05000000 00000000"},
-		{row: rowPadding, name: "declared class", format: g4, packet: "<Array+2> 01000000 4100ff00 00000000", offset: 9, path: "$", neighbour: "<Array+2> 01000000 41000000 00000000"},
+			similar: "<Object> 01000000 41000000 01000000 01000000 61000000 <Nil>"},
+		{row: rowPadding, name: "Signal", format: g4, packet: "<Signal> 01000000 61ff0000 05000000 00000000", offset: 9, path: "$", similar: "<Signal> 01000000 61000000 05000000 00000000"},
+		{row: rowPadding, name: "declared class", format: g4, packet: "<Array+2> 01000000 4100ff00 00000000", offset: 9, path: "$", similar: "<Array+2> 01000000 41000000 00000000"},
 		{row: rowPadding, name: "NodePath by the manual", format: m4, packet: "<NodePath> 01000080 00000000 00000000 01000000 61000001", offset: 21, path: "$[0]",
-			neighbour: "<NodePath> 01000080 00000000 00000000 01000000 61000000"},
-		{row: rowPadding, name: "missing", format: g4, err: io.ErrUnexpectedEOF, packet: "<PackedByteArray> 01000000 01", offset: 9, path: "$", neighbour: "<PackedByteArray> 01000000 01000000"},
-		{row: rowPadding, name: "missing in Godot 2", format: g2, err: io.ErrUnexpectedEOF, packet: "<String> 01000000 61", offset: 9, path: "$", neighbour: "<String> 01000000 61ffffff"},
+			similar: "<NodePath> 01000080 00000000 00000000 01000000 61000000"},
+		{row: rowPadding, name: "missing", format: g4, err: io.ErrUnexpectedEOF, packet: "<PackedByteArray> 01000000 01", offset: 9, path: "$", similar: "<PackedByteArray> 01000000 01000000"},
+		{row: rowPadding, name: "missing in Godot 2", format: g2, err: io.ErrUnexpectedEOF, packet: "<String> 01000000 61", offset: 9, path: "$", similar: "<String> 01000000 61ffffff"},
 
-		{row: rowNUL, name: "String", format: g4, packet: "<String> 03000000 61006200", offset: 9, path: "$", neighbour: "<String> 03000000 61206200"},
-		{row: rowNUL, name: "end of a String", format: g2, packet: "<String> 02000000 61000000", offset: 9, path: "$", neighbour: "<String> 01000000 61000000"},
+		{row: rowNUL, name: "String", format: g4, packet: "<String> 03000000 61006200", offset: 9, path: "$", similar: "<String> 03000000 61206200"},
+		{row: rowNUL, name: "end of a String", format: g2, packet: "<String> 02000000 61000000", offset: 9, path: "$", similar: "<String> 01000000 61000000"},
 		{row: rowNUL, name: "name", format: g4, packet: "<NodePath> 01000080 00000000 00000000 02000000 61000000", offset: 21, path: "$[0]",
-			neighbour: "<NodePath> 01000080 00000000 00000000 01000000 61000001"},
-		{row: rowNUL, name: "Signal", format: g4, packet: "<Signal> 01000000 00000000 05000000 00000000", offset: 8, path: "$", neighbour: "<Signal> 00000000 05000000 00000000"},
+			similar: "<NodePath> 01000080 00000000 00000000 01000000 61000001"},
+		{row: rowNUL, name: "Signal", format: g4, packet: "<Signal> 01000000 00000000 05000000 00000000", offset: 8, path: "$", similar: "<Signal> 00000000 05000000 00000000"},
 		{row: rowNUL, name: "packed string without one", format: g4, packet: "<PackedStringArray> 01000000 01000000 61000000", offset: 13, path: "$[0]",
-			neighbour: "<PackedStringArray> 01000000 02000000 61000000"},
+			similar: "<PackedStringArray> 01000000 02000000 61000000"},
 		{row: rowNUL, name: "empty packed string without one", format: g3, packet: "<PackedStringArray> 01000000 00000000", offset: 12, path: "$[0]",
-			neighbour: "<PackedStringArray> 01000000 01000000 00000000"},
+			similar: "<PackedStringArray> 01000000 01000000 00000000"},
 		{row: rowNUL, name: "packed string with two", format: g4, packet: "<PackedStringArray> 01000000 03000000 61000000", offset: 13, path: "$[0]",
-			neighbour: "<PackedStringArray> 01000000 03000000 61620000"},
+			similar: "<PackedStringArray> 01000000 03000000 61620000"},
 		{row: rowNUL, name: "empty packed string before others", format: g4, packet: "<PackedStringArray> 02000000 00000000 05000000 61626364 00000000", offset: 12, path: "$[0]",
-			neighbour: "<PackedStringArray> 02000000 01000000 00000000 05000000 61626364 00000000"},
+			similar: "<PackedStringArray> 02000000 01000000 00000000 05000000 61626364 00000000"},
 		{row: rowNUL, name: "packed string by the manual", format: m4, packet: "<PackedStringArray> 01000000 02000000 61000000", offset: 13, path: "$[0]",
-			neighbour: "<PackedStringArray> 01000000 02000000 61610000"},
+			similar: "<PackedStringArray> 01000000 02000000 61610000"},
 
 		{row: rowPath, name: "second flag", format: g4, packet: "<NodePath> 00000080 00000000 02000000 01000000 61000000", offset: 12, path: "$",
-			neighbour: "<NodePath> 00000080 01000000 01000000 01000000 61000000"},
+			similar: "<NodePath> 00000080 01000000 01000000 01000000 61000000"},
 		{row: rowPath, name: "third flag", format: g2, packet: "<NodePath> 00000080 00000000 05000000", offset: 12, path: "$",
-			neighbour: "<NodePath> 00000080 00000000 03000000 01000000 61ffffff"},
-		{row: rowPath, name: "names beyond 32 bits", format: g4, packet: "<NodePath> 02000080 ffffffff 00000000 01000000 61000000", offset: 4, path: "$", neighbour: "<NodePath> 00000080 01000000 00000000 01000000 61000000"},
-		{row: rowPath, name: "one string", format: g2, packet: "<NodePath> 01000000 61000000", offset: 4, path: "$", neighbour: "<NodePath> 01000080 00000000 00000000 01000000 61000000"},
+			similar: "<NodePath> 00000080 00000000 03000000 01000000 61ffffff"},
+		{row: rowPath, name: "names beyond 32 bits", format: g4, packet: "<NodePath> 02000080 ffffffff 00000000 01000000 61000000", offset: 4, path: "$", similar: "<NodePath> 00000080 01000000 00000000 01000000 61000000"},
+		{row: rowPath, name: "one string", format: g2, packet: "<NodePath> 01000000 61000000", offset: 4, path: "$", similar: "<NodePath> 01000080 00000000 00000000 01000000 61000000"},
 
-		{row: rowDeclared, name: "element", format: g4, packet: "<Array+1> <int> 01000000 <float>" + f32(1), offset: 12, path: "$[0]", neighbour: "<Array+1> <int> 01000000 <int> 01000000"},
-		{row: rowDeclared, name: "nil among built-in types", format: g4, packet: "<Array+1> <int> 01000000 <Nil>", offset: 12, path: "$[0]", neighbour: "<Array+1> <Object> 01000000 <Nil>"},
+		{row: rowDeclared, name: "element", format: g4, packet: "<Array+1> <int> 01000000 <float>" + f32(1), offset: 12, path: "$[0]", similar: "<Array+1> <int> 01000000 <int> 01000000"},
+		{row: rowDeclared, name: "nil among built-in types", format: g4, packet: "<Array+1> <int> 01000000 <Nil>", offset: 12, path: "$[0]", similar: "<Array+1> <Object> 01000000 <Nil>"},
 		{row: rowDeclared, name: "element of a class", format: g4, packet: "<Array+2> 01000000 41000000 01000000 <int> 01000000", offset: 16, path: "$[0]",
-			neighbour: "<Array+2> 01000000 41000000 01000000 <Nil>"},
+			similar: "<Array+2> 01000000 41000000 01000000 <Nil>"},
 		{row: rowDeclared, name: "element of a script", format: g4, packet: "<Array+3> 01000000 41000000 01000000 <int> 01000000", offset: 16, path: "$[0]",
-			neighbour: "<Array+3> 01000000 41000000 01000000 <Object+1> 01000000 00000000"},
+			similar: "<Array+3> 01000000 41000000 01000000 <Object+1> 01000000 00000000"},
 		{row: rowDeclared, name: "key", format: g4, packet: "<Dictionary+1> <String> 01000000 <int> 01000000 <Nil>", offset: 12, path: "$.key(0)",
-			neighbour: "<Dictionary+5> <String> <int> 01000000 <String> 00000000 <Nil>"}, // values are not looked at
-		{row: rowDeclared, name: "id 0", format: g4, packet: "<Array+1> <Nil> 00000000", offset: 4, path: "$", neighbour: "<Array> 00000000"},
-		{row: rowDeclared, name: "id 0 of values", format: g4, packet: "<Dictionary+4> <Nil> 00000000", offset: 4, path: "$", neighbour: "<Dictionary> 00000000"},
-		{row: rowDeclared, name: "class without a name", format: g4, packet: "<Array+2> 00000000 00000000", offset: 4, path: "$", neighbour: "<Array+2> 01000000 41000000 00000000"},
+			similar: "<Dictionary+5> <String> <int> 01000000 <String> 00000000 <Nil>"}, // the types of values are not checked
+		{row: rowDeclared, name: "id 0", format: g4, packet: "<Array+1> <Nil> 00000000", offset: 4, path: "$", similar: "<Array> 00000000"},
+		{row: rowDeclared, name: "id 0 of values", format: g4, packet: "<Dictionary+4> <Nil> 00000000", offset: 4, path: "$", similar: "<Dictionary> 00000000"},
+		{row: rowDeclared, name: "class without a name", format: g4, packet: "<Array+2> 00000000 00000000", offset: 4, path: "$", similar: "<Array+2> 01000000 41000000 00000000"},
 		{row: rowDeclared, name: "script of values without a name", format: g4, packet: "<Dictionary+13> <int> 00000000 00000000", offset: 8, path: "$",
-			neighbour: "<Dictionary+13> <int> 01000000 41000000 00000000"},
+			similar: "<Dictionary+13> <int> 01000000 41000000 00000000"},
 
 		{row: rowInputEvent, name: "key", format: g2, packet: "<InputEvent> 01000000 00000000 18000000 00000000 00000000 00000000", offset: 12, path: "$",
-			neighbour: "<InputEvent> 01000000 00000000 14000000 00000000 00000000"},
-		{row: rowInputEvent, name: "none", format: g2, packet: "<InputEvent> 00000000 00000000 10000000 00000000", offset: 12, path: "$", neighbour: "<InputEvent> 00000000 00000000 0c000000"},
+			similar: "<InputEvent> 01000000 00000000 14000000 00000000 00000000"},
+		{row: rowInputEvent, name: "none", format: g2, packet: "<InputEvent> 00000000 00000000 10000000 00000000", offset: 12, path: "$", similar: "<InputEvent> 00000000 00000000 0c000000"},
 		{row: rowInputEvent, name: "joystick's axis", format: g2, packet: "<InputEvent> 04000000 00000000 18000000 00000000 00000000 00000000", offset: 12, path: "$",
-			neighbour: "<InputEvent> 04000000 00000000 10000000 00000000"},
+			similar: "<InputEvent> 04000000 00000000 10000000 00000000"},
 
-		{row: rowTrailing, name: "a value", format: g4, packet: "<Nil> <Nil>", offset: 4, path: "$", neighbour: "<Nil>"},
-		{row: rowTrailing, name: "a byte", format: m30, packet: "<int> 07000000 00", offset: 8, path: "$", neighbour: "<int> 07000000"},
+		{row: rowTrailing, name: "a value", format: g4, packet: "<Nil> <Nil>", offset: 4, path: "$", similar: "<Nil>"},
+		{row: rowTrailing, name: "a byte", format: m30, packet: "<int> 07000000 00", offset: 8, path: "$", similar: "<int> 07000000"},
 	}
 }
 
-// The documentation's closed list is what Strict does: each of its rows has cases
-// that are read as a rule and refused by Strict, where it says, and next to each
-// something that Strict lets pass.
+// Strict does exactly what the list in the documentation says: each row has cases
+// that a lenient Decoder accepts and Strict rejects, each with a similar packet
+// that Strict accepts.
 func TestStrictRows(t *testing.T) {
 	rows := map[string]int{}
 	for _, row := range documentedRows(t) {
@@ -166,7 +166,7 @@ func TestStrictRows(t *testing.T) {
 			lenient := gdwire.DecoderOptions{Format: c.format, AllowObjects: c.objects}
 			strict := lenient
 			strict.Strict = true
-			packet, neighbour := build(t, c.format, c.packet), build(t, c.format, c.neighbour)
+			packet, similar := build(t, c.format, c.packet), build(t, c.format, c.similar)
 
 			for name, read := range strictReadings {
 				if err := read(packet, lenient); c.row != rowTrailing || len(packet)%4 == 0 {
@@ -178,9 +178,9 @@ func TestStrictRows(t *testing.T) {
 				require.ErrorAs(t, err, &fault, name)
 				require.Equal(t, c.offset, fault.Offset, name)
 				require.Equal(t, c.path, fault.Path, name)
-				require.NoError(t, read(neighbour, strict), name)
+				require.NoError(t, read(similar, strict), name)
 			}
-			// Nobody knows what is behind the value if nobody said how much there is.
+			// Bytes after the value are known only if the length of the input is.
 			if c.row == rowTrailing {
 				strict.OneValue = true
 				d := gdwire.NewDecoder(bytes.NewReader(packet), &strict)
@@ -195,13 +195,13 @@ func TestStrictRows(t *testing.T) {
 	}
 }
 
-// strictReadings read all values of an input whose length is known.
+// strictReadings read all values of an input of known length.
 var strictReadings = map[string]func(p []byte, o gdwire.DecoderOptions) error{
 	"ReadToken": func(p []byte, o gdwire.DecoderOptions) error {
 		_, err := tokensOf(p, o)
 		return err
 	},
-	"SkipValue, in small windows": func(p []byte, o gdwire.DecoderOptions) error {
+	"SkipValue, with small buffers": func(p []byte, o gdwire.DecoderOptions) error {
 		o.WindowSize = 16
 		d := gdwire.NewDecoder(nil, &o)
 		defer d.Release()
@@ -216,7 +216,7 @@ var strictReadings = map[string]func(p []byte, o gdwire.DecoderOptions) error{
 	},
 }
 
-// documentedRows are the rows of the list behind Strict in doc.go.
+// documentedRows returns the rows of the list about Strict in doc.go.
 func documentedRows(t *testing.T) (rows []string) {
 	b, err := os.ReadFile("doc.go")
 	require.NoError(t, err)

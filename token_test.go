@@ -13,8 +13,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Every maths type: its kind is its type, and its components come back.
-func TestMathsTypes(t *testing.T) {
+// The kind of every math type is its type, and its components are read as written.
+func TestMathTypes(t *testing.T) {
 	for _, c := range []struct {
 		typ  gdwire.Type
 		kind gdwire.Kind
@@ -92,7 +92,7 @@ func TestMathsTypes(t *testing.T) {
 	}
 }
 
-// What the functions make, an Encoder writes and a Decoder gives back.
+// Tokens made by functions are written by an Encoder and read by a Decoder.
 func TestMadeTokens(t *testing.T) {
 	stringInt := [2]gdwire.Elem{{Type: gdwire.TypeString}, {Type: gdwire.TypeInt}}
 	for _, c := range []struct {
@@ -145,21 +145,21 @@ func TestMadeTokens(t *testing.T) {
 	require.Equal(t, int64(gdwire.Unknown), gdwire.ArrayStart(gdwire.Unknown, gdwire.Elem{}).Len())
 }
 
-// A declared type that Godot 4 does not have is refused, not written.
+// A declared type that Godot 4 does not have is an error.
 func TestMadeTokensOfNoType(t *testing.T) {
 	e := gdwire.NewEncoder(new(bytes.Buffer), nil)
-	refused := func(err, want error) {
+	invalidPackets := func(err, want error) {
 		t.Helper()
 		require.ErrorIs(t, err, want)
 		require.Equal(t, err, e.Recover())
 	}
 	for _, typ := range []gdwire.Type{gdwire.TypeNil, gdwire.TypeImage, gdwire.TypeInputEvent, 99} {
-		refused(e.WriteToken(gdwire.ArrayStart(0, gdwire.Elem{Type: typ})), gdwire.ErrType)
-		refused(e.BeginTypedArray(0, gdwire.Elem{Type: typ}), gdwire.ErrType)
-		refused(e.WriteToken(gdwire.DictStart(0, gdwire.Elem{}, gdwire.Elem{Type: typ})), gdwire.ErrType)
+		invalidPackets(e.WriteToken(gdwire.ArrayStart(0, gdwire.Elem{Type: typ})), gdwire.ErrType)
+		invalidPackets(e.BeginTypedArray(0, gdwire.Elem{Type: typ}), gdwire.ErrType)
+		invalidPackets(e.WriteToken(gdwire.DictStart(0, gdwire.Elem{}, gdwire.Elem{Type: typ})), gdwire.ErrType)
 	}
-	refused(e.WriteToken(gdwire.ArrayStart(0, gdwire.Elem{Class: "\xff"})), gdwire.ErrUTF8)
-	refused(e.WriteToken(gdwire.Token{}), gdwire.ErrType)
+	invalidPackets(e.WriteToken(gdwire.ArrayStart(0, gdwire.Elem{Class: "\xff"})), gdwire.ErrUTF8)
+	invalidPackets(e.WriteToken(gdwire.Token{}), gdwire.ErrType)
 	require.NoError(t, e.Close())
 }
 
@@ -188,7 +188,7 @@ func TestNumbers(t *testing.T) {
 	assert.True(t, math.IsNaN(nan.Float()))
 }
 
-// No method panics for being asked of the wrong kind: the sender chose it.
+// Methods return zero for tokens of other kinds.
 func TestWrongKind(t *testing.T) {
 	for _, tok := range []gdwire.Token{{}, gdwire.Nil(), gdwire.End(), gdwire.String("x"), gdwire.Int32(1), gdwire.ArrayStart(3, gdwire.Elem{})} {
 		names, subnames, absolute := tok.Path()
@@ -217,8 +217,8 @@ func TestWrongKind(t *testing.T) {
 
 func hexOf(b []byte) string { return hex.EncodeToString(b) }
 
-// The types, and which formats have them: 4, 3, 2 the engines', m the 4.x manual.
-// The other manuals have those of Godot 3.
+// The types and the formats that have them: 4, 3 and 2 for the engines, m for the
+// manual of 4.x. The other manuals have those of Godot 3.
 func TestTypes(t *testing.T) {
 	formats := map[rune]*gdwire.Format{'4': gdwire.Godot4, '3': gdwire.Godot3, '2': gdwire.Godot2, 'm': gdwire.Manual4}
 	for _, c := range []struct {

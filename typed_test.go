@@ -252,22 +252,22 @@ func TestTypedReadsRepeated(t *testing.T) {
 		defer d.Release()
 		var text string
 		readText := func() (err error) { text, err = d.ReadString(); return err }
-		require.NoError(t, insist(func() error { _, err := d.ReadDict(); return err }), name)
-		require.NoError(t, insist(readText), name)
+		require.NoError(t, withRetries(func() error { _, err := d.ReadDict(); return err }), name)
+		require.NoError(t, withRetries(readText), name)
 		require.Equal(t, "pos", text)
 		var v [3]float64
-		require.NoError(t, insist(func() error { return d.ReadReals(TypeVector3, v[:]) }), name)
+		require.NoError(t, withRetries(func() error { return d.ReadReals(TypeVector3, v[:]) }), name)
 		require.Equal(t, [3]float64{0.5, 1.5, 2.5}, v)
-		require.NoError(t, insist(readText), name)
+		require.NoError(t, withRetries(readText), name)
 		require.Equal(t, longText, text)
-		require.NoError(t, insist(readText), name)
+		require.NoError(t, withRetries(readText), name)
 		require.Equal(t, text32, text)
-		require.NoError(t, insist(func() (err error) { text, err = d.ReadNodePath(); return err }), name)
+		require.NoError(t, withRetries(func() (err error) { text, err = d.ReadNodePath(); return err }), name)
 		require.Equal(t, "a/"+longText+":b", text)
 		var floats []float32
-		require.NoError(t, insist(func() (err error) { floats, err = AppendPacked(d, floats); return err }), name)
+		require.NoError(t, withRetries(func() (err error) { floats, err = AppendPacked(d, floats); return err }), name)
 		require.Len(t, floats, 5)
-		require.NoError(t, insist(d.ReadEnd), name)
+		require.NoError(t, withRetries(d.ReadEnd), name)
 		require.EqualValues(t, len(packet), d.InputOffset())
 	})
 }

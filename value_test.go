@@ -17,15 +17,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A value is a whole Variant in memory, so that tests can compare what was read
-// with what should have been. It holds bits, not numbers: no NaN gets lost.
+// A value is a whole Variant in memory, for comparisons. It has bits instead of
+// numbers, so that no NaN is changed.
 type value struct {
 	Type     string   // Godot 4's name for it; an object is ObjectID or Object
 	Wide     bool     // its numbers have 64 bits on the wire
 	Bits     uint64   // a bool, an int, a float's bits as a float64; an id
 	Text     string   // a string, a Signal's name, an Object's class
 	Data     []byte   // of a PackedByteArray, Image or InputEvent
-	Numbers  []uint64 // of maths and packed types as int64 or float64; the head of an Image or InputEvent
+	Numbers  []uint64 // of math and packed types as int64 or float64; the header of an Image or InputEvent
 	Absolute bool
 	Names    []string // of a NodePath, an Object's properties, the strings of a PackedStringArray
 	Subnames []string
@@ -34,7 +34,7 @@ type value struct {
 	Items    []value // elements; key, value, key, value; the values of properties
 }
 
-// declared is what a typed container holds.
+// declared is the element type of a typed container.
 type declared struct {
 	Kind int // 1 built-in, 2 class, 3 script
 	Name string
@@ -42,7 +42,7 @@ type declared struct {
 
 var le = binary.LittleEndian
 
-// typeByName are all types there are.
+// typeByName has all types.
 var typeByName = func() map[string]gdwire.Type {
 	m := map[string]gdwire.Type{}
 	for t := gdwire.TypeNil; t <= gdwire.TypeInputEvent; t++ {
@@ -54,11 +54,11 @@ var typeByName = func() map[string]gdwire.Type {
 // readValue reads the next value of d, token by token.
 func readValue(d *gdwire.Decoder) (value, error) { return (&valueReader{d: d}).value() }
 
-// readBulk reads it by the calls that read whole strings and arrays.
+// readBulk reads the next value of d by the calls that read whole strings and
+// arrays.
 func readBulk(d *gdwire.Decoder) (value, error) { return (&valueReader{d, true}).value() }
 
-// A valueReader builds values. Where its Decoder's reader fails now and then it
-// asks again.
+// A valueReader builds values. It repeats calls after temporary errors.
 type valueReader struct {
 	d    *gdwire.Decoder
 	bulk bool
@@ -74,7 +74,7 @@ func (r *valueReader) token() (t gdwire.Token, err error) {
 
 var errTemporary = errors.New("try again")
 
-// again calls f until its error is not temporary.
+// again repeats f after temporary errors.
 func again(f func() error) error {
 	for {
 		if err := f(); err != errTemporary {
@@ -203,7 +203,7 @@ func (r *valueReader) packed(v *value, t gdwire.Token) (err error) {
 	return err
 }
 
-// strings reads n strings and the End of what they are in.
+// strings reads n strings and the End after them.
 func (r *valueReader) strings(n int64) (all []string, err error) {
 	for range n {
 		t, err := r.expect(gdwire.KindStringChunk)
@@ -220,7 +220,7 @@ func (r *valueReader) strings(n int64) (all []string, err error) {
 	return all, err
 }
 
-// joined reads what is left of the string that starts with t.
+// joined reads the rest of the string that starts with t.
 func (r *valueReader) joined(t gdwire.Token) (s string, err error) {
 	if r.bulk {
 		var text []byte
@@ -240,7 +240,7 @@ func (r *valueReader) joined(t gdwire.Token) (s string, err error) {
 	return string(text), nil
 }
 
-// chunks reads n elements and the End of what they are in.
+// chunks reads n elements and the End after them.
 func (r *valueReader) chunks(n int64) (data []byte, err error) {
 	if r.bulk {
 		p := r.d.Payload()
@@ -312,8 +312,8 @@ func (d declared) elem() gdwire.Elem {
 	return gdwire.Elem{}
 }
 
-// floatBits returns the bits of a Float32 as a float64's. Token.Float may quiet
-// a signalling NaN, so of a NaN they come from what the token would be written as.
+// floatBits returns the bits of a Float32 as those of a float64. Token.Float may
+// quiet a signaling NaN, so the bits of a NaN are taken from the encoded token.
 func floatBits(t gdwire.Token) uint64 {
 	if x := t.Float(); x == x {
 		return math.Float64bits(x)
@@ -325,8 +325,8 @@ func floatBits(t gdwire.Token) uint64 {
 	return widened(le.Uint32(b.Bytes()[4:]))
 }
 
-// widened returns a float32's bits as a float64's: sign, exponent and fraction
-// each in its place, so that a NaN keeps all it has.
+// widened converts the bits of a float32 to those of a float64. A NaN keeps its
+// sign and payload.
 func widened(bits uint32) uint64 {
 	if x := math.Float32frombits(bits); x == x {
 		return math.Float64bits(float64(x))
@@ -334,12 +334,12 @@ func widened(bits uint32) uint64 {
 	return uint64(bits>>31)<<63 | 0x7FF<<52 | uint64(bits&(1<<23-1))<<29
 }
 
-// isInts tells the types whose numbers are integers.
+// isInts reports whether the numbers of a type are integers.
 func isInts(typ string) bool {
 	return strings.HasSuffix(typ, "i") || strings.HasPrefix(typ, "PackedInt")
 }
 
-// numbers reads the components of a maths type or elements of a packed one.
+// numbers reads the components of a math type or the elements of a packed array.
 func numbers(typ string, b []byte, wide bool) (all []uint64) {
 	size := 4
 	if wide {
@@ -358,7 +358,7 @@ func numbers(typ string, b []byte, wide bool) (all []uint64) {
 	return all
 }
 
-// plain returns v without what only its form on the wire tells.
+// plain returns v without the details of its encoding.
 func (v value) plain() value {
 	v.Wide = false
 	items := v.Items
@@ -369,7 +369,7 @@ func (v value) plain() value {
 	return v
 }
 
-// anyNaN returns v with all NaNs alike.
+// anyNaN returns v with all NaNs replaced by one.
 func (v value) anyNaN() value {
 	one := func(bits uint64) uint64 {
 		if x := math.Float64frombits(bits); x != x {
@@ -394,7 +394,7 @@ func (v value) anyNaN() value {
 	return v
 }
 
-// holds reports whether v or anything in it is what f says.
+// holds reports whether f holds for v or a value in it.
 func (v *value) holds(f func(*value) bool) bool {
 	if f(v) {
 		return true
@@ -407,8 +407,9 @@ func (v *value) holds(f func(*value) bool) bool {
 	return false
 }
 
-// writeValue writes v by the typed calls. Counts are told or not. Strings and
-// packed numbers come in pieces if there are an odd number, or any unknown one.
+// writeValue writes v by typed calls, with known or Unknown counts. Strings and
+// packed numbers are written in pieces if their length is odd or the counts are
+// Unknown.
 func writeValue(e *gdwire.Encoder, v *value, unknown bool) error {
 	count := func(n int) int {
 		if unknown {
@@ -457,7 +458,7 @@ func writeValue(e *gdwire.Encoder, v *value, unknown bool) error {
 	case "Object":
 		n := count(len(v.Names))
 		if v.Text == "" {
-			n = 0 // null has no properties
+			n = 0 // a null object has no properties
 		}
 		return first(e.BeginObject(v.Text, n), func() error {
 			for i, name := range v.Names {
@@ -485,7 +486,7 @@ func writeValue(e *gdwire.Encoder, v *value, unknown bool) error {
 	return e.WriteReals(typ, asNumbers(v.Numbers, math.Float64frombits)...)
 }
 
-// first does one thing after another until an error.
+// first makes calls until one returns an error.
 func first(err error, then ...func() error) error {
 	for _, f := range then {
 		if err != nil {
@@ -538,7 +539,7 @@ func writeInPieces(e *gdwire.Encoder, b []byte) func() error {
 	}
 }
 
-// perElement is how many numbers an element of a packed array has.
+// perElement returns the number of components of an element of a packed array.
 func perElement(typ string) int {
 	switch typ {
 	case "PackedVector2Array":
@@ -586,7 +587,7 @@ func (v *value) writeElements(e *gdwire.Encoder, pieces bool) func() error {
 	}
 }
 
-// data returns packed elements as they are on the wire.
+// data returns packed elements in wire order.
 func (v *value) data() []byte {
 	b := append([]byte(nil), v.Data...)
 	for _, bits := range v.Numbers {
@@ -604,7 +605,7 @@ func (v *value) data() []byte {
 
 func toInt32(bits uint64) int32 { return int32(bits) }
 
-// narrowed is the way back from widened.
+// narrowed is the inverse of widened.
 func narrowed(bits uint64) uint32 {
 	if x := math.Float64frombits(bits); x == x {
 		return math.Float32bits(float32(x))
@@ -640,7 +641,7 @@ func (v *value) path() string {
 	return s
 }
 
-// UnmarshalJSON reads a value as vectors.jsonl has it.
+// UnmarshalJSON reads a value in the form of vectors.jsonl.
 func (v *value) UnmarshalJSON(b []byte) error {
 	var in struct {
 		T                   string
@@ -731,7 +732,7 @@ func (d *jsonDeclared) declared() declared {
 	}
 }
 
-// jsonNumber reads a number, which may stand in quotes, as int64 or float64.
+// jsonNumber reads a number, which may be quoted, as int64 or float64.
 func jsonNumber(b json.RawMessage, integer bool) (uint64, error) {
 	text := strings.Trim(string(b), `"`)
 	if integer {
@@ -742,7 +743,7 @@ func jsonNumber(b json.RawMessage, integer bool) (uint64, error) {
 	return math.Float64bits(x), err
 }
 
-// decodeBytes reads one value that is the start of p.
+// decodeBytes reads the value at the start of p.
 func decodeBytes(p []byte, o gdwire.DecoderOptions) (v value, size int64, err error) {
 	d := gdwire.NewDecoder(nil, &o)
 	defer d.Release()
@@ -751,7 +752,7 @@ func decodeBytes(p []byte, o gdwire.DecoderOptions) (v value, size int64, err er
 	return v, d.InputOffset(), err
 }
 
-// encodeValue writes v by the typed calls.
+// encodeValue writes v by typed calls.
 func encodeValue(v *value, o gdwire.EncoderOptions, unknown bool) ([]byte, error) {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, &o)
@@ -760,7 +761,7 @@ func encodeValue(v *value, o gdwire.EncoderOptions, unknown bool) ([]byte, error
 	return b.Bytes(), err
 }
 
-// rewriteTokens writes the first value of p again, token by token.
+// rewriteTokens re-encodes the first value of p token by token.
 func rewriteTokens(p []byte, from gdwire.DecoderOptions, to gdwire.EncoderOptions) ([]byte, error) {
 	d := gdwire.NewDecoder(bytes.NewReader(p), &from)
 	defer d.Release()
@@ -778,7 +779,7 @@ func rewriteTokens(p []byte, from gdwire.DecoderOptions, to gdwire.EncoderOption
 	return b.Bytes(), e.Close()
 }
 
-// copyValue writes the first value of p again by CopyValue.
+// copyValue re-encodes the first value of p by CopyValue.
 func copyValue(p []byte, from gdwire.DecoderOptions, to gdwire.EncoderOptions) ([]byte, error) {
 	d := gdwire.NewDecoder(nil, &from)
 	defer d.Release()
@@ -790,7 +791,7 @@ func copyValue(p []byte, from gdwire.DecoderOptions, to gdwire.EncoderOptions) (
 	return b.Bytes(), err
 }
 
-// tokensOf describes the tokens of the values in p, one a line, until they end.
+// tokensOf describes the tokens of all values in p, one a line.
 func tokensOf(p []byte, o gdwire.DecoderOptions) (lines []string, err error) {
 	d := gdwire.NewDecoder(nil, &o)
 	defer d.Release()
@@ -811,7 +812,7 @@ func tokensOf(p []byte, o gdwire.DecoderOptions) (lines []string, err error) {
 	}
 }
 
-// unhex reads hex digits, among which spaces and lines may stand.
+// unhex decodes hex digits and ignores white space.
 func unhex(t testing.TB, s string) []byte {
 	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
 	require.NoError(t, err)

@@ -22,7 +22,7 @@ type engine struct {
 	folder string
 	format *gdwire.Format
 	double bool // its math types have 64 bits
-	dirty  bool // it leaves memory content behind the names of a NodePath
+	dirty  bool // its padding after the names of a NodePath is old memory content
 }
 
 var engines = []engine{
@@ -111,7 +111,7 @@ func TestVectorsDecode(t *testing.T) {
 	})
 }
 
-// A build of an engine has all its reals in one width.
+// A build of an engine writes all reals in one width.
 func TestVectorsWidth(t *testing.T) {
 	real := map[string]bool{
 		"Vector2": true, "Rect2": true, "Vector3": true, "Transform2D": true, "Vector4": true, "Plane": true, "Quaternion": true, "AABB": true,
@@ -136,7 +136,7 @@ func TestVectorsWidth(t *testing.T) {
 	assert.NotZero(t, seen[false])
 }
 
-func TestVectorsWriteAgain(t *testing.T) {
+func TestVectorsReencode(t *testing.T) {
 	forVectors(t, func(t *testing.T, e *engine, v *vector) {
 		from := gdwire.DecoderOptions{Format: e.format, AllowObjects: v.FullObjects}
 		to := gdwire.EncoderOptions{Format: e.format, DoubleReals: e.double}
@@ -163,15 +163,15 @@ func TestVectorsWriteAgain(t *testing.T) {
 	})
 }
 
-// cleanPaths returns p with zeros behind the names of NodePaths. Where these
-// stand, the offsets of the tokens tell.
+// cleanPaths returns p with zeros as padding of NodePath names. The offsets of
+// tokens show where that is.
 func cleanPaths(t testing.TB, p []byte, f *gdwire.Format) []byte {
 	p = bytes.Clone(p)
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: f, AllowObjects: true, AnyUTF8: true, Limits: noLimits})
 	d.ResetBytes(bytes.Clone(p))
 	for tok, err := range d.Tokens() {
 		if err != nil {
-			break // a damaged packet: what comes next is not read either
+			break // a damaged packet: nothing after it is read
 		}
 		if tok.Kind() == gdwire.KindStringChunk && tok.Type() == gdwire.TypeNodePath && tok.Last() {
 			end := int(d.InputOffset())
@@ -181,7 +181,7 @@ func cleanPaths(t testing.TB, p []byte, f *gdwire.Format) []byte {
 	return p
 }
 
-func TestVectorsRefuseObjects(t *testing.T) {
+func TestVectorsObjectsNotAllowed(t *testing.T) {
 	objects := 0
 	forVectors(t, func(t *testing.T, e *engine, v *vector) {
 		full := v.Value.holds(func(v *value) bool { return v.Type == "Object" })
@@ -201,7 +201,7 @@ func TestVectorsRefuseObjects(t *testing.T) {
 	assert.NotZero(t, objects)
 }
 
-// What put_var and store_var wrote: packets behind their length.
+// put_var and store_var write length-prefixed packets.
 func TestVectorsFrames(t *testing.T) {
 	packed := func(e *engine) value {
 		v := value{Type: "PackedInt64Array", Wide: true, Numbers: []uint64{1, 2}}
@@ -272,8 +272,8 @@ func TestVectorsSaveGame(t *testing.T) {
 	}
 }
 
-// All short vectors as elements of one Array, so that every kind of token comes
-// where windows and buffers end.
+// All short vectors as elements of one Array, so that every kind of token crosses
+// the ends of buffers.
 func TestVectorsInOneArray(t *testing.T) {
 	for i := range engines {
 		e := &engines[i]

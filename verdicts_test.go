@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A verdict is a line of verdicts.jsonl: what an engine did with a packet.
+// A verdict is a line of verdicts.jsonl: the result of an engine for a packet.
 type verdict struct {
 	Hex       hexBytes
 	Accept    bool
@@ -25,8 +25,8 @@ func (e *engine) verdicts(t testing.TB) []verdict {
 	return readLines[verdict](t, e.folder, "verdicts.jsonl")
 }
 
-// forVerdicts calls f for each verdict of each engine. Not those of 4.3 on typed
-// dictionaries: it does not know them and reads something else.
+// forVerdicts calls f for each verdict of each engine but those of 4.3 on typed
+// dictionaries, which it does not know.
 func forVerdicts(t *testing.T, f func(e *engine, v *verdict)) {
 	for i := range singles {
 		e := &singles[i]
@@ -58,8 +58,8 @@ func (c counter) check(t *testing.T, reasons ...string) {
 	}
 }
 
-// A leniency is text that an engine reads and we refuse: a choice, because what
-// is handed out should be UTF-8. AnyUTF8 takes it all.
+// A leniency is text that an engine accepts and the Decoder rejects without
+// AnyUTF8, because its text is always UTF-8.
 type leniency struct {
 	name  string
 	only  string // the engine, if not all
@@ -67,9 +67,9 @@ type leniency struct {
 }
 
 var leniencies = []leniency{
-	// Engines do not look behind a NUL; we hand out that text as well.
-	{name: "bad UTF-8 behind a NUL", valid: func(b []byte) bool { return utf8.Valid(untilNUL(b)) }},
-	// Surrogates, code points that do not exist, 5 and 6 bytes, overlong forms.
+	// Engines do not check the text after a NUL; the Decoder returns it.
+	{name: "bad UTF-8 after a NUL", valid: func(b []byte) bool { return utf8.Valid(untilNUL(b)) }},
+	// Surrogates, code points beyond Unicode, 5 and 6 bytes, overlong forms.
 	{name: "UTF-8 as 3.2.3 has it", only: "godot3.2.3", valid: func(b []byte) bool { return validGodot3(untilNUL(b)) }},
 }
 
@@ -78,9 +78,9 @@ func untilNUL(b []byte) []byte {
 	return b
 }
 
-// validGodot3 goes by the lead byte: as many bytes as it says have to follow. Of
-// what is overlong it knows two bytes, and more where neither the first two nor
-// the upper bits of the third mean anything.
+// validGodot3 reports whether Godot 3 accepts text: the lead byte decides how many
+// bytes have to follow. It rejects overlong forms of two bytes, and longer ones if
+// neither the first two bytes nor the upper bits of the third have a bit set.
 func validGodot3(b []byte) bool {
 	for len(b) > 0 {
 		n := 0
@@ -114,8 +114,8 @@ func validGodot3(b []byte) bool {
 	return true
 }
 
-// explains reports whether e reads p for this reason: if its text were checked
-// like that, it would be accepted.
+// explains reports whether e accepts p for this reason: with this check of text
+// the Decoder would accept it, too.
 func (l *leniency) explains(e *engine, p []byte) bool {
 	if l.only != "" && l.only != e.folder {
 		return false
@@ -130,7 +130,8 @@ func (l *leniency) explains(e *engine, p []byte) bool {
 	return err == nil
 }
 
-// The Decoder accepts what the engines accept, and takes as many bytes.
+// The Decoder accepts the packets that engines accept, and reads as many bytes of
+// them.
 func TestVerdicts(t *testing.T) {
 	const padding = "size counts the padding that is missing"
 	counts := counter{}
@@ -144,7 +145,7 @@ func TestVerdicts(t *testing.T) {
 			if !l.explains(e, v.Hex) {
 				continue
 			}
-			assert.False(t, agree, "%s explains what needs no reason: %s, %x", l.name, e.folder, v.Hex)
+			assert.False(t, agree, "%s explains a packet without a difference: %s, %x", l.name, e.folder, v.Hex)
 			if explained == "" {
 				explained = l.name
 				counts[l.name]++
@@ -169,13 +170,13 @@ func TestVerdicts(t *testing.T) {
 	counts.check(t, "agree", leniencies[0].name, leniencies[1].name, padding)
 }
 
-// A habit is something that engines change in a value between reading and
-// writing it, and we do not: we hand on what was there.
+// A habit is a change that engines make to a value between reading and writing it.
+// The Decoder and Encoder keep the value.
 type habit struct {
 	name string
-	// rare: it is known, but no line here shows it.
+	// rare marks a known habit that no verdict here shows.
 	rare bool
-	// change does it to one value, whose items have been done already.
+	// change applies the habit to one value, whose items are already changed.
 	change func(e *engine, v *value) bool
 }
 
@@ -273,10 +274,10 @@ var habits = []habit{
 	}},
 }
 
-// equalKeys reports whether two keys are one to an engine.
+// equalKeys reports whether two keys are equal to an engine.
 func equalKeys(e *engine, a, b *value) bool {
 	if a.Type == "ObjectID" || a.Type == "Dictionary" && e.format == gdwire.Godot3 {
-		return false // by identity
+		return false // compared by identity
 	}
 	one := func(v *value) value {
 		w := v.plain().anyNaN()
@@ -292,7 +293,7 @@ func equalKeys(e *engine, a, b *value) bool {
 	return reflect.DeepEqual(one(a), one(b))
 }
 
-// eachText changes the strings that v consists of.
+// eachText changes the strings of v.
 func (v *value) eachText(change func(string) string) bool {
 	changed := false
 	do := func(s *string) {
@@ -309,7 +310,7 @@ func (v *value) eachText(change func(string) string) bool {
 	return changed
 }
 
-// Habits that no line shows still do what is known of them.
+// Habits that no verdict shows have the known results.
 func TestVerdictHabits(t *testing.T) {
 	for _, c := range []struct{ folder, packet, want string }{
 		{"godot4.7-dev", "<String> 04000000 efbbbf61", "<String> 01000000 61000000"},
@@ -354,7 +355,7 @@ func TestVerdictUTF8OfGodot3(t *testing.T) {
 	}
 }
 
-// apply does what the habit changes to v and all in it.
+// apply applies the habit to v and all values in it.
 func (h *habit) apply(e *engine, v *value) bool {
 	changed := false
 	for i := range v.Items {
@@ -363,8 +364,7 @@ func (h *habit) apply(e *engine, v *value) bool {
 	return h.change(e, v) || changed
 }
 
-// What was accepted and is written again is what the engine writes, but for what
-// it has changed meanwhile.
+// An accepted packet is re-encoded as the engine does, apart from the habits.
 func TestVerdictsReencoded(t *testing.T) {
 	const dropped = "wrong elements of a typed container are converted or dropped"
 	counts := counter{}
@@ -376,7 +376,7 @@ func TestVerdictsReencoded(t *testing.T) {
 		}
 		again, err := copyValue(v.Hex, o, gdwire.EncoderOptions{Format: e.format})
 		require.NoError(t, err)
-		if tree.holds(wronglyTyped) { // they are copied
+		if tree.holds(wronglyTyped) { // these are copied
 			counts[dropped]++
 			return
 		}
@@ -393,11 +393,11 @@ func TestVerdictsReencoded(t *testing.T) {
 		for i := range habits {
 			h := &habits[i]
 			if h.apply(e, &tree) {
-				assert.False(t, same, "%s explains what needs no reason: %s, %x", h.name, e.folder, v.Hex)
+				assert.False(t, same, "%s explains a packet without a difference: %s, %x", h.name, e.folder, v.Hex)
 				counts[h.name]++
 			}
 			if strings.HasPrefix(h.name, "an object is") {
-				h.apply(e, &want) // nobody knows its id
+				h.apply(e, &want) // its id differs in each run
 			}
 		}
 		assert.Equal(t, want, tree, "%s, %x, written again %x", e.folder, v.Hex, v.Reencoded)

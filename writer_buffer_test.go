@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What stands behind an unknown count is kept until its End, all else goes on.
-func TestUnknownCountsAreHeldBack(t *testing.T) {
+// Bytes that follow an Unknown count are buffered until its End, all others are
+// flushed.
+func TestUnknownCountsAreBuffered(t *testing.T) {
 	var b bytes.Buffer
 	e := NewEncoder(&b, nil)
 	defer e.Release()
@@ -29,8 +30,8 @@ func TestUnknownCountsAreHeldBack(t *testing.T) {
 	require.Equal(t, wire(idArray, 2, integer(7), idArray, 1, idNil), b.Bytes())
 }
 
-// Buffered counts from the outermost unknown count on, whatever room the pool's
-// buffer has.
+// Buffered limits the bytes after the outermost Unknown count, whatever the size
+// of the pooled buffer.
 func TestBuffered(t *testing.T) {
 	outermost := func(e *Encoder) {
 		require.NoError(t, e.BeginArray(2))
@@ -40,9 +41,9 @@ func TestBuffered(t *testing.T) {
 	for _, most := range []int64{16, 100, 20 << 10, 200 << 10} {
 		e := NewEncoder(io.Discard, &EncoderOptions{Buffered: most})
 		outermost(e)
-		// A string takes its header, its length and padding, the count 4 bytes.
+		// A string takes header, length, text and padding, the count 4 bytes.
 		long := strings.Repeat("x", int(most)-12)
-		misuse{"one beyond", func(e *Encoder) error { return e.WriteString(long + "x") }, ErrLimit}.refuses(t, e)
+		misuse{"one beyond", func(e *Encoder) error { return e.WriteString(long + "x") }, ErrLimit}.rejects(t, e)
 		require.NoError(t, e.WriteString(long))
 		for name, call := range map[string]step{
 			"nil":                        writeNil,
@@ -57,7 +58,7 @@ func TestBuffered(t *testing.T) {
 			"a signal":                   func(e *Encoder) error { return e.WriteSignal("A", 0) },
 			"a chunk":                    token(chunkOf(TypeString, 9, "abc", false)),
 		} {
-			misuse{name, call, ErrLimit}.refuses(t, e)
+			misuse{name, call, ErrLimit}.rejects(t, e)
 		}
 		var l *LimitError
 		require.ErrorAs(t, e.WriteNil(), &l)
@@ -68,34 +69,34 @@ func TestBuffered(t *testing.T) {
 
 		outermost(e) // and once more from the start
 		require.NoError(t, e.WriteString(long))
-		misuse{"nil", writeNil, ErrLimit}.refuses(t, e)
+		misuse{"nil", writeNil, ErrLimit}.rejects(t, e)
 		e.Release()
 	}
 
-	// What ends a string or array counts, too, and a call that could not be made
-	// can be made smaller.
+	// The end of a string or array counts as well, and a smaller call can follow
+	// one that did not fit.
 	e := NewEncoder(io.Discard, &EncoderOptions{Buffered: 20})
 	require.NoError(t, e.BeginArray(Unknown))
 	require.NoError(t, e.BeginPacked(TypePackedByteArray, Unknown))
-	misuse{"too much", write("123456789"), ErrLimit}.refuses(t, e)
-	misuse{"too many", func(e *Encoder) error { return WritePacked(e, make([]byte, 9)) }, ErrLimit}.refuses(t, e)
+	misuse{"too much", write("123456789"), ErrLimit}.rejects(t, e)
+	misuse{"too many", func(e *Encoder) error { return WritePacked(e, make([]byte, 9)) }, ErrLimit}.rejects(t, e)
 	require.NoError(t, write("1234567")(e))
 	require.NoError(t, e.End())
-	misuse{"nothing more", writeNil, ErrLimit}.refuses(t, e)
+	misuse{"nothing more", writeNil, ErrLimit}.rejects(t, e)
 	require.NoError(t, e.End())
 
 	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 18})
 	require.NoError(t, e.BeginArray(Unknown))
 	require.NoError(t, e.BeginPacked(TypePackedByteArray, Unknown))
 	require.NoError(t, write("12345")(e))
-	misuse{"padding", end, ErrLimit}.refuses(t, e)
+	misuse{"padding", end, ErrLimit}.rejects(t, e)
 
 	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 11})
 	require.NoError(t, e.BeginPacked(TypePackedByteArray, Unknown))
 	require.NoError(t, write("12345")(e))
-	misuse{"padding of the outermost", end, ErrLimit}.refuses(t, e)
+	misuse{"padding of the outermost", end, ErrLimit}.rejects(t, e)
 
-	// It is nothing to what has a count.
+	// The limit does not apply to values of known counts.
 	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 1})
 	require.NoError(t, e.BeginTypedArray(2, Elem{Type: TypeString}))
 	require.NoError(t, e.WriteString(longText))
@@ -105,13 +106,13 @@ func TestBuffered(t *testing.T) {
 	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 24})
 	require.NoError(t, e.BeginArray(Unknown))
 	require.NoError(t, e.BeginObject("Node", 1))
-	misuse{"a property", func(e *Encoder) error { return e.WriteProperty("x") }, ErrLimit}.refuses(t, e)
+	misuse{"a property", func(e *Encoder) error { return e.WriteProperty("x") }, ErrLimit}.rejects(t, e)
 	require.NoError(t, e.WriteProperty(""))
 
-	// Converted elements are counted as they will be.
+	// Converted elements count with their size after conversion.
 	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 20})
 	require.NoError(t, e.BeginPacked(TypePackedFloat32Array, Unknown))
-	misuse{"too many", func(e *Encoder) error { return WritePacked(e, make([]float64, 5)) }, ErrLimit}.refuses(t, e)
+	misuse{"too many", func(e *Encoder) error { return WritePacked(e, make([]float64, 5)) }, ErrLimit}.rejects(t, e)
 	require.NoError(t, WritePacked(e, make([]float64, 4)))
 	require.NoError(t, e.End())
 
@@ -128,7 +129,7 @@ func TestBuffered(t *testing.T) {
 	require.ErrorContains(t, e.WriteNil(), "container of unknown size with 8388612 bytes so far exceeds limit Buffered (8388608)")
 }
 
-// Wherever in the buffer a name comes, its padding has room.
+// The padding of a name has room at every position of the buffer.
 func TestNamesWhereBuffersEnd(t *testing.T) {
 	write := func(e *Encoder) {
 		require.NoError(t, e.BeginObject("Nod", 4))
@@ -148,9 +149,8 @@ func TestNamesWhereBuffersEnd(t *testing.T) {
 	}
 }
 
-// What is longer than the buffer goes through it, or by it, and does not make it
-// grow.
-func TestLongValuesNeedNoRoom(t *testing.T) {
+// Values longer than the buffer do not make it grow.
+func TestLongValuesDoNotGrowTheBuffer(t *testing.T) {
 	long := make([]byte, 4*bufferSize)
 	e := NewEncoder(io.Discard, nil)
 	defer e.Release()
@@ -173,7 +173,7 @@ func TestLongValuesNeedNoRoom(t *testing.T) {
 	}
 }
 
-// What a buffer held before leaves no trace in what is written.
+// The previous content of a buffer does not show in the output.
 func TestUsedBuffers(t *testing.T) {
 	want := wire(idArray, 30)
 	var b bytes.Buffer
@@ -198,8 +198,8 @@ func TestUsedBuffers(t *testing.T) {
 	require.Equal(t, want, b.Bytes())
 }
 
-// A Writer that does what it must not.
-func TestOddWriters(t *testing.T) {
+// Writers that break the contract of io.Writer.
+func TestMisbehavingWriters(t *testing.T) {
 	for _, n := range []int{-1, 1 << 20} {
 		e := NewEncoder(writerFunc(func([]byte) (int, error) { return n, nil }), nil)
 		require.Equal(t, errBadWrite, e.WriteNil())
@@ -215,7 +215,7 @@ func TestOddWriters(t *testing.T) {
 	require.Equal(t, io.ErrShortWrite, e.WriteNil())
 }
 
-// A value is written when it ends, however small.
+// A top-level value is written when it ends.
 func TestValuesAreWrittenWhenTheyEnd(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		d := NewDecoder(plain(s.packet), s.options(minWindow))

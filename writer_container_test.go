@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// At a Property, as at a DictKey, what stands in a value's place is the name.
+// At a Property, as at a DictKey, SkipValue skips the name.
 func TestProperties(t *testing.T) {
 	packet := wire(idObject, "Node", 1, "name", str("x"))
 	o := &DecoderOptions{AllowObjects: true}
@@ -37,8 +37,7 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// Unknown counts stand where known ones would, however they are nested, whatever
-// went before them.
+// Unknown counts give the bytes of known ones, at any nesting and after anything.
 func TestUnknownCounts(t *testing.T) {
 	write := func(e *Encoder, n func(known int) int) {
 		require.NoError(t, e.BeginArray(n(6)))
@@ -97,7 +96,7 @@ func TestUnknownCounts(t *testing.T) {
 		got := encoded(t, nil, func(e *Encoder) { write(e, some) })
 		require.Equal(t, want, got)
 	}
-	// Behind and in front of others, in the same buffer and flushed between.
+	// After and before other values, in the same buffer and flushed in between.
 	for _, flush := range []bool{false, true} {
 		got := encoded(t, nil, func(e *Encoder) {
 			require.NoError(t, e.BeginArray(5))
@@ -113,8 +112,8 @@ func TestUnknownCounts(t *testing.T) {
 	}
 }
 
-// What no engine could read is not written, even where nobody announced it.
-func TestUnknownCountsHaveAnEnd(t *testing.T) {
+// A container of Unknown count that no engine could read is not written.
+func TestUnknownCountsAreLimited(t *testing.T) {
 	for _, begin := range []func(e *Encoder) error{
 		func(e *Encoder) error { return e.BeginArray(Unknown) },
 		func(e *Encoder) error { return e.BeginDict(Unknown) },
@@ -123,7 +122,7 @@ func TestUnknownCountsHaveAnEnd(t *testing.T) {
 	} {
 		e := NewEncoder(io.Discard, nil)
 		require.NoError(t, begin(e))
-		e.top.left -= math.MaxInt32 + 1 // as if so many had come
+		e.top.left -= math.MaxInt32 + 1 // as after so many values
 		require.ErrorIs(t, e.End(), ErrRange)
 		require.ErrorIs(t, e.Recover(), ErrRange)
 		e.top.left++

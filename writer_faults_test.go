@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// writeAll is Write, which says how far it came.
+// writeAll calls Write and continues after the bytes that were taken.
 func writeAll(p []byte) step {
 	done := 0
 	return func(e *Encoder) error {
@@ -22,7 +22,7 @@ func writeAll(p []byte) step {
 	}
 }
 
-// waysToWrite are the ways to write the tokens of a sample.
+// waysToWrite returns the ways to write the tokens of a sample.
 func waysToWrite(all []Token) map[string][]step {
 	ways := map[string][]step{}
 	for _, t := range all {
@@ -31,7 +31,7 @@ func waysToWrite(all []Token) map[string][]step {
 		switch t.Kind() {
 		case KindArrayStart, KindDictStart, KindObjectStart, KindPackedStart, KindImageStart:
 			if t.has(flagShared) {
-				break // only Decoders make such a token, and none of Unknown count
+				break // only Decoders make such a token, always with a known count
 			}
 			t := t
 			t.head |= uint64(flagUnknown) << 16
@@ -89,12 +89,12 @@ func TestWriterFaults(t *testing.T) {
 						e := smallEncoder(w, s.format, size)
 						defer e.Release()
 						for i, step := range steps {
-							err := insist(func() error { return step(e) })
+							err := withRetries(func() error { return step(e) })
 							if err != nil {
 								t.Fatalf("%s, buffer of %d, %s, step %d: %v", way, size, name, i, err)
 							}
 						}
-						if err := insist(e.Close); err != nil || !bytes.Equal(w.b, s.packet) {
+						if err := withRetries(e.Close); err != nil || !bytes.Equal(w.b, s.packet) {
 							t.Fatalf("%s, buffer of %d, %s: %v\ngot\n%q\nwant\n%q", way, size, name, err, w.b, s.packet)
 						}
 					})
@@ -104,8 +104,8 @@ func TestWriterFaults(t *testing.T) {
 	})
 }
 
-// typedCalls write what no token does: elements from slices, names that an
-// Encoder parts, components to be rounded.
+// typedCalls have no equivalent token: elements from slices, NodePaths to be
+// split, components to be rounded.
 func typedCalls() []step {
 	floats := []float64{0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5}
 	return []step{
@@ -152,7 +152,7 @@ func TestWriterFaultsInTypedCalls(t *testing.T) {
 			e := smallEncoder(w, Godot4, size)
 			defer e.Release()
 			for i, step := range typedCalls() {
-				require.NoError(t, insist(func() error { return step(e) }), "buffer of %d, %s, step %d", size, name, i)
+				require.NoError(t, withRetries(func() error { return step(e) }), "buffer of %d, %s, step %d", size, name, i)
 			}
 			require.NoError(t, e.Close())
 			require.Equal(t, want, w.b, "buffer of %d, %s", size, name)
@@ -160,8 +160,8 @@ func TestWriterFaultsInTypedCalls(t *testing.T) {
 	}
 }
 
-// While a call is interrupted nothing else can be written, and it can be made
-// again whatever was tried meanwhile.
+// While a call is interrupted nothing else can be written. It can be repeated
+// after other calls failed.
 func TestOtherCallsWhileInterrupted(t *testing.T) {
 	long := string(bytes.Repeat([]byte{'x'}, 100))
 	var w faultyWriter
@@ -195,7 +195,7 @@ func TestOtherCallsWhileInterrupted(t *testing.T) {
 	require.Equal(t, wire(idDict, 1, str(long), idNil), w.b)
 }
 
-// A conversion that is interrupted goes on with the same elements only.
+// An interrupted conversion continues with the same elements only.
 func TestOtherElementsWhileInterrupted(t *testing.T) {
 	w := &faultyWriter{at: 20}
 	e := smallEncoder(w, Godot4, 16)
@@ -213,21 +213,21 @@ func TestOtherElementsWhileInterrupted(t *testing.T) {
 	require.Equal(t, wire(idFloats, 20, make([]byte, 80)), w.b)
 }
 
-// A key that the Writer interrupted comes again, no marker before it.
-func TestMarkerBehindInterruptedKey(t *testing.T) {
+// A key that the Writer interrupted is repeated without another DictKey.
+func TestDictKeyAfterInterruptedKey(t *testing.T) {
 	w := &faultyWriter{at: 20}
 	e := smallEncoder(w, Godot4, 16)
 	defer e.Release()
 	require.NoError(t, e.BeginDict(1))
 	require.Equal(t, errTemporary, e.WriteString(longText))
-	misuse{"a marker", dictKey, ErrOpen}.refuses(t, e)
+	misuse{"a marker", dictKey, ErrOpen}.rejects(t, e)
 	require.NoError(t, e.WriteString(longText))
 	require.NoError(t, e.WriteNil())
 	require.NoError(t, e.End())
 	require.Equal(t, wire(idDict, 1, str(longText), idNil), w.b)
 }
 
-// Elements that are converted in pieces are those of the chunk.
+// A chunk converted in pieces keeps its elements.
 func TestConvertedChunksInPieces(t *testing.T) {
 	wide, narrow := wire(idVectors2|bit16, 9), wire(24, 9)
 	for i := range 18 {
@@ -245,8 +245,8 @@ func TestConvertedChunksInPieces(t *testing.T) {
 	}
 }
 
-// A long string and its padding come once, wherever the Writer stops, also where
-// they are the whole value.
+// A long string and its padding are written once wherever the Writer fails, also
+// as a top-level value.
 func TestWriterFaultsInLongText(t *testing.T) {
 	for n := range 4 {
 		text := longText + "xyz"[:n]
@@ -255,8 +255,8 @@ func TestWriterFaultsInLongText(t *testing.T) {
 			for _, size := range []int{12, 16, 64} {
 				w := *w
 				e := smallEncoder(&w, Godot4, size)
-				require.NoError(t, insist(func() error { return e.WriteString(text) }))
-				require.NoError(t, insist(e.Close))
+				require.NoError(t, withRetries(func() error { return e.WriteString(text) }))
+				require.NoError(t, withRetries(e.Close))
 				require.Equal(t, want, w.b, "%d bytes, %s, buffer of %d", len(text), name, size)
 				e.Release()
 			}
@@ -264,12 +264,11 @@ func TestWriterFaultsInLongText(t *testing.T) {
 	}
 }
 
-// Readers that are broken for good are hostile ones, which attacks_test.go has.
-// These are Writers, and what is left of buffers and goroutines.
+// Permanently broken Readers are in attacks_test.go. These are Writers.
 
 var errBroken = errors.New("broken")
 
-// A brokenWriter takes so many bytes and none after that.
+// A brokenWriter takes some bytes and fails from then on.
 type brokenWriter struct {
 	b    []byte
 	room int
@@ -284,8 +283,8 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// A Writer that breaks at any byte gets no byte twice and none that is wrong, and
-// its error comes as it is, as often as it is asked for.
+// A Writer that breaks at any byte gets no byte twice and no wrong byte. Its error
+// is returned unchanged by every call.
 func TestBrokenWriters(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		d := NewDecoder(plain(s.packet), s.options(minWindow))
@@ -311,7 +310,7 @@ func TestBrokenWriters(t *testing.T) {
 					failed := false
 					steps := copied
 					if way != "CopyValue" {
-						steps = waysToWrite(all)[way] // anew, for they know how far they are
+						steps = waysToWrite(all)[way] // anew, because they keep their progress
 					}
 					for _, step := range append(steps, (*Encoder).Close) {
 						err := step(e)
@@ -320,14 +319,14 @@ func TestBrokenWriters(t *testing.T) {
 						}
 						require.Equal(t, errBroken, err, "%s, %d bytes", way, room)
 						failed = true
-						// There may be room in the buffer now, but not for ever.
+						// The buffer may have room for some more calls.
 						if err = step(e); err != nil {
 							require.Equal(t, errBroken, err, "%s, %d bytes", way, room)
 							break
 						}
 					}
 					require.True(t, failed, "%s, %d bytes", way, room)
-					if e.Depth() > 0 || e.OutputOffset() > int64(room) { // else the call wrote nothing
+					if e.Depth() > 0 || e.OutputOffset() > int64(room) { // otherwise the call wrote nothing
 						require.Error(t, e.Close(), "%s, %d bytes", way, room)
 					}
 					require.Equal(t, string(s.packet[:room]), string(w.b), "%s, %d bytes", way, room)

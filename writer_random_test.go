@@ -230,7 +230,7 @@ func TestRandomCalls(t *testing.T) {
 				if e.retry.err == nil {
 					continue
 				}
-				// Another call is refused and writes nothing.
+				// Another call is invalidPackets and writes nothing.
 				other := randomCall{r.IntN(len(randomCalls)), r.Uint64()}
 				if other.kind == randomCopy && c.kind == randomCopy {
 					continue // Their first tokens may be the same.

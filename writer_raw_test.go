@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWriteRawRefusesWhatIsNoValue(t *testing.T) {
+func TestWriteRawInvalidValues(t *testing.T) {
 	e := NewEncoder(io.Discard, nil)
 	defer e.Release()
 	for _, c := range []struct {
@@ -30,7 +30,7 @@ func TestWriteRawRefusesWhatIsNoValue(t *testing.T) {
 	}
 	require.NoError(t, e.WriteRaw(wire(idObject, "Node", 0)))
 	e.Release()
-	require.Equal(t, ErrReleased, e.WriteRaw(wire(99)), "whatever it is")
+	require.Equal(t, ErrReleased, e.WriteRaw(wire(99)), "also if invalid")
 	any := NewEncoder(io.Discard, &EncoderOptions{AnyUTF8: true})
 	defer any.Release()
 	require.NoError(t, any.WriteRaw(str("\xff")))
@@ -45,7 +45,7 @@ func TestWriteRawRefusesWhatIsNoValue(t *testing.T) {
 	require.NoError(t, any.WriteToken(chunkOf(TypeString, 2, "\xc3", true)))
 }
 
-// No limit but the depth holds for raw values.
+// Raw values have no limit but the depth.
 func TestWriteRawHasNoLimits(t *testing.T) {
 	for name, packet := range map[string][]byte{
 		"a name":   wire(idSignal, strings.Repeat("x", 2<<10), uint64(0)),

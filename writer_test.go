@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chunkWithNUL makes a chunk of a packed string of n bytes and perhaps a NUL.
+// chunkWithNUL returns a chunk of a packed string of n bytes that may end in a
+// NUL.
 func chunkWithNUL(n int, text string, last bool) Token {
 	flags := flagNUL
 	if last {
@@ -19,9 +20,8 @@ func chunkWithNUL(n int, text string, last bool) Token {
 	return newToken(KindStringChunk, TypePackedStringArray, flags, uint64(n)).withPayload([]byte(text))
 }
 
-// Whatever is asked of an Encoder that does not fit is refused, writes nothing,
-// and leaves it ready for what does.
-func TestEncoderRefuses(t *testing.T) {
+// An invalid call writes nothing, and after Recover a valid one can follow.
+func TestInvalidCalls(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		before []step
@@ -104,25 +104,25 @@ func TestEncoderRefuses(t *testing.T) {
 			{"Write", write("x"), ErrKey},
 		}, []step{dictKey, stringX, writeNil, end, closing}, wire(idDict, 2, str("x"), idNil, str("x"), idNil)},
 
-		{"a dictionary behind a marker", []step{dict(1), dictKey}, []misuse{
+		{"a dictionary after a marker", []step{dict(1), dictKey}, []misuse{
 			{"another marker", dictKey, ErrKey},
 			{"End", end, ErrKey},
 			{"Close", closing, ErrOpen},
 			{"a property", property, ErrKey},
 		}, []step{stringX, writeNil, end}, wire(idDict, 1, str("x"), idNil)},
 
-		{"a dictionary behind a key", []step{dict(1), stringX}, []misuse{
+		{"a dictionary after a key", []step{dict(1), stringX}, []misuse{
 			{"a marker", dictKey, ErrKey},
 			{"End", end, ErrKey},
 			{"Close", closing, ErrOpen},
 		}, []step{writeNil, end}, wire(idDict, 1, str("x"), idNil)},
 
-		{"a dictionary of unknown size behind a key", []step{dict(Unknown), stringX}, []misuse{
+		{"a dictionary of unknown size after a key", []step{dict(Unknown), stringX}, []misuse{
 			{"a marker", dictKey, ErrKey},
 			{"End", end, ErrKey},
 		}, []step{writeNil, end}, wire(idDict, 1, str("x"), idNil)},
 
-		{"a dictionary of unknown size behind a marker", []step{dict(Unknown), dictKey}, []misuse{
+		{"a dictionary of unknown size after a marker", []step{dict(Unknown), dictKey}, []misuse{
 			{"another marker", dictKey, ErrKey},
 			{"End", end, ErrKey},
 		}, []step{stringX, writeNil, end}, wire(idDict, 1, str("x"), idNil)},
@@ -140,7 +140,7 @@ func TestEncoderRefuses(t *testing.T) {
 			{"a bad name", func(e *Encoder) error { return e.WriteProperty("\xc3") }, ErrUTF8},
 		}, []step{property, writeNil, end}, wire(idObject, "A", 1, "p", idNil)},
 
-		{"an object behind a name", []step{func(e *Encoder) error { return e.BeginObject("A", Unknown) }, property}, []misuse{
+		{"an object after a name", []step{func(e *Encoder) error { return e.BeginObject("A", Unknown) }, property}, []misuse{
 			{"another name", property, ErrKey},
 			{"End", end, ErrKey},
 		}, []step{writeNil, end}, wire(idObject, "A", 1, "p", idNil)},
@@ -208,7 +208,7 @@ func TestEncoderRefuses(t *testing.T) {
 
 		{"inside a rune", []step{text(TypeString, Unknown), write("\xe2\x82")}, []misuse{
 			{"End", end, ErrUTF8},
-			{"what does not complete it", write("x"), ErrUTF8},
+			{"a byte that does not complete it", write("x"), ErrUTF8},
 			{"another rune", write("\xe2"), ErrUTF8},
 			{"a chunk", token(chunkOf(TypeString, 3, "x", true)), ErrUTF8},
 			{"a chunk that completes it", token(chunkOf(TypeString, 3, "\xac", true)), ErrUTF8},
@@ -282,10 +282,10 @@ func TestEncoderRefuses(t *testing.T) {
 		{"a typed dictionary", []step{typedDict(1, Elem{Type: TypeInt}, Elem{Type: TypeString})}, []misuse{
 			{"another key", stringX, ErrType},
 			{"a nil key", writeNil, ErrType},
-		}, []step{dictKey, intSeven, intSeven, end}, // values engines do not check
+		}, []step{dictKey, intSeven, intSeven, end}, // engines do not check the types of values
 			wire(idDict|typedBy*1|valuesBy*1, idInt, idString, 1, integer(7), integer(7))},
 
-		{"a typed dictionary behind its marker", []step{typedDict(1, Elem{Type: TypeInt}, Elem{}), dictKey}, []misuse{
+		{"a typed dictionary after its marker", []step{typedDict(1, Elem{Type: TypeInt}, Elem{}), dictKey}, []misuse{
 			{"another key", stringX, ErrType},
 		}, []step{intSeven, intSeven, end}, wire(idDict|typedBy*1, idInt, 1, integer(7), integer(7))},
 
@@ -301,8 +301,8 @@ func TestEncoderRefuses(t *testing.T) {
 			{"a token of no type", token(ArrayStart(0, Elem{Type: 200})), ErrType},
 			{"a token of no value type", token(DictStart(0, Elem{}, Elem{Type: 200})), ErrType},
 			{"a token of bad text", token(ArrayStart(0, Elem{Class: "\xff"})), ErrUTF8},
-			{"a token of bad text behind a type", token(DictStart(0, Elem{Type: TypeInt}, Elem{Class: "\xff"})), ErrUTF8},
-			{"a token of no type behind a class", token(DictStart(0, Elem{Class: "A"}, Elem{Type: 200})), ErrType},
+			{"a token of bad text after a type", token(DictStart(0, Elem{Type: TypeInt}, Elem{Class: "\xff"})), ErrUTF8},
+			{"a token of no type after a class", token(DictStart(0, Elem{Class: "A"}, Elem{Type: 200})), ErrType},
 			{"a token of a bad count", token(ArrayStart(-2, Elem{})), ErrRange},
 		}, []step{token(DictStart(0, Elem{Type: TypeInt}, Elem{Script: "res://a"})), end},
 			wire(idDict|typedBy*1|valuesBy*3, idInt, "res://a", 0)},
@@ -318,7 +318,7 @@ func TestEncoderRefuses(t *testing.T) {
 			}
 			run(c.before)
 			for _, m := range c.refuse {
-				m.refuses(t, e)
+				m.rejects(t, e)
 			}
 			run(c.after)
 			require.NoError(t, e.Close())
@@ -327,8 +327,9 @@ func TestEncoderRefuses(t *testing.T) {
 	}
 }
 
-// What a format does not have is refused, and what it has instead is taken.
-func TestEncoderRefusesWhatTheFormatLacks(t *testing.T) {
+// Types that a format does not have are errors, and those it has instead are
+// written.
+func TestTypesTheFormatLacks(t *testing.T) {
 	allow := func(f *Format, s ...step) []byte {
 		return encoded(t, &EncoderOptions{Format: f}, func(e *Encoder) {
 			for _, s := range s {
@@ -340,7 +341,7 @@ func TestEncoderRefusesWhatTheFormatLacks(t *testing.T) {
 		e := NewEncoder(io.Discard, &EncoderOptions{Format: f})
 		defer e.Release()
 		for _, m := range m {
-			m.refuses(t, e)
+			m.rejects(t, e)
 		}
 	}
 	bigInt := step(func(e *Encoder) error { return e.WriteInt(1 << 31) })
@@ -391,7 +392,7 @@ func TestEncoderRefusesWhatTheFormatLacks(t *testing.T) {
 	require.Equal(t, wire(15, 0, 0, 1, 1, 1, []byte("a\x00\x00\x00")), allow(Godot2, func(e *Encoder) error {
 		return e.BeginImage(0, 0, 1, 1, 1)
 	}, func(e *Encoder) error {
-		misuse{"WritePacked into an image", func(e *Encoder) error { return WritePacked(e, []byte("a")) }, ErrOpen}.refuses(t, e)
+		misuse{"WritePacked into an image", func(e *Encoder) error { return WritePacked(e, []byte("a")) }, ErrOpen}.rejects(t, e)
 		return nil
 	}, write("a"), end))
 	require.Equal(t, wire(19, 3, 4, eventHead+4, 5), allow(Godot2, func(e *Encoder) error {
@@ -406,7 +407,7 @@ func TestEncoderDepth(t *testing.T) {
 	require.NoError(t, e.BeginArray(1))
 	require.NoError(t, e.BeginDict(2))
 	require.NoError(t, e.WriteInt(7))
-	require.NoError(t, e.BeginArray(0)) // empty: nothing is deeper
+	require.NoError(t, e.BeginArray(0)) // empty: no value is deeper
 	for name, call := range map[string]step{
 		"a value":      writeNil,
 		"a string":     stringX,
@@ -438,7 +439,7 @@ func TestEncoderDepth(t *testing.T) {
 		"a typed array":          typedArray(0, Elem{Class: "A"}),
 		"a token of a component": token(newToken(KindVector2, TypeVector2, tokenFlags(unitFloat32), 0).withPayload(reals(2))),
 	} {
-		misuse{name, call, ErrLimit}.refuses(t, e)
+		misuse{name, call, ErrLimit}.rejects(t, e)
 		var l *LimitError
 		require.ErrorAs(t, call(e), &l)
 		require.Equal(t, LimitError{"Depth", 3, 2}, *l, name)
@@ -452,17 +453,17 @@ func TestEncoderDepth(t *testing.T) {
 		deeper.Release()
 	}
 
-	// A raw value brings its own depth.
+	// A raw value adds its own depth.
 	e = NewEncoder(&b, &EncoderOptions{Depth: 2})
 	require.NoError(t, e.WriteRaw(nested(2)))
-	misuse{"three arrays", func(e *Encoder) error { return e.WriteRaw(nested(3)) }, ErrLimit}.refuses(t, e)
+	misuse{"three arrays", func(e *Encoder) error { return e.WriteRaw(nested(3)) }, ErrLimit}.rejects(t, e)
 	require.NoError(t, e.BeginArray(2))
 	require.NoError(t, e.WriteRaw(nested(1)))
-	misuse{"one array too many", func(e *Encoder) error { return e.WriteRaw(nested(2)) }, ErrLimit}.refuses(t, e)
+	misuse{"one array too many", func(e *Encoder) error { return e.WriteRaw(nested(2)) }, ErrLimit}.rejects(t, e)
 	require.NoError(t, e.WriteRaw(wire(idArray, 1, idArray, 0)))
 	require.NoError(t, e.End())
 
-	// A copy keeps to the Encoder's depth, whatever the Decoder's is.
+	// A copy is limited by the Encoder's depth and not by the Decoder's.
 	for depth, want := range map[int]error{1: ErrLimit, 2: nil} {
 		d := NewDecoder(plain(wire(idArray, 1, idArray, 3, integer(1), integer(2), integer(3))), nil)
 		e = NewEncoder(io.Discard, &EncoderOptions{Depth: depth})
@@ -476,12 +477,12 @@ func TestEncoderDepth(t *testing.T) {
 
 	e = NewEncoder(io.Discard, &EncoderOptions{Depth: 1})
 	raw := func(e *Encoder) error { return e.WriteRaw(wire(idArray, 1, idObject, "A", 1, "p", idNil)) }
-	misuse{"a property in an array", raw, ErrLimit}.refuses(t, e)
+	misuse{"a property in an array", raw, ErrLimit}.rejects(t, e)
 	var l *LimitError
 	require.ErrorAs(t, raw(e), &l)
 	require.Equal(t, LimitError{"Depth", 2, 1}, *l)
 
-	// The default is the engines'.
+	// The default is that of engines.
 	e = NewEncoder(io.Discard, nil)
 	require.NoError(t, e.WriteRaw(nested(1024)))
 	require.ErrorIs(t, e.WriteRaw(nested(1025)), ErrLimit)
@@ -489,7 +490,7 @@ func TestEncoderDepth(t *testing.T) {
 	require.NoError(t, e.WriteRaw(nested(5000)))
 }
 
-// Errors of the Writer are handed on bare, every time.
+// Errors of the Writer are returned unchanged, every time.
 func TestWriterErrors(t *testing.T) {
 	broken := errors.New("broken")
 	e := NewEncoder(writerFunc(func([]byte) (int, error) { return 0, broken }), nil)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Text comes in any pieces, from any Reader.
+// Text can be written in any pieces.
 func TestTextInPieces(t *testing.T) {
 	const text = longText + "\uFFFD, which is no error"
 	for size := range 20 {
@@ -27,8 +27,8 @@ func TestTextInPieces(t *testing.T) {
 	}
 }
 
-// Every way to split bad text over two Writes is found, as soon as it can be.
-func TestBadTextInPieces(t *testing.T) {
+// Invalid text that two Writes split in any way is found as early as possible.
+func TestInvalidTextInPieces(t *testing.T) {
 	for _, bad := range []string{"\xff", "\x80", "\xc0\x80", "\xe2\x28\xa1", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\xf0\x9f\x98"} {
 		text := "é" + bad + "xy"
 		for i := range len(text) + 1 {
@@ -51,8 +51,8 @@ func TestBadTextInPieces(t *testing.T) {
 	}
 }
 
-// One byte that is no text is found wherever it stands.
-func TestBadTextAtEveryByte(t *testing.T) {
+// One invalid byte is found at every position.
+func TestInvalidTextAtEveryByte(t *testing.T) {
 	e := NewEncoder(io.Discard, nil)
 	defer e.Release()
 	for n := range 40 {

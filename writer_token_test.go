@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is read can be written again, byte for byte.
-func TestTokensGoBothWays(t *testing.T) {
+// Tokens are written as they were read, byte for byte.
+func TestTokensReencode(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		d := NewDecoder(plain(s.packet), s.options(0))
 		defer d.Release()

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// As much as a format can count may be announced, and no more.
+// The largest count of a format is accepted, and no larger one.
 func TestLargestCounts(t *testing.T) {
 	inStrings := func(n int64) step {
 		return func(e *Encoder) error {
