@@ -42,7 +42,7 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 			d.Buffered()
 		},
 		"SkipValue": func(d *Decoder, _ Token) {
-			if d.top.want != wantEnd {
+			if d.want() != wantEnd {
 				check(d.SkipValue())
 			}
 		},

@@ -1,7 +1,5 @@
 package gdwire
 
-import "math"
-
 // CopyValue copies the next value, or what [Decoder.SkipValue] would skip in its
 // place, as [Encoder.WriteToken] writes it, also between formats. Where an End is
 // next it is [ErrCount].
@@ -11,53 +9,32 @@ import "math"
 //
 // After a temporary error of the Reader or the Writer, call it again.
 func CopyValue(e *Encoder, d *Decoder) error {
-	if err := d.leaveLoop(); err != nil {
+	x, next := d.skip, unsent{}
+	if r := d.rare; r != nil {
+		if x.open > 0 {
+			next = r.unsent
+		}
+		r.unsent = unsent{}
+	}
+	err := d.start()
+	if err == nil {
+		err = e.ready()
+	}
+	if err != nil {
+		if x.open > 0 && d.err == nil {
+			d.interrupt(x)
+			d.getRare().unsent = next
+		}
 		return err
 	}
-	if err := e.ready(); err != nil {
-		return err
+	resumed := x.open > 0
+	if !resumed {
+		if d.want() == wantEnd {
+			return d.WrapError(because(ErrCount, "CopyValue where an End is next"))
+		}
+		x = d.rest()
 	}
-	end := d.Depth() // the depth at which the copy ends
-	switch w := d.current().want; {
-	case d.skip > 0:
-		end = d.skip - 1
-	case w == wantEnd && d.err == nil:
-		d.forget()
-		return d.WrapError(because(ErrCount, "CopyValue where an End is next"))
-	default:
-		d.unsent = unsent{} // of a call that was given up
-		if w == wantText {
-			end--
-		}
-	}
-	for {
-		next := d.unsent
-		if d.skip > 0 && next.Kind() != 0 {
-			d.unsent = unsent{}
-		} else {
-			if d.Depth() > end {
-				copyRun(e, d)
-			}
-			next.elem = d.top.elem
-			var err error
-			if next.Token, err = d.next(); err != nil {
-				return err
-			}
-			d.skip = end + 1
-		}
-		e.copying, e.accepts = true, next.elem
-		err := e.WriteToken(next.Token)
-		e.copying, e.accepts = false, 0
-		if err != nil {
-			next.Token = next.Clone() // The read buffer may move before it is written.
-			d.unsent = next
-			return err
-		}
-		if d.Depth() <= end && next.Kind() != KindDictKey && d.top.want != wantChunk {
-			d.skip = 0
-			return nil
-		}
-	}
+	return d.copyTo(e, x, next, resumed)
 }
 
 // unsent is a token that CopyValue has read and not written, and the type that
@@ -67,17 +44,52 @@ type unsent struct {
 	elem Type
 }
 
-// copyRun copies what is on the fast path of both sides, in containers of the
+// copyTo copies tokens, next before them if there is one, to the end of x. If it
+// is interrupted once they have started, it notes what is left.
+func (d *Decoder) copyTo(e *Encoder, x extent, next unsent, started bool) error {
+	for {
+		if next.Kind() == 0 {
+			if d.depth >= x.open {
+				copyFast(e, d)
+			}
+			next.elem = d.top().elem
+			var err error
+			if next.Token, err = d.ReadToken(); err != nil {
+				if started {
+					d.interrupt(x)
+				}
+				return err
+			}
+			started = true
+		}
+		e.copying, e.accepts = true, next.elem
+		err := e.WriteToken(next.Token)
+		e.copying, e.accepts = false, 0
+		if err != nil {
+			next.Token = next.Clone() // the buffer may move before it is written
+			d.interrupt(x)
+			d.getRare().unsent = next
+			return err
+		}
+		if next.Kind() != KindDictKey && d.isOver(x) {
+			return nil
+		}
+		next = unsent{}
+	}
+}
+
+// copyFast copies what is on the fast path of both sides, in containers of the
 // same kind with as much to come: its bytes are those that WriteToken would write.
-func copyRun(e *Encoder, d *Decoder) {
-	from, to := d.top, e.top
-	if e.options.Format != d.options.Format || e.options.DoubleReals != d.options.DoubleReals ||
+func copyFast(e *Encoder, d *Decoder) {
+	from, to := d.top(), e.top
+	if d.win == nil || e.options.Format != d.options.Format || e.options.DoubleReals != d.options.DoubleReals ||
 		e.lim < 0 || uint(e.depth-1) >= uint(e.maxDepth) || from.elem != to.elem ||
-		from.kind != to.kind || from.want != to.want || from.left != to.left || from.typ == TypePackedStringArray {
+		from.kind != to.kind || to.want != d.want() || uint64(to.left) != (d.left+d.pairs)>>d.pairs {
 		return
 	}
 	start := d.r
-	d.skim(e.lim-e.n, math.MaxInt)
+	d.skipFast(0, true, e.lim-e.n)
 	e.n += copy(e.buf[e.n:], d.buf[start:d.r])
-	to.want, to.left = from.want, from.left
+	to.left = uint32((d.left + d.pairs) >> d.pairs)
+	to.want = d.want()
 }

@@ -371,14 +371,17 @@ func (f *form) complete(id uint32, flags uint16, bit uint32) {
 	if f.kind == 0 {
 		f.kind = Kind(f.typ)
 	}
-	f.header, f.flags = id|bit&uint32(flags)<<16, flags
+	f.header, f.flags = id, flags
+	if f.shape != shapeArray && f.shape != shapeDict { // their bit 16 says that a type is declared
+		f.header |= bit & uint32(flags) << 16
+	}
 	f.head = newToken(f.kind, f.typ, tokenFlags(f.unit), 0).head
 	switch f.shape {
 	case shapeWord:
 		f.mask = 1<<(8*f.size) - 1
 	case shapeMaths:
-		f.head |= uint64(f.size) << 32
+		f.head |= uint64(f.size)<<32 | uint64(flagOffset(4))<<16
 	case shapeText:
-		f.head |= uint64(flagLast) << 16
+		f.head |= uint64(flagLast|flagOffset(8)) << 16
 	}
 }

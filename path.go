@@ -9,39 +9,22 @@ const (
 	maxKey  = 32
 )
 
-// A place is where in its frame a token is: how far from the number of elements
-// done, and in which part of the element.
-type place struct {
-	offset int8
-	part   part
-}
-
-// A part is a part of a container.
-type part uint8
-
-const (
-	partNone  part = iota
-	partElem       // an element, name or packed string
-	partKey        // a key, or a property's name
-	partValue      // a key's or property's value
-)
-
 // appendPath appends the path of the latest token or, if next is set, of the
 // coming one. keyText gives the start of the string that is the latest key or
 // property name of frame i, false if it is no string.
-func (s *state) appendPath(dst []byte, next bool, keyText func(i int) ([]byte, bool)) []byte {
+func (s *hotState) appendPath(dst []byte, next bool, keyText func(i int) ([]byte, bool)) []byte {
 	start := len(dst)
 	dst = append(dst, '$')
 	for i := 1; i <= s.depth && len(dst)-start < maxPath; i++ {
-		index, part := s.frame(i).place(next && i == s.depth)
-		switch part {
-		case partElem:
+		index, l := s.locate(i, next && i == s.depth)
+		switch l {
+		case atElement:
 			dst = append(dst, '[')
 			dst = strconv.AppendInt(dst, index, 10)
 			dst = append(dst, ']')
-		case partKey:
+		case atKey:
 			dst = appendCall(dst, ".key(", index)
-		case partValue:
+		case atValue:
 			key, ok := keyText(i)
 			if !ok {
 				dst = appendCall(dst, ".value(", index)

@@ -66,39 +66,52 @@ type DecoderOptions struct {
 // has left the window. It allocates nothing for a count that it read.
 type Decoder struct {
 	window
-	state
-	src     io.Reader // nil after ResetBytes
-	srcErr  error     // came with bytes; due when these are used up
-	err     error     // comes with every call, or if once is set with the next
+	hotState
+
+	// The rest of the read buffer, see reader_buffer.go.
+	win         []byte // buf[:lim] while the fast path is allowed, otherwise nil; setWin
+	r, lim, end int
+	src         io.Reader // nil after ResetBytes
+	srcErr      error     // came with bytes; due when they are consumed
+	buffer      *bytebufferpool.ByteBuffer
+
+	// Positions in the input, see window.
+	origin     uint64 // offset 0
+	inputEnd   uint64 // the end of the input, if its length was given
+	valueStart uint64 // the start of the top-level value
+	valueEnd   uint64 // its end at the latest, by Limits.Bytes or inputEnd
+
+	// What calls leave for the next.
+	err     error // returned by every call, or if once is set by the next
 	once    bool
-	at      uint64 // where the latest token starts
 	payload payload
-	bulk    bulk   // what AppendString, Payload and ReadPacked go on with
-	skip    int    // the depth an interrupted SkipValue or CopyValue goes on to, plus one
-	unsent  unsent // what an interrupted CopyValue still has to write
+	skip    extent // what an interrupted SkipValue or CopyValue continues
+	leave   int    // the depth of the outermost container that a loop has left, 0 for none
+	rare    *rare
 
-	leave     int    // the depth of the outermost container that a loop has left, 0 for none
-	keys      []byte // of the loops under way
-	partial   []byte // what an interrupted ReadString or ReadNodePath has read
-	partialAt uint64 // the token that it began with
+	// The top-level value.
+	values     uint64 // declared so far, itself included
+	strictSeen strictSeen
 
-	origin uint64 // where offset 0 is
-	stop   uint64 // where the input ends, if its length was given
-	begin  uint64 // where the top-level value begins
-	until  uint64 // where it ends at the latest, by Limits.Bytes or stop
-	values uint64 // announced so far in it
-	seen   seen   // what Strict has seen in it
-
-	options  DecoderOptions
-	bounds   bounds
+	// What the options come to, see init.
 	rows     *[64]row
-	idMask   uint32
+	maxShort uint32 // strings of up to so many bytes, 8 at most, are one chunk and within Limits
+	maxWhole int    // the same without the 8
+	size     int    // of a chunk
 	maxDepth int
-	size     int    // of the window
-	whole    int    // strings up to here are one chunk and within Limits
-	short    uint32 // the same, of those that take the straight road
-	buffer   *bytebufferpool.ByteBuffer
-	saved    []savedKey
+	bounds   bounds
+	options  DecoderOptions
+
+	saved []savedKey
+}
+
+// rare is what few Decoders need.
+type rare struct {
+	unsent    unsent        // what an interrupted CopyValue still has to write
+	reader    payloadReader // what Payload returns
+	keys      []byte        // of the loops under way
+	partial   []byte        // what an interrupted ReadString or ReadNodePath has read
+	partialAt uint64        // the token that it began with
 }
 
 // NewDecoder returns a Decoder that reads from r. Options of nil are defaults.
@@ -134,7 +147,7 @@ func (d *Decoder) Reset(r io.Reader) {
 // packet: bytes behind the value in it are an error.
 func (d *Decoder) ResetN(r io.Reader, n int64) {
 	d.Reset(r)
-	d.stop = d.base + uint64(max(n, 0))
+	d.inputEnd = d.base + uint64(max(n, 0))
 }
 
 // ResetBytes is ResetN for bytes in memory. They are not copied: what tokens
@@ -142,23 +155,34 @@ func (d *Decoder) ResetN(r io.Reader, n int64) {
 func (d *Decoder) ResetBytes(b []byte) {
 	d.reset()
 	d.buf, d.end, d.lim = b, len(b), len(b)
-	d.stop = d.base + uint64(len(b))
+	d.inputEnd = d.base + uint64(len(b))
 }
 
 func (d *Decoder) reset() {
 	if d.rows == nil {
-		d.settle()
+		d.initOptions()
 	}
-	d.state.reset()
+	d.hotState.init()
 	d.forget()
-	d.base += uint64(d.end) + 1
-	d.origin, d.begin, d.at, d.stop = d.base, d.base, d.base, math.MaxUint64
-	d.r, d.lim, d.end = 0, 0, 0
-	d.buf, d.src, d.srcErr, d.err = nil, nil, nil, nil
+	d.valueStart, d.inputEnd = d.base, math.MaxUint64
+	d.err, d.once = nil, false
 }
 
-// settle works out what the options come to.
-func (d *Decoder) settle() {
+// forget gives up the input and all that calls have left.
+func (d *Decoder) forget() {
+	d.base += uint64(d.end) + 1
+	d.origin = d.base
+	d.token = 2*d.base + 1
+	d.r, d.lim, d.end = 0, 0, 0
+	d.buf, d.win, d.src, d.srcErr = nil, nil, nil, nil
+	d.payload, d.skip, d.leave = payload{}, extent{}, 0
+	if r := d.rare; r != nil {
+		*r = rare{keys: r.keys[:0]}
+	}
+}
+
+// initOptions works out what the options come to.
+func (d *Decoder) initOptions() {
 	o := &d.options
 	if o.Format == nil {
 		o.Format = Godot4
@@ -173,39 +197,22 @@ func (d *Decoder) settle() {
 	d.size = min(max(o.WindowSize, minWindow), maxWindow)
 	d.bounds = o.Limits.bounds()
 	d.rows = &o.Format.rows[double]
-	d.idMask = o.Format.idMask
 	d.maxDepth = int(min(d.bounds[limitDepth], math.MaxInt))
-	d.whole = int(min(int64(d.size), d.bounds[limitString]))
-	if o.Strict { // looks at every header and every string
-		d.maxDepth, d.whole = -1, -1
-	}
-	d.short = uint32(max(min(d.whole, 8), 0))
+	d.maxWhole = int(min(int64(d.size), d.bounds[limitString]))
+	d.maxShort = uint32(min(d.maxWhole, 8))
 }
 
 // Release gives the window back to the pool. Until the next Reset every call
 // returns [ErrReleased], and tokens that were not cloned are void.
 func (d *Decoder) Release() {
 	d.forget()
-	d.shut()
-	d.saved = nil
+	d.hotState.close()
+	d.saved, d.rare = nil, nil
 	d.err, d.once = ErrReleased, false
-	d.base += uint64(d.end) + 1
-	d.origin = d.base
-	d.r, d.lim, d.end = 0, 0, 0
-	d.buf, d.src, d.srcErr = nil, nil, nil
 	if d.buffer != nil {
 		putBuffer(d.buffer)
 		d.buffer = nil
 	}
-}
-
-// forget makes everything void that was said of the latest token.
-func (d *Decoder) forget() {
-	d.live = 0
-	d.bulk.kind = 0
-	d.skip, d.leave = 0, 0
-	d.keys = d.keys[:0]
-	d.partial, d.partialAt = nil, 0
 }
 
 // ReadToken returns the next token: io.EOF between two values if there is none,
@@ -214,115 +221,132 @@ func (d *Decoder) forget() {
 // It returns as soon as the token's bytes are there, and asks the reader for no
 // byte it does not need. DictKey and End read nothing.
 func (d *Decoder) ReadToken() (Token, error) {
-	d.skip = 0
-	if d.leave > 0 {
-		if err := d.leaveLoop(); err != nil {
-			return Token{}, err
+	win, r, left := d.win, d.r, d.left
+	if r > len(win)-fastSize {
+		return d.readSlow()
+	}
+	if left == 0 {
+		return d.readEnd(), nil
+	}
+	pos := d.base + uint64(r)
+	if ^left&d.pairs != 0 {
+		if d.marked != left {
+			return d.readDictKey(), nil
 		}
+		d.keyPos = pos
+	}
+	b := (*[fastSize]byte)(win[r:])
+	h := le.Uint32(b[:])
+	form := &d.rows[h&63][h>>16&1]
+	if h != form.header {
+		return d.readSlow()
+	}
+	n := le.Uint32(b[4:])
+	size := 4 + int(form.size)
+	switch form.shape {
+	case shapeWord:
+		d.r, d.left, d.token = r+size, left-1, 2*pos
+		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
+	case shapeText:
+		if n-1 < d.maxShort && plainText(le.Uint64(b[8:]), n) || d.wholeText(r+8, n) {
+			d.r, d.left, d.token = r+8+int(padded(n)), left-1, 2*pos
+			return Token{head: form.head | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: 2 * pos}, nil
+		}
+	case shapeMaths:
+		if size <= len(win)-r {
+			d.r, d.left, d.token = r+size, left-1, 2*pos
+			return Token{head: form.head, win: &d.window, pos: 2 * pos}, nil
+		}
+	case shapeArray, shapeDict:
+		if d.openFast(form, n) {
+			return Token{head: form.head, bits: uint64(n)}, nil
+		}
+	}
+	return d.readSlow()
+}
+
+// fastSize is a header and what follows it of a number or a short string, which is
+// its length and up to eight bytes.
+const fastSize = 16
+
+// openFast consumes the start of an Array or Dictionary of n elements or pairs. It
+// reports false for what the slow path has to see.
+func (d *Decoder) openFast(form *form, n uint32) bool {
+	pairs := hasPairs[form.kind&127]
+	pos, values := d.pos(), uint64(n)<<pairs
+	total, end := d.values+values, pos+8+4*values
+	if int64(n) > d.bounds[limitElements] || n >= sharedBit || total > uint64(d.bounds[limitValues]) || end > d.valueEnd {
+		return false
+	}
+	d.values = total
+	if d.atKey() {
+		d.keyPos = pos
+	}
+	d.push(form.kind, form.typ, n)
+	d.keyPos, d.token = pos, 2*pos
+	d.r += 8
+	d.setWin()
+	return true
+}
+
+// readDictKey returns the marker before a key.
+func (d *Decoder) readDictKey() Token {
+	d.marked, d.token = d.left, 2*d.pos()+1
+	return Token{head: uint64(KindDictKey) | uint64(TypeDictionary)<<8}
+}
+
+// readEnd closes the innermost container.
+func (d *Decoder) readEnd() Token {
+	t := Token{head: uint64(KindEnd) | uint64(d.top().typ)<<8}
+	d.token = 2*d.pos() + 1
+	d.pop()
+	d.setWin()
+	return t
+}
+
+// setWin switches the fast path on or off, and nothing else does. It is on inside
+// Arrays and Dictionaries, unless something has to be looked at in every call.
+func (d *Decoder) setWin() {
+	d.win = nil
+	if d.depth == 0 || d.depth > d.maxDepth {
+		return
+	}
+	if k := d.top().kind; k != KindArrayStart && k != KindDictStart {
+		return
+	}
+	if d.err == nil && d.skip.open == 0 && d.leave == 0 && !d.payload.active && !d.options.Strict {
+		d.win = d.buf[:d.lim]
+	}
+}
+
+// readSlow is ReadToken where the fast path ends.
+func (d *Decoder) readSlow() (Token, error) {
+	if err := d.start(); err != nil {
+		return Token{}, err
 	}
 	return d.next()
 }
 
-// next is ReadToken but for an interrupted skip, which it goes on with.
-//
-// What stands whole in the window needs no asking: how much of the window may be
-// read is bounded by the input's length and Limits.Bytes already. So words,
-// components and short strings, most of all tokens, take the straight road here;
-// everything else is found out step by step.
-func (d *Decoder) next() (Token, error) {
-	d.live = 0
-	d.bulk.kind = 0
+// start is what every call does first that reads on, but for the fast path: it
+// gives up what an interrupted call has left, skips what a loop has left and returns
+// an error that was kept.
+func (d *Decoder) start() error {
+	d.token |= 1
+	d.payload.active, d.skip = false, extent{}
 	if d.err != nil {
-		return Token{}, d.failed()
+		return d.failed()
 	}
-	f := d.current()
-	switch f.want {
-	case wantElem, wantKey, wantValue, wantField:
-		if d.lim-d.r < straightSize || d.depth > d.maxDepth {
-			return d.value()
-		}
-		b := (*[straightSize]byte)(d.buf[d.r : d.r+straightSize : d.r+straightSize])
-		h := le.Uint32(b[:])
-		if h&d.idMask >= uint32(len(d.rows)) {
-			return d.value()
-		}
-		form := &d.rows[h&63][h>>16&1]
-		pos := d.pos()
-		switch form.shape {
-		case shapeText:
-			n := le.Uint32(b[4:])
-			if n-1 < d.short && plainText(le.Uint64(b[8:]), n) {
-				d.r += 8 + int(padded(n))
-				d.step()
-				d.at, d.live = pos, pos+8
-				d.bulk.kind, d.bulk.left = KindStringChunk, int(n)
-				return Token{head: form.head | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: pos + 8}, nil
-			}
-		case shapeWord:
-			d.r += 4 + int(form.size)
-			d.step()
-			d.at = pos
-			return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
-		case shapeMaths:
-			if end := d.r + 4 + int(form.size); end <= d.lim {
-				d.r = end
-				d.step()
-				d.at, d.live = pos, pos+4
-				return Token{head: form.head, win: &d.window, pos: pos + 4}, nil
-			}
-		case shapeArray, shapeDict:
-			return d.container(form, h>>16&uint32(form.flags))
-		case shapePacked, shapePackedStrings:
-			return d.packed(form)
-		case shapePath:
-			return d.path()
-		}
-		return d.value()
-	case wantDictKey:
-		d.at = d.pos()
-		f.mark = d.at
-		f.want = wantKey
-		return Token{head: uint64(KindDictKey) | uint64(TypeDictionary)<<8}, nil
-	case wantEnd:
-		d.at = d.pos()
-		d.pop()
-		return Token{head: uint64(KindEnd) | uint64(f.typ)<<8}, nil
-	case wantTop:
-		if err := d.beginValue(); err != nil {
-			return Token{}, err
-		}
-		return d.value()
-	case wantName:
-		if d.lim-d.r >= straightSize {
-			b := (*[straightSize]byte)(d.buf[d.r : d.r+straightSize : d.r+straightSize])
-			if n := le.Uint32(b[:]); n-1 < d.short && plainText(le.Uint64(b[4:]), n) {
-				pos := d.pos()
-				d.r += 4 + int(padded(n))
-				d.step()
-				d.at, d.live = pos, pos+4
-				if f.typ == TypePackedStringArray {
-					n -= d.trailingNUL(b[4 : 4+n])
-				}
-				d.bulk.kind, d.bulk.left = KindStringChunk, int(n)
-				const head = uint64(KindStringChunk) | uint64(flagLast)<<16
-				return Token{head: head | uint64(f.typ)<<8 | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: pos + 4}, nil
-			}
-		}
-		return d.text(f.typ, 0)
-	case wantProperty:
-		return d.property()
-	case wantText:
-		return d.textChunk(d.top.typ, 0, d.top.left, d.top.count)
-	case wantChunk:
-		return d.chunk(math.MaxInt)
+	if err := d.leaveLoop(); err != nil {
+		return err
 	}
-	return Token{}, ErrReleased
+	if d.left == 0 && d.depth == 0 {
+		return ErrReleased
+	}
+	d.setWin()
+	return nil
 }
 
-// failed returns the error that was kept. It is not inlined, which would cost next
-// two loads a token.
-//
-//go:noinline
+// failed returns the error that was kept.
 func (d *Decoder) failed() error {
 	err := d.err
 	if d.once {
@@ -331,93 +355,137 @@ func (d *Decoder) failed() error {
 	return err
 }
 
-// ready returns the error that was kept, if there is one.
-func (d *Decoder) ready() error {
-	switch {
-	case d.err != nil:
-		return d.failed()
-	case d.current().want == wantNothing:
-		return ErrReleased
+// next reads a token step by step. start came before it.
+func (d *Decoder) next() (Token, error) {
+	switch d.want() {
+	case wantElem, wantKey, wantValue, wantField:
+		return d.value()
+	case wantTop:
+		if err := d.beginValue(); err != nil {
+			return Token{}, err
+		}
+		return d.value()
+	case wantDictKey:
+		return d.readDictKey(), nil
+	case wantEnd:
+		return d.readEnd(), nil
+	case wantName:
+		return d.text(d.top().typ, 0)
+	case wantProperty:
+		return d.property()
+	case wantText:
+		return d.textChunk()
+	default:
+		return d.chunk()
 	}
-	return nil
 }
 
 // PeekKind returns the kind of the next token, and 0 where there is none: the
 // error comes with the next ReadToken. A value's kind stands in its first four
 // bytes, and no more are waited for.
 func (d *Decoder) PeekKind() Kind {
-	if err := d.leaveLoop(); err != nil {
-		d.keep(err)
+	win, r := d.win, d.r
+	if r > len(win)-fastSize {
+		return d.peekSlow()
 	}
-	d.live = 0
-	d.bulk.kind = 0
+	if d.left == 0 {
+		d.token |= 1
+		return KindEnd
+	}
+	if d.atKey() && d.marked != d.left {
+		d.token |= 1
+		return KindDictKey
+	}
+	h := le.Uint32(win[r:])
+	form := &d.rows[h&63][h>>16&1]
+	if h != form.header {
+		return d.peekSlow()
+	}
+	d.token |= 1
+	return form.kind
+}
+
+func (d *Decoder) peekSlow() Kind {
+	d.token |= 1
+	d.payload.active = false
 	if d.err != nil {
 		return 0
 	}
-	switch w := d.current().want; {
-	case w == wantNothing:
-		return 0
-	case w > lastValue:
-		return d.top.nextKind()
+	k, err := d.peekKind()
+	if err != nil && d.err == nil { // errors of the reader are not kept otherwise
+		d.err, d.once = err, true
 	}
-	k, err := d.peekValue()
-	if err != nil {
-		d.keep(err)
-	}
+	d.setWin()
 	return k
 }
 
-// keep keeps an error for the next call. Errors of the reader are not kept
-// otherwise.
-func (d *Decoder) keep(err error) {
-	if d.err == nil {
-		d.err, d.once = err, true
-	}
-}
-
-// peekValue returns the kind of the next value's first token.
-func (d *Decoder) peekValue() (Kind, error) {
-	if err := d.beginValue(); err != nil {
+func (d *Decoder) peekKind() (Kind, error) {
+	if err := d.leaveLoop(); err != nil {
 		return 0, err
 	}
-	b, err := d.need(4)
+	switch w := d.want(); {
+	case w == wantNothing:
+		return 0, nil
+	case w > lastValue:
+		return d.nextKind(w), nil
+	}
+	form, err := d.peekForm()
 	if err != nil {
 		return 0, err
+	}
+	return form.kind, nil
+}
+
+// nextKind returns the kind of the next token where that is no value.
+func (d *Decoder) nextKind(w want) Kind {
+	return [...]Kind{
+		wantDictKey: KindDictKey, wantProperty: KindProperty, wantName: KindStringChunk,
+		wantText: KindStringChunk, wantChunk: KindChunk, wantEnd: KindEnd,
+	}[w]
+}
+
+// peekForm returns the form of the next value. It waits for the header and consumes
+// nothing.
+func (d *Decoder) peekForm() (*form, error) {
+	if err := d.beginValue(); err != nil {
+		return nil, err
+	}
+	b, err := d.peek(4)
+	if err != nil {
+		return nil, err
 	}
 	h := le.Uint32(b)
 	row, err := d.row(h)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return row[h>>16&1].kind, nil
-}
-
-// nextKind is what comes next where that is no value.
-func (f *frame) nextKind() Kind {
-	return [...]Kind{
-		wantDictKey: KindDictKey, wantProperty: KindProperty, wantName: KindStringChunk,
-		wantText: KindStringChunk, wantChunk: KindChunk, wantEnd: KindEnd,
-	}[f.want]
+	return &row[h>>16&1], nil
 }
 
 // Tokens ranges over the tokens of the next value, or of what
 // [Decoder.SkipValue] would skip in its place. After an error it stops; bulk
 // reads and skips in the loop's body are fine.
 func (d *Decoder) Tokens() iter.Seq2[Token, error] {
-	return func(yield func(Token, error) bool) {
-		if err := d.leaveLoop(); err != nil {
-			yield(Token{}, err)
-			return
+	return func(yield func(Token, error) bool) { d.eachToken(yield) }
+}
+
+func (d *Decoder) eachToken(yield func(Token, error) bool) {
+	if err := d.leaveLoop(); err != nil {
+		yield(Token{}, err)
+		return
+	}
+	x := d.rest()
+	for {
+		t, err := d.ReadToken()
+		if t.Kind() == KindDictKey && d.depth < x.open {
+			left, pos := d.left, d.pos()
+			if !yield(t, err) || d.depth != x.open-1 || d.left != left || d.pos() != pos {
+				return
+			}
+			continue
 		}
-		depth := d.Depth()
-		for {
-			t, err := d.ReadToken()
-			if !yield(t, err) || err != nil {
-				return
-			}
-			if d.Depth() <= depth && t.Kind() != KindDictKey {
-				return
-			}
+		if !yield(t, err) || err != nil || d.isOver(x) {
+			return
 		}
 	}
 }
@@ -441,36 +509,56 @@ func (d *Decoder) AppendPath(dst []byte) []byte {
 // WrapError returns an [Error] for the caller's own objection to the latest
 // token, with that token's offset and path.
 func (d *Decoder) WrapError(err error) error {
-	return &Error{Offset: int64(d.at - d.origin), Path: string(d.AppendPath(nil)), Err: err}
+	return &Error{Offset: int64(d.token/2 - d.origin), Path: string(d.AppendPath(nil)), Err: err}
 }
+
+// Depth returns how much is open: containers, paths, packed arrays, and a string
+// between its chunks. At 0 the value is complete.
+func (d *Decoder) Depth() int { return d.depth }
+
+// StackIndex describes what is open at level i, from 1, the outermost, to
+// Depth(): the kind of token that opened it, the index of the element, pair,
+// property or name that was reached (-1 before the first), and how many were
+// announced. Packed data and strings have no elements of their own here: their
+// index is -1.
+//
+// Level 0 is around all values: of kind 0, the index of the latest top-level value
+// and a count of -1. So is a level that is not open, with an index of -1.
+func (d *Decoder) StackIndex(i int) (kind Kind, index, count int64) { return d.stackIndex(i) }
 
 // pos is the position of the first byte not consumed.
 func (d *Decoder) pos() uint64 { return d.base + uint64(d.r) }
 
-// fail makes an Error that stays. The fault is at bytes behind pos, in the token
-// under way.
-func (d *Decoder) fail(at int, err error) error {
-	d.err = &Error{
+// errorAt returns an Error about the next token, at bytes after r.
+func (d *Decoder) errorAt(at int, err error) error {
+	return &Error{
 		Offset: int64(d.pos()-d.origin) + int64(at),
 		Path:   string(d.appendPath(nil, true, d.keyText)),
 		Err:    err,
 	}
+}
+
+// fail returns an Error that stays.
+func (d *Decoder) fail(at int, err error) error {
+	d.err, d.once = d.errorAt(at, err), false
+	d.setWin()
 	return d.err
 }
 
 // beginValue is called where a top-level value may begin, and again if it was
 // not there yet.
 func (d *Decoder) beginValue() error {
-	if d.top.want != wantTop {
+	if d.depth > 0 {
 		return nil
 	}
-	d.begin, d.values, d.seen = d.pos(), 1, 0
-	d.until = min(d.stop, d.begin+uint64(d.bounds[limitBytes]))
-	d.limitWindow()
-	if d.options.Strict && d.begin > d.origin && d.stop != math.MaxUint64 && d.begin < d.stop {
+	d.valueStart, d.values, d.strictSeen = d.pos(), 1, 0
+	d.valueEnd = min(d.inputEnd, d.valueStart+uint64(d.bounds[limitBytes]))
+	d.setLim()
+	first := d.valueStart == d.origin
+	if d.options.Strict && !first && d.inputEnd != math.MaxUint64 && d.valueStart < d.inputEnd {
 		return d.strict(0, "bytes behind the value")
 	}
-	if d.options.OneValue && d.begin > d.origin {
+	if d.options.OneValue && !first {
 		return io.EOF
 	}
 	return nil

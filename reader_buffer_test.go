@@ -23,7 +23,7 @@ func joined(d *Decoder) (lines []string, err error) {
 			return lines, err
 		}
 		data = append(data, t.Bytes()...)
-		if d.top.want == wantChunk && t.Kind() == KindChunk || t.Kind() == KindStringChunk && !t.Last() {
+		if d.want() == wantChunk && t.Kind() == KindChunk || t.Kind() == KindStringChunk && !t.Last() {
 			continue
 		}
 		text := t.String()

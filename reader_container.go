@@ -15,29 +15,25 @@ func (d *Decoder) container(form *form, flags uint32) (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	from := d.pos() + uint64(declared.from)
 	t, err := d.counted(form, declared.end)
 	if err != nil {
 		return Token{}, err
 	}
 	t.head |= uint64(declared.flags) << 16
 	if size := declared.to - declared.from; size > 0 {
-		t = t.at(&d.window, from, size)
-		d.live = from
+		t = t.at(&d.window, declared.from, size)
 	}
-	d.top.elem = declared.elem
+	d.top().elem = declared.elem
 	return t, nil
 }
 
 // counted reads the count of an Array or Dictionary, which stands behind at bytes.
 func (d *Decoder) counted(form *form, at int) (Token, error) {
-	if d.lim-d.r < at+4 {
-		if _, err := d.more(at + 4); err != nil {
-			return Token{}, err
-		}
+	b, err := d.peek(at + 4)
+	if err != nil {
+		return Token{}, err
 	}
-	from := d.r + at
-	n, shared := le.Uint32(d.buf[from:from+4:from+4]), uint64(0)
+	n, shared := le.Uint32(b[at:]), uint64(0)
 	if n&sharedBit != 0 {
 		if d.options.Format.shared {
 			shared = uint64(flagShared) << 16
@@ -50,10 +46,10 @@ func (d *Decoder) counted(form *form, at int) (Token, error) {
 	if form.shape == shapeDict {
 		values = 2
 	}
-	if err := d.announce(at, uint64(n), values, 4*values); err != nil {
+	if err := d.checkCount(at, uint64(n), values, 4*values); err != nil {
 		return Token{}, err
 	}
-	d.open(at+4, at, form.kind, form.typ, n)
+	d.open(at+4, form.kind, form.typ, n)
 	return Token{head: form.head | shared, bits: uint64(n)}, nil
 }
 
@@ -96,7 +92,7 @@ func (d *Decoder) declaration(at int, k containerKind) (int, Type, error) {
 	case containerUntyped:
 		return at, 0, nil
 	case containerBuiltin:
-		b, err := d.need(at + 4)
+		b, err := d.peek(at + 4)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -139,21 +135,20 @@ func (d *Decoder) object() (Token, error) {
 	}
 	count := uint32(0)
 	if n > 0 { // an empty class name is null, and ends here
-		b, err := d.need(end + 4)
+		b, err := d.peek(end + 4)
 		if err != nil {
 			return Token{}, err
 		}
 		if count, err = d.sign(end, le.Uint32(b[end:])); err != nil {
 			return Token{}, err
 		}
-		if err := d.announce(end, uint64(count), 2, 8); err != nil {
+		if err := d.checkCount(end, uint64(count), 2, 8); err != nil {
 			return Token{}, err
 		}
 		end += 4
 	}
-	t := newToken(KindObjectStart, TypeObject, 0, uint64(count)).at(&d.window, d.pos()+8, n)
-	d.open(end, 8, KindObjectStart, TypeObject, count)
-	return t, nil
+	d.open(end, KindObjectStart, TypeObject, count)
+	return newToken(KindObjectStart, TypeObject, 0, uint64(count)).at(&d.window, 8, n), nil
 }
 
 // sign returns the count n, or 0 where engines read a negative one as that.
@@ -173,83 +168,6 @@ func (d *Decoder) property() (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	t := newToken(KindProperty, TypeObject, 0, 0).at(&d.window, d.pos()+4, n)
-	d.top.mark = d.pos()
-	d.take(end, 4)
-	d.step()
-	return t, nil
-}
-
-// The bits of a NodePath, in its first word and in its flags.
-const (
-	newPathBit   = 1 << 31
-	pathAbsolute = 1 << 0
-	pathProperty = 1 << 1
-)
-
-// path reads the head of a NodePath.
-func (d *Decoder) path() (Token, error) {
-	b, err := d.need(8)
-	if err != nil {
-		return Token{}, err
-	}
-	format := d.options.Format
-	n := le.Uint32(b[4:])
-	if n&newPathBit == 0 {
-		if !format.oldPath {
-			return Token{}, d.fail(4, because(ErrType, "NodePath as one string, and %v has none", format))
-		}
-		if format.engine && d.options.Strict {
-			return Token{}, d.strict(4, "NodePath as one string")
-		}
-		if err := d.announce(4, 1, 1, 0); err != nil {
-			return Token{}, err
-		}
-		// The string follows as any name does, its length first.
-		d.open(4, 4, KindNodePathStart, TypeNodePath, 1).names = 1
-		d.bulk.kind, d.bulk.left = d.top.kind, 0
-		return newToken(KindNodePathStart, TypeNodePath, flagOldPath, 1), nil
-	}
-	if len(b) < 16 {
-		if b, err = d.more(16); err != nil {
-			return Token{}, err
-		}
-	}
-	names, subnames, bits := n&^newPathBit, uint64(le.Uint32(b[8:])), le.Uint32(b[12:])
-	if d.options.Strict {
-		if err := d.canonicalPath(bits); err != nil {
-			return Token{}, err
-		}
-	}
-	flags := tokenFlags(0)
-	if bits&pathAbsolute != 0 {
-		flags |= flagAbsolute
-	}
-	if bits&pathProperty != 0 && format.property {
-		flags |= flagProperty
-		subnames++
-	}
-	total := uint64(names) + subnames
-	if format.engine && total > math.MaxUint32 { // engines add in 32 bits
-		if d.options.Strict {
-			return Token{}, d.strict(4, "NodePath of %d names", total)
-		}
-		total &= math.MaxUint32
-		names = uint32(min(uint64(names), total))
-		subnames = total - uint64(names)
-	}
-	err = d.announce(4, total, 1, 4)
-	if err == nil {
-		err = d.claim(4, 8+4*total) // behind the other two words
-	}
-	if err != nil {
-		return Token{}, err
-	}
-	if total > math.MaxUint32 {
-		return Token{}, d.fail(4, because(ErrRange, "NodePath of %d names", total))
-	}
-	f := d.open(16, 4, KindNodePathStart, TypeNodePath, uint32(total))
-	f.names, f.flags = names, flags
-	d.bulk.kind, d.bulk.left = d.top.kind, 0
-	return newToken(KindNodePathStart, TypeNodePath, flags, uint64(names)|subnames<<32), nil
+	d.advance(end)
+	return newToken(KindProperty, TypeObject, 0, 0).at(&d.window, 4, n), nil
 }

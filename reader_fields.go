@@ -44,12 +44,12 @@ type loop struct {
 	d      *Decoder
 	origin uint64 // of the input, to notice a Reset
 	depth  int    // of the container
-	keys   int    // bytes of d.keys that the loops around this one use
+	keys   int    // bytes of rare.keys that the loops around this one use
 	done   bool   // there is nothing to skip
 }
 
 func (d *Decoder) newLoop() loop {
-	return loop{d: d, origin: d.origin, depth: d.Depth(), keys: len(d.keys)}
+	return loop{d: d, origin: d.origin, depth: d.depth, keys: len(d.getRare().keys)}
 }
 
 // exit leaves the rest of the container to the next call on the Decoder.
@@ -58,31 +58,37 @@ func (l *loop) exit() {
 	if d.origin != l.origin {
 		return
 	}
-	d.keys = d.keys[:l.keys]
+	d.rare.keys = d.rare.keys[:l.keys]
 	if !l.done && (d.leave == 0 || d.leave > l.depth) {
-		d.leave, d.skip = l.depth, 0
+		d.leave, d.skip = l.depth, extent{}
+		d.setWin()
 	}
 }
 
-// finish skips the rest of the value that the container was at: the one with left
-// values after it, or with the key at mark.
-func (l *loop) finish(left uint32, mark uint64) error {
+// finish skips the rest of the value before which left values of the container
+// were to come, after the key at keyPos if it has keys.
+func (l *loop) finish(left, keyPos uint64) error {
 	d := l.d
-	if d.depth < l.depth || d.frame(l.depth).mark != mark {
+	if d.depth == l.depth && d.keyPos == keyPos {
+		switch {
+		case d.left == left:
+			return d.SkipValue()
+		case d.left == left-1 && !(d.atKey() && d.marked == d.left):
+			return nil
+		}
 		return l.readPast()
 	}
-	f := d.frame(l.depth)
-	if d.depth == l.depth && f.left == left+1 {
-		return d.SkipValue()
+	if d.depth < l.depth {
+		return l.readPast()
 	}
-	if f.left != left {
+	if f := d.frame(l.depth); f.keyPos != keyPos || f.left != left-1 {
 		return l.readPast()
 	}
 	return d.SkipTo(l.depth)
 }
 
 func (l *loop) readPast() error {
-	return l.d.reject(because(ErrCount, "the loop's body read more than the value"))
+	return l.d.errorAt(0, because(ErrCount, "the loop's body read more than the value"))
 }
 
 // end reads the container's End.
@@ -100,14 +106,14 @@ func (d *Decoder) eachField(yield func([]byte, error) bool) {
 	}
 	l := d.newLoop()
 	defer l.exit()
-	for left := uint32(n); left > 0; left-- {
+	for left := 2*uint64(n) - 1; n > 0; n, left = n-1, left-2 {
 		key, ok, err := l.key()
 		if err == nil && ok {
-			mark := d.frame(l.depth).mark
+			keyPos := d.keyPos
 			if !yield(key, nil) || d.origin != l.origin {
 				return
 			}
-			err = l.finish(left-1, mark)
+			err = l.finish(left, keyPos)
 		}
 		if err != nil {
 			l.done = true
@@ -124,10 +130,24 @@ func (d *Decoder) eachField(yield func([]byte, error) bool) {
 // string or too long, which it skips with its value.
 func (l *loop) key() (key []byte, ok bool, err error) {
 	d := l.d
-	if _, err := d.next(); err != nil { // DictKey
+	text, ok := d.fastString()
+	if !ok {
+		return l.slowKey()
+	}
+	if int64(len(text)) > d.bounds[limitName] {
+		return nil, false, d.SkipValue()
+	}
+	keys := append(d.rare.keys[:l.keys], text...)
+	d.rare.keys = keys
+	return keys[l.keys:len(keys):len(keys)], true, nil
+}
+
+func (l *loop) slowKey() (key []byte, ok bool, err error) {
+	d := l.d
+	if err := d.start(); err != nil {
 		return nil, false, err
 	}
-	t, err := d.next()
+	t, err := d.value()
 	if err != nil {
 		return nil, false, err
 	}
@@ -137,31 +157,30 @@ func (l *loop) key() (key []byte, ok bool, err error) {
 		}
 		return nil, false, d.SkipValue()
 	}
-	d.keys = append(d.keys[:l.keys], t.Bytes()...)
-	if !t.Last() {
-		d.beginBulk()
-		d.used(d.bulk.left)
-		if d.keys, err = d.appendText(d.keys); err != nil {
-			return nil, false, err
-		}
+	d.startPayload()
+	keys, err := d.appendPayload(d.rare.keys[:l.keys])
+	d.rare.keys = keys
+	if err != nil {
+		return nil, false, err
 	}
-	return d.keys[l.keys:len(d.keys):len(d.keys)], true, nil
+	d.endPayload()
+	return keys[l.keys:len(keys):len(keys)], true, nil
 }
 
 func (d *Decoder) eachElement(yield func(int, error) bool) {
-	n, err := d.readElements()
+	t, err := d.readType(TypeArray, TypePackedStringArray)
 	if err != nil {
 		yield(0, err)
 		return
 	}
 	l := d.newLoop()
 	defer l.exit()
-	mark := d.top.mark
-	for left := n; left > 0; left-- {
-		if !yield(int(n-left), nil) || d.origin != l.origin {
+	n, keyPos := int(t.Len()), d.keyPos
+	for i := range n {
+		if !yield(i, nil) || d.origin != l.origin {
 			return
 		}
-		if err := l.finish(left-1, mark); err != nil {
+		if err := l.finish(uint64(n-i), keyPos); err != nil {
 			l.done = true
 			yield(0, err)
 			return
@@ -170,10 +189,4 @@ func (d *Decoder) eachElement(yield func(int, error) bool) {
 	if err := l.end(); err != nil {
 		yield(0, err)
 	}
-}
-
-// readElements reads the start of an Array or PackedStringArray.
-func (d *Decoder) readElements() (n uint32, err error) {
-	t, err := d.readType(TypeArray, TypePackedStringArray)
-	return uint32(t.Len()), err
 }

@@ -1,6 +1,28 @@
 package gdwire
 
-import "math"
+// An extent is what SkipValue, CopyValue or Tokens cover: the tokens up to the one
+// after which it isOver.
+type extent struct {
+	open int  // fewer containers than this are open at its end; 0: there is none
+	data bool // or as many are, and the packed data in the innermost is over
+}
+
+// rest returns what is left of the value that comes next or is under way.
+func (d *Decoder) rest() extent {
+	switch d.want() {
+	case wantText:
+		return extent{open: d.depth}
+	case wantChunk:
+		return extent{open: d.depth, data: true}
+	default:
+		return extent{open: d.depth + 1}
+	}
+}
+
+// isOver reports whether the tokens of x have been read, one at least.
+func (d *Decoder) isOver(x extent) bool {
+	return d.depth < x.open || x.data && d.depth == x.open && d.left == 0
+}
 
 // SkipValue reads on to the end of the next value, finding the same errors as if
 // it were read. At a DictKey that is the marker and the key; at a Property the
@@ -9,58 +31,59 @@ import "math"
 //
 // If a read error interrupts it, the next SkipValue goes on to the same end.
 func (d *Decoder) SkipValue() error {
-	if err := d.leaveLoop(); err != nil {
+	x := d.skip
+	if err := d.start(); err != nil {
+		if d.err == nil { // what was interrupted before still is
+			d.interrupt(x)
+		}
 		return err
 	}
-	if d.err != nil { // what was interrupted before still is
-		d.live, d.bulk.kind = 0, 0
-		return d.failed()
-	}
-	d.unsent = unsent{}
-	if d.skip == 0 {
-		switch depth := d.Depth(); d.current().want {
-		case wantEnd:
-			d.live, d.bulk.kind = 0, 0
+	if x.open == 0 {
+		w := d.want()
+		if w == wantEnd {
 			return d.WrapError(because(ErrCount, "SkipValue where an End is next"))
-		case wantChunk:
-			for d.top.want == wantChunk {
-				if _, err := d.next(); err != nil {
-					return err
-				}
-			}
-			return nil
-		case wantText:
-			d.skip = depth
-		default:
-			t, err := d.next()
-			if err == nil && t.Kind() == KindDictKey {
-				_, err = d.next()
-			}
-			if err != nil {
+		}
+		x = d.rest()
+		if w <= lastValue || w == wantDictKey || w == wantProperty || w == wantName {
+			if err := d.skipFirst(w); err != nil {
 				return err
 			}
-			d.skip = depth + 1
 		}
 	}
-	if err := d.readTo(d.skip); err != nil {
+	err := d.readTo(x)
+	if err != nil {
+		d.interrupt(x)
+	}
+	return err
+}
+
+// interrupt notes that the next SkipValue or CopyValue goes on to the end of x.
+func (d *Decoder) interrupt(x extent) {
+	d.skip = x
+	if d.rare != nil {
+		d.rare.unsent = unsent{}
+	}
+	d.setWin()
+}
+
+// skipFirst reads the first token of a value or name.
+func (d *Decoder) skipFirst(w want) error {
+	if w != wantDictKey {
+		_, err := d.next()
 		return err
 	}
-	d.skip = 0
-	return nil
+	_, err := d.value()
+	return err
 }
 
 // SkipTo reads on until Depth is depth or less, finding the same errors as if
 // all were read. It can be called right after any token, and again after a read
 // error.
 func (d *Decoder) SkipTo(depth int) error {
-	if err := d.leaveLoop(); err != nil {
+	if err := d.start(); err != nil {
 		return err
 	}
-	d.live, d.bulk.kind, d.skip = 0, 0, 0
-	if err := d.ready(); err != nil {
-		return err
-	}
-	return d.readTo(max(depth, 0) + 1)
+	return d.readTo(extent{open: max(depth, 0) + 1})
 }
 
 // leaveLoop skips the rest of the container that a Fields or Elements loop has
@@ -69,82 +92,105 @@ func (d *Decoder) leaveLoop() error {
 	if d.leave == 0 {
 		return nil
 	}
-	d.live, d.bulk.kind, d.skip = 0, 0, 0
-	if err := d.readTo(d.leave); err != nil {
-		return err
+	if d.err != nil {
+		return d.failed()
 	}
-	d.leave = 0
-	return nil
+	depth := d.leave
+	d.leave, d.skip, d.payload.active = 0, extent{}, false
+	d.token |= 1
+	d.setWin()
+	err := d.readTo(extent{open: depth})
+	if err != nil {
+		d.leave = depth
+		d.setWin()
+	}
+	return err
 }
 
-// readTo reads on until less than depth is open.
-func (d *Decoder) readTo(depth int) error {
-	for d.depth >= depth {
-		if d.skim(math.MaxInt32, depth); d.depth < depth {
+// readTo reads on to the end of x.
+func (d *Decoder) readTo(x extent) error {
+	for !d.isOver(x) {
+		if d.skipFast(x.open, false, 0); d.isOver(x) {
 			break
 		}
 		if _, err := d.next(); err != nil {
 			return err
 		}
 	}
+	d.token |= 1
 	return nil
 }
 
-// skim goes over what takes the straight road, most bytes at most: values with the
-// very header that engines write, whole in the window, of fixed size or short and
-// ASCII. These an Encoder would write as they stand. No token is made of them. It
-// stays in the innermost frame, or goes on behind its End where depth or more is
-// open.
-func (d *Decoder) skim(most, depth int) {
-	if d.depth > d.maxDepth || d.err != nil {
-		return
+// skipFast goes over what the fast path reads, until fewer than open containers
+// are. It makes no tokens. With verbatim it skips at most `most` bytes, stays in the
+// innermost container and stops at anything that an Encoder would write otherwise.
+func (d *Decoder) skipFast(open int, verbatim bool, most int) {
+	win, r, left := d.win, d.r, d.left
+	if verbatim {
+		win = win[:min(len(win), r+most)]
 	}
-	d.live, d.bulk.kind = 0, 0
-	f, r, at := d.top, d.r, d.at
-loop:
-	for end := r + min(d.lim-r, most); end-r >= straightSize; {
-		b := (*[straightSize]byte)(d.buf[r : r+straightSize : r+straightSize])
-		head, text := le.Uint64(b[:]), le.Uint64(b[8:])
-		h, n := uint32(head), uint32(head>>32)
-		var size int
-		switch w := f.want; {
-		case w-wantElem <= wantDictKey-wantElem:
-			form := &d.rows[h&63][h>>16&1]
-			switch {
-			case h != form.header:
-				break loop
-			case form.shape == shapeText:
-				if n-1 >= d.short || !plainText(text, n) {
-					break loop
-				}
-				size = 8 + int(padded(n))
-			default:
-				size = 4 + int(form.size)
-				if form.shape > shapeMaths || n > 1 && form.kind == KindBool || size > end-r {
-					break loop
-				}
+	last := d.token / 2
+	for r <= len(win)-fastSize {
+		if left == 0 {
+			if verbatim {
+				break
 			}
-		case w == wantName:
-			if h-1 >= d.short || !plainText(head>>32|text<<32, h) {
-				break loop
+			last = d.base + uint64(r)
+			d.r = r
+			d.pop()
+			d.setWin()
+			win, left = d.win, d.left
+			if d.depth < open {
+				break
 			}
-			size = 4 + int(padded(h))
-		case w == wantEnd && d.depth >= depth:
-			at = d.base + uint64(r)
-			if d.pop(); d.depth < depth {
-				break loop
+			continue
+		}
+		b := (*[fastSize]byte)(win[r:])
+		h, n := le.Uint32(b[:]), le.Uint32(b[4:])
+		form := &d.rows[h&63][h>>16&1]
+		if h != form.header {
+			break
+		}
+		size := 4 + int(form.size)
+		switch form.shape {
+		case shapeWord:
+			if verbatim && n > 1 && form.kind == KindBool {
+				goto done
 			}
-			f = d.top
+		case shapeMaths:
+			if size > len(win)-r {
+				goto done
+			}
+		case shapeText:
+			size = 8 + int(padded(n))
+			if n-1 < d.maxShort && plainText(le.Uint64(b[8:]), n) {
+				break
+			}
+			if !d.wholeText(r+8, n) || size > len(win)-r || verbatim && n&3 != 0 && le.Uint32(win[r+size-4:])>>(8*(n&3)) != 0 {
+				goto done
+			}
+		case shapeArray, shapeDict:
+			if verbatim {
+				goto done
+			}
+			d.r, d.left = r, left
+			if !d.openFast(form, n) {
+				goto done
+			}
+			last = d.base + uint64(r)
+			r += 8
+			win, left = d.win, d.left
 			continue
 		default:
-			break loop
+			goto done
 		}
-		at = d.base + uint64(r)
-		if f.want == wantDictKey {
-			f.mark = at
+		last = d.base + uint64(r)
+		if ^left&d.pairs != 0 {
+			d.keyPos = last
 		}
+		left--
 		r += size
-		d.step()
 	}
-	d.r, d.at = r, at
+done:
+	d.r, d.left, d.token = r, left, 2*last+1
 }

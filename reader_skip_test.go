@@ -52,7 +52,7 @@ func TestSkipsEndWhereReadingDoes(t *testing.T) {
 			}
 			d.Reset(plain(s.packet))
 			readTo(t, d, n)
-			inText := d.top.want == wantText
+			inText := d.want() == wantText
 			err := d.SkipValue()
 			if n == len(after)-1 {
 				require.Equal(t, io.EOF, err)

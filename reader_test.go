@@ -220,7 +220,7 @@ func TestPeekKindWaitsForTheHeaderOnly(t *testing.T) {
 		defer peeking.Release()
 		at := int64(0)
 		for {
-			isValue := d.top.want <= lastValue
+			isValue := d.want() <= lastValue
 			start := d.InputOffset()
 			want, err := d.ReadToken()
 			if err == io.EOF {

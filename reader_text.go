@@ -5,36 +5,101 @@ import (
 	"io"
 )
 
-// text reads the first chunk of a string whose length stands behind at bytes of
-// header.
+// wholeText reports whether n bytes of text at buf[i:] are one chunk, within limits
+// and valid, and buffered with their padding.
+func (d *Decoder) wholeText(i int, n uint32) bool {
+	return int64(n) <= int64(d.maxWhole) && d.lim-i >= int(padded(n)) && validText(d.buf[i:i+int(n)])
+}
+
+// text reads the first chunk of a string whose length field is at bytes after r.
 func (d *Decoder) text(typ Type, at int) (Token, error) {
-	if d.lim-d.r < at+4 {
-		if _, err := d.more(at + 4); err != nil {
-			return Token{}, err
-		}
+	part, err := d.peekFirst(typ, at)
+	if err != nil {
+		return Token{}, err
 	}
+	pos := d.pos()
+	d.takeFirst(typ, part)
+	return d.chunkToken(typ, pos, at+4, part), nil
+}
+
+// peekFirst returns the first chunk of a string whose length field is at bytes
+// after r.
+func (d *Decoder) peekFirst(typ Type, at int) (textPart, error) {
+	b, err := d.peek(at + 4)
+	if err != nil {
+		return textPart{}, err
+	}
+	n := le.Uint32(b[at:])
 	from := d.r + at + 4
-	n := le.Uint32(d.buf[from-4 : from : from])
-	if int64(n) <= int64(d.whole) && d.lim-from >= int(padded(n)) && validText(d.buf[from:from+int(n)]) {
-		end := from + int(padded(n))
+	if !d.options.Strict && d.wholeText(from, n) {
+		part := textPart{size: at + 4 + int(padded(n)), total: n, flags: flagLast}
 		if typ == TypePackedStringArray {
 			n -= d.trailingNUL(d.buf[from : from+int(n)])
 		}
-		d.at = d.base + uint64(d.r)
-		d.live = d.base + uint64(from)
-		d.r = end
-		d.step()
-		d.bulk.kind, d.bulk.left = KindStringChunk, int(n)
-		const head = uint64(KindStringChunk) | uint64(flagLast)<<16
-		return Token{head: head | uint64(typ)<<8 | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: d.live}, nil
+		part.n, part.length = int(n), uint64(n)
+		return part, nil
 	}
 	if err := d.bounds.check(limitString, uint64(n-min(n, d.nul(typ)))); err != nil {
-		return Token{}, d.fail(at, err)
+		return textPart{}, d.fail(at, err)
 	}
-	if err := d.claim(at, uint64(n)); err != nil {
+	if err := d.checkLength(at, uint64(n)); err != nil {
+		return textPart{}, err
+	}
+	return d.peekText(typ, at+4, uint64(n), n)
+}
+
+// takeFirst consumes the first chunk of a string.
+func (d *Decoder) takeFirst(typ Type, part textPart) {
+	pos := d.pos()
+	if part.flags&flagLast != 0 {
+		d.step()
+	} else {
+		if d.atKey() {
+			d.keyPos = pos
+		}
+		d.push(KindStringChunk, typ, part.total)
+		d.keyPos = pos
+		d.left -= uint64(part.n)
+		d.setWin()
+	}
+	d.r += part.size
+}
+
+// chunkToken makes a token of the chunk that was just consumed: at bytes after pos.
+func (d *Decoder) chunkToken(typ Type, pos uint64, at int, part textPart) Token {
+	d.token = 2 * pos
+	d.payload = payload{token: d.token, kind: KindStringChunk, pos: pos + uint64(at), left: part.n}
+	t := newToken(KindStringChunk, typ, part.flags, part.length)
+	if part.n > 0 {
+		t = t.at(&d.window, at, part.n)
+	}
+	return t
+}
+
+// textChunk reads the next chunk of a string as a token.
+func (d *Decoder) textChunk() (Token, error) {
+	typ, pos := d.top().typ, d.pos()
+	part, err := d.takeText()
+	if err != nil {
 		return Token{}, err
 	}
-	return d.textChunk(typ, at+4, n, n)
+	return d.chunkToken(typ, pos, 0, part), nil
+}
+
+// takeText consumes the next chunk of a string.
+func (d *Decoder) takeText() (textPart, error) {
+	f := d.top()
+	part, err := d.peekText(f.typ, 0, d.left, f.count)
+	if err != nil {
+		return part, err
+	}
+	d.r += part.size
+	d.left -= uint64(part.n)
+	if part.flags&flagLast != 0 {
+		d.pop()
+		d.setWin()
+	}
+	return part, nil
 }
 
 // trailingNUL is 1 where a packed string ends in the NUL of the wire.
@@ -53,17 +118,26 @@ func (d *Decoder) nul(typ Type) uint32 {
 	return 0
 }
 
-// textChunk reads the next chunk of a string of total bytes, left of which are
+// A textPart is a chunk of a string that is whole in the buffer.
+type textPart struct {
+	n      int    // bytes of text
+	size   int    // with what precedes it and the padding
+	total  uint32 // bytes of the whole string, as declared
+	length uint64 // Token.Len
+	flags  tokenFlags
+}
+
+// peekText returns the next chunk of a string of total bytes, left of which are
 // still to come, behind at bytes of header: none if it is not the first.
-func (d *Decoder) textChunk(typ Type, at int, left, total uint32) (Token, error) {
+func (d *Decoder) peekText(typ Type, at int, left uint64, total uint32) (textPart, error) {
 	n, pad, flags := d.size, 0, tokenFlags(0)
-	last := uint64(left) <= uint64(d.size)+uint64(d.nul(typ))
+	last := left <= uint64(d.size)+uint64(d.nul(typ))
 	if last {
 		n, pad, flags = int(left), padding(total), flagLast
 	}
-	b, pad, err := d.needPadded(typ, at+n, pad)
+	b, pad, err := d.peekPadded(typ, at+n, pad)
 	if err != nil {
-		return Token{}, d.cutText(typ, at, n, last, err)
+		return textPart{}, d.cutText(typ, at, n, last, err)
 	}
 	text := b[at : at+n]
 	if !last {
@@ -71,43 +145,25 @@ func (d *Decoder) textChunk(typ Type, at int, left, total uint32) (Token, error)
 		text = text[:n]
 	}
 	if !d.options.AnyUTF8 && !validText(text) {
-		return Token{}, d.badText(at, text)
+		return textPart{}, d.badText(at, text)
 	}
 	if d.options.Strict {
 		if err := d.canonicalText(typ, at, text, last, b[at+n:at+n+pad], total); err != nil {
-			return Token{}, err
+			return textPart{}, err
 		}
 	}
-	size, length := at+n+pad, uint64(total)
+	part := textPart{n: n, size: at + n + pad, total: total, length: uint64(total), flags: flags}
 	if d.nul(typ) == 1 {
 		if last && n > 0 && text[n-1] == 0 {
-			n--
+			part.n--
 		}
 		if uint64(total) <= uint64(d.size)+1 {
-			length = uint64(n)
+			part.length = uint64(part.n)
 		} else {
-			flags |= flagNUL
+			part.flags |= flagNUL
 		}
 	}
-	t := newToken(KindStringChunk, typ, flags, length)
-	if n > 0 {
-		t = t.at(&d.window, d.pos()+uint64(at), n)
-	}
-	switch first := at > 0; {
-	case first && last:
-		d.take(size, at)
-		d.step()
-	case first:
-		d.open(size, at, KindStringChunk, typ, total).left -= uint32(n)
-	default:
-		d.take(size, at)
-		d.top.left = left - uint32(n)
-		if last {
-			d.pop()
-		}
-	}
-	d.bulk.kind, d.bulk.left = KindStringChunk, n
-	return t, nil
+	return part, nil
 }
 
 // badText says what is wrong with text that is no UTF-8: whatever comes first in
@@ -144,14 +200,15 @@ func (d *Decoder) cutText(typ Type, at, n int, last bool, err error) error {
 	return err
 }
 
-// needPadded is need for n bytes and their padding, which may be missing at the
+// peekPadded is peek for n bytes and their padding, which may be missing at the
 // very end of the input where the engines let it. It says how much there is.
-func (d *Decoder) needPadded(typ Type, n, pad int) ([]byte, int, error) {
-	b, err := d.need(n + pad)
+func (d *Decoder) peekPadded(typ Type, n, pad int) ([]byte, int, error) {
+	b, err := d.peek(n + pad)
 	if pad == 0 || d.err == nil || !errors.Is(err, io.ErrUnexpectedEOF) || !d.lacksPadding(typ, n) {
 		return b, pad, err
 	}
 	d.err = nil
+	d.setWin()
 	b = d.buf[d.r:d.end]
 	return b, len(b) - n, nil
 }
@@ -163,7 +220,7 @@ func (d *Decoder) lacksPadding(typ Type, n int) bool {
 // name asks for a whole name whose length stands behind at bytes, and returns
 // the length and where its padding ends.
 func (d *Decoder) name(at int) (n, end int, err error) {
-	b, err := d.need(at + 4)
+	b, err := d.peek(at + 4)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -171,12 +228,12 @@ func (d *Decoder) name(at int) (n, end int, err error) {
 	if err := d.bounds.check(limitName, uint64(size)); err != nil {
 		return 0, 0, d.fail(at, err)
 	}
-	if err := d.claim(at, uint64(size)); err != nil {
+	if err := d.checkLength(at, uint64(size)); err != nil {
 		return 0, 0, err
 	}
 	from := at + 4
 	n, end = int(size), from+int(padded(size))
-	if b, err = d.need(end); err != nil {
+	if b, err = d.peek(end); err != nil {
 		return 0, 0, err
 	}
 	text := b[from : from+n]

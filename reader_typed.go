@@ -1,24 +1,59 @@
 package gdwire
 
-import (
-	"io"
-	"math"
-	"slices"
-)
+import "math"
 
 // Integer is the set of Go's integer types, for [ReadInteger].
 type Integer interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
 }
 
+// Each typed read has a fast path: the header that engines write, compared with the
+// table's, and a payload that is whole in the buffer. The slow path looks at the
+// header without consuming it, and then reads the value as a token.
+
+// take consumes the next value, of size bytes, on the fast path.
+func (d *Decoder) take(size int) {
+	pos := d.base + uint64(d.r)
+	if ^d.left&d.pairs != 0 {
+		d.keyPos = pos
+	}
+	d.left--
+	d.token = 2*pos + 1
+	d.r += size
+}
+
+// fastForm returns the form of the next value and its first bytes, if the fast path
+// can read it; else nil.
+func (d *Decoder) fastForm() (*form, *[fastSize]byte) {
+	win, r := d.win, d.r
+	if r > len(win)-fastSize || d.left == 0 {
+		return nil, nil
+	}
+	b := (*[fastSize]byte)(win[r:])
+	h := le.Uint32(b[:])
+	form := &d.rows[h&63][h>>16&1]
+	if h != form.header {
+		return nil, nil
+	}
+	return form, b
+}
+
 // ReadNil reads a nil.
 func (d *Decoder) ReadNil() error {
+	if form, _ := d.fastForm(); form != nil && form.kind == KindNil {
+		d.take(4)
+		return nil
+	}
 	_, err := d.readType(TypeNil)
 	return err
 }
 
 // ReadBool reads a bool.
 func (d *Decoder) ReadBool() (bool, error) {
+	if form, b := d.fastForm(); form != nil && form.kind == KindBool {
+		d.take(8)
+		return le.Uint32(b[4:]) != 0, nil
+	}
 	t, err := d.readType(TypeBool)
 	return t.Bool(), err
 }
@@ -26,52 +61,130 @@ func (d *Decoder) ReadBool() (bool, error) {
 // ReadInt reads an int, or a float without a fraction. A float that int64 does
 // not hold exactly is [ErrRange].
 func (d *Decoder) ReadInt() (int64, error) {
-	t, err := d.readNumber("int", func(t Token) bool {
-		if t.Type() == TypeInt {
-			return true
+	if form, b := d.fastForm(); form != nil {
+		switch form.kind {
+		case KindInt32:
+			d.take(8)
+			return int64(int32(le.Uint32(b[4:]))), nil
+		case KindInt64:
+			d.take(12)
+			return int64(le.Uint64(b[4:])), nil
 		}
-		x := t.Float()
-		return x == math.Trunc(x) && x >= -1<<63 && x < 1<<63
-	})
-	return t.Int(), err
+	}
+	return readInteger[int64](d, "int")
 }
 
 // ReadInteger reads an int, or a float without a fraction, as a T. A number that
 // T does not hold is [ErrRange].
-func ReadInteger[T Integer](d *Decoder) (T, error) {
-	t, err := d.readNumber("integer", func(t Token) bool {
-		if t.Type() == TypeFloat {
-			x := t.Float()
-			if x != math.Trunc(x) || x < -1<<63 || x >= 1<<63 {
-				return false
-			}
-		}
-		x := t.Int()
-		return int64(T(x)) == x && (T(x) < 0) == (x < 0)
-	})
-	return T(t.Int()), err
+func ReadInteger[T Integer](d *Decoder) (T, error) { return readInteger[T](d, "integer") }
+
+func readInteger[T Integer](d *Decoder, want string) (T, error) {
+	t, size, err := d.peekNumber(want)
+	if err != nil {
+		return 0, err
+	}
+	x, ok := t.exactInt()
+	if v := T(x); !ok || int64(v) != x || (v < 0) != (x < 0) {
+		return 0, d.errorAt(0, because(ErrRange, "%v as %s", t, want))
+	}
+	return T(x), d.readNumber(size)
+}
+
+// exactInt returns the number that t is, and whether that is exact.
+func (t Token) exactInt() (int64, bool) {
+	x := t.Int()
+	if t.Type() == TypeFloat {
+		f := t.Float()
+		return x, f == math.Trunc(f) && f >= -1<<63 && f < 1<<63
+	}
+	return x, true
 }
 
 // ReadFloat reads a float, or an int that float64 holds exactly. Another int is
 // [ErrRange].
 func (d *Decoder) ReadFloat() (float64, error) {
-	t, err := d.readNumber("float", func(t Token) bool {
-		x := t.Float()
-		return t.Type() == TypeFloat || x < 1<<63 && int64(x) == t.Int()
-	})
-	return t.Float(), err
+	if form, b := d.fastForm(); form != nil {
+		switch form.kind {
+		case KindFloat32:
+			d.take(8)
+			return float64(math.Float32frombits(le.Uint32(b[4:]))), nil
+		case KindFloat64:
+			d.take(12)
+			return math.Float64frombits(le.Uint64(b[4:])), nil
+		}
+	}
+	t, size, err := d.peekNumber("float")
+	if err != nil {
+		return 0, err
+	}
+	x := t.Float()
+	if t.Type() == TypeInt && (x >= 1<<63 || int64(x) != t.Int()) {
+		return 0, d.errorAt(0, because(ErrRange, "%v as float", t))
+	}
+	return x, d.readNumber(size)
+}
+
+// peekNumber returns the int or float that comes next and its size, of which
+// nothing is consumed.
+func (d *Decoder) peekNumber(want string) (t Token, size int, err error) {
+	if form, b := d.fastForm(); form != nil && (form.typ == TypeInt || form.typ == TypeFloat) {
+		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, 4 + int(form.size), nil
+	}
+	form, err := d.peekTyped()
+	if err != nil {
+		return Token{}, 0, err
+	}
+	if form.typ != TypeInt && form.typ != TypeFloat {
+		return Token{}, 0, d.mismatch(form, want)
+	}
+	size = 4 + int(form.size)
+	b, err := d.peek(size)
+	if err != nil {
+		return Token{}, 0, err
+	}
+	return Token{head: form.head, bits: wordOf(b[4:size])}, size, nil
+}
+
+// readNumber consumes the number that peekNumber returned.
+func (d *Decoder) readNumber(size int) error {
+	if d.win != nil {
+		d.take(size)
+		return nil
+	}
+	_, err := d.value()
+	d.token |= 1
+	return err
+}
+
+// fastString consumes the String or StringName that comes next and returns its text
+// in the buffer, if the fast path can read it.
+func (d *Decoder) fastString() (text []byte, ok bool) {
+	form, b := d.fastForm()
+	if form == nil || form.shape != shapeText {
+		return nil, false
+	}
+	n := le.Uint32(b[4:])
+	from := d.r + 8
+	if (n-1 >= d.maxShort || !plainText(le.Uint64(b[8:]), n)) && !d.wholeText(from, n) {
+		return nil, false
+	}
+	d.take(8 + int(padded(n)))
+	return d.buf[from : from+int(n)], true
 }
 
 // ReadString reads a String, a StringName, or the next string of a
 // PackedStringArray or NodePath. Called again after a temporary error, it goes
 // on with the text that has arrived.
 func (d *Decoder) ReadString() (string, error) {
+	if text, ok := d.fastString(); ok {
+		return string(text), nil
+	}
 	if !d.resumes(KindStringChunk) {
-		if err := d.beginString(TypeString, TypeStringName); err != nil {
+		if err := d.startText(false); err != nil {
 			return "", err
 		}
 	}
-	return d.finishString()
+	return d.readText()
 }
 
 // ReadNodePath reads a NodePath and returns it as engines write it, such as
@@ -81,49 +194,83 @@ func (d *Decoder) ReadNodePath() (string, error) {
 		if _, err := d.readType(TypeNodePath); err != nil {
 			return "", err
 		}
+		d.startPayload()
 	}
-	return d.finishString()
+	return d.readText()
 }
 
 // resumes reports whether the latest call was a ReadString or ReadNodePath that
 // a read error interrupted after it had read a token of that kind.
 func (d *Decoder) resumes(k Kind) bool {
-	return d.leave == 0 && d.live == 0 && d.bulk.kind == k && !d.bulk.done && d.bulk.mark == d.partialAt
+	p := &d.payload
+	return p.active && p.kind == k && !p.done && d.leave == 0 && d.rare != nil && d.rare.partialAt == p.token
 }
 
-// finishString returns the text of the token just read and of all that belong to
-// it.
-func (d *Decoder) finishString() (string, error) {
-	d.beginBulk()
-	var err error
-	if d.partialAt != d.bulk.mark {
-		d.partial, d.partialAt = nil, d.bulk.mark
+// readText returns the payload that startPayload has found, of a string or NodePath.
+func (d *Decoder) readText() (string, error) {
+	p := &d.payload
+	if p.kind == KindStringChunk && d.want() != wantText && !d.resumes(KindStringChunk) { // all of it is here
+		b, _ := d.peekPayload(math.MaxInt)
+		d.endPayload()
+		return string(b), nil
 	}
-	if d.partial, err = d.appendText(d.partial); err != nil {
+	r := d.getRare()
+	if r.partialAt != p.token {
+		r.partial, r.partialAt = nil, p.token
+	}
+	var err error
+	if r.partial, err = d.appendPayload(r.partial); err != nil {
 		return "", err
 	}
-	s := string(d.partial)
-	d.partial, d.partialAt = nil, 0
+	s := string(r.partial)
+	r.partial, r.partialAt = nil, 0
+	d.endPayload()
 	return s, nil
 }
 
-// beginString reads the first token of a value of one of these types, or a string
-// where only strings come.
-func (d *Decoder) beginString(types ...Type) error {
-	if err := d.startRead(); err != nil {
+// startText reads the first token of the string that comes next, or of the NodePath
+// if there may be one, for bulk reads to continue.
+func (d *Decoder) startText(nodePath bool) error {
+	if err := d.start(); err != nil {
 		return err
 	}
-	if d.top.want == wantName {
-		_, err := d.next()
-		return err
+	if d.want() == wantName {
+		if _, err := d.next(); err != nil {
+			return err
+		}
+	} else {
+		form, err := d.peekTyped()
+		if err != nil {
+			return err
+		}
+		if form.shape != shapeText && !(nodePath && form.shape == shapePath) {
+			if nodePath {
+				return d.mismatch(form, "String, StringName or NodePath")
+			}
+			return d.mismatch(form, TypeString)
+		}
+		if _, err := d.value(); err != nil {
+			return err
+		}
 	}
-	_, err := d.readType(types...)
-	return err
+	d.startPayload()
+	return nil
 }
 
 // ReadReals reads a math type of floats into c, which has as many elements as the
 // type has components, in wire order: a Basis by rows.
 func (d *Decoder) ReadReals(t Type, c []float64) error {
+	if b, u := d.fastMath(t, len(c)); u == unitFloat32 {
+		for i := range c {
+			c[i] = float64(math.Float32frombits(le.Uint32(b[4*i:])))
+		}
+		return nil
+	} else if u == unitFloat64 {
+		for i := range c {
+			c[i] = math.Float64frombits(le.Uint64(b[8*i:]))
+		}
+		return nil
+	}
 	if err := d.checkMath(t, len(c), unitFloat32); err != nil {
 		return err
 	}
@@ -140,27 +287,46 @@ func (d *Decoder) ReadInts(t Type, c []int32) error {
 	if err := d.checkMath(t, len(c), unitInt32); err != nil {
 		return err
 	}
-	tok, err := d.readType(t)
-	if err == nil {
-		b := tok.Bytes()
-		for i := range c {
-			c[i] = int32(le.Uint32(b[4*i:]))
+	b, u := d.fastMath(t, len(c))
+	if u == unitNone {
+		tok, err := d.readType(t)
+		if err != nil {
+			return err
 		}
+		b = tok.Bytes()
 	}
-	return err
+	for i := range c {
+		c[i] = int32(le.Uint32(b[4*i:]))
+	}
+	return nil
+}
+
+// fastMath consumes the math type t of n components that comes next and returns its
+// bytes and unit, if the fast path can read it; else unitNone.
+func (d *Decoder) fastMath(t Type, n int) ([]byte, unit) {
+	form, _ := d.fastForm()
+	if form == nil || form.typ != t || form.shape != shapeMaths {
+		return nil, unitNone
+	}
+	from, size := d.r+4, int(form.size)
+	if size != n*form.unit.size() || from+size > len(d.win) {
+		return nil, unitNone
+	}
+	d.take(4 + size)
+	return d.buf[from : from+size], form.unit
 }
 
 // checkMath checks that t is a math type of n components whose unit is u or
 // wider.
 func (d *Decoder) checkMath(t Type, n int, u unit) error {
-	if err := d.startRead(); err != nil {
+	if err := d.start(); err != nil {
 		return err
 	}
 	if t == 0 || t >= numTypes || !layouts[t].maths() || layouts[t].units[0] != u {
-		return d.reject(because(ErrType, "%v has no such components", t))
+		return d.errorAt(0, because(ErrType, "%v has no such components", t))
 	}
 	if n != int(layouts[t].n) {
-		return d.reject(because(ErrCount, "%d components, %v has %d", n, t, layouts[t].n))
+		return d.errorAt(0, because(ErrCount, "%d components, %v has %d", n, t, layouts[t].n))
 	}
 	return nil
 }
@@ -174,14 +340,14 @@ func (d *Decoder) ReadRID() (uint64, error) {
 // ReadObjectID reads an object that is written as its instance id, and returns
 // that; 0 is null. A serialized object is [ErrType].
 func (d *Decoder) ReadObjectID() (uint64, error) {
-	form, err := d.peekForm()
+	form, err := d.peekTyped()
 	if err != nil {
 		return 0, err
 	}
 	if form.kind != KindObjectID {
 		return 0, d.mismatch(form, "object id")
 	}
-	t, err := d.nextValue()
+	t, err := d.value()
 	return t.ID(), err
 }
 
@@ -200,6 +366,12 @@ func (d *Decoder) ReadCallable() error {
 // ReadArray reads the start of an Array, typed or not, and returns the number of
 // its elements. They follow, then ReadEnd.
 func (d *Decoder) ReadArray() (n int, err error) {
+	if form, b := d.fastForm(); form != nil && form.shape == shapeArray {
+		if n := le.Uint32(b[4:]); d.openFast(form, n) {
+			d.token |= 1
+			return int(n), nil
+		}
+	}
 	t, err := d.readType(TypeArray)
 	return int(t.Len()), err
 }
@@ -207,6 +379,12 @@ func (d *Decoder) ReadArray() (n int, err error) {
 // ReadDict reads the start of a Dictionary, typed or not, and returns the number
 // of its pairs. For each follow the key and the value, then ReadEnd.
 func (d *Decoder) ReadDict() (n int, err error) {
+	if form, b := d.fastForm(); form != nil && form.shape == shapeDict {
+		if n := le.Uint32(b[4:]); d.openFast(form, n) {
+			d.token |= 1
+			return int(n), nil
+		}
+	}
 	t, err := d.readType(TypeDictionary)
 	return int(t.Len()), err
 }
@@ -214,172 +392,65 @@ func (d *Decoder) ReadDict() (n int, err error) {
 // ReadEnd reads the End of the innermost open container. Before its last element
 // it is [ErrCount].
 func (d *Decoder) ReadEnd() error {
-	if err := d.startRead(); err != nil {
+	if d.win == nil || d.left > 0 {
+		if err := d.checkEnd(); err != nil {
+			return err
+		}
+	}
+	d.readEnd()
+	return nil
+}
+
+// checkEnd checks that an End is next.
+func (d *Decoder) checkEnd() error {
+	if err := d.start(); err != nil {
 		return err
 	}
-	switch f := d.top; {
-	case f.want == wantEnd:
-		_, err := d.next()
-		return err
-	case f.kind == 0:
-		return d.reject(because(ErrOpen, "ReadEnd and nothing is open"))
+	switch f := d.top(); {
+	case d.left == 0:
+		return nil
+	case d.depth == 0:
+		return d.errorAt(0, because(ErrOpen, "ReadEnd and nothing is open"))
 	default:
-		return d.reject(because(ErrCount, "ReadEnd after %d of %d", f.count-f.left, f.count))
+		return d.errorAt(0, because(ErrCount, "ReadEnd after %d of %d", d.frame(d.depth).done()>>hasPairs[f.kind&127], f.count))
 	}
 }
 
-// startRead starts a typed read: it skips what a loop has left and returns an error
-// that was kept.
-func (d *Decoder) startRead() error {
-	d.skip = 0
-	if err := d.leaveLoop(); err != nil {
-		return err
-	}
-	return d.ready()
-}
-
-// peekForm returns the form of the next value, of which it reads the header and
-// consumes nothing.
-func (d *Decoder) peekForm() (*form, error) {
-	if err := d.startRead(); err != nil {
+// peekTyped returns the form of the value that a typed read is to read. It waits
+// for the header and consumes nothing.
+func (d *Decoder) peekTyped() (*form, error) {
+	if err := d.start(); err != nil {
 		return nil, err
 	}
-	d.live, d.bulk.kind = 0, 0
-	switch f := d.top; f.want {
-	case wantTop, wantElem, wantKey, wantValue, wantField, wantDictKey:
-	case wantEnd:
-		return nil, d.reject(because(ErrCount, "more values than the %d of the %v", f.count, f.typ))
-	case wantProperty:
-		return nil, d.reject(because(ErrType, "the next token is a property's name"))
+	switch w := d.want(); {
+	case w <= lastValue || w == wantDictKey:
+		return d.peekForm()
+	case w == wantEnd:
+		f := d.top()
+		return nil, d.errorAt(0, because(ErrCount, "more values than the %d of the %v", f.count, f.typ))
+	case w == wantProperty:
+		return nil, d.errorAt(0, because(ErrType, "the next token is a property's name"))
 	default:
-		return nil, d.reject(because(ErrType, "the next token is part of a %v", f.typ))
+		return nil, d.errorAt(0, because(ErrType, "the next token is part of a %v", d.top().typ))
 	}
-	if err := d.beginValue(); err != nil {
-		return nil, err
-	}
-	b, err := d.need(4)
-	if err != nil {
-		return nil, err
-	}
-	h := le.Uint32(b)
-	row, err := d.row(h)
-	if err != nil {
-		return nil, err
-	}
-	return &row[h>>16&1], nil
 }
 
 // readType reads the first token of the next value, which must be of one of these
 // types.
 func (d *Decoder) readType(types ...Type) (Token, error) {
-	form, err := d.peekForm()
+	form, err := d.peekTyped()
 	if err != nil {
 		return Token{}, err
 	}
 	for _, t := range types {
 		if form.typ == t {
-			return d.nextValue()
+			return d.value()
 		}
 	}
 	return Token{}, d.mismatch(form, types[0])
 }
 
-// readNumber reads an int or float that fits.
-func (d *Decoder) readNumber(want string, fits func(Token) bool) (Token, error) {
-	form, err := d.peekForm()
-	if err != nil {
-		return Token{}, err
-	}
-	if form.typ != TypeInt && form.typ != TypeFloat {
-		return Token{}, d.mismatch(form, want)
-	}
-	b, err := d.need(4 + int(form.size))
-	if err != nil {
-		return Token{}, err
-	}
-	var word [8]byte
-	copy(word[:], b[4:4+form.size])
-	t := Token{head: form.head, bits: le.Uint64(word[:])}
-	if !fits(t) {
-		return Token{}, d.reject(because(ErrRange, "%v as %s", t, want))
-	}
-	return d.nextValue()
-}
-
-// nextValue is next for a value whose DictKey was not read.
-func (d *Decoder) nextValue() (Token, error) {
-	f := d.top
-	if f.want != wantDictKey {
-		return d.next()
-	}
-	mark, at := f.mark, d.at
-	f.want, f.mark = wantKey, d.pos()
-	t, err := d.next()
-	if err != nil && d.err == nil { // nothing has been read
-		f = d.top
-		f.want, f.mark, d.at = wantDictKey, mark, at
-	}
-	return t, err
-}
-
 // mismatch is the error of a typed read of want where form is next.
 func (d *Decoder) mismatch(form *form, want any) error {
-	return d.reject(because(ErrType, "%v, want %v", form.typ, want))
-}
-
-// reject returns an Error about the next token. It does not stay, and nothing has
-// been consumed.
-func (d *Decoder) reject(err error) error {
-	return &Error{
-		Offset: int64(d.pos() - d.origin),
-		Path:   string(d.appendPath(nil, true, d.keyText)),
-		Err:    err,
-	}
-}
-
-// startPayload reads the token that an AppendString or AppendPacked begins with,
-// unless the latest token is one: a value of a form that fits.
-func (d *Decoder) startPayload(call string, fits func(*form) error, kinds ...Kind) error {
-	if err := d.leaveLoop(); err != nil {
-		return err
-	}
-	d.beginBulk()
-	if slices.Contains(kinds, d.bulk.kind) && !d.bulk.done {
-		return nil
-	}
-	if err := d.startRead(); err != nil {
-		return err
-	}
-	switch d.top.want {
-	case wantText, wantChunk:
-		return d.noPayload(call)
-	case wantName:
-		if err := fits(&stringForm); err != nil {
-			return err
-		}
-	default:
-		form, err := d.peekForm()
-		if err != nil {
-			return err
-		}
-		if err := fits(form); err != nil {
-			return err
-		}
-	}
-	if _, err := d.nextValue(); err != nil {
-		return err
-	}
-	d.beginBulk()
-	return nil
-}
-
-// stringForm stands for the strings of a path or packed array, which have no header.
-var stringForm = form{typ: TypeString}
-
-// noMore is io.EOF as the bulk reads return it where a payload ends.
-func noMore(err error) error {
-	if err == io.EOF {
-		return nil
-	}
-	return err
+	return d.errorAt(0, because(ErrType, "%v, want %v", form.typ, want))
 }

@@ -7,23 +7,19 @@ import (
 
 // row finds the row of the table that header h means.
 func (d *Decoder) row(h uint32) (*row, error) {
-	if id := h & d.idMask; id < uint32(len(d.rows)) && d.rows[id][0].typ != 0 {
+	f := d.options.Format
+	if id := h & f.idMask; id < uint32(len(d.rows)) && d.rows[id][0].typ != 0 {
 		return &d.rows[id], nil
 	}
-	f := d.options.Format
 	if f.idMask == math.MaxUint32 && h > 0xFFFF && f.typeOf(h&0xFFFF) != 0 {
 		return nil, d.fail(0, because(ErrFlags, "header %#x, and %v has no flags", h, f))
 	}
 	return nil, d.fail(0, because(ErrType, "id %d is none of %v's", h&f.idMask, f))
 }
 
-// straightSize is a header and what a word or a short string has behind it, the
-// string its length and up to eight bytes.
-const straightSize = 16
-
 // value reads a value's first token step by step.
 func (d *Decoder) value() (Token, error) {
-	b, err := d.need(4)
+	b, err := d.peek(4)
 	if err != nil {
 		return Token{}, err
 	}
@@ -32,7 +28,7 @@ func (d *Decoder) value() (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	if err := d.bounds.check(limitDepth, uint64(d.Depth())); err != nil {
+	if err := d.bounds.check(limitDepth, uint64(d.depth)); err != nil {
 		return Token{}, d.fail(0, err)
 	}
 	form := &row[h>>16&1]
@@ -45,7 +41,7 @@ func (d *Decoder) value() (Token, error) {
 	case shapeText:
 		return d.text(form.typ, 4)
 	case shapePath:
-		return d.path()
+		return d.nodePath()
 	case shapeSignal:
 		return d.signal()
 	case shapeObject:
@@ -60,65 +56,61 @@ func (d *Decoder) value() (Token, error) {
 		return d.event()
 	}
 	size := 4 + int(form.size)
-	if b, err = d.need(size); err != nil {
+	if b, err = d.peek(size); err != nil {
 		return Token{}, err
 	}
 	t := Token{head: form.head}
-	if form.shape == shapeMaths {
-		t.win, t.pos = &d.window, d.pos()+4
-	} else {
-		var word [8]byte
-		copy(word[:], b[4:size])
-		t.bits = le.Uint64(word[:])
+	if form.shape == shapeWord {
+		t.bits = wordOf(b[4:size])
 		if d.options.Strict {
 			if err := d.canonicalNumber(form, b[4:size]); err != nil {
 				return Token{}, err
 			}
 		}
 	}
-	d.take(size, 4)
-	d.step()
+	d.advance(size)
+	if form.shape == shapeMaths {
+		t.win, t.pos = &d.window, d.token
+	}
 	return t, nil
 }
 
-// open consumes n bytes, a Start token, and opens a frame for count of what that
-// announces.
-func (d *Decoder) open(n, payload int, k Kind, t Type, count uint32) *frame {
-	d.take(n, payload)
-	f := d.push(k, t, count)
-	f.mark = d.at
-	return f
+// wordOf returns the number in up to 8 bytes.
+func wordOf(b []byte) uint64 {
+	var word [8]byte
+	copy(word[:], b)
+	return le.Uint64(word[:])
 }
 
-// claim asks, before it is believed, whether n bytes can follow the count or
+// checkLength asks, before it is believed, whether n bytes can follow the count or
 // length that stands behind at bytes.
-func (d *Decoder) claim(at int, n uint64) error {
-	if end := d.pos() + uint64(at) + 4 + n; end > d.until {
-		return d.refuse(at, 0, 0, end)
+func (d *Decoder) checkLength(at int, n uint64) error {
+	if end := d.pos() + uint64(at) + 4 + n; end > d.valueEnd {
+		return d.limitError(at, 0, 0, end)
 	}
 	return nil
 }
 
-// announce asks, before it is believed, whether there can be n elements, each of
+// checkCount asks, before it is believed, whether there can be n elements, each of
 // at least size bytes and so many values, and counts them.
-func (d *Decoder) announce(at int, n, values, size uint64) error {
+func (d *Decoder) checkCount(at int, n, values, size uint64) error {
 	total, end := d.values+n*values, d.pos()+uint64(at)+4+n*size
-	if n > uint64(d.bounds[limitElements]) || total > uint64(d.bounds[limitValues]) || end > d.until {
-		return d.refuse(at, n, total, end)
+	if n > uint64(d.bounds[limitElements]) || total > uint64(d.bounds[limitValues]) || end > d.valueEnd {
+		return d.limitError(at, n, total, end)
 	}
 	d.values = total
 	return nil
 }
 
-// refuse says what a count goes beyond: n elements, the total of values, or the
+// limitError says what a count goes beyond: n elements, the total of values, or the
 // end of what follows it.
-func (d *Decoder) refuse(at int, n, total, end uint64) error {
+func (d *Decoder) limitError(at int, n, total, end uint64) error {
 	err := d.bounds.check(limitElements, n)
 	if err == nil {
 		err = d.bounds.check(limitValues, total)
 	}
 	if err == nil {
-		err = d.bounds.check(limitBytes, end-d.begin)
+		err = d.bounds.check(limitBytes, end-d.valueStart)
 	}
 	if err == nil {
 		err = io.ErrUnexpectedEOF
@@ -132,14 +124,13 @@ func (d *Decoder) signal() (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	b, err := d.need(end + 8)
+	b, err := d.peek(end + 8)
 	if err != nil {
 		return Token{}, err
 	}
-	t := newToken(KindSignal, TypeSignal, 0, le.Uint64(b[end:])).at(&d.window, d.pos()+8, n)
-	d.take(end+8, 8)
-	d.step()
-	return t, nil
+	object := le.Uint64(b[end:])
+	d.advance(end + 8)
+	return newToken(KindSignal, TypeSignal, 0, object).at(&d.window, 8, n), nil
 }
 
 // eventData is how many bytes each type of InputEvent has behind its length.
@@ -163,7 +154,7 @@ func eventSize(event, rest uint32) int {
 
 // event reads an InputEvent of Godot 2.
 func (d *Decoder) event() (Token, error) {
-	b, err := d.need(4 + eventHead)
+	b, err := d.peek(4 + eventHead)
 	if err != nil {
 		return Token{}, err
 	}
@@ -175,17 +166,15 @@ func (d *Decoder) event() (Token, error) {
 	if err := d.bounds.check(limitName, uint64(size-eventHead)); err != nil {
 		return Token{}, d.fail(12, err)
 	}
-	if err := d.claim(12, uint64(size-eventHead)); err != nil {
+	if err := d.checkLength(12, uint64(size-eventHead)); err != nil {
 		return Token{}, err
 	}
 	if d.options.Strict && size != eventHead+uint32(n) {
 		return Token{}, d.strict(12, "InputEvent with more than it needs")
 	}
-	if _, err = d.need(4 + int(size)); err != nil {
+	if _, err = d.peek(4 + int(size)); err != nil {
 		return Token{}, err
 	}
-	t := newToken(KindInputEvent, TypeInputEvent, 0, uint64(event)|uint64(device)<<32).at(&d.window, d.pos()+4+eventHead, n)
-	d.take(4+int(size), 4+eventHead)
-	d.step()
-	return t, nil
+	d.advance(4 + int(size))
+	return newToken(KindInputEvent, TypeInputEvent, 0, uint64(event)|uint64(device)<<32).at(&d.window, 4+eventHead, n), nil
 }

@@ -1,34 +1,60 @@
 package gdwire
 
-// state is where a Decoder or Encoder stands: the stack of what is open. It
-// knows what may come next and when something is complete; it does not know how
-// anything looks on the wire.
-type state struct {
-	top   *frame  // the innermost; nil before the first Reset
-	stack []frame // stack[0] is the top level, stack[depth] is top
-	depth int
+// hotState knows which containers are open and what may come next. Decoder and
+// Encoder embed it. It does not know how anything is encoded.
+//
+// The innermost open container is described by the integers left, pairs, marked
+// and keyPos, which every call reads and writes; the frames hold those around it.
+//
+//	{"a": [1, 2, 3], …}, after the element 1:
+//
+//	stack[0]  top level    left: any number of values   spilled
+//	stack[1]  Dictionary   left: 2·(pairs after "a")    spilled, keyPos at "a"
+//	stack[2]  Array        left: 2, pairs: 0            in left, pairs, keyPos
+//	          depth = 2
+//
+// left counts the values to come: elements, names, strings, packed elements or,
+// of a string, bytes. A key and its value, like a property's name and its value,
+// are two. So in what holds pairs, an even left means that a key is next and an
+// odd one that the value of the latest key is; 0 means that End is next.
+//
+// push spills left and keyPos into the innermost frame and opens another; pop
+// closes the innermost and refills them. Nothing else moves them.
+type hotState struct {
+	left   uint64     // values to come in the innermost container
+	pairs  uint64     // 1 where they are pairs, otherwise 0
+	marked uint64     // the left at which a DictKey was read or written, or noMark
+	keyPos uint64     // a position: of a Decoder see Decoder.step, of an Encoder its count
+	stack  []hotFrame // stack[0] is the top level, stack[depth] the innermost; nil before Reset
+	depth  int
 }
 
-// A frame is something open: a container, a path, a packed array, a string
-// between its chunks; or, at the bottom, the top level.
-type frame struct {
-	// mark is a position. In a Decoder it is where the latest key or property
-	// name starts, before the first of them and in other frames where the value
-	// starts. In an Encoder it is where an Unknown count will be set.
-	mark  uint64
-	left  uint32 // what is still to come: elements, pairs, names, bytes
-	count uint32 // what was announced
-	names uint32 // of a NodePath, the rest are sub-names; of a string the NULs an Encoder owes
-	kind  Kind   // of the Start token, or StringChunk; 0: the top level
-	typ   Type   // of the value, or what a string is part of
-	want  want   // what comes next
-	elem  Type   // what elements or keys must be; 0: anything
-	unit  unit   // of packed data
-	size  uint8  // of an element of it
-	flags tokenFlags
+// A hotFrame is an open container: an Array, Dictionary, Object, NodePath, packed
+// array, Image, or a String between its chunks; or, at the bottom, the top level.
+type hotFrame struct {
+	left, keyPos uint64 // spilled, while another container is innermost
+	count        uint32 // declared
+	names        uint32 // of a NodePath, the rest are sub-names; of a string the NULs an Encoder owes
+	kind         Kind   // of the Start token, or StringChunk; 0: the top level
+	typ          Type   // of the value, or of what a string is part of
+	elem         Type   // that elements or keys must have; 0: any
+	unit         unit   // of packed data
+	size         uint8  // of an element of it
+	flags        tokenFlags
 }
 
-// want is what may come next in a frame.
+const (
+	// noMark is odd, so it is never the left before a key.
+	noMark = 1
+	// unknownLeft is where left starts if the count is not known: even, and more
+	// than any input reaches.
+	unknownLeft = 1 << 62
+)
+
+// hasPairs is 1 for each kind of Start token whose container holds pairs.
+var hasPairs = [128]uint8{KindDictStart: 1, KindObjectStart: 1}
+
+// want says what may come next.
 type want uint8
 
 const (
@@ -40,7 +66,7 @@ const (
 	wantValue // a key's value
 	wantField // a property's value
 	// The rest.
-	wantDictKey // or, in an Encoder, the key
+	wantDictKey // or, in an Encoder and for typed reads, the key
 	wantProperty
 	wantName  // a path's name or a packed string
 	wantText  // the rest of a string
@@ -50,168 +76,183 @@ const (
 	lastValue = wantField
 )
 
-// places says, for each want, where what it means is: which element the token before it
-// belongs to, counted from those that are done, and which the token itself.
-var places = [16]struct{ last, this place }{
-	wantElem:     {last: place{-1, partElem}, this: place{0, partElem}},
-	wantDictKey:  {last: place{-1, partValue}, this: place{0, partKey}},
-	wantKey:      {last: place{0, partKey}, this: place{0, partKey}},
-	wantValue:    {last: place{0, partKey}, this: place{0, partValue}},
-	wantProperty: {last: place{-1, partValue}, this: place{0, partKey}},
-	wantField:    {last: place{0, partValue}, this: place{0, partValue}},
-	wantName:     {last: place{-1, partElem}, this: place{0, partElem}},
-}
-
-// firstWant is what comes first in what a token of that kind opens. Frames of
-// packed strings want names instead of chunks.
-var firstWant = [128]want{
-	KindArrayStart:    wantElem,
-	KindDictStart:     wantDictKey,
-	KindObjectStart:   wantProperty,
-	KindNodePathStart: wantName,
-	KindPackedStart:   wantChunk,
-	KindImageStart:    wantChunk,
-	KindStringChunk:   wantText,
-}
-
-func (s *state) reset() {
+// init opens the top level.
+func (s *hotState) init() {
 	if s.stack == nil {
-		s.stack = make([]frame, 16)
+		s.stack = make([]hotFrame, 16)
 	}
-	s.depth, s.top = 0, &s.stack[0]
-	*s.top = frame{want: wantTop, left: 1, count: 1}
+	s.stack[0] = hotFrame{flags: flagUnknown}
+	s.depth = 0
+	s.left, s.pairs, s.marked, s.keyPos = unknownLeft, 0, noMark, 0
 }
 
-// shut leaves nothing that could come next, and does not keep a stack that was
-// needed for one deep value.
-func (s *state) shut() {
+// close leaves nothing that could come next. It frees a stack that one deep value
+// needed.
+func (s *hotState) close() {
 	if len(s.stack) > 2048 {
 		s.stack = nil
 	}
-	s.reset()
-	s.top.want = wantNothing
+	s.depth = 0
+	s.left, s.pairs, s.marked = 0, 0, noMark
 }
 
-// current returns the innermost frame, also of a Decoder or Encoder that is zero.
-func (s *state) current() *frame {
-	if s.top == nil {
-		s.shut()
+// top returns the innermost frame. Its left and keyPos are those of the state.
+func (s *hotState) top() *hotFrame { return &s.stack[s.depth] }
+
+// want returns what may come next.
+func (s *hotState) want() want {
+	if s.left == 0 {
+		if s.depth == 0 {
+			return wantNothing
+		}
+		return wantEnd
 	}
-	return s.top
+	f := s.top()
+	switch f.kind {
+	case KindArrayStart:
+		return wantElem
+	case KindDictStart:
+		switch {
+		case s.left&1 != 0:
+			return wantValue
+		case s.marked == s.left:
+			return wantKey
+		}
+		return wantDictKey
+	case KindObjectStart:
+		if s.left&1 != 0 {
+			return wantField
+		}
+		return wantProperty
+	case KindStringChunk:
+		return wantText
+	case KindNodePathStart:
+		return wantName
+	case 0:
+		return wantTop
+	}
+	if f.typ == TypePackedStringArray {
+		return wantName
+	}
+	return wantChunk
 }
 
-// Depth returns how much is open: containers, paths, packed arrays, and a string
-// between its chunks. At 0 the value is complete.
-func (s *state) Depth() int { return s.depth }
+// atKey reports whether a key or a property's name comes next.
+func (s *hotState) atKey() bool { return ^s.left&s.pairs != 0 }
 
-// step notes that what the innermost frame wanted has come, or has begun: what is
-// wanted then, and whether one of its count is done. Where a key's marker is wanted
-// it may be the key itself, from callers who write by position.
-//
-// A table would say the same, but each step would wait for the one before: the
-// processor foresees branches, and no loads.
-func (s *state) step() {
-	f := s.top
-	switch f.want {
-	case wantElem, wantName:
-		f.left--
-	case wantDictKey, wantKey:
-		f.want = wantValue
-		return
-	case wantValue:
-		f.want = wantDictKey
-		f.left--
-	case wantProperty:
-		f.want = wantField
-		return
-	case wantField:
-		f.want = wantProperty
-		f.left--
-	case wantText, wantChunk:
-		f.want = wantNothing
+// push counts a value that begins, and opens a frame for what it holds: n
+// elements, pairs, names or bytes.
+func (s *hotState) push(k Kind, t Type, n uint32) *hotFrame {
+	around := &s.stack[s.depth]
+	around.left, around.keyPos = s.left-1, s.keyPos
+	s.depth++
+	if s.depth == len(s.stack) {
+		s.stack = append(make([]hotFrame, 0, 2*s.depth), s.stack...)[:2*s.depth]
 	}
-	if f.left == 0 {
-		f.want = wantEnd
-	}
-}
-
-// push steps, and opens a frame for n of what a token of that kind announces.
-func (s *state) push(k Kind, t Type, n uint32) *frame {
-	s.step()
-	depth := s.depth + 1
-	if depth == len(s.stack) {
-		s.stack = append(make([]frame, 0, 2*depth), s.stack...)[:2*depth]
-	}
-	f := &s.stack[depth]
-	s.depth, s.top = depth, f
-	*f = frame{} // then field by field: a whole one would be built elsewhere first
-	f.kind, f.typ, f.left, f.count = k, t, n, n
-	f.want = firstWant[k&127]
-	if n == 0 {
-		f.want = wantEnd
-	}
+	f := &s.stack[s.depth]
+	*f = hotFrame{} // then field by field: a whole one would be built elsewhere first
+	f.kind, f.typ, f.count = k, t, n
+	s.pairs = uint64(hasPairs[k&127])
+	s.left = uint64(n) << s.pairs
+	s.marked = noMark
 	return f
 }
 
 // pop closes the innermost frame.
-func (s *state) pop() {
+func (s *hotState) pop() {
 	s.depth--
-	s.top = &s.stack[s.depth]
+	f := &s.stack[s.depth]
+	s.left, s.keyPos, s.marked = f.left, f.keyPos, noMark
+	s.pairs = uint64(hasPairs[f.kind&127])
 }
 
-// frame returns frame i; 0 is the top level, Depth() the innermost.
-func (s *state) frame(i int) *frame { return &s.stack[i] }
-
-// admits reports whether a typed container lets that type come next. Values of
-// typed dictionaries are not looked at: engines keep wrong ones.
-func (f *frame) admits(t Type) bool {
-	return f.elem == 0 || t == f.elem || f.elem == TypeObject && t == TypeNil ||
-		f.want != wantElem && f.want != wantKey && f.want != wantDictKey
-}
-
-// place returns the element, pair, property or name that the latest token
-// belongs to, or if next is set the coming one, -1 if to none.
-func (f *frame) place(next bool) (index int64, p part) {
-	pl := places[f.want].last
-	switch {
-	case next:
-		pl = places[f.want].this
-	case f.want == wantEnd:
-		pl = places[f.first()].last
+// frame returns frame i; 0 is the top level, depth the innermost. Its left and
+// keyPos are up to date until the next call.
+func (s *hotState) frame(i int) *hotFrame {
+	f := &s.stack[i]
+	if i == s.depth {
+		f.left, f.keyPos = s.left, s.keyPos
 	}
-	index = int64(f.count-f.left) + int64(pl.offset)
-	if index < 0 || pl.part == partNone {
-		return -1, partNone
-	}
-	return index, pl.part
+	return f
 }
 
-// first returns what the frame wanted first.
-func (f *frame) first() want {
-	if f.typ == TypePackedStringArray && f.kind == KindPackedStart {
-		return wantName
+// done returns how many values of f have come.
+func (f *hotFrame) done() int64 {
+	if f.has(flagUnknown) {
+		return int64(unknownLeft - f.left)
 	}
-	return firstWant[f.kind]
+	return int64(uint64(f.count)<<hasPairs[f.kind&127] - f.left)
 }
 
-// StackIndex describes what is open at level i, from 1, the outermost, to
-// Depth(): the kind of token that opened it, the index of the element, pair,
-// property or name that was reached (-1 before the first), and how many were
-// announced, [Unknown] where an Encoder was not told. Packed data and strings
-// have no elements of their own here: their index is -1.
-//
-// Level 0 is around all values: of kind 0, with index and count -1.
-func (s *state) StackIndex(i int) (kind Kind, index, count int64) {
-	if i == 0 {
+func (f *hotFrame) has(flag tokenFlags) bool { return f.flags&flag != 0 }
+
+// admits reports whether a typed container accepts t as its next value. Values of
+// typed dictionaries are not checked: engines keep those of other types.
+func (s *hotState) admits(t Type) bool {
+	f := s.top()
+	return f.elem == 0 || t == f.elem || f.elem == TypeObject && t == TypeNil || f.kind == KindDictStart && !s.atKey()
+}
+
+// A location is a part of a container.
+type location uint8
+
+const (
+	noLocation location = iota
+	atElement           // an element, name or packed string
+	atKey               // a key, or a property's name
+	atValue             // a key's or property's value
+)
+
+// locate returns the element, pair, property or name of frame i that the latest
+// token belongs to, or if next is set the coming one; -1 if there is none.
+func (s *hotState) locate(i int, next bool) (index int64, l location) {
+	f := s.frame(i)
+	done := f.done()
+	switch f.kind {
+	case KindArrayStart, KindNodePathStart, KindPackedStart:
+		if f.size > 0 || next && f.left == 0 { // packed data has no locations
+			return -1, noLocation
+		}
+		if !next {
+			done--
+		}
+		l = atElement
+	case KindDictStart, KindObjectStart:
+		odd := done&1 != 0
+		done /= 2
+		switch {
+		case next && f.left == 0:
+			return -1, noLocation
+		case next && odd, !next && odd && f.kind == KindObjectStart:
+			l = atValue
+		case next, odd, i == s.depth && s.marked == s.left:
+			l = atKey
+		default:
+			done--
+			l = atValue
+		}
+	default:
+		return -1, noLocation
+	}
+	if done < 0 {
+		return -1, noLocation
+	}
+	return done, l
+}
+
+// stackIndex describes what is open at level i, as Decoder.StackIndex does.
+func (s *hotState) stackIndex(i int) (kind Kind, index, count int64) {
+	if i < 0 || i > s.depth || s.depth == 0 && s.left == 0 {
 		return 0, -1, -1
 	}
 	f := s.frame(i)
-	index, _ = f.place(false)
+	if i == 0 {
+		return 0, f.done() - 1, -1
+	}
+	index, _ = s.locate(i, false)
 	count = int64(f.count)
 	if f.has(flagUnknown) {
 		count = Unknown
 	}
 	return f.kind, index, count
 }
-
-func (f *frame) has(flag tokenFlags) bool { return f.flags&flag != 0 }

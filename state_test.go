@@ -13,7 +13,7 @@ import (
 // one is not.
 func TestStackAfterDeepValues(t *testing.T) {
 	d := NewDecoder(nil, &DecoderOptions{Limits: Limits{Depth: -1}})
-	for _, c := range []struct{ depth, kept int }{{10, 16}, {1024, 2048}, {10, 2048}, {2048, 16}} {
+	for _, c := range []struct{ depth, kept int }{{10, 16}, {1024, 2048}, {10, 2048}, {2048, 0}} {
 		d.Reset(plain(nested(c.depth)))
 		require.NoError(t, d.SkipValue())
 		d.Release()
@@ -27,39 +27,42 @@ func TestStackIndex(t *testing.T) {
 	defer d.Release()
 	e := NewEncoder(io.Discard, nil)
 	defer e.Release()
-	stack := func(s *state) (all []string) {
-		for i := range s.Depth() + 1 {
+	stack := func(s interface {
+		Depth() int
+		StackIndex(i int) (kind Kind, index, count int64)
+	}) (all []string) {
+		for i := 1; i <= s.Depth(); i++ {
 			kind, index, count := s.StackIndex(i)
 			all = append(all, fmt.Sprintf("%v %d/%d", kind, index, count))
 		}
 		return all
 	}
 	want := map[int][]string{
-		0:  {"Kind(0) -1/-1"},
-		1:  {"Kind(0) -1/-1", "DictStart -1/9"},
-		2:  {"Kind(0) -1/-1", "DictStart 0/9"},
-		7:  {"Kind(0) -1/-1", "DictStart 0/9", "DictStart 0/1", "ArrayStart -1/2"},
-		9:  {"Kind(0) -1/-1", "DictStart 0/9", "DictStart 0/1", "ArrayStart 1/2"},
-		10: {"Kind(0) -1/-1", "DictStart 0/9", "DictStart 0/1"},
-		12: {"Kind(0) -1/-1", "DictStart 1/9"},
-		31: {"Kind(0) -1/-1", "DictStart 4/9", "NodePathStart 0/2"},
-		34: {"Kind(0) -1/-1", "DictStart 4/9", "PackedStart -1/2"},
-		35: {"Kind(0) -1/-1", "DictStart 4/9", "PackedStart 0/2"},
-		41: {"Kind(0) -1/-1", "DictStart 5/9", "ObjectStart 0/2"},
-		57: {"Kind(0) -1/-1", "DictStart 7/9", "PackedStart -1/1"},
+		0:  nil,
+		1:  {"DictStart -1/9"},
+		2:  {"DictStart 0/9"},
+		7:  {"DictStart 0/9", "DictStart 0/1", "ArrayStart -1/2"},
+		9:  {"DictStart 0/9", "DictStart 0/1", "ArrayStart 1/2"},
+		10: {"DictStart 0/9", "DictStart 0/1"},
+		12: {"DictStart 1/9"},
+		31: {"DictStart 4/9", "NodePathStart 0/2"},
+		34: {"DictStart 4/9", "PackedStart -1/2"},
+		35: {"DictStart 4/9", "PackedStart 0/2"},
+		41: {"DictStart 5/9", "ObjectStart 0/2"},
+		57: {"DictStart 7/9", "PackedStart -1/1"},
 	}
 	for i := range documentPaths {
 		if w, ok := want[i]; ok {
-			require.Equal(t, w, stack(&d.state), "after %d tokens", i)
+			require.Equal(t, w, stack(d), "after %d tokens", i)
 		}
-		require.Equal(t, stack(&d.state), stack(&e.state), "after %d tokens", i)
+		require.Equal(t, stack(d), stack(e), "after %d tokens", i)
 		require.NoError(t, e.WriteToken(readTo(t, d, 1)))
 	}
 
 	require.NoError(t, e.BeginArray(Unknown))
 	require.NoError(t, e.BeginString(TypeString, 10))
 	e.Write([]byte("abc"))
-	require.Equal(t, []string{"Kind(0) -1/-1", "ArrayStart 0/-1", "StringChunk -1/10"}, stack(&e.state))
+	require.Equal(t, []string{"ArrayStart 0/-1", "StringChunk -1/10"}, stack(e))
 }
 
 // A Token of four words is passed in registers. The documentation states 32 bytes
@@ -69,4 +72,5 @@ func TestSizes(t *testing.T) {
 		require.EqualValues(t, 32, unsafe.Sizeof(Token{}))
 	}
 	require.LessOrEqual(t, unsafe.Sizeof(frame{}), uintptr(32))
+	require.LessOrEqual(t, unsafe.Sizeof(hotFrame{}), uintptr(32))
 }

@@ -5,19 +5,19 @@ import (
 	"math"
 )
 
-// seen is what Strict remembers of a top-level value: things a writer does
+// strictSeen is what Strict remembers of a top-level value: things a writer does
 // either everywhere or nowhere.
-type seen uint8
+type strictSeen uint8
 
 const (
-	seenNarrow seen = 1 << iota // maths of 32 bits
-	seenWide                    // maths of 64 bits
-	seenID                      // an object as its id
-	seenFull                    // an object in full
+	seenNarrow strictSeen = 1 << iota // maths of 32 bits
+	seenWide                          // maths of 64 bits
+	seenID                            // an object as its id
+	seenFull                          // an object in full
 )
 
 // both notes that one of two was seen and reports whether the other was, too.
-func (s *seen) both(this, other seen) bool {
+func (s *strictSeen) both(this, other strictSeen) bool {
 	*s |= this
 	return *s&other != 0
 }
@@ -32,17 +32,17 @@ func (d *Decoder) canonicalHeader(h uint32, form *form) error {
 	if f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(form.flags) != 0) {
 		return d.strict(0, "header %#x", h)
 	}
-	if !d.top.admits(form.typ) {
-		return d.strict(0, "%v in a container of %v", form.typ, d.top.elem)
+	if !d.admits(form.typ) {
+		return d.strict(0, "%v in a container of %v", form.typ, d.top().elem)
 	}
 	wide := h>>16&1 != 0
 	switch c := layouts[form.typ].class; {
 	case c == classReal && f.width[c] == flagged:
-		if !wide && d.seen.both(seenNarrow, seenWide) || wide && d.seen.both(seenWide, seenNarrow) {
+		if !wide && d.strictSeen.both(seenNarrow, seenWide) || wide && d.strictSeen.both(seenWide, seenNarrow) {
 			return d.strict(0, "maths types of both widths")
 		}
 	case form.typ == TypeObject && f.ids:
-		if wide && d.seen.both(seenID, seenFull) || !wide && d.seen.both(seenFull, seenID) {
+		if wide && d.strictSeen.both(seenID, seenFull) || !wide && d.strictSeen.both(seenFull, seenID) {
 			return d.strict(0, "objects as ids and in full")
 		}
 	}

@@ -157,8 +157,8 @@ type Token struct {
 	// are what still travels in registers.
 	head uint64
 	bits uint64  // the number's bits, the id or the count
-	win  *window // where the payload stands
-	pos  uint64  // where it starts there; the window knows whether it still does
+	win  *window // the buffer with the payload
+	pos  uint64  // win.token as long as the payload is there
 }
 
 // tokenFlags are what else a token remembers of the wire.
@@ -177,26 +177,33 @@ const (
 	flagValue0 // two bits: the container kind of a dictionary's values
 	flagValue1
 	flagUnknown // the count is Unknown
+	flagOffset0 // two bits: where the payload starts in the token's bytes
+	flagOffset1
 
-	elemShift  = 9
-	valueShift = 11
+	elemShift   = 9
+	valueShift  = 11
+	offsetShift = 14
 )
+
+// flagOffset returns the flags for a payload that starts at offset 0, 4, 8 or 16.
+func flagOffset(offset int) tokenFlags {
+	return tokenFlags(offset/4-offset/16) << offsetShift
+}
 
 func newToken(k Kind, t Type, f tokenFlags, bits uint64) Token {
 	return Token{head: uint64(k) | uint64(t)<<8 | uint64(f)<<16, bits: bits}
 }
 
-// at makes the n bytes that start at pos in w the token's payload.
-func (t Token) at(w *window, pos uint64, n int) Token {
-	t.head |= uint64(n) << 32
-	t.win, t.pos = w, pos
+// at makes n bytes at offset in the bytes of w's latest token its payload.
+func (t Token) at(w *window, offset, n int) Token {
+	t.head |= uint64(n)<<32 | uint64(flagOffset(offset))<<16
+	t.win, t.pos = w, w.token
 	return t
 }
 
 // withPayload gives a token a payload of its own.
 func (t Token) withPayload(p []byte) Token {
-	const anywhere = 1
-	return t.at(&window{buf: p, base: anywhere, live: anywhere}, anywhere, len(p))
+	return t.at(&window{buf: p}, 0, len(p))
 }
 
 func (t Token) flags() tokenFlags { return tokenFlags(t.head >> 16) }
@@ -206,6 +213,9 @@ func (t Token) has(f tokenFlags) bool { return t.flags()&f != 0 }
 func (t Token) unit() unit { return unit(t.flags() & flagUnit) }
 
 func (t Token) payloadLen() int { return int(t.head >> 32) }
+
+// offset returns where the payload starts in the token's bytes.
+func (t Token) offset() uint64 { return 2 << (t.flags() >> offsetShift) &^ 3 }
 
 func (t Token) elemKind() containerKind { return containerKind(t.flags() >> elemShift & 3) }
 
@@ -228,7 +238,7 @@ func (t Token) Clone() Token {
 		return t
 	}
 	p := slices.Clone(t.Bytes())
-	t.head &= 1<<32 - 1
+	t.head &= 1<<32 - 1 - 3<<(16+offsetShift)
 	return t.withPayload(p)
 }
 
@@ -241,10 +251,10 @@ func (t Token) Bytes() []byte {
 	if n == 0 {
 		return nil
 	}
-	if t.win.live != t.pos {
+	if t.win.token != t.pos {
 		panic("gdwire: token used after the next call on its Decoder; Clone it to keep it")
 	}
-	i := t.pos - t.win.base
+	i := t.pos/2 - t.win.base + t.offset()
 	return t.win.buf[i : i+uint64(n) : i+uint64(n)]
 }
 

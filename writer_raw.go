@@ -32,7 +32,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 		return err
 	}
 	for d.Depth() > 0 {
-		if d.Depth() > e.maxDepth-e.Depth() && d.top.want <= lastValue {
+		if d.Depth() > e.maxDepth-e.Depth() && d.want() <= lastValue {
 			return e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.Depth() + d.Depth()), Max: int64(e.maxDepth)})
 		}
 		if _, err := d.next(); err != nil {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// window is the part of the input that is in memory:
+// window is the part of the read buffer that tokens point into:
 //
 //	buf[:r]       consumed; the last of it are kept for paths
 //	buf[r:lim]    read, to be consumed
@@ -14,30 +14,37 @@ import (
 //
 // 0 ≤ r ≤ lim ≤ end ≤ len(buf). Positions count bytes from when the Decoder was
 // made, on through Reset and Release, so none ever comes twice: base is that of
-// buf[0], and live that of the one payload that is valid, 0 for none.
+// buf[0].
+//
+// token identifies the latest token: twice the position where it starts, and one
+// more once its payload is no longer available. DictKey and End, which have none
+// and consume nothing, are odd from the start.
 type window struct {
-	buf         []byte
-	base, live  uint64
-	r, lim, end int
+	buf   []byte
+	base  uint64
+	token uint64
 }
 
-// need returns the bytes that follow, n or more. Nothing is consumed until all
-// of a token is there: then take does it.
-func (d *Decoder) need(n int) ([]byte, error) {
-	if d.lim-d.r >= n {
-		return d.buf[d.r:d.lim], nil
-	}
-	return d.more(n)
-}
-
-func (d *Decoder) more(n int) ([]byte, error) {
-	if err := d.bounds.check(limitBytes, d.pos()+uint64(n)-d.begin); err != nil {
-		return nil, d.fail(0, err)
-	}
-	if err := d.fetch(n); err != nil {
-		return nil, d.readError(err)
+// peek returns the bytes that follow, n or more. Nothing is consumed until all
+// of a token is there: then advance does it.
+func (d *Decoder) peek(n int) ([]byte, error) {
+	if d.lim-d.r < n {
+		if err := d.fill(n); err != nil {
+			return nil, err
+		}
 	}
 	return d.buf[d.r:d.lim], nil
+}
+
+// fill reads until n bytes are buffered.
+func (d *Decoder) fill(n int) error {
+	if err := d.bounds.check(limitBytes, d.pos()+uint64(n)-d.valueStart); err != nil {
+		return d.fail(0, err)
+	}
+	if err := d.fetch(n); err != nil {
+		return d.readError(err)
+	}
+	return nil
 }
 
 // readError is what the caller gets to see of an error of the reader.
@@ -46,29 +53,52 @@ func (d *Decoder) readError(err error) error {
 		return err
 	}
 	left := d.end - d.r
-	short := d.stop != math.MaxUint64 && d.pos() != d.stop // of the length that was given
-	if d.Depth() > 0 || left > 0 || short {
+	short := d.inputEnd != math.MaxUint64 && d.pos() != d.inputEnd // of the length that was given
+	if d.depth > 0 || left > 0 || short {
 		return d.fail(left, io.ErrUnexpectedEOF)
 	}
 	return io.EOF
 }
 
-// take consumes n bytes, a token that was just found whole, and makes what
-// starts at payload in it live.
-func (d *Decoder) take(n, payload int) {
-	d.at = d.pos()
-	d.live = d.at + uint64(payload)
+// step counts a value or name that begins at pos.
+func (d *Decoder) step() {
+	if d.atKey() {
+		d.keyPos = d.pos()
+	}
+	d.left--
+}
+
+// advance consumes n bytes, which are a token and all of a value or name.
+func (d *Decoder) advance(n int) {
+	d.step()
+	d.token = 2 * d.pos()
+	d.payload = payload{token: d.token}
 	d.r += n
 }
 
-// limitWindow sets lim from end and Limits.Bytes.
-func (d *Decoder) limitWindow() {
+// open consumes n bytes, a Start token, and opens a frame for the count that it
+// declares.
+func (d *Decoder) open(n int, k Kind, t Type, count uint32) *hotFrame {
+	if d.atKey() {
+		d.keyPos = d.pos()
+	}
+	f := d.push(k, t, count)
+	d.keyPos, d.token = d.pos(), 2*d.pos()
+	d.payload = payload{token: d.token}
+	d.r += n
+	d.setWin()
+	return f
+}
+
+// setLim sets lim from end and Limits.Bytes.
+func (d *Decoder) setLim() {
 	d.lim = d.end
 	if most := uint64(d.bounds[limitBytes]); most < math.MaxInt64 {
-		if left := d.begin + most - d.base; uint64(d.lim) > left {
+		if left := d.valueStart + most - d.base; uint64(d.lim) > left {
 			d.lim = int(left)
 		}
 	}
+	d.setWin()
 }
 
 // maxEmptyReads is how often a reader may return nothing in a row.
@@ -84,8 +114,8 @@ func (d *Decoder) fetch(n int) error {
 		d.buffer = getBuffer(d.size + history + headroom)
 		d.buf = d.buffer.B
 	}
-	d.slide(n)
-	defer d.limitWindow()
+	d.compact(n)
+	defer d.setLim()
 	for empty := 0; d.end-d.r < n; {
 		if err := d.srcErr; err != nil {
 			d.srcErr = nil
@@ -110,14 +140,14 @@ func (d *Decoder) fetch(n int) error {
 	return nil
 }
 
-// read reads from src into p, but nothing behind stop. An error that comes with
+// read reads from src into p, but nothing behind inputEnd. An error that comes with
 // bytes is kept for the next call.
 func (d *Decoder) read(p []byte) (int, error) {
 	if err := d.srcErr; err != nil {
 		d.srcErr = nil
 		return 0, err
 	}
-	if left := d.stop - d.base - uint64(d.end); uint64(len(p)) > left {
+	if left := d.inputEnd - d.base - uint64(d.end); uint64(len(p)) > left {
 		if left == 0 {
 			return 0, io.EOF
 		}
@@ -134,9 +164,9 @@ func (d *Decoder) read(p []byte) (int, error) {
 	return n, err
 }
 
-// slide moves what is unread to the front of the window, some history before
+// compact moves what is unread to the front of the window, some history before
 // it, when there is a good deal to gain or n bytes would not fit otherwise.
-func (d *Decoder) slide(n int) {
+func (d *Decoder) compact(n int) {
 	from := d.r - history
 	if from <= 0 || from < len(d.buf)/4 && len(d.buf)-d.r >= n {
 		return
@@ -163,14 +193,14 @@ type savedKey struct {
 }
 
 // saveKeys keeps the keys that start before pos. Frames further out start
-// earlier, so those whose key left the window before end the search.
+// earlier, so those whose key left the buffer before end the search.
 func (d *Decoder) saveKeys(pos uint64) {
-	for i := d.Depth(); i > 0; i-- {
+	for i := d.depth; i > 0; i-- {
 		f := d.frame(i)
-		if f.mark < d.base {
+		if f.keyPos < d.base {
 			return
 		}
-		if f.mark >= pos || f.kind != KindDictStart && f.kind != KindObjectStart {
+		if f.keyPos >= pos || hasPairs[f.kind&127] == 0 {
 			continue
 		}
 		if len(d.saved) <= i {
@@ -186,11 +216,11 @@ func (d *Decoder) saveKeys(pos uint64) {
 // property.
 func (d *Decoder) keyText(i int) ([]byte, bool) {
 	f := d.frame(i)
-	if f.mark < d.base {
+	if f.keyPos < d.base {
 		s := &d.saved[i]
 		return s.text[:s.n], s.ok
 	}
-	b := d.buf[f.mark-d.base : d.end]
+	b := d.buf[f.keyPos-d.base : d.end]
 	switch f.kind {
 	case KindDictStart:
 		if t := d.options.Format.typeOf(le.Uint32(b) & d.options.Format.idMask); t != TypeString && t != TypeStringName {

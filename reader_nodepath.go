@@ -1,0 +1,75 @@
+package gdwire
+
+import "math"
+
+// The bits of a NodePath, in its first word and in its flags.
+const (
+	newPathBit   = 1 << 31
+	pathAbsolute = 1 << 0
+	pathProperty = 1 << 1
+)
+
+// nodePath reads the head of a NodePath.
+func (d *Decoder) nodePath() (Token, error) {
+	b, err := d.peek(8)
+	if err != nil {
+		return Token{}, err
+	}
+	format := d.options.Format
+	n := le.Uint32(b[4:])
+	if n&newPathBit == 0 {
+		if !format.oldPath {
+			return Token{}, d.fail(4, because(ErrType, "NodePath as one string, and %v has none", format))
+		}
+		if format.engine && d.options.Strict {
+			return Token{}, d.strict(4, "NodePath as one string")
+		}
+		if err := d.checkCount(4, 1, 1, 0); err != nil {
+			return Token{}, err
+		}
+		// The string follows as any name does, its length first.
+		d.open(4, KindNodePathStart, TypeNodePath, 1).names = 1
+		d.payload.kind = KindNodePathStart
+		return newToken(KindNodePathStart, TypeNodePath, flagOldPath, 1), nil
+	}
+	if b, err = d.peek(16); err != nil {
+		return Token{}, err
+	}
+	names, subnames, bits := n&^newPathBit, uint64(le.Uint32(b[8:])), le.Uint32(b[12:])
+	if d.options.Strict {
+		if err := d.canonicalPath(bits); err != nil {
+			return Token{}, err
+		}
+	}
+	flags := tokenFlags(0)
+	if bits&pathAbsolute != 0 {
+		flags |= flagAbsolute
+	}
+	if bits&pathProperty != 0 && format.property {
+		flags |= flagProperty
+		subnames++
+	}
+	total := uint64(names) + subnames
+	if format.engine && total > math.MaxUint32 { // engines add in 32 bits
+		if d.options.Strict {
+			return Token{}, d.strict(4, "NodePath of %d names", total)
+		}
+		total &= math.MaxUint32
+		names = uint32(min(uint64(names), total))
+		subnames = total - uint64(names)
+	}
+	err = d.checkCount(4, total, 1, 4)
+	if err == nil {
+		err = d.checkLength(4, 8+4*total) // behind the other two words
+	}
+	if err != nil {
+		return Token{}, err
+	}
+	if total > math.MaxUint32 {
+		return Token{}, d.fail(4, because(ErrRange, "NodePath of %d names", total))
+	}
+	f := d.open(16, KindNodePathStart, TypeNodePath, uint32(total))
+	f.names, f.flags = names, flags
+	d.payload.kind = KindNodePathStart
+	return newToken(KindNodePathStart, TypeNodePath, flags, uint64(names)|subnames<<32), nil
+}
