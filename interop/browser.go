@@ -1,0 +1,253 @@
+package interop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os/exec"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/chromedp/chromedp"
+	"github.com/coder/websocket"
+)
+
+// A Browser runs programs in Godot 4.6, each in a page of its own.
+type Browser struct {
+	engine map[string][]byte
+	addr   string
+	http   *http.Server
+	ctx    context.Context // of the browser
+	cancel context.CancelFunc
+
+	mu       sync.Mutex
+	programs []*program
+}
+
+// A Program is what [Browser.Run] runs.
+type Program struct {
+	// Files of the program, such as "main.gd", the script of its only node. The
+	// program ends when the script calls get_tree().quit().
+	Files map[string]string
+	// Args are the command line arguments, OS.get_cmdline_user_args() of the script.
+	Args []string
+	// Socket, if it is set, serves the WebSocket that the script opens at
+	// "ws://%s/socket" % JavaScriptBridge.eval("location.host + location.pathname").
+	// Run returns its error.
+	Socket func(ctx context.Context, ws *websocket.Conn) error
+}
+
+// An Output is what a program printed.
+type Output struct {
+	Lines  []string `json:"lines"`
+	Errors []string `json:"errors"` // the first hundred
+	Failed string   `json:"failed"` // why the engine did not start
+	Exit   int      `json:"exit"`   // of get_tree().quit
+}
+
+type program struct {
+	Program
+	pack   []byte
+	mu     sync.Mutex
+	served chan error
+}
+
+// Open fetches the engine and starts a browser, which Close ends. Its error is
+// [ErrUnavailable] if chromium or npm is not installed or the package cannot be
+// fetched.
+func Open(ctx context.Context) (*Browser, error) {
+	chromium, err := findChromium()
+	if err != nil {
+		return nil, err
+	}
+	b := &Browser{}
+	if b.engine, err = fetchEngine(ctx); err != nil {
+		return nil, err
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	b.addr = ln.Addr().String()
+	b.http = &http.Server{Handler: b}
+	go func() { _ = b.http.Serve(ln) }()
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(chromium),
+		chromedp.Flag("headless", "new"),
+		chromedp.Flag("no-sandbox", true),
+		chromedp.Flag("use-gl", "angle"),
+		chromedp.Flag("use-angle", "swiftshader"),
+		chromedp.Flag("enable-unsafe-swiftshader", true),
+	)
+	alloc, cancelAlloc := chromedp.NewExecAllocator(ctx, options...)
+	var cancel context.CancelFunc
+	b.ctx, cancel = chromedp.NewContext(alloc)
+	b.cancel = func() {
+		_ = chromedp.Cancel(b.ctx) // waits for the browser to end
+		cancel()
+		cancelAlloc()
+	}
+	if err := chromedp.Do(b.ctx); err != nil {
+		b.Close()
+		return nil, fmt.Errorf("start %s: %w", chromium, err)
+	}
+	return b, nil
+}
+
+func findChromium() (string, error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("chromium: %w: %w", ErrUnavailable, exec.ErrNotFound)
+}
+
+// Close ends the browser and everything that runs in it.
+func (b *Browser) Close() {
+	b.cancel()
+	_ = b.http.Close()
+}
+
+// Run runs p to its end and returns what it printed. An error of the engine or its
+// socket comes with the output so far.
+func (b *Browser) Run(ctx context.Context, p Program) (*Output, error) {
+	run := &program{Program: p, served: make(chan error, 1)}
+	files := map[string][]byte{"project.godot": []byte(project), "main.tscn": []byte(scene)}
+	for name, content := range p.Files {
+		files[name] = []byte(content)
+	}
+	run.pack = pack(files)
+	b.mu.Lock()
+	b.programs = append(b.programs, run)
+	url := fmt.Sprintf("http://%s/%d/", b.addr, len(b.programs)-1)
+	b.mu.Unlock()
+
+	page, cancel := chromedp.NewContext(b.ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	out := &Output{}
+	err := chromedp.Do(page, chromedp.Navigate(url))
+	if err == nil {
+		out, err = chromedp.Run(page, chromedp.Evaluate[*Output]("finished", chromedp.EvalAwaitPromise))
+	}
+	var socket error
+	select {
+	case socket = <-run.served:
+	default:
+		if p.Socket != nil {
+			socket = errors.New("the program ended before its socket")
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return out, ctx.Err()
+	case err != nil:
+		return out, errors.Join(socket, err)
+	case out.Failed != "":
+		err = fmt.Errorf("engine: %s", out.Failed)
+	case out.Exit != 0:
+		err = fmt.Errorf("exit code %d\n%s\n%s", out.Exit, strings.Join(out.Lines, "\n"), strings.Join(out.Errors, "\n"))
+	}
+	return out, errors.Join(socket, err)
+}
+
+// page is the page of a program, for its arguments as JSON.
+const page = `<!doctype html><meta charset="utf-8"><canvas id="canvas"></canvas>
+<script src="/engine/index.js"></script>
+<script>
+const out = {lines: [], errors: [], failed: "", exit: 0};
+const finished = new Promise(resolve => {
+	const fail = e => { out.failed = String(e && e.message || e); resolve(out); };
+	window.addEventListener("error", e => fail(e.error || e.message));
+	window.addEventListener("unhandledrejection", e => fail(e.reason));
+	new Engine({
+		args: ["--headless", "--audio-driver", "Dummy", "--", ...%s],
+		executable: "/engine/index", mainPack: location.pathname + "index.pck", canvasResizePolicy: 0,
+	}).startGame({
+		canvas: document.getElementById("canvas"),
+		onPrint: (...text) => { out.lines.push(text.join(" ")); },
+		onPrintError: (...text) => { if (out.errors.length < 100) out.errors.push(text.join(" ")); },
+		onExit: code => { out.exit = code; resolve(out); },
+	}).catch(fail);
+});
+</script>
+`
+
+// ServeHTTP serves the engine at /engine/ and program n at /n/.
+func (b *Browser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")
+	w.Header().Set("Cross-Origin-Embedder-Policy", "require-corp")
+	dir, name := path.Split(r.URL.Path)
+	dir = strings.Trim(dir, "/")
+	if dir == "engine" {
+		w.Header().Set("Cache-Control", "max-age=86400, immutable")
+		serve(w, name, b.engine[name])
+		return
+	}
+	n, err := strconv.Atoi(dir)
+	b.mu.Lock()
+	if err != nil || n < 0 || n >= len(b.programs) {
+		b.mu.Unlock()
+		http.NotFound(w, r)
+		return
+	}
+	p := b.programs[n]
+	b.mu.Unlock()
+	switch name {
+	case "":
+		args, _ := json.Marshal(append([]string{}, p.Args...)) // [] and not null
+		serve(w, "index.html", fmt.Appendf(nil, page, args))
+	case "index.pck":
+		serve(w, name, p.pack)
+	case "socket":
+		p.serveSocket(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// contentTypes of what a page loads. A browser compiles WebAssembly as it arrives only
+// if it has the right one.
+var contentTypes = map[string]string{
+	".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm", ".pck": "application/octet-stream",
+}
+
+func serve(w http.ResponseWriter, name string, content []byte) {
+	if content == nil {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", contentTypes[path.Ext(name)])
+	_, _ = w.Write(content)
+}
+
+// serveSocket serves the program's WebSocket, one at a time.
+func (p *program) serveSocket(w http.ResponseWriter, r *http.Request) {
+	if p.Socket == nil {
+		http.NotFound(w, r)
+		return
+	}
+	ws, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return
+	}
+	ws.SetReadLimit(64 << 20)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err = p.Socket(r.Context(), ws)
+	select {
+	case p.served <- err:
+	default:
+	}
+	if err != nil {
+		_ = ws.Close(websocket.StatusInternalError, "")
+		return
+	}
+	_ = ws.Close(websocket.StatusNormalClosure, "")
+}

@@ -1,0 +1,370 @@
+package interop
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/coder/websocket"
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/fuzz"
+	"github.com/gdwire/gdwire/variant"
+	"github.com/stretchr/testify/require"
+)
+
+var judged = flag.Int("judged", 100_000, "how many damaged packets TestJudge has the engine judge")
+
+// A verdict is what a decoder said of a packet: how many bytes it consumed, 0 if it
+// refused.
+type verdict int32
+
+// batch is the number of packets in one message to the engine.
+const batch = 1000
+
+// An engineJudge has the engine judge packets.
+type engineJudge struct {
+	ctx context.Context
+	ws  *websocket.Conn
+}
+
+// judge returns the engine's verdict of each packet. It sends a batch while the engine
+// judges the one before.
+func (j *engineJudge) judge(packets [][]byte) ([]verdict, error) {
+	batches := slices.Collect(slices.Chunk(packets, batch))
+	var all []verdict
+	for i := range len(batches) + 1 {
+		if i < len(batches) {
+			var b []byte
+			for _, p := range batches[i] {
+				b = append(binary.LittleEndian.AppendUint32(b, uint32(len(p))), p...)
+			}
+			if err := j.ws.Write(j.ctx, websocket.MessageBinary, b); err != nil {
+				return nil, err
+			}
+		}
+		if i == 0 {
+			continue
+		}
+		_, b, err := j.ws.Read(j.ctx)
+		if err != nil {
+			return nil, err
+		}
+		if len(b) != 4*len(batches[i-1]) {
+			return nil, fmt.Errorf("%d bytes of verdicts on %d packets", len(b), len(batches[i-1]))
+		}
+		for k, p := range batches[i-1] {
+			size := int32(binary.LittleEndian.Uint32(b[4*k:]))
+			// It counts the padding of a last PackedByteArray also where that is missing.
+			all = append(all, verdict(min(size, int32(len(p)))))
+		}
+	}
+	return all, nil
+}
+
+// ours returns gdwire's verdict and, where it refused, its error.
+func ours(d *gdwire.Decoder, p []byte) (verdict, error) {
+	d.ResetBytes(p)
+	if err := d.SkipValue(); err != nil {
+		return 0, err
+	}
+	return verdict(d.InputOffset()), nil
+}
+
+// A jury compares verdicts.
+type jury struct {
+	lenient, anyUTF8 *gdwire.Decoder
+	accepted         int
+	notUTF8          int // that the engine accepts, the one exception
+}
+
+func newJury() *jury {
+	return &jury{
+		lenient: gdwire.NewDecoder(nil, nil),
+		anyUTF8: gdwire.NewDecoder(nil, &gdwire.DecoderOptions{AnyUTF8: true}),
+	}
+}
+
+// agree reports whether gdwire's verdict on p is the engine's. Text that is not UTF-8
+// is the exception: gdwire refuses it unless AnyUTF8 is set, and agrees then.
+func (j *jury) agree(p []byte, engine verdict) bool {
+	v, err := ours(j.lenient, p)
+	if v == engine {
+		return true
+	}
+	if !errors.Is(err, gdwire.ErrUTF8) {
+		return false
+	}
+	v, _ = ours(j.anyUTF8, p)
+	return v == engine
+}
+
+// TestJudge has the engine judge damaged packets, of vectors, of the fuzz targets'
+// seeds and of random values, and compares what it accepts and consumes.
+func TestJudge(t *testing.T) {
+	t.Logf("-seed %d", *seed)
+	total := *judged
+	if testing.Short() {
+		total /= 10
+	}
+	jury := newJury()
+	var disagreed []string
+	_, err := browser.Run(t.Context(), Program{
+		Files: withRandom(t, "judge.gd"),
+		Args:  []string{strconv.FormatUint(*seed, 10), "500"},
+		Socket: func(ctx context.Context, ws *websocket.Conn) error {
+			j := &engineJudge{ctx, ws}
+			good, err := goodPackets(ctx, ws)
+			if err != nil {
+				return err
+			}
+			known := knownPackets(t)
+			packets := append(slices.Clone(known), good...)
+			m := &mutator{rand.New(rand.NewPCG(*seed, 0)), good}
+			for done := 0; done < total && len(disagreed) < 5; {
+				for len(packets) < 10*batch {
+					packets = append(packets, m.mutate())
+				}
+				verdicts, err := j.judge(packets)
+				if err != nil {
+					return err
+				}
+				for i, p := range packets {
+					if verdicts[i] > 0 {
+						jury.accepted++
+					}
+					if err := invariants(p); err != nil {
+						return fmt.Errorf("%x: %w", p, err)
+					}
+					if !jury.agree(p, verdicts[i]) {
+						small, err := minimize(j, jury, p)
+						if err != nil {
+							return err
+						}
+						disagreed = append(disagreed, hex.EncodeToString(small))
+						if len(disagreed) == 5 {
+							break
+						}
+					} else if v, _ := ours(jury.lenient, p); v != verdicts[i] {
+						jury.notUTF8++
+					}
+				}
+				done += len(packets)
+				packets = packets[:0]
+			}
+			return nil
+		},
+	})
+	require.NoError(t, err)
+	for _, p := range disagreed {
+		b, _ := hex.DecodeString(p)
+		_, err := ours(jury.lenient, b)
+		t.Errorf("the engine judges otherwise, add it to testdata/judged.txt: %s (gdwire: %v)", p, err)
+	}
+	t.Logf("%d packets, %d accepted, %d only with AnyUTF8", total, jury.accepted, jury.notUTF8)
+}
+
+// knownPackets are those of testdata/judged.txt, hexadecimal and one on a line: on which
+// gdwire and the engine disagreed once.
+func knownPackets(t *testing.T) (all [][]byte) {
+	b, err := os.ReadFile("testdata/judged.txt")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(b)) {
+		p, err := hex.DecodeString(strings.TrimSpace(line))
+		require.NoError(t, err)
+		all = append(all, p)
+	}
+	return all
+}
+
+// goodPackets are what packets are made from: random values, which the engine sends
+// first, vectors and verdicts of Godot 4.6, and seeds of the fuzz targets.
+func goodPackets(ctx context.Context, ws *websocket.Conn) ([][]byte, error) {
+	_, message, err := ws.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all [][]byte
+	if err := variant.Unmarshal(message, &all, nil); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"vectors", "verdicts"} {
+		f, err := os.Open("../testdata/godot4.6/" + name + ".jsonl")
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		for lines := json.NewDecoder(bufio.NewReader(f)); ; {
+			var line struct{ Hex string }
+			if err := lines.Decode(&line); err == io.EOF {
+				break
+			} else if err != nil {
+				return nil, err
+			}
+			p, err := hex.DecodeString(line.Hex)
+			if err != nil {
+				return nil, err
+			}
+			if len(p) < 4096 {
+				all = append(all, p)
+			}
+		}
+	}
+	for _, s := range fuzz.Seeds() {
+		if s.Seed.Format() == gdwire.Godot4 {
+			all = append(all, s.Packet)
+		}
+	}
+	return all, nil
+}
+
+// A mutator damages packets.
+type mutator struct {
+	*rand.Rand
+	good [][]byte
+}
+
+// words are numbers at the edges of what counts and headers can be.
+var words = []uint32{0, 1, 2, 3, 4, 5, 0x7F, 0xFF, 0x100, 0xFFFF, 0x10000, 0x1001C, 0x2001C, 0x1001B, 0x5001B,
+	0x7FFFFFFE, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF, 21, 22, 24, 25, 26, 27, 28, 29, 34, 38, 39}
+
+func (m *mutator) mutate() []byte {
+	p := bytes.Clone(m.good[m.IntN(len(m.good))])
+	for range 1 + m.IntN(3) {
+		if len(p) == 0 {
+			return p
+		}
+		at := m.IntN(len(p))
+		aligned := at &^ 3
+		switch m.IntN(9) {
+		case 0:
+			p[at] ^= 1 << m.IntN(8)
+		case 1:
+			p[at] = byte(m.Uint32())
+		case 2, 3: // a header or count
+			if aligned+4 <= len(p) {
+				binary.LittleEndian.PutUint32(p[aligned:], words[m.IntN(len(words))])
+			}
+		case 4: // cut
+			p = p[:at]
+		case 5: // leave out
+			p = slices.Delete(p, aligned, min(aligned+4*(1+m.IntN(3)), len(p)))
+		case 6: // repeat
+			p = slices.Insert(p, aligned, p[aligned:min(aligned+4*(1+m.IntN(4)), len(p))]...)
+		case 7: // part of another
+			other := m.good[m.IntN(len(m.good))]
+			if len(other) > 0 {
+				from := m.IntN(len(other)) &^ 3
+				p = slices.Insert(p, aligned, other[from:min(from+4*(1+m.IntN(8)), len(other))]...)
+			}
+		case 8: // inside a container
+			p = append([]byte{28, 0, 0, 0, byte(1 + m.IntN(2)), 0, 0, 0}, p...)
+		}
+	}
+	if len(p) > 1<<14 {
+		p = p[:1<<14]
+	}
+	return p
+}
+
+// minimize returns a shorter packet on which gdwire and the engine disagree as well.
+func minimize(j *engineJudge, jury *jury, p []byte) ([]byte, error) {
+	for size := len(p) / 2; size > 0; {
+		var tries [][]byte
+		for at := 0; at < len(p); at += size {
+			tries = append(tries, slices.Delete(bytes.Clone(p), at, min(at+size, len(p))))
+			zeros := bytes.Clone(p)
+			clear(zeros[at:min(at+size, len(p))])
+			if !bytes.Equal(zeros, p) {
+				tries = append(tries, zeros)
+			}
+		}
+		verdicts, err := j.judge(tries)
+		if err != nil {
+			return nil, err
+		}
+		better := p
+		for i, try := range tries {
+			if !jury.agree(try, verdicts[i]) {
+				better = try
+				break
+			}
+		}
+		if bytes.Equal(better, p) {
+			size /= 2
+		} else {
+			p = better
+			size = min(size, max(len(p)/2, 1))
+		}
+	}
+	return p, nil
+}
+
+// invariants returns an error if p is not read alike in different ways, or what was
+// accepted is not written alike.
+func invariants(p []byte) error {
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{OneValue: true})
+	defer d.Release()
+	size, want := ours(d, p)
+	d.ResetBytes(p)
+	var got error
+	for _, err := range d.Tokens() {
+		got = err
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		return fmt.Errorf("tokens end with %v, SkipValue with %v", got, want)
+	}
+	if want == nil && d.InputOffset() != int64(size) {
+		return fmt.Errorf("tokens end at %d, SkipValue at %d", d.InputOffset(), size)
+	}
+	d.ResetN(iotest.OneByteReader(bytes.NewReader(p)), int64(len(p)))
+	if err := d.SkipValue(); fmt.Sprint(err) != fmt.Sprint(want) {
+		return fmt.Errorf("byte by byte %v, whole %v", err, want)
+	}
+	if want != nil {
+		return nil
+	}
+	once, err := copyOf(p)
+	if err != nil {
+		return err
+	}
+	twice, err := copyOf(once)
+	if err != nil {
+		return fmt.Errorf("the copy %x: %w", once, err)
+	}
+	if !bytes.Equal(once, twice) {
+		return fmt.Errorf("copied as %x, and that as %x", once, twice)
+	}
+	var v any
+	if err := variant.Unmarshal(p, &v, nil); err != nil && !errors.Is(err, gdwire.ErrRange) { // a NodePath that text cannot hold
+		return fmt.Errorf("Unmarshal: %w", err)
+	}
+	return nil
+}
+
+// copyOf returns p as CopyValue writes it.
+func copyOf(p []byte) ([]byte, error) {
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{OneValue: true})
+	defer d.Release()
+	d.ResetBytes(p)
+	var out bytes.Buffer
+	e := gdwire.NewEncoder(&out, nil)
+	defer e.Release()
+	if err := gdwire.CopyValue(e, d); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), e.Close()
+}

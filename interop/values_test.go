@@ -1,0 +1,260 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/variant"
+	"github.com/stretchr/testify/require"
+)
+
+var seed = flag.Uint64("seed", uint64(rand.Uint32()), "the seed of random values and packets")
+
+// withRandom is scripts with random.gd.
+func withRandom(t *testing.T, name string) map[string]string {
+	t.Helper()
+	files := scripts(t, name)
+	b, err := os.ReadFile(filepath.Join("testdata", "random.gd"))
+	require.NoError(t, err)
+	files["random.gd"] = string(b)
+	return files
+}
+
+// A sample is a value that the engine made.
+type sample struct {
+	Bytes []byte
+	JSON  string // what the engine writes; "" if it was not asked
+}
+
+// TestValues has the engine make random values and find them again in what gdwire
+// makes of their bytes: by tokens, by Go values, and by native JSON.
+func TestValues(t *testing.T) {
+	count := 2000
+	if testing.Short() {
+		count = 300
+	}
+	for _, kind := range []string{"all", "json"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Logf("-seed %d", *seed)
+			out, err := browser.Run(t.Context(), Program{
+				Files: withRandom(t, "values.gd"),
+				Args:  []string{strconv.FormatUint(*seed, 10), strconv.Itoa(count), kind},
+				Socket: func(ctx context.Context, ws *websocket.Conn) error {
+					for range (count + 99) / 100 {
+						if err := answerValues(ctx, ws); err != nil {
+							return err
+						}
+					}
+					return nil
+				},
+			})
+			require.NoError(t, err, strings.Join(out.Lines, "\n"))
+			t.Log(out.Lines[len(out.Lines)-1])
+			require.Contains(t, out.Lines[len(out.Lines)-1], " 0 differ")
+		})
+	}
+}
+
+// answerValues reads a batch of samples, sends back what gdwire makes of each, and
+// compares what the engine makes of the JSON.
+func answerValues(ctx context.Context, ws *websocket.Conn) error {
+	_, message, err := ws.Read(ctx)
+	if err != nil {
+		return err
+	}
+	var samples []sample
+	if err := variant.Unmarshal(message, &samples, nil); err != nil {
+		return err
+	}
+	answers := make([]map[string]any, len(samples))
+	for i, s := range samples {
+		if answers[i], err = remake(s); err != nil {
+			return fmt.Errorf("%x: %w", s.Bytes, err)
+		}
+	}
+	if message, err = variant.Marshal(&variant.Array{Values: anys(answers)}, nil); err != nil {
+		return err
+	}
+	if err := ws.Write(ctx, websocket.MessageBinary, message); err != nil {
+		return err
+	}
+	if _, message, err = ws.Read(ctx); err != nil {
+		return err
+	}
+	var read [][]byte
+	if err := variant.Unmarshal(message, &read, nil); err != nil {
+		return err
+	}
+	for i, b := range read {
+		if err := compare(samples[i].Bytes, b); err != nil {
+			return fmt.Errorf("%v\nread by the engine: %w", answers[i]["json"], err)
+		}
+	}
+	return nil
+}
+
+// compare returns an error if two encoded values differ by more than digits.
+func compare(a, b []byte) error {
+	var x, y any
+	if err := errors.Join(variant.Unmarshal(a, &x, nil), variant.Unmarshal(b, &y, nil)); err != nil {
+		return err
+	}
+	if d := difference(reflect.ValueOf(x), reflect.ValueOf(y)); d != "" {
+		return fmt.Errorf("%x\nis not %x\nvalue%s", a, b, d)
+	}
+	return nil
+}
+
+func anys[T any](s []T) []any {
+	all := make([]any, len(s))
+	for i, v := range s {
+		all[i] = v
+	}
+	return all
+}
+
+// remake returns what gdwire makes of a value in several ways: bytes, which must be
+// those of the engine, and JSON.
+func remake(s sample) (map[string]any, error) {
+	made := map[string]any{}
+	recoded, err := recode(s.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	made["tokens"] = recoded
+	var v any
+	if err := variant.Unmarshal(s.Bytes, &v, nil); err != nil {
+		return nil, err
+	}
+	if made["variant"], err = variant.Marshal(v, nil); err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	d := gdwire.NewDecoder(bytes.NewReader(s.Bytes), nil)
+	defer d.Release()
+	if err := gdjson.ToJSON(&text, d, nil); err != nil {
+		return nil, err
+	}
+	if made["gdjson"], err = fromJSON(text.String()); err != nil {
+		return nil, fmt.Errorf("%s: %w", text.String(), err)
+	}
+	for way, b := range made {
+		if !bytes.Equal(recoded, b.([]byte)) {
+			return nil, fmt.Errorf("%s made %x", way, b)
+		}
+	}
+	const nodePath = "\x16\x00\x00\x00" // the engine leaves memory content in the padding of its names
+	if !bytes.Equal(recoded, s.Bytes) && !bytes.Contains(s.Bytes, []byte(nodePath)) {
+		return nil, fmt.Errorf("recoded as %x", recoded)
+	}
+	if s.JSON == "" {
+		return made, nil
+	}
+	made["json"] = text.String()
+	b, err := fromJSON(s.JSON)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.JSON, err)
+	}
+	if err := compare(s.Bytes, b); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.JSON, err)
+	}
+	return made, nil
+}
+
+func recode(b []byte) ([]byte, error) {
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Strict: true})
+	defer d.Release()
+	d.ResetBytes(b)
+	var out bytes.Buffer
+	e := gdwire.NewEncoder(&out, nil)
+	defer e.Release()
+	if err := gdwire.CopyValue(e, d); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), e.Close()
+}
+
+func fromJSON(text string) ([]byte, error) {
+	var out bytes.Buffer
+	e := gdwire.NewEncoder(&out, nil)
+	defer e.Release()
+	if err := gdjson.FromJSON(e, strings.NewReader(text), nil); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), e.Close()
+}
+
+// difference returns where two values differ, "" if they are equal but for the digits of
+// floats that the engine does not write.
+func difference(a, b reflect.Value) string {
+	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() {
+		if !a.IsValid() && !b.IsValid() {
+			return ""
+		}
+		return fmt.Sprintf(": %v and %v", a, b)
+	}
+	switch a.Kind() {
+	case reflect.Float32, reflect.Float64:
+		x, y := a.Float(), b.Float()
+		if x == y || math.IsNaN(x) && math.IsNaN(y) || math.Abs(x-y) <= 1e-13+1e-13*math.Abs(x) ||
+			a.Kind() == reflect.Float32 && math.Abs(x-y) <= 1e-6*math.Abs(x) {
+			return ""
+		}
+		return fmt.Sprintf(": %v and %v", x, y)
+	case reflect.Pointer, reflect.Interface:
+		if d, ok := a.Interface().(*variant.Dictionary); ok && a.Kind() == reflect.Pointer {
+			return differentPair(d, b.Interface().(*variant.Dictionary))
+		}
+		return difference(a.Elem(), b.Elem())
+	case reflect.Slice, reflect.Array:
+		if a.Len() != b.Len() {
+			return fmt.Sprintf(": %d and %d elements", a.Len(), b.Len())
+		}
+		for i := range a.Len() {
+			if d := difference(a.Index(i), b.Index(i)); d != "" {
+				return fmt.Sprintf("[%d]%s", i, d)
+			}
+		}
+		return ""
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if d := difference(a.Field(i), b.Field(i)); d != "" {
+				return fmt.Sprintf(".%s%s", a.Type().Field(i).Name, d)
+			}
+		}
+		return ""
+	default:
+		if a.Equal(b) {
+			return ""
+		}
+		return fmt.Sprintf(": %v and %v", a, b)
+	}
+}
+
+// differentPair compares the pairs of Dictionaries in order, keys and values.
+func differentPair(a, b *variant.Dictionary) string {
+	if a.Key != b.Key || a.Value != b.Value {
+		return fmt.Sprintf(": types %v, %v and %v, %v", a.Key, a.Value, b.Key, b.Value)
+	}
+	list := func(d *variant.Dictionary) (all []any) {
+		for k, v := range d.All() {
+			all = append(all, k, v)
+		}
+		return all
+	}
+	return difference(reflect.ValueOf(list(a)), reflect.ValueOf(list(b)))
+}
