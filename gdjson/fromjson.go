@@ -50,6 +50,9 @@ func FromJSON(e *gdwire.Encoder, r io.Reader, o *Options) error {
 	} else {
 		err = p.native()
 	}
+	if fault, ok := err.(*Error); ok {
+		fault.Pointer = p.text.pointer(fault.Offset)
+	}
 	switch {
 	case err == nil:
 	case e.OutputOffset() == start:
@@ -102,9 +105,11 @@ func (r *reader) release() {
 	readers.Put(r)
 }
 
-// errorAt returns an Error for the value at an offset.
+// errorAt returns an Error for the value at an offset. FromJSON adds the pointer,
+// because finding that takes time in proportion to the text, and a lenient reader
+// may meet many errors.
 func (r *reader) errorAt(offset int, err error) error {
-	return &Error{Offset: int64(offset), Pointer: r.text.pointer(offset), Err: err}
+	return &Error{Offset: int64(offset), Err: err}
 }
 
 // failf is errorAt with words.

@@ -558,3 +558,23 @@ func TestError(t *testing.T) {
 	_, err = fromJSON(`["`+strings.Repeat("é", 100)+`"]`, nil, nil)
 	require.EqualError(t, err, `gdjson: offset 1, "/0": wrong type: string "`+strings.Repeat("é", 20)+`…" without a prefix`)
 }
+
+// TestFromJSONManyErrors: a lenient reader finds no pointer of an error that it
+// does not return, which would take minutes here.
+func TestFromJSONManyErrors(t *testing.T) {
+	const n = 200_000
+	got, err := fromJSON("["+strings.Repeat("5,", n-1)+"5]", nil, &gdjson.Options{Lenient: true})
+	require.NoError(t, err)
+	require.Len(t, got, 8+4*n)
+}
+
+// TestFromJSONDepth: time is proportional to the text also where every type follows
+// what it is the type of.
+func TestFromJSONDepth(t *testing.T) {
+	const levels = 1000
+	deep := strings.Repeat(`{"args":["s:k",`, levels) + `{"args":[` + strings.Repeat("1,", 500_000) + `1],"type":"PackedByteArray"}` +
+		strings.Repeat(`],"type":"Dictionary"}`, levels)
+	got, err := fromJSON(deep, nil, nil)
+	require.NoError(t, err)
+	require.Len(t, got, levels*20+8+500_004)
+}

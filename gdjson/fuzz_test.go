@@ -101,10 +101,13 @@ func FuzzToJSON(f *testing.F) {
 		}
 		again, err := toJSON(back, &gdwire.DecoderOptions{Format: from.Format, AllowObjects: true, DoubleReals: true}, nil)
 		require.NoError(t, err)
+		if signaling.MatchString(text) {
+			return
+		}
 		require.Equal(t, text, again)
 
 		from.Strict = true
-		if _, err := toJSON(wire, &from, nil); err != nil || from.Format != gdwire.Godot4 && from.Format != gdwire.Godot3 || signaling.MatchString(text) {
+		if _, err := toJSON(wire, &from, nil); err != nil || from.Format != gdwire.Godot4 && from.Format != gdwire.Godot3 {
 			return
 		}
 		checkExact(t, wire, from.Format)

@@ -36,8 +36,6 @@ func toJSON(wire []byte, from *gdwire.DecoderOptions, o *gdjson.Options) (string
 	return b.String(), err
 }
 
-var allowObjects = &gdwire.DecoderOptions{AllowObjects: true}
-
 // nan returns a NaN with these bits.
 func nan(bits uint64) float64 { return math.Float64frombits(bits) }
 

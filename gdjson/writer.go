@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
 // A writer turns the tokens of one value into JSON. It knows commas, lines,
@@ -133,11 +134,7 @@ func (w *writer) flush() {
 	if len(w.buf) == 0 {
 		return
 	}
-	n, err := w.out.Write(w.buf)
-	if err == nil && n < len(w.buf) {
-		err = io.ErrShortWrite
-	}
-	if w.err == nil {
+	if _, err := checked.Write(w.out, w.buf); w.err == nil {
 		w.err = err
 	}
 	w.buf = w.buf[:0]
@@ -377,7 +374,6 @@ func plainPrefix(s []byte) (n int) {
 // plainWord reports whether plainBytes has the eight bytes of x. It may be wrong
 // about those that it reports false of.
 func plainWord(x uint64) bool {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	quote, slash, del := x^'"'*ones, x^'\\'*ones, x^0x7F*ones
 	return (x|(x-' '*ones)|(quote-ones)|(slash-ones)|(del-ones))&highs == 0
 }

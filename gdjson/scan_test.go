@@ -1,0 +1,85 @@
+package gdjson
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+)
+
+// texts are at the edges of JSON.
+var texts = []string{
+	``, ` `, `n`, `nul`, `null`, `nulll`, ` true `, `false,`, `[]`, `[`, `]`, `{}`, `{`, `}`, `[}`, `{]`, `[,]`, `[1,]`, `[1 2]`, `{,}`,
+	`{"a"}`, `{"a":}`, `{"a":1,}`, `{"a" : 1 , "b":[ ]}`, `{1:2}`, `{"a":1 "b":2}`, `{"a":{"b":[[],{}]}}`, `[[]`, `[]]`, "\u00a0null", "\fnull",
+	`""`, `"`, `"\`, `"\"`, `"\\"`, `"\x"`, `"\u0041"`, `"\u00e9\uABCD"`, `"\u004"`, `"\u00g1"`, `"\u001 "`, "\"\\u\x10\x11\x12\x13\"",
+	`"\ud800"`, `"\ud83d\ude00"`, `"\ud83d\ud83d"`, `"\ude00"`, `"\ud83dxxxxxx"`, `"\ud83d\n"`, `"\ud83d`,
+	"\"\x1f\"", "\"\x7f\"", "\"é\"", "\"\xff\"", "\"12345678\xff\"", "\"12345678\xc3", "\"\xed\xa0\x80\"",
+	`"1234567"`, `"12345678"`, `"1234567\""`, `"12345678\n90"`, "\"1234567\n\"", `0`, `-0`, `00`, `01`, `-`, `1.`, `.1`, `1.5`, `1e`, `1e+`, `1E-5`, `1e5x`, `+1`,
+	strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1),
+}
+
+// FuzzScan: scan takes for JSON what jsontext does, and finds the nodes that its
+// tokens begin and end.
+func FuzzScan(f *testing.F) {
+	for _, s := range texts {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) { checkScan(t, b) })
+}
+
+func checkScan(t *testing.T, b []byte) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(bytes.Clone(b)), jsontext.AllowDuplicateNames(true))
+	var nodes []node
+	var open []int
+	var err error
+	for values := 0; ; {
+		var tok jsontext.Token
+		if tok, err = d.ReadToken(); err != nil {
+			if err == io.EOF && values == 1 {
+				err = nil
+			}
+			break
+		}
+		switch tok.Kind() {
+		case '{', '[':
+			open = append(open, len(nodes))
+			nodes = append(nodes, node{})
+		case '}', ']':
+			n := &nodes[open[len(open)-1]]
+			n.end, n.next = uint32(d.InputOffset()), uint32(len(nodes))
+			open = open[:len(open)-1]
+		}
+		if k, n := d.StackIndex(d.StackDepth()); len(open) > 0 {
+			if k == '{' {
+				n = (n + 1) / 2
+			}
+			nodes[open[len(open)-1]].count = uint32(n)
+		}
+		if d.StackDepth() == 0 {
+			values++
+		}
+	}
+	scanned := text{json: b}
+	require.Equal(t, err == nil, scanned.scan(), "%q: %v", b, err)
+	if err != nil {
+		return
+	}
+	require.Equal(t, len(nodes), len(scanned.nodes))
+	for i := range nodes {
+		require.Equal(t, nodes[i], scanned.nodes[i], "%q", b)
+	}
+}
+
+func TestScan(t *testing.T) {
+	for _, s := range texts {
+		checkScan(t, []byte(s))
+		for _, before := range []string{`[`, `["k",`, `{"k":`, ` {"k":1,"l":[],"m": `} {
+			for _, after := range []string{`]`, `}`, `,1]`, `,"n":1}`, ` ] `, ` } `, ``} {
+				checkScan(t, []byte(before+s+after))
+			}
+		}
+	}
+}
