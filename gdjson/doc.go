@@ -60,16 +60,19 @@
 //
 // [Options].Lenient reads what the engine reads:
 //
-//   - digits of "i:0x10" as 10, "i:5.7" as 5; of "f:1.5px" the number at the start
-//   - integers in args wrap around; fractions are cut off; what is no number is 0,
-//     true is 1, and a string is the number at its start
-//   - numbers too large for their place are infinite, or the largest integer
-//   - the last of duplicate members counts, unknown ones are skipped
-//   - anything else that is wrong with a value makes it null, and the value around
-//     it goes on
+//   - "i:0x10" is 10, "i:5.7" is 5, and "f:1.5px" is 1.5
+//   - in args, integers wrap around and lose fractions; true is 1, a string is the
+//     number at its start, and what is no number is 0
+//   - reals too large for their place are infinite
+//   - args and props that are no array are an empty one
+//   - of duplicate members the last counts, and unknown ones are skipped
+//   - any other fault of a value makes it null, and the value around it goes on
 //
-// Text that is not JSON stays an error, as do more than one value, what the
-// Encoder's limits or format refuse, and elements of another type than declared.
+// Text that is not JSON stays an error, and so do more than one value, what the
+// Encoder's limits or format refuse, and elements of another type than declared,
+// which the engine keeps. What is exact keeps its meaning, such as ids and null in
+// args, which the engine reads as 0. FromJSON knows no classes, and no files of
+// scripts; the engine makes values null that name others than its own.
 //
 // # Plain JSON
 //

@@ -181,7 +181,7 @@ func packedVectors[V [2]float64 | [3]float64 | [4]float64](r *reader, o *object,
 // infinite as the engine does, which again then writes.
 func (r *reader) tooLarge(o *object, first int, err error, args []float64, again func() error) error {
 	if r.o.Lenient {
-		r.e.Recover()
+		_ = r.e.Recover() // err
 		return again()
 	}
 	for i, x := range args {

@@ -56,9 +56,9 @@ func FromJSON(e *gdwire.Encoder, r io.Reader, o *Options) error {
 	switch {
 	case err == nil:
 	case e.OutputOffset() == start:
-		e.Recover()
+		_ = e.Recover() // err
 	default:
-		e.Fail(err)
+		_ = e.Fail(err) // err, with the Encoder's offset and path
 	}
 	return err
 }

@@ -3,7 +3,6 @@ package gdjson_test
 import (
 	"bytes"
 	"encoding/hex"
-	"errors"
 	"io"
 	"math"
 	"strings"
@@ -490,7 +489,7 @@ func TestFromJSONWriter(t *testing.T) {
 	})), nil, nil)
 	require.NoError(t, err)
 	for _, n := range []int{0, 10_000, 250_000} {
-		e := gdwire.NewEncoder(&fullWriter{n, errTest}, nil)
+		e := gdwire.NewEncoder(&fullWriter{n: n, err: errTest}, nil)
 		require.Equal(t, errTest, gdjson.FromJSON(e, strings.NewReader(text), nil))
 		require.ErrorIs(t, e.Close(), errTest)
 		e.Release()
@@ -544,19 +543,6 @@ func (r *endless) Read(p []byte) (int, error) {
 		}
 	}
 	return i, nil
-}
-
-func TestError(t *testing.T) {
-	_, err := fromJSON(`{"type":"Array","args":[{"type":"Vector2","args":[1,true]}]}`, nil, nil)
-	require.EqualError(t, err, `gdjson: offset 52, "/args/0/args/1": wrong type: arg is no number`)
-	require.ErrorIs(t, err, gdwire.ErrType)
-	_, err = fromJSON(`["i:1","sn:x"]`, &gdwire.EncoderOptions{Format: gdwire.Godot3}, nil)
-	require.EqualError(t, err, `gdjson: offset 7, "/1": wrong type: StringName is none of godot3's`)
-	var fault *gdwire.Error
-	require.True(t, errors.As(err, &fault))
-	require.Equal(t, "$[1]", fault.Path)
-	_, err = fromJSON(`["`+strings.Repeat("é", 100)+`"]`, nil, nil)
-	require.EqualError(t, err, `gdjson: offset 1, "/0": wrong type: string "`+strings.Repeat("é", 20)+`…" without a prefix`)
 }
 
 // TestFromJSONManyErrors: a lenient reader finds no pointer of an error that it

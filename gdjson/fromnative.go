@@ -61,17 +61,17 @@ func (r *reader) nativeString() error {
 	case "np":
 		err := r.e.WriteNodePath(alias(content))
 		if r.o.Lenient && errors.Is(err, gdwire.ErrRange) { // two colons in a row
-			r.e.Recover()
+			_ = r.e.Recover() // err
 			err = r.e.WriteNodePath("")
 		}
 		return r.wrote(at, err)
 	case "i":
-		x := int64(0)
+		var x int64
 		if x, err = r.intText(content); err == nil {
 			return r.wrote(at, r.e.WriteInt(x))
 		}
 	case "f":
-		x := 0.0
+		var x float64
 		if x, err = r.floatText(content); err == nil {
 			return r.wrote(at, r.e.WriteFloat(x))
 		}

@@ -482,20 +482,23 @@ func TestToJSONInput(t *testing.T) {
 
 var errTest = errors.New("test")
 
-// A fullWriter takes n bytes.
+// A fullWriter takes n bytes, and panics when it is used after its error.
 type fullWriter struct {
-	n   int
-	err error
+	n    int
+	err  error
+	full bool
 }
 
 func (w *fullWriter) Write(p []byte) (int, error) {
+	if w.full {
+		panic("written after an error")
+	}
 	if len(p) <= w.n {
 		w.n -= len(p)
 		return len(p), nil
 	}
-	n := w.n
-	w.n = 0
-	return n, w.err
+	w.full = true
+	return w.n, w.err
 }
 
 func TestToJSONOutput(t *testing.T) {
@@ -503,7 +506,7 @@ func TestToJSONOutput(t *testing.T) {
 	for _, n := range []int{0, 1, 10_000, 99_999} {
 		for _, c := range []struct{ err, want error }{{errTest, errTest}, {nil, io.ErrShortWrite}} {
 			d := gdwire.NewDecoder(bytes.NewReader(wire), nil)
-			require.ErrorIs(t, gdjson.ToJSON(&fullWriter{n, c.err}, d, nil), c.want)
+			require.ErrorIs(t, gdjson.ToJSON(&fullWriter{n: n, err: c.err}, d, nil), c.want)
 			d.Release()
 		}
 	}

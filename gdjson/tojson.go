@@ -1,6 +1,7 @@
 package gdjson
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -11,6 +12,28 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/checked"
 )
+
+// ToJSON writes the next value of d to w as JSON, without a newline after it.
+// At the end of the input it returns io.EOF and writes nothing.
+//
+// It holds one token and a few KiB of text, whatever the size of the value. After
+// an error of d or w, the JSON written so far is cut off; ToJSON does not resume.
+// A NodePath or text that JSON cannot hold is a [gdwire.Error] around
+// [gdwire.ErrRange] or [gdwire.ErrUTF8].
+func ToJSON(w io.Writer, d *gdwire.Decoder, o *Options) error {
+	if err := atValue(d); err != nil {
+		return err
+	}
+	p := getWriter(w, d, o)
+	defer p.release()
+	write := (*writer).native
+	if p.plainJSON {
+		write = (*writer).plain
+	}
+	err := p.value(write)
+	p.flush()
+	return cmp.Or(err, p.err)
+}
 
 // A writer turns the tokens of one value into JSON. It knows commas, lines,
 // strings and lists of numbers; native, plain and script know what a token is in
@@ -26,6 +49,7 @@ type writer struct {
 
 	buf    []byte
 	err    error // the first: of out, or a value that JSON cannot hold
+	broken bool  // out returned an error
 	frames []frame
 	outer  int  // frames around the key that script writes
 	named  bool // a member's name has been written; its value comes next
@@ -129,13 +153,12 @@ func (w *writer) value(write func(*writer, gdwire.Token)) error {
 	}
 }
 
-// flush writes the text so far.
+// flush writes the text so far, unless that failed before.
 func (w *writer) flush() {
-	if len(w.buf) == 0 {
-		return
-	}
-	if _, err := checked.Write(w.out, w.buf); w.err == nil {
-		w.err = err
+	if len(w.buf) > 0 && !w.broken {
+		_, err := checked.Write(w.out, w.buf)
+		w.broken = err != nil
+		w.err = cmp.Or(w.err, err)
 	}
 	w.buf = w.buf[:0]
 }

@@ -45,11 +45,11 @@ func parseShort(b []byte) (float64, bool) {
 	if x >= 1e15 {
 		return 0, false
 	}
-	real := float64(x) / tens[len(digits)-point]
+	y := float64(x) / tens[len(digits)-point]
 	if len(digits) < len(b) {
-		real = -real
+		y = -y
 	}
-	return real, true
+	return y, true
 }
 
 var minus = []byte("-")

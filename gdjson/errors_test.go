@@ -1,0 +1,24 @@
+package gdjson_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+)
+
+func TestError(t *testing.T) {
+	_, err := fromJSON(`{"type":"Array","args":[{"type":"Vector2","args":[1,true]}]}`, nil, nil)
+	require.EqualError(t, err, `gdjson: offset 52, "/args/0/args/1": wrong type: arg is no number`)
+	require.ErrorIs(t, err, gdwire.ErrType)
+	_, err = fromJSON(`["i:1","sn:x"]`, &gdwire.EncoderOptions{Format: gdwire.Godot3}, nil)
+	require.EqualError(t, err, `gdjson: offset 7, "/1": wrong type: StringName is none of godot3's`)
+	var fault *gdwire.Error
+	require.True(t, errors.As(err, &fault))
+	require.Equal(t, "$[1]", fault.Path)
+	_, err = fromJSON(`["`+strings.Repeat("é", 100)+`"]`, nil, nil)
+	require.EqualError(t, err, `gdjson: offset 1, "/0": wrong type: string "`+strings.Repeat("é", 20)+`…" without a prefix`)
+}
