@@ -35,22 +35,29 @@ type Conn struct {
 // NewConn returns a Conn over conn and becomes its owner. When ctx is done, the
 // connection is closed and calls return ctx's cause. Options of nil are defaults.
 func NewConn(ctx context.Context, conn net.Conn, o *Options) *Conn {
-	return newConn(ctx, conn, newConfig(o))
+	return serverConn(ctx, conn, newConfig(o))
 }
 
-func newConn(ctx context.Context, conn net.Conn, s *config) *Conn {
+// serverConn is NewConn with a config that other Conns may share.
+func serverConn(ctx context.Context, conn net.Conn, s *config) *Conn {
+	c := newConn(conn, s)
+	c.watch(ctx, conn.Close, conn.Close)
+	return c
+}
+
+// newConn returns a Conn that does not watch a context yet.
+func newConn(conn net.Conn, s *config) *Conn {
 	c := &Conn{conn: conn, config: s}
 	c.Reader, c.Writer = newReader(connReader{c}, s), newWriter(connWriter{c}, s)
 	c.Reader.wait = c.wait
 	if s.WriteTimeout > 0 {
 		c.Writer.deadline = func() error { return c.set(conn.SetWriteDeadline, s.WriteTimeout) }
 	}
-	c.watch(ctx, conn.Close, conn.Close)
 	return c
 }
 
-// NetConn returns the connection, for its addresses. Reading from it, writing to it
-// or setting its deadlines breaks the Conn.
+// NetConn returns the connection, for its addresses; a Conn of [NewMessageConn] has
+// none. Reading from it, writing to it or setting its deadlines breaks the Conn.
 func (c *Conn) NetConn() net.Conn { return c.conn }
 
 // Next is [Reader.Next]. After Close it returns [net.ErrClosed], after the context is
@@ -104,6 +111,12 @@ func (c *Conn) drain() {
 		c.limited = true
 		_ = c.conn.SetReadDeadline(time.Unix(1, 0))
 	}
+}
+
+func (c *Conn) isDraining() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.draining
 }
 
 // drained reports whether drain interrupted a call that returned err.

@@ -55,6 +55,12 @@
 // incomplete; [Scan] returns where the complete ones end. [Writer.WriteThrough] writes
 // values that are too large for memory.
 //
+// # WebSocket
+//
+// Each binary message of a WebSocket is one packet. [NewMessageConn] makes a Conn of a
+// WebSocket, and [Server.ServeConn] serves it with the same Handler as connections over
+// TCP.
+//
 // # Datagrams
 //
 // A datagram of a PacketPeerUDP is one packet, without a length. A [PacketConn] reads

@@ -68,7 +68,7 @@ func (s *Server) Serve(ln net.Listener) error {
 		switch {
 		case err == nil:
 			delay = 0
-			if c := newConn(context.Background(), conn, s.config); s.addConn(c) {
+			if c := serverConn(context.Background(), conn, s.config); s.addConn(c) {
 				go s.handle(c)
 			} else {
 				c.Close()

@@ -1,0 +1,210 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
+	"github.com/stretchr/testify/require"
+)
+
+// A message is what clients.gd sends and receives.
+type message struct {
+	Name  string
+	Value any
+}
+
+// greet is the Handler of examples/server.
+func greet(_ context.Context, c *stream.Conn) error {
+	for {
+		var m message
+		d, err := c.Next()
+		if err == nil {
+			err = variant.UnmarshalDecode(d, &m, nil)
+		}
+		if err == nil {
+			m.Name = "hello, " + m.Name
+			err = c.WritePacket(func(e *gdwire.Encoder) error { return variant.MarshalEncode(e, m, nil) })
+		}
+		if err != nil && !stream.Skippable(err) {
+			return err
+		}
+	}
+}
+
+// serveWeb serves WebSockets with s.
+func serveWeb(t *testing.T, s *stream.Server) (url string) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: []string{"*"}})
+		if err == nil {
+			s.ServeConn(stream.NewMessageConn(r.Context(), ws, websocket.CloseStatus, &s.Options))
+		}
+	}))
+	t.Cleanup(web.Close)
+	return "ws" + strings.TrimPrefix(web.URL, "http")
+}
+
+// A syncBuffer is a log that several goroutines may write.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *syncBuffer) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *syncBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// TestWebSocket serves the engine's clients, good and hostile, beside one that reads
+// nothing and one over TCP, by one Handler, and shuts down.
+func TestWebSocket(t *testing.T) {
+	count := 1000
+	if testing.Short() {
+		count = 200
+	}
+	var logged syncBuffer
+	s := &stream.Server{Handler: greet, ErrorLog: log.New(&logged, "", 0), Options: stream.Options{
+		MaxPacket: 64 << 10, Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: 100}},
+		ReadTimeout: time.Minute, WriteTimeout: time.Second,
+	}}
+	goroutines := runtime.NumGoroutine()
+	url := serveWeb(t, s)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	tcp := make(chan error, 1)
+	go func() { tcp <- s.Serve(ln) }()
+
+	_, err = browser.Run(t.Context(), Program{
+		Files: withRandom(t, "clients.gd"),
+		Args:  []string{url, strconv.FormatUint(*seed, 10), strconv.Itoa(count)},
+		Socket: func(ctx context.Context, ws *websocket.Conn) error {
+			if err := slowClient(ctx, url); err != nil {
+				return err
+			}
+			if err := exchangeTCP(ctx, ln.Addr().String()); err != nil {
+				return err
+			}
+			if _, b, err := ws.Read(ctx); err != nil || string(b) != "exchanged" {
+				return fmt.Errorf("%q: %w", b, err)
+			}
+			return s.Shutdown(ctx)
+		},
+	})
+	require.NoError(t, err)
+	require.Equal(t, stream.ErrServerClosed, <-tcp)
+	require.Contains(t, logged.String(), "i/o timeout", "the slow client")
+	require.Contains(t, logged.String(), "text, not binary")
+	t.Logf("logged:\n%s", logged.String())
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines+5 }, time.Minute, 10*time.Millisecond)
+}
+
+// slowClient sends and never reads, until the server drops it.
+func slowClient(ctx context.Context, url string) error {
+	ws, _, err := websocket.Dial(ctx, url, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = ws.CloseNow() }()
+	b, err := variant.Marshal(message{"slow", make([]byte, 60_000)}, nil)
+	if err != nil {
+		return err
+	}
+	for {
+		if err := ws.Write(ctx, websocket.MessageBinary, b); err != nil {
+			return ctx.Err() // nil: dropped
+		}
+	}
+}
+
+// exchangeTCP exchanges a value over TCP.
+func exchangeTCP(ctx context.Context, addr string) error {
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	c := stream.NewConn(ctx, conn, nil)
+	defer c.Close()
+	if err := c.WritePacket(func(e *gdwire.Encoder) error { return variant.MarshalEncode(e, message{"TCP", int64(5)}, nil) }); err != nil {
+		return err
+	}
+	d, err := c.Next()
+	if err != nil {
+		return err
+	}
+	var m message
+	if err := variant.UnmarshalDecode(d, &m, nil); err != nil {
+		return err
+	}
+	if want := (message{"hello, TCP", int64(5)}); m != want {
+		return fmt.Errorf("%v, not %v", m, want)
+	}
+	return nil
+}
+
+// TestWebSocketIdle closes the connection of a client that sends nothing.
+func TestWebSocketIdle(t *testing.T) {
+	s := &stream.Server{Handler: greet, ErrorLog: log.New(&syncBuffer{}, "", 0), Options: stream.Options{IdleTimeout: 10 * time.Millisecond}}
+	ws, _, err := websocket.Dial(t.Context(), serveWeb(t, s), nil)
+	require.NoError(t, err)
+	_, _, err = ws.Read(t.Context())
+	require.Equal(t, websocket.StatusNormalClosure, websocket.CloseStatus(err))
+	require.NoError(t, s.Shutdown(t.Context()))
+}
+
+// TestExampleServer runs examples/server and its client, over other ports.
+func TestExampleServer(t *testing.T) {
+	tcp, web := freeAddr(t), freeAddr(t)
+	binary := filepath.Join(t.TempDir(), "server")
+	build := exec.Command("go", "build", "-ldflags", fmt.Sprintf("-X main.tcp=%s -X main.web=%s", tcp, web), "-o", binary, ".")
+	build.Dir = "../examples/server"
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	server := exec.CommandContext(t.Context(), binary)
+	require.NoError(t, server.Start())
+	defer func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	}()
+	require.Eventually(t, func() bool { return exchangeTCP(t.Context(), tcp) == nil }, time.Minute, 10*time.Millisecond)
+
+	script, err := os.ReadFile("../examples/server/client.gd")
+	require.NoError(t, err)
+	require.Contains(t, string(script), "ws://127.0.0.1:7778")
+	client := strings.Replace(string(script), "127.0.0.1:7778", web, 1)
+	client = strings.Replace(client, "print(socket.get_var())", "print(socket.get_var())\n\t\t\t\tsocket.close()", 1)
+	client = strings.Replace(client, "set_process(false)", "get_tree().quit()", 1)
+	printed, err := browser.Run(t.Context(), Program{Files: map[string]string{"main.gd": client}})
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(printed.Lines, "\n"), `{ "name": "hello, Ada", "value": (1.0, 2.5) }`)
+}
+
+func freeAddr(t *testing.T) string {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, ln.Close())
+	return ln.Addr().String()
+}
