@@ -1,13 +1,13 @@
 // Package gdjson converts Variants to JSON and JSON to Variants.
 //
 // [ToJSON] writes the next value of a gdwire.Decoder, in constant memory.
-// [FromJSON] reads one JSON value and writes it to a gdwire.Encoder. Both know two
-// kinds of JSON.
+// [FromJSON] reads one JSON value and writes it to a gdwire.Encoder. Both support
+// two forms of JSON, native and plain.
 //
 // # Native JSON
 //
-// The default has the shape of JSON.from_native, which Godot 4.4 and later write
-// and read with JSON.to_native. It says the type of every value:
+// The default is the form that JSON.from_native of Godot 4.4 and later returns and
+// JSON.to_native accepts. It contains the type of every value:
 //
 //	nil, bool                     null, true
 //	int, float                    "i:5", "f:1.0", "f:inf", "f:nan"
@@ -26,57 +26,60 @@
 //	Object, serialized            {"type":"Node","props":["name","s:n"]}
 //	Image, InputEvent (Godot 2)   {"type":"Image","format":…,"data":[…]}
 //
-// args list a Basis by columns, as the engine does; the wire has it by rows.
-// Infinity in args is 1e99999, NaN is null, and an integer beyond 2^53 is a string
+// args list a Basis by columns, as in the engine; the binary format has it by rows.
+// In args, infinity is 1e99999, NaN is null, and an integer beyond 2^53 is a string
 // of its digits, because the engine's JSON numbers are float64.
 //
-// The engine drops some of what a value holds; gdjson does not, so that every value
-// of an engine comes back as the same bytes:
+// The engine's JSON loses parts of some values. gdjson writes more, so that every
+// value of an engine is read back as the same bytes:
 //
-//   - Floats are the shortest decimal that reads back the same float64. The engine
-//     writes 14 decimals.
-//   - Ids, and the names of signals, are members that the engine does not write.
-//   - A NaN other than the usual one has its sign and payload, as in WebAssembly's
-//     text format: "f:-nan", and in args "nan:0x4000000000001". In args a signaling
-//     NaN comes back quiet.
+//   - Floats are the shortest decimal that reads back as the same float64. The
+//     engine writes 14 decimals.
+//   - Ids and the names of signals are additional members.
+//   - A NaN that differs from the default NaN has its sign and payload, as in
+//     WebAssembly's text format: "f:-nan", and in args "nan:0x4000000000001". In
+//     args, FromJSON makes a signaling NaN quiet.
 //   - elem_type, key_type and value_type are the name of a built-in type, a class
-//     or a res:// path. Where the engine would take one for another, they are an
-//     object that says which: {"builtin":"Object"}, {"class":"int"} or
+//     or a res:// path. Where the engine would confuse these, they are an object
+//     with the kind of the name: {"builtin":"Object"}, {"class":"int"} or
 //     {"script":"user://a.gd"}.
 //
-// What JSON does not tell is written as engines write it: numbers in as few bits as
-// hold them, math types in the width of gdwire.EncoderOptions.DoubleReals, counts
-// without Godot 2's shared bit, and NodePaths in today's form. ToJSON refuses a
-// NodePath whose names the text would not give back, such as "a/b" as one name, and
-// text that is not UTF-8.
+// FromJSON chooses the details that JSON does not contain as engines do: numbers
+// have the fewest bits that hold them, math types the width of
+// gdwire.EncoderOptions.DoubleReals, counts no shared bit of Godot 2, and NodePaths
+// the current form. ToJSON returns an error for text that is not UTF-8, and for a
+// NodePath that cannot be read back from its text, such as one with the single name
+// "a/b".
 //
 // # Reading native JSON
 //
-// FromJSON takes the members of an object in any order: engines sort them, so that
-// args come before the type. Numbers are read from their text, exactly. What is not
-// exact is an [Error] with offset and JSON pointer: a number that is out of range, a
-// wrong count, another type, an unknown, missing or duplicate member, a string
-// without a prefix.
+// FromJSON accepts the members of an object in any order: engines sort them, so that
+// args precede the type. Numbers are parsed exactly, not by way of a float64. Input
+// that does not follow the table above is an [Error] with offset and JSON pointer: a
+// number out of range, a wrong count, a wrong type, an unknown, missing or duplicate
+// member, a string without a prefix.
 //
-// [Options].Lenient reads what the engine reads:
+// [Options].Lenient accepts the same input as the engine, with the same result:
 //
 //   - "i:0x10" is 10, "i:5.7" is 5, and "f:1.5px" is 1.5
-//   - in args, integers wrap around and lose fractions; true is 1, a string is the
-//     number at its start, and what is no number is 0
-//   - reals too large for their place are infinite
-//   - args and props that are no array are an empty one
-//   - of duplicate members the last counts, and unknown ones are skipped
-//   - any other fault of a value makes it null, and the value around it goes on
+//   - in args, integers wrap around and fractions are truncated; a string is the
+//     number at its start, true is 1, and other values are 0
+//   - a real that is too large for its type is infinity
+//   - args and props that are not arrays are read as empty arrays
+//   - the last of several members with the same name is used; unknown members are
+//     skipped
+//   - a value with any other error is replaced by null
 //
-// Text that is not JSON stays an error, and so do more than one value, what the
-// Encoder's limits or format refuse, and elements of another type than declared,
-// which the engine keeps. What is exact keeps its meaning, such as ids and null in
-// args, which the engine reads as 0. FromJSON knows no classes, and no files of
-// scripts; the engine makes values null that name others than its own.
+// The following are errors even so: text that is not JSON, more than one value,
+// values that the Encoder's limits or format exclude, and elements that are not of
+// the declared type, which the engine keeps. Where FromJSON is more exact than the
+// engine, it stays so: the engine reads ids, and null in args, as 0. FromJSON does not
+// check that classes and scripts exist; the engine replaces a value that names an
+// unknown one by null.
 //
 // # Plain JSON
 //
-// [Options].Plain is for people, and for tools such as jq. It is lossy:
+// [Options].Plain selects a form for people and for tools such as jq. It is lossy:
 //
 //	bool, int, float              true, 5, 1.0
 //	String, StringName, NodePath  "text"
@@ -90,22 +93,22 @@
 //	Object, serialized            {"class":"Node","name":"n"}
 //	Callable, NaN                 null
 //
-// A key that is neither String nor StringName is named by its GDScript text, such as
-// "Vector2i(1, 2)" or "1", and so two keys can have one name. Components of 32 bits
-// are the shortest decimal for 32 bits.
+// A key that is neither String nor StringName is written as its GDScript text, such
+// as "Vector2i(1, 2)" or "1", so two different keys can become equal. Components of
+// 32 bits are the shortest decimal that reads back as the same float32.
 //
-// FromJSON makes of plain JSON a Dictionary with String keys, Array, String, int,
-// float, bool or nil. A number without point and exponent is an int, and has to fit
-// 64 bits.
+// FromJSON converts plain JSON to a Dictionary with String keys, Array, String, int,
+// float, bool or nil. A number without point and exponent is an int and must fit
+// in 64 bits.
 //
 // # Untrusted input
 //
-// ToJSON has the limits of its Decoder, and keeps a few bytes for each level.
-// FromJSON keeps the text, at most gdwire.EncoderOptions.Buffered bytes of it, and
-// an index that is at most eight times as long; the levels of containers are those of
-// gdwire.EncoderOptions.Depth, and no more than 10,000 in JSON. Its time is
-// proportional to the text, however deep and in whatever order it is. Serialized
-// objects are refused unless [Options].AllowObjects is set.
+// ToJSON is subject to the limits of its Decoder and keeps a few bytes for each open
+// container. FromJSON keeps the text, at most gdwire.EncoderOptions.Buffered bytes,
+// and an index of at most eight times that size. gdwire.EncoderOptions.Depth limits
+// the nesting of the value, and the JSON can be nested at most 10,000 levels deep.
+// The time is proportional to the length of the text for any nesting and any order
+// of members. Serialized objects are refused unless [Options].AllowObjects is set.
 //
-// With the tag purego nothing unsafe is used.
+// With the build tag purego, the package does not use unsafe.
 package gdjson

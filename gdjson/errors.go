@@ -10,17 +10,18 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// An Error says where JSON cannot be read, and why.
+// An Error describes invalid JSON and its position.
 type Error struct {
-	// Offset in bytes of the JSON value at fault, from where FromJSON began to
-	// read; for text that is not JSON, of the first byte at fault.
+	// Offset is the offset in bytes of the invalid JSON value, counted from the
+	// first byte that FromJSON read. For text that is not JSON, it is the offset
+	// of the first invalid byte.
 	Offset int64
-	// Pointer to the JSON value at fault, or for text that is not JSON to the
-	// innermost value around it.
+	// Pointer is the location of the invalid JSON value. For text that is not
+	// JSON, it is the location of the innermost value around the error.
 	Pointer jsontext.Pointer
-	// Err is the reason: one of gdwire's errors with more words, such as
-	// [gdwire.ErrRange], a [gdwire.LimitError], a [gdwire.Error] of the Encoder,
-	// io.ErrUnexpectedEOF, or what jsontext finds wrong with the text.
+	// Err is the cause: a wrapped error of gdwire such as [gdwire.ErrRange], a
+	// [gdwire.LimitError], a [gdwire.Error] of the Encoder,
+	// io.ErrUnexpectedEOF, or the error of package jsontext.
 	Err error
 }
 
@@ -35,12 +36,12 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrapf gives cause more words.
+// wrapf returns cause with a formatted message after it.
 func wrapf(cause error, format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{cause}, args...)...)
 }
 
-// cut returns the first n bytes of b, and an ellipsis in place of the rest.
+// cut returns b, shortened to at most n bytes and an ellipsis.
 func cut(b []byte, n int) string {
 	if len(b) <= n {
 		return string(b)
@@ -51,10 +52,10 @@ func cut(b []byte, n int) string {
 	return string(b[:n]) + "…"
 }
 
-// quoted shows text in a message.
+// quoted returns b for a message: quoted, and cut after 40 bytes.
 func quoted(b []byte) string { return fmt.Sprintf("%q", cut(b, 40)) }
 
-// syntaxError makes an Error of what jsontext finds wrong with text.
+// syntaxError converts an error of jsontext about text to an Error.
 func syntaxError(text []byte, err error) error {
 	var s *jsontext.SyntacticError
 	if !errors.As(err, &s) {

@@ -12,7 +12,7 @@ import (
 
 func TestError(t *testing.T) {
 	_, err := fromJSON(`{"type":"Array","args":[{"type":"Vector2","args":[1,true]}]}`, nil, nil)
-	require.EqualError(t, err, `gdjson: offset 52, "/args/0/args/1": wrong type: arg is no number`)
+	require.EqualError(t, err, `gdjson: offset 52, "/args/0/args/1": wrong type: arg is not a number`)
 	require.ErrorIs(t, err, gdwire.ErrType)
 	_, err = fromJSON(`["i:1","sn:x"]`, &gdwire.EncoderOptions{Format: gdwire.Godot3}, nil)
 	require.EqualError(t, err, `gdjson: offset 7, "/1": wrong type: StringName is none of godot3's`)

@@ -14,7 +14,7 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 )
 
-// exampleSave is what a game might save.
+// exampleSave is a small saved game.
 func exampleSave() []byte {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
@@ -33,7 +33,7 @@ func exampleSave() []byte {
 	return b.Bytes()
 }
 
-// A saved game as JSON that loses nothing.
+// Native JSON contains everything that the value does.
 func ExampleToJSON() {
 	d := gdwire.NewDecoder(bytes.NewReader(exampleSave()), nil)
 	defer d.Release()
@@ -48,7 +48,7 @@ func ExampleToJSON() {
 	// ]}
 }
 
-// The same for people.
+// Plain JSON is for people and tools, and lossy.
 func ExampleToJSON_plain() {
 	d := gdwire.NewDecoder(bytes.NewReader(exampleSave()), nil)
 	defer d.Release()
@@ -58,7 +58,7 @@ func ExampleToJSON_plain() {
 	// Output: {"name":"Ada","hp":7,"pos":[1.0,2.5]}
 }
 
-// A file of values one after another becomes one line of JSON for each.
+// A file of several values becomes lines of JSON, one for each value.
 func ExampleToJSON_lines() {
 	save := exampleSave()
 	d := gdwire.NewDecoder(bytes.NewReader(append(save, save...)), nil)
@@ -79,7 +79,7 @@ func ExampleToJSON_lines() {
 	// {"name":"Ada","hp":7,"pos":[1.0,2.5]}
 }
 
-// To JSON, an edit of the text, and back.
+// A value is converted to JSON, edited as text and converted back.
 func ExampleFromJSON() {
 	var text strings.Builder
 	d := gdwire.NewDecoder(bytes.NewReader(exampleSave()), nil)
@@ -105,7 +105,7 @@ func ExampleFromJSON() {
 	// Output: {"name":"Ada","hp":100,"pos":[1.0,2.5]}
 }
 
-// An error says where in the JSON it is, and why.
+// An Error has the offset and the JSON pointer of the invalid value.
 func ExampleFromJSON_error() {
 	e := gdwire.NewEncoder(io.Discard, nil)
 	defer e.Release()
@@ -117,11 +117,11 @@ func ExampleFromJSON_error() {
 		fmt.Println(text[fault.Offset:], "at", fault.Pointer)
 	}
 	// Output:
-	// gdjson: offset 62, "/args/1/args": wrong count: 1 args, and Vector2 has 2
+	// gdjson: offset 62, "/args/1/args": wrong count: 1 args instead of 2 in a Vector2
 	// [1.0]}]} at /args/1/args
 }
 
-// Several values in one text: jsontext finds where each ends.
+// A text of several values is split by package jsontext.
 func ExampleFromJSON_lines() {
 	const lines = `{"name": "Ada"}
 		{"name": "Bob"}`

@@ -16,7 +16,7 @@ func (r *reader) math(o *object) error {
 		return err
 	}
 	if n != s.n {
-		return r.failf(o.at[memberArgs].pos, gdwire.ErrCount, "%d args, and %v has %d", n, o.typ, s.n)
+		return r.failf(o.at[memberArgs].pos, gdwire.ErrCount, "%d args instead of %d in a %v", n, s.n, o.typ)
 	}
 	if s.unit == unitInt32 {
 		c := r.batch.ints[:n]
@@ -96,7 +96,7 @@ func (r *reader) packedStrings(n int) error {
 				s = []byte("<null>") // its String in the engine
 			}
 		default:
-			return r.failf(at, gdwire.ErrType, "element of a PackedStringArray is no string")
+			return r.failf(at, gdwire.ErrType, "element of a PackedStringArray is not a string")
 		}
 		if err := r.wrote(at, r.e.WriteString(alias(s))); err != nil {
 			return err
@@ -106,7 +106,7 @@ func (r *reader) packedStrings(n int) error {
 	return nil
 }
 
-// fill reads as many args as dst holds.
+// fill reads len(dst) args into dst.
 func fill[T any](r *reader, dst []T, read func(*reader) (T, error)) (err error) {
 	for i := range dst {
 		if dst[i], err = read(r); err != nil {
@@ -117,7 +117,7 @@ func fill[T any](r *reader, dst []T, read func(*reader) (T, error)) (err error) 
 	return nil
 }
 
-// packedNumbers writes n elements, as many at a time as batch has room for.
+// packedNumbers writes n elements, up to len(batch) at a time.
 func packedNumbers[T byte | int32 | int64 | float64](r *reader, o *object, batch []T, n int, read func(*reader) (T, error)) error {
 	for done := 0; done < n; {
 		b := batch[:min(n-done, len(batch))]
@@ -176,9 +176,10 @@ func packedVectors[V [2]float64 | [3]float64 | [4]float64](r *reader, o *object,
 	return nil
 }
 
-// tooLarge handles the Encoder's error that one of the args from index first on
-// does not fit 32 bits: it finds the arg, or, if the reader is lenient, makes it
-// infinite as the engine does, which again then writes.
+// tooLarge handles the Encoder's error that one of args, the first of which has the
+// index first, does not fit in 32 bits. A lenient reader calls again, which replaces
+// such args with infinity, as the engine does. Otherwise tooLarge finds the arg and
+// adds its offset to the error.
 func (r *reader) tooLarge(o *object, first int, err error, args []float64, again func() error) error {
 	if r.o.Lenient {
 		_ = r.e.Recover() // err
@@ -199,7 +200,8 @@ func (r *reader) tooLarge(o *object, first int, err error, args []float64, again
 	return r.errorAt(r.at.pos, err)
 }
 
-// overflow makes of c what is left of it in 32 bits, where that is infinite.
+// overflow replaces with infinity the elements of c that are too large for a
+// float32.
 func overflow(c []float64) {
 	for i, x := range c {
 		c[i] = overflowed(x)
@@ -213,7 +215,7 @@ func overflowed(x float64) float64 {
 	return x
 }
 
-// realArg reads an element of args that is a float.
+// realArg reads the next element of args as a float.
 func (r *reader) realArg() (float64, error) {
 	at := r.at.pos
 	switch r.peek() {
@@ -228,7 +230,7 @@ func (r *reader) realArg() (float64, error) {
 		if r.o.Lenient {
 			return lenientFloat(b), nil
 		}
-		return 0, r.failf(at, gdwire.ErrType, "string %s is no number", quoted(b))
+		return 0, r.failf(at, gdwire.ErrType, "string %s is not a number", quoted(b))
 	case '{', '[', 't', 'f':
 		x, err := r.noNumber()
 		return float64(x), err
@@ -240,7 +242,8 @@ func (r *reader) realArg() (float64, error) {
 	return x, nil
 }
 
-// longArg reads an element of args that is an integer, or a string of digits.
+// longArg reads the next element of args, a number or a string of digits, as an
+// integer of 64 bits.
 func (r *reader) longArg() (int64, error) {
 	at := r.at.pos
 	switch r.peek() {
@@ -269,11 +272,12 @@ func (r *reader) located(offset int, err error) error {
 	return r.errorAt(offset, err)
 }
 
-// noNumber reads what is no number. To the engine true is 1 and anything else 0.
+// noNumber reads a value that is not a number. The engine reads true as 1 and
+// others as 0; so does a lenient reader.
 func (r *reader) noNumber() (int64, error) {
 	at, c := r.at.pos, r.peek()
 	if !r.o.Lenient {
-		return 0, r.failf(at, gdwire.ErrType, "arg is no number")
+		return 0, r.failf(at, gdwire.ErrType, "arg is not a number")
 	}
 	r.skip()
 	if c == 't' {
@@ -282,8 +286,8 @@ func (r *reader) noNumber() (int64, error) {
 	return 0, nil
 }
 
-// intArg reads an element of args that has 32 bits, byteArg one that has 8. To the
-// engine they wrap.
+// intArg reads the next element of args as an int32. A lenient reader wraps larger
+// numbers around, as the engine does. byteArg does the same for a byte.
 func (r *reader) intArg() (int32, error) {
 	at := r.at.pos
 	x, err := r.longArg()

@@ -10,16 +10,16 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// FromJSON reads all of r, which is one JSON value, and writes it to e.
+// FromJSON reads one JSON value from r, up to the end of r, and writes it to e.
 //
-// Counts precede content on the wire, so the text is held in memory: at most
-// [gdwire.EncoderOptions].Buffered bytes of it, and an index of 12 bytes for each
+// Counts precede content in the binary format, so FromJSON holds the text in memory,
+// at most [gdwire.EncoderOptions].Buffered bytes, and an index of 12 bytes for each
 // object and array. Longer text is a [gdwire.LimitError].
 //
-// What is wrong with the JSON, or does not fit e, is an [Error]. If it is found
-// before the first byte of the value, e is as it was before. If it is found in the
-// middle, it stays in e, as by [gdwire.Encoder.Fail]; so does an error of e's
-// Writer. An error of r is returned as it is.
+// Invalid JSON, and a value that e cannot write, is an [Error]. If FromJSON has
+// written nothing yet, e is unchanged and remains usable. Otherwise the error stays
+// in e, as after [gdwire.Encoder.Fail]; an error of e's Writer stays, too. An error
+// of r is returned unchanged.
 func FromJSON(e *gdwire.Encoder, r io.Reader, o *Options) error {
 	if err := e.Err(); err != nil {
 		return err
@@ -37,7 +37,7 @@ func FromJSON(e *gdwire.Encoder, r io.Reader, o *Options) error {
 	case most == 0:
 		most = defaultBuffered
 	}
-	// Of native objects every member is known, so members checks the names.
+	// readMembers checks the names in native objects, where every member is known.
 	duplicates := !p.o.Plain || p.o.Lenient
 	if err := p.text.read(r, most, duplicates); err != nil {
 		return err
@@ -63,27 +63,27 @@ func FromJSON(e *gdwire.Encoder, r io.Reader, o *Options) error {
 	return err
 }
 
-// defaultBuffered is what EncoderOptions.Buffered of 0 stands for.
+// defaultBuffered is the meaning of 0 in EncoderOptions.Buffered.
 const defaultBuffered = 8 << 20
 
-// A reader writes the value that a text holds.
+// A reader converts the value of a text and writes it to an Encoder.
 type reader struct {
 	text    text
-	at      cursor // what comes next
+	at      cursor // of the next value
 	e       *gdwire.Encoder
 	o       Options
 	scratch []byte // an unescaped string
-	latest  form   // of the latest object
+	latest  form   // of the previous object
 	batch   batch
 }
 
-// A cursor is a position in a text: the offset of a value, and the index of the
-// first node that does not begin before it.
+// A cursor is a position in a text: the offset of a value and the index of the
+// first node at or after this offset.
 type cursor struct {
 	pos, node int
 }
 
-// batch has room for the numbers that are written at a time.
+// batch holds the elements of one call of gdwire.WritePacked.
 type batch struct {
 	bytes    [256]byte
 	ints     [256]int32
@@ -105,20 +105,20 @@ func (r *reader) release() {
 	readers.Put(r)
 }
 
-// errorAt returns an Error for the value at an offset. FromJSON adds the pointer,
-// because finding that takes time in proportion to the text, and a lenient reader
-// may meet many errors.
+// errorAt returns an Error for the value at an offset. FromJSON adds the pointer to
+// the error that it returns: finding a pointer takes time proportional to the text,
+// and a lenient reader can ignore many errors.
 func (r *reader) errorAt(offset int, err error) error {
 	return &Error{Offset: int64(offset), Err: err}
 }
 
-// failf is errorAt with words.
+// failf is errorAt with a formatted message after the cause.
 func (r *reader) failf(offset int, cause error, format string, args ...any) error {
 	return r.errorAt(offset, wrapf(cause, format, args...))
 }
 
-// wrote returns an Error for what an Encoder's call for the value at offset
-// returned. An error of the Writer stays as it is.
+// wrote adds the offset of a value to the error that the Encoder returned for it.
+// An error of the Writer is returned unchanged.
 func (r *reader) wrote(offset int, err error) error {
 	if g, ok := err.(*gdwire.Error); ok {
 		return r.errorAt(offset, g)
@@ -126,10 +126,10 @@ func (r *reader) wrote(offset int, err error) error {
 	return err
 }
 
-// peek returns the first byte of the value that comes next.
+// peek returns the first byte of the next value.
 func (r *reader) peek() byte { return r.text.json[r.at.pos] }
 
-// enter goes to the first element or name in the object or array that comes next.
+// enter moves to the first element or name in the next value, an object or array.
 func (r *reader) enter() node {
 	n := r.text.nodes[r.at.node]
 	r.at.node++
@@ -137,8 +137,8 @@ func (r *reader) enter() node {
 	return n
 }
 
-// separate goes from the end of an element or member to the next one, or to the
-// end of what they are in.
+// separate moves from the end of an element or member to the next one, or to the
+// closing bracket.
 func (r *reader) separate() {
 	b, i := r.text.json, r.at.pos
 	if b[i] <= ' ' {
@@ -153,10 +153,10 @@ func (r *reader) separate() {
 	r.at.pos = i
 }
 
-// leave goes to the end of n.
+// leave moves to the end of n.
 func (r *reader) leave(n node) { r.at = cursor{int(n.end), int(n.next)} }
 
-// skip goes to the end of the value that comes next.
+// skip moves to the end of the next value.
 func (r *reader) skip() {
 	switch r.peek() {
 	case '{', '[':
@@ -179,7 +179,7 @@ func (r *reader) literal() []byte {
 
 var literalEnd = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, ',': true, ']': true, '}': true}
 
-// string reads a string. Its content is valid until the next one is read.
+// string reads a string and returns its content, valid until the next call.
 func (r *reader) string() []byte {
 	from := r.at.pos
 	end, escaped := stringEnd(r.text.json, from)
@@ -191,7 +191,7 @@ func (r *reader) string() []byte {
 	return r.scratch
 }
 
-// name reads a member's name and goes to its value.
+// name reads a member's name and moves to its value.
 func (r *reader) name() []byte {
 	name := r.string()
 	i := skipSpace(r.text.json, r.at.pos)

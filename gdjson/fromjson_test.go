@@ -16,7 +16,8 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 )
 
-// nest puts text in an Array in a Dictionary, in whose JSON it begins at offset 36.
+// nest returns the JSON of a Dictionary with an Array that contains text, at offset
+// 36.
 func nest(text string) string {
 	return `{"args":["s:k",["i:1", ` + "\n        " + text + `]], "type": "Dictionary"}`
 }
@@ -37,8 +38,8 @@ func TestFromJSON(t *testing.T) {
 	}
 }
 
-// A readCase is JSON, the value it is read as, and where it is an error if not
-// lenient.
+// A readCase is JSON, the value that FromJSON reads from it, and the error without
+// Lenient.
 type readCase struct {
 	name  string
 	text  string
@@ -49,7 +50,7 @@ type readCase struct {
 
 var ints32 = packed[int32]
 
-// strictCases have what is read, though ToJSON writes it otherwise.
+// strictCases has JSON that is accepted although ToJSON writes it in another way.
 var strictCases = []readCase{
 	{name: "white space", text: " \t\r\n{ \"args\" :\n[ 1 ,\r2 ] ,\t\"type\" : \"Vector2i\" }\n", write: vector2i(1, 2)},
 	{name: "escapes", text: `{"\u0074ype":"Vector\u0032i","ar\u0067s":[1,2]}`, write: vector2i(1, 2)},
@@ -97,8 +98,8 @@ func vector2i(x, y int32) func(*gdwire.Encoder) {
 
 func nothing(e *gdwire.Encoder) { e.WriteNil() }
 
-// lenientCases have what the engine reads and FromJSON refuses: with what is
-// written when it is lenient.
+// lenientCases has JSON that the engine and Lenient accept, with their result, and
+// that is an error without Lenient.
 var lenientCases = []readCase{
 	{"plain number", `5`, nothing, gdwire.ErrType, ""},
 	{"string without a prefix", `"abc"`, nothing, gdwire.ErrType, ""},
@@ -231,8 +232,8 @@ func TestFromJSONLenient(t *testing.T) {
 	}
 }
 
-// TestFromJSONRefused has what stays an error even if the reader is lenient: text
-// that is not JSON, and what the Encoder refuses.
+// TestFromJSONRefused tests errors that remain with Lenient: text that is not JSON,
+// and values that the Encoder refuses.
 func TestFromJSONRefused(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -295,7 +296,7 @@ func TestFromJSONObjects(t *testing.T) {
 	require.Equal(t, encode(t, nil, nothing), got)
 }
 
-// TestFromJSONFormats has what formats other than Godot 4 have and lack.
+// TestFromJSONFormats tests the types that other formats than Godot 4 have and lack.
 func TestFromJSONFormats(t *testing.T) {
 	for _, c := range []struct {
 		format *gdwire.Format
@@ -416,8 +417,8 @@ func array(n int, write func(*gdwire.Encoder)) func(*gdwire.Encoder) {
 	}
 }
 
-// TestFromJSONBatches has more elements than are written at a time, and an error in
-// a later batch.
+// TestFromJSONBatches tests packed arrays that are longer than one batch, also with
+// an error in a later batch.
 func TestFromJSONBatches(t *testing.T) {
 	const n = 1000
 	reals, vectors := make([]float32, n), make([][3]float32, n)
@@ -442,7 +443,7 @@ func TestFromJSONBatches(t *testing.T) {
 	}
 }
 
-// TestFromJSONEncoder has what an Encoder is after an error.
+// TestFromJSONEncoder tests the state of the Encoder after an error.
 func TestFromJSONEncoder(t *testing.T) {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
@@ -480,8 +481,8 @@ func TestFromJSONReader(t *testing.T) {
 	require.NoError(t, e.Err())
 }
 
-// TestFromJSONWriter: an error of the Writer is returned as it is, and nobody
-// completes the rest of the value.
+// TestFromJSONWriter: an error of the Writer is returned unchanged, and the value
+// cannot be completed afterwards.
 func TestFromJSONWriter(t *testing.T) {
 	text, err := toJSON(encode(t, nil, array(2, func(e *gdwire.Encoder) {
 		packed(gdwire.TypePackedInt32Array, make([]int32, 50_000))(e)
@@ -519,7 +520,7 @@ func TestFromJSONBuffered(t *testing.T) {
 	}
 }
 
-// endless reads as prefix, then x up to n bytes in all, then suffix.
+// endless returns a Reader of prefix, then x up to n bytes in all, then suffix.
 type endless struct {
 	prefix string
 	n, at  int64
@@ -545,8 +546,8 @@ func (r *endless) Read(p []byte) (int, error) {
 	return i, nil
 }
 
-// TestFromJSONManyErrors: a lenient reader finds no pointer of an error that it
-// does not return, which would take minutes here.
+// TestFromJSONManyErrors: a lenient reader does not look for the pointers of errors
+// that it ignores, which would take minutes here.
 func TestFromJSONManyErrors(t *testing.T) {
 	const n = 200_000
 	got, err := fromJSON("["+strings.Repeat("5,", n-1)+"5]", nil, &gdjson.Options{Lenient: true})
@@ -554,8 +555,8 @@ func TestFromJSONManyErrors(t *testing.T) {
 	require.Len(t, got, 8+4*n)
 }
 
-// TestFromJSONDepth: time is proportional to the text also where every type follows
-// what it is the type of.
+// TestFromJSONDepth: time is proportional to the text even if every "type" follows
+// deeply nested "args".
 func TestFromJSONDepth(t *testing.T) {
 	const levels = 1000
 	deep := strings.Repeat(`{"args":["s:k",`, levels) + `{"args":[` + strings.Repeat("1,", 500_000) + `1],"type":"PackedByteArray"}` +

@@ -7,8 +7,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// native writes the next value. If it cannot be read, the lenient reader writes
-// null in its place and goes on.
+// native converts the next value. A lenient reader writes null in place of an
+// invalid value.
 func (r *reader) native() error {
 	if !r.o.Lenient {
 		return r.nativeValue()
@@ -18,7 +18,7 @@ func (r *reader) native() error {
 	if err == nil || r.e.Err() != nil || r.e.OutputOffset() != offset {
 		return err
 	}
-	if _, ok := err.(*Error); !ok { // of the Writer
+	if _, ok := err.(*Error); !ok { // an error of the Writer
 		return err
 	}
 	r.at = before
@@ -41,7 +41,7 @@ func (r *reader) nativeValue() error {
 	return r.failf(at, gdwire.ErrType, "number %s without \"i:\" or \"f:\"", cut(r.literal(), 40))
 }
 
-// nativeString writes a string by its prefix.
+// nativeString converts a string with a prefix.
 func (r *reader) nativeString() error {
 	at := r.at.pos
 	s := r.string()
@@ -81,13 +81,13 @@ func (r *reader) nativeString() error {
 	return r.errorAt(at, err)
 }
 
-// intText reads what follows "i:", floatText what follows "f:".
+// intText parses the text after "i:", and floatText the text after "f:".
 func (r *reader) intText(b []byte) (int64, error) {
 	if r.o.Lenient {
 		return lenientInt(b), nil
 	}
 	if !isInteger(b) {
-		return 0, wrapf(gdwire.ErrType, "%s is no integer", quoted(b))
+		return 0, wrapf(gdwire.ErrType, "%s is not an integer", quoted(b))
 	}
 	x, err := strconv.ParseInt(string(b), 10, 64)
 	if err != nil {
@@ -104,7 +104,7 @@ func (r *reader) floatText(b []byte) (float64, error) {
 	return x, err
 }
 
-// nativeArray writes an Array that declares nothing.
+// nativeArray converts an untyped Array.
 func (r *reader) nativeArray() error {
 	at := r.at.pos
 	n := r.enter()
@@ -118,7 +118,8 @@ func (r *reader) nativeArray() error {
 	return nil
 }
 
-// values writes the n elements that come next, and the End of what began at offset.
+// values converts the next n elements and writes the End of their container, which
+// begins at offset.
 func (r *reader) values(offset, n int) error {
 	for range n {
 		if err := r.native(); err != nil {
@@ -129,7 +130,7 @@ func (r *reader) values(offset, n int) error {
 	return r.wrote(offset, r.e.End())
 }
 
-// A member is one that native objects have.
+// A member identifies one of the members that native objects have.
 type member uint8
 
 const (
@@ -166,7 +167,7 @@ func memberOf(name []byte) (member, bool) {
 	return 0, false
 }
 
-// members are those of an object.
+// members holds the members that an object has and the positions of their values.
 type members struct {
 	set memberSet
 	at  [numMembers]cursor
@@ -183,7 +184,8 @@ func setOf(all ...member) (s memberSet) {
 	return s
 }
 
-// A form is what an object of some type consists of.
+// A form describes the native objects of one type: their members and how they are
+// converted.
 type form struct {
 	name               string
 	typ                gdwire.Type
@@ -191,7 +193,7 @@ type form struct {
 	required, optional memberSet // besides "type"
 }
 
-// A formKind is a group of types that are read alike.
+// A formKind is a group of types that one method converts.
 type formKind uint8
 
 const (
@@ -208,7 +210,7 @@ const (
 	formInputEvent
 )
 
-// forms has the types that objects have, by name.
+// forms has a form for every type that is written as an object, by name.
 var forms = func() map[string]form {
 	args, data := setOf(memberArgs), setOf(memberData)
 	m := map[string]form{
@@ -239,8 +241,7 @@ type object struct {
 	offset int // where it begins
 }
 
-// nativeObject writes the value that an object means, whatever the order of its
-// members.
+// nativeObject converts an object. Its members can have any order.
 func (r *reader) nativeObject() error {
 	o := object{offset: r.at.pos}
 	n := r.text.nodes[r.at.node]
@@ -280,7 +281,8 @@ func (r *reader) nativeObject() error {
 	return nil
 }
 
-// readForm finds the form of an object and checks its members.
+// readForm finds the form of an object by its member "type" and checks that the
+// object has the right members.
 func (r *reader) readForm(o *object) error {
 	if !o.has(memberType) {
 		return r.failf(o.offset, gdwire.ErrType, "object without \"type\"")
@@ -292,7 +294,7 @@ func (r *reader) readForm(o *object) error {
 	switch {
 	case o.has(memberProps):
 		o.form = form{kind: formSerialized, required: setOf(memberProps)}
-	case string(name) == r.latest.name: // spares looking up most of them
+	case string(name) == r.latest.name: // saves most map lookups
 		o.form = r.latest
 	default:
 		o.form = forms[string(name)]
@@ -300,11 +302,11 @@ func (r *reader) readForm(o *object) error {
 	}
 	switch missing, extra := o.required&^o.set, o.set&^(o.required|o.optional|setOf(memberType)); {
 	case o.kind == formNone:
-		return r.failf(o.offset, gdwire.ErrType, "object of type %s", quoted(name))
+		return r.failf(o.offset, gdwire.ErrType, "unknown type %s", quoted(name))
 	case missing != 0:
-		return r.failf(o.offset, gdwire.ErrKey, "%s without %q", quoted(name), missing.first())
+		return r.failf(o.offset, gdwire.ErrKey, "%s without member %q", quoted(name), missing.first())
 	case extra != 0 && !r.o.Lenient:
-		return r.failf(o.offset, gdwire.ErrKey, "%s with %q", quoted(name), extra.first())
+		return r.failf(o.offset, gdwire.ErrKey, "%s with member %q", quoted(name), extra.first())
 	}
 	return nil
 }
@@ -318,7 +320,7 @@ func (s memberSet) first() string {
 	return ""
 }
 
-// readMembers finds the members of the object that comes next.
+// readMembers finds the members of the next value, an object.
 func (r *reader) readMembers(m *members) error {
 	n := r.enter()
 	for range n.count {
@@ -329,7 +331,7 @@ func (r *reader) readMembers(m *members) error {
 		case !ok && !r.o.Lenient:
 			return r.failf(at, gdwire.ErrKey, "unknown member %s", quoted(name))
 		case ok && m.has(i) && !r.o.Lenient:
-			return r.failf(at, gdwire.ErrKey, "two members %s", quoted(name))
+			return r.failf(at, gdwire.ErrKey, "duplicate member %s", quoted(name))
 		case ok:
 			m.set |= 1 << i
 			m.at[i] = r.at
@@ -344,13 +346,14 @@ func (r *reader) readMembers(m *members) error {
 func (r *reader) stringMember(o *object, m member) ([]byte, error) {
 	r.at = o.at[m]
 	if r.peek() != '"' {
-		return nil, r.failf(r.at.pos, gdwire.ErrType, "%q is no string", memberNames[m])
+		return nil, r.failf(r.at.pos, gdwire.ErrType, "%q is not a string", memberNames[m])
 	}
 	return r.string(), nil
 }
 
-// list goes to the first element of a member that must be an array, and returns how
-// many elements that has. To the engine another value is an empty array.
+// list moves to the first element of a member that must be an array and returns the
+// number of its elements. A lenient reader treats other values as empty arrays, as
+// the engine does.
 func (r *reader) list(o *object, m member) (int, error) {
 	r.at = o.at[m]
 	switch {
@@ -359,14 +362,14 @@ func (r *reader) list(o *object, m member) (int, error) {
 	case r.o.Lenient:
 		return 0, nil
 	}
-	return 0, r.failf(r.at.pos, gdwire.ErrType, "%q is no array", memberNames[m])
+	return 0, r.failf(r.at.pos, gdwire.ErrType, "%q is not an array", memberNames[m])
 }
 
-// pairs is list for an array of pairs. It returns how many they are.
+// pairs is list for an array of pairs. It returns the number of pairs.
 func (r *reader) pairs(o *object, m member) (int, error) {
 	n, err := r.list(o, m)
 	if err == nil && n%2 != 0 {
-		err = r.failf(o.at[m].pos, gdwire.ErrCount, "%d values in pairs", n)
+		err = r.failf(o.at[m].pos, gdwire.ErrCount, "odd number of values, %d, in %q", n, memberNames[m])
 	}
 	return n / 2, err
 }
@@ -399,7 +402,7 @@ func (r *reader) dict(o *object) error {
 	if err != nil {
 		return err
 	}
-	if key == (gdwire.Elem{}) && value == key { // nearly all: spares preparing what is declared
+	if key == (gdwire.Elem{}) && value == key { // fast path: nearly all dictionaries are untyped
 		err = r.e.BeginDict(n)
 	} else {
 		err = r.e.BeginTypedDict(n, key, value)
@@ -410,8 +413,8 @@ func (r *reader) dict(o *object) error {
 	return r.values(o.offset, 2*n)
 }
 
-// elem reads a member that declares a type: as declaredText makes it, or an object
-// whose one member says which of the three it is.
+// elem reads a member that declares a type. Its value is a string as declaredText
+// returns it, or an object whose only member is "builtin", "class" or "script".
 func (r *reader) elem(o *object, m member) (e gdwire.Elem, err error) {
 	if !o.has(m) {
 		return e, nil
@@ -425,7 +428,7 @@ func (r *reader) elem(o *object, m member) (e gdwire.Elem, err error) {
 		at = r.at.pos
 	}
 	if r.peek() != '"' {
-		return e, r.failf(at, gdwire.ErrType, "%q is no string", memberNames[m])
+		return e, r.failf(at, gdwire.ErrType, "%q is not a string", memberNames[m])
 	}
 	text := string(r.string())
 	switch {
@@ -459,7 +462,7 @@ func (r *reader) serialized(o *object) error {
 	for range count {
 		at := r.at.pos
 		if r.peek() != '"' {
-			return r.failf(at, gdwire.ErrType, "property's name is no string")
+			return r.failf(at, gdwire.ErrType, "property name is not a string")
 		}
 		if err := r.wrote(at, r.e.WriteProperty(alias(r.string()))); err != nil {
 			return err
@@ -473,7 +476,8 @@ func (r *reader) serialized(o *object) error {
 	return r.wrote(o.offset, r.e.End())
 }
 
-// idMember reads a member that is an id, 0 if there is none.
+// idMember reads a member that is an id. It returns 0 if the object has no such
+// member.
 func (r *reader) idMember(o *object, m member) (uint64, error) {
 	if !o.has(m) {
 		return 0, nil
@@ -508,7 +512,7 @@ func (r *reader) signal(o *object) error {
 	return r.wrote(o.offset, r.e.WriteSignal(string(name), object))
 }
 
-// words reads members that are numbers of 32 bits.
+// words reads members that are unsigned numbers of 32 bits.
 func (r *reader) words(o *object, all ...member) (words [4]uint32, err error) {
 	for i, m := range all {
 		r.at = o.at[m]
@@ -518,7 +522,7 @@ func (r *reader) words(o *object, all ...member) (words [4]uint32, err error) {
 			return words, err
 		}
 		if words[i] = uint32(x); int64(words[i]) != x && !r.o.Lenient {
-			return words, r.failf(at, gdwire.ErrRange, "%d in 32 bits without a sign", x)
+			return words, r.failf(at, gdwire.ErrRange, "%d in unsigned 32 bits", x)
 		}
 	}
 	return words, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// parseReal reads a JSON number as the nearest float64. 1e99999 is infinity;
-// another number that is too large is an error, and infinity as well.
+// parseReal parses a JSON number as the nearest float64. 1e99999 is infinity. For
+// any other number that is too large it returns infinity and an error.
 func parseReal(b []byte) (float64, error) {
 	if x, ok := parseShort(b); ok {
 		return x, nil
@@ -21,11 +21,12 @@ func parseReal(b []byte) (float64, error) {
 	return x, wrapf(gdwire.ErrRange, "%s as a float", cut(b, 40))
 }
 
-// tens are the powers of ten that a parseShort divides by.
+// tens has the powers of ten, all exact, by which parseShort divides.
 var tens = [16]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// parseShort reads a JSON number of at most 15 digits without an exponent, as most
-// are, in a third of strconv's time. Both numbers of its one division are exact.
+// parseShort parses a JSON number of at most 15 digits and without an exponent, in a
+// third of strconv's time. Most numbers are such. The result is the nearest float64,
+// because parseShort divides once, and both operands are exact.
 func parseShort(b []byte) (float64, bool) {
 	digits := bytes.TrimPrefix(b, minus)
 	if len(digits) > 16 {
@@ -54,7 +55,8 @@ func parseShort(b []byte) (float64, bool) {
 
 var minus = []byte("-")
 
-// isInfinity reports whether b is 1e99999, in any spelling that tools make of it.
+// isInfinity reports whether b is 1e99999 or -1e99999, in any spelling that tools
+// write.
 func isInfinity(b []byte) bool {
 	b = bytes.TrimPrefix(b, minus)
 	switch string(b) {
@@ -64,15 +66,15 @@ func isInfinity(b []byte) bool {
 	return false
 }
 
-// parseInt reads an integer. Zeros after a point are no fraction: the engine's
-// JSON.stringify writes them after every number that JSON.parse read.
+// parseInt parses an integer. Zeros after a decimal point are accepted, because the
+// engine's JSON.stringify writes them after every number that JSON.parse has read.
 func parseInt(b []byte) (int64, error) {
 	digits := b
 	if i := bytes.IndexByte(b, '.'); i > 0 && len(bytes.Trim(b[i+1:], "0")) == 0 {
 		digits = b[:i]
 	}
 	if !isInteger(digits) {
-		return 0, wrapf(gdwire.ErrType, "%s is no integer", quoted(b))
+		return 0, wrapf(gdwire.ErrType, "%s is not an integer", quoted(b))
 	}
 	x, err := strconv.ParseInt(string(digits), 10, 64)
 	if err != nil {
@@ -81,7 +83,7 @@ func parseInt(b []byte) (int64, error) {
 	return x, nil
 }
 
-// isInteger reports whether b is digits, perhaps after a minus sign.
+// isInteger reports whether b consists of digits, optionally after a minus sign.
 func isInteger(b []byte) bool {
 	b = bytes.TrimPrefix(b, minus)
 	for _, c := range b {
@@ -92,7 +94,7 @@ func isInteger(b []byte) bool {
 	return len(b) > 0
 }
 
-// parseFloat reads what follows "f:".
+// parseFloat parses the text after "f:".
 func parseFloat(b []byte) (float64, error) {
 	switch string(b) {
 	case "inf":
@@ -105,7 +107,7 @@ func parseFloat(b []byte) (float64, error) {
 	}
 	for _, c := range b {
 		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
-			return 0, wrapf(gdwire.ErrType, "%s is no float", quoted(b))
+			return 0, wrapf(gdwire.ErrType, "%s is not a float", quoted(b))
 		}
 	}
 	x, err := strconv.ParseFloat(string(b), 64)
@@ -115,10 +117,10 @@ func parseFloat(b []byte) (float64, error) {
 	case x != 0:
 		return x, wrapf(gdwire.ErrRange, "%s as a float", cut(b, 40))
 	}
-	return 0, wrapf(gdwire.ErrType, "%s is no float", quoted(b))
+	return 0, wrapf(gdwire.ErrType, "%s is not a float", quoted(b))
 }
 
-// parseNaN reads what appendNaN writes.
+// parseNaN parses a NaN as appendNaN writes it.
 func parseNaN(b []byte) (float64, bool) {
 	bits := uint64(nan64Bits)
 	if bytes.HasPrefix(b, []byte("-")) {
@@ -140,10 +142,11 @@ func parseNaN(b []byte) (float64, bool) {
 	return math.Float64frombits(bits), true
 }
 
-// The functions below read numbers as the engine does, which takes anything.
+// The functions below parse numbers as the engine does, which accepts any text.
 
-// lenientInt reads the digits before the first point, and skips what is between
-// them: "0x10" is 10. The last digit of 19 may make it wrap around.
+// lenientInt parses the digits before the first point and ignores other characters:
+// "0x10" is 10. Larger numbers become the largest or smallest int64, except that
+// 9223372036854775808 and 9223372036854775809 wrap around.
 func lenientInt(b []byte) int64 {
 	if i := bytes.IndexByte(b, '.'); i >= 0 {
 		b = b[:i]
@@ -165,7 +168,7 @@ func lenientInt(b []byte) int64 {
 	return sign * x
 }
 
-// lenientFloat reads the number that b starts with, 0 if there is none.
+// lenientFloat parses the number at the start of b. It returns 0 if there is none.
 func lenientFloat(b []byte) float64 {
 	b = bytes.TrimLeft(b, " \t\n")
 	end, exponent := 0, false

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestParseShort: short numbers are read as strconv reads them.
+// TestParseShort compares parseShort with strconv.
 func TestParseShort(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	texts := []string{"0", "-0", "0.0", "-0.0", "999999999999999", "1000000000000000", "0.000000000000001", "0.00000000000001", "123456789012345.6", "1e5", "-1.5E3"}

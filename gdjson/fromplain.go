@@ -7,8 +7,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// plain writes the next value: an object as a Dictionary of String keys, and every
-// value as what it looks like.
+// plain converts the next value. An object becomes a Dictionary with String keys.
 func (r *reader) plain() error {
 	at := r.at.pos
 	switch c := r.peek(); c {
@@ -43,7 +42,8 @@ func (r *reader) plain() error {
 	}
 }
 
-// plainNumber writes an int if the number has neither point nor exponent.
+// plainNumber converts a number: to an int if it has neither point nor exponent and
+// is not -0, otherwise to a float.
 func (r *reader) plainNumber() error {
 	at := r.at.pos
 	b := r.literal()

@@ -14,8 +14,8 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 )
 
-// FuzzFromJSON: any text is an error, or a value that ToJSON writes and FromJSON
-// reads again to the same bytes.
+// FuzzFromJSON: any text is an error, or a value that ToJSON and FromJSON convert
+// back to the same bytes.
 func FuzzFromJSON(f *testing.F) {
 	for i, e := range engines {
 		for _, v := range e.vectors(f) {
@@ -61,14 +61,14 @@ func FuzzFromJSON(f *testing.F) {
 	})
 }
 
-// signaling finds a NaN that arithmetic makes quiet.
+// signaling matches a NaN that arithmetic makes quiet.
 var signaling = regexp.MustCompile(`nan:0x([0-9a-f]{1,12}|[0-7][0-9a-f]{12})"`)
 
-// seeds are formats by their index in gdwire.Formats.
+// seeds has formats by their index in gdwire.Formats.
 var seeds = map[*gdwire.Format]byte{gdwire.Godot4: 0, gdwire.Godot3: 1}
 
-// FuzzToJSON: what ToJSON writes of any value, FromJSON reads. If the value is what
-// an engine writes, its bytes are the same; otherwise its JSON is.
+// FuzzToJSON: FromJSON reads everything that ToJSON writes. For values as engines
+// write them, the result has the same bytes, and for others the same JSON.
 func FuzzToJSON(f *testing.F) {
 	for i, e := range engines {
 		for _, v := range e.vectors(f) {
@@ -87,7 +87,7 @@ func FuzzToJSON(f *testing.F) {
 
 		text, err := toJSON(wire, &from, nil)
 		if err != nil {
-			if !errors.Is(err, gdwire.ErrRange) { // a NodePath; plain JSON shows it
+			if !errors.Is(err, gdwire.ErrRange) { // a NodePath, which plain JSON can represent
 				require.Equal(t, err, plainErr)
 			}
 			return
@@ -95,7 +95,7 @@ func FuzzToJSON(f *testing.F) {
 		require.NoError(t, plainErr)
 		to := gdwire.EncoderOptions{Format: from.Format, DoubleReals: true}
 		back, err := fromJSON(text, &to, allow)
-		if err != nil { // of an element another is declared; an old path has two colons in a row
+		if err != nil { // an element of another type than declared, or an old NodePath with two colons in a row
 			require.True(t, errors.Is(err, gdwire.ErrType) || bytes.Contains([]byte(text), []byte("::")), err)
 			return
 		}
@@ -114,7 +114,8 @@ func FuzzToJSON(f *testing.F) {
 	})
 }
 
-// checkExact checks that a canonical value goes through JSON as CopyValue copies it.
+// checkExact checks that converting a canonical value to JSON and back has the same
+// result as CopyValue.
 func checkExact(t testing.TB, wire []byte, format *gdwire.Format) {
 	from := &gdwire.DecoderOptions{Format: format, AllowObjects: true, Strict: true}
 	d := gdwire.NewDecoder(bytes.NewReader(wire), from)
@@ -138,7 +139,7 @@ func checkExact(t testing.TB, wire []byte, format *gdwire.Format) {
 	require.Equal(t, want.Bytes(), got, text)
 }
 
-// TestRandomValues: every value goes through JSON unchanged.
+// TestRandomValues: random values are unchanged after conversion to JSON and back.
 func TestRandomValues(t *testing.T) {
 	n := 20_000
 	if testing.Short() {
@@ -153,7 +154,7 @@ func TestRandomValues(t *testing.T) {
 	}
 }
 
-// randomValues writes values as an engine might.
+// randomValues writes random values that engines could write.
 type randomValues struct{ *rand.Rand }
 
 func (r randomValues) real() float64 {
@@ -226,7 +227,7 @@ func (r randomValues) ofType(e *gdwire.Encoder, typ gdwire.Type, depth int) {
 	}
 }
 
-// elem returns what may be declared, and its type.
+// elem returns a random declared type, and its built-in type.
 func (r randomValues) elem() (gdwire.Elem, gdwire.Type) {
 	switch r.IntN(6) {
 	case 0:
@@ -268,7 +269,7 @@ func (r randomValues) dict(e *gdwire.Encoder, n, depth int) {
 	e.End()
 }
 
-// components are those of the types that numbers writes.
+// components has the number of components of each type that numbers writes.
 var components = map[gdwire.Type]int{
 	gdwire.TypeVector2: 2, gdwire.TypeRect2: 4, gdwire.TypeVector3: 3, gdwire.TypeTransform2D: 6, gdwire.TypeVector4: 4, gdwire.TypePlane: 4,
 	gdwire.TypeQuaternion: 4, gdwire.TypeAABB: 6, gdwire.TypeBasis: 9, gdwire.TypeTransform3D: 12, gdwire.TypeProjection: 16, gdwire.TypeColor: 4,

@@ -14,7 +14,7 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 )
 
-// A sparse reads as head, then n bytes of fill.
+// A sparse is a Reader of head, then n bytes of fill.
 type sparse struct {
 	head []byte
 	n    int64
@@ -37,7 +37,7 @@ func (r *sparse) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// counter counts what is written to it.
+// counter counts the bytes written to it.
 type counter int64
 
 func (c *counter) Write(p []byte) (int, error) {
@@ -45,8 +45,8 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestToJSONMemory: what is large costs no memory, neither one large string or
-// packed array nor many elements.
+// TestToJSONMemory: memory does not grow with the size of a string or packed array,
+// nor with the number of elements.
 func TestToJSONMemory(t *testing.T) {
 	const large, quick = 1 << 30, 8 << 20
 	u32 := binary.LittleEndian.AppendUint32
@@ -56,8 +56,8 @@ func TestToJSONMemory(t *testing.T) {
 		id    uint32
 		size  int64
 		unit  int64 // bytes of an element
-		text  int64 // characters of it in JSON, with a comma
-		text2 int64 // in plain JSON, of 3 bytes
+		text  int64 // bytes of an element in native JSON, with a comma
+		text2 int64 // bytes of 3 bytes of elements in plain JSON
 	}{
 		{"String", 4, large, 1, 1, 3},
 		{"PackedByteArray", 29, large / 8, 1, 2, 4},
@@ -92,8 +92,8 @@ func TestToJSONMemory(t *testing.T) {
 	}
 }
 
-// TestFromJSONMemory: text costs memory in proportion to what is read of it, which
-// Buffered bounds, whatever is in it.
+// TestFromJSONMemory: memory is proportional to the number of bytes read, which
+// Buffered bounds, for any text.
 func TestFromJSONMemory(t *testing.T) {
 	const most = 1 << 20
 	for _, c := range []struct{ name, head, element string }{
@@ -128,7 +128,7 @@ func TestFromJSONMemory(t *testing.T) {
 	}
 }
 
-// repeated reads as head, then text again and again, n bytes in all.
+// repeated returns a Reader of head, then text repeated, n bytes in all.
 type repeated struct {
 	head string
 	text string

@@ -1,22 +1,22 @@
 package gdjson
 
-// Options say how JSON is written and read. The zero value, and nil, is native
-// JSON on one line, read exactly.
+// Options configures [ToJSON] and [FromJSON]. The zero value, like nil, selects
+// native JSON, written on one line and read exactly.
 type Options struct {
-	// Plain chooses plain JSON instead of native JSON.
+	// Plain selects plain JSON instead of native JSON.
 	Plain bool
-	// Lenient makes FromJSON read what the engine's JSON.to_native reads, where
-	// it would otherwise return an error. The package documentation lists it.
+	// Lenient makes FromJSON accept everything that the engine's JSON.to_native
+	// accepts. The package documentation lists the differences.
 	Lenient bool
-	// AllowObjects lets FromJSON write serialized objects. They name classes and
-	// scripts that an engine creates when it reads them.
+	// AllowObjects permits FromJSON to write serialized objects. An engine that
+	// reads them creates objects of the classes and scripts that they name.
 	AllowObjects bool
-	// Indent, if not empty, makes ToJSON put each element, pair and property on
-	// a line of its own, after one Indent for each level. The numbers of a vector
-	// or packed array stay on one line.
+	// Indent, if not empty, makes ToJSON write each element, pair and property
+	// on its own line, indented by one Indent for each level. The numbers of a
+	// vector or packed array stay on one line.
 	Indent string
-	// EscapeForTerminal makes ToJSON write as \uXXXX the characters that a
-	// terminal would obey: DEL, the C1 controls, and the controls of
-	// bidirectional text.
+	// EscapeForTerminal makes ToJSON write the characters that control a
+	// terminal as \uXXXX: DEL, the C1 controls and the controls of bidirectional
+	// text. The C0 controls are always escaped.
 	EscapeForTerminal bool
 }

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// scan finds the nodes of t.json, and reports whether that is one JSON value. It
-// accepts what jsontext accepts, which a fuzz target checks, in a third of the time;
-// what is wrong jsontext says.
+// scan finds the nodes of t.json and reports whether t.json is one JSON value. It
+// accepts the same texts as jsontext, which a fuzz target verifies, in a third of the
+// time. It returns no error: check gets that from jsontext.
 func (t *text) scan() bool {
 	b, i, ok := t.json, 0, true
 	top, depth := uint32(noNode), 0 // the innermost open node
@@ -72,10 +72,11 @@ func (t *text) scan() bool {
 	}
 }
 
-// The functions below return the offset after what begins at i, and whether that is
-// valid. An invalid one may end anywhere.
+// The functions below scan the syntax element that begins at offset i of b. They
+// return the offset after it and whether it is valid. If it is not, the offset has
+// no meaning.
 
-// space passes white space.
+// space skips white space, if there is any.
 func space(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++
@@ -83,7 +84,7 @@ func space(b []byte, i int) int {
 	return i
 }
 
-// scanName passes a member's name and its colon.
+// scanName scans a member's name and its colon.
 func scanName(b []byte, i int) (int, bool) {
 	if i == len(b) || b[i] != '"' {
 		return i, false
@@ -96,11 +97,12 @@ func scanName(b []byte, i int) (int, bool) {
 	return i + 1, i < len(b) && b[i] == ':'
 }
 
-// ones times a byte is eight of it. highs is the highest bit of each.
+// To test eight bytes at a time: ones times a byte repeats it in all eight, and
+// highs has the highest bit of each.
 const ones, highs = 0x0101010101010101, 0x8080808080808080
 
-// scanString passes a string. It passes eight bytes at a time of what is neither a
-// quote, a backslash, a control character nor beyond ASCII.
+// scanString scans a string. It skips eight bytes at a time if they are ASCII without
+// quotes, backslashes and control characters.
 func scanString(b []byte, i int) (int, bool) {
 	start, ascii := i, true
 	for i++; ; i++ {
@@ -133,8 +135,8 @@ func scanString(b []byte, i int) (int, bool) {
 	}
 }
 
-// escapeLen returns how long the escape at the start of b is, a surrogate pair as a
-// whole, and 0 if it is invalid.
+// escapeLen returns the length of the escape sequence or surrogate pair at the start
+// of b, and 0 if it is invalid.
 func escapeLen(b []byte) int {
 	if len(b) < 2 {
 		return 0
@@ -155,7 +157,7 @@ func escapeLen(b []byte) int {
 	return 0
 }
 
-// hex4 returns the number in \uXXXX at the start of b, -1 if there is none.
+// hex4 returns the number in the \uXXXX at the start of b, and -1 if there is none.
 func hex4(b []byte) int {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
@@ -171,7 +173,7 @@ func hex4(b []byte) int {
 	return x
 }
 
-// scanWord passes null, true or false.
+// scanWord scans null, true or false.
 func scanWord(b []byte, i int) (int, bool) {
 	for _, word := range [...]string{"null", "true", "false"} {
 		if bytes.HasPrefix(b[i:], []byte(word)) {
@@ -181,7 +183,7 @@ func scanWord(b []byte, i int) (int, bool) {
 	return i, false
 }
 
-// scanNumber passes a number.
+// scanNumber scans a number.
 func scanNumber(b []byte, i int) (int, bool) {
 	if i < len(b) && b[i] == '-' {
 		i++
@@ -216,9 +218,9 @@ func digits(b []byte, i int) int {
 	return i
 }
 
-// The functions below pass what scan found valid.
+// The functions below do the same in text that scan has found valid.
 
-// skipSpace passes white space.
+// skipSpace skips white space, if there is any.
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && b[i] <= ' ' {
 		i++
@@ -226,8 +228,8 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// stringEnd returns the offset after the string that begins at i, and whether there
-// are escapes in it.
+// stringEnd returns the offset after the string that begins at i, and whether it
+// contains escape sequences.
 func stringEnd(b []byte, i int) (end int, escaped bool) {
 	for i++; ; i++ {
 		for i+8 <= len(b) {

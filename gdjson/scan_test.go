@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// texts are at the edges of JSON.
+// texts has edge cases of JSON, valid and invalid.
 var texts = []string{
 	``, ` `, `n`, `nul`, `null`, `nulll`, ` true `, `false,`, `[]`, `[`, `]`, `{}`, `{`, `}`, `[}`, `{]`, `[,]`, `[1,]`, `[1 2]`, `{,}`,
 	`{"a"}`, `{"a":}`, `{"a":1,}`, `{"a" : 1 , "b":[ ]}`, `{1:2}`, `{"a":1 "b":2}`, `{"a":{"b":[[],{}]}}`, `[[]`, `[]]`, "\u00a0null", "\fnull",
@@ -21,8 +21,8 @@ var texts = []string{
 	strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1),
 }
 
-// FuzzScan: scan takes for JSON what jsontext does, and finds the nodes that its
-// tokens begin and end.
+// FuzzScan: scan accepts the same texts as jsontext, and its nodes are the objects
+// and arrays that jsontext's tokens begin and end.
 func FuzzScan(f *testing.F) {
 	for _, s := range texts {
 		f.Add([]byte(s))

@@ -2,12 +2,12 @@ package gdjson
 
 import "github.com/gdwire/gdwire"
 
-// A shape says which numbers the args of a type are.
+// A shape describes the args of a type.
 type shape struct {
 	unit unit
 	n    int // components of a math type, or of an element of a packed array
 	math bool
-	wire []int // where on the wire each arg is, if the order differs
+	wire []int // the index of each arg in the binary format, if the order differs
 }
 
 // A unit is the kind of a number in args.
@@ -18,17 +18,17 @@ const (
 	unitByte
 	unitInt32
 	unitInt64
-	unitReal // float32 or float64, as the wire has it
+	unitReal // float32 or float64, by the width of the token
 	unitText // a plain string
 )
 
-// JSON lists a Basis by columns, the wire by rows.
+// JSON lists a Basis by columns, the binary format by rows.
 var (
 	basisColumns       = []int{0, 3, 6, 1, 4, 7, 2, 5, 8}
 	transform3DColumns = []int{0, 3, 6, 1, 4, 7, 2, 5, 8, 9, 10, 11}
 )
 
-// shapes has the math types and the packed arrays.
+// shapes has the shapes of math types, packed arrays and Image.
 var shapes = [256]shape{
 	gdwire.TypeVector2:     {unit: unitReal, n: 2, math: true},
 	gdwire.TypeVector2i:    {unit: unitInt32, n: 2, math: true},
@@ -70,10 +70,10 @@ var types = func() map[string]gdwire.Type {
 	return m
 }()
 
-// declaredText returns the string that declares e in elem_type, key_type or
-// value_type, as the engine writes it: the name of a built-in type, a class, or
-// the res:// path of a script. ok is false if the engine would read the string as
-// something else; member then says which of these it is.
+// declaredText returns the string for e in elem_type, key_type or value_type, as the
+// engine writes it: the name of a built-in type, a class, or the res:// path of a
+// script. ok is false if the engine would read the string as one of the other two.
+// member is the kind of e: builtin, class or script.
 func declaredText(e gdwire.Elem) (member, text string, ok bool) {
 	text = e.String()
 	switch {
@@ -86,8 +86,8 @@ func declaredText(e gdwire.Elem) (member, text string, ok bool) {
 	}
 }
 
-// isBuiltin reports whether the engine reads s as a built-in type. It reads
-// "Object" as the class.
+// isBuiltin reports whether the engine reads s as a built-in type. "Object" is not
+// one, because the engine reads it as the class.
 func isBuiltin(s string) bool {
 	t, ok := types[s]
 	return ok && t != gdwire.TypeObject

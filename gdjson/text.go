@@ -13,10 +13,10 @@ import (
 	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// A text is the JSON of one value, in memory, and an index of what is in it. With
-// the index, counts are known before content is read, and a member that comes
-// last, such as "type", is found without reading those before it: reading takes
-// time in proportion to the text however deep and in whatever order it is.
+// A text is the JSON of one value and an index of its objects and arrays. The index
+// has the counts that the Encoder needs before the content, and lets the reader skip
+// a member in constant time, because "type" may follow "args". Conversion therefore
+// takes time proportional to the text for any nesting and any order of members.
 type text struct {
 	json  []byte
 	nodes []node
@@ -24,22 +24,23 @@ type text struct {
 
 // A node is an object or array. Nodes are in the order in which they begin.
 type node struct {
-	end   uint32 // offset after its last byte; its offset while it is open
-	next  uint32 // index of the first node that begins after it; the node around it while it is open
+	end   uint32 // offset after its last byte; while it is open, the offset of its start
+	next  uint32 // index of the first node after its end; while it is open, of its parent
 	count uint32 // elements or members
 }
 
 const (
-	// maxText is the longest text whose offsets a node holds.
+	// maxText is the greatest length of a text, because nodes have offsets of 32
+	// bits.
 	maxText = math.MaxUint32 - 1
-	// noNode is the index of the node around a value that is in none.
+	// noNode is the parent of the top-level value.
 	noNode = math.MaxUint32
-	// maxDepth is how many nodes may be around a value, as in jsontext.
+	// maxDepth is the greatest number of open nodes, that of jsontext.
 	maxDepth = 10_000
 )
 
-// read reads src to its end: one value, in at most so many bytes. Two members of an
-// object may have the same name if duplicates is set.
+// read reads src to its end: one value of at most most bytes. If duplicates is set,
+// members of an object may have the same name.
 func (t *text) read(src io.Reader, most int64, duplicates bool) error {
 	if err := t.readAll(src, min(most, maxText)); err != nil {
 		return err
@@ -50,7 +51,8 @@ func (t *text) read(src io.Reader, most int64, duplicates bool) error {
 	return t.check(duplicates)
 }
 
-// readAll reads src to its end, but no more than a byte beyond most bytes.
+// readAll reads src to its end. It returns an error as soon as it has read more than
+// most bytes.
 func (t *text) readAll(src io.Reader, most int64) error {
 	b := t.json[:0]
 	for {
@@ -69,7 +71,7 @@ func (t *text) readAll(src io.Reader, most int64) error {
 	}
 }
 
-// check returns what jsontext finds wrong with the text.
+// check validates the text with jsontext, whose errors have offset and pointer.
 func (t *text) check(duplicates bool) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(t.json), jsontext.AllowDuplicateNames(duplicates))
 	if _, err := d.ReadValue(); err == io.EOF {
@@ -91,10 +93,10 @@ func (t *text) check(duplicates bool) error {
 
 var (
 	errSecondValue = wrapf(gdwire.ErrCount, "text after the value")
-	errInvalid     = errors.New("invalid JSON") // never seen: scan and jsontext agree
+	errInvalid     = errors.New("invalid JSON") // never returned while scan and jsontext agree
 )
 
-// release keeps the memory for the next value, unless it is much.
+// release drops the memory of a large text, and keeps a smaller one for reuse.
 func (t *text) release() {
 	const most = 4 << 20
 	if cap(t.json) > most {

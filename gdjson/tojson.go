@@ -16,9 +16,9 @@ import (
 // ToJSON writes the next value of d to w as JSON, without a newline after it.
 // At the end of the input it returns io.EOF and writes nothing.
 //
-// It holds one token and a few KiB of text, whatever the size of the value. After
-// an error of d or w, the JSON written so far is cut off; ToJSON does not resume.
-// A NodePath or text that JSON cannot hold is a [gdwire.Error] around
+// It holds one token and a few KiB of text, for values of any size. After an error
+// of d or w, the output is incomplete and ToJSON cannot be resumed. For a NodePath
+// or text that JSON cannot represent, the error is a [gdwire.Error] that wraps
 // [gdwire.ErrRange] or [gdwire.ErrUTF8].
 func ToJSON(w io.Writer, d *gdwire.Decoder, o *Options) error {
 	if err := atValue(d); err != nil {
@@ -35,50 +35,50 @@ func ToJSON(w io.Writer, d *gdwire.Decoder, o *Options) error {
 	return cmp.Or(err, p.err)
 }
 
-// A writer turns the tokens of one value into JSON. It knows commas, lines,
-// strings and lists of numbers; native, plain and script know what a token is in
-// native JSON, plain JSON and GDScript.
+// A writer converts the tokens of one value to JSON. Its methods native, plain and
+// script append a token as native JSON, plain JSON or GDScript; the methods in this
+// file append commas, line breaks, strings and lists of numbers.
 type writer struct {
 	out       io.Writer
 	d         *gdwire.Decoder
 	plainJSON bool
-	terminal  bool // escape what terminals obey
+	terminal  bool // Options.EscapeForTerminal
 	indent    string
-	comma     string // between two on one line
+	comma     string // between elements on one line
 	colon     string
 
 	buf    []byte
-	err    error // the first: of out, or a value that JSON cannot hold
+	err    error // the first error, of out or for a value that JSON cannot represent
 	broken bool  // out returned an error
 	frames []frame
-	outer  int  // frames around the key that script writes
-	named  bool // a member's name has been written; its value comes next
+	outer  int  // number of frames around the key that script writes
+	named  bool // a member's name has been written; its value is next
 
-	inText   bool  // between the chunks of a string
-	oldPaths bool  // the format has NodePaths of one string
-	before   int64 // offset of the token, if oldPaths
-	nodePath nodePath
-	base64   []byte // bytes that wait for the rest of a group of three
-	scratch  []byte
+	inText       bool  // between the chunks of a string
+	oldNodePaths bool  // the format has NodePaths that are one string
+	before       int64 // offset of the latest token, if oldNodePaths
+	nodePath     nodePath
+	base64       []byte // an incomplete group of three bytes
+	scratch      []byte
 }
 
-// A frame is an open bracket, or an open string that several tokens make up.
+// A frame is an open bracket, or an open string that consists of several tokens.
 type frame struct {
-	end     string // closes it
-	lines   bool   // what is in it goes on lines of its own, if indented
-	pairs   bool   // two of them on a line
-	started bool
-	odd     bool // the latest was the first of a pair
-	colon   bool // between the two of a pair
+	end     string // the closing text
+	lines   bool   // with Indent, each element is on a line of its own
+	pairs   bool   // with Indent, two elements share a line
+	started bool   // there is an element
+	odd     bool   // the latest element was the first of a pair
+	colon   bool   // a colon separates the two of a pair
 }
 
-// A nodePath is the NodePath that is open.
+// A nodePath describes the NodePath that is being written.
 type nodePath struct {
-	next, subnames int64 // the next name's index, and the first sub-name's
-	old            bool  // one name holds the whole path
+	next, subnames int64 // index of the next name and of the first sub-name
+	old            bool  // one name holds the whole NodePath
 }
 
-// flushAt is how much text is collected before it is written.
+// flushAt is the number of buffered bytes at which a writer writes them.
 const flushAt = 8 << 10
 
 var writers = sync.Pool{New: func() any { return new(writer) }}
@@ -96,11 +96,11 @@ func getWriter(out io.Writer, d *gdwire.Decoder, o *Options) *writer {
 		w.comma, w.colon = ", ", ": "
 	}
 	f := d.Options().Format
-	w.oldPaths = f != gdwire.Godot4 && f != gdwire.Godot3
+	w.oldNodePaths = f != gdwire.Godot4 && f != gdwire.Godot3
 	return w
 }
 
-// release gives the writer back, unless one large token made it large.
+// release returns the writer to the pool, unless a large token has made it large.
 func (w *writer) release() {
 	w.out, w.d, w.err = nil, nil, nil
 	if cap(w.buf)+cap(w.scratch) <= 32*flushAt && cap(w.frames) <= 2048 {
@@ -108,7 +108,8 @@ func (w *writer) release() {
 	}
 }
 
-// atValue returns an error unless a value comes next. It reads the marker of a key.
+// atValue returns an error unless a value is next in d. It consumes a DictKey token
+// before a key.
 func atValue(d *gdwire.Decoder) error {
 	if depth := d.Depth(); depth > 0 {
 		switch k, _, _ := d.StackIndex(depth); k {
@@ -129,11 +130,11 @@ func atValue(d *gdwire.Decoder) error {
 	return nil
 }
 
-// value reads the tokens of the next value and gives each to write.
+// value reads the tokens of the next value and calls write for each.
 func (w *writer) value(write func(*writer, gdwire.Token)) error {
 	depth := w.d.Depth()
 	for {
-		if w.oldPaths {
+		if w.oldNodePaths {
 			w.before = w.d.InputOffset()
 		}
 		t, err := w.d.ReadToken()
@@ -153,7 +154,7 @@ func (w *writer) value(write func(*writer, gdwire.Token)) error {
 	}
 }
 
-// flush writes the text so far, unless that failed before.
+// flush writes the buffered text to w.out, unless w.out has returned an error before.
 func (w *writer) flush() {
 	if len(w.buf) > 0 && !w.broken {
 		_, err := checked.Write(w.out, w.buf)
@@ -163,7 +164,7 @@ func (w *writer) flush() {
 	w.buf = w.buf[:0]
 }
 
-// fail notes that the token at hand cannot be written.
+// fail sets the error for the latest token, which JSON cannot represent.
 func (w *writer) fail(cause error, format string, args ...any) {
 	if w.err == nil {
 		w.err = w.d.WrapError(fmt.Errorf("%w: "+format, append([]any{cause}, args...)...))
@@ -172,14 +173,15 @@ func (w *writer) fail(cause error, format string, args ...any) {
 
 func (w *writer) add(s string) { w.buf = append(w.buf, s...) }
 
-// element separates what comes next from what was before it.
+// element appends the separator before the next element: a comma, colon or line
+// break, or nothing.
 func (w *writer) element() {
 	if w.named || len(w.frames) == 0 {
 		w.named = false
 		return
 	}
 	f := &w.frames[len(w.frames)-1]
-	if w.indent == "" && !f.colon { // the usual case, without what is for people
+	if w.indent == "" && !f.colon { // fast path: neither indented nor GDScript
 		if f.started {
 			w.buf = append(w.buf, w.comma...)
 		}
@@ -209,16 +211,16 @@ func (w *writer) newline(level int) {
 	}
 }
 
-// start appends a whole value, or the start of one.
+// start appends a separator and s, a value or the start of one.
 func (w *writer) start(s string) {
 	w.element()
 	w.add(s)
 }
 
-// open begins f: what comes next is inside.
+// open pushes f, so that the next elements are inside it.
 func (w *writer) open(f frame) { w.frames = append(w.frames, f) }
 
-// end closes what open began last.
+// end pops the innermost frame and appends its closing text.
 func (w *writer) end() {
 	last := len(w.frames) - 1
 	f := w.frames[last]
@@ -229,8 +231,8 @@ func (w *writer) end() {
 	w.add(f.end)
 }
 
-// name appends the name of an object's member, which needs no escape. Its value
-// follows.
+// name appends the name of an object's member, which needs no escaping. The value
+// is appended next.
 func (w *writer) name(s string) {
 	w.start(`"`)
 	w.add(s)
@@ -239,7 +241,7 @@ func (w *writer) name(s string) {
 	w.named = true
 }
 
-// object begins an object with its member "type", the name of a built-in type.
+// object appends the start of an object and its member "type".
 func (w *writer) object(typ string) {
 	w.start("{")
 	w.open(frame{end: "}", started: true})
@@ -250,8 +252,8 @@ func (w *writer) object(typ string) {
 	w.add(`"`)
 }
 
-// list begins the member that holds an object's list. The list and the object
-// have one end.
+// list appends the start of a member that is a list, the last one of its object. f
+// replaces the frame of the object and closes both.
 func (w *writer) list(name string, f frame) {
 	w.name(name)
 	w.named = false
@@ -266,7 +268,8 @@ func (w *writer) text(s []byte) {
 	w.quote(s)
 }
 
-// id appends an id as a string, since readers of JSON may round numbers.
+// id appends a member that is an id, as a string, because many JSON parsers round
+// numbers to float64.
 func (w *writer) id(name string, id uint64) {
 	w.name(name)
 	w.start(`"`)
@@ -287,8 +290,8 @@ func (w *writer) quote(s []byte) {
 	w.add(`"`)
 }
 
-// chunk appends a chunk of a string: before comes in front of the first, after
-// follows the last.
+// chunk appends a chunk of a string, with before in front of the first chunk and
+// after at the end of the last.
 func (w *writer) chunk(t gdwire.Token, before, after string) {
 	if !w.inText {
 		w.start(before)
@@ -299,11 +302,11 @@ func (w *writer) chunk(t gdwire.Token, before, after string) {
 	}
 }
 
-// nodePathStart begins the text of a NodePath as engines write it. Of a path in the
-// form that predates Godot 3, which is one name, only the header has been read yet.
+// nodePathStart appends the start of a NodePath's text. A NodePath in the form of
+// one string is recognized by its header of 4 bytes, because its token has no mark.
 func (w *writer) nodePathStart(t gdwire.Token, before, after string) {
 	names, _, absolute := t.Path()
-	w.nodePath = nodePath{subnames: names, old: w.oldPaths && w.d.InputOffset()-w.before == 4}
+	w.nodePath = nodePath{subnames: names, old: w.oldNodePaths && w.d.InputOffset()-w.before == 4}
 	w.start(before)
 	if absolute {
 		w.add("/")
@@ -330,7 +333,8 @@ func (w *writer) nodePathName(t gdwire.Token) {
 	w.inText = !t.Last()
 }
 
-// checkName refuses a name that the path's text would not give back.
+// checkName sets an error for a name that cannot be read back from the NodePath's
+// text.
 func (w *writer) checkName(t gdwire.Token, subname bool) {
 	for _, c := range t.Bytes() {
 		if c == ':' || c == '/' && !subname {
@@ -343,7 +347,7 @@ func (w *writer) checkName(t gdwire.Token, subname bool) {
 	}
 }
 
-// escaped appends text as it is inside a JSON string.
+// escaped appends s with the escape sequences of a JSON string.
 func (w *writer) escaped(s []byte) {
 	i := plainPrefix(s)
 	w.buf = append(w.buf, s[:i]...)
@@ -352,7 +356,7 @@ func (w *writer) escaped(s []byte) {
 	}
 }
 
-// escapeRest is escaped where plainPrefix found a byte to look at.
+// escapeRest is the slow path of escaped, for text that may need escaping.
 func (w *writer) escapeRest(s []byte) {
 	from := 0
 	for i := 0; i < len(s); {
@@ -377,8 +381,8 @@ func (w *writer) escapeRest(s []byte) {
 	w.buf = append(w.buf, s[from:]...)
 }
 
-// plainPrefix returns how many bytes at the start of s are known to be ASCII that
-// nothing escapes. It looks at eight at a time, which for most strings is all.
+// plainPrefix returns the number of bytes at the start of s that certainly need no
+// escaping. It tests eight bytes at a time, and for most strings returns len(s).
 func plainPrefix(s []byte) (n int) {
 	for ; n+8 <= len(s); n += 8 {
 		if !plainWord(le.Uint64(s[n:])) {
@@ -394,14 +398,14 @@ func plainPrefix(s []byte) (n int) {
 	return n
 }
 
-// plainWord reports whether plainBytes has the eight bytes of x. It may be wrong
-// about those that it reports false of.
+// plainWord reports whether all eight bytes of x are plainBytes. It can return false
+// although they are, but not true if they are not.
 func plainWord(x uint64) bool {
 	quote, slash, del := x^'"'*ones, x^'\\'*ones, x^0x7F*ones
 	return (x|(x-' '*ones)|(quote-ones)|(slash-ones)|(del-ones))&highs == 0
 }
 
-// plainBytes are the bytes that stand for themselves in every JSON string.
+// plainBytes has the ASCII characters that need no escaping, with any Options.
 var plainBytes = func() (t [256]bool) {
 	for c := ' '; c < 0x7F; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -409,8 +413,8 @@ var plainBytes = func() (t [256]bool) {
 	return t
 }()
 
-// obeyed reports whether a terminal may obey r rather than show it: C1 controls,
-// and controls of bidirectional text.
+// obeyed reports whether r can control a terminal: C1 controls, and controls of
+// bidirectional text.
 func obeyed(r rune) bool {
 	switch {
 	case r <= 0x9F, r == 0x61C, r == 0x200E, r == 0x200F:
@@ -419,7 +423,7 @@ func obeyed(r rune) bool {
 	return 0x202A <= r && r <= 0x202E || 0x2066 <= r && r <= 0x2069
 }
 
-// escape appends the escape of a character up to U+FFFF.
+// escape appends the escape sequence for a character up to U+FFFF.
 func (w *writer) escape(r rune) {
 	const hex = "0123456789abcdef"
 	switch r {
@@ -442,8 +446,8 @@ func (w *writer) escape(r rune) {
 	}
 }
 
-// numbers appends the elements that p holds, group of them in a list of its own if
-// that is more than one.
+// numbers appends the numbers in p. If group is more than one, each group of so many
+// numbers is a list of its own.
 func (w *writer) numbers(p []byte, u unit, width, group int) {
 	size := width / 8
 	write := w.appenderOf(u, width)
@@ -465,7 +469,7 @@ func (w *writer) numbers(p []byte, u unit, width, group int) {
 	}
 }
 
-// appenderOf returns what appends the number at the start of p.
+// appenderOf returns a function that appends the number at the start of p to dst.
 func (w *writer) appenderOf(u unit, width int) func(dst, p []byte) []byte {
 	switch {
 	case u == unitByte:
@@ -489,8 +493,8 @@ func (w *writer) appenderOf(u unit, width int) func(dst, p []byte) []byte {
 	}
 }
 
-// components appends those of a math type in the given order, nil for that of the
-// wire.
+// components appends the components of a math type in the given order, or in the
+// order of the binary format if order is nil.
 func (w *writer) components(t gdwire.Token, order []int) {
 	u, p, width := shapes[t.Type()].unit, t.Bytes(), t.Width()
 	if order == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 )
 
-// encode returns what write writes.
+// encode returns the bytes that write writes.
 func encode(t testing.TB, o *gdwire.EncoderOptions, write func(e *gdwire.Encoder)) []byte {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, o)
@@ -27,7 +27,7 @@ func encode(t testing.TB, o *gdwire.EncoderOptions, write func(e *gdwire.Encoder
 	return b.Bytes()
 }
 
-// toJSON returns one value as JSON.
+// toJSON converts the first value of data to JSON.
 func toJSON(wire []byte, from *gdwire.DecoderOptions, o *gdjson.Options) (string, error) {
 	d := gdwire.NewDecoder(bytes.NewReader(wire), from)
 	defer d.Release()
@@ -36,12 +36,12 @@ func toJSON(wire []byte, from *gdwire.DecoderOptions, o *gdjson.Options) (string
 	return b.String(), err
 }
 
-// nan returns a NaN with these bits.
+// nan returns the NaN with the given bits.
 func nan(bits uint64) float64 { return math.Float64frombits(bits) }
 
 var infinity = math.Inf(1)
 
-// A toCase is a value in both kinds of JSON.
+// A toCase is a value in native and in plain JSON.
 type toCase struct {
 	name          string
 	write         func(e *gdwire.Encoder)
@@ -184,7 +184,7 @@ func TestToJSON(t *testing.T) {
 	}
 }
 
-// TestToJSONGodot2 has the types and forms of Godot 2.
+// TestToJSONGodot2 tests the types of Godot 2 and its forms of other types.
 func TestToJSONGodot2(t *testing.T) {
 	from := &gdwire.DecoderOptions{Format: gdwire.Godot2}
 	to := &gdwire.EncoderOptions{Format: gdwire.Godot2}
@@ -213,7 +213,7 @@ func TestToJSONGodot2(t *testing.T) {
 	}
 }
 
-// TestToJSONKeys has the names of members that plain JSON makes of keys.
+// TestToJSONKeys tests how plain JSON writes keys as the names of members.
 func TestToJSONKeys(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -355,8 +355,8 @@ func TestToJSONEscapeForTerminal(t *testing.T) {
 	}
 }
 
-// TestToJSONErrors has values that JSON does not hold, and calls where no value
-// comes next.
+// TestToJSONErrors tests values that JSON cannot represent, and calls where no value
+// is next.
 func TestToJSONErrors(t *testing.T) {
 	name := func(names, subnames int, text string) func(*gdwire.Encoder) {
 		return func(e *gdwire.Encoder) {
@@ -452,7 +452,7 @@ func TestToJSONPosition(t *testing.T) {
 	next("", io.EOF)
 }
 
-// TestToJSONInput has errors of the Decoder: what was read before is written.
+// TestToJSONInput tests errors of the Decoder: the values before them are written.
 func TestToJSONInput(t *testing.T) {
 	wire := encode(t, nil, func(e *gdwire.Encoder) {
 		e.BeginDict(1)
@@ -482,7 +482,7 @@ func TestToJSONInput(t *testing.T) {
 
 var errTest = errors.New("test")
 
-// A fullWriter takes n bytes, and panics when it is used after its error.
+// A fullWriter accepts n bytes. It panics if it is used after its error.
 type fullWriter struct {
 	n    int
 	err  error

@@ -6,7 +6,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// native appends a token as JSON.from_native writes it.
+// native appends a token in native JSON.
 func (w *writer) native(t gdwire.Token) {
 	switch t.Kind() {
 	case gdwire.KindNil:
@@ -85,7 +85,7 @@ func (w *writer) nativeArray(t gdwire.Token) {
 	w.list("args", frame{lines: true})
 }
 
-// declared appends what elements, keys or values are declared to be.
+// declared appends a member with the declared type of elements, keys or values.
 func (w *writer) declared(name string, e gdwire.Elem) {
 	if e == (gdwire.Elem{}) {
 		return
@@ -103,8 +103,8 @@ func (w *writer) declared(name string, e gdwire.Elem) {
 	w.end()
 }
 
-// nativeReference appends what means something to the sender alone. The engine
-// writes no ids and names: here they are members.
+// nativeReference appends a RID, Callable, Signal or Object. Members for ids and
+// names are additions of this package; the engine does not write them.
 func (w *writer) nativeReference(t gdwire.Token) {
 	if t.Kind() == gdwire.KindObjectStart {
 		w.start("{")
@@ -134,7 +134,8 @@ func (w *writer) nativeReference(t gdwire.Token) {
 	w.end()
 }
 
-// nativeGodot2 appends what Godot 2 alone has; no engine reads it as JSON.
+// nativeGodot2 appends an Image or InputEvent, types that only Godot 2 has. No
+// engine reads them as JSON.
 func (w *writer) nativeGodot2(t gdwire.Token) {
 	if t.Kind() == gdwire.KindImageStart {
 		format, mipmaps, width, height := t.Image()

@@ -8,11 +8,11 @@ import (
 
 var le = binary.LittleEndian
 
-// maxExact is the largest integer up to which every integer is a float64.
+// maxExact is 2^53: a float64 represents every integer up to it exactly.
 const maxExact = 1 << 53
 
-// appendInt64 appends x as a number, or as a string if the engine, whose numbers
-// are float64, would round it.
+// appendInt64 appends x as a number, or as a string beyond maxExact, where the
+// engine, whose JSON numbers are float64, would round it.
 func appendInt64(dst []byte, x int64) []byte {
 	if -maxExact <= x && x <= maxExact {
 		return strconv.AppendInt(dst, x, 10)
@@ -29,8 +29,8 @@ const (
 	nanBits   = 1<<52 - 1 // payload
 )
 
-// widen returns the bits of a float32 as those of a float64. No arithmetic
-// touches a NaN, which would quiet it.
+// widen converts the bits of a float32 to those of a float64. It does so for NaNs
+// without arithmetic, which would make a signaling NaN quiet.
 func widen(bits uint32) uint64 {
 	if x := math.Float32frombits(bits); x == x {
 		return math.Float64bits(float64(x))
@@ -57,8 +57,8 @@ func appendReal(dst []byte, bits uint64) []byte {
 	return append(dst, '"')
 }
 
-// appendPlain appends a number of 32 or 64 bits for people: the shortest decimal
-// that reads back the same in so many bits, and null for any NaN.
+// appendPlain appends a number for plain JSON: the shortest decimal that reads back
+// as the same number in width bits, 32 or 64, and null for any NaN.
 func appendPlain(dst []byte, x float64, width int) []byte {
 	switch {
 	case x-x == 0:

@@ -7,7 +7,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// plain appends a token as JSON for people and for jq.
+// plain appends a token in plain JSON.
 func (w *writer) plain(t gdwire.Token) {
 	switch t.Kind() {
 	case gdwire.KindNil, gdwire.KindCallable:
@@ -127,8 +127,8 @@ func (w *writer) plainEnd(t gdwire.Token) {
 	w.end()
 }
 
-// bytes appends p in base64, but for the last one or two bytes of a group of
-// three, which are kept.
+// bytes appends p in base64. It keeps the last one or two bytes of an incomplete
+// group of three in w.base64.
 func (w *writer) bytes(p []byte) {
 	if len(w.base64) > 0 {
 		n := min(3-len(w.base64), len(p))
@@ -143,14 +143,14 @@ func (w *writer) bytes(p []byte) {
 	w.base64 = append(w.base64, p[whole:]...)
 }
 
-// lastBytes appends what is kept.
+// lastBytes appends the group of up to three bytes in w.base64.
 func (w *writer) lastBytes() {
 	w.buf = base64.StdEncoding.AppendEncode(w.buf, w.base64)
 	w.base64 = w.base64[:0]
 }
 
-// key reads a dictionary's key and appends it as the name of a member: the text of
-// a String or StringName, anything else in GDScript.
+// key reads a dictionary's key and appends it as the name of a member: the content
+// of a String or StringName, and the GDScript text of any other value.
 func (w *writer) key() {
 	w.element()
 	w.add(`"`)

@@ -6,7 +6,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// scriptKey appends a token of a key: text as it is, anything else as script.
+// scriptKey appends a token of a key: the content of a String or StringName, and
+// the GDScript text of any other value.
 func (w *writer) scriptKey(t gdwire.Token) {
 	typ := t.Type()
 	if len(w.frames) > w.outer || t.Kind() != gdwire.KindStringChunk || typ != gdwire.TypeString && typ != gdwire.TypeStringName {
@@ -16,8 +17,7 @@ func (w *writer) scriptKey(t gdwire.Token) {
 	w.chunk(t, "", "")
 }
 
-// script appends a token as GDScript has it, escaped once more, because it is part
-// of a JSON string.
+// script appends a token as GDScript text, escaped as part of a JSON string.
 func (w *writer) script(t gdwire.Token) {
 	switch t.Kind() {
 	case gdwire.KindNil:
@@ -77,7 +77,8 @@ func (w *writer) scriptQuote(s []byte) {
 	w.add(`\"`)
 }
 
-// escapedTwice appends text as it is inside a GDScript string inside a JSON string.
+// escapedTwice appends the content of a GDScript string that is itself inside a JSON
+// string.
 func (w *writer) escapedTwice(s []byte) {
 	buf := w.buf
 	w.buf = w.scratch[:0]
@@ -86,7 +87,8 @@ func (w *writer) escapedTwice(s []byte) {
 	w.escaped(w.scratch)
 }
 
-// scriptCall appends what GDScript writes as a call: Vector2(1.0, 2.0).
+// scriptCall appends a token that is a constructor call in GDScript, such as
+// Vector2(1.0, 2.0).
 func (w *writer) scriptCall(t gdwire.Token) {
 	w.start(t.Type().String())
 	w.add("(")

@@ -18,7 +18,7 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 )
 
-// An engine is one whose vectors are in testdata.
+// An engine describes an engine that has vectors in testdata.
 type engine struct {
 	folder string
 	format *gdwire.Format
@@ -56,8 +56,8 @@ func (e *engine) vectors(t testing.TB) (all []vector) {
 	return all
 }
 
-// wire returns the vector's bytes, with zeros after the names of NodePaths, where
-// engines leave memory content.
+// wire returns the vector's bytes, with zeros in the padding of NodePath names,
+// where engines leave memory content.
 func (v *vector) wire(t testing.TB, f *gdwire.Format) []byte {
 	wire, err := hex.DecodeString(v.Hex)
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func (e *engine) encoder() *gdwire.EncoderOptions {
 
 var allow = &gdjson.Options{AllowObjects: true}
 
-// fromJSON returns the bytes that text becomes.
+// fromJSON converts text and returns the bytes.
 func fromJSON(text string, to *gdwire.EncoderOptions, o *gdjson.Options) ([]byte, error) {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, to)
@@ -106,7 +106,8 @@ func sorted(t testing.TB, text string) string {
 	return string(b)
 }
 
-// TestVectors: every value of every engine goes through JSON unchanged.
+// TestVectors: every value of every engine is unchanged after conversion to JSON and
+// back.
 func TestVectors(t *testing.T) {
 	for _, e := range engines {
 		for _, v := range e.vectors(t) {
@@ -140,8 +141,8 @@ func TestSaveGames(t *testing.T) {
 	}
 }
 
-// lossy are the values that the engine's own JSON does not hold, and why. All
-// others become the very bytes of the value.
+// lossy has the values that the engine's own JSON does not represent exactly, and
+// the reason. All other values are converted to the same bytes.
 var lossy = map[string]string{
 	"float_9":                     "digits", // 1e-45
 	"float_12":                    "digits", // pi
@@ -159,8 +160,8 @@ var lossy = map[string]string{
 	"typed_dict_class_as_id":      "refused",
 }
 
-// TestNativeJSON: what the engine wrote as JSON becomes what it wrote as bytes, and
-// what we write has its shape.
+// TestNativeJSON converts the JSON that the engine wrote and compares the result with
+// the bytes that it wrote, and compares the JSON of ToJSON with the engine's.
 func TestNativeJSON(t *testing.T) {
 	for _, e := range engines[2:] {
 		same, reasons := 0, map[string]int{}
@@ -198,7 +199,7 @@ func parse(t testing.TB, text string) (v any) {
 	return v
 }
 
-// alike compares what the engine wrote with what we did, which is more exact.
+// alike compares JSON of the engine with that of ToJSON, which is more exact.
 func alike(t testing.TB, at string, engine, ours any) {
 	switch e := engine.(type) {
 	case map[string]any:
@@ -239,10 +240,10 @@ func alike(t testing.TB, at string, engine, ours any) {
 	}
 }
 
-// closeTo compares numbers as far as the engine prints them: 15 digits, and none
-// after the 15th place.
+// closeTo compares numbers to the precision of the engine's output, a relative or
+// absolute error of 1e-14.
 func closeTo(t testing.TB, at, engine, ours string) {
-	if engine == ours { // 1e99999 too
+	if engine == ours { // also 1e99999
 		return
 	}
 	e, err := strconv.ParseFloat(engine, 64)
