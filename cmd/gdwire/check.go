@@ -13,22 +13,48 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 func checkFlags(fs *flag.FlagSet, o *options) {
-	fs.BoolVar(&o.json, "json", false, "a line of JSON for each value or packet")
+	fs.BoolVar(&o.lines, "json", false, "a line of JSON for each value or packet")
 }
 
-// newCheckView reads packets and says whether they are good: each for a program,
-// all together for a person.
+// check validates files.
+func check(s *screen, o *options) error {
+	if len(o.operands) <= 1 {
+		return s.showFile(o.file(), o, newCheckView)
+	}
+	var all error
+	for i, name := range o.operands {
+		if !o.lines {
+			if i > 0 {
+				fmt.Fprintln(s.out)
+			}
+			fmt.Fprintln(s.out, s.paint.bold.Sprint(printable(name)))
+		}
+		one := *o
+		one.operands, one.candidates, one.several = []string{name}, nil, true
+		err := s.showFile(name, &one, newCheckView)
+		if err != nil && err != errBad {
+			s.report(err)
+			err = errBad
+		}
+		all = cmp.Or(all, err)
+	}
+	return all
+}
+
+// newCheckView validates packets: with -json each has a line, otherwise there is a
+// summary of all.
 func newCheckView(s *screen, o *options) view {
-	if o.json {
+	if o.lines {
 		e := json.NewEncoder(s.out)
 		e.SetEscapeHTML(false)
-		return view{show: func(p *packet) error { return showVerdict(e, p) }}
+		return view{show: func(p *packet) error { return showVerdict(e, p, o.origin()) }}
 	}
-	c := &summary{screen: s, start: time.Now(), noun: "values"}
-	if o.framing.framed {
+	c := &summary{screen: s, origin: o.origin(), start: time.Now(), noun: "values"}
+	if o.framed() {
 		c.noun = "packets"
 	}
 	return view{show: c.add, end: c.show}
@@ -43,6 +69,31 @@ type verdict struct {
 	Bytes      int64 `json:"bytes"`
 	*good
 	*fault
+	*origin
+}
+
+// An origin is what was recognized.
+type origin struct {
+	File      string `json:"file,omitempty"`
+	Format    string `json:"format"`
+	Frame     string `json:"frame"`
+	Container string `json:"container"`
+}
+
+// origin returns what was recognized, nil if flags said it all.
+func (o *options) origin() *origin {
+	if !o.recognized {
+		return nil
+	}
+	c := o.container.Container.String()
+	if o.container.Container == fileaccess.Compressed {
+		c = o.container.Mode.String()
+	}
+	r := &origin{Format: o.decoder.Format.String(), Frame: o.frame.String(), Container: c}
+	if o.several {
+		r.File = o.file()
+	}
+	return r
 }
 
 type good struct {
@@ -55,8 +106,8 @@ type fault struct {
 	Path  string `json:"path"`
 }
 
-func showVerdict(e *json.Encoder, p *packet) error {
-	v := verdict{Connection: p.connection, Index: p.index, Offset: p.offset}
+func showVerdict(e *json.Encoder, p *packet, from *origin) error {
+	v := verdict{origin: from, Connection: p.connection, Index: p.index, Offset: p.offset}
 	err := readAll(p, nil)
 	if err == nil {
 		v.OK, v.Bytes, v.good = true, p.took(), &good{p.trailing()}
@@ -70,7 +121,7 @@ func showVerdict(e *json.Encoder, p *packet) error {
 	return errBad
 }
 
-// readAll reads a packet's value and lets see look at its tokens.
+// readAll reads a packet's value and calls see for each token.
 func readAll(p *packet, see func(gdwire.Token)) error {
 	for t, err := range p.tokens {
 		if err != nil {
@@ -83,10 +134,14 @@ func readAll(p *packet, see func(gdwire.Token)) error {
 	return nil
 }
 
-// took is how many bytes a good value took, padding that it lacked included.
-func (p *packet) took() int64 { return (p.end - p.offset + 3) &^ 3 }
+// took returns how many bytes a good value took, with padding that it lacked.
+// InputEvents can have any length and are not padded.
+func (p *packet) took() int64 {
+	n := p.end - p.offset - p.odd
+	return (n+3)&^3 + p.odd
+}
 
-// fault says where in the packet an error is.
+// fault returns where in the packet an error is.
 func (p *packet) fault(err error) fault {
 	f := fault{Error: err.Error(), At: p.end, Path: "$"}
 	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
@@ -95,9 +150,10 @@ func (p *packet) fault(err error) fault {
 	return f
 }
 
-// A summary is what check says to a person.
+// A summary counts what check shows to a person.
 type summary struct {
 	*screen
+	*origin
 	noun            string // what is counted
 	start           time.Time
 	good, bad       int64
@@ -126,13 +182,13 @@ func (c *summary) add(p *packet) error {
 	return errBad
 }
 
-// count counts a token, if a value begins with it.
+// count counts a token, if a value starts with it.
 func (c *summary) count(p *packet, t gdwire.Token) {
 	switch t.Kind() {
 	case gdwire.KindDictKey, gdwire.KindProperty, gdwire.KindChunk, gdwire.KindEnd:
 		return
 	case gdwire.KindStringChunk:
-		if !t.Last() || textPrefixes[t.Type()] == "" { // or a name, or a packed string
+		if !t.Last() || t.Type() != gdwire.TypeString && t.Type() != gdwire.TypeStringName { // or a name, or a packed string
 			return
 		}
 	case gdwire.KindDictStart, gdwire.KindArrayStart, gdwire.KindObjectStart:
@@ -151,9 +207,12 @@ func (c *summary) show() {
 	c.row(c.noun, c.paint.good.Sprint(humanize.Comma(c.good), " good")+", "+bad.Sprint(humanize.Comma(c.bad), " bad"))
 	bytes := humanize.Comma(c.bytes)
 	if c.trailing > 0 {
-		bytes += ", and " + humanize.Comma(c.trailing) + " behind values"
+		bytes += ", and " + humanize.Comma(c.trailing) + " after values"
 	}
 	c.row("bytes", bytes)
+	if c.origin != nil {
+		c.row("format", c.Format+", frame "+c.Frame+", "+c.Container)
+	}
 	c.row("nesting", humanize.Comma(int64(c.depth)))
 	c.row("speed", humanize.Bytes(uint64(float64(c.bytes)/max(took.Seconds(), 1e-9)))+"/s")
 	c.rows("types", c.typeCounts())
@@ -180,7 +239,7 @@ func (c *summary) typeCounts() (lines []string) {
 
 func (c *summary) errorTexts() (lines []string) {
 	for _, err := range c.errors {
-		lines = append(lines, c.paint.bad.Sprint(strings.TrimPrefix(err.Error(), "gdwire: ")))
+		lines = append(lines, c.paint.bad.Sprint(printable(strings.TrimPrefix(err.Error(), "gdwire: "))))
 	}
 	if more := c.bad - int64(len(c.errors)); more > 0 {
 		lines = append(lines, "and "+humanize.Comma(more)+" more")

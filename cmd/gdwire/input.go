@@ -6,26 +6,27 @@ import (
 	"io"
 	"iter"
 	"math"
-	"os"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A packet is one value to be read: a frame's, or the next of those that stand
-// back to back.
+// A packet is one value to be read: a length-prefixed one, or the next of several
+// that follow each other.
 type packet struct {
-	*gdwire.Decoder       // stands at the value, and is void when all tokens have been read
-	index, offset   int64 // which it is, and where its first byte is in the input
-	connection      int64 // of listen, which connection that input is
-	base            int64 // what the Decoder's offsets lack to count from the start of the input
-	end             int64 // where in the input its value ended, or stopped being good
+	*gdwire.Decoder       // reads the value; it is invalid when all tokens have been read
+	index, offset   int64 // its number, and the offset of its first byte in the input
+	connection      int64 // the number of the connection, of listen
+	base            int64 // added to the Decoder's offsets, gives offsets in the input
+	end             int64 // the offset of the end of its value, or of the first invalid byte
 	frames          *framer
-	size            int64 // of the frame
-	err             error // what is wrong with it: known at once, or of a frame once its tokens have been read
+	size            int64 // its length, if it is length-prefixed
+	odd             int64 // the bytes of InputEvents that are no multiple of 4
+	err             error // known at once, or of a length-prefixed packet once its tokens have been read
 }
 
-// framed reports whether the packet is a frame.
+// framed reports whether the packet is length-prefixed.
 func (p *packet) framed() bool { return p.frames != nil }
 
 // tokens ranges over the tokens of the packet's value. An error ends it; its
@@ -35,6 +36,9 @@ func (p *packet) tokens(yield func(gdwire.Token, error) bool) {
 	if err == nil {
 		var t gdwire.Token
 		for t, err = range p.Tokens() {
+			if t.Kind() == gdwire.KindInputEvent {
+				p.odd += int64(len(t.Bytes()) & 3)
+			}
 			if err == nil && !yield(t, nil) {
 				return
 			}
@@ -46,14 +50,14 @@ func (p *packet) tokens(yield func(gdwire.Token, error) bool) {
 	}
 }
 
-// finish returns what is wrong with a packet whose value has been read up to err.
-// A frame that is cut is wrong as a whole, whatever is in it.
+// finish returns the error of a packet whose value has been read up to err. A
+// length-prefixed packet that is cut is bad as a whole, whatever is in it.
 func (p *packet) finish(err error) error {
 	if !p.framed() {
 		p.end = p.read()
 		return err
 	}
-	if err == nil { // then -strict wants nothing behind the value
+	if err == nil { // with -strict nothing may follow the value
 		if _, err = p.ReadToken(); err == io.EOF {
 			err = nil
 		}
@@ -65,23 +69,23 @@ func (p *packet) finish(err error) error {
 	if err == nil || stream.Skippable(err) {
 		p.end = end
 	}
-	p.spoil(err)
+	p.setError(err)
 	return p.err
 }
 
-// spoil makes err what is wrong with a frame.
-func (p *packet) spoil(err error) {
-	if err == io.ErrUnexpectedEOF { // and nothing else: it is cut
+// setError sets the error of a length-prefixed packet.
+func (p *packet) setError(err error) {
+	if err == io.ErrUnexpectedEOF { // not wrapped: the input ends inside the packet
 		p.err = &gdwire.Error{Offset: p.frames.InputOffset(), Path: "$", Err: err}
 		return
 	}
 	p.err = p.fromStart(err)
 }
 
-// read is how far into the input the packet has been read.
+// read returns the offset up to which the input has been read.
 func (p *packet) read() int64 { return p.base + p.InputOffset() }
 
-// trailing is what the frame has behind the value that was read.
+// trailing returns how many bytes follow the value in its packet.
 func (p *packet) trailing() int64 {
 	if !p.framed() {
 		return 0
@@ -97,8 +101,8 @@ func (p *packet) fromStart(err error) error {
 	return err
 }
 
-// values ranges over the values that stand back to back in r. Behind one that is
-// bad there are no more.
+// values ranges over the values that follow each other in r, up to the first that
+// is bad.
 func values(r io.Reader, o *options) iter.Seq[*packet] {
 	return func(yield func(*packet) bool) {
 		d := gdwire.NewDecoder(r, &o.decoder)
@@ -117,7 +121,7 @@ func values(r io.Reader, o *options) iter.Seq[*packet] {
 	}
 }
 
-// A framer reads packets that stand behind their length.
+// A framer reads length-prefixed packets.
 type framer struct {
 	*stream.Reader
 	next func() (*gdwire.Decoder, error)
@@ -132,18 +136,39 @@ func newFramer(r io.Reader, o *options) *framer {
 	return &framer{s, s.Next, g}
 }
 
-// newWholeFramer returns a framer that reads each packet whole before it hands it
-// out, so that nobody has to wait for more of it.
+// newWholeFramer returns a framer that reads each packet whole before it returns
+// it, so that nobody waits for more of it. The first packet that only one of the
+// candidate formats can read decides which it is.
 func newWholeFramer(s *stream.Reader, o *options) *framer {
-	one := o.decoder
-	one.OneValue = true
-	d := gdwire.NewDecoder(nil, &one)
+	d := wholeDecoder(o)
 	var raw []byte
 	return &framer{Reader: s, next: func() (_ *gdwire.Decoder, err error) {
 		raw, err = s.NextRaw(raw[:0])
+		if err == nil && o.candidates != nil && o.settle(raw) {
+			d = wholeDecoder(o)
+		}
 		d.ResetBytes(raw)
 		return d, err
 	}}
+}
+
+func wholeDecoder(o *options) *gdwire.Decoder {
+	one := o.decoder
+	one.OneValue = true
+	return gdwire.NewDecoder(nil, &one)
+}
+
+// settle reports whether the packet decides on one of the candidate formats.
+func (o *options) settle(packet []byte) bool {
+	r := recognize.Recognize(&recognize.Input{
+		Head: packet, Size: int64(len(packet)), Decoder: o.decoder,
+		Formats: o.candidates, Frames: []recognize.Frame{recognize.Bare},
+	})
+	if r.Certainty < recognize.Probably || len(r.Readings) != 1 {
+		return false
+	}
+	o.decoder.Format, o.candidates = r.Readings[0].Format, nil
+	return true
 }
 
 // packets ranges over the packets.
@@ -154,46 +179,46 @@ func (f *framer) packets(yield func(*packet) bool) {
 		d, err := f.next()
 		at := f.PacketOffset()
 		if err == io.EOF || err == io.ErrUnexpectedEOF && at == last {
-			return // what is cut is the packet before, of which enough was said
+			return // the packet before was cut, which has been reported
 		}
 		if err != nil {
 			d = none
 		}
 		last = at
 		p := &packet{Decoder: d, index: i, offset: at, base: at, end: at, frames: f, size: f.PacketSize()}
-		p.spoil(err)
+		p.setError(err)
 		if !yield(p) || p.err != nil && !stream.Skippable(p.err) {
 			return
 		}
 	}
 }
 
-// rest reads what is left of the packet, which ends at end, and makes its Decoder
-// void. Nothing behind it is waited for.
+// rest reads what is left of the packet, which ends at end. It does not wait for
+// what follows. The packet's Decoder is invalid after it.
 func (f *framer) rest(end int64) error {
 	if f.gate == nil || f.InputOffset() >= end {
 		return nil
 	}
 	f.gate.left = end - f.InputOffset()
-	_, err := f.Next() // drops it, and finds the gate shut or the input at its end
+	_, err := f.Next() // drops it, and finds the gate closed or the input at its end
 	f.gate.left = math.MaxInt64
-	if err == errShut || err == io.EOF {
+	if err == errClosed || err == io.EOF {
 		return nil
 	}
 	return err
 }
 
-// A gate lets so many bytes pass.
+// A gate passes on so many bytes.
 type gate struct {
 	r    io.Reader
 	left int64
 }
 
-var errShut = errors.New("no more for now")
+var errClosed = errors.New("no more for now")
 
 func (g *gate) Read(p []byte) (int, error) {
 	if g.left == 0 {
-		return 0, errShut
+		return 0, errClosed
 	}
 	n, err := g.r.Read(p[:min(int64(len(p)), g.left)])
 	g.left -= int64(n)
@@ -202,27 +227,11 @@ func (g *gate) Read(p []byte) (int, error) {
 
 // packets ranges over the packets in r.
 func packets(r io.Reader, o *options) iter.Seq[*packet] {
-	if o.framing.framed {
+	switch {
+	case o.candidates != nil:
+		return newWholeFramer(stream.NewReader(r, o.stream()), o).packets
+	case o.framed():
 		return newFramer(r, o).packets
 	}
 	return values(r, o)
-}
-
-// open opens the file of that name, or standard input, and says how long it is
-// if it is a regular file, else -1.
-func open(name string, stdin io.Reader) (r io.ReadCloser, size int64, err error) {
-	r = io.NopCloser(stdin)
-	f, ok := stdin.(*os.File)
-	if name != "" && name != "-" {
-		if f, err = os.Open(name); err != nil {
-			return nil, 0, err
-		}
-		r, ok = f, true
-	}
-	if ok {
-		if i, err := f.Stat(); err == nil && i.Mode().IsRegular() {
-			return r, i.Size(), nil
-		}
-	}
-	return r, -1, nil
 }

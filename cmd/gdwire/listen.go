@@ -14,10 +14,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/stream"
 )
 
-// listenOptions are what the flags of listen say.
+// listenOptions are the flags of listen.
 type listenOptions struct {
 	view       viewMaker
 	packets    int64 // after which it is over; 0: never
@@ -33,6 +35,7 @@ type viewMaker struct {
 var viewMakers = []viewMaker{
 	{"tokens", newTokenView},
 	{"json", newJSONView},
+	{"flat", newFlatView},
 	{"check", newCheckView},
 }
 
@@ -40,33 +43,41 @@ var viewMakers = []viewMaker{
 // packet of -max-packet bytes in memory.
 const maxConnections = 256
 
-// loopback is where it listens unless told otherwise.
+// loopback is the host of addresses that are a port only.
 const loopback = "127.0.0.1"
 
 func listenFlags(fs *flag.FlagSet, o *options) {
 	l := &o.listen
-	l.view, o.framing = viewMakers[0], framings[1]
-	choose(fs, "o", "show packets as `VIEW`", viewMakers, &l.view, func(v viewMaker) string { return v.name })
+	l.view, o.frame = viewMakers[0], recognize.U32
+	for flag, text := range map[string]string{"as": "show packets as `VIEW`", "o": "the same as -as: `VIEW`"} {
+		choose(fs, flag, text, viewMakers, &l.view, func(v viewMaker) string { return v.name })
+	}
 	fs.Int64Var(&l.packets, "n", 0, "exit after `N` packets [never]")
-	fs.DurationVar(&l.read, "read-timeout", 10*time.Second, "cut a connection off that takes `TIME` for one packet")
-	fs.DurationVar(&l.idle, "idle-timeout", 0, "cut a connection off that sends nothing for `TIME` [never]")
+	fs.DurationVar(&l.read, "read-timeout", 10*time.Second, "close a connection that takes longer than `TIME` for one packet")
+	fs.DurationVar(&l.idle, "idle-timeout", 0, "close a connection that sends nothing for `TIME` [never]")
 }
 
-// listenCheck makes the operand a whole address.
+// listenCheck completes the address.
 func listenCheck(o *options) error {
 	switch {
-	case o.operand == "":
-		return errors.New("listen where?")
-	case !o.framing.framed:
-		return errors.New("listen needs packets behind their length: -frame u32 or u32be")
+	case !o.framed():
+		return errors.New("listen needs length-prefixed packets: -frame u32 or u32be")
 	case o.listen.packets < 0:
 		return errors.New("-n is less than 0")
 	}
-	if !strings.Contains(o.operand, ":") {
-		o.operand = ":" + o.operand
+	if o.decoder.Format == nil {
+		o.decoder.Format = gdwire.Godot4
 	}
-	host, port, err := net.SplitHostPort(o.operand)
-	o.operand = net.JoinHostPort(cmp.Or(host, loopback), port)
+	return completeAddress(&o.operands[0])
+}
+
+// completeAddress adds the host to an address that is a port only.
+func completeAddress(addr *string) error {
+	if !strings.Contains(*addr, ":") {
+		*addr = ":" + *addr
+	}
+	host, port, err := net.SplitHostPort(*addr)
+	*addr = net.JoinHostPort(cmp.Or(host, loopback), port)
 	return err
 }
 
@@ -74,28 +85,28 @@ func listenCheck(o *options) error {
 type listener struct {
 	*screen
 	options *options
-	quiet   bool // the view itself says which connection and packet
+	quiet   bool // the view itself shows which connection and packet it is
 	end     context.CancelFunc
 
 	mu   sync.Mutex
 	view view
 	left int64 // packets until the end, negative: no end
 	bad  bool  // a packet was
-	err  error // what ended it, if that is an error
+	err  error // that ended it
 }
 
 // listen accepts connections and shows their packets.
 func listen(s *screen, o *options) error {
 	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer end()
-	ln, err := net.Listen("tcp", o.operand)
+	ln, err := net.Listen("tcp", o.operands[0])
 	if err != nil {
 		return err
 	}
 	defer context.AfterFunc(ctx, func() { _ = ln.Close() })()
 	fmt.Fprintln(s.errs, "listening on", ln.Addr())
 
-	o.json = true // a line for each packet, not a summary
+	o.lines = true // a line for each packet, not a summary
 	l := &listener{
 		screen: s, options: o, end: end, left: cmp.Or(o.listen.packets, -1),
 		view: o.listen.view.make(s, o), quiet: o.listen.view.name == "check",
@@ -134,7 +145,7 @@ func (l *listener) accept(ctx context.Context, ln net.Listener) {
 
 // serve shows the packets of a connection.
 func (l *listener) serve(ctx context.Context, conn net.Conn, number int64) {
-	l.say(number, "from %v", conn.RemoteAddr())
+	l.tell(number, "from %v", conn.RemoteAddr())
 	so := l.options.stream()
 	so.ReadTimeout, so.IdleTimeout = l.options.listen.read, l.options.listen.idle
 	c := stream.NewConn(ctx, conn, so)
@@ -143,7 +154,7 @@ func (l *listener) serve(ctx context.Context, conn net.Conn, number int64) {
 		p.connection = number
 		if p.err != nil && !stream.Skippable(p.err) {
 			if ctx.Err() == nil {
-				l.say(number, "%v", p.err)
+				l.tell(number, "%v", p.err)
 			}
 			return
 		}
@@ -151,17 +162,17 @@ func (l *listener) serve(ctx context.Context, conn net.Conn, number int64) {
 			return
 		}
 	}
-	l.say(number, "closed")
+	l.tell(number, "closed")
 }
 
-// say says something about a connection.
-func (l *listener) say(number int64, format string, args ...any) {
+// tell tells something about a connection.
+func (l *listener) tell(number int64, format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintf(l.errs, "connection %d: %s\n", number, fmt.Sprintf(format, args...))
+	fmt.Fprintf(l.errs, "connection %d: %s\n", number, printable(fmt.Sprintf(format, args...)))
 }
 
-// packet shows a packet, and says whether to go on.
+// packet shows a packet and reports whether to go on.
 func (l *listener) packet(p *packet) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
 )
 
 // A listening is a run of listen.
@@ -200,9 +202,9 @@ func TestListenUsage(t *testing.T) {
 		"7777": "127.0.0.1:7777", ":7777": "127.0.0.1:7777", "0.0.0.0:7": "0.0.0.0:7", "[::1]:7": "[::1]:7",
 	} {
 		o := newOptions()
-		o.framing, o.operand = framings[1], addr
+		o.frame, o.operands = recognize.U32, []string{addr}
 		require.NoError(t, listenCheck(o))
-		require.Equal(t, want, o.operand)
+		require.Equal(t, want, o.operands[0])
 	}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -1,11 +1,11 @@
-// Command gdwire shows, checks and rewrites values of Godot's Variant format, from
-// a file or standard input:
+// Command gdwire shows, checks, edits and converts values in the binary Variant
+// format of Godot and its relatives: saved games, packets and network traffic. It
+// recognizes format, frame and container of a file by itself.
 //
-//	gdwire tokens|json|check|recode [flags] [FILE]
-//	gdwire listen [flags] ADDR
-//
-// Its status is 0 if all is good, 1 if some input is bad or a file cannot be
-// opened, read or written, 2 if the command line cannot be understood.
+// Its exit status is 0 if all is good; 1 if some input is bad, a password is
+// wrong, a path is not found, or a file cannot be opened, read or written; 2 if
+// the command line cannot be understood, an input could be read in several ways,
+// or a password is missing.
 package main
 
 import (
@@ -15,8 +15,9 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 	"text/tabwriter"
+
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -25,35 +26,59 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 const (
 	statusGood  = 0
 	statusBad   = 1 // bad input, or a file that cannot be opened, read or written
-	statusUsage = 2
+	statusUsage = 2 // the command line, or what is missing from it
 )
 
 // A command is a subcommand.
 type command struct {
-	name, operand, summary string
-	flags                  func(*flag.FlagSet, *options) // what it has beside the flags of all; nil: none
-	check                  func(*options) error          // whether the command line makes sense; nil: it does
-	run                    func(*screen, *options) error
+	name, operands, summary string
+	min, max                int                           // number of operands; max -1: any
+	flags                   func(*flag.FlagSet, *options) // its own flags beside the common ones; nil: none
+	check                   func(*options) error          // checks flags and operands; nil: nothing to check
+	run                     func(*screen, *options) error
+	showsObjects            bool // serialized objects are allowed by default
+	binary                  bool // its output is binary
 }
 
 var commands = []command{
-	{name: "tokens", operand: "[FILE]", summary: "Show what is in it, a line for each token.", run: show(newTokenView)},
-	{name: "json", operand: "[FILE]", summary: "Show each value as a line of JSON, as Godot's JSON.from_native does.", run: show(newJSONView)},
-	{name: "check", operand: "[FILE]", summary: "Say whether it is good, and how much of what is in it.", flags: checkFlags, run: show(newCheckView)},
-	{name: "recode", operand: "[FILE]", summary: "Read it and write it again, as engines would.", run: show(newRecodeView)},
-	{name: "listen", operand: "ADDR", summary: "Accept connections and show the packets that come.", flags: listenFlags, check: listenCheck, run: listen},
+	{name: "tokens", operands: "[FILE]", max: 1, summary: "Show every token with its offset.",
+		flags: outputFlag, run: show(newTokenView), showsObjects: true},
+	{name: "json", operands: "[FILE]", max: 1, summary: "Show each value as a line of JSON, as Godot's JSON.from_native does.",
+		flags: jsonFlags, run: show(newJSONView), showsObjects: true},
+	{name: "flat", operands: "[FILE]", max: 1, summary: "Show a line for each leaf, path = value, for grep and diff.",
+		flags: outputFlag, run: show(newFlatView), showsObjects: true},
+	{name: "get", operands: "PATH [FILE]", min: 1, max: 2, summary: "Show the value at a path, such as player.hp, as JSON.",
+		flags: getFlags, check: getCheck, run: get, showsObjects: true},
+	{name: "set", operands: "['PATH = VALUE'] FILE", min: 1, max: 2, summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input.",
+		flags: outputFlag, check: setCheck, run: set, binary: true},
+	{name: "check", operands: "[FILE…]", max: -1, summary: "Validate the input and print statistics.",
+		flags: checkFlags, run: check},
+	{name: "encode", operands: "[JSONFILE]", max: 1, summary: "Write JSON as values.",
+		flags: encodeFlags, check: encodeCheck, run: encode, binary: true},
+	{name: "recode", operands: "[FILE]", max: 1, summary: "Decode and re-encode, in the same or another format.",
+		flags: recodeFlags, check: recodeCheck, run: recodeFile, binary: true},
+	{name: "unwrap", operands: "[FILE]", max: 1, summary: "Write the content of a compressed or encrypted file.",
+		flags: outputFlag, run: unwrap, binary: true},
+	{name: "listen", operands: "ADDR", min: 1, max: 1, summary: "Accept connections and show the packets that arrive.",
+		flags: listenFlags, check: listenCheck, run: listen, showsObjects: true},
+	{name: "proxy", operands: "LISTEN TARGET", min: 2, max: 2, summary: "Forward connections to a server and show the packets in both directions.",
+		flags: proxyFlags, check: proxyCheck, run: proxy},
+	{name: "version", summary: "Show the version.", run: version},
 }
 
-// errBad: some input was bad, and that has been said.
+// errBad reports bad input, of which the details have been shown.
 var errBad = errors.New("bad input")
 
 // A usageError is a command line that cannot be understood.
 type usageError struct {
 	error
-	print func(io.Writer) error // what could be
+	print func(io.Writer) error // prints the usage
 }
 
-// run is the command: it returns the exit status.
+// A choiceError reports that the command needs flags or a password to go on.
+type choiceError struct{ error }
+
+// run runs the command and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := newScreen(stdin, stdout, stderr)
 	err := start(args, s)
@@ -61,6 +86,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = failed
 	}
 	var usage usageError
+	var choice choiceError
 	switch {
 	case err == nil:
 		return statusGood
@@ -68,7 +94,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		s.report(err)
 		_ = usage.print(s.errs) // nobody is left to tell
 		return statusUsage
-	case err != errBad && !errors.Is(err, syscall.EPIPE): // whoever closed the pipe has had enough
+	case errors.As(err, &choice), errors.Is(err, fileaccess.ErrNoKey):
+		s.report(err)
+		return statusUsage
+	case err != errBad && !isClosedPipe(err): // the reader of the pipe has seen enough
 		s.report(err)
 	}
 	return statusBad
@@ -93,30 +122,55 @@ func start(args []string, s *screen) error {
 
 var helps = map[string]bool{"help": true, "-h": true, "-help": true, "--help": true}
 
-// start runs the subcommand with its flags and operand.
+// start runs the subcommand with its flags and operands.
 func (c *command) start(args []string, s *screen) error {
 	o := newOptions()
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // errors are reported like all others
-	o.define(fs)
+	if c.run != nil && c.name != "version" {
+		o.define(fs, c.showsObjects)
+	}
 	if c.flags != nil {
 		c.flags(fs, o)
 	}
-	err := fs.Parse(args)
+	err := o.parse(fs, args)
 	if err == flag.ErrHelp {
 		return c.printHelp(s.out, fs)
 	}
-	if err == nil && fs.NArg() > 1 {
-		err = fmt.Errorf("flags come first, then one operand, and not %s", strings.Join(fs.Args(), " "))
+	if n := len(o.operands); err == nil && (n < c.min || c.max >= 0 && n > c.max) {
+		err = fmt.Errorf("%s takes %s and not %q", c.name, strings.Trim(c.operands+" and flags", " "), o.operands)
 	}
-	o.operand = fs.Arg(0)
 	if err == nil && c.check != nil {
 		err = c.check(o)
+	}
+	if err == nil && (c.binary || o.raw) && o.output == "" && s.terminal {
+		err = errors.New("the output is binary and not for a terminal: use -o FILE")
 	}
 	if err != nil {
 		return usageError{err, c.printUsage}
 	}
-	return c.run(s, o)
+	return s.to(o.output, func() error { return c.run(s, o) })
+}
+
+// parse parses flags and operands in any order. After -- there are operands only.
+func (o *options) parse(fs *flag.FlagSet, args []string) error {
+	for {
+		if err := fs.Parse(args); err != nil {
+			return err
+		}
+		rest := fs.Args()
+		if len(rest) == 0 {
+			break
+		}
+		if n := len(args) - len(rest); n > 0 && args[n-1] == "--" {
+			o.operands = append(o.operands, rest...)
+			break
+		}
+		o.operands = append(o.operands, rest[0])
+		args = rest[1:]
+	}
+	fs.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
+	return nil
 }
 
 // printUsage describes the command.
@@ -132,21 +186,21 @@ func printUsage(w io.Writer) error {
 
 // printUsage describes the subcommand in short.
 func (c *command) printUsage(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "Usage: gdwire %s [flags] %s\ngdwire %[1]s -h lists the flags.\n", c.name, c.operand)
+	_, err := fmt.Fprintf(w, "Usage: gdwire %s [flags] %s\ngdwire %[1]s -h lists the flags.\n", c.name, c.operands)
 	return err
 }
 
 // printHelp describes the subcommand with its flags.
 func (c *command) printHelp(w io.Writer, fs *flag.FlagSet) error {
 	t := newTable(w)
-	fmt.Fprintf(t, "Usage: gdwire %s [flags] %s\n\n%s\n\n", c.name, c.operand, c.summary)
+	fmt.Fprintf(t, "Usage: gdwire %s [flags] %s\n\n%s\n\n", c.name, c.operands, c.summary)
 	fs.VisitAll(func(f *flag.Flag) {
 		value, text := flag.UnquoteUsage(f)
 		fmt.Fprintf(t, "  -%s %s\t%s\n", f.Name, value, text)
 	})
-	fmt.Fprintln(t, "\nIn place of N, 0 is the default, -1 no limit.")
+	fmt.Fprintln(t, "\nFlags may follow operands. N may be 10K or 16MiB (K is 1024); 0 is the default, none is no limit.")
 	return t.Flush()
 }
 
-// newTable aligns what stands behind tabs.
+// newTable aligns what follows tabs.
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 8, 2, ' ', 0) }

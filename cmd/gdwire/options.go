@@ -4,77 +4,157 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/stream"
 )
 
-// options are what the flags say.
+// options are the flags and operands.
 type options struct {
-	decoder   gdwire.DecoderOptions
-	framing   framing
-	maxPacket int64
-	json      bool // of check
-	listen    listenOptions
-	operand   string // what stands behind the flags
+	decoder      gdwire.DecoderOptions // Format is nil unless -format is given
+	frame        recognize.Frame
+	maxPacket    int64
+	skip         int64
+	quiet        bool
+	passwordFile string
+	keyFile      string
+	output       string // -o
+	writes       bool   // the command writes values: it needs to be sure
+	key          *fileaccess.Key
+
+	raw        bool           // of get
+	json       gdjson.Options // of json and get
+	lines      bool           // check -json, proxy -json
+	like       string         // of encode
+	to         target         // of recode and encode
+	path       path.Path      // of get
+	edits      []edit         // of set
+	listen     listenOptions
+	proxy      proxyOptions
+	operands   []string
+	given      map[string]bool  // names of the flags on the command line
+	candidates []*gdwire.Format // formats that the first packets do not tell apart
+	container  *fileaccess.Info // of the input
+	recognized bool             // format or frame were
+	several    bool             // there is more than one file
 }
 
-// A framing is how packets lie in the input.
-type framing struct {
-	name      string
-	framed    bool // behind their length; otherwise values stand back to back
-	bigEndian bool // so is the length
+func newOptions() *options { return &options{given: map[string]bool{}} }
+
+var frames = []recognize.Frame{recognize.Bare, recognize.U32, recognize.U32BE}
+
+// framed reports whether each packet follows its length.
+func (o *options) framed() bool { return o.frame != recognize.Bare }
+
+// file returns the operand that names the input.
+func (o *options) file() string {
+	if len(o.operands) == 0 {
+		return ""
+	}
+	return o.operands[len(o.operands)-1]
 }
 
-var framings = []framing{
-	{name: "none"},
-	{name: "u32", framed: true},
-	{name: "u32be", framed: true, bigEndian: true},
+// A limitFlag is a flag for one of the limits.
+type limitFlag struct {
+	name, limit, text string
+	lift              bool // the size of a regular file is limit enough
+	set               func(*options, int64)
 }
 
-func newOptions() *options {
-	return &options{decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}, framing: framings[0]}
+// limitFlags has a flag for each limit.
+var limitFlags = []limitFlag{
+	{"max-depth", "Depth", "containers around a value [1024]", false, func(o *options, n int64) { o.decoder.Limits.Depth = int(min(n, math.MaxInt)) }},
+	{"max-elements", "Elements", "elements, pairs or properties of a container [1 Mi]", true, func(o *options, n int64) { o.decoder.Limits.Elements = n }},
+	{"max-values", "Values", "values in a top-level value [16 Mi]", true, func(o *options, n int64) { o.decoder.Limits.Values = n }},
+	{"max-string", "StringBytes", "bytes of a string [16 MiB]", true, func(o *options, n int64) { o.decoder.Limits.StringBytes = n }},
+	{"max-name", "NameBytes", "bytes of the name of a class, property or signal [1 KiB]", false, func(o *options, n int64) { o.decoder.Limits.NameBytes = n }},
+	{"max-packed", "PackedBytes", "bytes of a packed array or image [256 MiB]", true, func(o *options, n int64) { o.decoder.Limits.PackedBytes = n }},
+	{"max-bytes", "Bytes", "bytes of a top-level value [no limit]", false, func(o *options, n int64) { o.decoder.Limits.Bytes = n }},
+	{"max-packet", "MaxPacket", "bytes of a packet [8 MiB]", true, func(o *options, n int64) { o.maxPacket = n }},
 }
 
-// define makes the flags that all subcommands have.
-func (o *options) define(fs *flag.FlagSet) {
+// define defines the flags that all subcommands have.
+func (o *options) define(fs *flag.FlagSet, objects bool) {
 	d := &o.decoder
 	choose(fs, "format", "`FORMAT` of the values", gdwire.Formats(), &d.Format, (*gdwire.Format).String)
-	choose(fs, "frame", "`LENGTH` in front of each packet", framings, &o.framing, func(f framing) string { return f.name })
-	fs.BoolVar(&d.AllowObjects, "objects", false, "let objects in full pass")
+	choose(fs, "frame", "`LENGTH` that precedes each packet", frames, &o.frame, recognize.Frame.String)
+	fs.BoolVar(&d.AllowObjects, "objects", objects, "allow serialized objects")
 	fs.BoolVar(&d.Strict, "strict", false, "refuse what engines read but never write")
-	fs.BoolVar(&d.AnyUTF8, "any-utf8", false, "let text pass that is not UTF-8")
-	fs.BoolVar(&d.DoubleReals, "double", false, "maths types have 64 bits in the manuals' formats")
-	for _, l := range []struct {
-		name, text string
-		set        func(int64)
-	}{
-		{"max-depth", "containers around a value [1024]", func(n int64) { d.Limits.Depth = int(n) }},
-		{"max-elements", "elements, pairs or properties of a container [1 Mi]", func(n int64) { d.Limits.Elements = n }},
-		{"max-values", "values in a top-level value [16 Mi]", func(n int64) { d.Limits.Values = n }},
-		{"max-string", "bytes of a string [16 MiB]", func(n int64) { d.Limits.StringBytes = n }},
-		{"max-name", "bytes of a class's, property's or signal's name [1 KiB]", func(n int64) { d.Limits.NameBytes = n }},
-		{"max-packed", "bytes of a packed array or image [256 MiB]", func(n int64) { d.Limits.PackedBytes = n }},
-		{"max-bytes", "bytes of a top-level value [no limit]", func(n int64) { d.Limits.Bytes = n }},
-		{"max-packet", "bytes of a packet behind its length [8 MiB]", func(n int64) { o.maxPacket = n }},
-	} {
-		fs.Func(l.name, "at most `N` "+l.text, func(s string) error {
-			n, err := strconv.ParseInt(s, 10, strconv.IntSize)
-			if err == nil && n < -1 {
-				err = strconv.ErrRange
-			}
-			if err != nil {
-				return errors.New("not a number, 0 for the default or -1 for no limit")
-			}
-			l.set(n)
-			return nil
-		})
+	fs.BoolVar(&d.AnyUTF8, "any-utf8", false, "accept text that is not UTF-8")
+	fs.BoolVar(&d.DoubleReals, "double", false, "math types have 64 bits in the manuals' formats")
+	fs.BoolVar(&o.quiet, "q", false, "do not say what was recognized or changed")
+	fs.StringVar(&o.passwordFile, "password-file", "", "`FILE` with the password of an encrypted file")
+	fs.StringVar(&o.keyFile, "key-file", "", "`FILE` with the key of an encrypted file: 32 bytes or 64 hexadecimal digits")
+	sizeFlag(fs, "skip", "skip `N` bytes, such as a saved game's own header", func(n int64) { o.skip = max(n, 0) })
+	for _, l := range limitFlags {
+		sizeFlag(fs, l.name, "at most `N` "+l.text, func(n int64) { l.set(o, n) })
 	}
 }
 
-// choose makes a flag whose value is the name of one of the choices. The first
+// outputFlag defines -o.
+func outputFlag(fs *flag.FlagSet, o *options) {
+	fs.StringVar(&o.output, "o", "", "write to `FILE`, which is replaced when all went well; it may be the input")
+}
+
+func jsonFlags(fs *flag.FlagSet, o *options) {
+	outputFlag(fs, o)
+	fs.BoolVar(&o.json.Plain, "plain", false, "plain JSON, for people and jq; it does not lead back")
+	fs.BoolFunc("indent", "a line for each element", func(string) error {
+		o.json.Indent = "  "
+		return nil
+	})
+}
+
+// sizeFlag defines a flag whose value is a number of bytes or other things.
+func sizeFlag(fs *flag.FlagSet, name, text string, set func(int64)) {
+	fs.Func(name, text, func(s string) error {
+		n, err := parseSize(s)
+		if err == nil {
+			set(n)
+		}
+		return err
+	})
+}
+
+// units are the suffixes of sizes.
+var units = []struct {
+	suffix string
+	factor int64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"KB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}, {"TB", 1 << 40},
+	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"", 1},
+}
+
+// parseSize parses a size: 5000, 10K, 16MiB, 0 for the default, none or -1 for no
+// limit.
+func parseSize(s string) (int64, error) {
+	if s == "none" {
+		return -1, nil
+	}
+	for _, u := range units {
+		digits, ok := strings.CutSuffix(s, u.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+		if err != nil || n < -1 || n > math.MaxInt64/u.factor || n < 0 && u.factor > 1 {
+			break
+		}
+		return n * u.factor, nil
+	}
+	return 0, errors.New("want a number such as 5000, 10K or 16MiB, 0 for the default or none")
+}
+
+// choose defines a flag whose value is the name of one of the choices. The first
 // is the default.
 func choose[T any](fs *flag.FlagSet, flag, text string, choices []T, dst *T, name func(T) string) {
 	var names []string
@@ -83,20 +163,29 @@ func choose[T any](fs *flag.FlagSet, flag, text string, choices []T, dst *T, nam
 	}
 	list := strings.Join(names, ", ")
 	fs.Func(flag, text+": "+list, func(s string) error {
-		for i, n := range names {
-			if n == s {
-				*dst = choices[i]
-				return nil
-			}
+		i := slices.Index(names, s)
+		if i < 0 {
+			return fmt.Errorf("none of %s", list)
 		}
-		return fmt.Errorf("none of %s", list)
+		*dst = choices[i]
+		return nil
 	})
 }
 
-// stream returns the options for packets behind their length.
+// forFile sets limits that are not given by flags to what a file of that size
+// can hold.
+func (o *options) forFile(size int64) {
+	for _, l := range limitFlags {
+		if l.lift && !o.given[l.name] {
+			l.set(o, max(size, 1))
+		}
+	}
+}
+
+// stream returns the options for length-prefixed packets.
 func (o *options) stream() *stream.Options {
 	return &stream.Options{
-		MaxPacket: o.maxPacket, BigEndianLength: o.framing.bigEndian,
+		MaxPacket: o.maxPacket, BigEndianLength: o.frame == recognize.U32BE,
 		Decoder: o.decoder, Encoder: o.encoder(),
 	}
 }

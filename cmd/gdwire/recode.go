@@ -2,24 +2,139 @@ package main
 
 import (
 	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/stream"
 )
 
-// newRecodeView writes each packet again, as engines would. Behind a length only
-// good ones are; otherwise what could be read of a bad value is.
-func newRecodeView(s *screen, o *options) view {
-	if o.framing.framed {
+// A target says what is written, where it differs from what was read.
+type target struct {
+	format    *gdwire.Format
+	frame     *recognize.Frame
+	container *fileaccess.Info
+}
+
+// containers are the names of containers in -to.
+var containers = map[string]fileaccess.Info{
+	"plain":     {},
+	"encrypted": {Container: fileaccess.Encrypted},
+}
+
+func init() {
+	for m := fileaccess.FastLZ; m <= fileaccess.Gzip; m++ {
+		containers[m.String()] = fileaccess.Info{Container: fileaccess.Compressed, Mode: m}
+	}
+}
+
+// toFlag defines -to.
+func toFlag(fs *flag.FlagSet, o *options) {
+	fs.Func("to", "`PARTS` of the output: a format; none, u32 or u32be; plain, fastlz, deflate, zstd, gzip or encrypted; the rest as in the input", func(s string) error {
+		for part := range strings.SplitSeq(s, ",") {
+			if err := o.to.add(strings.TrimSpace(part)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (t *target) add(part string) error {
+	if f := gdwire.FormatByName(part); f != nil {
+		t.format = f
+		return nil
+	}
+	for _, f := range frames {
+		if f.String() == part {
+			t.frame = &f
+			return nil
+		}
+	}
+	info, ok := containers[part]
+	if !ok {
+		return fmt.Errorf("there is no %q", part)
+	}
+	t.container = &info
+	return nil
+}
+
+func recodeFlags(fs *flag.FlagSet, o *options) {
+	outputFlag(fs, o)
+	toFlag(fs, o)
+}
+
+func recodeCheck(o *options) error {
+	o.writes = true
+	return nil
+}
+
+// writer returns the options for writing what was read: the target's, and the
+// rest as in the input.
+func (o *options) writer() *options {
+	w := *o
+	if o.to.format != nil {
+		w.decoder.Format = o.to.format
+	}
+	if o.to.frame != nil {
+		w.frame = *o.to.frame
+	}
+	if o.to.container != nil {
+		w.container = o.to.container
+	}
+	if c := w.container; c != nil && c.Container == fileaccess.Encrypted {
+		info := *c
+		if o.to.container != nil || o.to.format != nil {
+			info.Layout = fileaccess.Godot4
+			if f := w.decoder.Format; f == gdwire.Godot3 || f == gdwire.Godot2 {
+				info.Layout = fileaccess.Godot3
+			}
+		}
+		w.container = &info
+	}
+	return &w
+}
+
+// recodeFile reads packets and writes them again.
+func recodeFile(s *screen, o *options) error {
+	in, err := s.open(o.file(), o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	w := o.writer()
+	return s.seal(w, func(out io.Writer) error {
+		err := s.show(packets(s.progress(in, in.size), o), newRecodeView(s, out, w), in.live)
+		if err == errBad && s.file != nil {
+			return errBad // the file stays as it was
+		}
+		return err
+	})
+}
+
+// newRecodeView writes each packet again. Of length-prefixed packets it writes the
+// good ones; otherwise it writes an invalid value up to where it is invalid.
+func newRecodeView(s *screen, out io.Writer, o *options) view {
+	if o.framed() {
 		so := o.stream()
-		so.MaxPacket = -1 // what was read may grow: by the padding it lacked
-		w := stream.NewWriter(s.out, so)
+		so.MaxPacket = -1 // a packet may grow, by the padding that it lacked
+		if s.file != nil && out == io.Writer(s.out) {
+			w := stream.NewWriter(s.file, so)
+			return view{show: func(p *packet) error {
+				return w.WriteThrough(func(e *gdwire.Encoder) error { return recode(e, p) })
+			}}
+		}
+		w := stream.NewWriter(out, so)
 		return view{show: func(p *packet) error {
 			return w.WritePacket(func(e *gdwire.Encoder) error { return recode(e, p) })
 		}}
 	}
 	eo := o.encoder()
-	e := gdwire.NewEncoder(s.out, &eo)
+	e := gdwire.NewEncoder(out, &eo)
 	return view{show: func(p *packet) error {
 		return errors.Join(recode(e, p), e.Flush())
 	}}
@@ -27,21 +142,14 @@ func newRecodeView(s *screen, o *options) view {
 
 // recode writes a packet's value.
 func recode(e *gdwire.Encoder, p *packet) error {
-	for t, err := range p.tokens {
-		if err != nil {
-			return err
-		}
-		if err := e.WriteToken(t); err != nil {
-			return p.refused(err)
-		}
+	if p.err != nil {
+		return p.err
 	}
-	return nil
-}
-
-// refused lets an Encoder's error tell where in the input the token stands.
-func (p *packet) refused(err error) error {
-	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
-		return p.fromStart(p.WrapError(e.Err))
+	err := gdwire.CopyValue(e, p.Decoder)
+	if err != nil && err == e.Err() { // the offset shall be that of the input
+		err = p.fromStart(p.WrapError(reason(err)))
+		p.err = err
+		return err
 	}
-	return err
+	return p.finish(err)
 }

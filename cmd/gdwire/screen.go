@@ -2,15 +2,21 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fatih/color"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
 )
 
 // A screen is where a command reads and writes.
@@ -18,6 +24,7 @@ type screen struct {
 	in   io.Reader
 	out  *bufio.Writer
 	errs io.Writer
+	file *os.File // that out writes to, if it is a regular file of -o
 
 	terminal bool // out is one
 	width    int  // of out's lines
@@ -26,7 +33,7 @@ type screen struct {
 	bar      *progressbar.ProgressBar
 }
 
-// A palette has the colours for what is shown.
+// A palette has the colors for what is shown.
 type palette struct {
 	plain, dim, bold, good, bad, text, data, open *color.Color
 }
@@ -46,13 +53,17 @@ func newScreen(in io.Reader, out, errs io.Writer) *screen {
 			s.width = w
 		}
 	}
-	s.paint = palette{
+	s.paint = newPalette(out)
+	s.warn = pen(errs, color.FgRed)
+	return s
+}
+
+func newPalette(out io.Writer) palette {
+	return palette{
 		plain: pen(out), dim: pen(out, color.Faint), bold: pen(out, color.Bold),
 		good: pen(out, color.FgGreen), bad: pen(out, color.FgRed),
 		text: pen(out, color.FgGreen), data: pen(out, color.FgYellow), open: pen(out, color.FgCyan),
 	}
-	s.warn = pen(errs, color.FgRed)
-	return s
 }
 
 // terminal returns w as a file if it is a terminal.
@@ -61,8 +72,8 @@ func terminal(w io.Writer) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// pen returns a colour that shows only where w is a terminal, and NO_COLOR does
-// not forbid it.
+// pen returns a color that shows only if w is a terminal and NO_COLOR does not
+// forbid it.
 func pen(w io.Writer, a ...color.Attribute) *color.Color {
 	c := color.New(a...)
 	if _, ok := terminal(w); ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
@@ -73,14 +84,66 @@ func pen(w io.Writer, a ...color.Attribute) *color.Color {
 	return c
 }
 
-// report says what is wrong.
+// report shows an error.
 func (s *screen) report(err error) {
 	text := err.Error()
 	if !strings.HasPrefix(text, "gdwire") {
 		text = "gdwire: " + text
 	}
 	s.clear()
-	fmt.Fprintln(s.errs, s.warn.Sprint(text))
+	fmt.Fprintln(s.errs, s.warn.Sprint(printable(text)+flagFor(err)))
+}
+
+// flagFor names the flag for the limit that an error is about.
+func flagFor(err error) string {
+	name := ""
+	var limit *gdwire.LimitError
+	var packet *stream.PacketError
+	switch {
+	case errors.As(err, &limit):
+		name = limit.Name
+	case errors.As(err, &packet):
+		name = "MaxPacket"
+	}
+	for _, l := range limitFlags {
+		if l.limit == name {
+			return "; raise it with -" + l.name
+		}
+	}
+	return ""
+}
+
+// say tells the user something beside the output.
+func (s *screen) say(format string, args ...any) {
+	s.clear()
+	fmt.Fprintln(s.errs, "gdwire: "+printable(fmt.Sprintf(format, args...)))
+}
+
+// note is say, unless -q is given.
+func (s *screen) note(o *options, format string, args ...any) {
+	if !o.quiet {
+		s.say(format, args...)
+	}
+}
+
+// printable returns text with all characters escaped that a terminal might obey,
+// but for newlines.
+func printable(text string) string {
+	plain := func(r rune) bool { return r == '\n' || r != utf8.RuneError && strconv.IsPrint(r) }
+	if strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		if plain(r) {
+			b.WriteRune(r)
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		quoted := strconv.Quote(text[i : i+size])
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
 }
 
 // progress shows how much has been read of r, a file of that size, where that
@@ -100,7 +163,7 @@ func (s *screen) progress(r io.Reader, size int64) io.Reader {
 	return &b
 }
 
-// clear takes the progress bar away.
+// clear removes the progress bar.
 func (s *screen) clear() {
 	if s.bar != nil {
 		_ = s.bar.Clear()

@@ -87,10 +87,11 @@ func content(t gdwire.Token, width int) string {
 	case gdwire.KindProperty:
 		return quote(t.Bytes(), width)
 	case gdwire.KindChunk:
-		n, b := numberOf(t), t.Bytes()
 		s := fmt.Appendf(nil, "%v %d:", t.Type(), t.Len())
-		for ; len(b) > 0 && len(s) <= width; b = b[n.size:] {
-			s = n.append(append(s, ' '), b)
+		size := len(t.Bytes()) / int(max(t.Len(), 1))
+		for b := t.Bytes(); len(b) > 0 && len(s) <= width; b = b[size:] {
+			v := element(t, b[:size], nil)
+			s = v.Append(append(s, ' '))
 		}
 		return string(s)
 	}

@@ -5,30 +5,33 @@ import (
 	"iter"
 )
 
-// A view is what a subcommand makes of packets.
+// A view shows packets in some way.
 type view struct {
-	// show reads a packet's value and shows it. The error is what is wrong with
-	// the packet; errBad if that has been shown, too.
+	// show reads a packet's value and shows it. It returns what is wrong with the
+	// packet; errBad if that has been shown, too.
 	show func(*packet) error
-	// end shows what comes behind the last packet. nil: nothing.
+	// end shows what follows the last packet. nil: nothing.
 	end func()
 }
 
 // show makes a subcommand of a view: it shows the packets of a file.
 func show(newView func(*screen, *options) view) func(*screen, *options) error {
-	return func(s *screen, o *options) error {
-		v := newView(s, o)
-		f, size, err := open(o.operand, s.in)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }()
-		var r io.Reader = f
-		if quiet := v.end != nil; quiet || !s.terminal {
-			r = s.progress(f, size)
-		}
-		return s.show(packets(r, o), v, size < 0)
+	return func(s *screen, o *options) error { return s.showFile(o.file(), o, newView) }
+}
+
+// showFile shows the packets of the file of that name.
+func (s *screen) showFile(name string, o *options, newView func(*screen, *options) view) error {
+	in, err := s.open(name, o)
+	if err != nil {
+		return err
 	}
+	defer func() { _ = in.Close() }()
+	v := newView(s, o)
+	var r io.Reader = in
+	if quiet := v.end != nil; quiet || !s.terminal {
+		r = s.progress(r, in.size)
+	}
+	return s.show(packets(r, o), v, in.live)
 }
 
 // show shows packets and reports what is wrong with them. If they are live, each
@@ -50,7 +53,7 @@ func (s *screen) show(packets iter.Seq[*packet], v view, live bool) error {
 			s.report(err)
 		}
 		if !p.framed() {
-			break // nobody knows where the next value begins
+			break // nothing tells where the next value begins
 		}
 	}
 	s.clear()

@@ -144,11 +144,11 @@ func (in *Input) bySignature() Result {
 	case isText(in.Head):
 		start := bytes.TrimLeft(bytes.TrimPrefix(in.Head, []byte("\ufeff")), " \t\r\n")
 		if len(start) > 0 && bytes.IndexByte([]byte(`{["`), start[0]) >= 0 {
-			return Result{Certainty: Foreign, Name: "text, perhaps JSON; gdwire encode reads that"}
+			return Result{Certainty: Foreign, Name: "text, perhaps JSON for gdwire encode"}
 		}
 		return Result{Certainty: Foreign, Name: "text"}
 	case isUTF16(in.Head):
-		return Result{Certainty: Foreign, Name: "text in UTF-16; gdwire encode reads JSON in it"}
+		return Result{Certainty: Foreign, Name: "text in UTF-16, perhaps JSON for gdwire encode"}
 	case len(in.Head) > 4 && len(bytes.Trim(in.Head, "\x00")) == 0:
 		return Result{Certainty: Foreign, Name: "nothing but zeros"}
 	}

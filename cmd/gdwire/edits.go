@@ -1,0 +1,285 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
+)
+
+// A place is a value that a path leads to, and the places in it.
+type place struct {
+	path   string
+	edit   *edit // nil: none of the places that are looked for
+	inner  map[string]*place
+	cut    []*place // those in it whose key was cut
+	prefix string   // of the key that was cut
+	hits   int      // how many values were found here
+}
+
+// An edit is a value to find, for set with the value to put there.
+type edit struct {
+	path  path.Path
+	value path.Value
+}
+
+// places returns the places that the edits of a packet lead to.
+func places(edits []edit, packet int64) (*place, error) {
+	root := &place{path: string(path.AppendPacket(nil, packet))}
+	for i := range edits {
+		e := &edits[i]
+		if e.path.Packet != packet {
+			continue
+		}
+		p := root
+		for j := range e.path.Steps {
+			p = p.child(&e.path.Steps[j])
+		}
+		if p.edit != nil {
+			return nil, fmt.Errorf("%s is set twice", p.path)
+		}
+		p.edit = e
+	}
+	return root, nil
+}
+
+// child returns the place that a step leads to.
+func (p *place) child(s *path.Step) *place {
+	key := string(s.Append(nil))
+	if p.inner == nil {
+		p.inner = map[string]*place{}
+	}
+	c := p.inner[key]
+	if c == nil {
+		c = &place{path: p.path + key}
+		p.inner[key] = c
+		if before, ok := strings.CutSuffix(s.Key.Text, "…"); ok && s.Op == path.Child {
+			c.prefix = before
+			p.cut = append(p.cut, c)
+		}
+	}
+	return c
+}
+
+// missing returns the first place that was not found.
+func (p *place) missing() *place {
+	if p.edit != nil && p.hits == 0 {
+		return p
+	}
+	for _, c := range p.inner {
+		if m := c.missing(); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// A walker goes through a value to the places that are looked for, and skips all
+// others.
+type walker struct {
+	*gdwire.Decoder
+	// found is called where the value at a place comes next. It reads the value,
+	// unless it returns that the places in it are looked for, too.
+	found func(p *place) (goOn bool, err error)
+	// element is called for an element of a packed array, which is in the chunk t
+	// and starts at that offset.
+	element func(p *place, t gdwire.Token, b []byte, offset int64) error
+	key     []byte
+	numbers [16]float64
+}
+
+// value goes through the next value, which is at p.
+func (w *walker) value(p *place) error {
+	p.hits++
+	if p.edit != nil {
+		if goOn, err := w.found(p); !goOn || err != nil {
+			return err
+		}
+	}
+	if len(p.inner) == 0 {
+		return w.SkipValue()
+	}
+	depth := w.Depth()
+	t, err := w.ReadToken()
+	if err != nil {
+		return err
+	}
+	switch t.Kind() {
+	case gdwire.KindArrayStart:
+		err = w.array(p, t.Len())
+	case gdwire.KindDictStart:
+		err = w.dict(p, t.Len())
+	case gdwire.KindObjectStart:
+		err = w.object(p, t.Len())
+	case gdwire.KindPackedStart:
+		err = w.packed(p, t)
+	}
+	if err != nil {
+		return err
+	}
+	return w.SkipTo(depth)
+}
+
+// array goes through n elements.
+func (w *walker) array(p *place, n int64) error {
+	for i := range n {
+		w.key = path.AppendIndex(w.key[:0], i)
+		if err := w.next(p.inner[string(w.key)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next goes through the next value, or skips it if p is nil.
+func (w *walker) next(p *place) error {
+	if p == nil {
+		return w.SkipValue()
+	}
+	return w.value(p)
+}
+
+// dict goes through n pairs.
+func (w *walker) dict(p *place, n int64) error {
+	for i := range n {
+		if _, err := w.ReadToken(); err != nil { // DictKey
+			return err
+		}
+		w.key = path.AppendKeyAt(w.key[:0], i)
+		key := p.inner[string(w.key)]
+		w.key = path.AppendValueAt(w.key[:0], i)
+		value := p.inner[string(w.key)]
+		if key != nil {
+			if err := w.value(key); err != nil {
+				return err
+			}
+		} else if byKey, err := w.byKey(p); err != nil {
+			return err
+		} else if value == nil {
+			value = byKey
+		}
+		if err := w.next(value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byKey reads a key and returns the place of its value, nil if there is none.
+func (w *walker) byKey(p *place) (*place, error) {
+	depth := w.Depth()
+	t, err := w.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	step, ok, err := keyStep(w.Decoder, t, w.numbers[:0], func([]byte) error { return w.SkipTo(depth) })
+	if err != nil || !ok {
+		return nil, err
+	}
+	return w.place(p, &step), nil
+}
+
+// place returns the place that a step leads to, nil if there is none. A String
+// in a path is a StringName, too.
+func (w *walker) place(p *place, step *path.Step) *place {
+	w.key = step.Append(w.key[:0])
+	c := p.inner[string(w.key)]
+	if c == nil && step.Key.Type == gdwire.TypeStringName {
+		step.Key.Type = gdwire.TypeString
+		w.key = step.Append(w.key[:0])
+		c = p.inner[string(w.key)]
+	}
+	if c == nil && step.Key.Type == gdwire.TypeString {
+		for _, cut := range p.cut {
+			if cut.hits == 0 && strings.HasPrefix(step.Key.Text, cut.prefix) {
+				return cut
+			}
+		}
+	}
+	return c
+}
+
+// object goes through n properties.
+func (w *walker) object(p *place, n int64) error {
+	for range n {
+		t, err := w.ReadToken()
+		if err != nil {
+			return err
+		}
+		step := path.Step{Key: path.FromToken(t, nil)}
+		if err := w.next(w.place(p, &step)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packed goes through the elements of a packed array.
+func (w *walker) packed(p *place, t gdwire.Token) error {
+	for i := int64(0); ; {
+		offset := w.InputOffset()
+		t, err := w.ReadToken()
+		if err != nil || t.Kind() == gdwire.KindEnd {
+			return err
+		}
+		if t.Kind() == gdwire.KindStringChunk {
+			w.key = path.AppendIndex(w.key[:0], i)
+			i++
+			if c := p.inner[string(w.key)]; c != nil {
+				c.hits++
+				if err := w.element(c, t, nil, offset); err != nil {
+					return err
+				}
+			}
+			for !t.Last() {
+				if t, err = w.ReadToken(); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		size := int64(len(t.Bytes())) / max(t.Len(), 1)
+		for j := range t.Len() {
+			w.key = path.AppendIndex(w.key[:0], i)
+			i++
+			c := p.inner[string(w.key)]
+			if c == nil {
+				continue
+			}
+			c.hits++
+			if err := w.element(c, t, t.Bytes()[j*size:(j+1)*size], offset+j*size); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// errFound ends a walk where the only place was found.
+var errFound = errors.New("found")
+
+// notFound returns the error for a place that is not there.
+func notFound(p *place) error { return fmt.Errorf("there is no %s", printable(p.path)) }
+
+// readLines reads the edits of set: lines as flat writes them.
+func readLines(r io.Reader) ([]edit, error) {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	var edits []edit
+	for i, line := range strings.Split(strings.TrimPrefix(string(b), "\ufeff"), "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		if line == "" {
+			continue
+		}
+		p, v, err := path.ParseLine(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		edits = append(edits, edit{p, v})
+	}
+	return edits, nil
+}

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/stream"
+)
+
+func encodeFlags(fs *flag.FlagSet, o *options) {
+	outputFlag(fs, o)
+	toFlag(fs, o)
+	fs.StringVar(&o.like, "like", "", "write the file that `FILE` would be after an edit: its format, frame, container and number of values")
+	fs.BoolVar(&o.json.Plain, "plain", false, "the input is plain JSON")
+	fs.BoolVar(&o.json.Lenient, "lenient", false, "read what the engine's JSON.to_native reads")
+}
+
+func encodeCheck(o *options) error {
+	switch {
+	case o.like != "" && o.json.Plain:
+		return errors.New("-plain does not go with -like: plain JSON has lost the types")
+	case o.like != "" && (o.to != target{} || o.given["format"] || o.given["frame"]):
+		return errors.New("-like takes format, frame and container from its file")
+	case o.skip > 0:
+		return errors.New("-skip is for reading only")
+	}
+	o.writes = true
+	return nil
+}
+
+// encode writes JSON as values.
+func encode(s *screen, o *options) error {
+	var old [][]byte
+	if o.like != "" {
+		var err error
+		if old, err = s.loadLike(o); err != nil {
+			return err
+		}
+	} else {
+		w := o.writer()
+		o.decoder.Format, o.frame, o.container = cmp.Or(w.decoder.Format, gdwire.Godot4), w.frame, w.container
+	}
+	values, err := s.encodeFile(o)
+	if err != nil {
+		return err
+	}
+	switch n := len(values); {
+	case n == 0:
+		return errors.New("the input is empty; nothing was written")
+	case o.like != "" && n != len(old):
+		return fmt.Errorf("%s has %d values and the input %d; nothing was written", o.like, len(old), n)
+	case o.like == "" && n > 1 && !o.given["frame"] && o.to.frame == nil:
+		return choiceError{fmt.Errorf("the input has %d values; with -frame u32 each follows its length, as store_var and put_var write them", n)}
+	}
+	if o.like != "" {
+		s.showChanges(o, old, values)
+	} else if !o.framed() && !o.given["frame"] && o.to.frame == nil {
+		s.note(o, "this is what bytes_to_var reads; get_var needs -frame u32")
+	}
+	return s.seal(o, func(w io.Writer) error { return writePackets(w, o, values) })
+}
+
+// loadLike returns the values of the file of -like. It refuses what JSON would
+// lose.
+func (s *screen) loadLike(o *options) ([][]byte, error) {
+	lo := *o
+	data, err := s.load(o.like, &lo)
+	if err != nil {
+		return nil, err
+	}
+	var all [][]byte
+	used := 0
+	for _, p := range split(data, &lo) {
+		packet := data[p.start:p.end]
+		n, double, err := survey(packet, &lo)
+		if err != nil {
+			return nil, prefixed(o.like, shifted(err, p.start))
+		}
+		if n < len(packet) {
+			return nil, fmt.Errorf("%s: %d bytes follow the value of packet %d, which JSON would lose", o.like, len(packet)-n, p.index)
+		}
+		lo.decoder.DoubleReals = lo.decoder.DoubleReals || double
+		all = append(all, packet)
+		used = p.end
+	}
+	if used < len(data) {
+		return nil, fmt.Errorf("%s: %d bytes follow the last packet", o.like, len(data)-used)
+	}
+	o.decoder, o.frame, o.container, o.key = lo.decoder, lo.frame, lo.container, lo.key
+	return all, nil
+}
+
+// survey reads one value. It returns how many bytes it has, and whether math types
+// of 64 bits are in it.
+func survey(packet []byte, o *options) (n int, double bool, err error) {
+	do := o.decoder
+	do.OneValue, do.AllowObjects = true, true
+	d := gdwire.NewDecoder(nil, &do)
+	defer d.Release()
+	d.ResetBytes(packet)
+	for t, err := range d.Tokens() {
+		if err != nil {
+			return 0, false, err
+		}
+		double = double || isDouble(t)
+	}
+	return min(int(d.InputOffset()), len(packet)), double, nil
+}
+
+// isDouble reports whether a token has components or elements that only builds
+// with double precision write.
+func isDouble(t gdwire.Token) bool {
+	if t.Width() != 64 {
+		return false
+	}
+	switch t.Type() {
+	case gdwire.TypePackedVector2Array, gdwire.TypePackedVector3Array, gdwire.TypePackedVector4Array:
+		return true
+	}
+	return t.Components() > 0
+}
+
+// encodeFile returns the values of the input.
+func (s *screen) encodeFile(o *options) (all [][]byte, err error) {
+	in, err := s.openFile(o.file())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }()
+	text := transform.NewReader(in, unicode.BOMOverride(encoding.Nop.NewDecoder()))
+	values := jsontext.NewDecoder(io.LimitReader(text, maxInMemory), jsontext.AllowDuplicateNames(true))
+	jo := o.json
+	jo.AllowObjects = o.decoder.AllowObjects
+	for {
+		v, err := values.ReadValue()
+		if err == io.EOF {
+			return all, nil
+		}
+		if err != nil {
+			return nil, prefixed(in.name, err)
+		}
+		start := values.InputOffset() - int64(len(v))
+		b, err := encodeValue(v, o, &jo)
+		if err != nil {
+			return nil, prefixed(in.name, shiftedJSON(err, start))
+		}
+		all = append(all, b)
+	}
+}
+
+// shiftedJSON lets the offset of an error count from the start of the input.
+func shiftedJSON(err error, by int64) error {
+	if e := (*gdjson.Error)(nil); errors.As(err, &e) {
+		return &gdjson.Error{Offset: e.Offset + by, Pointer: e.Pointer, Err: e.Err}
+	}
+	return err
+}
+
+func encodeValue(text []byte, o *options, jo *gdjson.Options) ([]byte, error) {
+	var b bytes.Buffer
+	eo := o.encoder()
+	eo.Buffered = maxInMemory
+	e := gdwire.NewEncoder(&b, &eo)
+	defer e.Release()
+	if err := gdjson.FromJSON(e, bytes.NewReader(text), jo); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), e.Close()
+}
+
+// writePackets writes values, each after its length if the output is framed.
+func writePackets(w io.Writer, o *options, values [][]byte) error {
+	if !o.framed() {
+		for _, v := range values {
+			if _, err := w.Write(v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	so := o.stream()
+	so.MaxPacket = -1
+	sw := stream.NewWriter(w, so)
+	for _, v := range values {
+		if err := sw.WriteRaw(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showChanges shows the paths at which values differ.
+func (s *screen) showChanges(o *options, old, values [][]byte) {
+	if o.quiet {
+		return
+	}
+	const most = 20 // lines
+	shown, more := 0, 0
+	for i := range values {
+		if bytes.Equal(old[i], values[i]) {
+			continue
+		}
+		for _, line := range changes(flatLines(old[i], int64(i), o), flatLines(values[i], int64(i), o)) {
+			if shown == most {
+				more++
+				continue
+			}
+			shown++
+			s.say("%s", line)
+		}
+	}
+	switch {
+	case more > 0:
+		s.say("and %d more", more)
+	case shown == 0:
+		s.say("no value changed")
+	}
+}
+
+// flatLines returns the lines that flat shows of a value.
+func flatLines(value []byte, index int64, o *options) []string {
+	var out bytes.Buffer
+	quiet := newScreen(nil, &out, io.Discard)
+	do := o.decoder
+	do.AllowObjects = true
+	d := gdwire.NewDecoder(nil, &do)
+	defer d.Release()
+	d.ResetBytes(value)
+	_ = newFlatView(quiet, o).show(&packet{Decoder: d, index: index}) // it was read before
+	_ = quiet.out.Flush()
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+}
+
+// changes returns how lines of values differ.
+func changes(old, values []string) (all []string) {
+	before := make(map[string]string, len(old))
+	for _, line := range old {
+		p, v := splitLine(line)
+		before[p] = v
+	}
+	for _, line := range values {
+		p, v := splitLine(line)
+		was, ok := before[p]
+		delete(before, p)
+		switch {
+		case !ok:
+			all = append(all, cut(p+": "+v+", was not there", plainWidth))
+		case was != v:
+			all = append(all, p+": "+cut(v, plainWidth)+", was "+cut(was, plainWidth))
+		}
+	}
+	for _, line := range old {
+		if p, v := splitLine(line); before[p] == v && v != "" {
+			delete(before, p)
+			all = append(all, p+": was "+cut(v, plainWidth)+", is not there")
+		}
+	}
+	return all
+}
+
+// splitLine splits a line into path and value. Keys are quoted, so the first
+// " = " outside of quotes separates them.
+func splitLine(line string) (path, value string) {
+	quoted := false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && c == ' ' && len(line) >= i+3 && line[i:i+3] == " = ":
+			return line[:i], line[i+3:]
+		}
+	}
+	return line, ""
+}

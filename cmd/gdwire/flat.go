@@ -1,0 +1,344 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
+)
+
+// A flatView shows a line for each leaf: path = value. Containers have a line of
+// their own if they are empty, typed, packed or objects. It holds the path and one
+// token, whatever the size of the value.
+type flatView struct {
+	*screen
+	p       *packet
+	path    []byte // of the current value
+	buf     []byte
+	numbers [16]float64
+}
+
+// maxKey is how many bytes a key in a path has at most. Pairs with a longer key
+// are .key(n) and .value(n).
+const maxKey = 1 << 10
+
+func newFlatView(s *screen, _ *options) view {
+	v := &flatView{screen: s}
+	return view{show: v.show}
+}
+
+// show shows the lines of a packet.
+func (v *flatView) show(p *packet) error {
+	v.p = p
+	v.path = path.AppendPacket(v.path[:0], p.index)
+	err := p.err
+	if err == nil {
+		err = p.finish(v.value())
+	}
+	return err
+}
+
+// value shows the next value.
+func (v *flatView) value() error {
+	t, err := v.p.ReadToken()
+	if err != nil {
+		return err
+	}
+	return v.token(t)
+}
+
+// token shows the value that starts with t.
+func (v *flatView) token(t gdwire.Token) error {
+	switch t.Kind() {
+	case gdwire.KindStringChunk:
+		return v.text(t)
+	case gdwire.KindNodePathStart:
+		return v.nodePath(t, nil)
+	case gdwire.KindArrayStart:
+		return v.array(t)
+	case gdwire.KindDictStart:
+		return v.dict(t)
+	case gdwire.KindObjectStart:
+		return v.object(t)
+	case gdwire.KindPackedStart, gdwire.KindImageStart:
+		return v.packed(t)
+	}
+	return v.line(t)
+}
+
+// line shows a value of one token, or what a Start token says.
+func (v *flatView) line(t gdwire.Token) error {
+	value := path.FromToken(t, v.numbers[:0])
+	v.startLine()
+	v.buf = append(value.Append(v.buf), '\n')
+	return v.flush()
+}
+
+// startLine puts the path and = into the buffer.
+func (v *flatView) startLine() { v.buf = append(append(v.buf[:0], v.path...), " = "...) }
+
+// flush writes the buffer.
+func (v *flatView) flush() error {
+	_, err := v.out.Write(v.buf)
+	v.buf = v.buf[:0]
+	return err
+}
+
+// at shows the next value at the path that step appends.
+func (v *flatView) at(step func(dst []byte) []byte) error {
+	n := len(v.path)
+	v.path = step(v.path)
+	err := v.value()
+	v.path = v.path[:n]
+	return err
+}
+
+// text shows a string, chunk by chunk.
+func (v *flatView) text(t gdwire.Token) error {
+	v.startLine()
+	v.buf = append(append(v.buf, path.TextPrefix(t.Type())...), '"')
+	if err := v.chunks(t); err != nil {
+		return v.cut(err)
+	}
+	v.buf = append(v.buf, "\"\n"...)
+	return v.flush()
+}
+
+// chunks appends the text that starts with chunk t.
+func (v *flatView) chunks(t gdwire.Token) error {
+	for {
+		v.buf = path.AppendText(v.buf, t.Bytes())
+		if t.Last() {
+			return nil
+		}
+		if err := v.flush(); err != nil {
+			return err
+		}
+		var err error
+		if t, err = v.p.ReadToken(); err != nil {
+			return err
+		}
+	}
+}
+
+// cut ends a line that an error cuts off.
+func (v *flatView) cut(err error) error {
+	v.buf = append(v.buf, '\n')
+	if failed := v.flush(); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// nodePath shows a NodePath, of which the names in the text have been read.
+func (v *flatView) nodePath(start gdwire.Token, text []byte) error {
+	v.startLine()
+	v.buf = append(v.buf, `^"`...)
+	v.buf = path.AppendText(v.buf, text)
+	r := newNodePathReader(v.p.Decoder, start)
+	r.read = len(text) > 0
+	if err := v.names(r); err != nil {
+		return v.cut(err)
+	}
+	v.buf = append(v.buf, "\"\n"...)
+	return v.flush()
+}
+
+// names appends the names that r reads.
+func (v *flatView) names(r *nodePathReader) error {
+	for {
+		separator, t, err := r.next()
+		if err != nil || t.Kind() == gdwire.KindEnd {
+			v.buf = append(v.buf, separator...)
+			return err
+		}
+		v.buf = append(v.buf, separator...)
+		v.buf = path.AppendText(v.buf, t.Bytes())
+		if err := v.flush(); err != nil {
+			return err
+		}
+	}
+}
+
+// array shows the elements of an Array.
+func (v *flatView) array(t gdwire.Token) error {
+	n := t.Len()
+	if n == 0 || t.Elem() != (gdwire.Elem{}) {
+		if err := v.line(t); err != nil {
+			return err
+		}
+	}
+	for i := range n {
+		if err := v.at(func(dst []byte) []byte { return path.AppendIndex(dst, i) }); err != nil {
+			return err
+		}
+	}
+	return v.end()
+}
+
+// end reads the End of a container.
+func (v *flatView) end() error {
+	_, err := v.p.ReadToken()
+	return err
+}
+
+// object shows the properties of an Object.
+func (v *flatView) object(t gdwire.Token) error {
+	n := t.Len()
+	if err := v.line(t); err != nil {
+		return err
+	}
+	for range n {
+		name, err := v.p.ReadToken()
+		if err != nil {
+			return err
+		}
+		step := path.Step{Key: path.FromToken(name, nil)}
+		if err := v.at(step.Append); err != nil {
+			return err
+		}
+	}
+	return v.end()
+}
+
+// dict shows the pairs of a Dictionary.
+func (v *flatView) dict(t gdwire.Token) error {
+	n := t.Len()
+	if n == 0 || t.KeyElem() != (gdwire.Elem{}) || t.Elem() != (gdwire.Elem{}) {
+		if err := v.line(t); err != nil {
+			return err
+		}
+	}
+	for i := range n {
+		if _, err := v.p.ReadToken(); err != nil { // DictKey
+			return err
+		}
+		if err := v.pair(i); err != nil {
+			return err
+		}
+	}
+	return v.end()
+}
+
+// pair shows pair i of a Dictionary. A key that does not fit a path is shown
+// itself.
+func (v *flatView) pair(i int64) error {
+	t, err := v.p.ReadToken()
+	if err != nil {
+		return err
+	}
+	step, ok, err := keyStep(v.p.Decoder, t, v.numbers[:0], func(text []byte) error {
+		return v.longKey(i, t, text)
+	})
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return v.at(func(dst []byte) []byte { return path.AppendValueAt(dst, i) })
+	}
+	return v.at(step.Append)
+}
+
+// longKey shows a key that starts with t, of which the text has been read.
+func (v *flatView) longKey(i int64, t gdwire.Token, text []byte) error {
+	n := len(v.path)
+	v.path = path.AppendKeyAt(v.path, i)
+	defer func() { v.path = v.path[:n] }()
+	if t.Kind() == gdwire.KindNodePathStart {
+		return v.nodePath(t, text)
+	}
+	return v.token(t)
+}
+
+// packed shows a packed array or an Image.
+func (v *flatView) packed(t gdwire.Token) error {
+	typ := t.Type()
+	if typ == gdwire.TypePackedByteArray || typ == gdwire.TypeImage {
+		return v.bytes(t)
+	}
+	if err := v.line(t); err != nil {
+		return err
+	}
+	base := len(v.path)
+	defer func() { v.path = v.path[:base] }()
+	for i := int64(0); ; {
+		v.path = v.path[:base]
+		t, err := v.p.ReadToken()
+		switch {
+		case err != nil:
+			return err
+		case t.Kind() == gdwire.KindEnd:
+			return nil
+		case t.Kind() == gdwire.KindStringChunk:
+			v.path = path.AppendIndex(v.path, i)
+			if err := v.text(t); err != nil {
+				return err
+			}
+			i++
+			continue
+		}
+		size := int(int64(len(t.Bytes())) / max(t.Len(), 1))
+		for b := t.Bytes(); len(b) > 0; b = b[size:] {
+			v.path = path.AppendIndex(v.path[:base], i)
+			value := element(t, b[:size], v.numbers[:0])
+			v.startLine()
+			v.buf = append(value.Append(v.buf), '\n')
+			if err := v.flush(); err != nil {
+				return err
+			}
+			i++
+		}
+	}
+}
+
+// element returns the element of a packed array whose bytes are b, in a chunk
+// such as t.
+func element(t gdwire.Token, b []byte, numbers []float64) path.Value {
+	v := path.Value{Type: path.ElementType(t.Type())}
+	switch t.Type() {
+	case gdwire.TypePackedByteArray, gdwire.TypeImage:
+		v.Type, v.Int = gdwire.TypeInt, int64(b[0])
+		return v
+	case gdwire.TypePackedInt32Array:
+		v.Int = int64(int32(binary.LittleEndian.Uint32(b)))
+		return v
+	case gdwire.TypePackedInt64Array:
+		v.Int = int64(binary.LittleEndian.Uint64(b))
+		return v
+	}
+	if v.Single = t.Width() == 32; v.Single {
+		for ; len(b) >= 4; b = b[4:] {
+			numbers = append(numbers, float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
+		}
+	} else {
+		for ; len(b) >= 8; b = b[8:] {
+			numbers = append(numbers, math.Float64frombits(binary.LittleEndian.Uint64(b)))
+		}
+	}
+	v.Numbers = numbers
+	return v
+}
+
+// bytes shows a PackedByteArray or Image in hexadecimal, chunk by chunk.
+func (v *flatView) bytes(t gdwire.Token) error {
+	value := path.FromToken(t, v.numbers[:0])
+	v.startLine()
+	v.buf = value.Append(v.buf)
+	v.buf = v.buf[:len(v.buf)-len(`")`)] // before the bytes, of which it knows none
+	for {
+		t, err := v.p.ReadToken()
+		if err != nil {
+			return v.cut(err)
+		}
+		if t.Kind() == gdwire.KindEnd {
+			v.buf = append(v.buf, "\")\n"...)
+			return v.flush()
+		}
+		v.buf = hex.AppendEncode(v.buf, t.Bytes())
+		if err := v.flush(); err != nil {
+			return err
+		}
+	}
+}

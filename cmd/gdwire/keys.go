@@ -1,0 +1,90 @@
+package main
+
+import (
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
+)
+
+// keyStep reads the key that starts with t and returns the step to its value.
+// Of a key that does not fit a path it calls long, with what it has read of the
+// text of a NodePath, and returns false.
+func keyStep(d *gdwire.Decoder, t gdwire.Token, numbers []float64, long func(text []byte) error) (path.Step, bool, error) {
+	switch t.Kind() {
+	case gdwire.KindStringChunk:
+		if !t.Last() || len(t.Bytes()) > maxKey {
+			return path.Step{}, false, long(nil)
+		}
+	case gdwire.KindNodePathStart:
+		text, whole, err := shortNodePath(d, t)
+		if err != nil {
+			return path.Step{}, false, err
+		}
+		if !whole {
+			return path.Step{}, false, long(text)
+		}
+		return path.Step{Key: path.Value{Type: gdwire.TypeNodePath, Text: string(text)}}, true, nil
+	}
+	key := path.FromToken(t, numbers)
+	if !key.IsKey() {
+		return path.Step{}, false, long(nil)
+	}
+	return path.Step{Key: key}, true, nil
+}
+
+// shortNodePath reads a NodePath up to maxKey bytes, and reports whether that is
+// the whole.
+func shortNodePath(d *gdwire.Decoder, start gdwire.Token) (text []byte, whole bool, err error) {
+	r := newNodePathReader(d, start)
+	for len(text) <= maxKey {
+		separator, t, err := r.next()
+		text = append(text, separator...)
+		if err != nil || t.Kind() == gdwire.KindEnd {
+			return text, true, err
+		}
+		text = append(text, t.Bytes()...)
+	}
+	return text, false, nil
+}
+
+// A nodePathReader reads the names of a NodePath with what separates them.
+type nodePathReader struct {
+	d        *gdwire.Decoder
+	absolute bool
+	names    int64
+	count    int64
+	read     bool // something has been read
+	inName   bool // the next chunk goes on with the latest name
+}
+
+func newNodePathReader(d *gdwire.Decoder, start gdwire.Token) *nodePathReader {
+	names, _, absolute := start.Path()
+	return &nodePathReader{d: d, absolute: absolute, names: names, count: start.Len()}
+}
+
+// next returns the next chunk of a name and what precedes it; at last the End.
+func (r *nodePathReader) next() (separator string, t gdwire.Token, err error) {
+	t, err = r.d.ReadToken()
+	if err != nil {
+		return "", t, err
+	}
+	if t.Kind() == gdwire.KindEnd {
+		if r.absolute && !r.read {
+			separator = "/"
+		}
+		return separator, t, nil
+	}
+	if !r.inName {
+		_, i, _ := r.d.StackIndex(r.d.Depth())
+		if !t.Last() {
+			_, i, _ = r.d.StackIndex(r.d.Depth() - 1)
+		}
+		switch {
+		case i >= r.names:
+			separator = ":"
+		case i > 0 || r.absolute:
+			separator = "/"
+		}
+	}
+	r.read, r.inName = true, !t.Last()
+	return separator, t, nil
+}

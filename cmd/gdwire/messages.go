@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/stream"
+)
+
+// A message is what proxy forwards at a time with -drop-invalid.
+type message struct {
+	raw    []byte // as it was sent
+	packet []byte // the value in it; nil: there is none
+	valid  bool
+}
+
+// messages reads the messages of one direction of a connection.
+type messages struct {
+	r    io.Reader
+	max  int64
+	next func() (message, error)
+	raw  bytes.Buffer
+}
+
+// messages finds out how messages are framed and in which format they are, unless
+// flags say it.
+func (d *direction) messages(r io.Reader, o *options) (*messages, error) {
+	m := &messages{r: r, max: cmp.Or(o.maxPacket, stream.DefaultMaxPacket)}
+	if m.max < 0 {
+		m.max = 1<<32 - 1
+	}
+	if o.given["format"] && o.given["frame"] && !o.proxy.webSocket {
+		m.next = m.lengthPrefixed(lengthOrder(o.frame))
+		return m, nil
+	}
+	start := make([]byte, 4)
+	n, err := io.ReadFull(r, start)
+	if n == 0 || err != nil && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	m.r = io.MultiReader(bytes.NewReader(start[:n]), r)
+	if text := string(start); o.proxy.webSocket || text == "GET " || text == "HTTP" {
+		if !o.proxy.webSocket {
+			d.tell(d.number, "%s this is HTTP, so packets are taken to be WebSocket messages", arrows[d.way])
+		}
+		if !o.given["format"] {
+			o.decoder.Format, o.candidates = gdwire.Godot4, []*gdwire.Format{gdwire.Godot4, gdwire.Godot3}
+		}
+		m.next = m.webSocketHead
+		return m, nil
+	}
+	return m, m.recognize(o)
+}
+
+// recognize recognizes length-prefixed packets.
+func (m *messages) recognize(o *options) error {
+	in := &recognize.Input{Size: -1, Decoder: o.decoder, Frames: []recognize.Frame{recognize.U32, recognize.U32BE}}
+	if o.given["format"] {
+		in.Formats = []*gdwire.Format{o.decoder.Format}
+	}
+	if o.given["frame"] {
+		in.Frames = []recognize.Frame{o.frame}
+	}
+	if err := recognize.ReadHead(m.r, in, true); err != nil {
+		return err
+	}
+	m.r = io.MultiReader(bytes.NewReader(in.Head), m.r)
+	got := recognize.Recognize(in)
+	if len(got.Readings) == 0 {
+		return errors.New("no packets of Godot were recognized; -format and -frame say how they are written (ENet and other protocols over UDP are not supported)")
+	}
+	o.decoder.Format, o.frame = got.Readings[0].Format, got.Readings[0].Frame
+	if len(got.Readings) > 1 {
+		for _, reading := range got.Readings {
+			o.candidates = append(o.candidates, reading.Format)
+		}
+	}
+	m.next = m.lengthPrefixed(lengthOrder(o.frame))
+	return nil
+}
+
+// fill reads n more bytes into raw and returns them.
+func (m *messages) fill(n int64) ([]byte, error) {
+	if int64(m.raw.Len())+n > m.max+64 {
+		return nil, fmt.Errorf("a packet of %d bytes exceeds the limit; raise it with -max-packet", n)
+	}
+	start := m.raw.Len()
+	_, err := io.CopyN(&m.raw, m.r, n)
+	if err == io.EOF && m.raw.Len() > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return m.raw.Bytes()[start:], err
+}
+
+// lengthPrefixed returns a function that reads packets after their length.
+func (m *messages) lengthPrefixed(order binary.ByteOrder) func() (message, error) {
+	return func() (message, error) {
+		m.raw.Reset()
+		head, err := m.fill(4)
+		if err != nil {
+			return message{}, err
+		}
+		if _, err = m.fill(int64(order.Uint32(head))); err != nil {
+			return message{}, err
+		}
+		return message{raw: m.raw.Bytes(), packet: m.raw.Bytes()[4:]}, nil
+	}
+}
+
+// maxHTTP is how long the head of an HTTP request or response may be.
+const maxHTTP = 64 << 10
+
+// webSocketHead reads the head of the HTTP request or response that starts a
+// WebSocket.
+func (m *messages) webSocketHead() (message, error) {
+	m.raw.Reset()
+	for !bytes.HasSuffix(m.raw.Bytes(), []byte("\r\n\r\n")) {
+		if m.raw.Len() > maxHTTP {
+			return message{}, errors.New("this is not a WebSocket")
+		}
+		if _, err := m.fill(1); err != nil {
+			return message{}, err
+		}
+	}
+	head := strings.ToLower(m.raw.String())
+	if strings.HasPrefix(head, "http") && !strings.Contains(head[:strings.Index(head, "\r\n")], " 101") || !strings.Contains(head, "websocket") {
+		return message{raw: m.raw.Bytes()}, errors.New("this is HTTP, but not a WebSocket")
+	}
+	m.next = m.webSocket
+	return message{raw: m.raw.Bytes()}, nil
+}
+
+// The first two bytes of a WebSocket frame.
+const (
+	wsFinal, wsCompressed          = 0x80, 0x40
+	wsMasked, wsLen16, wsLen64     = 0x80, 126, 127
+	wsContinued, wsBinary, wsClose = 0, 2, 8
+)
+
+// webSocket reads a WebSocket message, or a control frame that may come between
+// its frames.
+func (m *messages) webSocket() (message, error) {
+	m.raw.Reset()
+	var packet []byte
+	binaryMessage := false
+	for {
+		first, payload, err := m.frame()
+		if err != nil {
+			return message{}, err
+		}
+		switch op := first & 0x0f; {
+		case first&wsCompressed != 0:
+			return message{}, errors.New("WebSocket messages are compressed, which is not supported")
+		case op >= wsClose:
+			if packet == nil {
+				return message{raw: m.raw.Bytes()}, nil
+			}
+			continue // it is forwarded with the message
+		case op != wsContinued:
+			binaryMessage = op == wsBinary
+		}
+		packet = append(packet, payload...)
+		if packet == nil {
+			packet = []byte{}
+		}
+		if first&wsFinal == 0 {
+			continue
+		}
+		if !binaryMessage {
+			packet = nil
+		}
+		return message{raw: m.raw.Bytes(), packet: packet}, nil
+	}
+}
+
+// frame reads one WebSocket frame and returns its first byte and its payload.
+func (m *messages) frame() (first byte, payload []byte, err error) {
+	b, err := m.fill(2)
+	if err != nil {
+		return 0, nil, err
+	}
+	first, second := b[0], b[1]
+	n := uint64(second &^ wsMasked)
+	switch n {
+	case wsLen16:
+		if b, err = m.fill(2); err == nil {
+			n = uint64(binary.BigEndian.Uint16(b))
+		}
+	case wsLen64:
+		if b, err = m.fill(8); err == nil {
+			n = binary.BigEndian.Uint64(b)
+		}
+	}
+	var mask []byte
+	if err == nil && second&wsMasked != 0 {
+		b, err = m.fill(4)
+		mask = slices.Clone(b)
+	}
+	if err == nil {
+		payload, err = m.fill(int64(min(n, 1<<62)))
+	}
+	if mask == nil || err != nil {
+		return first, payload, err
+	}
+	payload = slices.Clone(payload)
+	for i := range payload {
+		payload[i] ^= mask[i&3]
+	}
+	return first, payload, nil
+}

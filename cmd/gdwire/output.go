@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+)
+
+// An outputFile is the file that -o names. What is written goes to a file beside
+// it, which takes its place when all went well, so that a full disk, an error or
+// a signal leaves the old file as it was. Devices and pipes are written directly.
+type outputFile struct {
+	*os.File
+	target string // "" if File is written directly
+	end    chan os.Signal
+}
+
+// to runs a command whose output goes to the file of that name, or to standard
+// output if the name is empty.
+func (s *screen) to(name string, run func() error) error {
+	if name == "" || name == "-" {
+		return run()
+	}
+	f, err := createOutput(name)
+	if err != nil {
+		return err
+	}
+	stdout, terminal, width, paint := s.out, s.terminal, s.width, s.paint
+	s.out, s.terminal, s.width = bufio.NewWriterSize(f, outBuffer), false, plainWidth
+	if f.target != "" {
+		s.file = f.File
+	}
+	s.paint = newPalette(f)
+	err = run()
+	if err == nil {
+		err = s.out.Flush()
+	}
+	s.out, s.file, s.terminal, s.width, s.paint = stdout, nil, terminal, width, paint
+	if err != nil {
+		f.abandon()
+		return err
+	}
+	return f.commit()
+}
+
+// createOutput creates the file that will replace the one of that name.
+func createOutput(name string) (*outputFile, error) {
+	target, err := followLinks(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(target)
+	if err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(target, os.O_WRONLY, 0)
+		return &outputFile{File: f}, err
+	}
+	beside := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+"."+rand.Text()[:8]+".tmp")
+	f, createErr := os.OpenFile(beside, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	if createErr != nil {
+		return nil, createErr
+	}
+	if err == nil { // it existed
+		_ = os.Chmod(beside, info.Mode().Perm())
+		keepOwner(beside, info)
+	}
+	out := &outputFile{File: f, target: target, end: make(chan os.Signal, 1)}
+	signal.Notify(out.end, os.Interrupt, terminated)
+	go func() {
+		if _, interrupted := <-out.end; interrupted {
+			_ = os.Remove(beside)
+			os.Exit(statusBad)
+		}
+	}()
+	return out, nil
+}
+
+// followLinks returns the name of the file that symbolic links lead to, which
+// need not exist.
+func followLinks(name string) (string, error) {
+	const most = 40
+	for range most {
+		link, err := os.Readlink(name)
+		if err != nil {
+			return name, nil
+		}
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(filepath.Dir(name), link)
+		}
+		name = link
+	}
+	return "", &os.PathError{Op: "open", Path: name, Err: errors.New("too many symbolic links")}
+}
+
+// release stops waiting for signals.
+func (f *outputFile) release() {
+	if f.end != nil {
+		signal.Stop(f.end)
+		close(f.end)
+	}
+}
+
+// abandon removes what was written.
+func (f *outputFile) abandon() {
+	_ = f.Close()
+	if f.target != "" {
+		_ = os.Remove(f.Name())
+	}
+	f.release()
+}
+
+// commit makes what was written take the place of the file.
+func (f *outputFile) commit() error {
+	if f.target == "" {
+		return f.Close()
+	}
+	err := f.Sync()
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), f.target)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	} else {
+		syncFolder(filepath.Dir(f.target))
+	}
+	f.release()
+	return err
+}

@@ -1,0 +1,421 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/gdwire/gdwire/gdjson"
+)
+
+// proxyOptions are the flags of proxy.
+type proxyOptions struct {
+	webSocket   bool   // -frame ws
+	dropInvalid bool   // -drop-invalid
+	record      string // -record
+	packets     int64  // -n
+}
+
+func proxyFlags(fs *flag.FlagSet, o *options) {
+	p := &o.proxy
+	o.decoder.AllowObjects = true
+	frame := fs.Lookup("frame").Value
+	fs.Lookup("frame").Value = frameOrWebSocket{frame, &p.webSocket}
+	fs.Lookup("frame").Usage += ", ws"
+	fs.BoolVar(&o.lines, "json", false, "a line of JSON for each packet")
+	fs.BoolVar(&p.dropInvalid, "drop-invalid", false, "forward a packet when it is whole, and only if it is valid; without -objects serialized objects are not")
+	fs.StringVar(&p.record, "record", "", "keep what is sent in `PREFIX`-1-client.bin, PREFIX-1-server.bin and so on")
+	fs.Int64Var(&p.packets, "n", 0, "exit after `N` packets [never]")
+}
+
+// frameOrWebSocket is the flag -frame with one more name.
+type frameOrWebSocket struct {
+	flag.Value
+	webSocket *bool
+}
+
+func (f frameOrWebSocket) Set(s string) error {
+	if *f.webSocket = s == "ws"; *f.webSocket {
+		return nil
+	}
+	return f.Value.Set(s)
+}
+
+func proxyCheck(o *options) error {
+	p := &o.proxy
+	switch {
+	case p.packets < 0:
+		return errors.New("-n is less than 0")
+	case o.given["frame"] && !o.framed() && !p.webSocket:
+		return errors.New("proxy needs length-prefixed packets or WebSocket: -frame u32, u32be or ws")
+	}
+	if p.dropInvalid && !o.given["objects"] {
+		o.decoder.AllowObjects = false
+	} else if !o.given["objects"] {
+		o.decoder.AllowObjects = true
+	}
+	for i := range o.operands {
+		if err := completeAddress(&o.operands[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A proxyServer forwards connections to a server and shows their packets.
+type proxyServer struct {
+	*screen
+	options *options
+	end     context.CancelFunc
+
+	mu      sync.Mutex
+	left    int64 // packets until the end, negative: no end
+	err     error
+	packets [2]int64 // from clients and from servers
+	invalid int64
+	bytes   [2]atomic.Int64
+	count   int64 // connections
+}
+
+// proxy accepts connections and forwards them.
+func proxy(s *screen, o *options) error {
+	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, terminated)
+	defer end()
+	ln, err := net.Listen("tcp", o.operands[0])
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = ln.Close() })()
+	s.say("listening on %v for %s", ln.Addr(), o.operands[1])
+	p := &proxyServer{screen: s, options: o, end: end, left: o.proxy.packets}
+	if p.left == 0 {
+		p.left = -1
+	}
+	var served sync.WaitGroup
+	for {
+		conn, err := ln.Accept()
+		if err != nil {
+			break // closed, since ctx is done
+		}
+		p.count++
+		number := p.count
+		served.Go(func() { p.serve(ctx, conn, number) })
+	}
+	served.Wait()
+	p.summary()
+	return p.err
+}
+
+func (p *proxyServer) summary() {
+	p.say("%d connections; from clients %d packets, %d bytes; from the server %d packets, %d bytes; %d invalid",
+		p.count, p.packets[0], p.bytes[0].Load(), p.packets[1], p.bytes[1].Load(), p.invalid)
+}
+
+// tell tells something about a connection.
+func (p *proxyServer) tell(number int64, format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.say("#%d: %s", number, fmt.Sprintf(format, args...))
+}
+
+// serve forwards a connection until both directions are closed.
+func (p *proxyServer) serve(ctx context.Context, client net.Conn, number int64) {
+	defer func() { _ = client.Close() }()
+	var dialer net.Dialer
+	server, err := dialer.DialContext(ctx, "tcp", p.options.operands[1])
+	if err != nil {
+		p.tell(number, "%v", err)
+		return
+	}
+	defer func() { _ = server.Close() }()
+	defer context.AfterFunc(ctx, func() {
+		_ = client.Close()
+		_ = server.Close()
+	})()
+	p.tell(number, "from %v", client.RemoteAddr())
+	var both sync.WaitGroup
+	for i, ends := range [2][2]net.Conn{{client, server}, {server, client}} {
+		d := &direction{proxyServer: p, number: number, way: i, from: ends[0], to: ends[1]}
+		both.Go(d.forward)
+	}
+	both.Wait()
+	p.tell(number, "closed")
+}
+
+// A direction is one half of a connection.
+type direction struct {
+	*proxyServer
+	number   int64
+	way      int // 0 from client to server, 1 back
+	from, to net.Conn
+	record   *os.File
+}
+
+var arrows = [2]string{"->", "<-"}
+
+// forward forwards all bytes, and the end of them.
+func (d *direction) forward() {
+	if d.options.proxy.record != "" {
+		name := fmt.Sprintf("%s-%d-%s.bin", d.options.proxy.record, d.number, [2]string{"client", "server"}[d.way])
+		f, err := os.Create(name)
+		if err != nil {
+			d.stop(err)
+			return
+		}
+		defer func() { _ = f.Close() }()
+		d.record = f
+	}
+	if d.options.proxy.dropInvalid {
+		d.filter()
+	} else {
+		d.copy()
+	}
+	if c, ok := d.to.(interface{ CloseWrite() error }); ok {
+		_ = c.CloseWrite()
+	}
+}
+
+// copy forwards bytes as they arrive, and shows the packets in them.
+func (d *direction) copy() {
+	pieces := make(chan []byte, 1024)
+	shown := make(chan struct{})
+	go func() {
+		defer close(shown)
+		d.observe(&pieceReader{pieces: pieces})
+		for range pieces { // what is not shown is forwarded all the same
+		}
+	}()
+	buf := make([]byte, outBuffer)
+	behind := false
+	for {
+		n, err := d.from.Read(buf)
+		if n > 0 {
+			d.keep(buf[:n])
+			if _, err := d.to.Write(buf[:n]); err != nil {
+				break
+			}
+			if !behind {
+				select {
+				case pieces <- append([]byte(nil), buf[:n]...):
+				default:
+					behind = true
+					d.tell(d.number, "%s packets arrive faster than they can be shown; the rest is only forwarded", arrows[d.way])
+				}
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	close(pieces)
+	<-shown
+}
+
+// keep counts and records bytes.
+func (d *direction) keep(b []byte) {
+	d.bytes[d.way].Add(int64(len(b)))
+	if d.record != nil {
+		if _, err := d.record.Write(b); err != nil {
+			d.stop(err)
+		}
+	}
+}
+
+// stop ends the proxy with an error.
+func (p *proxyServer) stop(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err == nil {
+		p.err = err
+	}
+	p.end()
+}
+
+// A pieceReader reads pieces of a stream.
+type pieceReader struct {
+	pieces <-chan []byte
+	rest   []byte
+}
+
+func (r *pieceReader) Read(b []byte) (int, error) {
+	if len(r.rest) == 0 {
+		piece, ok := <-r.pieces
+		if !ok {
+			return 0, io.EOF
+		}
+		r.rest = piece
+	}
+	n := copy(b, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// observe shows the packets in a stream until it cannot tell them any more.
+func (d *direction) observe(r io.Reader) {
+	o := *d.options
+	err := d.each(r, &o, func(message) error { return nil })
+	if err != nil && err != io.EOF {
+		d.tell(d.number, "%s %v; what follows is only forwarded", arrows[d.way], err)
+	}
+}
+
+// filter forwards packets that are valid, when they are whole.
+func (d *direction) filter() {
+	o := *d.options
+	err := d.each(d.from, &o, func(m message) error {
+		d.keep(m.raw)
+		if !m.valid {
+			return nil
+		}
+		_, err := d.to.Write(m.raw)
+		return err
+	})
+	if err != nil && err != io.EOF && !errors.Is(err, net.ErrClosed) {
+		d.tell(d.number, "%s %v; the connection is closed", arrows[d.way], err)
+		_ = d.from.Close()
+	}
+}
+
+// each calls do for each message in a stream, after it was shown.
+func (d *direction) each(r io.Reader, o *options, do func(message) error) error {
+	messages, err := d.messages(r, o)
+	if err != nil {
+		return err
+	}
+	for {
+		m, err := messages.next()
+		if err != nil {
+			return err
+		}
+		m.valid = m.packet == nil || d.show(m.packet, o)
+		if err := do(m); err != nil {
+			return err
+		}
+	}
+}
+
+const clock = "15:04:05.000"
+
+// show shows a packet and reports whether it is valid.
+func (d *direction) show(packet []byte, o *options) bool {
+	if o.candidates != nil {
+		o.settle(packet)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	invalid := validate(packet, o)
+	if d.left == 0 || d.err != nil {
+		return invalid == nil
+	}
+	d.countPacket(invalid)
+	now := time.Now()
+	var err error
+	if o.lines {
+		err = d.jsonLine(now, packet, o, invalid)
+	} else {
+		err = d.line(now, packet, o, invalid)
+	}
+	if d.err = cmp.Or(err, d.out.Flush()); d.err != nil {
+		d.end()
+	}
+	return invalid == nil
+}
+
+// countPacket counts a packet.
+func (d *direction) countPacket(invalid error) {
+	d.packets[d.way]++
+	if invalid != nil {
+		d.invalid++
+	}
+	if d.left--; d.left == 0 {
+		d.end()
+	}
+}
+
+// validate returns what is wrong with a packet.
+func validate(packet []byte, o *options) error {
+	d := wholeDecoder(o)
+	defer d.Release()
+	d.ResetBytes(packet)
+	err := d.SkipValue()
+	if err == nil {
+		if _, err = d.ReadToken(); err == io.EOF { // with -strict nothing may follow the value
+			err = nil
+		}
+	}
+	return err
+}
+
+// line shows a packet as a line for people.
+func (d *direction) line(now time.Time, packet []byte, o *options, invalid error) error {
+	head := fmt.Sprintf("%s #%d %s %d ", now.Format(clock), d.number, arrows[d.way], len(packet))
+	width := max(d.width-len(head), 20)
+	text := ""
+	if invalid != nil {
+		text = d.paint.bad.Sprint(cut(printable("invalid: "+strings.TrimPrefix(invalid.Error(), "gdwire: ")), width))
+	} else {
+		text = cut(plainText(packet, o, width), width)
+	}
+	_, err := fmt.Fprintln(d.out, d.paint.dim.Sprint(head)+text)
+	return err
+}
+
+// plainText returns a valid packet as plain JSON, of which width columns are
+// needed.
+func plainText(packet []byte, o *options, width int) string {
+	const column = 4 // bytes of a column at most
+	short := &shortWriter{left: column * width}
+	d := wholeDecoder(o)
+	defer d.Release()
+	d.ResetBytes(packet)
+	_ = gdjson.ToJSON(short, d, &gdjson.Options{Plain: true, EscapeForTerminal: true}) // it is valid, and may be cut
+	return short.String()
+}
+
+// A shortWriter takes so many bytes.
+type shortWriter struct {
+	strings.Builder
+	left int
+}
+
+func (w *shortWriter) Write(p []byte) (int, error) {
+	n := min(len(p), w.left)
+	w.left -= n
+	_, _ = w.Builder.Write(p[:n])
+	if n < len(p) {
+		return n, io.ErrShortWrite
+	}
+	return n, nil
+}
+
+// jsonLine shows a packet as a line of JSON.
+func (d *direction) jsonLine(now time.Time, packet []byte, o *options, invalid error) error {
+	fmt.Fprintf(d.out, `{"time":%q,"connection":%d,"direction":%q,"size":%d,`, now.Format(time.RFC3339Nano), d.number, arrows[d.way], len(packet))
+	if invalid != nil {
+		text, _ := jsontext.AppendQuote(nil, printable(invalid.Error()))
+		_, err := fmt.Fprintf(d.out, "\"error\":%s}\n", text)
+		return err
+	}
+	_, _ = d.out.WriteString(`"value":`) // errors stay in out
+	w := wholeDecoder(o)
+	defer w.Release()
+	w.ResetBytes(packet)
+	err := gdjson.ToJSON(d.out, w, &gdjson.Options{EscapeForTerminal: true})
+	_, failed := d.out.WriteString("}\n")
+	if failed == nil && err != nil { // it is valid, but not as JSON
+		d.report(err)
+	}
+	return failed
+}

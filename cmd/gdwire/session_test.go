@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"gdwire": main})
+}
+
+// TestSessions runs whole sessions as a user would. Each finds what engines wrote
+// under $SAVES.
+func TestSessions(t *testing.T) {
+	saves, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
+	require.NoError(t, err)
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "sessions"),
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("SAVES", saves)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"samebytes": sameBytes},
+	})
+}
+
+// sameBytes checks that two files are equal, without showing what is in them.
+func sameBytes(ts *testscript.TestScript, not bool, args []string) {
+	a, b := ts.ReadFile(args[0]), ts.ReadFile(args[1])
+	if (a == b) == not {
+		ts.Fatalf("%s and %s: equal is %v", args[0], args[1], a == b)
+	}
+}
+
+// TestReadOnlyFolder: a file that cannot be replaced stays as it was.
+func TestReadOnlyFolder(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("skipped: root may write everywhere, so nothing was tried")
+	}
+	folder := t.TempDir()
+	require.NoError(t, os.Chmod(folder, 0o500))
+	r := runWith(nil, "recode", testdata("godot4.7-dev", "put_var.bin"), "-o", filepath.Join(folder, "out"))
+	require.Equal(t, statusBad, r.status)
+	require.Contains(t, r.err, "permission denied")
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/fileaccess"
+)
+
+// A source is an opened input: the content of a file or of its container.
+type source struct {
+	io.Reader
+	name  string
+	file  io.Closer
+	size  int64 // of the content, -1 if it is not known
+	plain int64 // bytes before the content that was skipped
+	live  bool  // more may come at any time: of a pipe or terminal
+}
+
+func (in *source) Close() error { return in.file.Close() }
+
+// open opens the input of that name and finds out what it is.
+func (s *screen) open(name string, o *options) (*source, error) {
+	in, err := s.openContainer(name, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.recognize(in, o); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return in, nil
+}
+
+// openContainer opens the input of that name and the container around its
+// content, if there is one.
+func (s *screen) openContainer(name string, o *options) (*source, error) {
+	in, err := s.openFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if o.skip > 0 {
+		if _, err := io.CopyN(io.Discard, in.Reader, o.skip); err != nil && err != io.EOF {
+			return nil, errors.Join(err, in.Close())
+		}
+		in.size = max(in.size-o.skip, -1)
+	}
+	fo := fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return s.key(in.name, o) }}
+	if in.size >= 0 {
+		fo.Limits.Size = -1
+	}
+	r, err := fileaccess.NewReader(in.Reader, &fo)
+	if err != nil {
+		if e := (*fileaccess.Error)(nil); errors.As(err, &e) {
+			err = prefixed(in.name, err)
+		}
+		return nil, errors.Join(err, in.Close())
+	}
+	info := r.Info()
+	o.container = &info
+	if info.Container != fileaccess.Plain {
+		in.size = info.Size
+	}
+	in.Reader = r
+	return in, nil
+}
+
+// prefixed says of which file an error is.
+func prefixed(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
+
+// openFile opens the file of that name, or standard input.
+func (s *screen) openFile(name string) (*source, error) {
+	in := &source{name: name, Reader: s.in, file: io.NopCloser(nil), size: -1, live: true}
+	f, ok := s.in.(*os.File)
+	if name == "" || name == "-" {
+		in.name = "standard input"
+		if ok && term.IsTerminal(int(f.Fd())) {
+			s.say("reading from the terminal; end with Ctrl-D, or Ctrl-Z and Enter on Windows")
+		}
+	} else {
+		var err error
+		if f, err = os.Open(name); err != nil {
+			return nil, err
+		}
+		in.Reader, in.file, ok = f, f, true
+	}
+	if !ok {
+		return in, nil
+	}
+	i, err := f.Stat()
+	switch {
+	case err != nil:
+	case i.IsDir():
+		return nil, errors.Join(fmt.Errorf("%s is a folder", name), in.Close())
+	case i.Mode().IsRegular():
+		in.size, in.live = i.Size(), false
+	}
+	return in, nil
+}
+
+// recognize finds out format and frame of the input, unless flags give both.
+func (s *screen) recognize(in *source, o *options) error {
+	if !in.live {
+		o.forFile(in.size)
+	}
+	if o.given["format"] && o.given["frame"] {
+		return nil
+	}
+	ri := recognize.Input{Size: in.size, Decoder: o.decoder}
+	if o.given["format"] {
+		ri.Formats = []*gdwire.Format{o.decoder.Format}
+	}
+	if o.given["frame"] {
+		ri.Frames = []recognize.Frame{o.frame}
+	}
+	if f, ok := in.file.(*os.File); ok && !in.live && o.container.Container == fileaccess.Plain {
+		ri.At = io.NewSectionReader(f, o.skip, in.size)
+	}
+	if err := recognize.ReadHead(in.Reader, &ri, in.live); err != nil {
+		return err
+	}
+	in.Reader = io.MultiReader(bytes.NewReader(ri.Head), in.Reader)
+	return s.decide(in, o, &ri, recognize.Recognize(&ri))
+}
+
+// decide goes on with what was recognized, or returns why it cannot.
+func (s *screen) decide(in *source, o *options, ri *recognize.Input, r recognize.Result) error {
+	const choose = "say how it was written with -format and -frame"
+	switch r.Certainty {
+	case recognize.Empty:
+		s.note(o, "%s is empty", in.name)
+		if o.decoder.Format == nil {
+			o.decoder.Format = gdwire.Godot4
+		}
+		return nil
+	case recognize.Foreign:
+		return fmt.Errorf("%s is %s, not values of Godot; if it is, %s", in.name, r.Name, choose)
+	case recognize.Unknown:
+		return fmt.Errorf("%s was not recognized as values of Godot; if it is, %s", in.name, choose)
+	case recognize.Ambiguous:
+		return choiceError{s.ambiguous(in, o, ri, r)}
+	}
+	reading := r.Readings[0]
+	o.decoder.Format, o.frame, o.recognized = reading.Format, reading.Frame, true
+	if len(r.Readings) > 1 && o.framed() && int64(len(ri.Head)) != in.size {
+		for _, other := range r.Readings {
+			o.candidates = append(o.candidates, other.Format)
+		}
+	}
+	how := map[recognize.Certainty]string{
+		recognize.Probably: "probably ", recognize.CutShort: "cut short, probably ", recognize.Damaged: "damaged, probably ",
+	}[r.Certainty]
+	if len(r.Readings) > 1 && r.Certainty == recognize.Probably {
+		how = ""
+	}
+	what := fmt.Sprintf("%s%v, %s%s", how, reading.Format, frameText(reading.Frame), containerText(o.container))
+	if how != "" && o.writes {
+		return choiceError{fmt.Errorf("%s is %s; to write it, confirm with %v", in.name, what, reading)}
+	}
+	if _, ok := terminal(s.errs); ok || how != "" {
+		s.note(o, "%s is %s", in.name, what)
+	}
+	return nil
+}
+
+// frameText describes a frame.
+func frameText(f recognize.Frame) string {
+	if f == recognize.Bare {
+		return "values without length (-frame none)"
+	}
+	return "packets with length (-frame " + f.String() + ")"
+}
+
+// containerText describes a container, after a comma.
+func containerText(info *fileaccess.Info) string {
+	switch info.Container {
+	case fileaccess.Compressed:
+		return ", compressed with " + info.Mode.String()
+	case fileaccess.Encrypted:
+		return ", encrypted as by " + info.Layout.String()
+	}
+	return ""
+}
+
+// ambiguous returns an error that shows each reading.
+func (s *screen) ambiguous(in *source, o *options, ri *recognize.Input, r recognize.Result) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s can be read in %d ways; choose one:", in.name, len(r.Readings))
+	for _, reading := range r.Readings {
+		o := *o
+		o.decoder.Format, o.frame, o.candidates = reading.Format, reading.Frame, nil
+		fmt.Fprintf(&b, "\n  %v: %s", reading, firstLine(ri.Head, &o))
+	}
+	return errors.New(b.String())
+}
+
+// firstLine returns the first line that flat shows.
+func firstLine(head []byte, o *options) string {
+	var out bytes.Buffer
+	s := newScreen(nil, &out, io.Discard)
+	v := newFlatView(s, o)
+	for p := range packets(bytes.NewReader(head), o) {
+		_ = v.show(p) // what is cut or bad is shown as far as it goes
+		break
+	}
+	_ = s.out.Flush()
+	line, _, _ := strings.Cut(out.String(), "\n")
+	const most = 100
+	return cut(line, most)
+}

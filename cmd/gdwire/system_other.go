@@ -1,0 +1,28 @@
+//go:build !unix && !windows
+
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// terminated is the signal that asks a program to end.
+const terminated = syscall.SIGTERM
+
+// isClosedPipe reports whether the reader of the output is gone.
+func isClosedPipe(err error) bool {
+	return errors.Is(err, io.ErrClosedPipe) || err != nil && strings.Contains(err.Error(), "closed pipe")
+}
+
+// keepOwner does nothing: the owner is who writes the file.
+func keepOwner(string, os.FileInfo) {}
+
+// syncFolder does nothing: folders cannot be synced.
+func syncFolder(string) {}
+
+// openTerminal opens the console that the user sits at.
+func openTerminal() (*os.File, error) { return os.OpenFile("/dev/cons", os.O_RDWR, 0) }

@@ -1,0 +1,34 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// terminated is the signal that asks a program to end.
+const terminated = syscall.SIGTERM
+
+// isClosedPipe reports whether the reader of the output is gone.
+func isClosedPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
+
+// keepOwner gives a file the owner of the one that it replaces, if that is
+// permitted.
+func keepOwner(name string, info os.FileInfo) {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		_ = os.Chown(name, int(s.Uid), int(s.Gid))
+	}
+}
+
+// syncFolder makes a renamed file survive a power failure.
+func syncFolder(name string) {
+	if f, err := os.Open(name); err == nil {
+		_ = f.Sync()
+		_ = f.Close()
+	}
+}
+
+// openTerminal opens the terminal that the user sits at.
+func openTerminal() (*os.File, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }

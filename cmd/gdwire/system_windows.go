@@ -1,0 +1,30 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// terminated is the signal that asks a program to end.
+const terminated = syscall.SIGTERM
+
+const (
+	errBrokenPipe syscall.Errno = 109
+	errNoData     syscall.Errno = 232
+)
+
+// isClosedPipe reports whether the reader of the output is gone.
+func isClosedPipe(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, errBrokenPipe) || errors.Is(err, errNoData)
+}
+
+// keepOwner does nothing: a renamed file has the owner and the rights of its
+// folder.
+func keepOwner(string, os.FileInfo) {}
+
+// syncFolder does nothing: folders cannot be synced.
+func syncFolder(string) {}
+
+// openTerminal opens the console that the user sits at.
+func openTerminal() (*os.File, error) { return os.OpenFile("CONIN$", os.O_RDWR, 0) }

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/gdwire/gdwire/fileaccess"
+)
+
+// unwrap writes the content of a compressed or encrypted file.
+func unwrap(s *screen, o *options) error {
+	in, err := s.openContainer(o.file(), o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	if o.container.Container == fileaccess.Plain {
+		return fmt.Errorf("%s is neither compressed nor encrypted as by FileAccess", in.name)
+	}
+	_, err = io.Copy(s.out, s.progress(in, in.size))
+	s.clear()
+	return err
+}
+
+// version shows the version of the module.
+func version(s *screen, _ *options) error {
+	v := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		v = info.Main.Version
+	}
+	_, err := fmt.Fprintln(s.out, "gdwire", v)
+	return err
+}
