@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,8 +86,11 @@ func (l level) MarshalText() ([]byte, error) {
 }
 
 func (l *level) UnmarshalText(b []byte) error {
-	n, err := strconv.Atoi(string(b[len("level "):]))
-	*l = level(n)
+	text, ok := strings.CutPrefix(string(b), "level ")
+	n, err := strconv.Atoi(text)
+	if *l = level(n); !ok || n < 0 {
+		return errors.New("no level")
+	}
 	return err
 }
 

@@ -1,0 +1,304 @@
+package variant
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"net/netip"
+	"reflect"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/gdwire/gdwire"
+	"github.com/stretchr/testify/require"
+)
+
+// A zoo has fields of all kinds.
+type zoo struct {
+	Shared
+	*Base
+	Bool    bool
+	I8      int8
+	U16     uint16
+	I64     int64 `gd:",omitzero"`
+	F32     float32
+	F64     float64
+	Text    string
+	Name    StringName
+	Path    NodePath
+	Level   level
+	Addr    netip.Addr
+	Ptr     **int
+	Vec     vec3
+	Point   point      `gd:",type=Vector3"`
+	Tint    [4]float64 `gd:",type=Color"`
+	Box     AABB
+	Basis   Basis
+	Bytes   []byte
+	Ints    []int
+	Longs   []int64
+	Words   []int32
+	Floats  []myFloat
+	Points  []point `gd:",type=PackedVector3Array"`
+	Vecs    []vec2
+	Colors  []Color
+	Strings []string
+	Fixed   [3]int
+	Digest  [4]byte
+	Zoos    []zoo
+	ByName  map[string]zoo
+	ByCell  map[ivec2]any
+	ByAny   map[any]string
+	ByLevel map[level]int
+	ByFloat map[float64]bool
+	Any     any
+	Dict    *Dictionary
+	Array   Array
+	Object  *Object
+	Signal  Signal
+	RID     RID
+	ID      ObjectID
+	Raw     Raw
+	Row     row
+	Self    celsius
+	Rest    *Dictionary `gd:",embed"`
+}
+
+// into makes a variable of each type that fuzzing reads into.
+var into = []func() any{
+	func() any { return new(any) },
+	func() any { return new(zoo) },
+	func() any { return new([]zoo) },
+	func() any { return new(map[string]*zoo) },
+	func() any { return new(map[any]any) },
+	func() any { return new([]any) },
+	func() any { return new(map[float32][]Raw) },
+	func() any { return new(extraMap) },
+	func() any { return new(Raw) },
+	func() any { return new([3][3]float32) },
+	func() any { return new([]uint16) },
+	func() any { return new(row) },
+	func() any { return new(Object) },
+}
+
+// fuzzOptions reads and writes a format with little memory.
+func fuzzOptions(f *gdwire.Format) *Options {
+	return &Options{
+		Decoder: gdwire.DecoderOptions{Format: f, AllowObjects: true},
+		Encoder: gdwire.EncoderOptions{Format: f, DoubleReals: f == gdwire.Godot4},
+		Memory:  1 << 20,
+	}
+}
+
+// FuzzUnmarshal decodes any bytes into a zoo of types. What is accepted is written,
+// and read again the same.
+func FuzzUnmarshal(f *testing.F) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for i := range gdwire.Formats() {
+		format := gdwire.Formats()[i]
+		for range 20 {
+			if b, err := Marshal(randomZoo(random), fuzzOptions(format)); err == nil {
+				f.Add(b, byte(i))
+			}
+			if b, err := Marshal(randomValue(random, 4), fuzzOptions(format)); err == nil {
+				f.Add(b, byte(i))
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte, format byte) {
+		o := fuzzOptions(gdwire.Formats()[int(format)%len(gdwire.Formats())])
+		for _, variable := range into {
+			requireStable(t, b, variable, o)
+		}
+	})
+}
+
+// requireStable decodes b into what variable makes.
+func requireStable(t testing.TB, b []byte, variable func() any, o *Options) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	v := variable()
+	err := Unmarshal(b, v, o)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20+100*len(b)))
+	if err != nil {
+		var at *gdwire.Error
+		require.ErrorAs(t, err, &at, "%T", v)
+		return
+	}
+	once, err := Marshal(v, o)
+	if errors.Is(err, gdwire.ErrType) || errors.Is(err, gdwire.ErrRange) || errors.Is(err, gdwire.ErrUTF8) {
+		// A typed container with elements of other types; text that is no NodePath.
+		return
+	}
+	require.NoError(t, err, "%T %+v", v, v)
+	again := variable()
+	o.Memory = -1 // values that were nil may be there now
+	require.NoError(t, Unmarshal(once, again, o), "%T %+v", v, v)
+	o.Memory = 1 << 20
+	twice, err := Marshal(again, o)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(once, twice), "%T\n%x\n%x", v, once, twice)
+}
+
+// FuzzValues writes random values and reads them again.
+func FuzzValues(f *testing.F) {
+	for i := range uint64(50) {
+		f.Add(i)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		o := fuzzOptions(gdwire.Godot4)
+		o.Memory = 0
+		v := randomValue(random, 6)
+		b, err := Marshal(v, o)
+		require.NoError(t, err)
+		var got any
+		require.NoError(t, Unmarshal(b, &got, o))
+		require.True(t, equalKeys(v, got) || reflect.DeepEqual(v, got) || hasObject(v), "%#v\n%#v", v, got)
+		again, err := Marshal(got, o)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(b, again))
+		requireStable(t, b, func() any { return new(zoo) }, o)
+	})
+}
+
+// hasObject reports whether v holds an Object, which equals only itself.
+func hasObject(v any) bool {
+	switch v := v.(type) {
+	case *Object:
+		return true
+	case *Array:
+		for _, x := range v.Values {
+			if hasObject(x) {
+				return true
+			}
+		}
+	case *Dictionary:
+		for k, x := range v.All() {
+			if hasObject(k) || hasObject(x) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// randomZoo returns a Dictionary of a zoo's keys, mostly with values that fit.
+func randomZoo(random *rand.Rand) any {
+	info, err := fieldsOf(reflect.TypeFor[zoo]())
+	if err != nil {
+		panic(err)
+	}
+	d := &Dictionary{}
+	for _, f := range info.all {
+		switch {
+		case random.IntN(4) == 0:
+		case f.typ.Kind() == reflect.Interface || random.IntN(40) == 0:
+			d.Set(f.name, randomValue(random, 3))
+		case f.typ == reflect.TypeFor[level]():
+			d.Set(f.name, "level 3")
+		case f.typ != reflect.TypeFor[Raw]() && f.typ != reflect.TypeFor[*Object]():
+			d.Set(f.name, reflect.New(f.typ).Interface())
+		}
+	}
+	return d
+}
+
+// randomValue returns a value as Unmarshal puts it into an any.
+func randomValue(random *rand.Rand, depth int) any {
+	n := random.IntN(33)
+	if depth == 0 {
+		n = random.IntN(29)
+	}
+	x := func() float64 { return randomFloat(random) }
+	text := func() string { return []string{"", "a", "hp", "Zoë", "x/y", "name"}[random.IntN(6)] }
+	switch n {
+	case 0:
+		return nil
+	case 1:
+		return random.IntN(2) == 0
+	case 2, 3:
+		return int64(random.Uint64()) >> random.IntN(64)
+	case 4:
+		return x()
+	case 5, 6:
+		return text()
+	case 7:
+		return StringName(text())
+	case 8:
+		return NodePath("/root/" + strconv.Itoa(random.IntN(5)) + ":x")
+	case 9:
+		return Vector2{x(), x()}
+	case 10:
+		return Vector2i{random.Int32(), -random.Int32()}
+	case 11:
+		return Vector3{x(), x(), x()}
+	case 12:
+		return Color{float32(x()), 1, 0, 1}
+	case 13:
+		return Transform3D{Basis: Basis{X: Vector3{x(), x(), x()}, Z: Vector3{Y: x()}}, Origin: Vector3{Z: x()}}
+	case 14:
+		return Plane{Vector3{x(), 1, 2}, x()}
+	case 15:
+		return Projection{Y: Vector4{W: x()}}
+	case 16:
+		return Rect2i{Size: Vector2i{X: random.Int32()}}
+	case 17:
+		return RID(random.Uint64())
+	case 18:
+		return ObjectID(random.Uint64())
+	case 19:
+		return Signal{text(), ObjectID(random.Uint64())}
+	case 20:
+		return Callable{}
+	case 21:
+		return []byte(text() + text())
+	case 22:
+		return []int32{random.Int32(), 5}
+	case 23:
+		return []int64{random.Int64()}
+	case 24:
+		return []float32{float32(x())}
+	case 25:
+		return []float64{x(), x()}
+	case 26:
+		return []string{text(), text()}
+	case 27:
+		return []Vector3{{x(), x(), x()}}
+	case 28:
+		return []Color{}
+	case 29:
+		return &Object{Class: "Node" + text(), Properties: []Property{{text(), randomValue(random, depth-1)}}}
+	case 30:
+		a := &Array{Values: make([]any, random.IntN(5))}
+		for i := range a.Values {
+			a.Values[i] = randomValue(random, depth-1)
+		}
+		return a
+	case 31:
+		return &Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}, Values: []any{int64(1), int64(random.Int32())}}
+	default:
+		d := &Dictionary{}
+		for range random.IntN(14) {
+			d.Set(randomValue(random, depth-1), randomValue(random, depth-1))
+		}
+		return d
+	}
+}
+
+func randomFloat(random *rand.Rand) float64 {
+	switch random.IntN(8) {
+	case 0:
+		return math.NaN()
+	case 1:
+		return math.Inf(random.IntN(3) - 1)
+	case 2:
+		return math.Copysign(0, -1)
+	case 3:
+		return float64(random.IntN(100))
+	}
+	return random.NormFloat64()
+}
