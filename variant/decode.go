@@ -18,9 +18,9 @@ import (
 // After an error, what v points to holds what was read before it.
 func Unmarshal(data []byte, v any, o *Options) error {
 	o = o.orDefault()
-	s := getDecoder(o)
+	s := getDecoder()
 	defer s.release()
-	s.d.ResetBytes(data)
+	s.onBytes(data, o)
 	err := s.top(v)
 	if err == io.EOF {
 		return &gdwire.Error{Path: "$", Err: io.ErrUnexpectedEOF}
@@ -40,34 +40,50 @@ func Unmarshal(data []byte, v any, o *Options) error {
 // After an error d may be inside the value; [gdwire.Decoder.SkipTo] goes on after
 // it. A read error cannot be resumed.
 func UnmarshalDecode(d *gdwire.Decoder, v any, o *Options) error {
-	s := newDecoder(d, o.orDefault())
-	defer s.close()
+	s := getDecoder()
+	defer s.release()
+	s.on(d, o.orDefault())
 	return s.top(v)
 }
 
 // decoder is a Decoder and what one call to Unmarshal needs beside it.
 type decoder struct {
 	d       *gdwire.Decoder
-	options gdwire.DecoderOptions
-	reject  bool  // unknown keys
-	most    int64 // Options.Memory
-	memory  int64 // what is left of it
-	// longest is how many bytes a string may have by Limits.
-	longest int64
+	options gdwire.DecoderOptions // of d
+	reject  bool                  // unknown keys
+	most    int64                 // Options.Memory
+	memory  int64                 // what is left of it
 	// replace: the variable is an element of a slice that is used again. What it
 	// held goes, though slices in it keep their memory.
 	replace bool
 	depth   int
 	reals   [maxComponents]float64
 	ints    [maxComponents]int32
+	scratch []byte
+	keys    knownKeys
 	copier  *copier // for Raw, made when the first is met
+
+	own        *gdwire.Decoder // for Unmarshal
+	ownOptions gdwire.DecoderOptions
 }
 
-// newDecoder returns a decoder around d.
-func newDecoder(d *gdwire.Decoder, o *Options) *decoder {
-	s := &decoder{d: d, options: d.Options()}
+var decoderPool = sync.Pool{New: func() any { return new(decoder) }}
+
+func getDecoder() *decoder { return decoderPool.Get().(*decoder) }
+
+// on makes d the Decoder to read from.
+func (s *decoder) on(d *gdwire.Decoder, o *Options) {
+	s.d, s.options = d, d.Options()
 	s.begin(o)
-	return s
+}
+
+// onBytes makes the Decoder to read from one of data.
+func (s *decoder) onBytes(data []byte, o *Options) {
+	if s.own == nil || s.ownOptions != o.Decoder {
+		s.own, s.ownOptions = gdwire.NewDecoder(nil, &o.Decoder), o.Decoder
+	}
+	s.own.ResetBytes(data)
+	s.on(s.own, o)
 }
 
 // begin prepares for a value.
@@ -79,31 +95,19 @@ func (s *decoder) begin(o *Options) {
 	case s.most < 0:
 		s.most = math.MaxInt64
 	}
-	s.memory = s.most
-	s.replace, s.depth = false, 0
-	switch s.longest = s.options.Limits.StringBytes; {
-	case s.longest == 0:
-		s.longest = 16 << 20
-	case s.longest < 0:
-		s.longest = math.MaxInt64
-	}
+	s.memory, s.replace, s.depth = s.most, false, 0
 }
 
-var decoderPool sync.Pool
-
-// getDecoder returns a decoder for Unmarshal.
-func getDecoder(o *Options) *decoder {
-	s, ok := decoderPool.Get().(*decoder)
-	if !ok || s.options != o.Decoder {
-		s = &decoder{d: gdwire.NewDecoder(nil, &o.Decoder), options: o.Decoder}
-	}
-	s.begin(o)
-	return s
-}
-
+// release gives back what a call took.
 func (s *decoder) release() {
-	s.d.Release()
-	s.close()
+	if s.copier != nil {
+		s.copier.e.Release()
+		s.copier = nil
+	}
+	if s.d == s.own && s.own != nil {
+		s.own.Release()
+	}
+	s.d = nil
 	decoderPool.Put(s)
 }
 
@@ -265,7 +269,7 @@ func (b decodePlanner) kind(t reflect.Type) (decodeFunc, error) {
 	case reflect.Struct:
 		return b.record(t)
 	}
-	return nil, fmt.Errorf("Go %v has no Variant type", t)
+	return nil, fmt.Errorf("%v has no Variant type", t)
 }
 
 func decodeBool(s *decoder, v reflect.Value) error {
@@ -317,13 +321,6 @@ func decodeString(s *decoder, v reflect.Value) error {
 
 // readText reads text of any type for v; of nil it is empty.
 func (s *decoder) readText(v reflect.Value) (string, error) {
-	if s.memory >= s.longest { // it will not be too long
-		text, err := s.d.ReadString()
-		if err == nil {
-			s.memory -= int64(len(text))
-			return text, nil
-		}
-	}
 	t, err := s.token()
 	if err != nil {
 		return "", err
@@ -355,7 +352,7 @@ func (s *decoder) path(t gdwire.Token, g reflect.Type) (string, error) {
 	names, subnames, absolute := t.Path()
 	// The form that is one string has its separators in a name.
 	single := names == 1 && subnames == 0 && !absolute && !s.isNewPath()
-	var b []byte
+	b := s.scratch[:0]
 	if absolute {
 		b = append(b, '/')
 	}
@@ -376,12 +373,17 @@ func (s *decoder) path(t gdwire.Token, g reflect.Type) (string, error) {
 		if err := s.charge(g, chunk.Len()); err != nil {
 			return "", err
 		}
-		if b, err = s.d.AppendString(b); err != nil {
+		if chunk.Last() {
+			b = append(b, chunk.Bytes()...)
+		} else if b, err = s.d.AppendString(b); err != nil {
 			return "", err
 		}
 		if !single && !isName(b[from:], i >= names) {
 			return "", s.fail(gdwire.TypeNodePath, g, fmt.Errorf("%w: name %s", gdwire.ErrRange, quoted(string(b[from:]))))
 		}
+	}
+	if cap(b) <= 1<<10 {
+		s.scratch = b
 	}
 	return string(b), s.d.ReadEnd()
 }

@@ -111,7 +111,9 @@ func (s *decoder) fillArray(a *Array, t gdwire.Token) error {
 	if err := s.deeper(anyType); err != nil {
 		return err
 	}
-	*a = Array{Elem: t.Elem()}
+	if *a = (Array{}); len(t.Bytes()) > 0 {
+		a.Elem = t.Elem()
+	}
 	n := int(t.Len())
 	for i := range n {
 		if i == cap(a.Values) {
@@ -144,7 +146,9 @@ func (s *decoder) fillDictionary(d *Dictionary, t gdwire.Token) error {
 	if err := s.deeper(anyType); err != nil {
 		return err
 	}
-	*d = Dictionary{Key: t.KeyElem(), Value: t.Elem()}
+	if *d = (Dictionary{}); len(t.Bytes()) > 0 {
+		d.Key, d.Value = t.KeyElem(), t.Elem()
+	}
 	n := int(t.Len())
 	for i := range n {
 		if i == cap(d.entries) {
@@ -166,11 +170,7 @@ func (s *decoder) fillDictionary(d *Dictionary, t gdwire.Token) error {
 		if err != nil {
 			return err
 		}
-		if _, ok := hashable(key); ok {
-			d.Set(key, value)
-		} else {
-			d.add(key, value)
-		}
+		d.put(key, value)
 	}
 	s.depth--
 	return s.d.ReadEnd()
@@ -182,7 +182,29 @@ func (s *decoder) anyKey() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.Kind() == gdwire.KindStringChunk && t.Type() == gdwire.TypeString {
+		if b := t.Bytes(); len(b) > 0 && t.Last() {
+			return s.keys.box(b), s.charge(anyType, boxSize+int64(len(b)))
+		}
+	}
 	return s.anyFrom(t)
+}
+
+// knownKeys are some of the latest keys, as strings in interfaces. Dictionaries
+// mostly have the keys of their neighbors, which so need not be allocated again.
+type knownKeys [128]any
+
+// box returns the text b, which is not empty, as a string in an interface.
+func (k *knownKeys) box(b []byte) any {
+	if len(b) > 32 {
+		return string(b)
+	}
+	first, last := uint(b[0]), uint(b[len(b)-1])
+	known := &k[(first*31+last*7+uint(len(b))*3)%uint(len(k))]
+	if text, ok := (*known).(string); !ok || text != string(b) {
+		*known = string(b)
+	}
+	return *known
 }
 
 // anyPacked returns the slice of a packed array.

@@ -82,14 +82,14 @@ func (s *decoder) eachElement(v reflect.Value, n int, elem decodeFunc) error {
 func (s *decoder) growSlice(v reflect.Value, n int) error {
 	t := v.Type()
 	size := int64(t.Elem().Size())
-	grown := s.grow(v.Len(), n, size)
-	if err := s.charge(t, int64(grown-v.Len())*size); err != nil {
+	old := v.Len()
+	grown := s.grow(old, n, size)
+	if err := s.charge(t, int64(grown-old)*size); err != nil {
 		return err
 	}
-	all := reflect.MakeSlice(t, grown, grown)
-	reflect.Copy(all, v)
-	v.Set(all)
-	return nil
+	v.Grow(grown - old)
+	v.SetLen(min(v.Cap(), n))
+	return s.charge(t, max(int64(v.Cap()-grown), 0)*size) // the runtime rounds up
 }
 
 // array makes the plan of a Go array: from a math type of as many components, or an

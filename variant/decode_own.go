@@ -114,14 +114,6 @@ type copier struct {
 	b []byte
 }
 
-// close gives back what reading Raws took.
-func (s *decoder) close() {
-	if s.copier != nil {
-		s.copier.e.Release()
-		s.copier = nil
-	}
-}
-
 // Write keeps what has been encoded, as far as there is memory for it.
 func (c *copier) Write(p []byte) (int, error) {
 	if need := len(c.b) + len(p); need > cap(c.b) {

@@ -9,8 +9,10 @@ import (
 
 // A fieldDecoder is a field and the plan of its type.
 type fieldDecoder struct {
-	*field
+	name string
+	at   int // its index, -1 of one in an embedded struct
 	plan *plan[decodeFunc]
+	*field
 }
 
 // A structDecoder reads a struct.
@@ -36,7 +38,7 @@ func (b decodePlanner) record(t reflect.Type) (decodeFunc, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.goName, err)
 		}
-		c.fields = append(c.fields, fieldDecoder{f, plan})
+		c.fields = append(c.fields, fieldDecoder{f.name, f.at(), plan, f})
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
 		if c.embed, err = b.plan(info.embed.typ.Elem(), 0); err != nil {
@@ -143,8 +145,8 @@ func (c *structDecoder) find(key gdwire.Token, next int) int {
 
 // decode reads the field's value.
 func (f *fieldDecoder) decode(s *decoder, v reflect.Value) error {
-	if len(f.index) == 1 {
-		v = v.Field(f.index[0])
+	if f.at >= 0 {
+		v = v.Field(f.at)
 	} else {
 		var err error
 		if v, err = s.makeField(v, f.index); err != nil {
@@ -247,12 +249,7 @@ func (c *structDecoder) collect(s *decoder, v reflect.Value, t gdwire.Token) err
 	if f.IsNil() {
 		f.Set(reflect.ValueOf(&Dictionary{}))
 	}
-	d := f.Interface().(*Dictionary)
-	if _, ok := hashable(key); ok {
-		d.Set(key, value)
-	} else {
-		d.add(key, value)
-	}
+	f.Interface().(*Dictionary).put(key, value)
 	return nil
 }
 

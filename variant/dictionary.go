@@ -42,7 +42,7 @@ type Entry[K, V any] struct {
 type tombstone struct{}
 
 // fewEntries is up to how many keys are compared one by one: no index is as fast.
-const fewEntries = 8
+const fewEntries = 32
 
 // Len returns the number of pairs.
 func (d *Dictionary) Len() int {
@@ -64,6 +64,21 @@ func (d *Dictionary) Get(key any) (value any, ok bool) {
 // its type.
 func (d *Dictionary) Set(key, value any) {
 	if i := d.find(key); i >= 0 {
+		d.entries[i].Value = value
+		return
+	}
+	d.add(key, value)
+}
+
+// put is Set for a key that was read: one of those that are never merged is new.
+func (d *Dictionary) put(key, value any) {
+	i := -1
+	if text, ok := key.(string); ok {
+		i = d.findText(text)
+	} else if k, ok := hashable(key); ok {
+		i = d.findHashable(k)
+	}
+	if i >= 0 {
 		d.entries[i].Value = value
 		return
 	}
@@ -151,20 +166,41 @@ func (d *Dictionary) find(key any) int {
 
 // findHashable is find for what hashable returned.
 func (d *Dictionary) findHashable(k any) int {
+	if text, ok := k.(string); ok {
+		return d.findText(text)
+	}
 	if d.index != nil {
 		if i, ok := d.index[k]; ok {
 			return i
 		}
 		return -1
 	}
-	text, isText := k.(string)
 	for i := range d.entries {
-		if s, ok := d.entries[i].Key.(string); ok {
-			if isText && s == text {
+		if other, ok := hashable(d.entries[i].Key); ok && other == k {
+			return i
+		}
+	}
+	return -1
+}
+
+// findText is find for text.
+func (d *Dictionary) findText(text string) int {
+	if d.index != nil {
+		if i, ok := d.index[text]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range d.entries {
+		switch s := d.entries[i].Key.(type) {
+		case string:
+			if s == text {
 				return i
 			}
-		} else if other, ok := hashable(d.entries[i].Key); ok && other == k {
-			return i
+		default:
+			if other, ok := hashable(s); ok && other == any(text) {
+				return i
+			}
 		}
 	}
 	return -1

@@ -11,15 +11,17 @@ import (
 
 // Marshal returns v encoded.
 func Marshal(v any, o *Options) ([]byte, error) {
-	s := getEncoder(o.orDefault().Encoder)
+	s := getEncoder()
 	defer s.release()
-	if err := s.top(v); err != nil {
+	s.onBytes(o.orDefault())
+	err := s.top(v)
+	if err == nil {
+		err = s.e.Flush()
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := s.e.Flush(); err != nil {
-		return nil, err
-	}
-	return append(make([]byte, 0, len(s.buf)), s.buf...), nil
+	return append([]byte(nil), s.buf...), nil // which, unlike make, need not be cleared
 }
 
 // MarshalEncode writes v as the next value. Format and limits are those of e.
@@ -28,20 +30,24 @@ func Marshal(v any, o *Options) ([]byte, error) {
 // completes it. So does an error of the Writer, which elsewhere in package gdwire
 // leaves the call to be made again.
 func MarshalEncode(e *gdwire.Encoder, v any, o *Options) error {
-	s := &encoder{e: e, options: e.Options()}
-	s.format = s.options.Format
+	s := getEncoder()
+	defer s.release()
+	s.on(e)
 	return s.top(v)
 }
 
 // encoder is an Encoder and what one call to Marshal needs beside it.
 type encoder struct {
 	e       *gdwire.Encoder
-	options gdwire.EncoderOptions
-	format  *gdwire.Format // of e
+	options gdwire.EncoderOptions // of e
+	format  *gdwire.Format        // of e
 	depth   int
 	reals   [maxComponents]float64
 	ints    [maxComponents]int32
-	buf     []byte // what e has written, in Marshal
+
+	own        *gdwire.Encoder // for Marshal
+	ownOptions gdwire.EncoderOptions
+	buf        []byte // what own has written
 }
 
 // Write appends to buf.
@@ -50,28 +56,35 @@ func (s *encoder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-var encoderPool sync.Pool
-
 // maxKept is up to how many bytes a buffer may have to be used again.
 const maxKept = 4 << 20
 
-// getEncoder returns an encoder for Marshal.
-func getEncoder(o gdwire.EncoderOptions) *encoder {
-	s, ok := encoderPool.Get().(*encoder)
-	if !ok || s.options != o {
-		s = &encoder{options: o}
-		s.e = gdwire.NewEncoder(s, &s.options)
-		s.format = s.e.Options().Format
-		return s
-	}
-	s.e.Reset(s)
-	return s
+var encoderPool = sync.Pool{New: func() any { return new(encoder) }}
+
+func getEncoder() *encoder { return encoderPool.Get().(*encoder) }
+
+// on makes e the Encoder to write to.
+func (s *encoder) on(e *gdwire.Encoder) {
+	s.e, s.options, s.depth = e, e.Options(), 0
+	s.format = s.options.Format
 }
 
+// onBytes makes the Encoder to write to one that appends to buf.
+func (s *encoder) onBytes(o *Options) {
+	if s.own == nil || s.ownOptions != o.Encoder {
+		s.own, s.ownOptions = gdwire.NewEncoder(s, &o.Encoder), o.Encoder
+	} else {
+		s.own.Reset(s)
+	}
+	s.on(s.own)
+}
+
+// release gives back what a call took.
 func (s *encoder) release() {
-	s.e.Release()
-	s.buf, s.depth = s.buf[:0], 0
-	if cap(s.buf) <= maxKept {
+	if s.e == s.own && s.own != nil {
+		s.own.Release()
+	}
+	if s.e, s.buf = nil, s.buf[:0]; cap(s.buf) <= maxKept {
 		encoderPool.Put(s)
 	}
 }
@@ -169,7 +182,7 @@ func (b encodePlanner) build(t reflect.Type, wire gdwire.Type) (encodeFunc, erro
 	case reflect.Struct:
 		return b.record(t)
 	}
-	return nil, fmt.Errorf("Go %v has no Variant type", t)
+	return nil, fmt.Errorf("%v has no Variant type", t)
 }
 
 // isText reports whether a type= of that type can be text; 0 is no type=.

@@ -73,7 +73,7 @@ func (b encodePlanner) list(t reflect.Type, wire gdwire.Type) (encodeFunc, error
 			case len(all) == 1:
 				return encodeMath(m, all[0]), nil
 			case len(all) > 1:
-				return nil, fmt.Errorf("Go %v can be %v: a tag has to say which, as type=%v", t, all, all[0])
+				return nil, fmt.Errorf("%v can be %v: a tag has to say which, as type=%v", t, all, all[0])
 			}
 		}
 	}

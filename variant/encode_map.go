@@ -67,7 +67,7 @@ func checkKey(t reflect.Type) error {
 		if own.math != nil || t.Comparable() && t != reflect.TypeFor[Dictionary]() && t != reflect.TypeFor[Array]() {
 			return nil
 		}
-		return fmt.Errorf("Go %v cannot be a key", t)
+		return fmt.Errorf("%v cannot be a key", t)
 	}
 	switch t.Kind() {
 	case reflect.Bool, reflect.String,
@@ -87,7 +87,7 @@ func checkKey(t reflect.Type) error {
 	if p := reflect.PointerTo(t); p.Implements(textMarshalerType) || p.Implements(textUnmarshalerType) {
 		return nil
 	}
-	return fmt.Errorf("Go %v cannot be a key", t)
+	return fmt.Errorf("%v cannot be a key", t)
 }
 
 // sortedPairs writes the pairs of a map in the order of their keys: by value where

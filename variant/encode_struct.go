@@ -11,8 +11,10 @@ import (
 
 // A fieldEncoder is a field and the plan of its type.
 type fieldEncoder struct {
-	*field
+	name string
+	at   int // its index, -1 of one in an embedded struct
 	plan *plan[encodeFunc]
+	*field
 }
 
 // A structEncoder writes a struct.
@@ -37,7 +39,7 @@ func (b encodePlanner) record(t reflect.Type) (encodeFunc, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.goName, err)
 		}
-		c.fields = append(c.fields, fieldEncoder{f, plan})
+		c.fields = append(c.fields, fieldEncoder{f.name, f.at(), plan, f})
 		c.sometimes = c.sometimes || f.omitZero || throughPointer(t, f.index)
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
@@ -140,8 +142,8 @@ func (c *structEncoder) encodeDict(s *encoder, v reflect.Value) error {
 
 // encode writes the field's value.
 func (f *fieldEncoder) encode(s *encoder, v reflect.Value) error {
-	if len(f.index) == 1 {
-		v = v.Field(f.index[0])
+	if f.at >= 0 {
+		v = v.Field(f.at)
 	} else {
 		v, _ = fieldOf(v, f.index)
 	}

@@ -29,6 +29,14 @@ type field struct {
 	isZero func(reflect.Value) bool
 }
 
+// at returns the field's index, -1 of one in an embedded struct.
+func (f *field) at() int {
+	if len(f.index) > 1 {
+		return -1
+	}
+	return f.index[0]
+}
+
 // A tag is what a field's tag says.
 type tag struct {
 	name     string

@@ -114,18 +114,18 @@ func TestTypeMistakes(t *testing.T) {
 			_ int `gd:",what"`
 		}{}, err: `variant: struct { _ int "gd:\",what\"" }._: tag has unknown option "what"`},
 
-		{value: make(chan int), err: "variant: Go chan int has no Variant type"},
-		{value: struct{ F func() }{}, err: "variant: struct.F: Go func() has no Variant type"},
-		{value: box[[]map[string]complex64]{}, err: "variant: box[[]map[string]complex64].Value: Go complex64 has no Variant type"},
-		{value: map[[2]string]int{}, err: "variant: Go [2]string cannot be a key"},
-		{value: map[inner]int{}, err: "variant: Go variant.inner cannot be a key"},
-		{value: map[fmt.Stringer]int{}, err: "variant: Go fmt.Stringer cannot be a key"},
-		{value: map[*int]int{}, err: "variant: Go *int cannot be a key"},
-		{value: new(cyclic), err: "variant: Go *variant.cyclic points to nothing but pointers"},
+		{value: make(chan int), err: "variant: chan int has no Variant type"},
+		{value: struct{ F func() }{}, err: "variant: struct.F: func() has no Variant type"},
+		{value: box[[]map[string]complex64]{}, err: "variant: box[[]map[string]complex64].Value: complex64 has no Variant type"},
+		{value: map[[2]string]int{}, err: "variant: [2]string cannot be a key"},
+		{value: map[inner]int{}, err: "variant: variant.inner cannot be a key"},
+		{value: map[fmt.Stringer]int{}, err: "variant: fmt.Stringer cannot be a key"},
+		{value: map[*int]int{}, err: "variant: *int cannot be a key"},
+		{value: new(cyclic), err: "variant: *variant.cyclic points to nothing but pointers"},
 		{value: map[string]any{"a": 1}, err: ""},
 
-		{value: [4]float32{}, err: "variant: Go [4]float32 can be [Rect2 Vector4 Plane Quaternion Color]: a tag has to say which, as type=Rect2", writing: true},
-		{value: struct{ A [6]float64 }{}, err: "variant: struct.A: Go [6]float64 can be [Transform2D AABB]: a tag has to say which, as type=Transform2D", writing: true},
+		{value: [4]float32{}, err: "variant: [4]float32 can be [Rect2 Vector4 Plane Quaternion Color]: a tag has to say which, as type=Rect2", writing: true},
+		{value: struct{ A [6]float64 }{}, err: "variant: struct.A: [6]float64 can be [Transform2D AABB]: a tag has to say which, as type=Transform2D", writing: true},
 		{value: struct {
 			A string `gd:",type=int"`
 		}{}, err: "variant: struct.A: type=int does not fit Go string", writing: true},
@@ -181,9 +181,9 @@ func TestMistakesInPlans(t *testing.T) {
 	)
 	for range 2 {
 		_, err := Marshal(bad{}, nil)
-		require.EqualError(t, err, "variant: bad.Bad: Go chan int has no Variant type")
+		require.EqualError(t, err, "variant: bad.Bad: chan int has no Variant type")
 		_, err = Marshal(box[*bad]{}, nil)
-		require.ErrorContains(t, err, "bad.Bad: Go chan int has no Variant type")
+		require.ErrorContains(t, err, "bad.Bad: chan int has no Variant type")
 		_, err = Marshal(box[int]{}, nil)
 		require.NoError(t, err)
 	}

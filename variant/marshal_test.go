@@ -498,7 +498,7 @@ func TestMarshalErrors(t *testing.T) {
 	}{
 		{name: "uint64", value: struct{ A uint64 }{1 << 63}, err: "gdwire: offset 20, $.value(0): Go uint64 (struct.A): out of range", is: gdwire.ErrRange},
 		{name: "UTF-8", value: simple{Name: "\xff"}, err: "gdwire: offset 20, $.value(0): Go string (simple.Name): invalid UTF-8", is: gdwire.ErrUTF8},
-		{name: "type in an interface", value: []any{make(chan int)}, err: "gdwire: offset 8, $[0]: variant: Go chan int has no Variant type"},
+		{name: "type in an interface", value: []any{make(chan int)}, err: "gdwire: offset 8, $[0]: variant: chan int has no Variant type"},
 		{name: "float in 32 bits", value: 0.1, err: "32 bits", is: gdwire.ErrRange, options: godot2},
 		{name: "vector in 32 bits", value: struct{ Pos Vector2 }{Vector2{X: 1e300}}, err: "Go variant.Vector2 (struct.Pos): out of range", is: gdwire.ErrRange},
 		{name: "NodePath", value: NodePath("a::b"), err: "out of range", is: gdwire.ErrRange},

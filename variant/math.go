@@ -47,10 +47,46 @@ const maxComponents = 16
 
 // load copies the components of v into c, in the order of the wire.
 func (m *components) load(v reflect.Value, c []float64) {
+	switch m.leaf {
+	case reflect.Float32:
+		if numbers, ok := numbersIn[float32](v, m.n); ok {
+			loadNumbers(m, c, numbers)
+			return
+		}
+	case reflect.Float64:
+		if numbers, ok := numbersIn[float64](v, m.n); ok {
+			loadNumbers(m, c, numbers)
+			return
+		}
+	}
 	var flat [maxComponents]float64
 	loadInto(v, flat[:0:m.n])
 	for i := range m.n {
 		c[i] = flat[m.at(i)]
+	}
+}
+
+func loadNumbers[T float32 | float64](m *components, c []float64, numbers []T) {
+	if m.order == nil {
+		for i, x := range numbers {
+			c[i] = float64(x)
+		}
+		return
+	}
+	for i, from := range m.order {
+		c[i] = float64(numbers[from])
+	}
+}
+
+func storeNumbers[T float32 | float64](m *components, numbers []T, c []float64) {
+	if m.order == nil {
+		for i := range numbers {
+			numbers[i] = T(c[i])
+		}
+		return
+	}
+	for i, to := range m.order {
+		numbers[to] = T(c[i])
 	}
 }
 
@@ -75,6 +111,18 @@ func loadInto(v reflect.Value, c []float64) []float64 {
 
 // store sets the components of v from c, in the order of the wire.
 func (m *components) store(v reflect.Value, c []float64) {
+	switch m.leaf {
+	case reflect.Float32:
+		if numbers, ok := numbersIn[float32](v, m.n); ok {
+			storeNumbers(m, numbers, c)
+			return
+		}
+	case reflect.Float64:
+		if numbers, ok := numbersIn[float64](v, m.n); ok {
+			storeNumbers(m, numbers, c)
+			return
+		}
+	}
 	var flat [maxComponents]float64
 	for i := range m.n {
 		flat[m.at(i)] = c[i]

@@ -79,5 +79,5 @@ func checkPointer(t reflect.Type) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("Go %v points to nothing but pointers", t)
+	return fmt.Errorf("%v points to nothing but pointers", t)
 }

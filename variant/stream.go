@@ -27,8 +27,9 @@ func Elements[T any](d *gdwire.Decoder, o *Options) iter.Seq2[T, error] {
 			return
 		}
 		o := o.orDefault()
-		s := newDecoder(d, o)
-		defer s.close()
+		s := getDecoder()
+		defer s.release()
+		s.on(d, o)
 		for _, err := range d.Elements() {
 			if err != nil {
 				yield(none, err)
@@ -68,8 +69,9 @@ func Entries[K, V any](d *gdwire.Decoder, o *Options) iter.Seq2[Entry[K, V], err
 			return
 		}
 		o := o.orDefault()
-		s := newDecoder(d, o)
-		defer s.close()
+		s := getDecoder()
+		defer s.release()
+		s.on(d, o)
 		n, err := d.ReadDict()
 		if err != nil {
 			yield(none, err)

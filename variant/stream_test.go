@@ -80,7 +80,7 @@ func TestElementsErrors(t *testing.T) {
 	require.ErrorIs(t, errs[1], io.ErrUnexpectedEOF)
 
 	for _, err := range Elements[chan int](newDecoderOf(b), nil) {
-		require.EqualError(t, err, "variant: Go chan int has no Variant type")
+		require.EqualError(t, err, "variant: chan int has no Variant type")
 	}
 
 	// Leaving the loop leaves the rest to the next call.
@@ -132,10 +132,10 @@ func TestEntries(t *testing.T) {
 func TestEntriesErrors(t *testing.T) {
 	b := encoded(t, dict(1, 2, 3, 4), nil)
 	for _, err := range Entries[int, chan int](newDecoderOf(b), nil) {
-		require.EqualError(t, err, "variant: Go chan int has no Variant type")
+		require.EqualError(t, err, "variant: chan int has no Variant type")
 	}
 	for _, err := range Entries[[]int, int](newDecoderOf(b), nil) {
-		require.EqualError(t, err, "variant: Go []int cannot be a key")
+		require.EqualError(t, err, "variant: []int cannot be a key")
 	}
 	for _, err := range Entries[int, int](newDecoderOf(encoded(t, 1, nil)), nil) {
 		require.ErrorIs(t, err, gdwire.ErrType)

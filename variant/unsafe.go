@@ -24,3 +24,9 @@ func viewOf[T any](v reflect.Value) ([]T, bool) {
 func setView[T any](v reflect.Value, all []T) {
 	*(*[]T)(v.Addr().UnsafePointer()) = all
 }
+
+// numbersIn returns the n numbers that v, an array or struct with an address, is
+// made of.
+func numbersIn[T float32 | float64 | int32](v reflect.Value, n int) ([]T, bool) {
+	return unsafe.Slice((*T)(v.Addr().UnsafePointer()), n), true
+}
