@@ -20,6 +20,7 @@ import (
 // groups are all there is to measure.
 var groups = slices.Concat(
 	documentGroups,
+	variantGroups,
 	[]group{smallGroup, growthGroup},
 	packetGroups,
 	bulkGroups(),

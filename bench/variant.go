@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"reflect"
+	"slices"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/variant"
+	json "github.com/go-json-experiment/json"
+	"github.com/tinylib/msgp/msgp"
+	"github.com/vmihailenco/msgpack/v5"
+)
+
+// variantGroups compare package variant with codecs of Go values, on the saved game
+// as structs.
+var variantGroups = []group{
+	{
+		name:  "into structs",
+		about: "The document into new structs.",
+		setup: func(*stage) []contender { return intoStructs(false) },
+	},
+	{
+		name:  "into structs, kept",
+		about: "The document into structs whose memory is used again.",
+		setup: func(*stage) []contender { return intoStructs(true) },
+	},
+	{
+		name:  "from structs",
+		about: "The structs to bytes, or to a Writer.",
+		setup: func(*stage) []contender { return fromStructs() },
+	},
+	{
+		name:  "into any",
+		about: "The document into trees of any.",
+		setup: func(*stage) []contender { return intoAny() },
+	},
+	{
+		name:  "records",
+		about: "An Array of 3000 records at once, and one by one.",
+		setup: func(*stage) []contender { return records() },
+	},
+	{
+		name:  "ten times the structs",
+		about: "30,000 items beside 3,000, into new structs and from them.",
+		setup: func(*stage) []contender { return tenTimes() },
+	},
+}
+
+// world is the saved game, read once.
+func world() *savedWorld {
+	w := new(savedWorld)
+	check(variant.Unmarshal(game().godot, w, nil))
+	return w
+}
+
+// reading is a contender that decodes b into a world, a new one unless kept.
+func reading(name string, b []byte, kept bool, decode func(b []byte, w *savedWorld) error) contender {
+	w := new(savedWorld)
+	return contender{
+		name: name, bytes: len(game().godot), want: world().sum(),
+		run: func() int {
+			if !kept {
+				w = new(savedWorld)
+			}
+			check(decode(b, w))
+			return w.sum()
+		},
+	}
+}
+
+func intoStructs(kept bool) []contender {
+	w := world()
+	d := gdwire.NewDecoder(nil, nil)
+	return []contender{
+		reading("variant", game().godot, kept, func(b []byte, w *savedWorld) error { return variant.Unmarshal(b, w, nil) }),
+		reading("by hand", game().godot, kept, func(b []byte, w *savedWorld) error {
+			d.ResetBytes(b)
+			return w.read(d)
+		}),
+		reading("cbor", must(cbor.Marshal(w)), kept, func(b []byte, w *savedWorld) error { return cbor.Unmarshal(b, w) }),
+		reading("msgpack", must(msgpack.Marshal(w)), kept, func(b []byte, w *savedWorld) error { return msgpack.Unmarshal(b, w) }),
+		reading("json v2", must(json.Marshal(w)), kept, func(b []byte, w *savedWorld) error { return json.Unmarshal(b, w) }),
+		reading("msgp, generated", must(w.MarshalMsg(nil)), kept, func(b []byte, w *savedWorld) error {
+			_, err := w.UnmarshalMsg(b)
+			return err
+		}),
+		reading("msgp.Reader, generated", must(w.MarshalMsg(nil)), kept, func(b []byte, w *savedWorld) error {
+			return msgp.Decode(bytes.NewReader(b), w)
+		}),
+	}
+}
+
+func fromStructs() []contender {
+	w := world()
+	var to drain
+	e := gdwire.NewEncoder(&to, nil)
+	size := len(game().godot)
+	bytesOf := func(name string, marshal func(v any) ([]byte, error)) contender {
+		return contender{name: name, bytes: size, want: len(must(marshal(w))), run: func() int { return len(must(marshal(w))) }}
+	}
+	written := func(name string, write func() error) contender {
+		return contender{name: name, bytes: size, want: size, run: func() int {
+			to.n = 0
+			e.Reset(&to)
+			check(write())
+			return to.n
+		}}
+	}
+	return []contender{
+		bytesOf("variant.Marshal", func(v any) ([]byte, error) { return variant.Marshal(v, nil) }),
+		written("variant.MarshalEncode", func() error { return variant.MarshalEncode(e, w, nil) }),
+		written("typed writes", func() error { return w.write(e) }),
+		bytesOf("cbor.Marshal", cbor.Marshal),
+		bytesOf("msgpack.Marshal", msgpack.Marshal),
+		bytesOf("json v2", func(v any) ([]byte, error) { return json.Marshal(v) }),
+		bytesOf("msgp, generated", func(any) ([]byte, error) { return w.MarshalMsg(nil) }),
+	}
+}
+
+func intoAny() []contender {
+	size := len(game().godot)
+	w := world()
+	to := func(name string, b []byte, decode func(b []byte, v *any) error) contender {
+		return contender{name: name, bytes: size, want: 1, run: func() int {
+			var v any
+			check(decode(b, &v))
+			if v == nil {
+				return 0
+			}
+			return 1
+		}}
+	}
+	plainMaps := must(cbor.DecOptions{DefaultMapType: reflect.TypeFor[map[string]any]()}.DecMode())
+	return []contender{
+		to("variant", game().godot, func(b []byte, v *any) error { return variant.Unmarshal(b, v, nil) }),
+		to("cbor", must(cbor.Marshal(w)), func(b []byte, v *any) error { return cbor.Unmarshal(b, v) }),
+		to("cbor, map[string]any", must(cbor.Marshal(w)), func(b []byte, v *any) error { return plainMaps.Unmarshal(b, v) }),
+		to("msgpack", must(msgpack.Marshal(w)), func(b []byte, v *any) error { return msgpack.Unmarshal(b, v) }),
+		to("json v2", must(json.Marshal(w)), func(b []byte, v *any) error { return json.Unmarshal(b, v) }),
+	}
+}
+
+func records() []contender {
+	all := world().Player.Inventory
+	b := must(variant.Marshal(all, nil))
+	d := gdwire.NewDecoder(nil, nil)
+	return []contender{
+		{name: "Unmarshal", bytes: len(b), want: len(all), run: func() int {
+			var items []savedItem
+			check(variant.Unmarshal(b, &items, nil))
+			return len(items)
+		}},
+		{name: "Elements", bytes: len(b), want: len(all), run: func() int {
+			d.ResetBytes(b)
+			n := 0
+			for _, err := range variant.Elements[savedItem](d, nil) {
+				check(err)
+				n++
+			}
+			return n
+		}},
+	}
+}
+
+func tenTimes() []contender {
+	one := world()
+	ten := world()
+	ten.Player.Inventory = slices.Repeat(one.Player.Inventory, 10)
+	var all []contender
+	for _, w := range []*savedWorld{one, ten} {
+		b := must(variant.Marshal(w, nil))
+		name := map[bool]string{false: "1 MB", true: "10 MB"}[w == ten]
+		all = append(all, contender{name: "into structs, " + name, bytes: len(b), want: w.sum(), run: func() int {
+			var v savedWorld
+			check(variant.Unmarshal(b, &v, nil))
+			return v.sum()
+		}}, contender{name: "from structs, " + name, bytes: len(b), want: len(b), run: func() int {
+			return len(must(variant.Marshal(w, nil)))
+		}}, contender{name: "into any, " + name, bytes: len(b), want: 1, run: func() int {
+			var v any
+			check(variant.Unmarshal(b, &v, nil))
+			return 1
+		}})
+	}
+	return all
+}
