@@ -456,10 +456,7 @@ func decodeUnmarshaler(s *decoder, v reflect.Value) error {
 
 // failed reports whether the Decoder cannot go on.
 func (s *decoder) failed() bool {
-	if s.d.PeekKind() != 0 {
-		return false
-	}
-	return true
+	return s.d.PeekKind() == 0
 }
 
 func (s *decoder) position() position {

@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -253,7 +254,7 @@ func readBulk[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token) er
 
 // bulkError makes a TypeError of an error that is one.
 func (s *decoder) bulkError(v reflect.Value, t gdwire.Token, err error) error {
-	if err != nil && s.d.PeekKind() != 0 { // the Decoder can go on
+	if errors.Is(err, gdwire.ErrType) {
 		return s.fail(t.Type(), v.Type(), gdwire.ErrType)
 	}
 	return err

@@ -1,0 +1,322 @@
+package variant
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gdwire/gdwire"
+	"github.com/stretchr/testify/require"
+)
+
+// everything are packets that hold something of every kind, and what reads them.
+func everything(t testing.TB) (all []fault) {
+	zooInfo, err := fieldsOf(reflect.TypeFor[zoo]())
+	require.NoError(t, err)
+	full := &Dictionary{}
+	for _, f := range zooInfo.all {
+		full.Set(f.name, sampleOf(f.typ, 2))
+	}
+	full.Set("unknown", &Object{Class: "Node", Properties: []Property{{"a", dict("x", 1)}, {"b", "text"}}})
+	full.Set(array(1), "key")
+	full.Set(strings.Repeat("long", 20), StringName(strings.Repeat("long", 10_000)))
+	full.Set(NodePath(strings.Repeat("n/", 10_000)), 1)
+	for _, format := range []*gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2} {
+		o := fuzzOptions(format)
+		o.Memory = 0
+		v := any(full)
+		switch format {
+		case gdwire.Godot3:
+			v = dict("name", "Ada", "zoos", array(dict("name", "Bo")), "rid", RID(0), "any", array(1, 2.5))
+		case gdwire.Godot2:
+			v = dict("any", array(Image{1, 2, 3, 4, make([]byte, 100)}, InputEvent{1, 2, make([]byte, 8)}), "raw", Image{Data: make([]byte, 5)})
+		}
+		b := encoded(t, v, o)
+		for _, variable := range []func() any{into[0], into[1], into[3], into[8]} {
+			if fmt.Sprintf("%T", variable()) != "*map[string]*variant.zoo" {
+				all = append(all, fault{b, variable, o})
+			}
+		}
+		b = encoded(t, array(v, v), o)
+		all = append(all, fault{b, into[0], o}, fault{b, into[2], o})
+	}
+	o := fuzzOptions(gdwire.Godot4)
+	o.Memory = 0
+	for _, variable := range []any{map[level]string{1: "a"}, map[ivec2][]int{{1, 2}: {3}}, map[any]any{"a": 1, 2: "b"}, row{X: 1, Name: "a"}, extraMap{1, map[string]int{"x": 1}},
+		[2][2]string{{"a", "b"}, {"c", "d"}}, [][]uint16{{1, 2}}, []celsius{{1}}, []level{1, 2}, [3]*int{ptr(1)}, Object{"A", []Property{{"b", 1}}}, []*Shared{{"a"}},
+		player{Shared: &Shared{"x"}, Friends: []player{{Name: "f"}}}} {
+		all = append(all, fault{encoded(t, variable, o), func() any { return reflect.New(reflect.TypeOf(variable)).Interface() }, o})
+	}
+	return all
+}
+
+type fault struct {
+	packet []byte
+	into   func() any
+	o      *Options
+}
+
+// sampleOf returns a value of a Go type that is not zero.
+func sampleOf(t reflect.Type, depth int) any {
+	v := reflect.New(t).Elem()
+	switch {
+	case t == reflect.TypeFor[Raw]():
+		return dict("raw", []byte{1, 2, 3})
+	case t == reflect.TypeFor[*Object]():
+		return &Object{Class: "Node", Properties: []Property{{"p", 1}}}
+	case t == reflect.TypeFor[*Dictionary]():
+		return dict("a", 1, 2, "b")
+	case t == reflect.TypeFor[Array]():
+		return array(1, "a")
+	case t == reflect.TypeFor[level]():
+		return "level 7"
+	case t == reflect.TypeFor[[4]float64]():
+		return Color{1, 2, 3, 4}
+	case t == reflect.TypeFor[celsius]():
+		return dict("celsius", 1.5)
+	case t == reflect.TypeFor[row]():
+		return array(1, 2, "row")
+	case reflect.PointerTo(t).Implements(textUnmarshalerType):
+		return "::1"
+	case t.Kind() == reflect.Interface:
+		return array(Vector2{1, 2}, Projection{}, Signal{"s", 1}, []string{"a"}, []Color{{1, 2, 3, 4}})
+	case t.Kind() == reflect.Slice && depth > 0:
+		v.Set(reflect.MakeSlice(t, 2, 2))
+		if t.Elem().Kind() == reflect.Struct && ownTypes[t.Elem()] == nil {
+			return array(dict("text", "in"), dict("note", "in", "path", NodePath("/a")))
+		}
+	case t.Kind() == reflect.Map && depth > 0:
+		key, _ := keyOf(t.Key())
+		value := sampleOf(t.Elem(), depth-1)
+		if t.Elem().Kind() == reflect.Struct {
+			value = dict("text", "in map")
+		}
+		return dict(key, value)
+	case t.Kind() == reflect.Pointer:
+		return sampleOf(t.Elem(), depth)
+	case t.Kind() == reflect.String:
+		v.SetString("a")
+	}
+	return v.Interface()
+}
+
+func keyOf(t reflect.Type) (any, bool) {
+	switch {
+	case t == reflect.TypeFor[level]():
+		return "level 2", true
+	case t.Kind() == reflect.Interface:
+		return "any", true
+	}
+	return reflect.Zero(t).Interface(), true
+}
+
+// A packet that is cut anywhere is unexpectedly at its end, and a Reader's error
+// comes out as it is.
+func TestCutAnywhere(t *testing.T) {
+	for _, f := range everything(t) {
+		v := f.into()
+		require.NoError(t, Unmarshal(f.packet, v, f.o), "%T", v)
+		step := 1 + len(f.packet)/500
+		for cut := 0; cut < len(f.packet); cut += step {
+			err := Unmarshal(f.packet[:cut], f.into(), f.o)
+			if err == nil {
+				require.Less(t, len(f.packet)-cut, 4, "the padding of the last bytes")
+				continue
+			}
+			require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%T cut at %d", v, cut)
+
+			d := gdwire.NewDecoder(&cutReader{f.packet[:cut]}, &f.o.Decoder)
+			err = UnmarshalDecode(d, f.into(), f.o)
+			require.ErrorIs(t, err, errDisk, "%T cut at %d", v, cut)
+			d.Release()
+		}
+	}
+}
+
+// A cutReader ends in errDisk.
+type cutReader struct{ b []byte }
+
+func (r *cutReader) Read(p []byte) (int, error) {
+	if len(r.b) == 0 {
+		return 0, errDisk
+	}
+	n := copy(p, r.b)
+	r.b = r.b[n:]
+	return n, nil
+}
+
+// However little memory there is, it is a LimitError or enough.
+func TestMemoryOfAnySize(t *testing.T) {
+	for _, f := range everything(t) {
+		enough := false
+		for memory := int64(1); !enough; memory += 1 + memory/8 {
+			o := *f.o
+			o.Memory = memory
+			v := f.into()
+			err := Unmarshal(f.packet, v, &o)
+			if err == nil {
+				enough = true
+				continue
+			}
+			var limit *gdwire.LimitError
+			require.ErrorAs(t, err, &limit, "%T", v)
+			require.Equal(t, "Memory", limit.Name)
+			require.Equal(t, memory, limit.Max)
+			require.Greater(t, limit.Got, memory)
+		}
+	}
+}
+
+// A Writer that fails anywhere stops what is written.
+func TestFailingWriter(t *testing.T) {
+	for _, f := range everything(t) {
+		v := f.into()
+		require.NoError(t, Unmarshal(f.packet, v, f.o))
+		if _, err := Marshal(v, f.o); err != nil {
+			require.ErrorIs(t, err, gdwire.ErrType, "of a type that the format lacks")
+			continue
+		}
+		large := []any{v, v}
+		for len(large) < 1<<16/len(f.packet) {
+			large = append(large, v)
+		}
+		large = append(large, make([]byte, 1<<16))
+		whole := encoded(t, large, f.o)
+		for after := 0; after < len(whole)-4; after += 10_000 {
+			e := gdwire.NewEncoder(&cutWriter{after}, &f.o.Encoder)
+			require.ErrorIs(t, MarshalEncode(e, large, nil), errDisk, "%T", v)
+			require.ErrorIs(t, e.Close(), errDisk)
+			e.Release()
+		}
+	}
+}
+
+// A cutWriter fails when it has taken n bytes.
+type cutWriter struct{ n int }
+
+func (w *cutWriter) Write(p []byte) (int, error) {
+	if len(p) <= w.n {
+		w.n -= len(p)
+		return len(p), nil
+	}
+	n := w.n
+	w.n = 0
+	return n, errDisk
+}
+
+// Depth is counted in every kind of Go value, and comes back after it.
+func TestDepthOfSiblings(t *testing.T) {
+	wide := make([]any, 3*maxDepth)
+	for i := range wide {
+		wide[i] = []any{dict("a", array()), simple{}, []int{1}, map[int]int{1: 2}, ptr(ptr(1)), &Object{Class: "A"}, row{}, [2]string{}}
+	}
+	o := &Options{Decoder: gdwire.DecoderOptions{AllowObjects: true}}
+	b := encoded(t, wide, o)
+	var all []struct {
+		_    struct{} `gd:",array"`
+		Any  any
+		S    simple
+		Ints []int
+		Map  map[int]int
+		Ptr  **int
+		Obj  *Object
+		Row  row
+		Pair [2]string
+	}
+	require.NoError(t, Unmarshal(b, &all, o))
+	var v any
+	require.NoError(t, Unmarshal(b, &v, o))
+	require.Len(t, all, len(wide))
+}
+
+// What the section on interfaces and errors of methods says where nothing else asks.
+func TestOddEnds(t *testing.T) {
+	var s fmt.Stringer = (*stringer)(nil)
+	require.ErrorIs(t, Unmarshal(encoded(t, 1, nil), &s, nil), gdwire.ErrType)
+	bad := &badStringer{}
+	s = bad
+	require.ErrorContains(t, Unmarshal(encoded(t, dict(), nil), &s, nil), "no Variant type")
+	s = &stringer{}
+	require.ErrorIs(t, Unmarshal(encoded(t, dict("text", 1), nil), &s, nil), gdwire.ErrType)
+
+	var null any = 1
+	empty := []byte{24, 0, 0, 0, 0, 0, 0, 0} // an object without a class
+	require.NoError(t, Unmarshal(empty, &null, &Options{Decoder: gdwire.DecoderOptions{AllowObjects: true}}))
+	require.Nil(t, null)
+
+	b := encoded(t, struct {
+		D *Dictionary
+		A *Array
+		O *Object
+	}{}, nil)
+	require.Equal(t, encoded(t, dict("d", nil, "a", nil, "o", nil), nil), b)
+	require.Equal(t, encoded(t, array(nil, nil), nil), encoded(t, []any{(*Dictionary)(nil), (*Array)(nil)}, nil))
+
+	type pointers struct {
+		_ struct{} `gd:",array"`
+		*Shared
+		B int
+	}
+	require.Equal(t, encoded(t, array(nil, 2), nil), encoded(t, pointers{B: 2}, nil))
+	_, err := Marshal(struct {
+		_ struct{} `gd:",array"`
+		A string
+	}{A: "\xff"}, nil)
+	require.ErrorContains(t, err, "Go string (struct.A): invalid UTF-8")
+
+	_, err = Marshal(struct {
+		A []string `gd:",type=PackedStringArray"`
+	}{[]string{"\xff"}}, nil)
+	require.ErrorIs(t, err, gdwire.ErrUTF8)
+	_, err = Marshal(struct {
+		Rest *Dictionary `gd:",embed"`
+	}{dict("a", uint64(1<<63))}, nil)
+	require.ErrorIs(t, err, gdwire.ErrRange)
+	_, err = Marshal(struct {
+		Rest *Dictionary `gd:",embed"`
+	}{dict("\xff", 1)}, nil)
+	require.ErrorIs(t, err, gdwire.ErrUTF8)
+	_, err = Marshal(&Object{Class: "A", Properties: []Property{{"\xff", 1}}}, nil)
+	require.ErrorIs(t, err, gdwire.ErrUTF8)
+	_, err = Marshal(&Object{Class: "A", Properties: []Property{{"a", "\xff"}}}, nil)
+	require.ErrorIs(t, err, gdwire.ErrUTF8)
+	_, err = Marshal(&Object{Properties: []Property{{"a", 1}}}, nil)
+	require.ErrorIs(t, err, gdwire.ErrCount)
+	_, err = Marshal(&Dictionary{Key: gdwire.Elem{Type: gdwire.TypeInt}}, godot3)
+	require.ErrorIs(t, err, gdwire.ErrType)
+	_, err = Marshal(Image{}, nil)
+	require.ErrorIs(t, err, gdwire.ErrType)
+	_, err = Marshal(struct {
+		Rest map[string]chan int `gd:",embed"`
+	}{}, nil)
+	require.ErrorContains(t, err, "struct.Rest: chan int has no Variant type")
+	require.ErrorContains(t, Unmarshal(empty, &struct {
+		Rest map[string]chan int `gd:",embed"`
+	}{}, nil), "struct.Rest: chan int has no Variant type")
+	_, err = Marshal(map[int]chan int{}, nil)
+	require.ErrorContains(t, err, "chan int has no Variant type")
+	_, err = Marshal([]chan int{}, nil)
+	require.ErrorContains(t, err, "chan int has no Variant type")
+	_, err = Marshal([2]chan int{}, nil)
+	require.ErrorContains(t, err, "chan int has no Variant type")
+	require.ErrorContains(t, Unmarshal(empty, new([]chan int), nil), "chan int has no Variant type")
+	require.ErrorContains(t, Unmarshal(empty, new([2]chan int), nil), "chan int has no Variant type")
+	_, err = Marshal(map[*Array]int{}, nil)
+	require.ErrorContains(t, err, "cannot be a key")
+	_, err = Marshal(map[Signal]int{{Name: "a"}: 1}, nil)
+	require.NoError(t, err)
+	var unexported struct {
+		simple
+		stringer
+		int
+	}
+	require.NoError(t, Unmarshal(encoded(t, dict("name", "n", "text", "t"), nil), &unexported, nil))
+	require.Equal(t, "n", unexported.Name)
+	require.Equal(t, `"`+strings.Repeat("x", 64)+`"`, quoted(strings.Repeat("x", 100)))
+}
+
+type badStringer struct{ C chan int }
+
+func (*badStringer) String() string { return "" }
