@@ -29,7 +29,7 @@ type Browser struct {
 	programs []*program
 }
 
-// A Program is what [Browser.Run] runs.
+// A Program is a program for [Browser.Run].
 type Program struct {
 	// Files of the program, such as "main.gd", the script of its only node. The
 	// program ends when the script calls get_tree().quit().
@@ -42,7 +42,7 @@ type Program struct {
 	Socket func(ctx context.Context, ws *websocket.Conn) error
 }
 
-// An Output is what a program printed.
+// An Output is the output of a program.
 type Output struct {
 	Lines  []string `json:"lines"`
 	Errors []string `json:"errors"` // the first hundred
@@ -114,7 +114,7 @@ func (b *Browser) Close() {
 	_ = b.http.Close()
 }
 
-// Run runs p to its end and returns what it printed. An error of the engine or its
+// Run runs p to its end and returns its output. An error of the engine or its
 // socket comes with the output so far.
 func (b *Browser) Run(ctx context.Context, p Program) (*Output, error) {
 	run := &program{Program: p, served: make(chan error, 1)}
@@ -212,7 +212,7 @@ func (b *Browser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// contentTypes of what a page loads. A browser compiles WebAssembly as it arrives only
+// contentTypes of the files of a page. A browser compiles WebAssembly as it arrives only
 // if it has the right one.
 var contentTypes = map[string]string{
 	".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm", ".pck": "application/octet-stream",

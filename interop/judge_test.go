@@ -28,8 +28,8 @@ import (
 
 var judged = flag.Int("judged", 100_000, "how many damaged packets TestJudge has the engine judge")
 
-// A verdict is what a decoder said of a packet: how many bytes it consumed, 0 if it
-// refused.
+// A verdict is the number of bytes of a packet that a decoder consumed, 0 if it refused
+// the packet.
 type verdict int32
 
 // batch is the number of packets in one message to the engine.
@@ -113,7 +113,7 @@ func (j *jury) agree(p []byte, engine verdict) bool {
 }
 
 // TestJudge has the engine judge damaged packets, of vectors, of the fuzz targets'
-// seeds and of random values, and compares what it accepts and consumes.
+// seeds and of random values, and compares its verdicts with those of gdwire.
 func TestJudge(t *testing.T) {
 	t.Logf("-seed %d", *seed)
 	total := *judged
@@ -190,7 +190,7 @@ func knownPackets(t *testing.T) (all [][]byte) {
 	return all
 }
 
-// goodPackets are what packets are made from: random values, which the engine sends
+// goodPackets returns the packets to damage: random values, which the engine sends
 // first, vectors and verdicts of Godot 4.6, and seeds of the fuzz targets.
 func goodPackets(ctx context.Context, ws *websocket.Conn) ([][]byte, error) {
 	_, message, err := ws.Read(ctx)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// short is a timeout that shall run out, long one that shall not.
+// short is a timeout that expires in a test, long one that does not.
 const (
 	short = 30 * time.Millisecond
 	long  = time.Minute
@@ -39,7 +40,7 @@ func pipeContext(ctx context.Context, t *testing.T, o *stream.Options) (*stream.
 	return c, theirs
 }
 
-// send writes b and closes done when all is taken, or the other side is gone.
+// send writes b and closes done after that, or when the connection is closed.
 func send(conn net.Conn, b []byte) (done chan struct{}) {
 	done = make(chan struct{})
 	go func() {
@@ -49,8 +50,8 @@ func send(conn net.Conn, b []byte) (done chan struct{}) {
 	return done
 }
 
-// TestSlow sends a byte at a time, and one packet takes longer than it may.
-func TestSlow(t *testing.T) {
+// TestReadTimeout sends a packet so slowly that ReadTimeout expires.
+func TestReadTimeout(t *testing.T) {
 	c, theirs := pipe(t, &stream.Options{ReadTimeout: short})
 	sent := make(chan struct{})
 	go func() {
@@ -69,7 +70,7 @@ func TestSlow(t *testing.T) {
 	<-sent
 }
 
-// TestTimeouts has every timeout run out and the call made again: nothing is lost.
+// TestTimeouts lets each timeout expire and repeats the call: no bytes are lost.
 func TestTimeouts(t *testing.T) {
 	c, theirs := pipe(t, &stream.Options{ReadTimeout: short, IdleTimeout: short})
 	timeout := func() {
@@ -97,7 +98,7 @@ func TestTimeouts(t *testing.T) {
 	timeout()
 }
 
-// A watched connection notes when which deadline is set.
+// A watched connection records the deadlines that are set.
 type watched struct {
 	net.Conn
 	log []string
@@ -133,13 +134,13 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestDeadlines looks at which deadline holds for which bytes.
+// TestDeadlines checks which deadline is set before which bytes are read.
 func TestDeadlines(t *testing.T) {
 	one, large := framed(binary.LittleEndian, encoded(t, number(1))), framed(binary.LittleEndian, mixed(t)[6])
 	for name, c := range map[string]struct {
 		options stream.Options
-		sent    [][]byte // each comes alone
-		skip    bool     // every value is read
+		sent    [][]byte // each by one Write
+		skip    bool     // values are skipped by their Decoder
 		want    []string
 	}{
 		"none": {stream.Options{}, [][]byte{one}, false, []string{"bytes"}},
@@ -179,7 +180,7 @@ func TestDeadlines(t *testing.T) {
 					require.NoError(t, d.SkipValue())
 				}
 			}
-			if name == "the Decoder reads" { // the last bytes come with it or after it
+			if name == "the Decoder reads" { // it reads the last bytes in one or two Reads
 				w.log = deadlines(w.log)
 				c.want = []string{"read idle", "read packet", "read idle"}
 			}
@@ -197,7 +198,7 @@ func deadlines(log []string) (all []string) {
 	return all
 }
 
-// A moody connection refuses a deadline now and then.
+// A moody connection refuses one of the deadlines.
 type moody struct {
 	net.Conn
 	calls, refuse int
@@ -214,8 +215,8 @@ func (m *moody) SetReadDeadline(d time.Time) error {
 
 func (m *moody) SetWriteDeadline(d time.Time) error { return m.SetReadDeadline(d) }
 
-// TestDeadlineErrors has every deadline refused: without it nothing is waited for,
-// and nothing is lost.
+// TestDeadlineErrors refuses each deadline once: the call returns the error without
+// waiting, and can be repeated.
 func TestDeadlineErrors(t *testing.T) {
 	large := mixed(t)[6]
 	b := framed(binary.LittleEndian, encoded(t, number(1)), large, large)
@@ -234,7 +235,7 @@ func TestDeadlineErrors(t *testing.T) {
 			require.NoError(t, err)
 		}
 		next(func() error { _, err := c.Next(); return err })
-		next(func() error { _, err := c.Next(); return err }) // dropped
+		next(func() error { _, err := c.Next(); return err }) // not read
 		var raw []byte
 		next(func() error {
 			var err error
@@ -253,7 +254,7 @@ func TestDeadlineErrors(t *testing.T) {
 	}
 }
 
-// TestNextRawTimeout has a timeout in the middle of a packet.
+// TestNextRawTimeout interrupts NextRaw inside a packet by a timeout.
 func TestNextRawTimeout(t *testing.T) {
 	m := &moody{}
 	ours, theirs := net.Pipe()
@@ -279,7 +280,7 @@ func TestWriteTimeout(t *testing.T) {
 	c, theirs := pipe(t, &stream.Options{WriteTimeout: short})
 	require.ErrorIs(t, c.WritePacket(number(1)), os.ErrDeadlineExceeded)
 
-	// Nothing of it was taken: the packet can be written again.
+	// No byte was written: the packet can be written again.
 	got := make([]byte, 12)
 	read := make(chan error)
 	go func() {
@@ -290,7 +291,7 @@ func TestWriteTimeout(t *testing.T) {
 	require.NoError(t, <-read)
 	require.Equal(t, framed(binary.LittleEndian, encoded(t, number(1))), got)
 
-	// The next is cut in the middle, and that is the end.
+	// A part of the next one was written: no packet can follow.
 	go func() {
 		_, err := io.ReadFull(theirs, got[:5])
 		read <- err
@@ -323,7 +324,7 @@ func TestClose(t *testing.T) {
 				errs <- err
 			}()
 			go func() { errs <- conn.WritePacket(number(1)) }()
-			<-done // so Next is under way
+			<-done // so Next waits for the rest
 			c.end(conn, cancel)
 			require.Equal(t, c.want, <-errs)
 			require.Equal(t, c.want, <-errs)
@@ -343,7 +344,7 @@ func TestClose(t *testing.T) {
 	require.Equal(t, context.Canceled, err)
 }
 
-// TestTCP sends packets of all sizes to itself, over a real connection.
+// TestTCP echoes packets of all sizes over TCP.
 func TestTCP(t *testing.T) {
 	port := serve(t, &stream.Options{WriteTimeout: long, ReadTimeout: long}, func(c *stream.Conn) error { return echo(c, true) })
 	conn, err := net.Dial("tcp", "127.0.0.1:"+port)
@@ -365,8 +366,8 @@ func TestTCP(t *testing.T) {
 	require.Equal(t, io.EOF, err)
 }
 
-// TestEndedNext has packets arrive before a Conn ends, with and without timeouts: they
-// are not returned after it.
+// TestEndedNext closes a Conn that has buffered packets, with and without timeouts: they
+// are not returned.
 func TestEndedNext(t *testing.T) {
 	own := errors.New("own")
 	for name, c := range map[string]struct {
@@ -401,4 +402,112 @@ func TestEndedNext(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestConnCut closes the other end of a Conn after each byte.
+func TestConnCut(t *testing.T) {
+	b := framed(binary.LittleEndian, encoded(t, number(1)), encoded(t, str("two")))
+	for n := range len(b) + 1 {
+		c, theirs := pipe(t, nil)
+		go func() {
+			_, _ = theirs.Write(b[:n])
+			theirs.Close()
+		}()
+		got, end := readings["tokens"](c.Reader)
+		want, wantEnd := readings["tokens"](stream.NewReader(bytes.NewReader(b[:n]), nil))
+		require.Equal(t, wantEnd, end, n)
+		require.Equal(t, want, got, n)
+	}
+}
+
+// own is a Context of another type, which package context watches in a goroutine.
+type own struct {
+	context.Context
+	done chan struct{}
+}
+
+func (o own) Done() <-chan struct{} { return o.done }
+func (o own) Err() error {
+	select {
+	case <-o.done:
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+// TestNoGoroutines ends a Conn and a PacketConn in every way: no goroutine remains.
+func TestNoGoroutines(t *testing.T) {
+	before := runtime.NumGoroutine()
+	contexts := map[string]func() (context.Context, func()){
+		"background": func() (context.Context, func()) { return context.Background(), func() {} },
+		"cancel": func() (context.Context, func()) {
+			ctx, cancel := context.WithCancel(context.Background())
+			return ctx, cancel
+		},
+		"timeout": func() (context.Context, func()) {
+			ctx, cancel := context.WithTimeout(context.Background(), long)
+			return ctx, cancel
+		},
+		"own": func() (context.Context, func()) {
+			done := make(chan struct{})
+			return own{context.Background(), done}, func() { close(done) }
+		},
+	}
+	for name, make := range contexts {
+		for _, closeFirst := range []bool{false, true} {
+			if name == "background" && !closeFirst {
+				continue // its context is never done
+			}
+			ctx, cancel := make()
+			ours, theirs := net.Pipe()
+			c := stream.NewConn(ctx, ours, &stream.Options{ReadTimeout: long, WriteTimeout: long, IdleTimeout: long})
+			pc, err := net.ListenPacket("udp", "127.0.0.1:0")
+			require.NoError(t, err)
+			p := stream.NewPacketConn(ctx, pc, nil)
+			if name != "own" {
+				require.LessOrEqual(t, runtime.NumGoroutine(), before, name)
+			}
+			ended := func(done chan error) {
+				t.Helper()
+				require.Error(t, <-done, name)
+			}
+			next, packet := reading(c.Next), reading(func() (*gdwire.Decoder, error) {
+				d, _, err := p.ReadPacket()
+				return d, err
+			})
+			if closeFirst {
+				require.NoError(t, c.Close())
+				require.NoError(t, p.Close())
+				ended(next)
+				ended(packet)
+				cancel()
+			} else {
+				cancel()
+				ended(next)
+				ended(packet)
+			}
+			theirs.Close()
+			requireGoroutines(t, before, name)
+			// Closing again has no effect.
+			require.NoError(t, c.Close())
+			require.NoError(t, p.Close())
+		}
+	}
+}
+
+// reading calls next in a goroutine.
+func reading(next func() (*gdwire.Decoder, error)) (done chan error) {
+	done = make(chan error, 1)
+	go func() {
+		_, err := next()
+		done <- err
+	}()
+	return done
+}
+
+// requireGoroutines waits until no more than n goroutines run.
+func requireGoroutines(t *testing.T, n int, name string) {
+	t.Helper()
+	assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= n+1 }, long, time.Millisecond, name) // one of them is of Eventually
 }

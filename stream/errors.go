@@ -11,7 +11,7 @@ import (
 // A PacketError reports a packet that is longer than Options.MaxPacket. None of its
 // bytes were decoded or written, and the next packet can be read or written.
 type PacketError struct {
-	Size   int64 // length of the packet in bytes; when writing, of what was encoded so far
+	Size   int64 // length of the packet in bytes; when writing, of the bytes encoded so far
 	Max    int64 // Options.MaxPacket
 	Offset int64 // offset in the stream of the first byte after the length; 0 when writing
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A server that sends every value back: with limits on what a client may send and on
-// the time it may take, and a shutdown that lets handlers finish.
+// A server that sends every value back: with limits on size and time, and a
+// shutdown that lets handlers finish.
 func ExampleServer() {
 	s := &stream.Server{
 		Handler: func(_ context.Context, c *stream.Conn) error {

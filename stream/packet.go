@@ -47,8 +47,7 @@ func (p *packet) Write(b []byte) (int, error) {
 // content returns the bytes that follow the length.
 func (p *packet) content() []byte { return p.buf[lengthSize:] }
 
-// packetWriter passes the content of one packet on to dst and refuses what exceeds
-// max. After an error it writes nothing.
+// packetWriter passes the content of one packet, up to max bytes, on to dst. After an error it writes nothing.
 type packetWriter struct {
 	dst       io.Writer
 	size, max int64

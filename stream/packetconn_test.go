@@ -67,7 +67,7 @@ func TestPacketConn(t *testing.T) {
 	require.NoError(t, b.WriteRawTo(toA, encoded(t, number(7))))
 	good(7, 0)
 
-	// Between the largest that UDP has.
+	// The largest that UDP has.
 	require.NoError(t, a.WriteRawTo(toB, encoded(t, number(8))))
 	text := strings.Repeat("x", 65_507-8)
 	require.NoError(t, b.WritePacketTo(toB, str(text[:65_496])))
@@ -115,7 +115,7 @@ func TestPacketConnEnds(t *testing.T) {
 	require.Equal(t, own, <-ended)
 }
 
-// A longConn has datagrams longer than UDP's.
+// A longConn has datagrams that are longer than UDP's.
 type longConn struct{ net.PacketConn }
 
 func (longConn) ReadFrom(p []byte) (int, net.Addr, error) {
@@ -131,7 +131,7 @@ func TestLongDatagram(t *testing.T) {
 	requireTooLong(t, err, 65_537, 65_536)
 }
 
-// requireTooLong asks for an Error that says how long a datagram is.
+// requireTooLong requires the error of a datagram that is too long.
 func requireTooLong(t *testing.T, err error, size, most int64) {
 	t.Helper()
 	require.Equal(t, &gdwire.Error{Path: "$", Err: &stream.PacketError{Size: size, Max: most}}, err)

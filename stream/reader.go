@@ -57,7 +57,7 @@ const (
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
-// packetState is what was done with the latest packet.
+// packetState is the progress with the latest packet.
 type packetState uint8
 
 const (
@@ -79,7 +79,7 @@ func newReader(r io.Reader, c *config) *Reader {
 	return p
 }
 
-// Next returns a Decoder of the next packet, after skipping what was not read of the
+// Next returns a Decoder of the next packet, after skipping the unread bytes of the
 // latest one. The Decoder returns io.EOF after the packet's first value. The Reader
 // owns it: it and its tokens are valid until the next call of Next or NextRaw, and
 // must not be Reset or Released.
@@ -178,7 +178,7 @@ func (r *Reader) InputOffset() int64 { return r.in }
 // pos returns the offset of buf[r].
 func (r *Reader) pos() int64 { return r.in - int64(r.w-r.r) }
 
-// begin skips what is left of the latest packet and reads the next one's length,
+// begin skips the rest of the latest packet and reads the next one's length,
 // unless an earlier call did that and was interrupted.
 func (r *Reader) begin() error {
 	if r.left > 0 {
@@ -239,7 +239,7 @@ func (r *Reader) waitFor(idle bool) error {
 	return r.wait(idle)
 }
 
-// skip consumes what is left of the packet. It does not seek: that would not find the
+// skip consumes the rest of the packet. It does not seek: that would not find the
 // end of the stream.
 func (r *Reader) skip() error {
 	for r.left > 0 {
@@ -311,7 +311,7 @@ func (r *Reader) read(p []byte) (int, error) {
 	return n, err
 }
 
-// content is a Reader as the io.Reader of what is left of its packet.
+// content is a Reader as the io.Reader of the rest of its packet.
 type content Reader
 
 func (c *content) Read(p []byte) (int, error) {

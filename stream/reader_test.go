@@ -3,9 +3,6 @@ package stream_test
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
-	"fmt"
-	"hash/crc32"
 	"io"
 	"math"
 	"os"
@@ -20,28 +17,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An outcome is what a Reader said of one packet.
+// An outcome is the result of reading one packet.
 type outcome struct {
 	offset, size, trailing, whole int64
 	tokens                        string
 	err                           string
 }
 
-// errTemporary is an error after which a call can be made again.
-var errTemporary = errors.New("not yet")
-
-// again calls f until its error is not errTemporary.
-func again[T any](f func() (T, error)) (T, error) {
-	for {
-		v, err := f()
-		if err != errTemporary {
-			return v, err
-		}
-	}
-}
-
-// outcomes reads all of r. Of each packet it reads up to most tokens. The last
-// outcome is how the stream ended.
+// outcomes reads r to its end, up to most tokens of each packet. The last outcome is the
+// end of the stream.
 func outcomes(r *stream.Reader, most int) (all []outcome) {
 	for {
 		d, err := again(r.Next)
@@ -64,71 +48,6 @@ func outcomes(r *stream.Reader, most int) (all []outcome) {
 			return all
 		}
 	}
-}
-
-// line describes t.
-func line(w io.Writer, d *gdwire.Decoder, t gdwire.Token) {
-	b := t.Bytes()
-	fmt.Fprintf(w, "%d %.40v %d bytes %08x\n", d.Depth(), t, len(b), crc32.ChecksumIEEE(b))
-}
-
-func everyToken(r *stream.Reader) []outcome { return outcomes(r, math.MaxInt) }
-
-// framed puts a length in front of each packet.
-func framed(order binary.AppendByteOrder, packets ...[]byte) (b []byte) {
-	for _, p := range packets {
-		b = append(order.AppendUint32(b, uint32(len(p))), p...)
-	}
-	return b
-}
-
-// encoded is what write writes, in Godot 4's format.
-func encoded(t testing.TB, write func(e *gdwire.Encoder) error) []byte {
-	var b bytes.Buffer
-	e := gdwire.NewEncoder(&b, nil)
-	defer e.Release()
-	require.NoError(t, write(e))
-	require.NoError(t, e.Close())
-	return b.Bytes()
-}
-
-func str(s string) func(e *gdwire.Encoder) error {
-	return func(e *gdwire.Encoder) error { return e.WriteString(s) }
-}
-
-func number(v int64) func(e *gdwire.Encoder) error {
-	return func(e *gdwire.Encoder) error { return e.WriteInt(v) }
-}
-
-// mixed are packets of all kinds, good and bad.
-func mixed(t testing.TB) [][]byte {
-	large := encoded(t, func(e *gdwire.Encoder) error {
-		err := errors.Join(e.BeginArray(3), e.WriteInt(1), e.BeginPacked(gdwire.TypePackedByteArray, 20_000))
-		_, werr := e.Write(make([]byte, 20_000))
-		return errors.Join(err, werr, e.End(), e.WriteString(strings.Repeat("é", 10_000)), e.End())
-	})
-	one := encoded(t, number(1))
-	return [][]byte{
-		one,
-		{},                                // empty
-		encoded(t, str("two")),            //
-		{200, 0, 0, 0},                    // no such type
-		one[:6],                           // ends early
-		append(bytes.Clone(one), 7, 7),    // something follows
-		large,                             //
-		large[:30_000],                    // ends early
-		append(bytes.Clone(large), 7),     //
-		make([]byte, 60_000),              // too long
-		bytes.Repeat([]byte{200}, 20_000), // no such type, and large
-		{0, 0, 0, 0},                      // nil
-		one,
-	}
-}
-
-const mixedMax = 50_000
-
-func mixedOptions(big bool) *stream.Options {
-	return &stream.Options{MaxPacket: mixedMax, BigEndianLength: big}
 }
 
 func TestNext(t *testing.T) {
@@ -173,8 +92,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestReaders cuts the same bytes differently.
-func TestReaders(t *testing.T) {
+// TestReadSizes returns the same bytes by Reads of different sizes.
+func TestReadSizes(t *testing.T) {
 	b := framed(binary.LittleEndian, mixed(t)...)
 	want := everyToken(stream.NewReader(bytes.NewReader(b), mixedOptions(false)))
 	for name, cut := range map[string]func(io.Reader) io.Reader{
@@ -195,7 +114,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// A stutter hands out few bytes at a time, and between or with these its error.
+// A stutter returns few bytes at a time, and its error between or with them.
 type stutter struct {
 	r    io.Reader
 	err  error
@@ -215,7 +134,7 @@ func (s *stutter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestUnread leaves packets unread after every number of tokens.
+// TestUnread leaves each packet after any number of tokens.
 func TestUnread(t *testing.T) {
 	b := framed(binary.LittleEndian, mixed(t)...)
 	want := everyToken(stream.NewReader(bytes.NewReader(b), mixedOptions(false)))
@@ -230,7 +149,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestCut ends the stream at every byte.
+// TestCut ends the stream after each byte.
 func TestCut(t *testing.T) {
 	packets := mixed(t)
 	whole := framed(binary.LittleEndian, packets...)
@@ -298,7 +217,7 @@ func TestNextRaw(t *testing.T) {
 	}
 }
 
-// TestNextRawAbandoned leaves a packet in the middle of NextRaw.
+// TestNextRawAbandoned calls Next after an interrupted NextRaw.
 func TestNextRawAbandoned(t *testing.T) {
 	b := framed(binary.LittleEndian, make([]byte, 40_000), encoded(t, number(5)))
 	r := stream.NewReader(&stutter{r: bytes.NewReader(b), err: errTemporary, most: 30_000}, nil)
@@ -315,8 +234,8 @@ func TestNextRawAbandoned(t *testing.T) {
 	require.EqualValues(t, 5, tok.Int())
 }
 
-// TestLies has lengths without the bytes.
-func TestLies(t *testing.T) {
+// TestFalseLengths declares lengths without sending the bytes.
+func TestFalseLengths(t *testing.T) {
 	lie := []byte{0xFE, 0xFF, 0xFF, 0xFF, 4, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0x7F, 'a'}
 	o := &stream.Options{MaxPacket: -1, Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{StringBytes: -1}}}
 	raw, err := stream.NewReader(bytes.NewReader(lie), o).NextRaw(nil)
@@ -328,7 +247,7 @@ func TestLies(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, io.ErrUnexpectedEOF, d.SkipValue())
 
-	// The length of a packet that is being written through is never one.
+	// The length of an unfinished WriteThrough is never valid.
 	_, err = stream.NewReader(bytes.NewReader([]byte{255, 255, 255, 255, 0, 0, 0, 0}), o).Next()
 	require.Equal(t, &stream.PacketError{Size: math.MaxUint32, Max: math.MaxUint32 - 1, Offset: 4}, err)
 }
@@ -356,7 +275,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestAllocs reads many packets of both sizes.
+// TestAllocs reads packets of both sizes without an allocation.
 func TestAllocs(t *testing.T) {
 	b := framed(binary.LittleEndian, mixed(t)[0], mixed(t)[2], mixed(t)[6])
 	src := bytes.NewReader(nil)
@@ -402,9 +321,9 @@ type countReader int
 
 func (n countReader) Read([]byte) (int, error) { return int(n), nil }
 
-// TestVoid uses a packet's Decoder and tokens after the next Next, and misuses
-// them before.
-func TestVoid(t *testing.T) {
+// TestInvalidated uses a packet's Decoder and tokens after the next Next, and Resets and
+// Releases Decoders that the Reader owns.
+func TestInvalidated(t *testing.T) {
 	packets := mixed(t)
 	b := framed(binary.LittleEndian, packets[2], packets[6], packets[6], packets[0])
 	r := stream.NewReader(bytes.NewReader(b), nil)
@@ -435,17 +354,17 @@ func TestVoid(t *testing.T) {
 	require.ErrorIs(t, err, gdwire.ErrReleased)
 }
 
-// TestStrict reads the bytes behind a value where they are an error.
+// TestStrict has bytes after a value, which Strict refuses.
 func TestStrict(t *testing.T) {
 	b := framed(binary.LittleEndian, mixed(t)[5], mixed(t)[0])
 	got := everyToken(stream.NewReader(bytes.NewReader(b), &stream.Options{Decoder: gdwire.DecoderOptions{Strict: true}}))
 	require.Len(t, got, 3)
-	require.Contains(t, got[0].err, "behind the value")
+	require.Contains(t, got[0].err, "the value")
 	require.EqualValues(t, 2, got[0].trailing)
 	require.Empty(t, got[1].err)
 }
 
-// TestStoreVar reads what engines left.
+// TestStoreVar reads files that engines wrote.
 func TestStoreVar(t *testing.T) {
 	for _, name := range []string{"godot3.2.3/store_var.bin", "godot3.2.3/put_var.bin", "godot4.7-dev/store_var.bin"} {
 		b, err := os.ReadFile("../testdata/" + name)
@@ -489,7 +408,7 @@ func FuzzReader(f *testing.F) {
 		for _, w := range want {
 			raw, err := r.NextRaw(nil)
 			require.Equal(t, w.offset, r.PacketOffset())
-			if err == io.ErrUnexpectedEOF { // where Next may find more to say first
+			if err == io.ErrUnexpectedEOF { // Next may return an error of the packet first
 				require.Equal(t, err.Error(), want[len(want)-1].err)
 				break
 			}
@@ -515,8 +434,8 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// TestPeekedError looks at what comes next where a packet ends: the error that is found
-// there is not one of the next packet.
+// TestPeekedError calls PeekKind where it finds an error or the end of the packet: the next
+// packet does not return that.
 func TestPeekedError(t *testing.T) {
 	bad := []byte{200, 0, 0, 0}
 	for name, peeked := range map[string][]byte{
@@ -535,7 +454,7 @@ func TestPeekedError(t *testing.T) {
 			require.Zero(t, d.PeekKind())
 			d, err = r.Next()
 			require.NoError(t, err)
-			for range 3 { // it stays
+			for range 3 { // its own error stays
 				_, err = d.ReadToken()
 				require.ErrorIs(t, err, gdwire.ErrType)
 			}

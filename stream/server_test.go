@@ -23,24 +23,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A logBuffer is a log that several goroutines may write.
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logBuffer) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(b)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // listen returns a listener on a port of this machine.
 func listen(t *testing.T) net.Listener {
 	t.Helper()
@@ -214,7 +196,7 @@ type errAccept struct{ temporary bool }
 func (errAccept) Error() string     { return "accept failed" }
 func (e errAccept) Temporary() bool { return e.temporary }
 
-// A fakeListener accepts what comes through conns, and fails where that is nil.
+// A fakeListener accepts the connections of conns, and fails where one is nil.
 type fakeListener struct {
 	conns  chan net.Conn
 	err    error
@@ -290,8 +272,8 @@ func TestServerAcceptErrors(t *testing.T) {
 	require.NoError(t, s.Shutdown(t.Context()))
 }
 
-// TestShutdown shuts down a server whose handlers are at different points: what has
-// arrived is handled, what has begun is waited for, and each says goodbye.
+// TestShutdown shuts down a server whose handlers are at different points:
+// packets that have arrived or begun are handled, and each handler says goodbye.
 func TestShutdown(t *testing.T) {
 	one, two := framed(binary.LittleEndian, encoded(t, number(1))), framed(binary.LittleEndian, encoded(t, number(2)))
 	for name, c := range map[string]struct {
@@ -476,7 +458,7 @@ func TestServerLoad(t *testing.T) {
 	t.Logf("%d packets answered", answered.Load())
 }
 
-// TestIdleMemory measures what a connection that waits for a packet takes, with its
+// TestIdleMemory measures the memory of a connection that waits for a packet, with its
 // goroutine: it has read packets, small and large, and written some.
 func TestIdleMemory(t *testing.T) {
 	const conns = 200

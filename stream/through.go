@@ -13,7 +13,7 @@ import (
 // file opened with os.O_APPEND, in which every Write goes to the end.
 var ErrNotSeekable = errors.New("gdwire/stream: writer cannot seek")
 
-// WriteThrough writes a packet that is too large for memory. What write writes is
+// WriteThrough writes a packet that is too large for memory. The output of write is
 // appended at the end of the io.Writer, which must be an [io.WriteSeeker], and the
 // length is set when write has returned. Until then the length is 0xFFFFFFFF, which no
 // Reader accepts, so that a crash is noticed. Options.MaxPacket applies: with -1
@@ -81,7 +81,7 @@ func (w *Writer) writeLength(s io.Writer, n uint32) error {
 	return err
 }
 
-// truncate removes what follows offset end in s, and seeks there.
+// truncate removes the bytes from offset end on from s, and seeks there.
 func truncate(s io.Seeker, end int64) error {
 	t, ok := s.(interface{ Truncate(size int64) error })
 	if !ok {

@@ -29,7 +29,7 @@ func TestWriteThrough(t *testing.T) {
 			return err
 		}
 		_, err := e.Write(large)
-		// What a crash would leave:
+		// After a crash the file would end like this:
 		b, rerr := os.ReadFile(f.Name())
 		require.NoError(t, rerr)
 		require.Greater(t, len(b), 16)
@@ -76,7 +76,7 @@ func half2(e *gdwire.Encoder) error {
 	return err
 }
 
-// TestWriteThroughToEnd opens a file in ways that need care.
+// TestWriteThroughToEnd appends to files, also to one opened with O_APPEND and to a pipe.
 func TestWriteThroughToEnd(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
 	old := framed(binary.LittleEndian, encoded(t, number(1)))
@@ -115,8 +115,7 @@ func TestWriteThroughToEnd(t *testing.T) {
 	require.Equal(t, stream.ErrNotSeekable, stream.NewWriter(newSink(), nil).WriteThrough(number(1)))
 }
 
-// A tape is a WriteSeeker that keeps no more than the lengths, at fours, that it
-// was told to keep, and can fail.
+// A tape is a WriteSeeker that keeps the first length alone, and can fail.
 type tape struct {
 	at, size int64
 	start    [4]byte
@@ -146,7 +145,7 @@ func (t *tape) Seek(offset int64, whence int) (int64, error) {
 	return t.at, nil
 }
 
-// gibs writes n arrays of 1 GiB.
+// gibs returns a function that writes n arrays of 1 GiB.
 func gibs(n int) func(e *gdwire.Encoder) error {
 	chunk := make([]byte, 1<<20)
 	return func(e *gdwire.Encoder) error {
@@ -189,12 +188,12 @@ func TestWriteThroughHuge(t *testing.T) {
 	require.ErrorAs(t, err, &p)
 	require.Equal(t, []byte{255, 255, 255, 255}, f.start[:])
 	err = w.WritePacket(number(1))
-	require.ErrorIs(t, err, stream.ErrNotSeekable, "what is there can't be cut off")
+	require.ErrorIs(t, err, stream.ErrNotSeekable, "the rest cannot be removed")
 	require.False(t, stream.Skippable(err))
 }
 
-// TestWriteThroughTorn has every Write and Seek fail.
-func TestWriteThroughTorn(t *testing.T) {
+// TestWriteThroughErrors fails each Write and Seek.
+func TestWriteThroughErrors(t *testing.T) {
 	for fail := 1; ; fail++ {
 		f := &tape{fail: fail}
 		w := stream.NewWriter(f, nil)
@@ -213,69 +212,18 @@ func TestWriteThroughTorn(t *testing.T) {
 	}
 }
 
-// A stuck tape can't be cut.
+// A stuck tape cannot be truncated.
 type stuck struct{ tape }
 
 func (*stuck) Truncate(int64) error { return errTape }
 
-func TestWriteThroughStuck(t *testing.T) {
+func TestWriteThroughTruncateFails(t *testing.T) {
 	w := stream.NewWriter(&stuck{}, nil)
 	err := w.WriteThrough(func(e *gdwire.Encoder) error { return e.BeginArray(1) })
 	require.ErrorIs(t, err, gdwire.ErrOpen)
 	err = w.WriteThrough(number(1))
 	require.ErrorIs(t, err, errTape)
 	require.False(t, stream.Skippable(err))
-}
-
-// TestCrash cuts a file at every byte, finds where its good part ends, goes on
-// from there and loses nothing.
-func TestCrash(t *testing.T) {
-	var packets [][]byte
-	for i := range 5 {
-		packets = append(packets, encoded(t, str("packet"[:i+1])))
-	}
-	whole := framed(binary.LittleEndian, packets...)
-	name := filepath.Join(t.TempDir(), "f")
-	for n := range len(whole) + 1 {
-		for _, unpatched := range []bool{false, true} {
-			b := bytes.Clone(whole[:n])
-			good, end := 0, 0
-			for _, p := range packets {
-				if end += 4 + len(p); end > n {
-					break
-				}
-				good = end
-			}
-			if unpatched {
-				if n-good < 4 {
-					continue
-				}
-				copy(b[good:], []byte{255, 255, 255, 255})
-			}
-			require.NoError(t, os.WriteFile(name, b, 0o600))
-
-			f, err := os.OpenFile(name, os.O_RDWR, 0)
-			require.NoError(t, err)
-			size, err := stream.Scan(f, nil)
-			require.EqualValues(t, good, size)
-			if good == n {
-				require.NoError(t, err)
-			} else {
-				require.Equal(t, io.ErrUnexpectedEOF, err)
-				require.NoError(t, f.Truncate(size))
-				_, err = f.Seek(size, io.SeekStart)
-				require.NoError(t, err)
-			}
-			require.NoError(t, stream.NewWriter(f, nil).WritePacket(str("on")))
-			require.NoError(t, f.Close())
-
-			b, err = os.ReadFile(name)
-			require.NoError(t, err)
-			require.Equal(t, append(bytes.Clone(whole[:good]), framed(binary.LittleEndian, encoded(t, str("on")))...), b)
-		}
-	}
-	_, err := stream.Scan(&stutter{r: bytes.NewReader(nil), err: errTape}, nil)
-	require.Equal(t, errTape, err)
 }
 
 // TestWriteThroughPanic recovers from a panic of the function: nothing of its packet is
@@ -298,4 +246,54 @@ func TestWriteThroughPanic(t *testing.T) {
 	w = stream.NewWriter(&tape{}, nil) // without Truncate
 	require.PanicsWithValue(t, "own", func() { _ = w.WriteThrough(panics) })
 	require.ErrorIs(t, w.WritePacket(number(1)), stream.ErrNotSeekable)
+}
+
+// A shaky file fails once after room bytes. If err is nil it writes less without an
+// error.
+type shaky struct {
+	b    []byte
+	at   int
+	room int
+	err  error
+}
+
+func (s *shaky) Write(p []byte) (int, error) {
+	n := min(len(p), s.room)
+	s.b = append(s.b[:s.at], append(bytes.Clone(p[:n]), s.b[min(s.at+n, len(s.b)):]...)...)
+	s.at += n
+	if s.room -= n; n < len(p) {
+		s.room = math.MaxInt
+		return n, s.err
+	}
+	return n, nil
+}
+
+func (s *shaky) Seek(offset int64, whence int) (int64, error) {
+	s.at = int(offset) + map[int]int{io.SeekCurrent: s.at, io.SeekEnd: len(s.b)}[whence]
+	return int64(s.at), nil
+}
+
+func (s *shaky) Truncate(size int64) error {
+	s.b = s.b[:size]
+	return nil
+}
+
+// TestWriteThroughFaults fails at each byte: nothing of the packet remains, and the next one
+// takes its place.
+func TestWriteThroughFaults(t *testing.T) {
+	one, two := framed(binary.LittleEndian, encoded(t, number(1))), framed(binary.LittleEndian, encoded(t, str("two")))
+	for _, own := range []error{errBroken, nil} {
+		for room := range len(two) + 4 { // its length is written twice
+			f := &shaky{b: bytes.Clone(one), at: 3, room: room, err: own}
+			w := stream.NewWriter(f, nil)
+			want := own
+			if want == nil {
+				want = io.ErrShortWrite
+			}
+			require.Equal(t, want, w.WriteThrough(str("two")), room)
+			require.Equal(t, one, f.b, room)
+			require.NoError(t, w.WriteThrough(str("two")), room)
+			require.Equal(t, append(bytes.Clone(one), two...), f.b, room)
+		}
+	}
 }

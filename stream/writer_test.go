@@ -20,8 +20,8 @@ import (
 type sink struct {
 	bytes.Buffer
 	calls int
-	room  int   // what it takes before it fails
-	err   error // with which it fails; nil: it writes short
+	room  int   // bytes until it fails
+	err   error // its error; nil: it writes less without an error
 }
 
 func newSink() *sink { return &sink{room: 1 << 30} }
@@ -112,7 +112,7 @@ func TestWriteRaw(t *testing.T) {
 	require.Equal(t, want, out.Bytes())
 }
 
-// TestWriters writes from many goroutines, and a packet from within another.
+// TestWriters writes from many goroutines, and one packet while another is encoded.
 func TestWriters(t *testing.T) {
 	out := newSink()
 	w := stream.NewWriter(out, nil)
@@ -158,7 +158,7 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-// TestWriteErrors has the Writer fail at every byte.
+// TestWriteErrors fails after each byte.
 func TestWriteErrors(t *testing.T) {
 	own := errors.New("own")
 	large := encoded(t, str(strings.Repeat("x", 70_000)))
@@ -180,7 +180,7 @@ func TestWriteErrors(t *testing.T) {
 				require.Equal(t, want, c.write(w), name)
 				require.Equal(t, n, out.Len())
 				out.room = 1 << 30
-				if n == 0 { // nothing was lost
+				if n == 0 { // it can be repeated
 					require.NoError(t, c.write(w))
 					require.Equal(t, c.size, out.Len())
 					continue

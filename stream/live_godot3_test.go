@@ -23,9 +23,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What follows talks to a running engine, Debian's godot3-server.
+// These tests talk to a running Godot 3, Debian's godot3-server.
 
-// engine runs a script of testdata/godot3 to its end and returns what it printed.
+// engine runs a script of testdata/godot3 to its end and returns its output.
 // It fails the test if the script does.
 func engine(t *testing.T, script string, env []string, args ...string) string {
 	t.Helper()
@@ -35,7 +35,7 @@ func engine(t *testing.T, script string, env []string, args ...string) string {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	home := t.TempDir() // the engine writes its logs beside its scripts
+	home := t.TempDir() // the engine writes logs into its folder
 	require.NoError(t, os.CopyFS(home, os.DirFS("testdata/godot3")))
 	args = append([]string{"--no-window", "--path", home, "-s", script}, args...)
 	c := exec.CommandContext(ctx, path, args...)
@@ -46,57 +46,6 @@ func engine(t *testing.T, script string, env []string, args ...string) string {
 		t.Errorf("%s: %v\n%s", script, err, out)
 	}
 	return string(out)
-}
-
-// serve gives handle each connection to a port of this machine, in a goroutine of
-// its own, and returns the port. The test waits for all of them.
-func serve(t *testing.T, o *stream.Options, handle func(*stream.Conn) error) (port string) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() {
-				c := stream.NewConn(ctx, conn, o)
-				defer c.Close()
-				if err := handle(c); err != nil && ctx.Err() == nil {
-					t.Errorf("%v: %v", conn.RemoteAddr(), err)
-				}
-			})
-		}
-	})
-	t.Cleanup(func() {
-		ln.Close()
-		cancel()
-		all.Wait()
-	})
-	_, port, _ = net.SplitHostPort(ln.Addr().String())
-	return port
-}
-
-// echo sends back what comes, token by token. What is wrong with a packet is an
-// error only if strict is set.
-func echo(c *stream.Conn, strict bool) error {
-	for {
-		d, err := c.Next()
-		if err == nil {
-			err = c.WritePacket(func(e *gdwire.Encoder) error { return gdwire.CopyValue(e, d) })
-		}
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil && (strict || !stream.Skippable(err)):
-			return err
-		}
-		if n := c.Trailing(); strict && n != 0 {
-			return fmt.Errorf("%d bytes behind the value", n)
-		}
-	}
 }
 
 func TestEngineEcho(t *testing.T) {
@@ -118,7 +67,7 @@ func TestEngineEcho(t *testing.T) {
 	}
 }
 
-// summary is the last line the script printed.
+// summary returns the last line that the script printed.
 func summary(out string) string {
 	return regexp.MustCompile(`\d+ values, \d+ differ`).FindString(out)
 }
@@ -149,8 +98,8 @@ func TestEngineUDP(t *testing.T) {
 	t.Log(summary(engine(t, "echo.gd", []string{"PORT=" + port, "MODE=udp"})))
 }
 
-// TestEngineFile has the engine store values, reads and rewrites them, and has the
-// engine compare.
+// TestEngineFile rewrites a file of values that the engine stored, and has the engine
+// compare.
 func TestEngineFile(t *testing.T) {
 	for _, big := range []string{"", "yes"} {
 		t.Run("big_endian="+big, func(t *testing.T) {
@@ -198,7 +147,7 @@ func TestEngineFile(t *testing.T) {
 	}
 }
 
-// TestEngineReadsOurs has the engine print values that only the Encoder made.
+// TestEngineReadsOurs has the engine print values that an Encoder wrote.
 func TestEngineReadsOurs(t *testing.T) {
 	t.Parallel()
 	for _, big := range []string{"", "yes"} {
@@ -222,8 +171,7 @@ func TestEngineReadsOurs(t *testing.T) {
 	}
 }
 
-// ours are values with the engine's number of their type and what its var2str
-// makes of them.
+// ours are values, each with the number of its type and its text of var2str.
 var ours = []struct {
 	shown string
 	write func(e *gdwire.Encoder) error
@@ -303,7 +251,7 @@ var ours = []struct {
 	}},
 }
 
-// TestEngineDebugger is the editor's side of --remote-debug.
+// TestEngineDebugger takes the place of the editor in --remote-debug.
 func TestEngineDebugger(t *testing.T) {
 	t.Parallel()
 	printed := make(chan string, 1)
@@ -336,8 +284,7 @@ func TestEngineDebugger(t *testing.T) {
 	}
 }
 
-// TestReadmeServer runs the README's server and client as they stand there, but
-// for the port.
+// TestReadmeServer runs the README's server and client, on another port.
 func TestReadmeServer(t *testing.T) {
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "server")
@@ -373,7 +320,7 @@ func TestReadmeServer(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, string(script), `"127.0.0.1", 7777`)
 		if name == "client4.gd" {
-			continue // there is no such engine here
+			continue // for Godot 4
 		}
 		copied := filepath.Join(t.TempDir(), name)
 		_, port, _ := net.SplitHostPort(addr)

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestManyClients has good clients, engines among them, and bad ones at one server
-// at the same time. The good get every answer, and nothing is left behind.
+// TestManyClients connects valid clients, engines among them, and invalid ones to one server
+// at the same time. The valid ones get every answer, and no goroutine or memory remains.
 func TestManyClients(t *testing.T) {
 	nothingLeft := leftovers(t)
 	t.Run("hammer", func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestManyClients(t *testing.T) {
 			return nil
 		})
 		var good, bad sync.WaitGroup
-		over := make(chan struct{}) // for the good
+		over := make(chan struct{}) // the valid clients have ended
 		for i := range 50 {
 			good.Go(func() { assert.NoError(t, goodClient(port, i), "client %d", i) })
 		}
@@ -122,8 +122,8 @@ func goodClient(port string, seed int) error {
 	return err
 }
 
-// badClient sends garbage, half a packet, lies about lengths, or stops in the
-// middle and stays until it is over.
+// badClient sends garbage, a part of a packet or a false length, or stops inside a packet
+// and stays connected until over is closed.
 func badClient(port string, seed int, over <-chan struct{}) error {
 	conn, err := net.Dial("tcp", "127.0.0.1:"+port)
 	if err != nil {
@@ -142,23 +142,23 @@ func badClient(port string, seed int, over <-chan struct{}) error {
 	var out []byte
 	stall := false
 	switch seed % 6 {
-	case 0: // no packets at all
+	case 0: // no packets
 		out = garbage
-	case 1: // bad packets, one after the other
+	case 1: // invalid packets
 		for range 20 {
 			n := int(random.Uint64() % 2000)
 			out = append(out, packet(int64(n), garbage[:n])...)
 		}
-	case 2: // half a packet
+	case 2: // a part of a packet
 		out = packet(40_000, garbage[:20_000])
-	case 3: // a huge one
+	case 3: // a packet that is too long
 		out = packet(1<<31, garbage)
-	case 4: // one that never ends
+	case 4: // a packet without an end
 		out, stall = packet(1000, []byte{4, 0, 0, 0}), true
 	case 5: // an array of 2^31 elements, then half a length
 		out = append(packet(12, []byte{19, 0, 0, 0, 255, 255, 255, 127, 0, 0, 0, 0}), 1, 2)
 	}
-	_, _ = conn.Write(out) // the server may hang up
+	_, _ = conn.Write(out) // the server may close the connection
 	if stall {
 		<-over
 		return nil

@@ -1,0 +1,185 @@
+package stream_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
+	"github.com/stretchr/testify/require"
+)
+
+var errBroken = errors.New("broken")
+
+// A faulty Reader returns err after at bytes: once, or permanently.
+type faulty struct {
+	b       []byte
+	at      int
+	err     error
+	joined  bool // the error comes with the bytes before it
+	forGood bool
+	pos     int
+	failed  bool
+}
+
+func (f *faulty) Read(p []byte) (int, error) {
+	due := !f.failed || f.forGood
+	if due && f.pos == f.at {
+		f.failed = true
+		return 0, f.err
+	}
+	b := f.b[f.pos:]
+	if due {
+		b = f.b[f.pos:f.at]
+	}
+	n := copy(p, b)
+	f.pos += n
+	switch {
+	case n == 0:
+		return 0, io.EOF
+	case due && f.joined && f.pos == f.at:
+		f.failed = true
+		return n, f.err
+	}
+	return n, nil
+}
+
+// frames returns streams in which every byte is worth a fault: small packets of all
+// kinds, and one that is larger than the read buffer.
+func frames(t *testing.T) map[string][]byte {
+	p := mixed(t)
+	return map[string][]byte{
+		"small": framed(binary.LittleEndian, p[0], p[1], p[2], p[3], p[4], p[5], make([]byte, 100), p[11], p[12]),
+		"large": framed(binary.LittleEndian, p[0], p[6], p[2]),
+	}
+}
+
+// places returns the offsets at which to fail: all, or in a long stream a sample of them.
+func places(b []byte) (all []int) {
+	for at := range len(b) + 1 {
+		if testing.Short() && at%7 != 0 {
+			continue
+		}
+		if at < 100 || at > len(b)-100 || at%499 == 0 {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
+func faultOptions() *stream.Options {
+	return &stream.Options{MaxPacket: 45_000, Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Elements: 50}}}
+}
+
+// readings are the ways to read a stream of packets to its end. Each returns a record of
+// it, and repeats calls after errTemporary.
+var readings = map[string]func(r *stream.Reader) (string, error){
+	"tokens": func(r *stream.Reader) (string, error) {
+		return everyPacket(r, func(w io.Writer, d *gdwire.Decoder) error {
+			for {
+				t, err := again(d.ReadToken)
+				if err != nil {
+					return err
+				}
+				line(w, d, t)
+			}
+		})
+	},
+	"SkipValue": func(r *stream.Reader) (string, error) {
+		return everyPacket(r, func(_ io.Writer, d *gdwire.Decoder) error {
+			_, err := again(func() (int, error) { return 0, d.SkipValue() })
+			return err
+		})
+	},
+	"CopyValue": func(r *stream.Reader) (string, error) {
+		return everyPacket(r, func(w io.Writer, d *gdwire.Decoder) error {
+			e := gdwire.NewEncoder(w, nil)
+			defer e.Release()
+			_, err := again(func() (int, error) { return 0, gdwire.CopyValue(e, d) })
+			return err
+		})
+	},
+	"Next": func(r *stream.Reader) (string, error) {
+		return everyPacket(r, func(io.Writer, *gdwire.Decoder) error { return nil })
+	},
+	"NextRaw": func(r *stream.Reader) (string, error) {
+		var b bytes.Buffer
+		for {
+			var raw []byte
+			_, err := again(func() (n int, err error) {
+				raw, err = r.NextRaw(raw)
+				return 0, err
+			})
+			fmt.Fprintln(&b, r.PacketOffset(), len(raw), err)
+			if err != nil && !stream.Skippable(err) {
+				return b.String(), err
+			}
+		}
+	},
+}
+
+func everyPacket(r *stream.Reader, read func(w io.Writer, d *gdwire.Decoder) error) (string, error) {
+	var b bytes.Buffer
+	for {
+		d, err := again(r.Next)
+		end := err
+		if err == nil {
+			if err = read(&b, d); err == io.EOF {
+				err = nil // after the value
+			}
+			end = err
+		}
+		fmt.Fprintln(&b, r.PacketOffset(), r.PacketSize(), err)
+		if end != nil && !stream.Skippable(end) {
+			return b.String(), end
+		}
+	}
+}
+
+// TestTemporaryReaderFaults fails once, at each offset: the same is read as without.
+func TestTemporaryReaderFaults(t *testing.T) {
+	for name, b := range frames(t) {
+		for way, read := range readings {
+			want, end := read(stream.NewReader(bytes.NewReader(b), faultOptions()))
+			require.Equal(t, io.EOF, end)
+			for _, at := range places(b) {
+				for _, joined := range []bool{false, true} {
+					f := &faulty{b: b, at: at, err: errTemporary, joined: joined}
+					got, end := read(stream.NewReader(f, faultOptions()))
+					require.Equal(t, io.EOF, end, "%s of %s, at %d", way, name, at)
+					require.Equal(t, want, got, "%s of %s, at %d", way, name, at)
+				}
+			}
+		}
+	}
+}
+
+// TestPermanentReaderFaults fails permanently, at each offset: every call returns the error
+// as it is, after the same packets as without it.
+func TestPermanentReaderFaults(t *testing.T) {
+	for name, b := range frames(t) {
+		for way, read := range readings {
+			want, _ := read(stream.NewReader(bytes.NewReader(b), faultOptions()))
+			for _, at := range places(b) {
+				for _, joined := range []bool{false, true} {
+					r := stream.NewReader(&faulty{b: b, at: at, err: errBroken, joined: joined, forGood: true}, faultOptions())
+					got, end := read(r)
+					require.Equal(t, errBroken, end, "%s of %s, at %d", way, name, at)
+					last := bytes.LastIndexByte([]byte(got[:len(got)-1]), '\n') + 1 // the last line, the error
+					if way == "tokens" || way == "NextRaw" || way == "SkipValue" {
+						require.Equal(t, want[:last], got[:last], "%s of %s, at %d", way, name, at)
+					}
+					_, err := r.Next()
+					require.Equal(t, errBroken, err)
+					_, err = r.NextRaw(nil)
+					require.Equal(t, errBroken, err)
+					require.EqualValues(t, at, r.InputOffset())
+				}
+			}
+		}
+	}
+}
