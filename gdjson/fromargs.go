@@ -91,10 +91,7 @@ func (r *reader) packedStrings(n int) error {
 		case r.peek() == '"':
 			s = r.string()
 		case r.o.Lenient:
-			r.skip()
-			if s = r.text.json[at:r.at.pos]; string(s) == "null" {
-				s = []byte("<null>") // its String in the engine
-			}
+			s = r.stringOf()
 		default:
 			return r.failf(at, gdwire.ErrType, "element of a PackedStringArray is not a string")
 		}
@@ -104,6 +101,22 @@ func (r *reader) packedStrings(n int) error {
 		r.separate()
 	}
 	return nil
+}
+
+// stringOf reads a value that is not a string and returns the String that the engine
+// makes of it, or the JSON of an object or array.
+func (r *reader) stringOf() []byte {
+	at := r.at.pos
+	r.skip()
+	s := r.text.json[at:r.at.pos]
+	switch s[0] {
+	case 'n':
+		return []byte("<null>")
+	case '{', '[', 't', 'f':
+		return s
+	}
+	x, _ := parseReal(s)
+	return appendText(nil, x, 64)
 }
 
 // fill reads len(dst) args into dst.

@@ -104,6 +104,13 @@ var lenientCases = []readCase{
 	{"plain number", `5`, nothing, gdwire.ErrType, ""},
 	{"string without a prefix", `"abc"`, nothing, gdwire.ErrType, ""},
 	{"unknown prefix", `"x:1"`, nothing, gdwire.ErrType, ""},
+	{"prefix without a colon", `"s"`, nothing, gdwire.ErrType, ""},
+	{"long prefix without a colon", `"np"`, nothing, gdwire.ErrType, ""},
+	{"empty string", `""`, nothing, gdwire.ErrType, ""},
+	{"colon alone", `":"`, nothing, gdwire.ErrType, ""},
+	{"minus before no number", `"f:--5"`, func(e *gdwire.Encoder) { e.WriteFloat(math.Copysign(0, -1)) }, gdwire.ErrType, ""},
+	{"plus before no number", `"f:+.e5"`, func(e *gdwire.Encoder) { e.WriteFloat(0) }, gdwire.ErrType, ""},
+	{"exponent with a sign", `"f:1e+2,5"`, func(e *gdwire.Encoder) { e.WriteFloat(100) }, gdwire.ErrType, ""},
 	{"hexadecimal", `"i:0x10"`, func(e *gdwire.Encoder) { e.WriteInt(10) }, gdwire.ErrType, ""},
 	{"fraction of an int", `"i:5.7"`, func(e *gdwire.Encoder) { e.WriteInt(5) }, gdwire.ErrType, ""},
 	{"no digits", `"i:"`, func(e *gdwire.Encoder) { e.WriteInt(0) }, gdwire.ErrType, ""},
@@ -136,10 +143,11 @@ var lenientCases = []readCase{
 		packed(gdwire.TypePackedFloat32Array, []float32{1, float32(infinity), float32(nan(0x7FF8 << 48))}), gdwire.ErrRange, "/args/1"},
 	{"vector too large", `{"args":[1,2,3,-1e39],"type":"PackedVector2Array"}`,
 		packed(gdwire.TypePackedVector2Array, [][2]float32{{1, 2}, {3, float32(-infinity)}}), gdwire.ErrRange, "/args/3"},
-	{"number as a packed string", `{"type":"PackedStringArray","args":["a",1.5,null]}`, func(e *gdwire.Encoder) {
-		e.BeginPacked(gdwire.TypePackedStringArray, 3)
+	{"number as a packed string", `{"type":"PackedStringArray","args":["a",1,true,null]}`, func(e *gdwire.Encoder) {
+		e.BeginPacked(gdwire.TypePackedStringArray, 4)
 		e.WriteString("a")
-		e.WriteString("1.5")
+		e.WriteString("1.0")
+		e.WriteString("true")
 		e.WriteString("<null>")
 		e.End()
 	}, gdwire.ErrType, "/args/1"},

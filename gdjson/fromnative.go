@@ -45,7 +45,7 @@ func (r *reader) nativeValue() error {
 func (r *reader) nativeString() error {
 	at := r.at.pos
 	s := r.string()
-	prefix, content := s, s[len(s):]
+	var prefix, content []byte
 	switch {
 	case len(s) > 1 && s[1] == ':':
 		prefix, content = s[:1], s[2:]

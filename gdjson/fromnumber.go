@@ -168,29 +168,40 @@ func lenientInt(b []byte) int64 {
 	return sign * x
 }
 
-// lenientFloat parses the number at the start of b. It returns 0 if there is none.
+// lenientFloat parses the number at the start of b. It returns 0 if there is none, -0
+// after a minus sign.
 func lenientFloat(b []byte) float64 {
 	b = bytes.TrimLeft(b, " \t\n")
-	end, exponent := 0, false
-	for i, c := range b {
-		switch {
-		case '0' <= c && c <= '9':
-			end = i + 1
-			continue
-		case (c == 'e' || c == 'E') && !exponent && end > 0:
-			exponent = true
-			continue
-		case c == '-' || c == '+':
-			if i == 0 || b[i-1]|0x20 == 'e' {
-				continue
-			}
-		case c == '.' && !exponent && bytes.IndexByte(b[:i], '.') < 0:
-			continue
-		}
-		break
+	unsigned := bytes.TrimPrefix(b, minus)
+	if len(unsigned) == len(b) {
+		unsigned = bytes.TrimPrefix(b, []byte("+"))
 	}
-	x, _ := strconv.ParseFloat(string(b[:end]), 64)
+	x, _ := strconv.ParseFloat(string(unsigned[:floatLen(unsigned)]), 64)
+	if bytes.HasPrefix(b, minus) {
+		return -x
+	}
 	return x
+}
+
+// floatLen returns the length of the decimal without a sign that b starts with.
+func floatLen(b []byte) int {
+	end := digits(b, 0)
+	if end < len(b) && b[end] == '.' {
+		if fraction := digits(b, end+1); fraction > 1 {
+			end = fraction
+		}
+	}
+	if end == 0 || end == len(b) || b[end]|0x20 != 'e' {
+		return end
+	}
+	exponent := end + 1
+	if exponent < len(b) && (b[exponent] == '+' || b[exponent] == '-') {
+		exponent++
+	}
+	if last := digits(b, exponent); last > exponent {
+		return last
+	}
+	return end
 }
 
 // saturate returns the int64 nearest to x.
