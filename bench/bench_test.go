@@ -84,7 +84,7 @@ func every() *report {
 		f := found{Name: g.name, About: g.about}
 		for _, c := range g.setup(s) {
 			m := measurement{Name: c.name, Ours: c.ours, Bytes: c.bytes, Rounds: []float64{2}}
-			if c.ours {
+			if c.ours || strings.HasPrefix(c.name, "variant") { // whose results are allocated
 				m.Rounds[0] = 1
 			}
 			m.summarise()
@@ -105,7 +105,7 @@ func every() *report {
 func TestReport(t *testing.T) {
 	r := every()
 	r.Verdicts = judge(r)
-	require.Len(t, r.Verdicts, len(goals))
+	require.Len(t, r.Verdicts, len(allGoals()))
 	for _, v := range r.Verdicts {
 		require.True(t, v.Met || v.Goal == "SkipValue, of tokens", v.Goal) // which is ours as well
 	}

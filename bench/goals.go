@@ -118,46 +118,6 @@ var goals = []goal{
 		text: "packets a second over TCP found, of bufio's", limit: 0.8, least: true,
 		measured: rateOf("packets, TCP", "bufio", "stream Next", "stream NextRaw"),
 	},
-	{
-		text: "variant into structs, of cbor", limit: 0.3,
-		measured: timeOf("into structs", "cbor", "variant"),
-	},
-	{
-		text: "variant into structs whose memory is kept, of by hand", limit: 1.6,
-		measured: timeOf("into structs, kept", "by hand", "variant"),
-	},
-	{
-		text: "variant.Marshal, of cbor.Marshal", limit: 0.6,
-		measured: timeOf("from structs", "cbor.Marshal", "variant.Marshal"),
-	},
-	{
-		text: "variant.MarshalEncode, of typed writes", limit: 1.4,
-		measured: timeOf("from structs", "typed writes", "variant.MarshalEncode"),
-	},
-	{
-		text: "variant into any, of cbor", limit: 0.5,
-		measured: timeOf("into any", "cbor", "variant"),
-	},
-	{
-		text: "variant into any, of msgpack", limit: 0.8,
-		measured: timeOf("into any", "msgpack", "variant"),
-	},
-	{
-		text: "variant.Elements, of Unmarshal", limit: 1.1,
-		measured: timeOf("records", "Unmarshal", "Elements"),
-	},
-	{
-		text: "variant into structs, 10 MB of 1 MB", limit: 10.5,
-		measured: timeOf("ten times the structs", "into structs, 1 MB", "into structs, 10 MB"),
-	},
-	{
-		text: "variant.Marshal, 10 MB of 1 MB", limit: 10.5,
-		measured: timeOf("ten times the structs", "from structs, 1 MB", "from structs, 10 MB"),
-	},
-	{
-		text: "variant into any, 10 MB of 1 MB", limit: 10.5,
-		measured: timeOf("ten times the structs", "into any, 1 MB", "into any, 10 MB"),
-	},
 	{text: "10 MB, of 1 MB", limit: 10.5, measured: growth},
 	{text: "allocations", limit: 0, measured: allocations},
 	{text: "peak memory of gdwire check", limit: 24, unit: "MiB", measured: peakMemory},
@@ -225,9 +185,12 @@ func peakMemory(r *report) (worst float64, where string, ok bool) {
 	return worst, where, ok
 }
 
+// allGoals returns the goals of all groups.
+func allGoals() []goal { return slices.Concat(goals, gdjsonGoals, variantGoals) }
+
 // judge returns a verdict on each goal that something is known about.
 func judge(r *report) (all []verdict) {
-	for _, g := range slices.Concat(goals, gdjsonGoals) {
+	for _, g := range allGoals() {
 		worst, where, ok := g.measured(r)
 		if !ok {
 			continue
