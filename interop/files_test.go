@@ -41,7 +41,8 @@ func fileModes() map[any]struct {
 	}
 }
 
-// fileContents are contents of lengths at the edges of blocks.
+// fileContents returns contents of lengths just below, at and above multiples of a
+// block.
 func fileContents(r *rand.Rand) map[string][]byte {
 	all := map[string][]byte{"text": []byte(strings.Repeat("the same text, ", 10_000))}
 	for _, n := range []int{1, 15, 16, 17, 4095, 4096, 4097, 8192, 100_000} {
@@ -54,7 +55,8 @@ func fileContents(r *rand.Rand) map[string][]byte {
 	return all
 }
 
-// TestFiles has the engine open what fileaccess wrote, and the reverse, in every mode.
+// TestFiles exchanges files between the engine and fileaccess, in both directions and
+// in every mode.
 func TestFiles(t *testing.T) {
 	t.Logf("-seed %d", *seed)
 	contents := fileContents(rand.New(rand.NewPCG(*seed, 1)))
@@ -74,7 +76,8 @@ func TestFiles(t *testing.T) {
 	t.Log(files, "files each way")
 }
 
-// exchangeFile writes a file for the engine to read and reads the one that it wrote.
+// exchangeFile writes a file, lets the engine read it, and reads a file that the
+// engine has written.
 func exchangeFile(ctx context.Context, ws *websocket.Conn, mode any, info fileaccess.Info, key *fileaccess.Key, content []byte) error {
 	var file bytes.Buffer
 	w, err := fileaccess.NewWriter(&file, info, key)

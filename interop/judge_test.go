@@ -26,23 +26,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var judged = flag.Int("judged", 100_000, "how many damaged packets TestJudge has the engine judge")
+var judged = flag.Int("judged", 100_000, "number of damaged packets in TestJudge")
 
-// A verdict is the number of bytes of a packet that a decoder consumed, 0 if it refused
-// the packet.
+// A verdict is a decoder's result for a packet: the number of bytes it consumed, or 0
+// if it returned an error.
 type verdict int32
 
 // batch is the number of packets in one message to the engine.
 const batch = 1000
 
-// An engineJudge has the engine judge packets.
+// An engineJudge sends packets to the engine and receives verdicts.
 type engineJudge struct {
 	ctx context.Context
 	ws  *websocket.Conn
 }
 
-// judge returns the engine's verdict of each packet. It sends a batch while the engine
-// judges the one before.
+// judge returns the engine's verdict on each packet. It sends a batch while the engine
+// still works on the previous one.
 func (j *engineJudge) judge(packets [][]byte) ([]verdict, error) {
 	batches := slices.Collect(slices.Chunk(packets, batch))
 	var all []verdict
@@ -68,14 +68,14 @@ func (j *engineJudge) judge(packets [][]byte) ([]verdict, error) {
 		}
 		for k, p := range batches[i-1] {
 			size := int32(binary.LittleEndian.Uint32(b[4*k:]))
-			// It counts the padding of a last PackedByteArray also where that is missing.
+			// The engine counts the padding of a last PackedByteArray even if it is missing.
 			all = append(all, verdict(min(size, int32(len(p)))))
 		}
 	}
 	return all, nil
 }
 
-// ours returns gdwire's verdict and, where it refused, its error.
+// ours returns gdwire's verdict and error.
 func ours(d *gdwire.Decoder, p []byte) (verdict, error) {
 	d.ResetBytes(p)
 	if err := d.SkipValue(); err != nil {
@@ -88,7 +88,7 @@ func ours(d *gdwire.Decoder, p []byte) (verdict, error) {
 type jury struct {
 	lenient, anyUTF8 *gdwire.Decoder
 	accepted         int
-	notUTF8          int // that the engine accepts, the one exception
+	notUTF8          int // packets that the engine accepts and gdwire only with AnyUTF8
 }
 
 func newJury() *jury {
@@ -98,8 +98,8 @@ func newJury() *jury {
 	}
 }
 
-// agree reports whether gdwire's verdict on p is the engine's. Text that is not UTF-8
-// is the exception: gdwire refuses it unless AnyUTF8 is set, and agrees then.
+// agree reports whether gdwire has the engine's verdict on p. For text that is not
+// UTF-8 it compares the verdict with AnyUTF8.
 func (j *jury) agree(p []byte, engine verdict) bool {
 	v, err := ours(j.lenient, p)
 	if v == engine {
@@ -112,8 +112,8 @@ func (j *jury) agree(p []byte, engine verdict) bool {
 	return v == engine
 }
 
-// TestJudge has the engine judge damaged packets, of vectors, of the fuzz targets'
-// seeds and of random values, and compares its verdicts with those of gdwire.
+// TestJudge compares the verdicts of the engine and gdwire on damaged packets. The
+// packets are vectors, seeds of the fuzz targets and random values before the damage.
 func TestJudge(t *testing.T) {
 	t.Logf("-seed %d", *seed)
 	total := *judged
@@ -172,13 +172,13 @@ func TestJudge(t *testing.T) {
 	for _, p := range disagreed {
 		b, _ := hex.DecodeString(p)
 		_, err := ours(jury.lenient, b)
-		t.Errorf("the engine judges otherwise, add it to testdata/judged.txt: %s (gdwire: %v)", p, err)
+		t.Errorf("the engine disagrees; add the packet to testdata/judged.txt: %s (gdwire: %v)", p, err)
 	}
 	t.Logf("%d packets, %d accepted, %d only with AnyUTF8", total, jury.accepted, jury.notUTF8)
 }
 
-// knownPackets are those of testdata/judged.txt, hexadecimal and one on a line: on which
-// gdwire and the engine disagreed once.
+// knownPackets returns the packets of testdata/judged.txt, one in hexadecimal on each
+// line: those on which gdwire and the engine once disagreed.
 func knownPackets(t *testing.T) (all [][]byte) {
 	b, err := os.ReadFile("testdata/judged.txt")
 	require.NoError(t, err)
@@ -190,8 +190,8 @@ func knownPackets(t *testing.T) (all [][]byte) {
 	return all
 }
 
-// goodPackets returns the packets to damage: random values, which the engine sends
-// first, vectors and verdicts of Godot 4.6, and seeds of the fuzz targets.
+// goodPackets returns the packets that the test damages: random values, which the
+// engine sends first, vectors and verdicts of Godot 4.6, and seeds of the fuzz targets.
 func goodPackets(ctx context.Context, ws *websocket.Conn) ([][]byte, error) {
 	_, message, err := ws.Read(ctx)
 	if err != nil {
@@ -237,7 +237,7 @@ type mutator struct {
 	good [][]byte
 }
 
-// words are numbers at the edges of what counts and headers can be.
+// words has edge cases of counts and headers.
 var words = []uint32{0, 1, 2, 3, 4, 5, 0x7F, 0xFF, 0x100, 0xFFFF, 0x10000, 0x1001C, 0x2001C, 0x1001B, 0x5001B,
 	0x7FFFFFFE, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF, 21, 22, 24, 25, 26, 27, 28, 29, 34, 38, 39}
 
@@ -258,13 +258,13 @@ func (m *mutator) mutate() []byte {
 			if aligned+4 <= len(p) {
 				binary.LittleEndian.PutUint32(p[aligned:], words[m.IntN(len(words))])
 			}
-		case 4: // cut
+		case 4: // truncate
 			p = p[:at]
-		case 5: // leave out
+		case 5: // remove a part
 			p = slices.Delete(p, aligned, min(aligned+4*(1+m.IntN(3)), len(p)))
-		case 6: // repeat
+		case 6: // repeat a part
 			p = slices.Insert(p, aligned, p[aligned:min(aligned+4*(1+m.IntN(4)), len(p))]...)
-		case 7: // part of another
+		case 7: // insert a part of another packet
 			other := m.good[m.IntN(len(m.good))]
 			if len(other) > 0 {
 				from := m.IntN(len(other)) &^ 3
@@ -280,7 +280,7 @@ func (m *mutator) mutate() []byte {
 	return p
 }
 
-// minimize returns a shorter packet on which gdwire and the engine disagree as well.
+// minimize returns a shorter packet on which gdwire and the engine disagree, too.
 func minimize(j *engineJudge, jury *jury, p []byte) ([]byte, error) {
 	for size := len(p) / 2; size > 0; {
 		var tries [][]byte
@@ -313,8 +313,8 @@ func minimize(j *engineJudge, jury *jury, p []byte) ([]byte, error) {
 	return p, nil
 }
 
-// invariants returns an error if p is not read alike in different ways, or what was
-// accepted is not written alike.
+// invariants returns an error if different ways of reading p have different results,
+// or if copying the copy of p changes it.
 func invariants(p []byte) error {
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{OneValue: true})
 	defer d.Release()
@@ -349,7 +349,7 @@ func invariants(p []byte) error {
 		return fmt.Errorf("copied as %x, and that as %x", once, twice)
 	}
 	var v any
-	if err := variant.Unmarshal(p, &v, nil); err != nil && !errors.Is(err, gdwire.ErrRange) { // a NodePath that text cannot hold
+	if err := variant.Unmarshal(p, &v, nil); err != nil && !errors.Is(err, gdwire.ErrRange) { // a NodePath that cannot be written as text
 		return fmt.Errorf("Unmarshal: %w", err)
 	}
 	return nil

@@ -23,7 +23,7 @@ script = ExtResource("1")
 `
 )
 
-// pack returns a .pck file, the engine's archive format, with these files.
+// pack returns a .pck file, the engine's archive format, that contains files.
 func pack(files map[string][]byte) []byte {
 	const fixed = 4 + 5*4 + 8 + 16*4 + 4 // header and number of files
 	names := slices.Sorted(maps.Keys(files))

@@ -24,7 +24,7 @@ import (
 
 var seed = flag.Uint64("seed", uint64(rand.Uint32()), "the seed of random values and packets")
 
-// withRandom is scripts with random.gd.
+// withRandom returns the files of scripts and random.gd.
 func withRandom(t *testing.T, name string) map[string]string {
 	t.Helper()
 	files := scripts(t, name)
@@ -37,11 +37,12 @@ func withRandom(t *testing.T, name string) map[string]string {
 // A sample is a value that the engine made.
 type sample struct {
 	Bytes []byte
-	JSON  string // what the engine writes; "" if it was not asked
+	JSON  string // the engine's native JSON of the value, or ""
 }
 
-// TestValues has the engine make random values and find them again in what gdwire
-// makes of their bytes: by tokens, by Go values, and by native JSON.
+// TestValues lets the engine create random values, which gdwire decodes and encodes
+// again by tokens, by Go values and by native JSON. The engine compares the results
+// with its values.
 func TestValues(t *testing.T) {
 	count := 2000
 	if testing.Short() {
@@ -69,8 +70,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// answerValues reads a batch of samples, sends back what gdwire makes of each, and
-// compares what the engine makes of the JSON.
+// answerValues reads a batch of samples, sends back the result of remake for each, and
+// compares the values that the engine reads from the JSON.
 func answerValues(ctx context.Context, ws *websocket.Conn) error {
 	_, message, err := ws.Read(ctx)
 	if err != nil {
@@ -107,7 +108,8 @@ func answerValues(ctx context.Context, ws *websocket.Conn) error {
 	return nil
 }
 
-// compare returns an error if two encoded values differ by more than digits.
+// compare returns an error if two encoded values differ by more than the last digits
+// of floats.
 func compare(a, b []byte) error {
 	var x, y any
 	if err := errors.Join(variant.Unmarshal(a, &x, nil), variant.Unmarshal(b, &y, nil)); err != nil {
@@ -127,8 +129,8 @@ func anys[T any](s []T) []any {
 	return all
 }
 
-// remake returns what gdwire makes of a value in several ways: bytes, which must be
-// those of the engine, and JSON.
+// remake decodes and encodes a value in several ways and returns the bytes, which must
+// be those of the engine, and the JSON.
 func remake(s sample) (map[string]any, error) {
 	made := map[string]any{}
 	recoded, err := recode(s.Bytes)
@@ -157,7 +159,7 @@ func remake(s sample) (map[string]any, error) {
 			return nil, fmt.Errorf("%s made %x", way, b)
 		}
 	}
-	const nodePath = "\x16\x00\x00\x00" // the engine leaves memory content in the padding of its names
+	const nodePath = "\x16\x00\x00\x00" // its padding contains memory content
 	if !bytes.Equal(recoded, s.Bytes) && !bytes.Contains(s.Bytes, []byte(nodePath)) {
 		return nil, fmt.Errorf("recoded as %x", recoded)
 	}
@@ -198,8 +200,8 @@ func fromJSON(text string) ([]byte, error) {
 	return out.Bytes(), e.Close()
 }
 
-// difference returns where two values differ, "" if they are equal but for the digits of
-// floats that the engine does not write.
+// difference describes the first difference between two values, and returns "" if there
+// is none. It ignores the digits of floats that the engine does not write.
 func difference(a, b reflect.Value) string {
 	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() {
 		if !a.IsValid() && !b.IsValid() {
@@ -245,7 +247,7 @@ func difference(a, b reflect.Value) string {
 	}
 }
 
-// differentPair compares the pairs of Dictionaries in order, keys and values.
+// differentPair compares the pairs of two Dictionaries in order.
 func differentPair(a, b *variant.Dictionary) string {
 	if a.Key != b.Key || a.Value != b.Value {
 		return fmt.Sprintf(": types %v, %v and %v, %v", a.Key, a.Value, b.Key, b.Value)

@@ -25,7 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A message is what clients.gd sends and receives.
+// A message is the type of the messages that clients.gd sends and receives.
 type message struct {
 	Name  string
 	Value any
@@ -49,7 +49,7 @@ func greet(_ context.Context, c *stream.Conn) error {
 	}
 }
 
-// serveWeb serves WebSockets with s.
+// serveWeb serves WebSockets with s and returns the URL.
 func serveWeb(t *testing.T, s *stream.Server) (url string) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: []string{"*"}})
@@ -61,7 +61,7 @@ func serveWeb(t *testing.T, s *stream.Server) (url string) {
 	return "ws" + strings.TrimPrefix(web.URL, "http")
 }
 
-// A syncBuffer is a log that several goroutines may write.
+// A syncBuffer is a log to which several goroutines can write.
 type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -79,8 +79,8 @@ func (l *syncBuffer) String() string {
 	return l.b.String()
 }
 
-// TestWebSocket serves the engine's clients, good and hostile, beside one that reads
-// nothing and one over TCP, by one Handler, and shuts down.
+// TestWebSocket runs one Handler for the engine's valid and hostile clients, for a
+// client that never reads and for one over TCP, and shuts the server down.
 func TestWebSocket(t *testing.T) {
 	count := 1000
 	if testing.Short() {
@@ -122,7 +122,7 @@ func TestWebSocket(t *testing.T) {
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines+5 }, time.Minute, 10*time.Millisecond)
 }
 
-// slowClient sends and never reads, until the server drops it.
+// slowClient sends without reading until the server closes the connection.
 func slowClient(ctx context.Context, url string) error {
 	ws, _, err := websocket.Dial(ctx, url, nil)
 	if err != nil {
@@ -135,12 +135,12 @@ func slowClient(ctx context.Context, url string) error {
 	}
 	for {
 		if err := ws.Write(ctx, websocket.MessageBinary, b); err != nil {
-			return ctx.Err() // nil: dropped
+			return ctx.Err() // nil if the server closed the connection
 		}
 	}
 }
 
-// exchangeTCP exchanges a value over TCP.
+// exchangeTCP sends a value over TCP and checks the answer.
 func exchangeTCP(ctx context.Context, addr string) error {
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -165,7 +165,7 @@ func exchangeTCP(ctx context.Context, addr string) error {
 	return nil
 }
 
-// TestWebSocketIdle closes the connection of a client that sends nothing.
+// TestWebSocketIdle: the server closes the connection of a client that sends nothing.
 func TestWebSocketIdle(t *testing.T) {
 	s := &stream.Server{Handler: greet, ErrorLog: log.New(&syncBuffer{}, "", 0), Options: stream.Options{IdleTimeout: 10 * time.Millisecond}}
 	ws, _, err := websocket.Dial(t.Context(), serveWeb(t, s), nil)
@@ -175,7 +175,7 @@ func TestWebSocketIdle(t *testing.T) {
 	require.NoError(t, s.Shutdown(t.Context()))
 }
 
-// TestExampleServer runs examples/server and its client, over other ports.
+// TestExampleServer runs examples/server and its client on free ports.
 func TestExampleServer(t *testing.T) {
 	tcp, web := freeAddr(t), freeAddr(t)
 	binary := filepath.Join(t.TempDir(), "server")

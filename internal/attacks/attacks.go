@@ -1,5 +1,5 @@
-// Package attacks holds what hostile senders send: the table that the tests hold
-// gdwire to, and that bench/attacks measures.
+// Package attacks has a table of hostile inputs. The tests decode all of them, and
+// bench/attacks measures their memory and time.
 package attacks
 
 import (
@@ -10,37 +10,38 @@ import (
 	"strings"
 )
 
-// An Attack is input made to hurt whoever reads it.
+// An Attack is an input that tries to exhaust or crash its reader.
 type Attack struct {
-	// Name says what is sent.
+	// Name describes the input.
 	Name string
-	// Format is the name of the format it is in; "" is godot4.
+	// Format is the name of its format; "" is godot4.
 	Format string
-	// Objects: it goes against readers that allow objects in full.
+	// Objects reports whether it requires a Decoder with AllowObjects.
 	Objects bool
-	// ByteByByte: the connection gives no more than a byte at a time.
+	// ByteByByte reports whether its Reader returns one byte at a time.
 	ByteByByte bool
-	// Parts are the bytes, one behind the other.
+	// Parts are the parts of the input, in order.
 	Parts []Part
-	// Limited is what the error says when limits are as they are by default, and
-	// Unlimited when there are none. "" is no error: it is a value like any other.
+	// Limited is part of the error's text with default limits, and Unlimited
+	// without limits. "" means that the input is valid.
 	Limited, Unlimited string
-	// Depth is how many levels it opens without limits. Keys: they have keys.
+	// Depth is the number of nested containers if there are no limits.
 	Depth int64
-	Keys  bool
-	// Row is what the README calls it, if it stands there, and Others what the same
-	// did to other decoders.
+	// Keys reports whether these containers have keys.
+	Keys bool
+	// Row is its description in the table of the README, or "" if it is not in
+	// the table. Others is the table's last column, the effect on other decoders.
 	Row, Others string
 }
 
-// A Part is bytes that come so many times.
+// A Part is a repeated sequence of bytes.
 type Part struct {
 	Bytes []byte
 	Times int64
 }
 
-// Cells are the first cells of its row: what is sent, in how many bytes, and how
-// that ends.
+// Cells returns the first three cells of its row in the README: description, size
+// in bytes, and error.
 func (a *Attack) Cells() string {
 	end := a.Limited
 	if name, ok := strings.CutPrefix(end, "exceeds limit "); ok {
@@ -56,7 +57,7 @@ func (a *Attack) Cells() string {
 	return fmt.Sprintf("| %s | %s | %s |", a.Row, size, end)
 }
 
-// Size returns how many bytes are sent.
+// Size returns the length of the input in bytes.
 func (a *Attack) Size() (n int64) {
 	for _, p := range a.Parts {
 		n += int64(len(p.Bytes)) * p.Times
@@ -64,7 +65,7 @@ func (a *Attack) Size() (n int64) {
 	return n
 }
 
-// Bytes returns what is sent.
+// Bytes returns the input in memory.
 func (a *Attack) Bytes() []byte {
 	var b []byte
 	for _, p := range a.Parts {
@@ -73,7 +74,7 @@ func (a *Attack) Bytes() []byte {
 	return b
 }
 
-// Reader returns a Reader of what is sent, which makes it as it is asked for.
+// Reader returns a Reader that generates the input.
 func (a *Attack) Reader() io.Reader {
 	r := &reader{parts: a.Parts}
 	if a.ByteByByte {
@@ -82,10 +83,10 @@ func (a *Attack) Reader() io.Reader {
 	return r
 }
 
-// A reader stands at bytes into what its first part sends.
+// A reader generates the bytes of its parts.
 type reader struct {
 	parts []Part
-	at    int64
+	at    int64 // offset in parts[0]
 }
 
 func (r *reader) Read(p []byte) (n int, err error) {
@@ -110,7 +111,7 @@ type byByte struct{ r *reader }
 
 func (r *byByte) Read(p []byte) (int, error) { return r.r.Read(p[:min(1, len(p))]) }
 
-// Ids of Godot 4 and its flags, as headers have them.
+// Type ids and header flags of Godot 4.
 const (
 	idNil        = 0
 	idString     = 4
@@ -126,15 +127,15 @@ const (
 	idVector4s   = 38
 
 	wide    = 1 << 16 // components of 64 bits
-	builtin = 1 << 16 // elements or keys are of a built-in type,
+	builtin = 1 << 16 // the declared type of elements or keys is a built-in type,
 	class   = 2 << 16 // a class,
-	script  = 3 << 16 // a script's
-	values  = 1 << 2  // times this: values are
+	script  = 3 << 16 // or a script
+	values  = 1 << 2  // factor: the same for the type of values
 
-	newPath = 1 << 31 // in a NodePath's first word
+	newNodePath = 1 << 31 // the flag in a NodePath's first word
 )
 
-// Ids of Godot 2.
+// Type ids of Godot 2.
 const (
 	idImage2      = 15
 	idNodePath2   = 16
@@ -149,18 +150,18 @@ const (
 	typed = "wrong type"
 	text  = "invalid UTF-8"
 
-	// A name has to fit a token, so that there always is a limit on it.
+	// A name must fit in a token, so NameBytes cannot be disabled.
 	nameLimit = "exceeds limit NameBytes (1073741824)"
 )
 
-// limit is what the error says of a limit at its default.
+// limit returns the error's text for a limit with its default value.
 func limit(name string) string {
 	return fmt.Sprintf("exceeds limit %s (%d)", name, map[string]int64{
 		"Depth": 1024, "Elements": 1 << 20, "Values": 1 << 24, "StringBytes": 16 << 20, "NameBytes": 1 << 10, "PackedBytes": 256 << 20,
 	}[name])
 }
 
-// words are numbers of 32 bits as they are sent.
+// words encodes numbers of 32 bits.
 func words(w ...uint32) (b []byte) {
 	for _, w := range w {
 		b = binary.LittleEndian.AppendUint32(b, w)
@@ -186,7 +187,7 @@ func All() []Attack {
 	return append(all, texts()...)
 }
 
-// counts are lies in 8 to 16 bytes.
+// counts returns inputs of few bytes that declare large counts.
 func counts() (all []Attack) {
 	const most, negative = 1<<31 - 1, 1<<32 - 1
 	for _, c := range []struct {
@@ -194,8 +195,8 @@ func counts() (all []Attack) {
 		format  string
 		head    []uint32
 		limited string
-		// What comes back where engines read a negative count as none.
-		none bool
+		// engines read a negative count as 0
+		negativeIsZero bool
 	}{
 		{name: "array", head: []uint32{idArray}, limited: limit("Elements")},
 		{name: "typed array", head: []uint32{idArray | builtin, 2}, limited: limit("Elements")},
@@ -205,18 +206,18 @@ func counts() (all []Attack) {
 		{name: "byte array", head: []uint32{idBytes}, limited: limit("PackedBytes")},
 		{name: "int array", head: []uint32{idInt32s}, limited: limit("PackedBytes")},
 		{name: "array of four doubles", head: []uint32{idVector4s | wide}, limited: limit("PackedBytes")},
-		{name: "string array", head: []uint32{idStrings}, limited: limit("Elements"), none: true},
+		{name: "string array", head: []uint32{idStrings}, limited: limit("Elements"), negativeIsZero: true},
 		{name: "string of a string array", head: []uint32{idStrings, 1}, limited: limit("StringBytes")},
 		{name: "class name", head: []uint32{idObject}, limited: limit("NameBytes")},
-		{name: "object", head: []uint32{idObject, 1, 'A'}, limited: limit("Elements"), none: true},
+		{name: "object", head: []uint32{idObject, 1, 'A'}, limited: limit("Elements"), negativeIsZero: true},
 		{name: "signal name", head: []uint32{idSignal}, limited: limit("NameBytes")},
 		{name: "class name of elements", head: []uint32{idArray | class}, limited: limit("NameBytes")},
 		{name: "script of values", head: []uint32{idDictionary | values*script}, limited: limit("NameBytes")},
-		{name: "path of one string", format: "godot2", head: []uint32{idNodePath2}, limited: limit("StringBytes")},
+		{name: "NodePath of one string", format: "godot2", head: []uint32{idNodePath2}, limited: limit("StringBytes")},
 	} {
 		for _, n := range []uint32{most, negative} {
 			if c.format != "" && n == negative {
-				continue // that is a count of names
+				continue // bit 31 marks a NodePath of several names
 			}
 			for tail := 0; tail == 0 || len(c.head)+1+tail <= 4; tail++ {
 				a := Attack{
@@ -226,7 +227,7 @@ func counts() (all []Attack) {
 				switch {
 				case c.limited == limit("NameBytes"):
 					a.Unlimited = nameLimit
-				case c.none && n == negative:
+				case c.negativeIsZero && n == negative:
 					a.Limited, a.Unlimited = "", ""
 				}
 				all = append(all, a)
@@ -245,16 +246,16 @@ func counts() (all []Attack) {
 	}
 	return append(all,
 		Attack{Name: "signal name of 1073741824 and 0 bytes", Parts: sent(idSignal, 1<<30), Limited: limit("NameBytes"), Unlimited: ended},
-		Attack{Name: "path of 2147483647 names", Parts: sent(idNodePath, newPath|most, 0, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
-		Attack{Name: "path of 2147483647 sub-names", Parts: sent(idNodePath, newPath, most, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
-		Attack{Name: "path of 4294967295 sub-names", Parts: sent(idNodePath, newPath, negative, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
-		Attack{Name: "path whose counts overflow", Parts: sent(idNodePath, newPath|1, negative, 0), Depth: 1},
-		Attack{Name: "path of 6442450942 names", Format: "manual4", Parts: sent(15, newPath|most, negative, 0), Limited: limit("Elements"), Unlimited: "out of range"},
+		Attack{Name: "NodePath of 2147483647 names", Parts: sent(idNodePath, newNodePath|most, 0, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
+		Attack{Name: "NodePath of 2147483647 sub-names", Parts: sent(idNodePath, newNodePath, most, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
+		Attack{Name: "NodePath of 4294967295 sub-names", Parts: sent(idNodePath, newNodePath, negative, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
+		Attack{Name: "NodePath with counts that overflow", Parts: sent(idNodePath, newNodePath|1, negative, 0), Depth: 1},
+		Attack{Name: "NodePath of 6442450942 names", Format: "manual4", Parts: sent(15, newNodePath|most, negative, 0), Limited: limit("Elements"), Unlimited: "out of range"},
 		Attack{Name: "image of 4294967295 bytes", Format: "godot2", Parts: sent(idImage2, 0, 0, 1, 1, negative), Limited: limit("PackedBytes"), Unlimited: ended, Depth: 1},
 	)
 }
 
-// nested are containers that never come to a value.
+// nested returns deeply nested containers without a value inside.
 func nested() (all []Attack) {
 	for _, c := range []struct {
 		name  string
@@ -287,7 +288,7 @@ func nested() (all []Attack) {
 	return all
 }
 
-// containers are many, or of something odd.
+// containers returns inputs with many containers, or with invalid types.
 func containers() (all []Attack) {
 	all = []Attack{
 		{Name: "a chain of arrays, each of 1048576", Parts: parts(times(1000, idArray, 1<<20)),
@@ -307,7 +308,7 @@ func containers() (all []Attack) {
 		{"strings", []uint32{idString, 0}},
 		{"string arrays", []uint32{idStrings, 0}},
 		{"byte arrays", []uint32{idBytes, 0}},
-		{"paths", []uint32{idNodePath, newPath, 0, 0}},
+		{"NodePaths", []uint32{idNodePath, newNodePath, 0, 0}},
 	} {
 		a := Attack{Name: fmt.Sprintf("%d empty %s", many, c.name), Parts: parts(once(words(idArray, many)), times(many, c.empty...)), Depth: 2}
 		if c.name == "dictionaries" {
@@ -316,12 +317,12 @@ func containers() (all []Attack) {
 		all = append(all, a)
 	}
 	return append(all,
-		Attack{Name: "elements of a type that there is not", Parts: sent(idArray|builtin, 39, 1<<20), Limited: typed, Unlimited: typed, Row: "elements of a type that there is not"},
+		Attack{Name: "elements of an unknown type", Parts: sent(idArray|builtin, 39, 1<<20), Limited: typed, Unlimited: typed, Row: "elements of an unknown type"},
 		Attack{Name: "elements of a negative type", Parts: sent(idArray|builtin, 1<<32-1, 1), Limited: typed, Unlimited: typed},
-		Attack{Name: "values of a type that there is not", Parts: sent(idDictionary|builtin|values*builtin, 2, 255, 1), Limited: typed, Unlimited: typed},
+		Attack{Name: "values of an unknown type", Parts: sent(idDictionary|builtin|values*builtin, 2, 255, 1), Limited: typed, Unlimited: typed},
 		Attack{Name: "elements of no type", Parts: sent(idArray|builtin, 0, 0), Depth: 1},
-		Attack{Name: "every flag there is", Parts: sent(idArray|0xFFFFFF00, 0, 0), Depth: 1},
-		Attack{Name: "a type that there is not", Parts: sent(39), Limited: typed, Unlimited: typed},
+		Attack{Name: "all flags", Parts: sent(idArray|0xFFFFFF00, 0, 0), Depth: 1},
+		Attack{Name: "an unknown type", Parts: sent(39), Limited: typed, Unlimited: typed},
 		Attack{Name: "an InputEvent of 11 bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 11), Limited: "out of range", Unlimited: "out of range", Row: "an InputEvent of 11 bytes"},
 		Attack{Name: "an InputEvent of no bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 0), Limited: "out of range", Unlimited: "out of range"},
 		Attack{Name: "a key event without a key", Format: "godot2", Parts: sent(idInputEvent2, 1, 0, 12), Limited: "out of range", Unlimited: "out of range"},
@@ -330,7 +331,7 @@ func containers() (all []Attack) {
 	)
 }
 
-// names are long ones, which tokens hold whole.
+// names returns long names, which tokens hold whole.
 func names() []Attack {
 	long := func(name string, p ...Part) Attack {
 		return Attack{Name: name, Objects: true, Parts: p, Limited: limit("NameBytes"), Depth: 1}
@@ -350,7 +351,8 @@ func names() []Attack {
 	}
 }
 
-// texts are text and data: without an end, in small pieces, of bad characters.
+// texts returns strings and packed data that are incomplete, that arrive in small
+// pieces, or that are not UTF-8.
 func texts() (all []Attack) {
 	all = []Attack{
 		{Name: "a string whose end is never sent", Parts: parts(once(words(idString, 16<<20)), letters(1000)), Limited: ended, Unlimited: ended, Depth: 1, Row: "a string whose end is never sent"},

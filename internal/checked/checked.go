@@ -1,5 +1,6 @@
-// Package checked calls Read and Write methods and checks the counts they return, so
-// that one that breaks the contract of package io causes an error and not a panic.
+// Package checked calls Read and Write methods and checks the counts they return.
+// A method that violates the contract of package io causes an error instead of a
+// panic.
 package checked
 
 import (
@@ -7,18 +8,18 @@ import (
 	"io"
 )
 
-// Errors of a Reader or Writer that breaks the contract of its interface.
+// Errors for a Reader or Writer that violates the contract of its interface.
 var (
 	ErrRead  = errors.New("gdwire: reader returned an impossible count")
 	ErrWrite = errors.New("gdwire: writer returned an impossible count")
 )
 
-// maxEmptyReads is how often in a row a Reader may return no bytes and no error.
+// maxEmptyReads is the number of consecutive calls that may return no bytes and no
+// error.
 const maxEmptyReads = 100
 
-// Read calls r.Read until it returns bytes or an error. Both can come at once, as
-// with any Reader. It returns [io.ErrNoProgress] after 100 calls that returned
-// neither. p must not be empty.
+// Read calls r.Read until it returns bytes, an error or both. It returns
+// [io.ErrNoProgress] after 100 calls that returned neither. p must not be empty.
 func Read(r io.Reader, p []byte) (int, error) {
 	for range maxEmptyReads {
 		n, err := r.Read(p)
@@ -32,8 +33,8 @@ func Read(r io.Reader, p []byte) (int, error) {
 	return 0, io.ErrNoProgress
 }
 
-// Write calls w.Write. It returns [io.ErrShortWrite] if w took less than p without
-// an error of its own.
+// Write calls w.Write. It returns [io.ErrShortWrite] if w wrote less than p and
+// returned no error.
 func Write(w io.Writer, p []byte) (int, error) {
 	n, err := w.Write(p)
 	if n < 0 || n > len(p) {

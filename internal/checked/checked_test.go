@@ -17,7 +17,7 @@ type result struct {
 	err error
 }
 
-// script returns its results one after the other.
+// script is a Reader and Writer that returns its results in order.
 type script []result
 
 func (s *script) next() (int, error) {

@@ -1,7 +1,7 @@
-// Package fuzz holds the seeds of the fuzz targets, and in its tests those
-// targets whose checks are cheap. After each execution go test -fuzz compares the
-// counters of every package that the test binary holds; testify and what it
-// imports make that 80 µs. So these tests import the codec alone.
+// Package fuzz has the seeds of all fuzz targets. Its tests are the fuzz targets with
+// cheap checks: after each execution, go test -fuzz compares the counters of every
+// package in the test binary, which takes 80 µs with testify and its dependencies, so
+// these tests import only the codec.
 package fuzz
 
 import (
@@ -13,11 +13,11 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A Seed says how a packet is read. Its bits choose the format, the options and,
-// from Rest on, whatever else a target has to choose.
+// A Seed chooses how a packet is read. Its bits are the format, the options and, from
+// Rest on, the other choices of a target.
 type Seed uint64
 
-// The bits of a Seed after the three that choose the format. Window has three.
+// The bits of a Seed after the three bits of the format. Window has three bits.
 const (
 	Strict Seed = 1 << (iota + 3)
 	Objects
@@ -28,7 +28,7 @@ const (
 	Rest = Window << 3
 )
 
-// Has reports whether a bit is set.
+// Has reports whether the given bit is set.
 func (s Seed) Has(bit Seed) bool { return s&bit != 0 }
 
 // Format returns the format that s chooses.
@@ -37,7 +37,7 @@ func (s Seed) Format() *gdwire.Format {
 	return all[int(s&7)%len(all)]
 }
 
-// SeedOf returns the Seed of a format with these bits set.
+// SeedOf returns a Seed of format f with the given bits set.
 func SeedOf(f *gdwire.Format, bits Seed) Seed {
 	for s := range Seed(len(gdwire.Formats())) {
 		if s.Format() == f {
@@ -60,10 +60,10 @@ func (s Seed) Options() gdwire.DecoderOptions {
 	return o
 }
 
-// Choose returns a number below n that s chooses.
+// Choose returns a number in [0, n) that depends on s.
 func (s Seed) Choose(n int) int { return int(uint64(s/Rest) % uint64(n)) }
 
-// An Input is a packet and how it is read.
+// An Input is a packet and the Seed with which it is read.
 type Input struct {
 	Packet []byte
 	Seed   Seed
@@ -72,8 +72,8 @@ type Input struct {
 //go:embed seeds.txt
 var seeds string
 
-// Seeds returns the inputs that targets start from. TestSeeds in the root package
-// chooses them.
+// Seeds returns the seed corpus of the targets. TestSeeds in the root package chooses
+// it.
 func Seeds() (all []Input) {
 	for line := range strings.Lines(seeds) {
 		fields := strings.Fields(line)
