@@ -88,7 +88,7 @@ func copyFast(e *Encoder, d *Decoder) {
 		return
 	}
 	start := d.r
-	d.skipFast(0, true, e.lim-e.n)
+	d.passFast(e.lim - e.n)
 	e.n += copy(e.buf[e.n:], d.buf[start:d.r])
 	to.left = uint32((d.left + d.pairs) >> d.pairs)
 	to.want = d.want()

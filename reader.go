@@ -69,7 +69,8 @@ type Decoder struct {
 	hotState
 
 	// The rest of the read buffer, see reader_buffer.go.
-	win         []byte // buf[:lim] while the fast path is allowed, otherwise nil; setWin
+	win         []byte // buf[:lim] while the fast path may read values, otherwise nil; setWin
+	names       []byte // the same for names and packed strings
 	r, lim, end int
 	src         io.Reader // nil after ResetBytes
 	srcErr      error     // came with bytes; due when they are consumed
@@ -174,7 +175,7 @@ func (d *Decoder) forget() {
 	d.origin = d.base
 	d.token = 2*d.base + 1
 	d.r, d.lim, d.end = 0, 0, 0
-	d.buf, d.win, d.src, d.srcErr = nil, nil, nil, nil
+	d.buf, d.win, d.names, d.src, d.srcErr = nil, nil, nil, nil, nil
 	d.payload, d.skip, d.leave = payload{}, extent{}, 0
 	if r := d.rare; r != nil {
 		*r = rare{keys: r.keys[:0]}
@@ -223,7 +224,7 @@ func (d *Decoder) Release() {
 func (d *Decoder) ReadToken() (Token, error) {
 	win, r, left := d.win, d.r, d.left
 	if r > len(win)-fastSize {
-		return d.readSlow()
+		return d.readName()
 	}
 	if left == 0 {
 		return d.readEnd(), nil
@@ -241,36 +242,98 @@ func (d *Decoder) ReadToken() (Token, error) {
 	if h != form.header {
 		return d.readSlow()
 	}
-	n := le.Uint32(b[4:])
-	size := 4 + int(form.size)
 	switch form.shape {
 	case shapeWord:
-		d.r, d.left, d.token = r+size, left-1, 2*pos
+		d.r, d.left, d.token = r+4+int(form.size), left-1, 2*pos
 		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
 	case shapeText:
-		if n-1 < d.maxShort && plainText(le.Uint64(b[8:]), n) || d.wholeText(r+8, n) {
-			d.r, d.left, d.token = r+8+int(padded(n)), left-1, 2*pos
-			return Token{head: form.head | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: 2 * pos}, nil
+		n := le.Uint32(b[4:])
+		if n-1 >= d.maxShort || !plainText(le.Uint64(b[8:]), n) {
+			return d.readText(form, n)
 		}
+		d.r, d.left, d.token = r+8+int(padded(n)), left-1, 2*pos
+		return Token{head: form.head | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: 2 * pos}, nil
 	case shapeMaths:
-		if size <= len(win)-r {
-			d.r, d.left, d.token = r+size, left-1, 2*pos
-			return Token{head: form.head, win: &d.window, pos: 2 * pos}, nil
+		end := r + 4 + int(form.size)
+		if end > len(win) {
+			return d.readSlow()
 		}
-	case shapeArray, shapeDict:
-		if d.openFast(form, n) {
+		d.r, d.left, d.token = end, left-1, 2*pos
+		return Token{head: form.head, win: &d.window, pos: 2 * pos}, nil
+	}
+	return d.readStart(form, b)
+}
+
+// readText is ReadToken for the String or StringName of n bytes that is next on
+// the fast path.
+func (d *Decoder) readText(form *form, n uint32) (Token, error) {
+	if !d.wholeText(d.r+8, n) {
+		return d.readSlow()
+	}
+	d.left--
+	d.token = 2 * d.pos()
+	d.r += 8 + int(padded(n))
+	return Token{head: form.head | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: d.token}, nil
+}
+
+// readStart is ReadToken for a Start token that is next on the fast path.
+func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
+	switch form.shape {
+	case shapeArray, shapeDict, shapePackedStrings:
+		if n := le.Uint32(b[4:]); d.openFast(form, n) {
 			return Token{head: form.head, bits: uint64(n)}, nil
 		}
+	case shapePath:
+		if d.openPath(b) {
+			f := d.top()
+			return newToken(KindNodePathStart, TypeNodePath, f.flags, uint64(f.names)|uint64(f.count-f.names)<<32), nil
+		}
+	case shapePacked:
+		return d.packed(form)
 	}
 	return d.readSlow()
+}
+
+// readName is ReadToken for names and packed strings.
+func (d *Decoder) readName() (Token, error) {
+	names, r := d.names, d.r
+	if r > len(names)-fastSize {
+		return d.readSlow()
+	}
+	if d.left == 0 {
+		return d.readEnd(), nil
+	}
+	n, size := d.fastName((*[fastSize]byte)(names[r:]))
+	if size == 0 {
+		return d.readSlow()
+	}
+	d.left--
+	d.token = 2 * d.pos()
+	d.r += size
+	const head = uint64(KindStringChunk) | uint64(flagLast|1<<offsetShift)<<16
+	return Token{head: head | uint64(d.top().typ)<<8 | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: d.token}, nil
+}
+
+// fastName returns the length of the name or packed string that starts with b, and
+// how many bytes it takes; 0 if it is not whole in the buffer.
+func (d *Decoder) fastName(b *[fastSize]byte) (n uint32, size int) {
+	n = le.Uint32(b[:])
+	if (n-1 >= d.maxShort || !plainText(le.Uint64(b[4:]), n)) && !d.wholeText(d.r+4, n) {
+		return 0, 0
+	}
+	size = 4 + int(padded(n))
+	if d.top().typ == TypePackedStringArray {
+		n -= d.trailingNUL(d.buf[d.r+4 : d.r+4+int(n)])
+	}
+	return n, size
 }
 
 // fastSize is a header and what follows it of a number or a short string, which is
 // its length and up to eight bytes.
 const fastSize = 16
 
-// openFast consumes the start of an Array or Dictionary of n elements or pairs. It
-// reports false for what the slow path has to see.
+// openFast consumes the start of an Array, Dictionary or PackedStringArray of n
+// elements or pairs. It reports false for what the slow path has to see.
 func (d *Decoder) openFast(form *form, n uint32) bool {
 	pairs := hasPairs[form.kind&127]
 	pos, values := d.pos(), uint64(n)<<pairs
@@ -285,6 +348,41 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 	d.push(form.kind, form.typ, n)
 	d.keyPos, d.token = pos, 2*pos
 	d.r += 8
+	if form.shape == shapePackedStrings {
+		d.payload = payload{token: d.token}
+		d.setWin()
+	} else if d.depth > d.maxDepth {
+		d.setWin()
+	}
+	return true
+}
+
+// pathCount returns the number of names and sub-names of the NodePath that starts
+// with b. It reports false for what the slow path has to see.
+func (d *Decoder) pathCount(b *[fastSize]byte) (uint32, bool) {
+	names, subnames, bits := le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
+	n := uint64(names&^newPathBit) + uint64(subnames)
+	ok := names >= newPathBit && bits <= pathAbsolute && n <= math.MaxInt32 && int64(n) <= d.bounds[limitElements] &&
+		d.values+n <= uint64(d.bounds[limitValues]) && d.pos()+16+4*n <= d.valueEnd
+	return uint32(n), ok
+}
+
+// openPath consumes the start of the NodePath that starts with b, as openFast does.
+func (d *Decoder) openPath(b *[fastSize]byte) bool {
+	n, ok := d.pathCount(b)
+	if !ok {
+		return false
+	}
+	pos := d.pos()
+	d.values += uint64(n)
+	if d.atKey() {
+		d.keyPos = pos
+	}
+	f := d.push(KindNodePathStart, TypeNodePath, n)
+	f.names, f.flags = le.Uint32(b[4:])&^newPathBit, tokenFlags(le.Uint32(b[12:]))*flagAbsolute
+	d.keyPos, d.token = pos, 2*pos
+	d.payload = payload{token: d.token, kind: KindNodePathStart}
+	d.r += 16
 	d.setWin()
 	return true
 }
@@ -300,22 +398,25 @@ func (d *Decoder) readEnd() Token {
 	t := Token{head: uint64(KindEnd) | uint64(d.top().typ)<<8}
 	d.token = 2*d.pos() + 1
 	d.pop()
-	d.setWin()
+	if k := d.top().kind; d.win == nil || k != KindArrayStart && k != KindDictStart {
+		d.setWin()
+	}
 	return t
 }
 
-// setWin switches the fast path on or off, and nothing else does. It is on inside
-// Arrays and Dictionaries, unless something has to be looked at in every call.
+// setWin switches the fast path on or off, and nothing else does. It is on in
+// Arrays and Dictionaries, in NodePaths and PackedStringArrays, unless something has
+// to be looked at in every call.
 func (d *Decoder) setWin() {
-	d.win = nil
-	if d.depth == 0 || d.depth > d.maxDepth {
+	d.win, d.names = nil, nil
+	if d.depth == 0 || d.depth > d.maxDepth || d.err != nil || d.skip.open > 0 || d.leave > 0 || d.payload.active || d.options.Strict {
 		return
 	}
-	if k := d.top().kind; k != KindArrayStart && k != KindDictStart {
-		return
-	}
-	if d.err == nil && d.skip.open == 0 && d.leave == 0 && !d.payload.active && !d.options.Strict {
+	switch f := d.top(); {
+	case f.kind == KindArrayStart || f.kind == KindDictStart:
 		d.win = d.buf[:d.lim]
+	case f.kind == KindNodePathStart || f.typ == TypePackedStringArray && f.kind == KindPackedStart:
+		d.names = d.buf[:d.lim]
 	}
 }
 

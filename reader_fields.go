@@ -69,6 +69,9 @@ func (l *loop) exit() {
 // were to come, after the key at keyPos if it has keys.
 func (l *loop) finish(left, keyPos uint64) error {
 	d := l.d
+	if d.err != nil { // and the body has not returned it
+		return d.failed()
+	}
 	if d.depth == l.depth && d.keyPos == keyPos {
 		switch {
 		case d.left == left:

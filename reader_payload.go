@@ -33,8 +33,8 @@ func (d *Decoder) startPayload() bool {
 	}
 	if p.token != d.token {
 		*p = payload{token: d.token}
-		if t, n := d.fastText(); t != 0 {
-			p.kind, p.pos, p.left = KindStringChunk, d.token/2+8, n
+		if at, n := d.fastText(); at > 0 {
+			p.kind, p.pos, p.left = KindStringChunk, d.token/2+uint64(at), n
 		}
 	}
 	if p.kind == 0 {
@@ -51,13 +51,18 @@ func (d *Decoder) startPayload() bool {
 	return true
 }
 
-// fastText returns the type and length of the string that was the latest token, of
-// the fast path; 0 if it was something else.
-func (d *Decoder) fastText() (Type, int) {
+// fastText returns where in the token the text starts of the string that was the
+// latest token, of the fast path, and its length; 0 if it was something else.
+func (d *Decoder) fastText() (at, n int) {
 	b := d.buf[d.token/2-d.base:]
 	h := le.Uint32(b)
-	if form := &d.rows[h&63][h>>16&1]; form.shape == shapeText {
-		return form.typ, int(le.Uint32(b[4:]))
+	switch f := d.top(); {
+	case f.kind == KindNodePathStart:
+		return 4, int(h)
+	case f.kind == KindPackedStart:
+		return 4, int(h - d.trailingNUL(b[4:4+h]))
+	case d.rows[h&63][h>>16&1].shape == shapeText:
+		return 8, int(le.Uint32(b[4:]))
 	}
 	return 0, 0
 }
@@ -124,6 +129,9 @@ func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 	if d.token&1 != 0 {
 		if text, ok := d.fastString(); ok {
 			return append(dst, text...), nil
+		}
+		if dst, ok := d.fastNodePath(dst); ok {
+			return dst, nil
 		}
 	}
 	if !d.startPayload() || d.payload.done || d.payload.kind != KindStringChunk && d.payload.kind != KindNodePathStart {

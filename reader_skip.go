@@ -110,10 +110,11 @@ func (d *Decoder) leaveLoop() error {
 // readTo reads on to the end of x.
 func (d *Decoder) readTo(x extent) error {
 	for !d.isOver(x) {
-		if d.skipFast(x.open, false, 0); d.isOver(x) {
+		if d.skipFast(x.open); d.isOver(x) {
 			break
 		}
 		if _, err := d.next(); err != nil {
+			d.token |= 1
 			return err
 		}
 	}
@@ -122,29 +123,30 @@ func (d *Decoder) readTo(x extent) error {
 }
 
 // skipFast goes over what the fast path reads, until fewer than open containers
-// are. It makes no tokens. With verbatim it skips at most `most` bytes, stays in the
-// innermost container and stops at anything that an Encoder would write otherwise.
-func (d *Decoder) skipFast(open int, verbatim bool, most int) {
-	win, r, left := d.win, d.r, d.left
-	if verbatim {
-		win = win[:min(len(win), r+most)]
-	}
-	last := d.token / 2
-	for r <= len(win)-fastSize {
-		if left == 0 {
-			if verbatim {
-				break
-			}
-			last = d.base + uint64(r)
-			d.r = r
-			d.pop()
-			d.setWin()
-			win, left = d.win, d.left
-			if d.depth < open {
-				break
-			}
+// are. It makes no tokens.
+func (d *Decoder) skipFast(open int) {
+	for d.depth >= open {
+		r := d.r
+		switch {
+		case d.left == 0 && (d.win != nil || d.names != nil):
+			d.readEnd()
 			continue
+		case d.win != nil:
+			d.skipValues()
+		case d.names != nil:
+			d.skipNames()
 		}
+		if d.r == r {
+			return
+		}
+	}
+}
+
+// skipValues goes over values of the innermost container, and opens the next.
+func (d *Decoder) skipValues() {
+	win, r, left, keyPos := d.win, d.r, d.left, d.keyPos
+	last := d.token / 2
+	for r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
 		h, n := le.Uint32(b[:]), le.Uint32(b[4:])
 		form := &d.rows[h&63][h>>16&1]
@@ -154,35 +156,87 @@ func (d *Decoder) skipFast(open int, verbatim bool, most int) {
 		size := 4 + int(form.size)
 		switch form.shape {
 		case shapeWord:
-			if verbatim && n > 1 && form.kind == KindBool {
-				goto done
-			}
 		case shapeMaths:
 			if size > len(win)-r {
 				goto done
 			}
 		case shapeText:
 			size = 8 + int(padded(n))
-			if n-1 < d.maxShort && plainText(le.Uint64(b[8:]), n) {
-				break
-			}
-			if !d.wholeText(r+8, n) || size > len(win)-r || verbatim && n&3 != 0 && le.Uint32(win[r+size-4:])>>(8*(n&3)) != 0 {
+			if (n-1 >= d.maxShort || !plainText(le.Uint64(b[8:]), n)) && !d.wholeText(r+8, n) {
 				goto done
 			}
-		case shapeArray, shapeDict:
-			if verbatim {
+		case shapePacked:
+			data := uint64(n) * uint64(form.size)
+			if data > uint64(len(win)-r) || int64(data) > d.bounds[limitPacked] {
 				goto done
 			}
-			d.r, d.left = r, left
-			if !d.openFast(form, n) {
+			if size = 8 + int(padded(uint32(data))); size > len(win)-r {
 				goto done
 			}
-			last = d.base + uint64(r)
-			r += 8
-			win, left = d.win, d.left
-			continue
+		case shapeArray, shapeDict, shapePackedStrings, shapePath:
+			d.r, d.left, d.keyPos = r, left, keyPos
+			if form.shape == shapePath {
+				d.openPath(b)
+			} else {
+				d.openFast(form, n)
+			}
+			return
 		default:
 			goto done
+		}
+		last = d.base + uint64(r)
+		if ^left&d.pairs != 0 {
+			keyPos = last
+		}
+		left--
+		r += size
+	}
+done:
+	d.r, d.left, d.keyPos, d.token = r, left, keyPos, 2*last+1
+}
+
+// skipNames goes over names or packed strings.
+func (d *Decoder) skipNames() {
+	names, r, left := d.names, d.r, d.left
+	last := d.token / 2
+	for r <= len(names)-fastSize && left > 0 {
+		b := (*[fastSize]byte)(names[r:])
+		n := le.Uint32(b[:])
+		if (n-1 >= d.maxShort || !plainText(le.Uint64(b[4:]), n)) && !d.wholeText(r+4, n) {
+			break
+		}
+		last = d.base + uint64(r)
+		left--
+		r += 4 + int(padded(n))
+	}
+	d.r, d.left, d.token = r, left, 2*last+1
+}
+
+// passFast goes over at most `most` bytes of the values of the innermost container
+// that an Encoder would write as they are: no containers, no bools but 0 and 1,
+// padding of zeros.
+func (d *Decoder) passFast(most int) {
+	win, r, left := d.win, d.r, d.left
+	win = win[:min(len(win), r+most)]
+	last := d.token / 2
+	for r <= len(win)-fastSize && left > 0 {
+		b := (*[fastSize]byte)(win[r:])
+		h, n := le.Uint32(b[:]), le.Uint32(b[4:])
+		form := &d.rows[h&63][h>>16&1]
+		if h != form.header || form.shape > shapeText || n > 1 && form.kind == KindBool {
+			break
+		}
+		size := 4 + int(form.size)
+		if form.shape == shapeText {
+			size = 8 + int(padded(n))
+			if n-1 >= d.maxShort || !plainText(le.Uint64(b[8:]), n) {
+				if !d.wholeText(r+8, n) || size > len(win)-r || n&3 != 0 && le.Uint32(win[r+size-4:])>>(8*(n&3)) != 0 {
+					break
+				}
+			}
+		}
+		if size > len(win)-r {
+			break
 		}
 		last = d.base + uint64(r)
 		if ^left&d.pairs != 0 {
@@ -191,6 +245,5 @@ func (d *Decoder) skipFast(open int, verbatim bool, most int) {
 		left--
 		r += size
 	}
-done:
 	d.r, d.left, d.token = r, left, 2*last+1
 }

@@ -69,11 +69,7 @@ func (d *Decoder) takeFirst(typ Type, part textPart) {
 func (d *Decoder) chunkToken(typ Type, pos uint64, at int, part textPart) Token {
 	d.token = 2 * pos
 	d.payload = payload{token: d.token, kind: KindStringChunk, pos: pos + uint64(at), left: part.n}
-	t := newToken(KindStringChunk, typ, part.flags, part.length)
-	if part.n > 0 {
-		t = t.at(&d.window, at, part.n)
-	}
-	return t
+	return newToken(KindStringChunk, typ, part.flags, part.length).at(&d.window, at, part.n)
 }
 
 // textChunk reads the next chunk of a string as a token.

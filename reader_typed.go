@@ -160,7 +160,10 @@ func (d *Decoder) readNumber(size int) error {
 // in the buffer, if the fast path can read it.
 func (d *Decoder) fastString() (text []byte, ok bool) {
 	form, b := d.fastForm()
-	if form == nil || form.shape != shapeText {
+	if form == nil {
+		return d.fastNameText()
+	}
+	if form.shape != shapeText {
 		return nil, false
 	}
 	n := le.Uint32(b[4:])
@@ -170,6 +173,20 @@ func (d *Decoder) fastString() (text []byte, ok bool) {
 	}
 	d.take(8 + int(padded(n)))
 	return d.buf[from : from+int(n)], true
+}
+
+// fastNameText is fastString for names and packed strings.
+func (d *Decoder) fastNameText() (text []byte, ok bool) {
+	names, r := d.names, d.r
+	if r > len(names)-fastSize || d.left == 0 {
+		return nil, false
+	}
+	n, size := d.fastName((*[fastSize]byte)(names[r:]))
+	if size == 0 {
+		return nil, false
+	}
+	d.take(size)
+	return names[r+4 : r+4+int(n)], true
 }
 
 // ReadString reads a String, a StringName, or the next string of a
@@ -184,19 +201,60 @@ func (d *Decoder) ReadString() (string, error) {
 			return "", err
 		}
 	}
-	return d.readText()
+	return d.finishText()
 }
 
 // ReadNodePath reads a NodePath and returns it as engines write it, such as
 // "/root/Player:position". Called again after a temporary error, it goes on.
 func (d *Decoder) ReadNodePath() (string, error) {
+	var buf [128]byte
+	if path, ok := d.fastNodePath(buf[:0]); ok {
+		return string(path), nil
+	}
 	if !d.resumes(KindNodePathStart) {
 		if _, err := d.readType(TypeNodePath); err != nil {
 			return "", err
 		}
 		d.startPayload()
 	}
-	return d.readText()
+	return d.finishText()
+}
+
+// fastNodePath consumes the NodePath that comes next and appends its text, if all
+// of it is in the buffer and the fast path can read it.
+func (d *Decoder) fastNodePath(dst []byte) ([]byte, bool) {
+	form, b := d.fastForm()
+	if form == nil || form.shape != shapePath {
+		return dst, false
+	}
+	win, r, start := d.win, d.r+16, len(dst)
+	names, bits := le.Uint32(b[4:])&^newPathBit, le.Uint32(b[12:])
+	total, ok := d.pathCount(b)
+	if !ok {
+		return dst, false
+	}
+	if bits&pathAbsolute != 0 && total == 0 {
+		dst = append(dst, '/')
+	}
+	for i := range total {
+		if r > len(win)-fastSize {
+			return dst[:start], false
+		}
+		n := le.Uint32(win[r:])
+		if (n-1 >= d.maxShort || !plainText(le.Uint64(win[r+4:]), n)) && !d.wholeText(r+4, n) {
+			return dst[:start], false
+		}
+		if i >= names {
+			dst = append(dst, ':')
+		} else if i > 0 || bits&pathAbsolute != 0 {
+			dst = append(dst, '/')
+		}
+		dst = append(dst, win[r+4:r+4+int(n)]...)
+		r += 4 + int(padded(n))
+	}
+	d.values += uint64(total)
+	d.take(r - d.r)
+	return dst, true
 }
 
 // resumes reports whether the latest call was a ReadString or ReadNodePath that
@@ -206,8 +264,8 @@ func (d *Decoder) resumes(k Kind) bool {
 	return p.active && p.kind == k && !p.done && d.leave == 0 && d.rare != nil && d.rare.partialAt == p.token
 }
 
-// readText returns the payload that startPayload has found, of a string or NodePath.
-func (d *Decoder) readText() (string, error) {
+// finishText returns the payload that startPayload has found, of a string or NodePath.
+func (d *Decoder) finishText() (string, error) {
 	p := &d.payload
 	if p.kind == KindStringChunk && d.want() != wantText && !d.resumes(KindStringChunk) { // all of it is here
 		b, _ := d.peekPayload(math.MaxInt)

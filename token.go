@@ -235,6 +235,7 @@ func (t Token) Type() Type { return Type(t.head >> 8) }
 // Clone returns a token that does not depend on the Decoder any more.
 func (t Token) Clone() Token {
 	if t.payloadLen() == 0 {
+		t.win, t.pos = nil, 0
 		return t
 	}
 	p := slices.Clone(t.Bytes())
