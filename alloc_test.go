@@ -246,7 +246,7 @@ func TestEncodingAllocatesNothing(t *testing.T) {
 		for _, size := range []int{64, bufferSize} {
 			e := NewEncoder(io.Discard, nil)
 			e.buf = e.buf[:size:size]
-			e.limitBuffer()
+			e.setLim()
 			requireNoAllocs(t, func() {
 				e.Reset(io.Discard)
 				encode(e, c)

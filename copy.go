@@ -78,18 +78,15 @@ func (d *Decoder) copyTo(e *Encoder, x extent, next unsent, started bool) error 
 	}
 }
 
-// copyFast copies what is on the fast path of both sides, in containers of the
-// same kind with as much to come: its bytes are those that WriteToken would write.
+// copyFast copies what is on the fast path of both sides, in containers of the same
+// kind with as much to come: its bytes are those that WriteToken would write.
 func copyFast(e *Encoder, d *Decoder) {
-	from, to := d.top(), e.top
-	if d.win == nil || e.options.Format != d.options.Format || e.options.DoubleReals != d.options.DoubleReals ||
-		e.lim < 0 || uint(e.depth-1) >= uint(e.maxDepth) || from.elem != to.elem ||
-		from.kind != to.kind || to.want != d.want() || uint64(to.left) != (d.left+d.pairs)>>d.pairs {
+	if e.options.Format != d.options.Format || e.options.DoubleReals != d.options.DoubleReals ||
+		e.win == nil || d.win == nil || e.left != d.left || e.pairs != d.pairs {
 		return
 	}
 	start := d.r
-	d.passFast(e.lim - e.n)
+	d.passFast(len(e.win) - e.n)
 	e.n += copy(e.buf[e.n:], d.buf[start:d.r])
-	to.left = uint32((d.left + d.pairs) >> d.pairs)
-	to.want = d.want()
+	e.left = d.left
 }

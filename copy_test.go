@@ -198,7 +198,7 @@ func TestCopyValueAfterPeek(t *testing.T) {
 	w := new(faultyWriter) // fails before the first byte
 	e, d := NewEncoder(w, nil), NewDecoder(bytes.NewReader(packet), nil)
 	e.buf = e.buf[:24] // full before the last token
-	e.limitBuffer()
+	e.setLim()
 	require.ErrorIs(t, CopyValue(e, d), errTemporary)
 	d.PeekKind()
 	require.NoError(t, CopyValue(e, d))

@@ -85,26 +85,26 @@ func TestWriteErrors(t *testing.T) {
 		require.EqualError(t, err, text)
 		require.Equal(t, err, e.Recover())
 	}
-	fails(e.End(), "gdwire: offset 0, $: unfinished value: End and nothing is open")
+	fails(e.End(), "gdwire: offset 0, $: unfinished value: End without a matching Begin")
 	require.NoError(t, e.BeginDict(1))
 	require.NoError(t, e.WriteString("k"))
-	fails(e.End(), "gdwire: offset 20, $.value(0): misplaced key: End behind a key without its value")
+	fails(e.End(), "gdwire: offset 20, $.value(0): misplaced key: End after a key without a value")
 	fails(e.Close(), "gdwire: offset 20, $.value(0): unfinished value: DictStart without its End")
 	require.NoError(t, e.BeginArray(1))
 	fails(e.WriteString("\xff"), "gdwire: offset 28, $.value(0)[0]: invalid UTF-8")
-	fails(e.BeginPacked(TypeImage, 0), "gdwire: offset 28, $.value(0)[0]: wrong type: Image is none of godot4's")
+	fails(e.BeginPacked(TypeImage, 0), "gdwire: offset 28, $.value(0)[0]: wrong type: godot4 has no Image")
 	fails(e.End(), "gdwire: offset 28, $.value(0)[0]: wrong count: End after 0 of 1")
 	require.NoError(t, e.BeginTypedArray(1, Elem{Type: TypeInt}))
 	fails(e.WriteNil(), "gdwire: offset 40, $.value(0)[0][0]: wrong type: Nil in a container of int")
 	require.NoError(t, e.WriteInt(7))
-	fails(e.WriteInt(8), "gdwire: offset 48, $.value(0)[0]: wrong count: int after the 1 announced")
+	fails(e.WriteInt(8), "gdwire: offset 48, $.value(0)[0]: wrong count: int after the declared 1")
 
 	e.Reset(io.Discard)
 	require.NoError(t, e.BeginString(TypeString, 3))
 	require.NoError(t, write("a")(e))
 	fails(write("bcd")(e), "gdwire: offset 9, $: wrong count: 3 bytes after 1 of 3")
 	require.NoError(t, write("bc")(e))
-	fails(write("d")(e), "gdwire: offset 11, $: wrong count: 1 bytes after the 3 × 1 announced")
+	fails(write("d")(e), "gdwire: offset 11, $: wrong count: 1 bytes after the declared 3 × 1")
 
 	e.Reset(io.Discard)
 	require.NoError(t, e.BeginPacked(TypePackedFloat32Array, 2))
@@ -113,7 +113,7 @@ func TestWriteErrors(t *testing.T) {
 	fails(WritePacked(e, []float32{2, 3}), "gdwire: offset 12, $: wrong count: 2 elements after 1 of 2")
 	fails(e.WriteToken(elements(TypePackedFloat32Array, unitFloat32, 2, make([]byte, 8))), "gdwire: offset 12, $: wrong count: 2 elements after 1 of 2")
 	require.NoError(t, WritePacked(e, []float32{2}))
-	fails(write("1")(e), "gdwire: offset 16, $: wrong count: 1 bytes after the 2 × 4 announced")
+	fails(write("1")(e), "gdwire: offset 16, $: wrong count: 1 bytes after the declared 2 × 4")
 }
 
 // WrapError returns errors in the shape of the package's own.

@@ -480,7 +480,7 @@ func eachFaultyWriter(n int, f func(name string, w *faultyWriter)) {
 func smallEncoder(w io.Writer, f *Format, size int) *Encoder {
 	e := NewEncoder(w, &EncoderOptions{Format: f})
 	e.buf = e.buf[:size:size]
-	e.limitBuffer()
+	e.setLim()
 	return e
 }
 
@@ -566,7 +566,7 @@ func (m misuse) rejects(t *testing.T, e *Encoder) {
 func frames(e *Encoder) (all []frame) {
 	for i := range e.Depth() + 1 {
 		all = append(all, *e.frame(i))
-		all[i].mark = 0 // the position of the count in the buffer, which may be flushed
+		all[i].keyPos = 0 // the position of the count in the buffer, which may be flushed
 	}
 	return all
 }

@@ -12,7 +12,7 @@ const (
 // appendPath appends the path of the latest token or, if next is set, of the
 // coming one. keyText gives the start of the string that is the latest key or
 // property name of frame i, false if it is no string.
-func (s *hotState) appendPath(dst []byte, next bool, keyText func(i int) ([]byte, bool)) []byte {
+func (s *state) appendPath(dst []byte, next bool, keyText func(i int) ([]byte, bool)) []byte {
 	start := len(dst)
 	dst = append(dst, '$')
 	for i := 1; i <= s.depth && len(dst)-start < maxPath; i++ {

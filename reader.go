@@ -66,7 +66,7 @@ type DecoderOptions struct {
 // has left the window. It allocates nothing for a count that it read.
 type Decoder struct {
 	window
-	hotState
+	state
 
 	// The rest of the read buffer, see reader_buffer.go.
 	win         []byte // buf[:lim] while the fast path may read values, otherwise nil; setWin
@@ -163,7 +163,7 @@ func (d *Decoder) reset() {
 	if d.rows == nil {
 		d.initOptions()
 	}
-	d.hotState.init()
+	d.state.init()
 	d.forget()
 	d.valueStart, d.inputEnd = d.base, math.MaxUint64
 	d.err, d.once = nil, false
@@ -207,7 +207,7 @@ func (d *Decoder) initOptions() {
 // returns [ErrReleased], and tokens that were not cloned are void.
 func (d *Decoder) Release() {
 	d.forget()
-	d.hotState.close()
+	d.state.close()
 	d.saved, d.rare = nil, nil
 	d.err, d.once = ErrReleased, false
 	if d.buffer != nil {

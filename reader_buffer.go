@@ -78,7 +78,7 @@ func (d *Decoder) advance(n int) {
 
 // open consumes n bytes, a Start token, and opens a frame for the count that it
 // declares.
-func (d *Decoder) open(n int, k Kind, t Type, count uint32) *hotFrame {
+func (d *Decoder) open(n int, k Kind, t Type, count uint32) *frame {
 	if d.atKey() {
 		d.keyPos = d.pos()
 	}

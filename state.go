@@ -1,6 +1,6 @@
 package gdwire
 
-// hotState knows which containers are open and what may come next. Decoder and
+// state knows which containers are open and what may come next. Decoder and
 // Encoder embed it. It does not know how anything is encoded.
 //
 // The innermost open container is described by the integers left, pairs, marked
@@ -20,18 +20,18 @@ package gdwire
 //
 // push spills left and keyPos into the innermost frame and opens another; pop
 // closes the innermost and refills them. Nothing else moves them.
-type hotState struct {
-	left   uint64     // values to come in the innermost container
-	pairs  uint64     // 1 where they are pairs, otherwise 0
-	marked uint64     // the left at which a DictKey was read or written, or noMark
-	keyPos uint64     // a position: of a Decoder see Decoder.step, of an Encoder its count
-	stack  []hotFrame // stack[0] is the top level, stack[depth] the innermost; nil before Reset
+type state struct {
+	left   uint64  // values to come in the innermost container
+	pairs  uint64  // 1 where they are pairs, otherwise 0
+	marked uint64  // the left at which a DictKey was read or written, or noMark
+	keyPos uint64  // a position: of a Decoder see Decoder.step, of an Encoder its count
+	stack  []frame // stack[0] is the top level, stack[depth] the innermost; nil before Reset
 	depth  int
 }
 
-// A hotFrame is an open container: an Array, Dictionary, Object, NodePath, packed
+// A frame is an open container: an Array, Dictionary, Object, NodePath, packed
 // array, Image, or a String between its chunks; or, at the bottom, the top level.
-type hotFrame struct {
+type frame struct {
 	left, keyPos uint64 // spilled, while another container is innermost
 	count        uint32 // declared
 	names        uint32 // of a NodePath, the rest are sub-names; of a string the NULs an Encoder owes
@@ -77,18 +77,18 @@ const (
 )
 
 // init opens the top level.
-func (s *hotState) init() {
+func (s *state) init() {
 	if s.stack == nil {
-		s.stack = make([]hotFrame, 16)
+		s.stack = make([]frame, 16)
 	}
-	s.stack[0] = hotFrame{flags: flagUnknown}
+	s.stack[0] = frame{flags: flagUnknown}
 	s.depth = 0
 	s.left, s.pairs, s.marked, s.keyPos = unknownLeft, 0, noMark, 0
 }
 
 // close leaves nothing that could come next. It frees a stack that one deep value
 // needed.
-func (s *hotState) close() {
+func (s *state) close() {
 	if len(s.stack) > 2048 {
 		s.stack = nil
 	}
@@ -97,10 +97,10 @@ func (s *hotState) close() {
 }
 
 // top returns the innermost frame. Its left and keyPos are those of the state.
-func (s *hotState) top() *hotFrame { return &s.stack[s.depth] }
+func (s *state) top() *frame { return &s.stack[s.depth] }
 
 // want returns what may come next.
-func (s *hotState) want() want {
+func (s *state) want() want {
 	if s.left == 0 {
 		if s.depth == 0 {
 			return wantNothing
@@ -138,19 +138,19 @@ func (s *hotState) want() want {
 }
 
 // atKey reports whether a key or a property's name comes next.
-func (s *hotState) atKey() bool { return ^s.left&s.pairs != 0 }
+func (s *state) atKey() bool { return ^s.left&s.pairs != 0 }
 
 // push counts a value that begins, and opens a frame for what it holds: n
 // elements, pairs, names or bytes.
-func (s *hotState) push(k Kind, t Type, n uint32) *hotFrame {
+func (s *state) push(k Kind, t Type, n uint32) *frame {
 	around := &s.stack[s.depth]
 	around.left, around.keyPos = s.left-1, s.keyPos
 	s.depth++
 	if s.depth == len(s.stack) {
-		s.stack = append(make([]hotFrame, 0, 2*s.depth), s.stack...)[:2*s.depth]
+		s.stack = append(make([]frame, 0, 2*s.depth), s.stack...)[:2*s.depth]
 	}
 	f := &s.stack[s.depth]
-	*f = hotFrame{} // then field by field: a whole one would be built elsewhere first
+	*f = frame{} // then field by field: a whole one would be built elsewhere first
 	f.kind, f.typ, f.count = k, t, n
 	s.pairs = uint64(hasPairs[k&127])
 	s.left = uint64(n) << s.pairs
@@ -159,7 +159,7 @@ func (s *hotState) push(k Kind, t Type, n uint32) *hotFrame {
 }
 
 // pop closes the innermost frame.
-func (s *hotState) pop() {
+func (s *state) pop() {
 	s.depth--
 	f := &s.stack[s.depth]
 	s.left, s.keyPos, s.marked = f.left, f.keyPos, noMark
@@ -168,7 +168,7 @@ func (s *hotState) pop() {
 
 // frame returns frame i; 0 is the top level, depth the innermost. Its left and
 // keyPos are up to date until the next call.
-func (s *hotState) frame(i int) *hotFrame {
+func (s *state) frame(i int) *frame {
 	f := &s.stack[i]
 	if i == s.depth {
 		f.left, f.keyPos = s.left, s.keyPos
@@ -177,18 +177,18 @@ func (s *hotState) frame(i int) *hotFrame {
 }
 
 // done returns how many values of f have come.
-func (f *hotFrame) done() int64 {
+func (f *frame) done() int64 {
 	if f.has(flagUnknown) {
 		return int64(unknownLeft - f.left)
 	}
 	return int64(uint64(f.count)<<hasPairs[f.kind&127] - f.left)
 }
 
-func (f *hotFrame) has(flag tokenFlags) bool { return f.flags&flag != 0 }
+func (f *frame) has(flag tokenFlags) bool { return f.flags&flag != 0 }
 
 // admits reports whether a typed container accepts t as its next value. Values of
 // typed dictionaries are not checked: engines keep those of other types.
-func (s *hotState) admits(t Type) bool {
+func (s *state) admits(t Type) bool {
 	f := s.top()
 	return f.elem == 0 || t == f.elem || f.elem == TypeObject && t == TypeNil || f.kind == KindDictStart && !s.atKey()
 }
@@ -205,7 +205,7 @@ const (
 
 // locate returns the element, pair, property or name of frame i that the latest
 // token belongs to, or if next is set the coming one; -1 if there is none.
-func (s *hotState) locate(i int, next bool) (index int64, l location) {
+func (s *state) locate(i int, next bool) (index int64, l location) {
 	f := s.frame(i)
 	done := f.done()
 	switch f.kind {
@@ -241,7 +241,7 @@ func (s *hotState) locate(i int, next bool) (index int64, l location) {
 }
 
 // stackIndex describes what is open at level i, as Decoder.StackIndex does.
-func (s *hotState) stackIndex(i int) (kind Kind, index, count int64) {
+func (s *state) stackIndex(i int) (kind Kind, index, count int64) {
 	if i < 0 || i > s.depth || s.depth == 0 && s.left == 0 {
 		return 0, -1, -1
 	}

@@ -13,30 +13,51 @@ const bufferSize = windowBuffer
 // header and components of a Projection of 64 bits, fits.
 const spareSize = 136
 
-// limitBuffer sets lim. The fast path is off where lim is -1: while an error
-// stays, and until an interrupted call is made again.
-func (e *Encoder) limitBuffer() {
+// setLim sets lim, and win with it. lim is -1 while an error stays, and until an
+// interrupted call is made again.
+func (e *Encoder) setLim() {
 	e.lim = len(e.buf)
 	if e.retry.err != nil || e.err != nil {
 		e.lim = -1
-		return
-	}
-	if e.held > 0 {
+	} else if e.held > 0 {
 		e.lim = min(e.lim, e.hold+e.maxHeld)
 	}
+	e.setWin()
 }
 
-// straight reports whether a value of size bytes may come next and fits into the
-// buffer, and nothing else needs a check: the fast path of most values. They are
-// in a container of no declared type, not too deep, complete no top-level value,
-// and no error or interrupted call is in the way.
-func (e *Encoder) straight(size int) bool {
-	return e.inside(size) && e.top.elem == 0 && e.top.want-wantElem <= wantDictKey-wantElem
+// setWin switches the fast path on or off, and nothing else does.
+func (e *Encoder) setWin() {
+	e.win, e.names = nil, nil
+	if e.lim < 0 || e.depth == 0 {
+		return
+	}
+	switch f := e.top(); f.kind {
+	case KindArrayStart, KindDictStart:
+		if f.elem == 0 && e.depth <= e.maxDepth {
+			e.win = e.buf[:e.lim]
+		}
+	case KindNodePathStart:
+		e.names = e.buf[:e.lim]
+	case KindPackedStart:
+		if f.size == 0 {
+			e.names = e.buf[:e.lim]
+		}
+	}
 }
 
-// inside is straight without what only values need: names take the fast path, too.
-func (e *Encoder) inside(size int) bool {
-	return e.lim-e.n >= size && uint(e.depth-1) < uint(e.maxDepth)
+// fast returns room for a header and a word, if a value may come next and the fast
+// path is on, otherwise nil. The value is put there and then taken.
+func (e *Encoder) fast() *[fastSize]byte {
+	if n := e.n; n <= len(e.win)-fastSize && e.left > 0 {
+		return (*[fastSize]byte)(e.win[n:])
+	}
+	return nil
+}
+
+// take completes a value or name of size bytes on the fast path.
+func (e *Encoder) take(size int) {
+	e.n += size
+	e.left--
 }
 
 // flush writes the buffered bytes, up to the outermost Unknown count.
@@ -59,13 +80,16 @@ func (e *Encoder) compact(n int) {
 	if e.held == 0 {
 		return
 	}
-	defer e.limitBuffer()
 	e.hold -= n
-	for i := range e.Depth() + 1 {
+	for i := 1; i < e.depth; i++ {
 		if f := e.frame(i); f.has(flagUnknown) {
-			f.mark -= uint64(n)
+			f.keyPos -= uint64(n)
 		}
 	}
+	if e.top().has(flagUnknown) {
+		e.keyPos -= uint64(n)
+	}
+	e.setLim()
 }
 
 // write calls the Writer and checks the count that it returns.
@@ -109,7 +133,7 @@ func (e *Encoder) grow(n int64) error {
 		buf := make([]byte, max(min(2*len(e.buf), e.hold+e.maxHeld), size))
 		copy(buf, e.buf[:e.n])
 		e.buf, e.buffer.B = buf, buf
-		e.limitBuffer()
+		e.setLim()
 	}
 	return nil
 }
@@ -141,7 +165,7 @@ const (
 
 // final reports whether an op completes a top-level value.
 func (e *Encoder) final(op op) bool {
-	return op == opValue && e.Depth() == 0 || op == opEnd && e.Depth() == 1
+	return op == opValue && e.depth == 0 || op == opEnd && e.depth == 1
 }
 
 // commit writes a call encoded into b, which room returned.
@@ -198,7 +222,7 @@ func emitSlow[S string | []byte](e *Encoder, op op, head []byte, body S, tail []
 	if err != nil { // Before compact, because head may be in the buffer.
 		e.interrupt(err, sumCall(e, op, head, body, tail))
 	} else {
-		e.done()
+		e.retried()
 	}
 	e.compact(n)
 	return err

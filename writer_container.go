@@ -2,92 +2,75 @@ package gdwire
 
 import "math"
 
-// BeginNodePath begins a NodePath of so many names and sub-names. They follow as
-// by WriteString, then End.
-func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
-	if names < 0 || subnames < 0 {
-		return e.fail(because(ErrRange, "NodePath of %d and %d names", names, subnames))
-	}
-	flags := tokenFlags(0)
-	if absolute {
-		flags = flagAbsolute
-	}
-	return e.beginNodePath(int64(names), int64(subnames), flags)
-}
-
-func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
-	row, err := e.begin(TypeNodePath)
-	if err != nil {
-		return err
-	}
-	if flags&^flagAbsolute == 0 && e.straight(16) {
-		if top := e.startStraight(TypeNodePath, 0, names+subnames); top != nil {
-			b := (*[12]byte)(e.buf[e.n-4 : e.n+8 : e.n+8])
-			le.PutUint32(b[:], uint32(names)|newPathBit)
-			le.PutUint32(b[4:], uint32(subnames))
-			le.PutUint32(b[8:], uint32(flags/flagAbsolute)*pathAbsolute)
-			e.n += 8
-			top.names, top.flags = uint32(names), flags
-			return nil
+// begin checks that a value of type t may come next and returns its row.
+func (e *Encoder) begin(t Type) (*row, error) {
+	if e.win != nil && e.left > 0 {
+		if row := &e.rows[t&63]; row[0].typ == t {
+			return row, nil
 		}
 	}
-	format := e.options.Format
-	f := frame{kind: KindNodePathStart, typ: TypeNodePath, names: uint32(names), flags: flags}
-	if names > math.MaxInt32 { // bit 31 of it says which form the path has
-		return e.fail(because(ErrRange, "NodePath of %d names", names))
+	if err := e.ready(); err != nil {
+		return nil, err
 	}
-	if err := e.declare(names+subnames, &f); err != nil {
-		return err
+	if w := e.want(); w > lastValue && w != wantDictKey {
+		return nil, e.misplaced(t)
 	}
-	n, bits := 16, uint32(0)
-	if flags&flagAbsolute != 0 {
-		bits |= pathAbsolute
+	if !e.options.Format.Has(t) {
+		return nil, e.fail(because(ErrType, "%v has no %v", e.options.Format, t))
 	}
-	if flags&flagProperty != 0 && format.keepProperty && subnames > 0 {
-		bits |= pathProperty
-		subnames--
+	if e.depth > e.maxDepth {
+		return nil, e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.depth), Max: int64(e.maxDepth)})
 	}
-	if flags&flagOldPath != 0 {
-		if !format.oldPath {
-			return e.fail(because(ErrType, "NodePath as one string, and %v has none", format))
-		}
-		n = 4 // the string's length follows
+	if elem := e.top().elem; elem != e.accepts && !e.admits(t) {
+		return nil, e.fail(because(ErrType, "%v in a container of %v", t, elem))
 	}
-	b, err := e.room(n)
-	if err != nil {
-		return err
-	}
-	le.PutUint32(b, row[0].header)
-	if n > 4 {
-		le.PutUint32(b[4:], uint32(names)|newPathBit)
-		le.PutUint32(b[8:], uint32(subnames))
-		le.PutUint32(b[12:], bits)
-	}
-	return e.start(b, &f)
+	return &e.rows[t], nil
 }
 
-// startStraight opens what has n elements behind header and count, if that takes
-// the straight road; else it returns nil.
-func (e *Encoder) startStraight(t Type, wide int, n int64) *frame {
-	if uint64(n) > math.MaxInt32 || !e.straight(8) {
+// misplaced returns the error of a call that does not fit where it is made.
+func (e *Encoder) misplaced(what any) error {
+	if err := e.ready(); err != nil {
+		return err
+	}
+	f := e.top()
+	switch e.want() {
+	case wantEnd:
+		return e.fail(because(ErrCount, "%v after the declared %d", what, f.count))
+	case wantProperty:
+		return e.fail(because(ErrKey, "%v where a property name is expected", what))
+	case wantName:
+		return e.fail(because(ErrType, "%v where a string of a %v is expected", what, f.typ))
+	case wantText, wantChunk:
+		return e.fail(because(ErrOpen, "%v inside a %v", what, f.typ))
+	default:
+		return e.fail(because(ErrKey, "%v where a value is expected", what))
+	}
+}
+
+// beginFast opens an untyped container or packed array of n elements or pairs on the
+// fast path. It returns nil for what the slow path has to handle.
+func (e *Encoder) beginFast(t Type, wide int, n int64) *frame {
+	b := e.fast()
+	if b == nil || uint64(n) > math.MaxInt32 {
 		return nil
 	}
 	form := &e.rows[t&63][wide&1]
 	if form.typ != t {
 		return nil
 	}
-	b := (*[8]byte)(e.buf[e.n : e.n+8 : e.n+8])
 	le.PutUint32(b[:], form.header)
 	le.PutUint32(b[4:], uint32(n))
 	e.n += 8
-	return e.push(form.kind, t, uint32(n))
+	f := e.push(form.kind, t, uint32(n))
+	if form.shape > shapeArray || e.depth > e.maxDepth {
+		e.setWin()
+	}
+	return f
 }
 
 // start writes the head b of f and opens it. An Unknown count is the head's last
 // four bytes.
-func (e *Encoder) start(b []byte, f *frame) error {
-	return startLong(e, f, b, "", nil)
-}
+func (e *Encoder) start(b []byte, f *frame) error { return startLong(e, f, b, "", nil) }
 
 // startLong is start for a head of several pieces.
 func startLong[S string | []byte](e *Encoder, f *frame, head []byte, body S, tail []byte) error {
@@ -102,52 +85,161 @@ func startLong[S string | []byte](e *Encoder, f *frame, head []byte, body S, tai
 	return nil
 }
 
-// BeginArray begins an Array of n elements, or [Unknown].
+// open pushes f. Its Unknown count is the latest four bytes.
+func (e *Encoder) open(f *frame) {
+	top := e.push(f.kind, f.typ, f.count)
+	top.names, top.elem, top.unit, top.size, top.flags = f.names, f.elem, f.unit, f.size, f.flags
+	e.partial = 0
+	if !f.has(flagUnknown) {
+		e.setWin()
+		return
+	}
+	e.left, e.keyPos = unknownLeft, uint64(e.n-4)
+	if e.held++; e.held == 1 {
+		e.hold = e.n - 4
+	}
+	e.setLim()
+}
+
+// declare sets the count of f to n. Engines read every count as an int32.
+func (e *Encoder) declare(n int64, f *frame) error {
+	if n == Unknown {
+		f.flags |= flagUnknown
+		return nil
+	}
+	if n < 0 || n > e.maxCount(f) {
+		return e.fail(because(ErrRange, "count of %d", n))
+	}
+	f.count = uint32(n)
+	return nil
+}
+
+// maxCount returns the largest count of f.
+func (e *Encoder) maxCount(f *frame) int64 {
+	most := int64(math.MaxInt32)
+	if !e.options.Format.engine && f.kind != KindArrayStart && f.kind != KindDictStart {
+		most = math.MaxUint32
+	}
+	if f.kind == KindStringChunk {
+		most -= int64(f.names)
+	}
+	return most
+}
+
+// End ends what the latest open Begin call or Start token began.
+func (e *Encoder) End() error {
+	if e.left == 0 && e.depth > 1 && (e.win != nil || e.names != nil) { // End has no bytes
+		e.pop()
+		e.setWin()
+		return nil
+	}
+	if err := e.ready(); err != nil {
+		return err
+	}
+	f := e.frame(e.depth)
+	switch w := e.want(); {
+	case w == wantTop:
+		return e.fail(because(ErrOpen, "End without a matching Begin"))
+	case w == wantKey || w == wantValue || w == wantField:
+		return e.fail(because(ErrKey, "End after a key without a value"))
+	case w != wantEnd && !f.has(flagUnknown):
+		return e.fail(because(ErrCount, "End after %d of %d", e.done(), f.count))
+	case e.partial > 0 && f.kind == KindStringChunk:
+		return e.fail(because(ErrUTF8, "End inside a rune"))
+	case e.partial > 0:
+		return e.fail(because(ErrCount, "End inside an element"))
+	}
+	return e.finish(nil, f.names)
+}
+
+// done returns how many elements, pairs, names or bytes of the innermost frame were
+// written.
+func (e *Encoder) done() int64 { return e.frame(e.depth).done() >> e.pairs }
+
+// finish closes the innermost frame after text, if it is a string, and nul NULs.
+func (e *Encoder) finish(text []byte, nul uint32) error {
+	f, n := e.top(), e.done()+int64(len(text))
+	if n > e.maxCount(f) {
+		return e.fail(because(ErrRange, "count of %d", n))
+	}
+	tail := 0
+	switch {
+	case f.kind == KindStringChunk:
+		n += int64(nul)
+		tail = int(nul) + padding(uint32(n))
+	case f.unit == unitByte:
+		tail = padding(uint32(n))
+	}
+	if f.has(flagUnknown) && e.retry.err == nil {
+		if err := e.checkHeld(int64(len(text) + tail)); err != nil {
+			return err
+		}
+		le.PutUint32(e.buf[e.keyPos:], uint32(n))
+		e.held--
+		e.setLim()
+	}
+	if err := emit(e, opEnd, nil, text, zeros[:tail]); err != nil {
+		return err
+	}
+	e.partial = 0
+	e.pop()
+	e.setWin()
+	return nil
+}
+
+// BeginArray begins an Array of n elements or [Unknown]. The elements follow, then
+// End.
 func (e *Encoder) BeginArray(n int) error {
+	if e.beginFast(TypeArray, 0, int64(n)) != nil {
+		return nil
+	}
 	var head [4]byte
-	return e.putContainer(int64(n), 0, head[:], frame{kind: KindArrayStart, typ: TypeArray})
+	return e.beginContainer(int64(n), 0, head[:], frame{kind: KindArrayStart, typ: TypeArray})
 }
 
-// BeginTypedArray begins an Array whose elements are declared to be elem; others
-// are refused.
+// BeginTypedArray begins an Array that declares its elements to be elem; others are
+// [ErrType].
 func (e *Encoder) BeginTypedArray(n int, elem Elem) error {
-	return e.beginContainer(KindArrayStart, TypeArray, int64(n), elem, Elem{})
+	return e.beginTyped(KindArrayStart, TypeArray, int64(n), elem, Elem{})
 }
 
-// BeginDict begins a Dictionary of n pairs, or [Unknown]. Each is two values:
-// key, value.
+// BeginDict begins a Dictionary of n pairs or [Unknown]. For each pair the key and
+// the value follow, then End.
 func (e *Encoder) BeginDict(n int) error {
+	if e.beginFast(TypeDictionary, 0, int64(n)) != nil {
+		return nil
+	}
 	var head [4]byte
-	return e.putContainer(int64(n), 0, head[:], frame{kind: KindDictStart, typ: TypeDictionary})
+	return e.beginContainer(int64(n), 0, head[:], frame{kind: KindDictStart, typ: TypeDictionary})
 }
 
-// BeginTypedDict begins a Dictionary whose keys and values are declared to be
-// key and value. Other keys are refused; values engines do not check.
+// BeginTypedDict begins a Dictionary that declares its keys to be key and its values
+// to be value. Other keys are [ErrType]. Values are not checked, as in engines.
 func (e *Encoder) BeginTypedDict(n int, key, value Elem) error {
-	return e.beginContainer(KindDictStart, TypeDictionary, int64(n), key, value)
+	return e.beginTyped(KindDictStart, TypeDictionary, int64(n), key, value)
 }
 
-func (e *Encoder) beginContainer(kind Kind, t Type, n int64, elems ...Elem) error {
+// containerHead is the size of a header and declared types that takes no allocation.
+const containerHead = 128
+
+func (e *Encoder) beginTyped(kind Kind, t Type, n int64, elems ...Elem) error {
 	if err := e.ready(); err != nil {
 		return err
 	}
 	flags := uint32(0)
+	var b [containerHead]byte
+	head := b[:4]
 	for i, elem := range elems {
 		if err := e.checkElem(elem); err != nil {
 			return err
 		}
 		flags |= uint32(elem.kind()) << (2 * i)
-	}
-	f := frame{kind: kind, typ: t, elem: elems[0].typ()}
-	var b [containerHead]byte
-	head := b[:4]
-	for _, elem := range elems {
 		head = appendElem(head, elem)
 	}
-	return e.putContainer(n, flags, head, f)
+	return e.beginContainer(n, flags, head, frame{kind: kind, typ: t, elem: elems[0].typ()})
 }
 
-// checkElem asks whether the format can declare elem.
+// checkElem returns an error if the format can't declare elem.
 func (e *Encoder) checkElem(elem Elem) error {
 	switch k := elem.kind(); {
 	case k == containerUntyped:
@@ -156,7 +248,7 @@ func (e *Encoder) checkElem(elem Elem) error {
 		return e.fail(because(ErrType, "%v has no typed containers", e.options.Format))
 	case k == containerBuiltin && (elem.Type == TypeNil || !e.options.Format.Has(elem.Type)):
 		return e.fail(because(ErrType, "container of %v", elem.Type))
-	case len(elem.String()) > maxName:
+	case len(elem.String()) > maxName/2: // so that two of them are an int, too
 		return e.fail(because(ErrRange, "name of %d bytes", len(elem.String())))
 	case !e.options.AnyUTF8 && !valid(elem.String()):
 		return e.fail(ErrUTF8)
@@ -164,16 +256,9 @@ func (e *Encoder) checkElem(elem Elem) error {
 	return nil
 }
 
-// containerHead is the size of a header and the declared types that take no
-// allocation.
-const containerHead = 128
-
-// putContainer begins an Array or Dictionary. flags are bits 16 and up of its
+// beginContainer begins an Array or Dictionary. flags are bits 16 and up of its
 // header, for which head has four bytes of room before the declared types.
-func (e *Encoder) putContainer(n int64, flags uint32, head []byte, f frame) error {
-	if flags == 0 && f.flags == 0 && e.startStraight(f.typ, 0, n) != nil {
-		return nil
-	}
+func (e *Encoder) beginContainer(n int64, flags uint32, head []byte, f frame) error {
 	row, err := e.begin(f.typ)
 	if err != nil {
 		return err
@@ -194,9 +279,57 @@ func (e *Encoder) putContainer(n int64, flags uint32, head []byte, f frame) erro
 	return startLong(e, &f, head, "", tail[:])
 }
 
-// BeginObject begins an object in full, of n properties or [Unknown]: for each
-// WriteProperty and its value, then End. Whoever reads it has to allow objects.
-// An empty class is null, and has no properties.
+// writeStart begins an Array or Dictionary. The padding of the names that it
+// declares is cleared, because a lenient Decoder accepts any.
+func (e *Encoder) writeStart(t Token) error {
+	f := frame{kind: t.Kind(), typ: t.Type(), flags: t.flags() & flagShared}
+	if t.payloadLen() == 0 && f.flags == 0 && !t.has(flagUnknown) && e.beginFast(f.typ, 0, int64(t.bits)) != nil {
+		return nil
+	}
+	var b [containerHead]byte
+	head := append(b[:4], t.Bytes()...)
+	declared := head[4:]
+	for i, k := range [...]containerKind{t.elemKind(), t.valueKind()} {
+		if k == containerUntyped {
+			continue
+		}
+		typ, name, n := declaredElem(declared, k)
+		if typ <= TypeNil {
+			return e.fail(because(ErrType, "container of no type"))
+		}
+		if !e.options.AnyUTF8 && !validText(name) {
+			return e.fail(ErrUTF8)
+		}
+		if i == 0 {
+			f.elem = typ
+		}
+		clear(declared[n-padding(uint32(len(name))) : n])
+		declared = declared[n:]
+	}
+	return e.beginContainer(t.count(), uint32(t.elemKind())|uint32(t.valueKind())<<2, head, f)
+}
+
+// writeDictKey writes a DictKey, which has no bytes. Typed calls do without it.
+func (e *Encoder) writeDictKey() error {
+	if e.pairs > 0 && e.left&1 == 0 && e.left > 0 && e.marked != e.left && e.win != nil {
+		e.marked = e.left
+		return nil
+	}
+	switch err := e.ready(); {
+	case err != nil:
+		return err
+	case e.retry.err != nil:
+		return e.fail(nil)
+	case e.want() != wantDictKey:
+		return e.fail(because(ErrKey, "DictKey where no key is expected"))
+	}
+	e.marked = e.left
+	return nil
+}
+
+// BeginObject begins a serialized object of n properties or [Unknown]: WriteProperty
+// and the value of each follow, then End. Its reader has to allow objects. An object
+// with an empty class is null and has no properties.
 func (e *Encoder) BeginObject(class string, n int) error { return beginObject(e, class, int64(n)) }
 
 func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
@@ -205,7 +338,7 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 		return err
 	}
 	if !e.options.Format.ids {
-		return e.fail(because(ErrType, "%v has no objects in full", e.options.Format))
+		return e.fail(because(ErrType, "%v has no serialized objects", e.options.Format))
 	}
 	f := frame{kind: KindObjectStart, typ: TypeObject}
 	if len(class) == 0 && count != 0 {
@@ -228,14 +361,15 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 	return startLong(e, &f, head[:], class, tail)
 }
 
-// WriteProperty writes the name of an object's next property; its value follows.
+// WriteProperty writes the name of the next property of an object. Its value
+// follows.
 func (e *Encoder) WriteProperty(name string) error { return writeProperty(e, name) }
 
 func writeProperty[S string | []byte](e *Encoder, name S) error {
 	if err := e.ready(); err != nil {
 		return err
 	}
-	if e.top.want != wantProperty {
+	if e.want() != wantProperty {
 		return e.misplaced(KindProperty)
 	}
 	if err := checkName(e, name); err != nil {
@@ -246,6 +380,6 @@ func writeProperty[S string | []byte](e *Encoder, name S) error {
 	if err := emit(e, opValue, head[:], name, zeros[:padding(uint32(len(name)))]); err != nil {
 		return err
 	}
-	e.step()
+	e.left--
 	return nil
 }

@@ -122,10 +122,10 @@ func TestUnknownCountsAreLimited(t *testing.T) {
 	} {
 		e := NewEncoder(io.Discard, nil)
 		require.NoError(t, begin(e))
-		e.top.left -= math.MaxInt32 + 1 // as after so many values
+		e.left -= (math.MaxInt32 + 1) << e.pairs // as after so many values
 		require.ErrorIs(t, e.End(), ErrRange)
 		require.ErrorIs(t, e.Recover(), ErrRange)
-		e.top.left++
+		e.left += 1 << e.pairs
 		require.NoError(t, e.End())
 	}
 }

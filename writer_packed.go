@@ -2,30 +2,29 @@ package gdwire
 
 import "unicode/utf8"
 
-// BeginPacked begins a packed array of n elements or [Unknown]. Of numbers,
-// vectors and colours the elements follow by WritePacked or Write, of a
-// PackedStringArray by WriteString, then End.
+// BeginPacked begins a packed array of n elements or [Unknown]. WritePacked or Write
+// writes numbers, vectors and colors, WriteString the strings of a
+// PackedStringArray. Then End follows.
 func (e *Encoder) BeginPacked(t Type, n int64) error { return e.beginPacked(t, n, -1) }
 
-// beginPacked: a wide of -1 lets the options choose.
+// beginPacked is BeginPacked for elements of 32 or 64 bits, or if wide is -1 as the
+// options say.
 func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	row, err := e.begin(t)
 	if err != nil {
 		return err
 	}
-	form := &row[0]
-	if form.shape != shapePacked && form.shape != shapePackedStrings {
-		return e.fail(because(ErrType, "%v is no packed array", t))
+	if s := row[0].shape; s != shapePacked && s != shapePackedStrings {
+		return e.fail(because(ErrType, "%v is not a packed array type", t))
 	}
 	if wide < 0 {
 		wide = e.realWidth(row)
 	}
-	form = &row[wide]
-	if top := e.startStraight(t, wide, n); top != nil {
-		top.unit, top.size = form.unit, form.size
-		if form.shape == shapePackedStrings && n > 0 {
-			top.want = wantName
-		}
+	form := &row[wide]
+	if f := e.beginFast(t, wide, n); f != nil {
+		f.unit, f.size = form.unit, form.size
+		e.partial = 0
+		e.setWin()
 		return nil
 	}
 	f := frame{kind: KindPackedStart, typ: t, unit: form.unit, size: form.size}
@@ -41,8 +40,8 @@ func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	return e.start(b, &f)
 }
 
-// BeginImage begins an Image of Godot 2 whose data are n bytes: by Write, then
-// End.
+// BeginImage begins an Image of Godot 2 with n bytes of data, or [Unknown]. Write
+// writes them, then End follows.
 func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) error {
 	row, err := e.begin(TypeImage)
 	if err != nil {
@@ -70,13 +69,13 @@ func (e *Encoder) Write(p []byte) (int, error) {
 	if err := e.ready(); err != nil {
 		return 0, err
 	}
-	f := e.top
-	switch {
-	case f.want == wantEnd && f.isData() && len(p) == 0 && e.retry.err == nil:
+	f := e.top()
+	switch w := e.want(); {
+	case w == wantEnd && f.isData() && len(p) == 0 && e.retry.err == nil:
 		return 0, nil
-	case f.want == wantEnd && f.isData():
-		return 0, e.fail(because(ErrCount, "%d bytes after the %d × %d announced", len(p), f.count, max(f.size, 1)))
-	case f.want != wantText && f.want != wantChunk:
+	case w == wantEnd && f.isData():
+		return 0, e.fail(because(ErrCount, "%d bytes after the declared %d × %d", len(p), f.count, max(f.size, 1)))
+	case w != wantText && w != wantChunk:
 		return 0, e.misplaced("Write")
 	}
 	if err := e.fits(p); err != nil {
@@ -93,7 +92,7 @@ func (e *Encoder) Write(p []byte) (int, error) {
 		if n < len(p) {
 			e.retry = retry{err: err, sum: sumCall(e, opWrite, nil, p[n:], nil)}
 		}
-		e.limitBuffer()
+		e.setLim()
 	}
 	e.took(p[:n])
 	return n, err
@@ -102,17 +101,17 @@ func (e *Encoder) Write(p []byte) (int, error) {
 // isData reports whether Write may fill the frame.
 func (f *frame) isData() bool { return f.kind == KindStringChunk || f.size > 0 }
 
-// fits asks whether p may be the next bytes of a string or of packed data.
+// fits returns an error if p can't be the next bytes of a string or packed data.
 func (e *Encoder) fits(p []byte) error {
-	f := e.top
-	if f.want == wantChunk {
-		if uint64(e.partial+len(p)) > uint64(f.left)*uint64(f.size) {
-			return e.fail(because(ErrCount, "%d bytes after %d of %d elements", len(p), f.count-f.left, f.count))
+	f := e.top()
+	if f.size > 0 {
+		if e.elements(p) > e.left {
+			return e.fail(because(ErrCount, "%d bytes after %d of %d elements", len(p), e.done(), f.count))
 		}
 		return nil
 	}
-	if uint64(len(p)) > uint64(f.left) {
-		return e.fail(because(ErrCount, "%d bytes after %d of %d", len(p), f.count-f.left, f.count))
+	if uint64(len(p)) > e.left {
+		return e.fail(because(ErrCount, "%d bytes after %d of %d", len(p), e.done(), f.count))
 	}
 	if e.options.AnyUTF8 {
 		return nil
@@ -131,55 +130,60 @@ func (e *Encoder) fits(p []byte) error {
 	}
 	n := wholeRunes(text, len(text))
 	split := n < len(text) || text == nil && len(p) > 0
-	if !utf8.Valid(text[:n]) || split && len(p) == int(f.left) {
+	if !utf8.Valid(text[:n]) || split && uint64(len(p)) == e.left {
 		return e.fail(ErrUTF8)
 	}
 	return nil
 }
 
-// took notes that p has become part of a string or of packed data.
-func (e *Encoder) took(p []byte) {
-	f := e.top
-	switch {
-	case f.want == wantChunk:
-		n := e.partial + len(p)
-		f.left -= uint32(n / int(f.size))
-		e.partial = n % int(f.size)
-	case e.options.AnyUTF8:
-		f.left -= uint32(len(p))
-	default:
-		f.left -= uint32(len(p))
-		var tail [2 * utf8.UTFMax]byte
-		n := copy(tail[:], e.rune[:e.partial])
-		n += copy(tail[n:], p[max(0, len(p)-utf8.UTFMax):])
-		whole := wholeRunes(tail[:n], n)
-		e.partial = copy(e.rune[:], tail[whole:n])
-	}
-	if f.left == 0 {
-		f.want = wantEnd
-	}
+// elements returns how many elements p completes or begins.
+func (e *Encoder) elements(p []byte) uint64 {
+	size := uint64(e.top().size)
+	return (uint64(e.partial) + uint64(len(p)) + size - 1) / size
 }
 
-// WritePacked writes elements of the packed array that BeginPacked began. T has
-// as many components as they. Reals are widened or rounded, but one that would
-// become infinite is [ErrRange]; integers are only widened.
+// took counts p as part of a string or of packed data.
+func (e *Encoder) took(p []byte) {
+	if size := int(e.top().size); size > 0 {
+		whole := len(p) / size
+		if e.partial += len(p) % size; e.partial >= size {
+			e.partial -= size
+			whole++
+		}
+		e.left -= uint64(whole)
+		return
+	}
+	e.left -= uint64(len(p))
+	if e.options.AnyUTF8 {
+		return
+	}
+	var tail [2 * utf8.UTFMax]byte
+	n := copy(tail[:], e.rune[:e.partial])
+	n += copy(tail[n:], p[max(0, len(p)-utf8.UTFMax):])
+	whole := wholeRunes(tail[:n], n)
+	e.partial = copy(e.rune[:], tail[whole:n])
+}
+
+// WritePacked writes elements of the packed array that BeginPacked began. T has as
+// many components as the elements. Reals are widened or rounded, but [ErrRange] if a
+// finite one becomes infinite; integers are only widened.
 func WritePacked[T Packable](e *Encoder, src []T) error {
 	if err := e.ready(); err != nil {
 		return err
 	}
-	f := e.top
-	if f.want == wantEnd && f.size > 0 && len(src) == 0 && e.retry.err == nil {
+	f := e.top()
+	if e.left == 0 && f.size > 0 && len(src) == 0 && e.retry.err == nil {
 		return nil
 	}
-	if f.want != wantChunk || f.kind != KindPackedStart {
+	if f.kind != KindPackedStart || e.want() != wantChunk {
 		return e.misplaced("WritePacked")
 	}
 	u, n := unitOf[T]()
 	if n != int(layouts[f.typ].n) || !u.convertsTo(f.unit) {
 		return e.fail(because(ErrType, "elements of %d × %v into a %v of %v", n, u, f.typ, f.unit))
 	}
-	if uint64(len(src)) > uint64(f.left) || e.partial > 0 {
-		return e.fail(because(ErrCount, "%d elements after %d of %d", len(src), f.count-f.left, f.count))
+	if uint64(len(src)) > e.left || e.partial > 0 {
+		return e.fail(because(ErrCount, "%d elements after %d of %d", len(src), e.done(), f.count))
 	}
 	if p, ok := asBytes(src, f.unit); ok {
 		if err := emit(e, opData, nil, p, nil); err != nil {
@@ -188,24 +192,18 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 	} else if err := convert(e, src); err != nil {
 		return err
 	}
-	e.tookElements(len(src))
+	e.left -= uint64(len(src))
 	return nil
 }
 
-func (e *Encoder) tookElements(n int) {
-	f := e.top
-	if f.left -= uint32(n); f.left == 0 {
-		f.want = wantEnd
-	}
-}
-
-// convert takes src as elements of what is open.
+// convert writes src as elements of the innermost packed array.
 func convert[T Packable](e *Encoder, src []T) error {
-	u := e.top.unit
-	if u == unitFloat32 && anyOverflows(src) {
+	f := e.top()
+	if f.unit == unitFloat32 && anyOverflows(src) {
 		return e.fail(because(ErrRange, "element in 32 bits"))
 	}
-	return e.inPieces(len(src), int(e.top.size), func(b []byte, i, n int) {
+	u := f.unit
+	return e.inPieces(len(src), int(f.size), func(b []byte, i, n int) {
 		encodePacked(b, src[i:i+n], u)
 	})
 }
@@ -243,7 +241,7 @@ func (e *Encoder) inPieces(n, size int, put func(b []byte, i, m int)) error {
 		}
 		i += m
 	}
-	e.done()
+	e.retried()
 	return nil
 }
 

@@ -2,10 +2,10 @@ package gdwire
 
 import "io"
 
-// WriteRaw writes a value that is already encoded in the Encoder's format, such
-// as one kept from another packet. It is read first: anything but one whole value
-// that a Decoder without limits accepts is refused. Offset and path of such an
-// error count from value.
+// WriteRaw writes a value that is already encoded in the Encoder's format, such as
+// one kept from another packet. It is decoded first: anything but one whole value
+// that a lenient Decoder without limits accepts is an [Error], whose offset and path
+// start at value.
 func (e *Encoder) WriteRaw(value []byte) error {
 	if err := e.ready(); err != nil {
 		return err
@@ -32,20 +32,20 @@ func (e *Encoder) WriteRaw(value []byte) error {
 		return err
 	}
 	for d.Depth() > 0 {
-		if d.Depth() > e.maxDepth-e.Depth() && d.want() <= lastValue {
-			return e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.Depth() + d.Depth()), Max: int64(e.maxDepth)})
+		if d.Depth() > e.maxDepth-e.depth && d.want() <= lastValue {
+			return e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.depth + d.Depth()), Max: int64(e.maxDepth)})
 		}
 		if _, err := d.next(); err != nil {
 			return e.refuse(err)
 		}
 	}
 	if n := len(value) - int(d.InputOffset()); n > 0 {
-		return e.fail(because(ErrCount, "%d bytes behind the value", n))
+		return e.fail(because(ErrCount, "%d bytes after the value", n))
 	}
 	if err := emit(e, opValue, nil, value, nil); err != nil {
 		return err
 	}
-	e.step()
+	e.left--
 	return nil
 }
 

@@ -41,7 +41,7 @@ func sumCall[S string | []byte](e *Encoder, op op, head []byte, body S, tail []b
 // interrupt notes that err of the Writer interrupted a call.
 func (e *Encoder) interrupt(err error, sum uint64) {
 	e.retry.err, e.retry.sum = err, sum
-	e.limitBuffer()
+	e.setLim()
 }
 
 // checkRetry returns an error if the call is another than the interrupted one.
@@ -52,12 +52,12 @@ func (e *Encoder) checkRetry(sum uint64) error {
 	return nil
 }
 
-// done notes that a call is complete.
-func (e *Encoder) done() {
+// retried notes that a call is complete, which may have been interrupted.
+func (e *Encoder) retried() {
 	interrupted := e.retry.err != nil
 	e.retry = retry{}
 	if interrupted {
-		e.limitBuffer()
+		e.setLim()
 	}
 }
 

@@ -1,44 +1,66 @@
 package gdwire
 
-import (
-	"math"
-	"strings"
-)
+import "math"
 
-// WriteString writes a String, or the next name of a NodePath or string of a
-// PackedStringArray if such is open. A leading U+FEFF and everything from a NUL
-// on does not survive in the engines.
+// WriteString writes a String; in a NodePath its next name, in a PackedStringArray
+// its next string. Engines drop a leading U+FEFF, and what follows a NUL.
 func (e *Encoder) WriteString(s string) error { return writeText(e, TypeString, s) }
 
 // WriteStringName writes a StringName.
 func (e *Encoder) WriteStringName(s string) error { return writeText(e, TypeStringName, s) }
 
-// writeText writes a whole string. A short one is a word behind its head, padding
-// included.
+// writeText writes a whole string or name. On the fast path a short one is a word
+// after its header and length, with its padding.
 func writeText[S string | []byte](e *Encoder, t Type, s S) error {
-	const size = 8 + 8 + 4 // header, length, text, and padding behind a NUL
-	if len(s) <= 8 && e.inside(size) {
-		f, form, text, n := e.top, &e.rows[t][0], short(s), uint32(len(s))
-		b := (*[size]byte)(e.buf[e.n : e.n+size : e.n+size])
-		switch {
-		case text&notASCII != 0 && !e.options.AnyUTF8 && !valid(s):
-		case f.want-wantElem <= wantDictKey-wantElem && f.elem == 0 && form.shape == shapeText:
-			le.PutUint32(b[:], form.header)
-			le.PutUint32(b[4:], n)
-			le.PutUint64(b[8:], text)
-			e.n += 8 + int(padded(n))
-			e.step()
-			return nil
-		case f.want == wantName:
-			n += e.nul()
-			le.PutUint32(b[:], n)
+	n := len(s)
+	if n > len(e.win)-e.n-maxTextHead || e.left == 0 {
+		return writeName(e, t, s)
+	}
+	form := &e.rows[t&63][0]
+	if form.shape != shapeText {
+		return writeTextSlow(e, t, s)
+	}
+	b := e.win[e.n:]
+	if n <= 8 {
+		text := short(s)
+		if text&notASCII != 0 && !e.options.AnyUTF8 && !valid(s) {
+			return e.fail(ErrUTF8)
+		}
+		le.PutUint64(b[8:16], text)
+	} else {
+		if !e.options.AnyUTF8 && !valid(s) {
+			return e.fail(ErrUTF8)
+		}
+		le.PutUint32(b[8+n&^3:], 0) // the padding
+		copy(b[8:], s)
+	}
+	le.PutUint64(b[:8], uint64(form.header)|uint64(n)<<32)
+	e.take(8 + int(padded(uint32(n))))
+	return nil
+}
+
+// maxTextHead is the room that writeText needs for a string, without its text: header,
+// length and padding, or the word of a short one.
+const maxTextHead = 16
+
+// writeName is writeText for names of a NodePath and packed strings, which have no
+// header. Short ones take the fast path here.
+func writeName[S string | []byte](e *Encoder, t Type, s S) error {
+	if n := e.n; len(s) <= 8 && n <= len(e.names)-fastSize && e.left > 0 {
+		if text := short(s); text&notASCII == 0 {
+			b := (*[fastSize]byte)(e.names[n:])
+			size := uint32(len(s)) + e.nul()
+			le.PutUint32(b[:], size)
 			le.PutUint64(b[4:], text)
 			le.PutUint32(b[12:], 0)
-			e.n += 4 + int(padded(n))
-			e.step()
+			e.take(4 + int(padded(size)))
 			return nil
 		}
 	}
+	return writeTextSlow(e, t, s)
+}
+
+func writeTextSlow[S string | []byte](e *Encoder, t Type, s S) error {
 	head, nul, err := e.beginText(t)
 	if err != nil {
 		return err
@@ -54,7 +76,7 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	if err := emit(e, opValue, head.append(b[:0], n), s, zeros[:int(nul)+padding(n)]); err != nil {
 		return err
 	}
-	e.step()
+	e.left--
 	return nil
 }
 
@@ -74,34 +96,34 @@ func (h textHead) append(b []byte, n uint32) []byte {
 	return le.AppendUint32(b, n)
 }
 
-// beginText asks whether a string may come next and returns its head, and how
-// many NULs it ends in.
+// beginText checks that a string may come next and returns its head, and how many
+// NULs it ends in.
 func (e *Encoder) beginText(t Type) (head textHead, nul uint32, err error) {
 	if err := e.ready(); err != nil {
 		return head, 0, err
 	}
-	if e.top.want == wantName {
-		return textHead{typ: e.top.typ, bare: true}, e.nul(), nil
+	if e.want() == wantName {
+		return textHead{typ: e.top().typ, bare: true}, e.nul(), nil
 	}
 	row, err := e.begin(t)
 	if err != nil {
 		return head, 0, err
 	}
 	if row[0].shape != shapeText {
-		return head, 0, e.fail(because(ErrType, "%v is no string", t))
+		return head, 0, e.fail(because(ErrType, "%v is not a string type", t))
 	}
 	return textHead{typ: t, header: row[0].header}, 0, nil
 }
 
-// nul is 1 where names are strings that end in NUL.
+// nul returns 1 if the next string ends in NUL: in a PackedStringArray of engines.
 func (e *Encoder) nul() uint32 {
-	if e.top.typ == TypePackedStringArray && e.options.Format.engine {
+	if e.top().typ == TypePackedStringArray && e.options.Format.engine {
 		return 1
 	}
 	return 0
 }
 
-// WriteSignal writes a Signal: its name and the id of the object it belongs to.
+// WriteSignal writes a Signal: its name and the instance id of its object.
 func (e *Encoder) WriteSignal(name string, object uint64) error {
 	return writeSignal(e, name, object)
 }
@@ -122,7 +144,7 @@ func writeSignal[S string | []byte](e *Encoder, name S, object uint64) error {
 	if err := emit(e, opValue, head[:], name, tail); err != nil {
 		return err
 	}
-	e.step()
+	e.left--
 	return nil
 }
 
@@ -137,59 +159,9 @@ func checkName[S string | []byte](e *Encoder, name S) error {
 	return nil
 }
 
-// WriteNodePath writes the NodePath that engines make of a text, such as
-// "/root/Player:position:x". Like them it leaves out empty names and a colon at the
-// end. Two colons in a row, which make a path invalid, are [ErrRange].
-func (e *Encoder) WriteNodePath(nodePath string) error {
-	row, err := e.begin(TypeNodePath)
-	if err != nil {
-		return err
-	}
-	if err := checkName(e, nodePath); err != nil {
-		return err
-	}
-	if strings.Contains(nodePath, "::") {
-		return e.fail(because(ErrRange, "NodePath with two colons in a row"))
-	}
-	names, subnames, _ := strings.Cut(nodePath, ":")
-	parts := [...]struct{ text, separator string }{{names, "/"}, {subnames, ":"}}
-	size, counts := int64(16), [2]uint32{}
-	for i, part := range parts {
-		for name := range strings.SplitSeq(part.text, part.separator) {
-			if name != "" {
-				size += 4 + int64(padded(uint32(len(name))))
-				counts[i]++
-			}
-		}
-	}
-	if size > maxName {
-		return e.fail(because(ErrRange, "NodePath of %d bytes", size))
-	}
-	b, err := e.room(int(size))
-	if err != nil {
-		return err
-	}
-	bits := uint32(0)
-	if strings.HasPrefix(names, "/") {
-		bits = pathAbsolute
-	}
-	le.PutUint32(b, row[0].header)
-	le.PutUint32(b[4:], counts[0]|newPathBit)
-	le.PutUint32(b[8:], counts[1])
-	le.PutUint32(b[12:], bits)
-	end := b[:16]
-	for _, part := range parts {
-		for name := range strings.SplitSeq(part.text, part.separator) {
-			if name != "" {
-				end = appendName(end, name)
-			}
-		}
-	}
-	return e.value(end)
-}
-
-// BeginString begins a String or StringName, or the next string of what is open,
-// of n bytes or [Unknown]. Write gives its text, in any pieces, then End.
+// BeginString begins a String or StringName, or the next string of a NodePath or
+// PackedStringArray, of n bytes or [Unknown]. Write writes its text in any pieces,
+// then End follows.
 func (e *Encoder) BeginString(t Type, n int64) error {
 	head, nul, err := e.beginText(t)
 	if err != nil {

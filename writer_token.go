@@ -2,13 +2,14 @@ package gdwire
 
 import "math"
 
-// WriteToken writes a token: one that a Decoder gave, in whatever format, or one
-// made by a function such as [ArrayStart]. It writes what the format has for it:
-// an int, float or component is widened or narrowed where only one width exists,
-// but [ErrRange] if its value would change; an RID gets or loses its id.
+// WriteToken writes a token of a Decoder of any format, or one that a function such
+// as [ArrayStart] returned, as the format has it. An int, float or component is
+// widened or narrowed if the format has only one width, and [ErrRange] if its value
+// would change; an RID gets or loses its id.
 //
-// What only lenient Decoders see is written as engines do: bools, padding, flags,
-// the shared bit outside Godot 2, an InputEvent's surplus.
+// What only a lenient Decoder accepts is written as engines write it: bools,
+// padding, flags, bit 31 of a count outside Godot 2, surplus bytes of an
+// InputEvent.
 func (e *Encoder) WriteToken(t Token) error {
 	switch k := t.Kind(); k {
 	case KindNil, KindCallable, KindRID:
@@ -16,7 +17,7 @@ func (e *Encoder) WriteToken(t Token) error {
 	case KindBool:
 		return e.WriteBool(t.Bool())
 	case KindInt32:
-		return e.writeWord(TypeInt, 0, uint64(t.Int()))
+		return e.writeWord(TypeInt, 0, uint64(int64(int32(t.bits))))
 	case KindInt64:
 		return e.writeWord(TypeInt, 1, t.bits)
 	case KindFloat32:
@@ -28,6 +29,9 @@ func (e *Encoder) WriteToken(t Token) error {
 	case KindSignal:
 		return writeSignal(e, t.Bytes(), t.bits)
 	case KindStringChunk:
+		if t.Last() && e.win != nil {
+			return writeText(e, t.Type(), t.Bytes())
+		}
 		return e.writeChunk(t)
 	case KindNodePathStart:
 		names, subnames, _ := t.Path()
@@ -58,39 +62,12 @@ func (e *Encoder) WriteToken(t Token) error {
 		return e.End()
 	}
 	if t.Components() == 0 {
-		return e.fail(because(ErrType, "no token"))
+		return e.fail(because(ErrType, "not a token"))
 	}
-	return e.writeMaths(t)
+	return e.writeMath(t)
 }
 
-// writeStart begins an Array or Dictionary. The padding of the names that it
-// declares is cleared, because a lenient Decoder accepts any.
-func (e *Encoder) writeStart(t Token) error {
-	f := frame{kind: t.Kind(), typ: t.Type(), flags: t.flags() & flagShared}
-	var b [containerHead]byte
-	head := append(b[:4], t.Bytes()...)
-	declared := head[4:]
-	for i, k := range [...]containerKind{t.elemKind(), t.valueKind()} {
-		if k == containerUntyped {
-			continue
-		}
-		typ, name, n := declaredElem(declared, k)
-		if typ <= TypeNil {
-			return e.fail(because(ErrType, "container of no type"))
-		}
-		if !e.options.AnyUTF8 && !validText(name) {
-			return e.fail(ErrUTF8)
-		}
-		if i == 0 {
-			f.elem = typ
-		}
-		clear(declared[n-padding(uint32(len(name))) : n])
-		declared = declared[n:]
-	}
-	return e.putContainer(t.count(), uint32(t.elemKind())|uint32(t.valueKind())<<2, head, f)
-}
-
-// count returns what a Start token announces, or Unknown.
+// count returns the count that a Start token declares, or Unknown.
 func (t Token) count() int64 {
 	if t.has(flagUnknown) {
 		return Unknown
@@ -98,23 +75,8 @@ func (t Token) count() int64 {
 	return int64(t.bits)
 }
 
-// writeDictKey notes that a key comes. Typed callers need not say so.
-func (e *Encoder) writeDictKey() error {
-	if err := e.ready(); err != nil {
-		return err
-	}
-	if e.retry.err != nil {
-		return e.fail(nil)
-	}
-	if e.top.want != wantDictKey {
-		return e.fail(because(ErrKey, "DictKey where none comes"))
-	}
-	e.top.want = wantKey
-	return nil
-}
-
-// writeMaths writes a maths type whose components may have another width here.
-func (e *Encoder) writeMaths(t Token) error {
+// writeMath writes a math type, whose components may have another width here.
+func (e *Encoder) writeMath(t Token) error {
 	row, err := e.begin(t.Type())
 	if err != nil {
 		return err
@@ -137,14 +99,13 @@ func (e *Encoder) writeMaths(t Token) error {
 	return e.value(b)
 }
 
-// writeChunk writes a chunk of a string: the whole of it, its first, or one that
-// goes on.
+// writeChunk writes a chunk of a string: the only one, the first, or a later one.
 func (e *Encoder) writeChunk(t Token) error {
 	if err := e.ready(); err != nil {
 		return err
 	}
 	switch {
-	case e.top.kind == KindStringChunk:
+	case e.top().kind == KindStringChunk:
 		return e.writeNextChunk(t)
 	case t.Last():
 		return writeText(e, t.Type(), t.Bytes())
@@ -166,7 +127,7 @@ func (e *Encoder) writeFirstChunk(t Token) error {
 	if err := e.declare(n, &f); err != nil {
 		return err
 	}
-	if uint64(len(text)) > uint64(f.left) {
+	if uint64(len(text)) > uint64(f.count) {
 		return e.fail(because(ErrCount, "chunk of %d bytes in a string of %d", len(text), n))
 	}
 	if !e.options.AnyUTF8 && !valid(text) {
@@ -181,8 +142,8 @@ func (e *Encoder) writeFirstChunk(t Token) error {
 }
 
 func (e *Encoder) writeNextChunk(t Token) error {
-	f, text := e.top, t.Bytes()
-	left, nul := uint64(f.left), f.names
+	f, text := e.top(), t.Bytes()
+	left, nul := e.left, f.names
 	if t.Last() && t.has(flagNUL) && nul == 1 && uint64(len(text)) == left+1 {
 		left, nul = left+1, 0 // there was no NUL where one was counted
 	}
@@ -196,7 +157,7 @@ func (e *Encoder) writeNextChunk(t Token) error {
 		return e.fail(ErrUTF8)
 	}
 	if t.Last() {
-		return e.close(text, nul)
+		return e.finish(text, nul)
 	}
 	if err := emit(e, opData, nil, text, nil); err != nil {
 		return err
@@ -208,20 +169,20 @@ func (e *Encoder) writeNextChunk(t Token) error {
 // writeElements writes a chunk of packed data, whose elements may have another
 // width here.
 func (e *Encoder) writeElements(t Token) error {
+	p := t.Bytes()
 	if err := e.ready(); err != nil {
 		return err
 	}
-	f, p := e.top, t.Bytes()
-	if f.want != wantChunk {
+	if e.want() != wantChunk {
 		return e.misplaced(KindChunk)
 	}
-	from := t.unit()
+	f, from := e.top(), t.unit()
 	if layouts[f.typ].n != layouts[t.Type()].n || from != f.unit && (from < unitFloat32 || f.unit < unitFloat32) {
 		return e.fail(because(ErrType, "chunk of a %v in a %v", t.Type(), f.typ))
 	}
 	n := t.Len()
-	if n > int64(f.left) || e.partial > 0 {
-		return e.fail(because(ErrCount, "%d elements after %d of %d", n, f.count-f.left, f.count))
+	if uint64(n) > e.left || e.partial > 0 {
+		return e.fail(because(ErrCount, "%d elements after %d of %d", n, e.done(), f.count))
 	}
 	var err error
 	if from == f.unit {
@@ -229,15 +190,14 @@ func (e *Encoder) writeElements(t Token) error {
 	} else {
 		err = e.convertChunk(p, from)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		e.left -= uint64(n)
 	}
-	e.tookElements(int(n))
-	return nil
+	return err
 }
 
 func (e *Encoder) convertChunk(p []byte, from unit) error {
-	to := e.top.unit
+	to := e.top().unit
 	if from == unitFloat64 {
 		for b := p; len(b) > 0; b = b[8:] {
 			if bits := le.Uint64(b); !fitsFloat32(bits) {

@@ -13,30 +13,38 @@ func (e *Encoder) WriteBool(v bool) error {
 	return e.writeWord(TypeBool, 0, 0)
 }
 
-// WriteInt writes an int in as few bits as engines do. In a format that has no
-// int of 64 bits a larger one is [ErrRange].
+// WriteInt writes an int in the fewest bits, as engines do. An int that the format
+// can't hold, because it has 32 bits only, is [ErrRange].
 func (e *Encoder) WriteInt(v int64) error {
-	if v == int64(int32(v)) {
-		return e.WriteInt32(int32(v))
+	wide := 0
+	if v != int64(int32(v)) {
+		wide = 1
 	}
-	return e.WriteInt64(v)
+	if b := e.fast(); b != nil {
+		if form := &e.rows[TypeInt][wide]; int(form.size) >= 4+4*wide {
+			form.put(b, uint64(v))
+			e.take(4 + int(form.size))
+			return nil
+		}
+	}
+	return e.writeWord(TypeInt, wide, uint64(v))
 }
 
-// WriteInt32 writes an int in 32 bits, where the format has such.
+// WriteInt32 writes an int in 32 bits, or in 64 if the format has no other.
 func (e *Encoder) WriteInt32(v int32) error { return e.writeWord(TypeInt, 0, uint64(int64(v))) }
 
-// WriteInt64 writes an int in 64 bits, or in 32 if the format has no more and v
+// WriteInt64 writes an int in 64 bits, or in 32 if the format has no other and v
 // fits.
 func (e *Encoder) WriteInt64(v int64) error { return e.writeWord(TypeInt, 1, uint64(v)) }
 
-// WriteFloat writes a float in as few bits as engines do: 32 where that is the
-// same number, and 64 for NaN. In a format that has no float of 64 bits a number
-// that is none of 32 is [ErrRange].
+// WriteFloat writes a float in the fewest bits, as engines do: in 32 if v is a
+// float32, in 64 if it is another number or a NaN. A number that the format can't
+// hold, because it has 32 bits only, is [ErrRange].
 func (e *Encoder) WriteFloat(v float64) error {
 	if f := float32(v); float64(f) == v {
-		return e.WriteFloat32(f)
+		return e.writeFloat(0, uint64(math.Float32bits(f)), unitFloat32)
 	}
-	return e.WriteFloat64(v)
+	return e.writeFloat(1, math.Float64bits(v), unitFloat64)
 }
 
 // WriteFloat32 writes a float in 32 bits.
@@ -44,27 +52,28 @@ func (e *Encoder) WriteFloat32(v float32) error {
 	return e.writeFloat(0, uint64(math.Float32bits(v)), unitFloat32)
 }
 
-// WriteFloat64 writes a float in 64 bits, or in 32 if the format has no more and
-// v is the same in these.
+// WriteFloat64 writes a float in 64 bits, or in 32 if the format has no other and v
+// is a float32.
 func (e *Encoder) WriteFloat64(v float64) error {
 	return e.writeFloat(1, math.Float64bits(v), unitFloat64)
 }
 
-// WriteRID writes an RID. Formats before Godot 4 have nowhere to put the id.
+// WriteRID writes an RID. Formats before Godot 4 do not write its id.
 func (e *Encoder) WriteRID(id uint64) error { return e.writeWord(TypeRID, 0, id) }
 
-// WriteObjectID writes an object as its instance id; 0 is null. A format without
-// ids has null alone: any other is [ErrRange].
+// WriteObjectID writes an object as its instance id; 0 is null. In formats without
+// ids any other is [ErrRange].
 func (e *Encoder) WriteObjectID(id uint64) error { return e.writeWord(TypeObject, 1, id) }
 
 // WriteCallable writes an empty Callable; engines read nothing else.
 func (e *Encoder) WriteCallable() error { return e.writeWord(TypeCallable, 0, 0) }
 
-// writeFloat writes the bits of a float, which are u.
+// writeFloat writes the bits of a float, whose unit is u.
 func (e *Encoder) writeFloat(wide int, bits uint64, u unit) error {
-	if e.straight(wordSize) {
-		if form := &e.rows[TypeFloat][wide]; form.unit == u {
-			e.word(form, bits)
+	if b := e.fast(); b != nil {
+		if form := &e.rows[TypeFloat][wide&1]; form.unit == u {
+			form.put(b, bits)
+			e.take(4 + int(form.size))
 			return nil
 		}
 	}
@@ -84,16 +93,17 @@ func (e *Encoder) writeFloat(wide int, bits uint64, u unit) error {
 		}
 		bits = uint64(narrow)
 	}
-	return e.putWord(form, bits)
+	return e.writeForm(form, bits)
 }
 
-// writeWord writes a value of at most 64 bits that the table knows the size of.
+// writeWord writes a value of at most 64 bits.
 func (e *Encoder) writeWord(t Type, wide int, bits uint64) error {
-	if e.straight(wordSize) {
-		form := &e.rows[t][wide]
+	if b := e.fast(); b != nil {
+		form := &e.rows[t&63][wide&1]
 		fits := form.size == 8 || form.size == 4 && int64(bits) == int64(int32(bits)) || bits == 0
 		if fits && form.shape == shapeWord {
-			e.word(form, bits)
+			form.put(b, bits)
+			e.take(4 + int(form.size))
 			return nil
 		}
 	}
@@ -106,33 +116,26 @@ func (e *Encoder) writeWord(t Type, wide int, bits uint64) error {
 	case form.size == 4 && t == TypeInt && int64(bits) != int64(int32(bits)):
 		return e.fail(because(ErrRange, "int %d in 32 bits", int64(bits)))
 	case form.size == 0 && t == TypeObject && bits != 0:
-		return e.fail(because(ErrRange, "object id, and %v has none", e.options.Format))
+		return e.fail(because(ErrRange, "%v has no object ids", e.options.Format))
 	}
-	return e.putWord(form, bits)
+	return e.writeForm(form, bits)
 }
 
-// wordSize is how much room a value of a word needs, however short that is.
-const wordSize = 12
-
-// word puts a value of a word where straight found room.
-func (e *Encoder) word(form *form, bits uint64) {
-	b := (*[wordSize]byte)(e.buf[e.n : e.n+wordSize : e.n+wordSize])
-	le.PutUint32(b[:], form.header)
-	le.PutUint64(b[4:], bits)
-	e.n += 4 + int(form.size)
-	e.step()
+// put puts a header and a word into b; the size of the word is f.size.
+func (f *form) put(b *[fastSize]byte, word uint64) {
+	le.PutUint32(b[:], f.header)
+	le.PutUint64(b[4:], word)
 }
 
-// putWord is word on the slow path.
-func (e *Encoder) putWord(form *form, bits uint64) error {
+// writeForm writes a header and a word on the slow path.
+func (e *Encoder) writeForm(form *form, word uint64) error {
 	b, err := e.room(4 + int(form.size))
 	if err != nil {
 		return err
 	}
-	var word [wordSize]byte
-	le.PutUint32(word[:], form.header)
-	le.PutUint64(word[4:], bits)
-	copy(b, word[:])
+	var all [fastSize]byte
+	form.put(&all, word)
+	copy(b, all[:])
 	return e.value(b)
 }
 
@@ -141,11 +144,11 @@ func (e *Encoder) value(b []byte) error {
 	if err := e.commit(opValue, b); err != nil {
 		return err
 	}
-	e.step()
+	e.left--
 	return nil
 }
 
-// realWidth is the form that WriteReals and BeginPacked choose.
+// realWidth returns the width that WriteReals and BeginPacked choose.
 func (e *Encoder) realWidth(row *row) int {
 	if e.options.DoubleReals && row[0].flags&wideFlag != 0 && layouts[row[0].typ].class == classReal {
 		return 1
@@ -153,12 +156,12 @@ func (e *Encoder) realWidth(row *row) int {
 	return 0
 }
 
-// WriteReals writes a maths type from its components in wire order, such as the
-// three rows of a Basis. They are rounded to 32 bits, as in an engine, where
-// the wire has no more ([EncoderOptions].DoubleReals); one too large for that is
-// [ErrRange].
+// WriteReals writes a math type from its components in wire order; those of a Basis
+// are its three rows. They are rounded to 32 bits, as in an engine, unless the type
+// is written in 64 ([EncoderOptions].DoubleReals). A finite component that becomes
+// infinite is [ErrRange].
 func (e *Encoder) WriteReals(t Type, c ...float64) error {
-	form, b, err := e.beginMaths(t, len(c), unitFloat32)
+	form, b, err := e.beginMath(t, len(c), unitFloat32)
 	if err != nil {
 		return err
 	}
@@ -177,7 +180,7 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 
 // WriteInts writes an integer vector or Rect2i from its components.
 func (e *Encoder) WriteInts(t Type, c ...int32) error {
-	_, b, err := e.beginMaths(t, len(c), unitInt32)
+	_, b, err := e.beginMath(t, len(c), unitInt32)
 	if err != nil {
 		return err
 	}
@@ -187,9 +190,9 @@ func (e *Encoder) WriteInts(t Type, c ...int32) error {
 	return e.value(b)
 }
 
-// beginMaths is begin for a math type of n components that are u or wider. It
-// returns room for the value, with the header in it.
-func (e *Encoder) beginMaths(t Type, n int, u unit) (*form, []byte, error) {
+// beginMath is begin for a math type of n components that are u or wider. It returns
+// room for the value, with the header in it.
+func (e *Encoder) beginMath(t Type, n int, u unit) (*form, []byte, error) {
 	row, err := e.begin(t)
 	if err != nil {
 		return nil, nil, err
@@ -197,7 +200,7 @@ func (e *Encoder) beginMaths(t Type, n int, u unit) (*form, []byte, error) {
 	if l := &layouts[t]; !l.maths() || l.units[0] != u {
 		return nil, nil, e.fail(because(ErrType, "%v has no such components", t))
 	} else if n != int(l.n) {
-		return nil, nil, e.fail(because(ErrCount, "%d components, and %v has %d", n, t, l.n))
+		return nil, nil, e.fail(because(ErrCount, "%d components for a %v, which has %d", n, t, l.n))
 	}
 	form := &row[e.realWidth(row)]
 	b, err := e.room(4 + int(form.size))
@@ -208,8 +211,8 @@ func (e *Encoder) beginMaths(t Type, n int, u unit) (*form, []byte, error) {
 	return form, b, nil
 }
 
-// WriteInputEvent writes an InputEvent of Godot 2. What its type has behind the
-// device is in data; more than that is left out, less is [ErrRange].
+// WriteInputEvent writes an InputEvent of Godot 2. data follows the device; bytes
+// beyond what its type has are left out, and too few are [ErrRange].
 func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
 	row, err := e.begin(TypeInputEvent)
 	if err != nil {

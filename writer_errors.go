@@ -1,0 +1,68 @@
+package gdwire
+
+import "errors"
+
+// Err returns the error that every call returns: nil, an [Error], or
+// [ErrReleased].
+func (e *Encoder) Err() error { return e.ready() }
+
+// Recover returns the error of the latest call and clears it. The call wrote
+// nothing, and another can be made in its place. Recover does not clear an error
+// of Fail, and returns nil for an error of the Writer, which does not stay.
+func (e *Encoder) Recover() error {
+	err := e.ready()
+	if err != nil && !e.permanent {
+		e.err = nil
+		e.setLim()
+	}
+	return err
+}
+
+// Fail makes err, in an [Error] with offset and path, an error that stays until
+// Reset and that Recover does not clear. It is for code that finds in the middle
+// of a value that it can't complete it. An err that is or wraps an Error stays as
+// it is. Fail returns the error that stays; an err of nil changes nothing.
+func (e *Encoder) Fail(err error) error {
+	if err == nil || e.permanent {
+		return e.ready()
+	}
+	if e.ready() == errNotReset {
+		return errNotReset
+	}
+	if located := new(Error); !errors.As(err, &located) {
+		err = e.locate(err)
+	}
+	e.permanent = true
+	return e.keep(err)
+}
+
+// ready returns the error that stays.
+func (e *Encoder) ready() error {
+	if e.err == nil && e.stack == nil {
+		return errNotReset
+	}
+	return e.err
+}
+
+// fail returns the error that stays, which err becomes if there is none yet.
+func (e *Encoder) fail(err error) error {
+	if kept := e.ready(); kept != nil {
+		return kept
+	}
+	if e.retry.err != nil { // The same call would be valid.
+		err = e.errInterrupted()
+	}
+	return e.keep(e.locate(err))
+}
+
+// keep makes err the error that stays.
+func (e *Encoder) keep(err error) error {
+	e.err = err
+	e.setLim()
+	return err
+}
+
+// locate gives err the offset and path of the call under way.
+func (e *Encoder) locate(err error) error {
+	return &Error{Offset: e.OutputOffset(), Path: string(e.appendPath(nil, true, noKeys)), Err: err}
+}

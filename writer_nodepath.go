@@ -1,0 +1,115 @@
+package gdwire
+
+import (
+	"math"
+	"strings"
+)
+
+// WriteNodePath writes the NodePath that engines make of a text, such as
+// "/root/Player:position:x". Like them it leaves out empty names and a colon at the
+// end. Two colons in a row, which make a path invalid, are [ErrRange].
+func (e *Encoder) WriteNodePath(nodePath string) error {
+	row, err := e.begin(TypeNodePath)
+	if err != nil {
+		return err
+	}
+	if err := checkName(e, nodePath); err != nil {
+		return err
+	}
+	if strings.Contains(nodePath, "::") {
+		return e.fail(because(ErrRange, "NodePath with two colons in a row"))
+	}
+	names, subnames, _ := strings.Cut(nodePath, ":")
+	parts := [...]struct{ text, separator string }{{names, "/"}, {subnames, ":"}}
+	size, counts := int64(16), [2]uint32{}
+	for i, part := range parts {
+		for name := range strings.SplitSeq(part.text, part.separator) {
+			if name != "" {
+				size += 4 + int64(padded(uint32(len(name))))
+				counts[i]++
+			}
+		}
+	}
+	if size > maxName {
+		return e.fail(because(ErrRange, "NodePath of %d bytes", size))
+	}
+	b, err := e.room(int(size))
+	if err != nil {
+		return err
+	}
+	flags := uint32(0)
+	if strings.HasPrefix(names, "/") {
+		flags = pathAbsolute
+	}
+	putNodePath(b, row[0].header, counts[0], counts[1], flags)
+	end := b[:16]
+	for _, part := range parts {
+		for name := range strings.SplitSeq(part.text, part.separator) {
+			if name != "" {
+				end = appendName(end, name)
+			}
+		}
+	}
+	return e.value(b)
+}
+
+// putNodePath puts the head of a NodePath into b.
+func putNodePath(b []byte, header, names, subnames, flags uint32) {
+	le.PutUint32(b, header)
+	le.PutUint32(b[4:], names|newPathBit)
+	le.PutUint32(b[8:], subnames)
+	le.PutUint32(b[12:], flags)
+}
+
+// BeginNodePath begins a NodePath of so many names and sub-names. WriteString writes
+// each of them, then End follows.
+func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
+	if names < 0 || subnames < 0 {
+		return e.fail(because(ErrRange, "NodePath of %d and %d names", names, subnames))
+	}
+	flags := tokenFlags(0)
+	if absolute {
+		flags = flagAbsolute
+	}
+	return e.beginNodePath(int64(names), int64(subnames), flags)
+}
+
+func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
+	if b := e.fast(); b != nil && flags&^flagAbsolute == 0 && names+subnames <= math.MaxInt32 {
+		putNodePath(b[:], e.rows[TypeNodePath][0].header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*pathAbsolute)
+		e.n += fastSize
+		f := e.push(KindNodePathStart, TypeNodePath, uint32(names+subnames))
+		f.names, f.flags = uint32(names), flags
+		e.setWin()
+		return nil
+	}
+	row, err := e.begin(TypeNodePath)
+	if err != nil {
+		return err
+	}
+	f := frame{kind: KindNodePathStart, typ: TypeNodePath, names: uint32(names), flags: flags}
+	if names > math.MaxInt32 { // Bit 31 of the count says which form the path has.
+		return e.fail(because(ErrRange, "NodePath of %d names", names))
+	}
+	if err := e.declare(names+subnames, &f); err != nil {
+		return err
+	}
+	format := e.options.Format
+	bits := uint32(0)
+	if flags&flagAbsolute != 0 {
+		bits |= pathAbsolute
+	}
+	if flags&flagProperty != 0 && format.keepProperty && subnames > 0 {
+		bits |= pathProperty
+		subnames--
+	}
+	var head [16]byte
+	putNodePath(head[:], row[0].header, uint32(names), uint32(subnames), bits)
+	if flags&flagOldPath == 0 {
+		return e.start(head[:], &f)
+	}
+	if !format.oldPath {
+		return e.fail(because(ErrType, "%v has no NodePath of one string", format))
+	}
+	return e.start(head[:4], &f) // The length of the string follows.
+}
