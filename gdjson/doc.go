@@ -57,7 +57,8 @@
 // args precede the type. Numbers are parsed exactly, not by way of a float64. Input
 // that does not follow the table above is an [Error] with offset and JSON pointer: a
 // number out of range, a wrong count, a wrong type, an unknown, missing or duplicate
-// member, a string without a prefix.
+// member, a string without a prefix. Strings may contain control characters and \v,
+// which are not JSON but which the engine's JSON.stringify writes.
 //
 // [Options].Lenient accepts the same input as the engine, with the same result:
 //

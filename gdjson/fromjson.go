@@ -187,7 +187,8 @@ func (r *reader) string() []byte {
 	if !escaped {
 		return r.text.json[from+1 : end-1]
 	}
-	r.scratch, _ = jsontext.AppendUnquote(r.scratch[:0], r.text.json[from:end])
+	std, _ := standardize(r.text.json[from:end])
+	r.scratch, _ = jsontext.AppendUnquote(r.scratch[:0], std)
 	return r.scratch
 }
 

@@ -54,6 +54,8 @@ var ints32 = packed[int32]
 var strictCases = []readCase{
 	{name: "white space", text: " \t\r\n{ \"args\" :\n[ 1 ,\r2 ] ,\t\"type\" : \"Vector2i\" }\n", write: vector2i(1, 2)},
 	{name: "escapes", text: `{"\u0074ype":"Vector\u0032i","ar\u0067s":[1,2]}`, write: vector2i(1, 2)},
+	{name: "control characters", text: "\"s:\x01\t\x1f\"", write: func(e *gdwire.Encoder) { e.WriteString("\x01\t\x1f") }},
+	{name: "control characters and escapes", text: "\"s:\x01\\v\\n\n\\\\v\"", write: func(e *gdwire.Encoder) { e.WriteString("\x01\v\n\n\\v") }},
 	{name: "escaped prefix", text: `"\u0069:\u0035"`, write: func(e *gdwire.Encoder) { e.WriteInt(5) }},
 	{name: "zeros after the point", text: `{"type":"Vector2i","args":[1.0,-2.00]}`, write: vector2i(1, -2)},
 	{name: "ints as strings", text: `{"type":"Vector2i","args":["1","-2"]}`, write: vector2i(1, -2)},
@@ -107,6 +109,10 @@ var lenientCases = []readCase{
 	{"prefix without a colon", `"s"`, nothing, gdwire.ErrType, ""},
 	{"long prefix without a colon", `"np"`, nothing, gdwire.ErrType, ""},
 	{"empty string", `""`, nothing, gdwire.ErrType, ""},
+	{"after control characters", "[\"s:\x01\\v\x02\",\"x\"]", array(2, func(e *gdwire.Encoder) {
+		e.WriteString("\x01\v\x02")
+		e.WriteNil()
+	}), gdwire.ErrType, "/1"},
 	{"colon alone", `":"`, nothing, gdwire.ErrType, ""},
 	{"minus before no number", `"f:--5"`, func(e *gdwire.Encoder) { e.WriteFloat(math.Copysign(0, -1)) }, gdwire.ErrType, ""},
 	{"plus before no number", `"f:+.e5"`, func(e *gdwire.Encoder) { e.WriteFloat(0) }, gdwire.ErrType, ""},
@@ -258,6 +264,7 @@ func TestFromJSONRefused(t *testing.T) {
 		{"no JSON", `[abc]`, nil, 1, "/0"},
 		{"comma", `["i:1",]`, nil, 7, "/1"},
 		{"bad UTF-8", "[\"s:a\xff\"]", gdwire.ErrUTF8, 5, "/0"},
+		{"after control characters", "[\"s:\x01\\v\x02\",x]", nil, 10, "/1"},
 		{"half a surrogate pair", `["s:\ud800"]`, nil, 4, "/0"},
 		{"declared elements", `{"args":["i:1","s:x"],"elem_type":"int","type":"Array"}`, gdwire.ErrType, 15, "/args/1"},
 		{"declared keys", `{"args":["i:1","s:x"],"key_type":"String","type":"Dictionary"}`, gdwire.ErrType, 9, "/args/0"},
@@ -374,6 +381,10 @@ func TestFromJSONPlain(t *testing.T) {
 	got, err := fromJSON(text, nil, plain)
 	require.NoError(t, err)
 	require.Equal(t, hex.EncodeToString(want), hex.EncodeToString(got))
+	_, err = fromJSON("{\"\x01\":1,\"\x02\":2,\" \":3}", nil, plain)
+	require.NoError(t, err)
+	_, err = fromJSON("{\"\x01\":1,\"\\u0001\":2}", nil, plain)
+	require.ErrorIs(t, err, jsontext.ErrDuplicateName)
 	back, err := toJSON(got, nil, plain)
 	require.NoError(t, err)
 	require.Equal(t, `{"a":[null,true,false,"s:x",-5,9223372036854775807,1.0,1000.0,-0.0,-1e99999],"b":{},"c":[]}`, back)

@@ -73,19 +73,22 @@ func (t *text) readAll(src io.Reader, most int64) error {
 
 // check validates the text with jsontext, whose errors have offset and pointer.
 func (t *text) check(duplicates bool) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(t.json), jsontext.AllowDuplicateNames(duplicates))
-	if _, err := d.ReadValue(); err == io.EOF {
+	std, shifts := standardize(t.json)
+	d := jsontext.NewDecoder(bytes.NewBuffer(std), jsontext.AllowDuplicateNames(duplicates))
+	_, err := d.ReadValue()
+	if err == io.EOF {
 		return &Error{Offset: int64(len(t.json)), Err: io.ErrUnexpectedEOF}
-	} else if err != nil {
-		return syntaxError(t.json, err)
 	}
-	end := d.InputOffset()
-	if _, err := d.ReadToken(); err == nil {
-		return &Error{Offset: end, Err: errSecondValue}
-	} else if err != io.EOF {
-		return syntaxError(t.json, err)
+	if err == nil {
+		end := d.InputOffset()
+		if _, err = d.ReadToken(); err == nil {
+			return &Error{Offset: fromStandard(shifts, end), Err: errSecondValue}
+		}
 	}
-	if !duplicates && t.scan() {
+	switch {
+	case err != io.EOF:
+		return syntaxError(std, shifts, err)
+	case t.scan():
 		return nil
 	}
 	return &Error{Err: errInvalid}
@@ -109,7 +112,9 @@ func (t *text) release() {
 
 // pointer returns the JSON pointer of the value at offset.
 func (t *text) pointer(offset int64) jsontext.Pointer {
-	d := jsontext.NewDecoder(bytes.NewBuffer(t.json), jsontext.AllowDuplicateNames(true))
+	std, shifts := standardize(t.json)
+	offset = toStandard(shifts, offset)
+	d := jsontext.NewDecoder(bytes.NewBuffer(std), jsontext.AllowDuplicateNames(true))
 	for d.InputOffset() <= offset {
 		if _, err := d.ReadToken(); err != nil {
 			break
