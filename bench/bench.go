@@ -107,13 +107,13 @@ func measure(g group, o *options) found {
 		}
 	}
 	for i := range all {
-		all[i].summarise()
+		all[i].summarize()
 	}
 	return found{g.name, g.about, all}
 }
 
-// summarise sets what follows from the rounds.
-func (m *measurement) summarise() {
+// summarize sets what follows from the rounds.
+func (m *measurement) summarize() {
 	m.Median = quantile(m.Rounds, 0.5)
 	m.Quartiles = [2]float64{quantile(m.Rounds, 0.25), quantile(m.Rounds, 0.75)}
 }

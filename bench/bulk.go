@@ -40,11 +40,13 @@ func bulkGroups() []group {
 
 // An element is what packed arrays are made of.
 type element struct {
-	name  string
-	typ   gdwire.Type
-	size  int
-	read  func(d *gdwire.Decoder, memory []byte) (int, error)
-	write func(e *gdwire.Encoder, memory []byte) error
+	name string
+	typ  gdwire.Type
+	size int
+	read func(d *gdwire.Decoder, memory []byte) (int, error)
+	// append reads a whole array in one call and returns the number of elements.
+	append func(d *gdwire.Decoder, memory []byte) (int, error)
+	write  func(e *gdwire.Encoder, memory []byte) error
 }
 
 var elements = []element{
@@ -60,6 +62,10 @@ func elementOf[T gdwire.Packable](name string, typ gdwire.Type) element {
 		name: name, typ: typ, size: int(unsafe.Sizeof(*new(T))),
 		read: func(d *gdwire.Decoder, memory []byte) (int, error) {
 			return gdwire.ReadPacked(d, sliceOf[T](memory))
+		},
+		append: func(d *gdwire.Decoder, memory []byte) (int, error) {
+			all, err := gdwire.AppendPacked(d, sliceOf[T](memory)[:0])
+			return len(all), err
 		},
 		write: func(e *gdwire.Encoder, memory []byte) error {
 			return gdwire.WritePacked(e, sliceOf[T](memory))
@@ -153,6 +159,17 @@ func bulkReading(size, arrays int) []contender {
 					must(d.ReadToken())
 					got += must(el.read(d, dst[:size]))
 					must(d.ReadToken())
+				}
+				return got
+			},
+		}, contender{
+			name: "gdwire " + el.name + ", one call", ours: true, bytes: used * arrays, want: n * arrays,
+			run: func() int {
+				stamp()
+				got := 0
+				for i := range arrays {
+					d.ResetBytes(wire[i*used:][:used])
+					got += must(el.append(d, dst[:size]))
 				}
 				return got
 			},

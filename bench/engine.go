@@ -45,7 +45,7 @@ func besideEngine(g group, o *options) ([]found, error) {
 	}
 	for _, call := range []string{"bytes2var", "var2bytes"} {
 		m := measurement{Name: engineCommand + " " + call, Bytes: len(game().godot), Rounds: times[call]}
-		m.summarise()
+		m.summarize()
 		f.Measurements = append(f.Measurements, m)
 	}
 	return []found{f}, nil

@@ -7,13 +7,16 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -21,7 +24,7 @@ import (
 var groups = slices.Concat(
 	documentGroups,
 	variantGroups,
-	[]group{smallGroup, growthGroup},
+	[]group{typedGroup, smallGroup, growthGroup},
 	packetGroups,
 	bulkGroups(),
 	[]group{portableGroup, fileGroup, compressedGroup, engineGroup},
@@ -33,6 +36,7 @@ var groups = slices.Concat(
 type options struct {
 	rounds     int
 	slot       time.Duration
+	processes  int
 	run        *regexp.Regexp
 	json, plot string
 }
@@ -57,6 +61,7 @@ func parse(args []string) (*options, error) {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.IntVar(&o.rounds, "rounds", 15, "how often each contender is measured, at least 9")
 	fs.DurationVar(&o.slot, "slot", 50*time.Millisecond, "how long each time")
+	fs.IntVar(&o.processes, "processes", 1, "in how many processes, one after the other, whose rounds are put together: a process can be faster or slower than another as a whole")
 	fs.Func("run", "only groups whose name matches this `regexp`; the memory's is \"memory\"", func(s string) (err error) {
 		o.run, err = regexp.Compile(s)
 		return err
@@ -70,18 +75,33 @@ func parse(args []string) (*options, error) {
 	if quick {
 		o.slot = 10 * time.Millisecond
 	}
-	if o.rounds < 9 || fs.NArg() > 0 {
-		fmt.Fprintln(fs.Output(), "bench: at least 9 rounds, and nothing but flags")
+	if o.rounds < 9 || o.processes < 1 || fs.NArg() > 0 {
+		fmt.Fprintln(fs.Output(), "bench: at least 9 rounds and 1 process, and no arguments")
 		fs.Usage()
 		return nil, errors.New("usage")
 	}
 	return o, nil
 }
 
-// bench measures what is asked for and writes what was found.
+// bench measures the chosen groups and writes the report.
 func (o *options) bench(out, progress io.Writer) error {
+	measure := o.measure
+	if o.processes > 1 {
+		measure = o.measureInProcesses
+	}
+	r, failed := measure(progress)
+	if r == nil {
+		return failed
+	}
+	r.Verdicts = judge(r)
+	return errors.Join(failed, o.write(r, out))
+}
+
+// measure measures the chosen groups in this process. The report has the groups
+// that could be measured, the error is about the others.
+func (o *options) measure(progress io.Writer) (*report, error) {
 	r := newReport()
-	var failed error // what could not be measured, which the rest need not suffer for
+	var failed error
 	if o.run.MatchString("memory") {
 		fmt.Fprintln(progress, "memory")
 		var err error
@@ -101,8 +121,36 @@ func (o *options) bench(out, progress io.Writer) error {
 		failed = errors.Join(failed, err)
 		r.Groups = append(r.Groups, f...)
 	}
-	r.Verdicts = judge(r)
-	return errors.Join(failed, o.write(r, out))
+	return r, failed
+}
+
+// measureInProcesses runs this command several times and puts the rounds of its
+// reports together.
+func (o *options) measureInProcesses(progress io.Writer) (*report, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	var all *report
+	for i := range o.processes {
+		fmt.Fprintf(progress, "process %d of %d\n", i+1, o.processes)
+		cmd := exec.Command(self, "-json", "-", "-run", o.run.String(), "-slot", o.slot.String(), "-rounds", strconv.Itoa(o.rounds))
+		cmd.Stderr = progress
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, err
+		}
+		r := new(report)
+		if err := json.Unmarshal(out, r); err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = r
+		} else if err := all.add(r); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // write writes a report wherever it is asked for.

@@ -58,6 +58,26 @@ func cpu() string {
 	return ""
 }
 
+// add adds the rounds of a report of the same groups, measured by another process.
+func (r *report) add(other *report) error {
+	for i := range r.Groups {
+		for j := range r.Groups[i].Measurements {
+			m := &r.Groups[i].Measurements[j]
+			o := other.find(r.Groups[i].Name, m.Name)
+			if o == nil {
+				return fmt.Errorf("%s: %s was measured by one process alone", r.Groups[i].Name, m.Name)
+			}
+			m.Rounds = append(m.Rounds, o.Rounds...)
+			m.Allocs = max(m.Allocs, o.Allocs)
+			m.summarize()
+		}
+	}
+	for i := range min(len(r.Peaks), len(other.Peaks)) {
+		r.Peaks[i].MiB = max(r.Peaks[i].MiB, other.Peaks[i].MiB)
+	}
+	return nil
+}
+
 // find returns a measurement, nil if there is none.
 func (r *report) find(group, name string) *measurement {
 	for _, f := range r.Groups {
