@@ -8,37 +8,37 @@ import (
 	"time"
 )
 
-// A group is what is compared: its contenders do the same work, and their rounds
-// are interleaved.
+// A group is a comparison: its contenders do the same work, and their rounds are
+// interleaved.
 type group struct {
 	name  string
-	about string // one line for a person
-	// setup makes the contenders. The first is what the others are shown against.
+	about string // one line of description
+	// setup returns the contenders. The others are compared with the first.
 	setup func(s *stage) []contender
-	// measure, if it is set, is done in place of the function measure.
+	// measure, if set, replaces the function measure.
 	measure func(o *options) ([]found, error)
 }
 
-// A contender is one way of doing a group's work. The command, the benchmarks of
-// go test and its tests all run this very body.
+// A contender is one way to do a group's work. The command, the benchmarks and the
+// tests run the same body.
 type contender struct {
 	name  string
-	ours  bool // is gdwire, and so must not allocate
-	bytes int  // what one run gets through, for MB/s
-	// run does the work once and returns what it saw or made: that has to be want.
+	ours  bool // gdwire, which must not allocate
+	bytes int  // processed by one run, for MB/s
+	// run does the work once and returns a result, which has to be want.
 	run  func() int
 	want int
-	// verify, if it is set, tells more of what the last run did. Tests ask it.
+	// verify, if set, checks the last run. Tests call it.
 	verify func() error
 }
 
-// A stage is what a group is set up on.
+// A stage has the resources of a group.
 type stage struct {
-	short    bool // the bodies are run once, by a test: be small
+	short    bool // a test runs the bodies once, on small data
 	cleanups []func()
 }
 
-// cleanup calls f when the group is done.
+// cleanup registers a call of f for the end of the group.
 func (s *stage) cleanup(f func()) { s.cleanups = append(s.cleanups, f) }
 
 func (s *stage) close() {
@@ -48,7 +48,7 @@ func (s *stage) close() {
 	s.cleanups = nil
 }
 
-// scale is n, or small in a test.
+// scale returns n, or small in a test.
 func (s *stage) scale(n, small int) int {
 	if s.short {
 		return small
@@ -56,34 +56,33 @@ func (s *stage) scale(n, small int) int {
 	return n
 }
 
-// check panics: the bodies of benchmarks have nobody to return an error to.
+// check panics on an error, because bodies of benchmarks cannot return one.
 func check(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// must is check for calls that return something, too.
+// must is check for calls that return a value.
 func must[T any](v T, err error) T {
 	check(err)
 	return v
 }
 
-// A measurement is what was found out about a contender. Times are of one run, in
-// ns.
+// A measurement has the times of a contender, in ns per run.
 type measurement struct {
 	Name      string     `json:"name"`
 	Ours      bool       `json:"ours"`
-	Bytes     int        `json:"bytes"` // that one run gets through
+	Bytes     int        `json:"bytes"` // processed by one run
 	Rounds    []float64  `json:"rounds"`
 	Median    float64    `json:"median"`
-	Quartiles [2]float64 `json:"quartiles"` // the rounds in the middle lie between these
+	Quartiles [2]float64 `json:"quartiles"` // the middle half of the rounds is between these
 	Allocs    float64    `json:"allocs"`
 }
 
-// measure runs a group: in each round every contender for a slot's time, one
-// after the other, and the next round backwards. What is slow now and fast then,
-// such as a machine with other things to do, so meets all of them alike.
+// measure measures a group: each round runs every contender for one slot, and
+// every second round is in reverse order, so that changes of the machine's speed
+// affect all contenders alike.
 func measure(g group, o *options) found {
 	s := &stage{}
 	defer s.close()
@@ -102,7 +101,7 @@ func measure(g group, o *options) found {
 			if round%2 == 1 {
 				i = len(contenders) - 1 - i
 			}
-			runtime.GC() // nobody pays for what others left behind
+			runtime.GC() // no contender pays for the garbage of another
 			all[i].Rounds = append(all[i].Rounds, fastest(contenders[i], runs[i], o.slot))
 		}
 	}
@@ -112,19 +111,18 @@ func measure(g group, o *options) found {
 	return found{g.name, g.about, all}
 }
 
-// summarize sets what follows from the rounds.
+// summarize sets the values computed from the rounds.
 func (m *measurement) summarize() {
 	m.Median = quantile(m.Rounds, 0.5)
 	m.Quartiles = [2]float64{quantile(m.Rounds, 0.25), quantile(m.Rounds, 0.75)}
 }
 
-// parts is into how many parts a slot falls. The fastest of them counts: a machine
-// that does something else meanwhile seldom does in all of them.
+// parts is the number of parts of a slot. The fastest counts, because other work
+// of the machine seldom affects all parts.
 const parts = 5
 
-// fastest returns what a run took in the fastest part of a slot, which n runs fill.
-// Of what takes longer there are as many parts as three slots have room for, and
-// one at least.
+// fastest returns the time of a run in the fastest part of a slot, which has n
+// runs. For long runs there are as many parts as fit three slots, at least one.
 func fastest(c contender, n int, slot time.Duration) float64 {
 	n = max(1, n/parts)
 	best, spent := math.Inf(1), time.Duration(0)
@@ -144,7 +142,7 @@ func timed(c contender, n int) time.Duration {
 	return time.Since(start)
 }
 
-// calibrate returns how many runs take a slot's time.
+// calibrate returns the number of runs in a slot.
 func calibrate(c contender, slot time.Duration) int {
 	for n := 1; ; {
 		took := timed(c, n)
@@ -155,9 +153,9 @@ func calibrate(c contender, slot time.Duration) int {
 	}
 }
 
-// allocs returns how often one run allocates, in steady state: as
-// testing.AllocsPerRun does, rounded down, and the least of three times, since the
-// runtime allocates now and then on its own account.
+// allocs returns the allocations of one run in steady state: as
+// testing.AllocsPerRun does, rounded down, and the minimum of three measurements,
+// because the runtime allocates occasionally as well.
 func allocs(c contender, runs int) float64 {
 	n := min(max(runs/4, 1), 100)
 	least := math.Inf(1)
@@ -176,7 +174,7 @@ func allocs(c contender, runs int) float64 {
 	return least
 }
 
-// quantile returns what a part q of v is below of. It leaves v as it is.
+// quantile returns the quantile q of v. It does not change v.
 func quantile(v []float64, q float64) float64 {
 	v = slices.Sorted(slices.Values(v))
 	at := q * float64(len(v)-1)
@@ -187,7 +185,7 @@ func quantile(v []float64, q float64) float64 {
 	return v[i] + (at-float64(i))*(v[i+1]-v[i])
 }
 
-// ratio is the median of what a takes of b's time, round by round.
+// ratio returns the median of the ratios of a to b, round by round.
 func ratio(a, b []float64) float64 {
 	var v []float64
 	for i := range min(len(a), len(b)) {

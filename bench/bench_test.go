@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestContenders runs every body once: all see and make what they should.
+// TestContenders runs every body and checks its result.
 func TestContenders(t *testing.T) {
 	for _, g := range groups {
 		if g.setup == nil {
@@ -25,7 +25,7 @@ func TestContenders(t *testing.T) {
 			t.Cleanup(s.close)
 			for _, c := range g.setup(s) {
 				require.NotZero(t, c.bytes, c.name)
-				for range 2 { // the second time with what the first left behind
+				for range 2 { // the second time with the state of the first
 					require.Equal(t, c.want, c.run(), c.name)
 					if c.verify != nil {
 						require.NoError(t, c.verify(), c.name)
@@ -36,7 +36,7 @@ func TestContenders(t *testing.T) {
 	}
 }
 
-// The formats hold the same document, whoever reads it.
+// All contenders read the same document.
 func TestTranslation(t *testing.T) {
 	for name, doc := range map[string]*document{"saved game": game(), "small packet": smallPacket()} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestTranslation(t *testing.T) {
 	require.Len(t, smallPacket().godot, 64)
 }
 
-// Benchmark has the command's bodies for benchstat.
+// Benchmark runs the bodies of the command for benchstat.
 func Benchmark(b *testing.B) {
 	for _, g := range groups {
 		if g.setup == nil {
@@ -73,7 +73,7 @@ func Benchmark(b *testing.B) {
 	}
 }
 
-// every is a report in which peers take twice our time.
+// every returns a report in which peers take twice our time.
 func every() *report {
 	r := newReport()
 	for _, g := range groups {
@@ -101,7 +101,7 @@ func every() *report {
 	return r
 }
 
-// TestReport: goals, summary and plot find all that they ask for.
+// TestReport checks that goals, summary and plot find their contenders.
 func TestReport(t *testing.T) {
 	r := every()
 	r.Verdicts = judge(r)

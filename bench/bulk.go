@@ -9,8 +9,8 @@ import (
 )
 
 // bulkSizes are the sizes of packed arrays: one that is larger than all caches,
-// the same bytes in many small ones back to back, and few of these, which stay in
-// the caches.
+// the same number of bytes in many small arrays, and a few small arrays that stay
+// in the caches.
 var bulkSizes = []struct {
 	name, about string
 	size        int // of one array's elements
@@ -21,7 +21,7 @@ var bulkSizes = []struct {
 	{"4 KiB in cache", "512 KiB in packed arrays of 4 KiB", 4 << 10, 128},
 }
 
-// bulkGroups compare packed arrays read and written with the memory's own speed.
+// bulkGroups compare reading and writing packed arrays with copying memory.
 func bulkGroups() []group {
 	var all []group
 	for _, b := range bulkSizes {
@@ -38,7 +38,7 @@ func bulkGroups() []group {
 	return all
 }
 
-// An element is what packed arrays are made of.
+// An element is an element type of packed arrays.
 type element struct {
 	name string
 	typ  gdwire.Type
@@ -73,12 +73,13 @@ func elementOf[T gdwire.Packable](name string, typ gdwire.Type) element {
 	}
 }
 
-// sliceOf is memory as a slice of T, so that all contenders use the same.
+// sliceOf returns memory as a slice of T, so that all contenders use the same
+// memory.
 func sliceOf[T any](memory []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/int(unsafe.Sizeof(*new(T))))
 }
 
-// newMemory is n bytes that are aligned for everything and really there.
+// newMemory returns n bytes of initialized memory, aligned for every type.
 func newMemory(n int) []byte {
 	words := make([]uint64, (n+7)/8)
 	for i := range words {
@@ -87,10 +88,10 @@ func newMemory(n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))[:n]
 }
 
-// headSize is the wire's header and count.
+// headSize is the size of the header and count.
 const headSize = 8
 
-// head is what stands in front of n elements.
+// head returns the bytes before n elements.
 func (el *element) head(n int) []byte {
 	var to memoryWriter
 	to.b = make([]byte, headSize)
@@ -101,7 +102,7 @@ func (el *element) head(n int) []byte {
 	return to.b[:to.n]
 }
 
-// A memoryWriter copies into memory that is there.
+// A memoryWriter copies into b.
 type memoryWriter struct {
 	b []byte
 	n int
@@ -123,13 +124,13 @@ func bulkReading(size, arrays int) []contender {
 		p    = &plain{}
 		d    = gdwire.NewDecoder(nil, nil)
 		all  []contender
-		last = -1 // of elements: whose heads the arrays have
+		last = -1 // the index of the element type whose heads the arrays have
 	)
 	for e, el := range elements {
 		n := size / el.size
 		used := headSize + n*el.size // a whole number of elements
 		head := el.head(n)
-		stamp := func() { // is no reader's work: the first run of a slot does it
+		stamp := func() { // the first run of a slot writes the heads
 			for i := 0; last != e && i < arrays; i++ {
 				copy(wire[i*used:], head)
 			}

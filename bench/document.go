@@ -11,21 +11,21 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// savedGame is the document that all formats are compared on. The command is run
-// in bench/.
+// savedGame is the file of the document that all formats are compared on, relative
+// to bench/.
 const savedGame = "../testdata/godot4.7-dev/save_game_large.bin"
 
-// A document is one value in every contender's format.
+// A document is one value in the format of every contender.
 //
 // It is translated to the nearest types: dictionaries to maps with string keys,
-// paths and packed strings to arrays of strings, maths types to arrays of 32-bit
-// floats, other packed arrays to byte strings. What has no byte strings has
-// base64.
+// NodePaths and packed strings to arrays of strings, math types to arrays of
+// 32-bit floats, other packed arrays to byte strings, or base64 in formats without
+// them.
 type document struct {
 	godot []byte
-	steps []step // what to call to write it, in any format
+	steps []step // the calls that write it, in any format
 
-	// What steps refer to.
+	// Data that steps refer to.
 	reals   []float64
 	singles []float32 // the same
 	blobs   [][]byte
@@ -37,13 +37,13 @@ type document struct {
 	sum    int // of all leaves; see sumOf
 }
 
-// A step is one call on an encoder. It is small, for all encoders pay for walking
-// over it.
+// A step is one call on an encoder. It is small, because all encoders pay for
+// reading it.
 type step struct {
 	op   op
 	typ  gdwire.Type
 	n    int32  // elements, pairs, names or components that follow
-	bits uint64 // a number's bits, or where in the document's slices things are
+	bits uint64 // a number's bits, or an index into a slice of the document
 	text string
 }
 
@@ -66,13 +66,13 @@ const (
 	opEnd     // of the op in bits
 )
 
-// translate makes a document of a value that Godot encoded.
+// translate returns the document of a value that Godot encoded.
 func translate(godot []byte) *document {
 	doc := &document{godot: godot}
 	d := gdwire.NewDecoder(nil, nil)
 	defer d.Release()
 	d.ResetBytes(godot)
-	// Keys and names that are often the same are the same string, as in programs.
+	// Equal keys and names are the same string, as in programs.
 	interned := map[string]string{}
 	intern := func(b []byte) string {
 		s, ok := interned[string(b)]
@@ -137,7 +137,7 @@ func translate(godot []byte) *document {
 			}
 			s.op, s.bits = opBlob, uint64(len(doc.blobs))
 			doc.blobs = append(doc.blobs, must(io.ReadAll(d.Payload())))
-			doc.tokens += 2 // Chunk and End, which Payload has swallowed
+			doc.tokens += 2 // Chunk and End, which Payload read
 		case gdwire.KindEnd:
 			s = step{op: opEnd, bits: uint64(open[len(open)-1])}
 			open = open[:len(open)-1]
@@ -173,7 +173,7 @@ func translate(godot []byte) *document {
 	return doc
 }
 
-// build makes the tree of the value that steps begin with, and goes behind it.
+// build returns the tree of the first value of steps and advances steps past it.
 func (doc *document) build(steps *[]step) any {
 	s := (*steps)[0]
 	*steps = (*steps)[1:]
@@ -218,9 +218,9 @@ func (doc *document) build(steps *[]step) any {
 	return nil
 }
 
-// sumOf adds up all leaves of a tree, so that it can be told whether readers have
-// seen the same: integers, the bits of floats as float64, the lengths of texts and
-// byte strings, 1 for true. Whoever reads tokens or walks adds up the same.
+// sumOf adds up all leaves of a tree: integers, the bits of floats as float64, the
+// lengths of texts and byte strings, 1 for true. Every contender that reads tokens
+// or values returns the same sum, which shows that all read the same document.
 func sumOf(v any) int {
 	sum := 0
 	switch v := v.(type) {
@@ -284,12 +284,12 @@ func bitsOf(x float64) int { return int(math.Float64bits(x)) }
 // game is the saved game, translated once.
 var game = sync.OnceValue(func() *document { return translate(must(os.ReadFile(savedGame))) })
 
-// plain is an io.Reader and nothing else, as a connection is.
+// plain is an io.Reader without other methods, as a connection is.
 type plain struct{ r bytes.Reader }
 
 func (p *plain) Read(b []byte) (int, error) { return p.r.Read(b) }
 
-// A drain is an io.Writer and nothing else, that counts.
+// A drain is an io.Writer without other methods that counts bytes.
 type drain struct{ n int }
 
 func (d *drain) Write(b []byte) (int, error) {

@@ -23,7 +23,7 @@ var documentGroups = []group{
 	},
 	{
 		name:  "skip",
-		about: "The document is checked and nothing of it wanted.",
+		about: "The document is checked without using any of it.",
 		setup: func(*stage) []contender {
 			doc := game()
 			return slices.Concat(
@@ -36,7 +36,7 @@ var documentGroups = []group{
 	},
 	{
 		name:  "build",
-		about: "Tokens beside trees of any: what it costs to have it all in memory.",
+		about: "Tokens, and trees of any: the cost of having everything in memory.",
 		setup: func(*stage) []contender {
 			doc := game()
 			return slices.Concat(
@@ -47,7 +47,7 @@ var documentGroups = []group{
 	},
 	{
 		name:  "encode",
-		about: "The document to a Writer: gdwire, msgp and jsontext call by call from the same list of steps, the others from a tree of any.",
+		about: "The document to a Writer: gdwire, msgp and jsontext by the same list of calls, the others from a tree of any.",
 		setup: func(*stage) []contender {
 			doc := game()
 			return slices.Concat([]contender{ourWriting(doc), msgpWriting(doc)}, writers(doc))
@@ -55,7 +55,7 @@ var documentGroups = []group{
 	},
 	{
 		name:  "copy",
-		about: "The document from a Decoder to an Encoder, beside the Decoder alone.",
+		about: "The document from a Decoder to an Encoder, and the Decoder alone.",
 		setup: func(*stage) []contender {
 			doc := game()
 			return slices.Concat(
@@ -66,7 +66,7 @@ var documentGroups = []group{
 	},
 }
 
-// copier returns a function that copies a value and returns how long it became.
+// copier returns a function that copies a value and returns its size.
 func copier() func(*gdwire.Decoder) int {
 	var to drain
 	e := gdwire.NewEncoder(&to, nil)

@@ -14,29 +14,29 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// engineCommand is Debian's Godot 3 without a screen.
+// engineCommand is the headless Godot 3 of Debian.
 const engineCommand = "godot3-server"
 
 //go:embed engine.gd
 var engineScript []byte
 
-// engineGroup has an engine decode and encode the document. It times itself, and
-// makes whole values.
+// engineGroup measures an engine that decodes and encodes the document. The engine
+// measures its own time and builds whole values.
 var engineGroup = func() group {
 	g := group{
 		name:  "engine",
-		about: "Godot 3's own bytes2var and var2bytes, which make and take whole values, on a Godot 3 recoding of the document.",
+		about: "bytes2var and var2bytes of Godot 3, which build and take whole values, on the document in the format of Godot 3.",
 		setup: func(*stage) []contender { return oursInGodot3(game()) },
 	}
 	g.measure = func(o *options) ([]found, error) { return besideEngine(g, o) }
 	return g
 }()
 
-// besideEngine adds the engine's own times to what we need.
+// besideEngine measures gdwire and adds the engine's times.
 func besideEngine(g group, o *options) ([]found, error) {
 	path, err := exec.LookPath(engineCommand)
 	if err != nil {
-		return nil, nil // no engine, no table
+		return nil, nil // without an engine there is no table
 	}
 	f := measure(g, o)
 	times, err := askEngine(path, game().godot3(), o.rounds)
@@ -51,7 +51,7 @@ func besideEngine(g group, o *options) ([]found, error) {
 	return []found{f}, nil
 }
 
-// godot3 is the document as Godot 3 has it.
+// godot3 returns the document in the format of Godot 3.
 func (doc *document) godot3() []byte {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: gdwire.Godot3})
@@ -88,7 +88,7 @@ func oursInGodot3(doc *document) []contender {
 	}
 }
 
-// askEngine returns what each call took in each round, in ns.
+// askEngine returns the time of each call in each round, in ns.
 func askEngine(path string, packet []byte, rounds int) (map[string][]float64, error) {
 	home, err := os.MkdirTemp("", "gdwire-bench") // the engine writes its logs there
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// fileGroup copies one huge array from file to file. All have a buffer of the
-// window's size, and none of the operating system's shortcuts.
+// fileGroup copies one huge array from file to file. All contenders use a buffer
+// of the same size and no shortcuts of the operating system.
 var fileGroup = group{
 	name:  "1 GiB from file to file",
-	about: "A PackedByteArray in pieces as large as the window, without the shortcuts of the system.",
+	about: "A PackedByteArray in pieces of the buffer's size, without the shortcuts of the system.",
 	setup: func(s *stage) []contender {
 		var (
 			size     = s.scale(1<<30, 1<<20)
@@ -72,7 +72,7 @@ var fileGroup = group{
 	},
 }
 
-// A fileWriter has a file's Write alone, and counts.
+// A fileWriter has only the Write method of a file, and counts bytes.
 type fileWriter struct {
 	f *os.File
 	n int
@@ -84,7 +84,7 @@ func (w *fileWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// tempFile makes a file that goes with the stage. TMPDIR says where.
+// tempFile creates a file in TMPDIR that is removed with the stage.
 func tempFile(s *stage) *os.File {
 	f := must(os.CreateTemp("", "gdwire-bench"))
 	s.cleanup(func() {
@@ -94,5 +94,5 @@ func tempFile(s *stage) *os.File {
 	return f
 }
 
-// remove removes what was there for a while. If it stays the system will do it.
+// remove removes a temporary file. If that fails, the system removes it later.
 func remove(path string) { _ = os.RemoveAll(path) }

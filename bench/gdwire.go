@@ -7,7 +7,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// readTokens reads to the end and returns how many tokens there were.
+// readTokens reads to the end and returns the number of tokens.
 func readTokens(d *gdwire.Decoder) int {
 	n := 0
 	for {
@@ -20,8 +20,8 @@ func readTokens(d *gdwire.Decoder) int {
 	}
 }
 
-// readValues is readTokens for somebody who wants to know what is in them. It
-// returns what sumOf does.
+// readValues reads all tokens with their values and returns their sum, as sumOf
+// does.
 func readValues(d *gdwire.Decoder) int {
 	sum := 0
 	for {
@@ -51,7 +51,7 @@ func readValues(d *gdwire.Decoder) int {
 	}
 }
 
-// skip skips a value and returns how long it was.
+// skip skips a value and returns its size.
 func skip(d *gdwire.Decoder) int {
 	check(d.SkipValue())
 	return int(d.InputOffset())

@@ -5,17 +5,18 @@ import (
 	"slices"
 )
 
-// A goal is what gdwire has to be, as a ratio in one run.
+// A goal is a limit on a ratio that is measured in one run.
 type goal struct {
 	text  string
 	limit float64
-	least bool // at least the limit, not at most
+	least bool // at least the limit instead of at most
 	unit  string
-	// measured returns the worst that was found, and where; not ok if nothing was.
+	// measured returns the worst measurement and its contender, and false if there
+	// is none.
 	measured func(r *report) (worst float64, where string, ok bool)
 }
 
-// A verdict is a goal and what came of it.
+// A verdict is a goal with its measurement.
 type verdict struct {
 	Goal     string  `json:"goal"`
 	Limit    float64 `json:"limit"`
@@ -139,7 +140,7 @@ var goals = []goal{
 	{text: "peak memory of gdwire check", limit: 24, unit: "MiB", measured: peakMemory},
 }
 
-// timeOf is what contenders of a group take of another's time: the worst of them.
+// timeOf measures the worst ratio of contenders of a group to another one.
 func timeOf(group, against string, of ...string) func(*report) (float64, string, bool) {
 	return func(r *report) (worst float64, where string, ok bool) {
 		other := r.find(group, against)
@@ -154,7 +155,7 @@ func timeOf(group, against string, of ...string) func(*report) (float64, string,
 	}
 }
 
-// rateOf is timeOf for how often instead of how long.
+// rateOf is timeOf for rates instead of times.
 func rateOf(group, against string, of ...string) func(*report) (float64, string, bool) {
 	time := timeOf(group, against, of...)
 	return func(r *report) (float64, string, bool) {
@@ -163,7 +164,8 @@ func rateOf(group, against string, of ...string) func(*report) (float64, string,
 	}
 }
 
-// growth is what ten times as much takes, where it takes most.
+// growth measures the worst ratio of ten times the data in one value to ten
+// values.
 func growth(r *report) (worst float64, where string, ok bool) {
 	for _, f := range r.Groups {
 		if f.Name != growthGroup.name {
@@ -178,7 +180,7 @@ func growth(r *report) (worst float64, where string, ok bool) {
 	return worst, where, ok
 }
 
-// allocations are those of our contender that has most.
+// allocations returns those of the gdwire contender that has most.
 func allocations(r *report) (worst float64, where string, ok bool) {
 	for _, f := range r.Groups {
 		for _, m := range f.Measurements {
@@ -204,7 +206,7 @@ func peakMemory(r *report) (worst float64, where string, ok bool) {
 // allGoals returns the goals of all groups.
 func allGoals() []goal { return slices.Concat(goals, gdjsonGoals, variantGoals) }
 
-// judge returns a verdict on each goal that something is known about.
+// judge returns a verdict on each goal that was measured.
 func judge(r *report) (all []verdict) {
 	for _, g := range allGoals() {
 		worst, where, ok := g.measured(r)
@@ -220,7 +222,7 @@ func judge(r *report) (all []verdict) {
 	return all
 }
 
-// bound says what a verdict's limit is.
+// bound formats the limit of a verdict.
 func (v *verdict) bound() string {
 	sign := "≤"
 	if v.Least {

@@ -1,9 +1,10 @@
-// Command bench measures gdwire beside its peers in one process, and says whether
-// it is as fast as it is meant to be. It is run in its own folder:
+// Command bench measures gdwire and its peers and prints whether
+// each goal was met or missed. It is run in its own folder:
 //
-//	go run .                                  all of it, as Markdown
-//	go run . -run 'tokens|skip' -quick        some of it, roughly
+//	go run .                                  everything, as Markdown
+//	go run . -run 'tokens|skip' -quick        some groups, imprecisely
 //	go run . -json run.json -plot decode.svg  Markdown, JSON and a plot
+//	go run . -processes 3                     three processes, for figures to publish
 package main
 
 import (
@@ -20,7 +21,7 @@ import (
 	"time"
 )
 
-// groups are all there is to measure.
+// groups has the groups in the order of the report.
 var groups = slices.Concat(
 	documentGroups,
 	variantGroups,
@@ -32,7 +33,7 @@ var groups = slices.Concat(
 	gdjsonGroups,
 )
 
-// options are what the flags say.
+// options are the values of the flags.
 type options struct {
 	rounds     int
 	slot       time.Duration
@@ -59,16 +60,16 @@ func parse(args []string) (*options, error) {
 	o := &options{run: regexp.MustCompile("")}
 	quick := false
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
-	fs.IntVar(&o.rounds, "rounds", 15, "how often each contender is measured, at least 9")
-	fs.DurationVar(&o.slot, "slot", 50*time.Millisecond, "how long each time")
-	fs.IntVar(&o.processes, "processes", 1, "in how many processes, one after the other, whose rounds are put together: a process can be faster or slower than another as a whole")
-	fs.Func("run", "only groups whose name matches this `regexp`; the memory's is \"memory\"", func(s string) (err error) {
+	fs.IntVar(&o.rounds, "rounds", 15, "rounds of each contender, at least 9")
+	fs.DurationVar(&o.slot, "slot", 50*time.Millisecond, "time of each contender in a round")
+	fs.IntVar(&o.processes, "processes", 1, "measure in `n` processes, one after the other, and combine their rounds")
+	fs.Func("run", "measure only groups whose name matches `regexp`; peak memory is \"memory\"", func(s string) (err error) {
 		o.run, err = regexp.Compile(s)
 		return err
 	})
-	fs.StringVar(&o.json, "json", "", "write JSON to this `file`, too; with - to standard output, and no Markdown")
-	fs.StringVar(&o.plot, "plot", "", "draw time per packet size into this `file.svg`")
-	fs.BoolVar(&quick, "quick", false, "rounds of 10 ms: for a look, not for a claim")
+	fs.StringVar(&o.json, "json", "", "also write JSON to `file`; - writes it to standard output in place of the Markdown")
+	fs.StringVar(&o.plot, "plot", "", "draw the time by packet size to `file.svg`")
+	fs.BoolVar(&quick, "quick", false, "slots of 10 ms: imprecise")
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}
@@ -153,7 +154,7 @@ func (o *options) measureInProcesses(progress io.Writer) (*report, error) {
 	return all, nil
 }
 
-// write writes a report wherever it is asked for.
+// write writes a report to all chosen outputs.
 func (o *options) write(r *report, out io.Writer) error {
 	if o.plot != "" {
 		if err := r.draw(o.plot); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A peak is the most memory that a run of the command had at a time.
+// A peak is the peak memory of a run of the command.
 type peak struct {
 	Name string  `json:"name"`
 	MiB  float64 `json:"mib"`
@@ -32,9 +32,9 @@ var stresses = []stress{
 	{"a value of 4 GiB", []string{"-max-packed", "-1"}, feedValue},
 }
 
-// peaks lets the command check each stress. It has to come first: on Linux a
-// process starts with its parent's peak, so this one should still be small, and
-// all of them are started before anything is made for them.
+// peaks runs the command on each stress. It has to be called first: on Linux a
+// process starts with the peak of its parent, so this process has to be small, and
+// all commands are started before their input is made.
 func peaks(size int64) (all []peak, err error) {
 	dir, err := os.MkdirTemp("", "gdwire-bench")
 	if err != nil {
@@ -77,8 +77,8 @@ func peaks(size int64) (all []peak, err error) {
 	return all, nil
 }
 
-// feedPackets writes packets of all kinds behind their length: thousands of small
-// ones, and of several MiB an array of bytes, one of floats, a text and a tree.
+// feedPackets writes length-prefixed packets: thousands of small ones, and several
+// MiB each of an array of bytes, an array of floats, a string and a tree.
 func feedPackets(w io.Writer, size int64) error {
 	var b bytes.Buffer
 	packets := stream.NewWriter(&b, nil)
@@ -115,8 +115,8 @@ func feedPackets(w io.Writer, size int64) error {
 	return nil
 }
 
-// feedValue writes one value: an array of three packed arrays, since not even the
-// count of one can be that large.
+// feedValue writes one value: an array of three packed arrays, because the count
+// of one array cannot be that large.
 func feedValue(w io.Writer, size int64) error {
 	le := binary.LittleEndian
 	n := size/3 + 4

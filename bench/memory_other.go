@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// maxRSS knows nothing here.
+// maxRSS returns nothing on this system.
 func maxRSS(*os.ProcessState) (int64, bool) { return 0, false }

@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// maxRSS returns the peak of a process that has ended, in bytes.
+// maxRSS returns the peak memory of an ended process, in bytes.
 func maxRSS(p *os.ProcessState) (int64, bool) {
 	usage, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {
 		return 0, false
 	}
-	n := int64(usage.Maxrss) //nolint:unconvert // it has 32 bits elsewhere
+	n := int64(usage.Maxrss) //nolint:unconvert // it has 32 bits on other systems
 	if runtime.GOOS != "darwin" && runtime.GOOS != "ios" {
 		n <<= 10
 	}

@@ -14,15 +14,15 @@ import (
 
 const (
 	packetSize   = 200
-	packetBatch  = 1 << 14 // packets of one run
+	packetBatch  = 1 << 14 // packets in one run
 	packetBuffer = 16 << 10
 )
 
-// packetGroups have packets of 200 bytes behind their length.
+// packetGroups measure length-prefixed packets of 200 bytes.
 var packetGroups = []group{
 	{
 		name:  "packets, memory",
-		about: "Packets of 200 bytes behind their length, from memory.",
+		about: "Length-prefixed packets of 200 bytes, from memory.",
 		setup: func(s *stage) []contender {
 			n := s.scale(packetBatch, 1000)
 			wire := packets(n)
@@ -44,7 +44,7 @@ var packetGroups = []group{
 	},
 }
 
-// packets are n packets that say where somebody is.
+// packets returns n packets with the position of a player.
 func packets(n int) []byte {
 	var b bytes.Buffer
 	w := stream.NewWriter(&b, nil)
@@ -73,8 +73,8 @@ func packets(n int) []byte {
 	return b.Bytes()
 }
 
-// loopback returns the reading end of a connection, and what makes the other end
-// send all of wire.
+// loopback returns the reading end of a connection and a function that makes the
+// other end send wire.
 func loopback(s *stage, wire []byte) (r io.Reader, send func()) {
 	ln := must(net.Listen("tcp", "127.0.0.1:0"))
 	out := must(net.Dial("tcp", ln.Addr().String()))
@@ -94,8 +94,8 @@ func loopback(s *stage, wire []byte) (r io.Reader, send func()) {
 	return in, func() { more <- struct{}{} }
 }
 
-// A bareReader is the least that can be done: it finds packets behind their length
-// and decodes nothing.
+// A bareReader does the minimum: it finds length-prefixed packets and decodes
+// nothing.
 type bareReader struct {
 	r    *bufio.Reader
 	head [4]byte
@@ -113,8 +113,8 @@ func (b *bareReader) next() []byte {
 	return b.buf
 }
 
-// packetContenders read n packets, each contender from a source of its own: a
-// Reader, and what fills it.
+// packetContenders read n packets, each contender from its own source: a Reader,
+// and a function that fills it.
 func packetContenders(n int, source func() (io.Reader, func())) []contender {
 	contend := func(name string, ours bool, next func(r io.Reader) (size func() int)) contender {
 		r, start := source()

@@ -8,10 +8,10 @@ import (
 	"github.com/tinylib/msgp/msgp"
 )
 
-// msgpBuffer is as large as gdwire's window.
+// msgpBuffer is the size of gdwire's read buffer.
 const msgpBuffer = 16 << 10
 
-// writeMsgp writes the document by hand.
+// writeMsgp writes the document call by call.
 func (doc *document) writeMsgp(w *msgp.Writer) {
 	for i := range doc.steps {
 		s := &doc.steps[i]
@@ -44,7 +44,7 @@ func (doc *document) writeMsgp(w *msgp.Writer) {
 	}
 }
 
-// msgp is the document in MessagePack.
+// msgp returns the document in MessagePack.
 func (doc *document) msgp() []byte {
 	var b bytes.Buffer
 	w := msgp.NewWriter(&b)
@@ -53,9 +53,9 @@ func (doc *document) msgp() []byte {
 	return b.Bytes()
 }
 
-// walkMsgp reads a value of any shape by hand, as code generated for a known shape
-// does: keys where they stand, texts into a buffer that is used again. It returns
-// what sumOf does.
+// walkMsgp reads a value of any shape by the calls of generated code: keys without
+// a copy, texts into a buffer that is reused. It returns the sum of the value, as
+// sumOf does.
 func walkMsgp(r *msgp.Reader, scratch *[]byte) int {
 	t, err := r.NextType()
 	check(err)
@@ -113,8 +113,8 @@ func walkMsgp(r *msgp.Reader, scratch *[]byte) int {
 	panic(fmt.Sprintf("no walk over %v", t))
 }
 
-// walkMsgpBytes is walkMsgp for bytes in memory, where msgp has functions that copy
-// nothing. It returns what is behind the value, too.
+// walkMsgpBytes is walkMsgp for bytes in memory, by functions that copy nothing.
+// It also returns the bytes after the value.
 func walkMsgpBytes(b []byte) (int, []byte) {
 	var err error
 	switch t := msgp.NextType(b); t {

@@ -22,7 +22,7 @@ func init() {
 	}
 }
 
-// cborDecoder makes the maps that are cheapest.
+// cborDecoder decodes into the cheapest maps.
 var cborDecoder = must(cbor.DecOptions{DefaultMapType: reflect.TypeFor[map[string]any]()}.DecMode())
 
 func (doc *document) cbor() []byte { return must(cbor.Marshal(doc.tree)) }
@@ -76,7 +76,7 @@ func (doc *document) writeJSON(e *jsontext.Encoder) {
 	}
 }
 
-// readJSON reads to the end and returns how many leaves there were.
+// readJSON reads to the end and returns the number of leaves.
 func readJSON(d *jsontext.Decoder) int {
 	n := 0
 	for {
@@ -93,8 +93,8 @@ func readJSON(d *jsontext.Decoder) int {
 	}
 }
 
-// jsonReading reads the document's tokens. A bytes.Buffer is what jsontext reads
-// without copying.
+// jsonReading reads the document's tokens. jsontext reads a bytes.Buffer without
+// copying.
 func jsonReading(doc *document) contender {
 	b := doc.json()
 	var m bytes.Buffer
@@ -109,7 +109,7 @@ func jsonReading(doc *document) contender {
 	}
 }
 
-// builders make a tree of any of the document.
+// builders decode the document into a tree of any.
 func builders(doc *document) []contender {
 	var (
 		asMsgp, asCBOR, asGob = doc.msgp(), doc.cbor(), doc.gob()
@@ -156,8 +156,8 @@ func builders(doc *document) []contender {
 	}
 }
 
-// writers write the document to a plain Writer: jsontext by tokens, the others from
-// the tree.
+// writers write the document to a Writer: jsontext by tokens, the others from the
+// tree.
 func writers(doc *document) []contender {
 	var to drain
 	j := jsontext.NewEncoder(&to)
@@ -189,7 +189,7 @@ func writers(doc *document) []contender {
 			check(m.Encode(doc.tree))
 		}),
 		{
-			// How long it gets depends on the order of maps, which is random.
+			// The size depends on the order of maps, which is random.
 			name: "gob Encode", bytes: len(doc.godot),
 			run: func() int {
 				to.n = 0

@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// lines are what the plot shows. All colours can be seen on white and on black.
+// lines are the lines of the plot. All colors are visible on white and on black.
 var lines = []struct {
 	name, label string
 	color       color.RGBA
@@ -29,11 +29,11 @@ var lines = []struct {
 	{"gdwire tokens, bytes", "gdwire, tokens", color.RGBA{0x40, 0x90, 0xe8, 0xff}, 3},
 }
 
-// draw plots what it takes to decode packets of all sizes.
+// draw plots the time to decode packets by their size.
 func (r *report) draw(file string) error {
 	p := plot.New()
 	gray := color.Gray{0x88}
-	p.BackgroundColor = nil // whatever the page has
+	p.BackgroundColor = nil // that of the page
 	p.Title.Text = "Time to decode a packet, for each of its bytes"
 	p.X.Label.Text = "packet (bytes as Godot has it)"
 	p.Y.Label.Text = "ns per byte"
@@ -79,12 +79,12 @@ func (r *report) draw(file string) error {
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return err
 	}
-	// For those who have not that font.
+	// A fallback for systems without the font.
 	svg := bytes.ReplaceAll(b.Bytes(), []byte("Liberation Sans"), []byte("Liberation Sans,Arial,sans-serif"))
 	return os.WriteFile(file, svg, 0o666)
 }
 
-// powers are ticks at from and every factor further on.
+// powers returns ticks that start at from and grow by a factor.
 func powers(from, factor float64) plot.Ticker {
 	return plot.TickerFunc(func(low, high float64) (ticks []plot.Tick) {
 		for x := from; x <= high*1.001; x *= factor {
@@ -96,7 +96,7 @@ func powers(from, factor float64) plot.Ticker {
 	})
 }
 
-// short writes a number with a unit.
+// short formats a number with a unit.
 func short(x float64) string {
 	switch {
 	case x >= 1<<20:

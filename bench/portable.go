@@ -9,11 +9,10 @@ import (
 	"strconv"
 )
 
-// portable is what the names of groups begin with that were measured without
-// anything unsafe.
+// portable is the prefix of the names of groups measured without unsafe code.
 const portable = "portable "
 
-// portableGroup is measured by this command built with the tag purego.
+// portableGroup is measured by this command, built with the tag purego.
 var portableGroup = group{
 	name:    portable + "ReadPacked, WritePacked",
 	measure: measurePortable,

@@ -8,7 +8,8 @@ import (
 	"github.com/tinylib/msgp/msgp"
 )
 
-// oursReading reads the document from memory and from a plain Reader.
+// oursReading returns contenders that read the document from memory and from a
+// Reader.
 func oursReading(doc *document, name string, want int, read func(*gdwire.Decoder) int) []contender {
 	d, p := gdwire.NewDecoder(nil, nil), &plain{}
 	return []contender{
@@ -30,7 +31,7 @@ func oursReading(doc *document, name string, want int, read func(*gdwire.Decoder
 	}
 }
 
-// msgpReading does so for msgp.
+// msgpReading returns contenders that walk over the document with msgp.
 func msgpReading(doc *document) []contender {
 	b := doc.msgp()
 	r, p, m := msgp.NewReaderSize(nil, msgpBuffer), &plain{}, bytes.NewReader(nil)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A report is all that a run found out.
+// A report has all measurements of a run.
 type report struct {
 	Machine  machine   `json:"machine"`
 	Peers    []string  `json:"peers"` // module and version
@@ -19,7 +19,7 @@ type report struct {
 	Verdicts []verdict `json:"goals"`
 }
 
-// found is what was found out about a group.
+// found has the measurements of a group.
 type found struct {
 	Name         string        `json:"name"`
 	About        string        `json:"about"`
@@ -47,7 +47,7 @@ func newReport() *report {
 	return r
 }
 
-// cpu is what Linux calls the processor.
+// cpu returns the name of the processor on Linux.
 func cpu() string {
 	info, _ := os.ReadFile("/proc/cpuinfo")
 	for line := range strings.Lines(string(info)) {
@@ -78,7 +78,7 @@ func (r *report) add(other *report) error {
 	return nil
 }
 
-// find returns a measurement, nil if there is none.
+// find returns a measurement, or nil if there is none.
 func (r *report) find(group, name string) *measurement {
 	for _, f := range r.Groups {
 		if f.Name != group {
@@ -96,7 +96,7 @@ func (r *report) find(group, name string) *measurement {
 // A cell of the summary is a contender's time.
 type cell struct{ group, name string }
 
-// summary is the table on one page: a row for each job, a column for each peer.
+// summary is the table of the summary: a row for each job, a column for each peer.
 var summary = struct {
 	columns []string
 	rows    []struct {
@@ -135,7 +135,7 @@ var summary = struct {
 	},
 }
 
-// markdown writes the report for a person.
+// markdown writes the report as Markdown.
 func (r *report) markdown(w io.Writer) error {
 	var b strings.Builder
 	m := r.Machine
@@ -196,14 +196,14 @@ func (f *found) markdown(b *strings.Builder) {
 	if f.About != "" {
 		fmt.Fprintf(b, "%s\n\n", f.About)
 	}
-	b.WriteString("| | median | half of all rounds | MB/s | allocations | of the first |\n|---|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| | median | middle half | MB/s | allocations | of the first |\n|---|--:|--:|--:|--:|--:|\n")
 	for _, m := range f.Measurements {
 		fmt.Fprintf(b, "| %s | %s | %s to %s | %.0f | %.0f | × %.2f |\n", m.Name, duration(m.Median), duration(m.Quartiles[0]), duration(m.Quartiles[1]),
 			float64(m.Bytes)/m.Median*1e3, m.Allocs, ratio(m.Rounds, f.Measurements[0].Rounds))
 	}
 }
 
-// duration writes ns with three digits.
+// duration formats ns with three digits.
 func duration(ns float64) string {
 	for _, u := range []struct {
 		name string
@@ -216,7 +216,7 @@ func duration(ns float64) string {
 	return fmt.Sprintf("%.*f ns", max(0, 2-digits(ns)), ns)
 }
 
-// digits is how many x has in front of the point beyond the first.
+// digits returns the number of digits of x before the decimal point, minus one.
 func digits(x float64) int {
 	n := 0
 	for ; x >= 10; x /= 10 {
@@ -225,7 +225,7 @@ func digits(x float64) int {
 	return n
 }
 
-// json writes the report for a program.
+// json writes the report as JSON.
 func (r *report) json(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

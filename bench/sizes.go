@@ -9,7 +9,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// smallPacket is what a peer may send every frame: 64 bytes.
+// smallPacket returns a packet of 64 bytes, as a peer may send in every frame.
 func smallPacket() *document {
 	return encoded(func(e *gdwire.Encoder) {
 		check(e.BeginDict(2))
@@ -21,7 +21,7 @@ func smallPacket() *document {
 	})
 }
 
-// encoded is the document that write writes.
+// encoded returns the document that write writes.
 func encoded(write func(*gdwire.Encoder)) *document {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
@@ -33,7 +33,7 @@ func encoded(write func(*gdwire.Encoder)) *document {
 
 var smallGroup = group{
 	name:  "64 bytes",
-	about: "One small packet from memory: reset, decode, done.",
+	about: "One small packet from memory: reset and decode.",
 	setup: func(*stage) []contender {
 		doc := smallPacket()
 		return slices.Concat(
@@ -45,7 +45,7 @@ var smallGroup = group{
 	},
 }
 
-// items returns the bytes of what the saved game's inventory has: dictionaries of
+// items returns the encoded items of the saved game's inventory: dictionaries of
 // about 345 bytes.
 func items() [][]byte {
 	game := game().godot
@@ -64,10 +64,10 @@ func items() [][]byte {
 	return all
 }
 
-// itemCounts are how many items the packets have that the plot is about.
+// itemCounts are the numbers of items in the packets of the plot.
 var itemCounts = []int{1, 3, 12, 48, 190, 760, 3000, 12000}
 
-// plotted are the contenders of a size that the plot shows.
+// plotted has the contenders that the plot shows.
 func plotted(doc *document) []contender {
 	return []contender{
 		oursReading(doc, "tokens", doc.tokens, readTokens)[0],
@@ -78,7 +78,7 @@ func plotted(doc *document) []contender {
 	}
 }
 
-// sizeGroups are packets from 64 bytes on.
+// sizeGroups measure packets from 64 bytes on.
 func sizeGroups() []group {
 	all := []group{{
 		name:  "size 64 B",
@@ -104,7 +104,7 @@ func sizeGroups() []group {
 	return all
 }
 
-// times is an array that holds the document n times.
+// times returns an array of n copies of the document.
 func (doc *document) times(n int) []byte {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
@@ -122,16 +122,16 @@ func (doc *document) writeTimes(e *gdwire.Encoder, n int) {
 	check(e.End())
 }
 
-// growthGroup has each of our ways on ten values of 1 MB, and on one of 10 MB: the
-// same to do, unless something gets slower as it goes on. The ten lie in 10 MB as
-// well, so that the caches help neither.
+// growthGroup compares ten values of 1 MB with one of 10 MB: the same work, unless
+// something is slower in larger values. The ten are in 10 MB of memory as well, so
+// that caches help neither.
 var growthGroup = group{
 	name:  "growth",
-	about: "The document in ten values, and ten times in one.",
+	about: "The document as ten values, and ten times in one value.",
 	setup: func(*stage) []contender {
 		var (
 			doc    = game()
-			values = map[int][]byte{1: bytes.Repeat(doc.times(1), 10), 10: doc.times(10)} // by how often they hold the document
+			values = map[int][]byte{1: bytes.Repeat(doc.times(1), 10), 10: doc.times(10)} // by the number of documents
 			d      = gdwire.NewDecoder(nil, nil)
 			p      = &plain{}
 			slow   = iotest.OneByteReader(p)

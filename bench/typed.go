@@ -26,8 +26,9 @@ var typedGroup = group{
 	},
 }
 
-// A typedWalk reads the document by typed calls. Strings and arrays are appended to
-// slices that are reused. All its methods return what sumOf does.
+// A typedWalk reads the document by typed calls. Strings and arrays are appended
+// to slices that are reused. All its methods return the sum of the values, as
+// sumOf does.
 type typedWalk struct {
 	key, text []byte
 	bytes     []byte

@@ -4,7 +4,7 @@ package main
 
 import "syscall"
 
-// limitMemory bounds the address space of this process.
+// limitMemory limits the address space of this process.
 func limitMemory(n uint64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: n, Max: n})
 }

@@ -1,6 +1,6 @@
-// Command attacks sends decoders what internal/attacks holds and prints what it
-// cost them, as the table in the README. Each attack on each decoder is a process
-// of its own, so that one that dies of it, or of its memory limit, says so here.
+// Command attacks runs decoders on the inputs of internal/attacks and prints the
+// table of the README with their costs. Each attack on each decoder has its own
+// process, so that a crash or the memory limit ends only that.
 package main
 
 import (
@@ -26,10 +26,10 @@ const (
 	timeLimit   = time.Minute
 )
 
-// A decoder reads all that r has, and says how that ended.
+// A decoder reads r to its end and returns the error.
 type decoder func(a *attacks.Attack, r io.Reader) error
 
-// decoders are ours, and whichever other Go module reads the format.
+// decoders are gdwire and the other Go modules that read the format.
 var decoders = map[string]decoder{
 	"gdwire":                func(a *attacks.Attack, r io.Reader) error { return read(a, r, gdwire.Limits{}) },
 	"gdwire without limits": func(a *attacks.Attack, r io.Reader) error { return read(a, r, noLimits) },
@@ -49,7 +49,7 @@ func read(a *attacks.Attack, r io.Reader, limits gdwire.Limits) error {
 	}
 }
 
-// An outcome is what an attack did to a decoder.
+// An outcome is the result of an attack on a decoder.
 type outcome struct {
 	Error     string
 	Allocated uint64 // bytes in all
@@ -59,9 +59,9 @@ type outcome struct {
 
 func main() {
 	log.SetFlags(0)
-	all := flag.Bool("all", false, "all attacks, not only the rows of the README")
-	victim := flag.String("decoder", "", "the decoder to attack in this process")
-	name := flag.String("attack", "", "what to send it")
+	all := flag.Bool("all", false, "run all attacks, not only the rows of the README")
+	victim := flag.String("decoder", "", "the `decoder` to run in this process")
+	name := flag.String("attack", "", "the `attack` to run it on")
 	flag.Parse()
 	if *victim != "" {
 		if err := limitMemory(memoryLimit); err != nil {
@@ -90,7 +90,7 @@ func main() {
 	}
 }
 
-// attack attacks a decoder in a process of its own.
+// attack runs an attack on a decoder in its own process.
 func attack(victim string, a *attacks.Attack) (o outcome) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 	defer cancel()
@@ -113,12 +113,12 @@ func attack(victim string, a *attacks.Attack) (o outcome) {
 	return o
 }
 
-// measure reads the attack often enough to tell how long it takes.
+// measure reads the attack often enough to measure its time.
 func measure(d decoder, a *attacks.Attack) (o outcome) {
 	o.PerByte, o.Allocated = math.Inf(1), math.MaxUint64
 	start := time.Now()
 	for round := 0; round < 3 || round < 1000 && time.Since(start) < time.Second; round++ {
-		if round < 3 { // nothing from pools is there
+		if round < 3 { // pools are still empty
 			runtime.GC()
 			runtime.GC()
 		}
@@ -151,7 +151,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// allocated is a number of bytes in two digits, or what came before it was known.
+// allocated formats a number of bytes with two digits, or returns the reason that
+// it is unknown.
 func (o *outcome) allocated() string {
 	if o.Died != "" {
 		return o.Died
@@ -167,7 +168,7 @@ func (o *outcome) allocated() string {
 	return fmt.Sprintf("%.*f %s", digits, n, [...]string{"B", "KB", "MB", "GB"}[unit])
 }
 
-// round leaves one digit, for no two runs agree on more.
+// round keeps one digit, because runs differ in more.
 func round(x float64) string {
 	if x < 1 {
 		return "< 1"

@@ -186,10 +186,10 @@ func init() {
 	}
 }
 
-// knownBugs leaves out what is about to be fixed.
+// knownBugs excludes checks of bugs that are about to be fixed.
 const knownBugs = true
 
-// A caller makes the calls that a script chooses and writes down what they return.
+// A caller makes the calls that a script chooses and records their results.
 type caller struct {
 	t      testing.TB
 	d      *gdwire.Decoder
@@ -199,7 +199,7 @@ type caller struct {
 	log    []string // the names of the calls
 
 	token      gdwire.Token // the latest
-	tokenBytes []byte       // what its Bytes were
+	tokenBytes []byte       // a copy of its Bytes
 	payload    io.Reader
 	payloadAt  int // the number of calls before it was taken
 
@@ -254,8 +254,8 @@ func (c *caller) body() (leave bool) {
 	return c.byte()%8 == 7
 }
 
-// useToken takes the bytes of the latest token. They are what they were, or the
-// token is stale: then, and only then, it panics.
+// useToken reads the bytes of the latest token. They are unchanged, or Bytes
+// panics because the token is stale.
 func (c *caller) useToken() {
 	defer func() {
 		if r := recover(); r != nil && !strings.HasPrefix(fmt.Sprint(r), "gdwire: token used after the next call") {
@@ -321,7 +321,8 @@ func appendPacked[T gdwire.Packable](c *caller) error {
 	return err
 }
 
-// next makes the next call of the script and checks what holds after every call.
+// next makes the next call of the script and checks the properties that hold after
+// every call.
 func (c *caller) next() {
 	b := c.byte()
 	op := &decoderCalls[int(b)%len(decoderCalls)]
@@ -441,8 +442,8 @@ func (r *flakyReader) Read(p []byte) (int, error) {
 // plain hides every method of a Reader but Read.
 func plain(b []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(b)} }
 
-// Inputs of a length that is not known, and of one that is. The first of each is
-// what the others are compared with.
+// Inputs of unknown and of known length. The others are compared with the first of
+// each.
 var (
 	openInputs = []struct {
 		name  string

@@ -20,7 +20,7 @@ type encoderCall struct {
 	make func(a *arguments) func(e *gdwire.Encoder) error
 }
 
-// arguments are what a script chose for one call.
+// arguments are the bytes of a script for one call.
 type arguments struct {
 	b      [4]byte
 	format *gdwire.Format
@@ -173,7 +173,7 @@ var encoderCalls = []encoderCall{
 	{"End", func(*arguments) encoderFunc { return (*gdwire.Encoder).End }},
 	{"Write", func(a *arguments) encoderFunc {
 		p := a.bytes(0)
-		return func(e *gdwire.Encoder) error { // a retry goes on after what was taken
+		return func(e *gdwire.Encoder) error { // a retry continues after the bytes that were taken
 			n, err := e.Write(p)
 			p = p[n:]
 			return err
@@ -275,7 +275,7 @@ func encoderOptions(s fuzz.Seed) *gdwire.EncoderOptions {
 	return &gdwire.EncoderOptions{Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AnyUTF8: s.Has(fuzz.AnyUTF8), Depth: 6, Buffered: 1 << 10}
 }
 
-// A writing is what calls on an Encoder did.
+// A writing has the results of calls on an Encoder.
 type writing struct {
 	out   []byte
 	notes []string     // each call's error, and where the Encoder was after it
@@ -357,8 +357,8 @@ func giveUp(calls []chosenCall, s fuzz.Seed, w io.Writer, out func() []byte, ran
 	return all
 }
 
-// requireEncoderCalls makes the calls of a script in several ways. What is
-// written is always a prefix of a valid encoding, however the Writer fails.
+// requireEncoderCalls makes the calls of a script in several ways. The output is
+// always a prefix of a valid encoding, however the Writer fails.
 func requireEncoderCalls(t testing.TB, script []byte, s fuzz.Seed) {
 	calls := chosenCalls(script, s.Format())
 	defer func() {

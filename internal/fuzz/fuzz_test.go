@@ -13,7 +13,7 @@ import (
 
 var le = binary.LittleEndian
 
-// appendToken appends all that a token holds but the names of types.
+// appendToken appends the content of a token except the names of types.
 func appendToken(b []byte, t gdwire.Token) []byte {
 	b = append(b, byte(t.Kind()), byte(t.Type()), byte(t.Width()))
 	if t.Last() {
@@ -65,7 +65,7 @@ func (n *nesting) add(t testing.TB, d *gdwire.Decoder, tok gdwire.Token) {
 }
 
 // FuzzDecode reads packets in memory: every token fits those before it, PeekKind
-// foretells it, an error stays, and SkipValue ends where reading does.
+// agrees with it, an error stays, and SkipValue ends where reading does.
 func FuzzDecode(f *testing.F) {
 	for _, in := range fuzz.Seeds() {
 		f.Add(in.Packet, uint64(in.Seed))
@@ -144,8 +144,8 @@ func requireSameError(t testing.TB, name string, want, got error) {
 	}
 }
 
-// FuzzCopy copies packets in memory: what is written reads as what was copied,
-// byte for byte if that was canonical.
+// FuzzCopy copies packets in memory: the copy has the same tokens, and the same
+// bytes if the packet was canonical.
 func FuzzCopy(f *testing.F) {
 	for _, in := range fuzz.Seeds() {
 		f.Add(in.Packet, uint64(in.Seed))
