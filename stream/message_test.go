@@ -120,6 +120,8 @@ func (s *fakeSocket) end() error {
 
 func (s *fakeSocket) send(b []byte) { s.in <- frame{typ: 2, r: bytes.NewReader(b)} }
 
+var _ stream.MessageConn[frameType, closeCode] = (*fakeSocket)(nil)
+
 func messageConn(ctx context.Context, s *fakeSocket, o *stream.Options) *stream.Conn {
 	return stream.NewMessageConn(ctx, s, closeStatus, o)
 }
