@@ -73,7 +73,7 @@ func Benchmark(b *testing.B) {
 	}
 }
 
-// every returns a report in which peers take twice our time.
+// every returns a report in which peers take ten times as long as gdwire.
 func every() *report {
 	r := newReport()
 	for _, g := range groups {
