@@ -83,7 +83,7 @@ func every() *report {
 		s := &stage{short: true}
 		f := found{Name: g.name, About: g.about}
 		for _, c := range g.setup(s) {
-			m := measurement{Name: c.name, Ours: c.ours, Bytes: c.bytes, Rounds: []float64{2}}
+			m := measurement{Name: c.name, Ours: c.ours, Bytes: c.bytes, Rounds: []float64{10}}
 			if c.ours || strings.HasPrefix(c.name, "variant") { // whose results are allocated
 				m.Rounds[0] = 1
 			}
