@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdjson"
 )
 
 func TestError(t *testing.T) {
@@ -19,6 +20,9 @@ func TestError(t *testing.T) {
 	var fault *gdwire.Error
 	require.True(t, errors.As(err, &fault))
 	require.Equal(t, "$[1]", fault.Path)
+	var located *gdjson.Error
+	require.True(t, errors.As(err, &located))
+	require.Equal(t, error(fault), located.Unwrap())
 	_, err = fromJSON(`["`+strings.Repeat("é", 100)+`"]`, nil, nil)
 	require.EqualError(t, err, `gdjson: offset 1, "/0": wrong type: string "`+strings.Repeat("é", 20)+`…" without a prefix`)
 }
