@@ -51,7 +51,7 @@ func newConn(conn net.Conn, s *config) *Conn {
 	c.Reader, c.Writer = newReader(connReader{c}, s), newWriter(connWriter{c}, s)
 	c.Reader.wait = c.wait
 	if s.WriteTimeout > 0 {
-		c.Writer.deadline = func() error { return c.set(conn.SetWriteDeadline, s.WriteTimeout) }
+		c.deadline = func() error { return c.set(conn.SetWriteDeadline, s.WriteTimeout) }
 	}
 	return c
 }

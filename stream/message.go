@@ -81,7 +81,7 @@ func NewMessageConn[T, S ~int](ctx context.Context, ws MessageConn[T, S], status
 		_ = ours.Close()
 		return ws.CloseNow()
 	})
-	c.Writer.message = func(content []byte) error {
+	c.message = func(content []byte) error {
 		ctx := wsCtx
 		if s.WriteTimeout > 0 {
 			var stop context.CancelFunc

@@ -317,14 +317,19 @@ type content Reader
 func (c *content) Read(p []byte) (int, error) {
 	r := (*Reader)(c)
 	p = p[:min(int64(len(p)), r.left)]
-	n := copy(p, r.buf[r.r:r.w])
-	r.r += n
-	if n == 0 {
-		var err error
-		if n, err = r.read(p); err != nil {
+	if r.r == r.w && r.left >= bufferSize { // into p, without a copy
+		n, err := r.read(p)
+		r.left -= int64(n)
+		return n, noEOF(err)
+	}
+	if r.r == r.w { // and packets that follow
+		r.enlarge()
+		if err := r.fill(1); err != nil {
 			return 0, noEOF(err)
 		}
 	}
+	n := copy(p, r.buf[r.r:r.w])
+	r.r += n
 	r.left -= int64(n)
 	return n, nil
 }

@@ -466,3 +466,33 @@ func TestPeekedError(t *testing.T) {
 		})
 	}
 }
+
+// A readCounter counts the calls of Read.
+type readCounter struct {
+	r     io.Reader
+	calls int
+}
+
+func (c *readCounter) Read(p []byte) (int, error) {
+	c.calls++
+	return c.r.Read(p)
+}
+
+// TestReadAhead reads small packets with few Reads: two for each buffer.
+func TestReadAhead(t *testing.T) {
+	const packets = 1000
+	b := bytes.Repeat(framed(binary.LittleEndian, encoded(t, str(strings.Repeat("x", 192)))), packets)
+	for name, next := range map[string]func(r *stream.Reader) error{
+		"Next":    func(r *stream.Reader) error { _, err := r.Next(); return err },
+		"NextRaw": func(r *stream.Reader) error { _, err := r.NextRaw(nil); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &readCounter{r: bytes.NewReader(b)}
+			r := stream.NewReader(c, nil)
+			for range packets {
+				require.NoError(t, next(r))
+			}
+			require.LessOrEqual(t, c.calls, 2*(len(b)/(16<<10)+1))
+		})
+	}
+}

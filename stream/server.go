@@ -57,7 +57,7 @@ func (s *Server) ListenAndServe(addr string) error {
 // error, such as too many open files, it waits for 5 ms, and up to a second if there
 // are more.
 func (s *Server) Serve(ln net.Listener) error {
-	defer ln.Close()
+	defer func() { _ = ln.Close() }()
 	if !s.addListener(ln) {
 		return ErrServerClosed
 	}
@@ -71,7 +71,7 @@ func (s *Server) Serve(ln net.Listener) error {
 			if c := serverConn(context.Background(), conn, s.config); s.addConn(c) {
 				go s.handle(c)
 			} else {
-				c.Close()
+				_ = c.Close()
 			}
 		case s.isClosing():
 			return ErrServerClosed
@@ -99,7 +99,7 @@ func temporary(err error) bool {
 // and beyond MaxConns, ServeConn closes c at once.
 func (s *Server) ServeConn(c *Conn) {
 	if !s.addConn(c) {
-		c.Close()
+		_ = c.Close()
 		return
 	}
 	s.handle(c)
@@ -108,7 +108,7 @@ func (s *Server) ServeConn(c *Conn) {
 // handle serves a connection that was added.
 func (s *Server) handle(c *Conn) {
 	defer s.remove(func() { delete(s.conns, c) })
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	defer func() {
 		if v := recover(); v != nil {
 			s.logf("gdwire/stream: panic serving %v: %v\n%s", c.conn.RemoteAddr(), v, debug.Stack())

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log"
 	"net"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -86,6 +87,17 @@ func TestServer(t *testing.T) {
 	require.NoError(t, s.Shutdown(t.Context()))
 	require.NoError(t, s.Close())
 	require.Empty(t, logged.String())
+}
+
+// TestServerDefaultLog logs to the standard logger if there is no other.
+func TestServerDefaultLog(t *testing.T) {
+	var logged logBuffer
+	log.SetOutput(&logged)
+	defer log.SetOutput(os.Stderr)
+	s := &stream.Server{Handler: func(context.Context, *stream.Conn) error { return io.ErrUnexpectedEOF }}
+	ours, _ := net.Pipe()
+	s.ServeConn(stream.NewConn(t.Context(), ours, nil))
+	require.Contains(t, logged.String(), "gdwire/stream: pipe: unexpected EOF")
 }
 
 // TestServerUnused ends a Server that has served nothing.
@@ -190,11 +202,11 @@ func TestServerMaxConns(t *testing.T) {
 	require.Equal(t, stream.ErrServerClosed, result())
 }
 
-// errAccept is an error that a listener recovers from, or not.
-type errAccept struct{ temporary bool }
+// acceptError is an error that a listener recovers from, or not.
+type acceptError struct{ temporary bool }
 
-func (errAccept) Error() string     { return "accept failed" }
-func (e errAccept) Temporary() bool { return e.temporary }
+func (acceptError) Error() string     { return "accept failed" }
+func (e acceptError) Temporary() bool { return e.temporary }
 
 // A fakeListener accepts the connections of conns, and fails where one is nil.
 type fakeListener struct {
@@ -236,7 +248,7 @@ func TestServerAcceptErrors(t *testing.T) {
 			Handler:  func(_ context.Context, c *stream.Conn) error { return echo(c, false) },
 			ErrorLog: log.New(&logged, "", 0),
 		}
-		ln := newFakeListener(errAccept{temporary: true})
+		ln := newFakeListener(acceptError{temporary: true})
 		result := start(s, ln)
 		failures := func(n int) time.Duration {
 			begin := time.Now()
@@ -264,7 +276,7 @@ func TestServerAcceptErrors(t *testing.T) {
 		require.Equal(t, 12275*time.Millisecond, time.Since(begin), "the last wait was cut short")
 	})
 	s := &stream.Server{}
-	ln := newFakeListener(errAccept{temporary: false})
+	ln := newFakeListener(acceptError{temporary: false})
 	result := start(s, ln)
 	ln.conns <- nil
 	require.Equal(t, ln.err, result())
