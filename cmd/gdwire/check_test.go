@@ -69,6 +69,8 @@ func TestCheckJSON(t *testing.T) {
 			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
 {"index":1,"offset":12,"ok":false,"bytes":1,"error":"gdwire: offset 13, $: unexpected EOF","at":13,"path":"$"}
 `},
+		{name: "InputEvents of any length", args: "check -json -format godot2", in: wire(19, 2, 2, 15, []byte{1, 2, 3}, 2, 5),
+			out: "{\"index\":0,\"offset\":0,\"ok\":true,\"bytes\":19,\"trailing\":0}\n{\"index\":1,\"offset\":19,\"ok\":true,\"bytes\":8,\"trailing\":0}\n"},
 		{name: "big-endian", args: "check -json -frame u32be", in: framedBig(five, wire(0)),
 			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
 {"index":1,"offset":16,"ok":true,"bytes":4,"trailing":0}

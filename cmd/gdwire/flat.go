@@ -55,7 +55,7 @@ func (v *flatView) token(t gdwire.Token) error {
 	case gdwire.KindStringChunk:
 		return v.text(t)
 	case gdwire.KindNodePathStart:
-		return v.nodePath(t, nil)
+		return v.nodePath(newNodePathReader(v.p.Decoder, t), nil)
 	case gdwire.KindArrayStart:
 		return v.array(t)
 	case gdwire.KindDictStart:
@@ -132,13 +132,11 @@ func (v *flatView) cut(err error) error {
 	return err
 }
 
-// nodePath shows a NodePath, of which the names in the text have been read.
-func (v *flatView) nodePath(start gdwire.Token, text []byte) error {
+// nodePath shows a NodePath, of which text has been read.
+func (v *flatView) nodePath(r *nodePathReader, text []byte) error {
 	v.startLine()
 	v.buf = append(v.buf, `^"`...)
 	v.buf = path.AppendText(v.buf, text)
-	r := newNodePathReader(v.p.Decoder, start)
-	r.read = len(text) > 0
 	if err := v.names(r); err != nil {
 		return v.cut(err)
 	}
@@ -229,8 +227,8 @@ func (v *flatView) pair(i int64) error {
 	if err != nil {
 		return err
 	}
-	step, ok, err := keyStep(v.p.Decoder, t, v.numbers[:0], func(text []byte) error {
-		return v.longKey(i, t, text)
+	step, ok, err := keyStep(v.p.Decoder, t, v.numbers[:0], func(r *nodePathReader, text []byte) error {
+		return v.longKey(i, t, r, text)
 	})
 	if err != nil {
 		return err
@@ -242,12 +240,12 @@ func (v *flatView) pair(i int64) error {
 }
 
 // longKey shows a key that starts with t, of which the text has been read.
-func (v *flatView) longKey(i int64, t gdwire.Token, text []byte) error {
+func (v *flatView) longKey(i int64, t gdwire.Token, r *nodePathReader, text []byte) error {
 	n := len(v.path)
 	v.path = path.AppendKeyAt(v.path, i)
 	defer func() { v.path = v.path[:n] }()
-	if t.Kind() == gdwire.KindNodePathStart {
-		return v.nodePath(t, text)
+	if r != nil {
+		return v.nodePath(r, text)
 	}
 	return v.token(t)
 }

@@ -35,10 +35,12 @@ func (p *packet) tokens(yield func(gdwire.Token, error) bool) {
 	err := p.err
 	if err == nil {
 		var t gdwire.Token
+		at := p.InputOffset()
 		for t, err = range p.Tokens() {
 			if t.Kind() == gdwire.KindInputEvent {
-				p.odd += int64(len(t.Bytes()) & 3)
+				p.odd += (p.InputOffset() - at) & 3
 			}
+			at = p.InputOffset()
 			if err == nil && !yield(t, nil) {
 				return
 			}

@@ -6,35 +6,48 @@ import (
 )
 
 // keyStep reads the key that starts with t and returns the step to its value.
-// Of a key that does not fit a path it calls long, with what it has read of the
-// text of a NodePath, and returns false.
-func keyStep(d *gdwire.Decoder, t gdwire.Token, numbers []float64, long func(text []byte) error) (path.Step, bool, error) {
+// Of a key that does not fit a path it calls long, with the reader of a NodePath
+// and the text that has been read, and returns false.
+func keyStep(d *gdwire.Decoder, t gdwire.Token, numbers []float64, long func(r *nodePathReader, text []byte) error) (path.Step, bool, error) {
 	switch t.Kind() {
 	case gdwire.KindStringChunk:
 		if !t.Last() || len(t.Bytes()) > maxKey {
-			return path.Step{}, false, long(nil)
+			return path.Step{}, false, long(nil, nil)
 		}
 	case gdwire.KindNodePathStart:
-		text, whole, err := shortNodePath(d, t)
+		r := newNodePathReader(d, t)
+		text, whole, err := r.short()
 		if err != nil {
 			return path.Step{}, false, err
 		}
 		if !whole {
-			return path.Step{}, false, long(text)
+			return path.Step{}, false, long(r, text)
 		}
 		return path.Step{Key: path.Value{Type: gdwire.TypeNodePath, Text: string(text)}}, true, nil
 	}
 	key := path.FromToken(t, numbers)
 	if !key.IsKey() {
-		return path.Step{}, false, long(nil)
+		return path.Step{}, false, long(nil, nil)
 	}
 	return path.Step{Key: key}, true, nil
 }
 
-// shortNodePath reads a NodePath up to maxKey bytes, and reports whether that is
-// the whole.
-func shortNodePath(d *gdwire.Decoder, start gdwire.Token) (text []byte, whole bool, err error) {
-	r := newNodePathReader(d, start)
+// A nodePathReader reads the names of a NodePath with what separates them.
+type nodePathReader struct {
+	d        *gdwire.Decoder
+	absolute bool
+	names    int64
+	read     bool // something has been read
+	inName   bool // the next chunk goes on with the latest name
+}
+
+func newNodePathReader(d *gdwire.Decoder, start gdwire.Token) *nodePathReader {
+	names, _, absolute := start.Path()
+	return &nodePathReader{d: d, absolute: absolute, names: names}
+}
+
+// short reads up to maxKey bytes, and reports whether that is the whole.
+func (r *nodePathReader) short() (text []byte, whole bool, err error) {
 	for len(text) <= maxKey {
 		separator, t, err := r.next()
 		text = append(text, separator...)
@@ -44,21 +57,6 @@ func shortNodePath(d *gdwire.Decoder, start gdwire.Token) (text []byte, whole bo
 		text = append(text, t.Bytes()...)
 	}
 	return text, false, nil
-}
-
-// A nodePathReader reads the names of a NodePath with what separates them.
-type nodePathReader struct {
-	d        *gdwire.Decoder
-	absolute bool
-	names    int64
-	count    int64
-	read     bool // something has been read
-	inName   bool // the next chunk goes on with the latest name
-}
-
-func newNodePathReader(d *gdwire.Decoder, start gdwire.Token) *nodePathReader {
-	names, _, absolute := start.Path()
-	return &nodePathReader{d: d, absolute: absolute, names: names, count: start.Len()}
 }
 
 // next returns the next chunk of a name and what precedes it; at last the End.

@@ -3,7 +3,10 @@ package main
 import (
 	"bytes"
 	"io"
+	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,8 +36,8 @@ func TestMemory(t *testing.T) {
 	}
 	const frame = " -frame u32 -max-packet -1"
 	for command, most := range map[string]uint64{
-		"json": 1 << 20, "check": 1 << 20, "check -json": 1 << 20, "recode": 1 << 20,
-		"json" + frame: 1 << 20, "check" + frame: 1 << 20, "check -json" + frame: 1 << 20,
+		"json": 1 << 20, "check": 1 << 20, "check -json": 1 << 20, "recode": 1 << 20, "flat": 1 << 20, "get [0]": 1 << 20, "get $": 1 << 20,
+		"json" + frame: 1 << 20, "flat" + frame: 1 << 20, "get $" + frame: 1 << 20, "check" + frame: 1 << 20, "check -json" + frame: 1 << 20,
 		"tokens": uint64(size / 4), "tokens" + frame: uint64(size / 4), // all lines together; none is kept
 	} {
 		for name, head := range values {
@@ -46,10 +49,62 @@ func TestMemory(t *testing.T) {
 				args := append(strings.Fields(command), "-max-string", "-1")
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				require.Zero(t, run(fixed(args), in, io.Discard, io.Discard))
+				status := run(fixed(args), in, io.Discard, io.Discard)
+				if command == "get [0]" && name == "string" {
+					require.Equal(t, statusBad, status, "a String has no elements")
+				} else {
+					require.Zero(t, status)
+				}
 				runtime.ReadMemStats(&after)
 				require.Less(t, after.TotalAlloc-before.TotalAlloc, most)
 			})
 		}
 	}
+}
+
+// TestMemoryLarge runs commands as processes of their own over 4 GiB, which are
+// generated, or a hundredth of that with -short, and looks at the most memory
+// that they had.
+func TestMemoryLarge(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("skipped: how much memory a process had is asked on Linux only")
+	}
+	size := int64(4<<30) - 1<<20
+	if testing.Short() || strconv.IntSize == 32 {
+		size = 40 << 20
+	}
+	const most = 24 << 10 // KiB
+	elements := int(size / (1 << 20))
+	for _, args := range []string{"flat", "json", "check", "check -json", "get [" + strconv.Itoa(elements-1) + "]", "recode -to u32 -o /dev/null", "recode"} {
+		t.Run(args, func(t *testing.T) {
+			if strings.Contains(args, "u32") { // a packet is in memory unless its file can seek
+				args = strings.Replace(args, "/dev/null", filepath.Join(t.TempDir(), "out"), 1)
+				elements := elements / 8 // of disk space
+				require.Less(t, peak(t, args, elements), most)
+				return
+			}
+			require.Less(t, peak(t, args, elements), most)
+		})
+	}
+}
+
+// peak runs the command with an Array of PackedByteArrays of 1 MiB each and returns
+// the most memory that it had, in KiB.
+func peak(t *testing.T, args string, elements int) int {
+	c := exec.CommandContext(t.Context(), "gdwire", append(strings.Fields(args), "-format", "godot4", "-frame", "none")...)
+	in, err := c.StdinPipe()
+	require.NoError(t, err)
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	require.NoError(t, c.Start())
+	go func() {
+		defer in.Close()
+		_, err := in.Write(wire(28, elements))
+		element := append(wire(29, 1<<20), make([]byte, 1<<20)...)
+		for i := 0; i < elements && err == nil; i++ {
+			_, err = in.Write(element)
+		}
+	}()
+	require.NoError(t, c.Wait(), errs.String())
+	return maxRSS(c.ProcessState)
 }
