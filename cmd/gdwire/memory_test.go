@@ -2,15 +2,21 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"iter"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 // endless is n bytes of text.
@@ -73,38 +79,94 @@ func TestMemoryLarge(t *testing.T) {
 	if testing.Short() || strconv.IntSize == 32 {
 		size = 40 << 20
 	}
-	const most = 24 << 10 // KiB
 	elements := int(size / (1 << 20))
 	for _, args := range []string{"flat", "json", "check", "check -json", "get [" + strconv.Itoa(elements-1) + "]", "recode -to u32 -o /dev/null", "recode"} {
 		t.Run(args, func(t *testing.T) {
 			if strings.Contains(args, "u32") { // a packet is in memory unless its file can seek
 				args = strings.Replace(args, "/dev/null", filepath.Join(t.TempDir(), "out"), 1)
 				elements := elements / 8 // of disk space
-				require.Less(t, peak(t, args, elements), most)
+				require.Less(t, peak(t, args, array(elements)), maxPeak)
 				return
 			}
-			require.Less(t, peak(t, args, elements), most)
+			require.Less(t, peak(t, args, array(elements)), maxPeak)
 		})
 	}
 }
 
-// peak runs the command with an Array of PackedByteArrays of 1 MiB each and returns
-// the most memory that it had, in KiB.
-func peak(t *testing.T, args string, elements int) int {
-	c := exec.CommandContext(t.Context(), "gdwire", append(strings.Fields(args), "-format", "godot4", "-frame", "none")...)
+// TestMemoryCompressed is the same for a compressed file, of which engines write
+// blocks of 4 KiB.
+func TestMemoryCompressed(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("skipped: how much memory a process had is asked on Linux only")
+	}
+	elements := 4095
+	if testing.Short() || strconv.IntSize == 32 {
+		elements = 40
+	}
+	var file bytes.Buffer
+	w, err := fileaccess.NewCompressedWriter(&file, fileaccess.Zstd, 0)
+	require.NoError(t, err)
+	for b := range array(elements) {
+		_, err := w.Write(b)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	b := file.Bytes()
+	for _, args := range []string{"unwrap", "check", "flat"} {
+		t.Run(args, func(t *testing.T) {
+			require.Less(t, peak(t, args, slices.Values([][]byte{b[:len(b)-100], b[len(b)-100:]})), maxPeak)
+		})
+	}
+}
+
+// maxPeak is the most memory that a command may have, in KiB.
+const maxPeak = 24 << 10
+
+// array returns the bytes of an Array of PackedByteArrays of 1 MiB each.
+func array(elements int) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		more := yield(wire(28, elements))
+		element := append(wire(29, 1<<20), make([]byte, 1<<20)...)
+		for i := 0; i < elements && more; i++ {
+			more = yield(element)
+		}
+	}
+}
+
+// peak runs the command with pieces of input and returns the most memory that it
+// had before the last of them, in KiB.
+func peak(t *testing.T, args string, pieces iter.Seq[[]byte]) (most int) {
+	words := strings.Fields(args)
+	if words[0] != "unwrap" {
+		words = append(words, "-format", "godot4", "-frame", "none")
+	}
+	c := exec.CommandContext(t.Context(), "gdwire", words...)
 	in, err := c.StdinPipe()
 	require.NoError(t, err)
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	require.NoError(t, c.Start())
-	go func() {
-		defer in.Close()
-		_, err := in.Write(wire(28, elements))
-		element := append(wire(29, 1<<20), make([]byte, 1<<20)...)
-		for i := 0; i < elements && err == nil; i++ {
-			_, err = in.Write(element)
+	var last []byte
+	for b := range pieces {
+		if _, err := in.Write(last); err != nil {
+			break // it has seen enough
 		}
-	}()
+		last = b
+	}
+	most = residentPeak(t, c.Process.Pid)
+	_, _ = in.Write(last)
+	require.NoError(t, in.Close())
 	require.NoError(t, c.Wait(), errs.String())
-	return maxRSS(c.ProcessState)
+	require.Positive(t, most)
+	return most
+}
+
+// residentPeak returns the most memory that a process has had so far, in KiB.
+func residentPeak(t *testing.T, pid int) (n int) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(b), "VmHWM:")
+	_, err = fmt.Sscan(rest, &n)
+	require.NoError(t, err)
+	return n
 }
