@@ -313,30 +313,65 @@ func minimize(j *engineJudge, jury *jury, p []byte) ([]byte, error) {
 	return p, nil
 }
 
-// invariants returns an error if different ways of reading p have different results,
-// or if copying the copy of p changes it.
+// invariants returns an error if p is not read alike in different ways, or the value that
+// was read is not written alike.
 func invariants(p []byte) error {
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{OneValue: true})
 	defer d.Release()
 	size, want := ours(d, p)
+	alike := func(way string, n int64, err error) error {
+		if fmt.Sprint(err) != fmt.Sprint(want) {
+			return fmt.Errorf("%s: %v, SkipValue: %v", way, err, want)
+		}
+		if err == nil && n != int64(size) {
+			return fmt.Errorf("%s ends at %d, SkipValue at %d", way, n, size)
+		}
+		return nil
+	}
 	d.ResetBytes(p)
-	var got error
-	for _, err := range d.Tokens() {
-		got = err
+	err := readTokens(d)
+	if err := alike("tokens", d.InputOffset(), err); err != nil {
+		return err
 	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		return fmt.Errorf("tokens end with %v, SkipValue with %v", got, want)
+	narrow := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{OneValue: true, WindowSize: 16})
+	defer narrow.Release()
+	narrow.ResetN(iotest.OneByteReader(bytes.NewReader(p)), int64(len(p)))
+	err = narrow.SkipValue()
+	if err := alike("byte by byte", narrow.InputOffset(), err); err != nil {
+		return err
 	}
-	if want == nil && d.InputOffset() != int64(size) {
-		return fmt.Errorf("tokens end at %d, SkipValue at %d", d.InputOffset(), size)
-	}
-	d.ResetN(iotest.OneByteReader(bytes.NewReader(p)), int64(len(p)))
-	if err := d.SkipValue(); fmt.Sprint(err) != fmt.Sprint(want) {
-		return fmt.Errorf("byte by byte %v, whole %v", err, want)
+	strict := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Strict: true})
+	defer strict.Release()
+	n, strictErr := ours(strict, p)
+	if strictErr == nil && n != size {
+		return fmt.Errorf("Strict: %d bytes, else %d", n, size)
 	}
 	if want != nil {
 		return nil
 	}
+	return written(p[:size], strictErr == nil)
+}
+
+// readTokens reads a value by tokens, each of which PeekKind must announce.
+func readTokens(d *gdwire.Decoder) error {
+	for {
+		kind := d.PeekKind()
+		t, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		if t.Kind() != kind {
+			return fmt.Errorf("PeekKind returned %v for %v", kind, t)
+		}
+		if d.Depth() == 0 && (kind != gdwire.KindStringChunk || t.Last()) {
+			return nil
+		}
+	}
+}
+
+// written returns an error if the value of p is not written alike by CopyValue and through
+// an any. If it is canonical, these are the bytes of p.
+func written(p []byte, canonical bool) error {
 	once, err := copyOf(p)
 	if err != nil {
 		return err
@@ -348,8 +383,16 @@ func invariants(p []byte) error {
 	if !bytes.Equal(once, twice) {
 		return fmt.Errorf("copied as %x, and that as %x", once, twice)
 	}
+	const nodePath = "\x16\x00\x00\x00" // with padding of any content
+	if canonical && !bytes.Equal(once, p) && !bytes.Contains(p, []byte(nodePath)) {
+		return fmt.Errorf("canonical, and copied as %x", once)
+	}
 	var v any
-	if err := variant.Unmarshal(p, &v, nil); err != nil && !errors.Is(err, gdwire.ErrRange) { // a NodePath that cannot be written as text
+	err = variant.Unmarshal(p, &v, nil)
+	if errors.Is(err, gdwire.ErrRange) { // a NodePath that text cannot hold
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("Unmarshal: %w", err)
 	}
 	return nil

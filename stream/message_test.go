@@ -52,6 +52,8 @@ type fakeSocket struct {
 	limit  int64
 }
 
+var _ stream.MessageConn[frameType, closeCode] = (*fakeSocket)(nil)
+
 func newSocket() *fakeSocket {
 	return &fakeSocket{in: make(chan frame, 100), out: make(chan []byte), closed: make(chan closeCode, 10), broken: make(chan struct{})}
 }

@@ -74,6 +74,7 @@ func TestWritePacketFails(t *testing.T) {
 			_ = e.End()
 			return nil
 		}, gdwire.ErrUTF8},
+		"two values":     {func(e *gdwire.Encoder) error { return errors.Join(e.WriteNil(), e.WriteNil()) }, gdwire.ErrCount},
 		"unfinished":     {func(e *gdwire.Encoder) error { return e.BeginArray(1) }, gdwire.ErrOpen},
 		"wrong":          {func(e *gdwire.Encoder) error { return e.WriteString("\xFF") }, gdwire.ErrUTF8},
 		"too long":       {str(strings.Repeat("x", 50_000)), &stream.PacketError{Size: 50_008, Max: 50_000}},
