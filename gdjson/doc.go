@@ -70,8 +70,10 @@
 //   - the last of several members with the same name is used; unknown members are
 //     skipped
 //   - a value with any other error is replaced by null
+//   - a comma may follow the last element or member, any control character is white
+//     space, and 01, 1. and -.5 are numbers
 //
-// The following are errors even so: text that is not JSON, more than one value,
+// The following are errors even so: other text that is not JSON, more than one value,
 // values that the Encoder's limits or format exclude, and elements that are not of
 // the declared type, which the engine keeps. Where FromJSON is more exact than the
 // engine, it stays so: the engine reads ids, and null in args, as 0. FromJSON does not

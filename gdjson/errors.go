@@ -55,17 +55,17 @@ func cut(b []byte, n int) string {
 // quoted returns b for a message: quoted, and cut after 40 bytes.
 func quoted(b []byte) string { return fmt.Sprintf("%q", cut(b, 40)) }
 
-// syntaxError converts an error of jsontext about a standardized text to an Error.
-func syntaxError(std []byte, shifts []shift, err error) error {
+// syntaxError converts an error of jsontext about text to an Error.
+func syntaxError(text []byte, err error) error {
 	var s *jsontext.SyntacticError
 	if !errors.As(err, &s) {
 		return &Error{Err: err}
 	}
 	cause := s.Err
-	if i := s.ByteOffset; i < int64(len(std)) {
-		if r, n := utf8.DecodeRune(std[i:]); r == utf8.RuneError && n == 1 {
+	if i := s.ByteOffset; i < int64(len(text)) {
+		if r, n := utf8.DecodeRune(text[i:]); r == utf8.RuneError && n == 1 {
 			cause = gdwire.ErrUTF8
 		}
 	}
-	return &Error{Offset: fromStandard(shifts, s.ByteOffset), Pointer: s.JSONPointer, Err: cause}
+	return &Error{Offset: s.ByteOffset, Pointer: s.JSONPointer, Err: cause}
 }

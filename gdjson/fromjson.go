@@ -39,8 +39,8 @@ func FromJSON(e *gdwire.Encoder, r io.Reader, o *Options) error {
 	}
 	// readMembers checks the names in native objects, where every member is known.
 	duplicates := !p.o.Plain || p.o.Lenient
-	if err := p.text.read(r, most, duplicates); err != nil {
-		return err
+	if err := p.text.read(r, most, duplicates, p.o.Lenient); err != nil {
+		return p.text.located(err)
 	}
 	start := e.OutputOffset()
 	p.at = cursor{pos: skipSpace(p.text.json, 0)}
@@ -53,6 +53,7 @@ func FromJSON(e *gdwire.Encoder, r io.Reader, o *Options) error {
 	if fault, ok := err.(*Error); ok {
 		fault.Pointer = p.text.pointer(fault.Offset)
 	}
+	err = p.text.located(err)
 	switch {
 	case err == nil:
 	case e.OutputOffset() == start:
@@ -187,8 +188,7 @@ func (r *reader) string() []byte {
 	if !escaped {
 		return r.text.json[from+1 : end-1]
 	}
-	std, _ := standardize(r.text.json[from:end])
-	r.scratch, _ = jsontext.AppendUnquote(r.scratch[:0], std)
+	r.scratch, _ = jsontext.AppendUnquote(r.scratch[:0], r.text.json[from:end])
 	return r.scratch
 }
 

@@ -262,7 +262,7 @@ func TestFromJSONRefused(t *testing.T) {
 		{"second value", `null 5`, gdwire.ErrCount, 4, ""},
 		{"second bracket", `[]]`, nil, 2, ""},
 		{"no JSON", `[abc]`, nil, 1, "/0"},
-		{"comma", `["i:1",]`, nil, 7, "/1"},
+		{"two commas", `["i:1",,]`, nil, 7, "/1"},
 		{"bad UTF-8", "[\"s:a\xff\"]", gdwire.ErrUTF8, 5, "/0"},
 		{"after control characters", "[\"s:\x01\\v\x02\",x]", nil, 10, "/1"},
 		{"half a surrogate pair", `["s:\ud800"]`, nil, 4, "/0"},

@@ -102,15 +102,14 @@ func scanName(b []byte, i int) (int, bool) {
 const ones, highs = 0x0101010101010101, 0x8080808080808080
 
 // scanString scans a string. It skips eight bytes at a time if they are ASCII without
-// quotes and backslashes. Control characters in it are accepted, and \v, because the
-// engine writes both.
+// quotes, backslashes and control characters.
 func scanString(b []byte, i int) (int, bool) {
 	start, ascii := i, true
 	for i++; ; i++ {
 		for i+8 <= len(b) {
 			x := le.Uint64(b[i:])
 			quote, slash := x^'"'*ones, x^'\\'*ones
-			found := (x | (quote - ones) | (slash - ones)) & highs
+			found := (x | (x - ' '*ones) | (quote - ones) | (slash - ones)) & highs
 			i += bits.TrailingZeros64(found) / 8
 			if found != 0 {
 				break
@@ -128,6 +127,8 @@ func scanString(b []byte, i int) (int, bool) {
 				return i, false
 			}
 			i += n - 1
+		case c < ' ':
+			return i, false
 		case c >= utf8.RuneSelf:
 			ascii = false
 		}
@@ -141,7 +142,7 @@ func escapeLen(b []byte) int {
 		return 0
 	}
 	switch b[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't', 'v':
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return 2
 	case 'u':
 		switch r := hex4(b); {

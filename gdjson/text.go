@@ -18,8 +18,9 @@ import (
 // a member in constant time, because "type" may follow "args". Conversion therefore
 // takes time proportional to the text for any nesting and any order of members.
 type text struct {
-	json  []byte
-	nodes []node
+	json   []byte // standardized if need be
+	shifts []shift
+	nodes  []node
 }
 
 // A node is an object or array. Nodes are in the order in which they begin.
@@ -39,16 +40,31 @@ const (
 	maxDepth = 10_000
 )
 
-// read reads src to its end: one value of at most most bytes. If duplicates is set,
-// members of an object may have the same name.
-func (t *text) read(src io.Reader, most int64, duplicates bool) error {
-	if err := t.readAll(src, min(most, maxText)); err != nil {
+// read reads src to its end: one value in no more than most bytes. If duplicates is
+// set, members of an object may have the same name. If lenient is set, the text may be
+// what the engine reads as JSON.
+func (t *text) read(src io.Reader, most int64, duplicates, lenient bool) error {
+	t.shifts = nil
+	most = min(most, maxText)
+	if err := t.readAll(src, most); err != nil {
 		return err
 	}
-	if t.scan() && duplicates {
+	ok := t.scan()
+	if !ok {
+		t.json, t.shifts = standardize(t.json, lenient)
+		if n := int64(len(t.json)); n > maxText {
+			return limitError(n, most)
+		}
+		ok = t.scan()
+	}
+	if ok && duplicates {
 		return nil
 	}
 	return t.check(duplicates)
+}
+
+func limitError(got, most int64) error {
+	return &Error{Offset: most, Err: &gdwire.LimitError{Name: "Buffered", Got: got, Max: most}}
 }
 
 // readAll reads src to its end. It returns an error as soon as it has read more than
@@ -62,7 +78,7 @@ func (t *text) readAll(src io.Reader, most int64) error {
 		t.json = b
 		switch {
 		case int64(len(b)) > most:
-			return &Error{Offset: most, Err: &gdwire.LimitError{Name: "Buffered", Got: int64(len(b)), Max: most}}
+			return limitError(int64(len(b)), most)
 		case err == io.EOF:
 			return nil
 		case err != nil:
@@ -73,8 +89,7 @@ func (t *text) readAll(src io.Reader, most int64) error {
 
 // check validates the text with jsontext, whose errors have offset and pointer.
 func (t *text) check(duplicates bool) error {
-	std, shifts := standardize(t.json)
-	d := jsontext.NewDecoder(bytes.NewBuffer(std), jsontext.AllowDuplicateNames(duplicates))
+	d := jsontext.NewDecoder(bytes.NewBuffer(t.json), jsontext.AllowDuplicateNames(duplicates))
 	_, err := d.ReadValue()
 	if err == io.EOF {
 		return &Error{Offset: int64(len(t.json)), Err: io.ErrUnexpectedEOF}
@@ -82,16 +97,16 @@ func (t *text) check(duplicates bool) error {
 	if err == nil {
 		end := d.InputOffset()
 		if _, err = d.ReadToken(); err == nil {
-			return &Error{Offset: fromStandard(shifts, end), Err: errSecondValue}
+			return &Error{Offset: end, Err: errSecondValue}
 		}
 	}
 	switch {
 	case err != io.EOF:
-		return syntaxError(std, shifts, err)
-	case t.scan():
-		return nil
+		return syntaxError(t.json, err)
+	case duplicates:
+		return &Error{Err: errInvalid}
 	}
-	return &Error{Err: errInvalid}
+	return nil
 }
 
 var (
@@ -110,11 +125,17 @@ func (t *text) release() {
 	}
 }
 
+// located returns err with an offset in the text as it was read.
+func (t *text) located(err error) error {
+	if fault, ok := err.(*Error); ok {
+		fault.Offset = fromStandard(t.shifts, fault.Offset)
+	}
+	return err
+}
+
 // pointer returns the JSON pointer of the value at offset.
 func (t *text) pointer(offset int64) jsontext.Pointer {
-	std, shifts := standardize(t.json)
-	offset = toStandard(shifts, offset)
-	d := jsontext.NewDecoder(bytes.NewBuffer(std), jsontext.AllowDuplicateNames(true))
+	d := jsontext.NewDecoder(bytes.NewBuffer(t.json), jsontext.AllowDuplicateNames(true))
 	for d.InputOffset() <= offset {
 		if _, err := d.ReadToken(); err != nil {
 			break

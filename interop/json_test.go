@@ -38,6 +38,8 @@ var engineTexts = []string{
 	`{"type":"Dictionary","args":["s:a","i:1"],"key_type":"String","value_type":"int"}`,
 	`{"type":"RID"}`, `{"type":"Callable"}`, `{"type":"Signal"}`, `{"type":"Signal","name":5}`, `["i:1",{"type":"Vector2","args":[]},5,["x"]]`,
 	`{"type":"RefCounted","props":["script",null]}`, `{"type":"RefCounted","props":["script"]}`, `"np:"`, `"np:a::b"`, `"np:/"`,
+	`["i:1",]`, "[[]\f,\v]", `{"type":"Vector2","args":[01,-00.50,],}`, `{"type":"Vector2","args":[1.,-.5]}`, `{"type":"Vector2","args":[1.e2,-00.e-01]}`,
+	"\"s:\x01\t\x1f\"", "\x01null\x02",
 }
 
 // TestLenientJSON compares the values that the engine and gdjson read.
