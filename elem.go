@@ -1,13 +1,13 @@
 package gdwire
 
-// An Elem is what the elements of a typed Array, or the keys or values of a
-// typed Dictionary, are declared to be. The zero Elem declares nothing.
+// An Elem is the declared type of the elements of a typed Array, or of the keys or
+// values of a typed Dictionary. The zero Elem declares no type.
 type Elem struct {
-	// Type is a built-in type; TypeObject where Class or Script is set.
+	// Type is a built-in type. It is TypeObject if Class or Script is set.
 	Type Type
 	// Class is the name of an engine's class.
 	Class string
-	// Script is the res:// path of a script; Class is ignored then.
+	// Script is the res:// path of a script. If it is set, Class is ignored.
 	Script string
 }
 
@@ -24,14 +24,14 @@ func (e Elem) String() string {
 	return ""
 }
 
-// A containerKind is how an Elem stands on the wire.
+// A containerKind is the encoding of an Elem, as the flags of a header have it.
 type containerKind uint8
 
 const (
 	containerUntyped containerKind = iota
-	containerBuiltin               // u32 type id
-	containerClass                 // its name
-	containerScript                // its path
+	containerBuiltin               // type id of 32 bits
+	containerClass                 // name of a class
+	containerScript                // path of a script
 )
 
 func (e Elem) kind() containerKind {
@@ -46,7 +46,7 @@ func (e Elem) kind() containerKind {
 	return containerUntyped
 }
 
-// typ returns the type that what is declared must have, 0 for any.
+// typ returns the type that values of the declared type have, or 0 for any.
 func (e Elem) typ() Type {
 	if e.kind() >= containerClass {
 		return TypeObject
@@ -54,9 +54,9 @@ func (e Elem) typ() Type {
 	return e.Type
 }
 
-// declaredElem reads what stands at the start of b: the type that is asked for,
-// the class's or script's name, and how many bytes it is. Only Godot 4 has typed
-// containers, so its ids are meant.
+// declaredElem decodes the declared type at the start of b. It returns the built-in
+// type, the name of the class or script, and the number of bytes. The ids are those
+// of Godot 4, the only format with typed containers.
 func declaredElem(b []byte, k containerKind) (t Type, name []byte, size int) {
 	if k == containerUntyped {
 		return 0, nil, 0
@@ -68,7 +68,8 @@ func declaredElem(b []byte, k containerKind) (t Type, name []byte, size int) {
 	return TypeObject, b[4 : 4+n], 4 + int(padded(n))
 }
 
-// readElem returns the same as an Elem.
+// readElem decodes the declared type at the start of b to an Elem. It also returns the
+// number of bytes.
 func readElem(b []byte, k containerKind) (Elem, int) {
 	t, name, size := declaredElem(b, k)
 	e := Elem{Type: t}
@@ -81,11 +82,11 @@ func readElem(b []byte, k containerKind) (Elem, int) {
 	return e, size
 }
 
-// appendElem appends what readElem reads.
+// appendElem appends the encoding of e, which readElem decodes.
 func appendElem(b []byte, e Elem) []byte {
 	switch k := e.kind(); k {
 	case containerBuiltin:
-		id := uint32(0) // declares nothing, and no Encoder lets it pass
+		id := uint32(0) // invalid: the Encoder refuses it
 		if Godot4.Has(e.Type) {
 			id = Godot4.byType[0][e.Type][0].header
 		}

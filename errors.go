@@ -5,47 +5,51 @@ import (
 	"fmt"
 )
 
-// What can be wrong with bytes, or with a call on an Encoder. They come inside
-// an [Error] or wrapped in one of these with more words: use [errors.Is].
+// Causes of an [Error]. Most are wrapped together with details, so test for them
+// with [errors.Is].
 var (
-	// ErrLimit is what every LimitError is.
+	// ErrLimit is the error that every LimitError is.
 	ErrLimit = errors.New("limit exceeded")
-	// ErrType: a type id the format does not have, on the wire or as a
-	// container's declared type; or a call that does not go with the type at hand.
+	// ErrType is returned for a type id that the format does not have, for values
+	// of another type than declared, and for calls that do not apply to the type of
+	// the next or the open value.
 	ErrType = errors.New("wrong type")
-	// ErrFlags: flags in a format that has none.
+	// ErrFlags is returned for header flags in a format without flags.
 	ErrFlags = errors.New("header has flags")
-	// ErrObject: an object in full, and they are not allowed.
-	ErrObject = errors.New("object in full is not allowed")
-	// ErrUTF8: a string is not UTF-8.
+	// ErrObject is returned for a serialized object if AllowObjects is not set.
+	ErrObject = errors.New("serialized objects are not allowed")
+	// ErrUTF8 is returned for text that is not UTF-8.
 	ErrUTF8 = errors.New("invalid UTF-8")
-	// ErrRange: a number that its place on the wire cannot hold.
+	// ErrRange is returned for a value that the format or the Go type cannot
+	// represent.
 	ErrRange = errors.New("out of range")
-	// ErrStrict: what engines read, but never write.
+	// ErrStrict is returned by a strict Decoder for input that engines accept but
+	// never write.
 	ErrStrict = errors.New("not canonical")
-	// ErrCount: more or less than was announced.
+	// ErrCount is returned for more or fewer elements than declared.
 	ErrCount = errors.New("wrong count")
-	// ErrKey: a key without a value, or a marker where no key comes.
+	// ErrKey is returned for a key without a value, and for a DictKey where no key
+	// is expected.
 	ErrKey = errors.New("misplaced key")
-	// ErrOpen: something still has to be finished, or nothing is open.
+	// ErrOpen is returned for calls that do not fit the open value, such as Close
+	// inside a container, or End without a matching Begin.
 	ErrOpen = errors.New("unfinished value")
-	// ErrReleased: the Decoder or Encoder has been given back and not been Reset.
+	// ErrReleased is returned by a Decoder or Encoder after Release, until Reset.
 	ErrReleased = errors.New("gdwire: used after Release")
 )
 
-// An Error is everything that can be wrong with the bytes a Decoder reads, and
-// with what an Encoder is asked to write. Errors of the Reader or Writer itself
-// are not wrapped in it.
+// An Error describes invalid input of a Decoder or an invalid call on an Encoder.
+// Errors of the Reader or Writer are not wrapped in it.
 type Error struct {
-	// Offset in bytes from where the Decoder or Encoder was last Reset. When
-	// reading, the first byte of the header, length or count at fault; where the
-	// input ends early, its end; of bad UTF-8 the bad byte. When writing, how
-	// many bytes went before.
+	// Offset is a number of bytes since the last Reset. For a Decoder it is the
+	// position of the invalid header, length, count or text byte, or the end of
+	// the input if that is too short. For an Encoder it is the number of bytes
+	// before the call.
 	Offset int64
-	// Path of the value at fault, as [Decoder.AppendPath] describes it.
+	// Path is the location of the value, in the form of [Decoder.AppendPath].
 	Path string
-	// Err is the reason: io.ErrUnexpectedEOF, a LimitError or something that is
-	// one of this package's errors.
+	// Err is the cause: io.ErrUnexpectedEOF, a [LimitError] or an error that
+	// wraps one of this package's errors.
 	Err error
 }
 
@@ -56,7 +60,7 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// because gives err a reason.
+// because returns err with a formatted message after it.
 func because(err error, format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{err}, args...)...)
 }

@@ -2,67 +2,83 @@ package gdwire
 
 import "slices"
 
-// A Format is the wire as one family of engines, or one manual, has it: which
-// ids its types have and how wide its numbers are. It is data; there is no code
-// that belongs to one format only. Formats may be used by any number of
-// goroutines.
+// The tables in this file describe all formats. A value starts with a header of 32
+// bits. In Godot 4, the header of a Vector3 with components of 64 bits is 0x00010009:
+//
+//	0x00010009 & Godot4.idMask   9, the type id
+//	Godot4.types[9]              TypeVector3
+//	0x00010009 >> 16             1, the flags: bit 16 is set
+//
+//	layouts[TypeVector3]         3 components, float32 or float64, class classReal
+//	Godot4.width[classReal]      flagged: bit 16 selects 64 bits
+//	Godot4.rows[0][9]            two forms: without bit 16, and with it
+//	Godot4.rows[0][9][1]         TypeVector3, KindVector3, unit float64, size 24 bytes
+//
+// A layout describes a type in all formats, and a Format how one family of engines
+// encodes the types. newFormat combines them to a form for each type id and both
+// values of bit 16. Decoder and Encoder use only forms.
+
+// A Format describes the encoding of one family of engines, or of one manual: the ids
+// of its types and the widths of its numbers. Formats are read-only and can be used by
+// several goroutines at the same time.
 type Format struct {
 	name string
-	// types in the order of their wire ids.
+	// types has the types in the order of their ids.
 	types []Type
-	// idMask is the part of a header that is the type id. Bits 16 and up are
-	// flags if it leaves them out.
+	// idMask selects the bits of a header that are the type id. If it is at most
+	// 16 bits, bits 16 to 31 are flags.
 	idMask uint32
-	// width of each class of number.
+	// width has the width of each class of numbers.
 	width [numClasses]width
-	// engine: written by engines, which end packed strings in NUL and take a
-	// negative count of packed strings or properties for none.
+	// engine is set for formats that engines write: packed strings end in a NUL,
+	// and a negative count of packed strings or properties means 0.
 	engine bool
-	// ids: an Object is an id behind bit 16 or else its class and properties.
-	// Without it an Object is a header alone, meaning null.
+	// ids is set if an Object is an id with bit 16 of its header, and a serialized
+	// object without it. Otherwise an Object is only a header, and means null.
 	ids bool
-	// nullObject: an empty class name is null to everyone, not only to those
-	// who allow objects.
+	// nullObject is set if a serialized object without a class name means null even
+	// if AllowObjects is not set.
 	nullObject bool
-	// typed: arrays and dictionaries may declare what they hold.
+	// typed is set if arrays and dictionaries can declare types.
 	typed bool
-	// shared: bit 31 of a count means something, and is kept.
+	// shared is set if bit 31 of a count has a meaning and is kept.
 	shared bool
-	// oldPath: a NodePath may be one string.
+	// oldPath is set if a NodePath can be one string.
 	oldPath bool
-	// property: bit 1 of a NodePath's flags announces one more sub-name.
-	// keepProperty: it is written, too.
+	// property is set if bit 1 of a NodePath's flags adds one sub-name, and
+	// keepProperty if that bit is written, too.
 	property, keepProperty bool
-	// dirty: writers leave padding undefined.
+	// dirty is set if engines leave the content of padding undefined.
 	dirty bool
-	// bare types may lack their padding at the very end of a packet.
+	// bare has the types whose padding can be missing at the end of a packet.
 	bare []Type
 
-	// What the above comes to, without and with DoubleReals: a row for each wire
-	// id, and the same rows by type.
+	// rows has the forms by type id, and byType the same forms by type. The first
+	// index is 1 with DoubleReals. newFormat computes both from the fields above.
 	rows, byType [2][64]row
 }
 
-// The formats there are. Redot and Xogot speak Godot4; Mole describes Godot2.
+// The supported formats. Redot and Xogot use Godot4; the manual of Mole describes
+// Godot2.
 //
-// The manuals' formats are what a program written from that page reads and
-// writes. No engine speaks them.
+// The formats of manuals are those that a program written from the manual reads and
+// writes. No engine uses them.
 var (
-	// Godot4 is what Godot 4.0 to 4.7 and its relatives speak.
+	// Godot4 is the format of Godot 4.0 to 4.7 and its relatives.
 	Godot4 = newFormat(godot4)
-	// Godot3 is what Godot 3.x speaks.
+	// Godot3 is the format of Godot 3.x.
 	Godot3 = newFormat(godot3)
-	// Godot2 is what Godot 2.x speaks.
+	// Godot2 is the format of Godot 2.x.
 	Godot2 = newFormat(godot2)
-	// Manual4 is the type table printed in the 4.x manuals of Redot and Xogot.
+	// Manual4 is the format in the 4.x manuals of Redot and Xogot.
 	Manual4 = newFormat(manual4)
-	// Manual3 is the 3.x manual: int always has 64 bits, float always 32.
+	// Manual3 is the format in the 3.x manual: int has 64 bits and float 32.
 	Manual3 = newFormat(manual3)
-	// Manual30 is the 3.0 manual: int and float always have 32 bits.
+	// Manual30 is the format in the 3.0 manual: int and float have 32 bits.
 	Manual30 = newFormat(manual30)
 )
 
-// What tells them apart.
+// The properties of each format.
 var (
 	godot4 = Format{
 		name: "godot4", types: godot4Types, idMask: 0xFF,
@@ -102,7 +118,7 @@ var formats = []*Format{Godot4, Godot3, Godot2, Manual4, Manual3, Manual30}
 // Formats returns all formats, [Godot4] first.
 func Formats() []*Format { return slices.Clone(formats) }
 
-// FormatByName returns the format whose String is name, nil if there is none.
+// FormatByName returns the format whose String is name, or nil if there is none.
 func FormatByName(name string) *Format {
 	for _, f := range formats {
 		if f.name == name {
@@ -119,11 +135,11 @@ func (f *Format) String() string { return f.name }
 // Has reports whether the format has type t.
 func (f *Format) Has(t Type) bool { return t < numTypes && f.byType[0][t][0].typ != 0 }
 
-// mayLackPadding reports whether engines read a t without its padding where
-// nothing follows.
+// mayLackPadding reports whether engines accept a t without its padding at the end of
+// a packet.
 func (f *Format) mayLackPadding(t Type) bool { return slices.Contains(f.bare, t) }
 
-// typeOf returns the type with that wire id, or 0.
+// typeOf returns the type with the given id, or 0 if there is none.
 func (f *Format) typeOf(id uint32) Type {
 	if id < uint32(len(f.types)) {
 		return f.types[id]
@@ -131,7 +147,7 @@ func (f *Format) typeOf(id uint32) Type {
 	return 0
 }
 
-// The types of each format in the order of their ids.
+// The types of each format, in the order of their ids.
 var (
 	godot4Types = []Type{
 		TypeNil, TypeBool, TypeInt, TypeFloat, TypeString,
@@ -168,9 +184,8 @@ var (
 	}
 )
 
-// layouts says what every type consists of, in whatever format has it. A new
-// type of the engines is a constant in token.go, a row here and its place in
-// the list of its format's types.
+// layouts describes all types. To add a type, add a constant in token.go, a layout
+// here and an entry in the list of types of its format.
 var layouts = [numTypes]layout{
 	TypeNil:      {name: "Nil", shape: shapeWord},
 	TypeBool:     {name: "bool", shape: shapeWord, n: 1, units: [2]unit{unitInt32, unitInt32}},
@@ -218,17 +233,17 @@ var layouts = [numTypes]layout{
 	TypePackedVector4Array: packed("PackedVector4Array", 4, unitFloat32, unitFloat64, classReal),
 }
 
-// A layout is what a type consists of in every format.
+// A layout describes a type in all formats.
 type layout struct {
 	name  string
 	shape shape
 	class class
-	n     uint8   // components, of an element where it is packed
-	units [2]unit // what a component is, narrow and wide
-	kinds [2]Kind // of the first token, narrow and wide; 0: the type's own
+	n     uint8   // number of components; for packed arrays, of an element
+	units [2]unit // of a component, narrow and wide
+	kinds [2]Kind // of the first token, narrow and wide; 0 is the kind with the type's number
 }
 
-// maths reports whether the type is a fixed number of components.
+// maths reports whether the type is a math type, a fixed number of components.
 func (l *layout) maths() bool {
 	return l.shape == shapeMaths
 }
@@ -246,13 +261,13 @@ func packed(name string, n uint8, narrow, wide unit, c class) layout {
 		units: [2]unit{narrow, wide}, kinds: [2]Kind{KindPackedStart, KindPackedStart}}
 }
 
-// A shape is how a payload is built.
+// A shape is the structure of a payload, the bytes after a header.
 type shape uint8
 
 const (
-	shapeNone   shape = iota // an id without a type
-	shapeWord                // as many bytes as the table says, 8 at most
-	shapeMaths               // the same, but components
+	shapeNone   shape = iota // no type has this id
+	shapeWord                // a number of form.size bytes, at most 8
+	shapeMaths               // form.size bytes of components
 	shapeText                // length, bytes, padding
 	shapePath                // two counts, flags, names
 	shapeSignal              // name, object id
@@ -265,30 +280,30 @@ const (
 	shapeEvent
 )
 
-// A class is a set of types whose width a format decides together.
+// A class is a set of types that have the same width in each format.
 type class uint8
 
 const (
-	classNone  class = iota // always as it is
+	classNone  class = iota // one width in all formats
 	classInt                // int
 	classFloat              // float
-	classReal               // maths types and the elements of packed ones
-	classColor              // the same, but engines never widen it
+	classReal               // math types, and packed arrays of vectors
+	classColor              // Color, which has 32 bits in all engines
 	classInt32              // integer vectors
 	classRID
 	numClasses
 )
 
-// A width is how a format tells wide from narrow.
+// A width decides between the narrow and the wide unit of a layout.
 type width uint8
 
 const (
-	narrow  width = iota
-	wide          // always
-	flagged       // where bit 16 of the header says so
+	narrow width = iota
+	wide
+	flagged // wide if bit 16 of the header is set
 )
 
-// A unit is what a component is on the wire.
+// A unit is the type of an encoded number.
 type unit uint8
 
 const (
@@ -304,24 +319,25 @@ var unitSizes = [...]uint8{unitByte: 1, unitInt32: 4, unitInt64: 8, unitFloat32:
 
 func (u unit) size() int { return int(unitSizes[u]) }
 
-// A row is a type in a format, without and with bit 16 in its header: what
-// Decoder and Encoder go by.
+// A row has the two forms of a type in a format: without bit 16 in its header, and
+// with it.
 type row [2]form
 
-// A form is a type's payload at one width.
+// A form describes how a format encodes a type at one width.
 type form struct {
-	head   uint64 // of its token
-	mask   uint64 // those bits of the eight bytes behind the header that are its word
-	header uint32 // in front of it
-	flags  uint16 // the header's bits 16 and up that mean something
-	typ    Type   // 0: the format has no such id
+	head   uint64 // Token.head of its first token
+	mask   uint64 // selects the number of a shapeWord in the eight bytes after the header
+	header uint32 // the header, without the flags of declared types
+	flags  uint16 // the flags that the header can have, bit 16 of the header first
+	typ    Type   // 0 if the format has no such id
 	kind   Kind
 	shape  shape
 	unit   unit
-	size   uint8 // bytes of a fixed payload, or of one packed element
+	size   uint8 // bytes of a payload of fixed size, or of a packed element
 }
 
-const wideFlag = 1 // bit 16, as form.flags and tokens have it
+// wideFlag is bit 16 of a header, in form.flags.
+const wideFlag = 1
 
 func newFormat(f Format) *Format {
 	for double := range f.rows {
@@ -336,7 +352,7 @@ func newFormat(f Format) *Format {
 func (f *Format) row(t Type, id uint32, double bool) (r row) {
 	l := &layouts[t]
 	w := f.width[l.class]
-	// The manuals' double-precision builds mark nothing and widen colours too.
+	// In the manuals, double-precision builds set no flag and have wide colors, too.
 	if double && !f.engine && (l.class == classReal || l.class == classColor) {
 		w = wide
 	}
@@ -366,13 +382,13 @@ func (f *Format) row(t Type, id uint32, double bool) (r row) {
 	return r
 }
 
-// complete adds what follows from the rest.
+// complete sets the fields that follow from the others.
 func (f *form) complete(id uint32, flags uint16, bit uint32) {
 	if f.kind == 0 {
 		f.kind = Kind(f.typ)
 	}
 	f.header, f.flags = id, flags
-	if f.shape != shapeArray && f.shape != shapeDict { // their bit 16 says that a type is declared
+	if f.shape != shapeArray && f.shape != shapeDict { // where bit 16 declares a type
 		f.header |= bit & uint32(flags) << 16
 	}
 	f.head = newToken(f.kind, f.typ, tokenFlags(f.unit), 0).head

@@ -5,34 +5,36 @@ import (
 	"math"
 )
 
-// Limits bound what a Decoder believes. In each field zero stands for the
-// default and -1 for no limit. A limit is asked before the bytes it is about are
-// read or counted on; going beyond it is a [LimitError].
+// Limits bounds the input that a Decoder accepts. In each field, zero selects the
+// default and -1 disables the limit. A declared count or length is checked before the
+// bytes that it declares are read. Input that exceeds a limit is a [LimitError].
 type Limits struct {
-	// Depth is how many arrays, dictionaries and objects may stand around a
+	// Depth is the maximum number of arrays, dictionaries and objects around a
 	// value. Default: 1024, as in the engines.
 	Depth int
-	// Elements is how many elements, pairs, properties, names or strings one
-	// array, dictionary, object, NodePath or PackedStringArray may announce.
+	// Elements is the maximum count of elements, pairs, properties, names or
+	// strings in one array, dictionary, object, NodePath or PackedStringArray.
 	// Default: 1<<20.
 	Elements int64
-	// Values is how many of these one top-level value may announce in all,
-	// itself included; a pair or a property counts as two. Default: 1<<24.
+	// Values is the maximum sum of these counts in one top-level value, plus one
+	// for the value itself. A pair or property counts as two. Default: 1<<24.
 	Values int64
-	// StringBytes is how long one string may be. Default: 16 MiB.
+	// StringBytes is the maximum length of a string in bytes. Default: 16 MiB.
 	StringBytes int64
-	// NameBytes is how long the name of a class, property or signal, a script's
-	// path or the data of an InputEvent may be: tokens hold these whole.
-	// Default: 1 KiB. It is never more than 1 GiB.
+	// NameBytes is the maximum length in bytes of the name of a class, property
+	// or signal, of a script's path, and of the data of an InputEvent, which
+	// tokens hold whole. Default: 1 KiB. It is at most 1 GiB, even if disabled.
 	NameBytes int64
-	// PackedBytes is how many bytes the elements of one packed array of numbers,
-	// vectors or colours, or the data of an image may take. Default: 256 MiB.
+	// PackedBytes is the maximum size in bytes of the elements of a packed array
+	// of numbers, vectors or colors, and of the data of an image. Default:
+	// 256 MiB.
 	PackedBytes int64
-	// Bytes is how many bytes one top-level value may take. Default: no limit.
+	// Bytes is the maximum size in bytes of one top-level value. Default: no
+	// limit.
 	Bytes int64
 }
 
-// A limit is a field of Limits.
+// A limit identifies a field of Limits, or EncoderOptions.Buffered.
 type limit uint8
 
 const (
@@ -47,8 +49,8 @@ const (
 	numLimits
 )
 
-// maxName bounds a name where no limit does, so that its length is an int
-// everywhere.
+// maxName is the maximum of Limits.NameBytes, so that the length of a name fits an
+// int on all machines.
 const maxName = 1 << 30
 
 const defaultBuffered = 8 << 20
@@ -59,7 +61,7 @@ var limitTable = [numLimits]struct {
 }{
 	limitDepth:    {"Depth", "value inside %d containers", 1024},
 	limitElements: {"Elements", "container of %d elements", 1 << 20},
-	limitValues:   {"Values", "container that makes it %d values", 1 << 24},
+	limitValues:   {"Values", "container that adds up to %d values", 1 << 24},
 	limitString:   {"StringBytes", "string of %d bytes", 16 << 20},
 	limitName:     {"NameBytes", "name of %d bytes", 1 << 10},
 	limitPacked:   {"PackedBytes", "packed data of %d bytes", 256 << 20},
@@ -67,7 +69,7 @@ var limitTable = [numLimits]struct {
 	limitBuffered: {"Buffered", "container of unknown size with %d bytes so far", defaultBuffered},
 }
 
-// bounds are Limits with every default put in.
+// bounds has the limits of a Decoder, with defaults in place of zeros.
 type bounds [numLimits]int64
 
 func (l Limits) bounds() (b bounds) {
@@ -81,7 +83,7 @@ func (l Limits) bounds() (b bounds) {
 	return b
 }
 
-// or returns v, or what zero and negative numbers stand for.
+// or returns v, the default if v is 0, or the greatest int64 if v is negative.
 func (l limit) or(v int64) int64 {
 	switch {
 	case v < 0:
@@ -93,7 +95,7 @@ func (l limit) or(v int64) int64 {
 	}
 }
 
-// check returns a LimitError if got is beyond the limit.
+// check returns a LimitError if got exceeds the limit.
 func (b *bounds) check(l limit, got uint64) error {
 	if got <= uint64(b[l]) {
 		return nil
@@ -101,13 +103,13 @@ func (b *bounds) check(l limit, got uint64) error {
 	return &LimitError{Name: limitTable[l].name, Got: int64(min(got, math.MaxInt64)), Max: b[l]}
 }
 
-// A LimitError says that input goes beyond one of the [Limits], or that a
-// container of Unknown count goes beyond [EncoderOptions].Buffered. It is
-// [ErrLimit].
+// A LimitError reports input that exceeds one of the [Limits], or a container of
+// Unknown count that exceeds [EncoderOptions].Buffered. It is an [ErrLimit] for
+// [errors.Is].
 type LimitError struct {
-	Name string // the limit's field
-	Got  int64  // what the input wants
-	Max  int64  // what the limit allows
+	Name string // name of the field of Limits or EncoderOptions
+	Got  int64  // the count or size in the input, as far as it is known
+	Max  int64  // the limit
 }
 
 func (e *LimitError) Error() string {
@@ -120,5 +122,5 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf(text+" exceeds limit %s (%d)", e.Got, e.Name, e.Max)
 }
 
-// Is makes a LimitError an ErrLimit.
+// Is reports whether target is ErrLimit.
 func (e *LimitError) Is(target error) bool { return target == ErrLimit }

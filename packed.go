@@ -9,14 +9,14 @@ import (
 
 var le = binary.LittleEndian
 
-// Packable is the set of Go types whose slices packed arrays are read into and
-// written from: numbers, and arrays of them for vectors and colors.
+// Packable is the set of Go types for elements of packed arrays: numbers, and arrays
+// of numbers for vectors and colors.
 type Packable interface {
 	~byte | ~int32 | ~int64 | ~float32 | ~float64 |
 		~[2]float32 | ~[3]float32 | ~[4]float32 | ~[2]float64 | ~[3]float64 | ~[4]float64
 }
 
-// unitOf returns the unit and the number of the components of a T.
+// unitOf returns the unit and the number of components of a T.
 func unitOf[T Packable]() (unit, int) {
 	switch any((*T)(nil)).(type) {
 	case *byte:
@@ -65,8 +65,8 @@ func unitOfNamed(t reflect.Type) (unit, int) {
 	}
 }
 
-// convertsTo reports whether a number that is a u can be handed on as a v:
-// integers widen, reals do both.
+// convertsTo reports whether numbers of u can be converted to v. Integers can become
+// wider; floats can become wider or narrower.
 func (u unit) convertsTo(v unit) bool {
 	if u >= unitFloat32 {
 		return v >= unitFloat32
@@ -78,7 +78,7 @@ func (u unit) String() string {
 	return [...]string{"nothing", "byte", "int32", "int64", "float32", "float64"}[u]
 }
 
-// asBytes returns the memory of s, if that looks as elements of u on the wire do.
+// asBytes returns the memory of s as bytes, if it has the encoding of elements of u.
 func asBytes[T Packable](s []T, u unit) ([]byte, bool) {
 	if v, _ := unitOf[T](); u != v {
 		return nil, false
@@ -86,18 +86,18 @@ func asBytes[T Packable](s []T, u unit) ([]byte, bool) {
 	return memory(s)
 }
 
-// vectors are the arrays in Packable. The compiler makes code for each of them, in
-// which their length, and what is asked about it, is constant.
+// vectors is the set of arrays in Packable. The compiler generates code for each of
+// them, in which the length, and all conditions on it, are constant.
 type vectors[R float32 | float64] interface{ [2]R | [3]R | [4]R }
 
-// The loops below are for where memory has no answer. What an iteration costs is
-// mostly the iteration, so those for 32 bits take four elements at a time.
+// The loops below convert elements if asBytes reports false. Those for 32 bits handle
+// four elements in each iteration, because most of the time is the iteration itself.
 
-// nth returns the i-th of the elements of size bytes in b. That its capacity is
-// known as well spares the loops most of what slicing costs.
+// nth returns the i-th element of size bytes in b. It also sets the capacity, which
+// saves most of the time of slicing.
 func nth(b []byte, i, size int) []byte { return b[i*size : i*size+size : i*size+size] }
 
-// decodePacked reads len(dst) elements of u from b.
+// decodePacked decodes len(dst) elements of u from b.
 func decodePacked[T Packable](dst []T, b []byte, u unit) {
 	if decodeSlice(dst, b, u) {
 		return
@@ -106,8 +106,8 @@ func decodePacked[T Packable](dst []T, b []byte, u unit) {
 	eachUnnamed(dst, func(i int, numbers any) { decodeSlice(numbers, b[i*n*u.size():], u) })
 }
 
-// decodeSlice fills dst, a slice of an unnamed type. It reports false for any
-// other.
+// decodeSlice is decodePacked for a slice of an unnamed type. It reports false for
+// slices of other types.
 func decodeSlice(dst any, b []byte, u unit) bool {
 	switch dst := dst.(type) {
 	case []byte:
@@ -176,8 +176,9 @@ func decodeReals[R float32 | float64](dst []R, b []byte, u unit) {
 	}
 }
 
-// decodeFours reads what comes in fours, and returns how many that are. It has no
-// R: a conversion, even to the same type, would cost a move to another register.
+// decodeFours decodes as many groups of four elements as there are and returns the
+// number of elements. It is not generic, because conversions, even to the same type,
+// move numbers to another register.
 func decodeFours(dst []float32, b []byte) (i int) {
 	for ; i <= len(dst)-4; i += 4 {
 		d, s := (*[4]float32)(dst[i:i+4:i+4]), b[4*i:4*i+16:4*i+16]
@@ -220,7 +221,7 @@ func decodeVectors[R float32 | float64, V vectors[R]](dst []V, b []byte, u unit)
 func real32[R float32 | float64](b []byte) R { return R(math.Float32frombits(le.Uint32(b))) }
 func real64[R float32 | float64](b []byte) R { return R(math.Float64frombits(le.Uint64(b))) }
 
-// encodePacked puts src as elements of u into b, which has room for them.
+// encodePacked encodes src as elements of u at the start of b.
 func encodePacked[T Packable](b []byte, src []T, u unit) {
 	if encodeSlice(b, src, u) {
 		return
@@ -230,7 +231,7 @@ func encodePacked[T Packable](b []byte, src []T, u unit) {
 }
 
 // encodeSlice is encodePacked for a slice of an unnamed type. It reports false for
-// any other.
+// slices of other types.
 func encodeSlice(b []byte, src any, u unit) bool {
 	switch src := src.(type) {
 	case []byte:
@@ -338,13 +339,13 @@ func encodeVectors[R float32 | float64, V vectors[R]](b []byte, src []V, u unit)
 	}
 }
 
-// overflows reports whether x is finite and would not be in 32 bits.
+// overflows reports whether x is finite and becomes infinite in 32 bits.
 func overflows(x float64) bool {
 	const infinity = 0xFF << 23
 	return math.Float32bits(float32(x))&^(1<<31) == infinity && math.Abs(x) <= math.MaxFloat64
 }
 
-// anyOverflows reports whether overflows does for any component of src.
+// anyOverflows reports whether any component of src overflows.
 func anyOverflows[T Packable](src []T) bool {
 	if u, _ := unitOf[T](); u != unitFloat64 {
 		return false
@@ -377,8 +378,9 @@ func anyVectorOverflows[V vectors[float64]](src []V) bool {
 	return false
 }
 
-// narrowFloat returns a float64's bits as a float32's, if it is the same number
-// or the same NaN. No arithmetic touches it, which would quiet a NaN.
+// narrowFloat converts the bits of a float64 to those of a float32 and reports whether
+// that is the same number or the same NaN. It converts NaNs without arithmetic, which
+// would make a signaling NaN quiet.
 func narrowFloat(bits uint64) (uint32, bool) {
 	if x := math.Float64frombits(bits); x == x {
 		return math.Float32bits(float32(x)), float64(float32(x)) == x
@@ -392,7 +394,8 @@ func fitsFloat32(bits uint64) bool {
 	return ok
 }
 
-// widenFloat is the way back.
+// widenFloat converts the bits of a float32 to those of a float64, the inverse of
+// narrowFloat.
 func widenFloat(bits uint32) uint64 {
 	if x := math.Float32frombits(bits); x == x {
 		return math.Float64bits(float64(x))
@@ -400,8 +403,8 @@ func widenFloat(bits uint32) uint64 {
 	return uint64(bits&(1<<31))<<32 | 0x7FF<<52 | uint64(bits&0x7FFFFF)<<29
 }
 
-// convertReals appends the reals in b, which are from, as to. It reports whether
-// all kept their value.
+// convertReals converts the numbers in b from one unit to the other and appends them
+// to dst. It reports whether all keep their value.
 func convertReals(dst, b []byte, from, to unit) ([]byte, bool) {
 	same := true
 	if from == unitFloat32 && to == unitFloat64 {

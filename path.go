@@ -2,16 +2,15 @@ package gdwire
 
 import "strconv"
 
-// maxPath is how many bytes a path has at most, maxKey how many of a key are in
-// it.
+// maxPath is the maximum length of a path in bytes, and maxKey that of a key in it.
 const (
 	maxPath = 200
 	maxKey  = 32
 )
 
-// appendPath appends the path of the latest token or, if next is set, of the
-// coming one. keyText gives the start of the string that is the latest key or
-// property name of frame i, false if it is no string.
+// appendPath appends the path of the latest token, or of the next one if next is set.
+// keyText returns the start of the latest key or property name of frame i, and false
+// if that is not a string.
 func (s *state) appendPath(dst []byte, next bool, keyText func(i int) ([]byte, bool)) []byte {
 	start := len(dst)
 	dst = append(dst, '$')
@@ -44,7 +43,7 @@ func appendCall(dst []byte, name string, index int64) []byte {
 	return append(dst, ')')
 }
 
-// cutKey returns as much of a key as a path shows, not ending inside a rune.
+// cutKey returns the first maxKey bytes of a key, without cutting a rune.
 func cutKey(b []byte) []byte {
 	if len(b) <= maxKey {
 		return b

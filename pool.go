@@ -2,14 +2,14 @@ package gdwire
 
 import "github.com/valyala/bytebufferpool"
 
-// Windows and encoders' buffers come from here, and go back at Release.
+// pool has the buffers of released Decoders and Encoders.
 var pool bytebufferpool.Pool
 
-// maxPooled is the largest buffer that goes back. A larger one was needed once,
-// for a long name or a container of Unknown size, and would be kept for ever.
+// maxPooled is the capacity of the largest buffer that is returned to the pool. Larger
+// ones, which long names and containers of Unknown count need, would stay in memory.
 const maxPooled = 64 << 10
 
-// getBuffer returns a buffer of which len(B) is at least n.
+// getBuffer returns a buffer from the pool, with a len(B) of at least n.
 func getBuffer(n int) *bytebufferpool.ByteBuffer {
 	b := pool.Get()
 	if cap(b.B) < n {
@@ -19,8 +19,8 @@ func getBuffer(n int) *bytebufferpool.ByteBuffer {
 	return b
 }
 
-// putBuffer gives b back, whose B may have been replaced by a larger one. The
-// pool learns from len(B) what sizes are in use, so all of it is shown.
+// putBuffer returns b to the pool. It sets len(B) to the capacity, because the pool
+// derives the size of new buffers from it.
 func putBuffer(b *bytebufferpool.ByteBuffer) {
 	if cap(b.B) > maxPooled {
 		return

@@ -4,11 +4,11 @@ package gdwire
 
 import "reflect"
 
-// memory has no answer here: see unsafe.go.
+// memory reports false, so that elements are converted one by one: see unsafe.go.
 func memory[T Packable]([]T) ([]byte, bool) { return nil, false }
 
-// eachUnnamed calls f with the numbers that s consists of, as a slice of an unnamed
-// type, and the index of the element that they begin with.
+// eachUnnamed calls f with the numbers in s as slices of an unnamed type. i is the
+// index in s of the first number's element.
 func eachUnnamed[T Packable](s []T, f func(i int, numbers any)) {
 	for i := range s {
 		v := reflect.ValueOf(&s[i]).Elem()
@@ -28,7 +28,7 @@ var unnamedSlices = map[reflect.Kind]reflect.Type{
 	reflect.Float32: reflect.TypeFor[[]float32](), reflect.Float64: reflect.TypeFor[[]float64](),
 }
 
-// unnamedArray returns the elements of an array as a slice of the same memory.
+// unnamedArray returns the array v as a slice that shares its memory.
 func unnamedArray(v reflect.Value) any {
 	return v.Slice(0, v.Len()).Interface()
 }

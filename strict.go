@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// strictSeen is what Strict remembers of a top-level value: things a writer does
-// either everywhere or nowhere.
+// strictSeen is the set of alternatives that Strict has seen in a top-level value. An
+// engine uses only one of two alternatives in a value.
 type strictSeen uint8
 
 const (
-	seenNarrow strictSeen = 1 << iota // maths of 32 bits
-	seenWide                          // maths of 64 bits
-	seenID                            // an object as its id
-	seenFull                          // an object in full
+	seenNarrow strictSeen = 1 << iota // math type of 32 bits
+	seenWide                          // math type of 64 bits
+	seenID                            // object as its id
+	seenFull                          // serialized object
 )
 
-// both notes that one of two was seen and reports whether the other was, too.
+// both adds this to the set and reports whether the set contains other, too.
 func (s *strictSeen) both(this, other strictSeen) bool {
 	*s |= this
 	return *s&other != 0
@@ -26,7 +26,11 @@ func (d *Decoder) strict(at int, format string, args ...any) error {
 	return d.fail(at, because(ErrStrict, format, args...))
 }
 
-// canonicalHeader refuses headers that no engine writes where this one stands.
+// The functions below return an ErrStrict for input that engines accept but never
+// write. Offsets are relative to the start of the token.
+
+// canonicalHeader checks the flags of header h, the declared type of its container, and
+// the alternatives in strictSeen.
 func (d *Decoder) canonicalHeader(h uint32, form *form) error {
 	f := d.options.Format
 	if f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(form.flags) != 0) {
@@ -39,18 +43,18 @@ func (d *Decoder) canonicalHeader(h uint32, form *form) error {
 	switch c := layouts[form.typ].class; {
 	case c == classReal && f.width[c] == flagged:
 		if !wide && d.strictSeen.both(seenNarrow, seenWide) || wide && d.strictSeen.both(seenWide, seenNarrow) {
-			return d.strict(0, "maths types of both widths")
+			return d.strict(0, "math types of both widths")
 		}
 	case form.typ == TypeObject && f.ids:
 		if wide && d.strictSeen.both(seenID, seenFull) || !wide && d.strictSeen.both(seenFull, seenID) {
-			return d.strict(0, "objects as ids and in full")
+			return d.strict(0, "both ids of objects and serialized objects")
 		}
 	}
 	return nil
 }
 
-// canonicalNumber refuses what stands in more bytes than it needs, and what no
-// engine writes for a bool or an object's id.
+// canonicalNumber checks that the number in b has the fewest bits, that a bool is 0 or
+// 1, and that an object's id is not 0.
 func (d *Decoder) canonicalNumber(form *form, b []byte) error {
 	flagged := d.options.Format.width[layouts[form.typ].class] == flagged
 	switch form.kind {
@@ -72,14 +76,14 @@ func (d *Decoder) canonicalNumber(form *form, b []byte) error {
 		}
 	case KindObjectID:
 		if len(b) == 8 && le.Uint64(b) == 0 {
-			return d.strict(0, "null as an object's id")
+			return d.strict(0, "object id 0")
 		}
 	}
 	return nil
 }
 
-// canonicalText refuses a NUL in text, at bytes behind pos, but for the one that
-// engines write behind packed strings, and asks for zeros as padding.
+// canonicalText checks that text, at offset at, contains no NUL, apart from the one at
+// the end of a packed string of an engine, and that its padding is zero.
 func (d *Decoder) canonicalText(typ Type, at int, text []byte, last bool, pad []byte, total uint32) error {
 	ended, end := true, at+len(text)
 	if last && d.nul(typ) == 1 {
@@ -94,12 +98,12 @@ func (d *Decoder) canonicalText(typ Type, at int, text []byte, last bool, pad []
 		return d.strict(at+len(text), "packed string without a NUL")
 	}
 	if typ == TypeNodePath && d.options.Format.engine {
-		return nil // all engines but the newest leave memory content there
+		return nil // most engine versions leave memory content in this padding
 	}
 	return d.canonicalPadding(end, pad)
 }
 
-// canonicalNUL refuses a NUL in text.
+// canonicalNUL checks that text contains no NUL.
 func (d *Decoder) canonicalNUL(at int, text []byte) error {
 	if i := bytes.IndexByte(text, 0); i >= 0 {
 		return d.strict(at+i, "NUL in a string")
@@ -107,7 +111,7 @@ func (d *Decoder) canonicalNUL(at int, text []byte) error {
 	return nil
 }
 
-// canonicalPadding asks for zeros where engines write them.
+// canonicalPadding checks that padding is zero, if engines write zeros.
 func (d *Decoder) canonicalPadding(at int, pad []byte) error {
 	for _, c := range pad {
 		if c != 0 && !d.options.Format.dirty {
@@ -117,7 +121,7 @@ func (d *Decoder) canonicalPadding(at int, pad []byte) error {
 	return nil
 }
 
-// canonicalPath refuses flags that are not written.
+// canonicalPath checks that the flags of a NodePath are among those that engines write.
 func (d *Decoder) canonicalPath(bits uint32) error {
 	known := uint32(pathAbsolute)
 	if d.options.Format.keepProperty {

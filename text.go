@@ -2,22 +2,22 @@ package gdwire
 
 import "unicode/utf8"
 
-// notASCII are the bits that are zero in eight bytes of ASCII.
+// notASCII has the bits that are zero in eight bytes of ASCII.
 const notASCII = 0x8080808080808080
 
-// plainText reports whether a word starts with n bytes of ASCII, one to eight, and
-// the zeros of their padding.
+// plainText reports whether word starts with n bytes of ASCII, 1 to 8, and a padding
+// of zeros.
 func plainText(word uint64, n uint32) bool {
 	return word<<((64-8*padded(n))&63)&notPlain[n&3] == 0
 }
 
-// notPlain are the bits that are zero in a word that ends with ASCII and padding,
-// by the length of the text modulo 4.
+// notPlain has the bits that are zero in a word that ends with ASCII and padding, by
+// the length of the text modulo 4.
 var notPlain = [4]uint64{
 	notASCII, notASCII | 0xFFFFFF<<40, notASCII | 0xFFFF<<48, notASCII | 0xFF<<56,
 }
 
-// validText is utf8.Valid, without the call for what is short and ASCII.
+// validText is utf8.Valid with a fast path for short ASCII text.
 func validText(p []byte) bool {
 	n, bits := len(p), uint64(0)
 	switch {
@@ -38,7 +38,7 @@ func validText(p []byte) bool {
 	return bits&notASCII == 0 || utf8.Valid(p)
 }
 
-// invalidText returns where p stops being UTF-8.
+// invalidText returns the offset of the first byte of p that is not valid UTF-8.
 func invalidText(p []byte) int {
 	i := 0
 	for i < len(p) {
@@ -51,7 +51,7 @@ func invalidText(p []byte) int {
 	return i
 }
 
-// valid is validText for text of a caller.
+// valid is validText for a string or []byte of the caller.
 func valid[S string | []byte](s S) bool {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
@@ -71,8 +71,8 @@ func valid[S string | []byte](s S) bool {
 	return false
 }
 
-// short returns the first bytes of s as eight little-endian ones: all of s, and
-// zeros, if it is no longer. The loads overlap where s is shorter.
+// short returns the first eight bytes of s as a little-endian number, with zeros after
+// the end of s. The loads overlap if s is shorter.
 func short[S string | []byte](s S) uint64 {
 	switch n := len(s); {
 	case n >= 8:
@@ -85,7 +85,7 @@ func short[S string | []byte](s S) uint64 {
 	return 0
 }
 
-// load64 and load32 are le.Uint64 and le.Uint32, of strings too.
+// load64 and load32 are le.Uint64 and le.Uint32 for strings and byte slices.
 func load64[S string | []byte](s S) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -97,8 +97,8 @@ func load32[S string | []byte](s S) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// wholeRunes returns the largest n up to most at which b may be cut without
-// splitting a rune. Bytes that are no UTF-8 can be cut anywhere.
+// wholeRunes returns the largest n of at most most at which b can be cut without
+// splitting a rune. Invalid UTF-8 can be cut anywhere.
 func wholeRunes(b []byte, most int) int {
 	for n := most; n > 0 && n > most-utf8.UTFMax; n-- {
 		if utf8.RuneStart(b[n-1]) {
@@ -111,10 +111,10 @@ func wholeRunes(b []byte, most int) int {
 	return most
 }
 
-// padding returns how many bytes follow n bytes to make a multiple of 4.
+// padding returns the number of bytes that pad n bytes to a multiple of 4.
 func padding(n uint32) int { return int(-n & 3) }
 
-// padded returns n and its padding.
+// padded returns n rounded up to a multiple of 4.
 func padded(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
 
 var zeros [4]byte

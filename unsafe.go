@@ -4,17 +4,17 @@ package gdwire
 
 import "unsafe"
 
-// memory returns s as bytes. On a little-endian machine these are what the wire
-// has, so packed arrays are read straight into the caller's slice and written
-// straight from it, at the speed of memory instead of an element at a time.
+// memory returns s as bytes that share its memory. On a little-endian machine they
+// are the encoding of s, so packed arrays are read directly into the caller's slice and
+// written directly from it, as fast as memory is copied.
 //
-// Everything unsafe in this package is in this file; portable.go replaces it.
+// This file has all unsafe code of the package; portable.go replaces it.
 func memory[T Packable](s []T) ([]byte, bool) {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T)))), true
 }
 
-// eachUnnamed calls f with the numbers that s consists of, as a slice of an unnamed
-// type, and the index of the element that they begin with.
+// eachUnnamed calls f with the numbers in s as slices of an unnamed type. i is the
+// index in s of the first number's element.
 func eachUnnamed[T Packable](s []T, f func(i int, numbers any)) {
 	u, n := unitOf[T]()
 	p, n := unsafe.Pointer(unsafe.SliceData(s)), n*len(s)

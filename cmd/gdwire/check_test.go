@@ -138,7 +138,7 @@ func TestLimits(t *testing.T) {
 		{"name", "", wire(26, "abcde", uint64(0)), "-max-name 4", "-max-name 5", "NameBytes (4)"},
 		{"packed", "", wire(30, 2, 1, 2), "-max-packed 7", "-max-packed 8", "PackedBytes (7)"},
 		{"bytes", "", wire(30, 2, 1, 2), "-max-bytes 15", "-max-bytes 16", "Bytes (15)"},
-		{"objects", "", object, "", "-objects", "object in full"},
+		{"objects", "", object, "", "-objects", "serialized objects"},
 		{"strict", "", wire(1, 2), "-strict", "", "bool of 2"},
 		{"utf8", "", wire(4, "\xff"), "", "-any-utf8", "invalid UTF-8"},
 		{"format", "", wire(38, 0), "-format godot3", "-format godot4", "id 38 is none of godot3's"},
