@@ -155,34 +155,34 @@ type lifetime struct {
 }
 
 // watch calls abort when ctx is done. Close calls closer instead.
-func (l *lifetime) watch(ctx context.Context, closer, abort func() error) {
-	l.ctx, l.cancel = context.WithCancelCause(ctx)
-	l.close = closer
-	l.stop = context.AfterFunc(l.ctx, func() { _ = abort() })
+func (c *lifetime) watch(ctx context.Context, closer, abort func() error) {
+	c.ctx, c.cancel = context.WithCancelCause(ctx)
+	c.close = closer
+	c.stop = context.AfterFunc(c.ctx, func() { _ = abort() })
 }
 
 // Close closes the connection. Calls under way, and later ones, return
 // [net.ErrClosed]. Closing again does nothing.
-func (l *lifetime) Close() error {
-	if !l.stop() {
+func (c *lifetime) Close() error {
+	if !c.stop() {
 		return nil
 	}
-	l.cancel(net.ErrClosed)
-	return l.close()
+	c.cancel(net.ErrClosed)
+	return c.close()
 }
 
 // ended returns why the connection was closed, nil if it was not.
-func (l *lifetime) ended() error {
-	if l.ctx.Err() == nil {
+func (c *lifetime) ended() error {
+	if c.ctx.Err() == nil {
 		return nil
 	}
-	return context.Cause(l.ctx)
+	return context.Cause(c.ctx)
 }
 
 // cause returns the cause of err, an error of the connection.
-func (l *lifetime) cause(err error) error {
+func (c *lifetime) cause(err error) error {
 	if err != nil {
-		if cause := l.ended(); cause != nil {
+		if cause := c.ended(); cause != nil {
 			return cause
 		}
 	}
@@ -191,13 +191,13 @@ func (l *lifetime) cause(err error) error {
 
 // set sets a deadline: d from now, or none if d is 0. A net.Pipe whose other end is
 // closed refuses every deadline; its Read and Write return a better error.
-func (l *lifetime) set(deadline func(time.Time) error, d time.Duration) error {
+func (c *lifetime) set(deadline func(time.Time) error, d time.Duration) error {
 	var end time.Time
 	if d > 0 {
 		end = time.Now().Add(d)
 	}
 	if err := deadline(end); err != io.ErrClosedPipe {
-		return l.cause(err)
+		return c.cause(err)
 	}
 	return nil
 }

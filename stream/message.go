@@ -50,14 +50,15 @@ var errNotBinary = errors.New("gdwire/stream: message is text, not binary")
 //	}
 //	server.ServeConn(stream.NewMessageConn(r.Context(), ws, websocket.CloseStatus, &server.Options))
 //
-// The Conn differs in this from one over TCP: messages are read whole, into memory that
-// grows as they arrive. One that is longer than Options.MaxPacket, or text, ends the
-// connection, and so does one that takes longer than ReadTimeout to arrive, and a
-// timeout of a write. Next returns io.EOF after a close frame whose status is 1000,
-// 1001 or none. Close sends a close frame, with status 1001 (going away) after
-// [Server.Shutdown] and else 1000, and waits for the answer, for as long as Close of
-// the WebSocket does. The offsets that the Reader returns count 4 bytes for a length
-// before each message.
+// The Conn differs from one over TCP:
+//   - A message is read whole, into memory that grows as it arrives. Next waits for all
+//     of it, within IdleTimeout; after [Server.Shutdown] it does not wait for the rest.
+//   - A message that is text, is longer than Options.MaxPacket or takes longer than
+//     ReadTimeout to arrive ends the connection. So does a WriteTimeout.
+//   - Next returns io.EOF after a close frame with status 1000 or 1001 or without one.
+//   - Close sends a close frame, with status 1001 (going away) after Shutdown and 1000
+//     otherwise, and waits for the answer as long as Close of the WebSocket does.
+//   - The offsets of the Reader count 4 bytes before each message, for a length.
 func NewMessageConn[T, S ~int](ctx context.Context, ws MessageConn[T, S], status func(error) S, o *Options) *Conn {
 	s := newConfig(o)
 	ws.SetReadLimit(s.MaxPacket)

@@ -261,14 +261,15 @@ func (r *Reader) skip() error {
 // fill reads until n bytes are in buf[r:w], at most bufferSize. After an error it
 // keeps those that it read.
 func (r *Reader) fill(n int) error {
-	switch {
-	case r.r == r.w:
+	if r.r == r.w {
 		r.r, r.w = 0, 0
-	case r.r+n > len(r.buf):
-		r.compact()
 	}
-	if r.r+n > len(r.buf) || r.w == len(r.buf) {
+	if n > smallSize || r.w == smallSize { // a Read filled the small buffer: more bytes follow
 		r.enlarge()
+	}
+	if r.r+n > len(r.buf) {
+		r.w = copy(r.buf, r.buf[r.r:r.w])
+		r.r = 0
 	}
 	for r.w-r.r < n {
 		m, err := r.read(r.buf[r.w:])
@@ -278,12 +279,6 @@ func (r *Reader) fill(n int) error {
 		}
 	}
 	return nil
-}
-
-// compact moves buf[r:w] to the start of the buffer.
-func (r *Reader) compact() {
-	r.w = copy(r.buf, r.buf[r.r:r.w])
-	r.r = 0
 }
 
 // enlarge replaces the small buffer by a large one.
