@@ -72,7 +72,7 @@ type verdict struct {
 	*origin
 }
 
-// An origin is what was recognized.
+// An origin is the format, frame and container that were recognized.
 type origin struct {
 	File      string `json:"file,omitempty"`
 	Format    string `json:"format"`
@@ -80,7 +80,8 @@ type origin struct {
 	Container string `json:"container"`
 }
 
-// origin returns what was recognized, nil if flags said it all.
+// origin returns the recognized format, frame and container, nil if flags chose
+// them.
 func (o *options) origin() *origin {
 	if !o.recognized {
 		return nil
@@ -150,11 +151,11 @@ func (p *packet) fault(err error) fault {
 	return f
 }
 
-// A summary counts what check shows to a person.
+// A summary holds the counts that check prints.
 type summary struct {
 	*screen
 	*origin
-	noun            string // what is counted
+	noun            string // values or packets
 	start           time.Time
 	good, bad       int64
 	bytes, trailing int64

@@ -100,7 +100,7 @@ func TestCheckLargeFrames(t *testing.T) {
 		{name: "cut", args: "check -json -frame u32", in: framed(large)[:30_000], status: statusBad,
 			out: `{"index":0,"offset":4,"ok":false,"bytes":29996,"error":"gdwire: offset 30000, $: unexpected EOF","at":30000,"path":"$"}
 `},
-		{name: "cut behind the value", args: "check -json -frame u32", in: framed(five, more)[:60_000], status: statusBad,
+		{name: "cut after the value", args: "check -json -frame u32", in: framed(five, more)[:60_000], status: statusBad,
 			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
 {"index":1,"offset":16,"ok":false,"bytes":59984,"error":"gdwire: offset 60000, $: unexpected EOF","at":60000,"path":"$"}
 `},

@@ -72,8 +72,8 @@ func encode(s *screen, o *options) error {
 	return s.seal(o, func(w io.Writer) error { return writePackets(w, o, values) })
 }
 
-// loadLike returns the values of the file of -like. It refuses what JSON would
-// lose.
+// loadLike returns the values of the file of -like. It refuses a file with bytes
+// that JSON would lose.
 func (s *screen) loadLike(o *options) ([][]byte, error) {
 	lo := *o
 	data, err := s.load(o.like, &lo)

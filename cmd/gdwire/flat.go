@@ -68,7 +68,7 @@ func (v *flatView) token(t gdwire.Token) error {
 	return v.line(t)
 }
 
-// line shows a value of one token, or what a Start token says.
+// line shows a value of one token, or the declaration in a Start token.
 func (v *flatView) line(t gdwire.Token) error {
 	value := path.FromToken(t, v.numbers[:0])
 	v.startLine()

@@ -139,7 +139,7 @@ func newFramer(r io.Reader, o *options) *framer {
 }
 
 // newWholeFramer returns a framer that reads each packet whole before it returns
-// it, so that nobody waits for more of it. The first packet that only one of the
+// it, so that no one waits for the rest of it. The first packet that only one of the
 // candidate formats can read decides which it is.
 func newWholeFramer(s *stream.Reader, o *options) *framer {
 	d := wholeDecoder(o)
@@ -195,8 +195,8 @@ func (f *framer) packets(yield func(*packet) bool) {
 	}
 }
 
-// rest reads what is left of the packet, which ends at end. It does not wait for
-// what follows. The packet's Decoder is invalid after it.
+// rest reads the rest of the packet, which ends at end. It does not wait for the
+// next packet. The packet's Decoder is invalid after it.
 func (f *framer) rest(end int64) error {
 	if f.gate == nil || f.InputOffset() >= end {
 		return nil

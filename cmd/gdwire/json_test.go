@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestJSON pins the contract; what values look like is tested in gdjson.
+// TestJSON pins the contract; package gdjson tests all types.
 func TestJSON(t *testing.T) {
 	inf := float32(math.Inf(1))
 	runCases(t, []testCase{
@@ -42,8 +42,8 @@ func TestJSONCutOff(t *testing.T) {
 		{name: "frame cut", args: "json -frame u32", in: framed(five, five)[:20], out: "\"i:5\"\n\n", status: statusBad, err: "gdwire: offset 20, $: unexpected EOF\n"},
 		{name: "length cut", args: "json -frame u32", in: framed(five, five)[:14], out: "\"i:5\"\n\n", status: statusBad, err: "gdwire: offset 14, $: unexpected EOF\n"},
 		{name: "big-endian", args: "json -frame u32be", in: framedBig(five, nil, five), out: "\"i:5\"\n\n\"i:5\"\n", status: statusBad, err: "offset 16, $"},
-		{name: "behind the value", args: "json -frame u32", in: framed(wire(2, 5, 0), five), out: "\"i:5\"\n\"i:5\"\n"},
-		{name: "behind the value, strict", args: "json -frame u32 -strict", in: framed(wire(2, 5, 0), five), out: "\"i:5\"\n\"i:5\"\n",
+		{name: "bytes after the value", args: "json -frame u32", in: framed(wire(2, 5, 0), five), out: "\"i:5\"\n\"i:5\"\n"},
+		{name: "bytes after the value, strict", args: "json -frame u32 -strict", in: framed(wire(2, 5, 0), five), out: "\"i:5\"\n\"i:5\"\n",
 			status: statusBad, err: "gdwire: offset 12, $: not canonical"},
 	})
 }

@@ -32,7 +32,7 @@ func keyStep(d *gdwire.Decoder, t gdwire.Token, numbers []float64, long func(r *
 	return path.Step{Key: key}, true, nil
 }
 
-// A nodePathReader reads the names of a NodePath with what separates them.
+// A nodePathReader reads the names of a NodePath and their separators.
 type nodePathReader struct {
 	d        *gdwire.Decoder
 	absolute bool
@@ -59,7 +59,8 @@ func (r *nodePathReader) short() (text []byte, whole bool, err error) {
 	return text, false, nil
 }
 
-// next returns the next chunk of a name and what precedes it; at last the End.
+// next returns the next chunk of a name and the separator before it; at last the
+// End.
 func (r *nodePathReader) next() (separator string, t gdwire.Token, err error) {
 	t, err = r.d.ReadToken()
 	if err != nil {

@@ -54,7 +54,7 @@ func (l *listening) line(t *testing.T) string {
 	return strings.TrimSuffix(line, "\n")
 }
 
-// wait waits for its end and returns what it left.
+// wait waits for its end and returns its result.
 func (l *listening) wait(t *testing.T) result {
 	b, err := io.ReadAll(l.errs)
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 const (
 	statusGood  = 0
 	statusBad   = 1 // bad input, or a file that cannot be opened, read or written
-	statusUsage = 2 // the command line, or what is missing from it
+	statusUsage = 2 // a command line that is wrong, or lacks a flag or password
 )
 
 // A command is a subcommand.
@@ -202,5 +202,5 @@ func (c *command) printHelp(w io.Writer, fs *flag.FlagSet) error {
 	return t.Flush()
 }
 
-// newTable aligns what follows tabs.
+// newTable returns a writer that aligns columns separated by tabs.
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 8, 2, ' ', 0) }

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wire joins its parts as they lie in a packet: an int is a u32, a string its
-// length, text and padding; other numbers and bytes are themselves.
+// wire encodes its parts: an int as a u32, a string as its length, text and
+// padding, other numbers and bytes as they are.
 func wire(parts ...any) []byte {
 	var b []byte
 	for _, p := range parts {
@@ -43,7 +43,7 @@ func wire(parts ...any) []byte {
 	return b
 }
 
-// framed puts each packet behind its length.
+// framed puts its length before each packet.
 func framed(packets ...[]byte) []byte {
 	var b []byte
 	for _, p := range packets {
@@ -63,7 +63,7 @@ func framedBig(packets ...[]byte) []byte {
 	return b
 }
 
-// A result is what a run of the command left behind.
+// A result is the exit status and the output of a run.
 type result struct {
 	status   int
 	out, err string
@@ -91,8 +91,8 @@ func fixed(args []string) []string {
 	return slices.Insert(slices.Clone(args), 1, flags...)
 }
 
-// A testCase is a run and what is expected of it. Each word of err is in what
-// the run writes to stderr; without any it writes nothing.
+// A testCase is a run and its expected result. Standard error contains err; it is
+// empty if err is.
 type testCase struct {
 	name   string
 	args   string
@@ -182,7 +182,7 @@ func TestUsage(t *testing.T) {
 	t.Run("all flags are described", func(t *testing.T) {
 		help := runWith(nil, "json", "-h").out
 		for _, name := range strings.Fields(`format frame objects strict any-utf8 double
-			max-depth max-elements max-values max-string max-name max-packed max-bytes max-packet`) {
+			max-depth max-elements max-values max-string max-name max-packed max-bytes max-packet max-content`) {
 			require.Contains(t, help, "  -"+name+" ")
 		}
 		require.NotContains(t, help, "`")
@@ -277,7 +277,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestLive: what came is shown before the next packet does.
+// TestLive: a packet is shown before the next one arrives.
 func TestLive(t *testing.T) {
 	for _, command := range []string{"tokens", "json", "check -json"} {
 		t.Run(command, func(t *testing.T) {
@@ -289,7 +289,7 @@ func TestLive(t *testing.T) {
 				out.Close()
 			}()
 			line := make([]byte, 200)
-			large := wire(34, 1, "x\x00", make([]byte, 40_000)) // there is something behind its value
+			large := wire(34, 1, "x\x00", make([]byte, 40_000)) // bytes follow its value
 			for _, packet := range [][]byte{wire(2, 5), large, wire(2, 5)} {
 				_, err := feed.Write(framed(packet))
 				require.NoError(t, err)
@@ -303,7 +303,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestVerdicts: all views agree on what is good, and show a line for each packet.
+// TestVerdicts: all views agree on which packets are good, and show a line for each.
 func TestVerdicts(t *testing.T) {
 	for _, folder := range []string{"godot3.2.3", "godot4.3", "godot4.7-dev"} {
 		var packets [][]byte

@@ -15,7 +15,7 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A message is what proxy forwards at a time with -drop-invalid.
+// A message is forwarded as a whole with -drop-invalid.
 type message struct {
 	raw    []byte // as it was sent
 	packet []byte // the value in it; nil: there is none

@@ -22,6 +22,7 @@ type options struct {
 	decoder      gdwire.DecoderOptions // Format is nil unless -format is given
 	frame        recognize.Frame
 	maxPacket    int64
+	maxContent   int64
 	skip         int64
 	quiet        bool
 	passwordFile string
@@ -78,6 +79,7 @@ var limitFlags = []limitFlag{
 	{"max-name", "NameBytes", "bytes of the name of a class, property or signal [1 KiB]", false, func(o *options, n int64) { o.decoder.Limits.NameBytes = n }},
 	{"max-packed", "PackedBytes", "bytes of a packed array or image [256 MiB]", true, func(o *options, n int64) { o.decoder.Limits.PackedBytes = n }},
 	{"max-bytes", "Bytes", "bytes of a top-level value [no limit]", false, func(o *options, n int64) { o.decoder.Limits.Bytes = n }},
+	{"max-content", "Size", "bytes of the content of a compressed or encrypted file [256 MiB]", false, func(o *options, n int64) { o.maxContent = n }},
 	{"max-packet", "MaxPacket", "bytes of a packet [8 MiB]", true, func(o *options, n int64) { o.maxPacket = n }},
 }
 
@@ -172,8 +174,8 @@ func choose[T any](fs *flag.FlagSet, flag, text string, choices []T, dst *T, nam
 	})
 }
 
-// forFile sets limits that are not given by flags to what a file of that size
-// can hold.
+// forFile raises limits that are not given by flags to the size of the file, which
+// bounds them, too.
 func (o *options) forFile(size int64) {
 	for _, l := range limitFlags {
 		if l.lift && !o.given[l.name] {
@@ -190,7 +192,7 @@ func (o *options) stream() *stream.Options {
 	}
 }
 
-// encoder returns the options for writing what was read.
+// encoder returns the options for writing values again.
 func (o *options) encoder() gdwire.EncoderOptions {
 	return gdwire.EncoderOptions{
 		Format: o.decoder.Format, AnyUTF8: o.decoder.AnyUTF8, DoubleReals: o.decoder.DoubleReals,

@@ -102,7 +102,7 @@ func (f *outputFile) release() {
 	}
 }
 
-// abandon removes what was written.
+// abandon removes the new file.
 func (f *outputFile) abandon() {
 	_ = f.Close()
 	if f.target != "" {
@@ -111,7 +111,7 @@ func (f *outputFile) abandon() {
 	f.release()
 }
 
-// commit makes what was written take the place of the file.
+// commit replaces the file by the new one.
 func (f *outputFile) commit() error {
 	if f.target == "" {
 		return f.Close()

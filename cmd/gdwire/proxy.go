@@ -194,7 +194,7 @@ func (d *direction) copy() {
 	go func() {
 		defer close(shown)
 		d.observe(&pieceReader{pieces: pieces})
-		for range pieces { // what is not shown is forwarded all the same
+		for range pieces { // forwarded, but not shown
 		}
 	}()
 	buf := make([]byte, outBuffer)
@@ -344,7 +344,7 @@ func (d *direction) countPacket(invalid error) {
 	}
 }
 
-// validate returns what is wrong with a packet.
+// validate returns nil if a packet is valid.
 func validate(packet []byte, o *options) error {
 	d := wholeDecoder(o)
 	defer d.Release()

@@ -61,7 +61,7 @@ func (p *proxying) line(t *testing.T) string {
 	return line
 }
 
-// wait waits for its end and returns what it left.
+// wait waits for its end and returns its result.
 func (p *proxying) wait(t *testing.T) result {
 	for line := range p.lines {
 		p.result.err += line + "\n"
@@ -104,8 +104,8 @@ func (p *proxying) exchange(t *testing.T, b []byte) []byte {
 	return got
 }
 
-// end interrupts the proxy when its connections are closed, and returns what it
-// left.
+// end interrupts the proxy when its connections are closed, and returns its
+// result.
 func (p *proxying) end(t *testing.T, connections int) result {
 	var told strings.Builder
 	for closed := 0; closed < connections; {
@@ -179,7 +179,7 @@ func TestProxyJSON(t *testing.T) {
 	}
 }
 
-// TestProxyDropsInvalid forwards valid packets only, and keeps what was sent.
+// TestProxyDropsInvalid forwards valid packets only, and records all bytes.
 func TestProxyDropsInvalid(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "traffic")
 	p := startProxy(t, serve(t, echo), "-drop-invalid", "-record", prefix, "-format", "godot4", "-frame", "u32")

@@ -13,7 +13,7 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A target says what is written, where it differs from what was read.
+// A target has the parts of the output that differ from the input.
 type target struct {
 	format    *gdwire.Format
 	frame     *recognize.Frame
@@ -73,8 +73,8 @@ func recodeCheck(o *options) error {
 	return nil
 }
 
-// writer returns the options for writing what was read: the target's, and the
-// rest as in the input.
+// writer returns the options for writing: the target's, and the rest as in the
+// input.
 func (o *options) writer() *options {
 	w := *o
 	if o.to.format != nil {

@@ -34,7 +34,7 @@ func TestRecode(t *testing.T) {
 	})
 }
 
-// TestRecodeVectors: what engines wrote is written as they did.
+// TestRecodeVectors: vectors of engines are written byte for byte as they were.
 func TestRecodeVectors(t *testing.T) {
 	for folder, format := range engines {
 		for _, v := range vectors(t, folder) {

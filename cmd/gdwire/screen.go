@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -98,10 +99,13 @@ func (s *screen) report(err error) {
 func flagFor(err error) string {
 	name := ""
 	var limit *gdwire.LimitError
+	var content *fileaccess.LimitError
 	var packet *stream.PacketError
 	switch {
 	case errors.As(err, &limit):
 		name = limit.Name
+	case errors.As(err, &content):
+		name = content.Name
 	case errors.As(err, &packet):
 		name = "MaxPacket"
 	}

@@ -13,8 +13,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gdwire": main})
 }
 
-// TestSessions runs whole sessions as a user would. Each finds what engines wrote
-// under $SAVES.
+// TestSessions runs whole sessions as a user would, with the files of engines in
+// $SAVES.
 func TestSessions(t *testing.T) {
 	saves, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func TestSessions(t *testing.T) {
 	})
 }
 
-// sameBytes checks that two files are equal, without showing what is in them.
+// sameBytes checks that two files are equal, without showing them.
 func sameBytes(ts *testscript.TestScript, not bool, args []string) {
 	a, b := ts.ReadFile(args[0]), ts.ReadFile(args[1])
 	if (a == b) == not {

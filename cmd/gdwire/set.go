@@ -285,7 +285,7 @@ func reason(err error) error {
 	return err
 }
 
-// checkDeclared checks that a line such as $.a = Array[int] says what is there.
+// checkDeclared checks that a line such as $.a = Array[int] is true.
 func (e *editor) checkDeclared(p *place, start int) error {
 	d := e.decoder(e.packet[start:])
 	defer d.Release()

@@ -27,7 +27,7 @@ type source struct {
 
 func (in *source) Close() error { return in.file.Close() }
 
-// open opens the input of that name and finds out what it is.
+// open opens the input of that name and recognizes it.
 func (s *screen) open(name string, o *options) (*source, error) {
 	in, err := s.openContainer(name, o)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *screen) openContainer(name string, o *options) (*source, error) {
 		in.size = max(in.size-o.skip, -1)
 	}
 	fo := fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return s.key(in.name, o) }}
-	if in.size >= 0 {
+	if fo.Limits.Size = o.maxContent; !in.live && fo.Limits.Size == 0 {
 		fo.Limits.Size = -1
 	}
 	r, err := fileaccess.NewReader(in.Reader, &fo)
@@ -130,7 +130,7 @@ func (s *screen) recognize(in *source, o *options) error {
 	return s.decide(in, o, &ri, recognize.Recognize(&ri))
 }
 
-// decide goes on with what was recognized, or returns why it cannot.
+// decide sets format and frame to the recognized ones, or returns why it cannot.
 func (s *screen) decide(in *source, o *options, ri *recognize.Input, r recognize.Result) error {
 	const choose = "say how it was written with -format and -frame"
 	switch r.Certainty {
@@ -207,7 +207,7 @@ func firstLine(head []byte, o *options) string {
 	s := newScreen(nil, &out, io.Discard)
 	v := newFlatView(s, o)
 	for p := range packets(bytes.NewReader(head), o) {
-		_ = v.show(p) // what is cut or bad is shown as far as it goes
+		_ = v.show(p) // an invalid value is shown up to its error
 		break
 	}
 	_ = s.out.Flush()

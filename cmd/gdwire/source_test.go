@@ -14,8 +14,8 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 )
 
-// recognized returns what the command recognizes in a file, or in the same from a
-// pipe.
+// recognized opens a file, or the same bytes as a pipe, and returns the options
+// with everything recognized in them.
 func recognized(t *testing.T, name string, pipe bool, key *fileaccess.Key) (*options, error) {
 	var out, errs bytes.Buffer
 	f, err := os.Open(name)
@@ -34,7 +34,7 @@ func recognized(t *testing.T, name string, pipe bool, key *fileaccess.Key) (*opt
 	return o, err
 }
 
-// TestWrapped recognizes what engines wrote in every container, from files and
+// TestWrapped recognizes vectors of engines in every container, from files and
 // pipes.
 func TestWrapped(t *testing.T) {
 	key := fileaccess.PasswordKey("hunter2")

@@ -11,8 +11,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// newTokenView shows each token as a line: where it starts, how deep, its kind and
-// what is in it.
+// newTokenView shows each token as a line: offset, nesting, kind and content.
 func newTokenView(s *screen, _ *options) view {
 	v := &tokenView{screen: s}
 	for k := range v.kinds {
@@ -47,7 +46,7 @@ func (v *tokenView) show(p *packet) error {
 			return err
 		}
 		if t.Kind() == gdwire.KindEnd || text {
-			depth-- // as deep as what it ends or goes on with
+			depth-- // as deep as the token that it ends or continues
 		}
 		if err := v.line(at, depth, t); err != nil {
 			return err
@@ -75,7 +74,8 @@ func (v *tokenView) line(at int64, depth int, t gdwire.Token) error {
 	return err
 }
 
-// content describes what is in a token, more of it than width columns show or all.
+// content describes the content of a token: all of it, or more than fits width
+// columns.
 func content(t gdwire.Token, width int) string {
 	switch t.Kind() {
 	case gdwire.KindStringChunk:
@@ -98,7 +98,7 @@ func content(t gdwire.Token, width int) string {
 	return strings.TrimLeft(strings.TrimPrefix(t.String(), t.Kind().String()), " ")
 }
 
-// quote quotes what the start of s is, more of it than width columns show or all.
+// quote quotes s: all of it, or more than fits width columns.
 func quote(s []byte, width int) string {
 	const column = 4 // bytes take one column at least
 	if most := column * width; len(s) > most {

@@ -7,10 +7,10 @@ import (
 
 // A view shows packets in some way.
 type view struct {
-	// show reads a packet's value and shows it. It returns what is wrong with the
-	// packet; errBad if that has been shown, too.
+	// show reads a packet's value and shows it. It returns the packet's error;
+	// errBad if that has been shown, too.
 	show func(*packet) error
-	// end shows what follows the last packet. nil: nothing.
+	// end shows a summary after the last packet. nil: none.
 	end func()
 }
 
@@ -34,8 +34,8 @@ func (s *screen) showFile(name string, o *options, newView func(*screen, *option
 	return s.show(packets(r, o), v, in.live)
 }
 
-// show shows packets and reports what is wrong with them. If they are live, each
-// is shown before the next is waited for.
+// show shows packets and reports their errors. If they are live, each is shown
+// before the next is waited for.
 func (s *screen) show(packets iter.Seq[*packet], v view, live bool) error {
 	var bad error
 	for p := range packets {

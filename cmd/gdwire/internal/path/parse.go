@@ -103,7 +103,7 @@ func (s *scanner) named(name string) (Value, error) {
 	return s.arguments(v)
 }
 
-// sequence parses what is between two words.
+// sequence parses before, then calls parse, then parses after.
 func (s *scanner) sequence(parse func() error, before, after string) error {
 	if !s.accept(before) {
 		return s.errorf("want %s", before)

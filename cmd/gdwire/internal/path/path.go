@@ -9,8 +9,8 @@
 // (.name), any other key or an index ([…]), or a pair of a Dictionary by its
 // number (.key(3), .value(3)). Values are written as in GDScript.
 //
-// What is printed parses to what was printed, and contains printable characters
-// only.
+// A printed line parses to the same path and value, and contains printable
+// characters only.
 package path
 
 import (

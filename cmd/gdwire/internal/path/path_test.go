@@ -152,7 +152,7 @@ func TestTokens(t *testing.T) {
 					if format == gdwire.Godot4 {
 						require.True(t, errors.Is(err, gdwire.ErrRange) || v.Type >= gdwire.TypeImage, "%v: %v", v, err)
 					}
-					continue // what this format does not have
+					continue // this format has no such value
 				}
 				d := gdwire.NewDecoder(&b, &gdwire.DecoderOptions{Format: format, AnyUTF8: true})
 				token, err := d.ReadToken()

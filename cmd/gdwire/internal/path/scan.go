@@ -148,7 +148,7 @@ var escapes = map[byte]byte{
 	'"': '"', '\'': '\'', '\\': '\\', 'n': '\n', 'r': '\r', 't': '\t', 'a': '\a', 'b': '\b', 'f': '\f', 'v': '\v',
 }
 
-// escape parses an escape and appends what it means.
+// escape parses an escape and appends its character.
 func (s *scanner) escape(dst []byte) ([]byte, error) {
 	rest := s.text[s.pos+1:]
 	if rest == "" {

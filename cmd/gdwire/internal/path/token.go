@@ -6,10 +6,9 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// FromToken returns what a token says of its value: all of it where the value is
-// one token, and of containers the declared types and whether they are empty.
-// Of a NodePath, PackedByteArray or Image the content is missing. Numbers are
-// appended to numbers.
+// FromToken returns the value of a token. Of a container it returns the declared
+// types and whether it is empty; of a NodePath, PackedByteArray or Image the
+// content is missing. Numbers are appended to numbers.
 func FromToken(t gdwire.Token, numbers []float64) Value {
 	v := Value{Type: t.Type()}
 	switch k := t.Kind(); k {

@@ -8,7 +8,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A Value is what a line says of a value, or a key.
+// A Value is the value in a line, or a key in a path.
 type Value struct {
 	Type gdwire.Type
 	Form Form
@@ -34,12 +34,12 @@ type Value struct {
 type Form uint8
 
 const (
-	Whole    Form = iota // a value in full
+	Whole    Form = iota // a complete value
 	Empty                // an empty container: [], {}, Array[int]([]), PackedInt32Array()
 	Declared             // a container's type without its content: Array[int], PackedInt32Array, Object("Node")
 )
 
-// signatures are the arguments of what is written as a call, a letter each:
+// signatures are the arguments of values that are written as a call, a letter each:
 // r and i a real or integer component, u a 32-bit number, d a 64-bit id,
 // s a string, x bytes as hexadecimal.
 var signatures = map[gdwire.Type]string{
@@ -53,7 +53,7 @@ var signatures = map[gdwire.Type]string{
 }
 
 const (
-	objectID = "ObjectID" // an Object as its id; an Object in full is Object("Class")
+	objectID = "ObjectID" // an Object as its id; a serialized one is Object("Class")
 	variant  = "Variant"  // any type, in the declaration of a Dictionary
 )
 
@@ -132,7 +132,7 @@ func (v *Value) Append(dst []byte) []byte {
 	return v.appendArguments(dst)
 }
 
-// TextPrefix returns what precedes the quotes of a type of text.
+// TextPrefix returns the character before the quotes of a type of text.
 func TextPrefix(t gdwire.Type) string {
 	switch t {
 	case gdwire.TypeStringName:

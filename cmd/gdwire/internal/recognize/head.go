@@ -4,8 +4,7 @@ import (
 	"io"
 )
 
-// ReadHead reads what Recognize needs of r into in.Head: HeadSize bytes. Of a
-// pipe, whose sender may wait for an answer, it reads until packets are
+// ReadHead reads the start of r into in.Head: HeadSize bytes. Of a pipe, whose sender may wait for an answer, it reads until packets are
 // recognized or PipeSize bytes have arrived. It sets in.Size if r ends before.
 func ReadHead(r io.Reader, in *Input, pipe bool) error {
 	size := HeadSize

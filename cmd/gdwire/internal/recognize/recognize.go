@@ -13,7 +13,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A Frame says what precedes a value.
+// A Frame says whether and how the length of a packet precedes it.
 type Frame uint8
 
 const (
@@ -36,12 +36,12 @@ func (r Reading) String() string {
 	return "-format " + r.Format.String() + " -frame " + r.Frame.String()
 }
 
-// An Input is the start of what shall be recognized.
+// An Input is the start of a file or stream to recognize.
 type Input struct {
 	Head []byte
 	Size int64 // of the whole input, -1 if it is not known
-	// At reads what is beyond Head, to follow the lengths of packets to the end
-	// of the input. It may be nil.
+	// At reads the input beyond Head, to follow the lengths of packets to its
+	// end. It may be nil.
 	At io.ReaderAt
 	// Formats and Frames are the candidates if some are fixed. nil: all.
 	Formats []*gdwire.Format
@@ -77,13 +77,13 @@ const (
 	Sure                       // one reading fits
 )
 
-// A Result is what was recognized.
+// A Result is the outcome of Recognize.
 type Result struct {
 	Certainty Certainty
 	// Readings are the readings that fit, all equally well. If it is not
 	// Ambiguous, all read the same values and the first is as good as any.
 	Readings []Reading
-	Name     string // of what is Foreign
+	Name     string // of a Foreign input
 }
 
 // Recognize finds the readings that fit the input best.
@@ -130,7 +130,7 @@ var signatures = []struct{ start, name string }{
 	{"\x7fELF", "an ELF program"}, {"SQLite format 3\x00", "an SQLite database"}, {"%PDF", "a PDF document"},
 }
 
-// bySignature recognizes what is no value of this format.
+// bySignature recognizes files of other kinds.
 func (in *Input) bySignature() Result {
 	if len(in.Head) == 0 && in.Size <= 0 {
 		return Result{Certainty: Empty}

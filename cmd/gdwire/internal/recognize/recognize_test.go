@@ -298,7 +298,7 @@ func TestFixed(t *testing.T) {
 	requireResult(t, Result{Certainty: Probably, Readings: []Reading{{gdwire.Manual30, U32}}}, Recognize(&in))
 }
 
-// TestForeign has what is no value.
+// TestForeign has files of other kinds.
 func TestForeign(t *testing.T) {
 	for start, want := range map[string]string{
 		"RSRC\x00\x00\x00\x00":                "a resource of Godot (.res, .scn)",

@@ -11,7 +11,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A trial is what came of a reading.
+// A trial is the outcome of reading the head in one way.
 type trial struct {
 	Reading
 	input   *Input
