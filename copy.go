@@ -1,11 +1,12 @@
 package gdwire
 
-// CopyValue copies the next value, or what [Decoder.SkipValue] would skip in its
-// place, as [Encoder.WriteToken] writes it, also between formats. Where an End is
-// next it is [ErrCount].
+// CopyValue reads from d and writes to e what [Decoder.SkipValue] would skip: the next
+// value, or the rest of one that has been read in part. It writes tokens as
+// [Encoder.WriteToken] does, so it converts between formats. If an End is next, it
+// returns [ErrCount].
 //
-// Elements and keys that are not of the declared type, which a lenient Decoder
-// accepts, are copied into containers that declare the same type.
+// Elements and keys that are not of the declared type, which a lenient Decoder accepts,
+// are copied into containers that declare the same type.
 //
 // After a temporary error of the Reader or the Writer, call it again.
 func CopyValue(e *Encoder, d *Decoder) error {
@@ -37,15 +38,15 @@ func CopyValue(e *Encoder, d *Decoder) error {
 	return d.copyTo(e, x, next, resumed)
 }
 
-// unsent is a token that CopyValue has read and not written, and the type that
-// its container declares.
+// unsent is a token that CopyValue has read but not written, and the declared type of
+// its container.
 type unsent struct {
 	Token
 	elem Type
 }
 
-// copyTo copies tokens, next before them if there is one, to the end of x. If it
-// is interrupted once they have started, it notes what is left.
+// copyTo copies the tokens up to the end of x, after next if that is not empty. If an
+// error interrupts it after the first token, it saves the rest of x in d.
 func (d *Decoder) copyTo(e *Encoder, x extent, next unsent, started bool) error {
 	for {
 		if next.Kind() == 0 {
@@ -66,7 +67,7 @@ func (d *Decoder) copyTo(e *Encoder, x extent, next unsent, started bool) error 
 		err := e.WriteToken(next.Token)
 		e.copying, e.accepts = false, 0
 		if err != nil {
-			next.Token = next.Clone() // the buffer may move before it is written
+			next.Token = next.Clone() // the buffer may change before it is written
 			d.interrupt(x)
 			d.getRare().unsent = next
 			return err
@@ -78,8 +79,9 @@ func (d *Decoder) copyTo(e *Encoder, x extent, next unsent, started bool) error 
 	}
 }
 
-// copyFast copies what is on the fast path of both sides, in containers of the same
-// kind with as much to come: its bytes are those that WriteToken would write.
+// copyFast copies the bytes of tokens that are on the fast path of both d and e, if
+// both are in containers of the same kind and with the same number of values to come.
+// These bytes are the same as WriteToken would write.
 func copyFast(e *Encoder, d *Decoder) {
 	if e.options.Format != d.options.Format || e.options.DoubleReals != d.options.DoubleReals ||
 		e.win == nil || d.win == nil || e.left != d.left || e.pairs != d.pairs {

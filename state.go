@@ -1,7 +1,7 @@
 package gdwire
 
-// state knows which containers are open and what may come next. Decoder and
-// Encoder embed it. It does not know how anything is encoded.
+// state has the open containers of a Decoder or Encoder and decides which token may be
+// next. It does not depend on the encoding.
 //
 // The innermost open container is described by the integers left, pairs, marked
 // and keyPos, which every call reads and writes; the frames hold those around it.
@@ -13,64 +13,65 @@ package gdwire
 //	stack[2]  Array        left: 2, pairs: 0            in left, pairs, keyPos
 //	          depth = 2
 //
-// left counts the values to come: elements, names, strings, packed elements or,
-// of a string, bytes. A key and its value, like a property's name and its value,
-// are two. So in what holds pairs, an even left means that a key is next and an
-// odd one that the value of the latest key is; 0 means that End is next.
+// left is the number of values that are still to come: elements, names, strings, packed
+// elements, or bytes of a string. A key and its value are two values, and so are a
+// property's name and its value. In a container of pairs, the next value is a key if
+// left is even, and the value of the latest key if left is odd. If left is 0, End is
+// next.
 //
-// push spills left and keyPos into the innermost frame and opens another; pop
-// closes the innermost and refills them. Nothing else moves them.
+// push spills left and keyPos into the innermost frame and opens another frame; pop
+// closes the innermost frame and restores them.
 type state struct {
 	left   uint64  // values to come in the innermost container
-	pairs  uint64  // 1 where they are pairs, otherwise 0
+	pairs  uint64  // 1 in a container of pairs, otherwise 0
 	marked uint64  // the left at which a DictKey was read or written, or noMark
-	keyPos uint64  // a position: of a Decoder see Decoder.step, of an Encoder its count
+	keyPos uint64  // of a Decoder, see Decoder.step; of an Encoder, the position of the count
 	stack  []frame // stack[0] is the top level, stack[depth] the innermost; nil before Reset
 	depth  int
 }
 
-// A frame is an open container: an Array, Dictionary, Object, NodePath, packed
-// array, Image, or a String between its chunks; or, at the bottom, the top level.
+// A frame is an open container: an Array, Dictionary, Object, NodePath, packed array,
+// Image, or a String between its chunks. stack[0] is the top level.
 type frame struct {
-	left, keyPos uint64 // spilled, while another container is innermost
+	left, keyPos uint64 // those of state, while another container is innermost
 	count        uint32 // declared
-	names        uint32 // of a NodePath, the rest are sub-names; of a string the NULs an Encoder owes
-	kind         Kind   // of the Start token, or StringChunk; 0: the top level
-	typ          Type   // of the value, or of what a string is part of
-	elem         Type   // that elements or keys must have; 0: any
+	names        uint32 // of a NodePath, without sub-names; of a string, NULs that an Encoder must still write
+	kind         Kind   // of the Start token, or StringChunk; 0 for the top level
+	typ          Type   // of the value; for a string, of the value that it is part of
+	elem         Type   // declared type of elements or keys; 0 for any
 	unit         unit   // of packed data
-	size         uint8  // of an element of it
+	size         uint8  // bytes of an element of packed data
 	flags        tokenFlags
 }
 
 const (
 	// noMark is odd, so it is never the left before a key.
 	noMark = 1
-	// unknownLeft is where left starts if the count is not known: even, and more
-	// than any input reaches.
+	// unknownLeft is the initial left if the count is not known. It is even and
+	// larger than the number of values in any input.
 	unknownLeft = 1 << 62
 )
 
-// hasPairs is 1 for each kind of Start token whose container holds pairs.
+// hasPairs is 1 for the kinds of Start tokens of containers of pairs.
 var hasPairs = [128]uint8{KindDictStart: 1, KindObjectStart: 1}
 
-// want says what may come next.
+// A want is the kind of token or value that is next.
 type want uint8
 
 const (
 	wantNothing want = iota // not Reset, or released
 	// Values, up to lastValue.
-	wantTop   // any number of values
-	wantElem  // an array's element
-	wantKey   // a key, whose DictKey has been
-	wantValue // a key's value
-	wantField // a property's value
-	// The rest.
-	wantDictKey // or, in an Encoder and for typed reads, the key
+	wantTop   // a top-level value
+	wantElem  // an element of an array
+	wantKey   // a key, after its DictKey
+	wantValue // the value of a key
+	wantField // the value of a property
+	// Others.
+	wantDictKey // in an Encoder and for typed reads, also the key
 	wantProperty
-	wantName  // a path's name or a packed string
-	wantText  // the rest of a string
-	wantChunk // the rest of packed data
+	wantName  // a name of a NodePath, or a packed string
+	wantText  // another chunk of a string
+	wantChunk // another chunk of packed data
 	wantEnd
 
 	lastValue = wantField
@@ -86,8 +87,8 @@ func (s *state) init() {
 	s.left, s.pairs, s.marked, s.keyPos = unknownLeft, 0, noMark, 0
 }
 
-// close leaves nothing that could come next. It frees a stack that one deep value
-// needed.
+// close makes want return wantNothing. It drops the stack if a deeply nested value has
+// made it large.
 func (s *state) close() {
 	if len(s.stack) > 2048 {
 		s.stack = nil
@@ -99,7 +100,7 @@ func (s *state) close() {
 // top returns the innermost frame. Its left and keyPos are those of the state.
 func (s *state) top() *frame { return &s.stack[s.depth] }
 
-// want returns what may come next.
+// want returns the kind of token or value that is next.
 func (s *state) want() want {
 	if s.left == 0 {
 		if s.depth == 0 {
@@ -137,11 +138,11 @@ func (s *state) want() want {
 	return wantChunk
 }
 
-// atKey reports whether a key or a property's name comes next.
+// atKey reports whether a key or a property's name is next.
 func (s *state) atKey() bool { return ^s.left&s.pairs != 0 }
 
-// push counts a value that begins, and opens a frame for what it holds: n
-// elements, pairs, names or bytes.
+// push counts a value and opens a frame for its content: n elements, pairs, names or
+// bytes.
 func (s *state) push(k Kind, t Type, n uint32) *frame {
 	around := &s.stack[s.depth]
 	around.left, around.keyPos = s.left-1, s.keyPos
@@ -150,7 +151,7 @@ func (s *state) push(k Kind, t Type, n uint32) *frame {
 		s.stack = append(make([]frame, 0, 2*s.depth), s.stack...)[:2*s.depth]
 	}
 	f := &s.stack[s.depth]
-	*f = frame{} // then field by field: a whole one would be built elsewhere first
+	*f = frame{} // and set single fields: the compiler would build a full literal elsewhere and copy it
 	f.kind, f.typ, f.count = k, t, n
 	s.pairs = uint64(hasPairs[k&127])
 	s.left = uint64(n) << s.pairs
@@ -166,8 +167,8 @@ func (s *state) pop() {
 	s.pairs = uint64(hasPairs[f.kind&127])
 }
 
-// frame returns frame i; 0 is the top level, depth the innermost. Its left and
-// keyPos are up to date until the next call.
+// frame returns frame i: 0 is the top level, depth the innermost frame. Its left and
+// keyPos are valid until the next call.
 func (s *state) frame(i int) *frame {
 	f := &s.stack[i]
 	if i == s.depth {
@@ -176,7 +177,7 @@ func (s *state) frame(i int) *frame {
 	return f
 }
 
-// done returns how many values of f have come.
+// done returns the number of values of f that have been read or written.
 func (f *frame) done() int64 {
 	if f.has(flagUnknown) {
 		return int64(unknownLeft - f.left)
@@ -186,25 +187,27 @@ func (f *frame) done() int64 {
 
 func (f *frame) has(flag tokenFlags) bool { return f.flags&flag != 0 }
 
-// admits reports whether a typed container accepts t as its next value. Values of
-// typed dictionaries are not checked: engines keep those of other types.
+// admits reports whether t is allowed as the next value of a typed container. It does
+// not check the values of typed dictionaries, because engines keep values of other
+// types.
 func (s *state) admits(t Type) bool {
 	f := s.top()
 	return f.elem == 0 || t == f.elem || f.elem == TypeObject && t == TypeNil || f.kind == KindDictStart && !s.atKey()
 }
 
-// A location is a part of a container.
+// A location is a kind of part of a container.
 type location uint8
 
 const (
 	noLocation location = iota
 	atElement           // an element, name or packed string
-	atKey               // a key, or a property's name
-	atValue             // a key's or property's value
+	atKey               // a key or a property's name
+	atValue             // the value of a key or property
 )
 
-// locate returns the element, pair, property or name of frame i that the latest
-// token belongs to, or if next is set the coming one; -1 if there is none.
+// locate returns the index of the element, pair, property or name of frame i that the
+// latest token belongs to, or the next token if next is set. It returns -1 if there is
+// none.
 func (s *state) locate(i int, next bool) (index int64, l location) {
 	f := s.frame(i)
 	done := f.done()
@@ -240,7 +243,7 @@ func (s *state) locate(i int, next bool) (index int64, l location) {
 	return done, l
 }
 
-// stackIndex describes what is open at level i, as Decoder.StackIndex does.
+// stackIndex implements StackIndex of Decoder and Encoder.
 func (s *state) stackIndex(i int) (kind Kind, index, count int64) {
 	if i < 0 || i > s.depth || s.depth == 0 && s.left == 0 {
 		return 0, -1, -1

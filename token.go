@@ -7,11 +7,11 @@ import (
 	"strconv"
 )
 
-// A Type is a Variant type, under the name it has in Godot 4 whatever the
-// format. The zero Type is none.
+// A Type is a Variant type. Types have their names in Godot 4, for all formats. The
+// zero Type is no type.
 type Type uint8
 
-// The types, in Godot 4's order, then those that only Godot 2 has.
+// The types of Godot 4 in its order, then those that only Godot 2 has.
 const (
 	TypeNil Type = iota + 1
 	TypeBool
@@ -57,7 +57,7 @@ const (
 	numTypes
 )
 
-// String returns the type's name as Godot 4 spells it: "int", "Vector2".
+// String returns the type's name in Godot 4, such as "int" or "Vector2".
 func (t Type) String() string {
 	if t == 0 || t >= numTypes {
 		return "Type(" + strconv.Itoa(int(t)) + ")"
@@ -65,11 +65,11 @@ func (t Type) String() string {
 	return layouts[t].name
 }
 
-// A Kind says what a token is. The zero Kind is none: [Decoder.PeekKind] gives
-// it when it meets an error.
+// A Kind is the kind of a token. The zero Kind is no kind; [Decoder.PeekKind] returns
+// it for an error.
 type Kind uint8
 
-// The kinds of values that are one token have their type's number.
+// The kinds of values that are one token have the number of their type.
 const (
 	KindNil         = Kind(TypeNil)
 	KindBool        = Kind(TypeBool)
@@ -95,25 +95,25 @@ const (
 	KindInputEvent  = Kind(TypeInputEvent)
 )
 
-// Numbers, whose kind has their width on the wire, and the parts of values that
-// are several tokens.
+// The kinds of numbers, by their encoded width, and of the parts of values that are
+// several tokens.
 const (
-	KindInt32         Kind = iota + 64
-	KindInt64              // an int that stands in 64 bits
-	KindFloat32            // a float that stands in 32 bits
-	KindFloat64            // a float that stands in 64 bits
-	KindStringChunk        // text of a String, StringName, path name or packed string
-	KindNodePathStart      // then its names and sub-names as StringChunks, End
-	KindObjectID           // an object as its instance id; 0 is null
-	KindObjectStart        // then Property and value, …, End
-	KindProperty           // a property's name; its value follows
-	KindDictStart          // then DictKey, key, value, …, End
-	KindDictKey            // a key follows, then its value
-	KindArrayStart         // then its elements, End
-	KindPackedStart        // then Chunks, or StringChunks of packed strings, End
-	KindImageStart         // then Chunks, End
-	KindChunk              // whole elements of a packed array, bytes of an image
-	KindEnd                // ends what the last open Start began
+	KindInt32         Kind = iota + 64 // an int encoded in 32 bits
+	KindInt64                          // an int encoded in 64 bits
+	KindFloat32                        // a float encoded in 32 bits
+	KindFloat64                        // a float encoded in 64 bits
+	KindStringChunk                    // text of a String, StringName, NodePath name or packed string
+	KindNodePathStart                  // followed by StringChunks for names and sub-names, End
+	KindObjectID                       // the instance id of an object; 0 is null
+	KindObjectStart                    // followed by Property, value, …, End
+	KindProperty                       // the name of a property; followed by its value
+	KindDictStart                      // followed by DictKey, key, value, …, End
+	KindDictKey                        // followed by a key and its value
+	KindArrayStart                     // followed by elements, End
+	KindPackedStart                    // followed by Chunks, or StringChunks of packed strings, End
+	KindImageStart                     // followed by Chunks, End
+	KindChunk                          // whole elements of a packed array, or bytes of an image
+	KindEnd                            // the end of the innermost Start
 	numKinds
 )
 
@@ -126,7 +126,7 @@ var kindNames = [numKinds]string{
 	KindPackedStart: "PackedStart", KindImageStart: "ImageStart", KindChunk: "Chunk", KindEnd: "End",
 }
 
-// String returns the kind's name: "Vector2", "ArrayStart".
+// String returns the kind's name, such as "Vector2" or "ArrayStart".
 func (k Kind) String() string {
 	switch {
 	case k < numKinds && kindNames[k] != "":
@@ -138,46 +138,48 @@ func (k Kind) String() string {
 	}
 }
 
-// Unknown is the count of a container, string or packed array whose end will
-// show how long it was. Only an Encoder takes it.
+// Unknown is the count of a container, string or packed array whose length is not
+// known at its start. Only an Encoder accepts it.
 const Unknown = -1
 
-// A Token is one step through a value, as [Decoder.ReadToken] gives and
-// [Encoder.WriteToken] takes it.
+// A Token is one element of an encoded value: a number, a chunk of text, or the start
+// or end of a container. [Decoder.ReadToken] returns Tokens, and [Encoder.WriteToken]
+// writes them.
 //
-// Numbers, counts and ids stand in the token itself. Text, names, components
-// and chunks stay in the Decoder's window: [Token.Bytes] and what is made from
-// it panic once the Decoder has been called again, be it Reset or Release.
-// [Token.Clone] makes a token that stays.
+// A Token holds numbers, counts and ids. Text, names, components and chunks are its
+// payload, which remains in the Decoder's buffer. [Token.Bytes], and all methods that
+// read the payload, panic after the next call on the Decoder, including Reset and
+// Release. [Token.Clone] returns a Token that stays valid.
 //
-// What a token is was the sender's choice, so no method panics for being asked
-// of the wrong kind: it gives a zero then.
+// Methods return the zero value for Tokens of other kinds instead of panicking,
+// because the sender chooses the kind.
 type Token struct {
-	// head is kind, type, flags and payload length. Four words in four fields
-	// are what still travels in registers.
+	// head has the kind in bits 0 to 7, the type in 8 to 15, flags in 16 to 31
+	// and the length of the payload in 32 to 63. A Token has four words, because
+	// the compiler passes no more in registers.
 	head uint64
 	bits uint64  // the number's bits, the id or the count
 	win  *window // the buffer with the payload
-	pos  uint64  // win.token as long as the payload is there
+	pos  uint64  // equals win.token while the payload is valid
 }
 
-// tokenFlags are what else a token remembers of the wire.
+// tokenFlags are the flags in Token.head.
 type tokenFlags uint16
 
 const (
-	flagUnit     tokenFlags = 7               // the unit of numbers
+	flagUnit     tokenFlags = 7               // mask: the unit of numbers
 	flagLast     tokenFlags = 1 << (iota + 2) // the last chunk of a string
-	flagNUL                                   // Len counts a NUL
-	flagAbsolute                              // of a NodePath: it starts with a slash
-	flagProperty                              // the last sub-name is bit 1's property
-	flagOldPath                               // one string
-	flagShared                                // bit 31 of the count
-	flagElem0                                 // two bits: the container kind of elements or keys
+	flagNUL                                   // Len includes a NUL
+	flagAbsolute                              // a NodePath starts with a slash
+	flagProperty                              // the last sub-name of a NodePath comes from bit 1 of its flags
+	flagOldPath                               // a NodePath is one string
+	flagShared                                // bit 31 of the count is set
+	flagElem0                                 // two bits: the containerKind of elements or keys
 	flagElem1
-	flagValue0 // two bits: the container kind of a dictionary's values
+	flagValue0 // two bits: the containerKind of a dictionary's values
 	flagValue1
 	flagUnknown // the count is Unknown
-	flagOffset0 // two bits: where the payload starts in the token's bytes
+	flagOffset0 // two bits: the offset of the payload in the token, see flagOffset
 	flagOffset1
 
 	elemShift   = 9
@@ -194,14 +196,14 @@ func newToken(k Kind, t Type, f tokenFlags, bits uint64) Token {
 	return Token{head: uint64(k) | uint64(t)<<8 | uint64(f)<<16, bits: bits}
 }
 
-// at makes n bytes at offset in the bytes of w's latest token its payload.
+// at returns t with a payload of n bytes, which are at offset in w's latest token.
 func (t Token) at(w *window, offset, n int) Token {
 	t.head |= uint64(n)<<32 | uint64(flagOffset(offset))<<16
 	t.win, t.pos = w, w.token
 	return t
 }
 
-// withPayload gives a token a payload of its own.
+// withPayload returns t with payload p, which stays valid.
 func (t Token) withPayload(p []byte) Token {
 	return t.at(&window{buf: p}, 0, len(p))
 }
@@ -214,7 +216,8 @@ func (t Token) unit() unit { return unit(t.flags() & flagUnit) }
 
 func (t Token) payloadLen() int { return int(t.head >> 32) }
 
-// offset returns where the payload starts in the token's bytes.
+// offset returns the offset of the payload in the encoded token, the inverse of
+// flagOffset.
 func (t Token) offset() uint64 { return 2 << (t.flags() >> offsetShift) &^ 3 }
 
 func (t Token) elemKind() containerKind { return containerKind(t.flags() >> elemShift & 3) }
@@ -223,16 +226,17 @@ func (t Token) valueKind() containerKind {
 	return containerKind(t.flags() >> valueShift & 3)
 }
 
-// Kind returns what the token is.
+// Kind returns the kind of the token.
 func (t Token) Kind() Kind { return Kind(t.head) }
 
-// Type returns the type of the value that the token is, or is part of: of a
-// StringChunk String, StringName, NodePath or PackedStringArray, of a Chunk the
-// array's, of Property TypeObject. DictKey is TypeDictionary's, End belongs to
-// what it ends.
+// Type returns the type of the value that the token is or is part of. For a
+// StringChunk it is String, StringName, NodePath or PackedStringArray; for a Chunk, the
+// type of the array or Image; for a Property, Object; for a DictKey, Dictionary; for an
+// End, the type of the container that ends.
 func (t Token) Type() Type { return Type(t.head >> 8) }
 
-// Clone returns a token that does not depend on the Decoder any more.
+// Clone returns a copy of the token that does not depend on the Decoder. It copies the
+// payload.
 func (t Token) Clone() Token {
 	if t.payloadLen() == 0 {
 		t.win, t.pos = nil, 0
@@ -243,10 +247,10 @@ func (t Token) Clone() Token {
 	return t.withPayload(p)
 }
 
-// Bytes returns the token's payload where it stands: the text of a StringChunk,
-// the name of a Property, Signal or ObjectStart's class, the elements of a Chunk
-// or the components of a maths type in little-endian, the data of an InputEvent.
-// It must not be modified, and is valid until the next call on the Decoder.
+// Bytes returns the token's payload without copying it: the text of a StringChunk, the
+// name of a Property or Signal, the class of an ObjectStart, the elements of a Chunk or
+// the components of a math type in little-endian order, or the data of an InputEvent.
+// The caller must not modify the slice. It is valid until the next call on the Decoder.
 func (t Token) Bytes() []byte {
 	n := t.payloadLen()
 	if n == 0 {
@@ -259,18 +263,18 @@ func (t Token) Bytes() []byte {
 	return t.win.buf[i : i+uint64(n) : i+uint64(n)]
 }
 
-// Text returns a copy of [Token.Bytes] as a string: a chunk's text, a property's,
-// signal's or class's name.
+// Text returns [Token.Bytes] as a string: the text of a StringChunk, the name of a
+// Property or Signal, or the class of an ObjectStart.
 func (t Token) Text() string { return string(t.Bytes()) }
 
-// Len returns how much the value holds: the elements of an array or packed
-// array, the pairs of a dictionary, the properties of an object, the names and
-// sub-names of a NodePath, the bytes of an image's data, and in every chunk of a
-// string the bytes of the whole. Of a Chunk it is the elements in it. It can be
-// [Unknown] only in tokens that were made for an Encoder.
+// Len returns the number of elements of an ArrayStart or PackedStart, of pairs of a
+// DictStart, of properties of an ObjectStart, of names and sub-names of a NodePathStart,
+// and of bytes of an ImageStart. For a Chunk it returns the number of elements in the
+// chunk, and for a StringChunk the number of bytes in the whole string. It is [Unknown]
+// only in tokens that were created for an Encoder.
 //
-// Of a packed string in several chunks it counts the NUL that engines write
-// behind each: whether it was there, only the last chunk can tell.
+// For a packed string split into several chunks, Len includes the terminating NUL that
+// engines write, because only the last chunk shows whether there is one.
 func (t Token) Len() int64 {
 	switch t.Kind() {
 	case KindNodePathStart:
@@ -281,14 +285,14 @@ func (t Token) Len() int64 {
 	return 0
 }
 
-// Last reports whether this chunk is the last of its string.
+// Last reports whether the token is the last StringChunk of its string.
 func (t Token) Last() bool { return t.Kind() == KindStringChunk && t.has(flagLast) }
 
 // Bool returns the value of a Bool.
 func (t Token) Bool() bool { return t.Kind() == KindBool && t.bits != 0 }
 
-// Int returns an int, or a float without its fraction, as near as an int64 can
-// be to it.
+// Int returns the value of an int. For a float it returns the value without its
+// fraction, limited to the range of int64, and 0 for NaN.
 func (t Token) Int() int64 {
 	switch t.Kind() {
 	case KindInt32:
@@ -310,7 +314,7 @@ func (t Token) Int() int64 {
 	return 0
 }
 
-// Float returns a float, or an int as the nearest float64.
+// Float returns the value of a float, or that of an int as the nearest float64.
 func (t Token) Float() float64 {
 	switch t.Kind() {
 	case KindFloat32:
@@ -323,8 +327,8 @@ func (t Token) Float() float64 {
 	return 0
 }
 
-// ID returns the id of an ObjectID or an RID, or of the object a Signal belongs
-// to. Formats before Godot 4 have no RIDs: 0.
+// ID returns the id of an ObjectID or RID, or of the object of a Signal. The id of an
+// RID is 0 in formats before Godot 4, which do not encode it.
 func (t Token) ID() uint64 {
 	switch t.Kind() {
 	case KindObjectID, KindRID, KindSignal:
@@ -333,13 +337,14 @@ func (t Token) ID() uint64 {
 	return 0
 }
 
-// Width returns how many bits a number or component has on the wire: of an int,
-// float or maths type, of a PackedStart and its Chunks. 0 if there are none.
+// Width returns the number of encoded bits of an int, a float, a component of a math
+// type, or a component of an element of a PackedStart or Chunk. It returns 0 for tokens
+// without numbers.
 func (t Token) Width() int { return t.unit().size() * 8 }
 
-// Path returns how many names and sub-names follow a NodePathStart, and whether
-// the path is absolute. A path in the form that predates Godot 3 is one name
-// that holds it all.
+// Path returns the numbers of names and sub-names of a NodePathStart, and whether the
+// NodePath is absolute. A NodePath in the form before Godot 3, which is one string, has
+// one name that is this string.
 func (t Token) Path() (names, subnames int64, absolute bool) {
 	if t.Kind() != KindNodePathStart {
 		return 0, 0, false
@@ -347,7 +352,8 @@ func (t Token) Path() (names, subnames int64, absolute bool) {
 	return int64(t.bits & math.MaxUint32), int64(t.bits >> 32), t.has(flagAbsolute)
 }
 
-// Image returns what an ImageStart says of its data.
+// Image returns the format, the number of mipmaps, and the width and height in pixels
+// of an ImageStart.
 func (t Token) Image() (format, mipmaps, width, height uint32) {
 	if t.Kind() != KindImageStart {
 		return
@@ -357,7 +363,8 @@ func (t Token) Image() (format, mipmaps, width, height uint32) {
 	return le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
 }
 
-// Event returns the type and device of an InputEvent; its data are [Token.Bytes].
+// Event returns the type and the device of an InputEvent. [Token.Bytes] returns its
+// data.
 func (t Token) Event() (event, device uint32) {
 	if t.Kind() != KindInputEvent {
 		return
@@ -365,7 +372,7 @@ func (t Token) Event() (event, device uint32) {
 	return uint32(t.bits), uint32(t.bits >> 32)
 }
 
-// Components returns how many components a maths type has, 0 of any other kind.
+// Components returns the number of components of a math type, and 0 for other kinds.
 func (t Token) Components() int {
 	if k := t.Kind(); k < Kind(numTypes) && layouts[k].maths() {
 		return int(layouts[k].n)
@@ -373,8 +380,8 @@ func (t Token) Components() int {
 	return 0
 }
 
-// Real returns component i of a maths type in wire order, the integer vectors'
-// too, and 0 if there is no such component.
+// Real returns component i of a math type, including integer vectors, in encoded order:
+// a Basis is encoded by rows. It returns 0 if there is no such component.
 func (t Token) Real(i int) float64 {
 	if uint(i) >= uint(t.Components()) {
 		return 0
@@ -383,7 +390,7 @@ func (t Token) Real(i int) float64 {
 	return component(b[i*t.unit().size():], t.unit())
 }
 
-// component reads the number at the start of b.
+// component returns the number at the start of b.
 func component(b []byte, u unit) float64 {
 	switch u {
 	case unitInt32:
@@ -395,8 +402,8 @@ func component(b []byte, u unit) float64 {
 	}
 }
 
-// AppendReals appends the components of a maths type in wire order, such as the
-// three rows of a Basis.
+// AppendReals appends the components of a math type to dst in encoded order, such as
+// the three rows of a Basis.
 func (t Token) AppendReals(dst []float64) []float64 {
 	for i := range t.Components() {
 		dst = append(dst, t.Real(i))
@@ -416,8 +423,8 @@ func (t Token) Vector3() (v [3]float64) {
 	return v
 }
 
-// Vector4 returns the components of any type that has four: Vector4, Vector4i,
-// Rect2, Rect2i, Plane, Quaternion and Color.
+// Vector4 returns the components of a Vector4, Vector4i, Rect2, Rect2i, Plane,
+// Quaternion or Color.
 func (t Token) Vector4() (v [4]float64) {
 	t.vector(v[:])
 	return v
@@ -429,8 +436,7 @@ func (t Token) vector(v []float64) {
 	}
 }
 
-// Elem returns what an ArrayStart's elements or a DictStart's values are
-// declared to be.
+// Elem returns the declared type of an ArrayStart's elements or a DictStart's values.
 func (t Token) Elem() Elem {
 	switch t.Kind() {
 	case KindArrayStart:
@@ -445,7 +451,7 @@ func (t Token) Elem() Elem {
 	return Elem{}
 }
 
-// KeyElem returns what a DictStart's keys are declared to be.
+// KeyElem returns the declared type of a DictStart's keys.
 func (t Token) KeyElem() Elem {
 	if t.Kind() != KindDictStart {
 		return Elem{}
@@ -454,7 +460,7 @@ func (t Token) KeyElem() Elem {
 	return e
 }
 
-// String describes the token on one line for a person.
+// String returns a description of the token on one line, for messages.
 func (t Token) String() string {
 	k := t.Kind()
 	switch k {
@@ -506,7 +512,8 @@ func (t Token) String() string {
 	}
 }
 
-// typed writes declared types as GDScript does: [String, int], empty if none is.
+// typed returns declared types in the form of GDScript, such as " [String, int]", or ""
+// if no type is declared.
 func typed(elems ...Elem) string {
 	s, found := "[", false
 	for i, e := range elems {
@@ -516,7 +523,7 @@ func typed(elems ...Elem) string {
 		if e == (Elem{}) {
 			s += "Variant"
 		} else {
-			name := strconv.Quote(e.String()) // a class's name is the sender's choice
+			name := strconv.Quote(e.String()) // the sender chooses the names of classes
 			s += name[1 : len(name)-1]
 			found = true
 		}
