@@ -67,6 +67,8 @@ func checkScan(t *testing.T, b []byte) {
 	if err != nil {
 		return
 	}
+	std, _ := standardize(b, true)
+	require.True(t, (&text{json: std}).scan(), "%q standardized as %q", b, std)
 	require.Equal(t, len(nodes), len(scanned.nodes))
 	for i := range nodes {
 		require.Equal(t, nodes[i], scanned.nodes[i], "%q", b)
