@@ -51,7 +51,7 @@ func (d *Decoder) copyTo(e *Encoder, x extent, next unsent, started bool) error 
 	for {
 		if next.Kind() == 0 {
 			if d.depth >= x.open {
-				copyFast(e, d)
+				copyFast(e, d, x.open)
 			}
 			next.elem = d.top().elem
 			var err error
@@ -79,16 +79,44 @@ func (d *Decoder) copyTo(e *Encoder, x extent, next unsent, started bool) error 
 	}
 }
 
-// copyFast copies the bytes of tokens that are on the fast path of both d and e, if
-// both are in containers of the same kind and with the same number of values to come.
-// These bytes are the same as WriteToken would write.
-func copyFast(e *Encoder, d *Decoder) {
-	if e.options.Format != d.options.Format || e.options.DoubleReals != d.options.DoubleReals ||
-		e.win == nil || d.win == nil || e.left != d.left || e.pairs != d.pairs {
+// copyFast copies the bytes of tokens that are on the fast path of both d and e, as
+// long as both are in containers of the same kind with the same number of values to
+// come. These bytes are the same as WriteToken would write. It does not copy the End
+// after which fewer than open containers are open.
+func copyFast(e *Encoder, d *Decoder, open int) {
+	if e.options.Format != d.options.Format || e.options.DoubleReals != d.options.DoubleReals {
 		return
 	}
-	start := d.r
-	d.passFast(len(e.win) - e.n)
-	e.n += copy(e.buf[e.n:], d.buf[start:d.r])
-	e.left = d.left
+	for e.valueLim >= 0 && d.win != nil && e.left == d.left && e.pairs == d.pairs {
+		start := d.r
+		d.passFast(e.lim - e.n)
+		e.n += copy(e.buf[e.n:], d.buf[start:d.r])
+		e.left = d.left
+		if e.left == 0 {
+			if d.depth <= open || e.depth <= 1 {
+				return
+			}
+			d.readEnd()
+			e.pop()
+			e.setFast()
+		} else if !copyStart(e, d) {
+			return
+		}
+	}
+}
+
+// copyStart copies the start of an untyped Array or Dictionary, and reports false if
+// it is not on the fast path of both d and e.
+func copyStart(e *Encoder, d *Decoder) bool {
+	if d.r > len(d.win)-fastSize || e.n > e.valueLim {
+		return false
+	}
+	b := (*[fastSize]byte)(d.win[d.r:])
+	h, n := le.Uint32(b[:]), le.Uint32(b[4:])
+	form := &d.rows[h&63][h>>16&1]
+	if h != form.header || form.shape != shapeArray && form.shape != shapeDict || !d.openFast(form, n) {
+		return false
+	}
+	e.beginFast(form.typ, 0, int64(n))
+	return true
 }

@@ -23,9 +23,9 @@ import (
 //	written      bytes that the Writer took before buf[0]
 //
 // Fast path: a number, vector or string in an untyped Array or Dictionary that is
-// not too deep. win is buf[:lim] there and nil everywhere else (setWin), so one
-// comparison decides, and left, the count of values to come, is all the state that
-// changes.
+// not too deep. valueLim is lim less the size of a short value there and negative
+// everywhere else (setFast), so one comparison decides, and left, the count of values
+// to come, is all the state that changes. nameLim is the same for names.
 //
 // Slow path: a call checks its place, its type and its value, encodes itself into
 // bytes that room returns, and passes them to commit; what is long goes to emit in
@@ -72,15 +72,17 @@ type Encoder struct {
 	state
 
 	// The output, see above.
-	win     []byte // buf[:lim] where values take the fast path, otherwise nil
-	names   []byte // the same where names of a NodePath or packed strings take it
-	buf     []byte
-	n, lim  int
-	hold    int
-	held    int // open containers of Unknown count
-	written uint64
-	w       io.Writer
-	buffer  *bytebufferpool.ByteBuffer
+	buf    []byte
+	n, lim int
+	// lim - fastSize where values, or names of a NodePath and packed strings, take
+	// the fast path, otherwise negative: setFast.
+	valueLim, nameLim int
+	nameNUL           uint32 // 1 in a PackedStringArray of engines, whose strings end in NUL
+	hold              int
+	held              int // open containers of Unknown count
+	written           uint64
+	w                 io.Writer
+	buffer            *bytebufferpool.ByteBuffer
 
 	// What calls leave for the next.
 	err       error   // returned by every call; ErrReleased after Release
@@ -149,8 +151,8 @@ func (e *Encoder) Reset(w io.Writer) {
 func (e *Encoder) Release() {
 	e.close()
 	e.err, e.permanent, e.retry = ErrReleased, true, retry{}
-	e.w, e.win, e.names, e.buf = nil, nil, nil, nil
-	e.n, e.lim, e.held, e.written = 0, 0, 0, 0
+	e.w, e.buf = nil, nil
+	e.n, e.lim, e.valueLim, e.nameLim, e.held, e.written = 0, 0, 0, 0, 0, 0
 	if e.buffer != nil {
 		putBuffer(e.buffer)
 		e.buffer = nil

@@ -13,8 +13,8 @@ const bufferSize = windowBuffer
 // header and components of a Projection of 64 bits, fits.
 const spareSize = 136
 
-// setLim sets lim, and win with it. lim is -1 while an error stays, and until an
-// interrupted call is made again.
+// setLim sets lim, which is -1 while an error stays and until an interrupted call is
+// made again.
 func (e *Encoder) setLim() {
 	e.lim = len(e.buf)
 	if e.retry.err != nil || e.err != nil {
@@ -22,25 +22,28 @@ func (e *Encoder) setLim() {
 	} else if e.held > 0 {
 		e.lim = min(e.lim, e.hold+e.maxHeld)
 	}
-	e.setWin()
+	e.setFast()
 }
 
-// setWin switches the fast path on or off, and nothing else does.
-func (e *Encoder) setWin() {
-	e.win, e.names = nil, nil
-	if e.lim < 0 || e.depth == 0 {
+// setFast switches the fast path on or off, and nothing else does.
+func (e *Encoder) setFast() {
+	e.valueLim, e.nameLim, e.nameNUL = -1, -1, 0
+	if e.depth == 0 {
 		return
 	}
-	switch f := e.top(); f.kind {
+	switch f := &e.stack[e.depth]; f.kind {
 	case KindArrayStart, KindDictStart:
 		if f.elem == 0 && e.depth <= e.maxDepth {
-			e.win = e.buf[:e.lim]
+			e.valueLim = e.lim - fastSize
 		}
 	case KindNodePathStart:
-		e.names = e.buf[:e.lim]
+		e.nameLim = e.lim - fastSize
 	case KindPackedStart:
 		if f.size == 0 {
-			e.names = e.buf[:e.lim]
+			e.nameLim = e.lim - fastSize
+			if e.options.Format.engine {
+				e.nameNUL = 1
+			}
 		}
 	}
 }
@@ -48,8 +51,8 @@ func (e *Encoder) setWin() {
 // fast returns room for a header and a word, if a value may come next and the fast
 // path is on, otherwise nil. The value is put there and then taken.
 func (e *Encoder) fast() *[fastSize]byte {
-	if n := e.n; n <= len(e.win)-fastSize && e.left > 0 {
-		return (*[fastSize]byte)(e.win[n:])
+	if n := e.n; n <= e.valueLim && e.left > 0 {
+		return (*[fastSize]byte)(e.buf[n:])
 	}
 	return nil
 }

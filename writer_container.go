@@ -4,7 +4,7 @@ import "math"
 
 // begin checks that a value of type t may come next and returns its row.
 func (e *Encoder) begin(t Type) (*row, error) {
-	if e.win != nil && e.left > 0 {
+	if e.n <= e.valueLim && e.left > 0 {
 		if row := &e.rows[t&63]; row[0].typ == t {
 			return row, nil
 		}
@@ -55,15 +55,12 @@ func (e *Encoder) beginFast(t Type, wide int, n int64) *frame {
 		return nil
 	}
 	form := &e.rows[t&63][wide&1]
-	if form.typ != t {
-		return nil
-	}
 	le.PutUint32(b[:], form.header)
 	le.PutUint32(b[4:], uint32(n))
 	e.n += 8
 	f := e.push(form.kind, t, uint32(n))
-	if form.shape > shapeArray || e.depth > e.maxDepth {
-		e.setWin()
+	if e.depth > e.maxDepth {
+		e.setFast()
 	}
 	return f
 }
@@ -91,7 +88,7 @@ func (e *Encoder) open(f *frame) {
 	top.names, top.elem, top.unit, top.size, top.flags = f.names, f.elem, f.unit, f.size, f.flags
 	e.partial = 0
 	if !f.has(flagUnknown) {
-		e.setWin()
+		e.setFast()
 		return
 	}
 	e.left, e.keyPos = unknownLeft, uint64(e.n-4)
@@ -128,9 +125,9 @@ func (e *Encoder) maxCount(f *frame) int64 {
 
 // End ends what the latest open Begin call or Start token began.
 func (e *Encoder) End() error {
-	if e.left == 0 && e.depth > 1 && (e.win != nil || e.names != nil) { // End has no bytes
+	if e.left == 0 && e.depth > 1 && (e.valueLim >= 0 || e.nameLim >= 0) { // End has no bytes.
 		e.pop()
-		e.setWin()
+		e.setFast()
 		return nil
 	}
 	if err := e.ready(); err != nil {
@@ -183,7 +180,7 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 	}
 	e.partial = 0
 	e.pop()
-	e.setWin()
+	e.setFast()
 	return nil
 }
 
@@ -311,7 +308,7 @@ func (e *Encoder) writeStart(t Token) error {
 
 // writeDictKey writes a DictKey, which has no bytes. Typed calls do without it.
 func (e *Encoder) writeDictKey() error {
-	if e.pairs > 0 && e.left&1 == 0 && e.left > 0 && e.marked != e.left && e.win != nil {
+	if e.pairs > 0 && e.left&1 == 0 && e.left > 0 && e.marked != e.left && e.valueLim >= 0 {
 		e.marked = e.left
 		return nil
 	}

@@ -24,7 +24,7 @@ func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	if f := e.beginFast(t, wide, n); f != nil {
 		f.unit, f.size = form.unit, form.size
 		e.partial = 0
-		e.setWin()
+		e.setFast()
 		return nil
 	}
 	f := frame{kind: KindPackedStart, typ: t, unit: form.unit, size: form.size}

@@ -29,7 +29,7 @@ func (e *Encoder) WriteToken(t Token) error {
 	case KindSignal:
 		return writeSignal(e, t.Bytes(), t.bits)
 	case KindStringChunk:
-		if t.Last() && e.win != nil {
+		if t.Last() && e.valueLim >= 0 {
 			return writeText(e, t.Type(), t.Bytes())
 		}
 		return e.writeChunk(t)

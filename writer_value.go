@@ -161,6 +161,14 @@ func (e *Encoder) realWidth(row *row) int {
 // is written in 64 ([EncoderOptions].DoubleReals). A finite component that becomes
 // infinite is [ErrRange].
 func (e *Encoder) WriteReals(t Type, c ...float64) error {
+	if e.n <= e.valueLim-4*len(c) && e.left > 0 && !e.options.DoubleReals {
+		form, b := &e.rows[t&63][0], e.buf[e.n:]
+		if form.shape == shapeMaths && form.unit == unitFloat32 && int(form.size) == 4*len(c) && putReals(b[4:], c) {
+			le.PutUint32(b, form.header)
+			e.take(4 + 4*len(c))
+			return nil
+		}
+	}
 	form, b, err := e.beginMath(t, len(c), unitFloat32)
 	if err != nil {
 		return err
@@ -176,6 +184,19 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 		}
 	}
 	return e.value(b)
+}
+
+// putReals puts c into b in 32 bits and reports whether all are finite.
+func putReals(b []byte, c []float64) bool {
+	const infinite = 0xFF << 23
+	for i, x := range c {
+		bits := math.Float32bits(float32(x))
+		if bits&infinite == infinite {
+			return false
+		}
+		le.PutUint32(nth(b, i, 4), bits)
+	}
+	return true
 }
 
 // WriteInts writes an integer vector or Rect2i from its components.
