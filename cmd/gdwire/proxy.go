@@ -266,7 +266,7 @@ func (r *pieceReader) Read(b []byte) (int, error) {
 func (d *direction) observe(r io.Reader) {
 	o := *d.options
 	err := d.each(r, &o, func(message) error { return nil })
-	if err != nil && err != io.EOF {
+	if err != io.EOF {
 		d.tell(d.number, "%s %v; what follows is only forwarded", arrows[d.way], err)
 	}
 }
@@ -282,7 +282,7 @@ func (d *direction) filter() {
 		_, err := d.to.Write(m.raw)
 		return err
 	})
-	if err != nil && err != io.EOF && !errors.Is(err, net.ErrClosed) {
+	if err != io.EOF && !errors.Is(err, net.ErrClosed) {
 		d.tell(d.number, "%s %v; the connection is closed", arrows[d.way], err)
 		_ = d.from.Close()
 	}

@@ -34,7 +34,7 @@ func init() {
 
 // toFlag defines -to.
 func toFlag(fs *flag.FlagSet, o *options) {
-	fs.Func("to", "`PARTS` of the output: a format; none, u32 or u32be; plain, fastlz, deflate, zstd, gzip or encrypted; the rest as in the input", func(s string) error {
+	fs.Func("to", "`PARTS` of the output: a format; none, u32 or u32be; plain, fastlz, deflate, zstd, gzip or encrypted; the rest as in the input. Compressed output is in memory until it is complete", func(s string) error {
 		for part := range strings.SplitSeq(s, ",") {
 			if err := o.to.add(strings.TrimSpace(part)); err != nil {
 				return err

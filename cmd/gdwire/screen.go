@@ -74,10 +74,12 @@ func terminal(w io.Writer) (*os.File, bool) {
 }
 
 // pen returns a color that shows only if w is a terminal and NO_COLOR does not
-// forbid it.
+// forbid it, or if CLICOLOR_FORCE demands it.
 func pen(w io.Writer, a ...color.Attribute) *color.Color {
 	c := color.New(a...)
-	if _, ok := terminal(w); ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
+	_, shows := terminal(w)
+	shows = shows && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	if force := os.Getenv("CLICOLOR_FORCE"); shows || force != "" && force != "0" {
 		c.EnableColor()
 	} else {
 		c.DisableColor()

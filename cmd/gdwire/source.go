@@ -18,11 +18,10 @@ import (
 // A source is an opened input: the content of a file or of its container.
 type source struct {
 	io.Reader
-	name  string
-	file  io.Closer
-	size  int64 // of the content, -1 if it is not known
-	plain int64 // bytes before the content that was skipped
-	live  bool  // more may come at any time: of a pipe or terminal
+	name string
+	file io.Closer
+	size int64 // of the content, -1 if it is not known
+	live bool  // more may come at any time: of a pipe or terminal
 }
 
 func (in *source) Close() error { return in.file.Close() }

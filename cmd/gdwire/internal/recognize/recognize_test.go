@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/build"
 	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"testing/iotest"
 
@@ -331,9 +331,9 @@ func TestForeign(t *testing.T) {
 // TestPrograms recognizes no program of this machine as values.
 func TestPrograms(t *testing.T) {
 	var all []string
-	for _, pattern := range []string{filepath.Join(runtime.GOROOT(), "pkg", "tool", "*", "*"), filepath.Join(runtime.GOROOT(), "src", "image", "testdata", "*"),
-		filepath.Join(runtime.GOROOT(), "src", "archive", "*", "testdata", "*"), filepath.Join(runtime.GOROOT(), "src", "debug", "*", "testdata", "*"),
-		filepath.Join(runtime.GOROOT(), "src", "compress", "*", "testdata", "*"), filepath.Join(runtime.GOROOT(), "src", "time", "testdata", "*")} {
+	for _, pattern := range []string{filepath.Join(build.Default.GOROOT, "pkg", "tool", "*", "*"), filepath.Join(build.Default.GOROOT, "src", "image", "testdata", "*"),
+		filepath.Join(build.Default.GOROOT, "src", "archive", "*", "testdata", "*"), filepath.Join(build.Default.GOROOT, "src", "debug", "*", "testdata", "*"),
+		filepath.Join(build.Default.GOROOT, "src", "compress", "*", "testdata", "*"), filepath.Join(build.Default.GOROOT, "src", "time", "testdata", "*")} {
 		names, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		all = append(all, names...)

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPicture: the picture is that of a run.
+func TestPicture(t *testing.T) {
+	t.Chdir("../../../..")
+	svg, err := draw()
+	require.NoError(t, err)
+	have, err := os.ReadFile("cmd/gdwire/terminal.svg")
+	require.NoError(t, err)
+	require.Equal(t, string(have), string(svg), "go run ./cmd/gdwire/internal/picture >cmd/gdwire/terminal.svg")
+}
+
+func TestSpans(t *testing.T) {
+	require.Equal(t, `a<tspan fill="#a6e3a1">&lt;b&gt;</tspan>c`, spans("a\x1b[32m<b>\x1b[0mc"))
+}
