@@ -10,18 +10,17 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Dictionary is a Dictionary: pairs in the order in which their keys were first
-// set. The zero Dictionary is empty and ready to use; it must not be copied once it
-// has been used.
+// Dictionary holds pairs in the order in which their keys were first set. The zero
+// Dictionary is empty and ready to use. It must not be copied after its first use.
+// Methods that only read accept a nil Dictionary as an empty one.
 //
-// Keys are equal as in Godot 4: text is one key as string, StringName and any other
-// string kind, NaN equals NaN, 0.0 equals -0.0; the int 1, the float 1.0 and true
-// are three keys, and so are a NodePath and the string it is written as. Numbers may
-// be of any Go kind.
+// Keys are compared as in Godot 4. Text is one key as a string, StringName or other
+// string kind, but another as a NodePath. Numbers may have any Go kind; the int 1,
+// the float 1.0 and true are three keys. NaN equals NaN, and 0.0 equals -0.0.
 //
-// Keys that are Arrays, Dictionaries, packed arrays, RIDs, Callables and Objects
-// are compared by content, with each key there is; what Unmarshal reads is never
-// merged by them, since in Godot 3 a Dictionary can have several that look alike.
+// Keys that are Arrays, Dictionaries, packed arrays or RIDs are compared by content
+// and one by one. Unmarshal never merges such keys, because a Dictionary of Godot 3
+// can have several that look alike. An Object equals only itself.
 type Dictionary struct {
 	// Key and Value are what keys and values are declared to be, zero in a
 	// Dictionary that is not typed.

@@ -76,8 +76,9 @@
 // A slice of byte, int32, int64, float32, float64, string, Vector2, Vector3,
 // Vector4, Color or [2], [3] or [4] floats is written as that packed array where
 // the format has it, any other slice as an Array. An array of 2, 3, 9, 12 or 16
-// floats, or of 2 or 3 int32, is written as the math type of as many components.
-// Arrays of 4 or 6 floats or of 4 int32 need a tag that says which type they are.
+// floats, or of 2 or 3 int32, is written as the math type of as many components,
+// which are in the order of the wire: those of a Basis row by row. Arrays of 4 or 6
+// floats or of 4 int32 need a tag that says which type they are.
 //
 // # Structs
 //

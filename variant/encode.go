@@ -9,7 +9,13 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Marshal returns v encoded.
+// Marshal returns v encoded as one value. The package documentation says which Go
+// types become which Variants.
+//
+// A type that cannot be written is an error that names it. A value that cannot be
+// written, such as a uint64 beyond int64, is a [*gdwire.Error] around a [*TypeError].
+// Values nested deeper than the format's engines read, which includes those that
+// contain themselves, are a [*gdwire.LimitError].
 func Marshal(v any, o *Options) ([]byte, error) {
 	s := getEncoder()
 	defer s.release()

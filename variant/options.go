@@ -35,14 +35,16 @@ func (o *Options) orDefault() *Options {
 	return o
 }
 
-// A Marshaler writes itself: exactly one value, which may be a container. An
-// error it returns ends the whole value. Its methods are not used for keys.
+// A Marshaler writes itself to e: exactly one value, which may be a container. Its
+// error ends the encoding and stays in e. Calls of MarshalEncode inside it have
+// Options of their own. A Marshaler is not asked to write keys.
 type Marshaler interface {
 	MarshalVariant(e *gdwire.Encoder) error
 }
 
-// An Unmarshaler reads itself: exactly one value, the next one. What it keeps must
-// be a copy. An error it returns ends the whole value.
+// An Unmarshaler reads itself from d: exactly one value, the next one, of whatever
+// type; a nil too. Its error ends the decoding. Calls of UnmarshalDecode inside it
+// have Options of their own. An Unmarshaler is not asked to read keys.
 type Unmarshaler interface {
 	UnmarshalVariant(d *gdwire.Decoder) error
 }

@@ -2,63 +2,67 @@ package variant
 
 import "github.com/gdwire/gdwire"
 
-// The math types, with fields and order as in GDScript. Components are float64
-// whatever precision the engine was built with; those of a Color are float32, as
-// in every engine.
+// The math types have the fields of GDScript in its order. Components are float64
+// whatever precision the engine was built with; those of a Color are float32, as in
+// every engine. Marshal writes float64 components in 32 bits, rounded, unless
+// [gdwire.EncoderOptions].DoubleReals is set.
 type (
-	// Vector2 is a Vector2.
+	// Vector2 holds two floats.
 	Vector2 struct{ X, Y float64 }
-	// Vector2i is a Vector2i.
+	// Vector2i holds two integers. Formats before Godot 4 do not have it.
 	Vector2i struct{ X, Y int32 }
-	// Vector3 is a Vector3.
+	// Vector3 holds three floats.
 	Vector3 struct{ X, Y, Z float64 }
-	// Vector3i is a Vector3i.
+	// Vector3i holds three integers. Formats before Godot 4 do not have it.
 	Vector3i struct{ X, Y, Z int32 }
-	// Vector4 is a Vector4.
+	// Vector4 holds four floats. Formats before Godot 4 do not have it.
 	Vector4 struct{ X, Y, Z, W float64 }
-	// Vector4i is a Vector4i.
+	// Vector4i holds four integers. Formats before Godot 4 do not have it.
 	Vector4i struct{ X, Y, Z, W int32 }
-	// Rect2 is a Rect2.
+	// Rect2 holds a rectangle's position and size.
 	Rect2 struct{ Position, Size Vector2 }
-	// Rect2i is a Rect2i.
+	// Rect2i holds a rectangle's position and size in integers. Formats before
+	// Godot 4 do not have it.
 	Rect2i struct{ Position, Size Vector2i }
-	// Plane is a Plane.
+	// Plane holds a plane's normal and its distance from the origin.
 	Plane struct {
 		Normal Vector3
 		D      float64
 	}
-	// Quaternion is a Quaternion, Quat in Godot 3.
+	// Quaternion holds a rotation. Godot 3 calls it Quat.
 	Quaternion struct{ X, Y, Z, W float64 }
-	// AABB is an AABB.
+	// AABB holds a box's position and size. Godot 2 calls it Rect3.
 	AABB struct{ Position, Size Vector3 }
-	// Transform2D is a Transform2D: its axes and its origin.
+	// Transform2D holds the two axes and the origin. Godot 2 calls it Matrix32.
 	Transform2D struct{ X, Y, Origin Vector2 }
-	// Basis is a Basis. X, Y and Z are its axes, which are the columns of the
-	// matrix; the wire has its rows.
+	// Basis holds the three axes, which are the columns of the matrix. The wire
+	// has its rows. Godot 2 calls it Matrix3.
 	Basis struct{ X, Y, Z Vector3 }
-	// Transform3D is a Transform3D, Transform in Godot 3.
+	// Transform3D holds a basis and the origin. Godot 3 calls it Transform.
 	Transform3D struct {
 		Basis  Basis
 		Origin Vector3
 	}
-	// Projection is a Projection: its four columns.
+	// Projection holds the four columns of a 4 × 4 matrix. Formats before Godot 4
+	// do not have it.
 	Projection struct{ X, Y, Z, W Vector4 }
-	// Color is a Color.
+	// Color holds red, green, blue and alpha, mostly from 0 to 1.
 	Color struct{ R, G, B, A float32 }
 )
 
 type (
-	// StringName is a StringName, which formats before Godot 4 do not have: there
-	// it is written as a String.
+	// StringName is an interned string of the engine. Formats before Godot 4 do
+	// not have it: there it is written as a String.
 	StringName string
-	// NodePath is a NodePath as engines write it, "/root/Player:position:x".
+	// NodePath is the text of a path as engines write it, "/root/Player:position:x".
 	NodePath string
-	// RID is an RID. Only Godot 4 writes its id.
+	// RID is the id of a resource, which only Godot 4 has on the wire: the others
+	// read 0, and write none.
 	RID uint64
 	// ObjectID is an object as its instance id. 0 is null, which engines write as
 	// nil.
 	ObjectID uint64
-	// Signal is a Signal: its name and the object that has it.
+	// Signal is a signal's name and the object that has it.
 	Signal struct {
 		Name   string
 		Object ObjectID
@@ -94,10 +98,13 @@ type InputEvent struct {
 	Data         []byte
 }
 
-// Array is an Array. Elem is what its elements are declared to be, zero in an
-// Array that is not typed.
+// Array is an Array, typed or not: a sender that declares types does not change
+// which Go type a program meets.
 type Array struct {
-	Elem   gdwire.Elem
+	// Elem is what the elements are declared to be, zero if nothing is declared.
+	Elem gdwire.Elem
+	// Values are the elements, as Unmarshal puts them into an any, or of any Go
+	// type that can be written.
 	Values []any
 }
 
