@@ -246,7 +246,7 @@ func (s *encoder) position() position {
 // and q. After the value of a key or property the index is still that of the pair.
 func (p position) isOneBefore(q position) bool {
 	step := int64(1)
-	if p.kind == gdwire.KindDictStart || p.kind == gdwire.KindObjectStart || q.depth == 0 && q.index < 0 {
+	if p.kind == gdwire.KindDictStart || p.kind == gdwire.KindObjectStart {
 		step = 0
 	}
 	return q.depth == p.depth && q.offset > p.offset && q.index == p.index+step

@@ -78,6 +78,11 @@ type (
 	celsius struct{ degrees float64 }
 )
 
+var (
+	_ Marshaler   = (*celsius)(nil)
+	_ Unmarshaler = (*celsius)(nil)
+)
+
 func (l level) MarshalText() ([]byte, error) {
 	if l < 0 {
 		return nil, errors.New("level below zero")
@@ -184,7 +189,7 @@ func TestGoTypes(t *testing.T) {
 		{name: "Vector4i", value: Vector4i{1, 2, 3, 4}, wire: Vector4i{1, 2, 3, 4}},
 		{name: "Rect2", value: Rect2{Size: Vector2{3, 4}}, wire: Rect2{Size: Vector2{3, 4}}},
 		{name: "Rect2i", value: Rect2i{Size: Vector2i{3, 4}}, wire: Rect2i{Size: Vector2i{3, 4}}},
-		{name: "Plane", value: Plane{Vector3{0, 1, 0}, 5}, wire: Plane{Vector3{0, 1, 0}, 5}},
+		{name: "Plane", value: Plane{Normal: Vector3{0, 1, 0}, D: 5}, wire: Plane{Vector3{0, 1, 0}, 5}},
 		{name: "Quaternion", value: Quaternion{1, 2, 3, 4}, wire: Quaternion{1, 2, 3, 4}},
 		{name: "AABB", value: AABB{Size: Vector3{1, 2, 3}}, wire: AABB{Size: Vector3{1, 2, 3}}},
 		{name: "Transform2D", value: Transform2D{Origin: Vector2{1, 2}}, wire: Transform2D{Origin: Vector2{1, 2}}},
@@ -283,8 +288,8 @@ func TestGoTypes(t *testing.T) {
 		{name: "RID in Godot 3", value: RID(0), wire: RID(0), options: godot3},
 		{name: "[]int64 in Godot 3", value: []int64{1, 1 << 40}, wire: array(int64(1), int64(1<<40)), options: godot3},
 		{name: "[]float64 in Godot 3", value: []float64{0.1}, wire: array(0.1), options: godot3},
-		{name: "Image", value: Image{1, 2, 3, 4, []byte{5, 6}}, wire: Image{1, 2, 3, 4, []byte{5, 6}}, options: godot2},
-		{name: "InputEvent", value: InputEvent{1, 2, []byte{1, 0, 0, 0, 2, 0, 0, 0}},
+		{name: "Image", value: Image{Format: 1, Mipmaps: 2, Width: 3, Height: 4, Data: []byte{5, 6}}, wire: Image{1, 2, 3, 4, []byte{5, 6}}, options: godot2},
+		{name: "InputEvent", value: InputEvent{Type: 1, Device: 2, Data: []byte{1, 0, 0, 0, 2, 0, 0, 0}},
 			wire: InputEvent{1, 2, []byte{1, 0, 0, 0, 2, 0, 0, 0}}, options: godot2},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -219,6 +219,7 @@ func TestTypeErrors(t *testing.T) {
 			var typeError *TypeError
 			require.ErrorAs(t, err, &typeError)
 			require.NotNil(t, typeError.Go)
+			require.ErrorIs(t, err, typeError.Unwrap())
 		})
 	}
 }
@@ -436,7 +437,7 @@ func TestMethodsTakeOneValue(t *testing.T) {
 		require.Equal(t, strings.Contains(c.err, "own"), errors.Is(err, errOwn))
 	}
 	const writing = "MarshalVariant has to write exactly one value"
-	for _, v := range []any{[]readsNone{{}}, []readsPart{{}}, map[string]readsTwo{"a": {}, "b": {}}, readsNone{}, readsPart{}} {
+	for _, v := range []any{[]readsNone{{}}, []readsPart{{}}, map[string]readsTwo{"a": {}, "b": {}}, readsNone{}, readsPart{}, readsTwo{}} {
 		_, err := Marshal(v, nil)
 		require.ErrorContains(t, err, writing, "%T", v)
 	}
