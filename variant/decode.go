@@ -230,6 +230,9 @@ func (b decodePlanner) kind(t reflect.Type) (decodeFunc, error) {
 	case reflect.Bool:
 		return decodeBool, nil
 	case reflect.Int:
+		if t.Size() == 8 {
+			return decodeInt64, nil
+		}
 		return decodeInt[int], nil
 	case reflect.Int8:
 		return decodeInt[int8], nil
@@ -238,7 +241,7 @@ func (b decodePlanner) kind(t reflect.Type) (decodeFunc, error) {
 	case reflect.Int32:
 		return decodeInt[int32], nil
 	case reflect.Int64:
-		return decodeInt[int64], nil
+		return decodeInt64, nil
 	case reflect.Uint:
 		return decodeUint[uint], nil
 	case reflect.Uint8:
@@ -278,6 +281,15 @@ func decodeBool(s *decoder, v reflect.Value) error {
 		return s.mistyped(v, err)
 	}
 	v.SetBool(x)
+	return nil
+}
+
+func decodeInt64(s *decoder, v reflect.Value) error {
+	x, err := s.d.ReadInt()
+	if err != nil {
+		return s.mistyped(v, err)
+	}
+	v.SetInt(x)
 	return nil
 }
 
