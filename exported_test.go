@@ -14,11 +14,7 @@ import (
 
 // Every exported name is used in a test or an example.
 func TestExported(t *testing.T) {
-<<<<<<< HEAD
-	for _, dir := range []string{".", "stream", "fileaccess", "gdjson"} {
-=======
-	for _, dir := range []string{".", "stream", "variant", "fileaccess"} {
->>>>>>> 2a01a64 (Ask for uses of everything that variant exports)
+	for _, dir := range []string{".", "stream", "variant", "fileaccess", "gdjson"} {
 		exported, used := map[string]bool{}, map[string]bool{}
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		require.NoError(t, err)
