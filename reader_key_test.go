@@ -1,0 +1,94 @@
+package gdwire
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReadKey(t *testing.T) {
+	keys := []string{"", "a", "name", "more than eight bytes", "Zoë", strings.Repeat("x", 32)}
+	b := encoded(t, nil, func(e *Encoder) {
+		require.NoError(t, e.BeginDict(2*len(keys)+3))
+		for i, key := range keys {
+			require.NoError(t, e.WriteString(key))
+			require.NoError(t, e.WriteInt(int64(i)))
+			require.NoError(t, e.WriteStringName(key))
+			require.NoError(t, e.WriteInt(int64(i)))
+		}
+		require.NoError(t, e.WriteInt(7))
+		require.NoError(t, e.WriteNil())
+		require.NoError(t, e.WriteString(strings.Repeat("x", 33)))
+		require.NoError(t, e.WriteNil())
+		require.NoError(t, e.WriteNodePath("name"))
+		require.NoError(t, e.WriteNil())
+		require.NoError(t, e.End())
+	})
+	for name, r := range map[string]io.Reader{"whole": bytes.NewReader(b), "bytes": iotest.OneByteReader(bytes.NewReader(b)), "memory": nil} {
+		t.Run(name, func(t *testing.T) {
+			d := NewDecoder(r, &DecoderOptions{WindowSize: 32})
+			defer d.Release()
+			if r == nil {
+				d.ResetBytes(b)
+			}
+			n, err := d.ReadDict()
+			require.NoError(t, err)
+			require.Equal(t, 2*len(keys)+3, n)
+			for i, want := range keys {
+				for range 2 {
+					key, ok, err := d.ReadKey()
+					require.NoError(t, err)
+					require.True(t, ok)
+					require.Equal(t, want, string(key))
+					x, err := d.ReadInt()
+					require.NoError(t, err)
+					require.EqualValues(t, i, x)
+					require.Equal(t, fmt.Sprintf("$[%q]", want), string(d.AppendPath(nil)))
+				}
+			}
+			for range 3 {
+				offset := d.InputOffset()
+				key, ok, err := d.ReadKey()
+				require.NoError(t, err)
+				require.False(t, ok)
+				require.Empty(t, key)
+				require.Equal(t, offset, d.InputOffset())
+				require.Equal(t, KindDictKey, d.PeekKind())
+				require.NoError(t, d.SkipValue())
+				require.NoError(t, d.SkipValue())
+			}
+			_, ok, err := d.ReadKey()
+			require.False(t, ok)
+			require.ErrorIs(t, err, ErrCount)
+			require.NoError(t, d.ReadEnd())
+			_, _, err = d.ReadKey()
+			if r != nil {
+				require.Equal(t, io.EOF, err)
+			}
+		})
+	}
+}
+
+// The input may end, or fail, anywhere in a key.
+func TestReadKeyCut(t *testing.T) {
+	b := encoded(t, nil, func(e *Encoder) {
+		require.NoError(t, e.BeginDict(1))
+		require.NoError(t, e.WriteString("a key of some length"))
+		require.NoError(t, e.WriteNil())
+		require.NoError(t, e.End())
+	})
+	for cut := 8; cut < len(b)-4; cut++ {
+		d := NewDecoder(bytes.NewReader(b[:cut]), nil)
+		_, err := d.ReadDict()
+		require.NoError(t, err)
+		_, ok, err := d.ReadKey()
+		require.False(t, ok)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		d.Release()
+	}
+}
