@@ -56,6 +56,9 @@ type decoder struct {
 	// replace: the variable is an element of a slice that is used again. What it
 	// held goes, though slices in it keep their memory.
 	replace bool
+	// careful: a typed read met a nil, so each looks first whether it is one. An
+	// Error for each of a million nils would take long.
+	careful bool
 	depth   int
 	reals   [maxComponents]float64
 	ints    [maxComponents]int32
@@ -77,6 +80,9 @@ func (s *decoder) on(d *gdwire.Decoder, o *Options) {
 	s.begin(o)
 }
 
+// maxScratch is up to how many bytes scratch may have to be kept.
+const maxScratch = 1 << 12
+
 // onBytes makes the Decoder to read from one of data.
 func (s *decoder) onBytes(data []byte, o *Options) {
 	if s.own == nil || s.ownOptions != o.Decoder {
@@ -95,7 +101,7 @@ func (s *decoder) begin(o *Options) {
 	case s.most < 0:
 		s.most = math.MaxInt64
 	}
-	s.memory, s.replace, s.depth = s.most, false, 0
+	s.memory, s.replace, s.careful, s.depth = s.most, false, false, 0
 }
 
 // release gives back what a call took.
@@ -162,6 +168,7 @@ func (s *decoder) token() (gdwire.Token, error) {
 // mistyped is called where a typed read met another type, or a number that is out
 // of range. A nil makes the variable zero.
 func (s *decoder) mistyped(v reflect.Value, cause error) error {
+	s.careful = true
 	t, err := s.token()
 	if err != nil {
 		return err
@@ -180,6 +187,16 @@ func (s *decoder) mismatch(t gdwire.Token, v reflect.Value, cause error) error {
 		reason = gdwire.ErrRange
 	}
 	return s.fail(t.Type(), v.Type(), reason)
+}
+
+// tookNil reports whether a nil came next, which makes the variable zero. It looks
+// only where there was one before.
+func (s *decoder) tookNil(v reflect.Value) bool {
+	if !s.careful || s.d.PeekKind() != gdwire.KindNil || s.d.ReadNil() != nil {
+		return false
+	}
+	v.SetZero()
+	return true
 }
 
 // deeper counts a level of nesting.
@@ -276,6 +293,9 @@ func (b decodePlanner) kind(t reflect.Type) (decodeFunc, error) {
 }
 
 func decodeBool(s *decoder, v reflect.Value) error {
+	if s.tookNil(v) {
+		return nil
+	}
 	x, err := s.d.ReadBool()
 	if err != nil {
 		return s.mistyped(v, err)
@@ -285,6 +305,9 @@ func decodeBool(s *decoder, v reflect.Value) error {
 }
 
 func decodeInt64(s *decoder, v reflect.Value) error {
+	if s.tookNil(v) {
+		return nil
+	}
 	x, err := s.d.ReadInt()
 	if err != nil {
 		return s.mistyped(v, err)
@@ -294,6 +317,9 @@ func decodeInt64(s *decoder, v reflect.Value) error {
 }
 
 func decodeInt[T gdwire.Integer](s *decoder, v reflect.Value) error {
+	if s.tookNil(v) {
+		return nil
+	}
 	x, err := gdwire.ReadInteger[T](s.d)
 	if err != nil {
 		return s.mistyped(v, err)
@@ -303,6 +329,9 @@ func decodeInt[T gdwire.Integer](s *decoder, v reflect.Value) error {
 }
 
 func decodeUint[T gdwire.Integer](s *decoder, v reflect.Value) error {
+	if s.tookNil(v) {
+		return nil
+	}
 	x, err := gdwire.ReadInteger[T](s.d)
 	if err != nil {
 		return s.mistyped(v, err)
@@ -312,6 +341,9 @@ func decodeUint[T gdwire.Integer](s *decoder, v reflect.Value) error {
 }
 
 func decodeFloat(s *decoder, v reflect.Value) error {
+	if s.tookNil(v) {
+		return nil
+	}
 	x, err := s.d.ReadFloat()
 	if err != nil {
 		return s.mistyped(v, err)
@@ -333,6 +365,16 @@ func decodeString(s *decoder, v reflect.Value) error {
 
 // readText reads text of any type for v; of nil it is empty.
 func (s *decoder) readText(v reflect.Value) (string, error) {
+	b, ok, err := s.d.ReadText()
+	if err != nil {
+		return "", err
+	}
+	if ok {
+		if err := s.charge(v.Type(), int64(len(b))); err != nil {
+			return "", err
+		}
+		return string(b), nil
+	}
 	t, err := s.token()
 	if err != nil {
 		return "", err
@@ -394,8 +436,8 @@ func (s *decoder) path(t gdwire.Token, g reflect.Type) (string, error) {
 			return "", s.fail(gdwire.TypeNodePath, g, fmt.Errorf("%w: name %s", gdwire.ErrRange, quoted(string(b[from:]))))
 		}
 	}
-	if cap(b) <= 1<<10 {
-		s.scratch = b
+	if s.scratch = b; cap(b) > maxScratch {
+		s.scratch = nil
 	}
 	return string(b), s.d.ReadEnd()
 }

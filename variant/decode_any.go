@@ -182,8 +182,8 @@ func (s *decoder) anyKey() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Kind() == gdwire.KindStringChunk && t.Type() == gdwire.TypeString {
-		if b := t.Bytes(); len(b) > 0 && t.Last() {
+	if t.Last() && t.Type() == gdwire.TypeString {
+		if b := t.Bytes(); len(b) > 0 {
 			return s.keys.box(b), s.charge(anyType, boxSize+int64(len(b)))
 		}
 	}

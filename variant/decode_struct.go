@@ -52,17 +52,19 @@ func (b decodePlanner) record(t reflect.Type) (decodeFunc, error) {
 }
 
 func (c *structDecoder) decode(s *decoder, v reflect.Value) error {
-	if s.d.PeekKind() == gdwire.KindDictStart && !c.info.array {
+	if !c.info.array && !s.careful {
 		n, err := s.d.ReadDict()
-		if err != nil {
-			return err
+		if err == nil {
+			return c.decodeDict(s, v, n)
 		}
-		return c.decodeDict(s, v, n)
+		s.careful = true // from now on tokens say what it is
 	}
 	t, err := s.token()
 	switch {
 	case err != nil:
 		return err
+	case t.Kind() == gdwire.KindDictStart && !c.info.array:
+		return c.decodeDict(s, v, int(t.Len()))
 	case t.Kind() == gdwire.KindArrayStart && c.info.array:
 		return c.decodeArray(s, v, int(t.Len()))
 	case c.math != nil && c.math.fits(t):
@@ -100,19 +102,19 @@ func (c *structDecoder) decodeDict(s *decoder, v reflect.Value, n int) error {
 	seen := c.newSeen(&few)
 	next := 0
 	for range n {
-		key, err := s.token()
+		key, ok, err := s.d.ReadText()
 		if err != nil {
 			return err
 		}
 		i := -1
-		if key.Last() {
+		if ok {
 			i = c.find(key, next)
 		}
 		switch {
 		case i < 0:
-			err = c.decodeUnknown(s, v, key)
+			err = c.decodeUnknown(s, v, key, ok)
 		case seen.has(i):
-			err = s.fail(key.Type(), c.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(c.fields[i].name)))
+			err = s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(c.fields[i].name)))
 		default:
 			seen.set(i)
 			next = i + 1
@@ -130,14 +132,12 @@ func (c *structDecoder) decodeDict(s *decoder, v reflect.Value, n int) error {
 	return s.d.ReadEnd()
 }
 
-// find returns the field whose name is the text of a key, or -1. It is probably
-// the field next.
-func (c *structDecoder) find(key gdwire.Token, next int) int {
-	name := key.Bytes()
+// find returns the field of that name, or -1. It is probably the field next.
+func (c *structDecoder) find(name []byte, next int) int {
 	if next < len(c.fields) && c.fields[next].name == string(name) {
 		return next
 	}
-	if i, ok := c.info.byName[string(name)]; ok && key.Type() != gdwire.TypeNodePath {
+	if i, ok := c.info.byName[string(name)]; ok {
 		return i
 	}
 	return -1
@@ -193,51 +193,44 @@ func (c *structDecoder) clearEmbed(v reflect.Value) {
 	}
 }
 
-// decodeUnknown reads the pair whose key, which starts with that token, no field
-// has: it is collected, refused or skipped.
-func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key gdwire.Token) error {
+// decodeUnknown reads the pair whose key no field has: it is collected, refused or
+// skipped. The key has been read if it is text; else it comes next.
+func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key []byte, isText bool) error {
 	switch {
 	case c.info.embed != nil:
-		return inField(c.collect(s, v, key), c.info.embed.goName)
+		return inField(c.collect(s, v, key, isText), c.info.embed.goName)
+	case s.reject && isText:
+		return s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrUnknownKey, quoted(string(key))))
 	case s.reject:
-		reason := ErrUnknownKey
-		if key.Kind() == gdwire.KindStringChunk {
-			reason = fmt.Errorf("%w %s", ErrUnknownKey, quoted(string(key.Bytes())))
+		t, err := s.token()
+		if err != nil {
+			return err
 		}
-		return s.fail(key.Type(), c.typ, reason)
-	}
-	if err := s.finish(key); err != nil {
-		return err
+		return s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w of type %v", ErrUnknownKey, t.Type()))
+	case !isText:
+		if err := s.d.SkipValue(); err != nil {
+			return err
+		}
 	}
 	return s.d.SkipValue()
 }
 
-// finish skips the rest of the value that starts with t.
-func (s *decoder) finish(t gdwire.Token) error {
-	switch t.Kind() {
-	case gdwire.KindStringChunk:
-		if t.Last() {
-			return nil
-		}
-	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindPackedStart, gdwire.KindNodePathStart, gdwire.KindObjectStart, gdwire.KindImageStart:
-	default:
-		return nil
-	}
-	return s.d.SkipTo(s.d.Depth() - 1)
-}
-
 // collect puts an unknown pair into the field for such.
-func (c *structDecoder) collect(s *decoder, v reflect.Value, t gdwire.Token) error {
+func (c *structDecoder) collect(s *decoder, v reflect.Value, key []byte, isText bool) error {
 	f, err := s.makeField(v, c.info.embed.index)
 	if err != nil {
 		return err
 	}
-	if c.embed != nil {
-		return c.collectInMap(s, f, t)
-	}
-	key, err := s.anyFrom(t)
-	if err != nil {
+	var k any
+	if isText {
+		if k, err = string(key), s.charge(f.Type(), int64(len(key))); err != nil {
+			return err
+		}
+	} else if k, err = s.anyKey(); err != nil {
 		return err
+	}
+	if c.embed != nil {
+		return c.collectInMap(s, f, k)
 	}
 	if err := s.charge(f.Type(), entrySize+indexSize); err != nil {
 		return err
@@ -249,17 +242,17 @@ func (c *structDecoder) collect(s *decoder, v reflect.Value, t gdwire.Token) err
 	if f.IsNil() {
 		f.Set(reflect.ValueOf(&Dictionary{}))
 	}
-	f.Interface().(*Dictionary).put(key, value)
+	f.Interface().(*Dictionary).put(k, value)
 	return nil
 }
 
-func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, t gdwire.Token) error {
-	if t.Kind() != gdwire.KindStringChunk {
-		return s.fail(t.Type(), m.Type().Key(), gdwire.ErrType)
+func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any) error {
+	text, ok := k.(string)
+	if name, isName := k.(StringName); isName {
+		text, ok = string(name), true
 	}
-	text, err := s.text(t, m.Type().Key())
-	if err != nil {
-		return err
+	if !ok {
+		return s.fail(gdwire.TypeDictionary, m.Type(), fmt.Errorf("%w: key of Go type %T", gdwire.ErrType, k))
 	}
 	if m.IsNil() {
 		m.Set(reflect.MakeMap(m.Type()))
@@ -267,7 +260,7 @@ func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, t gdwire.Token
 	key := reflect.New(m.Type().Key()).Elem()
 	key.SetString(text)
 	if m.MapIndex(key).IsValid() {
-		return s.fail(t.Type(), m.Type(), fmt.Errorf("%w %s", ErrDuplicateKey, quoted(text)))
+		return s.fail(gdwire.TypeDictionary, m.Type(), fmt.Errorf("%w %s", ErrDuplicateKey, quoted(text)))
 	}
 	if err := s.charge(m.Type(), mapEntrySize(m.Type())); err != nil {
 		return err

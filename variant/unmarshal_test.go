@@ -154,7 +154,7 @@ func TestTypeErrors(t *testing.T) {
 		{name: "in slice", wire: dict("players", array(dict(), dict("hp", nil), dict("hp", array()))), into: &Save{}, err: `offset 84, $["players"][2]["hp"]: Array into Go int32 (Player.HP)`, is: gdwire.ErrType},
 		{name: "in map", wire: dict("by_name", dict("Ada", dict("hp", Vector2{}))), into: &Save{}, err: `offset 64, $["by_name"]["Ada"]["hp"]: Vector2 into Go int32 (Player.HP)`, is: gdwire.ErrType},
 		{name: "embedded", wire: dict("x", 5), into: &Save{}, err: `offset 20, $["x"]: int into Go variant.Player (Save.Rest)`, is: gdwire.ErrType},
-		{name: "embedded key", wire: dict(5, 5), into: &Save{}, err: `offset 8, $.key(0): int into Go string (Save.Rest)`, is: gdwire.ErrType},
+		{name: "embedded key", wire: dict(5, 5), into: &Save{}, err: `offset 8, $.key(0): Dictionary into Go map[string]variant.Player (Save.Rest): wrong type: key of Go type int64`, is: gdwire.ErrType},
 		{name: "embedded twice", wire: array(dict("x", nil), dict("x", nil)), into: &[]Save{}, err: ``},
 
 		{name: "uint", wire: -1, into: new(uint), err: `offset 0, $: int into Go uint: out of range`, is: gdwire.ErrRange},
@@ -193,8 +193,8 @@ func TestTypeErrors(t *testing.T) {
 		{name: "text key", wire: dict("level", 1), into: new(map[netip.Addr]int), err: `offset 8, $.key(0): String into Go netip.Addr: ParseAddr("level"): unable to parse IP`},
 		{name: "no text key", wire: dict(5, 1), into: new(map[netip.Addr]int), err: `offset 8, $.key(0): int into Go netip.Addr`, is: gdwire.ErrType},
 
-		{name: "unknown key", wire: dict("x", 5), into: new(simple), reject: true, err: `offset 8, $.key(0): String into Go variant.simple: unknown key "x"`, is: ErrUnknownKey},
-		{name: "unknown int key", wire: dict(7, 5), into: new(simple), reject: true, err: `offset 8, $.key(0): int into Go variant.simple: unknown key`, is: ErrUnknownKey},
+		{name: "unknown key", wire: dict("x", 5), into: new(simple), reject: true, err: `offset 8, $.key(0): Dictionary into Go variant.simple: unknown key "x"`, is: ErrUnknownKey},
+		{name: "unknown int key", wire: dict(7, 5), into: new(simple), reject: true, err: `offset 8, $.key(0): Dictionary into Go variant.simple: unknown key of type int`, is: ErrUnknownKey},
 		{name: "unknown element", wire: array(1, 2, "", nil), into: new(row), reject: true, err: `offset 32, $[3]: Nil into Go variant.row: unknown key`, is: ErrUnknownKey},
 		{name: "unknown String", wire: array(1, 2, "", ""), into: new(row), reject: true, err: `offset 32, $[3]: String into Go variant.row: unknown key`, is: ErrUnknownKey},
 		{name: "array as key", wire: dict(array(), 1), into: new(map[any]int), err: `offset 16, $.key(0): Go interface {}: wrong type: a map cannot compare *variant.Array`, is: gdwire.ErrType},
@@ -239,13 +239,13 @@ func TestDuplicateKeys(t *testing.T) {
 		into any
 		err  string
 	}{
-		{name: "struct", wire: pairs("name", "a", StringName("name"), "b"), into: new(simple), err: `offset 32, $.key(1): StringName into Go variant.simple: duplicate key "name"`},
+		{name: "struct", wire: pairs("name", "a", StringName("name"), "b"), into: new(simple), err: `offset 32, $.key(1): Dictionary into Go variant.simple: duplicate key "name"`},
 		{name: "map", wire: pairs("a", 1, "a", 2), into: new(map[string]int), err: `offset 28, $.key(1): Dictionary into Go map[string]int: duplicate key "a"`},
 		{name: "used map", wire: pairs("a", 1, "a", 2), into: &map[string]int{"a": 5}, err: `offset 28, $.key(1): Dictionary into Go map[string]int: duplicate key "a"`},
 		{name: "names in map", wire: pairs("a", 1, StringName("a"), 2), into: new(map[any]int), err: `offset 28, $.key(1): Dictionary into Go map[interface {}]int: duplicate key "a"`},
 		{name: "names the other way", wire: pairs(StringName("a"), 1, "a", 2), into: new(map[any]int), err: `offset 28, $.key(1): Dictionary into Go map[interface {}]int: duplicate key "a"`},
 		{name: "zeros", wire: pairs(0.0, 1, math.Copysign(0, -1), 2), into: new(map[float32]int), err: `offset 24, $.key(1): Dictionary into Go map[float32]int: duplicate key "-0"`},
-		{name: "embedded map", wire: pairs("x", 1, "x", 2), into: new(extraMap), err: `offset 28, $.key(1): String into Go map[string]int (extraMap.Rest): duplicate key "x"`},
+		{name: "embedded map", wire: pairs("x", 1, "x", 2), into: new(extraMap), err: `offset 28, $.key(1): Dictionary into Go map[string]int (extraMap.Rest): duplicate key "x"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := Unmarshal(c.wire, c.into, nil)

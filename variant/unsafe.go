@@ -17,16 +17,16 @@ func viewOf[T any](v reflect.Value) ([]T, bool) {
 	if v.Kind() == reflect.Slice {
 		return unsafe.Slice((*T)(v.UnsafePointer()), v.Cap())[:v.Len()], true
 	}
-	return unsafe.Slice((*T)(v.Addr().UnsafePointer()), v.Len()), true
+	return unsafe.Slice((*T)(unsafe.Pointer(v.UnsafeAddr())), v.Len()), true
 }
 
 // setView makes the slice v, which has an address, the slice all.
 func setView[T any](v reflect.Value, all []T) {
-	*(*[]T)(v.Addr().UnsafePointer()) = all
+	*(*[]T)(unsafe.Pointer(v.UnsafeAddr())) = all
 }
 
 // numbersIn returns the n numbers that v, an array or struct with an address, is
 // made of.
 func numbersIn[T float32 | float64 | int32](v reflect.Value, n int) ([]T, bool) {
-	return unsafe.Slice((*T)(v.Addr().UnsafePointer()), n), true
+	return unsafe.Slice((*T)(unsafe.Pointer(v.UnsafeAddr())), n), true
 }

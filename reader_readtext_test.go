@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestReadKey(t *testing.T) {
+func TestReadText(t *testing.T) {
 	keys := []string{"", "a", "name", "more than eight bytes", "Zoë", strings.Repeat("x", 32)}
 	b := encoded(t, nil, func(e *Encoder) {
 		require.NoError(t, e.BeginDict(2*len(keys)+3))
@@ -41,10 +41,12 @@ func TestReadKey(t *testing.T) {
 			require.Equal(t, 2*len(keys)+3, n)
 			for i, want := range keys {
 				for range 2 {
-					key, ok, err := d.ReadKey()
+					key, ok, err := d.ReadText()
 					require.NoError(t, err)
 					require.True(t, ok)
 					require.Equal(t, want, string(key))
+					_, err = d.AppendString(nil)
+					require.ErrorIs(t, err, ErrType, "it does not go on with the key")
 					x, err := d.ReadInt()
 					require.NoError(t, err)
 					require.EqualValues(t, i, x)
@@ -53,7 +55,7 @@ func TestReadKey(t *testing.T) {
 			}
 			for range 3 {
 				offset := d.InputOffset()
-				key, ok, err := d.ReadKey()
+				key, ok, err := d.ReadText()
 				require.NoError(t, err)
 				require.False(t, ok)
 				require.Empty(t, key)
@@ -62,11 +64,11 @@ func TestReadKey(t *testing.T) {
 				require.NoError(t, d.SkipValue())
 				require.NoError(t, d.SkipValue())
 			}
-			_, ok, err := d.ReadKey()
+			_, ok, err := d.ReadText()
 			require.False(t, ok)
 			require.ErrorIs(t, err, ErrCount)
 			require.NoError(t, d.ReadEnd())
-			_, _, err = d.ReadKey()
+			_, _, err = d.ReadText()
 			if r != nil {
 				require.Equal(t, io.EOF, err)
 			}
@@ -74,8 +76,36 @@ func TestReadKey(t *testing.T) {
 	}
 }
 
+func TestReadTextOfPackedStrings(t *testing.T) {
+	texts := []string{"", "a", "Zoë", strings.Repeat("x", 32), strings.Repeat("y", 33), "last"}
+	b := encoded(t, nil, func(e *Encoder) {
+		require.NoError(t, e.BeginPacked(TypePackedStringArray, int64(len(texts))))
+		for _, text := range texts {
+			require.NoError(t, e.WriteString(text))
+		}
+		require.NoError(t, e.End())
+	})
+	for _, one := range []bool{true, false} {
+		var r io.Reader = bytes.NewReader(b)
+		if one {
+			r = iotest.OneByteReader(r)
+		}
+		d := NewDecoder(r, &DecoderOptions{WindowSize: 32})
+		for i, err := range d.Elements() {
+			require.NoError(t, err)
+			text, ok, err := d.ReadText()
+			require.NoError(t, err)
+			require.Equal(t, len(texts[i]) < 33, ok)
+			if ok {
+				require.Equal(t, texts[i], string(text))
+			}
+		}
+		d.Release()
+	}
+}
+
 // The input may end, or fail, anywhere in a key.
-func TestReadKeyCut(t *testing.T) {
+func TestReadTextCut(t *testing.T) {
 	b := encoded(t, nil, func(e *Encoder) {
 		require.NoError(t, e.BeginDict(1))
 		require.NoError(t, e.WriteString("a key of some length"))
@@ -86,7 +116,7 @@ func TestReadKeyCut(t *testing.T) {
 		d := NewDecoder(bytes.NewReader(b[:cut]), nil)
 		_, err := d.ReadDict()
 		require.NoError(t, err)
-		_, ok, err := d.ReadKey()
+		_, ok, err := d.ReadText()
 		require.False(t, ok)
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 		d.Release()
