@@ -16,8 +16,6 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/gdwire/gdwire/fileaccess"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -94,7 +92,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		s.report(err)
 		_ = usage.print(s.errs) // nobody is left to tell
 		return statusUsage
-	case errors.As(err, &choice), errors.Is(err, fileaccess.ErrNoKey):
+	case errors.As(err, &choice):
 		s.report(err)
 		return statusUsage
 	case err != errBad && !isClosedPipe(err): // the reader of the pipe has seen enough

@@ -40,7 +40,7 @@ func (s *screen) findKey(name string, o *options) (*fileaccess.Key, error) {
 			return prompt(tty, s.errs, name)
 		}
 	}
-	return nil, fmt.Errorf("%s: %w; use -password-file or -key-file", name, fileaccess.ErrNoKey)
+	return nil, choiceError{fmt.Errorf("%s is encrypted: give its password by -password-file, or its key by -key-file", name)}
 }
 
 // trimPassword drops a byte order mark and one newline, as editors and echo write
