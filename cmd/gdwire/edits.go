@@ -115,7 +115,7 @@ func (w *walker) value(p *place) error {
 	case gdwire.KindObjectStart:
 		err = w.object(p, t.Len())
 	case gdwire.KindPackedStart:
-		err = w.packed(p, t)
+		err = w.packed(p)
 	}
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func (w *walker) object(p *place, n int64) error {
 }
 
 // packed goes through the elements of a packed array.
-func (w *walker) packed(p *place, t gdwire.Token) error {
+func (w *walker) packed(p *place) error {
 	for i := int64(0); ; {
 		offset := w.InputOffset()
 		t, err := w.ReadToken()

@@ -131,7 +131,8 @@ func (m *messages) webSocketHead() (message, error) {
 		}
 	}
 	head := strings.ToLower(m.raw.String())
-	if strings.HasPrefix(head, "http") && !strings.Contains(head[:strings.Index(head, "\r\n")], " 101") || !strings.Contains(head, "websocket") {
+	line, _, _ := strings.Cut(head, "\r\n")
+	if strings.HasPrefix(line, "http") && !strings.Contains(line, " 101") || !strings.Contains(head, "websocket") {
 		return message{raw: m.raw.Bytes()}, errors.New("this is HTTP, but not a WebSocket")
 	}
 	m.next = m.webSocket

@@ -362,7 +362,7 @@ func validate(packet []byte, o *options) error {
 func (d *direction) line(now time.Time, packet []byte, o *options, invalid error) error {
 	head := fmt.Sprintf("%s #%d %s %d ", now.Format(clock), d.number, arrows[d.way], len(packet))
 	width := max(d.width-len(head), 20)
-	text := ""
+	var text string
 	if invalid != nil {
 		text = d.paint.bad.Sprint(cut(printable("invalid: "+strings.TrimPrefix(invalid.Error(), "gdwire: ")), width))
 	} else {

@@ -357,7 +357,7 @@ func (e *editor) replaceElement(p *place, t gdwire.Token, b []byte, offset int64
 	}
 	start := int(offset)
 	if t.Kind() == gdwire.KindStringChunk {
-		return e.replaceString(p, t, start)
+		return e.replaceString(p, start)
 	}
 	old := element(t, b, nil)
 	if old.String() == v.String() {
@@ -400,7 +400,7 @@ func encodeElement(t gdwire.Token, v *path.Value) (b []byte, err error) {
 }
 
 // replaceString replaces a string of a PackedStringArray.
-func (e *editor) replaceString(p *place, t gdwire.Token, start int) error {
+func (e *editor) replaceString(p *place, start int) error {
 	old, err := e.AppendString(nil)
 	if err != nil {
 		return err

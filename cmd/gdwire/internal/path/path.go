@@ -38,6 +38,7 @@ type Step struct {
 // An Op is a kind of step.
 type Op uint8
 
+// The kinds of steps.
 const (
 	Child   Op = iota // .name or [key]
 	KeyAt             // .key(n)

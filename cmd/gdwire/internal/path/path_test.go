@@ -308,7 +308,7 @@ func checkLine(t *testing.T, p Path, v Value) {
 	}
 }
 
-// FuzzRandomLines prints a thousand random lines for each seed and parses them
+// FuzzRandomLines prints fifty random lines for each seed and parses them
 // to the same paths and values.
 func FuzzRandomLines(f *testing.F) {
 	for seed := range uint64(20) {
@@ -316,7 +316,7 @@ func FuzzRandomLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		for range 1000 {
+		for range 50 {
 			p, v := randomPath(r), randomValue(r)
 			checkLine(t, p, v)
 			p2, v2, _ := ParseLine(print(p, v))

@@ -124,12 +124,11 @@ func (s *scanner) quoted() (string, error) {
 	}
 	var b []byte
 	for !s.atEnd() {
-		c := s.text[s.pos]
-		switch {
-		case c == quote:
+		switch c := s.text[s.pos]; c {
+		case quote:
 			s.pos++
 			return string(b), nil
-		case c == '\\':
+		case '\\':
 			var err error
 			if b, err = s.escape(b); err != nil {
 				return "", err

@@ -10,8 +10,8 @@ import (
 // types and whether it is empty; of a NodePath, PackedByteArray or Image the
 // content is missing. Numbers are appended to numbers.
 func FromToken(t gdwire.Token, numbers []float64) Value {
-	v := Value{Type: t.Type()}
-	switch k := t.Kind(); k {
+	v := Value{Type: t.Type(), Numbers: numbers}
+	switch t.Kind() {
 	case gdwire.KindBool:
 		if t.Bool() {
 			v.Int = 1
@@ -19,7 +19,7 @@ func FromToken(t gdwire.Token, numbers []float64) Value {
 	case gdwire.KindInt32, gdwire.KindInt64:
 		v.Int = t.Int()
 	case gdwire.KindFloat32, gdwire.KindFloat64:
-		v.Numbers = append(numbers, t.Float())
+		v.Numbers = append(v.Numbers, t.Float())
 	case gdwire.KindStringChunk:
 		v.Text = t.Text()
 	case gdwire.KindProperty:
@@ -32,10 +32,11 @@ func FromToken(t gdwire.Token, numbers []float64) Value {
 		v.Int, v.Text = int64(t.ID()), t.Text()
 	case gdwire.KindImageStart:
 		format, mipmaps, width, height := t.Image()
-		v.Numbers = append(numbers, float64(format), float64(mipmaps), float64(width), float64(height))
+		v.Numbers = append(v.Numbers, float64(format), float64(mipmaps), float64(width), float64(height))
 	case gdwire.KindInputEvent:
 		event, device := t.Event()
-		v.Numbers, v.Text = append(numbers, float64(event), float64(device)), t.Text()
+		v.Numbers = append(v.Numbers, float64(event), float64(device))
+		v.Text = t.Text()
 	case gdwire.KindObjectStart:
 		v.Form, v.Text = Declared, t.Text()
 	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindPackedStart:
@@ -48,7 +49,7 @@ func FromToken(t gdwire.Token, numbers []float64) Value {
 			v.Form = Declared
 		}
 	default:
-		v.Numbers = t.AppendReals(numbers)
+		v.Numbers = t.AppendReals(v.Numbers)
 		v.Single = t.Width() == 32
 	}
 	return v

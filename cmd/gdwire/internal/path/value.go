@@ -33,6 +33,7 @@ type Value struct {
 // A Form is how much of a container a value is.
 type Form uint8
 
+// The forms of values.
 const (
 	Whole    Form = iota // a complete value
 	Empty                // an empty container: [], {}, Array[int]([]), PackedInt32Array()

@@ -16,6 +16,7 @@ import (
 // A Frame says whether and how the length of a packet precedes it.
 type Frame uint8
 
+// The frames.
 const (
 	Bare  Frame = iota // nothing: one value, or values one after the other
 	U32                // the length of the packet, little-endian
@@ -66,6 +67,7 @@ const (
 // A Certainty says how much a Result can be relied on.
 type Certainty uint8
 
+// The certainties, the surest last.
 const (
 	Unknown   Certainty = iota // nothing fits
 	Foreign                    // not a value at all: Result.Name says what it is

@@ -252,7 +252,8 @@ func (t *trial) chunk(token gdwire.Token) {
 
 func plausible(x float64) bool {
 	a := math.Abs(x)
-	return !(a < tiny && a > 0 || a > huge && !math.IsInf(a, 1)) //nolint:staticcheck // NaN is plausible
+	implausible := a < tiny && a > 0 || a > huge && !math.IsInf(a, 1) // NaN is not
+	return !implausible
 }
 
 // hasControl reports whether a text has control characters other than line
