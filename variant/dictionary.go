@@ -10,24 +10,26 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Dictionary holds pairs in the order in which their keys were first set. The zero
-// Dictionary is empty and ready to use. It must not be copied after its first use.
-// Methods that only read accept a nil Dictionary as an empty one.
+// Dictionary is a Dictionary, with pairs in the order in which their keys were first
+// set. The zero Dictionary is empty and ready to use. It must not be copied after first
+// use.
 //
-// Keys are compared as in Godot 4. Text is one key as a string, StringName or other
-// string kind, but another as a NodePath. Numbers may have any Go kind; the int 1,
-// the float 1.0 and true are three keys. NaN equals NaN, and 0.0 equals -0.0.
+// Keys are equal as in Godot 4. A string, a StringName and a value of another string
+// kind are the same key if they have the same text. NaN equals NaN, and 0.0 equals -0.0.
+// The int 1, the float 1.0 and true are three keys, and so are a NodePath and the string
+// with its text. Numbers can be of any Go kind.
 //
-// Keys that are Arrays, Dictionaries, packed arrays or RIDs are compared by content
-// and one by one. Unmarshal never merges such keys, because a Dictionary of Godot 3
-// can have several that look alike. An Object equals only itself.
+// Keys that are Arrays, Dictionaries, packed arrays, RIDs, Callables and Objects are
+// compared by content, which takes time proportional to the number of keys. Unmarshal
+// never merges such keys, because a Dictionary of Godot 3 can have several with the same
+// content.
 type Dictionary struct {
-	// Key and Value are what keys and values are declared to be, zero in a
-	// Dictionary that is not typed.
+	// Key and Value are the declared types of keys and values. They are the zero
+	// Elem in an untyped Dictionary.
 	Key, Value gdwire.Elem
 
-	entries []Entry[any, any] // the key of a deleted one is a tombstone
-	index   map[any]int       // where the entry of a hashable key is; nil while there are few
+	entries []Entry[any, any] // a deleted entry has a tombstone as its key
+	index   map[any]int       // index in entries of hashable keys, or nil if there are few
 	deleted int
 }
 
@@ -40,7 +42,8 @@ type Entry[K, V any] struct {
 // tombstone is the key of a deleted entry.
 type tombstone struct{}
 
-// fewEntries is up to how many keys are compared one by one: no index is as fast.
+// fewEntries is the number of keys up to which comparing them one by one is faster than
+// an index.
 const fewEntries = 32
 
 // Len returns the number of pairs.
@@ -51,7 +54,7 @@ func (d *Dictionary) Len() int {
 	return len(d.entries) - d.deleted
 }
 
-// Get returns the value of key, and whether there is one.
+// Get returns the value of key and reports whether d has the key.
 func (d *Dictionary) Get(key any) (value any, ok bool) {
 	if i := d.find(key); i >= 0 {
 		return d.entries[i].Value, true
@@ -59,8 +62,8 @@ func (d *Dictionary) Get(key any) (value any, ok bool) {
 	return nil, false
 }
 
-// Set sets the value of key. A new key comes last; an old one keeps its place and
-// its type.
+// Set sets the value of key. A new key is added at the end; an existing key keeps its
+// position and its Go type.
 func (d *Dictionary) Set(key, value any) {
 	if i := d.find(key); i >= 0 {
 		d.entries[i].Value = value
@@ -69,7 +72,7 @@ func (d *Dictionary) Set(key, value any) {
 	d.add(key, value)
 }
 
-// put is Set for a key that was read: one of those that are never merged is new.
+// put is Set for a decoded key. It always adds a key that is compared by content.
 func (d *Dictionary) put(key, value any) {
 	i := -1
 	if text, ok := key.(string); ok {
@@ -84,7 +87,7 @@ func (d *Dictionary) put(key, value any) {
 	d.add(key, value)
 }
 
-// Delete removes key and reports whether it was there.
+// Delete removes key and reports whether d had the key.
 func (d *Dictionary) Delete(key any) bool {
 	i := d.find(key)
 	if i < 0 {
@@ -103,8 +106,8 @@ func (d *Dictionary) Delete(key any) bool {
 	return true
 }
 
-// All ranges over the pairs in order. The loop's body may set and delete keys;
-// whether it then meets new ones is not defined.
+// All iterates over the pairs in order. The loop's body can set and delete keys. It is
+// not defined whether the loop yields pairs that are added meanwhile.
 func (d *Dictionary) All() iter.Seq2[any, any] {
 	return func(yield func(any, any) bool) {
 		if d == nil {
@@ -118,9 +121,9 @@ func (d *Dictionary) All() iter.Seq2[any, any] {
 	}
 }
 
-// compact removes what was deleted.
+// compact removes deleted entries.
 func (d *Dictionary) compact() {
-	// A new slice: All may be ranging over the old one.
+	// Use a new slice, because All can be iterating over the old one.
 	d.entries = slices.DeleteFunc(slices.Clone(d.entries), func(e Entry[any, any]) bool {
 		_, gone := e.Key.(tombstone)
 		return gone
@@ -129,13 +132,13 @@ func (d *Dictionary) compact() {
 	d.reindex()
 }
 
-// add adds a pair whose key is new or never merged.
+// add adds a pair at the end.
 func (d *Dictionary) add(key, value any) {
 	d.entries = append(d.entries, Entry[any, any]{key, value})
 	d.reindex()
 }
 
-// reindex adds to the index what it lacks.
+// reindex adds the last entry to the index, or all entries to a new index.
 func (d *Dictionary) reindex() {
 	from := len(d.entries) - 1
 	if d.index == nil {
@@ -151,7 +154,7 @@ func (d *Dictionary) reindex() {
 	}
 }
 
-// find returns where the entry of key is, or -1.
+// find returns the index of the entry of key, or -1 if there is none.
 func (d *Dictionary) find(key any) int {
 	if d == nil {
 		return -1
@@ -163,7 +166,7 @@ func (d *Dictionary) find(key any) int {
 	return slices.IndexFunc(d.entries, func(e Entry[any, any]) bool { return equalContent(plainKey(e.Key), key) })
 }
 
-// findHashable is find for what hashable returned.
+// findHashable is find for a key that hashable returned.
 func (d *Dictionary) findHashable(k any) int {
 	if text, ok := k.(string); ok {
 		return d.findText(text)
@@ -182,7 +185,7 @@ func (d *Dictionary) findHashable(k any) int {
 	return -1
 }
 
-// findText is find for text.
+// findText is find for a string.
 func (d *Dictionary) findText(text string) int {
 	if d.index != nil {
 		if i, ok := d.index[text]; ok {
@@ -205,11 +208,11 @@ func (d *Dictionary) findText(text string) int {
 	return -1
 }
 
-// nan stands for every NaN in what hashable returns.
+// nan replaces every NaN in the result of hashable.
 type nan struct{}
 
-// hashable returns what is == for equal keys, and false for keys that are never
-// merged.
+// hashable returns a value that is equal by == for equal keys. It returns false for keys
+// that are compared by content.
 func hashable(key any) (k any, ok bool) {
 	switch key := key.(type) {
 	case nil, string, bool, int64, NodePath, ObjectID, Signal, Vector2i, Vector3i, Vector4i, Rect2i:
@@ -255,8 +258,8 @@ func hashableFloat(x float64) any {
 	return x + 0 // -0.0 + 0 is 0.0
 }
 
-// normalMath returns a math value whose == is that of keys. == takes 0.0 and -0.0
-// for equal already; what holds a NaN becomes its type and its text.
+// normalMath is hashable for a math type. By ==, 0.0 equals -0.0 already. A value with a
+// NaN is replaced by its type and its text.
 func normalMath(v reflect.Value) (any, bool) {
 	if v.Equal(v) {
 		return v.Interface(), true
@@ -274,7 +277,7 @@ func normalMath(v reflect.Value) (any, bool) {
 	return withNaN{v.Type(), fmt.Sprint(c)}, true
 }
 
-// plainKey returns a key of any Go kind as Unmarshal would have read it.
+// plainKey returns a key of any Go kind in the type that Unmarshal would use.
 func plainKey(key any) any {
 	if k, ok := hashable(key); ok {
 		return k
@@ -282,7 +285,7 @@ func plainKey(key any) any {
 	return key
 }
 
-// equalContent reports whether two keys that hashable has no answer for are equal.
+// equalContent reports whether two keys that are not hashable are equal.
 func equalContent(a, b any) bool {
 	switch a := a.(type) {
 	case *Array:
@@ -322,7 +325,7 @@ func equalDictionaries(a, b *Dictionary) bool {
 	return true
 }
 
-// equalKeys reports whether a and b are one key in a Dictionary of Godot 4.
+// equalKeys reports whether a and b are the same key in a Dictionary of Godot 4.
 func equalKeys(a, b any) bool {
 	k, ok := hashable(a)
 	l, also := hashable(b)

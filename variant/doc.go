@@ -1,5 +1,5 @@
-// Package variant reads Variants into Go values and writes Go values as Variants:
-// structs, maps, slices, and types for what only Godot has.
+// Package variant decodes Variants into Go values and encodes Go values as Variants:
+// structs, maps, slices, and the package's own types for Variant types that Go lacks.
 //
 //	package main
 //
@@ -51,10 +51,11 @@
 //
 // # Types
 //
-// The type on the wire decides how a value is read, the Go type how it is written.
+// A Variant of each type can be decoded into an any and into several Go types. The
+// same Go types are encoded as that type.
 //
 //	Variant            into any               also into, and from
-//	nil                nil                    the zero value of anything; from nil
+//	nil                nil                    the zero value of any type; from nil
 //	bool               bool                   any bool kind
 //	int                int64                  any number kind that holds it
 //	float              float64                any number kind that holds it; float32 rounds
@@ -71,65 +72,65 @@
 //	Image, InputEvent  Image, InputEvent      (Godot 2)
 //	any of these       —                      Raw
 //
-// What Unmarshal puts into an any is written as the same bytes.
+// A value that Unmarshal stores in an any is encoded as the same bytes.
 //
 // A slice of byte, int32, int64, float32, float64, string, Vector2, Vector3,
-// Vector4, Color or [2], [3] or [4] floats is written as that packed array where
-// the format has it, any other slice as an Array. An array of 2, 3, 9, 12 or 16
-// floats, or of 2 or 3 int32, is written as the math type of as many components,
-// which are in the order of the wire: those of a Basis row by row. Arrays of 4 or 6
-// floats or of 4 int32 need a tag that says which type they are.
+// Vector4, Color or [2], [3] or [4] floats is encoded as the corresponding packed
+// array, and as an Array in a format without it. Other slices are encoded as an Array.
+// An array of 2, 3, 9, 12 or 16 floats, or of 2 or 3 int32, is encoded as the math type
+// with this number of components. Several types have 4 or 6 floats or 4 int32, so arrays
+// of these need a tag with the type.
 //
 // # Structs
 //
-// A struct is a Dictionary. Its exported fields are keys; their names are those of
-// the fields in Godot's snake_case (MaxHP is max_hp, HTTPServer http_server, Slot1
-// slot_1) or those of their tags, and have to match exactly. A key may be a String
-// or a StringName. The fields of embedded structs are as if they were fields of the
+// A struct is a Dictionary whose keys are the names of the exported fields. The name of
+// a field is that in its tag, or its Go name in Godot's snake_case: MaxHP is max_hp,
+// HTTPServer is http_server, Slot1 is slot_1. Names must match exactly. A key can be a
+// String or a StringName. The fields of embedded structs are treated as fields of the
 // struct itself.
 //
 //	Field int `gd:"name"`              the key is "name"
-//	Field int `gd:"'a, b'"`            the key has a comma
+//	Field int `gd:"'a, b'"`            the key contains a comma
 //	Field int `gd:"-"`                 the field is ignored
-//	Field int `gd:",omitzero"`         left out if zero, or if its method IsZero says so
-//	Field [4]float32 `gd:",type=Color"`   written as a Color
-//	Field []int32 `gd:",type=Array"`   written as an Array
+//	Field int `gd:",omitzero"`         omitted if it is zero, or if its method IsZero returns true
+//	Field [4]float32 `gd:",type=Color"`   encoded as a Color
+//	Field []int32 `gd:",type=Array"`   encoded as an Array
 //	Rest *variant.Dictionary `gd:",embed"`   collects unknown keys; also map[string]T
 //	_ struct{} `gd:",array"`           the struct is an Array of its fields in order
 //
-// Keys that no field has are skipped in constant memory, or refused with
-// [Options].RejectUnknown. A key that comes twice is an error; in a Dictionary the
-// last value counts, as in engines. A positional struct leaves fields zero that the
-// Array has no element for.
+// Keys without a field are skipped in constant memory, or are an error with
+// [Options].RejectUnknown. A duplicate key is an error for structs and maps; a
+// *Dictionary keeps the last value, as engines do. In a positional struct, fields
+// beyond the end of the Array become zero.
 //
-// Mistakes in tags and types that cannot be written or read are errors when a type
-// is first used.
+// Invalid tags, and types that cannot be encoded or decoded, are errors when a type is
+// first used.
 //
 // # Methods
 //
-// A type that is a [Marshaler] or [Unmarshaler] writes or reads itself. Then come
-// the types of this package, then encoding.TextMarshaler, and TextUnmarshaler where
-// the wire has text, then the kind of the type. Keys do not use Marshaler and
-// Unmarshaler.
+// The first of these rules that applies decides how a type is encoded or decoded: the
+// methods of [Marshaler] and [Unmarshaler], the types of this package,
+// encoding.TextMarshaler and, for a Variant that is text, encoding.TextUnmarshaler, and
+// the kind of the type. Marshaler and Unmarshaler are not used for keys.
 //
 // # Errors
 //
-// What the input is to blame for is a [*gdwire.Error] with offset and path; around
-// a [*TypeError] if a Go variable cannot hold it:
+// Invalid input is a [*gdwire.Error] with offset and path. If a Go variable cannot hold
+// a value, this error wraps a [*TypeError]:
 //
 //	gdwire: offset 52, $["player"]["hp"]: String into Go int32 (Player.HP)
 //
 // # Memory
 //
-// [gdwire.Limits] bound what the Decoder accepts, [Options].Memory what values take
-// in memory: 4 bytes on the wire can be an element of a large struct. Slices and maps
-// grow with what has arrived, never from a count.
+// [gdwire.Limits] bounds the input that the Decoder accepts, and [Options].Memory the
+// memory of the decoded values: 4 bytes of input can become an element of a large
+// struct. Slices and maps grow with the elements received, never by a declared count.
 //
-// Unmarshal uses the memory of slices again, those in elements of slices included.
-// Pointers and maps in elements are new, so that what was kept of them is not
-// changed.
+// Unmarshal reuses the memory of slices, including slices inside elements. It allocates
+// new memory for pointers and maps inside elements, so that copies of these that a
+// program has kept do not change.
 //
-// # Beside encoding/json/v2
+// # Comparison with encoding/json/v2
 //
 //	                        json/v2                      variant
 //	field names             as in Go                     snake_case, as in GDScript
@@ -139,18 +140,18 @@
 //	omitempty, string, …    options                      none; type= chooses the Variant type
 //	unknown keys            ,embed of map or RawValue    ,embed of *Dictionary or map
 //	RejectUnknownMembers    option                       Options.RejectUnknown
-//	duplicate names         error                        error; *Dictionary: the last value counts
+//	duplicate names         error                        error; *Dictionary keeps the last value
 //	equal names of fields   error                        error
 //	nil slice, nil map      [], {}                       empty Array or packed array, empty Dictionary
 //	nil pointer             null                         nil
-//	null into anything      zero                         zero
+//	null into any type      zero                         zero
 //	map order               random, or Deterministic     sorted
-//	keys                    strings                      any type that Go can compare
+//	keys                    strings                      any comparable type
 //	[]byte                  base64                       PackedByteArray
-//	number into any         float64                      int64 or float64, as on the wire
+//	number into any         float64                      int64 or float64, as encoded
 //	object into any         map[string]any               *Dictionary, ordered
 //	array too long, short   error                        error
-//	elements of slices      zeroed first                 the same, but memory is used again
+//	elements of slices      zeroed first                 the same, but memory is reused
 //	entries of maps         merged                       merged
-//	MarshalJSONTo           one value, checked           MarshalVariant: one value, checked
+//	MarshalJSONTo           must write one value         MarshalVariant must write one value
 package variant

@@ -9,13 +9,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Marshal returns v encoded as one value. The package documentation says which Go
-// types become which Variants.
-//
-// A type that cannot be written is an error that names it. A value that cannot be
-// written, such as a uint64 beyond int64, is a [*gdwire.Error] around a [*TypeError].
-// Values nested deeper than the format's engines read, which includes those that
-// contain themselves, are a [*gdwire.LimitError].
+// Marshal returns the encoding of v.
 func Marshal(v any, o *Options) ([]byte, error) {
 	s := getEncoder()
 	defer s.release()
@@ -30,11 +24,11 @@ func Marshal(v any, o *Options) ([]byte, error) {
 	return append([]byte(nil), s.buf...), nil // which, unlike make, need not be cleared
 }
 
-// MarshalEncode writes v as the next value. Format and limits are those of e.
+// MarshalEncode writes v to e as the next value. It uses the options of e.
 //
-// An error that comes after a part of v was written stays in e, so that nobody
-// completes it. So does an error of the Writer, which elsewhere in package gdwire
-// leaves the call to be made again.
+// If an error occurs after a part of v has been written, the error stays in e, because
+// the value cannot be completed. An error of the Writer stays, too: unlike a call on e,
+// MarshalEncode cannot be repeated.
 func MarshalEncode(e *gdwire.Encoder, v any, o *Options) error {
 	s := getEncoder()
 	defer s.release()
@@ -42,7 +36,7 @@ func MarshalEncode(e *gdwire.Encoder, v any, o *Options) error {
 	return s.top(v)
 }
 
-// encoder is an Encoder and what one call to Marshal needs beside it.
+// encoder is an Encoder and the state of one call of Marshal or MarshalEncode.
 type encoder struct {
 	e       *gdwire.Encoder
 	options gdwire.EncoderOptions // of e
@@ -51,9 +45,9 @@ type encoder struct {
 	reals   [maxComponents]float64
 	ints    [maxComponents]int32
 
-	own        *gdwire.Encoder // for Marshal
+	own        *gdwire.Encoder // for Marshal; it writes to buf
 	ownOptions gdwire.EncoderOptions
-	buf        []byte // what own has written
+	buf        []byte
 }
 
 // Write appends to buf.
@@ -62,20 +56,20 @@ func (s *encoder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// maxKept is up to how many bytes a buffer may have to be used again.
+// maxKept is the capacity up to which a buffer is kept in the pool.
 const maxKept = 4 << 20
 
 var encoderPool = sync.Pool{New: func() any { return new(encoder) }}
 
 func getEncoder() *encoder { return encoderPool.Get().(*encoder) }
 
-// on makes e the Encoder to write to.
+// on lets s write to e.
 func (s *encoder) on(e *gdwire.Encoder) {
 	s.e, s.options, s.depth = e, e.Options(), 0
 	s.format = s.options.Format
 }
 
-// onBytes makes the Encoder to write to one that appends to buf.
+// onBytes lets s write to an Encoder that appends to buf.
 func (s *encoder) onBytes(o *Options) {
 	if s.own == nil || s.ownOptions != o.Encoder {
 		s.own, s.ownOptions = gdwire.NewEncoder(s, &o.Encoder), o.Encoder
@@ -85,7 +79,7 @@ func (s *encoder) onBytes(o *Options) {
 	s.on(s.own)
 }
 
-// release gives back what a call took.
+// release returns s to the pool.
 func (s *encoder) release() {
 	if s.e == s.own && s.own != nil {
 		s.own.Release()
@@ -95,10 +89,10 @@ func (s *encoder) release() {
 	}
 }
 
-// top writes the value that a program gave.
+// top writes v, the argument of Marshal or MarshalEncode.
 func (s *encoder) top(v any) error {
 	r := reflect.ValueOf(v)
-	if r.IsValid() { // mistakes in types come before anything is written
+	if r.IsValid() { // report an invalid type before writing
 		if _, err := encodePlans.of(r.Type()); err != nil {
 			return err
 		}
@@ -113,16 +107,16 @@ func (s *encoder) top(v any) error {
 	return err
 }
 
-// fail makes an Error of a reason not to write the next value.
+// fail sets an error with a TypeError for the next value.
 func (s *encoder) fail(t reflect.Type, err error) error {
 	return s.e.Fail(&TypeError{Go: t, Err: err})
 }
 
-// inField names the Go type and field in an error of the Encoder.
+// inField adds the Go type and field to an error of the Encoder.
 func (s *encoder) inField(err error, f *field) error {
 	var at *gdwire.Error
 	if !errors.As(err, &at) {
-		return err // of the Writer
+		return err // an error of the Writer
 	}
 	var t *TypeError
 	if errors.As(err, &t) {
@@ -131,7 +125,7 @@ func (s *encoder) inField(err error, f *field) error {
 	return &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: &TypeError{Go: f.typ, Field: f.goName, Err: at.Err}}
 }
 
-// An encodeFunc writes a value that has an address.
+// An encodeFunc writes v, which must be addressable.
 type encodeFunc func(s *encoder, v reflect.Value) error
 
 var encodePlans plans[encodeFunc]
@@ -142,11 +136,12 @@ func init() {
 	}
 }
 
-// An encodePlanner makes the plans for writing.
+// An encodePlanner builds the plans for encoding.
 type encodePlanner struct{ *planner[encodeFunc] }
 
-// build makes a type's plan: by its methods, if it is a type of this package, by
-// its kind.
+// build returns the function that encodes a t with type=wire in its tag, or 0. It
+// depends on the methods of t, on whether t is a type of this package, or on its kind,
+// in this order.
 func (b encodePlanner) build(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
 	if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface {
 		p := reflect.PointerTo(t)
@@ -191,7 +186,8 @@ func (b encodePlanner) build(t reflect.Type, wire gdwire.Type) (encodeFunc, erro
 	return nil, fmt.Errorf("%v has no Variant type", t)
 }
 
-// isText reports whether a type= of that type can be text; 0 is no type=.
+// isText reports whether text can be encoded as the given type= of a tag. 0 means that
+// there is no type=.
 func isText(wire gdwire.Type) bool {
 	switch wire {
 	case 0, gdwire.TypeString, gdwire.TypeStringName, gdwire.TypeNodePath:
@@ -200,7 +196,7 @@ func isText(wire gdwire.Type) bool {
 	return false
 }
 
-// typed makes the plan of a type whose tag has type=.
+// typed is build for a tag with type=.
 func (b encodePlanner) typed(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
 	k := t.Kind()
 	switch wire {
@@ -259,7 +255,8 @@ func encodeFloat(s *encoder, v reflect.Value) error { return s.e.WriteFloat(v.Fl
 
 func encodeString(s *encoder, v reflect.Value) error { return s.e.WriteString(v.String()) }
 
-// encodeNumber writes a number as int or float, if it is one without loss.
+// encodeNumber writes a number as an int or float. A number that changes by the
+// conversion is an error.
 func encodeNumber(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
 	isFloat := wire == gdwire.TypeFloat
 	switch {
@@ -312,7 +309,7 @@ func (s *encoder) textAs(wire gdwire.Type, text string) error {
 	return s.e.WriteString(text)
 }
 
-// pointer writes what a pointer points to, and nil for a nil one.
+// pointer is build for a pointer. It writes nil for a nil pointer.
 func (b encodePlanner) pointer(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
 	if err := checkPointer(t); err != nil {
 		return nil, err
@@ -326,7 +323,7 @@ func (b encodePlanner) pointer(t reflect.Type, wire gdwire.Type) (encodeFunc, er
 	}, err
 }
 
-// nested writes v inside another value, unless values are nested too deep.
+// nested writes v inside another value, and returns an error if v is nested too deeply.
 func (s *encoder) nested(encode encodeFunc, v reflect.Value) error {
 	if s.depth++; s.depth > maxDepth {
 		return s.fail(v.Type(), depthError())
@@ -348,8 +345,7 @@ func encodeInterface(s *encoder, v reflect.Value) error {
 	return err
 }
 
-// any writes the value in an interface. The types that Unmarshal makes need no
-// plan.
+// any writes a value of any type. The types that Unmarshal creates need no plan.
 func (s *encoder) any(v any) error {
 	switch v := v.(type) {
 	case nil:
@@ -383,7 +379,8 @@ func (s *encoder) any(v any) error {
 	return s.nested(encode, addressable(r))
 }
 
-// deeper calls write for the content of v, unless values are nested too deep.
+// deeper calls write for the content of v, and returns an error if it is nested too
+// deeply.
 func (s *encoder) deeper(v any, write func() error) error {
 	if s.depth++; s.depth > maxDepth {
 		return s.fail(reflect.TypeOf(v), depthError())

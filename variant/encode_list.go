@@ -7,14 +7,14 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A packedType is a packed array: what its elements are.
+// A packedType describes the elements of a packed array.
 type packedType struct {
 	typ  gdwire.Type
 	n    int          // components of an element
-	leaf reflect.Kind // what a component is; String for strings
+	leaf reflect.Kind // of a component, or String
 }
 
-// packedTypes are all of them. Reals may be of either width in Go.
+// packedTypes has all packed arrays. Floats can have either width in Go.
 var packedTypes = map[gdwire.Type]packedType{
 	gdwire.TypePackedByteArray:    {gdwire.TypePackedByteArray, 1, reflect.Uint8},
 	gdwire.TypePackedInt32Array:   {gdwire.TypePackedInt32Array, 1, reflect.Int32},
@@ -28,8 +28,8 @@ var packedTypes = map[gdwire.Type]packedType{
 	gdwire.TypePackedColorArray:   {gdwire.TypePackedColorArray, 4, reflect.Float32},
 }
 
-// packedOf returns the packed array that a slice of t is written as if no tag says
-// otherwise, false for none.
+// packedOf returns the packed array for a slice of t without type= in its tag, and false
+// if there is none.
 func packedOf(t reflect.Type) (p packedType, ok bool) {
 	if own := ownTypes[t]; own != nil {
 		switch own.typ {
@@ -63,9 +63,9 @@ func packedOf(t reflect.Type) (p packedType, ok bool) {
 	return p, false
 }
 
-// list makes the plan of a slice or array: packed, where a packed array has such
-// elements and the tag does not ask for an Array, or else an Array. An array of
-// few numbers is a vector.
+// list is build for a slice or array. An array with the components of a math type is
+// encoded as that type. Others are encoded as a packed array if there is one for their
+// elements and wire is not Array, and otherwise as an Array.
 func (b encodePlanner) list(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
 	if wire == 0 && t.Kind() == reflect.Array {
 		if m, ok := componentsOf(t); ok {
@@ -73,7 +73,7 @@ func (b encodePlanner) list(t reflect.Type, wire gdwire.Type) (encodeFunc, error
 			case len(all) == 1:
 				return encodeMath(m, all[0]), nil
 			case len(all) > 1:
-				return nil, fmt.Errorf("%v can be %v: a tag has to say which, as type=%v", t, all, all[0])
+				return nil, fmt.Errorf("%v can be %v: it needs a tag such as type=%v", t, all, all[0])
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func (b encodePlanner) list(t reflect.Type, wire gdwire.Type) (encodeFunc, error
 	return b.elements(t)
 }
 
-// elements writes a slice or array as an Array.
+// elements returns a function that writes a slice or array as an Array.
 func (b encodePlanner) elements(t reflect.Type) (encodeFunc, error) {
 	elem, err := b.plan(t.Elem(), 0)
 	return func(s *encoder, v reflect.Value) error {
@@ -117,7 +117,7 @@ func (b encodePlanner) elements(t reflect.Type) (encodeFunc, error) {
 	}, err
 }
 
-// packed writes a slice or array as a packed array.
+// packed returns a function that writes a slice or array as a packed array.
 func (b encodePlanner) packed(t reflect.Type, p packedType) (encodeFunc, error) {
 	if p.leaf == reflect.String {
 		if t.Elem().Kind() != reflect.String {
@@ -151,8 +151,8 @@ func (b encodePlanner) packed(t reflect.Type, p packedType) (encodeFunc, error) 
 	}, nil
 }
 
-// bulkOf returns how the elements of a list of elem are written into p, nil if they
-// do not fit.
+// bulkOf returns a function that writes the elements of a list of elem to a packed array
+// p, or nil if they do not fit.
 func bulkOf(elem reflect.Type, p packedType) encodeFunc {
 	m, ok := componentsOf(elem)
 	switch {
@@ -187,7 +187,7 @@ func bulkOf(elem reflect.Type, p packedType) encodeFunc {
 	return writeBulk[[4]float64]
 }
 
-// writeBulk writes the elements of v, which lie in memory as those of a []T do.
+// writeBulk writes the elements of v, which have the memory layout of a []T.
 func writeBulk[T gdwire.Packable](s *encoder, v reflect.Value) error {
 	if all, ok := viewOf[T](v); ok {
 		return gdwire.WritePacked(s.e, all)
@@ -206,8 +206,8 @@ func writeBulk[T gdwire.Packable](s *encoder, v reflect.Value) error {
 	return nil
 }
 
-// setPackable sets a Packable from an element of as many components, or the other
-// way round.
+// setPackable sets dst from src. One of them is a Packable and the other an element with
+// the same number of components.
 func setPackable(dst, src reflect.Value, m *components) {
 	switch {
 	case dst.CanInt():
@@ -221,8 +221,8 @@ func setPackable(dst, src reflect.Value, m *components) {
 	}
 }
 
-// integersInto writes integers of another kind than the packed array's, each of
-// which has to fit.
+// integersInto returns a function that writes integers of another kind than the packed
+// array has. An integer that does not fit is an error.
 func integersInto(elem reflect.Type, p packedType) encodeFunc {
 	zero := reflect.Zero(elem)
 	if !zero.CanInt() && !zero.CanUint() {
@@ -252,7 +252,7 @@ func integersInto(elem reflect.Type, p packedType) encodeFunc {
 	}
 }
 
-// int64Of returns an integer of any kind as int64, if that holds it.
+// int64Of returns an integer of any kind as int64 and reports whether it fits.
 func int64Of(v reflect.Value) (int64, bool) {
 	if v.CanInt() {
 		return v.Int(), true
@@ -260,7 +260,8 @@ func int64Of(v reflect.Value) (int64, bool) {
 	return int64(v.Uint()), v.Uint() <= 1<<63-1
 }
 
-// encodeMath writes a Go type of such components as a math type.
+// encodeMath returns a function that writes a Go type with components m as the math
+// type typ.
 func encodeMath(m components, typ gdwire.Type) encodeFunc {
 	return func(s *encoder, v reflect.Value) error {
 		m.load(v, s.reals[:])

@@ -12,7 +12,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// dict makes the plan of a map: a Dictionary whose keys are sorted.
+// dict is build for a map, which is encoded as a Dictionary with sorted keys.
 func (b encodePlanner) dict(t reflect.Type) (encodeFunc, error) {
 	key, err := b.key(t.Key())
 	if err != nil {
@@ -34,8 +34,7 @@ func (b encodePlanner) dict(t reflect.Type) (encodeFunc, error) {
 	}, err
 }
 
-// key returns how keys of that type are written: a type that writes itself is not
-// asked to.
+// key returns the function that encodes keys of type t. It does not use Marshaler.
 func (b encodePlanner) key(t reflect.Type) (encodeFunc, error) {
 	if err := checkKey(t); err != nil {
 		return nil, err
@@ -61,7 +60,7 @@ func (b encodePlanner) key(t reflect.Type) (encodeFunc, error) {
 	return encodeInt, nil
 }
 
-// checkKey reports types that the keys of a map cannot have.
+// checkKey returns an error if t cannot be the type of a map's keys.
 func checkKey(t reflect.Type) error {
 	if own := ownTypes[t]; own != nil {
 		if own.math != nil || t.Comparable() && t != reflect.TypeFor[Dictionary]() && t != reflect.TypeFor[Array]() {
@@ -90,8 +89,8 @@ func checkKey(t reflect.Type) error {
 	return fmt.Errorf("%v cannot be a key", t)
 }
 
-// sortedPairs writes the pairs of a map in the order of their keys: by value where
-// these are numbers or text, by their encoding where they are anything else.
+// sortedPairs writes the pairs of a map, sorted by keys: numbers and text by value, other
+// keys by their encoding.
 func (s *encoder) sortedPairs(m reflect.Value, elem *plan[encodeFunc], writeKey func(reflect.Value) error) error {
 	n := m.Len()
 	keys := reflect.MakeSlice(reflect.SliceOf(m.Type().Key()), n, n)
@@ -100,7 +99,7 @@ func (s *encoder) sortedPairs(m reflect.Value, elem *plan[encodeFunc], writeKey 
 	pairs := m.MapRange()
 	for i := range order {
 		if !pairs.Next() {
-			return s.fail(m.Type(), gdwire.ErrCount) // another goroutine writes to the map
+			return s.fail(m.Type(), gdwire.ErrCount) // another goroutine has changed the map
 		}
 		keys.Index(i).SetIterKey(pairs)
 		values.Index(i).SetIterValue(pairs)
@@ -120,7 +119,7 @@ func (s *encoder) sortedPairs(m reflect.Value, elem *plan[encodeFunc], writeKey 
 	return nil
 }
 
-// sortKeys sorts order by the keys it refers to.
+// sortKeys sorts order, which has indexes of keys.
 func (s *encoder) sortKeys(keys reflect.Value, order []int) error {
 	t := keys.Type().Elem()
 	k := reflect.Zero(t)

@@ -82,7 +82,7 @@ func (s *encoder) dictionary(v *Dictionary) error {
 	return s.e.End()
 }
 
-// raw writes the value that v holds, converted if it is in another format.
+// raw writes the value in v, converted if it is in another format.
 func (s *encoder) raw(v *Raw) error {
 	from := v.Format
 	if from == nil {

@@ -12,7 +12,7 @@ import (
 // A fieldEncoder is a field and the plan of its type.
 type fieldEncoder struct {
 	name string
-	at   int // its index, -1 of one in an embedded struct
+	at   int // its index in the struct, or -1 if it is in an embedded struct
 	plan *plan[encodeFunc]
 	*field
 }
@@ -23,10 +23,11 @@ type structEncoder struct {
 	fields    []fieldEncoder
 	info      *structFields
 	embed     *plan[encodeFunc] // of the values of an embedded map
-	sometimes bool              // there are fields that are not always written
+	sometimes bool              // some fields can be omitted
 }
 
-// record makes the plan of a struct: a Dictionary, or an Array if it is positional.
+// record is build for a struct, which is encoded as a Dictionary, or as an Array if it
+// is positional.
 func (b encodePlanner) record(t reflect.Type) (encodeFunc, error) {
 	info, err := fieldsOf(t)
 	if err != nil {
@@ -63,7 +64,8 @@ func throughPointer(t reflect.Type, index []int) bool {
 	return false
 }
 
-// fieldOf returns the field of v, and false where it is in a nil embedded pointer.
+// fieldOf returns the field of v at index, and false if a nil pointer is embedded on the
+// way to it.
 func fieldOf(v reflect.Value, index []int) (reflect.Value, bool) {
 	for _, i := range index[:len(index)-1] {
 		v = v.Field(i)
@@ -77,7 +79,7 @@ func fieldOf(v reflect.Value, index []int) (reflect.Value, bool) {
 	return v.Field(index[len(index)-1]), true
 }
 
-// omits reports whether a field of v is left out.
+// omits reports whether the field of v is omitted.
 func (f *fieldEncoder) omits(v reflect.Value) bool {
 	v, ok := fieldOf(v, f.index)
 	switch {
@@ -96,7 +98,7 @@ func (c *structEncoder) encodeDict(s *encoder, v reflect.Value) error {
 		return s.fail(c.typ, depthError())
 	}
 	n := len(c.fields)
-	// What is written is decided once, since a method may change its mind.
+	// Call omits once for each field: IsZero could return another result later.
 	var few [64]bool
 	omitted := few[:0]
 	if c.sometimes {
@@ -201,15 +203,15 @@ func (c *structEncoder) encodeEmbed(s *encoder, v reflect.Value) error {
 	return nil
 }
 
-// checkUnknown refuses a collected key that a field has.
+// checkUnknown returns an error if a collected key is the name of a field.
 func (c *structEncoder) checkUnknown(s *encoder, name string) error {
 	if i, ok := c.info.byName[name]; ok {
-		return s.fail(c.info.embed.typ, fmt.Errorf("%w %s, that of %s", ErrDuplicateKey, quoted(name), c.fields[i].goName))
+		return s.fail(c.info.embed.typ, fmt.Errorf("%w %s, the name of %s", ErrDuplicateKey, quoted(name), c.fields[i].goName))
 	}
 	return nil
 }
 
-// encodeMarshaler lets a type write itself, and checks that it wrote one value.
+// encodeMarshaler calls MarshalVariant and checks that it has written one value.
 func encodeMarshaler(s *encoder, v reflect.Value) error {
 	before := s.position()
 	err := v.Addr().Interface().(Marshaler).MarshalVariant(s.e)
@@ -224,12 +226,12 @@ func encodeMarshaler(s *encoder, v reflect.Value) error {
 		return s.fail(v.Type(), err)
 	}
 	if !before.isOneBefore(s.position()) {
-		return s.fail(v.Type(), fmt.Errorf("%w: MarshalVariant has to write exactly one value", gdwire.ErrCount))
+		return s.fail(v.Type(), fmt.Errorf("%w: MarshalVariant must write exactly one value", gdwire.ErrCount))
 	}
 	return nil
 }
 
-// A position is how far an Encoder or Decoder is.
+// A position is the position of an Encoder or Decoder.
 type position struct {
 	offset, index int64
 	depth         int
@@ -242,8 +244,8 @@ func (s *encoder) position() position {
 	return p
 }
 
-// isOneBefore reports whether one value lies between p, where a value comes next,
-// and q. After the value of a key or property the index is still that of the pair.
+// isOneBefore reports whether exactly one value is between p and q. A value is next at
+// p. After the value of a key or property, the index is still that of the pair.
 func (p position) isOneBefore(q position) bool {
 	step := int64(1)
 	if p.kind == gdwire.KindDictStart || p.kind == gdwire.KindObjectStart {
@@ -252,7 +254,7 @@ func (p position) isOneBefore(q position) bool {
 	return q.depth == p.depth && q.offset > p.offset && q.index == p.index+step
 }
 
-// encodeText writes a TextMarshaler as text.
+// encodeText returns a function that writes a TextMarshaler as text.
 func encodeText(wire gdwire.Type) encodeFunc {
 	return func(s *encoder, v reflect.Value) error {
 		text, err := v.Addr().Interface().(encoding.TextMarshaler).MarshalText()

@@ -11,25 +11,26 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// structFields are the fields that a struct has on the wire.
+// structFields has the encoded fields of a struct.
 type structFields struct {
 	all    []field
-	byName map[string]int
-	array  bool   // positional
-	embed  *field // collects unknown keys, or nil
+	byName map[string]int // index in all
+	array  bool           // the struct is positional
+	embed  *field         // collects unknown keys, or nil
 }
 
-// A field is one of them.
+// A field is an encoded field of a struct.
 type field struct {
 	tag
-	index  []int  // of the field, through embedded structs
-	goName string // "Player.HP"
+	index  []int  // for reflect.Value.FieldByIndex
+	goName string // such as "Player.HP"
 	typ    reflect.Type
-	// isZero is what omitzero asks, nil for the method of reflect.Value.
+	// isZero calls the method IsZero of the type for omitzero. It is nil if the
+	// type has no such method.
 	isZero func(reflect.Value) bool
 }
 
-// at returns the field's index, -1 of one in an embedded struct.
+// at returns the field's index in the struct, or -1 if it is in an embedded struct.
 func (f *field) at() int {
 	if len(f.index) > 1 {
 		return -1
@@ -37,13 +38,13 @@ func (f *field) at() int {
 	return f.index[0]
 }
 
-// A tag is what a field's tag says.
+// A tag is a parsed gd tag.
 type tag struct {
 	name     string
 	omitZero bool
 	embed    bool
 	array    bool
-	wire     gdwire.Type // of type=
+	wire     gdwire.Type // the type of type=, or 0
 }
 
 // parseTag parses the value of a gd tag: a name, which may be empty or in single
@@ -88,7 +89,7 @@ func parseTag(s string) (t tag, err error) {
 	return t, nil
 }
 
-// typeNamed returns the type with that name, or 0.
+// typeNamed returns the type with the given name, or 0 if there is none.
 func typeNamed(name string) gdwire.Type {
 	for t := gdwire.TypeNil; t <= gdwire.TypeInputEvent; t++ {
 		if t.String() == name {
@@ -98,8 +99,8 @@ func typeNamed(name string) gdwire.Type {
 	return 0
 }
 
-// fieldsOf returns the fields of a struct type. Of equal names the one with the
-// fewest embedded structs around it counts.
+// fieldsOf returns the encoded fields of a struct type. If fields have the same name,
+// the one in the fewest embedded structs is used, as in Go.
 func fieldsOf(t reflect.Type) (*structFields, error) {
 	s := &structFields{byName: map[string]int{}}
 	level := []embedded{{typ: t}}
@@ -133,14 +134,14 @@ func fieldsOf(t reflect.Type) (*structFields, error) {
 	return s, nil
 }
 
-// embedded is a struct whose fields are those of the one around it.
+// embedded is an embedded struct, whose fields count as fields of the outer struct.
 type embedded struct {
 	typ   reflect.Type
 	index []int
 }
 
-// add adds the field f of e, or returns what it embeds. Fields from first on are as
-// deep as it.
+// add adds field f of e to s. If f is an embedded struct, add returns it instead. The
+// fields in s.all from index first are at the same depth as f.
 func (s *structFields) add(e embedded, f reflect.StructField, first int) (inner embedded, err error) {
 	text, tagged := f.Tag.Lookup("gd")
 	if text == "-" {
@@ -155,13 +156,13 @@ func (s *structFields) add(e embedded, f reflect.StructField, first int) (inner 
 	case f.Name == "_":
 		if t.array {
 			if len(index) > 1 {
-				return inner, fmt.Errorf("array in an embedded struct")
+				return inner, fmt.Errorf("option array in an embedded struct")
 			}
 			s.array = true
 		}
 		return inner, nil
 	case t.array:
-		return inner, fmt.Errorf("array is for a field named _")
+		return inner, fmt.Errorf("option array on a field that is not named _")
 	case f.Anonymous && t.name == "" && !t.embed:
 		return s.inline(f, index, t)
 	case !f.IsExported():
@@ -182,16 +183,16 @@ func (s *structFields) add(e embedded, f reflect.StructField, first int) (inner 
 	}
 	if i, ok := s.byName[t.name]; ok {
 		if i >= first {
-			return inner, fmt.Errorf("name %q is that of %s too", t.name, s.all[i].goName)
+			return inner, fmt.Errorf("%s has the same name %q", s.all[i].goName, t.name)
 		}
-		return inner, nil // hidden, as in Go
+		return inner, nil // hidden by a field at a lower depth
 	}
 	s.byName[t.name] = len(s.all)
 	s.all = append(s.all, added)
 	return inner, nil
 }
 
-// inline checks a struct that is embedded in another.
+// inline checks an embedded struct and returns it.
 func (s *structFields) inline(f reflect.StructField, index []int, t tag) (embedded, error) {
 	typ := f.Type
 	if typ.Kind() == reflect.Pointer {
@@ -212,7 +213,8 @@ func (s *structFields) inline(f reflect.StructField, index []int, t tag) (embedd
 	return embedded{typ, index}, nil
 }
 
-// isValueType reports whether a struct type is one value and not a Dictionary.
+// isValueType reports whether a struct type is encoded as one value, and not as a
+// Dictionary of its fields.
 func isValueType(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return ownTypes[t] != nil || p.Implements(marshalerType) || p.Implements(unmarshalerType) ||
@@ -226,16 +228,16 @@ func (s *structFields) setEmbed(f field) error {
 	case !isMap && f.typ != reflect.TypeFor[*Dictionary]():
 		return fmt.Errorf("embed on %v, neither *Dictionary nor a map of string keys", f.typ)
 	case f.omitZero || f.wire != 0:
-		return fmt.Errorf("options beside embed")
+		return fmt.Errorf("embed together with another option")
 	case s.embed != nil:
-		return fmt.Errorf("embed on %s too", s.embed.goName)
+		return fmt.Errorf("%s has embed, too", s.embed.goName)
 	}
 	s.embed = &f
 	return nil
 }
 
-// isZeroMethod returns a function that calls the type's own IsZero method, nil if
-// it has none.
+// isZeroMethod returns a function that calls the IsZero method of t, or nil if t has
+// none.
 func isZeroMethod(t reflect.Type) func(reflect.Value) bool {
 	type isZeroer interface{ IsZero() bool }
 	switch p := reflect.TypeFor[isZeroer](); {
@@ -257,7 +259,7 @@ func typeName(t reflect.Type) string {
 	return t.Name()
 }
 
-// quoted is a name for a message.
+// quoted returns a name for a message: quoted, and cut after 64 bytes.
 func quoted(name string) string {
 	if len(name) > 64 {
 		name = name[:64]

@@ -75,11 +75,11 @@ func TestTypeMistakes(t *testing.T) {
 		}{}, err: `variant: struct { A int "gd:\",what\"" }.A: tag has unknown option "what"`},
 		{value: struct {
 			Hit, HIT int
-		}{}, err: `variant: struct { Hit int; HIT int }.HIT: name "hit" is that of struct.Hit too`},
+		}{}, err: `variant: struct { Hit int; HIT int }.HIT: struct.Hit has the same name "hit"`},
 		{value: struct {
 			left
 			right
-		}{}, err: `variant: variant.right.Same: name "same" is that of left.Same too`},
+		}{}, err: `variant: variant.right.Same: left.Same has the same name "same"`},
 		{value: struct {
 			a int `gd:"a"`
 		}{}, err: `variant: struct { a int "gd:\"a\"" }.a: tag on a field that is not exported`},
@@ -99,17 +99,17 @@ func TestTypeMistakes(t *testing.T) {
 		}{}, err: `variant: struct { A int "gd:\",embed\"" }.A: embed on int, neither *Dictionary nor a map of string keys`},
 		{value: struct {
 			A *Dictionary `gd:",embed,omitzero"`
-		}{}, err: `variant: struct { A *variant.Dictionary "gd:\",embed,omitzero\"" }.A: options beside embed`},
+		}{}, err: `variant: struct { A *variant.Dictionary "gd:\",embed,omitzero\"" }.A: embed together with another option`},
 		{value: struct {
 			A, B *Dictionary `gd:",embed"`
-		}{}, err: `variant: struct { A *variant.Dictionary "gd:\",embed\""; B *variant.Dictionary "gd:\",embed\"" }.B: embed on struct.A too`},
+		}{}, err: `variant: struct { A *variant.Dictionary "gd:\",embed\""; B *variant.Dictionary "gd:\",embed\"" }.B: struct.A has embed, too`},
 		{value: struct {
 			_ struct{}    `gd:",array"`
 			A *Dictionary `gd:",embed"`
 		}{}, err: `variant: struct.A: embed in a positional struct`},
 		{value: struct {
 			A int `gd:",array"`
-		}{}, err: `variant: struct { A int "gd:\",array\"" }.A: array is for a field named _`},
+		}{}, err: `variant: struct { A int "gd:\",array\"" }.A: option array on a field that is not named _`},
 		{value: struct {
 			_ int `gd:",what"`
 		}{}, err: `variant: struct { _ int "gd:\",what\"" }._: tag has unknown option "what"`},
@@ -121,11 +121,11 @@ func TestTypeMistakes(t *testing.T) {
 		{value: map[inner]int{}, err: "variant: variant.inner cannot be a key"},
 		{value: map[fmt.Stringer]int{}, err: "variant: fmt.Stringer cannot be a key"},
 		{value: map[*int]int{}, err: "variant: *int cannot be a key"},
-		{value: new(cyclic), err: "variant: *variant.cyclic points to nothing but pointers"},
+		{value: new(cyclic), err: "variant: *variant.cyclic points only to pointers"},
 		{value: map[string]any{"a": 1}, err: ""},
 
-		{value: [4]float32{}, err: "variant: [4]float32 can be [Rect2 Vector4 Plane Quaternion Color]: a tag has to say which, as type=Rect2", writing: true},
-		{value: struct{ A [6]float64 }{}, err: "variant: struct.A: [6]float64 can be [Transform2D AABB]: a tag has to say which, as type=Transform2D", writing: true},
+		{value: [4]float32{}, err: "variant: [4]float32 can be [Rect2 Vector4 Plane Quaternion Color]: it needs a tag such as type=Rect2", writing: true},
+		{value: struct{ A [6]float64 }{}, err: "variant: struct.A: [6]float64 can be [Transform2D AABB]: it needs a tag such as type=Transform2D", writing: true},
 		{value: struct {
 			A string `gd:",type=int"`
 		}{}, err: "variant: struct.A: type=int does not fit Go string", writing: true},

@@ -6,17 +6,17 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// components says how the components of a math type lie in a Go type: an array or
-// a struct of as many floats, or int32, however nested.
+// components describes a Go type that can hold a math type: an array or struct that
+// consists of floats or int32, also nested.
 type components struct {
 	n    int
 	leaf reflect.Kind // Float32, Float64 or Int32
-	// order is where the components of the wire are among those of the Go type;
-	// nil: in the same order.
+	// order has the index in the Go type of each encoded component. It is nil if
+	// the order is the same.
 	order []int
 }
 
-// componentsOf returns how components lie in t, and false if t is no such type.
+// componentsOf returns the components of t, and false if t is not such a type.
 func componentsOf(t reflect.Type) (c components, ok bool) {
 	switch t.Kind() {
 	case reflect.Float32, reflect.Float64, reflect.Int32:
@@ -42,10 +42,10 @@ func componentsOf(t reflect.Type) (c components, ok bool) {
 	return c, false
 }
 
-// maxComponents is how many a Projection has.
+// maxComponents is the number of components of a Projection.
 const maxComponents = 16
 
-// load copies the components of v into c, in the order of the wire.
+// load copies the components of v to c, in encoded order.
 func (m *components) load(v reflect.Value, c []float64) {
 	switch m.leaf {
 	case reflect.Float32:
@@ -90,7 +90,7 @@ func storeNumbers[T float32 | float64](m *components, numbers []T, c []float64) 
 	}
 }
 
-// loadInto appends the components of v.
+// loadInto appends the components of v to c.
 func loadInto(v reflect.Value, c []float64) []float64 {
 	switch v.Kind() {
 	case reflect.Array:
@@ -109,7 +109,7 @@ func loadInto(v reflect.Value, c []float64) []float64 {
 	return c
 }
 
-// store sets the components of v from c, in the order of the wire.
+// store sets the components of v from c, which is in encoded order.
 func (m *components) store(v reflect.Value, c []float64) {
 	switch m.leaf {
 	case reflect.Float32:
@@ -130,7 +130,7 @@ func (m *components) store(v reflect.Value, c []float64) {
 	storeFrom(v, flat[:m.n])
 }
 
-// storeFrom sets the components of v and returns what is left of c.
+// storeFrom sets the components of v from the start of c and returns the rest of c.
 func storeFrom(v reflect.Value, c []float64) []float64 {
 	switch v.Kind() {
 	case reflect.Array:
@@ -151,7 +151,7 @@ func storeFrom(v reflect.Value, c []float64) []float64 {
 	return c
 }
 
-// at returns where component i of the wire is.
+// at returns the index in the Go type of encoded component i.
 func (m *components) at(i int) int {
 	if m.order == nil {
 		return i
@@ -159,15 +159,15 @@ func (m *components) at(i int) int {
 	return m.order[i]
 }
 
-// A mathType is a math type of the wire.
+// A mathType describes a math type.
 type mathType struct {
 	typ  gdwire.Type
 	n    int
 	ints bool
 }
 
-// mathTypes are all of them. Those whose number of components is theirs alone are
-// what an array of as many is written as.
+// mathTypes has all math types. An array is encoded as a math type without a tag if
+// only one of them has its number of components.
 var mathTypes = []mathType{
 	{gdwire.TypeVector2, 2, false}, {gdwire.TypeVector2i, 2, true},
 	{gdwire.TypeRect2, 4, false}, {gdwire.TypeRect2i, 4, true},
@@ -180,7 +180,7 @@ var mathTypes = []mathType{
 	{gdwire.TypeColor, 4, false},
 }
 
-// mathTypesOf returns the math types that have as many components as m.
+// mathTypesOf returns the math types with the number of components of m.
 func mathTypesOf(m components) (all []gdwire.Type) {
 	for _, t := range mathTypes {
 		if t.n == m.n && t.ints == (m.leaf == reflect.Int32) {
@@ -190,5 +190,6 @@ func mathTypesOf(m components) (all []gdwire.Type) {
 	return all
 }
 
-// rowsOfAxes is the order of a Basis, whose axes are the columns of its matrix.
+// rowsOfAxes is components.order of a Basis, which is encoded by rows. Its axes are the
+// columns of the matrix.
 var rowsOfAxes = []int{0, 3, 6, 1, 4, 7, 2, 5, 8}

@@ -5,11 +5,10 @@ import (
 	"unicode"
 )
 
-// snakeCase returns the name a Go field has on the wire unless its tag says
-// otherwise: what Godot's String.to_snake_case makes of it. A word begins at an
-// upper-case letter that follows a lower-case one, at one that a lower-case
-// letter follows, at a digit that follows a letter, and at a letter between a
-// digit and a lower-case letter.
+// snakeCase returns the key for a Go field without a name in its tag. The result is that
+// of Godot's String.to_snake_case. A word begins at an upper-case letter after a
+// lower-case one, at an upper-case letter before a lower-case one, at a digit after a
+// letter, and at a letter between a digit and a lower-case letter.
 func snakeCase(name string) string {
 	r := []rune(name)
 	var b strings.Builder
@@ -22,7 +21,7 @@ func snakeCase(name string) string {
 	return b.String()
 }
 
-// startsWord reports whether a word begins at r[i], i > 0.
+// startsWord reports whether a word begins at r[i], for i > 0.
 func startsWord(r []rune, i int) bool {
 	last, this := r[i-1], r[i]
 	lowerNext := i+1 < len(r) && unicode.IsLower(r[i+1])

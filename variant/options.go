@@ -8,26 +8,27 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Options say how to read and write. Nil means the zero value: Godot4 with the
-// default limits.
+// Options configures decoding and encoding. The zero value, like nil, selects Godot4
+// with the default limits.
 type Options struct {
-	// Decoder is for Unmarshal. UnmarshalDecode, Elements and Entries go by the
-	// options of their Decoder.
+	// Decoder configures Unmarshal. UnmarshalDecode, Elements and Entries use the
+	// options of their Decoder instead.
 	Decoder gdwire.DecoderOptions
-	// Encoder is for Marshal. MarshalEncode goes by the options of its Encoder.
+	// Encoder configures Marshal. MarshalEncode uses the options of its Encoder
+	// instead.
 	Encoder gdwire.EncoderOptions
-	// Memory is how many bytes what is read may take in memory: capacities of
+	// Memory is the maximum size in bytes of the decoded values: capacities of
 	// slices, text, entries of maps, values in interfaces. Elements and Entries
-	// count each record on its own. 0: 256 MiB; -1: no limit.
+	// apply it to each record. 0 selects 256 MiB, -1 disables the limit.
 	Memory int64
-	// RejectUnknown makes a key that no field of a struct has an error, and an
-	// element beyond the fields of a positional struct.
+	// RejectUnknown makes unknown keys of structs an error, and elements beyond
+	// the fields of a positional struct.
 	RejectUnknown bool
 }
 
 const defaultMemory = 256 << 20
 
-// orDefault returns o, or the zero value where it is nil.
+// orDefault returns o, or the zero value if o is nil.
 func (o *Options) orDefault() *Options {
 	if o == nil {
 		return &Options{}
@@ -35,40 +36,40 @@ func (o *Options) orDefault() *Options {
 	return o
 }
 
-// A Marshaler writes itself to e: exactly one value, which may be a container. Its
-// error ends the encoding and stays in e. Calls of MarshalEncode inside it have
-// Options of their own. A Marshaler is not asked to write keys.
+// A Marshaler encodes itself. MarshalVariant must write exactly one value, which can be
+// a container. Its error ends the encoding of the whole value. It is not used for keys.
 type Marshaler interface {
 	MarshalVariant(e *gdwire.Encoder) error
 }
 
-// An Unmarshaler reads itself from d: exactly one value, the next one, of whatever
-// type; a nil too. Its error ends the decoding. Calls of UnmarshalDecode inside it
-// have Options of their own. An Unmarshaler is not asked to read keys.
+// An Unmarshaler decodes itself. UnmarshalVariant must read exactly one value. It must
+// copy the bytes of tokens that it keeps. Its error ends the decoding of the whole
+// value. It is not used for keys.
 type Unmarshaler interface {
 	UnmarshalVariant(d *gdwire.Decoder) error
 }
 
-// Reasons that a [TypeError] can have, beside those of package gdwire.
+// Causes of a [TypeError], in addition to those of package gdwire.
 var (
-	// ErrDuplicateKey reports a key that a struct or map already has.
+	// ErrDuplicateKey is returned for a key that a struct or map already has.
 	ErrDuplicateKey = errors.New("duplicate key")
-	// ErrUnknownKey reports a key or element that a struct has no field for.
+	// ErrUnknownKey is returned for a key or element without a field in a struct.
 	ErrUnknownKey = errors.New("unknown key")
 )
 
-// A TypeError reports a value that its Go variable cannot hold, or a Go value that
-// cannot be written. A [gdwire.Error] around it says where.
+// A TypeError describes a value that its Go variable cannot hold, or a Go value that
+// cannot be encoded. It is wrapped in a [gdwire.Error] with the position.
 type TypeError struct {
-	// Type is the type on the wire, 0 when writing.
+	// Type is the type of the encoded value, and 0 in encoding.
 	Type gdwire.Type
 	// Go is the type of the Go variable.
 	Go reflect.Type
-	// Field is the struct field it is in, such as "Player.HP", empty if in none.
+	// Field is the struct field that contains the variable, such as "Player.HP",
+	// or "" if there is none.
 	Field string
-	// Err is the reason: gdwire.ErrType for a type that does not fit,
+	// Err is the cause: gdwire.ErrType for a type that does not fit,
 	// gdwire.ErrRange for a number, a *gdwire.LimitError for Options.Memory,
-	// ErrDuplicateKey, ErrUnknownKey, or what a method of the Go type returned.
+	// ErrDuplicateKey, ErrUnknownKey, or the error of a method of the Go type.
 	Err error
 }
 
@@ -89,7 +90,7 @@ func (e *TypeError) Error() string {
 // Unwrap returns Err.
 func (e *TypeError) Unwrap() error { return e.Err }
 
-// inField adds the field to an error that has none yet.
+// inField sets the field of a TypeError that has none.
 func inField(err error, field string) error {
 	var t *TypeError
 	if errors.As(err, &t) && t.Field == "" {
@@ -98,8 +99,8 @@ func inField(err error, field string) error {
 	return err
 }
 
-// maxDepth is how deep Go values may be nested, pointers and interfaces counted:
-// beyond it a value is taken to contain itself.
+// maxDepth is the maximum nesting of Go values, including pointers and interfaces.
+// Deeper values are assumed to contain themselves.
 const maxDepth = 10000
 
 func depthError() error {

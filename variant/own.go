@@ -6,7 +6,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// An ownType is a Go type of this package that is one Variant type.
+// An ownType describes a Go type of this package that corresponds to a Variant type.
 type ownType struct {
 	typ    gdwire.Type
 	math   *components // nil unless it is a math type
@@ -14,10 +14,10 @@ type ownType struct {
 	decode decodeFunc
 }
 
-// ownTypes are the types of this package that stand for a Variant type.
+// ownTypes has the types of this package.
 var ownTypes map[reflect.Type]*ownType
 
-// mathByType are those of them that are math types.
+// mathByType has the math types of this package.
 var mathByType = map[gdwire.Type]reflect.Type{}
 
 func init() { // the functions refer to the table
@@ -59,7 +59,7 @@ func init() { // the functions refer to the table
 	}
 }
 
-// own describes the type T by methods that take a pointer to it.
+// own returns the description of T, from functions that take a pointer to a T.
 func own[T any](t gdwire.Type, encode func(*encoder, *T) error, decode func(*decoder, *T) error) *ownType {
 	return &ownType{
 		typ:    t,

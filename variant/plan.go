@@ -8,27 +8,28 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A plan is how a Go type is read or written: a function made once. Plans refer to
-// those of the types they consist of, which are not made yet where a type contains
-// itself.
+// A plan has the function that encodes or decodes a Go type. Plans refer to the plans
+// of the types that a type contains. If a type contains itself, do is not set yet when
+// another plan refers to it.
 type plan[F any] struct {
 	do  F
-	err error // of a type that cannot be
+	err error // why the type cannot be encoded or decoded
 }
 
-// A planKey is what a plan is for: a Go type, and the Variant type of its tag.
+// A planKey identifies a plan: a Go type, and the Variant type in its tag.
 type planKey struct {
 	typ  reflect.Type
-	wire gdwire.Type
+	wire gdwire.Type // 0 without type=
 }
 
-// plans are those that have been made.
+// plans caches plans.
 type plans[F any] struct {
 	all  sync.Map // of *plan[F] by planKey
 	make func(*planner[F], planKey) (F, error)
 }
 
-// of returns the plan of t, which two goroutines may make at once.
+// of returns the plan of t. Several goroutines can build the same plan at the same
+// time.
 func (c *plans[F]) of(t reflect.Type) (F, error) {
 	key := planKey{typ: t}
 	if p, ok := c.all.Load(key); ok {
@@ -38,7 +39,7 @@ func (c *plans[F]) of(t reflect.Type) (F, error) {
 	r := planner[F]{c, map[planKey]*plan[F]{}}
 	p, err := r.plan(t, 0)
 	if err != nil {
-		// The others of this round may refer to one that failed.
+		// Drop the other plans of r, which can refer to a failed one.
 		p = &plan[F]{err: fmt.Errorf("variant: %w", err)}
 		c.all.Store(key, p)
 		return p.do, p.err
@@ -49,13 +50,13 @@ func (c *plans[F]) of(t reflect.Type) (F, error) {
 	return p.do, nil
 }
 
-// A planner makes the plans of a type and of all that it consists of.
+// A planner builds the plans of a type and of the types that it contains.
 type planner[F any] struct {
 	plans *plans[F]
 	made  map[planKey]*plan[F]
 }
 
-// plan returns the plan of t. An error names what in t is at fault.
+// plan returns the plan of t. Its error names the type or field that is invalid.
 func (r *planner[F]) plan(t reflect.Type, wire gdwire.Type) (*plan[F], error) {
 	key := planKey{t, wire}
 	if p, ok := r.made[key]; ok {
@@ -71,7 +72,8 @@ func (r *planner[F]) plan(t reflect.Type, wire gdwire.Type) (*plan[F], error) {
 	return p, err
 }
 
-// checkPointer refuses a pointer type that points to nothing but pointers.
+// checkPointer returns an error for a pointer type that never leads to another type,
+// such as type p *p.
 func checkPointer(t reflect.Type) error {
 	e := t
 	for range 100 {
@@ -79,5 +81,5 @@ func checkPointer(t reflect.Type) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%v points to nothing but pointers", t)
+	return fmt.Errorf("%v points only to pointers", t)
 }

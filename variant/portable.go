@@ -12,8 +12,8 @@ func viewOf[T any](v reflect.Value) ([]T, bool) {
 	return nil, false
 }
 
-// setView makes the slice v the slice all, which viewOf returned.
+// setView sets the slice v to all, which viewOf has returned.
 func setView[T any](v reflect.Value, all []T) { v.Set(reflect.ValueOf(all)) }
 
-// numbersIn has no answer here.
+// numbersIn reports false: see unsafe.go.
 func numbersIn[T float32 | float64 | int32](reflect.Value, int) ([]T, bool) { return nil, false }

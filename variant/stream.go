@@ -9,15 +9,16 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Elements decodes the Array or PackedStringArray that comes next one element at a
-// time, so that any number of them needs the memory of one. An element that a T
-// cannot hold is yielded with its error, and the loop goes on after it; an error of
-// the input is the last thing that is yielded. Options.Memory is for each element.
+// Elements iterates over the elements of the next value, an Array or
+// PackedStringArray, and decodes one at a time, so that the memory does not depend on
+// their number. Options.Memory applies to each element. If a T cannot hold an element,
+// the error is yielded, and the loop continues with the next element. An error of the
+// input is yielded and ends the loop.
 //
-// A Decoder reads [gdwire.Limits].Values values at most unless told otherwise.
+// For arrays of many elements, raise [gdwire.Limits].Elements and Values of d.
 //
-// Leaving the loop reads nothing more: as with [gdwire.Decoder.Elements] the next
-// call on d skips the rest first.
+// Leaving the loop reads nothing; the next call on d skips the remaining elements, as
+// with [gdwire.Decoder.Elements].
 func Elements[T any](d *gdwire.Decoder, o *Options) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -45,14 +46,16 @@ func Elements[T any](d *gdwire.Decoder, o *Options) iter.Seq2[T, error] {
 	}
 }
 
-// isTypeError reports whether an error is of one value: reading can go on after it.
+// isTypeError reports whether err concerns a single value, so that reading can
+// continue after it.
 func isTypeError(err error) bool {
 	var t *TypeError
 	return errors.As(err, &t)
 }
 
-// Entries decodes the Dictionary that comes next one pair at a time, under the
-// rules of [Elements]. Pairs are yielded as they come: equal keys are not merged.
+// Entries iterates over the pairs of the next value, a Dictionary, and decodes one at a
+// time. The rules of [Elements] apply. Pairs are yielded in order, including those with
+// equal keys.
 //
 // Leaving the loop skips the rest of the Dictionary at once.
 func Entries[K, V any](d *gdwire.Decoder, o *Options) iter.Seq2[Entry[K, V], error] {
@@ -106,8 +109,8 @@ func Entries[K, V any](d *gdwire.Decoder, o *Options) iter.Seq2[Entry[K, V], err
 	}
 }
 
-// skipPair skips what is left of the pair that a Dictionary is at, of which the
-// first token at least has been read.
+// skipPair skips the rest of the current pair of a Dictionary, of which at least one
+// token has been read.
 func skipPair(d *gdwire.Decoder, depth int) error {
 	if err := d.SkipTo(depth); err != nil {
 		return err
@@ -119,7 +122,7 @@ func skipPair(d *gdwire.Decoder, depth int) error {
 	return d.SkipValue()
 }
 
-// keyPlan returns how keys of that type are read.
+// keyPlan returns the function that decodes keys of type t.
 func keyPlan(t reflect.Type) (decodeFunc, error) {
 	r := &planner[decodeFunc]{&decodePlans, map[planKey]*plan[decodeFunc]{}}
 	key, err := decodePlanner{r}.key(t)

@@ -2,10 +2,8 @@ package variant
 
 import "github.com/gdwire/gdwire"
 
-// The math types have the fields of GDScript in its order. Components are float64
-// whatever precision the engine was built with; those of a Color are float32, as in
-// every engine. Marshal writes float64 components in 32 bits, rounded, unless
-// [gdwire.EncoderOptions].DoubleReals is set.
+// The math types, with the fields of GDScript in its order. Components are float64, for
+// engines of both precisions. Those of a Color are float32, as in all engines.
 type (
 	// Vector2 holds two floats.
 	Vector2 struct{ X, Y float64 }
@@ -35,8 +33,8 @@ type (
 	AABB struct{ Position, Size Vector3 }
 	// Transform2D holds the two axes and the origin. Godot 2 calls it Matrix32.
 	Transform2D struct{ X, Y, Origin Vector2 }
-	// Basis holds the three axes, which are the columns of the matrix. The wire
-	// has its rows. Godot 2 calls it Matrix3.
+	// Basis is a Basis. X, Y and Z are its axes, which are the columns of the
+	// matrix; the format encodes its rows.
 	Basis struct{ X, Y, Z Vector3 }
 	// Transform3D holds a basis and the origin. Godot 3 calls it Transform.
 	Transform3D struct {
@@ -51,28 +49,27 @@ type (
 )
 
 type (
-	// StringName is an interned string of the engine. Formats before Godot 4 do
-	// not have it: there it is written as a String.
+	// StringName is a StringName. In formats before Godot 4, which do not have the
+	// type, it is encoded as a String.
 	StringName string
-	// NodePath is the text of a path as engines write it, "/root/Player:position:x".
+	// NodePath is a NodePath as text, such as "/root/Player:position:x".
 	NodePath string
-	// RID is the id of a resource, which only Godot 4 has on the wire: the others
-	// read 0, and write none.
+	// RID is the id of an RID. Formats before Godot 4 do not encode it.
 	RID uint64
-	// ObjectID is an object as its instance id. 0 is null, which engines write as
+	// ObjectID is the instance id of an object. 0 is null, which engines encode as
 	// nil.
 	ObjectID uint64
-	// Signal is a signal's name and the object that has it.
+	// Signal is a Signal: its name and its object.
 	Signal struct {
 		Name   string
 		Object ObjectID
 	}
-	// Callable is a Callable, which is always empty on the wire.
+	// Callable is a Callable, which is encoded without content.
 	Callable struct{}
 )
 
-// Object is a serialized object: the name of its class and its properties in the
-// order of the wire. Reading one takes [gdwire.DecoderOptions].AllowObjects.
+// Object is a serialized object: the name of its class and its properties in encoded
+// order. Decoding requires [gdwire.DecoderOptions].AllowObjects.
 type Object struct {
 	Class      string
 	Properties []Property
@@ -84,22 +81,22 @@ type Property struct {
 	Value any
 }
 
-// Image is an Image, which only Godot 2 has on the wire. Data is laid out as the
-// engine's Format says.
+// Image is an Image, which only the format of Godot 2 has. Format is the engine's format
+// of the pixels in Data.
 type Image struct {
 	Format, Mipmaps, Width, Height uint32
 	Data                           []byte
 }
 
-// InputEvent is an InputEvent, which only Godot 2 has on the wire. Data is what
-// follows type and device, such as a key's modifiers and scancode.
+// InputEvent is an InputEvent, which only the format of Godot 2 has. Data has the other
+// fields, such as the modifiers and scancode of a key.
 type InputEvent struct {
 	Type, Device uint32
 	Data         []byte
 }
 
-// Array is an Array, typed or not: a sender that declares types does not change
-// which Go type a program meets.
+// Array is an Array. Elem is the declared type of its elements, or the zero Elem in an
+// untyped Array.
 type Array struct {
 	// Elem is what the elements are declared to be, zero if nothing is declared.
 	Elem gdwire.Elem
@@ -108,13 +105,12 @@ type Array struct {
 	Values []any
 }
 
-// Raw is a value of any type, encoded: bytes to keep, compare, forward or decode
-// later. Data is encoded in Format, nil meaning Godot4, as [gdwire.CopyValue]
-// encodes it: in the form engines write, except for what the format leaves open.
-// Written in another format it is converted. The zero Raw is nil.
+// Raw is an encoded value of any type, to keep, compare, forward or decode later. Data
+// is encoded in Format, or in Godot4 if Format is nil, in the way of
+// [gdwire.CopyValue]. Encoding a Raw in another format converts it. The zero Raw is nil.
 //
-// In a manual's format the components of Data are as wide as DoubleReals says on
-// both sides.
+// In the format of a manual, components in Data have the width selected by DoubleReals
+// of the Decoder or Encoder.
 type Raw struct {
 	Format *gdwire.Format
 	Data   []byte

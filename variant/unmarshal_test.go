@@ -436,7 +436,7 @@ func TestMethodsTakeOneValue(t *testing.T) {
 		require.ErrorAs(t, err, &at)
 		require.Equal(t, strings.Contains(c.err, "own"), errors.Is(err, errOwn))
 	}
-	const writing = "MarshalVariant has to write exactly one value"
+	const writing = "MarshalVariant must write exactly one value"
 	for _, v := range []any{[]readsNone{{}}, []readsPart{{}}, map[string]readsTwo{"a": {}, "b": {}}, readsNone{}, readsPart{}, readsTwo{}} {
 		_, err := Marshal(v, nil)
 		require.ErrorContains(t, err, writing, "%T", v)
