@@ -422,7 +422,7 @@ func TestHostileText(t *testing.T) {
 func TestREADMEAttacks(t *testing.T) {
 	b, err := os.ReadFile("README.md")
 	require.NoError(t, err)
-	_, section, _ := strings.Cut(string(b), "\n## What an attacker sends\n")
+	_, section, _ := strings.Cut(string(b), "\n## Attacks\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	rows := 0
 	for _, a := range attacks.All() {

@@ -1,9 +1,11 @@
 package gdwire
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,11 +20,10 @@ func TestREADME(t *testing.T) {
 	readme := string(b)
 
 	for program, language := range map[string]string{
-		"examples/read/main.go":             "go",
-		"examples/write/main.go":            "go",
-		"stream/testdata/server/main.go":    "go",
-		"stream/testdata/server/client.gd":  "gdscript",
-		"stream/testdata/server/client4.gd": "gdscript",
+		"examples/save/main.go":     "go",
+		"examples/read/main.go":     "go",
+		"examples/server/main.go":   "go",
+		"examples/server/client.gd": "gdscript",
 	} {
 		source, err := os.ReadFile(program)
 		require.NoError(t, err)
@@ -53,4 +54,37 @@ func TestREADME(t *testing.T) {
 	require.Contains(t, readme, (&Error{Offset: 34, Path: `$["player"]["inventory"][3]`,
 		Err: &LimitError{Name: "StringBytes", Got: 4294967295, Max: 16 << 20}}).Error())
 	require.True(t, strings.HasPrefix(readme, "gdwire "), "one sentence first")
+}
+
+// TestREADMEOutput runs the README's programs and compares what they print.
+func TestREADMEOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: builds programs")
+	}
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	run := func(stdin []byte, program string) []byte {
+		c := exec.CommandContext(t.Context(), "go", "run", program)
+		c.Stdin = bytes.NewReader(stdin)
+		var stderr bytes.Buffer
+		c.Stderr = &stderr
+		out, err := c.Output()
+		require.NoError(t, err, "%s: %s", program, &stderr)
+		return out
+	}
+
+	tokens := run(run(nil, "./examples/write"), "./examples/read")
+	require.Contains(t, string(readme), "prints\n\n```\n"+string(tokens)+"```\n")
+
+	save, err := os.ReadFile("testdata/godot4.7-dev/save_game_large.bin")
+	require.NoError(t, err)
+	healed := run(save, "./examples/save")
+	require.Len(t, healed, len(save))
+	changed := 0
+	for i := range save {
+		if save[i] != healed[i] {
+			changed++
+		}
+	}
+	require.Equal(t, 2, changed, "bytes of the one number that the program sets")
 }

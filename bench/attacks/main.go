@@ -74,7 +74,7 @@ func main() {
 		}
 		return
 	}
-	fmt.Println("| sent | bytes | ends in | allocated | ns a byte | without limits | others |")
+	fmt.Println("| input | bytes | result | allocated | ns a byte | without limits | others |")
 	fmt.Println("|---|--:|---|--:|--:|--:|---|")
 	for _, a := range attacks.All() {
 		if a.Row == "" {
