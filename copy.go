@@ -31,7 +31,7 @@ func CopyValue(e *Encoder, d *Decoder) error {
 	resumed := x.open > 0
 	if !resumed {
 		if d.want() == wantEnd {
-			return d.WrapError(because(ErrCount, "CopyValue where an End is next"))
+			return d.WrapError(wrapf(ErrCount, "CopyValue at an End"))
 		}
 		x = d.rest()
 	}

@@ -60,6 +60,19 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
+// wrapf returns an error with a text of its own that is err to errors.Is.
+func wrapf(err error, format string, args ...any) error {
+	return &reason{err, fmt.Sprintf(format, args...)}
+}
+
+type reason struct {
+	err  error
+	text string
+}
+
+func (r *reason) Error() string { return r.text }
+func (r *reason) Unwrap() error { return r.err }
+
 // because returns err with a formatted message after it.
 func because(err error, format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{err}, args...)...)

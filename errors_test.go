@@ -26,23 +26,23 @@ func TestReadErrors(t *testing.T) {
 		change func(o *DecoderOptions)
 	}{
 		{player(idString, uint32(math.MaxUint32)), ErrLimit,
-			`gdwire: offset %d, $["player"]["inventory"][3]: string of 4294967295 bytes exceeds limit StringBytes (16777216)`, nil},
+			`gdwire: offset %d, $.player.inventory[3]: string of 4294967295 bytes exceeds limit StringBytes (16777216)`, nil},
 		{player(idArray, 1<<21), ErrLimit,
-			`gdwire: offset %d, $["player"]["inventory"][3]: container of 2097152 elements exceeds limit Elements (1048576)`, nil},
+			`gdwire: offset %d, $.player.inventory[3]: container of 2097152 elements exceeds limit Elements (1048576)`, nil},
 		{player(idBytes, 1<<29), ErrLimit,
-			`gdwire: offset %d, $["player"]["inventory"][3]: packed data of 536870912 bytes exceeds limit PackedBytes (268435456)`, nil},
+			`gdwire: offset %d, $.player.inventory[3]: packed data of 536870912 bytes exceeds limit PackedBytes (268435456)`, nil},
 		{player(idSignal, 2000), ErrLimit,
-			`gdwire: offset %d, $["player"]["inventory"][3]: name of 2000 bytes exceeds limit NameBytes (1024)`, nil},
+			`gdwire: offset %d, $.player.inventory[3]: name of 2000 bytes exceeds limit NameBytes (1024)`, nil},
 		{player(idArray, 50), ErrLimit,
-			`gdwire: offset %d, $["player"]["inventory"][3]: container that adds up to 59 values exceeds limit Values (20)`,
+			`gdwire: offset %d, $.player.inventory[3]: container that adds up to 59 values exceeds limit Values (20)`,
 			func(o *DecoderOptions) { o.Limits.Values = 20 }},
 		{player(idBytes, 50), ErrLimit,
-			`gdwire: offset %d, $["player"]["inventory"][3]: value of at least 130 bytes exceeds limit Bytes (100)`,
+			`gdwire: offset %d, $.player.inventory[3]: value of at least 130 bytes exceeds limit Bytes (100)`,
 			func(o *DecoderOptions) { o.Limits.Bytes = 100 }},
-		{wire(99), ErrType, "gdwire: offset 0, $: wrong type: id 99 is none of godot4's", nil},
-		{wire(30), ErrType, "gdwire: offset 0, $: wrong type: id 30 is none of godot3's", format(Godot3)},
-		{wire(2 | bit16), ErrFlags, "gdwire: offset 0, $: header has flags: header 0x10002, and godot2 has no flags", format(Godot2)},
-		{wire(idPath, 5), ErrType, "gdwire: offset 4, $: wrong type: NodePath as one string, and godot4 has none", nil},
+		{wire(99), ErrType, "gdwire: offset 0, $: unknown godot4 type id 99", nil},
+		{wire(30), ErrType, "gdwire: offset 0, $: unknown godot3 type id 30", format(Godot3)},
+		{wire(2 | bit16), ErrFlags, "gdwire: offset 0, $: header has flags: 0x10002, godot2 has none", format(Godot2)},
+		{wire(idPath, 5), ErrType, "gdwire: offset 4, $: NodePath in one string, which godot4 does not have", nil},
 		{wire(idObject, "Node", 0), ErrObject, "gdwire: offset 0, $: serialized objects are not allowed", nil},
 		{str("a\xff"), ErrUTF8, "gdwire: offset 9, $: invalid UTF-8", nil},
 		{str("\uFFFD\xff"), ErrUTF8, "gdwire: offset 11, $: invalid UTF-8", nil},
@@ -127,7 +127,7 @@ func TestWrapError(t *testing.T) {
 	require.EqualError(t, d.WrapError(mine), "gdwire: offset 16, $[0].key(0): no scripts here")
 	readTo(t, d, 1)
 	err := d.WrapError(mine)
-	require.EqualError(t, err, `gdwire: offset 32, $[0]["script"]: no scripts here`)
+	require.EqualError(t, err, `gdwire: offset 32, $[0].script: no scripts here`)
 	require.ErrorIs(t, err, mine)
 	readTo(t, d, 1) // the error does not stay
 	require.EqualError(t, d.WrapError(mine), `gdwire: offset 44, $[0]: no scripts here`)

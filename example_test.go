@@ -146,7 +146,7 @@ func ExampleDecoder_Fields() {
 	// Output:
 	// <nil>
 	// {ID:7 Name:Ada Pos:[1 2 3]}
-	// gdwire: offset 20, $["id"]: wrong type: Dictionary, want integer
+	// gdwire: offset 20, $.id: got Dictionary, want int
 }
 
 // readStrings reads an Array of strings or a PackedStringArray. The slice grows
@@ -192,10 +192,10 @@ func ExampleDecoder_Elements() {
 	// Output:
 	// [sword shield] <nil>
 	// [map lamp] <nil>
-	// [] gdwire: offset 76, $[0]: wrong type: int, want String
+	// [] gdwire: offset 76, $[0]: got int, want String
 }
 
-// setName copies a value and replaces what is at $["name"]. The new value takes the
+// setName copies a value and replaces what is at $.name. The new value takes the
 // place of any old one, a container included.
 func setName(e *gdwire.Encoder, d *gdwire.Decoder, name string) error {
 	var path []byte
@@ -203,7 +203,8 @@ func setName(e *gdwire.Encoder, d *gdwire.Decoder, name string) error {
 		if err != nil {
 			return err
 		}
-		if path = d.AppendPath(path[:0]); string(path) != `$["name"]` {
+		path = d.AppendPath(path[:0])
+		if s := string(path); s != `$.name` && s != `$[&"name"]` { // the key is a String or a StringName
 			e.WriteToken(t)
 			continue
 		}
@@ -290,15 +291,15 @@ func ExampleDecoder_AppendPath() {
 	// Output:
 	// $ = DictStart 4
 	// $.key(0) = StringChunk String "id"
-	// $["id"] = Int32 7
+	// $.id = Int32 7
 	// $.key(1) = StringChunk String "name"
-	// $["name"] = StringChunk String "Ada"
+	// $.name = StringChunk String "Ada"
 	// $.key(2) = StringChunk String "pos"
-	// $["pos"] = Vector3 [1 2 3]
+	// $.pos = Vector3 [1 2 3]
 	// $.key(3) = StringChunk String "tags"
-	// $["tags"] = ArrayStart 2
-	// $["tags"][0] = StringChunk String "a"
-	// $["tags"][1] = StringChunk String "b"
+	// $.tags = ArrayStart 2
+	// $.tags[0] = StringChunk String "a"
+	// $.tags[1] = StringChunk String "b"
 }
 
 // A name that is not UTF-8 is replaced. Other errors stay.
@@ -535,7 +536,7 @@ func ExampleError() {
 	if errors.As(err, &e) {
 		fmt.Println(e.Offset, e.Path, e.Err == io.ErrUnexpectedEOF)
 	}
-	// Output: 70 $["pos"] true
+	// Output: 70 $.pos true
 }
 
 // The format is an option.

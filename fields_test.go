@@ -429,7 +429,7 @@ func TestFieldsLeftReturnErrors(t *testing.T) {
 		break
 	}
 	_, err := d.ReadInt()
-	requireError(t, err, 40, `$["b"]`, ErrType)
+	requireError(t, err, 40, `$.b`, ErrType)
 	require.Equal(t, err, d.ReadNil(), "it stays")
 }
 

@@ -34,8 +34,8 @@ func TestLimitsAtTheirExactValue(t *testing.T) {
 		{"Depth", "arrays", wire(idArray, 1, idArray, 1, idNil), 2, 16, "$[0][0]"},
 		{"Depth", "an empty array in arrays", wire(idArray, 1, idArray, 1, idArray, 0), 2, 16, "$[0][0]"},
 		{"Depth", "keys", wire(idDict, 1, idDict, 1, idNil, idNil, idNil), 2, 16, "$.key(0).key(0)"},
-		{"Depth", "values", wire(idDict, 1, str("a"), idDict, 1, idNil, idNil), 2, 28, `$["a"].key(0)`},
-		{"Depth", "properties", wire(idObject, "X", 1, "a", idArray, 1, idNil), 2, 32, `$["a"][0]`},
+		{"Depth", "values", wire(idDict, 1, str("a"), idDict, 1, idNil, idNil), 2, 28, `$.a.key(0)`},
+		{"Depth", "properties", wire(idObject, "X", 1, "a", idArray, 1, idNil), 2, 32, `$.a[0]`},
 
 		{"Elements", "elements", wire(idArray, 3, nil3), 3, 4, "$"},
 		{"Elements", "elements of a typed array", wire(idArray|typedBy*2, "Node", 3, nil3), 3, 12, "$"},
@@ -50,7 +50,7 @@ func TestLimitsAtTheirExactValue(t *testing.T) {
 		{"Values", "properties", wire(idObject, "X", 2, "a", idNil, "b", idNil), 5, 12, "$"},
 		{"Values", "names", wire(idPath, newPath(2), 1, 0, "a", "b", "c"), 4, 4, "$"},
 		{"Values", "packed strings", wire(idStrings, 3, "a\x00", "b\x00", "c\x00"), 4, 4, "$"},
-		{"Values", "a chain", wire(idArray, 2, idArray, 2, idNil, idNil, idDict, 1, idNil, idStrings, 1, "\x00"), 8, 40, "$[1].value(0)"},
+		{"Values", "a chain", wire(idArray, 2, idArray, 2, idNil, idNil, idDict, 1, idNil, idStrings, 1, "\x00"), 8, 40, "$[1][null]"},
 
 		{"StringBytes", "a String", str("abcde"), 5, 4, "$"},
 		{"StringBytes", "a StringName", wire(idName, "abcde"), 5, 4, "$"},

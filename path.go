@@ -1,6 +1,10 @@
 package gdwire
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
 
 // maxPath is the maximum length of a path in bytes, and maxKey that of a key in it.
 const (
@@ -8,10 +12,18 @@ const (
 	maxKey  = 32
 )
 
-// appendPath appends the path of the latest token, or of the next one if next is set.
-// keyText returns the start of the latest key or property name of frame i, and false
-// if that is not a string.
-func (s *state) appendPath(dst []byte, next bool, keyText func(i int) ([]byte, bool)) []byte {
+// A pathKey is the start of a key or of a property's name, which is a String
+// here, as it is in the input: the text of a string or the payload of a value of
+// fixed size, up to maxKey+1 bytes. Of any other key the type is 0.
+type pathKey struct {
+	typ  Type
+	data []byte
+}
+
+// appendPath appends the path of the latest token or, if next is set, of the
+// coming one. key returns the latest key of frame i; without it pairs are shown
+// by their index.
+func (s *state) appendPath(dst []byte, next bool, key func(i int) pathKey) []byte {
 	start := len(dst)
 	dst = append(dst, '$')
 	for i := 1; i <= s.depth && len(dst)-start < maxPath; i++ {
@@ -24,17 +36,21 @@ func (s *state) appendPath(dst []byte, next bool, keyText func(i int) ([]byte, b
 		case atKey:
 			dst = appendCall(dst, ".key(", index)
 		case atValue:
-			key, ok := keyText(i)
-			if !ok {
-				dst = appendCall(dst, ".value(", index)
-				break
+			var k pathKey
+			if key != nil {
+				k = key(i)
 			}
-			dst = append(dst, '[')
-			dst = strconv.AppendQuote(dst, string(cutKey(key)))
-			dst = append(dst, ']')
+			if with, ok := k.append(dst); ok {
+				dst = with
+			} else {
+				dst = appendCall(dst, ".value(", index)
+			}
 		}
 	}
-	return dst[:min(len(dst), start+maxPath)]
+	if path := dst[start:]; len(path) > maxPath {
+		dst = dst[:start+wholeRunes(path, maxPath)]
+	}
+	return dst
 }
 
 func appendCall(dst []byte, name string, index int64) []byte {
@@ -43,10 +59,128 @@ func appendCall(dst []byte, name string, index int64) []byte {
 	return append(dst, ')')
 }
 
-// cutKey returns the first maxKey bytes of a key, without cutting a rune.
-func cutKey(b []byte) []byte {
-	if len(b) <= maxKey {
-		return b
+// append appends a step for the value of k: .name for a String that is an
+// identifier, otherwise the key in brackets. It reports false for keys that have
+// no short text.
+func (k pathKey) append(dst []byte) ([]byte, bool) {
+	if k.typ == 0 {
+		return dst, false
 	}
-	return b[:wholeRunes(b, maxKey)]
+	if k.typ == TypeString && isIdentifier(k.data) {
+		return append(append(dst, '.'), k.data...), true
+	}
+	dst = append(dst, '[')
+	switch k.typ {
+	case TypeNil:
+		dst = append(dst, "null"...)
+	case TypeBool:
+		dst = strconv.AppendBool(dst, le.Uint32(k.data) != 0)
+	case TypeString:
+		dst = appendQuoted(dst, k.data)
+	case TypeStringName:
+		dst = appendQuoted(append(dst, '&'), k.data)
+	case TypeInt, TypeFloat:
+		dst = appendNumber(dst, k.data, layouts[k.typ].units[len(k.data)/8])
+	default:
+		l := &layouts[k.typ]
+		u := l.units[0]
+		if len(k.data) > int(l.n)*u.size() {
+			u = l.units[1]
+		}
+		dst = append(append(dst, l.name...), '(')
+		for i := 0; i < len(k.data); i += u.size() {
+			if i > 0 {
+				dst = append(dst, ", "...)
+			}
+			dst = appendNumber(dst, k.data[i:i+u.size()], u)
+		}
+		dst = append(dst, ')')
+	}
+	return append(dst, ']'), true
+}
+
+// appendNumber appends the number in b, which is a u, a float with a dot or an
+// exponent.
+func appendNumber(dst, b []byte, u unit) []byte {
+	var x float64
+	switch u {
+	case unitInt32:
+		return strconv.AppendInt(dst, int64(int32(le.Uint32(b))), 10)
+	case unitInt64:
+		return strconv.AppendInt(dst, int64(le.Uint64(b)), 10)
+	case unitFloat32, unitFloat64:
+		x = component(b, u)
+	}
+	switch {
+	case x != x:
+		return append(dst, "nan"...)
+	case math.IsInf(x, 1):
+		return append(dst, "inf"...)
+	case math.IsInf(x, -1):
+		return append(dst, "-inf"...)
+	}
+	start := len(dst)
+	dst = strconv.AppendFloat(dst, x, 'g', -1, 64)
+	for _, c := range dst[start:] {
+		if c == '.' || c == 'e' {
+			return dst
+		}
+	}
+	return append(dst, ".0"...)
+}
+
+// isIdentifier reports whether a key needs no quotes: it starts with a letter or
+// underscore, goes on with those and digits, and was not cut.
+func isIdentifier(b []byte) bool {
+	for i, c := range b {
+		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return len(b) > 0 && len(b) <= maxKey
+}
+
+// appendQuoted appends text in double quotes. Of text that was cut it ends in an
+// ellipsis.
+func appendQuoted(dst, text []byte) []byte {
+	cut := len(text) > maxKey
+	if cut {
+		text = text[:wholeRunes(text, maxKey)]
+	}
+	dst = append(dst, '"')
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			dst = appendHex(append(dst, `\x`...), uint32(text[0]), 2)
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case strconv.IsPrint(r):
+			dst = append(dst, text[:n]...)
+		case r == '\n':
+			dst = append(dst, `\n`...)
+		case r == '\r':
+			dst = append(dst, `\r`...)
+		case r == '\t':
+			dst = append(dst, `\t`...)
+		case r < 0x80:
+			dst = appendHex(append(dst, `\x`...), uint32(r), 2)
+		case r < 0x10000:
+			dst = appendHex(append(dst, `\u`...), uint32(r), 4)
+		default:
+			dst = appendHex(append(dst, `\U`...), uint32(r), 8)
+		}
+		text = text[n:]
+	}
+	if cut {
+		dst = append(dst, "…"...)
+	}
+	return append(dst, '"')
+}
+
+func appendHex(dst []byte, v uint32, digits int) []byte {
+	for digits--; digits >= 0; digits-- {
+		dst = append(dst, "0123456789abcdef"[v>>(4*digits)&15])
+	}
+	return dst
 }

@@ -441,7 +441,7 @@ func (d *Decoder) start() error {
 		return err
 	}
 	if d.left == 0 && d.depth == 0 {
-		return ErrReleased
+		return errNotReset // Release leaves an error
 	}
 	d.setWin()
 	return nil
@@ -604,7 +604,7 @@ func (d *Decoder) Buffered() []byte { return d.buf[d.r:d.end:d.end] }
 // .value(3) the value of a key that is no string, .key(3) a key itself. Keys are
 // quoted as in Go and cut at 32 bytes, the path at 200.
 func (d *Decoder) AppendPath(dst []byte) []byte {
-	return d.appendPath(dst, false, d.keyText)
+	return d.appendPath(dst, false, d.key)
 }
 
 // WrapError returns an [Error] for the caller's own objection to the latest
@@ -634,7 +634,7 @@ func (d *Decoder) pos() uint64 { return d.base + uint64(d.r) }
 func (d *Decoder) errorAt(at int, err error) error {
 	return &Error{
 		Offset: int64(d.pos()-d.origin) + int64(at),
-		Path:   string(d.appendPath(nil, true, d.keyText)),
+		Path:   string(d.appendPath(nil, true, d.key)),
 		Err:    err,
 	}
 }
@@ -657,7 +657,7 @@ func (d *Decoder) beginValue() error {
 	d.setLim()
 	first := d.valueStart == d.origin
 	if d.options.Strict && !first && d.inputEnd != math.MaxUint64 && d.valueStart < d.inputEnd {
-		return d.strict(0, "bytes behind the value")
+		return d.strict(0, "bytes after the value")
 	}
 	if d.options.OneValue && !first {
 		return io.EOF

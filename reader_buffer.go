@@ -36,10 +36,17 @@ func (d *Decoder) peek(n int) ([]byte, error) {
 	return d.buf[d.r:d.lim], nil
 }
 
-// fill reads until n bytes are buffered.
+// fill reads until n bytes are buffered. The error of a value that is longer than
+// Limits.Bytes is where that many bytes end, however its tokens are read; but where
+// no value begins, the end of the input comes first.
 func (d *Decoder) fill(n int) error {
 	if err := d.bounds.check(limitBytes, d.pos()+uint64(n)-d.valueStart); err != nil {
-		return d.fail(0, err)
+		if d.depth == 0 && d.r == d.end {
+			if err := d.fetch(1); err != nil {
+				return d.readError(err)
+			}
+		}
+		return d.fail(int(d.valueStart+uint64(d.bounds[limitBytes])-d.pos()), err)
 	}
 	if err := d.fetch(n); err != nil {
 		return d.readError(err)
@@ -180,16 +187,19 @@ func (d *Decoder) compact(n int) {
 // grow makes the window larger, towards n bytes behind r. What names need is
 // added only as their bytes come.
 func (d *Decoder) grow(n int) {
-	size := min(2*len(d.buf), d.r+n)
+	size := d.r + n
+	if size-len(d.buf) > len(d.buf) { // 2*len(d.buf) itself may not be an int
+		size = 2 * len(d.buf)
+	}
 	d.buf = append(make([]byte, 0, size), d.buf[:d.end]...)[:size]
 	d.buffer.B = d.buf
 }
 
-// savedKey is the start of a key whose bytes have left the window.
+// savedKey is a pathKey whose bytes have left the buffer.
 type savedKey struct {
-	text [maxKey + 1]byte
+	data [maxKey + 1]byte
 	n    uint8
-	ok   bool // it is a string
+	typ  Type
 }
 
 // saveKeys keeps the keys that start before pos. Frames further out start
@@ -206,32 +216,39 @@ func (d *Decoder) saveKeys(pos uint64) {
 		if len(d.saved) <= i {
 			d.saved = append(make([]savedKey, 0, len(d.stack)), d.saved...)[:len(d.stack)]
 		}
-		text, ok := d.keyText(i)
-		s := &d.saved[i]
-		s.n, s.ok = uint8(copy(s.text[:], text)), ok
+		k, s := d.key(i), &d.saved[i]
+		s.n, s.typ = uint8(copy(s.data[:], k.data)), k.typ
 	}
 }
 
-// keyText returns the start of the string that is frame i's latest key or
-// property.
-func (d *Decoder) keyText(i int) ([]byte, bool) {
+// key returns the latest key or property of frame i.
+func (d *Decoder) key(i int) pathKey {
 	f := d.frame(i)
 	if f.keyPos < d.base {
 		s := &d.saved[i]
-		return s.text[:s.n], s.ok
+		return pathKey{s.typ, s.data[:s.n]}
 	}
 	b := d.buf[f.keyPos-d.base : d.end]
-	switch f.kind {
-	case KindDictStart:
-		if t := d.options.Format.typeOf(le.Uint32(b) & d.options.Format.idMask); t != TypeString && t != TypeStringName {
-			return nil, false
+	typ := TypeString
+	if f.kind == KindDictStart {
+		h := le.Uint32(b)
+		row := d.lookup(h)
+		if row == nil {
+			return pathKey{}
 		}
+		form := &row[h>>16&1]
 		b = b[4:]
-	case KindObjectStart:
-	default:
-		return nil, false
+		switch {
+		case form.shape == shapeText:
+			typ = form.typ
+		case form.shape == shapeMaths && form.size <= maxKey || form.kind == KindNil || form.kind == KindBool ||
+			form.typ == TypeInt || form.typ == TypeFloat:
+			return pathKey{form.typ, b[:min(int(form.size), len(b))]}
+		default:
+			return pathKey{}
+		}
 	}
 	n := le.Uint32(b)
 	b = b[4:]
-	return b[:min(uint64(n), uint64(len(b)), maxKey+1)], true
+	return pathKey{typ, b[:min(uint64(n), uint64(len(b)), maxKey+1)]}
 }

@@ -99,7 +99,7 @@ func (d *Decoder) declaration(at int, k containerKind) (int, Type, error) {
 		id := le.Uint32(b[at:])
 		t := d.options.Format.typeOf(id)
 		if t == 0 {
-			return 0, 0, d.fail(at, because(ErrType, "elements of type id %d", id))
+			return 0, 0, d.fail(at, wrapf(ErrType, "elements of unknown %v type id %d", d.options.Format, id))
 		}
 		if t == TypeNil {
 			if d.options.Strict {

@@ -91,7 +91,7 @@ func (l *loop) finish(left, keyPos uint64) error {
 }
 
 func (l *loop) readPast() error {
-	return l.d.errorAt(0, because(ErrCount, "the loop's body read more than the value"))
+	return l.d.errorAt(0, wrapf(ErrCount, "the loop's body has read past its value"))
 }
 
 // end reads the container's End.

@@ -19,7 +19,7 @@ func (d *Decoder) nodePath() (Token, error) {
 	n := le.Uint32(b[4:])
 	if n&newPathBit == 0 {
 		if !format.oldPath {
-			return Token{}, d.fail(4, because(ErrType, "NodePath as one string, and %v has none", format))
+			return Token{}, d.fail(4, wrapf(ErrType, "NodePath in one string, which %v does not have", format))
 		}
 		if format.engine && d.options.Strict {
 			return Token{}, d.strict(4, "NodePath as one string")
@@ -66,7 +66,7 @@ func (d *Decoder) nodePath() (Token, error) {
 		return Token{}, err
 	}
 	if total > math.MaxUint32 {
-		return Token{}, d.fail(4, because(ErrRange, "NodePath of %d names", total))
+		return Token{}, d.fail(4, wrapf(ErrRange, "NodePath of %d names", total))
 	}
 	f := d.open(16, KindNodePathStart, TypeNodePath, uint32(total))
 	f.names, f.flags = names, flags

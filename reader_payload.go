@@ -25,10 +25,12 @@ type payload struct {
 // it is under way.
 func (d *Decoder) startPayload() bool {
 	p := &d.payload
-	if p.active {
+	switch {
+	case d.leave > 0:
+		return false
+	case p.active:
 		return p.kind != 0
-	}
-	if d.token&1 != 0 {
+	case d.token&1 != 0:
 		return false
 	}
 	if p.token != d.token {
@@ -94,7 +96,13 @@ func (d *Decoder) peekPayload(most int) ([]byte, error) {
 			}
 			p.pos, p.left = pos, part.n
 		case wantChunk:
-			n, err := d.takeChunk(max(min(d.lim-d.r, most)/int(d.top().size), 1))
+			// Padding comes with the last bytes alone, so that what is handed out
+			// before an error in it does not depend on how the reader cuts.
+			n := min(d.lim-d.r, most)
+			if direct := d.directBytes(); direct > 0 && uint64(n) > direct {
+				n = int(direct)
+			}
+			n, err := d.takeChunk(max(n/int(d.top().size), 1))
 			if err != nil {
 				return nil, err
 			}
@@ -225,9 +233,9 @@ func (d *Decoder) noPayload(call string) error {
 		return d.failed()
 	}
 	if d.left == 0 && d.depth == 0 {
-		return ErrReleased
+		return errNotReset // Release leaves an error
 	}
-	return d.WrapError(because(ErrType, "%s does not go on with this token", call))
+	return d.WrapError(wrapf(ErrType, "%s: the latest token has no such payload", call))
 }
 
 // Payload returns the raw bytes of what the latest token began: of a string from
@@ -338,7 +346,7 @@ func fillPacked[T Packable](d *Decoder, dst []T) (int, error) {
 	}
 	total := 0
 	for total < len(dst) {
-		b, err := d.peekPayload((len(dst) - total) * size)
+		b, err := d.peekPayload(min(len(dst)-total, 1<<24) * size)
 		if err != nil {
 			return total, err
 		}
@@ -438,7 +446,7 @@ func (d *Decoder) checkPacked(call string, want units) error {
 	case !p.elem.convertTo(want):
 		return d.WrapError(p.elem.mismatch(want))
 	case p.left%p.elem.size() != 0: // Payload took a part of it
-		return d.WrapError(because(ErrType, "elements from the middle of one"))
+		return d.WrapError(wrapf(ErrType, "Payload has read a part of the next element"))
 	}
 	return nil
 }
@@ -446,7 +454,7 @@ func (d *Decoder) checkPacked(call string, want units) error {
 func (u units) convertTo(v units) bool { return u.n == v.n && u.unit.convertsTo(v.unit) }
 
 func (u units) mismatch(v units) error {
-	return because(ErrType, "elements of %d × %v into %d × %v", u.n, u.unit, v.n, v.unit)
+	return wrapf(ErrType, "got elements of %d × %v, want %d × %v", u.n, u.unit, v.n, v.unit)
 }
 
 // readInto fills p, which is a multiple of size, with whole elements.

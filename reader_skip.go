@@ -41,7 +41,7 @@ func (d *Decoder) SkipValue() error {
 	if x.open == 0 {
 		w := d.want()
 		if w == wantEnd {
-			return d.WrapError(because(ErrCount, "SkipValue where an End is next"))
+			return d.WrapError(wrapf(ErrCount, "SkipValue at an End"))
 		}
 		x = d.rest()
 		if w <= lastValue || w == wantDictKey || w == wantProperty || w == wantName {
@@ -126,73 +126,90 @@ func (d *Decoder) readTo(x extent) error {
 // are. It makes no tokens.
 func (d *Decoder) skipFast(open int) {
 	for d.depth >= open {
-		r := d.r
 		switch {
 		case d.left == 0 && (d.win != nil || d.names != nil):
 			d.readEnd()
-			continue
 		case d.win != nil:
-			d.skipValues()
+			d.skipNumbers()
+			if d.left > 0 && !d.skipOther() {
+				return
+			}
 		case d.names != nil:
 			d.skipNames()
-		}
-		if d.r == r {
+			if d.left > 0 {
+				return
+			}
+		default:
 			return
 		}
 	}
 }
 
-// skipValues goes over values of the innermost container, and opens the next.
-func (d *Decoder) skipValues() {
-	win, r, left, keyPos := d.win, d.r, d.left, d.keyPos
-	last := d.token / 2
+// skipNumbers goes over numbers, math types and short strings. It calls nothing,
+// so that its variables stay in registers.
+func (d *Decoder) skipNumbers() {
+	win, r, left, rows, maxShort := d.win, d.r, d.left, d.rows, d.maxShort
+	last := r
 	for r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
-		h, n := le.Uint32(b[:]), le.Uint32(b[4:])
-		form := &d.rows[h&63][h>>16&1]
+		h := le.Uint32(b[:])
+		form := &rows[h&63][h>>16&1]
 		if h != form.header {
 			break
 		}
 		size := 4 + int(form.size)
-		switch form.shape {
-		case shapeWord:
-		case shapeMaths:
-			if size > len(win)-r {
-				goto done
+		if form.shape == shapeText {
+			n := le.Uint32(b[4:])
+			if n-1 >= maxShort || !plainText(le.Uint64(b[8:]), n) {
+				break
 			}
-		case shapeText:
 			size = 8 + int(padded(n))
-			if (n-1 >= d.maxShort || !plainText(le.Uint64(b[8:]), n)) && !d.wholeText(r+8, n) {
-				goto done
-			}
-		case shapePacked:
-			data := uint64(n) * uint64(form.size)
-			if data > uint64(len(win)-r) || int64(data) > d.bounds[limitPacked] {
-				goto done
-			}
-			if size = 8 + int(padded(uint32(data))); size > len(win)-r {
-				goto done
-			}
-		case shapeArray, shapeDict, shapePackedStrings, shapePath:
-			d.r, d.left, d.keyPos = r, left, keyPos
-			if form.shape == shapePath {
-				d.openPath(b)
-			} else {
-				d.openFast(form, n)
-			}
-			return
-		default:
-			goto done
+		} else if form.shape > shapeMaths || size > len(win)-r {
+			break
 		}
-		last = d.base + uint64(r)
 		if ^left&d.pairs != 0 {
-			keyPos = last
+			d.keyPos = d.base + uint64(r)
 		}
+		last = r
 		left--
 		r += size
 	}
-done:
-	d.r, d.left, d.keyPos, d.token = r, left, keyPos, 2*last+1
+	if left < d.left {
+		d.token = 2*(d.base+uint64(last)) + 1
+	}
+	d.r, d.left = r, left
+}
+
+// skipOther goes over a longer string or packed data, or opens what comes next. It
+// reports false for what the slow path has to see.
+func (d *Decoder) skipOther() bool {
+	form, b := d.fastForm()
+	if form == nil {
+		return false
+	}
+	n := le.Uint32(b[4:])
+	switch form.shape {
+	case shapeText:
+		if !d.wholeText(d.r+8, n) {
+			return false
+		}
+		d.take(8 + int(padded(n)))
+		return true
+	case shapePacked:
+		data := uint64(n) * uint64(form.size)
+		left := uint64(len(d.win) - d.r)
+		if data > left || int64(data) > d.bounds[limitPacked] || 8+padded(uint32(data)) > left {
+			return false
+		}
+		d.take(8 + int(padded(uint32(data))))
+		d.token = 2*d.pos() + 1 // of its End
+		return true
+	case shapePath:
+		return d.openPath(b)
+	case shapeArray, shapeDict, shapePackedStrings:
+		return d.openFast(form, n)
+	}
+	return false
 }
 
 // skipNames goes over names or packed strings.

@@ -141,7 +141,7 @@ func TestEOFInsideValue(t *testing.T) {
 		{"after a header", wire(idInt), "$"},
 		{"inside an array", wire(idArray, 2, idNil), "$[1]"},
 		{"inside a key", wire(idDict, 1, idString, 5, []byte("abc")), "$.key(0)"},
-		{"after a key", wire(idDict, 1, str("abc")), `$["abc"]`},
+		{"after a key", wire(idDict, 1, str("abc")), `$.abc`},
 		{"inside a string", wire(idString, 5, []byte("abc")), "$"},
 		{"inside padding", wire(idString, 3, []byte("abc")), "$"},
 		{"inside packed numbers", wire(idInts, 2, 1, []byte{1}), "$"},

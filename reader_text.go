@@ -3,6 +3,7 @@ package gdwire
 import (
 	"errors"
 	"io"
+	"math"
 )
 
 // wholeText reports whether n bytes of text at buf[i:] are one chunk, within limits
@@ -228,6 +229,9 @@ func (d *Decoder) name(at int) (n, end int, err error) {
 		return 0, 0, err
 	}
 	from := at + 4
+	if uint64(from)+padded(size) > math.MaxInt-windowBuffer { // of two names, where an int has 32 bits
+		return 0, 0, d.fail(at, wrapf(ErrRange, "name of %d bytes", size))
+	}
 	n, end = int(size), from+int(padded(size))
 	if b, err = d.peek(end); err != nil {
 		return 0, 0, err

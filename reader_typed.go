@@ -71,23 +71,29 @@ func (d *Decoder) ReadInt() (int64, error) {
 			return int64(le.Uint64(b[4:])), nil
 		}
 	}
-	return readInteger[int64](d, "int")
+	return ReadInteger[int64](d)
 }
 
 // ReadInteger reads an int, or a float without a fraction, as a T. A number that
 // T does not hold is [ErrRange].
-func ReadInteger[T Integer](d *Decoder) (T, error) { return readInteger[T](d, "integer") }
-
-func readInteger[T Integer](d *Decoder, want string) (T, error) {
-	t, size, err := d.peekNumber(want)
+func ReadInteger[T Integer](d *Decoder) (T, error) {
+	t, size, err := d.peekNumber(TypeInt)
 	if err != nil {
 		return 0, err
 	}
 	x, ok := t.exactInt()
 	if v := T(x); !ok || int64(v) != x || (v < 0) != (x < 0) {
-		return 0, d.errorAt(0, because(ErrRange, "%v as %s", t, want))
+		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.number(), v))
 	}
 	return T(x), d.readNumber(size)
+}
+
+// number returns an int or float to be printed.
+func (t Token) number() any {
+	if t.Type() == TypeInt {
+		return t.Int()
+	}
+	return t.Float()
 }
 
 // exactInt returns the number that t is, and whether that is exact.
@@ -113,20 +119,20 @@ func (d *Decoder) ReadFloat() (float64, error) {
 			return math.Float64frombits(le.Uint64(b[4:])), nil
 		}
 	}
-	t, size, err := d.peekNumber("float")
+	t, size, err := d.peekNumber(TypeFloat)
 	if err != nil {
 		return 0, err
 	}
 	x := t.Float()
 	if t.Type() == TypeInt && (x >= 1<<63 || int64(x) != t.Int()) {
-		return 0, d.errorAt(0, because(ErrRange, "%v as float", t))
+		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit float64", t.Type(), t.number()))
 	}
 	return x, d.readNumber(size)
 }
 
 // peekNumber returns the int or float that comes next and its size, of which
 // nothing is consumed.
-func (d *Decoder) peekNumber(want string) (t Token, size int, err error) {
+func (d *Decoder) peekNumber(want Type) (t Token, size int, err error) {
 	if form, b := d.fastForm(); form != nil && (form.typ == TypeInt || form.typ == TypeFloat) {
 		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, 4 + int(form.size), nil
 	}
@@ -233,7 +239,7 @@ func (d *Decoder) fastNodePath(dst []byte) ([]byte, bool) {
 	if !ok {
 		return dst, false
 	}
-	if bits&pathAbsolute != 0 && total == 0 {
+	if bits&pathAbsolute != 0 {
 		dst = append(dst, '/')
 	}
 	for i := range total {
@@ -246,7 +252,7 @@ func (d *Decoder) fastNodePath(dst []byte) ([]byte, bool) {
 		}
 		if i >= names {
 			dst = append(dst, ':')
-		} else if i > 0 || bits&pathAbsolute != 0 {
+		} else if i > 0 {
 			dst = append(dst, '/')
 		}
 		dst = append(dst, win[r+4:r+4+int(n)]...)
@@ -381,10 +387,10 @@ func (d *Decoder) checkMath(t Type, n int, u unit) error {
 		return err
 	}
 	if t == 0 || t >= numTypes || !layouts[t].maths() || layouts[t].units[0] != u {
-		return d.errorAt(0, because(ErrType, "%v has no such components", t))
+		return d.errorAt(0, wrapf(ErrType, "%v has no such components", t))
 	}
 	if n != int(layouts[t].n) {
-		return d.errorAt(0, because(ErrCount, "%d components, %v has %d", n, t, layouts[t].n))
+		return d.errorAt(0, wrapf(ErrCount, "%v has %d components, not %d", t, layouts[t].n, n))
 	}
 	return nil
 }
@@ -403,7 +409,7 @@ func (d *Decoder) ReadObjectID() (uint64, error) {
 		return 0, err
 	}
 	if form.kind != KindObjectID {
-		return 0, d.mismatch(form, "object id")
+		return 0, d.mismatch(form, "an object's id")
 	}
 	t, err := d.value()
 	return t.ID(), err
@@ -468,9 +474,9 @@ func (d *Decoder) checkEnd() error {
 	case d.left == 0:
 		return nil
 	case d.depth == 0:
-		return d.errorAt(0, because(ErrOpen, "ReadEnd and nothing is open"))
+		return d.errorAt(0, wrapf(ErrOpen, "End without a matching Start"))
 	default:
-		return d.errorAt(0, because(ErrCount, "ReadEnd after %d of %d", d.frame(d.depth).done()>>hasPairs[f.kind&127], f.count))
+		return d.errorAt(0, wrapf(ErrCount, "End after %d of %d %s", d.frame(d.depth).done()>>hasPairs[f.kind&127], f.count, f.holds()))
 	}
 }
 
@@ -485,11 +491,11 @@ func (d *Decoder) peekTyped() (*form, error) {
 		return d.peekForm()
 	case w == wantEnd:
 		f := d.top()
-		return nil, d.errorAt(0, because(ErrCount, "more values than the %d of the %v", f.count, f.typ))
+		return nil, d.errorAt(0, wrapf(ErrCount, "more %s than the declared %d", f.holds(), f.count))
 	case w == wantProperty:
-		return nil, d.errorAt(0, because(ErrType, "the next token is a property's name"))
+		return nil, d.errorAt(0, wrapf(ErrType, "got the name of a property, want a value"))
 	default:
-		return nil, d.errorAt(0, because(ErrType, "the next token is part of a %v", d.top().typ))
+		return nil, d.errorAt(0, wrapf(ErrType, "got a part of a %v, want a value", d.top().typ))
 	}
 }
 
@@ -510,5 +516,5 @@ func (d *Decoder) readType(types ...Type) (Token, error) {
 
 // mismatch is the error of a typed read of want where form is next.
 func (d *Decoder) mismatch(form *form, want any) error {
-	return d.errorAt(0, because(ErrType, "%v, want %v", form.typ, want))
+	return d.errorAt(0, wrapf(ErrType, "got %v, want %v", form.typ, want))
 }

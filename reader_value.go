@@ -5,16 +5,25 @@ import (
 	"math"
 )
 
-// row finds the row of the table that header h means.
+// lookup returns the row of the table for header h, nil if the format has no such
+// type.
+func (d *Decoder) lookup(h uint32) *row {
+	if id := h & d.options.Format.idMask; id < uint32(len(d.rows)) && d.rows[id][0].typ != 0 {
+		return &d.rows[id]
+	}
+	return nil
+}
+
+// row is lookup with an error.
 func (d *Decoder) row(h uint32) (*row, error) {
+	if row := d.lookup(h); row != nil {
+		return row, nil
+	}
 	f := d.options.Format
-	if id := h & f.idMask; id < uint32(len(d.rows)) && d.rows[id][0].typ != 0 {
-		return &d.rows[id], nil
-	}
 	if f.idMask == math.MaxUint32 && h > 0xFFFF && f.typeOf(h&0xFFFF) != 0 {
-		return nil, d.fail(0, because(ErrFlags, "header %#x, and %v has no flags", h, f))
+		return nil, d.fail(0, wrapf(ErrFlags, "header has flags: %#x, %v has none", h, f))
 	}
-	return nil, d.fail(0, because(ErrType, "id %d is none of %v's", h&f.idMask, f))
+	return nil, d.fail(0, wrapf(ErrType, "unknown %v type id %d", f, h&f.idMask))
 }
 
 // value reads a value's first token step by step.
@@ -161,7 +170,7 @@ func (d *Decoder) event() (Token, error) {
 	event, device, size := le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
 	n := eventSize(event, size-eventHead)
 	if uint64(size) < eventHead+uint64(n) {
-		return Token{}, d.fail(12, because(ErrRange, "InputEvent of type %d in %d bytes", event, size))
+		return Token{}, d.fail(12, wrapf(ErrRange, "InputEvent of type %d in %d bytes", event, size))
 	}
 	if err := d.bounds.check(limitName, uint64(size-eventHead)); err != nil {
 		return Token{}, d.fail(12, err)
@@ -170,7 +179,7 @@ func (d *Decoder) event() (Token, error) {
 		return Token{}, err
 	}
 	if d.options.Strict && size != eventHead+uint32(n) {
-		return Token{}, d.strict(12, "InputEvent with more than it needs")
+		return Token{}, d.strict(12, "InputEvent longer than its type needs")
 	}
 	if _, err = d.peek(4 + int(size)); err != nil {
 		return Token{}, err

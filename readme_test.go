@@ -51,7 +51,7 @@ func TestREADME(t *testing.T) {
 	for _, f := range Formats() {
 		require.Contains(t, readme, "`"+f.String()+"`")
 	}
-	require.Contains(t, readme, (&Error{Offset: 34, Path: `$["player"]["inventory"][3]`,
+	require.Contains(t, readme, (&Error{Offset: 34, Path: `$.player.inventory[3]`,
 		Err: &LimitError{Name: "StringBytes", Got: 4294967295, Max: 16 << 20}}).Error())
 	require.True(t, strings.HasPrefix(readme, "gdwire "), "one sentence first")
 }

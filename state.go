@@ -185,6 +185,21 @@ func (f *frame) done() int64 {
 	return int64(uint64(f.count)<<hasPairs[f.kind&127] - f.left)
 }
 
+// holds names what the container holds.
+func (f *frame) holds() string {
+	switch f.kind {
+	case KindDictStart:
+		return "pairs"
+	case KindObjectStart:
+		return "properties"
+	case KindNodePathStart:
+		return "names"
+	case KindStringChunk:
+		return "bytes"
+	}
+	return "elements"
+}
+
 func (f *frame) has(flag tokenFlags) bool { return f.flags&flag != 0 }
 
 // admits reports whether t is allowed as the next value of a typed container. It does

@@ -23,7 +23,7 @@ func (s *strictSeen) both(this, other strictSeen) bool {
 }
 
 func (d *Decoder) strict(at int, format string, args ...any) error {
-	return d.fail(at, because(ErrStrict, format, args...))
+	return d.fail(at, wrapf(ErrStrict, "not canonical: "+format, args...))
 }
 
 // The functions below return an ErrStrict for input that engines accept but never

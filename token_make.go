@@ -42,6 +42,9 @@ func String(s string) Token { return textToken(TypeString, s) }
 func StringName(s string) Token { return textToken(TypeStringName, s) }
 
 func textToken(t Type, s string) Token {
+	if len(s) > math.MaxInt32 { // the first chunk of a string that no Encoder writes: ErrRange
+		return newToken(KindStringChunk, t, 0, uint64(len(s)))
+	}
 	return newToken(KindStringChunk, t, flagLast, uint64(len(s))).withPayload([]byte(s))
 }
 

@@ -119,8 +119,8 @@ func TestTypedReads(t *testing.T) {
 		{"element", wire(idArray, 2), integer(1), 1, "$[0]"},
 		{"key", wire(idDict, 1), integer(1), 1, "$.key(0)"},
 		{"key after its DictKey", wire(idDict, 1), integer(1), 2, "$.key(0)"},
-		{"value", wire(idDict, 1, integer(5)), nil, 3, "$.value(0)"},
-		{"property", wire(idObject, "Node", 1, "p"), nil, 2, `$["p"]`},
+		{"value", wire(idDict, 1, integer(5)), nil, 3, "$[5]"},
+		{"property", wire(idObject, "Node", 1, "p"), nil, 2, `$.p`},
 	}
 	for _, test := range tests {
 		for _, place := range places {

@@ -178,10 +178,8 @@ func (e *Encoder) StackIndex(i int) (kind Kind, index, count int64) { return e.s
 // AppendPath appends the path of the latest value, as [Decoder.AppendPath] does, to
 // dst. An Encoder does not keep keys: their values are .value(3).
 func (e *Encoder) AppendPath(dst []byte) []byte {
-	return e.appendPath(dst, false, noKeys)
+	return e.appendPath(dst, false, nil)
 }
-
-func noKeys(int) ([]byte, bool) { return nil, false }
 
 // Flush writes what is buffered, except for bytes that follow the count of an
 // open container of [Unknown] size. While a call is interrupted Flush returns the

@@ -64,5 +64,5 @@ func (e *Encoder) keep(err error) error {
 
 // locate gives err the offset and path of the call under way.
 func (e *Encoder) locate(err error) error {
-	return &Error{Offset: e.OutputOffset(), Path: string(e.appendPath(nil, true, noKeys)), Err: err}
+	return &Error{Offset: e.OutputOffset(), Path: string(e.appendPath(nil, true, nil)), Err: err}
 }

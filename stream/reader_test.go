@@ -62,11 +62,11 @@ func TestNext(t *testing.T) {
 
 		wantErr := []string{
 			1:  "gdwire: offset 0, $: empty packet: unexpected EOF",
-			3:  "gdwire: offset 0, $: wrong type",
+			3:  "gdwire: offset 0, $: unknown godot4 type id",
 			4:  "gdwire: offset 6, $: unexpected EOF",
 			7:  "unexpected EOF",
 			9:  ": packet of 60000 bytes exceeds MaxPacket (50000)",
-			10: "gdwire: offset 0, $: wrong type",
+			10: "gdwire: offset 0, $: unknown godot4 type id",
 			13: "EOF",
 		}
 		require.Len(t, got, len(packets)+1)

@@ -118,7 +118,7 @@
 // Invalid input is a [*gdwire.Error] with offset and path. If a Go variable cannot hold
 // a value, this error wraps a [*TypeError]:
 //
-//	gdwire: offset 52, $["player"]["hp"]: String into Go int32 (Player.HP)
+//	gdwire: offset 52, $.player.hp: String into Go int32 (Player.HP)
 //
 // # Memory
 //

@@ -260,7 +260,7 @@ func ExampleElements() {
 	}
 	fmt.Println(total)
 	// Output:
-	// gdwire: offset 120, $[1]["points"]: String into Go int32 (Score.Points)
+	// gdwire: offset 120, $[1].points: String into Go int32 (Score.Points)
 	// 15
 }
 

@@ -24,7 +24,7 @@ func TestElements(t *testing.T) {
 	b := encoded(t, array(dict("name", "a"), dict("max_hp", "many"), 5, dict("name", "d", "x", array(dict())), nil, array(array()), dict("name", "g")), nil)
 	want := []string{
 		"a",
-		`gdwire: offset 64, $[1]["max_hp"]: String into Go int (simple.MaxHP)`,
+		`gdwire: offset 64, $[1].max_hp: String into Go int (simple.MaxHP)`,
 		"gdwire: offset 76, $[2]: int into Go variant.simple",
 		"d",
 		"",
@@ -97,10 +97,10 @@ func TestEntries(t *testing.T) {
 	b := encoded(t, dict("a", 1, "b", "two", 3, 3, array(array()), 4, "e", array(5, 5), "f", 6), nil)
 	want := []string{
 		"a 1",
-		`gdwire: offset 40, $["b"]: String into Go int`,
+		`gdwire: offset 40, $.b: String into Go int`,
 		"gdwire: offset 52, $.key(2): int into Go string",
 		"gdwire: offset 68, $.key(3): Array into Go string",
-		`gdwire: offset 104, $["e"]: Array into Go int`,
+		`gdwire: offset 104, $.e: Array into Go int`,
 		"f 6",
 	}
 	for _, window := range []int{16, 0} {

@@ -148,12 +148,12 @@ func TestTypeErrors(t *testing.T) {
 		is     error
 		reject bool
 	}{
-		{name: "type", wire: nested("many"), into: &Save{}, err: `offset 44, $["player"]["hp"]: String into Go int32 (Player.HP)`, is: gdwire.ErrType},
-		{name: "range", wire: nested(1 << 40), into: &Save{}, err: `offset 44, $["player"]["hp"]: int into Go int32 (Player.HP): out of range`, is: gdwire.ErrRange},
-		{name: "fraction", wire: nested(1.5), into: &Save{}, err: `offset 44, $["player"]["hp"]: float into Go int32 (Player.HP): out of range`, is: gdwire.ErrRange},
-		{name: "in slice", wire: dict("players", array(dict(), dict("hp", nil), dict("hp", array()))), into: &Save{}, err: `offset 84, $["players"][2]["hp"]: Array into Go int32 (Player.HP)`, is: gdwire.ErrType},
-		{name: "in map", wire: dict("by_name", dict("Ada", dict("hp", Vector2{}))), into: &Save{}, err: `offset 64, $["by_name"]["Ada"]["hp"]: Vector2 into Go int32 (Player.HP)`, is: gdwire.ErrType},
-		{name: "embedded", wire: dict("x", 5), into: &Save{}, err: `offset 20, $["x"]: int into Go variant.Player (Save.Rest)`, is: gdwire.ErrType},
+		{name: "type", wire: nested("many"), into: &Save{}, err: `offset 44, $.player.hp: String into Go int32 (Player.HP)`, is: gdwire.ErrType},
+		{name: "range", wire: nested(1 << 40), into: &Save{}, err: `offset 44, $.player.hp: int into Go int32 (Player.HP): out of range`, is: gdwire.ErrRange},
+		{name: "fraction", wire: nested(1.5), into: &Save{}, err: `offset 44, $.player.hp: float into Go int32 (Player.HP): out of range`, is: gdwire.ErrRange},
+		{name: "in slice", wire: dict("players", array(dict(), dict("hp", nil), dict("hp", array()))), into: &Save{}, err: `offset 84, $.players[2].hp: Array into Go int32 (Player.HP)`, is: gdwire.ErrType},
+		{name: "in map", wire: dict("by_name", dict("Ada", dict("hp", Vector2{}))), into: &Save{}, err: `offset 64, $.by_name.Ada.hp: Vector2 into Go int32 (Player.HP)`, is: gdwire.ErrType},
+		{name: "embedded", wire: dict("x", 5), into: &Save{}, err: `offset 20, $.x: int into Go variant.Player (Save.Rest)`, is: gdwire.ErrType},
 		{name: "embedded key", wire: dict(5, 5), into: &Save{}, err: `offset 8, $.key(0): Dictionary into Go map[string]variant.Player (Save.Rest): wrong type: key of Go type int64`, is: gdwire.ErrType},
 		{name: "embedded twice", wire: array(dict("x", nil), dict("x", nil)), into: &[]Save{}, err: ``},
 

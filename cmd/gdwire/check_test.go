@@ -24,7 +24,7 @@ func TestCheckJSON(t *testing.T) {
 `},
 		{name: "first error ends it", args: "check -json", in: append(append(wire(2, 5), bad...), five...), status: statusBad,
 			out: `{"index":0,"offset":0,"ok":true,"bytes":8,"trailing":0}
-{"index":1,"offset":8,"ok":false,"bytes":16,"error":"gdwire: offset 24, $[1]: wrong type: id 99 is none of godot4's","at":24,"path":"$[1]"}
+{"index":1,"offset":8,"ok":false,"bytes":16,"error":"gdwire: offset 24, $[1]: unknown godot4 type id 99","at":24,"path":"$[1]"}
 `},
 		{name: "left over", args: "check -json", in: append(wire(2, 5), 1, 2, 3), status: statusBad,
 			out: `{"index":0,"offset":0,"ok":true,"bytes":8,"trailing":0}
@@ -34,18 +34,18 @@ func TestCheckJSON(t *testing.T) {
 			out: `{"index":0,"offset":0,"ok":false,"bytes":20,"error":"gdwire: offset 20, $[1]: unexpected EOF","at":20,"path":"$[1]"}
 `},
 		{name: "path", args: "check -json", in: wire(27, 1, 4, "<a&\"b\">", 99), status: statusBad,
-			out: `{"index":0,"offset":0,"ok":false,"bytes":24,"error":"gdwire: offset 24, $[\"<a&\\\"b\\\">\"]: wrong type: id 99 is none of godot4's","at":24,"path":"$[\"<a&\\\"b\\\">\"]"}
+			out: `{"index":0,"offset":0,"ok":false,"bytes":24,"error":"gdwire: offset 24, $[\"<a&\\\"b\\\">\"]: unknown godot4 type id 99","at":24,"path":"$[\"<a&\\\"b\\\">\"]"}
 `},
 		{name: "frames", args: "check -json -frame u32", in: framed(five, bad, nil, wire(2, 5, 0, 0), bare, five), status: statusBad,
 			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
-{"index":1,"offset":16,"ok":false,"bytes":16,"error":"gdwire: offset 32, $[1]: wrong type: id 99 is none of godot4's","at":32,"path":"$[1]"}
+{"index":1,"offset":16,"ok":false,"bytes":16,"error":"gdwire: offset 32, $[1]: unknown godot4 type id 99","at":32,"path":"$[1]"}
 {"index":2,"offset":40,"ok":false,"bytes":0,"error":"gdwire: offset 40, $: empty packet: unexpected EOF","at":40,"path":"$"}
 {"index":3,"offset":44,"ok":true,"bytes":8,"trailing":8}
 {"index":4,"offset":64,"ok":true,"bytes":12,"trailing":0}
 {"index":5,"offset":77,"ok":true,"bytes":8,"trailing":0}
 `},
 		{name: "strict", args: "check -json -frame u32 -strict", in: framed(wire(2, 5, 0, 0), bare, five), status: statusBad,
-			out: `{"index":0,"offset":4,"ok":false,"bytes":8,"error":"gdwire: offset 12, $: not canonical: bytes behind the value","at":12,"path":"$"}
+			out: `{"index":0,"offset":4,"ok":false,"bytes":8,"error":"gdwire: offset 12, $: not canonical: bytes after the value","at":12,"path":"$"}
 {"index":1,"offset":24,"ok":false,"bytes":9,"error":"gdwire: offset 33, $: unexpected EOF","at":33,"path":"$"}
 {"index":2,"offset":37,"ok":true,"bytes":8,"trailing":0}
 `},
@@ -90,11 +90,11 @@ func TestCheckLargeFrames(t *testing.T) {
 {"index":2,"offset":100028,"ok":true,"bytes":8,"trailing":0}
 `},
 		{name: "bad", args: "check -json -frame u32", in: framed(bad, five), status: statusBad,
-			out: `{"index":0,"offset":4,"ok":false,"bytes":8,"error":"gdwire: offset 12, $[0]: wrong type: id 99 is none of godot4's","at":12,"path":"$[0]"}
+			out: `{"index":0,"offset":4,"ok":false,"bytes":8,"error":"gdwire: offset 12, $[0]: unknown godot4 type id 99","at":12,"path":"$[0]"}
 {"index":1,"offset":40020,"ok":true,"bytes":8,"trailing":0}
 `},
 		{name: "strict", args: "check -json -frame u32 -strict", in: framed(more, five), status: statusBad,
-			out: `{"index":0,"offset":4,"ok":false,"bytes":40008,"error":"gdwire: offset 40012, $: not canonical: bytes behind the value","at":40012,"path":"$"}
+			out: `{"index":0,"offset":4,"ok":false,"bytes":40008,"error":"gdwire: offset 40012, $: not canonical: bytes after the value","at":40012,"path":"$"}
 {"index":1,"offset":60016,"ok":true,"bytes":8,"trailing":0}
 `},
 		{name: "cut", args: "check -json -frame u32", in: framed(large)[:30_000], status: statusBad,
@@ -141,7 +141,7 @@ func TestLimits(t *testing.T) {
 		{"objects", "", object, "", "-objects", "serialized objects"},
 		{"strict", "", wire(1, 2), "-strict", "", "bool of 2"},
 		{"utf8", "", wire(4, "\xff"), "", "-any-utf8", "invalid UTF-8"},
-		{"format", "", wire(38, 0), "-format godot3", "-format godot4", "id 38 is none of godot3's"},
+		{"format", "", wire(38, 0), "-format godot3", "-format godot4", "unknown godot3 type id 38"},
 		{"double", "-format manual3", wire(5, 1.0, 1.0), "", "-double", "header has flags"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -216,7 +216,7 @@ func TestSummary(t *testing.T) {
           1  Array
           1  PackedStringArray
 
-  errors  offset 116, $: wrong type: id 99 is none of godot4's
+  errors  offset 116, $: unknown godot4 type id 99
           offset 124, $: empty packet: unexpected EOF
 `, strings.Replace(speed.ReplaceAllString(r.out, ""), "\n\n\n", "\n\n", 1))
 

@@ -113,7 +113,7 @@ func TestErrorPaths(t *testing.T) {
 			_, rest, ok := strings.Cut(r.out, "offset ")
 			require.True(t, ok, r.out)
 			_, rest, _ = strings.Cut(rest, ", ")
-			at, _, _ := strings.Cut(rest, ": wrong type")
+			at, _, _ := strings.Cut(rest, ": unknown godot4 type id")
 			at, _, _ = strings.Cut(at, ": unknown")
 			got := runWith(c.in, "get", at)
 			require.Equal(t, statusBad, got.status)

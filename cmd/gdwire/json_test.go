@@ -28,13 +28,13 @@ func TestJSON(t *testing.T) {
 func TestJSONCutOff(t *testing.T) {
 	five, bad := wire(2, 5), wire(28, 2, 2, 1, 99)
 	runCases(t, []testCase{
-		{name: "value", args: "json", in: bad, out: "[\"i:1\"\n", status: statusBad, err: "gdwire: offset 16, $[1]: wrong type"},
+		{name: "value", args: "json", in: bad, out: "[\"i:1\"\n", status: statusBad, err: "gdwire: offset 16, $[1]: unknown godot4 type id"},
 		{name: "second value", args: "json", in: append(wire(2, 5), bad...), out: "\"i:5\"\n[\"i:1\"\n", status: statusBad, err: "offset 24, $[1]"},
-		{name: "header", args: "json", in: wire(99), out: "\n", status: statusBad, err: "offset 0, $: wrong type"},
+		{name: "header", args: "json", in: wire(99), out: "\n", status: statusBad, err: "offset 0, $: unknown godot4 type id"},
 		{name: "left over", args: "json", in: append(wire(2, 5), 1, 2), out: "\"i:5\"\n\n", status: statusBad, err: "offset 10, $: unexpected EOF"},
 		{name: "frames", args: "json -frame u32", in: framed(five, bad, nil, five),
 			out: "\"i:5\"\n[\"i:1\"\n\n\"i:5\"\n", status: statusBad,
-			err: "gdwire: offset 32, $[1]: wrong type: id 99 is none of godot4's\ngdwire: offset 40, $: empty packet: unexpected EOF\n"},
+			err: "gdwire: offset 32, $[1]: unknown godot4 type id 99\ngdwire: offset 40, $: empty packet: unexpected EOF\n"},
 		{name: "frame too long", args: "json -frame u32 -max-packet 10", in: framed(five, bad, five), out: "\"i:5\"\n\n\"i:5\"\n",
 			status: statusBad, err: "offset 16: packet of 20 bytes exceeds"},
 		{name: "frame too long and cut", args: "json -frame u32 -max-packet 10", in: framed(five, bad)[:20], out: "\"i:5\"\n\n",

@@ -170,7 +170,7 @@ func TestListenBad(t *testing.T) {
 	require.NoError(t, err)
 	got := l.wait(t)
 	require.Equal(t, statusBad, got.status)
-	require.Contains(t, got.err, "wrong type")
+	require.Contains(t, got.err, "type id")
 }
 
 // TestListenTimeouts has clients that are too slow.

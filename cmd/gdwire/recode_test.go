@@ -16,9 +16,9 @@ func TestRecode(t *testing.T) {
 	runCases(t, []testCase{
 		{name: "values", args: "recode", in: append(lenient, five...), out: string(wire(1, 1, 2, 5))},
 		{name: "stops unfinished", args: "recode", in: append(wire(2, 5), bad...), out: string(append(wire(2, 5), bad[:16]...)),
-			status: statusBad, err: "gdwire: offset 24, $[1]: wrong type"},
+			status: statusBad, err: "gdwire: offset 24, $[1]: unknown godot4 type id"},
 		{name: "frames", args: "recode -frame u32", in: framed(lenient, bad, nil, wire(2, 5, 0), five), out: string(framed(wire(1, 1), five, five)),
-			status: statusBad, err: "offset 32, $[1]: wrong type: id 99 is none of godot4's\ngdwire: offset 40, $: empty packet: unexpected EOF\n"},
+			status: statusBad, err: "offset 32, $[1]: unknown godot4 type id 99\ngdwire: offset 40, $: empty packet: unexpected EOF\n"},
 		{name: "strict frames", args: "recode -frame u32 -strict", in: framed(wire(2, 5, 0), five), out: string(framed(five)), status: statusBad, err: "offset 12, $: not canonical"},
 		{name: "big-endian", args: "recode -frame u32be", in: framedBig(lenient, five), out: string(framedBig(wire(1, 1), five))},
 		{name: "frame too long", args: "recode -frame u32 -max-packet 8", in: framed(five, bad, five), out: string(framed(five, five)), status: statusBad, err: "exceeds"},

@@ -46,7 +46,7 @@ packet 2, offset 20, 16 bytes
 packet 3, offset 40, 8 bytes
       40  Int32  6
 `,
-			err: "gdwire: offset 16, $: empty packet: unexpected EOF\ngdwire: offset 32, $[1]: wrong type: id 99 is none of godot4's\n"},
+			err: "gdwire: offset 16, $: empty packet: unexpected EOF\ngdwire: offset 32, $[1]: unknown godot4 type id 99\n"},
 		{name: "godot2", args: "tokens -format godot2", in: wire(15, 1, 2, 3, 4, 5, []byte{1, 2, 3, 4, 5, 0, 0, 0}, 19, 3, 4, 16, 9),
 			out: `       0  ImageStart  format 1, mipmaps 2, 3x4, 5 bytes
       24    Chunk  Image 5: 1 2 3 4 5

@@ -147,7 +147,7 @@ const (
 	mega    = 1 << 20
 
 	ended = "unexpected EOF"
-	typed = "wrong type"
+	typed = "type id"
 	text  = "invalid UTF-8"
 
 	// A name must fit in a token, so NameBytes cannot be disabled.
@@ -250,7 +250,7 @@ func counts() (all []Attack) {
 		Attack{Name: "NodePath of 2147483647 sub-names", Parts: sent(idNodePath, newNodePath, most, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
 		Attack{Name: "NodePath of 4294967295 sub-names", Parts: sent(idNodePath, newNodePath, negative, 0), Limited: limit("Elements"), Unlimited: ended, Depth: 1},
 		Attack{Name: "NodePath with counts that overflow", Parts: sent(idNodePath, newNodePath|1, negative, 0), Depth: 1},
-		Attack{Name: "NodePath of 6442450942 names", Format: "manual4", Parts: sent(15, newNodePath|most, negative, 0), Limited: limit("Elements"), Unlimited: "out of range"},
+		Attack{Name: "NodePath of 6442450942 names", Format: "manual4", Parts: sent(15, newNodePath|most, negative, 0), Limited: limit("Elements"), Unlimited: "NodePath of 6442450942 names"},
 		Attack{Name: "image of 4294967295 bytes", Format: "godot2", Parts: sent(idImage2, 0, 0, 1, 1, negative), Limited: limit("PackedBytes"), Unlimited: ended, Depth: 1},
 	)
 }
@@ -323,9 +323,9 @@ func containers() (all []Attack) {
 		Attack{Name: "elements of no type", Parts: sent(idArray|builtin, 0, 0), Depth: 1},
 		Attack{Name: "all flags", Parts: sent(idArray|0xFFFFFF00, 0, 0), Depth: 1},
 		Attack{Name: "an unknown type", Parts: sent(39), Limited: typed, Unlimited: typed},
-		Attack{Name: "an InputEvent of 11 bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 11), Limited: "out of range", Unlimited: "out of range", Row: "an InputEvent of 11 bytes"},
-		Attack{Name: "an InputEvent of no bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 0), Limited: "out of range", Unlimited: "out of range"},
-		Attack{Name: "a key event without a key", Format: "godot2", Parts: sent(idInputEvent2, 1, 0, 12), Limited: "out of range", Unlimited: "out of range"},
+		Attack{Name: "an InputEvent of 11 bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 11), Limited: "InputEvent of type", Unlimited: "InputEvent of type", Row: "an InputEvent of 11 bytes"},
+		Attack{Name: "an InputEvent of no bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 0), Limited: "InputEvent of type", Unlimited: "InputEvent of type"},
+		Attack{Name: "a key event without a key", Format: "godot2", Parts: sent(idInputEvent2, 1, 0, 12), Limited: "InputEvent of type", Unlimited: "InputEvent of type"},
 		Attack{Name: "an InputEvent of 4294967295 bytes", Format: "godot2", Parts: sent(idInputEvent2, 0, 0, 1<<32-1), Limited: limit("NameBytes"), Unlimited: nameLimit, Row: "an InputEvent of 2^32-1 bytes"},
 		Attack{Name: "an InputEvent of 4294967288 bytes", Format: "godot2", Parts: sent(idInputEvent2, 1, 0, 1<<32-8), Limited: limit("NameBytes"), Unlimited: nameLimit},
 	)
