@@ -46,7 +46,7 @@ func TestReadErrors(t *testing.T) {
 		{wire(idObject, "Node", 0), ErrObject, "gdwire: offset 0, $: serialized objects are not allowed", nil},
 		{str("a\xff"), ErrUTF8, "gdwire: offset 9, $: invalid UTF-8", nil},
 		{str("\uFFFD\xff"), ErrUTF8, "gdwire: offset 11, $: invalid UTF-8", nil},
-		{wire(idArray|typedBy, 77, 0), ErrType, "gdwire: offset 4, $: wrong type: elements of type id 77", nil},
+		{wire(idArray|typedBy, 77, 0), ErrType, "gdwire: offset 4, $: elements of unknown godot4 type id 77", nil},
 		{wire(19, 1, 0, 5), ErrRange, "gdwire: offset 12, $: out of range: InputEvent of type 1 in 5 bytes", format(Godot2)},
 		{wire(idBool, 2), ErrStrict, "gdwire: offset 0, $: not canonical: bool of 2", strict},
 		{wire(idStrings, 2, "a\x00", "bc"), ErrStrict, "gdwire: offset 22, $[1]: not canonical: packed string without a NUL", strict},
