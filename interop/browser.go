@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/coder/websocket"
@@ -78,6 +79,7 @@ func Open(ctx context.Context) (*Browser, error) {
 	go func() { _ = b.http.Serve(ln) }()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium),
+		chromedp.WSURLReadTimeout(time.Minute), // for a busy machine
 		chromedp.Flag("headless", "new"),
 		chromedp.Flag("no-sandbox", true),
 		chromedp.Flag("use-gl", "angle"),
