@@ -12,10 +12,10 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Unmarshal decodes the value that data starts with into what v points to. Bytes
-// after the value are ignored; with Strict they are an error.
+// Unmarshal decodes the value at the start of data into the variable that v points to.
+// It ignores bytes after the value; with Strict they are an error.
 //
-// After an error, what v points to holds what was read before it.
+// After an error, the variable has the parts that were decoded before it.
 func Unmarshal(data []byte, v any, o *Options) error {
 	o = o.orDefault()
 	s := getDecoder()
@@ -33,12 +33,12 @@ func Unmarshal(data []byte, v any, o *Options) error {
 	return err
 }
 
-// UnmarshalDecode decodes the next value of d, wherever that is, into what v points
-// to. Format and limits are those of d. Where d has no more values it returns
-// io.EOF.
+// UnmarshalDecode decodes the next value of d, also inside a container, into the
+// variable that v points to. It uses the options of d. At the end of the input it
+// returns io.EOF.
 //
-// After an error d may be inside the value; [gdwire.Decoder.SkipTo] goes on after
-// it. A read error cannot be resumed.
+// After an error, d can be inside the value; use [gdwire.Decoder.SkipTo] to continue
+// after it. UnmarshalDecode cannot be repeated after an error of the Reader.
 func UnmarshalDecode(d *gdwire.Decoder, v any, o *Options) error {
 	s := getDecoder()
 	defer s.release()
@@ -46,25 +46,25 @@ func UnmarshalDecode(d *gdwire.Decoder, v any, o *Options) error {
 	return s.top(v)
 }
 
-// decoder is a Decoder and what one call to Unmarshal needs beside it.
+// decoder is a Decoder and the state of one call of Unmarshal or UnmarshalDecode.
 type decoder struct {
 	d       *gdwire.Decoder
 	options gdwire.DecoderOptions // of d
-	reject  bool                  // unknown keys
+	reject  bool                  // Options.RejectUnknown
 	most    int64                 // Options.Memory
-	memory  int64                 // what is left of it
-	// replace: the variable is an element of a slice that is used again. What it
-	// held goes, though slices in it keep their memory.
+	memory  int64                 // the rest of it
+	// replace is set if the variable is an element of a reused slice. Its old value
+	// is replaced, but slices in it keep their memory.
 	replace bool
-	// careful: a typed read met a nil, so each looks first whether it is one. An
-	// Error for each of a million nils would take long.
+	// careful is set after a typed read has failed because of a nil. Typed reads then
+	// check for nil first, because an Error for each of a million nils takes long.
 	careful bool
 	depth   int
 	reals   [maxComponents]float64
 	ints    [maxComponents]int32
 	scratch []byte
 	keys    knownKeys
-	copier  *copier // for Raw, made when the first is met
+	copier  *copier // for Raw, created for the first one
 
 	own        *gdwire.Decoder // for Unmarshal
 	ownOptions gdwire.DecoderOptions
@@ -74,7 +74,7 @@ var decoderPool = sync.Pool{New: func() any { return new(decoder) }}
 
 func getDecoder() *decoder { return decoderPool.Get().(*decoder) }
 
-// on makes d the Decoder to read from.
+// on lets s read from d.
 func (s *decoder) on(d *gdwire.Decoder, o *Options) {
 	s.d, s.options = d, d.Options()
 	s.begin(o)
@@ -83,7 +83,7 @@ func (s *decoder) on(d *gdwire.Decoder, o *Options) {
 // maxScratch is up to how many bytes scratch may have to be kept.
 const maxScratch = 1 << 12
 
-// onBytes makes the Decoder to read from one of data.
+// onBytes lets s read from data.
 func (s *decoder) onBytes(data []byte, o *Options) {
 	if s.own == nil || s.ownOptions != o.Decoder {
 		s.own, s.ownOptions = gdwire.NewDecoder(nil, &o.Decoder), o.Decoder
@@ -92,7 +92,7 @@ func (s *decoder) onBytes(data []byte, o *Options) {
 	s.on(s.own, o)
 }
 
-// begin prepares for a value.
+// begin prepares s for a new top-level value.
 func (s *decoder) begin(o *Options) {
 	s.reject, s.most = o.RejectUnknown, o.Memory
 	switch {
@@ -104,7 +104,7 @@ func (s *decoder) begin(o *Options) {
 	s.memory, s.replace, s.careful, s.depth = s.most, false, false, 0
 }
 
-// release gives back what a call took.
+// release returns s to the pool.
 func (s *decoder) release() {
 	if s.copier != nil {
 		s.copier.e.Release()
@@ -117,7 +117,7 @@ func (s *decoder) release() {
 	decoderPool.Put(s)
 }
 
-// top reads the value for what v points to.
+// top reads a value into the variable that v points to.
 func (s *decoder) top(v any) error {
 	p := reflect.ValueOf(v)
 	if p.Kind() != reflect.Pointer || p.IsNil() {
@@ -137,7 +137,8 @@ func (s *decoder) top(v any) error {
 	return decode(s, p.Elem())
 }
 
-// charge takes n bytes from the memory that is left.
+// charge subtracts n bytes from the memory that is left. It returns an error if there is
+// not enough.
 func (s *decoder) charge(t reflect.Type, n int64) error {
 	if n <= s.memory {
 		s.memory -= n
@@ -150,8 +151,7 @@ func (s *decoder) charge(t reflect.Type, n int64) error {
 	return s.fail(0, t, &gdwire.LimitError{Name: "Memory", Got: got, Max: s.most})
 }
 
-// fail makes an Error of a reason not to keep the value whose first token was the
-// latest.
+// fail returns an Error with a TypeError for the value that the latest token starts.
 func (s *decoder) fail(t gdwire.Type, g reflect.Type, reason error) error {
 	return s.d.WrapError(&TypeError{Type: t, Go: g, Err: reason})
 }
@@ -165,8 +165,8 @@ func (s *decoder) token() (gdwire.Token, error) {
 	return t, err
 }
 
-// mistyped is called where a typed read met another type, or a number that is out
-// of range. A nil makes the variable zero.
+// mistyped handles the error of a typed read for a value of another type, or for a
+// number that is out of range. For a nil it makes the variable zero.
 func (s *decoder) mistyped(v reflect.Value, cause error) error {
 	s.careful = true
 	t, err := s.token()
@@ -189,8 +189,8 @@ func (s *decoder) mismatch(t gdwire.Token, v reflect.Value, cause error) error {
 	return s.fail(t.Type(), v.Type(), reason)
 }
 
-// tookNil reports whether a nil came next, which makes the variable zero. It looks
-// only where there was one before.
+// tookNil reports whether it has read a nil and made the variable zero. For speed, it
+// only checks for nil after a typed read has failed.
 func (s *decoder) tookNil(v reflect.Value) bool {
 	if !s.careful || s.d.PeekKind() != gdwire.KindNil || s.d.ReadNil() != nil {
 		return false
@@ -199,7 +199,7 @@ func (s *decoder) tookNil(v reflect.Value) bool {
 	return true
 }
 
-// deeper counts a level of nesting.
+// deeper increments the depth and returns an error if it exceeds maxDepth.
 func (s *decoder) deeper(t reflect.Type) error {
 	if s.depth++; s.depth > maxDepth {
 		return s.fail(0, t, depthError())
@@ -207,7 +207,7 @@ func (s *decoder) deeper(t reflect.Type) error {
 	return nil
 }
 
-// A decodeFunc reads the next value into v, which can be set.
+// A decodeFunc reads the next value into v, which must be settable.
 type decodeFunc func(s *decoder, v reflect.Value) error
 
 var decodePlans plans[decodeFunc]
@@ -218,11 +218,11 @@ func init() {
 	}
 }
 
-// A decodePlanner makes the plans for reading.
+// A decodePlanner builds the plans for decoding.
 type decodePlanner struct{ *planner[decodeFunc] }
 
-// build makes a type's plan: by its methods, if it is a type of this package, by
-// its kind.
+// build returns the function that decodes a type. It depends on the methods of the type,
+// on whether it is a type of this package, or on its kind, in this order.
 func (b decodePlanner) build(t reflect.Type) (decodeFunc, error) {
 	if t.Kind() == reflect.Pointer {
 		return b.pointer(t)
@@ -241,7 +241,7 @@ func (b decodePlanner) build(t reflect.Type) (decodeFunc, error) {
 	return b.kind(t)
 }
 
-// kind makes the plan of a type by its kind.
+// kind is build for a type without methods that is not a type of this package.
 func (b decodePlanner) kind(t reflect.Type) (decodeFunc, error) {
 	switch t.Kind() {
 	case reflect.Bool:
@@ -363,7 +363,8 @@ func decodeString(s *decoder, v reflect.Value) error {
 	return err
 }
 
-// readText reads text of any type for v; of nil it is empty.
+// readText reads text of any type. v is the variable, for errors. For a nil it returns
+// "".
 func (s *decoder) readText(v reflect.Value) (string, error) {
 	b, ok, err := s.d.ReadText()
 	if err != nil {
@@ -383,7 +384,7 @@ func (s *decoder) readText(v reflect.Value) (string, error) {
 	case gdwire.KindStringChunk:
 		return s.text(t, v.Type())
 	case gdwire.KindNodePathStart:
-		return s.path(t, v.Type())
+		return s.nodePathText(t, v.Type())
 	}
 	return "", s.mismatch(t, v, nil)
 }
@@ -400,12 +401,12 @@ func (s *decoder) text(t gdwire.Token, g reflect.Type) (string, error) {
 	return string(b), err
 }
 
-// path returns the NodePath that starts with t as text. Names that the text would
-// not mean again are an error.
-func (s *decoder) path(t gdwire.Token, g reflect.Type) (string, error) {
+// nodePathText returns the NodePath that starts with t as text. A name that cannot be
+// read back from the text is an error.
+func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 	names, subnames, absolute := t.Path()
-	// The form that is one string has its separators in a name.
-	single := names == 1 && subnames == 0 && !absolute && !s.isNewPath()
+	// In the form of one string, the name contains the separators.
+	single := names == 1 && subnames == 0 && !absolute && !s.hasNewNodePaths()
 	b := s.scratch[:0]
 	if absolute {
 		b = append(b, '/')
@@ -442,13 +443,13 @@ func (s *decoder) path(t gdwire.Token, g reflect.Type) (string, error) {
 	return string(b), s.d.ReadEnd()
 }
 
-// isNewPath reports whether NodePaths have the form of several names only.
-func (s *decoder) isNewPath() bool {
+// hasNewNodePaths reports whether the format has no NodePaths in the form of one string.
+func (s *decoder) hasNewNodePaths() bool {
 	f := s.options.Format
 	return f == nil || f == gdwire.Godot4 || f == gdwire.Godot3
 }
 
-// isName reports whether a name of a NodePath is one in its text as well.
+// isName reports whether a name of a NodePath can be read back from the NodePath's text.
 func isName(name []byte, subname bool) bool {
 	for _, c := range name {
 		if c == ':' || c == '/' && !subname {
@@ -458,13 +459,13 @@ func isName(name []byte, subname bool) bool {
 	return len(name) > 0
 }
 
-// text makes the plan of a TextUnmarshaler: text is its matter, everything else
-// that of its kind.
+// text is build for a TextUnmarshaler. UnmarshalText decodes text, and the kind of the
+// type decides for other values.
 func (b decodePlanner) text(t reflect.Type) decodeFunc {
 	kind, kindErr := b.kind(t)
 	return func(s *decoder, v reflect.Value) error {
 		if s.d.PeekKind() == gdwire.KindDictKey {
-			return s.unmarshalText(v) // keys are text or not at all
+			return s.unmarshalText(v) // the error, if the value is not text
 		}
 		if k := s.d.PeekKind(); k != gdwire.KindStringChunk && k != gdwire.KindNodePathStart {
 			if kindErr != nil {
@@ -487,7 +488,7 @@ func (s *decoder) unmarshalText(v reflect.Value) error {
 	return nil
 }
 
-// decodeUnmarshaler lets a type read itself, and checks that it read one value.
+// decodeUnmarshaler calls UnmarshalVariant and checks that it has read one value.
 func decodeUnmarshaler(s *decoder, v reflect.Value) error {
 	if s.d.PeekKind() == 0 {
 		_, err := s.d.ReadToken() // the error, or io.EOF
@@ -503,12 +504,12 @@ func decodeUnmarshaler(s *decoder, v reflect.Value) error {
 		return s.fail(0, v.Type(), err)
 	}
 	if !before.isOneBefore(s.position()) {
-		return s.fail(0, v.Type(), fmt.Errorf("%w: UnmarshalVariant has to read exactly one value", gdwire.ErrCount))
+		return s.fail(0, v.Type(), fmt.Errorf("%w: UnmarshalVariant must read exactly one value", gdwire.ErrCount))
 	}
 	return nil
 }
 
-// failed reports whether the Decoder cannot go on.
+// failed reports whether the Decoder has an error that stays.
 func (s *decoder) failed() bool {
 	return s.d.PeekKind() == 0
 }
@@ -519,8 +520,8 @@ func (s *decoder) position() position {
 	return p
 }
 
-// pointer makes the plan of a pointer: nil for nil, or else a variable for what it
-// points to.
+// pointer is build for a pointer. A nil makes it nil; other values are decoded into the
+// variable that it points to, or into a new one.
 func (b decodePlanner) pointer(t reflect.Type) (decodeFunc, error) {
 	if err := checkPointer(t); err != nil {
 		return nil, err
@@ -532,7 +533,7 @@ func (b decodePlanner) pointer(t reflect.Type) (decodeFunc, error) {
 			v.SetZero()
 			return s.d.ReadNil()
 		}
-		if v.IsNil() || s.replace { // others may have the old pointer
+		if v.IsNil() || s.replace { // the program can have kept the old pointer
 			if err := s.charge(t, size); err != nil {
 				return err
 			}
@@ -560,8 +561,8 @@ func decodeAny(s *decoder, v reflect.Value) error {
 	return nil
 }
 
-// decodeInterface reads into what an interface with methods holds a pointer to;
-// nothing says which type to make.
+// decodeInterface decodes into the variable that the pointer in an interface with methods
+// points to. If the interface holds no pointer, its type is unknown, which is an error.
 func decodeInterface(s *decoder, v reflect.Value) error {
 	if p := v.Elem(); v.IsNil() || p.Kind() != reflect.Pointer || p.IsNil() {
 		return s.mistyped(v, nil)

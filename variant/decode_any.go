@@ -8,7 +8,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// What values in an interface are charged with, beside what they point to.
+// Memory charged for values in an interface, in addition to the data they point to.
 const (
 	boxSize   = 16 // of an interface, and of a number or a string's header in one
 	entrySize = 32 // of a Dictionary's entry
@@ -17,7 +17,7 @@ const (
 
 var anyType = reflect.TypeFor[any]()
 
-// any reads the next value as the Go type that stands for its type.
+// any reads the next value as the Go type for an any, by the table in doc.go.
 func (s *decoder) any() (any, error) {
 	t, err := s.d.ReadToken()
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
 	}
 	switch t.Kind() {
 	case gdwire.KindNodePathStart:
-		text, err := s.path(t, anyType)
+		text, err := s.nodePathText(t, anyType)
 		return NodePath(text), err
 	case gdwire.KindRID:
 		return RID(t.ID()), nil
@@ -87,7 +87,7 @@ func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
 	return s.anyMath(t)
 }
 
-// anyMath returns a math type.
+// anyMath returns t as the math type of this package.
 func (s *decoder) anyMath(t gdwire.Token) (any, error) {
 	g := mathByType[t.Type()]
 	if err := s.charge(g, int64(g.Size())); err != nil {
@@ -190,11 +190,11 @@ func (s *decoder) anyKey() (any, error) {
 	return s.anyFrom(t)
 }
 
-// knownKeys are some of the latest keys, as strings in interfaces. Dictionaries
-// mostly have the keys of their neighbors, which so need not be allocated again.
+// knownKeys is a cache of keys, as strings in interfaces. Neighboring Dictionaries often
+// have the same keys, which the cache saves from being allocated again.
 type knownKeys [128]any
 
-// box returns the text b, which is not empty, as a string in an interface.
+// box returns b, which must not be empty, as a string in an interface.
 func (k *knownKeys) box(b []byte) any {
 	if len(b) > 32 {
 		return string(b)
@@ -207,7 +207,7 @@ func (k *knownKeys) box(b []byte) any {
 	return *known
 }
 
-// anyPacked returns the slice of a packed array.
+// anyPacked returns a packed array as a slice.
 func (s *decoder) anyPacked(t gdwire.Token) (any, error) {
 	switch t.Type() {
 	case gdwire.TypePackedByteArray:

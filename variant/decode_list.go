@@ -9,15 +9,15 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// grow returns the capacity for more than len elements of n at most. It follows what
-// has been read, or at least has arrived: elements of size bytes get no more than
-// that.
+// grow returns the next capacity of a slice with len_ of n elements of size bytes. It is
+// at least doubled, and never more than n. The first capacity follows the number of
+// buffered bytes, so that memory grows with the bytes received.
 func (s *decoder) grow(len_, n int, size int64) int {
 	arrived := int64(len(s.d.Buffered())) / max(size, 1)
 	return min(n, max(2*len_, 16, int(min(arrived, 1<<30))))
 }
 
-// slice makes the plan of a slice: from an Array, or a packed array.
+// slice is build for a slice, which is decoded from an Array or a packed array.
 func (b decodePlanner) slice(t reflect.Type) (decodeFunc, error) {
 	elem, err := b.plan(t.Elem(), 0)
 	if err != nil {
@@ -46,7 +46,7 @@ func (b decodePlanner) slice(t reflect.Type) (decodeFunc, error) {
 	}, nil
 }
 
-// elements reads n elements into the slice v, whose memory is used again.
+// elements reads n elements into the slice v and reuses its memory.
 func (s *decoder) elements(v reflect.Value, n int, elem decodeFunc) error {
 	if err := s.deeper(v.Type()); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (s *decoder) elements(v reflect.Value, n int, elem decodeFunc) error {
 }
 
 func (s *decoder) eachElement(v reflect.Value, n int, elem decodeFunc) error {
-	old := v.Cap() // elements up to here may hold something
+	old := v.Cap() // elements before this index can have values
 	if n == 0 && v.IsNil() {
 		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
 	}
@@ -79,7 +79,7 @@ func (s *decoder) eachElement(v reflect.Value, n int, elem decodeFunc) error {
 	return nil
 }
 
-// growSlice gives the slice v, which is full, more elements of n at most.
+// growSlice adds elements to the slice v, which is full, up to n elements.
 func (s *decoder) growSlice(v reflect.Value, n int) error {
 	t := v.Type()
 	size := int64(t.Elem().Size())
@@ -90,11 +90,11 @@ func (s *decoder) growSlice(v reflect.Value, n int) error {
 	}
 	v.Grow(grown - old)
 	v.SetLen(min(v.Cap(), n))
-	return s.charge(t, max(int64(v.Cap()-grown), 0)*size) // the runtime rounds up
+	return s.charge(t, max(int64(v.Cap()-grown), 0)*size) // the runtime rounds the capacity up
 }
 
-// array makes the plan of a Go array: from a math type of as many components, or an
-// Array or packed array of as many elements.
+// array is build for a Go array. It is decoded from a math type with the same number of
+// components, or from an Array or packed array with the same number of elements.
 func (b decodePlanner) array(t reflect.Type) (decodeFunc, error) {
 	elem, err := b.plan(t.Elem(), 0)
 	if err != nil {
@@ -130,8 +130,8 @@ func (b decodePlanner) array(t reflect.Type) (decodeFunc, error) {
 	}, nil
 }
 
-// fits reports whether a token is a math type whose components m can take: floats
-// into floats, integers into integers.
+// fits reports whether t is a math type that can be stored in m: it has the same number
+// of components, and both have floats or both have integers.
 func (m *components) fits(t gdwire.Token) bool {
 	if t.Components() != m.n {
 		return false
@@ -143,11 +143,11 @@ func (m *components) fits(t gdwire.Token) bool {
 	return m.leaf != reflect.Int32
 }
 
-// A packedFunc reads the packed array that starts with t into v, a slice or an
-// array of as many elements.
+// A packedFunc reads the packed array that starts with t into v, a slice or an array
+// with the same number of elements.
 type packedFunc func(s *decoder, v reflect.Value, t gdwire.Token) error
 
-// packedInto returns how packed arrays are read into elements of that type.
+// packedInto returns the function that reads packed arrays into elements of type elem.
 func packedInto(t reflect.Type, elem *plan[decodeFunc]) packedFunc {
 	var bulk packedFunc
 	m, isMath := componentsOf(t)
@@ -191,8 +191,8 @@ func packedInto(t reflect.Type, elem *plan[decodeFunc]) packedFunc {
 	}
 }
 
-// readBulkOf reads packed arrays of one type in bulk, and those of other integers one
-// by one.
+// readBulkOf returns a function that reads packed arrays of one type with bulk, and
+// packed arrays of other integers one by one.
 func readBulkOf(typ gdwire.Type, bulk packedFunc) packedFunc {
 	return func(s *decoder, v reflect.Value, t gdwire.Token) error {
 		if t.Type() != typ {
@@ -202,7 +202,7 @@ func readBulkOf(typ gdwire.Type, bulk packedFunc) packedFunc {
 	}
 }
 
-// readStrings reads the strings of a PackedStringArray.
+// readStrings returns a function that reads the strings of a PackedStringArray.
 func readStrings(elem decodeFunc) packedFunc {
 	return func(s *decoder, v reflect.Value, t gdwire.Token) error {
 		if v.Kind() == reflect.Slice {
@@ -220,12 +220,12 @@ func readStrings(elem decodeFunc) packedFunc {
 	}
 }
 
-// chargePacked charges what a slice grows by to hold n elements.
+// chargePacked charges the memory by which the slice v grows to hold n elements.
 func (s *decoder) chargePacked(v reflect.Value, n int64) error {
 	return s.charge(v.Type(), max(n-int64(v.Cap()), 0)*int64(v.Type().Elem().Size()))
 }
 
-// readBulk reads elements that lie in memory as those of a []T do.
+// readBulk reads a packed array into v, which has the memory layout of a []T.
 func readBulk[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token) error {
 	all, ok := viewOf[T](v)
 	if v.Kind() == reflect.Slice {
@@ -252,7 +252,7 @@ func readBulk[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token) er
 	return s.bulkError(v, t, err)
 }
 
-// bulkError makes a TypeError of an error that is one.
+// bulkError converts an ErrType to a TypeError.
 func (s *decoder) bulkError(v reflect.Value, t gdwire.Token, err error) error {
 	if errors.Is(err, gdwire.ErrType) {
 		return s.fail(t.Type(), v.Type(), gdwire.ErrType)
@@ -260,7 +260,7 @@ func (s *decoder) bulkError(v reflect.Value, t gdwire.Token, err error) error {
 	return err
 }
 
-// readOneByOne is readBulk where elements are set by reflection.
+// readOneByOne is readBulk by reflection.
 func readOneByOne[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token) error {
 	m, _ := componentsOf(v.Type().Elem())
 	return readSome(s, v, t, func(dst reflect.Value, src *T) error {
@@ -269,7 +269,8 @@ func readOneByOne[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token
 	})
 }
 
-// readIntegers reads integers of another kind, each of which has to fit.
+// readIntegers reads integers of another kind than v has. An integer that does not fit
+// is an error.
 func readIntegers(s *decoder, v reflect.Value, t gdwire.Token) error {
 	if v.Kind() == reflect.Slice {
 		if err := s.chargePacked(v, t.Len()); err != nil {
@@ -289,7 +290,7 @@ func readIntegers(s *decoder, v reflect.Value, t gdwire.Token) error {
 	})
 }
 
-// readSome reads a packed array some elements at a time, for set to set each.
+// readSome reads a packed array in batches and calls set for each element.
 func readSome[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token, set func(dst reflect.Value, src *T) error) error {
 	if v.Kind() == reflect.Slice {
 		if v.IsNil() {
@@ -321,7 +322,7 @@ func readSome[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token, se
 	}
 }
 
-// decodeMath reads a math type of that type only.
+// decodeMath returns a function that reads values of the math type typ.
 func decodeMath(m components, typ gdwire.Type) decodeFunc {
 	if m.leaf == reflect.Int32 {
 		return func(s *decoder, v reflect.Value) error {

@@ -7,12 +7,12 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// mapEntrySize is what an entry of a map is charged with.
+// mapEntrySize returns the memory that is charged for an entry of a map.
 func mapEntrySize(t reflect.Type) int64 {
 	return int64(t.Key().Size()+t.Elem().Size()) + 16
 }
 
-// dict makes the plan of a map.
+// dict is build for a map.
 func (b decodePlanner) dict(t reflect.Type) (decodeFunc, error) {
 	key, err := b.key(t.Key())
 	if err != nil {
@@ -48,15 +48,15 @@ type mapDecoder struct {
 	replace   bool
 }
 
-// decode reads n pairs into v. Entries that are there already stay, and what their
-// keys come with is read into a copy of their values.
+// decode reads n pairs into v. Entries of v with other keys remain. For a key that v
+// already has, the value is read into a copy of the existing value.
 func (m *mapDecoder) decode(v reflect.Value, n int) error {
 	size := mapEntrySize(m.typ)
-	if v.IsNil() || m.replace { // others may have the old map
+	if v.IsNil() || m.replace { // the program can have kept the old map
 		v.Set(reflect.MakeMapWithSize(m.typ, m.s.grow(0, n, size)))
 	}
 	m.s.replace = false
-	var seen reflect.Value // the keys that were read, where v has others
+	var seen reflect.Value // the keys read so far, if v had entries before
 	if v.Len() > 0 {
 		seen = reflect.MakeMap(reflect.MapOf(m.typ.Key(), reflect.TypeFor[struct{}]()))
 	}
@@ -90,7 +90,7 @@ func (m *mapDecoder) decode(v reflect.Value, n int) error {
 	return nil
 }
 
-// readKey reads a key, which a map has to find again.
+// readKey reads a key. A key that a map cannot compare is an error.
 func (m *mapDecoder) readKey(key reflect.Value) error {
 	if err := m.key(m.s, key); err != nil {
 		return err
@@ -110,8 +110,8 @@ func (m *mapDecoder) readKey(key reflect.Value) error {
 	return nil
 }
 
-// isDuplicate reports whether a key has been read before. Text is one key as string
-// and as StringName.
+// isDuplicate reports whether key has been read before. A string and a StringName with
+// the same text are the same key.
 func (m *mapDecoder) isDuplicate(v, seen, key reflect.Value) bool {
 	if seen.IsValid() {
 		v = seen
@@ -131,8 +131,7 @@ func (m *mapDecoder) isDuplicate(v, seen, key reflect.Value) bool {
 	return false
 }
 
-// key returns how keys of that type are read: a type that reads itself is not asked
-// to.
+// key returns the function that decodes keys of type t. It does not use Unmarshaler.
 func (b decodePlanner) key(t reflect.Type) (decodeFunc, error) {
 	if err := checkKey(t); err != nil {
 		return nil, err

@@ -56,8 +56,8 @@ func (s *decoder) signal(v *Signal) error {
 	return s.charge(reflect.TypeFor[Signal](), int64(len(name)))
 }
 
-// start reads the first token of a value for v, which has to be of that kind. It
-// reports false where it was nil, of which v is zero now.
+// start reads the first token of a value for v, which must have kind k. It returns false
+// after an error, and for a nil, for which it makes v zero.
 func (s *decoder) start(v reflect.Value, k gdwire.Kind) (t gdwire.Token, ok bool, err error) {
 	if t, err = s.token(); err != nil || t.Kind() == k {
 		return t, err == nil, err
@@ -114,7 +114,7 @@ type copier struct {
 	b []byte
 }
 
-// Write keeps what has been encoded, as far as there is memory for it.
+// Write appends p to c.b. It returns an error if that exceeds Options.Memory.
 func (c *copier) Write(p []byte) (int, error) {
 	if need := len(c.b) + len(p); need > cap(c.b) {
 		grown := max(need, 2*cap(c.b))
@@ -138,7 +138,7 @@ func (s *decoder) raw(v *Raw) error {
 	c := s.copier
 	c.e.Reset(c)
 	c.b = nil
-	if s.d.PeekKind() == gdwire.KindDictKey { // its marker
+	if s.d.PeekKind() == gdwire.KindDictKey { // the token before a key
 		if _, err := s.d.ReadToken(); err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 // A fieldDecoder is a field and the plan of its type.
 type fieldDecoder struct {
 	name string
-	at   int // its index, -1 of one in an embedded struct
+	at   int // its index in the struct, or -1 if it is in an embedded struct
 	plan *plan[decodeFunc]
 	*field
 }
@@ -21,11 +21,11 @@ type structDecoder struct {
 	fields []fieldDecoder
 	info   *structFields
 	embed  *plan[decodeFunc] // of the values of an embedded map
-	math   *components       // nil if its fields are not as many numbers
+	math   *components       // nil if it cannot hold a math type
 }
 
-// record makes the plan of a struct: from a Dictionary; from an Array, if it is
-// positional; from a math type of as many components.
+// record is build for a struct. It is decoded from a Dictionary, or from an Array if it
+// is positional, or from a math type with the same number of components.
 func (b decodePlanner) record(t reflect.Type) (decodeFunc, error) {
 	info, err := fieldsOf(t)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *structDecoder) decode(s *decoder, v reflect.Value) error {
 		if err == nil {
 			return c.decodeDict(s, v, n)
 		}
-		s.careful = true // from now on tokens say what it is
+		s.careful = true // check for nil first from now on
 	}
 	t, err := s.token()
 	switch {
@@ -74,7 +74,7 @@ func (c *structDecoder) decode(s *decoder, v reflect.Value) error {
 	return s.mismatch(t, v, nil)
 }
 
-// seenFields are the fields that have been read.
+// seenFields is the set of fields that have been read.
 type seenFields []uint64
 
 func (f seenFields) has(i int) bool { return f[i/64]&(1<<(i%64)) != 0 }
@@ -88,8 +88,8 @@ func (c *structDecoder) newSeen(few *[2]uint64) seenFields {
 	return few[:]
 }
 
-// decodeDict reads a Dictionary of n pairs. Keys mostly come in the order of the
-// fields, so the field after the latest is tried before the name is looked up.
+// decodeDict reads a Dictionary of n pairs. Keys are usually in the order of the fields,
+// so it compares a key with the next field before it looks it up.
 func (c *structDecoder) decodeDict(s *decoder, v reflect.Value, n int) error {
 	if err := s.deeper(c.typ); err != nil {
 		return err
@@ -132,7 +132,8 @@ func (c *structDecoder) decodeDict(s *decoder, v reflect.Value, n int) error {
 	return s.d.ReadEnd()
 }
 
-// find returns the field of that name, or -1. It is probably the field next.
+// find returns the index of the field with the given name, or -1 if there is none. It
+// tries the field next first.
 func (c *structDecoder) find(name []byte, next int) int {
 	if next < len(c.fields) && c.fields[next].name == string(name) {
 		return next
@@ -143,7 +144,7 @@ func (c *structDecoder) find(name []byte, next int) int {
 	return -1
 }
 
-// decode reads the field's value.
+// decode reads the value of the field of v.
 func (f *fieldDecoder) decode(s *decoder, v reflect.Value) error {
 	if f.at >= 0 {
 		v = v.Field(f.at)
@@ -159,7 +160,7 @@ func (f *fieldDecoder) decode(s *decoder, v reflect.Value) error {
 	return nil
 }
 
-// makeField is fieldOf, but makes the structs that are embedded as pointers.
+// makeField is fieldOf, but allocates structs that are embedded as nil pointers.
 func (s *decoder) makeField(v reflect.Value, index []int) (reflect.Value, error) {
 	for _, i := range index[:len(index)-1] {
 		v = v.Field(i)
@@ -176,7 +177,7 @@ func (s *decoder) makeField(v reflect.Value, index []int) (reflect.Value, error)
 	return v.Field(index[len(index)-1]), nil
 }
 
-// clearOthers makes the fields zero that were not read.
+// clearOthers sets the fields to zero that have not been read.
 func (c *structDecoder) clearOthers(v reflect.Value, seen seenFields) {
 	for i := range c.fields {
 		if !seen.has(i) {
@@ -193,8 +194,8 @@ func (c *structDecoder) clearEmbed(v reflect.Value) {
 	}
 }
 
-// decodeUnknown reads the pair whose key no field has: it is collected, refused or
-// skipped. The key has been read if it is text; else it comes next.
+// decodeUnknown collects, refuses or skips a pair whose key has no field. A key that is
+// text has been read; any other key is next.
 func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key []byte, isText bool) error {
 	switch {
 	case c.info.embed != nil:
@@ -215,7 +216,7 @@ func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key []byte, i
 	return s.d.SkipValue()
 }
 
-// collect puts an unknown pair into the field for such.
+// collect adds an unknown pair to the field that collects these.
 func (c *structDecoder) collect(s *decoder, v reflect.Value, key []byte, isText bool) error {
 	f, err := s.makeField(v, c.info.embed.index)
 	if err != nil {

@@ -413,7 +413,7 @@ func (readsPart) MarshalVariant(e *gdwire.Encoder) error { return e.BeginArray(0
 func (fails) MarshalVariant(e *gdwire.Encoder) error     { return errOwn }
 
 func TestMethodsTakeOneValue(t *testing.T) {
-	const reading = "UnmarshalVariant has to read exactly one value"
+	const reading = "UnmarshalVariant must read exactly one value"
 	one, two := array(array()), array(array(), array(), array())
 	for _, c := range []struct {
 		wire, into any
