@@ -2,6 +2,19 @@
 // format of Godot and its relatives: saved games, packets and network traffic. It
 // recognizes format, frame and container of a file by itself.
 //
+//	gdwire tokens|json|flat [flags] [FILE]
+//	gdwire get [flags] PATH [FILE]
+//	gdwire set [flags] ['PATH = VALUE'] FILE -o FILE
+//	gdwire check [flags] [FILE…]
+//	gdwire encode [flags] [JSONFILE]
+//	gdwire recode [flags] [FILE]
+//	gdwire unwrap [flags] [FILE]
+//	gdwire listen [flags] ADDR
+//	gdwire proxy [flags] LISTEN TARGET
+//	gdwire version
+//
+// No FILE, or -, is standard input. gdwire COMMAND -h lists the flags.
+//
 // Its exit status is 0 if all is good; 1 if some input is bad, a password is
 // wrong, a path is not found, or a file cannot be opened, read or written; 2 if
 // the command line cannot be understood, an input could be read in several ways,

@@ -9,6 +9,9 @@ import (
 
 // TestPicture: the picture is that of a run.
 func TestPicture(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: it builds the command")
+	}
 	t.Chdir("../../../..")
 	svg, err := draw()
 	require.NoError(t, err)

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// setWith runs set with a file of these bytes.
+func setWith(t testing.TB, b []byte, lines string, args ...string) result {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, b, 0o600))
+	return runWith([]byte(lines), append(append([]string{"set"}, args...), file)...)
+}
+
+func TestSet(t *testing.T) {
+	flags := []string{"-format", "godot4", "-frame", "none", "-objects"}
+	value := wire(27, 2, 4, "hp", 2, 10, 4, "name", 4, "Ada")
+	for _, c := range []struct {
+		name, line string
+		in, out    []byte
+		err        string
+	}{
+		{"int", "hp = 11", value, wire(27, 2, 4, "hp", 2, 11, 4, "name", 4, "Ada"), "$.hp: 11, was 10"},
+		{"longer int", "hp = 99999999999", value, wire(27, 2, 4, "hp", 0x10002, int64(99999999999), 4, "name", 4, "Ada"), "was 10"},
+		{"other type", "$.name = Vector2(1, 2.5)", value, wire(27, 2, 4, "hp", 2, 10, 4, "name", 5, float32(1), float32(2.5)), `was "Ada"`},
+		{"the same", "hp = 10", value, value, ""},
+		{"empty containers", "hp = Array[int]([])", value, wire(27, 2, 4, "hp", 0x1001c, 2, 0, 4, "name", 4, "Ada"), "was 10"},
+		{"whole value", "$ = null", value, wire(0), "was Dictionary of 2"},
+		{"second value", "$1 = 7", wire(2, 5, 2, 6, 4, "x"), wire(2, 5, 2, 7, 4, "x"), "was 6"},
+		{"several", "hp = 1\n\n$.name = &\"x\"\r\n", value, wire(27, 2, 4, "hp", 2, 1, 4, "name", 21, "x"), "was"},
+		{"key of a pair", ".key(0) = \"mp\"", value, wire(27, 2, 4, "mp", 2, 10, 4, "name", 4, "Ada"), `was "hp"`},
+		{"wide vector", "$ = Vector2(0.1, 2)", wire(0x10005, 1.0, 2.0), wire(0x10005, 0.1, 2.0), "was Vector2(1.0, 2.0)"},
+		{"packed", "[1] = 0.5", wire(32, 2, float32(1), float32(2)), wire(32, 2, float32(1), float32(0.5)), "$[1]: 0.5, was 2.0"},
+		{"packed int for float", "[1] = 3", wire(32, 2, float32(1), float32(2)), wire(32, 2, float32(1), float32(3)), "was 2.0"},
+		{"packed byte", "[2] = 255", wire(29, 3, []byte{1, 2, 3, 0}), wire(29, 3, []byte{1, 2, 255, 0}), "was 3"},
+		{"packed string", "[0] = \"longer\"", wire(34, 2, "a\x00", "b\x00"), wire(34, 2, "longer\x00", "b\x00"), `was "a"`},
+		{"packed vector", "[0] = Vector2(3, 4)", wire(35, 1, float32(1), float32(2)), wire(35, 1, float32(3), float32(4)), "was Vector2(1.0, 2.0)"},
+		{"property", "name = null", wire(24, "Node", 1, "name", 4, "x"), wire(24, "Node", 1, "name", 0), `was "x"`},
+		{"padding of a NodePath is kept", "[0] = 6", wire(28, 2, 2, 5, 22, uint32(0x80000001), 0, 0, 1, []byte("aXYZ")), wire(28, 2, 2, 6, 22, uint32(0x80000001), 0, 0, 1, []byte("aXYZ")), "was 5"},
+
+		{"not there", "mp = 1", value, nil, "there is no $.mp"},
+		{"no packet", "$3 = 1", value, nil, "there is no $3"},
+		{"equal keys", "a = 1", wire(27, 2, 4, "a", 0, 21, "a", 0), nil, "there are 2 values at $.a; .value(n) is the value of the n-th pair"},
+		{"a pair of equal keys", ".value(1) = 1", wire(27, 2, 4, "a", 0, 21, "a", 0), wire(27, 2, 4, "a", 0, 21, "a", 2, 1), "was null"},
+		{"twice", "hp = 1\n.hp = 2", value, nil, "$.hp is set twice"},
+		{"a value and one in it", "$ = 1\n$.hp = 2", value, nil, "$ is set, and so is a value in it"},
+		{"wrong element", "[0] = 1.5", wire(30, 1, 1), nil, "1.5 is not a int"},
+		{"element out of range", "[0] = 256", wire(29, 4, []byte{1, 2, 3, 4}), nil, "256 does not fit a PackedByteArray"},
+		{"declared otherwise", "$ = Array[float]", wire(0x1001c, 2, 1, 2, 7), nil, "$ is Array[int] and not Array[float]"},
+		{"not of the declared type", "[0] = \"x\"", wire(0x1001c, 2, 1, 2, 7), nil, "engines would not read it so"},
+		{"not a format's type", "hp = InputEvent(1, 2, \"\")", value, nil, "$.hp: "},
+		{"not a line", "hp", value, nil, `line 1: "hp", column 3: want = and a value`},
+		{"bad input", "hp = 1", wire(27, 2, 4, "hp", 2, 10, 99), nil, "offset 28"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := setWith(t, c.in, c.line, flags...)
+			require.Contains(t, r.err, c.err)
+			if c.out == nil {
+				require.Equal(t, statusBad, r.status)
+				require.Empty(t, r.out)
+				return
+			}
+			require.Zero(t, r.status, r.err)
+			require.Equal(t, hex.EncodeToString(c.out), hex.EncodeToString([]byte(r.out)))
+			require.Equal(t, c.err == "", r.err == "")
+		})
+	}
+}
+
+// FuzzSet: setting all lines of flat changes no byte.
+func FuzzSet(f *testing.F) {
+	for folder := range engines {
+		text, err := os.ReadFile(testdata(folder, "vectors.jsonl"))
+		require.NoError(f, err)
+		for line := range bytes.Lines(text) {
+			var v vector
+			require.NoError(f, json.Unmarshal(line, &v))
+			if b, err := hex.DecodeString(v.Hex); err == nil && len(b) < 300 {
+				f.Add(b)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		flags := []string{"-format", "godot4", "-frame", "none", "-objects", "-any-utf8"}
+		lines := runWith(b, append([]string{"flat"}, flags...)...)
+		if lines.status != statusGood {
+			return
+		}
+		r := setWith(t, b, lines.out, flags...)
+		for _, allowed := range []string{"values at", "is set twice", "and so is a value in it"} { // equal keys
+			if strings.Contains(r.err, allowed) {
+				return
+			}
+		}
+		if r.status != statusGood || r.out != string(b) || r.err != "" {
+			t.Fatalf("%x\n%s\nbecame %x\n%s", b, lines.out, r.out, r.err)
+		}
+	})
+}
