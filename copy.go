@@ -1,5 +1,7 @@
 package gdwire
 
+import "math"
+
 // CopyValue reads from d and writes to e what [Decoder.SkipValue] would skip: the next
 // value, or the rest of one that has been read in part. It writes tokens as
 // [Encoder.WriteToken] does, so it converts between formats. If an End is next, it
@@ -87,36 +89,90 @@ func copyFast(e *Encoder, d *Decoder, open int) {
 	if e.options.Format != d.options.Format || e.options.DoubleReals != d.options.DoubleReals {
 		return
 	}
-	for e.valueLim >= 0 && d.win != nil && e.left == d.left && e.pairs == d.pairs {
-		start := d.r
-		d.passFast(e.lim - e.n)
-		e.n += copy(e.buf[e.n:], d.buf[start:d.r])
-		e.left = d.left
-		if e.left == 0 {
-			if d.depth <= open || e.depth <= 1 {
-				return
-			}
-			d.readEnd()
-			e.pop()
-			e.setFast()
-		} else if !copyStart(e, d) {
-			return
+	start := d.r
+loop:
+	for e.left == d.left && e.pairs == d.pairs {
+		most := e.lim - e.n - (d.r - start) - fastSize // so that the head of a container fits, too
+		switch {
+		case most < 0:
+			break loop
+		case d.win != nil && e.valueLim >= 0:
+			d.passFast(most)
+		case d.names != nil && e.nameLim >= 0 && d.top().typ == e.top().typ:
+			d.passNames(most)
+		default:
+			break loop
 		}
+		e.left = d.left
+		if e.left > 0 {
+			if !copyStart(e, d) {
+				break
+			}
+			continue
+		}
+		if d.depth <= open || e.depth <= 1 {
+			break
+		}
+		d.readEnd()
+		e.pop()
+		e.setFast()
 	}
+	e.n += copy(e.buf[e.n:], d.buf[start:d.r])
 }
 
-// copyStart copies the start of an untyped Array or Dictionary, and reports false if
-// it is not on the fast path of both d and e.
+// copyStart opens the Array, Dictionary, PackedStringArray or NodePath that d comes to
+// in d and e. It reports false if it is not on the fast path of both, or does not
+// declare its count as engines do.
 func copyStart(e *Encoder, d *Decoder) bool {
-	if d.r > len(d.win)-fastSize || e.n > e.valueLim {
+	if d.r > len(d.win)-fastSize || e.valueLim < 0 {
 		return false
 	}
 	b := (*[fastSize]byte)(d.win[d.r:])
 	h, n := le.Uint32(b[:]), le.Uint32(b[4:])
 	form := &d.rows[h&63][h>>16&1]
-	if h != form.header || form.shape != shapeArray && form.shape != shapeDict || !d.openFast(form, n) {
+	if h != form.header {
 		return false
 	}
-	e.beginFast(form.typ, 0, int64(n))
+	switch form.shape {
+	case shapeArray, shapeDict, shapePackedStrings:
+		if n > math.MaxInt32 || !d.openFast(form, n) {
+			return false
+		}
+		e.push(form.kind, form.typ, n)
+	case shapePath:
+		if !d.openPath(b) {
+			return false
+		}
+		from := d.top()
+		f := e.push(from.kind, from.typ, from.count)
+		f.names, f.flags = from.names, from.flags
+	default:
+		return false
+	}
+	e.setFast()
 	return true
+}
+
+// passNames is passFast for names of a NodePath and packed strings.
+func (d *Decoder) passNames(most int) {
+	names, r, left := d.names, d.r, d.left
+	names = names[:min(len(names), r+most)]
+	last, nul := d.token/2, d.nul(d.top().typ)
+	for r <= len(names)-fastSize && left > 0 {
+		b := (*[fastSize]byte)(names[r:])
+		n := le.Uint32(b[:])
+		size := 4 + int(padded(n))
+		if n-1 >= d.maxShort || !plainText(le.Uint64(b[4:]), n) {
+			if !d.wholeText(r+4, n) || size > len(names)-r || n&3 != 0 && le.Uint32(names[r+size-4:])>>(8*(n&3)) != 0 {
+				break
+			}
+		}
+		if nul > 0 && (n == 0 || names[r+3+int(n)] != 0) { // WriteToken adds the NUL
+			break
+		}
+		last = d.base + uint64(r)
+		left--
+		r += size
+	}
+	d.r, d.left, d.token = r, left, 2*last+1
 }

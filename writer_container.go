@@ -86,7 +86,6 @@ func startLong[S string | []byte](e *Encoder, f *frame, head []byte, body S, tai
 func (e *Encoder) open(f *frame) {
 	top := e.push(f.kind, f.typ, f.count)
 	top.names, top.elem, top.unit, top.size, top.flags = f.names, f.elem, f.unit, f.size, f.flags
-	e.partial = 0
 	if !f.has(flagUnknown) {
 		e.setFast()
 		return
@@ -178,7 +177,6 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 	if err := emit(e, opEnd, nil, text, zeros[:tail]); err != nil {
 		return err
 	}
-	e.partial = 0
 	e.pop()
 	e.setFast()
 	return nil
@@ -241,8 +239,6 @@ func (e *Encoder) checkElem(elem Elem) error {
 	switch k := elem.kind(); {
 	case k == containerUntyped:
 		return nil
-	case !e.options.Format.typed:
-		return e.fail(because(ErrType, "%v has no typed containers", e.options.Format))
 	case k == containerBuiltin && (elem.Type == TypeNil || !e.options.Format.Has(elem.Type)):
 		return e.fail(because(ErrType, "container of %v", elem.Type))
 	case len(elem.String()) > maxName/2: // so that two of them are an int, too

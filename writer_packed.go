@@ -23,7 +23,6 @@ func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	form := &row[wide]
 	if f := e.beginFast(t, wide, n); f != nil {
 		f.unit, f.size = form.unit, form.size
-		e.partial = 0
 		e.setFast()
 		return nil
 	}

@@ -82,11 +82,7 @@ func (e *Encoder) writeFloat(wide int, bits uint64, u unit) error {
 		return err
 	}
 	form := &row[wide]
-	switch form.unit {
-	case u:
-	case unitFloat64:
-		bits = widenFloat(uint32(bits))
-	default:
+	if form.unit != u { // No format has floats of 64 bits only.
 		narrow, ok := narrowFloat(bits)
 		if !ok {
 			return e.fail(because(ErrRange, "float %v in 32 bits", math.Float64frombits(bits)))
@@ -113,7 +109,7 @@ func (e *Encoder) writeWord(t Type, wide int, bits uint64) error {
 	}
 	form := &row[wide]
 	switch {
-	case form.size == 4 && t == TypeInt && int64(bits) != int64(int32(bits)):
+	case form.size == 4 && int64(bits) != int64(int32(bits)):
 		return e.fail(because(ErrRange, "int %d in 32 bits", int64(bits)))
 	case form.size == 0 && t == TypeObject && bits != 0:
 		return e.fail(because(ErrRange, "%v has no object ids", e.options.Format))
@@ -150,7 +146,7 @@ func (e *Encoder) value(b []byte) error {
 
 // realWidth returns the width that WriteReals and BeginPacked choose.
 func (e *Encoder) realWidth(row *row) int {
-	if e.options.DoubleReals && row[0].flags&wideFlag != 0 && layouts[row[0].typ].class == classReal {
+	if e.options.DoubleReals && row[0].flags&wideFlag != 0 {
 		return 1
 	}
 	return 0
