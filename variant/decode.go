@@ -421,16 +421,7 @@ func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 			b = append(b, '/')
 			from++
 		}
-		chunk, err := s.d.ReadToken()
-		if err != nil {
-			return "", err
-		}
-		if err := s.charge(g, chunk.Len()); err != nil {
-			return "", err
-		}
-		if chunk.Last() {
-			b = append(b, chunk.Bytes()...)
-		} else if b, err = s.d.AppendString(b); err != nil {
+		if err := s.pathName(&b, g); err != nil {
 			return "", err
 		}
 		if !single && !isName(b[from:], i >= names) {
@@ -441,6 +432,27 @@ func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 		s.scratch = nil
 	}
 	return string(b), s.d.ReadEnd()
+}
+
+// pathName appends the next name of a NodePath to b.
+func (s *decoder) pathName(b *[]byte, g reflect.Type) error {
+	name, ok, err := s.d.ReadText()
+	if err != nil {
+		return err
+	}
+	if ok {
+		*b = append(*b, name...)
+		return s.charge(g, int64(len(name)))
+	}
+	chunk, err := s.d.ReadToken()
+	if err != nil {
+		return err
+	}
+	if err := s.charge(g, chunk.Len()); err != nil {
+		return err
+	}
+	*b, err = s.d.AppendString(*b)
+	return err
 }
 
 // hasNewNodePaths reports whether the format has no NodePaths in the form of one string.

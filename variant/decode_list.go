@@ -9,12 +9,12 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// grow returns the next capacity of a slice with len_ of n elements of size bytes. It is
+// grow returns the next capacity of a slice with have of n elements of size bytes. It is
 // at least doubled, and never more than n. The first capacity follows the number of
 // buffered bytes, so that memory grows with the bytes received.
-func (s *decoder) grow(len_, n int, size int64) int {
+func (s *decoder) grow(have, n int, size int64) int {
 	arrived := int64(len(s.d.Buffered())) / max(size, 1)
-	return min(n, max(2*len_, 16, int(min(arrived, 1<<30))))
+	return min(n, max(2*have, 16, int(min(arrived, 1<<30))))
 }
 
 // slice is build for a slice, which is decoded from an Array or a packed array.
@@ -103,11 +103,16 @@ func (b decodePlanner) array(t reflect.Type) (decodeFunc, error) {
 	packed := packedInto(t.Elem(), elem)
 	m, isMath := componentsOf(t)
 	return func(s *decoder, v reflect.Value) error {
+		if isMath {
+			if ok, err := s.readMath(v, &m); ok || err != nil {
+				return err
+			}
+		}
 		tok, err := s.token()
 		switch {
 		case err != nil:
 			return err
-		case isMath && m.fits(tok):
+		case isMath && m.fits(mathByKind[tok.Kind()]): // a key
 			m.store(v, tok.AppendReals(s.reals[:0]))
 			return nil
 		case tok.Kind() != gdwire.KindArrayStart && tok.Kind() != gdwire.KindPackedStart:
@@ -130,17 +135,46 @@ func (b decodePlanner) array(t reflect.Type) (decodeFunc, error) {
 	}, nil
 }
 
-// fits reports whether t is a math type that can be stored in m: it has the same number
-// of components, and both have floats or both have integers.
-func (m *components) fits(t gdwire.Token) bool {
-	if t.Components() != m.n {
-		return false
+// fits reports whether m can take the components of t.
+func (m *components) fits(t mathType) bool {
+	return t.n == m.n && t.ints == (m.leaf == reflect.Int32)
+}
+
+// readMath reads a math type whose components v can take, and reports false if
+// something else comes next: floats go into floats, integers into integers.
+func (s *decoder) readMath(v reflect.Value, m *components) (ok bool, err error) {
+	t := mathByKind[s.d.PeekKind()]
+	if !m.fits(t) {
+		return false, nil
 	}
-	switch t.Type() {
-	case gdwire.TypeVector2i, gdwire.TypeVector3i, gdwire.TypeVector4i, gdwire.TypeRect2i:
-		return m.leaf == reflect.Int32
+	return true, s.readComponents(v, m, t.typ)
+}
+
+// mathByKind are the math types by the kind of their token.
+var mathByKind = func() (all [256]mathType) {
+	for _, t := range mathTypes {
+		all[t.typ] = t
 	}
-	return m.leaf != reflect.Int32
+	return all
+}()
+
+// readComponents reads the math type typ, of as many components.
+func (s *decoder) readComponents(v reflect.Value, m *components, typ gdwire.Type) error {
+	if m.leaf != reflect.Int32 {
+		err := s.d.ReadReals(typ, s.reals[:m.n])
+		if err == nil {
+			m.store(v, s.reals[:])
+		}
+		return err
+	}
+	if err := s.d.ReadInts(typ, s.ints[:m.n]); err != nil {
+		return err
+	}
+	for i, x := range s.ints[:m.n] {
+		s.reals[i] = float64(x)
+	}
+	m.store(v, s.reals[:])
+	return nil
 }
 
 // A packedFunc reads the packed array that starts with t into v, a slice or an array
@@ -324,23 +358,13 @@ func readSome[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token, se
 
 // decodeMath returns a function that reads values of the math type typ.
 func decodeMath(m components, typ gdwire.Type) decodeFunc {
-	if m.leaf == reflect.Int32 {
-		return func(s *decoder, v reflect.Value) error {
-			if err := s.d.ReadInts(typ, s.ints[:m.n]); err != nil {
-				return s.mistyped(v, err)
-			}
-			for i, x := range s.ints[:m.n] {
-				s.reals[i] = float64(x)
-			}
-			m.store(v, s.reals[:])
+	return func(s *decoder, v reflect.Value) error {
+		if s.tookNil(v) {
 			return nil
 		}
-	}
-	return func(s *decoder, v reflect.Value) error {
-		if err := s.d.ReadReals(typ, s.reals[:m.n]); err != nil {
+		if err := s.readComponents(v, &m, typ); err != nil {
 			return s.mistyped(v, err)
 		}
-		m.store(v, s.reals[:])
 		return nil
 	}
 }

@@ -104,7 +104,7 @@ func (m *mapDecoder) readKey(key reflect.Value) error {
 			return m.s.fail(0, m.typ.Key(), fmt.Errorf("%w: a map cannot compare %v", gdwire.ErrType, key.Elem().Type()))
 		}
 	}
-	if !key.Equal(key) {
+	if holdsNaN(key) {
 		return m.s.fail(0, m.typ.Key(), fmt.Errorf("%w: a map cannot find NaN", gdwire.ErrRange))
 	}
 	return nil

@@ -59,6 +59,11 @@ func (c *structDecoder) decode(s *decoder, v reflect.Value) error {
 		}
 		s.careful = true // check for nil first from now on
 	}
+	if c.math != nil {
+		if ok, err := s.readMath(v, c.math); ok || err != nil {
+			return err
+		}
+	}
 	t, err := s.token()
 	switch {
 	case err != nil:
@@ -67,9 +72,6 @@ func (c *structDecoder) decode(s *decoder, v reflect.Value) error {
 		return c.decodeDict(s, v, int(t.Len()))
 	case t.Kind() == gdwire.KindArrayStart && c.info.array:
 		return c.decodeArray(s, v, int(t.Len()))
-	case c.math != nil && c.math.fits(t):
-		c.math.store(v, t.AppendReals(s.reals[:0]))
-		return nil
 	}
 	return s.mismatch(t, v, nil)
 }

@@ -261,7 +261,7 @@ func hashableFloat(x float64) any {
 // normalMath is hashable for a math type. By ==, 0.0 equals -0.0 already. A value with a
 // NaN is replaced by its type and its text.
 func normalMath(v reflect.Value) (any, bool) {
-	if v.Equal(v) {
+	if !holdsNaN(v) {
 		return v.Interface(), true
 	}
 	type withNaN struct {
@@ -275,6 +275,12 @@ func normalMath(v reflect.Value) (any, bool) {
 		c[i] += 0
 	}
 	return withNaN{v.Type(), fmt.Sprint(c)}, true
+}
+
+// holdsNaN reports whether a comparable value does not equal itself.
+func holdsNaN(v reflect.Value) bool {
+	same := v
+	return !v.Equal(same)
 }
 
 // plainKey returns a key of any Go kind in the type that Unmarshal would use.

@@ -24,12 +24,13 @@ func Marshal(v any, o *Options) ([]byte, error) {
 	return append([]byte(nil), s.buf...), nil // which, unlike make, need not be cleared
 }
 
-// MarshalEncode writes v to e as the next value. It uses the options of e.
+// MarshalEncode writes v to e as the next value. It uses the options of e; no
+// Options of this package matter to writing yet.
 //
 // If an error occurs after a part of v has been written, the error stays in e, because
 // the value cannot be completed. An error of the Writer stays, too: unlike a call on e,
 // MarshalEncode cannot be repeated.
-func MarshalEncode(e *gdwire.Encoder, v any, o *Options) error {
+func MarshalEncode(e *gdwire.Encoder, v any, _ *Options) error {
 	s := getEncoder()
 	defer s.release()
 	s.on(e)

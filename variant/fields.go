@@ -151,7 +151,7 @@ func (s *structFields) add(e embedded, f reflect.StructField, first int) (inner 
 	if err != nil {
 		return inner, err
 	}
-	index := append(e.index[:len(e.index):len(e.index)], f.Index[0])
+	index := slices.Concat(e.index, f.Index)
 	switch {
 	case f.Name == "_":
 		if t.array {

@@ -40,16 +40,15 @@ type (
 	player struct {
 		Base
 		*Shared
-		Name     string  `gd:"name"`
-		HP       int32   `gd:",omitzero"`
-		Color    vec4    `gd:"tint,type=Color"`
-		Speed    float64 `gd:",omitzero"`
-		Hidden   string  `gd:"-"`
-		Friends  []player
-		Best     *player `gd:",omitzero"`
-		Class    string  `gd:",type=StringName"`
-		Weird    int     `gd:"'a,b'"`
-		unexport int
+		Name    string  `gd:"name"`
+		HP      int32   `gd:",omitzero"`
+		Color   vec4    `gd:"tint,type=Color"`
+		Speed   float64 `gd:",omitzero"`
+		Hidden  string  `gd:"-"`
+		Friends []player
+		Best    *player `gd:",omitzero"`
+		Class   string  `gd:",type=StringName"`
+		Weird   int     `gd:"'a,b'"`
 	}
 	row struct {
 		_    struct{} `gd:",array"`
@@ -603,7 +602,6 @@ func TestOmitZero(t *testing.T) {
 		H any          `gd:",omitzero"`
 		I *Dictionary  `gd:",embed"`
 	}
-	type shown struct{ Calls *int }
 	b, err := Marshal(&fields{A: c, B: c, D: pointerZero{1}, E: &pointerZero{1}}, nil)
 	require.NoError(t, err)
 	var got map[string]any

@@ -2,6 +2,7 @@ package variant
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 )
@@ -74,7 +75,7 @@ func ownMath[T any](t gdwire.Type) *ownType {
 	case gdwire.TypeBasis:
 		m.order = rowsOfAxes
 	case gdwire.TypeTransform3D:
-		m.order = append(rowsOfAxes[:9:9], 9, 10, 11)
+		m.order = slices.Concat(rowsOfAxes, []int{9, 10, 11})
 	}
 	return &ownType{typ: t, math: &m, encode: encodeMath(m, t), decode: decodeMath(m, t)}
 }

@@ -56,8 +56,6 @@ func isTypeError(err error) bool {
 // Entries iterates over the pairs of the next value, a Dictionary, and decodes one at a
 // time. The rules of [Elements] apply. Pairs are yielded in order, including those with
 // equal keys.
-//
-// Leaving the loop skips the rest of the Dictionary at once.
 func Entries[K, V any](d *gdwire.Decoder, o *Options) iter.Seq2[Entry[K, V], error] {
 	return func(yield func(Entry[K, V], error) bool) {
 		var none Entry[K, V]
@@ -75,51 +73,22 @@ func Entries[K, V any](d *gdwire.Decoder, o *Options) iter.Seq2[Entry[K, V], err
 		s := getDecoder()
 		defer s.release()
 		s.on(d, o)
-		n, err := d.ReadDict()
-		if err != nil {
-			yield(none, err)
-			return
-		}
-		depth := d.Depth()
-		for range n {
+		for _, err := range d.Pairs() {
+			if err != nil {
+				yield(none, err)
+				return
+			}
 			s.begin(o)
 			var e Entry[K, V]
 			err := key(s, reflect.ValueOf(&e.Key).Elem())
 			if err == nil {
 				err = value(s, reflect.ValueOf(&e.Value).Elem())
 			}
-			if err != nil && !isTypeError(err) {
-				yield(e, err)
-				return
-			}
-			if err != nil {
-				if skipped := skipPair(d, depth); skipped != nil {
-					yield(e, skipped)
-					return
-				}
-			}
-			if !yield(e, err) {
-				d.SkipTo(depth - 1)
+			if !yield(e, err) || err != nil && !isTypeError(err) {
 				return
 			}
 		}
-		if err := d.ReadEnd(); err != nil {
-			yield(none, err)
-		}
 	}
-}
-
-// skipPair skips the rest of the current pair of a Dictionary, of which at least one
-// token has been read.
-func skipPair(d *gdwire.Decoder, depth int) error {
-	if err := d.SkipTo(depth); err != nil {
-		return err
-	}
-	switch d.PeekKind() {
-	case gdwire.KindDictKey, gdwire.KindEnd:
-		return nil
-	}
-	return d.SkipValue()
 }
 
 // keyPlan returns the function that decodes keys of type t.

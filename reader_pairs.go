@@ -1,0 +1,61 @@
+package gdwire
+
+import "iter"
+
+// Pairs reads the Dictionary that comes next and ranges over the indices of its
+// pairs. The loop's body reads the key, of whatever type, and the value, under the
+// rules of [Decoder.Fields]: what it leaves unread of the two is skipped.
+func (d *Decoder) Pairs() iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) { d.eachPair(yield) }
+}
+
+func (d *Decoder) eachPair(yield func(int, error) bool) {
+	n, err := d.ReadDict()
+	if err != nil {
+		yield(0, err)
+		return
+	}
+	l := d.newLoop()
+	defer l.exit()
+	around := d.frame(l.depth - 1).left
+	for i := range n {
+		if !yield(i, nil) || d.origin != l.origin {
+			return
+		}
+		if err := l.finishPair(2*uint64(n-i)-2, around); err != nil {
+			l.done = true
+			yield(0, err)
+			return
+		}
+	}
+	if err := l.end(); err != nil {
+		yield(0, err)
+	}
+}
+
+// finishPair skips the rest of the pair after which the Dictionary has left values.
+// The container around it has as many left as before, unless the body has closed the
+// Dictionary.
+func (l *loop) finishPair(left, around uint64) error {
+	d := l.d
+	if d.err != nil { // and the body has not returned it
+		return d.failed()
+	}
+	if d.depth < l.depth || d.frame(l.depth-1).left != around {
+		return l.readPast()
+	}
+	if d.depth > l.depth {
+		if err := d.SkipTo(l.depth); err != nil {
+			return err
+		}
+	}
+	for d.left > left && d.left <= left+2 {
+		if err := d.SkipValue(); err != nil {
+			return err
+		}
+	}
+	if d.left != left || d.atKey() && d.marked == d.left {
+		return l.readPast()
+	}
+	return nil
+}
