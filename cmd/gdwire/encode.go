@@ -31,8 +31,8 @@ func encodeCheck(o *options) error {
 	switch {
 	case o.like != "" && o.json.Plain:
 		return errors.New("-plain does not go with -like: plain JSON has lost the types")
-	case o.like != "" && (o.to != target{} || o.given["format"] || o.given["frame"]):
-		return errors.New("-like takes format, frame and container from its file")
+	case o.like != "" && o.to != target{}:
+		return errors.New("-like takes format, frame and container from its file, and -to says otherwise")
 	case o.skip > 0:
 		return errors.New("-skip is for reading only")
 	}

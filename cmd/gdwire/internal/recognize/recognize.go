@@ -249,17 +249,22 @@ func (in *Input) try(r rule) (fits []*trial) {
 			}
 		}
 	}
-	switch {
-	case r.certainty == CutShort:
-		fits = furthest(fits)
-	case in.Size < 0: // a length in the other byte order is huge
-		least := int64(math.MaxInt64)
-		for _, t := range fits {
-			least = min(least, t.declared)
-		}
-		fits = slices.DeleteFunc(fits, func(t *trial) bool { return t.declared > least })
+	if r.certainty == CutShort {
+		return furthest(fits)
 	}
-	return fits
+	if in.Size < 0 { // a length in the other byte order is huge
+		fits = least(fits, func(t *trial) int64 { return t.declared })
+	}
+	return least(fits, func(t *trial) int64 { return int64(t.trailing) })
+}
+
+// least returns the trials with the least of something.
+func least(fits []*trial, of func(*trial) int64) []*trial {
+	best := int64(math.MaxInt64)
+	for _, t := range fits {
+		best = min(best, of(t))
+	}
+	return slices.DeleteFunc(fits, func(t *trial) bool { return of(t) > best })
 }
 
 // furthest returns the trials that read more values than the others.
