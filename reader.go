@@ -8,97 +8,101 @@ import (
 	"github.com/valyala/bytebufferpool"
 )
 
-// DefaultWindowSize is how many bytes of text or elements one token holds at
-// most, unless [DecoderOptions] say otherwise: a little less than 16 KiB, which
-// is what the whole window then takes.
+// DefaultWindowSize is the default of [DecoderOptions].WindowSize. With it, the read
+// buffer has 16 KiB.
 const DefaultWindowSize = 16<<10 - 128
 
 const (
-	// windowBuffer is a power of two, as the pool has them.
+	// windowBuffer is the default size of the read buffer, a power of two as in
+	// the pool.
 	windowBuffer = DefaultWindowSize + history + headroom
 
 	minWindow = 16
 	maxWindow = 1 << 30
-	// history is how many consumed bytes the window keeps: enough for a key that
-	// has just been read to be quoted in a path.
+	// history is the number of consumed bytes that the read buffer keeps, so that
+	// a path can quote the latest key.
 	history = 64
-	// headroom is what a token may need beside text: headers, padding, a NUL.
+	// headroom is the space in the read buffer for the headers, padding and NUL
+	// of a token, in addition to WindowSize.
 	headroom = 64
 )
 
-// DecoderOptions say how to read. The zero value is [Godot4] with default
-// [Limits], as lenient as the engines are.
+// DecoderOptions configures a Decoder. The zero value selects [Godot4] with the default
+// [Limits], as lenient as the engines.
 type DecoderOptions struct {
-	// Format is what the bytes are in. nil: Godot4.
+	// Format is the format of the input. nil selects Godot4.
 	Format *Format
-	// Limits on what is believed.
+	// Limits bounds the input.
 	Limits Limits
-	// WindowSize is how many bytes of text or elements one token holds at most.
-	// A string that fits is one chunk; chunk borders depend on nothing else.
-	// 0: DefaultWindowSize. Less than 16 counts as 16, more than 1 GiB as that.
+	// WindowSize is the maximum number of bytes of text or elements in one token.
+	// A string of up to WindowSize bytes is one chunk, and the boundaries of
+	// chunks depend only on WindowSize. 0 selects DefaultWindowSize. The minimum is
+	// 16 and the maximum 1 GiB; other values are adjusted.
 	WindowSize int
-	// AllowObjects lets objects in full pass. They name classes and scripts that
-	// an engine would create, so whoever hands them on should trust the sender.
+	// AllowObjects permits serialized objects. They name classes and scripts that
+	// an engine would create, so forward them only from trusted senders.
 	AllowObjects bool
-	// Strict refuses what engines read but never write; the package's
+	// Strict refuses input that engines accept but never write. The package
 	// documentation lists it.
 	Strict bool
-	// AnyUTF8 hands out text without asking whether it is UTF-8.
+	// AnyUTF8 accepts text that is not UTF-8.
 	AnyUTF8 bool
-	// DoubleReals: in the manuals' formats every component of maths types and of
-	// packed vectors and colours has 64 bits. Godot 4 marks them itself.
+	// DoubleReals selects 64 bits for the components of math types and of packed
+	// vectors and colors in the formats of manuals. The header of a value in
+	// Godot4 contains the width.
 	DoubleReals bool
-	// OneValue: there is io.EOF behind the first value, whatever follows it, as
-	// there is to engines behind the value of a packet.
+	// OneValue makes the Decoder return io.EOF after the first value, as engines
+	// do for a packet.
 	OneValue bool
 
-	wholePadding bool // missing padding is never let pass
+	wholePadding bool // missing padding is an error
 }
 
-// A Decoder reads values as tokens. It is made by NewDecoder, or a zero one made
-// ready by Reset, ResetN or ResetBytes; one goroutine may use it at a time.
+// A Decoder reads values that follow each other, as tokens or by typed calls. Create
+// it with NewDecoder, or call Reset, ResetN or ResetBytes on a zero Decoder. It must
+// not be used by several goroutines at the same time.
 //
-// Values stand back to back. A read error is handed on as it is, nothing is lost
-// by it, and the call can be made again. An [Error] stays until Reset.
+// An error of the Reader is returned unchanged and loses no data, so the call can be
+// repeated. An [Error] in the input stays until Reset: all later calls return it.
 //
-// Beside the window, which comes from a pool, it keeps a frame of 32 bytes for
-// each thing that is open, and the start of its latest key, 35 bytes, once that
-// has left the window. It allocates nothing for a count that it read.
+// A Decoder has a read buffer from a pool, and 32 bytes for each open container, with
+// up to 35 bytes of its latest key if that has left the buffer. It allocates nothing by
+// a declared count.
 type Decoder struct {
 	window
 	state
 
 	// The rest of the read buffer, see reader_buffer.go.
-	win         []byte // buf[:lim] while the fast path may read values, otherwise nil; setWin
+	win         []byte // buf[:lim] if the fast path may read values, otherwise nil; see setWin
 	names       []byte // the same for names and packed strings
 	r, lim, end int
 	src         io.Reader // nil after ResetBytes
-	srcErr      error     // came with bytes; due when they are consumed
+	srcErr      error     // returned by src together with bytes; returned after them
 	buffer      *bytebufferpool.ByteBuffer
 
 	// Positions in the input, see window.
 	origin     uint64 // offset 0
 	inputEnd   uint64 // the end of the input, if its length was given
 	valueStart uint64 // the start of the top-level value
-	valueEnd   uint64 // its end at the latest, by Limits.Bytes or inputEnd
+	valueEnd   uint64 // its maximum end, by Limits.Bytes or inputEnd
 
-	// What calls leave for the next.
-	err     error // returned by every call, or if once is set by the next
+	// State of earlier calls.
+	err     error // returned by all later calls, or only by the next one if once is set
 	once    bool
 	payload payload
-	skip    extent // what an interrupted SkipValue or CopyValue continues
-	leave   int    // the depth of the outermost container that a loop has left, 0 for none
+	skip    extent // the rest of an interrupted SkipValue or CopyValue
+	leave   int    // the depth of the outermost container that a loop has left, or 0
 	rare    *rare
 
 	// The top-level value.
-	values     uint64 // declared so far, itself included
+	values     uint64 // declared so far, including the top-level value
 	strictSeen strictSeen
 
-	// What the options come to, see init.
+	// Derived from the options, see initOptions.
 	rows     *[64]row
-	maxShort uint32 // strings of up to so many bytes, 8 at most, are one chunk and within Limits
-	maxWhole int    // the same without the 8
-	size     int    // of a chunk
+	maxShort uint32 // min(maxWhole, 8)
+	maxWhole int    // the maximum length of a string in one chunk and within Limits
+	size     int    // the maximum length of a chunk
 	maxDepth int
 	bounds   bounds
 	options  DecoderOptions
@@ -106,16 +110,17 @@ type Decoder struct {
 	saved []savedKey
 }
 
-// rare is what few Decoders need.
+// rare has the state that few Decoders need.
 type rare struct {
-	unsent    unsent        // what an interrupted CopyValue still has to write
-	reader    payloadReader // what Payload returns
-	keys      []byte        // of the loops under way
-	partial   []byte        // what an interrupted ReadString or ReadNodePath has read
-	partialAt uint64        // the token that it began with
+	unsent    unsent        // the token that an interrupted CopyValue must still write
+	reader    payloadReader // the result of Payload
+	keys      []byte        // the keys of active loops
+	partial   []byte        // the text that an interrupted ReadString or ReadNodePath has read
+	partialAt uint64        // its first token
 }
 
-// NewDecoder returns a Decoder that reads from r. Options of nil are defaults.
+// NewDecoder returns a Decoder that reads from r. If o is nil, it uses the zero
+// DecoderOptions.
 func NewDecoder(r io.Reader, o *DecoderOptions) *Decoder {
 	d := new(Decoder)
 	if o != nil {
@@ -125,7 +130,7 @@ func NewDecoder(r io.Reader, o *DecoderOptions) *Decoder {
 	return d
 }
 
-// Options returns the options that NewDecoder was given. Format is never nil.
+// Options returns the options of d. Format is never nil.
 func (d *Decoder) Options() DecoderOptions {
 	o := d.options
 	if o.Format == nil {
@@ -134,7 +139,8 @@ func (d *Decoder) Options() DecoderOptions {
 	return o
 }
 
-// Reset starts afresh with r and the same options, at offset 0.
+// Reset discards the state of d and makes it read from r, starting at offset 0, with
+// the same options.
 func (d *Decoder) Reset(r io.Reader) {
 	d.reset()
 	d.src = r
@@ -143,16 +149,16 @@ func (d *Decoder) Reset(r io.Reader) {
 	}
 }
 
-// ResetN is Reset for input of n bytes: no more are ever asked of r, and counts
-// that cannot be true in so few are refused at once. With Strict they are one
-// packet: bytes behind the value in it are an error.
+// ResetN is Reset for an input of n bytes. The Decoder reads no more than n bytes from r
+// and refuses counts that cannot fit in them at once. With Strict, bytes after the first
+// value are an error.
 func (d *Decoder) ResetN(r io.Reader, n int64) {
 	d.Reset(r)
 	d.inputEnd = d.base + uint64(max(n, 0))
 }
 
-// ResetBytes is ResetN for bytes in memory. They are not copied: what tokens
-// hold are parts of b.
+// ResetBytes is ResetN for bytes in memory. They are not copied: the payloads of tokens
+// are parts of b, so b must not change while the Decoder reads it.
 func (d *Decoder) ResetBytes(b []byte) {
 	d.reset()
 	d.buf, d.end, d.lim = b, len(b), len(b)
@@ -169,7 +175,7 @@ func (d *Decoder) reset() {
 	d.err, d.once = nil, false
 }
 
-// forget gives up the input and all that calls have left.
+// forget discards the input and the state of earlier calls.
 func (d *Decoder) forget() {
 	d.base += uint64(d.end) + 1
 	d.origin = d.base
@@ -182,7 +188,7 @@ func (d *Decoder) forget() {
 	}
 }
 
-// initOptions works out what the options come to.
+// initOptions sets the fields that are derived from the options.
 func (d *Decoder) initOptions() {
 	o := &d.options
 	if o.Format == nil {
@@ -203,8 +209,8 @@ func (d *Decoder) initOptions() {
 	d.maxShort = uint32(min(d.maxWhole, 8))
 }
 
-// Release gives the window back to the pool. Until the next Reset every call
-// returns [ErrReleased], and tokens that were not cloned are void.
+// Release returns the read buffer to the pool. Until the next Reset, calls return
+// [ErrReleased]. Tokens that were not cloned become invalid.
 func (d *Decoder) Release() {
 	d.forget()
 	d.state.close()
@@ -216,11 +222,11 @@ func (d *Decoder) Release() {
 	}
 }
 
-// ReadToken returns the next token: io.EOF between two values if there is none,
-// and inside one io.ErrUnexpectedEOF in an [Error].
+// ReadToken returns the next token. At the end of the input it returns io.EOF after a
+// complete value, and an [Error] with io.ErrUnexpectedEOF inside a value.
 //
-// It returns as soon as the token's bytes are there, and asks the reader for no
-// byte it does not need. DictKey and End read nothing.
+// It returns as soon as the bytes of the token have been received, and never waits for
+// more. DictKey and End read nothing.
 func (d *Decoder) ReadToken() (Token, error) {
 	win, r, left := d.win, d.r, d.left
 	if r > len(win)-fastSize {
@@ -264,8 +270,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 	return d.readStart(form, b)
 }
 
-// readText is ReadToken for the String or StringName of n bytes that is next on
-// the fast path.
+// readText is ReadToken on the fast path for a String or StringName of n bytes.
 func (d *Decoder) readText(form *form, n uint32) (Token, error) {
 	if !d.wholeText(d.r+8, n) {
 		return d.readSlow()
@@ -276,7 +281,7 @@ func (d *Decoder) readText(form *form, n uint32) (Token, error) {
 	return Token{head: form.head | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: d.token}, nil
 }
 
-// readStart is ReadToken for a Start token that is next on the fast path.
+// readStart is ReadToken on the fast path for a Start token.
 func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
 	switch form.shape {
 	case shapeArray, shapeDict, shapePackedStrings:
@@ -294,7 +299,7 @@ func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
 	return d.readSlow()
 }
 
-// readName is ReadToken for names and packed strings.
+// readName is ReadToken on the fast path for names and packed strings.
 func (d *Decoder) readName() (Token, error) {
 	names, r := d.names, d.r
 	if r > len(names)-fastSize {
@@ -314,8 +319,8 @@ func (d *Decoder) readName() (Token, error) {
 	return Token{head: head | uint64(d.top().typ)<<8 | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: d.token}, nil
 }
 
-// fastName returns the length of the name or packed string that starts with b, and
-// how many bytes it takes; 0 if it is not whole in the buffer.
+// fastName returns the length of the text of a name or packed string that starts with b,
+// and the number of its bytes. size is 0 if the fast path cannot read it.
 func (d *Decoder) fastName(b *[fastSize]byte) (n uint32, size int) {
 	n = le.Uint32(b[:])
 	if (n-1 >= d.maxShort || !plainText(le.Uint64(b[4:]), n)) && !d.wholeText(d.r+4, n) {
@@ -328,12 +333,12 @@ func (d *Decoder) fastName(b *[fastSize]byte) (n uint32, size int) {
 	return n, size
 }
 
-// fastSize is a header and what follows it of a number or a short string, which is
-// its length and up to eight bytes.
+// fastSize is the number of bytes that the fast path loads for a value: a header and a
+// number, or a header, a length and up to eight bytes of text.
 const fastSize = 16
 
-// openFast consumes the start of an Array, Dictionary or PackedStringArray of n
-// elements or pairs. It reports false for what the slow path has to see.
+// openFast consumes the start of an Array, Dictionary or PackedStringArray of n elements
+// or pairs. It returns false if the slow path must handle it.
 func (d *Decoder) openFast(form *form, n uint32) bool {
 	pairs := hasPairs[form.kind&127]
 	pos, values := d.pos(), uint64(n)<<pairs
@@ -357,8 +362,8 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 	return true
 }
 
-// pathCount returns the number of names and sub-names of the NodePath that starts
-// with b. It reports false for what the slow path has to see.
+// pathCount returns the number of names and sub-names of the NodePath that starts with
+// b. It returns false if the slow path must handle it.
 func (d *Decoder) pathCount(b *[fastSize]byte) (uint32, bool) {
 	names, subnames, bits := le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
 	n := uint64(names&^newPathBit) + uint64(subnames)
@@ -367,7 +372,7 @@ func (d *Decoder) pathCount(b *[fastSize]byte) (uint32, bool) {
 	return uint32(n), ok
 }
 
-// openPath consumes the start of the NodePath that starts with b, as openFast does.
+// openPath is openFast for the NodePath that starts with b.
 func (d *Decoder) openPath(b *[fastSize]byte) bool {
 	n, ok := d.pathCount(b)
 	if !ok {
@@ -387,13 +392,13 @@ func (d *Decoder) openPath(b *[fastSize]byte) bool {
 	return true
 }
 
-// readDictKey returns the marker before a key.
+// readDictKey returns the DictKey before a key.
 func (d *Decoder) readDictKey() Token {
 	d.marked, d.token = d.left, 2*d.pos()+1
 	return Token{head: uint64(KindDictKey) | uint64(TypeDictionary)<<8}
 }
 
-// readEnd closes the innermost container.
+// readEnd closes the innermost container and returns its End.
 func (d *Decoder) readEnd() Token {
 	t := Token{head: uint64(KindEnd) | uint64(d.top().typ)<<8}
 	d.token = 2*d.pos() + 1
@@ -404,9 +409,9 @@ func (d *Decoder) readEnd() Token {
 	return t
 }
 
-// setWin switches the fast path on or off, and nothing else does. It is on in
-// Arrays and Dictionaries, in NodePaths and PackedStringArrays, unless something has
-// to be looked at in every call.
+// setWin switches the fast path on or off. It is the only place that does so, and must be
+// called after any change of the state that it tests. The fast path is on inside Arrays,
+// Dictionaries, NodePaths and PackedStringArrays.
 func (d *Decoder) setWin() {
 	d.win, d.names = nil, nil
 	if d.depth == 0 || d.depth > d.maxDepth || d.err != nil || d.skip.open > 0 || d.leave > 0 || d.payload.active || d.options.Strict {
@@ -420,7 +425,7 @@ func (d *Decoder) setWin() {
 	}
 }
 
-// readSlow is ReadToken where the fast path ends.
+// readSlow is ReadToken on the slow path.
 func (d *Decoder) readSlow() (Token, error) {
 	if err := d.start(); err != nil {
 		return Token{}, err
@@ -428,9 +433,9 @@ func (d *Decoder) readSlow() (Token, error) {
 	return d.next()
 }
 
-// start is what every call does first that reads on, but for the fast path: it
-// gives up what an interrupted call has left, skips what a loop has left and returns
-// an error that was kept.
+// start begins each call that reads on the slow path. It invalidates the latest token,
+// abandons an interrupted call, skips the rest of a container that a loop has left, and
+// returns the error of an earlier call.
 func (d *Decoder) start() error {
 	d.token |= 1
 	d.payload.active, d.skip = false, extent{}
@@ -447,7 +452,7 @@ func (d *Decoder) start() error {
 	return nil
 }
 
-// failed returns the error that was kept.
+// failed returns d.err, the error of an earlier call.
 func (d *Decoder) failed() error {
 	err := d.err
 	if d.once {
@@ -456,7 +461,7 @@ func (d *Decoder) failed() error {
 	return err
 }
 
-// next reads a token step by step. start came before it.
+// next reads a token on the slow path, after start.
 func (d *Decoder) next() (Token, error) {
 	switch d.want() {
 	case wantElem, wantKey, wantValue, wantField:
@@ -481,9 +486,9 @@ func (d *Decoder) next() (Token, error) {
 	}
 }
 
-// PeekKind returns the kind of the next token, and 0 where there is none: the
-// error comes with the next ReadToken. A value's kind stands in its first four
-// bytes, and no more are waited for.
+// PeekKind returns the kind of the next token without consuming it. It returns 0 at the
+// end of the input and after an error, which the next ReadToken returns. It waits for at
+// most 4 bytes, because these contain the kind.
 func (d *Decoder) PeekKind() Kind {
 	win, r := d.win, d.r
 	if r > len(win)-fastSize {
@@ -513,7 +518,7 @@ func (d *Decoder) peekSlow() Kind {
 		return 0
 	}
 	k, err := d.peekKind()
-	if err != nil && d.err == nil { // errors of the reader are not kept otherwise
+	if err != nil && d.err == nil { // an error of the Reader, which otherwise does not stay
 		d.err, d.once = err, true
 	}
 	d.setWin()
@@ -537,7 +542,7 @@ func (d *Decoder) peekKind() (Kind, error) {
 	return form.kind, nil
 }
 
-// nextKind returns the kind of the next token where that is no value.
+// nextKind returns the kind of the next token if it does not start a value.
 func (d *Decoder) nextKind(w want) Kind {
 	return [...]Kind{
 		wantDictKey: KindDictKey, wantProperty: KindProperty, wantName: KindStringChunk,
@@ -545,8 +550,7 @@ func (d *Decoder) nextKind(w want) Kind {
 	}[w]
 }
 
-// peekForm returns the form of the next value. It waits for the header and consumes
-// nothing.
+// peekForm returns the form of the next value. It reads the header without consuming it.
 func (d *Decoder) peekForm() (*form, error) {
 	if err := d.beginValue(); err != nil {
 		return nil, err
@@ -563,9 +567,9 @@ func (d *Decoder) peekForm() (*form, error) {
 	return &row[h>>16&1], nil
 }
 
-// Tokens ranges over the tokens of the next value, or of what
-// [Decoder.SkipValue] would skip in its place. After an error it stops; bulk
-// reads and skips in the loop's body are fine.
+// Tokens iterates over the tokens that [Decoder.SkipValue] would skip: those of the next
+// value, or of the rest of a value that has been read in part. It ends after an error.
+// The loop's body can call bulk reads and skips.
 func (d *Decoder) Tokens() iter.Seq2[Token, error] {
 	return func(yield func(Token, error) bool) { d.eachToken(yield) }
 }
@@ -591,46 +595,46 @@ func (d *Decoder) eachToken(yield func(Token, error) bool) {
 	}
 }
 
-// InputOffset returns how many bytes have been consumed since Reset: the offset
-// right behind the latest token and its padding.
+// InputOffset returns the number of bytes consumed since Reset. It is the offset of the
+// first byte after the latest token and its padding.
 func (d *Decoder) InputOffset() int64 { return int64(d.pos() - d.origin) }
 
-// Buffered returns what has been read and not consumed. It is valid until the
-// next call that reads.
+// Buffered returns the bytes that have been read from the Reader but not consumed. The
+// slice is valid until the next call on d that reads.
 func (d *Decoder) Buffered() []byte { return d.buf[d.r:d.end:d.end] }
 
-// AppendPath appends where the latest token stands: $ is the top-level value,
-// ["name"] the value of a key or property, [3] an element, name or packed string,
-// .value(3) the value of a key that is no string, .key(3) a key itself. Keys are
-// quoted as in Go and cut at 32 bytes, the path at 200.
+// AppendPath appends the location of the latest token to dst, such as
+// $["player"]["inventory"][3]. $ is the top-level value, ["name"] is the value of a key
+// or property, and [3] is an element, name or packed string. .value(3) is the value of
+// the fourth key, if that is not a string, and .key(3) is that key. Keys are quoted as in
+// Go and cut after 32 bytes; the location is cut after 200 bytes.
 func (d *Decoder) AppendPath(dst []byte) []byte {
 	return d.appendPath(dst, false, d.key)
 }
 
-// WrapError returns an [Error] for the caller's own objection to the latest
-// token, with that token's offset and path.
+// WrapError returns err in an [Error] with the offset and path of the latest token, for
+// values that the caller finds invalid. It does not change the Decoder.
 func (d *Decoder) WrapError(err error) error {
 	return &Error{Offset: int64(d.token/2 - d.origin), Path: string(d.AppendPath(nil)), Err: err}
 }
 
-// Depth returns how much is open: containers, paths, packed arrays, and a string
-// between its chunks. At 0 the value is complete.
+// Depth returns the number of open containers, including NodePaths, packed arrays,
+// Images, and a string between its chunks. It is 0 after a complete value.
 func (d *Decoder) Depth() int { return d.depth }
 
-// StackIndex describes what is open at level i, from 1, the outermost, to
-// Depth(): the kind of token that opened it, the index of the element, pair,
-// property or name that was reached (-1 before the first), and how many were
-// announced. Packed data and strings have no elements of their own here: their
-// index is -1.
+// StackIndex describes the open container at level i, from 1, the outermost, to Depth().
+// It returns the kind of its first token, the index of the latest element, pair, property
+// or name, or -1 before the first, and the declared count. The index of packed data and
+// of strings is -1.
 //
-// Level 0 is around all values: of kind 0, the index of the latest top-level value
-// and a count of -1. So is a level that is not open, with an index of -1.
+// Level 0 contains all values: its kind is 0, its index that of the latest top-level
+// value, and its count -1. For a level that is not open, StackIndex returns 0, -1, -1.
 func (d *Decoder) StackIndex(i int) (kind Kind, index, count int64) { return d.stackIndex(i) }
 
-// pos is the position of the first byte not consumed.
+// pos returns the position of the first byte that is not consumed.
 func (d *Decoder) pos() uint64 { return d.base + uint64(d.r) }
 
-// errorAt returns an Error about the next token, at bytes after r.
+// errorAt returns an Error for the next token, with an offset of at bytes after r.
 func (d *Decoder) errorAt(at int, err error) error {
 	return &Error{
 		Offset: int64(d.pos()-d.origin) + int64(at),
@@ -639,15 +643,15 @@ func (d *Decoder) errorAt(at int, err error) error {
 	}
 }
 
-// fail returns an Error that stays.
+// fail is errorAt for an error that stays.
 func (d *Decoder) fail(at int, err error) error {
 	d.err, d.once = d.errorAt(at, err), false
 	d.setWin()
 	return d.err
 }
 
-// beginValue is called where a top-level value may begin, and again if it was
-// not there yet.
+// beginValue prepares for a top-level value, if one is next. It can be called several
+// times before the value.
 func (d *Decoder) beginValue() error {
 	if d.depth > 0 {
 		return nil

@@ -5,28 +5,28 @@ import (
 	"math"
 )
 
-// window is the part of the read buffer that tokens point into:
+// window is the read buffer of a Decoder. Tokens refer to it.
 //
-//	buf[:r]       consumed; the last of it are kept for paths
-//	buf[r:lim]    read, to be consumed
-//	buf[lim:end]  read, behind Limits.Bytes
+//	buf[:r]       consumed; the last bytes are kept for paths
+//	buf[r:lim]    read, not consumed
+//	buf[lim:end]  read, beyond Limits.Bytes
 //	buf[end:]     free
 //
-// 0 ≤ r ≤ lim ≤ end ≤ len(buf). Positions count bytes from when the Decoder was
-// made, on through Reset and Release, so none ever comes twice: base is that of
-// buf[0].
+// 0 ≤ r ≤ lim ≤ end ≤ len(buf). A position is a number of bytes since the creation of the
+// Decoder. Reset and Release do not set it back, so positions never repeat. base is the
+// position of buf[0].
 //
-// token identifies the latest token: twice the position where it starts, and one
-// more once its payload is no longer available. DictKey and End, which have none
-// and consume nothing, are odd from the start.
+// token identifies the latest token. It is twice the position of its first byte, plus one
+// if its payload is invalid. It is always odd for DictKey and End, which have no payload
+// and consume nothing.
 type window struct {
 	buf   []byte
 	base  uint64
 	token uint64
 }
 
-// peek returns the bytes that follow, n or more. Nothing is consumed until all
-// of a token is there: then advance does it.
+// peek returns the next bytes, at least n, without consuming them. A token is consumed by
+// advance, only after all of it is buffered, so that any call can be repeated.
 func (d *Decoder) peek(n int) ([]byte, error) {
 	if d.lim-d.r < n {
 		if err := d.fill(n); err != nil {
@@ -36,7 +36,7 @@ func (d *Decoder) peek(n int) ([]byte, error) {
 	return d.buf[d.r:d.lim], nil
 }
 
-// fill reads until n bytes are buffered. The error of a value that is longer than
+// fill reads until at least n bytes are buffered after r. The error of a value that is longer than
 // Limits.Bytes is where that many bytes end, however its tokens are read; but where
 // no value begins, the end of the input comes first.
 func (d *Decoder) fill(n int) error {
@@ -54,7 +54,8 @@ func (d *Decoder) fill(n int) error {
 	return nil
 }
 
-// readError is what the caller gets to see of an error of the reader.
+// readError returns the error for the caller after the Reader has returned err. io.EOF
+// inside a value becomes io.ErrUnexpectedEOF.
 func (d *Decoder) readError(err error) error {
 	if err != io.EOF {
 		return err
@@ -67,7 +68,7 @@ func (d *Decoder) readError(err error) error {
 	return io.EOF
 }
 
-// step counts a value or name that begins at pos.
+// step counts a value or name that begins at d.pos().
 func (d *Decoder) step() {
 	if d.atKey() {
 		d.keyPos = d.pos()
@@ -75,7 +76,7 @@ func (d *Decoder) step() {
 	d.left--
 }
 
-// advance consumes n bytes, which are a token and all of a value or name.
+// advance consumes n bytes, a token that is a whole value or name.
 func (d *Decoder) advance(n int) {
 	d.step()
 	d.token = 2 * d.pos()
@@ -83,8 +84,7 @@ func (d *Decoder) advance(n int) {
 	d.r += n
 }
 
-// open consumes n bytes, a Start token, and opens a frame for the count that it
-// declares.
+// open consumes n bytes, a Start token, and pushes a frame with the declared count.
 func (d *Decoder) open(n int, k Kind, t Type, count uint32) *frame {
 	if d.atKey() {
 		d.keyPos = d.pos()
@@ -108,11 +108,12 @@ func (d *Decoder) setLim() {
 	d.setWin()
 }
 
-// maxEmptyReads is how often a reader may return nothing in a row.
+// maxEmptyReads is the number of consecutive calls of Read that may return no bytes and no
+// error.
 const maxEmptyReads = 100
 
-// fetch reads until n bytes are there. What it has read stays, whatever it
-// returns: the reader's error, io.EOF where the input ends.
+// fetch reads until at least n bytes are buffered after r. It returns the Reader's error,
+// or io.EOF at the end of the input, and keeps the bytes read before it.
 func (d *Decoder) fetch(n int) error {
 	if d.src == nil {
 		return io.EOF
@@ -147,8 +148,8 @@ func (d *Decoder) fetch(n int) error {
 	return nil
 }
 
-// read reads from src into p, but nothing behind inputEnd. An error that comes with
-// bytes is kept for the next call.
+// read reads from src into p, up to inputEnd. If src returns bytes together with an error,
+// read returns the error in the next call.
 func (d *Decoder) read(p []byte) (int, error) {
 	if err := d.srcErr; err != nil {
 		d.srcErr = nil
@@ -171,8 +172,9 @@ func (d *Decoder) read(p []byte) (int, error) {
 	return n, err
 }
 
-// compact moves what is unread to the front of the window, some history before
-// it, when there is a good deal to gain or n bytes would not fit otherwise.
+// compact moves the unread bytes, and the history before them, to the start of the buffer.
+// It does so if that frees at least a quarter of the buffer, or if n bytes do not fit
+// otherwise.
 func (d *Decoder) compact(n int) {
 	from := d.r - history
 	if from <= 0 || from < len(d.buf)/4 && len(d.buf)-d.r >= n {
@@ -184,8 +186,8 @@ func (d *Decoder) compact(n int) {
 	d.r = history
 }
 
-// grow makes the window larger, towards n bytes behind r. What names need is
-// added only as their bytes come.
+// grow enlarges the buffer to hold n bytes after r, at most doubling it, so that memory
+// follows the bytes received and not a declared length.
 func (d *Decoder) grow(n int) {
 	size := d.r + n
 	if size-len(d.buf) > len(d.buf) { // 2*len(d.buf) itself may not be an int
@@ -202,8 +204,8 @@ type savedKey struct {
 	typ  Type
 }
 
-// saveKeys keeps the keys that start before pos. Frames further out start
-// earlier, so those whose key left the buffer before end the search.
+// saveKeys saves the keys that start before pos. It stops at the first frame whose key has
+// left the buffer before, because the keys of outer frames start earlier.
 func (d *Decoder) saveKeys(pos uint64) {
 	for i := d.depth; i > 0; i-- {
 		f := d.frame(i)

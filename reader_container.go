@@ -5,8 +5,8 @@ import "math"
 // sharedBit is bit 31 of an array's or dictionary's count.
 const sharedBit = 1 << 31
 
-// container reads the head of an Array or Dictionary, and what the header's flags
-// say it declares.
+// container reads the start of an Array or Dictionary: the declared types, if the flags
+// have any, and the count.
 func (d *Decoder) container(form *form, flags uint32) (Token, error) {
 	if flags == 0 {
 		return d.counted(form, 4)
@@ -27,7 +27,7 @@ func (d *Decoder) container(form *form, flags uint32) (Token, error) {
 	return t, nil
 }
 
-// counted reads the count of an Array or Dictionary, which stands behind at bytes.
+// counted reads the count of an Array or Dictionary, at offset at.
 func (d *Decoder) counted(form *form, at int) (Token, error) {
 	b, err := d.peek(at + 4)
 	if err != nil {
@@ -53,15 +53,15 @@ func (d *Decoder) counted(form *form, at int) (Token, error) {
 	return Token{head: form.head | shared, bits: uint64(n)}, nil
 }
 
-// declarations are what an Array or Dictionary declares of what it holds.
+// declarations has the declared types of an Array or Dictionary.
 type declarations struct {
 	flags    tokenFlags
-	elem     Type // what elements or keys must be
-	from, to int  // where they stand behind pos
-	end      int  // where the count follows
+	elem     Type // the type of elements or keys, or 0
+	from, to int  // the offsets of their encoding, from the start of the header
+	end      int  // the offset of the count
 }
 
-// declarations reads those that the header's flags announce.
+// declarations reads the declared types that the flags require.
 func (d *Decoder) declarations(flags uint32) (declarations, error) {
 	p := declarations{from: 4, to: 4, end: 4}
 	for i, shift := range [...]int{elemShift, valueShift} {
@@ -78,15 +78,15 @@ func (d *Decoder) declarations(flags uint32) (declarations, error) {
 			if i == 0 {
 				p.elem = t
 			}
-		case i == 0: // built-in 0 declares nothing, so it is left out
+		case i == 0: // type id 0 declares nothing, so the payload begins after it
 			p.from, p.to = end, end
 		}
 	}
 	return p, nil
 }
 
-// declaration reads a declared type behind at bytes and returns where it ends
-// and what it asks of elements, 0 if nothing.
+// declaration reads a declared type at offset at. It returns the offset of its end and the
+// type that elements must have, or 0 for any.
 func (d *Decoder) declaration(at int, k containerKind) (int, Type, error) {
 	switch k {
 	case containerUntyped:
@@ -117,7 +117,7 @@ func (d *Decoder) declaration(at int, k containerKind) (int, Type, error) {
 	}
 }
 
-// object reads the head of an object in full.
+// object reads the start of a serialized object.
 func (d *Decoder) object() (Token, error) {
 	f := d.options.Format
 	if !d.options.AllowObjects && !f.nullObject {
@@ -134,7 +134,7 @@ func (d *Decoder) object() (Token, error) {
 		return Token{}, d.strict(0, "object without a class")
 	}
 	count := uint32(0)
-	if n > 0 { // an empty class name is null, and ends here
+	if n > 0 { // an object with an empty class name is null and has no count
 		b, err := d.peek(end + 4)
 		if err != nil {
 			return Token{}, err
@@ -151,7 +151,7 @@ func (d *Decoder) object() (Token, error) {
 	return newToken(KindObjectStart, TypeObject, 0, uint64(count)).at(&d.window, 8, n), nil
 }
 
-// sign returns the count n, or 0 where engines read a negative one as that.
+// sign returns the count n, or 0 if n is negative and engines read that as 0.
 func (d *Decoder) sign(at int, n uint32) (uint32, error) {
 	if n <= math.MaxInt32 || !d.options.Format.engine {
 		return n, nil

@@ -2,10 +2,10 @@ package gdwire
 
 import "iter"
 
-// Fields reads the Dictionary that comes next and ranges over its keys that are
-// Strings or StringNames. The loop's body reads the value. It may leave any part
-// of it unread: that is skipped, as are keys of other types and keys longer than
-// Limits.NameBytes with their values.
+// Fields reads the next value, a Dictionary, and iterates over its keys that are Strings
+// or StringNames. The loop's body reads the value. Fields skips any part of the value
+// that the body has not read, and skips pairs whose key has another type or is longer than
+// Limits.NameBytes.
 //
 //	for key, err := range d.Fields() {
 //		if err != nil {
@@ -22,29 +22,29 @@ import "iter"
 //		}
 //	}
 //
-// The key is a copy, valid until the next iteration. An error ends the loop: if
-// another type comes next, [ErrType], and nothing is consumed; if the body read
-// more than the value, [ErrCount].
+// The key is a copy and valid until the next iteration. An error ends the loop. It is
+// [ErrType] if the next value has another type, which consumes nothing, and [ErrCount] if
+// the body has read more than the value.
 //
-// Leaving the loop reads nothing. The next call on the Decoder skips the rest of
-// the Dictionary first and returns the errors of that.
+// Leaving the loop reads nothing. The next call on the Decoder first skips the rest of the
+// Dictionary and returns an error in it.
 func (d *Decoder) Fields() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) { d.eachField(yield) }
 }
 
-// Elements reads the Array or PackedStringArray that comes next and ranges over
-// the indices of its elements. The loop's body reads the element, under the rules
-// of [Decoder.Fields].
+// Elements reads the next value, an Array or PackedStringArray, and iterates over the
+// indices of its elements. The loop's body reads the element. The rules of
+// [Decoder.Fields] apply.
 func (d *Decoder) Elements() iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) { d.eachElement(yield) }
 }
 
-// A loop is a Fields or Elements loop that is under way.
+// A loop is the state of an active Fields or Elements loop.
 type loop struct {
 	d      *Decoder
-	origin uint64 // of the input, to notice a Reset
+	origin uint64 // d.origin at its start, to detect a Reset
 	depth  int    // of the container
-	keys   int    // bytes of rare.keys that the loops around this one use
+	keys   int    // the number of bytes in rare.keys that outer loops use
 	done   bool   // there is nothing to skip
 }
 
@@ -52,7 +52,7 @@ func (d *Decoder) newLoop() loop {
 	return loop{d: d, origin: d.origin, depth: d.depth, keys: len(d.getRare().keys)}
 }
 
-// exit leaves the rest of the container to the next call on the Decoder.
+// exit makes the next call on the Decoder skip the rest of the container.
 func (l *loop) exit() {
 	d := l.d
 	if d.origin != l.origin {
@@ -65,11 +65,11 @@ func (l *loop) exit() {
 	}
 }
 
-// finish skips the rest of the value before which left values of the container
-// were to come, after the key at keyPos if it has keys.
+// finish skips the rest of the value that the body has read in part. left is d.left before
+// the value, and keyPos is d.keyPos.
 func (l *loop) finish(left, keyPos uint64) error {
 	d := l.d
-	if d.err != nil { // and the body has not returned it
+	if d.err != nil { // the body has ignored it
 		return d.failed()
 	}
 	if d.depth == l.depth && d.keyPos == keyPos {
@@ -94,7 +94,7 @@ func (l *loop) readPast() error {
 	return l.d.errorAt(0, wrapf(ErrCount, "the loop's body has read past its value"))
 }
 
-// end reads the container's End.
+// end reads the End of the container.
 func (l *loop) end() error {
 	err := l.d.ReadEnd()
 	l.done = true
@@ -129,8 +129,8 @@ func (d *Decoder) eachField(yield func([]byte, error) bool) {
 	}
 }
 
-// key reads the next key and returns a copy. It reports false for one that is no
-// string or too long, which it skips with its value.
+// key reads the next key and returns a copy. If the key is not a string or is too long, it
+// skips the pair and returns false.
 func (l *loop) key() (key []byte, ok bool, err error) {
 	d := l.d
 	text, ok := d.fastString()

@@ -2,14 +2,14 @@ package gdwire
 
 import "math"
 
-// The bits of a NodePath, in its first word and in its flags.
+// Bits of a NodePath: newPathBit is in its first word, the others are in its flags.
 const (
 	newPathBit   = 1 << 31
 	pathAbsolute = 1 << 0
 	pathProperty = 1 << 1
 )
 
-// nodePath reads the head of a NodePath.
+// nodePath reads the start of a NodePath.
 func (d *Decoder) nodePath() (Token, error) {
 	b, err := d.peek(8)
 	if err != nil {
@@ -27,7 +27,7 @@ func (d *Decoder) nodePath() (Token, error) {
 		if err := d.checkCount(4, 1, 1, 0); err != nil {
 			return Token{}, err
 		}
-		// The string follows as any name does, its length first.
+		// The string follows in the form of a name.
 		d.open(4, KindNodePathStart, TypeNodePath, 1).names = 1
 		d.payload.kind = KindNodePathStart
 		return newToken(KindNodePathStart, TypeNodePath, flagOldPath, 1), nil
@@ -60,7 +60,7 @@ func (d *Decoder) nodePath() (Token, error) {
 	}
 	err = d.checkCount(4, total, 1, 4)
 	if err == nil {
-		err = d.checkLength(4, 8+4*total) // behind the other two words
+		err = d.checkLength(4, 8+4*total) // after the number of sub-names and the flags
 	}
 	if err != nil {
 		return Token{}, err

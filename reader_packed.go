@@ -2,7 +2,7 @@ package gdwire
 
 import "math"
 
-// packed reads the head of a packed array.
+// packed reads the start of a packed array.
 func (d *Decoder) packed(form *form) (Token, error) {
 	b, err := d.peek(8)
 	if err != nil {
@@ -35,9 +35,9 @@ func (d *Decoder) checkData(at int, n uint64) error {
 	return d.checkLength(at, n)
 }
 
-// image reads the head of an Image of Godot 2.
+// image reads the start of an Image of Godot 2.
 func (d *Decoder) image() (Token, error) {
-	const at = 20 // of the data's length, behind header, format, mipmaps, width, height
+	const at = 20 // offset of the length, after header, format, mipmaps, width and height
 	b, err := d.peek(at + 4)
 	if err != nil {
 		return Token{}, err
@@ -65,8 +65,8 @@ func (d *Decoder) chunk() (Token, error) {
 	return newToken(KindChunk, f.typ, tokenFlags(f.unit), uint64(n/int(f.size))).at(&d.window, 0, n), nil
 }
 
-// takeChunk consumes the next elements of packed data, at most as many, with the
-// padding after the last. It returns how many bytes they are.
+// takeChunk consumes the next elements of packed data, at most most elements, and the
+// padding after the last element. It returns the number of bytes without padding.
 func (d *Decoder) takeChunk(most int) (int, error) {
 	f := d.top()
 	size := int(f.size)

@@ -6,23 +6,23 @@ import (
 	"slices"
 )
 
-// payload is the rest of the latest token's payload, of which the bulk reads hand
-// out more and more. It is found out when the first of them is called.
+// payload is the part of the latest token's payload that bulk reads have not returned
+// yet. AppendString, ReadString, Payload, ReadPacked and AppendPacked are bulk reads.
 //
-// Tokens of the slow path note what they have. Of a token of the fast path only a
-// whole string has more to give than Token.Bytes, and its header shows it.
+// Tokens of the slow path set it. On the fast path, startPayload sets it for the text of
+// a string, which it finds from the encoded token.
 type payload struct {
-	token  uint64 // whose payload it is, as window.token was
-	pos    uint64 // a position: the buffered bytes of it that were not handed out
-	left   int    // how many they are
-	kind   Kind   // StringChunk, PackedStart, ImageStart, NodePathStart; 0: none
+	token  uint64 // window.token of the token that it belongs to
+	pos    uint64 // the position of the buffered bytes that have not been returned
+	left   int    // the number of these bytes
+	kind   Kind   // StringChunk, PackedStart, ImageStart or NodePathStart; 0 for none
 	active bool   // the latest call was a bulk read
-	done   bool   // there is no more of it
+	done   bool   // all of it has been returned
 	elem   units  // of a PackedStart
 }
 
-// startPayload reports whether the latest token has a payload, or a bulk read of
-// it is under way.
+// startPayload begins or continues a bulk read. It returns false if the latest token has
+// no payload for bulk reads.
 func (d *Decoder) startPayload() bool {
 	p := &d.payload
 	switch {
@@ -53,8 +53,8 @@ func (d *Decoder) startPayload() bool {
 	return true
 }
 
-// fastText returns where in the token the text starts of the string that was the
-// latest token, of the fast path, and its length; 0 if it was something else.
+// fastText returns the offset of the text in the latest token, which came from the fast
+// path, and the length of the text. It returns 0 if the token is not a string.
 func (d *Decoder) fastText() (at, n int) {
 	b := d.buf[d.token/2-d.base:]
 	h := le.Uint32(b)
@@ -69,15 +69,15 @@ func (d *Decoder) fastText() (at, n int) {
 	return 0, 0
 }
 
-// endPayload ends a bulk read that has handed out everything.
+// endPayload ends a bulk read after all of the payload has been returned.
 func (d *Decoder) endPayload() {
 	d.payload.active = false
 	d.setWin()
 }
 
-// peekPayload returns the buffered bytes of the payload, after reading one element
-// if there are none and most bytes at most; io.EOF, and the value closed, where
-// there are no more.
+// peekPayload returns the buffered bytes of the payload. If there are none, it reads at
+// least one element and at most most bytes. At the end of the payload it closes the value
+// and returns io.EOF.
 func (d *Decoder) peekPayload(most int) ([]byte, error) {
 	p := &d.payload
 	for p.left == 0 {
@@ -96,8 +96,8 @@ func (d *Decoder) peekPayload(most int) ([]byte, error) {
 			}
 			p.pos, p.left = pos, part.n
 		case wantChunk:
-			// Padding comes with the last bytes alone, so that what is handed out
-			// before an error in it does not depend on how the reader cuts.
+			// Read padding together with the last bytes only, so that the bytes
+			// returned before an error in the padding do not depend on the Reader.
 			n := min(d.lim-d.r, most)
 			if direct := d.directBytes(); direct > 0 && uint64(n) > direct {
 				n = int(direct)
@@ -119,20 +119,20 @@ func (d *Decoder) peekPayload(most int) ([]byte, error) {
 	return d.buf[i : i+p.left], nil
 }
 
-// discard notes that n bytes of what peekPayload returned have been handed out.
+// discard consumes n of the bytes that peekPayload has returned.
 func (d *Decoder) discard(n int) {
 	d.payload.pos += uint64(n)
 	d.payload.left -= n
 }
 
-// AppendString appends the text of the String or StringName that comes next, or
-// of the next string of a PackedStringArray or NodePath. After a StringChunk it
-// appends that chunk and those that follow. Of a NodePath, or after a
-// NodePathStart, it appends the path as engines write it,
-// "/root/Player:position", and reads its End.
+// AppendString appends text to dst: that of the next value, a String or StringName, or
+// that of the next string in a PackedStringArray or NodePath. After a StringChunk it
+// appends that chunk and the following chunks of the string. For a NodePath, and after a
+// NodePathStart, it appends the NodePath as text, such as "/root/Player:position", and
+// reads its End.
 //
-// After a temporary error of the reader dst ends with the text that has arrived;
-// call it again with that. dst grows as text arrives.
+// dst grows with the text received. After a temporary error of the Reader, dst has the
+// text received so far; call AppendString again with it.
 func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 	if d.token&1 != 0 {
 		if text, ok := d.fastString(); ok {
@@ -180,7 +180,7 @@ func noMore(err error) error {
 	return err
 }
 
-// appendNodePath appends the path as engines write it, and closes it.
+// appendNodePath appends the NodePath as text and closes it.
 func (d *Decoder) appendNodePath(dst []byte) ([]byte, error) {
 	p := &d.payload
 	for !p.done {
@@ -222,7 +222,7 @@ func (d *Decoder) appendNodePath(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// appendBuffered appends n buffered bytes from pos on.
+// appendBuffered appends n buffered bytes at position pos.
 func (d *Decoder) appendBuffered(dst []byte, pos uint64, n int) []byte {
 	i := int(pos - d.base)
 	return append(dst, d.buf[i:i+n]...)
@@ -238,13 +238,13 @@ func (d *Decoder) noPayload(call string) error {
 	return d.WrapError(wrapf(ErrType, "%s: the latest token has no such payload", call))
 }
 
-// Payload returns the raw bytes of what the latest token began: of a string from
-// this chunk on, of packed numbers as they are on the wire, of an image its data,
-// until io.EOF. What was behind a PackedStart or ImageStart is closed then: its
-// End is not read any more.
+// Payload returns a Reader of the encoded content that starts with the latest token: the
+// text of a StringChunk and the following chunks, the elements after a PackedStart in
+// little-endian order, or the data after an ImageStart. At its end the Reader also
+// consumes the End of the array or Image.
 //
-// It is valid until the Decoder goes on otherwise, and does not copy more than
-// it must when used with [io.Copy]. After a read error it can be read on.
+// The Reader is valid until the next call on the Decoder. It implements io.WriterTo, so
+// [io.Copy] needs no buffer. It can be used again after an error of the Decoder's Reader.
 func (d *Decoder) Payload() io.Reader {
 	p := &d.getRare().reader
 	*p = payloadReader{d: d}
@@ -262,8 +262,7 @@ func (d *Decoder) getRare() *rare {
 	return d.rare
 }
 
-// A payloadReader reads the payload of a token as long as no other call has come
-// between.
+// A payloadReader reads the payload of a token, until another call on the Decoder.
 type payloadReader struct {
 	d     *Decoder
 	token uint64
@@ -277,7 +276,7 @@ func (p *payloadReader) check() error {
 	return nil
 }
 
-// Read reads what is there, and waits only if nothing is.
+// Read returns buffered bytes, and waits only if there are none.
 func (p *payloadReader) Read(dst []byte) (int, error) {
 	if err := p.check(); err != nil || len(dst) == 0 {
 		return 0, err
@@ -291,7 +290,7 @@ func (p *payloadReader) Read(dst []byte) (int, error) {
 	return n, err
 }
 
-// WriteTo spares io.Copy its buffer.
+// WriteTo writes the rest of the payload to w without another buffer.
 func (p *payloadReader) WriteTo(w io.Writer) (total int64, err error) {
 	if err := p.check(); err != nil {
 		return 0, err
@@ -316,14 +315,14 @@ func (p *payloadReader) WriteTo(w io.Writer) (total int64, err error) {
 	}
 }
 
-// ReadPacked reads elements of the packed array whose PackedStart or Chunk has
-// just been read, from that chunk on, into dst, and returns how many. It fills
-// dst, or ends in io.EOF behind the last element; the array is closed then, and
-// its End is not read any more.
+// ReadPacked reads elements of a packed array into dst and returns their number. The
+// latest token must be the PackedStart or a Chunk of the array; the elements of that Chunk
+// are the first to be read. ReadPacked fills dst, or returns io.EOF after the last element.
+// It has then consumed the End, too.
 //
-// T has as many components as the elements. Reals are widened or rounded,
-// integers only widened; anything else is [ErrType]. What a read error
-// interrupts are whole elements; the next call goes on behind them.
+// T must have the number of components of the elements. Floats are widened or rounded,
+// integers are only widened; other conversions are [ErrType]. An error of the Reader loses
+// no elements; the next call continues after those that were returned.
 func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
 	if err := d.leaveLoop(); err != nil {
 		return 0, err
@@ -358,10 +357,13 @@ func fillPacked[T Packable](d *Decoder, dst []T) (int, error) {
 	return total, nil
 }
 
-// AppendPacked appends the elements of the packed array that comes next, or after
-// a PackedStart or Chunk those that ReadPacked would read, and reads the array's
-// End. dst grows as they arrive, never from the count. After a temporary error of
-// the reader it ends with the elements that have arrived; call it again with that.
+// AppendPacked appends the elements of the next value, a packed array, to dst and reads
+// its End. After a PackedStart or Chunk it appends the elements that ReadPacked would
+// read. Conversions are those of ReadPacked.
+//
+// dst grows with the elements received, never by the declared count. After a temporary
+// error of the Reader, dst has the elements received so far; call AppendPacked again with
+// it.
 func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	want := typeUnits[T]()
 	if !d.startPayload() || d.payload.done || d.payload.kind != KindPackedStart {
@@ -377,7 +379,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	for {
 		left := p.left / size
 		if !p.done && d.want() == wantChunk {
-			left += int(min(d.left, 1<<30)) // an int may have 32 bits
+			left += int(min(d.left, 1<<30)) // for ints of 32 bits
 		}
 		if left == 0 {
 			_, err := d.peekPayload(0)
@@ -402,7 +404,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	}
 }
 
-// units are the components of an element of a packed array.
+// units describes the components of an element of a packed array.
 type units struct {
 	unit unit
 	n    uint8
@@ -410,14 +412,14 @@ type units struct {
 
 func (u units) size() int { return u.unit.size() * int(u.n) }
 
-// typeUnits returns those of a T.
+// typeUnits returns the units of a T.
 func typeUnits[T Packable]() units {
 	u, n := unitOf[T]()
 	return units{u, uint8(n)}
 }
 
-// startPacked reads the start of the packed array that comes next, if a slice of
-// elements of want can hold it.
+// startPacked reads the start of the next value, which must be a packed array with elements
+// that convert to want.
 func (d *Decoder) startPacked(want units) error {
 	form, err := d.peekTyped()
 	if err != nil {
@@ -437,7 +439,7 @@ func (d *Decoder) startPacked(want units) error {
 	return err
 }
 
-// checkPacked checks that elements of want can hold those of the payload.
+// checkPacked checks that the payload is a packed array with elements that convert to want.
 func (d *Decoder) checkPacked(call string, want units) error {
 	p := &d.payload
 	switch {
@@ -445,7 +447,7 @@ func (d *Decoder) checkPacked(call string, want units) error {
 		return d.noPayload(call)
 	case !p.elem.convertTo(want):
 		return d.WrapError(p.elem.mismatch(want))
-	case p.left%p.elem.size() != 0: // Payload took a part of it
+	case p.left%p.elem.size() != 0: // Payload has read a part of an element
 		return d.WrapError(wrapf(ErrType, "Payload has read a part of the next element"))
 	}
 	return nil
@@ -457,7 +459,7 @@ func (u units) mismatch(v units) error {
 	return wrapf(ErrType, "got elements of %d × %v, want %d × %v", u.n, u.unit, v.n, v.unit)
 }
 
-// readInto fills p, which is a multiple of size, with whole elements.
+// readInto fills p with whole elements of size bytes. len(p) must be a multiple of size.
 func (d *Decoder) readInto(p []byte, size int) (n int, err error) {
 	for n < len(p) {
 		if d.canReadDirect(len(p) - n) {
@@ -480,10 +482,10 @@ func (d *Decoder) readInto(p []byte, size int) (n int, err error) {
 	return n, nil
 }
 
-// canReadDirect reports whether n bytes of packed data go straight to where they are
-// wanted: from the window, where all of them stand there, or from the reader, where
-// they are more than a window. Bytes that padding follows come by chunks, so that
-// both come together.
+// canReadDirect reports whether readDirect should read n bytes of packed data: if all of
+// them are buffered, or if they are more than a buffer and can be read from the Reader
+// directly into the caller's slice. The last bytes before padding are read as a chunk,
+// together with the padding.
 func (d *Decoder) canReadDirect(n int) bool {
 	if d.err != nil || d.payload.left > 0 || d.payload.done || d.want() != wantChunk {
 		return false
@@ -497,15 +499,15 @@ func (d *Decoder) canReadDirect(n int) bool {
 
 func (d *Decoder) directBytes() uint64 {
 	f := d.top()
-	if f.unit == unitByte { // padding follows the last of them
+	if f.unit == unitByte { // padding follows the last bytes
 		return d.left - min(d.left, uint64(f.count&3))
 	}
 	return d.left * uint64(f.size)
 }
 
-// readDirect reads into p from the window and then straight from the reader:
-// whole elements of size bytes, to the end of p or of what may go directly. What
-// is left of an element when the reader fails goes back into the window.
+// readDirect reads whole elements into p, from the buffer and then directly from the
+// Reader, up to len(p) or directBytes. If the Reader fails inside an element, it moves the
+// bytes of that element to the buffer. If size is 1, it returns as soon as it has elements.
 func (d *Decoder) readDirect(p []byte, size int) (int, error) {
 	f := d.top()
 	if most := d.directBytes(); uint64(len(p)) > most {
@@ -515,7 +517,7 @@ func (d *Decoder) readDirect(p []byte, size int) (int, error) {
 	n := copy(p, d.buf[d.r:d.lim])
 	d.r += n
 	var err error
-	enough := size == 1 && n > 0 && n%int(f.size) == 0 // Payload gives what is there
+	enough := size == 1 && n > 0 && n%int(f.size) == 0 // for Payload, which returns available bytes
 	if n < len(p) && !enough {
 		d.saveKeys(d.base + uint64(d.end))
 		d.base += uint64(d.end)

@@ -1,12 +1,12 @@
 package gdwire
 
-// ReadText reads the next key or value if it is a String or StringName, or the next
-// string of a PackedStringArray or NodePath, and returns its text. The text is part
-// of the read buffer and valid until the next call on the Decoder. If another type
-// comes next, or a text that does not fit the buffer, ReadText consumes nothing and
-// reports false: ReadToken or a typed read can take it.
+// ReadText reads the next key or value, a String or StringName, or the next string of a
+// PackedStringArray or NodePath, and returns its text without copying it. The text is valid
+// until the next call on the Decoder. If the next value has another type, or a text that
+// does not fit the read buffer, ReadText consumes nothing and returns false; ReadToken or a
+// typed read can then read the value.
 //
-// It is for programs that look at texts without a copy, and for loops over keys of any
+// It is for programs that compare texts without a copy, and for loops over keys of any
 // type.
 func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
 	if text, ok := d.fastString(); ok {
@@ -34,6 +34,6 @@ func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
 		return nil, false, err
 	}
 	text = t.Bytes()
-	d.token |= 1 // AppendString and Payload begin with the next value
+	d.token |= 1 // no bulk read may continue this text
 	return text, true, nil
 }

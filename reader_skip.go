@@ -1,13 +1,14 @@
 package gdwire
 
-// An extent is what SkipValue, CopyValue or Tokens cover: the tokens up to the one
-// after which it isOver.
+// An extent is the sequence of tokens that SkipValue, CopyValue or Tokens cover. It ends
+// with the first token after which isOver reports true.
 type extent struct {
-	open int  // fewer containers than this are open at its end; 0: there is none
-	data bool // or as many are, and the packed data in the innermost is over
+	open int  // it ends when fewer than this number of containers are open; 0 for no extent
+	data bool // it also ends after the packed data of the container at depth open
 }
 
-// rest returns what is left of the value that comes next or is under way.
+// rest returns the extent of the next value, or of the rest of a string or packed array
+// that has been read in part.
 func (d *Decoder) rest() extent {
 	switch d.want() {
 	case wantText:
@@ -19,21 +20,21 @@ func (d *Decoder) rest() extent {
 	}
 }
 
-// isOver reports whether the tokens of x have been read, one at least.
+// isOver reports whether the tokens of x have been read, after at least one of them.
 func (d *Decoder) isOver(x extent) bool {
 	return d.depth < x.open || x.data && d.depth == x.open && d.left == 0
 }
 
-// SkipValue reads on to the end of the next value, finding the same errors as if
-// it were read. At a DictKey that is the marker and the key; at a Property the
-// name; of what ReadToken gives in several chunks what is left of it. Where an
-// End is next it is [ErrCount].
+// SkipValue skips the next value. It returns the same errors as reading the value. If a
+// DictKey is next, SkipValue skips that token and the key; if a Property is next, it skips
+// the name; and inside a string or packed data it skips the remaining chunks. If an End is
+// next, it returns [ErrCount].
 //
-// If a read error interrupts it, the next SkipValue goes on to the same end.
+// After an error of the Reader, the next SkipValue continues with the same value.
 func (d *Decoder) SkipValue() error {
 	x := d.skip
 	if err := d.start(); err != nil {
-		if d.err == nil { // what was interrupted before still is
+		if d.err == nil { // the earlier call remains interrupted
 			d.interrupt(x)
 		}
 		return err
@@ -57,7 +58,7 @@ func (d *Decoder) SkipValue() error {
 	return err
 }
 
-// interrupt notes that the next SkipValue or CopyValue goes on to the end of x.
+// interrupt makes the next SkipValue or CopyValue continue to the end of x.
 func (d *Decoder) interrupt(x extent) {
 	d.skip = x
 	if d.rare != nil {
@@ -76,9 +77,8 @@ func (d *Decoder) skipFirst(w want) error {
 	return err
 }
 
-// SkipTo reads on until Depth is depth or less, finding the same errors as if
-// all were read. It can be called right after any token, and again after a read
-// error.
+// SkipTo skips tokens until Depth is at most depth. It returns the same errors as reading
+// them. It can be called after any token, and again after an error of the Reader.
 func (d *Decoder) SkipTo(depth int) error {
 	if err := d.start(); err != nil {
 		return err
@@ -86,8 +86,7 @@ func (d *Decoder) SkipTo(depth int) error {
 	return d.readTo(extent{open: max(depth, 0) + 1})
 }
 
-// leaveLoop skips the rest of the container that a Fields or Elements loop has
-// left.
+// leaveLoop skips the rest of a container that a Fields or Elements loop has left.
 func (d *Decoder) leaveLoop() error {
 	if d.leave == 0 {
 		return nil
@@ -107,7 +106,7 @@ func (d *Decoder) leaveLoop() error {
 	return err
 }
 
-// readTo reads on to the end of x.
+// readTo reads up to the end of x.
 func (d *Decoder) readTo(x extent) error {
 	for !d.isOver(x) {
 		if d.skipFast(x.open); d.isOver(x) {
@@ -122,8 +121,8 @@ func (d *Decoder) readTo(x extent) error {
 	return nil
 }
 
-// skipFast goes over what the fast path reads, until fewer than open containers
-// are. It makes no tokens.
+// skipFast skips values on the fast path, without creating tokens, while at least open
+// containers are open.
 func (d *Decoder) skipFast(open int) {
 	for d.depth >= open {
 		switch {
@@ -145,8 +144,8 @@ func (d *Decoder) skipFast(open int) {
 	}
 }
 
-// skipNumbers goes over numbers, math types and short strings. It calls nothing,
-// so that its variables stay in registers.
+// skipNumbers skips numbers, math types and short strings. It contains no calls, so that
+// its variables stay in registers.
 func (d *Decoder) skipNumbers() {
 	win, r, left, rows, maxShort := d.win, d.r, d.left, d.rows, d.maxShort
 	last := r
@@ -180,8 +179,8 @@ func (d *Decoder) skipNumbers() {
 	d.r, d.left = r, left
 }
 
-// skipOther goes over a longer string or packed data, or opens what comes next. It
-// reports false for what the slow path has to see.
+// skipOther skips a longer string or packed data, or opens a container. It returns false
+// if the slow path must handle the next value.
 func (d *Decoder) skipOther() bool {
 	form, b := d.fastForm()
 	if form == nil {
@@ -202,7 +201,7 @@ func (d *Decoder) skipOther() bool {
 			return false
 		}
 		d.take(8 + int(padded(uint32(data))))
-		d.token = 2*d.pos() + 1 // of its End
+		d.token = 2*d.pos() + 1 // the token of its End
 		return true
 	case shapePath:
 		return d.openPath(b)
@@ -212,7 +211,7 @@ func (d *Decoder) skipOther() bool {
 	return false
 }
 
-// skipNames goes over names or packed strings.
+// skipNames skips names or packed strings.
 func (d *Decoder) skipNames() {
 	names, r, left := d.names, d.r, d.left
 	last := d.token / 2

@@ -6,13 +6,13 @@ import (
 	"math"
 )
 
-// wholeText reports whether n bytes of text at buf[i:] are one chunk, within limits
-// and valid, and buffered with their padding.
+// wholeText reports whether the n bytes of text at buf[i:] are one chunk, within the
+// limits, valid, and buffered together with their padding.
 func (d *Decoder) wholeText(i int, n uint32) bool {
 	return int64(n) <= int64(d.maxWhole) && d.lim-i >= int(padded(n)) && validText(d.buf[i:i+int(n)])
 }
 
-// text reads the first chunk of a string whose length field is at bytes after r.
+// text reads the first chunk of a string whose length field is at offset at from r.
 func (d *Decoder) text(typ Type, at int) (Token, error) {
 	part, err := d.peekFirst(typ, at)
 	if err != nil {
@@ -23,8 +23,7 @@ func (d *Decoder) text(typ Type, at int) (Token, error) {
 	return d.chunkToken(typ, pos, at+4, part), nil
 }
 
-// peekFirst returns the first chunk of a string whose length field is at bytes
-// after r.
+// peekFirst returns the first chunk of a string whose length field is at offset at from r.
 func (d *Decoder) peekFirst(typ Type, at int) (textPart, error) {
 	b, err := d.peek(at + 4)
 	if err != nil {
@@ -66,7 +65,8 @@ func (d *Decoder) takeFirst(typ Type, part textPart) {
 	d.r += part.size
 }
 
-// chunkToken makes a token of the chunk that was just consumed: at bytes after pos.
+// chunkToken returns the token for a chunk that has been consumed. The token starts at
+// pos, and its text at pos+at.
 func (d *Decoder) chunkToken(typ Type, pos uint64, at int, part textPart) Token {
 	d.token = 2 * pos
 	d.payload = payload{token: d.token, kind: KindStringChunk, pos: pos + uint64(at), left: part.n}
@@ -99,7 +99,8 @@ func (d *Decoder) takeText() (textPart, error) {
 	return part, nil
 }
 
-// trailingNUL is 1 where a packed string ends in the NUL of the wire.
+// trailingNUL returns 1 if text, a packed string, ends in the NUL that engines write, and
+// otherwise 0.
 func (d *Decoder) trailingNUL(text []byte) uint32 {
 	if len(text) > 0 && text[len(text)-1] == 0 {
 		return d.nul(TypePackedStringArray)
@@ -107,7 +108,8 @@ func (d *Decoder) trailingNUL(text []byte) uint32 {
 	return 0
 }
 
-// nul is 1 where the wire ends strings of that type in NUL.
+// nul returns 1 if engines end strings in a value of the given type with a NUL, and
+// otherwise 0.
 func (d *Decoder) nul(typ Type) uint32 {
 	if typ == TypePackedStringArray && d.options.Format.engine {
 		return 1
@@ -115,17 +117,17 @@ func (d *Decoder) nul(typ Type) uint32 {
 	return 0
 }
 
-// A textPart is a chunk of a string that is whole in the buffer.
+// A textPart is a chunk of a string that is completely in the buffer.
 type textPart struct {
 	n      int    // bytes of text
-	size   int    // with what precedes it and the padding
-	total  uint32 // bytes of the whole string, as declared
+	size   int    // bytes of text, of the header and length before it, and of padding
+	total  uint32 // declared length of the string
 	length uint64 // Token.Len
 	flags  tokenFlags
 }
 
-// peekText returns the next chunk of a string of total bytes, left of which are
-// still to come, behind at bytes of header: none if it is not the first.
+// peekText returns the next chunk of a string of total bytes, of which left bytes are still
+// to come. at is the number of bytes before the text, 0 unless it is the first chunk.
 func (d *Decoder) peekText(typ Type, at int, left uint64, total uint32) (textPart, error) {
 	n, pad, flags := d.size, 0, tokenFlags(0)
 	last := left <= uint64(d.size)+uint64(d.nul(typ))
@@ -163,8 +165,8 @@ func (d *Decoder) peekText(typ Type, at int, left uint64, total uint32) (textPar
 	return part, nil
 }
 
-// badText says what is wrong with text that is no UTF-8: whatever comes first in
-// it, as smaller chunks would find.
+// badText returns the error for text that is not UTF-8. With Strict, a NUL before the
+// invalid byte is reported first, as it would be with smaller chunks.
 func (d *Decoder) badText(at int, text []byte) error {
 	bad := invalidText(text)
 	if d.options.Strict {
@@ -175,8 +177,8 @@ func (d *Decoder) badText(at int, text []byte) error {
 	return d.fail(at+bad, ErrUTF8)
 }
 
-// cutText looks at the part that is there of n bytes of text in which the input
-// ends. Smaller chunks would have told what is wrong with it.
+// cutText returns the error for a chunk of n bytes if the input ends inside it. It checks
+// the received part first, because with smaller chunks an error in it would be reported.
 func (d *Decoder) cutText(typ Type, at, n int, last bool, err error) error {
 	if d.err == nil || !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
@@ -197,8 +199,8 @@ func (d *Decoder) cutText(typ Type, at, n int, last bool, err error) error {
 	return err
 }
 
-// peekPadded is peek for n bytes and their padding, which may be missing at the
-// very end of the input where the engines let it. It says how much there is.
+// peekPadded is peek for n bytes and pad bytes of padding. It returns the number of bytes of
+// padding, which can be missing at the end of the input if engines accept that.
 func (d *Decoder) peekPadded(typ Type, n, pad int) ([]byte, int, error) {
 	b, err := d.peek(n + pad)
 	if pad == 0 || d.err == nil || !errors.Is(err, io.ErrUnexpectedEOF) || !d.lacksPadding(typ, n) {
@@ -214,8 +216,8 @@ func (d *Decoder) lacksPadding(typ Type, n int) bool {
 	return !d.options.Strict && !d.options.wholePadding && d.options.Format.mayLackPadding(typ) && d.end-d.r >= n && d.lim == d.end
 }
 
-// name asks for a whole name whose length stands behind at bytes, and returns
-// the length and where its padding ends.
+// name waits until the name whose length field is at offset at is buffered, and checks it.
+// It returns the length and the offset of the end of its padding.
 func (d *Decoder) name(at int) (n, end int, err error) {
 	b, err := d.peek(at + 4)
 	if err != nil {
@@ -229,7 +231,7 @@ func (d *Decoder) name(at int) (n, end int, err error) {
 		return 0, 0, err
 	}
 	from := at + 4
-	if uint64(from)+padded(size) > math.MaxInt-windowBuffer { // of two names, where an int has 32 bits
+	if uint64(from)+padded(size) > math.MaxInt-windowBuffer { // possible with two names and ints of 32 bits
 		return 0, 0, d.fail(at, wrapf(ErrRange, "name of %d bytes", size))
 	}
 	n, end = int(size), from+int(padded(size))

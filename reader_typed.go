@@ -7,9 +7,9 @@ type Integer interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
 }
 
-// Each typed read has a fast path: the header that engines write, compared with the
-// table's, and a payload that is whole in the buffer. The slow path looks at the
-// header without consuming it, and then reads the value as a token.
+// Each typed read has a fast path, for values that are completely in the buffer and whose
+// header equals that of their form. The slow path checks the header without consuming it
+// and then reads the value as a token.
 
 // take consumes the next value, of size bytes, on the fast path.
 func (d *Decoder) take(size int) {
@@ -22,8 +22,8 @@ func (d *Decoder) take(size int) {
 	d.r += size
 }
 
-// fastForm returns the form of the next value and its first bytes, if the fast path
-// can read it; else nil.
+// fastForm returns the form of the next value and its first bytes. It returns nil if the
+// fast path cannot read the value.
 func (d *Decoder) fastForm() (*form, *[fastSize]byte) {
 	win, r := d.win, d.r
 	if r > len(win)-fastSize || d.left == 0 {
@@ -58,8 +58,8 @@ func (d *Decoder) ReadBool() (bool, error) {
 	return t.Bool(), err
 }
 
-// ReadInt reads an int, or a float without a fraction. A float that int64 does
-// not hold exactly is [ErrRange].
+// ReadInt reads an int, or a float without a fraction. It returns [ErrRange] for other
+// floats and for floats beyond int64.
 func (d *Decoder) ReadInt() (int64, error) {
 	if form, b := d.fastForm(); form != nil {
 		switch form.kind {
@@ -74,8 +74,8 @@ func (d *Decoder) ReadInt() (int64, error) {
 	return ReadInteger[int64](d)
 }
 
-// ReadInteger reads an int, or a float without a fraction, as a T. A number that
-// T does not hold is [ErrRange].
+// ReadInteger reads an int, or a float without a fraction, as a T. It returns [ErrRange]
+// for a number that a T cannot hold.
 func ReadInteger[T Integer](d *Decoder) (T, error) {
 	t, size, err := d.peekNumber(TypeInt)
 	if err != nil {
@@ -88,7 +88,7 @@ func ReadInteger[T Integer](d *Decoder) (T, error) {
 	return T(x), d.readNumber(size)
 }
 
-// number returns an int or float to be printed.
+// number returns the value of an int or float, for messages.
 func (t Token) number() any {
 	if t.Type() == TypeInt {
 		return t.Int()
@@ -96,7 +96,7 @@ func (t Token) number() any {
 	return t.Float()
 }
 
-// exactInt returns the number that t is, and whether that is exact.
+// exactInt returns the value of a number as int64 and reports whether that is exact.
 func (t Token) exactInt() (int64, bool) {
 	x := t.Int()
 	if t.Type() == TypeFloat {
@@ -106,8 +106,8 @@ func (t Token) exactInt() (int64, bool) {
 	return x, true
 }
 
-// ReadFloat reads a float, or an int that float64 holds exactly. Another int is
-// [ErrRange].
+// ReadFloat reads a float, or an int that a float64 represents exactly. It returns
+// [ErrRange] for other ints.
 func (d *Decoder) ReadFloat() (float64, error) {
 	if form, b := d.fastForm(); form != nil {
 		switch form.kind {
@@ -130,8 +130,8 @@ func (d *Decoder) ReadFloat() (float64, error) {
 	return x, d.readNumber(size)
 }
 
-// peekNumber returns the int or float that comes next and its size, of which
-// nothing is consumed.
+// peekNumber returns the next value, an int or float, and its size in bytes, without
+// consuming it.
 func (d *Decoder) peekNumber(want Type) (t Token, size int, err error) {
 	if form, b := d.fastForm(); form != nil && (form.typ == TypeInt || form.typ == TypeFloat) {
 		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, 4 + int(form.size), nil
@@ -162,8 +162,9 @@ func (d *Decoder) readNumber(size int) error {
 	return err
 }
 
-// fastString consumes the String or StringName that comes next and returns its text
-// in the buffer, if the fast path can read it.
+// fastString consumes the next value, a String or StringName, or the next name or packed
+// string, and returns its text in the buffer. It returns false if the fast path cannot read
+// it.
 func (d *Decoder) fastString() (text []byte, ok bool) {
 	form, b := d.fastForm()
 	if form == nil {
@@ -195,9 +196,9 @@ func (d *Decoder) fastNameText() (text []byte, ok bool) {
 	return names[r+4 : r+4+int(n)], true
 }
 
-// ReadString reads a String, a StringName, or the next string of a
-// PackedStringArray or NodePath. Called again after a temporary error, it goes
-// on with the text that has arrived.
+// ReadString reads a String, a StringName, or the next string of a PackedStringArray or
+// NodePath. After a temporary error, call it again; it continues after the text received
+// so far.
 func (d *Decoder) ReadString() (string, error) {
 	if text, ok := d.fastString(); ok {
 		return string(text), nil
@@ -210,8 +211,8 @@ func (d *Decoder) ReadString() (string, error) {
 	return d.finishText()
 }
 
-// ReadNodePath reads a NodePath and returns it as engines write it, such as
-// "/root/Player:position". Called again after a temporary error, it goes on.
+// ReadNodePath reads a NodePath and returns it as text, such as "/root/Player:position".
+// After a temporary error, call it again; it continues after the text received so far.
 func (d *Decoder) ReadNodePath() (string, error) {
 	var buf [128]byte
 	if path, ok := d.fastNodePath(buf[:0]); ok {
@@ -226,8 +227,8 @@ func (d *Decoder) ReadNodePath() (string, error) {
 	return d.finishText()
 }
 
-// fastNodePath consumes the NodePath that comes next and appends its text, if all
-// of it is in the buffer and the fast path can read it.
+// fastNodePath consumes the next value, a NodePath, and appends its text. It returns false
+// if the fast path cannot read it.
 func (d *Decoder) fastNodePath(dst []byte) ([]byte, bool) {
 	form, b := d.fastForm()
 	if form == nil || form.shape != shapePath {
@@ -263,14 +264,14 @@ func (d *Decoder) fastNodePath(dst []byte) ([]byte, bool) {
 	return dst, true
 }
 
-// resumes reports whether the latest call was a ReadString or ReadNodePath that
-// a read error interrupted after it had read a token of that kind.
+// resumes reports whether the latest call was a ReadString or ReadNodePath that an error of
+// the Reader interrupted after it had read a token of kind k.
 func (d *Decoder) resumes(k Kind) bool {
 	p := &d.payload
 	return p.active && p.kind == k && !p.done && d.leave == 0 && d.rare != nil && d.rare.partialAt == p.token
 }
 
-// finishText returns the payload that startPayload has found, of a string or NodePath.
+// finishText returns the payload of a string or NodePath.
 func (d *Decoder) finishText() (string, error) {
 	p := &d.payload
 	if p.kind == KindStringChunk && d.want() != wantText && !d.resumes(KindStringChunk) { // all of it is here
@@ -321,8 +322,8 @@ func (d *Decoder) startText(nodePath bool) error {
 	return nil
 }
 
-// ReadReals reads a math type of floats into c, which has as many elements as the
-// type has components, in wire order: a Basis by rows.
+// ReadReals reads a value of math type t into c, in encoded order: a Basis is encoded by
+// rows. t must be a type of floats, and len(c) the number of its components.
 func (d *Decoder) ReadReals(t Type, c []float64) error {
 	if b, u := d.fastMath(t, len(c)); u == unitFloat32 {
 		for i := range c {
@@ -345,8 +346,8 @@ func (d *Decoder) ReadReals(t Type, c []float64) error {
 	return err
 }
 
-// ReadInts reads a Vector2i, Vector3i, Vector4i or Rect2i into c, which has as
-// many elements as the type has components.
+// ReadInts reads a value of type t into c. t must be Vector2i, Vector3i, Vector4i or Rect2i,
+// and len(c) the number of its components.
 func (d *Decoder) ReadInts(t Type, c []int32) error {
 	if err := d.checkMath(t, len(c), unitInt32); err != nil {
 		return err
@@ -365,8 +366,8 @@ func (d *Decoder) ReadInts(t Type, c []int32) error {
 	return nil
 }
 
-// fastMath consumes the math type t of n components that comes next and returns its
-// bytes and unit, if the fast path can read it; else unitNone.
+// fastMath consumes the next value of math type t with n components, and returns its bytes
+// and unit. It returns unitNone if the fast path cannot read the value.
 func (d *Decoder) fastMath(t Type, n int) ([]byte, unit) {
 	form, _ := d.fastForm()
 	if form == nil || form.typ != t || form.shape != shapeMaths {
@@ -380,8 +381,7 @@ func (d *Decoder) fastMath(t Type, n int) ([]byte, unit) {
 	return d.buf[from : from+size], form.unit
 }
 
-// checkMath checks that t is a math type of n components whose unit is u or
-// wider.
+// checkMath checks that t is a math type with n components and the narrow unit u.
 func (d *Decoder) checkMath(t Type, n int, u unit) error {
 	if err := d.start(); err != nil {
 		return err
@@ -395,14 +395,14 @@ func (d *Decoder) checkMath(t Type, n int, u unit) error {
 	return nil
 }
 
-// ReadRID reads an RID and returns its id, 0 in formats that have none.
+// ReadRID reads an RID and returns its id, which is 0 in formats before Godot 4.
 func (d *Decoder) ReadRID() (uint64, error) {
 	t, err := d.readType(TypeRID)
 	return t.ID(), err
 }
 
-// ReadObjectID reads an object that is written as its instance id, and returns
-// that; 0 is null. A serialized object is [ErrType].
+// ReadObjectID reads an object that is encoded as its instance id, and returns the id; 0 is
+// null. It returns [ErrType] for a serialized object.
 func (d *Decoder) ReadObjectID() (uint64, error) {
 	form, err := d.peekTyped()
 	if err != nil {
@@ -421,14 +421,14 @@ func (d *Decoder) ReadSignal() (name string, object uint64, err error) {
 	return t.Text(), t.ID(), err
 }
 
-// ReadCallable reads a Callable, which is always empty.
+// ReadCallable reads a Callable, which is encoded without content.
 func (d *Decoder) ReadCallable() error {
 	_, err := d.readType(TypeCallable)
 	return err
 }
 
-// ReadArray reads the start of an Array, typed or not, and returns the number of
-// its elements. They follow, then ReadEnd.
+// ReadArray reads the start of an Array, typed or not, and returns the number of its
+// elements. The caller must read or skip them and then call ReadEnd.
 func (d *Decoder) ReadArray() (n int, err error) {
 	if form, b := d.fastForm(); form != nil && form.shape == shapeArray {
 		if n := le.Uint32(b[4:]); d.openFast(form, n) {
@@ -440,8 +440,8 @@ func (d *Decoder) ReadArray() (n int, err error) {
 	return int(t.Len()), err
 }
 
-// ReadDict reads the start of a Dictionary, typed or not, and returns the number
-// of its pairs. For each follow the key and the value, then ReadEnd.
+// ReadDict reads the start of a Dictionary, typed or not, and returns the number of its
+// pairs. The caller must read or skip the key and the value of each and then call ReadEnd.
 func (d *Decoder) ReadDict() (n int, err error) {
 	if form, b := d.fastForm(); form != nil && form.shape == shapeDict {
 		if n := le.Uint32(b[4:]); d.openFast(form, n) {
@@ -453,8 +453,8 @@ func (d *Decoder) ReadDict() (n int, err error) {
 	return int(t.Len()), err
 }
 
-// ReadEnd reads the End of the innermost open container. Before its last element
-// it is [ErrCount].
+// ReadEnd reads the End of the innermost open container. It returns [ErrCount] if there are
+// more elements.
 func (d *Decoder) ReadEnd() error {
 	if d.win == nil || d.left > 0 {
 		if err := d.checkEnd(); err != nil {
@@ -480,8 +480,8 @@ func (d *Decoder) checkEnd() error {
 	}
 }
 
-// peekTyped returns the form of the value that a typed read is to read. It waits
-// for the header and consumes nothing.
+// peekTyped returns the form of the next value, for a typed read. It reads the header
+// without consuming it.
 func (d *Decoder) peekTyped() (*form, error) {
 	if err := d.start(); err != nil {
 		return nil, err
@@ -499,8 +499,7 @@ func (d *Decoder) peekTyped() (*form, error) {
 	}
 }
 
-// readType reads the first token of the next value, which must be of one of these
-// types.
+// readType reads the first token of the next value, which must have one of the given types.
 func (d *Decoder) readType(types ...Type) (Token, error) {
 	form, err := d.peekTyped()
 	if err != nil {
@@ -514,7 +513,7 @@ func (d *Decoder) readType(types ...Type) (Token, error) {
 	return Token{}, d.mismatch(form, types[0])
 }
 
-// mismatch is the error of a typed read of want where form is next.
+// mismatch returns the error of a typed read of want if the next value has the given form.
 func (d *Decoder) mismatch(form *form, want any) error {
 	return d.errorAt(0, wrapf(ErrType, "got %v, want %v", form.typ, want))
 }

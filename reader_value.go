@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// lookup returns the row of the table for header h, nil if the format has no such
-// type.
+// lookup returns the row for header h, or nil if the format has no such type.
 func (d *Decoder) lookup(h uint32) *row {
 	if id := h & d.options.Format.idMask; id < uint32(len(d.rows)) && d.rows[id][0].typ != 0 {
 		return &d.rows[id]
@@ -14,7 +13,7 @@ func (d *Decoder) lookup(h uint32) *row {
 	return nil
 }
 
-// row is lookup with an error.
+// row returns the row for header h, or an error if the format has no such type.
 func (d *Decoder) row(h uint32) (*row, error) {
 	if row := d.lookup(h); row != nil {
 		return row, nil
@@ -26,7 +25,7 @@ func (d *Decoder) row(h uint32) (*row, error) {
 	return nil, d.fail(0, wrapf(ErrType, "unknown %v type id %d", f, h&f.idMask))
 }
 
-// value reads a value's first token step by step.
+// value reads the first token of a value on the slow path.
 func (d *Decoder) value() (Token, error) {
 	b, err := d.peek(4)
 	if err != nil {
@@ -84,15 +83,14 @@ func (d *Decoder) value() (Token, error) {
 	return t, nil
 }
 
-// wordOf returns the number in up to 8 bytes.
+// wordOf returns the number in b, which has at most 8 bytes.
 func wordOf(b []byte) uint64 {
 	var word [8]byte
 	copy(word[:], b)
 	return le.Uint64(word[:])
 }
 
-// checkLength asks, before it is believed, whether n bytes can follow the count or
-// length that stands behind at bytes.
+// checkLength returns an error if n bytes cannot follow the length field at offset at.
 func (d *Decoder) checkLength(at int, n uint64) error {
 	if end := d.pos() + uint64(at) + 4 + n; end > d.valueEnd {
 		return d.limitError(at, 0, 0, end)
@@ -100,8 +98,9 @@ func (d *Decoder) checkLength(at int, n uint64) error {
 	return nil
 }
 
-// checkCount asks, before it is believed, whether there can be n elements, each of
-// at least size bytes and so many values, and counts them.
+// checkCount returns an error if n elements, each of at least size bytes and of the given
+// number of values, exceed a limit or cannot follow the count at offset at. Otherwise it
+// adds the values to d.values.
 func (d *Decoder) checkCount(at int, n, values, size uint64) error {
 	total, end := d.values+n*values, d.pos()+uint64(at)+4+n*size
 	if n > uint64(d.bounds[limitElements]) || total > uint64(d.bounds[limitValues]) || end > d.valueEnd {
@@ -111,8 +110,8 @@ func (d *Decoder) checkCount(at int, n, values, size uint64) error {
 	return nil
 }
 
-// limitError says what a count goes beyond: n elements, the total of values, or the
-// end of what follows it.
+// limitError returns the error for a count that exceeds a limit: by n elements, by the total
+// number of values, or by the position end of its last byte.
 func (d *Decoder) limitError(at int, n, total, end uint64) error {
 	err := d.bounds.check(limitElements, n)
 	if err == nil {
@@ -142,7 +141,7 @@ func (d *Decoder) signal() (Token, error) {
 	return newToken(KindSignal, TypeSignal, 0, object).at(&d.window, 8, n), nil
 }
 
-// eventData is how many bytes each type of InputEvent has behind its length.
+// eventData has the number of data bytes of each type of InputEvent.
 var eventData = [...]int{1: 8, 3: 4, 4: 8, 5: 4, 6: 4, 8: 0}
 
 const (
@@ -150,10 +149,11 @@ const (
 	eventHead      = 12 // type, device, length
 )
 
-// eventSize returns how many of the rest bytes behind its length are an event's.
+// eventSize returns the number of data bytes of an event, of the rest bytes after its length
+// field.
 func eventSize(event, rest uint32) int {
 	switch {
-	case event == joystickMotion && rest == 4: // the oldest engines: the axis alone
+	case event == joystickMotion && rest == 4: // the oldest engines write only the axis
 		return 4
 	case event < uint32(len(eventData)):
 		return eventData[event]
