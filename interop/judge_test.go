@@ -178,7 +178,7 @@ func TestJudge(t *testing.T) {
 }
 
 // knownPackets returns the packets of testdata/judged.txt, one in hexadecimal on each
-// line: those on which gdwire and the engine once disagreed.
+// line: those for which TestJudge failed once.
 func knownPackets(t *testing.T) (all [][]byte) {
 	b, err := os.ReadFile("testdata/judged.txt")
 	require.NoError(t, err)
