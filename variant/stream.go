@@ -31,14 +31,16 @@ func Elements[T any](d *gdwire.Decoder, o *Options) iter.Seq2[T, error] {
 		s := getDecoder()
 		defer s.release()
 		s.on(d, o)
+		var v T // one for all, since each would be allocated
+		target := reflect.ValueOf(&v).Elem()
 		for _, err := range d.Elements() {
 			if err != nil {
 				yield(none, err)
 				return
 			}
 			s.begin(o)
-			var v T
-			err := decode(s, reflect.ValueOf(&v).Elem())
+			v = none
+			err := decode(s, target)
 			if !yield(v, err) || err != nil && !isTypeError(err) {
 				return
 			}
@@ -73,16 +75,18 @@ func Entries[K, V any](d *gdwire.Decoder, o *Options) iter.Seq2[Entry[K, V], err
 		s := getDecoder()
 		defer s.release()
 		s.on(d, o)
+		var e Entry[K, V]
+		keyTarget, valueTarget := reflect.ValueOf(&e.Key).Elem(), reflect.ValueOf(&e.Value).Elem()
 		for _, err := range d.Pairs() {
 			if err != nil {
 				yield(none, err)
 				return
 			}
 			s.begin(o)
-			var e Entry[K, V]
-			err := key(s, reflect.ValueOf(&e.Key).Elem())
+			e = none
+			err := key(s, keyTarget)
 			if err == nil {
-				err = value(s, reflect.ValueOf(&e.Value).Elem())
+				err = value(s, valueTarget)
 			}
 			if !yield(e, err) || err != nil && !isTypeError(err) {
 				return

@@ -58,6 +58,35 @@ func TestElementsOfStrings(t *testing.T) {
 	require.Equal(t, []string{"a", "b"}, all)
 }
 
+// What the loop has yielded stays as it is.
+func TestElementsAreKept(t *testing.T) {
+	type record struct {
+		Tags []string
+		Data []byte
+		Map  map[string]int
+		Ptr  *int
+		Any  any
+	}
+	want := []record{
+		{[]string{"a", "b"}, []byte{1, 2}, map[string]int{"a": 1}, ptr(1), array("x")},
+		{[]string{"c", "d"}, []byte{3, 4}, map[string]int{"b": 2}, ptr(2), array("y")},
+		{},
+	}
+	wire := array(want[0], want[1], dict())
+	var got []record
+	for v, err := range Elements[record](newDecoderOf(encoded(t, wire, nil)), nil) {
+		require.NoError(t, err)
+		got = append(got, v)
+	}
+	require.Equal(t, want, got)
+	got = nil
+	for e, err := range Entries[int, record](newDecoderOf(encoded(t, dict(1, want[0], 2, want[1], 3, dict()), nil)), nil) {
+		require.NoError(t, err)
+		got = append(got, e.Value)
+	}
+	require.Equal(t, want, got)
+}
+
 func TestElementsErrors(t *testing.T) {
 	collect := func(d *gdwire.Decoder) (errs []error) {
 		for _, err := range Elements[[]int](d, &Options{Memory: 1000}) {
