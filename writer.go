@@ -19,52 +19,53 @@ import (
 //	hold         if held > 0: the count of the outermost open container of Unknown
 //	             count. Bytes from here on are kept until its End sets the count;
 //	             the buffer grows for them, up to Buffered
-//	buf[n:lim]   what calls may fill; lim is -1 while the fast path is off for all
-//	written      bytes that the Writer took before buf[0]
+//	buf[n:lim]   free for calls; lim is -1 while the fast path is off for all calls
+//	written      the number of bytes written before buf[0]
 //
-// Fast path: a number, vector or string in an untyped Array or Dictionary that is
-// not too deep. valueLim is lim less the size of a short value there and negative
-// everywhere else (setFast), so one comparison decides, and left, the count of values
-// to come, is all the state that changes. nameLim is the same for names.
+// Fast path: a number, vector or string in an untyped Array or Dictionary within
+// Depth. There, valueLim is lim minus the size of a short value; elsewhere it is
+// negative (see setFast), so one comparison decides. Besides the buffer, only left
+// changes, the number of values to come. nameLim is the same for names.
 //
-// Slow path: a call checks its place, its type and its value, encodes itself into
-// bytes that room returns, and passes them to commit; what is long goes to emit in
-// pieces. Only commit and emit call the Writer. Then the call changes the nesting:
-// it counts a value, opens a frame or closes one. A call that is invalid returns
-// before commit and has no effect.
+// Slow path: a call checks its position, its type and its value, encodes itself into
+// bytes from room, and passes them to commit, or long data to emit. Only these two call
+// the Writer. Then the call changes the nesting: it counts a value, opens a frame or
+// closes one. An invalid call returns before commit and has no effect.
 //
-// Retry: if the Writer fails, the call has no effect on the nesting, and retry notes
-// a hash of it and how many of its bytes were buffered or written. The program makes
-// it again; it takes the same steps, the hash is compared, and emit skips those bytes.
+// Retry: if the Writer fails, the call does not change the nesting, and retry has a hash
+// of the call and the number of its bytes that were buffered or written. The program
+// repeats the call. It takes the same steps, its hash is compared, and emit skips those
+// bytes.
 
-// EncoderOptions configure an Encoder. The zero value writes [Godot4].
+// EncoderOptions configures an Encoder. The zero value selects [Godot4].
 type EncoderOptions struct {
-	// Format is the format to write. nil: Godot4.
+	// Format is the format of the output. nil selects Godot4.
 	Format *Format
-	// Depth limits how many arrays, dictionaries and objects may be around a
-	// value. 0: 1024, the limit of the engines; -1: no limit.
+	// Depth is the maximum number of arrays, dictionaries and objects around a
+	// value. 0 selects 1024, the limit of the engines; -1 disables the limit.
 	Depth int
-	// Buffered limits the bytes of a container of [Unknown] count, with all that it
-	// contains: they are kept until its End. 0: 8 MiB; -1: no limit.
+	// Buffered is the maximum size in bytes of a container of [Unknown] count,
+	// which the Encoder keeps in memory until its End. 0 selects 8 MiB; -1 disables
+	// the limit.
 	Buffered int64
 	// AnyUTF8 writes text without checking that it is UTF-8.
 	AnyUTF8 bool
 	// DoubleReals makes WriteReals and BeginPacked write components of 64 bits, as
-	// engines built with double precision do. Godot 2 and 3 have none.
+	// engines with double precision do. It has no effect in Godot2 and Godot3.
 	DoubleReals bool
 }
 
-// An Encoder writes values from tokens or typed calls. NewEncoder returns one, and
-// Reset makes a zero one ready. Only one goroutine may use it at a time.
+// An Encoder writes values, from tokens or by typed calls. Create it with NewEncoder, or
+// call Reset on a zero Encoder. It must not be used by several goroutines at the same
+// time.
 //
-// Its output is always a prefix of a valid encoding. A call that is invalid writes
-// nothing and returns an [Error] that stays: every later call returns it, too, so
-// that a program may write without a check after each call and look at the error
-// of Close or Flush. Reset clears it, and Recover, which lets the call be made
-// differently.
+// The output is always a prefix of a valid encoding. An invalid call writes nothing and
+// returns an [Error] that stays: all later calls return it, so a program can write
+// without a check after each call and check the error of Close or Flush. Reset clears the
+// error. Recover clears it, too, so that a valid call can be made instead.
 //
-// An error of the Writer is returned as it is. Then the same call has to be made
-// again; it goes on after the bytes that were taken. Another call is an Error.
+// An error of the Writer is returned unchanged. The program must then repeat the same
+// call, which continues after the bytes that were written. Another call is an [Error].
 //
 // An Encoder buffers its output. It writes when its buffer is full, when a
 // top-level value is complete, and on Flush.
@@ -84,16 +85,16 @@ type Encoder struct {
 	w                 io.Writer
 	buffer            *bytebufferpool.ByteBuffer
 
-	// What calls leave for the next.
-	err       error   // returned by every call; ErrReleased after Release
-	permanent bool    // Recover does not clear it
+	// State of earlier calls.
+	err       error   // returned by all later calls; ErrReleased after Release
+	permanent bool    // Recover does not clear err
 	copying   bool    // CopyValue is the caller
-	accepts   Type    // and its container declares this type
+	accepts   Type    // if copying, the declared type in the container of the Decoder
 	rune      [4]byte // the start of a rune that the next Write completes
-	partial   int     // how much of it there is, or of an element of packed data
+	partial   int     // the number of its bytes, or of bytes of a partial element
 	retry     retry
 
-	// The options, and what they come to.
+	// The options, and fields derived from them.
 	options  EncoderOptions
 	rows     *[64]row // by type
 	maxDepth int
@@ -103,7 +104,8 @@ type Encoder struct {
 	raw   *Decoder        // of WriteRaw
 }
 
-// NewEncoder returns an Encoder that writes to w. Options of nil are defaults.
+// NewEncoder returns an Encoder that writes to w. If o is nil, it uses the zero
+// EncoderOptions.
 func NewEncoder(w io.Writer, o *EncoderOptions) *Encoder {
 	e := new(Encoder)
 	if o != nil {
@@ -113,7 +115,7 @@ func NewEncoder(w io.Writer, o *EncoderOptions) *Encoder {
 	return e
 }
 
-// Options returns the options that NewEncoder was given. Format is never nil.
+// Options returns the options of e. Format is never nil.
 func (e *Encoder) Options() EncoderOptions {
 	o := e.options
 	if o.Format == nil {
@@ -122,8 +124,8 @@ func (e *Encoder) Options() EncoderOptions {
 	return o
 }
 
-// Reset makes the Encoder write to w with the same options, at offset 0. Bytes that
-// were not flushed are lost.
+// Reset discards the state of e, including bytes that were not flushed, and makes it
+// write to w, starting at offset 0, with the same options.
 func (e *Encoder) Reset(w io.Writer) {
 	o := &e.options
 	if o.Format == nil {
@@ -146,8 +148,8 @@ func (e *Encoder) Reset(w io.Writer) {
 	e.setLim()
 }
 
-// Release returns the buffer to the pool; bytes that were not flushed are lost.
-// Until the next Reset every call returns [ErrReleased].
+// Release returns the buffer to the pool. Bytes that were not flushed are lost. Until the
+// next Reset, calls return [ErrReleased].
 func (e *Encoder) Release() {
 	e.close()
 	e.err, e.permanent, e.retry = ErrReleased, true, retry{}
@@ -159,31 +161,32 @@ func (e *Encoder) Release() {
 	}
 }
 
-// OutputOffset returns how many bytes were written or buffered since Reset.
+// OutputOffset returns the number of bytes written or buffered since Reset.
 func (e *Encoder) OutputOffset() int64 { return int64(e.written) + int64(e.n) }
 
-// Depth returns the number of open containers, NodePaths, packed arrays and
-// strings. It is 0 between top-level values.
+// Depth returns the number of open containers, including NodePaths, packed arrays, Images
+// and strings. It is 0 between top-level values.
 func (e *Encoder) Depth() int { return e.depth }
 
-// StackIndex describes what is open at level i, from 1, the outermost, to Depth():
-// the kind of token that opened it, the index of the latest element, pair, property
-// or name (-1 before the first, and in packed data and strings), and the declared
-// count, which can be [Unknown].
+// StackIndex describes the open container at level i, from 1, the outermost, to Depth().
+// It returns the kind of its first token, the index of the latest element, pair, property
+// or name, or -1 before the first, and the declared count, which can be [Unknown]. The
+// index of packed data and of strings is -1.
 //
-// At level 0 kind is 0, index that of the latest top-level value, and count -1. For
-// other levels index and count are -1.
+// Level 0 contains all values: its kind is 0, its index that of the latest top-level
+// value, and its count -1. For a level that is not open, StackIndex returns 0, -1, -1.
 func (e *Encoder) StackIndex(i int) (kind Kind, index, count int64) { return e.stackIndex(i) }
 
-// AppendPath appends the path of the latest value, as [Decoder.AppendPath] does, to
-// dst. An Encoder does not keep keys: their values are .value(3).
+// AppendPath appends the location of the latest value to dst, in the form of
+// [Decoder.AppendPath]. An Encoder does not keep keys, so the value of the fourth key is
+// .value(3).
 func (e *Encoder) AppendPath(dst []byte) []byte {
 	return e.appendPath(dst, false, nil)
 }
 
-// Flush writes what is buffered, except for bytes that follow the count of an
-// open container of [Unknown] size. While a call is interrupted Flush returns the
-// error of the Writer that interrupted it, even if it has written all.
+// Flush writes the buffered bytes, except for those from an [Unknown] count of an open
+// container on. After an error of the Writer has interrupted a call, Flush returns that
+// error until the call has been repeated, even if Flush has written all bytes.
 func (e *Encoder) Flush() error {
 	if err := e.ready(); err != nil {
 		return err
@@ -194,8 +197,8 @@ func (e *Encoder) Flush() error {
 	return e.retry.err
 }
 
-// Close flushes. It returns [ErrOpen] if a value is not complete. It does not
-// close the Writer, and the next value can follow.
+// Close calls Flush. It returns [ErrOpen] if a value is not complete. It does not close
+// the Writer, and more values can be written after it.
 func (e *Encoder) Close() error {
 	switch err := e.ready(); {
 	case err != nil:

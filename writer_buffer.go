@@ -13,8 +13,8 @@ const bufferSize = windowBuffer
 // header and components of a Projection of 64 bits, fits.
 const spareSize = 136
 
-// setLim sets lim, which is -1 while an error stays and until an interrupted call is
-// made again.
+// setLim sets lim. It is -1 after an error and until an interrupted call has been
+// repeated.
 func (e *Encoder) setLim() {
 	e.lim = len(e.buf)
 	if e.retry.err != nil || e.err != nil {
@@ -25,7 +25,8 @@ func (e *Encoder) setLim() {
 	e.setFast()
 }
 
-// setFast switches the fast path on or off, and nothing else does.
+// setFast switches the fast path on or off. It is the only place that does so, and must be
+// called after any change of the state that it tests.
 func (e *Encoder) setFast() {
 	e.valueLim, e.nameLim, e.nameNUL = -1, -1, 0
 	if e.depth == 0 {
@@ -48,8 +49,8 @@ func (e *Encoder) setFast() {
 	}
 }
 
-// fast returns room for a header and a word, if a value may come next and the fast
-// path is on, otherwise nil. The value is put there and then taken.
+// fast returns the next bytes of the buffer, for a header and a word, or nil if the fast
+// path is off or no value may be next. The caller puts a value there and calls take.
 func (e *Encoder) fast() *[fastSize]byte {
 	if n := e.n; n <= e.valueLim && e.left > 0 {
 		return (*[fastSize]byte)(e.buf[n:])
@@ -108,9 +109,9 @@ func (e *Encoder) write(p []byte) (int, error) {
 	return n, err
 }
 
-// room returns n bytes for a call to be encoded into and then passed to commit.
-// They are the next ones of the buffer, or spare ones if they do not fit there or
-// are compared with those of an interrupted call.
+// room returns n bytes into which a call encodes itself before commit. They are the next
+// bytes of the buffer, or spare bytes if they do not fit there or if an interrupted call
+// must be repeated.
 func (e *Encoder) room(n int) ([]byte, error) {
 	if n <= e.lim-e.n {
 		return e.buf[e.n : e.n+n : e.n+n], nil
@@ -141,8 +142,8 @@ func (e *Encoder) grow(n int64) error {
 	return nil
 }
 
-// checkHeld returns an error if n more bytes are too many to be kept until the
-// End of a container of Unknown count.
+// checkHeld returns an error if n more bytes in a container of Unknown count exceed
+// EncoderOptions.Buffered.
 func (e *Encoder) checkHeld(n int64) error {
 	if e.held > 0 {
 		n += int64(e.n - e.hold)
@@ -153,16 +154,16 @@ func (e *Encoder) checkHeld(n int64) error {
 	return e.fail(&LimitError{Name: limitTable[limitBuffered].name, Got: n, Max: int64(e.maxHeld)})
 }
 
-// An op is the effect of a call on the nesting. Calls of different effect can
-// have the same bytes: a string of length 0, and one whose text follows.
+// An op is the effect of a call on the nesting. Calls with different effects can have the
+// same bytes: a string of length 0, and the start of a string.
 type op uint8
 
 const (
 	opValue       op = iota + 1 // a whole value or name
-	opOpen                      // the head of a container, string or packed array
-	opOpenUnknown               // the same of Unknown count
+	opOpen                      // the start of a container, string or packed array
+	opOpenUnknown               // the same with an Unknown count
 	opData                      // part of a string or packed array
-	opWrite                     // the same by Write, which may take some of it
+	opWrite                     // the same by Write, which can be interrupted inside it
 	opEnd                       // padding
 )
 
@@ -180,8 +181,7 @@ func (e *Encoder) commit(op op, b []byte) error {
 	return nil
 }
 
-// emit writes the bytes of a call: head, body and tail. Nothing may be wrong with
-// them any more.
+// emit writes the bytes of a call, head, body and tail, after the call has checked them.
 func emit[S string | []byte](e *Encoder, op op, head []byte, body S, tail []byte) error {
 	free := e.lim - e.n - len(head) - len(tail)
 	if len(body) > free || e.final(op) || e.n == 0 && len(body) >= len(e.buf)/2 {
@@ -193,8 +193,8 @@ func emit[S string | []byte](e *Encoder, op op, head []byte, body S, tail []byte
 	return nil
 }
 
-// emitSlow is emit for all cases: if the bytes do not fit, if they complete a
-// top-level value, which is flushed, and if the Writer interrupted the call.
+// emitSlow is the slow path of emit. It also handles bytes that do not fit the buffer,
+// flushes a complete top-level value, and continues an interrupted call.
 func emitSlow[S string | []byte](e *Encoder, op op, head []byte, body S, tail []byte) error {
 	if e.held > 0 {
 		if err := e.grow(int64(len(head)) + int64(len(body)) + int64(len(tail))); err != nil {
@@ -231,9 +231,9 @@ func emitSlow[S string | []byte](e *Encoder, op op, head []byte, body S, tail []
 	return err
 }
 
-// put buffers a short piece of a call, except for the first skip bytes of the
-// call. A piece is split only if it is longer than the buffer, so that an Unknown
-// count is never split.
+// put buffers a short piece of a call, without the bytes among the first skip bytes of the
+// call. It splits only pieces that are longer than the buffer, and therefore never an
+// Unknown count.
 func (e *Encoder) put(p []byte, skip *int64) error {
 	for p = skipped(p, skip); len(p) > 0; {
 		if len(p) > len(e.buf)-e.n && e.n > 0 {
@@ -249,8 +249,8 @@ func (e *Encoder) put(p []byte, skip *int64) error {
 	return nil
 }
 
-// pour is put for a long piece. It fills the buffer, and passes what is as long
-// as half of it by an empty buffer.
+// pour is put for a long piece. It fills the buffer. If the buffer is empty, it writes a
+// piece of at least half its size directly.
 func pour[S string | []byte](e *Encoder, p S, skip *int64) error {
 	for p = skipped(p, skip); len(p) > 0; {
 		n := 0
@@ -272,15 +272,15 @@ func pour[S string | []byte](e *Encoder, p S, skip *int64) error {
 	return nil
 }
 
-// skipped returns p without its first skip bytes, which it counts off.
+// skipped returns p without its first skip bytes, and subtracts their number from skip.
 func skipped[S string | []byte](p S, skip *int64) S {
 	n := min(int64(len(p)), *skip)
 	*skip -= n
 	return p[n:]
 }
 
-// heldLimit returns the most bytes that containers of Unknown count may take. An
-// int of 32 bits bounds it where the options do not.
+// heldLimit returns the maximum size in bytes of a container of Unknown count, which must
+// fit an int of 32 bits.
 func heldLimit(o *EncoderOptions) int {
 	return int(min(limitBuffered.or(o.Buffered), math.MaxInt/2))
 }

@@ -27,7 +27,7 @@ func (e *Encoder) begin(t Type) (*row, error) {
 	return &e.rows[t], nil
 }
 
-// misplaced returns the error of a call that does not fit where it is made.
+// misplaced returns the error of a call that is not allowed at the current position.
 func (e *Encoder) misplaced(what any) error {
 	if err := e.ready(); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (e *Encoder) misplaced(what any) error {
 	}
 }
 
-// beginFast opens an untyped container or packed array of n elements or pairs on the
-// fast path. It returns nil for what the slow path has to handle.
+// beginFast opens an untyped container or packed array of n elements or pairs on the fast
+// path. It returns nil if the slow path must handle it.
 func (e *Encoder) beginFast(t Type, wide int, n int64) *frame {
 	b := e.fast()
 	if b == nil || uint64(n) > math.MaxInt32 {
@@ -65,8 +65,8 @@ func (e *Encoder) beginFast(t Type, wide int, n int64) *frame {
 	return f
 }
 
-// start writes the head b of f and opens it. An Unknown count is the head's last
-// four bytes.
+// start writes the head b of a container and opens it with frame f. An Unknown count is the
+// last four bytes of b.
 func (e *Encoder) start(b []byte, f *frame) error { return startLong(e, f, b, "", nil) }
 
 // startLong is start for a head of several pieces.
@@ -82,7 +82,7 @@ func startLong[S string | []byte](e *Encoder, f *frame, head []byte, body S, tai
 	return nil
 }
 
-// open pushes f. Its Unknown count is the latest four bytes.
+// open pushes f. If its count is Unknown, the placeholder is the four bytes before e.n.
 func (e *Encoder) open(f *frame) {
 	top := e.push(f.kind, f.typ, f.count)
 	top.names, top.elem, top.unit, top.size, top.flags = f.names, f.elem, f.unit, f.size, f.flags
@@ -97,7 +97,8 @@ func (e *Encoder) open(f *frame) {
 	e.setLim()
 }
 
-// declare sets the count of f to n. Engines read every count as an int32.
+// declare sets the count of f to n, or returns an error if n is out of range. Engines read
+// counts as int32.
 func (e *Encoder) declare(n int64, f *frame) error {
 	if n == Unknown {
 		f.flags |= flagUnknown
@@ -122,7 +123,8 @@ func (e *Encoder) maxCount(f *frame) int64 {
 	return most
 }
 
-// End ends what the latest open Begin call or Start token began.
+// End ends the innermost container, string or packed array that a Begin call or a Start
+// token has begun.
 func (e *Encoder) End() error {
 	if e.left == 0 && e.depth > 1 && (e.valueLim >= 0 || e.nameLim >= 0) { // End has no bytes.
 		e.pop()
@@ -148,11 +150,12 @@ func (e *Encoder) End() error {
 	return e.finish(nil, f.names)
 }
 
-// done returns how many elements, pairs, names or bytes of the innermost frame were
-// written.
+// done returns the number of elements, pairs, names or bytes of the innermost frame that
+// have been written.
 func (e *Encoder) done() int64 { return e.frame(e.depth).done() >> e.pairs }
 
-// finish closes the innermost frame after text, if it is a string, and nul NULs.
+// finish closes the innermost frame. For a string it first writes text, nul NULs and
+// padding.
 func (e *Encoder) finish(text []byte, nul uint32) error {
 	f, n := e.top(), e.done()+int64(len(text))
 	if n > e.maxCount(f) {
@@ -182,8 +185,8 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 	return nil
 }
 
-// BeginArray begins an Array of n elements or [Unknown]. The elements follow, then
-// End.
+// BeginArray begins an Array of n elements; n can be [Unknown]. Write the elements, then
+// call End.
 func (e *Encoder) BeginArray(n int) error {
 	if e.beginFast(TypeArray, 0, int64(n)) != nil {
 		return nil
@@ -192,14 +195,14 @@ func (e *Encoder) BeginArray(n int) error {
 	return e.beginContainer(int64(n), 0, head[:], frame{kind: KindArrayStart, typ: TypeArray})
 }
 
-// BeginTypedArray begins an Array that declares its elements to be elem; others are
-// [ErrType].
+// BeginTypedArray is BeginArray for an Array with declared type elem. Elements of other
+// types are [ErrType].
 func (e *Encoder) BeginTypedArray(n int, elem Elem) error {
 	return e.beginTyped(KindArrayStart, TypeArray, int64(n), elem, Elem{})
 }
 
-// BeginDict begins a Dictionary of n pairs or [Unknown]. For each pair the key and
-// the value follow, then End.
+// BeginDict begins a Dictionary of n pairs; n can be [Unknown]. Write the key and the value
+// of each pair, then call End.
 func (e *Encoder) BeginDict(n int) error {
 	if e.beginFast(TypeDictionary, 0, int64(n)) != nil {
 		return nil
@@ -208,13 +211,14 @@ func (e *Encoder) BeginDict(n int) error {
 	return e.beginContainer(int64(n), 0, head[:], frame{kind: KindDictStart, typ: TypeDictionary})
 }
 
-// BeginTypedDict begins a Dictionary that declares its keys to be key and its values
-// to be value. Other keys are [ErrType]. Values are not checked, as in engines.
+// BeginTypedDict is BeginDict for a Dictionary with declared types key and value. Keys of
+// other types are [ErrType]. Values are not checked, as in engines.
 func (e *Encoder) BeginTypedDict(n int, key, value Elem) error {
 	return e.beginTyped(KindDictStart, TypeDictionary, int64(n), key, value)
 }
 
-// containerHead is the size of a header and declared types that takes no allocation.
+// containerHead is the size of a header and declared types up to which no memory is
+// allocated.
 const containerHead = 128
 
 func (e *Encoder) beginTyped(kind Kind, t Type, n int64, elems ...Elem) error {
@@ -241,7 +245,7 @@ func (e *Encoder) checkElem(elem Elem) error {
 		return nil
 	case k == containerBuiltin && (elem.Type == TypeNil || !e.options.Format.Has(elem.Type)):
 		return e.fail(because(ErrType, "container of %v", elem.Type))
-	case len(elem.String()) > maxName/2: // so that two of them are an int, too
+	case len(elem.String()) > maxName/2: // so that the size of two fits an int of 32 bits
 		return e.fail(because(ErrRange, "name of %d bytes", len(elem.String())))
 	case !e.options.AnyUTF8 && !valid(elem.String()):
 		return e.fail(ErrUTF8)
@@ -249,8 +253,8 @@ func (e *Encoder) checkElem(elem Elem) error {
 	return nil
 }
 
-// beginContainer begins an Array or Dictionary. flags are bits 16 and up of its
-// header, for which head has four bytes of room before the declared types.
+// beginContainer begins an Array or Dictionary. flags are bits 16 to 31 of the header. head
+// has four bytes for the header, and then the declared types.
 func (e *Encoder) beginContainer(n int64, flags uint32, head []byte, f frame) error {
 	row, err := e.begin(f.typ)
 	if err != nil {
@@ -272,8 +276,8 @@ func (e *Encoder) beginContainer(n int64, flags uint32, head []byte, f frame) er
 	return startLong(e, &f, head, "", tail[:])
 }
 
-// writeStart begins an Array or Dictionary. The padding of the names that it
-// declares is cleared, because a lenient Decoder accepts any.
+// writeStart writes an ArrayStart or DictStart. It clears the padding in declared types,
+// because a lenient Decoder accepts any padding.
 func (e *Encoder) writeStart(t Token) error {
 	f := frame{kind: t.Kind(), typ: t.Type(), flags: t.flags() & flagShared}
 	if t.payloadLen() == 0 && f.flags == 0 && !t.has(flagUnknown) && e.beginFast(f.typ, 0, int64(t.bits)) != nil {
@@ -302,7 +306,7 @@ func (e *Encoder) writeStart(t Token) error {
 	return e.beginContainer(t.count(), uint32(t.elemKind())|uint32(t.valueKind())<<2, head, f)
 }
 
-// writeDictKey writes a DictKey, which has no bytes. Typed calls do without it.
+// writeDictKey writes a DictKey, which has no bytes. Typed calls do not need it.
 func (e *Encoder) writeDictKey() error {
 	if e.pairs > 0 && e.left&1 == 0 && e.left > 0 && e.marked != e.left && e.valueLim >= 0 {
 		e.marked = e.left
@@ -320,9 +324,9 @@ func (e *Encoder) writeDictKey() error {
 	return nil
 }
 
-// BeginObject begins a serialized object of n properties or [Unknown]: WriteProperty
-// and the value of each follow, then End. Its reader has to allow objects. An object
-// with an empty class is null and has no properties.
+// BeginObject begins a serialized object of n properties; n can be [Unknown]. Call
+// WriteProperty and write the value of each property, then call End. A reader must allow
+// objects. An object with an empty class is null and has no properties.
 func (e *Encoder) BeginObject(class string, n int) error { return beginObject(e, class, int64(n)) }
 
 func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
@@ -354,8 +358,7 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 	return startLong(e, &f, head[:], class, tail)
 }
 
-// WriteProperty writes the name of the next property of an object. Its value
-// follows.
+// WriteProperty writes the name of the next property of an object. Write its value next.
 func (e *Encoder) WriteProperty(name string) error { return writeProperty(e, name) }
 
 func writeProperty[S string | []byte](e *Encoder, name S) error {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// WriteNodePath writes the NodePath that engines make of a text, such as
-// "/root/Player:position:x". Like them it leaves out empty names and a colon at the
-// end. Two colons in a row, which make a path invalid, are [ErrRange].
+// WriteNodePath writes a NodePath from its text, such as "/root/Player:position:x". As
+// engines do, it omits empty names and a colon at the end. Two colons in a row, which
+// engines call invalid, are [ErrRange].
 func (e *Encoder) WriteNodePath(nodePath string) error {
 	row, err := e.begin(TypeNodePath)
 	if err != nil {
@@ -61,8 +61,8 @@ func putNodePath(b []byte, header, names, subnames, flags uint32) {
 	le.PutUint32(b[12:], flags)
 }
 
-// BeginNodePath begins a NodePath of so many names and sub-names. WriteString writes
-// each of them, then End follows.
+// BeginNodePath begins a NodePath with the given numbers of names and sub-names. Write each
+// with WriteString, then call End.
 func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
 	if names < 0 || subnames < 0 {
 		return e.fail(because(ErrRange, "NodePath of %d and %d names", names, subnames))

@@ -2,13 +2,13 @@ package gdwire
 
 import "unicode/utf8"
 
-// BeginPacked begins a packed array of n elements or [Unknown]. WritePacked or Write
-// writes numbers, vectors and colors, WriteString the strings of a
-// PackedStringArray. Then End follows.
+// BeginPacked begins a packed array of type t with n elements; n can be [Unknown]. Write
+// numbers, vectors and colors with WritePacked or Write, and the strings of a
+// PackedStringArray with WriteString, then call End.
 func (e *Encoder) BeginPacked(t Type, n int64) error { return e.beginPacked(t, n, -1) }
 
-// beginPacked is BeginPacked for elements of 32 or 64 bits, or if wide is -1 as the
-// options say.
+// beginPacked is BeginPacked for components of 32 bits, or of 64 bits if wide is 1. If wide
+// is -1, the options decide.
 func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	row, err := e.begin(t)
 	if err != nil {
@@ -39,8 +39,8 @@ func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	return e.start(b, &f)
 }
 
-// BeginImage begins an Image of Godot 2 with n bytes of data, or [Unknown]. Write
-// writes them, then End follows.
+// BeginImage begins an Image of Godot 2 with n bytes of data; n can be [Unknown]. Write the
+// data with Write, then call End.
 func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) error {
 	row, err := e.begin(TypeImage)
 	if err != nil {
@@ -60,10 +60,10 @@ func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) err
 	return e.start(b, &f)
 }
 
-// Write writes bytes of the string, packed array or image that BeginString,
-// BeginPacked or BeginImage opened, in any pieces: a rune or element may go on in
-// the next call. After an error of the Writer it returns how many bytes of p were
-// taken, and the next call has to be a Write of the others.
+// Write writes bytes of the string, packed array or image that BeginString, BeginPacked or
+// BeginImage has begun. Runes and elements can be split between calls. After an error of
+// the Writer it returns the number of bytes of p that were written or buffered, and the next
+// call must be a Write of the remaining bytes.
 func (e *Encoder) Write(p []byte) (int, error) {
 	if err := e.ready(); err != nil {
 		return 0, err
@@ -97,7 +97,7 @@ func (e *Encoder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// isData reports whether Write may fill the frame.
+// isData reports whether Write can write the content of f.
 func (f *frame) isData() bool { return f.kind == KindStringChunk || f.size > 0 }
 
 // fits returns an error if p can't be the next bytes of a string or packed data.
@@ -135,13 +135,13 @@ func (e *Encoder) fits(p []byte) error {
 	return nil
 }
 
-// elements returns how many elements p completes or begins.
+// elements returns the number of elements that p completes or begins.
 func (e *Encoder) elements(p []byte) uint64 {
 	size := uint64(e.top().size)
 	return (uint64(e.partial) + uint64(len(p)) + size - 1) / size
 }
 
-// took counts p as part of a string or of packed data.
+// took counts p, a part of a string or of packed data that has been written.
 func (e *Encoder) took(p []byte) {
 	if size := int(e.top().size); size > 0 {
 		whole := len(p) / size
@@ -163,9 +163,10 @@ func (e *Encoder) took(p []byte) {
 	e.partial = copy(e.rune[:], tail[whole:n])
 }
 
-// WritePacked writes elements of the packed array that BeginPacked began. T has as
-// many components as the elements. Reals are widened or rounded, but [ErrRange] if a
-// finite one becomes infinite; integers are only widened.
+// WritePacked writes elements of the packed array that BeginPacked has begun. T must have
+// the number of components of the elements. Floats are widened or rounded; a finite one that
+// becomes infinite is [ErrRange]. Integers are only widened. Other conversions are
+// [ErrType].
 func WritePacked[T Packable](e *Encoder, src []T) error {
 	if err := e.ready(); err != nil {
 		return err

@@ -2,10 +2,10 @@ package gdwire
 
 import "io"
 
-// WriteRaw writes a value that is already encoded in the Encoder's format, such as
-// one kept from another packet. It is decoded first: anything but one whole value
-// that a lenient Decoder without limits accepts is an [Error], whose offset and path
-// start at value.
+// WriteRaw writes a value that is already encoded in the format of e, such as one from
+// another packet. WriteRaw first decodes it without limits, as a lenient Decoder does. If
+// value is not exactly one valid value, the error is an [Error] with offset and path inside
+// value.
 func (e *Encoder) WriteRaw(value []byte) error {
 	if err := e.ready(); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 	return nil
 }
 
-// refuse makes err of a value's Decoder the error that stays.
+// refuse makes err, an error of the Decoder for value, the error that stays.
 func (e *Encoder) refuse(err error) error {
 	if e.retry.err != nil {
 		return e.fail(err)

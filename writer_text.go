@@ -2,16 +2,16 @@ package gdwire
 
 import "math"
 
-// WriteString writes a String; in a NodePath its next name, in a PackedStringArray
-// its next string. Engines drop a leading U+FEFF, and what follows a NUL.
+// WriteString writes a String, or the next name of a NodePath, or the next string of a
+// PackedStringArray. Engines drop a leading U+FEFF, and the text after a NUL.
 func (e *Encoder) WriteString(s string) error { return writeText(e, TypeString, s) }
 
 // WriteStringName writes a StringName.
 func (e *Encoder) WriteStringName(s string) error { return writeText(e, TypeStringName, s) }
 
-// writeText writes a whole string or name. On the fast path a short one is a word
-// after its header and length, with its padding. It calls nothing, so that nothing is
-// spilled: -30 % of its instructions.
+// writeText writes a whole string or name. On the fast path, a short text with its padding
+// is one word. The fast path contains no calls, so that variables stay in registers, which
+// saves 30 % of its instructions.
 func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	n, size := e.n, len(s)
 	if size > 8 || e.left == 0 {
@@ -83,7 +83,7 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, s S) error {
 	return nil
 }
 
-// A textHead is what precedes the text of a string: a header, except in a NodePath
+// A textHead describes the bytes before the text of a string: a header, except in a NodePath
 // or PackedStringArray, and the length.
 type textHead struct {
 	typ    Type // of the value that the text is part of
@@ -99,8 +99,8 @@ func (h textHead) append(b []byte, n uint32) []byte {
 	return le.AppendUint32(b, n)
 }
 
-// beginText checks that a string may come next and returns its head, and how many
-// NULs it ends in.
+// beginText checks that a string may be next. It returns the head of the string and the
+// number of NULs at its end.
 func (e *Encoder) beginText(t Type) (head textHead, nul uint32, err error) {
 	if err := e.ready(); err != nil {
 		return head, 0, err
@@ -155,8 +155,8 @@ func checkName[S string | []byte](e *Encoder, name S) error {
 }
 
 // BeginString begins a String or StringName, or the next string of a NodePath or
-// PackedStringArray, of n bytes or [Unknown]. Write writes its text in any pieces,
-// then End follows.
+// PackedStringArray, with n bytes of text; n can be [Unknown]. Write the text with Write,
+// then call End.
 func (e *Encoder) BeginString(t Type, n int64) error {
 	head, nul, err := e.beginText(t)
 	if err != nil {

@@ -2,13 +2,13 @@ package gdwire
 
 import "math"
 
-// WriteToken writes a token of a Decoder of any format, or one that a function such
-// as [ArrayStart] returned, as the format has it. An int, float or component is
-// widened or narrowed if the format has only one width, and [ErrRange] if its value
-// would change; an RID gets or loses its id.
+// WriteToken writes a token in the format of e. The token comes from a Decoder of any
+// format, or from a function such as [ArrayStart]. An int, float or component is widened or
+// narrowed if the format has only one width, and is [ErrRange] if its value would change. An
+// RID gets the id 0, or loses its id.
 //
-// What only a lenient Decoder accepts is written as engines write it: bools,
-// padding, flags, bit 31 of a count outside Godot 2, surplus bytes of an
+// Parts that only a lenient Decoder accepts are written as engines write them: bools,
+// padding, flags, bit 31 of a count in other formats than Godot 2, and surplus bytes of an
 // InputEvent.
 func (e *Encoder) WriteToken(t Token) error {
 	switch k := t.Kind(); k {
@@ -67,7 +67,7 @@ func (e *Encoder) WriteToken(t Token) error {
 	return e.writeMath(t)
 }
 
-// count returns the count that a Start token declares, or Unknown.
+// count returns the declared count of a Start token, which can be Unknown.
 func (t Token) count() int64 {
 	if t.has(flagUnknown) {
 		return Unknown
@@ -75,7 +75,7 @@ func (t Token) count() int64 {
 	return int64(t.bits)
 }
 
-// writeMath writes a math type, whose components may have another width here.
+// writeMath writes a math type and converts its components to the width of the format.
 func (e *Encoder) writeMath(t Token) error {
 	row, err := e.begin(t.Type())
 	if err != nil {
@@ -99,7 +99,7 @@ func (e *Encoder) writeMath(t Token) error {
 	return e.value(b)
 }
 
-// writeChunk writes a chunk of a string: the only one, the first, or a later one.
+// writeChunk writes the only, the first or a later chunk of a string.
 func (e *Encoder) writeChunk(t Token) error {
 	if err := e.ready(); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (e *Encoder) writeFirstChunk(t Token) error {
 	text, n := t.Bytes(), t.count()
 	f := frame{kind: KindStringChunk, typ: head.typ, names: nul}
 	if t.has(flagNUL) {
-		n-- // The last chunk will show whether there is one; engines write it.
+		n-- // the NUL, which the last chunk may lack, but engines always write
 	}
 	if err := e.declare(n, &f); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (e *Encoder) writeNextChunk(t Token) error {
 	f, text := e.top(), t.Bytes()
 	left, nul := e.left, f.names
 	if t.Last() && t.has(flagNUL) && nul == 1 && uint64(len(text)) == left+1 {
-		left, nul = left+1, 0 // there was no NUL where one was counted
+		left, nul = left+1, 0 // the counted NUL is missing
 	}
 	if t.Last() && t.has(flagNUL) && nul == 0 && uint64(len(text)) == left+1 {
 		return e.fail(because(ErrCount, "packed string without a NUL in %v", e.options.Format))
@@ -166,8 +166,8 @@ func (e *Encoder) writeNextChunk(t Token) error {
 	return nil
 }
 
-// writeElements writes a chunk of packed data, whose elements may have another
-// width here.
+// writeElements writes a chunk of packed data and converts its elements to the width of the
+// format.
 func (e *Encoder) writeElements(t Token) error {
 	p := t.Bytes()
 	if err := e.ready(); err != nil {

@@ -13,8 +13,8 @@ func (e *Encoder) WriteBool(v bool) error {
 	return e.writeWord(TypeBool, 0, 0)
 }
 
-// WriteInt writes an int in the fewest bits, as engines do. An int that the format
-// can't hold, because it has 32 bits only, is [ErrRange].
+// WriteInt writes an int in the fewest bits, as engines do. If the format has only ints of
+// 32 bits, a larger int is [ErrRange].
 func (e *Encoder) WriteInt(v int64) error {
 	wide := 0
 	if v != int64(int32(v)) {
@@ -30,16 +30,16 @@ func (e *Encoder) WriteInt(v int64) error {
 	return e.writeWord(TypeInt, wide, uint64(v))
 }
 
-// WriteInt32 writes an int in 32 bits, or in 64 if the format has no other.
+// WriteInt32 writes an int in 32 bits, or in 64 bits if the format has only these.
 func (e *Encoder) WriteInt32(v int32) error { return e.writeWord(TypeInt, 0, uint64(int64(v))) }
 
-// WriteInt64 writes an int in 64 bits, or in 32 if the format has no other and v
-// fits.
+// WriteInt64 writes an int in 64 bits, or in 32 bits if the format has only these. An int
+// that does not fit is [ErrRange].
 func (e *Encoder) WriteInt64(v int64) error { return e.writeWord(TypeInt, 1, uint64(v)) }
 
-// WriteFloat writes a float in the fewest bits, as engines do: in 32 if v is a
-// float32, in 64 if it is another number or a NaN. A number that the format can't
-// hold, because it has 32 bits only, is [ErrRange].
+// WriteFloat writes a float in the fewest bits, as engines do: in 32 bits if v is a float32,
+// and in 64 bits if it is another number or a NaN. If the format has only floats of 32 bits,
+// a number that is not a float32 is [ErrRange].
 func (e *Encoder) WriteFloat(v float64) error {
 	if f := float32(v); float64(f) == v {
 		return e.writeFloat(0, uint64(math.Float32bits(f)), unitFloat32)
@@ -52,23 +52,23 @@ func (e *Encoder) WriteFloat32(v float32) error {
 	return e.writeFloat(0, uint64(math.Float32bits(v)), unitFloat32)
 }
 
-// WriteFloat64 writes a float in 64 bits, or in 32 if the format has no other and v
-// is a float32.
+// WriteFloat64 writes a float in 64 bits, or in 32 bits if the format has only these. A
+// number that is not a float32 is then [ErrRange].
 func (e *Encoder) WriteFloat64(v float64) error {
 	return e.writeFloat(1, math.Float64bits(v), unitFloat64)
 }
 
-// WriteRID writes an RID. Formats before Godot 4 do not write its id.
+// WriteRID writes an RID. Formats before Godot 4 do not encode its id.
 func (e *Encoder) WriteRID(id uint64) error { return e.writeWord(TypeRID, 0, id) }
 
-// WriteObjectID writes an object as its instance id; 0 is null. In formats without
-// ids any other is [ErrRange].
+// WriteObjectID writes an object as its instance id; 0 is null. In formats without ids,
+// other ids are [ErrRange].
 func (e *Encoder) WriteObjectID(id uint64) error { return e.writeWord(TypeObject, 1, id) }
 
-// WriteCallable writes an empty Callable; engines read nothing else.
+// WriteCallable writes a Callable, which is encoded without content.
 func (e *Encoder) WriteCallable() error { return e.writeWord(TypeCallable, 0, 0) }
 
-// writeFloat writes the bits of a float, whose unit is u.
+// writeFloat writes a float from its bits in unit u.
 func (e *Encoder) writeFloat(wide int, bits uint64, u unit) error {
 	if b := e.fast(); b != nil {
 		if form := &e.rows[TypeFloat][wide&1]; form.unit == u {
@@ -152,9 +152,9 @@ func (e *Encoder) realWidth(row *row) int {
 	return 0
 }
 
-// WriteReals writes a math type from its components in wire order; those of a Basis
-// are its three rows. They are rounded to 32 bits, as in an engine, unless the type
-// is written in 64 ([EncoderOptions].DoubleReals). A finite component that becomes
+// WriteReals writes a value of math type t from its components in encoded order: a Basis is
+// encoded by rows. It rounds them to 32 bits, as engines do, or writes 64 bits if
+// [EncoderOptions].DoubleReals is set and the type has these. A finite component that becomes
 // infinite is [ErrRange].
 func (e *Encoder) WriteReals(t Type, c ...float64) error {
 	if e.n <= e.valueLim-4*len(c) && e.left > 0 && !e.options.DoubleReals {
@@ -195,7 +195,7 @@ func putReals(b []byte, c []float64) bool {
 	return true
 }
 
-// WriteInts writes an integer vector or Rect2i from its components.
+// WriteInts writes a value of type t, an integer vector or Rect2i, from its components.
 func (e *Encoder) WriteInts(t Type, c ...int32) error {
 	_, b, err := e.beginMath(t, len(c), unitInt32)
 	if err != nil {
@@ -207,8 +207,8 @@ func (e *Encoder) WriteInts(t Type, c ...int32) error {
 	return e.value(b)
 }
 
-// beginMath is begin for a math type of n components that are u or wider. It returns
-// room for the value, with the header in it.
+// beginMath is begin for a math type with n components and the narrow unit u. It returns the
+// bytes for the value and has put the header there.
 func (e *Encoder) beginMath(t Type, n int, u unit) (*form, []byte, error) {
 	row, err := e.begin(t)
 	if err != nil {
@@ -228,8 +228,9 @@ func (e *Encoder) beginMath(t Type, n int, u unit) (*form, []byte, error) {
 	return form, b, nil
 }
 
-// WriteInputEvent writes an InputEvent of Godot 2. data follows the device; bytes
-// beyond what its type has are left out, and too few are [ErrRange].
+// WriteInputEvent writes an InputEvent of Godot 2. data has the fields after the device. If
+// data is longer than the type requires, the surplus is not written; if it is shorter, the
+// error is [ErrRange].
 func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
 	row, err := e.begin(TypeInputEvent)
 	if err != nil {
