@@ -47,7 +47,7 @@ func TestReadErrors(t *testing.T) {
 		{str("a\xff"), ErrUTF8, "gdwire: offset 9, $: invalid UTF-8", nil},
 		{str("\uFFFD\xff"), ErrUTF8, "gdwire: offset 11, $: invalid UTF-8", nil},
 		{wire(idArray|typedBy, 77, 0), ErrType, "gdwire: offset 4, $: elements of unknown godot4 type id 77", nil},
-		{wire(19, 1, 0, 5), ErrRange, "gdwire: offset 12, $: out of range: InputEvent of type 1 in 5 bytes", format(Godot2)},
+		{wire(19, 1, 0, 5), ErrRange, "gdwire: offset 12, $: InputEvent of type 1 needs more than 5 bytes", format(Godot2)},
 		{wire(idBool, 2), ErrStrict, "gdwire: offset 0, $: not canonical: bool of 2", strict},
 		{wire(idStrings, 2, "a\x00", "bc"), ErrStrict, "gdwire: offset 22, $[1]: not canonical: packed string without a NUL", strict},
 		{wire(idInt), io.ErrUnexpectedEOF, "gdwire: offset 4, $: unexpected EOF", nil},

@@ -170,7 +170,7 @@ func (d *Decoder) event() (Token, error) {
 	event, device, size := le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
 	n := eventSize(event, size-eventHead)
 	if uint64(size) < eventHead+uint64(n) {
-		return Token{}, d.fail(12, wrapf(ErrRange, "InputEvent of type %d in %d bytes", event, size))
+		return Token{}, d.fail(12, wrapf(ErrRange, "InputEvent of type %d needs more than %d bytes", event, size))
 	}
 	if err := d.bounds.check(limitName, uint64(size-eventHead)); err != nil {
 		return Token{}, d.fail(12, err)
