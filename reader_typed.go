@@ -143,6 +143,9 @@ func (d *Decoder) peekNumber(want Type) (t Token, size int, err error) {
 	if form.typ != TypeInt && form.typ != TypeFloat {
 		return Token{}, 0, d.mismatch(form, want)
 	}
+	if err := d.checkHeader(le.Uint32(d.buf[d.r:]), form); err != nil { // as in value, before more is waited for
+		return Token{}, 0, err
+	}
 	size = 4 + int(form.size)
 	b, err := d.peek(size)
 	if err != nil {

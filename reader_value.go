@@ -36,14 +36,9 @@ func (d *Decoder) value() (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	if err := d.bounds.check(limitDepth, uint64(d.depth)); err != nil {
-		return Token{}, d.fail(0, err)
-	}
 	form := &row[h>>16&1]
-	if d.options.Strict {
-		if err := d.canonicalHeader(h, form); err != nil {
-			return Token{}, err
-		}
+	if err := d.checkHeader(h, form); err != nil {
+		return Token{}, err
 	}
 	switch form.shape {
 	case shapeText:
@@ -83,7 +78,18 @@ func (d *Decoder) value() (Token, error) {
 	return t, nil
 }
 
-// wordOf returns the number in b, which has at most 8 bytes.
+// checkHeader checks the depth of a value and, with Strict, its header h.
+func (d *Decoder) checkHeader(h uint32, form *form) error {
+	if err := d.bounds.check(limitDepth, uint64(d.depth)); err != nil {
+		return d.fail(0, err)
+	}
+	if d.options.Strict {
+		return d.canonicalHeader(h, form)
+	}
+	return nil
+}
+
+// wordOf returns the number in up to 8 bytes.
 func wordOf(b []byte) uint64 {
 	var word [8]byte
 	copy(word[:], b)

@@ -463,6 +463,9 @@ func (t Token) KeyElem() Elem {
 // String returns a description of the token on one line, for messages.
 func (t Token) String() string {
 	k := t.Kind()
+	if t.payloadLen() > 0 && t.win.token != t.pos {
+		return k.String() + " (stale)"
+	}
 	switch k {
 	case 0, KindNil, KindCallable, KindDictKey, KindEnd:
 		return k.String()

@@ -1,6 +1,7 @@
 package gdwire
 
 import (
+	"bytes"
 	"io"
 	"math"
 	"testing"
@@ -308,4 +309,66 @@ func testInteger[T Integer](t *testing.T, name string, least, most int64, wantLe
 			require.ErrorIs(t, err, ErrRange)
 		}
 	})
+}
+
+// Nothing but a string's text is allocated.
+func TestTypedReadsAllocateNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	packet := wire(idArray, 10, idNil, idBool, 1, integer(7), idFloat|bit16, 0.5, str("text"), idVector3, reals(3),
+		idPath, newPath(2), 1, 0, "a", "b", "c", idDict, 2, str("key"), integer(1), str(longText), integer(2),
+		idArray, 2, idNil, idNil, idFloats, 3, reals(3))
+	var text []byte
+	var floats []float32
+	for name, reset := range map[string]func(d *Decoder, r *bytes.Reader){
+		"memory":   func(d *Decoder, r *bytes.Reader) { d.ResetBytes(packet) },
+		"a Reader": func(d *Decoder, r *bytes.Reader) { r.Reset(packet); d.Reset(r) },
+	} {
+		for _, window := range []int{0, 16} {
+			d := NewDecoder(nil, &DecoderOptions{WindowSize: window})
+			r := bytes.NewReader(nil)
+			read := func() {
+				reset(d, r)
+				_, err := d.ReadArray()
+				check := func(e error) {
+					if err == nil {
+						err = e
+					}
+				}
+				check(d.ReadNil())
+				_, e := d.ReadBool()
+				check(e)
+				_, e = ReadInteger[uint8](d)
+				check(e)
+				_, e = d.ReadFloat()
+				check(e)
+				text, e = d.AppendString(text[:0])
+				check(e)
+				var v [3]float64
+				check(d.ReadReals(TypeVector3, v[:]))
+				text, e = d.AppendString(text[:0])
+				check(e)
+				for key, e := range d.Fields() {
+					check(e)
+					if len(key) > 3 {
+						_, e := d.ReadInt()
+						check(e)
+					}
+				}
+				for _, e := range d.Elements() {
+					check(e)
+				}
+				floats, e = AppendPacked(d, floats[:0])
+				check(e)
+				check(d.ReadEnd())
+				if err != nil {
+					panic(err)
+				}
+			}
+			read()
+			require.Zero(t, testing.AllocsPerRun(100, read), "%s, %d", name, window)
+			d.Release()
+		}
+	}
 }
