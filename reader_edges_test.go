@@ -219,7 +219,10 @@ func TestPathsOfKeys(t *testing.T) {
 // on how the reader cuts its bytes.
 func TestBulkReadsHoweverCut(t *testing.T) {
 	bulk := map[string]func(d *Decoder) (int, error){
-		"Payload":       func(d *Decoder) (int, error) { b, err := io.ReadAll(struct{ io.Reader }{d.Payload()}); return len(b), err },
+		"Payload": func(d *Decoder) (int, error) {
+			b, err := io.ReadAll(struct{ io.Reader }{d.Payload()})
+			return len(b), err
+		},
 		"WriteTo":       func(d *Decoder) (int, error) { n, err := io.Copy(io.Discard, d.Payload()); return int(n), err },
 		"AppendPacked":  func(d *Decoder) (int, error) { b, err := AppendPacked[byte](d, nil); return len(b), err },
 		"widened":       func(d *Decoder) (int, error) { b, err := AppendPacked[int64](d, nil); return len(b), err },

@@ -443,10 +443,10 @@ func TestStaleTokens(t *testing.T) {
 			for range d.Fields() {
 			}
 		},
-		"Reset":  func(d *Decoder) { d.Reset(plain(other)) },
-		"ResetN":       func(d *Decoder) { d.ResetN(plain(other), 40) },
-		"ResetBytes":   func(d *Decoder) { d.ResetBytes(other) },
-		"Release":      func(d *Decoder) { d.Release() },
+		"Reset":      func(d *Decoder) { d.Reset(plain(other)) },
+		"ResetN":     func(d *Decoder) { d.ResetN(plain(other), 40) },
+		"ResetBytes": func(d *Decoder) { d.ResetBytes(other) },
+		"Release":    func(d *Decoder) { d.Release() },
 		"Reset to the same place": func(d *Decoder) {
 			d.ResetBytes(other)
 			d.ReadToken()
