@@ -97,7 +97,7 @@ func load32[S string | []byte](s S) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// wholeRunes returns the largest n of at most most at which b can be cut without
+// wholeRunes returns the largest n, up to most, at which b can be cut without
 // splitting a rune. Invalid UTF-8 can be cut anywhere.
 func wholeRunes(b []byte, most int) int {
 	for n := most; n > 0 && n > most-utf8.UTFMax; n-- {
