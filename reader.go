@@ -8,6 +8,39 @@ import (
 	"github.com/valyala/bytebufferpool"
 )
 
+// How a Decoder reads.
+//
+// The read buffer holds a part of the input:
+//
+//	offset 0                                                              the reader's next byte
+//	|                                                                     |
+//	…  [ history | latest token | bytes to be read … | beyond Limits.Bytes | free ]
+//	   |         |              |                    |                     |
+//	   buf[0]    token/2 - base r                    lim                   end
+//	   = base    (tokenStart)
+//
+// base is the position of buf[0], token/2 that of the latest token and keyPos that of
+// the latest key of the innermost container; the history keeps short keys for paths.
+// Bytes are consumed by moving r. compact moves the rest to the front before fetch
+// reads more.
+//
+// The fast path reads values that have the header an engine writes, whole in the
+// buffer, in Arrays, Dictionaries, NodePaths and PackedStringArrays: ReadToken,
+// readName, the typed reads, skipFast and passFast. It needs no check of limits of
+// bytes, as lim includes them, and none of errors, depth or options: setWin leaves win
+// and names nil if one of those matters. Everything else, and every value that ends
+// beyond the buffer, is read by the slow path: start, then next and what it calls.
+//
+// On either path nothing is consumed until a whole token is in the buffer. So a call
+// that a temporary error of the Reader interrupts has changed nothing, except for
+// reading ahead, and can be repeated. SkipValue and CopyValue, which read many tokens,
+// note in skip where they end; Fields and Elements, when they are left, note it in
+// leave, and start reads on from there; bulk reads continue with payload.
+//
+// step and take count a value, push and pop open and close containers. Only ReadToken
+// and the typed reads, SkipValue and SkipTo, CopyValue and the bulk reads call them;
+// PeekKind and the methods that describe the position do not.
+
 // DefaultWindowSize is the default of [DecoderOptions].WindowSize. With it, the read
 // buffer has 16 KiB.
 const DefaultWindowSize = 16<<10 - 128
@@ -88,7 +121,6 @@ type Decoder struct {
 
 	// State of earlier calls.
 	err     error // returned by all later calls, or only by the next one if once is set
-	once    bool
 	payload payload
 	skip    extent // the rest of an interrupted SkipValue or CopyValue
 	leave   int    // the depth of the outermost container that a loop has left, or 0
@@ -101,13 +133,12 @@ type Decoder struct {
 	// Derived from the options, see initOptions.
 	rows     *[64]row
 	maxShort uint32 // min(maxWhole, 8)
+	once     bool   // see err; here it takes no space
 	maxWhole int    // the maximum length of a string in one chunk and within Limits
 	size     int    // the maximum length of a chunk
 	maxDepth int
 	bounds   bounds
 	options  DecoderOptions
-
-	saved []savedKey
 }
 
 // rare has the state that few Decoders need.
@@ -117,6 +148,7 @@ type rare struct {
 	keys      []byte        // the keys of active loops
 	partial   []byte        // the text that an interrupted ReadString or ReadNodePath has read
 	partialAt uint64        // its first token
+	saved     []savedKey    // the latest keys of the open containers that have left the buffer
 }
 
 // NewDecoder returns a Decoder that reads from r. If o is nil, it uses the zero
@@ -184,7 +216,7 @@ func (d *Decoder) forget() {
 	d.buf, d.win, d.names, d.src, d.srcErr = nil, nil, nil, nil, nil
 	d.payload, d.skip, d.leave = payload{}, extent{}, 0
 	if r := d.rare; r != nil {
-		*r = rare{keys: r.keys[:0]}
+		*r = rare{keys: r.keys[:0], saved: r.saved}
 	}
 }
 
@@ -214,7 +246,7 @@ func (d *Decoder) initOptions() {
 func (d *Decoder) Release() {
 	d.forget()
 	d.state.close()
-	d.saved, d.rare = nil, nil
+	d.rare = nil
 	d.err, d.once = ErrReleased, false
 	if d.buffer != nil {
 		putBuffer(d.buffer)
@@ -569,7 +601,8 @@ func (d *Decoder) peekForm() (*form, error) {
 
 // Tokens iterates over the tokens that [Decoder.SkipValue] would skip: those of the next
 // value, or of the rest of a value that has been read in part. It ends after an error.
-// The loop's body can call bulk reads and skips.
+// The loop's body can call bulk reads and skips. After a temporary error of the Reader,
+// another loop covers only the value that comes next then, inside the first.
 func (d *Decoder) Tokens() iter.Seq2[Token, error] {
 	return func(yield func(Token, error) bool) { d.eachToken(yield) }
 }
@@ -604,10 +637,11 @@ func (d *Decoder) InputOffset() int64 { return int64(d.pos() - d.origin) }
 func (d *Decoder) Buffered() []byte { return d.buf[d.r:d.end:d.end] }
 
 // AppendPath appends the location of the latest token to dst, such as
-// $["player"]["inventory"][3]. $ is the top-level value, ["name"] is the value of a key
-// or property, and [3] is an element, name or packed string. .value(3) is the value of
-// the fourth key, if that is not a string, and .key(3) is that key. Keys are quoted as in
-// Go and cut after 32 bytes; the location is cut after 200 bytes.
+// $.player.inventory[3]. $ is the top-level value and [3] an element, name or packed
+// string. The value of a key or property is .name, ["a key"], [&"a StringName"], [7],
+// [1.5], [true], [null] or [Vector2i(1, 2)]. For other keys, .value(3) is the value of the
+// fourth pair; .key(3) is its key. The text of a key is cut after 32 bytes and ends in …
+// then; the location is cut after 200 bytes. The command gdwire reads the same paths.
 func (d *Decoder) AppendPath(dst []byte) []byte {
 	return d.appendPath(dst, false, d.key)
 }

@@ -215,10 +215,11 @@ func (d *Decoder) saveKeys(pos uint64) {
 		if f.keyPos >= pos || hasPairs[f.kind&127] == 0 {
 			continue
 		}
-		if len(d.saved) <= i {
-			d.saved = append(make([]savedKey, 0, len(d.stack)), d.saved...)[:len(d.stack)]
+		r := d.getRare()
+		if len(r.saved) <= i {
+			r.saved = append(make([]savedKey, 0, len(d.stack)), r.saved...)[:len(d.stack)]
 		}
-		k, s := d.key(i), &d.saved[i]
+		k, s := d.key(i), &r.saved[i]
 		s.n, s.typ = uint8(copy(s.data[:], k.data)), k.typ
 	}
 }
@@ -227,7 +228,7 @@ func (d *Decoder) saveKeys(pos uint64) {
 func (d *Decoder) key(i int) pathKey {
 	f := d.frame(i)
 	if f.keyPos < d.base {
-		s := &d.saved[i]
+		s := &d.rare.saved[i]
 		return pathKey{s.typ, s.data[:s.n]}
 	}
 	b := d.buf[f.keyPos-d.base : d.end]
