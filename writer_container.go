@@ -128,7 +128,10 @@ func (e *Encoder) maxCount(f *frame) int64 {
 func (e *Encoder) End() error {
 	if e.left == 0 && e.depth > 1 && (e.valueLim >= 0 || e.nameLim >= 0) { // End has no bytes.
 		e.pop()
-		e.setFast()
+		f := &e.stack[e.depth]
+		if e.valueLim < 0 || f.elem != 0 || f.kind != KindArrayStart && f.kind != KindDictStart {
+			e.setFast()
+		}
 		return nil
 	}
 	if err := e.ready(); err != nil {

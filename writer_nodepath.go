@@ -16,17 +16,16 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	if err := checkName(e, nodePath); err != nil {
 		return err
 	}
-	if strings.Contains(nodePath, "::") {
-		return e.fail(because(ErrRange, "NodePath with two colons in a row"))
-	}
 	names, subnames, _ := strings.Cut(nodePath, ":")
 	parts := [...]struct{ text, separator string }{{names, "/"}, {subnames, ":"}}
 	size, counts := int64(16), [2]uint32{}
 	for i, part := range parts {
-		for name := range strings.SplitSeq(part.text, part.separator) {
-			if name != "" {
+		for name, rest := "", part.text; rest != ""; {
+			if name, rest, _ = strings.Cut(rest, part.separator); name != "" {
 				size += 4 + int64(padded(uint32(len(name))))
 				counts[i]++
+			} else if i == 1 {
+				return e.fail(because(ErrRange, "NodePath with two colons in a row"))
 			}
 		}
 	}
@@ -44,8 +43,8 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	putNodePath(b, row[0].header, counts[0], counts[1], flags)
 	end := b[:16]
 	for _, part := range parts {
-		for name := range strings.SplitSeq(part.text, part.separator) {
-			if name != "" {
+		for name, rest := "", part.text; rest != ""; {
+			if name, rest, _ = strings.Cut(rest, part.separator); name != "" {
 				end = appendName(end, name)
 			}
 		}
