@@ -11,7 +11,7 @@ import (
 )
 
 // A program that does not check each call does not send a complete value that
-// lacks what was invalidPackets.
+// lacks the invalid call.
 func TestErrorsStay(t *testing.T) {
 	var b bytes.Buffer
 	e := NewEncoder(&b, nil)
