@@ -45,8 +45,8 @@ func check(s *screen, o *options) error {
 	return all
 }
 
-// newCheckView validates packets: with -json each has a line, otherwise there is a
-// summary of all.
+// newCheckView validates packets. It shows a line for each packet with -json, and
+// otherwise a summary.
 func newCheckView(s *screen, o *options) view {
 	if o.lines {
 		e := json.NewEncoder(s.out)
@@ -80,8 +80,8 @@ type origin struct {
 	Container string `json:"container"`
 }
 
-// origin returns the recognized format, frame and container, nil if flags chose
-// them.
+// origin returns the recognized format, frame and container, or nil if flags have
+// chosen them.
 func (o *options) origin() *origin {
 	if !o.recognized {
 		return nil
@@ -122,7 +122,7 @@ func showVerdict(e *json.Encoder, p *packet, from *origin) error {
 	return errBad
 }
 
-// readAll reads a packet's value and calls see for each token.
+// readAll reads the value of a packet and calls see for each token.
 func readAll(p *packet, see func(gdwire.Token)) error {
 	for t, err := range p.tokens {
 		if err != nil {
@@ -135,14 +135,14 @@ func readAll(p *packet, see func(gdwire.Token)) error {
 	return nil
 }
 
-// took returns how many bytes a good value took, with padding that it lacked.
+// took returns the size of a valid value in bytes, including missing padding.
 // InputEvents can have any length and are not padded.
 func (p *packet) took() int64 {
 	n := p.end - p.offset - p.odd
 	return (n+3)&^3 + p.odd
 }
 
-// fault returns where in the packet an error is.
+// fault returns an error with its offset and path in the packet.
 func (p *packet) fault(err error) fault {
 	f := fault{Error: err.Error(), At: p.end, Path: "$"}
 	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
@@ -161,10 +161,10 @@ type summary struct {
 	bytes, trailing int64
 	depth           int
 	types           [256]int64
-	errors          []error // the first
+	errors          []error // the first maxErrors errors
 }
 
-// maxErrors is how many errors a summary shows.
+// maxErrors is the number of errors in a summary.
 const maxErrors = 10
 
 func (c *summary) add(p *packet) error {
@@ -189,7 +189,7 @@ func (c *summary) count(p *packet, t gdwire.Token) {
 	case gdwire.KindDictKey, gdwire.KindProperty, gdwire.KindChunk, gdwire.KindEnd:
 		return
 	case gdwire.KindStringChunk:
-		if !t.Last() || t.Type() != gdwire.TypeString && t.Type() != gdwire.TypeStringName { // or a name, or a packed string
+		if !t.Last() || t.Type() != gdwire.TypeString && t.Type() != gdwire.TypeStringName { // a name or packed string
 			return
 		}
 	case gdwire.KindDictStart, gdwire.KindArrayStart, gdwire.KindObjectStart:
@@ -220,7 +220,7 @@ func (c *summary) show() {
 	c.rows("errors", c.errorTexts())
 }
 
-// typeCounts returns how many values of each type there are, most first.
+// typeCounts returns the number of values of each type, the highest number first.
 func (c *summary) typeCounts() (lines []string) {
 	var types []gdwire.Type
 	for t, n := range c.types {
@@ -232,7 +232,7 @@ func (c *summary) typeCounts() (lines []string) {
 	width := 0
 	for _, t := range types {
 		n := humanize.Comma(c.types[t])
-		width = max(width, len(n)) // the first is the widest
+		width = max(width, len(n)) // the first number is the widest
 		lines = append(lines, fmt.Sprintf("%*s  %s", width, n, c.paint.open.Sprint(t)))
 	}
 	return lines
@@ -248,7 +248,7 @@ func (c *summary) errorTexts() (lines []string) {
 	return lines
 }
 
-// rows writes lines under a heading of their own.
+// rows writes lines under a heading.
 func (c *summary) rows(name string, lines []string) {
 	for i, line := range lines {
 		if i == 0 {

@@ -10,23 +10,23 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
 )
 
-// A place is a value that a path leads to, and the places in it.
+// A place is a node in the tree of the paths of all edits.
 type place struct {
 	path   string
-	edit   *edit // nil: none of the places that are looked for
+	edit   *edit // nil if the place only contains places of edits
 	inner  map[string]*place
-	cut    []*place // those in it whose key was cut
-	prefix string   // of the key that was cut
-	hits   int      // how many values were found here
+	cut    []*place // those of inner that have a cut key
+	prefix string   // the start of a cut key
+	hits   int      // the number of values found at this path
 }
 
-// An edit is a value to find, for set with the value to put there.
+// An edit is a path for get, or a path and its new value for set.
 type edit struct {
 	path  path.Path
 	value path.Value
 }
 
-// places returns the places that the edits of a packet lead to.
+// places returns the tree of the edits of a packet.
 func places(edits []edit, packet int64) (*place, error) {
 	root := &place{path: string(path.AppendPacket(nil, packet))}
 	for i := range edits {
@@ -77,21 +77,21 @@ func (p *place) missing() *place {
 	return nil
 }
 
-// A walker goes through a value to the places that are looked for, and skips all
-// others.
+// A walker reads a value, calls functions for the places of edits, and skips all
+// other values.
 type walker struct {
 	*gdwire.Decoder
-	// found is called where the value at a place comes next. It reads the value,
-	// unless it returns that the places in it are looked for, too.
+	// found is called when the value at a place of an edit is next. It reads the
+	// value, or returns true so that the walker reads the value for places in it.
 	found func(p *place) (goOn bool, err error)
-	// element is called for an element of a packed array, which is in the chunk t
-	// and starts at that offset.
+	// element is called for an element of a packed array at a place of an edit.
+	// b is the element, t the Chunk with it, and offset its offset.
 	element func(p *place, t gdwire.Token, b []byte, offset int64) error
 	key     []byte
 	numbers [16]float64
 }
 
-// value goes through the next value, which is at p.
+// value reads the next value, which is at p.
 func (w *walker) value(p *place) error {
 	p.hits++
 	if p.edit != nil {
@@ -123,7 +123,7 @@ func (w *walker) value(p *place) error {
 	return w.SkipTo(depth)
 }
 
-// array goes through n elements.
+// array reads n elements.
 func (w *walker) array(p *place, n int64) error {
 	for i := range n {
 		w.key = path.AppendIndex(w.key[:0], i)
@@ -134,7 +134,7 @@ func (w *walker) array(p *place, n int64) error {
 	return nil
 }
 
-// next goes through the next value, or skips it if p is nil.
+// next reads the next value, or skips it if p is nil.
 func (w *walker) next(p *place) error {
 	if p == nil {
 		return w.SkipValue()
@@ -142,7 +142,7 @@ func (w *walker) next(p *place) error {
 	return w.value(p)
 }
 
-// dict goes through n pairs.
+// dict reads n pairs.
 func (w *walker) dict(p *place, n int64) error {
 	for i := range n {
 		if _, err := w.ReadToken(); err != nil { // DictKey
@@ -168,7 +168,7 @@ func (w *walker) dict(p *place, n int64) error {
 	return nil
 }
 
-// byKey reads a key and returns the place of its value, nil if there is none.
+// byKey reads a key and returns the place of its value, or nil if there is none.
 func (w *walker) byKey(p *place) (*place, error) {
 	depth := w.Depth()
 	t, err := w.ReadToken()
@@ -182,8 +182,8 @@ func (w *walker) byKey(p *place) (*place, error) {
 	return w.place(p, &step), nil
 }
 
-// place returns the place that a step leads to, nil if there is none. A String
-// in a path is a StringName, too.
+// place returns the place that a step leads to, or nil if there is none. A String in a
+// path also matches a StringName.
 func (w *walker) place(p *place, step *path.Step) *place {
 	w.key = step.Append(w.key[:0])
 	c := p.inner[string(w.key)]
@@ -202,7 +202,7 @@ func (w *walker) place(p *place, step *path.Step) *place {
 	return c
 }
 
-// object goes through n properties.
+// object reads n properties.
 func (w *walker) object(p *place, n int64) error {
 	for range n {
 		t, err := w.ReadToken()
@@ -217,7 +217,7 @@ func (w *walker) object(p *place, n int64) error {
 	return nil
 }
 
-// packed goes through the elements of a packed array.
+// packed reads the elements of a packed array.
 func (w *walker) packed(p *place) error {
 	for i := int64(0); ; {
 		offset := w.InputOffset()
@@ -257,13 +257,13 @@ func (w *walker) packed(p *place) error {
 	}
 }
 
-// errFound ends a walk where the only place was found.
+// errFound ends a walk when the only place has been found.
 var errFound = errors.New("found")
 
-// notFound returns the error for a place that is not there.
+// notFound returns the error for a place without a value.
 func notFound(p *place) error { return fmt.Errorf("there is no %s", printable(p.path)) }
 
-// readLines reads the edits of set: lines as flat writes them.
+// readLines reads edits for set, in the form of the lines of flat.
 func readLines(r io.Reader) ([]edit, error) {
 	b, err := io.ReadAll(r)
 	if err != nil {

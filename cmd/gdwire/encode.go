@@ -40,7 +40,7 @@ func encodeCheck(o *options) error {
 	return nil
 }
 
-// encode writes JSON as values.
+// encode converts JSON to values.
 func encode(s *screen, o *options) error {
 	var old [][]byte
 	if o.like != "" {
@@ -102,8 +102,8 @@ func (s *screen) loadLike(o *options) ([][]byte, error) {
 	return all, nil
 }
 
-// survey reads one value. It returns how many bytes it has, and whether math types
-// of 64 bits are in it.
+// survey reads one value. It returns the size in bytes and whether the value contains
+// math types of 64 bits.
 func survey(packet []byte, o *options) (n int, double bool, err error) {
 	do := o.decoder
 	do.OneValue, do.AllowObjects = true, true
@@ -119,8 +119,8 @@ func survey(packet []byte, o *options) (n int, double bool, err error) {
 	return min(int(d.InputOffset()), len(packet)), double, nil
 }
 
-// isDouble reports whether a token has components or elements that only builds
-// with double precision write.
+// isDouble reports whether a token has components or elements that only engines with
+// double precision write.
 func isDouble(t gdwire.Token) bool {
 	if t.Width() != 64 {
 		return false
@@ -132,7 +132,7 @@ func isDouble(t gdwire.Token) bool {
 	return t.Components() > 0
 }
 
-// encodeFile returns the values of the input.
+// encodeFile returns the encoded values of the input.
 func (s *screen) encodeFile(o *options) (all [][]byte, err error) {
 	in, err := s.openFile(o.file())
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *screen) encodeFile(o *options) (all [][]byte, err error) {
 	}
 }
 
-// shiftedJSON lets the offset of an error count from the start of the input.
+// shiftedJSON makes the offset of an error relative to the start of the input.
 func shiftedJSON(err error, by int64) error {
 	if e := (*gdjson.Error)(nil); errors.As(err, &e) {
 		return &gdjson.Error{Offset: e.Offset + by, Pointer: e.Pointer, Err: e.Err}
@@ -180,7 +180,7 @@ func encodeValue(text []byte, o *options, jo *gdjson.Options) ([]byte, error) {
 	return b.Bytes(), e.Close()
 }
 
-// writePackets writes values, each after its length if the output is framed.
+// writePackets writes values, with their lengths if the output is framed.
 func writePackets(w io.Writer, o *options, values [][]byte) error {
 	if !o.framed() {
 		for _, v := range values {
@@ -201,7 +201,7 @@ func writePackets(w io.Writer, o *options, values [][]byte) error {
 	return nil
 }
 
-// showChanges shows the paths at which values differ.
+// showChanges shows the paths of the values that differ.
 func (s *screen) showChanges(o *options, old, values [][]byte) {
 	if o.quiet {
 		return
@@ -229,7 +229,7 @@ func (s *screen) showChanges(o *options, old, values [][]byte) {
 	}
 }
 
-// flatLines returns the lines that flat shows of a value.
+// flatLines returns the lines that flat shows for a value.
 func flatLines(value []byte, index int64, o *options) []string {
 	var out bytes.Buffer
 	quiet := newScreen(nil, &out, io.Discard)
@@ -238,12 +238,12 @@ func flatLines(value []byte, index int64, o *options) []string {
 	d := gdwire.NewDecoder(nil, &do)
 	defer d.Release()
 	d.ResetBytes(value)
-	_ = newFlatView(quiet, o).show(&packet{Decoder: d, index: index}) // it was read before
+	_ = newFlatView(quiet, o).show(&packet{Decoder: d, index: index}) // read without an error before
 	_ = quiet.out.Flush()
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 }
 
-// changes returns how lines of values differ.
+// changes returns the differences between the lines of two values.
 func changes(old, values []string) (all []string) {
 	before := make(map[string]string, len(old))
 	for _, line := range old {
@@ -270,8 +270,8 @@ func changes(old, values []string) (all []string) {
 	return all
 }
 
-// splitLine splits a line into path and value. Keys are quoted, so the first
-// " = " outside of quotes separates them.
+// splitLine splits a line into path and value. The separator is the first " = " outside
+// of quotes.
 func splitLine(line string) (path, value string) {
 	quoted := false
 	for i := 0; i < len(line); i++ {

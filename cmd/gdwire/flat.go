@@ -9,9 +9,9 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
 )
 
-// A flatView shows a line for each leaf: path = value. Containers have a line of
-// their own if they are empty, typed, packed or objects. It holds the path and one
-// token, whatever the size of the value.
+// A flatView shows a line for each leaf: path = value. Containers have a line of their
+// own if they are empty, typed, packed or objects. The view holds only the path and one
+// token in memory.
 type flatView struct {
 	*screen
 	p       *packet
@@ -20,8 +20,8 @@ type flatView struct {
 	numbers [16]float64
 }
 
-// maxKey is how many bytes a key in a path has at most. Pairs with a longer key
-// are .key(n) and .value(n).
+// maxKey is the maximum length of a key in a path, in bytes. Pairs with a longer key are
+// .key(n) and .value(n).
 const maxKey = 1 << 10
 
 func newFlatView(s *screen, _ *options) view {
@@ -68,7 +68,7 @@ func (v *flatView) token(t gdwire.Token) error {
 	return v.line(t)
 }
 
-// line shows a value of one token, or the declaration in a Start token.
+// line shows a value of one token, or the declared types in a Start token.
 func (v *flatView) line(t gdwire.Token) error {
 	value := path.FromToken(t, v.numbers[:0])
 	v.startLine()
@@ -76,7 +76,7 @@ func (v *flatView) line(t gdwire.Token) error {
 	return v.flush()
 }
 
-// startLine puts the path and = into the buffer.
+// startLine appends the path and = to the buffer.
 func (v *flatView) startLine() { v.buf = append(append(v.buf[:0], v.path...), " = "...) }
 
 // flush writes the buffer.
@@ -123,7 +123,7 @@ func (v *flatView) chunks(t gdwire.Token) error {
 	}
 }
 
-// cut ends a line that an error cuts off.
+// cut ends a line after an error.
 func (v *flatView) cut(err error) error {
 	v.buf = append(v.buf, '\n')
 	if failed := v.flush(); failed != nil {
@@ -132,7 +132,7 @@ func (v *flatView) cut(err error) error {
 	return err
 }
 
-// nodePath shows a NodePath, of which text has been read.
+// nodePath shows a NodePath. text is the part of it that has been read.
 func (v *flatView) nodePath(r *nodePathReader, text []byte) error {
 	v.startLine()
 	v.buf = append(v.buf, `^"`...)
@@ -144,7 +144,7 @@ func (v *flatView) nodePath(r *nodePathReader, text []byte) error {
 	return v.flush()
 }
 
-// names appends the names that r reads.
+// names appends the names of a NodePath.
 func (v *flatView) names(r *nodePathReader) error {
 	for {
 		separator, t, err := r.next()
@@ -220,8 +220,8 @@ func (v *flatView) dict(t gdwire.Token) error {
 	return v.end()
 }
 
-// pair shows pair i of a Dictionary. A key that does not fit a path is shown
-// itself.
+// pair shows pair i of a Dictionary. A key that cannot be part of a path is shown on its
+// own line.
 func (v *flatView) pair(i int64) error {
 	t, err := v.p.ReadToken()
 	if err != nil {
@@ -239,7 +239,7 @@ func (v *flatView) pair(i int64) error {
 	return v.at(step.Append)
 }
 
-// longKey shows a key that starts with t, of which the text has been read.
+// longKey shows a key that starts with t. text is the part of it that has been read.
 func (v *flatView) longKey(i int64, t gdwire.Token, r *nodePathReader, text []byte) error {
 	n := len(v.path)
 	v.path = path.AppendKeyAt(v.path, i)
@@ -291,8 +291,7 @@ func (v *flatView) packed(t gdwire.Token) error {
 	}
 }
 
-// element returns the element of a packed array whose bytes are b, in a chunk
-// such as t.
+// element returns an element of a packed array. b is its encoding and t its Chunk.
 func element(t gdwire.Token, b []byte, numbers []float64) path.Value {
 	v := path.Value{Type: path.ElementType(t.Type())}
 	switch t.Type() {

@@ -23,8 +23,8 @@ func getCheck(o *options) (err error) {
 	return err
 }
 
-// get shows the value at a path. It skips all that precedes it, and reads nothing
-// that follows it.
+// get shows the value at a path. It skips everything before the value and reads nothing
+// after it.
 func get(s *screen, o *options) error {
 	in, err := s.open(o.file(), o)
 	if err != nil {
@@ -58,7 +58,7 @@ func get(s *screen, o *options) error {
 	return notFound(root.missing())
 }
 
-// skip reads a packet that is not looked for.
+// skip reads a packet other than the one in the path.
 func (p *packet) skip() error {
 	if p.framed() {
 		return nil // the next one skips it
@@ -105,8 +105,7 @@ func showJSON(s *screen, o *options, d *gdwire.Decoder) error {
 	return errFound
 }
 
-// showElement shows an element of a packed array as if it were a value, and
-// returns errFound.
+// showElement shows an element of a packed array as a value and returns errFound.
 func showElement(s *screen, o *options, w *walker, t gdwire.Token, b []byte) error {
 	var v path.Value
 	if t.Kind() == gdwire.KindStringChunk {
@@ -135,7 +134,7 @@ func showElement(s *screen, o *options, w *walker, t gdwire.Token, b []byte) err
 	return showJSON(s, o, gdwire.NewDecoder(&value, &gdwire.DecoderOptions{AnyUTF8: o.decoder.AnyUTF8}))
 }
 
-// writePayload writes the bytes of the next value, if it is made of such.
+// writePayload writes the content of the next value, a string, packed array or image.
 func writePayload(w io.Writer, p *packet) error {
 	t, err := p.ReadToken()
 	if err != nil {
@@ -145,10 +144,10 @@ func writePayload(w io.Writer, p *packet) error {
 	case gdwire.KindStringChunk, gdwire.KindImageStart:
 	case gdwire.KindPackedStart:
 		if t.Type() == gdwire.TypePackedStringArray {
-			return fmt.Errorf("-raw does not write a %v; one of its strings can be given by [n]", t.Type())
+			return fmt.Errorf("-raw does not write a %v; add [n] to the path for one of its strings", t.Type())
 		}
 	default:
-		return fmt.Errorf("-raw writes strings, packed arrays and images, and not a %v", t.Type())
+		return fmt.Errorf("-raw writes strings, packed arrays and images, not a %v", t.Type())
 	}
 	_, err = io.Copy(w, p.Payload())
 	return err

@@ -12,25 +12,25 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A packet is one value to be read: a length-prefixed one, or the next of several
+// A packet is one value of the input: a length-prefixed packet, or one of several values
 // that follow each other.
 type packet struct {
 	*gdwire.Decoder       // reads the value; it is invalid when all tokens have been read
 	index, offset   int64 // its number, and the offset of its first byte in the input
 	connection      int64 // the number of the connection, of listen
-	base            int64 // added to the Decoder's offsets, gives offsets in the input
+	base            int64 // offset of the Decoder's input in the input
 	end             int64 // the offset of the end of its value, or of the first invalid byte
 	frames          *framer
 	size            int64 // its length, if it is length-prefixed
-	odd             int64 // the bytes of InputEvents that are no multiple of 4
-	err             error // known at once, or of a length-prefixed packet once its tokens have been read
+	odd             int64 // the sum of the lengths of InputEvents modulo 4
+	err             error // set at the start, or after the tokens of a length-prefixed packet
 }
 
 // framed reports whether the packet is length-prefixed.
 func (p *packet) framed() bool { return p.frames != nil }
 
-// tokens ranges over the tokens of the packet's value. An error ends it; its
-// offset counts from the start of the input.
+// tokens iterates over the tokens of the packet's value. It ends after an error, whose
+// offset is relative to the start of the input.
 func (p *packet) tokens(yield func(gdwire.Token, error) bool) {
 	err := p.err
 	if err == nil {
@@ -52,14 +52,14 @@ func (p *packet) tokens(yield func(gdwire.Token, error) bool) {
 	}
 }
 
-// finish returns the error of a packet whose value has been read up to err. A
-// length-prefixed packet that is cut is bad as a whole, whatever is in it.
+// finish returns the error of a packet whose value has been read up to err. A truncated
+// length-prefixed packet is invalid even if its value is complete.
 func (p *packet) finish(err error) error {
 	if !p.framed() {
 		p.end = p.read()
 		return err
 	}
-	if err == nil { // with -strict nothing may follow the value
+	if err == nil { // with -strict, bytes after the value are an error
 		if _, err = p.ReadToken(); err == io.EOF {
 			err = nil
 		}
@@ -87,7 +87,7 @@ func (p *packet) setError(err error) {
 // read returns the offset up to which the input has been read.
 func (p *packet) read() int64 { return p.base + p.InputOffset() }
 
-// trailing returns how many bytes follow the value in its packet.
+// trailing returns the number of bytes after the value in its packet.
 func (p *packet) trailing() int64 {
 	if !p.framed() {
 		return 0
@@ -95,7 +95,7 @@ func (p *packet) trailing() int64 {
 	return p.offset + p.size - p.end
 }
 
-// fromStart lets the offset of an error count from the start of the input.
+// fromStart makes the offset of an error relative to the start of the input.
 func (p *packet) fromStart(err error) error {
 	if e := (*gdwire.Error)(nil); p.base > 0 && errors.As(err, &e) {
 		return &gdwire.Error{Offset: p.base + e.Offset, Path: e.Path, Err: e.Err}
@@ -103,8 +103,7 @@ func (p *packet) fromStart(err error) error {
 	return err
 }
 
-// values ranges over the values that follow each other in r, up to the first that
-// is bad.
+// values iterates over the values in r, up to the first invalid one.
 func values(r io.Reader, o *options) iter.Seq[*packet] {
 	return func(yield func(*packet) bool) {
 		d := gdwire.NewDecoder(r, &o.decoder)
@@ -127,20 +126,20 @@ func values(r io.Reader, o *options) iter.Seq[*packet] {
 type framer struct {
 	*stream.Reader
 	next func() (*gdwire.Decoder, error)
-	gate *gate // nil: next reads packets whole
+	gate *gate // nil if next reads whole packets
 }
 
-// newFramer returns a framer that reads packets as they come: they need not fit
-// in memory.
+// newFramer returns a framer that reads packets in parts, so that they need not fit in
+// memory.
 func newFramer(r io.Reader, o *options) *framer {
 	g := &gate{r: r, left: math.MaxInt64}
 	s := stream.NewReader(g, o.stream())
 	return &framer{s, s.Next, g}
 }
 
-// newWholeFramer returns a framer that reads each packet whole before it returns
-// it, so that no one waits for the rest of it. The first packet that only one of the
-// candidate formats can read decides which it is.
+// newWholeFramer returns a framer that returns packets after it has received them
+// completely. The first packet that only one of the candidate formats can read decides
+// the format.
 func newWholeFramer(s *stream.Reader, o *options) *framer {
 	d := wholeDecoder(o)
 	var raw []byte
@@ -173,7 +172,7 @@ func (o *options) settle(packet []byte) bool {
 	return true
 }
 
-// packets ranges over the packets.
+// packets iterates over the packets.
 func (f *framer) packets(yield func(*packet) bool) {
 	none := gdwire.NewDecoder(nil, nil)
 	last := int64(-1)
@@ -181,7 +180,7 @@ func (f *framer) packets(yield func(*packet) bool) {
 		d, err := f.next()
 		at := f.PacketOffset()
 		if err == io.EOF || err == io.ErrUnexpectedEOF && at == last {
-			return // the packet before was cut, which has been reported
+			return // the previous packet was truncated, which has been reported
 		}
 		if err != nil {
 			d = none
@@ -202,7 +201,7 @@ func (f *framer) rest(end int64) error {
 		return nil
 	}
 	f.gate.left = end - f.InputOffset()
-	_, err := f.Next() // drops it, and finds the gate closed or the input at its end
+	_, err := f.Next() // skips the rest, then fails at the gate or at the end of the input
 	f.gate.left = math.MaxInt64
 	if err == errClosed || err == io.EOF {
 		return nil
@@ -210,7 +209,7 @@ func (f *framer) rest(end int64) error {
 	return err
 }
 
-// A gate passes on so many bytes.
+// A gate is a Reader of the next left bytes of r.
 type gate struct {
 	r    io.Reader
 	left int64
@@ -227,7 +226,7 @@ func (g *gate) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// packets ranges over the packets in r.
+// packets iterates over the packets in r.
 func packets(r io.Reader, o *options) iter.Seq[*packet] {
 	switch {
 	case o.candidates != nil:

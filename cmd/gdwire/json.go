@@ -6,7 +6,7 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 )
 
-// newJSONView shows each value as a line of JSON, which an error cuts off.
+// newJSONView shows each value as a line of JSON, which ends early after an error.
 func newJSONView(s *screen, o *options) view {
 	jo := o.json
 	jo.EscapeForTerminal = true

@@ -19,10 +19,10 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// listenOptions are the flags of listen.
+// listenOptions has the flags of listen.
 type listenOptions struct {
 	view       viewMaker
-	packets    int64 // after which it is over; 0: never
+	packets    int64 // the number of packets after which listen ends; 0 for never
 	read, idle time.Duration
 }
 
@@ -39,11 +39,11 @@ var viewMakers = []viewMaker{
 	{"check", newCheckView},
 }
 
-// maxConnections is how many connections are served at a time. Each may hold a
-// packet of -max-packet bytes in memory.
+// maxConnections is the maximum number of simultaneous connections. Each can hold a packet
+// of -max-packet bytes in memory.
 const maxConnections = 256
 
-// loopback is the host of addresses that are a port only.
+// loopback is the host for addresses that are only a port.
 const loopback = "127.0.0.1"
 
 func listenFlags(fs *flag.FlagSet, o *options) {
@@ -71,7 +71,7 @@ func listenCheck(o *options) error {
 	return completeAddress(&o.operands[0])
 }
 
-// completeAddress adds the host to an address that is a port only.
+// completeAddress adds the host to an address that is only a port.
 func completeAddress(addr *string) error {
 	if !strings.Contains(*addr, ":") {
 		*addr = ":" + *addr
@@ -85,14 +85,14 @@ func completeAddress(addr *string) error {
 type listener struct {
 	*screen
 	options *options
-	quiet   bool // the view itself shows which connection and packet it is
+	quiet   bool // the view itself shows the numbers of connection and packet
 	end     context.CancelFunc
 
 	mu   sync.Mutex
 	view view
-	left int64 // packets until the end, negative: no end
-	bad  bool  // a packet was
-	err  error // that ended it
+	left int64 // number of packets until the end, or negative for no end
+	bad  bool  // a packet was invalid
+	err  error // the error that has ended it
 }
 
 // listen accepts connections and shows their packets.
@@ -118,7 +118,7 @@ func listen(s *screen, o *options) error {
 	return l.err
 }
 
-// accept serves connections until ctx is done, and all of them are closed.
+// accept serves connections until ctx is done and all connections are closed.
 func (l *listener) accept(ctx context.Context, ln net.Listener) {
 	var served sync.WaitGroup
 	defer served.Wait()
@@ -165,7 +165,7 @@ func (l *listener) serve(ctx context.Context, conn net.Conn, number int64) {
 	l.tell(number, "closed")
 }
 
-// tell tells something about a connection.
+// tell shows a message about a connection.
 func (l *listener) tell(number int64, format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -206,7 +206,7 @@ func (l *listener) fail(err error) {
 	l.stop(err)
 }
 
-// stop ends it all.
+// stop ends the command.
 func (l *listener) stop(err error) {
 	l.err = err
 	l.end()

@@ -1,6 +1,6 @@
-// Command gdwire shows, checks, edits and converts values in the binary Variant
-// format of Godot and its relatives: saved games, packets and network traffic. It
-// recognizes format, frame and container of a file by itself.
+// Command gdwire shows, checks, edits and converts values in the binary Variant format of
+// Godot and its relatives: saved games, packets and network traffic. It recognizes the
+// format, frame and container of a file.
 //
 //	gdwire tokens|json|flat [flags] [FILE]
 //	gdwire get [flags] PATH [FILE]
@@ -15,10 +15,9 @@
 //
 // No FILE, or -, is standard input. gdwire COMMAND -h lists the flags.
 //
-// Its exit status is 0 if all is good; 1 if some input is bad, a password is
-// wrong, a path is not found, or a file cannot be opened, read or written; 2 if
-// the command line cannot be understood, an input could be read in several ways,
-// or a password is missing.
+// The exit status is 0 if all input is valid; 1 if some input is invalid, a password is
+// wrong, a path is not found, or a file cannot be opened, read or written; 2 if the command
+// line is invalid, an input is ambiguous, or a password is missing.
 package main
 
 import (
@@ -37,15 +36,15 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 const (
 	statusGood  = 0
 	statusBad   = 1 // bad input, or a file that cannot be opened, read or written
-	statusUsage = 2 // a command line that is wrong, or lacks a flag or password
+	statusUsage = 2 // an invalid command line, or a missing flag or password
 )
 
 // A command is a subcommand.
 type command struct {
 	name, operands, summary string
-	min, max                int                           // number of operands; max -1: any
-	flags                   func(*flag.FlagSet, *options) // its own flags beside the common ones; nil: none
-	check                   func(*options) error          // checks flags and operands; nil: nothing to check
+	min, max                int                           // number of operands; max is -1 for no maximum
+	flags                   func(*flag.FlagSet, *options) // defines additional flags, if not nil
+	check                   func(*options) error          // checks flags and operands, if not nil
 	run                     func(*screen, *options) error
 	showsObjects            bool // serialized objects are allowed by default
 	binary                  bool // its output is binary
@@ -77,10 +76,10 @@ var commands = []command{
 	{name: "version", summary: "Show the version.", run: version},
 }
 
-// errBad reports bad input, of which the details have been shown.
+// errBad reports invalid input whose details have been shown.
 var errBad = errors.New("bad input")
 
-// A usageError is a command line that cannot be understood.
+// A usageError reports an invalid command line.
 type usageError struct {
 	error
 	print func(io.Writer) error // prints the usage
@@ -103,18 +102,18 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return statusGood
 	case errors.As(err, &usage):
 		s.report(err)
-		_ = usage.print(s.errs) // nobody is left to tell
+		_ = usage.print(s.errs) // there is no place to report it
 		return statusUsage
 	case errors.As(err, &choice):
 		s.report(err)
 		return statusUsage
-	case err != errBad && !isClosedPipe(err): // the reader of the pipe has seen enough
+	case err != errBad && !isClosedPipe(err): // a closed pipe is not an error of the input
 		s.report(err)
 	}
 	return statusBad
 }
 
-// start runs the subcommand that args name.
+// start runs the subcommand in args.
 func start(args []string, s *screen) error {
 	if len(args) == 0 {
 		return usageError{errors.New("which command?"), printUsage}
@@ -137,7 +136,7 @@ var helps = map[string]bool{"help": true, "-h": true, "-help": true, "--help": t
 func (c *command) start(args []string, s *screen) error {
 	o := newOptions()
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
-	fs.SetOutput(io.Discard) // errors are reported like all others
+	fs.SetOutput(io.Discard) // run reports its errors
 	if c.run != nil && c.name != "version" {
 		o.define(fs, c.showsObjects)
 	}
@@ -184,7 +183,7 @@ func (o *options) parse(fs *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// printUsage describes the command.
+// printUsage prints a description of the command.
 func printUsage(w io.Writer) error {
 	t := newTable(w)
 	fmt.Fprintf(t, "Usage: gdwire COMMAND [flags] [FILE]\n\n")
@@ -195,13 +194,13 @@ func printUsage(w io.Writer) error {
 	return t.Flush()
 }
 
-// printUsage describes the subcommand in short.
+// printUsage prints a short description of the subcommand.
 func (c *command) printUsage(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "Usage: gdwire %s [flags] %s\ngdwire %[1]s -h lists the flags.\n", c.name, c.operands)
 	return err
 }
 
-// printHelp describes the subcommand with its flags.
+// printHelp prints a description of the subcommand with its flags.
 func (c *command) printHelp(w io.Writer, fs *flag.FlagSet) error {
 	t := newTable(w)
 	fmt.Fprintf(t, "Usage: gdwire %s [flags] %s\n\n%s\n\n", c.name, c.operands, c.summary)

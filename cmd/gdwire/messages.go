@@ -15,10 +15,10 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A message is forwarded as a whole with -drop-invalid.
+// A message is the unit that proxy forwards or drops with -drop-invalid.
 type message struct {
-	raw    []byte // as it was sent
-	packet []byte // the value in it; nil: there is none
+	raw    []byte // all of its bytes
+	packet []byte // the value in it, or nil if there is none
 	valid  bool
 }
 
@@ -30,8 +30,8 @@ type messages struct {
 	raw  bytes.Buffer
 }
 
-// messages finds out how messages are framed and in which format they are, unless
-// flags say it.
+// messages returns a reader of messages. It recognizes the frame and the format that flags
+// have not chosen.
 func (d *direction) messages(r io.Reader, o *options) (*messages, error) {
 	m := &messages{r: r, max: cmp.Or(o.maxPacket, stream.DefaultMaxPacket)}
 	if m.max < 0 {
@@ -115,7 +115,7 @@ func (m *messages) lengthPrefixed(order binary.ByteOrder) func() (message, error
 	}
 }
 
-// maxHTTP is how long the head of an HTTP request or response may be.
+// maxHTTP is the maximum length of the head of an HTTP request or response.
 const maxHTTP = 64 << 10
 
 // webSocketHead reads the head of the HTTP request or response that starts a
@@ -146,8 +146,7 @@ const (
 	wsContinued, wsBinary, wsClose = 0, 2, 8
 )
 
-// webSocket reads a WebSocket message, or a control frame that may come between
-// its frames.
+// webSocket reads a WebSocket message, or a control frame between messages.
 func (m *messages) webSocket() (message, error) {
 	m.raw.Reset()
 	var packet []byte
@@ -164,7 +163,7 @@ func (m *messages) webSocket() (message, error) {
 			if packet == nil {
 				return message{raw: m.raw.Bytes()}, nil
 			}
-			continue // it is forwarded with the message
+			continue // a control frame inside a message is forwarded with it
 		case op != wsContinued:
 			binaryMessage = op == wsBinary
 		}

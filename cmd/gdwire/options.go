@@ -17,7 +17,7 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// options are the flags and operands.
+// options has the flags and operands.
 type options struct {
 	decoder      gdwire.DecoderOptions // Format is nil unless -format is given
 	frame        recognize.Frame
@@ -28,7 +28,7 @@ type options struct {
 	passwordFile string
 	keyFile      string
 	output       string // -o
-	writes       bool   // the command writes values: it needs to be sure
+	writes       bool   // the command writes values, so their format must be certain
 	key          *fileaccess.Key
 
 	raw        bool           // of get
@@ -42,9 +42,9 @@ type options struct {
 	proxy      proxyOptions
 	operands   []string
 	given      map[string]bool  // names of the flags on the command line
-	candidates []*gdwire.Format // formats that the first packets do not tell apart
+	candidates []*gdwire.Format // formats in which the first packets have the same values
 	container  *fileaccess.Info // of the input
-	recognized bool             // format or frame were
+	recognized bool             // format or frame were recognized
 	several    bool             // there is more than one file
 }
 
@@ -52,10 +52,10 @@ func newOptions() *options { return &options{given: map[string]bool{}} }
 
 var frames = []recognize.Frame{recognize.Bare, recognize.U32, recognize.U32BE}
 
-// framed reports whether each packet follows its length.
+// framed reports whether packets are length-prefixed.
 func (o *options) framed() bool { return o.frame != recognize.Bare }
 
-// file returns the operand that names the input.
+// file returns the operand with the name of the input.
 func (o *options) file() string {
 	if len(o.operands) == 0 {
 		return ""
@@ -66,7 +66,7 @@ func (o *options) file() string {
 // A limitFlag is a flag for one of the limits.
 type limitFlag struct {
 	name, limit, text string
-	lift              bool // the size of a regular file is limit enough
+	lift              bool // for a regular file, the limit is at least its size
 	set               func(*options, int64)
 }
 
@@ -83,16 +83,16 @@ var limitFlags = []limitFlag{
 	{"max-packet", "MaxPacket", "bytes of a packet [8 MiB]", true, func(o *options, n int64) { o.maxPacket = n }},
 }
 
-// define defines the flags that all subcommands have.
+// define defines the flags of all subcommands.
 func (o *options) define(fs *flag.FlagSet, objects bool) {
 	d := &o.decoder
 	choose(fs, "format", "`FORMAT` of the values", gdwire.Formats(), &d.Format, (*gdwire.Format).String)
 	choose(fs, "frame", "`LENGTH` that precedes each packet", frames, &o.frame, recognize.Frame.String)
 	fs.BoolVar(&d.AllowObjects, "objects", objects, "allow serialized objects")
-	fs.BoolVar(&d.Strict, "strict", false, "refuse what engines read but never write")
+	fs.BoolVar(&d.Strict, "strict", false, "refuse input that engines accept but never write")
 	fs.BoolVar(&d.AnyUTF8, "any-utf8", false, "accept text that is not UTF-8")
-	fs.BoolVar(&d.DoubleReals, "double", false, "math types have 64 bits in the manuals' formats")
-	fs.BoolVar(&o.quiet, "q", false, "do not say what was recognized or changed")
+	fs.BoolVar(&d.DoubleReals, "double", false, "read math types of 64 bits in the manuals' formats")
+	fs.BoolVar(&o.quiet, "q", false, "print no messages about recognized formats or changes")
 	fs.StringVar(&o.passwordFile, "password-file", "", "`FILE` with the password of an encrypted file")
 	fs.StringVar(&o.keyFile, "key-file", "", "`FILE` with the key of an encrypted file: 32 bytes or 64 hexadecimal digits")
 	sizeFlag(fs, "skip", "skip `N` bytes, such as a saved game's own header", func(n int64) { o.skip = max(n, 0) })
@@ -103,19 +103,19 @@ func (o *options) define(fs *flag.FlagSet, objects bool) {
 
 // outputFlag defines -o.
 func outputFlag(fs *flag.FlagSet, o *options) {
-	fs.StringVar(&o.output, "o", "", "write to `FILE`, which is replaced when all went well; it may be the input")
+	fs.StringVar(&o.output, "o", "", "write to `FILE`, which is replaced after success; it can be the input")
 }
 
 func jsonFlags(fs *flag.FlagSet, o *options) {
 	outputFlag(fs, o)
-	fs.BoolVar(&o.json.Plain, "plain", false, "plain JSON, for people and jq; it does not lead back")
+	fs.BoolVar(&o.json.Plain, "plain", false, "plain JSON, for people and jq; it is lossy")
 	fs.BoolFunc("indent", "a line for each element", func(string) error {
 		o.json.Indent = "  "
 		return nil
 	})
 }
 
-// sizeFlag defines a flag whose value is a number of bytes or other things.
+// sizeFlag defines a flag with a number, such as a size in bytes.
 func sizeFlag(fs *flag.FlagSet, name, text string, set func(int64)) {
 	fs.Func(name, text, func(s string) error {
 		n, err := parseSize(s)
@@ -136,8 +136,7 @@ var units = []struct {
 	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"", 1},
 }
 
-// parseSize parses a size: 5000, 10K, 16MiB, 0 for the default, none or -1 for no
-// limit.
+// parseSize parses a size: 5000, 10K, 16MiB, 0 for the default, or none or -1 for no limit.
 func parseSize(s string) (int64, error) {
 	if s == "none" {
 		return -1, nil
@@ -156,8 +155,7 @@ func parseSize(s string) (int64, error) {
 	return 0, errors.New("want a number such as 5000, 10K or 16MiB, 0 for the default or none")
 }
 
-// choose defines a flag whose value is the name of one of the choices. The first
-// is the default.
+// choose defines a flag for one of the choices. The first is the default.
 func choose[T any](fs *flag.FlagSet, flag, text string, choices []T, dst *T, name func(T) string) {
 	var names []string
 	for _, c := range choices {
@@ -174,8 +172,8 @@ func choose[T any](fs *flag.FlagSet, flag, text string, choices []T, dst *T, nam
 	})
 }
 
-// forFile raises limits that are not given by flags to the size of the file, which
-// bounds them, too.
+// forFile raises limits that are not given by flags to the size of the file, which limits
+// memory, too.
 func (o *options) forFile(size int64) {
 	for _, l := range limitFlags {
 		if l.lift && !o.given[l.name] {
@@ -192,10 +190,10 @@ func (o *options) stream() *stream.Options {
 	}
 }
 
-// encoder returns the options for writing values again.
+// encoder returns the options for re-encoding values.
 func (o *options) encoder() gdwire.EncoderOptions {
 	return gdwire.EncoderOptions{
 		Format: o.decoder.Format, AnyUTF8: o.decoder.AnyUTF8, DoubleReals: o.decoder.DoubleReals,
-		Depth: -1, // the Decoder has a limit already
+		Depth: -1, // the Decoder limits the depth
 	}
 }

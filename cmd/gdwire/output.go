@@ -9,17 +9,17 @@ import (
 	"path/filepath"
 )
 
-// An outputFile is the file that -o names. What is written goes to a file beside
-// it, which takes its place when all went well, so that a full disk, an error or
-// a signal leaves the old file as it was. Devices and pipes are written directly.
+// An outputFile is the output of -o FILE. It writes to a new file in the same folder, which
+// replaces FILE after success, so that FILE is unchanged after an error, a signal or on a
+// full disk. It writes directly to devices and pipes.
 type outputFile struct {
 	*os.File
-	target string // "" if File is written directly
+	target string // FILE, or "" if it is written directly
 	end    chan os.Signal
 }
 
-// to runs a command whose output goes to the file of that name, or to standard
-// output if the name is empty.
+// to runs a command with output to the file of the given name, or to standard output if
+// the name is empty.
 func (s *screen) to(name string, run func() error) error {
 	if name == "" || name == "-" {
 		return run()
@@ -46,7 +46,7 @@ func (s *screen) to(name string, run func() error) error {
 	return f.commit()
 }
 
-// createOutput creates the file that will replace the one of that name.
+// createOutput creates the file that replaces the one of the given name.
 func createOutput(name string) (*outputFile, error) {
 	target, err := followLinks(name)
 	if err != nil {
@@ -62,7 +62,7 @@ func createOutput(name string) (*outputFile, error) {
 	if createErr != nil {
 		return nil, createErr
 	}
-	if err == nil { // it existed
+	if err == nil { // the file exists
 		_ = os.Chmod(beside, info.Mode().Perm())
 		keepOwner(beside, info)
 	}
@@ -77,8 +77,8 @@ func createOutput(name string) (*outputFile, error) {
 	return out, nil
 }
 
-// followLinks returns the name of the file that symbolic links lead to, which
-// need not exist.
+// followLinks returns the name of the file to which symbolic links lead. The file need not
+// exist.
 func followLinks(name string) (string, error) {
 	const most = 40
 	for range most {
@@ -94,7 +94,7 @@ func followLinks(name string) (string, error) {
 	return "", &os.PathError{Op: "open", Path: name, Err: errors.New("too many symbolic links")}
 }
 
-// release stops waiting for signals.
+// release stops handling signals.
 func (f *outputFile) release() {
 	if f.end != nil {
 		signal.Stop(f.end)
@@ -111,7 +111,7 @@ func (f *outputFile) abandon() {
 	f.release()
 }
 
-// commit replaces the file by the new one.
+// commit replaces the old file with the new one.
 func (f *outputFile) commit() error {
 	if f.target == "" {
 		return f.Close()

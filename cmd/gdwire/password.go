@@ -19,7 +19,7 @@ func (s *screen) key(name string, o *options) (*fileaccess.Key, error) {
 		return o.key, nil
 	}
 	key, err := s.findKey(name, o)
-	o.key = key // the output is sealed with the same
+	o.key = key // also for the output
 	return key, err
 }
 
@@ -43,8 +43,7 @@ func (s *screen) findKey(name string, o *options) (*fileaccess.Key, error) {
 	return nil, choiceError{fmt.Errorf("%s is encrypted: give its password by -password-file, or its key by -key-file", name)}
 }
 
-// trimPassword drops a byte order mark and one newline, as editors and echo write
-// them.
+// trimPassword drops a byte order mark and one newline, which editors and echo add.
 func trimPassword(b []byte) []byte {
 	b = bytes.TrimPrefix(b, []byte("\ufeff"))
 	b = bytes.TrimSuffix(b, []byte("\n"))
@@ -67,7 +66,7 @@ func readKey(name string) (*fileaccess.Key, error) {
 			return &key, nil
 		}
 	}
-	return nil, fmt.Errorf("%s holds neither 32 bytes nor 64 hexadecimal digits", name)
+	return nil, fmt.Errorf("%s contains neither 32 bytes nor 64 hexadecimal digits", name)
 }
 
 // prompt asks for a password without showing it.

@@ -20,7 +20,7 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 )
 
-// proxyOptions are the flags of proxy.
+// proxyOptions has the flags of proxy.
 type proxyOptions struct {
 	webSocket   bool   // -frame ws
 	dropInvalid bool   // -drop-invalid
@@ -40,7 +40,7 @@ func proxyFlags(fs *flag.FlagSet, o *options) {
 	fs.Int64Var(&p.packets, "n", 0, "exit after `N` packets [never]")
 }
 
-// frameOrWebSocket is the flag -frame with one more name.
+// frameOrWebSocket defines the flag -frame with the additional value ws.
 type frameOrWebSocket struct {
 	flag.Value
 	webSocket *bool
@@ -81,7 +81,7 @@ type proxyServer struct {
 	end     context.CancelFunc
 
 	mu      sync.Mutex
-	left    int64 // packets until the end, negative: no end
+	left    int64 // number of packets until the end, or negative for no end
 	err     error
 	packets [2]int64 // from clients and from servers
 	invalid int64
@@ -107,7 +107,7 @@ func proxy(s *screen, o *options) error {
 	for {
 		conn, err := ln.Accept()
 		if err != nil {
-			break // closed, since ctx is done
+			break // ctx is done
 		}
 		p.count++
 		number := p.count
@@ -123,7 +123,7 @@ func (p *proxyServer) summary() {
 		p.count, p.packets[0], p.bytes[0].Load(), p.packets[1], p.bytes[1].Load(), p.invalid)
 }
 
-// tell tells something about a connection.
+// tell shows a message about a connection.
 func (p *proxyServer) tell(number int64, format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,18 +154,18 @@ func (p *proxyServer) serve(ctx context.Context, client net.Conn, number int64) 
 	p.tell(number, "closed")
 }
 
-// A direction is one half of a connection.
+// A direction is one direction of a connection.
 type direction struct {
 	*proxyServer
 	number   int64
-	way      int // 0 from client to server, 1 back
+	way      int // 0 from client to server, 1 from server to client
 	from, to net.Conn
 	record   *os.File
 }
 
 var arrows = [2]string{"->", "<-"}
 
-// forward forwards all bytes, and the end of them.
+// forward forwards all bytes and the end of the stream.
 func (d *direction) forward() {
 	if d.options.proxy.record != "" {
 		name := fmt.Sprintf("%s-%d-%s.bin", d.options.proxy.record, d.number, [2]string{"client", "server"}[d.way])
@@ -194,7 +194,7 @@ func (d *direction) copy() {
 	go func() {
 		defer close(shown)
 		d.observe(&pieceReader{pieces: pieces})
-		for range pieces { // forwarded, but not shown
+		for range pieces { // forward without showing
 		}
 	}()
 	buf := make([]byte, outBuffer)
@@ -223,7 +223,7 @@ func (d *direction) copy() {
 	<-shown
 }
 
-// keep counts and records bytes.
+// keep counts bytes and records them.
 func (d *direction) keep(b []byte) {
 	d.bytes[d.way].Add(int64(len(b)))
 	if d.record != nil {
@@ -262,7 +262,7 @@ func (r *pieceReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// observe shows the packets in a stream until it cannot tell them any more.
+// observe shows the packets in a stream, up to the first error in their framing.
 func (d *direction) observe(r io.Reader) {
 	o := *d.options
 	err := d.each(r, &o, func(message) error { return nil })
@@ -271,7 +271,7 @@ func (d *direction) observe(r io.Reader) {
 	}
 }
 
-// filter forwards packets that are valid, when they are whole.
+// filter forwards each valid packet after it has received all of it.
 func (d *direction) filter() {
 	o := *d.options
 	err := d.each(d.from, &o, func(m message) error {
@@ -288,7 +288,7 @@ func (d *direction) filter() {
 	}
 }
 
-// each calls do for each message in a stream, after it was shown.
+// each shows each message in a stream and then calls do.
 func (d *direction) each(r io.Reader, o *options, do func(message) error) error {
 	messages, err := d.messages(r, o)
 	if err != nil {
@@ -351,14 +351,14 @@ func validate(packet []byte, o *options) error {
 	d.ResetBytes(packet)
 	err := d.SkipValue()
 	if err == nil {
-		if _, err = d.ReadToken(); err == io.EOF { // with -strict nothing may follow the value
+		if _, err = d.ReadToken(); err == io.EOF { // with -strict, bytes after the value are an error
 			err = nil
 		}
 	}
 	return err
 }
 
-// line shows a packet as a line for people.
+// line shows a packet as a line of text.
 func (d *direction) line(now time.Time, packet []byte, o *options, invalid error) error {
 	head := fmt.Sprintf("%s #%d %s %d ", now.Format(clock), d.number, arrows[d.way], len(packet))
 	width := max(d.width-len(head), 20)
@@ -372,19 +372,18 @@ func (d *direction) line(now time.Time, packet []byte, o *options, invalid error
 	return err
 }
 
-// plainText returns a valid packet as plain JSON, of which width columns are
-// needed.
+// plainText returns the first width columns, or more, of a valid packet as plain JSON.
 func plainText(packet []byte, o *options, width int) string {
-	const column = 4 // bytes of a column at most
+	const column = 4 // maximum number of bytes in a column
 	short := &shortWriter{left: column * width}
 	d := wholeDecoder(o)
 	defer d.Release()
 	d.ResetBytes(packet)
-	_ = gdjson.ToJSON(short, d, &gdjson.Options{Plain: true, EscapeForTerminal: true}) // it is valid, and may be cut
+	_ = gdjson.ToJSON(short, d, &gdjson.Options{Plain: true, EscapeForTerminal: true}) // the only error is that it was cut
 	return short.String()
 }
 
-// A shortWriter takes so many bytes.
+// A shortWriter accepts a limited number of bytes.
 type shortWriter struct {
 	strings.Builder
 	left int
@@ -408,13 +407,13 @@ func (d *direction) jsonLine(now time.Time, packet []byte, o *options, invalid e
 		_, err := fmt.Fprintf(d.out, "\"error\":%s}\n", text)
 		return err
 	}
-	_, _ = d.out.WriteString(`"value":`) // errors stay in out
+	_, _ = d.out.WriteString(`"value":`) // out keeps errors
 	w := wholeDecoder(o)
 	defer w.Release()
 	w.ResetBytes(packet)
 	err := gdjson.ToJSON(d.out, w, &gdjson.Options{EscapeForTerminal: true})
 	_, failed := d.out.WriteString("}\n")
-	if failed == nil && err != nil { // it is valid, but not as JSON
+	if failed == nil && err != nil { // a valid value that JSON cannot represent
 		d.report(err)
 	}
 	return failed

@@ -13,7 +13,7 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A target has the parts of the output that differ from the input.
+// A target has the properties of the output that differ from the input.
 type target struct {
 	format    *gdwire.Format
 	frame     *recognize.Frame
@@ -34,7 +34,7 @@ func init() {
 
 // toFlag defines -to.
 func toFlag(fs *flag.FlagSet, o *options) {
-	fs.Func("to", "`PARTS` of the output: a format; none, u32 or u32be; plain, fastlz, deflate, zstd, gzip or encrypted; the rest as in the input. Compressed output is in memory until it is complete", func(s string) error {
+	fs.Func("to", "`PARTS` of the output, others as in the input: a format; none, u32 or u32be; plain, fastlz, deflate, zstd, gzip or encrypted. Compressed output is kept in memory until it is complete", func(s string) error {
 		for part := range strings.SplitSeq(s, ",") {
 			if err := o.to.add(strings.TrimSpace(part)); err != nil {
 				return err
@@ -73,7 +73,7 @@ func recodeCheck(o *options) error {
 	return nil
 }
 
-// writer returns the options for writing: the target's, and the rest as in the
+// writer returns the options for writing: those of the target, and otherwise those of the
 // input.
 func (o *options) writer() *options {
 	w := *o
@@ -110,18 +110,18 @@ func recodeFile(s *screen, o *options) error {
 	return s.seal(w, func(out io.Writer) error {
 		err := s.show(packets(s.progress(in, in.size), o), newRecodeView(s, out, w), in.live)
 		if err == errBad && s.file != nil {
-			return errBad // the file stays as it was
+			return errBad // do not replace the file
 		}
 		return err
 	})
 }
 
-// newRecodeView writes each packet again. Of length-prefixed packets it writes the
-// good ones; otherwise it writes an invalid value up to where it is invalid.
+// newRecodeView re-encodes each packet. It drops invalid length-prefixed packets, and
+// writes other invalid values up to the error.
 func newRecodeView(s *screen, out io.Writer, o *options) view {
 	if o.framed() {
 		so := o.stream()
-		so.MaxPacket = -1 // a packet may grow, by the padding that it lacked
+		so.MaxPacket = -1 // a packet can grow by missing padding
 		if s.file != nil && out == io.Writer(s.out) {
 			w := stream.NewWriter(s.file, so)
 			return view{show: func(p *packet) error {
@@ -140,13 +140,13 @@ func newRecodeView(s *screen, out io.Writer, o *options) view {
 	}}
 }
 
-// recode writes a packet's value.
+// recode re-encodes the value of a packet.
 func recode(e *gdwire.Encoder, p *packet) error {
 	if p.err != nil {
 		return p.err
 	}
 	err := gdwire.CopyValue(e, p.Decoder)
-	if err != nil && err == e.Err() { // the offset shall be that of the input
+	if err != nil && err == e.Err() { // add the offset in the input
 		err = p.fromStart(p.WrapError(reason(err)))
 		p.err = err
 		return err

@@ -20,29 +20,29 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A screen is where a command reads and writes.
+// A screen has the standard streams of a command and their properties.
 type screen struct {
 	in   io.Reader
 	out  *bufio.Writer
 	errs io.Writer
-	file *os.File // that out writes to, if it is a regular file of -o
+	file *os.File // the regular file that out writes to, or nil
 
-	terminal bool // out is one
-	width    int  // of out's lines
+	terminal bool // out is a terminal
+	width    int  // columns of out
 	paint    palette
 	warn     *color.Color // for errs
 	bar      *progressbar.ProgressBar
 }
 
-// A palette has the colors for what is shown.
+// A palette has the colors of the output.
 type palette struct {
 	plain, dim, bold, good, bad, text, data, open *color.Color
 }
 
 const (
-	plainWidth  = 120      // of lines that no terminal shows
+	plainWidth  = 120      // columns if out is not a terminal
 	outBuffer   = 64 << 10 // bytes
-	largeInput  = 64 << 20 // bytes from which on a progress bar is worth it
+	largeInput  = 64 << 20 // minimum size in bytes for a progress bar
 	barInterval = time.Second / 10
 )
 
@@ -73,8 +73,8 @@ func terminal(w io.Writer) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// pen returns a color that shows only if w is a terminal and NO_COLOR does not
-// forbid it, or if CLICOLOR_FORCE demands it.
+// pen returns a color that is used if w is a terminal and NO_COLOR is not set, or if
+// CLICOLOR_FORCE is set.
 func pen(w io.Writer, a ...color.Attribute) *color.Color {
 	c := color.New(a...)
 	_, shows := terminal(w)
@@ -97,7 +97,7 @@ func (s *screen) report(err error) {
 	fmt.Fprintln(s.errs, s.warn.Sprint(printable(text)+flagFor(err)))
 }
 
-// flagFor names the flag for the limit that an error is about.
+// flagFor returns the flag for the limit in an error.
 func flagFor(err error) string {
 	name := ""
 	var limit *gdwire.LimitError
@@ -119,7 +119,7 @@ func flagFor(err error) string {
 	return ""
 }
 
-// say tells the user something beside the output.
+// say writes a message to errs.
 func (s *screen) say(format string, args ...any) {
 	s.clear()
 	fmt.Fprintln(s.errs, "gdwire: "+printable(fmt.Sprintf(format, args...)))
@@ -132,8 +132,8 @@ func (s *screen) note(o *options, format string, args ...any) {
 	}
 }
 
-// printable returns text with all characters escaped that a terminal might obey,
-// but for newlines.
+// printable returns text with escape sequences for all characters that can control a
+// terminal, except for newlines.
 func printable(text string) string {
 	plain := func(r rune) bool { return r == '\n' || r != utf8.RuneError && strconv.IsPrint(r) }
 	if strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
@@ -152,8 +152,8 @@ func printable(text string) string {
 	return b.String()
 }
 
-// progress shows how much has been read of r, a file of that size, where that
-// takes long enough to be seen.
+// progress returns a Reader of r, a file of the given size, that shows a progress bar if
+// the file is large.
 func (s *screen) progress(r io.Reader, size int64) io.Reader {
 	if _, ok := terminal(s.errs); !ok || size < largeInput {
 		return r

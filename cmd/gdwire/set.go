@@ -18,10 +18,10 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 )
 
-// maxInMemory is how large a file may be that set and encode hold in memory.
+// maxInMemory is the maximum size of a file for set and encode, which hold it in memory.
 const maxInMemory = 1 << 30
 
-// setCheck parses the edit, if there is one.
+// setCheck parses the edit on the command line, if there is one.
 func setCheck(o *options) error {
 	o.writes = true
 	if len(o.operands) == 1 {
@@ -80,12 +80,12 @@ func (s *screen) load(name string, o *options) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(in, maxInMemory+1))
 	if err == nil && len(data) > maxInMemory {
-		err = fmt.Errorf("%s is larger than the 1 GiB that fit in memory here", in.name)
+		err = fmt.Errorf("%s is larger than 1 GiB, the limit for editing in memory", in.name)
 	}
 	return data, err
 }
 
-// seal writes content into a container like that of the input.
+// seal writes content in the same container as the input.
 func (s *screen) seal(o *options, write func(io.Writer) error) error {
 	if o.container == nil || o.container.Container == fileaccess.Plain {
 		return write(s.out)
@@ -96,7 +96,7 @@ func (s *screen) seal(o *options, write func(io.Writer) error) error {
 		}
 	}
 	var out io.Writer = s.out
-	if s.file != nil { // then it is in constant memory
+	if s.file != nil { // writing to a file needs constant memory
 		out = s.file
 	}
 	w, err := fileaccess.NewWriter(out, *o.container, o.key)
@@ -110,13 +110,13 @@ func (s *screen) seal(o *options, write func(io.Writer) error) error {
 	return cmp.Or(buffered.Flush(), w.Close())
 }
 
-// A span is where in the content a packet is.
+// A span has the offsets of a packet in the content.
 type span struct {
 	index      int64
 	start, end int // without the length
 }
 
-// split returns the packets in data; of values without lengths the whole is one.
+// split returns the packets in data. Values without lengths are one packet.
 func split(data []byte, o *options) (all []span) {
 	if !o.framed() {
 		return splitBare(data, o)
@@ -176,7 +176,7 @@ func writeSpliced(w io.Writer, data []byte, splices []splice) error {
 	return err
 }
 
-// An editor makes the splices of one packet.
+// An editor creates the splices of one packet.
 type editor struct {
 	*walker
 	screen  *screen
@@ -187,7 +187,7 @@ type editor struct {
 	splices []splice
 }
 
-// edit returns the splices that the edits of a packet need, with its length.
+// edit returns the splices for the edits of a packet, including its length.
 func (s *screen) edit(data []byte, p span, o *options) ([]splice, error) {
 	packet := data[p.start:p.end]
 	root, err := places(o.edits, p.index)
@@ -217,7 +217,7 @@ func (s *screen) edit(data []byte, p span, o *options) ([]splice, error) {
 	return e.withLength(p)
 }
 
-// shifted lets the offset of an error count from the start of the content.
+// shifted makes the offset of an error relative to the start of the content.
 func shifted(err error, by int) error {
 	if e := (*gdwire.Error)(nil); by > 0 && errors.As(err, &e) {
 		return &gdwire.Error{Offset: int64(by) + e.Offset, Path: e.Path, Err: e.Err}
@@ -225,7 +225,7 @@ func shifted(err error, by int) error {
 	return err
 }
 
-// check reports places that were not found, or are not the only ones.
+// check returns an error for a place without a value or with several values.
 func (p *place) check() error {
 	if m := p.missing(); m != nil {
 		return notFound(m)
@@ -245,7 +245,7 @@ func (p *place) ambiguous() error {
 	return nil
 }
 
-// replace puts the value of a place in the place of the one that comes next.
+// replace replaces the next value with the value of the edit.
 func (e *editor) replace(p *place) (goOn bool, err error) {
 	start := int(e.InputOffset())
 	v := &p.edit.value
@@ -253,7 +253,7 @@ func (e *editor) replace(p *place) (goOn bool, err error) {
 		return true, e.checkDeclared(p, start)
 	}
 	if len(p.inner) > 0 {
-		return false, fmt.Errorf("%s is set, and so is a value in it", printable(p.path))
+		return false, fmt.Errorf("both %s and a value in it are set", printable(p.path))
 	}
 	if err := e.SkipValue(); err != nil {
 		return false, err
@@ -271,13 +271,13 @@ func (e *editor) replace(p *place) (goOn bool, err error) {
 	return false, nil
 }
 
-// splice notes that bytes of the packet are replaced, and says so.
+// splice adds a replacement of bytes of the packet, and shows it.
 func (e *editor) splice(p *place, start, end int, b []byte, old string) {
 	e.splices = append(e.splices, splice{start, end, b})
 	e.screen.note(e.o, "%s: %s, was %s", p.path, &p.edit.value, old)
 }
 
-// reason returns why a value could not be encoded, without offset and path.
+// reason returns the cause of an encoding error, without offset and path.
 func reason(err error) error {
 	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
 		return e.Err
@@ -285,7 +285,8 @@ func reason(err error) error {
 	return err
 }
 
-// checkDeclared checks that a line such as $.a = Array[int] is true.
+// checkDeclared checks that a line such as $.a = Array[int] has the type of the existing
+// value.
 func (e *editor) checkDeclared(p *place, start int) error {
 	d := e.decoder(e.packet[start:])
 	defer d.Release()
@@ -309,7 +310,7 @@ func (e *editor) decoder(b []byte) *gdwire.Decoder {
 	return d
 }
 
-// describe returns a value as flat shows it, and of containers their type.
+// describe returns a value as flat shows it, and the type of a container.
 func (e *editor) describe(b []byte) string {
 	var out bytes.Buffer
 	s := newScreen(nil, &out, io.Discard)
@@ -326,7 +327,7 @@ func (e *editor) describe(b []byte) string {
 		}
 		return value.String()
 	}
-	_ = v.token(t) // it was read before
+	_ = v.token(t) // read without an error before
 	_ = s.out.Flush()
 	line, _, _ := strings.Cut(strings.TrimPrefix(out.String(), " = "), "\n")
 	return line
@@ -410,7 +411,7 @@ func (e *editor) replaceString(p *place, start int) error {
 	if string(old) == text {
 		return nil
 	}
-	// The string is encoded in an array of its own, after header and count.
+	// Encode the string in an array, and drop the array's header and count.
 	var b bytes.Buffer
 	eo := e.o.encoder()
 	enc := gdwire.NewEncoder(&b, &eo)
@@ -423,7 +424,7 @@ func (e *editor) replaceString(p *place, start int) error {
 	return nil
 }
 
-// verify reads the packet as it will be: if it was as engines write, it still is.
+// verify checks the edited packet. If the packet was canonical, it must still be.
 func (e *editor) verify() error {
 	var b bytes.Buffer
 	_ = writeSpliced(&b, e.packet, e.splices) // to memory
@@ -437,12 +438,12 @@ func (e *editor) verify() error {
 		return d.SkipValue()
 	}
 	if err := check(b.Bytes()); err != nil && check(e.packet) == nil {
-		return fmt.Errorf("engines would not read it so: %w", err)
+		return fmt.Errorf("engines would not read the edited packet: %w", err)
 	}
 	return nil
 }
 
-// withLength returns the splices in the content, with that of the length.
+// withLength returns the splices at their offsets in the content, with one for the length.
 func (e *editor) withLength(p span) (all []splice, err error) {
 	size := int64(p.end - p.start)
 	for _, s := range e.splices {
@@ -453,7 +454,7 @@ func (e *editor) withLength(p span) (all []splice, err error) {
 		return all, nil
 	}
 	if size > math.MaxUint32 {
-		return nil, errors.New("the packet would be longer than its length can say")
+		return nil, errors.New("the packet would be too long for a length of 32 bits")
 	}
 	length := make([]byte, 4)
 	lengthOrder(e.o.frame).PutUint32(length, uint32(size))

@@ -20,13 +20,13 @@ type source struct {
 	io.Reader
 	name string
 	file io.Closer
-	size int64 // of the content, -1 if it is not known
-	live bool  // more may come at any time: of a pipe or terminal
+	size int64 // of the content, or -1 if it is not known
+	live bool  // a pipe or terminal, which can send more at any time
 }
 
 func (in *source) Close() error { return in.file.Close() }
 
-// open opens the input of that name and recognizes it.
+// open opens the input of the given name and recognizes it.
 func (s *screen) open(name string, o *options) (*source, error) {
 	in, err := s.openContainer(name, o)
 	if err != nil {
@@ -38,8 +38,8 @@ func (s *screen) open(name string, o *options) (*source, error) {
 	return in, nil
 }
 
-// openContainer opens the input of that name and the container around its
-// content, if there is one.
+// openContainer opens the input of the given name, and its container if it is compressed or
+// encrypted.
 func (s *screen) openContainer(name string, o *options) (*source, error) {
 	in, err := s.openFile(name)
 	if err != nil {
@@ -71,10 +71,10 @@ func (s *screen) openContainer(name string, o *options) (*source, error) {
 	return in, nil
 }
 
-// prefixed says of which file an error is.
+// prefixed adds the name of the file to an error.
 func prefixed(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
 
-// openFile opens the file of that name, or standard input.
+// openFile opens the file of the given name, or standard input.
 func (s *screen) openFile(name string) (*source, error) {
 	in := &source{name: name, Reader: s.in, file: io.NopCloser(nil), size: -1, live: true}
 	f, ok := s.in.(*os.File)
@@ -104,7 +104,7 @@ func (s *screen) openFile(name string) (*source, error) {
 	return in, nil
 }
 
-// recognize finds out format and frame of the input, unless flags give both.
+// recognize finds the format and frame of the input, unless flags give both.
 func (s *screen) recognize(in *source, o *options) error {
 	if !in.live {
 		o.forFile(in.size)
@@ -129,9 +129,9 @@ func (s *screen) recognize(in *source, o *options) error {
 	return s.decide(in, o, &ri, recognize.Recognize(&ri))
 }
 
-// decide sets format and frame to the recognized ones, or returns why it cannot.
+// decide sets format and frame to the recognized ones, or returns an error.
 func (s *screen) decide(in *source, o *options, ri *recognize.Input, r recognize.Result) error {
-	const choose = "say how it was written with -format and -frame"
+	const choose = "to read it anyway, choose -format and -frame"
 	switch r.Certainty {
 	case recognize.Empty:
 		s.note(o, "%s is empty", in.name)
@@ -140,9 +140,9 @@ func (s *screen) decide(in *source, o *options, ri *recognize.Input, r recognize
 		}
 		return nil
 	case recognize.Foreign:
-		return fmt.Errorf("%s is %s, not values of Godot; if it is, %s", in.name, r.Name, choose)
+		return fmt.Errorf("%s is %s, not values of Godot; %s", in.name, r.Name, choose)
 	case recognize.Unknown:
-		return fmt.Errorf("%s was not recognized as values of Godot; if it is, %s", in.name, choose)
+		return fmt.Errorf("%s was not recognized as values of Godot; %s", in.name, choose)
 	case recognize.Ambiguous:
 		return choiceError{s.ambiguous(in, o, ri, r)}
 	}
@@ -161,7 +161,7 @@ func (s *screen) decide(in *source, o *options, ri *recognize.Input, r recognize
 	}
 	what := fmt.Sprintf("%s%v, %s%s", how, reading.Format, frameText(reading.Frame), containerText(o.container))
 	if how != "" && o.writes {
-		return choiceError{fmt.Errorf("%s is %s; to write it, confirm with %v", in.name, what, reading)}
+		return choiceError{fmt.Errorf("%s is %s; to write it, confirm this with %v", in.name, what, reading)}
 	}
 	if _, ok := terminal(s.errs); ok || how != "" {
 		s.note(o, "%s is %s", in.name, what)

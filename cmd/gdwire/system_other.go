@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// terminated is the signal that asks a program to end.
+// terminated is the signal that ends a program.
 const terminated = syscall.SIGTERM
 
 // isClosedPipe reports whether the reader of the output is gone.
@@ -18,11 +18,11 @@ func isClosedPipe(err error) bool {
 	return errors.Is(err, io.ErrClosedPipe) || err != nil && strings.Contains(err.Error(), "closed pipe")
 }
 
-// keepOwner does nothing: the owner is who writes the file.
+// keepOwner does nothing: the owner is the writer of the file.
 func keepOwner(string, os.FileInfo) {}
 
 // syncFolder does nothing: folders cannot be synced.
 func syncFolder(string) {}
 
-// openTerminal opens the console that the user sits at.
+// openTerminal opens the user's console.
 func openTerminal() (*os.File, error) { return os.OpenFile("/dev/cons", os.O_RDWR, 0) }

@@ -8,14 +8,13 @@ import (
 	"syscall"
 )
 
-// terminated is the signal that asks a program to end.
+// terminated is the signal that ends a program.
 const terminated = syscall.SIGTERM
 
 // isClosedPipe reports whether the reader of the output is gone.
 func isClosedPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
-// keepOwner gives a file the owner of the one that it replaces, if that is
-// permitted.
+// keepOwner sets the owner of a file to that of the file it replaces, if permitted.
 func keepOwner(name string, info os.FileInfo) {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		_ = os.Chown(name, int(s.Uid), int(s.Gid))
@@ -30,5 +29,5 @@ func syncFolder(name string) {
 	}
 }
 
-// openTerminal opens the terminal that the user sits at.
+// openTerminal opens the user's terminal.
 func openTerminal() (*os.File, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }

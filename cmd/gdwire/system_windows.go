@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// terminated is the signal that asks a program to end.
+// terminated is the signal that ends a program.
 const terminated = syscall.SIGTERM
 
 const (
@@ -19,12 +19,11 @@ func isClosedPipe(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, errBrokenPipe) || errors.Is(err, errNoData)
 }
 
-// keepOwner does nothing: a renamed file has the owner and the rights of its
-// folder.
+// keepOwner does nothing: a renamed file has the owner and the permissions of its folder.
 func keepOwner(string, os.FileInfo) {}
 
 // syncFolder does nothing: folders cannot be synced.
 func syncFolder(string) {}
 
-// openTerminal opens the console that the user sits at.
+// openTerminal opens the user's console.
 func openTerminal() (*os.File, error) { return os.OpenFile("CONIN$", os.O_RDWR, 0) }

@@ -46,7 +46,7 @@ func (v *tokenView) show(p *packet) error {
 			return err
 		}
 		if t.Kind() == gdwire.KindEnd || text {
-			depth-- // as deep as the token that it ends or continues
+			depth-- // the depth of the token that it ends or continues
 		}
 		if err := v.line(at, depth, t); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (v *tokenView) line(at int64, depth int, t gdwire.Token) error {
 	kind := t.Kind().String()
 	most := v.width / 8
 	space := strings.Repeat("  ", min(depth, most))
-	if depth > most { // too deep to be seen
+	if depth > most { // too deep to show
 		space += fmt.Sprintf("[%d] ", depth)
 	}
 	left := v.width - len(offset) - 2 - len(space) - len(kind) - 2
@@ -74,8 +74,7 @@ func (v *tokenView) line(at int64, depth int, t gdwire.Token) error {
 	return err
 }
 
-// content describes the content of a token: all of it, or more than fits width
-// columns.
+// content describes the content of a token. It can cut a long one after width columns.
 func content(t gdwire.Token, width int) string {
 	switch t.Kind() {
 	case gdwire.KindStringChunk:
@@ -98,9 +97,9 @@ func content(t gdwire.Token, width int) string {
 	return strings.TrimLeft(strings.TrimPrefix(t.String(), t.Kind().String()), " ")
 }
 
-// quote quotes s: all of it, or more than fits width columns.
+// quote quotes s. It can cut a long s after width columns.
 func quote(s []byte, width int) string {
-	const column = 4 // bytes take one column at least
+	const column = 4 // maximum number of bytes in a column
 	if most := column * width; len(s) > most {
 		return strings.TrimSuffix(strconv.Quote(string(s[:most])), `"`) + "…"
 	}

@@ -5,21 +5,21 @@ import (
 	"iter"
 )
 
-// A view shows packets in some way.
+// A view is a way to show packets.
 type view struct {
-	// show reads a packet's value and shows it. It returns the packet's error;
-	// errBad if that has been shown, too.
+	// show reads the value of a packet and shows it. It returns the error of the
+	// packet, or errBad if it has shown that error.
 	show func(*packet) error
-	// end shows a summary after the last packet. nil: none.
+	// end shows a summary after the last packet, if it is not nil.
 	end func()
 }
 
-// show makes a subcommand of a view: it shows the packets of a file.
+// show returns the subcommand that shows the packets of a file in a view.
 func show(newView func(*screen, *options) view) func(*screen, *options) error {
 	return func(s *screen, o *options) error { return s.showFile(o.file(), o, newView) }
 }
 
-// showFile shows the packets of the file of that name.
+// showFile shows the packets of the file of the given name.
 func (s *screen) showFile(name string, o *options, newView func(*screen, *options) view) error {
 	in, err := s.open(name, o)
 	if err != nil {
@@ -34,15 +34,15 @@ func (s *screen) showFile(name string, o *options, newView func(*screen, *option
 	return s.show(packets(r, o), v, in.live)
 }
 
-// show shows packets and reports their errors. If they are live, each is shown
-// before the next is waited for.
+// show shows packets and reports their errors. It shows each packet of a live source before
+// it waits for the next.
 func (s *screen) show(packets iter.Seq[*packet], v view, live bool) error {
 	var bad error
 	for p := range packets {
 		err := v.show(p)
 		if err != nil || live {
 			if failed := s.out.Flush(); failed != nil {
-				return failed // it is not the packet's fault
+				return failed // not an error of the packet
 			}
 		}
 		if err == nil {
@@ -53,7 +53,7 @@ func (s *screen) show(packets iter.Seq[*packet], v view, live bool) error {
 			s.report(err)
 		}
 		if !p.framed() {
-			break // nothing tells where the next value begins
+			break // the start of the next value is not known
 		}
 	}
 	s.clear()

@@ -8,7 +8,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// words are the values that are a word.
+// words has the values that are a word.
 var words = map[string]Value{
 	"null":  {Type: gdwire.TypeNil},
 	"true":  {Type: gdwire.TypeBool, Int: 1},
@@ -63,7 +63,7 @@ func (s *scanner) textValue(t gdwire.Type) (Value, error) {
 	return Value{Type: t, Text: text}, err
 }
 
-// parseFloat parses a number of this grammar. What rounds to infinity is out of
+// parseFloat parses a number of this grammar. A number that rounds to infinity is out of
 // range.
 func parseFloat(text string) (float64, error) {
 	if text == "nan" {
@@ -192,8 +192,7 @@ func (s *scanner) hex(v *Value) error {
 	return nil
 }
 
-// typed parses the declaration of an Array or Dictionary, and whether it is
-// empty.
+// typed parses the declared types of an Array or Dictionary, and whether it is empty.
 func (s *scanner) typed(v Value) (Value, error) {
 	v.Form = Declared
 	empty := "([])"

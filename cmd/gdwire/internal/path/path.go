@@ -4,10 +4,10 @@
 //	$2.grid[Vector2i(1, 2)] = "wall"
 //	$["metadata/x"].value(3)[0] = PackedByteArray("89504e47")
 //
-// A line is a path, " = " and a value. A path starts with $ and the number of
-// the packet, which is left out for packet 0. A step is a String key or property
-// (.name), any other key or an index ([…]), or a pair of a Dictionary by its
-// number (.key(3), .value(3)). Values are written as in GDScript.
+// A line is a path, " = " and a value. A path starts with $ and the number of the packet,
+// which is omitted for packet 0. A step is a String key or property (.name), any other key
+// or an index ([…]), or the key or value of a pair by its number (.key(3), .value(3)).
+// Values are written as in GDScript.
 //
 // A printed line parses to the same path and value, and contains printable
 // characters only.
@@ -19,12 +19,11 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A Path says where in the input a value is.
+// A Path is the location of a value in the input.
 type Path struct {
 	Packet int64
 	Steps  []Step
-	// Cut reports that the path ended in "…", as paths in errors do that are
-	// too long.
+	// Cut reports whether the path ended in "…", like long paths in errors.
 	Cut bool
 }
 
@@ -45,7 +44,7 @@ const (
 	ValueAt           // .value(n)
 )
 
-// Parse parses a path. The $ may be missing.
+// Parse parses a path. The $ is optional.
 func Parse(text string) (Path, error) {
 	s := scanner{text: text}
 	p, err := s.path()
@@ -86,7 +85,7 @@ func (p Path) String() string {
 	return string(b)
 }
 
-// ellipsis ends a path or key that was cut.
+// ellipsis is the end of a cut path or key.
 const ellipsis = "…"
 
 // AppendPacket appends the path of packet n: $, or $2.
@@ -136,7 +135,7 @@ func appendAt(dst []byte, name string, n int64) []byte {
 // isName reports whether a key can be written without quotes.
 func isName(s string) bool { return s != "" && nameLen(s) == len(s) }
 
-// nameLen returns how many bytes at the start of s are a name.
+// nameLen returns the length of the name at the start of s.
 func nameLen(s string) int {
 	for i := range len(s) {
 		c := s[i]
@@ -151,7 +150,7 @@ func nameLen(s string) int {
 // path parses a path at the start of the text.
 func (s *scanner) path() (Path, error) {
 	var p Path
-	first := true // a name may come without its dot
+	first := true // the dot before the first name is optional
 	if s.accept("$") {
 		first = false
 		if n := s.digits(); n != "" {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A SyntaxError is text that is not a path or line.
+// A SyntaxError describes text that is not a path or line.
 type SyntaxError struct {
 	Text   string
 	Column int // in bytes, from 1
@@ -23,7 +23,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%q, column %d: %s", text, e.Column, e.Reason)
 }
 
-// A scanner parses text from its start on.
+// A scanner parses text from its start.
 type scanner struct {
 	text string
 	pos  int
@@ -69,7 +69,7 @@ func (s *scanner) space() {
 	}
 }
 
-// digits returns the digits that are next.
+// digits returns the next digits.
 func (s *scanner) digits() string {
 	start := s.pos
 	for !s.atEnd() && s.text[s.pos]-'0' <= 9 {
@@ -78,8 +78,8 @@ func (s *scanner) digits() string {
 	return s.text[start:s.pos]
 }
 
-// number returns the number that is next, and whether it is a float: with a
-// point, an exponent, inf or nan. The text is empty if there is none.
+// number returns the next number and reports whether it is a float: with a point, an
+// exponent, inf or nan. The text is empty if no number is next.
 func (s *scanner) number() (text string, float bool) {
 	start := s.pos
 	if s.accept("nan") {
@@ -142,12 +142,12 @@ func (s *scanner) quoted() (string, error) {
 	return "", s.errorf("the string does not end")
 }
 
-// escapes are the characters that an escape of one letter means.
+// escapes has the characters for escape sequences of one letter.
 var escapes = map[byte]byte{
 	'"': '"', '\'': '\'', '\\': '\\', 'n': '\n', 'r': '\r', 't': '\t', 'a': '\a', 'b': '\b', 'f': '\f', 'v': '\v',
 }
 
-// escape parses an escape and appends its character.
+// escape parses an escape sequence and appends its character.
 func (s *scanner) escape(dst []byte) ([]byte, error) {
 	rest := s.text[s.pos+1:]
 	if rest == "" {
@@ -172,10 +172,10 @@ func (s *scanner) escape(dst []byte) ([]byte, error) {
 	return utf8.AppendRune(dst, rune(x)), nil
 }
 
-// AppendText appends s as it is written between double quotes: all that is not
-// printable is escaped.
+// AppendText appends s for use between double quotes. It escapes all characters that are
+// not printable.
 func AppendText[T string | []byte](dst []byte, s T) []byte {
-	plain := 0 // bytes up to here have been appended
+	plain := 0 // offset up to which s has been appended
 	for i := 0; i < len(s); {
 		if c := s[i]; c >= ' ' && c < 0x7f && c != '"' && c != '\\' {
 			i++

@@ -6,9 +6,9 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// FromToken returns the value of a token. Of a container it returns the declared
-// types and whether it is empty; of a NodePath, PackedByteArray or Image the
-// content is missing. Numbers are appended to numbers.
+// FromToken returns the value of a token, with numbers appended to numbers. For a
+// container it returns the declared types and whether it is empty; for a NodePath,
+// PackedByteArray or Image it returns a value without content.
 func FromToken(t gdwire.Token, numbers []float64) Value {
 	v := Value{Type: t.Type(), Numbers: numbers}
 	switch t.Kind() {
@@ -55,8 +55,8 @@ func FromToken(t gdwire.Token, numbers []float64) Value {
 	return v
 }
 
-// Write writes a value that is whole or empty. Numbers are rounded to 32 bits
-// unless double is set, which has to agree with the Encoder's DoubleReals.
+// Write writes a value of Form Whole or Empty. It rounds numbers to 32 bits unless double
+// is set, which must equal the Encoder's DoubleReals.
 func (v *Value) Write(e *gdwire.Encoder, double bool) error {
 	switch v.Type {
 	case gdwire.TypeNil:
@@ -123,7 +123,7 @@ func Round32(x float64) float64 {
 
 func (v *Value) writeText(e *gdwire.Encoder) func() error {
 	return func() error {
-		if v.Text == "" { // also of a PackedStringArray, which takes no bytes
+		if v.Text == "" { // also for a PackedStringArray, which has no Write
 			return nil
 		}
 		_, err := e.Write([]byte(v.Text))
@@ -131,7 +131,7 @@ func (v *Value) writeText(e *gdwire.Encoder) func() error {
 	}
 }
 
-// firstError makes calls up to the first that fails.
+// firstError makes calls until one fails, and returns its error.
 func firstError(calls ...func() error) error {
 	for _, call := range calls {
 		if err := call(); err != nil {

@@ -14,13 +14,13 @@ type Value struct {
 	Form Form
 	// Int is an int, 1 for true, the id of an RID, Object or Signal.
 	Int int64
-	// NoID reports an RID without an id, as formats before Godot 4 have it.
+	// NoID reports whether an RID has no id, as in formats before Godot 4.
 	NoID bool
 	// Numbers are a float, the components of a math type, or the leading
 	// numbers of an Image or InputEvent.
 	Numbers []float64
-	// Single reports that Numbers came from 32 bits: they are printed with the
-	// digits that these need.
+	// Single reports whether Numbers had 32 bits, so that they are printed with
+	// fewer digits.
 	Single bool
 	// Text is the text of a string or NodePath, the bytes of a PackedByteArray,
 	// Image or InputEvent, the name of a Signal or of an Object's class.
@@ -30,7 +30,7 @@ type Value struct {
 	Key, Elem gdwire.Elem
 }
 
-// A Form is how much of a container a value is.
+// A Form tells whether a Value is complete.
 type Form uint8
 
 // The forms of values.
@@ -40,9 +40,9 @@ const (
 	Declared             // a container's type without its content: Array[int], PackedInt32Array, Object("Node")
 )
 
-// signatures are the arguments of values that are written as a call, a letter each:
-// r and i a real or integer component, u a 32-bit number, d a 64-bit id,
-// s a string, x bytes as hexadecimal.
+// signatures has the arguments of values that are written as a call, one letter for each:
+// r and i are real and integer components, u is a 32-bit number, d a 64-bit id, s a
+// string, and x bytes in hexadecimal.
 var signatures = map[gdwire.Type]string{
 	gdwire.TypeVector2: "rr", gdwire.TypeVector2i: "ii", gdwire.TypeRect2: "rrrr", gdwire.TypeRect2i: "iiii",
 	gdwire.TypeVector3: "rrr", gdwire.TypeVector3i: "iii", gdwire.TypeTransform2D: "rrrrrr",
@@ -58,7 +58,7 @@ const (
 	variant  = "Variant"  // any type, in the declaration of a Dictionary
 )
 
-// types are the types by name.
+// types has the types by name.
 var types = func() map[string]gdwire.Type {
 	m := map[string]gdwire.Type{}
 	for t := gdwire.TypeNil; t <= gdwire.TypeInputEvent; t++ {
@@ -67,8 +67,8 @@ var types = func() map[string]gdwire.Type {
 	return m
 }()
 
-// Components returns how many numbers a math type is made of, and whether they
-// are integers; 0 of any other type.
+// Components returns the number of components of a math type and whether they are
+// integers. It returns 0 for other types.
 func Components(t gdwire.Type) (n int, integers bool) {
 	s := signatures[t]
 	if s == "" || s[0] != 'r' && s[0] != 'i' {
@@ -77,8 +77,8 @@ func Components(t gdwire.Type) (n int, integers bool) {
 	return len(s), s[0] == 'i'
 }
 
-// ElementType returns the type of a packed array's elements, 0 of any other
-// type.
+// ElementType returns the type of the elements of a packed array. It returns 0 for other
+// types.
 func ElementType(packed gdwire.Type) gdwire.Type { return elements[packed] }
 
 var elements = map[gdwire.Type]gdwire.Type{
@@ -182,8 +182,8 @@ func (v *Value) appendReal(dst []byte, x float64) []byte {
 	return AppendFloat(dst, x)
 }
 
-// AppendFloat appends the shortest decimal that reads back as x, with a point or
-// an exponent; nan, inf or -inf.
+// AppendFloat appends nan, inf, -inf, or the shortest decimal that reads back as x, with a
+// point or an exponent.
 func AppendFloat(dst []byte, x float64) []byte { return appendFloat(dst, x, 64) }
 
 // AppendFloat32 is AppendFloat for the shortest decimal that rounds to x.
@@ -198,7 +198,7 @@ func appendFloat(dst []byte, x float64, bits int) []byte {
 	case math.IsInf(x, -1):
 		return append(dst, "-inf"...)
 	}
-	// Beyond these there would be zeros without a meaning.
+	// Larger numbers would end in zeros that are not significant.
 	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e21) {
 		return strconv.AppendFloat(dst, x, 'e', -1, bits)
 	}

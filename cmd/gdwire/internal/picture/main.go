@@ -1,5 +1,5 @@
-// Command picture writes an SVG picture of gdwire in a terminal, from a real run.
-// In the folder of the module:
+// Command picture runs gdwire and writes an SVG picture of its output in a terminal. Run it
+// in the folder of the module:
 //
 //	go run ./cmd/gdwire/internal/picture >cmd/gdwire/terminal.svg
 package main
@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 )
 
-// A scene is a command line and how much of its output is shown.
+// A scene is a command line and the part of its output in the picture.
 type scene struct {
 	args  []string
 	match string // only lines that match
@@ -84,7 +84,7 @@ const (
 	background, foreground        = "#1e1e2e", "#cdd6f4"
 )
 
-// styles are the SVG attributes of what terminals show for an escape sequence.
+// styles has the SVG attributes for escape sequences.
 var styles = map[string]string{
 	"1": `font-weight="bold"`, "2": `fill="#7f849c"`,
 	"31": `fill="#f38ba8"`, "32": `fill="#a6e3a1"`, "33": `fill="#f9e2af"`, "36": `fill="#89dceb"`,

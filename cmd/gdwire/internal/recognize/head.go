@@ -4,8 +4,9 @@ import (
 	"io"
 )
 
-// ReadHead reads the start of r into in.Head: HeadSize bytes. Of a pipe, whose sender may wait for an answer, it reads until packets are
-// recognized or PipeSize bytes have arrived. It sets in.Size if r ends before.
+// ReadHead reads the first HeadSize bytes of r into in.Head. The sender of a pipe can wait
+// for an answer, so from a pipe it reads only until packets are recognized or PipeSize bytes
+// have been received. If r ends before that, it sets in.Size.
 func ReadHead(r io.Reader, in *Input, pipe bool) error {
 	size := HeadSize
 	if pipe {
@@ -30,8 +31,7 @@ func ReadHead(r io.Reader, in *Input, pipe bool) error {
 	return nil
 }
 
-// framed reports whether the head is recognized as packets, whatever their
-// format.
+// framed reports whether the head is recognized as length-prefixed packets of any format.
 func (in *Input) framed() bool {
 	r := Recognize(in)
 	return (r.Certainty >= Probably || r.Certainty == Ambiguous) && r.Readings[0].Frame != Bare

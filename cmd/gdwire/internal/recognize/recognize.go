@@ -1,5 +1,5 @@
-// Package recognize finds out in which format and frame bytes of unknown origin
-// are, by reading them in every way that is possible.
+// Package recognize finds the format and frame of bytes of unknown origin, by reading them
+// in all formats and frames.
 package recognize
 
 import (
@@ -13,20 +13,20 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A Frame says whether and how the length of a packet precedes it.
+// A Frame is the form of the length that precedes each packet, if any.
 type Frame uint8
 
 // The frames.
 const (
-	Bare  Frame = iota // nothing: one value, or values one after the other
-	U32                // the length of the packet, little-endian
-	U32BE              // the length of the packet, big-endian
+	Bare  Frame = iota // no lengths: one value, or several that follow each other
+	U32                // 32 bits, little-endian
+	U32BE              // 32 bits, big-endian
 )
 
-// String returns the frame's name in flags: none, u32 or u32be.
+// String returns the name of the frame: none, u32 or u32be.
 func (f Frame) String() string { return [...]string{"none", "u32", "u32be"}[f] }
 
-// A Reading is a way to read the input.
+// A Reading is a format and a frame in which the input can be read.
 type Reading struct {
 	Format *gdwire.Format
 	Frame  Frame
@@ -40,37 +40,36 @@ func (r Reading) String() string {
 // An Input is the start of a file or stream to recognize.
 type Input struct {
 	Head []byte
-	Size int64 // of the whole input, -1 if it is not known
-	// At reads the input beyond Head, to follow the lengths of packets to its
-	// end. It may be nil.
+	Size int64 // of the whole input, or -1 if it is not known
+	// At, if not nil, reads the input beyond Head, to follow the lengths of packets
+	// to its end.
 	At io.ReaderAt
-	// Formats and Frames are the candidates if some are fixed. nil: all.
+	// Formats and Frames are the candidates. nil means all.
 	Formats []*gdwire.Format
 	Frames  []Frame
-	// Decoder has the options to try with, but for format, limits, Strict and
-	// AllowObjects.
+	// Decoder has the options of the trials. Format, limits, Strict and
+	// AllowObjects are ignored.
 	Decoder gdwire.DecoderOptions
 }
 
 const (
-	// HeadSize is how much of an input is read to recognize it.
+	// HeadSize is the number of bytes that are read to recognize an input.
 	HeadSize = 64 << 10
-	// PipeSize is how much of a pipe is waited for, unless its first packet is
-	// shorter.
+	// PipeSize is the same for a pipe, unless its first packet is shorter.
 	PipeSize = 4 << 10
 
-	minSure   = 24       // bytes that leave no doubt
-	maxCut    = 16 << 20 // declared length of a packet that was cut short
-	minLeaves = 3        // values that were read of a packet that was cut short
+	minSure   = 24       // bytes that are enough for Sure
+	maxCut    = 16 << 20 // maximum declared length of a truncated packet
+	minLeaves = 3        // minimum number of values in a truncated packet
 )
 
-// A Certainty says how much a Result can be relied on.
+// A Certainty tells how reliable a Result is.
 type Certainty uint8
 
-// The certainties, the surest last.
+// The certainties, in ascending order.
 const (
 	Unknown   Certainty = iota // nothing fits
-	Foreign                    // not a value at all: Result.Name says what it is
+	Foreign                    // another kind of file, named by Result.Name
 	Empty                      // no bytes
 	Ambiguous                  // several readings with different values fit equally well
 	Damaged                    // most of the input can be read
@@ -82,13 +81,13 @@ const (
 // A Result is the outcome of Recognize.
 type Result struct {
 	Certainty Certainty
-	// Readings are the readings that fit, all equally well. If it is not
-	// Ambiguous, all read the same values and the first is as good as any.
+	// Readings has the readings that fit best, all equally well. Unless the
+	// Certainty is Ambiguous, all of them read the same values.
 	Readings []Reading
 	Name     string // of a Foreign input
 }
 
-// Recognize finds the readings that fit the input best.
+// Recognize returns the readings that fit the input best.
 func Recognize(in *Input) Result {
 	if r := in.bySignature(); r.Certainty != Unknown {
 		return r
@@ -116,13 +115,13 @@ func Recognize(in *Input) Result {
 	return in.damaged()
 }
 
-// known returns how long the input is at least.
+// known returns the minimum size of the input.
 func (in *Input) known() int64 { return max(in.Size, int64(len(in.Head))) }
 
 // whole reports whether Head is all of the input.
 func (in *Input) whole() bool { return in.Size == int64(len(in.Head)) }
 
-// signatures start files of other kinds.
+// signatures has the first bytes of other kinds of files.
 var signatures = []struct{ start, name string }{
 	{"RSRC", "a resource of Godot (.res, .scn)"}, {"RSCC", "a compressed resource of Godot (.res, .scn)"},
 	{"GDPC", "a package of Godot (.pck)"}, {"ECFG", "project settings of Godot (project.binary)"},
@@ -157,8 +156,8 @@ func (in *Input) bySignature() Result {
 	return Result{}
 }
 
-// isText reports whether b is text: no value is, since lengths and headers
-// contain NULs.
+// isText reports whether b is text. Values are not, because lengths and headers contain
+// NULs.
 func isText(b []byte) bool {
 	if len(b) < 4 || bytes.IndexByte(b, 0) >= 0 {
 		return false
@@ -172,18 +171,17 @@ func isText(b []byte) bool {
 	return false
 }
 
-// isUTF16 reports whether b starts with a byte order mark of UTF-16 and goes on
-// with a character of ASCII.
+// isUTF16 reports whether b starts with a byte order mark of UTF-16 and an ASCII character.
 func isUTF16(b []byte) bool {
 	return len(b) >= 4 && (b[0] == 0xff && b[1] == 0xfe && b[3] == 0 && b[2] != 0 || b[0] == 0xfe && b[1] == 0xff && b[2] == 0 && b[3] != 0)
 }
 
-// A rule accepts readings in which the input makes sense in some way.
+// A rule accepts readings by a criterion.
 type rule struct {
 	certainty Certainty
 	formats   []*gdwire.Format
 	strict    bool
-	several   bool // values one after the other instead of one value
+	several   bool // several values instead of one
 	accept    func(*trial) bool
 }
 
@@ -193,7 +191,7 @@ var (
 	allFormats = []*gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2}
 )
 
-// rules, the surest first.
+// rules has the rules in descending order of certainty.
 var rules = []rule{
 	{certainty: Sure, formats: newFormats, strict: true, accept: func(t *trial) bool { return t.whole && !t.implausible }},
 	{certainty: Probably, formats: newFormats, strict: true, accept: func(t *trial) bool { return t.whole }},
@@ -206,18 +204,18 @@ var rules = []rule{
 	{certainty: CutShort, formats: oldFormats, strict: true, accept: (*trial).cutShort},
 }
 
-// lenient reports whether a lenient reading makes sense.
+// lenient reports whether a lenient reading is plausible.
 func (t *trial) lenient() bool {
 	return t.whole && t.plainHeader && (t.Frame != Bare || !t.implausible)
 }
 
-// zerosFollow reports whether nothing but zeros follows the value, as in a
-// buffer that was larger.
+// zerosFollow reports whether only zeros follow the value, as in a buffer larger than the
+// value.
 func (t *trial) zerosFollow() bool {
 	return t.leaves > 0 && len(bytes.Trim(t.input.Head[t.used:], "\x00")) == 0
 }
 
-// candidates returns the formats and frames that a rule may try.
+// candidates returns the formats and frames for a rule.
 func (in *Input) candidates(r rule) (formats []*gdwire.Format, frames []Frame) {
 	formats, frames = r.formats, []Frame{U32, U32BE, Bare}
 	if in.Formats != nil {
@@ -235,8 +233,8 @@ func (in *Input) candidates(r rule) (formats []*gdwire.Format, frames []Frame) {
 	return formats, frames
 }
 
-// try returns the trials that a rule accepts, which are framed or bare: framed
-// beats bare.
+// try returns the trials that a rule accepts: those with frames if there are any, otherwise
+// those without.
 func (in *Input) try(r rule) (fits []*trial) {
 	formats, frames := in.candidates(r)
 	for _, frame := range frames {
@@ -252,13 +250,13 @@ func (in *Input) try(r rule) (fits []*trial) {
 	if r.certainty == CutShort {
 		return furthest(fits)
 	}
-	if in.Size < 0 { // a length in the other byte order is huge
+	if in.Size < 0 { // lengths in the wrong byte order are huge
 		fits = least(fits, func(t *trial) int64 { return t.declared })
 	}
 	return least(fits, func(t *trial) int64 { return int64(t.trailing) })
 }
 
-// least returns the trials with the least of something.
+// least returns the trials with the least value of a function.
 func least(fits []*trial, of func(*trial) int64) []*trial {
 	best := int64(math.MaxInt64)
 	for _, t := range fits {
@@ -276,8 +274,8 @@ func furthest(fits []*trial) []*trial {
 	return slices.DeleteFunc(fits, func(t *trial) bool { return t.leaves < most-minLeaves })
 }
 
-// orNew adds readings in newer formats with the same values: Godot 2 takes any
-// padding, and damaged padding is likelier than Godot 2.
+// orNew adds readings in newer formats with the same values. Godot 2 accepts any padding,
+// and damaged padding is more likely than Godot 2.
 func (in *Input) orNew(fits []*trial) (all []*trial) {
 	for _, old := range fits {
 		for _, format := range newFormats {
@@ -290,8 +288,8 @@ func (in *Input) orNew(fits []*trial) (all []*trial) {
 	return append(all, fits...)
 }
 
-// damaged returns the reading that gets clearly further than all others: in most
-// good packets or, for one packet, in bytes.
+// damaged returns the reading that reads clearly more than all others: valid packets or, in
+// a single packet, bytes.
 func (in *Input) damaged() Result {
 	var best *trial
 	second := 0 // bytes
@@ -317,8 +315,8 @@ func (in *Input) damaged() Result {
 	return Result{Certainty: Damaged, Readings: []Reading{best.Reading}}
 }
 
-// further reports whether a reading got further than another. The length of a
-// packet that was damaged is likelier to be near the truth the smaller it is.
+// further reports whether a reading has read more than another. Of two damaged packets, the
+// one with the smaller declared length is more plausible.
 func (t *trial) further(other *trial) bool {
 	return cmp.Or(cmp.Compare(t.good, other.good), cmp.Compare(t.used, other.used), cmp.Compare(other.declared, t.declared)) > 0
 }

@@ -11,28 +11,28 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A trial is the outcome of reading the head in one way.
+// A trial is the result of one reading of the head.
 type trial struct {
 	Reading
 	input   *Input
 	strict  bool
 	decoder *gdwire.Decoder
 
-	whole       bool   // every byte was read, or all of the head
-	cut         bool   // it was, but the input ends inside a packet or value
-	implausible bool   // there are numbers or texts that hardly anyone would write
-	plainHeader bool   // the first header has no bits that engines do not write
+	whole       bool   // all bytes of the head were read
+	cut         bool   // whole, but the input ends inside a packet or value
+	implausible bool   // it contains improbable numbers or texts
+	plainHeader bool   // the first header has only bits that engines write
 	values      uint64 // a hash of all tokens
 	leaves      int    // values other than containers that were read
-	used        int    // bytes up to the first error; of packets, in those that are good
+	used        int    // bytes up to the first error; with a frame, bytes in valid packets
 	trailing    int    // bytes after values
 	good        int    // packets that are one value
-	declared    int64  // the longest length of a packet
+	declared    int64  // the greatest declared length of a packet
 
 	hash maphash.Hash
 }
 
-// seed is the same for all trials, whose hashes are compared.
+// seed is the seed of all hashes, which are compared with each other.
 var seed = maphash.MakeSeed()
 
 // read reads the head of the input.
@@ -54,7 +54,7 @@ func (in *Input) read(r Reading, strict, several bool) *trial {
 	return t
 }
 
-// bare reads one value, or several.
+// bare reads one or several values without lengths.
 func (t *trial) bare(several bool) {
 	in := t.input
 	t.plainHeader = plainHeader(in.Head)
@@ -80,7 +80,7 @@ func (t *trial) bare(several bool) {
 	}
 }
 
-// framed reads packets, each after its length.
+// framed reads length-prefixed packets.
 func (t *trial) framed() {
 	in := t.input
 	good := true // so far
@@ -103,7 +103,7 @@ func (t *trial) framed() {
 			head = head[:n]
 		}
 		if first && !complete && !in.whole() && len(in.Head) < PipeSize {
-			return // nothing is known of a packet of a pipe until it is whole
+			return // wait for the rest of the packet
 		}
 		used, err := t.value(head)
 		switch {
@@ -126,11 +126,11 @@ func (t *trial) framed() {
 	t.cut = good && !t.whole
 }
 
-// maxFollowed is how many lengths are followed beyond the head.
+// maxFollowed is the maximum number of lengths that are followed beyond the head.
 const maxFollowed = 1 << 20
 
-// follow reports whether the lengths of packets from offset on lead to the end
-// of the input.
+// follow reports whether the lengths of the packets from offset on end at the end of the
+// input.
 func (t *trial) follow(offset int64) bool {
 	in := t.input
 	if in.Size < 0 {
@@ -159,8 +159,8 @@ func (t *trial) length(b []byte) uint32 {
 	return binary.LittleEndian.Uint32(b)
 }
 
-// plainHeader reports whether the header at the start of b has no bits that
-// engines do not write.
+// plainHeader reports whether the header at the start of b has only bits that engines
+// write.
 func plainHeader(b []byte) bool {
 	if len(b) < 4 {
 		return false
@@ -176,8 +176,8 @@ func plainHeader(b []byte) bool {
 	return h&^(0xff|flags<<16) == 0
 }
 
-// value reads the value at the start of b and returns how many bytes were read.
-// io.ErrUnexpectedEOF says that b ends inside it.
+// value reads the value at the start of b and returns the number of bytes read. If b ends
+// inside the value, it returns io.ErrUnexpectedEOF.
 func (t *trial) value(b []byte) (int, error) {
 	d := t.decoder
 	d.Reset(bytes.NewReader(b))
@@ -195,10 +195,10 @@ func (t *trial) value(b []byte) (int, error) {
 }
 
 const (
-	tiny, huge = 1e-12, 1e15 // beyond these numbers are implausible
+	tiny, huge = 1e-12, 1e15 // smaller and larger numbers are implausible
 )
 
-// token takes note of a token.
+// token updates the trial for a token.
 func (t *trial) token(token gdwire.Token) {
 	b := token.Bytes()
 	var head [18]byte
@@ -231,7 +231,7 @@ func (t *trial) token(token gdwire.Token) {
 
 func (t *trial) check(plausible bool) { t.implausible = t.implausible || !plausible }
 
-// chunk looks at packed floats.
+// chunk updates the trial for packed floats.
 func (t *trial) chunk(token gdwire.Token) {
 	b := token.Bytes()
 	switch token.Type() {
@@ -267,8 +267,8 @@ func hasControl(b []byte) bool {
 	return false
 }
 
-// cutShort reports whether all of the input was read up to its end inside a
-// packet, and that is enough to tell.
+// cutShort reports whether the input ends inside a packet and enough values were read
+// before its end.
 func (t *trial) cutShort() bool {
 	return t.cut && (t.good > 0 || t.leaves >= minLeaves) && t.declared < maxCut
 }
