@@ -369,10 +369,10 @@ func TestTypeTags(t *testing.T) {
 			A bool `gd:",type=bool"`
 		}{true}, wire: true},
 		{name: "int that float cannot hold", value: struct {
-			A int `gd:",type=float"`
+			A int64 `gd:",type=float"`
 		}{1<<53 + 1}, err: "out of range"},
 		{name: "uint that float cannot hold", value: struct {
-			A uint `gd:",type=float"`
+			A uint64 `gd:",type=float"`
 		}{1<<53 + 1}, err: "out of range"},
 		{name: "fraction as int", value: struct {
 			A float64 `gd:",type=int"`
@@ -421,8 +421,8 @@ func TestTypeTags(t *testing.T) {
 			A []int `gd:",type=PackedInt32Array"`
 		}{[]int{1, -1 << 31}}, wire: []int32{1, -1 << 31}},
 		{name: "ints that do not fit", value: struct {
-			A []int `gd:",type=PackedInt32Array"`
-		}{[]int{1 << 31}}, err: "Go int (struct.A): out of range"},
+			A []int64 `gd:",type=PackedInt32Array"`
+		}{[]int64{1 << 31}}, err: "Go int64 (struct.A): out of range"},
 		{name: "ints as PackedByteArray", value: struct {
 			A [2]uint16 `gd:",type=PackedByteArray"`
 		}{[2]uint16{1, 255}}, wire: []byte{1, 255}},

@@ -53,7 +53,7 @@ func TestUnmarshalInto(t *testing.T) {
 		{name: "nil into positional", wire: nil, want: row{}},
 		{name: "whole float into int", wire: 3.0, want: 3},
 		{name: "whole float into uint8", wire: 255.0, want: uint8(255)},
-		{name: "int into float", wire: 1 << 53, want: float64(1 << 53)},
+		{name: "int into float", wire: int64(1 << 53), want: float64(1 << 53)},
 		{name: "float into float32", wire: 0.1, want: float32(0.1)},
 		{name: "infinity into float32", wire: math.Inf(1), want: float32(math.Inf(1))},
 		{name: "StringName into string", wire: StringName("a"), want: "a"},
@@ -149,7 +149,7 @@ func TestTypeErrors(t *testing.T) {
 		reject bool
 	}{
 		{name: "type", wire: nested("many"), into: &Save{}, err: `offset 44, $.player.hp: String into Go int32 (Player.HP)`, is: gdwire.ErrType},
-		{name: "range", wire: nested(1 << 40), into: &Save{}, err: `offset 44, $.player.hp: int into Go int32 (Player.HP): out of range`, is: gdwire.ErrRange},
+		{name: "range", wire: nested(int64(1 << 40)), into: &Save{}, err: `offset 44, $.player.hp: int into Go int32 (Player.HP): out of range`, is: gdwire.ErrRange},
 		{name: "fraction", wire: nested(1.5), into: &Save{}, err: `offset 44, $.player.hp: float into Go int32 (Player.HP): out of range`, is: gdwire.ErrRange},
 		{name: "in slice", wire: dict("players", array(dict(), dict("hp", nil), dict("hp", array()))), into: &Save{}, err: `offset 84, $.players[2].hp: Array into Go int32 (Player.HP)`, is: gdwire.ErrType},
 		{name: "in map", wire: dict("by_name", dict("Ada", dict("hp", Vector2{}))), into: &Save{}, err: `offset 64, $.by_name.Ada.hp: Vector2 into Go int32 (Player.HP)`, is: gdwire.ErrType},
@@ -160,7 +160,7 @@ func TestTypeErrors(t *testing.T) {
 		{name: "uint", wire: -1, into: new(uint), err: `offset 0, $: int into Go uint: out of range`, is: gdwire.ErrRange},
 		{name: "uint64 of a float", wire: -1.0, into: new(uint64), err: `offset 0, $: float into Go uint64: out of range`, is: gdwire.ErrRange},
 		{name: "float32", wire: 1e300, into: new(float32), err: `offset 0, $: float into Go float32: out of range`, is: gdwire.ErrRange},
-		{name: "float64", wire: 1<<53 + 1, into: new(float64), err: `offset 0, $: int into Go float64: out of range`, is: gdwire.ErrRange},
+		{name: "float64", wire: int64(1<<53 + 1), into: new(float64), err: `offset 0, $: int into Go float64: out of range`, is: gdwire.ErrRange},
 		{name: "bool", wire: 1, into: new(bool), err: `offset 0, $: int into Go bool`, is: gdwire.ErrType},
 		{name: "string", wire: 1, into: new(string), err: `offset 0, $: int into Go string`, is: gdwire.ErrType},
 		{name: "StringName", wire: []string{}, into: new(StringName), err: `offset 0, $: PackedStringArray into Go variant.StringName`, is: gdwire.ErrType},
