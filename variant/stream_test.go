@@ -325,17 +325,17 @@ func TestNothingFromCounts(t *testing.T) {
 // What comes takes no more than Options.Memory.
 func TestMemoryLimit(t *testing.T) {
 	type large struct{ Data [1024]byte }
-	nils, fewNils := make([]any, 70_000), make([]any, 5000)
-	numbers := make([]any, 70_000)
+	nils, fewNils := make([]any, 150_000), make([]any, 5000)
+	numbers := make([]any, 150_000)
 	for i := range numbers {
 		numbers[i] = i + 1000
 	}
-	notes := make([]any, 70_000)
+	notes := make([]any, 150_000)
 	for i := range notes {
 		notes[i] = dict("note", nil)
 	}
 	keys := &Dictionary{}
-	for i := range 40_000 {
+	for i := range 80_000 {
 		keys.Set(i, i)
 	}
 	nilKeys := &Dictionary{}
@@ -370,7 +370,7 @@ func TestMemoryLimit(t *testing.T) {
 		{name: "arrays", wire: nested, into: new([][100]large)},
 		{name: "bytes", wire: make([]byte, 2<<20), into: new([]byte)},
 		{name: "any bytes", wire: make([]byte, 2<<20), into: new(any)},
-		{name: "converted", wire: make([]byte, 1<<18), into: new([]int)},
+		{name: "converted", wire: make([]byte, 1<<19), into: new([]int)},
 		{name: "widened", wire: make([]int32, 1<<18), into: new([]int64)},
 		{name: "text", wire: strings.Repeat("x", 2<<20), into: new(string)},
 		{name: "any text", wire: strings.Repeat("x", 2<<20), into: new(any)},
@@ -379,7 +379,7 @@ func TestMemoryLimit(t *testing.T) {
 		{name: "Raw", wire: make([]byte, 2<<20), into: new(Raw)},
 		{name: "Raws", wire: numbers, into: new([]Raw)},
 		{name: "Array", wire: nils, into: new(Array)},
-		{name: "Object", wire: &Object{Class: "A", Properties: make([]Property, 40_000)}, into: new(any)},
+		{name: "Object", wire: &Object{Class: "A", Properties: make([]Property, 80_000)}, into: new(any)},
 		{name: "embedded pointers", wire: notes, into: new([]struct{ *Shared })},
 	} {
 		t.Run(c.name, func(t *testing.T) {
