@@ -108,8 +108,8 @@
 //
 // # Leniency
 //
-// By default a Decoder accepts what engines accept: a bool other than 0 and 1,
-// numbers in 64 bits that fit 32, text after a NUL, padding of any content,
+// By default a Decoder accepts everything that engines accept: a bool other than 0
+// and 1, numbers in 64 bits that fit 32, text after a NUL, padding of any content,
 // unknown flags, bit 31 of a count, negative counts of properties and packed
 // strings, which mean 0, typed containers with elements of other types, and a
 // last PackedByteArray (in Godot 2 also String or Image) without its padding.
@@ -129,7 +129,7 @@
 // that are not of the declared type; WriteToken and the typed calls refuse to
 // write them.
 //
-// [DecoderOptions].Strict refuses what the engines of a format never write:
+// [DecoderOptions].Strict refuses input that the engines of a format never write:
 //
 //   - an int or float in 64 bits that fits 32; in engine formats, a NaN in 32 bits
 //   - a bool other than 0 and 1

@@ -60,7 +60,7 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrapf returns an error with a text of its own that is err to errors.Is.
+// wrapf returns an error that wraps err, with a formatted text instead of that of err.
 func wrapf(err error, format string, args ...any) error {
 	return &reason{err, fmt.Sprintf(format, args...)}
 }

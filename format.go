@@ -243,7 +243,7 @@ type layout struct {
 	kinds [2]Kind // of the first token, narrow and wide; 0 is the kind with the type's number
 }
 
-// maths reports whether the type is a math type, a fixed number of components.
+// isMath reports whether the type is a math type, a fixed number of components.
 func (l *layout) maths() bool {
 	return l.shape == shapeMaths
 }

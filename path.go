@@ -12,17 +12,14 @@ const (
 	maxKey  = 32
 )
 
-// A pathKey is the start of a key or of a property's name, which is a String
-// here, as it is in the input: the text of a string or the payload of a value of
-// fixed size, up to maxKey+1 bytes. Of any other key the type is 0.
+// A pathKey is a key, or the name of a property, in a path.
 type pathKey struct {
-	typ  Type
-	data []byte
+	typ  Type   // String for a property; 0 for a key that is not shown in paths
+	data []byte // text, or payload of a value of fixed size, up to maxKey+1 bytes
 }
 
-// appendPath appends the path of the latest token or, if next is set, of the
-// coming one. key returns the latest key of frame i; without it pairs are shown
-// by their index.
+// appendPath appends the path of the latest token, or of the next one if next is set. key
+// returns the latest key of frame i. If key is nil, pairs are shown by their index.
 func (s *state) appendPath(dst []byte, next bool, key func(i int) pathKey) []byte {
 	start := len(dst)
 	dst = append(dst, '$')
@@ -59,9 +56,8 @@ func appendCall(dst []byte, name string, index int64) []byte {
 	return append(dst, ')')
 }
 
-// append appends a step for the value of k: .name for a String that is an
-// identifier, otherwise the key in brackets. It reports false for keys that have
-// no short text.
+// append appends the step to the value of k: .name for a String that is an identifier,
+// otherwise the key in brackets. It returns false for a key that is not shown in paths.
 func (k pathKey) append(dst []byte) ([]byte, bool) {
 	if k.typ == 0 {
 		return dst, false
@@ -99,8 +95,7 @@ func (k pathKey) append(dst []byte) ([]byte, bool) {
 	return append(dst, ']'), true
 }
 
-// appendNumber appends the number in b, which is a u, a float with a dot or an
-// exponent.
+// appendNumber appends the number of unit u in b. A float has a dot or an exponent.
 func appendNumber(dst, b []byte, u unit) []byte {
 	var x float64
 	switch u {
@@ -129,8 +124,8 @@ func appendNumber(dst, b []byte, u unit) []byte {
 	return append(dst, ".0"...)
 }
 
-// isIdentifier reports whether a key needs no quotes: it starts with a letter or
-// underscore, goes on with those and digits, and was not cut.
+// isIdentifier reports whether a key needs no quotes: it consists of letters, underscores
+// and digits, does not start with a digit, and was not cut.
 func isIdentifier(b []byte) bool {
 	for i, c := range b {
 		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
@@ -140,8 +135,7 @@ func isIdentifier(b []byte) bool {
 	return len(b) > 0 && len(b) <= maxKey
 }
 
-// appendQuoted appends text in double quotes. Of text that was cut it ends in an
-// ellipsis.
+// appendQuoted appends text in double quotes, cut after maxKey bytes, with an ellipsis.
 func appendQuoted(dst, text []byte) []byte {
 	cut := len(text) > maxKey
 	if cut {

@@ -19,23 +19,23 @@ import (
 //	   buf[0]    token/2 - base r                    lim                   end
 //	   = base    (tokenStart)
 //
-// base is the position of buf[0], token/2 that of the latest token and keyPos that of
-// the latest key of the innermost container; the history keeps short keys for paths.
-// Bytes are consumed by moving r. compact moves the rest to the front before fetch
-// reads more.
+// base is the position of buf[0], token/2 that of the latest token, and keyPos that of the
+// latest key in the innermost container; the history keeps short keys for paths. To
+// consume bytes, r is increased. Before fetch reads more, compact moves the bytes from the
+// history on to the start of the buffer.
 //
-// The fast path reads values that have the header an engine writes, whole in the
-// buffer, in Arrays, Dictionaries, NodePaths and PackedStringArrays: ReadToken,
-// readName, the typed reads, skipFast and passFast. It needs no check of limits of
-// bytes, as lim includes them, and none of errors, depth or options: setWin leaves win
-// and names nil if one of those matters. Everything else, and every value that ends
-// beyond the buffer, is read by the slow path: start, then next and what it calls.
+// The fast path reads values inside Arrays, Dictionaries, NodePaths and
+// PackedStringArrays, if they are completely in the buffer and have a header that
+// engines write. It is in ReadToken, readName, the typed reads, skipFast and passFast.
+// It does not check Limits.Bytes, because lim includes it, nor errors, depth or options,
+// because setWin sets win and names to nil if one of these must be checked. The slow path
+// reads everything else: start, then next and the functions that it calls.
 //
-// On either path nothing is consumed until a whole token is in the buffer. So a call
-// that a temporary error of the Reader interrupts has changed nothing, except for
-// reading ahead, and can be repeated. SkipValue and CopyValue, which read many tokens,
-// note in skip where they end; Fields and Elements, when they are left, note it in
-// leave, and start reads on from there; bulk reads continue with payload.
+// On both paths, a token is consumed only after all of it is in the buffer. A call that a
+// temporary error of the Reader interrupts has therefore changed nothing, except for
+// bytes read ahead, and can be repeated. Calls that read many tokens save their state:
+// SkipValue and CopyValue in skip, Fields, Elements and Pairs in leave, and bulk reads in
+// payload.
 //
 // step and take count a value, push and pop open and close containers. Only ReadToken
 // and the typed reads, SkipValue and SkipTo, CopyValue and the bulk reads call them;

@@ -2,9 +2,10 @@ package gdwire
 
 import "iter"
 
-// Pairs reads the Dictionary that comes next and ranges over the indices of its
-// pairs. The loop's body reads the key, of whatever type, and the value, under the
-// rules of [Decoder.Fields]: what it leaves unread of the two is skipped.
+// Pairs reads the next value, a Dictionary, and iterates over the indices of its pairs.
+// The loop's body reads the key, which can have any type, and the value. The rules of
+// [Decoder.Fields] apply; Pairs skips any part of the key and the value that the body has
+// not read.
 func (d *Decoder) Pairs() iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) { d.eachPair(yield) }
 }
@@ -33,12 +34,12 @@ func (d *Decoder) eachPair(yield func(int, error) bool) {
 	}
 }
 
-// finishPair skips the rest of the pair after which the Dictionary has left values.
-// The container around it has as many left as before, unless the body has closed the
-// Dictionary.
+// finishPair skips the rest of a pair, after which left values of the Dictionary remain.
+// around is the left of the container around the Dictionary, which is unchanged unless the
+// body has closed the Dictionary.
 func (l *loop) finishPair(left, around uint64) error {
 	d := l.d
-	if d.err != nil { // and the body has not returned it
+	if d.err != nil { // the body has ignored it
 		return d.failed()
 	}
 	if d.depth < l.depth || d.frame(l.depth-1).left != around {

@@ -185,7 +185,7 @@ func (f *frame) done() int64 {
 	return int64(uint64(f.count)<<hasPairs[f.kind&127] - f.left)
 }
 
-// holds names what the container holds.
+// holds returns a word for the content of f, for messages.
 func (f *frame) holds() string {
 	switch f.kind {
 	case KindDictStart:

@@ -220,7 +220,7 @@ var strictReadings = map[string]func(p []byte, o gdwire.DecoderOptions) error{
 func documentedRows(t *testing.T) (rows []string) {
 	b, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
-	_, list, ok := strings.Cut(string(b), "refuses what the engines of a format never write:\n//\n")
+	_, list, ok := strings.Cut(string(b), "refuses input that the engines of a format never write:\n//\n")
 	require.True(t, ok)
 	list, _, _ = strings.Cut(list, "\n//\n")
 	list = regexp.MustCompile(`\n//    `).ReplaceAllString("\n"+list, " ")

@@ -2,13 +2,13 @@ package gdwire
 
 import "errors"
 
-// Err returns the error that every call returns: nil, an [Error], or
+// Err returns the error that all calls currently return: nil, an [Error], or
 // [ErrReleased].
 func (e *Encoder) Err() error { return e.ready() }
 
-// Recover returns the error of the latest call and clears it. The call wrote
-// nothing, and another can be made in its place. Recover does not clear an error
-// of Fail, and returns nil for an error of the Writer, which does not stay.
+// Recover returns the error of an invalid call and clears it. The call has written
+// nothing, so a valid one can be made instead. Recover does not clear an error of Fail. It
+// returns nil after an error of the Writer, which does not stay.
 func (e *Encoder) Recover() error {
 	err := e.ready()
 	if err != nil && !e.permanent {
@@ -18,10 +18,10 @@ func (e *Encoder) Recover() error {
 	return err
 }
 
-// Fail makes err, in an [Error] with offset and path, an error that stays until
-// Reset and that Recover does not clear. It is for code that finds in the middle
-// of a value that it can't complete it. An err that is or wraps an Error stays as
-// it is. Fail returns the error that stays; an err of nil changes nothing.
+// Fail makes err an error that stays until Reset and that Recover does not clear. It is for
+// code that cannot complete a value that it has begun to write. Fail wraps err in an
+// [Error] with offset and path, unless err is or wraps an Error. It returns the error that
+// stays. Fail(nil) has no effect.
 func (e *Encoder) Fail(err error) error {
 	if err == nil || e.permanent {
 		return e.ready()
@@ -49,7 +49,7 @@ func (e *Encoder) fail(err error) error {
 	if kept := e.ready(); kept != nil {
 		return kept
 	}
-	if e.retry.err != nil { // The same call would be valid.
+	if e.retry.err != nil { // repeating the interrupted call is valid
 		err = e.errInterrupted()
 	}
 	return e.keep(e.locate(err))
@@ -62,7 +62,7 @@ func (e *Encoder) keep(err error) error {
 	return err
 }
 
-// locate gives err the offset and path of the call under way.
+// locate returns err in an Error with the offset and path of the current call.
 func (e *Encoder) locate(err error) error {
 	return &Error{Offset: e.OutputOffset(), Path: string(e.appendPath(nil, true, nil)), Err: err}
 }

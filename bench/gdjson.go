@@ -122,7 +122,7 @@ func fromJSON(name string, text []byte, want int) contender {
 	}
 }
 
-// jsonPassing reads the tokens of text and adds up what see makes of them.
+// jsonPassing reads the tokens of text and returns the sum of see for each.
 func jsonPassing(text []byte, name string, see func(jsontext.Token) int) contender {
 	r := bytes.NewReader(nil)
 	d := jsontext.NewDecoder(r)

@@ -48,7 +48,7 @@ var variantGroups = []group{
 	},
 }
 
-// variantGoals are what package variant has to be.
+// variantGoals has the goals of package variant.
 var variantGoals = []goal{
 	{
 		text: "variant into structs, of cbor", limit: 0.3,

@@ -6,7 +6,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// What a program writes by hand that wants no reflection.
+// The functions below are what a program would write by hand, without reflection.
 
 func (w *savedWorld) read(d *gdwire.Decoder) error {
 	for key, err := range d.Fields() {

@@ -41,8 +41,8 @@ const (
 )
 
 // read reads src to its end: one value in no more than most bytes. If duplicates is
-// set, members of an object may have the same name. If lenient is set, the text may be
-// what the engine reads as JSON.
+// set, members of an object may have the same name. If lenient is set, the text may
+// deviate from JSON in the ways that the engine accepts.
 func (t *text) read(src io.Reader, most int64, duplicates, lenient bool) error {
 	t.shifts = nil
 	most = min(most, maxText)

@@ -28,11 +28,10 @@
 //
 // # Errors
 //
-// A [gdwire.Error] or a [PacketError] is about one packet. Whatever that contains, the
-// next packet is found after it, and it costs no more memory than a valid one.
-// All other errors are about the stream: io.EOF between packets, a bare
-// io.ErrUnexpectedEOF inside one, a timeout, a lost connection. [Skippable] tells the
-// two apart.
+// A [gdwire.Error] or a [PacketError] concerns one packet. The next packet can be read
+// after it, and an invalid packet needs no more memory than a valid one. All other errors
+// concern the stream: io.EOF between packets, an io.ErrUnexpectedEOF that is not wrapped
+// inside one, a timeout, a lost connection. [Skippable] distinguishes the two.
 //
 // # Limits of engines
 //

@@ -95,13 +95,12 @@ type InputEvent struct {
 	Data         []byte
 }
 
-// Array is an Array. Elem is the declared type of its elements, or the zero Elem in an
-// untyped Array.
+// Array is an Array, typed or not.
 type Array struct {
-	// Elem is what the elements are declared to be, zero if nothing is declared.
+	// Elem is the declared type of the elements, or the zero Elem.
 	Elem gdwire.Elem
-	// Values are the elements, as Unmarshal puts them into an any, or of any Go
-	// type that can be written.
+	// Values has the elements. Unmarshal stores them as in an any; Marshal accepts
+	// any Go type that can be encoded.
 	Values []any
 }
 
