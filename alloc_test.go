@@ -31,7 +31,7 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 			_, _, _, _ = tok.Kind(), tok.Type(), tok.Last(), tok.Bool()
 			sum += tok.Float() + tok.Real(1) + tok.Vector2()[0] + tok.Vector3()[0] + tok.Vector4()[0]
 			sum += float64(tok.Int()) + float64(tok.Len()) + float64(tok.ID()) + float64(tok.Width()) + float64(tok.Components())
-			tok.Path()
+			tok.NodePath()
 			tok.Event()
 			tok.Image()
 		},

@@ -139,8 +139,8 @@ func copyStart(e *Encoder, d *Decoder) bool {
 			return false
 		}
 		e.push(form.kind, form.typ, n)
-	case shapePath:
-		if !d.openPath(b) {
+	case shapeNodePath:
+		if !d.openNodePath(b) {
 			return false
 		}
 		from := d.top()

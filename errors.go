@@ -73,8 +73,8 @@ type reason struct {
 func (r *reason) Error() string { return r.text }
 func (r *reason) Unwrap() error { return r.err }
 
-// because returns err with a formatted message after it.
-func because(err error, format string, args ...any) error {
+// detailf returns err with a formatted message after it.
+func detailf(err error, format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{err}, args...)...)
 }
 

@@ -43,15 +43,15 @@ type Format struct {
 	typed bool
 	// shared is set if bit 31 of a count has a meaning and is kept.
 	shared bool
-	// oldPath is set if a NodePath can be one string.
-	oldPath bool
+	// oldNodePath is set if a NodePath can be one string.
+	oldNodePath bool
 	// property is set if bit 1 of a NodePath's flags adds one sub-name, and
 	// keepProperty if that bit is written, too.
 	property, keepProperty bool
-	// dirty is set if engines leave the content of padding undefined.
-	dirty bool
-	// bare has the types whose padding can be missing at the end of a packet.
-	bare []Type
+	// garbagePadding is set if engines leave the content of padding undefined.
+	garbagePadding bool
+	// optionalPadding has the types whose padding can be missing at the end of a packet.
+	optionalPadding []Type
 
 	// rows has the forms by type id, and byType the same forms by type. The first
 	// index is 1 with DoubleReals. newFormat computes both from the fields above.
@@ -84,32 +84,32 @@ var (
 		name: "godot4", types: godot4Types, idMask: 0xFF,
 		width:  [numClasses]width{classInt: flagged, classFloat: flagged, classReal: flagged, classRID: wide},
 		engine: true, ids: true, typed: true, property: true,
-		bare: []Type{TypePackedByteArray},
+		optionalPadding: []Type{TypePackedByteArray},
 	}
 	godot3 = Format{
 		name: "godot3", types: godot3Types, idMask: 0xFF,
 		width:  [numClasses]width{classInt: flagged, classFloat: flagged},
 		engine: true, ids: true, property: true,
-		bare: []Type{TypePackedByteArray},
+		optionalPadding: []Type{TypePackedByteArray},
 	}
 	godot2 = Format{
 		name: "godot2", types: godot2Types, idMask: 0xFFFFFFFF,
-		engine: true, shared: true, oldPath: true, property: true, keepProperty: true, dirty: true,
-		bare: []Type{TypeString, TypePackedByteArray, TypeImage},
+		engine: true, shared: true, oldNodePath: true, property: true, keepProperty: true, garbagePadding: true,
+		optionalPadding: []Type{TypeString, TypePackedByteArray, TypeImage},
 	}
 	manual4 = Format{
 		name: "manual4", types: manual4Types, idMask: 0xFFFF,
 		width: [numClasses]width{classInt: flagged, classFloat: flagged},
-		ids:   true, nullObject: true, oldPath: true,
+		ids:   true, nullObject: true, oldNodePath: true,
 	}
 	manual3 = Format{
 		name: "manual3", types: godot3Types, idMask: 0xFFFFFFFF,
-		width:   [numClasses]width{classInt: wide},
-		oldPath: true,
+		width:       [numClasses]width{classInt: wide},
+		oldNodePath: true,
 	}
 	manual30 = Format{
 		name: "manual30", types: godot3Types, idMask: 0xFFFFFFFF,
-		oldPath: true,
+		oldNodePath: true,
 	}
 )
 
@@ -137,7 +137,7 @@ func (f *Format) Has(t Type) bool { return t < numTypes && f.byType[0][t][0].typ
 
 // mayLackPadding reports whether engines accept a t without its padding at the end of
 // a packet.
-func (f *Format) mayLackPadding(t Type) bool { return slices.Contains(f.bare, t) }
+func (f *Format) mayLackPadding(t Type) bool { return slices.Contains(f.optionalPadding, t) }
 
 // typeOf returns the type with the given id, or 0 if there is none.
 func (f *Format) typeOf(id uint32) Type {
@@ -194,26 +194,26 @@ var layouts = [numTypes]layout{
 	TypeRID:      {name: "RID", shape: shapeWord, class: classRID, n: 1, units: [2]unit{unitNone, unitInt64}},
 	TypeCallable: {name: "Callable", shape: shapeWord},
 
-	TypeVector2:     maths("Vector2", 2, classReal),
-	TypeRect2:       maths("Rect2", 4, classReal),
-	TypeVector3:     maths("Vector3", 3, classReal),
-	TypeTransform2D: maths("Transform2D", 6, classReal),
-	TypeVector4:     maths("Vector4", 4, classReal),
-	TypePlane:       maths("Plane", 4, classReal),
-	TypeQuaternion:  maths("Quaternion", 4, classReal),
-	TypeAABB:        maths("AABB", 6, classReal),
-	TypeBasis:       maths("Basis", 9, classReal),
-	TypeTransform3D: maths("Transform3D", 12, classReal),
-	TypeProjection:  maths("Projection", 16, classReal),
-	TypeColor:       maths("Color", 4, classColor),
-	TypeVector2i:    maths("Vector2i", 2, classInt32),
-	TypeRect2i:      maths("Rect2i", 4, classInt32),
-	TypeVector3i:    maths("Vector3i", 3, classInt32),
-	TypeVector4i:    maths("Vector4i", 4, classInt32),
+	TypeVector2:     mathLayout("Vector2", 2, classReal),
+	TypeRect2:       mathLayout("Rect2", 4, classReal),
+	TypeVector3:     mathLayout("Vector3", 3, classReal),
+	TypeTransform2D: mathLayout("Transform2D", 6, classReal),
+	TypeVector4:     mathLayout("Vector4", 4, classReal),
+	TypePlane:       mathLayout("Plane", 4, classReal),
+	TypeQuaternion:  mathLayout("Quaternion", 4, classReal),
+	TypeAABB:        mathLayout("AABB", 6, classReal),
+	TypeBasis:       mathLayout("Basis", 9, classReal),
+	TypeTransform3D: mathLayout("Transform3D", 12, classReal),
+	TypeProjection:  mathLayout("Projection", 16, classReal),
+	TypeColor:       mathLayout("Color", 4, classColor),
+	TypeVector2i:    mathLayout("Vector2i", 2, classInt32),
+	TypeRect2i:      mathLayout("Rect2i", 4, classInt32),
+	TypeVector3i:    mathLayout("Vector3i", 3, classInt32),
+	TypeVector4i:    mathLayout("Vector4i", 4, classInt32),
 
 	TypeString:     {name: "String", shape: shapeText, kinds: [2]Kind{KindStringChunk, KindStringChunk}},
 	TypeStringName: {name: "StringName", shape: shapeText, kinds: [2]Kind{KindStringChunk, KindStringChunk}},
-	TypeNodePath:   {name: "NodePath", shape: shapePath, kinds: [2]Kind{KindNodePathStart, KindNodePathStart}},
+	TypeNodePath:   {name: "NodePath", shape: shapeNodePath, kinds: [2]Kind{KindNodePathStart, KindNodePathStart}},
 	TypeSignal:     {name: "Signal", shape: shapeSignal, kinds: [2]Kind{KindSignal, KindSignal}},
 	TypeObject:     {name: "Object", shape: shapeObject, kinds: [2]Kind{KindObjectStart, KindObjectID}},
 	TypeDictionary: {name: "Dictionary", shape: shapeDict, kinds: [2]Kind{KindDictStart, KindDictStart}},
@@ -221,16 +221,16 @@ var layouts = [numTypes]layout{
 	TypeImage:      {name: "Image", shape: shapeImage, n: 1, units: [2]unit{unitByte, unitByte}, kinds: [2]Kind{KindImageStart, KindImageStart}},
 	TypeInputEvent: {name: "InputEvent", shape: shapeEvent, kinds: [2]Kind{KindInputEvent, KindInputEvent}},
 
-	TypePackedByteArray:    packed("PackedByteArray", 1, unitByte, unitByte, classNone),
-	TypePackedInt32Array:   packed("PackedInt32Array", 1, unitInt32, unitInt32, classNone),
-	TypePackedInt64Array:   packed("PackedInt64Array", 1, unitInt64, unitInt64, classNone),
-	TypePackedFloat32Array: packed("PackedFloat32Array", 1, unitFloat32, unitFloat32, classNone),
-	TypePackedFloat64Array: packed("PackedFloat64Array", 1, unitFloat64, unitFloat64, classNone),
+	TypePackedByteArray:    packedLayout("PackedByteArray", 1, unitByte, unitByte, classNone),
+	TypePackedInt32Array:   packedLayout("PackedInt32Array", 1, unitInt32, unitInt32, classNone),
+	TypePackedInt64Array:   packedLayout("PackedInt64Array", 1, unitInt64, unitInt64, classNone),
+	TypePackedFloat32Array: packedLayout("PackedFloat32Array", 1, unitFloat32, unitFloat32, classNone),
+	TypePackedFloat64Array: packedLayout("PackedFloat64Array", 1, unitFloat64, unitFloat64, classNone),
 	TypePackedStringArray:  {name: "PackedStringArray", shape: shapePackedStrings, kinds: [2]Kind{KindPackedStart, KindPackedStart}},
-	TypePackedVector2Array: packed("PackedVector2Array", 2, unitFloat32, unitFloat64, classReal),
-	TypePackedVector3Array: packed("PackedVector3Array", 3, unitFloat32, unitFloat64, classReal),
-	TypePackedColorArray:   packed("PackedColorArray", 4, unitFloat32, unitFloat64, classColor),
-	TypePackedVector4Array: packed("PackedVector4Array", 4, unitFloat32, unitFloat64, classReal),
+	TypePackedVector2Array: packedLayout("PackedVector2Array", 2, unitFloat32, unitFloat64, classReal),
+	TypePackedVector3Array: packedLayout("PackedVector3Array", 3, unitFloat32, unitFloat64, classReal),
+	TypePackedColorArray:   packedLayout("PackedColorArray", 4, unitFloat32, unitFloat64, classColor),
+	TypePackedVector4Array: packedLayout("PackedVector4Array", 4, unitFloat32, unitFloat64, classReal),
 }
 
 // A layout describes a type in all formats.
@@ -244,19 +244,19 @@ type layout struct {
 }
 
 // isMath reports whether the type is a math type, a fixed number of components.
-func (l *layout) maths() bool {
-	return l.shape == shapeMaths
+func (l *layout) isMath() bool {
+	return l.shape == shapeMath
 }
 
-func maths(name string, n uint8, c class) layout {
+func mathLayout(name string, n uint8, c class) layout {
 	units := [2]unit{unitFloat32, unitFloat64}
 	if c == classInt32 {
 		units = [2]unit{unitInt32, unitInt32}
 	}
-	return layout{name: name, shape: shapeMaths, class: c, n: n, units: units}
+	return layout{name: name, shape: shapeMath, class: c, n: n, units: units}
 }
 
-func packed(name string, n uint8, narrow, wide unit, c class) layout {
+func packedLayout(name string, n uint8, narrow, wide unit, c class) layout {
 	return layout{name: name, shape: shapePacked, class: c, n: n,
 		units: [2]unit{narrow, wide}, kinds: [2]Kind{KindPackedStart, KindPackedStart}}
 }
@@ -265,16 +265,16 @@ func packed(name string, n uint8, narrow, wide unit, c class) layout {
 type shape uint8
 
 const (
-	shapeNone   shape = iota // no type has this id
-	shapeWord                // a number of form.size bytes, at most 8
-	shapeMaths               // form.size bytes of components
-	shapeText                // length, bytes, padding
-	shapePath                // two counts, flags, names
-	shapeSignal              // name, object id
-	shapeObject              // class, count, properties
-	shapeDict                // count, keys and values
-	shapeArray               // count, elements
-	shapePacked              // count, numbers
+	shapeNone     shape = iota // no type has this id
+	shapeWord                  // a number of form.size bytes, at most 8
+	shapeMath                  // form.size bytes of components
+	shapeText                  // length, bytes, padding
+	shapeNodePath              // two counts, flags, names
+	shapeSignal                // name, object id
+	shapeObject                // class, count, properties
+	shapeDict                  // count, keys and values
+	shapeArray                 // count, elements
+	shapePacked                // count, numbers
 	shapePackedStrings
 	shapeImage
 	shapeEvent
@@ -395,7 +395,7 @@ func (f *form) complete(id uint32, flags uint16, bit uint32) {
 	switch f.shape {
 	case shapeWord:
 		f.mask = 1<<(8*f.size) - 1
-	case shapeMaths:
+	case shapeMath:
 		f.head |= uint64(f.size)<<32 | uint64(flagOffset(4))<<16
 	case shapeText:
 		f.head |= uint64(flagLast|flagOffset(8)) << 16

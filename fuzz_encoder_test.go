@@ -501,7 +501,7 @@ func decodedEvents(d *gdwire.Decoder) (all []event, err error) {
 			}
 			add("%v %q", typ, text)
 		case gdwire.KindNodePathStart:
-			names, subnames, absolute := t.Path()
+			names, subnames, absolute := t.NodePath()
 			add("path %d %d %v", names, subnames, absolute)
 		case gdwire.KindObjectStart:
 			add("object %q", t.Text())

@@ -81,7 +81,7 @@ const (
 )
 
 // newPath and shared set bit 31 of a count.
-func newPath(n uint32) uint32 { return n | newPathBit }
+func newPath(n uint32) uint32 { return n | newNodePathBit }
 
 func shared(n uint32) uint32 { return n | sharedBit }
 
@@ -123,7 +123,7 @@ var samples = []sample{
 	{"math", Godot4, wire(idVector2, reals(2), idTransform, reals(12), idVector3|bit16, 1.5, 2.5, 0.1)},
 	{"wide math", Godot4, wire(idProjection|bit16, bytes.Repeat(wire(0.1), 16))},
 	{"strings", Godot4, wire(idString, "", idString, "abc", idName, longText, idString, text32)},
-	{"path", Godot4, wire(idPath, newPath(2), 1, pathAbsolute, "root", text32, "pos")},
+	{"path", Godot4, wire(idPath, newPath(2), 1, nodePathAbsolute, "root", text32, "pos")},
 	{"object", Godot4, wire(idObject, "Node", 2, "name", idString, "Ada", "a property of more than 32 bytes", idArray, 1, idNil)},
 	{"signal", Godot4, wire(idSignal, strings.Repeat("signal", 30), uint64(8), idNil)},
 	{"array", Godot4, wire(idArray, 3, idArray, 1, idArray, 0, str("x"), integer(3))},
@@ -139,7 +139,7 @@ var samples = []sample{
 	{"packed strings", Godot4, wire(idStrings, 4, "a\x00", "\x00", longText+"\x00", text16+"\x00")},
 	{"image", Godot2, wire(15, 1, 2, 3, 4, 21, []byte("0123456789abcdefghijk\x00\x00\x00"), 0)},
 	{"event", Godot2, wire(19, 1, 2, eventHead+8, uint64(3), 19, 0, 0, eventHead)},
-	{"old path", Godot2, wire(16, "root/node:property", 16, newPath(1), 0, pathProperty, "a", "b")},
+	{"old path", Godot2, wire(16, "root/node:property", 16, newPath(1), 0, nodePathProperty, "a", "b")},
 	{"shared", Godot2, wire(21, shared(1), 20, shared(1), 2, 1, 2, 2)},
 	{"plain packed strings", Manual4, wire(25, 3, "a", "", longText)},
 }
@@ -285,7 +285,7 @@ var document = wire(idDict, 9,
 	idDict, 1, str("k"), idNil, str("of a dictionary"),
 	idPath, newPath(1), 1, 0, "a", "b", idStrings, 2, "p\x00", "q\x00",
 	str("object"), idObject, "Node", 2, "name", str("Ada"), "next", idArray, 1, idNil,
-	idName, "string name", idPath, newPath(1), 1, pathAbsolute, "x", "y",
+	idName, "string name", idPath, newPath(1), 1, nodePathAbsolute, "x", "y",
 	str("a key of more than thirty-two bytes"), idInts, 1, 7,
 	str("\"quoted\"\n"), str(""),
 )

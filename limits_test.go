@@ -42,7 +42,7 @@ func TestLimitsAtTheirExactValue(t *testing.T) {
 		{"Elements", "pairs", wire(idDict, 3, nil3, nil3), 3, 4, "$"},
 		{"Elements", "properties", wire(idObject, "X", 3, "a", idNil, "b", idNil, "c", idNil), 3, 12, "$"},
 		{"Elements", "names and sub-names", wire(idPath, newPath(2), 1, 0, "a", "b", "c"), 3, 4, "$"},
-		{"Elements", "a property's sub-name", wire(idPath, newPath(1), 1, pathProperty, "a", "b", "c"), 3, 4, "$"},
+		{"Elements", "a property's sub-name", wire(idPath, newPath(1), 1, nodePathProperty, "a", "b", "c"), 3, 4, "$"},
 		{"Elements", "packed strings", wire(idStrings, 3, "a\x00", "b\x00", "c\x00"), 3, 4, "$"},
 
 		{"Values", "elements", wire(idArray, 3, nil3), 4, 4, "$"},

@@ -291,7 +291,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 		}
 		d.r, d.left, d.token = r+8+int(padded(n)), left-1, 2*pos
 		return Token{head: form.head | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: 2 * pos}, nil
-	case shapeMaths:
+	case shapeMath:
 		end := r + 4 + int(form.size)
 		if end > len(win) {
 			return d.readSlow()
@@ -320,8 +320,8 @@ func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
 		if n := le.Uint32(b[4:]); d.openFast(form, n) {
 			return Token{head: form.head, bits: uint64(n)}, nil
 		}
-	case shapePath:
-		if d.openPath(b) {
+	case shapeNodePath:
+		if d.openNodePath(b) {
 			f := d.top()
 			return newToken(KindNodePathStart, TypeNodePath, f.flags, uint64(f.names)|uint64(f.count-f.names)<<32), nil
 		}
@@ -394,19 +394,19 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 	return true
 }
 
-// pathCount returns the number of names and sub-names of the NodePath that starts with
+// nodePathCount returns the number of names and sub-names of the NodePath that starts with
 // b. It returns false if the slow path must handle it.
-func (d *Decoder) pathCount(b *[fastSize]byte) (uint32, bool) {
+func (d *Decoder) nodePathCount(b *[fastSize]byte) (uint32, bool) {
 	names, subnames, bits := le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
-	n := uint64(names&^newPathBit) + uint64(subnames)
-	ok := names >= newPathBit && bits <= pathAbsolute && n <= math.MaxInt32 && int64(n) <= d.bounds[limitElements] &&
+	n := uint64(names&^newNodePathBit) + uint64(subnames)
+	ok := names >= newNodePathBit && bits <= nodePathAbsolute && n <= math.MaxInt32 && int64(n) <= d.bounds[limitElements] &&
 		d.values+n <= uint64(d.bounds[limitValues]) && d.pos()+16+4*n <= d.valueEnd
 	return uint32(n), ok
 }
 
-// openPath is openFast for the NodePath that starts with b.
-func (d *Decoder) openPath(b *[fastSize]byte) bool {
-	n, ok := d.pathCount(b)
+// openNodePath is openFast for the NodePath that starts with b.
+func (d *Decoder) openNodePath(b *[fastSize]byte) bool {
+	n, ok := d.nodePathCount(b)
 	if !ok {
 		return false
 	}
@@ -416,7 +416,7 @@ func (d *Decoder) openPath(b *[fastSize]byte) bool {
 		d.keyPos = pos
 	}
 	f := d.push(KindNodePathStart, TypeNodePath, n)
-	f.names, f.flags = le.Uint32(b[4:])&^newPathBit, tokenFlags(le.Uint32(b[12:]))*flagAbsolute
+	f.names, f.flags = le.Uint32(b[4:])&^newNodePathBit, tokenFlags(le.Uint32(b[12:]))*flagAbsolute
 	d.keyPos, d.token = pos, 2*pos
 	d.payload = payload{token: d.token, kind: KindNodePathStart}
 	d.r += 16

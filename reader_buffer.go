@@ -244,7 +244,7 @@ func (d *Decoder) key(i int) pathKey {
 		switch {
 		case form.shape == shapeText:
 			typ = form.typ
-		case form.shape == shapeMaths && form.size <= maxKey || form.kind == KindNil || form.kind == KindBool ||
+		case form.shape == shapeMath && form.size <= maxKey || form.kind == KindNil || form.kind == KindBool ||
 			form.typ == TypeInt || form.typ == TypeFloat:
 			return pathKey{form.typ, b[:min(int(form.size), len(b))]}
 		default:

@@ -2,11 +2,11 @@ package gdwire
 
 import "math"
 
-// Bits of a NodePath: newPathBit is in its first word, the others are in its flags.
+// Bits of a NodePath: newNodePathBit is in its first word, the others are in its flags.
 const (
-	newPathBit   = 1 << 31
-	pathAbsolute = 1 << 0
-	pathProperty = 1 << 1
+	newNodePathBit   = 1 << 31
+	nodePathAbsolute = 1 << 0
+	nodePathProperty = 1 << 1
 )
 
 // nodePath reads the start of a NodePath.
@@ -17,8 +17,8 @@ func (d *Decoder) nodePath() (Token, error) {
 	}
 	format := d.options.Format
 	n := le.Uint32(b[4:])
-	if n&newPathBit == 0 {
-		if !format.oldPath {
+	if n&newNodePathBit == 0 {
+		if !format.oldNodePath {
 			return Token{}, d.fail(4, wrapf(ErrType, "NodePath in one string, which %v does not have", format))
 		}
 		if format.engine && d.options.Strict {
@@ -30,22 +30,22 @@ func (d *Decoder) nodePath() (Token, error) {
 		// The string follows in the form of a name.
 		d.open(4, KindNodePathStart, TypeNodePath, 1).names = 1
 		d.payload.kind = KindNodePathStart
-		return newToken(KindNodePathStart, TypeNodePath, flagOldPath, 1), nil
+		return newToken(KindNodePathStart, TypeNodePath, flagOldNodePath, 1), nil
 	}
 	if b, err = d.peek(16); err != nil {
 		return Token{}, err
 	}
-	names, subnames, bits := n&^newPathBit, uint64(le.Uint32(b[8:])), le.Uint32(b[12:])
+	names, subnames, bits := n&^newNodePathBit, uint64(le.Uint32(b[8:])), le.Uint32(b[12:])
 	if d.options.Strict {
-		if err := d.canonicalPath(bits); err != nil {
+		if err := d.canonicalNodePath(bits); err != nil {
 			return Token{}, err
 		}
 	}
 	flags := tokenFlags(0)
-	if bits&pathAbsolute != 0 {
+	if bits&nodePathAbsolute != 0 {
 		flags |= flagAbsolute
 	}
-	if bits&pathProperty != 0 && format.property {
+	if bits&nodePathProperty != 0 && format.property {
 		flags |= flagProperty
 		subnames++
 	}

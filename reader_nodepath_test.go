@@ -15,13 +15,13 @@ func TestAppendStringOfNodePaths(t *testing.T) {
 	long := strings.Repeat("long", 20)
 	for want, packet := range map[string][]byte{
 		"":                  wire(idPath, newPath(0), 0, 0),
-		"/":                 wire(idPath, newPath(0), 0, pathAbsolute),
+		"/":                 wire(idPath, newPath(0), 0, nodePathAbsolute),
 		"a":                 wire(idPath, newPath(1), 0, 0, "a"),
-		"/a":                wire(idPath, newPath(1), 0, pathAbsolute, "a"),
+		"/a":                wire(idPath, newPath(1), 0, nodePathAbsolute, "a"),
 		"a/b/c":             wire(idPath, newPath(3), 0, 0, "a", "b", "c"),
-		"/root/a:b:c":       wire(idPath, newPath(2), 2, pathAbsolute, "root", "a", "b", "c"),
+		"/root/a:b:c":       wire(idPath, newPath(2), 2, nodePathAbsolute, "root", "a", "b", "c"),
 		":b":                wire(idPath, newPath(0), 1, 0, "b"),
-		"/:b":               wire(idPath, newPath(0), 1, pathAbsolute, "b"),
+		"/:b":               wire(idPath, newPath(0), 1, nodePathAbsolute, "b"),
 		long + "/a:" + long: wire(idPath, newPath(2), 1, 0, long, "a", long),
 	} {
 		for at := 16; at < len(packet); at++ {

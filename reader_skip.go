@@ -163,7 +163,7 @@ func (d *Decoder) skipNumbers() {
 				break
 			}
 			size = 8 + int(padded(n))
-		} else if form.shape > shapeMaths || size > len(win)-r {
+		} else if form.shape > shapeMath || size > len(win)-r {
 			break
 		}
 		if ^left&d.pairs != 0 {
@@ -203,8 +203,8 @@ func (d *Decoder) skipOther() bool {
 		d.take(8 + int(padded(uint32(data))))
 		d.token = 2*d.pos() + 1 // the token of its End
 		return true
-	case shapePath:
-		return d.openPath(b)
+	case shapeNodePath:
+		return d.openNodePath(b)
 	case shapeArray, shapeDict, shapePackedStrings:
 		return d.openFast(form, n)
 	}

@@ -187,7 +187,7 @@ func TestTokensArriveWithTheirBytes(t *testing.T) {
 				break
 			}
 			require.NoError(t, err)
-			if tok.has(flagOldPath) { // is recognized by its length, which is in the next token
+			if tok.has(flagOldNodePath) { // is recognized by its length, which is in the next token
 				ends = append(ends, d.InputOffset()+4)
 				continue
 			}
@@ -235,7 +235,7 @@ func TestPeekKindWaitsForTheHeaderOnly(t *testing.T) {
 			require.Equal(t, want.Kind(), peeking.PeekKind(), "a second time")
 			require.Equal(t, start, peeking.InputOffset(), "it consumes nothing")
 			end := d.InputOffset()
-			if want.has(flagOldPath) {
+			if want.has(flagOldNodePath) {
 				end += 4
 			}
 			if end > at {

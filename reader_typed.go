@@ -234,16 +234,16 @@ func (d *Decoder) ReadNodePath() (string, error) {
 // if the fast path cannot read it.
 func (d *Decoder) fastNodePath(dst []byte) ([]byte, bool) {
 	form, b := d.fastForm()
-	if form == nil || form.shape != shapePath {
+	if form == nil || form.shape != shapeNodePath {
 		return dst, false
 	}
 	win, r, start := d.win, d.r+16, len(dst)
-	names, bits := le.Uint32(b[4:])&^newPathBit, le.Uint32(b[12:])
-	total, ok := d.pathCount(b)
+	names, bits := le.Uint32(b[4:])&^newNodePathBit, le.Uint32(b[12:])
+	total, ok := d.nodePathCount(b)
 	if !ok {
 		return dst, false
 	}
-	if bits&pathAbsolute != 0 {
+	if bits&nodePathAbsolute != 0 {
 		dst = append(dst, '/')
 	}
 	for i := range total {
@@ -311,7 +311,7 @@ func (d *Decoder) startText(nodePath bool) error {
 		if err != nil {
 			return err
 		}
-		if form.shape != shapeText && !(nodePath && form.shape == shapePath) {
+		if form.shape != shapeText && !(nodePath && form.shape == shapeNodePath) {
 			if nodePath {
 				return d.mismatch(form, "String, StringName or NodePath")
 			}
@@ -373,7 +373,7 @@ func (d *Decoder) ReadInts(t Type, c []int32) error {
 // and unit. It returns unitNone if the fast path cannot read the value.
 func (d *Decoder) fastMath(t Type, n int) ([]byte, unit) {
 	form, _ := d.fastForm()
-	if form == nil || form.typ != t || form.shape != shapeMaths {
+	if form == nil || form.typ != t || form.shape != shapeMath {
 		return nil, unitNone
 	}
 	from, size := d.r+4, int(form.size)
@@ -389,7 +389,7 @@ func (d *Decoder) checkMath(t Type, n int, u unit) error {
 	if err := d.start(); err != nil {
 		return err
 	}
-	if t == 0 || t >= numTypes || !layouts[t].maths() || layouts[t].units[0] != u {
+	if t == 0 || t >= numTypes || !layouts[t].isMath() || layouts[t].units[0] != u {
 		return d.errorAt(0, wrapf(ErrType, "%v has no such components", t))
 	}
 	if n != int(layouts[t].n) {

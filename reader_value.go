@@ -43,7 +43,7 @@ func (d *Decoder) value() (Token, error) {
 	switch form.shape {
 	case shapeText:
 		return d.text(form.typ, 4)
-	case shapePath:
+	case shapeNodePath:
 		return d.nodePath()
 	case shapeSignal:
 		return d.signal()
@@ -72,7 +72,7 @@ func (d *Decoder) value() (Token, error) {
 		}
 	}
 	d.advance(size)
-	if form.shape == shapeMaths {
+	if form.shape == shapeMath {
 		t.win, t.pos = &d.window, d.token
 	}
 	return t, nil

@@ -114,18 +114,18 @@ func (d *Decoder) canonicalNUL(at int, text []byte) error {
 // canonicalPadding checks that padding is zero, if engines write zeros.
 func (d *Decoder) canonicalPadding(at int, pad []byte) error {
 	for _, c := range pad {
-		if c != 0 && !d.options.Format.dirty {
+		if c != 0 && !d.options.Format.garbagePadding {
 			return d.strict(at, "padding other than zero")
 		}
 	}
 	return nil
 }
 
-// canonicalPath checks that the flags of a NodePath are among those that engines write.
-func (d *Decoder) canonicalPath(bits uint32) error {
-	known := uint32(pathAbsolute)
+// canonicalNodePath checks that the flags of a NodePath are among those that engines write.
+func (d *Decoder) canonicalNodePath(bits uint32) error {
+	known := uint32(nodePathAbsolute)
 	if d.options.Format.keepProperty {
-		known |= pathProperty
+		known |= nodePathProperty
 	}
 	if bits&^known != 0 {
 		return d.strict(12, "NodePath flags %#x", bits)

@@ -167,14 +167,14 @@ type Token struct {
 type tokenFlags uint16
 
 const (
-	flagUnit     tokenFlags = 7               // mask: the unit of numbers
-	flagLast     tokenFlags = 1 << (iota + 2) // the last chunk of a string
-	flagNUL                                   // Len includes a NUL
-	flagAbsolute                              // a NodePath starts with a slash
-	flagProperty                              // the last sub-name of a NodePath comes from bit 1 of its flags
-	flagOldPath                               // a NodePath is one string
-	flagShared                                // bit 31 of the count is set
-	flagElem0                                 // two bits: the containerKind of elements or keys
+	flagUnit        tokenFlags = 7               // mask: the unit of numbers
+	flagLast        tokenFlags = 1 << (iota + 2) // the last chunk of a string
+	flagNUL                                      // Len includes a NUL
+	flagAbsolute                                 // a NodePath starts with a slash
+	flagProperty                                 // the last sub-name of a NodePath comes from bit 1 of its flags
+	flagOldNodePath                              // a NodePath is one string
+	flagShared                                   // bit 31 of the count is set
+	flagElem0                                    // two bits: the containerKind of elements or keys
 	flagElem1
 	flagValue0 // two bits: the containerKind of a dictionary's values
 	flagValue1
@@ -342,10 +342,10 @@ func (t Token) ID() uint64 {
 // without numbers.
 func (t Token) Width() int { return t.unit().size() * 8 }
 
-// Path returns the numbers of names and sub-names of a NodePathStart, and whether the
+// NodePath returns the numbers of names and sub-names of a NodePathStart, and whether the
 // NodePath is absolute. A NodePath in the form before Godot 3, which is one string, has
 // one name that is this string.
-func (t Token) Path() (names, subnames int64, absolute bool) {
+func (t Token) NodePath() (names, subnames int64, absolute bool) {
 	if t.Kind() != KindNodePathStart {
 		return 0, 0, false
 	}
@@ -374,7 +374,7 @@ func (t Token) Event() (event, device uint32) {
 
 // Components returns the number of components of a math type, and 0 for other kinds.
 func (t Token) Components() int {
-	if k := t.Kind(); k < Kind(numTypes) && layouts[k].maths() {
+	if k := t.Kind(); k < Kind(numTypes) && layouts[k].isMath() {
 		return int(layouts[k].n)
 	}
 	return 0
@@ -490,7 +490,7 @@ func (t Token) String() string {
 	case KindObjectStart:
 		return fmt.Sprintf("ObjectStart %q %d", t.Bytes(), t.Len())
 	case KindNodePathStart:
-		names, subnames, absolute := t.Path()
+		names, subnames, absolute := t.NodePath()
 		s := fmt.Sprintf("NodePathStart %d:%d", names, subnames)
 		if absolute {
 			s += " absolute"

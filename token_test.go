@@ -191,7 +191,7 @@ func TestNumbers(t *testing.T) {
 // Methods return zero for tokens of other kinds.
 func TestWrongKind(t *testing.T) {
 	for _, tok := range []gdwire.Token{{}, gdwire.Nil(), gdwire.End(), gdwire.String("x"), gdwire.Int32(1), gdwire.ArrayStart(3, gdwire.Elem{})} {
-		names, subnames, absolute := tok.Path()
+		names, subnames, absolute := tok.NodePath()
 		format, mipmaps, width, height := tok.Image()
 		event, device := tok.Event()
 		assert.Zero(t, names+subnames, tok)

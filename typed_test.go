@@ -96,7 +96,7 @@ func TestTypedReads(t *testing.T) {
 		{"String", str("abc"), map[string]any{"String": "abc", "appended text": "abc"}},
 		{"StringName", wire(idName, longText), map[string]any{"String": longText, "appended text": longText}},
 		{"empty", str(""), map[string]any{"String": "", "appended text": ""}},
-		{"NodePath", wire(idPath, newPath(1), 1, pathAbsolute, "a", "b"), map[string]any{"NodePath": "/a:b", "appended text": "/a:b"}},
+		{"NodePath", wire(idPath, newPath(1), 1, nodePathAbsolute, "a", "b"), map[string]any{"NodePath": "/a:b", "appended text": "/a:b"}},
 		{"RID", wire(idRID, uint64(9)), map[string]any{"RID": uint64(9)}},
 		{"object id", wire(idObject|bit16, uint64(5)), map[string]any{"Object": uint64(5)}},
 		{"Object", wire(idObject, "Node", 1, "name", str("x")), map[string]any{"Object": ErrType}},

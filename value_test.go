@@ -170,7 +170,7 @@ func (r *valueReader) item(v *value) error {
 }
 
 func (r *valueReader) path(v *value, t gdwire.Token) error {
-	names, subnames, absolute := t.Path()
+	names, subnames, absolute := t.NodePath()
 	if t.Len() != names+subnames {
 		return fmt.Errorf("%v has %d names", t, t.Len())
 	}

@@ -25,12 +25,12 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 				size += 4 + int64(padded(uint32(len(name))))
 				counts[i]++
 			} else if i == 1 {
-				return e.fail(because(ErrRange, "NodePath with two colons in a row"))
+				return e.fail(detailf(ErrRange, "NodePath with two colons in a row"))
 			}
 		}
 	}
 	if size > maxName {
-		return e.fail(because(ErrRange, "NodePath of %d bytes", size))
+		return e.fail(detailf(ErrRange, "NodePath of %d bytes", size))
 	}
 	b, err := e.room(int(size))
 	if err != nil {
@@ -38,7 +38,7 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	}
 	flags := uint32(0)
 	if strings.HasPrefix(names, "/") {
-		flags = pathAbsolute
+		flags = nodePathAbsolute
 	}
 	putNodePath(b, row[0].header, counts[0], counts[1], flags)
 	end := b[:16]
@@ -55,7 +55,7 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 // putNodePath puts the head of a NodePath into b.
 func putNodePath(b []byte, header, names, subnames, flags uint32) {
 	le.PutUint32(b, header)
-	le.PutUint32(b[4:], names|newPathBit)
+	le.PutUint32(b[4:], names|newNodePathBit)
 	le.PutUint32(b[8:], subnames)
 	le.PutUint32(b[12:], flags)
 }
@@ -64,7 +64,7 @@ func putNodePath(b []byte, header, names, subnames, flags uint32) {
 // with WriteString, then call End.
 func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
 	if names < 0 || subnames < 0 {
-		return e.fail(because(ErrRange, "NodePath of %d and %d names", names, subnames))
+		return e.fail(detailf(ErrRange, "NodePath of %d and %d names", names, subnames))
 	}
 	flags := tokenFlags(0)
 	if absolute {
@@ -75,7 +75,7 @@ func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
 
 func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	if b := e.fast(); b != nil && flags&^flagAbsolute == 0 && names+subnames <= math.MaxInt32 {
-		putNodePath(b[:], e.rows[TypeNodePath][0].header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*pathAbsolute)
+		putNodePath(b[:], e.rows[TypeNodePath][0].header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
 		e.n += fastSize
 		f := e.push(KindNodePathStart, TypeNodePath, uint32(names+subnames))
 		f.names, f.flags = uint32(names), flags
@@ -88,7 +88,7 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	}
 	f := frame{kind: KindNodePathStart, typ: TypeNodePath, names: uint32(names), flags: flags}
 	if names > math.MaxInt32 { // Bit 31 of the count says which form the path has.
-		return e.fail(because(ErrRange, "NodePath of %d names", names))
+		return e.fail(detailf(ErrRange, "NodePath of %d names", names))
 	}
 	if err := e.declare(names+subnames, &f); err != nil {
 		return err
@@ -96,19 +96,19 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	format := e.options.Format
 	bits := uint32(0)
 	if flags&flagAbsolute != 0 {
-		bits |= pathAbsolute
+		bits |= nodePathAbsolute
 	}
 	if flags&flagProperty != 0 && format.keepProperty && subnames > 0 {
-		bits |= pathProperty
+		bits |= nodePathProperty
 		subnames--
 	}
 	var head [16]byte
 	putNodePath(head[:], row[0].header, uint32(names), uint32(subnames), bits)
-	if flags&flagOldPath == 0 {
+	if flags&flagOldNodePath == 0 {
 		return e.start(head[:], &f)
 	}
-	if !format.oldPath {
-		return e.fail(because(ErrType, "%v has no NodePath of one string", format))
+	if !format.oldNodePath {
+		return e.fail(detailf(ErrType, "%v has no NodePath of one string", format))
 	}
 	return e.start(head[:4], &f) // The length of the string follows.
 }

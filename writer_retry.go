@@ -64,5 +64,5 @@ func (e *Encoder) retried() {
 // errInterrupted returns the error of a call other than the interrupted one. It wraps the
 // error of the Writer, so that a program that checks only Close finds it.
 func (e *Encoder) errInterrupted() error {
-	return because(ErrOpen, "another call before the interrupted one was repeated: %w", e.retry.err)
+	return detailf(ErrOpen, "another call before the interrupted one was repeated: %w", e.retry.err)
 }

@@ -349,7 +349,7 @@ func TestTypesTheFormatLacks(t *testing.T) {
 	object := step(func(e *Encoder) error { return e.BeginObject("Node", 0) })
 	objectID := step(func(e *Encoder) error { return e.WriteObjectID(5) })
 	wideVector := newToken(KindVector2, TypeVector2, tokenFlags(unitFloat64), 0).withPayload(wire(0.1, 0.2))
-	oldPath := newToken(KindNodePathStart, TypeNodePath, flagOldPath, 1)
+	oldNodePath := newToken(KindNodePathStart, TypeNodePath, flagOldNodePath, 1)
 
 	refuse(Godot3,
 		misuse{"a StringName", stringName, ErrType},
@@ -360,7 +360,7 @@ func TestTypesTheFormatLacks(t *testing.T) {
 		misuse{"a wide vector", token(wideVector), ErrRange},
 		misuse{"a Signal", func(e *Encoder) error { return e.WriteSignal("x", 0) }, ErrType},
 		misuse{"a Callable", (*Encoder).WriteCallable, ErrType},
-		misuse{"a path of one string", token(oldPath), ErrType},
+		misuse{"a path of one string", token(oldNodePath), ErrType},
 	)
 	refuse(Godot2,
 		misuse{"an int of 64 bits", bigInt, ErrRange},
@@ -385,7 +385,7 @@ func TestTypesTheFormatLacks(t *testing.T) {
 	require.Equal(t, wire(18), allow(Godot2, func(e *Encoder) error { return e.WriteObjectID(0) }))
 	require.Equal(t, wire(16), allow(Godot3, func(e *Encoder) error { return e.WriteRID(7) }))
 	require.Equal(t, wire(5, reals(2)), allow(Godot3, func(e *Encoder) error { return e.WriteReals(TypeVector2, 0.5, 1.5) }))
-	require.Equal(t, wire(16, "a/b"), allow(Godot2, token(oldPath), func(e *Encoder) error { return e.WriteString("a/b") }, end))
+	require.Equal(t, wire(16, "a/b"), allow(Godot2, token(oldNodePath), func(e *Encoder) error { return e.WriteString("a/b") }, end))
 	require.Equal(t, wire(15, 0, 0, 1, 1, 5, []byte("abcde\x00\x00\x00")), allow(Godot2, func(e *Encoder) error {
 		return e.BeginImage(0, 0, 1, 1, Unknown)
 	}, write("ab"), write("cde"), end))

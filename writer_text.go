@@ -69,7 +69,7 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, s S) error {
 		return err
 	}
 	if int64(len(s)) > math.MaxInt32-1 {
-		return e.fail(because(ErrRange, "string of %d bytes", len(s)))
+		return e.fail(detailf(ErrRange, "string of %d bytes", len(s)))
 	}
 	if !e.options.AnyUTF8 && !valid(s) {
 		return e.fail(ErrUTF8)
@@ -86,14 +86,14 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, s S) error {
 // A textHead describes the bytes before the text of a string: a header, except in a NodePath
 // or PackedStringArray, and the length.
 type textHead struct {
-	typ    Type // of the value that the text is part of
-	header uint32
-	bare   bool // no header
+	typ      Type // of the value that the text is part of
+	header   uint32
+	noHeader bool
 }
 
 // append appends the head of a string of n bytes.
 func (h textHead) append(b []byte, n uint32) []byte {
-	if !h.bare {
+	if !h.noHeader {
 		b = le.AppendUint32(b, h.header)
 	}
 	return le.AppendUint32(b, n)
@@ -106,14 +106,14 @@ func (e *Encoder) beginText(t Type) (head textHead, nul uint32, err error) {
 		return head, 0, err
 	}
 	if e.want() == wantName {
-		return textHead{typ: e.top().typ, bare: true}, e.nameNUL, nil
+		return textHead{typ: e.top().typ, noHeader: true}, e.nameNUL, nil
 	}
 	row, err := e.begin(t)
 	if err != nil {
 		return head, 0, err
 	}
 	if row[0].shape != shapeText {
-		return head, 0, e.fail(because(ErrType, "%v is not a string type", t))
+		return head, 0, e.fail(detailf(ErrType, "%v is not a string type", t))
 	}
 	return textHead{typ: t, header: row[0].header}, 0, nil
 }
@@ -146,7 +146,7 @@ func writeSignal[S string | []byte](e *Encoder, name S, object uint64) error {
 // checkName returns an error if name is too long for a name or is not UTF-8.
 func checkName[S string | []byte](e *Encoder, name S) error {
 	if len(name) > maxName {
-		return e.fail(because(ErrRange, "name of %d bytes", len(name)))
+		return e.fail(detailf(ErrRange, "name of %d bytes", len(name)))
 	}
 	if !e.options.AnyUTF8 && !valid(name) {
 		return e.fail(ErrUTF8)

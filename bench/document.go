@@ -122,9 +122,9 @@ func translate(godot []byte) *document {
 		case gdwire.KindArrayStart:
 			s.op = opArray
 		case gdwire.KindNodePathStart:
-			names, subnames, absolute := t.Path()
+			names, subnames, absolute := t.NodePath()
 			if subnames != 0 {
-				panic("path with sub-names")
+				panic("NodePath with sub-names")
 			}
 			s.op, s.n = opPath, int32(names)
 			if absolute {

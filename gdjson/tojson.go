@@ -305,7 +305,7 @@ func (w *writer) chunk(t gdwire.Token, before, after string) {
 // nodePathStart appends the start of a NodePath's text. A NodePath in the form of
 // one string is recognized by its header of 4 bytes, because its token has no mark.
 func (w *writer) nodePathStart(t gdwire.Token, before, after string) {
-	names, _, absolute := t.Path()
+	names, _, absolute := t.NodePath()
 	w.nodePath = nodePath{subnames: names, old: w.oldNodePaths && w.d.InputOffset()-w.before == 4}
 	w.start(before)
 	if absolute {

@@ -404,7 +404,7 @@ func (s *decoder) text(t gdwire.Token, g reflect.Type) (string, error) {
 // nodePathText returns the NodePath that starts with t as text. A name that cannot be
 // read back from the text is an error.
 func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
-	names, subnames, absolute := t.Path()
+	names, subnames, absolute := t.NodePath()
 	// In the form of one string, the name contains the separators.
 	single := names == 1 && subnames == 0 && !absolute && !s.hasNewNodePaths()
 	b := s.scratch[:0]

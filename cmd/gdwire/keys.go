@@ -42,7 +42,7 @@ type nodePathReader struct {
 }
 
 func newNodePathReader(d *gdwire.Decoder, start gdwire.Token) *nodePathReader {
-	names, _, absolute := start.Path()
+	names, _, absolute := start.NodePath()
 	return &nodePathReader{d: d, absolute: absolute, names: names}
 }
 

@@ -22,7 +22,7 @@ func appendToken(b []byte, t gdwire.Token) []byte {
 	b = le.AppendUint64(b, uint64(t.Len()))
 	switch t.Kind() {
 	case gdwire.KindNodePathStart:
-		names, subnames, _ := t.Path()
+		names, subnames, _ := t.NodePath()
 		b = le.AppendUint64(le.AppendUint64(b, uint64(names)), uint64(subnames))
 	case gdwire.KindFloat32, gdwire.KindFloat64:
 		b = le.AppendUint64(b, math.Float64bits(t.Float()))
