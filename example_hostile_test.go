@@ -88,7 +88,7 @@ func hostilePlayers(t *testing.T, f func(t *testing.T, packet []byte)) {
 	}
 }
 
-// wantPlayer returns what (*Player).read has to make of a value, and whether it
+// wantPlayer returns the required result of (*Player).read for a value, and whether it
 // has to accept it.
 func wantPlayer(v *value) (p Player, ok bool) {
 	if v.Type != "Dictionary" {
@@ -126,9 +126,9 @@ func wantPlayer(v *value) (p Player, ok bool) {
 	return p, true
 }
 
-// The programs of the examples and the README are copied. Whatever value a sender
-// puts in whatever place, they return an error or the right result, and leave the
-// stream in step.
+// The programs of the examples and the README are copied here. For any value at any place
+// of their input, they return an error or the right result, and leave the Decoder at the
+// right position.
 func TestExamplesWithHostileInput(t *testing.T) {
 	next := player()
 	// requireInStep reads the player that follows.

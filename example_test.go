@@ -12,8 +12,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// player is what an engine's var_to_bytes({"id": 7, "name": "Ada", "pos":
-// Vector3(1, 2, 3), "tags": ["a", "b"]}) gives.
+// player is the result of an engine's var_to_bytes({"id": 7, "name": "Ada", "pos":
+// Vector3(1, 2, 3), "tags": ["a", "b"]}).
 func player() []byte {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
@@ -332,8 +332,8 @@ func ExampleEncoder_Recover() {
 	// End
 }
 
-// A function that finds in the middle of a value that it can't complete it fails
-// the Encoder, so that its caller does not complete it by mistake.
+// A function that cannot complete a value calls Fail, so that its caller does not complete
+// the value by mistake.
 func ExampleEncoder_Fail() {
 	writeScore := func(e *gdwire.Encoder, points int64) error {
 		e.BeginDict(1)

@@ -24,7 +24,8 @@ var fieldsPacket = wire(idDict, 9,
 
 var fieldsKeys = []string{"a", "b", "", longText, "last"}
 
-// The bodies of a loop: whatever they do with the value, the loop stays in step.
+// Bodies of a loop that do different things with the value. The loop continues with the next
+// value after each of them.
 var loopBodies = []struct {
 	name string
 	body func(d *Decoder) error
@@ -167,8 +168,7 @@ func TestElementsLoop(t *testing.T) {
 	}
 }
 
-// Leaving a loop reads nothing. The next call, whichever it is, skips the rest
-// first.
+// Leaving a loop reads nothing. The next call, of any kind, first skips the rest.
 func TestFieldsLeft(t *testing.T) {
 	packet := wire(idArray, 3, idDict, 2, str("a"), idArray, 2, integer(1), integer(2), str("b"), str("x"), str("next"), str("then"))
 	const after = 8 + 8 + 12 + 8 + 8 + 8 + 12 + 12 // where "next" starts
@@ -394,7 +394,7 @@ func TestFieldsOfAnotherType(t *testing.T) {
 	require.NoError(t, d.SkipValue())
 }
 
-// Nobody waits for a sender because of a loop that was left.
+// Leaving a loop does not wait for the sender.
 func TestFieldsLeftDoNotWait(t *testing.T) {
 	r, give := pipe(t)
 	d := NewDecoder(r, nil)
@@ -420,7 +420,7 @@ func TestFieldsLeftDoNotWait(t *testing.T) {
 	require.EqualValues(t, 7, n)
 }
 
-// What is wrong with the rest of a loop that was left, the next call returns.
+// The next call returns an error in the rest of a container whose loop was left.
 func TestFieldsLeftReturnErrors(t *testing.T) {
 	packet := wire(idDict, 2, str("a"), integer(1), str("b"), 99)
 	d := NewDecoder(plain(packet), nil)

@@ -215,8 +215,8 @@ func TestPathsOfKeys(t *testing.T) {
 	}
 }
 
-// What bulk reads hand out before an error, and the error's offset, do not depend
-// on how the reader cuts its bytes.
+// The bytes that bulk reads return before an error, and the error's offset, do not depend on
+// the pieces in which the Reader returns bytes.
 func TestBulkReadsHoweverCut(t *testing.T) {
 	bulk := map[string]func(d *Decoder) (int, error){
 		"Payload": func(d *Decoder) (int, error) {

@@ -27,7 +27,7 @@ func pairs(t *testing.T) []byte {
 	})
 }
 
-// Whatever the body reads of a pair, the loop goes on with the next.
+// The loop continues with the next pair after a body that reads any part of a pair.
 func TestPairs(t *testing.T) {
 	readTokens := func(n int) func(d *Decoder) error {
 		return func(d *Decoder) error {

@@ -146,7 +146,7 @@ func strictCases() []strictCase {
 	}
 }
 
-// Strict does exactly what the list in the documentation says: each row has cases
+// Strict follows the list in the documentation exactly: each row has cases
 // that a lenient Decoder accepts and Strict rejects, each with a similar packet
 // that Strict accepts.
 func TestStrictRows(t *testing.T) {

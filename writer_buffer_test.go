@@ -30,8 +30,8 @@ func TestUnknownCountsAreBuffered(t *testing.T) {
 	require.Equal(t, wire(idArray, 2, integer(7), idArray, 1, idNil), b.Bytes())
 }
 
-// Buffered limits the bytes after the outermost Unknown count, whatever the size
-// of the pooled buffer.
+// Buffered limits the bytes after the outermost Unknown count, for any size of the pooled
+// buffer.
 func TestBuffered(t *testing.T) {
 	outermost := func(e *Encoder) {
 		require.NoError(t, e.BeginArray(2))

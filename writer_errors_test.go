@@ -66,7 +66,7 @@ func TestRecover(t *testing.T) {
 	require.Equal(t, wire(idArray, 2, idNil, idNil), b.Bytes())
 }
 
-// What was failed with Fail is never completed.
+// A value cannot be completed after Fail.
 func TestFail(t *testing.T) {
 	mine := errors.New("no such player")
 	e := NewEncoder(io.Discard, nil)

@@ -17,7 +17,7 @@ import (
 // tried in place of an interrupted one. Both return the same and write the same.
 
 // A randomCall makes a call that is determined by its seed. Its step is repeated
-// until the Writer lets it finish.
+// until the Writer accepts all of it.
 type randomCall struct {
 	kind int // of randomCalls
 	seed uint64

@@ -66,8 +66,8 @@ func TestInvalidTextAtEveryByte(t *testing.T) {
 	}
 }
 
-// WriteNodePath writes what Godot 3.2.3 writes for NodePath(text); the official
-// 4.6 makes the same paths. Paths that both call invalid are ErrRange.
+// WriteNodePath has the result of NodePath(text) in Godot 3.2.3 and in the official 4.6. Text
+// that both call invalid is ErrRange.
 func TestWriteNodePathAsEngines(t *testing.T) {
 	for text, want := range nodePathsOfGodot3 {
 		var b bytes.Buffer

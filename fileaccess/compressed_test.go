@@ -31,8 +31,8 @@ const (
 
 var unlimited = &fileaccess.Options{Limits: fileaccess.Limits{Size: -1, BlockSize: -1, Blocks: -1}}
 
-// Numbers that lie are an error at the field, or where the file turns out to be
-// another one, and cost no memory.
+// False numbers in a header are an error at their field or at the first contradiction, and
+// need no memory.
 func TestCompressedLies(t *testing.T) {
 	for _, mode := range modes {
 		content := pattern(10000)
@@ -87,8 +87,8 @@ func TestCompressedLies(t *testing.T) {
 	}
 }
 
-// A block that becomes more than the file declares is an error, and costs no more
-// memory than the declared size.
+// A block with more content than declared is an error, and needs no more memory than the
+// declared size.
 func TestBombs(t *testing.T) {
 	zeros := make([]byte, 1<<20)
 	block := func(mode fileaccess.Mode) []byte {
@@ -119,7 +119,7 @@ func TestBombs(t *testing.T) {
 			require.Less(t, got, uint64(512<<10), "%v", err)
 		})
 	}
-	// A frame like the last one is good where 4096 bytes are declared.
+	// A frame like the last one is valid if 4096 bytes are declared.
 	data := gcpf(fileaccess.Zstd, 4096, 4096, append(frame(0, 2<<3), rle...), zstdFrame(nil))
 	got, _, err := readAll(bytes.NewReader(data), nil)
 	require.NoError(t, err)
@@ -142,8 +142,7 @@ func zstdFrame(content []byte) []byte {
 	return e.EncodeAll(content, nil)
 }
 
-// Blocks of other sizes than engines write, and compressed ones larger than what is
-// read at once.
+// Blocks of other sizes than engines write, and compressed blocks larger than one read.
 func TestBlockSizes(t *testing.T) {
 	random := contents()["random_70000"]
 	for _, mode := range modes {
@@ -162,7 +161,7 @@ func TestBlockSizes(t *testing.T) {
 	}
 }
 
-// Memory and the number of allocations do not depend on how many blocks there are.
+// Memory and the number of allocations do not depend on the number of blocks.
 func TestCompressedMemory(t *testing.T) {
 	if raceEnabled {
 		t.Skip("skipped: the race detector empties pools")

@@ -32,7 +32,7 @@ func TestCompressedWriterSize(t *testing.T) {
 	}
 }
 
-// A file holds 4 GiB - 1 bytes and not one more.
+// The maximum content of a file is 4 GiB - 1 bytes.
 func TestCompressedWriterTooLong(t *testing.T) {
 	w, err := fileaccess.NewCompressedWriter(io.Discard, fileaccess.Zstd, 0)
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestCompressedWriterTooLong(t *testing.T) {
 	require.Equal(t, err, again)
 }
 
-// The encoders' state is used again for each block.
+// The encoders reuse their state for each block.
 func TestCompressedWriterMemory(t *testing.T) {
 	if raceEnabled {
 		t.Skip("skipped: the race detector empties pools")

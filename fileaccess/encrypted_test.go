@@ -25,8 +25,8 @@ func TestPasswordKey(t *testing.T) {
 	require.Equal(t, "2ab96390c7dbe3439de74d0c9b0b1767", string(right[:]))
 }
 
-// A wrong key gives no byte where that is promised, and otherwise an error in place
-// of io.EOF.
+// With a wrong key, no byte is returned if the content is verified first; otherwise the
+// end is an error instead of io.EOF.
 func TestWrongPassword(t *testing.T) {
 	for _, v := range vectors(t) {
 		if v.key == nil || len(v.content) == 0 {
@@ -115,8 +115,8 @@ func TestAskKey(t *testing.T) {
 	}
 }
 
-// The layout is found by Godot 3's version, and where an MD5 begins like it, by the
-// file's size.
+// The layout is recognized by the version number of Godot 3, or by the file's size if an MD5
+// begins with the same bytes.
 func TestLayoutDetected(t *testing.T) {
 	three := file(t, encryptedInfo(fileaccess.Godot3), right, pattern(100))
 	four := file(t, encryptedInfo(fileaccess.Godot4), right, pattern(100))
@@ -146,8 +146,7 @@ func TestLayoutDetected(t *testing.T) {
 	}
 }
 
-// Lengths that lie are an error and cost no memory, with a seeking Reader or
-// without.
+// False lengths are an error and need no memory, with seekable and other Readers.
 func TestEncryptedLies(t *testing.T) {
 	for layout, lengthAt := range map[fileaccess.Layout]int{fileaccess.Godot3: 24, fileaccess.Godot4: 20} {
 		good := file(t, encryptedInfo(layout), right, pattern(1000))
@@ -188,8 +187,8 @@ func TestEncryptedLies(t *testing.T) {
 	}
 }
 
-// A content over the limit is read twice from a file, so that the first byte is
-// verified, and costs no memory.
+// Content larger than the limit is read twice from a file, so that all bytes are verified
+// without keeping them.
 func TestVerifiedByReadingTwice(t *testing.T) {
 	for _, layout := range bothLayouts {
 		content := pattern(3 << 20)
@@ -216,7 +215,7 @@ func TestVerifiedByReadingTwice(t *testing.T) {
 	}
 }
 
-// A file that changes after it was verified is noticed at its end.
+// A change of a file after its verification is an error at its end.
 func TestChangedAfterVerifying(t *testing.T) {
 	data := file(t, encryptedInfo(fileaccess.Godot4), right, pattern(100_000))
 	r, err := fileaccess.NewReader(bytes.NewReader(data), &fileaccess.Options{Key: right, Buffered: 1})
@@ -226,7 +225,7 @@ func TestChangedAfterVerifying(t *testing.T) {
 	isAt(t, err, fileaccess.ErrPassword, 4)
 }
 
-// A file that is cut after it was verified is noticed where it ends.
+// A file truncated after its verification is an error at its new end.
 func TestCutAfterVerifying(t *testing.T) {
 	data := file(t, encryptedInfo(fileaccess.Godot3), right, pattern(100_000))
 	in := bytes.NewReader(append([]byte("before"), data...))
@@ -241,7 +240,7 @@ func TestCutAfterVerifying(t *testing.T) {
 	isAt(t, err, io.ErrUnexpectedEOF, 50_000)
 }
 
-// A seeker fails, or pretends to, at its nth call.
+// A seeker returns an error from its nth call.
 type seeker struct {
 	*bytes.Reader
 	calls, fail int
@@ -257,8 +256,8 @@ func (s *seeker) Seek(offset int64, whence int) (int64, error) {
 
 var errSeek = errors.New("cannot seek")
 
-// A file that is a pipe cannot seek though it has the method. It is read as a
-// stream then; a failure after the position has changed is an error.
+// A pipe has a method Seek that fails, so it is read as a stream. A failure after the
+// position has changed is an error.
 func TestSeekFails(t *testing.T) {
 	content := pattern(100_000)
 	data := file(t, encryptedInfo(fileaccess.Godot3), right, content)
@@ -273,7 +272,7 @@ func TestSeekFails(t *testing.T) {
 	}
 }
 
-// What fills the last block up is not looked at, as in engines.
+// The padding of the last block is ignored, as in engines.
 func TestPaddingIgnored(t *testing.T) {
 	data := file(t, encryptedInfo(fileaccess.Godot4), right, pattern(17))
 	data[len(data)-1] ^= 1

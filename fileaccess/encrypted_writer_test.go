@@ -46,8 +46,8 @@ func TestRandomIV(t *testing.T) {
 	require.NotEqual(t, first[28:44], second[28:44])
 }
 
-// A file is written without keeping the content, from the position at which it is;
-// only without Close it has no header. Others get the same bytes at Close.
+// A file is written from its current position without keeping the content; Close writes
+// the header. Other Writers get the same bytes at Close.
 func TestEncryptedWriterInto(t *testing.T) {
 	open := func(flags int) func(t *testing.T) *os.File {
 		return func(t *testing.T) *os.File {
@@ -120,7 +120,7 @@ func TestEncryptedWriterIntoPipe(t *testing.T) {
 	require.Equal(t, pattern(100_000), got)
 }
 
-// Into a file the memory does not depend on the content.
+// The memory for writing a file does not depend on the content.
 func TestEncryptedWriterMemory(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "save"))
 	require.NoError(t, err)
@@ -178,8 +178,7 @@ func (d *disk) Seek(offset int64, whence int) (int64, error) {
 	return d.pos, nil
 }
 
-// Whichever call fails, the error comes out and stays, unless the content can be
-// kept until Close.
+// An error of any call is returned and stays, unless the content can be kept until Close.
 func TestEncryptedWriterFails(t *testing.T) {
 	const calls = 3 + 3 + 1 + 1 // position, blank header, move; three chunks; the rest; the header
 	for fail := 1; fail <= calls+1; fail++ {

@@ -17,14 +17,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A recipe makes a file; its name begins with what read.gd needs to open it.
+// A recipe creates a file. Its name begins with the mode in which read.gd opens it.
 type recipe struct {
 	name  string
 	write func(w io.Writer) (io.WriteCloser, error)
 	key   *fileaccess.Key
 }
 
-// recipes are those of files that Godot 3 reads.
+// recipes has recipes for files that Godot 3 reads.
 func recipes() (all []recipe) {
 	for _, mode := range modes {
 		for _, blockSize := range []int{0, 1, 15, 100, 65536, 1 << 18} {
@@ -46,7 +46,8 @@ func recipes() (all []recipe) {
 	return all
 }
 
-// contents are of sizes where files have their edges, and of different density.
+// contents returns contents of sizes at the boundaries of blocks, and of different
+// compressibility.
 func contents() map[string][]byte {
 	all := map[string][]byte{}
 	random := rand.NewChaCha8([32]byte{1})
@@ -60,7 +61,7 @@ func contents() map[string][]byte {
 	return all
 }
 
-// make writes content as r says.
+// make writes content by the recipe r.
 func (r *recipe) make(tb testing.TB, content []byte) []byte {
 	var b bytes.Buffer
 	w, err := r.write(&b)
@@ -71,7 +72,7 @@ func (r *recipe) make(tb testing.TB, content []byte) []byte {
 	return b.Bytes()
 }
 
-// A running Godot 3 opens what is written here, and what it writes is read here.
+// A running Godot 3 reads files of this package, and this package reads its files.
 func TestEngine(t *testing.T) {
 	engine, err := exec.LookPath("godot3-server")
 	if err != nil {
@@ -107,7 +108,7 @@ func TestEngine(t *testing.T) {
 			put(name+".plain", content)
 		}
 	}
-	for _, v := range vectors(t) { // Godot 3 opens what Godot 4 compressed
+	for _, v := range vectors(t) { // Godot 3 opens compressed files of Godot 4
 		if name, ok := strings.CutPrefix(v.name, "godot4.6/compressed_"); ok {
 			names = append(names, name)
 			files[name] = made{content: v.content}

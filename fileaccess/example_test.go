@@ -15,7 +15,7 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// A saved game that store_var wrote into a compressed file.
+// A saved game is read from a compressed file that store_var has written.
 func Example() {
 	f, err := os.Open("../testdata/containers/godot4.6/save_zstd")
 	if err != nil {
@@ -46,7 +46,7 @@ func Example() {
 	// {Name:Ada HP:100}
 }
 
-// A file that open_encrypted_with_pass wrote, and all that can be wrong with it.
+// A file of open_encrypted_with_pass is read, with all possible errors.
 func Example_encrypted() {
 	open := func(password string) (string, error) {
 		f, err := os.Open("../testdata/containers/godot4.6/text_encrypted_pass_umlaut")
@@ -90,7 +90,7 @@ func Example_encrypted() {
 	// which password?
 }
 
-// Change a file and keep everything else about it: container, mode or layout, key.
+// The content of a file is changed, and its container, mode or layout, and key are kept.
 func ExampleNewWriter() {
 	key := fileaccess.PasswordKey("pässwörd")
 	old, err := os.ReadFile("../testdata/containers/godot3.2.3/text_encrypted_pass_umlaut")
@@ -125,7 +125,7 @@ func ExampleNewWriter() {
 	// Output: encrypted godot3: EXACTLY16BYTES.., <nil>
 }
 
-// Write a file that FileAccess.open_compressed opens.
+// A file is written for FileAccess.open_compressed.
 func ExampleNewCompressedWriter() {
 	var file bytes.Buffer
 	w, err := fileaccess.NewCompressedWriter(&file, fileaccess.Zstd, 0)
@@ -140,8 +140,8 @@ func ExampleNewCompressedWriter() {
 	// Output: GCPF, 20000 bytes in less than 400: true
 }
 
-// Write a file that FileAccess.open_encrypted_with_pass of Godot 4 opens. Into a
-// file of any size it takes constant memory.
+// A file is written for FileAccess.open_encrypted_with_pass of Godot 4. Writing to a file
+// needs constant memory for any size.
 func ExampleNewEncryptedWriter() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
@@ -173,7 +173,7 @@ func ExampleNewEncryptedWriter() {
 	// Output: 21052
 }
 
-// Files of unknown origin: little is accepted, and everything else is an error.
+// Files of unknown origin are read with small limits.
 func ExampleLimits() {
 	// 20 bytes that declare 4 GiB.
 	file := "GCPF\x02\x00\x00\x00\x00\x10\x00\x00\xff\xff\xff\xff\x09\x00\x00\x00"

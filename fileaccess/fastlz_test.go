@@ -58,8 +58,8 @@ func TestFastLZDecode(t *testing.T) {
 	}
 }
 
-// What FastLZ makes shorter is decoded again, at level 1 by the package's encoder
-// and at level 2 by the test's.
+// Data compressed by FastLZ is decoded again. The encoder of level 1 is the package's, and
+// that of level 2 is the test's.
 func TestFastLZ(t *testing.T) {
 	for name, content := range contents() {
 		if len(content) < 16 {
@@ -71,13 +71,13 @@ func TestFastLZ(t *testing.T) {
 		checkFastLZ(t, packed, content)
 		checkFastLZ(t, encodeLevel2(content, rand.New(rand.NewPCG(1, 2))), content)
 	}
-	// Long matches are split so that their last part is one, too.
+	// Long matches are split so that their last part is a match, too.
 	for n := 257; n < 900; n++ {
 		packed := fileaccess.FastLZEncode(make([]byte, n))
 		checkFastLZ(t, packed, make([]byte, n))
 		require.True(t, bytes.HasSuffix(packed, []byte{4, 0, 0, 0, 0, 0}), "newer engines need literals at the end")
 	}
-	// No byte becomes more than the bound on memory says.
+	// No byte is decoded to more bytes than FastLZRatio.
 	zeros := make([]byte, 1<<20)
 	require.Greater(t, fileaccess.FastLZRatio*len(encodeLevel2(zeros, nil)), len(zeros))
 	require.Greater(t, fileaccess.FastLZRatio*len(fileaccess.FastLZEncode(zeros)), len(zeros))
@@ -88,15 +88,15 @@ func checkFastLZ(tb testing.TB, packed, content []byte) {
 	n, err := fileaccess.FastLZDecode(got, packed)
 	require.NoError(tb, err)
 	require.True(tb, bytes.Equal(content, got[:n]))
-	// A room too small is an error, and nothing beyond it is written.
+	// A destination that is too small is an error, and nothing is written after its end.
 	if len(content) > 0 {
 		_, err = fileaccess.FastLZDecode(got[:len(content)-1:len(content)-1], packed)
 		require.Error(tb, err)
 	}
 }
 
-// encodeLevel2 encodes in the plainest way that uses every operation of level 2. It
-// takes a match that it finds only now and then, as random says, or always.
+// encodeLevel2 is a simple encoder that uses every operation of level 2. It uses the matches
+// that it finds always, or at random.
 func encodeLevel2(src []byte, random *rand.Rand) []byte {
 	const nearest, farthest = 1<<13 - 1, 1<<13 - 1 + 1<<16 - 1
 	seen := map[[3]byte]int{}

@@ -11,14 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// small are limits under which no input takes long.
+// small has limits so that no input takes long.
 var small = fileaccess.Limits{Size: 1 << 20, BlockSize: 1 << 16, Blocks: 1 << 12}
 
-// mostBlocks are written at a time: some encoders take long for each.
+// mostBlocks is the maximum number of blocks to write, because some encoders take long for
+// each.
 const mostBlocks = 50
 
-// Any compressed file is an Error inside it, or content of the declared length
-// that makes a file with the same content again.
+// Any compressed file is an Error with an offset inside it, or has content of the declared
+// length, which can be written to a file with the same content.
 func FuzzCompressed(f *testing.F) {
 	for _, v := range vectors(f) {
 		if v.info.Container == fileaccess.Compressed {
@@ -32,8 +33,8 @@ func FuzzCompressed(f *testing.F) {
 	})
 }
 
-// Any encrypted file is an Error inside it, or content of the declared length and
-// MD5 that makes a file with the same content again.
+// Any encrypted file is an Error with an offset inside it, or has content of the declared
+// length and MD5, which can be written to a file with the same content.
 func FuzzEncrypted(f *testing.F) {
 	for _, v := range vectors(f) {
 		if v.info.Container == fileaccess.Encrypted {
@@ -51,7 +52,7 @@ func FuzzEncrypted(f *testing.F) {
 	})
 }
 
-// checkFile reads data in several ways, which have to agree.
+// checkFile reads data in several ways, which must have the same result.
 func checkFile(t *testing.T, data []byte, o *fileaccess.Options) {
 	content, info, err := readAll(bytes.NewReader(data), o)
 	stream, streamed, streamErr := readAll(deliveries["single byte"](data), o)
@@ -84,8 +85,8 @@ func checkFile(t *testing.T, data []byte, o *fileaccess.Options) {
 	require.Equal(t, info, info2)
 }
 
-// Any content encoded at level 1 and 2 is decoded again, and any input is decoded
-// within its bounds or refused.
+// Any content is encoded at levels 1 and 2 and decoded again. Any input is decoded within
+// its bounds or is an error.
 func FuzzFastLZ(f *testing.F) {
 	for _, content := range contents() {
 		f.Add(content, uint64(1))
@@ -111,7 +112,7 @@ func FuzzFastLZ(f *testing.F) {
 	})
 }
 
-// What a writer is given in any pieces, the reader returns.
+// The reader returns the bytes that a writer was given in any pieces.
 func FuzzWriter(f *testing.F) {
 	for i := range byte(6) {
 		f.Add(pattern(10_000), uint16(100), uint16(33), i)

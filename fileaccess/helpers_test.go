@@ -28,10 +28,10 @@ type vector struct {
 
 func (v *vector) options() *fileaccess.Options { return &fileaccess.Options{Key: v.key} }
 
-// modes are those that engines write.
+// modes has the modes that engines write.
 var modes = []fileaccess.Mode{fileaccess.FastLZ, fileaccess.Deflate, fileaccess.Zstd, fileaccess.Gzip}
 
-// pattern is the content of n bytes in the vectors compressed_MODE_N.
+// pattern returns the content of n bytes in the vectors compressed_MODE_N.
 func pattern(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -107,7 +107,7 @@ func modeNamed(tb testing.TB, name string) fileaccess.Mode {
 	return 0
 }
 
-// Readers that give what they have in different pieces.
+// Readers that return their bytes in different pieces.
 var deliveries = map[string]func(b []byte) io.Reader{
 	"bytes":       func(b []byte) io.Reader { return bytes.NewReader(b) },
 	"no seeking":  func(b []byte) io.Reader { return io.MultiReader(bytes.NewReader(b)) },
@@ -126,8 +126,7 @@ var deliveries = map[string]func(b []byte) io.Reader{
 	},
 }
 
-// gcpf returns a compressed file of blocks that are compressed already, whatever
-// they hold.
+// gcpf returns a compressed file with the given compressed blocks.
 func gcpf(mode fileaccess.Mode, blockSize, total uint32, blocks ...[]byte) []byte {
 	b := []byte("GCPF")
 	for _, v := range []uint32{uint32(mode), blockSize, total} {
@@ -142,7 +141,7 @@ func gcpf(mode fileaccess.Mode, blockSize, total uint32, blocks ...[]byte) []byt
 	return append(b, "GCPF"...)
 }
 
-// make returns the file with content that NewWriter makes of info and key.
+// make returns the file with content that NewWriter writes with info and key.
 func file(tb testing.TB, info fileaccess.Info, key *fileaccess.Key, content []byte) []byte {
 	var b bytes.Buffer
 	w, err := fileaccess.NewWriter(&b, info, key)
@@ -168,14 +167,14 @@ func put(b []byte, offset int, v uint32) []byte {
 	return b
 }
 
-// put64 is put of 64 bits.
+// put64 is put for 64 bits.
 func put64(b []byte, offset int, v uint64) []byte {
 	b = bytes.Clone(b)
 	binary.LittleEndian.PutUint64(b[offset:], v)
 	return b
 }
 
-// A hesitant Reader returns nothing every other time, and one byte then.
+// A hesitant Reader returns nothing and one byte in turn.
 type hesitant struct {
 	r     io.Reader
 	ready bool
@@ -189,10 +188,11 @@ func (h *hesitant) Read(p []byte) (int, error) {
 	return h.r.Read(p[:1])
 }
 
-// noSeek hides all but Read.
+// noSeek hides all methods but Read.
 func noSeek(r io.Reader) io.Reader { return struct{ io.Reader }{r} }
 
-// readAll reads a whole file. What it returns beside an error had been handed out.
+// readAll reads a whole file. It returns the content before an error together with the
+// error.
 func readAll(r io.Reader, o *fileaccess.Options) (b []byte, info fileaccess.Info, err error) {
 	in, err := fileaccess.NewReader(r, o)
 	if err != nil {
@@ -200,7 +200,7 @@ func readAll(r io.Reader, o *fileaccess.Options) (b []byte, info fileaccess.Info
 	}
 	b, err = io.ReadAll(in)
 	if err != nil {
-		// Errors stay.
+		// The error stays.
 		n, again := in.Read(make([]byte, 1))
 		if n != 0 || again != err {
 			panic("another error")
@@ -209,7 +209,7 @@ func readAll(r io.Reader, o *fileaccess.Options) (b []byte, info fileaccess.Info
 	return b, in.Info(), err
 }
 
-// isAt requires an Error at offset that is target.
+// isAt requires an Error with the given offset that is target.
 func isAt(tb testing.TB, err, target error, offset int64, about ...any) {
 	tb.Helper()
 	require.ErrorIs(tb, err, target, about...)
@@ -219,7 +219,7 @@ func isAt(tb testing.TB, err, target error, offset int64, about ...any) {
 	require.Equal(tb, e.Err, e.Unwrap())
 }
 
-// allocated returns how many bytes f allocates, the least of three times.
+// allocated returns the number of bytes that f allocates, the least of three measurements.
 func allocated(f func()) uint64 {
 	least := ^uint64(0)
 	for range 3 {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each limit allows what is at it and refuses what is beyond.
+// Each limit accepts a value equal to it and refuses a greater one.
 func TestLimits(t *testing.T) {
 	data := file(t, compressedInfo(fileaccess.Zstd), nil, pattern(10_000))
 	for _, tt := range []struct {

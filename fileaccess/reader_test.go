@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every file that an engine wrote is read, however it arrives.
+// Every file of an engine is read, from Readers that return it in any pieces.
 func TestVectors(t *testing.T) {
 	for _, v := range vectors(t) {
 		for delivery, reader := range deliveries {
@@ -28,7 +28,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// A file that is shorter than the magic, or begins otherwise, is plain.
+// A file that is shorter than the magic number, or begins with other bytes, is plain.
 func TestPlain(t *testing.T) {
 	for _, content := range []string{"", "G", "GC", "GCP", "GDE", "gcpf", "GCPE", "GDEF", "RSRC", "four", "more than four"} {
 		got, info, err := readAll(bytes.NewReader([]byte(content)), nil)
@@ -43,8 +43,8 @@ func TestContainerString(t *testing.T) {
 	require.Equal(t, "godot4 godot3", fileaccess.Godot4.String()+" "+fileaccess.Godot3.String())
 }
 
-// A cut file is io.ErrUnexpectedEOF at its end, wherever it is cut. Before that
-// comes a prefix of the content, and of an encrypted one nothing.
+// A file truncated at any byte is io.ErrUnexpectedEOF at its end. A prefix of the content is
+// returned before that, and nothing of an encrypted file.
 func TestCut(t *testing.T) {
 	for _, v := range vectors(t) {
 		if v.info.Container == fileaccess.Plain {
@@ -73,8 +73,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// An altered byte is an error inside the file, or it does not matter: what has a
-// checksum gives the same content then, the rest content of the declared length.
+// A changed byte is an error inside the file, or has no effect on content with a checksum,
+// or results in other content of the declared length.
 func TestAltered(t *testing.T) {
 	for _, v := range vectors(t) {
 		if v.info.Container == fileaccess.Plain {
@@ -114,7 +114,7 @@ func TestAltered(t *testing.T) {
 	}
 }
 
-// Nothing after a container is read, and it may be an inner one.
+// Nothing after a container is read, which can be inside another.
 func TestNothingBeyond(t *testing.T) {
 	for _, v := range vectors(t) {
 		if v.info.Container == fileaccess.Plain {
@@ -132,7 +132,7 @@ func TestNothingBeyond(t *testing.T) {
 	}
 }
 
-// One container is opened, not those in it.
+// One container is opened, and not the containers inside it.
 func TestNested(t *testing.T) {
 	inner := file(t, compressedInfo(fileaccess.Zstd), nil, pattern(5000))
 	outer := file(t, encryptedInfo(fileaccess.Godot4), rawKey(), inner)
@@ -145,7 +145,7 @@ func TestNested(t *testing.T) {
 	require.Equal(t, pattern(5000), got)
 }
 
-// Errors of the Reader come back as they are, from wherever it fails.
+// Errors of the Reader at any byte are returned unchanged.
 func TestReaderFails(t *testing.T) {
 	failure := errors.New("failure")
 	for _, v := range vectors(t) {
@@ -170,8 +170,7 @@ func TestReaderMisbehaves(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrNoProgress)
 }
 
-// Readers of many files at a time do not disturb each other, and leave nothing
-// running.
+// Several Readers can be used at the same time, and leave no goroutine running.
 func TestManyAtOnce(t *testing.T) {
 	all := vectors(t)
 	before := runtime.NumGoroutine()

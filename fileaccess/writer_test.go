@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Info of a file makes another one that has the same Info and content.
+// The Info of a file can be used to write a file with the same Info and content.
 func TestNewWriter(t *testing.T) {
 	for _, v := range vectors(t) {
 		t.Run(v.name, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestNewWriter(t *testing.T) {
 	}
 }
 
-// A completed file takes nothing more, and can be closed again.
+// A closed file accepts no more bytes, and can be closed again.
 func TestWriteAfterClose(t *testing.T) {
 	for _, info := range []fileaccess.Info{compressedInfo(fileaccess.FastLZ), encryptedInfo(fileaccess.Godot3)} {
 		var b bytes.Buffer
@@ -54,7 +54,7 @@ func TestNewWriterRefuses(t *testing.T) {
 	require.True(t, w == nil)
 }
 
-// A room takes so many bytes.
+// A room accepts a limited number of bytes.
 type room int
 
 var errFull = errors.New("no space left")
@@ -72,7 +72,7 @@ type shortWriter struct{}
 
 func (shortWriter) Write(p []byte) (int, error) { return len(p) / 2, nil }
 
-// Wherever the Writer fails, Close says so, and again.
+// If the Writer fails at any byte, Close returns the error, also when it is called again.
 func TestWriterFails(t *testing.T) {
 	content := pattern(10_000)
 	for _, info := range []fileaccess.Info{compressedInfo(fileaccess.Zstd), encryptedInfo(fileaccess.Godot4)} {

@@ -62,8 +62,7 @@ func TestDictionary(t *testing.T) {
 	}
 }
 
-// Keys that are one key, and keys that are not; the same with few and with many
-// others.
+// Keys that are equal and keys that are not, in small and in large Dictionaries.
 func TestDictionaryKeys(t *testing.T) {
 	nan, otherNaN := math.NaN(), math.Float64frombits(0xFFF8000000000123)
 	zero := math.Copysign(0, -1)
@@ -111,8 +110,8 @@ func TestDictionaryKeys(t *testing.T) {
 	}
 }
 
-// What hangs together in Godot 3, two keys {} that are not one, is read and written
-// again.
+// A Dictionary with two keys {}, which Godot 3 can write, is decoded and encoded
+// unchanged.
 func TestDictionaryKeepsEqualContainers(t *testing.T) {
 	d := &Dictionary{}
 	for i := range 12 {

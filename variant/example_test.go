@@ -11,7 +11,7 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// A saved game: from bytes to a struct and back.
+// A saved game is decoded into a struct, changed and encoded again.
 func Example() {
 	type Item struct {
 		ID    int64 `gd:"item_id"`
@@ -49,8 +49,8 @@ func Example() {
 	// Output: Ada 90 [{7 2} {9 0}]
 }
 
-// Messages that say in a field which they are: the field is read first, then the
-// same bytes as that type.
+// A field of a message has its type. The program decodes that field first, and then the
+// same bytes as a struct for the type.
 func ExampleRaw_union() {
 	type Move struct{ To variant.Vector2 }
 	type Chat struct{ Text string }
@@ -77,7 +77,7 @@ func ExampleRaw_union() {
 		}
 		return nil
 	}
-	// The other form of a union has its content in a field of its own.
+	// In the other form of a union, the content is a separate field.
 	type Envelope struct {
 		Type    string
 		Payload variant.Raw
@@ -118,7 +118,7 @@ func ExampleRaw_union() {
 	// in an envelope: hi
 }
 
-// A Dictionary has the order of the wire, and keys of any type.
+// A Dictionary keeps the order of its pairs and has keys of any type.
 func ExampleDictionary() {
 	var inventory variant.Dictionary
 	inventory.Set("sword", 1)
@@ -153,7 +153,7 @@ func ExampleDictionary() {
 	// 2 chest true
 }
 
-// Keys that the program does not know survive being read and written.
+// Unknown keys are kept when a struct is decoded and encoded again.
 func Example_unknownKeys() {
 	type Player struct {
 		Name string
@@ -184,14 +184,14 @@ func Example_unknownKeys() {
 	// Output: map[hp:13 mod_jetpack:true name:Ada]
 }
 
-// Vec3 is a vector as math libraries have it.
+// Vec3 is a vector type as in math libraries.
 type Vec3 [3]float32
 
-// Rotation is a struct of as many floats as a Quaternion has.
+// Rotation is a struct with the components of a Quaternion.
 type Rotation struct{ X, Y, Z, W float32 }
 
-// A program's own vector types. Which type an array of four floats is, or a struct,
-// a tag has to say; reading needs none.
+// A program can use its own vector types. To encode an array of four floats, or a
+// struct, it needs a tag with the type; to decode, it needs none.
 func Example_ownVectorTypes() {
 	type Body struct {
 		Position Vec3
@@ -224,9 +224,8 @@ func Example_ownVectorTypes() {
 	// {[1 2 3] {0 0 0 1} [[1 0 0] [2 0 0]]}
 }
 
-// Records of a file or connection that is larger than memory, one at a time. The
-// default limit of 16 Mi values in one is switched off. A record that does not fit
-// is reported, and the loop goes on.
+// The records of a large file or connection are decoded one at a time. The default limit
+// of 16 Mi values is disabled. The loop continues after a record that does not fit.
 func ExampleElements() {
 	type Score struct {
 		Player string
@@ -264,7 +263,7 @@ func ExampleElements() {
 	// 15
 }
 
-// The pairs of a Dictionary, one at a time.
+// The pairs of a Dictionary are decoded one at a time.
 func ExampleEntries() {
 	packet, err := variant.Marshal(map[string]int{"a": 1, "b": 2}, nil)
 	if err != nil {
@@ -285,7 +284,7 @@ func ExampleEntries() {
 	// b 2
 }
 
-// A struct that is an Array of its fields saves the keys.
+// A positional struct is an Array of its fields, without keys.
 func Example_positional() {
 	type Tile struct {
 		_    struct{} `gd:",array"`
@@ -316,8 +315,8 @@ func Example_positional() {
 	// wall
 }
 
-// Dice is written as a String such as "2d6", and read from that or from an int, the
-// number of dice with six sides.
+// Dice is encoded as a String such as "2d6". It is decoded from such a String, or from an
+// int, the number of dice with six sides.
 type Dice struct{ Count, Sides int }
 
 func (d Dice) MarshalVariant(e *gdwire.Encoder) error {
@@ -355,7 +354,7 @@ func ExampleMarshaler() {
 	// Output: [{2 20} {3 6}] gdwire: offset 28, $[2]: Go variant_test.Dice: no dice: expected integer
 }
 
-// A server that answers a client whose message it cannot use, and goes on.
+// A server answers an invalid message with an error and continues.
 func ExampleTypeError() {
 	type Attack struct {
 		Target string
@@ -409,7 +408,8 @@ func ExampleTypeError() {
 	// bad
 }
 
-// Values in the middle of a stream: gdwire's calls around, variant inside.
+// Calls of package gdwire read the containers of a stream, and package variant the values
+// in them.
 func ExampleMarshalEncode() {
 	var out bytes.Buffer
 	e := gdwire.NewEncoder(&out, nil)

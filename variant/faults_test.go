@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// everything are packets that hold something of every kind, and what reads them.
+// everything has packets with values of all kinds, and the Go types to decode them.
 func everything(t testing.TB) (all []fault) {
 	zooInfo, err := fieldsOf(reflect.TypeFor[zoo]())
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ type fault struct {
 	o      *Options
 }
 
-// sampleOf returns a value of a Go type that is not zero.
+// sampleOf returns a value of a Go type other than zero.
 func sampleOf(t reflect.Type, depth int) any {
 	v := reflect.New(t).Elem()
 	switch {
@@ -112,8 +112,8 @@ func keyOf(t reflect.Type) (any, bool) {
 	return reflect.Zero(t).Interface(), true
 }
 
-// A packet that is cut anywhere is unexpectedly at its end, and a Reader's error
-// comes out as it is.
+// A packet truncated at any byte is io.ErrUnexpectedEOF, and an error of the Reader is
+// returned unchanged.
 func TestCutAnywhere(t *testing.T) {
 	for _, f := range everything(t) {
 		v := f.into()
@@ -135,7 +135,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// A cutReader ends in errDisk.
+// A cutReader fails with errDisk after its bytes.
 type cutReader struct{ b []byte }
 
 func (r *cutReader) Read(p []byte) (int, error) {
@@ -147,7 +147,7 @@ func (r *cutReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// However little memory there is, it is a LimitError or enough.
+// With any Options.Memory, the result is a LimitError or the value.
 func TestMemoryOfAnySize(t *testing.T) {
 	for _, f := range everything(t) {
 		enough := false
@@ -169,7 +169,7 @@ func TestMemoryOfAnySize(t *testing.T) {
 	}
 }
 
-// A Writer that fails anywhere stops what is written.
+// A Writer that fails at any byte ends the encoding.
 func TestFailingWriter(t *testing.T) {
 	for _, f := range everything(t) {
 		v := f.into()
@@ -193,7 +193,7 @@ func TestFailingWriter(t *testing.T) {
 	}
 }
 
-// A cutWriter fails when it has taken n bytes.
+// A cutWriter fails after n bytes.
 type cutWriter struct{ n int }
 
 func (w *cutWriter) Write(p []byte) (int, error) {
@@ -206,7 +206,7 @@ func (w *cutWriter) Write(p []byte) (int, error) {
 	return n, errDisk
 }
 
-// Depth is counted in every kind of Go value, and comes back after it.
+// Every kind of Go value increments the depth and decrements it afterwards.
 func TestDepthOfSiblings(t *testing.T) {
 	wide := make([]any, 3*maxDepth)
 	for i := range wide {
@@ -231,7 +231,7 @@ func TestDepthOfSiblings(t *testing.T) {
 	require.Len(t, all, len(wide))
 }
 
-// What the section on interfaces and errors of methods says where nothing else asks.
+// Rules for interfaces and for errors of methods that no other test checks.
 func TestOddEnds(t *testing.T) {
 	var s fmt.Stringer = (*stringer)(nil)
 	require.ErrorIs(t, Unmarshal(encoded(t, 1, nil), &s, nil), gdwire.ErrType)

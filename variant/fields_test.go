@@ -61,8 +61,8 @@ type (
 	}
 )
 
-// The error of a type is found when it is first used, for reading and for writing,
-// whatever is read and whatever the value.
+// An invalid type is an error when it is first used, in decoding and in encoding, for any
+// input and any value.
 func TestTypeMistakes(t *testing.T) {
 	type cyclic *cyclic
 	for _, c := range []struct {
@@ -170,8 +170,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// A type that contains one with a mistake does not become good by being used after
-// it, nor does a good one suffer.
+// A type that contains an invalid type is an error also in its second use, and does not
+// affect valid types.
 func TestMistakesInPlans(t *testing.T) {
 	type (
 		bad struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A zoo has fields of all kinds.
+// A zoo is a struct with fields of all kinds.
 type zoo struct {
 	Shared
 	*Base
@@ -66,7 +66,7 @@ type zoo struct {
 	Rest    *Dictionary `gd:",embed"`
 }
 
-// into makes a variable of each type that fuzzing reads into.
+// into returns a variable of each type that fuzzing decodes into.
 var into = []func() any{
 	func() any { return new(any) },
 	func() any { return new(zoo) },
@@ -92,8 +92,8 @@ func fuzzOptions(f *gdwire.Format) *Options {
 	}
 }
 
-// FuzzUnmarshal decodes any bytes into a zoo of types. What is accepted is written,
-// and read again the same.
+// FuzzUnmarshal decodes any bytes into several types. Accepted values are encoded and
+// decoded again without a change.
 func FuzzUnmarshal(f *testing.F) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for i := range gdwire.Formats() {
@@ -115,7 +115,7 @@ func FuzzUnmarshal(f *testing.F) {
 	})
 }
 
-// requireStable decodes b into what variable makes.
+// requireStable decodes b into a result of variable, encodes it and decodes it again.
 func requireStable(t testing.TB, b []byte, variable func() any, o *Options) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -130,7 +130,7 @@ func requireStable(t testing.TB, b []byte, variable func() any, o *Options) {
 	}
 	once, err := Marshal(v, o)
 	if errors.Is(err, gdwire.ErrType) || errors.Is(err, gdwire.ErrRange) || errors.Is(err, gdwire.ErrUTF8) {
-		// A typed container with elements of other types; text that is no NodePath.
+		// A typed container with elements of other types; text that is not a NodePath.
 		return
 	}
 	require.NoError(t, err, "%T %+v", v, v)
@@ -143,7 +143,7 @@ func requireStable(t testing.TB, b []byte, variable func() any, o *Options) {
 	require.True(t, bytes.Equal(once, twice), "%T\n%x\n%x", v, once, twice)
 }
 
-// FuzzValues writes random values and reads them again.
+// FuzzValues encodes random values and decodes them again.
 func FuzzValues(f *testing.F) {
 	for i := range uint64(50) {
 		f.Add(i)
@@ -165,7 +165,7 @@ func FuzzValues(f *testing.F) {
 	})
 }
 
-// hasObject reports whether v holds an Object, which equals only itself.
+// hasObject reports whether v contains an Object, which is equal only to itself.
 func hasObject(v any) bool {
 	switch v := v.(type) {
 	case *Object:
@@ -186,7 +186,7 @@ func hasObject(v any) bool {
 	return false
 }
 
-// randomZoo returns a Dictionary of a zoo's keys, mostly with values that fit.
+// randomZoo returns a Dictionary with the keys of a zoo, mostly with values that fit.
 func randomZoo(random *rand.Rand) any {
 	info, err := fieldsOf(reflect.TypeFor[zoo]())
 	if err != nil {
@@ -207,7 +207,7 @@ func randomZoo(random *rand.Rand) any {
 	return d
 }
 
-// randomValue returns a value as Unmarshal puts it into an any.
+// randomValue returns a value of a type that Unmarshal stores in an any.
 func randomValue(random *rand.Rand, depth int) any {
 	n := random.IntN(33)
 	if depth == 0 {

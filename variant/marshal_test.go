@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Types that programs have.
+// Types as in programs.
 type (
 	myBool   bool
 	myInt    int16
@@ -71,9 +71,9 @@ type (
 	}
 	box[T any] struct{ Value T }
 
-	// level is text if it has a name, a number otherwise.
+	// level is encoded as text if it has a name, and otherwise as a number.
 	level int
-	// celsius writes and reads itself.
+	// celsius encodes and decodes itself.
 	celsius struct{ degrees float64 }
 )
 
@@ -128,7 +128,7 @@ func array(values ...any) *Array { return &Array{Values: values} }
 
 func ptr[T any](v T) *T { return &v }
 
-// godot3 writes and reads the format of Godot 3.
+// godot3 selects the format of Godot 3.
 var godot3 = &Options{
 	Decoder: gdwire.DecoderOptions{Format: gdwire.Godot3},
 	Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3},
@@ -139,14 +139,13 @@ var godot2 = &Options{
 	Encoder: gdwire.EncoderOptions{Format: gdwire.Godot2},
 }
 
-// Each value is written, and read as what Unmarshal puts into any and as its own
-// type again.
+// Each value is encoded, and decoded into an any and into its own type.
 func TestGoTypes(t *testing.T) {
 	small, nan := float64(float32(0.1)), math.NaN()
 	for _, c := range []struct {
 		name    string
 		value   any
-		wire    any // what any gets
+		wire    any // the value decoded into an any
 		options *Options
 	}{
 		{name: "nil", value: nil, wire: nil},
@@ -308,7 +307,7 @@ func TestGoTypes(t *testing.T) {
 			again := reflect.New(reflect.TypeOf(c.value))
 			require.NoError(t, Unmarshal(b, again.Interface(), o))
 			requireSame(t, c.value, again.Elem().Interface())
-			// The same inside an interface and behind a pointer, and into used memory.
+			// The same inside an interface, with a pointer, and into used memory.
 			boxed, err := Marshal(&[]any{c.value}, o)
 			require.NoError(t, err)
 			list := reflect.New(reflect.SliceOf(again.Type()))
@@ -322,7 +321,7 @@ func TestGoTypes(t *testing.T) {
 	}
 }
 
-// requireSame is require.Equal for values that may hold NaN and indexes.
+// requireSame is require.Equal for values that can contain NaN and indexes.
 func requireSame(t testing.TB, want, got any) {
 	t.Helper()
 	if x, ok := want.(float64); ok && x != x {
@@ -339,7 +338,7 @@ func requireSame(t testing.TB, want, got any) {
 	require.True(t, reflect.DeepEqual(want, got), "%#v\n%#v", want, got)
 }
 
-// Values that a type= tag writes as another type.
+// Values that are encoded as another type because of a type= tag.
 func TestTypeTags(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -478,7 +477,7 @@ func TestTypeTags(t *testing.T) {
 	}
 }
 
-// Values that cannot be written, though their types can.
+// Values that cannot be encoded although their types are valid.
 func TestMarshalErrors(t *testing.T) {
 	cyclicSlice := []any{nil}
 	cyclicSlice[0] = cyclicSlice
@@ -546,7 +545,7 @@ func TestMarshalErrors(t *testing.T) {
 	}
 }
 
-// MarshalEncode writes anywhere, and what fails halfway stays in the Encoder.
+// MarshalEncode writes at any position, and an error inside a value stays in the Encoder.
 func TestMarshalEncode(t *testing.T) {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
@@ -576,7 +575,7 @@ type failingWriter struct{}
 
 func (*failingWriter) Write(p []byte) (int, error) { return 0, errDisk }
 
-// changing is zero or not as the wind blows.
+// changing is a type whose IsZero alternates.
 type changing struct{ calls *int }
 
 func (c changing) IsZero() bool {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// What String.to_snake_case of Godot 4.6 answered.
+// Results of String.to_snake_case of Godot 4.6.
 func TestSnakeCase(t *testing.T) {
 	for name, want := range map[string]string{
 		"HP":         "hp",

@@ -58,7 +58,7 @@ func TestElementsOfStrings(t *testing.T) {
 	require.Equal(t, []string{"a", "b"}, all)
 }
 
-// What the loop has yielded stays as it is.
+// Later iterations do not change the values that the loop has yielded.
 func TestElementsAreKept(t *testing.T) {
 	type record struct {
 		Tags []string
@@ -112,7 +112,7 @@ func TestElementsErrors(t *testing.T) {
 		require.EqualError(t, err, "variant: chan int has no Variant type")
 	}
 
-	// Leaving the loop leaves the rest to the next call.
+	// After the loop is left, the next call skips the rest.
 	d := newDecoderOf(append(encoded(t, array(1, 2, array(3), 4), nil), encoded(t, "next", nil)...))
 	for range Elements[any](d, nil) {
 		break
@@ -180,7 +180,7 @@ func TestEntriesErrors(t *testing.T) {
 	}
 }
 
-// A repeater gives head, then a piece n times.
+// A repeater is a Reader of head, then of a piece n times.
 type repeater struct {
 	head, piece, rest []byte
 	n                 int
@@ -207,8 +207,7 @@ func (r *repeater) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// grown returns by how much the heap is larger than at the first call, when it has
-// been collected.
+// grown returns the growth of the heap since the first call, after a garbage collection.
 func heapMeter() func() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -286,12 +285,12 @@ func TestUnknownInConstantMemory(t *testing.T) {
 	require.Less(t, grown(), int64(64<<10))
 }
 
-// lies announces much and brings little.
+// lies returns packets that declare large counts and contain little.
 func lies(t *testing.T, header byte, extra ...byte) []byte {
 	return append([]byte{header, 0, 0, 0, 0, 0, 0x10, 0}, extra...)
 }
 
-// What is announced and does not come takes no memory.
+// Declared counts without content need no memory.
 func TestNothingFromCounts(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -322,7 +321,7 @@ func TestNothingFromCounts(t *testing.T) {
 	}
 }
 
-// What comes takes no more than Options.Memory.
+// Decoded values need no more than Options.Memory.
 func TestMemoryLimit(t *testing.T) {
 	type large struct{ Data [1024]byte }
 	nils, fewNils := make([]any, 150_000), make([]any, 5000)
@@ -404,7 +403,7 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// Depth is bounded on both sides even where limits are off.
+// The depth is bounded in decoding and encoding even if limits are disabled.
 func TestDeepNesting(t *testing.T) {
 	deep := bytes.Repeat([]byte{28, 0, 0, 0, 1, 0, 0, 0}, 100_000)
 	deep = append(deep, 0, 0, 0, 0)
@@ -429,7 +428,7 @@ func TestDeepNesting(t *testing.T) {
 	require.ErrorIs(t, Unmarshal(dicts, new(maps), o), gdwire.ErrLimit)
 }
 
-// A type's first use on one goroutine is safe beside that on another.
+// Several goroutines can use a type for the first time at the same time.
 func TestFirstUseAtOnce(t *testing.T) {
 	type fresh struct {
 		A    int

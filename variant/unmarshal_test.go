@@ -21,7 +21,7 @@ func encoded(t testing.TB, v any, o *Options) []byte {
 	return b
 }
 
-// Reading into other types than those that are written so.
+// Values are decoded into other types than those that are encoded in this way.
 func TestUnmarshalInto(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -103,7 +103,7 @@ func TestUnmarshalInto(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := encoded(t, c.wire, nil)
-			for range 2 { // the second time into what is there already
+			for range 2 { // the second time into the result of the first
 				p := reflect.New(reflect.TypeOf(c.want))
 				require.NoError(t, Unmarshal(b, p.Interface(), nil))
 				require.Equal(t, c.want, p.Elem().Interface())
@@ -119,7 +119,7 @@ func TestUnmarshalInto(t *testing.T) {
 	}
 }
 
-// A oneByteReader gives a byte at a time.
+// A oneByteReader returns one byte at a time.
 type oneByteReader struct{ b []byte }
 
 func (r *oneByteReader) Read(p []byte) (int, error) {
@@ -130,7 +130,7 @@ func (r *oneByteReader) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// What does not fit is an Error around a TypeError, with all that it says.
+// A value that does not fit is an Error that wraps a TypeError with all fields.
 func TestTypeErrors(t *testing.T) {
 	type Player struct{ HP int32 }
 	type Save struct {
@@ -224,7 +224,7 @@ func TestTypeErrors(t *testing.T) {
 	}
 }
 
-// Equal keys in one Dictionary on the wire, which no Dictionary of ours writes.
+// Equal keys in one encoded Dictionary, which Marshal never writes.
 func TestDuplicateKeys(t *testing.T) {
 	pairs := func(pairs ...any) []byte {
 		d := &Dictionary{}
@@ -264,8 +264,8 @@ func TestDuplicateKeys(t *testing.T) {
 	assert.Equal(t, int64(2), value)
 }
 
-// What is there already: slices are used again, pointers and maps in them are new,
-// fields that are not on the wire stay but in elements.
+// Decoding into used variables: slices are reused, pointers and maps in them are new, and
+// fields without a key keep their values, except in elements.
 func TestMemoryKept(t *testing.T) {
 	type item struct {
 		Name   string
@@ -344,7 +344,7 @@ func TestUnmarshalArguments(t *testing.T) {
 	require.Equal(t, gdwire.ErrReleased, UnmarshalDecode(d, new(any), nil))
 }
 
-// A NodePath whose text would mean other names has no text.
+// A NodePath that cannot be read back from its text cannot be decoded to text.
 func TestNodePaths(t *testing.T) {
 	for _, c := range []struct {
 		names, subnames []string
@@ -388,7 +388,7 @@ func TestNodePaths(t *testing.T) {
 	require.Equal(t, NodePath("a/b:"), v, "the form that is one string is its text")
 }
 
-// Methods that do not read or write exactly one value.
+// Methods that do not read or write exactly one value are errors.
 type (
 	readsTwo  struct{}
 	readsNone struct{}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An engine is one whose vectors are in testdata of the module.
+// An engine describes an engine that has vectors in the module's testdata.
 type engine struct {
 	folder string
 	format *gdwire.Format
@@ -28,7 +28,7 @@ var engines = []engine{
 	{folder: "godot4.7-dev-double", format: gdwire.Godot4, double: true},
 }
 
-// options are those that read and write what the engine does.
+// options returns the options for the engine's format.
 func (e *engine) options() *Options {
 	return &Options{
 		Decoder: gdwire.DecoderOptions{Format: e.format, AllowObjects: true},
@@ -42,7 +42,7 @@ type vector struct {
 	Hex  string
 }
 
-// packet returns what the engine wrote, with zeros after the names of NodePaths.
+// packet returns the engine's bytes, with zeros in the padding of NodePath names.
 func (v *vector) packet(t testing.TB, e *engine) []byte {
 	p, err := hex.DecodeString(v.Hex)
 	require.NoError(t, err)
