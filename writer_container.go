@@ -60,7 +60,7 @@ func (e *Encoder) beginFast(t Type, wide int, n int64) *frame {
 	e.n += 8
 	f := e.push(form.kind, t, uint32(n))
 	if e.depth > e.maxDepth {
-		e.setFast()
+		e.valueLim = -1 // as setFast
 	}
 	return f
 }
@@ -129,8 +129,10 @@ func (e *Encoder) End() error {
 	if e.left == 0 && e.depth > 1 && (e.valueLim >= 0 || e.nameLim >= 0) { // End has no bytes.
 		e.pop()
 		f := &e.stack[e.depth]
-		if e.valueLim < 0 || f.elem != 0 || f.kind != KindArrayStart && f.kind != KindDictStart {
+		if f.elem != 0 || f.kind != KindArrayStart && f.kind != KindDictStart {
 			e.setFast()
+		} else if e.valueLim < 0 {
+			e.valueLim, e.nameLim, e.nameNUL = e.nameLim, -1, 0 // as setFast
 		}
 		return nil
 	}

@@ -79,7 +79,7 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 		e.n += fastSize
 		f := e.push(KindNodePathStart, TypeNodePath, uint32(names+subnames))
 		f.names, f.flags = uint32(names), flags
-		e.setFast()
+		e.fastNames(0)
 		return nil
 	}
 	row, err := e.begin(TypeNodePath)

@@ -22,8 +22,11 @@ func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	}
 	form := &row[wide]
 	if f := e.beginFast(t, wide, n); f != nil {
-		f.unit, f.size = form.unit, form.size
-		e.setFast()
+		if f.unit, f.size = form.unit, form.size; f.size > 0 {
+			e.valueLim = -1
+		} else {
+			e.fastNames(e.packedNUL())
+		}
 		return nil
 	}
 	f := frame{kind: KindPackedStart, typ: t, unit: form.unit, size: form.size}

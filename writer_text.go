@@ -26,16 +26,20 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	if word&notASCII != 0 {
 		return writeLongText(e, t, s)
 	}
+	// nameNUL is 0 for values. The sum also hides the range of size from the compiler, which
+	// would store the bytes of a small constant one by one: 5 % of the time of a document.
+	length := uint32(size) + e.nameNUL
 	if n <= e.valueLim {
 		if form := &e.rows[t&63][0]; form.shape == shapeText {
-			b := (*[fastSize]byte)(e.buf[n:])
-			le.PutUint64(b[:], uint64(form.header)|uint64(size)<<32)
+			b := (*[fastSize]byte)(e.buf[n : n+fastSize : n+fastSize])
+			le.PutUint32(b[:], form.header)
+			le.PutUint32(b[4:], length)
 			le.PutUint64(b[8:], word)
-			e.take(8 + int(padded(uint32(size))))
+			e.take(8 + int(padded(length)))
 			return nil
 		}
 	} else if n <= e.nameLim {
-		b, length := (*[fastSize]byte)(e.buf[n:]), uint32(size)+e.nameNUL
+		b := (*[fastSize]byte)(e.buf[n : n+fastSize : n+fastSize])
 		le.PutUint32(b[:], length)
 		le.PutUint64(b[4:], word)
 		le.PutUint32(b[12:], 0)
