@@ -369,16 +369,22 @@ func (d *Decoder) fastName(b *[fastSize]byte) (n uint32, size int) {
 // number, or a header, a length and up to eight bytes of text.
 const fastSize = 16
 
+// countFits reports whether a count of n elements or pairs, after the header at r, is within
+// the limits.
+func (d *Decoder) countFits(n uint32, values uint64) bool {
+	return int64(n) <= d.bounds[limitElements] && n < sharedBit &&
+		d.values+values <= uint64(d.bounds[limitValues]) && d.pos()+8+4*values <= d.valueEnd
+}
+
 // openFast consumes the start of an Array, Dictionary or PackedStringArray of n elements
 // or pairs. It returns false if the slow path must handle it.
 func (d *Decoder) openFast(form *form, n uint32) bool {
 	pairs := hasPairs[form.kind&127]
 	pos, values := d.pos(), uint64(n)<<pairs
-	total, end := d.values+values, pos+8+4*values
-	if int64(n) > d.bounds[limitElements] || n >= sharedBit || total > uint64(d.bounds[limitValues]) || end > d.valueEnd {
+	if !d.countFits(n, values) {
 		return false
 	}
-	d.values = total
+	d.values += values
 	if d.atKey() {
 		d.keyPos = pos
 	}

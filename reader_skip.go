@@ -147,8 +147,8 @@ func (d *Decoder) skipFast(open int) {
 // skipNumbers skips numbers, math types and short strings. It contains no calls, so that
 // its variables stay in registers.
 func (d *Decoder) skipNumbers() {
-	win, r, left, rows, maxShort := d.win, d.r, d.left, d.rows, d.maxShort
-	last := r
+	win, r, left, rows, maxShort, pairs := d.win, d.r, d.left, d.rows, d.maxShort, d.pairs
+	last, key := r, -1
 	for r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
 		h := le.Uint32(b[:])
@@ -166,12 +166,15 @@ func (d *Decoder) skipNumbers() {
 		} else if form.shape > shapeMath || size > len(win)-r {
 			break
 		}
-		if ^left&d.pairs != 0 {
-			d.keyPos = d.base + uint64(r)
+		if ^left&pairs != 0 {
+			key = r
 		}
 		last = r
 		left--
 		r += size
+	}
+	if key >= 0 {
+		d.keyPos = d.base + uint64(key)
 	}
 	if left < d.left {
 		d.token = 2*(d.base+uint64(last)) + 1
@@ -204,11 +207,35 @@ func (d *Decoder) skipOther() bool {
 		d.token = 2*d.pos() + 1 // the token of its End
 		return true
 	case shapeNodePath:
-		return d.openNodePath(b)
-	case shapeArray, shapeDict, shapePackedStrings:
+		names, ok := d.nodePathCount(b)
+		return ok && d.skipNamed(16, names) || d.openNodePath(b)
+	case shapePackedStrings:
+		return d.countFits(n, uint64(n)) && d.skipNamed(8, n) || d.openFast(form, n)
+	case shapeArray, shapeDict:
 		return d.openFast(form, n)
 	}
 	return false
+}
+
+// skipNamed skips a NodePath or PackedStringArray whose n names or strings follow a head of
+// this size. It returns false, and skips nothing, if the slow path must handle one of them.
+// Opening the container instead takes three times as long.
+func (d *Decoder) skipNamed(head int, n uint32) bool {
+	win, r := d.win, d.r+head
+	for range n {
+		if r > len(win)-fastSize {
+			return false
+		}
+		size := le.Uint32(win[r:])
+		if (size-1 >= d.maxShort || !plainText(le.Uint64(win[r+4:]), size)) && !d.wholeText(r+4, size) {
+			return false
+		}
+		r += 4 + int(padded(size))
+	}
+	d.values += uint64(n)
+	d.take(r - d.r)
+	d.token = 2*d.pos() + 1 // the token of its End
+	return true
 }
 
 // skipNames skips names or packed strings.
