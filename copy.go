@@ -162,7 +162,7 @@ func (d *Decoder) passNames(most int) {
 		b := (*[fastSize]byte)(names[r:])
 		n := le.Uint32(b[:])
 		size := 4 + int(padded(n))
-		if n-1 >= d.maxShort || !plainText(le.Uint64(b[4:]), n) {
+		if n-1 >= 8 || !plainText(le.Uint64(b[4:]), n) {
 			if !d.wholeText(r+4, n) || size > len(names)-r || n&3 != 0 && le.Uint32(names[r+size-4:])>>(8*(n&3)) != 0 {
 				break
 			}

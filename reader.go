@@ -132,10 +132,9 @@ type Decoder struct {
 
 	// Derived from the options, see initOptions.
 	rows     *[64]row
-	maxShort uint32 // min(maxWhole, 8)
-	once     bool   // see err; here it takes no space
-	maxWhole int    // the maximum length of a string in one chunk and within Limits
-	size     int    // the maximum length of a chunk
+	once     bool // see err; here it takes no space
+	maxWhole int  // the maximum length of a string in one chunk and within Limits
+	size     int  // the maximum length of a chunk
 	maxDepth int
 	bounds   bounds
 	options  DecoderOptions
@@ -238,7 +237,6 @@ func (d *Decoder) initOptions() {
 	d.rows = &o.Format.rows[double]
 	d.maxDepth = int(min(d.bounds[limitDepth], math.MaxInt))
 	d.maxWhole = int(min(int64(d.size), d.bounds[limitString]))
-	d.maxShort = uint32(min(d.maxWhole, 8))
 }
 
 // Release returns the read buffer to the pool. Until the next Reset, calls return
@@ -286,10 +284,11 @@ func (d *Decoder) ReadToken() (Token, error) {
 		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
 	case shapeText:
 		n := le.Uint32(b[4:])
-		if n-1 >= d.maxShort || !plainText(le.Uint64(b[8:]), n) {
+		size := shortText(n, le.Uint64(b[8:]))
+		if size == 0 {
 			return d.readText(form, n)
 		}
-		d.r, d.left, d.token = r+8+int(padded(n)), left-1, 2*pos
+		d.r, d.left, d.token = r+4+size, left-1, 2*pos
 		return Token{head: form.head | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: 2 * pos}, nil
 	case shapeMath:
 		end := r + 4 + int(form.size)
@@ -355,10 +354,12 @@ func (d *Decoder) readName() (Token, error) {
 // and the number of its bytes. size is 0 if the fast path cannot read it.
 func (d *Decoder) fastName(b *[fastSize]byte) (n uint32, size int) {
 	n = le.Uint32(b[:])
-	if (n-1 >= d.maxShort || !plainText(le.Uint64(b[4:]), n)) && !d.wholeText(d.r+4, n) {
-		return 0, 0
+	if size = shortText(n, le.Uint64(b[4:])); size == 0 {
+		if !d.wholeText(d.r+4, n) {
+			return 0, 0
+		}
+		size = 4 + int(padded(n))
 	}
-	size = 4 + int(padded(n))
 	if d.top().typ == TypePackedStringArray {
 		n -= d.trailingNUL(d.buf[d.r+4 : d.r+4+int(n)])
 	}
@@ -452,7 +453,7 @@ func (d *Decoder) readEnd() Token {
 // Dictionaries, NodePaths and PackedStringArrays.
 func (d *Decoder) setWin() {
 	d.win, d.names = nil, nil
-	if d.depth == 0 || d.depth > d.maxDepth || d.err != nil || d.skip.open > 0 || d.leave > 0 || d.payload.active || d.options.Strict {
+	if d.depth == 0 || d.depth > d.maxDepth || d.err != nil || d.skip.open > 0 || d.leave > 0 || d.payload.active || d.options.Strict || d.maxWhole < 8 {
 		return
 	}
 	switch f := d.top(); {

@@ -170,15 +170,28 @@ func (l *loop) slowKey() (key []byte, ok bool, err error) {
 	return keys[l.keys:len(keys):len(keys)], true, nil
 }
 
-func (d *Decoder) eachElement(yield func(int, error) bool) {
+// readElements reads the start of an Array or PackedStringArray and returns the number of
+// its elements.
+func (d *Decoder) readElements() (int, error) {
+	if form, b := d.fastForm(); form != nil && (form.shape == shapeArray || form.shape == shapePackedStrings) {
+		if n := le.Uint32(b[4:]); d.openFast(form, n) {
+			d.token |= 1
+			return int(n), nil
+		}
+	}
 	t, err := d.readType(TypeArray, TypePackedStringArray)
+	return int(t.Len()), err
+}
+
+func (d *Decoder) eachElement(yield func(int, error) bool) {
+	n, err := d.readElements()
 	if err != nil {
 		yield(0, err)
 		return
 	}
 	l := d.newLoop()
 	defer l.exit()
-	n, keyPos := int(t.Len()), d.keyPos
+	keyPos := d.keyPos
 	for i := range n {
 		if !yield(i, nil) || d.origin != l.origin {
 			return

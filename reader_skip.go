@@ -147,7 +147,7 @@ func (d *Decoder) skipFast(open int) {
 // skipNumbers skips numbers, math types and short strings. It contains no calls, so that
 // its variables stay in registers.
 func (d *Decoder) skipNumbers() {
-	win, r, left, rows, maxShort, pairs := d.win, d.r, d.left, d.rows, d.maxShort, d.pairs
+	win, r, left, rows, pairs := d.win, d.r, d.left, d.rows, d.pairs
 	last, key := r, -1
 	for r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
@@ -158,11 +158,11 @@ func (d *Decoder) skipNumbers() {
 		}
 		size := 4 + int(form.size)
 		if form.shape == shapeText {
-			n := le.Uint32(b[4:])
-			if n-1 >= maxShort || !plainText(le.Uint64(b[8:]), n) {
+			text := shortText(le.Uint32(b[4:]), le.Uint64(b[8:]))
+			if text == 0 {
 				break
 			}
-			size = 8 + int(padded(n))
+			size = 4 + text
 		} else if form.shape > shapeMath || size > len(win)-r {
 			break
 		}
@@ -226,11 +226,16 @@ func (d *Decoder) skipNamed(head int, n uint32) bool {
 		if r > len(win)-fastSize {
 			return false
 		}
-		size := le.Uint32(win[r:])
-		if (size-1 >= d.maxShort || !plainText(le.Uint64(win[r+4:]), size)) && !d.wholeText(r+4, size) {
-			return false
+		b := (*[fastSize]byte)(win[r:])
+		n := le.Uint32(b[:])
+		size := shortText(n, le.Uint64(b[4:]))
+		if size == 0 {
+			if !d.wholeText(r+4, n) {
+				return false
+			}
+			size = 4 + int(padded(n))
 		}
-		r += 4 + int(padded(size))
+		r += size
 	}
 	d.values += uint64(n)
 	d.take(r - d.r)
@@ -245,12 +250,16 @@ func (d *Decoder) skipNames() {
 	for r <= len(names)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(names[r:])
 		n := le.Uint32(b[:])
-		if (n-1 >= d.maxShort || !plainText(le.Uint64(b[4:]), n)) && !d.wholeText(r+4, n) {
-			break
+		size := shortText(n, le.Uint64(b[4:]))
+		if size == 0 {
+			if !d.wholeText(r+4, n) {
+				break
+			}
+			size = 4 + int(padded(n))
 		}
 		last = d.base + uint64(r)
 		left--
-		r += 4 + int(padded(n))
+		r += size
 	}
 	d.r, d.left, d.token = r, left, 2*last+1
 }
@@ -272,7 +281,7 @@ func (d *Decoder) passFast(most int) {
 		size := 4 + int(form.size)
 		if form.shape == shapeText {
 			size = 8 + int(padded(n))
-			if n-1 >= d.maxShort || !plainText(le.Uint64(b[8:]), n) {
+			if n-1 >= 8 || !plainText(le.Uint64(b[8:]), n) {
 				if !d.wholeText(r+8, n) || size > len(win)-r || n&3 != 0 && le.Uint32(win[r+size-4:])>>(8*(n&3)) != 0 {
 					break
 				}

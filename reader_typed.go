@@ -178,10 +178,14 @@ func (d *Decoder) fastString() (text []byte, ok bool) {
 	}
 	n := le.Uint32(b[4:])
 	from := d.r + 8
-	if (n-1 >= d.maxShort || !plainText(le.Uint64(b[8:]), n)) && !d.wholeText(from, n) {
-		return nil, false
+	size := shortText(n, le.Uint64(b[8:]))
+	if size == 0 {
+		if !d.wholeText(from, n) {
+			return nil, false
+		}
+		size = 4 + int(padded(n))
 	}
-	d.take(8 + int(padded(n)))
+	d.take(4 + size)
 	return d.buf[from : from+int(n)], true
 }
 
@@ -250,9 +254,14 @@ func (d *Decoder) fastNodePath(dst []byte) ([]byte, bool) {
 		if r > len(win)-fastSize {
 			return dst[:start], false
 		}
-		n := le.Uint32(win[r:])
-		if (n-1 >= d.maxShort || !plainText(le.Uint64(win[r+4:]), n)) && !d.wholeText(r+4, n) {
-			return dst[:start], false
+		b := (*[fastSize]byte)(win[r:])
+		n := le.Uint32(b[:])
+		size := shortText(n, le.Uint64(b[4:]))
+		if size == 0 {
+			if !d.wholeText(r+4, n) {
+				return dst[:start], false
+			}
+			size = 4 + int(padded(n))
 		}
 		if i >= names {
 			dst = append(dst, ':')
@@ -260,7 +269,7 @@ func (d *Decoder) fastNodePath(dst []byte) ([]byte, bool) {
 			dst = append(dst, '/')
 		}
 		dst = append(dst, win[r+4:r+4+int(n)]...)
-		r += 4 + int(padded(n))
+		r += size
 	}
 	d.values += uint64(total)
 	d.take(r - d.r)
