@@ -16,7 +16,7 @@ import (
 // A Mode is a compression mode: FileAccess.CompressionMode of the engines.
 type Mode uint32
 
-// The modes. Brotli can be recognized only: no engine writes it.
+// The modes. Brotli is only recognized, because no engine writes it.
 const (
 	FastLZ  Mode = iota // the engines' default
 	Deflate             // a zlib stream
@@ -33,7 +33,7 @@ func (m Mode) String() string {
 	return fmt.Sprintf("mode %d", uint32(m))
 }
 
-// codec returns how blocks of the mode are coded, or nil if they cannot be.
+// codec returns the codec of the mode's blocks, or nil if the mode is not supported.
 func (m Mode) codec() *codec {
 	if int64(m) < int64(len(codecs)) && codecs[m].decoder != nil {
 		return &codecs[m]
@@ -41,17 +41,17 @@ func (m Mode) codec() *codec {
 	return nil
 }
 
-// A codec makes the decoder and the encoder of a mode's blocks. Both are used for
-// all blocks of a file.
+// A codec has functions that return a decoder and an encoder of a mode's blocks. Both are
+// used for all blocks of a file.
 type codec struct {
 	name string
-	// ratio is the most bytes that a byte of a block can become.
+	// ratio is the maximum number of bytes to which a byte of a block is decoded.
 	ratio   int64
 	decoder func() decoder
 	encoder func() encoder
 }
 
-// A decoder fills dst with the content of block, which is exactly as long.
+// A decoder fills dst with the content of block, which must have the length of dst.
 type decoder interface {
 	decode(dst, block []byte) error
 }
@@ -95,7 +95,7 @@ var (
 	errAfter = errors.New("bytes after the compressed content")
 )
 
-// deflateRatio is the most that deflate reaches: 258 bytes in two bits.
+// deflateRatio is the maximum ratio of deflate: 258 bytes in two bits.
 const deflateRatio = 1032
 
 // A streamDecoder decodes blocks with a package that reads streams.

@@ -17,7 +17,7 @@ import (
 //	    the blocks
 //	    "GCPF"
 //
-// The last block holds total%blockSize bytes, and is there even if that is 0.
+// The last block has total%blockSize bytes. It exists even if it is empty.
 const (
 	modeOffset      = 4
 	blockSizeOffset = 8
@@ -28,7 +28,7 @@ const (
 	defaultBlockSize = 4096 // of every file that an engine writes
 )
 
-// readAhead is how many compressed bytes are read at once, in bytes.
+// readAhead is the number of compressed bytes that are read at once.
 const readAhead = 32 << 10
 
 // A compressedReader reads the blocks of a compressed file.
@@ -134,8 +134,8 @@ func (c *compressedReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next decodes the next block: into p, whose bytes it counts in n, if p is long
-// enough, and else into rest.
+// next decodes the next block into p, if p is long enough, and returns the number of bytes
+// in n. Otherwise it decodes the block into rest.
 func (c *compressedReader) next(p []byte) (n int, err error) {
 	block, err := c.compressed()
 	if err != nil {

@@ -6,9 +6,8 @@ import (
 	"math"
 )
 
-// A CompressedWriter writes a compressed file. The sizes of all blocks come before
-// the first block in the file, so it keeps the compressed blocks until Close.
-// Errors stay.
+// A CompressedWriter writes a compressed file. The sizes of all blocks precede the first
+// block in the file, so it keeps the compressed blocks until Close. Errors stay.
 type CompressedWriter struct {
 	w         io.Writer
 	mode      Mode
@@ -22,12 +21,11 @@ type CompressedWriter struct {
 }
 
 // NewCompressedWriter returns a Writer of a file that FileAccess.open_compressed
-// opens. Engines read blocks of any size; a blockSize of 0 means the 4096 that
-// they write. Close completes the file and does not close w; before that, nothing
-// is written to it.
+// opens. Engines read blocks of any size; a blockSize of 0 means 4096, the size that they
+// write. Close writes the whole file to w and does not close w.
 //
-// A compressed file can hold 4 GiB - 1 bytes. A Write that exceeds it returns a
-// [LimitError].
+// The content of a compressed file can have 4 GiB - 1 bytes. A Write that exceeds this
+// returns a [LimitError].
 func NewCompressedWriter(w io.Writer, mode Mode, blockSize int) (*CompressedWriter, error) {
 	codec := mode.codec()
 	if codec == nil {

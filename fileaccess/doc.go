@@ -13,10 +13,9 @@
 //	fmt.Println(r.Info().Container, r.Info().Mode) // compressed zstd
 //	content, err := io.ReadAll(r)
 //
-// A [Reader] recognizes the file by its first bytes, and its [Info] is all that
-// [NewWriter] needs to make another one like it. The content can be anything.
-// Package stream reads the values that store_var wrote;
-// ConfigFile.save_encrypted writes text.
+// A [Reader] recognizes the file by its first bytes. [NewWriter] writes a file of the
+// same kind with its [Info]. The content can be any bytes: package stream reads values
+// of store_var, and ConfigFile.save_encrypted writes text.
 //
 //	in GDScript                     first bytes   Container    written by
 //	FileAccess.open                 any           Plain
@@ -24,58 +23,57 @@
 //	FileAccess.open_encrypted       GDEC          Encrypted    NewEncryptedWriter
 //	open_encrypted_with_pass        GDEC          Encrypted    NewEncryptedWriter with PasswordKey
 //
-// Engines do not compress and encrypt the same file, and a Reader opens one
-// container only.
+// Engines do not compress and encrypt the same file, and a Reader opens only one
+// container.
 //
 // # Compressed files
 //
-// The content is cut into blocks of 4096 bytes, each compressed on its own, by
-// FastLZ unless the game chose another [Mode]. Godot 3 and 4 read each other's
-// files. They hold less than 4 GiB.
+// The content consists of blocks of 4096 bytes. Each is compressed separately, by FastLZ
+// unless the game has chosen another [Mode]. Godot 3 and 4 read each other's files. The
+// content has less than 4 GiB.
 //
-// A file begins with the sizes of its blocks. A Reader keeps these, 4 bytes a
-// block, and one block; a [CompressedWriter] has to keep the compressed blocks
-// until Close.
+// A file begins with the sizes of its blocks. A Reader keeps these, 4 bytes for each
+// block, and one block; a [CompressedWriter] must keep the compressed blocks until Close.
 //
 // # Encrypted files
 //
 // Godot 3 encrypts with AES-256 in ECB mode, Godot 4 in CFB mode, and neither
-// opens the other's files: see [Layout]. A [Key] is 32 bytes or made of a password.
+// opens the other's files: see [Layout]. A [Key] is 32 bytes, or is derived from a
+// password.
 //
-// A file holds the MD5 of its content, and nothing else tells a wrong key from the
-// right one, nor from damage: both are [ErrPassword]. NewReader returns it before
-// any byte of the content is read if the content has up to Options.Buffered bytes,
-// which it then keeps, or if the input is an io.Seeker, which is then read twice.
-// Info().Verified reports this. Longer content from a pipe or connection is
-// returned as it comes, and Read returns ErrPassword in place of io.EOF: until then
-// it can be anything. A file that is changed between the two readings is noticed
-// in the same way. An empty content opens under every key.
+// A file contains the MD5 of its content. A wrong key and damage both result in a wrong
+// MD5, which is [ErrPassword]. NewReader verifies the MD5 before it returns if the content
+// has up to Options.Buffered bytes, which it keeps in memory, or if the input is an
+// io.Seeker, which it reads twice; Info().Verified is then true. Longer content from a pipe
+// or connection is returned before it is verified, and Read returns ErrPassword instead of
+// io.EOF at its end. It does the same if a file changes between the two readings. Empty
+// content can be opened with any key.
 //
-// The MD5 is no authentication, and the key is in every copy of the game: a content
-// that was verified is undamaged, and still input from a stranger.
+// The MD5 does not authenticate a file, and every copy of the game has the key: verified
+// content is undamaged, but remains untrusted input.
 //
-// # Damage, and files made to harm
+// # Damaged and hostile files
 //
 // Any input gives content or an error, never a panic. Every number in a file is
 // checked against [Limits] before it is used, memory grows with the bytes that
 // arrive, and a block that becomes more or less than it should is an error. By
-// default a content has at most 256 MiB and a block 1 MiB. A program that reads its
-// own user's files can lift Limits.Size; one that reads uploads should lower it,
-// since 4 KiB can hold many MiB of zeros.
+// default content has at most 256 MiB and a block at most 1 MiB. A program that reads
+// files of its own user can raise Limits.Size; one that reads uploads should lower it,
+// because 4 KiB of input can become many MiB of zeros.
 //
-// An error of the file is an [Error] with the offset at fault:
+// An invalid file is an [Error] with the offset of the invalid part:
 //
 //	io.ErrUnexpectedEOF   the file ends early
 //	ErrDamaged            content that no engine wrote
 //	ErrPassword           wrong password or damaged file
 //	ErrMode               brotli, which no engine writes, or an unknown mode
-//	ErrLimit              more than Limits allow; a *LimitError has the numbers
+//	ErrLimit              a limit is exceeded; a *LimitError has the numbers
 //
-// NewReader also returns [ErrNoKey], for an encrypted file without a key. Errors of
-// the underlying Reader are returned as they are. All errors stay.
+// NewReader also returns [ErrNoKey], for an encrypted file if there is no key. Errors of
+// the underlying Reader are returned unchanged. All errors stay.
 //
-// FastLZ and zstd blocks have no checksum: an altered byte there can change the
-// content without an error. Like engines, a Reader ignores the padding at the end
-// of an encrypted file. Unlike them, it checks the "GCPF" at the end of a
-// compressed file, which is missing if the file was cut.
+// FastLZ and zstd blocks have no checksum: a changed byte in them can change the content
+// without an error. As engines do, a Reader ignores the padding at the end of an encrypted
+// file. Unlike engines, it checks the "GCPF" at the end of a compressed file, which is
+// missing in a truncated file.
 package fileaccess

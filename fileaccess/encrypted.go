@@ -23,7 +23,7 @@ import (
 // of the content, padded with zeros to a multiple of 16 bytes. Readers ignore the
 // padding's content.
 
-// A Layout is how an encrypted file is laid out.
+// A Layout is the layout of an encrypted file.
 type Layout uint8
 
 const (
@@ -42,7 +42,7 @@ func (l Layout) String() string {
 	return "godot4"
 }
 
-// layouts are the offsets of the fields of each Layout.
+// layouts has the offsets of the fields of each Layout.
 var layouts = [...]struct {
 	md5Offset, lengthOffset, ivOffset, dataOffset int
 }{
@@ -57,11 +57,10 @@ const (
 	maxHeader      = 44
 )
 
-// A Key opens and seals an encrypted file: the 32 bytes that
-// FileAccess.open_encrypted takes, as they are.
+// A Key is the key of an encrypted file, the 32 bytes that FileAccess.open_encrypted takes.
 type Key [32]byte
 
-// PasswordKey returns the key that FileAccess.open_encrypted_with_pass makes of a
+// PasswordKey returns the key that FileAccess.open_encrypted_with_pass derives from a
 // password: the lower-case hexadecimal digits of its MD5.
 func PasswordKey(password string) *Key {
 	sum := md5.Sum([]byte(password))
@@ -70,8 +69,8 @@ func PasswordKey(password string) *Key {
 	return k
 }
 
-// cipher returns a function that decrypts or encrypts whole blocks, continuing
-// where the call before ended. Source and destination may be the same.
+// cipher returns a function that decrypts or encrypts whole blocks and continues in each
+// call after the previous one. Source and destination may be the same.
 func (l Layout) cipher(key *Key, iv []byte, encrypt bool) func(dst, src []byte) {
 	b, err := aes.NewCipher(key[:])
 	if err != nil {
@@ -100,11 +99,11 @@ func ecb(crypt func(dst, src []byte)) func(dst, src []byte) {
 	}
 }
 
-// padded returns how many bytes n bytes take when encrypted.
+// padded returns the encrypted size of n bytes.
 func padded(n int64) int64 { return (n + encryptedBlock - 1) &^ (encryptedBlock - 1) }
 
-// openEncrypted reads the header that follows the magic and, where it can, the
-// whole content to verify it.
+// openEncrypted reads the header after the magic number and, if possible, verifies the
+// content.
 func openEncrypted(src *source, o *Options) (io.Reader, Info, error) {
 	left, err := remaining(src.r)
 	if err != nil {
@@ -140,15 +139,14 @@ func openEncrypted(src *source, o *Options) (io.Reader, Info, error) {
 	return r, info, err
 }
 
-// remaining returns how many bytes r has left if it can seek, and else a negative
-// number.
+// remaining returns the number of bytes left in r, or a negative number if r cannot seek.
 func remaining(r io.Reader) (int64, error) {
 	s, ok := r.(io.Seeker)
 	if !ok {
 		return -maxHeader, nil
 	}
 	pos, err := s.Seek(0, io.SeekCurrent)
-	if err != nil { // a pipe, as a file
+	if err != nil { // an *os.File that is a pipe
 		return -maxHeader, nil
 	}
 	end, err := s.Seek(0, io.SeekEnd)
@@ -159,9 +157,9 @@ func remaining(r io.Reader) (int64, error) {
 	return end - pos, err
 }
 
-// detectLayout returns the layout of a file of size bytes, negative if unknown, that
-// begins with header. One MD5 in 2^32 begins like Godot 3's version; then the size
-// decides.
+// detectLayout returns the layout of a file of size bytes, or of unknown size if that is
+// negative, that begins with header. One MD5 in 2^32 begins like the version of Godot 3; the
+// size then decides.
 func detectLayout(header []byte, size int64) Layout {
 	fits := func(layout Layout) bool {
 		l := layouts[layout]
@@ -174,8 +172,8 @@ func detectLayout(header []byte, size int64) Layout {
 	return Godot3
 }
 
-// verify returns a Reader of the content and whether its MD5 is already known to
-// be right. start returns one that reads it from the position after the header.
+// verify returns a Reader of the content and whether its MD5 has been verified. start
+// returns a Reader that reads the content after the header.
 func verify(src *source, start func() *encryptedReader, o *Options) (r io.Reader, verified bool, err error) {
 	e := start()
 	buffered := o.Buffered
@@ -204,7 +202,7 @@ func verify(src *source, start func() *encryptedReader, o *Options) (r io.Reader
 	return start(), true, nil
 }
 
-// chunk is how many bytes are encrypted or decrypted at once.
+// chunk is the number of bytes that are encrypted or decrypted at once.
 const chunk = 16 << 10
 
 // An encryptedReader decrypts a content and compares its MD5 at the end.
@@ -255,8 +253,8 @@ func (e *encryptedReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill decrypts more into rest, a block at least. With the last it returns io.EOF,
-// or drops it and returns ErrPassword.
+// fill decrypts at least one block into rest. For the last one it returns io.EOF, or drops
+// it and returns ErrPassword.
 func (e *encryptedReader) fill() error {
 	if e.left > 0 {
 		e.end = copy(e.buf, e.buf[e.start:e.end])

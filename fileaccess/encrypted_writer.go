@@ -8,10 +8,10 @@ import (
 	"io"
 )
 
-// An EncryptedWriter writes an encrypted file. The content's MD5 and length come
-// before the content in the file, so it writes the header last, if w is an
-// io.WriterAt and io.Seeker, as a file is; otherwise it keeps the content until
-// Close. Errors stay.
+// An EncryptedWriter writes an encrypted file. The MD5 and the length of the content precede
+// it in the file. If w is an io.WriterAt and io.Seeker, such as an *os.File, the
+// EncryptedWriter writes the header last; otherwise it keeps the content until Close. Errors
+// stay.
 type EncryptedWriter struct {
 	w      io.Writer
 	layout Layout
@@ -29,12 +29,11 @@ type EncryptedWriter struct {
 }
 
 // NewEncryptedWriter returns a Writer of a file that FileAccess.open_encrypted
-// opens with key, or open_encrypted_with_pass with its password. Close completes
-// the file and does not close w; without it the file has no header and nothing
-// opens it.
+// opens with key, or open_encrypted_with_pass with its password. Close completes the file
+// and does not close w. Without Close the file has no header and cannot be opened.
 //
-// The encryption is that of the engines. Its MD5 shows damage; it is no protection
-// from somebody who alters the file.
+// The encryption is that of the engines. Its MD5 detects damage, but does not authenticate
+// the file.
 func NewEncryptedWriter(w io.Writer, layout Layout, key *Key) (*EncryptedWriter, error) {
 	if int(layout) >= len(layouts) {
 		return nil, errorf(0, ErrLayout, "%d", layout)

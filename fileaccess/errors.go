@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// Reasons inside an [Error], or returned as they are where no input is at fault.
-// Use [errors.Is]. A file that ends early is io.ErrUnexpectedEOF.
+// Causes of an [Error], and errors of calls. Test for them with [errors.Is]. A file that
+// ends early is io.ErrUnexpectedEOF.
 var (
 	// ErrDamaged reports content that no engine wrote.
 	ErrDamaged = errors.New("damaged file")
-	// ErrPassword reports that decrypted content does not have the MD5 that the
-	// file declares. Nothing in an encrypted file tells a wrong key from damage.
+	// ErrPassword reports that decrypted content does not have the MD5 in the
+	// file. The key is wrong or the file is damaged.
 	ErrPassword = errors.New("wrong password or damaged file")
 	// ErrNoKey reports an encrypted file or writer without a key. Another call
 	// with a key can succeed.
@@ -26,15 +26,15 @@ var (
 	ErrClosed = errors.New("fileaccess: write after Close")
 )
 
-// An Error reports an invalid file and the offset at fault. Errors of the
-// underlying Reader or Writer are returned as they are.
+// An Error describes an invalid file. Errors of the underlying Reader or Writer are
+// returned unchanged.
 type Error struct {
-	// Offset in bytes from where reading began: of the field or compressed block
-	// at fault, or the end of a file that ends early. When writing, the bytes
-	// written before.
+	// Offset is a number of bytes since the start of reading. It is the position
+	// of the invalid field or compressed block, or the end of a file that ends
+	// early. For a writer it is the number of bytes written before.
 	Offset int64
-	// Err is the reason: io.ErrUnexpectedEOF, a *LimitError, or an error that
-	// wraps one of this package's.
+	// Err is the cause: io.ErrUnexpectedEOF, a *LimitError, or an error that
+	// wraps one of this package's errors.
 	Err error
 }
 
@@ -43,7 +43,7 @@ func (e *Error) Error() string { return fmt.Sprintf("fileaccess: offset %d: %v",
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// errorf returns an Error at offset whose reason is err with details.
+// errorf returns an Error with the given offset, caused by err with a formatted message.
 func errorf(offset int64, err error, format string, args ...any) *Error {
 	return &Error{offset, fmt.Errorf("%w: "+format, append([]any{err}, args...)...)}
 }

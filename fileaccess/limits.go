@@ -5,24 +5,24 @@ import (
 	"math"
 )
 
-// Limits bound the files that a Reader accepts. In each field 0 means the default and -1 no
-// limit. Each is checked before anything is read or allocated for the number that
-// the file declares. A file that exceeds one is a [LimitError].
+// Limits bounds the files that a Reader accepts. In each field, 0 selects the default and
+// -1 disables the limit. A number in the file is checked before anything is read or
+// allocated for it. A file that exceeds a limit is a [LimitError].
 type Limits struct {
-	// Size is how many bytes a compressed or encrypted file may hold after
-	// decoding. Default: 256 MiB.
+	// Size is the maximum size in bytes of the content of a compressed or
+	// encrypted file. Default: 256 MiB.
 	Size int64
-	// BlockSize is how many bytes one block of a compressed file may take,
-	// compressed or not. Engines write blocks of 4096 bytes. Default: 1 MiB. It
-	// is never more than 1 GiB.
+	// BlockSize is the maximum size in bytes of a block of a compressed file,
+	// before and after compression. Engines write blocks of 4096 bytes. Default:
+	// 1 MiB. It is at most 1 GiB, even if disabled.
 	BlockSize int64
-	// Blocks is how many blocks a compressed file may have. Four bytes are kept
-	// for each. Default: 1<<20, which is 4 GiB in blocks of 4096 bytes. It is
-	// never more than 1<<28.
+	// Blocks is the maximum number of blocks of a compressed file, each of which
+	// needs 4 bytes of memory. Default: 1<<20, which is 4 GiB in blocks of 4096
+	// bytes. It is at most 1<<28, even if disabled.
 	Blocks int64
 }
 
-// A limit is a field of Limits.
+// A limit identifies a field of Limits.
 type limit uint8
 
 const (
@@ -32,8 +32,8 @@ const (
 	numLimits
 )
 
-// maxBuffered bounds memory for blocks and their sizes where no limit does, so
-// that lengths are an int everywhere.
+// maxBuffered bounds the memory for blocks and their sizes if limits are disabled, so that
+// lengths fit an int on all machines.
 const maxBuffered = 1 << 30
 
 var limitTable = [numLimits]struct {
@@ -45,7 +45,7 @@ var limitTable = [numLimits]struct {
 	limitBlocks:    {"Blocks", "file of %d blocks", 1 << 20, maxBuffered / sizeBytes},
 }
 
-// bounds are Limits with the defaults filled in.
+// bounds has the Limits with defaults in place of zeros.
 type bounds [numLimits]int64
 
 func (l Limits) bounds() (b bounds) {
@@ -70,7 +70,7 @@ func (b *bounds) check(l limit, got uint64, offset int64) error {
 }
 
 // A LimitError reports a file that exceeds one of the [Limits], or content that
-// is too long for a compressed file. It is [ErrLimit].
+// is too long for a compressed file. It is an [ErrLimit] for errors.Is.
 type LimitError struct {
 	Name string // the field of Limits
 	Got  int64  // declared by the file

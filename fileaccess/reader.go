@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// A Container is one of the ways in which FileAccess stores bytes in a file.
+// A Container is a way in which FileAccess stores bytes in a file.
 type Container uint8
 
 const (
-	// Plain files hold the bytes themselves.
+	// Plain files contain the bytes unchanged.
 	Plain Container = iota
 	// Compressed files begin with "GCPF": FileAccess.open_compressed.
 	Compressed
@@ -37,61 +37,59 @@ const (
 	magicBytes      = 4
 )
 
-// An Info describes a file, so that [NewWriter] can make another like it.
+// An Info describes a file, so that [NewWriter] can write another of the same kind.
 type Info struct {
 	Container Container
-	// Mode of a Compressed file.
+	// Mode is the compression mode of a Compressed file.
 	Mode Mode
-	// BlockSize of a Compressed file: the bytes in each block but the last,
-	// before compression. 0 means 4096 to a writer.
+	// BlockSize is the number of bytes before compression in each block of a
+	// Compressed file, except for the last. For a writer, 0 means 4096.
 	BlockSize int
-	// Layout of an Encrypted file.
+	// Layout is the layout of an Encrypted file.
 	Layout Layout
-	// Size in bytes of the content of a Compressed or Encrypted file, as it
-	// declares; -1 for a Plain one. Writers ignore it.
+	// Size is the declared size in bytes of the content of a Compressed or
+	// Encrypted file, and -1 for a Plain one. Writers ignore it.
 	Size int64
-	// Verified reports that the whole content of an Encrypted file had the right
-	// MD5 before NewReader returned. Writers ignore it.
+	// Verified reports whether NewReader has verified the MD5 of the content of
+	// an Encrypted file. Writers ignore it.
 	Verified bool
 }
 
-// Options say how [NewReader] reads a file. The zero Options, or nil, read plain
-// and compressed files with the default Limits.
+// Options configures [NewReader]. The zero value, like nil, is for plain and compressed
+// files, with the default Limits.
 type Options struct {
 	// Key opens an encrypted file. See [PasswordKey].
 	Key *Key
-	// AskKey is called for the key if the file is encrypted and Key is nil. An
-	// error that it returns is returned by NewReader.
+	// AskKey, if set, returns the key. It is called if the file is encrypted and
+	// Key is nil. NewReader returns its error.
 	AskKey func(Info) (*Key, error)
-	// Limits on the file's declared sizes.
+	// Limits bounds the file's declared sizes.
 	Limits Limits
-	// Buffered is how many bytes of an encrypted file's content NewReader reads
-	// and keeps until their MD5 is known to be right. Longer content is read
-	// twice if the Reader is an io.Seeker, and otherwise returned before it is
-	// verified. 0 means 8 MiB, -1 no limit: then no byte is ever returned
-	// unverified.
+	// Buffered is the maximum size in bytes of encrypted content that NewReader
+	// keeps in memory to verify it. Longer content is read twice if the Reader is
+	// an io.Seeker, and otherwise returned before it is verified. 0 selects 8 MiB.
+	// -1 disables the limit, so that all content is verified first.
 	Buffered int64
 }
 
 const defaultBuffered = 8 << 20
 
-// A Reader reads the content of a file. It is an io.Reader; errors stay. It holds
-// nothing that needs closing.
+// A Reader reads the content of a file. Errors stay. It need not be closed.
 type Reader struct {
 	r    io.Reader
 	info Info
 }
 
-// NewReader recognizes a file by its first four bytes and returns a Reader of its
-// content. A file that begins otherwise, or is shorter, is Plain, as Info reports.
+// NewReader recognizes a file by its first four bytes and returns a Reader of its content.
+// A file that begins with other bytes, or is shorter, is Plain; see Info.
 //
-// It reads the header, of a compressed file also the sizes of its blocks, and of
-// an encrypted file everything if Options.Buffered or seeking allows, so that a
-// wrong password is an [ErrPassword] here. Of longer encrypted input that cannot
-// seek, Read returns ErrPassword in place of io.EOF.
+// It reads the header, and the sizes of all blocks of a compressed file. It reads all of an
+// encrypted file if Options.Buffered or seeking permits, and then returns [ErrPassword] for
+// a wrong password. For longer encrypted input that cannot seek, Read returns ErrPassword
+// instead of io.EOF.
 //
-// No byte after the end of the container is read from r. Content that is itself a
-// container is returned as it is; a second NewReader around the first opens it.
+// NewReader reads no byte after the end of the container from r. Content that is itself a
+// container is not opened; use a second NewReader with the first one to open it.
 func NewReader(r io.Reader, o *Options) (*Reader, error) {
 	if o == nil {
 		o = new(Options)
@@ -117,11 +115,10 @@ func NewReader(r io.Reader, o *Options) (*Reader, error) {
 	return out, nil
 }
 
-// Info describes the file.
+// Info returns a description of the file.
 func (r *Reader) Info() Info { return r.info }
 
-// Read reads the content. At its end it returns io.EOF if all of the file was
-// there and right.
+// Read reads the content. It returns io.EOF at the end of a complete and valid file.
 func (r *Reader) Read(p []byte) (int, error) { return r.r.Read(p) }
 
 // A source counts the bytes read from r.
@@ -155,7 +152,7 @@ func (s *source) readFull(p []byte) error {
 	return s.cut(err)
 }
 
-// readN reads n bytes. It allocates as they arrive.
+// readN reads n bytes. Its memory grows with the bytes received.
 func (s *source) readN(n int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(s, n))
 	if err == nil && int64(len(b)) < n {
@@ -164,7 +161,7 @@ func (s *source) readN(n int64) ([]byte, error) {
 	return b, s.cut(err)
 }
 
-// cut returns err, but for the end of the input an Error that tells its offset.
+// cut returns err. For the end of the input it returns an Error with the offset.
 func (s *source) cut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return &Error{s.n, io.ErrUnexpectedEOF}

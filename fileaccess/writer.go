@@ -2,9 +2,8 @@ package fileaccess
 
 import "io"
 
-// NewWriter returns a Writer that makes a file like the one that info describes:
-// plain, compressed or encrypted with key. Close completes the file and does not
-// close w.
+// NewWriter returns a Writer of a file of the kind that info describes: plain, compressed,
+// or encrypted with key. Close completes the file and does not close w.
 func NewWriter(w io.Writer, info Info, key *Key) (io.WriteCloser, error) {
 	var out io.WriteCloser = plainWriter{w}
 	var err error
@@ -15,7 +14,7 @@ func NewWriter(w io.Writer, info Info, key *Key) (io.WriteCloser, error) {
 		out, err = NewEncryptedWriter(w, info.Layout, key)
 	}
 	if err != nil {
-		return nil, err // and no nil pointer
+		return nil, err // not a nil pointer in an interface
 	}
 	return out, nil
 }
@@ -24,10 +23,10 @@ type plainWriter struct{ io.Writer }
 
 func (plainWriter) Close() error { return nil }
 
-// A sticky holds the error that all later calls of a Writer return.
+// A sticky has the error that all later calls of a Writer return.
 type sticky struct{ err error }
 
-// close calls finish, unless an error came before or it has been called.
+// close calls finish, unless there is an error or finish has been called.
 func (s *sticky) close(finish func() error) error {
 	if s.err == nil {
 		s.err = finish()

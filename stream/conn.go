@@ -33,7 +33,8 @@ type Conn struct {
 }
 
 // NewConn returns a Conn over conn and becomes its owner. When ctx is done, the
-// connection is closed and calls return ctx's cause. Options of nil are defaults.
+// connection is closed and calls return ctx's cause. If o is nil, it uses the zero
+// Options.
 func NewConn(ctx context.Context, conn net.Conn, o *Options) *Conn {
 	return serverConn(ctx, conn, newConfig(o))
 }

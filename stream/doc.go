@@ -36,27 +36,27 @@
 // # Limits of engines
 //
 // A PacketPeerStream sends and receives packets of up to 65,528 bytes unless its
-// input_buffer_max_size and output_buffer_max_size are raised. A longer packet blocks
-// all that follow it; set Options.MaxPacket so that a Writer never sends one. put_var
-// and get_var of a StreamPeer have no such limit.
+// input_buffer_max_size and output_buffer_max_size are raised. After a longer packet it
+// receives no more packets, so set Options.MaxPacket to at most 65,528. put_var and get_var
+// of a StreamPeer have no such limit.
 //
 // # Memory
 //
-// A Conn that waits for a packet holds no read buffer. With the goroutine that waits
-// it takes about 7 KiB, most of it the goroutine's stack. The first bytes of a packet
-// are read into 256 bytes; a longer packet takes a buffer of 16 KiB from a pool until
-// it has been read.
+// A Conn has no read buffer while it waits for a packet. Together with the waiting
+// goroutine it needs about 7 KiB, most of it the goroutine's stack. The first bytes of a
+// packet are read into a buffer of 256 bytes; a longer packet uses a buffer of 16 KiB from
+// a pool until it has been read.
 //
 // # Files
 //
-// A Reader reads a file of values that FileAccess.store_var wrote one after the other,
-// and a Writer appends to it. If a program crashed while it wrote, the last packet is
-// incomplete; [Scan] returns where the complete ones end. [Writer.WriteThrough] writes
-// values that are too large for memory.
+// A Reader reads a file of values from several calls of FileAccess.store_var, and a Writer
+// appends to it. If a program has crashed while writing, the last packet is incomplete;
+// [Scan] returns the end of the complete packets. [Writer.WriteThrough] writes values that
+// are too large for memory.
 //
 // # WebSocket
 //
-// Each binary message of a WebSocket is one packet. [NewMessageConn] makes a Conn of a
+// Each binary message of a WebSocket is one packet. [NewMessageConn] returns a Conn over a
 // WebSocket, and [Server.ServeConn] serves it with the same Handler as connections over
 // TCP.
 //

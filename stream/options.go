@@ -17,31 +17,31 @@ const DefaultMaxPacket = 8 << 20
 // packet has it: engines read lengths as signed 32-bit numbers.
 const unfinished = math.MaxUint32
 
-// Options are the settings of this package's types. The zero value is
+// Options configures the types of this package. The zero value, like nil, selects
 // [gdwire.Godot4] with default limits and without timeouts.
 type Options struct {
 	// Format is the format of the values, unless Decoder.Format or Encoder.Format
-	// is set. nil: Godot4.
+	// is set. nil selects Godot4.
 	Format *gdwire.Format
-	// MaxPacket is the largest length of a packet in bytes, read or written. A longer
-	// one is a [PacketError]. 0: DefaultMaxPacket; -1: no limit but the length's 32
-	// bits.
+	// MaxPacket is the maximum length of a packet in bytes, read or written. A longer
+	// one is a [PacketError]. 0 selects DefaultMaxPacket; -1 disables the limit, so
+	// that only the 32 bits of the length limit a packet.
 	MaxPacket int64
-	// BigEndianLength: lengths are big-endian, as with big_endian of a StreamPeer or
-	// FileAccess. The values are little-endian all the same.
+	// BigEndianLength selects big-endian lengths, as with big_endian of a StreamPeer
+	// or FileAccess. The values are little-endian even then.
 	BigEndianLength bool
-	// Decoder are the settings for reading values. OneValue is always set.
+	// Decoder configures the reading of values. OneValue is always set.
 	Decoder gdwire.DecoderOptions
-	// Encoder are the settings for writing values.
+	// Encoder configures the writing of values.
 	Encoder gdwire.EncoderOptions
 
 	// ReadTimeout is the time for reading and handling one packet of a [Conn], from
-	// its first byte to the next call of Next. 0: no timeout.
+	// its first byte to the next call of Next. 0 means no timeout.
 	ReadTimeout time.Duration
-	// WriteTimeout is the time for writing one packet. 0: no timeout.
+	// WriteTimeout is the time for writing one packet. 0 means no timeout.
 	WriteTimeout time.Duration
 	// IdleTimeout is the time to wait for the first byte of a packet, or for a
-	// datagram. 0: no timeout.
+	// datagram. 0 means no timeout.
 	IdleTimeout time.Duration
 }
 
@@ -53,8 +53,8 @@ func (o *Options) order() binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// A config is Options with every default set, and the Encoders of all Writers that use
-// it: those of one Server share a config.
+// A config has Options with all defaults set, and the Encoders of all Writers that use it.
+// The Conns of a Server share a config.
 type config struct {
 	Options
 	encoders sync.Pool // of *gdwire.Encoder, released

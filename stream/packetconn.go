@@ -14,8 +14,8 @@ const maxDatagram = 64 << 10
 // A PacketConn reads and writes datagrams, each of which is one packet without a
 // length, as with PacketPeerUDP. One goroutine may read while any number write.
 //
-// After a [gdwire.Error], which is about one datagram, ReadPacket goes on to the next;
-// see [Skippable]. Options.IdleTimeout limits how long ReadPacket waits.
+// After a [gdwire.Error], which concerns one datagram, ReadPacket continues with the next;
+// see [Skippable]. Options.IdleTimeout limits the time that ReadPacket waits.
 type PacketConn struct {
 	lifetime
 	config *config
@@ -26,8 +26,8 @@ type PacketConn struct {
 }
 
 // NewPacketConn returns a PacketConn over conn and becomes its owner. When ctx is
-// done, the connection is closed and calls return ctx's cause. Options of nil are
-// defaults.
+// done, the connection is closed and calls return ctx's cause. If o is nil, it uses the
+// zero Options.
 func NewPacketConn(ctx context.Context, conn net.PacketConn, o *Options) *PacketConn {
 	s := newConfig(o)
 	s.MaxPacket = min(s.MaxPacket, maxDatagram)

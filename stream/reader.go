@@ -11,23 +11,23 @@ import (
 )
 
 // A Reader reads length-prefixed packets, as put_var, store_var, PacketPeerStream and
-// the remote debugger write them. One goroutine may use it at a time.
+// the remote debugger write them. It must not be used by several goroutines at the same
+// time.
 //
-// After a [gdwire.Error] or a [PacketError], which are about one packet, Next goes on
-// to the next packet; see [Skippable]. Errors of the io.Reader are returned as they
-// are, and nothing is lost: after a temporary one, such as a timeout, the call can be
-// made again. A stream that ends inside a packet or a length is a bare
-// [io.ErrUnexpectedEOF], which is never about one packet.
+// After a [gdwire.Error] or a [PacketError], which concern one packet, Next continues with
+// the next packet; see [Skippable]. Errors of the io.Reader are returned unchanged and lose
+// no data: after a temporary one, such as a timeout, the call can be repeated. A stream
+// that ends inside a packet or a length is an [io.ErrUnexpectedEOF] that is not wrapped.
 //
-// It reads ahead, but never waits for more bytes than it needs. While it waits for a
-// packet it holds no read buffer.
+// A Reader reads ahead, but never waits for more bytes than it needs. It has no read buffer
+// while it waits for a packet.
 type Reader struct {
 	src    io.Reader
 	dec    *gdwire.Decoder
 	config *config
 	order  binary.ByteOrder
-	// wait, if it is set, is called before src may block: for the first byte of a
-	// packet, if idle, or for more bytes of one.
+	// wait, if set, is called before src may block. idle is true for the first byte
+	// of a packet.
 	wait func(idle bool) error
 
 	// The read buffer: buf[r:w] is read ahead. buf is small until more bytes arrive
@@ -37,7 +37,7 @@ type Reader struct {
 	small [smallSize]byte
 	large *[bufferSize]byte
 	in    int64 // bytes read from src
-	err   error // returned by src together with bytes; due when these are consumed
+	err   error // returned by src together with bytes; returned after these
 
 	// The latest packet.
 	whole        int64 // offset of its length
@@ -67,7 +67,7 @@ const (
 	stateOpen                    // Next returned its Decoder
 )
 
-// NewReader returns a Reader of the packets in r. Options of nil are defaults.
+// NewReader returns a Reader of the packets in r. If o is nil, it uses the zero Options.
 func NewReader(r io.Reader, o *Options) *Reader {
 	return newReader(r, newConfig(o))
 }
@@ -115,7 +115,7 @@ func (r *Reader) Next() (*gdwire.Decoder, error) {
 
 // NextRaw appends the bytes of the next packet to dst without decoding them. dst grows
 // as they arrive. NextRaw returns the errors of Next. After an error of the stream the
-// result has the bytes that arrived, and NextRaw called with it goes on.
+// result has the bytes received so far; call NextRaw again with it to continue.
 func (r *Reader) NextRaw(dst []byte) ([]byte, error) {
 	r.dec.Release()
 	if r.state == stateRaw {

@@ -21,18 +21,18 @@ var ErrServerClosed = errors.New("gdwire/stream: server closed")
 // One Server can serve several listeners, and connections of messages through
 // ServeConn.
 type Server struct {
-	// Handler handles one connection, which is closed when it returns. It runs in a
-	// goroutine of its own. ctx is done when the Conn or the Server is closed.
+	// Handler handles one connection, which is closed when Handler returns. It runs in
+	// its own goroutine. ctx is done when the Conn or the Server is closed.
 	//
 	// Its error is logged unless it is or wraps io.EOF, net.ErrClosed or
 	// ErrServerClosed. A panic is logged, too, and ends only this connection.
 	Handler func(ctx context.Context, c *Conn) error
-	// Options are those of every connection that Serve accepts.
+	// Options configures the connections that Serve accepts.
 	Options Options
-	// MaxConns is the number of connections served at once. Further ones are closed
-	// at once. 0: no limit.
+	// MaxConns is the maximum number of simultaneous connections. Further ones are
+	// closed at once. 0 means no limit.
 	MaxConns int
-	// ErrorLog is the log of errors. nil: the standard logger of package log.
+	// ErrorLog is the log of errors. nil selects the standard logger of package log.
 	ErrorLog *log.Logger
 
 	mu        sync.Mutex

@@ -9,17 +9,17 @@ import (
 	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// A Writer writes length-prefixed packets. Any number of goroutines may use it.
+// A Writer writes length-prefixed packets. Several goroutines can use it at the same time.
 //
-// Errors of the io.Writer are returned as they are. If it took nothing of a packet,
-// the call can be made again. If it took a part, no reader could find the next
-// packet, and every later call returns the same error.
+// Errors of the io.Writer are returned unchanged. If it has written nothing of a packet, the
+// call can be repeated. If it has written a part, a reader could not find the next packet,
+// and all later calls return the same error.
 type Writer struct {
 	config *config
 	order  binary.ByteOrder
-	// deadline, if it is set, is called before a packet is written.
+	// deadline, if set, is called before a packet is written.
 	deadline func() error
-	// message, if it is set, takes the content of a packet in place of dst.
+	// message, if set, writes the content of a packet instead of dst.
 	message func(content []byte) error
 
 	mu  sync.Mutex
@@ -27,7 +27,8 @@ type Writer struct {
 	err error
 }
 
-// NewWriter returns a Writer that writes packets to w. Options of nil are defaults.
+// NewWriter returns a Writer that writes packets to w. If o is nil, it uses the zero
+// Options.
 func NewWriter(w io.Writer, o *Options) *Writer {
 	return newWriter(w, newConfig(o))
 }
