@@ -129,8 +129,12 @@ func (c *structEncoder) encodeDict(s *encoder, v reflect.Value) error {
 		if err := s.e.WriteString(f.name); err != nil {
 			return err
 		}
-		if err := f.encode(s, v); err != nil {
-			return err
+		if f.at < 0 {
+			if err := f.encode(s, v); err != nil {
+				return err
+			}
+		} else if err := f.plan.do(s, v.Field(f.at)); err != nil {
+			return s.inField(err, f.field)
 		}
 	}
 	if embed.IsValid() {
