@@ -11,8 +11,8 @@ import "slices"
 //
 //	layouts[TypeVector3]         3 components, float32 or float64, class classReal
 //	Godot4.width[classReal]      flagged: bit 16 selects 64 bits
-//	Godot4.rows[0][9]            two forms: without bit 16, and with it
-//	Godot4.rows[0][9][1]         TypeVector3, KindVector3, unit float64, size 24 bytes
+//	Godot4.forms[0][9]           two forms: without bit 16, and with it
+//	Godot4.forms[0][9][1]        TypeVector3, KindVector3, unit float64, size 24 bytes
 //
 // A layout describes a type in all formats, and a Format how one family of engines
 // encodes the types. newFormat combines them to a form for each type id and both
@@ -53,9 +53,10 @@ type Format struct {
 	// optionalPadding has the types whose padding can be missing at the end of a packet.
 	optionalPadding []Type
 
-	// rows has the forms by type id, and byType the same forms by type. The first
-	// index is 1 with DoubleReals. newFormat computes both from the fields above.
-	rows, byType [2][64]row
+	// forms has the forms by type id, and byType the same forms by type: without
+	// bit 16 in the header, and with it. The first index is 1 with DoubleReals.
+	// newFormat computes both from the fields above.
+	forms, byType [2][64][2]form
 }
 
 // The supported formats. Redot and Xogot use Godot4; the manual of Mole describes
@@ -237,7 +238,7 @@ var layouts = [numTypes]layout{
 type layout struct {
 	name  string
 	shape shape
-	class class
+	class widthClass
 	n     uint8   // number of components; for packed arrays, of an element
 	units [2]unit // of a component, narrow and wide
 	kinds [2]Kind // of the first token, narrow and wide; 0 is the kind with the type's number
@@ -248,7 +249,7 @@ func (l *layout) isMath() bool {
 	return l.shape == shapeMath
 }
 
-func mathLayout(name string, n uint8, c class) layout {
+func mathLayout(name string, n uint8, c widthClass) layout {
 	units := [2]unit{unitFloat32, unitFloat64}
 	if c == classInt32 {
 		units = [2]unit{unitInt32, unitInt32}
@@ -256,7 +257,7 @@ func mathLayout(name string, n uint8, c class) layout {
 	return layout{name: name, shape: shapeMath, class: c, n: n, units: units}
 }
 
-func packedLayout(name string, n uint8, narrow, wide unit, c class) layout {
+func packedLayout(name string, n uint8, narrow, wide unit, c widthClass) layout {
 	return layout{name: name, shape: shapePacked, class: c, n: n,
 		units: [2]unit{narrow, wide}, kinds: [2]Kind{KindPackedStart, KindPackedStart}}
 }
@@ -280,16 +281,16 @@ const (
 	shapeEvent
 )
 
-// A class is a set of types that have the same width in each format.
-type class uint8
+// A widthClass is a set of types that have the same width in each format.
+type widthClass uint8
 
 const (
-	classNone  class = iota // one width in all formats
-	classInt                // int
-	classFloat              // float
-	classReal               // math types, and packed arrays of vectors
-	classColor              // Color, which has 32 bits in all engines
-	classInt32              // integer vectors
+	classNone  widthClass = iota // one width in all formats
+	classInt                     // int
+	classFloat                   // float
+	classReal                    // math types, and packed arrays of vectors
+	classColor                   // Color, which has 32 bits in all engines
+	classInt32                   // integer vectors
 	classRID
 	numClasses
 )
@@ -319,10 +320,6 @@ var unitSizes = [...]uint8{unitByte: 1, unitInt32: 4, unitInt64: 8, unitFloat32:
 
 func (u unit) size() int { return int(unitSizes[u]) }
 
-// A row has the two forms of a type in a format: without bit 16 in its header, and
-// with it.
-type row [2]form
-
 // A form describes how a format encodes a type at one width.
 type form struct {
 	head   uint64 // Token.head of its first token
@@ -340,16 +337,16 @@ type form struct {
 const wideFlag = 1
 
 func newFormat(f Format) *Format {
-	for double := range f.rows {
+	for double := range f.forms {
 		for id, t := range f.types {
-			r := f.row(t, uint32(id), double == 1)
-			f.rows[double][id], f.byType[double][t] = r, r
+			r := f.newForms(t, uint32(id), double == 1)
+			f.forms[double][id], f.byType[double][t] = r, r
 		}
 	}
 	return &f
 }
 
-func (f *Format) row(t Type, id uint32, double bool) (r row) {
+func (f *Format) newForms(t Type, id uint32, double bool) (r [2]form) {
 	l := &layouts[t]
 	w := f.width[l.class]
 	// In the manuals, double-precision builds set no flag and have wide colors, too.

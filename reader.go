@@ -131,7 +131,7 @@ type Decoder struct {
 	strictSeen strictSeen
 
 	// Derived from the options, see initOptions.
-	rows     *[64]row
+	forms    *[64][2]form
 	once     bool // see err; here it takes no space
 	maxWhole int  // the maximum length of a string in one chunk and within Limits
 	size     int  // the maximum length of a chunk
@@ -197,7 +197,7 @@ func (d *Decoder) ResetBytes(b []byte) {
 }
 
 func (d *Decoder) reset() {
-	if d.rows == nil {
+	if d.forms == nil {
 		d.initOptions()
 	}
 	d.state.init()
@@ -234,7 +234,7 @@ func (d *Decoder) initOptions() {
 	}
 	d.size = min(max(o.WindowSize, minWindow), maxWindow)
 	d.bounds = o.Limits.bounds()
-	d.rows = &o.Format.rows[double]
+	d.forms = &o.Format.forms[double]
 	d.maxDepth = int(min(d.bounds[limitDepth], math.MaxInt))
 	d.maxWhole = int(min(int64(d.size), d.bounds[limitString]))
 }
@@ -274,7 +274,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 	}
 	b := (*[fastSize]byte)(win[r:])
 	h := le.Uint32(b[:])
-	form := &d.rows[h&63][h>>16&1]
+	form := &d.forms[h&63][h>>16&1]
 	if h != form.header {
 		return d.readSlow()
 	}
@@ -542,7 +542,7 @@ func (d *Decoder) PeekKind() Kind {
 		return KindDictKey
 	}
 	h := le.Uint32(win[r:])
-	form := &d.rows[h&63][h>>16&1]
+	form := &d.forms[h&63][h>>16&1]
 	if h != form.header {
 		return d.peekSlow()
 	}
@@ -599,11 +599,11 @@ func (d *Decoder) peekForm() (*form, error) {
 		return nil, err
 	}
 	h := le.Uint32(b)
-	row, err := d.row(h)
+	forms, err := d.formsOf(h)
 	if err != nil {
 		return nil, err
 	}
-	return &row[h>>16&1], nil
+	return &forms[h>>16&1], nil
 }
 
 // Tokens iterates over the tokens that [Decoder.SkipValue] would skip: those of the next

@@ -235,11 +235,11 @@ func (d *Decoder) key(i int) pathKey {
 	typ := TypeString
 	if f.kind == KindDictStart {
 		h := le.Uint32(b)
-		row := d.lookup(h)
-		if row == nil {
+		forms := d.lookup(h)
+		if forms == nil {
 			return pathKey{}
 		}
-		form := &row[h>>16&1]
+		form := &forms[h>>16&1]
 		b = b[4:]
 		switch {
 		case form.shape == shapeText:

@@ -147,12 +147,12 @@ func (d *Decoder) skipFast(open int) {
 // skipNumbers skips numbers, math types and short strings. It contains no calls, so that
 // its variables stay in registers.
 func (d *Decoder) skipNumbers() {
-	win, r, left, rows, pairs := d.win, d.r, d.left, d.rows, d.pairs
+	win, r, left, forms, pairs := d.win, d.r, d.left, d.forms, d.pairs
 	last, key := r, -1
 	for r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
 		h := le.Uint32(b[:])
-		form := &rows[h&63][h>>16&1]
+		form := &forms[h&63][h>>16&1]
 		if h != form.header {
 			break
 		}
@@ -274,7 +274,7 @@ func (d *Decoder) passFast(most int) {
 	for r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
 		h, n := le.Uint32(b[:]), le.Uint32(b[4:])
-		form := &d.rows[h&63][h>>16&1]
+		form := &d.forms[h&63][h>>16&1]
 		if h != form.header || form.shape > shapeText || n > 1 && form.kind == KindBool {
 			break
 		}

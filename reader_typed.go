@@ -31,7 +31,7 @@ func (d *Decoder) fastForm() (*form, *[fastSize]byte) {
 	}
 	b := (*[fastSize]byte)(win[r:])
 	h := le.Uint32(b[:])
-	form := &d.rows[h&63][h>>16&1]
+	form := &d.forms[h&63][h>>16&1]
 	if h != form.header {
 		return nil, nil
 	}

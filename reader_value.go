@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// lookup returns the row for header h, or nil if the format has no such type.
-func (d *Decoder) lookup(h uint32) *row {
-	if id := h & d.options.Format.idMask; id < uint32(len(d.rows)) && d.rows[id][0].typ != 0 {
-		return &d.rows[id]
+// lookup returns the forms for header h, or nil if the format has no such type.
+func (d *Decoder) lookup(h uint32) *[2]form {
+	if id := h & d.options.Format.idMask; id < uint32(len(d.forms)) && d.forms[id][0].typ != 0 {
+		return &d.forms[id]
 	}
 	return nil
 }
 
-// row returns the row for header h, or an error if the format has no such type.
-func (d *Decoder) row(h uint32) (*row, error) {
-	if row := d.lookup(h); row != nil {
-		return row, nil
+// formsOf returns the forms for header h, or an error if the format has no such type.
+func (d *Decoder) formsOf(h uint32) (*[2]form, error) {
+	if forms := d.lookup(h); forms != nil {
+		return forms, nil
 	}
 	f := d.options.Format
 	if f.idMask == math.MaxUint32 && h > 0xFFFF && f.typeOf(h&0xFFFF) != 0 {
@@ -32,11 +32,11 @@ func (d *Decoder) value() (Token, error) {
 		return Token{}, err
 	}
 	h := le.Uint32(b)
-	row, err := d.row(h)
+	forms, err := d.formsOf(h)
 	if err != nil {
 		return Token{}, err
 	}
-	form := &row[h>>16&1]
+	form := &forms[h>>16&1]
 	if err := d.checkHeader(h, form); err != nil {
 		return Token{}, err
 	}

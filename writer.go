@@ -96,7 +96,7 @@ type Encoder struct {
 
 	// The options, and fields derived from them.
 	options  EncoderOptions
-	rows     *[64]row // by type
+	forms    *[64][2]form // by type
 	maxDepth int
 	maxHeld  int // the most bytes from hold on
 
@@ -135,7 +135,7 @@ func (e *Encoder) Reset(w io.Writer) {
 	if o.DoubleReals {
 		double = 1
 	}
-	e.rows = &o.Format.byType[double]
+	e.forms = &o.Format.byType[double]
 	e.maxDepth = int(min(limitDepth.or(int64(o.Depth)), math.MaxInt))
 	if e.buffer == nil {
 		e.buffer = getBuffer(bufferSize)

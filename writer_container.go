@@ -2,11 +2,11 @@ package gdwire
 
 import "math"
 
-// begin checks that a value of type t may come next and returns its row.
-func (e *Encoder) begin(t Type) (*row, error) {
+// begin checks that a value of type t may be next and returns its forms.
+func (e *Encoder) begin(t Type) (*[2]form, error) {
 	if e.n <= e.valueLim && e.left > 0 {
-		if row := &e.rows[t&63]; row[0].typ == t {
-			return row, nil
+		if forms := &e.forms[t&63]; forms[0].typ == t {
+			return forms, nil
 		}
 	}
 	if err := e.ready(); err != nil {
@@ -24,7 +24,7 @@ func (e *Encoder) begin(t Type) (*row, error) {
 	if elem := e.top().elem; elem != e.accepts && !e.admits(t) {
 		return nil, e.fail(detailf(ErrType, "%v in a container of %v", t, elem))
 	}
-	return &e.rows[t], nil
+	return &e.forms[t], nil
 }
 
 // misplaced returns the error of a call that is not allowed at the current position.
@@ -54,7 +54,7 @@ func (e *Encoder) beginFast(t Type, wide int, n int64) *frame {
 	if b == nil || uint64(n) > math.MaxInt32 {
 		return nil
 	}
-	form := &e.rows[t&63][wide&1]
+	form := &e.forms[t&63][wide&1]
 	le.PutUint32(b[:], form.header)
 	le.PutUint32(b[4:], uint32(n))
 	e.n += 8
@@ -261,11 +261,11 @@ func (e *Encoder) checkElem(elem Elem) error {
 // beginContainer begins an Array or Dictionary. flags are bits 16 to 31 of the header. head
 // has four bytes for the header, and then the declared types.
 func (e *Encoder) beginContainer(n int64, flags uint32, head []byte, f frame) error {
-	row, err := e.begin(f.typ)
+	forms, err := e.begin(f.typ)
 	if err != nil {
 		return err
 	}
-	if flags&^uint32(row[0].flags) != 0 {
+	if flags&^uint32(forms[0].flags) != 0 {
 		return e.fail(detailf(ErrType, "%v has no typed containers", e.options.Format))
 	}
 	if err := e.declare(n, &f); err != nil {
@@ -276,7 +276,7 @@ func (e *Encoder) beginContainer(n int64, flags uint32, head []byte, f frame) er
 		count |= sharedBit
 	}
 	var tail [4]byte
-	le.PutUint32(head, row[0].header|flags<<16)
+	le.PutUint32(head, forms[0].header|flags<<16)
 	le.PutUint32(tail[:], count)
 	return startLong(e, &f, head, "", tail[:])
 }
@@ -335,7 +335,7 @@ func (e *Encoder) writeDictKey() error {
 func (e *Encoder) BeginObject(class string, n int) error { return beginObject(e, class, int64(n)) }
 
 func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
-	row, err := e.begin(TypeObject)
+	forms, err := e.begin(TypeObject)
 	if err != nil {
 		return err
 	}
@@ -353,7 +353,7 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 		return err
 	}
 	var head [8]byte
-	le.PutUint32(head[:], row[0].header)
+	le.PutUint32(head[:], forms[0].header)
 	le.PutUint32(head[4:], uint32(len(class)))
 	var b [8]byte
 	tail := b[:padding(uint32(len(class)))]

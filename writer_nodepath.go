@@ -13,7 +13,7 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	if e.writeShortNodePath(nodePath) {
 		return nil
 	}
-	row, err := e.begin(TypeNodePath)
+	forms, err := e.begin(TypeNodePath)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	if strings.HasPrefix(names, "/") {
 		flags = nodePathAbsolute
 	}
-	putNodePath(b, row[0].header, counts[0], counts[1], flags)
+	putNodePath(b, forms[0].header, counts[0], counts[1], flags)
 	end := b[:16]
 	for _, part := range parts {
 		for name, rest := "", part.text; rest != ""; {
@@ -98,7 +98,7 @@ func (e *Encoder) writeShortNodePath(text string) bool {
 	if text != "" && text[0] == '/' {
 		flags = nodePathAbsolute
 	}
-	putNodePath(b, e.rows[TypeNodePath][0].header, counts[0], counts[1], flags)
+	putNodePath(b, e.forms[TypeNodePath][0].header, counts[0], counts[1], flags)
 	e.take(size)
 	return true
 }
@@ -138,14 +138,14 @@ func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
 
 func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	if b := e.fast(); b != nil && flags&^flagAbsolute == 0 && names+subnames <= math.MaxInt32 {
-		putNodePath(b[:], e.rows[TypeNodePath][0].header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
+		putNodePath(b[:], e.forms[TypeNodePath][0].header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
 		e.n += fastSize
 		f := e.push(KindNodePathStart, TypeNodePath, uint32(names+subnames))
 		f.names, f.flags = uint32(names), flags
 		e.fastNames(0)
 		return nil
 	}
-	row, err := e.begin(TypeNodePath)
+	forms, err := e.begin(TypeNodePath)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 		subnames--
 	}
 	var head [16]byte
-	putNodePath(head[:], row[0].header, uint32(names), uint32(subnames), bits)
+	putNodePath(head[:], forms[0].header, uint32(names), uint32(subnames), bits)
 	if flags&flagOldNodePath == 0 {
 		return e.start(head[:], &f)
 	}

@@ -10,17 +10,17 @@ func (e *Encoder) BeginPacked(t Type, n int64) error { return e.beginPacked(t, n
 // beginPacked is BeginPacked for components of 32 bits, or of 64 bits if wide is 1. If wide
 // is -1, the options decide.
 func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
-	row, err := e.begin(t)
+	forms, err := e.begin(t)
 	if err != nil {
 		return err
 	}
-	if s := row[0].shape; s != shapePacked && s != shapePackedStrings {
+	if s := forms[0].shape; s != shapePacked && s != shapePackedStrings {
 		return e.fail(detailf(ErrType, "%v is not a packed array type", t))
 	}
 	if wide < 0 {
-		wide = e.realWidth(row)
+		wide = e.realWidth(forms)
 	}
-	form := &row[wide]
+	form := &forms[wide]
 	if f := e.beginFast(t, wide, n); f != nil {
 		if f.unit, f.size = form.unit, form.size; f.size > 0 {
 			e.valueLim = -1
@@ -45,7 +45,7 @@ func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 // BeginImage begins an Image of Godot 2 with n bytes of data; n can be [Unknown]. Write the
 // data with Write, then call End.
 func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) error {
-	row, err := e.begin(TypeImage)
+	forms, err := e.begin(TypeImage)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) err
 	if err != nil {
 		return err
 	}
-	for i, v := range [...]uint32{row[0].header, format, mipmaps, width, height, f.count} {
+	for i, v := range [...]uint32{forms[0].header, format, mipmaps, width, height, f.count} {
 		le.PutUint32(b[4*i:], v)
 	}
 	return e.start(b, &f)

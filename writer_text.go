@@ -30,7 +30,7 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	// would store the bytes of a small constant one by one: 5 % of the time of a document.
 	length := uint32(size) + e.nameNUL
 	if n <= e.valueLim {
-		if form := &e.rows[t&63][0]; form.shape == shapeText {
+		if form := &e.forms[t&63][0]; form.shape == shapeText {
 			b := (*[fastSize]byte)(e.buf[n : n+fastSize : n+fastSize])
 			le.PutUint32(b[:], form.header)
 			le.PutUint32(b[4:], length)
@@ -55,7 +55,7 @@ func writeLongText[S string | []byte](e *Encoder, t Type, s S) error {
 	if e.n > e.valueLim-n || e.left == 0 {
 		return writeTextSlow(e, t, s)
 	}
-	form := &e.rows[t&63][0]
+	form := &e.forms[t&63][0]
 	if form.shape != shapeText || !e.options.AnyUTF8 && !valid(s) {
 		return writeTextSlow(e, t, s)
 	}
@@ -112,14 +112,14 @@ func (e *Encoder) beginText(t Type) (head textHead, nul uint32, err error) {
 	if e.want() == wantName {
 		return textHead{typ: e.top().typ, noHeader: true}, e.nameNUL, nil
 	}
-	row, err := e.begin(t)
+	forms, err := e.begin(t)
 	if err != nil {
 		return head, 0, err
 	}
-	if row[0].shape != shapeText {
+	if forms[0].shape != shapeText {
 		return head, 0, e.fail(detailf(ErrType, "%v is not a string type", t))
 	}
-	return textHead{typ: t, header: row[0].header}, 0, nil
+	return textHead{typ: t, header: forms[0].header}, 0, nil
 }
 
 // WriteSignal writes a Signal: its name and the instance id of its object.
@@ -128,7 +128,7 @@ func (e *Encoder) WriteSignal(name string, object uint64) error {
 }
 
 func writeSignal[S string | []byte](e *Encoder, name S, object uint64) error {
-	row, err := e.begin(TypeSignal)
+	forms, err := e.begin(TypeSignal)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func writeSignal[S string | []byte](e *Encoder, name S, object uint64) error {
 		return err
 	}
 	var head [8]byte
-	le.PutUint32(head[:], row[0].header)
+	le.PutUint32(head[:], forms[0].header)
 	le.PutUint32(head[4:], uint32(len(name)))
 	var b [12]byte
 	tail := le.AppendUint64(b[:padding(uint32(len(name)))], object)

@@ -77,7 +77,7 @@ func (t Token) count() int64 {
 
 // writeMath writes a math type and converts its components to the width of the format.
 func (e *Encoder) writeMath(t Token) error {
-	row, err := e.begin(t.Type())
+	forms, err := e.begin(t.Type())
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (e *Encoder) writeMath(t Token) error {
 	if t.unit() == unitFloat64 {
 		wide = 1
 	}
-	form := &row[wide]
+	form := &forms[wide]
 	b, err := e.room(4 + int(form.size))
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ func (e *Encoder) WriteInt(v int64) error {
 		wide = 1
 	}
 	if b := e.fast(); b != nil {
-		if form := &e.rows[TypeInt][wide]; int(form.size) >= 4+4*wide {
+		if form := &e.forms[TypeInt][wide]; int(form.size) >= 4+4*wide {
 			form.put(b, uint64(v))
 			e.take(4 + int(form.size))
 			return nil
@@ -71,17 +71,17 @@ func (e *Encoder) WriteCallable() error { return e.writeWord(TypeCallable, 0, 0)
 // writeFloat writes a float from its bits in unit u.
 func (e *Encoder) writeFloat(wide int, bits uint64, u unit) error {
 	if b := e.fast(); b != nil {
-		if form := &e.rows[TypeFloat][wide&1]; form.unit == u {
+		if form := &e.forms[TypeFloat][wide&1]; form.unit == u {
 			form.put(b, bits)
 			e.take(4 + int(form.size))
 			return nil
 		}
 	}
-	row, err := e.begin(TypeFloat)
+	forms, err := e.begin(TypeFloat)
 	if err != nil {
 		return err
 	}
-	form := &row[wide]
+	form := &forms[wide]
 	if form.unit != u { // No format has floats of 64 bits only.
 		narrow, ok := narrowFloat(bits)
 		if !ok {
@@ -95,7 +95,7 @@ func (e *Encoder) writeFloat(wide int, bits uint64, u unit) error {
 // writeWord writes a value of at most 64 bits.
 func (e *Encoder) writeWord(t Type, wide int, bits uint64) error {
 	if b := e.fast(); b != nil {
-		form := &e.rows[t&63][wide&1]
+		form := &e.forms[t&63][wide&1]
 		fits := form.size == 8 || form.size == 4 && int64(bits) == int64(int32(bits)) || bits == 0
 		if fits && form.shape == shapeWord {
 			form.put(b, bits)
@@ -103,11 +103,11 @@ func (e *Encoder) writeWord(t Type, wide int, bits uint64) error {
 			return nil
 		}
 	}
-	row, err := e.begin(t)
+	forms, err := e.begin(t)
 	if err != nil {
 		return err
 	}
-	form := &row[wide]
+	form := &forms[wide]
 	switch {
 	case form.size == 4 && int64(bits) != int64(int32(bits)):
 		return e.fail(detailf(ErrRange, "int %d in 32 bits", int64(bits)))
@@ -145,8 +145,8 @@ func (e *Encoder) value(b []byte) error {
 }
 
 // realWidth returns the width that WriteReals and BeginPacked choose.
-func (e *Encoder) realWidth(row *row) int {
-	if e.options.DoubleReals && row[0].flags&wideFlag != 0 {
+func (e *Encoder) realWidth(forms *[2]form) int {
+	if e.options.DoubleReals && forms[0].flags&wideFlag != 0 {
 		return 1
 	}
 	return 0
@@ -158,7 +158,7 @@ func (e *Encoder) realWidth(row *row) int {
 // infinite is [ErrRange].
 func (e *Encoder) WriteReals(t Type, c ...float64) error {
 	if e.n <= e.valueLim-4*len(c) && e.left > 0 && !e.options.DoubleReals {
-		form, b := &e.rows[t&63][0], e.buf[e.n:]
+		form, b := &e.forms[t&63][0], e.buf[e.n:]
 		if form.shape == shapeMath && form.unit == unitFloat32 && int(form.size) == 4*len(c) && putReals(b[4:], c) {
 			le.PutUint32(b, form.header)
 			e.take(4 + 4*len(c))
@@ -210,7 +210,7 @@ func (e *Encoder) WriteInts(t Type, c ...int32) error {
 // beginMath is begin for a math type with n components and the narrow unit u. It returns the
 // bytes for the value and has put the header there.
 func (e *Encoder) beginMath(t Type, n int, u unit) (*form, []byte, error) {
-	row, err := e.begin(t)
+	forms, err := e.begin(t)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -219,7 +219,7 @@ func (e *Encoder) beginMath(t Type, n int, u unit) (*form, []byte, error) {
 	} else if n != int(l.n) {
 		return nil, nil, e.fail(detailf(ErrCount, "%d components for a %v, which has %d", n, t, l.n))
 	}
-	form := &row[e.realWidth(row)]
+	form := &forms[e.realWidth(forms)]
 	b, err := e.room(4 + int(form.size))
 	if err != nil {
 		return nil, nil, err
@@ -232,7 +232,7 @@ func (e *Encoder) beginMath(t Type, n int, u unit) (*form, []byte, error) {
 // data is longer than the type requires, the surplus is not written; if it is shorter, the
 // error is [ErrRange].
 func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
-	row, err := e.begin(TypeInputEvent)
+	forms, err := e.begin(TypeInputEvent)
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
 	if err != nil {
 		return err
 	}
-	for i, v := range [...]uint32{row[0].header, event, device, uint32(eventHead + n)} {
+	for i, v := range [...]uint32{forms[0].header, event, device, uint32(eventHead + n)} {
 		le.PutUint32(b[4*i:], v)
 	}
 	copy(b[4+eventHead:], data[:n])
