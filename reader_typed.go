@@ -169,25 +169,29 @@ func (d *Decoder) readNumber(size int) error {
 // string, and returns its text in the buffer. It returns false if the fast path cannot read
 // it.
 func (d *Decoder) fastString() (text []byte, ok bool) {
-	form, b := d.fastForm()
-	if form == nil {
+	win, r := d.win, d.r
+	if r > len(win)-fastSize || d.left == 0 {
 		return d.fastNameText()
 	}
-	if form.shape != shapeText {
+	b := (*[fastSize]byte)(win[r:])
+	n := le.Uint32(b[4:])
+	if le.Uint32(b[:]) == stringHeader {
+		if size := shortText(n, le.Uint64(b[8:])); size > 0 {
+			d.take(4 + size)
+			return win[r+8 : r+8+int(n)], true
+		}
+	} else if form, _ := d.fastForm(); form == nil || form.shape != shapeText {
 		return nil, false
 	}
-	n := le.Uint32(b[4:])
-	from := d.r + 8
-	size := shortText(n, le.Uint64(b[8:]))
-	if size == 0 {
-		if !d.wholeText(from, n) {
-			return nil, false
-		}
-		size = 4 + int(padded(n))
+	if !d.wholeText(r+8, n) {
+		return nil, false
 	}
-	d.take(4 + size)
-	return d.buf[from : from+int(n)], true
+	d.take(8 + int(padded(n)))
+	return win[r+8 : r+8+int(n)], true
 }
+
+// stringHeader is the header of a String in every format.
+const stringHeader = 4
 
 // fastNameText is fastString for names and packed strings.
 func (d *Decoder) fastNameText() (text []byte, ok bool) {
