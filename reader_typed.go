@@ -472,7 +472,7 @@ func (d *Decoder) ReadDict() (n int, err error) {
 // ReadEnd reads the End of the innermost open container. It returns [ErrCount] if there are
 // more elements.
 func (d *Decoder) ReadEnd() error {
-	if d.win == nil || d.left > 0 {
+	if d.left > 0 || d.win == nil && d.names == nil {
 		if err := d.checkEnd(); err != nil {
 			return err
 		}
