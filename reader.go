@@ -531,7 +531,13 @@ func (d *Decoder) next() (Token, error) {
 func (d *Decoder) PeekKind() Kind {
 	win, r := d.win, d.r
 	if r > len(win)-fastSize {
-		return d.peekSlow()
+		if d.names == nil {
+			return d.peekSlow()
+		}
+		if d.left > 0 {
+			d.token |= 1
+			return KindStringChunk
+		}
 	}
 	if d.left == 0 {
 		d.token |= 1
