@@ -92,7 +92,7 @@ func copyFast(e *Encoder, d *Decoder, open int) {
 	start := d.r
 loop:
 	for e.left == d.left && e.pairs == d.pairs {
-		most := e.lim - e.n - (d.r - start) - fastSize // so that the head of a container fits, too
+		most := e.lim - e.n - (d.r - start) - fastSize // so that the start of a container fits, too
 		switch {
 		case most < 0:
 			break loop
@@ -120,9 +120,9 @@ loop:
 	e.n += copy(e.buf[e.n:], d.buf[start:d.r])
 }
 
-// copyStart opens the Array, Dictionary, PackedStringArray or NodePath that d comes to
-// in d and e. It reports false if it is not on the fast path of both, or does not
-// declare its count as engines do.
+// copyStart opens the next value of d, an Array, Dictionary, PackedStringArray or NodePath,
+// in d and e. It returns false if the value is not on the fast path of both, or if its count
+// is not one that engines write.
 func copyStart(e *Encoder, d *Decoder) bool {
 	if d.r > len(d.win)-fastSize || e.valueLim < 0 {
 		return false

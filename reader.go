@@ -132,7 +132,7 @@ type Decoder struct {
 
 	// Derived from the options, see initOptions.
 	forms    *[64][2]form
-	once     bool // see err; here it takes no space
+	once     bool // see err; placed here, it needs no additional space
 	maxWhole int  // the maximum length of a string in one chunk and within Limits
 	size     int  // the maximum length of a chunk
 	maxDepth int
@@ -650,11 +650,11 @@ func (d *Decoder) InputOffset() int64 { return int64(d.pos() - d.origin) }
 func (d *Decoder) Buffered() []byte { return d.buf[d.r:d.end:d.end] }
 
 // AppendPath appends the location of the latest token to dst, such as
-// $.player.inventory[3]. $ is the top-level value and [3] an element, name or packed
+// $.player.inventory[3]. $ is the top-level value, and [3] is an element, name or packed
 // string. The value of a key or property is .name, ["a key"], [&"a StringName"], [7],
 // [1.5], [true], [null] or [Vector2i(1, 2)]. For other keys, .value(3) is the value of the
-// fourth pair; .key(3) is its key. The text of a key is cut after 32 bytes and ends in …
-// then; the location is cut after 200 bytes. The command gdwire reads the same paths.
+// fourth pair; .key(3) is the key itself. The text of a key is cut after 32 bytes and then
+// ends in …; the location is cut after 200 bytes. The command gdwire accepts the same paths.
 func (d *Decoder) AppendPath(dst []byte) []byte {
 	return d.appendPath(dst, false, d.key)
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Payload that was taken where no payload is, or that another call came after,
-// reads nothing.
+// A Payload after a token without a payload, or after another call, reads nothing.
 func TestPayloadTakenTooEarly(t *testing.T) {
 	packet := wire(idDict, 2, str("key"), idArray, 1, str("text"), str("other"), str(longText))
 	for name, c := range map[string]struct {
@@ -163,7 +162,7 @@ func TestPathsAreUTF8(t *testing.T) {
 	}
 }
 
-// Keys that are no strings are in paths, too.
+// Keys that are not strings are in paths, too.
 func TestPathsOfKeys(t *testing.T) {
 	for _, c := range []struct {
 		key  []byte
@@ -258,7 +257,7 @@ func TestBulkReadsHoweverCut(t *testing.T) {
 	}
 }
 
-// Where no value begins, a limit smaller than any value is not exceeded.
+// At the end of the input, a limit smaller than any value is not exceeded.
 func TestLimitBytesAtTheEnd(t *testing.T) {
 	for limit := int64(1); limit < 8; limit++ {
 		d := NewDecoder(nil, &DecoderOptions{Limits: Limits{Bytes: limit}})
@@ -291,14 +290,14 @@ func TestStackIndexOutOfRange(t *testing.T) {
 	require.EqualValues(t, 1, index, "the second value")
 }
 
-// A token of a string that no token can hold is an error when it is written.
+// Writing a token with a string that is too long for tokens is an error.
 func TestTokenOfFourGigabytes(t *testing.T) {
 	if strconv.IntSize == 32 {
 		t.Skip("no string is that long")
 	}
 	var b byte
 	n := int64(1) << 32
-	tok := String(unsafe.String(&b, int(n))) // never looked at
+	tok := String(unsafe.String(&b, int(n))) // its bytes are never read
 	require.EqualValues(t, n, tok.Len())
 	e := NewEncoder(io.Discard, nil)
 	defer e.Release()

@@ -143,7 +143,7 @@ func (d *Decoder) peekNumber(want Type) (t Token, size int, err error) {
 	if form.typ != TypeInt && form.typ != TypeFloat {
 		return Token{}, 0, d.mismatch(form, want)
 	}
-	if err := d.checkHeader(le.Uint32(d.buf[d.r:]), form); err != nil { // as in value, before more is waited for
+	if err := d.checkHeader(le.Uint32(d.buf[d.r:]), form); err != nil { // as in value, before waiting for more bytes
 		return Token{}, 0, err
 	}
 	size = 4 + int(form.size)
@@ -290,7 +290,7 @@ func (d *Decoder) resumes(k Kind) bool {
 // finishText returns the payload of a string or NodePath.
 func (d *Decoder) finishText() (string, error) {
 	p := &d.payload
-	if p.kind == KindStringChunk && d.want() != wantText && !d.resumes(KindStringChunk) { // all of it is here
+	if p.kind == KindStringChunk && d.want() != wantText && !d.resumes(KindStringChunk) { // all of the text is buffered
 		b, _ := d.peekPayload(math.MaxInt)
 		d.endPayload()
 		return string(b), nil
@@ -309,8 +309,8 @@ func (d *Decoder) finishText() (string, error) {
 	return s, nil
 }
 
-// startText reads the first token of the string that comes next, or of the NodePath
-// if there may be one, for bulk reads to continue.
+// startText reads the first token of the next value, a string, or also a NodePath if nodePath
+// is set. A bulk read then continues with its payload.
 func (d *Decoder) startText(nodePath bool) error {
 	if err := d.start(); err != nil {
 		return err

@@ -121,7 +121,7 @@ func (s *decoder) release() {
 func (s *decoder) top(v any) error {
 	p := reflect.ValueOf(v)
 	if p.Kind() != reflect.Pointer || p.IsNil() {
-		return fmt.Errorf("variant: Unmarshal into %T, which is no pointer to a variable", v)
+		return fmt.Errorf("variant: Unmarshal into %T, which is not a pointer to a variable", v)
 	}
 	if v, ok := v.(*any); ok {
 		x, err := s.any()

@@ -326,7 +326,7 @@ func TestUnmarshalIntoInterface(t *testing.T) {
 func TestUnmarshalArguments(t *testing.T) {
 	b := encoded(t, 1, nil)
 	for _, v := range []any{nil, 5, (*int)(nil), struct{}{}} {
-		require.ErrorContains(t, Unmarshal(b, v, nil), "no pointer to a variable")
+		require.ErrorContains(t, Unmarshal(b, v, nil), "not a pointer to a variable")
 	}
 	var n int
 	require.EqualError(t, Unmarshal(nil, &n, nil), "gdwire: offset 0, $: unexpected EOF")
