@@ -65,7 +65,7 @@ func (d *Decoder) chunk() (Token, error) {
 	return newToken(KindChunk, f.typ, tokenFlags(f.unit), uint64(n/int(f.size))).at(&d.window, 0, n), nil
 }
 
-// takeChunk consumes the next elements of packed data, at most most elements, and the
+// takeChunk consumes the next elements of packed data, as many as most, and the
 // padding after the last element. It returns the number of bytes without padding.
 func (d *Decoder) takeChunk(most int) (int, error) {
 	f := d.top()

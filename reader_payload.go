@@ -76,8 +76,8 @@ func (d *Decoder) endPayload() {
 }
 
 // peekPayload returns the buffered bytes of the payload. If there are none, it reads at
-// least one element and at most most bytes. At the end of the payload it closes the value
-// and returns io.EOF.
+// least one element, and as many bytes as most. At the end of the payload it closes the
+// value and returns io.EOF.
 func (d *Decoder) peekPayload(most int) ([]byte, error) {
 	p := &d.payload
 	for p.left == 0 {

@@ -24,7 +24,8 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	parts := [...]struct{ text, separator string }{{names, "/"}, {subnames, ":"}}
 	size, counts := int64(16), [2]uint32{}
 	for i, part := range parts {
-		for name, rest := "", part.text; rest != ""; {
+		for rest := part.text; rest != ""; {
+			var name string
 			if name, rest, _ = strings.Cut(rest, part.separator); name != "" {
 				size += 4 + int64(padded(uint32(len(name))))
 				counts[i]++
@@ -47,7 +48,8 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	putNodePath(b, forms[0].header, counts[0], counts[1], flags)
 	end := b[:16]
 	for _, part := range parts {
-		for name, rest := "", part.text; rest != ""; {
+		for rest := part.text; rest != ""; {
+			var name string
 			if name, rest, _ = strings.Cut(rest, part.separator); name != "" {
 				end = appendName(end, name)
 			}
