@@ -78,7 +78,7 @@ func TestCheckJSON(t *testing.T) {
 	})
 }
 
-// TestCheckLargeFrames: of frames that are read as they come the same is said.
+// TestCheckLargeFrames: packets that are read in parts have the same results.
 func TestCheckLargeFrames(t *testing.T) {
 	five := wire(2, 5)
 	large := wire(29, 40_000, make([]byte, 40_000))

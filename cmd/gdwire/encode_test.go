@@ -30,8 +30,8 @@ func TestEncode(t *testing.T) {
 	})
 }
 
-// TestEncodeLike takes all but the values from a file, and refuses one of which
-// JSON would lose something.
+// TestEncodeLike keeps everything but the values of a file, and refuses a file of which
+// JSON would lose a part.
 func TestEncodeLike(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	double := framed(wire(27, 2, 4, "a", 0x10005, 0.1, 2.0, 4, "b", 2, 1))

@@ -41,7 +41,7 @@ func TestFlat(t *testing.T) {
 	})
 }
 
-// TestFlatLong has strings, keys and NodePaths of several chunks.
+// TestFlatLong tests strings, keys and NodePaths of several chunks.
 func TestFlatLong(t *testing.T) {
 	long := strings.Repeat("0123456789é\n", 5000)
 	quoted := string(path.AppendQuoted(nil, long))
@@ -59,8 +59,8 @@ func TestFlatLong(t *testing.T) {
 	}
 }
 
-// TestFlatVectors shows all that engines wrote: every line parses, every path is
-// there once and leads to a value, and setting all lines changes no byte.
+// TestFlatVectors shows all vectors of engines: every line parses, every path is unique and
+// leads to a value, and setting all lines changes no byte.
 func TestFlatVectors(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "value")
 	for folder, format := range engines {
@@ -93,7 +93,7 @@ func TestFlatVectors(t *testing.T) {
 	}
 }
 
-// TestErrorPaths: the path in an error leads get to the value at fault.
+// TestErrorPaths: get finds the invalid value by the path in an error.
 func TestErrorPaths(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -42,7 +42,7 @@ func TestGet(t *testing.T) {
 	})
 }
 
-// TestGetReadsNoFurther: get ends when it has the value.
+// TestGetReadsNoFurther: get reads nothing after the value.
 func TestGetReadsNoFurther(t *testing.T) {
 	in, feed := io.Pipe()
 	go func() { _, _ = feed.Write(wire(28, 1000, 2, 5)) }()
@@ -51,7 +51,7 @@ func TestGetReadsNoFurther(t *testing.T) {
 	require.Equal(t, "\"i:5\"\n", out.String())
 }
 
-// BenchmarkGet finds the last value of a large save, beside skipping all of it.
+// BenchmarkGet compares finding the last value of a large save with skipping all of it.
 func BenchmarkGet(b *testing.B) {
 	save, err := os.ReadFile(testdata("godot4.7-dev", "save_game_large.bin"))
 	require.NoError(b, err)

@@ -24,7 +24,7 @@ func TestJSON(t *testing.T) {
 	})
 }
 
-// TestJSONCutOff: there is a line for each value and packet, good or not.
+// TestJSONCutOff: each value and packet has a line, valid or not.
 func TestJSONCutOff(t *testing.T) {
 	five, bad := wire(2, 5), wire(28, 2, 2, 1, 99)
 	runCases(t, []testCase{

@@ -5,9 +5,9 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
 )
 
-// keyStep reads the key that starts with t and returns the step to its value.
-// Of a key that does not fit a path it calls long, with the reader of a NodePath
-// and the text that has been read, and returns false.
+// keyStep reads the key that starts with t and returns the step to its value. If the key
+// cannot be part of a path, it calls long, for a NodePath with its reader and the text that
+// has been read, and returns false.
 func keyStep(d *gdwire.Decoder, t gdwire.Token, numbers []float64, long func(r *nodePathReader, text []byte) error) (path.Step, bool, error) {
 	switch t.Kind() {
 	case gdwire.KindStringChunk:
@@ -38,7 +38,7 @@ type nodePathReader struct {
 	absolute bool
 	names    int64
 	read     bool // something has been read
-	inName   bool // the next chunk goes on with the latest name
+	inName   bool // the next chunk continues the latest name
 }
 
 func newNodePathReader(d *gdwire.Decoder, start gdwire.Token) *nodePathReader {
@@ -46,7 +46,7 @@ func newNodePathReader(d *gdwire.Decoder, start gdwire.Token) *nodePathReader {
 	return &nodePathReader{d: d, absolute: absolute, names: names}
 }
 
-// short reads up to maxKey bytes, and reports whether that is the whole.
+// short reads up to maxKey bytes and reports whether that is the whole NodePath.
 func (r *nodePathReader) short() (text []byte, whole bool, err error) {
 	for len(text) <= maxKey {
 		separator, t, err := r.next()
@@ -59,8 +59,7 @@ func (r *nodePathReader) short() (text []byte, whole bool, err error) {
 	return text, false, nil
 }
 
-// next returns the next chunk of a name and the separator before it; at last the
-// End.
+// next returns the next chunk of a name with the separator before it, or reads the End.
 func (r *nodePathReader) next() (separator string, t gdwire.Token, err error) {
 	t, err = r.d.ReadToken()
 	if err != nil {

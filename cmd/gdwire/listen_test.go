@@ -30,8 +30,7 @@ type listening struct {
 	result result // after done
 }
 
-// startListening runs listen on a free port, with its errors read by the caller
-// or else dropped.
+// startListening runs listen on a free port. The caller can read its errors.
 func startListening(t *testing.T, args ...string) *listening {
 	r, w := io.Pipe()
 	l := &listening{errs: bufio.NewReader(r), done: make(chan struct{})}
@@ -54,7 +53,7 @@ func (l *listening) line(t *testing.T) string {
 	return strings.TrimSuffix(line, "\n")
 }
 
-// wait waits for its end and returns its result.
+// wait waits for the end of the run and returns its result.
 func (l *listening) wait(t *testing.T) result {
 	b, err := io.ReadAll(l.errs)
 	require.NoError(t, err)
@@ -92,7 +91,7 @@ func TestListenTokens(t *testing.T) {
 	require.Contains(t, got.out, "Int32  7")
 }
 
-// TestListenCheck has good and bad clients at the same time.
+// TestListenCheck has valid and hostile clients at the same time.
 func TestListenCheck(t *testing.T) {
 	const good, packets, bad = 8, 50, 8
 	l := startListening(t, "-o", "check", "-n", "1000000", "-max-packet", "1000")
@@ -113,7 +112,7 @@ func TestListenCheck(t *testing.T) {
 	for i := range bad {
 		conn := l.dial(t).(*net.TCPConn)
 		clients.Go(func() {
-			// Every one is two packets that are bad, and then half a length.
+			// Each sends two invalid packets, and then half of a length.
 			b := [][]byte{
 				framed(nil, make([]byte, 2000)),
 				framed(wire(200), wire(2)),
@@ -147,7 +146,7 @@ func TestListenCheck(t *testing.T) {
 	require.Equal(t, good*packets+3*bad, strings.Count(l.result.out, "\n"))
 }
 
-// interrupt is Ctrl-C.
+// interrupt sends the signal of Ctrl-C.
 func interrupt(t *testing.T) {
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
 }
@@ -212,7 +211,7 @@ func TestListenUsage(t *testing.T) {
 	require.Equal(t, statusBad, runWith(nil, "listen", taken.Addr().String()).status)
 }
 
-// A fullDisk takes nothing.
+// A fullDisk accepts no bytes.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
@@ -238,7 +237,7 @@ func TestListenOutputFails(t *testing.T) {
 	require.Equal(t, statusBad, <-status)
 }
 
-// TestListenEngine listens to an engine that is debugged.
+// TestListenEngine listens to the debugger protocol of an engine.
 func TestListenEngine(t *testing.T) {
 	engine, err := exec.LookPath("godot3-server")
 	if err != nil {
@@ -256,7 +255,7 @@ func TestListenEngine(t *testing.T) {
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	home := t.TempDir() // the engine writes its logs beside its scripts
+	home := t.TempDir() // the engine writes its logs in the folder of its scripts
 	require.NoError(t, os.CopyFS(home, os.DirFS("../../stream/testdata/godot3")))
 	c := exec.CommandContext(ctx, engine, "--no-window", "--path", home, "-s", "debug.gd", "--remote-debug", l.addr)
 	c.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home)

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wire encodes its parts: an int as a u32, a string as its length, text and
-// padding, other numbers and bytes as they are.
+// wire encodes its parts: an int as 32 bits, a string as length, text and padding, and other
+// numbers and bytes unchanged.
 func wire(parts ...any) []byte {
 	var b []byte
 	for _, p := range parts {
@@ -43,7 +43,7 @@ func wire(parts ...any) []byte {
 	return b
 }
 
-// framed puts its length before each packet.
+// framed returns the packets, each with its length.
 func framed(packets ...[]byte) []byte {
 	var b []byte
 	for _, p := range packets {
@@ -135,7 +135,7 @@ func (v *vector) bytes(t *testing.T) []byte {
 	return b
 }
 
-// engines has the format that each folder of testdata is in.
+// engines has the format of each folder of testdata.
 var engines = map[string]string{
 	"godot3.2.3": "godot3", "godot4.3": "godot4", "godot4.7-dev": "godot4", "godot4.7-dev-double": "godot4",
 }
@@ -204,7 +204,7 @@ func TestFiles(t *testing.T) {
 	})
 }
 
-// failing is a file that takes a number of bytes, and then fails.
+// failing is a file that accepts a number of bytes and then fails.
 type failing struct {
 	left int
 	err  error
@@ -263,7 +263,7 @@ type failingReader struct{}
 
 func (*failingReader) Read([]byte) (int, error) { return 0, errors.New("cable cut") }
 
-// TestPlain: without a terminal there are no escapes, whatever is in the input.
+// TestPlain: without a terminal, the output has no escape sequences for any input.
 func TestPlain(t *testing.T) {
 	in := framed(wire(4, "\x1b[31mred\x07"), wire(27, 1, 4, "\x1b]0;title\x07", 99), wire(2, 7), wire(28, 1),
 		wire(0x2001c, "\x1b[2J\n", 0), wire(26, "\x1b", uint64(0)), wire(0x6001b, "\x07", 2, 0), wire(22, uint32(0x80000001), 0, 0, "\x1b"))
@@ -303,7 +303,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestVerdicts: all views agree on which packets are good, and show a line for each.
+// TestVerdicts: all views agree on the valid packets, and show a line for each.
 func TestVerdicts(t *testing.T) {
 	for _, folder := range []string{"godot3.2.3", "godot4.3", "godot4.7-dev"} {
 		var packets [][]byte
@@ -335,7 +335,7 @@ func TestVerdicts(t *testing.T) {
 					if flags == "-any-utf8" {
 						continue // JSON is UTF-8
 					}
-					if !json.Valid([]byte(shown[i])) { // a NodePath whose text means another
+					if !json.Valid([]byte(shown[i])) { // a NodePath that cannot be read back from its text
 						require.Contains(t, shown[i], `"np:`)
 						noJSON++
 					}

@@ -19,7 +19,7 @@ import (
 	"github.com/gdwire/gdwire/fileaccess"
 )
 
-// endless is n bytes of text.
+// endless is a Reader of n bytes of text.
 func endless(n int64) io.Reader { return io.LimitReader(letters{}, n) }
 
 type letters struct{}
@@ -30,7 +30,7 @@ func (letters) Read(p []byte) (int, error) {
 
 var block = strings.Repeat("x", 1<<16)
 
-// TestMemory: a value may be larger than memory, and so may a frame.
+// TestMemory: values and packets can be larger than memory.
 func TestMemory(t *testing.T) {
 	size := 256 << 20
 	if testing.Short() {

@@ -16,8 +16,8 @@ import (
 	"github.com/gdwire/gdwire/internal/fuzz"
 )
 
-// A decoderCall is a call on a Decoder, with all that it returns written into the
-// transcript. The error is that of the call; temporary ones are retried.
+// A decoderCall is a call on a Decoder. It writes its results into the transcript and returns
+// its error. After temporary errors it is retried.
 type decoderCall struct {
 	name string
 	// window: the result depends on the size of the read buffer.
@@ -198,14 +198,14 @@ type caller struct {
 	token      gdwire.Token // the latest
 	tokenBytes []byte       // a copy of its Bytes
 	payload    io.Reader
-	payloadAt  int // the number of calls before it was taken
+	payloadAt  int // the number of calls before the payload was taken
 
 	anyWindow bool // make no call whose result depends on the read buffer
-	calls     int  // that read
-	loops     int  // that were begun
-	depth     int  // of loops
+	calls     int  // the number of calls that have read
+	loops     int  // the number of loops so far
+	depth     int  // the number of nested loops
 	offset    int64
-	moved     bool // the latest call's error may be about more than its own value
+	moved     bool // the error of the latest call can be in an earlier value
 
 	e   *gdwire.Encoder
 	out bytes.Buffer
@@ -238,7 +238,7 @@ func (c *caller) reset() {
 	c.start(c.d)
 }
 
-// body makes some calls inside of a loop and reports whether to leave that.
+// body makes some calls inside a loop and reports whether to leave it.
 func (c *caller) body() (leave bool) {
 	c.depth++
 	for range c.byte() % 4 {
@@ -264,7 +264,7 @@ func (c *caller) useToken() {
 	}
 }
 
-// readPayload reads from the payload that was taken, perhaps long ago.
+// readPayload reads from the latest Payload, which can be stale.
 func (c *caller) readPayload(n int) error {
 	if c.payload == nil {
 		return nil
@@ -385,7 +385,7 @@ func (c *caller) retryKind() (k gdwire.Kind) {
 	return k
 }
 
-// note writes down where the Decoder is after a call.
+// note writes the position of the Decoder after a call into the transcript.
 func (c *caller) note(name string, err error) {
 	text := fmt.Sprint(err)
 	if e := (*gdwire.Error)(nil); c.anyWindow && errors.As(err, &e) {
@@ -497,8 +497,8 @@ func compareCalls(t testing.TB, name string, want, got *caller) {
 	t.Fatalf("%d calls instead of %d", len(gots), len(wants))
 }
 
-// requireCalls makes the calls of a script on a packet however it comes: the
-// results are the same. The seed chooses which ways are compared.
+// requireCalls makes the calls of a script on a packet from different Readers and requires
+// the same results. The seed chooses the Readers.
 func requireCalls(t testing.TB, p []byte, s fuzz.Seed, script []byte) {
 	o := s.Options()
 	begin := func(f func(d *gdwire.Decoder, p []byte)) func(d *gdwire.Decoder) {
@@ -531,8 +531,8 @@ func requireCalls(t testing.TB, p []byte, s fuzz.Seed, script []byte) {
 	}
 }
 
-// compose puts packets of one format into nested containers, so that calls come
-// in every place.
+// compose puts packets of one format into nested containers, so that calls are made at every
+// kind of position.
 func compose(random *rand.Rand, all []fuzz.Input, s fuzz.Seed, depth int) []byte {
 	pick := func() []byte {
 		for range 20 {

@@ -62,7 +62,7 @@ func (a *arguments) float(i int) float64 {
 	return choose(a, i, []float64{0, 1.5, 0.1, math.Inf(1), 1e300, math.Copysign(0, -1), math.SmallestNonzeroFloat32, 7})
 }
 
-// packet is a known one of this format, or of another.
+// packet returns a known packet of this or of another format.
 func (a *arguments) packet(i int) ([]byte, fuzz.Seed) {
 	in := seedPackets[(int(a.b[i])<<8|int(a.b[i+1]))%len(seedPackets)]
 	return in.Packet, in.Seed
@@ -228,7 +228,7 @@ var encoderCalls = []encoderCall{
 
 const copying = "CopyValue"
 
-// A chosenCall is one that a script chose.
+// A chosenCall is a call in a script.
 type chosenCall struct {
 	*encoderCall
 	a arguments
@@ -239,7 +239,7 @@ func (c chosenCall) start() func(e *gdwire.Encoder) error {
 	return c.make(&a)
 }
 
-// chosenCalls reads a script.
+// chosenCalls returns the calls of a script.
 func chosenCalls(script []byte, f *gdwire.Format) (all []chosenCall) {
 	for ; len(script) >= 5; script = script[5:] {
 		c := chosenCall{&encoderCalls[int(script[0])%len(encoderCalls)], arguments{format: f}}
@@ -278,7 +278,7 @@ func encoderOptions(s fuzz.Seed) *gdwire.EncoderOptions {
 // A writing has the results of calls on an Encoder.
 type writing struct {
 	out   []byte
-	notes []string     // each call's error, and where the Encoder was after it
+	notes []string     // the error of each call, and the position of the Encoder after it
 	done  []chosenCall // the calls that wrote something
 	open  *chosenCall  // the call that the Writer interrupted
 }
@@ -287,8 +287,8 @@ func (w *writing) note(c chosenCall, e *gdwire.Encoder, err error) {
 	w.notes = append(w.notes, fmt.Sprintf("%s %v %d %d %s", c.name, err, e.OutputOffset(), e.Depth(), e.AppendPath(nil)))
 }
 
-// write makes calls one after the other, each until the Writer takes it, and
-// recovers from each that is invalid.
+// write makes calls in order. It repeats a call until the Writer accepts it, and recovers
+// from invalid calls.
 func write(t testing.TB, calls []chosenCall, s fuzz.Seed, w io.Writer, out func() []byte) (all writing) {
 	e := gdwire.NewEncoder(w, encoderOptions(s))
 	defer e.Release()
@@ -320,8 +320,8 @@ func write(t testing.TB, calls []chosenCall, s fuzz.Seed, w io.Writer, out func(
 	return all
 }
 
-// giveUp makes calls of which some are not made again after the Writer failed:
-// another comes in their place.
+// giveUp makes calls in order. After an error of the Writer, it replaces some calls with
+// another instead of repeating them.
 func giveUp(calls []chosenCall, s fuzz.Seed, w io.Writer, out func() []byte, random *rand.Rand) (all writing) {
 	e := gdwire.NewEncoder(w, encoderOptions(s))
 	defer e.Release()
@@ -377,7 +377,7 @@ func requireEncoderCalls(t testing.TB, script []byte, s fuzz.Seed) {
 	random := rand.New(rand.NewPCG(uint64(s), 1))
 
 	switch s.Choose(3) {
-	case 0: // each call is made again
+	case 0: // each call is repeated
 		flaky := &flakyWriter{random: random}
 		got := write(t, calls, s, flaky, func() []byte { return flaky.b })
 		for i := range want.notes {
@@ -388,7 +388,7 @@ func requireEncoderCalls(t testing.TB, script []byte, s fuzz.Seed) {
 		if !bytes.Equal(got.out, want.out) {
 			t.Fatalf("after a failing Writer:\n%x, not\n%x", got.out, want.out)
 		}
-	case 1: // some are given up
+	case 1: // some are not repeated
 		flaky := &flakyWriter{random: random}
 		got := giveUp(calls, s, flaky, func() []byte { return flaky.b }, random)
 		requirePrefix(t, s, got.out)
@@ -417,7 +417,7 @@ func requireErrorStays(t testing.TB, calls []chosenCall, s fuzz.Seed) {
 	for _, c := range calls {
 		err := c.start()(e)
 		if c.name == copying && err != nil && e.Err() == nil {
-			continue // it is the Decoder's
+			continue // an error of the Decoder
 		}
 		if stays == nil {
 			if stays, offset = err, e.OutputOffset(); errorText(e.Err()) != errorText(err) {
@@ -444,7 +444,7 @@ func requireErrorStays(t testing.TB, calls []chosenCall, s fuzz.Seed) {
 	}
 }
 
-// requirePrefix expects whole values, the last one perhaps unfinished.
+// requirePrefix requires whole values, of which the last can be incomplete.
 func requirePrefix(t testing.TB, s fuzz.Seed, p []byte) {
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
 		Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AllowObjects: true, AnyUTF8: s.Has(fuzz.AnyUTF8),

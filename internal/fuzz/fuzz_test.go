@@ -36,7 +36,7 @@ func appendToken(b []byte, t gdwire.Token) []byte {
 type nesting struct {
 	depth  int
 	offset int64
-	tokens int // those with bytes of their own: all but DictKey and End
+	tokens int // the number of tokens with bytes, all but DictKey and End
 }
 
 func (n *nesting) add(t testing.TB, d *gdwire.Decoder, tok gdwire.Token) {
@@ -125,7 +125,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// requireStays expects an error that has a place in the input and stays.
+// requireStays requires an error that has an offset in the input and stays.
 func requireStays(t testing.TB, d *gdwire.Decoder, fault error, size int) {
 	if _, err := d.ReadToken(); err != fault {
 		t.Fatalf("%v, and then %v", fault, err)
