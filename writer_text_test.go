@@ -66,6 +66,44 @@ func TestInvalidTextAtEveryByte(t *testing.T) {
 	}
 }
 
+// Texts of every size have the same encoding as values, as names, and as packed strings.
+func TestTextOfEverySize(t *testing.T) {
+	for size := range 40 {
+		text := strings.Repeat("0123456789", 4)[:size]
+		for nul := range 2 {
+			content := text + strings.Repeat("\x00", nul)
+			content = string(le.AppendUint32(nil, uint32(len(content)))) + content + string(zeros[:padding(uint32(len(content)))])
+			head := []uint32{22, 2 | 1<<31, 0, 0}
+			if nul == 1 {
+				head = []uint32{34, 2}
+			}
+			var want []byte
+			for _, x := range head {
+				want = le.AppendUint32(want, x)
+			}
+			want = append(want, content+content...)
+			want = append(append([]byte{28, 0, 0, 0, 3, 0, 0, 0}, want...), want...)
+			want = append(want, str(text)...)
+			got := encoded(t, nil, func(e *Encoder) {
+				require.NoError(t, e.BeginArray(3))
+				for range 2 {
+					if nul == 0 {
+						require.NoError(t, e.BeginNodePath(2, 0, false))
+					} else {
+						require.NoError(t, e.BeginPacked(TypePackedStringArray, 2))
+					}
+					require.NoError(t, e.WriteString(text))
+					require.NoError(t, e.WriteString(text))
+					require.NoError(t, e.End())
+				}
+				require.NoError(t, e.WriteString(text))
+				require.NoError(t, e.End())
+			})
+			require.Equal(t, want, got, "%q", text)
+		}
+	}
+}
+
 // WriteNodePath has the result of NodePath(text) in Godot 3.2.3 and in the official 4.6. Text
 // that both call invalid is ErrRange.
 func TestWriteNodePathAsEngines(t *testing.T) {
