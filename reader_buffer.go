@@ -105,7 +105,9 @@ func (d *Decoder) setLim() {
 			d.lim = int(left)
 		}
 	}
-	d.setWin()
+	if d.depth > 0 {
+		d.setWin()
+	}
 }
 
 // maxEmptyReads is the number of consecutive calls of Read that may return no bytes and no
