@@ -401,8 +401,7 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 	return true
 }
 
-// openTop is openFast for a top-level Array or Dictionary. It saves a quarter of the time of
-// a packet of 64 bytes.
+// openTop is openFast for a top-level Array or Dictionary, for the speed of small packets.
 func (d *Decoder) openTop() (Token, bool) {
 	if d.lim-d.r < fastSize || d.options.Strict {
 		return Token{}, false

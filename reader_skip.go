@@ -219,7 +219,7 @@ func (d *Decoder) skipOther() bool {
 
 // skipNamed skips a NodePath or PackedStringArray whose n names or strings follow a head of
 // this size. It returns false, and skips nothing, if the slow path must handle one of them.
-// Opening the container instead takes three times as long.
+// It saves a fifth of the time of skipping the large saved game.
 func (d *Decoder) skipNamed(head int, n uint32) bool {
 	win, r := d.win, d.r+head
 	for range n {

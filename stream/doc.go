@@ -43,7 +43,7 @@
 // # Memory
 //
 // A Conn has no read buffer while it waits for a packet. Together with the waiting
-// goroutine it needs about 7 KiB, most of it the goroutine's stack. The first bytes of a
+// goroutine it needs less than 8 KiB, most of it the goroutine's stack. The first bytes of a
 // packet are read into a buffer of 256 bytes; a longer packet uses a buffer of 16 KiB from
 // a pool until it has been read.
 //
