@@ -99,7 +99,9 @@ func (d *Decoder) peekPayload(most int) ([]byte, error) {
 			// Read padding together with the last bytes only, so that the bytes
 			// returned before an error in the padding do not depend on the Reader.
 			n := min(d.lim-d.r, most)
-			if direct := d.directBytes(); direct > 0 && uint64(n) > direct {
+			if direct := d.directBytes(); direct == 0 {
+				n = most
+			} else if uint64(n) > direct {
 				n = int(direct)
 			}
 			n, err := d.takeChunk(max(n/int(d.top().size), 1))

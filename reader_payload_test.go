@@ -100,6 +100,41 @@ func TestPayloadInPiecesOfAnySize(t *testing.T) {
 	}
 }
 
+// The bytes that bulk reads return before an error do not depend on how the Reader cuts
+// its bytes.
+func TestBytesBeforeAnError(t *testing.T) {
+	reads := map[string]func(d *Decoder) ([]byte, error){
+		"AppendPacked": func(d *Decoder) ([]byte, error) { return AppendPacked[byte](d, nil) },
+		"ReadPacked": func(d *Decoder) ([]byte, error) {
+			b := make([]byte, 9)
+			n, err := ReadPacked(d, b)
+			return b[:n], err
+		},
+		"Payload": func(d *Decoder) ([]byte, error) { return io.ReadAll(d.Payload()) },
+		"WriteTo": func(d *Decoder) ([]byte, error) {
+			var out bytes.Buffer
+			_, err := io.Copy(&out, d.Payload())
+			return out.Bytes(), err
+		},
+	}
+	for count := range 9 {
+		packet := wire(idBytes, count, []byte("ABCDEFGH")[:count], []byte("xyz")[:padding(uint32(count))])
+		for size := 8; size <= len(packet); size++ {
+			for name, read := range reads {
+				d := NewDecoder(plain(packet[:size]), &DecoderOptions{Strict: true})
+				readTo(t, d, 1)
+				want, fault := read(d)
+				d.Reset(iotest.OneByteReader(bytes.NewReader(packet[:size])))
+				readTo(t, d, 1)
+				got, err := read(d)
+				require.Equal(t, string(want), string(got), "%s of %d, %d bytes received", name, count, size-8)
+				require.Equal(t, fault, err)
+				d.Release()
+			}
+		}
+	}
+}
+
 // Bulk reads after tokens without a payload, and into the wrong type, are an error
 // that leaves the value readable.
 func TestMisplacedBulkReads(t *testing.T) {
