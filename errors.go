@@ -60,7 +60,8 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrapf returns an error that wraps err, with a formatted text instead of that of err.
+// wrapf returns an error that wraps err, with a formatted text instead of that of err. The
+// text says by itself what is wrong.
 func wrapf(err error, format string, args ...any) error {
 	return &reason{err, fmt.Sprintf(format, args...)}
 }
@@ -72,11 +73,6 @@ type reason struct {
 
 func (r *reason) Error() string { return r.text }
 func (r *reason) Unwrap() error { return r.err }
-
-// detailf returns err with a formatted message after it.
-func detailf(err error, format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{err}, args...)...)
-}
 
 var (
 	errNotReset = errors.New("gdwire: used before Reset")

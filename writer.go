@@ -204,7 +204,7 @@ func (e *Encoder) Close() error {
 	case err != nil:
 		return err
 	case e.depth > 0:
-		return e.fail(detailf(ErrOpen, "%v without its End", e.top().kind))
+		return e.fail(wrapf(ErrOpen, "%v without its End", e.top().kind))
 	case e.retry.err != nil:
 		return e.fail(nil)
 	}

@@ -16,13 +16,13 @@ func (e *Encoder) begin(t Type) (*[2]form, error) {
 		return nil, e.misplaced(t)
 	}
 	if !e.options.Format.Has(t) {
-		return nil, e.fail(detailf(ErrType, "%v has no %v", e.options.Format, t))
+		return nil, e.fail(wrapf(ErrType, "%v has no %v", e.options.Format, t))
 	}
 	if e.depth > e.maxDepth {
 		return nil, e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.depth), Max: int64(e.maxDepth)})
 	}
 	if elem := e.top().elem; elem != e.accepts && !e.admits(t) {
-		return nil, e.fail(detailf(ErrType, "%v in a container of %v", t, elem))
+		return nil, e.fail(wrapf(ErrType, "%v in a container of %v", t, elem))
 	}
 	return &e.forms[t], nil
 }
@@ -35,15 +35,15 @@ func (e *Encoder) misplaced(what any) error {
 	f := e.top()
 	switch e.want() {
 	case wantEnd:
-		return e.fail(detailf(ErrCount, "%v after the declared %d", what, f.count))
+		return e.fail(wrapf(ErrCount, "%v after the declared %d %s", what, f.count, f.holds()))
 	case wantProperty:
-		return e.fail(detailf(ErrKey, "%v where a property name is expected", what))
+		return e.fail(wrapf(ErrKey, "%v where a property name is expected", what))
 	case wantName:
-		return e.fail(detailf(ErrType, "%v where a string of a %v is expected", what, f.typ))
+		return e.fail(wrapf(ErrType, "%v where a string of a %v is expected", what, f.typ))
 	case wantText, wantChunk:
-		return e.fail(detailf(ErrOpen, "%v inside a %v", what, f.typ))
+		return e.fail(wrapf(ErrOpen, "%v inside a %v", what, f.typ))
 	default:
-		return e.fail(detailf(ErrKey, "%v where a value is expected", what))
+		return e.fail(wrapf(ErrKey, "%v where a value is expected", what))
 	}
 }
 
@@ -105,7 +105,7 @@ func (e *Encoder) declare(n int64, f *frame) error {
 		return nil
 	}
 	if n < 0 || n > e.maxCount(f) {
-		return e.fail(detailf(ErrRange, "count of %d", n))
+		return e.fail(wrapf(ErrRange, "count of %d is out of range", n))
 	}
 	f.count = uint32(n)
 	return nil
@@ -142,15 +142,15 @@ func (e *Encoder) End() error {
 	f := e.frame(e.depth)
 	switch w := e.want(); {
 	case w == wantTop:
-		return e.fail(detailf(ErrOpen, "End without a matching Begin"))
+		return e.fail(wrapf(ErrOpen, "End without a matching Begin"))
 	case w == wantKey || w == wantValue || w == wantField:
-		return e.fail(detailf(ErrKey, "End after a key without a value"))
+		return e.fail(wrapf(ErrKey, "End after a key without a value"))
 	case w != wantEnd && !f.has(flagUnknown):
-		return e.fail(detailf(ErrCount, "End after %d of %d", e.done(), f.count))
+		return e.fail(wrapf(ErrCount, "End after %d of the declared %d", e.done(), f.count))
 	case e.partial > 0 && f.kind == KindStringChunk:
-		return e.fail(detailf(ErrUTF8, "End inside a rune"))
+		return e.fail(wrapf(ErrUTF8, "End inside a rune"))
 	case e.partial > 0:
-		return e.fail(detailf(ErrCount, "End inside an element"))
+		return e.fail(wrapf(ErrCount, "End inside an element"))
 	}
 	return e.finish(nil, f.names)
 }
@@ -164,7 +164,7 @@ func (e *Encoder) done() int64 { return e.frame(e.depth).done() >> e.pairs }
 func (e *Encoder) finish(text []byte, nul uint32) error {
 	f, n := e.top(), e.done()+int64(len(text))
 	if n > e.maxCount(f) {
-		return e.fail(detailf(ErrRange, "count of %d", n))
+		return e.fail(wrapf(ErrRange, "count of %d is out of range", n))
 	}
 	tail := 0
 	switch {
@@ -249,9 +249,9 @@ func (e *Encoder) checkElem(elem Elem) error {
 	case k == containerUntyped:
 		return nil
 	case k == containerBuiltin && (elem.Type == TypeNil || !e.options.Format.Has(elem.Type)):
-		return e.fail(detailf(ErrType, "container of %v", elem.Type))
+		return e.fail(wrapf(ErrType, "container of %v", elem.Type))
 	case len(elem.String()) > maxName/2: // so that the size of two fits an int of 32 bits
-		return e.fail(detailf(ErrRange, "name of %d bytes", len(elem.String())))
+		return e.fail(wrapf(ErrRange, "name of %d bytes", len(elem.String())))
 	case !e.options.AnyUTF8 && !valid(elem.String()):
 		return e.fail(ErrUTF8)
 	}
@@ -266,7 +266,7 @@ func (e *Encoder) beginContainer(n int64, flags uint32, head []byte, f frame) er
 		return err
 	}
 	if flags&^uint32(forms[0].flags) != 0 {
-		return e.fail(detailf(ErrType, "%v has no typed containers", e.options.Format))
+		return e.fail(wrapf(ErrType, "%v has no typed containers", e.options.Format))
 	}
 	if err := e.declare(n, &f); err != nil {
 		return err
@@ -297,7 +297,7 @@ func (e *Encoder) writeStart(t Token) error {
 		}
 		typ, name, n := declaredElem(declared, k)
 		if typ <= TypeNil {
-			return e.fail(detailf(ErrType, "container of no type"))
+			return e.fail(wrapf(ErrType, "container of no type"))
 		}
 		if !e.options.AnyUTF8 && !validText(name) {
 			return e.fail(ErrUTF8)
@@ -323,7 +323,7 @@ func (e *Encoder) writeDictKey() error {
 	case e.retry.err != nil:
 		return e.fail(nil)
 	case e.want() != wantDictKey:
-		return e.fail(detailf(ErrKey, "DictKey where no key is expected"))
+		return e.fail(wrapf(ErrKey, "DictKey where no key is expected"))
 	}
 	e.marked = e.left
 	return nil
@@ -340,11 +340,11 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 		return err
 	}
 	if !e.options.Format.ids {
-		return e.fail(detailf(ErrType, "%v has no serialized objects", e.options.Format))
+		return e.fail(wrapf(ErrType, "%v has no serialized objects", e.options.Format))
 	}
 	f := frame{kind: KindObjectStart, typ: TypeObject}
 	if len(class) == 0 && count != 0 {
-		return e.fail(detailf(ErrCount, "properties of an object without a class"))
+		return e.fail(wrapf(ErrCount, "properties of an object without a class"))
 	}
 	if err := e.declare(count, &f); err != nil {
 		return err

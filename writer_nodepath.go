@@ -30,12 +30,12 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 				size += 4 + int64(padded(uint32(len(name))))
 				counts[i]++
 			} else if i == 1 {
-				return e.fail(detailf(ErrRange, "NodePath with two colons in a row"))
+				return e.fail(wrapf(ErrRange, "NodePath with two colons in a row"))
 			}
 		}
 	}
 	if size > maxName {
-		return e.fail(detailf(ErrRange, "NodePath of %d bytes", size))
+		return e.fail(wrapf(ErrRange, "NodePath of %d bytes is too long", size))
 	}
 	b, err := e.room(int(size))
 	if err != nil {
@@ -129,7 +129,7 @@ func putNodePath(b []byte, header, names, subnames, flags uint32) {
 // with WriteString, then call End.
 func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
 	if names < 0 || subnames < 0 {
-		return e.fail(detailf(ErrRange, "NodePath of %d and %d names", names, subnames))
+		return e.fail(wrapf(ErrRange, "NodePath of %d names and %d sub-names", names, subnames))
 	}
 	flags := tokenFlags(0)
 	if absolute {
@@ -153,7 +153,7 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	}
 	f := frame{kind: KindNodePathStart, typ: TypeNodePath, names: uint32(names), flags: flags}
 	if names > math.MaxInt32 { // Bit 31 of the count says which form the path has.
-		return e.fail(detailf(ErrRange, "NodePath of %d names", names))
+		return e.fail(wrapf(ErrRange, "NodePath of %d names", names))
 	}
 	if err := e.declare(names+subnames, &f); err != nil {
 		return err
@@ -173,7 +173,7 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 		return e.start(head[:], &f)
 	}
 	if !format.oldNodePath {
-		return e.fail(detailf(ErrType, "%v has no NodePath of one string", format))
+		return e.fail(wrapf(ErrType, "%v has no NodePath of one string", format))
 	}
 	return e.start(head[:4], &f) // The length of the string follows.
 }

@@ -21,7 +21,7 @@ func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 		return err
 	}
 	if s := forms[0].shape; s != shapePacked && s != shapePackedStrings {
-		return e.fail(detailf(ErrType, "%v is not a packed array type", t))
+		return e.fail(wrapf(ErrType, "%v is not a packed array type", t))
 	}
 	if wide < 0 {
 		wide = e.realWidth(forms)
@@ -79,7 +79,7 @@ func (e *Encoder) Write(p []byte) (int, error) {
 	case w == wantEnd && f.isData() && len(p) == 0 && e.retry.err == nil:
 		return 0, nil
 	case w == wantEnd && f.isData():
-		return 0, e.fail(detailf(ErrCount, "%d bytes after the declared %d × %d", len(p), f.count, max(f.size, 1)))
+		return 0, e.fail(wrapf(ErrCount, "%d bytes after the declared %d × %d", len(p), f.count, max(f.size, 1)))
 	case w != wantText && w != wantChunk:
 		return 0, e.misplaced("Write")
 	}
@@ -111,12 +111,12 @@ func (e *Encoder) fits(p []byte) error {
 	f := e.top()
 	if f.size > 0 {
 		if e.elements(p) > e.left {
-			return e.fail(detailf(ErrCount, "%d bytes after %d of %d elements", len(p), e.done(), f.count))
+			return e.fail(wrapf(ErrCount, "%d bytes after %d of the declared %d elements", len(p), e.done(), f.count))
 		}
 		return nil
 	}
 	if uint64(len(p)) > e.left {
-		return e.fail(detailf(ErrCount, "%d bytes after %d of %d", len(p), e.done(), f.count))
+		return e.fail(wrapf(ErrCount, "%d bytes after %d of the declared %d", len(p), e.done(), f.count))
 	}
 	if e.options.AnyUTF8 {
 		return nil
@@ -186,10 +186,10 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 	}
 	u, n := unitOf[T]()
 	if n != int(layouts[f.typ].n) || !u.convertsTo(f.unit) {
-		return e.fail(detailf(ErrType, "elements of %d × %v into a %v of %v", n, u, f.typ, f.unit))
+		return e.fail(wrapf(ErrType, "got elements of %d × %v, want %d × %v", n, u, layouts[f.typ].n, f.unit))
 	}
 	if uint64(len(src)) > e.left || e.partial > 0 {
-		return e.fail(detailf(ErrCount, "%d elements after %d of %d", len(src), e.done(), f.count))
+		return e.fail(wrapf(ErrCount, "%d elements after %d of the declared %d", len(src), e.done(), f.count))
 	}
 	if p, ok := asBytes(src, f.unit); ok {
 		if err := emit(e, opData, nil, p, nil); err != nil {
@@ -206,7 +206,7 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 func convert[T Packable](e *Encoder, src []T) error {
 	f := e.top()
 	if f.unit == unitFloat32 && anyOverflows(src) {
-		return e.fail(detailf(ErrRange, "element in 32 bits"))
+		return e.fail(wrapf(ErrRange, "element does not fit 32 bits"))
 	}
 	u := f.unit
 	return e.inPieces(len(src), int(f.size), func(b []byte, i, n int) {

@@ -23,7 +23,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 	defer d.Release()
 	t, err := d.ReadToken()
 	if err == io.EOF {
-		return e.fail(detailf(ErrCount, "no value"))
+		return e.fail(wrapf(ErrCount, "empty raw value"))
 	}
 	if err != nil {
 		return e.refuse(err)
@@ -40,7 +40,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 		}
 	}
 	if n := len(value) - int(d.InputOffset()); n > 0 {
-		return e.fail(detailf(ErrCount, "%d bytes after the value", n))
+		return e.fail(wrapf(ErrCount, "%d bytes after the raw value", n))
 	}
 	if err := emit(e, opValue, nil, value, nil); err != nil {
 		return err

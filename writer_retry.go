@@ -1,6 +1,9 @@
 package gdwire
 
-import "hash/maphash"
+import (
+	"errors"
+	"hash/maphash"
+)
 
 // retry describes a call that an error of the Writer has interrupted. Only the same call
 // may follow; it continues after the bytes that were buffered or written. It is recognized
@@ -64,5 +67,5 @@ func (e *Encoder) retried() {
 // errInterrupted returns the error of a call other than the interrupted one. It wraps the
 // error of the Writer, so that a program that checks only Close finds it.
 func (e *Encoder) errInterrupted() error {
-	return detailf(ErrOpen, "another call before the interrupted one was repeated: %w", e.retry.err)
+	return wrapf(errors.Join(ErrOpen, e.retry.err), "another call before the interrupted one was repeated: %v", e.retry.err)
 }

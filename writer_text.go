@@ -108,7 +108,7 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, s S) error {
 		return err
 	}
 	if int64(len(s)) > math.MaxInt32-1 {
-		return e.fail(detailf(ErrRange, "string of %d bytes", len(s)))
+		return e.fail(wrapf(ErrRange, "string of %d bytes is too long", len(s)))
 	}
 	if !e.options.AnyUTF8 && !valid(s) {
 		return e.fail(ErrUTF8)
@@ -152,7 +152,7 @@ func (e *Encoder) beginText(t Type) (head textHead, nul uint32, err error) {
 		return head, 0, err
 	}
 	if forms[0].shape != shapeText {
-		return head, 0, e.fail(detailf(ErrType, "%v is not a string type", t))
+		return head, 0, e.fail(wrapf(ErrType, "%v is not a string type", t))
 	}
 	return textHead{typ: t, header: forms[0].header}, 0, nil
 }
@@ -185,7 +185,7 @@ func writeSignal[S string | []byte](e *Encoder, name S, object uint64) error {
 // checkName returns an error if name is too long for a name or is not UTF-8.
 func checkName[S string | []byte](e *Encoder, name S) error {
 	if len(name) > maxName {
-		return e.fail(detailf(ErrRange, "name of %d bytes", len(name)))
+		return e.fail(wrapf(ErrRange, "name of %d bytes is too long", len(name)))
 	}
 	if !e.options.AnyUTF8 && !valid(name) {
 		return e.fail(ErrUTF8)

@@ -62,7 +62,7 @@ func (e *Encoder) WriteToken(t Token) error {
 		return e.End()
 	}
 	if t.Components() == 0 {
-		return e.fail(detailf(ErrType, "not a token"))
+		return e.fail(wrapf(ErrType, "not a token"))
 	}
 	return e.writeMath(t)
 }
@@ -94,7 +94,7 @@ func (e *Encoder) writeMath(t Token) error {
 	if form.unit == t.unit() {
 		copy(b[4:], t.Bytes())
 	} else if _, ok := convertReals(b[4:4], t.Bytes(), t.unit(), form.unit); !ok {
-		return e.fail(detailf(ErrRange, "%v in 32 bits", t))
+		return e.fail(wrapf(ErrRange, "%v does not fit 32 bits", t))
 	}
 	return e.value(b)
 }
@@ -128,7 +128,7 @@ func (e *Encoder) writeFirstChunk(t Token) error {
 		return err
 	}
 	if uint64(len(text)) > uint64(f.count) {
-		return e.fail(detailf(ErrCount, "chunk of %d bytes in a string of %d", len(text), n))
+		return e.fail(wrapf(ErrCount, "chunk of %d bytes in a string of %d", len(text), n))
 	}
 	if !e.options.AnyUTF8 && !valid(text) {
 		return e.fail(ErrUTF8)
@@ -148,10 +148,10 @@ func (e *Encoder) writeNextChunk(t Token) error {
 		left, nul = left+1, 0 // the counted NUL is missing
 	}
 	if t.Last() && t.has(flagNUL) && nul == 0 && uint64(len(text)) == left+1 {
-		return e.fail(detailf(ErrCount, "packed string without a NUL in %v", e.options.Format))
+		return e.fail(wrapf(ErrCount, "packed string without a NUL in %v", e.options.Format))
 	}
 	if n := uint64(len(text)); n > left || t.Last() && n < left && !f.has(flagUnknown) {
-		return e.fail(detailf(ErrCount, "chunk of %d bytes where %d are left", n, left))
+		return e.fail(wrapf(ErrCount, "chunk of %d bytes where %d are left", n, left))
 	}
 	if e.partial > 0 || !e.options.AnyUTF8 && !valid(text) {
 		return e.fail(ErrUTF8)
@@ -178,11 +178,11 @@ func (e *Encoder) writeElements(t Token) error {
 	}
 	f, from := e.top(), t.unit()
 	if layouts[f.typ].n != layouts[t.Type()].n || from != f.unit && (from < unitFloat32 || f.unit < unitFloat32) {
-		return e.fail(detailf(ErrType, "chunk of a %v in a %v", t.Type(), f.typ))
+		return e.fail(wrapf(ErrType, "chunk of a %v in a %v", t.Type(), f.typ))
 	}
 	n := t.Len()
 	if uint64(n) > e.left || e.partial > 0 {
-		return e.fail(detailf(ErrCount, "%d elements after %d of %d", n, e.done(), f.count))
+		return e.fail(wrapf(ErrCount, "%d elements after %d of the declared %d", n, e.done(), f.count))
 	}
 	var err error
 	if from == f.unit {
@@ -201,7 +201,7 @@ func (e *Encoder) convertChunk(p []byte, from unit) error {
 	if from == unitFloat64 {
 		for b := p; len(b) > 0; b = b[8:] {
 			if bits := le.Uint64(b); !fitsFloat32(bits) {
-				return e.fail(detailf(ErrRange, "%v in 32 bits", math.Float64frombits(bits)))
+				return e.fail(wrapf(ErrRange, "%v does not fit 32 bits", math.Float64frombits(bits)))
 			}
 		}
 	}

@@ -85,7 +85,7 @@ func (e *Encoder) writeFloat(wide int, bits uint64, u unit) error {
 	if form.unit != u { // No format has floats of 64 bits only.
 		narrow, ok := narrowFloat(bits)
 		if !ok {
-			return e.fail(detailf(ErrRange, "float %v in 32 bits", math.Float64frombits(bits)))
+			return e.fail(wrapf(ErrRange, "float %v does not fit 32 bits", math.Float64frombits(bits)))
 		}
 		bits = uint64(narrow)
 	}
@@ -110,9 +110,9 @@ func (e *Encoder) writeWord(t Type, wide int, bits uint64) error {
 	form := &forms[wide]
 	switch {
 	case form.size == 4 && int64(bits) != int64(int32(bits)):
-		return e.fail(detailf(ErrRange, "int %d in 32 bits", int64(bits)))
+		return e.fail(wrapf(ErrRange, "int %d does not fit 32 bits", int64(bits)))
 	case form.size == 0 && t == TypeObject && bits != 0:
-		return e.fail(detailf(ErrRange, "%v has no object ids", e.options.Format))
+		return e.fail(wrapf(ErrRange, "%v has no object ids", e.options.Format))
 	}
 	return e.writeForm(form, bits)
 }
@@ -174,7 +174,7 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 		case form.unit == unitFloat64:
 			le.PutUint64(b[4+8*i:], math.Float64bits(x))
 		case overflows(x):
-			return e.fail(detailf(ErrRange, "%v in 32 bits", x))
+			return e.fail(wrapf(ErrRange, "%v does not fit 32 bits", x))
 		default:
 			le.PutUint32(b[4+4*i:], math.Float32bits(float32(x)))
 		}
@@ -215,9 +215,9 @@ func (e *Encoder) beginMath(t Type, n int, u unit) (*form, []byte, error) {
 		return nil, nil, err
 	}
 	if l := &layouts[t]; !l.isMath() || l.units[0] != u {
-		return nil, nil, e.fail(detailf(ErrType, "%v has no such components", t))
+		return nil, nil, e.fail(wrapf(ErrType, "%v has no such components", t))
 	} else if n != int(l.n) {
-		return nil, nil, e.fail(detailf(ErrCount, "%d components for a %v, which has %d", n, t, l.n))
+		return nil, nil, e.fail(wrapf(ErrCount, "%v has %d components, not %d", t, l.n, n))
 	}
 	form := &forms[e.realWidth(forms)]
 	b, err := e.room(4 + int(form.size))
@@ -238,7 +238,7 @@ func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
 	}
 	n := eventSize(event, uint32(len(data)))
 	if len(data) < n {
-		return e.fail(detailf(ErrRange, "InputEvent of type %d with %d bytes", event, len(data)))
+		return e.fail(wrapf(ErrRange, "InputEvent of type %d needs more than %d bytes", event, len(data)))
 	}
 	b, err := e.room(4 + eventHead + n)
 	if err != nil {

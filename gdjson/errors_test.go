@@ -16,7 +16,7 @@ func TestError(t *testing.T) {
 	require.EqualError(t, err, `gdjson: offset 52, "/args/0/args/1": wrong type: arg is not a number`)
 	require.ErrorIs(t, err, gdwire.ErrType)
 	_, err = fromJSON(`["i:1","sn:x"]`, &gdwire.EncoderOptions{Format: gdwire.Godot3}, nil)
-	require.EqualError(t, err, `gdjson: offset 7, "/1": wrong type: godot3 has no StringName`)
+	require.EqualError(t, err, `gdjson: offset 7, "/1": godot3 has no StringName`)
 	var fault *gdwire.Error
 	require.True(t, errors.As(err, &fault))
 	require.Equal(t, "$[1]", fault.Path)

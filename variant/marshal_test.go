@@ -445,7 +445,7 @@ func TestTypeTags(t *testing.T) {
 		}{[]float64{0.5}}, wire: []float32{0.5}},
 		{name: "floats that do not fit", value: struct {
 			A []float64 `gd:",type=PackedFloat32Array"`
-		}{[]float64{1e300}}, err: "Go []float64 (struct.A): out of range: element in 32 bits"},
+		}{[]float64{1e300}}, err: "Go []float64 (struct.A): element does not fit 32 bits"},
 		{name: "vectors as PackedColorArray", value: struct {
 			A []vec4 `gd:",type=PackedColorArray"`
 		}{[]vec4{{1, 2, 3, 4}}}, wire: []Color{{1, 2, 3, 4}}},
@@ -503,8 +503,8 @@ func TestMarshalErrors(t *testing.T) {
 		{name: "UTF-8", value: simple{Name: "\xff"}, err: "gdwire: offset 20, $.value(0): Go string (simple.Name): invalid UTF-8", is: gdwire.ErrUTF8},
 		{name: "type in an interface", value: []any{make(chan int)}, err: "gdwire: offset 8, $[0]: variant: chan int has no Variant type"},
 		{name: "float in 32 bits", value: 0.1, err: "32 bits", is: gdwire.ErrRange, options: godot2},
-		{name: "vector in 32 bits", value: struct{ Pos Vector2 }{Vector2{X: 1e300}}, err: "Go variant.Vector2 (struct.Pos): out of range", is: gdwire.ErrRange},
-		{name: "NodePath", value: NodePath("a::b"), err: "out of range", is: gdwire.ErrRange},
+		{name: "vector in 32 bits", value: struct{ Pos Vector2 }{Vector2{X: 1e300}}, err: "Go variant.Vector2 (struct.Pos): 1e+300 does not fit 32 bits", is: gdwire.ErrRange},
+		{name: "NodePath", value: NodePath("a::b"), err: "NodePath with two colons in a row", is: gdwire.ErrRange},
 		{name: "type that Godot 3 lacks", value: Vector2i{}, err: "Vector2i", is: gdwire.ErrType, options: godot3},
 		{name: "vectors that Godot 3 lacks", value: []vec4{{}}, err: "it needs a tag", options: godot3},
 		{name: "typed Array in Godot 3", value: &Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}}, err: "typed", is: gdwire.ErrType, options: godot3},
