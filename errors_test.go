@@ -115,35 +115,3 @@ func TestWriteErrors(t *testing.T) {
 	require.NoError(t, WritePacked(e, []float32{2}))
 	fails(write("1")(e), "gdwire: offset 16, $: 1 bytes after the declared 2 × 4")
 }
-
-// WrapError returns errors in the shape of the package's own.
-func TestWrapError(t *testing.T) {
-	d := NewDecoder(plain(wire(idArray, 2, idDict, 1, str("script"), str("x"), idNil)), nil)
-	defer d.Release()
-	mine := errors.New("no scripts here")
-	readTo(t, d, 3)
-	require.EqualError(t, d.WrapError(mine), "gdwire: offset 16, $[0].key(0): no scripts here", "at a marker: where the key starts")
-	readTo(t, d, 1)
-	require.EqualError(t, d.WrapError(mine), "gdwire: offset 16, $[0].key(0): no scripts here")
-	readTo(t, d, 1)
-	err := d.WrapError(mine)
-	require.EqualError(t, err, `gdwire: offset 32, $[0].script: no scripts here`)
-	require.ErrorIs(t, err, mine)
-	readTo(t, d, 1) // the error does not stay
-	require.EqualError(t, d.WrapError(mine), `gdwire: offset 44, $[0]: no scripts here`)
-
-	// After a bulk read the offset is still that of the token.
-	d.Reset(plain(wire(idArray, 1, str(longText))))
-	d.options.WindowSize = 16
-	d.Reset(plain(wire(idArray, 1, str(longText))))
-	readTo(t, d, 2)
-	_, err = d.AppendString(nil)
-	require.NoError(t, err)
-	require.EqualError(t, d.WrapError(mine), "gdwire: offset 8, $[0]: no scripts here")
-}
-
-func TestLimitErrorText(t *testing.T) {
-	require.EqualError(t, &LimitError{"Mine", 5, 4}, "5 exceeds limit Mine (4)")
-	require.ErrorIs(t, fmt.Errorf("wrapped: %w", &LimitError{}), ErrLimit)
-	require.NotErrorIs(t, &LimitError{}, ErrType)
-}

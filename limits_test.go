@@ -486,3 +486,25 @@ func TestLimitOfShortText(t *testing.T) {
 		}
 	}
 }
+
+// At the end of the input, a limit smaller than any value is not exceeded.
+func TestLimitBytesAtTheEnd(t *testing.T) {
+	for limit := int64(1); limit < 8; limit++ {
+		d := NewDecoder(nil, &DecoderOptions{Limits: Limits{Bytes: limit}})
+		eachReader(d, nil, func(name string) {
+			_, err := d.ReadToken()
+			require.Equal(t, io.EOF, err, name)
+		})
+		eachReader(d, wire(idBool, 1), func(name string) {
+			_, err := d.ReadToken()
+			requireError(t, err, int(limit), "$", ErrLimit)
+		})
+		d.Release()
+	}
+}
+
+func TestLimitErrorText(t *testing.T) {
+	require.EqualError(t, &LimitError{"Mine", 5, 4}, "5 exceeds limit Mine (4)")
+	require.ErrorIs(t, fmt.Errorf("wrapped: %w", &LimitError{}), ErrLimit)
+	require.NotErrorIs(t, &LimitError{}, ErrType)
+}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -209,5 +211,78 @@ func TestPathsAfterManyRefills(t *testing.T) {
 			return
 		}
 		require.Equal(t, string(whole.AppendPath(nil)), string(d.AppendPath(nil)))
+	}
+}
+
+// A path is UTF-8 wherever it is cut.
+func TestPathsAreUTF8(t *testing.T) {
+	for n := range 20 {
+		key := strings.Repeat("x", n) + "éé"
+		var b []byte
+		for range 20 {
+			b = append(b, wire(idDict, 1, str(key))...)
+		}
+		d := NewDecoder(plain(append(b, wire(99)...)), nil)
+		_, err := d.ReadToken()
+		for err == nil {
+			_, err = d.ReadToken()
+		}
+		var e *Error
+		require.ErrorAs(t, err, &e)
+		require.True(t, utf8.ValidString(e.Path), e.Path)
+		require.LessOrEqual(t, len(e.Path), maxPath)
+		d.Release()
+	}
+}
+
+// Keys that are not strings are in paths, too.
+func TestPathsOfKeys(t *testing.T) {
+	for _, c := range []struct {
+		key  []byte
+		path string
+	}{
+		{str("name"), "$.name"},
+		{str("_x9"), "$._x9"},
+		{str("9x"), `$["9x"]`},
+		{str(""), `$[""]`},
+		{str("a b"), `$["a b"]`},
+		{str("a\"\\\n\r\t\a\u009b\u202e\U000e0001é"), `$["a\"\\\n\r\t\x07\u009b\u202e\U000e0001é"]`},
+		{wire(idName, "speed"), `$[&"speed"]`},
+		{wire(idNil), "$[null]"},
+		{wire(idBool, 1), "$[true]"},
+		{integer(7), "$[7]"},
+		{wire(idInt, uint32(math.MaxUint32)), "$[-1]"},
+		{wire(idInt|bit16, uint64(1<<40)), "$[1099511627776]"},
+		{wire(idFloat, float32(1)), "$[1.0]"},
+		{wire(idFloat|bit16, 1e300), "$[1e+300]"},
+		{wire(idFloat, float32(math.Inf(-1))), "$[-inf]"},
+		{wire(idFloat|bit16, math.NaN()), "$[nan]"},
+		{wire(6, 1, uint32(math.MaxUint32)), "$[Vector2i(1, -1)]"},
+		{wire(idVector2, float32(0.5), float32(2)), "$[Vector2(0.5, 2.0)]"},
+		{wire(idVector3|bit16, 0.5, 2.0, 1e20), "$[Vector3(0.5, 2.0, 1e+20)]"},
+		{wire(idTransform, reals(12)), "$.value(0)"},
+		{wire(idArray, 0), "$.value(0)"},
+		{wire(idRID, uint64(1)), "$.value(0)"},
+		{str(strings.Repeat("x", 33)), `$["` + strings.Repeat("x", 32) + `…"]`},
+	} {
+		for _, far := range []bool{false, true} { // the key has left the buffer
+			b := append(wire(idDict, 1), c.key...)
+			if far {
+				b = append(b, wire(idArray, 2, str(strings.Repeat("y", 500)))...)
+			}
+			d := NewDecoder(&slowReader{append(b, wire(99)...)}, &DecoderOptions{WindowSize: 16})
+			_, err := d.ReadToken()
+			for err == nil {
+				_, err = d.ReadToken()
+			}
+			var e *Error
+			require.ErrorAs(t, err, &e)
+			want := c.path
+			if far {
+				want += "[1]"
+			}
+			require.Equal(t, want, e.Path)
+			d.Release()
+		}
 	}
 }

@@ -196,3 +196,78 @@ func TestStalePayload(t *testing.T) {
 	_, err = p.Read(make([]byte, 3))
 	require.Equal(t, io.EOF, err, "it is the same Reader")
 }
+
+// A Payload after a token without a payload, or after another call, reads nothing.
+func TestPayloadTakenTooEarly(t *testing.T) {
+	packet := wire(idDict, 2, str("key"), idArray, 1, str("text"), str("other"), str(longText))
+	for name, c := range map[string]struct {
+		tokens int
+		after  func(d *Decoder)
+	}{
+		"before the first token": {0, func(d *Decoder) { readTo(t, d, 3) }},
+		"at a DictStart":         {1, func(d *Decoder) { readTo(t, d, 2) }},
+		"at a DictKey":           {2, func(d *Decoder) { readTo(t, d, 1) }},
+		"at an End":              {6, func(d *Decoder) { readTo(t, d, 2) }},
+		"before PeekKind":        {3, func(d *Decoder) { d.PeekKind() }},
+		"before AppendString":    {3, func(d *Decoder) { d.AppendString(nil); d.SkipValue(); d.AppendString(nil) }},
+		"before a typed read":    {3, func(d *Decoder) { d.ReadArray() }},
+		"before SkipTo":          {3, func(d *Decoder) { d.SkipTo(1) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := NewDecoder(nil, &DecoderOptions{WindowSize: 16})
+			defer d.Release()
+			eachReader(d, packet, func(name string) {
+				readTo(t, d, c.tokens)
+				p := d.Payload()
+				c.after(d)
+				_, err := p.Read(make([]byte, 100))
+				require.ErrorIs(t, err, ErrType, name)
+				_, err = io.Copy(io.Discard, p)
+				require.ErrorIs(t, err, ErrType, name)
+			})
+		})
+	}
+}
+
+// The bytes that bulk reads return before an error, and the error's offset, do not depend on
+// the pieces in which the Reader returns bytes.
+func TestBulkReadsHoweverCut(t *testing.T) {
+	bulk := map[string]func(d *Decoder) (int, error){
+		"Payload": func(d *Decoder) (int, error) {
+			b, err := io.ReadAll(struct{ io.Reader }{d.Payload()})
+			return len(b), err
+		},
+		"WriteTo":       func(d *Decoder) (int, error) { n, err := io.Copy(io.Discard, d.Payload()); return int(n), err },
+		"AppendPacked":  func(d *Decoder) (int, error) { b, err := AppendPacked[byte](d, nil); return len(b), err },
+		"widened":       func(d *Decoder) (int, error) { b, err := AppendPacked[int64](d, nil); return len(b), err },
+		"ReadPacked":    func(d *Decoder) (int, error) { return ReadPacked(d, make([]byte, 60)) },
+		"ReadPacked 53": func(d *Decoder) (int, error) { return ReadPacked(d, make([]byte, 53)) },
+	}
+	for _, c := range []struct {
+		name   string
+		packet []byte
+		o      DecoderOptions
+		n      int
+		offset int64
+		err    error
+	}{
+		{"Limits.Bytes in the padding", wire(idBytes, 53, make([]byte, 56)), DecoderOptions{Limits: Limits{Bytes: 63}}, 52, 63, ErrLimit},
+		{"bad padding", wire(idBytes, 53, append(make([]byte, 55), 1)), DecoderOptions{Strict: true}, 52, 61, ErrStrict},
+		{"missing padding", wire(idBytes, 53, make([]byte, 54)), DecoderOptions{Strict: true}, 52, 62, io.ErrUnexpectedEOF},
+	} {
+		for name, read := range bulk {
+			for cut := range len(c.packet) {
+				o := c.o
+				d := NewDecoder(io.MultiReader(plain(c.packet[:cut]), plain(c.packet[cut:])), &o)
+				readTo(t, d, 1)
+				n, err := read(d)
+				var e *Error
+				require.ErrorAs(t, err, &e, "%s, %s, cut at %d", c.name, name, cut)
+				require.ErrorIs(t, err, c.err)
+				require.Equal(t, c.offset, e.Offset, "%s, %s, cut at %d", c.name, name, cut)
+				require.Equal(t, c.n, n, "%s, %s, cut at %d", c.name, name, cut)
+				d.Release()
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -134,5 +135,55 @@ func TestInterruptedSkipAfterPeekKind(t *testing.T) {
 		require.NoError(t, d.SkipValue())
 		require.EqualValues(t, 3, readTo(t, d, 1).Int(), "interrupted at %d", at)
 		d.Release()
+	}
+}
+
+// In the middle of a string or of packed data, SkipValue, CopyValue and Tokens
+// cover the rest of it.
+func TestRestOfAValue(t *testing.T) {
+	for name, c := range map[string]struct {
+		packet []byte
+		tokens int // that are read before
+		end    int64
+		depth  int
+	}{
+		"String":             {wire(idArray, 2, str(strings.Repeat("x", 64)), idNil), 2, 8 + 8 + 64, 1},
+		"String, two chunks": {wire(idArray, 2, str(strings.Repeat("x", 64)), idNil), 3, 8 + 8 + 64, 1},
+		"PackedByteArray":    {wire(idArray, 2, idBytes, 64, make([]byte, 64), idNil), 2, 8 + 8 + 64, 2},
+		"packed, one chunk":  {wire(idArray, 2, idBytes, 64, make([]byte, 64), idNil), 3, 8 + 8 + 64, 2},
+	} {
+		for how, rest := range map[string]func(d *Decoder) error{
+			"SkipValue": (*Decoder).SkipValue,
+			"Tokens": func(d *Decoder) (err error) {
+				for _, err = range d.Tokens() {
+				}
+				return err
+			},
+		} {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				d := NewDecoder(plain(c.packet), &DecoderOptions{WindowSize: 16})
+				defer d.Release()
+				readTo(t, d, c.tokens)
+				require.NoError(t, rest(d))
+				require.Equal(t, c.end, d.InputOffset())
+				require.Equal(t, c.depth, d.Depth())
+			})
+		}
+		t.Run(name+"/CopyValue", func(t *testing.T) {
+			d := NewDecoder(plain(c.packet), &DecoderOptions{WindowSize: 16})
+			defer d.Release()
+			got := encoded(t, nil, func(e *Encoder) {
+				for range c.tokens {
+					require.NoError(t, e.WriteToken(readTo(t, d, 1)))
+				}
+				require.NoError(t, CopyValue(e, d))
+				require.Equal(t, c.end, d.InputOffset())
+				require.Equal(t, c.depth, d.Depth())
+				for d.Depth() > 0 {
+					require.NoError(t, e.WriteToken(readTo(t, d, 1)))
+				}
+			})
+			require.Equal(t, c.packet, got)
+		})
 	}
 }

@@ -11,26 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The type of DictKey, Property and End is that of their container.
-func TestTypesOfMarkers(t *testing.T) {
-	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(plain(s.packet), s.options(0))
-		defer d.Release()
-		var open []Type
-		for _, tok := range tokens(t, d) {
-			switch tok.Kind() {
-			case KindArrayStart, KindDictStart, KindObjectStart, KindNodePathStart, KindPackedStart, KindImageStart:
-				open = append(open, tok.Type())
-			case KindDictKey, KindProperty:
-				require.Equal(t, open[len(open)-1], tok.Type())
-			case KindEnd:
-				require.Equal(t, open[len(open)-1], tok.Type())
-				open = open[:len(open)-1]
-			}
-		}
-	})
-}
-
 // Tokens are the same in memory, from a Reader of known length and from any
 // Reader. Only errors about impossible counts differ.
 func TestResets(t *testing.T) {
@@ -573,4 +553,98 @@ func TestTokensStayStale(t *testing.T) {
 			d.Release()
 		}
 	}
+}
+
+// Tokens ends where its value does, also if the body skips more.
+func TestTokensWithSkips(t *testing.T) {
+	d := NewDecoder(plain(wire(idDict, 1, str("k"), integer(1), integer(42))), nil)
+	defer d.Release()
+	var kinds []Kind
+	for tok, err := range d.Tokens() {
+		require.NoError(t, err)
+		kinds = append(kinds, tok.Kind())
+		if tok.Kind() == KindDictKey {
+			require.NoError(t, d.SkipTo(0))
+		}
+	}
+	require.Equal(t, []Kind{KindDictStart, KindDictKey}, kinds)
+	n, err := d.ReadInt()
+	require.NoError(t, err)
+	require.EqualValues(t, 42, n)
+
+	// At a DictKey it covers the marker and the key.
+	d.Reset(plain(wire(idDict, 1, str("k"), integer(1))))
+	readTo(t, d, 1)
+	kinds = nil
+	for tok, err := range d.Tokens() {
+		require.NoError(t, err)
+		kinds = append(kinds, tok.Kind())
+	}
+	require.Equal(t, []Kind{KindDictKey, KindStringChunk}, kinds)
+}
+
+// Reset forgets the error that PeekKind has kept: the next Error stays.
+func TestResetAfterPeekedError(t *testing.T) {
+	d := NewDecoder(plain(nil), nil)
+	defer d.Release()
+	for _, reset := range []func(b []byte){
+		func(b []byte) { d.Reset(plain(b)) },
+		func(b []byte) { d.ResetN(plain(b), int64(len(b))) },
+		d.ResetBytes,
+	} {
+		reset(nil)
+		require.Zero(t, d.PeekKind())
+		reset(wire(99))
+		for range 3 {
+			_, err := d.ReadToken()
+			requireError(t, err, 0, "$", ErrType)
+		}
+	}
+}
+
+// A stale token can be printed; Bytes panics.
+func TestStaleTokensPrint(t *testing.T) {
+	d := NewDecoder(plain(wire(idArray, 2, str("text"), idVector2, reals(2))), nil)
+	readTo(t, d, 1)
+	text, vector := readTo(t, d, 1), readTo(t, d, 1)
+	require.Equal(t, "StringChunk (stale)", text.String())
+	require.Equal(t, "Vector2 [0.5 1.5]", vector.String())
+	d.Release()
+	require.Equal(t, "Vector2 (stale)", vector.String())
+	require.Panics(t, func() { text.Bytes() })
+}
+
+// WrapError returns errors in the shape of the package's own.
+func TestWrapError(t *testing.T) {
+	d := NewDecoder(plain(wire(idArray, 2, idDict, 1, str("script"), str("x"), idNil)), nil)
+	defer d.Release()
+	mine := errors.New("no scripts here")
+	readTo(t, d, 3)
+	require.EqualError(t, d.WrapError(mine), "gdwire: offset 16, $[0].key(0): no scripts here", "at a marker: where the key starts")
+	readTo(t, d, 1)
+	require.EqualError(t, d.WrapError(mine), "gdwire: offset 16, $[0].key(0): no scripts here")
+	readTo(t, d, 1)
+	err := d.WrapError(mine)
+	require.EqualError(t, err, `gdwire: offset 32, $[0].script: no scripts here`)
+	require.ErrorIs(t, err, mine)
+	readTo(t, d, 1) // the error does not stay
+	require.EqualError(t, d.WrapError(mine), `gdwire: offset 44, $[0]: no scripts here`)
+
+	// After a bulk read the offset is still that of the token.
+	d.Reset(plain(wire(idArray, 1, str(longText))))
+	d.options.WindowSize = 16
+	d.Reset(plain(wire(idArray, 1, str(longText))))
+	readTo(t, d, 2)
+	_, err = d.AppendString(nil)
+	require.NoError(t, err)
+	require.EqualError(t, d.WrapError(mine), "gdwire: offset 8, $[0]: no scripts here")
+}
+
+func TestDecoderOptions(t *testing.T) {
+	require.Equal(t, Godot4, new(Decoder).Options().Format)
+	o := DecoderOptions{Format: Godot3, WindowSize: 5, Limits: Limits{Depth: 3}}
+	d := NewDecoder(nil, &o)
+	require.Equal(t, o, d.Options())
+	d.Release()
+	require.Equal(t, o, d.Options())
 }

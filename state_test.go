@@ -3,6 +3,7 @@ package gdwire
 import (
 	"fmt"
 	"io"
+	"math"
 	"testing"
 	"unsafe"
 
@@ -73,4 +74,21 @@ func TestSizes(t *testing.T) {
 	}
 	require.LessOrEqual(t, unsafe.Sizeof(frame{}), uintptr(32))
 	require.LessOrEqual(t, unsafe.Sizeof(Decoder{}), uintptr(528))
+}
+
+func TestStackIndexOutOfRange(t *testing.T) {
+	d := NewDecoder(plain(wire(idArray, 1, idArray, 1, idNil, idNil)), nil)
+	defer d.Release()
+	none := func(level int) {
+		kind, index, count := d.StackIndex(level)
+		require.Equal(t, []any{Kind(0), int64(-1), int64(-1)}, []any{kind, index, count}, level)
+	}
+	for range 7 {
+		none(-1)
+		none(d.Depth() + 1)
+		none(math.MaxInt)
+		d.ReadToken()
+	}
+	_, index, _ := d.StackIndex(0)
+	require.EqualValues(t, 1, index, "the second value")
 }

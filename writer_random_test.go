@@ -230,7 +230,7 @@ func TestRandomCalls(t *testing.T) {
 				if e.retry.err == nil {
 					continue
 				}
-				// Another call is invalidPackets and writes nothing.
+				// Another call is invalid and writes nothing.
 				other := randomCall{r.IntN(len(randomCalls)), r.Uint64()}
 				if other.kind == randomCopy && c.kind == randomCopy {
 					continue // Their first tokens may be the same.
@@ -256,107 +256,4 @@ func TestRandomCalls(t *testing.T) {
 		require.Equal(t, string(want), string(w.b), "sequence %d", s)
 		e.Release()
 	}
-}
-
-// Calls of the same length, with the same first bytes, or with the same bytes and
-// another effect, are not taken for an interrupted one.
-func TestOtherCallsOfTheSameLook(t *testing.T) {
-	long := longText + longText
-	strings := func(s ...string) (all []step) {
-		for _, s := range s {
-			all = append(all, func(e *Encoder) error { return e.WriteString(s) })
-		}
-		return all
-	}
-	raw := func(p ...any) step {
-		b := wire(p...)
-		return func(e *Encoder) error { return e.WriteRaw(b) }
-	}
-	for _, c := range []struct {
-		name   string
-		before step
-		calls  []step
-	}{
-		{"short strings", array(1), strings("aaaa", "bbbb", "aaab")},
-		{"long strings", array(1), strings(long, longText+longText[:len(longText)-1]+"!", "x"+long[1:])},
-		{"strings at the top level", nil, strings("aaaa", "bbbb", long, "x"+long[1:])},
-		{"empty strings", array(1), append(strings(""), text(TypeString, 0), text(TypeString, Unknown), raw(str("")))},
-		{"empty arrays", array(1), []step{array(0), array(Unknown), raw(idArray, 0)}},
-		{"null", array(1), []step{func(e *Encoder) error { return e.BeginObject("", 0) }, raw(idObject, "")}},
-		{"numbers", array(1), []step{intSeven, func(e *Encoder) error { return e.WriteInt(8) }, writeNil}},
-		{"bytes", packedOf(TypePackedByteArray, 200), []step{
-			func(e *Encoder) error { return WritePacked(e, make([]byte, 100)) },
-			func(e *Encoder) error { return WritePacked(e, append(make([]byte, 99), 1)) },
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			for i, first := range c.calls {
-				for at := range 120 {
-					w := &faultyWriter{at: at}
-					e := smallEncoder(w, Godot4, 16)
-					if c.before != nil && c.before(e) != nil {
-						continue
-					}
-					if first(e) != errTemporary || e.retry.err == nil {
-						continue
-					}
-					for j, other := range c.calls {
-						if i == j {
-							continue
-						}
-						depth := e.Depth()
-						require.ErrorIs(t, other(e), ErrOpen, "%d in place of %d, at %d", j, i, at)
-						require.ErrorIs(t, e.Recover(), errTemporary, "the error of the Writer is in it")
-						require.Equal(t, depth, e.Depth())
-					}
-					require.ErrorIs(t, write(string(make([]byte, 100)))(e), ErrOpen)
-					require.ErrorIs(t, e.Recover(), ErrOpen)
-					require.NoError(t, first(e))
-					e.Release()
-				}
-			}
-		})
-	}
-}
-
-// A program that does not check each call finds the Writer's error at Close, also
-// if the Writer has recovered.
-func TestCloseAfterWriterError(t *testing.T) {
-	for at := range 40 {
-		w := &faultyWriter{at: at}
-		e := smallEncoder(w, Godot4, 16)
-		e.BeginArray(Unknown)
-		e.WriteString("aaaa")
-		e.End()
-		e.BeginArray(2)
-		e.WriteString("bbbb")
-		e.WriteString("cccc")
-		e.End()
-		require.ErrorIs(t, e.Close(), errTemporary, "failing at %d", at)
-		e.Release()
-	}
-}
-
-// The rest of an interrupted Write comes next, and nothing else.
-func TestInterruptedWrite(t *testing.T) {
-	w := &faultyWriter{at: 30}
-	e := smallEncoder(w, Godot4, 16)
-	defer e.Release()
-	const text = "a text that is longer than the buffer of sixteen bytes"
-	require.NoError(t, e.BeginString(TypeString, int64(len(text))))
-	n, err := e.Write([]byte(text))
-	require.Equal(t, errTemporary, err)
-	require.Less(t, n, len(text))
-	for _, other := range []string{text, text[n:] + "!", text[n : len(text)-1], strings.ToUpper(text[n:]), ""} {
-		m, err := e.Write([]byte(other))
-		require.ErrorIs(t, err, ErrOpen, other)
-		require.Zero(t, m)
-		require.ErrorIs(t, e.Recover(), errTemporary)
-	}
-	require.Equal(t, errTemporary, e.Flush(), "Flush does not complete it")
-	m, err := e.Write([]byte(text[n:]))
-	require.NoError(t, err)
-	require.Equal(t, len(text), n+m)
-	require.NoError(t, e.End())
-	require.Equal(t, str(text), w.b)
 }

@@ -504,3 +504,9 @@ func TestWriterErrors(t *testing.T) {
 	require.NoError(t, e.WriteInt(8))
 	require.Equal(t, integer(8), b.Bytes())
 }
+
+func TestEncoderOptions(t *testing.T) {
+	require.Equal(t, Godot4, new(Encoder).Options().Format)
+	o := EncoderOptions{Format: Godot3, Buffered: -1}
+	require.Equal(t, o, NewEncoder(nil, &o).Options())
+}

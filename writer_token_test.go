@@ -2,8 +2,11 @@ package gdwire
 
 import (
 	"bytes"
+	"io"
+	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 )
@@ -57,4 +60,18 @@ func TestDeclaredNamesArePadded(t *testing.T) {
 		strict := NewDecoder(plain(got), &DecoderOptions{Strict: true})
 		require.NoError(t, strict.SkipValue(), name)
 	}
+}
+
+// Writing a token with a string that is too long for tokens is an error.
+func TestTokenOfFourGigabytes(t *testing.T) {
+	if strconv.IntSize == 32 || raceEnabled {
+		t.Skip("skipped: needs 64 bits, and the race detector checks the pointer")
+	}
+	var b byte
+	n := int64(1) << 32
+	tok := String(unsafe.String(&b, int(n))) // its bytes are never read
+	require.EqualValues(t, n, tok.Len())
+	e := NewEncoder(io.Discard, nil)
+	defer e.Release()
+	require.ErrorIs(t, e.WriteToken(tok), ErrRange)
 }

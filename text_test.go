@@ -1,0 +1,99 @@
+package gdwire
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The fast paths for short ASCII text accept the same text as package utf8.
+func TestValidText(t *testing.T) {
+	for size := range 80 {
+		for _, part := range []string{"", "é", "€", "\U0001F600", "\x80", "\xff", "\xc3", "\xe2\x82", "\xed\xa0\x80"} {
+			for at := range max(size-len(part), 0) + 1 {
+				text := strings.Repeat("x", at) + part + strings.Repeat("x", max(size-at-len(part), 0))
+				want := utf8.ValidString(text)
+				require.Equal(t, want, validText([]byte(text)), "%q", text)
+				require.Equal(t, want, valid(text), "%q", text)
+				require.Equal(t, want, valid([]byte(text)), "%q", text)
+				invalid := len(text)
+				if !want {
+					invalid = at
+				}
+				require.Equal(t, invalid, invalidText([]byte(text)), "%q", text)
+			}
+		}
+	}
+}
+
+func TestShort(t *testing.T) {
+	const text = "abcdefghijkl"
+	for size := range len(text) {
+		var want [8]byte
+		copy(want[:], text[:size])
+		require.Equal(t, le.Uint64(want[:]), short(text[:size]), "%d bytes", size)
+		require.Equal(t, le.Uint64(want[:]), short([]byte(text[:size])), "%d bytes", size)
+	}
+}
+
+func TestShortText(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		n    uint32
+		word string
+		size int  // of the length, the text and its padding; 0 for the slow path
+		zero bool // padding
+	}{
+		{"empty", 0, "abcdefgh", 0, false},
+		{"one byte", 1, "a\x00\x00\x00\xff\xff\xff\xff", 8, true},
+		{"one byte with other padding", 1, "abc\x00efgh", 8, false},
+		{"one byte with padding beyond ASCII", 1, "a\x00\x80\x00efgh", 0, false},
+		{"three bytes", 3, "abc\x00efgh", 8, true},
+		{"four bytes", 4, "abcd\xff\xff\xff\xff", 8, true},
+		{"five bytes", 5, "abcde\x00\x00\x00", 12, true},
+		{"five bytes with other padding", 5, "abcde\x00\x01\x00", 12, false},
+		{"seven bytes", 7, "abcdefg\x00", 12, true},
+		{"eight bytes", 8, "abcdefgh", 12, true},
+		{"eight bytes with a rune", 8, "abcdef\xc3\xa9", 0, false},
+		{"nine bytes", 9, "abcdefgh", 0, false},
+		{"the largest length", 1<<32 - 1, "abcdefgh", 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			word := load64(c.word)
+			require.Equal(t, c.size, shortText(c.n, word))
+			if c.size > 0 {
+				require.Equal(t, c.zero, plainText(word, c.n))
+			}
+		})
+	}
+}
+
+func TestWholeRunes(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       []int // for most from 0
+	}{
+		{"ASCII", "abc", []int{0, 1, 2, 3}},
+		{"two bytes", "aé", []int{0, 1, 1, 3}},
+		{"three bytes", "a€", []int{0, 1, 1, 1, 4}},
+		{"four bytes", "a\U0001F600b", []int{0, 1, 1, 1, 1, 5, 6}},
+		{"not the start of a rune", "\x80\x80\x80\x80\x80", []int{0, 1, 2, 3, 4, 5}},
+		{"invalid after its first byte", "\xe2a", []int{0, 0, 2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for most, want := range c.want {
+				require.Equal(t, want, wholeRunes([]byte(c.text), most), "at most %d", most)
+			}
+		})
+	}
+}
+
+func TestPadding(t *testing.T) {
+	for n, want := range []int{0, 3, 2, 1, 0, 3, 2, 1, 0} {
+		require.Equal(t, want, padding(uint32(n)))
+		require.EqualValues(t, n+want, padded(uint32(n)))
+	}
+	require.EqualValues(t, 1<<32, padded(1<<32-1))
+}

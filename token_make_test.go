@@ -1,0 +1,63 @@
+package gdwire_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+)
+
+// Tokens made by functions are written by an Encoder and read by a Decoder.
+func TestMadeTokens(t *testing.T) {
+	stringInt := [2]gdwire.Elem{{Type: gdwire.TypeString}, {Type: gdwire.TypeInt}}
+	for _, c := range []struct {
+		tokens []gdwire.Token
+		hex    string
+		text   string
+	}{
+		{[]gdwire.Token{gdwire.Nil()}, "00000000", "Nil"},
+		{[]gdwire.Token{gdwire.Bool(true)}, "0100000001000000", "Bool true"},
+		{[]gdwire.Token{gdwire.Bool(false)}, "0100000000000000", "Bool false"},
+		{[]gdwire.Token{gdwire.Int32(-5)}, "02000000fbffffff", "Int32 -5"},
+		{[]gdwire.Token{gdwire.Int64(-5)}, "02000100fbffffffffffffff", "Int64 -5"},
+		{[]gdwire.Token{gdwire.Float32(0.5)}, "030000000000003f", "Float32 0.5"},
+		{[]gdwire.Token{gdwire.Float64(0.5)}, "03000100000000000000e03f", "Float64 0.5"},
+		{[]gdwire.Token{gdwire.String("hé")}, "040000000300000068c3a900", `StringChunk String "hé"`},
+		{[]gdwire.Token{gdwire.StringName("")}, "1500000000000000", `StringChunk StringName ""`},
+		{[]gdwire.Token{gdwire.ObjectID(1 << 63)}, "180001000000000000000080", "ObjectID -9223372036854775808"},
+		{[]gdwire.Token{gdwire.ArrayStart(0, gdwire.Elem{}), gdwire.End()}, "1c00000000000000", "ArrayStart 0"},
+		{
+			[]gdwire.Token{gdwire.ArrayStart(gdwire.Unknown, gdwire.Elem{Class: "Node"}), gdwire.Nil(), gdwire.End()},
+			"1c000200040000004e6f64650100000000000000", "ArrayStart 1 [Node]",
+		},
+		{
+			[]gdwire.Token{gdwire.DictStart(1, stringInt[0], stringInt[1]), gdwire.DictKey(), gdwire.String("a"), gdwire.Int32(1), gdwire.End()},
+			"1b000500040000000200000001000000040000000100000061000000" + "0200000001000000", "DictStart 1 [String, int]",
+		},
+		{
+			[]gdwire.Token{gdwire.DictStart(0, gdwire.Elem{}, gdwire.Elem{Script: "res://a.gd"}), gdwire.End()},
+			"1b000c000a0000007265733a2f2f612e6764000000000000", "DictStart 0 [Variant, res://a.gd]",
+		},
+	} {
+		var b bytes.Buffer
+		e := gdwire.NewEncoder(&b, nil)
+		for _, tok := range c.tokens {
+			require.NoError(t, e.WriteToken(tok), c.text)
+		}
+		require.NoError(t, e.Close(), c.text)
+		require.Equal(t, c.hex, hexOf(b.Bytes()), c.text)
+		d := gdwire.NewDecoder(&b, nil)
+		first, err := d.ReadToken()
+		require.NoError(t, err)
+		require.Equal(t, c.text, first.String())
+		require.Equal(t, c.tokens[0].Kind(), first.Kind())
+		require.Equal(t, c.tokens[0].Elem(), first.Elem())
+		require.Equal(t, c.tokens[0].KeyElem(), first.KeyElem())
+		require.Equal(t, c.tokens[0].Text(), first.Text())
+		require.Equal(t, c.tokens[0].ID(), first.ID())
+		require.Equal(t, c.tokens[0].Bool(), first.Bool())
+	}
+	require.Equal(t, int64(gdwire.Unknown), gdwire.ArrayStart(gdwire.Unknown, gdwire.Elem{}).Len())
+}
