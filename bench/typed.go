@@ -26,14 +26,15 @@ var typedGroup = group{
 	},
 }
 
-// A typedWalk reads the document by typed calls. Strings and arrays are appended
-// to slices that are reused. All its methods return the sum of the values, as
+// A typedWalk reads the document by typed calls. Strings are read without a copy, as
+// msgp's walks read keys, and in memory all strings; arrays are appended to slices that
+// are reused. All its methods return the sum of the values, as
 // sumOf does.
 type typedWalk struct {
-	key, text []byte
-	bytes     []byte
-	floats    []float32
-	reals     [16]float64
+	text   []byte
+	bytes  []byte
+	floats []float32
+	reals  [16]float64
 }
 
 // components has the number of components of the math types, by kind.
@@ -66,8 +67,7 @@ func (w *typedWalk) value(d *gdwire.Decoder) int {
 	case gdwire.KindDictStart:
 		sum := 0
 		for range must(d.ReadDict()) {
-			check(skipMarker(d))
-			sum += w.value(d)
+			sum += w.anyKey(d)
 			sum += w.value(d)
 		}
 		check(d.ReadEnd())
@@ -86,20 +86,23 @@ func (w *typedWalk) value(d *gdwire.Decoder) int {
 	}
 }
 
-// skipMarker reads the DictKey before a key, which PeekKind would report.
-func skipMarker(d *gdwire.Decoder) error {
-	_, err := d.ReadToken()
-	return err
+// anyKey reads a key of any type.
+func (w *typedWalk) anyKey(d *gdwire.Decoder) int {
+	text, ok, err := d.ReadText()
+	check(err)
+	if ok {
+		return len(text)
+	}
+	must(d.ReadToken()) // the DictKey, which PeekKind would report
+	return w.value(d)
 }
 
-func (w *typedWalk) string(d *gdwire.Decoder) int {
-	w.text = must(d.AppendString(w.text[:0]))
-	return len(w.text)
-}
+func (w *typedWalk) string(d *gdwire.Decoder) int { return len(w.readText(d)) }
 
 // nodePath adds up the lengths of the names.
 func (w *typedWalk) nodePath(d *gdwire.Decoder) int {
-	return w.string(d) - bytes.Count(w.text, []byte{'/'})
+	w.text = must(d.AppendString(w.text[:0]))
+	return len(w.text) - bytes.Count(w.text, []byte{'/'})
 }
 
 func (w *typedWalk) math(d *gdwire.Decoder, t gdwire.Type, n int) int {
@@ -122,26 +125,42 @@ func (w *typedWalk) packed(d *gdwire.Decoder) int {
 		w.floats = must(gdwire.AppendPacked(d, w.floats[:0]))
 		return 4 * len(w.floats)
 	default:
-		sum := 0
-		for d.PeekKind() == gdwire.KindStringChunk {
-			sum += w.string(d)
-		}
-		check(d.ReadEnd())
-		return sum
+		return w.rest(d)
 	}
 }
 
-// readKey returns the key of the next pair.
-func (w *typedWalk) readKey(d *gdwire.Decoder) []byte {
-	w.key = must(d.AppendString(w.key[:0]))
-	return w.key
+// strings reads a PackedStringArray.
+func (w *typedWalk) strings(d *gdwire.Decoder) int {
+	must(d.ReadToken())
+	return w.rest(d)
+}
+
+// rest reads the strings of a PackedStringArray whose start has been read.
+func (w *typedWalk) rest(d *gdwire.Decoder) int {
+	sum := 0
+	for d.PeekKind() == gdwire.KindStringChunk {
+		sum += w.string(d)
+	}
+	check(d.ReadEnd())
+	return sum
+}
+
+// readText returns the next string or key, valid until the next call on the Decoder.
+func (w *typedWalk) readText(d *gdwire.Decoder) []byte {
+	text, ok, err := d.ReadText()
+	check(err)
+	if !ok {
+		w.text = must(d.AppendString(w.text[:0]))
+		text = w.text
+	}
+	return text
 }
 
 // save reads the saved game.
 func (w *typedWalk) save(d *gdwire.Decoder) int {
 	sum := 0
 	for range must(d.ReadDict()) {
-		key := w.readKey(d)
+		key := w.readText(d)
 		sum += len(key)
 		switch string(key) {
 		case "version", "seed":
@@ -163,7 +182,7 @@ func (w *typedWalk) save(d *gdwire.Decoder) int {
 func (w *typedWalk) player(d *gdwire.Decoder) int {
 	sum := 0
 	for range must(d.ReadDict()) {
-		key := w.readKey(d)
+		key := w.readText(d)
 		sum += len(key)
 		switch string(key) {
 		case "name":
@@ -174,7 +193,7 @@ func (w *typedWalk) player(d *gdwire.Decoder) int {
 			for range must(d.ReadArray()) {
 				n := must(d.ReadDict())
 				for range n {
-					key := w.readKey(d)
+					key := w.readText(d)
 					sum += len(key) + w.item(d, key)
 				}
 				check(d.ReadEnd())
@@ -198,12 +217,7 @@ func (w *typedWalk) item(d *gdwire.Decoder, key []byte) int {
 	case "pos":
 		return w.math(d, gdwire.TypeVector3, 3)
 	case "tags":
-		sum := 0
-		for _, err := range d.Elements() {
-			check(err)
-			sum += w.string(d)
-		}
-		return sum
+		return w.strings(d)
 	case "color":
 		return w.math(d, gdwire.TypeColor, 4)
 	case "enabled":
@@ -213,7 +227,7 @@ func (w *typedWalk) item(d *gdwire.Decoder, key []byte) int {
 	case "stats":
 		sum := 0
 		for range must(d.ReadDict()) {
-			sum += len(w.readKey(d)) + int(must(d.ReadInt()))
+			sum += len(w.readText(d)) + int(must(d.ReadInt()))
 		}
 		check(d.ReadEnd())
 		return sum
