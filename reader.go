@@ -194,6 +194,10 @@ func (d *Decoder) ResetBytes(b []byte) {
 	d.reset()
 	d.buf, d.end, d.lim = b, len(b), len(b)
 	d.inputEnd = d.base + uint64(len(b))
+	d.begin()
+	if d.topForm() != nil {
+		d.win = d.buf[:d.lim]
+	}
 }
 
 func (d *Decoder) reset() {
@@ -332,38 +336,20 @@ func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
 
 // readName is ReadToken on the fast path for names and packed strings.
 func (d *Decoder) readName() (Token, error) {
-	names, r := d.names, d.r
-	if r > len(names)-fastSize {
-		return d.readSlow()
-	}
-	if d.left == 0 {
+	if d.left == 0 && (d.win != nil || d.names != nil) {
 		return d.readEnd(), nil
 	}
-	n, size := d.fastName((*[fastSize]byte)(names[r:]))
-	if size == 0 {
+	if d.names == nil {
 		return d.readSlow()
 	}
-	d.left--
-	d.token = 2 * d.pos()
-	d.r += size
+	text, ok := d.fastName()
+	if !ok {
+		return d.readSlow()
+	}
+	d.token-- // the payload of this token is valid
 	const head = uint64(KindStringChunk) | uint64(flagLast|1<<offsetShift)<<16
-	return Token{head: head | uint64(d.top().typ)<<8 | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: d.token}, nil
-}
-
-// fastName returns the length of the text of a name or packed string that starts with b,
-// and the number of its bytes. size is 0 if the fast path cannot read it.
-func (d *Decoder) fastName(b *[fastSize]byte) (n uint32, size int) {
-	n = le.Uint32(b[:])
-	if size = shortText(n, le.Uint64(b[4:])); size == 0 {
-		if !d.wholeText(d.r+4, n) {
-			return 0, 0
-		}
-		size = 4 + int(padded(n))
-	}
-	if d.top().typ == TypePackedStringArray {
-		n -= d.trailingNUL(d.buf[d.r+4 : d.r+4+int(n)])
-	}
-	return n, size
+	n := uint64(len(text))
+	return Token{head: head | uint64(d.top().typ)<<8 | n<<32, bits: n, win: &d.window, pos: d.token}, nil
 }
 
 // fastSize is the number of bytes that the fast path loads for a value: a header and a
@@ -401,19 +387,18 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 	return true
 }
 
-// openTop is openFast for a top-level Array or Dictionary, for the speed of small packets.
-func (d *Decoder) openTop() (Token, bool) {
-	if d.lim-d.r < fastSize || d.options.Strict {
-		return Token{}, false
+// topForm returns the form of the next top-level value if the fast path may open it: an
+// Array or Dictionary, after which setWin decides again. It makes small packets faster.
+func (d *Decoder) topForm() *form {
+	if d.lim-d.r < fastSize || d.options.Strict || d.maxWhole < 8 {
+		return nil
 	}
-	b := (*[fastSize]byte)(d.buf[d.r:])
-	h, n := le.Uint32(b[:]), le.Uint32(b[4:])
+	h := le.Uint32(d.buf[d.r:])
 	form := &d.forms[h&63][h>>16&1]
-	if h != form.header || form.shape != shapeArray && form.shape != shapeDict || !d.openFast(form, n) {
-		return Token{}, false
+	if h != form.header || form.shape != shapeArray && form.shape != shapeDict {
+		return nil
 	}
-	d.setWin()
-	return Token{head: form.head, bits: uint64(n)}, true
+	return form
 }
 
 // nodePathCount returns the number of names and sub-names of the NodePath that starts with
@@ -463,26 +448,30 @@ func (d *Decoder) readEnd() Token {
 	return t
 }
 
-// setWin switches the fast path on or off. It is the only place that does so, and must be
-// called after any change of the state that it tests. The fast path is on inside Arrays,
-// Dictionaries, NodePaths and PackedStringArrays.
+// setWin switches the fast path on or off, and must be called after any change of the state
+// that it tests. The fast path is on inside Arrays, Dictionaries, NodePaths and
+// PackedStringArrays. At the top level, only ResetBytes switches it on, by topForm, until
+// the first call that start begins.
 func (d *Decoder) setWin() {
-	d.win, d.names = nil, nil
-	if d.depth == 0 || d.depth > d.maxDepth || d.err != nil || d.skip.open > 0 || d.leave > 0 || d.payload.active || d.options.Strict || d.maxWhole < 8 {
-		return
+	var win, names []byte
+	if d.depth > 0 && d.depth <= d.maxDepth && d.err == nil && d.skip.open == 0 && d.leave == 0 && !d.payload.active && !d.options.Strict && d.maxWhole >= 8 {
+		switch f := d.top(); {
+		case f.kind == KindArrayStart || f.kind == KindDictStart:
+			win = d.buf[:d.lim]
+		case f.kind == KindNodePathStart || f.typ == TypePackedStringArray && f.kind == KindPackedStart:
+			names = d.buf[:d.lim]
+		}
 	}
-	switch f := d.top(); {
-	case f.kind == KindArrayStart || f.kind == KindDictStart:
-		d.win = d.buf[:d.lim]
-	case f.kind == KindNodePathStart || f.typ == TypePackedStringArray && f.kind == KindPackedStart:
-		d.names = d.buf[:d.lim]
-	}
+	d.win, d.names = win, names
 }
 
 // readSlow is ReadToken on the slow path.
 func (d *Decoder) readSlow() (Token, error) {
 	if err := d.start(); err != nil {
 		return Token{}, err
+	}
+	if d.depth == 0 {
+		return d.topValue()
 	}
 	return d.next()
 }
@@ -501,9 +490,12 @@ func (d *Decoder) start() error {
 			return err
 		}
 	}
-	if d.depth > 0 { // at the top level, the fast path is off
+	if d.depth > 0 {
 		d.setWin()
-	} else if d.left == 0 {
+		return nil
+	}
+	d.win = nil
+	if d.left == 0 {
 		return errNotReset // Release leaves an error
 	}
 	return nil
@@ -524,13 +516,7 @@ func (d *Decoder) next() (Token, error) {
 	case wantElem, wantKey, wantValue, wantField:
 		return d.value()
 	case wantTop:
-		if err := d.beginValue(); err != nil {
-			return Token{}, err
-		}
-		if t, ok := d.openTop(); ok {
-			return t, nil
-		}
-		return d.value()
+		return d.topValue()
 	case wantDictKey:
 		return d.readDictKey(), nil
 	case wantEnd:
@@ -544,6 +530,25 @@ func (d *Decoder) next() (Token, error) {
 	default:
 		return d.chunk()
 	}
+}
+
+// topValue reads the first token of a top-level value.
+func (d *Decoder) topValue() (Token, error) {
+	if d.r == d.end && !d.options.OneValue && !d.options.Strict {
+		if err := d.fetch(1); err != nil {
+			return Token{}, d.readError(err)
+		}
+	}
+	if err := d.beginValue(); err != nil {
+		return Token{}, err
+	}
+	if form := d.topForm(); form != nil {
+		if n := le.Uint32(d.buf[d.r+4:]); d.openFast(form, n) {
+			d.setWin()
+			return Token{head: form.head, bits: uint64(n)}, nil
+		}
+	}
+	return d.value()
 }
 
 // PeekKind returns the kind of the next token without consuming it. It returns 0 at the
@@ -724,9 +729,7 @@ func (d *Decoder) beginValue() error {
 	if d.depth > 0 {
 		return nil
 	}
-	d.valueStart, d.values, d.strictSeen = d.pos(), 1, 0
-	d.valueEnd = min(d.inputEnd, d.valueStart+uint64(d.bounds[limitBytes]))
-	d.setLim()
+	d.begin()
 	first := d.valueStart == d.origin
 	if d.options.Strict && !first && d.inputEnd != math.MaxUint64 && d.valueStart < d.inputEnd {
 		return d.strict(0, "bytes after the value")
@@ -735,4 +738,11 @@ func (d *Decoder) beginValue() error {
 		return io.EOF
 	}
 	return nil
+}
+
+// begin sets the limits of a top-level value that starts at d.pos().
+func (d *Decoder) begin() {
+	d.valueStart, d.values, d.strictSeen = d.pos(), 1, 0
+	d.valueEnd = min(d.inputEnd, d.valueStart+uint64(d.bounds[limitBytes]))
+	d.setLim()
 }

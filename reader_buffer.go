@@ -125,7 +125,13 @@ func (d *Decoder) fetch(n int) error {
 		d.buf = d.buffer.B
 	}
 	d.compact(n)
-	defer d.setLim()
+	err := d.readAtLeast(n)
+	d.setLim()
+	return err
+}
+
+// readAtLeast reads until at least n bytes are buffered after r.
+func (d *Decoder) readAtLeast(n int) error {
 	for empty := 0; d.end-d.r < n; {
 		if err := d.srcErr; err != nil {
 			d.srcErr = nil

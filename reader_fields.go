@@ -65,8 +65,15 @@ func (l *loop) exit() {
 	}
 }
 
-// finish skips the rest of the value that the body has read in part. left is d.left before
-// the value, and keyPos is d.keyPos.
+// finished reports whether the body has read exactly one value. left is d.left before the
+// value, and keyPos is d.keyPos.
+func (l *loop) finished(left, keyPos uint64) bool {
+	d := l.d
+	return d.left == left-1 && d.depth == l.depth && d.keyPos == keyPos && d.marked != d.left && d.err == nil
+}
+
+// finish skips the rest of the value that the body has read in part, as described by left
+// and keyPos.
 func (l *loop) finish(left, keyPos uint64) error {
 	d := l.d
 	if d.err != nil { // the body has ignored it
@@ -116,7 +123,9 @@ func (d *Decoder) eachField(yield func([]byte, error) bool) {
 			if !yield(key, nil) || d.origin != l.origin {
 				return
 			}
-			err = l.finish(left, keyPos)
+			if !l.finished(left, keyPos) {
+				err = l.finish(left, keyPos)
+			}
 		}
 		if err != nil {
 			l.done = true
@@ -195,6 +204,9 @@ func (d *Decoder) eachElement(yield func(int, error) bool) {
 	for i := range n {
 		if !yield(i, nil) || d.origin != l.origin {
 			return
+		}
+		if l.finished(uint64(n-i), keyPos) {
+			continue
 		}
 		if err := l.finish(uint64(n-i), keyPos); err != nil {
 			l.done = true

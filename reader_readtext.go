@@ -9,6 +9,22 @@ package gdwire
 // It is for programs that compare texts without a copy, and for loops over keys of any
 // type.
 func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
+	win, r, left := d.win, d.r, d.left
+	if r <= len(win)-fastSize && left > 0 {
+		b := (*[fastSize]byte)(win[r:])
+		n := le.Uint32(b[4:])
+		if size := shortText(n, le.Uint64(b[8:])); size > 0 && le.Uint32(b[:]) == stringHeader {
+			d.take(4 + size)
+			return win[r+8 : r+8+int(n)], true, nil
+		}
+	} else if text, ok := d.fastName(); ok {
+		return text, true, nil
+	}
+	return d.readTextSlow()
+}
+
+// readTextSlow is ReadText for longer texts, and on the slow path.
+func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 	if text, ok := d.fastString(); ok {
 		return text, true, nil
 	}

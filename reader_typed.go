@@ -171,40 +171,52 @@ func (d *Decoder) readNumber(size int) error {
 func (d *Decoder) fastString() (text []byte, ok bool) {
 	win, r := d.win, d.r
 	if r > len(win)-fastSize || d.left == 0 {
-		return d.fastNameText()
+		return d.fastName()
 	}
 	b := (*[fastSize]byte)(win[r:])
-	n := le.Uint32(b[4:])
-	if le.Uint32(b[:]) == stringHeader {
-		if size := shortText(n, le.Uint64(b[8:])); size > 0 {
-			d.take(4 + size)
-			return win[r+8 : r+8+int(n)], true
+	h, n := le.Uint32(b[:]), le.Uint32(b[4:])
+	if h != stringHeader {
+		if form := &d.forms[h&63][h>>16&1]; h != form.header || form.shape != shapeText {
+			return nil, false
 		}
-	} else if form, _ := d.fastForm(); form == nil || form.shape != shapeText {
-		return nil, false
 	}
-	if !d.wholeText(r+8, n) {
-		return nil, false
+	size := shortText(n, le.Uint64(b[8:]))
+	if size == 0 {
+		if !d.wholeText(r+8, n) {
+			return nil, false
+		}
+		size = 4 + int(padded(n))
 	}
-	d.take(8 + int(padded(n)))
+	d.take(4 + size)
 	return win[r+8 : r+8+int(n)], true
 }
 
 // stringHeader is the header of a String in every format.
 const stringHeader = 4
 
-// fastNameText is fastString for names and packed strings.
-func (d *Decoder) fastNameText() (text []byte, ok bool) {
-	names, r := d.names, d.r
-	if r > len(names)-fastSize || d.left == 0 {
+// fastName is fastString for names and packed strings.
+func (d *Decoder) fastName() (text []byte, ok bool) {
+	names, r, left := d.names, d.r, d.left
+	if r > len(names)-fastSize || left == 0 {
 		return nil, false
 	}
-	n, size := d.fastName((*[fastSize]byte)(names[r:]))
+	b := (*[fastSize]byte)(names[r:])
+	n := le.Uint32(b[:])
+	size := shortText(n, le.Uint64(b[4:]))
 	if size == 0 {
-		return nil, false
+		if !d.wholeText(r+4, n) {
+			return nil, false
+		}
+		size = 4 + int(padded(n))
 	}
-	d.take(size)
-	return names[r+4 : r+4+int(n)], true
+	d.left = left - 1
+	d.token = 2*(d.base+uint64(r)) + 1
+	d.r = r + size
+	text = names[r+4 : r+4+int(n)]
+	if n > 0 && text[n-1] == 0 {
+		text = text[:n-d.nul(d.top().typ)]
+	}
+	return text, true
 }
 
 // ReadString reads a String, a StringName, or the next string of a PackedStringArray or
@@ -226,8 +238,10 @@ func (d *Decoder) ReadString() (string, error) {
 // After a temporary error, call it again; it continues after the text received so far.
 func (d *Decoder) ReadNodePath() (string, error) {
 	var buf [128]byte
-	if path, ok := d.fastNodePath(buf[:0]); ok {
-		return string(path), nil
+	if form, b := d.fastForm(); form != nil && form.shape == shapeNodePath {
+		if path, ok := d.fastNodePath(buf[:0], b); ok {
+			return string(path), nil
+		}
 	}
 	if !d.resumes(KindNodePathStart) {
 		if _, err := d.readType(TypeNodePath); err != nil {
@@ -238,46 +252,42 @@ func (d *Decoder) ReadNodePath() (string, error) {
 	return d.finishText()
 }
 
-// fastNodePath consumes the next value, a NodePath, and appends its text. It returns false
-// if the fast path cannot read it.
-func (d *Decoder) fastNodePath(dst []byte) ([]byte, bool) {
-	form, b := d.fastForm()
-	if form == nil || form.shape != shapeNodePath {
-		return dst, false
-	}
-	win, r, start := d.win, d.r+16, len(dst)
-	names, bits := le.Uint32(b[4:])&^newNodePathBit, le.Uint32(b[12:])
+// fastNodePath consumes the next value, a NodePath that starts with b, and appends its text.
+// It returns false if the fast path cannot read it.
+func (d *Decoder) fastNodePath(dst []byte, b *[fastSize]byte) ([]byte, bool) {
 	total, ok := d.nodePathCount(b)
 	if !ok {
 		return dst, false
 	}
-	if bits&nodePathAbsolute != 0 {
-		dst = append(dst, '/')
+	names := le.Uint32(b[4:]) &^ newNodePathBit
+	win, r, text := d.win, d.r+16, dst
+	if le.Uint32(b[12:])&nodePathAbsolute != 0 {
+		text = append(text, '/')
 	}
 	for i := range total {
 		if r > len(win)-fastSize {
-			return dst[:start], false
+			return dst, false
 		}
 		b := (*[fastSize]byte)(win[r:])
 		n := le.Uint32(b[:])
 		size := shortText(n, le.Uint64(b[4:]))
 		if size == 0 {
 			if !d.wholeText(r+4, n) {
-				return dst[:start], false
+				return dst, false
 			}
 			size = 4 + int(padded(n))
 		}
 		if i >= names {
-			dst = append(dst, ':')
+			text = append(text, ':')
 		} else if i > 0 {
-			dst = append(dst, '/')
+			text = append(text, '/')
 		}
-		dst = append(dst, win[r+4:r+4+int(n)]...)
+		text = append(text, win[r+4:r+4+int(n)]...)
 		r += size
 	}
 	d.values += uint64(total)
 	d.take(r - d.r)
-	return dst, true
+	return text, true
 }
 
 // resumes reports whether the latest call was a ReadString or ReadNodePath that an error of
@@ -341,14 +351,17 @@ func (d *Decoder) startText(nodePath bool) error {
 // ReadReals reads a value of math type t into c, in encoded order: a Basis is encoded by
 // rows. t must be a type of floats, and len(c) the number of its components.
 func (d *Decoder) ReadReals(t Type, c []float64) error {
-	if b, u := d.fastMath(t, len(c)); u == unitFloat32 {
+	switch b, u := d.fastMath(t, len(c)); u {
+	case unitFloat32:
 		for i := range c {
-			c[i] = float64(math.Float32frombits(le.Uint32(b[4*i:])))
+			c[i] = float64(math.Float32frombits(le.Uint32(b)))
+			b = b[4:]
 		}
 		return nil
-	} else if u == unitFloat64 {
+	case unitFloat64:
 		for i := range c {
-			c[i] = math.Float64frombits(le.Uint64(b[8*i:]))
+			c[i] = math.Float64frombits(le.Uint64(b))
+			b = b[8:]
 		}
 		return nil
 	}
