@@ -295,3 +295,9 @@ func TestCopyValueAfterError(t *testing.T) {
 	require.Equal(t, err, e.Recover())
 	require.NoError(t, CopyValue(e, d))
 }
+
+func TestCopyErrors(t *testing.T) {
+	testInputErrors(t, []inputError{
+		{name: "CopyValue at an End", packet: wire(idArray, 1, idNil), tokens: 2, read: copyToNowhere, is: ErrCount, text: "offset 8, $[0]: CopyValue at an End"},
+	})
+}

@@ -655,3 +655,68 @@ func check(err error) {
 		panic(err)
 	}
 }
+
+// An inputError is input with an error, and the whole text of the error.
+type inputError struct {
+	name    string
+	packet  []byte
+	options DecoderOptions
+	tokens  int                    // that are read before
+	read    func(d *Decoder) error // if nil, all tokens are read
+	is      error
+	text    string // after "gdwire: "
+}
+
+func testInputErrors(t *testing.T, all []inputError) {
+	for _, c := range all {
+		t.Run(c.name, func(t *testing.T) {
+			d := NewDecoder(plain(c.packet), &c.options)
+			defer d.Release()
+			readTo(t, d, c.tokens)
+			if c.read == nil {
+				c.read = readAll
+			}
+			requireText(t, c.read(d), c.is, c.text)
+		})
+	}
+}
+
+// A callError is an invalid call and the whole text of its error.
+type callError struct {
+	name   string
+	format *Format
+	before []step
+	call   step
+	is     error
+	text   string // after "gdwire: "
+}
+
+func testCallErrors(t *testing.T, all []callError) {
+	for _, c := range all {
+		t.Run(c.name, func(t *testing.T) {
+			e := NewEncoder(io.Discard, &EncoderOptions{Format: c.format})
+			defer e.Release()
+			for _, s := range c.before {
+				require.NoError(t, s(e))
+			}
+			requireText(t, c.call(e), c.is, c.text)
+			require.Error(t, e.Recover())
+			misuse{c.name, c.call, c.is}.rejects(t, e)
+		})
+	}
+}
+
+// requireText expects an Error with the given text that is the given error and no other.
+func requireText(t *testing.T, err, is error, text string) {
+	t.Helper()
+	require.EqualError(t, err, "gdwire: "+text)
+	var located *Error
+	require.ErrorAs(t, err, &located)
+	require.Equal(t, located.Err, errors.Unwrap(err))
+	require.ErrorIs(t, err, is)
+	for _, other := range []error{ErrLimit, ErrType, ErrFlags, ErrObject, ErrUTF8, ErrRange, ErrStrict, ErrCount, ErrKey, ErrOpen, ErrReleased} {
+		if other != is {
+			require.NotErrorIs(t, err, other)
+		}
+	}
+}

@@ -244,10 +244,11 @@ func TestDepthAsInEngines(t *testing.T) {
 	d.Reset(plain(append(bytes.Repeat(wire(idArray, 1), 1024), wire(idArray, 0)...)))
 	require.Equal(t, io.EOF, readAll(d))
 	d.Reset(plain(nested(1025)))
-	err := readAll(d)
-	require.ErrorIs(t, err, ErrLimit)
-	require.ErrorContains(t, err, "value inside 1025 containers exceeds limit Depth (1024)")
-	require.ErrorContains(t, err, fmt.Sprintf("offset %d, $[0]", 8*1025))
+	var fault *Error
+	require.ErrorAs(t, readAll(d), &fault)
+	require.Equal(t, &LimitError{"Depth", 1025, 1024}, fault.Err)
+	require.EqualValues(t, 8*1025, fault.Offset)
+	require.True(t, strings.HasPrefix(fault.Path, "$[0][0]"), fault.Path)
 	// Strings, NodePaths and packed arrays do not count as levels.
 	d = NewDecoder(plain(wire(idArray, 2, idPath, newPath(1), 0, 0, longText, idStrings, 1, longText+"\x00")),
 		&DecoderOptions{WindowSize: 16, Limits: Limits{Depth: 1}})
@@ -507,4 +508,27 @@ func TestLimitErrorText(t *testing.T) {
 	require.EqualError(t, &LimitError{"Mine", 5, 4}, "5 exceeds limit Mine (4)")
 	require.ErrorIs(t, fmt.Errorf("wrapped: %w", &LimitError{}), ErrLimit)
 	require.NotErrorIs(t, &LimitError{}, ErrType)
+}
+
+func TestLimitErrors(t *testing.T) {
+	player := func(last ...any) []byte {
+		return wire(idDict, 1, str("player"), idDict, 1, str("inventory"), idArray, 4, idNil, idNil, idNil, wire(last...))
+	}
+	at := fmt.Sprintf("offset %d, $.player.inventory[3]: ", len(player())+4)
+	testInputErrors(t, []inputError{
+		{name: "StringBytes", packet: player(idString, uint32(math.MaxUint32)), is: ErrLimit,
+			text: at + "string of 4294967295 bytes exceeds limit StringBytes (16777216)"},
+		{name: "Elements", packet: player(idArray, 1<<21), is: ErrLimit,
+			text: at + "container of 2097152 elements exceeds limit Elements (1048576)"},
+		{name: "PackedBytes", packet: player(idBytes, 1<<29), is: ErrLimit,
+			text: at + "packed data of 536870912 bytes exceeds limit PackedBytes (268435456)"},
+		{name: "NameBytes", packet: player(idSignal, 2000), is: ErrLimit,
+			text: at + "name of 2000 bytes exceeds limit NameBytes (1024)"},
+		{name: "Values", packet: player(idArray, 50), options: DecoderOptions{Limits: Limits{Values: 20}}, is: ErrLimit,
+			text: at + "container that adds up to 59 values exceeds limit Values (20)"},
+		{name: "Bytes", packet: player(idBytes, 50), options: DecoderOptions{Limits: Limits{Bytes: 100}}, is: ErrLimit,
+			text: at + "value of at least 130 bytes exceeds limit Bytes (100)"},
+		{name: "Depth", packet: wire(idArray, 1, idArray, 1, idNil), options: DecoderOptions{Limits: Limits{Depth: 1}}, is: ErrLimit,
+			text: "offset 16, $[0][0]: value inside 2 containers exceeds limit Depth (1)"},
+	})
 }

@@ -69,10 +69,23 @@ func TestNodePathCountOverflow(t *testing.T) {
 	packet := wire(15, newPath(1<<31-1), uint32(math.MaxUint32), 0)
 	d := NewDecoder(plain(packet), &DecoderOptions{Format: Manual4, Limits: limitsOf("", 0)})
 	defer d.Release()
-	err := readAll(d)
-	requireError(t, err, 4, "$", ErrRange)
-	require.ErrorContains(t, err, "NodePath of 6442450942 names")
+	requireError(t, readAll(d), 4, "$", ErrRange)
 
 	d.Reset(plain(wire(15, newPath(1<<31-1), uint32(1<<31), 0)))
 	require.Equal(t, int64(math.MaxUint32), readTo(t, d, 1).Len(), "just counted")
+}
+
+func TestNodePathErrors(t *testing.T) {
+	huge := wire(idPath, newPath(1<<31-1), uint32(math.MaxUint32), 0)
+	godot3 := wire(15, newPath(1<<31-1), uint32(math.MaxUint32), 0)
+	testInputErrors(t, []inputError{
+		{name: "one string in Godot 4", packet: wire(idPath, 5), is: ErrType,
+			text: "offset 4, $: NodePath in one string, which godot4 does not have"},
+		{name: "one string", packet: wire(16, "a"), options: DecoderOptions{Format: Godot2, Strict: true}, is: ErrStrict,
+			text: "offset 4, $: not canonical: NodePath as one string"},
+		{name: "sum of the counts in an engine", packet: huge, options: DecoderOptions{Strict: true}, is: ErrStrict,
+			text: "offset 4, $: not canonical: NodePath of 6442450942 names"},
+		{name: "sum of the counts", packet: godot3, options: DecoderOptions{Format: Manual4, Limits: limitsOf("", 0)}, is: ErrRange,
+			text: "offset 4, $: NodePath of 6442450942 names"},
+	})
 }

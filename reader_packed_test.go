@@ -140,7 +140,6 @@ func TestReadPackedInsideAnElement(t *testing.T) {
 	require.ErrorIs(t, err, ErrType)
 	_, err = ReadPacked(d, make([][2]float32, 1))
 	require.ErrorIs(t, err, ErrType)
-	require.ErrorContains(t, err, "1 × float32")
 	got, err := AppendPacked[float32](d, nil)
 	require.NoError(t, err)
 	require.Equal(t, []float32{1}, got)

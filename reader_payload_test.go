@@ -3,6 +3,7 @@ package gdwire
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"testing"
 	"testing/iotest"
@@ -270,4 +271,25 @@ func TestBulkReadsHoweverCut(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestPayloadErrors(t *testing.T) {
+	noPayload := "offset 0, $: %s: the latest token has no such payload"
+	packet := wire(idArray, 1, integer(7))
+	testInputErrors(t, []inputError{
+		{name: "Payload of an Array", packet: packet, tokens: 1, is: ErrType, text: fmt.Sprintf(noPayload, "Payload"),
+			read: func(d *Decoder) error { _, err := d.Payload().Read(make([]byte, 1)); return err }},
+		{name: "ReadPacked of an Array", packet: packet, tokens: 1, is: ErrType, text: fmt.Sprintf(noPayload, "ReadPacked"),
+			read: func(d *Decoder) error { _, err := ReadPacked(d, make([]int32, 1)); return err }},
+		{name: "other elements", packet: wire(idFloats, 1, reals(1)), tokens: 1, is: ErrType, text: "offset 0, $: got elements of 1 × float32, want 2 × float32",
+			read: func(d *Decoder) error { _, err := ReadPacked(d, make([][2]float32, 1)); return err }},
+		{name: "part of an element", packet: wire(idFloats, 1, reals(1)), tokens: 1, is: ErrType, text: "offset 0, $: Payload has read a part of the next element",
+			read: func(d *Decoder) error {
+				if _, err := io.ReadFull(d.Payload(), make([]byte, 2)); err != nil {
+					return err
+				}
+				_, err := AppendPacked[float32](d, nil)
+				return err
+			}},
+	})
 }

@@ -187,3 +187,9 @@ func TestRestOfAValue(t *testing.T) {
 		})
 	}
 }
+
+func TestSkipErrors(t *testing.T) {
+	testInputErrors(t, []inputError{
+		{name: "SkipValue at an End", packet: wire(idArray, 1, idNil), tokens: 2, read: (*Decoder).SkipValue, is: ErrCount, text: "offset 8, $[0]: SkipValue at an End"},
+	})
+}

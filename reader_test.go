@@ -620,15 +620,15 @@ func TestWrapError(t *testing.T) {
 	defer d.Release()
 	mine := errors.New("no scripts here")
 	readTo(t, d, 3)
-	require.EqualError(t, d.WrapError(mine), "gdwire: offset 16, $[0].key(0): no scripts here", "at a marker: where the key starts")
+	requireError(t, d.WrapError(mine), 16, "$[0].key(0)", mine) // at a marker: where the key starts
 	readTo(t, d, 1)
-	require.EqualError(t, d.WrapError(mine), "gdwire: offset 16, $[0].key(0): no scripts here")
+	requireError(t, d.WrapError(mine), 16, "$[0].key(0)", mine)
 	readTo(t, d, 1)
 	err := d.WrapError(mine)
 	require.EqualError(t, err, `gdwire: offset 32, $[0].script: no scripts here`)
 	require.ErrorIs(t, err, mine)
 	readTo(t, d, 1) // the error does not stay
-	require.EqualError(t, d.WrapError(mine), `gdwire: offset 44, $[0]: no scripts here`)
+	requireError(t, d.WrapError(mine), 44, "$[0]", mine)
 
 	// After a bulk read the offset is still that of the token.
 	d.Reset(plain(wire(idArray, 1, str(longText))))
@@ -637,7 +637,7 @@ func TestWrapError(t *testing.T) {
 	readTo(t, d, 2)
 	_, err = d.AppendString(nil)
 	require.NoError(t, err)
-	require.EqualError(t, d.WrapError(mine), "gdwire: offset 8, $[0]: no scripts here")
+	requireError(t, d.WrapError(mine), 8, "$[0]", mine)
 }
 
 func TestDecoderOptions(t *testing.T) {
@@ -647,4 +647,11 @@ func TestDecoderOptions(t *testing.T) {
 	require.Equal(t, o, d.Options())
 	d.Release()
 	require.Equal(t, o, d.Options())
+}
+
+func TestReaderErrors(t *testing.T) {
+	testInputErrors(t, []inputError{
+		{name: "bytes after the value", packet: nil, is: ErrStrict, options: DecoderOptions{Strict: true}, text: "offset 4, $: not canonical: bytes after the value",
+			read: func(d *Decoder) error { d.ResetBytes(wire(idNil, idNil)); return readAll(d) }},
+	})
 }

@@ -210,3 +210,10 @@ func TestTruncatedInvalidText(t *testing.T) {
 		}
 	}
 }
+
+func TestTextErrors(t *testing.T) {
+	testInputErrors(t, []inputError{
+		{name: "invalid UTF-8", packet: str("a\xff"), is: ErrUTF8, text: "offset 9, $: invalid UTF-8"},
+		{name: "invalid UTF-8 after a replacement character", packet: str("\uFFFD\xff"), is: ErrUTF8, text: "offset 11, $: invalid UTF-8"},
+	})
+}

@@ -372,3 +372,39 @@ func TestTypedReadsAllocateNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestTypedReadErrors(t *testing.T) {
+	vector := make([]float64, 3)
+	testInputErrors(t, []inputError{
+		{name: "integer that does not fit", packet: integer(300), is: ErrRange, text: "offset 0, $: int 300 does not fit uint8",
+			read: func(d *Decoder) error { _, err := ReadInteger[uint8](d); return err }},
+		{name: "float that does not fit", packet: wire(idFloat, float32(1.5)), is: ErrRange, text: "offset 0, $: float 1.5 does not fit int64",
+			read: func(d *Decoder) error { _, err := d.ReadInt(); return err }},
+		{name: "int that float64 does not hold", packet: wire(idInt|bit16, uint64(1<<53+1)), is: ErrRange, text: "offset 0, $: int 9007199254740993 does not fit float64",
+			read: func(d *Decoder) error { _, err := d.ReadFloat(); return err }},
+		{name: "another type", packet: str("x"), is: ErrType, text: "offset 0, $: got String, want int",
+			read: func(d *Decoder) error { _, err := d.ReadInt(); return err }},
+		{name: "another math type", packet: integer(1), is: ErrType, text: "offset 0, $: got int, want Vector3",
+			read: func(d *Decoder) error { return d.ReadReals(TypeVector3, vector) }},
+		{name: "no packed array", packet: integer(1), is: ErrType, text: "offset 0, $: got int, want packed array",
+			read: func(d *Decoder) error { _, err := AppendPacked[byte](d, nil); return err }},
+		{name: "reals of a type without them", packet: integer(1), is: ErrType, text: "offset 0, $: Vector2i has no such components",
+			read: func(d *Decoder) error { return d.ReadReals(TypeVector2i, vector) }},
+		{name: "too many components", packet: integer(1), is: ErrCount, text: "offset 0, $: Vector2 has 2 components, not 3",
+			read: func(d *Decoder) error { return d.ReadReals(TypeVector2, vector) }},
+		{name: "ReadEnd at the top level", packet: integer(1), is: ErrOpen, text: "offset 0, $: End without a matching Start",
+			read: func(d *Decoder) error { return d.ReadEnd() }},
+		{name: "ReadEnd before the last element", packet: wire(idArray, 2, idNil, idNil), tokens: 2, is: ErrCount, text: "offset 12, $[1]: End after 1 of 2 elements",
+			read: func(d *Decoder) error { return d.ReadEnd() }},
+		{name: "ReadEnd before the last pair", packet: wire(idDict, 2, idNil, idNil, idNil, idNil), tokens: 4, is: ErrCount, text: "offset 16, $.key(1): End after 1 of 2 pairs",
+			read: func(d *Decoder) error { return d.ReadEnd() }},
+		{name: "too many elements", packet: wire(idArray, 1, idNil), tokens: 2, is: ErrCount, text: "offset 12, $: more elements than the declared 1",
+			read: func(d *Decoder) error { return d.ReadNil() }},
+		{name: "too many pairs", packet: wire(idDict, 0), tokens: 1, is: ErrCount, text: "offset 8, $: more pairs than the declared 0",
+			read: func(d *Decoder) error { return d.ReadNil() }},
+		{name: "value in place of a property's name", packet: wire(idObject, "Node", 1, "a", idNil), options: DecoderOptions{AllowObjects: true}, tokens: 1, is: ErrType, text: "offset 16, $.key(0): got the name of a property, want a value",
+			read: func(d *Decoder) error { return d.ReadNil() }},
+		{name: "value inside packed data", packet: wire(idFloats, 1, reals(1)), tokens: 1, is: ErrType, text: "offset 8, $: got a part of a PackedFloat32Array, want a value",
+			read: func(d *Decoder) error { return d.ReadNil() }},
+	})
+}

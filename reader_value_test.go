@@ -1,6 +1,7 @@
 package gdwire
 
 import (
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -87,4 +88,21 @@ func TestLenientValuesAmongOthers(t *testing.T) {
 			d.Release()
 		}
 	}
+}
+
+func TestValueErrors(t *testing.T) {
+	godot2, strict := DecoderOptions{Format: Godot2}, DecoderOptions{Format: Godot2, Strict: true}
+	testInputErrors(t, []inputError{
+		{name: "unknown type of Godot 4", packet: wire(99), is: ErrType,
+			text: "offset 0, $: unknown godot4 type id 99"},
+		{name: "unknown type of Godot 3", packet: wire(30), options: DecoderOptions{Format: Godot3}, is: ErrType,
+			text: "offset 0, $: unknown godot3 type id 30"},
+		{name: "flags", packet: wire(2 | bit16), options: godot2, is: ErrFlags,
+			text: "offset 0, $: header has flags: 0x10002, godot2 has none"},
+		{name: "short InputEvent", packet: wire(19, 1, 0, 5), options: godot2, is: ErrRange,
+			text: "offset 12, $: InputEvent of type 1 needs more than 5 bytes"},
+		{name: "long InputEvent", packet: wire(19, 1, 0, eventHead+12, make([]byte, 12)), options: strict, is: ErrStrict,
+			text: "offset 12, $: not canonical: InputEvent longer than its type needs"},
+		{name: "EOF", packet: wire(idInt), is: io.ErrUnexpectedEOF, text: "offset 4, $: unexpected EOF"},
+	})
 }

@@ -23,6 +23,7 @@ type strictCase struct {
 	similar   string
 	err       error // ErrStrict if it is nil
 	objects   bool
+	text      string // of a message of strict.go, in one case of each
 }
 
 const (
@@ -44,17 +45,17 @@ const (
 func strictCases() []strictCase {
 	g4, g3, g2, m4, m30 := gdwire.Godot4, gdwire.Godot3, gdwire.Godot2, gdwire.Manual4, gdwire.Manual30
 	return []strictCase{
-		{row: rowWidth, name: "int", format: g4, packet: "<int+1> ffffff7f 00000000", path: "$", similar: "<int+1> 00000080 00000000"},
+		{row: rowWidth, name: "int", text: "int 2147483647 in 64 bits", format: g4, packet: "<int+1> ffffff7f 00000000", path: "$", similar: "<int+1> 00000080 00000000"},
 		{row: rowWidth, name: "negative int", format: g3, packet: "<int+1> 00000080 ffffffff", path: "$", similar: "<int+1> ffffff7f ffffffff"},
 		{row: rowWidth, name: "int by the manual", format: m4, packet: "<int+1> 01000000 00000000", path: "$", similar: "<int> 01000000"},
-		{row: rowWidth, name: "float", format: g4, packet: "<float+1>" + f64(0.5), path: "$", similar: "<float+1>" + f64(0.1)},
+		{row: rowWidth, name: "float", text: "float 0.5 in 64 bits", format: g4, packet: "<float+1>" + f64(0.5), path: "$", similar: "<float+1>" + f64(0.1)},
 		{row: rowWidth, name: "float of an element", format: g3, packet: "<Array> 01000000 <float+1> 00000000 00000080", offset: 8, path: "$[0]", similar: "<Array> 01000000 <float>" + f32(0)},
-		{row: rowWidth, name: "NaN", format: g4, packet: "<float> 0000c07f", path: "$", similar: "<float+1> 00000000 0000f87f"},
+		{row: rowWidth, name: "NaN", text: "NaN in 32 bits", format: g4, packet: "<float> 0000c07f", path: "$", similar: "<float+1> 00000000 0000f87f"},
 
-		{row: rowBool, name: "two", format: g4, packet: "<bool> 02000000", path: "$", similar: "<bool> 01000000"},
+		{row: rowBool, name: "two", text: "bool of 2", format: g4, packet: "<bool> 02000000", path: "$", similar: "<bool> 01000000"},
 		{row: rowBool, name: "high bit", format: g2, packet: "<bool> 00000080", path: "$", similar: "<bool> 00000000"},
 
-		{row: rowHeader, name: "bits 8 to 15", format: g4, packet: "02010000 00000000", path: "$", similar: "<int> 00000000"},
+		{row: rowHeader, name: "bits 8 to 15", text: "header 0x102", format: g4, packet: "02010000 00000000", path: "$", similar: "<int> 00000000"},
 		{row: rowHeader, name: "flag of nil", format: g4, packet: "<Nil+1>", path: "$", similar: "<Nil>"},
 		{row: rowHeader, name: "second flag of an int", format: g4, packet: "<int+2> 00000000", path: "$", similar: "<int> 00000000"},
 		{row: rowHeader, name: "flag of an integer vector", format: g4, packet: "<Vector2i+1> 00000000 00000000", path: "$", similar: "<Vector2i> 00000000 00000000"},
@@ -64,18 +65,18 @@ func strictCases() []strictCase {
 		{row: rowHeader, name: "flags of values of an Array", format: g4, packet: "<Array+4> 00000000", path: "$", similar: "<Dictionary+4> <int> 00000000"},
 		{row: rowHeader, name: "flag of packed bytes", format: g4, packet: "<PackedByteArray+1> 00000000", path: "$", similar: "<PackedByteArray> 00000000"},
 
-		{row: rowMixed, name: "narrow and wide", format: g4, packet: "<Array> 02000000 <Vector2>" + f32(1, 2) + "<Vector2+1>" + f64(1, 2), offset: 20, path: "$[1]",
+		{row: rowMixed, name: "narrow and wide", text: "math types of both widths", format: g4, packet: "<Array> 02000000 <Vector2>" + f32(1, 2) + "<Vector2+1>" + f64(1, 2), offset: 20, path: "$[1]",
 			similar: "<Array> 02000000 <Vector2+1>" + f64(1, 2) + "<Vector2+1>" + f64(1, 2)},
 		{row: rowMixed, name: "wide and narrow", format: g4, packet: "<Array> 02000000 <Vector2+1>" + f64(1, 2) + "<Plane>" + f32(1, 2, 3, 4), offset: 28, path: "$[1]",
 			similar: "<Array> 02000000 <Vector2+1>" + f64(1, 2) + "<Color>" + f32(1, 2, 3, 4)},
 		{row: rowMixed, name: "packed and not", format: g4, packet: "<Array> 02000000 <PackedVector2Array+1> 00000000 <Vector2>" + f32(1, 2), offset: 16, path: "$[1]",
 			similar: "<Array> 02000000 <PackedVector2Array> 00000000 <Vector2>" + f32(1, 2)},
-		{row: rowMixed, name: "an id and serialized", format: g4, objects: true, packet: "<Array> 02000000 <Object+1> 05000000 00000000 <Object> 01000000 41000000 00000000", offset: 20, path: "$[1]",
+		{row: rowMixed, name: "an id and serialized", text: "both ids of objects and serialized objects", format: g4, objects: true, packet: "<Array> 02000000 <Object+1> 05000000 00000000 <Object> 01000000 41000000 00000000", offset: 20, path: "$[1]",
 			similar: "<Array> 02000000 <Object> 01000000 41000000 00000000 <Object> 01000000 41000000 00000000"},
 		{row: rowMixed, name: "serialized and an id", format: g3, objects: true, packet: "<Array> 02000000 <Object> 01000000 41000000 00000000 <Object+1> 05000000 00000000", offset: 24, path: "$[1]",
 			similar: "<Array> 02000000 <Object+1> 05000000 00000000 <Object+1> 05000000 00000000"},
 
-		{row: rowObject, name: "id 0", format: g4, packet: "<Object+1> 00000000 00000000", path: "$", similar: "<Object+1> 01000000 00000000"},
+		{row: rowObject, name: "id 0", text: "object id 0", format: g4, packet: "<Object+1> 00000000 00000000", path: "$", similar: "<Object+1> 01000000 00000000"},
 		{row: rowObject, name: "no class", format: g3, objects: true, packet: "<Object> 00000000", path: "$", similar: "<Object> 01000000 41000000 00000000"},
 
 		{row: rowCount, name: "shared Array", format: g4, packet: "<Array> 01000080 <Nil>", offset: 4, path: "$", similar: "<Array> 01000000 <Nil>"},
@@ -85,7 +86,7 @@ func strictCases() []strictCase {
 		{row: rowCount, name: "properties", format: g4, objects: true, packet: "<Object> 01000000 41000000 ffffffff", offset: 12, path: "$", similar: "<Object> 01000000 41000000 00000000"},
 		{row: rowCount, name: "names that overflow", format: g4, packet: "<NodePath> 01000080 ffffffff 00000000", offset: 4, path: "$", similar: "<NodePath> 00000080 00000000 00000000"},
 
-		{row: rowPadding, name: "String", format: g4, packet: "<String> 01000000 61000001", offset: 9, path: "$", similar: "<String> 01000000 61000000"},
+		{row: rowPadding, name: "String", text: "padding other than zero", format: g4, packet: "<String> 01000000 61000001", offset: 9, path: "$", similar: "<String> 01000000 61000000"},
 		{row: rowPadding, name: "packed string", format: g4, packet: "<PackedStringArray> 01000000 01000000 00000001", offset: 13, path: "$[0]", similar: "<PackedStringArray> 01000000 01000000 00000000"},
 		{row: rowPadding, name: "bytes", format: g3, packet: "<PackedByteArray> 03000000 01020304", offset: 11, path: "$", similar: "<PackedByteArray> 04000000 01020304"},
 		{row: rowPadding, name: "class", format: g4, objects: true, packet: "<Object> 01000000 41010000 00000000", offset: 9, path: "$", similar: "<Object> 01000000 41000000 00000000"},
@@ -98,12 +99,12 @@ func strictCases() []strictCase {
 		{row: rowPadding, name: "missing", format: g4, err: io.ErrUnexpectedEOF, packet: "<PackedByteArray> 01000000 01", offset: 9, path: "$", similar: "<PackedByteArray> 01000000 01000000"},
 		{row: rowPadding, name: "missing in Godot 2", format: g2, err: io.ErrUnexpectedEOF, packet: "<String> 01000000 61", offset: 9, path: "$", similar: "<String> 01000000 61ffffff"},
 
-		{row: rowNUL, name: "String", format: g4, packet: "<String> 03000000 61006200", offset: 9, path: "$", similar: "<String> 03000000 61206200"},
+		{row: rowNUL, name: "String", text: "NUL in a string", format: g4, packet: "<String> 03000000 61006200", offset: 9, path: "$", similar: "<String> 03000000 61206200"},
 		{row: rowNUL, name: "end of a String", format: g2, packet: "<String> 02000000 61000000", offset: 9, path: "$", similar: "<String> 01000000 61000000"},
 		{row: rowNUL, name: "name", format: g4, packet: "<NodePath> 01000080 00000000 00000000 02000000 61000000", offset: 21, path: "$[0]",
 			similar: "<NodePath> 01000080 00000000 00000000 01000000 61000001"},
 		{row: rowNUL, name: "Signal", format: g4, packet: "<Signal> 01000000 00000000 05000000 00000000", offset: 8, path: "$", similar: "<Signal> 00000000 05000000 00000000"},
-		{row: rowNUL, name: "packed string without one", format: g4, packet: "<PackedStringArray> 01000000 01000000 61000000", offset: 13, path: "$[0]",
+		{row: rowNUL, name: "packed string without one", text: "packed string without a NUL", format: g4, packet: "<PackedStringArray> 01000000 01000000 61000000", offset: 13, path: "$[0]",
 			similar: "<PackedStringArray> 01000000 02000000 61000000"},
 		{row: rowNUL, name: "empty packed string without one", format: g3, packet: "<PackedStringArray> 01000000 00000000", offset: 12, path: "$[0]",
 			similar: "<PackedStringArray> 01000000 01000000 00000000"},
@@ -114,14 +115,14 @@ func strictCases() []strictCase {
 		{row: rowNUL, name: "packed string by the manual", format: m4, packet: "<PackedStringArray> 01000000 02000000 61000000", offset: 13, path: "$[0]",
 			similar: "<PackedStringArray> 01000000 02000000 61610000"},
 
-		{row: rowPath, name: "second flag", format: g4, packet: "<NodePath> 00000080 00000000 02000000 01000000 61000000", offset: 12, path: "$",
+		{row: rowPath, name: "second flag", text: "NodePath flags 0x2", format: g4, packet: "<NodePath> 00000080 00000000 02000000 01000000 61000000", offset: 12, path: "$",
 			similar: "<NodePath> 00000080 01000000 01000000 01000000 61000000"},
 		{row: rowPath, name: "third flag", format: g2, packet: "<NodePath> 00000080 00000000 05000000", offset: 12, path: "$",
 			similar: "<NodePath> 00000080 00000000 03000000 01000000 61ffffff"},
 		{row: rowPath, name: "names beyond 32 bits", format: g4, packet: "<NodePath> 02000080 ffffffff 00000000 01000000 61000000", offset: 4, path: "$", similar: "<NodePath> 00000080 01000000 00000000 01000000 61000000"},
 		{row: rowPath, name: "one string", format: g2, packet: "<NodePath> 01000000 61000000", offset: 4, path: "$", similar: "<NodePath> 01000080 00000000 00000000 01000000 61000000"},
 
-		{row: rowDeclared, name: "element", format: g4, packet: "<Array+1> <int> 01000000 <float>" + f32(1), offset: 12, path: "$[0]", similar: "<Array+1> <int> 01000000 <int> 01000000"},
+		{row: rowDeclared, name: "element", text: "float in a container of int", format: g4, packet: "<Array+1> <int> 01000000 <float>" + f32(1), offset: 12, path: "$[0]", similar: "<Array+1> <int> 01000000 <int> 01000000"},
 		{row: rowDeclared, name: "nil among built-in types", format: g4, packet: "<Array+1> <int> 01000000 <Nil>", offset: 12, path: "$[0]", similar: "<Array+1> <Object> 01000000 <Nil>"},
 		{row: rowDeclared, name: "element of a class", format: g4, packet: "<Array+2> 01000000 41000000 01000000 <int> 01000000", offset: 16, path: "$[0]",
 			similar: "<Array+2> 01000000 41000000 01000000 <Nil>"},
@@ -178,6 +179,9 @@ func TestStrictRows(t *testing.T) {
 				require.ErrorAs(t, err, &fault, name)
 				require.Equal(t, c.offset, fault.Offset, name)
 				require.Equal(t, c.path, fault.Path, name)
+				if c.text != "" {
+					require.EqualError(t, fault.Err, "not canonical: "+c.text, name)
+				}
 				require.NoError(t, read(similar, strict), name)
 			}
 			// Bytes after the value are known only if the length of the input is.

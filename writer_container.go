@@ -249,9 +249,9 @@ func (e *Encoder) checkElem(elem Elem) error {
 	case k == containerUntyped:
 		return nil
 	case k == containerBuiltin && (elem.Type == TypeNil || !e.options.Format.Has(elem.Type)):
-		return e.fail(wrapf(ErrType, "container of %v", elem.Type))
+		return e.fail(wrapf(ErrType, "%v has no containers of %v", e.options.Format, elem.Type))
 	case len(elem.String()) > maxName/2: // so that the size of two fits an int of 32 bits
-		return e.fail(wrapf(ErrRange, "name of %d bytes", len(elem.String())))
+		return e.fail(wrapf(ErrRange, "name of %d bytes is too long", len(elem.String())))
 	case !e.options.AnyUTF8 && !valid(elem.String()):
 		return e.fail(ErrUTF8)
 	}
@@ -297,7 +297,7 @@ func (e *Encoder) writeStart(t Token) error {
 		}
 		typ, name, n := declaredElem(declared, k)
 		if typ <= TypeNil {
-			return e.fail(wrapf(ErrType, "container of no type"))
+			return e.fail(wrapf(ErrType, "container of an unknown type"))
 		}
 		if !e.options.AnyUTF8 && !validText(name) {
 			return e.fail(ErrUTF8)

@@ -23,7 +23,7 @@ func TestErrorsStay(t *testing.T) {
 	e.WriteReals(TypeVector3, 1e300, 0, 0)
 	e.End()
 	err := e.Close()
-	require.EqualError(t, err, "gdwire: offset 20, $.value(0): invalid UTF-8")
+	requireError(t, err, 20, "$.value(0)", ErrUTF8)
 	require.Equal(t, err, e.Close())
 	require.Equal(t, err, e.Flush())
 	require.Equal(t, err, e.Err())
@@ -91,8 +91,7 @@ func TestFail(t *testing.T) {
 
 	begin()
 	err := e.Fail(mine)
-	require.EqualError(t, err, "gdwire: offset 12, $[1]: no such player")
-	require.ErrorIs(t, err, mine)
+	requireError(t, err, 12, "$[1]", mine)
 	stays(err)
 
 	// An error that has an offset and path keeps them.
@@ -109,7 +108,7 @@ func TestFail(t *testing.T) {
 	begin()
 	require.Error(t, e.WriteString("\xff"))
 	err = e.Fail(mine)
-	require.EqualError(t, err, "gdwire: offset 12, $[1]: no such player")
+	requireError(t, err, 12, "$[1]", mine)
 	stays(err)
 
 	begin()

@@ -128,3 +128,13 @@ var nodePathsOfGodot3 = map[string]string{
 	"/a/b/":       "0f00000002000080000000000100000001000000610000000100000062000000",
 	"/a//b:c":     "0f000000020000800100000001000000010000006100000001000000620000000100000063000000",
 }
+
+func TestNodePathCallErrors(t *testing.T) {
+	names := newToken(KindNodePathStart, TypeNodePath, 0, 1<<31)
+	testCallErrors(t, []callError{
+		{name: "two colons", call: func(e *Encoder) error { return e.WriteNodePath("a::b") }, is: ErrRange, text: "offset 0, $: NodePath with two colons in a row"},
+		{name: "negative count of names", call: path(1, -1), is: ErrRange, text: "offset 0, $: NodePath of 1 names and -1 sub-names"},
+		{name: "more names than 31 bits count", call: token(names), is: ErrRange, text: "offset 0, $: NodePath of 2147483648 names"},
+		{name: "form of one string", call: token(newToken(KindNodePathStart, TypeNodePath, flagOldNodePath, 1)), is: ErrType, text: "offset 0, $: godot4 has no NodePath of one string"},
+	})
+}

@@ -59,3 +59,11 @@ func TestWriteRawHasNoLimits(t *testing.T) {
 		e.Release()
 	}
 }
+
+func TestWriteRawErrors(t *testing.T) {
+	raw := func(p []byte) step { return func(e *Encoder) error { return e.WriteRaw(p) } }
+	testCallErrors(t, []callError{
+		{name: "empty", call: raw(nil), is: ErrCount, text: "offset 0, $: empty raw value"},
+		{name: "two values", call: raw(wire(idNil, idNil)), is: ErrCount, text: "offset 0, $: 4 bytes after the raw value"},
+	})
+}

@@ -35,6 +35,8 @@ func TestOtherCallsWhileInterrupted(t *testing.T) {
 		require.ErrorIs(t, err, errTemporary, name)
 		require.Equal(t, err, e.Recover(), name)
 	}
+	requireText(t, e.WriteNil(), ErrOpen, "offset 64, $.key(0): another call before the interrupted one was repeated: temporary")
+	require.Error(t, e.Recover())
 	require.Equal(t, errTemporary, e.Flush(), "although it writes all")
 	require.NoError(t, e.WriteString(long))
 	require.NoError(t, e.WriteNil())

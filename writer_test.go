@@ -510,3 +510,9 @@ func TestEncoderOptions(t *testing.T) {
 	o := EncoderOptions{Format: Godot3, Buffered: -1}
 	require.Equal(t, o, NewEncoder(nil, &o).Options())
 }
+
+func TestWriterErrorTexts(t *testing.T) {
+	testCallErrors(t, []callError{
+		{name: "Close", before: []step{dict(1)}, call: closing, is: ErrOpen, text: "offset 8, $.key(0): DictStart without its End"},
+	})
+}

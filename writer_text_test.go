@@ -2,8 +2,10 @@ package gdwire
 
 import (
 	"io"
+	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 )
@@ -100,4 +102,20 @@ func TestTextOfEverySize(t *testing.T) {
 			require.Equal(t, want, got, "%q", text)
 		}
 	}
+}
+
+func TestTextCallErrors(t *testing.T) {
+	testCallErrors(t, []callError{
+		{name: "no string", call: text(TypeInt, 1), is: ErrType, text: "offset 0, $: int is not a string type"},
+	})
+	if strconv.IntSize == 32 || raceEnabled {
+		t.Skip("skipped: needs 64 bits, and the race detector checks the pointer")
+	}
+	var b byte
+	long := unsafe.String(&b, 1<<31-1) // its bytes are never read
+	testCallErrors(t, []callError{
+		{name: "long String", call: func(e *Encoder) error { return e.WriteString(long) }, is: ErrRange, text: "offset 0, $: string of 2147483647 bytes is too long"},
+		{name: "long name", call: func(e *Encoder) error { return e.WriteSignal(long, 0) }, is: ErrRange, text: "offset 0, $: name of 2147483647 bytes is too long"},
+		{name: "long class of elements", call: typedArray(0, Elem{Class: long}), is: ErrRange, text: "offset 0, $: name of 2147483647 bytes is too long"},
+	})
 }
