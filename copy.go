@@ -129,7 +129,7 @@ func copyStart(e *Encoder, d *Decoder) bool {
 	}
 	b := (*[fastSize]byte)(d.win[d.r:])
 	h, n := le.Uint32(b[:]), le.Uint32(b[4:])
-	form := &d.forms[h&63][h>>16&1]
+	form := &d.forms[formIndex(h)]
 	if h != form.header {
 		return false
 	}

@@ -11,8 +11,8 @@ import "slices"
 //
 //	layouts[TypeVector3]         3 components, float32 or float64, class classReal
 //	Godot4.width[classReal]      flagged: bit 16 selects 64 bits
-//	Godot4.forms[0][9]           two forms: without bit 16, and with it
-//	Godot4.forms[0][9][1]        TypeVector3, KindVector3, unit float64, size 24 bytes
+//	formIndex(0x00010009)        64 + 9: the forms with bit 16 follow those without it
+//	Godot4.forms[0][64+9]        TypeVector3, KindVector3, unit float64, size 24 bytes
 //
 // A layout describes a type in all formats, and a Format how one family of engines
 // encodes the types. newFormat combines them to a form for each type id and both
@@ -53,11 +53,18 @@ type Format struct {
 	// optionalPadding has the types whose padding can be missing at the end of a packet.
 	optionalPadding []Type
 
-	// forms has the forms by type id, and byType the same forms by type: without
+	// forms has the forms by formIndex, and byType the same forms by type: without
 	// bit 16 in the header, and with it. The first index is 1 with DoubleReals.
 	// newFormat computes both from the fields above.
-	forms, byType [2][64][2]form
+	forms  [2][numForms]form
+	byType [2][64][2]form
 }
+
+const numForms = 128
+
+// formIndex returns the index of the form for header h: its type id, and 64 more with bit
+// 16. The form is that of h only if its header is.
+func formIndex(h uint32) uint32 { return h&63 | h>>10&64 }
 
 // The supported formats. Redot and Xogot use Godot4; the manual of Mole describes
 // Godot2.
@@ -340,7 +347,8 @@ func newFormat(f Format) *Format {
 	for double := range f.forms {
 		for id, t := range f.types {
 			r := f.newForms(t, uint32(id), double == 1)
-			f.forms[double][id], f.byType[double][t] = r, r
+			f.forms[double][id], f.forms[double][id+numForms/2] = r[0], r[1]
+			f.byType[double][t] = r
 		}
 	}
 	return &f

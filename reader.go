@@ -131,7 +131,7 @@ type Decoder struct {
 	strictSeen strictSeen
 
 	// Derived from the options, see initOptions.
-	forms    *[64][2]form
+	forms    *[numForms]form
 	once     bool // see err; placed here, it needs no additional space
 	maxWhole int  // the maximum length of a string in one chunk and within Limits
 	size     int  // the maximum length of a chunk
@@ -278,7 +278,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 	}
 	b := (*[fastSize]byte)(win[r:])
 	h := le.Uint32(b[:])
-	form := &d.forms[h&63][h>>16&1]
+	form := &d.forms[formIndex(h)]
 	if h != form.header {
 		return d.readSlow()
 	}
@@ -394,7 +394,7 @@ func (d *Decoder) topForm() *form {
 		return nil
 	}
 	h := le.Uint32(d.buf[d.r:])
-	form := &d.forms[h&63][h>>16&1]
+	form := &d.forms[formIndex(h)]
 	if h != form.header || form.shape != shapeArray && form.shape != shapeDict {
 		return nil
 	}
@@ -574,7 +574,7 @@ func (d *Decoder) PeekKind() Kind {
 		return KindDictKey
 	}
 	h := le.Uint32(win[r:])
-	form := &d.forms[h&63][h>>16&1]
+	form := &d.forms[formIndex(h)]
 	if h != form.header {
 		return d.peekSlow()
 	}
@@ -630,12 +630,7 @@ func (d *Decoder) peekForm() (*form, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := le.Uint32(b)
-	forms, err := d.formsOf(h)
-	if err != nil {
-		return nil, err
-	}
-	return &forms[h>>16&1], nil
+	return d.formOf(le.Uint32(b))
 }
 
 // Tokens iterates over the tokens that [Decoder.SkipValue] would skip: those of the next

@@ -242,12 +242,10 @@ func (d *Decoder) key(i int) pathKey {
 	b := d.buf[f.keyPos-d.base : d.end]
 	typ := TypeString
 	if f.kind == KindDictStart {
-		h := le.Uint32(b)
-		forms := d.lookup(h)
-		if forms == nil {
+		form := d.lookup(le.Uint32(b))
+		if form == nil {
 			return pathKey{}
 		}
-		form := &forms[h>>16&1]
 		b = b[4:]
 		switch {
 		case form.shape == shapeText:

@@ -152,7 +152,7 @@ func (d *Decoder) skipNumbers() {
 	for r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
 		h := le.Uint32(b[:])
-		form := &forms[h&63][h>>16&1]
+		form := &forms[formIndex(h)]
 		if h != form.header {
 			break
 		}
@@ -274,7 +274,7 @@ func (d *Decoder) passFast(most int) {
 	for r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
 		h, n := le.Uint32(b[:]), le.Uint32(b[4:])
-		form := &d.forms[h&63][h>>16&1]
+		form := &d.forms[formIndex(h)]
 		if h != form.header || form.shape > shapeText || n > 1 && form.kind == KindBool {
 			break
 		}

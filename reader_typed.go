@@ -31,7 +31,7 @@ func (d *Decoder) fastForm() (*form, *[fastSize]byte) {
 	}
 	b := (*[fastSize]byte)(win[r:])
 	h := le.Uint32(b[:])
-	form := &d.forms[h&63][h>>16&1]
+	form := &d.forms[formIndex(h)]
 	if h != form.header {
 		return nil, nil
 	}
@@ -176,7 +176,7 @@ func (d *Decoder) fastString() (text []byte, ok bool) {
 	b := (*[fastSize]byte)(win[r:])
 	h, n := le.Uint32(b[:]), le.Uint32(b[4:])
 	if h != stringHeader {
-		if form := &d.forms[h&63][h>>16&1]; h != form.header || form.shape != shapeText {
+		if form := &d.forms[formIndex(h)]; h != form.header || form.shape != shapeText {
 			return nil, false
 		}
 	}

@@ -5,18 +5,19 @@ import (
 	"math"
 )
 
-// lookup returns the forms for header h, or nil if the format has no such type.
-func (d *Decoder) lookup(h uint32) *[2]form {
-	if id := h & d.options.Format.idMask; id < uint32(len(d.forms)) && d.forms[id][0].typ != 0 {
-		return &d.forms[id]
+// lookup returns the form for header h, or nil if the format has no such type.
+func (d *Decoder) lookup(h uint32) *form {
+	id := h & d.options.Format.idMask
+	if form := &d.forms[formIndex(h)]; id < numForms/2 && form.typ != 0 {
+		return form
 	}
 	return nil
 }
 
-// formsOf returns the forms for header h, or an error if the format has no such type.
-func (d *Decoder) formsOf(h uint32) (*[2]form, error) {
-	if forms := d.lookup(h); forms != nil {
-		return forms, nil
+// formOf returns the form for header h, or an error if the format has no such type.
+func (d *Decoder) formOf(h uint32) (*form, error) {
+	if form := d.lookup(h); form != nil {
+		return form, nil
 	}
 	f := d.options.Format
 	if f.idMask == math.MaxUint32 && h > 0xFFFF && f.typeOf(h&0xFFFF) != 0 {
@@ -32,11 +33,10 @@ func (d *Decoder) value() (Token, error) {
 		return Token{}, err
 	}
 	h := le.Uint32(b)
-	forms, err := d.formsOf(h)
+	form, err := d.formOf(h)
 	if err != nil {
 		return Token{}, err
 	}
-	form := &forms[h>>16&1]
 	if err := d.checkHeader(h, form); err != nil {
 		return Token{}, err
 	}
