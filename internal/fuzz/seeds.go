@@ -1,7 +1,8 @@
 // Package fuzz has the seeds of all fuzz targets. Its tests are the fuzz targets with
 // cheap checks: after each execution, go test -fuzz compares the counters of every
-// package in the test binary, which takes 80 µs with testify and its dependencies, so
-// these tests import only the codec.
+// function in the test binary, which takes 80 µs with testify and its dependencies, so
+// these tests import only the codec. The package calls has the targets that compare
+// sequences of calls.
 package fuzz
 
 import (
@@ -31,15 +32,14 @@ const (
 // Has reports whether the given bit is set.
 func (s Seed) Has(bit Seed) bool { return s&bit != 0 }
 
+var formats = gdwire.Formats()
+
 // Format returns the format that s chooses.
-func (s Seed) Format() *gdwire.Format {
-	all := gdwire.Formats()
-	return all[int(s&7)%len(all)]
-}
+func (s Seed) Format() *gdwire.Format { return formats[int(s&7)%len(formats)] }
 
 // SeedOf returns a Seed of format f with the given bits set.
 func SeedOf(f *gdwire.Format, bits Seed) Seed {
-	for s := range Seed(len(gdwire.Formats())) {
+	for s := range Seed(len(formats)) {
 		if s.Format() == f {
 			return s | bits
 		}

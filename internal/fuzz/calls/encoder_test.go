@@ -1,4 +1,4 @@
-package fuzz_test
+package calls_test
 
 import (
 	"bytes"

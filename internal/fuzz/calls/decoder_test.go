@@ -1,4 +1,5 @@
-package fuzz_test
+// Package calls_test makes random sequences of calls on Decoders and Encoders.
+package calls_test
 
 import (
 	"bytes"
@@ -36,7 +37,7 @@ func init() {
 			if err == nil {
 				c.payload = nil
 				c.tokenBytes = append(c.tokenBytes[:0], c.token.Bytes()...)
-				c.trace = appendToken(c.trace, c.token)
+				c.trace = fuzz.AppendToken(c.trace, c.token)
 			}
 			return err
 		}},
@@ -83,7 +84,7 @@ func init() {
 				if err = e; err != nil {
 					break
 				}
-				c.trace = appendToken(c.trace, tok)
+				c.trace = fuzz.AppendToken(c.trace, tok)
 				if c.body() {
 					break
 				}
@@ -642,4 +643,11 @@ func FuzzDecoderCalls(f *testing.F) {
 		}
 		requireCalls(t, p, fuzz.Seed(n), script)
 	})
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
