@@ -74,8 +74,4 @@ type reason struct {
 func (r *reason) Error() string { return r.text }
 func (r *reason) Unwrap() error { return r.err }
 
-var (
-	errNotReset = errors.New("gdwire: used before Reset")
-	errBadRead  = errors.New("gdwire: reader returned an impossible count")
-	errBadWrite = errors.New("gdwire: writer returned an impossible count")
-)
+var errNotReset = errors.New("gdwire: used before Reset")

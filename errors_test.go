@@ -34,8 +34,6 @@ func TestCauses(t *testing.T) {
 		{"ErrOpen", ErrOpen, "unfinished value"},
 		{"ErrReleased", ErrReleased, "gdwire: used after Release"},
 		{"errNotReset", errNotReset, "gdwire: used before Reset"},
-		{"errBadRead", errBadRead, "gdwire: reader returned an impossible count"},
-		{"errBadWrite", errBadWrite, "gdwire: writer returned an impossible count"},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.EqualError(t, c.err, c.text) })
 	}

@@ -196,7 +196,7 @@ func (d *Decoder) ResetBytes(b []byte) {
 	d.inputEnd = d.base + uint64(len(b))
 	d.begin()
 	if d.topForm() != nil {
-		d.win = d.buf[:d.lim]
+		d.win = d.buf[:d.lim] // until the first call that start begins
 	}
 }
 
@@ -450,8 +450,7 @@ func (d *Decoder) readEnd() Token {
 
 // setWin switches the fast path on or off, and must be called after any change of the state
 // that it tests. The fast path is on inside Arrays, Dictionaries, NodePaths and
-// PackedStringArrays. At the top level, only ResetBytes switches it on, by topForm, until
-// the first call that start begins.
+// PackedStringArrays, and where topForm finds an Array or Dictionary at the top level.
 func (d *Decoder) setWin() {
 	var win, names []byte
 	if d.depth > 0 && d.depth <= d.maxDepth && d.err == nil && d.skip.open == 0 && d.leave == 0 && !d.payload.active && !d.options.Strict && d.maxWhole >= 8 {
@@ -543,10 +542,12 @@ func (d *Decoder) topValue() (Token, error) {
 		return Token{}, err
 	}
 	if form := d.topForm(); form != nil {
-		if n := le.Uint32(d.buf[d.r+4:]); d.openFast(form, n) {
-			d.setWin()
+		n := le.Uint32(d.buf[d.r+4:])
+		d.win = d.buf[:d.lim]
+		if d.openFast(form, n) {
 			return Token{head: form.head, bits: uint64(n)}, nil
 		}
+		d.win = nil
 	}
 	return d.value()
 }

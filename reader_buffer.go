@@ -3,6 +3,8 @@ package gdwire
 import (
 	"io"
 	"math"
+
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
 // window is the read buffer of a Decoder. Tokens refer to it.
@@ -110,13 +112,9 @@ func (d *Decoder) setLim() {
 	}
 }
 
-// maxEmptyReads is the number of consecutive calls of Read that may return no bytes and no
-// error.
-const maxEmptyReads = 100
-
 // fetch reads until at least n bytes are buffered after r. It returns the Reader's error,
 // or io.EOF at the end of the input, and keeps the bytes read before it.
-func (d *Decoder) fetch(n int) error {
+func (d *Decoder) fetch(n int) (err error) {
 	if d.src == nil {
 		return io.EOF
 	}
@@ -125,39 +123,20 @@ func (d *Decoder) fetch(n int) error {
 		d.buf = d.buffer.B
 	}
 	d.compact(n)
-	err := d.readAtLeast(n)
+	for err == nil && d.end-d.r < n {
+		if d.end == len(d.buf) {
+			d.grow(n)
+		}
+		var m int
+		m, err = d.read(d.buf[d.end:])
+		d.end += m
+	}
 	d.setLim()
 	return err
 }
 
-// readAtLeast reads until at least n bytes are buffered after r.
-func (d *Decoder) readAtLeast(n int) error {
-	for empty := 0; d.end-d.r < n; {
-		if err := d.srcErr; err != nil {
-			d.srcErr = nil
-			return err
-		}
-		free := d.buf[d.end:]
-		if len(free) == 0 {
-			d.grow(n)
-			continue
-		}
-		m, err := d.read(free)
-		d.end += m
-		if err != nil {
-			return err
-		}
-		if m > 0 {
-			empty = 0
-		} else if empty++; empty == maxEmptyReads {
-			return io.ErrNoProgress
-		}
-	}
-	return nil
-}
-
-// read reads from src into p, up to inputEnd. If src returns bytes together with an error,
-// read returns the error in the next call.
+// read reads from src into p, up to inputEnd. It returns bytes or an error. If src returns
+// both, read returns the error in the next call.
 func (d *Decoder) read(p []byte) (int, error) {
 	if err := d.srcErr; err != nil {
 		d.srcErr = nil
@@ -169,10 +148,7 @@ func (d *Decoder) read(p []byte) (int, error) {
 		}
 		p = p[:left]
 	}
-	n, err := d.src.Read(p)
-	if n < 0 || n > len(p) {
-		return 0, errBadRead
-	}
+	n, err := checked.Read(d.src, p)
 	if n > 0 {
 		d.srcErr = err
 		err = nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/bytebufferpool"
 )
@@ -92,7 +93,7 @@ func TestMisbehavingReaders(t *testing.T) {
 
 			for _, n := range []int{-1, 1 << 30} {
 				d.Reset(readerFunc(func(p []byte) (int, error) { return n, nil }))
-				require.Equal(t, errBadRead, read(d))
+				require.Equal(t, checked.ErrRead, read(d))
 			}
 
 			// An error returned with bytes is delivered after them.

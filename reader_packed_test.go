@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/stretchr/testify/require"
 )
 
@@ -16,8 +17,8 @@ func TestMisbehavingReadersOfPackedData(t *testing.T) {
 		want error
 	}{
 		"nothing, for ever": {readerFunc(func([]byte) (int, error) { return 0, nil }), io.ErrNoProgress},
-		"less than nothing": {readerFunc(func([]byte) (int, error) { return -1, nil }), errBadRead},
-		"more than all":     {readerFunc(func(p []byte) (int, error) { return len(p) + 1, nil }), errBadRead},
+		"less than nothing": {readerFunc(func([]byte) (int, error) { return -1, nil }), checked.ErrRead},
+		"more than all":     {readerFunc(func(p []byte) (int, error) { return len(p) + 1, nil }), checked.ErrRead},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := NewDecoder(io.MultiReader(bytes.NewReader(head), bad.r), &DecoderOptions{WindowSize: 64})

@@ -4,6 +4,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
 // payload is the part of the latest token's payload that bulk reads have not returned
@@ -303,15 +305,9 @@ func (p *payloadReader) WriteTo(w io.Writer) (total int64, err error) {
 		if err != nil {
 			return total, noMore(err)
 		}
-		n, err := w.Write(b)
-		if n < 0 || n > len(b) {
-			return total, errBadWrite
-		}
+		n, err := checked.Write(w, b)
 		p.d.discard(n)
 		total += int64(n)
-		if err == nil && n < len(b) {
-			err = io.ErrShortWrite
-		}
 		if err != nil {
 			return total, err
 		}
@@ -525,18 +521,13 @@ func (d *Decoder) readDirect(p []byte, size int) (int, error) {
 		d.saveKeys(d.base + uint64(d.end))
 		d.base += uint64(d.end)
 		d.r, d.end = 0, 0
-		for empty := 0; n < len(p) && err == nil; {
+		for n < len(p) && err == nil {
 			var m int
 			m, err = d.read(p[n:])
 			n += m
 			d.base += uint64(m)
-			if m > 0 {
-				empty = 0
-				if size == 1 && n%int(f.size) == 0 {
-					break
-				}
-			} else if empty++; err == nil && empty == maxEmptyReads {
-				err = io.ErrNoProgress
+			if m > 0 && size == 1 && n%int(f.size) == 0 {
+				break
 			}
 		}
 		if split := n % int(f.size); split > 0 {

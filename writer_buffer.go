@@ -1,8 +1,9 @@
 package gdwire
 
 import (
-	"io"
 	"math"
+
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
 // bufferSize is the size of an Encoder's buffer: that of a Decoder's usual read
@@ -109,13 +110,7 @@ func (e *Encoder) compact(n int) {
 
 // write calls the Writer and checks the count that it returns.
 func (e *Encoder) write(p []byte) (int, error) {
-	n, err := e.w.Write(p)
-	if n < 0 || n > len(p) {
-		return 0, errBadWrite
-	}
-	if n < len(p) && err == nil {
-		err = io.ErrShortWrite
-	}
+	n, err := checked.Write(e.w, p)
 	e.written += uint64(n)
 	return n, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/stretchr/testify/require"
 )
 
@@ -201,13 +202,13 @@ func TestUsedBuffers(t *testing.T) {
 func TestMisbehavingWriters(t *testing.T) {
 	for _, n := range []int{-1, 1 << 20} {
 		e := NewEncoder(writerFunc(func([]byte) (int, error) { return n, nil }), nil)
-		require.Equal(t, errBadWrite, e.WriteNil())
+		require.Equal(t, checked.ErrWrite, e.WriteNil())
 		e.Release()
 
 		d := NewDecoder(plain(str("text")), nil)
 		readTo(t, d, 1)
 		_, err := io.Copy(writerFunc(func([]byte) (int, error) { return n, nil }), d.Payload())
-		require.Equal(t, errBadWrite, err)
+		require.Equal(t, checked.ErrWrite, err)
 		d.Release()
 	}
 	e := NewEncoder(writerFunc(func([]byte) (int, error) { return 0, nil }), nil)
