@@ -134,16 +134,20 @@ func (s *decoder) top(v any) error {
 	if err != nil {
 		return err
 	}
-	return decode(s, p.Elem())
+	return decode(s, variableOf(p.Elem()))
 }
 
 // charge subtracts n bytes from the memory that is left. It returns an error if there is
 // not enough.
 func (s *decoder) charge(t reflect.Type, n int64) error {
-	if n <= s.memory {
-		s.memory -= n
-		return nil
+	if n > s.memory {
+		return s.memoryError(t, n)
 	}
+	s.memory -= n
+	return nil
+}
+
+func (s *decoder) memoryError(t reflect.Type, n int64) error {
 	got := s.most - s.memory
 	if got += n; got < 0 {
 		got = math.MaxInt64
@@ -189,10 +193,10 @@ func (s *decoder) mismatch(t gdwire.Token, v reflect.Value, cause error) error {
 	return s.fail(t.Type(), v.Type(), reason)
 }
 
-// tookNil reports whether it has read a nil and made the variable zero. For speed, it
-// only checks for nil after a typed read has failed.
+// tookNil reports whether it has read a nil and made the variable zero. It is only called
+// if s.careful is set.
 func (s *decoder) tookNil(v reflect.Value) bool {
-	if !s.careful || s.d.PeekKind() != gdwire.KindNil || s.d.ReadNil() != nil {
+	if s.d.PeekKind() != gdwire.KindNil || s.d.ReadNil() != nil {
 		return false
 	}
 	v.SetZero()
@@ -207,83 +211,94 @@ func (s *decoder) deeper(t reflect.Type) error {
 	return nil
 }
 
-// A decodeFunc reads the next value into v, which must be settable.
-type decodeFunc func(s *decoder, v reflect.Value) error
+// A decodeFunc reads the next value into x, a variable of the plan's type.
+type decodeFunc func(s *decoder, x variable) error
+
+// reflected returns the decodeFunc that calls decode with a variable of type t.
+func reflected(t reflect.Type, decode func(s *decoder, v reflect.Value) error) decodeFunc {
+	return func(s *decoder, x variable) error { return decode(s, valueOf(x, t)) }
+}
 
 var decodePlans plans[decodeFunc]
 
 func init() {
 	decodePlans.make = func(r *planner[decodeFunc], key planKey) (decodeFunc, error) {
-		return decodePlanner{r}.build(key.typ)
+		return decodePlanner{r}.build(key.typ, key.wire)
 	}
 }
 
 // A decodePlanner builds the plans for decoding.
 type decodePlanner struct{ *planner[decodeFunc] }
 
-// build returns the function that decodes a type. It depends on the methods of the type,
-// on whether it is a type of this package, or on its kind, in this order.
-func (b decodePlanner) build(t reflect.Type) (decodeFunc, error) {
+// build returns the function that decodes a t. It depends on the methods of t, on whether
+// t is a type of this package, or on its kind, in this order. wire is the type= of the
+// field's tag, or 0. A value of another type is decoded, too, but takes longer.
+func (b decodePlanner) build(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
 	if t.Kind() == reflect.Pointer {
-		return b.pointer(t)
+		return b.pointer(t, wire)
 	}
 	if t.Kind() != reflect.Interface {
 		p := reflect.PointerTo(t)
 		switch own := ownTypes[t]; {
 		case p.Implements(unmarshalerType):
-			return decodeUnmarshaler, nil
+			return reflected(t, decodeUnmarshaler), nil
 		case own != nil:
 			return own.decode, nil
 		case p.Implements(textUnmarshalerType):
 			return b.text(t), nil
 		}
 	}
-	return b.kind(t)
+	return b.kind(t, wire)
 }
 
 // kind is build for a type without methods that is not a type of this package.
-func (b decodePlanner) kind(t reflect.Type) (decodeFunc, error) {
+func (b decodePlanner) kind(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
 	switch t.Kind() {
 	case reflect.Bool:
-		return decodeBool, nil
+		return scalar(t, (*gdwire.Decoder).ReadBool), nil
 	case reflect.Int:
 		if t.Size() == 8 {
-			return decodeInt64, nil
+			return scalar(t, readInt), nil
 		}
-		return decodeInt[int], nil
+		return scalar(t, gdwire.ReadInteger[int]), nil
 	case reflect.Int8:
-		return decodeInt[int8], nil
+		return scalar(t, gdwire.ReadInteger[int8]), nil
 	case reflect.Int16:
-		return decodeInt[int16], nil
+		return scalar(t, gdwire.ReadInteger[int16]), nil
 	case reflect.Int32:
-		return decodeInt[int32], nil
+		return scalar(t, gdwire.ReadInteger[int32]), nil
 	case reflect.Int64:
-		return decodeInt64, nil
+		return scalar(t, (*gdwire.Decoder).ReadInt), nil
 	case reflect.Uint:
-		return decodeUint[uint], nil
+		return scalar(t, gdwire.ReadInteger[uint]), nil
 	case reflect.Uint8:
-		return decodeUint[uint8], nil
+		return scalar(t, gdwire.ReadInteger[uint8]), nil
 	case reflect.Uint16:
-		return decodeUint[uint16], nil
+		return scalar(t, gdwire.ReadInteger[uint16]), nil
 	case reflect.Uint32:
-		return decodeUint[uint32], nil
+		return scalar(t, gdwire.ReadInteger[uint32]), nil
 	case reflect.Uint64:
-		return decodeUint[uint64], nil
+		return scalar(t, gdwire.ReadInteger[uint64]), nil
 	case reflect.Uintptr:
-		return decodeUint[uintptr], nil
-	case reflect.Float32, reflect.Float64:
-		return decodeFloat, nil
+		return scalar(t, gdwire.ReadInteger[uintptr]), nil
+	case reflect.Float32:
+		return reflected(t, decodeFloat32), nil
+	case reflect.Float64:
+		return scalar(t, (*gdwire.Decoder).ReadFloat), nil
 	case reflect.String:
-		return decodeString, nil
+		if wire == gdwire.TypeNodePath {
+			return decodeNodePath(t), nil
+		}
+		return decodeString(t), nil
 	case reflect.Interface:
 		if t.NumMethod() == 0 {
-			return decodeAny, nil
+			return reflected(t, decodeAny), nil
 		}
-		return decodeInterface, nil
+		return reflected(t, decodeInterface), nil
 	case reflect.Slice:
 		return b.slice(t)
 	case reflect.Array:
-		return b.array(t)
+		return b.array(t, wire)
 	case reflect.Map:
 		return b.dict(t)
 	case reflect.Struct:
@@ -292,56 +307,29 @@ func (b decodePlanner) kind(t reflect.Type) (decodeFunc, error) {
 	return nil, fmt.Errorf("%v has no Variant type", t)
 }
 
-func decodeBool(s *decoder, v reflect.Value) error {
-	if s.tookNil(v) {
+// scalar is build for a bool or number, from the typed read for its kind.
+func scalar[T any](t reflect.Type, read func(*gdwire.Decoder) (T, error)) decodeFunc {
+	return func(s *decoder, x variable) error {
+		if s.careful && s.tookNil(valueOf(x, t)) {
+			return nil
+		}
+		v, err := read(s.d)
+		if err != nil {
+			return s.mistyped(valueOf(x, t), err)
+		}
+		*at[T](x) = v
 		return nil
 	}
-	x, err := s.d.ReadBool()
-	if err != nil {
-		return s.mistyped(v, err)
-	}
-	v.SetBool(x)
-	return nil
 }
 
-func decodeInt64(s *decoder, v reflect.Value) error {
-	if s.tookNil(v) {
-		return nil
-	}
-	x, err := s.d.ReadInt()
-	if err != nil {
-		return s.mistyped(v, err)
-	}
-	v.SetInt(x)
-	return nil
+// readInt is ReadInt for an int of 64 bits.
+func readInt(d *gdwire.Decoder) (int, error) {
+	x, err := d.ReadInt()
+	return int(x), err
 }
 
-func decodeInt[T gdwire.Integer](s *decoder, v reflect.Value) error {
-	if s.tookNil(v) {
-		return nil
-	}
-	x, err := gdwire.ReadInteger[T](s.d)
-	if err != nil {
-		return s.mistyped(v, err)
-	}
-	v.SetInt(int64(x))
-	return nil
-}
-
-func decodeUint[T gdwire.Integer](s *decoder, v reflect.Value) error {
-	if s.tookNil(v) {
-		return nil
-	}
-	x, err := gdwire.ReadInteger[T](s.d)
-	if err != nil {
-		return s.mistyped(v, err)
-	}
-	v.SetUint(uint64(x))
-	return nil
-}
-
-func decodeFloat(s *decoder, v reflect.Value) error {
-	if s.tookNil(v) {
+func decodeFloat32(s *decoder, v reflect.Value) error {
+	if s.careful && s.tookNil(v) {
 		return nil
 	}
 	x, err := s.d.ReadFloat()
@@ -355,38 +343,56 @@ func decodeFloat(s *decoder, v reflect.Value) error {
 	return nil
 }
 
-func decodeString(s *decoder, v reflect.Value) error {
-	text, err := s.readText(v)
-	if err == nil {
-		v.SetString(text)
+// decodeString is build for a string.
+func decodeString(t reflect.Type) decodeFunc {
+	return func(s *decoder, x variable) error {
+		text, err := s.readText(x, t)
+		if err == nil {
+			*at[string](x) = text
+		}
+		return err
 	}
-	return err
 }
 
-// readText reads text of any type. v is the variable, for errors. For a nil it returns
-// "".
-func (s *decoder) readText(v reflect.Value) (string, error) {
-	b, ok, err := s.d.ReadText()
-	if err != nil {
-		return "", err
+// decodeNodePath is decodeString for a field with type=NodePath.
+func decodeNodePath(t reflect.Type) decodeFunc {
+	return func(s *decoder, x variable) error {
+		text, err := s.readAnyText(x, t)
+		if err == nil {
+			*at[string](x) = text
+		}
+		return err
 	}
-	if ok {
-		if err := s.charge(v.Type(), int64(len(b))); err != nil {
+}
+
+// readText reads text of any type for x, a variable of type t. For a nil it returns "".
+func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
+	b, ok, err := s.d.ReadText()
+	if !ok {
+		if err != nil {
 			return "", err
 		}
-		return string(b), nil
+		return s.readAnyText(x, t)
 	}
-	t, err := s.token()
+	if err := s.charge(t, int64(len(b))); err != nil {
+		return "", err
+	}
+	return string(b), nil
+}
+
+// readAnyText is readText without the fast path for strings.
+func (s *decoder) readAnyText(x variable, t reflect.Type) (string, error) {
+	tok, err := s.token()
 	if err != nil {
 		return "", err
 	}
-	switch t.Kind() {
+	switch tok.Kind() {
 	case gdwire.KindStringChunk:
-		return s.text(t, v.Type())
+		return s.text(tok, t)
 	case gdwire.KindNodePathStart:
-		return s.nodePathText(t, v.Type())
+		return s.nodePathText(tok, t)
 	}
-	return "", s.mismatch(t, v, nil)
+	return "", s.mismatch(tok, valueOf(x, t), nil)
 }
 
 // text returns the text that starts with chunk t.
@@ -412,21 +418,25 @@ func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 		b = append(b, '/')
 	}
 	for i := range names + subnames {
-		from := len(b)
-		switch {
-		case i >= names:
+		if i >= names {
 			b = append(b, ':')
-			from++
-		case i > 0:
+		} else if i > 0 {
 			b = append(b, '/')
-			from++
 		}
-		if err := s.pathName(&b, g); err != nil {
+		name, ok, err := s.d.ReadText()
+		if !ok && err == nil {
+			name, err = s.longName(g)
+		}
+		if err != nil {
 			return "", err
 		}
-		if !single && !isName(b[from:], i >= names) {
-			return "", s.fail(gdwire.TypeNodePath, g, fmt.Errorf("%w: name %s", gdwire.ErrRange, quoted(string(b[from:]))))
+		if err := s.charge(g, int64(len(name))); err != nil {
+			return "", err
 		}
+		if !single && !isName(name, i >= names) {
+			return "", s.fail(gdwire.TypeNodePath, g, fmt.Errorf("%w: name %s", gdwire.ErrRange, quoted(string(name))))
+		}
+		b = append(b, name...)
 	}
 	if s.scratch = b; cap(b) > maxScratch {
 		s.scratch = nil
@@ -434,25 +444,16 @@ func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 	return string(b), s.d.ReadEnd()
 }
 
-// pathName appends the next name of a NodePath to b.
-func (s *decoder) pathName(b *[]byte, g reflect.Type) error {
-	name, ok, err := s.d.ReadText()
-	if err != nil {
-		return err
-	}
-	if ok {
-		*b = append(*b, name...)
-		return s.charge(g, int64(len(name)))
-	}
+// longName returns the next name of a NodePath, which does not fit the read buffer.
+func (s *decoder) longName(g reflect.Type) ([]byte, error) {
 	chunk, err := s.d.ReadToken()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.charge(g, chunk.Len()); err != nil {
-		return err
+	if chunk.Len() > s.memory {
+		return nil, s.charge(g, chunk.Len())
 	}
-	*b, err = s.d.AppendString(*b)
-	return err
+	return s.d.AppendString(nil)
 }
 
 // hasNewNodePaths reports whether the format has no NodePaths in the form of one string.
@@ -474,8 +475,9 @@ func isName(name []byte, subname bool) bool {
 // text is build for a TextUnmarshaler. UnmarshalText decodes text, and the kind of the
 // type decides for other values.
 func (b decodePlanner) text(t reflect.Type) decodeFunc {
-	kind, kindErr := b.kind(t)
-	return func(s *decoder, v reflect.Value) error {
+	kind, kindErr := b.kind(t, 0)
+	return func(s *decoder, x variable) error {
+		v := valueOf(x, t)
 		if s.d.PeekKind() == gdwire.KindDictKey {
 			return s.unmarshalText(v) // the error, if the value is not text
 		}
@@ -483,14 +485,14 @@ func (b decodePlanner) text(t reflect.Type) decodeFunc {
 			if kindErr != nil {
 				return s.mistyped(v, nil)
 			}
-			return kind(s, v)
+			return kind(s, x)
 		}
 		return s.unmarshalText(v)
 	}
 }
 
 func (s *decoder) unmarshalText(v reflect.Value) error {
-	text, err := s.readText(v)
+	text, err := s.readText(variableOf(v), v.Type())
 	if err != nil {
 		return err
 	}
@@ -534,13 +536,13 @@ func (s *decoder) position() position {
 
 // pointer is build for a pointer. A nil makes it nil; other values are decoded into the
 // variable that it points to, or into a new one.
-func (b decodePlanner) pointer(t reflect.Type) (decodeFunc, error) {
+func (b decodePlanner) pointer(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
 	if err := checkPointer(t); err != nil {
 		return nil, err
 	}
-	elem, err := b.plan(t.Elem(), 0)
+	elem, err := b.plan(t.Elem(), wire)
 	size := int64(t.Elem().Size())
-	return func(s *decoder, v reflect.Value) error {
+	return reflected(t, func(s *decoder, v reflect.Value) error {
 		if s.d.PeekKind() == gdwire.KindNil {
 			v.SetZero()
 			return s.d.ReadNil()
@@ -554,10 +556,10 @@ func (b decodePlanner) pointer(t reflect.Type) (decodeFunc, error) {
 		if err := s.deeper(t); err != nil {
 			return err
 		}
-		err := elem.do(s, v.Elem())
+		err := elem.do(s, variableOf(v.Elem()))
 		s.depth--
 		return err
-	}, err
+	}), err
 }
 
 func decodeAny(s *decoder, v reflect.Value) error {
@@ -585,7 +587,7 @@ func decodeInterface(s *decoder, v reflect.Value) error {
 	}
 	p := reflect.New(v.Elem().Type()).Elem()
 	p.Set(v.Elem())
-	if err := decode(s, p); err != nil {
+	if err := decode(s, variableOf(p)); err != nil {
 		return err
 	}
 	if p.IsNil() {

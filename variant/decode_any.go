@@ -94,7 +94,7 @@ func (s *decoder) anyMath(t gdwire.Token) (any, error) {
 		return nil, err
 	}
 	v := reflect.New(g).Elem()
-	ownTypes[g].math.store(v, t.AppendReals(s.reals[:0]))
+	ownTypes[g].math.store(variableOf(v), t.AppendReals(s.reals[:0]))
 	return v.Interface(), nil
 }
 
@@ -221,7 +221,12 @@ func (s *decoder) anyPacked(t gdwire.Token) (any, error) {
 	case gdwire.TypePackedFloat64Array:
 		return packedSlice[float64](s, t, readBulk[float64])
 	case gdwire.TypePackedStringArray:
-		return packedSlice[string](s, t, readStrings(decodeString))
+		var all []string
+		if err := s.charge(stringType, 2*boxSize); err != nil {
+			return nil, err
+		}
+		err := s.strings(&all, int(t.Len()))
+		return all, err
 	case gdwire.TypePackedVector2Array:
 		return packedSlice[Vector2](s, t, readBulk[[2]float64])
 	case gdwire.TypePackedVector3Array:
@@ -233,7 +238,7 @@ func (s *decoder) anyPacked(t gdwire.Token) (any, error) {
 }
 
 // packedSlice returns a packed array as a []T.
-func packedSlice[T any](s *decoder, t gdwire.Token, read packedFunc) (any, error) {
+func packedSlice[T any](s *decoder, t gdwire.Token, read bulkFunc) (any, error) {
 	var all []T
 	v := reflect.ValueOf(&all).Elem()
 	if err := s.charge(v.Type(), 2*boxSize); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 )
@@ -23,60 +24,91 @@ func (b decodePlanner) slice(t reflect.Type) (decodeFunc, error) {
 	if err != nil {
 		return nil, err
 	}
-	packed := packedInto(t.Elem(), elem)
-	return func(s *decoder, v reflect.Value) error {
-		if s.d.PeekKind() == gdwire.KindArrayStart {
-			n, err := s.d.ReadArray()
-			if err != nil {
-				return err
-			}
-			if err := s.elements(v, n, elem.do); err != nil {
-				return err
-			}
-			return s.d.ReadEnd()
-		}
+	packed := packedInto(t, elem)
+	return func(s *decoder, x variable) error {
 		tok, err := s.token()
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case tok.Kind() == gdwire.KindPackedStart:
-			return packed(s, v, tok)
 		}
-		return s.mismatch(tok, v, nil)
+		switch {
+		case tok.Kind() == gdwire.KindArrayStart:
+			return s.elements(x, t, int(tok.Len()), elem)
+		case tok.Type() == gdwire.TypePackedStringArray && t.Elem() == stringType:
+			return s.strings(at[[]string](x), int(tok.Len()))
+		case tok.Kind() == gdwire.KindPackedStart:
+			return packed(s, x, tok)
+		}
+		return s.mismatch(tok, valueOf(x, t), nil)
 	}, nil
 }
 
-// elements reads n elements into the slice v and reuses its memory.
-func (s *decoder) elements(v reflect.Value, n int, elem decodeFunc) error {
-	if err := s.deeper(v.Type()); err != nil {
+// elements reads the n elements and the End of an Array or PackedStringArray into x, a
+// slice of type t. It reuses the slice's memory.
+func (s *decoder) elements(x variable, t reflect.Type, n int, elem *plan[decodeFunc]) error {
+	if err := s.deeper(t); err != nil {
 		return err
 	}
 	replace := s.replace
-	err := s.eachElement(v, n, elem)
+	if err := s.eachElement(x, t, n, elem.do); err != nil {
+		return err
+	}
 	s.replace = replace
 	s.depth--
-	return err
+	return s.d.ReadEnd()
 }
 
-func (s *decoder) eachElement(v reflect.Value, n int, elem decodeFunc) error {
-	old := v.Cap() // elements before this index can have values
-	if n == 0 && v.IsNil() {
-		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+func (s *decoder) eachElement(x variable, t reflect.Type, n int, elem decodeFunc) error {
+	size := t.Elem().Size()
+	_, old := lenCap(x) // elements before this index can have values
+	if n == 0 && old == 0 {
+		valueOf(x, t).Set(reflect.MakeSlice(t, 0, 0))
 	}
-	v.SetLen(min(n, old))
+	have := min(n, old)
+	setLen(x, have)
+	all := elements(x)
 	for i := range n {
-		if i == v.Len() {
-			if err := s.growSlice(v, n); err != nil {
+		if i == have {
+			if err := s.growSlice(valueOf(x, t), n); err != nil {
 				return err
 			}
+			have, _ = lenCap(x)
+			all = elements(x)
 		}
 		s.replace = i < old
-		if err := elem(s, v.Index(i)); err != nil {
-			v.SetLen(i)
+		if err := elem(s, elemAt(all, i, size)); err != nil {
+			setLen(x, i)
 			return err
 		}
 	}
 	return nil
+}
+
+var stringType = reflect.TypeFor[string]()
+
+// strings is elements for a PackedStringArray and a []string.
+func (s *decoder) strings(all *[]string, n int) error {
+	to := (*all)[:0]
+	if to == nil {
+		to = []string{}
+	}
+	for i := range n {
+		if i == cap(to) {
+			grown := s.grow(i, n, boxSize)
+			if err := s.charge(stringType, int64(grown-i)*boxSize); err != nil {
+				return err
+			}
+			to = append(make([]string, 0, grown), to...)
+		}
+		var none variable // for nil, which is no packed string
+		text, err := s.readText(none, stringType)
+		if err != nil {
+			*all = to
+			return err
+		}
+		to = append(to, text)
+	}
+	*all = to
+	return s.d.ReadEnd()
 }
 
 // growSlice adds elements to the slice v, which is full, up to n elements.
@@ -95,16 +127,18 @@ func (s *decoder) growSlice(v reflect.Value, n int) error {
 
 // array is build for a Go array. It is decoded from a math type with the same number of
 // components, or from an Array or packed array with the same number of elements.
-func (b decodePlanner) array(t reflect.Type) (decodeFunc, error) {
+func (b decodePlanner) array(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
 	elem, err := b.plan(t.Elem(), 0)
 	if err != nil {
 		return nil, err
 	}
-	packed := packedInto(t.Elem(), elem)
+	packed := packedInto(t, elem)
 	m, isMath := componentsOf(t)
-	return func(s *decoder, v reflect.Value) error {
+	usual := m.usual(wire)
+	size := t.Elem().Size()
+	return func(s *decoder, x variable) error {
 		if isMath {
-			if ok, err := s.readMath(v, &m); ok || err != nil {
+			if ok, err := s.readMath(x, &m, usual); ok || err != nil {
 				return err
 			}
 		}
@@ -113,20 +147,20 @@ func (b decodePlanner) array(t reflect.Type) (decodeFunc, error) {
 		case err != nil:
 			return err
 		case isMath && m.fits(mathByKind[tok.Kind()]): // a key
-			m.store(v, tok.AppendReals(s.reals[:0]))
+			m.store(x, tok.AppendReals(s.reals[:0]))
 			return nil
 		case tok.Kind() != gdwire.KindArrayStart && tok.Kind() != gdwire.KindPackedStart:
-			return s.mismatch(tok, v, nil)
-		case tok.Len() != int64(v.Len()):
+			return s.mismatch(tok, valueOf(x, t), nil)
+		case tok.Len() != int64(t.Len()):
 			return s.fail(tok.Type(), t, fmt.Errorf("%w: %d elements", gdwire.ErrCount, tok.Len()))
 		case tok.Kind() == gdwire.KindPackedStart:
-			return packed(s, v, tok)
+			return packed(s, x, tok)
 		}
 		if err := s.deeper(t); err != nil {
 			return err
 		}
-		for i := range v.Len() {
-			if err := elem.do(s, v.Index(i)); err != nil {
+		for i := range t.Len() {
+			if err := elem.do(s, elemAt(x, i, size)); err != nil {
 				return err
 			}
 		}
@@ -140,14 +174,31 @@ func (m *components) fits(t mathType) bool {
 	return t.n == m.n && t.ints == (m.leaf == reflect.Int32)
 }
 
-// readMath reads a math type whose components v can take, and reports false if
-// something else comes next: floats go into floats, integers into integers.
-func (s *decoder) readMath(v reflect.Value, m *components) (ok bool, err error) {
+// readMath reads a math type whose components x can take, and reports false if
+// something else comes next: floats go into floats, integers into integers. For speed, it
+// tries the type usual first, until a typed read has failed.
+func (s *decoder) readMath(x variable, m *components, usual gdwire.Type) (ok bool, err error) {
+	if usual != 0 && !s.careful {
+		if err := s.readComponents(x, m, usual); !errors.Is(err, gdwire.ErrType) {
+			return true, err
+		}
+		s.careful = true
+	}
 	t := mathByKind[s.d.PeekKind()]
 	if !m.fits(t) {
 		return false, nil
 	}
-	return true, s.readComponents(v, m, t.typ)
+	return true, s.readComponents(x, m, t.typ)
+}
+
+// usual returns the math type that m usually has: the type= of a tag, or the only type
+// with its components. It returns 0 if there is none.
+func (m *components) usual(wire gdwire.Type) gdwire.Type {
+	all := mathTypesOf(*m)
+	if len(all) == 1 || slices.Contains(all, wire) {
+		return all[max(slices.Index(all, wire), 0)]
+	}
+	return 0
 }
 
 // mathByKind are the math types by the kind of their token.
@@ -159,11 +210,11 @@ var mathByKind = func() (all [256]mathType) {
 }()
 
 // readComponents reads the math type typ, of as many components.
-func (s *decoder) readComponents(v reflect.Value, m *components, typ gdwire.Type) error {
+func (s *decoder) readComponents(x variable, m *components, typ gdwire.Type) error {
 	if m.leaf != reflect.Int32 {
 		err := s.d.ReadReals(typ, s.reals[:m.n])
 		if err == nil {
-			m.store(v, s.reals[:])
+			m.store(x, s.reals[:])
 		}
 		return err
 	}
@@ -173,17 +224,20 @@ func (s *decoder) readComponents(v reflect.Value, m *components, typ gdwire.Type
 	for i, x := range s.ints[:m.n] {
 		s.reals[i] = float64(x)
 	}
-	m.store(v, s.reals[:])
+	m.store(x, s.reals[:])
 	return nil
 }
 
-// A packedFunc reads the packed array that starts with t into v, a slice or an array
-// with the same number of elements.
-type packedFunc func(s *decoder, v reflect.Value, t gdwire.Token) error
+// A bulkFunc reads the packed array that starts with t into v, a slice or an array with
+// the same number of elements.
+type bulkFunc func(s *decoder, v reflect.Value, t gdwire.Token) error
 
-// packedInto returns the function that reads packed arrays into elements of type elem.
-func packedInto(t reflect.Type, elem *plan[decodeFunc]) packedFunc {
-	var bulk packedFunc
+// packedInto returns the function that reads the packed array that starts with a token
+// into a list, a slice or an array with the same number of elements.
+func packedInto(list reflect.Type, elem *plan[decodeFunc]) func(*decoder, variable, gdwire.Token) error {
+	t := list.Elem()
+	size := t.Size()
+	var bulk bulkFunc
 	m, isMath := componentsOf(t)
 	single := m.leaf == reflect.Float32
 	switch {
@@ -213,44 +267,32 @@ func packedInto(t reflect.Type, elem *plan[decodeFunc]) packedFunc {
 	case m.n == 4:
 		bulk = readBulk[[4]float64]
 	}
-	strings := readStrings(func(s *decoder, v reflect.Value) error { return elem.do(s, v) })
-	return func(s *decoder, v reflect.Value, t gdwire.Token) error {
+	return func(s *decoder, x variable, t gdwire.Token) error {
 		switch {
+		case t.Type() == gdwire.TypePackedStringArray && list.Kind() == reflect.Slice:
+			return s.elements(x, list, int(t.Len()), elem)
 		case t.Type() == gdwire.TypePackedStringArray:
-			return strings(s, v, t)
+			for i := range list.Len() {
+				if err := elem.do(s, elemAt(x, i, size)); err != nil {
+					return err
+				}
+			}
+			return s.d.ReadEnd()
 		case bulk == nil:
-			return s.fail(t.Type(), v.Type(), gdwire.ErrType)
+			return s.fail(t.Type(), list, gdwire.ErrType)
 		}
-		return bulk(s, v, t)
+		return bulk(s, valueOf(x, list), t)
 	}
 }
 
 // readBulkOf returns a function that reads packed arrays of one type with bulk, and
 // packed arrays of other integers one by one.
-func readBulkOf(typ gdwire.Type, bulk packedFunc) packedFunc {
+func readBulkOf(typ gdwire.Type, bulk bulkFunc) bulkFunc {
 	return func(s *decoder, v reflect.Value, t gdwire.Token) error {
 		if t.Type() != typ {
 			return readIntegers(s, v, t)
 		}
 		return bulk(s, v, t)
-	}
-}
-
-// readStrings returns a function that reads the strings of a PackedStringArray.
-func readStrings(elem decodeFunc) packedFunc {
-	return func(s *decoder, v reflect.Value, t gdwire.Token) error {
-		if v.Kind() == reflect.Slice {
-			if err := s.elements(v, int(t.Len()), elem); err != nil {
-				return err
-			}
-			return s.d.ReadEnd()
-		}
-		for i := range v.Len() {
-			if err := elem(s, v.Index(i)); err != nil {
-				return err
-			}
-		}
-		return s.d.ReadEnd()
 	}
 }
 
@@ -358,12 +400,12 @@ func readSome[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token, se
 
 // decodeMath returns a function that reads values of the math type typ.
 func decodeMath(m components, typ gdwire.Type) decodeFunc {
-	return func(s *decoder, v reflect.Value) error {
-		if s.tookNil(v) {
+	return func(s *decoder, x variable) error {
+		if s.careful && s.tookNil(valueOf(x, m.typ)) {
 			return nil
 		}
-		if err := s.readComponents(v, &m, typ); err != nil {
-			return s.mistyped(v, err)
+		if err := s.readComponents(x, &m, typ); err != nil {
+			return s.mistyped(valueOf(x, m.typ), err)
 		}
 		return nil
 	}

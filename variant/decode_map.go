@@ -19,7 +19,7 @@ func (b decodePlanner) dict(t reflect.Type) (decodeFunc, error) {
 		return nil, err
 	}
 	elem, err := b.plan(t.Elem(), 0)
-	return func(s *decoder, v reflect.Value) error {
+	return reflected(t, func(s *decoder, v reflect.Value) error {
 		tok, err := s.token()
 		switch {
 		case err != nil:
@@ -37,7 +37,7 @@ func (b decodePlanner) dict(t reflect.Type) (decodeFunc, error) {
 		s.replace = m.replace
 		s.depth--
 		return s.d.ReadEnd()
-	}, err
+	}), err
 }
 
 // A mapDecoder reads the pairs of a map.
@@ -79,7 +79,7 @@ func (m *mapDecoder) decode(v reflect.Value, n int) error {
 		if m.isDuplicate(v, seen, key) {
 			return m.s.fail(gdwire.TypeDictionary, m.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(fmt.Sprint(key))))
 		}
-		if err := m.elem(m.s, elem); err != nil {
+		if err := m.elem(m.s, variableOf(elem)); err != nil {
 			return err
 		}
 		v.SetMapIndex(key, elem)
@@ -92,7 +92,7 @@ func (m *mapDecoder) decode(v reflect.Value, n int) error {
 
 // readKey reads a key. A key that a map cannot compare is an error.
 func (m *mapDecoder) readKey(key reflect.Value) error {
-	if err := m.key(m.s, key); err != nil {
+	if err := m.key(m.s, variableOf(key)); err != nil {
 		return err
 	}
 	if key.Kind() == reflect.Interface {
@@ -140,11 +140,11 @@ func (b decodePlanner) key(t reflect.Type) (decodeFunc, error) {
 	case own != nil:
 		return own.decode, nil
 	case t.Kind() == reflect.Interface:
-		return decodeAnyKey, nil
+		return reflected(t, decodeAnyKey), nil
 	case reflect.PointerTo(t).Implements(textUnmarshalerType):
-		return (*decoder).textKey, nil
+		return reflected(t, (*decoder).unmarshalText), nil
 	}
-	return b.kind(t)
+	return b.kind(t, 0)
 }
 
 func decodeAnyKey(s *decoder, v reflect.Value) error {
@@ -154,5 +154,3 @@ func decodeAnyKey(s *decoder, v reflect.Value) error {
 	}
 	return err
 }
-
-func (s *decoder) textKey(v reflect.Value) error { return s.unmarshalText(v) }

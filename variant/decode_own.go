@@ -7,7 +7,7 @@ import (
 )
 
 func (s *decoder) stringName(v *StringName) error {
-	text, err := s.readText(reflect.ValueOf(v).Elem())
+	text, err := s.readText(variableOf(reflect.ValueOf(v).Elem()), reflect.TypeFor[StringName]())
 	if err == nil {
 		*v = StringName(text)
 	}
@@ -15,7 +15,7 @@ func (s *decoder) stringName(v *StringName) error {
 }
 
 func (s *decoder) nodePath(v *NodePath) error {
-	text, err := s.readText(reflect.ValueOf(v).Elem())
+	text, err := s.readAnyText(variableOf(reflect.ValueOf(v).Elem()), reflect.TypeFor[NodePath]())
 	if err == nil {
 		*v = NodePath(text)
 	}

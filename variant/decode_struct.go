@@ -1,6 +1,8 @@
 package variant
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"reflect"
 
@@ -9,10 +11,35 @@ import (
 
 // A fieldDecoder is a field and the plan of its type.
 type fieldDecoder struct {
-	name string
-	at   int // its index in the struct, or -1 if it is in an embedded struct
-	plan *plan[decodeFunc]
+	name   string
+	prefix uint64  // the first eight bytes of the name, padded with zeros
+	mask   uint64  // the bits of prefix that the name has
+	at     int     // its index in the struct, or -1 if it is in an embedded struct
+	offset uintptr // of the field in the struct, unless at is -1
+	plan   *plan[decodeFunc]
 	*field
+}
+
+func newFieldDecoder(t reflect.Type, f *field, plan *plan[decodeFunc]) fieldDecoder {
+	var prefix, mask [8]byte
+	copy(prefix[:], f.name)
+	copy(mask[:], bytes.Repeat([]byte{0xFF}, len(f.name)))
+	return fieldDecoder{
+		name: f.name, prefix: binary.NativeEndian.Uint64(prefix[:]), mask: binary.NativeEndian.Uint64(mask[:]),
+		at: f.at(), offset: t.Field(f.index[0]).Offset, plan: plan, field: f,
+	}
+}
+
+// isNamed reports whether key is the name of the field. It compares short names as one
+// word, which can include bytes of the read buffer after key.
+func (f *fieldDecoder) isNamed(key []byte) bool {
+	if len(key) != len(f.name) {
+		return false
+	}
+	if len(key) <= 8 && cap(key) >= 8 {
+		return binary.NativeEndian.Uint64(key[:8])&f.mask == f.prefix
+	}
+	return string(key) == f.name
 }
 
 // A structDecoder reads a struct.
@@ -34,11 +61,11 @@ func (b decodePlanner) record(t reflect.Type) (decodeFunc, error) {
 	c := &structDecoder{typ: t, info: info}
 	for i := range info.all {
 		f := &info.all[i]
-		plan, err := b.plan(f.typ, 0)
+		plan, err := b.plan(f.typ, f.wire)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.goName, err)
 		}
-		c.fields = append(c.fields, fieldDecoder{f.name, f.at(), plan, f})
+		c.fields = append(c.fields, newFieldDecoder(t, f, plan))
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
 		if c.embed, err = b.plan(info.embed.typ.Elem(), 0); err != nil {
@@ -51,16 +78,16 @@ func (b decodePlanner) record(t reflect.Type) (decodeFunc, error) {
 	return c.decode, nil
 }
 
-func (c *structDecoder) decode(s *decoder, v reflect.Value) error {
+func (c *structDecoder) decode(s *decoder, x variable) error {
 	if !c.info.array && !s.careful {
 		n, err := s.d.ReadDict()
 		if err == nil {
-			return c.decodeDict(s, v, n)
+			return c.decodeDict(s, x, n)
 		}
 		s.careful = true // check for nil first from now on
 	}
 	if c.math != nil {
-		if ok, err := s.readMath(v, c.math); ok || err != nil {
+		if ok, err := s.readMath(x, c.math, 0); ok || err != nil {
 			return err
 		}
 	}
@@ -69,40 +96,53 @@ func (c *structDecoder) decode(s *decoder, v reflect.Value) error {
 	case err != nil:
 		return err
 	case t.Kind() == gdwire.KindDictStart && !c.info.array:
-		return c.decodeDict(s, v, int(t.Len()))
+		return c.decodeDict(s, x, int(t.Len()))
 	case t.Kind() == gdwire.KindArrayStart && c.info.array:
-		return c.decodeArray(s, v, int(t.Len()))
+		return c.decodeArray(s, x, int(t.Len()))
 	}
-	return s.mismatch(t, v, nil)
+	return s.mismatch(t, valueOf(x, c.typ), nil)
 }
 
 // seenFields is the set of fields that have been read.
-type seenFields []uint64
+type seenFields struct {
+	first uint64   // the first 64 fields
+	rest  []uint64 // the others
+}
 
-func (f seenFields) has(i int) bool { return f[i/64]&(1<<(i%64)) != 0 }
-
-func (f seenFields) set(i int) { f[i/64] |= 1 << (i % 64) }
-
-func (c *structDecoder) newSeen(few *[2]uint64) seenFields {
-	if n := (len(c.fields) + 63) / 64; n > len(few) {
-		return make(seenFields, n)
+func (c *structDecoder) newSeen() (f seenFields) {
+	if n := (len(c.fields) - 1) / 64; n > 0 {
+		f.rest = make([]uint64, n)
 	}
-	return few[:]
+	return f
+}
+
+func (f *seenFields) has(i int) bool {
+	if i < 64 {
+		return f.first&(1<<i) != 0
+	}
+	return f.rest[i/64-1]&(1<<(i%64)) != 0
+}
+
+func (f *seenFields) set(i int) {
+	if i < 64 {
+		f.first |= 1 << i
+	} else {
+		f.rest[i/64-1] |= 1 << (i % 64)
+	}
 }
 
 // decodeDict reads a Dictionary of n pairs. Keys are usually in the order of the fields,
 // so it compares a key with the next field before it looks it up.
-func (c *structDecoder) decodeDict(s *decoder, v reflect.Value, n int) error {
+func (c *structDecoder) decodeDict(s *decoder, x variable, n int) error {
 	if err := s.deeper(c.typ); err != nil {
 		return err
 	}
 	replace := s.replace
 	if replace && c.info.embed != nil {
-		c.clearEmbed(v)
+		c.clearEmbed(valueOf(x, c.typ))
 	}
-	var few [2]uint64
-	seen := c.newSeen(&few)
-	next := 0
+	seen := c.newSeen()
+	next, read := 0, 0
 	for range n {
 		key, ok, err := s.d.ReadText()
 		if err != nil {
@@ -114,21 +154,21 @@ func (c *structDecoder) decodeDict(s *decoder, v reflect.Value, n int) error {
 		}
 		switch {
 		case i < 0:
-			err = c.decodeUnknown(s, v, key, ok)
+			err = c.decodeUnknown(s, valueOf(x, c.typ), key, ok)
 		case seen.has(i):
 			err = s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(c.fields[i].name)))
 		default:
 			seen.set(i)
-			next = i + 1
-			err = c.fields[i].decode(s, v)
+			next, read = i+1, read+1
+			err = c.fields[i].decode(s, x, c.typ)
 		}
 		if err != nil {
 			return err
 		}
 		s.replace = replace
 	}
-	if replace {
-		c.clearOthers(v, seen)
+	if replace && read < len(c.fields) {
+		c.clearOthers(valueOf(x, c.typ), &seen)
 	}
 	s.depth--
 	return s.d.ReadEnd()
@@ -137,7 +177,7 @@ func (c *structDecoder) decodeDict(s *decoder, v reflect.Value, n int) error {
 // find returns the index of the field with the given name, or -1 if there is none. It
 // tries the field next first.
 func (c *structDecoder) find(name []byte, next int) int {
-	if next < len(c.fields) && c.fields[next].name == string(name) {
+	if next < len(c.fields) && c.fields[next].isNamed(name) {
 		return next
 	}
 	if i, ok := c.info.byName[string(name)]; ok {
@@ -146,17 +186,18 @@ func (c *structDecoder) find(name []byte, next int) int {
 	return -1
 }
 
-// decode reads the value of the field of v.
-func (f *fieldDecoder) decode(s *decoder, v reflect.Value) error {
+// decode reads the value of the field of x, a struct of type t.
+func (f *fieldDecoder) decode(s *decoder, x variable, t reflect.Type) error {
 	if f.at >= 0 {
-		v = v.Field(f.at)
+		x = fieldAt(x, f.at, f.offset)
 	} else {
-		var err error
-		if v, err = s.makeField(v, f.index); err != nil {
+		v, err := s.makeField(valueOf(x, t), f.index)
+		if err != nil {
 			return err
 		}
+		x = variableOf(v)
 	}
-	if err := f.plan.do(s, v); err != nil {
+	if err := f.plan.do(s, x); err != nil {
 		return inField(err, f.goName)
 	}
 	return nil
@@ -180,7 +221,7 @@ func (s *decoder) makeField(v reflect.Value, index []int) (reflect.Value, error)
 }
 
 // clearOthers sets the fields to zero that have not been read.
-func (c *structDecoder) clearOthers(v reflect.Value, seen seenFields) {
+func (c *structDecoder) clearOthers(v reflect.Value, seen *seenFields) {
 	for i := range c.fields {
 		if !seen.has(i) {
 			if f, ok := fieldOf(v, c.fields[i].index); ok {
@@ -269,7 +310,7 @@ func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any) error {
 		return err
 	}
 	value := reflect.New(m.Type().Elem()).Elem()
-	if err := c.embed.do(s, value); err != nil {
+	if err := c.embed.do(s, variableOf(value)); err != nil {
 		return err
 	}
 	m.SetMapIndex(key, value)
@@ -277,19 +318,18 @@ func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any) error {
 }
 
 // decodeArray reads a positional struct from n elements.
-func (c *structDecoder) decodeArray(s *decoder, v reflect.Value, n int) error {
+func (c *structDecoder) decodeArray(s *decoder, x variable, n int) error {
 	if err := s.deeper(c.typ); err != nil {
 		return err
 	}
 	replace := s.replace
-	var few [2]uint64
-	seen := c.newSeen(&few)
+	seen := c.newSeen()
 	for i := range n {
 		var err error
 		switch {
 		case i < len(c.fields):
 			seen.set(i)
-			err = c.fields[i].decode(s, v)
+			err = c.fields[i].decode(s, x, c.typ)
 		case s.reject:
 			t, tokenErr := s.token()
 			if err = tokenErr; err == nil {
@@ -303,7 +343,7 @@ func (c *structDecoder) decodeArray(s *decoder, v reflect.Value, n int) error {
 		}
 		s.replace = replace
 	}
-	c.clearOthers(v, seen)
+	c.clearOthers(valueOf(x, c.typ), &seen)
 	s.depth--
 	return s.d.ReadEnd()
 }

@@ -270,7 +270,7 @@ func normalMath(v reflect.Value) (any, bool) {
 	}
 	m := ownTypes[v.Type()].math
 	c := make([]float64, m.n)
-	m.load(addressable(v), c)
+	m.load(variableOf(addressable(v)), c)
 	for i := range c {
 		c[i] += 0
 	}

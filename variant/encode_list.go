@@ -264,7 +264,7 @@ func int64Of(v reflect.Value) (int64, bool) {
 // type typ.
 func encodeMath(m components, typ gdwire.Type) encodeFunc {
 	return func(s *encoder, v reflect.Value) error {
-		m.load(v, s.reals[:])
+		m.load(variableOf(v), s.reals[:])
 		if m.leaf != reflect.Int32 {
 			return s.e.WriteReals(typ, s.reals[:m.n]...)
 		}

@@ -9,6 +9,7 @@ import (
 // components describes a Go type that can hold a math type: an array or struct that
 // consists of floats or int32, also nested.
 type components struct {
+	typ  reflect.Type
 	n    int
 	leaf reflect.Kind // Float32, Float64 or Int32
 	// order has the index in the Go type of each encoded component. It is nil if
@@ -20,12 +21,13 @@ type components struct {
 func componentsOf(t reflect.Type) (c components, ok bool) {
 	switch t.Kind() {
 	case reflect.Float32, reflect.Float64, reflect.Int32:
-		return components{n: 1, leaf: t.Kind()}, true
+		return components{typ: t, n: 1, leaf: t.Kind()}, true
 	case reflect.Array:
 		c, ok = componentsOf(t.Elem())
-		c.n *= t.Len()
+		c.typ, c.n = t, c.n*t.Len()
 		return c, ok && c.n > 0 && c.n <= maxComponents
 	case reflect.Struct:
+		c.typ = t
 		for i := range t.NumField() {
 			f := t.Field(i)
 			inner, ok := componentsOf(f.Type)
@@ -45,22 +47,22 @@ func componentsOf(t reflect.Type) (c components, ok bool) {
 // maxComponents is the number of components of a Projection.
 const maxComponents = 16
 
-// load copies the components of v to c, in encoded order.
-func (m *components) load(v reflect.Value, c []float64) {
+// load copies the components of x to c, in encoded order.
+func (m *components) load(x variable, c []float64) {
 	switch m.leaf {
 	case reflect.Float32:
-		if numbers, ok := numbersIn[float32](v, m.n); ok {
+		if numbers, ok := numbersIn[float32](x, m.n); ok {
 			loadNumbers(m, c, numbers)
 			return
 		}
 	case reflect.Float64:
-		if numbers, ok := numbersIn[float64](v, m.n); ok {
+		if numbers, ok := numbersIn[float64](x, m.n); ok {
 			loadNumbers(m, c, numbers)
 			return
 		}
 	}
 	var flat [maxComponents]float64
-	loadInto(v, flat[:0:m.n])
+	loadInto(valueOf(x, m.typ), flat[:0:m.n])
 	for i := range m.n {
 		c[i] = flat[m.at(i)]
 	}
@@ -109,16 +111,16 @@ func loadInto(v reflect.Value, c []float64) []float64 {
 	return c
 }
 
-// store sets the components of v from c, which is in encoded order.
-func (m *components) store(v reflect.Value, c []float64) {
+// store sets the components of x from c, which is in encoded order.
+func (m *components) store(x variable, c []float64) {
 	switch m.leaf {
 	case reflect.Float32:
-		if numbers, ok := numbersIn[float32](v, m.n); ok {
+		if numbers, ok := numbersIn[float32](x, m.n); ok {
 			storeNumbers(m, numbers, c)
 			return
 		}
 	case reflect.Float64:
-		if numbers, ok := numbersIn[float64](v, m.n); ok {
+		if numbers, ok := numbersIn[float64](x, m.n); ok {
 			storeNumbers(m, numbers, c)
 			return
 		}
@@ -127,7 +129,7 @@ func (m *components) store(v reflect.Value, c []float64) {
 	for i := range m.n {
 		flat[m.at(i)] = c[i]
 	}
-	storeFrom(v, flat[:m.n])
+	storeFrom(valueOf(x, m.typ), flat[:m.n])
 }
 
 // storeFrom sets the components of v from the start of c and returns the rest of c.

@@ -65,7 +65,7 @@ func own[T any](t gdwire.Type, encode func(*encoder, *T) error, decode func(*dec
 	return &ownType{
 		typ:    t,
 		encode: func(s *encoder, v reflect.Value) error { return encode(s, v.Addr().Interface().(*T)) },
-		decode: func(s *decoder, v reflect.Value) error { return decode(s, v.Addr().Interface().(*T)) },
+		decode: func(s *decoder, x variable) error { return decode(s, at[T](x)) },
 	}
 }
 

@@ -4,6 +4,39 @@ package variant
 
 import "reflect"
 
+// A variable is a Go variable that a plan reads into or writes: see unsafe.go.
+type variable = reflect.Value
+
+// variableOf returns v, which has an address, as a variable.
+func variableOf(v reflect.Value) variable { return v }
+
+// valueOf returns x as a reflect.Value.
+func valueOf(x variable, _ reflect.Type) reflect.Value { return x }
+
+// at returns a pointer to x, whose type has the underlying type T.
+func at[T any](x variable) *T {
+	p := x.Addr()
+	if p, ok := p.Interface().(*T); ok {
+		return p
+	}
+	return p.Convert(reflect.TypeFor[*T]()).Interface().(*T)
+}
+
+// fieldAt returns the field of the struct x with the given index.
+func fieldAt(x variable, i int, _ uintptr) variable { return x.Field(i) }
+
+// elemAt returns element i of the array or slice x.
+func elemAt(x variable, i int, _ uintptr) variable { return x.Index(i) }
+
+// elements returns the slice x, for elemAt.
+func elements(x variable) variable { return x }
+
+// lenCap returns the length and the capacity of the slice x.
+func lenCap(x variable) (n, most int) { return x.Len(), x.Cap() }
+
+// setLen sets the length of the slice x, up to its capacity.
+func setLen(x variable, n int) { x.SetLen(n) }
+
 // viewOf returns the elements of v as a []T if that is its type: see unsafe.go.
 func viewOf[T any](v reflect.Value) ([]T, bool) {
 	if v.Type() == reflect.TypeFor[[]T]() {
@@ -16,4 +49,4 @@ func viewOf[T any](v reflect.Value) ([]T, bool) {
 func setView[T any](v reflect.Value, all []T) { v.Set(reflect.ValueOf(all)) }
 
 // numbersIn reports false: see unsafe.go.
-func numbersIn[T float32 | float64 | int32](reflect.Value, int) ([]T, bool) { return nil, false }
+func numbersIn[T float32 | float64 | int32](variable, int) ([]T, bool) { return nil, false }

@@ -32,7 +32,7 @@ func Elements[T any](d *gdwire.Decoder, o *Options) iter.Seq2[T, error] {
 		defer s.release()
 		s.on(d, o)
 		var v T // one for all, since each would be allocated
-		target := reflect.ValueOf(&v).Elem()
+		target := variableOf(reflect.ValueOf(&v).Elem())
 		for _, err := range d.Elements() {
 			if err != nil {
 				yield(none, err)
@@ -76,7 +76,7 @@ func Entries[K, V any](d *gdwire.Decoder, o *Options) iter.Seq2[Entry[K, V], err
 		defer s.release()
 		s.on(d, o)
 		var e Entry[K, V]
-		keyTarget, valueTarget := reflect.ValueOf(&e.Key).Elem(), reflect.ValueOf(&e.Value).Elem()
+		keyTarget, valueTarget := variableOf(reflect.ValueOf(&e.Key).Elem()), variableOf(reflect.ValueOf(&e.Value).Elem())
 		for _, err := range d.Pairs() {
 			if err != nil {
 				yield(none, err)
