@@ -2,6 +2,7 @@ package gdwire
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -354,16 +355,18 @@ func TestWaitingAllocatesNothing(t *testing.T) {
 		"string": wire(idString, 16<<20), "name": wire(idSignal, 1<<10), "byte array": wire(idBytes, 256<<20),
 		"arrays": wire(idArray, 1<<20, idArray, 1<<20, idNil), "string array": wire(idStrings, 1<<20, 16<<20),
 	} {
-		b := append(head, make([]byte, 7)...)
-		d := NewDecoder(&hostileReader{b: b, then: func([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }}, nil)
-		defer d.Release()
-		for range 1000 {
-			require.Equal(t, os.ErrDeadlineExceeded, d.SkipValue(), name)
-		}
-		requireNoAllocs(t, func() {
-			if d.SkipValue() != os.ErrDeadlineExceeded {
-				panic(name)
+		t.Run(name, func(t *testing.T) {
+			b := append(head, make([]byte, 7)...)
+			d := NewDecoder(&hostileReader{b: b, then: func([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }}, nil)
+			defer d.Release()
+			for range 1000 {
+				require.Equal(t, os.ErrDeadlineExceeded, d.SkipValue())
 			}
+			requireNoAllocs(t, func() {
+				if d.SkipValue() != os.ErrDeadlineExceeded {
+					panic(name)
+				}
+			})
 		})
 	}
 }
@@ -389,32 +392,34 @@ func TestHostileText(t *testing.T) {
 		"\xc3", "\xe2\x82", "\xf0\x9f", "\xf0\x9f\x98", // truncated
 	} {
 		for kind, h := range heads {
-			for lead := range 2*minWindow + utf8.UTFMax {
-				for _, tail := range []string{"", "y", strings.Repeat("y", minWindow)} {
-					text := strings.Repeat("x", lead) + bad + tail
-					if len(text) > lead+len(bad) && testing.Short() && lead%3 != 0 {
-						continue
-					}
-					packet := append(append([]byte(nil), h.head...), wire(text)...)
-					for i, way := range everyReading {
-						d := NewDecoder(nil, &DecoderOptions{WindowSize: minWindow})
-						switch (i + lead) % 3 {
-						case 0:
-							d.ResetBytes(packet)
-						case 1:
-							d.Reset(plain(packet))
-						case 2:
-							d.Reset(&slowReader{packet})
+			t.Run(fmt.Sprintf("%s/%q", kind, bad), func(t *testing.T) {
+				for lead := range 2*minWindow + utf8.UTFMax {
+					for _, tail := range []string{"", "y", strings.Repeat("y", minWindow)} {
+						text := strings.Repeat("x", lead) + bad + tail
+						if len(text) > lead+len(bad) && testing.Short() && lead%3 != 0 {
+							continue
 						}
-						_, err := way.read(d)
-						var e *Error
-						if !errors.As(err, &e) || e.Err != ErrUTF8 || e.Offset != int64(len(h.head)+4+lead) || e.Path != h.path {
-							t.Fatalf("%q in a %s, %s: %v", text, kind, way.name, err)
+						packet := append(append([]byte(nil), h.head...), wire(text)...)
+						for i, way := range everyReading {
+							d := NewDecoder(nil, &DecoderOptions{WindowSize: minWindow})
+							switch (i + lead) % 3 {
+							case 0:
+								d.ResetBytes(packet)
+							case 1:
+								d.Reset(plain(packet))
+							case 2:
+								d.Reset(&slowReader{packet})
+							}
+							_, err := way.read(d)
+							var e *Error
+							if !errors.As(err, &e) || e.Err != ErrUTF8 || e.Offset != int64(len(h.head)+4+lead) || e.Path != h.path {
+								t.Fatalf("%q in a %s, %s: %v", text, kind, way.name, err)
+							}
+							d.Release()
 						}
-						d.Release()
 					}
 				}
-			}
+			})
 		}
 	}
 }

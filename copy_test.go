@@ -95,20 +95,22 @@ func TestAbandonedCopy(t *testing.T) {
 		"SkipTo":    func(d *Decoder) { require.NoError(t, d.SkipTo(1)) },
 		"SkipValue": func(d *Decoder) { require.NoError(t, d.SkipValue()) }, // ends at the same place
 	} {
-		d := NewDecoder(plain(packet), nil)
-		readTo(t, d, 1)
-		require.Equal(t, errTemporary, CopyValue(smallEncoder(&faultyWriter{every: true}, Godot4, 12), d))
-		require.Positive(t, d.skip.open)
-		giveUp(d)
-		if name == "ReadToken" {
-			require.Equal(t, "$[1]", string(d.AppendPath(nil)))
-		} else {
-			require.Equal(t, "$[0]", string(d.AppendPath(nil)))
+		t.Run(name, func(t *testing.T) {
+			d := NewDecoder(plain(packet), nil)
 			readTo(t, d, 1)
-		}
-		got := encoded(t, nil, func(e *Encoder) { require.NoError(t, CopyValue(e, d)) })
-		require.Equal(t, wire(idArray, 1, str("three")), got, name)
-		d.Release()
+			require.Equal(t, errTemporary, CopyValue(smallEncoder(&faultyWriter{every: true}, Godot4, 12), d))
+			require.Positive(t, d.skip.open)
+			giveUp(d)
+			if name == "ReadToken" {
+				require.Equal(t, "$[1]", string(d.AppendPath(nil)))
+			} else {
+				require.Equal(t, "$[0]", string(d.AppendPath(nil)))
+				readTo(t, d, 1)
+			}
+			got := encoded(t, nil, func(e *Encoder) { require.NoError(t, CopyValue(e, d)) })
+			require.Equal(t, wire(idArray, 1, str("three")), got)
+			d.Release()
+		})
 	}
 }
 
@@ -210,28 +212,30 @@ func TestCopyValueAfterPeek(t *testing.T) {
 func TestCopyValueInTheMiddle(t *testing.T) {
 	text := longText + longText[:len(longText)&^3]
 	packet := wire(idArray, 3, str(text), idBytes, 53, make([]byte, 56), idVectors2, 9, reals(18))
-	for name, w := range map[string]*faultyWriter{"": {at: -1}, "failing at every byte": {every: true}} {
-		for n := range 12 {
-			o := &DecoderOptions{WindowSize: 16}
-			d, skipping := NewDecoder(plain(packet), o), NewDecoder(plain(packet), o)
-			w.b = nil
-			e := smallEncoder(w, Godot4, 16)
-			for range n + 1 {
-				require.NoError(t, withRetries(func() error { return copyToken(e, d) }))
-				readTo(t, skipping, 1)
+	for name, w := range map[string]*faultyWriter{"no failure": {at: -1}, "failing at every byte": {every: true}} {
+		t.Run(name, func(t *testing.T) {
+			for n := range 12 {
+				o := &DecoderOptions{WindowSize: 16}
+				d, skipping := NewDecoder(plain(packet), o), NewDecoder(plain(packet), o)
+				w.b = nil
+				e := smallEncoder(w, Godot4, 16)
+				for range n + 1 {
+					require.NoError(t, withRetries(func() error { return copyToken(e, d) }))
+					readTo(t, skipping, 1)
+				}
+				if d.PeekKind() != KindEnd {
+					require.NoError(t, withRetries(func() error { return CopyValue(e, d) }), "after %d, %s", n)
+					require.NoError(t, skipping.SkipValue())
+				}
+				require.Equal(t, skipping.InputOffset(), d.InputOffset(), "after %d, %s", n)
+				require.Equal(t, skipping.Depth(), d.Depth(), "after %d, %s", n)
+				require.Equal(t, d.Depth(), e.Depth(), "after %d, %s", n)
+				for d.Depth() > 0 {
+					require.NoError(t, withRetries(func() error { return copyToken(e, d) }))
+				}
+				require.Equal(t, packet, w.b, "after %d, %s", n)
 			}
-			if d.PeekKind() != KindEnd {
-				require.NoError(t, withRetries(func() error { return CopyValue(e, d) }), "after %d, %s", n, name)
-				require.NoError(t, skipping.SkipValue())
-			}
-			require.Equal(t, skipping.InputOffset(), d.InputOffset(), "after %d, %s", n, name)
-			require.Equal(t, skipping.Depth(), d.Depth(), "after %d, %s", n, name)
-			require.Equal(t, d.Depth(), e.Depth(), "after %d, %s", n, name)
-			for d.Depth() > 0 {
-				require.NoError(t, withRetries(func() error { return copyToken(e, d) }))
-			}
-			require.Equal(t, packet, w.b, "after %d, %s", n, name)
-		}
+		})
 	}
 }
 
@@ -254,17 +258,19 @@ func TestCopyValueOfWrongElements(t *testing.T) {
 		{"no type", array(2), nil},
 		{"a key", typedDict(1, Elem{Type: TypeInt}, Elem{}), nil},
 	} {
-		d := NewDecoder(plain(packet), nil)
-		readTo(t, d, 1)
-		e := NewEncoder(io.Discard, nil)
-		require.NoError(t, c.begin(e), c.name)
-		require.ErrorIs(t, CopyValue(e, d), c.want, c.name)
-		if c.want == nil {
-			require.NoError(t, CopyValue(e, d), c.name)
-			require.NoError(t, e.End(), c.name)
-		}
-		e.Release()
-		d.Release()
+		t.Run(c.name, func(t *testing.T) {
+			d := NewDecoder(plain(packet), nil)
+			readTo(t, d, 1)
+			e := NewEncoder(io.Discard, nil)
+			require.NoError(t, c.begin(e))
+			require.ErrorIs(t, CopyValue(e, d), c.want)
+			if c.want == nil {
+				require.NoError(t, CopyValue(e, d))
+				require.NoError(t, e.End())
+			}
+			e.Release()
+			d.Release()
+		})
 	}
 
 	// From a container that does not declare it, it was not accepted as such.

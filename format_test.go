@@ -681,21 +681,23 @@ func TestFormatStrictElements(t *testing.T) {
 
 // AnyUTF8 returns the bytes of every kind of string unchanged.
 func TestFormatAnyUTF8(t *testing.T) {
-	for _, text := range []string{
-		"<String> 02000000 61ff0000",
-		"<StringName> 02000000 c0800000",
-		"<Signal> 01000000 80000000 00000000 00000000",
-		"<NodePath> 01000080 00000000 00000000 03000000 eda08000",
-		"<PackedStringArray> 01000000 02000000 80000000",
-		"<Array+2> 01000000 80000000 00000000",
+	for name, text := range map[string]string{
+		"String":            "<String> 02000000 61ff0000",
+		"StringName":        "<StringName> 02000000 c0800000",
+		"Signal":            "<Signal> 01000000 80000000 00000000 00000000",
+		"name":              "<NodePath> 01000080 00000000 00000000 03000000 eda08000",
+		"packed string":     "<PackedStringArray> 01000000 02000000 80000000",
+		"class of elements": "<Array+2> 01000000 80000000 00000000",
 	} {
-		p := build(t, gdwire.Godot4, text)
-		_, err := tokensOf(p, gdwire.DecoderOptions{})
-		require.ErrorIs(t, err, gdwire.ErrUTF8)
-		_, err = copyValue(p, gdwire.DecoderOptions{AnyUTF8: true}, gdwire.EncoderOptions{})
-		require.ErrorIs(t, err, gdwire.ErrUTF8)
-		got, err := copyValue(p, gdwire.DecoderOptions{AnyUTF8: true}, gdwire.EncoderOptions{AnyUTF8: true})
-		require.NoError(t, err)
-		require.Equal(t, p, got)
+		t.Run(name, func(t *testing.T) {
+			p := build(t, gdwire.Godot4, text)
+			_, err := tokensOf(p, gdwire.DecoderOptions{})
+			require.ErrorIs(t, err, gdwire.ErrUTF8)
+			_, err = copyValue(p, gdwire.DecoderOptions{AnyUTF8: true}, gdwire.EncoderOptions{})
+			require.ErrorIs(t, err, gdwire.ErrUTF8)
+			got, err := copyValue(p, gdwire.DecoderOptions{AnyUTF8: true}, gdwire.EncoderOptions{AnyUTF8: true})
+			require.NoError(t, err)
+			require.Equal(t, p, got)
+		})
 	}
 }

@@ -81,13 +81,15 @@ func TestLimitsAtTheirExactValue(t *testing.T) {
 			d := NewDecoder(nil, &DecoderOptions{AllowObjects: true, Limits: limitsOf(c.limit, c.value-1)})
 			defer d.Release()
 			for name, read := range map[string]func(d *Decoder) error{"ReadToken": readAll, "PeekKind": peekAll, "SkipValue": (*Decoder).SkipValue} {
-				eachReader(d, c.packet, func(reset string) {
-					err := read(d)
-					requireError(t, err, c.offset, c.path, ErrLimit)
-					require.LessOrEqual(t, d.InputOffset(), int64(c.offset), "no token comes with it")
-					var l *LimitError
-					require.ErrorAs(t, err, &l)
-					require.Equal(t, LimitError{c.limit, c.value, c.value - 1}, *l, "%s, %s", name, reset)
+				t.Run(name, func(t *testing.T) {
+					eachReader(d, c.packet, func(reset string) {
+						err := read(d)
+						requireError(t, err, c.offset, c.path, ErrLimit)
+						require.LessOrEqual(t, d.InputOffset(), int64(c.offset), "no token comes with it")
+						var l *LimitError
+						require.ErrorAs(t, err, &l)
+						require.Equal(t, LimitError{c.limit, c.value, c.value - 1}, *l, "%s, %s", name, reset)
+					})
 				})
 			}
 			// The limit is checked before the bytes it is about have arrived.
@@ -104,34 +106,37 @@ func TestLimitsAtTheirExactValue(t *testing.T) {
 func TestLimitsOfGodot2(t *testing.T) {
 	for _, c := range []struct {
 		limit  string
+		what   string
 		packet []byte
 		value  int64
 		offset int
 	}{
-		{"StringBytes", wire(16, "root/node:property"), 18, 4},
-		{"Elements", wire(21, shared(2), 0, 0), 2, 4},
-		{"Values", wire(21, shared(2), 0, 0), 3, 4},
-		{"Values", wire(16, "root/node:property"), 2, 4},
-		{"PackedBytes", wire(15, 0, 0, 1, 1, 3, []byte("abc\x00")), 3, 20},
-		{"NameBytes", wire(19, 1, 0, eventHead+8, uint64(1)), 8, 12},
+		{"StringBytes", "a NodePath", wire(16, "root/node:property"), 18, 4},
+		{"Elements", "a shared array", wire(21, shared(2), 0, 0), 2, 4},
+		{"Values", "a shared array", wire(21, shared(2), 0, 0), 3, 4},
+		{"Values", "a NodePath", wire(16, "root/node:property"), 2, 4},
+		{"PackedBytes", "an Image", wire(15, 0, 0, 1, 1, 3, []byte("abc\x00")), 3, 20},
+		{"NameBytes", "an InputEvent", wire(19, 1, 0, eventHead+8, uint64(1)), 8, 12},
 	} {
-		d := NewDecoder(nil, &DecoderOptions{Format: Godot2, Limits: limitsOf(c.limit, c.value)})
-		d.Reset(plain(c.packet))
-		require.Equal(t, io.EOF, readAll(d), c.limit)
-		d = NewDecoder(plain(c.packet), &DecoderOptions{Format: Godot2, Limits: limitsOf(c.limit, c.value-1)})
-		path := "$"
-		if c.limit == "StringBytes" {
-			path = "$[0]"
-		}
-		err := readAll(d)
-		requireError(t, err, c.offset, path, ErrLimit)
-		require.LessOrEqual(t, d.InputOffset(), int64(c.offset), "no token comes with it")
-		if path == "$" {
-			require.Zero(t, d.Depth())
-		}
-		var l *LimitError
-		require.ErrorAs(t, err, &l)
-		require.Equal(t, LimitError{c.limit, c.value, c.value - 1}, *l)
+		t.Run(c.limit+" of "+c.what, func(t *testing.T) {
+			d := NewDecoder(nil, &DecoderOptions{Format: Godot2, Limits: limitsOf(c.limit, c.value)})
+			d.Reset(plain(c.packet))
+			require.Equal(t, io.EOF, readAll(d), c.limit)
+			d = NewDecoder(plain(c.packet), &DecoderOptions{Format: Godot2, Limits: limitsOf(c.limit, c.value-1)})
+			path := "$"
+			if c.limit == "StringBytes" {
+				path = "$[0]"
+			}
+			err := readAll(d)
+			requireError(t, err, c.offset, path, ErrLimit)
+			require.LessOrEqual(t, d.InputOffset(), int64(c.offset), "no token comes with it")
+			if path == "$" {
+				require.Zero(t, d.Depth())
+			}
+			var l *LimitError
+			require.ErrorAs(t, err, &l)
+			require.Equal(t, LimitError{c.limit, c.value, c.value - 1}, *l)
+		})
 	}
 }
 
@@ -210,25 +215,28 @@ func TestDefaultLimits(t *testing.T) {
 	}
 	// As the input shows them, without any of the counted bytes.
 	for _, c := range []struct {
-		name string
-		head []byte
-		max  int64
+		name  string
+		limit string
+		head  []byte
+		max   int64
 	}{
-		{"Elements", wire(idArray), 1 << 20},
-		{"Elements", wire(idDict), 1 << 20},
-		{"Elements", wire(idStrings), 1 << 20},
-		{"StringBytes", wire(idString), 16 << 20},
-		{"NameBytes", wire(idSignal), 1 << 10},
-		{"PackedBytes", wire(idBytes), 256 << 20},
+		{"Array", "Elements", wire(idArray), 1 << 20},
+		{"Dictionary", "Elements", wire(idDict), 1 << 20},
+		{"PackedStringArray", "Elements", wire(idStrings), 1 << 20},
+		{"String", "StringBytes", wire(idString), 16 << 20},
+		{"Signal", "NameBytes", wire(idSignal), 1 << 10},
+		{"PackedByteArray", "PackedBytes", wire(idBytes), 256 << 20},
 	} {
-		d := NewDecoder(plain(append(c.head, wire(int(c.max))...)), nil)
-		require.NotErrorIs(t, readAll(d), ErrLimit, c.name)
-		d.Reset(plain(append(c.head, wire(int(c.max+1))...)))
-		err := readAll(d)
-		requireError(t, err, 4, "$", ErrLimit)
-		var l *LimitError
-		require.ErrorAs(t, err, &l)
-		require.Equal(t, LimitError{c.name, c.max + 1, c.max}, *l)
+		t.Run(c.name, func(t *testing.T) {
+			d := NewDecoder(plain(append(c.head, wire(int(c.max))...)), nil)
+			require.NotErrorIs(t, readAll(d), ErrLimit)
+			d.Reset(plain(append(c.head, wire(int(c.max+1))...)))
+			err := readAll(d)
+			requireError(t, err, 4, "$", ErrLimit)
+			var l *LimitError
+			require.ErrorAs(t, err, &l)
+			require.Equal(t, LimitError{c.limit, c.max + 1, c.max}, *l)
+		})
 	}
 	// Without a limit, names are limited to 1 GiB.
 	d := NewDecoder(plain(wire(idSignal, 1<<30+1)), &DecoderOptions{Limits: limitsOf("", 0)})
@@ -268,15 +276,17 @@ func TestDeepNestingNeedsLittleMemory(t *testing.T) {
 			return e.WriteRaw(packet)
 		},
 	} {
-		d := NewDecoder(plain(packet), &DecoderOptions{Limits: Limits{Depth: -1}})
-		got := allocated(func() {
-			if err := read(d); err != io.EOF {
-				require.NoError(t, err, name)
-			}
+		t.Run(name, func(t *testing.T) {
+			d := NewDecoder(plain(packet), &DecoderOptions{Limits: Limits{Depth: -1}})
+			got := allocated(func() {
+				if err := read(d); err != io.EOF {
+					require.NoError(t, err)
+				}
+			})
+			require.Less(t, got, uint64(64*len(packet)))
+			require.LessOrEqual(t, cap(d.stack)*32, 8*len(packet))
+			d.Release()
 		})
-		require.Less(t, got, uint64(64*len(packet)), name)
-		require.LessOrEqual(t, cap(d.stack)*32, 8*len(packet), name)
-		d.Release()
 	}
 }
 
@@ -365,20 +375,22 @@ func TestHostileCountsAllocateNothing(t *testing.T) {
 	for _, c := range counted {
 		t.Run(c.name, func(t *testing.T) {
 			for name, read := range reads {
-				for _, count := range []uint32{math.MaxInt32, math.MaxUint32, 1 << 30, 1 << 24} {
-					for extra := 8; extra <= 16; extra += 4 {
-						packet := append(append(bytes.Clone(c.head), wire(count)...), make([]byte, extra)...)
-						require.Less(t, allocated(func() {
-							d := NewDecoder(nil, &DecoderOptions{Format: c.format, AllowObjects: true, Limits: noLimits})
-							eachReader(d, packet, func(string) {
-								if err := read(d); err == nil && name == "ReadToken" {
-									t.Errorf("%s of %d in %d bytes: nothing wrong", name, count, len(packet))
-								}
-							})
-							d.Release()
-						}), maxMemory())
+				t.Run(name, func(t *testing.T) {
+					for _, count := range []uint32{math.MaxInt32, math.MaxUint32, 1 << 30, 1 << 24} {
+						for extra := 8; extra <= 16; extra += 4 {
+							packet := append(append(bytes.Clone(c.head), wire(count)...), make([]byte, extra)...)
+							require.Less(t, allocated(func() {
+								d := NewDecoder(nil, &DecoderOptions{Format: c.format, AllowObjects: true, Limits: noLimits})
+								eachReader(d, packet, func(string) {
+									if err := read(d); err == nil && name == "ReadToken" {
+										t.Errorf("%s of %d in %d bytes: nothing wrong", name, count, len(packet))
+									}
+								})
+								d.Release()
+							}), maxMemory())
+						}
 					}
-				}
+				})
 			}
 		})
 	}
@@ -406,11 +418,13 @@ func TestImpossibleCounts(t *testing.T) {
 				"ResetN":     func() { d.ResetN(plain(packet), int64(len(packet))) },
 				"ResetBytes": func() { d.ResetBytes(packet) },
 			} {
-				reset()
-				var e *Error
-				require.ErrorAs(t, readAll(d), &e, name)
-				require.Equal(t, io.ErrUnexpectedEOF, e.Err, name)
-				require.EqualValues(t, at, e.Offset, name)
+				t.Run(name, func(t *testing.T) {
+					reset()
+					var e *Error
+					require.ErrorAs(t, readAll(d), &e)
+					require.Equal(t, io.ErrUnexpectedEOF, e.Err)
+					require.EqualValues(t, at, e.Offset)
+				})
 			}
 			d = NewDecoder(nil, &DecoderOptions{Format: c.format, AllowObjects: true,
 				Limits: Limits{Elements: 9, StringBytes: 9, NameBytes: 9, PackedBytes: 9}})
@@ -427,31 +441,36 @@ func TestImpossibleCounts(t *testing.T) {
 func TestObjectsNotAllowedByDefault(t *testing.T) {
 	packet := wire(idArray, 1, idObject, "Node", 1, "script", idNil)
 	for _, c := range []struct {
+		name     string
 		format   *Format
 		packet   []byte
 		rejected bool
 	}{
-		{Godot4, packet, true},
-		{Godot3, wire(19, 1, 17, "Node", 1, "script", 0), true},
-		{Manual4, wire(19, 1, 17, "Node", 1, "script", 0), true},
-		{Manual4, wire(19, 1, 17, ""), false}, // null
-		{Godot4, wire(idArray, 1, idObject, ""), true},
-		{Godot4, wire(idArray, 1, idObject|bit16, uint64(7)), false},
+		{"Godot 4", Godot4, packet, true},
+		{"Godot 3", Godot3, wire(19, 1, 17, "Node", 1, "script", 0), true},
+		{"manual", Manual4, wire(19, 1, 17, "Node", 1, "script", 0), true},
+		{"null by the manual", Manual4, wire(19, 1, 17, ""), false},
+		{"no class", Godot4, wire(idArray, 1, idObject, ""), true},
+		{"id", Godot4, wire(idArray, 1, idObject|bit16, uint64(7)), false},
 	} {
-		for name, read := range map[string]func(d *Decoder) error{
-			"ReadToken": readAll,
-			"SkipValue": (*Decoder).SkipValue,
-			"CopyValue": copyToNowhere,
-		} {
-			d := NewDecoder(plain(c.packet), &DecoderOptions{Format: c.format})
-			err := read(d)
-			if c.rejected {
-				requireError(t, err, 8, "$[0]", ErrObject)
-			} else if err != io.EOF {
-				require.NoError(t, err, "%s, %v, %x", name, c.format, c.packet)
+		t.Run(c.name, func(t *testing.T) {
+			for name, read := range map[string]func(d *Decoder) error{
+				"ReadToken": readAll,
+				"SkipValue": (*Decoder).SkipValue,
+				"CopyValue": copyToNowhere,
+			} {
+				t.Run(name, func(t *testing.T) {
+					d := NewDecoder(plain(c.packet), &DecoderOptions{Format: c.format})
+					err := read(d)
+					if c.rejected {
+						requireError(t, err, 8, "$[0]", ErrObject)
+					} else if err != io.EOF {
+						require.NoError(t, err)
+					}
+					d.Release()
+				})
 			}
-			d.Release()
-		}
+		})
 	}
 	// The header alone is enough for the error.
 	d := NewDecoder(plain(packet[:12]), nil)

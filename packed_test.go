@@ -195,7 +195,9 @@ func TestInfinityFitsAnywhere(t *testing.T) {
 			return errors.Join(e.BeginPacked(TypePackedVector2Array, 1), WritePacked(e, [][2]float64{{inf, -inf}}), e.End())
 		}, wire(idVectors2, 1, narrow)},
 	} {
-		require.Equal(t, c.want, encoded(t, nil, func(e *Encoder) { require.NoError(t, c.write(e), name) }), name)
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, encoded(t, nil, func(e *Encoder) { require.NoError(t, c.write(e)) }))
+		})
 	}
 }
 

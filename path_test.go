@@ -80,67 +80,69 @@ func TestPathsOfKeysOutsideTheBuffer(t *testing.T) {
 		path = path[:wholeRunes([]byte(path), maxPath)]
 	}
 	b = append(b, wire(idArray, 3, idFloats, 1000, reals(1000), str(filler+filler), 255)...)
-	for _, window := range []int{minWindow, 64, DefaultWindowSize} {
-		for name, skip := range map[string]func(d *Decoder) error{
-			"ReadToken": func(d *Decoder) (err error) {
-				for _, err = range d.Tokens() {
-				}
-				return err
-			},
-			"SkipValue": (*Decoder).SkipValue,
-			"bulk reads": func(d *Decoder) error {
-				tok, err := d.ReadToken()
-				if err != nil {
-					return err
-				}
-				if tok.Kind() == KindPackedStart {
-					_, err = io.ReadAll(struct{ io.Reader }{d.Payload()})
-				} else {
-					_, err = d.AppendString(nil)
-				}
-				return err
-			},
-			"ReadPacked": func(d *Decoder) error {
-				tok, err := d.ReadToken()
-				if err != nil {
-					return err
-				}
-				if tok.Kind() == KindPackedStart {
-					_, err = AppendPacked(d, []float32(nil))
-				} else {
-					_, err = io.Copy(io.Discard, d.Payload())
-				}
-				return err
-			},
-		} {
-			d := NewDecoder(&slowReader{b}, &DecoderOptions{WindowSize: window, AllowObjects: true})
-			for i := range depth {
-				readTo(t, d, 1)
-				if i%3 != 2 {
-					readTo(t, d, 1) // DictKey or Property
-				}
-				if i%3 == 0 {
-					require.NoError(t, skip(d))
-				}
-				require.NoError(t, skip(d))
-				if i%3 != 2 {
-					readTo(t, d, 1)
-				}
-				if i%3 == 0 {
-					require.NoError(t, skip(d))
-				}
+	for name, skip := range map[string]func(d *Decoder) error{
+		"ReadToken": func(d *Decoder) (err error) {
+			for _, err = range d.Tokens() {
 			}
-			readTo(t, d, 1)
-			require.Equal(t, path, string(d.AppendPath(nil)), "%s, window %d", name, window)
-			require.NoError(t, skip(d))
-			require.NoError(t, skip(d))
-			err := skip(d)
-			var e *Error
-			require.ErrorAs(t, err, &e)
-			require.ErrorIs(t, err, ErrType)
-			require.Equal(t, (path + "[2]")[:min(len(path)+3, maxPath)], e.Path, "%s, window %d", name, window)
-			d.Release()
-		}
+			return err
+		},
+		"SkipValue": (*Decoder).SkipValue,
+		"bulk reads": func(d *Decoder) error {
+			tok, err := d.ReadToken()
+			if err != nil {
+				return err
+			}
+			if tok.Kind() == KindPackedStart {
+				_, err = io.ReadAll(struct{ io.Reader }{d.Payload()})
+			} else {
+				_, err = d.AppendString(nil)
+			}
+			return err
+		},
+		"ReadPacked": func(d *Decoder) error {
+			tok, err := d.ReadToken()
+			if err != nil {
+				return err
+			}
+			if tok.Kind() == KindPackedStart {
+				_, err = AppendPacked(d, []float32(nil))
+			} else {
+				_, err = io.Copy(io.Discard, d.Payload())
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, window := range []int{minWindow, 64, DefaultWindowSize} {
+				d := NewDecoder(&slowReader{b}, &DecoderOptions{WindowSize: window, AllowObjects: true})
+				for i := range depth {
+					readTo(t, d, 1)
+					if i%3 != 2 {
+						readTo(t, d, 1) // DictKey or Property
+					}
+					if i%3 == 0 {
+						require.NoError(t, skip(d))
+					}
+					require.NoError(t, skip(d))
+					if i%3 != 2 {
+						readTo(t, d, 1)
+					}
+					if i%3 == 0 {
+						require.NoError(t, skip(d))
+					}
+				}
+				readTo(t, d, 1)
+				require.Equal(t, path, string(d.AppendPath(nil)), "window %d", window)
+				require.NoError(t, skip(d))
+				require.NoError(t, skip(d))
+				err := skip(d)
+				var e *Error
+				require.ErrorAs(t, err, &e)
+				require.ErrorIs(t, err, ErrType)
+				require.Equal(t, (path + "[2]")[:min(len(path)+3, maxPath)], e.Path, "window %d", window)
+				d.Release()
+			}
+		})
 	}
 }
 
@@ -238,51 +240,54 @@ func TestPathsAreUTF8(t *testing.T) {
 // Keys that are not strings are in paths, too.
 func TestPathsOfKeys(t *testing.T) {
 	for _, c := range []struct {
+		name string
 		key  []byte
 		path string
 	}{
-		{str("name"), "$.name"},
-		{str("_x9"), "$._x9"},
-		{str("9x"), `$["9x"]`},
-		{str(""), `$[""]`},
-		{str("a b"), `$["a b"]`},
-		{str("a\"\\\n\r\t\a\u009b\u202e\U000e0001é"), `$["a\"\\\n\r\t\x07\u009b\u202e\U000e0001é"]`},
-		{wire(idName, "speed"), `$[&"speed"]`},
-		{wire(idNil), "$[null]"},
-		{wire(idBool, 1), "$[true]"},
-		{integer(7), "$[7]"},
-		{wire(idInt, uint32(math.MaxUint32)), "$[-1]"},
-		{wire(idInt|bit16, uint64(1<<40)), "$[1099511627776]"},
-		{wire(idFloat, float32(1)), "$[1.0]"},
-		{wire(idFloat|bit16, 1e300), "$[1e+300]"},
-		{wire(idFloat, float32(math.Inf(-1))), "$[-inf]"},
-		{wire(idFloat|bit16, math.NaN()), "$[nan]"},
-		{wire(6, 1, uint32(math.MaxUint32)), "$[Vector2i(1, -1)]"},
-		{wire(idVector2, float32(0.5), float32(2)), "$[Vector2(0.5, 2.0)]"},
-		{wire(idVector3|bit16, 0.5, 2.0, 1e20), "$[Vector3(0.5, 2.0, 1e+20)]"},
-		{wire(idTransform, reals(12)), "$.value(0)"},
-		{wire(idArray, 0), "$.value(0)"},
-		{wire(idRID, uint64(1)), "$.value(0)"},
-		{str(strings.Repeat("x", 33)), `$["` + strings.Repeat("x", 32) + `…"]`},
+		{"name", str("name"), "$.name"},
+		{"name with an underscore", str("_x9"), "$._x9"},
+		{"digit first", str("9x"), `$["9x"]`},
+		{"empty", str(""), `$[""]`},
+		{"space", str("a b"), `$["a b"]`},
+		{"escapes", str("a\"\\\n\r\t\a\u009b\u202e\U000e0001é"), `$["a\"\\\n\r\t\x07\u009b\u202e\U000e0001é"]`},
+		{"StringName", wire(idName, "speed"), `$[&"speed"]`},
+		{"null", wire(idNil), "$[null]"},
+		{"bool", wire(idBool, 1), "$[true]"},
+		{"int", integer(7), "$[7]"},
+		{"negative int", wire(idInt, uint32(math.MaxUint32)), "$[-1]"},
+		{"large int", wire(idInt|bit16, uint64(1<<40)), "$[1099511627776]"},
+		{"float", wire(idFloat, float32(1)), "$[1.0]"},
+		{"large float", wire(idFloat|bit16, 1e300), "$[1e+300]"},
+		{"infinity", wire(idFloat, float32(math.Inf(-1))), "$[-inf]"},
+		{"NaN", wire(idFloat|bit16, math.NaN()), "$[nan]"},
+		{"Vector2i", wire(6, 1, uint32(math.MaxUint32)), "$[Vector2i(1, -1)]"},
+		{"Vector2", wire(idVector2, float32(0.5), float32(2)), "$[Vector2(0.5, 2.0)]"},
+		{"wide Vector3", wire(idVector3|bit16, 0.5, 2.0, 1e20), "$[Vector3(0.5, 2.0, 1e+20)]"},
+		{"Transform3D", wire(idTransform, reals(12)), "$.value(0)"},
+		{"Array", wire(idArray, 0), "$.value(0)"},
+		{"RID", wire(idRID, uint64(1)), "$.value(0)"},
+		{"long", str(strings.Repeat("x", 33)), `$["` + strings.Repeat("x", 32) + `…"]`},
 	} {
-		for _, far := range []bool{false, true} { // the key has left the buffer
-			b := append(wire(idDict, 1), c.key...)
-			if far {
-				b = append(b, wire(idArray, 2, str(strings.Repeat("y", 500)))...)
+		t.Run(c.name, func(t *testing.T) {
+			for _, far := range []bool{false, true} { // the key has left the buffer
+				b := append(wire(idDict, 1), c.key...)
+				if far {
+					b = append(b, wire(idArray, 2, str(strings.Repeat("y", 500)))...)
+				}
+				d := NewDecoder(&slowReader{append(b, wire(99)...)}, &DecoderOptions{WindowSize: 16})
+				_, err := d.ReadToken()
+				for err == nil {
+					_, err = d.ReadToken()
+				}
+				var e *Error
+				require.ErrorAs(t, err, &e)
+				want := c.path
+				if far {
+					want += "[1]"
+				}
+				require.Equal(t, want, e.Path)
+				d.Release()
 			}
-			d := NewDecoder(&slowReader{append(b, wire(99)...)}, &DecoderOptions{WindowSize: 16})
-			_, err := d.ReadToken()
-			for err == nil {
-				_, err = d.ReadToken()
-			}
-			var e *Error
-			require.ErrorAs(t, err, &e)
-			want := c.path
-			if far {
-				want += "[1]"
-			}
-			require.Equal(t, want, e.Path)
-			d.Release()
-		}
+		})
 	}
 }

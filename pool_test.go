@@ -165,16 +165,18 @@ func TestPoolKeepsBuffersInUse(t *testing.T) {
 		e.Release()
 	}
 	for name, share := range map[string]int{"no Decoders": 0, "few Decoders": 1, "as many": 50, "few Encoders": 99, "no Encoders": 100} {
-		pool = bytebufferpool.Pool{}
-		for i := range 2*calibration + 10 {
-			if i%100 < share {
-				read()
-			} else {
-				write()
+		t.Run(name, func(t *testing.T) {
+			pool = bytebufferpool.Pool{}
+			for i := range 2*calibration + 10 {
+				if i%100 < share {
+					read()
+				} else {
+					write()
+				}
 			}
-		}
-		require.Zero(t, testing.AllocsPerRun(100, read), "%s: buffers are dropped", name)
-		require.Zero(t, testing.AllocsPerRun(100, write), "%s: Encoders' buffers are dropped", name)
+			require.Zero(t, testing.AllocsPerRun(100, read), "%s: buffers are dropped")
+			require.Zero(t, testing.AllocsPerRun(100, write), "%s: Encoders' buffers are dropped")
+		})
 	}
 }
 
@@ -393,19 +395,21 @@ func TestResetClearsState(t *testing.T) {
 			readTo(t, d, 1)
 		},
 	} {
-		leave()
-		var b bytes.Buffer
-		d.Reset(plain(wire(idArray, 2, integer(7), str("x"))))
-		e.Reset(&b)
-		require.Zero(t, d.Depth(), name)
-		require.Zero(t, d.InputOffset(), name)
-		require.Zero(t, e.Depth(), name)
-		require.Zero(t, e.OutputOffset(), name)
-		require.NoError(t, CopyValue(e, d), name)
-		require.Equal(t, wire(idArray, 2, integer(7), str("x")), b.Bytes(), name)
-		_, err := d.ReadToken()
-		require.Equal(t, io.EOF, err, name)
-		e.Reset(&b)
+		t.Run(name, func(t *testing.T) {
+			leave()
+			var b bytes.Buffer
+			d.Reset(plain(wire(idArray, 2, integer(7), str("x"))))
+			e.Reset(&b)
+			require.Zero(t, d.Depth())
+			require.Zero(t, d.InputOffset())
+			require.Zero(t, e.Depth())
+			require.Zero(t, e.OutputOffset())
+			require.NoError(t, CopyValue(e, d))
+			require.Equal(t, wire(idArray, 2, integer(7), str("x")), b.Bytes())
+			_, err := d.ReadToken()
+			require.Equal(t, io.EOF, err)
+			e.Reset(&b)
+		})
 	}
 }
 

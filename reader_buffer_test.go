@@ -140,26 +140,28 @@ func TestUnexpectedEOFOfTheReader(t *testing.T) {
 	for name, packet := range map[string][]byte{
 		"bytes": wire(idBytes, 1, []byte("a\x00\x00\x00")), "bad text": wire(idString, 5, []byte("a\xffxyz\x00\x00\x00")),
 	} {
-		for at := 9; at < len(packet); at++ {
-			rest := [][]byte{packet[:at], nil, packet[at:]}
-			d := NewDecoder(readerFunc(func(p []byte) (int, error) {
-				if len(rest) == 0 {
-					return 0, io.EOF
+		t.Run(name, func(t *testing.T) {
+			for at := 9; at < len(packet); at++ {
+				rest := [][]byte{packet[:at], nil, packet[at:]}
+				d := NewDecoder(readerFunc(func(p []byte) (int, error) {
+					if len(rest) == 0 {
+						return 0, io.EOF
+					}
+					n := copy(p, rest[0])
+					if rest = rest[1:]; n == 0 {
+						return 0, io.ErrUnexpectedEOF
+					}
+					return n, nil
+				}), nil)
+				require.Equal(t, io.ErrUnexpectedEOF, readAll(d), "%s at %d", name, at)
+				if err := readAll(d); name == "bytes" {
+					require.Equal(t, io.EOF, err)
+				} else {
+					requireError(t, err, 9, "$", ErrUTF8)
 				}
-				n := copy(p, rest[0])
-				if rest = rest[1:]; n == 0 {
-					return 0, io.ErrUnexpectedEOF
-				}
-				return n, nil
-			}), nil)
-			require.Equal(t, io.ErrUnexpectedEOF, readAll(d), "%s at %d", name, at)
-			if err := readAll(d); name == "bytes" {
-				require.Equal(t, io.EOF, err)
-			} else {
-				requireError(t, err, 9, "$", ErrUTF8)
+				d.Release()
 			}
-			d.Release()
-		}
+		})
 	}
 }
 

@@ -249,31 +249,35 @@ func TestFieldsLeft(t *testing.T) {
 		},
 	}
 	for how, leave := range leave {
-		for name, call := range calls {
-			for _, every := range []bool{false, true} {
-				d := NewDecoder(&faultyReader{b: packet, every: every, failed: true}, nil)
-				if !every {
-					d.Reset(plain(packet))
-				}
-				require.NoError(t, withRetries(func() error { _, err := d.ReadArray(); return err }))
-				for every && d.PeekKind() == 0 {
-					_, err := d.ReadToken()
-					require.Equal(t, errTemporary, err)
-				}
-				var text string
-				if every {
-					d.Reset(plain(packet))
-					readTo(t, d, 1)
-				}
-				leave(d)
-				require.NoError(t, withRetries(func() (err error) { text, err = call(d); return err }), "%s, then %s", how, name)
-				require.Equal(t, "next", text, "%s, then %s", how, name)
-				text, err := d.ReadString()
-				require.NoError(t, err)
-				require.Equal(t, "then", text)
-				d.Release()
+		t.Run(how, func(t *testing.T) {
+			for name, call := range calls {
+				t.Run(name, func(t *testing.T) {
+					for _, every := range []bool{false, true} {
+						d := NewDecoder(&faultyReader{b: packet, every: every, failed: true}, nil)
+						if !every {
+							d.Reset(plain(packet))
+						}
+						require.NoError(t, withRetries(func() error { _, err := d.ReadArray(); return err }))
+						for every && d.PeekKind() == 0 {
+							_, err := d.ReadToken()
+							require.Equal(t, errTemporary, err)
+						}
+						var text string
+						if every {
+							d.Reset(plain(packet))
+							readTo(t, d, 1)
+						}
+						leave(d)
+						require.NoError(t, withRetries(func() (err error) { text, err = call(d); return err }), "%s, then %s", how)
+						require.Equal(t, "next", text, "%s, then %s", how)
+						text, err := d.ReadString()
+						require.NoError(t, err)
+						require.Equal(t, "then", text)
+						d.Release()
+					}
+				})
 			}
-		}
+		})
 	}
 }
 
@@ -322,23 +326,25 @@ func TestFieldsReset(t *testing.T) {
 		"Reset":      func(d *Decoder) { d.Reset(plain(packet)) },
 		"ResetBytes": func(d *Decoder) { d.ResetBytes(packet) },
 	} {
-		for _, leave := range []bool{false, true} {
-			d := NewDecoder(plain(packet), nil)
-			n := 0
-			for _, err := range d.Fields() {
-				require.NoError(t, err)
-				n++
-				reset(d)
-				if leave {
-					break
+		t.Run(name, func(t *testing.T) {
+			for _, leave := range []bool{false, true} {
+				d := NewDecoder(plain(packet), nil)
+				n := 0
+				for _, err := range d.Fields() {
+					require.NoError(t, err)
+					n++
+					reset(d)
+					if leave {
+						break
+					}
 				}
+				require.Equal(t, 1, n)
+				n, err := d.ReadDict()
+				require.NoError(t, err)
+				require.Equal(t, 2, n)
+				d.Release()
 			}
-			require.Equal(t, 1, n, name)
-			n, err := d.ReadDict()
-			require.NoError(t, err)
-			require.Equal(t, 2, n)
-			d.Release()
-		}
+		})
 	}
 	d := NewDecoder(plain(packet), nil)
 	for _, err := range d.Fields() {
@@ -371,17 +377,21 @@ func TestFieldsKeysStay(t *testing.T) {
 
 // A loop over a value of another type gives one error and consumes nothing.
 func TestFieldsOfAnotherType(t *testing.T) {
-	for _, packet := range [][]byte{integer(1), str("x"), wire(idArray, 0), wire(idStrings, 0), wire(idObject|bit16, uint64(1))} {
-		d := NewDecoder(plain(packet), nil)
-		n := 0
-		for _, err := range d.Fields() {
-			require.ErrorIs(t, err, ErrType)
-			n++
-		}
-		require.Equal(t, 1, n)
-		require.Zero(t, d.InputOffset())
-		require.NoError(t, d.SkipValue())
-		d.Release()
+	for name, packet := range map[string][]byte{
+		"int": integer(1), "String": str("x"), "Array": wire(idArray, 0), "PackedStringArray": wire(idStrings, 0), "Object": wire(idObject|bit16, uint64(1)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := NewDecoder(plain(packet), nil)
+			n := 0
+			for _, err := range d.Fields() {
+				require.ErrorIs(t, err, ErrType)
+				n++
+			}
+			require.Equal(t, 1, n)
+			require.Zero(t, d.InputOffset())
+			require.NoError(t, d.SkipValue())
+			d.Release()
+		})
 	}
 	d := NewDecoder(plain(wire(idDict, 0)), nil)
 	defer d.Release()

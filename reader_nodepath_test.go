@@ -2,6 +2,7 @@ package gdwire
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -24,28 +25,30 @@ func TestAppendStringOfNodePaths(t *testing.T) {
 		"/:b":               wire(idPath, newPath(0), 1, nodePathAbsolute, "b"),
 		long + "/a:" + long: wire(idPath, newPath(2), 1, 0, long, "a", long),
 	} {
-		for at := 16; at < len(packet); at++ {
-			d := NewDecoder(&faultyReader{b: append(bytes.Clone(packet), integer(7)...), at: at}, &DecoderOptions{WindowSize: 16})
-			readTo(t, d, 1)
-			var got []byte
-			var err error
-			if at > 16 || len(packet) > 16 {
+		t.Run(fmt.Sprintf("%q", want), func(t *testing.T) {
+			for at := 16; at < len(packet); at++ {
+				d := NewDecoder(&faultyReader{b: append(bytes.Clone(packet), integer(7)...), at: at}, &DecoderOptions{WindowSize: 16})
+				readTo(t, d, 1)
+				var got []byte
+				var err error
+				if at > 16 || len(packet) > 16 {
+					got, err = d.AppendString(got)
+					require.Equal(t, errTemporary, err, "%s at %d", want, at)
+				}
 				got, err = d.AppendString(got)
-				require.Equal(t, errTemporary, err, "%s at %d", want, at)
+				require.NoError(t, err)
+				require.Equal(t, want, string(got), "at %d", at)
+				require.ErrorContains(t, d.WrapError(io.EOF), "offset 0, $:")
+				require.EqualValues(t, 7, readTo(t, d, 1).Int())
+				d.Release()
 			}
-			got, err = d.AppendString(got)
+			d := NewDecoder(plain(packet), nil)
+			readTo(t, d, 1)
+			got, err := d.AppendString(nil)
 			require.NoError(t, err)
-			require.Equal(t, want, string(got), "at %d", at)
-			require.ErrorContains(t, d.WrapError(io.EOF), "offset 0, $:")
-			require.EqualValues(t, 7, readTo(t, d, 1).Int())
+			require.Equal(t, want, string(got))
 			d.Release()
-		}
-		d := NewDecoder(plain(packet), nil)
-		readTo(t, d, 1)
-		got, err := d.AppendString(nil)
-		require.NoError(t, err)
-		require.Equal(t, want, string(got))
-		d.Release()
+		})
 	}
 }
 

@@ -120,19 +120,21 @@ func TestReadPackedInsideAVector(t *testing.T) {
 
 // A bulk read cannot start inside an element.
 func TestReadPackedInsideAnElement(t *testing.T) {
-	for _, packet := range [][]byte{wire(idFloats, 1, float32(1)), wire(idFloats, 100, reals(100))} {
+	for array, packet := range map[string][]byte{"one element": wire(idFloats, 1, float32(1)), "many": wire(idFloats, 100, reals(100))} {
 		for name, read := range map[string]func(d *Decoder) error{
 			"ReadPacked":          func(d *Decoder) error { _, err := ReadPacked(d, make([]float32, 200)); return err },
 			"ReadPacked widening": func(d *Decoder) error { _, err := ReadPacked(d, make([]float64, 200)); return err },
 			"AppendPacked":        func(d *Decoder) error { _, err := AppendPacked[float32](d, nil); return err },
 		} {
-			d := NewDecoder(plain(packet), nil)
-			readTo(t, d, 1)
-			_, err := io.ReadFull(d.Payload(), make([]byte, 2))
-			require.NoError(t, err)
-			require.ErrorIs(t, read(d), ErrType, name)
-			require.NoError(t, d.SkipTo(0))
-			d.Release()
+			t.Run(array+"/"+name, func(t *testing.T) {
+				d := NewDecoder(plain(packet), nil)
+				readTo(t, d, 1)
+				_, err := io.ReadFull(d.Payload(), make([]byte, 2))
+				require.NoError(t, err)
+				require.ErrorIs(t, read(d), ErrType, name)
+				require.NoError(t, d.SkipTo(0))
+				d.Release()
+			})
 		}
 	}
 	d := NewDecoder(plain(wire(idFloats, 1, float32(1))), nil)

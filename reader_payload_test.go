@@ -32,13 +32,21 @@ func TestPayloadArrivesWithItsBytes(t *testing.T) {
 
 // WriteTo returns io.ErrShortWrite for a Writer that takes less without an error.
 func TestPayloadIntoShortWriters(t *testing.T) {
-	for _, c := range []struct{ gives, want error }{{nil, io.ErrShortWrite}, {errTemporary, errTemporary}} {
-		d := NewDecoder(plain(str("text")), nil)
-		readTo(t, d, 1)
-		n, err := io.Copy(writerFunc(func(p []byte) (int, error) { return 1, c.gives }), d.Payload())
-		require.Equal(t, c.want, err)
-		require.EqualValues(t, 1, n)
-		d.Release()
+	for _, c := range []struct {
+		name        string
+		gives, want error
+	}{
+		{"no error", nil, io.ErrShortWrite},
+		{"temporary error", errTemporary, errTemporary},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := NewDecoder(plain(str("text")), nil)
+			readTo(t, d, 1)
+			n, err := io.Copy(writerFunc(func(p []byte) (int, error) { return 1, c.gives }), d.Payload())
+			require.Equal(t, c.want, err)
+			require.EqualValues(t, 1, n)
+			d.Release()
+		})
 	}
 }
 
@@ -71,33 +79,35 @@ func TestPayloadInPiecesOfAnySize(t *testing.T) {
 		{idBytes, 1, 1}, {idBytes, 2, 1}, {idBytes, 3, 1}, {idBytes, 7, 1}, {idBytes, 101, 1}, {idBytes, 400, 1},
 		{idInts, 3, 4}, {idInts, 100, 4}, {idLongs, 50, 8}, {idVectors3, 40, 12},
 	} {
-		n := c.count * c.size
-		packet := wire(c.id, c.count, data[:n], zeros[:padding(uint32(n))])
-		for piece := 1; piece < 310; piece += 1 + piece/8 {
-			for name, reset := range map[string]func(d *Decoder){
-				"ResetBytes":   func(d *Decoder) { d.ResetBytes(packet) },
-				"Reset":        func(d *Decoder) { d.Reset(plain(packet)) },
-				"byte by byte": func(d *Decoder) { d.Reset(iotest.OneByteReader(bytes.NewReader(packet))) },
-			} {
-				d := NewDecoder(nil, &DecoderOptions{WindowSize: 32})
-				reset(d)
-				readTo(t, d, 1)
-				p := d.Payload()
-				var got []byte
-				for {
-					b := make([]byte, piece)
-					k, err := p.Read(b)
-					got = append(got, b[:k]...)
-					if err == io.EOF {
-						break
+		t.Run(fmt.Sprintf("%d elements of type id %d", c.count, c.id), func(t *testing.T) {
+			n := c.count * c.size
+			packet := wire(c.id, c.count, data[:n], zeros[:padding(uint32(n))])
+			for piece := 1; piece < 310; piece += 1 + piece/8 {
+				for name, reset := range map[string]func(d *Decoder){
+					"ResetBytes":   func(d *Decoder) { d.ResetBytes(packet) },
+					"Reset":        func(d *Decoder) { d.Reset(plain(packet)) },
+					"byte by byte": func(d *Decoder) { d.Reset(iotest.OneByteReader(bytes.NewReader(packet))) },
+				} {
+					d := NewDecoder(nil, &DecoderOptions{WindowSize: 32})
+					reset(d)
+					readTo(t, d, 1)
+					p := d.Payload()
+					var got []byte
+					for {
+						b := make([]byte, piece)
+						k, err := p.Read(b)
+						got = append(got, b[:k]...)
+						if err == io.EOF {
+							break
+						}
+						require.NoError(t, err)
+						require.NotZero(t, k, "%s of %d by %d", name, n, piece)
 					}
-					require.NoError(t, err)
-					require.NotZero(t, k, "%s of %d by %d", name, n, piece)
+					require.Equal(t, data[:n], got, "%s of %d by %d", name, n, piece)
+					d.Release()
 				}
-				require.Equal(t, data[:n], got, "%s of %d by %d", name, n, piece)
-				d.Release()
 			}
-		}
+		})
 	}
 }
 
@@ -152,30 +162,32 @@ func TestMisplacedBulkReads(t *testing.T) {
 		"WriteTo":      {KindStringChunk, KindChunk, KindPackedStart},
 	}
 	for name, call := range bulk {
-		for i := range documentPaths {
-			d := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
-			tok := readTo(t, d, i)
-			if k := tok.Kind(); k == KindPackedStart && tok.Type() != TypePackedStringArray || k == KindStringChunk || k == KindChunk || k == KindNodePathStart {
-				var ok bool
-				for _, f := range fits[name] {
-					ok = ok || f == k
+		t.Run(name, func(t *testing.T) {
+			for i := range documentPaths {
+				d := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
+				tok := readTo(t, d, i)
+				if k := tok.Kind(); k == KindPackedStart && tok.Type() != TypePackedStringArray || k == KindStringChunk || k == KindChunk || k == KindNodePathStart {
+					var ok bool
+					for _, f := range fits[name] {
+						ok = ok || f == k
+					}
+					if ok {
+						d.Release()
+						continue
+					}
 				}
-				if ok {
+				err := call(d)
+				if name == "AppendString" && err == nil { // it read the next value
 					d.Release()
 					continue
 				}
-			}
-			err := call(d)
-			if name == "AppendString" && err == nil { // it read the next value
+				require.True(t, errors.Is(err, ErrType) || errors.Is(err, ErrCount), "%s after %v: %v", name, tok, err)
+				readTo(t, d, len(documentPaths)-i)
+				_, err = d.ReadToken()
+				require.Equal(t, io.EOF, err)
 				d.Release()
-				continue
 			}
-			require.True(t, errors.Is(err, ErrType) || errors.Is(err, ErrCount), "%s after %v: %v", name, tok, err)
-			readTo(t, d, len(documentPaths)-i)
-			_, err = d.ReadToken()
-			require.Equal(t, io.EOF, err)
-			d.Release()
-		}
+		})
 	}
 }
 
@@ -256,20 +268,24 @@ func TestBulkReadsHoweverCut(t *testing.T) {
 		{"bad padding", wire(idBytes, 53, append(make([]byte, 55), 1)), DecoderOptions{Strict: true}, 52, 61, ErrStrict},
 		{"missing padding", wire(idBytes, 53, make([]byte, 54)), DecoderOptions{Strict: true}, 52, 62, io.ErrUnexpectedEOF},
 	} {
-		for name, read := range bulk {
-			for cut := range len(c.packet) {
-				o := c.o
-				d := NewDecoder(io.MultiReader(plain(c.packet[:cut]), plain(c.packet[cut:])), &o)
-				readTo(t, d, 1)
-				n, err := read(d)
-				var e *Error
-				require.ErrorAs(t, err, &e, "%s, %s, cut at %d", c.name, name, cut)
-				require.ErrorIs(t, err, c.err)
-				require.Equal(t, c.offset, e.Offset, "%s, %s, cut at %d", c.name, name, cut)
-				require.Equal(t, c.n, n, "%s, %s, cut at %d", c.name, name, cut)
-				d.Release()
+		t.Run(c.name, func(t *testing.T) {
+			for name, read := range bulk {
+				t.Run(name, func(t *testing.T) {
+					for cut := range len(c.packet) {
+						o := c.o
+						d := NewDecoder(io.MultiReader(plain(c.packet[:cut]), plain(c.packet[cut:])), &o)
+						readTo(t, d, 1)
+						n, err := read(d)
+						var e *Error
+						require.ErrorAs(t, err, &e, "%s, %s, cut at %d", c.name, name, cut)
+						require.ErrorIs(t, err, c.err)
+						require.Equal(t, c.offset, e.Offset, "%s, %s, cut at %d", c.name, name, cut)
+						require.Equal(t, c.n, n, "%s, %s, cut at %d", c.name, name, cut)
+						d.Release()
+					}
+				})
 			}
-		}
+		})
 	}
 }
 

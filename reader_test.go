@@ -30,9 +30,11 @@ func TestResets(t *testing.T) {
 			"Reset after Release":         func() { d.Release(); d.Reset(plain(s.packet)) },
 			"ResetBytes after Release":    func() { d.Release(); d.ResetBytes(s.packet) },
 		} {
-			reset()
-			got, _ := read.record(d, 0)
-			require.Equal(t, string(want), string(got), name)
+			t.Run(name, func(t *testing.T) {
+				reset()
+				got, _ := read.record(d, 0)
+				require.Equal(t, string(want), string(got))
+			})
 		}
 	})
 }
@@ -241,14 +243,16 @@ func TestPeekedErrorIsDeliveredOnce(t *testing.T) {
 		"Payload":      func(d *Decoder) error { _, err := d.Payload().Read(make([]byte, 1)); return err },
 		"CopyValue":    func(d *Decoder) error { return CopyValue(NewEncoder(io.Discard, nil), d) },
 	} {
-		packet := wire(idArray, 1, integer(7))
-		d := NewDecoder(&faultyReader{b: packet, at: 8}, nil)
-		readTo(t, d, 1)
-		require.Zero(t, d.PeekKind(), name)
-		require.Zero(t, d.PeekKind(), name)
-		require.Equal(t, errTemporary, next(d), name)
-		require.EqualValues(t, 7, readTo(t, d, 1).Int(), name)
-		d.Release()
+		t.Run(name, func(t *testing.T) {
+			packet := wire(idArray, 1, integer(7))
+			d := NewDecoder(&faultyReader{b: packet, at: 8}, nil)
+			readTo(t, d, 1)
+			require.Zero(t, d.PeekKind())
+			require.Zero(t, d.PeekKind())
+			require.Equal(t, errTemporary, next(d))
+			require.EqualValues(t, 7, readTo(t, d, 1).Int())
+			d.Release()
+		})
 	}
 }
 
@@ -320,22 +324,24 @@ func TestWrapErrorOffset(t *testing.T) {
 // The end of the input stays, even if the Reader has more bytes later.
 func TestErrorsStayAfterPeekKind(t *testing.T) {
 	for there, kind := range map[int]Kind{2: 0, 6: KindInt32} {
-		gives := [][]byte{integer(1)[:there], nil, integer(1)[there:]}
-		d := NewDecoder(readerFunc(func(p []byte) (int, error) {
-			if len(gives) == 0 || gives[0] == nil {
-				gives = gives[min(len(gives), 1):]
-				return 0, io.EOF
+		t.Run(fmt.Sprintf("%d bytes", there), func(t *testing.T) {
+			gives := [][]byte{integer(1)[:there], nil, integer(1)[there:]}
+			d := NewDecoder(readerFunc(func(p []byte) (int, error) {
+				if len(gives) == 0 || gives[0] == nil {
+					gives = gives[min(len(gives), 1):]
+					return 0, io.EOF
+				}
+				n := copy(p, gives[0])
+				gives = gives[1:]
+				return n, nil
+			}), nil)
+			require.Equal(t, kind, d.PeekKind())
+			for range 3 {
+				_, err := d.ReadToken()
+				requireError(t, err, there, "$", io.ErrUnexpectedEOF)
 			}
-			n := copy(p, gives[0])
-			gives = gives[1:]
-			return n, nil
-		}), nil)
-		require.Equal(t, kind, d.PeekKind())
-		for range 3 {
-			_, err := d.ReadToken()
-			requireError(t, err, there, "$", io.ErrUnexpectedEOF)
-		}
-		d.Release()
+			d.Release()
+		})
 	}
 }
 
@@ -354,19 +360,21 @@ func TestNoPayloadAfterOtherCalls(t *testing.T) {
 		"Reset":      func(d *Decoder) error { d.Reset(plain(packet)); return nil },
 		"ResetBytes": func(d *Decoder) error { d.ResetBytes(packet); return nil },
 	} {
-		for _, started := range []bool{false, true} {
-			d := NewDecoder(plain(packet), nil)
-			readTo(t, d, 2)
-			if started {
-				_, err := d.Payload().Read(make([]byte, 1))
-				require.NoError(t, err)
+		t.Run(name, func(t *testing.T) {
+			for _, started := range []bool{false, true} {
+				d := NewDecoder(plain(packet), nil)
+				readTo(t, d, 2)
+				if started {
+					_, err := d.Payload().Read(make([]byte, 1))
+					require.NoError(t, err)
+				}
+				require.NoError(t, call(d))
+				text, err := d.AppendString(nil)
+				require.True(t, errors.Is(err, ErrType) || errors.Is(err, ErrCount), "%s: %v", name, err)
+				require.Empty(t, text)
+				d.Release()
 			}
-			require.NoError(t, call(d), name)
-			text, err := d.AppendString(nil)
-			require.True(t, errors.Is(err, ErrType) || errors.Is(err, ErrCount), "%s: %v", name, err)
-			require.Empty(t, text, name)
-			d.Release()
-		}
+		})
 	}
 }
 
@@ -384,13 +392,15 @@ func TestPeekKindWithoutToken(t *testing.T) {
 		"after a packet's value": {wire(idNil, idNil), DecoderOptions{Strict: true}, 1, ErrStrict},
 		"at the end":             {wire(idNil), DecoderOptions{}, 1, io.EOF},
 	} {
-		d := NewDecoder(nil, &c.options)
-		d.ResetBytes(c.packet)
-		readTo(t, d, c.before)
-		require.Zero(t, d.PeekKind(), name)
-		_, err := d.ReadToken()
-		require.ErrorIs(t, err, c.want, name)
-		d.Release()
+		t.Run(name, func(t *testing.T) {
+			d := NewDecoder(nil, &c.options)
+			d.ResetBytes(c.packet)
+			readTo(t, d, c.before)
+			require.Zero(t, d.PeekKind())
+			_, err := d.ReadToken()
+			require.ErrorIs(t, err, c.want)
+			d.Release()
+		})
 	}
 }
 
@@ -445,28 +455,30 @@ func TestStaleTokens(t *testing.T) {
 			d.ReadToken()
 		},
 	} {
-		for reset, start := range readers(packet) {
-			for _, n := range []int{2, 4} {
-				d := NewDecoder(nil, nil)
-				start(d)
-				tok := readTo(t, d, n)
-				text := tok.Text()
-				clone := tok.Clone()
-				require.Equal(t, text, tok.Text())
-				next(d)
-				for use, f := range map[string]func(){
-					"Bytes": func() { tok.Bytes() }, "Text": func() { tok.Text() },
-					"Clone": func() { tok.Clone() }, "WriteToken": func() { NewEncoder(io.Discard, nil).WriteToken(tok) },
-				} {
-					require.PanicsWithValue(t, staleMessage, f, "%s after %s, %s", use, name, reset)
+		t.Run(name, func(t *testing.T) {
+			for reset, start := range readers(packet) {
+				for _, n := range []int{2, 4} {
+					d := NewDecoder(nil, nil)
+					start(d)
+					tok := readTo(t, d, n)
+					text := tok.Text()
+					clone := tok.Clone()
+					require.Equal(t, text, tok.Text())
+					next(d)
+					for use, f := range map[string]func(){
+						"Bytes": func() { tok.Bytes() }, "Text": func() { tok.Text() },
+						"Clone": func() { tok.Clone() }, "WriteToken": func() { NewEncoder(io.Discard, nil).WriteToken(tok) },
+					} {
+						require.PanicsWithValue(t, staleMessage, f, "%s after %s, %s", use, name, reset)
+					}
+					require.Equal(t, text, clone.Text())
+					require.Equal(t, tok.Kind(), clone.Kind())
+					require.Equal(t, tok.Len(), clone.Len())
+					require.Equal(t, tok.Last(), clone.Last())
+					d.Release()
 				}
-				require.Equal(t, text, clone.Text())
-				require.Equal(t, tok.Kind(), clone.Kind())
-				require.Equal(t, tok.Len(), clone.Len())
-				require.Equal(t, tok.Last(), clone.Last())
-				d.Release()
 			}
-		}
+		})
 	}
 }
 
@@ -587,18 +599,20 @@ func TestTokensWithSkips(t *testing.T) {
 func TestResetAfterPeekedError(t *testing.T) {
 	d := NewDecoder(plain(nil), nil)
 	defer d.Release()
-	for _, reset := range []func(b []byte){
-		func(b []byte) { d.Reset(plain(b)) },
-		func(b []byte) { d.ResetN(plain(b), int64(len(b))) },
-		d.ResetBytes,
+	for name, reset := range map[string]func(b []byte){
+		"Reset":      func(b []byte) { d.Reset(plain(b)) },
+		"ResetN":     func(b []byte) { d.ResetN(plain(b), int64(len(b))) },
+		"ResetBytes": d.ResetBytes,
 	} {
-		reset(nil)
-		require.Zero(t, d.PeekKind())
-		reset(wire(99))
-		for range 3 {
-			_, err := d.ReadToken()
-			requireError(t, err, 0, "$", ErrType)
-		}
+		t.Run(name, func(t *testing.T) {
+			reset(nil)
+			require.Zero(t, d.PeekKind())
+			reset(wire(99))
+			for range 3 {
+				_, err := d.ReadToken()
+				requireError(t, err, 0, "$", ErrType)
+			}
+		})
 	}
 }
 

@@ -325,51 +325,53 @@ func TestTypedReadsAllocateNothing(t *testing.T) {
 		"memory":   func(d *Decoder, r *bytes.Reader) { d.ResetBytes(packet) },
 		"a Reader": func(d *Decoder, r *bytes.Reader) { r.Reset(packet); d.Reset(r) },
 	} {
-		for _, window := range []int{0, 16} {
-			d := NewDecoder(nil, &DecoderOptions{WindowSize: window})
-			r := bytes.NewReader(nil)
-			read := func() {
-				reset(d, r)
-				_, err := d.ReadArray()
-				check := func(e error) {
-					if err == nil {
-						err = e
+		t.Run(name, func(t *testing.T) {
+			for _, window := range []int{0, 16} {
+				d := NewDecoder(nil, &DecoderOptions{WindowSize: window})
+				r := bytes.NewReader(nil)
+				read := func() {
+					reset(d, r)
+					_, err := d.ReadArray()
+					check := func(e error) {
+						if err == nil {
+							err = e
+						}
 					}
-				}
-				check(d.ReadNil())
-				_, e := d.ReadBool()
-				check(e)
-				_, e = ReadInteger[uint8](d)
-				check(e)
-				_, e = d.ReadFloat()
-				check(e)
-				text, e = d.AppendString(text[:0])
-				check(e)
-				var v [3]float64
-				check(d.ReadReals(TypeVector3, v[:]))
-				text, e = d.AppendString(text[:0])
-				check(e)
-				for key, e := range d.Fields() {
+					check(d.ReadNil())
+					_, e := d.ReadBool()
 					check(e)
-					if len(key) > 3 {
-						_, e := d.ReadInt()
+					_, e = ReadInteger[uint8](d)
+					check(e)
+					_, e = d.ReadFloat()
+					check(e)
+					text, e = d.AppendString(text[:0])
+					check(e)
+					var v [3]float64
+					check(d.ReadReals(TypeVector3, v[:]))
+					text, e = d.AppendString(text[:0])
+					check(e)
+					for key, e := range d.Fields() {
+						check(e)
+						if len(key) > 3 {
+							_, e := d.ReadInt()
+							check(e)
+						}
+					}
+					for _, e := range d.Elements() {
 						check(e)
 					}
-				}
-				for _, e := range d.Elements() {
+					floats, e = AppendPacked(d, floats[:0])
 					check(e)
+					check(d.ReadEnd())
+					if err != nil {
+						panic(err)
+					}
 				}
-				floats, e = AppendPacked(d, floats[:0])
-				check(e)
-				check(d.ReadEnd())
-				if err != nil {
-					panic(err)
-				}
+				read()
+				require.Zero(t, testing.AllocsPerRun(100, read), "%s, %d", name, window)
+				d.Release()
 			}
-			read()
-			require.Zero(t, testing.AllocsPerRun(100, read), "%s, %d", name, window)
-			d.Release()
-		}
+		})
 	}
 }
 

@@ -52,41 +52,45 @@ func TestLenientValuesAmongOthers(t *testing.T) {
 		"math as large as any":   wire(idProjection, reals(16)),
 		"an object's id":         wire(idObject|bit16, uint64(5)),
 	} {
-		for place, packet := range map[string][]byte{
-			"an array":   wire(idArray, 4, integer(1), v, integer(2), v, make([]byte, 32)),
-			"keys":       wire(idDict, 2, v, integer(1), v, integer(2), make([]byte, 32)),
-			"values":     wire(idDict, 2, integer(1), v, integer(2), v, make([]byte, 32)),
-			"properties": wire(idObject, "A", 2, "a", v, "b", v, make([]byte, 32)),
-		} {
-			d := NewDecoder(nil, &DecoderOptions{AllowObjects: true})
-			d.Reset(plain(packet))
-			want := encoded(t, nil, func(e *Encoder) {
-				for tok, err := range d.Tokens() {
-					require.NoError(t, err)
-					require.NoError(t, e.WriteToken(tok))
-				}
-			})
-			ends := d.InputOffset()
-			require.EqualValues(t, len(packet)-32, ends)
-			eachReader(d, packet, func(reset string) {
-				got := encoded(t, nil, func(e *Encoder) { require.NoError(t, CopyValue(e, d)) })
-				require.Equal(t, want, got, "%s in %s, %s", name, place, reset)
-				require.Equal(t, ends, d.InputOffset())
-			})
-			eachReader(d, packet, func(reset string) {
-				require.NoError(t, d.SkipValue())
-				require.Equal(t, ends, d.InputOffset(), "%s in %s, %s", name, place, reset)
-			})
-			for cut := range ends {
-				for reset, start := range readers(packet[:cut]) {
-					start(d)
-					want := readAll(d)
-					start(d)
-					require.Equal(t, want, d.SkipValue(), "%s in %s, %s, cut at %d", name, place, reset, cut)
-				}
+		t.Run(name, func(t *testing.T) {
+			for place, packet := range map[string][]byte{
+				"an array":   wire(idArray, 4, integer(1), v, integer(2), v, make([]byte, 32)),
+				"keys":       wire(idDict, 2, v, integer(1), v, integer(2), make([]byte, 32)),
+				"values":     wire(idDict, 2, integer(1), v, integer(2), v, make([]byte, 32)),
+				"properties": wire(idObject, "A", 2, "a", v, "b", v, make([]byte, 32)),
+			} {
+				t.Run(place, func(t *testing.T) {
+					d := NewDecoder(nil, &DecoderOptions{AllowObjects: true})
+					d.Reset(plain(packet))
+					want := encoded(t, nil, func(e *Encoder) {
+						for tok, err := range d.Tokens() {
+							require.NoError(t, err)
+							require.NoError(t, e.WriteToken(tok))
+						}
+					})
+					ends := d.InputOffset()
+					require.EqualValues(t, len(packet)-32, ends)
+					eachReader(d, packet, func(reset string) {
+						got := encoded(t, nil, func(e *Encoder) { require.NoError(t, CopyValue(e, d)) })
+						require.Equal(t, want, got, "%s in %s, %s", name, place, reset)
+						require.Equal(t, ends, d.InputOffset())
+					})
+					eachReader(d, packet, func(reset string) {
+						require.NoError(t, d.SkipValue())
+						require.Equal(t, ends, d.InputOffset(), "%s in %s, %s", name, place, reset)
+					})
+					for cut := range ends {
+						for reset, start := range readers(packet[:cut]) {
+							start(d)
+							want := readAll(d)
+							start(d)
+							require.Equal(t, want, d.SkipValue(), "%s in %s, %s, cut at %d", name, place, reset, cut)
+						}
+					}
+					d.Release()
+				})
 			}
-			d.Release()
-		}
+		})
 	}
 }
 

@@ -25,9 +25,11 @@ func TestREADME(t *testing.T) {
 		"examples/server/main.go":   "go",
 		"examples/server/client.gd": "gdscript",
 	} {
-		source, err := os.ReadFile(program)
-		require.NoError(t, err)
-		require.Contains(t, readme, "```"+language+"\n"+string(source)+"```\n", program)
+		t.Run(program, func(t *testing.T) {
+			source, err := os.ReadFile(program)
+			require.NoError(t, err)
+			require.Contains(t, readme, "```"+language+"\n"+string(source)+"```\n")
+		})
 	}
 
 	sizes := [...]string{

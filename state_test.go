@@ -15,10 +15,12 @@ import (
 func TestStackAfterDeepValues(t *testing.T) {
 	d := NewDecoder(nil, &DecoderOptions{Limits: Limits{Depth: -1}})
 	for _, c := range []struct{ depth, kept int }{{10, 16}, {1024, 2048}, {10, 2048}, {2048, 0}} {
-		d.Reset(plain(nested(c.depth)))
-		require.NoError(t, d.SkipValue())
-		d.Release()
-		require.Len(t, d.stack, c.kept, "after a value of depth %d", c.depth)
+		t.Run(fmt.Sprintf("depth %d, kept %d", c.depth, c.kept), func(t *testing.T) {
+			d.Reset(plain(nested(c.depth)))
+			require.NoError(t, d.SkipValue())
+			d.Release()
+			require.Len(t, d.stack, c.kept, "after a value of depth %d", c.depth)
+		})
 	}
 }
 

@@ -41,23 +41,25 @@ func TestMadeTokens(t *testing.T) {
 			"1b000c000a0000007265733a2f2f612e6764000000000000", "DictStart 0 [Variant, res://a.gd]",
 		},
 	} {
-		var b bytes.Buffer
-		e := gdwire.NewEncoder(&b, nil)
-		for _, tok := range c.tokens {
-			require.NoError(t, e.WriteToken(tok), c.text)
-		}
-		require.NoError(t, e.Close(), c.text)
-		require.Equal(t, c.hex, hexOf(b.Bytes()), c.text)
-		d := gdwire.NewDecoder(&b, nil)
-		first, err := d.ReadToken()
-		require.NoError(t, err)
-		require.Equal(t, c.text, first.String())
-		require.Equal(t, c.tokens[0].Kind(), first.Kind())
-		require.Equal(t, c.tokens[0].Elem(), first.Elem())
-		require.Equal(t, c.tokens[0].KeyElem(), first.KeyElem())
-		require.Equal(t, c.tokens[0].Text(), first.Text())
-		require.Equal(t, c.tokens[0].ID(), first.ID())
-		require.Equal(t, c.tokens[0].Bool(), first.Bool())
+		t.Run(c.text, func(t *testing.T) {
+			var b bytes.Buffer
+			e := gdwire.NewEncoder(&b, nil)
+			for _, tok := range c.tokens {
+				require.NoError(t, e.WriteToken(tok))
+			}
+			require.NoError(t, e.Close())
+			require.Equal(t, c.hex, hexOf(b.Bytes()))
+			d := gdwire.NewDecoder(&b, nil)
+			first, err := d.ReadToken()
+			require.NoError(t, err)
+			require.Equal(t, c.text, first.String())
+			require.Equal(t, c.tokens[0].Kind(), first.Kind())
+			require.Equal(t, c.tokens[0].Elem(), first.Elem())
+			require.Equal(t, c.tokens[0].KeyElem(), first.KeyElem())
+			require.Equal(t, c.tokens[0].Text(), first.Text())
+			require.Equal(t, c.tokens[0].ID(), first.ID())
+			require.Equal(t, c.tokens[0].Bool(), first.Bool())
+		})
 	}
 	require.Equal(t, int64(gdwire.Unknown), gdwire.ArrayStart(gdwire.Unknown, gdwire.Elem{}).Len())
 }

@@ -39,56 +39,58 @@ func TestMathTypes(t *testing.T) {
 		{gdwire.TypeProjection, gdwire.KindProjection, "Projection", 16, false},
 		{gdwire.TypeColor, gdwire.KindColor, "Color", 4, false},
 	} {
-		for _, double := range []bool{false, true} {
-			var b bytes.Buffer
-			e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{DoubleReals: double})
-			var want []float64
-			var ints []int32
-			for i := range c.n {
-				want = append(want, float64(i)-1)
-				ints = append(ints, int32(i)-1)
-			}
-			width, size := 32, 4+4*c.n
-			if c.ints {
-				require.NoError(t, e.WriteInts(c.typ, ints...))
-				require.ErrorIs(t, e.WriteReals(c.typ, want...), gdwire.ErrType)
-				require.Error(t, e.Recover())
-				require.ErrorIs(t, e.WriteInts(c.typ, ints[1:]...), gdwire.ErrCount)
-				require.Error(t, e.Recover())
-			} else {
-				require.NoError(t, e.WriteReals(c.typ, want...))
-				require.ErrorIs(t, e.WriteInts(c.typ, ints...), gdwire.ErrType)
-				require.Error(t, e.Recover())
-				require.ErrorIs(t, e.WriteReals(c.typ, want[1:]...), gdwire.ErrCount)
-				require.Error(t, e.Recover())
-				if double && c.typ != gdwire.TypeColor {
-					width, size = 64, 4+8*c.n
+		t.Run(c.name, func(t *testing.T) {
+			for _, double := range []bool{false, true} {
+				var b bytes.Buffer
+				e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{DoubleReals: double})
+				var want []float64
+				var ints []int32
+				for i := range c.n {
+					want = append(want, float64(i)-1)
+					ints = append(ints, int32(i)-1)
 				}
-			}
-			require.Equal(t, size, b.Len(), c.name)
-
-			d := gdwire.NewDecoder(&b, nil)
-			tok, err := d.ReadToken()
-			require.NoError(t, err)
-			require.Equal(t, c.kind, tok.Kind())
-			require.Equal(t, c.typ, tok.Type())
-			require.Equal(t, c.name, tok.Kind().String())
-			require.Equal(t, c.name, tok.Type().String())
-			require.Equal(t, c.n, tok.Components())
-			require.Equal(t, width, tok.Width())
-			require.Equal(t, want, tok.AppendReals(nil))
-			require.Equal(t, want[c.n-1], tok.Real(c.n-1))
-			require.Zero(t, tok.Real(c.n))
-			require.Zero(t, tok.Real(-1))
-			v2, v3, v4 := tok.Vector2(), tok.Vector3(), tok.Vector4()
-			for n, v := range map[int][]float64{2: v2[:], 3: v3[:], 4: v4[:]} {
-				if n == c.n {
-					require.Equal(t, want, v)
+				width, size := 32, 4+4*c.n
+				if c.ints {
+					require.NoError(t, e.WriteInts(c.typ, ints...))
+					require.ErrorIs(t, e.WriteReals(c.typ, want...), gdwire.ErrType)
+					require.Error(t, e.Recover())
+					require.ErrorIs(t, e.WriteInts(c.typ, ints[1:]...), gdwire.ErrCount)
+					require.Error(t, e.Recover())
 				} else {
-					require.Equal(t, make([]float64, n), v)
+					require.NoError(t, e.WriteReals(c.typ, want...))
+					require.ErrorIs(t, e.WriteInts(c.typ, ints...), gdwire.ErrType)
+					require.Error(t, e.Recover())
+					require.ErrorIs(t, e.WriteReals(c.typ, want[1:]...), gdwire.ErrCount)
+					require.Error(t, e.Recover())
+					if double && c.typ != gdwire.TypeColor {
+						width, size = 64, 4+8*c.n
+					}
+				}
+				require.Equal(t, size, b.Len())
+
+				d := gdwire.NewDecoder(&b, nil)
+				tok, err := d.ReadToken()
+				require.NoError(t, err)
+				require.Equal(t, c.kind, tok.Kind())
+				require.Equal(t, c.typ, tok.Type())
+				require.Equal(t, c.name, tok.Kind().String())
+				require.Equal(t, c.name, tok.Type().String())
+				require.Equal(t, c.n, tok.Components())
+				require.Equal(t, width, tok.Width())
+				require.Equal(t, want, tok.AppendReals(nil))
+				require.Equal(t, want[c.n-1], tok.Real(c.n-1))
+				require.Zero(t, tok.Real(c.n))
+				require.Zero(t, tok.Real(-1))
+				v2, v3, v4 := tok.Vector2(), tok.Vector3(), tok.Vector4()
+				for n, v := range map[int][]float64{2: v2[:], 3: v3[:], 4: v4[:]} {
+					if n == c.n {
+						require.Equal(t, want, v)
+					} else {
+						require.Equal(t, make([]float64, n), v)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -109,8 +111,10 @@ func TestNumbers(t *testing.T) {
 		{gdwire.String("7"), 0, 0},
 		{gdwire.Bool(true), 0, 0},
 	} {
-		assert.Equal(t, c.i, c.token.Int(), c.token.String())
-		assert.Equal(t, c.f, c.token.Float(), c.token.String())
+		t.Run(c.token.String(), func(t *testing.T) {
+			assert.Equal(t, c.i, c.token.Int())
+			assert.Equal(t, c.f, c.token.Float())
+		})
 	}
 	nan := gdwire.Float64(math.NaN())
 	assert.Zero(t, nan.Int())
@@ -120,22 +124,24 @@ func TestNumbers(t *testing.T) {
 // Methods return zero for tokens of other kinds.
 func TestWrongKind(t *testing.T) {
 	for _, tok := range []gdwire.Token{{}, gdwire.Nil(), gdwire.End(), gdwire.String("x"), gdwire.Int32(1), gdwire.ArrayStart(3, gdwire.Elem{})} {
-		names, subnames, absolute := tok.NodePath()
-		format, mipmaps, width, height := tok.Image()
-		event, device := tok.Event()
-		assert.Zero(t, names+subnames, tok)
-		assert.Zero(t, format+mipmaps+width+height+event+device, tok)
-		assert.False(t, absolute || tok.Bool(), tok)
-		assert.Zero(t, tok.ID(), tok)
-		assert.Zero(t, tok.Components(), tok)
-		assert.Zero(t, tok.Real(0), tok)
-		assert.Empty(t, tok.AppendReals(nil), tok)
-		assert.Zero(t, tok.Vector2(), tok)
-		assert.Zero(t, tok.Vector3(), tok)
-		assert.Zero(t, tok.Vector4(), tok)
-		assert.Zero(t, tok.Elem(), tok)
-		assert.Zero(t, tok.KeyElem(), tok)
-		assert.Equal(t, tok.Kind() == gdwire.KindStringChunk, tok.Last(), tok)
+		t.Run(tok.String(), func(t *testing.T) {
+			names, subnames, absolute := tok.NodePath()
+			format, mipmaps, width, height := tok.Image()
+			event, device := tok.Event()
+			assert.Zero(t, names+subnames, tok)
+			assert.Zero(t, format+mipmaps+width+height+event+device, tok)
+			assert.False(t, absolute || tok.Bool(), tok)
+			assert.Zero(t, tok.ID(), tok)
+			assert.Zero(t, tok.Components(), tok)
+			assert.Zero(t, tok.Real(0), tok)
+			assert.Empty(t, tok.AppendReals(nil), tok)
+			assert.Zero(t, tok.Vector2(), tok)
+			assert.Zero(t, tok.Vector3(), tok)
+			assert.Zero(t, tok.Vector4(), tok)
+			assert.Zero(t, tok.Elem(), tok)
+			assert.Zero(t, tok.KeyElem(), tok)
+			assert.Equal(t, tok.Kind() == gdwire.KindStringChunk, tok.Last(), tok)
+		})
 	}
 	assert.Zero(t, gdwire.Token{}.Len())
 	assert.Equal(t, "Kind(0)", gdwire.Token{}.Kind().String())
@@ -196,13 +202,15 @@ func TestTypes(t *testing.T) {
 		{gdwire.TypeImage, "Image", "2"},
 		{gdwire.TypeInputEvent, "InputEvent", "2"},
 	} {
-		assert.Equal(t, c.name, c.typ.String())
-		for letter, format := range formats {
-			assert.Equal(t, strings.ContainsRune(c.in, letter), format.Has(c.typ), "%v %v", format, c.typ)
-		}
-		for _, manual := range []*gdwire.Format{gdwire.Manual3, gdwire.Manual30} {
-			assert.Equal(t, gdwire.Godot3.Has(c.typ), manual.Has(c.typ), "%v %v", manual, c.typ)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, c.name, c.typ.String())
+			for letter, format := range formats {
+				assert.Equal(t, strings.ContainsRune(c.in, letter), format.Has(c.typ), "%v %v", format, c.typ)
+			}
+			for _, manual := range []*gdwire.Format{gdwire.Manual3, gdwire.Manual30} {
+				assert.Equal(t, gdwire.Godot3.Has(c.typ), manual.Has(c.typ), "%v %v", manual, c.typ)
+			}
+		})
 	}
 	assert.False(t, gdwire.Godot4.Has(0))
 	assert.False(t, gdwire.Godot4.Has(200))

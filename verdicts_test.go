@@ -2,6 +2,7 @@ package gdwire_test
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -325,22 +326,24 @@ func TestVerdictHabits(t *testing.T) {
 		{"godot4.3", "<Dictionary> 02000000 <Dictionary> 00000000 <Nil> <Dictionary> 00000000 <Nil>", "<Dictionary> 01000000 <Dictionary> 00000000 <Nil>"},
 		{"godot4.3", "<Dictionary> 02000000 <int> 01000000 <Nil> <float> 0000803f <Nil>", "<Dictionary> 02000000 <int> 01000000 <Nil> <float> 0000803f <Nil>"},
 	} {
-		for i := range engines {
-			e := &engines[i]
-			if e.folder != c.folder {
-				continue
+		t.Run(c.folder+" "+c.packet, func(t *testing.T) {
+			for i := range engines {
+				e := &engines[i]
+				if e.folder != c.folder {
+					continue
+				}
+				got, _, err := decodeBytes(build(t, e.format, c.packet), gdwire.DecoderOptions{Format: e.format})
+				require.NoError(t, err)
+				want, _, err := decodeBytes(build(t, e.format, c.want), gdwire.DecoderOptions{Format: e.format})
+				require.NoError(t, err)
+				changed := false
+				for i := range habits {
+					changed = habits[i].apply(e, &got) || changed
+				}
+				assert.Equal(t, c.packet != c.want, changed, c.packet)
+				assert.Equal(t, want, got, c.packet)
 			}
-			got, _, err := decodeBytes(build(t, e.format, c.packet), gdwire.DecoderOptions{Format: e.format})
-			require.NoError(t, err)
-			want, _, err := decodeBytes(build(t, e.format, c.want), gdwire.DecoderOptions{Format: e.format})
-			require.NoError(t, err)
-			changed := false
-			for i := range habits {
-				changed = habits[i].apply(e, &got) || changed
-			}
-			assert.Equal(t, c.packet != c.want, changed, c.packet)
-			assert.Equal(t, want, got, c.packet)
-		}
+		})
 	}
 }
 
@@ -351,7 +354,9 @@ func TestVerdictUTF8OfGodot3(t *testing.T) {
 		"\x80": false, "\xc0\x80": false, "\xc1\xbf": false, "\xe0\x80\x80": false, "\xe0\x80\x8f": false, "\xf0\x80\x87\xbf": false,
 		"\xfe": false, "\xff": false, "\xe2\x82": false, "\xe2a\x82": false,
 	} {
-		assert.Equal(t, want, validGodot3([]byte(text)), "%x", text)
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			assert.Equal(t, want, validGodot3([]byte(text)), "%x", text)
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package gdwire
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -40,38 +41,40 @@ func TestBuffered(t *testing.T) {
 		require.NoError(t, e.BeginArray(Unknown))
 	}
 	for _, most := range []int64{16, 100, 20 << 10, 200 << 10} {
-		e := NewEncoder(io.Discard, &EncoderOptions{Buffered: most})
-		outermost(e)
-		// A string takes header, length, text and padding, the count 4 bytes.
-		long := strings.Repeat("x", int(most)-12)
-		misuse{"one beyond", func(e *Encoder) error { return e.WriteString(long + "x") }, ErrLimit}.rejects(t, e)
-		require.NoError(t, e.WriteString(long))
-		for name, call := range map[string]step{
-			"nil":                        writeNil,
-			"a string":                   stringX,
-			"an array":                   emptyArray,
-			"an array of unknown count":  array(Unknown),
-			"a string of unknown length": text(TypeString, Unknown),
-			"packed numbers":             packedOf(TypePackedFloat32Array, 1),
-			"a path":                     func(e *Encoder) error { return e.WriteNodePath("a/b") },
-			"a raw value":                raw,
-			"an object":                  func(e *Encoder) error { return e.BeginObject("A", 0) },
-			"a signal":                   func(e *Encoder) error { return e.WriteSignal("A", 0) },
-			"a chunk":                    token(chunkOf(TypeString, 9, "abc", false)),
-		} {
-			misuse{name, call, ErrLimit}.rejects(t, e)
-		}
-		var l *LimitError
-		require.ErrorAs(t, e.WriteNil(), &l)
-		require.Equal(t, LimitError{"Buffered", most + 4, most}, *l)
-		require.Error(t, e.Recover())
-		require.NoError(t, e.End())
-		require.NoError(t, e.End())
+		t.Run(fmt.Sprintf("%d bytes", most), func(t *testing.T) {
+			e := NewEncoder(io.Discard, &EncoderOptions{Buffered: most})
+			outermost(e)
+			// A string takes header, length, text and padding, the count 4 bytes.
+			long := strings.Repeat("x", int(most)-12)
+			misuse{"one beyond", func(e *Encoder) error { return e.WriteString(long + "x") }, ErrLimit}.rejects(t, e)
+			require.NoError(t, e.WriteString(long))
+			for name, call := range map[string]step{
+				"nil":                        writeNil,
+				"a string":                   stringX,
+				"an array":                   emptyArray,
+				"an array of unknown count":  array(Unknown),
+				"a string of unknown length": text(TypeString, Unknown),
+				"packed numbers":             packedOf(TypePackedFloat32Array, 1),
+				"a path":                     func(e *Encoder) error { return e.WriteNodePath("a/b") },
+				"a raw value":                raw,
+				"an object":                  func(e *Encoder) error { return e.BeginObject("A", 0) },
+				"a signal":                   func(e *Encoder) error { return e.WriteSignal("A", 0) },
+				"a chunk":                    token(chunkOf(TypeString, 9, "abc", false)),
+			} {
+				misuse{name, call, ErrLimit}.rejects(t, e)
+			}
+			var l *LimitError
+			require.ErrorAs(t, e.WriteNil(), &l)
+			require.Equal(t, LimitError{"Buffered", most + 4, most}, *l)
+			require.Error(t, e.Recover())
+			require.NoError(t, e.End())
+			require.NoError(t, e.End())
 
-		outermost(e) // and once more from the start
-		require.NoError(t, e.WriteString(long))
-		misuse{"nil", writeNil, ErrLimit}.rejects(t, e)
-		e.Release()
+			outermost(e) // and once more from the start
+			require.NoError(t, e.WriteString(long))
+			misuse{"nil", writeNil, ErrLimit}.rejects(t, e)
+			e.Release()
+		})
 	}
 
 	// The end of a string or array counts as well, and a smaller call can follow
@@ -168,8 +171,10 @@ func TestLongValuesDoNotGrowTheBuffer(t *testing.T) {
 			return errors.Join(e.BeginPacked(TypePackedInt32Array, int64(len(long))), WritePacked(e, long), e.End())
 		},
 	} {
-		require.NoError(t, call(e), name)
-		require.Len(t, e.buf, size, name)
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, call(e))
+			require.Len(t, e.buf, size)
+		})
 	}
 }
 

@@ -29,11 +29,13 @@ func TestProperties(t *testing.T) {
 			return nil
 		},
 	} {
-		d := NewDecoder(bytes.NewReader(packet), o)
-		_, err := d.ReadToken()
-		require.NoError(t, err, name)
-		require.NoError(t, skip(d), name)
-		require.Equal(t, KindStringChunk, d.PeekKind(), name)
+		t.Run(name, func(t *testing.T) {
+			d := NewDecoder(bytes.NewReader(packet), o)
+			_, err := d.ReadToken()
+			require.NoError(t, err)
+			require.NoError(t, skip(d))
+			require.Equal(t, KindStringChunk, d.PeekKind())
+		})
 	}
 }
 
@@ -114,19 +116,21 @@ func TestUnknownCounts(t *testing.T) {
 
 // A container of Unknown count that no engine could read is not written.
 func TestUnknownCountsAreLimited(t *testing.T) {
-	for _, begin := range []func(e *Encoder) error{
-		func(e *Encoder) error { return e.BeginArray(Unknown) },
-		func(e *Encoder) error { return e.BeginDict(Unknown) },
-		func(e *Encoder) error { return e.BeginString(TypeString, Unknown) },
-		func(e *Encoder) error { return e.BeginPacked(TypePackedInt32Array, Unknown) },
+	for name, begin := range map[string]step{
+		"Array":            array(Unknown),
+		"Dictionary":       dict(Unknown),
+		"String":           text(TypeString, Unknown),
+		"PackedInt32Array": packedOf(TypePackedInt32Array, Unknown),
 	} {
-		e := NewEncoder(io.Discard, nil)
-		require.NoError(t, begin(e))
-		e.left -= (math.MaxInt32 + 1) << e.pairs // as after so many values
-		require.ErrorIs(t, e.End(), ErrRange)
-		require.ErrorIs(t, e.Recover(), ErrRange)
-		e.left += 1 << e.pairs
-		require.NoError(t, e.End())
+		t.Run(name, func(t *testing.T) {
+			e := NewEncoder(io.Discard, nil)
+			require.NoError(t, begin(e))
+			e.left -= (math.MaxInt32 + 1) << e.pairs // as after so many values
+			require.ErrorIs(t, e.End(), ErrRange)
+			require.ErrorIs(t, e.Recover(), ErrRange)
+			e.left += 1 << e.pairs
+			require.NoError(t, e.End())
+		})
 	}
 }
 

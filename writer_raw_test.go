@@ -24,9 +24,11 @@ func TestWriteRawInvalidValues(t *testing.T) {
 		{"bad text", str("\xff"), ErrUTF8},
 		{"a count that cannot be true", wire(idArray, math.MaxInt32), io.ErrUnexpectedEOF},
 	} {
-		require.ErrorIs(t, e.WriteRaw(c.b), c.want, c.name)
-		require.ErrorIs(t, e.Recover(), c.want, c.name)
-		require.Zero(t, e.OutputOffset(), c.name)
+		t.Run(c.name, func(t *testing.T) {
+			require.ErrorIs(t, e.WriteRaw(c.b), c.want)
+			require.ErrorIs(t, e.Recover(), c.want)
+			require.Zero(t, e.OutputOffset())
+		})
 	}
 	require.NoError(t, e.WriteRaw(wire(idObject, "Node", 0)))
 	e.Release()
@@ -53,10 +55,12 @@ func TestWriteRawHasNoLimits(t *testing.T) {
 		"a string": str(strings.Repeat("x", 16<<20+1)),
 		"bytes":    wire(idBytes, 8, uint64(0)),
 	} {
-		e := NewEncoder(io.Discard, nil)
-		require.NoError(t, e.WriteRaw(packet), name)
-		require.EqualValues(t, len(packet), e.OutputOffset(), name)
-		e.Release()
+		t.Run(name, func(t *testing.T) {
+			e := NewEncoder(io.Discard, nil)
+			require.NoError(t, e.WriteRaw(packet))
+			require.EqualValues(t, len(packet), e.OutputOffset())
+			e.Release()
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package gdwire
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"testing"
@@ -416,8 +417,10 @@ func TestEncoderDepth(t *testing.T) {
 		"a path":       path(0, 0),
 		"packed array": packedOf(TypePackedByteArray, 0),
 	} {
-		require.Error(t, call(e), name)
-		require.Error(t, e.Recover(), name)
+		t.Run(name, func(t *testing.T) {
+			require.Error(t, call(e))
+			require.Error(t, e.Recover())
+		})
 	}
 	require.NoError(t, e.End())
 	require.NoError(t, e.BeginArray(1))
@@ -439,18 +442,20 @@ func TestEncoderDepth(t *testing.T) {
 		"a typed array":          typedArray(0, Elem{Class: "A"}),
 		"a token of a component": token(newToken(KindVector2, TypeVector2, tokenFlags(unitFloat32), 0).withPayload(reals(2))),
 	} {
-		misuse{name, call, ErrLimit}.rejects(t, e)
-		var l *LimitError
-		require.ErrorAs(t, call(e), &l)
-		require.Equal(t, LimitError{"Depth", 3, 2}, *l, name)
-		require.Error(t, e.Recover(), name)
+		t.Run(name, func(t *testing.T) {
+			misuse{name, call, ErrLimit}.rejects(t, e)
+			var l *LimitError
+			require.ErrorAs(t, call(e), &l)
+			require.Equal(t, LimitError{"Depth", 3, 2}, *l)
+			require.Error(t, e.Recover())
 
-		deeper := NewEncoder(io.Discard, &EncoderOptions{Depth: 3})
-		for range 3 {
-			require.NoError(t, deeper.BeginArray(1))
-		}
-		require.NoError(t, call(deeper), "%s, not too deep", name)
-		deeper.Release()
+			deeper := NewEncoder(io.Discard, &EncoderOptions{Depth: 3})
+			for range 3 {
+				require.NoError(t, deeper.BeginArray(1))
+			}
+			require.NoError(t, call(deeper), "%s, not too deep")
+			deeper.Release()
+		})
 	}
 
 	// A raw value adds its own depth.
@@ -465,14 +470,16 @@ func TestEncoderDepth(t *testing.T) {
 
 	// A copy is limited by the Encoder's depth and not by the Decoder's.
 	for depth, want := range map[int]error{1: ErrLimit, 2: nil} {
-		d := NewDecoder(plain(wire(idArray, 1, idArray, 3, integer(1), integer(2), integer(3))), nil)
-		e = NewEncoder(io.Discard, &EncoderOptions{Depth: depth})
-		require.ErrorIs(t, CopyValue(e, d), want)
-		if want != nil {
-			require.EqualValues(t, 16, e.OutputOffset(), "the arrays alone")
-		}
-		e.Release()
-		d.Release()
+		t.Run(fmt.Sprintf("depth %d", depth), func(t *testing.T) {
+			d := NewDecoder(plain(wire(idArray, 1, idArray, 3, integer(1), integer(2), integer(3))), nil)
+			e = NewEncoder(io.Discard, &EncoderOptions{Depth: depth})
+			require.ErrorIs(t, CopyValue(e, d), want)
+			if want != nil {
+				require.EqualValues(t, 16, e.OutputOffset(), "the arrays alone")
+			}
+			e.Release()
+			d.Release()
+		})
 	}
 
 	e = NewEncoder(io.Discard, &EncoderOptions{Depth: 1})
