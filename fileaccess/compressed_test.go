@@ -17,7 +17,9 @@ func TestModeString(t *testing.T) {
 		fileaccess.FastLZ: "fastlz", fileaccess.Deflate: "deflate", fileaccess.Zstd: "zstd", fileaccess.Gzip: "gzip",
 		fileaccess.Brotli: "brotli", 5: "mode 5", math.MaxUint32: "mode 4294967295",
 	} {
-		require.Equal(t, name, mode.String())
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, name, mode.String())
+		})
 	}
 }
 

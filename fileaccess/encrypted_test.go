@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/md5"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -93,25 +94,30 @@ func TestAskKey(t *testing.T) {
 	}
 	data := file(t, encryptedInfo(fileaccess.Godot3), right, pattern(100))
 	for _, tt := range []struct {
+		name string
 		o    *fileaccess.Options
 		want error
 	}{
-		{answer(right, nil), nil},
-		{answer(wrong, nil), fileaccess.ErrPassword},
-		{answer(nil, nil), fileaccess.ErrNoKey},
-		{answer(right, refused), refused},
+		{"right key", answer(right, nil), nil},
+		{"wrong key", answer(wrong, nil), fileaccess.ErrPassword},
+		{"no key", answer(nil, nil), fileaccess.ErrNoKey},
+		{"own error", answer(right, refused), refused},
 	} {
-		_, _, err := readAll(bytes.NewReader(data), tt.o)
-		require.ErrorIs(t, err, tt.want)
+		t.Run(tt.name, func(t *testing.T) {
+			_, _, err := readAll(bytes.NewReader(data), tt.o)
+			require.ErrorIs(t, err, tt.want)
+		})
 	}
 	require.Len(t, asked, 4)
 	require.Equal(t, fileaccess.Info{Container: fileaccess.Encrypted, Layout: fileaccess.Godot3, Size: 100}, asked[0])
 
 	_, err := fileaccess.NewReader(bytes.NewReader(data), nil)
 	require.Equal(t, fileaccess.ErrNoKey, err)
-	for _, data := range [][]byte{file(t, compressedInfo(fileaccess.Zstd), nil, pattern(100)), pattern(100)} {
-		_, _, err := readAll(bytes.NewReader(data), answer(nil, refused))
-		require.NoError(t, err)
+	for name, data := range map[string][]byte{"compressed": file(t, compressedInfo(fileaccess.Zstd), nil, pattern(100)), "plain": pattern(100)} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := readAll(bytes.NewReader(data), answer(nil, refused))
+			require.NoError(t, err)
+		})
 	}
 }
 
@@ -262,13 +268,15 @@ func TestSeekFails(t *testing.T) {
 	content := pattern(100_000)
 	data := file(t, encryptedInfo(fileaccess.Godot3), right, content)
 	for fail, want := range map[int]error{1: nil, 2: nil, 3: errSeek, 4: nil, 5: errSeek, 6: nil} {
-		s := &seeker{Reader: bytes.NewReader(data), fail: fail}
-		got, info, err := readAll(s, &fileaccess.Options{Key: right, Buffered: 1})
-		require.Equal(t, want, err, fail)
-		if want == nil {
-			require.Equal(t, content, got)
-			require.Equal(t, fail == 6 || fail < 3, info.Verified, fail)
-		}
+		t.Run(fmt.Sprintf("seek %d", fail), func(t *testing.T) {
+			s := &seeker{Reader: bytes.NewReader(data), fail: fail}
+			got, info, err := readAll(s, &fileaccess.Options{Key: right, Buffered: 1})
+			require.Equal(t, want, err, fail)
+			if want == nil {
+				require.Equal(t, content, got)
+				require.Equal(t, fail == 6 || fail < 3, info.Verified, fail)
+			}
+		})
 	}
 }
 

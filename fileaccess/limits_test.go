@@ -12,28 +12,31 @@ import (
 func TestLimits(t *testing.T) {
 	data := file(t, compressedInfo(fileaccess.Zstd), nil, pattern(10_000))
 	for _, tt := range []struct {
+		name       string
 		at, beyond fileaccess.Limits
 		want       string
 	}{
 		{
-			fileaccess.Limits{Size: 10_000}, fileaccess.Limits{Size: 9999},
+			"Size", fileaccess.Limits{Size: 10_000}, fileaccess.Limits{Size: 9999},
 			"fileaccess: offset 12: content of 10000 bytes exceeds limit Size (9999)",
 		},
 		{
-			fileaccess.Limits{BlockSize: 4096}, fileaccess.Limits{BlockSize: 4095},
+			"BlockSize", fileaccess.Limits{BlockSize: 4096}, fileaccess.Limits{BlockSize: 4095},
 			"fileaccess: offset 8: block of 4096 bytes exceeds limit BlockSize (4095)",
 		},
 		{
-			fileaccess.Limits{Blocks: 3}, fileaccess.Limits{Blocks: 2},
+			"Blocks", fileaccess.Limits{Blocks: 3}, fileaccess.Limits{Blocks: 2},
 			"fileaccess: offset 12: file of 3 blocks exceeds limit Blocks (2)",
 		},
 	} {
-		_, _, err := readAll(bytes.NewReader(data), &fileaccess.Options{Limits: tt.at})
-		require.NoError(t, err)
-		_, _, err = readAll(bytes.NewReader(data), &fileaccess.Options{Limits: tt.beyond})
-		require.EqualError(t, err, tt.want)
-		require.ErrorIs(t, err, fileaccess.ErrLimit)
-		require.NotErrorIs(t, err, fileaccess.ErrDamaged)
+		t.Run(tt.name, func(t *testing.T) {
+			_, _, err := readAll(bytes.NewReader(data), &fileaccess.Options{Limits: tt.at})
+			require.NoError(t, err)
+			_, _, err = readAll(bytes.NewReader(data), &fileaccess.Options{Limits: tt.beyond})
+			require.EqualError(t, err, tt.want)
+			require.ErrorIs(t, err, fileaccess.ErrLimit)
+			require.NotErrorIs(t, err, fileaccess.ErrDamaged)
+		})
 	}
 	// The largest file of an engine, in blocks of 4096 bytes, is within Blocks.
 	_, err := fileaccess.NewReader(bytes.NewReader(put(data, totalAt, 1<<32-1)), &fileaccess.Options{Limits: fileaccess.Limits{Size: -1}})

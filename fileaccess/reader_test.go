@@ -3,6 +3,7 @@ package fileaccess_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"sync"
@@ -31,10 +32,12 @@ func TestVectors(t *testing.T) {
 // A file that is shorter than the magic number, or begins with other bytes, is plain.
 func TestPlain(t *testing.T) {
 	for _, content := range []string{"", "G", "GC", "GCP", "GDE", "gcpf", "GCPE", "GDEF", "RSRC", "four", "more than four"} {
-		got, info, err := readAll(bytes.NewReader([]byte(content)), nil)
-		require.NoError(t, err)
-		require.Equal(t, content, string(got))
-		require.Equal(t, fileaccess.Info{Size: -1}, info)
+		t.Run(fmt.Sprintf("%q", content), func(t *testing.T) {
+			got, info, err := readAll(bytes.NewReader([]byte(content)), nil)
+			require.NoError(t, err)
+			require.Equal(t, content, string(got))
+			require.Equal(t, fileaccess.Info{Size: -1}, info)
+		})
 	}
 }
 

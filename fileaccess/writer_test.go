@@ -31,17 +31,19 @@ func TestNewWriter(t *testing.T) {
 
 // A closed file accepts no more bytes, and can be closed again.
 func TestWriteAfterClose(t *testing.T) {
-	for _, info := range []fileaccess.Info{compressedInfo(fileaccess.FastLZ), encryptedInfo(fileaccess.Godot3)} {
-		var b bytes.Buffer
-		w, err := fileaccess.NewWriter(&b, info, right)
-		require.NoError(t, err)
-		require.NoError(t, w.Close())
-		require.NoError(t, w.Close())
-		size := b.Len()
-		_, err = w.Write([]byte("more"))
-		require.Equal(t, fileaccess.ErrClosed, err)
-		require.NoError(t, w.Close())
-		require.Equal(t, size, b.Len())
+	for name, info := range map[string]fileaccess.Info{"compressed": compressedInfo(fileaccess.FastLZ), "encrypted": encryptedInfo(fileaccess.Godot3)} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			w, err := fileaccess.NewWriter(&b, info, right)
+			require.NoError(t, err)
+			require.NoError(t, w.Close())
+			require.NoError(t, w.Close())
+			size := b.Len()
+			_, err = w.Write([]byte("more"))
+			require.Equal(t, fileaccess.ErrClosed, err)
+			require.NoError(t, w.Close())
+			require.Equal(t, size, b.Len())
+		})
 	}
 }
 
@@ -75,23 +77,25 @@ func (shortWriter) Write(p []byte) (int, error) { return len(p) / 2, nil }
 // If the Writer fails at any byte, Close returns the error, also when it is called again.
 func TestWriterFails(t *testing.T) {
 	content := pattern(10_000)
-	for _, info := range []fileaccess.Info{compressedInfo(fileaccess.Zstd), encryptedInfo(fileaccess.Godot4)} {
-		whole := len(file(t, info, right, content))
-		for n := 0; n < whole; n += 1 + n/10 {
-			w, err := fileaccess.NewWriter(ptr(room(n)), info, right)
+	for name, info := range map[string]fileaccess.Info{"compressed": compressedInfo(fileaccess.Zstd), "encrypted": encryptedInfo(fileaccess.Godot4)} {
+		t.Run(name, func(t *testing.T) {
+			whole := len(file(t, info, right, content))
+			for n := 0; n < whole; n += 1 + n/10 {
+				w, err := fileaccess.NewWriter(ptr(room(n)), info, right)
+				require.NoError(t, err)
+				_, err = w.Write(content)
+				require.NoError(t, err)
+				require.Equal(t, errFull, w.Close())
+				require.Equal(t, errFull, w.Close())
+				_, err = w.Write(content)
+				require.Equal(t, errFull, err)
+			}
+			w, err := fileaccess.NewWriter(shortWriter{}, info, right)
 			require.NoError(t, err)
 			_, err = w.Write(content)
 			require.NoError(t, err)
-			require.Equal(t, errFull, w.Close())
-			require.Equal(t, errFull, w.Close())
-			_, err = w.Write(content)
-			require.Equal(t, errFull, err)
-		}
-		w, err := fileaccess.NewWriter(shortWriter{}, info, right)
-		require.NoError(t, err)
-		_, err = w.Write(content)
-		require.NoError(t, err)
-		require.Equal(t, io.ErrShortWrite, w.Close())
+			require.Equal(t, io.ErrShortWrite, w.Close())
+		})
 	}
 }
 

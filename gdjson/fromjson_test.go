@@ -390,20 +390,21 @@ func TestFromJSONPlain(t *testing.T) {
 	require.Equal(t, `{"a":[null,true,false,"s:x",-5,9223372036854775807,1.0,1000.0,-0.0,-1e99999],"b":{},"c":[]}`, back)
 
 	for _, c := range []struct {
+		name    string
 		text    string
 		cause   error
 		pointer string
 		lenient func(e *gdwire.Encoder) // nil: an error
 	}{
-		{`[1,9223372036854775808]`, gdwire.ErrRange, "/1", array(2, func(e *gdwire.Encoder) {
+		{"large int", `[1,9223372036854775808]`, gdwire.ErrRange, "/1", array(2, func(e *gdwire.Encoder) {
 			e.WriteInt(1)
 			e.WriteFloat(1 << 63)
 		})},
-		{`[1,1e400]`, gdwire.ErrRange, "/1", array(2, func(e *gdwire.Encoder) {
+		{"large float", `[1,1e400]`, gdwire.ErrRange, "/1", array(2, func(e *gdwire.Encoder) {
 			e.WriteInt(1)
 			e.WriteFloat(infinity)
 		})},
-		{`{"a":1,"a":2}`, jsontext.ErrDuplicateName, "/a", func(e *gdwire.Encoder) {
+		{"equal keys", `{"a":1,"a":2}`, jsontext.ErrDuplicateName, "/a", func(e *gdwire.Encoder) {
 			e.BeginDict(2)
 			for i := range 2 {
 				e.WriteString("a")
@@ -411,20 +412,22 @@ func TestFromJSONPlain(t *testing.T) {
 			}
 			e.End()
 		}},
-		{strings.Repeat(`{"a":[`, 600) + strings.Repeat(`]}`, 600), gdwire.ErrLimit, strings.Repeat("/a/0", 512) + "/a", nil},
+		{"nesting", strings.Repeat(`{"a":[`, 600) + strings.Repeat(`]}`, 600), gdwire.ErrLimit, strings.Repeat("/a/0", 512) + "/a", nil},
 	} {
-		_, err := fromJSON(c.text, nil, plain)
-		require.ErrorIs(t, err, c.cause)
-		var fault *gdjson.Error
-		require.ErrorAs(t, err, &fault)
-		require.Equal(t, c.pointer, string(fault.Pointer))
-		got, err := fromJSON(c.text, nil, &gdjson.Options{Plain: true, Lenient: true})
-		if c.lenient == nil {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := fromJSON(c.text, nil, plain)
 			require.ErrorIs(t, err, c.cause)
-			continue
-		}
-		require.NoError(t, err)
-		require.Equal(t, encode(t, nil, c.lenient), got)
+			var fault *gdjson.Error
+			require.ErrorAs(t, err, &fault)
+			require.Equal(t, c.pointer, string(fault.Pointer))
+			got, err := fromJSON(c.text, nil, &gdjson.Options{Plain: true, Lenient: true})
+			if c.lenient == nil {
+				require.ErrorIs(t, err, c.cause)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, encode(t, nil, c.lenient), got)
+		})
 	}
 }
 
@@ -444,21 +447,25 @@ func TestFromJSONBatches(t *testing.T) {
 	for i := range n {
 		reals[i], vectors[i] = float32(i), [3]float32{float32(i), 0.5, -1}
 	}
-	for _, write := range []func(*gdwire.Encoder){packed(gdwire.TypePackedFloat32Array, reals), packed(gdwire.TypePackedVector3Array, vectors)} {
-		want := encode(t, nil, write)
-		text, err := toJSON(want, nil, nil)
-		require.NoError(t, err)
-		got, err := fromJSON(text, nil, nil)
-		require.NoError(t, err)
-		require.True(t, bytes.Equal(want, got))
+	for name, write := range map[string]func(*gdwire.Encoder){
+		"numbers": packed(gdwire.TypePackedFloat32Array, reals), "vectors": packed(gdwire.TypePackedVector3Array, vectors),
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := encode(t, nil, write)
+			text, err := toJSON(want, nil, nil)
+			require.NoError(t, err)
+			got, err := fromJSON(text, nil, nil)
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(want, got))
 
-		_, err = fromJSON(strings.Replace(text, "900.0", "1e39", 1), nil, nil)
-		require.ErrorIs(t, err, gdwire.ErrRange)
-		var fault *gdjson.Error
-		require.ErrorAs(t, err, &fault)
-		require.Equal(t, "1e39", strings.Replace(text, "900.0", "1e39", 1)[fault.Offset:][:4])
-		_, err = fromJSON(strings.Replace(text, "900.0", "{}", 1), nil, nil)
-		require.ErrorIs(t, err, gdwire.ErrType)
+			_, err = fromJSON(strings.Replace(text, "900.0", "1e39", 1), nil, nil)
+			require.ErrorIs(t, err, gdwire.ErrRange)
+			var fault *gdjson.Error
+			require.ErrorAs(t, err, &fault)
+			require.Equal(t, "1e39", strings.Replace(text, "900.0", "1e39", 1)[fault.Offset:][:4])
+			_, err = fromJSON(strings.Replace(text, "900.0", "{}", 1), nil, nil)
+			require.ErrorIs(t, err, gdwire.ErrType)
+		})
 	}
 }
 
@@ -468,8 +475,10 @@ func TestFromJSONEncoder(t *testing.T) {
 	e := gdwire.NewEncoder(&b, nil)
 	defer e.Release()
 	for _, text := range []string{`[`, `5`, `{"type":"Vector2","args":[1]}`, `{"type":"Image","format":1,"mipmaps":1,"width":1,"height":1,"data":[]}`} {
-		require.Error(t, gdjson.FromJSON(e, strings.NewReader(text), nil))
-		require.NoError(t, e.Err(), "nothing was written")
+		t.Run(text, func(t *testing.T) {
+			require.Error(t, gdjson.FromJSON(e, strings.NewReader(text), nil))
+			require.NoError(t, e.Err(), "nothing was written")
+		})
 	}
 	require.NoError(t, gdjson.FromJSON(e, strings.NewReader(`"i:1"`), nil))
 	require.NoError(t, e.Close())
@@ -518,24 +527,31 @@ func TestFromJSONWriter(t *testing.T) {
 
 func TestFromJSONBuffered(t *testing.T) {
 	for _, c := range []struct {
+		name     string
 		buffered int64
 		size     int
 		ok       bool
 	}{
-		{100, 100, true}, {100, 101, false}, {0, 8 << 20, true}, {0, 8<<20 + 1, false}, {-1, 8<<20 + 1, true},
+		{"limit", 100, 100, true},
+		{"beyond the limit", 100, 101, false},
+		{"default", 0, 8 << 20, true},
+		{"beyond the default", 0, 8<<20 + 1, false},
+		{"no limit", -1, 8<<20 + 1, true},
 	} {
-		src := &endless{prefix: `"s:`, n: int64(c.size - 1), suffix: `"`}
-		e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{Buffered: c.buffered})
-		err := gdjson.FromJSON(e, src, nil)
-		if c.ok {
-			require.NoError(t, err)
-			continue
-		}
-		var limit *gdwire.LimitError
-		require.ErrorAs(t, err, &limit)
-		require.Equal(t, "Buffered", limit.Name)
-		var fault *gdjson.Error
-		require.ErrorAs(t, err, &fault)
+		t.Run(c.name, func(t *testing.T) {
+			src := &endless{prefix: `"s:`, n: int64(c.size - 1), suffix: `"`}
+			e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{Buffered: c.buffered})
+			err := gdjson.FromJSON(e, src, nil)
+			if c.ok {
+				require.NoError(t, err)
+				return
+			}
+			var limit *gdwire.LimitError
+			require.ErrorAs(t, err, &limit)
+			require.Equal(t, "Buffered", limit.Name)
+			var fault *gdjson.Error
+			require.ErrorAs(t, err, &fault)
+		})
 	}
 }
 

@@ -503,11 +503,19 @@ func (w *fullWriter) Write(p []byte) (int, error) {
 
 func TestToJSONOutput(t *testing.T) {
 	wire := encode(t, nil, packed(gdwire.TypePackedInt32Array, make([]int32, 50_000)))
-	for _, n := range []int{0, 1, 10_000, 99_999} {
-		for _, c := range []struct{ err, want error }{{errTest, errTest}, {nil, io.ErrShortWrite}} {
-			d := gdwire.NewDecoder(bytes.NewReader(wire), nil)
-			require.ErrorIs(t, gdjson.ToJSON(&fullWriter{n: n, err: c.err}, d, nil), c.want)
-			d.Release()
-		}
+	for _, c := range []struct {
+		name      string
+		err, want error
+	}{
+		{"error", errTest, errTest},
+		{"short write", nil, io.ErrShortWrite},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, n := range []int{0, 1, 10_000, 99_999} {
+				d := gdwire.NewDecoder(bytes.NewReader(wire), nil)
+				require.ErrorIs(t, gdjson.ToJSON(&fullWriter{n: n, err: c.err}, d, nil), c.want)
+				d.Release()
+			}
+		})
 	}
 }

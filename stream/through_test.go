@@ -282,18 +282,20 @@ func (s *shaky) Truncate(size int64) error {
 // takes its place.
 func TestWriteThroughFaults(t *testing.T) {
 	one, two := framed(binary.LittleEndian, encoded(t, number(1))), framed(binary.LittleEndian, encoded(t, str("two")))
-	for _, own := range []error{errBroken, nil} {
-		for room := range len(two) + 4 { // its length is written twice
-			f := &shaky{b: bytes.Clone(one), at: 3, room: room, err: own}
-			w := stream.NewWriter(f, nil)
-			want := own
-			if want == nil {
-				want = io.ErrShortWrite
+	for name, own := range map[string]error{"own error": errBroken, "short write": nil} {
+		t.Run(name, func(t *testing.T) {
+			for room := range len(two) + 4 { // its length is written twice
+				f := &shaky{b: bytes.Clone(one), at: 3, room: room, err: own}
+				w := stream.NewWriter(f, nil)
+				want := own
+				if want == nil {
+					want = io.ErrShortWrite
+				}
+				require.Equal(t, want, w.WriteThrough(str("two")), room)
+				require.Equal(t, one, f.b, room)
+				require.NoError(t, w.WriteThrough(str("two")), room)
+				require.Equal(t, append(bytes.Clone(one), two...), f.b, room)
 			}
-			require.Equal(t, want, w.WriteThrough(str("two")), room)
-			require.Equal(t, one, f.b, room)
-			require.NoError(t, w.WriteThrough(str("two")), room)
-			require.Equal(t, append(bytes.Clone(one), two...), f.b, room)
-		}
+		})
 	}
 }

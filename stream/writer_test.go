@@ -80,17 +80,19 @@ func TestWritePacketFails(t *testing.T) {
 		"too long":       {str(strings.Repeat("x", 50_000)), &stream.PacketError{Size: 50_008, Max: 50_000}},
 		"hides too long": {func(e *gdwire.Encoder) error { _ = e.WriteString(strings.Repeat("x", 50_000)); return nil }, &stream.PacketError{Size: 50_008, Max: 50_000}},
 	} {
-		err := w.WritePacket(c.write)
-		var p *stream.PacketError
-		if errors.As(c.want, &p) {
-			assert.Equal(t, c.want, err, name)
-		} else {
-			assert.ErrorIs(t, err, c.want, name)
-		}
-		assert.Equal(t, c.want != own, stream.Skippable(err), name)
-		assert.Zero(t, out.Len(), name)
-		require.NoError(t, w.WritePacket(number(1)))
-		out.Reset()
+		t.Run(name, func(t *testing.T) {
+			err := w.WritePacket(c.write)
+			var p *stream.PacketError
+			if errors.As(c.want, &p) {
+				assert.Equal(t, c.want, err)
+			} else {
+				assert.ErrorIs(t, err, c.want)
+			}
+			assert.Equal(t, c.want != own, stream.Skippable(err))
+			assert.Zero(t, out.Len())
+			require.NoError(t, w.WritePacket(number(1)))
+			out.Reset()
+		})
 	}
 	require.Panics(t, func() { _ = w.WritePacket(func(*gdwire.Encoder) error { panic("own") }) })
 	require.NoError(t, w.WritePacket(number(1)))
@@ -171,26 +173,28 @@ func TestWriteErrors(t *testing.T) {
 		"WriteRaw":    {func(w *stream.Writer) error { return w.WriteRaw(make([]byte, 16)) }, 20},
 		"large":       {func(w *stream.Writer) error { return w.WriteRaw(large) }, len(large) + 4},
 	} {
-		for _, want := range []error{own, io.ErrShortWrite} {
-			for n := 0; n < c.size; n += 1 + n/100*1000 {
-				out := &sink{room: n}
-				if want == own {
-					out.err = own
+		t.Run(name, func(t *testing.T) {
+			for _, want := range []error{own, io.ErrShortWrite} {
+				for n := 0; n < c.size; n += 1 + n/100*1000 {
+					out := &sink{room: n}
+					if want == own {
+						out.err = own
+					}
+					w := stream.NewWriter(out, nil)
+					require.Equal(t, want, c.write(w))
+					require.Equal(t, n, out.Len())
+					out.room = 1 << 30
+					if n == 0 { // it can be repeated
+						require.NoError(t, c.write(w))
+						require.Equal(t, c.size, out.Len())
+						continue
+					}
+					require.Equal(t, want, c.write(w))
+					require.Equal(t, want, w.WritePacket(number(1)))
+					require.Equal(t, n, out.Len())
 				}
-				w := stream.NewWriter(out, nil)
-				require.Equal(t, want, c.write(w), name)
-				require.Equal(t, n, out.Len())
-				out.room = 1 << 30
-				if n == 0 { // it can be repeated
-					require.NoError(t, c.write(w))
-					require.Equal(t, c.size, out.Len())
-					continue
-				}
-				require.Equal(t, want, c.write(w))
-				require.Equal(t, want, w.WritePacket(number(1)))
-				require.Equal(t, n, out.Len())
 			}
-		}
+		})
 	}
 	for _, n := range []int{-1, 1 << 20} {
 		w := stream.NewWriter(liar(n), nil)

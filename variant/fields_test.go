@@ -32,13 +32,15 @@ func TestTags(t *testing.T) {
 		{text: "a,", err: `tag has unknown option ""`},
 		{text: ",type=Colour", err: `tag has unknown type "Colour"`},
 	} {
-		got, err := parseTag(c.text)
-		if c.err != "" {
-			assert.EqualError(t, err, c.err, c.text)
-			continue
-		}
-		require.NoError(t, err, c.text)
-		assert.Equal(t, c.want, got, c.text)
+		t.Run(fmt.Sprintf("%q", c.text), func(t *testing.T) {
+			got, err := parseTag(c.text)
+			if c.err != "" {
+				assert.EqualError(t, err, c.err, c.text)
+				return
+			}
+			require.NoError(t, err, c.text)
+			assert.Equal(t, c.want, got, c.text)
+		})
 	}
 }
 

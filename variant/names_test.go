@@ -22,6 +22,8 @@ func TestSnakeCase(t *testing.T) {
 		"already_ok": "already_ok",
 		"Ärger2":     "ärger_2",
 	} {
-		assert.Equal(t, want, snakeCase(name), name)
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, want, snakeCase(name))
+		})
 	}
 }

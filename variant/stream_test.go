@@ -409,15 +409,17 @@ func TestDeepNesting(t *testing.T) {
 	deep = append(deep, 0, 0, 0, 0)
 	type list []list
 	for _, into := range []any{new(any), new(list), new([]any), new(Raw)} {
-		err := Unmarshal(deep, into, nil)
-		require.ErrorIs(t, err, gdwire.ErrLimit)
-		o := &Options{Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: -1}}}
-		err = Unmarshal(deep, into, o)
-		if _, ok := into.(*Raw); ok {
-			require.NoError(t, err)
-			continue
-		}
-		require.ErrorIs(t, err, gdwire.ErrLimit)
+		t.Run(fmt.Sprintf("%T", into), func(t *testing.T) {
+			err := Unmarshal(deep, into, nil)
+			require.ErrorIs(t, err, gdwire.ErrLimit)
+			o := &Options{Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: -1}}}
+			err = Unmarshal(deep, into, o)
+			if _, ok := into.(*Raw); ok {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, gdwire.ErrLimit)
+		})
 	}
 	dicts := bytes.Repeat(append([]byte{27, 0, 0, 0, 1, 0, 0, 0}, encoded(t, "left", nil)...), 100_000)
 	dicts = append(dicts, 0, 0, 0, 0)

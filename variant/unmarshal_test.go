@@ -325,8 +325,10 @@ func TestUnmarshalIntoInterface(t *testing.T) {
 
 func TestUnmarshalArguments(t *testing.T) {
 	b := encoded(t, 1, nil)
-	for _, v := range []any{nil, 5, (*int)(nil), struct{}{}} {
-		require.ErrorContains(t, Unmarshal(b, v, nil), "not a pointer to a variable")
+	for name, v := range map[string]any{"nil": nil, "int": 5, "nil pointer": (*int)(nil), "struct": struct{}{}} {
+		t.Run(name, func(t *testing.T) {
+			require.ErrorContains(t, Unmarshal(b, v, nil), "not a pointer to a variable")
+		})
 	}
 	var n int
 	require.EqualError(t, Unmarshal(nil, &n, nil), "gdwire: offset 0, $: unexpected EOF")
@@ -347,40 +349,43 @@ func TestUnmarshalArguments(t *testing.T) {
 // A NodePath that cannot be read back from its text cannot be decoded to text.
 func TestNodePaths(t *testing.T) {
 	for _, c := range []struct {
+		name            string
 		names, subnames []string
 		absolute        bool
 		text            string
 		bad             bool
 	}{
-		{text: ""},
-		{absolute: true, text: "/"},
-		{names: []string{"a", "b"}, absolute: true, text: "/a/b"},
-		{names: []string{"a"}, subnames: []string{"b", "c/d"}, text: "a:b:c/d"},
-		{subnames: []string{"b"}, text: ":b"},
-		{subnames: []string{"b"}, absolute: true, text: "/:b"},
-		{names: []string{"a/b"}, bad: true},
-		{names: []string{"a:b"}, bad: true},
-		{names: []string{""}, bad: true},
-		{subnames: []string{"a:b"}, bad: true},
-		{subnames: []string{""}, bad: true},
+		{name: "empty", text: ""},
+		{name: "root", absolute: true, text: "/"},
+		{name: "names", names: []string{"a", "b"}, absolute: true, text: "/a/b"},
+		{name: "names and sub-names", names: []string{"a"}, subnames: []string{"b", "c/d"}, text: "a:b:c/d"},
+		{name: "sub-name", subnames: []string{"b"}, text: ":b"},
+		{name: "sub-name of the root", subnames: []string{"b"}, absolute: true, text: "/:b"},
+		{name: "slash in a name", names: []string{"a/b"}, bad: true},
+		{name: "colon in a name", names: []string{"a:b"}, bad: true},
+		{name: "empty name", names: []string{""}, bad: true},
+		{name: "colon in a sub-name", subnames: []string{"a:b"}, bad: true},
+		{name: "empty sub-name", subnames: []string{""}, bad: true},
 	} {
-		var b strings.Builder
-		e := gdwire.NewEncoder(&b, nil)
-		require.NoError(t, e.BeginNodePath(len(c.names), len(c.subnames), c.absolute))
-		for _, name := range append(c.names, c.subnames...) {
-			require.NoError(t, e.WriteString(name))
-		}
-		require.NoError(t, e.End())
-		require.NoError(t, e.Close())
-		var v any
-		err := Unmarshal([]byte(b.String()), &v, nil)
-		if c.bad {
-			require.ErrorIs(t, err, gdwire.ErrRange, c)
-			continue
-		}
-		require.NoError(t, err)
-		require.Equal(t, NodePath(c.text), v)
-		require.Equal(t, b.String(), string(encoded(t, v, nil)))
+		t.Run(c.name, func(t *testing.T) {
+			var b strings.Builder
+			e := gdwire.NewEncoder(&b, nil)
+			require.NoError(t, e.BeginNodePath(len(c.names), len(c.subnames), c.absolute))
+			for _, name := range append(c.names, c.subnames...) {
+				require.NoError(t, e.WriteString(name))
+			}
+			require.NoError(t, e.End())
+			require.NoError(t, e.Close())
+			var v any
+			err := Unmarshal([]byte(b.String()), &v, nil)
+			if c.bad {
+				require.ErrorIs(t, err, gdwire.ErrRange, c)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, NodePath(c.text), v)
+			require.Equal(t, b.String(), string(encoded(t, v, nil)))
+		})
 	}
 	old := []byte{16, 0, 0, 0, 4, 0, 0, 0, 'a', '/', 'b', ':'}
 	var v any
@@ -430,16 +435,20 @@ func TestMethodsTakeOneValue(t *testing.T) {
 		{one, new(fails), "Go variant.fails: own error"},
 		{dict("value", 1), new(box[fails]), "(box[github.com/gdwire/gdwire/variant.fails].Value): own error"},
 	} {
-		err := Unmarshal(encoded(t, c.wire, nil), c.into, nil)
-		require.ErrorContains(t, err, c.err, "%T", c.into)
-		var at *gdwire.Error
-		require.ErrorAs(t, err, &at)
-		require.Equal(t, strings.Contains(c.err, "own"), errors.Is(err, errOwn))
+		t.Run(fmt.Sprintf("%T", c.into), func(t *testing.T) {
+			err := Unmarshal(encoded(t, c.wire, nil), c.into, nil)
+			require.ErrorContains(t, err, c.err, "%T", c.into)
+			var at *gdwire.Error
+			require.ErrorAs(t, err, &at)
+			require.Equal(t, strings.Contains(c.err, "own"), errors.Is(err, errOwn))
+		})
 	}
 	const writing = "MarshalVariant must write exactly one value"
 	for _, v := range []any{[]readsNone{{}}, []readsPart{{}}, map[string]readsTwo{"a": {}, "b": {}}, readsNone{}, readsPart{}, readsTwo{}} {
-		_, err := Marshal(v, nil)
-		require.ErrorContains(t, err, writing, "%T", v)
+		t.Run(fmt.Sprintf("%T", v), func(t *testing.T) {
+			_, err := Marshal(v, nil)
+			require.ErrorContains(t, err, writing, "%T", v)
+		})
 	}
 	_, err := Marshal([]readsTwo{{}}, nil)
 	require.ErrorIs(t, err, gdwire.ErrCount)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -112,12 +113,14 @@ func TestCheckLargeFrames(t *testing.T) {
 	})
 	t.Run("input fails", func(t *testing.T) {
 		for _, b := range [][]byte{large, bad, more} {
-			var out, errs bytes.Buffer
-			in := io.MultiReader(bytes.NewReader(framed(five, b)[:len(b)]), &failingReader{})
-			require.Equal(t, statusBad, run(fixed([]string{"check", "-json", "-frame", "u32"}), in, &out, &errs))
-			require.Equal(t, `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
+			t.Run(fmt.Sprint(len(b)), func(t *testing.T) {
+				var out, errs bytes.Buffer
+				in := io.MultiReader(bytes.NewReader(framed(five, b)[:len(b)]), &failingReader{})
+				require.Equal(t, statusBad, run(fixed([]string{"check", "-json", "-frame", "u32"}), in, &out, &errs))
+				require.Equal(t, `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
 {"index":1,"offset":16,"ok":false,"bytes":0,"error":"cable cut","at":16,"path":"$"}
 `, out.String())
+			})
 		}
 	})
 }

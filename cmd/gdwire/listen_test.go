@@ -193,17 +193,21 @@ func TestListenUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"-frame", "none", "7777"}, {"-n", "-1", "7777"}, {"a:b:c"}, {"-o", "xml", "7777"}, {"1", "2"},
 	} {
-		got := runWith(nil, append([]string{"listen"}, args...)...)
-		require.Equal(t, statusUsage, got.status, args)
-		require.Contains(t, got.err, "Usage: gdwire listen [flags] ADDR")
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			got := runWith(nil, append([]string{"listen"}, args...)...)
+			require.Equal(t, statusUsage, got.status, args)
+			require.Contains(t, got.err, "Usage: gdwire listen [flags] ADDR")
+		})
 	}
 	for addr, want := range map[string]string{
 		"7777": "127.0.0.1:7777", ":7777": "127.0.0.1:7777", "0.0.0.0:7": "0.0.0.0:7", "[::1]:7": "[::1]:7",
 	} {
-		o := newOptions()
-		o.frame, o.operands = recognize.U32, []string{addr}
-		require.NoError(t, listenCheck(o))
-		require.Equal(t, want, o.operands[0])
+		t.Run(addr, func(t *testing.T) {
+			o := newOptions()
+			o.frame, o.operands = recognize.U32, []string{addr}
+			require.NoError(t, listenCheck(o))
+			require.Equal(t, want, o.operands[0])
+		})
 	}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

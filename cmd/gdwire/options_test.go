@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,13 +13,17 @@ func TestParseSize(t *testing.T) {
 	for text, want := range map[string]int64{
 		"0": 0, "5000": 5000, "10K": 10 << 10, "10KiB": 10 << 10, "16MiB": 16 << 20, "16M": 16 << 20, "2G": 2 << 30, "1TB": 1 << 40, "none": -1, "-1": -1,
 	} {
-		n, err := parseSize(text)
-		require.NoError(t, err, text)
-		require.Equal(t, want, n, text)
+		t.Run(text, func(t *testing.T) {
+			n, err := parseSize(text)
+			require.NoError(t, err)
+			require.Equal(t, want, n)
+		})
 	}
 	for _, text := range []string{"", "K", "-2", "-1K", "1.5M", "1k", "x", "9223372036854775807K", "10 000"} {
-		_, err := parseSize(text)
-		require.ErrorContains(t, err, "want a number", text)
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			_, err := parseSize(text)
+			require.ErrorContains(t, err, "want a number", text)
+		})
 	}
 }
 
@@ -29,9 +34,11 @@ func TestLimitFlags(t *testing.T) {
 		"max-elements": wire(28, 2, 0, 0), "max-string": wire(4, "abc"), "max-packed": wire(29, 4, []byte{1, 2, 3, 4}),
 		"max-depth": wire(28, 1, 28, 1, 0), "max-values": wire(28, 1, 28, 1, 0), "max-name": wire(26, "abc", uint64(0)), "max-bytes": wire(4, "abc"),
 	} {
-		r := runWith(in, "json", "-"+flag, "1")
-		require.Equal(t, statusBad, r.status)
-		require.Contains(t, r.err, "; raise it with -"+flag+"\n")
+		t.Run(flag, func(t *testing.T) {
+			r := runWith(in, "json", "-"+flag, "1")
+			require.Equal(t, statusBad, r.status)
+			require.Contains(t, r.err, "; raise it with -"+flag+"\n")
+		})
 	}
 	r := runWith(framed(wire(4, "abc")), "json", "-frame", "u32", "-max-packet", "5")
 	require.Contains(t, r.err, "; raise it with -max-packet\n")

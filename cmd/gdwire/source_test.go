@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -116,13 +117,15 @@ func TestUndecided(t *testing.T) {
 		same = append(same, wire(2, 7))
 	}
 	for format, dict := range map[string][]byte{"godot3": wire(18, 1, 4, "a", 2, 1), "godot4": wire(27, 1, 4, "a", 2, 1)} {
-		in := framed(append(same[:len(same):len(same)], dict, wire(2, 6))...)
-		var out, errs bytes.Buffer
-		require.Zero(t, run([]string{"check", "-json"}, bytes.NewReader(in), &out, &errs), errs.String())
-		out.Reset()
-		require.Zero(t, run([]string{"json"}, bytes.NewReader(in), &out, &errs), errs.String())
-		require.True(t, strings.HasSuffix(out.String(), "\"i:7\"\n{\"type\":\"Dictionary\",\"args\":[\"s:a\",\"i:1\"]}\n\"i:6\"\n"), format)
-		require.Empty(t, errs.String())
+		t.Run(format, func(t *testing.T) {
+			in := framed(append(same[:len(same):len(same)], dict, wire(2, 6))...)
+			var out, errs bytes.Buffer
+			require.Zero(t, run([]string{"check", "-json"}, bytes.NewReader(in), &out, &errs), errs.String())
+			out.Reset()
+			require.Zero(t, run([]string{"json"}, bytes.NewReader(in), &out, &errs), errs.String())
+			require.True(t, strings.HasSuffix(out.String(), "\"i:7\"\n{\"type\":\"Dictionary\",\"args\":[\"s:a\",\"i:1\"]}\n\"i:6\"\n"))
+			require.Empty(t, errs.String())
+		})
 	}
 }
 
@@ -131,16 +134,20 @@ func TestPasswordFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"a": "a", "a\n": "a", "a\r\n": "a", "a\n\n": "a\n", " a ": " a ", "\ufeffa\n": "a", "": "", "a\r": "a",
 	} {
-		require.Equal(t, want, string(trimPassword([]byte(text))), "%q", text)
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			require.Equal(t, want, string(trimPassword([]byte(text))), "%q", text)
+		})
 	}
 	file := filepath.Join(t.TempDir(), "key")
 	for text, ok := range map[string]bool{
 		strings.Repeat("k", 32): true, strings.Repeat("0f", 32): true, strings.Repeat("0f", 32) + "\r\n": true,
 		strings.Repeat("k", 31): false, strings.Repeat("0g", 32): false, "": false,
 	} {
-		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		_, err := readKey(file)
-		require.Equal(t, ok, err == nil, text)
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+			_, err := readKey(file)
+			require.Equal(t, ok, err == nil, text)
+		})
 	}
 }
 

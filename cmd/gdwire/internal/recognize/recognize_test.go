@@ -312,7 +312,9 @@ func TestForeign(t *testing.T) {
 		"\xff\xfe{\x00}\x00":                  "text in UTF-16, perhaps JSON for gdwire encode",
 		"\x00\x00\x00\x00\x00":                "nothing but zeros",
 	} {
-		requireResult(t, Result{Certainty: Foreign, Name: want}, file([]byte(start)), start)
+		t.Run(fmt.Sprintf("%q", start), func(t *testing.T) {
+			requireResult(t, Result{Certainty: Foreign, Name: want}, file([]byte(start)), start)
+		})
 	}
 	taken := 0
 	r := rand.New(rand.NewPCG(5, 6))
