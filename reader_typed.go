@@ -77,6 +77,16 @@ func (d *Decoder) ReadInt() (int64, error) {
 // ReadInteger reads an int, or a float without a fraction, as a T. It returns [ErrRange]
 // for a number that a T cannot hold.
 func ReadInteger[T Integer](d *Decoder) (T, error) {
+	if form, b := d.fastForm(); form != nil && form.typ == TypeInt {
+		x := int64(int32(le.Uint32(b[4:])))
+		if form.kind == KindInt64 {
+			x = int64(le.Uint64(b[4:]))
+		}
+		if v := T(x); int64(v) == x && (v < 0) == (x < 0) {
+			d.take(4 + int(form.size))
+			return v, nil
+		}
+	}
 	t, size, err := d.peekNumber(TypeInt)
 	if err != nil {
 		return 0, err
