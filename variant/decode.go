@@ -214,9 +214,9 @@ func (s *decoder) deeper(t reflect.Type) error {
 // A decodeFunc reads the next value into x, a variable of the plan's type.
 type decodeFunc func(s *decoder, x variable) error
 
-// reflected returns the decodeFunc that calls decode with a variable of type t.
-func reflected(t reflect.Type, decode func(s *decoder, v reflect.Value) error) decodeFunc {
-	return func(s *decoder, x variable) error { return decode(s, valueOf(x, t)) }
+// reflected returns the decodeFunc or encodeFunc that calls do with a variable of type t.
+func reflected[S any](t reflect.Type, do func(s S, v reflect.Value) error) func(S, variable) error {
+	return func(s S, x variable) error { return do(s, valueOf(x, t)) }
 }
 
 var decodePlans plans[decodeFunc]

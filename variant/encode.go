@@ -126,8 +126,8 @@ func (s *encoder) inField(err error, f *field) error {
 	return &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: &TypeError{Go: f.typ, Field: f.goName, Err: at.Err}}
 }
 
-// An encodeFunc writes v, which must be addressable.
-type encodeFunc func(s *encoder, v reflect.Value) error
+// An encodeFunc writes x, a variable of the plan's type.
+type encodeFunc func(s *encoder, x variable) error
 
 var encodePlans plans[encodeFunc]
 
@@ -149,13 +149,13 @@ func (b encodePlanner) build(t reflect.Type, wire gdwire.Type) (encodeFunc, erro
 		own := ownTypes[t]
 		switch {
 		case p.Implements(marshalerType) && wire == 0:
-			return encodeMarshaler, nil
+			return reflected(t, encodeMarshaler), nil
 		case own != nil && (wire == 0 || wire == own.typ):
 			return own.encode, nil
 		case own != nil && own.math == nil && t.Kind() != reflect.String:
 			return nil, misfit(t, wire)
 		case own == nil && p.Implements(textMarshalerType) && isText(wire):
-			return encodeText(wire), nil
+			return reflected(t, encodeText(wire)), nil
 		}
 	}
 	isList := t.Kind() == reflect.Slice || t.Kind() == reflect.Array
@@ -165,16 +165,17 @@ func (b encodePlanner) build(t reflect.Type, wire gdwire.Type) (encodeFunc, erro
 	switch t.Kind() {
 	case reflect.Bool:
 		return encodeBool, nil
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return encodeInt, nil
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return encodeUint, nil
-	case reflect.Float32, reflect.Float64:
-		return encodeFloat, nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return encodeInteger(t), nil
+	case reflect.Float32:
+		return encodeFloat[float32], nil
+	case reflect.Float64:
+		return encodeFloat[float64], nil
 	case reflect.String:
 		return encodeString, nil
 	case reflect.Interface:
-		return encodeInterface, nil
+		return reflected(t, encodeInterface), nil
 	case reflect.Pointer:
 		return b.pointer(t, wire)
 	case reflect.Slice, reflect.Array:
@@ -239,65 +240,85 @@ func misfit(t reflect.Type, wire gdwire.Type) error {
 	return fmt.Errorf("type=%v does not fit Go %v", wire, t)
 }
 
-func encodeBool(s *encoder, v reflect.Value) error { return s.e.WriteBool(v.Bool()) }
+func encodeBool(s *encoder, x variable) error { return s.e.WriteBool(*at[bool](x)) }
 
-func encodeInt(s *encoder, v reflect.Value) error { return s.e.WriteInt(v.Int()) }
+// encodeInteger is build for an integer of any kind.
+func encodeInteger(t reflect.Type) encodeFunc {
+	switch t.Kind() {
+	case reflect.Int:
+		return encodeInt[int]
+	case reflect.Int8:
+		return encodeInt[int8]
+	case reflect.Int16:
+		return encodeInt[int16]
+	case reflect.Int32:
+		return encodeInt[int32]
+	case reflect.Int64:
+		return encodeInt[int64]
+	}
+	return reflected(t, encodeUint)
+}
 
-func encodeUint(s *encoder, v reflect.Value) error { return s.uint(v.Type(), v.Uint()) }
+func encodeInt[T int | int8 | int16 | int32 | int64](s *encoder, x variable) error {
+	return s.e.WriteInt(int64(*at[T](x)))
+}
 
-func (s *encoder) uint(t reflect.Type, x uint64) error {
+func encodeUint(s *encoder, v reflect.Value) error {
+	x := v.Uint()
 	if x > 1<<63-1 {
-		return s.fail(t, gdwire.ErrRange)
+		return s.fail(v.Type(), gdwire.ErrRange)
 	}
 	return s.e.WriteInt(int64(x))
 }
 
-func encodeFloat(s *encoder, v reflect.Value) error { return s.e.WriteFloat(v.Float()) }
+func encodeFloat[T float32 | float64](s *encoder, x variable) error {
+	return s.e.WriteFloat(float64(*at[T](x)))
+}
 
-func encodeString(s *encoder, v reflect.Value) error { return s.e.WriteString(v.String()) }
+func encodeString(s *encoder, x variable) error { return s.e.WriteString(*at[string](x)) }
 
 // encodeNumber writes a number as an int or float. A number that changes by the
 // conversion is an error.
 func encodeNumber(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
 	isFloat := wire == gdwire.TypeFloat
-	switch {
-	case isFloat && reflect.Zero(t).CanFloat():
-		return encodeFloat, nil
-	case !isFloat && reflect.Zero(t).CanInt():
-		return encodeInt, nil
-	case !isFloat && reflect.Zero(t).CanUint():
-		return encodeUint, nil
-	case isFloat && reflect.Zero(t).CanInt():
-		return func(s *encoder, v reflect.Value) error {
+	switch zero := reflect.Zero(t); {
+	case isFloat && t.Kind() == reflect.Float32:
+		return encodeFloat[float32], nil
+	case isFloat && t.Kind() == reflect.Float64:
+		return encodeFloat[float64], nil
+	case !isFloat && (zero.CanInt() || zero.CanUint()):
+		return encodeInteger(t), nil
+	case isFloat && zero.CanInt():
+		return reflected(t, func(s *encoder, v reflect.Value) error {
 			x := float64(v.Int())
 			if x >= 1<<63 || int64(x) != v.Int() {
 				return s.fail(t, gdwire.ErrRange)
 			}
 			return s.e.WriteFloat(x)
-		}, nil
-	case isFloat && reflect.Zero(t).CanUint():
-		return func(s *encoder, v reflect.Value) error {
+		}), nil
+	case isFloat && zero.CanUint():
+		return reflected(t, func(s *encoder, v reflect.Value) error {
 			x := float64(v.Uint())
 			if x >= 1<<64 || uint64(x) != v.Uint() {
 				return s.fail(t, gdwire.ErrRange)
 			}
 			return s.e.WriteFloat(x)
-		}, nil
-	case reflect.Zero(t).CanFloat():
-		return func(s *encoder, v reflect.Value) error {
+		}), nil
+	case zero.CanFloat():
+		return reflected(t, func(s *encoder, v reflect.Value) error {
 			x := v.Float()
 			if !(x >= -1<<63 && x < 1<<63) || float64(int64(x)) != x {
 				return s.fail(t, gdwire.ErrRange)
 			}
 			return s.e.WriteInt(int64(x))
-		}, nil
+		}), nil
 	}
 	return nil, misfit(t, wire)
 }
 
 // encodeTextAs writes a Go string as a String, StringName or NodePath.
 func encodeTextAs(wire gdwire.Type) encodeFunc {
-	return func(s *encoder, v reflect.Value) error { return s.textAs(wire, v.String()) }
+	return func(s *encoder, x variable) error { return s.textAs(wire, *at[string](x)) }
 }
 
 func (s *encoder) textAs(wire gdwire.Type, text string) error {
@@ -316,12 +337,12 @@ func (b encodePlanner) pointer(t reflect.Type, wire gdwire.Type) (encodeFunc, er
 		return nil, err
 	}
 	elem, err := b.plan(t.Elem(), wire)
-	return func(s *encoder, v reflect.Value) error {
+	return reflected(t, func(s *encoder, v reflect.Value) error {
 		if v.IsNil() {
 			return s.e.WriteNil()
 		}
 		return s.nested(elem.do, v.Elem())
-	}, err
+	}), err
 }
 
 // nested writes v inside another value, and returns an error if v is nested too deeply.
@@ -329,7 +350,7 @@ func (s *encoder) nested(encode encodeFunc, v reflect.Value) error {
 	if s.depth++; s.depth > maxDepth {
 		return s.fail(v.Type(), depthError())
 	}
-	err := encode(s, v)
+	err := encode(s, variableOf(v))
 	s.depth--
 	return err
 }

@@ -83,14 +83,14 @@ func (b encodePlanner) list(t reflect.Type, wire gdwire.Type) (encodeFunc, error
 			return nil, err
 		}
 		plain, plainErr := b.elements(t)
-		return func(s *encoder, v reflect.Value) error {
+		return func(s *encoder, x variable) error {
 			switch {
 			case s.format.Has(p.typ):
-				return packed(s, v)
+				return packed(s, x)
 			case plainErr != nil:
 				return s.fail(t, plainErr)
 			}
-			return plain(s, v)
+			return plain(s, x)
 		}, nil
 	}
 	return b.elements(t)
@@ -99,8 +99,9 @@ func (b encodePlanner) list(t reflect.Type, wire gdwire.Type) (encodeFunc, error
 // elements returns a function that writes a slice or array as an Array.
 func (b encodePlanner) elements(t reflect.Type) (encodeFunc, error) {
 	elem, err := b.plan(t.Elem(), 0)
-	return func(s *encoder, v reflect.Value) error {
-		n := v.Len()
+	size := t.Elem().Size()
+	return func(s *encoder, x variable) error {
+		all, n := listOf(x, t)
 		if err := s.e.BeginArray(n); err != nil {
 			return err
 		}
@@ -108,7 +109,7 @@ func (b encodePlanner) elements(t reflect.Type) (encodeFunc, error) {
 			return s.fail(t, depthError())
 		}
 		for i := range n {
-			if err := elem.do(s, v.Index(i)); err != nil {
+			if err := elem.do(s, elemAt(all, i, size)); err != nil {
 				return err
 			}
 		}
@@ -123,13 +124,14 @@ func (b encodePlanner) packed(t reflect.Type, p packedType) (encodeFunc, error) 
 		if t.Elem().Kind() != reflect.String {
 			return nil, misfit(t, p.typ)
 		}
-		return func(s *encoder, v reflect.Value) error {
-			n := v.Len()
+		size := t.Elem().Size()
+		return func(s *encoder, x variable) error {
+			all, n := listOf(x, t)
 			if err := s.e.BeginPacked(p.typ, int64(n)); err != nil {
 				return err
 			}
 			for i := range n {
-				if err := s.e.WriteString(v.Index(i).String()); err != nil {
+				if err := s.e.WriteString(*at[string](elemAt(all, i, size))); err != nil {
 					return err
 				}
 			}
@@ -140,7 +142,7 @@ func (b encodePlanner) packed(t reflect.Type, p packedType) (encodeFunc, error) 
 	if write == nil {
 		return nil, misfit(t, p.typ)
 	}
-	return func(s *encoder, v reflect.Value) error {
+	return reflected(t, func(s *encoder, v reflect.Value) error {
 		if err := s.e.BeginPacked(p.typ, int64(v.Len())); err != nil {
 			return err
 		}
@@ -148,12 +150,22 @@ func (b encodePlanner) packed(t reflect.Type, p packedType) (encodeFunc, error) 
 			return err
 		}
 		return s.e.End()
-	}, nil
+	}), nil
+}
+
+// listOf returns the elements of x, a slice or array of type t, for elemAt, and their
+// number.
+func listOf(x variable, t reflect.Type) (all variable, n int) {
+	if t.Kind() == reflect.Array {
+		return x, t.Len()
+	}
+	n, _ = lenCap(x)
+	return elements(x), n
 }
 
 // bulkOf returns a function that writes the elements of a list of elem to a packed array
 // p, or nil if they do not fit.
-func bulkOf(elem reflect.Type, p packedType) encodeFunc {
+func bulkOf(elem reflect.Type, p packedType) func(*encoder, reflect.Value) error {
 	m, ok := componentsOf(elem)
 	switch {
 	case p.leaf == reflect.Uint8 && elem.Kind() == reflect.Uint8:
@@ -223,7 +235,7 @@ func setPackable(dst, src reflect.Value, m *components) {
 
 // integersInto returns a function that writes integers of another kind than the packed
 // array has. An integer that does not fit is an error.
-func integersInto(elem reflect.Type, p packedType) encodeFunc {
+func integersInto(elem reflect.Type, p packedType) func(*encoder, reflect.Value) error {
 	zero := reflect.Zero(elem)
 	if !zero.CanInt() && !zero.CanUint() {
 		return nil
@@ -263,8 +275,8 @@ func int64Of(v reflect.Value) (int64, bool) {
 // encodeMath returns a function that writes a Go type with components m as the math
 // type typ.
 func encodeMath(m components, typ gdwire.Type) encodeFunc {
-	return func(s *encoder, v reflect.Value) error {
-		m.load(variableOf(v), s.reals[:])
+	return func(s *encoder, x variable) error {
+		m.load(x, s.reals[:])
 		if m.leaf != reflect.Int32 {
 			return s.e.WriteReals(typ, s.reals[:m.n]...)
 		}

@@ -19,19 +19,19 @@ func (b encodePlanner) dict(t reflect.Type) (encodeFunc, error) {
 		return nil, err
 	}
 	elem, err := b.plan(t.Elem(), 0)
-	return func(s *encoder, v reflect.Value) error {
+	return reflected(t, func(s *encoder, v reflect.Value) error {
 		if s.depth++; s.depth > maxDepth {
 			return s.fail(t, depthError())
 		}
 		if err := s.e.BeginDict(v.Len()); err != nil {
 			return err
 		}
-		if err := s.sortedPairs(v, elem, func(k reflect.Value) error { return key(s, k) }); err != nil {
+		if err := s.sortedPairs(v, elem, func(k reflect.Value) error { return key(s, variableOf(k)) }); err != nil {
 			return err
 		}
 		s.depth--
 		return s.e.End()
-	}, err
+	}), err
 }
 
 // key returns the function that encodes keys of type t. It does not use Marshaler.
@@ -43,21 +43,21 @@ func (b encodePlanner) key(t reflect.Type) (encodeFunc, error) {
 	case own != nil:
 		return own.encode, nil
 	case t.Kind() != reflect.Interface && reflect.PointerTo(t).Implements(textMarshalerType):
-		return encodeText(0), nil
+		return reflected(t, encodeText(0)), nil
 	case t.Kind() == reflect.Bool:
 		return encodeBool, nil
 	case t.Kind() == reflect.String:
 		return encodeString, nil
 	case t.Kind() == reflect.Interface:
-		return encodeInterface, nil
+		return reflected(t, encodeInterface), nil
 	case t.Kind() == reflect.Array:
 		return b.list(t, 0)
-	case reflect.Zero(t).CanFloat():
-		return encodeFloat, nil
-	case reflect.Zero(t).CanUint():
-		return encodeUint, nil
+	case t.Kind() == reflect.Float32:
+		return encodeFloat[float32], nil
+	case t.Kind() == reflect.Float64:
+		return encodeFloat[float64], nil
 	}
-	return encodeInt, nil
+	return encodeInteger(t), nil
 }
 
 // checkKey returns an error if t cannot be the type of a map's keys.
@@ -112,7 +112,7 @@ func (s *encoder) sortedPairs(m reflect.Value, elem *plan[encodeFunc], writeKey 
 		if err := writeKey(keys.Index(i)); err != nil {
 			return err
 		}
-		if err := elem.do(s, values.Index(i)); err != nil {
+		if err := elem.do(s, variableOf(values.Index(i))); err != nil {
 			return err
 		}
 	}

@@ -11,9 +11,10 @@ import (
 
 // A fieldEncoder is a field and the plan of its type.
 type fieldEncoder struct {
-	name string
-	at   int // its index in the struct, or -1 if it is in an embedded struct
-	plan *plan[encodeFunc]
+	name   string
+	at     int     // its index in the struct, or -1 if it is in an embedded struct
+	offset uintptr // of the field in the struct, unless at is -1
+	plan   *plan[encodeFunc]
 	*field
 }
 
@@ -40,7 +41,7 @@ func (b encodePlanner) record(t reflect.Type) (encodeFunc, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.goName, err)
 		}
-		c.fields = append(c.fields, fieldEncoder{f.name, f.at(), plan, f})
+		c.fields = append(c.fields, fieldEncoder{f.name, f.at(), t.Field(f.index[0]).Offset, plan, f})
 		c.sometimes = c.sometimes || f.omitZero || throughPointer(t, f.index)
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
@@ -93,7 +94,7 @@ func (f *fieldEncoder) omits(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-func (c *structEncoder) encodeDict(s *encoder, v reflect.Value) error {
+func (c *structEncoder) encodeDict(s *encoder, x variable) error {
 	if s.depth++; s.depth > maxDepth {
 		return s.fail(c.typ, depthError())
 	}
@@ -102,6 +103,7 @@ func (c *structEncoder) encodeDict(s *encoder, v reflect.Value) error {
 	var few [64]bool
 	omitted := few[:0]
 	if c.sometimes {
+		v := valueOf(x, c.typ)
 		for i := range c.fields {
 			omit := c.fields[i].omits(v)
 			omitted = append(omitted, omit)
@@ -112,7 +114,7 @@ func (c *structEncoder) encodeDict(s *encoder, v reflect.Value) error {
 	}
 	var embed reflect.Value
 	if f := c.info.embed; f != nil {
-		if embed, _ = fieldOf(v, f.index); embed.Kind() == reflect.Map {
+		if embed, _ = fieldOf(valueOf(x, c.typ), f.index); embed.Kind() == reflect.Map {
 			n += embed.Len()
 		} else {
 			n += embed.Interface().(*Dictionary).Len()
@@ -130,10 +132,10 @@ func (c *structEncoder) encodeDict(s *encoder, v reflect.Value) error {
 			return err
 		}
 		if f.at < 0 {
-			if err := f.encode(s, v); err != nil {
+			if err := f.encode(s, valueOf(x, c.typ)); err != nil {
 				return err
 			}
-		} else if err := f.plan.do(s, v.Field(f.at)); err != nil {
+		} else if err := f.plan.do(s, fieldAt(x, f.at, f.offset)); err != nil {
 			return s.inField(err, f.field)
 		}
 	}
@@ -146,26 +148,23 @@ func (c *structEncoder) encodeDict(s *encoder, v reflect.Value) error {
 	return s.e.End()
 }
 
-// encode writes the field's value.
+// encode writes the field of the struct v.
 func (f *fieldEncoder) encode(s *encoder, v reflect.Value) error {
-	if f.at >= 0 {
-		v = v.Field(f.at)
-	} else {
-		v, _ = fieldOf(v, f.index)
-	}
-	if err := f.plan.do(s, v); err != nil {
+	v, _ = fieldOf(v, f.index)
+	if err := f.plan.do(s, variableOf(v)); err != nil {
 		return s.inField(err, f.field)
 	}
 	return nil
 }
 
-func (c *structEncoder) encodeArray(s *encoder, v reflect.Value) error {
+func (c *structEncoder) encodeArray(s *encoder, x variable) error {
 	if s.depth++; s.depth > maxDepth {
 		return s.fail(c.typ, depthError())
 	}
 	if err := s.e.BeginArray(len(c.fields)); err != nil {
 		return err
 	}
+	v := valueOf(x, c.typ)
 	for i := range c.fields {
 		f := &c.fields[i]
 		if _, ok := fieldOf(v, f.index); !ok {
@@ -259,7 +258,7 @@ func (p position) isOneBefore(q position) bool {
 }
 
 // encodeText returns a function that writes a TextMarshaler as text.
-func encodeText(wire gdwire.Type) encodeFunc {
+func encodeText(wire gdwire.Type) func(*encoder, reflect.Value) error {
 	return func(s *encoder, v reflect.Value) error {
 		text, err := v.Addr().Interface().(encoding.TextMarshaler).MarshalText()
 		if err != nil {

@@ -64,7 +64,7 @@ func init() { // the functions refer to the table
 func own[T any](t gdwire.Type, encode func(*encoder, *T) error, decode func(*decoder, *T) error) *ownType {
 	return &ownType{
 		typ:    t,
-		encode: func(s *encoder, v reflect.Value) error { return encode(s, v.Addr().Interface().(*T)) },
+		encode: func(s *encoder, x variable) error { return encode(s, at[T](x)) },
 		decode: func(s *decoder, x variable) error { return decode(s, at[T](x)) },
 	}
 }
