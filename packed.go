@@ -97,6 +97,15 @@ type vectors[R float32 | float64] interface{ [2]R | [3]R | [4]R }
 // saves most of the time of slicing.
 func nth(b []byte, i, size int) []byte { return b[i*size : i*size+size : i*size+size] }
 
+// decodeWhole decodes len(dst) elements of u from b, at once if their memory is the same.
+func decodeWhole[T Packable](dst []T, b []byte, u unit) {
+	if p, ok := asBytes(dst, u); ok {
+		copy(p, b)
+		return
+	}
+	decodePacked(dst, b, u)
+}
+
 // decodePacked decodes len(dst) elements of u from b.
 func decodePacked[T Packable](dst []T, b []byte, u unit) {
 	if decodeSlice(dst, b, u) {

@@ -395,7 +395,7 @@ func (d *Decoder) topForm() *form {
 	}
 	h := le.Uint32(d.buf[d.r:])
 	form := &d.forms[formIndex(h)]
-	if h != form.header || form.shape != shapeArray && form.shape != shapeDict {
+	if h != form.header || form.shape != shapeArray && form.shape != shapeDict && form.shape != shapePacked {
 		return nil
 	}
 	return form
@@ -541,7 +541,7 @@ func (d *Decoder) topValue() (Token, error) {
 	if err := d.beginValue(); err != nil {
 		return Token{}, err
 	}
-	if form := d.topForm(); form != nil {
+	if form := d.topForm(); form != nil && form.shape != shapePacked {
 		n := le.Uint32(d.buf[d.r+4:])
 		d.win = d.buf[:d.lim]
 		if d.openFast(form, n) {

@@ -27,6 +27,26 @@ func (d *Decoder) packed(form *form) (Token, error) {
 	return newToken(KindPackedStart, form.typ, tokenFlags(form.unit), uint64(n)), nil
 }
 
+// wholePacked returns the number of bytes of the n elements of the packed array that is next.
+// It returns false if they exceed a limit or are not completely in the buffer, on the fast
+// path.
+func (d *Decoder) wholePacked(form *form, n uint32) (data uint32, ok bool) {
+	size, left := uint64(n)*uint64(form.size), uint64(len(d.win)-d.r)
+	if size > left || int64(size) > d.bounds[limitPacked] || 8+padded(uint32(size)) > left {
+		return 0, false
+	}
+	return uint32(size), true
+}
+
+// takePacked consumes a packed array with this many bytes of elements, and its End.
+func (d *Decoder) takePacked(data uint32) {
+	d.take(8 + int(padded(data)))
+	d.token = 2*d.pos() + 1
+	if d.depth == 0 {
+		d.win = nil
+	}
+}
+
 // checkData is checkCount for n bytes of packed data.
 func (d *Decoder) checkData(at int, n uint64) error {
 	if err := d.bounds.check(limitPacked, n); err != nil {

@@ -365,6 +365,16 @@ func fillPacked[T Packable](d *Decoder, dst []T) (int, error) {
 // it.
 func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	want := typeUnits[T]()
+	if form, b := d.fastForm(); form != nil && form.shape == shapePacked {
+		elem := units{form.unit, layouts[form.typ].n}
+		if data, ok := d.wholePacked(form, le.Uint32(b[4:])); ok && elem.convertTo(want) {
+			at, n := d.r+8, int(data)/elem.size()
+			d.takePacked(data)
+			dst = slices.Grow(dst, n)[:len(dst)+n]
+			decodeWhole(dst[len(dst)-n:], d.buf[at:at+int(data)], elem.unit)
+			return dst, nil
+		}
+	}
 	if !d.startPayload() || d.payload.done || d.payload.kind != KindPackedStart {
 		if err := d.startPacked(want); err != nil {
 			return dst, err

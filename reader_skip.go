@@ -198,14 +198,11 @@ func (d *Decoder) skipOther() bool {
 		d.take(8 + int(padded(n)))
 		return true
 	case shapePacked:
-		data := uint64(n) * uint64(form.size)
-		left := uint64(len(d.win) - d.r)
-		if data > left || int64(data) > d.bounds[limitPacked] || 8+padded(uint32(data)) > left {
-			return false
+		data, ok := d.wholePacked(form, n)
+		if ok {
+			d.takePacked(data)
 		}
-		d.take(8 + int(padded(uint32(data))))
-		d.token = 2*d.pos() + 1 // the token of its End
-		return true
+		return ok
 	case shapeNodePath:
 		names, ok := d.nodePathCount(b)
 		return ok && d.skipNamed(16, names) || d.openNodePath(b)
