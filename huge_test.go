@@ -2,6 +2,7 @@ package gdwire
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"math"
 	"testing"
@@ -193,5 +194,232 @@ func readPacked[T Packable](t *testing.T, d *Decoder, dst []T) (total int64) {
 			return total
 		}
 		require.NoError(t, err)
+	}
+}
+
+// hugeLengths are the lengths and counts around which sums overflow ints of 32 bits.
+var hugeLengths = []uint32{1<<30 - 9, 1<<30 - 1, 1 << 30, 1<<30 + 1, 1<<31 - 8, 1<<31 - 1, 1 << 31, 1<<31 + 1, 1<<32 - 4, 1<<32 - 1}
+
+// hugeHeads returns the starts of values that declare n bytes, elements or names.
+func hugeHeads(n uint32) []sample {
+	return []sample{
+		{"String", Godot4, wire(idString, n)},
+		{"StringName", Godot4, wire(idName, n)},
+		{"PackedByteArray", Godot4, wire(idBytes, n)},
+		{"PackedInt64Array", Godot4, wire(idLongs, n)},
+		{"PackedVector4Array", Godot4, wire(idVectors4|bit16, n)},
+		{"PackedStringArray", Godot4, wire(idStrings, n)},
+		{"PackedStringArray of a string", Godot4, wire(idStrings, 2, "a\x00", n)},
+		{"PackedStringArray without NULs", Manual4, wire(25, n)},
+		{"PackedStringArray of a string without NUL", Manual4, wire(25, 2, "a", n)},
+		{"NodePath of names", Godot4, wire(idPath, n|newNodePathBit, 1, 0, "a")},
+		{"NodePath of sub-names", Godot4, wire(idPath, newPath(1), n, 0, "a")},
+		{"NodePath of many names in a manual's format", Manual4, wire(15, n|newNodePathBit, n, 0, "a")},
+		{"name in a NodePath", Godot4, wire(idPath, newPath(2), 0, 0, "a", n)},
+		{"NodePath as one string", Godot2, wire(16, n&^newNodePathBit)},
+		{"class", Godot4, wire(idObject, n)},
+		{"properties", Godot4, wire(idObject, "Node", n)},
+		{"property", Godot4, wire(idObject, "Node", 1, n)},
+		{"Signal", Godot4, wire(idSignal, n)},
+		{"class of elements", Godot4, wire(idArray|typedBy*int(containerClass), n)},
+		{"script of values", Godot4, wire(idDict|typedBy*int(containerClass)|valuesBy*int(containerScript), "Node", n)},
+		{"Array", Godot4, wire(idArray, n)},
+		{"Dictionary", Godot4, wire(idDict, n)},
+		{"shared Array", Godot2, wire(21, n)},
+		{"Image", Godot2, wire(15, 1, 2, 3, 4, n)},
+		{"InputEvent", Godot2, wire(19, 1, 2, n)},
+	}
+}
+
+// readHuge has the ways of reading the rest of the input.
+var readHuge = map[string]func(d *Decoder) error{
+	"ReadToken": readAll,
+	"SkipValue": func(d *Decoder) error {
+		for {
+			if err := d.SkipValue(); err != nil {
+				return err
+			}
+		}
+	},
+	"CopyValue": func(d *Decoder) error {
+		e := NewEncoder(io.Discard, &EncoderOptions{Format: d.Options().Format})
+		defer e.Release()
+		for {
+			if err := CopyValue(e, d); err != nil {
+				return err
+			}
+		}
+	},
+	"AppendString": func(d *Decoder) error { _, err := d.AppendString(nil); return err },
+	"AppendPacked": func(d *Decoder) error {
+		_, err := AppendPacked[byte](d, nil)
+		if errors.Is(err, ErrType) {
+			_, err = AppendPacked[int64](d, nil)
+		}
+		if errors.Is(err, ErrType) {
+			_, err = AppendPacked[[4]float64](d, nil)
+		}
+		return err
+	},
+	"ReadPacked": func(d *Decoder) error {
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+		_, err := ReadPacked(d, make([]byte, 100))
+		if errors.Is(err, ErrType) {
+			_, err = ReadPacked(d, make([][4]float64, 100))
+		}
+		return err
+	},
+	"Payload": func(d *Decoder) error {
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+		_, err := io.Copy(io.Discard, d.Payload())
+		return err
+	},
+	"Elements": func(d *Decoder) error {
+		for _, err := range d.Elements() {
+			if err != nil {
+				return err
+			}
+		}
+		return io.EOF
+	},
+	"Fields": func(d *Decoder) error {
+		for _, err := range d.Fields() {
+			if err != nil {
+				return err
+			}
+		}
+		return io.EOF
+	},
+	"ReadNodePath": func(d *Decoder) error { _, err := d.ReadNodePath(); return err },
+	"ReadSignal":   func(d *Decoder) error { _, _, err := d.ReadSignal(); return err },
+}
+
+// A length that the input does not have is an error, also if it is near the greatest
+// int, and memory follows the bytes received.
+func TestHugeLengths(t *testing.T) {
+	arrays := map[*Format][]byte{Godot4: wire(idArray, 1), Godot2: wire(20, 1), Manual4: wire(19, 1)}
+	for name, read := range readHuge {
+		t.Run(name, func(t *testing.T) {
+			for _, n := range hugeLengths {
+				for _, head := range hugeHeads(n) {
+					array := arrays[head.format]
+					longer := append(head.packet[:len(head.packet):len(head.packet)], make([]byte, 100)...)
+					d := NewDecoder(nil, &DecoderOptions{Format: head.format, Limits: limitsOf("", 0), AllowObjects: true})
+					for _, packet := range [][]byte{head.packet, longer, append(array, head.packet...), append(array, longer...)} {
+						inArray := bytes.HasPrefix(packet, array) // where the fast path reads
+						eachReader(d, packet, func(how string) {
+							requireLittleMemory(t, func() {
+								var err error
+								if inArray {
+									_, err = d.ReadToken()
+								}
+								if err == nil {
+									err = read(d)
+								}
+								if !isCut(err) && (name == "ReadToken" && n < 1<<31 || !errors.As(err, new(*Error)) && err != nil && err != io.EOF) {
+									t.Fatalf("%s of %d, %d bytes by %s: %v", head.name, n, len(packet), how, err)
+								}
+							})
+						})
+					}
+					d.Release()
+				}
+			}
+		})
+	}
+}
+
+// isCut reports whether err is that of a length or count beyond the input's end, the
+// limits or an int.
+func isCut(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ErrLimit) || errors.Is(err, ErrRange)
+}
+
+// With the largest read buffer, lengths and two names of 1 GiB do not overflow an int.
+// Most of the buffer is never written, so it takes no memory.
+func TestHugeReadBuffer(t *testing.T) {
+	if raceEnabled || testing.Short() && math.MaxInt > math.MaxInt32 {
+		t.Skip("reads 1 GiB of memory")
+	}
+	d := NewDecoder(nil, &DecoderOptions{WindowSize: math.MaxInt, Limits: limitsOf("", 0), AllowObjects: true})
+	defer d.Release()
+	head := wire(idDict|typedBy*int(containerClass)|valuesBy*int(containerClass), maxName)
+	pieces := []func(p []byte) int{
+		func(p []byte) int { return copy(p, head) },
+		func([]byte) int { return maxName }, // NULs
+		func(p []byte) int { return copy(p, wire(maxName)) },
+	}
+	d.Reset(readerFunc(func(p []byte) (int, error) {
+		if len(pieces) == 0 {
+			return 0, io.EOF
+		}
+		n := pieces[0](p)
+		pieces = pieces[1:]
+		return n, nil
+	}))
+	_, err := d.ReadToken()
+	if math.MaxInt > math.MaxInt32 {
+		requireError(t, err, len(head)+maxName+4, "$", io.ErrUnexpectedEOF)
+	} else {
+		requireError(t, err, len(head)+maxName, "$", ErrRange)
+	}
+
+	for _, n := range hugeLengths {
+		for _, head := range hugeHeads(n) {
+			if head.format != Godot4 {
+				continue
+			}
+			for _, name := range []string{"ReadToken", "SkipValue", "CopyValue", "AppendString", "Payload"} {
+				d.Reset(plain(head.packet))
+				if err := readHuge[name](d); !isCut(err) && n < 1<<31 && !errors.Is(err, ErrType) {
+					t.Fatalf("%s of %s of %d: %v", name, head.name, n, err)
+				}
+			}
+		}
+	}
+
+	d.r, d.end = 0, 0
+	n := len(d.buf) + 100
+	d.grow(n)
+	require.Len(t, d.buf, n)
+}
+
+// Each length that the format has can be begun, and End returns an error while content is
+// missing.
+func TestHugeLengthsAreBegun(t *testing.T) {
+	for _, n := range append(hugeLengths, math.MaxInt32-1, 1) {
+		n := int64(n)
+		for _, c := range []struct {
+			name   string
+			format *Format
+			most   int64
+			begin  func(e *Encoder) error
+		}{
+			{"String", Godot4, math.MaxInt32, func(e *Encoder) error { return e.BeginString(TypeString, n) }},
+			{"String", Manual4, math.MaxUint32, func(e *Encoder) error { return e.BeginString(TypeString, n) }},
+			{"PackedByteArray", Godot4, math.MaxInt32, func(e *Encoder) error { return e.BeginPacked(TypePackedByteArray, n) }},
+			{"PackedVector4Array", Godot4, math.MaxInt32, func(e *Encoder) error { return e.BeginPacked(TypePackedVector4Array, n) }},
+			{"PackedStringArray", Manual4, math.MaxUint32, func(e *Encoder) error { return e.BeginPacked(TypePackedStringArray, n) }},
+			{"Image", Godot2, math.MaxInt32, func(e *Encoder) error { return e.BeginImage(1, 2, 3, 4, n) }},
+		} {
+			var out bytes.Buffer
+			e := NewEncoder(&out, &EncoderOptions{Format: c.format})
+			err := c.begin(e)
+			if n > c.most {
+				require.ErrorIs(t, err, ErrRange, "%s of %d", c.name, n)
+				e.Release()
+				continue
+			}
+			require.NoError(t, err, "%s of %d", c.name, n)
+			require.ErrorIs(t, e.End(), ErrCount)
+			require.ErrorIs(t, e.Recover(), ErrCount)
+			require.NoError(t, e.Flush())
+			require.Equal(t, uint32(n), le.Uint32(out.Bytes()[out.Len()-4:]), "%s of %d", c.name, n)
+			e.Release()
+		}
 	}
 }

@@ -95,5 +95,5 @@ func TestPadding(t *testing.T) {
 		require.Equal(t, want, padding(uint32(n)))
 		require.EqualValues(t, n+want, padded(uint32(n)))
 	}
-	require.EqualValues(t, 1<<32, padded(1<<32-1))
+	require.EqualValues(t, uint64(1)<<32, padded(1<<32-1))
 }
