@@ -26,7 +26,7 @@ import (
 //
 // The fast path reads values inside Arrays, Dictionaries, NodePaths and
 // PackedStringArrays, if they are completely in the buffer and have a header that
-// engines write. It is in ReadToken, readName, the typed reads, skipFast and passFast.
+// engines write, and opens Arrays and Dictionaries at the top level. It is in ReadToken, readName, the typed reads, skipFast and passFast.
 // It does not check Limits.Bytes, because lim includes it, nor errors, depth or options,
 // because setWin sets win and names to nil if one of these must be checked. The slow path
 // reads everything else: start, then next and the functions that it calls.
@@ -533,7 +533,7 @@ func (d *Decoder) next() (Token, error) {
 
 // topValue reads the first token of a top-level value.
 func (d *Decoder) topValue() (Token, error) {
-	if d.r == d.end && !d.options.OneValue && !d.options.Strict {
+	if d.r == d.end && !d.options.OneValue && !d.options.Strict { // the usual end of the input
 		if err := d.fetch(1); err != nil {
 			return Token{}, d.readError(err)
 		}
