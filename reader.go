@@ -380,8 +380,9 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 	d.r += 8
 	if form.shape == shapePackedStrings {
 		d.payload = payload{token: d.token}
-		d.setWin()
-	} else if d.depth > d.maxDepth {
+		d.win, d.names = nil, d.win
+	}
+	if d.depth > d.maxDepth {
 		d.setWin()
 	}
 	return true
@@ -427,7 +428,10 @@ func (d *Decoder) openNodePath(b *[fastSize]byte) bool {
 	d.keyPos, d.token = pos, 2*pos
 	d.payload = payload{token: d.token, kind: KindNodePathStart}
 	d.r += 16
-	d.setWin()
+	d.win, d.names = nil, d.win
+	if d.depth > d.maxDepth {
+		d.setWin()
+	}
 	return true
 }
 
@@ -442,14 +446,20 @@ func (d *Decoder) readEnd() Token {
 	t := Token{head: uint64(KindEnd) | uint64(d.top().typ)<<8}
 	d.token = 2*d.pos() + 1
 	d.pop()
-	if k := d.top().kind; d.win == nil || k != KindArrayStart && k != KindDictStart {
+	switch k := d.top().kind; {
+	case k != KindArrayStart && k != KindDictStart:
+		d.setWin()
+	case d.names != nil: // the End of names or packed strings
+		d.win, d.names = d.names, nil
+	case d.win == nil:
 		d.setWin()
 	}
 	return t
 }
 
 // setWin switches the fast path on or off, and must be called after any change of the state
-// that it tests. The fast path is on inside Arrays, Dictionaries, NodePaths and
+// that it tests; only the fast path itself exchanges win and names, without other tests. The
+// fast path is on inside Arrays, Dictionaries, NodePaths and
 // PackedStringArrays, and where topForm finds an Array or Dictionary at the top level.
 func (d *Decoder) setWin() {
 	var win, names []byte
