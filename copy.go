@@ -19,12 +19,18 @@ func CopyValue(e *Encoder, d *Decoder) error {
 		}
 		r.unsent = unsent{}
 	}
-	err := d.start()
+	var err error
+	if next.Kind() == 0 {
+		err = d.start()
+	} else { // it is written before an error that PeekKind has found after it is returned
+		d.payload.active, d.skip = false, extent{}
+		d.setWin()
+	}
 	if err == nil {
 		err = e.ready()
 	}
 	if err != nil {
-		if x.open > 0 && d.err == nil {
+		if x.open > 0 && d.err == nil || next.Kind() != 0 {
 			d.interrupt(x)
 			d.getRare().unsent = next
 		}

@@ -194,17 +194,30 @@ func (r *onceReader) Read([]byte) (int, error) {
 	return 0, err
 }
 
-// A copy that the Writer interrupted can be retried after PeekKind.
+// A copy that the Writer interrupted can be retried after PeekKind, also if PeekKind has
+// found an error in what follows the interrupted token.
 func TestCopyValueAfterPeek(t *testing.T) {
-	packet := wire(idArray, 2, str("one"), str("two"))
-	w := new(faultyWriter) // fails before the first byte
-	e, d := NewEncoder(w, nil), NewDecoder(bytes.NewReader(packet), nil)
-	e.buf = e.buf[:24] // full before the last token
-	e.setLim()
-	require.ErrorIs(t, CopyValue(e, d), errTemporary)
-	d.PeekKind()
-	require.NoError(t, CopyValue(e, d))
-	require.Equal(t, packet, w.b)
+	tests := []struct {
+		name   string
+		packet []byte
+		free   int // of the buffer, so that writing the last token fails
+	}{
+		{"inside a container", wire(idArray, 2, str("one"), str("two")), 24},
+		{"a top-level value", integer(7), 8},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := new(faultyWriter) // fails before the first byte
+			e, d := NewEncoder(w, nil), NewDecoder(bytes.NewReader(test.packet), nil)
+			e.buf = e.buf[:test.free]
+			e.setLim()
+			require.ErrorIs(t, CopyValue(e, d), errTemporary)
+			d.PeekKind()
+			require.NoError(t, CopyValue(e, d))
+			require.Equal(t, test.packet, w.b)
+			require.Equal(t, io.EOF, CopyValue(e, d))
+		})
+	}
 }
 
 // CopyValue copies what SkipValue would skip, also in the middle of a string or
