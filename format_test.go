@@ -4,16 +4,15 @@ import (
 	"bytes"
 	"encoding/hex"
 	"io"
-	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/gdwire/gdwire"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
 )
 
 // A packet is written by hand from the description of the formats, once for all
@@ -41,23 +40,6 @@ const (
 	manuals = "manual4 manual3 manual30"
 	flagged = "godot4 godot3 manual4" // bit 16 is the width
 )
-
-// f32 and f64 return encoded numbers in hex.
-func f32(x ...float64) string {
-	var b []byte
-	for _, x := range x {
-		b = le.AppendUint32(b, math.Float32bits(float32(x)))
-	}
-	return " " + hex.EncodeToString(b)
-}
-
-func f64(x ...float64) string {
-	var b []byte
-	for _, x := range x {
-		b = le.AppendUint64(b, math.Float64bits(x))
-	}
-	return " " + hex.EncodeToString(b)
-}
 
 // counted returns 1, 2, …, n.
 func counted(n int) (x []float64) {
@@ -363,19 +345,6 @@ func lenientPackets() []packet {
 }
 
 var headerPattern = regexp.MustCompile(`<(\w+)(?:\+(\d+)(?:\.(\d+))?)?>`)
-
-// build replaces headers by their bytes in the format: <int+1.255> has 1 in bits
-// 16 and up and 255 in bits 8 to 15.
-func build(t testing.TB, f *gdwire.Format, text string) []byte {
-	return unhex(t, headerPattern.ReplaceAllStringFunc(text, func(s string) string {
-		m := headerPattern.FindStringSubmatch(s)
-		id := slices.Index(referenceTypes[f.String()], m[1])
-		require.GreaterOrEqual(t, id, 0, "%s in %v", s, f)
-		flags, _ := strconv.Atoi(m[2])
-		middle, _ := strconv.Atoi(m[3])
-		return hex.EncodeToString(le.AppendUint32(nil, uint32(id|middle<<8|flags<<16)))
-	}))
-}
 
 func (p *packet) options(f *gdwire.Format) gdwire.DecoderOptions {
 	return gdwire.DecoderOptions{Format: f, AllowObjects: p.objects, DoubleReals: p.double}

@@ -720,3 +720,111 @@ func requireText(t *testing.T, err, is error, text string) {
 		}
 	}
 }
+
+func copyToNowhere(d *Decoder) error {
+	e := NewEncoder(io.Discard, &EncoderOptions{Format: d.options.Format, Depth: -1})
+	defer e.Release()
+	return CopyValue(e, d)
+}
+
+var everyWrite = map[string]step{
+	"Flush": (*Encoder).Flush, "Close": closing, "End": end,
+	"WriteNil": writeNil, "WriteCallable": (*Encoder).WriteCallable,
+	"WriteBool":       func(e *Encoder) error { return e.WriteBool(true) },
+	"WriteInt":        intSeven,
+	"WriteInt32":      func(e *Encoder) error { return e.WriteInt32(7) },
+	"WriteInt64":      func(e *Encoder) error { return e.WriteInt64(7) },
+	"WriteFloat":      func(e *Encoder) error { return e.WriteFloat(7) },
+	"WriteFloat32":    func(e *Encoder) error { return e.WriteFloat32(7) },
+	"WriteFloat64":    func(e *Encoder) error { return e.WriteFloat64(7) },
+	"WriteRID":        func(e *Encoder) error { return e.WriteRID(7) },
+	"WriteObjectID":   func(e *Encoder) error { return e.WriteObjectID(7) },
+	"WriteReals":      func(e *Encoder) error { return e.WriteReals(TypeVector2, 1, 2) },
+	"WriteInts":       func(e *Encoder) error { return e.WriteInts(TypeVector2i, 1, 2) },
+	"WriteString":     stringX,
+	"WriteStringName": stringName,
+	"WriteSignal":     func(e *Encoder) error { return e.WriteSignal("x", 7) },
+	"WriteNodePath":   func(e *Encoder) error { return e.WriteNodePath("x") },
+	"WriteProperty":   property,
+	"WriteInputEvent": func(e *Encoder) error { return e.WriteInputEvent(0, 0, nil) },
+	"WriteRaw":        raw,
+	"WriteToken":      token(Int32(7)),
+	"DictKey":         dictKey,
+	"chunk":           token(chunkOf(TypeString, 9, "x", false)),
+	"elements":        token(elements(TypePackedByteArray, unitByte, 1, []byte{1})),
+	"no token":        token(Token{}),
+	"start":           token(ArrayStart(0, Elem{Class: "Node"})),
+	"BeginArray":      emptyArray,
+	"BeginTypedArray": typedArray(0, Elem{Type: TypeInt}),
+	"a class":         typedArray(0, Elem{Class: "Node"}),
+	"BeginDict":       dict(0),
+	"BeginTypedDict":  typedDict(0, Elem{}, Elem{Type: TypeInt}),
+	"BeginObject":     func(e *Encoder) error { return e.BeginObject("x", 0) },
+	"BeginNodePath":   path(0, 0),
+	"a bad path":      path(-1, 0),
+	"BeginString":     text(TypeString, 0),
+	"BeginPacked":     packedOf(TypePackedByteArray, 0),
+	"BeginImage":      func(e *Encoder) error { return e.BeginImage(0, 0, 0, 0, 0) },
+	"Write":           write("x"),
+	"Write nothing":   write(""),
+	"WritePacked":     floats,
+	"nothing packed":  func(e *Encoder) error { return WritePacked[float32](e, nil) },
+	"CopyValue":       func(e *Encoder) error { return CopyValue(e, NewDecoder(plain(integer(7)), nil)) },
+}
+
+// joined describes the tokens of a packet, one a line, with the path and the
+// offset after it. Chunks are joined, so that the result does not depend on the
+// size of the read buffer.
+func joined(d *Decoder) (lines []string, err error) {
+	var data []byte
+	for {
+		t, err := d.ReadToken()
+		if err != nil {
+			return lines, err
+		}
+		data = append(data, t.Bytes()...)
+		if d.want() == wantChunk && t.Kind() == KindChunk || t.Kind() == KindStringChunk && !t.Last() {
+			continue
+		}
+		text := t.String()
+		if t.Kind() == KindChunk || t.Kind() == KindStringChunk {
+			text = fmt.Sprintf("%v %v %q", t.Kind(), t.Type(), data)
+		}
+		lines = append(lines, fmt.Sprintf("%d %s %s", d.InputOffset(), d.AppendPath(nil), text))
+		data = data[:0]
+	}
+}
+
+func afterData(t Token, _ *Decoder) bool {
+	return t.Kind() == KindStringChunk || t.Kind() == KindImageStart || afterPacked(t, nil)
+}
+
+func afterPacked(t Token, _ *Decoder) bool {
+	return (t.Kind() == KindPackedStart || t.Kind() == KindChunk) && packedReaders[t.Type()][0] != nil
+}
+
+func afterText(t Token, _ *Decoder) bool {
+	return t.Kind() == KindStringChunk || t.Kind() == KindNodePathStart
+}
+
+// writeAll calls Write and continues after the bytes that were taken.
+func writeAll(p []byte) step {
+	done := 0
+	return func(e *Encoder) error {
+		n, err := e.Write(p[done:])
+		if done += n; err == nil {
+			done = 0
+		}
+		return err
+	}
+}
+
+// chunkWithNUL returns a chunk of a packed string of n bytes that may end in a
+// NUL.
+func chunkWithNUL(n int, text string, last bool) Token {
+	flags := flagNUL
+	if last {
+		flags |= flagLast
+	}
+	return newToken(KindStringChunk, TypePackedStringArray, flags, uint64(n)).withPayload([]byte(text))
+}

@@ -9,12 +9,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/gdwire/gdwire"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
 )
 
 // A value is a whole Variant in memory, for comparisons. It has bits instead of
@@ -820,3 +822,35 @@ func unhex(t testing.TB, s string) []byte {
 }
 
 var noLimits = gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
+
+// build replaces headers by their bytes in the format: <int+1.255> has 1 in bits
+// 16 and up and 255 in bits 8 to 15.
+func build(t testing.TB, f *gdwire.Format, text string) []byte {
+	return unhex(t, headerPattern.ReplaceAllStringFunc(text, func(s string) string {
+		m := headerPattern.FindStringSubmatch(s)
+		id := slices.Index(referenceTypes[f.String()], m[1])
+		require.GreaterOrEqual(t, id, 0, "%s in %v", s, f)
+		flags, _ := strconv.Atoi(m[2])
+		middle, _ := strconv.Atoi(m[3])
+		return hex.EncodeToString(le.AppendUint32(nil, uint32(id|middle<<8|flags<<16)))
+	}))
+}
+
+// f32 and f64 return encoded numbers in hex.
+func f32(x ...float64) string {
+	var b []byte
+	for _, x := range x {
+		b = le.AppendUint32(b, math.Float32bits(float32(x)))
+	}
+	return " " + hex.EncodeToString(b)
+}
+
+func f64(x ...float64) string {
+	var b []byte
+	for _, x := range x {
+		b = le.AppendUint64(b, math.Float64bits(x))
+	}
+	return " " + hex.EncodeToString(b)
+}
+
+func hexOf(b []byte) string { return hex.EncodeToString(b) }

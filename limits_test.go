@@ -290,12 +290,6 @@ func TestDeepNestingNeedsLittleMemory(t *testing.T) {
 	}
 }
 
-func copyToNowhere(d *Decoder) error {
-	e := NewEncoder(io.Discard, &EncoderOptions{Format: d.options.Format, Depth: -1})
-	defer e.Release()
-	return CopyValue(e, d)
-}
-
 // counted has the bytes before every kind of count or length.
 var counted = []struct {
 	name   string

@@ -2,39 +2,16 @@ package gdwire
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
 
-	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/bytebufferpool"
-)
 
-// joined describes the tokens of a packet, one a line, with the path and the
-// offset after it. Chunks are joined, so that the result does not depend on the
-// size of the read buffer.
-func joined(d *Decoder) (lines []string, err error) {
-	var data []byte
-	for {
-		t, err := d.ReadToken()
-		if err != nil {
-			return lines, err
-		}
-		data = append(data, t.Bytes()...)
-		if d.want() == wantChunk && t.Kind() == KindChunk || t.Kind() == KindStringChunk && !t.Last() {
-			continue
-		}
-		text := t.String()
-		if t.Kind() == KindChunk || t.Kind() == KindStringChunk {
-			text = fmt.Sprintf("%v %v %q", t.Kind(), t.Type(), data)
-		}
-		lines = append(lines, fmt.Sprintf("%d %s %s", d.InputOffset(), d.AppendPath(nil), text))
-		data = data[:0]
-	}
-}
+	"github.com/gdwire/gdwire/internal/checked"
+)
 
 var bufferSizes = []int{1, 16, 17, 18, 19, 20, 23, 31, 32, 33, 64, 100, 1 << 10, 64 << 10}
 

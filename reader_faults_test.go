@@ -51,18 +51,6 @@ func anywhere(Token, *Decoder) bool { return true }
 
 func insideContainer(_ Token, d *Decoder) bool { return d.Depth() > 0 }
 
-func afterText(t Token, _ *Decoder) bool {
-	return t.Kind() == KindStringChunk || t.Kind() == KindNodePathStart
-}
-
-func afterData(t Token, _ *Decoder) bool {
-	return t.Kind() == KindStringChunk || t.Kind() == KindImageStart || afterPacked(t, nil)
-}
-
-func afterPacked(t Token, _ *Decoder) bool {
-	return (t.Kind() == KindPackedStart || t.Kind() == KindChunk) && packedReaders[t.Type()][0] != nil
-}
-
 var calls = []call{
 	{"ReadToken", func(t Token, _ *Decoder) bool { return t.Kind() == 0 }, func(*Decoder, *transcript, Token) {}},
 	{"PeekKind", anywhere, func(d *Decoder, tr *transcript, _ Token) {

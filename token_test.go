@@ -2,7 +2,6 @@ package gdwire_test
 
 import (
 	"bytes"
-	"encoding/hex"
 	"math"
 	"strings"
 	"testing"
@@ -149,8 +148,6 @@ func TestWrongKind(t *testing.T) {
 	assert.Equal(t, "Kind(200)", gdwire.Kind(200).String())
 	assert.Equal(t, "Type(200)", gdwire.Type(200).String())
 }
-
-func hexOf(b []byte) string { return hex.EncodeToString(b) }
 
 // The types and the formats that have them: 4, 3 and 2 for the engines, m for the
 // manual of 4.x. The other manuals have those of Godot 3.

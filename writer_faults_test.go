@@ -10,18 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// writeAll calls Write and continues after the bytes that were taken.
-func writeAll(p []byte) step {
-	done := 0
-	return func(e *Encoder) error {
-		n, err := e.Write(p[done:])
-		if done += n; err == nil {
-			done = 0
-		}
-		return err
-	}
-}
-
 // waysToWrite returns the ways to write the tokens of a sample.
 func waysToWrite(all []Token) map[string][]step {
 	ways := map[string][]step{}

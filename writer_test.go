@@ -11,16 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chunkWithNUL returns a chunk of a packed string of n bytes that may end in a
-// NUL.
-func chunkWithNUL(n int, text string, last bool) Token {
-	flags := flagNUL
-	if last {
-		flags |= flagLast
-	}
-	return newToken(KindStringChunk, TypePackedStringArray, flags, uint64(n)).withPayload([]byte(text))
-}
-
 // An invalid call writes nothing, and after Recover a valid one can follow.
 func TestInvalidCalls(t *testing.T) {
 	for _, c := range []struct {

@@ -7,21 +7,11 @@ import (
 	"math"
 	"testing"
 
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
-)
 
-func TestModeString(t *testing.T) {
-	for mode, name := range map[fileaccess.Mode]string{
-		fileaccess.FastLZ: "fastlz", fileaccess.Deflate: "deflate", fileaccess.Zstd: "zstd", fileaccess.Gzip: "gzip",
-		fileaccess.Brotli: "brotli", 5: "mode 5", math.MaxUint32: "mode 4294967295",
-	} {
-		t.Run(name, func(t *testing.T) {
-			require.Equal(t, name, mode.String())
-		})
-	}
-}
+	"github.com/gdwire/gdwire/fileaccess"
+)
 
 // The offsets of a header's fields.
 const (

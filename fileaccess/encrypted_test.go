@@ -11,16 +11,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/stretchr/testify/require"
-)
 
-var (
-	right = fileaccess.PasswordKey("hunter2")
-	wrong = fileaccess.PasswordKey("hunter3")
+	"github.com/gdwire/gdwire/fileaccess"
 )
-
-var bothLayouts = []fileaccess.Layout{fileaccess.Godot3, fileaccess.Godot4}
 
 func TestPasswordKey(t *testing.T) {
 	require.Equal(t, "2ab96390c7dbe3439de74d0c9b0b1767", string(right[:]))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 // A recipe creates a file. Its name begins with the mode in which read.gd opens it.
@@ -42,21 +42,6 @@ func recipes() (all []recipe) {
 			},
 			key: key,
 		})
-	}
-	return all
-}
-
-// contents returns contents of sizes at the boundaries of blocks, and of different
-// compressibility.
-func contents() map[string][]byte {
-	all := map[string][]byte{}
-	random := rand.NewChaCha8([32]byte{1})
-	for _, n := range []int{0, 1, 15, 16, 17, 99, 100, 4095, 4096, 4097, 8192, 10000, 70000} {
-		all[fmt.Sprintf("pattern_%d", n)] = pattern(n)
-		all[fmt.Sprintf("zeros_%d", n)] = make([]byte, n)
-		b := make([]byte, n)
-		random.Read(b)
-		all[fmt.Sprintf("random_%d", n)] = b
 	}
 	return all
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,8 +15,9 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 // A vector is a file that an engine wrote, with its content.
@@ -230,4 +233,38 @@ func allocated(f func()) uint64 {
 		least = min(least, after.TotalAlloc-before.TotalAlloc)
 	}
 	return least
+}
+
+var bothLayouts = []fileaccess.Layout{fileaccess.Godot3, fileaccess.Godot4}
+
+var (
+	right = fileaccess.PasswordKey("hunter2")
+	wrong = fileaccess.PasswordKey("hunter3")
+)
+
+// contents returns contents of sizes at the boundaries of blocks, and of different
+// compressibility.
+func contents() map[string][]byte {
+	all := map[string][]byte{}
+	random := rand.NewChaCha8([32]byte{1})
+	for _, n := range []int{0, 1, 15, 16, 17, 99, 100, 4095, 4096, 4097, 8192, 10000, 70000} {
+		all[fmt.Sprintf("pattern_%d", n)] = pattern(n)
+		all[fmt.Sprintf("zeros_%d", n)] = make([]byte, n)
+		b := make([]byte, n)
+		random.Read(b)
+		all[fmt.Sprintf("random_%d", n)] = b
+	}
+	return all
+}
+
+// A room accepts a limited number of bytes.
+type room int
+
+func (r *room) Write(p []byte) (int, error) {
+	n := min(len(p), int(*r))
+	*r -= room(n)
+	if n < len(p) {
+		return n, errFull
+	}
+	return n, nil
 }

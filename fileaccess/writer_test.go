@@ -7,8 +7,9 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 // The Info of a file can be used to write a file with the same Info and content.
@@ -56,19 +57,7 @@ func TestNewWriterRefuses(t *testing.T) {
 	require.True(t, w == nil)
 }
 
-// A room accepts a limited number of bytes.
-type room int
-
 var errFull = errors.New("no space left")
-
-func (r *room) Write(p []byte) (int, error) {
-	n := min(len(p), int(*r))
-	*r -= room(n)
-	if n < len(p) {
-		return n, errFull
-	}
-	return n, nil
-}
 
 type shortWriter struct{}
 

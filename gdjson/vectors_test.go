@@ -25,14 +25,6 @@ type engine struct {
 	double bool // its math types have 64 bits
 }
 
-var engines = []engine{
-	{folder: "godot3.2.3", format: gdwire.Godot3},
-	{folder: "godot4.3", format: gdwire.Godot4},
-	{folder: "godot4.6", format: gdwire.Godot4},
-	{folder: "godot4.7-dev", format: gdwire.Godot4},
-	{folder: "godot4.7-dev-double", format: gdwire.Godot4, double: true},
-}
-
 // A vector is a line of vectors.jsonl.
 type vector struct {
 	Name       string
@@ -79,19 +71,6 @@ func (e *engine) decoder() *gdwire.DecoderOptions {
 
 func (e *engine) encoder() *gdwire.EncoderOptions {
 	return &gdwire.EncoderOptions{Format: e.format, DoubleReals: e.double}
-}
-
-var allow = &gdjson.Options{AllowObjects: true}
-
-// fromJSON converts text and returns the bytes.
-func fromJSON(text string, to *gdwire.EncoderOptions, o *gdjson.Options) ([]byte, error) {
-	var b bytes.Buffer
-	e := gdwire.NewEncoder(&b, to)
-	defer e.Release()
-	if err := gdjson.FromJSON(e, strings.NewReader(text), o); err != nil {
-		return b.Bytes(), err
-	}
-	return b.Bytes(), e.Close()
 }
 
 // sorted returns JSON with the members of every object in alphabetical order, as

@@ -13,16 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/stream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-// short is a timeout that expires in a test, long one that does not.
-const (
-	short = 30 * time.Millisecond
-	long  = time.Minute
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
 )
 
 // pipe returns a Conn and the other end of it.
@@ -38,16 +33,6 @@ func pipeContext(ctx context.Context, t *testing.T, o *stream.Options) (*stream.
 		theirs.Close()
 	})
 	return c, theirs
-}
-
-// send writes b and closes done after that, or when the connection is closed.
-func send(conn net.Conn, b []byte) (done chan struct{}) {
-	done = make(chan struct{})
-	go func() {
-		defer close(done)
-		_, _ = conn.Write(b)
-	}()
-	return done
 }
 
 // TestReadTimeout sends a packet so slowly that ReadTimeout expires.
@@ -417,22 +402,6 @@ func TestConnCut(t *testing.T) {
 		want, wantEnd := readings["tokens"](stream.NewReader(bytes.NewReader(b[:n]), nil))
 		require.Equal(t, wantEnd, end, n)
 		require.Equal(t, want, got, n)
-	}
-}
-
-// own is a Context of another type, which package context watches in a goroutine.
-type own struct {
-	context.Context
-	done chan struct{}
-}
-
-func (o own) Done() <-chan struct{} { return o.done }
-func (o own) Err() error {
-	select {
-	case <-o.done:
-		return context.Canceled
-	default:
-		return nil
 	}
 }
 

@@ -14,11 +14,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/stream"
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // leftovers returns a function that checks that no more goroutines run and no more
@@ -185,3 +187,158 @@ func echo(c *stream.Conn, strict bool) error {
 		}
 	}
 }
+
+// short is a timeout that expires in a test, long one that does not.
+const (
+	short = 30 * time.Millisecond
+	long  = time.Minute
+)
+
+// own is a Context of another type, which package context watches in a goroutine.
+type own struct {
+	context.Context
+	done chan struct{}
+}
+
+func (o own) Done() <-chan struct{} { return o.done }
+
+func (o own) Err() error {
+	select {
+	case <-o.done:
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+// send writes b and closes done after that, or when the connection is closed.
+func send(conn net.Conn, b []byte) (done chan struct{}) {
+	done = make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = conn.Write(b)
+	}()
+	return done
+}
+
+var errBroken = errors.New("broken")
+
+// readings are the ways to read a stream of packets to its end. Each returns a record of
+// it, and repeats calls after errTemporary.
+var readings = map[string]func(r *stream.Reader) (string, error){
+	"tokens": func(r *stream.Reader) (string, error) {
+		return everyPacket(r, func(w io.Writer, d *gdwire.Decoder) error {
+			for {
+				t, err := again(d.ReadToken)
+				if err != nil {
+					return err
+				}
+				line(w, d, t)
+			}
+		})
+	},
+	"SkipValue": func(r *stream.Reader) (string, error) {
+		return everyPacket(r, func(_ io.Writer, d *gdwire.Decoder) error {
+			_, err := again(func() (int, error) { return 0, d.SkipValue() })
+			return err
+		})
+	},
+	"CopyValue": func(r *stream.Reader) (string, error) {
+		return everyPacket(r, func(w io.Writer, d *gdwire.Decoder) error {
+			e := gdwire.NewEncoder(w, nil)
+			defer e.Release()
+			_, err := again(func() (int, error) { return 0, gdwire.CopyValue(e, d) })
+			return err
+		})
+	},
+	"Next": func(r *stream.Reader) (string, error) {
+		return everyPacket(r, func(io.Writer, *gdwire.Decoder) error { return nil })
+	},
+	"NextRaw": func(r *stream.Reader) (string, error) {
+		var b bytes.Buffer
+		for {
+			var raw []byte
+			_, err := again(func() (n int, err error) {
+				raw, err = r.NextRaw(raw)
+				return 0, err
+			})
+			fmt.Fprintln(&b, r.PacketOffset(), len(raw), err)
+			if err != nil && !stream.Skippable(err) {
+				return b.String(), err
+			}
+		}
+	},
+}
+
+// An outcome is the result of reading one packet.
+type outcome struct {
+	offset, size, trailing, whole int64
+	tokens                        string
+	err                           string
+}
+
+// outcomes reads r to its end, up to most tokens of each packet. The last outcome is the
+// end of the stream.
+func outcomes(r *stream.Reader, most int) (all []outcome) {
+	for {
+		d, err := again(r.Next)
+		o := outcome{offset: r.PacketOffset(), size: r.PacketSize()}
+		var b strings.Builder
+		for i := 0; err == nil && i < most; i++ {
+			var t gdwire.Token
+			if t, err = again(d.ReadToken); err == nil {
+				line(&b, d, t)
+			}
+		}
+		o.tokens = b.String()
+		o.trailing, o.whole = r.Trailing(), r.Whole()
+		ended := err == io.EOF && d == nil || err == io.ErrUnexpectedEOF
+		if err != nil && (d == nil || err != io.EOF) {
+			o.err = err.Error()
+		}
+		all = append(all, o)
+		if ended {
+			return all
+		}
+	}
+}
+
+// A stutter returns few bytes at a time, and its error between or with them.
+type stutter struct {
+	r    io.Reader
+	err  error
+	most int
+	with bool
+	odd  bool
+}
+
+func (s *stutter) Read(p []byte) (int, error) {
+	if s.odd = !s.odd; s.odd && !s.with {
+		return 0, s.err
+	}
+	n, err := s.r.Read(p[:min(len(p), s.most)])
+	if s.with && err == nil {
+		err = s.err
+	}
+	return n, err
+}
+
+func answer(t *testing.T, c *stream.Conn) int64 {
+	t.Helper()
+	d, err := c.Next()
+	require.NoError(t, err)
+	tok, err := d.ReadToken()
+	require.NoError(t, err)
+	return tok.Int()
+}
+
+// start serves ln and returns a function that waits for Serve's error.
+func start(s *stream.Server, ln net.Listener) (result func() error) {
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ln) }()
+	return func() error { return <-ended }
+}
+
+var errTape = errors.New("torn")
+
+func newSink() *sink { return &sink{room: 1 << 30} }

@@ -3,17 +3,15 @@ package stream_test
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/stream"
-	"github.com/stretchr/testify/require"
 )
-
-var errBroken = errors.New("broken")
 
 // A faulty Reader returns err after at bytes: once, or permanently.
 type faulty struct {
@@ -73,53 +71,6 @@ func places(b []byte) (all []int) {
 
 func faultOptions() *stream.Options {
 	return &stream.Options{MaxPacket: 45_000, Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Elements: 50}}}
-}
-
-// readings are the ways to read a stream of packets to its end. Each returns a record of
-// it, and repeats calls after errTemporary.
-var readings = map[string]func(r *stream.Reader) (string, error){
-	"tokens": func(r *stream.Reader) (string, error) {
-		return everyPacket(r, func(w io.Writer, d *gdwire.Decoder) error {
-			for {
-				t, err := again(d.ReadToken)
-				if err != nil {
-					return err
-				}
-				line(w, d, t)
-			}
-		})
-	},
-	"SkipValue": func(r *stream.Reader) (string, error) {
-		return everyPacket(r, func(_ io.Writer, d *gdwire.Decoder) error {
-			_, err := again(func() (int, error) { return 0, d.SkipValue() })
-			return err
-		})
-	},
-	"CopyValue": func(r *stream.Reader) (string, error) {
-		return everyPacket(r, func(w io.Writer, d *gdwire.Decoder) error {
-			e := gdwire.NewEncoder(w, nil)
-			defer e.Release()
-			_, err := again(func() (int, error) { return 0, gdwire.CopyValue(e, d) })
-			return err
-		})
-	},
-	"Next": func(r *stream.Reader) (string, error) {
-		return everyPacket(r, func(io.Writer, *gdwire.Decoder) error { return nil })
-	},
-	"NextRaw": func(r *stream.Reader) (string, error) {
-		var b bytes.Buffer
-		for {
-			var raw []byte
-			_, err := again(func() (n int, err error) {
-				raw, err = r.NextRaw(raw)
-				return 0, err
-			})
-			fmt.Fprintln(&b, r.PacketOffset(), len(raw), err)
-			if err != nil && !stream.Skippable(err) {
-				return b.String(), err
-			}
-		}
-	},
 }
 
 func everyPacket(r *stream.Reader, read func(w io.Writer, d *gdwire.Decoder) error) (string, error) {

@@ -11,44 +11,12 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/stream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
 )
-
-// An outcome is the result of reading one packet.
-type outcome struct {
-	offset, size, trailing, whole int64
-	tokens                        string
-	err                           string
-}
-
-// outcomes reads r to its end, up to most tokens of each packet. The last outcome is the
-// end of the stream.
-func outcomes(r *stream.Reader, most int) (all []outcome) {
-	for {
-		d, err := again(r.Next)
-		o := outcome{offset: r.PacketOffset(), size: r.PacketSize()}
-		var b strings.Builder
-		for i := 0; err == nil && i < most; i++ {
-			var t gdwire.Token
-			if t, err = again(d.ReadToken); err == nil {
-				line(&b, d, t)
-			}
-		}
-		o.tokens = b.String()
-		o.trailing, o.whole = r.Trailing(), r.Whole()
-		ended := err == io.EOF && d == nil || err == io.ErrUnexpectedEOF
-		if err != nil && (d == nil || err != io.EOF) {
-			o.err = err.Error()
-		}
-		all = append(all, o)
-		if ended {
-			return all
-		}
-	}
-}
 
 func TestNext(t *testing.T) {
 	packets := mixed(t)
@@ -112,26 +80,6 @@ func TestReadSizes(t *testing.T) {
 			assert.Equal(t, want, everyToken(stream.NewReader(cut(bytes.NewReader(b)), mixedOptions(false))))
 		})
 	}
-}
-
-// A stutter returns few bytes at a time, and its error between or with them.
-type stutter struct {
-	r    io.Reader
-	err  error
-	most int
-	with bool
-	odd  bool
-}
-
-func (s *stutter) Read(p []byte) (int, error) {
-	if s.odd = !s.odd; s.odd && !s.with {
-		return 0, s.err
-	}
-	n, err := s.r.Read(p[:min(len(p), s.most)])
-	if s.with && err == nil {
-		err = s.err
-	}
-	return n, err
 }
 
 // TestUnread leaves each packet after any number of tokens.

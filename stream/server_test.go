@@ -19,10 +19,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/stream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
 )
 
 // listen returns a listener on a port of this machine.
@@ -31,13 +32,6 @@ func listen(t *testing.T) net.Listener {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	return ln
-}
-
-// start serves ln and returns a function that waits for Serve's error.
-func start(s *stream.Server, ln net.Listener) (result func() error) {
-	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ln) }()
-	return func() error { return <-ended }
 }
 
 // dial returns a client of a server.
@@ -55,15 +49,6 @@ func ask(t *testing.T, c *stream.Conn, n int64) int64 {
 	t.Helper()
 	require.NoError(t, c.WritePacket(number(n)))
 	return answer(t, c)
-}
-
-func answer(t *testing.T, c *stream.Conn) int64 {
-	t.Helper()
-	d, err := c.Next()
-	require.NoError(t, err)
-	tok, err := d.ReadToken()
-	require.NoError(t, err)
-	return tok.Int()
 }
 
 func TestServer(t *testing.T) {

@@ -12,9 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/stream"
-	"github.com/stretchr/testify/require"
 )
 
 func TestWriteThrough(t *testing.T) {
@@ -122,8 +123,6 @@ type tape struct {
 	calls    int
 	fail     int // the call that fails
 }
-
-var errTape = errors.New("torn")
 
 func (t *tape) Write(b []byte) (int, error) {
 	if t.calls++; t.calls == t.fail {

@@ -10,10 +10,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/stream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
 )
 
 // A sink is a Writer that counts calls and can fail.
@@ -23,8 +24,6 @@ type sink struct {
 	room  int   // bytes until it fails
 	err   error // its error; nil: it writes less without an error
 }
-
-func newSink() *sink { return &sink{room: 1 << 30} }
 
 func (s *sink) Write(b []byte) (int, error) {
 	s.calls++

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gdwire/gdwire"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
 )
 
 // everything has packets with values of all kinds, and the Go types to decode them.
@@ -316,7 +317,3 @@ func TestOddEnds(t *testing.T) {
 	require.Equal(t, "n", unexported.Name)
 	require.Equal(t, `"`+strings.Repeat("x", 64)+`"`, quoted(strings.Repeat("x", 100)))
 }
-
-type badStringer struct{ C chan int }
-
-func (*badStringer) String() string { return "" }

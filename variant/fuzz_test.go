@@ -5,66 +5,15 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"net/netip"
 	"reflect"
 	"runtime"
 	"strconv"
 	"testing"
 
-	"github.com/gdwire/gdwire"
 	"github.com/stretchr/testify/require"
-)
 
-// A zoo is a struct with fields of all kinds.
-type zoo struct {
-	Shared
-	*Base
-	Bool    bool
-	I8      int8
-	U16     uint16
-	I64     int64 `gd:",omitzero"`
-	F32     float32
-	F64     float64
-	Text    string
-	Name    StringName
-	Path    NodePath
-	Level   level
-	Addr    netip.Addr
-	Ptr     **int
-	Vec     vec3
-	Point   point      `gd:",type=Vector3"`
-	Tint    [4]float64 `gd:",type=Color"`
-	Box     AABB
-	Basis   Basis
-	Bytes   []byte
-	Ints    []int
-	Longs   []int64
-	Words   []int32
-	Floats  []myFloat
-	Points  []point `gd:",type=PackedVector3Array"`
-	Vecs    []vec2
-	Colors  []Color
-	Strings []string
-	Fixed   [3]int
-	Digest  [4]byte
-	Zoos    []zoo
-	ByName  map[string]zoo
-	ByCell  map[ivec2]any
-	ByAny   map[any]string
-	ByLevel map[level]int
-	ByFloat map[float64]bool
-	Any     any
-	Dict    *Dictionary
-	Array   Array
-	Object  *Object
-	Signal  Signal
-	RID     RID
-	ID      ObjectID
-	Raw     Raw
-	Row     row
-	Self    celsius
-	Rest    *Dictionary `gd:",embed"`
-}
+	"github.com/gdwire/gdwire"
+)
 
 // into returns a variable of each type that fuzzing decodes into.
 var into = []func() any{
@@ -81,15 +30,6 @@ var into = []func() any{
 	func() any { return new([]uint16) },
 	func() any { return new(row) },
 	func() any { return new(Object) },
-}
-
-// fuzzOptions reads and writes a format with little memory.
-func fuzzOptions(f *gdwire.Format) *Options {
-	return &Options{
-		Decoder: gdwire.DecoderOptions{Format: f, AllowObjects: true},
-		Encoder: gdwire.EncoderOptions{Format: f, DoubleReals: f == gdwire.Godot4},
-		Memory:  1 << 20,
-	}
 }
 
 // FuzzUnmarshal decodes any bytes into several types. Accepted values are encoded and

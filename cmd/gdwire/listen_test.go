@@ -22,14 +22,6 @@ import (
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
 )
 
-// A listening is a run of listen.
-type listening struct {
-	addr   string
-	errs   *bufio.Reader
-	done   chan struct{}
-	result result // after done
-}
-
 // startListening runs listen on a free port. The caller can read its errors.
 func startListening(t *testing.T, args ...string) *listening {
 	r, w := io.Pipe()
@@ -45,28 +37,6 @@ func startListening(t *testing.T, args ...string) *listening {
 	l.addr = strings.TrimPrefix(line, "listening on ")
 	require.NotEqual(t, l.addr, line)
 	return l
-}
-
-func (l *listening) line(t *testing.T) string {
-	line, err := l.errs.ReadString('\n')
-	require.NoError(t, err, line)
-	return strings.TrimSuffix(line, "\n")
-}
-
-// wait waits for the end of the run and returns its result.
-func (l *listening) wait(t *testing.T) result {
-	b, err := io.ReadAll(l.errs)
-	require.NoError(t, err)
-	<-l.done
-	l.result.err = string(b)
-	return l.result
-}
-
-func (l *listening) dial(t *testing.T) net.Conn {
-	conn, err := net.Dial("tcp", l.addr)
-	require.NoError(t, err)
-	t.Cleanup(func() { conn.Close() })
-	return conn
 }
 
 func TestListenJSON(t *testing.T) {
@@ -144,11 +114,6 @@ func TestListenCheck(t *testing.T) {
 	require.Equal(t, good*packets, goods)
 	require.Len(t, next, good+bad)
 	require.Equal(t, good*packets+3*bad, strings.Count(l.result.out, "\n"))
-}
-
-// interrupt sends the signal of Ctrl-C.
-func interrupt(t *testing.T) {
-	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
 }
 
 func TestListenInterrupt(t *testing.T) {

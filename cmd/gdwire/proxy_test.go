@@ -3,10 +3,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,103 +20,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serve runs a server that handles each connection.
-func serve(t *testing.T, handle func(net.Conn)) (addr string) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { ln.Close() })
-	go func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				handle(conn)
-			}()
-		}
-	}()
-	return ln.Addr().String()
-}
-
 // echo sends everything back, and ends when its peer does.
 func echo(conn net.Conn) {
 	_, _ = io.Copy(conn, conn)
 	_ = conn.(*net.TCPConn).CloseWrite()
-}
-
-// A proxying is a run of proxy.
-type proxying struct {
-	listening
-	lines chan string // of its standard error
-}
-
-// line returns the next line of its standard error.
-func (p *proxying) line(t *testing.T) string {
-	line, ok := <-p.lines
-	require.True(t, ok)
-	return line
-}
-
-// wait waits for its end and returns its result.
-func (p *proxying) wait(t *testing.T) result {
-	for line := range p.lines {
-		p.result.err += line + "\n"
-	}
-	<-p.done
-	return p.result
-}
-
-func startProxy(t *testing.T, target string, args ...string) *proxying {
-	r, w := io.Pipe()
-	p := &proxying{listening{done: make(chan struct{})}, make(chan string, 1000)}
-	go func() {
-		defer close(p.lines)
-		for lines := bufio.NewScanner(r); lines.Scan(); {
-			p.lines <- lines.Text()
-		}
-	}()
-	var out bytes.Buffer
-	go func() {
-		defer close(p.done)
-		p.result.status = run(append(append([]string{"proxy"}, args...), "127.0.0.1:0", target), nil, &out, w)
-		p.result.out = out.String()
-		w.Close()
-	}()
-	line := p.line(t)
-	_, rest, ok := strings.Cut(line, "listening on ")
-	require.True(t, ok, line)
-	p.addr, _, _ = strings.Cut(rest, " ")
-	return p
-}
-
-// exchange sends bytes, ends, and returns all that comes back.
-func (p *proxying) exchange(t *testing.T, b []byte) []byte {
-	conn := p.dial(t).(*net.TCPConn)
-	_, err := conn.Write(b)
-	require.NoError(t, err)
-	require.NoError(t, conn.CloseWrite())
-	got, err := io.ReadAll(conn)
-	require.NoError(t, err)
-	return got
-}
-
-// end interrupts the proxy when its connections are closed, and returns its
-// result.
-func (p *proxying) end(t *testing.T, connections int) result {
-	var told strings.Builder
-	for closed := 0; closed < connections; {
-		line := p.line(t)
-		told.WriteString(line + "\n")
-		if strings.HasSuffix(line, ": closed") {
-			closed++
-		}
-	}
-	interrupt(t)
-	r := p.wait(t)
-	r.err = told.String() + r.err
-	return r
 }
 
 func TestProxy(t *testing.T) {
@@ -194,82 +99,6 @@ func TestProxyDropsInvalid(t *testing.T) {
 	}
 	shown := runWith(nil, "json", "-frame", "u32", prefix+"-1-server.bin")
 	require.Equal(t, "\"i:5\"\n\"s:two\"\n", shown.out)
-}
-
-// message returns a WebSocket message in one frame or more.
-func webSocketMessage(masked bool, opcode byte, parts ...[]byte) (b []byte) {
-	for i, part := range parts {
-		first := opcode
-		if i > 0 {
-			first = 0
-		}
-		if i == len(parts)-1 {
-			first |= 0x80
-		}
-		mask := byte(0)
-		if masked {
-			mask = 0x80
-		}
-		b = append(b, first)
-		switch n := len(part); {
-		case n < 126:
-			b = append(b, mask|byte(n))
-		case n < 1<<16:
-			b = binary.BigEndian.AppendUint16(append(b, mask|126), uint16(n))
-		default:
-			b = binary.BigEndian.AppendUint64(append(b, mask|127), uint64(n))
-		}
-		if !masked {
-			b = append(b, part...)
-			continue
-		}
-		key := [4]byte{1, 2, 3, byte(i)}
-		b = append(b, key[:]...)
-		for j, c := range part {
-			b = append(b, c^key[j&3])
-		}
-	}
-	return b
-}
-
-const (
-	upgradeRequest  = "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
-	upgradeResponse = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
-)
-
-// TestProxyWebSocket shows binary messages as packets, and notices WebSocket by
-// itself; godot3 by the first message that tells.
-func TestProxyWebSocket(t *testing.T) {
-	large := wire(20, 70_000, make([]byte, 70_000))
-	back := append([]byte(upgradeResponse), webSocketMessage(false, 2, wire(18, 1, 4, "hp", 2, 5))...)
-	server := serve(t, func(conn net.Conn) {
-		_, _ = conn.Write(back)
-		_, _ = io.Copy(io.Discard, conn)
-	})
-	sent := append([]byte(upgradeRequest), webSocketMessage(true, 2, wire(2, 5))...)
-	sent = append(sent, webSocketMessage(true, 9, []byte("ping"))...)
-	bad := webSocketMessage(true, 2, wire(99))
-	sent = append(sent, bad...)
-	sent = append(sent, webSocketMessage(true, 1, []byte("text"))...)
-	dict := wire(18, 1, 4, "a", 1, 1)
-	sent = append(sent, webSocketMessage(true, 2, dict[:7], dict[7:20], dict[20:])...)
-	sent = append(sent, webSocketMessage(true, 2, large)...)
-	for _, args := range [][]string{nil, {"-frame", "ws"}, {"-drop-invalid"}} {
-		t.Run(fmt.Sprint(args), func(t *testing.T) {
-			prefix := filepath.Join(t.TempDir(), "ws")
-			p := startProxy(t, server, append(args, "-record", prefix)...)
-			require.Equal(t, back, p.exchange(t, sent))
-			r := p.end(t, 1)
-			for _, want := range []string{" -> 8 5\n", " -> 4 invalid: ", ` -> 28 {"a":true}`, " -> 70008 ", ` <- 28 {"hp":5}`} {
-				require.Contains(t, r.out, want)
-			}
-			require.NotContains(t, r.err, "only forwarded")
-			require.Contains(t, r.err, "1 invalid")
-			recorded, err := os.ReadFile(prefix + "-1-client.bin")
-			require.NoError(t, err)
-			require.Equal(t, sent, recorded)
-		})
-	}
 }
 
 func TestProxyNoServer(t *testing.T) {

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -36,16 +35,4 @@ func sameBytes(ts *testscript.TestScript, not bool, args []string) {
 	if (a == b) == not {
 		ts.Fatalf("%s and %s: equal is %v", args[0], args[1], a == b)
 	}
-}
-
-// TestReadOnlyFolder: a file that cannot be replaced stays as it was.
-func TestReadOnlyFolder(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("skipped: root may write everywhere, so nothing was tried")
-	}
-	folder := t.TempDir()
-	require.NoError(t, os.Chmod(folder, 0o500))
-	r := runWith(nil, "recode", testdata("godot4.7-dev", "put_var.bin"), "-o", filepath.Join(folder, "out"))
-	require.Equal(t, statusBad, r.status)
-	require.Contains(t, r.err, "permission denied")
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,59 +126,4 @@ func TestUndecided(t *testing.T) {
 			require.Empty(t, errs.String())
 		})
 	}
-}
-
-// TestPasswordFiles reads passwords and keys as editors and shells write them.
-func TestPasswordFiles(t *testing.T) {
-	for text, want := range map[string]string{
-		"a": "a", "a\n": "a", "a\r\n": "a", "a\n\n": "a\n", " a ": " a ", "\ufeffa\n": "a", "": "", "a\r": "a",
-	} {
-		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
-			require.Equal(t, want, string(trimPassword([]byte(text))), "%q", text)
-		})
-	}
-	file := filepath.Join(t.TempDir(), "key")
-	for text, ok := range map[string]bool{
-		strings.Repeat("k", 32): true, strings.Repeat("0f", 32): true, strings.Repeat("0f", 32) + "\r\n": true,
-		strings.Repeat("k", 31): false, strings.Repeat("0g", 32): false, "": false,
-	} {
-		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
-			require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-			_, err := readKey(file)
-			require.Equal(t, ok, err == nil, text)
-		})
-	}
-}
-
-// TestNoControlCharacters: no output of any command holds a character that a
-// terminal obeys.
-func TestNoControlCharacters(t *testing.T) {
-	const evil = "\x1b[31m\x07\x7f\u009b2J\u202e\u2066\r"
-	file := filepath.Join(t.TempDir(), "evil")
-	value := wire(27, 4, 4, evil, 4, evil, 21, evil, 22, uint32(0x80000001), 0, 0, evil, 4, "m", 34, 1, evil+"\x00", 4, "s", 26, evil, uint64(0))
-	require.NoError(t, os.WriteFile(file, framed(value, wire(27, 1, 4, evil, 99), wire(0x2001c, evil, 1, 99), wire(24, evil, 1, evil, 99)), 0o600))
-	for _, args := range []string{
-		"tokens", "json", "json -plain", "json -indent", "flat", "check", "check -json", "get $", "get m[0]", "get nothing", "set m[0]=1", "set m[0]='x'", "recode -to godot3",
-		"encode -like FILE", "unwrap", "json -frame u64",
-	} {
-		t.Run(args, func(t *testing.T) {
-			words := strings.Fields(strings.Replace(args, "FILE", file, 1))
-			words = append(words, "-format", "godot4", "-objects")
-			if !strings.Contains(args, "-frame") {
-				words = append(words, "-frame", "u32")
-			}
-			if words[0] != "encode" {
-				words = append(words, file)
-			}
-			if words[0] == "set" || words[0] == "recode" {
-				words = append(words, "-o", file+".out")
-			}
-			r := runWith(nil, words...)
-			for _, c := range "\x1b\x07\x7f\u009b\u202e\u2066\r" {
-				require.NotContains(t, r.out+r.err, string(c))
-			}
-		})
-	}
-	r := runWith(nil, "json", "no\x1bfile")
-	require.Contains(t, r.err, `no\x1bfile`)
 }

@@ -10,16 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gdwire/gdwire"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-func encoded(t testing.TB, v any, o *Options) []byte {
-	b, err := Marshal(v, o)
-	require.NoError(t, err)
-	return b
-}
+	"github.com/gdwire/gdwire"
+)
 
 // Values are decoded into other types than those that are encoded in this way.
 func TestUnmarshalInto(t *testing.T) {
@@ -119,17 +113,6 @@ func TestUnmarshalInto(t *testing.T) {
 	}
 }
 
-// A oneByteReader returns one byte at a time.
-type oneByteReader struct{ b []byte }
-
-func (r *oneByteReader) Read(p []byte) (int, error) {
-	if len(r.b) == 0 {
-		return 0, io.EOF
-	}
-	p[0], r.b = r.b[0], r.b[1:]
-	return 1, nil
-}
-
 // A value that does not fit is an Error that wraps a TypeError with all fields.
 func TestTypeErrors(t *testing.T) {
 	type Player struct{ HP int32 }
@@ -224,105 +207,6 @@ func TestTypeErrors(t *testing.T) {
 	}
 }
 
-// Equal keys in one encoded Dictionary, which Marshal never writes.
-func TestDuplicateKeys(t *testing.T) {
-	pairs := func(pairs ...any) []byte {
-		d := &Dictionary{}
-		for i := 0; i < len(pairs); i += 2 {
-			d.entries = append(d.entries, Entry[any, any]{pairs[i], pairs[i+1]})
-		}
-		return encoded(t, d, nil)
-	}
-	for _, c := range []struct {
-		name string
-		wire []byte
-		into any
-		err  string
-	}{
-		{name: "struct", wire: pairs("name", "a", StringName("name"), "b"), into: new(simple), err: `offset 32, $.key(1): Dictionary into Go variant.simple: duplicate key "name"`},
-		{name: "map", wire: pairs("a", 1, "a", 2), into: new(map[string]int), err: `offset 28, $.key(1): Dictionary into Go map[string]int: duplicate key "a"`},
-		{name: "used map", wire: pairs("a", 1, "a", 2), into: &map[string]int{"a": 5}, err: `offset 28, $.key(1): Dictionary into Go map[string]int: duplicate key "a"`},
-		{name: "names in map", wire: pairs("a", 1, StringName("a"), 2), into: new(map[any]int), err: `offset 28, $.key(1): Dictionary into Go map[interface {}]int: duplicate key "a"`},
-		{name: "names the other way", wire: pairs(StringName("a"), 1, "a", 2), into: new(map[any]int), err: `offset 28, $.key(1): Dictionary into Go map[interface {}]int: duplicate key "a"`},
-		{name: "zeros", wire: pairs(0.0, 1, math.Copysign(0, -1), 2), into: new(map[float32]int), err: `offset 24, $.key(1): Dictionary into Go map[float32]int: duplicate key "-0"`},
-		{name: "embedded map", wire: pairs("x", 1, "x", 2), into: new(extraMap), err: `offset 28, $.key(1): Dictionary into Go map[string]int (extraMap.Rest): duplicate key "x"`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			err := Unmarshal(c.wire, c.into, nil)
-			require.EqualError(t, err, "gdwire: "+c.err)
-			require.ErrorIs(t, err, ErrDuplicateKey)
-		})
-	}
-	var d Dictionary
-	require.NoError(t, Unmarshal(pairs("a", 1, "b", 2, StringName("a"), 3, math.NaN(), 4, math.NaN(), 5), &d, nil))
-	assert.Equal(t, 3, d.Len())
-	assert.Equal(t, []Entry[any, any]{{"a", int64(3)}, {"b", int64(2)}}, d.entries[:2])
-	var kept extra
-	require.NoError(t, Unmarshal(pairs("x", 1, "x", 2, array(), 3, array(), 4), &kept, nil))
-	assert.Equal(t, 3, kept.Rest.Len(), "arrays are never merged")
-	value, _ := kept.Rest.Get("x")
-	assert.Equal(t, int64(2), value)
-}
-
-// Decoding into used variables: slices are reused, pointers and maps in them are new, and
-// fields without a key keep their values, except in elements.
-func TestMemoryKept(t *testing.T) {
-	type item struct {
-		Name   string
-		Tags   []string
-		Next   *int
-		Counts map[string]int
-		Rest   *Dictionary `gd:",embed"`
-		Any    any
-		Time   level
-		Made   celsius
-		Inner  simple
-	}
-	old := []item{
-		{Name: "old", Tags: make([]string, 3, 10), Next: ptr(1), Counts: map[string]int{"a": 1}, Rest: dict("z", 1), Any: 5, Time: 3, Made: celsius{5}, Inner: simple{"in", 4}},
-		{Name: "gone"},
-	}
-	next, counts := old[0].Next, old[0].Counts
-	items := old
-	b := encoded(t, array(dict("next", 2, "counts", dict("b", 2), "tags", []string{"x"}, "inner", dict("max_hp", 6))), nil)
-	require.NoError(t, Unmarshal(b, &items, nil))
-	require.Equal(t, []item{{Next: ptr(2), Counts: map[string]int{"b": 2}, Tags: []string{"x"}, Inner: simple{MaxHP: 6}}}, items)
-	assert.Same(t, &old[0], &items[0])
-	assert.Equal(t, 10, cap(items[0].Tags))
-	assert.Equal(t, 1, *next)
-	assert.Equal(t, map[string]int{"a": 1}, counts)
-
-	one := item{Name: "kept", Counts: map[string]int{"a": 1}, Next: ptr(1)}
-	next = one.Next
-	b = encoded(t, dict("counts", dict("b", 2), "next", 7), nil)
-	require.NoError(t, Unmarshal(b, &one, nil))
-	require.Equal(t, item{Name: "kept", Counts: map[string]int{"a": 1, "b": 2}, Next: ptr(7)}, one)
-	assert.Same(t, next, one.Next)
-
-	nodes := map[string]node{"a": {Value: 1, Left: &node{Value: 5}}}
-	require.NoError(t, Unmarshal(encoded(t, dict("a", dict("value", 2)), nil), &nodes, nil))
-	require.Equal(t, map[string]node{"a": {Value: 2, Left: &node{Value: 5}}}, nodes, "entries are merged")
-}
-
-type stringer struct{ Text string }
-
-func (s *stringer) String() string { return s.Text }
-
-func TestUnmarshalIntoInterface(t *testing.T) {
-	kept := &stringer{}
-	var v fmt.Stringer = kept
-	require.NoError(t, Unmarshal(encoded(t, dict("text", "a"), nil), &v, nil))
-	assert.Equal(t, "a", kept.Text)
-	require.NoError(t, Unmarshal(encoded(t, nil, nil), &v, nil))
-	assert.Nil(t, v)
-	var any any = kept
-	require.NoError(t, Unmarshal(encoded(t, "b", nil), &any, nil))
-	assert.Equal(t, "b", any, "an any is replaced")
-	b, err := Marshal(box[fmt.Stringer]{kept}, nil)
-	require.NoError(t, err)
-	assert.Equal(t, encoded(t, dict("value", dict("text", "a")), nil), b)
-}
-
 func TestUnmarshalArguments(t *testing.T) {
 	b := encoded(t, 1, nil)
 	for name, v := range map[string]any{"nil": nil, "int": 5, "nil pointer": (*int)(nil), "struct": struct{}{}} {
@@ -344,53 +228,6 @@ func TestUnmarshalArguments(t *testing.T) {
 	d.Release()
 	require.Equal(t, gdwire.ErrReleased, UnmarshalDecode(d, &n, nil))
 	require.Equal(t, gdwire.ErrReleased, UnmarshalDecode(d, new(any), nil))
-}
-
-// A NodePath that cannot be read back from its text cannot be decoded to text.
-func TestNodePaths(t *testing.T) {
-	for _, c := range []struct {
-		name            string
-		names, subnames []string
-		absolute        bool
-		text            string
-		bad             bool
-	}{
-		{name: "empty", text: ""},
-		{name: "root", absolute: true, text: "/"},
-		{name: "names", names: []string{"a", "b"}, absolute: true, text: "/a/b"},
-		{name: "names and sub-names", names: []string{"a"}, subnames: []string{"b", "c/d"}, text: "a:b:c/d"},
-		{name: "sub-name", subnames: []string{"b"}, text: ":b"},
-		{name: "sub-name of the root", subnames: []string{"b"}, absolute: true, text: "/:b"},
-		{name: "slash in a name", names: []string{"a/b"}, bad: true},
-		{name: "colon in a name", names: []string{"a:b"}, bad: true},
-		{name: "empty name", names: []string{""}, bad: true},
-		{name: "colon in a sub-name", subnames: []string{"a:b"}, bad: true},
-		{name: "empty sub-name", subnames: []string{""}, bad: true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var b strings.Builder
-			e := gdwire.NewEncoder(&b, nil)
-			require.NoError(t, e.BeginNodePath(len(c.names), len(c.subnames), c.absolute))
-			for _, name := range append(c.names, c.subnames...) {
-				require.NoError(t, e.WriteString(name))
-			}
-			require.NoError(t, e.End())
-			require.NoError(t, e.Close())
-			var v any
-			err := Unmarshal([]byte(b.String()), &v, nil)
-			if c.bad {
-				require.ErrorIs(t, err, gdwire.ErrRange, c)
-				return
-			}
-			require.NoError(t, err)
-			require.Equal(t, NodePath(c.text), v)
-			require.Equal(t, b.String(), string(encoded(t, v, nil)))
-		})
-	}
-	old := []byte{16, 0, 0, 0, 4, 0, 0, 0, 'a', '/', 'b', ':'}
-	var v any
-	require.NoError(t, Unmarshal(old, &v, godot2))
-	require.Equal(t, NodePath("a/b:"), v, "the form that is one string is its text")
 }
 
 // Methods that do not read or write exactly one value are errors.

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// engines has the format of each folder of testdata.
+var engines = map[string]string{
+	"godot3.2.3": "godot3", "godot4.3": "godot4", "godot4.7-dev": "godot4", "godot4.7-dev-double": "godot4",
+}
+
+// failing is a file that accepts a number of bytes and then fails.
+type failing struct {
+	left int
+	err  error
+}
+
+func (f *failing) Write(p []byte) (int, error) {
+	n := min(len(p), f.left)
+	f.left -= n
+	if n < len(p) {
+		return n, f.err
+	}
+	return n, nil
+}
+
+type failingReader struct{}
+
+func (*failingReader) Read([]byte) (int, error) { return 0, errors.New("cable cut") }
+
+// fixed adds the flags for Godot 4 and values without length, so that nothing is
+// recognized.
+func fixed(args []string) []string {
+	if len(args) == 0 || !slices.Contains([]string{"tokens", "json", "flat", "get", "check", "recode"}, args[0]) {
+		return args
+	}
+	var flags []string
+	if !slices.Contains(args, "-format") {
+		flags = append(flags, "-format", "godot4")
+	}
+	if !slices.Contains(args, "-frame") {
+		flags = append(flags, "-frame", "none")
+	}
+	return slices.Insert(slices.Clone(args), 1, flags...)
+}
+
+// framed returns the packets, each with its length.
+func framed(packets ...[]byte) []byte {
+	var b []byte
+	for _, p := range packets {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(p)))
+		b = append(b, p...)
+	}
+	return b
+}
+
+// framedBig is framed with lengths in big-endian.
+func framedBig(packets ...[]byte) []byte {
+	var b []byte
+	for _, p := range packets {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(p)))
+		b = append(b, p...)
+	}
+	return b
+}
+
+// A result is the exit status and the output of a run.
+type result struct {
+	status   int
+	out, err string
+}
+
+func runCases(t *testing.T, cases []testCase) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, c.run)
+	}
+}
+
+func runWith(stdin []byte, args ...string) result {
+	var out, errs bytes.Buffer
+	status := run(fixed(args), bytes.NewReader(stdin), &out, &errs)
+	return result{status, out.String(), errs.String()}
+}
+
+// A testCase is a run and its expected result. Standard error contains err; it is
+// empty if err is.
+type testCase struct {
+	name   string
+	args   string
+	in     []byte
+	status int
+	out    string
+	err    string
+}
+
+func (c *testCase) run(t *testing.T) {
+	t.Helper()
+	r := runWith(c.in, strings.Fields(c.args)...)
+	require.Equal(t, c.out, r.out, r.err)
+	require.Equal(t, c.status, r.status, r.err)
+	if c.err == "" {
+		require.Empty(t, r.err)
+	}
+	require.Contains(t, r.err, c.err)
+}
+
+func testdata(folder, file string) string { return filepath.Join("..", "..", "testdata", folder, file) }
+
+// A vector is a line of vectors.jsonl.
+type vector struct {
+	Name        string
+	Hex         string
+	Value       struct{ T string }
+	NativeJSON  *string `json:"native_json"`
+	FullObjects bool    `json:"full_objects"`
+}
+
+func (v *vector) bytes(t *testing.T) []byte {
+	b, err := hex.DecodeString(v.Hex)
+	require.NoError(t, err)
+	return b
+}
+
+func vectors(t *testing.T, folder string) (all []vector) {
+	f, err := os.Open(testdata(folder, "vectors.jsonl"))
+	require.NoError(t, err)
+	defer f.Close()
+	for d := json.NewDecoder(f); ; {
+		var v vector
+		err := d.Decode(&v)
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		all = append(all, v)
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+// wire encodes its parts: an int as 32 bits, a string as length, text and padding, and other
+// numbers and bytes unchanged.
+func wire(parts ...any) []byte {
+	var b []byte
+	for _, p := range parts {
+		switch p := p.(type) {
+		case int:
+			b = binary.LittleEndian.AppendUint32(b, uint32(p))
+		case string:
+			b = binary.LittleEndian.AppendUint32(b, uint32(len(p)))
+			b = append(b, p...)
+			for len(b)%4 != 0 {
+				b = append(b, 0)
+			}
+		default:
+			var w bytes.Buffer
+			if err := binary.Write(&w, binary.LittleEndian, p); err != nil {
+				panic(err)
+			}
+			b = append(b, w.Bytes()...)
+		}
+	}
+	return b
+}

@@ -1,0 +1,91 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestProxyWebSocket shows binary messages as packets, and notices WebSocket by
+// itself; godot3 by the first message that tells.
+func TestProxyWebSocket(t *testing.T) {
+	large := wire(20, 70_000, make([]byte, 70_000))
+	back := append([]byte(upgradeResponse), webSocketMessage(false, 2, wire(18, 1, 4, "hp", 2, 5))...)
+	server := serve(t, func(conn net.Conn) {
+		_, _ = conn.Write(back)
+		_, _ = io.Copy(io.Discard, conn)
+	})
+	sent := append([]byte(upgradeRequest), webSocketMessage(true, 2, wire(2, 5))...)
+	sent = append(sent, webSocketMessage(true, 9, []byte("ping"))...)
+	bad := webSocketMessage(true, 2, wire(99))
+	sent = append(sent, bad...)
+	sent = append(sent, webSocketMessage(true, 1, []byte("text"))...)
+	dict := wire(18, 1, 4, "a", 1, 1)
+	sent = append(sent, webSocketMessage(true, 2, dict[:7], dict[7:20], dict[20:])...)
+	sent = append(sent, webSocketMessage(true, 2, large)...)
+	for _, args := range [][]string{nil, {"-frame", "ws"}, {"-drop-invalid"}} {
+		t.Run(fmt.Sprint(args), func(t *testing.T) {
+			prefix := filepath.Join(t.TempDir(), "ws")
+			p := startProxy(t, server, append(args, "-record", prefix)...)
+			require.Equal(t, back, p.exchange(t, sent))
+			r := p.end(t, 1)
+			for _, want := range []string{" -> 8 5\n", " -> 4 invalid: ", ` -> 28 {"a":true}`, " -> 70008 ", ` <- 28 {"hp":5}`} {
+				require.Contains(t, r.out, want)
+			}
+			require.NotContains(t, r.err, "only forwarded")
+			require.Contains(t, r.err, "1 invalid")
+			recorded, err := os.ReadFile(prefix + "-1-client.bin")
+			require.NoError(t, err)
+			require.Equal(t, sent, recorded)
+		})
+	}
+}
+
+// message returns a WebSocket message in one frame or more.
+func webSocketMessage(masked bool, opcode byte, parts ...[]byte) (b []byte) {
+	for i, part := range parts {
+		first := opcode
+		if i > 0 {
+			first = 0
+		}
+		if i == len(parts)-1 {
+			first |= 0x80
+		}
+		mask := byte(0)
+		if masked {
+			mask = 0x80
+		}
+		b = append(b, first)
+		switch n := len(part); {
+		case n < 126:
+			b = append(b, mask|byte(n))
+		case n < 1<<16:
+			b = binary.BigEndian.AppendUint16(append(b, mask|126), uint16(n))
+		default:
+			b = binary.BigEndian.AppendUint64(append(b, mask|127), uint64(n))
+		}
+		if !masked {
+			b = append(b, part...)
+			continue
+		}
+		key := [4]byte{1, 2, 3, byte(i)}
+		b = append(b, key[:]...)
+		for j, c := range part {
+			b = append(b, c^key[j&3])
+		}
+	}
+	return b
+}
+
+const (
+	upgradeRequest  = "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+	upgradeResponse = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
+)

@@ -1,0 +1,93 @@
+package gdjson_test
+
+import (
+	"encoding/hex"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdjson"
+)
+
+func TestFromJSONPlain(t *testing.T) {
+	plain := &gdjson.Options{Plain: true}
+	const text = ` {"a": [null, true, false, "s:x", -5, 9223372036854775807, 1.0, 1e3, -0, -1E+99999], "b": {}, "\u0063": []} `
+	want := encode(t, nil, func(e *gdwire.Encoder) {
+		e.BeginDict(3)
+		e.WriteString("a")
+		e.BeginArray(10)
+		e.WriteNil()
+		e.WriteBool(true)
+		e.WriteBool(false)
+		e.WriteString("s:x")
+		e.WriteInt(-5)
+		e.WriteInt(math.MaxInt64)
+		e.WriteFloat(1)
+		e.WriteFloat(1000)
+		e.WriteFloat(math.Copysign(0, -1))
+		e.WriteFloat(-infinity)
+		e.End()
+		e.WriteString("b")
+		e.BeginDict(0)
+		e.End()
+		e.WriteString("c")
+		e.BeginArray(0)
+		e.End()
+		e.End()
+	})
+	got, err := fromJSON(text, nil, plain)
+	require.NoError(t, err)
+	require.Equal(t, hex.EncodeToString(want), hex.EncodeToString(got))
+	_, err = fromJSON("{\"\x01\":1,\"\x02\":2,\" \":3}", nil, plain)
+	require.NoError(t, err)
+	_, err = fromJSON("{\"\x01\":1,\"\\u0001\":2}", nil, plain)
+	require.ErrorIs(t, err, jsontext.ErrDuplicateName)
+	back, err := toJSON(got, nil, plain)
+	require.NoError(t, err)
+	require.Equal(t, `{"a":[null,true,false,"s:x",-5,9223372036854775807,1.0,1000.0,-0.0,-1e99999],"b":{},"c":[]}`, back)
+
+	for _, c := range []struct {
+		name    string
+		text    string
+		cause   error
+		pointer string
+		lenient func(e *gdwire.Encoder) // nil: an error
+	}{
+		{"large int", `[1,9223372036854775808]`, gdwire.ErrRange, "/1", array(2, func(e *gdwire.Encoder) {
+			e.WriteInt(1)
+			e.WriteFloat(1 << 63)
+		})},
+		{"large float", `[1,1e400]`, gdwire.ErrRange, "/1", array(2, func(e *gdwire.Encoder) {
+			e.WriteInt(1)
+			e.WriteFloat(infinity)
+		})},
+		{"equal keys", `{"a":1,"a":2}`, jsontext.ErrDuplicateName, "/a", func(e *gdwire.Encoder) {
+			e.BeginDict(2)
+			for i := range 2 {
+				e.WriteString("a")
+				e.WriteInt(int64(i + 1))
+			}
+			e.End()
+		}},
+		{"nesting", strings.Repeat(`{"a":[`, 600) + strings.Repeat(`]}`, 600), gdwire.ErrLimit, strings.Repeat("/a/0", 512) + "/a", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := fromJSON(c.text, nil, plain)
+			require.ErrorIs(t, err, c.cause)
+			var fault *gdjson.Error
+			require.ErrorAs(t, err, &fault)
+			require.Equal(t, c.pointer, string(fault.Pointer))
+			got, err := fromJSON(c.text, nil, &gdjson.Options{Plain: true, Lenient: true})
+			if c.lenient == nil {
+				require.ErrorIs(t, err, c.cause)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, encode(t, nil, c.lenient), got)
+		})
+	}
+}

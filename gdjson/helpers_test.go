@@ -1,0 +1,96 @@
+package gdjson_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdjson"
+)
+
+func array(n int, write func(*gdwire.Encoder)) func(*gdwire.Encoder) {
+	return func(e *gdwire.Encoder) {
+		e.BeginArray(n)
+		write(e)
+		e.End()
+	}
+}
+
+// encode returns the bytes that write writes.
+func encode(t testing.TB, o *gdwire.EncoderOptions, write func(e *gdwire.Encoder)) []byte {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, o)
+	defer e.Release()
+	write(e)
+	require.NoError(t, e.Close())
+	return b.Bytes()
+}
+
+var errTest = errors.New("test")
+
+// A fullWriter accepts n bytes. It panics if it is used after its error.
+type fullWriter struct {
+	n    int
+	err  error
+	full bool
+}
+
+func (w *fullWriter) Write(p []byte) (int, error) {
+	if w.full {
+		panic("written after an error")
+	}
+	if len(p) <= w.n {
+		w.n -= len(p)
+		return len(p), nil
+	}
+	w.full = true
+	return w.n, w.err
+}
+
+var infinity = math.Inf(1)
+
+// nan returns the NaN with the given bits.
+func nan(bits uint64) float64 { return math.Float64frombits(bits) }
+
+func packed[T gdwire.Packable](typ gdwire.Type, elements []T) func(*gdwire.Encoder) {
+	return func(e *gdwire.Encoder) {
+		e.BeginPacked(typ, int64(len(elements)))
+		gdwire.WritePacked(e, elements)
+		e.End()
+	}
+}
+
+// toJSON converts the first value of data to JSON.
+func toJSON(wire []byte, from *gdwire.DecoderOptions, o *gdjson.Options) (string, error) {
+	d := gdwire.NewDecoder(bytes.NewReader(wire), from)
+	defer d.Release()
+	var b strings.Builder
+	err := gdjson.ToJSON(&b, d, o)
+	return b.String(), err
+}
+
+var allow = &gdjson.Options{AllowObjects: true}
+
+var engines = []engine{
+	{folder: "godot3.2.3", format: gdwire.Godot3},
+	{folder: "godot4.3", format: gdwire.Godot4},
+	{folder: "godot4.6", format: gdwire.Godot4},
+	{folder: "godot4.7-dev", format: gdwire.Godot4},
+	{folder: "godot4.7-dev-double", format: gdwire.Godot4, double: true},
+}
+
+// fromJSON converts text and returns the bytes.
+func fromJSON(text string, to *gdwire.EncoderOptions, o *gdjson.Options) ([]byte, error) {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, to)
+	defer e.Release()
+	if err := gdjson.FromJSON(e, strings.NewReader(text), o); err != nil {
+		return b.Bytes(), err
+	}
+	return b.Bytes(), e.Close()
+}

@@ -1,0 +1,49 @@
+package variant
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Equal keys in one encoded Dictionary, which Marshal never writes.
+func TestDuplicateKeys(t *testing.T) {
+	pairs := func(pairs ...any) []byte {
+		d := &Dictionary{}
+		for i := 0; i < len(pairs); i += 2 {
+			d.entries = append(d.entries, Entry[any, any]{pairs[i], pairs[i+1]})
+		}
+		return encoded(t, d, nil)
+	}
+	for _, c := range []struct {
+		name string
+		wire []byte
+		into any
+		err  string
+	}{
+		{name: "struct", wire: pairs("name", "a", StringName("name"), "b"), into: new(simple), err: `offset 32, $.key(1): Dictionary into Go variant.simple: duplicate key "name"`},
+		{name: "map", wire: pairs("a", 1, "a", 2), into: new(map[string]int), err: `offset 28, $.key(1): Dictionary into Go map[string]int: duplicate key "a"`},
+		{name: "used map", wire: pairs("a", 1, "a", 2), into: &map[string]int{"a": 5}, err: `offset 28, $.key(1): Dictionary into Go map[string]int: duplicate key "a"`},
+		{name: "names in map", wire: pairs("a", 1, StringName("a"), 2), into: new(map[any]int), err: `offset 28, $.key(1): Dictionary into Go map[interface {}]int: duplicate key "a"`},
+		{name: "names the other way", wire: pairs(StringName("a"), 1, "a", 2), into: new(map[any]int), err: `offset 28, $.key(1): Dictionary into Go map[interface {}]int: duplicate key "a"`},
+		{name: "zeros", wire: pairs(0.0, 1, math.Copysign(0, -1), 2), into: new(map[float32]int), err: `offset 24, $.key(1): Dictionary into Go map[float32]int: duplicate key "-0"`},
+		{name: "embedded map", wire: pairs("x", 1, "x", 2), into: new(extraMap), err: `offset 28, $.key(1): Dictionary into Go map[string]int (extraMap.Rest): duplicate key "x"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := Unmarshal(c.wire, c.into, nil)
+			require.EqualError(t, err, "gdwire: "+c.err)
+			require.ErrorIs(t, err, ErrDuplicateKey)
+		})
+	}
+	var d Dictionary
+	require.NoError(t, Unmarshal(pairs("a", 1, "b", 2, StringName("a"), 3, math.NaN(), 4, math.NaN(), 5), &d, nil))
+	assert.Equal(t, 3, d.Len())
+	assert.Equal(t, []Entry[any, any]{{"a", int64(3)}, {"b", int64(2)}}, d.entries[:2])
+	var kept extra
+	require.NoError(t, Unmarshal(pairs("x", 1, "x", 2, array(), 3, array(), 4), &kept, nil))
+	assert.Equal(t, 3, kept.Rest.Len(), "arrays are never merged")
+	value, _ := kept.Rest.Get("x")
+	assert.Equal(t, int64(2), value)
+}

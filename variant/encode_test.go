@@ -1,0 +1,246 @@
+package variant
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+)
+
+// Values that are encoded as another type because of a type= tag.
+func TestTypeTags(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		value any
+		wire  any // of the key a
+		err   string
+	}{
+		{name: "int as float", value: struct {
+			A int `gd:",type=float"`
+		}{5}, wire: 5.0},
+		{name: "uint as float", value: struct {
+			A uint `gd:",type=float"`
+		}{5}, wire: 5.0},
+		{name: "float as float", value: struct {
+			A float32 `gd:",type=float"`
+		}{5}, wire: 5.0},
+		{name: "float as int", value: struct {
+			A float64 `gd:",type=int"`
+		}{5}, wire: int64(5)},
+		{name: "int as int", value: struct {
+			A int8 `gd:",type=int"`
+		}{5}, wire: int64(5)},
+		{name: "uint as int", value: struct {
+			A uint8 `gd:",type=int"`
+		}{5}, wire: int64(5)},
+		{name: "bool as bool", value: struct {
+			A bool `gd:",type=bool"`
+		}{true}, wire: true},
+		{name: "int that float cannot hold", value: struct {
+			A int64 `gd:",type=float"`
+		}{1<<53 + 1}, err: "out of range"},
+		{name: "uint that float cannot hold", value: struct {
+			A uint64 `gd:",type=float"`
+		}{1<<53 + 1}, err: "out of range"},
+		{name: "fraction as int", value: struct {
+			A float64 `gd:",type=int"`
+		}{5.5}, err: "Go float64 (struct.A): out of range"},
+		{name: "large float as int", value: struct {
+			A float64 `gd:",type=int"`
+		}{1e30}, err: "out of range"},
+		{name: "string as StringName", value: struct {
+			A myString `gd:",type=StringName"`
+		}{"a"}, wire: StringName("a")},
+		{name: "string as NodePath", value: struct {
+			A string `gd:",type=NodePath"`
+		}{"a/b"}, wire: NodePath("a/b")},
+		{name: "StringName as String", value: struct {
+			A StringName `gd:",type=String"`
+		}{"a"}, wire: "a"},
+		{name: "text as StringName", value: struct {
+			A level `gd:",type=StringName"`
+		}{3}, wire: StringName("level 3")},
+		{name: "text that fails", value: struct{ A level }{-3}, err: "Go variant.level (struct.A): level below zero"},
+		{name: "pointer", value: struct {
+			A *vec4 `gd:",type=Plane"`
+		}{&vec4{0, 1, 0, 5}}, wire: Plane{Vector3{0, 1, 0}, 5}},
+		{name: "struct as Vector3", value: struct {
+			A point `gd:",type=Vector3"`
+		}{point{1, 2, 3}}, wire: Vector3{1, 2, 3}},
+		{name: "struct as Dictionary", value: struct {
+			A simple `gd:",type=Dictionary"`
+		}{}, wire: dict("name", "", "max_hp", int64(0))},
+		{name: "map as Dictionary", value: struct {
+			A map[int]int `gd:",type=Dictionary"`
+		}{}, wire: dict()},
+		{name: "six floats", value: struct {
+			A [2][3]float64 `gd:",type=AABB"`
+		}{[2][3]float64{{1, 2, 3}, {4, 5, 6}}}, wire: AABB{Vector3{1, 2, 3}, Vector3{4, 5, 6}}},
+		{name: "four int32", value: struct {
+			A [4]int32 `gd:",type=Rect2i"`
+		}{[4]int32{1, 2, 3, 4}}, wire: Rect2i{Vector2i{1, 2}, Vector2i{3, 4}}},
+		{name: "slice as Array", value: struct {
+			A []int32 `gd:",type=Array"`
+		}{[]int32{1}}, wire: array(int64(1))},
+		{name: "vectors as Array", value: struct {
+			A [3]float32 `gd:",type=Array"`
+		}{[3]float32{1, 2, 3}}, wire: array(1.0, 2.0, 3.0)},
+		{name: "ints as PackedInt32Array", value: struct {
+			A []int `gd:",type=PackedInt32Array"`
+		}{[]int{1, -1 << 31}}, wire: []int32{1, -1 << 31}},
+		{name: "ints that do not fit", value: struct {
+			A []int64 `gd:",type=PackedInt32Array"`
+		}{[]int64{1 << 31}}, err: "Go int64 (struct.A): out of range"},
+		{name: "ints as PackedByteArray", value: struct {
+			A [2]uint16 `gd:",type=PackedByteArray"`
+		}{[2]uint16{1, 255}}, wire: []byte{1, 255}},
+		{name: "ints that are no bytes", value: struct {
+			A []int `gd:",type=PackedByteArray"`
+		}{[]int{-1}}, err: "out of range"},
+		{name: "uints as PackedInt64Array", value: struct {
+			A []uint64 `gd:",type=PackedInt64Array"`
+		}{[]uint64{1}}, wire: []int64{1}},
+		{name: "uints that do not fit", value: struct {
+			A []uint64 `gd:",type=PackedInt64Array"`
+		}{[]uint64{1 << 63}}, err: "out of range"},
+		{name: "int32 as PackedInt64Array", value: struct {
+			A []int32 `gd:",type=PackedInt64Array"`
+		}{[]int32{-1}}, wire: []int64{-1}},
+		{name: "structs as PackedVector3Array", value: struct {
+			A []point `gd:",type=PackedVector3Array"`
+		}{[]point{{1, 2, 3}}}, wire: []Vector3{{1, 2, 3}}},
+		{name: "floats as PackedFloat32Array", value: struct {
+			A []float64 `gd:",type=PackedFloat32Array"`
+		}{[]float64{0.5}}, wire: []float32{0.5}},
+		{name: "floats that do not fit", value: struct {
+			A []float64 `gd:",type=PackedFloat32Array"`
+		}{[]float64{1e300}}, err: "Go []float64 (struct.A): element does not fit 32 bits"},
+		{name: "vectors as PackedColorArray", value: struct {
+			A []vec4 `gd:",type=PackedColorArray"`
+		}{[]vec4{{1, 2, 3, 4}}}, wire: []Color{{1, 2, 3, 4}}},
+		{name: "names as PackedStringArray", value: struct {
+			A []StringName `gd:",type=PackedStringArray"`
+		}{[]StringName{"a"}}, wire: []string{"a"}},
+		{name: "vectors as PackedVector2Array", value: struct {
+			A []Vector2 `gd:",type=PackedVector2Array"`
+		}{[]Vector2{{1, 2}}}, wire: []Vector2{{1, 2}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b, err := Marshal(c.value, nil)
+			if c.err != "" {
+				require.ErrorContains(t, err, c.err)
+				var at *gdwire.Error
+				require.ErrorAs(t, err, &at)
+				return
+			}
+			require.NoError(t, err)
+			var got map[string]any
+			require.NoError(t, Unmarshal(b, &got, nil))
+			requireSame(t, c.wire, got["a"])
+			again := reflect.New(reflect.TypeOf(c.value))
+			require.NoError(t, Unmarshal(b, again.Interface(), nil))
+			if c.name != "map as Dictionary" {
+				requireSame(t, c.value, again.Elem().Interface())
+			}
+		})
+	}
+}
+
+// Values that cannot be encoded although their types are valid.
+func TestMarshalErrors(t *testing.T) {
+	cyclicSlice := []any{nil}
+	cyclicSlice[0] = cyclicSlice
+	cyclicMap := map[string]any{}
+	cyclicMap["a"] = cyclicMap
+	cyclicNode := &node{}
+	cyclicNode.Left = cyclicNode
+	var cyclicAny any
+	cyclicAny = &cyclicAny
+	cyclicArray := array(nil)
+	cyclicArray.Values[0] = cyclicArray
+	cyclicObject := &Object{Class: "a", Properties: []Property{{Name: "a"}}}
+	cyclicObject.Properties[0].Value = cyclicObject
+	deep := &Options{Encoder: gdwire.EncoderOptions{Depth: -1}}
+	for _, c := range []struct {
+		name    string
+		value   any
+		err     string
+		is      error
+		options *Options
+	}{
+		{name: "uint64", value: struct{ A uint64 }{1 << 63}, err: "gdwire: offset 20, $.value(0): Go uint64 (struct.A): out of range", is: gdwire.ErrRange},
+		{name: "UTF-8", value: simple{Name: "\xff"}, err: "gdwire: offset 20, $.value(0): Go string (simple.Name): invalid UTF-8", is: gdwire.ErrUTF8},
+		{name: "type in an interface", value: []any{make(chan int)}, err: "gdwire: offset 8, $[0]: variant: chan int has no Variant type"},
+		{name: "float in 32 bits", value: 0.1, err: "32 bits", is: gdwire.ErrRange, options: godot2},
+		{name: "vector in 32 bits", value: struct{ Pos Vector2 }{Vector2{X: 1e300}}, err: "Go variant.Vector2 (struct.Pos): 1e+300 does not fit 32 bits", is: gdwire.ErrRange},
+		{name: "NodePath", value: NodePath("a::b"), err: "NodePath with two colons in a row", is: gdwire.ErrRange},
+		{name: "type that Godot 3 lacks", value: Vector2i{}, err: "Vector2i", is: gdwire.ErrType, options: godot3},
+		{name: "vectors that Godot 3 lacks", value: []vec4{{}}, err: "it needs a tag", options: godot3},
+		{name: "typed Array in Godot 3", value: &Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}}, err: "typed", is: gdwire.ErrType, options: godot3},
+		{name: "element of a typed Array", value: &Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}, Values: []any{"a"}}, err: "String", is: gdwire.ErrType},
+		{name: "known key collected", value: extra{1, dict("known", 2)}, err: `Go *variant.Dictionary (extra.Rest): duplicate key "known", the name of extra.Known`, is: ErrDuplicateKey},
+		{name: "known StringName collected", value: extra{1, dict(StringName("known"), 2)}, err: `duplicate key "known"`, is: ErrDuplicateKey},
+		{name: "known key in map", value: extraMap{1, map[string]int{"known": 2}}, err: `Go map[string]int (extraMap.Rest): duplicate key "known", the name of extraMap.Known`, is: ErrDuplicateKey},
+		{name: "text key", value: map[level]int{-1: 1}, err: "level below zero"},
+		{name: "key in an interface", value: map[any]int{struct{}{}: 1, make(chan int): 2}, err: "chan int has no Variant type"},
+		{name: "Raw", value: Raw{Format: gdwire.Godot3, Data: []byte{255, 0, 0, 0}}, err: "id 255", is: gdwire.ErrType},
+		{name: "Raw of the same format", value: Raw{Format: gdwire.Godot4, Data: []byte{255, 0, 0, 0}}, err: "id 255", is: gdwire.ErrType},
+		{name: "Raw of two values", value: Raw{Format: gdwire.Godot3, Data: make([]byte, 8)}, err: "4 bytes after the value"},
+		{name: "empty Raw with a format", value: Raw{Format: gdwire.Godot3}, err: "EOF"},
+		{name: "cyclic slice", value: cyclicSlice, err: "limit", is: gdwire.ErrLimit},
+		{name: "cyclic map", value: cyclicMap, err: "limit", is: gdwire.ErrLimit},
+		{name: "cyclic struct", value: cyclicNode, err: "limit", is: gdwire.ErrLimit},
+		{name: "cyclic Array", value: cyclicArray, err: "limit", is: gdwire.ErrLimit},
+		{name: "deep cyclic slice", value: cyclicSlice, err: "limit", is: gdwire.ErrLimit, options: deep},
+		{name: "deep cyclic map", value: cyclicMap, err: "limit", is: gdwire.ErrLimit, options: deep},
+		{name: "deep cyclic struct", value: cyclicNode, err: "limit", is: gdwire.ErrLimit, options: deep},
+		{name: "deep cyclic Array", value: cyclicArray, err: "limit", is: gdwire.ErrLimit, options: deep},
+		{name: "deep cyclic Object", value: cyclicObject, err: "limit", is: gdwire.ErrLimit, options: deep},
+		{name: "cyclic pointer", value: cyclicAny, err: "limit", is: gdwire.ErrLimit},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Marshal(c.value, c.options)
+			if c.err == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.err)
+			if c.is != nil {
+				require.ErrorIs(t, err, c.is)
+			}
+			var at *gdwire.Error
+			require.ErrorAs(t, err, &at)
+		})
+	}
+}
+
+// MarshalEncode writes at any position, and an error inside a value stays in the Encoder.
+func TestMarshalEncode(t *testing.T) {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	require.NoError(t, e.BeginArray(3))
+	require.NoError(t, MarshalEncode(e, simple{"a", 1}, nil))
+	require.ErrorContains(t, MarshalEncode(e, make(chan int), nil), "no Variant type")
+	require.NoError(t, e.Err(), "a type that cannot be written writes nothing")
+	require.NoError(t, MarshalEncode(e, 5, nil))
+	err := MarshalEncode(e, map[string]any{"a": 1, "b": uint64(1 << 63)}, nil)
+	require.ErrorIs(t, err, gdwire.ErrRange)
+	require.Equal(t, err, e.Err())
+	require.Equal(t, err, e.Recover())
+	require.Equal(t, err, e.WriteNil())
+	require.Equal(t, err, e.Close())
+
+	e.Reset(&failingWriter{})
+	err = MarshalEncode(e, make([]byte, 1<<20), nil)
+	require.Equal(t, errDisk, err)
+	require.ErrorIs(t, e.WriteNil(), errDisk)
+	e.Release()
+	require.ErrorIs(t, MarshalEncode(e, 1, nil), gdwire.ErrReleased)
+}
+
+type failingWriter struct{}
+
+func (*failingWriter) Write(p []byte) (int, error) { return 0, errDisk }

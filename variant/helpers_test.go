@@ -1,0 +1,244 @@
+package variant
+
+import (
+	"errors"
+	"io"
+	"math"
+	"net/netip"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+)
+
+// Types as in programs.
+type (
+	myBool   bool
+	myInt    int16
+	myUint   uint8
+	myFloat  float32
+	myString string
+	vec2     [2]float32
+	vec3     [3]float64
+	vec4     [4]float32
+	ivec2    [2]int32
+	point    struct{ X, Y, Z float32 }
+
+	simple struct {
+		Name  string
+		MaxHP int
+	}
+	Base struct {
+		ID    int
+		Title string
+	}
+	Shared struct{ Note string }
+	player struct {
+		Base
+		*Shared
+		Name    string  `gd:"name"`
+		HP      int32   `gd:",omitzero"`
+		Color   vec4    `gd:"tint,type=Color"`
+		Speed   float64 `gd:",omitzero"`
+		Hidden  string  `gd:"-"`
+		Friends []player
+		Best    *player `gd:",omitzero"`
+		Class   string  `gd:",type=StringName"`
+		Weird   int     `gd:"'a,b'"`
+	}
+	row struct {
+		_    struct{} `gd:",array"`
+		X, Y int
+		Name string
+	}
+	extra struct {
+		Known int
+		Rest  *Dictionary `gd:",embed"`
+	}
+	extraMap struct {
+		Known int
+		Rest  map[string]int `gd:",embed"`
+	}
+	node struct {
+		Value int
+		Left  *node `gd:",omitzero"`
+		Right *node `gd:",omitzero"`
+		Nodes map[string]node
+	}
+	box[T any] struct{ Value T }
+
+	// level is encoded as text if it has a name, and otherwise as a number.
+	level int
+	// celsius encodes and decodes itself.
+	celsius struct{ degrees float64 }
+)
+
+func (l level) MarshalText() ([]byte, error) {
+	if l < 0 {
+		return nil, errors.New("level below zero")
+	}
+	return []byte("level " + strconv.Itoa(int(l))), nil
+}
+
+func (l *level) UnmarshalText(b []byte) error {
+	text, ok := strings.CutPrefix(string(b), "level ")
+	n, err := strconv.Atoi(text)
+	if *l = level(n); !ok || n < 0 {
+		return errors.New("no level")
+	}
+	return err
+}
+
+func (c *celsius) MarshalVariant(e *gdwire.Encoder) error {
+	return errors.Join(e.BeginDict(1), e.WriteString("celsius"), e.WriteFloat(c.degrees), e.End())
+}
+
+func (c *celsius) UnmarshalVariant(d *gdwire.Decoder) error {
+	for key, err := range d.Fields() {
+		if err != nil {
+			return err
+		}
+		if string(key) == "celsius" {
+			if c.degrees, err = d.ReadFloat(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var (
+	_ Marshaler   = (*celsius)(nil)
+	_ Unmarshaler = (*celsius)(nil)
+)
+
+func dict(pairs ...any) *Dictionary {
+	d := &Dictionary{}
+	for i := 0; i < len(pairs); i += 2 {
+		d.Set(pairs[i], pairs[i+1])
+	}
+	return d
+}
+
+func array(values ...any) *Array { return &Array{Values: values} }
+
+func ptr[T any](v T) *T { return &v }
+
+// godot3 selects the format of Godot 3.
+var godot3 = &Options{
+	Decoder: gdwire.DecoderOptions{Format: gdwire.Godot3},
+	Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3},
+}
+
+var godot2 = &Options{
+	Decoder: gdwire.DecoderOptions{Format: gdwire.Godot2},
+	Encoder: gdwire.EncoderOptions{Format: gdwire.Godot2},
+}
+
+// requireSame is require.Equal for values that can contain NaN and indexes.
+func requireSame(t testing.TB, want, got any) {
+	t.Helper()
+	if x, ok := want.(float64); ok && x != x {
+		require.True(t, math.IsNaN(got.(float64)))
+		return
+	}
+	w, err := Marshal(want, nil)
+	if err == nil {
+		g, err := Marshal(got, nil)
+		require.NoError(t, err)
+		require.Equal(t, w, g, "%#v", got)
+	}
+	require.Equal(t, reflect.TypeOf(want), reflect.TypeOf(got))
+	require.True(t, reflect.DeepEqual(want, got), "%#v\n%#v", want, got)
+}
+
+func encoded(t testing.TB, v any, o *Options) []byte {
+	b, err := Marshal(v, o)
+	require.NoError(t, err)
+	return b
+}
+
+// A oneByteReader returns one byte at a time.
+type oneByteReader struct{ b []byte }
+
+func (r *oneByteReader) Read(p []byte) (int, error) {
+	if len(r.b) == 0 {
+		return 0, io.EOF
+	}
+	p[0], r.b = r.b[0], r.b[1:]
+	return 1, nil
+}
+
+type stringer struct{ Text string }
+
+func (s *stringer) String() string { return s.Text }
+
+type badStringer struct{ C chan int }
+
+func (*badStringer) String() string { return "" }
+
+var errDisk = errors.New("disk full")
+
+// fuzzOptions reads and writes a format with little memory.
+func fuzzOptions(f *gdwire.Format) *Options {
+	return &Options{
+		Decoder: gdwire.DecoderOptions{Format: f, AllowObjects: true},
+		Encoder: gdwire.EncoderOptions{Format: f, DoubleReals: f == gdwire.Godot4},
+		Memory:  1 << 20,
+	}
+}
+
+// A zoo is a struct with fields of all kinds.
+type zoo struct {
+	Shared
+	*Base
+	Bool    bool
+	I8      int8
+	U16     uint16
+	I64     int64 `gd:",omitzero"`
+	F32     float32
+	F64     float64
+	Text    string
+	Name    StringName
+	Path    NodePath
+	Level   level
+	Addr    netip.Addr
+	Ptr     **int
+	Vec     vec3
+	Point   point      `gd:",type=Vector3"`
+	Tint    [4]float64 `gd:",type=Color"`
+	Box     AABB
+	Basis   Basis
+	Bytes   []byte
+	Ints    []int
+	Longs   []int64
+	Words   []int32
+	Floats  []myFloat
+	Points  []point `gd:",type=PackedVector3Array"`
+	Vecs    []vec2
+	Colors  []Color
+	Strings []string
+	Fixed   [3]int
+	Digest  [4]byte
+	Zoos    []zoo
+	ByName  map[string]zoo
+	ByCell  map[ivec2]any
+	ByAny   map[any]string
+	ByLevel map[level]int
+	ByFloat map[float64]bool
+	Any     any
+	Dict    *Dictionary
+	Array   Array
+	Object  *Object
+	Signal  Signal
+	RID     RID
+	ID      ObjectID
+	Raw     Raw
+	Row     row
+	Self    celsius
+	Rest    *Dictionary `gd:",embed"`
+}

@@ -1,0 +1,195 @@
+package variant
+
+import (
+	"math"
+	"net/netip"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+)
+
+// Each value is encoded, and decoded into an any and into its own type.
+func TestGoTypes(t *testing.T) {
+	small, nan := float64(float32(0.1)), math.NaN()
+	for _, c := range []struct {
+		name    string
+		value   any
+		wire    any // the value decoded into an any
+		options *Options
+	}{
+		{name: "nil", value: nil, wire: nil},
+		{name: "nil pointer", value: (*int)(nil), wire: nil},
+		{name: "bool", value: true, wire: true},
+		{name: "named bool", value: myBool(true), wire: true},
+		{name: "int", value: -5, wire: int64(-5)},
+		{name: "int8", value: int8(-128), wire: int64(-128)},
+		{name: "int16", value: myInt(300), wire: int64(300)},
+		{name: "int32", value: int32(math.MinInt32), wire: int64(math.MinInt32)},
+		{name: "int64", value: int64(math.MaxInt64), wire: int64(math.MaxInt64)},
+		{name: "uint", value: uint(7), wire: int64(7)},
+		{name: "uint8", value: myUint(255), wire: int64(255)},
+		{name: "uint16", value: uint16(65535), wire: int64(65535)},
+		{name: "uint32", value: uint32(math.MaxUint32), wire: int64(math.MaxUint32)},
+		{name: "uint64", value: uint64(math.MaxInt64), wire: int64(math.MaxInt64)},
+		{name: "uintptr", value: uintptr(9), wire: int64(9)},
+		{name: "float32", value: myFloat(0.1), wire: small},
+		{name: "float64", value: 0.1, wire: 0.1},
+		{name: "NaN", value: nan, wire: nan},
+		{name: "string", value: "Zoë", wire: "Zoë"},
+		{name: "empty string", value: "", wire: ""},
+		{name: "named string", value: myString("x"), wire: "x"},
+		{name: "StringName", value: StringName("n"), wire: StringName("n")},
+		{name: "NodePath", value: NodePath("/root/A:b:c"), wire: NodePath("/root/A:b:c")},
+		{name: "RID", value: RID(77), wire: RID(77)},
+		{name: "ObjectID", value: ObjectID(1 << 63), wire: ObjectID(1 << 63)},
+		{name: "Signal", value: Signal{Name: "hit", Object: 3}, wire: Signal{Name: "hit", Object: 3}},
+		{name: "Callable", value: Callable{}, wire: Callable{}},
+		{name: "Object", value: &Object{Class: "Node", Properties: []Property{{"a", int64(1)}, {"b", nil}}},
+			wire: &Object{Class: "Node", Properties: []Property{{"a", int64(1)}, {"b", nil}}}},
+		{name: "Object without properties", value: Object{Class: "Node"}, wire: &Object{Class: "Node"}},
+
+		{name: "Vector2", value: Vector2{1, 2}, wire: Vector2{1, 2}},
+		{name: "Vector2i", value: Vector2i{-1, 2}, wire: Vector2i{-1, 2}},
+		{name: "Vector3", value: Vector3{1, 2, 3}, wire: Vector3{1, 2, 3}},
+		{name: "Vector3i", value: Vector3i{1, 2, 3}, wire: Vector3i{1, 2, 3}},
+		{name: "Vector4", value: Vector4{1, 2, 3, 4}, wire: Vector4{1, 2, 3, 4}},
+		{name: "Vector4i", value: Vector4i{1, 2, 3, 4}, wire: Vector4i{1, 2, 3, 4}},
+		{name: "Rect2", value: Rect2{Size: Vector2{3, 4}}, wire: Rect2{Size: Vector2{3, 4}}},
+		{name: "Rect2i", value: Rect2i{Size: Vector2i{3, 4}}, wire: Rect2i{Size: Vector2i{3, 4}}},
+		{name: "Plane", value: Plane{Normal: Vector3{0, 1, 0}, D: 5}, wire: Plane{Vector3{0, 1, 0}, 5}},
+		{name: "Quaternion", value: Quaternion{1, 2, 3, 4}, wire: Quaternion{1, 2, 3, 4}},
+		{name: "AABB", value: AABB{Size: Vector3{1, 2, 3}}, wire: AABB{Size: Vector3{1, 2, 3}}},
+		{name: "Transform2D", value: Transform2D{Origin: Vector2{1, 2}}, wire: Transform2D{Origin: Vector2{1, 2}}},
+		{name: "Basis", value: Basis{X: Vector3{1, 2, 3}, Y: Vector3{4, 5, 6}, Z: Vector3{7, 8, 9}},
+			wire: Basis{X: Vector3{1, 2, 3}, Y: Vector3{4, 5, 6}, Z: Vector3{7, 8, 9}}},
+		{name: "Transform3D", value: Transform3D{Basis: Basis{X: Vector3{1, 2, 3}}, Origin: Vector3{4, 5, 6}},
+			wire: Transform3D{Basis: Basis{X: Vector3{1, 2, 3}}, Origin: Vector3{4, 5, 6}}},
+		{name: "Projection", value: Projection{W: Vector4{1, 2, 3, 4}}, wire: Projection{W: Vector4{1, 2, 3, 4}}},
+		{name: "Color", value: Color{1, 0.5, 0.25, 1}, wire: Color{1, 0.5, 0.25, 1}},
+		{name: "[2]float32", value: vec2{1, 2}, wire: Vector2{1, 2}},
+		{name: "[3]float64", value: vec3{1, 2, 3}, wire: Vector3{1, 2, 3}},
+		{name: "[2]int32", value: ivec2{1, 2}, wire: Vector2i{1, 2}},
+		{name: "[3]int32", value: [3]int32{1, 2, 3}, wire: Vector3i{1, 2, 3}},
+		{name: "[9]float32", value: [9]float32{1, 2, 3, 4, 5, 6, 7, 8, 9},
+			wire: Basis{X: Vector3{1, 4, 7}, Y: Vector3{2, 5, 8}, Z: Vector3{3, 6, 9}}},
+		{name: "[3][3]float32", value: [3][3]float32{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}},
+			wire: Basis{X: Vector3{1, 4, 7}, Y: Vector3{2, 5, 8}, Z: Vector3{3, 6, 9}}},
+		{name: "[12]float64", value: [12]float64{11: 5}, wire: Transform3D{Origin: Vector3{Z: 5}}},
+		{name: "[16]float64", value: [16]float64{15: 5}, wire: Projection{W: Vector4{W: 5}}},
+		{name: "struct of floats", value: point{1, 2, 3}, wire: dict("x", 1.0, "y", 2.0, "z", 3.0)},
+
+		{name: "[]byte", value: []byte{1, 2, 3}, wire: []byte{1, 2, 3}},
+		{name: "[]int32", value: []int32{1, -2}, wire: []int32{1, -2}},
+		{name: "[]int64", value: []int64{1, -2}, wire: []int64{1, -2}},
+		{name: "[]float32", value: []float32{1, -2}, wire: []float32{1, -2}},
+		{name: "[]float64", value: []float64{1, -2}, wire: []float64{1, -2}},
+		{name: "[]string", value: []string{"a", "", "c"}, wire: []string{"a", "", "c"}},
+		{name: "[]Vector2", value: []Vector2{{1, 2}}, wire: []Vector2{{1, 2}}},
+		{name: "[]Vector3", value: []Vector3{{1, 2, 3}}, wire: []Vector3{{1, 2, 3}}},
+		{name: "[]Vector4", value: []Vector4{{1, 2, 3, 4}}, wire: []Vector4{{1, 2, 3, 4}}},
+		{name: "[]Color", value: []Color{{1, 2, 3, 4}}, wire: []Color{{1, 2, 3, 4}}},
+		{name: "empty []Color", value: []Color{}, wire: []Color{}},
+		{name: "named elements", value: []myFloat{1, 2}, wire: []float32{1, 2}},
+		{name: "named strings", value: []myString{"a"}, wire: []string{"a"}},
+		{name: "[]vec2", value: []vec2{{1, 2}, {3, 4}}, wire: []Vector2{{1, 2}, {3, 4}}},
+		{name: "[]vec3", value: []vec3{{1, 2, 3}, {4, 5, 6}}, wire: []Vector3{{1, 2, 3}, {4, 5, 6}}},
+		{name: "[]vec4", value: []vec4{{1, 2, 3, 4}}, wire: []Vector4{{1, 2, 3, 4}}},
+		{name: "[]myUint", value: []myUint{1, 2}, wire: []byte{1, 2}},
+		{name: "byte array", value: [5]byte{1, 2}, wire: []byte{1, 2, 0, 0, 0}},
+		{name: "string array", value: [2]string{"a", "b"}, wire: []string{"a", "b"}},
+		{name: "[]StringName", value: []StringName{"a"}, wire: array(StringName("a"))},
+		{name: "[]int", value: []int{1, 2}, wire: array(int64(1), int64(2))},
+		{name: "[3]int", value: [3]int{1, 2, 3}, wire: array(int64(1), int64(2), int64(3))},
+		{name: "[]bool", value: []bool{true}, wire: array(true)},
+		{name: "[]any", value: []any{int64(1), "a", nil}, wire: array(int64(1), "a", nil)},
+		{name: "[][]string", value: [][]string{{"a"}, {}}, wire: array([]string{"a"}, []string{})},
+		{name: "[]*int", value: []*int{nil, ptr(3)}, wire: array(nil, int64(3))},
+		{name: "[]Vector2i", value: []Vector2i{{1, 2}}, wire: array(Vector2i{1, 2})},
+		{name: "empty slice", value: []int{}, wire: array()},
+		{name: "Array", value: array(int64(1), array()), wire: array(int64(1), array())},
+		{name: "typed Array", value: &Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}, Values: []any{int64(1)}},
+			wire: &Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}, Values: []any{int64(1)}}},
+		{name: "Array of a class", value: Array{Elem: gdwire.Elem{Type: gdwire.TypeObject, Class: "Node"}, Values: []any{nil}},
+			wire: &Array{Elem: gdwire.Elem{Type: gdwire.TypeObject, Class: "Node"}, Values: []any{nil}}},
+
+		{name: "Dictionary", value: dict("b", int64(1), "a", nil), wire: dict("b", int64(1), "a", nil)},
+		{name: "map", value: map[string]int{"b": 2, "a": 1}, wire: dict("a", int64(1), "b", int64(2))},
+		{name: "map of named strings", value: map[myString]bool{"b": true, "a": false}, wire: dict("a", false, "b", true)},
+		{name: "map of StringName", value: map[StringName]int{"a": 1}, wire: dict(StringName("a"), int64(1))},
+		{name: "map of NodePath", value: map[NodePath]int{"a/b": 1}, wire: dict(NodePath("a/b"), int64(1))},
+		{name: "map of ints", value: map[myInt]int{10: 1, 9: 2, -1: 3}, wire: dict(int64(-1), int64(3), int64(9), int64(2), int64(10), int64(1))},
+		{name: "map of uints", value: map[uint16]int{300: 1, 2: 2}, wire: dict(int64(2), int64(2), int64(300), int64(1))},
+		{name: "map of floats", value: map[float64]int{1.5: 1, -2: 2}, wire: dict(-2.0, int64(2), 1.5, int64(1))},
+		{name: "map of bools", value: map[bool]int{true: 1, false: 2}, wire: dict(false, int64(2), true, int64(1))},
+		{name: "map of Vector2i", value: map[Vector2i]string{{2, 1}: "b", {1, 2}: "a"}, wire: dict(Vector2i{1, 2}, "a", Vector2i{2, 1}, "b")},
+		{name: "map of [2]int32", value: map[ivec2]string{{1, 2}: "a"}, wire: dict(Vector2i{1, 2}, "a")},
+		{name: "map of text", value: map[level]int{2: 1, 1: 2}, wire: dict("level 1", int64(2), "level 2", int64(1))},
+		{name: "map of addresses", value: map[netip.Addr]int{netip.MustParseAddr("::1"): 1}, wire: dict("::1", int64(1))},
+		{name: "map of any", value: map[any]int{"a": 1, int64(2): 2}, wire: dict(int64(2), int64(2), "a", int64(1))},
+		{name: "map of maps", value: map[string]map[string]int{"a": {}}, wire: dict("a", dict())},
+
+		{name: "struct", value: simple{"a", 3}, wire: dict("name", "a", "max_hp", int64(3))},
+		{name: "all tags", value: player{Base: Base{ID: 1}, Name: "Ada", Color: vec4{1, 1, 1, 1}, Friends: []player{}},
+			wire: dict("id", int64(1), "title", "", "name", "Ada", "tint", Color{1, 1, 1, 1}, "friends", array(),
+				"class", StringName(""), "a,b", int64(0))},
+		{name: "embedded pointer", value: player{Shared: &Shared{"x"}, HP: 5, Speed: 1, Friends: []player{}, Best: &player{Friends: []player{}}},
+			wire: dict("id", int64(0), "title", "", "note", "x", "name", "", "hp", int64(5), "tint", Color{}, "speed", 1.0, "friends", array(),
+				"best", dict("id", int64(0), "title", "", "name", "", "tint", Color{}, "friends", array(), "class", StringName(""), "a,b", int64(0)),
+				"class", StringName(""), "a,b", int64(0))},
+		{name: "positional", value: row{X: 1, Y: 2, Name: "n"}, wire: array(int64(1), int64(2), "n")},
+		{name: "unknown keys", value: extra{1, dict("z", int64(1), int64(2), "two")}, wire: dict("known", int64(1), "z", int64(1), int64(2), "two")},
+		{name: "unknown keys in a map", value: extraMap{1, map[string]int{"z": 1, "y": 2}}, wire: dict("known", int64(1), "y", int64(2), "z", int64(1))},
+		{name: "recursive", value: node{1, &node{Value: 2, Nodes: map[string]node{}}, nil, map[string]node{"a": {Nodes: map[string]node{}}}},
+			wire: dict("value", int64(1), "left", dict("value", int64(2), "nodes", dict()), "nodes", dict("a", dict("value", int64(0), "nodes", dict())))},
+		{name: "generic", value: box[[]int]{[]int{1}}, wire: dict("value", array(int64(1)))},
+		{name: "generic any", value: box[any]{1.5}, wire: dict("value", 1.5)},
+		{name: "pointers", value: ptr(ptr(3)), wire: int64(3)},
+		{name: "Marshaler", value: celsius{20}, wire: dict("celsius", 20.0)},
+		{name: "Marshalers", value: map[string]celsius{"a": {20}}, wire: dict("a", dict("celsius", 20.0))},
+		{name: "text", value: level(3), wire: "level 3"},
+		{name: "texts", value: []level{3}, wire: array("level 3")},
+		{name: "time", value: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), wire: "2026-01-02T03:04:05Z"},
+		{name: "Raw", value: Raw{Format: gdwire.Godot4, Data: []byte{2, 0, 0, 0, 5, 0, 0, 0}}, wire: int64(5)},
+
+		{name: "StringName in Godot 3", value: StringName("a"), wire: "a", options: godot3},
+		{name: "RID in Godot 3", value: RID(0), wire: RID(0), options: godot3},
+		{name: "[]int64 in Godot 3", value: []int64{1, 1 << 40}, wire: array(int64(1), int64(1<<40)), options: godot3},
+		{name: "[]float64 in Godot 3", value: []float64{0.1}, wire: array(0.1), options: godot3},
+		{name: "Image", value: Image{Format: 1, Mipmaps: 2, Width: 3, Height: 4, Data: []byte{5, 6}}, wire: Image{1, 2, 3, 4, []byte{5, 6}}, options: godot2},
+		{name: "InputEvent", value: InputEvent{Type: 1, Device: 2, Data: []byte{1, 0, 0, 0, 2, 0, 0, 0}},
+			wire: InputEvent{1, 2, []byte{1, 0, 0, 0, 2, 0, 0, 0}}, options: godot2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := &Options{}
+			if c.options != nil {
+				*o = *c.options
+			}
+			o.Decoder.AllowObjects = true
+			b, err := Marshal(c.value, o)
+			require.NoError(t, err)
+			var got any
+			require.NoError(t, Unmarshal(b, &got, o))
+			requireSame(t, c.wire, got)
+			if c.value == nil {
+				return
+			}
+			again := reflect.New(reflect.TypeOf(c.value))
+			require.NoError(t, Unmarshal(b, again.Interface(), o))
+			requireSame(t, c.value, again.Elem().Interface())
+			// The same inside an interface, with a pointer, and into used memory.
+			boxed, err := Marshal(&[]any{c.value}, o)
+			require.NoError(t, err)
+			list := reflect.New(reflect.SliceOf(again.Type()))
+			for range 2 {
+				require.NoError(t, Unmarshal(boxed, list.Interface(), o))
+				if v := list.Elem().Index(0); !v.IsNil() {
+					requireSame(t, c.value, v.Elem().Interface())
+				}
+			}
+		})
+	}
+}
