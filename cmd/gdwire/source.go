@@ -156,8 +156,8 @@ func (s *screen) decide(in *source, o *options, ri *recognize.Input, r recognize
 	how := map[recognize.Certainty]string{
 		recognize.Probably: "probably ", recognize.CutShort: "cut short, probably ", recognize.Damaged: "damaged, probably ",
 	}[r.Certainty]
-	if len(r.Readings) > 1 && r.Certainty == recognize.Probably {
-		how = ""
+	if whole := int64(len(ri.Head)) == ri.Size; whole && len(r.Readings) > 1 && r.Certainty == recognize.Probably {
+		how = "" // the values are the same; of a pipe they may be the start of another value
 	}
 	what := fmt.Sprintf("%s%v, %s%s", how, reading.Format, frameText(reading.Frame), containerText(o.container))
 	if how != "" && o.writes {
