@@ -142,14 +142,20 @@ func (d *Decoder) eachField(yield func([]byte, error) bool) {
 // skips the pair and returns false.
 func (l *loop) key() (key []byte, ok bool, err error) {
 	d := l.d
-	text, ok := d.fastString()
-	if !ok {
-		return l.slowKey()
+	keys := d.rare.keys[:l.keys]
+	if b, size := d.shortString(); size > 0 && d.bounds[limitName] >= 8 {
+		keys = le.AppendUint64(keys, le.Uint64(b[8:]))[:l.keys+int(le.Uint32(b[4:]))]
+		d.take(4 + size)
+	} else {
+		text, ok := d.fastString()
+		if !ok {
+			return l.slowKey()
+		}
+		if int64(len(text)) > d.bounds[limitName] {
+			return nil, false, d.SkipValue()
+		}
+		keys = append(keys, text...)
 	}
-	if int64(len(text)) > d.bounds[limitName] {
-		return nil, false, d.SkipValue()
-	}
-	keys := append(d.rare.keys[:l.keys], text...)
 	d.rare.keys = keys
 	return keys[l.keys:len(keys):len(keys)], true, nil
 }

@@ -135,6 +135,33 @@ func TestFields(t *testing.T) {
 	}
 }
 
+// Keys of at most eight bytes are read differently from longer ones.
+func TestFieldsNameBytes(t *testing.T) {
+	packet := wire(idDict, 3, str("four"), integer(1), str("eleven"), integer(2), str("and more than eight"), integer(3))
+	for _, row := range []struct {
+		limit int64
+		keys  []string
+	}{
+		{3, nil},
+		{4, []string{"four"}},
+		{7, []string{"four", "eleven"}},
+		{-1, []string{"four", "eleven", "and more than eight"}},
+	} {
+		d := NewDecoder(nil, &DecoderOptions{Limits: Limits{NameBytes: row.limit}})
+		eachSlowReader(d, packet, func(name string) {
+			t.Run(fmt.Sprintf("%d/%s", row.limit, name), func(t *testing.T) {
+				var keys []string
+				for key, err := range d.Fields() {
+					require.NoError(t, err)
+					keys = append(keys, string(key))
+				}
+				require.Equal(t, row.keys, keys)
+			})
+		})
+		d.Release()
+	}
+}
+
 func TestElementsLoop(t *testing.T) {
 	packet := wire(idArray, 6, integer(1), idArray, 1, str(longText), str(longText), idFloats, 3, reals(3),
 		idDict, 2, str("k"), idNil, idNil, idNil, idStrings, 2, "s\x00", longText+"\x00",

@@ -9,15 +9,11 @@ package gdwire
 // It is for programs that compare texts without a copy, and for loops over keys of any
 // type.
 func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
-	win, r, left := d.win, d.r, d.left
-	if r <= len(win)-fastSize && left > 0 {
-		b := (*[fastSize]byte)(win[r:])
-		n := le.Uint32(b[4:])
-		if size := shortText(n, le.Uint64(b[8:])); size > 0 && le.Uint32(b[:]) == stringHeader {
-			d.take(4 + size)
-			return win[r+8 : r+8+int(n)], true, nil
-		}
-	} else if text, ok := d.fastName(); ok {
+	if b, size := d.shortString(); size > 0 {
+		d.take(4 + size)
+		return b[8 : 8+le.Uint32(b[4:])], true, nil
+	}
+	if text, ok := d.fastName(); ok {
 		return text, true, nil
 	}
 	return d.readTextSlow()

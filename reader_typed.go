@@ -175,30 +175,39 @@ func (d *Decoder) readNumber(size int) error {
 	return err
 }
 
+// shortString returns the first bytes of the next value, a String of one to eight bytes of
+// ASCII, and the size of its length field, text and padding. size is 0 if the value is not
+// such a String, or the fast path cannot read it. Written like this, it is just small enough
+// to be inlined.
+func (d *Decoder) shortString() (b *[fastSize]byte, size int) {
+	if r := d.r; r <= len(d.win)-fastSize && d.left > 0 {
+		b = (*[fastSize]byte)(d.win[r:])
+		if le.Uint32(b[:]) == stringHeader {
+			size = shortText(le.Uint32(b[4:]), le.Uint64(b[8:]))
+		}
+	}
+	return
+}
+
 // fastString consumes the next value, a String or StringName, or the next name or packed
 // string, and returns its text in the buffer. It returns false if the fast path cannot read
 // it.
 func (d *Decoder) fastString() (text []byte, ok bool) {
-	win, r := d.win, d.r
-	if r > len(win)-fastSize || d.left == 0 {
+	if b, size := d.shortString(); size > 0 {
+		d.take(4 + size)
+		return b[8 : 8+le.Uint32(b[4:])], true
+	}
+	form, b := d.fastForm()
+	if form == nil {
 		return d.fastName()
 	}
-	b := (*[fastSize]byte)(win[r:])
-	h, n := le.Uint32(b[:]), le.Uint32(b[4:])
-	if h != stringHeader {
-		if form := &d.forms[formIndex(h)]; h != form.header || form.shape != shapeText {
-			return nil, false
-		}
+	n := le.Uint32(b[4:])
+	if form.shape != shapeText || !d.wholeText(d.r+8, n) {
+		return nil, false
 	}
-	size := shortText(n, le.Uint64(b[8:]))
-	if size == 0 {
-		if !d.wholeText(r+8, n) {
-			return nil, false
-		}
-		size = 4 + int(padded(n))
-	}
-	d.take(4 + size)
-	return win[r+8 : r+8+int(n)], true
+	i := d.r + 8
+	d.take(8 + int(padded(n)))
+	return d.buf[i : i+int(n)], true
 }
 
 // stringHeader is the header of a String in every format.
