@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/gdwire/gdwire"
@@ -125,7 +126,11 @@ func newRecodeView(s *screen, out io.Writer, o *options) view {
 		if s.file != nil && out == io.Writer(s.out) {
 			w := stream.NewWriter(s.file, so)
 			return view{show: func(p *packet) error {
-				return w.WriteThrough(func(e *gdwire.Encoder) error { return recode(e, p) })
+				err := w.WriteThrough(func(e *gdwire.Encoder) error { return recode(e, p) })
+				if failed := (*os.PathError)(nil); errors.As(err, &failed) && failed.Path == s.file.Name() {
+					return outputError{err}
+				}
+				return err
 			}}
 		}
 		w := stream.NewWriter(out, so)

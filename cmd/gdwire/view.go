@@ -14,6 +14,9 @@ type view struct {
 	end func()
 }
 
+// An outputError is an error of the output that show returned, and not of the packet.
+type outputError struct{ error }
+
 // show returns the subcommand that shows the packets of a file in a view.
 func show(newView func(*screen, *options) view) func(*screen, *options) error {
 	return func(s *screen, o *options) error { return s.showFile(o.file(), o, newView) }
@@ -40,6 +43,9 @@ func (s *screen) show(packets iter.Seq[*packet], v view, live bool) error {
 	var bad error
 	for p := range packets {
 		err := v.show(p)
+		if failed, ok := err.(outputError); ok {
+			return failed.error
+		}
 		if err != nil || live {
 			if failed := s.out.Flush(); failed != nil {
 				return failed // not an error of the packet

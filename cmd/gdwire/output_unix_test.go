@@ -1,0 +1,54 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestReadOnlyFolder: a file in a folder where nothing can be created stays as it was. Root
+// could create one, so the command then runs as another user.
+func TestReadOnlyFolder(t *testing.T) {
+	folder := t.TempDir()
+	old, err := os.ReadFile(testdata("godot4.7-dev", "put_var.bin"))
+	require.NoError(t, err)
+	program, err := os.Executable()
+	require.NoError(t, err)
+	b, err := os.ReadFile(program)
+	require.NoError(t, err)
+	command := filepath.Join(folder, "gdwire") // which the other user can reach
+	require.NoError(t, os.WriteFile(command, b, 0o755))
+	file := filepath.Join(folder, "file")
+	require.NoError(t, os.WriteFile(file, old, 0o644))
+	require.NoError(t, os.Chmod(filepath.Dir(folder), 0o755))
+	require.NoError(t, os.Chmod(folder, 0o555))
+	defer func() { require.NoError(t, os.Chmod(folder, 0o755)) }()
+
+	for _, args := range []string{"recode FILE -o FILE", "recode FILE -o FILE.new", "json FILE -o FILE", "set -q $1=5 FILE -o FILE"} {
+		t.Run(args, func(t *testing.T) {
+			c := exec.CommandContext(t.Context(), command, strings.Fields(strings.ReplaceAll(args, "FILE", file))...)
+			c.Dir = folder
+			if os.Getuid() == 0 {
+				const nobody = 65534
+				c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+			}
+			out, err := c.CombinedOutput()
+			require.Error(t, err)
+			require.Equal(t, statusBad, c.ProcessState.ExitCode(), "%s", out)
+			require.Contains(t, string(out), "permission denied")
+			got, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Equal(t, old, got)
+			entries, err := os.ReadDir(folder)
+			require.NoError(t, err)
+			require.Len(t, entries, 2, "a temporary file is left")
+		})
+	}
+}
