@@ -852,5 +852,3 @@ func f64(x ...float64) string {
 	}
 	return " " + hex.EncodeToString(b)
 }
-
-func hexOf(b []byte) string { return hex.EncodeToString(b) }

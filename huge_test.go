@@ -58,6 +58,15 @@ func TestHugeValuesAreRead(t *testing.T) {
 		}
 		require.Equal(t, n, got)
 	}
+	encoded := func(write func(t *testing.T, d *Decoder, e *Encoder)) func(t *testing.T, d *Decoder) {
+		return func(t *testing.T, d *Decoder) {
+			var out counter
+			e := NewEncoder(&out, nil)
+			defer e.Release()
+			write(t, d, e)
+			require.EqualValues(t, n+8, out)
+		}
+	}
 	for _, c := range []struct {
 		name string
 		from func() io.Reader
@@ -80,38 +89,18 @@ func TestHugeValuesAreRead(t *testing.T) {
 		{"ReadPacked as another type", vectors, func(t *testing.T, d *Decoder) {
 			require.Equal(t, n/16, readPacked(t, d, make([][4]float64, 512)))
 		}},
-		{"io.Copy to an Encoder", text, func(t *testing.T, d *Decoder) {
-			var out counter
-			e := NewEncoder(&out, nil)
-			defer e.Release()
+		{"io.Copy to an Encoder", text, encoded(func(t *testing.T, d *Decoder, e *Encoder) {
 			require.NoError(t, e.BeginString(TypeString, n))
 			copyPayload(t, d, e)
 			require.NoError(t, e.End())
-			require.EqualValues(t, n+8, out)
-		}},
-		{"io.Copy of a packed array to an Encoder", vectors, func(t *testing.T, d *Decoder) {
-			var out counter
-			e := NewEncoder(&out, nil)
-			defer e.Release()
+		})},
+		{"io.Copy of a packed array to an Encoder", vectors, encoded(func(t *testing.T, d *Decoder, e *Encoder) {
 			require.NoError(t, e.BeginPacked(TypePackedVector4Array, n/16))
 			copyPayload(t, d, e)
 			require.NoError(t, e.End())
-			require.EqualValues(t, n+8, out)
-		}},
-		{"CopyValue of a string", text, func(t *testing.T, d *Decoder) {
-			var out counter
-			e := NewEncoder(&out, nil)
-			defer e.Release()
-			require.NoError(t, CopyValue(e, d))
-			require.EqualValues(t, n+8, out)
-		}},
-		{"CopyValue of a packed array", floats, func(t *testing.T, d *Decoder) {
-			var out counter
-			e := NewEncoder(&out, nil)
-			defer e.Release()
-			require.NoError(t, CopyValue(e, d))
-			require.EqualValues(t, n+8, out)
-		}},
+		})},
+		{"CopyValue of a string", text, encoded(func(t *testing.T, d *Decoder, e *Encoder) { require.NoError(t, CopyValue(e, d)) })},
+		{"CopyValue of a packed array", floats, encoded(func(t *testing.T, d *Decoder, e *Encoder) { require.NoError(t, CopyValue(e, d)) })},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			requireLittleMemory(t, func() {

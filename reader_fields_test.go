@@ -24,12 +24,14 @@ var fieldsPacket = wire(idDict, 9,
 
 var fieldsKeys = []string{"a", "b", "", longText, "last"}
 
-// Bodies of a loop that do different things with the value. The loop continues with the next
-// value after each of them.
-var loopBodies = []struct {
+// A loopBody is the body of a loop that does something with the value. The loop continues with
+// the next value after it.
+type loopBody struct {
 	name string
 	body func(d *Decoder) error
-}{
+}
+
+var loopBodies = []loopBody{
 	{"nothing", func(d *Decoder) error { return nil }},
 	{"SkipValue", (*Decoder).SkipValue},
 	{"tokens", func(d *Decoder) (err error) {
@@ -112,19 +114,15 @@ func eachSlowReader(d *Decoder, b []byte, f func(name string)) {
 	f("byte by byte")
 }
 
-func TestFields(t *testing.T) {
+// eachBody calls loop with each body and each way to read packet. An int of 99 follows the
+// containers that loop reads.
+func eachBody(t *testing.T, packet []byte, loop func(t *testing.T, d *Decoder, b loopBody)) {
 	for _, window := range []int{0, 16} {
 		for _, b := range loopBodies {
 			d := NewDecoder(nil, fieldsOptions(window))
-			eachSlowReader(d, fieldsPacket, func(name string) {
+			eachSlowReader(d, packet, func(name string) {
 				t.Run(fmt.Sprintf("%s/%s/%d", b.name, name, window), func(t *testing.T) {
-					var keys []string
-					for key, err := range d.Fields() {
-						require.NoError(t, err)
-						require.NoError(t, b.body(d))
-						keys = append(keys, string(key))
-					}
-					require.Equal(t, fieldsKeys, keys)
+					loop(t, d, b)
 					n, err := d.ReadInt()
 					require.NoError(t, err)
 					require.EqualValues(t, 99, n)
@@ -133,6 +131,18 @@ func TestFields(t *testing.T) {
 			d.Release()
 		}
 	}
+}
+
+func TestFields(t *testing.T) {
+	eachBody(t, fieldsPacket, func(t *testing.T, d *Decoder, b loopBody) {
+		var keys []string
+		for key, err := range d.Fields() {
+			require.NoError(t, err)
+			require.NoError(t, b.body(d))
+			keys = append(keys, string(key))
+		}
+		require.Equal(t, fieldsKeys, keys)
+	})
 }
 
 // Keys of at most eight bytes are read differently from longer ones.
@@ -167,32 +177,21 @@ func TestElementsLoop(t *testing.T) {
 		idDict, 2, str("k"), idNil, idNil, idNil, idStrings, 2, "s\x00", longText+"\x00",
 		idStrings, 3, "s\x00", longText+"\x00", "\x00",
 		idInt, 99)
-	for _, window := range []int{0, 16} {
-		for _, b := range loopBodies {
-			d := NewDecoder(nil, fieldsOptions(window))
-			eachSlowReader(d, packet, func(name string) {
-				t.Run(fmt.Sprintf("%s/%s/%d", b.name, name, window), func(t *testing.T) {
-					for _, count := range []int{6, 3} {
-						next := 0
-						for i, err := range d.Elements() {
-							require.NoError(t, err)
-							require.Equal(t, next, i)
-							next++
-							if count == 3 && b.name == "CopyValue" { // an Encoder has no place for a string without its array
-								continue
-							}
-							require.NoError(t, b.body(d))
-						}
-						require.Equal(t, count, next)
-					}
-					n, err := d.ReadInt()
-					require.NoError(t, err)
-					require.EqualValues(t, 99, n)
-				})
-			})
-			d.Release()
+	eachBody(t, packet, func(t *testing.T, d *Decoder, b loopBody) {
+		for _, count := range []int{6, 3} {
+			next := 0
+			for i, err := range d.Elements() {
+				require.NoError(t, err)
+				require.Equal(t, next, i)
+				next++
+				if count == 3 && b.name == "CopyValue" { // an Encoder has no place for a string without its array
+					continue
+				}
+				require.NoError(t, b.body(d))
+			}
+			require.Equal(t, count, next)
 		}
-	}
+	})
 }
 
 // Leaving a loop reads nothing. The next call, of any kind, first skips the rest.

@@ -2,6 +2,7 @@ package gdwire_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,7 +49,7 @@ func TestMadeTokens(t *testing.T) {
 				require.NoError(t, e.WriteToken(tok))
 			}
 			require.NoError(t, e.Close())
-			require.Equal(t, c.hex, hexOf(b.Bytes()))
+			require.Equal(t, c.hex, hex.EncodeToString(b.Bytes()))
 			d := gdwire.NewDecoder(&b, nil)
 			first, err := d.ReadToken()
 			require.NoError(t, err)

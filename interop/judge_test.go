@@ -372,11 +372,12 @@ func readTokens(d *gdwire.Decoder) error {
 // written returns an error if the value of p is not written alike by CopyValue and through
 // an any. If it is canonical, these are the bytes of p.
 func written(p []byte, canonical bool) error {
-	once, err := copyOf(p)
+	one := &gdwire.DecoderOptions{OneValue: true}
+	once, err := copyOf(p, one)
 	if err != nil {
 		return err
 	}
-	twice, err := copyOf(once)
+	twice, err := copyOf(once, one)
 	if err != nil {
 		return fmt.Errorf("the copy %x: %w", once, err)
 	}
@@ -399,8 +400,8 @@ func written(p []byte, canonical bool) error {
 }
 
 // copyOf returns p as CopyValue writes it.
-func copyOf(p []byte) ([]byte, error) {
-	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{OneValue: true})
+func copyOf(p []byte, o *gdwire.DecoderOptions) ([]byte, error) {
+	d := gdwire.NewDecoder(nil, o)
 	defer d.Release()
 	d.ResetBytes(p)
 	var out bytes.Buffer

@@ -133,7 +133,7 @@ func anys[T any](s []T) []any {
 // be those of the engine, and the JSON.
 func remake(s sample) (map[string]any, error) {
 	made := map[string]any{}
-	recoded, err := recode(s.Bytes)
+	recoded, err := copyOf(s.Bytes, &gdwire.DecoderOptions{Strict: true})
 	if err != nil {
 		return nil, err
 	}
@@ -175,19 +175,6 @@ func remake(s sample) (map[string]any, error) {
 		return nil, fmt.Errorf("%s: %w", s.JSON, err)
 	}
 	return made, nil
-}
-
-func recode(b []byte) ([]byte, error) {
-	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Strict: true})
-	defer d.Release()
-	d.ResetBytes(b)
-	var out bytes.Buffer
-	e := gdwire.NewEncoder(&out, nil)
-	defer e.Release()
-	if err := gdwire.CopyValue(e, d); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), e.Close()
 }
 
 func fromJSON(text string) ([]byte, error) {

@@ -288,16 +288,24 @@ func TestWriteTimeout(t *testing.T) {
 	require.ErrorIs(t, c.WriteThrough(number(3)), os.ErrDeadlineExceeded)
 }
 
+var errOwn = errors.New("own")
+
+// connEnds are the ways to end a Conn, and the errors that its calls return then.
+var connEnds = map[string]struct {
+	end  func(c *stream.Conn, cancel context.CancelCauseFunc)
+	want error
+}{
+	"Close":  {func(c *stream.Conn, _ context.CancelCauseFunc) { c.Close() }, net.ErrClosed},
+	"cancel": {func(_ *stream.Conn, cancel context.CancelCauseFunc) { cancel(errOwn) }, errOwn},
+	"cancel, then Close": {func(c *stream.Conn, cancel context.CancelCauseFunc) {
+		cancel(errOwn)
+		c.Close()
+	}, errOwn},
+}
+
 // TestClose closes a Conn while others read and write.
 func TestClose(t *testing.T) {
-	own := errors.New("own")
-	for name, c := range map[string]struct {
-		end  func(c *stream.Conn, cancel context.CancelCauseFunc)
-		want error
-	}{
-		"Close":  {func(c *stream.Conn, _ context.CancelCauseFunc) { c.Close() }, net.ErrClosed},
-		"cancel": {func(_ *stream.Conn, cancel context.CancelCauseFunc) { cancel(own) }, own},
-	} {
+	for name, c := range connEnds {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
@@ -354,18 +362,7 @@ func TestTCP(t *testing.T) {
 // TestEndedNext closes a Conn that has buffered packets, with and without timeouts: they
 // are not returned.
 func TestEndedNext(t *testing.T) {
-	own := errors.New("own")
-	for name, c := range map[string]struct {
-		end  func(c *stream.Conn, cancel context.CancelCauseFunc)
-		want error
-	}{
-		"Close":  {func(c *stream.Conn, _ context.CancelCauseFunc) { c.Close() }, net.ErrClosed},
-		"cancel": {func(_ *stream.Conn, cancel context.CancelCauseFunc) { cancel(own) }, own},
-		"cancel, then Close": {func(c *stream.Conn, cancel context.CancelCauseFunc) {
-			cancel(own)
-			c.Close()
-		}, own},
-	} {
+	for name, c := range connEnds {
 		for _, o := range []*stream.Options{nil, {ReadTimeout: long, IdleTimeout: long}} {
 			t.Run(fmt.Sprintf("%s/timeouts=%v", name, o != nil), func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
@@ -479,4 +476,21 @@ func reading(next func() (*gdwire.Decoder, error)) (done chan error) {
 func requireGoroutines(t *testing.T, n int, name string) {
 	t.Helper()
 	assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= n+1 }, long, time.Millisecond, name) // one of them is of Eventually
+}
+
+// own is a Context of another type, which package context watches in a goroutine.
+type own struct {
+	context.Context
+	done chan struct{}
+}
+
+func (o own) Done() <-chan struct{} { return o.done }
+
+func (o own) Err() error {
+	select {
+	case <-o.done:
+		return context.Canceled
+	default:
+		return nil
+	}
 }

@@ -194,23 +194,6 @@ const (
 	long  = time.Minute
 )
 
-// own is a Context of another type, which package context watches in a goroutine.
-type own struct {
-	context.Context
-	done chan struct{}
-}
-
-func (o own) Done() <-chan struct{} { return o.done }
-
-func (o own) Err() error {
-	select {
-	case <-o.done:
-		return context.Canceled
-	default:
-		return nil
-	}
-}
-
 // send writes b and closes done after that, or when the connection is closed.
 func send(conn net.Conn, b []byte) (done chan struct{}) {
 	done = make(chan struct{})
