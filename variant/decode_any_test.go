@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/gdwire/gdwire"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -21,4 +22,27 @@ func TestUnmarshalIntoInterface(t *testing.T) {
 	b, err := Marshal(box[fmt.Stringer]{kept}, nil)
 	require.NoError(t, err)
 	assert.Equal(t, encoded(t, dict("value", dict("text", "a")), nil), b)
+}
+
+func TestUnmarshalIntoInterfaceErrors(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		into fmt.Stringer
+		wire any
+	}{
+		{"nil pointer", (*stringer)(nil), 1},
+		{"another type", &stringer{}, dict("text", 1)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.ErrorIs(t, Unmarshal(encoded(t, c.wire, nil), &c.into, nil), gdwire.ErrType)
+		})
+	}
+}
+
+// An object without a class is nil.
+func TestUnmarshalObjectWithoutClass(t *testing.T) {
+	var v any = 1
+	packet := []byte{24, 0, 0, 0, 0, 0, 0, 0}
+	require.NoError(t, Unmarshal(packet, &v, &Options{Decoder: gdwire.DecoderOptions{AllowObjects: true}}))
+	require.Nil(t, v)
 }

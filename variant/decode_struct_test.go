@@ -46,3 +46,14 @@ func TestMemoryKept(t *testing.T) {
 	require.NoError(t, Unmarshal(encoded(t, dict("a", dict("value", 2)), nil), &nodes, nil))
 	require.Equal(t, map[string]node{"a": {Value: 2, Left: &node{Value: 5}}}, nodes, "entries are merged")
 }
+
+// Fields of embedded structs are found also if these are not exported.
+func TestUnmarshalEmbeddedUnexported(t *testing.T) {
+	var v struct {
+		simple
+		stringer
+		int
+	}
+	require.NoError(t, Unmarshal(encoded(t, dict("name", "n", "text", "t"), nil), &v, nil))
+	require.Equal(t, "n", v.Name)
+}

@@ -23,3 +23,13 @@ func TestRawConverts(t *testing.T) {
 	require.NoError(t, Unmarshal(encoded(t, dict("data", dict("x", 5)), nil), &keyed, nil))
 	require.Equal(t, encoded(t, 5, nil), keyed.Data["x"].Data)
 }
+
+func TestMarshalNilPointers(t *testing.T) {
+	b := encoded(t, struct {
+		D *Dictionary
+		A *Array
+		O *Object
+	}{}, nil)
+	require.Equal(t, encoded(t, dict("d", nil, "a", nil, "o", nil), nil), b)
+	require.Equal(t, encoded(t, array(nil, nil), nil), encoded(t, []any{(*Dictionary)(nil), (*Array)(nil)}, nil))
+}

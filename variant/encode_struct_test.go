@@ -56,3 +56,13 @@ func TestOmitZero(t *testing.T) {
 	again.Last = 0
 	require.Equal(t, many, again)
 }
+
+// A field of an embedded nil pointer is nil in a positional struct.
+func TestMarshalEmbeddedNilPointer(t *testing.T) {
+	type pointers struct {
+		_ struct{} `gd:",array"`
+		*Shared
+		B int
+	}
+	require.Equal(t, encoded(t, array(nil, 2), nil), encoded(t, pointers{B: 2}, nil))
+}

@@ -200,6 +200,21 @@ func TestMarshalErrors(t *testing.T) {
 		{name: "deep cyclic Array", value: cyclicArray, err: "limit", is: gdwire.ErrLimit, options: deep},
 		{name: "deep cyclic Object", value: cyclicObject, err: "limit", is: gdwire.ErrLimit, options: deep},
 		{name: "cyclic pointer", value: cyclicAny, err: "limit", is: gdwire.ErrLimit},
+		{name: "UTF-8 in a positional struct", value: struct {
+			_ struct{} `gd:",array"`
+			A string
+		}{A: "\xff"}, err: "Go string (struct.A): invalid UTF-8", is: gdwire.ErrUTF8},
+		{name: "UTF-8 in packed strings", value: struct {
+			A []string `gd:",type=PackedStringArray"`
+		}{[]string{"\xff"}}, err: "invalid UTF-8", is: gdwire.ErrUTF8},
+		{name: "value of an embedded Dictionary", value: extra{1, dict("a", uint64(1<<63))}, err: "out of range", is: gdwire.ErrRange},
+		{name: "key of an embedded Dictionary", value: extra{1, dict("\xff", 1)}, err: "invalid UTF-8", is: gdwire.ErrUTF8},
+		{name: "property's name", value: &Object{Class: "A", Properties: []Property{{"\xff", 1}}}, err: "invalid UTF-8", is: gdwire.ErrUTF8},
+		{name: "property's value", value: &Object{Class: "A", Properties: []Property{{"a", "\xff"}}}, err: "invalid UTF-8", is: gdwire.ErrUTF8},
+		{name: "Object without a class", value: &Object{Properties: []Property{{"a", 1}}}, err: "without a class", is: gdwire.ErrCount},
+		{name: "typed Dictionary in Godot 3", value: &Dictionary{Key: gdwire.Elem{Type: gdwire.TypeInt}}, err: "typed", is: gdwire.ErrType, options: godot3},
+		{name: "Image", value: Image{}, err: "Image", is: gdwire.ErrType},
+		{name: "Signal as a key", value: map[Signal]int{{Name: "a"}: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Marshal(c.value, c.options)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/gdwire/gdwire"
@@ -209,4 +210,8 @@ func TestFieldsOfEmbedded(t *testing.T) {
 	}
 	_, err := fieldsOf(reflect.TypeFor[named]())
 	assert.ErrorContains(t, err, "named.inner: tag on a field that is not exported")
+}
+
+func TestQuotedIsCut(t *testing.T) {
+	require.Equal(t, `"`+strings.Repeat("x", 64)+`"`, quoted(strings.Repeat("x", 100)))
 }

@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"fmt"
 	"math"
 	"net/netip"
 	"reflect"
@@ -190,6 +191,29 @@ func TestGoTypes(t *testing.T) {
 					requireSame(t, c.value, v.Elem().Interface())
 				}
 			}
+		})
+	}
+}
+
+func TestTypesWithoutVariant(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		value any // a pointer, for Unmarshal as well
+		err   string
+	}{
+		{"embedded map", &struct {
+			Rest map[string]chan int `gd:",embed"`
+		}{}, "struct.Rest: chan int has no Variant type"},
+		{"map", &map[int]chan int{}, "chan int has no Variant type"},
+		{"slice", &[]chan int{}, "chan int has no Variant type"},
+		{"array", &[2]chan int{}, "chan int has no Variant type"},
+		{"interface", ptr[fmt.Stringer](&badStringer{}), "no Variant type"},
+		{"key", &map[*Array]int{}, "cannot be a key"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Marshal(c.value, nil)
+			require.ErrorContains(t, err, c.err)
+			require.ErrorContains(t, Unmarshal(encoded(t, dict(), nil), c.value, nil), c.err)
 		})
 	}
 }
