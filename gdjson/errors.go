@@ -36,10 +36,18 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrapf returns cause with a formatted message after it.
+// wrapf returns an error that wraps cause, with a formatted text instead of that of cause.
 func wrapf(cause error, format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{cause}, args...)...)
+	return &reason{cause, fmt.Sprintf(format, args...)}
 }
+
+type reason struct {
+	cause error
+	text  string
+}
+
+func (r *reason) Error() string { return r.text }
+func (r *reason) Unwrap() error { return r.cause }
 
 // cut returns b, shortened to at most n bytes and an ellipsis.
 func cut(b []byte, n int) string {

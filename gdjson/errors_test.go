@@ -13,7 +13,7 @@ import (
 
 func TestError(t *testing.T) {
 	_, err := fromJSON(`{"type":"Array","args":[{"type":"Vector2","args":[1,true]}]}`, nil, nil)
-	require.EqualError(t, err, `gdjson: offset 52, "/args/0/args/1": wrong type: arg is not a number`)
+	require.EqualError(t, err, `gdjson: offset 52, "/args/0/args/1": arg is not a number`)
 	require.ErrorIs(t, err, gdwire.ErrType)
 	_, err = fromJSON(`["i:1","sn:x"]`, &gdwire.EncoderOptions{Format: gdwire.Godot3}, nil)
 	require.EqualError(t, err, `gdjson: offset 7, "/1": godot3 has no StringName`)
@@ -24,5 +24,5 @@ func TestError(t *testing.T) {
 	require.True(t, errors.As(err, &located))
 	require.Equal(t, error(fault), located.Unwrap())
 	_, err = fromJSON(`["`+strings.Repeat("é", 100)+`"]`, nil, nil)
-	require.EqualError(t, err, `gdjson: offset 1, "/0": wrong type: string "`+strings.Repeat("é", 20)+`…" without a prefix`)
+	require.EqualError(t, err, `gdjson: offset 1, "/0": string "`+strings.Repeat("é", 20)+`…" without a prefix`)
 }

@@ -117,7 +117,7 @@ func ExampleFromJSON_error() {
 		fmt.Println(text[fault.Offset:], "at", fault.Pointer)
 	}
 	// Output:
-	// gdjson: offset 62, "/args/1/args": wrong count: 1 args instead of 2 in a Vector2
+	// gdjson: offset 62, "/args/1/args": 1 args instead of 2 in a Vector2
 	// [1.0]}]} at /args/1/args
 }
 

@@ -305,7 +305,7 @@ func (r *reader) intArg() (int32, error) {
 	at := r.at.pos
 	x, err := r.longArg()
 	if err == nil && x != int64(int32(x)) && !r.o.Lenient {
-		err = r.failf(at, gdwire.ErrRange, "%d in 32 bits", x)
+		err = r.failf(at, gdwire.ErrRange, "%d does not fit 32 bits", x)
 	}
 	return int32(x), err
 }
@@ -314,7 +314,7 @@ func (r *reader) byteArg() (byte, error) {
 	at := r.at.pos
 	x, err := r.longArg()
 	if err == nil && x != int64(byte(x)) && !r.o.Lenient {
-		err = r.failf(at, gdwire.ErrRange, "%d in a byte", x)
+		err = r.failf(at, gdwire.ErrRange, "%d does not fit a byte", x)
 	}
 	return byte(x), err
 }

@@ -113,7 +113,7 @@ func (r *reader) errorAt(offset int, err error) error {
 	return &Error{Offset: int64(offset), Err: err}
 }
 
-// failf is errorAt with a formatted message after the cause.
+// failf is errorAt for cause with a formatted text, as wrapf.
 func (r *reader) failf(offset int, cause error, format string, args ...any) error {
 	return r.errorAt(offset, wrapf(cause, format, args...))
 }

@@ -91,7 +91,7 @@ func (r *reader) intText(b []byte) (int64, error) {
 	}
 	x, err := strconv.ParseInt(string(b), 10, 64)
 	if err != nil {
-		return 0, wrapf(gdwire.ErrRange, "%s in 64 bits", cut(b, 40))
+		return 0, wrapf(gdwire.ErrRange, "%s does not fit 64 bits", cut(b, 40))
 	}
 	return x, nil
 }
@@ -439,14 +439,14 @@ func (r *reader) elem(o *object, m member) (e gdwire.Elem, err error) {
 	case kind == "class", kind == "" && text != "":
 		return gdwire.Elem{Type: gdwire.TypeObject, Class: text}, nil
 	}
-	return e, r.failf(at, gdwire.ErrType, "%q of %s", memberNames[m], quoted([]byte(text)))
+	return e, r.failf(at, gdwire.ErrType, "%q has unknown type %s", memberNames[m], quoted([]byte(text)))
 }
 
 // serialized writes a serialized object.
 func (r *reader) serialized(o *object) error {
 	class, err := r.stringMember(o, memberType)
 	if err == nil && !r.o.AllowObjects {
-		err = r.failf(o.offset, gdwire.ErrObject, "of class %s", quoted(class))
+		err = r.failf(o.offset, gdwire.ErrObject, "serialized object of class %s, which is not allowed", quoted(class))
 	}
 	if err != nil {
 		return err
@@ -522,7 +522,7 @@ func (r *reader) words(o *object, all ...member) (words [4]uint32, err error) {
 			return words, err
 		}
 		if words[i] = uint32(x); int64(words[i]) != x && !r.o.Lenient {
-			return words, r.failf(at, gdwire.ErrRange, "%d in unsigned 32 bits", x)
+			return words, r.failf(at, gdwire.ErrRange, "%d does not fit unsigned 32 bits", x)
 		}
 	}
 	return words, nil

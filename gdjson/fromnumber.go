@@ -18,7 +18,7 @@ func parseReal(b []byte) (float64, error) {
 	if err == nil || isInfinity(b) {
 		return x, nil
 	}
-	return x, wrapf(gdwire.ErrRange, "%s as a float", cut(b, 40))
+	return x, wrapf(gdwire.ErrRange, "%s does not fit a float", cut(b, 40))
 }
 
 // tens has the powers of ten, all exact, by which parseShort divides.
@@ -78,7 +78,7 @@ func parseInt(b []byte) (int64, error) {
 	}
 	x, err := strconv.ParseInt(string(digits), 10, 64)
 	if err != nil {
-		return 0, wrapf(gdwire.ErrRange, "%s in 64 bits", cut(b, 40))
+		return 0, wrapf(gdwire.ErrRange, "%s does not fit 64 bits", cut(b, 40))
 	}
 	return x, nil
 }
@@ -115,7 +115,7 @@ func parseFloat(b []byte) (float64, error) {
 	case err == nil:
 		return x, nil
 	case x != 0:
-		return x, wrapf(gdwire.ErrRange, "%s as a float", cut(b, 40))
+		return x, wrapf(gdwire.ErrRange, "%s does not fit a float", cut(b, 40))
 	}
 	return 0, wrapf(gdwire.ErrType, "%s is not a float", quoted(b))
 }

@@ -59,7 +59,7 @@ func (r *reader) plainNumber() error {
 		return r.wrote(at, r.e.WriteInt(x))
 	}
 	if !r.o.Lenient {
-		return r.failf(at, gdwire.ErrRange, "%s as an int", cut(b, 40))
+		return r.failf(at, gdwire.ErrRange, "%s does not fit an int", cut(b, 40))
 	}
 	f, _ := parseReal(b) // the engine's numbers are all floats
 	return r.wrote(at, r.e.WriteFloat(f))
