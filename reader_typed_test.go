@@ -4,61 +4,11 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
-
-// typedReads are the calls that read the next value, by the name of the type that
-// they read.
-var typedReads = []struct {
-	name string
-	fits func(Type) bool
-	read func(d *Decoder) (any, error)
-}{
-	{"nil", isType(TypeNil), func(d *Decoder) (any, error) { return nil, d.ReadNil() }},
-	{"bool", isType(TypeBool), func(d *Decoder) (any, error) { return d.ReadBool() }},
-	{"int", isType(TypeInt, TypeFloat), func(d *Decoder) (any, error) { return d.ReadInt() }},
-	{"float", isType(TypeInt, TypeFloat), func(d *Decoder) (any, error) { return d.ReadFloat() }},
-	{"uint8", isType(TypeInt, TypeFloat), func(d *Decoder) (any, error) { return ReadInteger[uint8](d) }},
-	{"String", isType(TypeString, TypeStringName), func(d *Decoder) (any, error) { return d.ReadString() }},
-	{"appended text", isType(TypeString, TypeStringName, TypeNodePath), func(d *Decoder) (any, error) {
-		b, err := d.AppendString(nil)
-		return string(b), err
-	}},
-	{"NodePath", isType(TypeNodePath), func(d *Decoder) (any, error) { return d.ReadNodePath() }},
-	{"RID", isType(TypeRID), func(d *Decoder) (any, error) { return d.ReadRID() }},
-	{"Object", isType(TypeObject), func(d *Decoder) (any, error) { return d.ReadObjectID() }},
-	{"Signal", isType(TypeSignal), func(d *Decoder) (any, error) {
-		name, object, err := d.ReadSignal()
-		return []any{name, object}, err
-	}},
-	{"Callable", isType(TypeCallable), func(d *Decoder) (any, error) { return nil, d.ReadCallable() }},
-	{"Vector3", isType(TypeVector3), func(d *Decoder) (any, error) {
-		var v [3]float64
-		err := d.ReadReals(TypeVector3, v[:])
-		return v, err
-	}},
-	{"Vector2i", isType(TypeVector2i), func(d *Decoder) (any, error) {
-		var v [2]int32
-		err := d.ReadInts(TypeVector2i, v[:])
-		return v, err
-	}},
-	{"PackedVector3Array", isType(TypePackedVector3Array), func(d *Decoder) (any, error) { return AppendPacked[[3]float64](d, nil) }},
-	{"Array", isType(TypeArray), func(d *Decoder) (any, error) { return readItems(d, d.ReadArray, 1) }},
-	{"Dictionary", isType(TypeDictionary), func(d *Decoder) (any, error) { return readItems(d, d.ReadDict, 2) }},
-}
-
-func isType(types ...Type) func(Type) bool {
-	return func(t Type) bool {
-		for _, u := range types {
-			if t == u {
-				return true
-			}
-		}
-		return false
-	}
-}
 
 // readItems reads a container and skips what is in it.
 func readItems(d *Decoder, start func() (int, error), values int) (int, error) {
@@ -74,126 +24,104 @@ func readItems(d *Decoder, start func() (int, error), values int) (int, error) {
 	return n, err
 }
 
-func TestTypedReads(t *testing.T) {
+// Numbers at the ends of the ranges of Go's types are read, or do not fit.
+func TestTypedReadsOfNumbers(t *testing.T) {
 	tests := []struct {
-		name string
-		wire []byte
-		want map[string]any
+		name           string
+		wire           []byte
+		int, float, u8 any // result or error
 	}{
-		{"nil", wire(idNil), map[string]any{"nil": nil}},
-		{"false", wire(idBool, 0), map[string]any{"bool": false}},
-		{"bool of 2", wire(idBool, 2), map[string]any{"bool": true}},
-		{"int", integer(7), map[string]any{"int": int64(7), "float": 7.0, "uint8": uint8(7)}},
-		{"negative int", wire(idInt, uint32(0xFFFFFFFF)), map[string]any{"int": int64(-1), "float": -1.0, "uint8": ErrRange}},
-		{"256", integer(256), map[string]any{"int": int64(256), "float": 256.0, "uint8": ErrRange}},
-		{"2^53+1", wire(idInt|bit16, uint64(1<<53+1)), map[string]any{"int": int64(1<<53 + 1), "float": ErrRange, "uint8": ErrRange}},
-		{"largest int", wire(idInt|bit16, uint64(math.MaxInt64)), map[string]any{"int": int64(math.MaxInt64), "float": ErrRange, "uint8": ErrRange}},
-		{"smallest int", wire(idInt|bit16, uint64(1<<63)), map[string]any{"int": int64(math.MinInt64), "float": float64(-1 << 63), "uint8": ErrRange}},
-		{"float", wire(idFloat, float32(1.5)), map[string]any{"int": ErrRange, "float": 1.5, "uint8": ErrRange}},
-		{"whole float", wire(idFloat|bit16, 255.0), map[string]any{"int": int64(255), "float": 255.0, "uint8": uint8(255)}},
-		{"2^63", wire(idFloat|bit16, float64(1<<63)), map[string]any{"int": ErrRange, "float": float64(1 << 63), "uint8": ErrRange}},
-		{"infinity", wire(idFloat, float32(math.Inf(1))), map[string]any{"int": ErrRange, "float": math.Inf(1), "uint8": ErrRange}},
-		{"String", str("abc"), map[string]any{"String": "abc", "appended text": "abc"}},
-		{"StringName", wire(idName, longText), map[string]any{"String": longText, "appended text": longText}},
-		{"empty", str(""), map[string]any{"String": "", "appended text": ""}},
-		{"NodePath", wire(idPath, newPath(1), 1, nodePathAbsolute, "a", "b"), map[string]any{"NodePath": "/a:b", "appended text": "/a:b"}},
-		{"RID", wire(idRID, uint64(9)), map[string]any{"RID": uint64(9)}},
-		{"object id", wire(idObject|bit16, uint64(5)), map[string]any{"Object": uint64(5)}},
-		{"Object", wire(idObject, "Node", 1, "name", str("x")), map[string]any{"Object": ErrType}},
-		{"Signal", wire(idSignal, "hit", uint64(8)), map[string]any{"Signal": []any{"hit", uint64(8)}}},
-		{"Callable", wire(idCallable), map[string]any{"Callable": nil}},
-		{"Vector3", wire(idVector3, reals(3)), map[string]any{"Vector3": [3]float64{0.5, 1.5, 2.5}}},
-		{"wide Vector3", wire(idVector3|bit16, 0.1, 0.2, 0.3), map[string]any{"Vector3": [3]float64{0.1, 0.2, 0.3}}},
-		{"Vector2i", wire(6, 1, uint32(0xFFFFFFFF)), map[string]any{"Vector2i": [2]int32{1, -1}}},
-		{"PackedVector3Array", wire(idVectors3, 1, reals(3)), map[string]any{"PackedVector3Array": [][3]float64{{0.5, 1.5, 2.5}}}},
-		{"PackedStringArray", wire(idStrings, 1, "a\x00"), nil},
-		{"Array", wire(idArray, 2, idNil, str("x")), map[string]any{"Array": 2}},
-		{"Dictionary", wire(idDict, 1, str("k"), idNil), map[string]any{"Dictionary": 1}},
-	}
-	places := []struct {
-		name         string
-		before, rest []byte
-		tokens       int // that are read before the value
-		path         string
-	}{
-		{"top level", nil, integer(1), 0, "$"},
-		{"element", wire(idArray, 2), integer(1), 1, "$[0]"},
-		{"key", wire(idDict, 1), integer(1), 1, "$.key(0)"},
-		{"key after its DictKey", wire(idDict, 1), integer(1), 2, "$.key(0)"},
-		{"value", wire(idDict, 1, integer(5)), nil, 3, "$[5]"},
-		{"property", wire(idObject, "Node", 1, "p"), nil, 2, `$.p`},
+		{"int", integer(7), int64(7), 7.0, uint8(7)},
+		{"negative int", wire(idInt, uint32(0xFFFFFFFF)), int64(-1), -1.0, ErrRange},
+		{"256", integer(256), int64(256), 256.0, ErrRange},
+		{"2^53+1", wire(idInt|bit16, uint64(1<<53+1)), int64(1<<53 + 1), ErrRange, ErrRange},
+		{"largest int", wire(idInt|bit16, uint64(math.MaxInt64)), int64(math.MaxInt64), ErrRange, ErrRange},
+		{"smallest int", wire(idInt|bit16, uint64(1<<63)), int64(math.MinInt64), float64(-1 << 63), ErrRange},
+		{"float", wire(idFloat, float32(1.5)), ErrRange, 1.5, ErrRange},
+		{"whole float", wire(idFloat|bit16, 255.0), int64(255), 255.0, uint8(255)},
+		{"2^63", wire(idFloat|bit16, float64(1<<63)), ErrRange, float64(1 << 63), ErrRange},
+		{"infinity", wire(idFloat, float32(math.Inf(1))), ErrRange, math.Inf(1), ErrRange},
 	}
 	for _, test := range tests {
-		for _, place := range places {
-			for i := range typedReads {
-				read := &typedReads[i]
-				t.Run(test.name+"/"+place.name+"/"+read.name, func(t *testing.T) {
-					packet := append(append(append([]byte{}, place.before...), test.wire...), place.rest...)
-					d := NewDecoder(&slowReader{packet}, &DecoderOptions{AllowObjects: true, WindowSize: 16})
+		t.Run(test.name, func(t *testing.T) {
+			packet := wire(idArray, 4, test.wire, idNil, idNil, idNil)
+			for _, call := range []struct {
+				want any
+				read func(d *Decoder) (any, error)
+			}{
+				{test.int, func(d *Decoder) (any, error) { return d.ReadInt() }},
+				{test.float, func(d *Decoder) (any, error) { return d.ReadFloat() }},
+				{test.u8, func(d *Decoder) (any, error) { return ReadInteger[uint8](d) }},
+			} {
+				for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
+					d := NewDecoder(r, nil)
 					defer d.Release()
-					readTo(t, d, place.tokens)
-					kind, depth, offset := d.PeekKind(), d.Depth(), d.InputOffset()
-					got, err := read.read(d)
-					want, ok := test.want[read.name]
-					if !ok {
-						want = ErrType
-					}
-					if e, ok := want.(error); ok {
-						requireError(t, err, len(place.before), place.path, e)
-						require.Equal(t, kind, d.PeekKind(), "nothing is consumed")
-						require.Equal(t, depth, d.Depth())
-						require.Equal(t, offset, d.InputOffset())
-						if kind == KindDictKey {
-							readTo(t, d, 1)
-						}
-						require.NoError(t, d.SkipValue(), "the error does not stay")
+					readTo(t, d, 1)
+					got, err := call.read(d)
+					if e, ok := call.want.(error); ok {
+						requireError(t, err, 8, "$[0]", e)
 					} else {
 						require.NoError(t, err)
-						require.Equal(t, want, got)
+						require.Equal(t, call.want, got)
 					}
-					require.Equal(t, depth, d.Depth())
-					require.EqualValues(t, len(place.before)+len(test.wire), d.InputOffset())
-				})
+				}
 			}
-		}
+		})
 	}
+}
+
+func TestReadBoolOfTwo(t *testing.T) {
+	d := NewDecoder(plain(wire(idBool, 2)), nil)
+	defer d.Release()
+	got, err := d.ReadBool()
+	require.NoError(t, err)
+	require.True(t, got)
 }
 
 // Where no value is next, a typed read is an error that consumes nothing.
 func TestTypedReadsMisplaced(t *testing.T) {
+	texts := []string{"ReadString", "ReadText", "AppendString"}
 	tests := []struct {
 		name   string
 		packet []byte
 		tokens int
 		want   error
 		next   Kind
-		fits   string
+		fits   []string // calls that read what is next
 	}{
-		{"End", wire(idArray, 1, idNil), 2, ErrCount, KindEnd, ""},
-		{"End of a Dictionary", wire(idDict, 0), 1, ErrCount, KindEnd, ""},
-		{"property", wire(idObject, "Node", 1, "name", idNil), 1, ErrType, KindProperty, ""},
-		{"name", wire(idPath, newPath(1), 0, 0, "n"), 1, ErrType, KindStringChunk, "String"},
-		{"packed string", wire(idStrings, 1, "n\x00"), 1, ErrType, KindStringChunk, "String"},
-		{"packed data", wire(idFloats, 1, reals(1)), 1, ErrType, KindChunk, ""},
-		{"inside a String", str(longText), 1, ErrType, KindStringChunk, ""},
+		{"End", wire(idArray, 1, idNil), 2, ErrCount, KindEnd, nil},
+		{"End of a Dictionary", wire(idDict, 0), 1, ErrCount, KindEnd, nil},
+		{"End of a PackedStringArray", wire(idStrings, 0), 1, ErrCount, KindEnd, nil},
+		{"End of a NodePath", wire(idPath, newPath(0), 0, 0), 1, ErrCount, KindEnd, texts[2:]},
+		{"property", wire(idObject, "Node", 1, "name", idNil), 1, ErrType, KindProperty, nil},
+		{"name", wire(idPath, newPath(1), 0, 0, "n"), 1, ErrType, KindStringChunk, texts},
+		{"packed string", wire(idStrings, 1, "n\x00"), 1, ErrType, KindStringChunk, texts},
+		{"packed data", wire(idFloats, 1, reals(1)), 1, ErrType, KindChunk, []string{"AppendPacked[float32]", "AppendPacked[float64]"}},
+		{"inside a String", str(longText), 1, ErrType, KindStringChunk, texts[2:]},
 	}
 	for _, test := range tests {
-		for i := range typedReads {
-			read := &typedReads[i]
-			if read.name == test.fits || read.name == "appended text" {
+		for _, call := range typedReads {
+			if slices.Contains(test.fits, call.name) {
 				continue
 			}
-			t.Run(test.name+"/"+read.name, func(t *testing.T) {
-				d := NewDecoder(plain(test.packet), &DecoderOptions{AllowObjects: true, WindowSize: 16})
-				defer d.Release()
-				readTo(t, d, test.tokens)
-				_, err := read.read(d)
-				require.ErrorIs(t, err, test.want)
-				require.Equal(t, test.next, d.PeekKind())
-				if test.next != KindEnd {
-					require.ErrorIs(t, d.ReadEnd(), ErrCount)
+			t.Run(test.name+"/"+call.name, func(t *testing.T) {
+				for _, memory := range []bool{false, true} {
+					d := NewDecoder(&slowReader{test.packet}, &DecoderOptions{AllowObjects: true, WindowSize: 16})
+					defer d.Release()
+					if memory {
+						d.ResetBytes(test.packet)
+					}
+					readTo(t, d, test.tokens)
+					_, err := call.read(d)
+					if err != errNoText {
+						require.ErrorIs(t, err, test.want)
+					}
+					require.Equal(t, test.next, d.PeekKind())
+					if test.next != KindEnd {
+						require.ErrorIs(t, d.ReadEnd(), ErrCount)
+					}
+					require.NoError(t, d.SkipTo(0))
 				}
-				require.NoError(t, d.SkipTo(0))
 			})
 		}
 	}
