@@ -10,13 +10,19 @@ import (
 const terminated = syscall.SIGTERM
 
 const (
-	errBrokenPipe syscall.Errno = 109
-	errNoData     syscall.Errno = 232
+	errBrokenPipe   syscall.Errno = 109
+	errNoData       syscall.Errno = 232
+	errNotConnected syscall.Errno = 233
 )
 
 // isClosedPipe reports whether the reader of the output is gone.
 func isClosedPipe(err error) bool {
-	return errors.Is(err, syscall.EPIPE) || errors.Is(err, errBrokenPipe) || errors.Is(err, errNoData)
+	for _, closed := range []error{syscall.EPIPE, errBrokenPipe, errNoData, errNotConnected} {
+		if errors.Is(err, closed) {
+			return true
+		}
+	}
+	return false
 }
 
 // keepOwner does nothing: a renamed file has the owner and the permissions of its folder.
