@@ -3,6 +3,7 @@ package gdwire
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"testing"
@@ -395,20 +396,22 @@ func TestHugeLengthsAreBegun(t *testing.T) {
 			{"PackedStringArray", Manual4, math.MaxUint32, func(e *Encoder) error { return e.BeginPacked(TypePackedStringArray, n) }},
 			{"Image", Godot2, math.MaxInt32, func(e *Encoder) error { return e.BeginImage(1, 2, 3, 4, n) }},
 		} {
-			var out bytes.Buffer
-			e := NewEncoder(&out, &EncoderOptions{Format: c.format})
-			err := c.begin(e)
-			if n > c.most {
-				require.ErrorIs(t, err, ErrRange, "%s of %d", c.name, n)
+			t.Run(fmt.Sprintf("%s of %d in %v", c.name, n, c.format), func(t *testing.T) {
+				var out bytes.Buffer
+				e := NewEncoder(&out, &EncoderOptions{Format: c.format})
+				err := c.begin(e)
+				if n > c.most {
+					require.ErrorIs(t, err, ErrRange)
+					e.Release()
+					return
+				}
+				require.NoError(t, err)
+				require.ErrorIs(t, e.End(), ErrCount)
+				require.ErrorIs(t, e.Recover(), ErrCount)
+				require.NoError(t, e.Flush())
+				require.Equal(t, uint32(n), le.Uint32(out.Bytes()[out.Len()-4:]))
 				e.Release()
-				continue
-			}
-			require.NoError(t, err, "%s of %d", c.name, n)
-			require.ErrorIs(t, e.End(), ErrCount)
-			require.ErrorIs(t, e.Recover(), ErrCount)
-			require.NoError(t, e.Flush())
-			require.Equal(t, uint32(n), le.Uint32(out.Bytes()[out.Len()-4:]), "%s of %d", c.name, n)
-			e.Release()
+			})
 		}
 	}
 }

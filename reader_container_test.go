@@ -41,7 +41,5 @@ func TestContainerErrors(t *testing.T) {
 			text: "offset 0, $: not canonical: object without a class"},
 		{name: "negative count", packet: wire(idObject, "A", shared(0)), options: strict, is: ErrStrict,
 			text: "offset 12, $: not canonical: negative count"},
-		{name: "object", packet: wire(idObject, "Node", 0), is: ErrObject,
-			text: "offset 0, $: serialized objects are not allowed"},
 	})
 }

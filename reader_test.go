@@ -141,16 +141,18 @@ func TestEOFInsideValue(t *testing.T) {
 				"SkipValue": (*Decoder).SkipValue,
 				"CopyValue": func(d *Decoder) error { return CopyValue(NewEncoder(io.Discard, nil), d) },
 			} {
-				d := NewDecoder(plain(c.b), nil)
-				err := read(d)
-				requireError(t, err, len(c.b), c.path, io.ErrUnexpectedEOF)
-				_, again := d.ReadToken()
-				require.Equal(t, err, again, "%s: it stays until Reset", name)
-				require.Equal(t, err, d.SkipTo(-1))
-				require.Zero(t, d.PeekKind())
-				d.Reset(plain(integer(1)))
-				readTo(t, d, 1)
-				d.Release()
+				t.Run(name, func(t *testing.T) {
+					d := NewDecoder(plain(c.b), nil)
+					err := read(d)
+					requireError(t, err, len(c.b), c.path, io.ErrUnexpectedEOF)
+					_, again := d.ReadToken()
+					require.Equal(t, err, again, "%s: it stays until Reset")
+					require.Equal(t, err, d.SkipTo(-1))
+					require.Zero(t, d.PeekKind())
+					d.Reset(plain(integer(1)))
+					readTo(t, d, 1)
+					d.Release()
+				})
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package gdwire
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -44,29 +45,31 @@ func TestStringThatFitsIsOneChunk(t *testing.T) {
 				"PackedStringArray": wire(idStrings, 1, text+"\x00"),
 				"NodePath":          wire(idPath, newPath(1), 0, 0, text),
 			} {
-				d := NewDecoder(iotest.OneByteReader(bytes.NewReader(packet)), &DecoderOptions{WindowSize: size})
-				if name != "String" {
-					readTo(t, d, 1)
-				}
-				var chunks []int
-				for last := false; !last; {
-					tok := readTo(t, d, 1)
-					require.Equal(t, KindStringChunk, tok.Kind())
-					last = tok.Last()
-					chunks = append(chunks, len(tok.Bytes()))
-					if n <= size {
-						require.EqualValues(t, n, tok.Len())
+				t.Run(fmt.Sprintf("%s of %d bytes, buffer of %d", name, n, size), func(t *testing.T) {
+					d := NewDecoder(iotest.OneByteReader(bytes.NewReader(packet)), &DecoderOptions{WindowSize: size})
+					if name != "String" {
+						readTo(t, d, 1)
 					}
-				}
-				want := []int{n}
-				switch {
-				case n == 2*size+1:
-					want = []int{size, size, 1}
-				case n > size:
-					want = []int{size, n - size}
-				}
-				require.Equal(t, want, chunks, "%s of %d in a window of %d", name, n, size)
-				d.Release()
+					var chunks []int
+					for last := false; !last; {
+						tok := readTo(t, d, 1)
+						require.Equal(t, KindStringChunk, tok.Kind())
+						last = tok.Last()
+						chunks = append(chunks, len(tok.Bytes()))
+						if n <= size {
+							require.EqualValues(t, n, tok.Len())
+						}
+					}
+					want := []int{n}
+					switch {
+					case n == 2*size+1:
+						want = []int{size, size, 1}
+					case n > size:
+						want = []int{size, n - size}
+					}
+					require.Equal(t, want, chunks, "%s of %d in a window of %d", name, n, size)
+					d.Release()
+				})
 			}
 		}
 	}
@@ -211,9 +214,19 @@ func TestTruncatedInvalidText(t *testing.T) {
 	}
 }
 
-func TestTextErrors(t *testing.T) {
-	testInputErrors(t, []inputError{
-		{name: "invalid UTF-8", packet: str("a\xff"), is: ErrUTF8, text: "offset 9, $: invalid UTF-8"},
-		{name: "invalid UTF-8 after a replacement character", packet: str("\uFFFD\xff"), is: ErrUTF8, text: "offset 11, $: invalid UTF-8"},
-	})
+func TestOffsetsOfInvalidText(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		text   string
+		offset int
+	}{
+		{"second byte", "a\xff", 9},
+		{"after a replacement character", "\uFFFD\xff", 11},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := NewDecoder(plain(str(c.text)), nil)
+			defer d.Release()
+			requireError(t, readAll(d), c.offset, "$", ErrUTF8)
+		})
+	}
 }

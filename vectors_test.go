@@ -264,9 +264,11 @@ func TestVectorsSaveGame(t *testing.T) {
 				"calls":          func() ([]byte, error) { return encodeValue(&v, to, false) },
 				"unknown counts": func() ([]byte, error) { return encodeValue(&v, to, true) },
 			} {
-				got, err := write()
-				require.NoError(t, err, name)
-				require.True(t, bytes.Equal(p, got), name)
+				t.Run(name, func(t *testing.T) {
+					got, err := write()
+					require.NoError(t, err)
+					require.True(t, bytes.Equal(p, got))
+				})
 			}
 		})
 	}
