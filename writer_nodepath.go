@@ -2,8 +2,8 @@ package gdwire
 
 import (
 	"math"
+	"math/bits"
 	"strings"
-	"unicode/utf8"
 )
 
 // WriteNodePath writes a NodePath from its text, such as "/root/Player:position:x". As
@@ -61,9 +61,10 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 // shortNodePath is the size of the longest text that writeShortNodePath writes.
 const shortNodePath = 64
 
-// writeShortNodePath writes a NodePath on the fast path, in one pass over its text. It
-// returns false if it has written nothing: WriteNodePath then handles rare texts and errors.
-// It saves 23 % of the time of writing the structs of the large saved game.
+// writeShortNodePath writes a NodePath on the fast path, in one pass over its text, eight
+// bytes at a time. It returns false if it has written nothing: WriteNodePath then handles
+// rare texts and errors. It saves 23 % of the time of writing the structs of the large saved
+// game.
 func (e *Encoder) writeShortNodePath(text string) bool {
 	// No encoding is longer than that of one-byte names.
 	const most = fastSize + 4*(shortNodePath+1)
@@ -73,27 +74,32 @@ func (e *Encoder) writeShortNodePath(text string) bool {
 	}
 	var counts [2]uint32
 	b := e.buf[n : n+most+8]
-	size, start, part, separator := fastSize, 0, 0, byte('/')
-	for i := 0; i <= len(text); i++ {
-		c := separator // also after the end
-		if i < len(text) {
-			c = text[i]
-		}
-		if c >= utf8.RuneSelf {
+	size, start, part := fastSize, 0, 0
+	for i := 0; i <= len(text); i += 8 {
+		word := short(text[i:])
+		if word&notASCII != 0 {
 			return false
 		}
-		if c != separator && c != ':' {
-			continue
+		ends := equalBytes(word, '/') | equalBytes(word, ':')
+		if rest := len(text) - i; rest < 8 {
+			ends |= 0x80 << (8 * rest) // the end of the text
 		}
-		if name := text[start:i]; name != "" {
-			le.PutUint32(b[size:], uint32(len(name)))
-			size += 4 + putText(b[size+4:], name)
-			counts[part&1]++
-		} else if part == 1 {
-			return false
-		}
-		if start = i + 1; c == ':' {
-			part, separator = 1, ':'
+		for ; ends != 0; ends &= ends - 1 {
+			end := i + bits.TrailingZeros64(ends)/8
+			colon := end < len(text) && text[end] == ':'
+			if part == 1 && !colon && end < len(text) {
+				continue // a slash in a sub-name
+			}
+			if name := text[start:end]; name != "" {
+				le.PutUint32(b[size:], uint32(len(name)))
+				size += 4 + putText(b[size+4:], name)
+				counts[part&1]++
+			} else if part == 1 {
+				return false
+			}
+			if start = end + 1; colon {
+				part = 1
+			}
 		}
 	}
 	flags := uint32(0)
@@ -103,6 +109,13 @@ func (e *Encoder) writeShortNodePath(text string) bool {
 	putNodePath(b, e.forms[TypeNodePath][0].header, counts[0], counts[1], flags)
 	e.take(size)
 	return true
+}
+
+// equalBytes returns a word with the highest bit set in each byte in which word, which is
+// ASCII, has c.
+func equalBytes(word uint64, c byte) uint64 {
+	const ones = 0x0101010101010101
+	return ^((word ^ ones*uint64(c)) + 0x7F*ones) & (0x80 * ones)
 }
 
 // putText puts short text and its padding into b and returns their size. It overwrites up to
