@@ -18,7 +18,8 @@ import (
 //	buf[:n]      calls that are complete, and the start of an interrupted one
 //	hold         if held > 0: the count of the outermost open container of Unknown
 //	             count. Bytes from here on are kept until its End sets the count;
-//	             the buffer grows for them, up to Buffered
+//	             the buffer grows for them, up to Buffered. After ResetBytes, hold
+//	             is 0, so that all bytes are kept
 //	buf[n:lim]   free for calls; lim is -1 while the fast path is off for all calls
 //	written      the number of bytes written before buf[0]
 //
@@ -127,6 +128,30 @@ func (e *Encoder) Options() EncoderOptions {
 // Reset discards the state of e, including bytes that were not flushed, and makes it
 // write to w, starting at offset 0, with the same options.
 func (e *Encoder) Reset(w io.Writer) {
+	if e.buffer == nil {
+		e.buffer = getBuffer(bufferSize)
+		e.buf = e.buffer.B
+	}
+	e.maxHeld = heldLimit(&e.options)
+	e.w, e.n, e.held, e.written = w, 0, 0, 0
+	e.reset()
+}
+
+// ResetBytes is Reset for output in memory, without a Writer: the Encoder appends to b, and
+// Bytes returns the result. The size of containers of [Unknown] count is not limited.
+func (e *Encoder) ResetBytes(b []byte) {
+	e.Release()
+	e.buf, e.n, e.written = b[:cap(b)], len(b), -uint64(len(b))
+	e.hold, e.held, e.maxHeld = 0, 1, math.MaxInt/2
+	e.reset()
+}
+
+// Bytes returns the slice given to ResetBytes with the output appended. After Reset, it
+// returns the bytes that are buffered. The slice is valid until the next call on e.
+func (e *Encoder) Bytes() []byte { return e.buf[:e.n] }
+
+// reset prepares for the first value, after the buffer has been set.
+func (e *Encoder) reset() {
 	o := &e.options
 	if o.Format == nil {
 		o.Format = Godot4
@@ -137,14 +162,8 @@ func (e *Encoder) Reset(w io.Writer) {
 	}
 	e.forms = &o.Format.byType[double]
 	e.maxDepth = int(min(limitDepth.or(int64(o.Depth)), math.MaxInt))
-	if e.buffer == nil {
-		e.buffer = getBuffer(bufferSize)
-		e.buf = e.buffer.B
-	}
-	e.maxHeld = heldLimit(o)
 	e.init()
-	e.w, e.n, e.held, e.partial, e.written = w, 0, 0, 0, 0
-	e.err, e.permanent, e.retry = nil, false, retry{}
+	e.partial, e.err, e.permanent, e.retry = 0, nil, false, retry{}
 	e.setLim()
 }
 

@@ -142,7 +142,10 @@ func (e *Encoder) grow(n int64) error {
 	if size := e.n + int(n); size > len(e.buf) {
 		buf := make([]byte, max(min(2*len(e.buf), e.hold+e.maxHeld), size))
 		copy(buf, e.buf[:e.n])
-		e.buf, e.buffer.B = buf, buf
+		e.buf = buf
+		if e.buffer != nil {
+			e.buffer.B = buf
+		}
 		e.setLim()
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -512,4 +514,49 @@ func TestWriterErrorTexts(t *testing.T) {
 	testCallErrors(t, []callError{
 		{name: "Close", before: []step{dict(1)}, call: closing, is: ErrOpen, text: "offset 8, $.key(0): DictStart without its End"},
 	})
+}
+
+// Random calls write the same to memory as to a Writer, after what the slice has.
+func TestResetBytes(t *testing.T) {
+	for s := range uint64(300) {
+		r := rand.New(rand.NewPCG(s, 2))
+		calls, errs, want := randomSequence(t, r, 30)
+		if strings.Contains(strings.Join(errs, ""), "Buffered") { // no limit in memory
+			continue
+		}
+		e := NewEncoder(nil, &EncoderOptions{Depth: 5})
+		e.ResetBytes(append(make([]byte, 0, r.IntN(100)), "head"...))
+		for i, c := range calls {
+			require.Equal(t, errs[i], errorKind(c.step()(e)), "sequence %d, call %d", s, i)
+			e.Recover()
+		}
+		require.NoError(t, e.Flush())
+		require.Equal(t, "head"+string(want), string(e.Bytes())[:len("head")+len(want)], "sequence %d", s)
+		require.EqualValues(t, len(e.Bytes())-len("head"), e.OutputOffset())
+		e.Release()
+		require.ErrorIs(t, e.WriteNil(), ErrReleased)
+	}
+}
+
+// Bytes returns a container of Unknown count beyond Buffered, and a Writer can follow.
+func TestResetBytesUnknown(t *testing.T) {
+	e := NewEncoder(nil, &EncoderOptions{Buffered: 16})
+	e.ResetBytes(nil)
+	require.NoError(t, e.BeginArray(Unknown))
+	for range 1000 {
+		require.NoError(t, e.WriteInt(7))
+	}
+	require.NoError(t, e.End())
+	require.NoError(t, e.Close())
+	d := NewDecoder(nil, nil)
+	d.ResetBytes(e.Bytes())
+	n, err := d.ReadArray()
+	require.NoError(t, err)
+	require.Equal(t, 1000, n)
+
+	var b bytes.Buffer
+	e.Reset(&b)
+	require.NoError(t, e.WriteInt(7))
+	require.Equal(t, integer(7), b.Bytes())
+	require.Empty(t, e.Bytes())
 }

@@ -14,13 +14,10 @@ func Marshal(v any, o *Options) ([]byte, error) {
 	s := getEncoder()
 	defer s.release()
 	s.onBytes(o.orDefault())
-	err := s.top(v)
-	if err == nil {
-		err = s.e.Flush()
-	}
-	if err != nil {
+	if err := s.top(v); err != nil {
 		return nil, err
 	}
+	s.buf = s.e.Bytes()
 	return append([]byte(nil), s.buf...), nil // which, unlike make, need not be cleared
 }
 
@@ -46,21 +43,15 @@ type encoder struct {
 	reals   [maxComponents]float64
 	ints    [maxComponents]int32
 
-	own        *gdwire.Encoder // for Marshal; it writes to buf
+	own        *gdwire.Encoder // for Marshal
 	ownOptions gdwire.EncoderOptions
-	buf        []byte
-}
-
-// Write appends to buf.
-func (s *encoder) Write(p []byte) (int, error) {
-	s.buf = append(s.buf, p...)
-	return len(p), nil
+	buf        []byte // its memory
 }
 
 // maxKept is the capacity up to which a buffer is kept in the pool.
 const maxKept = 4 << 20
 
-var encoderPool = sync.Pool{New: func() any { return new(encoder) }}
+var encoderPool = sync.Pool{New: func() any { return &encoder{buf: make([]byte, 0, 512)} }}
 
 func getEncoder() *encoder { return encoderPool.Get().(*encoder) }
 
@@ -70,13 +61,12 @@ func (s *encoder) on(e *gdwire.Encoder) {
 	s.format = s.options.Format
 }
 
-// onBytes lets s write to an Encoder that appends to buf.
+// onBytes lets s write to memory.
 func (s *encoder) onBytes(o *Options) {
 	if s.own == nil || s.ownOptions != o.Encoder {
-		s.own, s.ownOptions = gdwire.NewEncoder(s, &o.Encoder), o.Encoder
-	} else {
-		s.own.Reset(s)
+		s.own, s.ownOptions = gdwire.NewEncoder(nil, &o.Encoder), o.Encoder
 	}
+	s.own.ResetBytes(s.buf[:0])
 	s.on(s.own)
 }
 
