@@ -13,8 +13,8 @@ func (e *Encoder) WriteStringName(s string) error { return writeText(e, TypeStri
 // is one word. The fast path contains no calls, so that variables stay in registers, which
 // saves 30 % of its instructions.
 func writeText[S string | []byte](e *Encoder, t Type, s S) error {
-	n, size := e.n, len(s)
-	if size > 8 || e.left == 0 {
+	n, left, size := e.n, e.left, len(s)
+	if size > 8 || left == 0 {
 		return writeLongText(e, t, s)
 	}
 	var word uint64 // short(s)
@@ -30,20 +30,27 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	// would store the bytes of a small constant one by one: 5 % of the time of a document.
 	length := uint32(size) + e.nameNUL
 	if n <= e.valueLim {
-		if form := &e.forms[t&63][0]; form.shape == shapeText {
-			b := (*[fastSize]byte)(e.buf[n : n+fastSize : n+fastSize])
-			le.PutUint32(b[:], form.header)
-			le.PutUint32(b[4:], length)
-			le.PutUint64(b[8:], word)
-			e.take(8 + int(padded(length)))
-			return nil
+		header := uint32(stringHeader)
+		if t != TypeString {
+			form := &e.forms[t&63][0]
+			if form.shape != shapeText {
+				return writeTextSlow(e, t, s)
+			}
+			header = form.header
 		}
-	} else if n <= e.nameLim {
+		b := (*[fastSize]byte)(e.buf[n : n+fastSize : n+fastSize])
+		le.PutUint32(b[:], header)
+		le.PutUint32(b[4:], length)
+		le.PutUint64(b[8:], word)
+		e.n, e.left = n+8+int(padded(length)), left-1
+		return nil
+	}
+	if n <= e.nameLim {
 		b := (*[fastSize]byte)(e.buf[n : n+fastSize : n+fastSize])
 		le.PutUint32(b[:], length)
 		le.PutUint64(b[4:], word)
 		le.PutUint32(b[12:], 0)
-		e.take(4 + int(padded(length)))
+		e.n, e.left = n+4+int(padded(length)), left-1
 		return nil
 	}
 	return writeTextSlow(e, t, s)
