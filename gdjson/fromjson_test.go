@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -70,18 +69,6 @@ func TestFromJSONEncoder(t *testing.T) {
 	require.ErrorIs(t, e.Recover(), err, "cannot be cleared")
 	require.ErrorIs(t, e.Close(), err)
 	require.ErrorIs(t, gdjson.FromJSON(e, strings.NewReader(`null`), nil), err)
-}
-
-func TestFromJSONReader(t *testing.T) {
-	text := `{"args":["s:é","i:1"],"type":"Dictionary"}`
-	want, err := fromJSON(text, nil, nil)
-	require.NoError(t, err)
-	var b bytes.Buffer
-	e := gdwire.NewEncoder(&b, nil)
-	require.NoError(t, gdjson.FromJSON(e, iotest.OneByteReader(strings.NewReader(text)), nil))
-	require.Equal(t, want, b.Bytes())
-	require.ErrorIs(t, gdjson.FromJSON(e, iotest.ErrReader(errTest), nil), errTest)
-	require.NoError(t, e.Err())
 }
 
 // TestFromJSONWriter: an error of the Writer is returned unchanged, and the value

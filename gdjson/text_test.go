@@ -1,0 +1,25 @@
+package gdjson_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdjson"
+)
+
+func TestFromJSONReader(t *testing.T) {
+	text := `{"args":["s:é","i:1"],"type":"Dictionary"}`
+	want, err := fromJSON(text, nil, nil)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, nil)
+	require.NoError(t, gdjson.FromJSON(e, iotest.OneByteReader(strings.NewReader(text)), nil))
+	require.Equal(t, want, b.Bytes())
+	require.ErrorIs(t, gdjson.FromJSON(e, iotest.ErrReader(errTest), nil), errTest)
+	require.NoError(t, e.Err())
+}

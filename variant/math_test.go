@@ -1,0 +1,53 @@
+package variant
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestComponentsOf(t *testing.T) {
+	type number float64
+	for _, c := range []struct {
+		name  string
+		value any
+		n     int // 0 if the type cannot hold a math type
+		leaf  reflect.Kind
+	}{
+		{"array", [3]float32{}, 3, reflect.Float32},
+		{"array of a named type", [2]number{}, 2, reflect.Float64},
+		{"array of arrays", [4][4]float64{}, 16, reflect.Float64},
+		{"struct", point{}, 3, reflect.Float32},
+		{"struct of int32", struct{ X, Y int32 }{}, 2, reflect.Int32},
+		{"nested structs", struct{ Position, Size struct{ X, Y float64 } }{}, 4, reflect.Float64},
+		{"array and field", struct {
+			Normal [3]float32
+			D      float32
+		}{}, 4, reflect.Float32},
+		{"empty array", [0]float32{}, 0, 0},
+		{"empty struct", struct{}{}, 0, 0},
+		{"17 components", [17]float32{}, 0, 0},
+		{"17 components in a struct", struct {
+			A [16]float32
+			B float32
+		}{}, 0, 0},
+		{"two kinds", struct {
+			X float32
+			Y float64
+		}{}, 0, 0},
+		{"field that is not exported", struct{ X, y float32 }{}, 0, 0},
+		{"other numbers", [2]int64{}, 0, 0},
+		{"slice", []float32{}, 0, 0},
+		{"pointer", &point{}, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, ok := componentsOf(reflect.TypeOf(c.value))
+			require.Equal(t, c.n > 0, ok)
+			if ok {
+				require.Equal(t, c.n, got.n)
+				require.Equal(t, c.leaf, got.leaf)
+			}
+		})
+	}
+}
