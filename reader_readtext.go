@@ -35,6 +35,9 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 		if err != nil || form.shape != shapeText {
 			return nil, false, err
 		}
+		if err := d.checkHeader(le.Uint32(d.buf[d.r:]), form); err != nil { // as in value, before waiting for more bytes
+			return nil, false, err
+		}
 		at, read = 4, d.value
 	}
 	b, err := d.peek(at + 4)

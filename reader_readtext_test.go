@@ -121,3 +121,29 @@ func TestReadTextCut(t *testing.T) {
 		d.Release()
 	}
 }
+
+// ReadText returns an error of the header before it waits for the length, as ReadToken does.
+func TestReadTextInvalidHeader(t *testing.T) {
+	tests := []struct {
+		name    string
+		header  []byte
+		options DecoderOptions
+	}{
+		{"flags", wire(idName | 1<<20), DecoderOptions{Strict: true}},
+		{"too deep", wire(idArray, 1, idArray, 1, idString), DecoderOptions{Limits: Limits{Depth: 1}}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			d := NewDecoder(plain(test.header), &test.options)
+			defer d.Release()
+			for d.PeekKind() == KindArrayStart {
+				readTo(t, d, 1)
+			}
+			_, ok, err := d.ReadText()
+			require.False(t, ok)
+			require.Error(t, err)
+			d.Reset(plain(test.header))
+			require.Equal(t, readAll(d), err)
+		})
+	}
+}
