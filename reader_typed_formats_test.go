@@ -246,6 +246,35 @@ func TestTypedReadsOfEveryType(t *testing.T) {
 	}
 }
 
+// At an End, no typed read takes the value that follows the container.
+func TestTypedReadsBeforeEnd(t *testing.T) {
+	d := NewDecoder(nil, &DecoderOptions{AllowObjects: true})
+	defer d.Release()
+	var b bytes.Buffer
+	e := NewEncoder(nil, nil)
+	defer e.Release()
+	for i := range typedValues {
+		v := &typedValues[i]
+		b.Reset()
+		e.Reset(&b)
+		e.BeginArray(2)
+		e.BeginArray(0)
+		e.End()
+		v.write(e)
+		if e.End(); e.Close() != nil {
+			continue // Godot4 does not have it
+		}
+		packet := append(b.Bytes(), make([]byte, fastSize)...)
+		for _, call := range typedReads {
+			d.ResetBytes(packet)
+			readTo(t, d, 2)
+			_, err := call.read(d)
+			requireError(t, err, 16, "$[0]", ErrCount)
+			require.NoError(t, d.ReadEnd(), call.name)
+		}
+	}
+}
+
 func testTypedReads(t *testing.T, o *DecoderOptions, memory bool) {
 	d := NewDecoder(nil, o)
 	defer d.Release()
