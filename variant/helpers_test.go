@@ -242,3 +242,45 @@ type zoo struct {
 	Self    celsius
 	Rest    *Dictionary `gd:",embed"`
 }
+
+// A goType is a value of a Go type.
+type goType struct {
+	name    string
+	value   any
+	wire    any // the value decoded into an any
+	options *Options
+}
+
+// testGoTypes encodes each value, and decodes it into an any and into its own type.
+func testGoTypes(t *testing.T, all []goType) {
+	for _, c := range all {
+		t.Run(c.name, func(t *testing.T) {
+			o := &Options{}
+			if c.options != nil {
+				*o = *c.options
+			}
+			o.Decoder.AllowObjects = true
+			b, err := Marshal(c.value, o)
+			require.NoError(t, err)
+			var got any
+			require.NoError(t, Unmarshal(b, &got, o))
+			requireSame(t, c.wire, got)
+			if c.value == nil {
+				return
+			}
+			again := reflect.New(reflect.TypeOf(c.value))
+			require.NoError(t, Unmarshal(b, again.Interface(), o))
+			requireSame(t, c.value, again.Elem().Interface())
+			// The same inside an interface, with a pointer, and into used memory.
+			boxed, err := Marshal(&[]any{c.value}, o)
+			require.NoError(t, err)
+			list := reflect.New(reflect.SliceOf(again.Type()))
+			for range 2 {
+				require.NoError(t, Unmarshal(boxed, list.Interface(), o))
+				if v := list.Elem().Index(0); !v.IsNil() {
+					requireSame(t, c.value, v.Elem().Interface())
+				}
+			}
+		})
+	}
+}

@@ -3,8 +3,6 @@ package variant
 import (
 	"fmt"
 	"math"
-	"net/netip"
-	"reflect"
 	"testing"
 	"time"
 
@@ -13,15 +11,9 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Each value is encoded, and decoded into an any and into its own type.
 func TestGoTypes(t *testing.T) {
 	small, nan := float64(float32(0.1)), math.NaN()
-	for _, c := range []struct {
-		name    string
-		value   any
-		wire    any // the value decoded into an any
-		options *Options
-	}{
+	testGoTypes(t, []goType{
 		{name: "nil", value: nil, wire: nil},
 		{name: "nil pointer", value: (*int)(nil), wire: nil},
 		{name: "bool", value: true, wire: true},
@@ -83,56 +75,6 @@ func TestGoTypes(t *testing.T) {
 		{name: "[16]float64", value: [16]float64{15: 5}, wire: Projection{W: Vector4{W: 5}}},
 		{name: "struct of floats", value: point{1, 2, 3}, wire: dict("x", 1.0, "y", 2.0, "z", 3.0)},
 
-		{name: "[]byte", value: []byte{1, 2, 3}, wire: []byte{1, 2, 3}},
-		{name: "[]int32", value: []int32{1, -2}, wire: []int32{1, -2}},
-		{name: "[]int64", value: []int64{1, -2}, wire: []int64{1, -2}},
-		{name: "[]float32", value: []float32{1, -2}, wire: []float32{1, -2}},
-		{name: "[]float64", value: []float64{1, -2}, wire: []float64{1, -2}},
-		{name: "[]string", value: []string{"a", "", "c"}, wire: []string{"a", "", "c"}},
-		{name: "[]Vector2", value: []Vector2{{1, 2}}, wire: []Vector2{{1, 2}}},
-		{name: "[]Vector3", value: []Vector3{{1, 2, 3}}, wire: []Vector3{{1, 2, 3}}},
-		{name: "[]Vector4", value: []Vector4{{1, 2, 3, 4}}, wire: []Vector4{{1, 2, 3, 4}}},
-		{name: "[]Color", value: []Color{{1, 2, 3, 4}}, wire: []Color{{1, 2, 3, 4}}},
-		{name: "empty []Color", value: []Color{}, wire: []Color{}},
-		{name: "named elements", value: []myFloat{1, 2}, wire: []float32{1, 2}},
-		{name: "named strings", value: []myString{"a"}, wire: []string{"a"}},
-		{name: "[]vec2", value: []vec2{{1, 2}, {3, 4}}, wire: []Vector2{{1, 2}, {3, 4}}},
-		{name: "[]vec3", value: []vec3{{1, 2, 3}, {4, 5, 6}}, wire: []Vector3{{1, 2, 3}, {4, 5, 6}}},
-		{name: "[]vec4", value: []vec4{{1, 2, 3, 4}}, wire: []Vector4{{1, 2, 3, 4}}},
-		{name: "[]myUint", value: []myUint{1, 2}, wire: []byte{1, 2}},
-		{name: "byte array", value: [5]byte{1, 2}, wire: []byte{1, 2, 0, 0, 0}},
-		{name: "string array", value: [2]string{"a", "b"}, wire: []string{"a", "b"}},
-		{name: "[]StringName", value: []StringName{"a"}, wire: array(StringName("a"))},
-		{name: "[]int", value: []int{1, 2}, wire: array(int64(1), int64(2))},
-		{name: "[3]int", value: [3]int{1, 2, 3}, wire: array(int64(1), int64(2), int64(3))},
-		{name: "[]bool", value: []bool{true}, wire: array(true)},
-		{name: "[]any", value: []any{int64(1), "a", nil}, wire: array(int64(1), "a", nil)},
-		{name: "[][]string", value: [][]string{{"a"}, {}}, wire: array([]string{"a"}, []string{})},
-		{name: "[]*int", value: []*int{nil, ptr(3)}, wire: array(nil, int64(3))},
-		{name: "[]Vector2i", value: []Vector2i{{1, 2}}, wire: array(Vector2i{1, 2})},
-		{name: "empty slice", value: []int{}, wire: array()},
-		{name: "Array", value: array(int64(1), array()), wire: array(int64(1), array())},
-		{name: "typed Array", value: &Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}, Values: []any{int64(1)}},
-			wire: &Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}, Values: []any{int64(1)}}},
-		{name: "Array of a class", value: Array{Elem: gdwire.Elem{Type: gdwire.TypeObject, Class: "Node"}, Values: []any{nil}},
-			wire: &Array{Elem: gdwire.Elem{Type: gdwire.TypeObject, Class: "Node"}, Values: []any{nil}}},
-
-		{name: "Dictionary", value: dict("b", int64(1), "a", nil), wire: dict("b", int64(1), "a", nil)},
-		{name: "map", value: map[string]int{"b": 2, "a": 1}, wire: dict("a", int64(1), "b", int64(2))},
-		{name: "map of named strings", value: map[myString]bool{"b": true, "a": false}, wire: dict("a", false, "b", true)},
-		{name: "map of StringName", value: map[StringName]int{"a": 1}, wire: dict(StringName("a"), int64(1))},
-		{name: "map of NodePath", value: map[NodePath]int{"a/b": 1}, wire: dict(NodePath("a/b"), int64(1))},
-		{name: "map of ints", value: map[myInt]int{10: 1, 9: 2, -1: 3}, wire: dict(int64(-1), int64(3), int64(9), int64(2), int64(10), int64(1))},
-		{name: "map of uints", value: map[uint16]int{300: 1, 2: 2}, wire: dict(int64(2), int64(2), int64(300), int64(1))},
-		{name: "map of floats", value: map[float64]int{1.5: 1, -2: 2}, wire: dict(-2.0, int64(2), 1.5, int64(1))},
-		{name: "map of bools", value: map[bool]int{true: 1, false: 2}, wire: dict(false, int64(2), true, int64(1))},
-		{name: "map of Vector2i", value: map[Vector2i]string{{2, 1}: "b", {1, 2}: "a"}, wire: dict(Vector2i{1, 2}, "a", Vector2i{2, 1}, "b")},
-		{name: "map of [2]int32", value: map[ivec2]string{{1, 2}: "a"}, wire: dict(Vector2i{1, 2}, "a")},
-		{name: "map of text", value: map[level]int{2: 1, 1: 2}, wire: dict("level 1", int64(2), "level 2", int64(1))},
-		{name: "map of addresses", value: map[netip.Addr]int{netip.MustParseAddr("::1"): 1}, wire: dict("::1", int64(1))},
-		{name: "map of any", value: map[any]int{"a": 1, int64(2): 2}, wire: dict(int64(2), int64(2), "a", int64(1))},
-		{name: "map of maps", value: map[string]map[string]int{"a": {}}, wire: dict("a", dict())},
-
 		{name: "struct", value: simple{"a", 3}, wire: dict("name", "a", "max_hp", int64(3))},
 		{name: "all tags", value: player{Base: Base{ID: 1}, Name: "Ada", Color: vec4{1, 1, 1, 1}, Friends: []player{}},
 			wire: dict("id", int64(1), "title", "", "name", "Ada", "tint", Color{1, 1, 1, 1}, "friends", array(),
@@ -163,36 +105,7 @@ func TestGoTypes(t *testing.T) {
 		{name: "Image", value: Image{Format: 1, Mipmaps: 2, Width: 3, Height: 4, Data: []byte{5, 6}}, wire: Image{1, 2, 3, 4, []byte{5, 6}}, options: godot2},
 		{name: "InputEvent", value: InputEvent{Type: 1, Device: 2, Data: []byte{1, 0, 0, 0, 2, 0, 0, 0}},
 			wire: InputEvent{1, 2, []byte{1, 0, 0, 0, 2, 0, 0, 0}}, options: godot2},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			o := &Options{}
-			if c.options != nil {
-				*o = *c.options
-			}
-			o.Decoder.AllowObjects = true
-			b, err := Marshal(c.value, o)
-			require.NoError(t, err)
-			var got any
-			require.NoError(t, Unmarshal(b, &got, o))
-			requireSame(t, c.wire, got)
-			if c.value == nil {
-				return
-			}
-			again := reflect.New(reflect.TypeOf(c.value))
-			require.NoError(t, Unmarshal(b, again.Interface(), o))
-			requireSame(t, c.value, again.Elem().Interface())
-			// The same inside an interface, with a pointer, and into used memory.
-			boxed, err := Marshal(&[]any{c.value}, o)
-			require.NoError(t, err)
-			list := reflect.New(reflect.SliceOf(again.Type()))
-			for range 2 {
-				require.NoError(t, Unmarshal(boxed, list.Interface(), o))
-				if v := list.Elem().Index(0); !v.IsNil() {
-					requireSame(t, c.value, v.Elem().Interface())
-				}
-			}
-		})
-	}
+	})
 }
 
 func TestTypesWithoutVariant(t *testing.T) {

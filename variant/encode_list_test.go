@@ -1,0 +1,45 @@
+package variant
+
+import (
+	"testing"
+
+	"github.com/gdwire/gdwire"
+)
+
+func TestGoLists(t *testing.T) {
+	testGoTypes(t, []goType{
+		{name: "[]byte", value: []byte{1, 2, 3}, wire: []byte{1, 2, 3}},
+		{name: "[]int32", value: []int32{1, -2}, wire: []int32{1, -2}},
+		{name: "[]int64", value: []int64{1, -2}, wire: []int64{1, -2}},
+		{name: "[]float32", value: []float32{1, -2}, wire: []float32{1, -2}},
+		{name: "[]float64", value: []float64{1, -2}, wire: []float64{1, -2}},
+		{name: "[]string", value: []string{"a", "", "c"}, wire: []string{"a", "", "c"}},
+		{name: "[]Vector2", value: []Vector2{{1, 2}}, wire: []Vector2{{1, 2}}},
+		{name: "[]Vector3", value: []Vector3{{1, 2, 3}}, wire: []Vector3{{1, 2, 3}}},
+		{name: "[]Vector4", value: []Vector4{{1, 2, 3, 4}}, wire: []Vector4{{1, 2, 3, 4}}},
+		{name: "[]Color", value: []Color{{1, 2, 3, 4}}, wire: []Color{{1, 2, 3, 4}}},
+		{name: "empty []Color", value: []Color{}, wire: []Color{}},
+		{name: "named elements", value: []myFloat{1, 2}, wire: []float32{1, 2}},
+		{name: "named strings", value: []myString{"a"}, wire: []string{"a"}},
+		{name: "[]vec2", value: []vec2{{1, 2}, {3, 4}}, wire: []Vector2{{1, 2}, {3, 4}}},
+		{name: "[]vec3", value: []vec3{{1, 2, 3}, {4, 5, 6}}, wire: []Vector3{{1, 2, 3}, {4, 5, 6}}},
+		{name: "[]vec4", value: []vec4{{1, 2, 3, 4}}, wire: []Vector4{{1, 2, 3, 4}}},
+		{name: "[]myUint", value: []myUint{1, 2}, wire: []byte{1, 2}},
+		{name: "byte array", value: [5]byte{1, 2}, wire: []byte{1, 2, 0, 0, 0}},
+		{name: "string array", value: [2]string{"a", "b"}, wire: []string{"a", "b"}},
+		{name: "[]StringName", value: []StringName{"a"}, wire: array(StringName("a"))},
+		{name: "[]int", value: []int{1, 2}, wire: array(int64(1), int64(2))},
+		{name: "[3]int", value: [3]int{1, 2, 3}, wire: array(int64(1), int64(2), int64(3))},
+		{name: "[]bool", value: []bool{true}, wire: array(true)},
+		{name: "[]any", value: []any{int64(1), "a", nil}, wire: array(int64(1), "a", nil)},
+		{name: "[][]string", value: [][]string{{"a"}, {}}, wire: array([]string{"a"}, []string{})},
+		{name: "[]*int", value: []*int{nil, ptr(3)}, wire: array(nil, int64(3))},
+		{name: "[]Vector2i", value: []Vector2i{{1, 2}}, wire: array(Vector2i{1, 2})},
+		{name: "empty slice", value: []int{}, wire: array()},
+		{name: "Array", value: array(int64(1), array()), wire: array(int64(1), array())},
+		{name: "typed Array", value: &Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}, Values: []any{int64(1)}},
+			wire: &Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}, Values: []any{int64(1)}}},
+		{name: "Array of a class", value: Array{Elem: gdwire.Elem{Type: gdwire.TypeObject, Class: "Node"}, Values: []any{nil}},
+			wire: &Array{Elem: gdwire.Elem{Type: gdwire.TypeObject, Class: "Node"}, Values: []any{nil}}},
+	})
+}
