@@ -60,6 +60,7 @@ type decoder struct {
 	// check for nil first, because an Error for each of a million nils takes long.
 	careful bool
 	depth   int
+	recent  recent[decodeFunc]
 	reals   [maxComponents]float64
 	ints    [maxComponents]int32
 	scratch []byte
@@ -130,7 +131,7 @@ func (s *decoder) top(v any) error {
 		}
 		return err
 	}
-	decode, err := decodePlans.of(p.Type().Elem())
+	decode, err := s.recent.of(&decodePlans, p.Type().Elem())
 	if err != nil {
 		return err
 	}

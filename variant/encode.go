@@ -40,6 +40,7 @@ type encoder struct {
 	options gdwire.EncoderOptions // of e
 	format  *gdwire.Format        // of e
 	depth   int
+	recent  recent[encodeFunc]
 	reals   [maxComponents]float64
 	ints    [maxComponents]int32
 
@@ -80,16 +81,20 @@ func (s *encoder) release() {
 	}
 }
 
-// top writes v, the argument of Marshal or MarshalEncode.
+// top writes v, the argument of Marshal or MarshalEncode. It returns the error of an invalid
+// type before writing.
 func (s *encoder) top(v any) error {
 	r := reflect.ValueOf(v)
-	if r.IsValid() { // report an invalid type before writing
-		if _, err := encodePlans.of(r.Type()); err != nil {
-			return err
-		}
+	if !r.IsValid() {
+		r = reflect.ValueOf(new(any)).Elem() // nil
+	} else if r.Kind() == reflect.Pointer && r.Elem().IsValid() && r.Elem().Kind() != reflect.Pointer {
+		r = r.Elem() // which, unlike r, need not be copied to have an address
 	}
-	err := s.any(v)
+	encode, err := s.recent.of(&encodePlans, r.Type())
 	if err != nil {
+		return err
+	}
+	if err = s.nested(encode, addressable(r)); err != nil {
 		var known *gdwire.Error
 		if failed := s.e.Fail(err); errors.As(err, &known) || errors.Is(failed, gdwire.ErrReleased) {
 			return failed

