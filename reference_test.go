@@ -24,8 +24,9 @@ type reference struct {
 	p       []byte
 	pos     int
 
-	missing   int  // bytes of padding at the end
-	typedDict bool // a Dictionary's header had flags
+	starts    []int64 // the offset of each value, in the order of the packet
+	missing   int     // bytes of padding at the end
+	typedDict bool    // a Dictionary's header had flags
 }
 
 // referenceTypes has the types of each format in the order of their ids.
@@ -133,6 +134,7 @@ func (r *reference) text(mayMiss bool) string {
 }
 
 func (r *reference) value() value {
+	r.starts = append(r.starts, int64(r.pos))
 	header := r.u32()
 	id, flags := header, uint32(0)
 	switch r.format {
@@ -443,6 +445,7 @@ func TestReferenceOnMutations(t *testing.T) {
 				if requireReference(t, p, o) {
 					accepted[f]++
 				}
+				requireTypedReference(t, p, o, random.Uint64())
 			}
 		}
 	}
