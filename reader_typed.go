@@ -134,7 +134,7 @@ func (d *Decoder) ReadFloat() (float64, error) {
 		return 0, err
 	}
 	x := t.Float()
-	if t.Type() == TypeInt && (x >= 1<<63 || int64(x) != t.Int()) {
+	if t.Type() == TypeInt && (x >= 1<<63 || int64(x) != t.Int()) { // int64(1<<63) depends on the processor
 		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit float64", t.Type(), t.number()))
 	}
 	return x, d.readNumber(size)

@@ -116,8 +116,9 @@ var typedReads = slices.Concat([]typedRead{
 	{name: "ReadBool", accepts: "bool", read: func(d *Decoder) (any, error) { return d.ReadBool() }},
 	{name: "ReadInt", accepts: "int float", read: func(d *Decoder) (any, error) { return d.ReadInt() }, holds: fitsInt(64)},
 	{name: "ReadInteger[int16]", accepts: "int float", read: func(d *Decoder) (any, error) { return ReadInteger[int16](d) }, holds: fitsInt(16)},
-	{name: "ReadInteger[uint8]", accepts: "int float", read: func(d *Decoder) (any, error) { return ReadInteger[uint8](d) },
-		holds: func(text string) bool { _, err := strconv.ParseUint(text, 10, 8); return err == nil }},
+	{name: "ReadInteger[int64]", accepts: "int float", read: func(d *Decoder) (any, error) { return ReadInteger[int64](d) }, holds: fitsInt(64)},
+	{name: "ReadInteger[uint8]", accepts: "int float", read: func(d *Decoder) (any, error) { return ReadInteger[uint8](d) }, holds: fitsUint(8)},
+	{name: "ReadInteger[uint64]", accepts: "int float", read: func(d *Decoder) (any, error) { return ReadInteger[uint64](d) }, holds: fitsUint(64)},
 	{name: "ReadFloat", accepts: "int float", read: func(d *Decoder) (any, error) { return d.ReadFloat() },
 		holds: func(text string) bool { return text != "9007199254740993" }},
 	{name: "ReadString", accepts: "String StringName", read: func(d *Decoder) (any, error) { return d.ReadString() }},
@@ -160,6 +161,10 @@ var errNoText = errors.New("no text")
 
 func fitsInt(bits int) func(text string) bool {
 	return func(text string) bool { _, err := strconv.ParseInt(text, 10, bits); return err == nil }
+}
+
+func fitsUint(bits int) func(text string) bool {
+	return func(text string) bool { _, err := strconv.ParseUint(text, 10, bits); return err == nil }
 }
 
 func iterations[T any](loop iter.Seq2[T, error]) (n int, err error) {

@@ -40,6 +40,7 @@ func TestTypedReadsOfNumbers(t *testing.T) {
 		{"float", wire(idFloat, float32(1.5)), ErrRange, 1.5, ErrRange},
 		{"whole float", wire(idFloat|bit16, 255.0), int64(255), 255.0, uint8(255)},
 		{"2^63", wire(idFloat|bit16, float64(1<<63)), ErrRange, float64(1 << 63), ErrRange},
+		{"below -2^63", wire(idFloat|bit16, -1.5*(1<<63)), ErrRange, -1.5 * (1 << 63), ErrRange},
 		{"infinity", wire(idFloat, float32(math.Inf(1))), ErrRange, math.Inf(1), ErrRange},
 	}
 	for _, test := range tests {
