@@ -10,7 +10,8 @@ import (
 // This file has all unsafe code of the package; portable.go replaces it.
 
 // A variable is the address of a Go variable that a plan reads into or writes. The plan
-// knows the type. With a reflect.Value instead, decoding structs takes 50 % longer.
+// knows the type. With a reflect.Value instead, decoding structs takes 50 % longer, and
+// encoding 90 %.
 type variable = unsafe.Pointer
 
 // variableOf returns v, which has an address, as a variable.
