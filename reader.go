@@ -301,6 +301,12 @@ func (d *Decoder) ReadToken() (Token, error) {
 		}
 		d.r, d.left, d.token = end, left-1, 2*pos
 		return Token{head: form.head, win: &d.window, pos: 2 * pos}, nil
+	case shapeArray, shapeDict, shapePackedStrings:
+		n := le.Uint32(b[4:])
+		if !d.openFast(form, n) {
+			return d.readSlow()
+		}
+		return Token{head: form.head, bits: uint64(n)}, nil
 	}
 	return d.readStart(form, b)
 }
@@ -319,10 +325,6 @@ func (d *Decoder) readText(form *form, n uint32) (Token, error) {
 // readStart is ReadToken on the fast path for a Start token.
 func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
 	switch form.shape {
-	case shapeArray, shapeDict, shapePackedStrings:
-		if n := le.Uint32(b[4:]); d.openFast(form, n) {
-			return Token{head: form.head, bits: uint64(n)}, nil
-		}
 	case shapeNodePath:
 		if d.openNodePath(b) {
 			f := d.top()
@@ -543,7 +545,11 @@ func (d *Decoder) next() (Token, error) {
 
 // topValue reads the first token of a top-level value.
 func (d *Decoder) topValue() (Token, error) {
-	if d.r == d.end && !d.options.OneValue && !d.options.Strict { // the usual end of the input
+	switch {
+	case d.r < d.end:
+	case d.pos() == d.inputEnd && d.srcErr == nil:
+		return Token{}, io.EOF
+	case !d.options.OneValue && !d.options.Strict: // the usual end of a Reader
 		if err := d.fetch(1); err != nil {
 			return Token{}, d.readError(err)
 		}

@@ -81,8 +81,8 @@ const (
 func (s *state) init() {
 	if s.stack == nil {
 		s.stack = make([]frame, 16)
+		s.stack[0].flags = flagUnknown
 	}
-	s.stack[0] = frame{flags: flagUnknown}
 	s.depth = 0
 	s.left, s.pairs, s.marked, s.keyPos = unknownLeft, 0, noMark, 0
 }
