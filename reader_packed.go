@@ -41,7 +41,6 @@ func (d *Decoder) wholePacked(form *form, n uint32) (data uint32, ok bool) {
 // takePacked consumes a packed array with this many bytes of elements, and its End.
 func (d *Decoder) takePacked(data uint32) {
 	d.take(8 + int(padded(data)))
-	d.token = 2*d.pos() + 1
 	if d.depth == 0 {
 		d.win = nil
 	}

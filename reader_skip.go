@@ -201,6 +201,7 @@ func (d *Decoder) skipOther() bool {
 		data, ok := d.wholePacked(form, n)
 		if ok {
 			d.takePacked(data)
+			d.token = 2*d.pos() + 1 // the token of its End
 		}
 		return ok
 	case shapeNodePath:
