@@ -59,17 +59,17 @@ func (l *loop) exit() {
 		return
 	}
 	d.rare.keys = d.rare.keys[:l.keys]
-	if !l.done && (d.leave == 0 || d.leave > l.depth) {
+	if !l.done && (d.leave == 0 || d.leave > l.depth) { // iter.Pull can end the outer loop first
 		d.leave, d.skip = l.depth, extent{}
 		d.setWin()
 	}
 }
 
 // finished reports whether the body has read exactly one value. left is d.left before the
-// value, and keyPos is d.keyPos.
+// value, and keyPos is d.keyPos, which differs in every other container.
 func (l *loop) finished(left, keyPos uint64) bool {
 	d := l.d
-	return d.left == left-1 && d.depth == l.depth && d.keyPos == keyPos && d.marked != d.left && d.err == nil
+	return d.left == left-1 && d.keyPos == keyPos && d.marked != d.left && d.err == nil
 }
 
 // finish skips the rest of the value that the body has read in part, as described by left

@@ -470,6 +470,23 @@ func TestFieldsLeftReturnErrors(t *testing.T) {
 }
 
 // A read error ends a loop inside the container.
+// After a read error, the loop has not left its Dictionary: the next call reads inside it.
+func TestFieldsReadErrorStaysInside(t *testing.T) {
+	packet := wire(idDict, 2, str("a"), integer(1), str("b"), integer(2))
+	d := NewDecoder(&faultyReader{b: packet, at: 8 + 12 + 4}, nil)
+	defer d.Release()
+	for _, err := range d.Fields() {
+		if err != nil {
+			require.Equal(t, errTemporary, err)
+			break
+		}
+	}
+	n, err := d.ReadInt()
+	require.NoError(t, err)
+	require.EqualValues(t, 1, n)
+	require.Equal(t, 1, d.Depth())
+}
+
 func TestFieldsReadError(t *testing.T) {
 	packet := wire(idDict, 2, str("a"), integer(1), str("b"), integer(2), str("after"))
 	for at := range len(packet) - len(str("after")) {

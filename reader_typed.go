@@ -319,7 +319,7 @@ func (d *Decoder) resumes(k Kind) bool {
 // finishText returns the payload of a string or NodePath.
 func (d *Decoder) finishText() (string, error) {
 	p := &d.payload
-	if p.kind == KindStringChunk && d.want() != wantText && !d.resumes(KindStringChunk) { // all of the text is buffered
+	if p.kind == KindStringChunk && d.want() != wantText { // all of the text is buffered, and was not interrupted
 		b, _ := d.peekPayload(math.MaxInt)
 		d.endPayload()
 		return string(b), nil
@@ -434,7 +434,7 @@ func (d *Decoder) checkMath(t Type, n int, u unit) error {
 	if err := d.start(); err != nil {
 		return err
 	}
-	if t == 0 || t >= numTypes || !layouts[t].isMath() || layouts[t].units[0] != u {
+	if t >= numTypes || !layouts[t].isMath() || layouts[t].units[0] != u {
 		return d.errorAt(0, wrapf(ErrType, "%v has no such components", t))
 	}
 	if n != int(layouts[t].n) {

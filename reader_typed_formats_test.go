@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +61,7 @@ var typedValues = slices.Concat([]typedValue{
 	}},
 	{name: "Image", write: func(e *Encoder) { e.BeginImage(1, 0, 2, 1, 6); e.Write([]byte("pixels")); e.End() }},
 	{name: "InputEvent", write: func(e *Encoder) { e.WriteInputEvent(6, 0, []byte{1, 0, 0, 0}) }},
+	{name: "Vector3", text: "[-0 0 0]", double: true, write: func(e *Encoder) { e.WriteReals(TypeVector3, math.Copysign(0, -1), 0, 0) }}, // as the head of a NodePath
 	packedValue(TypePackedByteArray, false, []byte{1, 2, 3}),
 	packedValue(TypePackedInt32Array, false, []int32{1, -2}),
 	packedValue(TypePackedInt64Array, false, []int64{1, -2}),

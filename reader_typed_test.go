@@ -166,6 +166,7 @@ func TestTypedReadsOfMathMisused(t *testing.T) {
 	require.ErrorIs(t, d.ReadReals(TypeVector2, make([]float64, 3)), ErrCount)
 	require.ErrorIs(t, d.ReadReals(TypeVector2i, make([]float64, 2)), ErrType)
 	require.ErrorIs(t, d.ReadReals(0, nil), ErrType)
+	require.ErrorIs(t, d.ReadReals(200, nil), ErrType)
 	require.ErrorIs(t, d.ReadInts(TypeVector2, make([]int32, 2)), ErrType)
 	require.ErrorIs(t, d.ReadInts(TypeVector2i, make([]int32, 1)), ErrCount)
 	c := make([]float64, 2)
@@ -174,6 +175,127 @@ func TestTypedReadsOfMathMisused(t *testing.T) {
 }
 
 // A typed read is repeated after a temporary error at any byte.
+// A float and a packed array of one element are no math types, whatever the lengths are.
+func TestReadRealsOfOtherTypes(t *testing.T) {
+	for typ, value := range map[Type][]byte{TypeFloat: wire(idFloat, reals(1)), TypePackedFloat32Array: wire(idFloats, 1, reals(1))} {
+		packet := wire(idArray, 5, value, idNil, idNil, idNil, idNil)
+		for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
+			d := NewDecoder(r, nil)
+			readTo(t, d, 1)
+			require.ErrorIs(t, d.ReadReals(typ, make([]float64, 1)), ErrType)
+			require.EqualValues(t, 8, d.InputOffset())
+			d.Release()
+		}
+	}
+}
+
+// The limits apply to typed reads in memory and byte by byte.
+func TestTypedReadsWithinLimits(t *testing.T) {
+	of3 := []byte{3, 0, 0, 0}
+	for _, row := range []struct {
+		name  string
+		value []byte
+		read  func(d *Decoder) error
+	}{
+		{"ReadArray", wire(idArray, 3, idNil, idNil, idNil), func(d *Decoder) error { _, err := d.ReadArray(); return err }},
+		{"ReadDict", wire(idDict, 3, idNil, idNil, idNil, idNil, idNil, idNil), func(d *Decoder) error { _, err := d.ReadDict(); return err }},
+		{"Elements", wire(idStrings, 3, "a\x00", "b\x00", "c\x00"), func(d *Decoder) error { _, err := iterations(d.Elements()); return err }},
+		{"ReadNodePath", wire(idPath, newPath(3), 0, 0, "a", "b", "c"), func(d *Decoder) error { _, err := d.ReadNodePath(); return err }},
+		{"AppendString", wire(idPath, newPath(1), 2, 0, "a", "b", "c"), func(d *Decoder) error { _, err := d.AppendString(nil); return err }},
+		{"AppendPacked", wire(idBytes, 3, of3), func(d *Decoder) error { _, err := AppendPacked[byte](d, nil); return err }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			packet := wire(idArray, 2, row.value, idNil, make([]byte, fastSize))
+			for _, limits := range []Limits{{Elements: 2, PackedBytes: 2}, {Values: 4, PackedBytes: 2}} {
+				for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
+					d := NewDecoder(r, &DecoderOptions{Limits: limits})
+					readTo(t, d, 1)
+					require.ErrorIs(t, row.read(d), ErrLimit)
+					d.Release()
+				}
+			}
+		})
+	}
+}
+
+// ReadEnd obeys an error and a loop that has been left, where all elements have been read.
+func TestReadEndAfterAll(t *testing.T) {
+	packet := wire(idArray, 1, idDict, 1, str("a"), integer(1), make([]byte, fastSize))
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	d.ResetBytes(packet)
+	readTo(t, d, 1)
+	for range d.Fields() {
+		_, err := d.ReadInt()
+		require.NoError(t, err)
+		break
+	}
+	require.NoError(t, d.ReadEnd())
+	require.Zero(t, d.Depth(), "the End of the Array, after the Dictionary has been skipped")
+
+	d.ResetBytes(wire(idArray, 1, idArray, 0, make([]byte, fastSize)))
+	readTo(t, d, 2)
+	fault := d.fail(0, ErrType)
+	require.Equal(t, fault, d.ReadEnd())
+}
+
+// An interrupted ReadString is continued only by another ReadString that follows at once.
+func TestReadStringIsContinued(t *testing.T) {
+	packet := wire(idArray, 3, str(longText), wire(idPath, newPath(1), 0, 0, longText), idNil)
+	for _, row := range []struct {
+		name  string
+		next  func(d *Decoder) error
+		wants string // of the ReadString after it, or "" for an error
+	}{
+		{"at once", func(*Decoder) error { return nil }, longText},
+		{"after PeekKind", func(d *Decoder) error { d.PeekKind(); return nil }, ""},
+		{"after ReadNodePath", func(d *Decoder) error { d.ReadNodePath(); return nil }, ""},
+		{"after SkipTo", func(d *Decoder) error { return d.SkipTo(2) }, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			d := NewDecoder(&faultyReader{b: packet, at: 8 + 8 + 20}, &DecoderOptions{WindowSize: 16})
+			defer d.Release()
+			readTo(t, d, 1)
+			_, err := d.ReadString()
+			require.Equal(t, errTemporary, err)
+			require.NoError(t, row.next(d))
+			text, err := d.ReadString()
+			require.Equal(t, row.wants, text)
+			if row.wants == "" {
+				require.ErrorIs(t, err, ErrType)
+			} else {
+				require.NoError(t, err)
+			}
+		})
+	}
+}
+
+// ReadString checks names and packed strings, and reads them in pieces.
+func TestReadStringOfNames(t *testing.T) {
+	for _, row := range []struct {
+		name, text string
+		want       error
+	}{
+		{"long", longText, nil},
+		{"not UTF-8", "\xff", ErrUTF8},
+		{"not UTF-8 after 16 bytes", longText + "\xff", ErrUTF8},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			packet := wire(idStrings, 1, row.text+"\x00")
+			for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
+				d := NewDecoder(r, &DecoderOptions{WindowSize: 16})
+				readTo(t, d, 1)
+				text, err := d.ReadString()
+				require.ErrorIs(t, err, row.want)
+				if row.want == nil {
+					require.Equal(t, row.text, text)
+				}
+				d.Release()
+			}
+		})
+	}
+}
+
 func TestTypedReadsRepeated(t *testing.T) {
 	packet := wire(idDict, 3, str("pos"), idVector3, reals(3), str(longText), wire(idName, text32),
 		idPath, newPath(2), 1, 0, "a", longText, "b", idFloats, 5, reals(5))
