@@ -313,7 +313,7 @@ func (d *Decoder) fastNodePath(dst []byte, b *[fastSize]byte) ([]byte, bool) {
 // the Reader interrupted after it had read a token of kind k.
 func (d *Decoder) resumes(k Kind) bool {
 	p := &d.payload
-	return p.active && p.kind == k && !p.done && d.leave == 0 && d.rare != nil && d.rare.partialAt == p.token
+	return p.active && p.kind == k && d.leave == 0 && d.rare != nil && d.rare.partialAt == p.token
 }
 
 // finishText returns the payload of a string or NodePath.
@@ -388,9 +388,7 @@ func (d *Decoder) ReadReals(t Type, c []float64) error {
 		return err
 	}
 	tok, err := d.readType(t)
-	if err == nil {
-		tok.AppendReals(c[:0])
-	}
+	tok.AppendReals(c[:0]) // nothing after an error
 	return err
 }
 

@@ -109,8 +109,8 @@ func TestTypedReadsMisplaced(t *testing.T) {
 				for _, memory := range []bool{false, true} {
 					d := NewDecoder(&slowReader{test.packet}, &DecoderOptions{AllowObjects: true, WindowSize: 16})
 					defer d.Release()
-					if memory {
-						d.ResetBytes(test.packet)
+					if memory { // with enough bytes for the fast path
+						d.ResetBytes(append(slices.Clone(test.packet), make([]byte, fastSize)...))
 					}
 					readTo(t, d, test.tokens)
 					_, err := call.read(d)
@@ -160,7 +160,7 @@ func TestTypedReadsOfStrings(t *testing.T) {
 // ReadReals and ReadInts refuse slices of another length and types that have no
 // such components.
 func TestTypedReadsOfMathMisused(t *testing.T) {
-	d := NewDecoder(plain(wire(idArray, 1, idVector2, reals(2))), nil)
+	d := NewDecoder(plain(wire(idArray, 5, idVector2, reals(2), idNil, idNil, idNil, idNil)), nil)
 	defer d.Release()
 	readTo(t, d, 1)
 	require.ErrorIs(t, d.ReadReals(TypeVector2, make([]float64, 3)), ErrCount)
@@ -242,23 +242,30 @@ func TestReadEndAfterAll(t *testing.T) {
 // An interrupted ReadString is continued only by another ReadString that follows at once.
 func TestReadStringIsContinued(t *testing.T) {
 	packet := wire(idArray, 3, str(longText), wire(idPath, newPath(1), 0, 0, longText), idNil)
+	readString := func(d *Decoder) error { _, err := d.ReadString(); return err }
+	appendString := func(d *Decoder) error { _, err := d.AppendString(nil); return err }
+	readNodePath := func(d *Decoder) error { _, err := d.ReadNodePath(); return err }
+	nothing := func(*Decoder) error { return nil }
 	for _, row := range []struct {
 		name  string
+		first func(d *Decoder) error // is interrupted
 		next  func(d *Decoder) error
+		fault error  // of next
 		wants string // of the ReadString after it, or "" for an error
 	}{
-		{"at once", func(*Decoder) error { return nil }, longText},
-		{"after PeekKind", func(d *Decoder) error { d.PeekKind(); return nil }, ""},
-		{"after ReadNodePath", func(d *Decoder) error { d.ReadNodePath(); return nil }, ""},
-		{"after SkipTo", func(d *Decoder) error { return d.SkipTo(2) }, ""},
+		{"at once", readString, nothing, nil, longText},
+		{"after PeekKind", readString, func(d *Decoder) error { d.PeekKind(); return nil }, nil, ""},
+		{"after ReadNodePath", readString, readNodePath, ErrType, ""},
+		{"after SkipTo", readString, func(d *Decoder) error { return d.SkipTo(2) }, nil, ""},
+		{"after AppendString", appendString, nothing, nil, ""},
+		{"after both", func(d *Decoder) error { d.getRare(); return appendString(d) }, nothing, nil, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			d := NewDecoder(&faultyReader{b: packet, at: 8 + 8 + 20}, &DecoderOptions{WindowSize: 16})
 			defer d.Release()
 			readTo(t, d, 1)
-			_, err := d.ReadString()
-			require.Equal(t, errTemporary, err)
-			require.NoError(t, row.next(d))
+			require.Equal(t, errTemporary, row.first(d))
+			require.ErrorIs(t, row.next(d), row.fault)
 			text, err := d.ReadString()
 			require.Equal(t, row.wants, text)
 			if row.wants == "" {
@@ -268,6 +275,37 @@ func TestReadStringIsContinued(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A loop that is left after an interrupted ReadString skips the rest of the text.
+func TestReadStringIsLeft(t *testing.T) {
+	packet := wire(idArray, 2, idArray, 1, str(longText), str("next"))
+	d := NewDecoder(&faultyReader{b: packet, at: 8 + 8 + 8 + 20}, &DecoderOptions{WindowSize: 16})
+	defer d.Release()
+	readTo(t, d, 1)
+	for range d.Elements() {
+		_, err := d.ReadString()
+		require.Equal(t, errTemporary, err)
+		break
+	}
+	text, err := d.ReadString()
+	require.NoError(t, err)
+	require.Equal(t, "next", text)
+}
+
+// A math type can arrive in pieces that are longer than its header.
+func TestReadRealsInPieces(t *testing.T) {
+	packet := wire(idArray, 1, wire(idTransform, reals(12)))
+	d := NewDecoder(readerFunc(func(p []byte) (int, error) {
+		n := copy(p, packet[:min(30, len(packet))])
+		packet = packet[n:]
+		return n, nil
+	}), nil)
+	defer d.Release()
+	readTo(t, d, 1)
+	var c [12]float64
+	require.NoError(t, d.ReadReals(TypeTransform3D, c[:]))
+	require.Equal(t, 11.5, c[11])
 }
 
 // ReadString checks names and packed strings, and reads them in pieces.
@@ -297,14 +335,14 @@ func TestReadStringOfNames(t *testing.T) {
 }
 
 func TestTypedReadsRepeated(t *testing.T) {
-	packet := wire(idDict, 3, str("pos"), idVector3, reals(3), str(longText), wire(idName, text32),
-		idPath, newPath(2), 1, 0, "a", longText, "b", idFloats, 5, reals(5))
+	packet := wire(idArray, 7, str("pos"), idVector3, reals(3), str(longText), wire(idName, text32),
+		idPath, newPath(2), 1, 0, "a", longText, "b", idFloats, 5, reals(5), idStrings, 1, "c\x00")
 	eachFaultyReader(packet, func(name string, r io.Reader) {
 		d := NewDecoder(r, &DecoderOptions{WindowSize: 16})
 		defer d.Release()
 		var text string
 		readText := func() (err error) { text, err = d.ReadString(); return err }
-		require.NoError(t, withRetries(func() error { _, err := d.ReadDict(); return err }), name)
+		require.NoError(t, withRetries(func() error { _, err := d.ReadArray(); return err }), name)
 		require.NoError(t, withRetries(readText), name)
 		require.Equal(t, "pos", text)
 		var v [3]float64
@@ -319,6 +357,10 @@ func TestTypedReadsRepeated(t *testing.T) {
 		var floats []float32
 		require.NoError(t, withRetries(func() (err error) { floats, err = AppendPacked(d, floats); return err }), name)
 		require.Len(t, floats, 5)
+		require.NoError(t, withRetries(func() error { _, err := d.ReadToken(); return err }), name)
+		require.NoError(t, withRetries(readText), name)
+		require.Equal(t, "c", text)
+		require.NoError(t, withRetries(d.ReadEnd), name)
 		require.NoError(t, withRetries(d.ReadEnd), name)
 		require.EqualValues(t, len(packet), d.InputOffset())
 	})
