@@ -99,7 +99,7 @@ func (d *Decoder) open(n int, k Kind, t Type, count uint32) *frame {
 	return f
 }
 
-// setLim sets lim from end and Limits.Bytes.
+// setLim sets lim from end and Limits.Bytes, and win or names to the same bytes.
 func (d *Decoder) setLim() {
 	d.lim = d.end
 	if most := uint64(d.bounds[limitBytes]); most < math.MaxInt64 {
@@ -107,8 +107,10 @@ func (d *Decoder) setLim() {
 			d.lim = int(left)
 		}
 	}
-	if d.depth > 0 {
-		d.setWin()
+	if d.win != nil {
+		d.win = d.buf[:d.lim]
+	} else if d.names != nil {
+		d.names = d.buf[:d.lim]
 	}
 }
 

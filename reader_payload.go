@@ -51,7 +51,9 @@ func (d *Decoder) startPayload() bool {
 	p.active = true
 	d.skip = extent{}
 	d.token |= 1
-	d.setWin()
+	if d.win != nil || d.names != nil {
+		d.setWin()
+	}
 	return true
 }
 
