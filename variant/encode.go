@@ -49,7 +49,9 @@ type encoder struct {
 	buf        []byte // its memory
 }
 
-// maxKept is the capacity up to which a buffer is kept in the pool.
+// maxKept is the capacity up to which a buffer is always kept in the pool. A larger one is
+// kept only if the latest call has filled a quarter of it, so that one large value does not
+// stay in memory while small ones follow.
 const maxKept = 4 << 20
 
 var encoderPool = sync.Pool{New: func() any { return &encoder{buf: make([]byte, 0, 512)} }}
@@ -76,7 +78,9 @@ func (s *encoder) release() {
 	if s.e == s.own && s.own != nil {
 		s.own.Release()
 	}
-	if s.e, s.buf = nil, s.buf[:0]; cap(s.buf) <= maxKept {
+	used := len(s.buf)
+	s.e, s.buf = nil, s.buf[:0]
+	if cap(s.buf) <= max(maxKept, 4*used) {
 		encoderPool.Put(s)
 	}
 }
