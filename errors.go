@@ -42,10 +42,9 @@ var (
 // Errors of the Reader or Writer are not wrapped in it.
 type Error struct {
 	// Offset is a number of bytes since the last Reset. For a Decoder it is the
-	// position of the invalid header, length, count or text byte, the end of the
-	// input if that is too short, or the end of Limits.Bytes, which can be
-	// beyond the bytes received. For an Encoder it is the number of bytes
-	// before the call.
+	// position of the invalid header, length, count or text byte, or the end of
+	// the input or of Limits.Bytes if that is too short. For an Encoder it is the
+	// number of bytes before the call.
 	Offset int64
 	// Path is the location of the value, in the form of [Decoder.AppendPath].
 	Path string

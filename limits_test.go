@@ -545,3 +545,29 @@ func TestLimitErrors(t *testing.T) {
 			text: "offset 16, $[0][0]: value inside 2 containers exceeds limit Depth (1)"},
 	})
 }
+
+// Where both the input and Limits.Bytes end inside a value, the error is at the first end.
+func TestLimitOfBytesBeyondInput(t *testing.T) {
+	packet := wire(idArray, 3, idNil, 19|bit16, make([]byte, 16*8)) // a Projection of 64 bits
+	for _, row := range []struct {
+		name   string
+		size   int // bytes of the input
+		limit  int64
+		offset int
+		want   error
+	}{
+		{"the input first", 32, 100, 32, io.ErrUnexpectedEOF},
+		{"the limit first", 120, 100, 100, ErrLimit},
+		{"both at once", 100, 100, 100, ErrLimit},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			d := NewDecoder(nil, &DecoderOptions{Limits: Limits{Bytes: row.limit}})
+			defer d.Release()
+			eachSlowReader(d, packet[:row.size], func(string) {
+				readTo(t, d, 2)
+				_, err := d.ReadToken()
+				requireError(t, err, row.offset, "$[1]", row.want)
+			})
+		})
+	}
+}

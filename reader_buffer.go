@@ -38,20 +38,25 @@ func (d *Decoder) peek(n int) ([]byte, error) {
 	return d.buf[d.r:d.lim], nil
 }
 
-// fill reads until at least n bytes are buffered after r. The error of a value that is longer than
-// Limits.Bytes is where that many bytes end, however its tokens are read; but where
-// no value begins, the end of the input comes first.
+// fill reads until at least n bytes are buffered after r. If Limits.Bytes ends before them,
+// it reads up to there first, so that the error is where the input ends, if it does earlier,
+// and otherwise where that many bytes end, however the tokens are read.
 func (d *Decoder) fill(n int) error {
-	if err := d.bounds.check(limitBytes, d.pos()+uint64(n)-d.valueStart); err != nil {
-		if d.depth == 0 && d.r == d.end {
-			if err := d.fetch(1); err != nil {
-				return d.readError(err)
-			}
+	fault := d.bounds.check(limitBytes, d.pos()+uint64(n)-d.valueStart)
+	at := n
+	if fault != nil {
+		at = int(d.valueStart + uint64(d.bounds[limitBytes]) - d.pos())
+		if d.depth == 0 && d.r == d.end { // where no value begins, the end of the input comes first
+			at = max(at, 1)
 		}
-		return d.fail(int(d.valueStart+uint64(d.bounds[limitBytes])-d.pos()), err)
 	}
-	if err := d.fetch(n); err != nil {
-		return d.readError(err)
+	if d.end-d.r < at {
+		if err := d.fetch(at); err != nil {
+			return d.readError(err)
+		}
+	}
+	if fault != nil {
+		return d.fail(int(d.valueStart+uint64(d.bounds[limitBytes])-d.pos()), fault)
 	}
 	return nil
 }
