@@ -284,7 +284,6 @@ func (c *caller) readPayload(n int) error {
 			c.t.Fatalf("%d bytes of a payload that is over, and %v", done, err)
 		}
 	}
-	c.payloadAt++
 	c.trace = append(c.trace, buf[:done]...)
 	return err
 }
@@ -623,6 +622,49 @@ func TestDecoderCalls(t *testing.T) {
 			requireCalls(t, p, s, script)
 		}) {
 			break
+		}
+	}
+}
+
+// TestPairsOfDecoderCalls makes every call after every other, inside a string, a packed
+// array and containers.
+func TestPairsOfDecoderCalls(t *testing.T) {
+	var out bytes.Buffer
+	e := gdwire.NewEncoder(&out, nil)
+	e.BeginArray(3)
+	e.WriteString(strings.Repeat("text", 10))
+	e.BeginPacked(gdwire.TypePackedByteArray, 41)
+	gdwire.WritePacked(e, bytes.Repeat([]byte{7}, 41))
+	e.End()
+	e.BeginDict(2)
+	e.WriteString("position")
+	e.WriteReals(gdwire.TypeVector2, 1, 2)
+	e.WriteString("path")
+	e.WriteNodePath("/root/Player:position")
+	e.End()
+	e.End()
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	payload := -1
+	for i := range decoderCalls {
+		if decoderCalls[i].name == "Payload" {
+			payload = i
+		}
+	}
+	kinds := 3
+	if testing.Short() {
+		kinds = 1
+	}
+	for i := range decoderCalls {
+		for j := range decoderCalls {
+			for tokens := range 7 {
+				script := make([]byte, tokens, tokens+4) // of ReadToken
+				script = append(script, byte(payload), byte(i), byte(j), 0)
+				for kind := range kinds {
+					requireCalls(t, out.Bytes(), fuzz.Rest*fuzz.Seed(kind), script)
+				}
+			}
 		}
 	}
 }
