@@ -3,11 +3,31 @@ package fuzz_test
 import (
 	"bytes"
 	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
 	"testing"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/fuzz"
 )
+
+// TestMain makes a fuzz worker a third faster. It runs one execution at a time, each in a
+// goroutine of its own: with two processors, the runtime would wake a thread for it.
+func TestMain(m *testing.M) {
+	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(800)
+	os.Exit(m.Run())
+}
+
+// growStack makes the stack of an execution large enough at once, a tenth of its time. Later,
+// the runtime would have more frames to move.
+//
+//go:noinline
+func growStack(p []byte) byte {
+	var space [6 << 10]byte
+	return space[len(p)%len(space)]
+}
 
 // A nesting checks that each token fits those before it.
 type nesting struct {
@@ -49,6 +69,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	var want, got []byte // of all executions, to allocate them once
 	f.Fuzz(func(t *testing.T, p []byte, n uint64) {
+		growStack(p)
 		o := fuzz.Seed(n).Options()
 		d := gdwire.NewDecoder(nil, &o)
 		defer d.Release()
@@ -136,6 +157,7 @@ func FuzzCopy(f *testing.F) {
 	var out bytes.Buffer
 	var wants, gots []byte
 	f.Fuzz(func(t *testing.T, p []byte, n uint64) {
+		growStack(p)
 		o := fuzz.Seed(n).Options()
 		out.Reset()
 		d := gdwire.NewDecoder(nil, &o)
