@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 )
 
 func TestFromJSON(t *testing.T) {
-	for _, c := range toCases {
+	for _, c := range slices.Concat(toCases, nativeCases, numberCases, plainCases, shapeCases) {
 		t.Run(c.name, func(t *testing.T) {
 			want := encode(t, nil, c.write)
 			got, err := fromJSON(c.native, nil, allow)

@@ -2,6 +2,7 @@ package gdjson_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"math"
 	"strings"
@@ -93,4 +94,32 @@ func fromJSON(text string, to *gdwire.EncoderOptions, o *gdjson.Options) ([]byte
 		return b.Bytes(), err
 	}
 	return b.Bytes(), e.Close()
+}
+
+// A toCase is a value in native and in plain JSON.
+type toCase struct {
+	name          string
+	write         func(e *gdwire.Encoder)
+	native, plain string
+}
+
+// testToJSON converts each value to native and plain JSON, with strings and packed data in one
+// chunk and in several.
+func testToJSON(t *testing.T, cases []toCase) {
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			wire := encode(t, nil, c.write)
+			for _, window := range []int{0, 16} {
+				from := &gdwire.DecoderOptions{AllowObjects: true, WindowSize: window}
+				got, err := toJSON(wire, from, nil)
+				require.NoError(t, err)
+				require.Equal(t, c.native, got)
+				require.True(t, json.Valid([]byte(got)))
+				got, err = toJSON(wire, from, &gdjson.Options{Plain: true})
+				require.NoError(t, err)
+				require.Equal(t, c.plain, got)
+				require.True(t, json.Valid([]byte(got)))
+			}
+		})
+	}
 }
