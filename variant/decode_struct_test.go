@@ -1,8 +1,13 @@
 package variant
 
 import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
 	"testing"
 
+	"github.com/gdwire/gdwire"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -56,4 +61,60 @@ func TestUnmarshalEmbeddedUnexported(t *testing.T) {
 	}
 	require.NoError(t, Unmarshal(encoded(t, dict("name", "n", "text", "t"), nil), &v, nil))
 	require.Equal(t, "n", v.Name)
+}
+
+// Fields are found for keys in any order, with unknown keys between them, a second value for
+// a field is found after any keys, and fields of a used element without a key become zero.
+func TestKeyOrders(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	for range 500 {
+		n := []int{1, 3, 63, 64, 65, 130}[random.IntN(6)]
+		fields := make([]reflect.StructField, n)
+		for i := range fields {
+			fields[i] = reflect.StructField{Name: fmt.Sprint("F", i), Type: reflect.TypeFor[int](), Tag: reflect.StructTag(fmt.Sprintf(`gd:"f%d"`, i))}
+		}
+		list := reflect.New(reflect.SliceOf(reflect.StructOf(fields)))
+		list.Elem().Grow(1)
+		list.Elem().SetLen(1)
+		for i := range n {
+			list.Elem().Index(0).Field(i).SetInt(-1)
+		}
+		keys := random.Perm(n + 2)[:random.IntN(n+3)] // n and n+1 are unknown
+		if random.IntN(2) == 0 {
+			keys = keysInOrder(random, n)
+		}
+		repeated := len(keys) > 0 && keys[0] < n && random.IntN(4) == 0
+		if repeated {
+			keys = append(keys, keys[0])
+		}
+		want := reflect.New(list.Type().Elem().Elem()).Elem()
+		e := gdwire.NewEncoder(nil, nil)
+		e.ResetBytes(nil)
+		require.NoError(t, errors.Join(e.BeginArray(1), e.BeginDict(len(keys))))
+		for i, k := range keys {
+			require.NoError(t, errors.Join(e.WriteString(fmt.Sprint("f", k)), e.WriteInt(int64(i))))
+			if k < n {
+				want.Field(k).SetInt(int64(i))
+			}
+		}
+		require.NoError(t, errors.Join(e.End(), e.End()))
+		err := Unmarshal(e.Bytes(), list.Interface(), nil)
+		if repeated {
+			require.ErrorIs(t, err, ErrDuplicateKey, "%v", keys)
+			continue
+		}
+		require.NoError(t, err, "%v", keys)
+		require.Equal(t, want.Interface(), list.Elem().Index(0).Interface(), "%v", keys)
+	}
+}
+
+// keysInOrder returns most of the numbers below n+1, in order.
+func keysInOrder(random *rand.Rand, n int) (keys []int) {
+	missing := random.IntN(n + 1)
+	for i := range n + 1 {
+		if i < missing || random.IntN(3) > 0 {
+			keys = append(keys, i)
+		}
+	}
+	return keys
 }
