@@ -55,3 +55,36 @@ func TestNodePaths(t *testing.T) {
 	require.NoError(t, Unmarshal(old, &v, godot2))
 	require.Equal(t, NodePath("a/b:"), v, "the form that is one string is its text")
 }
+
+func TestUnmarshalIntoOwnTypes(t *testing.T) {
+	testInto(t, []intoCase{
+		{name: "nil into Vector3", wire: nil, want: Vector3{}},
+		{name: "nil into Vector3i", wire: nil, want: Vector3i{}},
+		{name: "nil into Signal", wire: nil, want: Signal{}},
+		{name: "nil into RID", wire: nil, want: RID(0)},
+		{name: "nil into ObjectID", wire: nil, want: ObjectID(0)},
+		{name: "nil into Callable", wire: nil, want: Callable{}},
+		{name: "nil into StringName", wire: nil, want: StringName("")},
+		{name: "nil into NodePath", wire: nil, want: NodePath("")},
+		{name: "nil into Array", wire: nil, want: Array{}},
+		{name: "nil into Dictionary", wire: nil, want: Dictionary{}},
+		{name: "nil into Object", wire: nil, want: Object{}},
+		{name: "nil into Image", wire: nil, want: Image{}},
+		{name: "nil into InputEvent", wire: nil, want: InputEvent{}},
+		{name: "String into StringName", wire: "a", want: StringName("a")},
+		{name: "String into NodePath", wire: "a", want: NodePath("a")},
+	})
+}
+
+func TestTypeErrorsOfOwnTypes(t *testing.T) {
+	testTypeErrors(t, []typeError{
+		{name: "StringName", wire: []string{}, into: new(StringName), err: `offset 0, $: PackedStringArray into Go variant.StringName`, is: gdwire.ErrType},
+		{name: "Quaternion into Color", wire: Quaternion{}, into: new(Color), err: `offset 0, $: Quaternion into Go variant.Color`, is: gdwire.ErrType},
+		{name: "Vector3i", wire: Vector3{}, into: new(Vector3i), err: `offset 0, $: Vector3 into Go variant.Vector3i`, is: gdwire.ErrType},
+		{name: "RID", wire: 1, into: new(RID), err: `offset 0, $: int into Go variant.RID`, is: gdwire.ErrType},
+		{name: "ObjectID", wire: 1, into: new(ObjectID), err: `offset 0, $: int into Go variant.ObjectID`, is: gdwire.ErrType},
+		{name: "Signal", wire: 1, into: new(Signal), err: `offset 0, $: int into Go variant.Signal`, is: gdwire.ErrType},
+		{name: "Callable", wire: 1, into: new(Callable), err: `offset 0, $: int into Go variant.Callable`, is: gdwire.ErrType},
+		{name: "Array", wire: 1, into: new(*Array), err: `offset 0, $: int into Go variant.Array`, is: gdwire.ErrType},
+	})
+}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"net/netip"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -17,30 +16,11 @@ import (
 
 // Values are decoded into other types than those that are encoded in this way.
 func TestUnmarshalInto(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		wire any
-		want any
-	}{
+	testInto(t, []intoCase{
 		{name: "nil into int", wire: nil, want: 0},
 		{name: "nil into string", wire: nil, want: ""},
 		{name: "nil into struct", wire: nil, want: simple{}},
-		{name: "nil into slice", wire: nil, want: []int(nil)},
 		{name: "nil into map", wire: nil, want: map[string]int(nil)},
-		{name: "nil into array", wire: nil, want: [2]int{}},
-		{name: "nil into Vector3", wire: nil, want: Vector3{}},
-		{name: "nil into Vector3i", wire: nil, want: Vector3i{}},
-		{name: "nil into Signal", wire: nil, want: Signal{}},
-		{name: "nil into RID", wire: nil, want: RID(0)},
-		{name: "nil into ObjectID", wire: nil, want: ObjectID(0)},
-		{name: "nil into Callable", wire: nil, want: Callable{}},
-		{name: "nil into StringName", wire: nil, want: StringName("")},
-		{name: "nil into NodePath", wire: nil, want: NodePath("")},
-		{name: "nil into Array", wire: nil, want: Array{}},
-		{name: "nil into Dictionary", wire: nil, want: Dictionary{}},
-		{name: "nil into Object", wire: nil, want: Object{}},
-		{name: "nil into Image", wire: nil, want: Image{}},
-		{name: "nil into InputEvent", wire: nil, want: InputEvent{}},
 		{name: "nil into text", wire: nil, want: level(0)},
 		{name: "nil into address", wire: nil, want: netip.Addr{}},
 		{name: "nil into interface", wire: nil, want: box[fmt.Stringer]{}},
@@ -52,65 +32,19 @@ func TestUnmarshalInto(t *testing.T) {
 		{name: "infinity into float32", wire: math.Inf(1), want: float32(math.Inf(1))},
 		{name: "StringName into string", wire: StringName("a"), want: "a"},
 		{name: "NodePath into string", wire: NodePath("/a:b"), want: "/a:b"},
-		{name: "String into StringName", wire: "a", want: StringName("a")},
-		{name: "String into NodePath", wire: "a", want: NodePath("a")},
 		{name: "int into text's kind", wire: 7, want: level(7)},
 		{name: "String into address", wire: "::1", want: netip.MustParseAddr("::1")},
-		{name: "Vector3 into struct", wire: Vector3{1, 2, 3}, want: point{1, 2, 3}},
 		{name: "Dictionary into struct of floats", wire: dict("y", 2), want: point{Y: 2}},
-		{name: "Color into array", wire: Color{1, 2, 3, 4}, want: vec4{1, 2, 3, 4}},
-		{name: "Quaternion into array", wire: Quaternion{1, 2, 3, 4}, want: [4]float64{1, 2, 3, 4}},
-		{name: "Basis into rows", wire: Basis{X: Vector3{1, 4, 7}, Y: Vector3{2, 5, 8}, Z: Vector3{3, 6, 9}}, want: [3]vec3{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}},
-		{name: "Rect2i into array", wire: Rect2i{Vector2i{1, 2}, Vector2i{3, 4}}, want: [4]int32{1, 2, 3, 4}},
-		{name: "Rect2i into struct", wire: Rect2i{Vector2i{1, 2}, Vector2i{3, 4}}, want: struct{ A, B ivec2 }{ivec2{1, 2}, ivec2{3, 4}}},
-		{name: "PackedVector3Array into structs", wire: []Vector3{{1, 2, 3}, {4, 5, 6}}, want: []point{{1, 2, 3}, {4, 5, 6}}},
-		{name: "PackedVector2Array into float32", wire: []Vector2{{1, 2}}, want: []vec2{{1, 2}}},
-		{name: "PackedVector2Array into [1]", wire: []Vector2{{1, 2}}, want: [1]vec2{{1, 2}}},
-		{name: "PackedColorArray into float64", wire: []Color{{1, 2, 3, 4}}, want: [][4]float64{{1, 2, 3, 4}}},
-		{name: "PackedInt32Array into []int64", wire: []int32{1, -2}, want: []int64{1, -2}},
-		{name: "PackedInt32Array into []int", wire: []int32{1, -2}, want: []int{1, -2}},
-		{name: "PackedInt64Array into []int8", wire: []int64{1, -128}, want: []int8{1, -128}},
-		{name: "PackedInt64Array into []uint16", wire: []int64{1, 65535}, want: []uint16{1, 65535}},
-		{name: "PackedByteArray into []int", wire: []byte{1, 255}, want: []int{1, 255}},
-		{name: "PackedByteArray into [2]int", wire: []byte{1, 255}, want: [2]int{1, 255}},
-		{name: "PackedByteArray into [2]int32", wire: []byte{1, 255}, want: [2]int32{1, 255}},
-		{name: "long PackedInt32Array into []int", wire: make([]int32, 1000), want: make([]int, 1000)},
-		{name: "PackedFloat32Array into []float64", wire: []float32{1, 0.5}, want: []float64{1, 0.5}},
-		{name: "PackedFloat64Array into [2]float32", wire: []float64{1, 0.5}, want: [2]float32{1, 0.5}},
-		{name: "PackedStringArray into []any", wire: []string{"a"}, want: []any{"a"}},
-		{name: "PackedStringArray into []*string", wire: []string{"a"}, want: []*string{ptr("a")}},
-		{name: "PackedStringArray into []level", wire: []string{"level 5"}, want: []level{5}},
-		{name: "empty PackedStringArray", wire: []string{}, want: []string{}},
-		{name: "empty PackedInt64Array into []int", wire: []int64{}, want: []int{}},
-		{name: "Array into []byte", wire: array(1, 2), want: []byte{1, 2}},
-		{name: "Array into []Vector3", wire: array(Vector3{1, 2, 3}), want: []Vector3{{1, 2, 3}}},
-		{name: "Array into vector", wire: array(1, 2.5), want: vec2{1, 2.5}},
 		{name: "unknown keys", wire: dict("x", array(dict("y", nil)), "name", "n", 5, 6, array(), 1, NodePath("max_hp"), 1, strings.Repeat("long", 10000), 5), want: simple{Name: "n"}},
 		{name: "StringName keys", wire: dict(StringName("name"), "n", StringName("max_hp"), 5), want: simple{"n", 5}},
 		{name: "other order", wire: dict("max_hp", 5, "name", "n"), want: simple{"n", 5}},
 		{name: "short Array into positional", wire: array(1), want: row{X: 1}},
 		{name: "long Array into positional", wire: array(1, 2, "n", array(), "more"), want: row{X: 1, Y: 2, Name: "n"}},
 		{name: "embedded pointer", wire: dict("note", "n"), want: player{Shared: &Shared{"n"}}},
-		{name: "long embedded key", wire: dict(strings.Repeat("k", 40000), 1), want: extraMap{Rest: map[string]int{strings.Repeat("k", 40000): 1}}},
+		{name: "long embedded key", wire: dict(strings.Repeat("k", 40000), 1), want: extraMap{Rest: map[string]int{strings.Repeat("k", 40000): 1}}, once: true},
 		{name: "long key", wire: dict(strings.Repeat("k", 40000), 1), want: map[string]int{strings.Repeat("k", 40000): 1}},
 		{name: "long text", wire: strings.Repeat("é", 40000), want: strings.Repeat("é", 40000)},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			b := encoded(t, c.wire, nil)
-			for range 2 { // the second time into the result of the first
-				p := reflect.New(reflect.TypeOf(c.want))
-				require.NoError(t, Unmarshal(b, p.Interface(), nil))
-				require.Equal(t, c.want, p.Elem().Interface())
-			}
-			d := gdwire.NewDecoder(&oneByteReader{b}, &gdwire.DecoderOptions{WindowSize: 16})
-			defer d.Release()
-			p := reflect.New(reflect.TypeOf(c.want))
-			require.NoError(t, UnmarshalDecode(d, p.Interface(), nil))
-			require.Equal(t, c.want, p.Elem().Interface())
-			require.Zero(t, d.Depth())
-			require.Equal(t, io.EOF, UnmarshalDecode(d, p.Interface(), nil))
-		})
-	}
+	})
 }
 
 // A value that does not fit is an Error that wraps a TypeError with all fields.
@@ -123,14 +57,7 @@ func TestTypeErrors(t *testing.T) {
 		Rest    map[string]Player `gd:",embed"`
 	}
 	nested := func(v any) any { return dict("player", dict("hp", v)) }
-	for _, c := range []struct {
-		name   string
-		wire   any
-		into   any
-		err    string
-		is     error
-		reject bool
-	}{
+	testTypeErrors(t, []typeError{
 		{name: "type", wire: nested("many"), into: &Save{}, err: `offset 44, $.player.hp: String into Go int32 (Player.HP)`, is: gdwire.ErrType},
 		{name: "range", wire: nested(int64(1 << 40)), into: &Save{}, err: `offset 44, $.player.hp: int into Go int32 (Player.HP): out of range`, is: gdwire.ErrRange},
 		{name: "fraction", wire: nested(1.5), into: &Save{}, err: `offset 44, $.player.hp: float into Go int32 (Player.HP): out of range`, is: gdwire.ErrRange},
@@ -146,31 +73,10 @@ func TestTypeErrors(t *testing.T) {
 		{name: "float64", wire: int64(1<<53 + 1), into: new(float64), err: `offset 0, $: int into Go float64: out of range`, is: gdwire.ErrRange},
 		{name: "bool", wire: 1, into: new(bool), err: `offset 0, $: int into Go bool`, is: gdwire.ErrType},
 		{name: "string", wire: 1, into: new(string), err: `offset 0, $: int into Go string`, is: gdwire.ErrType},
-		{name: "StringName", wire: []string{}, into: new(StringName), err: `offset 0, $: PackedStringArray into Go variant.StringName`, is: gdwire.ErrType},
-		{name: "slice", wire: dict(), into: new([]int), err: `offset 0, $: Dictionary into Go []int`, is: gdwire.ErrType},
-		{name: "packed slice", wire: []float32{1}, into: new([]int), err: `offset 0, $: PackedFloat32Array into Go []int`, is: gdwire.ErrType},
-		{name: "packed bytes", wire: []float32{1}, into: new([]byte), err: `offset 0, $: PackedFloat32Array into Go []uint8`, is: gdwire.ErrType},
-		{name: "packed structs", wire: []float32{1}, into: new([]simple), err: `offset 0, $: PackedFloat32Array into Go []variant.simple`, is: gdwire.ErrType},
-		{name: "packed range", wire: []int32{1, 300}, into: new([]int8), err: `offset 0, $: PackedInt32Array into Go int8: out of range`, is: gdwire.ErrRange},
-		{name: "packed negative", wire: []int32{-1}, into: new([]uint), err: `offset 0, $: PackedInt32Array into Go uint: out of range`, is: gdwire.ErrRange},
-		{name: "packed string", wire: []string{"a"}, into: new([]int), err: `offset 8, $[0]: PackedStringArray into Go int`, is: gdwire.ErrType},
-		{name: "array", wire: "a", into: new([2]int), err: `offset 0, $: String into Go [2]int`, is: gdwire.ErrType},
-		{name: "array's length", wire: array(1), into: new([2]int), err: `offset 0, $: Array into Go [2]int: wrong count: 1 elements`, is: gdwire.ErrCount},
-		{name: "packed array's length", wire: []byte{1}, into: new([2]byte), err: `offset 0, $: PackedByteArray into Go [2]uint8: wrong count: 1 elements`, is: gdwire.ErrCount},
-		{name: "Vector3 into two", wire: Vector3{}, into: new(vec2), err: `offset 0, $: Vector3 into Go variant.vec2`, is: gdwire.ErrType},
-		{name: "Vector3 into ints", wire: Vector3{}, into: new([3]int32), err: `offset 0, $: Vector3 into Go [3]int32`, is: gdwire.ErrType},
-		{name: "Vector3i into floats", wire: Vector3i{}, into: new(vec3), err: `offset 0, $: Vector3i into Go variant.vec3`, is: gdwire.ErrType},
-		{name: "Quaternion into Color", wire: Quaternion{}, into: new(Color), err: `offset 0, $: Quaternion into Go variant.Color`, is: gdwire.ErrType},
-		{name: "Vector3i", wire: Vector3{}, into: new(Vector3i), err: `offset 0, $: Vector3 into Go variant.Vector3i`, is: gdwire.ErrType},
 		{name: "struct", wire: array(), into: new(simple), err: `offset 0, $: Array into Go variant.simple`, is: gdwire.ErrType},
 		{name: "positional", wire: dict(), into: new(row), err: `offset 0, $: Dictionary into Go variant.row`, is: gdwire.ErrType},
 		{name: "map", wire: array(), into: new(map[string]int), err: `offset 0, $: Array into Go map[string]int`, is: gdwire.ErrType},
 		{name: "interface", wire: 1, into: new(fmt.Stringer), err: `offset 0, $: int into Go fmt.Stringer`, is: gdwire.ErrType},
-		{name: "RID", wire: 1, into: new(RID), err: `offset 0, $: int into Go variant.RID`, is: gdwire.ErrType},
-		{name: "ObjectID", wire: 1, into: new(ObjectID), err: `offset 0, $: int into Go variant.ObjectID`, is: gdwire.ErrType},
-		{name: "Signal", wire: 1, into: new(Signal), err: `offset 0, $: int into Go variant.Signal`, is: gdwire.ErrType},
-		{name: "Callable", wire: 1, into: new(Callable), err: `offset 0, $: int into Go variant.Callable`, is: gdwire.ErrType},
-		{name: "Array", wire: 1, into: new(*Array), err: `offset 0, $: int into Go variant.Array`, is: gdwire.ErrType},
 		{name: "text", wire: "level", into: new(netip.Addr), err: `offset 0, $: String into Go netip.Addr: ParseAddr("level"): unable to parse IP`},
 		{name: "no text", wire: array(), into: new(netip.Addr), err: `offset 0, $: Array into Go netip.Addr`, is: gdwire.ErrType},
 		{name: "text key", wire: dict("level", 1), into: new(map[netip.Addr]int), err: `offset 8, $.key(0): String into Go netip.Addr: ParseAddr("level"): unable to parse IP`},
@@ -185,26 +91,7 @@ func TestTypeErrors(t *testing.T) {
 		{name: "NaN as key", wire: dict(math.NaN(), 1), into: new(map[any]int), err: `offset 8, $.key(0): Go interface {}: out of range: a map cannot find NaN`, is: gdwire.ErrRange},
 		{name: "NaN as float key", wire: dict(math.NaN(), 1), into: new(map[float64]int), err: `offset 8, $.key(0): Go float64: out of range: a map cannot find NaN`, is: gdwire.ErrRange},
 		{name: "NaN in a vector key", wire: dict(Vector2{Y: math.NaN()}, 1), into: new(map[Vector2]int), err: `offset 8, $.key(0): Go variant.Vector2: out of range: a map cannot find NaN`, is: gdwire.ErrRange},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			b := encoded(t, c.wire, nil)
-			err := Unmarshal(b, c.into, &Options{RejectUnknown: c.reject})
-			if c.err == "" {
-				require.NoError(t, err)
-				return
-			}
-			require.EqualError(t, err, "gdwire: "+c.err)
-			if c.is != nil {
-				require.ErrorIs(t, err, c.is)
-			}
-			var at *gdwire.Error
-			require.ErrorAs(t, err, &at)
-			var typeError *TypeError
-			require.ErrorAs(t, err, &typeError)
-			require.NotNil(t, typeError.Go)
-			require.ErrorIs(t, err, typeError.Unwrap())
-		})
-	}
+	})
 }
 
 func TestUnmarshalArguments(t *testing.T) {

@@ -284,3 +284,70 @@ func testGoTypes(t *testing.T, all []goType) {
 		})
 	}
 }
+
+// An intoCase is a value that is decoded into another type than the one that is encoded in
+// this way.
+type intoCase struct {
+	name string
+	wire any
+	want any
+	once bool // the key of an embedded map is a duplicate the second time
+}
+
+// testInto decodes each value twice into the same variable, and byte by byte.
+func testInto(t *testing.T, all []intoCase) {
+	for _, c := range all {
+		t.Run(c.name, func(t *testing.T) {
+			b := encoded(t, c.wire, nil)
+			p := reflect.New(reflect.TypeOf(c.want))
+			for range 2 { // the second time into the result of the first
+				require.NoError(t, Unmarshal(b, p.Interface(), nil))
+				require.Equal(t, c.want, p.Elem().Interface())
+				if c.once {
+					break
+				}
+			}
+			d := gdwire.NewDecoder(&oneByteReader{b}, &gdwire.DecoderOptions{WindowSize: 16})
+			defer d.Release()
+			p = reflect.New(reflect.TypeOf(c.want))
+			require.NoError(t, UnmarshalDecode(d, p.Interface(), nil))
+			require.Equal(t, c.want, p.Elem().Interface())
+			require.Zero(t, d.Depth())
+			require.Equal(t, io.EOF, UnmarshalDecode(d, p.Interface(), nil))
+		})
+	}
+}
+
+// A typeError is a value that the type of into cannot hold. With reject, unknown keys are
+// errors.
+type typeError struct {
+	name   string
+	wire   any
+	into   any
+	err    string // "" for none
+	is     error
+	reject bool
+}
+
+func testTypeErrors(t *testing.T, all []typeError) {
+	for _, c := range all {
+		t.Run(c.name, func(t *testing.T) {
+			b := encoded(t, c.wire, nil)
+			err := Unmarshal(b, c.into, &Options{RejectUnknown: c.reject})
+			if c.err == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, "gdwire: "+c.err)
+			if c.is != nil {
+				require.ErrorIs(t, err, c.is)
+			}
+			var at *gdwire.Error
+			require.ErrorAs(t, err, &at)
+			var typeError *TypeError
+			require.ErrorAs(t, err, &typeError)
+			require.NotNil(t, typeError.Go)
+			require.ErrorIs(t, err, typeError.Unwrap())
+		})
+	}
+}

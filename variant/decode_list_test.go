@@ -1,0 +1,60 @@
+package variant
+
+import (
+	"testing"
+
+	"github.com/gdwire/gdwire"
+)
+
+func TestUnmarshalIntoLists(t *testing.T) {
+	testInto(t, []intoCase{
+		{name: "nil into slice", wire: nil, want: []int(nil)},
+		{name: "nil into array", wire: nil, want: [2]int{}},
+		{name: "Vector3 into struct", wire: Vector3{1, 2, 3}, want: point{1, 2, 3}},
+		{name: "Color into array", wire: Color{1, 2, 3, 4}, want: vec4{1, 2, 3, 4}},
+		{name: "Quaternion into array", wire: Quaternion{1, 2, 3, 4}, want: [4]float64{1, 2, 3, 4}},
+		{name: "Basis into rows", wire: Basis{X: Vector3{1, 4, 7}, Y: Vector3{2, 5, 8}, Z: Vector3{3, 6, 9}}, want: [3]vec3{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}},
+		{name: "Rect2i into array", wire: Rect2i{Vector2i{1, 2}, Vector2i{3, 4}}, want: [4]int32{1, 2, 3, 4}},
+		{name: "Rect2i into struct", wire: Rect2i{Vector2i{1, 2}, Vector2i{3, 4}}, want: struct{ A, B ivec2 }{ivec2{1, 2}, ivec2{3, 4}}},
+		{name: "PackedVector3Array into structs", wire: []Vector3{{1, 2, 3}, {4, 5, 6}}, want: []point{{1, 2, 3}, {4, 5, 6}}},
+		{name: "PackedVector2Array into float32", wire: []Vector2{{1, 2}}, want: []vec2{{1, 2}}},
+		{name: "PackedVector2Array into [1]", wire: []Vector2{{1, 2}}, want: [1]vec2{{1, 2}}},
+		{name: "PackedColorArray into float64", wire: []Color{{1, 2, 3, 4}}, want: [][4]float64{{1, 2, 3, 4}}},
+		{name: "PackedInt32Array into []int64", wire: []int32{1, -2}, want: []int64{1, -2}},
+		{name: "PackedInt32Array into []int", wire: []int32{1, -2}, want: []int{1, -2}},
+		{name: "PackedInt64Array into []int8", wire: []int64{1, -128}, want: []int8{1, -128}},
+		{name: "PackedInt64Array into []uint16", wire: []int64{1, 65535}, want: []uint16{1, 65535}},
+		{name: "PackedByteArray into []int", wire: []byte{1, 255}, want: []int{1, 255}},
+		{name: "PackedByteArray into [2]int", wire: []byte{1, 255}, want: [2]int{1, 255}},
+		{name: "PackedByteArray into [2]int32", wire: []byte{1, 255}, want: [2]int32{1, 255}},
+		{name: "long PackedInt32Array into []int", wire: make([]int32, 1000), want: make([]int, 1000)},
+		{name: "PackedFloat32Array into []float64", wire: []float32{1, 0.5}, want: []float64{1, 0.5}},
+		{name: "PackedFloat64Array into [2]float32", wire: []float64{1, 0.5}, want: [2]float32{1, 0.5}},
+		{name: "PackedStringArray into []any", wire: []string{"a"}, want: []any{"a"}},
+		{name: "PackedStringArray into []*string", wire: []string{"a"}, want: []*string{ptr("a")}},
+		{name: "PackedStringArray into []level", wire: []string{"level 5"}, want: []level{5}},
+		{name: "empty PackedStringArray", wire: []string{}, want: []string{}},
+		{name: "empty PackedInt64Array into []int", wire: []int64{}, want: []int{}},
+		{name: "Array into []byte", wire: array(1, 2), want: []byte{1, 2}},
+		{name: "Array into []Vector3", wire: array(Vector3{1, 2, 3}), want: []Vector3{{1, 2, 3}}},
+		{name: "Array into vector", wire: array(1, 2.5), want: vec2{1, 2.5}},
+	})
+}
+
+func TestTypeErrorsOfLists(t *testing.T) {
+	testTypeErrors(t, []typeError{
+		{name: "slice", wire: dict(), into: new([]int), err: `offset 0, $: Dictionary into Go []int`, is: gdwire.ErrType},
+		{name: "packed slice", wire: []float32{1}, into: new([]int), err: `offset 0, $: PackedFloat32Array into Go []int`, is: gdwire.ErrType},
+		{name: "packed bytes", wire: []float32{1}, into: new([]byte), err: `offset 0, $: PackedFloat32Array into Go []uint8`, is: gdwire.ErrType},
+		{name: "packed structs", wire: []float32{1}, into: new([]simple), err: `offset 0, $: PackedFloat32Array into Go []variant.simple`, is: gdwire.ErrType},
+		{name: "packed range", wire: []int32{1, 300}, into: new([]int8), err: `offset 0, $: PackedInt32Array into Go int8: out of range`, is: gdwire.ErrRange},
+		{name: "packed negative", wire: []int32{-1}, into: new([]uint), err: `offset 0, $: PackedInt32Array into Go uint: out of range`, is: gdwire.ErrRange},
+		{name: "packed string", wire: []string{"a"}, into: new([]int), err: `offset 8, $[0]: PackedStringArray into Go int`, is: gdwire.ErrType},
+		{name: "array", wire: "a", into: new([2]int), err: `offset 0, $: String into Go [2]int`, is: gdwire.ErrType},
+		{name: "array's length", wire: array(1), into: new([2]int), err: `offset 0, $: Array into Go [2]int: wrong count: 1 elements`, is: gdwire.ErrCount},
+		{name: "packed array's length", wire: []byte{1}, into: new([2]byte), err: `offset 0, $: PackedByteArray into Go [2]uint8: wrong count: 1 elements`, is: gdwire.ErrCount},
+		{name: "Vector3 into two", wire: Vector3{}, into: new(vec2), err: `offset 0, $: Vector3 into Go variant.vec2`, is: gdwire.ErrType},
+		{name: "Vector3 into ints", wire: Vector3{}, into: new([3]int32), err: `offset 0, $: Vector3 into Go [3]int32`, is: gdwire.ErrType},
+		{name: "Vector3i into floats", wire: Vector3i{}, into: new(vec3), err: `offset 0, $: Vector3i into Go variant.vec3`, is: gdwire.ErrType},
+	})
+}

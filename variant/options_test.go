@@ -1,0 +1,52 @@
+package variant
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+)
+
+func TestTypeErrorMessages(t *testing.T) {
+	number := reflect.TypeFor[int8]()
+	for _, c := range []struct {
+		name string
+		err  TypeError
+		want string
+	}{
+		{"wrong type", TypeError{Type: gdwire.TypeArray, Go: number, Err: gdwire.ErrType}, "Array into Go int8"},
+		{"wrong type of a field", TypeError{Type: gdwire.TypeArray, Go: number, Field: "Player.HP", Err: gdwire.ErrType}, "Array into Go int8 (Player.HP)"},
+		{"range", TypeError{Type: gdwire.TypeInt, Go: number, Err: gdwire.ErrRange}, "int into Go int8: out of range"},
+		{"range of a field", TypeError{Type: gdwire.TypeInt, Go: number, Field: "Player.HP", Err: gdwire.ErrRange}, "int into Go int8 (Player.HP): out of range"},
+		{"encoding", TypeError{Go: number, Err: gdwire.ErrUTF8}, "Go int8: invalid UTF-8"},
+		{"wrapped wrong type", TypeError{Go: number, Err: fmt.Errorf("%w: key", gdwire.ErrType)}, "Go int8: wrong type: key"},
+		{"duplicate key", TypeError{Go: number, Err: ErrDuplicateKey}, "Go int8: duplicate key"},
+		{"unknown key", TypeError{Go: number, Err: ErrUnknownKey}, "Go int8: unknown key"},
+		{"depth", TypeError{Go: number, Err: depthError()}, "Go int8: value inside 10001 containers exceeds limit Depth (10000)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.EqualError(t, &c.err, c.want)
+			require.Equal(t, c.err.Err, errors.Unwrap(&c.err))
+		})
+	}
+}
+
+// The innermost field is kept.
+func TestInField(t *testing.T) {
+	inner := &TypeError{Err: gdwire.ErrType}
+	err := inField(inField(fmt.Errorf("offset 5: %w", inner), "Player.HP"), "Save.Player")
+	require.Equal(t, "Player.HP", inner.Field)
+	require.ErrorIs(t, err, gdwire.ErrType)
+	require.Equal(t, errDisk, inField(errDisk, "Player.HP"))
+	require.NoError(t, inField(nil, "Player.HP"))
+}
+
+func TestNilOptions(t *testing.T) {
+	require.Equal(t, &Options{}, (*Options)(nil).orDefault())
+	o := &Options{Memory: 5}
+	require.Same(t, o, o.orDefault())
+}
