@@ -133,6 +133,7 @@ type Decoder struct {
 	// Derived from the options, see initOptions.
 	forms    *[numForms]form
 	once     bool // see err; placed here, it needs no additional space
+	slow     bool // there is no fast path: with Strict, or where chunks can be shorter than 8 bytes
 	maxWhole int  // the maximum length of a string in one chunk and within Limits
 	size     int  // the maximum length of a chunk
 	maxDepth int
@@ -173,11 +174,12 @@ func (d *Decoder) Options() DecoderOptions {
 // Reset discards the state of d and makes it read from r, starting at offset 0, with
 // the same options.
 func (d *Decoder) Reset(r io.Reader) {
-	d.reset()
-	d.src = r
+	var buf []byte
 	if d.buffer != nil {
-		d.buf = d.buffer.B
+		buf = d.buffer.B
 	}
+	d.reset(r, buf, 0)
+	d.valueStart, d.inputEnd = d.origin, math.MaxUint64
 }
 
 // ResetN is Reset for an input of n bytes. The Decoder reads no more than n bytes from r
@@ -185,39 +187,38 @@ func (d *Decoder) Reset(r io.Reader) {
 // value are an error.
 func (d *Decoder) ResetN(r io.Reader, n int64) {
 	d.Reset(r)
-	d.inputEnd = d.base + uint64(max(n, 0))
+	d.inputEnd = d.origin + uint64(max(n, 0))
 }
 
 // ResetBytes is ResetN for bytes in memory. They are not copied: the payloads of tokens
 // are parts of b, so b must not change while the Decoder reads it.
 func (d *Decoder) ResetBytes(b []byte) {
-	d.reset()
-	d.buf, d.end, d.lim = b, len(b), len(b)
-	d.inputEnd = d.base + uint64(len(b))
+	d.reset(nil, b, len(b))
+	d.inputEnd = d.origin + uint64(len(b))
 	d.begin()
 	if d.topForm() != nil {
-		d.win = d.buf[:d.lim] // until the first call that start begins
+		d.win = b[:d.lim] // until the first call that start begins
 	}
 }
 
-func (d *Decoder) reset() {
+// reset starts to read from buf[:end] and then from r.
+func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
+	d.forget(r, buf, end)
+	d.state.init()
 	if d.forms == nil {
 		d.initOptions()
 	}
-	d.state.init()
-	d.forget()
-	d.valueStart, d.inputEnd = d.base, math.MaxUint64
-	d.err, d.once = nil, false
 }
 
 // forget discards the input and the state of earlier calls.
-func (d *Decoder) forget() {
+func (d *Decoder) forget(r io.Reader, buf []byte, end int) {
 	d.base += uint64(d.end) + 1
 	d.origin = d.base
 	d.token = 2*d.base + 1
-	d.r, d.lim, d.end = 0, 0, 0
-	d.buf, d.win, d.names, d.src, d.srcErr = nil, nil, nil, nil, nil
-	d.payload, d.skip, d.leave = payload{}, extent{}, 0
+	d.r, d.lim, d.end = 0, end, end
+	d.buf, d.win, d.names, d.src, d.srcErr = buf, nil, nil, r, nil
+	d.err, d.once = nil, false
+	d.payload.active, d.skip.open, d.leave = false, 0, 0
 	if r := d.rare; r != nil {
 		*r = rare{keys: r.keys[:0], saved: r.saved}
 	}
@@ -241,12 +242,13 @@ func (d *Decoder) initOptions() {
 	d.forms = &o.Format.forms[double]
 	d.maxDepth = int(min(d.bounds[limitDepth], math.MaxInt))
 	d.maxWhole = int(min(int64(d.size), d.bounds[limitString]))
+	d.slow = o.Strict || d.maxWhole < 8
 }
 
 // Release returns the read buffer to the pool. Until the next Reset, calls return
 // [ErrReleased]. Tokens that were not cloned become invalid.
 func (d *Decoder) Release() {
-	d.forget()
+	d.forget(nil, nil, 0)
 	d.state.close()
 	d.rare = nil
 	d.err, d.once = ErrReleased, false
@@ -336,13 +338,14 @@ func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
 	return d.readSlow()
 }
 
-// readName is ReadToken on the fast path for names and packed strings.
+// readName is ReadToken on the fast path for names and packed strings, and for every End.
 func (d *Decoder) readName() (Token, error) {
-	if d.left == 0 && (d.win != nil || d.names != nil) {
+	if d.left == 0 && d.depth > 0 && d.leave == 0 && d.err == nil {
+		d.payload.active, d.skip.open = false, 0
 		return d.readEnd(), nil
 	}
 	if d.names == nil {
-		return d.readSlow()
+		return d.readLast()
 	}
 	text, ok := d.fastName()
 	if !ok {
@@ -352,6 +355,45 @@ func (d *Decoder) readName() (Token, error) {
 	const head = uint64(KindStringChunk) | uint64(flagLast|1<<offsetShift)<<16
 	n := uint64(len(text))
 	return Token{head: head | uint64(d.top().typ)<<8 | n<<32, bits: n, win: &d.window, pos: d.token}, nil
+}
+
+// readLast is ReadToken on the fast path for the values in the last bytes of the buffer, of
+// which there are fewer than fastSize: those at the end of a packet.
+func (d *Decoder) readLast() (Token, error) {
+	win, r, left := d.win, d.r, d.left
+	if len(win)-r < 4 {
+		return d.readSlow()
+	}
+	if d.atKey() && d.marked != left {
+		return d.readDictKey(), nil
+	}
+	var b [fastSize]byte
+	n := copy(b[:], win[r:])
+	h := le.Uint32(b[:])
+	form := &d.forms[formIndex(h)]
+	size := 4 + int(form.size)
+	t := Token{head: form.head}
+	switch form.shape {
+	case shapeWord:
+		t.bits = le.Uint64(b[4:]) & form.mask
+	case shapeText:
+		length := le.Uint32(b[4:])
+		size = 4 + shortText(length, le.Uint64(b[8:]))
+		t.head |= uint64(length) << 32
+		t.bits = uint64(length)
+	case shapeMath:
+	default:
+		return d.readSlow()
+	}
+	if h != form.header || size == 4 && form.shape == shapeText || size > n {
+		return d.readSlow()
+	}
+	d.take(size)
+	d.token--
+	if form.shape != shapeWord {
+		t.win, t.pos = &d.window, d.token
+	}
+	return t, nil
 }
 
 // fastSize is the number of bytes that the fast path loads for a value: a header and a
@@ -393,7 +435,7 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 // topForm returns the form of the next top-level value if the fast path may open it: an
 // Array or Dictionary, after which setWin decides again. It makes small packets faster.
 func (d *Decoder) topForm() *form {
-	if d.lim-d.r < fastSize || d.options.Strict || d.maxWhole < 8 {
+	if d.lim-d.r < fastSize || d.slow {
 		return nil
 	}
 	h := le.Uint32(d.buf[d.r:])
@@ -464,16 +506,23 @@ func (d *Decoder) readEnd() Token {
 // fast path is on inside Arrays, Dictionaries, NodePaths and
 // PackedStringArrays, and where topForm finds an Array or Dictionary at the top level.
 func (d *Decoder) setWin() {
-	var win, names []byte
-	if d.depth > 0 && d.depth <= d.maxDepth && d.err == nil && d.skip.open == 0 && d.leave == 0 && !d.payload.active && !d.options.Strict && d.maxWhole >= 8 {
-		switch f := d.top(); {
-		case f.kind == KindArrayStart || f.kind == KindDictStart:
-			win = d.buf[:d.lim]
-		case f.kind == KindNodePathStart || f.typ == TypePackedStringArray && f.kind == KindPackedStart:
-			names = d.buf[:d.lim]
-		}
+	d.win, d.names = nil, nil
+	if d.depth == 0 {
+		return
 	}
-	d.win, d.names = win, names
+	f := d.top()
+	inNames := f.kind == KindNodePathStart || f.kind == KindPackedStart && f.typ == TypePackedStringArray
+	if !inNames && f.kind != KindArrayStart && f.kind != KindDictStart {
+		return
+	}
+	if d.depth > d.maxDepth || d.err != nil || d.skip.open > 0 || d.leave > 0 || d.payload.active || d.slow {
+		return
+	}
+	if inNames {
+		d.names = d.buf[:d.lim]
+	} else {
+		d.win = d.buf[:d.lim]
+	}
 }
 
 // readSlow is ReadToken on the slow path.
@@ -492,7 +541,10 @@ func (d *Decoder) readSlow() (Token, error) {
 // returns the error of an earlier call.
 func (d *Decoder) start() error {
 	d.token |= 1
-	d.payload.active, d.skip = false, extent{}
+	if d.payload.active || d.skip.open > 0 {
+		d.payload.active, d.skip = false, extent{}
+		d.setWin()
+	}
 	if d.err != nil {
 		return d.failed()
 	}
@@ -502,7 +554,6 @@ func (d *Decoder) start() error {
 		}
 	}
 	if d.depth > 0 {
-		d.setWin()
 		return nil
 	}
 	d.win = nil
@@ -557,7 +608,10 @@ func (d *Decoder) topValue() (Token, error) {
 	if err := d.beginValue(); err != nil {
 		return Token{}, err
 	}
-	if form := d.topForm(); form != nil && form.shape != shapePacked {
+	if form := d.topForm(); form != nil {
+		if form.shape == shapePacked {
+			return d.packed(form)
+		}
 		n := le.Uint32(d.buf[d.r+4:])
 		d.win = d.buf[:d.lim]
 		if d.openFast(form, n) {
@@ -756,5 +810,5 @@ func (d *Decoder) beginValue() error {
 func (d *Decoder) begin() {
 	d.valueStart, d.values, d.strictSeen = d.pos(), 1, 0
 	d.valueEnd = min(d.inputEnd, d.valueStart+uint64(d.bounds[limitBytes]))
-	d.setLim()
+	d.lim = d.limit()
 }

@@ -104,14 +104,14 @@ func (d *Decoder) open(n int, k Kind, t Type, count uint32) *frame {
 	return f
 }
 
-// setLim sets lim from end and Limits.Bytes, and win or names to the same bytes.
+// limit returns lim: end, or the end of Limits.Bytes.
+func (d *Decoder) limit() int {
+	return int(min(uint64(d.end), d.valueEnd-d.base)) // valueEnd < base before the first value
+}
+
+// setLim sets lim, and win or names to the same bytes.
 func (d *Decoder) setLim() {
-	d.lim = d.end
-	if most := uint64(d.bounds[limitBytes]); most < math.MaxInt64 {
-		if left := d.valueStart + most - d.base; uint64(d.lim) > left {
-			d.lim = int(left)
-		}
-	}
+	d.lim = d.limit()
 	if d.win != nil {
 		d.win = d.buf[:d.lim]
 	} else if d.names != nil {

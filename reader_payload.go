@@ -331,18 +331,25 @@ func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
 	if !d.startPayload() {
 		return 0, d.noPayload("ReadPacked")
 	}
-	if err := d.checkPacked("ReadPacked", typeUnits[T]()); err != nil {
+	want := typeUnits[T]()
+	if err := d.checkPacked("ReadPacked", want); err != nil {
 		return 0, err
 	}
-	return fillPacked(d, dst)
+	return fillPacked(d, dst, want)
 }
 
-func fillPacked[T Packable](d *Decoder, dst []T) (int, error) {
+// fillPacked is ReadPacked after its checks. want are the units of a T.
+func fillPacked[T Packable](d *Decoder, dst []T, want units) (int, error) {
 	p := &d.payload
 	size := p.elem.size()
-	if b, ok := asBytes(dst, p.elem.unit); ok {
-		n, err := d.readInto(b, size)
-		return n / size, err
+	if p.elem == want {
+		if b, ok := memory(dst); ok {
+			if d.copyElements(b, uint64(len(dst))) {
+				return len(dst), nil
+			}
+			n, err := d.readInto(b, size)
+			return n / size, err
+		}
 	}
 	total := 0
 	for total < len(dst) {
@@ -407,7 +414,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 			dst = slices.Grow(dst, step)
 		}
 		free := dst[len(dst):cap(dst)]
-		n, err := fillPacked(d, free[:min(left, len(free))])
+		n, err := fillPacked(d, free[:min(left, len(free))], want)
 		dst = dst[:len(dst)+n]
 		if err != nil {
 			return dst, err
@@ -458,7 +465,7 @@ func (d *Decoder) checkPacked(call string, want units) error {
 		return d.noPayload(call)
 	case !p.elem.convertTo(want):
 		return d.WrapError(p.elem.mismatch(want))
-	case p.left%p.elem.size() != 0: // Payload has read a part of an element
+	case p.left > 0 && p.left%p.elem.size() != 0: // Payload has read a part of an element
 		return d.WrapError(wrapf(ErrType, "Payload has read a part of the next element"))
 	}
 	return nil
@@ -491,6 +498,21 @@ func (d *Decoder) readInto(p []byte, size int) (n int, err error) {
 		n += m
 	}
 	return n, nil
+}
+
+// copyElements fills dst with n elements, if all of them are buffered and no padding follows
+// them. It is readInto for most arrays, without a division.
+func (d *Decoder) copyElements(dst []byte, n uint64) bool {
+	if d.payload.left > 0 || d.payload.done || d.err != nil || len(dst) > d.lim-d.r {
+		return false
+	}
+	f := d.top()
+	if left := d.left; n > left || f.unit == unitByte && n > left-min(left, uint64(f.count&3)) {
+		return false
+	}
+	d.r += copy(dst, d.buf[d.r:d.lim])
+	d.left -= n
+	return true
 }
 
 // canReadDirect reports whether readDirect should read n bytes of packed data: if all of

@@ -261,6 +261,13 @@ func (r *Reader) skip() error {
 // fill reads until n bytes are in buf[r:w], at most bufferSize. After an error it
 // keeps those that it read.
 func (r *Reader) fill(n int) error {
+	if r.w-r.r >= n {
+		return nil
+	}
+	return r.readMore(n)
+}
+
+func (r *Reader) readMore(n int) error {
 	if r.r == r.w {
 		r.r, r.w = 0, 0
 	}
