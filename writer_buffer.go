@@ -219,15 +219,16 @@ func emitSlow[S string | []byte](e *Encoder, op op, head []byte, body S, tail []
 			return err
 		}
 	}
-	skip := e.retry.done
-	err := e.put(head, &skip)
-	if err == nil {
-		err = pour(e, body, &skip)
+	skip, n := e.retry.done, 0
+	var err error
+	if len(head)+len(body)+len(tail) > 0 { // not for the End of most values
+		if err = e.put(head, &skip); err == nil {
+			err = pour(e, body, &skip)
+		}
+		if err == nil {
+			err = e.put(tail, &skip)
+		}
 	}
-	if err == nil {
-		err = e.put(tail, &skip)
-	}
-	n := 0
 	if err == nil && e.final(op) && e.n > 0 {
 		n, err = e.write(e.buf[:e.n])
 	}

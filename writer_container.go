@@ -65,21 +65,30 @@ func (e *Encoder) beginFast(t Type, wide int, n int64) *frame {
 	return f
 }
 
-// start writes the head b of a container and opens it with frame f. An Unknown count is the
-// last four bytes of b.
-func (e *Encoder) start(b []byte, f *frame) error { return startLong(e, f, b, "", nil) }
+// start writes the head b of a container, which room returned, and opens it with frame f. An
+// Unknown count is the last four bytes of b.
+func (e *Encoder) start(b []byte, f *frame) error {
+	err := e.commit(f.opening(), b)
+	if err == nil {
+		e.open(f)
+	}
+	return err
+}
 
 // startLong is start for a head of several pieces.
 func startLong[S string | []byte](e *Encoder, f *frame, head []byte, body S, tail []byte) error {
-	op := opOpen
+	err := emit(e, f.opening(), head, body, tail)
+	if err == nil {
+		e.open(f)
+	}
+	return err
+}
+
+func (f *frame) opening() op {
 	if f.has(flagUnknown) {
-		op = opOpenUnknown
+		return opOpenUnknown
 	}
-	if err := emit(e, op, head, body, tail); err != nil {
-		return err
-	}
-	e.open(f)
-	return nil
+	return opOpen
 }
 
 // open pushes f. If its count is Unknown, the placeholder is the four bytes before e.n.

@@ -183,10 +183,10 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	var head [16]byte
 	putNodePath(head[:], forms[0].header, uint32(names), uint32(subnames), bits)
 	if flags&flagOldNodePath == 0 {
-		return e.start(head[:], &f)
+		return startLong(e, &f, head[:], "", nil)
 	}
 	if !format.oldNodePath {
 		return e.fail(wrapf(ErrType, "%v has no NodePath of one string", format))
 	}
-	return e.start(head[:4], &f) // The length of the string follows.
+	return startLong(e, &f, head[:4], "", nil) // The length of the string follows.
 }

@@ -181,7 +181,7 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 	if e.left == 0 && f.size > 0 && len(src) == 0 && e.retry.err == nil {
 		return nil
 	}
-	if f.kind != KindPackedStart || e.want() != wantChunk {
+	if f.kind != KindPackedStart || f.size == 0 || e.left == 0 {
 		return e.misplaced("WritePacked")
 	}
 	u, n := unitOf[T]()
@@ -191,7 +191,12 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 	if uint64(len(src)) > e.left || e.partial > 0 {
 		return e.fail(wrapf(ErrCount, "%d elements after %d of the declared %d", len(src), e.done(), f.count))
 	}
-	if p, ok := asBytes(src, f.unit); ok {
+	var p []byte
+	same := u == f.unit
+	if same {
+		p, same = memory(src)
+	}
+	if same {
 		if err := emit(e, opData, nil, p, nil); err != nil {
 			return err
 		}

@@ -213,5 +213,5 @@ func (e *Encoder) BeginString(t Type, n int64) error {
 		return err
 	}
 	var b [8]byte
-	return e.start(head.append(b[:0], f.count+nul), &f)
+	return startLong(e, &f, head.append(b[:0], f.count+nul), "", nil)
 }
