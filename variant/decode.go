@@ -318,7 +318,7 @@ func scalar[T any](t reflect.Type, read func(*gdwire.Decoder) (T, error)) decode
 		if err != nil {
 			return s.mistyped(valueOf(x, t), err)
 		}
-		*at[T](x) = v
+		set(x, v)
 		return nil
 	}
 }
@@ -349,7 +349,7 @@ func decodeString(t reflect.Type) decodeFunc {
 	return func(s *decoder, x variable) error {
 		text, err := s.readText(x, t)
 		if err == nil {
-			*at[string](x) = text
+			set(x, text)
 		}
 		return err
 	}
@@ -360,7 +360,7 @@ func decodeNodePath(t reflect.Type) decodeFunc {
 	return func(s *decoder, x variable) error {
 		text, err := s.readAnyText(x, t)
 		if err == nil {
-			*at[string](x) = text
+			set(x, text)
 		}
 		return err
 	}

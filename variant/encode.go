@@ -239,7 +239,7 @@ func misfit(t reflect.Type, wire gdwire.Type) error {
 	return fmt.Errorf("type=%v does not fit Go %v", wire, t)
 }
 
-func encodeBool(s *encoder, x variable) error { return s.e.WriteBool(*at[bool](x)) }
+func encodeBool(s *encoder, x variable) error { return s.e.WriteBool(boolIn(x)) }
 
 // encodeInteger is build for an integer of any kind.
 func encodeInteger(t reflect.Type) encodeFunc {
@@ -259,7 +259,7 @@ func encodeInteger(t reflect.Type) encodeFunc {
 }
 
 func encodeInt[T int | int8 | int16 | int32 | int64](s *encoder, x variable) error {
-	return s.e.WriteInt(int64(*at[T](x)))
+	return s.e.WriteInt(intIn[T](x))
 }
 
 func encodeUint(s *encoder, v reflect.Value) error {
@@ -271,10 +271,10 @@ func encodeUint(s *encoder, v reflect.Value) error {
 }
 
 func encodeFloat[T float32 | float64](s *encoder, x variable) error {
-	return s.e.WriteFloat(float64(*at[T](x)))
+	return s.e.WriteFloat(floatIn[T](x))
 }
 
-func encodeString(s *encoder, x variable) error { return s.e.WriteString(*at[string](x)) }
+func encodeString(s *encoder, x variable) error { return s.e.WriteString(textIn(x)) }
 
 // encodeNumber writes a number as an int or float. A number that changes by the
 // conversion is an error.
@@ -317,7 +317,7 @@ func encodeNumber(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
 
 // encodeTextAs writes a Go string as a String, StringName or NodePath.
 func encodeTextAs(wire gdwire.Type) encodeFunc {
-	return func(s *encoder, x variable) error { return s.textAs(wire, *at[string](x)) }
+	return func(s *encoder, x variable) error { return s.textAs(wire, textIn(x)) }
 }
 
 func (s *encoder) textAs(wire gdwire.Type, text string) error {

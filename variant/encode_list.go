@@ -131,7 +131,7 @@ func (b encodePlanner) packed(t reflect.Type, p packedType) (encodeFunc, error) 
 				return err
 			}
 			for i := range n {
-				if err := s.e.WriteString(*at[string](elemAt(all, i, size))); err != nil {
+				if err := s.e.WriteString(textIn(elemAt(all, i, size))); err != nil {
 					return err
 				}
 			}

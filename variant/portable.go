@@ -22,6 +22,31 @@ func at[T any](x variable) *T {
 	return p.Convert(reflect.TypeFor[*T]()).Interface().(*T)
 }
 
+// boolIn, intIn, floatIn and textIn return the value of x. With at, encoding structs takes
+// 20 % longer.
+func boolIn(x variable) bool                                       { return x.Bool() }
+func intIn[T int | int8 | int16 | int32 | int64](x variable) int64 { return x.Int() }
+func floatIn[T float32 | float64](x variable) float64              { return x.Float() }
+func textIn(x variable) string                                     { return x.String() }
+
+// set sets x, a variable of the kind of T, to v.
+func set[T any](x variable, value T) {
+	switch v := any(value).(type) {
+	case bool:
+		x.SetBool(v)
+	case int:
+		x.SetInt(int64(v))
+	case int64:
+		x.SetInt(v)
+	case float64:
+		x.SetFloat(v)
+	case string:
+		x.SetString(v)
+	default:
+		*at[T](x) = value
+	}
+}
+
 // fieldAt returns the field of the struct x with the given index.
 func fieldAt(x variable, i int, _ uintptr) variable { return x.Field(i) }
 
