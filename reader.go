@@ -344,8 +344,11 @@ func (d *Decoder) readName() (Token, error) {
 		d.payload.active, d.skip.open = false, 0
 		return d.readEnd(), nil
 	}
-	if d.names == nil {
+	switch {
+	case d.win != nil:
 		return d.readLast()
+	case d.names == nil:
+		return d.readSlow()
 	}
 	text, ok := d.fastName()
 	if !ok {

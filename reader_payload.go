@@ -325,8 +325,10 @@ func (p *payloadReader) WriteTo(w io.Writer) (total int64, err error) {
 // integers are only widened; other conversions are [ErrType]. An error of the Reader loses
 // no elements; the next call continues after those that were returned.
 func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
-	if err := d.leaveLoop(); err != nil {
-		return 0, err
+	if d.leave > 0 {
+		if err := d.leaveLoop(); err != nil {
+			return 0, err
+		}
 	}
 	if !d.startPayload() {
 		return 0, d.noPayload("ReadPacked")

@@ -190,12 +190,17 @@ func (r *Reader) begin() error {
 		return nil
 	}
 	r.state = stateDone
-	if err := r.skip(); err != nil {
-		return noEOF(err)
+	if r.left > 0 {
+		if err := r.skip(); err != nil {
+			return noEOF(err)
+		}
 	}
-	r.whole, r.offset, r.size = r.pos(), r.pos(), 0
-	if err := r.first(); err != nil {
-		return err
+	r.whole = r.pos()
+	r.offset, r.size = r.whole, 0
+	if r.r == r.w || r.wait != nil {
+		if err := r.first(); err != nil {
+			return err
+		}
 	}
 	if err := r.fill(lengthSize); err != nil {
 		return noEOF(err)
