@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"testing"
 	"testing/iotest"
 
@@ -663,6 +664,166 @@ func TestDecoderOptions(t *testing.T) {
 	require.Equal(t, o, d.Options())
 	d.Release()
 	require.Equal(t, o, d.Options())
+}
+
+// Every call has the same results whether all bytes are buffered, so that the fast path reads
+// what it can, or arrive one by one, so that the slow path reads all. These values are in a
+// container, and the fast path must leave them to the slow path.
+func TestFastPathAgreesWithSlowPath(t *testing.T) {
+	all := limitsOf("", 0)
+	element := func(value ...any) []byte { return wire(idArray, 2, wire(value...), integer(7)) }
+	pair := func(key, value []byte) []byte { return wire(idDict, 2, str("first"), integer(1), key, value) }
+	path := wire(idPath, newPath(1), 0, 0, "node")
+	for _, c := range []struct {
+		name   string
+		packet []byte
+		o      DecoderOptions
+	}{
+		{"shared count of an Array", element(idArray, shared(1), integer(1)), DecoderOptions{Limits: all}},
+		{"shared count of zero", element(idArray, shared(0)), DecoderOptions{Limits: all}},
+		{"shared count of a Dictionary", element(idDict, shared(1), integer(1), integer(2)), DecoderOptions{Limits: all}},
+		{"shared count in Godot 2", wire(21, 2, 21, shared(1), 2, 1, 2, 7), DecoderOptions{Format: Godot2, Limits: all}},
+		{"count beyond Limits.Elements", element(idArray, 3, idNil, idNil, idNil), DecoderOptions{Limits: Limits{Elements: 2}}},
+		{"count beyond Limits.Values", element(idArray, 3, idNil, idNil, idNil), DecoderOptions{Limits: Limits{Values: 5}}},
+		{"pairs beyond Limits.Values", element(idDict, 2, idNil, idNil, idNil, idNil), DecoderOptions{Limits: Limits{Values: 6}}},
+		{"count beyond the input", element(idArray, 9, idNil), DecoderOptions{}},
+		{"strings beyond Limits.Elements", element(idStrings, 3, "a", "b", "c"), DecoderOptions{Limits: Limits{Elements: 2}}},
+		{"strings beyond Limits.Values", element(idStrings, 3, "a", "b", "c"), DecoderOptions{Limits: Limits{Values: 5}}},
+		{"strings beyond the input", element(idStrings, 99, "a", "b", "c"), DecoderOptions{}},
+		{"strings beyond Limits.StringBytes", element(idStrings, 2, "short", "long enough"), DecoderOptions{Limits: Limits{StringBytes: 10}}},
+		{"string beyond Limits.StringBytes", element(idString, "long enough"), DecoderOptions{Limits: Limits{StringBytes: 10}}},
+		{"string beyond Limits.StringBytes of 7", element(idString, "8 bytes."), DecoderOptions{Limits: Limits{StringBytes: 7}}},
+		{"invalid text", element(idString, "a\xffb"), DecoderOptions{}},
+		{"invalid long text", element(idString, "more than eight\xff"), DecoderOptions{}},
+		{"invalid packed text", element(idStrings, 2, "a", "more than eight\xff"), DecoderOptions{}},
+		{"padding of long text", wire(idArray, 2, idString, 9, []byte("nine byte\x01\x02\x03"), integer(7)), DecoderOptions{}},
+		{"packed data beyond Limits.PackedBytes", element(idBytes, 8, make([]byte, 8)), DecoderOptions{Limits: Limits{PackedBytes: 7}}},
+		{"packed data that is cut", wire(idArray, 1, idBytes, 16, make([]byte, 12)), DecoderOptions{}},
+		{"packed data of 4 GiB", element(idColors, 1<<28), DecoderOptions{Limits: all}},
+		{"depth of elements", element(idArray, 1, idArray, 1, idNil), DecoderOptions{Limits: Limits{Depth: 2}}},
+		{"depth of names and strings", element(idArray, 2, path, idStrings, 1, "a"), DecoderOptions{Limits: Limits{Depth: 2}}},
+		{"unknown type", element(99, 1), DecoderOptions{}},
+		{"unknown type like another's index", element(64+idInt, 1), DecoderOptions{}},
+		{"flags of a number", element(idInt|0x80<<16, 1), DecoderOptions{}},
+		{"flags in Godot 2", wire(21, 2, 2|bit16, 1, 2, 7), DecoderOptions{Format: Godot2}},
+		{"bool other than 0 and 1", element(idBool, 2), DecoderOptions{}},
+		{"typed Array", element(idArray|typedBy, idInt, 1, integer(1)), DecoderOptions{}},
+		{"NodePath of one string in Godot 2", wire(21, 2, 16, "a/b", 2, 7), DecoderOptions{Format: Godot2}},
+		{"NodePath of one string of NULs", wire(21, 2, 16, "\x00\x00\x00\x00\x00\x00\x00\x00", 2, 7), DecoderOptions{Format: Godot2}},
+		{"NodePath with a property", element(idPath, newPath(1), 1, nodePathProperty, "a", "b", "c"), DecoderOptions{}},
+		{"NodePath with unknown flags", element(idPath, newPath(1), 0, 4|nodePathAbsolute, "a"), DecoderOptions{}},
+		{"NodePath whose counts overflow", element(idPath, newPath(1), uint32(1<<32-1), 0), DecoderOptions{Limits: all}},
+		{"names beyond Limits.Elements", element(idPath, newPath(2), 1, 0, "a", "b", "c"), DecoderOptions{Limits: Limits{Elements: 2}}},
+		{"names beyond Limits.Values", element(idPath, newPath(2), 1, 0, "a", "b", "c"), DecoderOptions{Limits: Limits{Values: 5}}},
+		{"names beyond the input", element(idPath, newPath(9), 9, 0, "a"), DecoderOptions{}},
+		{"invalid name", element(idPath, newPath(1), 0, 0, "more than eight\xff"), DecoderOptions{}},
+		{"NodePath as a key", pair(path, wire(99)), DecoderOptions{}},
+		{"Array as a key", pair(wire(idArray, 0), wire(99)), DecoderOptions{}},
+		{"PackedStringArray as a key", pair(wire(idStrings, 1, "a"), wire(99)), DecoderOptions{}},
+		{"PackedByteArray as a key", pair(wire(idBytes, 4, zeros[:4]), wire(99)), DecoderOptions{}},
+		{"vector as a key", pair(wire(idVector2, reals(2)), wire(99)), DecoderOptions{}},
+		{"long key", pair(str("longer than eight bytes"), wire(99)), DecoderOptions{}},
+		{"key after a container", wire(idDict, 3, str("a"), idArray, 0, str("b"), idStrings, 1, "s", str("c"), 99), DecoderOptions{}},
+		{"key after a NodePath", wire(idDict, 2, str("a"), path, str("b"), 99), DecoderOptions{}},
+		{"key after packed data", wire(idDict, 2, str("a"), idBytes, 4, zeros[:4], str("b"), 99), DecoderOptions{}},
+		{"padding missing at the end", wire(idArray, 1, idString, 9, []byte("nine byte")), DecoderOptions{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := int64(len(c.packet))
+			for name, reset := range map[string][2]func(d *Decoder){
+				"any length": {
+					func(d *Decoder) { d.Reset(plain(c.packet)) },
+					func(d *Decoder) { d.Reset(&slowReader{c.packet}) },
+				},
+				"known length": {
+					func(d *Decoder) { d.ResetBytes(c.packet) },
+					func(d *Decoder) { d.ResetN(&slowReader{c.packet}, n) },
+				},
+			} {
+				fast, slow := NewDecoder(nil, &c.o), NewDecoder(nil, &c.o)
+				defer fast.Release()
+				defer slow.Release()
+				for call, read := range everyWalk {
+					for tokens := 0; ; tokens++ {
+						reset[0](fast)
+						reset[1](slow)
+						want, more := read(slow, tokens)
+						got, _ := read(fast, tokens)
+						require.Equal(t, want, got, "%s after %d tokens, %s", call, tokens, name)
+						if !more {
+							break
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// everyWalk has calls that read the values after the given number of tokens. They return
+// their results and the positions after them, and whether there were as many tokens.
+var everyWalk = map[string]func(d *Decoder, tokens int) (log []string, more bool){
+	"ReadToken": func(d *Decoder, tokens int) ([]string, bool) {
+		log, err := walk(d, math.MaxInt, nil)
+		return append(log, fmt.Sprint(err)), false
+	},
+	"PeekKind": func(d *Decoder, tokens int) ([]string, bool) {
+		log, err := walk(d, math.MaxInt, (*Decoder).PeekKind)
+		return append(log, fmt.Sprint(err)), false
+	},
+	"SkipValue":    walkBy((*Decoder).SkipValue),
+	"SkipTo":       walkBy(func(d *Decoder) error { return d.SkipTo(d.Depth() - 1) }),
+	"ReadString":   walkBy(func(d *Decoder) error { _, err := d.ReadString(); return err }),
+	"AppendString": walkBy(func(d *Decoder) error { _, err := d.AppendString(nil); return err }),
+	"CopyValue":    walkBy(copyToNowhere),
+	"AppendPacked": walkBy(func(d *Decoder) error { _, err := AppendPacked[byte](d, nil); return err }),
+	"Fields": walkBy(func(d *Decoder) error {
+		for _, err := range d.Fields() {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}),
+}
+
+// walk reads up to n tokens and describes each with the position after it.
+func walk(d *Decoder, n int, peek func(d *Decoder) Kind) (log []string, err error) {
+	for range n {
+		kind := Kind(0)
+		if peek != nil {
+			kind = peek(d)
+		}
+		t, err := d.ReadToken()
+		if err != nil {
+			return append(log, kind.String()), err
+		}
+		log = append(log, fmt.Sprintf("%v %v %q %s", kind, t, t.Bytes(), position(d)))
+	}
+	return log, nil
+}
+
+// walkBy repeats call until it returns an error, or does nothing at the top level.
+func walkBy(call func(d *Decoder) error) func(*Decoder, int) ([]string, bool) {
+	return func(d *Decoder, tokens int) (log []string, more bool) {
+		if _, err := walk(d, tokens, nil); err != nil {
+			return nil, false
+		}
+		for before := ""; ; {
+			err := call(d)
+			log = append(log, fmt.Sprintf("%v %s", err, position(d)))
+			if err != nil || log[len(log)-1] == before {
+				return log, true
+			}
+			before = log[len(log)-1]
+		}
+	}
+}
+
+// position describes where d is.
+func position(d *Decoder) string {
+	kind, index, count := d.StackIndex(d.Depth())
+	return fmt.Sprintf("at %d: %v, %v %d of %d", d.InputOffset(), d.WrapError(io.EOF), kind, index, count)
 }
 
 func TestReaderErrors(t *testing.T) {
