@@ -117,7 +117,7 @@ func (w *typedWalk) math(d *gdwire.Decoder, t gdwire.Type, n int) int {
 
 // packed tells the packed types of the document apart by their token.
 func (w *typedWalk) packed(d *gdwire.Decoder) int {
-	switch must(d.ReadToken()).Type() {
+	switch start := must(d.ReadToken()); start.Type() {
 	case gdwire.TypePackedByteArray:
 		w.bytes = must(gdwire.AppendPacked(d, w.bytes[:0]))
 		return len(w.bytes)
@@ -125,20 +125,19 @@ func (w *typedWalk) packed(d *gdwire.Decoder) int {
 		w.floats = must(gdwire.AppendPacked(d, w.floats[:0]))
 		return 4 * len(w.floats)
 	default:
-		return w.rest(d)
+		return w.rest(d, start)
 	}
 }
 
 // strings reads a PackedStringArray.
 func (w *typedWalk) strings(d *gdwire.Decoder) int {
-	must(d.ReadToken())
-	return w.rest(d)
+	return w.rest(d, must(d.ReadToken()))
 }
 
-// rest reads the strings of a PackedStringArray whose start has been read.
-func (w *typedWalk) rest(d *gdwire.Decoder) int {
+// rest reads the strings of a PackedStringArray after its start.
+func (w *typedWalk) rest(d *gdwire.Decoder, start gdwire.Token) int {
 	sum := 0
-	for d.PeekKind() == gdwire.KindStringChunk {
+	for range start.Len() {
 		sum += w.string(d)
 	}
 	check(d.ReadEnd())
