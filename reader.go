@@ -26,10 +26,11 @@ import (
 //
 // The fast path reads values inside Arrays, Dictionaries, NodePaths and
 // PackedStringArrays, if they are completely in the buffer and have a header that
-// engines write, and opens Arrays and Dictionaries at the top level. It is in ReadToken, readName, the typed reads, skipFast and passFast.
-// It does not check Limits.Bytes, because lim includes it, nor errors, depth or options,
-// because setWin sets win and names to nil if one of these must be checked. The slow path
-// reads everything else: start, then next and the functions that it calls.
+// engines write, and opens Arrays and Dictionaries at the top level. It is in ReadToken,
+// readName, readLast, the typed reads, skipFast and passFast. It does not check
+// Limits.Bytes, because lim includes it, nor errors, depth or options, because setWin sets
+// win and names to nil if one of these must be checked. The slow path reads everything
+// else: start, then next and the functions that it calls.
 //
 // On both paths, a token is consumed only after all of it is in the buffer. A call that a
 // temporary error of the Reader interrupts has therefore changed nothing, except for
@@ -506,8 +507,8 @@ func (d *Decoder) readEnd() Token {
 
 // setWin switches the fast path on or off, and must be called after any change of the state
 // that it tests; only the fast path itself exchanges win and names, without other tests. The
-// fast path is on inside Arrays, Dictionaries, NodePaths and
-// PackedStringArrays, and where topForm finds an Array or Dictionary at the top level.
+// fast path is on inside Arrays, Dictionaries, NodePaths and PackedStringArrays, and where
+// topForm finds an Array or Dictionary at the top level.
 func (d *Decoder) setWin() {
 	d.win, d.names = nil, nil
 	if d.depth == 0 {
