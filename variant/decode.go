@@ -64,6 +64,7 @@ type decoder struct {
 	reals   [maxComponents]float64
 	ints    [maxComponents]int32
 	scratch []byte
+	texts   []byte // the block of short texts
 	keys    knownKeys
 	copier  *copier // for Raw, created for the first one
 
@@ -80,6 +81,12 @@ func (s *decoder) on(d *gdwire.Decoder, o *Options) {
 	s.d, s.options = d, d.Options()
 	s.begin(o)
 }
+
+// Texts of up to maxShared bytes share blocks of textBlock bytes: see newText.
+const (
+	maxShared = 32
+	textBlock = 128
+)
 
 // maxScratch is up to how many bytes scratch may have to be kept.
 const maxScratch = 1 << 12
@@ -378,7 +385,7 @@ func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
 	if err := s.charge(t, int64(len(b))); err != nil {
 		return "", err
 	}
-	return string(b), nil
+	return s.newText(b), nil
 }
 
 // readAnyText is readText without the fast path for strings.
@@ -402,7 +409,7 @@ func (s *decoder) text(t gdwire.Token, g reflect.Type) (string, error) {
 		return "", err
 	}
 	if t.Last() {
-		return t.Text(), nil
+		return s.newText(t.Bytes()), nil
 	}
 	b, err := s.d.AppendString(nil)
 	return string(b), err
@@ -442,7 +449,7 @@ func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 	if s.scratch = b; cap(b) > maxScratch {
 		s.scratch = nil
 	}
-	return string(b), s.d.ReadEnd()
+	return s.newText(b), s.d.ReadEnd()
 }
 
 // longName returns the next name of a NodePath, which does not fit the read buffer.

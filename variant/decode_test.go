@@ -180,3 +180,21 @@ func TestMethodsTakeOneValue(t *testing.T) {
 	require.ErrorIs(t, err, errOwn)
 	require.ErrorContains(t, err, "Go variant.fails (box[github.com/gdwire/gdwire/variant.fails].Value): own error")
 }
+
+// Texts of all lengths keep their bytes while later ones are decoded, in the same call and in
+// others.
+func TestTextsKept(t *testing.T) {
+	var texts, want []string
+	for i := range 200 {
+		var all []string
+		for n := range 2 * maxShared {
+			all = append(all, strings.Repeat(string(rune('a'+(i+n)%26)), n))
+		}
+		b := encoded(t, all, nil)
+		var got []string
+		require.NoError(t, Unmarshal(b, &got, nil))
+		clear(b)
+		texts, want = append(texts, got...), append(want, all...)
+	}
+	require.Equal(t, want, texts)
+}

@@ -69,3 +69,17 @@ func setView[T any](v reflect.Value, all []T) {
 func numbersIn[T float32 | float64 | int32](x variable, n int) ([]T, bool) {
 	return unsafe.Slice((*T)(x), n), true
 }
+
+// newText returns b as a string. Short texts share blocks of memory, which saves 3 to 6 % of
+// the time of structs. Blocks are small, because a text keeps all of its block in memory.
+func (s *decoder) newText(b []byte) string {
+	if uint(len(b)-1) >= maxShared {
+		return string(b)
+	}
+	if len(b) > cap(s.texts)-len(s.texts) {
+		s.texts = make([]byte, 0, textBlock)
+	}
+	n := len(s.texts)
+	s.texts = append(s.texts, b...)
+	return unsafe.String(unsafe.SliceData(s.texts[n:]), len(b))
+}
