@@ -78,9 +78,10 @@ func (u unit) String() string {
 	return [...]string{"nothing", "byte", "int32", "int64", "float32", "float64"}[u]
 }
 
-// asBytes returns the memory of s as bytes, if it has the encoding of elements of u.
-func asBytes[T Packable](s []T, u unit) ([]byte, bool) {
-	if v, _ := unitOf[T](); u != v {
+// asBytes returns the memory of s as bytes, if that is its encoding: if a T has the units of
+// the encoded elements, and the machine their byte order.
+func asBytes[T Packable](s []T, sameUnits bool) ([]byte, bool) {
+	if !sameUnits {
 		return nil, false
 	}
 	return memory(s)
@@ -96,15 +97,6 @@ type vectors[R float32 | float64] interface{ [2]R | [3]R | [4]R }
 // nth returns the i-th element of size bytes in b. It also sets the capacity, which
 // saves most of the time of slicing.
 func nth(b []byte, i, size int) []byte { return b[i*size : i*size+size : i*size+size] }
-
-// decodeWhole decodes len(dst) elements of u from b, at once if their memory is the same.
-func decodeWhole[T Packable](dst []T, b []byte, u unit) {
-	if p, ok := asBytes(dst, u); ok {
-		copy(p, b)
-		return
-	}
-	decodePacked(dst, b, u)
-}
 
 // decodePacked decodes len(dst) elements of u from b.
 func decodePacked[T Packable](dst []T, b []byte, u unit) {

@@ -344,14 +344,12 @@ func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
 func fillPacked[T Packable](d *Decoder, dst []T, want units) (int, error) {
 	p := &d.payload
 	size := p.elem.size()
-	if p.elem == want {
-		if b, ok := memory(dst); ok {
-			if d.copyElements(b, uint64(len(dst))) {
-				return len(dst), nil
-			}
-			n, err := d.readInto(b, size)
-			return n / size, err
+	if b, ok := asBytes(dst, p.elem == want); ok {
+		if d.copyElements(b, uint64(len(dst))) {
+			return len(dst), nil
 		}
+		n, err := d.readInto(b, size)
+		return n / size, err
 	}
 	total := 0
 	for total < len(dst) {
@@ -382,7 +380,12 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 			at, n := d.r+8, int(data)/elem.size()
 			d.takePacked(data)
 			dst = slices.Grow(dst, n)[:len(dst)+n]
-			decodeWhole(dst[len(dst)-n:], d.buf[at:at+int(data)], elem.unit)
+			from, to := d.buf[at:at+int(data)], dst[len(dst)-n:]
+			if b, ok := asBytes(to, elem == want); ok {
+				copy(b, from)
+			} else {
+				decodePacked(to, from, elem.unit)
+			}
 			return dst, nil
 		}
 	}

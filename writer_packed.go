@@ -191,12 +191,7 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 	if uint64(len(src)) > e.left || e.partial > 0 {
 		return e.fail(wrapf(ErrCount, "%d elements after %d of the declared %d", len(src), e.done(), f.count))
 	}
-	var p []byte
-	same := u == f.unit
-	if same {
-		p, same = memory(src)
-	}
-	if same {
+	if p, ok := asBytes(src, u == f.unit); ok {
 		if err := emit(e, opData, nil, p, nil); err != nil {
 			return err
 		}
