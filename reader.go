@@ -361,43 +361,66 @@ func (d *Decoder) readName() (Token, error) {
 	return Token{head: head | uint64(d.top().typ)<<8 | n<<32, bits: n, win: &d.window, pos: d.token}, nil
 }
 
-// readLast is ReadToken on the fast path for the values in the last bytes of the buffer, of
-// which there are fewer than fastSize: those at the end of a packet.
+// readLast is ReadToken on the fast path for the values in the last bytes of the buffer.
 func (d *Decoder) readLast() (Token, error) {
-	win, r, left := d.win, d.r, d.left
-	if len(win)-r < 4 {
-		return d.readSlow()
-	}
-	if d.atKey() && d.marked != left {
+	if d.atKey() && d.marked != d.left {
 		return d.readDictKey(), nil
 	}
 	var b [fastSize]byte
-	n := copy(b[:], win[r:])
+	if form := d.lastForm(&b); form != nil {
+		return d.takeLast(form, &b), nil
+	}
+	return d.readSlow()
+}
+
+// lastForm is fastForm for numbers, math types and short strings in the last bytes of the
+// buffer, of which there are fewer than fastSize: at the end of a packet. It copies these
+// bytes to b. It returns nil if the value is incomplete.
+func (d *Decoder) lastForm(b *[fastSize]byte) *form {
+	win, r := d.win, d.r
+	n := len(win) - r
+	if n < 4 || n >= fastSize || d.left == 0 {
+		return nil
+	}
+	copy(b[:], win[r:])
 	h := le.Uint32(b[:])
 	form := &d.forms[formIndex(h)]
 	size := 4 + int(form.size)
-	t := Token{head: form.head}
 	switch form.shape {
+	case shapeWord, shapeMath:
+	case shapeText:
+		text := shortText(le.Uint32(b[4:]), le.Uint64(b[8:]))
+		if text == 0 {
+			return nil
+		}
+		size = 4 + text
+	default:
+		return nil
+	}
+	if h != form.header || size > n {
+		return nil
+	}
+	return form
+}
+
+// takeLast consumes the value that lastForm has found and returns its token.
+func (d *Decoder) takeLast(form *form, b *[fastSize]byte) Token {
+	t := Token{head: form.head}
+	switch n := le.Uint32(b[4:]); form.shape {
 	case shapeWord:
 		t.bits = le.Uint64(b[4:]) & form.mask
+		d.take(4 + int(form.size))
+		return t
 	case shapeText:
-		length := le.Uint32(b[4:])
-		size = 4 + shortText(length, le.Uint64(b[8:]))
-		t.head |= uint64(length) << 32
-		t.bits = uint64(length)
-	case shapeMath:
+		t.head |= uint64(n) << 32
+		t.bits = uint64(n)
+		d.take(8 + int(padded(n)))
 	default:
-		return d.readSlow()
+		d.take(4 + int(form.size))
 	}
-	if h != form.header || size == 4 && form.shape == shapeText || size > n {
-		return d.readSlow()
-	}
-	d.take(size)
-	d.token--
-	if form.shape != shapeWord {
-		t.win, t.pos = &d.window, d.token
-	}
-	return t, nil
+	d.token-- // the payload of this token is valid
+	t.win, t.pos = &d.window, d.token
+	return t
 }
 
 // fastSize is the number of bytes that the fast path loads for a value: a header and a

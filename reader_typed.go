@@ -143,10 +143,15 @@ func (d *Decoder) ReadFloat() (float64, error) {
 // peekNumber returns the next value, an int or float, and its size in bytes, without
 // consuming it.
 func (d *Decoder) peekNumber(want Type) (t Token, size int, err error) {
-	if form, b := d.fastForm(); form != nil && (form.typ == TypeInt || form.typ == TypeFloat) {
+	var last [fastSize]byte
+	form, b := d.fastForm()
+	if form == nil {
+		form, b = d.lastForm(&last), &last
+	}
+	if form != nil && (form.typ == TypeInt || form.typ == TypeFloat) {
 		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, 4 + int(form.size), nil
 	}
-	form, err := d.peekTyped()
+	form, err = d.peekTyped()
 	if err != nil {
 		return Token{}, 0, err
 	}
@@ -157,11 +162,11 @@ func (d *Decoder) peekNumber(want Type) (t Token, size int, err error) {
 		return Token{}, 0, err
 	}
 	size = 4 + int(form.size)
-	b, err := d.peek(size)
+	word, err := d.peek(size)
 	if err != nil {
 		return Token{}, 0, err
 	}
-	return Token{head: form.head, bits: wordOf(b[4:size])}, size, nil
+	return Token{head: form.head, bits: wordOf(word[4:size])}, size, nil
 }
 
 // readNumber consumes the number that peekNumber returned.
@@ -197,9 +202,15 @@ func (d *Decoder) fastString() (text []byte, ok bool) {
 		d.take(4 + size)
 		return b[8 : 8+le.Uint32(b[4:])], true
 	}
+	var last [fastSize]byte
 	form, b := d.fastForm()
 	if form == nil {
-		return d.fastName()
+		if d.win == nil {
+			return d.fastName()
+		}
+		if form, b = d.lastForm(&last), &last; form == nil {
+			return nil, false
+		}
 	}
 	n := le.Uint32(b[4:])
 	if form.shape != shapeText || !d.wholeText(d.r+8, n) {
@@ -416,6 +427,10 @@ func (d *Decoder) ReadInts(t Type, c []int32) error {
 // and unit. It returns unitNone if the fast path cannot read the value.
 func (d *Decoder) fastMath(t Type, n int) ([]byte, unit) {
 	form, _ := d.fastForm()
+	if form == nil {
+		var last [fastSize]byte
+		form = d.lastForm(&last)
+	}
 	if form == nil || form.typ != t || form.shape != shapeMath {
 		return nil, unitNone
 	}
@@ -547,6 +562,10 @@ func (d *Decoder) peekTyped() (*form, error) {
 
 // readType reads the first token of the next value, which must have one of the given types.
 func (d *Decoder) readType(types ...Type) (Token, error) {
+	var last [fastSize]byte
+	if form := d.lastForm(&last); form != nil && form.typ == types[0] && form.shape == shapeWord {
+		return d.takeLast(form, &last), nil
+	}
 	form, err := d.peekTyped()
 	if err != nil {
 		return Token{}, err
