@@ -182,12 +182,18 @@ func (d *Decoder) skipNumbers() {
 	d.r, d.left = r, left
 }
 
-// skipOther skips a longer string or packed data, or opens a container. It returns false
-// if the slow path must handle the next value.
+// skipOther skips a longer string, packed data or the last value in the buffer, or opens a
+// container. It returns false if the slow path must handle the next value.
 func (d *Decoder) skipOther() bool {
 	form, b := d.fastForm()
 	if form == nil {
-		return false
+		var last [fastSize]byte
+		if form = d.lastForm(&last); form == nil {
+			return false
+		}
+		d.takeLast(form, &last)
+		d.token |= 1
+		return true
 	}
 	n := le.Uint32(b[4:])
 	switch form.shape {
