@@ -114,6 +114,20 @@ func TestAbandonedCopy(t *testing.T) {
 	}
 }
 
+// A SkipValue that takes over a copy, and is interrupted itself, also abandons the token that
+// the copy had not written.
+func TestAbandonedCopyIsForgotten(t *testing.T) {
+	d := NewDecoder(io.MultiReader(plain(wire(idArray, 3, str("one"), str("two"))), &onceReader{errTemporary}, plain(integer(7))), nil)
+	defer d.Release()
+	require.Equal(t, errTemporary, CopyValue(smallEncoder(&faultyWriter{every: true}, Godot4, 12), d))
+	require.Equal(t, errTemporary, d.SkipValue())
+	got := encoded(t, nil, func(e *Encoder) {
+		require.NoError(t, e.BeginArray(1))
+		require.NoError(t, CopyValue(e, d))
+	})
+	require.Equal(t, wire(idArray, 1, integer(7)), got)
+}
+
 // CopyValue copies the tokens that SkipValue would skip: a DictKey with its key.
 // At an End it is an error.
 func TestCopyValueInPlaceOfSkipValue(t *testing.T) {

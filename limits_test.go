@@ -517,6 +517,15 @@ func TestLimitBytesAtTheEnd(t *testing.T) {
 	}
 }
 
+// Where Limits.Bytes and the input end together inside a value, the limit is the error.
+func TestLimitBytesWithTheInput(t *testing.T) {
+	d := NewDecoder(plain(wire(idArray, 2, integer(7))), &DecoderOptions{Limits: Limits{Bytes: 16}})
+	defer d.Release()
+	readTo(t, d, 2)
+	_, err := d.ReadToken()
+	requireError(t, err, 16, "$[1]", ErrLimit)
+}
+
 func TestLimitErrorText(t *testing.T) {
 	require.EqualError(t, &LimitError{"Mine", 5, 4}, "5 exceeds limit Mine (4)")
 	require.ErrorIs(t, fmt.Errorf("wrapped: %w", &LimitError{}), ErrLimit)

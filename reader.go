@@ -221,7 +221,7 @@ func (d *Decoder) forget(r io.Reader, buf []byte, end int) {
 	d.err, d.once = nil, false
 	d.payload.active, d.skip.open, d.leave = false, 0, 0
 	if r := d.rare; r != nil {
-		*r = rare{keys: r.keys[:0], saved: r.saved}
+		*r = rare{keys: r.keys[:0], saved: r.saved, reader: r.reader} // a stale Reader returns an error
 	}
 }
 

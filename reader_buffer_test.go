@@ -2,6 +2,7 @@ package gdwire
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -197,5 +198,38 @@ func TestNamesGrowTheBuffer(t *testing.T) {
 		require.Equal(t, names[1], tok.Elem().String())
 		require.EqualValues(t, 7, readTo(t, d, 3).Int())
 		d.Release()
+	}
+}
+
+// Names and packed strings are read from the bytes that have arrived, after any refill.
+func TestNamesAfterRefills(t *testing.T) {
+	const n = 20_000 // more than a read buffer from the pool
+	all := make([]any, n)
+	for i := range all {
+		all[i] = fmt.Sprint(i)
+	}
+	for name, packet := range map[string][]byte{
+		"names":   append(wire(idPath, newPath(n), 0, 0), wire(all...)...),
+		"strings": append(wire(idStrings, n), wire(all...)...),
+	} {
+		for _, sizes := range [][]int{{len(packet), 1}, {len(packet), 1, 2, 3, 4, 5, 6, 7}, {170, 1}} {
+			t.Run(fmt.Sprintf("%s in pieces %v", name, sizes[1:]), func(t *testing.T) {
+				b, i := packet, 0
+				d := NewDecoder(readerFunc(func(p []byte) (int, error) {
+					n := copy(p, b[:min(sizes[i%len(sizes)], len(b))])
+					b, i = b[n:], i+1
+					if n == 0 {
+						return 0, io.EOF
+					}
+					return n, nil
+				}), &DecoderOptions{WindowSize: 16})
+				defer d.Release()
+				readTo(t, d, 1)
+				for _, want := range all {
+					require.Equal(t, want, readTo(t, d, 1).Text())
+				}
+				require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
+			})
+		}
 	}
 }

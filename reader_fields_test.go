@@ -1,6 +1,7 @@
 package gdwire
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -505,6 +506,99 @@ func TestFieldsReadError(t *testing.T) {
 		require.NoError(t, err, at)
 		require.Equal(t, "after", s)
 		d.Release()
+	}
+}
+
+// An error of the Reader in the rest of a container that a loop has left is returned once by
+// the next call, whichever it is; the same call then finds the value after the container.
+func TestFieldsLeftInterrupted(t *testing.T) {
+	rest := wire(integer(1), str("b"), str("longer than eight bytes"))
+	packet := wire(idArray, 2, idDict, 2, str("a"), rest, integer(7))
+	value := func(d *Decoder) error { return nil }
+	for _, c := range []struct {
+		name string
+		call func(d *Decoder) error
+		next func(d *Decoder) error // checks the position after it
+	}{
+		{"ReadToken", func(d *Decoder) error { _, err := d.ReadToken(); return err }, value},
+		{"ReadInt", func(d *Decoder) error { _, err := d.ReadInt(); return err }, value},
+		{"SkipValue", (*Decoder).SkipValue, value},
+		{"SkipTo", func(d *Decoder) error { return d.SkipTo(1) }, (*Decoder).SkipValue},
+		{"CopyValue", copyToNowhere, value},
+		{"Tokens", func(d *Decoder) (err error) {
+			for _, err = range d.Tokens() {
+			}
+			return err
+		}, value},
+		{"PeekKind", func(d *Decoder) error {
+			if d.PeekKind() == KindInt32 {
+				return nil
+			}
+			_, err := d.ReadToken()
+			return err
+		}, (*Decoder).SkipValue},
+		{"ReadPacked", func(d *Decoder) error {
+			_, err := ReadPacked(d, make([]byte, 1))
+			if errors.Is(err, ErrType) { // there is none
+				return nil
+			}
+			return err
+		}, (*Decoder).SkipValue},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			start := len(packet) - 8 - len(rest)
+			for at := start; at < len(packet)-8; at++ {
+				d := NewDecoder(&faultyReader{b: packet, at: at}, nil)
+				readTo(t, d, 1)
+				for range d.Fields() {
+					break
+				}
+				require.Equal(t, errTemporary, c.call(d), "failing at %d", at)
+				require.NoError(t, c.call(d), "failing at %d", at)
+				require.NoError(t, c.next(d))
+				require.EqualValues(t, len(packet), d.InputOffset(), "failing at %d", at)
+				d.Release()
+			}
+		})
+	}
+}
+
+// An error that PeekKind has met in the body is returned by the call after the loop, and so is
+// one that stays.
+func TestFieldsLeftAfterAnError(t *testing.T) {
+	packet := wire(idArray, 2, idDict, 1, str("a"), integer(1), integer(7))
+	invalid := wire(idArray, 2, idDict, 1, str("a"), 99)
+	for name, call := range map[string]func(d *Decoder) error{
+		"ReadToken": func(d *Decoder) error { _, err := d.ReadToken(); return err },
+		"SkipValue": (*Decoder).SkipValue,
+		"Tokens": func(d *Decoder) (err error) {
+			for _, err = range d.Tokens() {
+			}
+			return err
+		},
+		"ReadPacked": func(d *Decoder) error { _, err := ReadPacked(d, make([]byte, 1)); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := NewDecoder(&faultyReader{b: packet, at: 28}, nil)
+			defer d.Release()
+			readTo(t, d, 1)
+			for range d.Fields() {
+				require.Zero(t, d.PeekKind())
+				break
+			}
+			require.Equal(t, errTemporary, call(d))
+			require.EqualValues(t, 7, readTo(t, d, 1).Int())
+
+			d.ResetBytes(invalid)
+			readTo(t, d, 1)
+			var fault error
+			for range d.Fields() {
+				fault = d.SkipValue()
+				break
+			}
+			requireError(t, fault, 28, "$[0].a", ErrType)
+			require.Same(t, fault, call(d))
+		})
 	}
 }
 

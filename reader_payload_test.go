@@ -224,6 +224,7 @@ func TestPayloadTakenTooEarly(t *testing.T) {
 		"before PeekKind":        {3, func(d *Decoder) { d.PeekKind() }},
 		"before AppendString":    {3, func(d *Decoder) { d.AppendString(nil); d.SkipValue(); d.AppendString(nil) }},
 		"before a typed read":    {3, func(d *Decoder) { d.ReadArray() }},
+		"before Reset":           {3, func(d *Decoder) { d.ResetBytes(str("text")) }},
 		"before SkipTo":          {3, func(d *Decoder) { d.SkipTo(1) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -240,6 +241,140 @@ func TestPayloadTakenTooEarly(t *testing.T) {
 			})
 		})
 	}
+}
+
+// After a loop has been left, the latest token has no payload.
+func TestNoPayloadAfterALoop(t *testing.T) {
+	packet := wire(idArray, 2, idArray, 2, str("in the loop"), str("skipped"), str("after it"))
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	eachReader(d, packet, func(name string) {
+		readTo(t, d, 1)
+		for range d.Elements() {
+			readTo(t, d, 1)
+			break
+		}
+		text, err := d.AppendString(nil)
+		require.NoError(t, err, name)
+		require.Equal(t, "after it", string(text), name)
+	})
+	eachReader(d, packet, func(name string) {
+		readTo(t, d, 1)
+		var p io.Reader
+		for range d.Elements() {
+			readTo(t, d, 1)
+			p = d.Payload()
+			break
+		}
+		_, err := p.Read(make([]byte, 4))
+		require.ErrorIs(t, err, ErrType, name)
+		require.Equal(t, "after it", readTo(t, d, 1).Text(), name)
+	})
+}
+
+// A Payload of a name or packed string ends with the next token, too.
+func TestStalePayloadOfNames(t *testing.T) {
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	for name, packet := range map[string][]byte{
+		"names":   wire(idPath, newPath(3), 0, 0, "first", "second", "and a third"),
+		"strings": wire(idStrings, 3, "first", "second", "and a third"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachReader(d, packet, func(name string) {
+				readTo(t, d, 2)
+				p := d.Payload()
+				readTo(t, d, 1)
+				_, err := p.Read(make([]byte, 4))
+				require.ErrorIs(t, err, ErrType, name)
+			})
+		})
+	}
+}
+
+// A Payload ends with a bulk read of another value that is not complete.
+func TestStalePayloadDuringABulkRead(t *testing.T) {
+	packet := wire(idArray, 2, idInts, 2, 1, 2, idInts, 2, 3, 4)
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	eachReader(d, packet, func(name string) {
+		readTo(t, d, 2)
+		p := d.Payload()
+		_, err := io.ReadFull(p, make([]byte, 4))
+		require.NoError(t, err, name)
+		require.NoError(t, d.SkipTo(1))
+		readTo(t, d, 1)
+		one := make([]int32, 1)
+		_, err = ReadPacked(d, one)
+		require.NoError(t, err, name)
+		_, err = p.Read(make([]byte, 4))
+		require.ErrorIs(t, err, ErrType, name)
+		_, err = ReadPacked(d, one)
+		require.NoError(t, err, name)
+		require.Equal(t, []int32{4}, one, name)
+	})
+}
+
+// A Payload ends with AppendPacked of its array.
+func TestStalePayloadAfterAppendPacked(t *testing.T) {
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	eachReader(d, wire(idArray, 2, idInts, 2, 1, 2, idNil), func(name string) {
+		readTo(t, d, 2)
+		p := d.Payload()
+		all, err := AppendPacked[int32](d, nil)
+		require.NoError(t, err, name)
+		require.Equal(t, []int32{1, 2}, all, name)
+		_, err = p.Read(make([]byte, 4))
+		require.ErrorIs(t, err, ErrType, name)
+	})
+}
+
+func TestPayloadAfterRelease(t *testing.T) {
+	d := NewDecoder(plain(str("text")), nil)
+	readTo(t, d, 1)
+	p := d.Payload()
+	d.Release()
+	_, err := p.Read(make([]byte, 4))
+	require.Equal(t, ErrReleased, err)
+}
+
+// A Read into no bytes does not wait for the Reader.
+func TestReadOfNoBytes(t *testing.T) {
+	d := NewDecoder(io.MultiReader(bytes.NewReader(wire(idInts, 2)), iotest.ErrReader(errors.New("asked for more"))), nil)
+	defer d.Release()
+	readTo(t, d, 1)
+	n, err := d.Payload().Read(nil)
+	require.Zero(t, n)
+	require.NoError(t, err)
+}
+
+// After all elements have been read, AppendPacked reads the next value.
+func TestAppendPackedAfterAnother(t *testing.T) {
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	eachReader(d, wire(idArray, 2, idInts, 2, 1, 2, idInts, 2, 3, 4), func(name string) {
+		readTo(t, d, 2)
+		n, err := ReadPacked(d, make([]int32, 3))
+		require.Equal(t, 2, n, name)
+		require.Equal(t, io.EOF, err, name)
+		all, err := AppendPacked[int32](d, nil)
+		require.NoError(t, err, name)
+		require.Equal(t, []int32{3, 4}, all, name)
+	})
+}
+
+// A bulk read that is repeated after an error returns the same error.
+func TestErrorsOfBulkReadsStay(t *testing.T) {
+	d := NewDecoder(plain(wire(idInts, 100, make([]byte, 200))), &DecoderOptions{WindowSize: 16})
+	defer d.Release()
+	readTo(t, d, 1)
+	n, fault := ReadPacked(d, make([]int32, 100))
+	require.Equal(t, 50, n)
+	requireError(t, fault, 208, "$", io.ErrUnexpectedEOF)
+	n, err := ReadPacked(d, make([]int32, 40))
+	require.Zero(t, n)
+	require.Same(t, fault, err)
 }
 
 // The bytes that bulk reads return before an error, and the error's offset, do not depend on
@@ -296,6 +431,8 @@ func TestPayloadErrors(t *testing.T) {
 		{name: "Payload of an Array", packet: packet, tokens: 1, is: ErrType, text: fmt.Sprintf(noPayload, "Payload"),
 			read: func(d *Decoder) error { _, err := d.Payload().Read(make([]byte, 1)); return err }},
 		{name: "ReadPacked of an Array", packet: packet, tokens: 1, is: ErrType, text: fmt.Sprintf(noPayload, "ReadPacked"),
+			read: func(d *Decoder) error { _, err := ReadPacked(d, make([]int32, 1)); return err }},
+		{name: "ReadPacked of a String", packet: str("text"), tokens: 1, is: ErrType, text: fmt.Sprintf(noPayload, "ReadPacked"),
 			read: func(d *Decoder) error { _, err := ReadPacked(d, make([]int32, 1)); return err }},
 		{name: "other elements", packet: wire(idFloats, 1, reals(1)), tokens: 1, is: ErrType, text: "offset 0, $: got elements of 1 × float32, want 2 × float32",
 			read: func(d *Decoder) error { _, err := ReadPacked(d, make([][2]float32, 1)); return err }},

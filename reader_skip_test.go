@@ -2,10 +2,12 @@ package gdwire
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -135,6 +137,35 @@ func TestInterruptedSkipAfterPeekKind(t *testing.T) {
 		require.NoError(t, d.SkipValue())
 		require.EqualValues(t, 3, readTo(t, d, 1).Int(), "interrupted at %d", at)
 		d.Release()
+	}
+}
+
+// The position after an interrupted skip does not depend on the pieces in which the bytes
+// before the error arrived.
+func TestPositionOfInterruptedSkip(t *testing.T) {
+	path := wire(idPath, newPath(2), 1, 0, "a", "longer than eight bytes", "c")
+	for name, packet := range map[string][]byte{
+		"numbers":    wire(idArray, 3, integer(1), idVector2, reals(2), idBool, 1),
+		"pairs":      wire(idDict, 3, str("a"), integer(1), integer(5), idVector2, reals(2), str("longer than eight bytes"), idBool, 1),
+		"strings":    wire(idArray, 2, str("a"), str("longer than eight bytes")),
+		"containers": wire(idDict, 2, str("a"), idArray, 2, integer(1), integer(2), str("b"), idDict, 1, str("c"), integer(3)),
+		"names":      wire(idArray, 2, path, integer(1)),
+		"keys":       wire(idDict, 2, str("a"), path, path, idStrings, 2, "a", "longer than eight bytes"),
+		"packed":     wire(idDict, 2, str("a"), idBytes, 9, make([]byte, 12), str("b"), idInts, 2, integer(1)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for at := 24; at < len(packet); at++ {
+				var want string
+				for _, r := range []io.Reader{iotest.OneByteReader(bytes.NewReader(packet[:at])), plain(packet[:at])} {
+					d := NewDecoder(io.MultiReader(r, iotest.ErrReader(errTemporary)), nil)
+					readTo(t, d, 1)
+					require.Equal(t, errTemporary, d.SkipTo(0), "failing at %d", at)
+					want = cmp.Or(want, position(d))
+					require.Equal(t, want, position(d), "failing at %d", at)
+					d.Release()
+				}
+			}
+		})
 	}
 }
 

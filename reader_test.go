@@ -619,6 +619,43 @@ func TestResetAfterPeekedError(t *testing.T) {
 	}
 }
 
+// Reset in the body of a loop frees the loop's key.
+func TestResetInLoops(t *testing.T) {
+	packet := wire(idDict, 1, str("key"), integer(1))
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	for range 3 {
+		d.ResetBytes(packet)
+		for range d.Fields() {
+			d.ResetBytes(packet)
+		}
+		require.Empty(t, d.rare.keys)
+	}
+}
+
+// An error that the Reader returns with the last bytes of a known length follows them.
+func TestErrorWithTheLastBytes(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		err, want error
+	}{
+		{"io.EOF", io.EOF, io.EOF},
+		{"other error", errTemporary, errTemporary},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := NewDecoder(nil, nil)
+			defer d.Release()
+			packet := integer(7)
+			d.ResetN(readerFunc(func(p []byte) (int, error) { return copy(p, packet), c.err }), int64(len(packet)))
+			require.EqualValues(t, 7, readTo(t, d, 1).Int())
+			_, err := d.ReadToken()
+			require.Equal(t, c.want, err)
+			_, err = d.ReadToken()
+			require.Equal(t, io.EOF, err)
+		})
+	}
+}
+
 // A stale token can be printed; Bytes panics.
 func TestStaleTokensPrint(t *testing.T) {
 	d := NewDecoder(plain(wire(idArray, 2, str("text"), idVector2, reals(2))), nil)
