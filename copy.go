@@ -1,7 +1,5 @@
 package gdwire
 
-import "math"
-
 // CopyValue reads from d and writes to e what [Decoder.SkipValue] would skip: the next
 // value, or the rest of one that has been read in part. It writes tokens as
 // [Encoder.WriteToken] does, so it converts between formats. If an End is next, it
@@ -30,9 +28,9 @@ func CopyValue(e *Encoder, d *Decoder) error {
 		err = e.ready()
 	}
 	if err != nil {
-		if x.open > 0 && d.err == nil || next.Kind() != 0 {
-			d.interrupt(x)
-			d.getRare().unsent = next
+		d.interrupt(x) // the earlier call remains interrupted
+		if next.Kind() != 0 {
+			d.rare.unsent = next
 		}
 		return err
 	}
@@ -141,7 +139,7 @@ func copyStart(e *Encoder, d *Decoder) bool {
 	}
 	switch form.shape {
 	case shapeArray, shapeDict, shapePackedStrings:
-		if n > math.MaxInt32 || !d.openFast(form, n) {
+		if !d.openFast(form, n) {
 			return false
 		}
 		e.push(form.kind, form.typ, n)

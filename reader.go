@@ -499,10 +499,7 @@ func (d *Decoder) openNodePath(b *[fastSize]byte) bool {
 	d.keyPos, d.token = pos, 2*pos
 	d.payload = payload{token: d.token, kind: KindNodePathStart}
 	d.r += 16
-	d.win, d.names = nil, d.win
-	if d.depth > d.maxDepth {
-		d.setWin()
-	}
+	d.win, d.names = nil, d.win // at any depth, which is checked for values only
 	return true
 }
 
@@ -748,8 +745,8 @@ func (d *Decoder) eachToken(yield func(Token, error) bool) {
 	for {
 		t, err := d.ReadToken()
 		if t.Kind() == KindDictKey && d.depth < x.open {
-			left, pos := d.left, d.pos()
-			if !yield(t, err) || d.depth != x.open-1 || d.left != left || d.pos() != pos {
+			pos := d.pos()
+			if !yield(t, err) || d.pos() != pos { // the body has read the key
 				return
 			}
 			continue

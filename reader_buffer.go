@@ -46,9 +46,6 @@ func (d *Decoder) fill(n int) error {
 	at := n
 	if fault != nil {
 		at = int(d.valueStart + uint64(d.bounds[limitBytes]) - d.pos())
-		if d.depth == 0 && d.r == d.end { // where no value begins, the end of the input comes first
-			at = max(at, 1)
-		}
 	}
 	if d.end-d.r < at {
 		if err := d.fetch(at); err != nil {

@@ -118,7 +118,7 @@ func (d *Decoder) eachField(yield func([]byte, error) bool) {
 	defer l.exit()
 	for left := 2*uint64(n) - 1; n > 0; n, left = n-1, left-2 {
 		key, ok, err := l.key()
-		if err == nil && ok {
+		if ok {
 			keyPos := d.keyPos
 			if !yield(key, nil) || d.origin != l.origin {
 				return

@@ -50,12 +50,12 @@ func (l *loop) finishPair(left, around uint64) error {
 			return err
 		}
 	}
-	for d.left > left && d.left <= left+2 {
+	for d.left > left {
 		if err := d.SkipValue(); err != nil {
 			return err
 		}
 	}
-	if d.left != left || d.atKey() && d.marked == d.left {
+	if d.left != left || d.marked == left { // never noMark, because left is even
 		return l.readPast()
 	}
 	return nil

@@ -31,7 +31,7 @@ func (d *Decoder) startPayload() bool {
 	case d.leave > 0:
 		return false
 	case p.active:
-		return p.kind != 0
+		return true
 	case d.token&1 != 0:
 		return false
 	}
@@ -401,7 +401,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	size := p.elem.size()
 	for {
 		left := p.left / size
-		if !p.done && d.want() == wantChunk {
+		if !p.done {
 			left += int(min(d.left, 1<<30)) // for ints of 32 bits
 		}
 		if left == 0 {
@@ -525,13 +525,14 @@ func (d *Decoder) copyElements(dst []byte, n uint64) bool {
 // directly into the caller's slice. The last bytes before padding are read as a chunk,
 // together with the padding.
 func (d *Decoder) canReadDirect(n int) bool {
-	if d.err != nil || d.payload.left > 0 || d.payload.done || d.want() != wantChunk {
+	if d.err != nil || d.payload.left > 0 || d.want() != wantChunk {
 		return false
 	}
 	most := min(uint64(n), d.directBytes())
 	if most < uint64(d.top().size) {
 		return false
 	}
+	// Input in memory is always buffered. readDirect would overwrite it.
 	return most <= uint64(d.lim-d.r) || d.src != nil && most >= uint64(d.size)
 }
 
@@ -565,20 +566,16 @@ func (d *Decoder) readDirect(p []byte, size int) (int, error) {
 			m, err = d.read(p[n:])
 			n += m
 			d.base += uint64(m)
-			if m > 0 && size == 1 && n%int(f.size) == 0 {
+			if size == 1 && n%int(f.size) == 0 {
 				break
 			}
 		}
-		if split := n % int(f.size); split > 0 {
-			n -= split
-			d.base -= uint64(split)
-			d.end = copy(d.buf, p[n:n+split])
-		}
+		split := n % int(f.size)
+		n -= split
+		d.base -= uint64(split)
+		d.end = copy(d.buf, p[n:n+split])
 		d.setLim()
 	}
 	d.left -= uint64(n / int(f.size))
-	if err != nil {
-		err = d.readError(err)
-	}
-	return n, err
+	return n, d.readError(err)
 }

@@ -22,7 +22,7 @@ func (d *Decoder) rest() extent {
 
 // isOver reports whether the tokens of x have been read, after at least one of them.
 func (d *Decoder) isOver(x extent) bool {
-	return d.depth < x.open || x.data && d.depth == x.open && d.left == 0
+	return d.depth < x.open || x.data && d.left == 0
 }
 
 // SkipValue skips the next value. It returns the same errors as reading the value. If a
@@ -34,9 +34,7 @@ func (d *Decoder) isOver(x extent) bool {
 func (d *Decoder) SkipValue() error {
 	x := d.skip
 	if err := d.start(); err != nil {
-		if d.err == nil { // the earlier call remains interrupted
-			d.interrupt(x)
-		}
+		d.interrupt(x) // the earlier call remains interrupted
 		return err
 	}
 	if x.open == 0 {
@@ -45,10 +43,8 @@ func (d *Decoder) SkipValue() error {
 			return d.WrapError(wrapf(ErrCount, "SkipValue at an End"))
 		}
 		x = d.rest()
-		if w <= lastValue || w == wantDictKey || w == wantProperty || w == wantName {
-			if err := d.skipFirst(w); err != nil {
-				return err
-			}
+		if err := d.skipFirst(w); err != nil {
+			return err
 		}
 	}
 	err := d.readTo(x)
@@ -67,7 +63,7 @@ func (d *Decoder) interrupt(x extent) {
 	d.setWin()
 }
 
-// skipFirst reads the first token of a value or name.
+// skipFirst reads the first token of a value or name, or the next chunk.
 func (d *Decoder) skipFirst(w want) error {
 	if w != wantDictKey {
 		_, err := d.next()
@@ -108,7 +104,7 @@ func (d *Decoder) leaveLoop() error {
 
 // readTo reads up to the end of x.
 func (d *Decoder) readTo(x extent) error {
-	for !d.isOver(x) {
+	for {
 		if d.skipFast(x.open); d.isOver(x) {
 			break
 		}
@@ -126,7 +122,7 @@ func (d *Decoder) readTo(x extent) error {
 func (d *Decoder) skipFast(open int) {
 	for d.depth >= open {
 		switch {
-		case d.left == 0 && (d.win != nil || d.names != nil):
+		case d.left == 0 && (d.win != nil || d.names != nil): // not after packed data, whose End may be beyond x
 			d.readEnd()
 		case d.win != nil:
 			d.skipNumbers()

@@ -203,7 +203,7 @@ func (d *Decoder) cutText(typ Type, at, n int, last bool, err error) error {
 // padding, which can be missing at the end of the input if engines accept that.
 func (d *Decoder) peekPadded(typ Type, n, pad int) ([]byte, int, error) {
 	b, err := d.peek(n + pad)
-	if pad == 0 || d.err == nil || !errors.Is(err, io.ErrUnexpectedEOF) || !d.lacksPadding(typ, n) {
+	if d.err == nil || !errors.Is(err, io.ErrUnexpectedEOF) || !d.lacksPadding(typ, n) {
 		return b, pad, err
 	}
 	d.err = nil
@@ -213,7 +213,7 @@ func (d *Decoder) peekPadded(typ Type, n, pad int) ([]byte, int, error) {
 }
 
 func (d *Decoder) lacksPadding(typ Type, n int) bool {
-	return !d.options.Strict && !d.options.wholePadding && d.options.Format.mayLackPadding(typ) && d.end-d.r >= n && d.lim == d.end
+	return !d.options.Strict && !d.options.wholePadding && d.options.Format.mayLackPadding(typ) && d.end-d.r >= n
 }
 
 // name waits until the name whose length field is at offset at is buffered, and checks it.

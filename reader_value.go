@@ -1,9 +1,6 @@
 package gdwire
 
-import (
-	"io"
-	"math"
-)
+import "io"
 
 // lookup returns the form for header h, or nil if the format has no such type.
 func (d *Decoder) lookup(h uint32) *form {
@@ -20,7 +17,7 @@ func (d *Decoder) formOf(h uint32) (*form, error) {
 		return form, nil
 	}
 	f := d.options.Format
-	if f.idMask == math.MaxUint32 && h > 0xFFFF && f.typeOf(h&0xFFFF) != 0 {
+	if f.typeOf(h&0xFFFF) != 0 {
 		return nil, d.fail(0, wrapf(ErrFlags, "header has flags: %#x, %v has none", h, f))
 	}
 	return nil, d.fail(0, wrapf(ErrType, "unknown %v type id %d", f, h&f.idMask))
