@@ -128,6 +128,17 @@ func TestAbandonedCopyIsForgotten(t *testing.T) {
 	require.Equal(t, wire(idArray, 1, integer(7)), got)
 }
 
+// A copy that the Reader interrupted before its first token is forgotten: SkipValue skips a
+// whole value.
+func TestCopyInterruptedBeforeItsFirstToken(t *testing.T) {
+	d := NewDecoder(io.MultiReader(plain(wire(idArray, 2)), &onceReader{errTemporary}, plain(wire(integer(1), integer(2)))), nil)
+	defer d.Release()
+	readTo(t, d, 1)
+	require.Equal(t, errTemporary, copyToNowhere(d))
+	require.NoError(t, d.SkipValue())
+	require.EqualValues(t, 2, readTo(t, d, 1).Int())
+}
+
 // CopyValue copies the tokens that SkipValue would skip: a DictKey with its key.
 // At an End it is an error.
 func TestCopyValueInPlaceOfSkipValue(t *testing.T) {
@@ -170,6 +181,7 @@ func TestInterruptedCopyIntoAnother(t *testing.T) {
 		{"an unknown count", wire(idArray, 4), ints, array(Unknown), nil, wire(idArray, 4, ints)},
 		{"as many pairs", wire(idArray, 4), ints, dict(4), ErrCount, wire(idDict, 4, ints)},
 		{"half as many pairs", wire(idArray, 4), ints, dict(2), nil, wire(idDict, 2, ints)},
+		{"a Dictionary", wire(idDict, 2), ints, array(4), ErrKey, wire(idArray, 4, ints[:16])},
 		{"after a key", wire(idDict, 2, integer(0)), ints[:24], dict(2), ErrKey, wire(idDict, 2, integer(1))},
 		{"another type", wire(idArray, 4), ints, typedArray(4, Elem{Type: TypeString}), ErrType, wire(idArray|typedBy, idString, 4)},
 		{"names of a path", wire(idPath, newPath(3), 0, 0), abc, path(2, 1), nil, wire(idPath, newPath(2), 1, 0, abc)},

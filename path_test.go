@@ -263,6 +263,7 @@ func TestPathsOfKeys(t *testing.T) {
 		{"Vector2i", wire(6, 1, uint32(math.MaxUint32)), "$[Vector2i(1, -1)]"},
 		{"Vector2", wire(idVector2, float32(0.5), float32(2)), "$[Vector2(0.5, 2.0)]"},
 		{"wide Vector3", wire(idVector3|bit16, 0.5, 2.0, 1e20), "$[Vector3(0.5, 2.0, 1e+20)]"},
+		{"wide Rect2, of 32 bytes", wire(7|bit16, 0.5, 1.5, 2.5, 3.5), "$[Rect2(0.5, 1.5, 2.5, 3.5)]"},
 		{"Transform3D", wire(idTransform, reals(12)), "$.value(0)"},
 		{"Array", wire(idArray, 0), "$.value(0)"},
 		{"RID", wire(idRID, uint64(1)), "$.value(0)"},

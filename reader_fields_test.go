@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"testing"
 
@@ -379,6 +380,160 @@ func TestFieldsReset(t *testing.T) {
 		d.Release()
 	}
 	require.ErrorIs(t, d.ReadNil(), ErrReleased)
+}
+
+// A loopKind ranges over a container, calls the body for each part of it, and returns the
+// error, which is the last that it yields.
+type loopKind struct {
+	name   string
+	packet []byte // of a container whose parts end in a container
+	each   func(d *Decoder, body func()) error
+}
+
+var loopKinds = []loopKind{
+	{"Fields", wire(idDict, 2, str("a"), idArray, 1, integer(1), str("b"), idArray, 1, integer(2)), eachOfFields},
+	{"Fields with other keys", wire(idDict, 3, idArray, 1, str("skipped"), integer(1), str(longText), idArray, 1, integer(2), idArray, 0, idArray, 0), eachOfFields},
+	{"Elements", wire(idArray, 3, idArray, 1, integer(1), idArray, 1, integer(2), idArray, 1, integer(3)), func(d *Decoder, body func()) error {
+		var all []error
+		for _, err := range d.Elements() {
+			if all = append(all, err); err == nil {
+				body()
+			}
+		}
+		return onlyLast(all)
+	}},
+	{"Pairs", wire(idDict, 2, str("a"), idArray, 1, integer(1), str("b"), idArray, 1, integer(2)), func(d *Decoder, body func()) error {
+		var all []error
+		for _, err := range d.Pairs() {
+			if all = append(all, err); err == nil {
+				body()
+			}
+		}
+		return onlyLast(all)
+	}},
+}
+
+func eachOfFields(d *Decoder, body func()) error {
+	var all []error
+	for _, err := range d.Fields() {
+		if all = append(all, err); err == nil {
+			body()
+		}
+	}
+	return onlyLast(all)
+}
+
+// onlyLast returns the last error, if those before it are nil.
+func onlyLast(all []error) error {
+	for i, err := range all {
+		if err != nil && i < len(all)-1 {
+			return fmt.Errorf("%d iterations after %w", len(all)-1-i, err)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all[len(all)-1]
+}
+
+// An error of the Reader is returned once: to the body, or as the last of the loop.
+func TestLoopsEndWithAnError(t *testing.T) {
+	read := func(d *Decoder) error { _, err := d.ReadToken(); return err }
+	peek := func(d *Decoder) error { d.PeekKind(); return d.err } // which stays until the body ends
+	for _, l := range loopKinds {
+		for name, calls := range map[string][]func(d *Decoder) error{
+			"nothing":        nil,
+			"a token":        {read},
+			"two tokens":     {read, read},
+			"three tokens":   {read, read, read},
+			"a value":        {(*Decoder).SkipValue},
+			"a kind":         {peek},
+			"value and kind": {(*Decoder).SkipValue, peek},
+			"token and kind": {read, peek},
+		} {
+			t.Run(l.name+"/"+name, func(t *testing.T) {
+				for at := range l.packet {
+					d := NewDecoder(&faultyReader{b: l.packet, at: at}, &DecoderOptions{WindowSize: 16})
+					errs, pending := 0, false
+					err := l.each(d, func() {
+						require.False(t, pending, "the loop goes on, failing at %d", at)
+						for _, call := range calls {
+							if call(d) == errTemporary {
+								errs++
+							}
+						}
+						if pending = d.err != nil; pending {
+							errs-- // the loop returns it again
+						}
+					})
+					if err == errTemporary {
+						errs++
+					} else {
+						require.NoError(t, err, "failing at %d", at)
+					}
+					require.Equal(t, 1, errs, "failing at %d", at)
+					d.Release()
+				}
+			})
+		}
+	}
+}
+
+// A Reset in the body ends any loop.
+func TestLoopsReset(t *testing.T) {
+	for _, l := range loopKinds {
+		t.Run(l.name, func(t *testing.T) {
+			d := NewDecoder(nil, nil)
+			defer d.Release()
+			d.ResetBytes(l.packet)
+			n := 0
+			require.NoError(t, l.each(d, func() { n++; d.ResetBytes(wire(idArray, 1, integer(7))) }))
+			require.Equal(t, 1, n)
+			require.Equal(t, KindArrayStart, readTo(t, d, 1).Kind())
+		})
+	}
+}
+
+// A body that reads more than its part is an error.
+func TestLoopsReadPast(t *testing.T) {
+	for _, l := range loopKinds {
+		t.Run(l.name, func(t *testing.T) {
+			for name, more := range map[string]func(d *Decoder) error{
+				"a value": (*Decoder).SkipValue,
+				"a token": func(d *Decoder) error { _, err := d.ReadToken(); return err },
+			} {
+				d := NewDecoder(plain(l.packet), nil)
+				n := 0
+				err := l.each(d, func() {
+					n++
+					require.NoError(t, d.SkipValue())
+					if l.name == "Pairs" {
+						require.NoError(t, d.SkipValue())
+					}
+					require.NoError(t, more(d))
+				})
+				require.ErrorIs(t, err, ErrCount, name)
+				require.Equal(t, 1, n, name)
+				d.Release()
+			}
+		})
+	}
+}
+
+// With iter.Pull, the outer loop can be left before the inner one: the rest of both is
+// skipped.
+func TestOuterLoopLeftFirst(t *testing.T) {
+	packet := wire(idArray, 2, idArray, 2, idArray, 2, integer(1), integer(2), integer(3), integer(7))
+	d := NewDecoder(plain(packet), nil)
+	defer d.Release()
+	readTo(t, d, 1)
+	nextOuter, stopOuter := iter.Pull2(d.Elements())
+	nextOuter()
+	nextInner, stopInner := iter.Pull2(d.Elements())
+	nextInner()
+	stopOuter()
+	stopInner()
+	require.EqualValues(t, 7, readTo(t, d, 1).Int())
 }
 
 // The keys of nested loops all stay valid while their bodies run.
