@@ -128,6 +128,17 @@ func TestAbandonedCopyIsForgotten(t *testing.T) {
 	require.Equal(t, wire(idArray, 1, integer(7)), got)
 }
 
+// A copy that the Writer interrupted before an End is abandoned by reading that End.
+func TestCopyAbandonedAtAnEnd(t *testing.T) {
+	d := NewDecoder(plain(wire(idArray, 3, idArray, 1, str("one"), integer(7), integer(8))), nil)
+	defer d.Release()
+	readTo(t, d, 1)
+	require.Equal(t, errTemporary, CopyValue(smallEncoder(&faultyWriter{every: true}, Godot4, 12), d))
+	require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
+	require.NoError(t, d.SkipValue())
+	require.EqualValues(t, 8, readTo(t, d, 1).Int())
+}
+
 // A copy that the Reader interrupted before its first token is forgotten: SkipValue skips a
 // whole value.
 func TestCopyInterruptedBeforeItsFirstToken(t *testing.T) {

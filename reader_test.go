@@ -726,6 +726,8 @@ func TestFastPathAgreesWithSlowPath(t *testing.T) {
 		{"count beyond the input", element(idArray, 9, idNil), DecoderOptions{}},
 		{"strings beyond Limits.Elements", element(idStrings, 3, "a", "b", "c"), DecoderOptions{Limits: Limits{Elements: 2}}},
 		{"strings beyond Limits.Values", element(idStrings, 3, "a", "b", "c"), DecoderOptions{Limits: Limits{Values: 5}}},
+		{"strings of two arrays beyond Limits.Values", wire(idArray, 2, idStrings, 2, "a", "b", idStrings, 2, "a", "b"), DecoderOptions{Limits: Limits{Values: 6}}},
+		{"names of two NodePaths beyond Limits.Values", wire(idArray, 2, path, path), DecoderOptions{Limits: Limits{Values: 4}}},
 		{"strings beyond the input", element(idStrings, 99, "a", "b", "c"), DecoderOptions{}},
 		{"strings beyond Limits.StringBytes", element(idStrings, 2, "short", "long enough"), DecoderOptions{Limits: Limits{StringBytes: 10}}},
 		{"string beyond Limits.StringBytes", element(idString, "long enough"), DecoderOptions{Limits: Limits{StringBytes: 10}}},
