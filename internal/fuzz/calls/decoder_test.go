@@ -128,6 +128,15 @@ func init() {
 			return read(c, func() (uint8, error) { return gdwire.ReadInteger[uint8](c.d) })
 		}},
 		{"ReadString", false, func(c *caller) error { return read(c, c.d.ReadString) }},
+		{"ReadText", true, func(c *caller) error {
+			return c.retry(func() error {
+				text, ok, err := c.d.ReadText()
+				if err == nil {
+					c.trace = fmt.Append(c.trace, ok, string(text))
+				}
+				return err
+			})
+		}},
 		{"ReadNodePath", false, func(c *caller) error { return read(c, c.d.ReadNodePath) }},
 		{"ReadObjectID", false, func(c *caller) error { return read(c, c.d.ReadObjectID) }},
 		{"ReadRID", false, func(c *caller) error { return read(c, c.d.ReadRID) }},
@@ -172,6 +181,20 @@ func init() {
 		{"Elements", false, func(c *caller) (err error) {
 			c.loops++
 			for i, e := range c.d.Elements() {
+				if err = e; err != nil {
+					break
+				}
+				c.trace = append(c.trace, byte(i))
+				if c.body() {
+					break
+				}
+			}
+			c.moved = true
+			return err
+		}},
+		{"Pairs", false, func(c *caller) (err error) {
+			c.loops++
+			for i, e := range c.d.Pairs() {
 				if err = e; err != nil {
 					break
 				}
