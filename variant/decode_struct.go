@@ -105,8 +105,9 @@ func (c *structDecoder) decode(s *decoder, x variable) error {
 
 // seenFields is the set of fields that have been read.
 type seenFields struct {
-	first uint64   // the first 64 fields
-	rest  []uint64 // the others
+	first uint64              // the first 64 fields
+	rest  []uint64            // the others
+	keys  map[string]struct{} // those collected in a map, if that had entries before; otherwise nil
 }
 
 // newSeen returns the set of the first n fields.
@@ -183,6 +184,11 @@ func (c *structDecoder) decodeDict(s *decoder, x variable, n int) error {
 func (c *structDecoder) decodeOthers(s *decoder, x variable, n, next int, key []byte, isText bool) (err error) {
 	replace := s.replace
 	seen := c.newSeen(next)
+	if c.embed != nil {
+		if m, ok := fieldOf(valueOf(x, c.typ), c.info.embed.index); ok && m.Len() > 0 {
+			seen.keys = map[string]struct{}{}
+		}
+	}
 	read := next
 	for left := n; ; {
 		i := -1
@@ -191,7 +197,7 @@ func (c *structDecoder) decodeOthers(s *decoder, x variable, n, next int, key []
 		}
 		switch {
 		case i < 0:
-			err = c.decodeUnknown(s, valueOf(x, c.typ), key, isText)
+			err = c.decodeUnknown(s, valueOf(x, c.typ), key, isText, &seen)
 		case seen.has(i):
 			err = s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(c.fields[i].name)))
 		default:
@@ -281,10 +287,10 @@ func (c *structDecoder) clearEmbed(v reflect.Value) {
 
 // decodeUnknown collects, refuses or skips a pair whose key has no field. A key that is
 // text has been read; any other key is next.
-func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key []byte, isText bool) error {
+func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key []byte, isText bool, seen *seenFields) error {
 	switch {
 	case c.info.embed != nil:
-		return inField(c.collect(s, v, key, isText), c.info.embed.goName)
+		return inField(c.collect(s, v, key, isText, seen), c.info.embed.goName)
 	case s.reject && isText:
 		return s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrUnknownKey, quoted(string(key))))
 	case s.reject:
@@ -302,7 +308,7 @@ func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key []byte, i
 }
 
 // collect adds an unknown pair to the field that collects these.
-func (c *structDecoder) collect(s *decoder, v reflect.Value, key []byte, isText bool) error {
+func (c *structDecoder) collect(s *decoder, v reflect.Value, key []byte, isText bool, seen *seenFields) error {
 	f, err := s.makeField(v, c.info.embed.index)
 	if err != nil {
 		return err
@@ -316,7 +322,7 @@ func (c *structDecoder) collect(s *decoder, v reflect.Value, key []byte, isText 
 		return err
 	}
 	if c.embed != nil {
-		return c.collectInMap(s, f, k)
+		return c.collectInMap(s, f, k, seen)
 	}
 	if err := s.charge(f.Type(), entrySize+indexSize); err != nil {
 		return err
@@ -332,7 +338,9 @@ func (c *structDecoder) collect(s *decoder, v reflect.Value, key []byte, isText 
 	return nil
 }
 
-func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any) error {
+// collectInMap adds a pair to m. If m had an entry for k before, the value is read into a
+// copy of the existing value.
+func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any, seen *seenFields) error {
 	text, ok := k.(string)
 	if name, isName := k.(StringName); isName {
 		text, ok = string(name), true
@@ -345,13 +353,22 @@ func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any) error {
 	}
 	key := reflect.New(m.Type().Key()).Elem()
 	key.SetString(text)
-	if m.MapIndex(key).IsValid() {
+	old := m.MapIndex(key)
+	duplicate := old.IsValid()
+	if seen.keys != nil {
+		_, duplicate = seen.keys[text]
+		seen.keys[text] = struct{}{}
+	}
+	if duplicate {
 		return s.fail(gdwire.TypeDictionary, m.Type(), fmt.Errorf("%w %s", ErrDuplicateKey, quoted(text)))
 	}
 	if err := s.charge(m.Type(), mapEntrySize(m.Type())); err != nil {
 		return err
 	}
 	value := reflect.New(m.Type().Elem()).Elem()
+	if old.IsValid() {
+		value.Set(old)
+	}
 	if err := c.embed.do(s, variableOf(value)); err != nil {
 		return err
 	}

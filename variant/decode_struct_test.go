@@ -118,3 +118,13 @@ func keysInOrder(random *rand.Rand, n int) (keys []int) {
 	}
 	return keys
 }
+
+// Unknown keys are merged into a map that has entries, as keys of other maps are.
+func TestCollectInUsedMap(t *testing.T) {
+	type pair struct{ A, B int }
+	v := struct {
+		Rest map[string]pair `gd:",embed"`
+	}{map[string]pair{"x": {1, 2}, "y": {3, 4}}}
+	require.NoError(t, Unmarshal(encoded(t, dict("x", dict("b", 5), "z", dict("a", 6)), nil), &v, nil))
+	require.Equal(t, map[string]pair{"x": {1, 5}, "y": {3, 4}, "z": {A: 6}}, v.Rest)
+}

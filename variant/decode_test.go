@@ -41,7 +41,7 @@ func TestUnmarshalInto(t *testing.T) {
 		{name: "short Array into positional", wire: array(1), want: row{X: 1}},
 		{name: "long Array into positional", wire: array(1, 2, "n", array(), "more"), want: row{X: 1, Y: 2, Name: "n"}},
 		{name: "embedded pointer", wire: dict("note", "n"), want: player{Shared: &Shared{"n"}}},
-		{name: "long embedded key", wire: dict(strings.Repeat("k", 40000), 1), want: extraMap{Rest: map[string]int{strings.Repeat("k", 40000): 1}}, once: true},
+		{name: "long embedded key", wire: dict(strings.Repeat("k", 40000), 1), want: extraMap{Rest: map[string]int{strings.Repeat("k", 40000): 1}}},
 		{name: "long key", wire: dict(strings.Repeat("k", 40000), 1), want: map[string]int{strings.Repeat("k", 40000): 1}},
 		{name: "long text", wire: strings.Repeat("é", 40000), want: strings.Repeat("é", 40000)},
 	})

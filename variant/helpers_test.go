@@ -291,7 +291,6 @@ type intoCase struct {
 	name string
 	wire any
 	want any
-	once bool // the key of an embedded map is a duplicate the second time
 }
 
 // testInto decodes each value twice into the same variable, and byte by byte.
@@ -303,9 +302,6 @@ func testInto(t *testing.T, all []intoCase) {
 			for range 2 { // the second time into the result of the first
 				require.NoError(t, Unmarshal(b, p.Interface(), nil))
 				require.Equal(t, c.want, p.Elem().Interface())
-				if c.once {
-					break
-				}
 			}
 			d := gdwire.NewDecoder(&oneByteReader{b}, &gdwire.DecoderOptions{WindowSize: 16})
 			defer d.Release()
