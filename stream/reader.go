@@ -117,7 +117,9 @@ func (r *Reader) Next() (*gdwire.Decoder, error) {
 // as they arrive. NextRaw returns the errors of Next. After an error of the stream the
 // result has the bytes received so far; call NextRaw again with it to continue.
 func (r *Reader) NextRaw(dst []byte) ([]byte, error) {
-	r.dec.Release()
+	if r.state == stateOpen {
+		r.dec.Release()
+	}
 	if r.state == stateRaw {
 		if err := r.waitFor(false); err != nil {
 			return dst, err
