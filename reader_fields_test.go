@@ -1,12 +1,14 @@
 package gdwire
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -769,4 +771,48 @@ func TestFieldsErrors(t *testing.T) {
 				return err
 			}},
 	})
+}
+
+// A body that has only opened its value leaves a container in which as many values remain as
+// in the loop's own.
+func TestElementsOpenedWithEqualCount(t *testing.T) {
+	inner := map[string]func(e *Encoder) error{
+		"Array": func(e *Encoder) error { return errors.Join(e.BeginArray(2), e.WriteNil(), e.WriteNil(), e.End()) },
+		"typed Array": func(e *Encoder) error {
+			return errors.Join(e.BeginTypedArray(2, Elem{Type: TypeInt}), e.WriteInt(1), e.WriteInt(2), e.End())
+		},
+		"Dictionary": func(e *Encoder) error { return errors.Join(e.BeginDict(1), e.WriteNil(), e.WriteNil(), e.End()) },
+		"NodePath":   func(e *Encoder) error { return e.WriteNodePath("a/b") },
+		"PackedStringArray": func(e *Encoder) error {
+			return errors.Join(e.BeginPacked(TypePackedStringArray, 2), e.WriteString("a"), e.WriteString("b"), e.End())
+		},
+		"String": func(e *Encoder) error { return e.WriteString(strings.Repeat("x", 18)) },
+	}
+	for name, write := range inner {
+		t.Run(name, func(t *testing.T) {
+			b := encoded(t, nil, func(e *Encoder) {
+				require.NoError(t, errors.Join(e.BeginArray(3), write(e), e.WriteInt(7), e.WriteInt(8), e.End(), e.WriteInt(9)))
+			})
+			for _, r := range []io.Reader{bytes.NewReader(b), iotest.OneByteReader(bytes.NewReader(b))} {
+				d := NewDecoder(r, &DecoderOptions{WindowSize: 16})
+				var read []int64
+				for i, err := range d.Elements() {
+					require.NoError(t, err)
+					if i == 0 {
+						_, err = d.ReadToken()
+					} else {
+						var x int64
+						x, err = d.ReadInt()
+						read = append(read, x)
+					}
+					require.NoError(t, err)
+				}
+				require.Equal(t, []int64{7, 8}, read)
+				x, err := d.ReadInt()
+				require.NoError(t, err)
+				require.EqualValues(t, 9, x)
+				d.Release()
+			}
+		})
+	}
 }
