@@ -180,7 +180,7 @@ func (d *Decoder) Reset(r io.Reader) {
 		buf = d.buffer.B
 	}
 	d.reset(r, buf, 0)
-	d.valueStart, d.inputEnd = d.origin, math.MaxUint64
+	d.inputEnd = math.MaxUint64
 }
 
 // ResetN is Reset for an input of n bytes. The Decoder reads no more than n bytes from r

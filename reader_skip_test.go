@@ -224,3 +224,26 @@ func TestSkipErrors(t *testing.T) {
 		{name: "SkipValue at an End", packet: wire(idArray, 1, idNil), tokens: 2, read: (*Decoder).SkipValue, is: ErrCount, text: "offset 8, $[0]: SkipValue at an End"},
 	})
 }
+
+// The names and strings that SkipValue goes over count as values.
+func TestSkippedNamesCount(t *testing.T) {
+	for name, write := range map[string]func(e *Encoder) error{
+		"NodePaths": func(e *Encoder) error { return e.WriteNodePath("a/b:c") },
+		"PackedStringArrays": func(e *Encoder) error {
+			return errors.Join(e.BeginPacked(TypePackedStringArray, 3), e.WriteString("a"), e.WriteString("b"), e.WriteString("c"), e.End())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := encoded(t, nil, func(e *Encoder) {
+				require.NoError(t, errors.Join(e.BeginArray(3), write(e), write(e), write(e), e.End()))
+			})
+			for values, want := range map[int64]bool{12: false, 13: true} { // the Array, its elements, and nine names
+				d := NewDecoder(nil, &DecoderOptions{Limits: Limits{Values: values}})
+				d.ResetBytes(b)
+				err := d.SkipValue()
+				require.Equal(t, want, err == nil, "%d: %v", values, err)
+				d.Release()
+			}
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -870,4 +871,33 @@ func TestReaderErrors(t *testing.T) {
 		{name: "bytes after the value", packet: nil, is: ErrStrict, options: DecoderOptions{Strict: true}, text: "offset 4, $: not canonical: bytes after the value",
 			read: func(d *Decoder) error { d.ResetBytes(wire(idNil, idNil)); return readAll(d) }},
 	})
+}
+
+// PeekKind makes the latest token stale wherever it is called.
+func TestPeekKindMakesTokensStale(t *testing.T) {
+	text := strings.Repeat("a text beyond the last bytes ", 3)
+	b := encoded(t, nil, func(e *Encoder) {
+		require.NoError(t, errors.Join(e.BeginArray(3),
+			e.BeginArray(1), e.WriteString(text), e.End(),
+			e.BeginDict(2), e.WriteString(text), e.WriteString(text), e.WriteNil(), e.WriteNil(), e.End(),
+			e.BeginPacked(TypePackedStringArray, 2), e.WriteString(text), e.WriteString(text), e.End(),
+			e.End(), e.WriteString(text), e.WriteNil()))
+	})
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	d.ResetBytes(b)
+	var before []Kind
+	for {
+		tok, err := d.ReadToken()
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		if tok.Kind() == KindStringChunk {
+			require.Equal(t, text, tok.Text())
+			before = append(before, d.PeekKind())
+			require.PanicsWithValue(t, staleMessage, func() { tok.Bytes() }, "before %v", before[len(before)-1])
+		}
+	}
+	require.Equal(t, []Kind{KindEnd, KindStringChunk, KindDictKey, KindStringChunk, KindEnd, KindNil}, before)
 }
