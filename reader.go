@@ -211,7 +211,8 @@ func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 	}
 }
 
-// forget discards the input and the state of earlier calls.
+// forget discards the input and the state of earlier calls. The next input is buf[:end] and
+// then what r returns.
 func (d *Decoder) forget(r io.Reader, buf []byte, end int) {
 	d.base += uint64(d.end) + 1
 	d.origin = d.base
@@ -460,7 +461,8 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 }
 
 // topForm returns the form of the next top-level value if the fast path may open it: an
-// Array or Dictionary, after which setWin decides again. It makes small packets faster.
+// Array, Dictionary or packed array, after which setWin decides again. It makes small packets
+// faster.
 func (d *Decoder) topForm() *form {
 	if d.lim-d.r < fastSize || d.slow {
 		return nil
@@ -592,6 +594,7 @@ func (d *Decoder) failed() error {
 	err := d.err
 	if d.once {
 		d.err, d.once = nil, false
+		d.setWin()
 	}
 	return err
 }

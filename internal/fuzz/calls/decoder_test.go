@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -178,34 +179,8 @@ func init() {
 			c.moved = true
 			return err
 		}},
-		{"Elements", false, func(c *caller) (err error) {
-			c.loops++
-			for i, e := range c.d.Elements() {
-				if err = e; err != nil {
-					break
-				}
-				c.trace = append(c.trace, byte(i))
-				if c.body() {
-					break
-				}
-			}
-			c.moved = true
-			return err
-		}},
-		{"Pairs", false, func(c *caller) (err error) {
-			c.loops++
-			for i, e := range c.d.Pairs() {
-				if err = e; err != nil {
-					break
-				}
-				c.trace = append(c.trace, byte(i))
-				if c.body() {
-					break
-				}
-			}
-			c.moved = true
-			return err
-		}},
+		{"Elements", false, func(c *caller) error { return c.loop(c.d.Elements()) }},
+		{"Pairs", false, func(c *caller) error { return c.loop(c.d.Pairs()) }},
 		{"Reset", false, func(c *caller) error { c.reset(); return nil }},
 	}
 }
@@ -260,6 +235,22 @@ func (c *caller) reset() {
 	c.moved = true
 	c.payload, c.token = nil, gdwire.Token{}
 	c.start(c.d)
+}
+
+// loop makes some calls in each iteration of a loop over indices.
+func (c *caller) loop(seq iter.Seq2[int, error]) (err error) {
+	c.loops++
+	for i, e := range seq {
+		if err = e; err != nil {
+			break
+		}
+		c.trace = append(c.trace, byte(i))
+		if c.body() {
+			break
+		}
+	}
+	c.moved = true
+	return err
 }
 
 // body makes some calls inside a loop and reports whether to leave it.
