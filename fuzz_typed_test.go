@@ -182,12 +182,18 @@ func (w *typedWalk) value() (v value, err error) {
 		return v, err
 	case gdwire.KindNodePathStart:
 		v.Type = "NodePath"
-		if w.random.IntN(2) == 0 {
-			v.Text, err = d.ReadNodePath()
+		switch w.random.IntN(3) {
+		case 0:
+			if b, ok := d.ReadNodePathText(); ok {
+				v.Text = string(b)
+				return v, nil
+			}
+		case 1:
+			b, err := d.AppendString(nil)
+			v.Text = string(b)
 			return v, err
 		}
-		b, err := d.AppendString(nil)
-		v.Text = string(b)
+		v.Text, err = d.ReadNodePath()
 		return v, err
 	case gdwire.KindRID:
 		v.Type = "RID"

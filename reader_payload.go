@@ -141,11 +141,10 @@ func (d *Decoder) discard(n int) {
 // text received so far; call AppendString again with it.
 func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 	if d.token&1 != 0 {
-		if form, b := d.fastForm(); form != nil && form.shape == shapeNodePath {
-			if dst, ok := d.fastNodePath(dst, b); ok {
-				return dst, nil
-			}
-		} else if text, ok := d.fastString(); ok {
+		if text, ok := d.fastString(); ok {
+			return append(dst, text...), nil
+		}
+		if text, ok := d.ReadNodePathText(); ok {
 			return append(dst, text...), nil
 		}
 	}

@@ -267,11 +267,8 @@ func (d *Decoder) ReadString() (string, error) {
 // ReadNodePath reads a NodePath and returns it as text, such as "/root/Player:position".
 // After a temporary error, call it again; it continues after the text received so far.
 func (d *Decoder) ReadNodePath() (string, error) {
-	var buf [128]byte
-	if form, b := d.fastForm(); form != nil && form.shape == shapeNodePath {
-		if path, ok := d.fastNodePath(buf[:0], b); ok {
-			return string(path), nil
-		}
+	if text, ok := d.ReadNodePathText(); ok {
+		return string(text), nil
 	}
 	if !d.resumes(KindNodePathStart) {
 		if _, err := d.readType(TypeNodePath); err != nil {
@@ -280,44 +277,6 @@ func (d *Decoder) ReadNodePath() (string, error) {
 		d.startPayload()
 	}
 	return d.finishText()
-}
-
-// fastNodePath consumes the next value, a NodePath that starts with b, and appends its text.
-// It returns false if the fast path cannot read it.
-func (d *Decoder) fastNodePath(dst []byte, b *[fastSize]byte) ([]byte, bool) {
-	total, ok := d.nodePathCount(b)
-	if !ok {
-		return dst, false
-	}
-	names := le.Uint32(b[4:]) &^ newNodePathBit
-	win, r, text := d.win, d.r+16, dst
-	if le.Uint32(b[12:])&nodePathAbsolute != 0 {
-		text = append(text, '/')
-	}
-	for i := range total {
-		if r > len(win)-fastSize {
-			return dst, false
-		}
-		b := (*[fastSize]byte)(win[r:])
-		n := le.Uint32(b[:])
-		size := shortText(n, le.Uint64(b[4:]))
-		if size == 0 {
-			if !d.wholeText(r+4, n) {
-				return dst, false
-			}
-			size = 4 + int(padded(n))
-		}
-		if i >= names {
-			text = append(text, ':')
-		} else if i > 0 {
-			text = append(text, '/')
-		}
-		text = append(text, win[r+4:r+4+int(n)]...)
-		r += size
-	}
-	d.values += uint64(total)
-	d.take(r - d.r)
-	return text, true
 }
 
 // resumes reports whether the latest call was a ReadString or ReadNodePath that an error of

@@ -365,7 +365,7 @@ func decodeString(t reflect.Type) decodeFunc {
 // decodeNodePath is decodeString for a field with type=NodePath.
 func decodeNodePath(t reflect.Type) decodeFunc {
 	return func(s *decoder, x variable) error {
-		text, err := s.readAnyText(x, t)
+		text, err := s.readNodePath(x, t)
 		if err == nil {
 			set(x, text)
 		}
@@ -380,6 +380,18 @@ func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		return s.readAnyText(x, t)
+	}
+	if err := s.charge(t, int64(len(b))); err != nil {
+		return "", err
+	}
+	return s.newText(b), nil
+}
+
+// readNodePath is readText for a variable into which mostly NodePaths are read.
+func (s *decoder) readNodePath(x variable, t reflect.Type) (string, error) {
+	b, ok := s.d.ReadNodePathText()
+	if !ok {
 		return s.readAnyText(x, t)
 	}
 	if err := s.charge(t, int64(len(b))); err != nil {

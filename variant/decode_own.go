@@ -15,7 +15,7 @@ func (s *decoder) stringName(v *StringName) error {
 }
 
 func (s *decoder) nodePath(v *NodePath) error {
-	text, err := s.readAnyText(variableOf(reflect.ValueOf(v).Elem()), reflect.TypeFor[NodePath]())
+	text, err := s.readNodePath(variableOf(reflect.ValueOf(v).Elem()), reflect.TypeFor[NodePath]())
 	if err == nil {
 		*v = NodePath(text)
 	}

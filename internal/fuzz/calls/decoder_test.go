@@ -139,6 +139,14 @@ func init() {
 			})
 		}},
 		{"ReadNodePath", false, func(c *caller) error { return read(c, c.d.ReadNodePath) }},
+		{"ReadNodePathText or ReadNodePath", false, func(c *caller) error {
+			return read(c, func() (string, error) {
+				if text, ok := c.d.ReadNodePathText(); ok {
+					return string(text), nil
+				}
+				return c.d.ReadNodePath()
+			})
+		}},
 		{"ReadObjectID", false, func(c *caller) error { return read(c, c.d.ReadObjectID) }},
 		{"ReadRID", false, func(c *caller) error { return read(c, c.d.ReadRID) }},
 		{"ReadCallable", false, func(c *caller) error { return c.retry(c.d.ReadCallable) }},
