@@ -340,17 +340,25 @@ func (d *Decoder) startText(nodePath bool) error {
 // ReadReals reads a value of math type t into c, in encoded order: a Basis is encoded by
 // rows. t must be a type of floats, and len(c) the number of its components.
 func (d *Decoder) ReadReals(t Type, c []float64) error {
-	switch b, u := d.fastMath(t, len(c)); u {
-	case unitFloat32:
+	if form, _ := d.fastForm(); form != nil && form.typ == t && form.unit == unitFloat32 && form.shape == shapeMath {
+		from, size := d.r+4, int(form.size)
+		if size == 4*len(c) && size <= len(d.win)-from {
+			b := d.win[from : from+size : from+size]
+			d.take(4 + size)
+			for i := range c {
+				c[i] = float64(math.Float32frombits(le.Uint32(nth(b, i, 4))))
+			}
+			return nil
+		}
+	}
+	if b, u := d.fastMath(t, len(c)); u == unitFloat32 {
 		for i := range c {
-			c[i] = float64(math.Float32frombits(le.Uint32(b)))
-			b = b[4:]
+			c[i] = float64(math.Float32frombits(le.Uint32(b[4*i:])))
 		}
 		return nil
-	case unitFloat64:
+	} else if u == unitFloat64 {
 		for i := range c {
-			c[i] = math.Float64frombits(le.Uint64(b))
-			b = b[8:]
+			c[i] = math.Float64frombits(le.Uint64(b[8*i:]))
 		}
 		return nil
 	}

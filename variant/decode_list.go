@@ -134,11 +134,21 @@ func (b decodePlanner) array(t reflect.Type, wire gdwire.Type) (decodeFunc, erro
 	}
 	packed := packedInto(t, elem)
 	m, isMath := componentsOf(t)
-	usual := m.usual(wire)
+	var usual gdwire.Type // if set, it is tried first
+	if isMath {
+		usual = m.usual(wire)
+	}
 	size := t.Elem().Size()
 	return func(s *decoder, x variable) error {
+		if usual != 0 && !s.careful {
+			err := s.readComponents(x, &m, usual)
+			if err == nil || !errors.Is(err, gdwire.ErrType) {
+				return err
+			}
+			s.careful = true
+		}
 		if isMath {
-			if ok, err := s.readMath(x, &m, usual); ok || err != nil {
+			if ok, err := s.readMath(x, &m); ok || err != nil {
 				return err
 			}
 		}
@@ -175,15 +185,8 @@ func (m *components) fits(t mathType) bool {
 }
 
 // readMath reads a math type whose components x can take, and reports false if
-// something else comes next: floats go into floats, integers into integers. For speed, it
-// tries the type usual first, until a typed read has failed.
-func (s *decoder) readMath(x variable, m *components, usual gdwire.Type) (ok bool, err error) {
-	if usual != 0 && !s.careful {
-		if err := s.readComponents(x, m, usual); !errors.Is(err, gdwire.ErrType) {
-			return true, err
-		}
-		s.careful = true
-	}
+// something else comes next: floats go into floats, integers into integers.
+func (s *decoder) readMath(x variable, m *components) (ok bool, err error) {
 	t := mathByKind[s.d.PeekKind()]
 	if !m.fits(t) {
 		return false, nil
@@ -211,20 +214,18 @@ var mathByKind = func() (all [256]mathType) {
 
 // readComponents reads the math type typ, of as many components.
 func (s *decoder) readComponents(x variable, m *components, typ gdwire.Type) error {
-	if m.leaf != reflect.Int32 {
-		err := s.d.ReadReals(typ, s.reals[:m.n])
-		if err == nil {
-			m.store(x, s.reals[:])
+	c := s.reals[:m.n]
+	if m.leaf == reflect.Int32 {
+		if err := s.d.ReadInts(typ, s.ints[:m.n]); err != nil {
+			return err
 		}
+		for i := range c {
+			c[i] = float64(s.ints[i])
+		}
+	} else if err := s.d.ReadReals(typ, c); err != nil {
 		return err
 	}
-	if err := s.d.ReadInts(typ, s.ints[:m.n]); err != nil {
-		return err
-	}
-	for i, x := range s.ints[:m.n] {
-		s.reals[i] = float64(x)
-	}
-	m.store(x, s.reals[:])
+	m.store(x, c)
 	return nil
 }
 

@@ -87,7 +87,7 @@ func (c *structDecoder) decode(s *decoder, x variable) error {
 		s.careful = true // check for nil first from now on
 	}
 	if c.math != nil {
-		if ok, err := s.readMath(x, c.math, 0); ok || err != nil {
+		if ok, err := s.readMath(x, c.math); ok || err != nil {
 			return err
 		}
 	}

@@ -70,6 +70,7 @@ func (m *components) load(x variable, c []float64) {
 
 func loadNumbers[T float32 | float64](m *components, c []float64, numbers []T) {
 	if m.order == nil {
+		c = c[:len(numbers)]
 		for i, x := range numbers {
 			c[i] = float64(x)
 		}
@@ -82,8 +83,9 @@ func loadNumbers[T float32 | float64](m *components, c []float64, numbers []T) {
 
 func storeNumbers[T float32 | float64](m *components, numbers []T, c []float64) {
 	if m.order == nil {
-		for i := range numbers {
-			numbers[i] = T(c[i])
+		numbers = numbers[:len(c)]
+		for i, x := range c {
+			numbers[i] = T(x)
 		}
 		return
 	}
