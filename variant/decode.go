@@ -219,7 +219,8 @@ func (s *decoder) deeper(t reflect.Type) error {
 	return nil
 }
 
-// A decodeFunc reads the next value into x, a variable of the plan's type.
+// A decodeFunc reads the next value into x, a variable of the plan's type. Unless it returns
+// an error, it leaves s.replace unchanged.
 type decodeFunc func(s *decoder, x variable) error
 
 // reflected returns the decodeFunc or encodeFunc that calls do with a variable of type t.

@@ -12,11 +12,10 @@ import (
 // A fieldDecoder is a field and the plan of its type.
 type fieldDecoder struct {
 	name   string
-	prefix uint64  // the first eight bytes of the name, padded with zeros
-	mask   uint64  // the bits of prefix that the name has
-	at     int     // its index in the struct, or -1 if it is in an embedded struct
-	offset uintptr // of the field in the struct, unless at is -1
-	plan   *plan[decodeFunc]
+	prefix uint64 // the first eight bytes of the name, padded with zeros
+	mask   uint64 // the bits of prefix that the name has
+	fieldPlace
+	plan *plan[decodeFunc]
 	*field
 }
 
@@ -26,7 +25,7 @@ func newFieldDecoder(t reflect.Type, f *field, plan *plan[decodeFunc]) fieldDeco
 	copy(mask[:], bytes.Repeat([]byte{0xFF}, len(f.name)))
 	return fieldDecoder{
 		name: f.name, prefix: binary.NativeEndian.Uint64(prefix[:]), mask: binary.NativeEndian.Uint64(mask[:]),
-		at: f.at(), offset: t.Field(f.index[0]).Offset, plan: plan, field: f,
+		fieldPlace: placeOf(t, f), plan: plan, field: f,
 	}
 }
 
@@ -64,6 +63,9 @@ func (b decodePlanner) record(t reflect.Type) (decodeFunc, error) {
 		plan, err := b.plan(f.typ, f.wire)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.goName, err)
+		}
+		if len(f.index) > 1 {
+			plan = b.embedded(t, f, plan)
 		}
 		c.fields = append(c.fields, newFieldDecoder(t, f, plan))
 	}
@@ -136,53 +138,56 @@ func (f *seenFields) set(i int) {
 	}
 }
 
-// decodeDict reads a Dictionary of n pairs. Keys are usually in the order of the fields:
-// decodeDict compares each with the next field, and calls decodeOthers at the first key
-// that is another one. A loop for keys in any order takes 8 % longer.
+// decodeDict reads a Dictionary of n pairs.
 func (c *structDecoder) decodeDict(s *decoder, x variable, n int) error {
 	if err := s.deeper(c.typ); err != nil {
 		return err
 	}
-	replace := s.replace
-	if replace && c.info.embed != nil {
+	if s.replace && c.info.embed != nil {
 		c.clearEmbed(valueOf(x, c.typ))
 	}
-	next := 0
-	for ; next < n; next++ {
-		key, ok, err := s.d.ReadText()
-		if err != nil {
-			return err
-		}
-		if !ok || next >= len(c.fields) || !c.fields[next].isNamed(key) {
-			if err := c.decodeOthers(s, x, n-next, next, key, ok); err != nil {
-				return err
-			}
-			next = len(c.fields)
-			break
-		}
-		f := &c.fields[next]
-		if f.at < 0 {
-			err = f.decode(s, x, c.typ)
-		} else if err = f.plan.do(s, fieldAt(x, f.at, f.offset)); err != nil {
-			err = inField(err, f.goName)
-		}
-		if err != nil {
-			return err
-		}
-		s.replace = replace
-	}
-	if replace && next < len(c.fields) {
-		seen := c.newSeen(next)
-		c.clearOthers(valueOf(x, c.typ), &seen)
+	if err := c.decodePairs(s, x, n); err != nil {
+		return err
 	}
 	s.depth--
 	return s.d.ReadEnd()
 }
 
-// decodeOthers is decodeDict for the last n pairs, after one pair for each of the first
+// decodePairs reads n pairs. Keys are usually in the order of the fields: decodePairs
+// compares each with the next field, and calls decodeOthers at the first key that is another
+// one. A loop for keys in any order takes 8 % longer.
+func (c *structDecoder) decodePairs(s *decoder, x variable, n int) error {
+	fields := c.fields[:min(n, len(c.fields))]
+	for i := range fields {
+		f := &fields[i]
+		key, ok, err := s.d.ReadText()
+		if !ok || !f.isNamed(key) {
+			if err != nil {
+				return err
+			}
+			return c.decodeOthers(s, x, n-i, i, key, ok)
+		}
+		if err := f.plan.do(s, fieldAt(x, f.fieldPlace)); err != nil {
+			return inField(err, f.goName)
+		}
+	}
+	if n > len(fields) {
+		key, ok, err := s.d.ReadText()
+		if err != nil {
+			return err
+		}
+		return c.decodeOthers(s, x, n-len(fields), len(fields), key, ok)
+	}
+	if s.replace && n < len(c.fields) {
+		seen := c.newSeen(n)
+		c.clearOthers(valueOf(x, c.typ), &seen)
+	}
+	return nil
+}
+
+// decodeOthers is decodePairs for the last n pairs, after one pair for each of the first
 // next fields. The key of the first pair has been read if isText is set.
 func (c *structDecoder) decodeOthers(s *decoder, x variable, n, next int, key []byte, isText bool) (err error) {
-	replace := s.replace
 	seen := c.newSeen(next)
 	if c.embed != nil {
 		if m, ok := fieldOf(valueOf(x, c.typ), c.info.embed.index); ok && m.Len() > 0 {
@@ -203,12 +208,11 @@ func (c *structDecoder) decodeOthers(s *decoder, x variable, n, next int, key []
 		default:
 			seen.set(i)
 			next, read = i+1, read+1
-			err = c.fields[i].decode(s, x, c.typ)
+			err = c.fields[i].decode(s, x)
 		}
 		if err != nil {
 			return err
 		}
-		s.replace = replace
 		if left--; left == 0 {
 			break
 		}
@@ -216,7 +220,7 @@ func (c *structDecoder) decodeOthers(s *decoder, x variable, n, next int, key []
 			return err
 		}
 	}
-	if replace && read < len(c.fields) {
+	if s.replace && read < len(c.fields) {
 		c.clearOthers(valueOf(x, c.typ), &seen)
 	}
 	return nil
@@ -234,21 +238,24 @@ func (c *structDecoder) find(name []byte, next int) int {
 	return -1
 }
 
-// decode reads the value of the field of x, a struct of type t.
-func (f *fieldDecoder) decode(s *decoder, x variable, t reflect.Type) error {
-	if f.at >= 0 {
-		x = fieldAt(x, f.at, f.offset)
-	} else {
-		v, err := s.makeField(valueOf(x, t), f.index)
-		if err != nil {
-			return err
-		}
-		x = variableOf(v)
-	}
-	if err := f.plan.do(s, x); err != nil {
+// decode reads the value of the field of the struct x.
+func (f *fieldDecoder) decode(s *decoder, x variable) error {
+	if err := f.plan.do(s, fieldAt(x, f.fieldPlace)); err != nil {
 		return inField(err, f.goName)
 	}
 	return nil
+}
+
+// embedded returns the plan for a field of a struct that t, a struct, embeds: its variable
+// is the t.
+func (b decodePlanner) embedded(t reflect.Type, f *field, of *plan[decodeFunc]) *plan[decodeFunc] {
+	return &plan[decodeFunc]{do: reflected(t, func(s *decoder, v reflect.Value) error {
+		v, err := s.makeField(v, f.index)
+		if err != nil {
+			return err
+		}
+		return of.do(s, variableOf(v))
+	})}
 }
 
 // makeField is fieldOf, but allocates structs that are embedded as nil pointers.
@@ -381,14 +388,13 @@ func (c *structDecoder) decodeArray(s *decoder, x variable, n int) error {
 	if err := s.deeper(c.typ); err != nil {
 		return err
 	}
-	replace := s.replace
 	seen := c.newSeen(0)
 	for i := range n {
 		var err error
 		switch {
 		case i < len(c.fields):
 			seen.set(i)
-			err = c.fields[i].decode(s, x, c.typ)
+			err = c.fields[i].decode(s, x)
 		case s.reject:
 			t, tokenErr := s.token()
 			if err = tokenErr; err == nil {
@@ -400,7 +406,6 @@ func (c *structDecoder) decodeArray(s *decoder, x variable, n int) error {
 		if err != nil {
 			return err
 		}
-		s.replace = replace
 	}
 	c.clearOthers(valueOf(x, c.typ), &seen)
 	s.depth--

@@ -11,20 +11,19 @@ import (
 
 // A fieldEncoder is a field and the plan of its type.
 type fieldEncoder struct {
-	name   string
-	at     int     // its index in the struct, or -1 if it is in an embedded struct
-	offset uintptr // of the field in the struct, unless at is -1
-	plan   *plan[encodeFunc]
+	name string
+	fieldPlace
+	plan *plan[encodeFunc]
 	*field
 }
 
 // A structEncoder writes a struct.
 type structEncoder struct {
-	typ       reflect.Type
-	fields    []fieldEncoder
-	info      *structFields
-	embed     *plan[encodeFunc] // of the values of an embedded map
-	sometimes bool              // some fields can be omitted
+	typ    reflect.Type
+	fields []*fieldEncoder
+	info   *structFields
+	embed  *plan[encodeFunc] // of the values of an embedded map
+	varies bool              // fields can be omitted, or pairs added
 }
 
 // record is build for a struct, which is encoded as a Dictionary, or as an Array if it
@@ -34,15 +33,18 @@ func (b encodePlanner) record(t reflect.Type) (encodeFunc, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &structEncoder{typ: t, info: info}
+	c := &structEncoder{typ: t, info: info, varies: info.embed != nil}
 	for i := range info.all {
 		f := &info.all[i]
 		plan, err := b.plan(f.typ, f.wire)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.goName, err)
 		}
-		c.fields = append(c.fields, fieldEncoder{f.name, f.at(), t.Field(f.index[0]).Offset, plan, f})
-		c.sometimes = c.sometimes || f.omitZero || throughPointer(t, f.index)
+		if len(f.index) > 1 {
+			plan = b.embedded(t, f, plan)
+		}
+		c.fields = append(c.fields, &fieldEncoder{f.name, placeOf(t, f), plan, f})
+		c.varies = c.varies || f.omitZero || throughPointer(t, f.index)
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
 		if c.embed, err = b.plan(info.embed.typ.Elem(), 0); err != nil {
@@ -98,63 +100,73 @@ func (c *structEncoder) encodeDict(s *encoder, x variable) error {
 	if s.depth++; s.depth > maxDepth {
 		return s.fail(c.typ, depthError())
 	}
-	n := len(c.fields)
-	// Call omits once for each field: IsZero could return another result later.
-	var few [64]bool
-	omitted := few[:0]
-	if c.sometimes {
-		v := valueOf(x, c.typ)
-		for i := range c.fields {
-			omit := c.fields[i].omits(v)
-			omitted = append(omitted, omit)
-			if omit {
-				n--
-			}
-		}
+	var err error
+	if c.varies {
+		err = c.encodeVarying(s, valueOf(x, c.typ))
+	} else {
+		err = encodePairs(s, x, c.fields, 0)
 	}
-	var embed reflect.Value
-	if f := c.info.embed; f != nil {
-		if embed, _ = fieldOf(valueOf(x, c.typ), f.index); embed.Kind() == reflect.Map {
-			n += embed.Len()
-		} else {
-			n += embed.Interface().(*Dictionary).Len()
-		}
-	}
-	if err := s.e.BeginDict(n); err != nil {
+	if err != nil {
 		return err
-	}
-	for i := range c.fields {
-		f := &c.fields[i]
-		if len(omitted) > 0 && omitted[i] {
-			continue
-		}
-		if err := s.e.WriteString(f.name); err != nil {
-			return err
-		}
-		if f.at < 0 {
-			if err := f.encode(s, valueOf(x, c.typ)); err != nil {
-				return err
-			}
-		} else if err := f.plan.do(s, fieldAt(x, f.at, f.offset)); err != nil {
-			return s.inField(err, f.field)
-		}
-	}
-	if embed.IsValid() {
-		if err := c.encodeEmbed(s, embed); err != nil {
-			return s.inField(err, c.info.embed)
-		}
 	}
 	s.depth--
 	return s.e.End()
 }
 
-// encode writes the field of the struct v.
-func (f *fieldEncoder) encode(s *encoder, v reflect.Value) error {
-	v, _ = fieldOf(v, f.index)
-	if err := f.plan.do(s, variableOf(v)); err != nil {
-		return s.inField(err, f.field)
+// encodePairs writes the start of a Dictionary with the given fields of x and more pairs, and
+// the fields.
+func encodePairs(s *encoder, x variable, fields []*fieldEncoder, more int) error {
+	if err := s.e.BeginDict(len(fields) + more); err != nil {
+		return err
+	}
+	for _, f := range fields {
+		if err := s.e.WriteString(f.name); err != nil {
+			return err
+		}
+		if err := f.plan.do(s, fieldAt(x, f.fieldPlace)); err != nil {
+			return s.inField(err, f.field)
+		}
 	}
 	return nil
+}
+
+// encodeVarying writes the start and the pairs of a struct with fields that are omitted, or
+// with a field that collects unknown keys.
+func (c *structEncoder) encodeVarying(s *encoder, v reflect.Value) error {
+	// Call omits once for each field: IsZero could return another result later.
+	var few [32]*fieldEncoder
+	fields := few[:0]
+	for _, f := range c.fields {
+		if !f.omits(v) {
+			fields = append(fields, f)
+		}
+	}
+	if c.info.embed == nil {
+		return encodePairs(s, variableOf(v), fields, 0)
+	}
+	unknown, _ := fieldOf(v, c.info.embed.index)
+	n := 0
+	if unknown.Kind() == reflect.Map {
+		n = unknown.Len()
+	} else {
+		n = unknown.Interface().(*Dictionary).Len()
+	}
+	if err := encodePairs(s, variableOf(v), fields, n); err != nil {
+		return err
+	}
+	if err := c.encodeEmbed(s, unknown); err != nil {
+		return s.inField(err, c.info.embed)
+	}
+	return nil
+}
+
+// embedded returns the plan for a field of a struct that t, a struct, embeds: its variable
+// is the t.
+func (b encodePlanner) embedded(t reflect.Type, f *field, of *plan[encodeFunc]) *plan[encodeFunc] {
+	return &plan[encodeFunc]{do: reflected(t, func(s *encoder, v reflect.Value) error {
+		v, _ = fieldOf(v, f.index)
+		return of.do(s, variableOf(v))
+	})}
 }
 
 func (c *structEncoder) encodeArray(s *encoder, x variable) error {
@@ -165,14 +177,13 @@ func (c *structEncoder) encodeArray(s *encoder, x variable) error {
 		return err
 	}
 	v := valueOf(x, c.typ)
-	for i := range c.fields {
-		f := &c.fields[i]
+	for _, f := range c.fields {
 		if _, ok := fieldOf(v, f.index); !ok {
 			if err := s.e.WriteNil(); err != nil {
 				return err
 			}
-		} else if err := f.encode(s, v); err != nil {
-			return err
+		} else if err := f.plan.do(s, fieldAt(x, f.fieldPlace)); err != nil {
+			return s.inField(err, f.field)
 		}
 	}
 	s.depth--

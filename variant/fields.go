@@ -30,12 +30,19 @@ type field struct {
 	isZero func(reflect.Value) bool
 }
 
-// at returns the field's index in the struct, or -1 if it is in an embedded struct.
-func (f *field) at() int {
+// A fieldPlace says where a struct has a field, for fieldAt: its index and offset. The index
+// is -1 for a field of an embedded struct. Its plan reads or writes the whole struct.
+type fieldPlace struct {
+	at     int
+	offset uintptr
+}
+
+// placeOf returns the place of f in the struct t.
+func placeOf(t reflect.Type, f *field) fieldPlace {
 	if len(f.index) > 1 {
-		return -1
+		return fieldPlace{at: -1}
 	}
-	return f.index[0]
+	return fieldPlace{f.index[0], t.Field(f.index[0]).Offset}
 }
 
 // A tag is a parsed gd tag.

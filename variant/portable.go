@@ -47,8 +47,13 @@ func set[T any](x variable, value T) {
 	}
 }
 
-// fieldAt returns the field of the struct x with the given index.
-func fieldAt(x variable, i int, _ uintptr) variable { return x.Field(i) }
+// fieldAt returns the field of the struct x at p.
+func fieldAt(x variable, p fieldPlace) variable {
+	if p.at < 0 {
+		return x
+	}
+	return x.Field(p.at)
+}
 
 // elemAt returns element i of the array or slice x.
 func elemAt(x variable, i int, _ uintptr) variable { return x.Index(i) }

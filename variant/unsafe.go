@@ -33,8 +33,8 @@ func textIn(x variable) string                                     { return *at[
 // set sets x, a variable of the kind of T, to v.
 func set[T any](x variable, v T) { *at[T](x) = v }
 
-// fieldAt returns the field of the struct x with the given index and offset.
-func fieldAt(x variable, _ int, offset uintptr) variable { return unsafe.Add(x, offset) }
+// fieldAt returns the field of the struct x at p.
+func fieldAt(x variable, p fieldPlace) variable { return unsafe.Add(x, p.offset) }
 
 // elemAt returns element i, of the given size, of the array x, or of the slice whose
 // elements are x.
