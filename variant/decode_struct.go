@@ -11,7 +11,7 @@ import (
 
 // A fieldDecoder is a field and the plan of its type.
 type fieldDecoder struct {
-	name   string
+	short  int    // the length of the name if it is 1 to 8, otherwise -1
 	prefix uint64 // the first eight bytes of the name, padded with zeros
 	mask   uint64 // the bits of prefix that the name has
 	fieldPlace
@@ -19,32 +19,30 @@ type fieldDecoder struct {
 	*field
 }
 
-func newFieldDecoder(t reflect.Type, f *field, plan *plan[decodeFunc]) fieldDecoder {
+func newFieldDecoder(t reflect.Type, f *field, plan *plan[decodeFunc]) *fieldDecoder {
 	var prefix, mask [8]byte
 	copy(prefix[:], f.name)
 	copy(mask[:], bytes.Repeat([]byte{0xFF}, len(f.name)))
-	return fieldDecoder{
-		name: f.name, prefix: binary.NativeEndian.Uint64(prefix[:]), mask: binary.NativeEndian.Uint64(mask[:]),
+	short := len(f.name)
+	if short == 0 || short > 8 {
+		short = -1
+	}
+	return &fieldDecoder{
+		short: short, prefix: binary.NativeEndian.Uint64(prefix[:]), mask: binary.NativeEndian.Uint64(mask[:]),
 		fieldPlace: placeOf(t, f), plan: plan, field: f,
 	}
 }
 
-// isNamed reports whether key is the name of the field. It compares short names as one
-// word, which can include bytes of the read buffer after key.
-func (f *fieldDecoder) isNamed(key []byte) bool {
-	if len(key) != len(f.name) {
-		return false
-	}
-	if len(key) <= 8 && cap(key) >= 8 {
-		return binary.NativeEndian.Uint64(key[:8])&f.mask == f.prefix
-	}
-	return string(key) == f.name
+// hasShortName reports whether key is the name of the field, if that is short. It compares
+// one word, which can include bytes of the read buffer after key.
+func (f *fieldDecoder) hasShortName(key []byte) bool {
+	return len(key) == f.short && cap(key) >= 8 && binary.NativeEndian.Uint64(key[:8])&f.mask == f.prefix
 }
 
 // A structDecoder reads a struct.
 type structDecoder struct {
 	typ    reflect.Type
-	fields []fieldDecoder
+	fields []*fieldDecoder
 	info   *structFields
 	embed  *plan[decodeFunc] // of the values of an embedded map
 	math   *components       // nil if it cannot hold a math type
@@ -158,14 +156,15 @@ func (c *structDecoder) decodeDict(s *decoder, x variable, n int) error {
 // one. A loop for keys in any order takes 8 % longer.
 func (c *structDecoder) decodePairs(s *decoder, x variable, n int) error {
 	fields := c.fields[:min(n, len(c.fields))]
-	for i := range fields {
-		f := &fields[i]
+	for i, f := range fields {
 		key, ok, err := s.d.ReadText()
-		if !ok || !f.isNamed(key) {
+		if !f.hasShortName(key) {
 			if err != nil {
 				return err
 			}
-			return c.decodeOthers(s, x, n-i, i, key, ok)
+			if !ok || string(key) != f.name {
+				return c.decodeOthers(s, x, n-i, i, key, ok)
+			}
 		}
 		if err := f.plan.do(s, fieldAt(x, f.fieldPlace)); err != nil {
 			return inField(err, f.goName)
@@ -229,7 +228,7 @@ func (c *structDecoder) decodeOthers(s *decoder, x variable, n, next int, key []
 // find returns the index of the field with the given name, or -1 if there is none. It
 // tries the field next first.
 func (c *structDecoder) find(name []byte, next int) int {
-	if next < len(c.fields) && c.fields[next].isNamed(name) {
+	if next < len(c.fields) && string(name) == c.fields[next].name {
 		return next
 	}
 	if i, ok := c.info.byName[string(name)]; ok {
