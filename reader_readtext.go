@@ -11,9 +11,21 @@ import "bytes"
 // It is for programs that compare texts without a copy, and for loops over keys of any
 // type.
 func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
-	if b, size := d.shortString(); size > 0 {
-		d.take(4 + size)
-		return b[8 : 8+le.Uint32(b[4:])], true, nil
+	// As shortString and take, but with fewer steps.
+	win, r, left := d.win, d.r, d.left
+	if r <= len(win)-fastSize && left > 0 {
+		b := (*[fastSize]byte)(win[r:])
+		if le.Uint32(b[:]) == stringHeader {
+			n := le.Uint32(b[4:])
+			if size := shortText(n, le.Uint64(b[8:])); size > 0 {
+				pos := d.base + uint64(r)
+				if ^left&d.pairs != 0 {
+					d.keyPos = pos
+				}
+				d.r, d.left, d.token = r+4+size, left-1, 2*pos+1
+				return b[8:][:n], true, nil
+			}
+		}
 	}
 	if text, ok := d.fastName(); ok {
 		return text, true, nil

@@ -58,15 +58,16 @@ type decoder struct {
 	replace bool
 	// careful is set after a typed read has failed because of a nil. Typed reads then
 	// check for nil first, because an Error for each of a million nils takes long.
-	careful bool
-	depth   int
-	recent  recent[decodeFunc]
-	reals   [maxComponents]float64
-	ints    [maxComponents]int32
-	scratch []byte
-	texts   []byte // the block of short texts
-	keys    knownKeys
-	copier  *copier // for Raw, created for the first one
+	careful   bool
+	depth     int
+	recent    recent[decodeFunc]
+	reals     [maxComponents]float64
+	ints      [maxComponents]int32
+	scratch   []byte
+	texts     []byte // the latest block of short texts, and how many of its bytes are used
+	textsUsed int
+	keys      knownKeys
+	copier    *copier // for Raw, created for the first one
 
 	own        *gdwire.Decoder // for Unmarshal
 	ownOptions gdwire.DecoderOptions

@@ -76,10 +76,16 @@ func (s *decoder) newText(b []byte) string {
 	if uint(len(b)-1) >= maxShared {
 		return string(b)
 	}
-	if len(b) > cap(s.texts)-len(s.texts) {
-		s.texts = make([]byte, 0, textBlock)
+	from := s.textsUsed
+	if len(b) > len(s.texts)-from {
+		s.texts, from = make([]byte, textBlock), 0
 	}
-	n := len(s.texts)
-	s.texts = append(s.texts, b...)
-	return unsafe.String(unsafe.SliceData(s.texts[n:]), len(b))
+	s.textsUsed = from + len(b)
+	text := s.texts[from:]
+	if len(b) <= 8 && cap(b) >= 8 && len(text) >= 8 {
+		*(*[8]byte)(text) = [8]byte(b[:8]) // without a call
+	} else {
+		copy(text, b)
+	}
+	return unsafe.String(unsafe.SliceData(text), len(b))
 }
