@@ -515,6 +515,12 @@ func (d *Decoder) readDictKey() Token {
 // readEnd closes the innermost container and returns its End.
 func (d *Decoder) readEnd() Token {
 	t := Token{head: uint64(KindEnd) | uint64(d.top().typ)<<8}
+	d.closeTop()
+	return t
+}
+
+// closeTop closes the innermost container.
+func (d *Decoder) closeTop() {
 	d.token = 2*d.pos() + 1
 	d.pop()
 	switch k := d.top().kind; {
@@ -525,7 +531,6 @@ func (d *Decoder) readEnd() Token {
 	case d.win == nil:
 		d.setWin()
 	}
-	return t
 }
 
 // setWin switches the fast path on or off, and must be called after any change of the state

@@ -489,7 +489,7 @@ func (d *Decoder) ReadEnd() error {
 			return err
 		}
 	}
-	d.readEnd()
+	d.closeTop()
 	return nil
 }
 

@@ -144,27 +144,25 @@ func (s *state) atKey() bool { return ^s.left&s.pairs != 0 }
 // push counts a value and opens a frame for its content: n elements, pairs, names or
 // bytes.
 func (s *state) push(k Kind, t Type, n uint32) *frame {
-	around := &s.stack[s.depth]
-	around.left, around.keyPos = s.left-1, s.keyPos
-	s.depth++
-	if s.depth == len(s.stack) {
-		s.stack = append(make([]frame, 0, 2*s.depth), s.stack...)[:2*s.depth]
+	stack, depth := s.stack, s.depth+1
+	if depth >= len(stack) {
+		stack = append(make([]frame, 0, 2*depth), stack...)[:2*depth]
+		s.stack = stack
 	}
-	f := &s.stack[s.depth]
+	around, f := &stack[depth-1], &stack[depth]
+	around.left, around.keyPos = s.left-1, s.keyPos
 	*f = frame{} // and set single fields: the compiler would build a full literal elsewhere and copy it
 	f.kind, f.typ, f.count = k, t, n
-	s.pairs = uint64(hasPairs[k&127])
-	s.left = uint64(n) << s.pairs
-	s.marked = noMark
+	pairs := hasPairs[k&127]
+	s.depth, s.pairs, s.left, s.marked = depth, uint64(pairs), uint64(n)<<(pairs&1), noMark
 	return f
 }
 
 // pop closes the innermost frame.
 func (s *state) pop() {
-	s.depth--
-	f := &s.stack[s.depth]
-	s.left, s.keyPos, s.marked = f.left, f.keyPos, noMark
-	s.pairs = uint64(hasPairs[f.kind&127])
+	depth := s.depth - 1
+	f := &s.stack[depth]
+	s.depth, s.left, s.keyPos, s.marked, s.pairs = depth, f.left, f.keyPos, noMark, uint64(hasPairs[f.kind&127])
 }
 
 // frame returns frame i: 0 is the top level, depth the innermost frame. Its left and
