@@ -146,3 +146,10 @@ const nodePathText = 100
 // A nodePathBuffer has the result of ReadNodePathText. In addition to a text, it holds the
 // name that makes the text too long.
 type nodePathBuffer [2*nodePathText + 8]byte
+
+// equalBytes returns a word with the highest bit set in each byte in which word, which is
+// ASCII, has c.
+func equalBytes(word uint64, c byte) uint64 {
+	const ones = 0x0101010101010101
+	return ^((word ^ ones*uint64(c)) + 0x7F*ones) & (0x80 * ones)
+}
