@@ -157,12 +157,15 @@ func (e *Encoder) realWidth(forms *[2]form) int {
 // [EncoderOptions].DoubleReals is set and the type has these. A finite component that becomes
 // infinite is [ErrRange].
 func (e *Encoder) WriteReals(t Type, c ...float64) error {
-	if e.n <= e.valueLim-4*len(c) && e.left > 0 && !e.options.DoubleReals {
-		form, b := &e.forms[t&63][0], e.buf[e.n:]
-		if form.shape == shapeMath && form.unit == unitFloat32 && int(form.size) == 4*len(c) && putReals(b[4:], c) {
-			le.PutUint32(b, form.header)
-			e.take(4 + 4*len(c))
-			return nil
+	if n, size := e.n, 4*len(c); n <= e.valueLim-size && e.left > 0 && !e.options.DoubleReals {
+		form := &e.forms[t&63][0]
+		if form.shape == shapeMath && form.unit == unitFloat32 && int(form.size) == size {
+			b := e.buf[n : n+4+size : n+4+size]
+			if putReals(b, c) {
+				le.PutUint32(b, form.header)
+				e.take(4 + size)
+				return nil
+			}
 		}
 	}
 	form, b, err := e.beginMath(t, len(c), unitFloat32)
@@ -182,7 +185,7 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 	return e.value(b)
 }
 
-// putReals puts c into b in 32 bits and reports whether all are finite.
+// putReals puts c into b after a header, in 32 bits, and reports whether all are finite.
 func putReals(b []byte, c []float64) bool {
 	const infinite = 0xFF << 23
 	for i, x := range c {
@@ -190,7 +193,7 @@ func putReals(b []byte, c []float64) bool {
 		if bits&infinite == infinite {
 			return false
 		}
-		le.PutUint32(nth(b, i, 4), bits)
+		le.PutUint32(nth(b, i+1, 4), bits)
 	}
 	return true
 }
