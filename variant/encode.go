@@ -13,12 +13,33 @@ import (
 func Marshal(v any, o *Options) ([]byte, error) {
 	s := getEncoder()
 	defer s.release()
-	s.onBytes(o.orDefault())
+	t, buf := reflect.TypeOf(v), s.buf
+	if s.large.typ == t && s.large.size > 0 {
+		buf = make([]byte, 0, s.large.size+s.large.size/16)
+	}
+	s.onBytes(o.orDefault(), buf)
 	if err := s.top(v); err != nil {
 		return nil, err
 	}
-	s.buf = s.e.Bytes()
-	return append([]byte(nil), s.buf...), nil // which, unlike make, need not be cleared
+	return s.result(t, s.e.Bytes()), nil
+}
+
+// result returns b, the encoding of a t. A small result is a copy, because its memory is used
+// for the next one. The memory of a large result is given away, unless much of it is unused:
+// Marshal allocates as much for the next value of the same type.
+func (s *encoder) result(t reflect.Type, b []byte) []byte {
+	switch n := len(b); {
+	case n > maxKept:
+		s.large.typ, s.large.size = t, n
+		if cap(b) <= n+n/8 {
+			return b
+		}
+	case s.large.typ == t:
+		s.large.size = 0
+	case cap(b) <= 2*maxKept:
+		s.buf = b[:0]
+	}
+	return append([]byte(nil), b...) // which, unlike make, need not be cleared
 }
 
 // MarshalEncode writes v to e as the next value. It uses the options of e; no
@@ -46,13 +67,15 @@ type encoder struct {
 
 	own        *gdwire.Encoder // for Marshal
 	ownOptions gdwire.EncoderOptions
-	buf        []byte // its memory
+	buf        []byte // its memory, for small results
+	large      struct {
+		typ  reflect.Type
+		size int // of its latest encoding, or 0 if that was small
+	}
 }
 
-// maxKept is the capacity up to which a buffer is always kept in the pool. A larger one is
-// kept only if the latest call has filled a quarter of it, so that one large value does not
-// stay in memory while small ones follow.
-const maxKept = 4 << 20
+// maxKept is the size of the largest encoding whose memory is used again.
+const maxKept = 64 << 10
 
 var encoderPool = sync.Pool{New: func() any { return &encoder{buf: make([]byte, 0, 512)} }}
 
@@ -64,12 +87,12 @@ func (s *encoder) on(e *gdwire.Encoder) {
 	s.format = s.options.Format
 }
 
-// onBytes lets s write to memory.
-func (s *encoder) onBytes(o *Options) {
+// onBytes lets s write to buf.
+func (s *encoder) onBytes(o *Options, buf []byte) {
 	if s.own == nil || s.ownOptions != o.Encoder {
 		s.own, s.ownOptions = gdwire.NewEncoder(nil, &o.Encoder), o.Encoder
 	}
-	s.own.ResetBytes(s.buf[:0])
+	s.own.ResetBytes(buf)
 	s.on(s.own)
 }
 
@@ -78,11 +101,8 @@ func (s *encoder) release() {
 	if s.e == s.own && s.own != nil {
 		s.own.Release()
 	}
-	used := len(s.buf)
-	s.e, s.buf = nil, s.buf[:0]
-	if cap(s.buf) <= max(maxKept, 4*used) {
-		encoderPool.Put(s)
-	}
+	s.e = nil
+	encoderPool.Put(s)
 }
 
 // top writes v, the argument of Marshal or MarshalEncode. It returns the error of an invalid

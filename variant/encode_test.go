@@ -259,3 +259,36 @@ func TestMarshalEncode(t *testing.T) {
 type failingWriter struct{}
 
 func (*failingWriter) Write(p []byte) (int, error) { return 0, errDisk }
+
+// Each result of Marshal has memory of its own, and little more than it needs, whatever the
+// sizes of the results before it.
+func TestMarshalResults(t *testing.T) {
+	sizes := []int{0, 10, 10_000, 100_000, 100_000, 105_000, 1_000_000, 300, 300, 110_000, 60_000, 3_000_000, 3_000_000, 70_000, 20}
+	values := func(n int) []any { // the same bytes from values of several types
+		b := bytes.Repeat([]byte{byte(n)}, n)
+		type named []byte
+		return []any{b, named(b), &b, any(b)}
+	}
+	var results, wants [][]byte
+	for _, n := range sizes {
+		for _, v := range values(n) {
+			got, err := Marshal(v, nil)
+			require.NoError(t, err)
+			require.LessOrEqual(t, cap(got), len(got)+len(got)/8+2048, "of %d", n)
+			results = append(results, got)
+			e := gdwire.NewEncoder(nil, nil)
+			e.ResetBytes(nil)
+			require.NoError(t, e.BeginPacked(gdwire.TypePackedByteArray, int64(n)))
+			require.NoError(t, gdwire.WritePacked(e, bytes.Repeat([]byte{byte(n)}, n)))
+			require.NoError(t, e.End())
+			wants = append(wants, e.Bytes())
+		}
+	}
+	for i := range results {
+		require.True(t, bytes.Equal(wants[i], results[i]), i)
+		clear(results[i][:cap(results[i])])
+	}
+	got, err := Marshal("text", nil)
+	require.NoError(t, err)
+	require.Equal(t, "text", string(got[8:]))
+}
