@@ -184,7 +184,7 @@ func (w *typedWalk) value() (v value, err error) {
 		v.Type = "NodePath"
 		switch w.random.IntN(3) {
 		case 0:
-			if b, ok := d.ReadNodePathText(); ok {
+			if b, ok := d.AppendNodePath(nil); ok {
 				v.Text = string(b)
 				return v, nil
 			}

@@ -150,7 +150,6 @@ type rare struct {
 	partial   []byte        // the text that an interrupted ReadString or ReadNodePath has read
 	partialAt uint64        // its first token
 	saved     []savedKey    // the latest keys of the open containers that have left the buffer
-	nodePath  *nodePathBuffer
 }
 
 // NewDecoder returns a Decoder that reads from r. If o is nil, it uses the zero
@@ -223,7 +222,7 @@ func (d *Decoder) forget(r io.Reader, buf []byte, end int) {
 	d.err, d.once = nil, false
 	d.payload.active, d.skip.open, d.leave = false, 0, 0
 	if r := d.rare; r != nil {
-		*r = rare{keys: r.keys[:0], saved: r.saved, reader: r.reader, nodePath: r.nodePath} // a stale Reader returns an error
+		*r = rare{keys: r.keys[:0], saved: r.saved, reader: r.reader} // a stale Reader returns an error
 	}
 }
 

@@ -1,6 +1,10 @@
 package gdwire
 
-import "math"
+import (
+	"bytes"
+	"math"
+	"slices"
+)
 
 // Bits of a NodePath: newNodePathBit is in its first word, the others are in its flags.
 const (
@@ -73,3 +77,82 @@ func (d *Decoder) nodePath() (Token, error) {
 	d.payload.kind = KindNodePathStart
 	return newToken(KindNodePathStart, TypeNodePath, flags, uint64(names)|subnames<<32), nil
 }
+
+// AppendNodePath reads the next value, a NodePath, and appends its text to dst, such as
+// "/root/Player:position".
+//
+// AppendNodePath consumes nothing and returns false if the next value is not a NodePath, if
+// the names cannot be found again in the text because one is empty or contains a separator,
+// or if the NodePath is not completely in the read buffer yet or has more than 100 bytes of
+// text. Then AppendString appends the text of any NodePath, and ReadToken returns its names.
+//
+// AppendNodePath allocates memory if less than 208 bytes follow len(dst) in dst.
+func (d *Decoder) AppendNodePath(dst []byte) (text []byte, ok bool) {
+	form, b := d.fastForm()
+	if form == nil || form.shape != shapeNodePath {
+		return dst, false
+	}
+	total, ok := d.nodePathCount(b)
+	if !ok {
+		return dst, false
+	}
+	dst = slices.Grow(dst, nodePathSpace)
+	to, n := (*[nodePathSpace]byte)(dst[len(dst):cap(dst)]), uint(0)
+	if le.Uint32(b[12:]) == nodePathAbsolute {
+		to[0], n = '/', 1
+	}
+	names := le.Uint32(b[4:]) &^ newNodePathBit
+	win, r, separator := d.win, d.r+16, byte('/')
+	for i := range total {
+		if r > len(win)-fastSize {
+			return dst, false
+		}
+		b := (*[fastSize]byte)(win[r:])
+		size, word := le.Uint32(b[:]), le.Uint64(b[4:])
+		if i >= names {
+			separator = ':'
+		}
+		if n > nodePathText {
+			return dst, false
+		}
+		if i > 0 || names == 0 {
+			to[n] = separator
+			n++
+		}
+		encoded := shortText(size, word)
+		if encoded > 0 {
+			unused := (64 - 8*size) & 63
+			word = word << unused >> unused
+			if equalBytes(word, ':') != 0 || i < names && equalBytes(word, '/') != 0 {
+				return dst, false
+			}
+			le.PutUint64(to[n:], word)
+		} else {
+			if size-1 >= nodePathText || !d.wholeText(r+4, size) {
+				return dst, false
+			}
+			name := win[r+4 : r+4+int(size)]
+			if bytes.IndexByte(name, ':') >= 0 || i < names && bytes.IndexByte(name, '/') >= 0 {
+				return dst, false
+			}
+			copy(to[n:], name)
+			encoded = 4 + int(padded(size))
+		}
+		n += uint(size)
+		r += encoded
+	}
+	if n > nodePathText {
+		return dst, false
+	}
+	d.values += uint64(total)
+	d.take(r - d.r)
+	return dst[:len(dst)+int(n)], true
+}
+
+const (
+	// nodePathText is the maximum size of text that AppendNodePath appends.
+	nodePathText = 100
+	// nodePathSpace is the space that it needs: the text may be followed by a name that
+	// makes it too long, and names are copied eight bytes at a time.
+	nodePathSpace = 2*nodePathText + 8
+)

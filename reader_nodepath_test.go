@@ -94,8 +94,8 @@ func TestNodePathErrors(t *testing.T) {
 	})
 }
 
-// ReadNodePathText returns the text if its names are those of the NodePath.
-func TestReadNodePathText(t *testing.T) {
+// AppendNodePath appends the text if its names are those of the NodePath.
+func TestAppendNodePath(t *testing.T) {
 	eleven := strings.Repeat("x", 11)
 	tests := []struct {
 		names, subnames []string
@@ -155,16 +155,18 @@ func TestReadNodePathText(t *testing.T) {
 				continue
 			}
 			offset := d.InputOffset()
-			text, ok := d.ReadNodePathText()
+			dst := append(make([]byte, 0, 7+208), "before "...)
+			text, ok := d.AppendNodePath(dst)
+			require.Same(t, &dst[0], &text[0], "it has enough space")
 			if !ok {
-				require.Empty(t, text)
+				require.Equal(t, "before ", string(text))
 				require.Equal(t, offset, d.InputOffset())
 				if cut == len(b) && (test.want != "" || len(test.names)+len(test.subnames) == 0) {
 					t.Errorf("%q has no text", test.want)
 				}
 				continue
 			}
-			require.Equal(t, test.want, string(text))
+			require.Equal(t, "before "+test.want, string(text))
 			require.GreaterOrEqual(t, cut, len(b)-12)
 			if cut == len(b) {
 				require.EqualValues(t, 1<<63-1, readTo(t, d, 1).Int())

@@ -144,7 +144,8 @@ func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 		if text, ok := d.fastString(); ok {
 			return append(dst, text...), nil
 		}
-		if text, ok := d.ReadNodePathText(); ok {
+		var buf [nodePathSpace]byte // so that dst grows by no more than the text
+		if text, ok := d.AppendNodePath(buf[:0]); ok {
 			return append(dst, text...), nil
 		}
 	}

@@ -267,7 +267,8 @@ func (d *Decoder) ReadString() (string, error) {
 // ReadNodePath reads a NodePath and returns it as text, such as "/root/Player:position".
 // After a temporary error, call it again; it continues after the text received so far.
 func (d *Decoder) ReadNodePath() (string, error) {
-	if text, ok := d.ReadNodePathText(); ok {
+	var buf [nodePathSpace]byte
+	if text, ok := d.AppendNodePath(buf[:0]); ok {
 		return string(text), nil
 	}
 	if !d.resumes(KindNodePathStart) {

@@ -34,6 +34,13 @@ var notPlain = [4]uint64{
 	notASCII, notASCII | 0xFFFFFF<<40, notASCII | 0xFFFF<<48, notASCII | 0xFF<<56,
 }
 
+// equalBytes returns a word with the highest bit set in each byte in which word, which is
+// ASCII, has c.
+func equalBytes(word uint64, c byte) uint64 {
+	const ones = 0x0101010101010101
+	return ^((word ^ ones*uint64(c)) + 0x7F*ones) & (0x80 * ones)
+}
+
 // validText is utf8.Valid with a fast path for short ASCII text.
 func validText(p []byte) bool {
 	n, bits := len(p), uint64(0)

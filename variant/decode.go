@@ -392,7 +392,8 @@ func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
 
 // readNodePath is readText for a variable into which mostly NodePaths are read.
 func (s *decoder) readNodePath(x variable, t reflect.Type) (string, error) {
-	b, ok := s.d.ReadNodePathText()
+	b, ok := s.d.AppendNodePath(s.scratch[:0])
+	s.scratch = b
 	if !ok {
 		return s.readAnyText(x, t)
 	}

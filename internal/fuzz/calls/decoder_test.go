@@ -139,9 +139,9 @@ func init() {
 			})
 		}},
 		{"ReadNodePath", false, func(c *caller) error { return read(c, c.d.ReadNodePath) }},
-		{"ReadNodePathText or ReadNodePath", false, func(c *caller) error {
+		{"AppendNodePath or ReadNodePath", false, func(c *caller) error {
 			return read(c, func() (string, error) {
-				if text, ok := c.d.ReadNodePathText(); ok {
+				if text, ok := c.d.AppendNodePath(nil); ok {
 					return string(text), nil
 				}
 				return c.d.ReadNodePath()
