@@ -139,11 +139,11 @@ func (s *decoder) top(v any) error {
 		}
 		return err
 	}
-	decode, err := s.recent.of(&decodePlans, p.Type().Elem())
+	plan, err := s.recent.of(&decodePlans, p.Type().Elem())
 	if err != nil {
 		return err
 	}
-	return decode(s, variableOf(p.Elem()))
+	return plan.do(s, variableOf(p.Elem()))
 }
 
 // charge subtracts n bytes from the memory that is left. It returns an error if there is
@@ -604,13 +604,13 @@ func decodeInterface(s *decoder, v reflect.Value) error {
 	if p := v.Elem(); v.IsNil() || p.Kind() != reflect.Pointer || p.IsNil() {
 		return s.mistyped(v, nil)
 	}
-	decode, err := decodePlans.of(v.Elem().Type())
+	plan, err := decodePlans.of(v.Elem().Type())
 	if err != nil {
 		return err
 	}
 	p := reflect.New(v.Elem().Type()).Elem()
 	p.Set(v.Elem())
-	if err := decode(s, variableOf(p)); err != nil {
+	if err := plan.do(s, variableOf(p)); err != nil {
 		return err
 	}
 	if p.IsNil() {

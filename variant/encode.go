@@ -13,30 +13,35 @@ import (
 func Marshal(v any, o *Options) ([]byte, error) {
 	s := getEncoder()
 	defer s.release()
-	t, buf := reflect.TypeOf(v), s.buf
-	if s.large.typ == t && s.large.size > 0 {
-		buf = make([]byte, 0, s.large.size+s.large.size/16)
-	}
-	s.onBytes(o.orDefault(), buf)
-	if err := s.top(v); err != nil {
+	x := variableIn(v)
+	plan, err := s.recent.of(&encodePlans, x.Type())
+	if err != nil {
 		return nil, err
 	}
-	return s.result(t, s.e.Bytes()), nil
+	buf := s.buf
+	if n := int(plan.large.Load()); n > 0 {
+		buf = make([]byte, 0, n+n/16)
+	}
+	s.onBytes(o.orDefault(), buf)
+	if err := s.top(plan, x); err != nil {
+		return nil, err
+	}
+	return s.result(plan, s.e.Bytes()), nil
 }
 
-// result returns b, the encoding of a t. A small result is a copy, because its memory is used
-// for the next one. The memory of a large result is given away, unless much of it is unused:
-// Marshal allocates as much for the next value of the same type.
-func (s *encoder) result(t reflect.Type, b []byte) []byte {
+// result returns b, which was encoded with a plan. A small result is a copy, because its
+// memory is used for the next one. The memory of a large result is given away, unless much of
+// it is unused: Marshal allocates as much for the next value of the same type.
+func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 	switch n := len(b); {
 	case n > maxKept:
-		s.large.typ, s.large.size = t, n
+		plan.large.Store(int64(n))
 		if cap(b) <= n+n/8 {
 			return b
 		}
-	case s.large.typ == t:
-		s.large.size = 0
-	case cap(b) <= 2*maxKept:
+	case plan.large.Load() > 0:
+		plan.large.Store(0)
+	default:
 		s.buf = b[:0]
 	}
 	return append([]byte(nil), b...) // which, unlike make, need not be cleared
@@ -51,8 +56,13 @@ func (s *encoder) result(t reflect.Type, b []byte) []byte {
 func MarshalEncode(e *gdwire.Encoder, v any, _ *Options) error {
 	s := getEncoder()
 	defer s.release()
+	x := variableIn(v)
+	plan, err := s.recent.of(&encodePlans, x.Type())
+	if err != nil {
+		return err
+	}
 	s.on(e)
-	return s.top(v)
+	return s.top(plan, x)
 }
 
 // encoder is an Encoder and the state of one call of Marshal or MarshalEncode.
@@ -68,13 +78,9 @@ type encoder struct {
 	own        *gdwire.Encoder // for Marshal
 	ownOptions gdwire.EncoderOptions
 	buf        []byte // its memory, for small results
-	large      struct {
-		typ  reflect.Type
-		size int // of its latest encoding, or 0 if that was small
-	}
 }
 
-// maxKept is the size of the largest encoding whose memory is used again.
+// maxKept is the size of the largest result whose memory is used again.
 const maxKept = 64 << 10
 
 var encoderPool = sync.Pool{New: func() any { return &encoder{buf: make([]byte, 0, 512)} }}
@@ -105,20 +111,23 @@ func (s *encoder) release() {
 	encoderPool.Put(s)
 }
 
-// top writes v, the argument of Marshal or MarshalEncode. It returns the error of an invalid
-// type before writing.
-func (s *encoder) top(v any) error {
+// variableIn returns v, the argument of Marshal or MarshalEncode, or the variable that it
+// points to, which, unlike v, need not be copied to have an address.
+func variableIn(v any) reflect.Value {
 	r := reflect.ValueOf(v)
 	if !r.IsValid() {
-		r = reflect.ValueOf(new(any)).Elem() // nil
-	} else if r.Kind() == reflect.Pointer && r.Elem().IsValid() && r.Elem().Kind() != reflect.Pointer {
-		r = r.Elem() // which, unlike r, need not be copied to have an address
+		return reflect.ValueOf(new(any)).Elem() // nil
 	}
-	encode, err := s.recent.of(&encodePlans, r.Type())
+	if r.Kind() == reflect.Pointer && r.Elem().IsValid() && r.Elem().Kind() != reflect.Pointer {
+		return r.Elem()
+	}
+	return r
+}
+
+// top writes x, which variableIn has returned.
+func (s *encoder) top(plan *plan[encodeFunc], x reflect.Value) error {
+	err := s.nested(plan.do, addressable(x))
 	if err != nil {
-		return err
-	}
-	if err = s.nested(encode, addressable(r)); err != nil {
 		var known *gdwire.Error
 		if failed := s.e.Fail(err); errors.As(err, &known) || errors.Is(failed, gdwire.ErrReleased) {
 			return failed
@@ -413,11 +422,11 @@ func (s *encoder) any(v any) error {
 		return s.e.WriteNil()
 	}
 	r := reflect.ValueOf(v)
-	encode, err := encodePlans.of(r.Type())
+	plan, err := encodePlans.of(r.Type())
 	if err != nil {
 		return s.e.Fail(err)
 	}
-	return s.nested(encode, addressable(r))
+	return s.nested(plan.do, addressable(r))
 }
 
 // deeper calls write for the content of v, and returns an error if it is nested too

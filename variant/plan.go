@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gdwire/gdwire"
 )
@@ -12,8 +13,9 @@ import (
 // of the types that a type contains. If a type contains itself, do is not set yet when
 // another plan refers to it.
 type plan[F any] struct {
-	do  F
-	err error // why the type cannot be encoded or decoded
+	do    F
+	err   error        // why the type cannot be encoded or decoded
+	large atomic.Int64 // the size of the latest result of Marshal, or 0 if it was small
 }
 
 // A planKey identifies a plan: a Go type, and the Variant type in its tag.
@@ -30,11 +32,11 @@ type plans[F any] struct {
 
 // of returns the plan of t. Several goroutines can build the same plan at the same
 // time.
-func (c *plans[F]) of(t reflect.Type) (F, error) {
+func (c *plans[F]) of(t reflect.Type) (*plan[F], error) {
 	key := planKey{typ: t}
 	if p, ok := c.all.Load(key); ok {
 		p := p.(*plan[F])
-		return p.do, p.err
+		return p, p.err
 	}
 	r := planner[F]{c, map[planKey]*plan[F]{}}
 	p, err := r.plan(t, 0)
@@ -42,31 +44,31 @@ func (c *plans[F]) of(t reflect.Type) (F, error) {
 		// Drop the other plans of r, which can refer to a failed one.
 		p = &plan[F]{err: fmt.Errorf("variant: %w", err)}
 		c.all.Store(key, p)
-		return p.do, p.err
+		return p, p.err
 	}
 	for key, p := range r.made {
 		c.all.LoadOrStore(key, p)
 	}
-	return p.do, nil
+	return p, nil
 }
 
 // recent is the plan of the type that was used last. It saves a sixth of the time of a small
 // value.
 type recent[F any] struct {
-	typ reflect.Type
-	do  F
+	typ  reflect.Type
+	plan *plan[F]
 }
 
 // of is plans.of.
-func (r *recent[F]) of(c *plans[F], t reflect.Type) (F, error) {
+func (r *recent[F]) of(c *plans[F], t reflect.Type) (*plan[F], error) {
 	if t == r.typ {
-		return r.do, nil
+		return r.plan, nil
 	}
-	do, err := c.of(t)
+	p, err := c.of(t)
 	if err == nil {
-		r.typ, r.do = t, do
+		r.typ, r.plan = t, p
 	}
-	return do, err
+	return p, err
 }
 
 // A planner builds the plans of a type and of the types that it contains.

@@ -22,7 +22,7 @@ import (
 func Elements[T any](d *gdwire.Decoder, o *Options) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		decode, err := decodePlans.of(reflect.TypeFor[T]())
+		plan, err := decodePlans.of(reflect.TypeFor[T]())
 		if err != nil {
 			yield(none, err)
 			return
@@ -40,7 +40,7 @@ func Elements[T any](d *gdwire.Decoder, o *Options) iter.Seq2[T, error] {
 			}
 			s.begin(o)
 			v = none
-			err := decode(s, target)
+			err := plan.do(s, target)
 			if !yield(v, err) || err != nil && !isTypeError(err) {
 				return
 			}
@@ -86,7 +86,7 @@ func Entries[K, V any](d *gdwire.Decoder, o *Options) iter.Seq2[Entry[K, V], err
 			e = none
 			err := key(s, keyTarget)
 			if err == nil {
-				err = value(s, valueTarget)
+				err = value.do(s, valueTarget)
 			}
 			if !yield(e, err) || err != nil && !isTypeError(err) {
 				return
