@@ -41,7 +41,7 @@ func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 		}
 	case plan.large.Load() > 0:
 		plan.large.Store(0)
-	default:
+	case cap(b) <= 2*maxKept: // more if another goroutine has stored a 0
 		s.buf = b[:0]
 	}
 	return append([]byte(nil), b...) // which, unlike make, need not be cleared
