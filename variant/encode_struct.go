@@ -145,7 +145,7 @@ func (c *structEncoder) encodeVarying(s *encoder, v reflect.Value) error {
 		return encodePairs(s, variableOf(v), fields, 0)
 	}
 	unknown, _ := fieldOf(v, c.info.embed.index)
-	n := 0
+	var n int
 	if unknown.Kind() == reflect.Map {
 		n = unknown.Len()
 	} else {
