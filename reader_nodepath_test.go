@@ -169,7 +169,7 @@ func TestAppendNodePath(t *testing.T) {
 			require.Equal(t, "before "+test.want, string(text))
 			require.GreaterOrEqual(t, cut, len(b)-12)
 			if cut == len(b) {
-				require.EqualValues(t, 1<<63-1, readTo(t, d, 1).Int())
+				require.EqualValues(t, int64(math.MaxInt64), readTo(t, d, 1).Int())
 				require.NoError(t, d.ReadEnd())
 			}
 		}
