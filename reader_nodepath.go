@@ -86,7 +86,7 @@ func (d *Decoder) nodePath() (Token, error) {
 // or if the NodePath is not completely in the read buffer yet or has more than 100 bytes of
 // text. Then AppendString appends the text of any NodePath, and ReadToken returns its names.
 //
-// AppendNodePath allocates memory if less than 208 bytes follow len(dst) in dst.
+// AppendNodePath allocates memory if cap(dst)-len(dst) is less than 208.
 func (d *Decoder) AppendNodePath(dst []byte) (text []byte, ok bool) {
 	form, b := d.fastForm()
 	if form == nil || form.shape != shapeNodePath {

@@ -346,18 +346,15 @@ func (d *Decoder) ReadReals(t Type, c []float64) error {
 		if size == 4*len(c) && size <= len(d.win)-from {
 			b := d.win[from : from+size : from+size]
 			d.take(4 + size)
-			for i := range c {
-				c[i] = float64(math.Float32frombits(le.Uint32(nth(b, i, 4))))
-			}
+			widen(c, b)
 			return nil
 		}
 	}
-	if b, u := d.fastMath(t, len(c)); u == unitFloat32 {
-		for i := range c {
-			c[i] = float64(math.Float32frombits(le.Uint32(b[4*i:])))
-		}
+	switch b, u := d.fastMath(t, len(c)); u {
+	case unitFloat32:
+		widen(c, b)
 		return nil
-	} else if u == unitFloat64 {
+	case unitFloat64:
 		for i := range c {
 			c[i] = math.Float64frombits(le.Uint64(b[8*i:]))
 		}
@@ -369,6 +366,13 @@ func (d *Decoder) ReadReals(t Type, c []float64) error {
 	tok, err := d.readType(t)
 	tok.AppendReals(c[:0]) // nothing after an error
 	return err
+}
+
+// widen decodes the floats of 32 bits in b.
+func widen(c []float64, b []byte) {
+	for i := range c {
+		c[i] = float64(math.Float32frombits(le.Uint32(nth(b, i, 4))))
+	}
 }
 
 // ReadInts reads a value of type t into c. t must be Vector2i, Vector3i, Vector4i or Rect2i,

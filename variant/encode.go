@@ -19,8 +19,11 @@ func Marshal(v any, o *Options) ([]byte, error) {
 		return nil, err
 	}
 	buf := s.buf
-	if n := int(plan.large.Load()); n > 0 {
-		buf = make([]byte, 0, n+n/16)
+	if plan.large.Load() > 0 {
+		// Swap, so that of many small values that follow a large one only one pays.
+		if n := int(plan.large.Swap(0)); n > 0 {
+			buf = make([]byte, 0, n+n/16)
+		}
 	}
 	s.onBytes(o.orDefault(), buf)
 	if err := s.top(plan, x); err != nil {
@@ -31,17 +34,14 @@ func Marshal(v any, o *Options) ([]byte, error) {
 
 // result returns b, which was encoded with a plan. A small result is a copy, because its
 // memory is used for the next one. The memory of a large result is given away, unless much of
-// it is unused: Marshal allocates as much for the next value of the same type.
+// it is unused: Marshal allocates as much for the next value of the same type, once.
 func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
-	switch n := len(b); {
-	case n > maxKept:
+	if n := len(b); n > maxKept {
 		plan.large.Store(int64(n))
 		if cap(b) <= n+n/8 {
 			return b
 		}
-	case plan.large.Load() > 0:
-		plan.large.Store(0)
-	case cap(b) <= 2*maxKept: // more if another goroutine has stored a 0
+	} else if cap(b) <= 2*maxKept {
 		s.buf = b[:0]
 	}
 	return append([]byte(nil), b...) // which, unlike make, need not be cleared

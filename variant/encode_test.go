@@ -3,6 +3,8 @@ package variant
 import (
 	"bytes"
 	"reflect"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -291,4 +293,37 @@ func TestMarshalResults(t *testing.T) {
 	got, err := Marshal("text", nil)
 	require.NoError(t, err)
 	require.Equal(t, "text", string(got[8:]))
+}
+
+// A nesting marshals another one while it is marshaled itself. The innermost is large if
+// Depth is negative.
+type nesting struct{ Depth int }
+
+func (n nesting) MarshalVariant(e *gdwire.Encoder) error {
+	if n.Depth < 0 {
+		return e.WriteString(strings.Repeat("x", 1<<20))
+	}
+	if n.Depth > 0 {
+		if _, err := Marshal(nesting{n.Depth - 1}, nil); err != nil {
+			return err
+		}
+	}
+	return e.WriteNil()
+}
+
+// After a large result, many small values of the same type are encoded at once. Only the
+// first may allocate as much.
+func TestMarshalSmallAfterLarge(t *testing.T) {
+	for range 3 {
+		large, err := Marshal(nesting{-1}, nil)
+		require.NoError(t, err)
+		require.Len(t, large, 8+1<<20)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		small, err := Marshal(nesting{100}, nil)
+		runtime.ReadMemStats(&after)
+		require.NoError(t, err)
+		require.Len(t, small, 4)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20))
+	}
 }

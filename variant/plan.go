@@ -15,7 +15,7 @@ import (
 type plan[F any] struct {
 	do    F
 	err   error        // why the type cannot be encoded or decoded
-	large atomic.Int64 // the size of the latest result of Marshal, or 0 if it was small
+	large atomic.Int64 // the size of a large result of Marshal, for the next one; otherwise 0
 }
 
 // A planKey identifies a plan: a Go type, and the Variant type in its tag.
