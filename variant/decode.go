@@ -64,8 +64,8 @@ type decoder struct {
 	reals     [maxComponents]float64
 	ints      [maxComponents]int32
 	scratch   []byte
-	texts     []byte // the latest block of short texts, and how many of its bytes are used
-	textsUsed int
+	texts     []byte // the latest block of short texts
+	textsUsed int    // the bytes of texts that strings use
 	keys      knownKeys
 	copier    *copier // for Raw, created for the first one
 

@@ -245,8 +245,8 @@ func (f *fieldDecoder) decode(s *decoder, x variable) error {
 	return nil
 }
 
-// embedded returns the plan for a field of a struct that t, a struct, embeds: its variable
-// is the t.
+// embedded returns the plan for a field that the struct t has from a struct it embeds. Its
+// variable is the whole t, because a pointer can be on the way to the field.
 func (b decodePlanner) embedded(t reflect.Type, f *field, of *plan[decodeFunc]) *plan[decodeFunc] {
 	return &plan[decodeFunc]{do: reflected(t, func(s *decoder, v reflect.Value) error {
 		v, err := s.makeField(v, f.index)

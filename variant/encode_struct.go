@@ -160,8 +160,8 @@ func (c *structEncoder) encodeVarying(s *encoder, v reflect.Value) error {
 	return nil
 }
 
-// embedded returns the plan for a field of a struct that t, a struct, embeds: its variable
-// is the t.
+// embedded returns the plan for a field that the struct t has from a struct it embeds. Its
+// variable is the whole t, because a pointer can be on the way to the field.
 func (b encodePlanner) embedded(t reflect.Type, f *field, of *plan[encodeFunc]) *plan[encodeFunc] {
 	return &plan[encodeFunc]{do: reflected(t, func(s *encoder, v reflect.Value) error {
 		v, _ = fieldOf(v, f.index)

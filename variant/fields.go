@@ -30,8 +30,8 @@ type field struct {
 	isZero func(reflect.Value) bool
 }
 
-// A fieldPlace says where a struct has a field, for fieldAt: its index and offset. The index
-// is -1 for a field of an embedded struct. Its plan reads or writes the whole struct.
+// A fieldPlace is the index and offset of a field in its struct, for fieldAt. For a field from
+// an embedded struct, whose plan takes the whole struct, they are -1 and 0.
 type fieldPlace struct {
 	at     int
 	offset uintptr
