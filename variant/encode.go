@@ -18,22 +18,29 @@ func Marshal(v any, o *Options) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	buf := s.buf
-	if plan.large.Load() > 0 {
-		// Swap, so that of many small values that follow a large one only one pays.
-		if n := int(plan.large.Swap(0)); n > 0 {
-			buf = make([]byte, 0, n+n/16)
-		}
-	}
-	s.onBytes(o.orDefault(), buf)
+	s.onBytes(o.orDefault(), s.takeBuffer(plan))
 	if err := s.top(plan, x); err != nil {
 		return nil, err
 	}
 	return s.result(plan, s.e.Bytes()), nil
 }
 
-// result returns b, which was encoded with a plan. A small result is a copy, because its
-// memory is used for the next one. The memory of a large result is given away, unless much of
+// takeBuffer returns memory for a result that is encoded with a plan. It is no longer the
+// encoder's: result decides whether it goes to the caller or back.
+func (s *encoder) takeBuffer(plan *plan[encodeFunc]) []byte {
+	if plan.large.Load() > 0 {
+		// Swap, so that of many small values that follow a large one only one pays.
+		if n := int(plan.large.Swap(0)); n > 0 {
+			return make([]byte, 0, n+n/16)
+		}
+	}
+	buf := s.buf
+	s.buf = nil
+	return buf
+}
+
+// result returns b, which was encoded with a plan. A small result is a copy, and its
+// memory is kept for the next one. The memory of a large result is given away, unless much of
 // it is unused: Marshal allocates as much for the next value of the same type, once.
 func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 	if n := len(b); n > maxKept {
@@ -41,7 +48,8 @@ func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 		if cap(b) <= n+n/8 {
 			return b
 		}
-	} else if cap(b) <= 2*maxKept {
+	}
+	if cap(b) <= 2*maxKept {
 		s.buf = b[:0]
 	}
 	return append([]byte(nil), b...) // which, unlike make, need not be cleared

@@ -2,11 +2,15 @@ package variant
 
 import (
 	"bytes"
+	"hash/maphash"
+	"math/rand/v2"
 	"reflect"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
@@ -293,6 +297,49 @@ func TestMarshalResults(t *testing.T) {
 	got, err := Marshal("text", nil)
 	require.NoError(t, err)
 	require.Equal(t, "text", string(got[8:]))
+}
+
+// No later call of Marshal writes to an earlier result, whatever the sizes, also with
+// several goroutines: a small result after a large one once kept memory that the next large
+// result was returned in.
+func TestMarshalResultsAreNeverWrittenAgain(t *testing.T) {
+	marshal := func(v any) []byte {
+		b, err := Marshal(v, nil)
+		require.NoError(t, err)
+		return b
+	}
+	for n := 65_750; n < 131_072; n += 250 {
+		want := marshal(make([]byte, n))
+		marshal([]byte{7})
+		got := marshal(make([]byte, n))
+		marshal("another value")
+		require.True(t, bytes.Equal(want, got), n)
+	}
+
+	var tasks sync.WaitGroup
+	for task := range 8 {
+		tasks.Go(func() {
+			random := rand.New(rand.NewPCG(1, uint64(task)))
+			var results [][]byte
+			var sums []uint64
+			seed := maphash.MakeSeed()
+			for range 300 {
+				n := random.IntN(40)
+				if random.IntN(2) == 0 {
+					n = 60_000 + random.IntN(80_000)
+				}
+				b, err := Marshal(bytes.Repeat([]byte{byte(task)}, n), nil)
+				if !assert.NoError(t, err) {
+					return
+				}
+				results, sums = append(results, b), append(sums, maphash.Bytes(seed, b))
+			}
+			for i, b := range results {
+				assert.Equal(t, sums[i], maphash.Bytes(seed, b), "a result of %d bytes", len(b))
+			}
+		})
+	}
+	tasks.Wait()
 }
 
 // A nesting marshals another one while it is marshaled itself. The innermost is large if
