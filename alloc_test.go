@@ -39,7 +39,7 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 			path = d.AppendPath(path[:0])
 			d.StackIndex(d.Depth())
 			d.InputOffset()
-			d.Buffered()
+			d.UnreadBuffer()
 		},
 		"SkipValue": func(d *Decoder, _ Token) {
 			if d.want() != wantEnd {
@@ -88,7 +88,7 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachSample(t, func(t *testing.T, s sample) {
-				for _, window := range []int{minWindow, DefaultWindowSize} {
+				for _, window := range []int{minWindow, DefaultMaxChunk} {
 					d := NewDecoder(nil, s.options(window))
 					defer d.Release()
 					for name, reset := range readers(s.packet) {
@@ -261,7 +261,7 @@ func TestEncodingAllocatesNothing(t *testing.T) {
 
 func TestCopyingAllocatesNothing(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		for _, window := range []int{minWindow, DefaultWindowSize} {
+		for _, window := range []int{minWindow, DefaultMaxChunk} {
 			d := NewDecoder(nil, s.options(window))
 			defer d.Release()
 			e := NewEncoder(io.Discard, &EncoderOptions{Format: s.format})

@@ -325,7 +325,7 @@ func TestHostileReaders(t *testing.T) {
 			eachSample(t, func(t *testing.T, s sample) {
 				for at := 0; at <= len(s.packet); at += stride() {
 					for i, way := range everyReading {
-						for _, window := range []int{minWindow, DefaultWindowSize} {
+						for _, window := range []int{minWindow, DefaultMaxChunk} {
 							r := &hostileReader{b: s.packet[:at], then: c.then}
 							d := NewDecoder(nil, s.options(window))
 							if i%2 == 0 {
@@ -401,7 +401,7 @@ func TestHostileText(t *testing.T) {
 						}
 						packet := append(append([]byte(nil), h.head...), wire(text)...)
 						for i, way := range everyReading {
-							d := NewDecoder(nil, &DecoderOptions{WindowSize: minWindow})
+							d := NewDecoder(nil, &DecoderOptions{MaxChunk: minWindow})
 							switch (i + lead) % 3 {
 							case 0:
 								d.ResetBytes(packet)

@@ -141,7 +141,7 @@ func TestConvertPackets(t *testing.T) {
 func TestConvertVectors(t *testing.T) {
 	counts := map[string]int{}
 	forVectors(t, func(t *testing.T, e *engine, v *vector) {
-		requireConversions(t, v.Hex, gdwire.DecoderOptions{Format: e.format, AllowObjects: v.FullObjects, WindowSize: 16}, counts)
+		requireConversions(t, v.Hex, gdwire.DecoderOptions{Format: e.format, AllowObjects: v.FullObjects, MaxChunk: 16}, counts)
 	})
 	assert.NotZero(t, counts["manual3 copied"])
 }
@@ -250,7 +250,7 @@ func TestConvertLongPackedStrings(t *testing.T) {
 			}
 			p := packedStrings(gdwire.Godot4, onWire, onWire)
 			for _, window := range []int{16, 17, 33, 0} {
-				from := gdwire.DecoderOptions{WindowSize: window}
+				from := gdwire.DecoderOptions{MaxChunk: window}
 				for _, f := range gdwire.Formats() {
 					got, err := copyValue(p, from, gdwire.EncoderOptions{Format: f})
 					manual := strings.HasPrefix(f.String(), "manual")
@@ -273,7 +273,7 @@ func TestConvertLongPackedStrings(t *testing.T) {
 			}
 			p = packedStrings(gdwire.Manual4, text, text)
 			for _, window := range []int{16, 17, 33, 0} {
-				got, err := copyValue(p, gdwire.DecoderOptions{Format: gdwire.Manual4, WindowSize: window}, gdwire.EncoderOptions{Format: gdwire.Godot3})
+				got, err := copyValue(p, gdwire.DecoderOptions{Format: gdwire.Manual4, MaxChunk: window}, gdwire.EncoderOptions{Format: gdwire.Godot3})
 				require.NoError(t, err)
 				require.Equal(t, packedStrings(gdwire.Godot3, text+"\x00", text+"\x00"), got)
 			}

@@ -192,8 +192,8 @@ func TestInterruptedCopyIntoAnother(t *testing.T) {
 		{"an unknown count", wire(idArray, 4), ints, array(Unknown), nil, wire(idArray, 4, ints)},
 		{"as many pairs", wire(idArray, 4), ints, dict(4), ErrCount, wire(idDict, 4, ints)},
 		{"half as many pairs", wire(idArray, 4), ints, dict(2), nil, wire(idDict, 2, ints)},
-		{"a Dictionary", wire(idDict, 2), ints, array(4), ErrKey, wire(idArray, 4, ints[:16])},
-		{"after a key", wire(idDict, 2, integer(0)), ints[:24], dict(2), ErrKey, wire(idDict, 2, integer(1))},
+		{"a Dictionary", wire(idDict, 2), ints, array(4), ErrMisplacedKey, wire(idArray, 4, ints[:16])},
+		{"after a key", wire(idDict, 2, integer(0)), ints[:24], dict(2), ErrMisplacedKey, wire(idDict, 2, integer(1))},
 		{"another type", wire(idArray, 4), ints, typedArray(4, Elem{Type: TypeString}), ErrType, wire(idArray|typedBy, idString, 4)},
 		{"names of a path", wire(idPath, newPath(3), 0, 0), abc, path(2, 1), nil, wire(idPath, newPath(2), 1, 0, abc)},
 		{"packed strings", wire(idPath, newPath(3), 0, 0), abc, packedOf(TypePackedStringArray, 3), nil, wire(idStrings, 3, "a\x00", "b\x00", "c\x00")},
@@ -211,7 +211,7 @@ func TestInterruptedCopyIntoAnother(t *testing.T) {
 			if err := CopyValue(e, d); c.err != nil {
 				require.ErrorIs(t, err, c.err)
 				require.Equal(t, 1, e.Depth(), "it is not complete")
-				require.Equal(t, err, e.Recover())
+				require.Equal(t, err, e.ClearError())
 				require.NoError(t, e.Flush())
 			} else {
 				require.NoError(t, err)
@@ -265,7 +265,7 @@ func TestCopyValueInTheMiddle(t *testing.T) {
 	for name, w := range map[string]*faultyWriter{"no failure": {at: -1}, "failing at every byte": {every: true}} {
 		t.Run(name, func(t *testing.T) {
 			for n := range 12 {
-				o := &DecoderOptions{WindowSize: 16}
+				o := &DecoderOptions{MaxChunk: 16}
 				d, skipping := NewDecoder(plain(packet), o), NewDecoder(plain(packet), o)
 				w.b = nil
 				e := smallEncoder(w, Godot4, 16)
@@ -329,7 +329,7 @@ func TestCopyValueOfWrongElements(t *testing.T) {
 	e := NewEncoder(io.Discard, nil)
 	require.NoError(t, e.BeginTypedArray(1, Elem{Type: TypeInt}))
 	require.ErrorIs(t, CopyValue(e, d), ErrType)
-	require.Error(t, e.Recover())
+	require.Error(t, e.ClearError())
 	misuse{"a string", stringX, ErrType}.rejects(t, e)
 
 	// The Writer may fail in it.
@@ -348,7 +348,7 @@ func TestCopyValueAfterError(t *testing.T) {
 	require.Error(t, err)
 	require.Equal(t, err, CopyValue(e, d))
 	require.Zero(t, d.InputOffset())
-	require.Equal(t, err, e.Recover())
+	require.Equal(t, err, e.ClearError())
 	require.NoError(t, CopyValue(e, d))
 }
 

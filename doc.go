@@ -118,7 +118,7 @@
 //
 // It is stricter than some engines in one way: all text has to be UTF-8 as Godot
 // 4 defines it. Godot 3 accepts surrogates and overlong forms, and no engine
-// checks the text after a NUL. [DecoderOptions].AnyUTF8 accepts them.
+// checks the text after a NUL. [DecoderOptions].AllowInvalidUTF8 accepts them.
 //
 // [CopyValue] and [Encoder.WriteToken] write values as they were read. An engine
 // that reads a packet and writes it again changes more: it cuts strings at a NUL,

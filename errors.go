@@ -28,12 +28,12 @@ var (
 	ErrStrict = errors.New("not canonical")
 	// ErrCount is returned for more or fewer elements than declared.
 	ErrCount = errors.New("wrong count")
-	// ErrKey is returned for a key without a value, and for a DictKey where no key
+	// ErrMisplacedKey is returned for a key without a value, and for a DictKey where no key
 	// is expected.
-	ErrKey = errors.New("misplaced key")
-	// ErrOpen is returned for calls that do not fit the open value, such as Close
+	ErrMisplacedKey = errors.New("misplaced key")
+	// ErrIncomplete is returned for calls that do not fit the open value, such as Close
 	// inside a container, or End without a matching Begin.
-	ErrOpen = errors.New("unfinished value")
+	ErrIncomplete = errors.New("unfinished value")
 	// ErrReleased is returned by a Decoder or Encoder after Release, until Reset.
 	ErrReleased = errors.New("gdwire: used after Release")
 )

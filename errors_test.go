@@ -30,8 +30,8 @@ func TestCauses(t *testing.T) {
 		{"ErrRange", ErrRange, "out of range"},
 		{"ErrStrict", ErrStrict, "not canonical"},
 		{"ErrCount", ErrCount, "wrong count"},
-		{"ErrKey", ErrKey, "misplaced key"},
-		{"ErrOpen", ErrOpen, "unfinished value"},
+		{"ErrMisplacedKey", ErrMisplacedKey, "misplaced key"},
+		{"ErrIncomplete", ErrIncomplete, "unfinished value"},
 		{"ErrReleased", ErrReleased, "gdwire: used after Release"},
 		{"errNotReset", errNotReset, "gdwire: used before Reset"},
 	} {

@@ -303,7 +303,7 @@ func ExampleDecoder_AppendPath() {
 }
 
 // A name that is not UTF-8 is replaced. Other errors stay.
-func ExampleEncoder_Recover() {
+func ExampleEncoder_ClearError() {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
 	defer e.Release()
@@ -311,7 +311,7 @@ func ExampleEncoder_Recover() {
 	e.BeginArray(len(names))
 	for _, name := range names {
 		if err := e.WriteString(name); errors.Is(err, gdwire.ErrUTF8) {
-			fmt.Println(e.Recover())
+			fmt.Println(e.ClearError())
 			e.WriteString(strings.ToValidUTF8(name, "?"))
 		}
 	}

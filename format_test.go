@@ -396,7 +396,7 @@ func TestFormatEncodes(t *testing.T) {
 		from, to := p.options(f), gdwire.EncoderOptions{Format: f, DoubleReals: p.double}
 		want := hex.EncodeToString(again)
 		for _, window := range []int{0, 16} {
-			from.WindowSize = window
+			from.MaxChunk = window
 			got, err := rewriteTokens(b, from, to)
 			require.NoError(t, err)
 			require.Equal(t, want, hex.EncodeToString(got))
@@ -648,7 +648,7 @@ func TestFormatStrictElements(t *testing.T) {
 	}
 }
 
-// AnyUTF8 returns the bytes of every kind of string unchanged.
+// AllowInvalidUTF8 returns the bytes of every kind of string unchanged.
 func TestFormatAnyUTF8(t *testing.T) {
 	for name, text := range map[string]string{
 		"String":            "<String> 02000000 61ff0000",
@@ -662,9 +662,9 @@ func TestFormatAnyUTF8(t *testing.T) {
 			p := build(t, gdwire.Godot4, text)
 			_, err := tokensOf(p, gdwire.DecoderOptions{})
 			require.ErrorIs(t, err, gdwire.ErrUTF8)
-			_, err = copyValue(p, gdwire.DecoderOptions{AnyUTF8: true}, gdwire.EncoderOptions{})
+			_, err = copyValue(p, gdwire.DecoderOptions{AllowInvalidUTF8: true}, gdwire.EncoderOptions{})
 			require.ErrorIs(t, err, gdwire.ErrUTF8)
-			got, err := copyValue(p, gdwire.DecoderOptions{AnyUTF8: true}, gdwire.EncoderOptions{AnyUTF8: true})
+			got, err := copyValue(p, gdwire.DecoderOptions{AllowInvalidUTF8: true}, gdwire.EncoderOptions{AllowInvalidUTF8: true})
 			require.NoError(t, err)
 			require.Equal(t, p, got)
 		})

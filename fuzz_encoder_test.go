@@ -32,7 +32,7 @@ type script struct {
 }
 
 func newScript(p []byte, s fuzz.Seed, w io.Writer) *script {
-	o := gdwire.EncoderOptions{Format: s.Format(), DoubleReals: s.Has(fuzz.Double), Depth: 6, Buffered: 1 << 10}
+	o := gdwire.EncoderOptions{Format: s.Format(), DoubleReals: s.Has(fuzz.Double), Depth: 6, MaxBuffered: 1 << 10}
 	return &script{p: p, e: gdwire.NewEncoder(w, &o), f: o.Format, double: o.DoubleReals}
 }
 
@@ -40,7 +40,7 @@ func newScript(p []byte, s fuzz.Seed, w io.Writer) *script {
 func (c *script) run(t testing.TB) {
 	for len(c.p) > 0 {
 		c.call(t)
-		c.e.Recover()
+		c.e.ClearError()
 	}
 	c.finish()
 }
@@ -87,12 +87,12 @@ func FuzzEncode(f *testing.F) {
 		defer c.e.Release()
 		c.run(t)
 		open := c.e.Depth() > 0
-		require.Equal(t, open, errors.Is(c.e.Close(), gdwire.ErrOpen))
-		require.Equal(t, open, errors.Is(c.e.Recover(), gdwire.ErrOpen))
+		require.Equal(t, open, errors.Is(c.e.Close(), gdwire.ErrIncomplete))
+		require.Equal(t, open, errors.Is(c.e.ClearError(), gdwire.ErrIncomplete))
 		require.NoError(t, c.e.Flush())
 
 		d := gdwire.NewDecoder(&out, &gdwire.DecoderOptions{
-			Format: c.f, DoubleReals: c.double, AllowObjects: true, Limits: noLimits, WindowSize: 16,
+			Format: c.f, DoubleReals: c.double, AllowObjects: true, Limits: noLimits, MaxChunk: 16,
 		})
 		defer d.Release()
 		got, err := decodedEvents(d)
@@ -437,7 +437,7 @@ func (c *script) finish() {
 		if len(c.open) == 0 {
 			return
 		}
-		c.e.Recover()
+		c.e.ClearError()
 		before := len(c.events)
 		c.ended(c.e.End())
 		for _, try := range []func(){
@@ -447,17 +447,17 @@ func (c *script) finish() {
 			func() { c.took(c.e.WriteProperty("z"), "property %q", "z") },
 		} {
 			if len(c.events) == before {
-				c.e.Recover()
+				c.e.ClearError()
 				try()
 			}
 		}
-		c.e.Recover()
+		c.e.ClearError()
 		if len(c.events) == before && !c.write("z") {
-			c.e.Recover()
+			c.e.ClearError()
 			c.write("\x98") // this may be inside a rune
 		}
 	}
-	c.e.Recover()
+	c.e.ClearError()
 }
 
 // decodedEvents returns the events of a script that writes the values of d, until

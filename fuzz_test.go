@@ -305,7 +305,7 @@ func requireSkips(t *testing.T, s fuzz.Seed, all []step, fault error, reset func
 		// CopyValue at any place writes what WriteToken writes of the tokens that
 		// SkipValue skips there.
 		end := valueEnd(all, at, depth)
-		eo := gdwire.EncoderOptions{Format: o.Format, DoubleReals: o.DoubleReals, AnyUTF8: true, Depth: -1}
+		eo := gdwire.EncoderOptions{Format: o.Format, DoubleReals: o.DoubleReals, AllowInvalidUTF8: true, Depth: -1}
 		var copied, written bytes.Buffer
 		write := func(out *bytes.Buffer, n int) (*gdwire.Encoder, *gdwire.Decoder, error) {
 			e, d := gdwire.NewEncoder(out, &eo), gdwire.NewDecoder(nil, &o)
@@ -408,7 +408,7 @@ func requireAnyWindow(t *testing.T, p []byte, o gdwire.DecoderOptions) {
 		var want []value
 		var fault error
 		for i, size := range []int{0, 16, 17, 23, 64} {
-			o.WindowSize = size
+			o.MaxChunk = size
 			d := gdwire.NewDecoder(bytes.NewReader(p), &o)
 			if known {
 				d.ResetBytes(p)
@@ -453,7 +453,7 @@ func FuzzRecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		to := gdwire.EncoderOptions{Format: from.Format, DoubleReals: from.DoubleReals, AnyUTF8: from.AnyUTF8, Depth: -1}
+		to := gdwire.EncoderOptions{Format: from.Format, DoubleReals: from.DoubleReals, AllowInvalidUTF8: from.AllowInvalidUTF8, Depth: -1}
 		copied, err := copyValue(p[:size], from, to)
 		require.NoError(t, err)
 		got, err := rewriteTokens(p[:size], from, to)
@@ -502,7 +502,7 @@ func FuzzReference(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, p []byte, n uint64) {
 		o := fuzz.Seed(n).Options()
-		o.Strict, o.AnyUTF8 = false, false
+		o.Strict, o.AllowInvalidUTF8 = false, false
 		requireReference(t, p, o)
 	})
 }

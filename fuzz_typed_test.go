@@ -43,7 +43,7 @@ func FuzzTypedReads(f *testing.F) {
 			_, err := w.value()
 			require.Equal(t, errorText(fault), errorText(err), name)
 		}
-		if !o.Strict && o.Limits == (gdwire.Limits{}) && !o.AnyUTF8 {
+		if !o.Strict && o.Limits == (gdwire.Limits{}) && !o.AllowInvalidUTF8 {
 			requireTypedReference(t, p, o, n)
 		}
 	})

@@ -112,7 +112,7 @@ type sample struct {
 }
 
 func (s sample) options(window int) *DecoderOptions {
-	return &DecoderOptions{Format: s.format, WindowSize: window, AllowObjects: true}
+	return &DecoderOptions{Format: s.format, MaxChunk: window, AllowObjects: true}
 }
 
 // samples have every kind of value once and are short enough to be cut at every
@@ -549,15 +549,15 @@ func (m misuse) rejects(t *testing.T, e *Encoder) {
 	require.Equal(t, state, frames(e), "%s: something was opened or closed", m.name)
 	require.Equal(t, path, string(e.AppendPath(nil)), m.name)
 
-	// The error stays until Recover, which leaves everything as it was.
+	// The error stays until ClearError, which leaves everything as it was.
 	require.Equal(t, err, e.WriteNil(), m.name)
 	require.Equal(t, err, m.call(e), m.name)
 	require.Equal(t, err, e.Flush(), m.name)
 	require.Equal(t, err, e.Close(), m.name)
 	require.Equal(t, err, e.Err(), m.name)
-	require.Equal(t, err, e.Recover(), m.name)
+	require.Equal(t, err, e.ClearError(), m.name)
 	require.NoError(t, e.Err(), m.name)
-	require.NoError(t, e.Recover(), m.name)
+	require.NoError(t, e.ClearError(), m.name)
 	require.Equal(t, offset, e.OutputOffset(), "%s: it wrote something", m.name)
 	require.Equal(t, state, frames(e), "%s: something was opened or closed", m.name)
 }
@@ -700,7 +700,7 @@ func testCallErrors(t *testing.T, all []callError) {
 				require.NoError(t, s(e))
 			}
 			requireText(t, c.call(e), c.is, c.text)
-			require.Error(t, e.Recover())
+			require.Error(t, e.ClearError())
 			misuse{c.name, c.call, c.is}.rejects(t, e)
 		})
 	}
@@ -714,7 +714,7 @@ func requireText(t *testing.T, err, is error, text string) {
 	require.ErrorAs(t, err, &located)
 	require.Equal(t, located.Err, errors.Unwrap(err))
 	require.ErrorIs(t, err, is)
-	for _, other := range []error{ErrLimit, ErrType, ErrFlags, ErrObject, ErrUTF8, ErrRange, ErrStrict, ErrCount, ErrKey, ErrOpen, ErrReleased} {
+	for _, other := range []error{ErrLimit, ErrType, ErrFlags, ErrObject, ErrUTF8, ErrRange, ErrStrict, ErrCount, ErrMisplacedKey, ErrIncomplete, ErrReleased} {
 		if other != is {
 			require.NotErrorIs(t, err, other)
 		}

@@ -34,7 +34,7 @@ type Limits struct {
 	Bytes int64
 }
 
-// A limit identifies a field of Limits, or EncoderOptions.Buffered.
+// A limit identifies a field of Limits, or EncoderOptions.MaxBuffered.
 type limit uint8
 
 const (
@@ -66,7 +66,7 @@ var limitTable = [numLimits]struct {
 	limitName:     {"NameBytes", "name of %d bytes", 1 << 10},
 	limitPacked:   {"PackedBytes", "packed data of %d bytes", 256 << 20},
 	limitBytes:    {"Bytes", "value of at least %d bytes", math.MaxInt64},
-	limitBuffered: {"Buffered", "container of unknown size with %d bytes so far", defaultBuffered},
+	limitBuffered: {"MaxBuffered", "container of unknown size with %d bytes so far", defaultBuffered},
 }
 
 // bounds has the limits of a Decoder, with defaults in place of zeros.
@@ -104,7 +104,7 @@ func (b *bounds) check(l limit, got uint64) error {
 }
 
 // A LimitError reports input that exceeds one of the [Limits], or a container of
-// Unknown count that exceeds [EncoderOptions].Buffered. It is an [ErrLimit] for
+// Unknown count that exceeds [EncoderOptions].MaxBuffered. It is an [ErrLimit] for
 // [errors.Is].
 type LimitError struct {
 	Name string // name of the field of Limits or EncoderOptions

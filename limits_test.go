@@ -188,7 +188,7 @@ func TestLimitOfBytes(t *testing.T) {
 func TestLimitOfBytesInBulkReads(t *testing.T) {
 	packet := wire(idFloats, 100, reals(100))
 	for _, n := range []int64{int64(len(packet)), int64(len(packet)) - 1} {
-		d := NewDecoder(plain(append(bytes.Clone(packet), packet...)), &DecoderOptions{WindowSize: 16, Limits: Limits{Bytes: n}})
+		d := NewDecoder(plain(append(bytes.Clone(packet), packet...)), &DecoderOptions{MaxChunk: 16, Limits: Limits{Bytes: n}})
 		for range 2 {
 			_, err := d.ReadToken()
 			if n < int64(len(packet)) {
@@ -259,7 +259,7 @@ func TestDepthAsInEngines(t *testing.T) {
 	require.True(t, strings.HasPrefix(fault.Path, "$[0][0]"), fault.Path)
 	// Strings, NodePaths and packed arrays do not count as levels.
 	d = NewDecoder(plain(wire(idArray, 2, idPath, newPath(1), 0, 0, longText, idStrings, 1, longText+"\x00")),
-		&DecoderOptions{WindowSize: 16, Limits: Limits{Depth: 1}})
+		&DecoderOptions{MaxChunk: 16, Limits: Limits{Depth: 1}})
 	require.Equal(t, io.EOF, readAll(d))
 }
 

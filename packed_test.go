@@ -90,8 +90,8 @@ func testElements[T Packable](t *testing.T, writable ...Type) {
 				require.NoError(t, err, "%v", typ)
 				require.NoError(t, e.End())
 
-				for _, window := range []int{minWindow, 64, DefaultWindowSize} {
-					d := NewDecoder(nil, &DecoderOptions{WindowSize: window})
+				for _, window := range []int{minWindow, 64, DefaultMaxChunk} {
+					d := NewDecoder(nil, &DecoderOptions{MaxChunk: window})
 					defer d.Release()
 					d.Reset(plain(b.Bytes()))
 					narrower := readTo(t, d, 1).unit() > unitOfAlone[T]() && unitOfAlone[T]() < unitFloat32
@@ -280,7 +280,7 @@ func testNamed[T, U Packable](t *testing.T, typ Type, src []T, same []U) {
 			require.NoError(t, WritePacked(e, src))
 			require.NoError(t, e.End())
 		})
-		d := NewDecoder(&slowReader{b}, &DecoderOptions{WindowSize: 16})
+		d := NewDecoder(&slowReader{b}, &DecoderOptions{MaxChunk: 16})
 		defer d.Release()
 		got, err := AppendPacked[T](d, nil)
 		require.NoError(t, err)

@@ -113,8 +113,8 @@ func TestPathsOfKeysOutsideTheBuffer(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, window := range []int{minWindow, 64, DefaultWindowSize} {
-				d := NewDecoder(&slowReader{b}, &DecoderOptions{WindowSize: window, AllowObjects: true})
+			for _, window := range []int{minWindow, 64, DefaultMaxChunk} {
+				d := NewDecoder(&slowReader{b}, &DecoderOptions{MaxChunk: window, AllowObjects: true})
 				for i := range depth {
 					readTo(t, d, 1)
 					if i%3 != 2 {
@@ -168,7 +168,7 @@ func TestLongPathsAreCut(t *testing.T) {
 	require.Equal(t, `$["`+key+`"]`, string(d.AppendPath(nil)))
 
 	// A key of 32 bytes is not cut.
-	d = NewDecoder(plain(wire(idDict, 1, str(key[:29]+"xx\xc3"), idNil)), &DecoderOptions{AnyUTF8: true})
+	d = NewDecoder(plain(wire(idDict, 1, str(key[:29]+"xx\xc3"), idNil)), &DecoderOptions{AllowInvalidUTF8: true})
 	defer d.Release()
 	readTo(t, d, 4)
 	require.Equal(t, `$["`+key[:29]+`xx\xc3"]`, string(d.AppendPath(nil)))
@@ -201,7 +201,7 @@ func TestPathsAfterManyRefills(t *testing.T) {
 		packet = append(packet, wire(idDict, 2, str(fmt.Sprint(i)), str(long), str("k"))...)
 	}
 	packet = append(packet, wire(idNil)...)
-	o := DecoderOptions{WindowSize: 16}
+	o := DecoderOptions{MaxChunk: 16}
 	d, whole := NewDecoder(plain(packet), &o), NewDecoder(nil, &o)
 	defer d.Release()
 	whole.ResetBytes(packet)
@@ -275,7 +275,7 @@ func TestPathsOfKeys(t *testing.T) {
 				if far {
 					b = append(b, wire(idArray, 2, str(strings.Repeat("y", 500)))...)
 				}
-				d := NewDecoder(&slowReader{append(b, wire(99)...)}, &DecoderOptions{WindowSize: 16})
+				d := NewDecoder(&slowReader{append(b, wire(99)...)}, &DecoderOptions{MaxChunk: 16})
 				_, err := d.ReadToken()
 				for err == nil {
 					_, err = d.ReadToken()

@@ -254,7 +254,7 @@ func TestReleased(t *testing.T) {
 				require.Equal(t, want, read(d))
 				require.Zero(t, d.Depth())
 				require.Zero(t, d.InputOffset())
-				require.Empty(t, d.Buffered())
+				require.Empty(t, d.UnreadBuffer())
 				require.Equal(t, "$", string(d.AppendPath(nil)))
 				kind, index, count := d.StackIndex(0)
 				require.Equal(t, []any{Kind(0), int64(-1), int64(-1)}, []any{kind, index, count})
@@ -285,7 +285,7 @@ func TestReleased(t *testing.T) {
 					require.Equal(t, want, write(e))
 				}
 				require.Equal(t, want, e.Err())
-				require.Equal(t, want, e.Recover())
+				require.Equal(t, want, e.ClearError())
 				require.Equal(t, want, e.Fail(io.EOF))
 				require.Equal(t, want, write(e))
 				require.Zero(t, e.Depth())

@@ -42,14 +42,14 @@ import (
 // and the typed reads, SkipValue and SkipTo, CopyValue and the bulk reads call them;
 // PeekKind and the methods that describe the position do not.
 
-// DefaultWindowSize is the default of [DecoderOptions].WindowSize. With it, the read
+// DefaultMaxChunk is the default of [DecoderOptions].MaxChunk. With it, the read
 // buffer has 16 KiB.
-const DefaultWindowSize = 16<<10 - 128
+const DefaultMaxChunk = 16<<10 - 128
 
 const (
 	// windowBuffer is the default size of the read buffer, a power of two as in
 	// the pool.
-	windowBuffer = DefaultWindowSize + history + headroom
+	windowBuffer = DefaultMaxChunk + history + headroom
 
 	minWindow = 16
 	maxWindow = 1 << 30
@@ -57,7 +57,7 @@ const (
 	// a path can quote the latest key.
 	history = 64
 	// headroom is the space in the read buffer for the headers, padding and NUL
-	// of a token, in addition to WindowSize.
+	// of a token, in addition to MaxChunk.
 	headroom = 64
 )
 
@@ -68,19 +68,19 @@ type DecoderOptions struct {
 	Format *Format
 	// Limits bounds the input.
 	Limits Limits
-	// WindowSize is the maximum number of bytes of text or elements in one token.
-	// A string of up to WindowSize bytes is one chunk, and the boundaries of
-	// chunks depend only on WindowSize. 0 selects DefaultWindowSize. The minimum is
+	// MaxChunk is the maximum number of bytes of text or elements in one token.
+	// A string of up to MaxChunk bytes is one chunk, and the boundaries of
+	// chunks depend only on MaxChunk. 0 selects DefaultMaxChunk. The minimum is
 	// 16 and the maximum 1 GiB; other values are adjusted.
-	WindowSize int
+	MaxChunk int
 	// AllowObjects permits serialized objects. They name classes and scripts that
 	// an engine would create, so forward them only from trusted senders.
 	AllowObjects bool
 	// Strict refuses input that engines accept but never write. The package
 	// documentation lists it.
 	Strict bool
-	// AnyUTF8 accepts text that is not UTF-8.
-	AnyUTF8 bool
+	// AllowInvalidUTF8 accepts text that is not UTF-8.
+	AllowInvalidUTF8 bool
 	// DoubleReals selects 64 bits for the components of math types and of packed
 	// vectors and colors in the formats of manuals. The header of a value in
 	// Godot4 contains the width.
@@ -232,14 +232,14 @@ func (d *Decoder) initOptions() {
 	if o.Format == nil {
 		o.Format = Godot4
 	}
-	if o.WindowSize == 0 {
-		o.WindowSize = DefaultWindowSize
+	if o.MaxChunk == 0 {
+		o.MaxChunk = DefaultMaxChunk
 	}
 	double := 0
 	if o.DoubleReals {
 		double = 1
 	}
-	d.size = min(max(o.WindowSize, minWindow), maxWindow)
+	d.size = min(max(o.MaxChunk, minWindow), maxWindow)
 	d.bounds = o.Limits.bounds()
 	d.forms = &o.Format.forms[double]
 	d.maxDepth = int(min(d.bounds[limitDepth], math.MaxInt))
@@ -769,9 +769,9 @@ func (d *Decoder) eachToken(yield func(Token, error) bool) {
 // first byte after the latest token and its padding.
 func (d *Decoder) InputOffset() int64 { return int64(d.pos() - d.origin) }
 
-// Buffered returns the bytes that have been read from the Reader but not consumed. The
+// UnreadBuffer returns the bytes that have been read from the Reader but not consumed. The
 // slice is valid until the next call on d that reads.
-func (d *Decoder) Buffered() []byte { return d.buf[d.r:d.end:d.end] }
+func (d *Decoder) UnreadBuffer() []byte { return d.buf[d.r:d.end:d.end] }
 
 // AppendPath appends the location of the latest token to dst, such as
 // $.player.inventory[3]. $ is the top-level value, and [3] is an element, name or packed

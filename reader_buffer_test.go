@@ -155,7 +155,7 @@ func TestReaderReturnsNothing(t *testing.T) {
 		n := copy(p, packet[at:min(at+1, len(packet))])
 		at += n
 		return n, nil
-	}), &DecoderOptions{WindowSize: 16})
+	}), &DecoderOptions{MaxChunk: 16})
 	defer d.Release()
 	require.Equal(t, text, readTo(t, d, 2).Text())
 	readTo(t, d, 1)
@@ -166,13 +166,13 @@ func TestReaderReturnsNothing(t *testing.T) {
 
 // The read buffer does not grow for tokens that fit it.
 func TestBufferKeepsItsSize(t *testing.T) {
-	for _, size := range []int{16, 100, 1000, DefaultWindowSize} {
+	for _, size := range []int{16, 100, 1000, DefaultMaxChunk} {
 		packet := wire(idArray, 200)
 		for i := range 200 {
 			packet = append(packet, str(strings.Repeat("x", i*size/199))...)
 		}
 		for _, r := range []io.Reader{plain(packet), &slowReader{packet}} {
-			d := NewDecoder(r, &DecoderOptions{WindowSize: size})
+			d := NewDecoder(r, &DecoderOptions{MaxChunk: size})
 			d.buf = make([]byte, size+history+headroom)
 			d.buffer = &bytebufferpool.ByteBuffer{B: d.buf}
 			tokens(t, d)
@@ -189,7 +189,7 @@ func TestNamesGrowTheBuffer(t *testing.T) {
 	names := [2]string{longText + longText + longText, "res://" + longText + longText}
 	packet := wire(idDict|typedBy*2|valuesBy*3, names[0], names[1], 1, idNil, integer(7))
 	for reset, start := range readers(packet) {
-		d := NewDecoder(nil, &DecoderOptions{WindowSize: minWindow})
+		d := NewDecoder(nil, &DecoderOptions{MaxChunk: minWindow})
 		start(d)
 		tok := readTo(t, d, 1)
 		require.Equal(t, Elem{Type: TypeObject, Class: names[0]}, tok.KeyElem(), reset)
@@ -222,7 +222,7 @@ func TestNamesAfterRefills(t *testing.T) {
 						return 0, io.EOF
 					}
 					return n, nil
-				}), &DecoderOptions{WindowSize: 16})
+				}), &DecoderOptions{MaxChunk: 16})
 				defer d.Release()
 				readTo(t, d, 1)
 				for _, want := range all {

@@ -179,7 +179,7 @@ func (c call) record(d *Decoder, n int) (tr transcript, made bool) {
 
 func TestReaderFaults(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		for _, window := range []int{minWindow, DefaultWindowSize} {
+		for _, window := range []int{minWindow, DefaultMaxChunk} {
 			d := NewDecoder(nil, s.options(window))
 			defer d.Release()
 			d.Reset(plain(s.packet))
@@ -230,7 +230,7 @@ func TestTruncated(t *testing.T) {
 // io.Copy from a Payload continues after the bytes that a Writer took.
 func TestPayloadWriterFaults(t *testing.T) {
 	for _, packet := range [][]byte{str(longText), wire(idFloats, 9, reals(9))} {
-		d := NewDecoder(nil, &DecoderOptions{WindowSize: minWindow})
+		d := NewDecoder(nil, &DecoderOptions{MaxChunk: minWindow})
 		defer d.Release()
 		eachFaultyWriter(len(packet)-8, func(name string, w *faultyWriter) {
 			d.Reset(plain(packet))

@@ -109,7 +109,7 @@ func readLoops(d *Decoder, all bool) error {
 }
 
 func fieldsOptions(window int) *DecoderOptions {
-	return &DecoderOptions{WindowSize: window, Limits: Limits{NameBytes: 150}}
+	return &DecoderOptions{MaxChunk: window, Limits: Limits{NameBytes: 150}}
 }
 
 func eachSlowReader(d *Decoder, b []byte, f func(name string)) {
@@ -455,7 +455,7 @@ func TestLoopsEndWithAnError(t *testing.T) {
 		} {
 			t.Run(l.name+"/"+name, func(t *testing.T) {
 				for at := range l.packet {
-					d := NewDecoder(&faultyReader{b: l.packet, at: at}, &DecoderOptions{WindowSize: 16})
+					d := NewDecoder(&faultyReader{b: l.packet, at: at}, &DecoderOptions{MaxChunk: 16})
 					errs, pending := 0, false
 					err := l.each(d, func() {
 						require.False(t, pending, "the loop goes on, failing at %d", at)
@@ -794,7 +794,7 @@ func TestElementsOpenedWithEqualCount(t *testing.T) {
 				require.NoError(t, errors.Join(e.BeginArray(3), write(e), e.WriteInt(7), e.WriteInt(8), e.End(), e.WriteInt(9)))
 			})
 			for _, r := range []io.Reader{bytes.NewReader(b), iotest.OneByteReader(bytes.NewReader(b))} {
-				d := NewDecoder(r, &DecoderOptions{WindowSize: 16})
+				d := NewDecoder(r, &DecoderOptions{MaxChunk: 16})
 				var read []int64
 				for i, err := range d.Elements() {
 					require.NoError(t, err)

@@ -28,7 +28,7 @@ func TestAppendStringOfNodePaths(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%q", want), func(t *testing.T) {
 			for at := 16; at < len(packet); at++ {
-				d := NewDecoder(&faultyReader{b: append(bytes.Clone(packet), integer(7)...), at: at}, &DecoderOptions{WindowSize: 16})
+				d := NewDecoder(&faultyReader{b: append(bytes.Clone(packet), integer(7)...), at: at}, &DecoderOptions{MaxChunk: 16})
 				readTo(t, d, 1)
 				var got []byte
 				var err error

@@ -21,7 +21,7 @@ func TestMisbehavingReadersOfPackedData(t *testing.T) {
 		"more than all":     {readerFunc(func(p []byte) (int, error) { return len(p) + 1, nil }), checked.ErrRead},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(io.MultiReader(bytes.NewReader(head), bad.r), &DecoderOptions{WindowSize: 64})
+			d := NewDecoder(io.MultiReader(bytes.NewReader(head), bad.r), &DecoderOptions{MaxChunk: 64})
 			defer d.Release()
 			readTo(t, d, 1)
 			n, err := ReadPacked(d, make([]int32, 100))
@@ -38,7 +38,7 @@ func TestTruncatedData(t *testing.T) {
 	packet := wire(idBytes, 39, make([]byte, 40))
 	for cut := 1; cut <= len(packet); cut++ {
 		for _, size := range []int{16, 64} {
-			d := NewDecoder(nil, &DecoderOptions{WindowSize: size})
+			d := NewDecoder(nil, &DecoderOptions{MaxChunk: size})
 			d.Reset(plain(packet[:cut]))
 			if err := readAll(d); cut >= 8+39 {
 				require.Equal(t, io.EOF, err)
@@ -67,7 +67,7 @@ func TestElementsFromEverywhere(t *testing.T) {
 				"failing": &faultyReader{b: b, at: cut / 2}, "failing with bytes": &faultyReader{b: b, at: cut / 2, joined: true},
 			} {
 				faults := 0
-				d := NewDecoder(r, &DecoderOptions{WindowSize: 16})
+				d := NewDecoder(r, &DecoderOptions{MaxChunk: 16})
 				var err error
 				for range 1 + chunks {
 					for _, err = d.ReadToken(); err == errTemporary; _, err = d.ReadToken() {

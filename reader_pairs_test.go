@@ -54,7 +54,7 @@ func TestPairs(t *testing.T) {
 	}
 	for name, body := range bodies {
 		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(iotest.OneByteReader(bytes.NewReader(pairs(t))), &DecoderOptions{WindowSize: 16})
+			d := NewDecoder(iotest.OneByteReader(bytes.NewReader(pairs(t))), &DecoderOptions{MaxChunk: 16})
 			defer d.Release()
 			n := 0
 			for i, err := range d.Pairs() {

@@ -14,7 +14,7 @@ import (
 // Bulk reads return the bytes that have arrived.
 func TestPayloadArrivesWithItsBytes(t *testing.T) {
 	r, give := pipe(t)
-	d := NewDecoder(r, &DecoderOptions{WindowSize: 16})
+	d := NewDecoder(r, &DecoderOptions{MaxChunk: 16})
 	defer d.Release()
 	give(wire(idInts, 100))
 	readTo(t, d, 1)
@@ -57,7 +57,7 @@ func TestPayloadWaitsOnlyIfNothingIsThere(t *testing.T) {
 		t.Error("read before all buffered bytes were returned")
 		return 0, io.EOF
 	}))
-	d := NewDecoder(r, &DecoderOptions{WindowSize: minWindow})
+	d := NewDecoder(r, &DecoderOptions{MaxChunk: minWindow})
 	defer d.Release()
 	readTo(t, d, 1)
 	p := d.Payload()
@@ -88,7 +88,7 @@ func TestPayloadInPiecesOfAnySize(t *testing.T) {
 					"Reset":        func(d *Decoder) { d.Reset(plain(packet)) },
 					"byte by byte": func(d *Decoder) { d.Reset(iotest.OneByteReader(bytes.NewReader(packet))) },
 				} {
-					d := NewDecoder(nil, &DecoderOptions{WindowSize: 32})
+					d := NewDecoder(nil, &DecoderOptions{MaxChunk: 32})
 					reset(d)
 					readTo(t, d, 1)
 					p := d.Payload()
@@ -228,7 +228,7 @@ func TestPayloadTakenTooEarly(t *testing.T) {
 		"before SkipTo":          {3, func(d *Decoder) { d.SkipTo(1) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(nil, &DecoderOptions{WindowSize: 16})
+			d := NewDecoder(nil, &DecoderOptions{MaxChunk: 16})
 			defer d.Release()
 			eachReader(d, packet, func(name string) {
 				readTo(t, d, c.tokens)
@@ -366,7 +366,7 @@ func TestAppendPackedAfterAnother(t *testing.T) {
 
 // A bulk read that is repeated after an error returns the same error.
 func TestErrorsOfBulkReadsStay(t *testing.T) {
-	d := NewDecoder(plain(wire(idInts, 100, make([]byte, 200))), &DecoderOptions{WindowSize: 16})
+	d := NewDecoder(plain(wire(idInts, 100, make([]byte, 200))), &DecoderOptions{MaxChunk: 16})
 	defer d.Release()
 	readTo(t, d, 1)
 	n, fault := ReadPacked(d, make([]int32, 100))

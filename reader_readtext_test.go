@@ -30,7 +30,7 @@ func TestReadText(t *testing.T) {
 	})
 	for name, r := range map[string]io.Reader{"whole": bytes.NewReader(b), "bytes": iotest.OneByteReader(bytes.NewReader(b)), "memory": nil} {
 		t.Run(name, func(t *testing.T) {
-			d := NewDecoder(r, &DecoderOptions{WindowSize: 32})
+			d := NewDecoder(r, &DecoderOptions{MaxChunk: 32})
 			defer d.Release()
 			if r == nil {
 				d.ResetBytes(b)
@@ -89,7 +89,7 @@ func TestReadTextOfPackedStrings(t *testing.T) {
 		if one {
 			r = iotest.OneByteReader(r)
 		}
-		d := NewDecoder(r, &DecoderOptions{WindowSize: 32})
+		d := NewDecoder(r, &DecoderOptions{MaxChunk: 32})
 		for i, err := range d.Elements() {
 			require.NoError(t, err)
 			text, ok, err := d.ReadText()

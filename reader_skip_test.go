@@ -109,7 +109,7 @@ func TestNoPayloadAfterSkip(t *testing.T) {
 func TestSkipOfChunksIsInterrupted(t *testing.T) {
 	packet := wire(idArray, 2, idBytes, 40, make([]byte, 40), integer(7))
 	for at := 17; at < 56; at++ {
-		d := NewDecoder(&faultyReader{b: packet, at: at}, &DecoderOptions{WindowSize: 16})
+		d := NewDecoder(&faultyReader{b: packet, at: at}, &DecoderOptions{MaxChunk: 16})
 		readTo(t, d, 2)
 		require.Equal(t, errTemporary, d.SkipValue(), "at %d", at)
 		require.NoError(t, d.SkipValue())
@@ -192,7 +192,7 @@ func TestRestOfAValue(t *testing.T) {
 			},
 		} {
 			t.Run(name+"/"+how, func(t *testing.T) {
-				d := NewDecoder(plain(c.packet), &DecoderOptions{WindowSize: 16})
+				d := NewDecoder(plain(c.packet), &DecoderOptions{MaxChunk: 16})
 				defer d.Release()
 				readTo(t, d, c.tokens)
 				require.NoError(t, rest(d))
@@ -201,7 +201,7 @@ func TestRestOfAValue(t *testing.T) {
 			})
 		}
 		t.Run(name+"/CopyValue", func(t *testing.T) {
-			d := NewDecoder(plain(c.packet), &DecoderOptions{WindowSize: 16})
+			d := NewDecoder(plain(c.packet), &DecoderOptions{MaxChunk: 16})
 			defer d.Release()
 			got := encoded(t, nil, func(e *Encoder) {
 				for range c.tokens {

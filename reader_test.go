@@ -52,7 +52,7 @@ func TestZeroDecoderCanBeReset(t *testing.T) {
 }
 
 func TestResetNReadsNoMore(t *testing.T) {
-	for _, window := range []int{minWindow, DefaultWindowSize} {
+	for _, window := range []int{minWindow, DefaultMaxChunk} {
 		for _, call := range calls {
 			eachSample(t, func(t *testing.T, s sample) {
 				r := bytes.NewReader(append(s.packet[:len(s.packet):len(s.packet)], "the next packet"...))
@@ -103,7 +103,7 @@ func TestConsecutiveValues(t *testing.T) {
 		require.NoError(t, d.SkipValue())
 		require.Zero(t, d.Depth())
 		require.Equal(t, end, d.InputOffset())
-		require.Equal(t, b[end:], append([]byte{}, d.Buffered()...))
+		require.Equal(t, b[end:], append([]byte{}, d.UnreadBuffer()...))
 	}
 	for range 3 {
 		_, err := d.ReadToken()
@@ -191,7 +191,7 @@ func TestTokensArriveWithTheirBytes(t *testing.T) {
 			at = end
 			tok, err := d.ReadToken()
 			require.NoError(t, err, "token %d: it waits for more than its bytes", i)
-			require.Len(t, d.Buffered(), int(end-d.InputOffset()), "after %v", tok)
+			require.Len(t, d.UnreadBuffer(), int(end-d.InputOffset()), "after %v", tok)
 		}
 	})
 }
@@ -493,7 +493,7 @@ func TestInspectionKeepsTokensValid(t *testing.T) {
 	tok := readTo(t, d, 1)
 	d.Depth()
 	d.InputOffset()
-	d.Buffered()
+	d.UnreadBuffer()
 	d.StackIndex(0)
 	d.AppendPath(nil)
 	d.WrapError(io.EOF)
@@ -538,7 +538,7 @@ func TestPayloadsAreClipped(t *testing.T) {
 			require.NoError(t, err)
 			p := tok.Bytes()
 			require.Equal(t, len(p), cap(p))
-			p = d.Buffered()
+			p = d.UnreadBuffer()
 			require.Equal(t, len(p), cap(p))
 		}
 		require.Equal(t, s.packet, b)
@@ -687,7 +687,7 @@ func TestWrapError(t *testing.T) {
 
 	// After a bulk read the offset is still that of the token.
 	d.Reset(plain(wire(idArray, 1, str(longText))))
-	d.options.WindowSize = 16
+	d.options.MaxChunk = 16
 	d.Reset(plain(wire(idArray, 1, str(longText))))
 	readTo(t, d, 2)
 	_, err = d.AppendString(nil)
@@ -697,7 +697,7 @@ func TestWrapError(t *testing.T) {
 
 func TestDecoderOptions(t *testing.T) {
 	require.Equal(t, Godot4, new(Decoder).Options().Format)
-	o := DecoderOptions{Format: Godot3, WindowSize: 5, Limits: Limits{Depth: 3}}
+	o := DecoderOptions{Format: Godot3, MaxChunk: 5, Limits: Limits{Depth: 3}}
 	d := NewDecoder(nil, &o)
 	require.Equal(t, o, d.Options())
 	d.Release()

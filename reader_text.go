@@ -143,7 +143,7 @@ func (d *Decoder) peekText(typ Type, at int, left uint64, total uint32) (textPar
 		n = wholeRunes(text, n)
 		text = text[:n]
 	}
-	if !d.options.AnyUTF8 && !validText(text) {
+	if !d.options.AllowInvalidUTF8 && !validText(text) {
 		return textPart{}, d.badText(at, text)
 	}
 	if d.options.Strict {
@@ -188,7 +188,7 @@ func (d *Decoder) cutText(typ Type, at, n int, last bool, err error) error {
 		text = text[:n-1]
 	}
 	text = text[:wholeRunes(text, len(text))]
-	if !d.options.AnyUTF8 && !validText(text) {
+	if !d.options.AllowInvalidUTF8 && !validText(text) {
 		return d.badText(at, text)
 	}
 	if d.options.Strict {
@@ -239,7 +239,7 @@ func (d *Decoder) name(at int) (n, end int, err error) {
 		return 0, 0, err
 	}
 	text := b[from : from+n]
-	if !d.options.AnyUTF8 && !validText(text) {
+	if !d.options.AllowInvalidUTF8 && !validText(text) {
 		return 0, 0, d.badText(from, text)
 	}
 	if d.options.Strict {

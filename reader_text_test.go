@@ -15,7 +15,7 @@ import (
 // A chunk that fills the read buffer is returned at once. A partial element waits
 // for its remaining bytes only.
 func TestChunksArriveWithTheirBytes(t *testing.T) {
-	o := &DecoderOptions{WindowSize: 16}
+	o := &DecoderOptions{MaxChunk: 16}
 	text := strings.Repeat("0123456789abcdef", 3)
 	r, give := pipe(t)
 	d := NewDecoder(r, o)
@@ -37,7 +37,7 @@ func TestChunksArriveWithTheirBytes(t *testing.T) {
 }
 
 func TestStringThatFitsIsOneChunk(t *testing.T) {
-	for _, size := range []int{16, 17, 50, 1000, DefaultWindowSize} {
+	for _, size := range []int{16, 17, 50, 1000, DefaultMaxChunk} {
 		for _, n := range []int{0, 1, size - 1, size, size + 1, 2 * size, 2*size + 1} {
 			text := strings.Repeat("x", n)
 			for name, packet := range map[string][]byte{
@@ -46,7 +46,7 @@ func TestStringThatFitsIsOneChunk(t *testing.T) {
 				"NodePath":          wire(idPath, newPath(1), 0, 0, text),
 			} {
 				t.Run(fmt.Sprintf("%s of %d bytes, buffer of %d", name, n, size), func(t *testing.T) {
-					d := NewDecoder(iotest.OneByteReader(bytes.NewReader(packet)), &DecoderOptions{WindowSize: size})
+					d := NewDecoder(iotest.OneByteReader(bytes.NewReader(packet)), &DecoderOptions{MaxChunk: size})
 					if name != "String" {
 						readTo(t, d, 1)
 					}
@@ -82,7 +82,7 @@ func TestChunksNeverSplitARune(t *testing.T) {
 		for lead := range 2 * size {
 			text := strings.Repeat("x", lead) + strings.Repeat(r, 12)
 			for _, packet := range [][]byte{str(text), wire(idStrings, 1, text+"\x00"), wire(idPath, newPath(0), 1, 0, text)} {
-				d := NewDecoder(plain(packet), &DecoderOptions{WindowSize: size})
+				d := NewDecoder(plain(packet), &DecoderOptions{MaxChunk: size})
 				var got []byte
 				for tok, err := range d.Tokens() {
 					require.NoError(t, err)
@@ -102,14 +102,14 @@ func TestChunksNeverSplitARune(t *testing.T) {
 	}
 }
 
-// Invalid UTF-8 is reported at its byte wherever chunks end. With AnyUTF8 chunks
+// Invalid UTF-8 is reported at its byte wherever chunks end. With AllowInvalidUTF8 chunks
 // may end anywhere.
 func TestInvalidTextAtEveryBorder(t *testing.T) {
 	for _, bad := range []string{"\xff", "\x80", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xed\xa0\x80", "\xc0\x80", "\xf4\x90\x80\x80"} {
 		for lead := range 40 {
 			text := strings.Repeat("x", lead) + bad + strings.Repeat("y", 10)
 			for _, size := range []int{16, 64} {
-				d := NewDecoder(plain(str(text)), &DecoderOptions{WindowSize: size})
+				d := NewDecoder(plain(str(text)), &DecoderOptions{MaxChunk: size})
 				var err error
 				for err == nil {
 					_, err = d.ReadToken()
@@ -117,7 +117,7 @@ func TestInvalidTextAtEveryBorder(t *testing.T) {
 				requireError(t, err, 8+lead, "$", ErrUTF8)
 				d.Release()
 
-				d = NewDecoder(plain(str(text)), &DecoderOptions{WindowSize: size, AnyUTF8: true})
+				d = NewDecoder(plain(str(text)), &DecoderOptions{MaxChunk: size, AllowInvalidUTF8: true})
 				readTo(t, d, 1)
 				got, err := d.AppendString(nil)
 				require.NoError(t, err)
@@ -162,7 +162,7 @@ func TestNULsAtTheEndOfChunks(t *testing.T) {
 	for at := range 40 {
 		text := []byte(strings.Repeat("x", 40))
 		text[at] = 0
-		d := NewDecoder(plain(wire(idStrings, 1, string(text)+"\x00")), &DecoderOptions{WindowSize: 16})
+		d := NewDecoder(plain(wire(idStrings, 1, string(text)+"\x00")), &DecoderOptions{MaxChunk: 16})
 		readTo(t, d, 1)
 		var got []byte
 		for last := false; !last; {
@@ -188,8 +188,8 @@ func TestTruncatedInvalidText(t *testing.T) {
 					}
 					packet := append(bytes.Clone(p.head), wire(string(text)+p.nul)...)
 					for cut := len(p.head) + 4; cut <= len(packet); cut++ {
-						for _, o := range []DecoderOptions{{}, {Strict: true}, {AnyUTF8: true}} {
-							for _, o.WindowSize = range []int{16, 64} {
+						for _, o := range []DecoderOptions{{}, {Strict: true}, {AllowInvalidUTF8: true}} {
+							for _, o.MaxChunk = range []int{16, 64} {
 								d := NewDecoder(plain(packet[:cut]), &o)
 								err := readAll(d)
 								at, want := cut, io.ErrUnexpectedEOF
@@ -197,7 +197,7 @@ func TestTruncatedInvalidText(t *testing.T) {
 								case cut <= fault || bad == n:
 								case c == 0 && o.Strict:
 									at, want = fault, ErrStrict
-								case c != 0 && !o.AnyUTF8:
+								case c != 0 && !o.AllowInvalidUTF8:
 									at, want = fault, ErrUTF8
 								}
 								var e *Error

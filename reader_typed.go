@@ -507,7 +507,7 @@ func (d *Decoder) checkEnd() error {
 	case d.left == 0:
 		return nil
 	case d.depth == 0:
-		return d.errorAt(0, wrapf(ErrOpen, "End without a matching Start"))
+		return d.errorAt(0, wrapf(ErrIncomplete, "End without a matching Start"))
 	default:
 		return d.errorAt(0, wrapf(ErrCount, "End after %d of %d %s", d.frame(d.depth).done()>>hasPairs[f.kind&127], f.count, f.holds()))
 	}

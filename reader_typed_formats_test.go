@@ -241,9 +241,9 @@ func TestTypedReadsOfEveryType(t *testing.T) {
 			for _, strict := range []bool{false, true} {
 				for _, memory := range []bool{false, true} {
 					t.Run(fmt.Sprintf("%v/double %v/strict %v/memory %v", f, double, strict, memory), func(t *testing.T) {
-						o := &DecoderOptions{Format: f, AllowObjects: true, DoubleReals: double, Strict: strict, WindowSize: minWindow}
+						o := &DecoderOptions{Format: f, AllowObjects: true, DoubleReals: double, Strict: strict, MaxChunk: minWindow}
 						if memory {
-							o.WindowSize = 0
+							o.MaxChunk = 0
 						}
 						testTypedReads(t, o, memory)
 					})

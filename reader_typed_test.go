@@ -107,7 +107,7 @@ func TestTypedReadsMisplaced(t *testing.T) {
 			}
 			t.Run(test.name+"/"+call.name, func(t *testing.T) {
 				for _, memory := range []bool{false, true} {
-					d := NewDecoder(&slowReader{test.packet}, &DecoderOptions{AllowObjects: true, WindowSize: 16})
+					d := NewDecoder(&slowReader{test.packet}, &DecoderOptions{AllowObjects: true, MaxChunk: 16})
 					defer d.Release()
 					if memory { // with enough bytes for the fast path
 						d.ResetBytes(append(slices.Clone(test.packet), make([]byte, fastSize)...))
@@ -128,13 +128,13 @@ func TestTypedReadsMisplaced(t *testing.T) {
 	}
 	d := NewDecoder(plain(nil), nil)
 	defer d.Release()
-	require.ErrorIs(t, d.ReadEnd(), ErrOpen)
+	require.ErrorIs(t, d.ReadEnd(), ErrIncomplete)
 	require.Equal(t, io.EOF, d.ReadNil())
 }
 
 func TestTypedReadsOfStrings(t *testing.T) {
 	d := NewDecoder(plain(wire(idStrings, 3, "a\x00", longText+"\x00", "\x00", idPath, newPath(1), 1, 0, "n", "s", str("x"), str("y"))),
-		&DecoderOptions{WindowSize: 16})
+		&DecoderOptions{MaxChunk: 16})
 	defer d.Release()
 	readTo(t, d, 1)
 	for _, want := range []string{"a", longText, ""} {
@@ -261,7 +261,7 @@ func TestReadStringIsContinued(t *testing.T) {
 		{"after both", func(d *Decoder) error { d.getRare(); return appendString(d) }, nothing, nil, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			d := NewDecoder(&faultyReader{b: packet, at: 8 + 8 + 20}, &DecoderOptions{WindowSize: 16})
+			d := NewDecoder(&faultyReader{b: packet, at: 8 + 8 + 20}, &DecoderOptions{MaxChunk: 16})
 			defer d.Release()
 			readTo(t, d, 1)
 			require.Equal(t, errTemporary, row.first(d))
@@ -280,7 +280,7 @@ func TestReadStringIsContinued(t *testing.T) {
 // A loop that is left after an interrupted ReadString skips the rest of the text.
 func TestReadStringIsLeft(t *testing.T) {
 	packet := wire(idArray, 2, idArray, 1, str(longText), str("next"))
-	d := NewDecoder(&faultyReader{b: packet, at: 8 + 8 + 8 + 20}, &DecoderOptions{WindowSize: 16})
+	d := NewDecoder(&faultyReader{b: packet, at: 8 + 8 + 8 + 20}, &DecoderOptions{MaxChunk: 16})
 	defer d.Release()
 	readTo(t, d, 1)
 	for range d.Elements() {
@@ -321,7 +321,7 @@ func TestReadStringOfNames(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			packet := wire(idStrings, 1, row.text+"\x00")
 			for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
-				d := NewDecoder(r, &DecoderOptions{WindowSize: 16})
+				d := NewDecoder(r, &DecoderOptions{MaxChunk: 16})
 				readTo(t, d, 1)
 				text, err := d.ReadString()
 				require.ErrorIs(t, err, row.want)
@@ -338,7 +338,7 @@ func TestTypedReadsRepeated(t *testing.T) {
 	packet := wire(idArray, 7, str("pos"), idVector3, reals(3), str(longText), wire(idName, text32),
 		idPath, newPath(2), 1, 0, "a", longText, "b", idFloats, 5, reals(5), idStrings, 1, "c\x00")
 	eachFaultyReader(packet, func(name string, r io.Reader) {
-		d := NewDecoder(r, &DecoderOptions{WindowSize: 16})
+		d := NewDecoder(r, &DecoderOptions{MaxChunk: 16})
 		defer d.Release()
 		var text string
 		readText := func() (err error) { text, err = d.ReadString(); return err }
@@ -420,7 +420,7 @@ func TestTypedReadsAllocateNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, window := range []int{0, 16} {
-				d := NewDecoder(nil, &DecoderOptions{WindowSize: window})
+				d := NewDecoder(nil, &DecoderOptions{MaxChunk: window})
 				r := bytes.NewReader(nil)
 				read := func() {
 					reset(d, r)
@@ -487,7 +487,7 @@ func TestTypedReadErrors(t *testing.T) {
 			read: func(d *Decoder) error { return d.ReadReals(TypeVector2i, vector) }},
 		{name: "too many components", packet: integer(1), is: ErrCount, text: "offset 0, $: Vector2 has 2 components, not 3",
 			read: func(d *Decoder) error { return d.ReadReals(TypeVector2, vector) }},
-		{name: "ReadEnd at the top level", packet: integer(1), is: ErrOpen, text: "offset 0, $: End without a matching Start",
+		{name: "ReadEnd at the top level", packet: integer(1), is: ErrIncomplete, text: "offset 0, $: End without a matching Start",
 			read: func(d *Decoder) error { return d.ReadEnd() }},
 		{name: "ReadEnd before the last element", packet: wire(idArray, 2, idNil, idNil), tokens: 2, is: ErrCount, text: "offset 12, $[1]: End after 1 of 2 elements",
 			read: func(d *Decoder) error { return d.ReadEnd() }},

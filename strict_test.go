@@ -206,7 +206,7 @@ var strictReadings = map[string]func(p []byte, o gdwire.DecoderOptions) error{
 		return err
 	},
 	"SkipValue, with small buffers": func(p []byte, o gdwire.DecoderOptions) error {
-		o.WindowSize = 16
+		o.MaxChunk = 16
 		d := gdwire.NewDecoder(nil, &o)
 		defer d.Release()
 		d.ResetN(bytes.NewReader(p), int64(len(p)))

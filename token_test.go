@@ -52,15 +52,15 @@ func TestMathTypes(t *testing.T) {
 				if c.ints {
 					require.NoError(t, e.WriteInts(c.typ, ints...))
 					require.ErrorIs(t, e.WriteReals(c.typ, want...), gdwire.ErrType)
-					require.Error(t, e.Recover())
+					require.Error(t, e.ClearError())
 					require.ErrorIs(t, e.WriteInts(c.typ, ints[1:]...), gdwire.ErrCount)
-					require.Error(t, e.Recover())
+					require.Error(t, e.ClearError())
 				} else {
 					require.NoError(t, e.WriteReals(c.typ, want...))
 					require.ErrorIs(t, e.WriteInts(c.typ, ints...), gdwire.ErrType)
-					require.Error(t, e.Recover())
+					require.Error(t, e.ClearError())
 					require.ErrorIs(t, e.WriteReals(c.typ, want[1:]...), gdwire.ErrCount)
-					require.Error(t, e.Recover())
+					require.Error(t, e.ClearError())
 					if double && c.typ != gdwire.TypeColor {
 						width, size = 64, 4+8*c.n
 					}

@@ -98,7 +98,7 @@ func TestVectorsDecode(t *testing.T) {
 	forVectors(t, func(t *testing.T, e *engine, v *vector) {
 		for _, window := range []int{0, 16} {
 			for _, strict := range []bool{false, true} {
-				o := gdwire.DecoderOptions{Format: e.format, AllowObjects: v.FullObjects, WindowSize: window, Strict: strict}
+				o := gdwire.DecoderOptions{Format: e.format, AllowObjects: v.FullObjects, MaxChunk: window, Strict: strict}
 				d := gdwire.NewDecoder(bytes.NewReader(v.Hex), &o)
 				got, err := readValue(d)
 				require.NoError(t, err)
@@ -141,7 +141,7 @@ func TestVectorsReencode(t *testing.T) {
 		from := gdwire.DecoderOptions{Format: e.format, AllowObjects: v.FullObjects}
 		to := gdwire.EncoderOptions{Format: e.format, DoubleReals: e.double}
 		narrow := from
-		narrow.WindowSize = 16
+		narrow.MaxChunk = 16
 		want := v.Hex
 		if e.dirty {
 			want = cleanPaths(t, v.Hex, e.format)
@@ -167,7 +167,7 @@ func TestVectorsReencode(t *testing.T) {
 // tokens show where that is.
 func cleanPaths(t testing.TB, p []byte, f *gdwire.Format) []byte {
 	p = bytes.Clone(p)
-	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: f, AllowObjects: true, AnyUTF8: true, Limits: noLimits})
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: f, AllowObjects: true, AllowInvalidUTF8: true, Limits: noLimits})
 	d.ResetBytes(bytes.Clone(p))
 	for tok, err := range d.Tokens() {
 		if err != nil {
@@ -256,7 +256,7 @@ func TestVectorsSaveGame(t *testing.T) {
 			require.EqualValues(t, len(p), size)
 			require.Equal(t, "Dictionary", v.Type)
 
-			from.WindowSize = 100
+			from.MaxChunk = 100
 			to := gdwire.EncoderOptions{Format: e.format}
 			for name, write := range map[string]func() ([]byte, error){
 				"tokens":         func() ([]byte, error) { return rewriteTokens(p, from, to) },
@@ -300,7 +300,7 @@ func TestVectorsInOneArray(t *testing.T) {
 				p = append(p, bytes.Repeat([]byte{'x'}, shift)...)
 				p = append(p, elements...)
 
-				from.WindowSize = shift
+				from.MaxChunk = shift
 				got, err := rewriteTokens(p, from, to)
 				require.NoError(t, err)
 				require.True(t, bytes.Equal(p, got), "tokens, shift %d", shift)

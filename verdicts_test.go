@@ -60,7 +60,7 @@ func (c counter) check(t *testing.T, reasons ...string) {
 }
 
 // A leniency is text that an engine accepts and the Decoder rejects without
-// AnyUTF8, because its text is always UTF-8.
+// AllowInvalidUTF8, because its text is always UTF-8.
 type leniency struct {
 	name  string
 	only  string // the engine, if not all

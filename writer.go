@@ -13,12 +13,12 @@ import (
 //	0            hold                 n              lim       len(buf)
 //	|------------|--------------------|--------------|------------|
 //	| to be      | kept: follows an   | free         | beyond     |
-//	| written    | Unknown count      |              | Buffered   |
+//	| written    | Unknown count      |              | MaxBuffered   |
 //
 //	buf[:n]      calls that are complete, and the start of an interrupted one
 //	hold         if held > 0: the count of the outermost open container of Unknown
 //	             count. Bytes from here on are kept until its End sets the count;
-//	             the buffer grows for them, up to Buffered. After ResetBytes, hold
+//	             the buffer grows for them, up to MaxBuffered. After ResetBytes, hold
 //	             is 0, so that all bytes are kept
 //	buf[n:lim]   free for calls; lim is -1 while the fast path is off for all calls
 //	written      the number of bytes written before buf[0]
@@ -45,12 +45,12 @@ type EncoderOptions struct {
 	// Depth is the maximum number of arrays, dictionaries and objects around a
 	// value. 0 selects 1024, the limit of the engines; -1 disables the limit.
 	Depth int
-	// Buffered is the maximum size in bytes of a container of [Unknown] count,
+	// MaxBuffered is the maximum size in bytes of a container of [Unknown] count,
 	// which the Encoder keeps in memory until its End. 0 selects 8 MiB; -1 disables
 	// the limit.
-	Buffered int64
-	// AnyUTF8 writes text without checking that it is UTF-8.
-	AnyUTF8 bool
+	MaxBuffered int64
+	// AllowInvalidUTF8 writes text without checking that it is UTF-8.
+	AllowInvalidUTF8 bool
 	// DoubleReals makes WriteReals and BeginPacked write components of 64 bits, as
 	// engines with double precision do. It has no effect in Godot2 and Godot3.
 	DoubleReals bool
@@ -63,7 +63,7 @@ type EncoderOptions struct {
 // The output is always a prefix of a valid encoding. An invalid call writes nothing and
 // returns an [Error] that stays: all later calls return it, so a program can write
 // without a check after each call and check the error of Close or Flush. Reset clears the
-// error. Recover clears it, too, so that a valid call can be made instead.
+// error. ClearError clears it, too, so that a valid call can be made instead.
 //
 // An error of the Writer is returned unchanged. The program must then repeat the same
 // call, which continues after the bytes that were written. Another call is an [Error].
@@ -88,7 +88,7 @@ type Encoder struct {
 
 	// State of earlier calls.
 	err       error   // returned by all later calls; ErrReleased after Release
-	permanent bool    // Recover does not clear err
+	permanent bool    // ClearError does not clear err
 	copying   bool    // CopyValue is the caller
 	accepts   Type    // if copying, the declared type in the container of the Decoder
 	rune      [4]byte // the start of a rune that the next Write completes
@@ -216,14 +216,14 @@ func (e *Encoder) Flush() error {
 	return e.retry.err
 }
 
-// Close calls Flush. It returns [ErrOpen] if a value is not complete. It does not close
+// Close calls Flush. It returns [ErrIncomplete] if a value is not complete. It does not close
 // the Writer, and more values can be written after it.
 func (e *Encoder) Close() error {
 	switch err := e.ready(); {
 	case err != nil:
 		return err
 	case e.depth > 0:
-		return e.fail(wrapf(ErrOpen, "%v without its End", e.top().kind))
+		return e.fail(wrapf(ErrIncomplete, "%v without its End", e.top().kind))
 	case e.retry.err != nil:
 		return e.fail(nil)
 	}

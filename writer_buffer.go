@@ -152,7 +152,7 @@ func (e *Encoder) grow(n int64) error {
 }
 
 // checkHeld returns an error if n more bytes in a container of Unknown count exceed
-// EncoderOptions.Buffered.
+// EncoderOptions.MaxBuffered.
 func (e *Encoder) checkHeld(n int64) error {
 	if e.held > 0 {
 		n += int64(e.n - e.hold)
@@ -292,5 +292,5 @@ func skipped[S string | []byte](p S, skip *int64) S {
 // heldLimit returns the maximum size in bytes of a container of Unknown count, which must
 // fit an int of 32 bits.
 func heldLimit(o *EncoderOptions) int {
-	return int(min(limitBuffered.or(o.Buffered), math.MaxInt/2))
+	return int(min(limitBuffered.or(o.MaxBuffered), math.MaxInt/2))
 }

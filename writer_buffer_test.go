@@ -32,7 +32,7 @@ func TestUnknownCountsAreBuffered(t *testing.T) {
 	require.Equal(t, wire(idArray, 2, integer(7), idArray, 1, idNil), b.Bytes())
 }
 
-// Buffered limits the bytes after the outermost Unknown count, for any size of the pooled
+// MaxBuffered limits the bytes after the outermost Unknown count, for any size of the pooled
 // buffer.
 func TestBuffered(t *testing.T) {
 	outermost := func(e *Encoder) {
@@ -42,7 +42,7 @@ func TestBuffered(t *testing.T) {
 	}
 	for _, most := range []int64{16, 100, 20 << 10, 200 << 10} {
 		t.Run(fmt.Sprintf("%d bytes", most), func(t *testing.T) {
-			e := NewEncoder(io.Discard, &EncoderOptions{Buffered: most})
+			e := NewEncoder(io.Discard, &EncoderOptions{MaxBuffered: most})
 			outermost(e)
 			// A string takes header, length, text and padding, the count 4 bytes.
 			long := strings.Repeat("x", int(most)-12)
@@ -65,8 +65,8 @@ func TestBuffered(t *testing.T) {
 			}
 			var l *LimitError
 			require.ErrorAs(t, e.WriteNil(), &l)
-			require.Equal(t, LimitError{"Buffered", most + 4, most}, *l)
-			require.Error(t, e.Recover())
+			require.Equal(t, LimitError{"MaxBuffered", most + 4, most}, *l)
+			require.Error(t, e.ClearError())
 			require.NoError(t, e.End())
 			require.NoError(t, e.End())
 
@@ -79,7 +79,7 @@ func TestBuffered(t *testing.T) {
 
 	// The end of a string or array counts as well, and a smaller call can follow
 	// one that did not fit.
-	e := NewEncoder(io.Discard, &EncoderOptions{Buffered: 20})
+	e := NewEncoder(io.Discard, &EncoderOptions{MaxBuffered: 20})
 	require.NoError(t, e.BeginArray(Unknown))
 	require.NoError(t, e.BeginPacked(TypePackedByteArray, Unknown))
 	misuse{"too much", write("123456789"), ErrLimit}.rejects(t, e)
@@ -89,38 +89,38 @@ func TestBuffered(t *testing.T) {
 	misuse{"nothing more", writeNil, ErrLimit}.rejects(t, e)
 	require.NoError(t, e.End())
 
-	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 18})
+	e = NewEncoder(io.Discard, &EncoderOptions{MaxBuffered: 18})
 	require.NoError(t, e.BeginArray(Unknown))
 	require.NoError(t, e.BeginPacked(TypePackedByteArray, Unknown))
 	require.NoError(t, write("12345")(e))
 	misuse{"padding", end, ErrLimit}.rejects(t, e)
 
-	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 11})
+	e = NewEncoder(io.Discard, &EncoderOptions{MaxBuffered: 11})
 	require.NoError(t, e.BeginPacked(TypePackedByteArray, Unknown))
 	require.NoError(t, write("12345")(e))
 	misuse{"padding of the outermost", end, ErrLimit}.rejects(t, e)
 
 	// The limit does not apply to values of known counts.
-	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 1})
+	e = NewEncoder(io.Discard, &EncoderOptions{MaxBuffered: 1})
 	require.NoError(t, e.BeginTypedArray(2, Elem{Type: TypeString}))
 	require.NoError(t, e.WriteString(longText))
 	require.NoError(t, stringX(e))
 	require.NoError(t, e.End())
 
-	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 24})
+	e = NewEncoder(io.Discard, &EncoderOptions{MaxBuffered: 24})
 	require.NoError(t, e.BeginArray(Unknown))
 	require.NoError(t, e.BeginObject("Node", 1))
 	misuse{"a property", func(e *Encoder) error { return e.WriteProperty("x") }, ErrLimit}.rejects(t, e)
 	require.NoError(t, e.WriteProperty(""))
 
 	// Converted elements count with their size after conversion.
-	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: 20})
+	e = NewEncoder(io.Discard, &EncoderOptions{MaxBuffered: 20})
 	require.NoError(t, e.BeginPacked(TypePackedFloat32Array, Unknown))
 	misuse{"too many", func(e *Encoder) error { return WritePacked(e, make([]float64, 5)) }, ErrLimit}.rejects(t, e)
 	require.NoError(t, WritePacked(e, make([]float64, 4)))
 	require.NoError(t, e.End())
 
-	e = NewEncoder(io.Discard, &EncoderOptions{Buffered: -1})
+	e = NewEncoder(io.Discard, &EncoderOptions{MaxBuffered: -1})
 	require.NoError(t, e.BeginArray(Unknown))
 	for range 1000 {
 		require.NoError(t, e.WriteString(strings.Repeat("x", 10<<10)))
@@ -244,7 +244,7 @@ func TestValuesAreWrittenWhenTheyEnd(t *testing.T) {
 
 func TestBufferedErrors(t *testing.T) {
 	testCallErrors(t, []callError{
-		{name: "Buffered", before: []step{array(Unknown), func(e *Encoder) error { return e.WriteString(strings.Repeat("x", 8<<20-12)) }},
-			call: writeNil, is: ErrLimit, text: "offset 8388612, $[1]: container of unknown size with 8388612 bytes so far exceeds limit Buffered (8388608)"},
+		{name: "MaxBuffered", before: []step{array(Unknown), func(e *Encoder) error { return e.WriteString(strings.Repeat("x", 8<<20-12)) }},
+			call: writeNil, is: ErrLimit, text: "offset 8388612, $[1]: container of unknown size with 8388612 bytes so far exceeds limit MaxBuffered (8388608)"},
 	})
 }

@@ -37,13 +37,13 @@ func (e *Encoder) misplaced(what any) error {
 	case wantEnd:
 		return e.fail(wrapf(ErrCount, "%v after the declared %d %s", what, f.count, f.holds()))
 	case wantProperty:
-		return e.fail(wrapf(ErrKey, "%v where a property name is expected", what))
+		return e.fail(wrapf(ErrMisplacedKey, "%v where a property name is expected", what))
 	case wantName:
 		return e.fail(wrapf(ErrType, "%v where a string of a %v is expected", what, f.typ))
 	case wantText, wantChunk:
-		return e.fail(wrapf(ErrOpen, "%v inside a %v", what, f.typ))
+		return e.fail(wrapf(ErrIncomplete, "%v inside a %v", what, f.typ))
 	default:
-		return e.fail(wrapf(ErrKey, "%v where a value is expected", what))
+		return e.fail(wrapf(ErrMisplacedKey, "%v where a value is expected", what))
 	}
 }
 
@@ -151,9 +151,9 @@ func (e *Encoder) End() error {
 	f := e.frame(e.depth)
 	switch w := e.want(); {
 	case w == wantTop:
-		return e.fail(wrapf(ErrOpen, "End without a matching Begin"))
+		return e.fail(wrapf(ErrIncomplete, "End without a matching Begin"))
 	case w == wantKey || w == wantValue || w == wantField:
-		return e.fail(wrapf(ErrKey, "End after a key without a value"))
+		return e.fail(wrapf(ErrMisplacedKey, "End after a key without a value"))
 	case w != wantEnd && !f.has(flagUnknown):
 		return e.fail(wrapf(ErrCount, "End after %d of the declared %d", e.done(), f.count))
 	case e.partial > 0 && f.kind == KindStringChunk:
@@ -261,7 +261,7 @@ func (e *Encoder) checkElem(elem Elem) error {
 		return e.fail(wrapf(ErrType, "%v has no containers of %v", e.options.Format, elem.Type))
 	case len(elem.String()) > maxName/2: // so that the size of two fits an int of 32 bits
 		return e.fail(wrapf(ErrRange, "name of %d bytes is too long", len(elem.String())))
-	case !e.options.AnyUTF8 && !valid(elem.String()):
+	case !e.options.AllowInvalidUTF8 && !valid(elem.String()):
 		return e.fail(ErrUTF8)
 	}
 	return nil
@@ -308,7 +308,7 @@ func (e *Encoder) writeStart(t Token) error {
 		if typ <= TypeNil {
 			return e.fail(wrapf(ErrType, "container of an unknown type"))
 		}
-		if !e.options.AnyUTF8 && !validText(name) {
+		if !e.options.AllowInvalidUTF8 && !validText(name) {
 			return e.fail(ErrUTF8)
 		}
 		if i == 0 {
@@ -332,7 +332,7 @@ func (e *Encoder) writeDictKey() error {
 	case e.retry.err != nil:
 		return e.fail(nil)
 	case e.want() != wantDictKey:
-		return e.fail(wrapf(ErrKey, "DictKey where no key is expected"))
+		return e.fail(wrapf(ErrMisplacedKey, "DictKey where no key is expected"))
 	}
 	e.marked = e.left
 	return nil

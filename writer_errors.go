@@ -6,10 +6,10 @@ import "errors"
 // [ErrReleased].
 func (e *Encoder) Err() error { return e.ready() }
 
-// Recover returns the error of an invalid call and clears it. The call has written
-// nothing, so a valid one can be made instead. Recover does not clear an error of Fail. It
+// ClearError returns the error of an invalid call and clears it. The call has written
+// nothing, so a valid one can be made instead. ClearError does not clear an error of Fail. It
 // returns nil after an error of the Writer, which does not stay.
-func (e *Encoder) Recover() error {
+func (e *Encoder) ClearError() error {
 	err := e.ready()
 	if err != nil && !e.permanent {
 		e.err = nil
@@ -18,7 +18,7 @@ func (e *Encoder) Recover() error {
 	return err
 }
 
-// Fail makes err an error that stays until Reset and that Recover does not clear. It is for
+// Fail makes err an error that stays until Reset and that ClearError does not clear. It is for
 // code that cannot complete a value that it has begun to write. Fail wraps err in an
 // [Error] with offset and path, unless err is or wraps an Error. It returns the error that
 // stays. Fail(nil) has no effect.

@@ -43,24 +43,24 @@ func TestErrorsStay(t *testing.T) {
 	require.Equal(t, wire(idNil), b.Bytes())
 }
 
-// After Recover the call can be made differently.
+// After ClearError the call can be made differently.
 func TestRecover(t *testing.T) {
 	var b bytes.Buffer
 	e := NewEncoder(&b, nil)
 	defer e.Release()
-	require.NoError(t, e.Recover())
+	require.NoError(t, e.ClearError())
 	require.NoError(t, e.BeginArray(2))
 	err := e.WriteString("\xff")
 	require.ErrorIs(t, err, ErrUTF8)
-	require.Equal(t, err, e.Recover())
-	require.NoError(t, e.Recover())
+	require.Equal(t, err, e.ClearError())
+	require.NoError(t, e.ClearError())
 	require.NoError(t, e.WriteNil())
 	require.ErrorIs(t, e.WriteInts(TypeVector3, 1), ErrType)
-	require.ErrorIs(t, e.Recover(), ErrType)
+	require.ErrorIs(t, e.ClearError(), ErrType)
 	require.NoError(t, e.WriteNil())
-	require.ErrorIs(t, e.Close(), ErrOpen)
-	require.ErrorIs(t, e.End(), ErrOpen, "that of Close stays, too")
-	require.ErrorIs(t, e.Recover(), ErrOpen)
+	require.ErrorIs(t, e.Close(), ErrIncomplete)
+	require.ErrorIs(t, e.End(), ErrIncomplete, "that of Close stays, too")
+	require.ErrorIs(t, e.ClearError(), ErrIncomplete)
 	require.NoError(t, e.End())
 	require.NoError(t, e.Close())
 	require.Equal(t, wire(idArray, 2, idNil, idNil), b.Bytes())
@@ -79,8 +79,8 @@ func TestFail(t *testing.T) {
 	}
 	stays := func(err error) {
 		t.Helper()
-		require.Equal(t, err, e.Recover())
-		require.Equal(t, err, e.Recover())
+		require.Equal(t, err, e.ClearError())
+		require.Equal(t, err, e.ClearError())
 		require.Equal(t, err, e.WriteNil())
 		require.Equal(t, err, e.Close())
 		require.Equal(t, err, e.Err())

@@ -57,7 +57,7 @@ func waysToWrite(all []Token) map[string][]step {
 
 func TestWriterFaults(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		for _, window := range []int{minWindow, DefaultWindowSize} {
+		for _, window := range []int{minWindow, DefaultMaxChunk} {
 			d := NewDecoder(plain(s.packet), s.options(window))
 			ways := waysToWrite(tokens(t, d))
 			d.Release()

@@ -118,7 +118,7 @@ func (e *Encoder) fits(p []byte) error {
 	if uint64(len(p)) > e.left {
 		return e.fail(wrapf(ErrCount, "%d bytes after %d of the declared %d", len(p), e.done(), f.count))
 	}
-	if e.options.AnyUTF8 {
+	if e.options.AllowInvalidUTF8 {
 		return nil
 	}
 	text := p
@@ -159,7 +159,7 @@ func (e *Encoder) took(p []byte) {
 		return
 	}
 	e.left -= uint64(len(p))
-	if e.options.AnyUTF8 {
+	if e.options.AllowInvalidUTF8 {
 		return
 	}
 	var tail [2 * utf8.UTFMax]byte

@@ -48,7 +48,7 @@ var randomPackets = [][]byte{
 
 var randomCalls = []func(r *rand.Rand) step{
 	func(r *rand.Rand) step {
-		d := NewDecoder(plain(one(r, randomPackets...)), &DecoderOptions{WindowSize: 16, AllowObjects: true})
+		d := NewDecoder(plain(one(r, randomPackets...)), &DecoderOptions{MaxChunk: 16, AllowObjects: true})
 		for range r.IntN(3) {
 			if _, err := d.ReadToken(); err != nil {
 				break
@@ -155,7 +155,7 @@ const randomCopy = 0
 // bytes that they write.
 func randomSequence(t *testing.T, r *rand.Rand, n int) (calls []randomCall, errs []string, want []byte) {
 	var b bytes.Buffer
-	e := NewEncoder(&b, &EncoderOptions{Depth: 5, Buffered: 500})
+	e := NewEncoder(&b, &EncoderOptions{Depth: 5, MaxBuffered: 500})
 	defer e.Release()
 	for range n {
 		for range 12 {
@@ -163,11 +163,11 @@ func randomSequence(t *testing.T, r *rand.Rand, n int) (calls []randomCall, errs
 			before := e.OutputOffset()
 			err := c.step()(e)
 			if err != nil && r.IntN(8) > 0 && e.OutputOffset() == before && c.kind != randomCopy {
-				e.Recover()
+				e.ClearError()
 				continue // as if it had not been made
 			}
 			calls, errs = append(calls, c), append(errs, errorKind(err))
-			e.Recover()
+			e.ClearError()
 			break
 		}
 	}
@@ -224,7 +224,7 @@ func TestRandomCalls(t *testing.T) {
 				err := step(e)
 				if err != errTemporary && err != io.ErrShortWrite {
 					require.Equal(t, errs[i], errorKind(err), "sequence %d, call %d", s, i)
-					e.Recover()
+					e.ClearError()
 					break
 				}
 				if e.retry.err == nil {
@@ -244,8 +244,8 @@ func TestRandomCalls(t *testing.T) {
 					break
 				}
 				if e.Err() != nil { // else it is an error of the Decoder, or the Writer's again
-					require.ErrorIs(t, err, ErrOpen, "sequence %d, call %d", s, i)
-					require.ErrorIs(t, e.Recover(), ErrOpen)
+					require.ErrorIs(t, err, ErrIncomplete, "sequence %d, call %d", s, i)
+					require.ErrorIs(t, e.ClearError(), ErrIncomplete)
 				}
 				require.Equal(t, offset, e.OutputOffset(), "sequence %d, call %d", s, i)
 				w.off = false

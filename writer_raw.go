@@ -15,7 +15,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 	}
 	d := e.raw
 	d.options = DecoderOptions{
-		Format: e.options.Format, AllowObjects: true, AnyUTF8: e.options.AnyUTF8, DoubleReals: e.options.DoubleReals,
+		Format: e.options.Format, AllowObjects: true, AllowInvalidUTF8: e.options.AllowInvalidUTF8, DoubleReals: e.options.DoubleReals,
 		Limits:       Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
 		wholePadding: true,
 	}

@@ -26,14 +26,14 @@ func TestWriteRawInvalidValues(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.ErrorIs(t, e.WriteRaw(c.b), c.want)
-			require.ErrorIs(t, e.Recover(), c.want)
+			require.ErrorIs(t, e.ClearError(), c.want)
 			require.Zero(t, e.OutputOffset())
 		})
 	}
 	require.NoError(t, e.WriteRaw(wire(idObject, "Node", 0)))
 	e.Release()
 	require.Equal(t, ErrReleased, e.WriteRaw(wire(99)), "also if invalid")
-	any := NewEncoder(io.Discard, &EncoderOptions{AnyUTF8: true})
+	any := NewEncoder(io.Discard, &EncoderOptions{AllowInvalidUTF8: true})
 	defer any.Release()
 	require.NoError(t, any.WriteRaw(str("\xff")))
 	require.NoError(t, any.WriteString("\xff"))

@@ -67,5 +67,5 @@ func (e *Encoder) retried() {
 // errInterrupted returns the error of a call other than the interrupted one. It wraps the
 // error of the Writer, so that a program that checks only Close finds it.
 func (e *Encoder) errInterrupted() error {
-	return wrapf(errors.Join(ErrOpen, e.retry.err), "another call before the interrupted one was repeated: %v", e.retry.err)
+	return wrapf(errors.Join(ErrIncomplete, e.retry.err), "another call before the interrupted one was repeated: %v", e.retry.err)
 }

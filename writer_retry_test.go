@@ -32,13 +32,13 @@ func TestOtherCallsWhileInterrupted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := other(e)
-			require.ErrorIs(t, err, ErrOpen)
+			require.ErrorIs(t, err, ErrIncomplete)
 			require.ErrorIs(t, err, errTemporary)
-			require.Equal(t, err, e.Recover())
+			require.Equal(t, err, e.ClearError())
 		})
 	}
-	requireText(t, e.WriteNil(), ErrOpen, "offset 64, $.key(0): another call before the interrupted one was repeated: temporary")
-	require.Error(t, e.Recover())
+	requireText(t, e.WriteNil(), ErrIncomplete, "offset 64, $.key(0): another call before the interrupted one was repeated: temporary")
+	require.Error(t, e.ClearError())
 	require.Equal(t, errTemporary, e.Flush(), "although it writes all")
 	require.NoError(t, e.WriteString(long))
 	require.NoError(t, e.WriteNil())
@@ -55,10 +55,10 @@ func TestOtherElementsWhileInterrupted(t *testing.T) {
 	require.NoError(t, e.BeginPacked(TypePackedFloat32Array, 20))
 	src := make([]float64, 10)
 	require.Equal(t, errTemporary, WritePacked(e, src))
-	require.ErrorIs(t, WritePacked(e, src[1:]), ErrOpen)
-	require.ErrorIs(t, e.Recover(), ErrOpen)
-	require.ErrorIs(t, WritePacked(e, append([]float64{1}, src[1:]...)), ErrOpen, "as many, but others")
-	require.ErrorIs(t, e.Recover(), ErrOpen)
+	require.ErrorIs(t, WritePacked(e, src[1:]), ErrIncomplete)
+	require.ErrorIs(t, e.ClearError(), ErrIncomplete)
+	require.ErrorIs(t, WritePacked(e, append([]float64{1}, src[1:]...)), ErrIncomplete, "as many, but others")
+	require.ErrorIs(t, e.ClearError(), ErrIncomplete)
 	require.NoError(t, WritePacked(e, src))
 	require.NoError(t, WritePacked(e, src))
 	require.NoError(t, e.End())
@@ -72,7 +72,7 @@ func TestDictKeyAfterInterruptedKey(t *testing.T) {
 	defer e.Release()
 	require.NoError(t, e.BeginDict(1))
 	require.Equal(t, errTemporary, e.WriteString(longText))
-	misuse{"a marker", dictKey, ErrOpen}.rejects(t, e)
+	misuse{"a marker", dictKey, ErrIncomplete}.rejects(t, e)
 	require.NoError(t, e.WriteString(longText))
 	require.NoError(t, e.WriteNil())
 	require.NoError(t, e.End())
@@ -91,9 +91,9 @@ func TestInterruptedWrite(t *testing.T) {
 	require.Less(t, n, len(text))
 	for _, other := range []string{text, text[n:] + "!", text[n : len(text)-1], strings.ToUpper(text[n:]), ""} {
 		m, err := e.Write([]byte(other))
-		require.ErrorIs(t, err, ErrOpen, other)
+		require.ErrorIs(t, err, ErrIncomplete, other)
 		require.Zero(t, m)
-		require.ErrorIs(t, e.Recover(), errTemporary)
+		require.ErrorIs(t, e.ClearError(), errTemporary)
 	}
 	require.Equal(t, errTemporary, e.Flush(), "Flush does not complete it")
 	m, err := e.Write([]byte(text[n:]))
@@ -150,12 +150,12 @@ func TestOtherCallsOfTheSameLook(t *testing.T) {
 							continue
 						}
 						depth := e.Depth()
-						require.ErrorIs(t, other(e), ErrOpen, "%d in place of %d, at %d", j, i, at)
-						require.ErrorIs(t, e.Recover(), errTemporary, "the error of the Writer is in it")
+						require.ErrorIs(t, other(e), ErrIncomplete, "%d in place of %d, at %d", j, i, at)
+						require.ErrorIs(t, e.ClearError(), errTemporary, "the error of the Writer is in it")
 						require.Equal(t, depth, e.Depth())
 					}
-					require.ErrorIs(t, write(string(make([]byte, 100)))(e), ErrOpen)
-					require.ErrorIs(t, e.Recover(), ErrOpen)
+					require.ErrorIs(t, write(string(make([]byte, 100)))(e), ErrIncomplete)
+					require.ErrorIs(t, e.ClearError(), ErrIncomplete)
 					require.NoError(t, first(e))
 					e.Release()
 				}

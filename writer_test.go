@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An invalid call writes nothing, and after Recover a valid one can follow.
+// An invalid call writes nothing, and after ClearError a valid one can follow.
 func TestInvalidCalls(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -23,11 +23,11 @@ func TestInvalidCalls(t *testing.T) {
 		want   []byte
 	}{
 		{"nothing open", nil, []misuse{
-			{"End", end, ErrOpen},
-			{"Write", write("x"), ErrKey},
-			{"WritePacked", floats, ErrKey},
-			{"WriteProperty", property, ErrKey},
-			{"DictKey", dictKey, ErrKey},
+			{"End", end, ErrIncomplete},
+			{"Write", write("x"), ErrMisplacedKey},
+			{"WritePacked", floats, ErrMisplacedKey},
+			{"WriteProperty", property, ErrMisplacedKey},
+			{"DictKey", dictKey, ErrMisplacedKey},
 			{"no token", token(Token{}), ErrType},
 			{"an array's count", array(-2), ErrRange},
 			{"a dictionary's count", dict(-2), ErrRange},
@@ -61,7 +61,7 @@ func TestInvalidCalls(t *testing.T) {
 			{"an InputEvent", func(e *Encoder) error { return e.WriteInputEvent(0, 0, nil) }, ErrType},
 			{"no raw value", func(e *Encoder) error { return e.WriteRaw(nil) }, ErrCount},
 			{"two raw values", func(e *Encoder) error { return e.WriteRaw(wire(idNil, idNil)) }, ErrCount},
-			{"a chunk of elements", token(elements(TypePackedByteArray, unitByte, 1, []byte{1})), ErrKey},
+			{"a chunk of elements", token(elements(TypePackedByteArray, unitByte, 1, []byte{1})), ErrMisplacedKey},
 			{"a first chunk that is no text", token(chunkOf(TypeString, 9, "\xff", false)), ErrUTF8},
 			{"a first chunk that is more than all", token(chunkOf(TypeString, 2, "abc", false)), ErrCount},
 			{"a first chunk of a bad length", token(chunkOf(TypeString, -2, "abc", false)), ErrRange},
@@ -73,69 +73,69 @@ func TestInvalidCalls(t *testing.T) {
 			{"another element", writeNil, ErrCount},
 			{"another string", stringX, ErrCount},
 			{"another raw value", raw, ErrCount},
-			{"a key", dictKey, ErrKey},
+			{"a key", dictKey, ErrMisplacedKey},
 			{"a property", property, ErrCount},
 			{"Write", write("x"), ErrCount},
 			{"Write of nothing", write(""), ErrCount},
 			{"WritePacked", floats, ErrCount},
 			{"WritePacked of nothing", func(e *Encoder) error { return WritePacked[byte](e, nil) }, ErrCount},
-			{"Close", closing, ErrOpen},
+			{"Close", closing, ErrIncomplete},
 		}, []step{end, closing}, wire(idArray, 1, idNil)},
 
 		{"an array not full", []step{array(2), writeNil}, []misuse{
 			{"End", end, ErrCount},
-			{"Close", closing, ErrOpen},
-			{"a key", dictKey, ErrKey},
-			{"a property", property, ErrKey},
-			{"Write", write("x"), ErrKey},
-			{"WritePacked", floats, ErrKey},
+			{"Close", closing, ErrIncomplete},
+			{"a key", dictKey, ErrMisplacedKey},
+			{"a property", property, ErrMisplacedKey},
+			{"Write", write("x"), ErrMisplacedKey},
+			{"WritePacked", floats, ErrMisplacedKey},
 		}, []step{writeNil, end, closing}, wire(idArray, 2, idNil, idNil)},
 
 		{"a dictionary between pairs", []step{dict(2), stringX, writeNil}, []misuse{
 			{"End", end, ErrCount},
-			{"a property", property, ErrKey},
-			{"Write", write("x"), ErrKey},
+			{"a property", property, ErrMisplacedKey},
+			{"Write", write("x"), ErrMisplacedKey},
 		}, []step{dictKey, stringX, writeNil, end, closing}, wire(idDict, 2, str("x"), idNil, str("x"), idNil)},
 
 		{"a dictionary after a marker", []step{dict(1), dictKey}, []misuse{
-			{"another marker", dictKey, ErrKey},
-			{"End", end, ErrKey},
-			{"Close", closing, ErrOpen},
-			{"a property", property, ErrKey},
+			{"another marker", dictKey, ErrMisplacedKey},
+			{"End", end, ErrMisplacedKey},
+			{"Close", closing, ErrIncomplete},
+			{"a property", property, ErrMisplacedKey},
 		}, []step{stringX, writeNil, end}, wire(idDict, 1, str("x"), idNil)},
 
 		{"a dictionary after a key", []step{dict(1), stringX}, []misuse{
-			{"a marker", dictKey, ErrKey},
-			{"End", end, ErrKey},
-			{"Close", closing, ErrOpen},
+			{"a marker", dictKey, ErrMisplacedKey},
+			{"End", end, ErrMisplacedKey},
+			{"Close", closing, ErrIncomplete},
 		}, []step{writeNil, end}, wire(idDict, 1, str("x"), idNil)},
 
 		{"a dictionary of unknown size after a key", []step{dict(Unknown), stringX}, []misuse{
-			{"a marker", dictKey, ErrKey},
-			{"End", end, ErrKey},
+			{"a marker", dictKey, ErrMisplacedKey},
+			{"End", end, ErrMisplacedKey},
 		}, []step{writeNil, end}, wire(idDict, 1, str("x"), idNil)},
 
 		{"a dictionary of unknown size after a marker", []step{dict(Unknown), dictKey}, []misuse{
-			{"another marker", dictKey, ErrKey},
-			{"End", end, ErrKey},
+			{"another marker", dictKey, ErrMisplacedKey},
+			{"End", end, ErrMisplacedKey},
 		}, []step{stringX, writeNil, end}, wire(idDict, 1, str("x"), idNil)},
 
 		{"a dictionary full", []step{dict(1), stringX, writeNil}, []misuse{
 			{"another key", stringX, ErrCount},
-			{"a marker", dictKey, ErrKey},
+			{"a marker", dictKey, ErrMisplacedKey},
 		}, []step{end}, wire(idDict, 1, str("x"), idNil)},
 
 		{"an object", []step{func(e *Encoder) error { return e.BeginObject("A", 1) }}, []misuse{
-			{"a value without a name", writeNil, ErrKey},
-			{"a string as name", stringX, ErrKey},
-			{"a marker", dictKey, ErrKey},
+			{"a value without a name", writeNil, ErrMisplacedKey},
+			{"a string as name", stringX, ErrMisplacedKey},
+			{"a marker", dictKey, ErrMisplacedKey},
 			{"End", end, ErrCount},
 			{"a bad name", func(e *Encoder) error { return e.WriteProperty("\xc3") }, ErrUTF8},
 		}, []step{property, writeNil, end}, wire(idObject, "A", 1, "p", idNil)},
 
 		{"an object after a name", []step{func(e *Encoder) error { return e.BeginObject("A", Unknown) }, property}, []misuse{
-			{"another name", property, ErrKey},
-			{"End", end, ErrKey},
+			{"another name", property, ErrMisplacedKey},
+			{"End", end, ErrMisplacedKey},
 		}, []step{writeNil, end}, wire(idObject, "A", 1, "p", idNil)},
 
 		{"null", []step{func(e *Encoder) error { return e.BeginObject("", 0) }}, []misuse{
@@ -180,14 +180,14 @@ func TestInvalidCalls(t *testing.T) {
 			{"too much in a chunk", token(chunkOf(TypeString, 3, "bcd", true)), ErrCount},
 			{"too little in the last chunk", token(chunkOf(TypeString, 3, "b", true)), ErrCount},
 			{"End", end, ErrCount},
-			{"Close", closing, ErrOpen},
-			{"a value", intSeven, ErrOpen},
-			{"a string", text(TypeString, 1), ErrOpen},
-			{"WritePacked", floats, ErrOpen},
+			{"Close", closing, ErrIncomplete},
+			{"a value", intSeven, ErrIncomplete},
+			{"a string", text(TypeString, 1), ErrIncomplete},
+			{"WritePacked", floats, ErrIncomplete},
 			{"bytes that are no text", write("\xff"), ErrUTF8},
 			{"a chunk that is no text", token(chunkOf(TypeString, 3, "\xff", false)), ErrUTF8},
 			{"a rune that does not fit", write("b\xc3"), ErrUTF8},
-			{"elements", token(elements(TypePackedByteArray, unitByte, 1, []byte{1})), ErrOpen},
+			{"elements", token(elements(TypePackedByteArray, unitByte, 1, []byte{1})), ErrIncomplete},
 		}, []step{write(""), write("bc"), write(""), end}, str("abc")},
 
 		{"a string whose first chunk is all of it", []step{token(chunkOf(TypeString, 3, "abc", false))}, []misuse{
@@ -212,7 +212,7 @@ func TestInvalidCalls(t *testing.T) {
 			{"End", end, ErrCount},
 			{"elements inside one", func(e *Encoder) error { return WritePacked(e, []float32{1}) }, ErrCount},
 			{"a chunk inside one", token(elements(TypePackedFloat32Array, unitFloat32, 1, wire(0))), ErrCount},
-			{"a value", intSeven, ErrOpen},
+			{"a value", intSeven, ErrIncomplete},
 		}, []step{write("d"), func(e *Encoder) error { return WritePacked(e, []float32{1}) }, end}, wire(idFloats, 2, []byte("abcd"), float32(1))},
 
 		{"packed numbers of unknown size", []step{packedOf(TypePackedFloat32Array, Unknown), write("abc")}, []misuse{
@@ -385,7 +385,7 @@ func TestTypesTheFormatLacks(t *testing.T) {
 	require.Equal(t, wire(15, 0, 0, 1, 1, 1, []byte("a\x00\x00\x00")), allow(Godot2, func(e *Encoder) error {
 		return e.BeginImage(0, 0, 1, 1, 1)
 	}, func(e *Encoder) error {
-		misuse{"WritePacked into an image", func(e *Encoder) error { return WritePacked(e, []byte("a")) }, ErrOpen}.rejects(t, e)
+		misuse{"WritePacked into an image", func(e *Encoder) error { return WritePacked(e, []byte("a")) }, ErrIncomplete}.rejects(t, e)
 		return nil
 	}, write("a"), end))
 	require.Equal(t, wire(19, 3, 4, eventHead+4, 5), allow(Godot2, func(e *Encoder) error {
@@ -411,7 +411,7 @@ func TestEncoderDepth(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Error(t, call(e))
-			require.Error(t, e.Recover())
+			require.Error(t, e.ClearError())
 		})
 	}
 	require.NoError(t, e.End())
@@ -439,7 +439,7 @@ func TestEncoderDepth(t *testing.T) {
 			var l *LimitError
 			require.ErrorAs(t, call(e), &l)
 			require.Equal(t, LimitError{"Depth", 3, 2}, *l)
-			require.Error(t, e.Recover())
+			require.Error(t, e.ClearError())
 
 			deeper := NewEncoder(io.Discard, &EncoderOptions{Depth: 3})
 			for range 3 {
@@ -497,7 +497,7 @@ func TestWriterErrors(t *testing.T) {
 	require.Equal(t, broken, e.WriteInt(7))
 	require.Equal(t, broken, e.WriteInt(7))
 	require.Equal(t, broken, e.Flush())
-	require.ErrorIs(t, e.Close(), ErrOpen, "a call is interrupted")
+	require.ErrorIs(t, e.Close(), ErrIncomplete, "a call is interrupted")
 	var b bytes.Buffer
 	e.Reset(&b)
 	require.NoError(t, e.WriteInt(8))
@@ -506,13 +506,13 @@ func TestWriterErrors(t *testing.T) {
 
 func TestEncoderOptions(t *testing.T) {
 	require.Equal(t, Godot4, new(Encoder).Options().Format)
-	o := EncoderOptions{Format: Godot3, Buffered: -1}
+	o := EncoderOptions{Format: Godot3, MaxBuffered: -1}
 	require.Equal(t, o, NewEncoder(nil, &o).Options())
 }
 
 func TestWriterErrorTexts(t *testing.T) {
 	testCallErrors(t, []callError{
-		{name: "Close", before: []step{dict(1)}, call: closing, is: ErrOpen, text: "offset 8, $.key(0): DictStart without its End"},
+		{name: "Close", before: []step{dict(1)}, call: closing, is: ErrIncomplete, text: "offset 8, $.key(0): DictStart without its End"},
 	})
 }
 
@@ -521,14 +521,14 @@ func TestResetBytes(t *testing.T) {
 	for s := range uint64(300) {
 		r := rand.New(rand.NewPCG(s, 2))
 		calls, errs, want := randomSequence(t, r, 30)
-		if strings.Contains(strings.Join(errs, ""), "Buffered") { // no limit in memory
+		if strings.Contains(strings.Join(errs, ""), "MaxBuffered") { // no limit in memory
 			continue
 		}
 		e := NewEncoder(nil, &EncoderOptions{Depth: 5})
 		e.ResetBytes(append(make([]byte, 0, r.IntN(100)), "head"...))
 		for i, c := range calls {
 			require.Equal(t, errs[i], errorKind(c.step()(e)), "sequence %d, call %d", s, i)
-			e.Recover()
+			e.ClearError()
 		}
 		require.NoError(t, e.Flush())
 		require.Equal(t, "head"+string(want), string(e.Bytes())[:len("head")+len(want)], "sequence %d", s)
@@ -538,9 +538,9 @@ func TestResetBytes(t *testing.T) {
 	}
 }
 
-// Bytes returns a container of Unknown count beyond Buffered, and a Writer can follow.
+// Bytes returns a container of Unknown count beyond MaxBuffered, and a Writer can follow.
 func TestResetBytesUnknown(t *testing.T) {
-	e := NewEncoder(nil, &EncoderOptions{Buffered: 16})
+	e := NewEncoder(nil, &EncoderOptions{MaxBuffered: 16})
 	e.ResetBytes(nil)
 	require.NoError(t, e.BeginArray(Unknown))
 	for range 1000 {

@@ -66,7 +66,7 @@ func writeLongText[S string | []byte](e *Encoder, t Type, s S) error {
 		return writeTextSlow(e, t, s)
 	}
 	form := &e.forms[t&63][0]
-	if form.shape != shapeText || !e.options.AnyUTF8 && !valid(s) {
+	if form.shape != shapeText || !e.options.AllowInvalidUTF8 && !valid(s) {
 		return writeTextSlow(e, t, s)
 	}
 	b := e.buf[e.n:]
@@ -117,7 +117,7 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, s S) error {
 	if int64(len(s)) > math.MaxInt32-1 {
 		return e.fail(wrapf(ErrRange, "string of %d bytes is too long", len(s)))
 	}
-	if !e.options.AnyUTF8 && !valid(s) {
+	if !e.options.AllowInvalidUTF8 && !valid(s) {
 		return e.fail(ErrUTF8)
 	}
 	var b [8]byte
@@ -194,7 +194,7 @@ func checkName[S string | []byte](e *Encoder, name S) error {
 	if len(name) > maxName {
 		return e.fail(wrapf(ErrRange, "name of %d bytes is too long", len(name)))
 	}
-	if !e.options.AnyUTF8 && !valid(name) {
+	if !e.options.AllowInvalidUTF8 && !valid(name) {
 		return e.fail(ErrUTF8)
 	}
 	return nil

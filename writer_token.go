@@ -130,7 +130,7 @@ func (e *Encoder) writeFirstChunk(t Token) error {
 	if uint64(len(text)) > uint64(f.count) {
 		return e.fail(wrapf(ErrCount, "chunk of %d bytes in a string of %d", len(text), n))
 	}
-	if !e.options.AnyUTF8 && !valid(text) {
+	if !e.options.AllowInvalidUTF8 && !valid(text) {
 		return e.fail(ErrUTF8)
 	}
 	var b [8]byte
@@ -153,7 +153,7 @@ func (e *Encoder) writeNextChunk(t Token) error {
 	if n := uint64(len(text)); n > left || t.Last() && n < left && !f.has(flagUnknown) {
 		return e.fail(wrapf(ErrCount, "chunk of %d bytes where %d are left", n, left))
 	}
-	if e.partial > 0 || !e.options.AnyUTF8 && !valid(text) {
+	if e.partial > 0 || !e.options.AllowInvalidUTF8 && !valid(text) {
 		return e.fail(ErrUTF8)
 	}
 	if t.Last() {

@@ -89,7 +89,7 @@ func TestTokenCallErrors(t *testing.T) {
 		{name: "packed string without a NUL by the manual", format: Manual4,
 			before: []step{packedOf(TypePackedStringArray, 1), token(chunkWithNUL(4, "ab", false))},
 			call:   token(chunkWithNUL(4, "cd", true)), is: ErrCount, text: "offset 14, $[0]: packed string without a NUL in manual4"},
-		{name: "chunk of elements in place of a value", call: token(elements(TypePackedByteArray, unitByte, 1, []byte{1})), is: ErrKey, text: "offset 0, $: Chunk where a value is expected"},
+		{name: "chunk of elements in place of a value", call: token(elements(TypePackedByteArray, unitByte, 1, []byte{1})), is: ErrMisplacedKey, text: "offset 0, $: Chunk where a value is expected"},
 		{name: "chunk of other elements", before: []step{packed}, call: token(elements(TypePackedInt32Array, unitInt32, 1, wire(1))), is: ErrType, text: "offset 8, $: chunk of a PackedInt32Array in a PackedFloat32Array"},
 		{name: "chunk of too many elements", before: []step{packed}, call: token(elements(TypePackedFloat32Array, unitFloat32, 3, wire(1, 2, 3))), is: ErrCount, text: "offset 8, $: 3 elements after 0 of the declared 2"},
 		{name: "chunk with an element too large", before: []step{packed}, call: token(elements(TypePackedFloat64Array, unitFloat64, 1, wire(1e300))), is: ErrRange, text: "offset 8, $: 1e+300 does not fit 32 bits"},

@@ -19,7 +19,7 @@ var fileGroup = group{
 			total    = headSize + size
 			d        = gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Limits: gdwire.Limits{PackedBytes: -1}})
 			e        = gdwire.NewEncoder(nil, nil)
-			buf      = make([]byte, gdwire.DefaultWindowSize)
+			buf      = make([]byte, gdwire.DefaultMaxChunk)
 			out      = &fileWriter{f: dst}
 		)
 		e.Reset(src)

@@ -47,7 +47,7 @@ func nativeJSON(wire []byte) []byte {
 	var b bytes.Buffer
 	d := gdwire.NewDecoder(bytes.NewReader(wire), nil)
 	defer d.Release()
-	check(gdjson.ToJSON(&b, d, nil))
+	check(gdjson.ToJSON(&b, d))
 	return b.Bytes()
 }
 
@@ -65,7 +65,7 @@ func toJSON(wire, text []byte) contender {
 		run: func() int {
 			m.n = 0
 			d.ResetBytes(wire)
-			check(gdjson.ToJSON(m, d, nil))
+			check(gdjson.ToJSON(m, d))
 			return m.n
 		},
 	}
@@ -116,7 +116,7 @@ func fromJSON(name string, text []byte, want int) contender {
 			m.n = 0
 			r.Reset(text)
 			e.Reset(m)
-			check(gdjson.FromJSON(e, r, nil))
+			check(gdjson.FromJSON(e, r))
 			return m.n
 		},
 	}

@@ -86,7 +86,7 @@ const valueGrowth = "growth of values"
 // world is the saved game, read once.
 func world() *savedWorld {
 	w := new(savedWorld)
-	check(variant.Unmarshal(game().godot, w, nil))
+	check(variant.Unmarshal(game().godot, w))
 	return w
 }
 
@@ -109,7 +109,7 @@ func intoStructs(kept bool) []contender {
 	w := world()
 	d := gdwire.NewDecoder(nil, nil)
 	return []contender{
-		reading("variant", game().godot, kept, func(b []byte, w *savedWorld) error { return variant.Unmarshal(b, w, nil) }),
+		reading("variant", game().godot, kept, func(b []byte, w *savedWorld) error { return variant.Unmarshal(b, w) }),
 		reading("by hand", game().godot, kept, func(b []byte, w *savedWorld) error {
 			d.ResetBytes(b)
 			return w.read(d)
@@ -144,8 +144,8 @@ func fromStructs() []contender {
 		}}
 	}
 	return []contender{
-		bytesOf("variant.Marshal", func(v any) ([]byte, error) { return variant.Marshal(v, nil) }),
-		written("variant.MarshalEncode", func() error { return variant.MarshalEncode(e, w, nil) }),
+		bytesOf("variant.Marshal", func(v any) ([]byte, error) { return variant.Marshal(v) }),
+		written("variant.MarshalEncode", func() error { return variant.MarshalEncode(e, w) }),
 		written("typed writes", func() error { return w.write(e) }),
 		bytesOf("cbor.Marshal", cbor.Marshal),
 		bytesOf("msgpack.Marshal", msgpack.Marshal),
@@ -169,7 +169,7 @@ func intoAny() []contender {
 	}
 	plainMaps := must(cbor.DecOptions{DefaultMapType: reflect.TypeFor[map[string]any]()}.DecMode())
 	return []contender{
-		to("variant", game().godot, func(b []byte, v *any) error { return variant.Unmarshal(b, v, nil) }),
+		to("variant", game().godot, func(b []byte, v *any) error { return variant.Unmarshal(b, v) }),
 		to("cbor", must(cbor.Marshal(w)), func(b []byte, v *any) error { return cbor.Unmarshal(b, v) }),
 		to("cbor, map[string]any", must(cbor.Marshal(w)), func(b []byte, v *any) error { return plainMaps.Unmarshal(b, v) }),
 		to("msgpack", must(msgpack.Marshal(w)), func(b []byte, v *any) error { return msgpack.Unmarshal(b, v) }),
@@ -179,18 +179,18 @@ func intoAny() []contender {
 
 func records() []contender {
 	all := world().Player.Inventory
-	b := must(variant.Marshal(all, nil))
+	b := must(variant.Marshal(all))
 	d := gdwire.NewDecoder(nil, nil)
 	return []contender{
 		{name: "Unmarshal", bytes: len(b), want: len(all), run: func() int {
 			var items []savedItem
-			check(variant.Unmarshal(b, &items, nil))
+			check(variant.Unmarshal(b, &items))
 			return len(items)
 		}},
 		{name: "Elements", bytes: len(b), want: len(all), run: func() int {
 			d.ResetBytes(b)
 			n := 0
-			for _, err := range variant.Elements[savedItem](d, nil) {
+			for _, err := range variant.Elements[savedItem](d) {
 				check(err)
 				n++
 			}
@@ -209,7 +209,7 @@ func tenTimes() []contender {
 		ones[i] = world()
 		ten.Player.Inventory = append(ten.Player.Inventory, ones[i].Player.Inventory...)
 	}
-	small, large := must(variant.Marshal(ones[0], nil)), must(variant.Marshal(ten, nil))
+	small, large := must(variant.Marshal(ones[0])), must(variant.Marshal(ten))
 	encoded := bytes.Repeat(small, len(ones))
 	var all []contender
 	var kept [10]any
@@ -238,16 +238,16 @@ func tenTimes() []contender {
 	}
 	compare("into structs", func(_ *savedWorld, b []byte) (any, int) {
 		w := new(savedWorld)
-		check(variant.Unmarshal(b, w, nil))
+		check(variant.Unmarshal(b, w))
 		return w, w.sum()
 	})
 	compare("from structs", func(w *savedWorld, _ []byte) (any, int) {
-		b := must(variant.Marshal(w, nil))
+		b := must(variant.Marshal(w))
 		return b, len(b)
 	})
 	compare("into any", func(_ *savedWorld, b []byte) (any, int) {
 		var v any
-		check(variant.Unmarshal(b, &v, nil))
+		check(variant.Unmarshal(b, &v))
 		return v, v.(*variant.Dictionary).Len()
 	})
 	return all

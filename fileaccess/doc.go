@@ -43,7 +43,7 @@
 //
 // A file contains the MD5 of its content. A wrong key and damage both result in a wrong
 // MD5, which is [ErrPassword]. NewReader verifies the MD5 before it returns if the content
-// has up to Options.Buffered bytes, which it keeps in memory, or if the input is an
+// has up to Options.MaxBuffered bytes, which it keeps in memory, or if the input is an
 // io.Seeker, which it reads twice; Info().Verified is then true. Longer content from a pipe
 // or connection is returned before it is verified, and Read returns ErrPassword instead of
 // io.EOF at its end. It does the same if a file changes between the two readings. Empty

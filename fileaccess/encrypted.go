@@ -27,16 +27,16 @@ import (
 type Layout uint8
 
 const (
-	// Godot4 files are encrypted in CFB mode.
-	Godot4 Layout = iota
-	// Godot3 files are encrypted in ECB mode: equal blocks of 16 bytes are equal
+	// LayoutGodot4 files are encrypted in CFB mode.
+	LayoutGodot4 Layout = iota
+	// LayoutGodot3 files are encrypted in ECB mode: equal blocks of 16 bytes are equal
 	// in the file.
-	Godot3
+	LayoutGodot3
 )
 
 // String returns "godot4" or "godot3".
 func (l Layout) String() string {
-	if l == Godot3 {
+	if l == LayoutGodot3 {
 		return "godot3"
 	}
 	return "godot4"
@@ -46,12 +46,12 @@ func (l Layout) String() string {
 var layouts = [...]struct {
 	md5Offset, lengthOffset, ivOffset, dataOffset int
 }{
-	Godot4: {4, 20, 28, 44},
-	Godot3: {8, 24, 0, 32}, // no IV
+	LayoutGodot4: {4, 20, 28, 44},
+	LayoutGodot3: {8, 24, 0, 32}, // no IV
 }
 
 const (
-	versionOffset  = 4 // of Godot3
+	versionOffset  = 4 // of LayoutGodot3
 	version        = 1
 	encryptedBlock = aes.BlockSize
 	maxHeader      = 44
@@ -77,9 +77,9 @@ func (l Layout) cipher(key *Key, iv []byte, encrypt bool) func(dst, src []byte) 
 		panic(err) // 32 bytes are a key
 	}
 	switch {
-	case l == Godot3 && encrypt:
+	case l == LayoutGodot3 && encrypt:
 		return ecb(b.Encrypt)
-	case l == Godot3:
+	case l == LayoutGodot3:
 		return ecb(b.Decrypt)
 	case encrypt:
 		//lint:ignore SA1019 the format is CFB
@@ -110,12 +110,12 @@ func openEncrypted(src *source, o *Options) (io.Reader, Info, error) {
 		return nil, Info{}, err
 	}
 	var header [maxHeader]byte
-	if err := src.readFull(header[magicBytes:layouts[Godot3].dataOffset]); err != nil {
+	if err := src.readFull(header[magicBytes:layouts[LayoutGodot3].dataOffset]); err != nil {
 		return nil, Info{}, err
 	}
 	layout := detectLayout(header[:], left+magicBytes)
 	l := layouts[layout]
-	if err := src.readFull(header[layouts[Godot3].dataOffset:l.dataOffset]); err != nil {
+	if err := src.readFull(header[layouts[LayoutGodot3].dataOffset:l.dataOffset]); err != nil {
 		return nil, Info{}, err
 	}
 	length := binary.LittleEndian.Uint64(header[l.lengthOffset:])
@@ -166,17 +166,17 @@ func detectLayout(header []byte, size int64) Layout {
 		length := binary.LittleEndian.Uint64(header[l.lengthOffset:])
 		return size >= 0 && length <= uint64(size) && int64(l.dataOffset)+padded(int64(length)) == size
 	}
-	if binary.LittleEndian.Uint32(header[versionOffset:]) != version || fits(Godot4) && !fits(Godot3) {
-		return Godot4
+	if binary.LittleEndian.Uint32(header[versionOffset:]) != version || fits(LayoutGodot4) && !fits(LayoutGodot3) {
+		return LayoutGodot4
 	}
-	return Godot3
+	return LayoutGodot3
 }
 
 // verify returns a Reader of the content and whether its MD5 has been verified. start
 // returns a Reader that reads the content after the header.
 func verify(src *source, start func() *encryptedReader, o *Options) (r io.Reader, verified bool, err error) {
 	e := start()
-	buffered := o.Buffered
+	buffered := o.MaxBuffered
 	if buffered == 0 {
 		buffered = defaultBuffered
 	}

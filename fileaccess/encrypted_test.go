@@ -28,7 +28,7 @@ func TestWrongPassword(t *testing.T) {
 			continue
 		}
 		md5At := int64(4)
-		if v.info.Layout == fileaccess.Godot3 {
+		if v.info.Layout == fileaccess.LayoutGodot3 {
 			md5At = 8
 		}
 		for delivery, reader := range deliveries {
@@ -51,7 +51,7 @@ func TestWrongPassword(t *testing.T) {
 			{"over the limit", noSeek(bytes.NewReader(data)), 99_999, 1},
 		} {
 			t.Run(layout.String()+"/"+tt.name, func(t *testing.T) {
-				r, err := fileaccess.NewReader(tt.r, &fileaccess.Options{Key: wrong, Buffered: tt.buffered})
+				r, err := fileaccess.NewReader(tt.r, &fileaccess.Options{Key: wrong, MaxBuffered: tt.buffered})
 				if tt.read == 0 {
 					require.ErrorIs(t, err, fileaccess.ErrPassword)
 					require.Nil(t, r)
@@ -86,7 +86,7 @@ func TestAskKey(t *testing.T) {
 			return k, err
 		}}
 	}
-	data := file(t, encryptedInfo(fileaccess.Godot3), right, pattern(100))
+	data := file(t, encryptedInfo(fileaccess.LayoutGodot3), right, pattern(100))
 	for _, tt := range []struct {
 		name string
 		o    *fileaccess.Options
@@ -103,7 +103,7 @@ func TestAskKey(t *testing.T) {
 		})
 	}
 	require.Len(t, asked, 4)
-	require.Equal(t, fileaccess.Info{Container: fileaccess.Encrypted, Layout: fileaccess.Godot3, Size: 100}, asked[0])
+	require.Equal(t, fileaccess.Info{Container: fileaccess.Encrypted, Layout: fileaccess.LayoutGodot3, Size: 100}, asked[0])
 
 	_, err := fileaccess.NewReader(bytes.NewReader(data), nil)
 	require.Equal(t, fileaccess.ErrNoKey, err)
@@ -118,8 +118,8 @@ func TestAskKey(t *testing.T) {
 // The layout is recognized by the version number of Godot 3, or by the file's size if an MD5
 // begins with the same bytes.
 func TestLayoutDetected(t *testing.T) {
-	three := file(t, encryptedInfo(fileaccess.Godot3), right, pattern(100))
-	four := file(t, encryptedInfo(fileaccess.Godot4), right, pattern(100))
+	three := file(t, encryptedInfo(fileaccess.LayoutGodot3), right, pattern(100))
+	four := file(t, encryptedInfo(fileaccess.LayoutGodot4), right, pattern(100))
 	like := put(four, 4, 1)
 	for _, tt := range []struct {
 		name string
@@ -127,13 +127,13 @@ func TestLayoutDetected(t *testing.T) {
 		want fileaccess.Layout
 		size int64
 	}{
-		{"godot3", bytes.NewReader(three), fileaccess.Godot3, 100},
-		{"godot3, stream", noSeek(bytes.NewReader(three)), fileaccess.Godot3, 100},
-		{"godot3, cut", bytes.NewReader(three[:100]), fileaccess.Godot3, 100},
-		{"godot3, more after it", bytes.NewReader(append(three[:len(three):len(three)], "more"...)), fileaccess.Godot3, 100},
-		{"godot4", bytes.NewReader(four), fileaccess.Godot4, 100},
-		{"godot4, stream", noSeek(bytes.NewReader(four)), fileaccess.Godot4, 100},
-		{"godot4, an MD5 like Godot 3's version", bytes.NewReader(like), fileaccess.Godot4, 100},
+		{"godot3", bytes.NewReader(three), fileaccess.LayoutGodot3, 100},
+		{"godot3, stream", noSeek(bytes.NewReader(three)), fileaccess.LayoutGodot3, 100},
+		{"godot3, cut", bytes.NewReader(three[:100]), fileaccess.LayoutGodot3, 100},
+		{"godot3, more after it", bytes.NewReader(append(three[:len(three):len(three)], "more"...)), fileaccess.LayoutGodot3, 100},
+		{"godot4", bytes.NewReader(four), fileaccess.LayoutGodot4, 100},
+		{"godot4, stream", noSeek(bytes.NewReader(four)), fileaccess.LayoutGodot4, 100},
+		{"godot4, an MD5 like Godot 3's version", bytes.NewReader(like), fileaccess.LayoutGodot4, 100},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got fileaccess.Info
@@ -148,7 +148,7 @@ func TestLayoutDetected(t *testing.T) {
 
 // False lengths are an error and need no memory, with seekable and other Readers.
 func TestEncryptedLies(t *testing.T) {
-	for layout, lengthAt := range map[fileaccess.Layout]int{fileaccess.Godot3: 24, fileaccess.Godot4: 20} {
+	for layout, lengthAt := range map[fileaccess.Layout]int{fileaccess.LayoutGodot3: 24, fileaccess.LayoutGodot4: 20} {
 		good := file(t, encryptedInfo(layout), right, pattern(1000))
 		end := int64(len(good))
 		md5At := int64(lengthAt - md5.Size)
@@ -174,7 +174,7 @@ func TestEncryptedLies(t *testing.T) {
 			for name, hide := range map[string]func(io.Reader) io.Reader{"stream": noSeek, "seeking": func(r io.Reader) io.Reader { return r }} {
 				for _, buffered := range []int64{0, 1, -1} {
 					t.Run(layout.String()+"/"+tt.name+"/"+name, func(t *testing.T) {
-						o := &fileaccess.Options{Key: right, Limits: fileaccess.Limits{Size: tt.limit}, Buffered: buffered}
+						o := &fileaccess.Options{Key: right, Limits: fileaccess.Limits{Size: tt.limit}, MaxBuffered: buffered}
 						data := put64(good, lengthAt, tt.length)
 						var err error
 						got := allocated(func() { _, _, err = readAll(hide(bytes.NewReader(data)), o) })
@@ -198,7 +198,7 @@ func TestVerifiedByReadingTwice(t *testing.T) {
 		f, err := os.Open(path)
 		require.NoError(t, err)
 		defer f.Close()
-		o := &fileaccess.Options{Key: right, Buffered: 1 << 20}
+		o := &fileaccess.Options{Key: right, MaxBuffered: 1 << 20}
 		got := allocated(func() {
 			_, err = f.Seek(int64(len(before)), io.SeekStart)
 			require.NoError(t, err)
@@ -217,8 +217,8 @@ func TestVerifiedByReadingTwice(t *testing.T) {
 
 // A change of a file after its verification is an error at its end.
 func TestChangedAfterVerifying(t *testing.T) {
-	data := file(t, encryptedInfo(fileaccess.Godot4), right, pattern(100_000))
-	r, err := fileaccess.NewReader(bytes.NewReader(data), &fileaccess.Options{Key: right, Buffered: 1})
+	data := file(t, encryptedInfo(fileaccess.LayoutGodot4), right, pattern(100_000))
+	r, err := fileaccess.NewReader(bytes.NewReader(data), &fileaccess.Options{Key: right, MaxBuffered: 1})
 	require.NoError(t, err)
 	data[50_000] ^= 1
 	_, err = io.ReadAll(r)
@@ -227,11 +227,11 @@ func TestChangedAfterVerifying(t *testing.T) {
 
 // A file truncated after its verification is an error at its new end.
 func TestCutAfterVerifying(t *testing.T) {
-	data := file(t, encryptedInfo(fileaccess.Godot3), right, pattern(100_000))
+	data := file(t, encryptedInfo(fileaccess.LayoutGodot3), right, pattern(100_000))
 	in := bytes.NewReader(append([]byte("before"), data...))
 	_, err := in.Seek(6, io.SeekStart)
 	require.NoError(t, err)
-	r, err := fileaccess.NewReader(in, &fileaccess.Options{Key: right, Buffered: 1})
+	r, err := fileaccess.NewReader(in, &fileaccess.Options{Key: right, MaxBuffered: 1})
 	require.NoError(t, err)
 	in.Reset(data[:50_000])
 	_, err = in.Seek(32, io.SeekStart)
@@ -260,11 +260,11 @@ var errSeek = errors.New("cannot seek")
 // position has changed is an error.
 func TestSeekFails(t *testing.T) {
 	content := pattern(100_000)
-	data := file(t, encryptedInfo(fileaccess.Godot3), right, content)
+	data := file(t, encryptedInfo(fileaccess.LayoutGodot3), right, content)
 	for fail, want := range map[int]error{1: nil, 2: nil, 3: errSeek, 4: nil, 5: errSeek, 6: nil} {
 		t.Run(fmt.Sprintf("seek %d", fail), func(t *testing.T) {
 			s := &seeker{Reader: bytes.NewReader(data), fail: fail}
-			got, info, err := readAll(s, &fileaccess.Options{Key: right, Buffered: 1})
+			got, info, err := readAll(s, &fileaccess.Options{Key: right, MaxBuffered: 1})
 			require.Equal(t, want, err, fail)
 			if want == nil {
 				require.Equal(t, content, got)
@@ -276,7 +276,7 @@ func TestSeekFails(t *testing.T) {
 
 // The padding of the last block is ignored, as in engines.
 func TestPaddingIgnored(t *testing.T) {
-	data := file(t, encryptedInfo(fileaccess.Godot4), right, pattern(17))
+	data := file(t, encryptedInfo(fileaccess.LayoutGodot4), right, pattern(17))
 	data[len(data)-1] ^= 1
 	got, _, err := readAll(bytes.NewReader(data), &fileaccess.Options{Key: right})
 	require.NoError(t, err)

@@ -124,12 +124,12 @@ func (e *EncryptedWriter) finish() error {
 
 func (e *EncryptedWriter) appendHeader(b []byte) []byte {
 	b = append(b, magicEncrypted...)
-	if e.layout == Godot3 {
+	if e.layout == LayoutGodot3 {
 		b = binary.LittleEndian.AppendUint32(b, version)
 	}
 	b = e.sum.Sum(b)
 	b = binary.LittleEndian.AppendUint64(b, uint64(e.length))
-	if e.layout == Godot4 {
+	if e.layout == LayoutGodot4 {
 		b = append(b, e.iv...)
 	}
 	return b

@@ -22,7 +22,7 @@ func TestEncryptedWriterLikeEngines(t *testing.T) {
 		var b bytes.Buffer
 		w, err := fileaccess.NewEncryptedWriter(&b, v.info.Layout, v.key)
 		require.NoError(t, err)
-		if v.info.Layout == fileaccess.Godot4 {
+		if v.info.Layout == fileaccess.LayoutGodot4 {
 			w.SetIV(v.key, v.data[28:44])
 		}
 		_, err = io.Copy(w, iotest.OneByteReader(bytes.NewReader(v.content)))
@@ -33,7 +33,7 @@ func TestEncryptedWriterLikeEngines(t *testing.T) {
 }
 
 func TestNewEncryptedWriterRefuses(t *testing.T) {
-	_, err := fileaccess.NewEncryptedWriter(io.Discard, fileaccess.Godot4, nil)
+	_, err := fileaccess.NewEncryptedWriter(io.Discard, fileaccess.LayoutGodot4, nil)
 	require.Equal(t, fileaccess.ErrNoKey, err)
 	_, err = fileaccess.NewEncryptedWriter(io.Discard, 2, right)
 	isAt(t, err, fileaccess.ErrLayout, 0)
@@ -41,8 +41,8 @@ func TestNewEncryptedWriterRefuses(t *testing.T) {
 
 // No two files have the same IV.
 func TestRandomIV(t *testing.T) {
-	first := file(t, encryptedInfo(fileaccess.Godot4), right, pattern(10))
-	second := file(t, encryptedInfo(fileaccess.Godot4), right, pattern(10))
+	first := file(t, encryptedInfo(fileaccess.LayoutGodot4), right, pattern(10))
+	second := file(t, encryptedInfo(fileaccess.LayoutGodot4), right, pattern(10))
 	require.NotEqual(t, first[28:44], second[28:44])
 }
 
@@ -106,7 +106,7 @@ func TestEncryptedWriterIntoPipe(t *testing.T) {
 	defer r.Close()
 	done := make(chan error, 1)
 	go func() {
-		e, err := fileaccess.NewEncryptedWriter(w, fileaccess.Godot3, right)
+		e, err := fileaccess.NewEncryptedWriter(w, fileaccess.LayoutGodot3, right)
 		if err == nil {
 			_, err = e.Write(pattern(100_000))
 			err = errors.Join(err, e.Close(), w.Close())
@@ -183,7 +183,7 @@ func TestEncryptedWriterFails(t *testing.T) {
 	const calls = 3 + 3 + 1 + 1 // position, blank header, move; three chunks; the rest; the header
 	for fail := 1; fail <= calls+1; fail++ {
 		d := &disk{fail: fail}
-		w, err := fileaccess.NewEncryptedWriter(d, fileaccess.Godot4, right)
+		w, err := fileaccess.NewEncryptedWriter(d, fileaccess.LayoutGodot4, right)
 		require.NoError(t, err)
 		_, err = w.Write(pattern(3*16<<10 + 1))
 		if err != nil {

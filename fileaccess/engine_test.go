@@ -38,7 +38,7 @@ func recipes() (all []recipe) {
 		all = append(all, recipe{
 			name: name,
 			write: func(w io.Writer) (io.WriteCloser, error) {
-				return fileaccess.NewEncryptedWriter(w, fileaccess.Godot3, key)
+				return fileaccess.NewEncryptedWriter(w, fileaccess.LayoutGodot3, key)
 			},
 			key: key,
 		})
@@ -101,7 +101,7 @@ func TestEngine(t *testing.T) {
 			put(name+".plain", v.content)
 		}
 	}
-	put("godot4", file(t, encryptedInfo(fileaccess.Godot4), fileaccess.PasswordKey("pässwörd"), pattern(100)))
+	put("godot4", file(t, encryptedInfo(fileaccess.LayoutGodot4), fileaccess.PasswordKey("pässwörd"), pattern(100)))
 	put("files.txt", []byte(strings.Join(names, "\n")))
 	save, err := os.ReadFile("../testdata/containers/godot3.2.3/save_plain")
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ var (
 	ErrNoKey = errors.New("fileaccess: an encrypted file needs a password or key")
 	// ErrMode reports a compression mode that this package cannot read or write.
 	ErrMode = errors.New("unsupported compression mode")
-	// ErrLayout reports a Layout that is neither Godot3 nor Godot4.
+	// ErrLayout reports a Layout that is neither LayoutGodot3 nor LayoutGodot4.
 	ErrLayout = errors.New("unknown layout")
 	// ErrLimit is matched by every LimitError.
 	ErrLimit = errors.New("limit exceeded")

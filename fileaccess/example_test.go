@@ -37,7 +37,7 @@ func Example() {
 		Name string
 		HP   int `gd:"hp"`
 	}
-	if err := variant.UnmarshalDecode(d, &save, nil); err != nil {
+	if err := variant.UnmarshalDecode(d, &save); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%+v\n", save)
@@ -153,7 +153,7 @@ func ExampleNewEncryptedWriter() {
 		log.Fatal(err)
 	}
 	defer f.Close()
-	w, err := fileaccess.NewEncryptedWriter(f, fileaccess.Godot4, fileaccess.PasswordKey("hunter2"))
+	w, err := fileaccess.NewEncryptedWriter(f, fileaccess.LayoutGodot4, fileaccess.PasswordKey("hunter2"))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func FuzzEncrypted(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data, key []byte, buffered int64) {
 		data = append([]byte("GDEC"), data...)
-		o := &fileaccess.Options{Key: new(fileaccess.Key), Limits: small, Buffered: buffered}
+		o := &fileaccess.Options{Key: new(fileaccess.Key), Limits: small, MaxBuffered: buffered}
 		copy(o.Key[:], key)
 		checkFile(t, data, o)
 	})

@@ -55,7 +55,7 @@ func rawKey() *fileaccess.Key {
 // vectors returns all files of testdata/containers.
 func vectors(tb testing.TB) (all []vector) {
 	const root = "../testdata/containers"
-	for engine, layout := range map[string]fileaccess.Layout{"godot3.2.3": fileaccess.Godot3, "godot4.6": fileaccess.Godot4} {
+	for engine, layout := range map[string]fileaccess.Layout{"godot3.2.3": fileaccess.LayoutGodot3, "godot4.6": fileaccess.LayoutGodot4} {
 		save, err := os.ReadFile(filepath.Join(root, engine, "save_plain"))
 		require.NoError(tb, err)
 		first := 4 + int(binary.LittleEndian.Uint32(save)) // bytes of the first value and its length
@@ -235,7 +235,7 @@ func allocated(f func()) uint64 {
 	return least
 }
 
-var bothLayouts = []fileaccess.Layout{fileaccess.Godot3, fileaccess.Godot4}
+var bothLayouts = []fileaccess.Layout{fileaccess.LayoutGodot3, fileaccess.LayoutGodot4}
 
 var (
 	right = fileaccess.PasswordKey("hunter2")

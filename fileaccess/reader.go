@@ -65,11 +65,11 @@ type Options struct {
 	AskKey func(Info) (*Key, error)
 	// Limits bounds the file's declared sizes.
 	Limits Limits
-	// Buffered is the maximum size in bytes of encrypted content that NewReader
+	// MaxBuffered is the maximum size in bytes of encrypted content that NewReader
 	// keeps in memory to verify it. Longer content is read twice if the Reader is
 	// an io.Seeker, and otherwise returned before it is verified. 0 selects 8 MiB.
 	// -1 disables the limit, so that all content is verified first.
-	Buffered int64
+	MaxBuffered int64
 }
 
 const defaultBuffered = 8 << 20
@@ -84,7 +84,7 @@ type Reader struct {
 // A file that begins with other bytes, or is shorter, is Plain; see Info.
 //
 // It reads the header, and the sizes of all blocks of a compressed file. It reads all of an
-// encrypted file if Options.Buffered or seeking permits, and then returns [ErrPassword] for
+// encrypted file if Options.MaxBuffered or seeking permits, and then returns [ErrPassword] for
 // a wrong password. For longer encrypted input that cannot seek, Read returns ErrPassword
 // instead of io.EOF.
 //

@@ -43,7 +43,7 @@ func TestPlain(t *testing.T) {
 
 func TestContainerString(t *testing.T) {
 	require.Equal(t, "plain compressed encrypted", fileaccess.Plain.String()+" "+fileaccess.Compressed.String()+" "+fileaccess.Encrypted.String())
-	require.Equal(t, "godot4 godot3", fileaccess.Godot4.String()+" "+fileaccess.Godot3.String())
+	require.Equal(t, "godot4 godot3", fileaccess.LayoutGodot4.String()+" "+fileaccess.LayoutGodot3.String())
 }
 
 // A file truncated at any byte is io.ErrUnexpectedEOF at its end. A prefix of the content is
@@ -138,7 +138,7 @@ func TestNothingBeyond(t *testing.T) {
 // One container is opened, and not the containers inside it.
 func TestNested(t *testing.T) {
 	inner := file(t, compressedInfo(fileaccess.Zstd), nil, pattern(5000))
-	outer := file(t, encryptedInfo(fileaccess.Godot4), rawKey(), inner)
+	outer := file(t, encryptedInfo(fileaccess.LayoutGodot4), rawKey(), inner)
 	r, err := fileaccess.NewReader(bytes.NewReader(outer), &fileaccess.Options{Key: rawKey()})
 	require.NoError(t, err)
 	require.Equal(t, fileaccess.Encrypted, r.Info().Container)

@@ -32,7 +32,7 @@ func TestNewWriter(t *testing.T) {
 
 // A closed file accepts no more bytes, and can be closed again.
 func TestWriteAfterClose(t *testing.T) {
-	for name, info := range map[string]fileaccess.Info{"compressed": compressedInfo(fileaccess.FastLZ), "encrypted": encryptedInfo(fileaccess.Godot3)} {
+	for name, info := range map[string]fileaccess.Info{"compressed": compressedInfo(fileaccess.FastLZ), "encrypted": encryptedInfo(fileaccess.LayoutGodot3)} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			w, err := fileaccess.NewWriter(&b, info, right)
@@ -49,7 +49,7 @@ func TestWriteAfterClose(t *testing.T) {
 }
 
 func TestNewWriterRefuses(t *testing.T) {
-	w, err := fileaccess.NewWriter(io.Discard, encryptedInfo(fileaccess.Godot4), nil)
+	w, err := fileaccess.NewWriter(io.Discard, encryptedInfo(fileaccess.LayoutGodot4), nil)
 	require.ErrorIs(t, err, fileaccess.ErrNoKey)
 	require.True(t, w == nil)
 	w, err = fileaccess.NewWriter(io.Discard, compressedInfo(fileaccess.Brotli), nil)
@@ -66,7 +66,7 @@ func (shortWriter) Write(p []byte) (int, error) { return len(p) / 2, nil }
 // If the Writer fails at any byte, Close returns the error, also when it is called again.
 func TestWriterFails(t *testing.T) {
 	content := pattern(10_000)
-	for name, info := range map[string]fileaccess.Info{"compressed": compressedInfo(fileaccess.Zstd), "encrypted": encryptedInfo(fileaccess.Godot4)} {
+	for name, info := range map[string]fileaccess.Info{"compressed": compressedInfo(fileaccess.Zstd), "encrypted": encryptedInfo(fileaccess.LayoutGodot4)} {
 		t.Run(name, func(t *testing.T) {
 			whole := len(file(t, info, right, content))
 			for n := 0; n < whole; n += 1 + n/10 {

@@ -107,7 +107,7 @@
 // # Untrusted input
 //
 // ToJSON is subject to the limits of its Decoder and keeps a few bytes for each open
-// container. FromJSON keeps the text, at most gdwire.EncoderOptions.Buffered bytes,
+// container. FromJSON keeps the text, at most gdwire.EncoderOptions.MaxBuffered bytes,
 // and an index of at most eight times that size. gdwire.EncoderOptions.Depth limits
 // the nesting of the value, and the JSON can be nested at most 10,000 levels deep.
 // The time is proportional to the length of the text for any nesting and any order

@@ -37,7 +37,7 @@ func exampleSave() []byte {
 func ExampleToJSON() {
 	d := gdwire.NewDecoder(bytes.NewReader(exampleSave()), nil)
 	defer d.Release()
-	if err := gdjson.ToJSON(os.Stdout, d, &gdjson.Options{Indent: "  "}); err != nil {
+	if err := gdjson.ToJSON(os.Stdout, d, gdjson.Options{Indent: "  "}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
@@ -52,7 +52,7 @@ func ExampleToJSON() {
 func ExampleToJSON_plain() {
 	d := gdwire.NewDecoder(bytes.NewReader(exampleSave()), nil)
 	defer d.Release()
-	if err := gdjson.ToJSON(os.Stdout, d, &gdjson.Options{Plain: true}); err != nil {
+	if err := gdjson.ToJSON(os.Stdout, d, gdjson.Options{Plain: true}); err != nil {
 		fmt.Println(err)
 	}
 	// Output: {"name":"Ada","hp":7,"pos":[1.0,2.5]}
@@ -64,7 +64,7 @@ func ExampleToJSON_lines() {
 	d := gdwire.NewDecoder(bytes.NewReader(append(save, save...)), nil)
 	defer d.Release()
 	for {
-		err := gdjson.ToJSON(os.Stdout, d, &gdjson.Options{Plain: true})
+		err := gdjson.ToJSON(os.Stdout, d, gdjson.Options{Plain: true})
 		if err == io.EOF {
 			break
 		}
@@ -84,7 +84,7 @@ func ExampleFromJSON() {
 	var text strings.Builder
 	d := gdwire.NewDecoder(bytes.NewReader(exampleSave()), nil)
 	defer d.Release()
-	if err := gdjson.ToJSON(&text, d, nil); err != nil {
+	if err := gdjson.ToJSON(&text, d); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -94,12 +94,12 @@ func ExampleFromJSON() {
 	var save bytes.Buffer
 	e := gdwire.NewEncoder(&save, nil)
 	defer e.Release()
-	if err := gdjson.FromJSON(e, strings.NewReader(edited), nil); err != nil {
+	if err := gdjson.FromJSON(e, strings.NewReader(edited)); err != nil {
 		fmt.Println(err)
 		return
 	}
 	d.Reset(&save)
-	if err := gdjson.ToJSON(os.Stdout, d, &gdjson.Options{Plain: true}); err != nil {
+	if err := gdjson.ToJSON(os.Stdout, d, gdjson.Options{Plain: true}); err != nil {
 		fmt.Println(err)
 	}
 	// Output: {"name":"Ada","hp":100,"pos":[1.0,2.5]}
@@ -110,7 +110,7 @@ func ExampleFromJSON_error() {
 	e := gdwire.NewEncoder(io.Discard, nil)
 	defer e.Release()
 	const text = `{"type":"Dictionary","args":["s:pos",{"type":"Vector2","args":[1.0]}]}`
-	err := gdjson.FromJSON(e, strings.NewReader(text), nil)
+	err := gdjson.FromJSON(e, strings.NewReader(text))
 	fmt.Println(err)
 	var fault *gdjson.Error
 	if errors.As(err, &fault) && errors.Is(err, gdwire.ErrCount) {
@@ -135,7 +135,7 @@ func ExampleFromJSON_lines() {
 			break
 		}
 		if err == nil {
-			err = gdjson.FromJSON(e, bytes.NewReader(text), &gdjson.Options{Plain: true})
+			err = gdjson.FromJSON(e, bytes.NewReader(text), gdjson.Options{Plain: true})
 		}
 		if err != nil {
 			fmt.Println(err)

@@ -195,7 +195,7 @@ func packedVectors[V [2]float64 | [3]float64 | [4]float64](r *reader, o *object,
 // adds its offset to the error.
 func (r *reader) tooLarge(o *object, first int, err error, args []float64, again func() error) error {
 	if r.o.Lenient {
-		_ = r.e.Recover() // err
+		_ = r.e.ClearError() // err
 		return again()
 	}
 	for i, x := range args {

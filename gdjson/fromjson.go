@@ -13,24 +13,22 @@ import (
 // FromJSON reads one JSON value from r, up to the end of r, and writes it to e.
 //
 // Counts precede content in the binary format, so FromJSON holds the text in memory,
-// at most [gdwire.EncoderOptions].Buffered bytes, and an index of 12 bytes for each
+// at most [gdwire.EncoderOptions].MaxBuffered bytes, and an index of 12 bytes for each
 // object and array. Longer text is a [gdwire.LimitError].
 //
 // Invalid JSON, and a value that e cannot write, is an [Error]. If FromJSON has
 // written nothing yet, e is unchanged and remains usable. Otherwise the error stays
 // in e, as after [gdwire.Encoder.Fail]; an error of e's Writer stays, too. An error
 // of r is returned unchanged.
-func FromJSON(e *gdwire.Encoder, r io.Reader, o *Options) error {
+func FromJSON(e *gdwire.Encoder, r io.Reader, opts ...Options) error {
+	o := only(opts)
 	if err := e.Err(); err != nil {
 		return err
 	}
 	p := readers.Get().(*reader)
 	defer p.release()
-	p.e, p.o = e, Options{}
-	if o != nil {
-		p.o = *o
-	}
-	most := e.Options().Buffered
+	p.e, p.o = e, *o
+	most := e.Options().MaxBuffered
 	switch {
 	case most < 0:
 		most = math.MaxInt64
@@ -57,14 +55,14 @@ func FromJSON(e *gdwire.Encoder, r io.Reader, o *Options) error {
 	switch {
 	case err == nil:
 	case e.OutputOffset() == start:
-		_ = e.Recover() // err
+		_ = e.ClearError() // err
 	default:
 		_ = e.Fail(err) // err, with the Encoder's offset and path
 	}
 	return err
 }
 
-// defaultBuffered is the meaning of 0 in EncoderOptions.Buffered.
+// defaultBuffered is the meaning of 0 in EncoderOptions.MaxBuffered.
 const defaultBuffered = 8 << 20
 
 // A reader converts the value of a text and writes it to an Encoder.

@@ -51,25 +51,25 @@ func TestFromJSONEncoder(t *testing.T) {
 	defer e.Release()
 	for _, text := range []string{`[`, `5`, `{"type":"Vector2","args":[1]}`, `{"type":"Image","format":1,"mipmaps":1,"width":1,"height":1,"data":[]}`} {
 		t.Run(text, func(t *testing.T) {
-			require.Error(t, gdjson.FromJSON(e, strings.NewReader(text), nil))
+			require.Error(t, gdjson.FromJSON(e, strings.NewReader(text)))
 			require.NoError(t, e.Err(), "nothing was written")
 		})
 	}
-	require.NoError(t, gdjson.FromJSON(e, strings.NewReader(`"i:1"`), nil))
+	require.NoError(t, gdjson.FromJSON(e, strings.NewReader(`"i:1"`)))
 	require.NoError(t, e.Close())
 	require.Equal(t, 8, b.Len())
 
 	e.BeginDict(1)
-	require.NoError(t, gdjson.FromJSON(e, strings.NewReader(`"s:key"`), nil))
-	require.NoError(t, gdjson.FromJSON(e, strings.NewReader(`[]`), nil))
+	require.NoError(t, gdjson.FromJSON(e, strings.NewReader(`"s:key"`)))
+	require.NoError(t, gdjson.FromJSON(e, strings.NewReader(`[]`)))
 	e.End()
 	require.NoError(t, e.Close())
 
-	err := gdjson.FromJSON(e, strings.NewReader(`["i:1",5]`), nil)
+	err := gdjson.FromJSON(e, strings.NewReader(`["i:1",5]`))
 	require.ErrorIs(t, err, gdwire.ErrType)
-	require.ErrorIs(t, e.Recover(), err, "cannot be cleared")
+	require.ErrorIs(t, e.ClearError(), err, "cannot be cleared")
 	require.ErrorIs(t, e.Close(), err)
-	require.ErrorIs(t, gdjson.FromJSON(e, strings.NewReader(`null`), nil), err)
+	require.ErrorIs(t, gdjson.FromJSON(e, strings.NewReader(`null`)), err)
 }
 
 // TestFromJSONWriter: an error of the Writer is returned unchanged, and the value
@@ -82,7 +82,7 @@ func TestFromJSONWriter(t *testing.T) {
 	require.NoError(t, err)
 	for _, n := range []int{0, 10_000, 250_000} {
 		e := gdwire.NewEncoder(&fullWriter{n: n, err: errTest}, nil)
-		require.Equal(t, errTest, gdjson.FromJSON(e, strings.NewReader(text), nil))
+		require.Equal(t, errTest, gdjson.FromJSON(e, strings.NewReader(text)))
 		require.ErrorIs(t, e.Close(), errTest)
 		e.Release()
 	}
@@ -103,15 +103,15 @@ func TestFromJSONBuffered(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := &endless{prefix: `"s:`, n: int64(c.size - 1), suffix: `"`}
-			e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{Buffered: c.buffered})
-			err := gdjson.FromJSON(e, src, nil)
+			e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{MaxBuffered: c.buffered})
+			err := gdjson.FromJSON(e, src)
 			if c.ok {
 				require.NoError(t, err)
 				return
 			}
 			var limit *gdwire.LimitError
 			require.ErrorAs(t, err, &limit)
-			require.Equal(t, "Buffered", limit.Name)
+			require.Equal(t, "MaxBuffered", limit.Name)
 			var fault *gdjson.Error
 			require.ErrorAs(t, err, &fault)
 		})

@@ -61,7 +61,7 @@ func (r *reader) nativeString() error {
 	case "np":
 		err := r.e.WriteNodePath(alias(content))
 		if r.o.Lenient && errors.Is(err, gdwire.ErrRange) { // two colons in a row
-			_ = r.e.Recover() // err
+			_ = r.e.ClearError() // err
 			err = r.e.WriteNodePath("")
 		}
 		return r.wrote(at, err)
@@ -304,9 +304,9 @@ func (r *reader) readForm(o *object) error {
 	case o.kind == formNone:
 		return r.failf(o.offset, gdwire.ErrType, "unknown type %s", quoted(name))
 	case missing != 0:
-		return r.failf(o.offset, gdwire.ErrKey, "%s without member %q", quoted(name), missing.first())
+		return r.failf(o.offset, gdwire.ErrMisplacedKey, "%s without member %q", quoted(name), missing.first())
 	case extra != 0 && !r.o.Lenient:
-		return r.failf(o.offset, gdwire.ErrKey, "%s with member %q", quoted(name), extra.first())
+		return r.failf(o.offset, gdwire.ErrMisplacedKey, "%s with member %q", quoted(name), extra.first())
 	}
 	return nil
 }
@@ -329,9 +329,9 @@ func (r *reader) readMembers(m *members) error {
 		i, ok := memberOf(name)
 		switch {
 		case !ok && !r.o.Lenient:
-			return r.failf(at, gdwire.ErrKey, "unknown member %s", quoted(name))
+			return r.failf(at, gdwire.ErrMisplacedKey, "unknown member %s", quoted(name))
 		case ok && m.has(i) && !r.o.Lenient:
-			return r.failf(at, gdwire.ErrKey, "duplicate member %s", quoted(name))
+			return r.failf(at, gdwire.ErrMisplacedKey, "duplicate member %s", quoted(name))
 		case ok:
 			m.set |= 1 << i
 			m.at[i] = r.at

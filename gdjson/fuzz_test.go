@@ -83,7 +83,7 @@ func FuzzToJSON(f *testing.F) {
 		var plain bytes.Buffer
 		d := gdwire.NewDecoder(bytes.NewReader(wire), &from)
 		defer d.Release()
-		plainErr := gdjson.ToJSON(&plain, d, &gdjson.Options{Plain: true, Indent: " "})
+		plainErr := gdjson.ToJSON(&plain, d, gdjson.Options{Plain: true, Indent: " "})
 
 		text, err := toJSON(wire, &from, nil)
 		if err != nil {

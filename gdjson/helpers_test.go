@@ -2,6 +2,7 @@ package gdjson_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -71,7 +72,7 @@ func toJSON(wire []byte, from *gdwire.DecoderOptions, o *gdjson.Options) (string
 	d := gdwire.NewDecoder(bytes.NewReader(wire), from)
 	defer d.Release()
 	var b strings.Builder
-	err := gdjson.ToJSON(&b, d, o)
+	err := gdjson.ToJSON(&b, d, *cmp.Or(o, new(gdjson.Options)))
 	return b.String(), err
 }
 
@@ -90,7 +91,7 @@ func fromJSON(text string, to *gdwire.EncoderOptions, o *gdjson.Options) ([]byte
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, to)
 	defer e.Release()
-	if err := gdjson.FromJSON(e, strings.NewReader(text), o); err != nil {
+	if err := gdjson.FromJSON(e, strings.NewReader(text), *cmp.Or(o, new(gdjson.Options))); err != nil {
 		return b.Bytes(), err
 	}
 	return b.Bytes(), e.Close()
@@ -110,7 +111,7 @@ func testToJSON(t *testing.T, cases []toCase) {
 		t.Run(c.name, func(t *testing.T) {
 			wire := encode(t, nil, c.write)
 			for _, window := range []int{0, 16} {
-				from := &gdwire.DecoderOptions{AllowObjects: true, WindowSize: window}
+				from := &gdwire.DecoderOptions{AllowObjects: true, MaxChunk: window}
 				got, err := toJSON(wire, from, nil)
 				require.NoError(t, err)
 				require.Equal(t, c.native, got)

@@ -78,7 +78,7 @@ func TestToJSONMemory(t *testing.T) {
 				var out counter
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				require.NoError(t, gdjson.ToJSON(&out, d, &gdjson.Options{Plain: plain}))
+				require.NoError(t, gdjson.ToJSON(&out, d, gdjson.Options{Plain: plain}))
 				runtime.ReadMemStats(&after)
 				d.Release()
 				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
@@ -93,7 +93,7 @@ func TestToJSONMemory(t *testing.T) {
 }
 
 // TestFromJSONMemory: memory is proportional to the number of bytes read, which
-// Buffered bounds, for any text.
+// MaxBuffered bounds, for any text.
 func TestFromJSONMemory(t *testing.T) {
 	const most = 1 << 20
 	for _, c := range []struct{ name, head, element string }{
@@ -111,11 +111,11 @@ func TestFromJSONMemory(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, n := range []int{most, math.MaxInt} { // cut off, or too long
-				e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{Buffered: most})
+				e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{MaxBuffered: most})
 				src := &repeated{head: c.head, text: c.element, n: n}
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				err := gdjson.FromJSON(e, src, nil)
+				err := gdjson.FromJSON(e, src)
 				runtime.ReadMemStats(&after)
 				require.Equal(t, n > most, errors.Is(err, gdwire.ErrLimit), err)
 				var fault *gdjson.Error

@@ -1,7 +1,7 @@
 package gdjson
 
-// Options configures [ToJSON] and [FromJSON]. The zero value, like nil, selects
-// native JSON, written on one line and read exactly.
+// Options configures [ToJSON] and [FromJSON], which take at most one; more are a panic.
+// The zero value, like none, selects native JSON, written on one line and read exactly.
 type Options struct {
 	// Plain selects plain JSON instead of native JSON.
 	Plain bool
@@ -19,4 +19,17 @@ type Options struct {
 	// terminal as \uXXXX: DEL, the C1 controls and the controls of bidirectional
 	// text. The C0 controls are always escaped.
 	EscapeForTerminal bool
+}
+
+var defaultOptions Options
+
+// only returns the Options among the arguments of a function, or the zero value.
+func only(opts []Options) *Options {
+	switch len(opts) {
+	case 0:
+		return &defaultOptions
+	case 1:
+		return &opts[0]
+	}
+	panic("gdjson: more than one Options")
 }

@@ -64,7 +64,7 @@ func (t *text) read(src io.Reader, most int64, duplicates, lenient bool) error {
 }
 
 func limitError(got, most int64) error {
-	return &Error{Offset: most, Err: &gdwire.LimitError{Name: "Buffered", Got: got, Max: most}}
+	return &Error{Offset: most, Err: &gdwire.LimitError{Name: "MaxBuffered", Got: got, Max: most}}
 }
 
 // readAll reads src to its end. It returns an error as soon as it has read more than

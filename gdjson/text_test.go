@@ -18,8 +18,8 @@ func TestFromJSONReader(t *testing.T) {
 	require.NoError(t, err)
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
-	require.NoError(t, gdjson.FromJSON(e, iotest.OneByteReader(strings.NewReader(text)), nil))
+	require.NoError(t, gdjson.FromJSON(e, iotest.OneByteReader(strings.NewReader(text))))
 	require.Equal(t, want, b.Bytes())
-	require.ErrorIs(t, gdjson.FromJSON(e, iotest.ErrReader(errTest), nil), errTest)
+	require.ErrorIs(t, gdjson.FromJSON(e, iotest.ErrReader(errTest)), errTest)
 	require.NoError(t, e.Err())
 }

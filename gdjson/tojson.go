@@ -20,7 +20,8 @@ import (
 // of d or w, the output is incomplete and ToJSON cannot be resumed. For a NodePath
 // or text that JSON cannot represent, the error is a [gdwire.Error] that wraps
 // [gdwire.ErrRange] or [gdwire.ErrUTF8].
-func ToJSON(w io.Writer, d *gdwire.Decoder, o *Options) error {
+func ToJSON(w io.Writer, d *gdwire.Decoder, opts ...Options) error {
+	o := only(opts)
 	if err := atValue(d); err != nil {
 		return err
 	}
@@ -85,9 +86,6 @@ var writers = sync.Pool{New: func() any { return new(writer) }}
 
 func getWriter(out io.Writer, d *gdwire.Decoder, o *Options) *writer {
 	w := writers.Get().(*writer)
-	if o == nil {
-		o = new(Options)
-	}
 	*w = writer{
 		out: out, d: d, plainJSON: o.Plain, terminal: o.EscapeForTerminal, indent: o.Indent, comma: ",", colon: ":",
 		buf: w.buf[:0], frames: w.frames[:0], base64: w.base64[:0], scratch: w.scratch[:0],

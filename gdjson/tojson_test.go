@@ -135,12 +135,12 @@ func TestToJSONErrors(t *testing.T) {
 		{"bad class", typedArray(gdwire.Elem{Class: "\xff"}), gdwire.ErrUTF8},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			wire := encode(t, &gdwire.EncoderOptions{AnyUTF8: true}, func(e *gdwire.Encoder) {
+			wire := encode(t, &gdwire.EncoderOptions{AllowInvalidUTF8: true}, func(e *gdwire.Encoder) {
 				e.BeginArray(1)
 				c.write(e)
 				e.End()
 			})
-			from := &gdwire.DecoderOptions{AnyUTF8: true}
+			from := &gdwire.DecoderOptions{AllowInvalidUTF8: true}
 			got, err := toJSON(wire, from, nil)
 			require.ErrorIs(t, err, c.cause)
 			var fault *gdwire.Error
@@ -171,13 +171,13 @@ func TestToJSONPosition(t *testing.T) {
 		e.WriteInt(2)
 		e.End()
 	})
-	d := gdwire.NewDecoder(bytes.NewReader(wire), &gdwire.DecoderOptions{AllowObjects: true, WindowSize: 16})
+	d := gdwire.NewDecoder(bytes.NewReader(wire), &gdwire.DecoderOptions{AllowObjects: true, MaxChunk: 16})
 	defer d.Release()
 	var b strings.Builder
 	next := func(want string, cause error) {
 		t.Helper()
 		b.Reset()
-		err := gdjson.ToJSON(&b, d, nil)
+		err := gdjson.ToJSON(&b, d)
 		require.ErrorIs(t, err, cause)
 		require.Equal(t, want, b.String())
 	}
@@ -233,7 +233,7 @@ func TestToJSONInput(t *testing.T) {
 		}
 	}
 	d := gdwire.NewDecoder(iotest.ErrReader(errTest), nil)
-	require.ErrorIs(t, gdjson.ToJSON(io.Discard, d, nil), errTest)
+	require.ErrorIs(t, gdjson.ToJSON(io.Discard, d), errTest)
 }
 
 func TestToJSONOutput(t *testing.T) {
@@ -248,7 +248,7 @@ func TestToJSONOutput(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, n := range []int{0, 1, 10_000, 99_999} {
 				d := gdwire.NewDecoder(bytes.NewReader(wire), nil)
-				require.ErrorIs(t, gdjson.ToJSON(&fullWriter{n: n, err: c.err}, d, nil), c.want)
+				require.ErrorIs(t, gdjson.ToJSON(&fullWriter{n: n, err: c.err}, d), c.want)
 				d.Release()
 			}
 		})

@@ -28,7 +28,7 @@ func TestToJSONBase64(t *testing.T) {
 					data[i] = byte(37 * i)
 				}
 				want := base64.StdEncoding.EncodeToString(data)
-				got, err := toJSON(encode(t, nil, packed(gdwire.TypePackedByteArray, data)), &gdwire.DecoderOptions{WindowSize: window}, &gdjson.Options{Plain: true})
+				got, err := toJSON(encode(t, nil, packed(gdwire.TypePackedByteArray, data)), &gdwire.DecoderOptions{MaxChunk: window}, &gdjson.Options{Plain: true})
 				require.NoError(t, err)
 				require.Equal(t, `"`+want+`"`, got)
 
@@ -37,7 +37,7 @@ func TestToJSONBase64(t *testing.T) {
 					e.Write(data)
 					e.End()
 				})
-				got, err = toJSON(image, &gdwire.DecoderOptions{Format: gdwire.Godot2, WindowSize: window}, &gdjson.Options{Plain: true})
+				got, err = toJSON(image, &gdwire.DecoderOptions{Format: gdwire.Godot2, MaxChunk: window}, &gdjson.Options{Plain: true})
 				require.NoError(t, err)
 				require.Equal(t, `{"format":0,"mipmaps":0,"width":0,"height":0,"data":"`+want+`"}`, got)
 			})

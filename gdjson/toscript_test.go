@@ -76,7 +76,7 @@ func TestToJSONKeys(t *testing.T) {
 				e.End()
 			})
 			for _, window := range []int{0, 16} {
-				got, err := toJSON(wire, &gdwire.DecoderOptions{AllowObjects: true, WindowSize: window}, &gdjson.Options{Plain: true})
+				got, err := toJSON(wire, &gdwire.DecoderOptions{AllowObjects: true, MaxChunk: window}, &gdjson.Options{Plain: true})
 				require.NoError(t, err)
 				key, err := jsontext.AppendQuote(nil, c.want)
 				require.NoError(t, err)

@@ -27,7 +27,7 @@ func fileModes() map[any]struct {
 	compressed := func(m fileaccess.Mode) fileaccess.Info {
 		return fileaccess.Info{Container: fileaccess.Compressed, Mode: m, BlockSize: 4096}
 	}
-	encrypted := fileaccess.Info{Container: fileaccess.Encrypted, Layout: fileaccess.Godot4}
+	encrypted := fileaccess.Info{Container: fileaccess.Encrypted, Layout: fileaccess.LayoutGodot4}
 	return map[any]struct {
 		info fileaccess.Info
 		key  *fileaccess.Key
@@ -90,7 +90,7 @@ func exchangeFile(ctx context.Context, ws *websocket.Conn, mode any, info fileac
 	if err := w.Close(); err != nil {
 		return err
 	}
-	message, err := variant.Marshal([]any{mode, content, file.Bytes()}, nil)
+	message, err := variant.Marshal([]any{mode, content, file.Bytes()})
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func exchangeFile(ctx context.Context, ws *websocket.Conn, mode any, info fileac
 		return err
 	}
 	var answer [][]byte
-	if err := variant.Unmarshal(message, &answer, nil); err != nil {
+	if err := variant.Unmarshal(message, &answer); err != nil {
 		return err
 	}
 	if !bytes.Equal(answer[1], content) {

@@ -64,7 +64,7 @@ func TestLenientJSON(t *testing.T) {
 	for i, text := range texts {
 		var got bytes.Buffer
 		e := gdwire.NewEncoder(&got, nil)
-		err := gdjson.FromJSON(e, strings.NewReader(text), &gdjson.Options{Lenient: true, AllowObjects: true})
+		err := gdjson.FromJSON(e, strings.NewReader(text), gdjson.Options{Lenient: true, AllowObjects: true})
 		require.NoError(t, err, text)
 		require.NoError(t, e.Close())
 		e.Release()

@@ -88,18 +88,18 @@ func ours(d *gdwire.Decoder, p []byte) (verdict, error) {
 type jury struct {
 	lenient, anyUTF8 *gdwire.Decoder
 	accepted         int
-	notUTF8          int // packets that the engine accepts and gdwire only with AnyUTF8
+	notUTF8          int // packets that the engine accepts and gdwire only with AllowInvalidUTF8
 }
 
 func newJury() *jury {
 	return &jury{
 		lenient: gdwire.NewDecoder(nil, nil),
-		anyUTF8: gdwire.NewDecoder(nil, &gdwire.DecoderOptions{AnyUTF8: true}),
+		anyUTF8: gdwire.NewDecoder(nil, &gdwire.DecoderOptions{AllowInvalidUTF8: true}),
 	}
 }
 
 // agree reports whether gdwire has the engine's verdict on p. For text that is not
-// UTF-8 it compares the verdict with AnyUTF8.
+// UTF-8 it compares the verdict with AllowInvalidUTF8.
 func (j *jury) agree(p []byte, engine verdict) bool {
 	v, err := ours(j.lenient, p)
 	if v == engine {
@@ -174,7 +174,7 @@ func TestJudge(t *testing.T) {
 		_, err := ours(jury.lenient, b)
 		t.Errorf("the engine disagrees; add the packet to testdata/judged.txt: %s (gdwire: %v)", p, err)
 	}
-	t.Logf("%d packets, %d accepted, %d only with AnyUTF8", total, jury.accepted, jury.notUTF8)
+	t.Logf("%d packets, %d accepted, %d only with AllowInvalidUTF8", total, jury.accepted, jury.notUTF8)
 }
 
 // knownPackets returns the packets of testdata/judged.txt, one in hexadecimal on each
@@ -198,7 +198,7 @@ func goodPackets(ctx context.Context, ws *websocket.Conn) ([][]byte, error) {
 		return nil, err
 	}
 	var all [][]byte
-	if err := variant.Unmarshal(message, &all, nil); err != nil {
+	if err := variant.Unmarshal(message, &all); err != nil {
 		return nil, err
 	}
 	for _, name := range []string{"vectors", "verdicts"} {
@@ -333,7 +333,7 @@ func invariants(p []byte) error {
 	if err := alike("tokens", d.InputOffset(), err); err != nil {
 		return err
 	}
-	narrow := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{OneValue: true, WindowSize: 16})
+	narrow := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{OneValue: true, MaxChunk: 16})
 	defer narrow.Release()
 	narrow.ResetN(iotest.OneByteReader(bytes.NewReader(p)), int64(len(p)))
 	err = narrow.SkipValue()
@@ -389,7 +389,7 @@ func written(p []byte, canonical bool) error {
 		return fmt.Errorf("canonical, and copied as %x", once)
 	}
 	var v any
-	err = variant.Unmarshal(p, &v, nil)
+	err = variant.Unmarshal(p, &v)
 	if errors.Is(err, gdwire.ErrRange) { // a NodePath that text cannot hold
 		return nil
 	}

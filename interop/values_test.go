@@ -78,7 +78,7 @@ func answerValues(ctx context.Context, ws *websocket.Conn) error {
 		return err
 	}
 	var samples []sample
-	if err := variant.Unmarshal(message, &samples, nil); err != nil {
+	if err := variant.Unmarshal(message, &samples); err != nil {
 		return err
 	}
 	answers := make([]map[string]any, len(samples))
@@ -87,7 +87,7 @@ func answerValues(ctx context.Context, ws *websocket.Conn) error {
 			return fmt.Errorf("%x: %w", s.Bytes, err)
 		}
 	}
-	if message, err = variant.Marshal(&variant.Array{Values: anys(answers)}, nil); err != nil {
+	if message, err = variant.Marshal(&variant.Array{Values: anys(answers)}); err != nil {
 		return err
 	}
 	if err := ws.Write(ctx, websocket.MessageBinary, message); err != nil {
@@ -97,7 +97,7 @@ func answerValues(ctx context.Context, ws *websocket.Conn) error {
 		return err
 	}
 	var read [][]byte
-	if err := variant.Unmarshal(message, &read, nil); err != nil {
+	if err := variant.Unmarshal(message, &read); err != nil {
 		return err
 	}
 	for i, b := range read {
@@ -112,7 +112,7 @@ func answerValues(ctx context.Context, ws *websocket.Conn) error {
 // of floats.
 func compare(a, b []byte) error {
 	var x, y any
-	if err := errors.Join(variant.Unmarshal(a, &x, nil), variant.Unmarshal(b, &y, nil)); err != nil {
+	if err := errors.Join(variant.Unmarshal(a, &x), variant.Unmarshal(b, &y)); err != nil {
 		return err
 	}
 	if d := difference(reflect.ValueOf(x), reflect.ValueOf(y)); d != "" {
@@ -139,16 +139,16 @@ func remake(s sample) (map[string]any, error) {
 	}
 	made["tokens"] = recoded
 	var v any
-	if err := variant.Unmarshal(s.Bytes, &v, nil); err != nil {
+	if err := variant.Unmarshal(s.Bytes, &v); err != nil {
 		return nil, err
 	}
-	if made["variant"], err = variant.Marshal(v, nil); err != nil {
+	if made["variant"], err = variant.Marshal(v); err != nil {
 		return nil, err
 	}
 	var text strings.Builder
 	d := gdwire.NewDecoder(bytes.NewReader(s.Bytes), nil)
 	defer d.Release()
-	if err := gdjson.ToJSON(&text, d, nil); err != nil {
+	if err := gdjson.ToJSON(&text, d); err != nil {
 		return nil, err
 	}
 	if made["gdjson"], err = fromJSON(text.String()); err != nil {
@@ -181,7 +181,7 @@ func fromJSON(text string) ([]byte, error) {
 	var out bytes.Buffer
 	e := gdwire.NewEncoder(&out, nil)
 	defer e.Release()
-	if err := gdjson.FromJSON(e, strings.NewReader(text), nil); err != nil {
+	if err := gdjson.FromJSON(e, strings.NewReader(text)); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), e.Close()

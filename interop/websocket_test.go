@@ -37,11 +37,11 @@ func greet(_ context.Context, c *stream.Conn) error {
 		var m message
 		d, err := c.Next()
 		if err == nil {
-			err = variant.UnmarshalDecode(d, &m, nil)
+			err = variant.UnmarshalDecode(d, &m)
 		}
 		if err == nil {
 			m.Name = "hello, " + m.Name
-			err = c.WritePacket(func(e *gdwire.Encoder) error { return variant.MarshalEncode(e, m, nil) })
+			err = c.WritePacket(func(e *gdwire.Encoder) error { return variant.MarshalEncode(e, m) })
 		}
 		if err != nil && !stream.Skippable(err) {
 			return err
@@ -129,7 +129,7 @@ func slowClient(ctx context.Context, url string) error {
 		return err
 	}
 	defer func() { _ = ws.CloseNow() }()
-	b, err := variant.Marshal(message{"slow", make([]byte, 60_000)}, nil)
+	b, err := variant.Marshal(message{"slow", make([]byte, 60_000)})
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func exchangeTCP(ctx context.Context, addr string) error {
 	}
 	c := stream.NewConn(ctx, conn, nil)
 	defer c.Close()
-	if err := c.WritePacket(func(e *gdwire.Encoder) error { return variant.MarshalEncode(e, message{"TCP", int64(5)}, nil) }); err != nil {
+	if err := c.WritePacket(func(e *gdwire.Encoder) error { return variant.MarshalEncode(e, message{"TCP", int64(5)}) }); err != nil {
 		return err
 	}
 	d, err := c.Next()
@@ -156,7 +156,7 @@ func exchangeTCP(ctx context.Context, addr string) error {
 		return err
 	}
 	var m message
-	if err := variant.UnmarshalDecode(d, &m, nil); err != nil {
+	if err := variant.UnmarshalDecode(d, &m); err != nil {
 		return err
 	}
 	if want := (message{"hello, TCP", int64(5)}); m != want {

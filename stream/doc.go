@@ -28,7 +28,7 @@
 //
 // # Errors
 //
-// A [gdwire.Error] or a [PacketError] concerns one packet. The next packet can be read
+// A [gdwire.Error] or a [PacketTooLongError] concerns one packet. The next packet can be read
 // after it, and an invalid packet needs no more memory than a valid one. All other errors
 // concern the stream: io.EOF between packets, an io.ErrUnexpectedEOF that is not wrapped
 // inside one, a timeout, a lost connection. [Skippable] distinguishes the two.
@@ -51,7 +51,7 @@
 //
 // A Reader reads a file of values from several calls of FileAccess.store_var, and a Writer
 // appends to it. If a program has crashed while writing, the last packet is incomplete;
-// [Scan] returns the end of the complete packets. [Writer.WriteThrough] writes values that
+// [ScanComplete] returns the end of the complete packets. [Writer.WriteThrough] writes values that
 // are too large for memory.
 //
 // # WebSocket

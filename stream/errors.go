@@ -8,22 +8,22 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A PacketError reports a packet that is longer than Options.MaxPacket. None of its
+// A PacketTooLongError reports a packet that is longer than Options.MaxPacket. None of its
 // bytes were decoded or written, and the next packet can be read or written.
-type PacketError struct {
+type PacketTooLongError struct {
 	Size   int64 // length of the packet in bytes; when writing, of the bytes encoded so far
 	Max    int64 // Options.MaxPacket
 	Offset int64 // offset in the stream of the first byte after the length; 0 when writing
 }
 
-func (e *PacketError) Error() string {
+func (e *PacketTooLongError) Error() string {
 	return fmt.Sprintf("gdwire/stream: offset %d: packet of %d bytes exceeds MaxPacket (%d)", e.Offset, e.Size, e.Max)
 }
 
 // Skippable reports whether err is about one packet, so that the next one can be
-// read or written: whether it is or wraps a [PacketError] or a [gdwire.Error].
+// read or written: whether it is or wraps a [PacketTooLongError] or a [gdwire.Error].
 func Skippable(err error) bool {
-	var p *PacketError
+	var p *PacketTooLongError
 	var v *gdwire.Error
 	return errors.As(err, &p) || errors.As(err, &v)
 }
@@ -38,10 +38,10 @@ func valueCount(n int64) error {
 	return &gdwire.Error{Path: "$", Err: fmt.Errorf("%w: packet of %d values, not 1", gdwire.ErrCount, n)}
 }
 
-// checkSize returns a PacketError if size exceeds most.
+// checkSize returns a PacketTooLongError if size exceeds most.
 func checkSize(size, most int64) error {
 	if size > most {
-		return &PacketError{Size: size, Max: most}
+		return &PacketTooLongError{Size: size, Max: most}
 	}
 	return nil
 }

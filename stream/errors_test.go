@@ -39,7 +39,7 @@ func TestPacketErrors(t *testing.T) {
 			if c.is != nil {
 				require.ErrorIs(t, c.err, c.is)
 			} else {
-				require.ErrorAs(t, c.err, new(*stream.PacketError))
+				require.ErrorAs(t, c.err, new(*stream.PacketTooLongError))
 			}
 		})
 	}
@@ -52,7 +52,7 @@ func TestSkippable(t *testing.T) {
 		want bool
 	}{
 		{"nil", nil, false},
-		{"PacketError", &stream.PacketError{}, true},
+		{"PacketTooLongError", &stream.PacketTooLongError{}, true},
 		{"Error", &gdwire.Error{Err: gdwire.ErrType}, true},
 		{"wrapped Error", fmt.Errorf("player: %w", &gdwire.Error{Err: gdwire.ErrType}), true},
 		{"end of the stream", io.EOF, false},

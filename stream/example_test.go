@@ -230,7 +230,7 @@ func ExampleScan() {
 		log.Fatal(err)
 	}
 	defer f.Close()
-	whole, err := stream.Scan(f, nil)
+	whole, err := stream.ScanComplete(f, nil)
 	fmt.Println(whole, err)
 	if err == io.ErrUnexpectedEOF {
 		_, err = f.Seek(whole, io.SeekStart)

@@ -274,7 +274,7 @@ func outcomes(r *stream.Reader, most int) (all []outcome) {
 			}
 		}
 		o.tokens = b.String()
-		o.trailing, o.whole = r.Trailing(), r.Whole()
+		o.trailing, o.whole = r.Trailing(), r.CompleteOffset()
 		ended := err == io.EOF && d == nil || err == io.ErrUnexpectedEOF
 		if err != nil && (d == nil || err != io.EOF) {
 			o.err = err.Error()

@@ -24,7 +24,7 @@ type Options struct {
 	// is set. nil selects Godot4.
 	Format *gdwire.Format
 	// MaxPacket is the maximum length of a packet in bytes, read or written. A longer
-	// one is a [PacketError]. 0 selects DefaultMaxPacket; -1 disables the limit, so
+	// one is a [PacketTooLongError]. 0 selects DefaultMaxPacket; -1 disables the limit, so
 	// that only the 32 bits of the length limit a packet.
 	MaxPacket int64
 	// BigEndianLength selects big-endian lengths, as with big_endian of a StreamPeer

@@ -30,14 +30,14 @@ func TestWritePacketFails(t *testing.T) {
 			return nil
 		}, gdwire.ErrUTF8},
 		"two values":     {func(e *gdwire.Encoder) error { return errors.Join(e.WriteNil(), e.WriteNil()) }, gdwire.ErrCount},
-		"unfinished":     {func(e *gdwire.Encoder) error { return e.BeginArray(1) }, gdwire.ErrOpen},
+		"unfinished":     {func(e *gdwire.Encoder) error { return e.BeginArray(1) }, gdwire.ErrIncomplete},
 		"wrong":          {func(e *gdwire.Encoder) error { return e.WriteString("\xFF") }, gdwire.ErrUTF8},
-		"too long":       {str(strings.Repeat("x", 50_000)), &stream.PacketError{Size: 50_008, Max: 50_000}},
-		"hides too long": {func(e *gdwire.Encoder) error { _ = e.WriteString(strings.Repeat("x", 50_000)); return nil }, &stream.PacketError{Size: 50_008, Max: 50_000}},
+		"too long":       {str(strings.Repeat("x", 50_000)), &stream.PacketTooLongError{Size: 50_008, Max: 50_000}},
+		"hides too long": {func(e *gdwire.Encoder) error { _ = e.WriteString(strings.Repeat("x", 50_000)); return nil }, &stream.PacketTooLongError{Size: 50_008, Max: 50_000}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := w.WritePacket(c.write)
-			var p *stream.PacketError
+			var p *stream.PacketTooLongError
 			if errors.As(c.want, &p) {
 				assert.Equal(t, c.want, err)
 			} else {

@@ -39,12 +39,12 @@ func NewPacketConn(ctx context.Context, conn net.PacketConn, o *Options) *Packet
 
 // ReadPacket returns a Decoder of the next datagram and the address of its sender.
 // The address is also returned with an error about one datagram: a [gdwire.Error] if
-// it is empty, with a [PacketError] inside if it is longer than Options.MaxPacket or
+// it is empty, with a [PacketTooLongError] inside if it is longer than Options.MaxPacket or
 // 64 KiB.
 //
 // The PacketConn owns the Decoder: it and its tokens are valid until the next
 // ReadPacket, and must not be Reset or Released. Until something is read from it, its
-// Buffered returns the whole datagram.
+// UnreadBuffer returns the whole datagram.
 func (c *PacketConn) ReadPacket() (*gdwire.Decoder, net.Addr, error) {
 	c.dec.Release()
 	c.size = 0

@@ -31,7 +31,7 @@ func TestPacketConn(t *testing.T) {
 		d, from, err := a.ReadPacket()
 		require.NoError(t, err)
 		require.NotNil(t, from)
-		require.Len(t, d.Buffered(), int(8+trailing))
+		require.Len(t, d.UnreadBuffer(), int(8+trailing))
 		tok, err := d.ReadToken()
 		require.NoError(t, err)
 		require.Equal(t, want, tok.Int())
@@ -86,8 +86,8 @@ func TestPacketConn(t *testing.T) {
 	}
 
 	require.ErrorIs(t, a.WriteRawTo(toB, nil), gdwire.ErrCount)
-	require.Equal(t, &stream.PacketError{Size: 1001, Max: 1000}, a.WriteRawTo(toB, make([]byte, 1001)))
-	require.Equal(t, &stream.PacketError{Size: 1008, Max: 1000}, a.WritePacketTo(toB, str(text[:1000])))
+	require.Equal(t, &stream.PacketTooLongError{Size: 1001, Max: 1000}, a.WriteRawTo(toB, make([]byte, 1001)))
+	require.Equal(t, &stream.PacketTooLongError{Size: 1008, Max: 1000}, a.WritePacketTo(toB, str(text[:1000])))
 	require.ErrorIs(t, a.WritePacketTo(toB, func(*gdwire.Encoder) error { return nil }), gdwire.ErrCount)
 }
 
@@ -134,6 +134,6 @@ func TestLongDatagram(t *testing.T) {
 // requireTooLong requires the error of a datagram that is too long.
 func requireTooLong(t *testing.T, err error, size, most int64) {
 	t.Helper()
-	require.Equal(t, &gdwire.Error{Path: "$", Err: &stream.PacketError{Size: size, Max: most}}, err)
+	require.Equal(t, &gdwire.Error{Path: "$", Err: &stream.PacketTooLongError{Size: size, Max: most}}, err)
 	require.True(t, stream.Skippable(err))
 }

@@ -14,7 +14,7 @@ import (
 // the remote debugger write them. It must not be used by several goroutines at the same
 // time.
 //
-// After a [gdwire.Error] or a [PacketError], which concern one packet, Next continues with
+// After a [gdwire.Error] or a [PacketTooLongError], which concern one packet, Next continues with
 // the next packet; see [Skippable]. Errors of the io.Reader are returned unchanged and lose
 // no data: after a temporary one, such as a timeout, the call can be repeated. A stream
 // that ends inside a packet or a length is an [io.ErrUnexpectedEOF] that is not wrapped.
@@ -85,7 +85,7 @@ func newReader(r io.Reader, c *config) *Reader {
 // must not be Reset or Released.
 //
 // After the last packet Next returns io.EOF. For an empty packet it returns a
-// [gdwire.Error], for one that is longer than Options.MaxPacket a [PacketError].
+// [gdwire.Error], for one that is longer than Options.MaxPacket a [PacketTooLongError].
 //
 // A packet of up to 16 KiB has arrived completely when Next returns. A longer one is
 // read by the Decoder as needed, which then also returns the errors of the stream.
@@ -168,10 +168,10 @@ func trailing(d *gdwire.Decoder, size int64) int64 {
 	return 0
 }
 
-// Whole returns the offset in the stream at which the packets before the latest one
+// CompleteOffset returns the offset in the stream at which the packets before the latest one
 // end. After io.EOF and io.ErrUnexpectedEOF it is the number of bytes in complete
 // packets, valid or not.
-func (r *Reader) Whole() int64 { return r.whole }
+func (r *Reader) CompleteOffset() int64 { return r.whole }
 
 // InputOffset returns the number of bytes read from the io.Reader, including those
 // read ahead.
@@ -211,7 +211,7 @@ func (r *Reader) begin() error {
 	r.r += lengthSize
 	r.offset, r.left = r.offset+lengthSize, r.size
 	if r.size > r.config.MaxPacket {
-		return &PacketError{Size: r.size, Max: r.config.MaxPacket, Offset: r.offset}
+		return &PacketTooLongError{Size: r.size, Max: r.config.MaxPacket, Offset: r.offset}
 	}
 	if r.size == 0 {
 		return emptyPacket()

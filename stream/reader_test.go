@@ -153,7 +153,7 @@ func TestNextRaw(t *testing.T) {
 				require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 				require.True(t, stream.Skippable(err))
 			case len(p) > mixedMax:
-				require.Equal(t, &stream.PacketError{Size: 60_000, Max: mixedMax, Offset: r.PacketOffset()}, err)
+				require.Equal(t, &stream.PacketTooLongError{Size: 60_000, Max: mixedMax, Offset: r.PacketOffset()}, err)
 			default:
 				require.NoError(t, err)
 				require.Equal(t, append([]byte{1, 2, 3}, p...), got)
@@ -197,7 +197,7 @@ func TestFalseLengths(t *testing.T) {
 
 	// The length of an unfinished WriteThrough is never valid.
 	_, err = stream.NewReader(bytes.NewReader([]byte{255, 255, 255, 255, 0, 0, 0, 0}), o).Next()
-	require.Equal(t, &stream.PacketError{Size: math.MaxUint32, Max: math.MaxUint32 - 1, Offset: 4}, err)
+	require.Equal(t, &stream.PacketTooLongError{Size: math.MaxUint32, Max: math.MaxUint32 - 1, Offset: 4}, err)
 }
 
 // TestSkipMemory skips 256 MiB.
@@ -209,7 +209,7 @@ func TestSkipMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, err := r.Next()
-	require.Equal(t, &stream.PacketError{Size: size, Max: stream.DefaultMaxPacket, Offset: 4}, err)
+	require.Equal(t, &stream.PacketTooLongError{Size: size, Max: stream.DefaultMaxPacket, Offset: 4}, err)
 	_, err = r.Next()
 	runtime.ReadMemStats(&after)
 	require.NoError(t, err)
@@ -330,7 +330,7 @@ func TestStoreVar(t *testing.T) {
 				require.Empty(t, o.err)
 				require.Zero(t, o.trailing)
 			}
-			whole, err := stream.Scan(bytes.NewReader(b), o)
+			whole, err := stream.ScanComplete(bytes.NewReader(b), o)
 			require.NoError(t, err)
 			require.EqualValues(t, len(b), whole)
 		})

@@ -2,13 +2,13 @@ package stream
 
 import "io"
 
-// Scan reads r to its end and returns the number of bytes at its start that are
+// ScanComplete reads r to its end and returns the number of bytes at its start that are
 // complete packets. It returns [io.ErrUnexpectedEOF] if other bytes follow them: a
 // packet of which only a part was written. It does not decode the packets.
 //
-// To append to a file, Scan it, truncate it to that number of bytes, and write from
+// To append to a file, ScanComplete it, truncate it to that number of bytes, and write from
 // there. Lengths in the other byte order look like an incomplete packet as well.
-func Scan(r io.Reader, o *Options) (whole int64, err error) {
+func ScanComplete(r io.Reader, o *Options) (whole int64, err error) {
 	p := NewReader(r, o)
 	for err == nil || Skippable(err) {
 		_, err = p.Next()
@@ -16,5 +16,5 @@ func Scan(r io.Reader, o *Options) (whole int64, err error) {
 	if err == io.EOF {
 		err = nil
 	}
-	return p.Whole(), err
+	return p.CompleteOffset(), err
 }

@@ -35,7 +35,7 @@ func TestWriteThrough(t *testing.T) {
 		require.NoError(t, rerr)
 		require.Greater(t, len(b), 16)
 		require.Equal(t, []byte{255, 255, 255, 255}, b[12:16])
-		whole, serr := stream.Scan(bytes.NewReader(b), nil)
+		whole, serr := stream.ScanComplete(bytes.NewReader(b), nil)
 		require.Equal(t, io.ErrUnexpectedEOF, serr)
 		require.EqualValues(t, 12, whole)
 		return errors.Join(err, e.End())
@@ -62,9 +62,9 @@ func TestWriteThroughFails(t *testing.T) {
 		return errors.Join(err, werr)
 	}
 	require.ErrorIs(t, w.WriteThrough(func(e *gdwire.Encoder) error { return errors.Join(half(e), own) }), own)
-	require.ErrorIs(t, w.WriteThrough(half), gdwire.ErrOpen)
+	require.ErrorIs(t, w.WriteThrough(half), gdwire.ErrIncomplete)
 	require.ErrorIs(t, w.WriteThrough(func(*gdwire.Encoder) error { return nil }), gdwire.ErrCount)
-	var p *stream.PacketError
+	var p *stream.PacketTooLongError
 	require.ErrorAs(t, w.WriteThrough(func(e *gdwire.Encoder) error { return errors.Join(half(e), half2(e)) }), &p)
 	require.NoError(t, w.WriteThrough(number(2)))
 	b, err := os.ReadFile(f.Name())
@@ -183,7 +183,7 @@ func TestWriteThroughHuge(t *testing.T) {
 
 	f = tape{}
 	err := w.WriteThrough(gibs(4))
-	var p *stream.PacketError
+	var p *stream.PacketTooLongError
 	require.ErrorAs(t, err, &p)
 	require.Equal(t, []byte{255, 255, 255, 255}, f.start[:])
 	err = w.WritePacket(number(1))
@@ -219,7 +219,7 @@ func (*stuck) Truncate(int64) error { return errTape }
 func TestWriteThroughTruncateFails(t *testing.T) {
 	w := stream.NewWriter(&stuck{}, nil)
 	err := w.WriteThrough(func(e *gdwire.Encoder) error { return e.BeginArray(1) })
-	require.ErrorIs(t, err, gdwire.ErrOpen)
+	require.ErrorIs(t, err, gdwire.ErrIncomplete)
 	err = w.WriteThrough(number(1))
 	require.ErrorIs(t, err, errTape)
 	require.False(t, stream.Skippable(err))

@@ -41,7 +41,7 @@ func newWriter(w io.Writer, c *config) *Writer { return &Writer{config: c, order
 // It writes nothing if write returns an error, which it returns. It also writes
 // nothing, and returns a [gdwire.Error], if write ignored an error of the Encoder,
 // left the value incomplete, or wrote no value or more than one, since engines read
-// one; beyond Options.MaxPacket it returns a [PacketError].
+// one; beyond Options.MaxPacket it returns a [PacketTooLongError].
 //
 // The Encoder is write's own until write returns. Other goroutines can write packets
 // meanwhile.

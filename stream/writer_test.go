@@ -66,10 +66,10 @@ func TestWriteRaw(t *testing.T) {
 		require.NoError(t, w.WriteRaw(p))
 	}
 	require.Equal(t, want, out.Bytes())
-	require.Equal(t, &stream.PacketError{Size: 100_001, Max: 100_000}, w.WriteRaw(make([]byte, 100_001)))
+	require.Equal(t, &stream.PacketTooLongError{Size: 100_001, Max: 100_000}, w.WriteRaw(make([]byte, 100_001)))
 	require.ErrorIs(t, w.WriteRaw(nil), gdwire.ErrCount)
 	w = stream.NewWriter(out, &stream.Options{MaxPacket: 10})
-	require.Equal(t, &stream.PacketError{Size: 11, Max: 10}, w.WriteRaw(make([]byte, 11)))
+	require.Equal(t, &stream.PacketTooLongError{Size: 11, Max: 10}, w.WriteRaw(make([]byte, 11)))
 	require.Equal(t, want, out.Bytes())
 }
 

@@ -16,8 +16,8 @@ import (
 // It ignores bytes after the value; with Strict they are an error.
 //
 // After an error, the variable has the parts that were decoded before it.
-func Unmarshal(data []byte, v any, o *Options) error {
-	o = o.orDefault()
+func Unmarshal(data []byte, v any, opts ...Options) error {
+	o := only(opts)
 	s := getDecoder()
 	defer s.release()
 	s.onBytes(data, o)
@@ -39,10 +39,10 @@ func Unmarshal(data []byte, v any, o *Options) error {
 //
 // After an error, d can be inside the value; use [gdwire.Decoder.SkipTo] to continue
 // after it. UnmarshalDecode cannot be repeated after an error of the Reader.
-func UnmarshalDecode(d *gdwire.Decoder, v any, o *Options) error {
+func UnmarshalDecode(d *gdwire.Decoder, v any, opts ...Options) error {
 	s := getDecoder()
 	defer s.release()
-	s.on(d, o.orDefault())
+	s.on(d, only(opts))
 	return s.top(v)
 }
 
@@ -51,7 +51,7 @@ type decoder struct {
 	d       *gdwire.Decoder
 	options gdwire.DecoderOptions // of d
 	reject  bool                  // Options.RejectUnknown
-	most    int64                 // Options.Memory
+	most    int64                 // Options.MaxMemory
 	memory  int64                 // the rest of it
 	// replace is set if the variable is an element of a reused slice. Its old value
 	// is replaced, but slices in it keep their memory.
@@ -103,7 +103,7 @@ func (s *decoder) onBytes(data []byte, o *Options) {
 
 // begin prepares s for a new top-level value.
 func (s *decoder) begin(o *Options) {
-	s.reject, s.most = o.RejectUnknown, o.Memory
+	s.reject, s.most = o.RejectUnknown, o.MaxMemory
 	switch {
 	case s.most == 0:
 		s.most = defaultMemory
@@ -161,7 +161,7 @@ func (s *decoder) memoryError(t reflect.Type, n int64) error {
 	if got += n; got < 0 {
 		got = math.MaxInt64
 	}
-	return s.fail(0, t, &gdwire.LimitError{Name: "Memory", Got: got, Max: s.most})
+	return s.fail(0, t, &gdwire.LimitError{Name: "MaxMemory", Got: got, Max: s.most})
 }
 
 // fail returns an Error with a TypeError for the value that the latest token starts.

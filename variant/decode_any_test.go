@@ -12,14 +12,14 @@ import (
 func TestUnmarshalIntoInterface(t *testing.T) {
 	kept := &stringer{}
 	var v fmt.Stringer = kept
-	require.NoError(t, Unmarshal(encoded(t, dict("text", "a"), nil), &v, nil))
+	require.NoError(t, Unmarshal(encoded(t, dict("text", "a"), nil), &v))
 	assert.Equal(t, "a", kept.Text)
-	require.NoError(t, Unmarshal(encoded(t, nil, nil), &v, nil))
+	require.NoError(t, Unmarshal(encoded(t, nil, nil), &v))
 	assert.Nil(t, v)
 	var any any = kept
-	require.NoError(t, Unmarshal(encoded(t, "b", nil), &any, nil))
+	require.NoError(t, Unmarshal(encoded(t, "b", nil), &any))
 	assert.Equal(t, "b", any, "an any is replaced")
-	b, err := Marshal(box[fmt.Stringer]{kept}, nil)
+	b, err := Marshal(box[fmt.Stringer]{kept})
 	require.NoError(t, err)
 	assert.Equal(t, encoded(t, dict("value", dict("text", "a")), nil), b)
 }
@@ -34,7 +34,7 @@ func TestUnmarshalIntoInterfaceErrors(t *testing.T) {
 		{"another type", &stringer{}, dict("text", 1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.ErrorIs(t, Unmarshal(encoded(t, c.wire, nil), &c.into, nil), gdwire.ErrType)
+			require.ErrorIs(t, Unmarshal(encoded(t, c.wire, nil), &c.into), gdwire.ErrType)
 		})
 	}
 }
@@ -43,6 +43,6 @@ func TestUnmarshalIntoInterfaceErrors(t *testing.T) {
 func TestUnmarshalObjectWithoutClass(t *testing.T) {
 	var v any = 1
 	packet := []byte{24, 0, 0, 0, 0, 0, 0, 0}
-	require.NoError(t, Unmarshal(packet, &v, &Options{Decoder: gdwire.DecoderOptions{AllowObjects: true}}))
+	require.NoError(t, Unmarshal(packet, &v, Options{Decoder: gdwire.DecoderOptions{AllowObjects: true}}))
 	require.Nil(t, v)
 }

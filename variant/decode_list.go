@@ -14,7 +14,7 @@ import (
 // at least doubled, and never more than n. The first capacity follows the number of
 // buffered bytes, so that memory grows with the bytes received.
 func (s *decoder) grow(have, n int, size int64) int {
-	arrived := int64(len(s.d.Buffered())) / max(size, 1)
+	arrived := int64(len(s.d.UnreadBuffer())) / max(size, 1)
 	return min(n, max(2*have, 16, int(min(arrived, 1<<30))))
 }
 

@@ -33,17 +33,17 @@ func TestDuplicateKeys(t *testing.T) {
 		{name: "used embedded map", wire: pairs("x", 1, "x", 2), into: &extraMap{Rest: map[string]int{"x": 5}}, err: `offset 28, $.key(1): Dictionary into Go map[string]int (extraMap.Rest): duplicate key "x"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := Unmarshal(c.wire, c.into, nil)
+			err := Unmarshal(c.wire, c.into)
 			require.EqualError(t, err, "gdwire: "+c.err)
 			require.ErrorIs(t, err, ErrDuplicateKey)
 		})
 	}
 	var d Dictionary
-	require.NoError(t, Unmarshal(pairs("a", 1, "b", 2, StringName("a"), 3, math.NaN(), 4, math.NaN(), 5), &d, nil))
+	require.NoError(t, Unmarshal(pairs("a", 1, "b", 2, StringName("a"), 3, math.NaN(), 4, math.NaN(), 5), &d))
 	assert.Equal(t, 3, d.Len())
 	assert.Equal(t, []Entry[any, any]{{"a", int64(3)}, {"b", int64(2)}}, d.entries[:2])
 	var kept extra
-	require.NoError(t, Unmarshal(pairs("x", 1, "x", 2, array(), 3, array(), 4), &kept, nil))
+	require.NoError(t, Unmarshal(pairs("x", 1, "x", 2, array(), 3, array(), 4), &kept))
 	assert.Equal(t, 3, kept.Rest.Len(), "arrays are never merged")
 	value, _ := kept.Rest.Get("x")
 	assert.Equal(t, int64(2), value)

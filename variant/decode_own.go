@@ -114,7 +114,7 @@ type copier struct {
 	b []byte
 }
 
-// Write appends p to c.b. It returns an error if that exceeds Options.Memory.
+// Write appends p to c.b. It returns an error if that exceeds Options.MaxMemory.
 func (c *copier) Write(p []byte) (int, error) {
 	if need := len(c.b) + len(p); need > cap(c.b) {
 		grown := max(need, 2*cap(c.b))
@@ -131,7 +131,7 @@ func (s *decoder) raw(v *Raw) error {
 	if s.copier == nil {
 		c := &copier{s: s}
 		c.e = gdwire.NewEncoder(c, &gdwire.EncoderOptions{
-			Format: s.options.Format, Depth: -1, AnyUTF8: true, DoubleReals: s.options.DoubleReals,
+			Format: s.options.Format, Depth: -1, AllowInvalidUTF8: true, DoubleReals: s.options.DoubleReals,
 		})
 		s.copier = c
 	}

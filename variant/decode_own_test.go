@@ -40,7 +40,7 @@ func TestNodePaths(t *testing.T) {
 			require.NoError(t, e.End())
 			require.NoError(t, e.Close())
 			var v any
-			err := Unmarshal([]byte(b.String()), &v, nil)
+			err := Unmarshal([]byte(b.String()), &v)
 			if c.bad {
 				require.ErrorIs(t, err, gdwire.ErrRange, c)
 				return
@@ -52,7 +52,7 @@ func TestNodePaths(t *testing.T) {
 	}
 	old := []byte{16, 0, 0, 0, 4, 0, 0, 0, 'a', '/', 'b', ':'}
 	var v any
-	require.NoError(t, Unmarshal(old, &v, godot2))
+	require.NoError(t, Unmarshal(old, &v, *godot2))
 	require.Equal(t, NodePath("a/b:"), v, "the form that is one string is its text")
 }
 

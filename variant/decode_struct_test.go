@@ -33,7 +33,7 @@ func TestMemoryKept(t *testing.T) {
 	next, counts := old[0].Next, old[0].Counts
 	items := old
 	b := encoded(t, array(dict("next", 2, "counts", dict("b", 2), "tags", []string{"x"}, "inner", dict("max_hp", 6))), nil)
-	require.NoError(t, Unmarshal(b, &items, nil))
+	require.NoError(t, Unmarshal(b, &items))
 	require.Equal(t, []item{{Next: ptr(2), Counts: map[string]int{"b": 2}, Tags: []string{"x"}, Inner: simple{MaxHP: 6}}}, items)
 	assert.Same(t, &old[0], &items[0])
 	assert.Equal(t, 10, cap(items[0].Tags))
@@ -43,12 +43,12 @@ func TestMemoryKept(t *testing.T) {
 	one := item{Name: "kept", Counts: map[string]int{"a": 1}, Next: ptr(1)}
 	next = one.Next
 	b = encoded(t, dict("counts", dict("b", 2), "next", 7), nil)
-	require.NoError(t, Unmarshal(b, &one, nil))
+	require.NoError(t, Unmarshal(b, &one))
 	require.Equal(t, item{Name: "kept", Counts: map[string]int{"a": 1, "b": 2}, Next: ptr(7)}, one)
 	assert.Same(t, next, one.Next)
 
 	nodes := map[string]node{"a": {Value: 1, Left: &node{Value: 5}}}
-	require.NoError(t, Unmarshal(encoded(t, dict("a", dict("value", 2)), nil), &nodes, nil))
+	require.NoError(t, Unmarshal(encoded(t, dict("a", dict("value", 2)), nil), &nodes))
 	require.Equal(t, map[string]node{"a": {Value: 2, Left: &node{Value: 5}}}, nodes, "entries are merged")
 }
 
@@ -59,7 +59,7 @@ func TestUnmarshalEmbeddedUnexported(t *testing.T) {
 		stringer
 		int
 	}
-	require.NoError(t, Unmarshal(encoded(t, dict("name", "n", "text", "t"), nil), &v, nil))
+	require.NoError(t, Unmarshal(encoded(t, dict("name", "n", "text", "t"), nil), &v))
 	require.Equal(t, "n", v.Name)
 }
 
@@ -98,7 +98,7 @@ func TestKeyOrders(t *testing.T) {
 			}
 		}
 		require.NoError(t, errors.Join(e.End(), e.End()))
-		err := Unmarshal(e.Bytes(), list.Interface(), nil)
+		err := Unmarshal(e.Bytes(), list.Interface())
 		if repeated {
 			require.ErrorIs(t, err, ErrDuplicateKey, "%v", keys)
 			continue
@@ -125,6 +125,6 @@ func TestCollectInUsedMap(t *testing.T) {
 	v := struct {
 		Rest map[string]pair `gd:",embed"`
 	}{map[string]pair{"x": {1, 2}, "y": {3, 4}}}
-	require.NoError(t, Unmarshal(encoded(t, dict("x", dict("b", 5), "z", dict("a", 6)), nil), &v, nil))
+	require.NoError(t, Unmarshal(encoded(t, dict("x", dict("b", 5), "z", dict("a", 6)), nil), &v))
 	require.Equal(t, map[string]pair{"x": {1, 5}, "y": {3, 4}, "z": {A: 6}}, v.Rest)
 }

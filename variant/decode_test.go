@@ -98,23 +98,23 @@ func TestUnmarshalArguments(t *testing.T) {
 	b := encoded(t, 1, nil)
 	for name, v := range map[string]any{"nil": nil, "int": 5, "nil pointer": (*int)(nil), "struct": struct{}{}} {
 		t.Run(name, func(t *testing.T) {
-			require.ErrorContains(t, Unmarshal(b, v, nil), "not a pointer to a variable")
+			require.ErrorContains(t, Unmarshal(b, v), "not a pointer to a variable")
 		})
 	}
 	var n int
-	require.EqualError(t, Unmarshal(nil, &n, nil), "gdwire: offset 0, $: unexpected EOF")
-	require.ErrorIs(t, Unmarshal(b[:6], &n, nil), io.ErrUnexpectedEOF)
+	require.EqualError(t, Unmarshal(nil, &n), "gdwire: offset 0, $: unexpected EOF")
+	require.ErrorIs(t, Unmarshal(b[:6], &n), io.ErrUnexpectedEOF)
 	more := append(b, 1, 2, 3)
-	require.NoError(t, Unmarshal(more, &n, nil))
+	require.NoError(t, Unmarshal(more, &n))
 	strict := &Options{Decoder: gdwire.DecoderOptions{Strict: true}}
-	require.NoError(t, Unmarshal(b, &n, strict))
-	require.ErrorIs(t, Unmarshal(more, &n, strict), gdwire.ErrStrict)
+	require.NoError(t, Unmarshal(b, &n, *strict))
+	require.ErrorIs(t, Unmarshal(more, &n, *strict), gdwire.ErrStrict)
 	d := gdwire.NewDecoder(&oneByteReader{}, nil)
-	require.Equal(t, io.EOF, UnmarshalDecode(d, &n, nil))
-	require.Equal(t, io.EOF, UnmarshalDecode(d, new(celsius), nil))
+	require.Equal(t, io.EOF, UnmarshalDecode(d, &n))
+	require.Equal(t, io.EOF, UnmarshalDecode(d, new(celsius)))
 	d.Release()
-	require.Equal(t, gdwire.ErrReleased, UnmarshalDecode(d, &n, nil))
-	require.Equal(t, gdwire.ErrReleased, UnmarshalDecode(d, new(any), nil))
+	require.Equal(t, gdwire.ErrReleased, UnmarshalDecode(d, &n))
+	require.Equal(t, gdwire.ErrReleased, UnmarshalDecode(d, new(any)))
 }
 
 // Methods that do not read or write exactly one value are errors.
@@ -160,7 +160,7 @@ func TestMethodsTakeOneValue(t *testing.T) {
 		{dict("value", 1), new(box[fails]), "(box[github.com/gdwire/gdwire/variant.fails].Value): own error"},
 	} {
 		t.Run(fmt.Sprintf("%T", c.into), func(t *testing.T) {
-			err := Unmarshal(encoded(t, c.wire, nil), c.into, nil)
+			err := Unmarshal(encoded(t, c.wire, nil), c.into)
 			require.ErrorContains(t, err, c.err, "%T", c.into)
 			var at *gdwire.Error
 			require.ErrorAs(t, err, &at)
@@ -170,13 +170,13 @@ func TestMethodsTakeOneValue(t *testing.T) {
 	const writing = "MarshalVariant must write exactly one value"
 	for _, v := range []any{[]readsNone{{}}, []readsPart{{}}, map[string]readsTwo{"a": {}, "b": {}}, readsNone{}, readsPart{}, readsTwo{}} {
 		t.Run(fmt.Sprintf("%T", v), func(t *testing.T) {
-			_, err := Marshal(v, nil)
+			_, err := Marshal(v)
 			require.ErrorContains(t, err, writing, "%T", v)
 		})
 	}
-	_, err := Marshal([]readsTwo{{}}, nil)
+	_, err := Marshal([]readsTwo{{}})
 	require.ErrorIs(t, err, gdwire.ErrCount)
-	_, err = Marshal(box[fails]{}, nil)
+	_, err = Marshal(box[fails]{})
 	require.ErrorIs(t, err, errOwn)
 	require.ErrorContains(t, err, "Go variant.fails (box[github.com/gdwire/gdwire/variant.fails].Value): own error")
 }
@@ -192,7 +192,7 @@ func TestTextsKept(t *testing.T) {
 		}
 		b := encoded(t, all, nil)
 		var got []string
-		require.NoError(t, Unmarshal(b, &got, nil))
+		require.NoError(t, Unmarshal(b, &got))
 		clear(b)
 		texts, want = append(texts, got...), append(want, all...)
 	}

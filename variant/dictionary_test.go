@@ -120,7 +120,7 @@ func TestDictionaryKeepsEqualContainers(t *testing.T) {
 	}
 	b := encoded(t, d, godot3)
 	var got any
-	require.NoError(t, Unmarshal(b, &got, godot3))
+	require.NoError(t, Unmarshal(b, &got, *godot3))
 	assert.Equal(t, 24, got.(*Dictionary).Len())
 	assert.Equal(t, b, encoded(t, got, godot3))
 	v, ok := got.(*Dictionary).Get(&Dictionary{})

@@ -32,11 +32,11 @@
 //			log.Fatal(err)
 //		}
 //		var save Save
-//		if err := variant.Unmarshal(data, &save, nil); err != nil {
+//		if err := variant.Unmarshal(data, &save); err != nil {
 //			log.Fatal(err)
 //		}
 //		save.Player.MaxHP += 10
-//		if data, err = variant.Marshal(save, nil); err != nil {
+//		if data, err = variant.Marshal(save); err != nil {
 //			log.Fatal(err)
 //		}
 //		if err := os.WriteFile("save.var", data, 0o666); err != nil {
@@ -122,7 +122,7 @@
 //
 // # Memory
 //
-// [gdwire.Limits] bounds the input that the Decoder accepts, and [Options].Memory the
+// [gdwire.Limits] bounds the input that the Decoder accepts, and [Options].MaxMemory the
 // memory of the decoded values: 4 bytes of input can become an element of a large
 // struct. Slices and maps grow with the elements received, never by a declared count.
 //

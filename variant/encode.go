@@ -10,7 +10,7 @@ import (
 )
 
 // Marshal returns the encoding of v.
-func Marshal(v any, o *Options) ([]byte, error) {
+func Marshal(v any, opts ...Options) ([]byte, error) {
 	s := getEncoder()
 	defer s.release()
 	x := variableIn(v)
@@ -18,7 +18,7 @@ func Marshal(v any, o *Options) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.onBytes(o.orDefault(), s.takeBuffer(plan))
+	s.onBytes(only(opts), s.takeBuffer(plan))
 	if err := s.top(plan, x); err != nil {
 		return nil, err
 	}
@@ -55,13 +55,12 @@ func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 	return append([]byte(nil), b...) // which, unlike make, need not be cleared
 }
 
-// MarshalEncode writes v to e as the next value. It uses the options of e; no
-// Options of this package matter to writing yet.
+// MarshalEncode writes v to e as the next value. It uses the options of e.
 //
 // If an error occurs after a part of v has been written, the error stays in e, because
 // the value cannot be completed. An error of the Writer stays, too: unlike a call on e,
 // MarshalEncode cannot be repeated.
-func MarshalEncode(e *gdwire.Encoder, v any, _ *Options) error {
+func MarshalEncode(e *gdwire.Encoder, v any) error {
 	s := getEncoder()
 	defer s.release()
 	x := variableIn(v)

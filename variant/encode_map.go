@@ -145,7 +145,7 @@ func (s *encoder) sortKeys(keys reflect.Value, order []int) error {
 	default:
 		encoded := make([][]byte, len(order))
 		for i := range encoded {
-			b, err := Marshal(keys.Index(i).Addr().Interface(), &Options{Encoder: s.options})
+			b, err := Marshal(keys.Index(i).Addr().Interface(), Options{Encoder: s.options})
 			if err != nil {
 				return s.fail(t, err)
 			}

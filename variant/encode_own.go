@@ -95,7 +95,7 @@ func (s *encoder) raw(v *Raw) error {
 		return s.e.WriteRaw(v.Data)
 	}
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
-		Format: from, AllowObjects: true, AnyUTF8: s.options.AnyUTF8, DoubleReals: s.options.DoubleReals,
+		Format: from, AllowObjects: true, AllowInvalidUTF8: s.options.AllowInvalidUTF8, DoubleReals: s.options.DoubleReals,
 		Limits: gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
 	})
 	defer d.Release()

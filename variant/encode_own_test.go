@@ -11,16 +11,16 @@ import (
 func TestRawConverts(t *testing.T) {
 	b := encoded(t, dict("a", Vector3{1, 2, 3}), godot3)
 	var raw Raw
-	require.NoError(t, Unmarshal(b, &raw, godot3))
+	require.NoError(t, Unmarshal(b, &raw, *godot3))
 	require.Equal(t, gdwire.Godot3, raw.Format)
 	require.Equal(t, encoded(t, dict("a", Vector3{1, 2, 3}), nil), encoded(t, raw, nil))
 	require.Equal(t, encoded(t, nil, nil), encoded(t, Raw{}, nil))
 	require.Equal(t, encoded(t, 5, nil), encoded(t, Raw{Data: encoded(t, 5, nil)}, nil))
 	var list []Raw
-	require.NoError(t, Unmarshal(encoded(t, array(1, "a", array(2)), nil), &list, nil))
+	require.NoError(t, Unmarshal(encoded(t, array(1, "a", array(2)), nil), &list))
 	require.Equal(t, encoded(t, array(2), nil), list[2].Data)
 	var keyed struct{ Data map[string]Raw }
-	require.NoError(t, Unmarshal(encoded(t, dict("data", dict("x", 5)), nil), &keyed, nil))
+	require.NoError(t, Unmarshal(encoded(t, dict("data", dict("x", 5)), nil), &keyed))
 	require.Equal(t, encoded(t, 5, nil), keyed.Data["x"].Data)
 }
 

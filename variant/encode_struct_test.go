@@ -33,10 +33,10 @@ func TestOmitZero(t *testing.T) {
 		H any          `gd:",omitzero"`
 		I *Dictionary  `gd:",embed"`
 	}
-	b, err := Marshal(&fields{A: c, B: c, D: pointerZero{1}, E: &pointerZero{1}}, nil)
+	b, err := Marshal(&fields{A: c, B: c, D: pointerZero{1}, E: &pointerZero{1}})
 	require.NoError(t, err)
 	var got map[string]any
-	require.NoError(t, Unmarshal(b, &got, nil))
+	require.NoError(t, Unmarshal(b, &got))
 	require.Len(t, got, 1)
 	require.Contains(t, got, "a")
 	require.Equal(t, 2, calls, "each is asked once")
@@ -46,13 +46,13 @@ func TestOmitZero(t *testing.T) {
 		Last                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   int `gd:",omitzero"`
 	}
 	many.A0, many.M9 = 3, 5
-	b, err = Marshal(many, nil)
+	b, err = Marshal(many)
 	require.NoError(t, err)
 	again := many
 	again.A0, again.Last = 1, 1
 	list := []any{&again}
 	_ = list
-	require.NoError(t, Unmarshal(b, &again, nil))
+	require.NoError(t, Unmarshal(b, &again))
 	again.Last = 0
 	require.Equal(t, many, again)
 }

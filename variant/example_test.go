@@ -34,14 +34,14 @@ func Example() {
 	save.Player.MaxHP = 90
 	save.Inventory = []Item{{ID: 7, Count: 2}, {ID: 9}}
 	save.Visited = map[variant.Vector2i]bool{{X: 1, Y: 2}: true}
-	data, err := variant.Marshal(save, nil) // as var_to_bytes does
+	data, err := variant.Marshal(save) // as var_to_bytes does
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 
 	var loaded Save
-	if err := variant.Unmarshal(data, &loaded, nil); err != nil {
+	if err := variant.Unmarshal(data, &loaded); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -56,19 +56,19 @@ func ExampleRaw_union() {
 	type Chat struct{ Text string }
 	receive := func(packet []byte) error {
 		var kind struct{ Type string }
-		if err := variant.Unmarshal(packet, &kind, nil); err != nil {
+		if err := variant.Unmarshal(packet, &kind); err != nil {
 			return err
 		}
 		switch kind.Type {
 		case "move":
 			var m Move
-			if err := variant.Unmarshal(packet, &m, nil); err != nil {
+			if err := variant.Unmarshal(packet, &m); err != nil {
 				return err
 			}
 			fmt.Println("move to", m.To)
 		case "chat":
 			var c Chat
-			if err := variant.Unmarshal(packet, &c, nil); err != nil {
+			if err := variant.Unmarshal(packet, &c); err != nil {
 				return err
 			}
 			fmt.Println("chat:", c.Text)
@@ -87,7 +87,7 @@ func ExampleRaw_union() {
 		map[string]any{"type": "chat", "text": "hello"},
 		map[string]any{"type": "dance"},
 	} {
-		packet, err := variant.Marshal(v, nil)
+		packet, err := variant.Marshal(v)
 		if err == nil {
 			err = receive(packet)
 		}
@@ -95,18 +95,18 @@ func ExampleRaw_union() {
 			fmt.Println(err)
 		}
 	}
-	packet, err := variant.Marshal(map[string]any{"type": "chat", "payload": map[string]any{"text": "hi"}}, nil)
+	packet, err := variant.Marshal(map[string]any{"type": "chat", "payload": map[string]any{"text": "hi"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	var e Envelope
-	if err := variant.Unmarshal(packet, &e, nil); err != nil {
+	if err := variant.Unmarshal(packet, &e); err != nil {
 		fmt.Println(err)
 		return
 	}
 	var c Chat
-	if err := variant.Unmarshal(e.Payload.Data, &c, nil); err != nil {
+	if err := variant.Unmarshal(e.Payload.Data, &c); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -127,13 +127,13 @@ func ExampleDictionary() {
 	inventory.Set(variant.StringName("sword"), 2) // the same key
 	inventory.Delete("potion")
 
-	data, err := variant.Marshal(&inventory, nil)
+	data, err := variant.Marshal(&inventory)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	var v any
-	if err := variant.Unmarshal(data, &v, nil); err != nil {
+	if err := variant.Unmarshal(data, &v); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -160,23 +160,23 @@ func Example_unknownKeys() {
 		HP   int
 		Rest *variant.Dictionary `gd:",embed"`
 	}
-	data, err := variant.Marshal(map[string]any{"hp": 3, "mod_jetpack": true, "name": "Ada"}, nil)
+	data, err := variant.Marshal(map[string]any{"hp": 3, "mod_jetpack": true, "name": "Ada"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	var p Player
-	if err := variant.Unmarshal(data, &p, nil); err != nil {
+	if err := variant.Unmarshal(data, &p); err != nil {
 		fmt.Println(err)
 		return
 	}
 	p.HP += 10
-	if data, err = variant.Marshal(p, nil); err != nil {
+	if data, err = variant.Marshal(p); err != nil {
 		fmt.Println(err)
 		return
 	}
 	var all map[string]any
-	if err := variant.Unmarshal(data, &all, nil); err != nil {
+	if err := variant.Unmarshal(data, &all); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -202,19 +202,20 @@ func Example_ownVectorTypes() {
 		Position: Vec3{1, 2, 3},
 		Rotation: Rotation{W: 1},
 		Path:     []Vec3{{1, 0, 0}, {2, 0, 0}},
-	}, nil)
+	})
+
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	var v map[string]any
-	if err := variant.Unmarshal(data, &v, nil); err != nil {
+	if err := variant.Unmarshal(data, &v); err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Printf("%T %T %T\n", v["position"], v["rotation"], v["path"])
 	var b Body
-	if err := variant.Unmarshal(data, &b, nil); err != nil {
+	if err := variant.Unmarshal(data, &b); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -235,7 +236,8 @@ func ExampleElements() {
 		Score{"Ada", 12},
 		map[string]any{"player": "Bo", "points": "many"},
 		Score{"Cy", 3},
-	}, nil)
+	})
+
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -245,7 +247,7 @@ func ExampleElements() {
 	})
 	defer d.Release()
 	total := 0
-	for score, err := range variant.Elements[Score](d, nil) {
+	for score, err := range variant.Elements[Score](d) {
 		var bad *variant.TypeError
 		switch {
 		case errors.As(err, &bad):
@@ -265,14 +267,14 @@ func ExampleElements() {
 
 // The pairs of a Dictionary are decoded one at a time.
 func ExampleEntries() {
-	packet, err := variant.Marshal(map[string]int{"a": 1, "b": 2}, nil)
+	packet, err := variant.Marshal(map[string]int{"a": 1, "b": 2})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	d := gdwire.NewDecoder(bytes.NewReader(packet), nil)
 	defer d.Release()
-	for e, err := range variant.Entries[string, int](d, nil) {
+	for e, err := range variant.Entries[string, int](d) {
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -291,13 +293,13 @@ func Example_positional() {
 		X, Y int
 		Kind variant.StringName
 	}
-	data, err := variant.Marshal([]Tile{{X: 1, Y: 2, Kind: "wall"}}, nil)
+	data, err := variant.Marshal([]Tile{{X: 1, Y: 2, Kind: "wall"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	var v any
-	if err := variant.Unmarshal(data, &v, nil); err != nil {
+	if err := variant.Unmarshal(data, &v); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -305,7 +307,7 @@ func Example_positional() {
 		fmt.Println(a.Values[0].(*variant.Array).Values...)
 	}
 	var tiles []Tile
-	if err := variant.Unmarshal(data, &tiles, nil); err != nil {
+	if err := variant.Unmarshal(data, &tiles); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -343,13 +345,13 @@ func (d *Dice) UnmarshalVariant(from *gdwire.Decoder) error {
 }
 
 func ExampleMarshaler() {
-	data, err := variant.Marshal([]any{Dice{2, 20}, 3, "two"}, nil)
+	data, err := variant.Marshal([]any{Dice{2, 20}, 3, "two"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	var dice []Dice
-	err = variant.Unmarshal(data, &dice, nil)
+	err = variant.Unmarshal(data, &dice)
 	fmt.Println(dice, err)
 	// Output: [{2 20} {3 6}] gdwire: offset 28, $[2]: Go variant_test.Dice: no dice: expected integer
 }
@@ -362,7 +364,7 @@ func ExampleTypeError() {
 	}
 	answer := func(packet []byte) string {
 		var a Attack
-		err := variant.Unmarshal(packet, &a, &variant.Options{RejectUnknown: true, Memory: 1 << 20})
+		err := variant.Unmarshal(packet, &a, variant.Options{RejectUnknown: true, MaxMemory: 1 << 20})
 		var bad *variant.TypeError
 		switch {
 		case err == nil:
@@ -385,7 +387,7 @@ func ExampleTypeError() {
 		map[string]any{"god_mode": true},
 		strings.Repeat("x", 2000),
 	} {
-		packet, err := variant.Marshal(message, nil)
+		packet, err := variant.Marshal(message)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -416,7 +418,7 @@ func ExampleMarshalEncode() {
 	defer e.Release()
 	e.BeginArray(2)
 	e.WriteString("spawn")
-	variant.MarshalEncode(e, map[string]int{"hp": 5}, nil)
+	variant.MarshalEncode(e, map[string]int{"hp": 5})
 	e.End()
 	if err := e.Close(); err != nil { // the first error of all these calls
 		fmt.Println(err)
@@ -431,7 +433,7 @@ func ExampleMarshalEncode() {
 			return
 		}
 		var v any
-		if err := variant.UnmarshalDecode(d, &v, nil); err != nil {
+		if err := variant.UnmarshalDecode(d, &v); err != nil {
 			fmt.Println(err)
 			return
 		}

@@ -26,7 +26,7 @@ func everything(t testing.TB) (all []fault) {
 	full.Set(NodePath(strings.Repeat("n/", 10_000)), 1)
 	for _, format := range []*gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2} {
 		o := fuzzOptions(format)
-		o.Memory = 0
+		o.MaxMemory = 0
 		v := any(full)
 		switch format {
 		case gdwire.Godot3:
@@ -44,7 +44,7 @@ func everything(t testing.TB) (all []fault) {
 		all = append(all, fault{b, into[0], o}, fault{b, into[2], o})
 	}
 	o := fuzzOptions(gdwire.Godot4)
-	o.Memory = 0
+	o.MaxMemory = 0
 	for _, variable := range []any{map[level]string{1: "a"}, map[ivec2][]int{{1, 2}: {3}}, map[any]any{"a": 1, 2: "b"}, row{X: 1, Name: "a"}, extraMap{1, map[string]int{"x": 1}},
 		[2][2]string{{"a", "b"}, {"c", "d"}}, [][]uint16{{1, 2}}, []celsius{{1}}, []level{1, 2}, [3]*int{ptr(1)}, Object{"A", []Property{{"b", 1}}}, []*Shared{{"a"}},
 		player{Shared: &Shared{"x"}, Friends: []player{{Name: "f"}}}} {
@@ -118,10 +118,10 @@ func keyOf(t reflect.Type) (any, bool) {
 func TestCutAnywhere(t *testing.T) {
 	for _, f := range everything(t) {
 		v := f.into()
-		require.NoError(t, Unmarshal(f.packet, v, f.o), "%T", v)
+		require.NoError(t, Unmarshal(f.packet, v, *f.o), "%T", v)
 		step := 1 + len(f.packet)/500
 		for cut := 0; cut < len(f.packet); cut += step {
-			err := Unmarshal(f.packet[:cut], f.into(), f.o)
+			err := Unmarshal(f.packet[:cut], f.into(), *f.o)
 			if err == nil {
 				require.Less(t, len(f.packet)-cut, 4, "the padding of the last bytes")
 				continue
@@ -129,7 +129,7 @@ func TestCutAnywhere(t *testing.T) {
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%T cut at %d", v, cut)
 
 			d := gdwire.NewDecoder(&cutReader{f.packet[:cut]}, &f.o.Decoder)
-			err = UnmarshalDecode(d, f.into(), f.o)
+			err = UnmarshalDecode(d, f.into(), *f.o)
 			require.ErrorIs(t, err, errDisk, "%T cut at %d", v, cut)
 			d.Release()
 		}
@@ -148,22 +148,22 @@ func (r *cutReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// With any Options.Memory, the result is a LimitError or the value.
+// With any Options.MaxMemory, the result is a LimitError or the value.
 func TestMemoryOfAnySize(t *testing.T) {
 	for _, f := range everything(t) {
 		enough := false
 		for memory := int64(1); !enough; memory += 1 + memory/8 {
 			o := *f.o
-			o.Memory = memory
+			o.MaxMemory = memory
 			v := f.into()
-			err := Unmarshal(f.packet, v, &o)
+			err := Unmarshal(f.packet, v, o)
 			if err == nil {
 				enough = true
 				continue
 			}
 			var limit *gdwire.LimitError
 			require.ErrorAs(t, err, &limit, "%T", v)
-			require.Equal(t, "Memory", limit.Name)
+			require.Equal(t, "MaxMemory", limit.Name)
 			require.Equal(t, memory, limit.Max)
 			require.Greater(t, limit.Got, memory)
 		}
@@ -174,8 +174,8 @@ func TestMemoryOfAnySize(t *testing.T) {
 func TestFailingWriter(t *testing.T) {
 	for _, f := range everything(t) {
 		v := f.into()
-		require.NoError(t, Unmarshal(f.packet, v, f.o))
-		if _, err := Marshal(v, f.o); err != nil {
+		require.NoError(t, Unmarshal(f.packet, v, *f.o))
+		if _, err := Marshal(v, *f.o); err != nil {
 			require.ErrorIs(t, err, gdwire.ErrType, "of a type that the format lacks")
 			continue
 		}
@@ -187,7 +187,7 @@ func TestFailingWriter(t *testing.T) {
 		whole := encoded(t, large, f.o)
 		for after := 0; after < len(whole)-4; after += 10_000 {
 			e := gdwire.NewEncoder(&cutWriter{after}, &f.o.Encoder)
-			require.ErrorIs(t, MarshalEncode(e, large, nil), errDisk, "%T", v)
+			require.ErrorIs(t, MarshalEncode(e, large), errDisk, "%T", v)
 			require.ErrorIs(t, e.Close(), errDisk)
 			e.Release()
 		}
@@ -226,8 +226,8 @@ func TestDepthOfSiblings(t *testing.T) {
 		Row  row
 		Pair [2]string
 	}
-	require.NoError(t, Unmarshal(b, &all, o))
+	require.NoError(t, Unmarshal(b, &all, *o))
 	var v any
-	require.NoError(t, Unmarshal(b, &v, o))
+	require.NoError(t, Unmarshal(b, &v, *o))
 	require.Len(t, all, len(wide))
 }

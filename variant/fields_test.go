@@ -153,9 +153,9 @@ func TestTypeMistakes(t *testing.T) {
 	} {
 		t.Run(c.err, func(t *testing.T) {
 			for range 2 {
-				_, err := Marshal(c.value, nil)
+				_, err := Marshal(c.value)
 				require.Equal(t, c.err, errorText(err))
-				err = Unmarshal([]byte{0, 0, 0, 0}, reflect.New(reflect.TypeOf(c.value)).Interface(), nil)
+				err = Unmarshal([]byte{0, 0, 0, 0}, reflect.New(reflect.TypeOf(c.value)).Interface())
 				if c.writing {
 					require.NoError(t, err)
 				} else {
@@ -183,11 +183,11 @@ func TestMistakesInPlans(t *testing.T) {
 		}
 	)
 	for range 2 {
-		_, err := Marshal(bad{}, nil)
+		_, err := Marshal(bad{})
 		require.EqualError(t, err, "variant: bad.Bad: chan int has no Variant type")
-		_, err = Marshal(box[*bad]{}, nil)
+		_, err = Marshal(box[*bad]{})
 		require.ErrorContains(t, err, "bad.Bad: chan int has no Variant type")
-		_, err = Marshal(box[int]{}, nil)
+		_, err = Marshal(box[int]{})
 		require.NoError(t, err)
 	}
 }

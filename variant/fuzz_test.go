@@ -39,10 +39,10 @@ func FuzzUnmarshal(f *testing.F) {
 	for i := range gdwire.Formats() {
 		format := gdwire.Formats()[i]
 		for range 20 {
-			if b, err := Marshal(randomZoo(random), fuzzOptions(format)); err == nil {
+			if b, err := Marshal(randomZoo(random), *fuzzOptions(format)); err == nil {
 				f.Add(b, byte(i))
 			}
-			if b, err := Marshal(randomValue(random, 4), fuzzOptions(format)); err == nil {
+			if b, err := Marshal(randomValue(random, 4), *fuzzOptions(format)); err == nil {
 				f.Add(b, byte(i))
 			}
 		}
@@ -60,7 +60,7 @@ func requireStable(t testing.TB, b []byte, variable func() any, o *Options) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	v := variable()
-	err := Unmarshal(b, v, o)
+	err := Unmarshal(b, v, *o)
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20+100*len(b)))
 	if err != nil {
@@ -68,17 +68,17 @@ func requireStable(t testing.TB, b []byte, variable func() any, o *Options) {
 		require.ErrorAs(t, err, &at, "%T", v)
 		return
 	}
-	once, err := Marshal(v, o)
+	once, err := Marshal(v, *o)
 	if errors.Is(err, gdwire.ErrType) || errors.Is(err, gdwire.ErrRange) || errors.Is(err, gdwire.ErrUTF8) {
 		// A typed container with elements of other types; text that is not a NodePath.
 		return
 	}
 	require.NoError(t, err, "%T %+v", v, v)
 	again := variable()
-	o.Memory = -1 // values that were nil may be there now
-	require.NoError(t, Unmarshal(once, again, o), "%T %+v", v, v)
-	o.Memory = 1 << 20
-	twice, err := Marshal(again, o)
+	o.MaxMemory = -1 // values that were nil may be there now
+	require.NoError(t, Unmarshal(once, again, *o), "%T %+v", v, v)
+	o.MaxMemory = 1 << 20
+	twice, err := Marshal(again, *o)
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(once, twice), "%T\n%x\n%x", v, once, twice)
 }
@@ -91,14 +91,14 @@ func FuzzValues(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		o := fuzzOptions(gdwire.Godot4)
-		o.Memory = 0
+		o.MaxMemory = 0
 		v := randomValue(random, 6)
-		b, err := Marshal(v, o)
+		b, err := Marshal(v, *o)
 		require.NoError(t, err)
 		var got any
-		require.NoError(t, Unmarshal(b, &got, o))
+		require.NoError(t, Unmarshal(b, &got, *o))
 		require.True(t, equalKeys(v, got) || reflect.DeepEqual(v, got) || hasObject(v), "%#v\n%#v", v, got)
-		again, err := Marshal(got, o)
+		again, err := Marshal(got, *o)
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(b, again))
 		requireStable(t, b, func() any { return new(zoo) }, o)

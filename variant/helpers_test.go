@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"math"
@@ -146,9 +147,9 @@ func requireSame(t testing.TB, want, got any) {
 		require.True(t, math.IsNaN(got.(float64)))
 		return
 	}
-	w, err := Marshal(want, nil)
+	w, err := Marshal(want)
 	if err == nil {
-		g, err := Marshal(got, nil)
+		g, err := Marshal(got)
 		require.NoError(t, err)
 		require.Equal(t, w, g, "%#v", got)
 	}
@@ -157,7 +158,7 @@ func requireSame(t testing.TB, want, got any) {
 }
 
 func encoded(t testing.TB, v any, o *Options) []byte {
-	b, err := Marshal(v, o)
+	b, err := Marshal(v, *cmp.Or(o, &defaultOptions))
 	require.NoError(t, err)
 	return b
 }
@@ -186,9 +187,9 @@ var errDisk = errors.New("disk full")
 // fuzzOptions reads and writes a format with little memory.
 func fuzzOptions(f *gdwire.Format) *Options {
 	return &Options{
-		Decoder: gdwire.DecoderOptions{Format: f, AllowObjects: true},
-		Encoder: gdwire.EncoderOptions{Format: f, DoubleReals: f == gdwire.Godot4},
-		Memory:  1 << 20,
+		Decoder:   gdwire.DecoderOptions{Format: f, AllowObjects: true},
+		Encoder:   gdwire.EncoderOptions{Format: f, DoubleReals: f == gdwire.Godot4},
+		MaxMemory: 1 << 20,
 	}
 }
 
@@ -260,23 +261,23 @@ func testGoTypes(t *testing.T, all []goType) {
 				*o = *c.options
 			}
 			o.Decoder.AllowObjects = true
-			b, err := Marshal(c.value, o)
+			b, err := Marshal(c.value, *o)
 			require.NoError(t, err)
 			var got any
-			require.NoError(t, Unmarshal(b, &got, o))
+			require.NoError(t, Unmarshal(b, &got, *o))
 			requireSame(t, c.wire, got)
 			if c.value == nil {
 				return
 			}
 			again := reflect.New(reflect.TypeOf(c.value))
-			require.NoError(t, Unmarshal(b, again.Interface(), o))
+			require.NoError(t, Unmarshal(b, again.Interface(), *o))
 			requireSame(t, c.value, again.Elem().Interface())
 			// The same inside an interface, with a pointer, and into used memory.
-			boxed, err := Marshal(&[]any{c.value}, o)
+			boxed, err := Marshal(&[]any{c.value}, *o)
 			require.NoError(t, err)
 			list := reflect.New(reflect.SliceOf(again.Type()))
 			for range 2 {
-				require.NoError(t, Unmarshal(boxed, list.Interface(), o))
+				require.NoError(t, Unmarshal(boxed, list.Interface(), *o))
 				if v := list.Elem().Index(0); !v.IsNil() {
 					requireSame(t, c.value, v.Elem().Interface())
 				}
@@ -300,16 +301,16 @@ func testInto(t *testing.T, all []intoCase) {
 			b := encoded(t, c.wire, nil)
 			p := reflect.New(reflect.TypeOf(c.want))
 			for range 2 { // the second time into the result of the first
-				require.NoError(t, Unmarshal(b, p.Interface(), nil))
+				require.NoError(t, Unmarshal(b, p.Interface()))
 				require.Equal(t, c.want, p.Elem().Interface())
 			}
-			d := gdwire.NewDecoder(&oneByteReader{b}, &gdwire.DecoderOptions{WindowSize: 16})
+			d := gdwire.NewDecoder(&oneByteReader{b}, &gdwire.DecoderOptions{MaxChunk: 16})
 			defer d.Release()
 			p = reflect.New(reflect.TypeOf(c.want))
-			require.NoError(t, UnmarshalDecode(d, p.Interface(), nil))
+			require.NoError(t, UnmarshalDecode(d, p.Interface()))
 			require.Equal(t, c.want, p.Elem().Interface())
 			require.Zero(t, d.Depth())
-			require.Equal(t, io.EOF, UnmarshalDecode(d, p.Interface(), nil))
+			require.Equal(t, io.EOF, UnmarshalDecode(d, p.Interface()))
 		})
 	}
 }
@@ -329,7 +330,7 @@ func testTypeErrors(t *testing.T, all []typeError) {
 	for _, c := range all {
 		t.Run(c.name, func(t *testing.T) {
 			b := encoded(t, c.wire, nil)
-			err := Unmarshal(b, c.into, &Options{RejectUnknown: c.reject})
+			err := Unmarshal(b, c.into, Options{RejectUnknown: c.reject})
 			if c.err == "" {
 				require.NoError(t, err)
 				return

@@ -8,8 +8,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Options configures decoding and encoding. The zero value, like nil, selects Godot4
-// with the default limits.
+// Options configures decoding and encoding. Functions take at most one; more are a panic.
+// The zero value, like none, selects Godot4 with the default limits.
 type Options struct {
 	// Decoder configures Unmarshal. UnmarshalDecode, Elements and Entries use the
 	// options of their Decoder instead.
@@ -17,10 +17,10 @@ type Options struct {
 	// Encoder configures Marshal. MarshalEncode uses the options of its Encoder
 	// instead.
 	Encoder gdwire.EncoderOptions
-	// Memory is the maximum size in bytes of the decoded values: capacities of
+	// MaxMemory is the maximum size in bytes of the decoded values: capacities of
 	// slices, text, entries of maps, values in interfaces. Elements and Entries
 	// apply it to each record. 0 selects 256 MiB, -1 disables the limit.
-	Memory int64
+	MaxMemory int64
 	// RejectUnknown makes unknown keys of structs an error, and elements beyond
 	// the fields of a positional struct.
 	RejectUnknown bool
@@ -28,12 +28,17 @@ type Options struct {
 
 const defaultMemory = 256 << 20
 
-// orDefault returns o, or the zero value if o is nil.
-func (o *Options) orDefault() *Options {
-	if o == nil {
-		return &Options{}
+var defaultOptions Options
+
+// only returns the Options among the arguments of a function, or the zero value.
+func only(opts []Options) *Options {
+	switch len(opts) {
+	case 0:
+		return &defaultOptions
+	case 1:
+		return &opts[0]
 	}
-	return o
+	panic("variant: more than one Options")
 }
 
 // A Marshaler encodes itself. MarshalVariant must write exactly one value, which can be
@@ -68,7 +73,7 @@ type TypeError struct {
 	// or "" if there is none.
 	Field string
 	// Err is the cause: gdwire.ErrType for a type that does not fit,
-	// gdwire.ErrRange for a number, a *gdwire.LimitError for Options.Memory,
+	// gdwire.ErrRange for a number, a *gdwire.LimitError for Options.MaxMemory,
 	// ErrDuplicateKey, ErrUnknownKey, or the error of a method of the Go type.
 	Err error
 }

@@ -45,8 +45,10 @@ func TestInField(t *testing.T) {
 	require.NoError(t, inField(nil, "Player.HP"))
 }
 
-func TestNilOptions(t *testing.T) {
-	require.Equal(t, &Options{}, (*Options)(nil).orDefault())
-	o := &Options{Memory: 5}
-	require.Same(t, o, o.orDefault())
+// Functions take at most one Options.
+func TestOnlyOptions(t *testing.T) {
+	require.Equal(t, &Options{}, only(nil))
+	o := []Options{{MaxMemory: 5}}
+	require.Same(t, &o[0], only(o))
+	require.PanicsWithValue(t, "variant: more than one Options", func() { _, _ = Marshal(1, Options{}, Options{}) })
 }

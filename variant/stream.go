@@ -11,7 +11,7 @@ import (
 
 // Elements iterates over the elements of the next value, an Array or
 // PackedStringArray, and decodes one at a time, so that the memory does not depend on
-// their number. Options.Memory applies to each element. If a T cannot hold an element,
+// their number. Options.MaxMemory applies to each element. If a T cannot hold an element,
 // the error is yielded, and the loop continues with the next element. An error of the
 // input is yielded and ends the loop.
 //
@@ -19,7 +19,8 @@ import (
 //
 // Leaving the loop reads nothing; the next call on d skips the remaining elements, as
 // with [gdwire.Decoder.Elements].
-func Elements[T any](d *gdwire.Decoder, o *Options) iter.Seq2[T, error] {
+func Elements[T any](d *gdwire.Decoder, opts ...Options) iter.Seq2[T, error] {
+	o := only(opts)
 	return func(yield func(T, error) bool) {
 		var none T
 		plan, err := decodePlans.of(reflect.TypeFor[T]())
@@ -27,7 +28,6 @@ func Elements[T any](d *gdwire.Decoder, o *Options) iter.Seq2[T, error] {
 			yield(none, err)
 			return
 		}
-		o := o.orDefault()
 		s := getDecoder()
 		defer s.release()
 		s.on(d, o)
@@ -58,7 +58,8 @@ func isTypeError(err error) bool {
 // Entries iterates over the pairs of the next value, a Dictionary, and decodes one at a
 // time. The rules of [Elements] apply. Pairs are yielded in order, including those with
 // equal keys.
-func Entries[K, V any](d *gdwire.Decoder, o *Options) iter.Seq2[Entry[K, V], error] {
+func Entries[K, V any](d *gdwire.Decoder, opts ...Options) iter.Seq2[Entry[K, V], error] {
+	o := only(opts)
 	return func(yield func(Entry[K, V], error) bool) {
 		var none Entry[K, V]
 		key, err := keyPlan(reflect.TypeFor[K]())
@@ -71,7 +72,6 @@ func Entries[K, V any](d *gdwire.Decoder, o *Options) iter.Seq2[Entry[K, V], err
 			yield(none, err)
 			return
 		}
-		o := o.orDefault()
 		s := getDecoder()
 		defer s.release()
 		s.on(d, o)

@@ -32,9 +32,9 @@ func TestElements(t *testing.T) {
 		"g",
 	}
 	for _, window := range []int{16, 0} {
-		d := gdwire.NewDecoder(&oneByteReader{append(bytes.Clone(b), encoded(t, 7, nil)...)}, &gdwire.DecoderOptions{WindowSize: window})
+		d := gdwire.NewDecoder(&oneByteReader{append(bytes.Clone(b), encoded(t, 7, nil)...)}, &gdwire.DecoderOptions{MaxChunk: window})
 		var got []string
-		for v, err := range Elements[simple](d, nil) {
+		for v, err := range Elements[simple](d) {
 			if err != nil {
 				got = append(got, err.Error())
 			} else {
@@ -43,7 +43,7 @@ func TestElements(t *testing.T) {
 		}
 		require.Equal(t, want, got)
 		var next int
-		require.NoError(t, UnmarshalDecode(d, &next, nil))
+		require.NoError(t, UnmarshalDecode(d, &next))
 		require.Equal(t, 7, next)
 	}
 }
@@ -51,7 +51,7 @@ func TestElements(t *testing.T) {
 func TestElementsOfStrings(t *testing.T) {
 	d := newDecoderOf(encoded(t, []string{"a", "b"}, nil))
 	var all []string
-	for s, err := range Elements[string](d, nil) {
+	for s, err := range Elements[string](d) {
 		require.NoError(t, err)
 		all = append(all, s)
 	}
@@ -74,13 +74,13 @@ func TestElementsAreKept(t *testing.T) {
 	}
 	wire := array(want[0], want[1], dict())
 	var got []record
-	for v, err := range Elements[record](newDecoderOf(encoded(t, wire, nil)), nil) {
+	for v, err := range Elements[record](newDecoderOf(encoded(t, wire, nil))) {
 		require.NoError(t, err)
 		got = append(got, v)
 	}
 	require.Equal(t, want, got)
 	got = nil
-	for e, err := range Entries[int, record](newDecoderOf(encoded(t, dict(1, want[0], 2, want[1], 3, dict()), nil)), nil) {
+	for e, err := range Entries[int, record](newDecoderOf(encoded(t, dict(1, want[0], 2, want[1], 3, dict()), nil))) {
 		require.NoError(t, err)
 		got = append(got, e.Value)
 	}
@@ -89,7 +89,7 @@ func TestElementsAreKept(t *testing.T) {
 
 func TestElementsErrors(t *testing.T) {
 	collect := func(d *gdwire.Decoder) (errs []error) {
-		for _, err := range Elements[[]int](d, &Options{Memory: 1000}) {
+		for _, err := range Elements[[]int](d, Options{MaxMemory: 1000}) {
 			errs = append(errs, err)
 		}
 		return errs
@@ -108,17 +108,17 @@ func TestElementsErrors(t *testing.T) {
 	require.Len(t, errs, 2, "an error of the input comes once")
 	require.ErrorIs(t, errs[1], io.ErrUnexpectedEOF)
 
-	for _, err := range Elements[chan int](newDecoderOf(b), nil) {
+	for _, err := range Elements[chan int](newDecoderOf(b)) {
 		require.EqualError(t, err, "variant: chan int has no Variant type")
 	}
 
 	// After the loop is left, the next call skips the rest.
 	d := newDecoderOf(append(encoded(t, array(1, 2, array(3), 4), nil), encoded(t, "next", nil)...))
-	for range Elements[any](d, nil) {
+	for range Elements[any](d) {
 		break
 	}
 	var next string
-	require.NoError(t, UnmarshalDecode(d, &next, nil))
+	require.NoError(t, UnmarshalDecode(d, &next))
 	require.Equal(t, "next", next)
 }
 
@@ -133,9 +133,9 @@ func TestEntries(t *testing.T) {
 		"f 6",
 	}
 	for _, window := range []int{16, 0} {
-		d := gdwire.NewDecoder(&oneByteReader{append(bytes.Clone(b), encoded(t, 7, nil)...)}, &gdwire.DecoderOptions{WindowSize: window})
+		d := gdwire.NewDecoder(&oneByteReader{append(bytes.Clone(b), encoded(t, 7, nil)...)}, &gdwire.DecoderOptions{MaxChunk: window})
 		var got []string
-		for e, err := range Entries[string, int](d, nil) {
+		for e, err := range Entries[string, int](d) {
 			if err != nil {
 				got = append(got, err.Error())
 			} else {
@@ -144,35 +144,35 @@ func TestEntries(t *testing.T) {
 		}
 		require.Equal(t, want, got)
 		var next int
-		require.NoError(t, UnmarshalDecode(d, &next, nil))
+		require.NoError(t, UnmarshalDecode(d, &next))
 		require.Equal(t, 7, next)
 	}
 	d := newDecoderOf(append(encoded(t, dict(1, 2, array(3), 4), nil), encoded(t, "next", nil)...))
-	for e, err := range Entries[any, Raw](d, nil) {
+	for e, err := range Entries[any, Raw](d) {
 		require.NoError(t, err)
 		require.Equal(t, int64(1), e.Key)
 		break
 	}
 	var next string
-	require.NoError(t, UnmarshalDecode(d, &next, nil))
+	require.NoError(t, UnmarshalDecode(d, &next))
 	require.Equal(t, "next", next)
 }
 
 func TestEntriesErrors(t *testing.T) {
 	b := encoded(t, dict(1, 2, 3, 4), nil)
-	for _, err := range Entries[int, chan int](newDecoderOf(b), nil) {
+	for _, err := range Entries[int, chan int](newDecoderOf(b)) {
 		require.EqualError(t, err, "variant: chan int has no Variant type")
 	}
-	for _, err := range Entries[[]int, int](newDecoderOf(b), nil) {
+	for _, err := range Entries[[]int, int](newDecoderOf(b)) {
 		require.EqualError(t, err, "variant: []int cannot be a key")
 	}
-	for _, err := range Entries[int, int](newDecoderOf(encoded(t, 1, nil)), nil) {
+	for _, err := range Entries[int, int](newDecoderOf(encoded(t, 1, nil))) {
 		require.ErrorIs(t, err, gdwire.ErrType)
 	}
 	for cut := 8; cut < len(b); cut++ {
 		d := gdwire.NewDecoder(bytes.NewReader(b[:cut]), nil)
 		var errs []error
-		for _, err := range Entries[int, int](d, nil) {
+		for _, err := range Entries[int, int](d) {
 			errs = append(errs, err)
 		}
 		require.ErrorIs(t, errs[len(errs)-1], io.ErrUnexpectedEOF)
@@ -250,14 +250,14 @@ func TestStreamsInConstantMemory(t *testing.T) {
 	}
 	count := []byte{byte(n), byte(n >> 8), byte(n >> 16), 0}
 	elements := check(func(d *gdwire.Decoder, each func(record)) {
-		for r, err := range Elements[record](d, nil) {
+		for r, err := range Elements[record](d) {
 			require.NoError(t, err)
 			each(r)
 		}
 	})
 	elements(append([]byte{28, 0, 0, 0}, count...), piece)
 	entries := check(func(d *gdwire.Decoder, each func(record)) {
-		for e, err := range Entries[int, record](d, nil) {
+		for e, err := range Entries[int, record](d) {
 			require.NoError(t, err)
 			each(e.Value)
 		}
@@ -280,7 +280,7 @@ func TestUnknownInConstantMemory(t *testing.T) {
 	d := gdwire.NewDecoder(r, &gdwire.DecoderOptions{Limits: gdwire.Limits{StringBytes: -1}})
 	defer d.Release()
 	var v simple
-	require.NoError(t, UnmarshalDecode(d, &v, nil))
+	require.NoError(t, UnmarshalDecode(d, &v))
 	require.Equal(t, "Ada", v.Name)
 	require.Less(t, grown(), int64(64<<10))
 }
@@ -313,7 +313,7 @@ func TestNothingFromCounts(t *testing.T) {
 			var before, after runtime.MemStats
 			d := gdwire.NewDecoder(bytes.NewReader(c.packet), nil)
 			runtime.ReadMemStats(&before)
-			err := UnmarshalDecode(d, c.into, nil)
+			err := UnmarshalDecode(d, c.into)
 			runtime.ReadMemStats(&after)
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(128<<10))
@@ -321,7 +321,7 @@ func TestNothingFromCounts(t *testing.T) {
 	}
 }
 
-// Decoded values need no more than Options.Memory.
+// Decoded values need no more than Options.MaxMemory.
 func TestMemoryLimit(t *testing.T) {
 	type large struct{ Data [1024]byte }
 	nils, fewNils := make([]any, 150_000), make([]any, 5000)
@@ -383,22 +383,22 @@ func TestMemoryLimit(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := encoded(t, c.wire, nil)
-			o := &Options{Memory: 1 << 20, Decoder: gdwire.DecoderOptions{AllowObjects: true}}
+			o := &Options{MaxMemory: 1 << 20, Decoder: gdwire.DecoderOptions{AllowObjects: true}}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			err := Unmarshal(b, c.into, o)
+			err := Unmarshal(b, c.into, *o)
 			runtime.ReadMemStats(&after)
 			require.ErrorIs(t, err, gdwire.ErrLimit)
 			var limit *gdwire.LimitError
 			require.ErrorAs(t, err, &limit)
-			require.Equal(t, "Memory", limit.Name)
+			require.Equal(t, "MaxMemory", limit.Name)
 			require.Equal(t, int64(1<<20), limit.Max)
 			require.Greater(t, limit.Got, limit.Max)
 			var typeError *TypeError
 			require.ErrorAs(t, err, &typeError)
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20), "with what growing leaves")
-			o.Memory = -1
-			require.NoError(t, Unmarshal(b, c.into, o))
+			o.MaxMemory = -1
+			require.NoError(t, Unmarshal(b, c.into, *o))
 		})
 	}
 }
@@ -410,10 +410,10 @@ func TestDeepNesting(t *testing.T) {
 	type list []list
 	for _, into := range []any{new(any), new(list), new([]any), new(Raw)} {
 		t.Run(fmt.Sprintf("%T", into), func(t *testing.T) {
-			err := Unmarshal(deep, into, nil)
+			err := Unmarshal(deep, into)
 			require.ErrorIs(t, err, gdwire.ErrLimit)
 			o := &Options{Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: -1}}}
-			err = Unmarshal(deep, into, o)
+			err = Unmarshal(deep, into, *o)
 			if _, ok := into.(*Raw); ok {
 				require.NoError(t, err)
 				return
@@ -424,10 +424,10 @@ func TestDeepNesting(t *testing.T) {
 	dicts := bytes.Repeat(append([]byte{27, 0, 0, 0, 1, 0, 0, 0}, encoded(t, "left", nil)...), 100_000)
 	dicts = append(dicts, 0, 0, 0, 0)
 	o := &Options{Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: -1}}}
-	require.ErrorIs(t, Unmarshal(dicts, new(node), o), gdwire.ErrLimit)
-	require.ErrorIs(t, Unmarshal(dicts, new(map[string]any), o), gdwire.ErrLimit)
+	require.ErrorIs(t, Unmarshal(dicts, new(node), *o), gdwire.ErrLimit)
+	require.ErrorIs(t, Unmarshal(dicts, new(map[string]any), *o), gdwire.ErrLimit)
 	type maps map[string]maps
-	require.ErrorIs(t, Unmarshal(dicts, new(maps), o), gdwire.ErrLimit)
+	require.ErrorIs(t, Unmarshal(dicts, new(maps), *o), gdwire.ErrLimit)
 }
 
 // Several goroutines can use a type for the first time at the same time.
@@ -443,8 +443,8 @@ func TestFirstUseAtOnce(t *testing.T) {
 	for range 8 {
 		go func() {
 			var v fresh
-			err := Unmarshal(b, &v, nil)
-			again, marshalErr := Marshal(v, nil)
+			err := Unmarshal(b, &v)
+			again, marshalErr := Marshal(v)
 			if len(again) == 0 {
 				marshalErr = errors.Join(marshalErr, errors.New("nothing"))
 			}

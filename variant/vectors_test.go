@@ -86,8 +86,8 @@ func TestVectorsRoundTrip(t *testing.T) {
 	forVectors(t, func(t *testing.T, e *engine, packet []byte) {
 		o := e.options()
 		var v any
-		require.NoError(t, Unmarshal(packet, &v, o))
-		got, err := Marshal(v, o)
+		require.NoError(t, Unmarshal(packet, &v, *o))
+		got, err := Marshal(v, *o)
 		require.NoError(t, err)
 		require.Equal(t, hex.EncodeToString(packet), hex.EncodeToString(got), "%#v", v)
 	})
@@ -97,9 +97,9 @@ func TestVectorsRaw(t *testing.T) {
 	forVectors(t, func(t *testing.T, e *engine, packet []byte) {
 		o := e.options()
 		var v Raw
-		require.NoError(t, Unmarshal(packet, &v, o))
+		require.NoError(t, Unmarshal(packet, &v, *o))
 		require.Equal(t, Raw{Format: e.format, Data: packet}, v)
-		got, err := Marshal(v, o)
+		got, err := Marshal(v, *o)
 		require.NoError(t, err)
 		require.Equal(t, packet, got)
 	})
@@ -111,8 +111,8 @@ func TestSaveGameRoundTrip(t *testing.T) {
 		packet, err := os.ReadFile(filepath.Join("..", "testdata", e.folder, "save_game_large.bin"))
 		require.NoError(t, err)
 		var v any
-		require.NoError(t, Unmarshal(packet, &v, e.options()))
-		got, err := Marshal(v, e.options())
+		require.NoError(t, Unmarshal(packet, &v, *e.options()))
+		got, err := Marshal(v, *e.options())
 		require.NoError(t, err)
 		require.Equal(t, packet, got)
 	}

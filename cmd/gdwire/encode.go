@@ -171,10 +171,10 @@ func shiftedJSON(err error, by int64) error {
 func encodeValue(text []byte, o *options, jo *gdjson.Options) ([]byte, error) {
 	var b bytes.Buffer
 	eo := o.encoder()
-	eo.Buffered = maxInMemory
+	eo.MaxBuffered = maxInMemory
 	e := gdwire.NewEncoder(&b, &eo)
 	defer e.Release()
-	if err := gdjson.FromJSON(e, bytes.NewReader(text), jo); err != nil {
+	if err := gdjson.FromJSON(e, bytes.NewReader(text), *jo); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), e.Close()

@@ -96,7 +96,7 @@ func found(err error) error {
 func showJSON(s *screen, o *options, d *gdwire.Decoder) error {
 	jo := o.json
 	jo.EscapeForTerminal = true
-	if err := gdjson.ToJSON(s.out, d, &jo); err != nil {
+	if err := gdjson.ToJSON(s.out, d, jo); err != nil {
 		return err
 	}
 	if err := s.out.WriteByte('\n'); err != nil {
@@ -127,11 +127,11 @@ func showElement(s *screen, o *options, w *walker, t gdwire.Token, b []byte) err
 	}
 	double := t.Width() == 64
 	var value bytes.Buffer
-	e := gdwire.NewEncoder(&value, &gdwire.EncoderOptions{DoubleReals: double, AnyUTF8: true})
+	e := gdwire.NewEncoder(&value, &gdwire.EncoderOptions{DoubleReals: double, AllowInvalidUTF8: true})
 	if err := v.Write(e, double); err != nil {
 		return err
 	}
-	return showJSON(s, o, gdwire.NewDecoder(&value, &gdwire.DecoderOptions{AnyUTF8: o.decoder.AnyUTF8}))
+	return showJSON(s, o, gdwire.NewDecoder(&value, &gdwire.DecoderOptions{AllowInvalidUTF8: o.decoder.AllowInvalidUTF8}))
 }
 
 // writePayload writes the content of the next value, a string, packed array or image.

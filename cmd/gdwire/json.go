@@ -13,7 +13,7 @@ func newJSONView(s *screen, o *options) view {
 	return view{show: func(p *packet) error {
 		err := p.err
 		if err == nil {
-			if err = gdjson.ToJSON(s.out, p.Decoder, &jo); p.index > 0 && err == io.EOF {
+			if err = gdjson.ToJSON(s.out, p.Decoder, jo); p.index > 0 && err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
 			err = p.finish(err)

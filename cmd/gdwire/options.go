@@ -90,7 +90,7 @@ func (o *options) define(fs *flag.FlagSet, objects bool) {
 	choose(fs, "frame", "`LENGTH` that precedes each packet", frames, &o.frame, recognize.Frame.String)
 	fs.BoolVar(&d.AllowObjects, "objects", objects, "allow serialized objects")
 	fs.BoolVar(&d.Strict, "strict", false, "refuse input that engines accept but never write")
-	fs.BoolVar(&d.AnyUTF8, "any-utf8", false, "accept text that is not UTF-8")
+	fs.BoolVar(&d.AllowInvalidUTF8, "any-utf8", false, "accept text that is not UTF-8")
 	fs.BoolVar(&d.DoubleReals, "double", false, "read math types of 64 bits in the manuals' formats")
 	fs.BoolVar(&o.quiet, "q", false, "print no messages about recognized formats or changes")
 	fs.StringVar(&o.passwordFile, "password-file", "", "`FILE` with the password of an encrypted file")
@@ -193,7 +193,7 @@ func (o *options) stream() *stream.Options {
 // encoder returns the options for re-encoding values.
 func (o *options) encoder() gdwire.EncoderOptions {
 	return gdwire.EncoderOptions{
-		Format: o.decoder.Format, AnyUTF8: o.decoder.AnyUTF8, DoubleReals: o.decoder.DoubleReals,
+		Format: o.decoder.Format, AllowInvalidUTF8: o.decoder.AllowInvalidUTF8, DoubleReals: o.decoder.DoubleReals,
 		Depth: -1, // the Decoder limits the depth
 	}
 }

@@ -18,8 +18,8 @@ import (
 func eachWrapped(t *testing.T, key *fileaccess.Key, f func(name string, content []byte)) {
 	infos := []fileaccess.Info{
 		{Container: fileaccess.Compressed, Mode: fileaccess.Zstd},
-		{Container: fileaccess.Encrypted, Layout: fileaccess.Godot4},
-		{Container: fileaccess.Encrypted, Layout: fileaccess.Godot3},
+		{Container: fileaccess.Encrypted, Layout: fileaccess.LayoutGodot4},
+		{Container: fileaccess.Encrypted, Layout: fileaccess.LayoutGodot3},
 	}
 	step := 9
 	if testing.Short() {

@@ -379,7 +379,7 @@ func plainText(packet []byte, o *options, width int) string {
 	d := wholeDecoder(o)
 	defer d.Release()
 	d.ResetBytes(packet)
-	_ = gdjson.ToJSON(short, d, &gdjson.Options{Plain: true, EscapeForTerminal: true}) // the only error is that it was cut
+	_ = gdjson.ToJSON(short, d, gdjson.Options{Plain: true, EscapeForTerminal: true}) // the only error is that it was cut
 	return short.String()
 }
 
@@ -411,7 +411,7 @@ func (d *direction) jsonLine(now time.Time, packet []byte, o *options, invalid e
 	w := wholeDecoder(o)
 	defer w.Release()
 	w.ResetBytes(packet)
-	err := gdjson.ToJSON(d.out, w, &gdjson.Options{EscapeForTerminal: true})
+	err := gdjson.ToJSON(d.out, w, gdjson.Options{EscapeForTerminal: true})
 	_, failed := d.out.WriteString("}\n")
 	if failed == nil && err != nil { // a valid value that JSON cannot represent
 		d.report(err)

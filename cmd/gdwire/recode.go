@@ -90,9 +90,9 @@ func (o *options) writer() *options {
 	if c := w.container; c != nil && c.Container == fileaccess.Encrypted {
 		info := *c
 		if o.to.container != nil || o.to.format != nil {
-			info.Layout = fileaccess.Godot4
+			info.Layout = fileaccess.LayoutGodot4
 			if f := w.decoder.Format; f == gdwire.Godot3 || f == gdwire.Godot2 {
-				info.Layout = fileaccess.Godot3
+				info.Layout = fileaccess.LayoutGodot3
 			}
 		}
 		w.container = &info

@@ -102,7 +102,7 @@ func flagFor(err error) string {
 	name := ""
 	var limit *gdwire.LimitError
 	var content *fileaccess.LimitError
-	var packet *stream.PacketError
+	var packet *stream.PacketTooLongError
 	switch {
 	case errors.As(err, &limit):
 		name = limit.Name

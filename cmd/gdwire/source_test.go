@@ -42,7 +42,7 @@ func TestWrapped(t *testing.T) {
 	for m := fileaccess.FastLZ; m <= fileaccess.Gzip; m++ {
 		infos = append(infos, fileaccess.Info{Container: fileaccess.Compressed, Mode: m})
 	}
-	infos = append(infos, fileaccess.Info{Container: fileaccess.Encrypted, Layout: fileaccess.Godot4}, fileaccess.Info{Container: fileaccess.Encrypted, Layout: fileaccess.Godot3})
+	infos = append(infos, fileaccess.Info{Container: fileaccess.Encrypted, Layout: fileaccess.LayoutGodot4}, fileaccess.Info{Container: fileaccess.Encrypted, Layout: fileaccess.LayoutGodot3})
 	file := filepath.Join(t.TempDir(), "file")
 	files := 0
 	for folder, format := range engines {

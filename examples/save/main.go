@@ -40,7 +40,7 @@ func main() {
 		log.Fatal(err)
 	}
 	var save Save
-	if err := variant.Unmarshal(data, &save, nil); err != nil {
+	if err := variant.Unmarshal(data, &save); err != nil {
 		log.Fatal(err) // gdwire: offset 52, $.player.name: int into Go string (Player.Name)
 	}
 	for i := range save.Player.Inventory {
@@ -49,7 +49,7 @@ func main() {
 			item.Stats.HP = 999
 		}
 	}
-	if data, err = variant.Marshal(save, nil); err != nil {
+	if data, err = variant.Marshal(save); err != nil {
 		log.Fatal(err)
 	}
 	if _, err := os.Stdout.Write(data); err != nil {

@@ -26,11 +26,11 @@ func handle(_ context.Context, c *stream.Conn) error {
 		var m message
 		d, err := c.Next()
 		if err == nil {
-			err = variant.UnmarshalDecode(d, &m, nil)
+			err = variant.UnmarshalDecode(d, &m)
 		}
 		if err == nil {
 			m.Name = "hello, " + m.Name
-			err = c.WritePacket(func(e *gdwire.Encoder) error { return variant.MarshalEncode(e, m, nil) })
+			err = c.WritePacket(func(e *gdwire.Encoder) error { return variant.MarshalEncode(e, m) })
 		}
 		if err != nil && !stream.Skippable(err) { // skippable: only this packet is invalid
 			return err

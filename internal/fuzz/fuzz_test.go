@@ -163,7 +163,7 @@ func FuzzCopy(f *testing.F) {
 		d := gdwire.NewDecoder(nil, &o)
 		defer d.Release()
 		d.ResetBytes(p)
-		e := gdwire.NewEncoder(&out, &gdwire.EncoderOptions{Format: o.Format, DoubleReals: o.DoubleReals, AnyUTF8: o.AnyUTF8, Depth: -1})
+		e := gdwire.NewEncoder(&out, &gdwire.EncoderOptions{Format: o.Format, DoubleReals: o.DoubleReals, AllowInvalidUTF8: o.AllowInvalidUTF8, Depth: -1})
 		defer e.Release()
 		if err := gdwire.CopyValue(e, d); err != nil {
 			return

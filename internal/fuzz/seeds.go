@@ -23,7 +23,7 @@ const (
 	Strict Seed = 1 << (iota + 3)
 	Objects
 	Double
-	AnyUTF8
+	AllowInvalidUTF8
 	Limits
 	Window
 	Rest = Window << 3
@@ -51,8 +51,8 @@ func SeedOf(f *gdwire.Format, bits Seed) Seed {
 func (s Seed) Options() gdwire.DecoderOptions {
 	o := gdwire.DecoderOptions{
 		Format: s.Format(), Strict: s.Has(Strict), AllowObjects: s.Has(Objects),
-		DoubleReals: s.Has(Double), AnyUTF8: s.Has(AnyUTF8),
-		WindowSize: []int{0, 16, 17, 19, 32, 61, 100, 1000}[s/Window&7],
+		DoubleReals: s.Has(Double), AllowInvalidUTF8: s.Has(AllowInvalidUTF8),
+		MaxChunk: []int{0, 16, 17, 19, 32, 61, 100, 1000}[s/Window&7],
 	}
 	if s.Has(Limits) {
 		o.Limits = gdwire.Limits{Depth: 3, Elements: 5, Values: 12, StringBytes: 40, NameBytes: 10, PackedBytes: 48, Bytes: 150}

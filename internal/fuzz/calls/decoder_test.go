@@ -73,7 +73,7 @@ func init() {
 			err := c.retry(func() error { return gdwire.CopyValue(c.e, c.d) })
 			if e := c.e.Err(); e != nil {
 				c.moved = true // it is the Encoder's error
-				c.e.Recover()
+				c.e.ClearError()
 			}
 			c.retry(c.e.Flush)
 			c.trace = append(c.trace, c.out.Bytes()...)
@@ -486,7 +486,7 @@ var (
 // runCalls makes the calls of a script on one kind of input.
 func runCalls(t testing.TB, o gdwire.DecoderOptions, start func(d *gdwire.Decoder), script []byte, anyWindow bool) *caller {
 	d := gdwire.NewDecoder(nil, &o)
-	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{Format: o.Format, DoubleReals: o.DoubleReals, AnyUTF8: true, Depth: -1})
+	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{Format: o.Format, DoubleReals: o.DoubleReals, AllowInvalidUTF8: true, Depth: -1})
 	c := &caller{t: t, d: d, e: e, start: start, script: script, anyWindow: anyWindow}
 	defer d.Release()
 	defer e.Release()
@@ -537,7 +537,7 @@ func requireCalls(t testing.TB, p []byte, s fuzz.Seed, script []byte) {
 		}
 	case 1:
 		for _, in := range knownInputs[1:] {
-			o.WindowSize = max(o.WindowSize, len(p), 16) // in memory nothing is cut
+			o.MaxChunk = max(o.MaxChunk, len(p), 16) // in memory nothing is cut
 			want := runCalls(t, o, begin(knownInputs[0].start), script, false)
 			if in.name == "ResetN with temporary errors" && want.loops > 0 {
 				continue
@@ -547,7 +547,7 @@ func requireCalls(t testing.TB, p []byte, s fuzz.Seed, script []byte) {
 	default:
 		want := runCalls(t, o, begin(openInputs[0].start), script, true)
 		for _, size := range []int{0, 16, 23, 64} {
-			o.WindowSize = size
+			o.MaxChunk = size
 			compareCalls(t, fmt.Sprint("read buffer of ", size), want, runCalls(t, o, begin(openInputs[0].start), script, true))
 		}
 	}
@@ -594,7 +594,7 @@ func compose(random *rand.Rand, all []fuzz.Input, s fuzz.Seed, depth int) []byte
 			e.End()
 		default:
 			if e.WriteRaw(pick()) != nil {
-				e.Recover()
+				e.ClearError()
 				e.WriteNil()
 			}
 		}

@@ -209,7 +209,7 @@ var encoderCalls = []encoderCall{
 	{copying, func(a *arguments) encoderFunc {
 		p, s := a.packet(0)
 		o := s.Options()
-		o.AllowObjects, o.WindowSize = true, 16
+		o.AllowObjects, o.MaxChunk = true, 16
 		d := gdwire.NewDecoder(nil, &o)
 		d.ResetBytes(p)
 		return func(e *gdwire.Encoder) error { return gdwire.CopyValue(e, d) }
@@ -272,7 +272,7 @@ func (w *flakyWriter) Write(p []byte) (int, error) {
 func isTemporary(err error) bool { return err == errTemporary || err == io.ErrShortWrite }
 
 func encoderOptions(s fuzz.Seed) *gdwire.EncoderOptions {
-	return &gdwire.EncoderOptions{Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AnyUTF8: s.Has(fuzz.AnyUTF8), Depth: 6, Buffered: 1 << 10}
+	return &gdwire.EncoderOptions{Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AllowInvalidUTF8: s.Has(fuzz.AllowInvalidUTF8), Depth: 6, MaxBuffered: 1 << 10}
 }
 
 // A writing has the results of calls on an Encoder.
@@ -309,7 +309,7 @@ func write(t testing.TB, calls []chosenCall, s fuzz.Seed, w io.Writer, out func(
 			t.Fatalf("%s returned %v, and Err %v", c.name, err, e.Err())
 		}
 		all.note(c, e, err)
-		e.Recover()
+		e.ClearError()
 	}
 	for i := 0; isTemporary(e.Flush()); i++ {
 		if i > 1<<16 {
@@ -343,7 +343,7 @@ func giveUp(calls []chosenCall, s fuzz.Seed, w io.Writer, out func() []byte, ran
 			all.open = nil
 		}
 		all.note(c, e, err)
-		e.Recover()
+		e.ClearError()
 	}
 	for _, c := range calls {
 		if open := all.open; open != nil && random.IntN(2) == 0 {
@@ -447,7 +447,7 @@ func requireErrorStays(t testing.TB, calls []chosenCall, s fuzz.Seed) {
 // requirePrefix requires whole values, of which the last can be incomplete.
 func requirePrefix(t testing.TB, s fuzz.Seed, p []byte) {
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
-		Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AllowObjects: true, AnyUTF8: s.Has(fuzz.AnyUTF8),
+		Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AllowObjects: true, AllowInvalidUTF8: s.Has(fuzz.AllowInvalidUTF8),
 		Limits: gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
 	})
 	defer d.Release()

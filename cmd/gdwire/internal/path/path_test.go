@@ -147,14 +147,14 @@ func TestTokens(t *testing.T) {
 					continue
 				}
 				var b bytes.Buffer
-				e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: format, DoubleReals: double, AnyUTF8: true})
+				e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: format, DoubleReals: double, AllowInvalidUTF8: true})
 				if err := v.Write(e, double && format == gdwire.Godot4); err != nil {
 					if format == gdwire.Godot4 {
 						require.True(t, errors.Is(err, gdwire.ErrRange) || v.Type >= gdwire.TypeImage, "%v: %v", v, err)
 					}
 					continue // this format has no such value
 				}
-				d := gdwire.NewDecoder(&b, &gdwire.DecoderOptions{Format: format, AnyUTF8: true})
+				d := gdwire.NewDecoder(&b, &gdwire.DecoderOptions{Format: format, AllowInvalidUTF8: true})
 				token, err := d.ReadToken()
 				require.NoError(t, err)
 				got := FromToken(token, nil)
