@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/stream"
 )
 

@@ -19,7 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/internal/recognize"
 )
 
 // startListening runs listen on a free port. The caller can read its errors.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/stream"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/stream"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/stream"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/recognize"
 )
 
 // maxInMemory is the maximum size of a file for set and encode, which hold it in memory.

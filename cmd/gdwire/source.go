@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/recognize"
 )
 
 // A source is an opened input: the content of a file or of its container.

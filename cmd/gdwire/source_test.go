@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/recognize"
 )
 
 // recognized opens a file, or the same bytes as a pipe, and returns the options
