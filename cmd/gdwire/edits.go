@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
+	"github.com/gdwire/gdwire/internal/paths"
 )
 
 // A place is a node in the tree of the paths of all edits.
@@ -22,13 +22,13 @@ type place struct {
 
 // An edit is a path for get, or a path and its new value for set.
 type edit struct {
-	path  path.Path
-	value path.Value
+	path  paths.Path
+	value paths.Value
 }
 
 // places returns the tree of the edits of a packet.
 func places(edits []edit, packet int64) (*place, error) {
-	root := &place{path: string(path.AppendPacket(nil, packet))}
+	root := &place{path: string(paths.AppendPacket(nil, packet))}
 	for i := range edits {
 		e := &edits[i]
 		if e.path.Packet != packet {
@@ -47,7 +47,7 @@ func places(edits []edit, packet int64) (*place, error) {
 }
 
 // child returns the place that a step leads to.
-func (p *place) child(s *path.Step) *place {
+func (p *place) child(s *paths.Step) *place {
 	key := string(s.Append(nil))
 	if p.inner == nil {
 		p.inner = map[string]*place{}
@@ -56,7 +56,7 @@ func (p *place) child(s *path.Step) *place {
 	if c == nil {
 		c = &place{path: p.path + key}
 		p.inner[key] = c
-		if before, ok := strings.CutSuffix(s.Key.Text, "…"); ok && s.Op == path.Child {
+		if before, ok := strings.CutSuffix(s.Key.Text, "…"); ok && s.Op == paths.Child {
 			c.prefix = before
 			p.cut = append(p.cut, c)
 		}
@@ -126,7 +126,7 @@ func (w *walker) value(p *place) error {
 // array reads n elements.
 func (w *walker) array(p *place, n int64) error {
 	for i := range n {
-		w.key = path.AppendIndex(w.key[:0], i)
+		w.key = paths.AppendIndex(w.key[:0], i)
 		if err := w.next(p.inner[string(w.key)]); err != nil {
 			return err
 		}
@@ -148,9 +148,9 @@ func (w *walker) dict(p *place, n int64) error {
 		if _, err := w.ReadToken(); err != nil { // DictKey
 			return err
 		}
-		w.key = path.AppendKeyAt(w.key[:0], i)
+		w.key = paths.AppendKeyAt(w.key[:0], i)
 		key := p.inner[string(w.key)]
-		w.key = path.AppendValueAt(w.key[:0], i)
+		w.key = paths.AppendValueAt(w.key[:0], i)
 		value := p.inner[string(w.key)]
 		if key != nil {
 			if err := w.value(key); err != nil {
@@ -184,7 +184,7 @@ func (w *walker) byKey(p *place) (*place, error) {
 
 // place returns the place that a step leads to, or nil if there is none. A String in a
 // path also matches a StringName.
-func (w *walker) place(p *place, step *path.Step) *place {
+func (w *walker) place(p *place, step *paths.Step) *place {
 	w.key = step.Append(w.key[:0])
 	c := p.inner[string(w.key)]
 	if c == nil && step.Key.Type == gdwire.TypeStringName {
@@ -209,7 +209,7 @@ func (w *walker) object(p *place, n int64) error {
 		if err != nil {
 			return err
 		}
-		step := path.Step{Key: path.FromToken(t, nil)}
+		step := paths.Step{Key: paths.FromToken(t, nil)}
 		if err := w.next(w.place(p, &step)); err != nil {
 			return err
 		}
@@ -226,7 +226,7 @@ func (w *walker) packed(p *place) error {
 			return err
 		}
 		if t.Kind() == gdwire.KindStringChunk {
-			w.key = path.AppendIndex(w.key[:0], i)
+			w.key = paths.AppendIndex(w.key[:0], i)
 			i++
 			if c := p.inner[string(w.key)]; c != nil {
 				c.hits++
@@ -243,7 +243,7 @@ func (w *walker) packed(p *place) error {
 		}
 		size := int64(len(t.Bytes())) / max(t.Len(), 1)
 		for j := range t.Len() {
-			w.key = path.AppendIndex(w.key[:0], i)
+			w.key = paths.AppendIndex(w.key[:0], i)
 			i++
 			c := p.inner[string(w.key)]
 			if c == nil {
@@ -275,7 +275,7 @@ func readLines(r io.Reader) ([]edit, error) {
 		if line == "" {
 			continue
 		}
-		p, v, err := path.ParseLine(line)
+		p, v, err := paths.ParseLine(line)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}

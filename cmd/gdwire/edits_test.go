@@ -3,13 +3,13 @@ package main
 import (
 	"testing"
 
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
+	"github.com/gdwire/gdwire/internal/paths"
 	"github.com/stretchr/testify/require"
 )
 
 func editsOf(t *testing.T, lines ...string) (all []edit) {
 	for _, line := range lines {
-		p, err := path.Parse(line)
+		p, err := paths.Parse(line)
 		require.NoError(t, err)
 		all = append(all, edit{path: p})
 	}

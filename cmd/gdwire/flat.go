@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
+	"github.com/gdwire/gdwire/internal/paths"
 )
 
 // A flatView shows a line for each leaf: path = value. Containers have a line of their
@@ -32,7 +32,7 @@ func newFlatView(s *screen, _ *options) view {
 // show shows the lines of a packet.
 func (v *flatView) show(p *packet) error {
 	v.p = p
-	v.path = path.AppendPacket(v.path[:0], p.index)
+	v.path = paths.AppendPacket(v.path[:0], p.index)
 	err := p.err
 	if err == nil {
 		err = p.finish(v.value())
@@ -70,7 +70,7 @@ func (v *flatView) token(t gdwire.Token) error {
 
 // line shows a value of one token, or the declared types in a Start token.
 func (v *flatView) line(t gdwire.Token) error {
-	value := path.FromToken(t, v.numbers[:0])
+	value := paths.FromToken(t, v.numbers[:0])
 	v.startLine()
 	v.buf = append(value.Append(v.buf), '\n')
 	return v.flush()
@@ -98,7 +98,7 @@ func (v *flatView) at(step func(dst []byte) []byte) error {
 // text shows a string, chunk by chunk.
 func (v *flatView) text(t gdwire.Token) error {
 	v.startLine()
-	v.buf = append(append(v.buf, path.TextPrefix(t.Type())...), '"')
+	v.buf = append(append(v.buf, paths.TextPrefix(t.Type())...), '"')
 	if err := v.chunks(t); err != nil {
 		return v.cut(err)
 	}
@@ -109,7 +109,7 @@ func (v *flatView) text(t gdwire.Token) error {
 // chunks appends the text that starts with chunk t.
 func (v *flatView) chunks(t gdwire.Token) error {
 	for {
-		v.buf = path.AppendText(v.buf, t.Bytes())
+		v.buf = paths.AppendText(v.buf, t.Bytes())
 		if t.Last() {
 			return nil
 		}
@@ -136,7 +136,7 @@ func (v *flatView) cut(err error) error {
 func (v *flatView) nodePath(r *nodePathReader, text []byte) error {
 	v.startLine()
 	v.buf = append(v.buf, `^"`...)
-	v.buf = path.AppendText(v.buf, text)
+	v.buf = paths.AppendText(v.buf, text)
 	if err := v.names(r); err != nil {
 		return v.cut(err)
 	}
@@ -153,7 +153,7 @@ func (v *flatView) names(r *nodePathReader) error {
 			return err
 		}
 		v.buf = append(v.buf, separator...)
-		v.buf = path.AppendText(v.buf, t.Bytes())
+		v.buf = paths.AppendText(v.buf, t.Bytes())
 		if err := v.flush(); err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (v *flatView) array(t gdwire.Token) error {
 		}
 	}
 	for i := range n {
-		if err := v.at(func(dst []byte) []byte { return path.AppendIndex(dst, i) }); err != nil {
+		if err := v.at(func(dst []byte) []byte { return paths.AppendIndex(dst, i) }); err != nil {
 			return err
 		}
 	}
@@ -193,7 +193,7 @@ func (v *flatView) object(t gdwire.Token) error {
 		if err != nil {
 			return err
 		}
-		step := path.Step{Key: path.FromToken(name, nil)}
+		step := paths.Step{Key: paths.FromToken(name, nil)}
 		if err := v.at(step.Append); err != nil {
 			return err
 		}
@@ -234,7 +234,7 @@ func (v *flatView) pair(i int64) error {
 		return err
 	}
 	if !ok {
-		return v.at(func(dst []byte) []byte { return path.AppendValueAt(dst, i) })
+		return v.at(func(dst []byte) []byte { return paths.AppendValueAt(dst, i) })
 	}
 	return v.at(step.Append)
 }
@@ -242,7 +242,7 @@ func (v *flatView) pair(i int64) error {
 // longKey shows a key that starts with t. text is the part of it that has been read.
 func (v *flatView) longKey(i int64, t gdwire.Token, r *nodePathReader, text []byte) error {
 	n := len(v.path)
-	v.path = path.AppendKeyAt(v.path, i)
+	v.path = paths.AppendKeyAt(v.path, i)
 	defer func() { v.path = v.path[:n] }()
 	if r != nil {
 		return v.nodePath(r, text)
@@ -270,7 +270,7 @@ func (v *flatView) packed(t gdwire.Token) error {
 		case t.Kind() == gdwire.KindEnd:
 			return nil
 		case t.Kind() == gdwire.KindStringChunk:
-			v.path = path.AppendIndex(v.path, i)
+			v.path = paths.AppendIndex(v.path, i)
 			if err := v.text(t); err != nil {
 				return err
 			}
@@ -279,7 +279,7 @@ func (v *flatView) packed(t gdwire.Token) error {
 		}
 		size := int(int64(len(t.Bytes())) / max(t.Len(), 1))
 		for b := t.Bytes(); len(b) > 0; b = b[size:] {
-			v.path = path.AppendIndex(v.path[:base], i)
+			v.path = paths.AppendIndex(v.path[:base], i)
 			value := element(t, b[:size], v.numbers[:0])
 			v.startLine()
 			v.buf = append(value.Append(v.buf), '\n')
@@ -292,8 +292,8 @@ func (v *flatView) packed(t gdwire.Token) error {
 }
 
 // element returns an element of a packed array. b is its encoding and t its Chunk.
-func element(t gdwire.Token, b []byte, numbers []float64) path.Value {
-	v := path.Value{Type: path.ElementType(t.Type())}
+func element(t gdwire.Token, b []byte, numbers []float64) paths.Value {
+	v := paths.Value{Type: paths.ElementType(t.Type())}
 	switch t.Type() {
 	case gdwire.TypePackedByteArray, gdwire.TypeImage:
 		v.Type, v.Int = gdwire.TypeInt, int64(b[0])
@@ -320,7 +320,7 @@ func element(t gdwire.Token, b []byte, numbers []float64) path.Value {
 
 // bytes shows a PackedByteArray or Image in hexadecimal, chunk by chunk.
 func (v *flatView) bytes(t gdwire.Token) error {
-	value := path.FromToken(t, v.numbers[:0])
+	value := paths.FromToken(t, v.numbers[:0])
 	v.startLine()
 	v.buf = value.Append(v.buf)
 	v.buf = v.buf[:len(v.buf)-len(`")`)] // before the bytes, of which it knows none

@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/paths"
 )
 
 func getFlags(fs *flag.FlagSet, o *options) {
@@ -18,7 +18,7 @@ func getFlags(fs *flag.FlagSet, o *options) {
 
 // getCheck parses the path.
 func getCheck(o *options) (err error) {
-	o.path, err = path.Parse(o.operands[0])
+	o.path, err = paths.Parse(o.operands[0])
 	o.operands = o.operands[1:]
 	return err
 }
@@ -107,7 +107,7 @@ func showJSON(s *screen, o *options, d *gdwire.Decoder) error {
 
 // showElement shows an element of a packed array as a value and returns errFound.
 func showElement(s *screen, o *options, w *walker, t gdwire.Token, b []byte) error {
-	var v path.Value
+	var v paths.Value
 	if t.Kind() == gdwire.KindStringChunk {
 		text, err := w.AppendString(nil)
 		if err != nil {
@@ -117,7 +117,7 @@ func showElement(s *screen, o *options, w *walker, t gdwire.Token, b []byte) err
 			_, err = s.out.Write(text)
 			return found(err)
 		}
-		v = path.Value{Type: gdwire.TypeString, Text: string(text)}
+		v = paths.Value{Type: gdwire.TypeString, Text: string(text)}
 	} else {
 		if o.raw {
 			_, err := s.out.Write(b)

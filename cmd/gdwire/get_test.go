@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
+	"github.com/gdwire/gdwire/internal/paths"
 )
 
 func TestGet(t *testing.T) {
@@ -55,7 +55,7 @@ func TestGetReadsNoFurther(t *testing.T) {
 func BenchmarkGet(b *testing.B) {
 	save, err := os.ReadFile(testdata("godot4.7-dev", "save_game_large.bin"))
 	require.NoError(b, err)
-	p, err := path.Parse("seed")
+	p, err := paths.Parse("seed")
 	require.NoError(b, err)
 	b.Run("get", func(b *testing.B) {
 		d := gdwire.NewDecoder(nil, nil)

@@ -2,34 +2,34 @@ package main
 
 import (
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
+	"github.com/gdwire/gdwire/internal/paths"
 )
 
 // keyStep reads the key that starts with t and returns the step to its value. If the key
 // cannot be part of a path, it calls long, for a NodePath with its reader and the text that
 // has been read, and returns false.
-func keyStep(d *gdwire.Decoder, t gdwire.Token, numbers []float64, long func(r *nodePathReader, text []byte) error) (path.Step, bool, error) {
+func keyStep(d *gdwire.Decoder, t gdwire.Token, numbers []float64, long func(r *nodePathReader, text []byte) error) (paths.Step, bool, error) {
 	switch t.Kind() {
 	case gdwire.KindStringChunk:
 		if !t.Last() || len(t.Bytes()) > maxKey {
-			return path.Step{}, false, long(nil, nil)
+			return paths.Step{}, false, long(nil, nil)
 		}
 	case gdwire.KindNodePathStart:
 		r := newNodePathReader(d, t)
 		text, whole, err := r.short()
 		if err != nil {
-			return path.Step{}, false, err
+			return paths.Step{}, false, err
 		}
 		if !whole {
-			return path.Step{}, false, long(r, text)
+			return paths.Step{}, false, long(r, text)
 		}
-		return path.Step{Key: path.Value{Type: gdwire.TypeNodePath, Text: string(text)}}, true, nil
+		return paths.Step{Key: paths.Value{Type: gdwire.TypeNodePath, Text: string(text)}}, true, nil
 	}
-	key := path.FromToken(t, numbers)
+	key := paths.FromToken(t, numbers)
 	if !key.IsKey() {
-		return path.Step{}, false, long(nil, nil)
+		return paths.Step{}, false, long(nil, nil)
 	}
-	return path.Step{Key: key}, true, nil
+	return paths.Step{Key: key}, true, nil
 }
 
 // A nodePathReader reads the names of a NodePath and their separators.

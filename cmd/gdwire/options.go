@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/paths"
 	"github.com/gdwire/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/stream"
 )
@@ -36,7 +36,7 @@ type options struct {
 	lines      bool           // check -json, proxy -json
 	like       string         // of encode
 	to         target         // of recode and encode
-	path       path.Path      // of get
+	path       paths.Path     // of get
 	edits      []edit         // of set
 	listen     listenOptions
 	proxy      proxyOptions

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/cmd/gdwire/internal/path"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/paths"
 	"github.com/gdwire/gdwire/internal/recognize"
 )
 
@@ -30,7 +30,7 @@ func setCheck(o *options) error {
 		}
 		return nil
 	}
-	p, v, err := path.ParseLine(o.operands[0])
+	p, v, err := paths.ParseLine(o.operands[0])
 	o.edits = []edit{{p, v}}
 	return err
 }
@@ -63,7 +63,7 @@ func set(s *screen, o *options) error {
 		}
 	}
 	for missing := range packets {
-		return fmt.Errorf("there is no %s", path.AppendPacket(nil, missing))
+		return fmt.Errorf("there is no %s", paths.AppendPacket(nil, missing))
 	}
 	return s.seal(o, func(w io.Writer) error { return writeSpliced(w, data, splices) })
 }
@@ -249,7 +249,7 @@ func (p *place) ambiguous() error {
 func (e *editor) replace(p *place) (goOn bool, err error) {
 	start := int(e.InputOffset())
 	v := &p.edit.value
-	if v.Form == path.Declared {
+	if v.Form == paths.Declared {
 		return true, e.checkDeclared(p, start)
 	}
 	if len(p.inner) > 0 {
@@ -294,9 +294,9 @@ func (e *editor) checkDeclared(p *place, start int) error {
 	if err != nil {
 		return err
 	}
-	have := path.FromToken(t, nil)
-	if have.Form == path.Empty {
-		have.Form = path.Declared
+	have := paths.FromToken(t, nil)
+	if have.Form == paths.Empty {
+		have.Form = paths.Declared
 	}
 	if have.String() != p.edit.value.String() {
 		return fmt.Errorf("%s is %v and not %v; only values and empty containers can be set", printable(p.path), &have, &p.edit.value)
@@ -321,8 +321,8 @@ func (e *editor) describe(b []byte) string {
 	}
 	switch t.Kind() {
 	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart:
-		value := path.FromToken(t, nil)
-		if value.Form == path.Declared && t.Kind() != gdwire.KindObjectStart {
+		value := paths.FromToken(t, nil)
+		if value.Form == paths.Declared && t.Kind() != gdwire.KindObjectStart {
 			return fmt.Sprintf("%v of %d", t.Type(), t.Len())
 		}
 		return value.String()
@@ -334,7 +334,7 @@ func (e *editor) describe(b []byte) string {
 }
 
 // encode returns the bytes of a value.
-func (e *editor) encode(v *path.Value) ([]byte, error) {
+func (e *editor) encode(v *paths.Value) ([]byte, error) {
 	var b bytes.Buffer
 	eo := e.o.encoder()
 	eo.DoubleReals = e.double
@@ -349,11 +349,11 @@ func (e *editor) encode(v *path.Value) ([]byte, error) {
 // replaceElement replaces an element of a packed array.
 func (e *editor) replaceElement(p *place, t gdwire.Token, b []byte, offset int64) error {
 	v := p.edit.value
-	want := path.ElementType(t.Type())
+	want := paths.ElementType(t.Type())
 	if v.Type == gdwire.TypeInt && want == gdwire.TypeFloat {
-		v = path.Value{Type: want, Numbers: []float64{float64(v.Int)}}
+		v = paths.Value{Type: want, Numbers: []float64{float64(v.Int)}}
 	}
-	if v.Type != want || v.Form != path.Whole {
+	if v.Type != want || v.Form != paths.Whole {
 		return fmt.Errorf("%s is in a %v: %v is not a %v", printable(p.path), t.Type(), &v, want)
 	}
 	start := int(offset)
@@ -373,7 +373,7 @@ func (e *editor) replaceElement(p *place, t gdwire.Token, b []byte, offset int64
 }
 
 // encodeElement returns the bytes of an element of a packed array.
-func encodeElement(t gdwire.Token, v *path.Value) (b []byte, err error) {
+func encodeElement(t gdwire.Token, v *paths.Value) (b []byte, err error) {
 	tooLarge := func(ok bool) error {
 		if ok {
 			return nil
@@ -420,7 +420,7 @@ func (e *editor) replaceString(p *place, start int) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", printable(p.path), reason(err))
 	}
-	e.splice(p, start, end, b.Bytes()[8:], string(path.AppendQuoted(nil, old)))
+	e.splice(p, start, end, b.Bytes()[8:], string(paths.AppendQuoted(nil, old)))
 	return nil
 }
 

@@ -1,4 +1,4 @@
-// Package path parses and prints the lines of gdwire flat, get and set:
+// Package paths parses and prints the lines of gdwire flat, get and set:
 //
 //	$.player.hp = 10
 //	$2.grid[Vector2i(1, 2)] = "wall"
@@ -11,7 +11,7 @@
 //
 // A printed line parses to the same path and value, and contains printable
 // characters only.
-package path
+package paths
 
 import (
 	"strconv"
