@@ -25,7 +25,7 @@ type state struct {
 	left   uint64  // values to come in the innermost container
 	pairs  uint64  // 1 in a container of pairs, otherwise 0
 	marked uint64  // the left at which a DictKey was read or written, or noMark
-	keyPos uint64  // of a Decoder, see Decoder.step; of an Encoder, the position of the count
+	keyPos uint64  // of a Decoder: the position of the latest key, or before it that of the container
 	stack  []frame // stack[0] is the top level, stack[depth] the innermost; nil before Reset
 	depth  int
 }

@@ -81,7 +81,8 @@ type Encoder struct {
 	valueLim, nameLim int
 	nameNUL           uint32 // 1 in a PackedStringArray of engines, whose strings end in NUL
 	hold              int
-	held              int // open containers of Unknown count
+	held              int   // open containers of Unknown count, and one more after ResetBytes
+	counts            []int // the positions in buf of the counts of these containers
 	written           uint64
 	w                 io.Writer
 	buffer            *bytebufferpool.ByteBuffer
@@ -133,7 +134,7 @@ func (e *Encoder) Reset(w io.Writer) {
 		e.buf = e.buffer.B
 	}
 	e.maxHeld = heldLimit(&e.options)
-	e.w, e.n, e.held, e.written = w, 0, 0, 0
+	e.w, e.n, e.held, e.counts, e.written = w, 0, 0, e.counts[:0], 0
 	e.reset()
 }
 
@@ -142,7 +143,7 @@ func (e *Encoder) Reset(w io.Writer) {
 func (e *Encoder) ResetBytes(b []byte) {
 	e.Release()
 	e.buf, e.n, e.written = b[:cap(b)], len(b), -uint64(len(b))
-	e.hold, e.held, e.maxHeld = 0, 1, math.MaxInt/2
+	e.hold, e.held, e.counts, e.maxHeld = 0, 1, e.counts[:0], math.MaxInt/2
 	e.reset()
 }
 

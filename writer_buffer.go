@@ -97,13 +97,8 @@ func (e *Encoder) compact(n int) {
 		return
 	}
 	e.hold -= n
-	for i := 1; i < e.depth; i++ {
-		if f := e.frame(i); f.has(flagUnknown) {
-			f.keyPos -= uint64(n)
-		}
-	}
-	if e.top().has(flagUnknown) {
-		e.keyPos -= uint64(n)
+	for i := range e.counts {
+		e.counts[i] -= n
 	}
 	e.setLim()
 }

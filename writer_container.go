@@ -99,7 +99,8 @@ func (e *Encoder) open(f *frame) {
 		e.setFast()
 		return
 	}
-	e.left, e.keyPos = unknownLeft, uint64(e.n-4)
+	e.left = unknownLeft
+	e.counts = append(e.counts, e.n-4)
 	if e.held++; e.held == 1 {
 		e.hold = e.n - 4
 	}
@@ -187,7 +188,9 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 		if err := e.checkHeld(int64(len(text) + tail)); err != nil {
 			return err
 		}
-		le.PutUint32(e.buf[e.keyPos:], uint32(n))
+		last := len(e.counts) - 1
+		le.PutUint32(e.buf[e.counts[last]:], uint32(n))
+		e.counts = e.counts[:last]
 		e.held--
 		e.setLim()
 	}
