@@ -23,7 +23,7 @@ func checkFlags(fs *flag.FlagSet, o *options) {
 // check validates files.
 func check(s *screen, o *options) error {
 	if len(o.operands) <= 1 {
-		return s.showFile(o.file(), o, newCheckView)
+		return s.showFile(o.file(), o, newCheckPrinter)
 	}
 	var all error
 	for i, name := range o.operands {
@@ -35,7 +35,7 @@ func check(s *screen, o *options) error {
 		}
 		one := *o
 		one.operands, one.candidates, one.several = []string{name}, nil, true
-		err := s.showFile(name, &one, newCheckView)
+		err := s.showFile(name, &one, newCheckPrinter)
 		if err != nil && err != errBad {
 			s.report(err)
 			err = errBad
@@ -45,19 +45,19 @@ func check(s *screen, o *options) error {
 	return all
 }
 
-// newCheckView validates packets. It shows a line for each packet with -json, and
+// newCheckPrinter validates packets. It shows a line for each packet with -json, and
 // otherwise a summary.
-func newCheckView(s *screen, o *options) view {
+func newCheckPrinter(s *screen, o *options) printer {
 	if o.lines {
 		e := json.NewEncoder(s.out)
 		e.SetEscapeHTML(false)
-		return view{show: func(p *packet) error { return showVerdict(e, p, o.origin()) }}
+		return printer{show: func(p *packet) error { return showVerdict(e, p, o.origin()) }}
 	}
 	c := &summary{screen: s, origin: o.origin(), start: time.Now(), noun: "values"}
 	if o.framed() {
 		c.noun = "packets"
 	}
-	return view{show: c.add, end: c.show}
+	return printer{show: c.add, end: c.show}
 }
 
 // A verdict is a line of check -json.

@@ -238,7 +238,7 @@ func flatLines(value []byte, index int64, o *options) []string {
 	d := gdwire.NewDecoder(nil, &do)
 	defer d.Release()
 	d.ResetBytes(value)
-	_ = newFlatView(quiet, o).show(&packet{Decoder: d, index: index}) // read without an error before
+	_ = newFlatPrinter(quiet, o).show(&packet{Decoder: d, index: index}) // read without an error before
 	_ = quiet.out.Flush()
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/gdwire/gdwire/internal/paths"
 )
 
-// A flatView shows a line for each leaf: path = value. Containers have a line of their
-// own if they are empty, typed, packed or objects. The view holds only the path and one
+// A flatPrinter shows a line for each leaf: path = value. Containers have a line of their
+// own if they are empty, typed, packed or objects. The printer holds only the path and one
 // token in memory.
-type flatView struct {
+type flatPrinter struct {
 	*screen
 	p       *packet
 	path    []byte // of the current value
@@ -24,13 +24,13 @@ type flatView struct {
 // .key(n) and .value(n).
 const maxKey = 1 << 10
 
-func newFlatView(s *screen, _ *options) view {
-	v := &flatView{screen: s}
-	return view{show: v.show}
+func newFlatPrinter(s *screen, _ *options) printer {
+	v := &flatPrinter{screen: s}
+	return printer{show: v.show}
 }
 
 // show shows the lines of a packet.
-func (v *flatView) show(p *packet) error {
+func (v *flatPrinter) show(p *packet) error {
 	v.p = p
 	v.path = paths.AppendPacket(v.path[:0], p.index)
 	err := p.err
@@ -41,7 +41,7 @@ func (v *flatView) show(p *packet) error {
 }
 
 // value shows the next value.
-func (v *flatView) value() error {
+func (v *flatPrinter) value() error {
 	t, err := v.p.ReadToken()
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (v *flatView) value() error {
 }
 
 // token shows the value that starts with t.
-func (v *flatView) token(t gdwire.Token) error {
+func (v *flatPrinter) token(t gdwire.Token) error {
 	switch t.Kind() {
 	case gdwire.KindStringChunk:
 		return v.text(t)
@@ -69,7 +69,7 @@ func (v *flatView) token(t gdwire.Token) error {
 }
 
 // line shows a value of one token, or the declared types in a Start token.
-func (v *flatView) line(t gdwire.Token) error {
+func (v *flatPrinter) line(t gdwire.Token) error {
 	value := paths.FromToken(t, v.numbers[:0])
 	v.startLine()
 	v.buf = append(value.Append(v.buf), '\n')
@@ -77,17 +77,17 @@ func (v *flatView) line(t gdwire.Token) error {
 }
 
 // startLine appends the path and = to the buffer.
-func (v *flatView) startLine() { v.buf = append(append(v.buf[:0], v.path...), " = "...) }
+func (v *flatPrinter) startLine() { v.buf = append(append(v.buf[:0], v.path...), " = "...) }
 
 // flush writes the buffer.
-func (v *flatView) flush() error {
+func (v *flatPrinter) flush() error {
 	_, err := v.out.Write(v.buf)
 	v.buf = v.buf[:0]
 	return err
 }
 
 // at shows the next value at the path that step appends.
-func (v *flatView) at(step func(dst []byte) []byte) error {
+func (v *flatPrinter) at(step func(dst []byte) []byte) error {
 	n := len(v.path)
 	v.path = step(v.path)
 	err := v.value()
@@ -96,7 +96,7 @@ func (v *flatView) at(step func(dst []byte) []byte) error {
 }
 
 // text shows a string, chunk by chunk.
-func (v *flatView) text(t gdwire.Token) error {
+func (v *flatPrinter) text(t gdwire.Token) error {
 	v.startLine()
 	v.buf = append(append(v.buf, paths.TextPrefix(t.Type())...), '"')
 	if err := v.chunks(t); err != nil {
@@ -107,7 +107,7 @@ func (v *flatView) text(t gdwire.Token) error {
 }
 
 // chunks appends the text that starts with chunk t.
-func (v *flatView) chunks(t gdwire.Token) error {
+func (v *flatPrinter) chunks(t gdwire.Token) error {
 	for {
 		v.buf = paths.AppendText(v.buf, t.Bytes())
 		if t.Last() {
@@ -124,7 +124,7 @@ func (v *flatView) chunks(t gdwire.Token) error {
 }
 
 // cut ends a line after an error.
-func (v *flatView) cut(err error) error {
+func (v *flatPrinter) cut(err error) error {
 	v.buf = append(v.buf, '\n')
 	if failed := v.flush(); failed != nil {
 		return failed
@@ -133,7 +133,7 @@ func (v *flatView) cut(err error) error {
 }
 
 // nodePath shows a NodePath. text is the part of it that has been read.
-func (v *flatView) nodePath(r *nodePathReader, text []byte) error {
+func (v *flatPrinter) nodePath(r *nodePathReader, text []byte) error {
 	v.startLine()
 	v.buf = append(v.buf, `^"`...)
 	v.buf = paths.AppendText(v.buf, text)
@@ -145,7 +145,7 @@ func (v *flatView) nodePath(r *nodePathReader, text []byte) error {
 }
 
 // names appends the names of a NodePath.
-func (v *flatView) names(r *nodePathReader) error {
+func (v *flatPrinter) names(r *nodePathReader) error {
 	for {
 		separator, t, err := r.next()
 		if err != nil || t.Kind() == gdwire.KindEnd {
@@ -161,7 +161,7 @@ func (v *flatView) names(r *nodePathReader) error {
 }
 
 // array shows the elements of an Array.
-func (v *flatView) array(t gdwire.Token) error {
+func (v *flatPrinter) array(t gdwire.Token) error {
 	n := t.Len()
 	if n == 0 || t.Elem() != (gdwire.Elem{}) {
 		if err := v.line(t); err != nil {
@@ -177,13 +177,13 @@ func (v *flatView) array(t gdwire.Token) error {
 }
 
 // end reads the End of a container.
-func (v *flatView) end() error {
+func (v *flatPrinter) end() error {
 	_, err := v.p.ReadToken()
 	return err
 }
 
 // object shows the properties of an Object.
-func (v *flatView) object(t gdwire.Token) error {
+func (v *flatPrinter) object(t gdwire.Token) error {
 	n := t.Len()
 	if err := v.line(t); err != nil {
 		return err
@@ -202,7 +202,7 @@ func (v *flatView) object(t gdwire.Token) error {
 }
 
 // dict shows the pairs of a Dictionary.
-func (v *flatView) dict(t gdwire.Token) error {
+func (v *flatPrinter) dict(t gdwire.Token) error {
 	n := t.Len()
 	if n == 0 || t.KeyElem() != (gdwire.Elem{}) || t.Elem() != (gdwire.Elem{}) {
 		if err := v.line(t); err != nil {
@@ -222,7 +222,7 @@ func (v *flatView) dict(t gdwire.Token) error {
 
 // pair shows pair i of a Dictionary. A key that cannot be part of a path is shown on its
 // own line.
-func (v *flatView) pair(i int64) error {
+func (v *flatPrinter) pair(i int64) error {
 	t, err := v.p.ReadToken()
 	if err != nil {
 		return err
@@ -240,7 +240,7 @@ func (v *flatView) pair(i int64) error {
 }
 
 // longKey shows a key that starts with t. text is the part of it that has been read.
-func (v *flatView) longKey(i int64, t gdwire.Token, r *nodePathReader, text []byte) error {
+func (v *flatPrinter) longKey(i int64, t gdwire.Token, r *nodePathReader, text []byte) error {
 	n := len(v.path)
 	v.path = paths.AppendKeyAt(v.path, i)
 	defer func() { v.path = v.path[:n] }()
@@ -251,7 +251,7 @@ func (v *flatView) longKey(i int64, t gdwire.Token, r *nodePathReader, text []by
 }
 
 // packed shows a packed array or an Image.
-func (v *flatView) packed(t gdwire.Token) error {
+func (v *flatPrinter) packed(t gdwire.Token) error {
 	typ := t.Type()
 	if typ == gdwire.TypePackedByteArray || typ == gdwire.TypeImage {
 		return v.bytes(t)
@@ -319,7 +319,7 @@ func element(t gdwire.Token, b []byte, numbers []float64) paths.Value {
 }
 
 // bytes shows a PackedByteArray or Image in hexadecimal, chunk by chunk.
-func (v *flatView) bytes(t gdwire.Token) error {
+func (v *flatPrinter) bytes(t gdwire.Token) error {
 	value := paths.FromToken(t, v.numbers[:0])
 	v.startLine()
 	v.buf = value.Append(v.buf)

@@ -6,11 +6,11 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 )
 
-// newJSONView shows each value as a line of JSON, which ends early after an error.
-func newJSONView(s *screen, o *options) view {
+// newJSONPrinter shows each value as a line of JSON, which ends early after an error.
+func newJSONPrinter(s *screen, o *options) printer {
 	jo := o.json
 	jo.EscapeForTerminal = true
-	return view{show: func(p *packet) error {
+	return printer{show: func(p *packet) error {
 		err := p.err
 		if err == nil {
 			if err = gdjson.ToJSON(s.out, p.Decoder, jo); p.index > 0 && err == io.EOF {

@@ -21,22 +21,22 @@ import (
 
 // listenOptions has the flags of listen.
 type listenOptions struct {
-	view       viewMaker
+	printer    printerMaker
 	packets    int64 // the number of packets after which listen ends; 0 for never
 	read, idle time.Duration
 }
 
-// A viewMaker is a way to show packets.
-type viewMaker struct {
+// A printerMaker makes a printer by its name.
+type printerMaker struct {
 	name string
-	make func(*screen, *options) view
+	make func(*screen, *options) printer
 }
 
-var viewMakers = []viewMaker{
-	{"tokens", newTokenView},
-	{"json", newJSONView},
-	{"flat", newFlatView},
-	{"check", newCheckView},
+var printerMakers = []printerMaker{
+	{"tokens", newTokenPrinter},
+	{"json", newJSONPrinter},
+	{"flat", newFlatPrinter},
+	{"check", newCheckPrinter},
 }
 
 // maxConnections is the maximum number of simultaneous connections. Each can hold a packet
@@ -48,9 +48,9 @@ const loopback = "127.0.0.1"
 
 func listenFlags(fs *flag.FlagSet, o *options) {
 	l := &o.listen
-	l.view, o.frame = viewMakers[0], recognize.U32
-	for flag, text := range map[string]string{"as": "show packets as `VIEW`", "o": "the same as -as: `VIEW`"} {
-		choose(fs, flag, text, viewMakers, &l.view, func(v viewMaker) string { return v.name })
+	l.printer, o.frame = printerMakers[0], recognize.U32
+	for flag, text := range map[string]string{"as": "show packets as `FORM`", "o": "the same as -as: `FORM`"} {
+		choose(fs, flag, text, printerMakers, &l.printer, func(v printerMaker) string { return v.name })
 	}
 	fs.Int64Var(&l.packets, "n", 0, "exit after `N` packets [never]")
 	fs.DurationVar(&l.read, "read-timeout", 10*time.Second, "close a connection that takes longer than `TIME` for one packet")
@@ -85,14 +85,14 @@ func completeAddress(addr *string) error {
 type listener struct {
 	*screen
 	options *options
-	quiet   bool // the view itself shows the numbers of connection and packet
+	quiet   bool // the printer itself shows the numbers of connection and packet
 	end     context.CancelFunc
 
-	mu   sync.Mutex
-	view view
-	left int64 // number of packets until the end, or negative for no end
-	bad  bool  // a packet was invalid
-	err  error // the error that has ended it
+	mu      sync.Mutex
+	printer printer
+	left    int64 // number of packets until the end, or negative for no end
+	bad     bool  // a packet was invalid
+	err     error // the error that has ended it
 }
 
 // listen accepts connections and shows their packets.
@@ -109,7 +109,7 @@ func listen(s *screen, o *options) error {
 	o.lines = true // a line for each packet, not a summary
 	l := &listener{
 		screen: s, options: o, end: end, left: cmp.Or(o.listen.packets, -1),
-		view: o.listen.view.make(s, o), quiet: o.listen.view.name == "check",
+		printer: o.listen.printer.make(s, o), quiet: o.listen.printer.name == "check",
 	}
 	l.accept(ctx, ln)
 	if l.err == nil && l.bad && l.left == 0 {
@@ -182,7 +182,7 @@ func (l *listener) packet(p *packet) bool {
 	if !l.quiet {
 		fmt.Fprintf(l.errs, "connection %d, packet %d\n", p.connection, p.index)
 	}
-	err := l.view.show(p)
+	err := l.printer.show(p)
 	if failed := l.out.Flush(); failed != nil {
 		l.stop(failed)
 		return false

@@ -52,11 +52,11 @@ type command struct {
 
 var commands = []command{
 	{name: "tokens", operands: "[FILE]", max: 1, summary: "Show every token with its offset.",
-		flags: outputFlag, run: show(newTokenView), showsObjects: true},
+		flags: outputFlag, run: show(newTokenPrinter), showsObjects: true},
 	{name: "json", operands: "[FILE]", max: 1, summary: "Show each value as a line of JSON, as Godot's JSON.from_native does.",
-		flags: jsonFlags, run: show(newJSONView), showsObjects: true},
+		flags: jsonFlags, run: show(newJSONPrinter), showsObjects: true},
 	{name: "flat", operands: "[FILE]", max: 1, summary: "Show a line for each leaf, path = value, for grep and diff.",
-		flags: outputFlag, run: show(newFlatView), showsObjects: true},
+		flags: outputFlag, run: show(newFlatPrinter), showsObjects: true},
 	{name: "get", operands: "PATH [FILE]", min: 1, max: 2, summary: "Show the value at a path, such as player.hp, as JSON.",
 		flags: getFlags, check: getCheck, run: get, showsObjects: true},
 	{name: "set", operands: "['PATH = VALUE'] FILE", min: 1, max: 2, summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input. Files of up to 1 GiB.",

@@ -109,7 +109,7 @@ func recodeFile(s *screen, o *options) error {
 	defer func() { _ = in.Close() }()
 	w := o.writer()
 	return s.seal(w, func(out io.Writer) error {
-		err := s.show(packets(s.progress(in, in.size), o), newRecodeView(s, out, w), in.live)
+		err := s.show(packets(s.progress(in, in.size), o), newRecodePrinter(s, out, w), in.live)
 		if err == errBad && s.file != nil {
 			return errBad // do not replace the file
 		}
@@ -117,15 +117,15 @@ func recodeFile(s *screen, o *options) error {
 	})
 }
 
-// newRecodeView re-encodes each packet. It drops invalid length-prefixed packets, and
+// newRecodePrinter re-encodes each packet. It drops invalid length-prefixed packets, and
 // writes other invalid values up to the error.
-func newRecodeView(s *screen, out io.Writer, o *options) view {
+func newRecodePrinter(s *screen, out io.Writer, o *options) printer {
 	if o.framed() {
 		so := o.stream()
 		so.MaxPacket = -1 // a packet can grow by missing padding
 		if s.file != nil && out == io.Writer(s.out) {
 			w := stream.NewWriter(s.file, so)
-			return view{show: func(p *packet) error {
+			return printer{show: func(p *packet) error {
 				err := w.WriteThrough(func(e *gdwire.Encoder) error { return recode(e, p) })
 				if failed := (*os.PathError)(nil); errors.As(err, &failed) && failed.Path == s.file.Name() {
 					return outputError{err}
@@ -134,13 +134,13 @@ func newRecodeView(s *screen, out io.Writer, o *options) view {
 			}}
 		}
 		w := stream.NewWriter(out, so)
-		return view{show: func(p *packet) error {
+		return printer{show: func(p *packet) error {
 			return w.WritePacket(func(e *gdwire.Encoder) error { return recode(e, p) })
 		}}
 	}
 	eo := o.encoder()
 	e := gdwire.NewEncoder(out, &eo)
-	return view{show: func(p *packet) error {
+	return printer{show: func(p *packet) error {
 		return errors.Join(recode(e, p), e.Flush())
 	}}
 }

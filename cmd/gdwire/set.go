@@ -314,7 +314,7 @@ func (e *editor) decoder(b []byte) *gdwire.Decoder {
 func (e *editor) describe(b []byte) string {
 	var out bytes.Buffer
 	s := newScreen(nil, &out, io.Discard)
-	v := flatView{screen: s, p: &packet{Decoder: e.decoder(b)}}
+	v := flatPrinter{screen: s, p: &packet{Decoder: e.decoder(b)}}
 	t, err := v.p.ReadToken()
 	if err != nil {
 		return err.Error()

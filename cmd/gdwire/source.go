@@ -204,7 +204,7 @@ func (s *screen) ambiguous(in *source, o *options, ri *recognize.Input, r recogn
 func firstLine(head []byte, o *options) string {
 	var out bytes.Buffer
 	s := newScreen(nil, &out, io.Discard)
-	v := newFlatView(s, o)
+	v := newFlatPrinter(s, o)
 	for p := range packets(bytes.NewReader(head), o) {
 		_ = v.show(p) // an invalid value is shown up to its error
 		break

@@ -11,9 +11,9 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// newTokenView shows each token as a line: offset, nesting, kind and content.
-func newTokenView(s *screen, _ *options) view {
-	v := &tokenView{screen: s}
+// newTokenPrinter shows each token as a line: offset, nesting, kind and content.
+func newTokenPrinter(s *screen, _ *options) printer {
+	v := &tokenPrinter{screen: s}
 	for k := range v.kinds {
 		v.kinds[k], v.contents[k] = s.paint.plain, s.paint.data
 	}
@@ -25,15 +25,15 @@ func newTokenView(s *screen, _ *options) view {
 		v.kinds[k], v.contents[k] = c, c
 	}
 	v.contents[gdwire.KindStringChunk], v.contents[gdwire.KindProperty] = s.paint.text, s.paint.text
-	return view{show: v.show}
+	return printer{show: v.show}
 }
 
-type tokenView struct {
+type tokenPrinter struct {
 	*screen
 	kinds, contents [256]*color.Color
 }
 
-func (v *tokenView) show(p *packet) error {
+func (v *tokenPrinter) show(p *packet) error {
 	if p.framed() {
 		head := fmt.Sprintf("packet %d, offset %d, %d bytes", p.index, p.offset, p.size)
 		if _, err := fmt.Fprintln(v.out, v.paint.bold.Sprint(head)); err != nil {
@@ -56,7 +56,7 @@ func (v *tokenView) show(p *packet) error {
 	return nil
 }
 
-func (v *tokenView) line(at int64, depth int, t gdwire.Token) error {
+func (v *tokenPrinter) line(at int64, depth int, t gdwire.Token) error {
 	offset := fmt.Sprintf("%8d", at)
 	kind := t.Kind().String()
 	most := v.width / 8

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// A view is a way to show packets.
-type view struct {
+// A printer shows packets in one form.
+type printer struct {
 	// show reads the value of a packet and shows it. It returns the error of the
 	// packet, or errBad if it has shown that error.
 	show func(*packet) error
@@ -17,19 +17,19 @@ type view struct {
 // An outputError is an error of the output that show returned, and not of the packet.
 type outputError struct{ error }
 
-// show returns the subcommand that shows the packets of a file in a view.
-func show(newView func(*screen, *options) view) func(*screen, *options) error {
-	return func(s *screen, o *options) error { return s.showFile(o.file(), o, newView) }
+// show returns the subcommand that shows the packets of a file.
+func show(newPrinter func(*screen, *options) printer) func(*screen, *options) error {
+	return func(s *screen, o *options) error { return s.showFile(o.file(), o, newPrinter) }
 }
 
 // showFile shows the packets of the file of the given name.
-func (s *screen) showFile(name string, o *options, newView func(*screen, *options) view) error {
+func (s *screen) showFile(name string, o *options, newPrinter func(*screen, *options) printer) error {
 	in, err := s.open(name, o)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	v := newView(s, o)
+	v := newPrinter(s, o)
 	var r io.Reader = in
 	if quiet := v.end != nil; quiet || !s.terminal {
 		r = s.progress(r, in.size)
@@ -39,7 +39,7 @@ func (s *screen) showFile(name string, o *options, newView func(*screen, *option
 
 // show shows packets and reports their errors. It shows each packet of a live source before
 // it waits for the next.
-func (s *screen) show(packets iter.Seq[*packet], v view, live bool) error {
+func (s *screen) show(packets iter.Seq[*packet], v printer, live bool) error {
 	var bad error
 	for p := range packets {
 		err := v.show(p)

@@ -51,7 +51,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestVerdicts: all views agree on the valid packets, and show a line for each.
+// TestVerdicts: all printers agree on the valid packets, and show a line for each.
 func TestVerdicts(t *testing.T) {
 	for _, folder := range []string{"godot3.2.3", "godot4.3", "godot4.7-dev"} {
 		var packets [][]byte
@@ -63,16 +63,16 @@ func TestVerdicts(t *testing.T) {
 			packets = append(packets, v.bytes(t))
 		}
 		for _, flags := range []string{"", "-strict", "-objects", "-any-utf8"} {
-			view := func(command string) []string {
+			lines := func(command string) []string {
 				args := strings.Fields(command + " -frame u32 -format " + engines[folder] + " " + flags)
 				r := runWith(framed(packets...), args...)
 				require.Equal(t, statusBad, r.status)
 				return strings.SplitAfter(strings.TrimSuffix(r.out, "\n"), "\n")
 			}
-			checked, shown := view("check -json"), view("json")
+			checked, shown := lines("check -json"), lines("json")
 			require.Len(t, checked, len(packets))
 			require.Len(t, shown, len(packets))
-			tokens := strings.Join(view("tokens"), "")
+			tokens := strings.Join(lines("tokens"), "")
 			require.Equal(t, len(packets), strings.Count(tokens, "packet "))
 			good, noJSON := 0, 0
 			for i, line := range checked {
