@@ -14,7 +14,7 @@ import (
 
 // Every exported name is used in a test or an example.
 func TestExported(t *testing.T) {
-	for _, dir := range []string{".", "stream", "variant", "fileaccess", "gdjson"} {
+	for _, dir := range []string{".", "stream", "variant", "fileaccess", "gdjson", "gdwiretest"} {
 		exported, used := map[string]bool{}, map[string]bool{}
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		require.NoError(t, err)

@@ -28,7 +28,7 @@ func TestREADME(t *testing.T) {
 		t.Run(program, func(t *testing.T) {
 			source, err := os.ReadFile(program)
 			require.NoError(t, err)
-			require.Contains(t, readme, "```"+language+"\n"+string(source)+"```\n")
+			require.True(t, strings.Contains(readme, "```"+language+"\n"+string(source)+"```\n"), "the README has another program")
 		})
 	}
 

@@ -4,7 +4,6 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"reflect"
 	"sync"
@@ -21,16 +20,10 @@ func Unmarshal(data []byte, v any, opts ...Options) error {
 	s := getDecoder()
 	defer s.release()
 	s.onBytes(data, o)
-	err := s.top(v)
-	if err == io.EOF {
-		return &gdwire.Error{Path: "$", Err: io.ErrUnexpectedEOF}
+	if err := unexpectedEOF(s.top(v)); err != nil || !o.Decoder.Strict {
+		return err
 	}
-	if err == nil && o.Decoder.Strict {
-		if _, err = s.d.ReadToken(); err == io.EOF {
-			return nil
-		}
-	}
-	return err
+	return atEnd(s.d)
 }
 
 // UnmarshalDecode decodes the next value of d, also inside a container, into the

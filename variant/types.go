@@ -114,3 +114,15 @@ type Raw struct {
 	Format *gdwire.Format
 	Data   []byte
 }
+
+// Unmarshal decodes r into the variable that v points to, as the function Unmarshal does.
+// [Options].Decoder.Format has no effect: r has its own.
+func (r Raw) Unmarshal(v any, opts ...Options) error {
+	o := *only(opts)
+	o.Decoder.Format = r.Format
+	data := r.Data
+	if len(data) == 0 && r.Format == nil {
+		data = make([]byte, 4) // nil, in every format
+	}
+	return Unmarshal(data, v, o)
+}

@@ -1,0 +1,65 @@
+// Package gdwiretest has packets for tests of programs that decode Variants.
+package gdwiretest
+
+import (
+	"iter"
+	"testing"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// Seeds adds packets to the seed corpus of f, whose function takes one []byte: a value of
+// every type of the formats, or of Godot4 if there are none, and nested containers.
+func Seeds(f *testing.F, formats ...*gdwire.Format) {
+	if len(formats) == 0 {
+		formats = []*gdwire.Format{gdwire.Godot4}
+	}
+	for _, format := range formats {
+		for packet := range Packets(format) {
+			f.Add(packet)
+		}
+	}
+}
+
+// Packets iterates over the packets of [Seeds] in one format. Each packet is the caller's.
+func Packets(format *gdwire.Format) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		o := variant.Options{Encoder: gdwire.EncoderOptions{Format: format}}
+		for _, v := range values {
+			packet, err := variant.Marshal(v, o)
+			if err != nil {
+				continue // the format does not have the type
+			}
+			if !yield(packet) {
+				return
+			}
+		}
+	}
+}
+
+var values = []any{
+	nil, false, true, 0, -1, 1 << 40, 0.0, 0.5, 0.1,
+	"", "text", "ü 漢 🎮",
+	variant.Vector2{X: 1, Y: -2}, variant.Vector2i{X: 1, Y: -2},
+	variant.Rect2{Size: variant.Vector2{X: 3, Y: 4}}, variant.Rect2i{Size: variant.Vector2i{X: 3, Y: 4}},
+	variant.Vector3{X: 1, Y: 2, Z: 3}, variant.Vector3i{X: 1, Y: 2, Z: 3},
+	variant.Transform2D{X: variant.Vector2{X: 1}, Y: variant.Vector2{Y: 1}},
+	variant.Vector4{W: 1}, variant.Vector4i{W: 1},
+	variant.Plane{Normal: variant.Vector3{Y: 1}, D: 2}, variant.Quaternion{W: 1},
+	variant.AABB{Size: variant.Vector3{X: 1, Y: 1, Z: 1}}, identity,
+	variant.Transform3D{Basis: identity}, variant.Projection{X: variant.Vector4{X: 1}},
+	variant.Color{R: 1, A: 1},
+	variant.StringName("name"), variant.NodePath("/root/Player:position:x"), variant.NodePath(""),
+	variant.RID(7), variant.ObjectID(8), variant.Callable{}, variant.Signal{Name: "hit", Object: 9},
+	&variant.Object{Class: "Node", Properties: []variant.Property{{Name: "name", Value: "a"}}},
+	map[string]any{}, map[string]any{"a": 1, "b": []any{"c"}}, map[variant.Vector2]int{{}: 1},
+	[]any{}, []any{nil, 1, "two", []any{[]any{}}},
+	&variant.Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}, Values: []any{1, 2}},
+	[]byte{}, []byte{1, 2, 3}, []int32{1, -2}, []int64{1 << 40}, []float32{0.5}, []float64{0.1},
+	[]string{"a", ""}, []variant.Vector2{{X: 1}}, []variant.Vector3{{Y: 1}}, []variant.Color{{G: 1}}, []variant.Vector4{{Z: 1}},
+	variant.Image{Format: 3, Width: 1, Height: 1, Data: []byte{1, 2, 3}},
+	variant.InputEvent{Type: 1, Data: make([]byte, 8)},
+}
+
+var identity = variant.Basis{X: variant.Vector3{X: 1}, Y: variant.Vector3{Y: 1}, Z: variant.Vector3{Z: 1}}

@@ -1,0 +1,208 @@
+package variant_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/variant"
+)
+
+func marshal(t *testing.T, v any, opts ...variant.Options) []byte {
+	t.Helper()
+	b, err := variant.Marshal(v, opts...)
+	require.NoError(t, err)
+	return b
+}
+
+func TestUnmarshalFirst(t *testing.T) {
+	values := []any{int64(5), "text", nil, 0.5}
+	var data []byte
+	for _, v := range values {
+		var err error
+		data, err = variant.MarshalAppend(data, v)
+		require.NoError(t, err)
+	}
+	rest := data
+	for _, want := range values {
+		var got any
+		var err error
+		rest, err = variant.UnmarshalFirst(rest, &got)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	require.Empty(t, rest)
+
+	rest, err := variant.UnmarshalFirst(nil, new(any))
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.Empty(t, rest)
+	rest, err = variant.UnmarshalFirst(data, new(string))
+	require.ErrorIs(t, err, gdwire.ErrType)
+	require.Equal(t, data, rest, "after an error")
+}
+
+func TestUnmarshalRead(t *testing.T) {
+	strict := variant.Options{Decoder: gdwire.DecoderOptions{Strict: true}}
+	packet := marshal(t, []any{int64(1), "two"})
+	long := append(bytes.Clone(packet), 0, 0, 0, 0)
+	errTape := errors.New("tape")
+	for _, c := range []struct {
+		name  string
+		input io.Reader
+		opts  []variant.Options
+		is    error
+	}{
+		{name: "one value", input: bytes.NewReader(packet)},
+		{name: "byte by byte", input: iotest.OneByteReader(bytes.NewReader(packet))},
+		{name: "an error after the value", input: io.MultiReader(iotest.OneByteReader(bytes.NewReader(packet)), iotest.ErrReader(errTape))},
+		{name: "bytes after it", input: bytes.NewReader(long)},
+		{name: "strict", input: bytes.NewReader(packet), opts: []variant.Options{strict}},
+		{name: "bytes after it, strict", input: iotest.OneByteReader(bytes.NewReader(long)), opts: []variant.Options{strict}, is: gdwire.ErrStrict},
+		{name: "empty", input: strings.NewReader(""), is: io.EOF},
+		{name: "cut", input: bytes.NewReader(packet[:10]), is: io.ErrUnexpectedEOF},
+		{name: "an error inside the value", input: io.MultiReader(bytes.NewReader(packet[:10]), iotest.ErrReader(errTape)), is: errTape},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var v []any
+			err := variant.UnmarshalRead(c.input, &v, c.opts...)
+			require.ErrorIs(t, err, c.is)
+			if c.is == nil {
+				require.Equal(t, []any{int64(1), "two"}, v)
+			}
+		})
+	}
+}
+
+func TestValidate(t *testing.T) {
+	packet := marshal(t, []any{1, map[string]any{"a": "text"}})
+	require.NoError(t, variant.Validate(packet))
+	for i := range packet {
+		require.Error(t, variant.Validate(packet[:i]), i)
+	}
+	require.EqualError(t, variant.Validate(append(packet, 1, 2, 3)), "gdwire: offset 48, $: 3 bytes after the value")
+
+	invalid := bytes.Clone(packet)
+	invalid[bytes.Index(packet, []byte("text"))] = 0xff
+	require.ErrorIs(t, variant.Validate(invalid), gdwire.ErrUTF8)
+	require.NoError(t, variant.Validate(invalid, variant.Options{Decoder: gdwire.DecoderOptions{AllowInvalidUTF8: true}}))
+
+	old := variant.Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}, Decoder: gdwire.DecoderOptions{Format: gdwire.Godot3}}
+	require.NoError(t, variant.Validate(marshal(t, []int32{1, 2}, old), old))
+
+	var err error
+	require.Zero(t, testing.AllocsPerRun(100, func() { err = variant.Validate(packet) }))
+	require.NoError(t, err)
+}
+
+func TestMarshalAppend(t *testing.T) {
+	for _, v := range []any{nil, "text", make([]byte, 100_000)} {
+		want := marshal(t, v)
+		for _, dst := range [][]byte{nil, {}, []byte("prefix"), make([]byte, 3, 200_000)} {
+			prefix := bytes.Clone(dst)
+			got, err := variant.MarshalAppend(dst, v)
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(append(prefix, want...), got))
+			if cap(dst) > len(got) {
+				require.Same(t, &dst[0], &got[0], "the memory of dst")
+			}
+		}
+	}
+	dst := []byte("prefix")
+	got, err := variant.MarshalAppend(dst, []any{1, make(chan int)})
+	require.ErrorContains(t, err, "no Variant type")
+	require.Equal(t, dst, got)
+	got, err = variant.MarshalAppend(dst, make(chan int))
+	require.ErrorContains(t, err, "no Variant type")
+	require.Equal(t, dst, got)
+}
+
+func TestMarshalWrite(t *testing.T) {
+	for _, v := range []any{nil, "text", make([]byte, 100_000), []any{1, "two"}} {
+		var b bytes.Buffer
+		require.NoError(t, variant.MarshalWrite(&b, v))
+		require.True(t, bytes.Equal(marshal(t, v), b.Bytes()))
+	}
+	var b bytes.Buffer
+	require.ErrorContains(t, variant.MarshalWrite(&b, make(chan int)), "no Variant type")
+	require.Empty(t, b.Bytes())
+	errDisk := errors.New("disk")
+	require.ErrorIs(t, variant.MarshalWrite(brokenWriter{errDisk}, "text"), errDisk)
+	require.ErrorIs(t, variant.MarshalWrite(brokenWriter{errDisk}, make([]byte, 100_000)), errDisk)
+}
+
+type brokenWriter struct{ err error }
+
+func (w brokenWriter) Write([]byte) (int, error) { return 0, w.err }
+
+// A Raw is decoded in its own format, whatever the Options say.
+func TestRawUnmarshal(t *testing.T) {
+	for _, f := range gdwire.Formats() {
+		in := variant.Options{Encoder: gdwire.EncoderOptions{Format: f}}
+		raw := variant.Raw{Format: f, Data: marshal(t, map[string]any{"to": variant.Vector2{X: 1, Y: 2}}, in)}
+		var m struct{ To variant.Vector2 }
+		require.NoError(t, raw.Unmarshal(&m))
+		require.Equal(t, variant.Vector2{X: 1, Y: 2}, m.To)
+		require.ErrorIs(t, raw.Unmarshal(&struct{ A int }{}, variant.Options{RejectUnknown: true}), variant.ErrUnknownKey)
+	}
+	v := any("changed")
+	require.NoError(t, variant.Raw{}.Unmarshal(&v))
+	require.Nil(t, v)
+	require.ErrorIs(t, variant.Raw{Format: gdwire.Godot3}.Unmarshal(&v), io.ErrUnexpectedEOF)
+}
+
+// Values follow each other in memory.
+func ExampleUnmarshalFirst() {
+	var log []byte
+	for _, line := range []string{"start", "stop"} {
+		var err error
+		if log, err = variant.MarshalAppend(log, line); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	for len(log) > 0 {
+		var line string
+		var err error
+		if log, err = variant.UnmarshalFirst(log, &line); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(line)
+	}
+	// Output:
+	// start
+	// stop
+}
+
+// A value is written to a file or connection and read from it in one call each.
+func ExampleUnmarshalRead() {
+	type Score struct{ Points int }
+	var file bytes.Buffer
+	if err := variant.MarshalWrite(&file, Score{12}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	var s Score
+	if err := variant.UnmarshalRead(&file, &s); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s.Points)
+	// Output: 12
+}
+
+// Bytes from a client are checked before they are stored.
+func ExampleValidate() {
+	fmt.Println(variant.Validate([]byte{2, 0, 0, 0, 5, 0, 0, 0}))
+	fmt.Println(variant.Validate([]byte("hello, world")))
+	// Output:
+	// <nil>
+	// gdwire: offset 0, $: unknown godot4 type id 104
+}
