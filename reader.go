@@ -150,6 +150,7 @@ type rare struct {
 	partial   []byte        // the text that an interrupted ReadString or ReadNodePath has read
 	partialAt uint64        // its first token
 	saved     []savedKey    // the latest keys of the open containers that have left the buffer
+	err       error         // for LastError
 }
 
 // NewDecoder returns a Decoder that reads from r. If o is nil, it uses the zero
@@ -784,9 +785,9 @@ func (d *Decoder) AppendPath(dst []byte) []byte {
 }
 
 // WrapError returns err in an [Error] with the offset and path of the latest token, for
-// values that the caller finds invalid. It does not change the Decoder.
+// values that the caller finds invalid. Only [Decoder.LastError] shows that it was called.
 func (d *Decoder) WrapError(err error) error {
-	return &Error{Offset: int64(d.token/2 - d.origin), Path: string(d.AppendPath(nil)), Err: err}
+	return d.latest(&Error{Offset: int64(d.token/2 - d.origin), Path: string(d.AppendPath(nil)), Err: err})
 }
 
 // Depth returns the number of open containers, including NodePaths, packed arrays,
@@ -807,11 +808,11 @@ func (d *Decoder) pos() uint64 { return d.base + uint64(d.r) }
 
 // errorAt returns an Error for the next token, with an offset of at bytes after r.
 func (d *Decoder) errorAt(at int, err error) error {
-	return &Error{
+	return d.latest(&Error{
 		Offset: int64(d.pos()-d.origin) + int64(at),
 		Path:   string(d.appendPath(nil, true, d.key)),
 		Err:    err,
-	}
+	})
 }
 
 // fail is errorAt for an error that stays.

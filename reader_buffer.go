@@ -62,6 +62,9 @@ func (d *Decoder) fill(n int) error {
 // inside a value becomes io.ErrUnexpectedEOF.
 func (d *Decoder) readError(err error) error {
 	if err != io.EOF {
+		if err != nil {
+			d.latest(err)
+		}
 		return err
 	}
 	left := d.end - d.r

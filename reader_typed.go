@@ -93,6 +93,9 @@ func ReadInteger[T Integer](d *Decoder) (T, error) {
 	}
 	x, ok := t.exactInt()
 	if v := T(x); !ok || int64(v) != x || (v < 0) != (x < 0) {
+		if f := t.Float(); f != math.Trunc(f) {
+			return 0, d.errorAt(0, wrapf(ErrRange, "float %v is not an integer", f))
+		}
 		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.number(), v))
 	}
 	return T(x), d.readNumber(size)
@@ -419,8 +422,11 @@ func (d *Decoder) checkMath(t Type, n int, u unit) error {
 	if err := d.start(); err != nil {
 		return err
 	}
-	if t >= numTypes || !layouts[t].isMath() || layouts[t].units[0] != u {
-		return d.errorAt(0, wrapf(ErrType, "%v has no such components", t))
+	if t >= numTypes || !layouts[t].isMath() {
+		return d.errorAt(0, wrapf(ErrType, "%v is not a math type", t))
+	}
+	if layouts[t].units[0] != u {
+		return d.errorAt(0, wrapf(ErrType, "%v has components of %v, not %v", t, layouts[t].units[0], u))
 	}
 	if n != int(layouts[t].n) {
 		return d.errorAt(0, wrapf(ErrCount, "%v has %d components, not %d", t, layouts[t].n, n))

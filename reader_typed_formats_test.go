@@ -123,6 +123,8 @@ var typedReads = slices.Concat([]typedRead{
 	{name: "ReadInteger[uint64]", accepts: "int float", read: func(d *Decoder) (any, error) { return ReadInteger[uint64](d) }, holds: fitsUint(64)},
 	{name: "ReadFloat", accepts: "int float", read: func(d *Decoder) (any, error) { return d.ReadFloat() },
 		holds: func(text string) bool { return text != "9007199254740993" }},
+	{name: "ReadFloat32", accepts: "int float", read: func(d *Decoder) (any, error) { return d.ReadFloat32() },
+		holds: func(text string) bool { return text != "9007199254740993" }},
 	{name: "ReadString", accepts: "String StringName", read: func(d *Decoder) (any, error) { return d.ReadString() }},
 	{name: "ReadText", accepts: "String StringName", read: func(d *Decoder) (any, error) {
 		text, ok, err := d.ReadText()
@@ -196,6 +198,9 @@ func mathCalls() (all []typedRead) {
 		default:
 			c.name = "ReadReals " + c.accepts
 			c.read = func(d *Decoder) (any, error) { v := make([]float64, n); return v, d.ReadReals(t, v) }
+			narrow := typedRead{name: "ReadReals32 " + c.accepts, accepts: c.accepts}
+			narrow.read = func(d *Decoder) (any, error) { v := make([]float32, n); return v, d.ReadReals32(t, v) }
+			all = append(all, narrow)
 		}
 		all = append(all, c)
 	}

@@ -30,18 +30,23 @@ func TestTypedReadsOfNumbers(t *testing.T) {
 		name           string
 		wire           []byte
 		int, float, u8 any // result or error
+		float32        any
 	}{
-		{"int", integer(7), int64(7), 7.0, uint8(7)},
-		{"negative int", wire(idInt, uint32(0xFFFFFFFF)), int64(-1), -1.0, ErrRange},
-		{"256", integer(256), int64(256), 256.0, ErrRange},
-		{"2^53+1", wire(idInt|bit16, uint64(1<<53+1)), int64(1<<53 + 1), ErrRange, ErrRange},
-		{"largest int", wire(idInt|bit16, uint64(math.MaxInt64)), int64(math.MaxInt64), ErrRange, ErrRange},
-		{"smallest int", wire(idInt|bit16, uint64(1<<63)), int64(math.MinInt64), float64(-1 << 63), ErrRange},
-		{"float", wire(idFloat, float32(1.5)), ErrRange, 1.5, ErrRange},
-		{"whole float", wire(idFloat|bit16, 255.0), int64(255), 255.0, uint8(255)},
-		{"2^63", wire(idFloat|bit16, float64(1<<63)), ErrRange, float64(1 << 63), ErrRange},
-		{"below -2^63", wire(idFloat|bit16, -1.5*(1<<63)), ErrRange, -1.5 * (1 << 63), ErrRange},
-		{"infinity", wire(idFloat, float32(math.Inf(1))), ErrRange, math.Inf(1), ErrRange},
+		{"int", integer(7), int64(7), 7.0, uint8(7), float32(7)},
+		{"negative int", wire(idInt, uint32(0xFFFFFFFF)), int64(-1), -1.0, ErrRange, float32(-1)},
+		{"256", integer(256), int64(256), 256.0, ErrRange, float32(256)},
+		{"2^53+1", wire(idInt|bit16, uint64(1<<53+1)), int64(1<<53 + 1), ErrRange, ErrRange, ErrRange},
+		{"largest int", wire(idInt|bit16, uint64(math.MaxInt64)), int64(math.MaxInt64), ErrRange, ErrRange, ErrRange},
+		{"smallest int", wire(idInt|bit16, uint64(1<<63)), int64(math.MinInt64), float64(-1 << 63), ErrRange, float32(-1 << 63)},
+		{"float", wire(idFloat, float32(1.5)), ErrRange, 1.5, ErrRange, float32(1.5)},
+		{"whole float", wire(idFloat|bit16, 255.0), int64(255), 255.0, uint8(255), float32(255)},
+		{"2^63", wire(idFloat|bit16, float64(1<<63)), ErrRange, float64(1 << 63), ErrRange, float32(1 << 63)},
+		{"below -2^63", wire(idFloat|bit16, -1.5*(1<<63)), ErrRange, -1.5 * (1 << 63), ErrRange, float32(-1.5 * (1 << 63))},
+		{"infinity", wire(idFloat, float32(math.Inf(1))), ErrRange, math.Inf(1), ErrRange, float32(math.Inf(1))},
+		{"2^24+1", integer(1<<24 + 1), int64(1<<24 + 1), float64(1<<24 + 1), ErrRange, ErrRange},
+		{"1e300", wire(idFloat|bit16, 1e300), ErrRange, 1e300, ErrRange, ErrRange},
+		{"rounded", wire(idFloat|bit16, 0.1), ErrRange, 0.1, ErrRange, float32(0.1)},
+		{"wide infinity", wire(idFloat|bit16, math.Inf(-1)), ErrRange, math.Inf(-1), ErrRange, float32(math.Inf(-1))},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -53,6 +58,7 @@ func TestTypedReadsOfNumbers(t *testing.T) {
 				{test.int, func(d *Decoder) (any, error) { return d.ReadInt() }},
 				{test.float, func(d *Decoder) (any, error) { return d.ReadFloat() }},
 				{test.u8, func(d *Decoder) (any, error) { return ReadInteger[uint8](d) }},
+				{test.float32, func(d *Decoder) (any, error) { return d.ReadFloat32() }},
 			} {
 				for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
 					d := NewDecoder(r, nil)
@@ -473,7 +479,7 @@ func TestTypedReadErrors(t *testing.T) {
 	testInputErrors(t, []inputError{
 		{name: "integer that does not fit", packet: integer(300), is: ErrRange, text: "offset 0, $: int 300 does not fit uint8",
 			read: func(d *Decoder) error { _, err := ReadInteger[uint8](d); return err }},
-		{name: "float that does not fit", packet: wire(idFloat, float32(1.5)), is: ErrRange, text: "offset 0, $: float 1.5 does not fit int64",
+		{name: "float that does not fit", packet: wire(idFloat, float32(1.5)), is: ErrRange, text: "offset 0, $: float 1.5 is not an integer",
 			read: func(d *Decoder) error { _, err := d.ReadInt(); return err }},
 		{name: "int that float64 does not hold", packet: wire(idInt|bit16, uint64(1<<53+1)), is: ErrRange, text: "offset 0, $: int 9007199254740993 does not fit float64",
 			read: func(d *Decoder) error { _, err := d.ReadFloat(); return err }},
@@ -483,8 +489,14 @@ func TestTypedReadErrors(t *testing.T) {
 			read: func(d *Decoder) error { return d.ReadReals(TypeVector3, vector) }},
 		{name: "no packed array", packet: integer(1), is: ErrType, text: "offset 0, $: got int, want packed array",
 			read: func(d *Decoder) error { _, err := AppendPacked[byte](d, nil); return err }},
-		{name: "reals of a type without them", packet: integer(1), is: ErrType, text: "offset 0, $: Vector2i has no such components",
+		{name: "reals of a type without them", packet: integer(1), is: ErrType, text: "offset 0, $: Vector2i has components of int32, not float32",
 			read: func(d *Decoder) error { return d.ReadReals(TypeVector2i, vector) }},
+		{name: "reals of a number", packet: integer(1), is: ErrType, text: "offset 0, $: int is not a math type",
+			read: func(d *Decoder) error { return d.ReadReals(TypeInt, vector) }},
+		{name: "component that float32 does not hold", packet: wire(idVector2|bit16, 1e300, 1.0), is: ErrRange, text: "offset 0, $: component 1e+300 does not fit float32",
+			read: func(d *Decoder) error { return d.ReadReals32(TypeVector2, make([]float32, 2)) }},
+		{name: "float that float32 does not hold", packet: wire(idFloat|bit16, 1e300), is: ErrRange, text: "offset 0, $: float 1e+300 does not fit float32",
+			read: func(d *Decoder) error { _, err := d.ReadFloat32(); return err }},
 		{name: "too many components", packet: integer(1), is: ErrCount, text: "offset 0, $: Vector2 has 2 components, not 3",
 			read: func(d *Decoder) error { return d.ReadReals(TypeVector2, vector) }},
 		{name: "ReadEnd at the top level", packet: integer(1), is: ErrIncomplete, text: "offset 0, $: End without a matching Start",
