@@ -175,7 +175,7 @@ func (w *walker) byKey(p *place) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	step, ok, err := keyStep(w.Decoder, t, w.numbers[:0], func(*nodePathReader, []byte) error { return w.SkipTo(depth) })
+	step, ok, err := paths.KeyStep(w.Decoder, t, w.numbers[:0], func(*paths.NodePathReader, []byte) error { return w.SkipTo(depth) })
 	if err != nil || !ok {
 		return nil, err
 	}

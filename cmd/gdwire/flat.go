@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"math"
 
 	"github.com/gdwire/gdwire"
@@ -16,13 +17,29 @@ type flatPrinter struct {
 	*screen
 	p       *packet
 	path    []byte // of the current value
+	long    int64  // the sum of the lengths of all long paths in the output
+	left    int64  // the number of values of the packet that were left out
 	buf     []byte
 	numbers [16]float64
 }
 
-// maxKey is the maximum length of a key in a path, in bytes. Pairs with a longer key are
-// .key(n) and .value(n).
-const maxKey = 1 << 10
+// The lengths of paths, in bytes. Without a limit, each value in a container with a long
+// path would repeat that path, and the output would grow with the square of the input.
+const (
+	shortPath = 256      // of a path that is always shown
+	maxPath   = 64 << 10 // of any path
+	longPaths = 64 << 20 // of all longer paths together, and
+	longPerIn = 16       // more for each byte of the input
+)
+
+// An omission reports values that were left out of the output.
+type omission struct {
+	packet, values int64
+}
+
+func (o *omission) Error() string {
+	return fmt.Sprintf("%s: %d values were left out because of their long paths; get shows them", paths.AppendPacket(nil, o.packet), o.values)
+}
 
 func newFlatPrinter(s *screen, _ *options) printer {
 	v := &flatPrinter{screen: s}
@@ -33,15 +50,32 @@ func newFlatPrinter(s *screen, _ *options) printer {
 func (v *flatPrinter) show(p *packet) error {
 	v.p = p
 	v.path = paths.AppendPacket(v.path[:0], p.index)
+	v.left = 0
 	err := p.err
 	if err == nil {
 		err = p.finish(v.value())
 	}
+	if err == nil && v.left > 0 {
+		err = &omission{p.index, v.left}
+	}
 	return err
+}
+
+// omit reports whether the path is too long to show what is there.
+func (v *flatPrinter) omit() bool {
+	n := len(v.path)
+	if n > maxPath || n > shortPath && v.long > longPaths+longPerIn*v.p.read() {
+		v.left++
+		return true
+	}
+	return false
 }
 
 // value shows the next value.
 func (v *flatPrinter) value() error {
+	if v.omit() {
+		return v.p.SkipValue()
+	}
 	t, err := v.p.ReadToken()
 	if err != nil {
 		return err
@@ -55,7 +89,7 @@ func (v *flatPrinter) token(t gdwire.Token) error {
 	case gdwire.KindStringChunk:
 		return v.text(t)
 	case gdwire.KindNodePathStart:
-		return v.nodePath(newNodePathReader(v.p.Decoder, t), nil)
+		return v.nodePath(paths.NewNodePathReader(v.p.Decoder, t), nil)
 	case gdwire.KindArrayStart:
 		return v.array(t)
 	case gdwire.KindDictStart:
@@ -77,7 +111,12 @@ func (v *flatPrinter) line(t gdwire.Token) error {
 }
 
 // startLine appends the path and = to the buffer.
-func (v *flatPrinter) startLine() { v.buf = append(append(v.buf[:0], v.path...), " = "...) }
+func (v *flatPrinter) startLine() {
+	if len(v.path) > shortPath {
+		v.long += int64(len(v.path))
+	}
+	v.buf = append(append(v.buf[:0], v.path...), " = "...)
+}
 
 // flush writes the buffer.
 func (v *flatPrinter) flush() error {
@@ -133,7 +172,7 @@ func (v *flatPrinter) cut(err error) error {
 }
 
 // nodePath shows a NodePath. text is the part of it that has been read.
-func (v *flatPrinter) nodePath(r *nodePathReader, text []byte) error {
+func (v *flatPrinter) nodePath(r *paths.NodePathReader, text []byte) error {
 	v.startLine()
 	v.buf = append(v.buf, `^"`...)
 	v.buf = paths.AppendText(v.buf, text)
@@ -145,9 +184,9 @@ func (v *flatPrinter) nodePath(r *nodePathReader, text []byte) error {
 }
 
 // names appends the names of a NodePath.
-func (v *flatPrinter) names(r *nodePathReader) error {
+func (v *flatPrinter) names(r *paths.NodePathReader) error {
 	for {
-		separator, t, err := r.next()
+		separator, t, err := r.Next()
 		if err != nil || t.Kind() == gdwire.KindEnd {
 			v.buf = append(v.buf, separator...)
 			return err
@@ -227,7 +266,7 @@ func (v *flatPrinter) pair(i int64) error {
 	if err != nil {
 		return err
 	}
-	step, ok, err := keyStep(v.p.Decoder, t, v.numbers[:0], func(r *nodePathReader, text []byte) error {
+	step, ok, err := paths.KeyStep(v.p.Decoder, t, v.numbers[:0], func(r *paths.NodePathReader, text []byte) error {
 		return v.longKey(i, t, r, text)
 	})
 	if err != nil {
@@ -240,7 +279,7 @@ func (v *flatPrinter) pair(i int64) error {
 }
 
 // longKey shows a key that starts with t. text is the part of it that has been read.
-func (v *flatPrinter) longKey(i int64, t gdwire.Token, r *nodePathReader, text []byte) error {
+func (v *flatPrinter) longKey(i int64, t gdwire.Token, r *paths.NodePathReader, text []byte) error {
 	n := len(v.path)
 	v.path = paths.AppendKeyAt(v.path, i)
 	defer func() { v.path = v.path[:n] }()
@@ -259,10 +298,12 @@ func (v *flatPrinter) packed(t gdwire.Token) error {
 	if err := v.line(t); err != nil {
 		return err
 	}
-	base := len(v.path)
+	base, depth := len(v.path), v.p.Depth()-1
 	defer func() { v.path = v.path[:base] }()
 	for i := int64(0); ; {
-		v.path = v.path[:base]
+		if v.path = v.path[:base]; v.omit() {
+			return v.p.SkipTo(depth)
+		}
 		t, err := v.p.ReadToken()
 		switch {
 		case err != nil:
@@ -279,7 +320,9 @@ func (v *flatPrinter) packed(t gdwire.Token) error {
 		}
 		size := int(int64(len(t.Bytes())) / max(t.Len(), 1))
 		for b := t.Bytes(); len(b) > 0; b = b[size:] {
-			v.path = paths.AppendIndex(v.path[:base], i)
+			if v.path = paths.AppendIndex(v.path[:base], i); v.omit() {
+				return v.p.SkipTo(depth)
+			}
 			value := element(t, b[:size], v.numbers[:0])
 			v.startLine()
 			v.buf = append(value.Append(v.buf), '\n')

@@ -41,6 +41,43 @@ func TestFlat(t *testing.T) {
 	})
 }
 
+// The output is bounded, however long the paths are, and says what is not in it.
+func TestFlatHostile(t *testing.T) {
+	var deep []any // 600 KB of keys in a path
+	for range 600 {
+		deep = append(deep, 27, 1, 4, strings.Repeat("k", 1000))
+	}
+	ints := make([]int32, 100_000)
+	nested := bytes.Repeat(wire(28, 1), 1<<20)
+	for _, c := range []struct {
+		name, flags string
+		in          []byte
+	}{
+		{"many elements", "", wire(append(deep[:60:60], 28, len(ints), ints)...)},
+		{"a path over the limit", "", wire(append(deep, 28, len(ints), ints)...)},
+		{"packed", "", wire(append(deep[:60:60], 30, len(ints), ints)...)},
+		{"deep", "-max-depth none -max-values none", append(nested, wire(28, 0)...)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := runWith(append(c.in, wire(2, 5)...), strings.Fields("flat "+c.flags)...)
+			require.Equal(t, statusBad, r.status)
+			require.Less(t, len(r.out), 100<<20)
+			require.Contains(t, r.err, "values were left out because of their long paths")
+			require.True(t, strings.HasSuffix(r.out, "$1 = 5\n"), r.err)
+		})
+	}
+}
+
+// Keys that differ have different paths, also where their text is the same.
+func TestFlatNodePathKeys(t *testing.T) {
+	in := wire(27, 2, 22, uint32(0x80000001), 0, 0, "a/b", 2, 1, 22, uint32(0x80000002), 0, 0, "a", "b", 2, 2)
+	runCases(t, []testCase{
+		{name: "flat", args: "flat", in: in, out: "$.key(0) = ^\"a/b\"\n$.value(0) = 1\n$[^\"a/b\"] = 2\n"},
+		{name: "get", args: "get [^\"a/b\"]", in: in, out: "\"i:2\"\n"},
+		{name: "get the other", args: "get .value(0)", in: in, out: "\"i:1\"\n"},
+	})
+}
+
 // TestFlatLong tests strings, keys and NodePaths of several chunks.
 func TestFlatLong(t *testing.T) {
 	long := strings.Repeat("0123456789é\n", 5000)

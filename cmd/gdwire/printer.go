@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"iter"
 )
@@ -58,7 +59,7 @@ func (s *screen) show(packets iter.Seq[*packet], v printer, live bool) error {
 		if err != errBad {
 			s.report(err)
 		}
-		if !p.framed() {
+		if o := (*omission)(nil); !p.framed() && !errors.As(err, &o) {
 			break // the start of the next value is not known
 		}
 	}

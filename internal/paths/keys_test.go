@@ -1,0 +1,102 @@
+package paths
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"github.com/gdwire/gdwire"
+	"github.com/stretchr/testify/require"
+)
+
+// A key is a step of a path if it is short and of a type that paths have.
+func TestKeyStep(t *testing.T) {
+	long := strings.Repeat("k", MaxKey+1)
+	for _, row := range []struct {
+		name string
+		key  []byte
+		want string // the step, or "" if the key is too long or of another type
+	}{
+		{"String", wire(4, "name"), ".name"},
+		{"String with a space", wire(4, "a name"), `["a name"]`},
+		{"StringName", wire(21, "name"), `[&"name"]`},
+		{"int", wire(2, 7), "[7]"},
+		{"Vector2i", wire(6, 1, 2), "[Vector2i(1, 2)]"},
+		{"NodePath", wire(22, uint32(0x80000001), 1, 1, "a", "b"), `[^"/a:b"]`},
+		{"empty absolute NodePath", wire(22, uint32(0x80000000), 0, 1), `[^"/"]`},
+		{"NodePath with a separator in a name", wire(22, uint32(0x80000001), 0, 1, "a/b"), ""},
+		{"NodePath with a separator in a sub-name", wire(22, uint32(0x80000001), 2, 0, "a", "b:c", "d"), ""},
+		{"NodePath with a slash in a sub-name", wire(22, uint32(0x80000001), 1, 0, "a", "b/c"), `[^"a:b/c"]`},
+		{"NodePath with an empty name", wire(22, uint32(0x80000001), 0, 1, ""), ""},
+		{"long String", wire(4, long), ""},
+		{"long NodePath", wire(22, uint32(0x80000001), 0, 0, long), ""},
+		{"Array", wire(28, 0), ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			d := gdwire.NewDecoder(nil, nil)
+			defer d.Release()
+			d.ResetBytes(row.key)
+			tok, err := d.ReadToken()
+			require.NoError(t, err)
+			called := false
+			step, ok, err := KeyStep(d, tok, make([]float64, 0, 16), func(*NodePathReader, []byte) error {
+				called = true
+				return nil
+			})
+			require.NoError(t, err)
+			require.Equal(t, row.want != "", ok)
+			require.Equal(t, !ok, called)
+			if ok {
+				require.Equal(t, row.want, string(step.Append(nil)))
+			}
+		})
+	}
+}
+
+// Two keys of a Dictionary that differ have different paths.
+func TestNodePathKeysDiffer(t *testing.T) {
+	seen := map[string][]byte{}
+	names := []string{"", "a", "b", "a/b", "a:b", "/", ":"}
+	for flags := range 2 {
+		for _, a := range names {
+			for _, b := range names {
+				for subnames := range 3 {
+					key := wire(22, uint32(0x80000000|(2-subnames)), subnames, flags, a, b)
+					d := gdwire.NewDecoder(nil, nil)
+					d.ResetBytes(key)
+					tok, err := d.ReadToken()
+					require.NoError(t, err)
+					step, ok, err := KeyStep(d, tok, nil, func(*NodePathReader, []byte) error { return nil })
+					require.NoError(t, err)
+					if ok {
+						text := string(step.Append(nil))
+						require.Nil(t, seen[text], text)
+						seen[text] = key
+					}
+					d.Release()
+				}
+			}
+		}
+	}
+	require.Greater(t, len(seen), 20)
+}
+
+// wire encodes its parts: a number as 32 bits, and a string as length, text and padding.
+func wire(parts ...any) []byte {
+	var b []byte
+	for _, p := range parts {
+		switch p := p.(type) {
+		case int:
+			b = binary.LittleEndian.AppendUint32(b, uint32(p))
+		case uint32:
+			b = binary.LittleEndian.AppendUint32(b, p)
+		case string:
+			b = binary.LittleEndian.AppendUint32(b, uint32(len(p)))
+			b = append(b, p...)
+			for len(b)%4 != 0 {
+				b = append(b, 0)
+			}
+		}
+	}
+	return b
+}
