@@ -58,7 +58,7 @@ func encode(s *screen, o *options) error {
 	}
 	switch n := len(values); {
 	case n == 0:
-		return errors.New("the input is empty; nothing was written")
+		return errEmpty
 	case o.like != "" && n != len(old):
 		return fmt.Errorf("%s has %d values and the input %d; nothing was written", o.like, len(old), n)
 	case o.like == "" && n > 1 && !o.given["frame"] && o.to.frame == nil:
@@ -134,7 +134,7 @@ func isDouble(t gdwire.Token) bool {
 
 // encodeFile returns the encoded values of the input.
 func (s *screen) encodeFile(o *options) (all [][]byte, err error) {
-	in, err := s.openFile(o.file())
+	in, err := s.openFile(o.file(), false)
 	if err != nil {
 		return nil, err
 	}

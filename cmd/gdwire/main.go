@@ -48,6 +48,7 @@ type command struct {
 	run                     func(*screen, *options) error
 	showsObjects            bool // serialized objects are allowed by default
 	binary                  bool // its output is binary
+	edits                   bool // its output is an edited save, which can replace the input
 }
 
 var commands = []command{
@@ -60,13 +61,13 @@ var commands = []command{
 	{name: "get", operands: "PATH [FILE]", min: 1, max: 2, summary: "Show the value at a path, such as player.hp, as JSON.",
 		flags: getFlags, check: getCheck, run: get, showsObjects: true},
 	{name: "set", operands: "['PATH = VALUE'] FILE", min: 1, max: 2, summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input. Files of up to 1 GiB.",
-		flags: outputFlag, check: setCheck, run: set, binary: true},
+		flags: outputFlag, check: setCheck, run: set, binary: true, edits: true},
 	{name: "check", operands: "[FILE…]", max: -1, summary: "Validate the input and print statistics.",
 		flags: checkFlags, run: check},
 	{name: "encode", operands: "[JSONFILE]", max: 1, summary: "Write JSON as values. Up to 1 GiB.",
-		flags: encodeFlags, check: encodeCheck, run: encode, binary: true},
+		flags: encodeFlags, check: encodeCheck, run: encode, binary: true, edits: true},
 	{name: "recode", operands: "[FILE]", max: 1, summary: "Decode and re-encode, in the same or another format.",
-		flags: recodeFlags, check: recodeCheck, run: recodeFile, binary: true},
+		flags: recodeFlags, check: recodeCheck, run: recodeFile, binary: true, edits: true},
 	{name: "unwrap", operands: "[FILE]", max: 1, summary: "Write the content of a compressed or encrypted file.",
 		flags: outputFlag, run: unwrap, binary: true},
 	{name: "listen", operands: "ADDR", min: 1, max: 1, summary: "Accept connections and show the packets that arrive.",
@@ -78,6 +79,9 @@ var commands = []command{
 
 // errBad reports invalid input whose details have been shown.
 var errBad = errors.New("bad input")
+
+// errEmpty reports input without values.
+var errEmpty = errors.New("the input is empty; nothing was written")
 
 // A usageError reports an invalid command line.
 type usageError struct {
@@ -159,6 +163,7 @@ func (c *command) start(args []string, s *screen) error {
 	if err != nil {
 		return usageError{err, c.printUsage}
 	}
+	s.edits = c.edits
 	return s.to(o.output, func() error { return c.run(s, o) })
 }
 

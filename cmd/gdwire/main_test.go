@@ -50,6 +50,6 @@ func TestFiles(t *testing.T) {
 		{name: "empty", args: "json"},
 		{name: "empty frames", args: "json -frame u32"},
 		{name: "empty tokens", args: "tokens"},
-		{name: "empty recode", args: "recode"},
+		{name: "empty recode", args: "recode", status: statusBad, err: "the input is empty; nothing was written"},
 	})
 }

@@ -52,3 +52,24 @@ func TestReadOnlyFolder(t *testing.T) {
 		})
 	}
 }
+
+// TestClosedErrors: a command whose messages nobody reads finishes its work, and leaves no
+// temporary file.
+func TestClosedErrors(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "file")
+	require.NoError(t, os.WriteFile(file, wire(27, 1, 4, "hp", 2, 10), 0o600))
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
+	defer w.Close()
+	c := exec.CommandContext(t.Context(), "gdwire", "set", "hp = 99", file, "-o", file)
+	c.Stderr = w
+	require.NoError(t, c.Run())
+	got, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, wire(27, 1, 4, "hp", 2, 99), got)
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "a temporary file is left")
+}

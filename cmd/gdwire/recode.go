@@ -108,13 +108,30 @@ func recodeFile(s *screen, o *options) error {
 	}
 	defer func() { _ = in.Close() }()
 	w := o.writer()
-	return s.seal(w, func(out io.Writer) error {
-		err := s.show(packets(s.progress(in, in.size), o), newRecodePrinter(s, out, w), in.live)
+	if _, err := s.out.Write(in.header); err != nil {
+		return err
+	}
+	if err := s.out.Flush(); err != nil { // seal can write to the file
+		return err
+	}
+	empty := true
+	err = s.seal(w, func(out io.Writer) error {
+		p := newRecodePrinter(s, out, w)
+		recode := p.show
+		p.show = func(p *packet) error {
+			empty = false
+			return recode(p)
+		}
+		err := s.show(packets(s.progress(in, in.size), o), p, in.live)
 		if err == errBad && s.file != nil {
 			return errBad // do not replace the file
 		}
 		return err
 	})
+	if err == nil && empty {
+		return errEmpty
+	}
+	return err
 }
 
 // newRecodePrinter re-encodes each packet. It drops invalid length-prefixed packets, and
@@ -156,5 +173,9 @@ func recode(e *gdwire.Encoder, p *packet) error {
 		p.err = err
 		return err
 	}
-	return p.finish(err)
+	err = p.finish(err)
+	if n := p.trailing(); err == nil && n > 0 {
+		err = p.fromStart(&gdwire.Error{Offset: p.end - p.base, Path: "$", Err: fmt.Errorf("%d bytes follow the value in its packet, and would be lost", n)})
+	}
+	return err
 }

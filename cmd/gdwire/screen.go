@@ -17,6 +17,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/outfile"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -26,6 +27,9 @@ type screen struct {
 	out  *bufio.Writer
 	errs io.Writer
 	file *os.File // the regular file that out writes to, or nil
+
+	output *outfile.File // of -o, or nil
+	edits  bool          // the output is an edited save, which can replace the input
 
 	terminal bool // out is a terminal
 	width    int  // columns of out

@@ -20,8 +20,11 @@ type source struct {
 	io.Reader
 	name string
 	file io.Closer
-	size int64 // of the content, or -1 if it is not known
-	live bool  // a pipe or terminal, which can send more at any time
+	info os.FileInfo // of a regular file, or nil
+	size int64       // of the content, or -1 if it is not known
+	live bool        // a pipe or terminal, which can send more at any time
+
+	header []byte // the bytes before the content, of -skip, if the command writes a save
 }
 
 func (in *source) Close() error { return in.file.Close() }
@@ -41,15 +44,12 @@ func (s *screen) open(name string, o *options) (*source, error) {
 // openContainer opens the input of the given name, and its container if it is compressed or
 // encrypted.
 func (s *screen) openContainer(name string, o *options) (*source, error) {
-	in, err := s.openFile(name)
+	in, err := s.openFile(name, true)
 	if err != nil {
 		return nil, err
 	}
-	if o.skip > 0 {
-		if _, err := io.CopyN(io.Discard, in.Reader, o.skip); err != nil && err != io.EOF {
-			return nil, errors.Join(err, in.Close())
-		}
-		in.size = max(in.size-o.skip, -1)
+	if err := s.skip(in, o.skip); err != nil {
+		return nil, errors.Join(err, in.Close())
 	}
 	fo := fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return s.key(in.name, o) }}
 	if fo.Limits.Size = o.maxContent; !in.live && fo.Limits.Size == 0 {
@@ -71,11 +71,27 @@ func (s *screen) openContainer(name string, o *options) (*source, error) {
 	return in, nil
 }
 
+// skip skips the first n bytes, which recode writes again.
+func (s *screen) skip(in *source, n int64) error {
+	var header bytes.Buffer
+	var kept io.Writer = io.Discard
+	if s.edits {
+		kept = &header
+	}
+	skipped, err := io.CopyN(kept, in.Reader, n)
+	if err == io.EOF {
+		err = fmt.Errorf("%s has %d bytes, so -skip %d leaves nothing", in.name, skipped, n)
+	}
+	in.header, in.size = header.Bytes(), max(in.size-n, -1)
+	return err
+}
+
 // prefixed adds the name of the file to an error.
 func prefixed(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
 
-// openFile opens the file of the given name, or standard input.
-func (s *screen) openFile(name string) (*source, error) {
+// openFile opens the file of the given name, or standard input. The output may replace it if
+// it is a save.
+func (s *screen) openFile(name string, save bool) (*source, error) {
 	in := &source{name: name, Reader: s.in, file: io.NopCloser(nil), size: -1, live: true}
 	f, ok := s.in.(*os.File)
 	if name == "" || name == "-" {
@@ -99,7 +115,10 @@ func (s *screen) openFile(name string) (*source, error) {
 	case i.IsDir():
 		return nil, errors.Join(fmt.Errorf("%s is a folder", name), in.Close())
 	case i.Mode().IsRegular():
-		in.size, in.live = i.Size(), false
+		in.info, in.size, in.live = i, i.Size(), false
+	}
+	if err := s.checkOutput(in, save); err != nil {
+		return nil, errors.Join(err, in.Close())
 	}
 	return in, nil
 }

@@ -18,11 +18,5 @@ func isClosedPipe(err error) bool {
 	return errors.Is(err, io.ErrClosedPipe) || err != nil && strings.Contains(err.Error(), "closed pipe")
 }
 
-// keepOwner does nothing: the owner is the writer of the file.
-func keepOwner(string, os.FileInfo) {}
-
-// syncFolder does nothing: folders cannot be synced.
-func syncFolder(string) {}
-
 // openTerminal opens the user's console.
 func openTerminal() (*os.File, error) { return os.OpenFile("/dev/cons", os.O_RDWR, 0) }

@@ -25,11 +25,5 @@ func isClosedPipe(err error) bool {
 	return false
 }
 
-// keepOwner does nothing: a renamed file has the owner and the permissions of its folder.
-func keepOwner(string, os.FileInfo) {}
-
-// syncFolder does nothing: folders cannot be synced.
-func syncFolder(string) {}
-
 // openTerminal opens the user's console.
 func openTerminal() (*os.File, error) { return os.OpenFile("CONIN$", os.O_RDWR, 0) }

@@ -1,0 +1,208 @@
+// Package outfile writes files that replace others only after success.
+package outfile
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+)
+
+// ErrChanged is returned by Commit if the file to be replaced is no longer the one that
+// was read.
+var ErrChanged = errors.New("the file has changed since it was read")
+
+// A File is the new content of a file. It is written to another file in the same folder,
+// which Commit gives the name of the old one, so that the old file is unchanged after an
+// error, a signal or on a full disk. Devices and pipes are written directly.
+type File struct {
+	*os.File
+	target  string // the file to replace, or "" if it is written directly
+	read    os.FileInfo
+	signals chan os.Signal
+}
+
+// Create returns a File that replaces the file of the given name. It follows symbolic
+// links. The file need not exist; if it does, its permissions are kept, and it must be
+// writable.
+func Create(name string) (*File, error) {
+	target, err := followLinks(name)
+	if err != nil {
+		return nil, err
+	}
+	old, err := os.Stat(target)
+	switch {
+	case err != nil:
+		old = nil
+	case !old.Mode().IsRegular():
+		f, err := os.OpenFile(target, os.O_WRONLY, 0)
+		return &File{File: f}, err
+	default:
+		if err := checkWritable(target, old); err != nil {
+			return nil, err
+		}
+	}
+	f := &File{target: target, signals: make(chan os.Signal, 1)}
+	folder, base := filepath.Split(target)
+	beside := folder + "." + base + "." + rand.Text()[:8] + ".tmp"
+	f.removeOnSignal(beside)
+	if f.File, err = createLike(beside, old); err != nil {
+		f.release()
+		return nil, folderError(target, err)
+	}
+	return f, nil
+}
+
+// followLinks returns the name of the file to which symbolic links lead. The file need not
+// exist. Names are not cleaned: after a link to a folder, ".." is the parent of that folder.
+func followLinks(name string) (string, error) {
+	const most = 40
+	for range most {
+		link, err := os.Readlink(name)
+		if err != nil {
+			return name, nil
+		}
+		if !filepath.IsAbs(link) {
+			folder, _ := filepath.Split(name)
+			link = folder + link
+		}
+		name = link
+	}
+	return "", &os.PathError{Op: "open", Path: name, Err: errors.New("too many symbolic links")}
+}
+
+// checkWritable returns an error if the old file is read-only.
+func checkWritable(name string, old os.FileInfo) error {
+	const anyone = 0o222
+	if old.Mode().Perm()&anyone == 0 { // root could write it
+		return &os.PathError{Op: "replace", Path: name, Err: errors.New("the file is read-only")}
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err == nil {
+		err = f.Close()
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
+}
+
+// createLike creates a file with the permissions and owner of the old one, if there is one.
+func createLike(name string, old os.FileInfo) (*os.File, error) {
+	mode := os.FileMode(0o666)
+	if old != nil {
+		mode = 0o600 // until its owner is known
+	}
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+	if err == nil && old != nil {
+		keepOwner(name, old)
+		_ = os.Chmod(name, old.Mode().Perm())
+	}
+	return f, err
+}
+
+// folderError explains why no file can be created in the folder of the target.
+func folderError(target string, err error) error {
+	var failed *os.PathError
+	if !errors.As(err, &failed) {
+		return err
+	}
+	folder := filepath.Dir(target)
+	text := "%s cannot be written: no file can be created in its folder %s: %w"
+	if errors.Is(err, fs.ErrPermission) {
+		text += "; write to another folder"
+	}
+	return fmt.Errorf(text, target, folder, failed.Err)
+}
+
+// removeOnSignal removes the unfinished file before a signal ends the program. Signals of
+// failed writes end it no longer.
+func (f *File) removeOnSignal(name string) {
+	for _, s := range endings {
+		if !signal.Ignored(s) { // as after nohup
+			signal.Notify(f.signals, s)
+		}
+	}
+	written := make(chan os.Signal, 1) // not read: Write returns an error, too
+	for _, s := range writeFailures {
+		signal.Notify(written, s)
+	}
+	go func() {
+		_, ended := <-f.signals
+		signal.Stop(written)
+		if ended {
+			_ = os.Remove(name)
+			os.Exit(1)
+		}
+	}()
+}
+
+// release stops handling signals.
+func (f *File) release() {
+	if f.signals != nil {
+		signal.Stop(f.signals)
+		close(f.signals)
+	}
+}
+
+// Direct reports whether f is written directly.
+func (f *File) Direct() bool { return f.target == "" }
+
+// Read reports whether an opened file is the one that f replaces. The new content is then
+// made from the old one, and Commit returns ErrChanged if it has changed since.
+func (f *File) Read(opened os.FileInfo) bool {
+	now, err := os.Stat(f.target)
+	if f.Direct() || err != nil || !os.SameFile(now, opened) {
+		return false
+	}
+	f.read = opened
+	return true
+}
+
+// Abandon removes the new file.
+func (f *File) Abandon() {
+	_ = f.Close()
+	if !f.Direct() {
+		_ = os.Remove(f.Name())
+	}
+	f.release()
+}
+
+// Commit replaces the old file with the new one.
+func (f *File) Commit() error {
+	if f.Direct() {
+		return f.Close()
+	}
+	defer f.release()
+	err := f.Sync()
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = f.replace()
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return err
+	}
+	syncFolder(filepath.Dir(f.target))
+	return nil
+}
+
+// replace renames the new file. If several programs edit a file at the same time, one of
+// those that have read the same content succeeds.
+func (f *File) replace() error {
+	if f.read != nil {
+		defer lock(f.target)()
+		now, err := os.Stat(f.target)
+		if err != nil || !sameContent(now, f.read) {
+			return &os.PathError{Op: "replace", Path: f.target, Err: ErrChanged}
+		}
+	}
+	return os.Rename(f.Name(), f.target)
+}
+
+func sameContent(a, b os.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}

@@ -1,0 +1,169 @@
+//go:build unix
+
+package outfile
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// add writes a line to a file as a program would that edits it: it reads all of it, and
+// replaces it with more.
+func add(name, line string) error {
+	f, err := Create(name)
+	if err != nil {
+		return err
+	}
+	in, err := os.Open(name)
+	if err != nil {
+		f.Abandon()
+		return err
+	}
+	info, err := in.Stat()
+	if err == nil {
+		f.Read(info)
+		_, err = f.ReadFrom(in)
+	}
+	_ = in.Close()
+	if err == nil {
+		_, err = f.WriteString(line)
+	}
+	if err != nil {
+		f.Abandon()
+		return err
+	}
+	return f.Commit()
+}
+
+// TestSeveralWriters: of programs that edit a file at the same time, each succeeds and its
+// edit stays, or it reports that the file has changed.
+func TestSeveralWriters(t *testing.T) {
+	folder := t.TempDir()
+	name := filepath.Join(folder, "file")
+	require.NoError(t, os.WriteFile(name, nil, 0o600))
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	done := map[string]bool{}
+	for i := range 20 {
+		all.Go(func() {
+			line := fmt.Sprintln("edit", i)
+			err := add(name, line)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				done[line] = true
+			} else if !os.IsNotExist(err) {
+				require.ErrorIs(t, err, ErrChanged)
+			}
+		})
+	}
+	all.Wait()
+	require.NotEmpty(t, done)
+	b, err := os.ReadFile(name)
+	require.NoError(t, err)
+	for line := range done {
+		require.Contains(t, string(b), line)
+	}
+	requireAlone(t, name)
+}
+
+// requireAlone: there is only this file in its folder.
+func requireAlone(t *testing.T, name string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(name))
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	require.Equal(t, filepath.Base(name), entries[0].Name())
+}
+
+// TestChanged: a file that was read is replaced only if it is still the same.
+func TestChanged(t *testing.T) {
+	for name, change := range map[string]func(name string) error{
+		"none":     func(string) error { return nil },
+		"written":  func(name string) error { return os.WriteFile(name, []byte("longer than before"), 0o600) },
+		"replaced": func(name string) error { return add(name, "") },
+		"removed":  os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "file")
+			require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
+			info, err := os.Stat(file)
+			require.NoError(t, err)
+			f, err := Create(file)
+			require.NoError(t, err)
+			require.True(t, f.Read(info))
+			_, err = f.WriteString("new")
+			require.NoError(t, err)
+			require.NoError(t, change(file))
+			was, _ := os.ReadFile(file)
+			err = f.Commit()
+			if name == "none" {
+				require.NoError(t, err)
+				was = []byte("new")
+			} else {
+				require.ErrorIs(t, err, ErrChanged)
+			}
+			got, _ := os.ReadFile(file)
+			require.Equal(t, string(was), string(got))
+			if name != "removed" {
+				requireAlone(t, file)
+			}
+		})
+	}
+}
+
+// TestRead tells the file that is replaced from others.
+func TestRead(t *testing.T) {
+	folder := t.TempDir()
+	a, b, c := filepath.Join(folder, "a"), filepath.Join(folder, "b"), filepath.Join(folder, "c")
+	require.NoError(t, os.WriteFile(a, nil, 0o600))
+	require.NoError(t, os.WriteFile(b, nil, 0o600))
+	require.NoError(t, os.Link(a, c))
+	f, err := Create(a)
+	require.NoError(t, err)
+	defer f.Abandon()
+	for name, want := range map[string]bool{a: true, b: false, c: true} {
+		info, err := os.Stat(name)
+		require.NoError(t, err)
+		require.Equal(t, want, f.Read(info), name)
+	}
+}
+
+// TestReplace keeps the permissions of the old file, and replaces nothing after Abandon.
+func TestReplace(t *testing.T) {
+	for _, mode := range []os.FileMode{0o600, 0o640, 0o666, 0o777, 0o200} {
+		t.Run(mode.String(), func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "file")
+			require.NoError(t, os.WriteFile(name, []byte("old"), 0o600))
+			require.NoError(t, os.Chmod(name, mode))
+			for _, commit := range []bool{false, true} {
+				f, err := Create(name)
+				require.NoError(t, err)
+				require.False(t, f.Direct())
+				_, err = f.WriteString("new")
+				require.NoError(t, err)
+				want := "old"
+				if commit {
+					want = "new"
+					require.NoError(t, f.Commit())
+				} else {
+					f.Abandon()
+				}
+				info, err := os.Stat(name)
+				require.NoError(t, err)
+				require.Equal(t, mode, info.Mode().Perm())
+				requireAlone(t, name)
+				if mode&0o400 != 0 {
+					b, err := os.ReadFile(name)
+					require.NoError(t, err)
+					require.Equal(t, want, string(b))
+				}
+			}
+		})
+	}
+}

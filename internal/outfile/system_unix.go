@@ -1,0 +1,30 @@
+//go:build unix
+
+package outfile
+
+import (
+	"os"
+	"syscall"
+)
+
+// endings are the signals that end a program.
+var endings = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
+
+// writeFailures are the signals of a failed write.
+var writeFailures = []os.Signal{syscall.SIGPIPE, syscall.SIGXFSZ}
+
+// keepOwner sets the owner of a file to that of the file it replaces, as far as permitted.
+func keepOwner(name string, old os.FileInfo) {
+	if s, ok := old.Sys().(*syscall.Stat_t); ok {
+		_ = os.Chown(name, -1, int(s.Gid))
+		_ = os.Chown(name, int(s.Uid), -1)
+	}
+}
+
+// syncFolder makes a renamed file survive a power failure.
+func syncFolder(name string) {
+	if f, err := os.Open(name); err == nil {
+		_ = f.Sync()
+		_ = f.Close()
+	}
+}
