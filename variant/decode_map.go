@@ -133,7 +133,7 @@ func (m *mapDecoder) isDuplicate(v, seen, key reflect.Value) bool {
 
 // key returns the function that decodes keys of type t. It does not use Unmarshaler.
 func (b decodePlanner) key(t reflect.Type) (decodeFunc, error) {
-	if err := checkKey(t); err != nil {
+	if err := checkKey(t, textUnmarshalerType); err != nil {
 		return nil, err
 	}
 	switch own := ownTypes[t]; {

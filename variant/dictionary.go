@@ -1,11 +1,14 @@
 package variant
 
 import (
+	"bytes"
+	"encoding"
 	"fmt"
 	"iter"
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 )
@@ -22,7 +25,9 @@ import (
 // Keys that are Arrays, Dictionaries, packed arrays, RIDs, Callables and Objects are
 // compared by content, which takes time proportional to the number of keys. Unmarshal
 // never merges such keys, because a Dictionary of Godot 3 can have several with the same
-// content.
+// content. Keys of one other Go type are equal if they are encoded as the same bytes. Keys
+// that are nested more than 10,000 levels deep, such as those that contain themselves, only
+// equal themselves.
 type Dictionary struct {
 	// Key and Value are the declared types of keys and values. They are the zero
 	// Elem in an untyped Dictionary.
@@ -31,6 +36,10 @@ type Dictionary struct {
 	entries []Entry[any, any] // a deleted entry has a tombstone as its key
 	index   map[any]int       // index in entries of hashable keys, or nil if there are few
 	deleted int
+	// births has the number of pairs that were added before each entry. It is nil until
+	// compact has removed entries: until then, it is the entry's index.
+	births []int
+	born   int // the number of entries that compact has removed
 }
 
 // Entry is a key and its value.
@@ -106,14 +115,24 @@ func (d *Dictionary) Delete(key any) bool {
 	return true
 }
 
-// All iterates over the pairs in order. The loop's body can set and delete keys. It is
-// not defined whether the loop yields pairs that are added meanwhile.
+// All iterates over the pairs in order. The loop's body can set and delete keys: the loop
+// yields the value that a key has when it is reached, and neither keys that have been
+// deleted nor keys that were added since the loop began.
 func (d *Dictionary) All() iter.Seq2[any, any] {
 	return func(yield func(any, any) bool) {
 		if d == nil {
 			return
 		}
-		for _, e := range d.entries {
+		end := d.birth(len(d.entries))
+		for next := 0; ; next++ {
+			i := next
+			if d.births != nil {
+				i, _ = slices.BinarySearch(d.births, next)
+			}
+			if next = d.birth(i); next >= end {
+				return
+			}
+			e := &d.entries[i]
 			if _, gone := e.Key.(tombstone); !gone && !yield(e.Key, e.Value) {
 				return
 			}
@@ -121,19 +140,34 @@ func (d *Dictionary) All() iter.Seq2[any, any] {
 	}
 }
 
+// birth returns the number of pairs that were added before entry i, or before the next
+// one that will be added.
+func (d *Dictionary) birth(i int) int {
+	if i < len(d.births) {
+		return d.births[i]
+	}
+	return i + d.born
+}
+
 // compact removes deleted entries.
 func (d *Dictionary) compact() {
-	// Use a new slice, because All can be iterating over the old one.
-	d.entries = slices.DeleteFunc(slices.Clone(d.entries), func(e Entry[any, any]) bool {
-		_, gone := e.Key.(tombstone)
-		return gone
-	})
-	d.deleted, d.index = 0, nil
+	births, entries := make([]int, 0, d.Len()), d.entries[:0]
+	for i, e := range d.entries {
+		if _, gone := e.Key.(tombstone); !gone {
+			births, entries = append(births, d.birth(i)), append(entries, e)
+		}
+	}
+	clear(d.entries[len(entries):])
+	d.born += d.deleted
+	d.births, d.entries, d.deleted, d.index = births, entries, 0, nil
 	d.reindex()
 }
 
 // add adds a pair at the end.
 func (d *Dictionary) add(key, value any) {
+	if d.births != nil {
+		d.births = append(d.births, d.birth(len(d.entries)))
+	}
 	d.entries = append(d.entries, Entry[any, any]{key, value})
 	d.reindex()
 }
@@ -155,15 +189,17 @@ func (d *Dictionary) reindex() {
 }
 
 // find returns the index of the entry of key, or -1 if there is none.
-func (d *Dictionary) find(key any) int {
+func (d *Dictionary) find(key any) int { return d.findBy(new(comparison), key) }
+
+// findBy is find as a part of comparison c.
+func (d *Dictionary) findBy(c *comparison, key any) int {
 	if d == nil {
 		return -1
 	}
 	if k, ok := hashable(key); ok {
 		return d.findHashable(k)
 	}
-	key = plainKey(key)
-	return slices.IndexFunc(d.entries, func(e Entry[any, any]) bool { return equalContent(plainKey(e.Key), key) })
+	return slices.IndexFunc(d.entries, func(e Entry[any, any]) bool { return c.keys(e.Key, key) })
 }
 
 // findHashable is find for a key that hashable returned.
@@ -215,8 +251,10 @@ type nan struct{}
 // that are compared by content.
 func hashable(key any) (k any, ok bool) {
 	switch key := key.(type) {
-	case nil, string, bool, int64, NodePath, ObjectID, Signal, Vector2i, Vector3i, Vector4i, Rect2i:
+	case nil, string, bool, int64, ObjectID, Signal, Vector2i, Vector3i, Vector4i, Rect2i:
 		return key, true
+	case NodePath:
+		return NodePath(cleanNodePath(string(key))), true
 	case StringName:
 		return string(key), true
 	case float64:
@@ -237,6 +275,11 @@ func hashableKind(key any) (any, bool) {
 		return normalMath(v)
 	}
 	switch k := v.Kind(); {
+	case k == reflect.Pointer:
+		return nil, false
+	case reflect.PointerTo(v.Type()).Implements(textMarshalerType):
+		text, err := addressable(v).Addr().Interface().(encoding.TextMarshaler).MarshalText()
+		return string(text), err == nil
 	case k == reflect.Bool:
 		return v.Bool(), true
 	case k == reflect.String:
@@ -249,6 +292,23 @@ func hashableKind(key any) (any, bool) {
 		return hashableFloat(v.Float()), true
 	}
 	return nil, false
+}
+
+// cleanNodePath returns the text of a NodePath without empty names and a colon at its end,
+// which are not encoded.
+func cleanNodePath(path string) string {
+	if !strings.Contains(path, "//") && !strings.Contains(path, "/:") && !strings.HasSuffix(path, "/") && !strings.HasSuffix(path, ":") {
+		return path
+	}
+	names, subnames, _ := strings.Cut(path, ":")
+	clean := strings.Join(strings.FieldsFunc(names, func(r rune) bool { return r == '/' }), "/")
+	if strings.HasPrefix(names, "/") {
+		clean = "/" + clean
+	}
+	if subnames = strings.TrimSuffix(subnames, ":"); subnames != "" {
+		clean += ":" + subnames
+	}
+	return clean
 }
 
 func hashableFloat(x float64) any {
@@ -283,60 +343,86 @@ func holdsNaN(v reflect.Value) bool {
 	return !v.Equal(same)
 }
 
-// plainKey returns a key of any Go kind in the type that Unmarshal would use.
-func plainKey(key any) any {
-	if k, ok := hashable(key); ok {
-		return k
-	}
-	return key
+// A comparison compares two keys by content.
+type comparison struct {
+	depth   int
+	tooDeep bool // there is a value inside more than maxDepth others: all keys differ
 }
 
-// equalContent reports whether two keys that are not hashable are equal.
-func equalContent(a, b any) bool {
+// equalKeys reports whether a and b are the same key in a Dictionary of Godot 4.
+func equalKeys(a, b any) bool { return new(comparison).keys(a, b) }
+
+func (c *comparison) keys(a, b any) bool {
+	k, ok := hashable(a)
+	l, also := hashable(b)
+	if ok || also {
+		return ok && also && k == l
+	}
+	c.depth++
+	c.tooDeep = c.tooDeep || c.depth > maxDepth
+	equal := !c.tooDeep && c.content(a, b)
+	c.depth--
+	return equal
+}
+
+// content compares two keys that are not hashable.
+func (c *comparison) content(a, b any) bool {
+	if reflect.TypeOf(a) != reflect.TypeOf(b) {
+		return false
+	}
 	switch a := a.(type) {
 	case *Array:
-		b, ok := b.(*Array)
-		return ok && a != nil && b != nil && slices.EqualFunc(a.Values, b.Values, equalKeys)
+		b := b.(*Array)
+		return a == b || a != nil && b != nil && slices.EqualFunc(a.Values, b.Values, c.keys)
 	case *Dictionary:
-		b, ok := b.(*Dictionary)
-		return ok && equalDictionaries(a, b)
+		return c.dictionaries(a, b.(*Dictionary))
 	case *Object:
-		return a == b
+		b := b.(*Object)
+		return a == b || a != nil && b != nil && a.Class == b.Class && slices.EqualFunc(a.Properties, b.Properties, c.properties)
 	case tombstone:
 		return false
 	case []float32, []float64, []Vector2, []Vector3, []Vector4, []Color:
 		v, w := reflect.ValueOf(a), reflect.ValueOf(b)
-		if v.Type() != w.Type() || v.Len() != w.Len() {
+		if v.Len() != w.Len() {
 			return false
 		}
 		for i := range v.Len() {
-			if !equalKeys(v.Index(i).Interface(), w.Index(i).Interface()) {
+			if !c.keys(v.Index(i).Interface(), w.Index(i).Interface()) {
 				return false
 			}
 		}
 		return true
+	case RID, Callable, []byte, []int32, []int64, []string, Image, InputEvent:
+		return reflect.DeepEqual(a, b)
 	}
-	return reflect.DeepEqual(a, b)
+	// Other Go types: the keys are equal if they are encoded as the same bytes.
+	v, err := Marshal(a, contentOptions)
+	if err != nil {
+		return reflect.TypeOf(a).Comparable() && reflect.ValueOf(a).Comparable() && a == b
+	}
+	w, err := Marshal(b, contentOptions)
+	return err == nil && bytes.Equal(v, w)
 }
 
-func equalDictionaries(a, b *Dictionary) bool {
-	if a.Len() != b.Len() {
+// contentOptions selects an encoding that loses nothing.
+var contentOptions = Options{Encoder: gdwire.EncoderOptions{Depth: -1, AllowInvalidUTF8: true, DoubleReals: true}}
+
+func (c *comparison) dictionaries(a, b *Dictionary) bool {
+	if a == b {
+		return true
+	}
+	if a == nil || b == nil || a.Len() != b.Len() {
 		return false
 	}
 	for k, v := range a.All() {
-		if w, ok := b.Get(k); !ok || !equalKeys(v, w) {
+		i := b.findBy(c, k)
+		if i < 0 || !c.keys(v, b.entries[i].Value) {
 			return false
 		}
 	}
 	return true
 }
 
-// equalKeys reports whether a and b are the same key in a Dictionary of Godot 4.
-func equalKeys(a, b any) bool {
-	k, ok := hashable(a)
-	l, also := hashable(b)
-	if ok && also {
-		return k == l
-	}
-	return ok == also && equalContent(a, b)
+func (c *comparison) properties(a, b Property) bool {
+	return a.Name == b.Name && c.keys(a.Value, b.Value)
 }

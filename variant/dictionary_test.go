@@ -3,10 +3,15 @@ package variant
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
 )
 
 func TestDictionary(t *testing.T) {
@@ -86,7 +91,16 @@ func TestDictionaryKeys(t *testing.T) {
 		{[]byte{1}, []byte{1}, true}, {[]byte{1}, []int32{1}, false}, {[]string{"a"}, []string{"a"}, true},
 		{[]float64{nan}, []float64{nan}, true}, {[]float64{1}, []float64{1, 2}, false}, {[]Vector2{{1, 2}}, []Vector2{{1, zero + 2}}, true}, {[]float32{1}, []float64{1}, false},
 		{[]Color{{1, 2, 3, 4}}, []Color{{1, 2, 3, 5}}, false},
-		{&Object{}, &Object{}, false}, {Image{Width: 1}, Image{Width: 1}, true}, {uint64(1 << 63), uint64(1 << 63), true},
+		{&Object{}, &Object{}, true}, {&Object{Class: "A"}, &Object{Class: "B"}, false}, {&Object{}, nil, false}, {(*Object)(nil), &Object{}, false},
+		{&Object{Properties: []Property{{"a", int64(1)}}}, &Object{Properties: []Property{{"a", 1}}}, true},
+		{&Object{Properties: []Property{{"a", 1}}}, &Object{Properties: []Property{{"a", 2}}}, false},
+		{&Object{Properties: []Property{{"a", 1}}}, &Object{Properties: []Property{{"b", 1}}}, false},
+		{NodePath("a//b:"), NodePath("a/b"), true}, {NodePath("/a"), NodePath("a"), false}, {NodePath("/"), NodePath(""), false}, {NodePath("a/:b"), NodePath("a:b"), true},
+		{level(2), "level 2", true}, {level(2), 2, false}, {level(-1), level(-1), true},
+		{[]int{1}, []int{1}, true}, {[]int{1}, []int{2}, false}, {map[string]int{"a": 1}, map[string]int{"a": 1}, true}, {ptr(1), ptr(1), true},
+		{simple{"a", 1}, simple{"a", 1}, true}, {simple{"a", 1}, simple{"a", 2}, false}, {[2]string{"a"}, [2]string{"a"}, true},
+		{(*Array)(nil), array(), false}, {(*Dictionary)(nil), dict(), false}, {array(dict(array(1), 2)), array(dict(array(int8(1)), 2)), true},
+		{struct{ C chan int }{}, struct{ C chan int }{}, true}, {Image{Width: 1}, Image{Width: 1}, true}, {uint64(1 << 63), uint64(1 << 63), true},
 	} {
 		for _, others := range []int{0, 1, 20} {
 			t.Run(fmt.Sprintf("%T %v, %T %v, %d", c.a, c.a, c.b, c.b, others), func(t *testing.T) {
@@ -126,4 +140,117 @@ func TestDictionaryKeepsEqualContainers(t *testing.T) {
 	v, ok := got.(*Dictionary).Get(&Dictionary{})
 	assert.True(t, ok)
 	assert.Equal(t, int64(0), v)
+}
+
+// A Dictionary is compared with a list of pairs while the body of a loop over it sets and
+// deletes keys.
+func TestDictionaryAll(t *testing.T) {
+	for seed := range uint64(2000) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		d, model := &Dictionary{}, []Entry[any, any]{}
+		var added []any
+		change := func() {
+			for range random.IntN(30) {
+				k := random.IntN(40)
+				at := slices.IndexFunc(model, func(e Entry[any, any]) bool { return e.Key == k })
+				if random.IntN(5) < 3 {
+					require.Equal(t, at >= 0, d.Delete(k))
+					if at >= 0 {
+						model = slices.Delete(slices.Clone(model), at, at+1)
+					}
+					continue
+				}
+				d.Set(k, random.Int())
+				v, _ := d.Get(k)
+				if model = slices.Clone(model); at >= 0 {
+					model[at].Value = v
+				} else {
+					model = append(model, Entry[any, any]{k, v})
+					added = append(added, k)
+				}
+			}
+		}
+		for range 10 {
+			change()
+		}
+		first := model
+		added = nil // since the loop began, so that it does not yield them
+		var got []any
+		for k, v := range d.All() {
+			at := slices.IndexFunc(model, func(e Entry[any, any]) bool { return e.Key == k })
+			require.GreaterOrEqual(t, at, 0, "seed %d: deleted key %v", seed, k)
+			require.Equal(t, model[at].Value, v, "seed %d: old value of %v", seed, k)
+			require.NotContains(t, added, k)
+			require.NotContains(t, got, k)
+			got = append(got, k)
+			change()
+		}
+		for _, e := range first { // each key that was there all the time
+			if _, kept := d.Get(e.Key); kept && !slices.Contains(added, e.Key) {
+				require.Contains(t, got, e.Key, "seed %d", seed)
+			}
+		}
+		var keys []Entry[any, any]
+		for k, v := range d.All() {
+			keys = append(keys, Entry[any, any]{k, v})
+		}
+		require.True(t, slices.Equal(model, keys), "seed %d: %v, %v", seed, model, keys)
+	}
+}
+
+// Values that contain themselves, in all ways in which a Go value can, are neither
+// compared nor encoded for ever.
+func TestCycles(t *testing.T) {
+	cyclicMap := func() any { m := map[any]int{}; m[&m] = 1; return m }
+	cyclicKeys := func() any { d := &Dictionary{}; d.add(d, 1); return d }
+	cyclicArray := func() any { a := &Array{}; a.Values = []any{a, a}; return a }
+	cyclicObject := func() any { o := &Object{Class: "A"}; o.Properties = []Property{{"a", o}, {"b", o}}; return o }
+	cyclicValue := func() any { d := &Dictionary{}; d.add("a", d); return d }
+	cyclicPointer := func() any { n := &node{}; n.Left, n.Right = n, n; return n }
+	cyclicList := func() any { l := []any{nil, nil}; l[0], l[1] = l, l; return l }
+	keyOfKey := func() any {
+		d, o := &Dictionary{}, &Object{Class: "A"}
+		d.add(array(o), 1)
+		o.Properties = []Property{{"a", map[any]any{d: 1}}}
+		return d
+	}
+	for name, f := range map[string]func() any{
+		"map": cyclicMap, "keys": cyclicKeys, "Array": cyclicArray, "Object": cyclicObject,
+		"Dictionary": cyclicValue, "pointer": cyclicPointer, "slice": cyclicList, "keys of keys": keyOfKey,
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Marshal(f())
+			require.ErrorIs(t, err, gdwire.ErrLimit)
+			_, err = Marshal(f(), Options{Encoder: gdwire.EncoderOptions{Depth: -1}})
+			require.ErrorIs(t, err, gdwire.ErrLimit)
+			_, err = Marshal(map[any]any{ptr(f()): 1})
+			require.ErrorIs(t, err, gdwire.ErrLimit)
+			v, d := f(), &Dictionary{}
+			if !reflect.TypeOf(v).Comparable() {
+				v = &v
+			}
+			d.Set(v, 1)
+			got, ok := d.Get(v)
+			require.True(t, ok)
+			require.Equal(t, 1, got)
+			d.Set(f(), 2) // equal to a part of itself
+			_, err = Marshal(d)
+			require.ErrorIs(t, err, gdwire.ErrLimit)
+			d.Delete(f())
+		})
+	}
+}
+
+// A key with keys, which have keys, and so on, takes time proportional to its size.
+func TestNestedKeys(t *testing.T) {
+	m := map[any]int{}
+	for range 100 {
+		inner := m
+		m = map[any]int{&inner: 1}
+	}
+	b, err := Marshal(m)
+	require.NoError(t, err)
+	require.Len(t, b, 101*8+100*8)
+	var v any
+	require.NoError(t, Unmarshal(b, &v))
 }

@@ -99,8 +99,9 @@
 //	_ struct{} `gd:",array"`           the struct is an Array of its fields in order
 //
 // Keys without a field are skipped in constant memory, or are an error with
-// [Options].RejectUnknown. A duplicate key is an error for structs and maps; a
-// *Dictionary keeps the last value, as engines do. In a positional struct, fields
+// [Options].RejectUnknown. A duplicate key is an error for structs and maps, and so are two
+// keys of a map that are encoded as the same key, such as a string and a StringName with the
+// same text. A *Dictionary keeps the last value, as engines do. In a positional struct, fields
 // beyond the end of the Array become zero.
 //
 // Invalid tags, and types that cannot be encoded or decoded, are errors when a type is

@@ -61,6 +61,9 @@ func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 // the value cannot be completed. An error of the Writer stays, too: unlike a call on e,
 // MarshalEncode cannot be repeated.
 func MarshalEncode(e *gdwire.Encoder, v any) error {
+	if err := e.Err(); err != nil {
+		return err // also for a Marshaler that ignores it and goes on to another value
+	}
 	s := getEncoder()
 	defer s.release()
 	x := variableIn(v)
@@ -96,7 +99,7 @@ func getEncoder() *encoder { return encoderPool.Get().(*encoder) }
 
 // on lets s write to e.
 func (s *encoder) on(e *gdwire.Encoder) {
-	s.e, s.options, s.depth = e, e.Options(), 0
+	s.e, s.options, s.depth = e, e.Options(), e.Depth()
 	s.format = s.options.Format
 }
 
@@ -168,22 +171,22 @@ var encodePlans plans[encodeFunc]
 
 func init() {
 	encodePlans.make = func(r *planner[encodeFunc], key planKey) (encodeFunc, error) {
-		return encodePlanner{r}.build(key.typ, key.wire)
+		return encodePlanner{r}.build(key)
 	}
 }
 
 // An encodePlanner builds the plans for encoding.
 type encodePlanner struct{ *planner[encodeFunc] }
 
-// build returns the function that encodes a t with type=wire in its tag, or 0. It
-// depends on the methods of t, on whether t is a type of this package, or on its kind,
-// in this order.
-func (b encodePlanner) build(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
+// build returns the function that encodes a Go type. It depends on the methods of the
+// type, on whether it is a type of this package, or on its kind, in this order.
+func (b encodePlanner) build(key planKey) (encodeFunc, error) {
+	t, wire := key.typ, key.wire
 	if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface {
 		p := reflect.PointerTo(t)
 		own := ownTypes[t]
 		switch {
-		case p.Implements(marshalerType) && wire == 0:
+		case p.Implements(marshalerType) && wire == 0 && !key.isKey:
 			return reflected(t, encodeMarshaler), nil
 		case own != nil && (wire == 0 || wire == own.typ):
 			return own.encode, nil
@@ -210,9 +213,9 @@ func (b encodePlanner) build(t reflect.Type, wire gdwire.Type) (encodeFunc, erro
 	case reflect.String:
 		return encodeString, nil
 	case reflect.Interface:
-		return reflected(t, encodeInterface), nil
+		return encodeInterface(t, key.isKey), nil
 	case reflect.Pointer:
-		return b.pointer(t, wire)
+		return b.pointer(key)
 	case reflect.Slice, reflect.Array:
 		return b.list(t, wire)
 	case reflect.Map:
@@ -367,11 +370,13 @@ func (s *encoder) textAs(wire gdwire.Type, text string) error {
 }
 
 // pointer is build for a pointer. It writes nil for a nil pointer.
-func (b encodePlanner) pointer(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
+func (b encodePlanner) pointer(key planKey) (encodeFunc, error) {
+	t := key.typ
 	if err := checkPointer(t); err != nil {
 		return nil, err
 	}
-	elem, err := b.plan(t.Elem(), wire)
+	key.typ = t.Elem()
+	elem, err := b.planOf(key)
 	return reflected(t, func(s *encoder, v reflect.Value) error {
 		if v.IsNil() {
 			return s.e.WriteNil()
@@ -390,20 +395,23 @@ func (s *encoder) nested(encode encodeFunc, v reflect.Value) error {
 	return err
 }
 
-func encodeInterface(s *encoder, v reflect.Value) error {
-	if v.IsNil() {
-		return s.e.WriteNil()
-	}
-	if s.depth++; s.depth > maxDepth {
-		return s.fail(v.Type(), depthError())
-	}
-	err := s.any(v.Elem().Interface())
-	s.depth--
-	return err
+// encodeInterface is build for an interface.
+func encodeInterface(t reflect.Type, isKey bool) encodeFunc {
+	return reflected(t, func(s *encoder, v reflect.Value) error {
+		if v.IsNil() {
+			return s.e.WriteNil()
+		}
+		if s.depth++; s.depth > maxDepth {
+			return s.fail(t, depthError())
+		}
+		err := s.any(v.Elem().Interface(), isKey)
+		s.depth--
+		return err
+	})
 }
 
 // any writes a value of any type. The types that Unmarshal creates need no plan.
-func (s *encoder) any(v any) error {
+func (s *encoder) any(v any, isKey bool) error {
 	switch v := v.(type) {
 	case nil:
 		return s.e.WriteNil()
@@ -429,7 +437,7 @@ func (s *encoder) any(v any) error {
 		return s.e.WriteNil()
 	}
 	r := reflect.ValueOf(v)
-	plan, err := encodePlans.of(r.Type())
+	plan, err := encodePlans.ofKey(planKey{typ: r.Type(), isKey: isKey})
 	if err != nil {
 		return s.e.Fail(err)
 	}

@@ -1,24 +1,26 @@
 package variant
 
 import (
-	"bytes"
 	"cmp"
 	"encoding"
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/gdwire/gdwire"
 )
 
+// A pairsFunc writes the pairs of a map, sorted by keys. Two keys that are encoded as
+// the same value are an error.
+type pairsFunc func(s *encoder, m reflect.Value) error
+
 // dict is build for a map, which is encoded as a Dictionary with sorted keys.
 func (b encodePlanner) dict(t reflect.Type) (encodeFunc, error) {
-	key, err := b.key(t.Key())
+	elem, err := b.plan(t.Elem(), 0)
 	if err != nil {
 		return nil, err
 	}
-	elem, err := b.plan(t.Elem(), 0)
+	pairs, err := b.pairs(t.Key(), elem)
 	return reflected(t, func(s *encoder, v reflect.Value) error {
 		if s.depth++; s.depth > maxDepth {
 			return s.fail(t, depthError())
@@ -26,7 +28,7 @@ func (b encodePlanner) dict(t reflect.Type) (encodeFunc, error) {
 		if err := s.e.BeginDict(v.Len()); err != nil {
 			return err
 		}
-		if err := s.sortedPairs(v, elem, func(k reflect.Value) error { return key(s, variableOf(k)) }); err != nil {
+		if err := pairs(s, v); err != nil {
 			return err
 		}
 		s.depth--
@@ -34,34 +36,38 @@ func (b encodePlanner) dict(t reflect.Type) (encodeFunc, error) {
 	}), err
 }
 
-// key returns the function that encodes keys of type t. It does not use Marshaler.
-func (b encodePlanner) key(t reflect.Type) (encodeFunc, error) {
-	if err := checkKey(t); err != nil {
+// pairs returns the function that writes the pairs of a map with keys of type t. Numbers
+// and text are sorted by value, other keys by their encoding.
+func (b encodePlanner) pairs(t reflect.Type, elem *plan[encodeFunc]) (pairsFunc, error) {
+	if err := checkKey(t, textMarshalerType); err != nil {
 		return nil, err
 	}
-	switch own := ownTypes[t]; {
-	case own != nil:
-		return own.encode, nil
-	case t.Kind() != reflect.Interface && reflect.PointerTo(t).Implements(textMarshalerType):
-		return reflected(t, encodeText(0)), nil
-	case t.Kind() == reflect.Bool:
-		return encodeBool, nil
-	case t.Kind() == reflect.String:
-		return encodeString, nil
-	case t.Kind() == reflect.Interface:
-		return reflected(t, encodeInterface), nil
-	case t.Kind() == reflect.Array:
-		return b.list(t, 0)
-	case t.Kind() == reflect.Float32:
-		return encodeFloat[float32], nil
-	case t.Kind() == reflect.Float64:
-		return encodeFloat[float64], nil
+	key, err := b.planOf(planKey{typ: t, isKey: true})
+	if err != nil {
+		return nil, err
 	}
-	return encodeInteger(t), nil
+	switch zero := reflect.Zero(t); {
+	case t.Kind() != reflect.Interface && ownTypes[t] == nil && reflect.PointerTo(t).Implements(textMarshalerType):
+		return sortedPairs(elem, marshalText, func(s *encoder, _ reflect.Value, text string) error { return s.e.WriteString(text) }), nil
+	case t == reflect.TypeFor[NodePath]():
+		return sortedPairs(elem, valueFunc(func(v reflect.Value) string { return cleanNodePath(v.String()) }), writeFunc[string](key)), nil
+	case t.Kind() == reflect.String:
+		return sortedPairs(elem, valueFunc(reflect.Value.String), writeFunc[string](key)), nil
+	case t.Kind() == reflect.Interface:
+		return sortedPairs(elem, encodedKey(key), writeEncoded, distinct), nil
+	case ownTypes[t] == nil && zero.CanInt():
+		return sortedPairs(elem, valueFunc(reflect.Value.Int), writeFunc[int64](key)), nil
+	case ownTypes[t] == nil && zero.CanUint():
+		return sortedPairs(elem, valueFunc(reflect.Value.Uint), writeFunc[uint64](key)), nil
+	case zero.CanFloat():
+		return sortedPairs(elem, valueFunc(reflect.Value.Float), writeFunc[float64](key)), nil
+	}
+	return sortedPairs(elem, encodedKey(key), writeEncoded), nil
 }
 
-// checkKey returns an error if t cannot be the type of a map's keys.
-func checkKey(t reflect.Type) error {
+// checkKey returns an error if t cannot be the type of a map's keys. text is
+// TextMarshaler or TextUnmarshaler, whichever keys of other types need.
+func checkKey(t, text reflect.Type) error {
 	if own := ownTypes[t]; own != nil {
 		if own.math != nil || t.Comparable() && t != reflect.TypeFor[Dictionary]() && t != reflect.TypeFor[Array]() {
 			return nil
@@ -83,75 +89,127 @@ func checkKey(t reflect.Type) error {
 			return nil
 		}
 	}
-	if p := reflect.PointerTo(t); p.Implements(textMarshalerType) || p.Implements(textUnmarshalerType) {
+	if t.Kind() != reflect.Interface && reflect.PointerTo(t).Implements(text) {
 		return nil
 	}
 	return fmt.Errorf("%v cannot be a key", t)
 }
 
-// sortedPairs writes the pairs of a map, sorted by keys: numbers and text by value, other
-// keys by their encoding.
-func (s *encoder) sortedPairs(m reflect.Value, elem *plan[encodeFunc], writeKey func(reflect.Value) error) error {
-	n := m.Len()
-	keys := reflect.MakeSlice(reflect.SliceOf(m.Type().Key()), n, n)
-	values := reflect.MakeSlice(reflect.SliceOf(m.Type().Elem()), n, n)
-	order := make([]int, n)
-	pairs := m.MapRange()
-	for i := range order {
-		if !pairs.Next() {
-			return s.fail(m.Type(), gdwire.ErrCount) // another goroutine has changed the map
-		}
-		keys.Index(i).SetIterKey(pairs)
-		values.Index(i).SetIterValue(pairs)
-		order[i] = i
+// sortedPairs returns a function that writes the pairs of a map. sortKey returns what keys
+// are sorted by, which differs for keys that are encoded as different values, and write
+// writes a key. The checks are called with all keys.
+func sortedPairs[T cmp.Ordered](
+	elem *plan[encodeFunc], sortKey func(*encoder, reflect.Value) (T, error),
+	write func(*encoder, reflect.Value, T) error, checks ...func(*encoder, reflect.Value) error,
+) pairsFunc {
+	type keyAt struct {
+		key T
+		at  int
 	}
-	if err := s.sortKeys(keys, order); err != nil {
-		return err
-	}
-	for _, i := range order {
-		if err := writeKey(keys.Index(i)); err != nil {
-			return err
+	return func(s *encoder, m reflect.Value) error {
+		n := m.Len()
+		keys := reflect.MakeSlice(reflect.SliceOf(m.Type().Key()), n, n)
+		values := reflect.MakeSlice(reflect.SliceOf(m.Type().Elem()), n, n)
+		order := make([]keyAt, n)
+		pairs := m.MapRange()
+		for i := range order {
+			if !pairs.Next() {
+				return s.fail(m.Type(), gdwire.ErrCount) // another goroutine has changed the map
+			}
+			keys.Index(i).SetIterKey(pairs)
+			values.Index(i).SetIterValue(pairs)
+			key, err := sortKey(s, keys.Index(i))
+			if err != nil {
+				return err
+			}
+			order[i] = keyAt{key, i}
 		}
-		if err := elem.do(s, variableOf(values.Index(i))); err != nil {
-			return err
+		slices.SortFunc(order, func(a, b keyAt) int { return cmp.Compare(a.key, b.key) })
+		for i := 1; i < n; i++ {
+			if cmp.Compare(order[i-1].key, order[i].key) == 0 {
+				return s.duplicate(keys.Index(order[i].at))
+			}
+		}
+		for _, check := range checks {
+			if err := check(s, keys); err != nil {
+				return err
+			}
+		}
+		for _, k := range order {
+			if err := write(s, keys.Index(k.at), k.key); err != nil {
+				return err
+			}
+			if err := elem.do(s, variableOf(values.Index(k.at))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// duplicate sets the error for a key that equals another one.
+func (s *encoder) duplicate(key reflect.Value) error {
+	return s.fail(key.Type(), fmt.Errorf("%w %s", ErrDuplicateKey, quoted(fmt.Sprint(key))))
+}
+
+// distinct returns an error if two keys in interfaces are equal but encoded as
+// different bytes, such as a string and a StringName with the same text.
+func distinct(s *encoder, keys reflect.Value) error {
+	seen := make(map[any]struct{}, keys.Len())
+	for i := range keys.Len() {
+		k, ok := hashable(keys.Index(i).Interface())
+		if _, again := seen[k]; ok && again {
+			return s.duplicate(keys.Index(i))
+		}
+		if ok {
+			seen[k] = struct{}{}
 		}
 	}
 	return nil
 }
 
-// sortKeys sorts order, which has indexes of keys.
-func (s *encoder) sortKeys(keys reflect.Value, order []int) error {
-	t := keys.Type().Elem()
-	k := reflect.Zero(t)
-	switch {
-	case ownTypes[t] == nil && t.Kind() != reflect.Interface && reflect.PointerTo(t).Implements(textMarshalerType):
-		texts := make([]string, len(order))
-		for i := range texts {
-			text, err := keys.Index(i).Addr().Interface().(encoding.TextMarshaler).MarshalText()
-			if err != nil {
-				return s.fail(t, err)
-			}
-			texts[i] = string(text)
+// valueFunc and writeFunc return functions for sortedPairs, for keys that are sorted by
+// value.
+func valueFunc[T any](value func(reflect.Value) T) func(*encoder, reflect.Value) (T, error) {
+	return func(_ *encoder, key reflect.Value) (T, error) { return value(key), nil }
+}
+
+func writeFunc[T any](key *plan[encodeFunc]) func(*encoder, reflect.Value, T) error {
+	return func(s *encoder, k reflect.Value, _ T) error { return key.do(s, variableOf(k)) }
+}
+
+// encodedKey returns a function that encodes a key, and writeEncoded writes the result. A
+// key is not encoded twice: it can have keys that have keys, and so on.
+func encodedKey(plan *plan[encodeFunc]) func(*encoder, reflect.Value) (string, error) {
+	return func(s *encoder, key reflect.Value) (string, error) {
+		inner := getEncoder()
+		defer inner.release()
+		inner.onBytes(&Options{Encoder: s.options}, inner.buf[:0])
+		inner.depth = s.depth
+		err := plan.do(inner, variableOf(key))
+		b := inner.e.Bytes()
+		if cap(b) <= 2*maxKept {
+			inner.buf = b[:0]
 		}
-		slices.SortFunc(order, func(i, j int) int { return strings.Compare(texts[i], texts[j]) })
-	case t.Kind() == reflect.String:
-		slices.SortFunc(order, func(i, j int) int { return strings.Compare(keys.Index(i).String(), keys.Index(j).String()) })
-	case k.CanInt():
-		slices.SortFunc(order, func(i, j int) int { return cmp.Compare(keys.Index(i).Int(), keys.Index(j).Int()) })
-	case k.CanUint():
-		slices.SortFunc(order, func(i, j int) int { return cmp.Compare(keys.Index(i).Uint(), keys.Index(j).Uint()) })
-	case k.CanFloat():
-		slices.SortFunc(order, func(i, j int) int { return cmp.Compare(keys.Index(i).Float(), keys.Index(j).Float()) })
-	default:
-		encoded := make([][]byte, len(order))
-		for i := range encoded {
-			b, err := Marshal(keys.Index(i).Addr().Interface(), Options{Encoder: s.options})
-			if err != nil {
-				return s.fail(t, err)
+		if err != nil {
+			if at, ok := err.(*gdwire.Error); ok {
+				err = at.Err // the offset and path of the map replace those in the key
 			}
-			encoded[i] = b
+			return "", s.e.Fail(err)
 		}
-		slices.SortFunc(order, func(i, j int) int { return bytes.Compare(encoded[i], encoded[j]) })
+		return string(b), nil
 	}
-	return nil
+}
+
+func writeEncoded(s *encoder, _ reflect.Value, encoded string) error {
+	return s.e.WriteRaw([]byte(encoded))
+}
+
+// marshalText returns the text of v, an addressable TextMarshaler.
+func marshalText(s *encoder, v reflect.Value) (string, error) {
+	text, err := v.Addr().Interface().(encoding.TextMarshaler).MarshalText()
+	if err != nil {
+		return "", s.fail(v.Type(), err)
+	}
+	return string(text), nil
 }

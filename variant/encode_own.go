@@ -15,7 +15,12 @@ func (s *encoder) nodePath(v *NodePath) error { return s.e.WriteNodePath(string(
 
 func (s *encoder) rid(v *RID) error { return s.e.WriteRID(uint64(*v)) }
 
-func (s *encoder) objectID(v *ObjectID) error { return s.e.WriteObjectID(uint64(*v)) }
+func (s *encoder) objectID(v *ObjectID) error {
+	if *v == 0 {
+		return s.e.WriteNil() // as engines encode null
+	}
+	return s.e.WriteObjectID(uint64(*v))
+}
 
 func (s *encoder) signal(v *Signal) error { return s.e.WriteSignal(v.Name, uint64(v.Object)) }
 
@@ -33,7 +38,7 @@ func (s *encoder) object(v *Object) error {
 		if err := s.e.WriteProperty(p.Name); err != nil {
 			return err
 		}
-		if err := s.any(p.Value); err != nil {
+		if err := s.any(p.Value, false); err != nil {
 			return err
 		}
 	}
@@ -60,7 +65,7 @@ func (s *encoder) array(v *Array) error {
 		return err
 	}
 	for _, x := range v.Values {
-		if err := s.any(x); err != nil {
+		if err := s.any(x, false); err != nil {
 			return err
 		}
 	}
@@ -72,10 +77,10 @@ func (s *encoder) dictionary(v *Dictionary) error {
 		return err
 	}
 	for k, x := range v.All() {
-		if err := s.any(k); err != nil {
+		if err := s.any(k, true); err != nil {
 			return err
 		}
-		if err := s.any(x); err != nil {
+		if err := s.any(x, false); err != nil {
 			return err
 		}
 	}

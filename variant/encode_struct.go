@@ -1,7 +1,6 @@
 package variant
 
 import (
-	"encoding"
 	"errors"
 	"fmt"
 	"reflect"
@@ -22,8 +21,8 @@ type structEncoder struct {
 	typ    reflect.Type
 	fields []*fieldEncoder
 	info   *structFields
-	embed  *plan[encodeFunc] // of the values of an embedded map
-	varies bool              // fields can be omitted, or pairs added
+	embed  pairsFunc // of a map that collects unknown keys
+	varies bool      // fields can be omitted, or pairs added
 }
 
 // record is build for a struct, which is encoded as a Dictionary, or as an Array if it
@@ -47,9 +46,16 @@ func (b encodePlanner) record(t reflect.Type) (encodeFunc, error) {
 		c.varies = c.varies || f.omitZero || throughPointer(t, f.index)
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
-		if c.embed, err = b.plan(info.embed.typ.Elem(), 0); err != nil {
+		elem, err := b.plan(info.embed.typ.Elem(), 0)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", info.embed.goName, err)
 		}
+		c.embed = sortedPairs(elem, valueFunc(reflect.Value.String), func(s *encoder, _ reflect.Value, key string) error {
+			if err := c.checkUnknown(s, key); err != nil {
+				return err
+			}
+			return s.e.WriteString(key)
+		})
 	}
 	if info.array {
 		return c.encodeArray, nil
@@ -193,12 +199,7 @@ func (c *structEncoder) encodeArray(s *encoder, x variable) error {
 // encodeEmbed writes the pairs of a field that collects unknown keys.
 func (c *structEncoder) encodeEmbed(s *encoder, v reflect.Value) error {
 	if v.Kind() == reflect.Map {
-		return s.sortedPairs(v, c.embed, func(key reflect.Value) error {
-			if err := c.checkUnknown(s, key.String()); err != nil {
-				return err
-			}
-			return s.e.WriteString(key.String())
-		})
+		return c.embed(s, v)
 	}
 	for k, value := range v.Interface().(*Dictionary).All() {
 		text, ok := hashable(k)
@@ -207,10 +208,10 @@ func (c *structEncoder) encodeEmbed(s *encoder, v reflect.Value) error {
 				return err
 			}
 		}
-		if err := s.any(k); err != nil {
+		if err := s.any(k, true); err != nil {
 			return err
 		}
-		if err := s.any(value); err != nil {
+		if err := s.any(value, false); err != nil {
 			return err
 		}
 	}
@@ -238,6 +239,9 @@ func encodeMarshaler(s *encoder, v reflect.Value) error {
 			return err
 		}
 		return s.fail(v.Type(), err)
+	}
+	if s.e == s.own && s.e.OutputOffset() != int64(len(s.e.Bytes())) {
+		return s.fail(v.Type(), errors.New("MarshalVariant must not reset the Encoder"))
 	}
 	if !before.isOneBefore(s.position()) {
 		return s.fail(v.Type(), fmt.Errorf("%w: MarshalVariant must write exactly one value", gdwire.ErrCount))
@@ -271,10 +275,10 @@ func (p position) isOneBefore(q position) bool {
 // encodeText returns a function that writes a TextMarshaler as text.
 func encodeText(wire gdwire.Type) func(*encoder, reflect.Value) error {
 	return func(s *encoder, v reflect.Value) error {
-		text, err := v.Addr().Interface().(encoding.TextMarshaler).MarshalText()
+		text, err := marshalText(s, v)
 		if err != nil {
-			return s.fail(v.Type(), err)
+			return err
 		}
-		return s.textAs(wire, string(text))
+		return s.textAs(wire, text)
 	}
 }

@@ -3,7 +3,10 @@ package variant
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"hash/maphash"
+	"io"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
@@ -193,6 +196,20 @@ func TestMarshalErrors(t *testing.T) {
 		{name: "known key in map", value: extraMap{1, map[string]int{"known": 2}}, err: `Go map[string]int (extraMap.Rest): duplicate key "known", the name of extraMap.Known`, is: ErrDuplicateKey},
 		{name: "text key", value: map[level]int{-1: 1}, err: "level below zero"},
 		{name: "key in an interface", value: map[any]int{struct{}{}: 1, make(chan int): 2}, err: "chan int has no Variant type"},
+		{name: "equal texts of keys", value: map[zeroText]int{1: 1, 2: 2}, err: "gdwire: offset 8, $.key(0): Go variant.zeroText: duplicate key \"", is: ErrDuplicateKey},
+		{name: "string beside StringName", value: map[any]int{"a": 1, StringName("a"): 2}, err: "Go interface {}: duplicate key \"a\"", is: ErrDuplicateKey},
+		{name: "string beside string kind", value: map[any]int{"a": 1, myString("a"): 2}, err: "duplicate key \"a\"", is: ErrDuplicateKey},
+		{name: "int32 beside int64", value: map[any]int{int32(1): 1, int64(1): 2}, err: "duplicate key \"1\"", is: ErrDuplicateKey},
+		{name: "0.0 beside -0.0", value: map[any]int{0.0: 1, float32(math.Copysign(0, -1)): 2}, err: "duplicate key", is: ErrDuplicateKey},
+		{name: "equal Arrays as keys", value: map[any]int{array(1): 1, array(1): 2}, err: "duplicate key", is: ErrDuplicateKey},
+		{name: "text beside string", value: map[any]int{level(1): 1, "level 1": 2}, err: "duplicate key", is: ErrDuplicateKey},
+		{name: "NaN twice", value: map[float64]int{math.NaN(): 1, math.Float64frombits(0x7FF8000000000123): 2}, err: "duplicate key", is: ErrDuplicateKey},
+		{name: "vectors that are rounded", value: map[Vector2]int{{X: 0.1}: 1, {X: 0.1 + 1e-12}: 2}, err: "duplicate key", is: ErrDuplicateKey},
+		{name: "vectors in 64 bits", value: map[Vector2]int{{X: 0.1}: 1, {X: 0.1 + 1e-12}: 2}, options: &Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}}},
+		{name: "equal NodePaths", value: map[NodePath]int{"a/b": 1, "a//b": 2}, err: "duplicate key", is: ErrDuplicateKey},
+		{name: "NodePath beside string", value: map[any]int{NodePath("a"): 1, "a": 2}},
+		{name: "int beside float", value: map[any]int{1: 1, 1.0: 2, true: 3}},
+		{name: "path of a nested key", value: []any{map[any]int{ptr([]string{"a", "\xff"}): 2}}, err: "gdwire: offset 16, $[0].key(0): invalid UTF-8", is: gdwire.ErrUTF8},
 		{name: "Raw", value: Raw{Format: gdwire.Godot3, Data: []byte{255, 0, 0, 0}}, err: "id 255", is: gdwire.ErrType},
 		{name: "Raw of the same format", value: Raw{Format: gdwire.Godot4, Data: []byte{255, 0, 0, 0}}, err: "id 255", is: gdwire.ErrType},
 		{name: "Raw of two values", value: Raw{Format: gdwire.Godot3, Data: make([]byte, 8)}, err: "4 bytes after the value"},
@@ -374,4 +391,105 @@ func TestMarshalSmallAfterLarge(t *testing.T) {
 		require.Len(t, small, 4)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20))
 	}
+}
+
+// zeroText is the same text for all values.
+type zeroText int
+
+func (zeroText) MarshalText() ([]byte, error) { return []byte("same"), nil }
+
+// onlyReads is decoded from text, and cannot be encoded as a key.
+type onlyReads struct{ text string }
+
+func (o *onlyReads) UnmarshalText(b []byte) error { o.text = string(b); return nil }
+
+// onlyWrites is encoded as text, and cannot be decoded as a key.
+type onlyWrites struct{ text string }
+
+func (o onlyWrites) MarshalText() ([]byte, error) { return []byte(o.text), nil }
+
+// A key type that is text in one direction only is an error when the type is first used in
+// the other one.
+func TestTextInOneDirection(t *testing.T) {
+	_, err := Marshal(map[onlyReads]int{{"a"}: 1})
+	require.EqualError(t, err, "variant: variant.onlyReads cannot be a key")
+	var read map[onlyReads]int
+	require.NoError(t, Unmarshal(encoded(t, dict("a", 1), nil), &read))
+	require.Equal(t, map[onlyReads]int{{"a"}: 1}, read)
+
+	require.Equal(t, encoded(t, dict("a", 1), nil), encoded(t, map[onlyWrites]int{{"a"}: 1}, nil))
+	var written map[onlyWrites]int
+	require.EqualError(t, Unmarshal(encoded(t, dict("a", 1), nil), &written), "variant: variant.onlyWrites cannot be a key")
+}
+
+// number writes "number", which keys must not do.
+type number int
+
+func (n number) MarshalVariant(e *gdwire.Encoder) error { return e.WriteString("number") }
+
+// Marshaler is not used for keys, whatever contains them.
+func TestMarshalerAsKey(t *testing.T) {
+	want := encoded(t, dict(int64(1), int64(2)), nil)
+	require.Equal(t, want, encoded(t, map[number]int{1: 2}, nil))
+	require.Equal(t, want, encoded(t, map[any]int{number(1): 2}, nil))
+	require.Equal(t, want, encoded(t, map[any]int{ptr(number(1)): 2}, nil))
+	require.Equal(t, want, encoded(t, map[any]int{ptr(any(number(1))): 2}, nil))
+	require.Equal(t, want, encoded(t, dict(number(1), 2), nil))
+	require.Equal(t, encoded(t, dict("known", 1, int64(1), int64(2)), nil), encoded(t, extra{1, dict(number(1), 2)}, nil))
+	require.Equal(t, encoded(t, dict(array("number"), "number"), nil), encoded(t, dict(array(number(1)), number(1)), nil))
+}
+
+// A loop is a Marshaler that contains itself, inside a container or not.
+type loop struct{ next *loop }
+
+func (l *loop) MarshalVariant(e *gdwire.Encoder) error {
+	return errors.Join(e.BeginArray(1), MarshalEncode(e, l.next), e.End())
+}
+
+func TestMarshalerInItself(t *testing.T) {
+	l := &loop{}
+	l.next = l
+	_, err := Marshal(l)
+	require.ErrorIs(t, err, gdwire.ErrLimit)
+	_, err = Marshal(l, Options{Encoder: gdwire.EncoderOptions{Depth: -1}})
+	require.ErrorIs(t, err, gdwire.ErrLimit)
+}
+
+// resetting is a Marshaler that calls a method of the Encoder which discards its output.
+type resetting struct{ reset func(*gdwire.Encoder) }
+
+func (r resetting) MarshalVariant(e *gdwire.Encoder) error {
+	r.reset(e)
+	return e.WriteInt(1)
+}
+
+func TestMarshalerResetsEncoder(t *testing.T) {
+	for name, reset := range map[string]func(*gdwire.Encoder){
+		"Reset":      func(e *gdwire.Encoder) { e.Reset(io.Discard) },
+		"ResetBytes": func(e *gdwire.Encoder) { e.ResetBytes(make([]byte, 5)) },
+		"Release":    (*gdwire.Encoder).Release,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, v := range []any{resetting{reset}, []any{resetting{reset}}, map[string]resetting{"a": {reset}}} {
+				b, err := Marshal(v)
+				require.Error(t, err)
+				require.Empty(t, b)
+			}
+		})
+	}
+	require.Equal(t, encoded(t, 1, nil), encoded(t, resetting{func(*gdwire.Encoder) {}}, nil))
+}
+
+// An ObjectID of 0 is null, which engines encode as nil.
+func TestMarshalNoObject(t *testing.T) {
+	strict := Options{Decoder: gdwire.DecoderOptions{Strict: true}}
+	for _, v := range []any{ObjectID(0), []ObjectID{0, 5}, map[ObjectID]ObjectID{0: 0}, dict(ObjectID(0), ObjectID(0))} {
+		b := encoded(t, v, nil)
+		again := reflect.New(reflect.TypeOf(v))
+		require.NoError(t, Unmarshal(b, again.Interface(), strict))
+		if _, ok := v.(*Dictionary); !ok {
+			require.Equal(t, v, again.Elem().Interface())
+		}
+	}
+	require.Equal(t, encoded(t, nil, nil), encoded(t, ObjectID(0), nil))
 }

@@ -18,10 +18,12 @@ type plan[F any] struct {
 	large atomic.Int64 // the size of a large result of Marshal, for the next one; otherwise 0
 }
 
-// A planKey identifies a plan: a Go type, and the Variant type in its tag.
+// A planKey identifies a plan: a Go type, the Variant type in its tag, and whether it is for
+// keys, which do not use Marshaler.
 type planKey struct {
-	typ  reflect.Type
-	wire gdwire.Type // 0 without type=
+	typ   reflect.Type
+	wire  gdwire.Type // 0 without type=
+	isKey bool
 }
 
 // plans caches plans.
@@ -30,16 +32,18 @@ type plans[F any] struct {
 	make func(*planner[F], planKey) (F, error)
 }
 
-// of returns the plan of t. Several goroutines can build the same plan at the same
+// of returns the plan of t, without a tag.
+func (c *plans[F]) of(t reflect.Type) (*plan[F], error) { return c.ofKey(planKey{typ: t}) }
+
+// ofKey returns the plan for key. Several goroutines can build the same plan at the same
 // time.
-func (c *plans[F]) of(t reflect.Type) (*plan[F], error) {
-	key := planKey{typ: t}
+func (c *plans[F]) ofKey(key planKey) (*plan[F], error) {
 	if p, ok := c.all.Load(key); ok {
 		p := p.(*plan[F])
 		return p, p.err
 	}
 	r := planner[F]{c, map[planKey]*plan[F]{}}
-	p, err := r.plan(t, 0)
+	p, err := r.planOf(key)
 	if err != nil {
 		// Drop the other plans of r, which can refer to a failed one.
 		p = &plan[F]{err: fmt.Errorf("variant: %w", err)}
@@ -77,9 +81,13 @@ type planner[F any] struct {
 	made  map[planKey]*plan[F]
 }
 
-// plan returns the plan of t. Its error names the type or field that is invalid.
+// plan returns the plan of t, with type=wire in its tag, or 0.
 func (r *planner[F]) plan(t reflect.Type, wire gdwire.Type) (*plan[F], error) {
-	key := planKey{t, wire}
+	return r.planOf(planKey{typ: t, wire: wire})
+}
+
+// planOf returns the plan for key. Its error names the type or field that is invalid.
+func (r *planner[F]) planOf(key planKey) (*plan[F], error) {
 	if p, ok := r.made[key]; ok {
 		return p, nil
 	}
