@@ -417,3 +417,31 @@ func TestHugeLengthsAreBegun(t *testing.T) {
 		}
 	}
 }
+
+// Sizes of 4 GiB and more are not cut to 32 bits. Only the start of the memory is touched.
+func TestHugePackedArraysAreSkipped(t *testing.T) {
+	if math.MaxInt == math.MaxInt32 || raceEnabled { // which writes a shadow of all memory
+		t.Skip()
+	}
+	b := make([]byte, 4<<30+64)
+	for _, c := range []struct{ id, n, size int }{
+		{idBytes, 1<<32 - 1, 1},
+		{idLongs, 1 << 29, 8},
+		{idLongs, 1<<29 + 1, 8},
+		{idVectors4, 1<<28 + 1, 16},
+	} {
+		head := copy(b, wire(idArray, 1, c.id, c.n))
+		size := head + c.n*c.size + padding(uint32(c.n*c.size))
+		for depth, skip := range []func(d *Decoder) error{
+			(*Decoder).SkipValue,
+			func(d *Decoder) error { readTo(t, d, 1); return d.SkipValue() },
+		} {
+			d := NewDecoder(nil, &DecoderOptions{Limits: limitsOf("", -1)})
+			d.ResetBytes(b[:size])
+			require.NoError(t, skip(d))
+			require.EqualValues(t, size, d.InputOffset(), "%d × %d", c.n, c.size)
+			require.Equal(t, depth, d.Depth())
+			d.Release()
+		}
+	}
+}

@@ -30,17 +30,17 @@ func (d *Decoder) packed(form *form) (Token, error) {
 // wholePacked returns the number of bytes of the n elements of the packed array that is next.
 // It returns false if they exceed a limit or are not completely in the buffer, on the fast
 // path.
-func (d *Decoder) wholePacked(form *form, n uint32) (data uint32, ok bool) {
-	size, left := uint64(n)*uint64(form.size), uint64(len(d.win)-d.r)
-	if size > left || int64(size) > d.bounds[limitPacked] || 8+padded(uint32(size)) > left {
+func (d *Decoder) wholePacked(form *form, n uint32) (data int, ok bool) {
+	size, left := uint64(n)*uint64(form.size), uint64(len(d.win)-d.r) // size can exceed 32 bits
+	if int64(size) > d.bounds[limitPacked] || 8+(size+3)&^3 > left {
 		return 0, false
 	}
-	return uint32(size), true
+	return int(size), true
 }
 
 // takePacked consumes a packed array with this many bytes of elements, and its End.
-func (d *Decoder) takePacked(data uint32) {
-	d.take(8 + int(padded(data)))
+func (d *Decoder) takePacked(data int) {
+	d.take(8 + (data+3)&^3)
 	if d.depth == 0 {
 		d.win = nil
 	}

@@ -377,10 +377,10 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	if form, b := d.fastForm(); form != nil && form.shape == shapePacked {
 		elem := units{form.unit, layouts[form.typ].n}
 		if data, ok := d.wholePacked(form, le.Uint32(b[4:])); ok && elem.convertTo(want) {
-			at, n := d.r+8, int(data)/elem.size()
+			at, n := d.r+8, data/elem.size()
 			d.takePacked(data)
 			dst = slices.Grow(dst, n)[:len(dst)+n]
-			from, to := d.buf[at:at+int(data)], dst[len(dst)-n:]
+			from, to := d.buf[at:at+data], dst[len(dst)-n:]
 			if b, ok := asBytes(to, elem == want); ok {
 				copy(b, from)
 			} else {
