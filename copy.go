@@ -59,7 +59,7 @@ func (d *Decoder) copyTo(e *Encoder, x extent, next unsent, started bool) error 
 			if d.depth >= x.open {
 				copyFast(e, d, x.open)
 			}
-			next.elem = d.top().elem
+			next.elem = d.declared()
 			var err error
 			if next.Token, err = d.ReadToken(); err != nil {
 				if started {

@@ -357,3 +357,39 @@ func TestCopyErrors(t *testing.T) {
 		{name: "CopyValue at an End", packet: wire(idArray, 1, idNil), tokens: 2, read: copyToNowhere, is: ErrCount, text: "offset 8, $[0]: CopyValue at an End"},
 	})
 }
+
+// The types that the containers on both sides declare, for elements, keys and values.
+func TestCopyValueDeclaredTypes(t *testing.T) {
+	text := Elem{Type: TypeString}
+	elements := func(packet []byte, n int) *Decoder {
+		d := NewDecoder(plain(packet), nil)
+		readTo(t, d, n)
+		return d
+	}
+	typedStrings := idDict | typedBy
+	for _, c := range []struct {
+		name  string
+		d     *Decoder // before the value
+		begin step
+		want  error
+	}{
+		{"an element into an Array", elements(wire(idArray|typedBy, idString, 1, integer(7)), 1), typedArray(1, text), nil},
+		{"an element into a key", elements(wire(idArray|typedBy, idString, 1, integer(7)), 1), typedDict(1, text, Elem{}), nil},
+		{"a key into an Array", elements(wire(typedStrings, idString, 1, integer(7), integer(8)), 2), typedArray(1, text), nil},
+		{"a value into an Array", elements(wire(typedStrings, idString, 1, str("a"), integer(7)), 3), typedArray(1, text), ErrType},
+		{"a value into a key", elements(wire(typedStrings, idString, 1, str("a"), integer(7)), 3), typedDict(1, text, Elem{}), ErrType},
+		{"a String value into an Array", elements(wire(typedStrings, idString, 1, str("a"), str("b")), 3), typedArray(1, text), nil},
+		{"a value into a value", elements(wire(typedStrings, idString, 1, str("a"), integer(7)), 3), func(e *Encoder) error {
+			e.BeginTypedDict(1, text, text)
+			return e.WriteString("key")
+		}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := NewEncoder(io.Discard, nil)
+			defer e.Release()
+			defer c.d.Release()
+			require.NoError(t, c.begin(e))
+			require.ErrorIs(t, CopyValue(e, c.d), c.want)
+		})
+	}
+}

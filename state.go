@@ -200,12 +200,20 @@ func (f *frame) holds() string {
 
 func (f *frame) has(flag tokenFlags) bool { return f.flags&flag != 0 }
 
-// admits reports whether t is allowed as the next value of a typed container. It does
-// not check the values of typed dictionaries, because engines keep values of other
-// types.
-func (s *state) admits(t Type) bool {
+// declared returns the type that the container declares for the next value, or 0 for any.
+// It is 0 for the values of typed dictionaries, because engines keep values of other types.
+func (s *state) declared() Type {
 	f := s.top()
-	return f.elem == 0 || t == f.elem || f.elem == TypeObject && t == TypeNil || f.kind == KindDictStart && !s.atKey()
+	if f.kind == KindDictStart && !s.atKey() {
+		return 0
+	}
+	return f.elem
+}
+
+// admits reports whether t is allowed as the next value of a typed container.
+func (s *state) admits(t Type) bool {
+	elem := s.declared()
+	return elem == 0 || t == elem || elem == TypeObject && t == TypeNil
 }
 
 // A location is a kind of part of a container.

@@ -91,7 +91,7 @@ type Encoder struct {
 	err       error   // returned by all later calls; ErrReleased after Release
 	permanent bool    // ClearError does not clear err
 	copying   bool    // CopyValue is the caller
-	accepts   Type    // if copying, the declared type in the container of the Decoder
+	accepts   Type    // if copying, the type that the container of the Decoder declares
 	rune      [4]byte // the start of a rune that the next Write completes
 	partial   int     // the number of its bytes, or of bytes of a partial element
 	retry     retry

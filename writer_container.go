@@ -21,7 +21,7 @@ func (e *Encoder) begin(t Type) (*[2]form, error) {
 	if e.depth > e.maxDepth {
 		return nil, e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.depth), Max: int64(e.maxDepth)})
 	}
-	if elem := e.top().elem; elem != e.accepts && !e.admits(t) {
+	if elem := e.declared(); elem != e.accepts && !e.admits(t) {
 		return nil, e.fail(wrapf(ErrType, "%v in a container of %v", t, elem))
 	}
 	return &e.forms[t], nil
