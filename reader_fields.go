@@ -46,10 +46,25 @@ type loop struct {
 	depth  int    // of the container
 	keys   int    // the number of bytes in rare.keys that outer loops use
 	done   bool   // there is nothing to skip
+
+	// left and keyPos of the frame around the container. They identify it: keyPos is the
+	// position of a container or key, which never repeats, and left tells its values apart.
+	left, keyPos uint64
 }
 
+// newLoop returns a loop over the container that the latest call has opened.
 func (d *Decoder) newLoop() loop {
-	return loop{d: d, origin: d.origin, depth: d.depth, keys: len(d.getRare().keys)}
+	around := d.frame(d.depth - 1)
+	return loop{d: d, origin: d.origin, depth: d.depth, keys: len(d.getRare().keys), left: around.left, keyPos: around.keyPos}
+}
+
+// isOpen reports whether the container is still open, and not another one of the same depth.
+func (l *loop) isOpen() bool {
+	if l.d.depth < l.depth {
+		return false
+	}
+	around := l.d.frame(l.depth - 1)
+	return around.left == l.left && around.keyPos == l.keyPos
 }
 
 // exit makes the next call on the Decoder skip the rest of the container.
@@ -59,7 +74,7 @@ func (l *loop) exit() {
 		return
 	}
 	d.rare.keys = d.rare.keys[:l.keys]
-	if !l.done && (d.leave == 0 || d.leave > l.depth) { // iter.Pull can end the outer loop first
+	if !l.done && l.isOpen() && (d.leave == 0 || d.leave > l.depth) { // iter.Pull can end the outer loop first
 		d.leave, d.skip = l.depth, extent{}
 		d.setWin()
 	}
@@ -72,29 +87,25 @@ func (l *loop) finished(left, keyPos uint64) bool {
 	return d.left == left-1 && d.keyPos == keyPos && d.marked != d.left && d.err == nil
 }
 
-// finish skips the rest of the value that the body has read in part, as described by left
-// and keyPos.
-func (l *loop) finish(left, keyPos uint64) error {
+// finish skips the rest of a value that the body has not read, or only in part. left is d.left
+// before the value.
+func (l *loop) finish(left uint64) error {
 	d := l.d
 	if d.err != nil { // the body has ignored it
 		return d.failed()
 	}
-	if d.depth == l.depth && d.keyPos == keyPos {
-		switch {
-		case d.left == left:
-			return d.SkipValue()
-		case d.left == left-1 && !(d.atKey() && d.marked == d.left):
-			return nil
-		}
+	if !l.isOpen() {
 		return l.readPast()
 	}
-	if d.depth < l.depth {
-		return l.readPast()
+	switch now := d.frame(l.depth).left; {
+	case now == left-1 && d.depth > l.depth:
+		return d.SkipTo(l.depth)
+	case now == left-1 && !(d.atKey() && d.marked == now):
+		return nil
+	case now == left:
+		return d.SkipValue()
 	}
-	if f := d.frame(l.depth); f.keyPos != keyPos || f.left != left-1 {
-		return l.readPast()
-	}
-	return d.SkipTo(l.depth)
+	return l.readPast()
 }
 
 func (l *loop) readPast() error {
@@ -124,7 +135,7 @@ func (d *Decoder) eachField(yield func([]byte, error) bool) {
 				return
 			}
 			if !l.finished(left, keyPos) {
-				err = l.finish(left, keyPos)
+				err = l.finish(left)
 			}
 		}
 		if err != nil {
@@ -214,7 +225,7 @@ func (d *Decoder) eachElement(yield func(int, error) bool) {
 		if l.finished(uint64(n-i), keyPos) {
 			continue
 		}
-		if err := l.finish(uint64(n-i), keyPos); err != nil {
+		if err := l.finish(uint64(n - i)); err != nil {
 			l.done = true
 			yield(0, err)
 			return

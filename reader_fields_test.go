@@ -816,3 +816,66 @@ func TestElementsOpenedWithEqualCount(t *testing.T) {
 		})
 	}
 }
+
+// A loop that is left after its body has read past its container skips no part of another
+// container, however similar that is.
+func TestLoopsLeftAfterReadingPast(t *testing.T) {
+	inner := wire(idDict, 2, str("a"), integer(1), str("b"), integer(2))
+	list := wire(idArray, 2, integer(3), integer(4))
+	for _, c := range []struct {
+		name  string
+		value []byte
+		each  func(d *Decoder, body func())
+	}{
+		{"Fields", inner, func(d *Decoder, body func()) {
+			for range d.Fields() {
+				body()
+				break
+			}
+		}},
+		{"Pairs", inner, func(d *Decoder, body func()) {
+			for range d.Pairs() {
+				body()
+				break
+			}
+		}},
+		{"Elements", list, func(d *Decoder, body func()) {
+			for range d.Elements() {
+				body()
+				break
+			}
+		}},
+	} {
+		packet := wire(idArray, 4, idArray, 1, c.value, idArray, 1, c.value, c.value, integer(7))
+		for depth := range 3 {
+			for tokens := range 8 {
+				t.Run(fmt.Sprint(c.name, " ", depth, " ", tokens), func(t *testing.T) {
+					d, other := NewDecoder(plain(packet), nil), NewDecoder(plain(packet), nil)
+					defer d.Release()
+					defer other.Release()
+					readTo(t, d, 2)
+					c.each(d, func() {
+						require.NoError(t, d.SkipTo(depth))
+						readTo(t, other, 3)
+						require.NoError(t, other.SkipTo(depth))
+						for range tokens {
+							got, err := d.ReadToken()
+							want, wantErr := other.ReadToken()
+							require.Equal(t, wantErr, err)
+							require.Equal(t, want.Kind(), got.Kind())
+						}
+					})
+					for err := error(nil); err == nil; {
+						var got, want Token
+						var wantErr error
+						got, err = d.ReadToken()
+						want, wantErr = other.ReadToken()
+						require.Equal(t, wantErr, err)
+						require.Equal(t, want.Kind(), got.Kind())
+						require.Equal(t, other.InputOffset(), d.InputOffset())
+					}
+				})
+			}
+		}
+	}
+}

@@ -18,12 +18,11 @@ func (d *Decoder) eachPair(yield func(int, error) bool) {
 	}
 	l := d.newLoop()
 	defer l.exit()
-	around := d.frame(l.depth - 1).left
 	for i := range n {
 		if !yield(i, nil) || d.origin != l.origin {
 			return
 		}
-		if err := l.finishPair(2*uint64(n-i)-2, around); err != nil {
+		if err := l.finishPair(2*uint64(n-i) - 2); err != nil {
 			l.done = true
 			yield(0, err)
 			return
@@ -35,14 +34,12 @@ func (d *Decoder) eachPair(yield func(int, error) bool) {
 }
 
 // finishPair skips the rest of a pair, after which left values of the Dictionary remain.
-// around is the left of the container around the Dictionary, which is unchanged unless the
-// body has closed the Dictionary.
-func (l *loop) finishPair(left, around uint64) error {
+func (l *loop) finishPair(left uint64) error {
 	d := l.d
 	if d.err != nil { // the body has ignored it
 		return d.failed()
 	}
-	if d.depth < l.depth || d.frame(l.depth-1).left != around {
+	if !l.isOpen() {
 		return l.readPast()
 	}
 	if d.depth > l.depth {
