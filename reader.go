@@ -738,7 +738,8 @@ func (d *Decoder) peekForm() (*form, error) {
 }
 
 // Tokens iterates over the tokens that [Decoder.SkipValue] would skip: those of the next
-// value, or of the rest of a value that has been read in part. It ends after an error.
+// value, or of the rest of a value that has been read in part. If an End is next, it yields
+// [ErrCount]. It ends after an error.
 // The loop's body can call bulk reads and skips. After a temporary error of the Reader,
 // another loop covers only the value that comes next then, inside the first.
 func (d *Decoder) Tokens() iter.Seq2[Token, error] {
@@ -746,8 +747,12 @@ func (d *Decoder) Tokens() iter.Seq2[Token, error] {
 }
 
 func (d *Decoder) eachToken(yield func(Token, error) bool) {
-	if err := d.leaveLoop(); err != nil {
+	if err := d.start(); err != nil {
 		yield(Token{}, err)
+		return
+	}
+	if d.want() == wantEnd {
+		yield(Token{}, d.WrapError(wrapf(ErrCount, "Tokens at an End")))
 		return
 	}
 	x := d.rest()

@@ -222,7 +222,15 @@ func TestRestOfAValue(t *testing.T) {
 func TestSkipErrors(t *testing.T) {
 	testInputErrors(t, []inputError{
 		{name: "SkipValue at an End", packet: wire(idArray, 1, idNil), tokens: 2, read: (*Decoder).SkipValue, is: ErrCount, text: "offset 8, $[0]: SkipValue at an End"},
+		{name: "Tokens at an End", packet: wire(idArray, 1, idNil), tokens: 2, read: rangeTokens, is: ErrCount, text: "offset 8, $[0]: Tokens at an End"},
 	})
+}
+
+// rangeTokens returns the last error of Tokens.
+func rangeTokens(d *Decoder) (err error) {
+	for _, err = range d.Tokens() {
+	}
+	return err
 }
 
 // The names and strings that SkipValue goes over count as values.
