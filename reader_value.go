@@ -1,6 +1,9 @@
 package gdwire
 
-import "io"
+import (
+	"encoding/binary"
+	"io"
+)
 
 // lookup returns the form for header h, or nil if the format has no such type.
 func (d *Decoder) lookup(h uint32) *form {
@@ -20,7 +23,38 @@ func (d *Decoder) formOf(h uint32) (*form, error) {
 	if f.typeOf(h&0xFFFF) != 0 {
 		return nil, d.fail(0, wrapf(ErrFlags, "header has flags: %#x, %v has none", h, f))
 	}
-	return nil, d.fail(0, wrapf(ErrType, "unknown %v type id %d", f, h&f.idMask))
+	return nil, d.fail(0, wrapf(ErrType, "unknown %v type id %d%s", f, h&f.idMask, d.hint(h)))
+}
+
+// hint names what the input probably is, if it begins with h in place of a header. It
+// looks at no other bytes, so that the text of an error does not depend on how they arrive.
+func (d *Decoder) hint(h uint32) string {
+	if d.pos() != d.origin {
+		return ""
+	}
+	if hint, ok := magics[h]; ok {
+		return hint
+	}
+	var b [4]byte
+	isText := true
+	for _, c := range binary.LittleEndian.AppendUint32(b[:0], h) {
+		isText = isText && (c >= ' ' && c <= '~' || c == '\n' || c == '\r' || c == '\t')
+	}
+	switch {
+	case isText:
+		return "; the input is text: for JSON, see package gdjson"
+	case h <= 1<<24 && h%4 == 0: // as nearly all lengths are
+		return "; perhaps the input begins with its length: see package stream"
+	}
+	return ""
+}
+
+// magics has the first four bytes of files that are often taken for values.
+var magics = map[uint32]string{
+	0x46504347: "; GCPF: a compressed file, see package fileaccess",
+	0x43454447: "; GDEC: an encrypted file, see package fileaccess",
+	0x43525352: "; RSRC: a resource, not a value",
+	0x43435352: "; RSCC: a compressed resource, not a value",
 }
 
 // value reads the first token of a value on the slow path.

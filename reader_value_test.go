@@ -1,8 +1,11 @@
 package gdwire
 
 import (
+	"fmt"
 	"io"
+	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -109,4 +112,41 @@ func TestValueErrors(t *testing.T) {
 			text: "offset 12, $: not canonical: InputEvent longer than its type needs"},
 		{name: "EOF", packet: wire(idInt), is: io.ErrUnexpectedEOF, text: "offset 4, $: unexpected EOF"},
 	})
+}
+
+// An error at the beginning of the input names the container that it probably is, from its
+// first four bytes alone.
+func TestContainerHints(t *testing.T) {
+	const frame = "; perhaps the input begins with its length: see package stream"
+	for _, c := range []struct {
+		name, input, hint string
+	}{
+		{"packets with lengths", string(wire(100, idArray, 0)) + strings.Repeat("\x00", 92), frame},
+		{"no length of engines", string(wire(99, idArray, 0)), ""},
+		{"another first byte", "\xf0\xf1\xf2\xf3", ""},
+		{"compressed", "GCPF\x02\x00\x00\x00", "; GCPF: a compressed file, see package fileaccess"},
+		{"encrypted", "GDEC\x01\x00\x00\x00", "; GDEC: an encrypted file, see package fileaccess"},
+		{"resource", "RSRC\x00\x00\x00\x00", "; RSRC: a resource, not a value"},
+		{"compressed resource", "RSCC\x00\x00\x00\x00", "; RSCC: a compressed resource, not a value"},
+		{"JSON", "{\n\t\"a\": 1}", "; the input is text: for JSON, see package gdjson"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := NewDecoder(nil, nil)
+			defer d.Release()
+			for name, reset := range map[string]func(){
+				"memory":       func() { d.ResetBytes([]byte(c.input)) },
+				"byte by byte": func() { d.ResetN(iotest.OneByteReader(strings.NewReader(c.input)), int64(len(c.input))) },
+			} {
+				reset()
+				_, err := d.ReadToken()
+				require.ErrorIs(t, err, ErrType, name)
+				require.EqualError(t, err, fmt.Sprintf("gdwire: offset 0, $: unknown godot4 type id %d%s", c.input[0], c.hint), name)
+			}
+			d.ResetBytes(append(wire(idArray, 1), c.input...))
+			_, err := d.ReadToken()
+			require.NoError(t, err)
+			_, err = d.ReadToken()
+			require.EqualError(t, err, fmt.Sprintf("gdwire: offset 8, $[0]: unknown godot4 type id %d", c.input[0]), "inside a value")
+		})
+	}
 }

@@ -204,5 +204,5 @@ func ExampleValidate() {
 	fmt.Println(variant.Validate([]byte("hello, world")))
 	// Output:
 	// <nil>
-	// gdwire: offset 0, $: unknown godot4 type id 104
+	// gdwire: offset 0, $: unknown godot4 type id 104; the input is text: for JSON, see package gdjson
 }
