@@ -8,6 +8,9 @@ package gdwire
 // Elements and keys that are not of the declared type, which a lenient Decoder accepts,
 // are copied into containers that declare the same type.
 //
+// To drop or add elements, copy token by token and write the containers with the count
+// [Unknown], which the Encoder buffers: an Example drops every Object.
+//
 // After a temporary error of the Reader or the Writer, call it again.
 func CopyValue(e *Encoder, d *Decoder) error {
 	x, next := d.skip, unsent{}

@@ -1,16 +1,20 @@
 // Package gdwire reads and writes the binary Variant format of Godot, Redot and
-// their relatives as a stream. Engines use this format in var_to_bytes, put_var
-// and store_var, and in their multiplayer and debugger protocols.
+// their relatives as a stream. Most programs need only its package variant:
+//
+//	var save struct{ Player struct{ MaxHP int } }         // {"player": {"max_hp": 90}}
+//	err := variant.Unmarshal(data, &save)                 // data is of var_to_bytes
+//	data, err = variant.Marshal(save)                     // data is for bytes_to_var
 //
 // A [Decoder] reads values from an io.Reader, an [Encoder] writes them to an
 // io.Writer. Neither holds a whole value in memory: each has a buffer of 16 KiB
 // from a pool and uses 32 bytes for every open container. Every count is checked
-// against [Limits] before it is used, and no allocation is sized by one.
+// against [Limits] before it is used, and no allocation is sized by one. Engines
+// use the format in var_to_bytes, put_var and store_var.
 //
 // There are three levels, and they can be mixed on one Decoder or Encoder:
 //
 //   - Go values: package variant reads and writes structs, slices and maps in one
-//     call, as encoding/json does. Most programs need nothing else.
+//     call, as encoding/json does.
 //   - Typed calls: [Decoder.ReadInt], [Decoder.Fields], [Encoder.WriteInt] and
 //     [Encoder.BeginDict] handle messages of a known shape without reflection.
 //   - Tokens: [Decoder.ReadToken], [Encoder.WriteToken] and [CopyValue] handle
@@ -18,7 +22,7 @@
 //
 // Other packages of this module build on them: stream has length-prefixed
 // packets, connections and servers; gdjson has Godot's JSON forms; fileaccess has
-// the engines' compressed and encrypted files.
+// the engines' compressed and encrypted files; gdwiretest has seeds for fuzz targets.
 //
 // # Reading
 //
@@ -44,6 +48,17 @@
 // A value of another type is an [Error] that consumes nothing, so the value can
 // be read in another way or skipped. [Decoder.Fields] and [Decoder.Elements] skip
 // every value that the loop's body has not read.
+//
+// Which call reads what:
+//
+//	an int                         ReadInt; ReadInteger[int32] if the Go type is smaller
+//	text                           ReadString; AppendString into memory of the caller
+//	an Array                       Elements; ReadArray and ReadEnd if its count is needed
+//	a Dictionary                   Fields if its keys are text, Pairs for other keys
+//	a packed array                 AppendPacked; ReadPacked or Payload in pieces
+//	a math type                    ReadReals, ReadInts
+//	a value of any type            PeekKind, then one of these; or ReadToken
+//	a value that is not needed     SkipValue
 //
 // [Decoder.ReadToken] and [Decoder.Tokens] return one [Token] after another
 // instead and need no knowledge of the value:
@@ -92,7 +107,8 @@
 //	other packed arrays       PackedStart, Chunk, …, End
 //	Image, InputEvent         ImageStart, Chunk, …, End; InputEvent (Godot 2)
 //
-// A string that fits the read buffer is one chunk. Chunks never end inside a
+// A string of up to [DecoderOptions].MaxChunk bytes is one chunk, so the token of a
+// short string holds all of it: [Token.Last] reports that. Chunks never end inside a
 // rune. DictKey marks the start of a key, because a key can be any value.
 // [Decoder.AppendString], [Decoder.Payload], [ReadPacked] and [AppendPacked] read
 // the content of a string, packed array or image in bulk; they also consume its

@@ -395,6 +395,81 @@ func ExampleCopyValue() {
 	// 1c00000002000000140000000000803f0000003f000000000000803f1600000002000080010000000100000004000000726f6f74040000004d61696e0700000076697369626c6500 <nil>
 }
 
+// A filter drops every Object: elements of Arrays disappear, other objects become nil. A
+// count precedes the elements, and how many remain is known only at their end, so the Arrays
+// get the count Unknown, for which the Encoder buffers the outermost one, up to MaxBuffered
+// bytes. Nothing else is held in memory.
+func ExampleCopyValue_dropObjects() {
+	filter := func(e *gdwire.Encoder, d *gdwire.Decoder) error {
+		for {
+			switch d.PeekKind() {
+			case gdwire.KindObjectID, gdwire.KindObjectStart:
+				if err := d.SkipValue(); err != nil {
+					return err
+				}
+				if open, _, _ := d.StackIndex(d.Depth()); open != gdwire.KindArrayStart {
+					e.WriteNil()
+				}
+				continue
+			}
+			t, err := d.ReadToken()
+			if err == io.EOF {
+				return e.Close()
+			}
+			if err != nil {
+				return err
+			}
+			if t.Kind() == gdwire.KindArrayStart {
+				t = gdwire.ArrayStart(gdwire.Unknown, t.Elem())
+			}
+			if err := e.WriteToken(t); err != nil {
+				return err
+			}
+		}
+	}
+
+	var in, out bytes.Buffer
+	e := gdwire.NewEncoder(&in, nil)
+	e.BeginArray(3)
+	e.WriteInt(1)
+	e.BeginObject("Node", 1)
+	e.WriteProperty("name")
+	e.WriteString("a")
+	e.End()
+	e.BeginDict(1)
+	e.WriteString("target")
+	e.WriteObjectID(7)
+	e.End()
+	e.End()
+	if err := e.Close(); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	d := gdwire.NewDecoder(&in, &gdwire.DecoderOptions{AllowObjects: true})
+	if err := filter(gdwire.NewEncoder(&out, nil), d); err != nil {
+		fmt.Println(err)
+		return
+	}
+	d.Reset(&out)
+	for t, err := range d.Tokens() {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(t)
+	}
+	// Output:
+	// ArrayStart 2
+	// Int32 1
+	// DictStart 1
+	// DictKey
+	// StringChunk String "target"
+	// Nil
+	// End
+	// End
+}
+
 // A packed array is appended to a slice, which grows as elements arrive and not by
 // the declared count. Vectors of 32 and 64 bits are converted.
 func ExampleAppendPacked() {
