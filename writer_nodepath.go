@@ -134,9 +134,6 @@ func putNodePath(b []byte, header, names, subnames, flags uint32) {
 // BeginNodePath begins a NodePath with the given numbers of names and sub-names. Write each
 // with WriteString, then call End.
 func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
-	if names < 0 || subnames < 0 {
-		return e.fail(wrapf(ErrRange, "NodePath of %d names and %d sub-names", names, subnames))
-	}
 	flags := tokenFlags(0)
 	if absolute {
 		flags = flagAbsolute
@@ -145,7 +142,8 @@ func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
 }
 
 func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
-	if b := e.fast(); b != nil && flags&^flagAbsolute == 0 && names+subnames <= math.MaxInt32 {
+	short := uint64(names) <= math.MaxInt32 && uint64(subnames) <= math.MaxInt32-uint64(names)
+	if b := e.fast(); b != nil && flags&^flagAbsolute == 0 && short {
 		putNodePath(b[:], e.forms[TypeNodePath][0].header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
 		e.n += fastSize
 		f := e.push(KindNodePathStart, TypeNodePath, uint32(names+subnames))
@@ -157,12 +155,10 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	if err != nil {
 		return err
 	}
-	f := frame{kind: KindNodePathStart, typ: TypeNodePath, names: uint32(names), flags: flags}
-	if names > math.MaxInt32 { // Bit 31 of the count says which form the path has.
-		return e.fail(wrapf(ErrRange, "NodePath of %d names", names))
-	}
-	if err := e.declare(names+subnames, &f); err != nil {
-		return err
+	f := frame{kind: KindNodePathStart, typ: TypeNodePath, names: uint32(names), count: uint32(names + subnames), flags: flags}
+	// Bit 31 of the number of names says which form the path has.
+	if names < 0 || names > math.MaxInt32 || subnames < 0 || subnames > e.maxCount(&f)-names {
+		return e.fail(wrapf(ErrRange, "NodePath of %d names and %d sub-names", names, subnames))
 	}
 	format := e.options.Format
 	bits := uint32(0)

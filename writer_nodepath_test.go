@@ -3,6 +3,8 @@ package gdwire
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -134,7 +136,9 @@ func TestNodePathCallErrors(t *testing.T) {
 	testCallErrors(t, []callError{
 		{name: "two colons", call: func(e *Encoder) error { return e.WriteNodePath("a::b") }, is: ErrRange, text: "offset 0, $: NodePath with two colons in a row"},
 		{name: "negative count of names", call: path(1, -1), is: ErrRange, text: "offset 0, $: NodePath of 1 names and -1 sub-names"},
-		{name: "more names than 31 bits count", call: token(names), is: ErrRange, text: "offset 0, $: NodePath of 2147483648 names"},
+		{name: "more names than 31 bits count", call: token(names), is: ErrRange, text: "offset 0, $: NodePath of 2147483648 names and 0 sub-names"},
+		{name: "more names than an int64 counts", call: path(1, math.MaxInt), is: ErrRange, text: fmt.Sprintf("offset 0, $: NodePath of 1 names and %d sub-names", math.MaxInt)},
+		{name: "more names than an int64 counts, on the fast path", before: []step{array(1)}, call: path(1, math.MaxInt), is: ErrRange, text: fmt.Sprintf("offset 8, $[0]: NodePath of 1 names and %d sub-names", math.MaxInt)},
 		{name: "form of one string", call: token(newToken(KindNodePathStart, TypeNodePath, flagOldNodePath, 1)), is: ErrType, text: "offset 0, $: godot4 has no NodePath of one string"},
 	})
 }

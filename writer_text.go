@@ -2,6 +2,10 @@ package gdwire
 
 import "math"
 
+// maxText is the maximum length of a string in bytes: engines read lengths as int32, and
+// the length of a packed string includes a NUL.
+const maxText = math.MaxInt32 - 1
+
 // WriteString writes a String, or the next name of a NodePath, or the next string of a
 // PackedStringArray. Engines drop a leading U+FEFF, and the text after a NUL.
 func (e *Encoder) WriteString(s string) error { return writeText(e, TypeString, s) }
@@ -62,7 +66,7 @@ func writeLongText[S string | []byte](e *Encoder, t Type, s S) error {
 	if 8 < n && n <= 16 && e.left > 0 && e.writeTwoWords(t, n, load64(s), load64(s[n-8:])) {
 		return nil
 	}
-	if e.n > e.valueLim-n || e.left == 0 {
+	if e.n > e.valueLim-n || e.left == 0 || n > maxText {
 		return writeTextSlow(e, t, s)
 	}
 	form := &e.forms[t&63][0]
@@ -114,7 +118,7 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, s S) error {
 	if err != nil {
 		return err
 	}
-	if int64(len(s)) > math.MaxInt32-1 {
+	if len(s) > maxText {
 		return e.fail(wrapf(ErrRange, "string of %d bytes is too long", len(s)))
 	}
 	if !e.options.AllowInvalidUTF8 && !valid(s) {

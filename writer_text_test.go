@@ -1,6 +1,7 @@
 package gdwire
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -118,4 +119,22 @@ func TestTextCallErrors(t *testing.T) {
 		{name: "long name", call: func(e *Encoder) error { return e.WriteSignal(long, 0) }, is: ErrRange, text: "offset 0, $: name of 2147483647 bytes is too long"},
 		{name: "long class of elements", call: typedArray(0, Elem{Class: long}), is: ErrRange, text: "offset 0, $: name of 2147483647 bytes is too long"},
 	})
+}
+
+// A String of 2 GiB or more is ErrRange on the fast path, too. Untouched memory costs nothing.
+func TestLongStringInContainer(t *testing.T) {
+	if strconv.IntSize == 32 || raceEnabled {
+		t.Skip("skipped: needs 64 bits, and the race detector's memory")
+	}
+	sizes := []int64{maxText + 1, maxText + 2, 1<<32 + 20}
+	huge := make([]byte, sizes[2])
+	e := new(Encoder)
+	defer e.Release()
+	e.ResetBytes(huge[:0])
+	require.NoError(t, e.BeginArray(1))
+	for _, size := range sizes {
+		err := e.WriteString(unsafe.String(&huge[0], size))
+		requireText(t, err, ErrRange, fmt.Sprintf("offset 8, $[0]: string of %d bytes is too long", size))
+		require.Error(t, e.ClearError())
+	}
 }

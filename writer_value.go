@@ -239,7 +239,7 @@ func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
 	if err != nil {
 		return err
 	}
-	n := eventSize(event, uint32(len(data)))
+	n := eventSize(event, uint32(min(len(data), math.MaxInt32)))
 	if len(data) < n {
 		return e.fail(wrapf(ErrRange, "InputEvent of type %d needs more than %d bytes", event, len(data)))
 	}
