@@ -141,7 +141,7 @@ func FormatByName(name string) *Format {
 func (f *Format) String() string { return f.name }
 
 // Has reports whether the format has type t.
-func (f *Format) Has(t Type) bool { return t < numTypes && f.byType[0][t][0].typ != 0 }
+func (f *Format) Has(t Type) bool { return t < numTypes && f.byType[0][t][0].typ == t }
 
 // mayLackPadding reports whether engines accept a t without its padding at the end of
 // a packet.
@@ -345,6 +345,7 @@ const wideFlag = 1
 
 func newFormat(f Format) *Format {
 	for double := range f.forms {
+		f.byType[double][0][0].typ = numTypes // Type 0 is none, see Encoder.begin.
 		for id, t := range f.types {
 			r := f.newForms(t, uint32(id), double == 1)
 			f.forms[double][id], f.forms[double][id+numForms/2] = r[0], r[1]

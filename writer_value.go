@@ -159,7 +159,7 @@ func (e *Encoder) realWidth(forms *[2]form) int {
 func (e *Encoder) WriteReals(t Type, c ...float64) error {
 	if n, size := e.n, 4*len(c); n <= e.valueLim-size && e.left > 0 && !e.options.DoubleReals {
 		form := &e.forms[t&63][0]
-		if form.shape == shapeMath && form.unit == unitFloat32 && int(form.size) == size {
+		if form.typ == t && form.shape == shapeMath && form.unit == unitFloat32 && int(form.size) == size {
 			b := e.buf[n : n+4+size : n+4+size]
 			if putReals(b, c) {
 				le.PutUint32(b, form.header)

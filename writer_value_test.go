@@ -2,8 +2,10 @@ package gdwire
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,4 +64,40 @@ func TestValueCallErrors(t *testing.T) {
 		{name: "too few components", call: reals(TypeVector3, 1, 2), is: ErrCount, text: "offset 0, $: Vector3 has 3 components, not 2"},
 		{name: "short InputEvent", format: Godot2, call: func(e *Encoder) error { return e.WriteInputEvent(1, 0, make([]byte, 5)) }, is: ErrRange, text: "offset 0, $: InputEvent of type 1 needs more than 5 bytes"},
 	})
+}
+
+// A Type that is none has the same error on the fast path as at the top level: no table is
+// indexed modulo its size.
+func TestEveryType(t *testing.T) {
+	reals, ints := make([]float64, 16), make([]int32, 16)
+	calls := map[string]func(e *Encoder, typ Type, n int) error{
+		"WriteReals":      func(e *Encoder, typ Type, n int) error { return e.WriteReals(typ, reals[:n]...) },
+		"WriteInts":       func(e *Encoder, typ Type, n int) error { return e.WriteInts(typ, ints[:n]...) },
+		"BeginPacked":     func(e *Encoder, typ Type, n int) error { return e.BeginPacked(typ, int64(n)) },
+		"BeginString":     func(e *Encoder, typ Type, n int) error { return e.BeginString(typ, int64(n)) },
+		"BeginTypedArray": func(e *Encoder, typ Type, n int) error { return e.BeginTypedArray(n, Elem{Type: typ}) },
+		"BeginTypedDict":  func(e *Encoder, typ Type, n int) error { return e.BeginTypedDict(n, Elem{Type: typ}, Elem{Type: typ}) },
+		"ArrayStart":      func(e *Encoder, typ Type, n int) error { return e.WriteToken(ArrayStart(n, Elem{Type: typ})) },
+		"DictStart": func(e *Encoder, typ Type, n int) error {
+			return e.WriteToken(DictStart(n, Elem{Type: typ}, Elem{Type: typ}))
+		},
+	}
+	for name, call := range calls {
+		for _, f := range Formats() {
+			top, inArray := NewEncoder(io.Discard, &EncoderOptions{Format: f}), NewEncoder(io.Discard, &EncoderOptions{Format: f})
+			for i := range 256 * 17 {
+				typ, n := Type(i/17), i%17
+				top.Reset(io.Discard)
+				inArray.Reset(io.Discard)
+				require.NoError(t, inArray.BeginArray(1))
+				want, got := call(top, typ, n), call(inArray, typ, n)
+				if want == nil && got == nil && typ < numTypes {
+					continue
+				}
+				require.EqualError(t, got, strings.Replace(fmt.Sprint(want), "offset 0, $:", "offset 8, $[0]:", 1), "%s of %v, %d", name, typ, n)
+			}
+			top.Release()
+			inArray.Release()
+		}
+	}
 }
