@@ -176,7 +176,9 @@ func runAttack(t *testing.T, a *attacks.Attack, limited bool) {
 	o := &DecoderOptions{AllowObjects: a.Objects}
 	want, depth := a.Limited, min(a.Depth, 1024)
 	if a.Format != "" {
-		o.Format = FormatByName(a.Format)
+		var err error
+		o.Format, err = FormatByName(a.Format)
+		require.NoError(t, err)
 	}
 	if !limited {
 		o.Limits = limitsOf("", 0)

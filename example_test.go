@@ -616,15 +616,22 @@ func ExampleError() {
 
 // The format is an option.
 func ExampleFormatByName() {
-	f := gdwire.FormatByName("godot2")
+	f, err := gdwire.FormatByName("godot2")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	d := gdwire.NewDecoder(strings.NewReader("\x14\x00\x00\x00\x00\x00\x00\x00"), &gdwire.DecoderOptions{Format: f})
 	t, err := d.ReadToken()
 	fmt.Println(f, t, err, f.Has(gdwire.TypeImage), f.Has(gdwire.TypeSignal))
+	_, err = gdwire.FormatByName("godot-3")
+	fmt.Println(err)
 	for _, f := range gdwire.Formats() {
 		fmt.Print(f, " ")
 	}
 	// Output:
 	// godot2 DictStart 0 <nil> true false
+	// gdwire: unknown format "godot-3", not one of godot4, godot3, godot2, manual4, manual3, manual30
 	// godot4 godot3 godot2 manual4 manual3 manual30
 }
 

@@ -1,6 +1,10 @@
 package gdwire
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // The tables in this file describe all formats. A value starts with a header of 32
 // bits. In Godot 4, the header of a Vector3 with components of 64 bits is 0x00010009:
@@ -126,14 +130,16 @@ var formats = []*Format{Godot4, Godot3, Godot2, Manual4, Manual3, Manual30}
 // Formats returns all formats, [Godot4] first.
 func Formats() []*Format { return slices.Clone(formats) }
 
-// FormatByName returns the format whose String is name, or nil if there is none.
-func FormatByName(name string) *Format {
-	for _, f := range formats {
+// FormatByName returns the format whose String is name, or an error that lists the names.
+func FormatByName(name string) (*Format, error) {
+	names := make([]string, len(formats))
+	for i, f := range formats {
 		if f.name == name {
-			return f
+			return f, nil
 		}
+		names[i] = f.name
 	}
-	return nil
+	return nil, fmt.Errorf("gdwire: unknown format %q, not one of %s", name, strings.Join(names, ", "))
 }
 
 // String returns the format's name: godot4, godot3, godot2, manual4, manual3

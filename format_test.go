@@ -3,6 +3,7 @@ package gdwire_test
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -356,7 +357,7 @@ func forPackets(t *testing.T, test func(t *testing.T, f *gdwire.Format, p *packe
 		p := &packets[i]
 		for _, name := range strings.Fields(p.formats) {
 			t.Run(p.name+"/"+name, func(t *testing.T) {
-				f := gdwire.FormatByName(name)
+				f := formatNamed(t, name)
 				b := build(t, f, p.packet)
 				again := b
 				if p.again != "" {
@@ -448,7 +449,7 @@ func TestFormatsAreCovered(t *testing.T) {
 	names := []string{}
 	for _, f := range gdwire.Formats() {
 		names = append(names, f.String())
-		require.Same(t, f, gdwire.FormatByName(f.String()))
+		require.Same(t, f, formatNamed(t, f.String()))
 		for _, typ := range referenceTypes[f.String()] {
 			assert.True(t, covered[f.String()+" "+typ], "%v has no packet with %v", f, typ)
 		}
@@ -459,7 +460,18 @@ func TestFormatsAreCovered(t *testing.T) {
 		assert.False(t, f.Has(gdwire.TypeInputEvent+1))
 	}
 	assert.ElementsMatch(t, strings.Fields(all), names)
-	assert.Nil(t, gdwire.FormatByName("godot5"))
+	for _, name := range []string{"", "godot5", "godot-3", "Godot4"} {
+		f, err := gdwire.FormatByName(name)
+		assert.Nil(t, f)
+		assert.EqualError(t, err, fmt.Sprintf("gdwire: unknown format %q, not one of godot4, godot3, godot2, manual4, manual3, manual30", name))
+	}
+}
+
+func formatNamed(t testing.TB, name string) *gdwire.Format {
+	t.Helper()
+	f, err := gdwire.FormatByName(name)
+	require.NoError(t, err)
+	return f
 }
 
 func TestFormatReference(t *testing.T) {
@@ -573,7 +585,7 @@ func TestFormatInvalid(t *testing.T) {
 	for _, r := range invalidPackets {
 		for _, name := range strings.Fields(r.formats) {
 			t.Run(r.name+"/"+name, func(t *testing.T) {
-				f := gdwire.FormatByName(name)
+				f := formatNamed(t, name)
 				p := build(t, f, r.packet)
 				for _, strict := range []bool{false, true} {
 					o := gdwire.DecoderOptions{Format: f, AllowObjects: r.objects, Strict: strict}

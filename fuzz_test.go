@@ -46,13 +46,13 @@ func knownInputs(t testing.TB) (all []fuzz.Input) {
 	}
 	for i := range packets {
 		for _, name := range strings.Fields(packets[i].formats) {
-			format := gdwire.FormatByName(name)
+			format := formatNamed(t, name)
 			add(build(t, format, packets[i].packet), format, packets[i].double)
 		}
 	}
 	for _, r := range invalidPackets {
 		for _, name := range strings.Fields(r.formats) {
-			format := gdwire.FormatByName(name)
+			format := formatNamed(t, name)
 			add(build(t, format, r.packet), format, false)
 		}
 	}

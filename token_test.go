@@ -211,5 +211,4 @@ func TestTypes(t *testing.T) {
 	}
 	assert.False(t, gdwire.Godot4.Has(0))
 	assert.False(t, gdwire.Godot4.Has(200))
-	assert.Nil(t, gdwire.FormatByName("godot1"))
 }

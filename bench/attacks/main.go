@@ -38,7 +38,14 @@ var decoders = map[string]decoder{
 var noLimits = gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
 
 func read(a *attacks.Attack, r io.Reader, limits gdwire.Limits) error {
-	d := gdwire.NewDecoder(r, &gdwire.DecoderOptions{Format: gdwire.FormatByName(a.Format), AllowObjects: a.Objects, Limits: limits})
+	o := &gdwire.DecoderOptions{AllowObjects: a.Objects, Limits: limits}
+	if a.Format != "" {
+		var err error
+		if o.Format, err = gdwire.FormatByName(a.Format); err != nil {
+			return err
+		}
+	}
+	d := gdwire.NewDecoder(r, o)
 	defer d.Release()
 	for {
 		if _, err := d.ReadToken(); err == io.EOF {

@@ -46,7 +46,7 @@ func toFlag(fs *flag.FlagSet, o *options) {
 }
 
 func (t *target) add(part string) error {
-	if f := gdwire.FormatByName(part); f != nil {
+	if f, err := gdwire.FormatByName(part); err == nil {
 		t.format = f
 		return nil
 	}

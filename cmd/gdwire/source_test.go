@@ -75,7 +75,9 @@ func TestWrapped(t *testing.T) {
 						require.True(t, want.Readings[0].Format == o.decoder.Format, "%s %v", v.Name, info)
 						if want.Certainty == recognize.Sure {
 							require.Equal(t, frame, o.frame)
-							require.Contains(t, want.Readings, recognize.Reading{Format: gdwire.FormatByName(format), Frame: frame})
+							f, err := gdwire.FormatByName(format)
+							require.NoError(t, err)
+							require.Contains(t, want.Readings, recognize.Reading{Format: f, Frame: frame})
 						}
 					}
 				}

@@ -81,11 +81,15 @@ func Seeds() (all []Input) {
 		if err != nil {
 			panic(err)
 		}
+		format, err := gdwire.FormatByName(fields[0])
+		if err != nil {
+			panic(err)
+		}
 		p, err := hex.DecodeString(strings.Join(fields[2:], ""))
 		if err != nil {
 			panic(err)
 		}
-		all = append(all, Input{p, SeedOf(gdwire.FormatByName(fields[0]), Seed(bits))})
+		all = append(all, Input{p, SeedOf(format, Seed(bits))})
 	}
 	return all
 }
