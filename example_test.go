@@ -375,6 +375,19 @@ func ExampleEncoder_WriteToken() {
 	// Output: <nil> true
 }
 
+// Tokens made by functions replace others.
+func ExampleVector() {
+	moved := gdwire.Vector(gdwire.TypeVector2, 0.5, -1)
+	fmt.Println(moved, moved.Width())
+	fmt.Println(gdwire.Vector(gdwire.TypeVector2, 1, 2, 3) == gdwire.Token{})
+	e := gdwire.NewEncoder(os.Stdout, nil)
+	fmt.Println(e.WriteToken(gdwire.Vector(gdwire.TypeString)))
+	// Output:
+	// Vector2 [0.5 -1] 32
+	// true
+	// gdwire: offset 0, $: not a token
+}
+
 // A value is converted from Godot 3 to Godot 4.
 func ExampleCopyValue() {
 	var old, new bytes.Buffer

@@ -220,13 +220,13 @@ func (c *script) call(t testing.TB) {
 		c.took(e.WriteInt(v), "int %d", v)
 	case 3:
 		v := pick(c, scriptInts)
-		c.took(e.WriteInt64(v), "int %d", v)
+		c.took(e.WriteToken(gdwire.Int64(v)), "int %d", v)
 	case 4:
 		v := pick(c, scriptFloats)
 		c.took(e.WriteFloat(v), "float %x", math.Float64bits(v))
 	case 5:
 		v := pick(c, scriptFloats)
-		c.took(e.WriteFloat32(float32(v)), "float %x", widened(math.Float32bits(float32(v))))
+		c.took(e.WriteToken(gdwire.Float32(float32(v))), "float %x", widened(math.Float32bits(float32(v))))
 	case 6:
 		v := pick(c, scriptTexts)
 		typ := c.textType(gdwire.TypeString)

@@ -35,6 +35,28 @@ func Float64(v float64) Token {
 	return newToken(KindFloat64, TypeFloat, tokenFlags(unitFloat64), math.Float64bits(v))
 }
 
+// Vector returns the token of a value of math type t, with components in encoded order: a
+// Basis is encoded by rows. It rounds them to 32 bits, as engines do. If t is not a math
+// type with as many components, or a component is out of range, Vector returns the zero
+// Token, which WriteToken refuses.
+func Vector(t Type, components ...float64) Token {
+	if t >= numTypes || !layouts[t].isMath() || int(layouts[t].n) != len(components) {
+		return Token{}
+	}
+	u, p := layouts[t].units[0], make([]byte, 0, 4*len(components))
+	for _, x := range components {
+		bits, ok := math.Float32bits(float32(x)), !overflows(x)
+		if u == unitInt32 {
+			bits, ok = uint32(int32(x)), float64(int32(x)) == x
+		}
+		if !ok {
+			return Token{}
+		}
+		p = le.AppendUint32(p, bits)
+	}
+	return newToken(Kind(t), t, tokenFlags(u), 0).withPayload(p)
+}
+
 // String returns the token of a String in one chunk.
 func String(s string) Token { return textToken(TypeString, s) }
 

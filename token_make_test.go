@@ -3,6 +3,8 @@ package gdwire_test
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,6 +27,9 @@ func TestMadeTokens(t *testing.T) {
 		{[]gdwire.Token{gdwire.Int64(-5)}, "02000100fbffffffffffffff", "Int64 -5"},
 		{[]gdwire.Token{gdwire.Float32(0.5)}, "030000000000003f", "Float32 0.5"},
 		{[]gdwire.Token{gdwire.Float64(0.5)}, "03000100000000000000e03f", "Float64 0.5"},
+		{[]gdwire.Token{gdwire.Vector(gdwire.TypeVector2, 0.1, -1)}, "05000000cdcccc3d000080bf", "Vector2 [0.10000000149011612 -1]"},
+		{[]gdwire.Token{gdwire.Vector(gdwire.TypeVector2i, math.MinInt32, math.MaxInt32)}, "0600000000000080ffffff7f", "Vector2i [-2.147483648e+09 2.147483647e+09]"},
+		{[]gdwire.Token{gdwire.Vector(gdwire.TypePlane, math.Inf(1), 0, 0, math.NaN())}, "0e0000000000807f00000000000000000000c07f", "Plane [+Inf 0 0 NaN]"},
 		{[]gdwire.Token{gdwire.String("hé")}, "040000000300000068c3a900", `StringChunk String "hé"`},
 		{[]gdwire.Token{gdwire.StringName("")}, "1500000000000000", `StringChunk StringName ""`},
 		{[]gdwire.Token{gdwire.ObjectID(1 << 63)}, "180001000000000000000080", "ObjectID -9223372036854775808"},
@@ -60,7 +65,35 @@ func TestMadeTokens(t *testing.T) {
 			require.Equal(t, c.tokens[0].Text(), first.Text())
 			require.Equal(t, c.tokens[0].ID(), first.ID())
 			require.Equal(t, c.tokens[0].Bool(), first.Bool())
+			require.Equal(t, c.tokens[0].Width(), first.Width())
+			require.Equal(t, fmt.Sprint(c.tokens[0].AppendReals(nil)), fmt.Sprint(first.AppendReals(nil)))
 		})
 	}
 	require.Equal(t, int64(gdwire.Unknown), gdwire.ArrayStart(gdwire.Unknown, gdwire.Elem{}).Len())
+}
+
+// Vector makes a token of each math type, and the zero Token of anything else.
+func TestVector(t *testing.T) {
+	made := map[gdwire.Type]int{}
+	for typ := range gdwire.Type(255) {
+		for n := range 20 {
+			tok := gdwire.Vector(typ, make([]float64, n)...)
+			if tok == (gdwire.Token{}) {
+				continue
+			}
+			require.Equal(t, typ, tok.Type())
+			require.Equal(t, n, tok.Components())
+			made[typ] = n
+		}
+	}
+	require.Len(t, made, 16)
+	require.Equal(t, 9, made[gdwire.TypeBasis])
+	for _, tok := range []gdwire.Token{
+		gdwire.Vector(gdwire.TypeVector2, 1e300, 0),
+		gdwire.Vector(gdwire.TypeVector2i, 0.5, 0),
+		gdwire.Vector(gdwire.TypeVector2i, 1<<31, 0),
+		gdwire.Vector(gdwire.TypeVector2i, math.NaN(), 0),
+	} {
+		require.Zero(t, tok)
+	}
 }

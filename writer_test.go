@@ -357,7 +357,7 @@ func TestTypesTheFormatLacks(t *testing.T) {
 	)
 	refuse(Godot2,
 		misuse{"an int of 64 bits", bigInt, ErrRange},
-		misuse{"an Int64", func(e *Encoder) error { return e.WriteInt64(math.MinInt64) }, ErrRange},
+		misuse{"an Int64", func(e *Encoder) error { return e.WriteToken(Int64(math.MinInt64)) }, ErrRange},
 		misuse{"a float of 64 bits", tenth, ErrRange},
 		misuse{"a NaN with more than 32 bits", token(Float64(math.Float64frombits(0x7FF8000000000001))), ErrRange},
 		misuse{"an object", object, ErrType},
@@ -372,8 +372,8 @@ func TestTypesTheFormatLacks(t *testing.T) {
 	)
 	refuse(Manual3, misuse{"a float of 64 bits", tenth, ErrRange})
 
-	require.Equal(t, wire(2, 7), allow(Godot2, func(e *Encoder) error { return e.WriteInt64(7) }))
-	require.Equal(t, wire(3, float32(0.5)), allow(Godot2, func(e *Encoder) error { return e.WriteFloat64(0.5) }))
+	require.Equal(t, wire(2, 7), allow(Godot2, func(e *Encoder) error { return e.WriteToken(Int64(7)) }))
+	require.Equal(t, wire(3, float32(0.5)), allow(Godot2, func(e *Encoder) error { return e.WriteToken(Float64(0.5)) }))
 	require.Equal(t, wire(2, uint64(7)), allow(Manual3, intSeven))
 	require.Equal(t, wire(18), allow(Godot2, func(e *Encoder) error { return e.WriteObjectID(0) }))
 	require.Equal(t, wire(16), allow(Godot3, func(e *Encoder) error { return e.WriteRID(7) }))

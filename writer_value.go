@@ -14,7 +14,8 @@ func (e *Encoder) WriteBool(v bool) error {
 }
 
 // WriteInt writes an int in the fewest bits, as engines do. If the format has only ints of
-// 32 bits, a larger int is [ErrRange].
+// 32 bits, a larger int is [ErrRange]. To write a small int in 64 bits, pass [Int64] to
+// WriteToken.
 func (e *Encoder) WriteInt(v int64) error {
 	wide := 0
 	if v != int64(int32(v)) {
@@ -30,31 +31,14 @@ func (e *Encoder) WriteInt(v int64) error {
 	return e.writeWord(TypeInt, wide, uint64(v))
 }
 
-// WriteInt32 writes an int in 32 bits, or in 64 bits if the format has only these.
-func (e *Encoder) WriteInt32(v int32) error { return e.writeWord(TypeInt, 0, uint64(int64(v))) }
-
-// WriteInt64 writes an int in 64 bits, or in 32 bits if the format has only these. An int
-// that does not fit is [ErrRange].
-func (e *Encoder) WriteInt64(v int64) error { return e.writeWord(TypeInt, 1, uint64(v)) }
-
 // WriteFloat writes a float in the fewest bits, as engines do: in 32 bits if v is a float32,
 // and in 64 bits if it is another number or a NaN. If the format has only floats of 32 bits,
-// a number that is not a float32 is [ErrRange].
+// a number that is not a float32 is [ErrRange]. To write any float in 64 bits, pass
+// [Float64] to WriteToken.
 func (e *Encoder) WriteFloat(v float64) error {
 	if f := float32(v); float64(f) == v {
 		return e.writeFloat(0, uint64(math.Float32bits(f)), unitFloat32)
 	}
-	return e.writeFloat(1, math.Float64bits(v), unitFloat64)
-}
-
-// WriteFloat32 writes a float in 32 bits.
-func (e *Encoder) WriteFloat32(v float32) error {
-	return e.writeFloat(0, uint64(math.Float32bits(v)), unitFloat32)
-}
-
-// WriteFloat64 writes a float in 64 bits, or in 32 bits if the format has only these. A
-// number that is not a float32 is then [ErrRange].
-func (e *Encoder) WriteFloat64(v float64) error {
 	return e.writeFloat(1, math.Float64bits(v), unitFloat64)
 }
 

@@ -56,7 +56,7 @@ func TestValueCallErrors(t *testing.T) {
 		return func(e *Encoder) error { return e.WriteReals(typ, c...) }
 	}
 	testCallErrors(t, []callError{
-		{name: "float in Godot 2", format: Godot2, call: func(e *Encoder) error { return e.WriteFloat64(0.1) }, is: ErrRange, text: "offset 0, $: float 0.1 does not fit 32 bits"},
+		{name: "float in Godot 2", format: Godot2, call: func(e *Encoder) error { return e.WriteToken(Float64(0.1)) }, is: ErrRange, text: "offset 0, $: float 0.1 does not fit 32 bits"},
 		{name: "int in Godot 2", format: Godot2, call: func(e *Encoder) error { return e.WriteInt(1 << 40) }, is: ErrRange, text: "offset 0, $: int 1099511627776 does not fit 32 bits"},
 		{name: "object id in Godot 2", format: Godot2, call: func(e *Encoder) error { return e.WriteObjectID(5) }, is: ErrRange, text: "offset 0, $: godot2 has no object ids"},
 		{name: "component too large", call: reals(TypeVector2, 1, 1e300), is: ErrRange, text: "offset 0, $: 1e+300 does not fit 32 bits"},

@@ -68,10 +68,8 @@ func (doc *document) writeGodot(e *gdwire.Encoder) {
 			check(e.WriteBool(s.bits == 1))
 		case opInt:
 			check(e.WriteInt(int64(s.bits)))
-		case opFloat32:
-			check(e.WriteFloat32(float32(math.Float64frombits(s.bits))))
-		case opFloat64:
-			check(e.WriteFloat64(math.Float64frombits(s.bits)))
+		case opFloat32, opFloat64:
+			check(e.WriteFloat(math.Float64frombits(s.bits)))
 		case opString, opKey:
 			check(e.WriteString(s.text))
 		case opReals:

@@ -12,7 +12,7 @@ var numberCases = []toCase{
 	{"int", func(e *gdwire.Encoder) { e.WriteInt(-5) }, `"i:-5"`, `-5`},
 	{"smallest int", func(e *gdwire.Encoder) { e.WriteInt(math.MinInt64) }, `"i:-9223372036854775808"`, `-9223372036854775808`},
 	{"float", func(e *gdwire.Encoder) { e.WriteFloat(0.1) }, `"f:0.1"`, `0.1`},
-	{"float of 32 bits", func(e *gdwire.Encoder) { e.WriteFloat32(0.1) }, `"f:0.10000000149011612"`, `0.10000000149011612`},
+	{"float of 32 bits", func(e *gdwire.Encoder) { e.WriteToken(gdwire.Float32(0.1)) }, `"f:0.10000000149011612"`, `0.10000000149011612`},
 	{"component of 32 bits", func(e *gdwire.Encoder) { e.WriteReals(gdwire.TypeVector2, 0.1, 0) },
 		`{"type":"Vector2","args":[0.10000000149011612,0.0]}`, `[0.1,0.0]`},
 	{"float without a fraction", func(e *gdwire.Encoder) { e.WriteFloat(-3) }, `"f:-3.0"`, `-3.0`},

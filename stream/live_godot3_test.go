@@ -181,7 +181,7 @@ var ours = []struct {
 	{"1 false", func(e *gdwire.Encoder) error { return e.WriteBool(false) }},
 	{"2 -5", func(e *gdwire.Encoder) error { return e.WriteInt(-5) }},
 	{"2 9223372036854775807", func(e *gdwire.Encoder) error { return e.WriteInt(1<<63 - 1) }},
-	{"2 7", func(e *gdwire.Encoder) error { return e.WriteInt64(7) }},
+	{"2 7", func(e *gdwire.Encoder) error { return e.WriteToken(gdwire.Int64(7)) }},
 	{"3 0.5", func(e *gdwire.Encoder) error { return e.WriteFloat(0.5) }},
 	{"3 0.1", func(e *gdwire.Encoder) error { return e.WriteFloat(0.1) }},
 	{`4 "ünï"`, func(e *gdwire.Encoder) error { return e.WriteString("ünï") }},

@@ -81,20 +81,20 @@ var encoderCalls = []encoderCall{
 	{"WriteInt", func(a *arguments) encoderFunc {
 		return func(e *gdwire.Encoder) error { return e.WriteInt(a.int(0)) }
 	}},
-	{"WriteInt32", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteInt32(int32(a.int(0))) }
+	{"WriteToken(Int32)", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteToken(gdwire.Int32(int32(a.int(0)))) }
 	}},
-	{"WriteInt64", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteInt64(a.int(0)) }
+	{"WriteToken(Int64)", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteToken(gdwire.Int64(a.int(0))) }
 	}},
 	{"WriteFloat", func(a *arguments) encoderFunc {
 		return func(e *gdwire.Encoder) error { return e.WriteFloat(a.float(0)) }
 	}},
-	{"WriteFloat32", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteFloat32(float32(a.float(0))) }
+	{"WriteToken(Float32)", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteToken(gdwire.Float32(float32(a.float(0)))) }
 	}},
-	{"WriteFloat64", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteFloat64(a.float(0)) }
+	{"WriteToken(Float64)", func(a *arguments) encoderFunc {
+		return func(e *gdwire.Encoder) error { return e.WriteToken(gdwire.Float64(a.float(0))) }
 	}},
 	{"WriteString", func(a *arguments) encoderFunc {
 		return func(e *gdwire.Encoder) error { return e.WriteString(a.text(0)) }
