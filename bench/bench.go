@@ -11,8 +11,9 @@ import (
 // A group is a comparison: its contenders do the same work, and their rounds are
 // interleaved.
 type group struct {
-	name  string
-	about string // one line of description
+	name    string
+	about   string // one line of description
+	counted bool   // by bench count
 	// setup returns the contenders. The others are compared with the first.
 	setup func(s *stage) []contender
 	// measure, if set, replaces the function measure.
@@ -22,14 +23,21 @@ type group struct {
 // A contender is one way to do a group's work. The command, the benchmarks and the
 // tests run the same body.
 type contender struct {
-	name  string
-	ours  bool // gdwire, which must not allocate
-	bytes int  // processed by one run, for MB/s
+	name      string
+	ours      bool // gdwire, which must not allocate unless allocates
+	allocates bool
+	bytes     int // processed by one run, for MB/s
 	// run does the work once and returns a result, which has to be want.
 	run  func() int
 	want int
 	// verify, if set, checks the last run. Tests call it.
 	verify func() error
+}
+
+// allocating returns c as one of ours that may allocate.
+func (c contender) allocating() contender {
+	c.ours, c.allocates = true, true
+	return c
 }
 
 // A stage has the resources of a group.
@@ -73,16 +81,19 @@ func must[T any](v T, err error) T {
 type measurement struct {
 	Name      string     `json:"name"`
 	Ours      bool       `json:"ours"`
-	Bytes     int        `json:"bytes"` // processed by one run
+	Allocates bool       `json:"allocates,omitempty"` // by its contract
+	Bytes     int        `json:"bytes"`               // processed by one run
 	Rounds    []float64  `json:"rounds"`
 	Median    float64    `json:"median"`
-	Quartiles [2]float64 `json:"quartiles"` // the middle half of the rounds is between these
+	Quartiles [2]float64 `json:"quartiles"`         // the middle half of the rounds is between these
+	Layouts   []float64  `json:"layouts,omitempty"` // the median of each layout, if there are several
 	Allocs    float64    `json:"allocs"`
 }
 
 // measure measures a group: each round runs every contender for one slot, and
-// every second round is in reverse order, so that changes of the machine's speed
-// affect all contenders alike.
+// another contender is the first of each round, and every second round is in reverse
+// order, so that changes of the machine's speed and what ran before affect all
+// contenders alike.
 func measure(g group, o *options) found {
 	s := &stage{}
 	defer s.close()
@@ -94,10 +105,11 @@ func measure(g group, o *options) found {
 			panic(fmt.Sprintf("%s: %s: got %d, want %d", g.name, c.name, got, c.want))
 		}
 		runs[i] = calibrate(c, o.slot)
-		all[i] = measurement{Name: c.name, Ours: c.ours, Bytes: c.bytes, Allocs: allocs(c, runs[i])}
+		all[i] = measurement{Name: c.name, Ours: c.ours, Allocates: c.allocates, Bytes: c.bytes, Allocs: allocs(c, runs[i])}
 	}
 	for round := range o.rounds {
 		for i := range contenders {
+			i = (i + round/2) % len(contenders)
 			if round%2 == 1 {
 				i = len(contenders) - 1 - i
 			}
@@ -123,7 +135,11 @@ const parts = 5
 
 // fastest returns the time of a run in the fastest part of a slot, which has n
 // runs. For long runs there are as many parts as fit three slots, at least one.
+//
+// A run before the slot is not counted: the first after a garbage collection takes
+// memory from the system or clears it.
 func fastest(c contender, n int, slot time.Duration) float64 {
+	c.run()
 	n = max(1, n/parts)
 	best, spent := math.Inf(1), time.Duration(0)
 	for i := 0; i < parts && spent < 3*slot; i++ {

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -83,8 +85,8 @@ func every() *report {
 		s := &stage{short: true}
 		f := found{Name: g.name, About: g.about}
 		for _, c := range g.setup(s) {
-			m := measurement{Name: c.name, Ours: c.ours, Bytes: c.bytes, Rounds: []float64{10}}
-			if c.ours || strings.HasPrefix(c.name, "variant") { // whose results are allocated
+			m := measurement{Name: c.name, Ours: c.ours, Allocates: c.allocates, Bytes: c.bytes, Rounds: []float64{10}}
+			if c.ours {
 				m.Rounds[0] = 1
 			}
 			m.summarize()
@@ -104,7 +106,7 @@ func every() *report {
 // TestReport checks that goals, summary and plot find their contenders.
 func TestReport(t *testing.T) {
 	r := every()
-	r.Verdicts = judge(r)
+	r.Verdicts = judge(r, allGoals())
 	require.Len(t, r.Verdicts, len(allGoals()))
 	for _, v := range r.Verdicts {
 		require.True(t, v.Met, v.Goal)
@@ -154,16 +156,19 @@ func TestMeasure(t *testing.T) {
 	require.Positive(t, f.Measurements[1].Median)
 }
 
-// The rounds of several processes are put together.
-func TestProcesses(t *testing.T) {
+// The rounds of several layouts are put together.
+func TestLayouts(t *testing.T) {
 	reportOf := func(name string, rounds ...float64) *report {
-		return &report{Groups: []found{{Name: "g", Measurements: []measurement{{Name: name, Rounds: rounds}}}}}
+		m := measurement{Name: name, Rounds: rounds}
+		m.summarize()
+		return &report{Groups: []found{{Name: "g", Measurements: []measurement{m}}}}
 	}
 	r := reportOf("m", 1, 1, 1)
 	require.NoError(t, r.add(reportOf("m", 3, 3, 3, 3)))
 	require.Len(t, r.Groups[0].Measurements[0].Rounds, 7)
 	require.Equal(t, 3.0, r.Groups[0].Measurements[0].Median)
-	require.EqualError(t, r.add(reportOf("other", 1)), "g: m was measured by one process alone")
+	require.Equal(t, []float64{1, 3}, r.Groups[0].Measurements[0].Layouts)
+	require.EqualError(t, r.add(reportOf("other", 1)), "g: m was measured in one layout alone")
 }
 
 func TestNumbers(t *testing.T) {
@@ -185,6 +190,77 @@ func TestFlags(t *testing.T) {
 	require.NoError(t, o.bench(&out, io.Discard))
 	require.Contains(t, out.String(), "| gdwire SkipValue, bytes |")
 	require.NotContains(t, out.String(), "64 bytes")
+}
+
+// Every round of counting ends with a mark, and one mark is before the first.
+func TestCounting(t *testing.T) {
+	marks = 0
+	var out bytes.Buffer
+	require.NoError(t, counting([]string{"false", "^64 bytes$"}, &out))
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	require.Equal(t, "64 bytes\tgdwire tokens, bytes\t4096", lines[0])
+	require.Equal(t, "64 bytes\tjsontext ReadToken\t0", lines[len(lines)-1]) // a peer
+	require.Equal(t, 4*(1+countRounds), marks)
+}
+
+// Counts of the same tree differ by less than 0.3 %.
+func TestCountTree(t *testing.T) {
+	if !canCount() {
+		t.Skip("needs valgrind on amd64")
+	}
+	var all [2]*counts
+	for i := range all {
+		var err error
+		all[i], err = countTree(".", t.TempDir(), regexp.MustCompile("^64 bytes$"), false)
+		require.NoError(t, err)
+		require.Positive(t, all[i].Groups["64 bytes"]["gdwire tokens, bytes"])
+		require.Zero(t, all[i].Groups["64 bytes"]["cbor Wellformed"]) // a peer
+	}
+	var out bytes.Buffer
+	require.Empty(t, compare(&out, all[0], all[1]))
+	require.Equal(t, "no count changed by more than 0.3 %\n", out.String())
+}
+
+func TestCompare(t *testing.T) {
+	countsOf := func(grown, shrunk, same float64) *counts {
+		return &counts{Groups: map[string]map[string]float64{"g": {"grown": grown, "shrunk": shrunk, "same": same, "new": grown - 1000}}}
+	}
+	for _, c := range []struct {
+		before, now *counts
+		grown       []string
+		out         string
+	}{
+		{nil, countsOf(1000, 1000, 1000), nil, ""},
+		{countsOf(1000, 1000, 1000), countsOf(1009, 1003, 1000), nil, "| g: grown | 1000 | 1009 | +0.9 % |\n"},
+		{
+			countsOf(1000, 1000, 1000), countsOf(1011, 900, 1001),
+			[]string{"g: grown"}, "| g: grown | 1000 | 1011 | +1.1 % |\n| g: shrunk | 1000 | 900 | -10.0 % |\n",
+		},
+	} {
+		var out bytes.Buffer
+		require.Equal(t, c.grown, compare(&out, c.before, c.now))
+		_, rows, _ := strings.Cut(out.String(), "|---|--:|--:|--:|\n")
+		require.Equal(t, c.out, rows)
+	}
+}
+
+// The file has what the goals are about.
+func TestCountFile(t *testing.T) {
+	b, err := os.ReadFile(countFile)
+	require.NoError(t, err)
+	var c counts
+	require.NoError(t, json.Unmarshal(b, &c))
+	require.Len(t, judge(c.report(), countGoals), len(countGoals))
+	for _, g := range groups {
+		if !g.counted {
+			continue
+		}
+		s := &stage{short: true}
+		for _, contender := range g.setup(s) {
+			require.Positive(t, c.Groups[g.name][contender.name], contender.name)
+		}
+		s.close()
+	}
 }
 
 func TestMemory(t *testing.T) {

@@ -9,8 +9,9 @@ import (
 // documentGroups compare formats on the saved game.
 var documentGroups = []group{
 	{
-		name:  "tokens",
-		about: "Every token or value of the document, in order.",
+		name:    "tokens",
+		counted: true,
+		about:   "Every token or value of the document, in order.",
 		setup: func(*stage) []contender {
 			doc := game()
 			return slices.Concat(
@@ -22,8 +23,9 @@ var documentGroups = []group{
 		},
 	},
 	{
-		name:  "skip",
-		about: "The document is checked without using any of it.",
+		name:    "skip",
+		counted: true,
+		about:   "The document is checked without using any of it.",
 		setup: func(*stage) []contender {
 			doc := game()
 			return slices.Concat(
@@ -46,16 +48,18 @@ var documentGroups = []group{
 		},
 	},
 	{
-		name:  "encode",
-		about: "The document to a Writer: gdwire, msgp and jsontext by the same list of calls, the others from a tree of any.",
+		name:    "encode",
+		counted: true,
+		about:   "The document to a Writer: gdwire, msgp and jsontext by the same list of calls, the others from a tree of any.",
 		setup: func(*stage) []contender {
 			doc := game()
 			return slices.Concat([]contender{ourWriting(doc), msgpWriting(doc)}, writers(doc))
 		},
 	},
 	{
-		name:  "copy",
-		about: "The document from a Decoder to an Encoder, and the Decoder alone.",
+		name:    "copy",
+		counted: true,
+		about:   "The document from a Decoder to an Encoder, and the Decoder alone.",
 		setup: func(*stage) []contender {
 			doc := game()
 			return slices.Concat(

@@ -4,7 +4,8 @@
 //	go run .                                  everything, as Markdown
 //	go run . -run 'tokens|skip' -quick        some groups, imprecisely
 //	go run . -json run.json -plot decode.svg  Markdown, JSON and a plot
-//	go run . -processes 3                     three processes, for figures to publish
+//	go run . -layouts 3                       three layouts, for figures to publish
+//	go run . count                            compare instructions with a commit's
 package main
 
 import (
@@ -15,6 +16,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -25,6 +27,7 @@ import (
 var groups = slices.Concat(
 	documentGroups,
 	variantGroups,
+	valueGrowthGroups(),
 	[]group{typedGroup, smallGroup, growthGroup},
 	packetGroups,
 	bulkGroups(),
@@ -37,23 +40,44 @@ var groups = slices.Concat(
 type options struct {
 	rounds     int
 	slot       time.Duration
-	processes  int
+	layouts    int
 	run        *regexp.Regexp
 	json, plot string
 }
 
+// errUsage is returned for flags whose error was printed.
+var errUsage = errors.New("usage")
+
 func main() {
-	o, err := parse(os.Args[1:])
-	if errors.Is(err, flag.ErrHelp) {
-		os.Exit(0)
-	}
-	if err != nil {
+	switch err := command(os.Args[1:]); {
+	case err == nil || errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errUsage):
 		os.Exit(2)
-	}
-	if err := o.bench(os.Stdout, os.Stderr); err != nil {
+	default:
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+// command runs the command that args name.
+func command(args []string) error {
+	if len(args) > 0 {
+		switch args[0] {
+		case "count":
+			o, err := parseCount(args[1:])
+			if err != nil {
+				return err
+			}
+			return o.count(os.Stdout, os.Stderr)
+		case countingCommand:
+			return counting(args[1:], os.Stdout)
+		}
+	}
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	return o.bench(os.Stdout, os.Stderr)
 }
 
 func parse(args []string) (*options, error) {
@@ -62,7 +86,7 @@ func parse(args []string) (*options, error) {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.IntVar(&o.rounds, "rounds", 15, "rounds of each contender, at least 9")
 	fs.DurationVar(&o.slot, "slot", 50*time.Millisecond, "time of each contender in a round")
-	fs.IntVar(&o.processes, "processes", 1, "measure in `n` processes, one after the other, and combine their rounds")
+	fs.IntVar(&o.layouts, "layouts", 0, "measure in `n` builds with random layouts, one after the other, and combine their rounds")
 	fs.Func("run", "measure only groups whose name matches `regexp`; peak memory is \"memory\"", func(s string) (err error) {
 		o.run, err = regexp.Compile(s)
 		return err
@@ -71,15 +95,15 @@ func parse(args []string) (*options, error) {
 	fs.StringVar(&o.plot, "plot", "", "draw the time by packet size to `file.svg`")
 	fs.BoolVar(&quick, "quick", false, "slots of 10 ms: imprecise")
 	if err := fs.Parse(args); err != nil {
-		return nil, err
+		return nil, errors.Join(errUsage, err) // which Parse printed
 	}
 	if quick {
 		o.slot = 10 * time.Millisecond
 	}
-	if o.rounds < 9 || o.processes < 1 || fs.NArg() > 0 {
-		fmt.Fprintln(fs.Output(), "bench: at least 9 rounds and 1 process, and no arguments")
+	if o.rounds < 9 || o.layouts < 0 || fs.NArg() > 0 {
+		fmt.Fprintln(fs.Output(), "bench: at least 9 rounds, no negative number of layouts, and no arguments")
 		fs.Usage()
-		return nil, errors.New("usage")
+		return nil, errUsage
 	}
 	return o, nil
 }
@@ -87,14 +111,14 @@ func parse(args []string) (*options, error) {
 // bench measures the chosen groups and writes the report.
 func (o *options) bench(out, progress io.Writer) error {
 	measure := o.measure
-	if o.processes > 1 {
-		measure = o.measureInProcesses
+	if o.layouts > 0 {
+		measure = o.measureLayouts
 	}
 	r, failed := measure(progress)
 	if r == nil {
 		return failed
 	}
-	r.Verdicts = judge(r)
+	r.Verdicts = judge(r, allGoals())
 	return errors.Join(failed, o.write(r, out))
 }
 
@@ -125,17 +149,22 @@ func (o *options) measure(progress io.Writer) (*report, error) {
 	return r, failed
 }
 
-// measureInProcesses runs this command several times and puts the rounds of its
-// reports together.
-func (o *options) measureInProcesses(progress io.Writer) (*report, error) {
-	self, err := os.Executable()
+// measureLayouts builds this command several times, each time with the functions in
+// another random order, runs it and puts the rounds of the reports together.
+func (o *options) measureLayouts(progress io.Writer) (*report, error) {
+	dir, err := os.MkdirTemp("", "gdwire-bench")
 	if err != nil {
 		return nil, err
 	}
+	defer remove(dir)
+	command := filepath.Join(dir, "bench")
 	var all *report
-	for i := range o.processes {
-		fmt.Fprintf(progress, "process %d of %d\n", i+1, o.processes)
-		cmd := exec.Command(self, "-json", "-", "-run", o.run.String(), "-slot", o.slot.String(), "-rounds", strconv.Itoa(o.rounds))
+	for i := 1; i <= o.layouts; i++ {
+		fmt.Fprintf(progress, "layout %d of %d\n", i, o.layouts)
+		if err := build(".", command, fmt.Sprintf("-ldflags=-randlayout=%d", i)); err != nil {
+			return nil, err
+		}
+		cmd := exec.Command(command, "-json", "-", "-run", o.run.String(), "-slot", o.slot.String(), "-rounds", strconv.Itoa(o.rounds))
 		cmd.Stderr = progress
 		out, err := cmd.Output()
 		if err != nil {

@@ -13,18 +13,20 @@ import (
 )
 
 const (
-	packetSize   = 200
-	packetBatch  = 1 << 14 // packets in one run
-	packetBuffer = 16 << 10
+	packetSize       = 200
+	packetBatch      = 1 << 14 // packets in one run
+	packetBatchShort = 1000
+	packetBuffer     = 16 << 10
 )
 
 // packetGroups measure length-prefixed packets of 200 bytes.
 var packetGroups = []group{
 	{
-		name:  "packets, memory",
-		about: "Length-prefixed packets of 200 bytes, from memory.",
+		name:    "packets, memory",
+		counted: true,
+		about:   "Length-prefixed packets of 200 bytes, from memory.",
 		setup: func(s *stage) []contender {
-			n := s.scale(packetBatch, 1000)
+			n := s.scale(packetBatch, packetBatchShort)
 			wire := packets(n)
 			p := &plain{}
 			start := func() { p.r.Reset(wire) }
@@ -37,7 +39,7 @@ var packetGroups = []group{
 		setup: func(s *stage) []contender {
 			procs := runtime.GOMAXPROCS(1)
 			s.cleanup(func() { runtime.GOMAXPROCS(procs) })
-			n := s.scale(packetBatch, 1000)
+			n := s.scale(packetBatch, packetBatchShort)
 			wire := packets(n)
 			return packetContenders(n, func() (io.Reader, func()) { return loopback(s, wire) })
 		},

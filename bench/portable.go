@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -18,6 +19,16 @@ var portableGroup = group{
 	measure: measurePortable,
 }
 
+// build builds the bench module in the folder bench.
+func build(bench, command string, args ...string) error {
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-buildvcs=false"}, args, []string{"-o", command, "."})...)
+	cmd.Dir = bench
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build in %s: %w\n%s", bench, err, out)
+	}
+	return nil
+}
+
 func measurePortable(o *options) ([]found, error) {
 	dir, err := os.MkdirTemp("", "gdwire-bench")
 	if err != nil {
@@ -25,8 +36,8 @@ func measurePortable(o *options) ([]found, error) {
 	}
 	defer remove(dir)
 	command := filepath.Join(dir, "bench")
-	if out, err := exec.Command("go", "build", "-tags", "purego", "-o", command, ".").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build: %w\n%s", err, out)
+	if err := build(".", command, "-tags=purego"); err != nil {
+		return nil, err
 	}
 	child := exec.Command(command, "-run", "^(Read|Write)Packed, (64 MiB|4 KiB)$", "-json", "-",
 		"-rounds", strconv.Itoa(o.rounds), "-slot", o.slot.String())

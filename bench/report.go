@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 )
 
@@ -58,15 +59,19 @@ func cpu() string {
 	return ""
 }
 
-// add adds the rounds of a report of the same groups, measured by another process.
+// add adds the rounds of a report of the same groups, measured in another layout.
 func (r *report) add(other *report) error {
 	for i := range r.Groups {
 		for j := range r.Groups[i].Measurements {
 			m := &r.Groups[i].Measurements[j]
 			o := other.find(r.Groups[i].Name, m.Name)
 			if o == nil {
-				return fmt.Errorf("%s: %s was measured by one process alone", r.Groups[i].Name, m.Name)
+				return fmt.Errorf("%s: %s was measured in one layout alone", r.Groups[i].Name, m.Name)
 			}
+			if m.Layouts == nil {
+				m.Layouts = []float64{m.Median}
+			}
+			m.Layouts = append(m.Layouts, o.Median)
 			m.Rounds = append(m.Rounds, o.Rounds...)
 			m.Allocs = max(m.Allocs, o.Allocs)
 			m.summarize()
@@ -141,18 +146,8 @@ func (r *report) markdown(w io.Writer) error {
 	m := r.Machine
 	fmt.Fprintf(&b, "%s, %s/%s, %d × %s.\n%s, and %s's standard library.\n", m.Go, m.OS, m.Arch, m.Cores, m.CPU, strings.Join(r.Peers, ", "), m.Go)
 	if len(r.Verdicts) > 0 {
-		b.WriteString("\n## Goals\n\n| | measured | goal | |\n|---|--:|--:|---|\n")
-		for _, v := range r.Verdicts {
-			met := "met"
-			if !v.Met {
-				met = "**missed**"
-			}
-			where := v.Where
-			if where != "" {
-				where = " (" + where + ")"
-			}
-			fmt.Fprintf(&b, "| %s | %.2f %s | %s | %s%s |\n", v.Goal, v.Measured, v.Unit, v.bound(), met, where)
-		}
+		b.WriteString("\n## Goals\n\n")
+		writeVerdicts(&b, r.Verdicts)
 	}
 	r.summary(&b)
 	for _, f := range r.Groups {
@@ -166,6 +161,22 @@ func (r *report) markdown(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeVerdicts writes a table of goals and whether each was met.
+func writeVerdicts(b io.Writer, all []verdict) {
+	fmt.Fprint(b, "| | measured | goal | |\n|---|--:|--:|---|\n")
+	for _, v := range all {
+		met := "met"
+		if !v.Met {
+			met = "**missed**"
+		}
+		where := v.Where
+		if where != "" {
+			where = " (" + where + ")"
+		}
+		fmt.Fprintf(b, "| %s | %.2f %s | %s | %s%s |\n", v.Goal, v.Measured, v.Unit, v.bound(), met, where)
+	}
 }
 
 func (r *report) summary(b *strings.Builder) {
@@ -196,9 +207,13 @@ func (f *found) markdown(b *strings.Builder) {
 	if f.About != "" {
 		fmt.Fprintf(b, "%s\n\n", f.About)
 	}
-	b.WriteString("| | median | middle half | MB/s | allocations | of the first |\n|---|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| | median | middle half | layouts | MB/s | allocations | of the first |\n|---|--:|--:|--:|--:|--:|--:|\n")
 	for _, m := range f.Measurements {
-		fmt.Fprintf(b, "| %s | %s | %s to %s | %.0f | %.0f | × %.2f |\n", m.Name, duration(m.Median), duration(m.Quartiles[0]), duration(m.Quartiles[1]),
+		layouts := ""
+		if m.Layouts != nil {
+			layouts = duration(slices.Min(m.Layouts)) + " to " + duration(slices.Max(m.Layouts))
+		}
+		fmt.Fprintf(b, "| %s | %s | %s to %s | %s | %.0f | %.0f | × %.2f |\n", m.Name, duration(m.Median), duration(m.Quartiles[0]), duration(m.Quartiles[1]), layouts,
 			float64(m.Bytes)/m.Median*1e3, m.Allocs, ratio(m.Rounds, f.Measurements[0].Rounds))
 	}
 }

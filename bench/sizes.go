@@ -32,8 +32,9 @@ func encoded(write func(*gdwire.Encoder)) *document {
 }
 
 var smallGroup = group{
-	name:  "64 bytes",
-	about: "One small packet from memory: reset and decode.",
+	name:    "64 bytes",
+	counted: true,
+	about:   "One small packet from memory: reset and decode.",
 	setup: func(*stage) []contender {
 		doc := smallPacket()
 		return slices.Concat(

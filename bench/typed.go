@@ -11,8 +11,9 @@ import (
 // typedGroup compares typed reads with msgp's, for values of any shape and for the
 // known shape of the saved game.
 var typedGroup = group{
-	name:  "typed reads",
-	about: "Every value of the document: of any shape, and by code written for its shape, as generated code is.",
+	name:    "typed reads",
+	counted: true,
+	about:   "Every value of the document: of any shape, and by code written for its shape, as generated code is.",
 	setup: func(*stage) []contender {
 		doc := game()
 		return slices.Concat(
