@@ -580,3 +580,77 @@ func TestLimitOfBytesBeyondInput(t *testing.T) {
 		})
 	}
 }
+
+// A value whose padding can be missing at the end of the input may have exactly
+// Limits.Bytes without it.
+func TestLimitOfBytesWithoutPadding(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		format *Format
+		packet []byte // without padding
+		pad    int
+	}{
+		{"PackedByteArray", Godot4, wire(idBytes, 5, []byte("12345")), 3},
+		{"PackedByteArray of Godot 3", Godot3, wire(20, 5, []byte("12345")), 3},
+		{"PackedByteArray in an Array", Godot4, wire(idArray, 1, idBytes, 6, []byte("123456")), 2},
+		{"String of Godot 2", Godot2, wire(4, 5, []byte("12345")), 3},
+		{"long String of Godot 2", Godot2, wire(4, 33, bytes.Repeat([]byte("x"), 33)), 3},
+	} {
+		size := len(c.packet)
+		for _, window := range []int{minWindow, 0} {
+			for limit := size; limit <= size+c.pad; limit++ {
+				for have := 0; have <= c.pad; have++ {
+					d := NewDecoder(nil, &DecoderOptions{Format: c.format, MaxChunk: window, Limits: Limits{Bytes: int64(limit)}})
+					eachReader(d, append(c.packet[:size:size], zeros[:have]...), func(name string) {
+						name = fmt.Sprintf("%s: %d bytes of padding, limit %d, window %d, %s", c.name, have, limit-size, window, name)
+						err := readAll(d)
+						if size+have <= limit {
+							require.Equal(t, io.EOF, err, name)
+							require.EqualValues(t, size+have, d.InputOffset(), name)
+							return
+						}
+						var e *Error
+						require.ErrorAs(t, err, &e, name)
+						require.ErrorIs(t, err, ErrLimit, name)
+						require.EqualValues(t, limit, e.Offset, name)
+					})
+					d.Release()
+				}
+			}
+		}
+	}
+}
+
+// An error of the Reader where the input can end is returned, and the call can be repeated.
+func TestLimitOfBytesWithoutPaddingInterrupted(t *testing.T) {
+	packet := wire(idBytes, 5, []byte("12345"))
+	d := NewDecoder(io.MultiReader(plain(packet), &onceReader{errTemporary}), &DecoderOptions{Limits: Limits{Bytes: int64(len(packet))}})
+	defer d.Release()
+	readTo(t, d, 1)
+	_, err := d.ReadToken()
+	require.Equal(t, errTemporary, err)
+	require.Equal(t, "12345", readTo(t, d, 1).Text())
+	require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
+}
+
+// Where Limits.Bytes ends in the padding of a text that is not UTF-8, the text is the error,
+// however it is cut into chunks.
+func TestLimitOfBytesAfterInvalidText(t *testing.T) {
+	for _, n := range []int{5, 17, 33, 41} {
+		text := bytes.Repeat([]byte("x"), n)
+		for bad := range text {
+			text[bad] = 0xFF
+			packet := wire(idString, n, text, 0)
+			text[bad] = 'x'
+			for limit := 8 + n; limit < 8+(n+3)&^3; limit++ {
+				for _, window := range []int{minWindow, 20, 0} {
+					d := NewDecoder(nil, &DecoderOptions{MaxChunk: window, Limits: Limits{Bytes: int64(limit)}})
+					eachReader(d, packet, func(string) {
+						requireError(t, readAll(d), 8+bad, "$", ErrUTF8)
+					})
+					d.Release()
+				}
+			}
+		}
+	}
+}

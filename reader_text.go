@@ -1,7 +1,6 @@
 package gdwire
 
 import (
-	"errors"
 	"io"
 	"math"
 )
@@ -177,10 +176,11 @@ func (d *Decoder) badText(at int, text []byte) error {
 	return d.fail(at+bad, ErrUTF8)
 }
 
-// cutText returns the error for a chunk of n bytes if the input ends inside it. It checks
-// the received part first, because with smaller chunks an error in it would be reported.
+// cutText returns the error for a chunk of n bytes if the input or Limits.Bytes ends inside it
+// or its padding. It checks the received part first, because with smaller chunks an error in
+// it would be reported.
 func (d *Decoder) cutText(typ Type, at, n int, last bool, err error) error {
-	if d.err == nil || !errors.Is(err, io.ErrUnexpectedEOF) {
+	if d.err == nil { // an error of the Reader
 		return err
 	}
 	text := d.buf[min(d.r+at, d.lim):min(d.r+at+n, d.lim)]
@@ -200,20 +200,25 @@ func (d *Decoder) cutText(typ Type, at, n int, last bool, err error) error {
 }
 
 // peekPadded is peek for n bytes and pad bytes of padding. It returns the number of bytes of
-// padding, which can be missing at the end of the input if engines accept that.
+// padding, which can be missing at the end of the input if engines accept that. Where
+// Limits.Bytes ends in the padding, it reads one byte more to learn whether the input ends.
 func (d *Decoder) peekPadded(typ Type, n, pad int) ([]byte, int, error) {
-	b, err := d.peek(n + pad)
-	if d.err == nil || !errors.Is(err, io.ErrUnexpectedEOF) || !d.lacksPadding(typ, n) {
-		return b, pad, err
+	if pad > 0 && d.lim-d.r < n+pad && d.mayLackPadding(typ) {
+		most := d.valueStart + uint64(d.bounds[limitBytes]) - d.pos()
+		if need := int(min(uint64(n+pad), most+1)); d.end-d.r < need {
+			if err := d.fetch(need); err == io.EOF && d.end-d.r >= n {
+				pad = d.end - d.r - n
+			} else if err != nil {
+				return nil, pad, d.readError(err)
+			}
+		}
 	}
-	d.err = nil
-	d.setWin()
-	b = d.buf[d.r:d.end]
-	return b, len(b) - n, nil
+	b, err := d.peek(n + pad)
+	return b, pad, err
 }
 
-func (d *Decoder) lacksPadding(typ Type, n int) bool {
-	return !d.options.Strict && !d.options.wholePadding && d.options.Format.mayLackPadding(typ) && d.end-d.r >= n
+func (d *Decoder) mayLackPadding(typ Type) bool {
+	return !d.options.Strict && !d.options.wholePadding && d.options.Format.mayLackPadding(typ)
 }
 
 // name waits until the name whose length field is at offset at is buffered, and checks it.
