@@ -15,6 +15,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/fuzz"
+	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/stretchr/testify/require"
 )
 
@@ -184,7 +185,7 @@ func (w *typedWalk) value() (v value, err error) {
 		v.Type = "NodePath"
 		switch w.random.IntN(3) {
 		case 0:
-			if b, ok := d.AppendNodePath(nil); ok {
+			if b, ok := hook.AppendNodePath(d, nil); ok {
 				v.Text = string(b)
 				return v, nil
 			}

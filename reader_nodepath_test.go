@@ -94,8 +94,8 @@ func TestNodePathErrors(t *testing.T) {
 	})
 }
 
-// AppendNodePath appends the text if its names are those of the NodePath.
-func TestAppendNodePath(t *testing.T) {
+// fastNodePath appends the text if its names are those of the NodePath.
+func TestFastNodePath(t *testing.T) {
 	eleven := strings.Repeat("x", 11)
 	tests := []struct {
 		names, subnames []string
@@ -156,7 +156,7 @@ func TestAppendNodePath(t *testing.T) {
 			}
 			offset := d.InputOffset()
 			dst := append(make([]byte, 0, 7+208), "before "...)
-			text, ok := d.AppendNodePath(dst)
+			text, ok := d.fastNodePath(dst)
 			require.Same(t, &dst[0], &text[0], "it has enough space")
 			if !ok {
 				require.Equal(t, "before ", string(text))

@@ -145,7 +145,7 @@ func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 			return append(dst, text...), nil
 		}
 		var buf [nodePathSpace]byte // so that dst grows by no more than the text
-		if text, ok := d.AppendNodePath(buf[:0]); ok {
+		if text, ok := d.fastNodePath(buf[:0]); ok {
 			return append(dst, text...), nil
 		}
 	}

@@ -271,7 +271,7 @@ func (d *Decoder) ReadString() (string, error) {
 // After a temporary error, call it again; it continues after the text received so far.
 func (d *Decoder) ReadNodePath() (string, error) {
 	var buf [nodePathSpace]byte
-	if text, ok := d.AppendNodePath(buf[:0]); ok {
+	if text, ok := d.fastNodePath(buf[:0]); ok {
 		return string(text), nil
 	}
 	if !d.resumes(KindNodePathStart) {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/hook"
 )
 
 // Unmarshal decodes the value at the start of data into the variable that v points to.
@@ -385,7 +386,7 @@ func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
 
 // readNodePath is readText for a variable into which mostly NodePaths are read.
 func (s *decoder) readNodePath(x variable, t reflect.Type) (string, error) {
-	b, ok := s.d.AppendNodePath(s.scratch[:0])
+	b, ok := hook.AppendNodePath(s.d, s.scratch[:0])
 	s.scratch = b
 	if !ok {
 		return s.readAnyText(x, t)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/fuzz"
+	"github.com/gdwire/gdwire/internal/hook"
 )
 
 // A decoderCall is a call on a Decoder. It writes its results into the transcript and returns
@@ -141,7 +142,7 @@ func init() {
 		{"ReadNodePath", false, func(c *caller) error { return read(c, c.d.ReadNodePath) }},
 		{"AppendNodePath or ReadNodePath", false, func(c *caller) error {
 			return read(c, func() (string, error) {
-				if text, ok := c.d.AppendNodePath(nil); ok {
+				if text, ok := hook.AppendNodePath(c.d, nil); ok {
 					return string(text), nil
 				}
 				return c.d.ReadNodePath()
