@@ -31,8 +31,11 @@ func Unmarshal(data []byte, v any, opts ...Options) error {
 // variable that v points to. It uses the options of d. At the end of the input it
 // returns io.EOF.
 //
-// After an error, d can be inside the value; use [gdwire.Decoder.SkipTo] to continue
-// after it. UnmarshalDecode cannot be repeated after an error of the Reader.
+// Where no value is next, it returns an error and consumes nothing: [gdwire.ErrCount] at an
+// End, and [gdwire.ErrType] at the name of a property or inside a packed array. It also
+// consumes nothing if the value itself has the wrong type or is out of range. After other
+// errors, d can be inside the value; use [gdwire.Decoder.SkipTo] to continue after it.
+// UnmarshalDecode cannot be repeated after an error of the Reader.
 func UnmarshalDecode(d *gdwire.Decoder, v any, opts ...Options) error {
 	s := getDecoder()
 	defer s.release()
@@ -56,6 +59,7 @@ type decoder struct {
 	depth     int
 	recent    recent[decodeFunc]
 	reals     [maxComponents]float64
+	singles   [maxComponents]float32
 	ints      [maxComponents]int32
 	scratch   []byte
 	texts     []byte // the latest block of short texts
@@ -126,6 +130,11 @@ func (s *decoder) top(v any) error {
 	if p.Kind() != reflect.Pointer || p.IsNil() {
 		return fmt.Errorf("variant: Unmarshal into %T, which is not a pointer to a variable", v)
 	}
+	if s.d.Depth() > 0 { // otherwise a value is next, or the end of the input
+		if _, err := s.d.PeekType(); err != nil {
+			return err
+		}
+	}
 	if v, ok := v.(*any); ok {
 		x, err := s.any()
 		if err == nil {
@@ -172,29 +181,49 @@ func (s *decoder) token() (gdwire.Token, error) {
 	return t, err
 }
 
-// mistyped handles the error of a typed read for a value of another type, or for a
-// number that is out of range. For a nil it makes the variable zero.
+// mistyped returns the error for the next value, which v cannot hold. cause is the error of a
+// typed read, or nil for a value of another type. mistyped consumes nothing, except for a
+// nil, for which it makes v zero.
 func (s *decoder) mistyped(v reflect.Value, cause error) error {
 	s.careful = true
-	t, err := s.token()
-	if err != nil {
-		return err
-	}
-	return s.mismatch(t, v, cause)
-}
-
-// mismatch is mistyped for a value whose first token has been read.
-func (s *decoder) mismatch(t gdwire.Token, v reflect.Value, cause error) error {
-	if t.Kind() == gdwire.KindNil {
-		v.SetZero()
-		return nil
+	var at *gdwire.Error
+	if cause != nil && (!errors.As(cause, &at) || s.d.Err() != nil) {
+		return cause // of the Reader or the input
 	}
 	reason := gdwire.ErrType
 	if errors.Is(cause, gdwire.ErrRange) {
-		reason = gdwire.ErrRange
+		reason = at.Err
 	}
-	return s.fail(t.Type(), v.Type(), reason)
+	switch cause = s.d.ReadNil(); {
+	case cause == nil:
+		v.SetZero()
+		return nil
+	case !errors.As(cause, &at) || s.d.Err() != nil:
+		return cause
+	}
+	t, err := s.d.PeekType()
+	if err != nil {
+		return err
+	}
+	at.Err = &TypeError{Type: t, Go: v.Type(), Err: reason}
+	return at
 }
+
+// rangeError returns the error for a number that a t cannot hold.
+func rangeError(number any, t reflect.Type) error {
+	return &reason{gdwire.ErrRange, fmt.Sprintf("%v does not fit %v", number, t)}
+}
+
+// A reason is an error with a text instead of that of the error that it wraps.
+type reason struct {
+	err  error
+	text string
+}
+
+func (r *reason) Error() string { return r.text }
+
+// Unwrap returns the error that r wraps.
+func (r *reason) Unwrap() error { return r.err }
 
 // tookNil reports whether it has read a nil and made the variable zero. It is only called
 // if s.careful is set.
@@ -286,7 +315,7 @@ func (b decodePlanner) kind(t reflect.Type, wire gdwire.Type) (decodeFunc, error
 	case reflect.Uintptr:
 		return scalar(t, gdwire.ReadInteger[uintptr]), nil
 	case reflect.Float32:
-		return reflected(t, decodeFloat32), nil
+		return scalar(t, (*gdwire.Decoder).ReadFloat32), nil
 	case reflect.Float64:
 		return scalar(t, (*gdwire.Decoder).ReadFloat), nil
 	case reflect.String:
@@ -330,21 +359,6 @@ func scalar[T any](t reflect.Type, read func(*gdwire.Decoder) (T, error)) decode
 func readInt(d *gdwire.Decoder) (int, error) {
 	x, err := d.ReadInt()
 	return int(x), err
-}
-
-func decodeFloat32(s *decoder, v reflect.Value) error {
-	if s.careful && s.tookNil(v) {
-		return nil
-	}
-	x, err := s.d.ReadFloat()
-	if err != nil {
-		return s.mistyped(v, err)
-	}
-	if v.OverflowFloat(x) {
-		return s.fail(gdwire.TypeFloat, v.Type(), gdwire.ErrRange)
-	}
-	v.SetFloat(x)
-	return nil
 }
 
 // decodeString is build for a string.
@@ -399,17 +413,26 @@ func (s *decoder) readNodePath(x variable, t reflect.Type) (string, error) {
 
 // readAnyText is readText without the fast path for strings.
 func (s *decoder) readAnyText(x variable, t reflect.Type) (string, error) {
+	typ, err := s.d.PeekType()
+	switch {
+	case err != nil:
+		return "", err
+	case !isTextType(typ):
+		return "", s.mistyped(valueOf(x, t), nil)
+	}
 	tok, err := s.token()
 	if err != nil {
 		return "", err
 	}
-	switch tok.Kind() {
-	case gdwire.KindStringChunk:
-		return s.text(tok, t)
-	case gdwire.KindNodePathStart:
+	if typ == gdwire.TypeNodePath {
 		return s.nodePathText(tok, t)
 	}
-	return "", s.mismatch(tok, valueOf(x, t), nil)
+	return s.text(tok, t)
+}
+
+// isTextType reports whether values of type t are text.
+func isTextType(t gdwire.Type) bool {
+	return t == gdwire.TypeString || t == gdwire.TypeStringName || t == gdwire.TypeNodePath
 }
 
 // text returns the text that starts with chunk t.
@@ -494,17 +517,16 @@ func isName(name []byte, subname bool) bool {
 func (b decodePlanner) text(t reflect.Type) decodeFunc {
 	kind, kindErr := b.kind(t, 0)
 	return func(s *decoder, x variable) error {
-		v := valueOf(x, t)
-		if s.d.PeekKind() == gdwire.KindDictKey {
-			return s.unmarshalText(v) // the error, if the value is not text
+		typ, err := s.d.PeekType()
+		switch {
+		case err != nil:
+			return err
+		case isTextType(typ):
+			return s.unmarshalText(valueOf(x, t))
+		case kindErr != nil:
+			return s.mistyped(valueOf(x, t), nil)
 		}
-		if k := s.d.PeekKind(); k != gdwire.KindStringChunk && k != gdwire.KindNodePathStart {
-			if kindErr != nil {
-				return s.mistyped(v, nil)
-			}
-			return kind(s, x)
-		}
-		return s.unmarshalText(v)
+		return kind(s, x)
 	}
 }
 
@@ -521,28 +543,58 @@ func (s *decoder) unmarshalText(v reflect.Value) error {
 
 // decodeUnmarshaler calls UnmarshalVariant and checks that it has read one value.
 func decodeUnmarshaler(s *decoder, v reflect.Value) error {
-	if s.d.PeekKind() == 0 {
-		_, err := s.d.ReadToken() // the error, or io.EOF
+	typ, err := s.d.PeekType()
+	if err != nil {
 		return err
 	}
 	before := s.position()
-	err := v.Addr().Interface().(Unmarshaler).UnmarshalVariant(s.d)
-	if err != nil {
-		var known *TypeError
-		if errors.As(err, &known) || s.failed() {
-			return err
-		}
-		return s.fail(0, v.Type(), err)
+	if s.d.PeekKind() == gdwire.KindDictKey {
+		before.index++ // the key of the next pair
+	}
+	if err := v.Addr().Interface().(Unmarshaler).UnmarshalVariant(s.d); err != nil {
+		return s.methodError(v, typ, before, err)
 	}
 	if !before.isOneBefore(s.position()) {
-		return s.fail(0, v.Type(), fmt.Errorf("%w: UnmarshalVariant must read exactly one value", gdwire.ErrCount))
+		return s.failSince(before, typ, v.Type(), fmt.Errorf("%w: UnmarshalVariant must read exactly one value", gdwire.ErrCount))
 	}
 	return nil
 }
 
-// failed reports whether the Decoder has an error that stays.
-func (s *decoder) failed() bool {
-	return s.d.PeekKind() == 0
+// methodError returns the error for v after its method has returned err. It reads nothing,
+// because the sender may have sent no more than the method has read.
+func (s *decoder) methodError(v reflect.Value, typ gdwire.Type, before position, err error) error {
+	last := s.d.LastError()
+	if last == nil || !errors.Is(err, last) {
+		return s.failSince(before, typ, v.Type(), err)
+	}
+	var at *gdwire.Error
+	if !errors.As(last, &at) || s.d.Err() != nil || isTypeError(err) {
+		return err // of the Reader or the input, or about a value in v
+	}
+	if err == last {
+		at.Err = &TypeError{Go: v.Type(), Err: at.Err}
+		return at
+	}
+	return &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: &TypeError{Go: v.Type(), Err: err}}
+}
+
+// failSince is fail for a method that was called before a value of type t. The location is that
+// of the value if the method has read all of it, or nothing; otherwise that of the latest token.
+func (s *decoder) failSince(before position, t gdwire.Type, g reflect.Type, reason error) error {
+	after := s.position()
+	err := s.d.WrapError(nil)
+	if after.offset == before.offset {
+		err = s.d.ReadEnd() // an error at the value, which is not an End
+	}
+	var at *gdwire.Error
+	if !errors.As(err, &at) {
+		return err
+	}
+	if before.isOneBefore(after) {
+		at.Offset = before.offset
+	}
+	at.Err = &TypeError{Type: t, Go: g, Err: reason}
+	return at
 }
 
 func (s *decoder) position() position {
@@ -560,7 +612,11 @@ func (b decodePlanner) pointer(t reflect.Type, wire gdwire.Type) (decodeFunc, er
 	elem, err := b.plan(t.Elem(), wire)
 	size := int64(t.Elem().Size())
 	return reflected(t, func(s *decoder, v reflect.Value) error {
-		if s.d.PeekKind() == gdwire.KindNil {
+		typ, err := s.d.PeekType()
+		switch {
+		case err != nil:
+			return err
+		case typ == gdwire.TypeNil:
 			v.SetZero()
 			return s.d.ReadNil()
 		}
@@ -573,7 +629,7 @@ func (b decodePlanner) pointer(t reflect.Type, wire gdwire.Type) (decodeFunc, er
 		if err := s.deeper(t); err != nil {
 			return err
 		}
-		err := elem.do(s, variableOf(v.Elem()))
+		err = elem.do(s, variableOf(v.Elem()))
 		s.depth--
 		return err
 	}), err

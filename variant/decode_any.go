@@ -19,7 +19,7 @@ var anyType = reflect.TypeFor[any]()
 
 // any reads the next value as the Go type for an any, by the table in doc.go.
 func (s *decoder) any() (any, error) {
-	t, err := s.d.ReadToken()
+	t, err := s.token()
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"slices"
 
@@ -26,19 +27,27 @@ func (b decodePlanner) slice(t reflect.Type) (decodeFunc, error) {
 	}
 	packed := packedInto(t, elem)
 	return func(s *decoder, x variable) error {
+		typ, err := s.d.PeekType()
+		switch {
+		case err != nil:
+			return err
+		case typ == gdwire.TypeArray:
+			n, err := s.d.ReadArray()
+			if err != nil {
+				return err
+			}
+			return s.elements(x, t, n, elem)
+		case packed[typ] == nil:
+			return s.mistyped(valueOf(x, t), nil)
+		}
 		tok, err := s.token()
 		if err != nil {
 			return err
 		}
-		switch {
-		case tok.Kind() == gdwire.KindArrayStart:
-			return s.elements(x, t, int(tok.Len()), elem)
-		case tok.Type() == gdwire.TypePackedStringArray && t.Elem() == stringType:
+		if typ == gdwire.TypePackedStringArray && t.Elem() == stringType {
 			return s.strings(at[[]string](x), int(tok.Len()))
-		case tok.Kind() == gdwire.KindPackedStart:
-			return packed(s, x, tok)
 		}
-		return s.mismatch(tok, valueOf(x, t), nil)
+		return packed[typ](s, x, tok)
 	}, nil
 }
 
@@ -147,24 +156,23 @@ func (b decodePlanner) array(t reflect.Type, wire gdwire.Type) (decodeFunc, erro
 			}
 			s.careful = true
 		}
-		if isMath {
-			if ok, err := s.readMath(x, &m); ok || err != nil {
-				return err
-			}
+		typ, err := s.d.PeekType()
+		switch {
+		case err != nil:
+			return err
+		case isMath && m.fits(mathTypesByType[typ]): // floats go into floats, integers into integers
+			return s.readComponents(x, &m, typ)
+		case typ != gdwire.TypeArray && packed[typ] == nil:
+			return s.mistyped(valueOf(x, t), nil)
 		}
 		tok, err := s.token()
 		switch {
 		case err != nil:
 			return err
-		case isMath && m.fits(mathByKind[tok.Kind()]): // a key
-			m.store(x, tok.AppendReals(s.reals[:0]))
-			return nil
-		case tok.Kind() != gdwire.KindArrayStart && tok.Kind() != gdwire.KindPackedStart:
-			return s.mismatch(tok, valueOf(x, t), nil)
 		case tok.Len() != int64(t.Len()):
-			return s.fail(tok.Type(), t, fmt.Errorf("%w: %d elements", gdwire.ErrCount, tok.Len()))
-		case tok.Kind() == gdwire.KindPackedStart:
-			return packed(s, x, tok)
+			return s.fail(typ, t, fmt.Errorf("%w: %d elements", gdwire.ErrCount, tok.Len()))
+		case typ != gdwire.TypeArray:
+			return packed[typ](s, x, tok)
 		}
 		if err := s.deeper(t); err != nil {
 			return err
@@ -184,16 +192,6 @@ func (m *components) fits(t mathType) bool {
 	return t.n == m.n && t.ints == (m.leaf == reflect.Int32)
 }
 
-// readMath reads a math type whose components x can take, and reports false if
-// something else comes next: floats go into floats, integers into integers.
-func (s *decoder) readMath(x variable, m *components) (ok bool, err error) {
-	t := mathByKind[s.d.PeekKind()]
-	if !m.fits(t) {
-		return false, nil
-	}
-	return true, s.readComponents(x, m, t.typ)
-}
-
 // usual returns the math type that m usually has: the type= of a tag, or the only type
 // with its components. It returns 0 if there is none.
 func (m *components) usual(wire gdwire.Type) gdwire.Type {
@@ -204,26 +202,50 @@ func (m *components) usual(wire gdwire.Type) gdwire.Type {
 	return 0
 }
 
-// mathByKind are the math types by the kind of their token.
-var mathByKind = func() (all [256]mathType) {
+// mathTypesByType has the math types by their type.
+var mathTypesByType = func() (all [256]mathType) {
 	for _, t := range mathTypes {
 		all[t.typ] = t
 	}
 	return all
 }()
 
-// readComponents reads the math type typ, of as many components.
+// readComponents reads the math type typ, of as many components, into x.
 func (s *decoder) readComponents(x variable, m *components, typ gdwire.Type) error {
+	err := s.readNumbers(x, m, typ)
+	if errors.Is(err, gdwire.ErrRange) {
+		return s.mistyped(valueOf(x, m.typ), err)
+	}
+	return err
+}
+
+func (s *decoder) readNumbers(x variable, m *components, typ gdwire.Type) error {
 	c := s.reals[:m.n]
-	if m.leaf == reflect.Int32 {
+	switch m.leaf {
+	case reflect.Int32:
 		if err := s.d.ReadInts(typ, s.ints[:m.n]); err != nil {
 			return err
 		}
 		for i := range c {
 			c[i] = float64(s.ints[i])
 		}
-	} else if err := s.d.ReadReals(typ, c); err != nil {
-		return err
+	case reflect.Float32:
+		if numbers, ok := numbersIn[float32](x, m.n); ok && m.order == nil {
+			return s.d.ReadReals32(typ, numbers)
+		}
+		if err := s.d.ReadReals32(typ, s.singles[:m.n]); err != nil {
+			return err
+		}
+		for i := range c {
+			c[i] = float64(s.singles[i])
+		}
+	default:
+		if numbers, ok := numbersIn[float64](x, m.n); ok && m.order == nil {
+			return s.d.ReadReals(typ, numbers)
+		}
+		if err := s.d.ReadReals(typ, c); err != nil {
+			return err
+		}
 	}
 	m.store(x, c)
 	return nil
@@ -233,68 +255,97 @@ func (s *decoder) readComponents(x variable, m *components, typ gdwire.Type) err
 // the same number of elements.
 type bulkFunc func(s *decoder, v reflect.Value, t gdwire.Token) error
 
-// packedInto returns the function that reads the packed array that starts with a token
-// into a list, a slice or an array with the same number of elements.
-func packedInto(list reflect.Type, elem *plan[decodeFunc]) func(*decoder, variable, gdwire.Token) error {
-	t := list.Elem()
-	size := t.Size()
-	var bulk bulkFunc
-	m, isMath := componentsOf(t)
-	single := m.leaf == reflect.Float32
-	switch {
-	case t.Kind() == reflect.Uint8:
-		bulk = readBulkOf(gdwire.TypePackedByteArray, readBulk[byte])
-	case t.Kind() == reflect.Int32:
-		bulk = readBulkOf(gdwire.TypePackedInt32Array, readBulk[int32])
-	case t.Kind() == reflect.Int64:
-		bulk = readBulk[int64]
-	case reflect.Zero(t).CanInt() || reflect.Zero(t).CanUint():
-		bulk = readIntegers
-	case !isMath || m.leaf == reflect.Int32:
-	case m.n == 1 && single:
-		bulk = readBulk[float32]
-	case m.n == 1:
-		bulk = readBulk[float64]
-	case m.n == 2 && single:
-		bulk = readBulk[[2]float32]
-	case m.n == 2:
-		bulk = readBulk[[2]float64]
-	case m.n == 3 && single:
-		bulk = readBulk[[3]float32]
-	case m.n == 3:
-		bulk = readBulk[[3]float64]
-	case m.n == 4 && single:
-		bulk = readBulk[[4]float32]
-	case m.n == 4:
-		bulk = readBulk[[4]float64]
+// packedFuncs has the functions that read packed arrays into a list, a slice or an array with
+// the same number of elements, by the types that it can hold.
+type packedFuncs [gdwire.TypeInputEvent + 1]func(s *decoder, x variable, t gdwire.Token) error
+
+func packedInto(list reflect.Type, elem *plan[decodeFunc]) *packedFuncs {
+	var all packedFuncs
+	for typ, bulk := range bulkFuncs(list.Elem()) {
+		all[typ] = func(s *decoder, x variable, t gdwire.Token) error { return bulk(s, valueOf(x, list), t) }
 	}
-	return func(s *decoder, x variable, t gdwire.Token) error {
-		switch {
-		case t.Type() == gdwire.TypePackedStringArray && list.Kind() == reflect.Slice:
-			return s.elements(x, list, int(t.Len()), elem)
-		case t.Type() == gdwire.TypePackedStringArray:
-			for i := range list.Len() {
-				if err := elem.do(s, elemAt(x, i, size)); err != nil {
-					return err
-				}
-			}
-			return s.d.ReadEnd()
-		case bulk == nil:
-			return s.fail(t.Type(), list, gdwire.ErrType)
-		}
-		return bulk(s, valueOf(x, list), t)
+	all[gdwire.TypePackedStringArray] = func(s *decoder, x variable, t gdwire.Token) error {
+		return s.packedStrings(x, list, t, elem)
 	}
+	return &all
 }
 
-// readBulkOf returns a function that reads packed arrays of one type with bulk, and
-// packed arrays of other integers one by one.
-func readBulkOf(typ gdwire.Type, bulk bulkFunc) bulkFunc {
-	return func(s *decoder, v reflect.Value, t gdwire.Token) error {
-		if t.Type() != typ {
-			return readIntegers(s, v, t)
-		}
-		return bulk(s, v, t)
+// packedStrings reads the PackedStringArray that starts with t into the list x.
+func (s *decoder) packedStrings(x variable, list reflect.Type, t gdwire.Token, elem *plan[decodeFunc]) error {
+	if list.Kind() == reflect.Slice {
+		return s.elements(x, list, int(t.Len()), elem)
 	}
+	for i := range list.Len() {
+		if err := elem.do(s, elemAt(x, i, list.Elem().Size())); err != nil {
+			return err
+		}
+	}
+	return s.d.ReadEnd()
+}
+
+// bulkFuncs returns the functions that read packed arrays into lists of t. PackedStringArrays,
+// which any list can be read from, are not among them.
+func bulkFuncs(t reflect.Type) map[gdwire.Type]bulkFunc {
+	if zero := reflect.Zero(t); zero.CanInt() || zero.CanUint() {
+		all := map[gdwire.Type]bulkFunc{
+			gdwire.TypePackedByteArray: readIntegers, gdwire.TypePackedInt32Array: readIntegers, gdwire.TypePackedInt64Array: readIntegers,
+		}
+		switch t.Kind() {
+		case reflect.Uint8:
+			all[gdwire.TypePackedByteArray] = readBulk[byte]
+		case reflect.Int32:
+			all[gdwire.TypePackedInt32Array] = readBulk[int32]
+		case reflect.Int64:
+			for typ := range all {
+				all[typ] = readBulk[int64]
+			}
+		}
+		return all
+	}
+	m, ok := componentsOf(t)
+	if !ok || m.leaf == reflect.Int32 || m.n > 4 {
+		return nil
+	}
+	double := [...]bulkFunc{1: readBulk[float64], 2: readBulk[[2]float64], 3: readBulk[[3]float64], 4: readBulk[[4]float64]}[m.n]
+	if m.leaf == reflect.Float32 {
+		double = [...]bulkFunc{
+			1: readSingles[float32, float64], 2: readSingles[[2]float32, [2]float64],
+			3: readSingles[[3]float32, [3]float64], 4: readSingles[[4]float32, [4]float64],
+		}[m.n]
+	}
+	all := map[gdwire.Type]bulkFunc{}
+	for _, typ := range [...][]gdwire.Type{
+		1: {gdwire.TypePackedFloat32Array, gdwire.TypePackedFloat64Array},
+		2: {gdwire.TypePackedVector2Array},
+		3: {gdwire.TypePackedVector3Array},
+		4: {gdwire.TypePackedVector4Array, gdwire.TypePackedColorArray},
+	}[m.n] {
+		all[typ] = double
+	}
+	return all
+}
+
+// readSingles is readBulk for lists of float32. If the packed array has components of 64
+// bits, as a D has, those that are finite but beyond the range of float32 are an error.
+func readSingles[S, D gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token) error {
+	if t.Width() != 64 {
+		return readBulk[S](s, v, t)
+	}
+	if v.Kind() == reflect.Slice {
+		if err := s.chargePacked(v, t.Len()); err != nil {
+			return err
+		}
+	}
+	m, _ := componentsOf(v.Type().Elem())
+	return readSome(s, v, t, func(dst reflect.Value, src *D) error {
+		for _, x := range loadInto(reflect.ValueOf(src).Elem(), s.reals[:0]) {
+			if math.IsInf(float64(float32(x)), 0) && !math.IsInf(x, 0) {
+				return s.fail(t.Type(), dst.Type(), rangeError(x, reflect.TypeFor[float32]()))
+			}
+		}
+		setPackable(dst, reflect.ValueOf(src).Elem(), &m)
+		return nil
+	})
 }
 
 // chargePacked charges the memory by which the slice v grows to hold n elements.
@@ -361,7 +412,7 @@ func readIntegers(s *decoder, v reflect.Value, t gdwire.Token) error {
 		case dst.CanUint() && *src >= 0 && !dst.OverflowUint(uint64(*src)):
 			dst.SetUint(uint64(*src))
 		default:
-			return s.fail(t.Type(), dst.Type(), gdwire.ErrRange)
+			return s.fail(t.Type(), dst.Type(), rangeError(*src, dst.Type()))
 		}
 		return nil
 	})
@@ -405,7 +456,7 @@ func decodeMath(m components, typ gdwire.Type) decodeFunc {
 		if s.careful && s.tookNil(valueOf(x, m.typ)) {
 			return nil
 		}
-		if err := s.readComponents(x, &m, typ); err != nil {
+		if err := s.readNumbers(x, &m, typ); err != nil {
 			return s.mistyped(valueOf(x, m.typ), err)
 		}
 		return nil

@@ -1,7 +1,11 @@
 package variant
 
 import (
+	"fmt"
+	"math"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
 )
@@ -47,9 +51,12 @@ func TestTypeErrorsOfLists(t *testing.T) {
 		{name: "packed slice", wire: []float32{1}, into: new([]int), err: `offset 0, $: PackedFloat32Array into Go []int`, is: gdwire.ErrType},
 		{name: "packed bytes", wire: []float32{1}, into: new([]byte), err: `offset 0, $: PackedFloat32Array into Go []uint8`, is: gdwire.ErrType},
 		{name: "packed structs", wire: []float32{1}, into: new([]simple), err: `offset 0, $: PackedFloat32Array into Go []variant.simple`, is: gdwire.ErrType},
-		{name: "packed range", wire: []int32{1, 300}, into: new([]int8), err: `offset 0, $: PackedInt32Array into Go int8: out of range`, is: gdwire.ErrRange},
-		{name: "packed negative", wire: []int32{-1}, into: new([]uint), err: `offset 0, $: PackedInt32Array into Go uint: out of range`, is: gdwire.ErrRange},
-		{name: "packed string", wire: []string{"a"}, into: new([]int), err: `offset 8, $[0]: PackedStringArray into Go int`, is: gdwire.ErrType},
+		{name: "packed range", wire: []int32{1, 300}, into: new([]int8), err: `offset 0, $: PackedInt32Array into Go int8: 300 does not fit int8`, is: gdwire.ErrRange},
+		{name: "packed negative", wire: []int32{-1}, into: new([]uint), err: `offset 0, $: PackedInt32Array into Go uint: -1 does not fit uint`, is: gdwire.ErrRange},
+		{name: "packed floats", wire: []float64{0.1, 1e300}, into: new([]float32), err: `offset 0, $: PackedFloat64Array into Go float32: 1e+300 does not fit float32`, is: gdwire.ErrRange},
+		{name: "packed floats into an array", wire: []float64{0.1, -1e300}, into: new([2]myFloat), err: `offset 0, $: PackedFloat64Array into Go variant.myFloat: -1e+300 does not fit float32`, is: gdwire.ErrRange},
+		{name: "packed infinity", wire: []float64{math.Inf(1)}, into: new([]float32)},
+		{name: "packed string", wire: []string{"a"}, into: new([]int), err: `offset 8, $[0]: String into Go int`, is: gdwire.ErrType},
 		{name: "array", wire: "a", into: new([2]int), err: `offset 0, $: String into Go [2]int`, is: gdwire.ErrType},
 		{name: "array's length", wire: array(1), into: new([2]int), err: `offset 0, $: Array into Go [2]int: wrong count: 1 elements`, is: gdwire.ErrCount},
 		{name: "packed array's length", wire: []byte{1}, into: new([2]byte), err: `offset 0, $: PackedByteArray into Go [2]uint8: wrong count: 1 elements`, is: gdwire.ErrCount},
@@ -57,4 +64,37 @@ func TestTypeErrorsOfLists(t *testing.T) {
 		{name: "Vector3 into ints", wire: Vector3{}, into: new([3]int32), err: `offset 0, $: Vector3 into Go [3]int32`, is: gdwire.ErrType},
 		{name: "Vector3i into floats", wire: Vector3i{}, into: new(vec3), err: `offset 0, $: Vector3i into Go variant.vec3`, is: gdwire.ErrType},
 	})
+}
+
+// Components of 64 bits that a float32 cannot hold are errors, wherever they are.
+func TestWideComponents(t *testing.T) {
+	double := Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}}
+	for _, c := range []struct {
+		wire any
+		into any
+		err  string
+	}{
+		{Vector2{1e300, 0}, new(vec2), `gdwire: offset 0, $: Vector2 into Go variant.vec2: component 1e+300 does not fit float32`},
+		{Vector3{0, 0, -1e39}, new(point), `gdwire: offset 0, $: Vector3 into Go variant.point: component -1e+39 does not fit float32`},
+		{Basis{X: Vector3{X: 1e300}}, new([9]float32), `gdwire: offset 0, $: Basis into Go [9]float32: component 1e+300 does not fit float32`},
+		{array(Vector2{}, Vector2{1, 1e300}), new([]vec2), `gdwire: offset 28, $[1]: Vector2 into Go variant.vec2: component 1e+300 does not fit float32`},
+		{[]Vector2{{1, 2}, {1, 1e300}}, new([]vec2), `gdwire: offset 0, $: PackedVector2Array into Go variant.vec2: 1e+300 does not fit float32`},
+		{[]Vector3{{1e300, 2, 3}}, new([]point), `gdwire: offset 0, $: PackedVector3Array into Go variant.point: 1e+300 does not fit float32`},
+		{[]Vector4{{1, 2, 3, 1e300}}, new([1]vec4), `gdwire: offset 0, $: PackedVector4Array into Go variant.vec4: 1e+300 does not fit float32`},
+		{Vector2{math.Inf(1), 0.1}, new(vec2), ""},
+		{[]Vector2{{math.Inf(1), 0.1}}, new([]vec2), ""},
+		{Vector2{1e300, 0}, new([2]float64), ""},
+		{Vector2{1e300, 0}, new(any), ""},
+		{[]Vector2{{1e300, 0}}, new([][2]float64), ""},
+	} {
+		t.Run(fmt.Sprintf("%v into %T", c.wire, c.into), func(t *testing.T) {
+			err := Unmarshal(encoded(t, c.wire, &double), c.into)
+			if c.err == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, c.err)
+			require.ErrorIs(t, err, gdwire.ErrRange)
+		})
+	}
 }

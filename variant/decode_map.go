@@ -20,18 +20,18 @@ func (b decodePlanner) dict(t reflect.Type) (decodeFunc, error) {
 	}
 	elem, err := b.plan(t.Elem(), 0)
 	return reflected(t, func(s *decoder, v reflect.Value) error {
-		tok, err := s.token()
-		switch {
-		case err != nil:
-			return err
-		case tok.Kind() != gdwire.KindDictStart:
-			return s.mismatch(tok, v, nil)
+		if s.careful && s.tookNil(v) {
+			return nil
+		}
+		n, err := s.d.ReadDict()
+		if err != nil {
+			return s.mistyped(v, err)
 		}
 		if err := s.deeper(t); err != nil {
 			return err
 		}
 		m := mapDecoder{s: s, typ: t, key: key, elem: elem.do, replace: s.replace}
-		if err := m.decode(v, int(tok.Len())); err != nil {
+		if err := m.decode(v, n); err != nil {
 			return err
 		}
 		s.replace = m.replace

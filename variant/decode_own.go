@@ -56,17 +56,21 @@ func (s *decoder) signal(v *Signal) error {
 	return s.charge(reflect.TypeFor[Signal](), int64(len(name)))
 }
 
-// start reads the first token of a value for v, which must have kind k. It returns false
+// start reads the first token of a value for v, which must have type t. It returns false
 // after an error, and for a nil, for which it makes v zero.
-func (s *decoder) start(v reflect.Value, k gdwire.Kind) (t gdwire.Token, ok bool, err error) {
-	if t, err = s.token(); err != nil || t.Kind() == k {
-		return t, err == nil, err
+func (s *decoder) start(v reflect.Value, t gdwire.Type) (tok gdwire.Token, ok bool, err error) {
+	switch next, err := s.d.PeekType(); {
+	case err != nil:
+		return tok, false, err
+	case next != t:
+		return tok, false, s.mistyped(v, nil)
 	}
-	return t, false, s.mismatch(t, v, nil)
+	tok, err = s.token()
+	return tok, err == nil, err
 }
 
 func (s *decoder) array(v *Array) error {
-	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.KindArrayStart)
+	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.TypeArray)
 	if !ok {
 		return err
 	}
@@ -74,7 +78,7 @@ func (s *decoder) array(v *Array) error {
 }
 
 func (s *decoder) dictionary(v *Dictionary) error {
-	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.KindDictStart)
+	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.TypeDictionary)
 	if !ok {
 		return err
 	}
@@ -82,15 +86,21 @@ func (s *decoder) dictionary(v *Dictionary) error {
 }
 
 func (s *decoder) object(v *Object) error {
-	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.KindObjectStart)
-	if !ok {
+	if s.d.PeekKind() == gdwire.KindObjectID {
+		return s.mistyped(reflect.ValueOf(v).Elem(), nil)
+	}
+	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.TypeObject)
+	switch {
+	case !ok:
 		return err
+	case t.Kind() != gdwire.KindObjectStart: // a key
+		return s.fail(gdwire.TypeObject, reflect.TypeFor[Object](), gdwire.ErrType)
 	}
 	return s.fillObject(v, t)
 }
 
 func (s *decoder) image(v *Image) error {
-	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.KindImageStart)
+	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.TypeImage)
 	if !ok {
 		return err
 	}
@@ -99,7 +109,7 @@ func (s *decoder) image(v *Image) error {
 }
 
 func (s *decoder) inputEvent(v *InputEvent) error {
-	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.KindInputEvent)
+	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.TypeInputEvent)
 	if !ok {
 		return err
 	}

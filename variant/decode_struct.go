@@ -86,21 +86,26 @@ func (c *structDecoder) decode(s *decoder, x variable) error {
 		}
 		s.careful = true // check for nil first from now on
 	}
-	if c.math != nil {
-		if ok, err := s.readMath(x, c.math); ok || err != nil {
-			return err
-		}
-	}
-	t, err := s.token()
+	t, err := s.d.PeekType()
 	switch {
 	case err != nil:
 		return err
-	case t.Kind() == gdwire.KindDictStart && !c.info.array:
-		return c.decodeDict(s, x, int(t.Len()))
-	case t.Kind() == gdwire.KindArrayStart && c.info.array:
-		return c.decodeArray(s, x, int(t.Len()))
+	case t == gdwire.TypeDictionary && !c.info.array:
+		n, err := s.d.ReadDict()
+		if err != nil {
+			return err
+		}
+		return c.decodeDict(s, x, n)
+	case t == gdwire.TypeArray && c.info.array:
+		n, err := s.d.ReadArray()
+		if err != nil {
+			return err
+		}
+		return c.decodeArray(s, x, n)
+	case c.math != nil && c.math.fits(mathTypesByType[t]):
+		return s.readComponents(x, c.math, t)
 	}
-	return s.mismatch(t, valueOf(x, c.typ), nil)
+	return s.mistyped(valueOf(x, c.typ), nil)
 }
 
 // seenFields is the set of fields that have been read.

@@ -353,7 +353,7 @@ func ExampleMarshaler() {
 	var dice []Dice
 	err = variant.Unmarshal(data, &dice)
 	fmt.Println(dice, err)
-	// Output: [{2 20} {3 6}] gdwire: offset 28, $[2]: Go variant_test.Dice: no dice: expected integer
+	// Output: [{2 20} {3 6}] gdwire: offset 28, $[2]: String into Go variant_test.Dice: no dice: expected integer
 }
 
 // A server answers an invalid message with an error and continues.

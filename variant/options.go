@@ -50,6 +50,13 @@ type Marshaler interface {
 // An Unmarshaler decodes itself. UnmarshalVariant must read exactly one value. It must
 // copy the bytes of tokens that it keeps. Its error ends the decoding of the whole
 // value. It is not used for keys.
+//
+// Errors of the Reader, and Errors in the input, are returned as they are. Any other error is
+// wrapped in a [*TypeError] and a [*gdwire.Error] with the position. If it is an Error of the
+// Decoder, such as ErrType from a typed read, the position remains the same. If it is an Error
+// of another Decoder, such as that of an Unmarshal of bytes that the method has read, both
+// positions remain: the outer is that of the method's value, and errors.As finds the inner in
+// TypeError.Err.
 type Unmarshaler interface {
 	UnmarshalVariant(d *gdwire.Decoder) error
 }
@@ -65,16 +72,18 @@ var (
 // A TypeError describes a value that its Go variable cannot hold, or a Go value that
 // cannot be encoded. It is wrapped in a [gdwire.Error] with the position.
 type TypeError struct {
-	// Type is the type of the encoded value, and 0 in encoding.
+	// Type is the type of the encoded value. It is 0 in encoding, and if the error
+	// is not about one value.
 	Type gdwire.Type
 	// Go is the type of the Go variable.
 	Go reflect.Type
 	// Field is the struct field that contains the variable, such as "Player.HP",
 	// or "" if there is none.
 	Field string
-	// Err is the cause: gdwire.ErrType for a type that does not fit,
-	// gdwire.ErrRange for a number, a *gdwire.LimitError for Options.MaxMemory,
-	// ErrDuplicateKey, ErrUnknownKey, or the error of a method of the Go type.
+	// Err is the cause: gdwire.ErrType for a type that does not fit, an error that
+	// wraps gdwire.ErrRange for a number, a *gdwire.LimitError for
+	// Options.MaxMemory, one that wraps ErrDuplicateKey or ErrUnknownKey, or the
+	// error of a method of the Go type.
 	Err error
 }
 
