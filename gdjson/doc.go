@@ -108,7 +108,8 @@
 //
 // ToJSON is subject to the limits of its Decoder and keeps a few bytes for each open
 // container. FromJSON keeps the text, at most gdwire.EncoderOptions.MaxBuffered bytes,
-// and an index of at most eight times that size. gdwire.EncoderOptions.Depth limits
+// and an index. Together they need at most nine times MaxBuffered at any moment, by default
+// 72 MiB. gdwire.EncoderOptions.Depth limits
 // the nesting of the value, and the JSON can be nested at most 10,000 levels deep.
 // The time is proportional to the length of the text for any nesting and any order
 // of members. Serialized objects are refused unless [Options].AllowObjects is set.

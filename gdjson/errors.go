@@ -1,7 +1,6 @@
 package gdjson
 
 import (
-	"errors"
 	"fmt"
 	"unicode/utf8"
 
@@ -62,18 +61,3 @@ func cut(b []byte, n int) string {
 
 // quoted returns b for a message: quoted, and cut after 40 bytes.
 func quoted(b []byte) string { return fmt.Sprintf("%q", cut(b, 40)) }
-
-// syntaxError converts an error of jsontext about text to an Error.
-func syntaxError(text []byte, err error) error {
-	var s *jsontext.SyntacticError
-	if !errors.As(err, &s) {
-		return &Error{Err: err}
-	}
-	cause := s.Err
-	if i := s.ByteOffset; i < int64(len(text)) {
-		if r, n := utf8.DecodeRune(text[i:]); r == utf8.RuneError && n == 1 {
-			cause = gdwire.ErrUTF8
-		}
-	}
-	return &Error{Offset: s.ByteOffset, Pointer: s.JSONPointer, Err: cause}
-}

@@ -115,6 +115,7 @@ func (r *reader) stringOf() []byte {
 	case '{', '[', 't', 'f':
 		return s
 	}
+	_, s = standardNumber(nil, s)
 	x, _ := parseReal(s)
 	return appendText(nil, x, 64)
 }

@@ -5,8 +5,6 @@ import (
 	"math"
 	"sync"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/gdwire/gdwire"
 )
 
@@ -36,9 +34,9 @@ func FromJSON(e *gdwire.Encoder, r io.Reader, opts ...Options) error {
 		most = defaultBuffered
 	}
 	// readMembers checks the names in native objects, where every member is known.
-	duplicates := !p.o.Plain || p.o.Lenient
-	if err := p.text.read(r, most, duplicates, p.o.Lenient); err != nil {
-		return p.text.located(err)
+	unique := p.o.Plain && !p.o.Lenient
+	if err := p.text.read(r, most, unique, p.o.Lenient); err != nil {
+		return err
 	}
 	start := e.OutputOffset()
 	p.at = cursor{pos: skipSpace(p.text.json, 0)}
@@ -51,7 +49,6 @@ func FromJSON(e *gdwire.Encoder, r io.Reader, opts ...Options) error {
 	if fault, ok := err.(*Error); ok {
 		fault.Pointer = p.text.pointer(fault.Offset)
 	}
-	err = p.text.located(err)
 	switch {
 	case err == nil:
 	case e.OutputOffset() == start:
@@ -163,20 +160,21 @@ func (r *reader) skip() {
 	case '"':
 		r.at.pos, _ = stringEnd(r.text.json, r.at.pos)
 	default:
-		r.literal()
+		r.at.pos = literalEnd(r.text.json, r.at.pos)
 	}
 }
 
-// literal reads a number, null, true or false.
+// literal reads a number, null, true or false. It returns a number as in JSON, valid until
+// the next call.
 func (r *reader) literal() []byte {
-	b, i := r.text.json, r.at.pos
-	for r.at.pos < len(b) && !literalEnd[b[r.at.pos]] {
-		r.at.pos++
+	end := literalEnd(r.text.json, r.at.pos)
+	b := r.text.json[r.at.pos:end]
+	r.at.pos = end
+	if r.o.Lenient {
+		r.scratch, b = standardNumber(r.scratch, b)
 	}
-	return b[i:r.at.pos]
+	return b
 }
-
-var literalEnd = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, ',': true, ']': true, '}': true}
 
 // string reads a string and returns its content, valid until the next call.
 func (r *reader) string() []byte {
@@ -186,7 +184,7 @@ func (r *reader) string() []byte {
 	if !escaped {
 		return r.text.json[from+1 : end-1]
 	}
-	r.scratch, _ = jsontext.AppendUnquote(r.scratch[:0], r.text.json[from:end])
+	r.scratch = appendUnquoted(r.scratch[:0], r.text.json[from+1:end-1])
 	return r.scratch
 }
 

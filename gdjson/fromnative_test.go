@@ -78,6 +78,7 @@ func TestFromJSONRefused(t *testing.T) {
 		{"two commas", `["i:1",,]`, nil, 7, "/1"},
 		{"bad UTF-8", "[\"s:a\xff\"]", gdwire.ErrUTF8, 5, "/0"},
 		{"after control characters", "[\"s:\x01\\v\x02\",x]", nil, 10, "/1"},
+		{"in a name with control characters", "{\"a\\v\x01/\":[1,x]}", nil, 12, "/a\v\x01~1/1"},
 		{"half a surrogate pair", `["s:\ud800"]`, nil, 4, "/0"},
 		{"declared elements", `{"args":["i:1","s:x"],"elem_type":"int","type":"Array"}`, gdwire.ErrType, 15, "/args/1"},
 		{"declared keys", `{"args":["i:1","s:x"],"key_type":"String","type":"Dictionary"}`, gdwire.ErrType, 9, "/args/0"},

@@ -1,11 +1,17 @@
 package gdjson_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -92,48 +98,126 @@ func TestToJSONMemory(t *testing.T) {
 	}
 }
 
-// TestFromJSONMemory: memory is proportional to the number of bytes read, which
-// MaxBuffered bounds, for any text.
+// TestFromJSONMemory: FromJSON needs at most nine times MaxBuffered bytes at any moment,
+// for any text, whether it is cut off, complete or too long.
 func TestFromJSONMemory(t *testing.T) {
-	const most = 1 << 20
-	for _, c := range []struct{ name, head, element string }{
-		{"one string", `["s:`, `x`},
-		{"escapes", `["s:`, `\\`},
-		{"surrogates", `["s:`, `\ud83d\ude00`},
-		{"numbers", `[`, `1,`},
-		{"one number", `[`, `1`},
-		{"arrays", `[`, `[],`},
-		{"nested arrays", `[`, `[`},
-		{"nested objects", `[`, `{"args":`},
-		{"objects", `[`, `{"type":"RID"},`},
-		{"members", `{`, `"type":1,`},
-		{"white space", ``, ` `},
+	most := 8 << 20
+	if testing.Short() {
+		most = 2 << 20
+	}
+	for _, c := range []struct {
+		name, head, element, tail string
+		o                         gdjson.Options
+	}{
+		{name: "one string", head: `"s:`, element: `x`, tail: `"`},
+		{name: "escapes", head: `"s:`, element: `\\`, tail: `"`},
+		{name: "surrogates", head: `"s:`, element: `\ud83d\ude00`, tail: `"`},
+		{name: "control characters", head: `"s:`, element: "\x01", tail: `"`},
+		{name: "vertical tabs", head: `"s:`, element: `\v`, tail: `"`},
+		{name: "control characters among others", head: `["s:`, element: "xxxxxxx\x01", tail: `"]`},
+		{name: "numbers", head: `[`, element: `1,`, tail: `1]`},
+		{name: "one number", head: `{"type":"PackedFloat64Array","args":[`, element: `1`, tail: `e-9999999]}`},
+		{name: "bytes", head: `{"args":[`, element: `1,`, tail: `1],"type":"PackedByteArray"}`},
+		{name: "arrays", head: `[`, element: `[],`, tail: `[]]`},
+		{name: "nested arrays", head: `[`, element: `[`},
+		{name: "nested objects", head: `[`, element: `{"args":`},
+		{name: "objects", head: `[`, element: `{"type":"RID"},`, tail: `{"type":"RID"}]`},
+		{name: "members", head: `{`, element: `"type":1,`},
+		{name: "brackets in a string", head: `"s:`, element: `[`, tail: `"`},
+		{name: "white space", element: ` `, tail: `null`},
+		{name: "plain members", head: `{`, element: `"":0,`, tail: `"":0}`, o: gdjson.Options{Plain: true}},
+		{name: "plain objects", head: `[`, element: `{"":0},`, tail: `{}]`, o: gdjson.Options{Plain: true}},
+		{name: "lenient zeros", head: `[`, element: `007,`, tail: `1,]`, o: gdjson.Options{Lenient: true, Plain: true}},
+		{name: "lenient number", head: `[`, element: `0`, tail: `.]`, o: gdjson.Options{Lenient: true, Plain: true}},
+		{name: "lenient commas", head: `[`, element: `[0,],`, tail: `]`, o: gdjson.Options{Lenient: true, Plain: true}},
+		{name: "lenient white space", element: "\x01", tail: `null`, o: gdjson.Options{Lenient: true}},
+		{name: "lenient strings", head: `{"type":"PackedStringArray","args":[`, element: "{\"\x01\":0},", tail: `{}]}`, o: gdjson.Options{Lenient: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, n := range []int{most, math.MaxInt} { // cut off, or too long
-				e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{MaxBuffered: most})
+			for _, n := range []int{most / 2, most, math.MaxInt} { // complete, cut off, or too long
 				src := &repeated{head: c.head, text: c.element, n: n}
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				err := gdjson.FromJSON(e, src)
-				runtime.ReadMemStats(&after)
-				require.Equal(t, n > most, errors.Is(err, gdwire.ErrLimit), err)
+				if n < most {
+					src.tail = c.tail
+				}
+				e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{MaxBuffered: int64(most)})
+				var err error
+				peak := peakOf(func() { err = gdjson.FromJSON(e, src, c.o) })
+				e.Release()
+				require.LessOrEqual(t, src.at, 2*most)
+				require.LessOrEqual(t, peak, int64(9*most))
+				if n < most && err == nil {
+					continue
+				}
 				var fault *gdjson.Error
 				require.ErrorAs(t, err, &fault)
-				require.LessOrEqual(t, src.at, 2*most)
-				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(40*most))
-				e.Release()
+				require.Equal(t, n > most, errors.Is(err, gdwire.ErrLimit), err)
 			}
 		})
 	}
 }
 
-// repeated returns a Reader of head, then text repeated, n bytes in all.
+// TestFromJSONManyNames: objects with names that all differ.
+func TestFromJSONManyNames(t *testing.T) {
+	most := 8 << 20
+	if testing.Short() {
+		most = 2 << 20
+	}
+	text := []byte(`{"":0`)
+	for i := 0; len(text) < most-20; i++ {
+		text = fmt.Appendf(text, `,"%x":0`, i)
+	}
+	e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{MaxBuffered: int64(most)})
+	defer e.Release()
+	for _, end := range []string{`}`, `,"0":0}`} {
+		var err error
+		src := io.MultiReader(bytes.NewReader(text), strings.NewReader(end))
+		peak := peakOf(func() { err = gdjson.FromJSON(e, src, gdjson.Options{Plain: true}) })
+		require.LessOrEqual(t, peak, int64(9*most))
+		require.Equal(t, end != `}`, err != nil, err)
+	}
+}
+
+// peakOf returns the most memory that objects on the heap have, while do runs, more than
+// before, as the garbage collector finds it.
+func peakOf(do func()) int64 {
+	defer debug.SetGCPercent(debug.SetGCPercent(5))
+	runtime.GC()
+	runtime.GC() // empties pools
+	live := func() int64 {
+		sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(sample)
+		return int64(sample[0].Value.Uint64())
+	}
+	before := live()
+	var peak atomic.Int64
+	var done atomic.Bool
+	stopped := make(chan struct{})
+	// Each collection runs the finalizer of the latest mark.
+	var mark func()
+	mark = func() {
+		runtime.SetFinalizer(new([16]byte), func(*[16]byte) {
+			peak.Store(max(peak.Load(), live()-before))
+			if done.Load() {
+				close(stopped)
+			} else {
+				mark()
+			}
+		})
+	}
+	mark()
+	do()
+	done.Store(true)
+	runtime.GC()
+	<-stopped
+	return peak.Load()
+}
+
+// A repeated is a Reader of head, then text repeated, n bytes in all, then the rest of the
+// latest text and tail.
 type repeated struct {
-	head string
-	text string
-	n    int
-	at   int
+	head, text string
+	n, at      int
+	tail       string
 }
 
 func (r *repeated) Read(p []byte) (int, error) {
@@ -145,6 +229,14 @@ func (r *repeated) Read(p []byte) (int, error) {
 			p[i] = r.text[(r.at-len(r.head))%len(r.text)]
 		}
 		r.at++
+	}
+	if i == 0 && r.tail != "" {
+		if n := (r.n - len(r.head)) % len(r.text); n > 0 {
+			r.tail = r.text[n:] + r.tail
+			r.n = len(r.head)
+		}
+		i = copy(p, r.tail)
+		r.tail = r.tail[i:]
 	}
 	if i == 0 {
 		return 0, io.EOF

@@ -6,16 +6,26 @@ import (
 	"unicode/utf8"
 )
 
-// scan finds the nodes of t.json and reports whether t.json is one JSON value. It
-// accepts the same texts as jsontext, which a fuzz target verifies, in a third of the
-// time. It returns no error: check gets that from jsontext.
+// The engine's JSON is not quite JSON. JSON.stringify writes most control characters
+// in strings as they are, and U+000B as \v, which JSON.parse does not accept. Beyond
+// JSON, JSON.parse accepts a comma after the last element or member, any control
+// character as white space, and numbers such as 01, 1. and -.5.
+
+// scan finds the nodes of t.json and reports whether t.json is one value of JSON as the
+// engine writes it, or if t.lenient is set, reads it. Otherwise it accepts the same texts as
+// jsontext, which a fuzz target verifies, in a third of the time. It returns no error:
+// syntaxError gets that from jsontext.
 func (t *text) scan() bool {
 	b, i, ok := t.json, 0, true
 	top, depth := uint32(noNode), 0 // the innermost open node
 	t.nodes = t.nodes[:0]
+	control := byte(0) // characters below are white space
+	if t.lenient {
+		control = ' '
+	}
 	for {
 		// A value is next.
-		if i = space(b, i); i == len(b) {
+		if i = space(b, i, control); i == len(b) {
 			return false
 		}
 		switch c := b[i]; c {
@@ -25,13 +35,13 @@ func (t *text) scan() bool {
 			}
 			t.nodes = append(t.nodes, node{end: uint32(i), next: top})
 			top = uint32(len(t.nodes) - 1)
-			i = space(b, i+1)
+			i = space(b, i+1, control)
 			if i < len(b) && b[i] == c+2 { // the closing bracket
 				break
 			}
 			t.nodes[top].count = 1
 			if c == '{' {
-				if i, ok = scanName(b, i); !ok {
+				if i, ok = scanName(b, i, control); !ok {
 					return false
 				}
 			}
@@ -41,11 +51,11 @@ func (t *text) scan() bool {
 		case 'n', 't', 'f':
 			i, ok = scanWord(b, i)
 		default:
-			i, ok = scanNumber(b, i)
+			i, ok = t.scanNumber(i)
 		}
 		// A comma is next, or closing brackets.
 		for ; ; i++ {
-			i = space(b, i)
+			i = space(b, i, control)
 			if !ok || top == noNode {
 				return ok && i == len(b)
 			}
@@ -54,6 +64,11 @@ func (t *text) scan() bool {
 			}
 			n := &t.nodes[top]
 			if b[i] == ',' && n.count > 0 {
+				if t.lenient {
+					if next := skipSpace(b, i+1); next < len(b) && b[next] == b[n.end]+2 {
+						continue // a comma after the last element or member
+					}
+				}
 				n.count++
 				break
 			}
@@ -65,7 +80,7 @@ func (t *text) scan() bool {
 		}
 		i++
 		if b[t.nodes[top].end] == '{' {
-			if i, ok = scanName(b, space(b, i)); !ok {
+			if i, ok = scanName(b, space(b, i, control), control); !ok {
 				return false
 			}
 		}
@@ -76,16 +91,16 @@ func (t *text) scan() bool {
 // return the offset after it and whether it is valid. If it is not, the offset has
 // no meaning.
 
-// space skips white space, if there is any.
-func space(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+// space skips white space, if there is any: that of JSON, and characters below control.
+func space(b []byte, i int, control byte) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r' || b[i] < control) {
 		i++
 	}
 	return i
 }
 
 // scanName scans a member's name and its colon.
-func scanName(b []byte, i int) (int, bool) {
+func scanName(b []byte, i int, control byte) (int, bool) {
 	if i == len(b) || b[i] != '"' {
 		return i, false
 	}
@@ -93,7 +108,7 @@ func scanName(b []byte, i int) (int, bool) {
 	if !ok {
 		return i, false
 	}
-	i = space(b, i)
+	i = space(b, i, control)
 	return i + 1, i < len(b) && b[i] == ':'
 }
 
@@ -102,14 +117,14 @@ func scanName(b []byte, i int) (int, bool) {
 const ones, highs = 0x0101010101010101, 0x8080808080808080
 
 // scanString scans a string. It skips eight bytes at a time if they are ASCII without
-// quotes, backslashes and control characters.
+// quotes and backslashes.
 func scanString(b []byte, i int) (int, bool) {
 	start, ascii := i, true
 	for i++; ; i++ {
 		for i+8 <= len(b) {
 			x := le.Uint64(b[i:])
 			quote, slash := x^'"'*ones, x^'\\'*ones
-			found := (x | (x - ' '*ones) | (quote - ones) | (slash - ones)) & highs
+			found := (x | (quote-ones)&^quote | (slash-ones)&^slash) & highs
 			i += bits.TrailingZeros64(found) / 8
 			if found != 0 {
 				break
@@ -127,8 +142,6 @@ func scanString(b []byte, i int) (int, bool) {
 				return i, false
 			}
 			i += n - 1
-		case c < ' ':
-			return i, false
 		case c >= utf8.RuneSelf:
 			ascii = false
 		}
@@ -142,7 +155,7 @@ func escapeLen(b []byte) int {
 		return 0
 	}
 	switch b[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't', 'v':
 		return 2
 	case 'u':
 		switch r := hex4(b); {
@@ -184,20 +197,25 @@ func scanWord(b []byte, i int) (int, bool) {
 }
 
 // scanNumber scans a number.
-func scanNumber(b []byte, i int) (int, bool) {
+func (t *text) scanNumber(i int) (int, bool) {
+	b, start := t.json, i
 	if i < len(b) && b[i] == '-' {
 		i++
 	}
 	first := i
 	i = digits(b, i)
-	if i == first || b[first] == '0' && i > first+1 {
+	whole := i - first
+	if !t.lenient && (whole == 0 || b[first] == '0' && whole > 1) {
 		return i, false
 	}
 	if i < len(b) && b[i] == '.' {
 		first = i + 1
-		if i = digits(b, first); i == first {
+		if i = digits(b, first); i == first && (!t.lenient || whole == 0) {
 			return i, false
 		}
+	}
+	if t.lenient && whole == 0 && (i == first || b[start] != '-') { // neither -.5 nor a digit
+		return i, false
 	}
 	if i < len(b) && b[i]|0x20 == 'e' {
 		if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
@@ -223,6 +241,14 @@ func digits(b []byte, i int) int {
 // skipSpace skips white space, if there is any.
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && b[i] <= ' ' {
+		i++
+	}
+	return i
+}
+
+// literalEnd returns the offset after the number, null, true or false at i.
+func literalEnd(b []byte, i int) int {
+	for i < len(b) && b[i] > ' ' && b[i] != ',' && b[i] != ']' && b[i] != '}' {
 		i++
 	}
 	return i

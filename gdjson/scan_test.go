@@ -17,12 +17,12 @@ var texts = []string{
 	`""`, `"`, `"\`, `"\"`, `"\\"`, `"\x"`, `"\u0041"`, `"\u00e9\uABCD"`, `"\u004"`, `"\u00g1"`, `"\u001 "`, "\"\\u\x10\x11\x12\x13\"",
 	`"\ud800"`, `"\ud83d\ude00"`, `"\ud83d\ud83d"`, `"\ude00"`, `"\ud83dxxxxxx"`, `"\ud83d\n"`, `"\ud83d`,
 	"\"\x1f\"", "\"a\x01\x02b\n\"", `"\v\v"`, "\"\\v\x00\\\\v\"", "[\"\x01\",\x01]", "{\"\x01\":[1,\"\t\"]}", "\"\\\x01\"", "\"\x7f\"", "\"é\"", "\"\xff\"", "\"12345678\xff\"", "\"12345678\xc3", "\"\xed\xa0\x80\"",
-	`"1234567"`, `"12345678"`, `"1234567\""`, `"12345678\n90"`, "\"1234567\n\"", `0`, `-0`, `00`, `01`, `-`, `1.`, `.1`, `1.5`, `1e`, `1e+`, `1E-5`, `1e5x`, `+1`,
+	`"1234567"`, `"12345678"`, `"1234567\""`, `"12345678\n90"`, "\"1234567\n\"", `0`, `-0`, `00`, `01`, `-`, `1.`, `.1`, `1.5`, `-.5`, `-.`, `-.e5`, `-01.50e5`, `1.e5`, `00`, `-00.`, `.`, `0.`, "[1,\t]", `[1,,]`, `{"a":1,}`, `[,1]`, `[1,}`, "[\x011\x02,\x03]", "{\x01\"a\"\x02:\x031}", `1e`, `1e+`, `1E-5`, `1e5x`, `+1`,
 	strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1),
 }
 
-// FuzzScan: scan accepts the same texts as jsontext, and its nodes are the objects
-// and arrays that jsontext's tokens begin and end.
+// FuzzScan: scan accepts the texts that jsontext accepts once they are standardized, and its
+// nodes are the objects and arrays that jsontext's tokens begin and end.
 func FuzzScan(f *testing.F) {
 	for _, s := range texts {
 		f.Add([]byte(s))
@@ -31,17 +31,33 @@ func FuzzScan(f *testing.F) {
 }
 
 func checkScan(t *testing.T, b []byte) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(bytes.Clone(b)), jsontext.AllowDuplicateNames(true))
+	for _, lenient := range []bool{false, true} {
+		checkScanAs(t, b, lenient)
+		checkSameLength(t, b, lenient)
+	}
+}
+
+func checkScanAs(t *testing.T, b []byte, lenient bool) {
+	std, shifts := standardize(b, lenient)
+	d := jsontext.NewDecoder(bytes.NewBuffer(bytes.Clone(std)), jsontext.AllowDuplicateNames(true))
 	var nodes []node
 	var open []int
 	var err error
+	pointers := map[int64]jsontext.Pointer{} // of values and names, by offset
 	for values := 0; ; {
 		var tok jsontext.Token
+		start := d.InputOffset()
+		for start < int64(len(std)) && (std[start] == ',' || std[start] == ':' || std[start] <= ' ') {
+			start++
+		}
 		if tok, err = d.ReadToken(); err != nil {
 			if err == io.EOF && values == 1 {
 				err = nil
 			}
 			break
+		}
+		if k := tok.Kind(); k != '}' && k != ']' && len(open) < 10 {
+			pointers[fromStandard(shifts, start)] = d.StackPointer()
 		}
 		switch tok.Kind() {
 		case '{', '[':
@@ -49,7 +65,7 @@ func checkScan(t *testing.T, b []byte) {
 			nodes = append(nodes, node{})
 		case '}', ']':
 			n := &nodes[open[len(open)-1]]
-			n.end, n.next = uint32(d.InputOffset()), uint32(len(nodes))
+			n.end, n.next = uint32(fromStandard(shifts, d.InputOffset())), uint32(len(nodes))
 			open = open[:len(open)-1]
 		}
 		if k, n := d.StackIndex(d.StackDepth()); len(open) > 0 {
@@ -62,16 +78,17 @@ func checkScan(t *testing.T, b []byte) {
 			values++
 		}
 	}
-	scanned := text{json: b}
+	scanned := text{json: b, lenient: lenient}
 	require.Equal(t, err == nil, scanned.scan(), "%q: %v", b, err)
 	if err != nil {
 		return
 	}
-	std, _ := standardize(b, true)
-	require.True(t, (&text{json: std}).scan(), "%q standardized as %q", b, std)
 	require.Equal(t, len(nodes), len(scanned.nodes))
 	for i := range nodes {
 		require.Equal(t, nodes[i], scanned.nodes[i], "%q", b)
+	}
+	for offset, want := range pointers {
+		require.Equal(t, want, scanned.pointer(offset), "%q", b)
 	}
 }
 

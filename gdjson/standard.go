@@ -3,123 +3,125 @@ package gdjson
 import (
 	"bytes"
 	"slices"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
-// The engine's JSON is not quite JSON. JSON.stringify writes most control characters
-// in strings as they are, and U+000B as \v, which JSON.parse does not accept. Beyond
-// JSON, JSON.parse accepts a comma after the last element or member, any control
-// character as white space, and numbers such as 01, 1. and -.5.
-
-// A shift says that the bytes after offset at of a text are grown bytes further on in
-// the standardized text.
-type shift struct {
-	at, grown int64
+// standardNumber returns the number b, which the engine accepts, as JSON: with a digit
+// before the point, and without further zeros there and a point without digits. If this
+// changes it, the result is in scratch.
+func standardNumber(scratch, b []byte) (_, std []byte) {
+	unsigned := bytes.TrimPrefix(b, minus)
+	point := digits(unsigned, 0)
+	whole, rest := unsigned[:point], unsigned[point:]
+	trimmed := bytes.TrimLeft(whole, "0")
+	if len(trimmed) == 0 && (len(whole) > 0 || bytes.HasPrefix(rest, []byte("."))) {
+		trimmed = []byte("0")
+	}
+	noFraction := bytes.HasPrefix(rest, []byte(".")) && digits(rest, 1) == 1
+	if len(trimmed) == len(whole) && !noFraction {
+		return scratch, b
+	}
+	if noFraction {
+		rest = rest[1:]
+	}
+	scratch = slices.Grow(scratch[:0], len(b)+1)
+	scratch = append(scratch, b[:len(b)-len(unsigned)]...)
+	scratch = append(append(scratch, trimmed...), rest...)
+	return scratch, scratch
 }
 
-// A standardizer converts a text to standard JSON.
-type standardizer struct {
-	text   []byte
-	std    []byte // text[:done], converted
-	done   int
-	shifts []shift
+// appendUnquoted appends the content of a string that scan has accepted.
+func appendUnquoted(dst, s []byte) []byte {
+	dst = slices.Grow(dst, len(s))
+	for {
+		i := bytes.IndexByte(s, '\\')
+		if i < 0 {
+			return append(dst, s...)
+		}
+		dst = append(dst, s[:i]...)
+		s = s[i:]
+		n := escapeLen(s)
+		switch c := s[1]; {
+		case c != 'u':
+			dst = append(dst, escapes[c])
+		case n == 6:
+			dst = utf8.AppendRune(dst, rune(hex4(s)))
+		default:
+			dst = utf8.AppendRune(dst, utf16.DecodeRune(rune(hex4(s)), rune(hex4(s[6:]))))
+		}
+		s = s[n:]
+	}
 }
 
-// standardize converts the JSON that the engine writes, and if lenient is set the JSON
-// that it reads, to standard JSON. It returns text itself if there is nothing to
-// convert. Text that is not JSON either way stays so.
-func standardize(text []byte, lenient bool) (std []byte, shifts []shift) {
-	s := standardizer{text: text}
+// escapes has the characters for escape sequences of one letter.
+var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v'}
+
+// appendJSON appends text in which as many bytes of JSON replace what only the engine's
+// JSON.stringify writes, or if lenient is set, what its JSON.parse accepts. The result is
+// JSON if the text is accepted, and otherwise invalid at the same offset.
+func appendJSON(dst, text []byte, lenient bool) []byte {
+	from := len(dst)
+	dst = append(dst, text...)
+	b := dst[from:]
 	last := byte(0) // the latest byte that is not white space
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
 		case c == '"':
-			i = s.string(i + 1)
+			i = replaceInString(b, i+1)
 		case !lenient:
 		case c < ' ' && c != '\t' && c != '\n' && c != '\r':
-			s.replace(i, i+1, " ")
+			b[i] = ' '
 		case c == ',':
-			next := skipSpace(text, i+1)
-			if next < len(text) && (text[next] == ']' || text[next] == '}') && last != '[' && last != '{' && last != ',' {
-				s.replace(i, i+1, " ")
+			next := skipSpace(b, i+1)
+			if next < len(b) && (b[next] == ']' || b[next] == '}') && last != '[' && last != '{' && last != ',' {
+				b[i] = ' '
 			}
 		case c == '-' || '0' <= c && c <= '9':
-			i = s.number(i)
+			i = replaceNumber(b, i)
 		}
-		if i < len(text) && text[i] > ' ' {
-			last = text[i]
+		if i < len(b) && b[i] > ' ' {
+			last = b[i]
 		}
 	}
-	if s.std == nil {
-		return text, nil
-	}
-	return append(s.std, text[s.done:]...), s.shifts
+	return dst
 }
 
-// replace replaces text[from:to].
-func (s *standardizer) replace(from, to int, by string) {
-	s.std = append(append(s.std, s.text[s.done:from]...), by...)
-	s.done = to
-	if grown := int64(len(s.std) - to); len(s.shifts) == 0 && grown != 0 || len(s.shifts) > 0 && grown != s.shifts[len(s.shifts)-1].grown {
-		s.shifts = append(s.shifts, shift{int64(to - 1), grown})
-	}
-}
-
-// string converts the string whose content begins at i, and returns the offset of its
-// end.
-func (s *standardizer) string(i int) int {
-	const hex = "0123456789abcdef"
-	for ; i < len(s.text) && s.text[i] != '"'; i++ {
-		c, from := s.text[i], i
-		if c == '\\' {
-			if i++; i == len(s.text) || s.text[i] != 'v' {
-				continue
+// replaceInString is appendJSON for the string whose content begins at i. It returns the offset
+// of its end.
+func replaceInString(b []byte, i int) int {
+	for ; i < len(b) && b[i] != '"'; i++ {
+		if b[i] < ' ' {
+			b[i] = ' '
+		}
+		if b[i] == '\\' {
+			if i++; i < len(b) && b[i] == 'v' {
+				b[i] = 't'
 			}
-			c = '\v'
-		}
-		if c < ' ' {
-			s.replace(from, i+1, `\u00`+hex[c>>4:c>>4+1]+hex[c&15:c&15+1])
 		}
 	}
 	return i
 }
 
-// number converts the number that begins at i, but for its exponent, and returns the
-// offset of its last byte.
-func (s *standardizer) number(i int) int {
+// replaceNumber is appendJSON for the number that begins at i, but for its exponent. It returns
+// the offset of its last byte.
+func replaceNumber(b []byte, i int) int {
 	start := i
-	if s.text[i] == '-' {
+	if b[i] == '-' {
 		i++
 	}
-	point := digits(s.text, i)
-	whole, end := s.text[i:point], point
-	var fraction []byte
-	if point < len(s.text) && s.text[point] == '.' {
-		end = digits(s.text, point+1)
-		fraction = s.text[point+1 : end]
+	end := digits(b, i)
+	if end < len(b) && b[end] == '.' {
+		end = digits(b, end+1)
 	}
-	if len(whole)+len(fraction) == 0 {
+	number := b[i:end]
+	if len(bytes.Trim(number, ".")) == 0 {
 		return start
 	}
-	std := append([]byte(nil), s.text[start:i]...)
-	if whole = bytes.TrimLeft(whole, "0"); len(whole) == 0 {
-		whole = []byte("0")
-	}
-	std = append(std, whole...)
-	if len(fraction) > 0 {
-		std = append(append(std, '.'), fraction...)
-	}
-	if !bytes.Equal(std, s.text[start:end]) {
-		s.replace(start, end, string(std))
-	}
-	return end - 1
-}
-
-// fromStandard returns the offset in the text of an offset in the standardized text.
-func fromStandard(shifts []shift, offset int64) int64 {
-	for _, s := range slices.Backward(shifts) {
-		if s.at+s.grown < offset {
-			return offset - s.grown
+	if _, std := standardNumber(nil, number); len(std) != len(number) {
+		for j := range number {
+			number[j] = '1'
 		}
 	}
-	return offset
+	return end - 1
 }

@@ -2,10 +2,13 @@ package gdjson
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"math"
 	"slices"
+	"strconv"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -18,9 +21,9 @@ import (
 // a member in constant time, because "type" may follow "args". Conversion therefore
 // takes time proportional to the text for any nesting and any order of members.
 type text struct {
-	json   []byte // standardized if need be
-	shifts []shift
-	nodes  []node
+	json    []byte
+	lenient bool // accept what the engine accepts
+	nodes   []node
 }
 
 // A node is an object or array. Nodes are in the order in which they begin.
@@ -40,27 +43,25 @@ const (
 	maxDepth = 10_000
 )
 
-// read reads src to its end: one value in no more than most bytes. If duplicates is
-// set, members of an object may have the same name. If lenient is set, the text may
+// read reads src to its end: one value in no more than most bytes. If unique is set, the
+// members of an object must have different names. If lenient is set, the text may
 // deviate from JSON in the ways that the engine accepts.
-func (t *text) read(src io.Reader, most int64, duplicates, lenient bool) error {
-	t.shifts = nil
-	most = min(most, maxText)
-	if err := t.readAll(src, most); err != nil {
+func (t *text) read(src io.Reader, most int64, unique, lenient bool) error {
+	t.lenient = lenient
+	if err := t.readAll(src, min(most, maxText)); err != nil {
 		return err
 	}
-	ok := t.scan()
-	if !ok {
-		t.json, t.shifts = standardize(t.json, lenient)
-		if n := int64(len(t.json)); n > maxText {
-			return limitError(n, most)
-		}
-		ok = t.scan()
+	// Each node but the innermost ones takes at least three bytes. With one allocation, no
+	// old and new array exist at the same time.
+	nodes := min(len(t.json)/3+maxDepth, bytes.Count(t.json, []byte("{"))+bytes.Count(t.json, []byte("[")))
+	t.nodes = slices.Grow(t.nodes[:0], nodes)
+	if !t.scan() {
+		return t.syntaxError()
 	}
-	if ok && duplicates {
-		return nil
+	if unique {
+		return t.checkNames()
 	}
-	return t.check(duplicates)
+	return nil
 }
 
 func limitError(got, most int64) error {
@@ -87,32 +88,105 @@ func (t *text) readAll(src io.Reader, most int64) error {
 	}
 }
 
-// check validates the text with jsontext, whose errors have offset and pointer.
-func (t *text) check(duplicates bool) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(t.json), jsontext.AllowDuplicateNames(duplicates))
+// syntaxError returns the error for text that scan has not accepted. jsontext finds it, in a
+// copy in which what only the engine accepts is replaced by as many bytes of JSON.
+func (t *text) syntaxError() error {
+	d := jsontext.NewDecoder(bytes.NewBuffer(appendJSON(nil, t.json, t.lenient)), jsontext.AllowDuplicateNames(true))
 	_, err := d.ReadValue()
-	if err == io.EOF {
-		return &Error{Offset: int64(len(t.json)), Err: io.ErrUnexpectedEOF}
-	}
 	if err == nil {
 		end := d.InputOffset()
 		if _, err = d.ReadToken(); err == nil {
 			return &Error{Offset: end, Err: errSecondValue}
 		}
+		if err == io.EOF {
+			return &Error{Err: errInvalid}
+		}
+	} else if err == io.EOF {
+		return &Error{Offset: int64(len(t.json)), Err: io.ErrUnexpectedEOF}
 	}
-	switch {
-	case err != io.EOF:
-		return syntaxError(t.json, err)
-	case duplicates:
-		return &Error{Err: errInvalid}
+	var s *jsontext.SyntacticError
+	if !errors.As(err, &s) {
+		return &Error{Err: err}
 	}
-	return nil
+	cause := s.Err
+	if i := s.ByteOffset; i < int64(len(t.json)) {
+		if r, n := utf8.DecodeRune(t.json[i:]); r == utf8.RuneError && n == 1 {
+			cause = gdwire.ErrUTF8
+		}
+	}
+	return &Error{Offset: s.ByteOffset, Pointer: t.named(s.JSONPointer, s.ByteOffset), Err: cause}
+}
+
+// named returns p, which jsontext has returned for an error at offset, with the names as they
+// are in the text.
+func (t *text) named(p jsontext.Pointer, offset int64) jsontext.Pointer {
+	var scratch, b []byte
+	open := t.walk(int(offset), func(*level) {})
+	for token := range p.Tokens() {
+		if len(open) > 0 && open[0].name > 0 {
+			b = appendToken(b, t.name(uint32(open[0].name), &scratch))
+		} else {
+			b = appendToken(b, []byte(token))
+		}
+		open = open[min(1, len(open)):]
+	}
+	return jsontext.Pointer(b)
+}
+
+// appendToken appends a token of a JSON pointer.
+func appendToken(dst, token []byte) []byte {
+	dst = append(dst, '/')
+	for _, c := range token {
+		switch c {
+		case '~':
+			dst = append(dst, "~0"...)
+		case '/':
+			dst = append(dst, "~1"...)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
 }
 
 var (
 	errSecondValue = wrapf(gdwire.ErrCount, "text after the value")
 	errInvalid     = errors.New("invalid JSON") // never returned while scan and jsontext agree
 )
+
+// checkNames returns an error if two members of an object have the same name.
+func (t *text) checkNames() error {
+	type member struct{ object, name uint32 } // index of the node, offset of the name
+	var all []member
+	t.walk(len(t.json), func(l *level) { all = append(all, member{uint32(l.node), uint32(l.name)}) })
+	var scratch [2][]byte
+	sameName := func(x, y member) int {
+		return cmp.Or(cmp.Compare(x.object, y.object), bytes.Compare(t.name(x.name, &scratch[0]), t.name(y.name, &scratch[1])))
+	}
+	slices.SortFunc(all, func(x, y member) int { return cmp.Or(sameName(x, y), cmp.Compare(x.name, y.name)) })
+	first := int64(math.MaxInt64)
+	for i := 1; i < len(all); i++ {
+		if sameName(all[i-1], all[i]) == 0 {
+			first = min(first, int64(all[i].name))
+		}
+	}
+	if first == math.MaxInt64 {
+		return nil
+	}
+	err := wrapf(jsontext.ErrDuplicateName, "duplicate member %s", quoted(t.name(uint32(first), &scratch[0])))
+	return &Error{Offset: first, Pointer: t.pointer(first), Err: err}
+}
+
+// name returns the content of the string at offset i, in scratch if it is escaped.
+func (t *text) name(i uint32, scratch *[]byte) []byte {
+	end, escaped := stringEnd(t.json, int(i))
+	content := t.json[i+1 : end-1]
+	if !escaped {
+		return content
+	}
+	*scratch = appendUnquoted((*scratch)[:0], content)
+	return *scratch
+}
 
 // release drops the memory of a large text, and keeps a smaller one for reuse.
 func (t *text) release() {
@@ -125,21 +199,78 @@ func (t *text) release() {
 	}
 }
 
-// located returns err with an offset in the text as it was read.
-func (t *text) located(err error) error {
-	if fault, ok := err.(*Error); ok {
-		fault.Offset = fromStandard(t.shifts, fault.Offset)
-	}
-	return err
-}
-
-// pointer returns the JSON pointer of the value at offset.
+// pointer returns the JSON pointer of the value or name at offset.
 func (t *text) pointer(offset int64) jsontext.Pointer {
-	d := jsontext.NewDecoder(bytes.NewBuffer(t.json), jsontext.AllowDuplicateNames(true))
-	for d.InputOffset() <= offset {
-		if _, err := d.ReadToken(); err != nil {
-			break
+	var scratch, b []byte
+	for _, l := range t.walk(int(offset), func(*level) {}) {
+		switch {
+		case l.name > 0:
+			b = appendToken(b, t.name(uint32(l.name), &scratch))
+		case l.index >= 0:
+			b = strconv.AppendInt(append(b, '/'), int64(l.index), 10)
 		}
 	}
-	return d.StackPointer()
+	return jsontext.Pointer(b)
+}
+
+// A level is an open object or array of walk.
+type level struct {
+	node     int // its index
+	object   bool
+	wantName bool // the next string is a name
+	name     int  // offset of the latest name, 0 before the first
+	index    int  // of the latest element of an array, -1 before the first
+}
+
+// walk walks through the names and values that begin up to offset end, and calls named at
+// every name. It returns the objects and arrays that are open at end.
+func (t *text) walk(end int, named func(*level)) (open []level) {
+	nodes := 0
+	for i := 0; ; {
+		if i = skipSpace(t.json, i); i > end || i == len(t.json) {
+			return open
+		}
+		var last *level
+		if len(open) > 0 {
+			last = &open[len(open)-1]
+		}
+		switch c := t.json[i]; {
+		case c == ',' || c == ':':
+			i++
+			continue
+		case (c == ']' || c == '}') && last != nil:
+			open = open[:len(open)-1]
+			i++
+			continue
+		case c == '"' && last != nil && last.wantName:
+			after, ok := scanString(t.json, i)
+			if !ok {
+				return open
+			}
+			last.wantName, last.name = false, i
+			named(last)
+			i = after
+			continue
+		}
+		// A value begins.
+		if last != nil && last.object {
+			last.wantName = true
+		} else if last != nil {
+			last.index++
+		}
+		after, ok := i+1, true
+		switch c := t.json[i]; c {
+		case '{', '[':
+			open = append(open, level{node: nodes, object: c == '{', wantName: c == '{', index: -1})
+			nodes++
+		case '"':
+			after, ok = scanString(t.json, i)
+		default:
+			after = literalEnd(t.json, i)
+		}
+		if !ok || after == i {
+			return open
+		}
+		i = after
+	}
 }
