@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"math"
@@ -71,6 +72,9 @@ func (p *packet) finish(err error) error {
 	if err == nil || stream.Skippable(err) {
 		p.end = end
 	}
+	if n := p.trailing(); err == nil && n > 0 && p.frames.filled {
+		err = &gdwire.Error{Offset: end - p.base, Path: "$", Err: fmt.Errorf("%d bytes follow the value in its packet", n)}
+	}
 	p.setError(err)
 	return p.err
 }
@@ -125,8 +129,9 @@ func values(r io.Reader, o *options) iter.Seq[*packet] {
 // A framer reads length-prefixed packets.
 type framer struct {
 	*stream.Reader
-	next func() (*gdwire.Decoder, error)
-	gate *gate // nil if next reads whole packets
+	next   func() (*gdwire.Decoder, error)
+	gate   *gate // nil if next reads whole packets
+	filled bool  // bytes after the value of a packet are an error
 }
 
 // newFramer returns a framer that reads packets in parts, so that they need not fit in
@@ -134,7 +139,7 @@ type framer struct {
 func newFramer(r io.Reader, o *options) *framer {
 	g := &gate{r: r, left: math.MaxInt64}
 	s := stream.NewReader(g, o.stream())
-	return &framer{s, s.Next, g}
+	return &framer{s, s.Next, g, o.filled}
 }
 
 // newWholeFramer returns a framer that returns packets after it has received them
@@ -143,7 +148,7 @@ func newFramer(r io.Reader, o *options) *framer {
 func newWholeFramer(s *stream.Reader, o *options) *framer {
 	d := wholeDecoder(o)
 	var raw []byte
-	return &framer{Reader: s, next: func() (_ *gdwire.Decoder, err error) {
+	return &framer{Reader: s, filled: o.filled, next: func() (_ *gdwire.Decoder, err error) {
 		raw, err = s.NextRaw(raw[:0])
 		if err == nil && o.candidates != nil && o.settle(raw) {
 			d = wholeDecoder(o)

@@ -44,6 +44,7 @@ type options struct {
 	given      map[string]bool  // names of the flags on the command line
 	candidates []*gdwire.Format // formats in which the first packets have the same values
 	container  *fileaccess.Info // of the input
+	filled     bool             // bytes after the value of a packet are an error
 	recognized bool             // format or frame were recognized
 	several    bool             // there is more than one file
 }

@@ -70,7 +70,7 @@ func recodeFlags(fs *flag.FlagSet, o *options) {
 }
 
 func recodeCheck(o *options) error {
-	o.writes = true
+	o.writes, o.filled = true, true
 	return nil
 }
 
@@ -173,9 +173,5 @@ func recode(e *gdwire.Encoder, p *packet) error {
 		p.err = err
 		return err
 	}
-	err = p.finish(err)
-	if n := p.trailing(); err == nil && n > 0 {
-		err = p.fromStart(&gdwire.Error{Offset: p.end - p.base, Path: "$", Err: fmt.Errorf("%d bytes follow the value in its packet, and would be lost", n)})
-	}
-	return err
+	return p.finish(err)
 }

@@ -20,7 +20,7 @@ func TestRecode(t *testing.T) {
 		{name: "frames", args: "recode -frame u32", in: framed(lenient, bad, nil, five, five), out: string(framed(wire(1, 1), five, five)),
 			status: statusBad, err: "offset 32, $[1]: unknown godot4 type id 99\ngdwire: offset 40, $: empty packet: unexpected EOF\n"},
 		{name: "bytes after a value", args: "recode -frame u32", in: framed(five, wire(2, 5, 0), five), out: string(framed(five, five)),
-			status: statusBad, err: "gdwire: offset 24, $: 4 bytes follow the value in its packet, and would be lost"},
+			status: statusBad, err: "gdwire: offset 24, $: 4 bytes follow the value in its packet"},
 		{name: "header", args: "recode -skip 5", in: append([]byte("SAVE1"), lenient...), out: "SAVE1" + string(wire(1, 1))},
 		{name: "header, frames", args: "recode -skip 5 -frame u32 -to u32be", in: append([]byte("SAVE1"), framed(five, five)...), out: "SAVE1" + string(framedBig(five, five))},
 		{name: "header only", args: "recode -skip 5", in: []byte("SAVE1"), out: "SAVE1", status: statusBad, err: "the input is empty"},

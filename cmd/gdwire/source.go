@@ -167,6 +167,7 @@ func (s *screen) decide(in *source, o *options, ri *recognize.Input, r recognize
 	}
 	reading := r.Readings[0]
 	o.decoder.Format, o.frame, o.recognized = reading.Format, reading.Frame, true
+	o.filled = true // engines write no bytes after a value, so the file is damaged
 	if len(r.Readings) > 1 && o.framed() && int64(len(ri.Head)) != in.size {
 		for _, other := range r.Readings {
 			o.candidates = append(o.candidates, other.Format)

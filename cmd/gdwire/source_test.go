@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,4 +129,43 @@ func TestUndecided(t *testing.T) {
 			require.Empty(t, errs.String())
 		})
 	}
+}
+
+// TestDamagedSave flips each bit of a save. check reports an error, or the format that the
+// save has.
+func TestDamagedSave(t *testing.T) {
+	id := func(n int) []byte { return wire(27, 1, 4, "id", 2, n) }
+	save := framed(slices.Concat(wire(27, 3, 4, "name", 4, "Ada", 4, "hp", 2, 10, 4, "items", 28, 3), id(1), id(2), id(3)))
+	good := 0
+	for bit := range 8 * len(save) {
+		save[bit/8] ^= 1 << (bit % 8)
+		r := checkBytes(save)
+		if r.status == statusGood {
+			good++
+			require.Contains(t, r.out, "format  godot4, frame u32", "bit %d: %s", bit, r.err)
+		}
+		save[bit/8] ^= 1 << (bit % 8)
+	}
+	t.Log(good, "of", 8*len(save), "are still valid")
+}
+
+// checkBytes runs check without flags.
+func checkBytes(b []byte) result {
+	var out, errs bytes.Buffer
+	status := run([]string{"check"}, bytes.NewReader(b), &out, &errs)
+	return result{status, out.String(), errs.String()}
+}
+
+// TestTrailingBytes: bytes after the value of a recognized packet are damage. With flags
+// they are accepted, as by engines.
+func TestTrailingBytes(t *testing.T) {
+	save := framed(wire(27, 1, 4, "hp", 2, 10), wire(27, 1, 4, "hp", 2, 10, 0), wire(2, 5))
+	r := checkBytes(save)
+	require.Equal(t, statusBad, r.status)
+	require.Contains(t, r.err, "standard input is damaged, probably godot4, packets with length (-frame u32)")
+	require.Contains(t, r.out, "packets  2 good, 1 bad")
+	require.Contains(t, r.out, "offset 64, $: 4 bytes follow the value in its packet")
+	r = runWith(save, "check", "-frame", "u32")
+	require.Equal(t, statusGood, r.status)
+	require.Contains(t, r.out, "4 after values")
 }

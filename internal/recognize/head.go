@@ -32,12 +32,7 @@ func ReadHead(r io.Reader, in *Input, pipe bool) error {
 }
 
 // framed reports whether the head is recognized as length-prefixed packets of any format.
-// Packets with bytes after their values do not count: they are rather a part of a value
-// without length, the rest of which has not been received.
 func (in *Input) framed() bool {
 	r := Recognize(in)
-	if r.Certainty < Probably && r.Certainty != Ambiguous || r.Readings[0].Frame == Bare {
-		return false
-	}
-	return in.read(r.Readings[0], false, false).trailing == 0
+	return (r.Certainty >= Probably || r.Certainty == Ambiguous) && r.Readings[0].Frame != Bare
 }

@@ -92,13 +92,53 @@ func Recognize(in *Input) Result {
 	if r := in.bySignature(); r.Certainty != Unknown {
 		return r
 	}
+	s := &search{Input: in, trials: map[attempt]*trial{}}
+	if r := s.apply(sureRules); r.Certainty != Unknown {
+		return r
+	}
+	// Lengths that add up to the size of the input are hardly an accident. If no
+	// format fits, the input is then damaged, and not something else.
+	for _, frame := range s.frames() {
+		if frame != Bare && s.addUp(frame) {
+			only := &search{Input: in, trials: s.trials, frame: &frame}
+			if r := only.guess(); r.Certainty != Unknown {
+				return r
+			}
+		}
+	}
+	return s.guess()
+}
+
+// A search looks for the readings of an input.
+type search struct {
+	*Input
+	trials map[attempt]*trial
+	frame  *Frame // the only candidate, whose lengths add up to the size of the input, or nil
+}
+
+// An attempt is a way to read an input.
+type attempt struct {
+	Reading
+	strict, several bool
+}
+
+// guess returns the readings that fit if none is sure.
+func (s *search) guess() Result {
+	if r := s.apply(unsureRules); r.Certainty != Unknown {
+		return r
+	}
+	return s.damaged()
+}
+
+// apply returns the readings of the first rule that accepts any.
+func (s *search) apply(rules []rule) Result {
 	for _, rule := range rules {
-		fits := in.try(rule)
+		fits := s.try(rule)
 		if len(fits) == 0 {
 			continue
 		}
 		if rule.formats[0] == gdwire.Godot2 {
-			fits = in.orNew(fits)
+			fits = s.orNew(fits)
 		}
 		r := Result{Certainty: rule.certainty}
 		for _, t := range fits {
@@ -107,12 +147,12 @@ func Recognize(in *Input) Result {
 				r.Certainty = Ambiguous
 			}
 		}
-		if r.Certainty == Sure && in.known() < minSure {
+		if r.Certainty == Sure && s.known() < minSure {
 			r.Certainty = Probably
 		}
 		return r
 	}
-	return in.damaged()
+	return Result{}
 }
 
 // known returns the minimum size of the input.
@@ -191,14 +231,18 @@ var (
 	allFormats = []*gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2}
 )
 
-// rules has the rules in descending order of certainty.
-var rules = []rule{
+// sureRules accept canonical values that are all of the input.
+var sureRules = []rule{
 	{certainty: Sure, formats: newFormats, strict: true, accept: func(t *trial) bool { return t.whole && !t.implausible }},
-	{certainty: Probably, formats: newFormats, strict: true, accept: func(t *trial) bool { return t.whole }},
+	{certainty: Sure, formats: newFormats, strict: true, accept: func(t *trial) bool { return t.whole }},
+}
+
+// unsureRules has the other rules in descending order of certainty.
+var unsureRules = []rule{
 	{certainty: Probably, formats: oldFormats, strict: true, accept: func(t *trial) bool { return t.whole }},
 	{certainty: Probably, formats: allFormats, strict: true, several: true, accept: func(t *trial) bool { return t.whole && !t.implausible }},
 	{certainty: Probably, formats: allFormats, accept: func(t *trial) bool { return t.lenient() && t.trailing == 0 }},
-	{certainty: Probably, formats: allFormats, accept: func(t *trial) bool { return t.lenient() && (t.Frame != Bare || t.zerosFollow()) }},
+	{certainty: Probably, formats: allFormats, accept: func(t *trial) bool { return t.lenient() && t.Frame == Bare && t.zerosFollow() }},
 	{certainty: CutShort, formats: newFormats, strict: true, accept: func(t *trial) bool { return t.cutShort() && !t.implausible }},
 	{certainty: CutShort, formats: newFormats, strict: true, accept: (*trial).cutShort},
 	{certainty: CutShort, formats: oldFormats, strict: true, accept: (*trial).cutShort},
@@ -215,42 +259,48 @@ func (t *trial) zerosFollow() bool {
 	return t.leaves > 0 && len(bytes.Trim(t.input.Head[t.used:], "\x00")) == 0
 }
 
-// candidates returns the formats and frames for a rule.
-func (in *Input) candidates(r rule) (formats []*gdwire.Format, frames []Frame) {
-	formats, frames = r.formats, []Frame{U32, U32BE, Bare}
-	if in.Formats != nil {
-		formats = in.Formats
+// frames returns the candidates, those with lengths first.
+func (s *search) frames() []Frame {
+	switch {
+	case s.frame != nil:
+		return []Frame{*s.frame}
+	case s.Frames != nil:
+		return s.Frames
 	}
-	if in.Frames != nil {
-		frames = in.Frames
+	return []Frame{U32, U32BE, Bare}
+}
+
+// formats returns the candidates among the formats of a rule.
+func (s *search) formats(all []*gdwire.Format) []*gdwire.Format {
+	if s.Formats != nil {
+		return s.Formats
 	}
-	if r.several {
-		if in.Frames != nil && in.Frames[0] != Bare {
-			return nil, nil
-		}
-		frames = []Frame{Bare}
-	}
-	return formats, frames
+	return all
 }
 
 // try returns the trials that a rule accepts: those with frames if there are any, otherwise
 // those without.
-func (in *Input) try(r rule) (fits []*trial) {
-	formats, frames := in.candidates(r)
-	for _, frame := range frames {
+func (s *search) try(r rule) (fits []*trial) {
+	for _, frame := range s.frames() {
 		if frame == Bare && len(fits) > 0 {
 			break
 		}
-		for _, format := range formats {
-			if t := in.read(Reading{format, frame}, r.strict, r.several); r.accept(t) {
+		if frame != Bare && r.several {
+			continue
+		}
+		for _, format := range s.formats(r.formats) {
+			if t := s.read(attempt{Reading{format, frame}, r.strict, r.several}); r.accept(t) {
 				fits = append(fits, t)
 			}
 		}
 	}
-	if r.certainty == CutShort {
+	switch r.certainty {
+	case CutShort:
 		return furthest(fits)
+	case Sure:
+		fits = mostValues(fits)
 	}
-	if in.Size < 0 { // lengths in the wrong byte order are huge
+	if s.Size < 0 { // lengths in the wrong byte order are huge
 		fits = least(fits, func(t *trial) int64 { return t.declared })
 	}
 	return least(fits, func(t *trial) int64 { return int64(t.trailing) })
@@ -274,13 +324,23 @@ func furthest(fits []*trial) []*trial {
 	return slices.DeleteFunc(fits, func(t *trial) bool { return t.leaves < most-minLeaves })
 }
 
+// mostValues returns the trials without those that read less than half as many values as
+// another. Any 48 bytes are a Transform3D, but few are a Dictionary of Godot 3.
+func mostValues(fits []*trial) []*trial {
+	most := 0
+	for _, t := range fits {
+		most = max(most, t.headers)
+	}
+	return slices.DeleteFunc(fits, func(t *trial) bool { return 2*t.headers < most })
+}
+
 // orNew adds readings in newer formats with the same values. Godot 2 accepts any padding,
 // and damaged padding is more likely than Godot 2.
-func (in *Input) orNew(fits []*trial) (all []*trial) {
+func (s *search) orNew(fits []*trial) (all []*trial) {
 	for _, old := range fits {
 		for _, format := range newFormats {
-			t := in.read(Reading{format, old.Frame}, false, false)
-			if t.lenient() && t.values == old.values && in.Formats == nil {
+			t := s.read(attempt{Reading: Reading{format, old.Frame}})
+			if t.lenient() && t.values == old.values && s.Formats == nil {
 				all = append(all, t)
 			}
 		}
@@ -288,16 +348,16 @@ func (in *Input) orNew(fits []*trial) (all []*trial) {
 	return append(all, fits...)
 }
 
-// damaged returns the reading that reads clearly more than all others: valid packets or, in
-// a single packet, bytes.
-func (in *Input) damaged() Result {
+// damaged returns the reading that reads most of the input: valid packets or, in a single
+// packet, bytes. Unless lengths add up to the input, it must read clearly more than all
+// others.
+func (s *search) damaged() Result {
 	var best *trial
 	second := 0 // bytes
-	formats, frames := in.candidates(rule{formats: allFormats})
-	for _, frame := range frames {
-		for _, format := range formats {
-			t := in.read(Reading{format, frame}, false, false)
-			if !t.plainHeader {
+	for _, frame := range s.frames() {
+		for _, format := range s.formats(allFormats) {
+			t := s.read(attempt{Reading: Reading{format, frame}})
+			if !t.plainHeader && s.frame == nil {
 				continue
 			}
 			if best != nil && !t.further(best) {
@@ -309,7 +369,7 @@ func (in *Input) damaged() Result {
 			best = t
 		}
 	}
-	if best == nil || best.leaves < minLeaves || best.good == 0 && best.used < 2*second {
+	if best == nil || best.leaves < minLeaves || best.good == 0 && best.used < 2*second && s.frame == nil {
 		return Result{}
 	}
 	return Result{Certainty: Damaged, Readings: []Reading{best.Reading}}

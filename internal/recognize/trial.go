@@ -13,9 +13,8 @@ import (
 
 // A trial is the result of one reading of the head.
 type trial struct {
-	Reading
+	attempt
 	input   *Input
-	strict  bool
 	decoder *gdwire.Decoder
 
 	whole       bool   // all bytes of the head were read
@@ -23,9 +22,10 @@ type trial struct {
 	implausible bool   // it contains improbable numbers or texts
 	plainHeader bool   // the first header has only bits that engines write
 	values      uint64 // a hash of all tokens
+	headers     int    // values
 	leaves      int    // values other than containers that were read
-	used        int    // bytes up to the first error; with a frame, bytes in valid packets
-	trailing    int    // bytes after values
+	used        int    // bytes up to the first error, and of valid packets after it
+	trailing    int    // bytes after the value, without a frame
 	good        int    // packets that are one value
 	declared    int64  // the greatest declared length of a packet
 
@@ -35,18 +35,27 @@ type trial struct {
 // seed is the seed of all hashes, which are compared with each other.
 var seed = maphash.MakeSeed()
 
-// read reads the head of the input.
-func (in *Input) read(r Reading, strict, several bool) *trial {
-	t := &trial{Reading: r, input: in, strict: strict}
+// read reads the head of the input, once for each attempt.
+func (s *search) read(a attempt) *trial {
+	t := s.trials[a]
+	if t == nil {
+		t = s.Input.read(a)
+		s.trials[a] = t
+	}
+	return t
+}
+
+func (in *Input) read(a attempt) *trial {
+	t := &trial{attempt: a, input: in}
 	t.hash.SetSeed(seed)
 	o := in.Decoder
-	o.Format, o.Strict, o.AllowObjects = r.Format, strict, true
+	o.Format, o.Strict, o.AllowObjects = a.Format, a.strict, true
 	o.Limits = gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
 	o.OneValue = false
 	t.decoder = gdwire.NewDecoder(nil, &o)
 	defer t.decoder.Release()
-	if r.Frame == Bare {
-		t.bare(several)
+	if a.Frame == Bare {
+		t.bare()
 	} else {
 		t.framed()
 	}
@@ -55,7 +64,7 @@ func (in *Input) read(r Reading, strict, several bool) *trial {
 }
 
 // bare reads one or several values without lengths.
-func (t *trial) bare(several bool) {
+func (t *trial) bare() {
 	in := t.input
 	t.plainHeader = plainHeader(in.Head)
 	for {
@@ -69,32 +78,33 @@ func (t *trial) bare(several bool) {
 			return
 		}
 		t.trailing = int(in.known()) - t.used
-		if t.trailing == 0 || t.used == len(in.Head) && several {
+		if t.trailing == 0 || t.used == len(in.Head) && t.several {
 			t.whole = true
 			return
 		}
-		if !several {
+		if !t.several {
 			t.whole = !t.strict
 			return
 		}
 	}
 }
 
-// framed reads length-prefixed packets.
+// framed reads length-prefixed packets. Each must be filled by its value: engines write
+// nothing after it.
 func (t *trial) framed() {
 	in := t.input
 	good := true // so far
 	offset := int64(0)
 	for first := true; first || offset < int64(len(in.Head)); first = false {
 		head := in.Head[offset:]
-		if len(head) < 4 {
+		if len(head) < lengthSize {
 			t.cut = in.whole() && good
 			t.whole = !in.whole() && good && !first
 			return
 		}
-		n := int64(t.length(head))
+		n := int64(t.Frame.length(head))
 		t.declared = max(t.declared, n)
-		head = head[4:]
+		head = head[lengthSize:]
 		if first {
 			t.plainHeader = plainHeader(head)
 		}
@@ -106,54 +116,69 @@ func (t *trial) framed() {
 			return // wait for the rest of the packet
 		}
 		used, err := t.value(head)
-		switch {
-		case complete && err == nil:
-			t.trailing += len(head) - used
-			if len(head) == used {
-				t.good++
-			} else if t.strict {
-				good = false
-			}
-		case complete || err != io.ErrUnexpectedEOF && len(head) > 0:
-			good = false
+		valid := complete && err == nil && used == len(head)
+		if good || valid {
+			t.used += lengthSize + used
 		}
-		if good || err == nil {
-			t.used += 4 + used
+		if valid {
+			t.good++
+		} else {
+			good = good && !complete && (err == io.ErrUnexpectedEOF || len(head) == 0)
 		}
-		offset += 4 + n
+		offset += lengthSize + n
 	}
-	t.whole = good && t.follow(offset)
+	t.whole = good && in.follow(t.Frame, offset)
 	t.cut = good && !t.whole
 }
 
+// lengthSize is the size of the length that precedes a packet.
+const lengthSize = 4
+
+// addUp reports whether the lengths of packets add up to the size of the input.
+func (in *Input) addUp(f Frame) bool {
+	offset := int64(0)
+	for offset+lengthSize <= int64(len(in.Head)) {
+		n := int64(f.length(in.Head[offset:]))
+		if n < minPacket {
+			return false
+		}
+		offset += lengthSize + n
+	}
+	known := in.At != nil || in.whole()
+	return known && in.Size > 0 && in.follow(f, offset)
+}
+
+// minPacket is the size of a header, with which each value begins.
+const minPacket = 4
+
 // maxFollowed is the maximum number of lengths that are followed beyond the head.
-const maxFollowed = 1 << 20
+const maxFollowed = 1 << 16
 
 // follow reports whether the lengths of the packets from offset on end at the end of the
 // input.
-func (t *trial) follow(offset int64) bool {
-	in := t.input
+func (in *Input) follow(f Frame, offset int64) bool {
 	if in.Size < 0 {
 		return true
 	}
-	var b [4]byte
+	var b [lengthSize]byte
 	for range maxFollowed {
 		if offset == in.Size || in.At == nil && offset < in.Size {
 			return true
 		}
-		if offset > in.Size-4 {
+		if offset > in.Size-lengthSize {
 			return false
 		}
 		if _, err := in.At.ReadAt(b[:], offset); err != nil {
 			return false
 		}
-		offset += 4 + int64(t.length(b[:]))
+		offset += lengthSize + int64(f.length(b[:]))
 	}
 	return true
 }
 
-func (t *trial) length(b []byte) uint32 {
-	if t.Frame == U32BE {
+// length returns the length at the start of b.
+func (f Frame) length(b []byte) uint32 {
+	if f == U32BE {
 		return binary.BigEndian.Uint32(b)
 	}
 	return binary.LittleEndian.Uint32(b)
@@ -213,7 +238,10 @@ func (t *trial) token(token gdwire.Token) {
 	_, _ = t.hash.Write(b)
 
 	switch token.Kind() {
-	case gdwire.KindDictKey, gdwire.KindEnd, gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindPackedStart, gdwire.KindNodePathStart:
+	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindPackedStart, gdwire.KindNodePathStart:
+		t.headers++
+		return
+	case gdwire.KindDictKey, gdwire.KindEnd:
 		return
 	case gdwire.KindStringChunk, gdwire.KindProperty, gdwire.KindSignal, gdwire.KindObjectStart:
 		t.check(!hasControl(b))
@@ -227,6 +255,9 @@ func (t *trial) token(token gdwire.Token) {
 		}
 	}
 	t.leaves++
+	if token.Kind() != gdwire.KindChunk {
+		t.headers++
+	}
 }
 
 func (t *trial) check(plausible bool) { t.implausible = t.implausible || !plausible }

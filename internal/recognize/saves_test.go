@@ -1,0 +1,229 @@
+package recognize
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+)
+
+// saves makes random saved games.
+type saves struct {
+	*rand.Rand
+	format *gdwire.Format
+	odd    bool // with floats and texts that are rarely seen
+	e      *gdwire.Encoder
+}
+
+// value writes a random value with up to depth containers inside each other.
+func (s *saves) value(depth int) {
+	if depth > 0 && s.IntN(3) == 0 {
+		s.container(depth)
+		return
+	}
+	e := s.e
+	switch s.IntN(14) {
+	case 0:
+		e.WriteNil()
+	case 1:
+		e.WriteBool(s.IntN(2) == 1)
+	case 2, 3:
+		e.WriteInt(s.integer())
+	case 4, 5:
+		e.WriteFloat(s.real())
+	case 6, 7:
+		e.WriteString(s.text())
+	case 8:
+		e.WriteReals(gdwire.TypeVector2, s.real32(), s.real32())
+	case 9:
+		e.WriteReals(gdwire.TypeVector3, s.real32(), s.real32(), s.real32())
+	case 10:
+		e.WriteReals(gdwire.TypeColor, s.real32(), 0, 0.5, 1)
+	case 11:
+		e.WriteNodePath("/root/" + string('A'+rune(s.IntN(26))) + ":hp")
+	case 12:
+		n := s.Int64N(12)
+		e.BeginPacked(gdwire.TypePackedByteArray, n)
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(s.Uint32())
+		}
+		gdwire.WritePacked(e, b)
+		e.End()
+	case 13:
+		n := s.Int64N(12)
+		e.BeginPacked(gdwire.TypePackedFloat32Array, n)
+		f := make([]float32, n)
+		for i := range f {
+			f[i] = float32(s.real32())
+		}
+		gdwire.WritePacked(e, f)
+		e.End()
+	}
+}
+
+// container writes a Dictionary with String keys or an Array.
+func (s *saves) container(depth int) {
+	n := s.IntN(9)
+	if s.IntN(2) == 0 {
+		s.e.BeginArray(n)
+		for range n {
+			s.value(depth - 1)
+		}
+	} else {
+		s.e.BeginDict(n)
+		for range n {
+			s.e.WriteString(s.text())
+			s.value(depth - 1)
+		}
+	}
+	s.e.End()
+}
+
+func (s *saves) integer() int64 {
+	switch s.IntN(3) {
+	case 0:
+		return s.Int64N(100)
+	case 1:
+		return int64(int32(s.Uint32()))
+	}
+	return int64(s.Uint64()) >> s.IntN(64)
+}
+
+func (s *saves) real() float64 {
+	if s.odd && s.IntN(4) == 0 {
+		return []float64{math.Sin(math.Pi), 1e20, 1e-300, math.Float64frombits(s.Uint64()), float64(math.Float32frombits(s.Uint32())), math.NaN(), math.Copysign(0, -1), 5e-324}[s.IntN(8)]
+	}
+	switch s.IntN(3) {
+	case 0:
+		return float64(s.IntN(2000)-1000) / 8
+	case 1:
+		return s.NormFloat64()
+	}
+	return []float64{0, 0.1, 1, math.Inf(1)}[s.IntN(4)]
+}
+
+func (s *saves) real32() float64 { return float64(float32(s.real())) }
+
+func (s *saves) text() string {
+	letters := []rune("abcdefghij_ABC 012äß中🎮")
+	if s.odd {
+		letters = append(letters, '\x1b', '\n', '"', '\x01')
+	}
+	b := make([]rune, s.IntN(14))
+	for i := range b {
+		b[i] = letters[s.IntN(len(letters))]
+	}
+	return string(b)
+}
+
+// top returns a random Dictionary or Array in bytes.
+func (s *saves) top(t *testing.T, depth int) []byte {
+	var b bytes.Buffer
+	s.e = gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: s.format})
+	s.container(depth)
+	require.NoError(t, s.e.Close())
+	return b.Bytes()
+}
+
+// framed returns a save of one or several packets, and of least to 64 KiB.
+func (s *saves) framed(t *testing.T) (all []byte) {
+	size := 1 << (10 + s.IntN(6))
+	for packets := 1 + s.IntN(4)*s.IntN(2); packets > 0 || len(all) < 1<<10; packets-- {
+		var b bytes.Buffer
+		s.e = gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: s.format, MaxBuffered: 1 << 20})
+		s.e.BeginDict(gdwire.Unknown)
+		for s.e.OutputOffset() < int64(size) {
+			s.e.WriteString(s.text())
+			s.value(4)
+			require.NoError(t, s.e.Err())
+		}
+		s.e.End()
+		require.NoError(t, s.e.Close())
+		if len(all)+b.Len() > 60<<10 {
+			break
+		}
+		all = append(all, frame(U32, b.Bytes())...)
+	}
+	return all
+}
+
+// readable reports whether each packet of a framed file can be read and is filled by its
+// value, as check reports.
+func readable(b []byte, format *gdwire.Format) bool {
+	for len(b) > 0 {
+		if len(b) < lengthSize || U32.length(b) > uint32(len(b)-lengthSize) {
+			return false
+		}
+		n := lengthSize + int(U32.length(b))
+		d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: format, OneValue: true})
+		d.ResetBytes(b[lengthSize:n])
+		if err := d.SkipValue(); err != nil || int(d.InputOffset()) < n-lengthSize {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}
+
+// TestDamagedSaves flips one bit of framed saves. They are never read without an error in
+// another format than before.
+func TestDamagedSaves(t *testing.T) {
+	files, flips := 20, 50
+	r := rand.New(rand.NewPCG(7, 8))
+	var results [Sure + 1]int
+	passed, total := 0, 0
+	for i := range files {
+		s := &saves{Rand: r, format: newFormats[i%2], odd: i&2 > 0}
+		save := s.framed(t)
+		want := Reading{s.format, U32}
+		requireResult(t, Result{Certainty: Sure, Readings: []Reading{want}}, file(save), i)
+		for range flips {
+			b := bytes.Clone(save)
+			at := r.IntN(8 * len(b))
+			b[at/8] ^= 1 << (at % 8)
+			got := file(b)
+			results[got.Certainty]++
+			total++
+			if got.Certainty > Ambiguous && judge(got, want) == wrong && (got.Readings[0].Frame != U32 || readable(b, got.Readings[0].Format)) {
+				passed++
+				t.Logf("save %d, bit %d: %v %v", i, at, got.Certainty, got.Readings)
+			}
+		}
+	}
+	t.Logf("%d flips: %d unknown, %d ambiguous, %d damaged, %d cut short, %d probable, %d sure; %d in another format without an error",
+		total, results[Unknown], results[Ambiguous], results[Damaged], results[CutShort], results[Probably], results[Sure], passed)
+	require.LessOrEqual(t, 1000*passed, total)
+}
+
+// TestRandomValues recognizes random Dictionaries and Arrays of 24 bytes and more: what is
+// sure is right, and little is not sure.
+func TestRandomValues(t *testing.T) {
+	n := 10_000
+	if testing.Short() {
+		n = 2000
+	}
+	r := rand.New(rand.NewPCG(9, 10))
+	blocked := 0
+	for i := 0; i < n; {
+		s := &saves{Rand: r, format: newFormats[i%2], odd: i&2 > 0}
+		b := s.top(t, 1+r.IntN(4))
+		if len(b) < minSure {
+			continue
+		}
+		i++
+		want := Reading{s.format, []Frame{Bare, U32, U32BE}[r.IntN(3)]}
+		got := file(frame(want.Frame, b))
+		if got.Certainty < Sure {
+			blocked++
+			continue
+		}
+		require.Contains(t, got.Readings, want, "%x", b)
+	}
+	t.Logf("%d of %d are not sure", blocked, n)
+	require.LessOrEqual(t, 200*blocked, n)
+}
