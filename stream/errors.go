@@ -20,12 +20,14 @@ func (e *PacketTooLongError) Error() string {
 	return fmt.Sprintf("gdwire/stream: offset %d: packet of %d bytes exceeds MaxPacket (%d)", e.Offset, e.Size, e.Max)
 }
 
-// Skippable reports whether err is about one packet, so that the next one can be
-// read or written: whether it is or wraps a [PacketTooLongError] or a [gdwire.Error].
+// Skippable reports whether err is about one packet or one peer of a [PacketConn], so
+// that the next packet can be read or written: whether it is or wraps a
+// [PacketTooLongError], a [PeerError] or a [gdwire.Error].
 func Skippable(err error) bool {
-	var p *PacketTooLongError
-	var v *gdwire.Error
-	return errors.As(err, &p) || errors.As(err, &v)
+	var long *PacketTooLongError
+	var peer *PeerError
+	var value *gdwire.Error
+	return errors.As(err, &long) || errors.As(err, &peer) || errors.As(err, &value)
 }
 
 // emptyPacket returns the error of reading a packet of no bytes.

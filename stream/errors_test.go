@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,6 +54,7 @@ func TestSkippable(t *testing.T) {
 	}{
 		{"nil", nil, false},
 		{"PacketTooLongError", &stream.PacketTooLongError{}, true},
+		{"PeerError", fmt.Errorf("answer: %w", &stream.PeerError{Err: syscall.EINVAL}), true},
 		{"Error", &gdwire.Error{Err: gdwire.ErrType}, true},
 		{"wrapped Error", fmt.Errorf("player: %w", &gdwire.Error{Err: gdwire.ErrType}), true},
 		{"end of the stream", io.EOF, false},

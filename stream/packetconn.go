@@ -14,8 +14,14 @@ const maxDatagram = 64 << 10
 // A PacketConn reads and writes datagrams, each of which is one packet without a
 // length, as with PacketPeerUDP. One goroutine may read while any number write.
 //
-// After a [gdwire.Error], which concerns one datagram, ReadPacket continues with the next;
-// see [Skippable]. Options.IdleTimeout limits the time that ReadPacket waits.
+// After an error that concerns one datagram or one peer, the next call continues with
+// others; see [Skippable]. These are a [gdwire.Error], and a [PeerError]: ReadPacket
+// returns one for a peer that an earlier datagram did not reach, WritePacketTo and
+// WriteRawTo for a datagram that the system does not send, because its address has the
+// port 0, it is longer than UDP permits (65,507 bytes with IPv4), or there is no route.
+// Timeouts and the errors of a closed connection concern all peers.
+//
+// Options.IdleTimeout limits the time that ReadPacket waits.
 type PacketConn struct {
 	lifetime
 	config *config
@@ -40,7 +46,7 @@ func NewPacketConn(ctx context.Context, conn net.PacketConn, o *Options) *Packet
 // ReadPacket returns a Decoder of the next datagram and the address of its sender.
 // The address is also returned with an error about one datagram: a [gdwire.Error] if
 // it is empty, with a [PacketTooLongError] inside if it is longer than Options.MaxPacket or
-// 64 KiB.
+// 64 KiB, or a [PeerError].
 //
 // The PacketConn owns the Decoder: it and its tokens are valid until the next
 // ReadPacket, and must not be Reset or Released. Until something is read from it, its
@@ -61,7 +67,7 @@ func (c *PacketConn) ReadPacket() (*gdwire.Decoder, net.Addr, error) {
 	}
 	n, from, err := c.conn.ReadFrom(c.buf)
 	if err != nil {
-		return nil, from, c.cause(err)
+		return nil, from, c.readError(from, err)
 	}
 	if n == 0 {
 		return nil, from, emptyPacket()
@@ -113,5 +119,5 @@ func (c *PacketConn) send(b []byte, to net.Addr) error {
 		}
 	}
 	_, err := c.conn.WriteTo(b, to)
-	return c.cause(err)
+	return c.writeError(to, err)
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/gdwire/gdwire"
@@ -136,4 +137,69 @@ func requireTooLong(t *testing.T, err error, size, most int64) {
 	t.Helper()
 	require.Equal(t, &gdwire.Error{Path: "$", Err: &stream.PacketTooLongError{Size: size, Max: most}}, err)
 	require.True(t, stream.Skippable(err))
+}
+
+// A refusing conn fails to read and write, with an error of the system.
+type refusing struct {
+	net.PacketConn
+	err error
+}
+
+func (r refusing) ReadFrom([]byte) (int, net.Addr, error) { return 0, nil, r.opError("read") }
+func (r refusing) WriteTo([]byte, net.Addr) (int, error)  { return 0, r.opError("write") }
+func (r refusing) opError(op string) error                { return &net.OpError{Op: op, Net: "udp", Err: r.err} }
+
+// TestPeerErrors distinguishes errors that concern one peer from those that concern all.
+func TestPeerErrors(t *testing.T) {
+	for _, c := range []struct {
+		err         error
+		read, write bool // skippable
+	}{
+		{syscall.ECONNREFUSED, true, true},
+		{syscall.ECONNRESET, true, true},
+		{syscall.EHOSTUNREACH, true, true},
+		{syscall.EINVAL, false, true},
+		{syscall.EMSGSIZE, false, true},
+		{syscall.EPERM, false, true},
+		{os.ErrDeadlineExceeded, false, false},
+		{net.ErrClosed, false, false},
+		{net.ErrWriteToConnected, false, false},
+	} {
+		t.Run(c.err.Error(), func(t *testing.T) {
+			pc, err := net.ListenPacket("udp", "127.0.0.1:0")
+			require.NoError(t, err)
+			conn := stream.NewPacketConn(t.Context(), refusing{pc, c.err}, nil)
+			defer conn.Close()
+			_, _, err = conn.ReadPacket()
+			require.ErrorIs(t, err, c.err)
+			require.Equal(t, c.read, stream.Skippable(err), "%v", err)
+			for _, err := range []error{conn.WritePacketTo(pc.LocalAddr(), number(1)), conn.WriteRawTo(pc.LocalAddr(), []byte{0, 0, 0, 0})} {
+				require.ErrorIs(t, err, c.err)
+				require.Equal(t, c.write, stream.Skippable(err), "%v", err)
+			}
+		})
+	}
+}
+
+// TestUnanswerable answers peers that cannot be answered, then one that can.
+func TestUnanswerable(t *testing.T) {
+	a, to := packetConn(t.Context(), t, nil)
+	port0 := &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}
+	for name, err := range map[string]error{
+		"port 0":       a.WritePacketTo(port0, number(1)),
+		"65,508 bytes": a.WriteRawTo(to, make([]byte, 65_508)),
+		"65,536 bytes": a.WriteRawTo(to, make([]byte, 65_536)),
+	} {
+		var peer *stream.PeerError
+		require.ErrorAs(t, err, &peer, name)
+		require.NotNil(t, peer.Addr, name)
+		require.ErrorContains(t, err, "gdwire/stream: datagram to 127.0.0.1:", name)
+		require.True(t, stream.Skippable(err), name)
+	}
+	require.NoError(t, a.WritePacketTo(to, number(7)))
+	d, _, err := a.ReadPacket()
+	require.NoError(t, err)
+	n, err := d.ReadInt()
+	require.NoError(t, err)
+	require.EqualValues(t, 7, n)
 }

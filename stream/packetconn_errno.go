@@ -1,0 +1,11 @@
+//go:build !plan9
+
+package stream
+
+import "syscall"
+
+// peerErrors are errors of reading that ICMP reports about a peer that an earlier
+// datagram did not reach. Reading takes them from the socket, so that none repeats.
+var peerErrors = []error{
+	syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
+}
