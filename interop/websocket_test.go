@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -51,12 +51,14 @@ func greet(_ context.Context, c *stream.Conn) error {
 
 // serveWeb serves WebSockets with s and returns the URL.
 func serveWeb(t *testing.T, s *stream.Server) (url string) {
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: []string{"*"}})
 		if err == nil {
-			s.ServeConn(stream.NewMessageConn(r.Context(), ws, websocket.CloseStatus, &s.Options))
+			stream.ServeMessages(r.Context(), s, ws, websocket.CloseStatus)
 		}
 	}))
+	web.Config.ConnContext = stream.WithNetConn
+	web.Start()
 	t.Cleanup(web.Close)
 	return "ws" + strings.TrimPrefix(web.URL, "http")
 }
@@ -87,7 +89,7 @@ func TestWebSocket(t *testing.T) {
 		count = 200
 	}
 	var logged syncBuffer
-	s := &stream.Server{Handler: greet, ErrorLog: log.New(&logged, "", 0), Options: stream.Options{
+	s := &stream.Server{Handler: greet, ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)), Options: stream.Options{
 		MaxPacket: 64 << 10, Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: 100}},
 		ReadTimeout: time.Minute, WriteTimeout: time.Second,
 	}}
@@ -167,11 +169,11 @@ func exchangeTCP(ctx context.Context, addr string) error {
 
 // TestWebSocketIdle: the server closes the connection of a client that sends nothing.
 func TestWebSocketIdle(t *testing.T) {
-	s := &stream.Server{Handler: greet, ErrorLog: log.New(&syncBuffer{}, "", 0), Options: stream.Options{IdleTimeout: 10 * time.Millisecond}}
+	s := &stream.Server{Handler: greet, ErrorLog: slog.New(slog.NewTextHandler(&syncBuffer{}, nil)), Options: stream.Options{IdleTimeout: 10 * time.Millisecond}}
 	ws, _, err := websocket.Dial(t.Context(), serveWeb(t, s), nil)
 	require.NoError(t, err)
 	_, _, err = ws.Read(t.Context())
-	require.Equal(t, websocket.StatusNormalClosure, websocket.CloseStatus(err))
+	require.Equal(t, websocket.StatusPolicyViolation, websocket.CloseStatus(err))
 	require.NoError(t, s.Shutdown(t.Context()))
 }
 

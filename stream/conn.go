@@ -2,11 +2,10 @@ package stream
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
-	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gdwire/gdwire"
@@ -16,25 +15,48 @@ import (
 // any number write.
 //
 // Options.IdleTimeout and ReadTimeout limit how long Next, NextRaw and the Decoder
-// wait, WriteTimeout how long WritePacket and WriteRaw do. A timeout is an
+// wait, WriteTimeout how long WritePacket, WriteRaw and Flush do. A timeout is an
 // [os.ErrDeadlineExceeded] and does not close the connection: the next call has the
-// same time again.
+// same time again. After a timeout that is final, because a packet was written in part,
+// a TLS handshake was interrupted or the connection is a WebSocket, later calls return
+// an [ErrBroken] instead.
 type Conn struct {
 	*Reader
 	*Writer
 	lifetime
-	config *config
-	conn   net.Conn
+	config    *config
+	conn      net.Conn      // nil for a WebSocket
+	link      link          // conn or the WebSocket
+	handshake *handshake    // nil if conn has none
+	interrupt func()        // interrupts a call of Next that waits for a packet
+	stats     *counters     // of the Server; nil without one
+	discarded chan struct{} // closed when the goroutine of CloseRead has ended; nil without one
 
-	mu       sync.Mutex
-	idle     bool // Next waits for the first byte of a packet
-	limited  bool // the connection has a read deadline
-	draining bool // by Server.Shutdown
+	// Used only by the goroutine that reads.
+	armed     int64 // 1 + CompleteOffset of the packet whose read deadline is set, or 0
+	last      bool  // Next has returned its last packet after Shutdown
+	published published
+
+	draining atomic.Bool // by Server.Shutdown
+
+	mu      sync.Mutex
+	idle    bool // Next waits for the first byte of a packet
+	limited bool // the connection has a read deadline
+	endless bool // no IdleTimeout, because of CloseRead
+	end     closeFrame
+}
+
+// A closeFrame is the status code and reason of a WebSocket's close frame.
+type closeFrame struct {
+	code   int
+	reason string
 }
 
 // NewConn returns a Conn over conn and becomes its owner. When ctx is done, the
 // connection is closed and calls return ctx's cause. If o is nil, it uses the zero
 // Options.
+//
+// If conn is a [tls.Conn], the first call that reads or writes does the handshake.
 func NewConn(ctx context.Context, conn net.Conn, o *Options) *Conn {
 	return serverConn(ctx, conn, newConfig(o))
 }
@@ -42,107 +64,240 @@ func NewConn(ctx context.Context, conn net.Conn, o *Options) *Conn {
 // serverConn is NewConn with a config that other Conns may share.
 func serverConn(ctx context.Context, conn net.Conn, s *config) *Conn {
 	c := newConn(conn, s)
-	c.watch(ctx, conn.Close, conn.Close)
-	return c
-}
-
-// newConn returns a Conn that does not watch a context yet.
-func newConn(conn net.Conn, s *config) *Conn {
-	c := &Conn{conn: conn, config: s}
+	c.conn = conn
 	c.Reader, c.Writer = newReader(connReader{c}, s), newWriter(connWriter{c}, s)
-	c.Reader.wait = c.wait
+	if t, ok := conn.(handshaker); ok {
+		c.handshake = &handshake{conn: t, timeout: s.HandshakeTimeout}
+	}
+	c.interrupt = func() {
+		c.limited = true
+		_ = conn.SetReadDeadline(past)
+	}
 	if s.WriteTimeout > 0 {
 		c.deadline = func() error { return c.set(conn.SetWriteDeadline, s.WriteTimeout) }
 	}
+	c.watch(ctx, func() error {
+		c.flushNow(func() error { return conn.SetWriteDeadline(time.Now().Add(closeTimeout)) })
+		return conn.Close()
+	}, conn.Close)
 	return c
 }
 
-// NetConn returns the connection, for its addresses; a Conn of [NewMessageConn] has
-// none. Reading from it, writing to it or setting its deadlines breaks the Conn.
+// A link is what a Conn needs of its connection in addition to reading and writing.
+type link interface {
+	RemoteAddr() net.Addr
+	SetReadDeadline(time.Time) error
+}
+
+// newConn returns a Conn without a Reader and a Writer, which does not watch a context yet.
+func newConn(l link, s *config) *Conn {
+	return &Conn{link: l, config: s, end: closeFrame{code: CloseNormal}}
+}
+
+// closeTimeout is how long Close waits for the other side: to accept packets that were
+// held back, and to answer the close frame of a WebSocket.
+const closeTimeout = time.Second
+
+// past is a deadline that interrupts a call.
+var past = time.Unix(1, 0)
+
+// NetConn returns the connection. Reading from it, writing to it or setting its
+// deadlines breaks the Conn. NetConn of a WebSocket returns nil.
 func (c *Conn) NetConn() net.Conn { return c.conn }
+
+// RemoteAddr returns the address of the other side, that of a WebSocket with
+// [WithNetConn] only.
+func (c *Conn) RemoteAddr() net.Addr { return c.link.RemoteAddr() }
+
+// CloseWithCode closes the connection. Over a WebSocket the close frame has this status
+// code of RFC 6455, or one of 3000 to 4999, and a reason of up to 123 bytes. Other
+// connections ignore both.
+func (c *Conn) CloseWithCode(code int, reason string) error {
+	c.setEnd(code, reason)
+	return c.Close()
+}
+
+// setEnd sets the close frame that Close will send.
+func (c *Conn) setEnd(code int, reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.end = closeFrame{code, reason}
+}
 
 // Next is [Reader.Next]. After Close it returns [net.ErrClosed], after the context is
 // done its cause, also if packets have arrived before. After [Server.Shutdown] it
-// returns [ErrServerClosed] where it would wait for the first byte of a packet.
+// returns at most the packet that has begun to arrive, then [ErrServerClosed].
 func (c *Conn) Next() (*gdwire.Decoder, error) {
-	if err := c.ended(); err != nil {
+	if err := c.begin(); err != nil {
+		c.countInvalid()
 		c.dec.Release()
 		return nil, err
 	}
-	return c.Reader.Next()
+	d, err := c.Reader.Next()
+	c.last = c.draining.Load()
+	return d, err
 }
 
 // NextRaw is [Reader.NextRaw], with the errors of [Conn.Next].
 func (c *Conn) NextRaw(dst []byte) ([]byte, error) {
-	if err := c.ended(); err != nil {
+	if err := c.begin(); err != nil {
+		c.countInvalid()
 		c.dec.Release()
 		return dst, err
 	}
-	return c.Reader.NextRaw(dst)
+	dst, err := c.Reader.NextRaw(dst)
+	c.last = c.draining.Load()
+	return dst, err
 }
 
-// wait sets the read deadline, see Reader.wait.
+// begin returns why there is no next packet.
+func (c *Conn) begin() error {
+	if err := c.ended(); err != nil {
+		return err
+	}
+	if c.draining.Load() && (c.last || !c.begun()) {
+		return ErrServerClosed
+	}
+	c.armed = 0
+	return nil
+}
+
+// CloseRead discards all packets from now on, in a goroutine of its own. It serves
+// handlers that only write: the returned context is done when the other side has closed
+// the connection, with the cause io.EOF, and after [Server.Shutdown], with the cause
+// [ErrServerClosed], or for any other reason for which Next fails. IdleTimeout no longer
+// applies. Nothing else may read then, and CloseRead must not be called again.
+func (c *Conn) CloseRead(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c.mu.Lock()
+	c.endless = true
+	c.mu.Unlock()
+	c.discarded = make(chan struct{})
+	go func() {
+		defer close(c.discarded)
+		for {
+			if _, err := c.Next(); err != nil && !Skippable(err) {
+				cancel(err)
+				return
+			}
+		}
+	}()
+	return ctx
+}
+
+// wait prepares for waiting for bytes: of the packet that has begun, or of the next one
+// if idle is true.
 func (c *Conn) wait(idle bool) error {
+	if err := c.flushAndWait(); err != nil {
+		return err
+	}
+	c.publish()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if idle && c.draining {
+	if idle && c.draining.Load() {
 		return ErrServerClosed
 	}
 	c.idle = idle
-	timeout := c.config.ReadTimeout
-	if idle {
-		timeout = c.config.IdleTimeout
-	}
-	if timeout == 0 && !c.limited {
+	return c.limit()
+}
+
+// limit sets the read deadline, once for each packet: its bytes may arrive one by one.
+// c is locked.
+func (c *Conn) limit() error {
+	packet := c.whole + 1
+	if c.armed == packet && !c.idle {
 		return nil
 	}
-	if err := c.set(c.conn.SetReadDeadline, timeout); err != nil {
-		return err
+	timeout := c.config.ReadTimeout
+	if c.idle {
+		timeout = c.config.IdleTimeout
+		if c.endless {
+			timeout = 0
+		}
+	}
+	if timeout > 0 || c.limited {
+		if err := c.set(c.link.SetReadDeadline, timeout); err != nil {
+			return err
+		}
 	}
 	c.limited = timeout > 0
+	c.armed = packet
+	if c.idle {
+		c.armed = 0
+	}
 	return nil
+}
+
+// readError returns the error of a call that has read after wait.
+func (c *Conn) readError(err error) error {
+	if err == nil {
+		return nil
+	}
+	c.armed = 0 // the next call has the same time again
+	c.mu.Lock()
+	drained := c.draining.Load() && c.idle
+	c.mu.Unlock()
+	if drained {
+		return ErrServerClosed
+	}
+	return c.cause(err)
 }
 
 // drain makes Next return ErrServerClosed instead of waiting for another packet.
 func (c *Conn) drain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.draining = true
-	if c.idle { // interrupt it
-		c.limited = true
-		_ = c.conn.SetReadDeadline(time.Unix(1, 0))
+	c.draining.Store(true)
+	if c.handshake.isPending() {
+		c.cancel(ErrServerClosed)
+	} else if c.idle {
+		c.interrupt()
 	}
 }
 
-func (c *Conn) isDraining() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.draining
+// finish closes the connection after the handler has returned err, unless it has been
+// closed, and counts what was read.
+func (c *Conn) finish(err error) {
+	if err == nil && c.draining.Load() {
+		err = ErrServerClosed
+	}
+	_ = c.CloseWithCode(closeCode(err))
+	if c.discarded != nil {
+		<-c.discarded
+	}
+	c.countInvalid()
+	c.publish()
 }
 
-// drained reports whether drain interrupted a call that returned err.
-func (c *Conn) drained(err error) bool {
-	if !errors.Is(err, os.ErrDeadlineExceeded) {
-		return false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.draining && c.idle
+// setStats makes s count what is read and written from now on.
+func (c *Conn) setStats(s *counters) {
+	c.stats = s
+	c.published.bytes = c.Reader.in
+	c.Writer.mu.Lock()
+	defer c.Writer.mu.Unlock()
+	c.Writer.stats = s
 }
 
 type connReader struct{ c *Conn }
 
 func (r connReader) Read(p []byte) (int, error) {
-	n, err := r.c.conn.Read(p)
-	if r.c.drained(err) {
-		return n, ErrServerClosed
+	if err := r.c.handshake.do(&r.c.lifetime); err != nil {
+		return 0, err
 	}
-	return n, r.c.cause(err)
+	if err := r.c.wait(r.c.Reader.idle()); err != nil {
+		return 0, err
+	}
+	n, err := r.c.conn.Read(p)
+	r.c.endWait()
+	return n, r.c.readError(err)
 }
 
 type connWriter struct{ c *Conn }
 
 func (w connWriter) Write(p []byte) (int, error) {
+	if err := w.c.handshake.do(&w.c.lifetime); err != nil {
+		return 0, err
+	}
 	n, err := w.c.conn.Write(p)
 	return n, w.c.cause(err)
 }

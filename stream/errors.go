@@ -20,6 +20,25 @@ func (e *PacketTooLongError) Error() string {
 	return fmt.Sprintf("gdwire/stream: offset %d: packet of %d bytes exceeds MaxPacket (%d)", e.Offset, e.Size, e.Max)
 }
 
+// ErrBroken is wrapped by the errors of a connection that can no longer be used, because
+// an earlier call returned a timeout after a part of a packet, message or handshake.
+var ErrBroken = errors.New("gdwire/stream: connection is broken")
+
+// later returns what calls return after one that returned err and was the last that
+// could. A timeout would look as if the call could be repeated.
+func later(err error) error {
+	if isTimeout(err) {
+		return fmt.Errorf("%w after: %v", ErrBroken, err)
+	}
+	return err
+}
+
+// isTimeout reports whether err is that of a deadline.
+func isTimeout(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.As(err, &t) && t.Timeout()
+}
+
 // Skippable reports whether err is about one packet or one peer of a [PacketConn], so
 // that the next packet can be read or written: whether it is or wraps a
 // [PacketTooLongError], a [PeerError] or a [gdwire.Error].

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -147,7 +148,7 @@ func ExampleServer_broadcast() {
 	s := &stream.Server{
 		Handler:  h.serve,
 		Options:  stream.Options{MaxPacket: 64 << 10, WriteTimeout: 10 * time.Second},
-		ErrorLog: log.New(io.Discard, "", 0), // or log.Default
+		ErrorLog: slog.New(slog.DiscardHandler), // or slog.Default()
 	}
 	connect := func() *stream.Conn {
 		server, client := net.Pipe() // as if accepted by Serve

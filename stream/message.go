@@ -27,141 +27,284 @@ type MessageConn[T, S ~int] interface {
 	CloseNow() error
 }
 
-// Numbers of RFC 6455.
-const (
-	binaryMessage = 2
+// binaryMessage is the type of a message in RFC 6455.
+const binaryMessage = 2
 
-	statusNormal      = 1000
-	statusGoingAway   = 1001
-	statusUnsupported = 1003
-	statusNone        = 1005 // a close frame without a status
+// Status codes of close frames, for [Conn.CloseWithCode]. A [Server] closes with
+// CloseNormal if the handler returns nil or the client has closed, with CloseGoingAway
+// after Shutdown, with ClosePolicyViolation after a timeout or an error about a packet,
+// with CloseInternalError after any other error or a panic, and with CloseTryAgainLater
+// beyond MaxConns.
+const (
+	CloseNormal          = 1000
+	CloseGoingAway       = 1001
+	ClosePolicyViolation = 1008
+	CloseInternalError   = 1011
+	CloseTryAgainLater   = 1013
+
+	closeUnsupported = 1003
+	closeNone        = 1005 // a close frame without a status
 )
 
 var errNotBinary = errors.New("gdwire/stream: message is text, not binary")
 
-// NewMessageConn returns a Conn over a WebSocket, and becomes its owner. Each binary
-// message is one packet, without a length, as with WebSocketPeer.put_var and
-// WebSocketPeer.send. status returns the status of the close frame that an error
+type netConnKey struct{}
+
+// WithNetConn returns a context with the connection under a WebSocket, for
+// [ServeMessages] and [NewMessageConn]. It is a ConnContext of an [http.Server]:
+//
+//	web := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
+//
+// With it, RemoteAddr is the address of the client, a handler can still write after a
+// timeout of Next and after Shutdown, and closing takes a second at most.
+func WithNetConn(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, netConnKey{}, conn)
+}
+
+// ServeMessages calls s.Handler for a WebSocket and closes it when the handler returns.
+// Each binary message is one packet, without a length, as with WebSocketPeer.put_var
+// and WebSocketPeer.send. status returns the status of the close frame that an error
 // reports, such as websocket.CloseStatus:
 //
-//	ws, err := websocket.Accept(w, r, nil)
-//	if err != nil {
-//		return // Accept has answered the request
+//	if s.Full() {
+//		http.Error(w, "full", http.StatusServiceUnavailable)
+//		return
 //	}
-//	server.ServeConn(stream.NewMessageConn(r.Context(), ws, websocket.CloseStatus, &server.Options))
+//	ws, err := websocket.Accept(w, r, nil)
+//	if err == nil { // otherwise Accept has answered the request
+//		stream.ServeMessages(r.Context(), s, ws, websocket.CloseStatus)
+//	}
 //
-// The Conn differs from one over TCP:
-//   - A message is read whole, into memory that grows as it arrives. Next waits for all
-//     of it, within IdleTimeout; after [Server.Shutdown] it does not wait for the rest.
-//   - A message that is text, is longer than Options.MaxPacket or takes longer than
-//     ReadTimeout to arrive ends the connection. So does a WriteTimeout.
+// The context should be that of the request, and the http.Server should have
+// [WithNetConn] as its ConnContext. See [NewMessageConn] for what differs from a
+// connection over TCP.
+func ServeMessages[T, S ~int](ctx context.Context, s *Server, ws MessageConn[T, S], status func(error) S) {
+	s.ServeConn(newMessageConn(ctx, ws, status, s.sharedConfig()))
+}
+
+// NewMessageConn returns a Conn over a WebSocket, for example of a client, and becomes
+// its owner. Servers use [ServeMessages]. The Conn differs from one over TCP:
+//   - A message is read whole, into memory that grows as it arrives. Next waits for the
+//     first of its frames within IdleTimeout and for the rest within ReadTimeout; after
+//     [Server.Shutdown] it does not wait for the rest.
+//   - A message that is text or is longer than Options.MaxPacket ends the connection, and
+//     every timeout is final. After a timeout of Next packets can be written if ctx has a
+//     connection from [WithNetConn].
 //   - Next returns io.EOF after a close frame with status 1000 or 1001 or without one.
-//   - Close sends a close frame, with status 1001 (going away) after Shutdown and 1000
-//     otherwise, and waits for the answer as long as Close of the WebSocket does.
+//   - Close sends a close frame and waits for the answer, for a second at most.
 //   - The offsets of the Reader count 4 bytes before each message, for a length.
 func NewMessageConn[T, S ~int](ctx context.Context, ws MessageConn[T, S], status func(error) S, o *Options) *Conn {
-	s := newConfig(o)
+	return newMessageConn(ctx, ws, status, newConfig(o))
+}
+
+func newMessageConn[T, S ~int](ctx context.Context, ws MessageConn[T, S], status func(error) S, s *config) *Conn {
 	ws.SetReadLimit(s.MaxPacket)
-	ours, theirs := net.Pipe()
-	p := &messagePipe{Conn: ours}
-	c := newConn(p, s)
-	// The WebSocket's own context: it breaks the connection, so that no close frame
-	// could be sent, and must not be done before Close is.
-	wsCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	c.watch(ctx, func() error {
-		defer cancel(net.ErrClosed)
-		_ = ours.Close()
-		code := S(statusNormal)
-		if c.isDraining() {
-			code = statusGoingAway
-		}
-		_ = ws.Close(code, "") // an error says that the other side is gone already
-		return nil
-	}, func() error {
-		defer cancel(c.ended())
-		_ = ours.Close()
-		return ws.CloseNow()
-	})
-	c.message = func(content []byte) error {
-		ctx := wsCtx
-		if s.WriteTimeout > 0 {
-			var stop context.CancelFunc
-			ctx, stop = context.WithTimeoutCause(ctx, s.WriteTimeout, os.ErrDeadlineExceeded)
-			defer stop()
-		}
-		err := ws.Write(ctx, T(binaryMessage), content)
-		if err != nil && ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return c.cause(err)
+	m := &socket[T, S]{ws: ws, status: status, ctx: context.Background()}
+	if m.conn, _ = ctx.Value(netConnKey{}).(net.Conn); m.conn == nil {
+		m.ctx, m.cancel = context.WithCancelCause(context.Background())
 	}
-	go func() {
-		p.err = readMessages(wsCtx, cancel, theirs, ws, s)
-		switch status(p.err) {
-		case statusNormal, statusGoingAway, statusNone:
-			p.err = io.EOF
-		}
-		_ = theirs.Close()
-	}()
+	m.read.ring, m.write.ring = m.interruptRead, m.interruptWrite
+	c := newConn(m, s)
+	m.c = c
+	c.Reader, c.Writer = newReader(m, s), newWriter(nil, s)
+	c.message = m.send
+	c.interrupt = m.drain
+	c.watch(ctx, m.Close, m.abort)
 	return c
 }
 
-// A messagePipe is the end of a net.Pipe at which a Conn reads length-prefixed
-// messages.
-type messagePipe struct {
-	net.Conn
-	err error // why there are no more; set before the other end is closed
+// A socket is a WebSocket as a link. Its Read returns each message after its length.
+type socket[T, S ~int] struct {
+	c      *Conn
+	ws     MessageConn[T, S]
+	status func(error) S
+	conn   net.Conn // under ws, or nil if it is not known
+
+	// ctx is that of calls of ws. When it is done, ws is broken: no close frame can be
+	// sent. With conn, whose deadlines interrupt calls without that, it is never done.
+	ctx         context.Context
+	cancel      context.CancelCauseFunc
+	read, write alarm
+
+	next *packet // the message that Read returns, or nil
+	off  int     // how much of it has been returned
+	err  error   // why there are no more messages
 }
 
-func (p *messagePipe) Read(b []byte) (int, error) {
-	n, err := p.Conn.Read(b)
-	if err == io.EOF {
-		err = p.err
+func (m *socket[T, S]) Read(p []byte) (int, error) {
+	if m.next == nil {
+		if m.err != nil {
+			return 0, m.err
+		}
+		if err := m.receive(); err != nil {
+			m.err = later(err)
+			return 0, err
+		}
 	}
-	return n, err
+	n := copy(p, m.next.buf[m.off:])
+	if m.off += n; m.off == len(m.next.buf) {
+		m.next.release()
+		m.next, m.off = nil, 0
+	}
+	return n, nil
 }
 
-// RemoteAddr returns an address for logs, which the WebSocket does not tell.
-func (p *messagePipe) RemoteAddr() net.Addr { return messageAddr{} }
+// receive waits for a message and reads all of it. No buffer is held while waiting.
+func (m *socket[T, S]) receive() error {
+	if err := m.c.wait(true); err != nil {
+		return err
+	}
+	t, r, err := m.ws.Reader(m.ctx)
+	if err != nil {
+		return m.readError(err)
+	}
+	if t != binaryMessage {
+		m.c.setEnd(closeCode(errNotBinary))
+		return errNotBinary
+	}
+	if err := m.c.wait(false); err != nil {
+		return err
+	}
+	p := newPacket()
+	if err := p.readFrom(r); err != nil {
+		p.release()
+		return m.readError(err)
+	}
+	m.read.set(time.Time{})
+	m.c.config.order().PutUint32(p.buf, uint32(len(p.content())))
+	m.next = p
+	return nil
+}
 
+// readError returns the error of Next for one of ws.
+func (m *socket[T, S]) readError(err error) error {
+	switch m.status(err) {
+	case CloseNormal, CloseGoingAway, closeNone:
+		err = io.EOF
+	}
+	if m.c.draining.Load() {
+		err = ErrServerClosed
+	} else if isTimeout(err) || m.ctx.Err() != nil {
+		err = os.ErrDeadlineExceeded
+	}
+	return m.c.readError(err)
+}
+
+// send writes a message.
+func (m *socket[T, S]) send(content []byte) error {
+	if err := m.c.ended(); err != nil {
+		return err
+	}
+	if d := m.c.config.WriteTimeout; d > 0 {
+		m.write.set(time.Now().Add(d))
+		defer m.write.set(time.Time{})
+	}
+	err := m.ws.Write(m.ctx, T(binaryMessage), content)
+	if err != nil && (isTimeout(err) || m.ctx.Err() != nil) {
+		err = os.ErrDeadlineExceeded
+	}
+	return m.c.cause(err)
+}
+
+func (m *socket[T, S]) interruptRead() {
+	if m.conn != nil {
+		_ = m.conn.SetReadDeadline(past)
+	} else {
+		m.cancel(os.ErrDeadlineExceeded)
+	}
+}
+
+func (m *socket[T, S]) interruptWrite() {
+	if m.conn != nil {
+		_ = m.conn.SetWriteDeadline(past)
+	} else {
+		m.cancel(os.ErrDeadlineExceeded)
+	}
+}
+
+// drain interrupts Next because of Shutdown. Without conn that takes a close frame.
+func (m *socket[T, S]) drain() {
+	if m.conn != nil {
+		_ = m.conn.SetReadDeadline(past)
+	} else {
+		go m.closeWithin(closeFrame{CloseGoingAway, ""})
+	}
+}
+
+// Close sends a close frame and waits for the answer.
+func (m *socket[T, S]) Close() error {
+	m.read.stop()
+	m.write.stop()
+	m.c.mu.Lock()
+	end := m.c.end
+	m.c.mu.Unlock()
+	if m.conn == nil {
+		m.closeWithin(end)
+		return nil
+	}
+	deadline := time.Now().Add(closeTimeout)
+	_ = m.conn.SetWriteDeadline(deadline)
+	if end.code == CloseTryAgainLater {
+		deadline = past // the client is not waited for
+	}
+	_ = m.conn.SetReadDeadline(deadline)
+	_ = m.ws.Close(S(end.code), end.reason) // an error says that the other side is gone already
+	return nil
+}
+
+// closeWithin sends a close frame and waits for the answer, but not longer than
+// closeTimeout if ws waits longer.
+func (m *socket[T, S]) closeWithin(end closeFrame) {
+	defer m.cancel(net.ErrClosed)
+	if end.code == CloseTryAgainLater {
+		_ = m.ws.CloseNow()
+		return
+	}
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		_ = m.ws.Close(S(end.code), end.reason)
+	}()
+	timeout := time.NewTimer(closeTimeout)
+	defer timeout.Stop()
+	select {
+	case <-closed:
+	case <-timeout.C:
+	}
+}
+
+// abort closes the connection because its context is done.
+func (m *socket[T, S]) abort() error {
+	m.read.stop()
+	m.write.stop()
+	if m.cancel != nil {
+		m.cancel(m.c.ended())
+	}
+	return m.ws.CloseNow()
+}
+
+// RemoteAddr returns the address of the connection under the WebSocket.
+func (m *socket[T, S]) RemoteAddr() net.Addr {
+	if m.conn != nil {
+		return m.conn.RemoteAddr()
+	}
+	return messageAddr{}
+}
+
+// A messageAddr is the address of a WebSocket that does not tell its own.
 type messageAddr struct{}
 
 func (messageAddr) Network() string { return "websocket" }
 func (messageAddr) String() string  { return "websocket" }
 
-// readMessages writes the messages of ws to pipe, each after its length, and returns
-// why there are no more. It holds a buffer only while a message arrives.
-func readMessages[T, S ~int](ctx context.Context, cancel context.CancelCauseFunc, pipe io.Writer, ws MessageConn[T, S], s *config) error {
-	for {
-		t, r, err := ws.Reader(ctx)
-		if err != nil {
-			return err
-		}
-		if t != binaryMessage {
-			_ = ws.Close(statusUnsupported, "binary messages only")
-			return errNotBinary
-		}
-		p := newPacket()
-		err = p.readFrom(r, s.ReadTimeout, cancel)
-		if err == nil {
-			s.order().PutUint32(p.buf, uint32(len(p.content())))
-			_, err = pipe.Write(p.buf)
-		}
-		p.release()
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err != nil {
-			return err
-		}
-	}
+// SetReadDeadline interrupts receive after t.
+func (m *socket[T, S]) SetReadDeadline(t time.Time) error {
+	m.read.set(t)
+	return nil
 }
 
-// readFrom reads r to its end into p. It calls cancel if that takes too long.
-func (p *packet) readFrom(r io.Reader, timeout time.Duration, cancel context.CancelCauseFunc) error {
-	if timeout > 0 {
-		defer time.AfterFunc(timeout, func() { cancel(os.ErrDeadlineExceeded) }).Stop()
-	}
+// readFrom reads r to its end into p.
+func (p *packet) readFrom(r io.Reader) error {
 	for {
 		p.buf = slices.Grow(p.buf, smallSize)
 		n, err := r.Read(p.buf[len(p.buf):cap(p.buf)])

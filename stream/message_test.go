@@ -4,16 +4,22 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/stream"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -50,12 +56,63 @@ type fakeSocket struct {
 	closed chan closeCode // gets -1 from CloseNow
 	broken chan struct{}
 	limit  int64
+	reason atomic.Value // of Close
+
+	deaf             bool // Close waits for an answer for 5 seconds
+	reading, writing late
 }
+
+// A late is a deadline.
+type late struct {
+	mu    sync.Mutex
+	ch    chan struct{} // closed after the deadline
+	timer *time.Timer
+}
+
+func (l *late) set(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	select {
+	case <-l.ch:
+		l.ch = make(chan struct{})
+	default:
+	}
+	if !at.IsZero() {
+		ch := l.ch
+		l.timer = time.AfterFunc(time.Until(at), func() { close(ch) })
+	}
+}
+
+func (l *late) done() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ch
+}
+
+// conn returns a context with the connection under the WebSocket.
+func (s *fakeSocket) conn(ctx context.Context) context.Context {
+	return stream.WithNetConn(ctx, fakeConn{s: s})
+}
+
+// A fakeConn has an address, and deadlines that interrupt the calls of a fakeSocket.
+type fakeConn struct {
+	net.Conn
+	s *fakeSocket
+}
+
+func (c fakeConn) SetReadDeadline(t time.Time) error  { c.s.reading.set(t); return nil }
+func (c fakeConn) SetWriteDeadline(t time.Time) error { c.s.writing.set(t); return nil }
+func (c fakeConn) RemoteAddr() net.Addr               { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 7} }
 
 var _ stream.MessageConn[frameType, closeCode] = (*fakeSocket)(nil)
 
 func newSocket() *fakeSocket {
-	return &fakeSocket{in: make(chan frame, 100), out: make(chan []byte), closed: make(chan closeCode, 10), broken: make(chan struct{})}
+	s := &fakeSocket{in: make(chan frame, 100), out: make(chan []byte), closed: make(chan closeCode, 10), broken: make(chan struct{})}
+	s.reading.ch, s.writing.ch = make(chan struct{}), make(chan struct{})
+	return s
 }
 
 func (s *fakeSocket) Reader(ctx context.Context) (frameType, io.Reader, error) {
@@ -64,17 +121,20 @@ func (s *fakeSocket) Reader(ctx context.Context) (frameType, io.Reader, error) {
 		if f.err != nil {
 			return 0, nil, f.err
 		}
-		return f.typ, &contextReader{ctx, f.r}, nil
+		return f.typ, &contextReader{ctx, s, f.r}, nil
 	case <-s.broken:
 		return 0, nil, net.ErrClosed
+	case <-s.reading.done():
+		return 0, nil, os.ErrDeadlineExceeded
 	case <-ctx.Done():
 		return 0, nil, ctx.Err()
 	}
 }
 
-// A contextReader fails when its context is done.
+// A contextReader fails when its context is done or after the deadline.
 type contextReader struct {
 	ctx context.Context
+	s   *fakeSocket
 	r   io.Reader
 }
 
@@ -82,7 +142,12 @@ func (r *contextReader) Read(p []byte) (int, error) {
 	if r.ctx.Err() != nil {
 		return 0, r.ctx.Err()
 	}
-	return r.r.Read(p)
+	select {
+	case <-r.s.reading.done():
+		return 0, os.ErrDeadlineExceeded
+	default:
+		return r.r.Read(p)
+	}
 }
 
 func (s *fakeSocket) Write(ctx context.Context, typ frameType, b []byte) error {
@@ -94,6 +159,8 @@ func (s *fakeSocket) Write(ctx context.Context, typ frameType, b []byte) error {
 		return nil
 	case <-s.broken:
 		return net.ErrClosed
+	case <-s.writing.done():
+		return os.ErrDeadlineExceeded
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -101,8 +168,15 @@ func (s *fakeSocket) Write(ctx context.Context, typ frameType, b []byte) error {
 
 func (s *fakeSocket) SetReadLimit(n int64) { s.limit = n }
 
-func (s *fakeSocket) Close(code closeCode, _ string) error {
+func (s *fakeSocket) Close(code closeCode, reason string) error {
+	s.reason.Store(reason)
 	s.closed <- code
+	if s.deaf {
+		select {
+		case <-time.After(5 * time.Second):
+		case <-s.reading.done():
+		}
+	}
 	return s.end()
 }
 
@@ -134,8 +208,9 @@ func TestMessages(t *testing.T) {
 		s := newSocket()
 		c := messageConn(t.Context(), s, &stream.Options{MaxPacket: 300_000, ReadTimeout: long, WriteTimeout: long, IdleTimeout: long})
 		require.EqualValues(t, 300_000, s.limit)
-		require.Equal(t, "websocket", c.NetConn().RemoteAddr().String())
-		require.Equal(t, "websocket", c.NetConn().RemoteAddr().Network())
+		require.Nil(t, c.NetConn())
+		require.Equal(t, "websocket", c.RemoteAddr().String())
+		require.Equal(t, "websocket", c.RemoteAddr().Network())
 		for _, size := range []int{0, 1, 300, 20_000, 200_000} {
 			text := strings.Repeat("x", size)
 			want := encoded(t, str(text))
@@ -173,15 +248,15 @@ func TestMessageEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		last   frame
 		want   error
-		closed []closeCode
+		closed closeCode // what Close sends
 	}{
-		"normal":      {frame{err: closeError{1000}}, io.EOF, nil},
-		"going away":  {frame{err: closeError{1001}}, io.EOF, nil},
-		"no status":   {frame{err: closeError{1005}}, io.EOF, nil},
-		"other":       {frame{err: closeError{1002}}, closeError{1002}, nil},
-		"error":       {frame{err: own}, own, nil},
-		"text":        {frame{typ: 1, r: strings.NewReader("text")}, nil, []closeCode{1003}},
-		"cut message": {frame{typ: 2, r: io.MultiReader(strings.NewReader("xyz"), &stutter{err: own})}, own, nil},
+		"normal":      {frame{err: closeError{1000}}, io.EOF, 1000},
+		"going away":  {frame{err: closeError{1001}}, io.EOF, 1000},
+		"no status":   {frame{err: closeError{1005}}, io.EOF, 1000},
+		"other":       {frame{err: closeError{1002}}, closeError{1002}, 1000},
+		"error":       {frame{err: own}, own, 1000},
+		"text":        {frame{typ: 1, r: strings.NewReader("text")}, nil, 1003},
+		"cut message": {frame{typ: 2, r: io.MultiReader(strings.NewReader("xyz"), &stutter{err: own})}, own, 1000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -198,43 +273,59 @@ func TestMessageEnds(t *testing.T) {
 						require.Equal(t, c.want, err)
 					}
 				}
-				for _, code := range c.closed {
-					require.Equal(t, code, <-s.closed)
-				}
 				require.NoError(t, conn.Close())
-				require.EqualValues(t, 1000, <-s.closed)
+				require.Equal(t, c.closed, <-s.closed)
 			})
 		})
 	}
 }
 
-// TestMessageTimeouts lets each timeout run out. That of waiting for a message is
-// temporary.
+// TestMessageTimeouts lets each timeout run out. Each is final: a call that is repeated
+// does not return it again.
 func TestMessageTimeouts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		o := &stream.Options{ReadTimeout: time.Second, WriteTimeout: 2 * time.Second, IdleTimeout: time.Minute}
-		s := newSocket()
-		c := messageConn(t.Context(), s, o)
-		begin := time.Now()
-		_, err := c.Next()
-		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
-		require.Equal(t, time.Minute, time.Since(begin))
-		s.send(encoded(t, number(1)))
-		require.EqualValues(t, 1, answer(t, c))
-		begin = time.Now()
-		require.Equal(t, os.ErrDeadlineExceeded, c.WritePacket(number(1)))
-		require.Equal(t, 2*time.Second, time.Since(begin))
-		require.NoError(t, c.Close())
-
-		s = newSocket()
-		c = messageConn(t.Context(), s, o)
-		s.in <- frame{typ: 2, r: slowly{}}
-		begin = time.Now()
-		_, err = c.Next()
-		require.Equal(t, os.ErrDeadlineExceeded, err)
-		require.Equal(t, 1200*time.Millisecond, time.Since(begin), "at the next byte")
-		require.NoError(t, c.Close())
-	})
+	o := &stream.Options{ReadTimeout: time.Second, WriteTimeout: 2 * time.Second, IdleTimeout: time.Minute}
+	for name, row := range map[string]struct {
+		before func(s *fakeSocket)
+		call   func(c *stream.Conn) error
+		want   time.Duration
+	}{
+		"idle": {func(*fakeSocket) {}, func(c *stream.Conn) error { _, err := c.Next(); return err }, time.Minute},
+		"inside a message": {func(s *fakeSocket) { s.in <- frame{typ: 2, r: slowly{}} },
+			func(c *stream.Conn) error { _, err := c.Next(); return err }, 1200 * time.Millisecond}, // at the next byte
+		"writing": {func(*fakeSocket) {}, func(c *stream.Conn) error { return c.WritePacket(number(1)) }, 2 * time.Second},
+	} {
+		for _, known := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, net.Conn: %v", name, known), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := newSocket()
+					ctx := t.Context()
+					if known {
+						ctx = s.conn(ctx)
+					}
+					c := messageConn(ctx, s, o)
+					for range 3 { // the timer of the first is still running
+						s.send(encoded(t, number(1)))
+						require.EqualValues(t, 1, answer(t, c))
+						time.Sleep(time.Second)
+					}
+					row.before(s)
+					begin := time.Now()
+					require.Equal(t, os.ErrDeadlineExceeded, row.call(c))
+					require.Equal(t, row.want, time.Since(begin))
+					for range 2 {
+						err := row.call(c)
+						require.ErrorIs(t, err, stream.ErrBroken)
+						require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+					}
+					if known && name != "writing" { // the other direction is not affected
+						go func() { assert.NoError(t, c.WritePacket(number(9))) }()
+						require.Equal(t, encoded(t, number(9)), <-s.out)
+					}
+					require.NoError(t, c.Close())
+				})
+			})
+		}
+	}
 }
 
 // slowly is a message of which a byte comes every 400 ms, for ever.
@@ -245,46 +336,115 @@ func (slowly) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// TestMessageServer serves a WebSocket and shuts down, or closes.
+// TestMessageServer serves WebSockets and ends them in every way.
 func TestMessageServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		handler := func(_ context.Context, c *stream.Conn) error {
-			err := echo(c, true)
-			if err == stream.ErrServerClosed {
-				return c.WritePacket(number(-1))
-			}
-			return err
-		}
-		server := &stream.Server{Handler: handler}
-		s := newSocket()
-		served := make(chan struct{})
-		go func() {
-			defer close(served)
-			server.ServeConn(messageConn(t.Context(), s, nil))
-		}()
-		one := encoded(t, number(1))
-		s.send(one)
-		require.Equal(t, one, <-s.out)
-		down := make(chan error)
-		go func() { down <- server.Shutdown(t.Context()) }()
-		require.Equal(t, encoded(t, number(-1)), <-s.out)
-		require.EqualValues(t, 1001, <-s.closed)
-		require.NoError(t, <-down)
-		<-served
+	one := encoded(t, number(1))
+	for name, c := range map[string]struct {
+		unknown bool // the net.Conn
+		deaf    bool
+		err     error // of the handler
+		panics  bool
+		end     func(s *stream.Server, f *fakeSocket)
+		want    closeCode
+		reason  string
+		logged  string
+	}{
+		"Shutdown":                {end: shutdown, want: stream.CloseGoingAway},
+		"Shutdown, unknown":       {end: shutdown, want: stream.CloseGoingAway, unknown: true},
+		"Shutdown, deaf":          {end: shutdown, want: stream.CloseGoingAway, deaf: true},
+		"Shutdown, deaf, unknown": {end: shutdown, want: stream.CloseGoingAway, deaf: true, unknown: true},
+		"Close":                   {end: func(s *stream.Server, _ *fakeSocket) { s.Close() }, want: -1},
+		"EOF":                     {end: gets(frame{err: closeError{1000}}), want: stream.CloseNormal},
+		"lost":                    {end: gets(frame{err: io.ErrUnexpectedEOF}), want: stream.CloseInternalError, logged: "unexpected EOF"},
+		"text":                    {end: gets(frame{typ: 1, r: strings.NewReader("text")}), want: 1003, logged: "text, not binary"},
+		"idle":                    {end: func(*stream.Server, *fakeSocket) {}, want: stream.ClosePolicyViolation, logged: "i/o timeout"},
+		"slow":                    {end: gets(frame{typ: 2, r: slowly{}}), want: stream.ClosePolicyViolation, logged: "i/o timeout"},
+		"invalid":                 {end: gets(frame{typ: 2, r: bytes.NewReader([]byte{200, 0, 0, 0})}), want: stream.ClosePolicyViolation, logged: "type"},
+		"nil":                     {end: sends(one), err: errReturn, want: stream.CloseNormal},
+		"own error":               {end: sends(one), err: errOwn, want: stream.CloseInternalError, logged: "own"},
+		"panic":                   {end: sends(one), panics: true, want: stream.CloseInternalError, logged: "panic: oops"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var logged logBuffer
+				server := &stream.Server{ErrorLog: slog.New(slog.NewTextHandler(&logged, nil))}
+				server.Handler = func(_ context.Context, conn *stream.Conn) error {
+					d, err := conn.Next()
+					if err == nil {
+						err = d.SkipValue()
+					}
+					for {
+						d, err = conn.Next()
+						if err == nil && c.panics {
+							panic("oops")
+						}
+						if err == nil && c.err == errReturn {
+							return nil
+						}
+						if err == nil && c.err != nil {
+							return c.err
+						}
+						if err == nil {
+							err = d.SkipValue()
+						}
+						if err == stream.ErrServerClosed && c.want == stream.CloseGoingAway && !c.unknown {
+							assert.NoError(t, conn.WritePacket(number(-1)))
+						}
+						if err != nil {
+							return err
+						}
+					}
+				}
+				s := newSocket()
+				s.deaf = c.deaf
+				ctx := t.Context()
+				if !c.unknown {
+					ctx = s.conn(ctx)
+				}
+				served := make(chan struct{})
+				go func() {
+					defer close(served)
+					stream.ServeMessages(ctx, server, s, closeStatus)
+				}()
+				s.send(one)
+				synctest.Wait()
+				c.end(server, s)
+				if c.want == stream.CloseGoingAway && !c.unknown {
+					require.Equal(t, encoded(t, number(-1)), <-s.out)
+				}
+				require.Equal(t, c.want, <-s.closed)
+				begin := time.Now()
+				<-served
+				require.LessOrEqual(t, time.Since(begin), 2*time.Second, "a deaf client is not waited for")
+				if c.logged == "" {
+					require.Empty(t, logged.String())
+				} else {
+					require.Contains(t, logged.String(), c.logged)
+				}
+				require.NoError(t, server.Shutdown(t.Context()))
+				if c.deaf {
+					time.Sleep(10 * time.Second) // for goroutines that wait for it
+				}
+			})
+		})
+	}
+}
 
-		server = &stream.Server{Handler: handler}
-		s = newSocket()
-		served = make(chan struct{})
-		go func() {
-			defer close(served)
-			server.ServeConn(messageConn(t.Context(), s, nil))
-		}()
-		s.send(one)
-		require.Equal(t, one, <-s.out)
-		require.NoError(t, server.Close())
-		require.EqualValues(t, -1, <-s.closed)
-		<-served
-	})
+// errReturn makes a handler return nil.
+var errReturn = errors.New("return nil")
+
+func shutdown(s *stream.Server, _ *fakeSocket) { go func() { _ = s.Shutdown(context.Background()) }() }
+
+func gets(f frame) func(*stream.Server, *fakeSocket) {
+	return func(_ *stream.Server, s *fakeSocket) { s.in <- f }
+}
+
+func sends(b []byte) func(*stream.Server, *fakeSocket) {
+	return func(_ *stream.Server, s *fakeSocket) { s.send(b) }
+}
+
+// TestMessageCancel cancels the context of a WebSocket.
+func TestMessageCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		s := newSocket()
@@ -295,5 +455,53 @@ func TestMessageServer(t *testing.T) {
 		require.Equal(t, gdwire.ErrType, c.WritePacket(number(1)))
 		require.EqualValues(t, -1, <-s.closed)
 		require.NoError(t, c.Close())
+	})
+}
+
+// TestMessageRefused serves more WebSockets than MaxConns: they are closed at once, with
+// status 1013, and no goroutine waits for their answer.
+func TestMessageRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stream.Server{MaxConns: 1, Handler: func(_ context.Context, c *stream.Conn) error { return echo(c, true) }}
+		require.False(t, s.Full())
+		first := newSocket()
+		go stream.ServeMessages(first.conn(t.Context()), s, first, closeStatus)
+		synctest.Wait()
+		require.True(t, s.Full())
+		goroutines := runtime.NumGoroutine()
+		begin := time.Now()
+		for range 100 {
+			f := newSocket()
+			f.deaf = true
+			stream.ServeMessages(f.conn(t.Context()), s, f, closeStatus)
+			require.EqualValues(t, stream.CloseTryAgainLater, <-f.closed)
+			f = newSocket() // without a net.Conn there is no close frame
+			f.deaf = true
+			stream.ServeMessages(t.Context(), s, f, closeStatus)
+			require.EqualValues(t, -1, <-f.closed)
+		}
+		require.Zero(t, time.Since(begin))
+		synctest.Wait()
+		require.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
+		require.EqualValues(t, 200, s.Stats().Refused)
+		require.NoError(t, s.Shutdown(t.Context()))
+		require.True(t, s.Full())
+		f := newSocket()
+		stream.ServeMessages(f.conn(t.Context()), s, f, closeStatus)
+		require.EqualValues(t, stream.CloseGoingAway, <-f.closed)
+	})
+}
+
+// TestCloseWithCode closes a WebSocket with a code and a reason of the handler.
+func TestCloseWithCode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
+			return c.CloseWithCode(4001, "wrong version")
+		}}
+		f := newSocket()
+		stream.ServeMessages(t.Context(), s, f, closeStatus)
+		require.EqualValues(t, 4001, <-f.closed)
+		require.Equal(t, "wrong version", f.reason.Load())
+		require.Empty(t, f.closed)
 	})
 }

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"sync"
@@ -18,7 +19,8 @@ const DefaultMaxPacket = 8 << 20
 const unfinished = math.MaxUint32
 
 // Options configures the types of this package. The zero value, like nil, selects
-// [gdwire.Godot4] with default limits and without timeouts.
+// [gdwire.Godot4] with default limits. Timeouts that are 0 are those of the table at
+// [Server] for its connections, and none for others; -1 disables a timeout.
 type Options struct {
 	// Format is the format of the values, unless Decoder.Format or Encoder.Format
 	// is set. nil selects Godot4.
@@ -35,14 +37,45 @@ type Options struct {
 	// Encoder configures the writing of values.
 	Encoder gdwire.EncoderOptions
 
-	// ReadTimeout is the time for reading and handling one packet of a [Conn], from
-	// its first byte to the next call of Next. 0 means no timeout.
+	// HandshakeTimeout is the time for the handshake of a TLS connection. 0 selects 10
+	// seconds, also without a Server.
+	HandshakeTimeout time.Duration
+	// ReadTimeout is the time for reading and handling the rest of a packet of a
+	// [Conn], from when it has to be waited for to the next call of Next.
 	ReadTimeout time.Duration
-	// WriteTimeout is the time for writing one packet. 0 means no timeout.
+	// WriteTimeout is the time for writing one packet, or those that were held back.
 	WriteTimeout time.Duration
 	// IdleTimeout is the time to wait for the first byte of a packet, or for a
-	// datagram. 0 means no timeout.
+	// datagram.
 	IdleTimeout time.Duration
+
+	// BufferWrites holds packets back until a Conn has to wait for bytes, until Flush
+	// or Close is called, or until there are 16 KiB. That needs fewer system calls for
+	// a handler that answers many packets. While Next waits, packets of other
+	// goroutines are written at once. It has no effect on WebSockets.
+	BufferWrites bool
+}
+
+// serverTimeouts are the timeouts of a Server's connections that are 0 in its Options.
+var serverTimeouts = Options{
+	HandshakeTimeout: 10 * time.Second,
+	ReadTimeout:      10 * time.Second,
+	WriteTimeout:     10 * time.Second,
+	IdleTimeout:      5 * time.Minute,
+}
+
+// timeouts returns the fields that are timeouts.
+func (o *Options) timeouts() [4]*time.Duration {
+	return [...]*time.Duration{&o.HandshakeTimeout, &o.ReadTimeout, &o.WriteTimeout, &o.IdleTimeout}
+}
+
+// withTimeouts returns o with the timeouts of standard in place of those that are 0.
+func (o Options) withTimeouts(standard Options) *Options {
+	from := standard.timeouts()
+	for i, t := range o.timeouts() {
+		*t = cmp.Or(*t, *from[i])
+	}
+	return &o
 }
 
 // order returns the byte order of lengths.
@@ -72,6 +105,10 @@ func newConfig(o *Options) *config {
 		s.Encoder.Format = s.Format
 	}
 	s.Decoder.OneValue = true
+	s.HandshakeTimeout = cmp.Or(s.HandshakeTimeout, serverTimeouts.HandshakeTimeout)
+	for _, t := range s.timeouts() {
+		*t = max(*t, 0)
+	}
 	switch {
 	case s.MaxPacket == 0:
 		s.MaxPacket = DefaultMaxPacket

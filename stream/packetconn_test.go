@@ -193,6 +193,7 @@ func TestUnanswerable(t *testing.T) {
 		var peer *stream.PeerError
 		require.ErrorAs(t, err, &peer, name)
 		require.NotNil(t, peer.Addr, name)
+		require.Equal(t, peer.Err, peer.Unwrap(), name)
 		require.ErrorContains(t, err, "gdwire/stream: datagram to 127.0.0.1:", name)
 		require.True(t, stream.Skippable(err), name)
 	}

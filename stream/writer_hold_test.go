@@ -1,0 +1,157 @@
+package stream_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/stream"
+)
+
+// A counted connection records the size of each Write.
+type counted struct {
+	net.Conn
+	sizes []int
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	c.sizes = append(c.sizes, len(p))
+	return c.Conn.Write(p)
+}
+
+// TestBufferWrites answers packets that arrive together: with BufferWrites by one Write.
+func TestBufferWrites(t *testing.T) {
+	one := framed(binary.LittleEndian, encoded(t, number(1)))
+	for name, c := range map[string]struct {
+		buffer bool
+		handle func(c *stream.Conn) error
+		want   []int
+	}{
+		"at once": {false, func(c *stream.Conn) error { return echo(c, true) }, []int{12, 12, 12}},
+		"held":    {true, func(c *stream.Conn) error { return echo(c, true) }, []int{36}},
+		"Flush": {true, func(c *stream.Conn) error {
+			for range 3 {
+				if err := c.WritePacket(number(1)); err != nil {
+					return err
+				}
+				if err := c.Flush(); err != nil {
+					return err
+				}
+			}
+			return c.Flush() // of nothing
+		}, []int{12, 12, 12}},
+		"Close": {true, func(c *stream.Conn) error {
+			_ = c.WritePacket(number(1))
+			_ = c.WriteRaw(one[4:])
+			return c.WritePacket(number(1))
+		}, []int{36}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &stream.Server{Options: stream.Options{BufferWrites: c.buffer}, Handler: func(_ context.Context, conn *stream.Conn) error { return c.handle(conn) }}
+				ln := newFakeListener(nil)
+				result := start(s, ln)
+				ours, theirs := net.Pipe()
+				conn := &counted{Conn: ours}
+				ln.conns <- conn
+				go func() { _, _ = theirs.Write(bytes.Repeat(one, 3)) }()
+				got := make([]byte, 36)
+				_, err := io.ReadFull(theirs, got)
+				require.NoError(t, err)
+				require.Equal(t, bytes.Repeat(one, 3), got)
+				synctest.Wait()
+				require.Equal(t, c.want, conn.sizes)
+				require.NoError(t, s.Shutdown(t.Context()))
+				require.Equal(t, stream.ErrServerClosed, result())
+				require.EqualValues(t, 3, s.Stats().PacketsOut)
+				require.EqualValues(t, 36, s.Stats().BytesOut)
+			})
+		})
+	}
+}
+
+// TestBufferWritesSizes writes packets of all sizes: their order stays, and at most 16 KiB
+// are held back.
+func TestBufferWritesSizes(t *testing.T) {
+	var out bytes.Buffer
+	w := stream.NewWriter(&out, &stream.Options{BufferWrites: true})
+	var want []byte
+	held := 0
+	for _, size := range []int{1, 1000, 16_000, 10, 16_368, 16_372, 16_376, 100_000, 5, 8000, 8000, 8000} {
+		p := encoded(t, str(strings.Repeat("x", size)))
+		require.NoError(t, w.WriteRaw(p))
+		want = append(want, framed(binary.LittleEndian, p)...)
+		held = len(want) - out.Len()
+		require.LessOrEqual(t, held, 16<<10)
+		require.True(t, bytes.HasPrefix(want, out.Bytes()))
+	}
+	require.Positive(t, held)
+	require.NoError(t, w.Flush())
+	require.Equal(t, want, out.Bytes())
+}
+
+// TestBufferWritesOthers writes from a goroutine while Next waits: nothing is held back.
+func TestBufferWritesOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		c := stream.NewConn(t.Context(), ours, &stream.Options{BufferWrites: true})
+		require.NoError(t, c.WritePacket(number(1)))
+		go func() { _, _ = c.Next() }()
+		got := make([]byte, 12)
+		_, err := io.ReadFull(theirs, got)
+		require.NoError(t, err)
+		synctest.Wait()
+		go func() { assert.NoError(t, c.WritePacket(number(2))) }()
+		_, err = io.ReadFull(theirs, got)
+		require.NoError(t, err)
+		require.Equal(t, framed(binary.LittleEndian, encoded(t, number(2))), got)
+		require.NoError(t, c.Close())
+	})
+}
+
+// TestBufferWritesTimeout has the other side not read: packets that were held back are lost
+// only if a part of them was written.
+func TestBufferWritesTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		c := stream.NewConn(t.Context(), ours, &stream.Options{BufferWrites: true, WriteTimeout: time.Second})
+		require.NoError(t, c.WritePacket(number(1)))
+		_, err := c.Next()
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+		require.NoError(t, c.WritePacket(number(2)), "it is held back, too")
+		require.ErrorIs(t, c.Flush(), os.ErrDeadlineExceeded)
+		go func() { assert.NoError(t, c.Flush()) }()
+		got := make([]byte, 24)
+		_, err = io.ReadFull(theirs, got)
+		require.NoError(t, err)
+		require.Equal(t, framed(binary.LittleEndian, encoded(t, number(1)), encoded(t, number(2))), got)
+		synctest.Wait()
+
+		require.NoError(t, c.WritePacket(number(3)))
+		go func() { _, _ = theirs.Read(got[:5]) }()
+		require.ErrorIs(t, c.Flush(), os.ErrDeadlineExceeded)
+		for _, err := range []error{c.Flush(), c.WritePacket(number(4)), next(c)} {
+			require.ErrorIs(t, err, stream.ErrBroken)
+		}
+		require.NoError(t, c.Close())
+	})
+	// Close does not wait for a side that does not read, also without a WriteTimeout.
+	synctest.Test(t, func(t *testing.T) {
+		ours, _ := net.Pipe()
+		c := stream.NewConn(t.Context(), ours, &stream.Options{BufferWrites: true})
+		require.NoError(t, c.WritePacket(number(1)))
+		begin := time.Now()
+		require.NoError(t, c.Close())
+		require.LessOrEqual(t, time.Since(begin), time.Second)
+	})
+}
