@@ -110,7 +110,7 @@ loop:
 		default:
 			break loop
 		}
-		e.left = d.left
+		e.setLeft(d.left)
 		if e.left > 0 {
 			if !copyStart(e, d) {
 				break
@@ -145,13 +145,13 @@ func copyStart(e *Encoder, d *Decoder) bool {
 		if !d.openFast(form, n) {
 			return false
 		}
-		e.push(form.kind, form.typ, n)
+		e.push(form.kind, form.typ, n, 0)
 	case shapeNodePath:
 		if !d.openNodePath(b) {
 			return false
 		}
 		from := d.top()
-		f := e.push(from.kind, from.typ, from.count)
+		f := e.push(from.kind, from.typ, from.count, 0)
 		f.names, f.flags = from.names, from.flags
 	default:
 		return false
@@ -181,5 +181,6 @@ func (d *Decoder) passNames(most int) {
 		left--
 		r += size
 	}
-	d.r, d.left, d.token = r, left, 2*last+1
+	d.r, d.token = r, 2*last+1
+	d.setLeft(left)
 }

@@ -38,7 +38,7 @@ import (
 // SkipValue and CopyValue in skip, Fields, Elements and Pairs in leave, and bulk reads in
 // payload.
 //
-// step and take count a value, push and pop open and close containers. Only ReadToken
+// countAt counts a value, push and pop open and close containers. Only ReadToken
 // and the typed reads, SkipValue and SkipTo, CopyValue and the bulk reads call them;
 // PeekKind and the methods that describe the position do not.
 
@@ -279,7 +279,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 		if d.marked != left {
 			return d.readDictKey(), nil
 		}
-		d.keyPos = pos
+		d.setKey(pos)
 	}
 	b := (*[fastSize]byte)(win[r:])
 	h := le.Uint32(b[:])
@@ -289,7 +289,8 @@ func (d *Decoder) ReadToken() (Token, error) {
 	}
 	switch form.shape {
 	case shapeWord:
-		d.r, d.left, d.token = r+4+int(form.size), left-1, 2*pos
+		d.r, d.token = r+4+int(form.size), 2*pos
+		d.setLeft(left - 1)
 		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
 	case shapeText:
 		n := le.Uint32(b[4:])
@@ -297,14 +298,16 @@ func (d *Decoder) ReadToken() (Token, error) {
 		if size == 0 {
 			return d.readText(form, n)
 		}
-		d.r, d.left, d.token = r+4+size, left-1, 2*pos
+		d.r, d.token = r+4+size, 2*pos
+		d.setLeft(left - 1)
 		return Token{head: form.head | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: 2 * pos}, nil
 	case shapeMath:
 		end := r + 4 + int(form.size)
 		if end > len(win) {
 			return d.readSlow()
 		}
-		d.r, d.left, d.token = end, left-1, 2*pos
+		d.r, d.token = end, 2*pos
+		d.setLeft(left - 1)
 		return Token{head: form.head, win: &d.window, pos: 2 * pos}, nil
 	case shapeArray, shapeDict, shapePackedStrings:
 		n := le.Uint32(b[4:])
@@ -321,7 +324,7 @@ func (d *Decoder) readText(form *form, n uint32) (Token, error) {
 	if !d.wholeText(d.r+8, n) {
 		return d.readSlow()
 	}
-	d.left--
+	d.count(1)
 	d.token = 2 * d.pos()
 	d.r += 8 + int(padded(n))
 	return Token{head: form.head | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: d.token}, nil
@@ -445,11 +448,8 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 		return false
 	}
 	d.values += values
-	if d.atKey() {
-		d.keyPos = pos
-	}
-	d.push(form.kind, form.typ, n)
-	d.keyPos, d.token = pos, 2*pos
+	d.push(form.kind, form.typ, n, pos)
+	d.token = 2 * pos
 	d.r += 8
 	if form.shape == shapePackedStrings {
 		d.payload = payload{token: d.token}
@@ -494,12 +494,9 @@ func (d *Decoder) openNodePath(b *[fastSize]byte) bool {
 	}
 	pos := d.pos()
 	d.values += uint64(n)
-	if d.atKey() {
-		d.keyPos = pos
-	}
-	f := d.push(KindNodePathStart, TypeNodePath, n)
+	f := d.push(KindNodePathStart, TypeNodePath, n, pos)
 	f.names, f.flags = le.Uint32(b[4:])&^newNodePathBit, tokenFlags(le.Uint32(b[12:]))*flagAbsolute
-	d.keyPos, d.token = pos, 2*pos
+	d.token = 2 * pos
 	d.payload = payload{token: d.token, kind: KindNodePathStart}
 	d.r += 16
 	d.win, d.names = nil, d.win // at any depth, which is checked for values only
@@ -508,7 +505,8 @@ func (d *Decoder) openNodePath(b *[fastSize]byte) bool {
 
 // readDictKey returns the DictKey before a key.
 func (d *Decoder) readDictKey() Token {
-	d.marked, d.token = d.left, 2*d.pos()+1
+	d.markKey()
+	d.token = 2*d.pos() + 1
 	return Token{head: uint64(KindDictKey) | uint64(TypeDictionary)<<8}
 }
 

@@ -75,17 +75,9 @@ func (d *Decoder) readError(err error) error {
 	return io.EOF
 }
 
-// step counts a value or name that begins at d.pos().
-func (d *Decoder) step() {
-	if d.atKey() {
-		d.keyPos = d.pos()
-	}
-	d.left--
-}
-
 // advance consumes n bytes, a token that is a whole value or name.
 func (d *Decoder) advance(n int) {
-	d.step()
+	d.countAt(d.pos())
 	d.token = 2 * d.pos()
 	d.payload = payload{token: d.token}
 	d.r += n
@@ -93,11 +85,8 @@ func (d *Decoder) advance(n int) {
 
 // open consumes n bytes, a Start token, and pushes a frame with the declared count.
 func (d *Decoder) open(n int, k Kind, t Type, count uint32) *frame {
-	if d.atKey() {
-		d.keyPos = d.pos()
-	}
-	f := d.push(k, t, count)
-	d.keyPos, d.token = d.pos(), 2*d.pos()
+	f := d.push(k, t, count, d.pos())
+	d.token = 2 * d.pos()
 	d.payload = payload{token: d.token}
 	d.r += n
 	d.setWin()

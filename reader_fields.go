@@ -54,7 +54,7 @@ type loop struct {
 
 // newLoop returns a loop over the container that the latest call has opened.
 func (d *Decoder) newLoop() loop {
-	around := d.frame(d.depth - 1)
+	around := &d.stack[d.depth-1]
 	return loop{d: d, origin: d.origin, depth: d.depth, keys: len(d.getRare().keys), left: around.left, keyPos: around.keyPos}
 }
 
@@ -63,7 +63,7 @@ func (l *loop) isOpen() bool {
 	if l.d.depth < l.depth {
 		return false
 	}
-	around := l.d.frame(l.depth - 1)
+	around := &l.d.stack[l.depth-1] // never the innermost frame
 	return around.left == l.left && around.keyPos == l.keyPos
 }
 

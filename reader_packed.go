@@ -106,7 +106,7 @@ func (d *Decoder) takeChunk(most int) (int, error) {
 			return 0, err
 		}
 	}
-	d.left -= uint64(n)
+	d.count(uint64(n))
 	d.r += n*size + pad
 	return n * size, nil
 }

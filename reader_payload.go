@@ -516,7 +516,7 @@ func (d *Decoder) copyElements(dst []byte, n uint64) bool {
 		return false
 	}
 	d.r += copy(dst, d.buf[d.r:d.lim])
-	d.left -= n
+	d.count(n)
 	return true
 }
 
@@ -576,6 +576,6 @@ func (d *Decoder) readDirect(p []byte, size int) (int, error) {
 		d.end = copy(d.buf, p[n:n+split])
 		d.setLim()
 	}
-	d.left -= uint64(n / int(f.size))
+	d.count(uint64(n / int(f.size)))
 	return n, d.readError(err)
 }

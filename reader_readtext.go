@@ -17,10 +17,8 @@ func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
 			n := le.Uint32(b[4:])
 			if size := shortText(n, le.Uint64(b[8:])); size > 0 {
 				pos := d.base + uint64(r)
-				if ^left&d.pairs != 0 {
-					d.keyPos = pos
-				}
-				d.r, d.left, d.token = r+4+size, left-1, 2*pos+1
+				d.countAt(pos)
+				d.r, d.token = r+4+size, 2*pos+1
 				return b[8:][:n], true, nil
 			}
 		}

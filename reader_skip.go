@@ -170,12 +170,13 @@ func (d *Decoder) skipNumbers() {
 		r += size
 	}
 	if key >= 0 {
-		d.keyPos = d.base + uint64(key)
+		d.setKey(d.base + uint64(key))
 	}
 	if left < d.left {
 		d.token = 2*(d.base+uint64(last)) + 1
 	}
-	d.r, d.left = r, left
+	d.r = r
+	d.setLeft(left)
 }
 
 // skipOther skips a longer string, packed data or the last value in the buffer, or opens a
@@ -261,7 +262,8 @@ func (d *Decoder) skipNames() {
 		left--
 		r += size
 	}
-	d.r, d.left, d.token = r, left, 2*last+1
+	d.r, d.token = r, 2*last+1
+	d.setLeft(left)
 }
 
 // passFast goes over at most `most` bytes of the values of the innermost container
@@ -292,10 +294,11 @@ func (d *Decoder) passFast(most int) {
 		}
 		last = d.base + uint64(r)
 		if ^left&d.pairs != 0 {
-			d.keyPos = last
+			d.setKey(last)
 		}
 		left--
 		r += size
 	}
-	d.r, d.left, d.token = r, left, 2*last+1
+	d.r, d.token = r, 2*last+1
+	d.setLeft(left)
 }

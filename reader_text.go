@@ -51,14 +51,10 @@ func (d *Decoder) peekFirst(typ Type, at int) (textPart, error) {
 func (d *Decoder) takeFirst(typ Type, part textPart) {
 	pos := d.pos()
 	if part.flags&flagLast != 0 {
-		d.step()
+		d.countAt(pos)
 	} else {
-		if d.atKey() {
-			d.keyPos = pos
-		}
-		d.push(KindStringChunk, typ, part.total)
-		d.keyPos = pos
-		d.left -= uint64(part.n)
+		d.push(KindStringChunk, typ, part.total, pos)
+		d.count(uint64(part.n))
 		d.setWin()
 	}
 	d.r += part.size
@@ -90,7 +86,7 @@ func (d *Decoder) takeText() (textPart, error) {
 		return part, err
 	}
 	d.r += part.size
-	d.left -= uint64(part.n)
+	d.count(uint64(part.n))
 	if part.flags&flagLast != 0 {
 		d.pop()
 		d.setWin()

@@ -14,10 +14,7 @@ type Integer interface {
 // take consumes the next value, of size bytes, on the fast path.
 func (d *Decoder) take(size int) {
 	pos := d.base + uint64(d.r)
-	if ^d.left&d.pairs != 0 {
-		d.keyPos = pos
-	}
-	d.left--
+	d.countAt(pos)
 	d.token = 2*pos + 1
 	d.r += size
 }
@@ -242,7 +239,7 @@ func (d *Decoder) fastName() (text []byte, ok bool) {
 		}
 		size = 4 + int(padded(n))
 	}
-	d.left = left - 1
+	d.setLeft(left - 1)
 	d.token = 2*(d.base+uint64(r)) + 1
 	d.r = r + size
 	text = names[r+4 : r+4+int(n)]

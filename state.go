@@ -138,23 +138,48 @@ func (s *state) want() want {
 	return wantChunk
 }
 
+// countUnknown makes the number of values in the innermost container, which push has opened,
+// unknown.
+func (s *state) countUnknown() { s.left = unknownLeft }
+
 // atKey reports whether a key or a property's name is next.
 func (s *state) atKey() bool { return ^s.left&s.pairs != 0 }
 
-// push counts a value and opens a frame for its content: n elements, pairs, names or
-// bytes.
-func (s *state) push(k Kind, t Type, n uint32) *frame {
+// setLeft sets left, for loops that keep it in a local variable.
+func (s *state) setLeft(left uint64) { s.left = left }
+
+// setKey sets the position of the latest key, for the same loops.
+func (s *state) setKey(pos uint64) { s.keyPos = pos }
+
+// count counts n values, elements or bytes.
+func (s *state) count(n uint64) { s.left -= n }
+
+// countAt counts a value or name that begins at pos.
+func (s *state) countAt(pos uint64) {
+	if s.atKey() {
+		s.keyPos = pos
+	}
+	s.left--
+}
+
+// markKey notes that the DictKey before the next key has been read or written.
+func (s *state) markKey() { s.marked = s.left }
+
+// push counts a value that begins at pos and opens a frame for its content: n elements,
+// pairs, names or bytes. An Encoder has no positions and passes 0.
+func (s *state) push(k Kind, t Type, n uint32, pos uint64) *frame {
 	stack, depth := s.stack, s.depth+1
 	if depth >= len(stack) {
 		stack = append(make([]frame, 0, 2*depth), stack...)[:2*depth]
 		s.stack = stack
 	}
+	s.countAt(pos)
 	around, f := &stack[depth-1], &stack[depth]
-	around.left, around.keyPos = s.left-1, s.keyPos
+	around.left, around.keyPos = s.left, s.keyPos
 	*f = frame{} // and set single fields: the compiler would build a full literal elsewhere and copy it
 	f.kind, f.typ, f.count = k, t, n
 	pairs := hasPairs[k&127]
-	s.depth, s.pairs, s.left, s.marked = depth, uint64(pairs), uint64(n)<<(pairs&1), noMark
+	s.depth, s.pairs, s.left, s.marked, s.keyPos = depth, uint64(pairs), uint64(n)<<(pairs&1), noMark, pos
 	return f
 }
 

@@ -58,7 +58,7 @@ func (e *Encoder) beginFast(t Type, wide int, n int64) *frame {
 	le.PutUint32(b[:], form.header)
 	le.PutUint32(b[4:], uint32(n))
 	e.n += 8
-	f := e.push(form.kind, t, uint32(n))
+	f := e.push(form.kind, t, uint32(n), 0)
 	if e.depth > e.maxDepth {
 		e.valueLim = -1 // as setFast
 	}
@@ -93,13 +93,13 @@ func (f *frame) opening() op {
 
 // open pushes f. If its count is Unknown, the placeholder is the four bytes before e.n.
 func (e *Encoder) open(f *frame) {
-	top := e.push(f.kind, f.typ, f.count)
+	top := e.push(f.kind, f.typ, f.count, 0)
 	top.names, top.elem, top.unit, top.size, top.flags = f.names, f.elem, f.unit, f.size, f.flags
 	if !f.has(flagUnknown) {
 		e.setFast()
 		return
 	}
-	e.left = unknownLeft
+	e.countUnknown()
 	e.counts = append(e.counts, e.n-4)
 	if e.held++; e.held == 1 {
 		e.hold = e.n - 4
@@ -326,7 +326,7 @@ func (e *Encoder) writeStart(t Token) error {
 // writeDictKey writes a DictKey, which has no bytes. Typed calls do not need it.
 func (e *Encoder) writeDictKey() error {
 	if e.pairs > 0 && e.left&1 == 0 && e.left > 0 && e.marked != e.left && e.valueLim >= 0 {
-		e.marked = e.left
+		e.markKey()
 		return nil
 	}
 	switch err := e.ready(); {
@@ -337,7 +337,7 @@ func (e *Encoder) writeDictKey() error {
 	case e.want() != wantDictKey:
 		return e.fail(wrapf(ErrMisplacedKey, "DictKey where no key is expected"))
 	}
-	e.marked = e.left
+	e.markKey()
 	return nil
 }
 

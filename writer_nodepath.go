@@ -146,7 +146,7 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	if b := e.fast(); b != nil && flags&^flagAbsolute == 0 && short {
 		putNodePath(b[:], e.forms[TypeNodePath][0].header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
 		e.n += fastSize
-		f := e.push(KindNodePathStart, TypeNodePath, uint32(names+subnames))
+		f := e.push(KindNodePathStart, TypeNodePath, uint32(names+subnames), 0)
 		f.names, f.flags = uint32(names), flags
 		e.fastNames(0)
 		return nil
