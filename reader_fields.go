@@ -97,13 +97,14 @@ func (l *loop) finish(left uint64) error {
 	if !l.isOpen() {
 		return l.readPast()
 	}
-	switch now := d.frame(l.depth).left; {
-	case now == left-1 && d.depth > l.depth:
+	switch {
+	case d.depth > l.depth && d.stack[l.depth].left == left-1:
 		return d.SkipTo(l.depth)
-	case now == left-1 && !(d.atKey() && d.marked == now):
-		return nil
-	case now == left:
+	case d.depth > l.depth:
+	case d.left == left:
 		return d.SkipValue()
+	case d.left == left-1 && !(d.atKey() && d.marked == d.left):
+		return nil
 	}
 	return l.readPast()
 }
