@@ -10,12 +10,10 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/edit"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -76,60 +74,47 @@ func encode(s *screen, o *options) error {
 // that JSON would lose.
 func (s *screen) loadLike(o *options) ([][]byte, error) {
 	lo := *o
-	data, err := s.load(o.like, &lo)
+	in, err := s.open(o.like, &lo)
 	if err != nil {
 		return nil, err
 	}
-	var all [][]byte
-	used := 0
-	for _, p := range split(data, &lo) {
-		packet := data[p.start:p.end]
-		n, double, err := survey(packet, &lo)
-		if err != nil {
-			return nil, prefixed(o.like, shifted(err, p.start))
-		}
-		if n < len(packet) {
-			return nil, fmt.Errorf("%s: %d bytes follow the value of packet %d, which JSON would lose", o.like, len(packet)-n, p.index)
-		}
-		lo.decoder.DoubleReals = lo.decoder.DoubleReals || double
-		all = append(all, packet)
-		used = p.end
+	data, err := in.readAll()
+	if err = errors.Join(err, in.Close()); err != nil {
+		return nil, err
 	}
-	if used < len(data) {
-		return nil, fmt.Errorf("%s: %d bytes follow the last packet", o.like, len(data)-used)
+	c := &edit.Content{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Decoder: lo.decoder}
+	if lo.framed() {
+		c.Order = lengthOrder(lo.frame)
+	}
+	c.Decoder.AllowObjects = true
+	var all [][]byte
+	used := int64(0)
+	every := func(int64) bool { return true }
+	err = c.Packets(every, func(p edit.Packet, d *gdwire.Decoder) (bool, error) {
+		double, err := edit.Survey(d)
+		if err != nil {
+			return false, err
+		}
+		end := d.InputOffset()
+		if lo.framed() {
+			end += p.Start
+			if end < p.End {
+				return false, fmt.Errorf("%d bytes follow the value of packet %d, which JSON would lose", p.End-end, p.Index)
+			}
+		}
+		used = end
+		lo.decoder.DoubleReals = lo.decoder.DoubleReals || double
+		all = append(all, data[p.Start:end])
+		return true, nil
+	})
+	if err != nil {
+		return nil, prefixed(o.like, err)
+	}
+	if used < c.Size {
+		return nil, fmt.Errorf("%s: %d bytes follow the last packet", o.like, c.Size-used)
 	}
 	o.decoder, o.frame, o.container, o.key = lo.decoder, lo.frame, lo.container, lo.key
 	return all, nil
-}
-
-// survey reads one value. It returns the size in bytes and whether the value contains
-// math types of 64 bits.
-func survey(packet []byte, o *options) (n int, double bool, err error) {
-	do := o.decoder
-	do.OneValue, do.AllowObjects = true, true
-	d := gdwire.NewDecoder(nil, &do)
-	defer d.Release()
-	d.ResetBytes(packet)
-	for t, err := range d.Tokens() {
-		if err != nil {
-			return 0, false, err
-		}
-		double = double || isDouble(t)
-	}
-	return min(int(d.InputOffset()), len(packet)), double, nil
-}
-
-// isDouble reports whether a token has components or elements that only engines with
-// double precision write.
-func isDouble(t gdwire.Token) bool {
-	if t.Width() != 64 {
-		return false
-	}
-	switch t.Type() {
-	case gdwire.TypePackedVector2Array, gdwire.TypePackedVector3Array, gdwire.TypePackedVector4Array:
-		return true
-	}
-	return t.Components() > 0
 }
 
 // encodeFile returns the encoded values of the input.
@@ -139,7 +124,7 @@ func (s *screen) encodeFile(o *options) (all [][]byte, err error) {
 		return nil, err
 	}
 	defer func() { _ = in.Close() }()
-	text := transform.NewReader(in, unicode.BOMOverride(encoding.Nop.NewDecoder()))
+	text := decodeText(in)
 	values := jsontext.NewDecoder(io.LimitReader(text, maxInMemory), jsontext.AllowDuplicateNames(true))
 	jo := o.json
 	jo.AllowObjects = o.decoder.AllowObjects
@@ -285,4 +270,12 @@ func splitLine(line string) (path, value string) {
 		}
 	}
 	return line, ""
+}
+
+// reason returns the cause of an encoding error, without offset and path.
+func reason(err error) error {
+	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
 }

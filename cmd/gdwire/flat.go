@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/paths"
@@ -323,7 +321,7 @@ func (v *flatPrinter) packed(t gdwire.Token) error {
 			if v.path = paths.AppendIndex(v.path[:base], i); v.omit() {
 				return v.p.SkipTo(depth)
 			}
-			value := element(t, b[:size], v.numbers[:0])
+			value := paths.Element(t, b[:size], v.numbers[:0])
 			v.startLine()
 			v.buf = append(value.Append(v.buf), '\n')
 			if err := v.flush(); err != nil {
@@ -332,33 +330,6 @@ func (v *flatPrinter) packed(t gdwire.Token) error {
 			i++
 		}
 	}
-}
-
-// element returns an element of a packed array. b is its encoding and t its Chunk.
-func element(t gdwire.Token, b []byte, numbers []float64) paths.Value {
-	v := paths.Value{Type: paths.ElementType(t.Type())}
-	switch t.Type() {
-	case gdwire.TypePackedByteArray, gdwire.TypeImage:
-		v.Type, v.Int = gdwire.TypeInt, int64(b[0])
-		return v
-	case gdwire.TypePackedInt32Array:
-		v.Int = int64(int32(binary.LittleEndian.Uint32(b)))
-		return v
-	case gdwire.TypePackedInt64Array:
-		v.Int = int64(binary.LittleEndian.Uint64(b))
-		return v
-	}
-	if v.Single = t.Width() == 32; v.Single {
-		for ; len(b) >= 4; b = b[4:] {
-			numbers = append(numbers, float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
-		}
-	} else {
-		for ; len(b) >= 8; b = b[8:] {
-			numbers = append(numbers, math.Float64frombits(binary.LittleEndian.Uint64(b)))
-		}
-	}
-	v.Numbers = numbers
-	return v
 }
 
 // bytes shows a PackedByteArray or Image in hexadecimal, chunk by chunk.

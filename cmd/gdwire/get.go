@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
@@ -19,6 +21,14 @@ func getFlags(fs *flag.FlagSet, o *options) {
 // getCheck parses the path.
 func getCheck(o *options) (err error) {
 	o.path, err = paths.Parse(o.operands[0])
+	if len(o.operands) == 2 {
+		if _, noFile := os.Stat(o.operands[1]); noFile != nil && o.operands[1] != "-" {
+			err = swapped(o, cmp.Or(err, noFile))
+			if err == noFile { // the error of opening it says the same
+				err = nil
+			}
+		}
+	}
 	o.operands = o.operands[1:]
 	return err
 }
@@ -26,16 +36,16 @@ func getCheck(o *options) (err error) {
 // get shows the value at a path. It skips everything before the value and reads nothing
 // after it.
 func get(s *screen, o *options) error {
-	in, err := s.open(o.file(), o)
+	var tree paths.Tree
+	if _, err := tree.Add(o.path, ""); err != nil {
+		return err
+	}
+	in, closer, err := s.openAt(&tree, o)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }()
-	edits := []edit{{path: o.path}}
-	root, err := places(edits, o.path.Packet)
-	if err != nil {
-		return err
-	}
+	defer func() { _ = closer.Close() }()
+	var near paths.Nearest
 	for p := range packets(in, o) {
 		if p.index < o.path.Packet {
 			if err := p.skip(); err != nil {
@@ -46,16 +56,29 @@ func get(s *screen, o *options) error {
 		if p.err != nil {
 			return p.err
 		}
-		switch err := find(s, o, p, root); err {
-		case errFound:
+		switch err := find(s, o, p, &tree, &near); err {
+		case paths.ErrFound:
 			return nil
 		case nil:
-			return notFound(root.missing())
+			return near.NotFound(tree.Targets[0])
 		default:
 			return p.fromStart(err)
 		}
 	}
-	return notFound(root.missing())
+	return near.NotFound(tree.Targets[0])
+}
+
+// openAt opens the input for a path. A key of it that ends in "…" needs the input twice.
+func (s *screen) openAt(tree *paths.Tree, o *options) (io.Reader, io.Closer, error) {
+	if !tree.HasCut() {
+		in, err := s.open(o.file(), o)
+		return in, in, err
+	}
+	c, closer, err := s.content(o.file(), o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return io.NewSectionReader(c, 0, c.Size), closer, c.Resolve(tree, true)
 }
 
 // skip reads a packet other than the one in the path.
@@ -69,63 +92,48 @@ func (p *packet) skip() error {
 	return p.SkipValue()
 }
 
-// find shows the value at the place in a packet and returns errFound.
-func find(s *screen, o *options, p *packet, root *place) error {
-	w := &walker{Decoder: p.Decoder}
-	w.found = func(*place) (bool, error) {
+// find shows the value at the path in a packet and returns ErrFound.
+func find(s *screen, o *options, p *packet, tree *paths.Tree, near *paths.Nearest) error {
+	w := &paths.Walker{Decoder: p.Decoder, Key: near.Key}
+	w.Value = func(*paths.Place) (bool, error) {
 		if o.raw {
 			return false, found(writePayload(s.out, p))
 		}
 		return false, showJSON(s, o, p.Decoder)
 	}
-	w.element = func(_ *place, t gdwire.Token, b []byte, _ int64) error {
-		return showElement(s, o, w, t, b)
-	}
-	return w.value(root)
+	w.Part = func(_ *paths.Place, part paths.Part) error { return showPart(s, o, &part) }
+	return w.Walk(tree.Root(p.index))
 }
 
-// found returns errFound, unless there is another error.
+// found returns ErrFound, unless there is another error.
 func found(err error) error {
 	if err == nil {
-		err = errFound
+		err = paths.ErrFound
 	}
 	return err
 }
 
-// showJSON shows the next value as JSON and returns errFound.
+// showJSON shows the next value as JSON and returns ErrFound.
 func showJSON(s *screen, o *options, d *gdwire.Decoder) error {
 	jo := o.json
 	jo.EscapeForTerminal = true
 	if err := gdjson.ToJSON(s.out, d, jo); err != nil {
 		return err
 	}
-	if err := s.out.WriteByte('\n'); err != nil {
-		return err
-	}
-	return errFound
+	return found(s.out.WriteByte('\n'))
 }
 
-// showElement shows an element of a packed array as a value and returns errFound.
-func showElement(s *screen, o *options, w *walker, t gdwire.Token, b []byte) error {
-	var v paths.Value
-	if t.Kind() == gdwire.KindStringChunk {
-		text, err := w.AppendString(nil)
-		if err != nil {
-			return err
+// showPart shows a part of a value as a value of its own and returns ErrFound.
+func showPart(s *screen, o *options, part *paths.Part) error {
+	v := &part.Value
+	if o.raw {
+		b, err := part.Append([]byte(v.Text), v)
+		if err == nil {
+			_, err = s.out.Write(b)
 		}
-		if o.raw {
-			_, err = s.out.Write(text)
-			return found(err)
-		}
-		v = paths.Value{Type: gdwire.TypeString, Text: string(text)}
-	} else {
-		if o.raw {
-			_, err := s.out.Write(b)
-			return found(err)
-		}
-		v = element(t, b, w.numbers[:0])
+		return found(err)
 	}
-	double := t.Width() == 64
+	double := part.Bits == 64
 	var value bytes.Buffer
 	e := gdwire.NewEncoder(&value, &gdwire.EncoderOptions{DoubleReals: double, AllowInvalidUTF8: true})
 	if err := v.Write(e, double); err != nil {

@@ -62,11 +62,12 @@ func BenchmarkGet(b *testing.B) {
 		s := newScreen(nil, io.Discard, io.Discard)
 		for b.Loop() {
 			d.Reset(bytes.NewReader(save))
-			root, err := places([]edit{{path: p}}, 0)
+			var tree paths.Tree
+			_, err := tree.Add(p, "")
 			if err == nil {
-				err = find(s, newOptions(), &packet{Decoder: d}, root)
+				err = find(s, newOptions(), &packet{Decoder: d}, &tree, &paths.Nearest{})
 			}
-			if err != errFound {
+			if err != paths.ErrFound {
 				b.Fatal(err)
 			}
 		}

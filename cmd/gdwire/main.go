@@ -4,7 +4,9 @@
 //
 //	gdwire tokens|json|flat [flags] [FILE]
 //	gdwire get [flags] PATH [FILE]
-//	gdwire set [flags] ['PATH = VALUE'] FILE -o FILE
+//	gdwire set|add [flags] ['PATH = VALUE'…] FILE -o FILE
+//	gdwire delete [flags] PATH… FILE -o FILE
+//	gdwire copy [flags] PATH PATH FILE -o FILE
 //	gdwire check [flags] [FILE…]
 //	gdwire encode [flags] [JSONFILE]
 //	gdwire recode [flags] [FILE]
@@ -13,7 +15,7 @@
 //	gdwire proxy [flags] LISTEN TARGET
 //	gdwire version
 //
-// No FILE, or -, is standard input. gdwire COMMAND -h lists the flags.
+// No FILE, or -, is standard input. gdwire help COMMAND lists the flags.
 //
 // The exit status is 0 if all input is valid; 1 if some input is invalid, a password is
 // wrong, a path is not found, or a file cannot be opened, read or written; 2 if the command
@@ -28,6 +30,8 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/gdwire/gdwire/internal/paths"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -60,8 +64,14 @@ var commands = []command{
 		flags: outputFlag, run: show(newFlatPrinter), showsObjects: true},
 	{name: "get", operands: "PATH [FILE]", min: 1, max: 2, summary: "Show the value at a path, such as player.hp, as JSON.",
 		flags: getFlags, check: getCheck, run: get, showsObjects: true},
-	{name: "set", operands: "['PATH = VALUE'] FILE", min: 1, max: 2, summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input. Files of up to 1 GiB.",
-		flags: outputFlag, check: setCheck, run: set, binary: true, edits: true},
+	{name: "set", operands: "['PATH = VALUE'…] FILE", min: 1, max: -1, summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input.",
+		flags: outputFlag, check: setCheck, run: editFile, binary: true, edits: true},
+	{name: "add", operands: "['PATH = VALUE'…] FILE", min: 1, max: -1, summary: "Add keys of dictionaries, elements before [n], or elements at the end as [+].",
+		flags: outputFlag, check: addCheck, run: editFile, binary: true, edits: true},
+	{name: "delete", operands: "PATH… FILE", min: 2, max: -1, summary: "Delete keys of dictionaries and elements of arrays.",
+		flags: outputFlag, check: deleteCheck, run: editFile, binary: true, edits: true},
+	{name: "copy", operands: "PATH PATH FILE", min: 3, max: 3, summary: "Copy the value at the first path to the second.",
+		flags: outputFlag, check: copyCheck, run: editFile, binary: true, edits: true},
 	{name: "check", operands: "[FILE…]", max: -1, summary: "Validate the input and print statistics.",
 		flags: checkFlags, run: check},
 	{name: "encode", operands: "[JSONFILE]", max: 1, summary: "Write JSON as values. Up to 1 GiB.",
@@ -103,6 +113,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var choice choiceError
 	switch {
 	case err == nil:
+		for _, note := range s.notes {
+			s.say("%s", note)
+		}
 		return statusGood
 	case errors.As(err, &usage):
 		s.report(err)
@@ -123,15 +136,34 @@ func start(args []string, s *screen) error {
 		return usageError{errors.New("which command?"), printUsage}
 	}
 	name, args := args[0], args[1:]
+	if strings.TrimLeft(name, "-") == "version" {
+		name = "version"
+	}
 	if helps[name] {
-		return printUsage(s.out)
+		if len(args) == 0 {
+			return printUsage(s.out)
+		}
+		name, args = args[0], []string{"-h"}
 	}
 	for _, c := range commands {
 		if c.name == name {
 			return c.start(args, s)
 		}
 	}
-	return usageError{fmt.Errorf("no command %q", name), printUsage}
+	return usageError{noCommand(name), printUsage}
+}
+
+// noCommand returns the error for a name that no command has.
+func noCommand(name string) error {
+	if _, err := os.Stat(name); err == nil {
+		return fmt.Errorf("no command %q; did you mean gdwire check %[1]s?", name)
+	}
+	for _, c := range commands {
+		if paths.Similar(name, c.name) {
+			return fmt.Errorf("no command %q; did you mean %s?", name, c.name)
+		}
+	}
+	return fmt.Errorf("no command %q", name)
 }
 
 var helps = map[string]bool{"help": true, "-h": true, "-help": true, "--help": true}

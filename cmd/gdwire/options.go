@@ -37,7 +37,7 @@ type options struct {
 	like       string         // of encode
 	to         target         // of recode and encode
 	path       paths.Path     // of get
-	edits      []edit         // of set
+	edit       editing        // of set, add, delete and copy
 	listen     listenOptions
 	proxy      proxyOptions
 	operands   []string

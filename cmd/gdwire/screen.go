@@ -31,6 +31,8 @@ type screen struct {
 	output *outfile.File // of -o, or nil
 	edits  bool          // the output is an edited save, which can replace the input
 
+	notes []string // messages for the end
+
 	terminal bool // out is a terminal
 	width    int  // columns of out
 	paint    palette
@@ -127,6 +129,11 @@ func flagFor(err error) string {
 func (s *screen) say(format string, args ...any) {
 	s.clear()
 	fmt.Fprintln(s.errs, "gdwire: "+printable(fmt.Sprintf(format, args...)))
+}
+
+// later is say after the command has succeeded.
+func (s *screen) later(format string, args ...any) {
+	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
 // note is say, unless -q is given.

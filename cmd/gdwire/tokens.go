@@ -9,6 +9,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/paths"
 )
 
 // newTokenPrinter shows each token as a line: offset, nesting, kind and content.
@@ -89,7 +90,7 @@ func content(t gdwire.Token, width int) string {
 		s := fmt.Appendf(nil, "%v %d:", t.Type(), t.Len())
 		size := len(t.Bytes()) / int(max(t.Len(), 1))
 		for b := t.Bytes(); len(b) > 0 && len(s) <= width; b = b[size:] {
-			v := element(t, b[:size], nil)
+			v := paths.Element(t, b[:size], nil)
 			s = v.Append(append(s, ' '))
 		}
 		return string(s)

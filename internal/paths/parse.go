@@ -4,15 +4,61 @@ import (
 	"encoding/hex"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 )
 
-// words has the values that are a word.
+// words has the values that are a word, in any case.
 var words = map[string]Value{
 	"null":  {Type: gdwire.TypeNil},
 	"true":  {Type: gdwire.TypeBool, Int: 1},
 	"false": {Type: gdwire.TypeBool},
+}
+
+// prefixes has the prefixes of values that are written with their type, as in Godot's JSON.
+var prefixes = []struct {
+	text string
+	typ  gdwire.Type
+}{
+	{"i:", gdwire.TypeInt}, {"f:", gdwire.TypeFloat}, {"b:", gdwire.TypeBool},
+	{"s:", gdwire.TypeString}, {"sn:", gdwire.TypeStringName}, {"np:", gdwire.TypeNodePath},
+}
+
+// operand parses the value at the end of a line.
+func (s *scanner) operand() (v Value, err error) {
+	for _, p := range prefixes {
+		if s.accept(p.text) {
+			v, err = s.exact(p.typ)
+			v.Exact = true
+			break
+		}
+	}
+	if !v.Exact && err == nil {
+		v, err = s.value()
+	}
+	if s.space(); err == nil && !s.atEnd() {
+		err = s.errorf("unexpected %s", s.rest())
+	}
+	return v, err
+}
+
+// exact parses the value after a prefix. Text is in quotes or goes to the end of the line.
+func (s *scanner) exact(t gdwire.Type) (Value, error) {
+	if quoted := !s.atEnd() && (s.text[s.pos] == '"' || s.text[s.pos] == '\''); textTypes[t] && !quoted {
+		return Value{Type: t, Text: s.take(len(s.text) - s.pos)}, nil
+	}
+	start := s.pos
+	v, err := s.value()
+	if err != nil {
+		return v, err
+	}
+	fit, ok := v.Fit(t)
+	if !ok {
+		s.pos = start
+		return v, s.errorf("want a value of type %v and not %s", t, s.rest())
+	}
+	return fit, nil
 }
 
 // value parses a value.
@@ -27,10 +73,10 @@ func (s *scanner) value() (Value, error) {
 		return s.textValue(gdwire.TypeStringName)
 	case s.accept("^"):
 		return s.textValue(gdwire.TypeNodePath)
-	case s.accept("[]"):
-		return Value{Type: gdwire.TypeArray, Form: Empty}, nil
-	case s.accept("{}"):
-		return Value{Type: gdwire.TypeDictionary, Form: Empty}, nil
+	case c == '[':
+		return s.items(Value{Type: gdwire.TypeArray})
+	case c == '{':
+		return s.items(Value{Type: gdwire.TypeDictionary})
 	}
 	if text, float := s.number(); float {
 		x, err := parseFloat(text)
@@ -39,7 +85,7 @@ func (s *scanner) value() (Value, error) {
 		}
 		return Value{Type: gdwire.TypeFloat, Numbers: []float64{x}}, nil
 	} else if text != "" {
-		n, err := strconv.ParseInt(text, 10, 64)
+		n, err := parseInt(text, 64)
 		if err != nil {
 			return Value{}, s.errorf("%s is out of range", text)
 		}
@@ -47,13 +93,13 @@ func (s *scanner) value() (Value, error) {
 	}
 	start := s.pos
 	name := s.take(nameLen(s.text[s.pos:]))
-	if v, ok := words[name]; ok {
+	if v, ok := words[strings.ToLower(name)]; ok {
 		return v, nil
 	}
 	v, err := s.named(name)
 	if err == errNoSuchType {
 		s.pos = start
-		err = s.errorf("want a value and not %s", s.rest())
+		err = s.errorf(`want a value and not %s; text is written "…"`, s.rest())
 	}
 	return v, err
 }
@@ -70,6 +116,85 @@ func parseFloat(text string) (float64, error) {
 		return math.NaN(), nil
 	}
 	return strconv.ParseFloat(text, 64)
+}
+
+// parseInt parses a decimal number, or a hexadecimal one after 0x.
+func parseInt(text string, bits int) (int64, error) {
+	base := 10
+	if sign, digits, ok := strings.Cut(strings.ToLower(text), "0x"); ok {
+		text, base = sign+digits, 16
+	}
+	return strconv.ParseInt(text, base, bits)
+}
+
+// maxNesting is the maximum number of containers around a value.
+const maxNesting = 1000
+
+// items parses the content of a container in brackets or braces.
+func (s *scanner) items(v Value) (Value, error) {
+	if s.depth == maxNesting {
+		return v, s.errorf("more than %d values in each other", maxNesting)
+	}
+	s.depth++
+	defer func() { s.depth-- }()
+	end := "]"
+	if s.take(1) == "{" {
+		end = "}"
+	}
+	for s.space(); !s.accept(end); s.space() {
+		if len(v.Items) > 0 {
+			if !s.accept(",") {
+				return v, s.errorf("want , or %s", end)
+			}
+			s.space()
+		}
+		item, err := s.value()
+		if err != nil {
+			return v, err
+		}
+		v.Items = append(v.Items, item)
+		if end == "]" {
+			continue
+		}
+		if s.space(); !s.accept(":") {
+			return v, s.errorf("want : and the value of the key")
+		}
+		s.space()
+		if item, err = s.value(); err != nil {
+			return v, err
+		}
+		v.Items = append(v.Items, item)
+	}
+	if v.Items == nil {
+		v.Form = Empty
+	} else {
+		v.Form = Whole
+	}
+	return v, nil
+}
+
+// call parses the content of a container in parentheses after its type, if there is one.
+func (s *scanner) call(v Value) (Value, error) {
+	start := s.pos
+	if !s.accept("(") {
+		return v, nil
+	}
+	open := byte('[')
+	if v.Type == gdwire.TypeDictionary {
+		open = '{'
+	}
+	if s.space(); s.atEnd() || s.text[s.pos] != open {
+		s.pos = start
+		return v, nil
+	}
+	v, err := s.items(v)
+	if err != nil {
+		return v, err
+	}
+	if s.space(); !s.accept(")") {
+		return v, s.errorf("want )")
+	}
+	return v, nil
 }
 
 type constError string
@@ -94,8 +219,9 @@ func (s *scanner) named(name string) (Value, error) {
 	case packed && v.Type != gdwire.TypePackedByteArray:
 		if v.Form = Declared; s.accept("()") {
 			v.Form = Empty
+			return v, nil
 		}
-		return v, nil
+		return s.call(v)
 	}
 	if _, ok := signatures[v.Type]; !ok {
 		return v, errNoSuchType
@@ -160,14 +286,14 @@ func (s *scanner) argument(v *Value, arg rune) (err error) {
 	case float:
 		return s.errorf("%s is not an integer", text)
 	case arg == 'd':
-		v.Int, err = strconv.ParseInt(text, 10, 64)
+		v.Int, err = parseInt(text, 64)
 	case arg == 'u':
 		var x uint64
 		x, err = strconv.ParseUint(text, 10, 32)
 		v.Numbers = append(v.Numbers, float64(x))
 	default:
 		var x int64
-		x, err = strconv.ParseInt(text, 10, 32)
+		x, err = parseInt(text, 32)
 		v.Numbers = append(v.Numbers, float64(x))
 	}
 	if err != nil {
@@ -213,10 +339,10 @@ func (s *scanner) typed(v Value) (Value, error) {
 	if err == nil && v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{}) {
 		return v, s.errorf("without types it is written %s", empty[1:3])
 	}
-	if s.accept(empty) {
-		v.Form = Empty
+	if err != nil {
+		return v, err
 	}
-	return v, err
+	return s.call(v)
 }
 
 // elem parses a declared type.

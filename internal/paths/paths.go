@@ -6,7 +6,8 @@
 //
 // A line is a path, " = " and a value. A path starts with $ and the number of the packet,
 // which is omitted for packet 0. A step is a String key or property (.name), any other key
-// or an index ([…]), or the key or value of a pair by its number (.key(3), .value(3)).
+// or an index ([…]), the key or value of a pair by its number (.key(3), .value(3)), or the
+// end of an array ([+]), where an element can be added.
 // Values are written as in GDScript.
 //
 // A printed line parses to the same path and value, and contains printable
@@ -32,6 +33,8 @@ type Step struct {
 	Op    Op
 	Key   Value // of Child: the key, property or index
 	Index int64 // of KeyAt and ValueAt: the number of the pair
+
+	text string // the parsed text
 }
 
 // An Op is a kind of step.
@@ -42,6 +45,7 @@ const (
 	Child   Op = iota // .name or [key]
 	KeyAt             // .key(n)
 	ValueAt           // .value(n)
+	End               // [+], after the last element
 )
 
 // Parse parses a path. The $ is optional.
@@ -56,21 +60,34 @@ func Parse(text string) (Path, error) {
 
 // ParseLine parses a path, = and a value.
 func ParseLine(line string) (Path, Value, error) {
-	s := scanner{text: line}
-	p, err := s.path()
-	if err != nil {
-		return p, Value{}, err
-	}
-	s.space()
-	if !s.accept("=") {
-		return p, Value{}, s.errorf("want = and a value")
-	}
-	s.space()
-	v, err := s.value()
-	if s.space(); err == nil && !s.atEnd() {
-		err = s.errorf("unexpected %s", s.rest())
-	}
+	p, v, _, err := parseLine(line)
 	return p, v, err
+}
+
+// CutLine parses a line and returns the text of its value, for ParseValue.
+func CutLine(line string) (Path, string, error) {
+	p, _, text, err := parseLine(line)
+	return p, text, err
+}
+
+func parseLine(line string) (p Path, v Value, text string, err error) {
+	s := scanner{text: line}
+	if p, err = s.path(); err != nil {
+		return p, v, "", err
+	}
+	if s.space(); !s.accept("=") {
+		return p, v, "", s.errorf("want = and a value")
+	}
+	s.space()
+	text = s.text[s.pos:]
+	v, err = s.operand()
+	return p, v, text, err
+}
+
+// ParseValue parses the value of a line.
+func ParseValue(text string) (Value, error) {
+	s := scanner{text: text}
+	return s.operand()
 }
 
 // String returns the path as text.
@@ -84,6 +101,9 @@ func (p Path) String() string {
 	}
 	return string(b)
 }
+
+// appendStep is the step of Op End.
+const appendStep = "[+]"
 
 // ellipsis is the end of a cut path or key.
 const ellipsis = "…"
@@ -104,6 +124,8 @@ func (s *Step) Append(dst []byte) []byte {
 		return AppendKeyAt(dst, s.Index)
 	case ValueAt:
 		return AppendValueAt(dst, s.Index)
+	case End:
+		return append(dst, appendStep...)
 	}
 	if s.Key.Type == gdwire.TypeString && isName(s.Key.Text) {
 		return append(append(dst, '.'), s.Key.Text...)
@@ -131,6 +153,10 @@ func appendAt(dst []byte, name string, n int64) []byte {
 	dst = strconv.AppendInt(dst, n, 10)
 	return append(dst, ')')
 }
+
+// maxSteps is the maximum number of steps of a path, which bounds the recursion of a Walker.
+// It is more than flat ever prints.
+const maxSteps = 1 << 15
 
 // isName reports whether a key can be written without quotes.
 func isName(s string) bool { return s != "" && nameLen(s) == len(s) }
@@ -163,7 +189,10 @@ func (s *scanner) path() (Path, error) {
 	for ; ; first = false {
 		var step Step
 		var err error
+		start := s.pos
 		switch {
+		case s.accept(appendStep):
+			step.Op = End
 		case s.accept("["):
 			step.Key, err = s.key()
 		case s.accept(".key("):
@@ -187,6 +216,10 @@ func (s *scanner) path() (Path, error) {
 		if err != nil {
 			return p, err
 		}
+		if len(p.Steps) == maxSteps {
+			return p, s.errorf("a path has at most %d steps", maxSteps)
+		}
+		step.text = s.text[start:s.pos]
 		p.Steps = append(p.Steps, step)
 	}
 }

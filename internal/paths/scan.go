@@ -25,8 +25,9 @@ func (e *SyntaxError) Error() string {
 
 // A scanner parses text from its start.
 type scanner struct {
-	text string
-	pos  int
+	text  string
+	pos   int
+	depth int // of containers around the next value
 }
 
 func (s *scanner) errorf(format string, args ...any) error {
@@ -69,6 +70,21 @@ func (s *scanner) space() {
 	}
 }
 
+// word skips a word in lower or upper case, if it is next and no longer one.
+func (s *scanner) word(word string) bool {
+	n := nameLen(s.text[s.pos:])
+	ok := n == len(word) && strings.EqualFold(s.text[s.pos:s.pos+n], word)
+	if ok {
+		s.pos += n
+	}
+	return ok
+}
+
+// hexLen returns the number of hexadecimal digits at the start of text.
+func hexLen(text string) int {
+	return len(text) - len(strings.TrimLeft(text, "0123456789abcdefABCDEF"))
+}
+
 // digits returns the next digits.
 func (s *scanner) digits() string {
 	start := s.pos
@@ -82,12 +98,19 @@ func (s *scanner) digits() string {
 // exponent, inf or nan. The text is empty if no number is next.
 func (s *scanner) number() (text string, float bool) {
 	start := s.pos
-	if s.accept("nan") {
+	if s.word("nan") {
 		return "nan", true
 	}
 	s.accept("-")
-	if s.accept("inf") {
-		return s.text[start:s.pos], true
+	if s.word("inf") {
+		return strings.ToLower(s.text[start:s.pos]), true
+	}
+	if hex := s.pos; s.accept("0x") || s.accept("0X") {
+		if n := hexLen(s.text[s.pos:]); n > 0 {
+			s.take(n)
+			return s.text[start:s.pos], false
+		}
+		s.pos = hex
 	}
 	if s.digits() == "" {
 		s.pos = start

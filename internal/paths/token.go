@@ -58,6 +58,9 @@ func FromToken(t gdwire.Token, numbers []float64) Value {
 // Write writes a value of Form Whole or Empty. It rounds numbers to 32 bits unless double
 // is set, which must equal the Encoder's DoubleReals.
 func (v *Value) Write(e *gdwire.Encoder, double bool) error {
+	if v.Items != nil {
+		return v.writeItems(e, double)
+	}
 	switch v.Type {
 	case gdwire.TypeNil:
 		return e.WriteNil()
@@ -111,6 +114,65 @@ func (v *Value) Write(e *gdwire.Encoder, double bool) error {
 		}
 	}
 	return e.WriteReals(v.Type, c...)
+}
+
+// writeItems writes a container and its content.
+func (v *Value) writeItems(e *gdwire.Encoder, double bool) (err error) {
+	switch v.Type {
+	case gdwire.TypeArray:
+		err = e.BeginTypedArray(len(v.Items), v.Elem)
+	case gdwire.TypeDictionary:
+		err = e.BeginTypedDict(len(v.Items)/2, v.Key, v.Elem)
+	default:
+		return v.writePacked(e, double)
+	}
+	for i := range v.Items {
+		if err == nil {
+			err = v.Items[i].Write(e, double)
+		}
+	}
+	if err == nil {
+		err = e.End()
+	}
+	return err
+}
+
+// writePacked writes a packed array.
+func (v *Value) writePacked(e *gdwire.Encoder, double bool) error {
+	err := e.BeginPacked(v.Type, int64(len(v.Items)))
+	part := Part{In: v.Type, Bits: ElementBits(v.Type, double)}
+	for i := range v.Items {
+		if err != nil {
+			break
+		}
+		if v.Type == gdwire.TypePackedStringArray {
+			err = e.WriteString(v.Items[i].Text)
+			continue
+		}
+		var b []byte
+		if b, err = part.Append(nil, &v.Items[i]); err == nil {
+			_, err = e.Write(b)
+		}
+	}
+	if err == nil {
+		err = e.End()
+	}
+	return err
+}
+
+// ElementBits returns the number of bits of each number of a packed array.
+func ElementBits(packed gdwire.Type, double bool) int {
+	switch packed {
+	case gdwire.TypePackedByteArray:
+		return 8
+	case gdwire.TypePackedInt64Array, gdwire.TypePackedFloat64Array:
+		return 64
+	case gdwire.TypePackedVector2Array, gdwire.TypePackedVector3Array, gdwire.TypePackedVector4Array:
+		if double {
+			return 64
+		}
+	}
+	return 32
 }
 
 // Round32 rounds x to 32 bits, unless it is too large for that.

@@ -28,6 +28,12 @@ type Value struct {
 	// Key and Elem are the declared types of a Dictionary's keys, and of its
 	// values or an Array's elements.
 	Key, Elem gdwire.Elem
+	// Items are the elements of a whole Array or packed array, or the keys and
+	// values of a Dictionary, in turn. Parsed values have them; FromToken returns
+	// containers without.
+	Items []Value
+	// Exact reports whether the value was written with its type, such as i:2.
+	Exact bool
 }
 
 // A Form tells whether a Value is complete.
@@ -113,6 +119,9 @@ func (v Value) String() string { return string(v.Append(nil)) }
 func (v *Value) Append(dst []byte) []byte {
 	if v.Form != Whole {
 		return v.appendContainer(dst)
+	}
+	if v.Items != nil {
+		return v.appendItems(dst)
 	}
 	switch v.Type {
 	case gdwire.TypeNil:
@@ -231,6 +240,34 @@ func (v *Value) appendContainer(dst []byte) []byte {
 	dst = append(dst, v.Type.String()...)
 	if v.Form == Empty {
 		dst = append(dst, "()"...)
+	}
+	return dst
+}
+
+// appendItems appends a container with its content.
+func (v *Value) appendItems(dst []byte) []byte {
+	open, end := "[", "]"
+	if v.Type == gdwire.TypeDictionary {
+		open, end = "{", "}"
+	}
+	declared := Value{Type: v.Type, Form: Declared, Key: v.Key, Elem: v.Elem}
+	typed := v.Type != gdwire.TypeDictionary && v.Type != gdwire.TypeArray || v.Key != (gdwire.Elem{}) || v.Elem != (gdwire.Elem{})
+	if typed {
+		dst = append(declared.appendContainer(dst), '(')
+	}
+	dst = append(dst, open...)
+	for i := range v.Items {
+		switch {
+		case i == 0:
+		case v.Type == gdwire.TypeDictionary && i%2 == 1:
+			dst = append(dst, ": "...)
+		default:
+			dst = append(dst, ", "...)
+		}
+		dst = v.Items[i].Append(dst)
+	}
+	if dst = append(dst, end...); typed {
+		dst = append(dst, ')')
 	}
 	return dst
 }

@@ -1,0 +1,122 @@
+package edit
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/gdwire/gdwire"
+)
+
+// A Content is what is edited: packets after their lengths, or values that follow each
+// other, which are packets without a length.
+type Content struct {
+	io.ReaderAt
+	Size    int64
+	Order   binary.ByteOrder // of the lengths; nil if there are none
+	Decoder gdwire.DecoderOptions
+	Encoder gdwire.EncoderOptions
+}
+
+// A Packet is the location of a packet.
+type Packet struct {
+	Index      int64
+	Start, End int64 // without the length
+}
+
+// lengthSize is the size of a length in bytes.
+const lengthSize = 4
+
+// Packets calls yield for each packet, until it returns false or an error. The Decoder is at
+// the start of the packet; yield can read the packet, and offset is that of the Decoder's
+// input. The end of a value without a length is 0, because it has not been read.
+func (c *Content) Packets(wanted func(index int64) bool, yield func(p Packet, d *gdwire.Decoder) (bool, error)) error {
+	if c.Order == nil {
+		return c.values(wanted, yield)
+	}
+	do := c.Decoder
+	do.OneValue = true
+	d := gdwire.NewDecoder(nil, &do)
+	defer d.Release()
+	lengths := window{r: c.ReaderAt, size: c.Size}
+	p := Packet{}
+	for at := int64(0); c.Size-at >= lengthSize; p.Index++ {
+		b, err := lengths.bytes(at, lengthSize)
+		if err != nil {
+			return err
+		}
+		p.Start = at + lengthSize
+		p.End = min(p.Start+int64(c.Order.Uint32(b)), c.Size)
+		at = p.End
+		if !wanted(p.Index) {
+			continue
+		}
+		d.Reset(io.NewSectionReader(c.ReaderAt, p.Start, p.End-p.Start))
+		if goOn, err := yield(p, d); err != nil || !goOn {
+			return shift(err, p.Start)
+		}
+	}
+	return nil
+}
+
+// values calls yield for each value.
+func (c *Content) values(wanted func(index int64) bool, yield func(p Packet, d *gdwire.Decoder) (bool, error)) error {
+	d := gdwire.NewDecoder(io.NewSectionReader(c.ReaderAt, 0, c.Size), &c.Decoder)
+	defer d.Release()
+	for p := (Packet{}); ; p.Index++ {
+		if d.PeekKind() == 0 {
+			if _, err := d.ReadToken(); err == io.EOF {
+				return nil
+			} else {
+				return err
+			}
+		}
+		p.Start = d.InputOffset()
+		if !wanted(p.Index) {
+			if err := d.SkipValue(); err != nil {
+				return err
+			}
+			continue
+		}
+		if goOn, err := yield(p, d); err != nil || !goOn {
+			return err
+		}
+	}
+}
+
+// shift makes the offset of an error relative to the start of the content.
+func shift(err error, by int64) error {
+	if e := (*gdwire.Error)(nil); by > 0 && errors.As(err, &e) {
+		return &gdwire.Error{Offset: by + e.Offset, Path: e.Path, Err: e.Err}
+	}
+	return err
+}
+
+// A window keeps the latest bytes of a ReaderAt in memory.
+type window struct {
+	r     io.ReaderAt
+	size  int64
+	start int64
+	buf   []byte
+}
+
+// bytes returns n bytes at an offset. They are valid until the next call.
+func (w *window) bytes(at int64, n int) ([]byte, error) {
+	if at < w.start || at+int64(n) > w.start+int64(len(w.buf)) {
+		if w.buf == nil {
+			w.buf = make([]byte, windowSize)
+		}
+		w.buf = w.buf[:min(int64(cap(w.buf)), w.size-at)]
+		w.start = at
+		if read, err := w.r.ReadAt(w.buf, at); read < len(w.buf) {
+			w.buf = w.buf[:0]
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+	}
+	return w.buf[at-w.start:][:n], nil
+}
+
+const windowSize = 32 << 10

@@ -1,0 +1,477 @@
+// Package edit changes values in encoded packets and keeps all other bytes. Counts and
+// lengths around a change are corrected.
+package edit
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/paths"
+)
+
+// An Op is what is done at the targets of a tree.
+type Op uint8
+
+// The kinds of edits.
+const (
+	Set    Op = iota // replace values
+	Delete           // remove elements, pairs and properties
+	Add              // add elements and pairs
+	Put              // replace or add
+)
+
+// A Plan has the splices that edit a content.
+type Plan struct {
+	Changes []Change // the first changes
+	More    int      // the number of other changes
+
+	content *Content
+	splices []splice
+	packets []edited
+}
+
+// A Change describes a change for people.
+type Change struct {
+	Path string
+	Text string // the new value, or "" if there is none
+	Was  string // the old value, or ""
+}
+
+// maxChanges is the maximum number of Changes that a Plan describes.
+const maxChanges = 1000
+
+// An edited packet has splices.
+type edited struct {
+	Packet
+	splices []splice
+}
+
+// Edit returns the plan for the edits in a tree, whose texts are the new values. If exact is
+// not set, a value takes the type of the old one.
+func (c *Content) Edit(op Op, tree *paths.Tree, exact bool) (*Plan, error) {
+	e := &editor{Plan: Plan{content: c}, op: op, exact: exact}
+	if err := e.run(tree); err != nil {
+		return nil, err
+	}
+	return &e.Plan, nil
+}
+
+// Copy returns the plan that puts copies of the value at a path at the targets of a tree,
+// whose values are replaced if there are some.
+func (c *Content) Copy(from paths.Path, to *paths.Tree) (*Plan, error) {
+	var source paths.Tree
+	if _, err := source.Add(from, ""); err != nil {
+		return nil, err
+	}
+	find := &editor{Plan: Plan{content: c}, finds: true}
+	if err := find.run(&source); err != nil {
+		return nil, err
+	}
+	e := &editor{Plan: Plan{content: c}, op: Put, source: find.source}
+	if err := e.run(to); err != nil {
+		return nil, err
+	}
+	return &e.Plan, nil
+}
+
+// WriteTo writes the edited content.
+func (p *Plan) WriteTo(w io.Writer) (int64, error) {
+	return io.Copy(w, &spliced{r: p.content, end: p.content.Size, splices: p.splices})
+}
+
+// An editor makes a plan.
+type editor struct {
+	Plan
+	op     Op
+	exact  bool
+	finds  bool    // only source is wanted
+	source *source // of what is put
+
+	*paths.Walker
+	base      int64 // of the Decoder's input in the content
+	packet    Packet
+	double    *bool // whether the packet has math types of 64 bits, if that is known
+	here      []splice
+	positions map[*paths.Place]int64 // at which elements are added
+	removed   map[*paths.Place]int64 // the number of elements removed
+}
+
+// A source is a value that is copied.
+type source struct {
+	old
+	start, size int64 // of its bytes; the size is 0 if it has no header of its own
+}
+
+// run walks over all packets of the tree.
+func (e *editor) run(tree *paths.Tree) error {
+	if len(tree.Targets) == 0 {
+		return nil
+	}
+	if tree.HasCut() {
+		if err := e.content.Resolve(tree, false); err != nil {
+			return err
+		}
+	}
+	var near paths.Nearest
+	left := tree.Packets()
+	err := e.content.packets(tree, func(p Packet, d *gdwire.Decoder) (bool, error) {
+		left--
+		e.Walker = &paths.Walker{Decoder: d, Key: near.Key, Value: e.value, Part: e.part, Leave: e.leave}
+		return left > 0, e.edit(tree, p)
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range tree.Targets {
+		switch {
+		case p.Hits == 0:
+			return near.NotFound(p)
+		case p.Hits > 1:
+			return fmt.Errorf("there are %d values at %v; .value(n) is the value of the n-th pair", p.Hits, p)
+		}
+	}
+	for i := range e.Plan.packets {
+		if err := e.finish(&e.Plan.packets[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Resolve replaces the keys of a tree that end in "…" by the keys that they stand for, as
+// Tree.Resolve does.
+func (c *Content) Resolve(tree *paths.Tree, lenient bool) error {
+	return tree.Resolve(lenient, func(w *paths.Walker) error {
+		left := tree.Packets()
+		return c.packets(tree, func(p Packet, d *gdwire.Decoder) (bool, error) {
+			left--
+			w.Decoder = d
+			return left > 0, w.Walk(tree.Root(p.Index))
+		})
+	})
+}
+
+// packets is Packets for those in a tree.
+func (c *Content) packets(tree *paths.Tree, yield func(Packet, *gdwire.Decoder) (bool, error)) error {
+	return c.Packets(func(index int64) bool { return tree.Root(index) != nil }, yield)
+}
+
+// edit makes the splices of a packet.
+func (e *editor) edit(tree *paths.Tree, p Packet) error {
+	e.packet, e.base, e.double, e.here = p, 0, nil, nil
+	e.positions, e.removed = nil, nil
+	if e.content.Order != nil {
+		e.base = p.Start
+	}
+	if err := e.Walk(tree.Root(p.Index)); err != nil {
+		return err
+	}
+	if e.here == nil {
+		return nil
+	}
+	if e.content.Order == nil {
+		p.End = e.InputOffset()
+	}
+	sortSplices(e.here)
+	for i := 1; i < len(e.here); i++ {
+		if e.here[i].start < e.here[i-1].end {
+			return errors.New("two of the paths lead to the same bytes")
+		}
+	}
+	e.Plan.packets = append(e.Plan.packets, edited{p, e.here})
+	return nil
+}
+
+// finish verifies an edited packet and adds its splices to the plan.
+func (e *editor) finish(p *edited) error {
+	if err := e.verify(p); err != nil {
+		return err
+	}
+	if e.content.Order != nil {
+		size := p.End - p.Start
+		for i := range p.splices {
+			size += p.splices[i].grow()
+		}
+		if size > math.MaxUint32 {
+			return errors.New("the packet would be too long for a length of 32 bits")
+		}
+		length := make([]byte, lengthSize)
+		e.content.Order.PutUint32(length, uint32(size))
+		e.splices = append(e.splices, splice{start: p.Start - lengthSize, end: p.Start, bytes: length})
+	}
+	e.splices = append(e.splices, p.splices...)
+	p.splices = nil
+	return nil
+}
+
+// verify checks an edited packet. If engines would write the packet as it was, they must
+// also write the edited one so; otherwise it must be readable.
+func (e *editor) verify(p *edited) error {
+	o := e.content.Decoder
+	strict := o
+	strict.Strict, strict.AllowObjects, strict.OneValue = true, true, e.content.Order != nil
+	strict.Limits = gdwire.Limits{Depth: o.Limits.Depth, Elements: -1, Values: -1, StringBytes: -1, PackedBytes: -1}
+	check := func(o gdwire.DecoderOptions, splices []splice) error {
+		d := gdwire.NewDecoder(&spliced{r: e.content, at: p.Start, end: p.End, splices: splices}, &o)
+		defer d.Release()
+		return d.SkipValue()
+	}
+	err := check(strict, p.splices)
+	if err != nil && check(strict, nil) != nil {
+		o.AllowObjects, o.Limits, err = true, strict.Limits, nil
+		err = check(o, p.splices)
+	}
+	if err != nil {
+		return fmt.Errorf("engines would not read the edited packet: %w", err)
+	}
+	return nil
+}
+
+// splice adds a replacement of bytes, at offsets of the Decoder.
+func (e *editor) splice(s splice) {
+	s.start += e.base
+	s.end += e.base
+	e.here = append(e.here, s)
+}
+
+// changed describes a change.
+func (e *editor) changed(p *paths.Place, text, was string) {
+	if len(e.Changes) == maxChanges {
+		e.More++
+		return
+	}
+	e.Changes = append(e.Changes, Change{p.String(), text, was})
+}
+
+// value handles a target whose value is next.
+func (e *editor) value(p *paths.Place) (goOn bool, err error) {
+	if p.HasInner() {
+		if v, err := paths.ParseValue(p.Text); e.op == Set && err == nil && v.Form == paths.Declared {
+			return true, nil // leave compares the types
+		}
+		return false, fmt.Errorf("both %v and a value in it are edited", p)
+	}
+	switch {
+	case e.finds:
+		return false, e.find()
+	case e.op == Add && p.Parent() == nil:
+		return false, fmt.Errorf("%v is a whole packet, which cannot be added", p)
+	case e.op == Add:
+		e.position(p, e.Start())
+		return false, e.SkipValue()
+	case e.op == Delete:
+		return false, e.remove(p)
+	case e.op == Put:
+		return false, e.replace(p)
+	}
+	v, err := paths.ParseValue(p.Text)
+	if err != nil || v.Form == paths.Declared {
+		return true, err // leave compares the types
+	}
+	return false, e.set(p, v)
+}
+
+// set replaces the next value.
+func (e *editor) set(p *paths.Place, v paths.Value) error {
+	start := e.InputOffset()
+	was, err := e.read(len(v.Text))
+	if err != nil {
+		return err
+	}
+	if !e.exact && !v.Exact {
+		if v, err = was.fit(p, v); err != nil {
+			return err
+		}
+	}
+	if v.Items == nil && was.is(&v) {
+		return nil
+	}
+	b, err := e.encode(&v)
+	if err != nil {
+		return fmt.Errorf("%v: %w", p, reason(err))
+	}
+	e.splice(splice{start: start, end: e.InputOffset(), bytes: b})
+	e.changed(p, v.String(), was.String())
+	return nil
+}
+
+// find reads the source of a copy.
+func (e *editor) find() error {
+	start := e.InputOffset()
+	was, err := e.read(maxCopied)
+	e.source = &source{old: was, start: e.base + start, size: e.InputOffset() - start}
+	return err
+}
+
+// replace replaces the next value by the source of a copy.
+func (e *editor) replace(p *paths.Place) error {
+	start := e.InputOffset()
+	was, err := e.read(0)
+	if err != nil {
+		return err
+	}
+	s, err := e.sourceSplice()
+	if err != nil {
+		return err
+	}
+	s.start, s.end = start, e.InputOffset()
+	e.splice(s)
+	e.changed(p, e.source.String(), was.String())
+	return nil
+}
+
+// sourceSplice returns a splice with the bytes of the source of a copy.
+func (e *editor) sourceSplice() (splice, error) {
+	if e.source.size > 0 {
+		return splice{from: e.source.start, size: e.source.size}, nil
+	}
+	b, err := e.encode(&e.source.Value)
+	return splice{bytes: b}, err
+}
+
+// remove removes the next value from its container.
+func (e *editor) remove(p *paths.Place) error {
+	switch {
+	case p.Parent() == nil:
+		return fmt.Errorf("%v is a whole packet, which cannot be deleted", p)
+	case p.Step().Op == paths.KeyAt:
+		return fmt.Errorf("%v is a key; .value(n) deletes the n-th pair", p)
+	}
+	start := e.Start()
+	was, err := e.read(0)
+	if err != nil {
+		return err
+	}
+	e.delete(p, start, e.InputOffset(), was.String())
+	return nil
+}
+
+func (e *editor) delete(p *paths.Place, start, end int64, was string) {
+	if e.removed == nil {
+		e.removed = map[*paths.Place]int64{}
+	}
+	e.removed[p.Parent()]++
+	e.splice(splice{start: start, end: end})
+	e.changed(p, "", was)
+}
+
+// position notes that an element is added at an offset.
+func (e *editor) position(p *paths.Place, offset int64) {
+	if e.positions == nil {
+		e.positions = map[*paths.Place]int64{}
+	}
+	e.positions[p] = offset
+}
+
+// part handles a target that is a part of a value.
+func (e *editor) part(p *paths.Place, part paths.Part) error {
+	element := paths.ElementType(part.In) != 0
+	switch {
+	case p.HasInner():
+		return fmt.Errorf("both %v and a value in it are edited", p)
+	case e.finds:
+		e.source = &source{old: old{Value: part.Value}}
+		e.source.Numbers = slices.Clone(part.Value.Numbers)
+		return nil
+	case e.op == Add && element:
+		e.position(p, part.Offset)
+		return nil
+	case e.op == Delete && element:
+		e.delete(p, part.Offset, part.Offset+part.Size, part.Value.String())
+		return nil
+	case e.op == Add, e.op == Delete:
+		return fmt.Errorf("%v is a component of a %v", p, part.In)
+	}
+	v, err := e.newValue(p)
+	if err != nil {
+		return err
+	}
+	b, v, err := e.encodePart(p, &part, v)
+	if err != nil || part.Value.String() == v.String() {
+		return err
+	}
+	e.splice(splice{start: part.Offset, end: part.Offset + part.Size, bytes: b})
+	e.changed(p, v.String(), part.Value.String())
+	return nil
+}
+
+// newValue returns the new value of a target, which has no containers in it.
+func (e *editor) newValue(p *paths.Place) (paths.Value, error) {
+	if e.source == nil {
+		return paths.ParseValue(p.Text)
+	}
+	if e.source.cut || e.source.Form != paths.Whole {
+		return paths.Value{}, fmt.Errorf("%v cannot have a copy of %v", p, e.source)
+	}
+	return e.source.Value, nil
+}
+
+// leave is called after the value at p.
+func (e *editor) leave(p *paths.Place, c paths.Container) error {
+	if e.finds {
+		return nil
+	}
+	grow := -e.removed[p]
+	switch {
+	case e.op == Set:
+		return e.checkDeclared(p, &c)
+	case e.op == Add || e.op == Put:
+		n, err := e.addTo(p, &c)
+		if err != nil {
+			return err
+		}
+		grow += n
+	}
+	if grow != 0 {
+		e.count(&c, grow)
+	}
+	return nil
+}
+
+// checkDeclared checks that a line such as $.a = Array[int] has the type of the existing
+// value.
+func (e *editor) checkDeclared(p *paths.Place, c *paths.Container) error {
+	if !p.IsTarget() {
+		return nil
+	}
+	v, err := paths.ParseValue(p.Text)
+	if err != nil {
+		return err
+	}
+	have := paths.Value{Type: c.Type, Form: paths.Declared, Key: c.Key, Elem: c.Elem, Text: c.Class}
+	if c.Kind != gdwire.KindArrayStart && c.Kind != gdwire.KindDictStart && c.Kind != gdwire.KindObjectStart && c.Kind != gdwire.KindPackedStart {
+		return fmt.Errorf("%v is of type %v and not %v; only values and empty containers can be set", p, c.Type, &v)
+	}
+	if have.String() != v.String() {
+		return fmt.Errorf("%v is %v and not %v; only values and empty containers can be set", p, &have, &v)
+	}
+	return nil
+}
+
+// count corrects the count of a container and the padding of a PackedByteArray.
+func (e *editor) count(c *paths.Container, grow int64) {
+	n := c.Len + grow
+	b := binary.LittleEndian.AppendUint32(nil, uint32(n))
+	if high := b[3]; high == 0 && c.Len>>24 == 0 {
+		b = b[:3] // the high bit may mark a shared container
+	}
+	at := c.Start - 4
+	e.splice(splice{start: at, end: at + int64(len(b)), bytes: b})
+	if c.Type == gdwire.TypePackedByteArray {
+		end := e.InputOffset()
+		e.splice(splice{start: c.End, end: end, bytes: make([]byte, -n&3)})
+	}
+}
+
+// reason returns the cause of an encoding error, without offset and path.
+func reason(err error) error {
+	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,217 @@
+package edit
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/paths"
+)
+
+// An old value is one that has been read. Its text may be cut, and a container has no
+// content.
+type old struct {
+	paths.Value
+	count int64 // of elements
+	cut   bool
+}
+
+// The number of bytes of an old text that are kept.
+const (
+	maxShown  = 200
+	maxCopied = 1 << 20 // into a packed array or as a component
+)
+
+// read reads the next value. Its text is cut after n bytes, or more.
+func (e *editor) read(n int) (old, error) {
+	n = max(n, maxShown)
+	depth := e.Depth()
+	t, err := e.ReadToken()
+	if err != nil {
+		return old{}, err
+	}
+	o := old{Value: paths.FromToken(t, nil), count: t.Len()}
+	var text []byte
+	add := func(b []byte) {
+		o.cut = o.cut || len(text)+len(b) > n
+		text = append(text, b[:min(len(b), n-len(text))]...)
+	}
+	switch t.Kind() {
+	case gdwire.KindStringChunk:
+		add([]byte(o.Text))
+		for ; err == nil && !t.Last(); add(t.Bytes()) {
+			t, err = e.ReadToken()
+		}
+		o.Text = string(text)
+	case gdwire.KindNodePathStart:
+		r := paths.NewNodePathReader(e.Decoder, t)
+		for err == nil && t.Kind() != gdwire.KindEnd {
+			var separator string
+			separator, t, err = r.Next()
+			add([]byte(separator))
+			add(t.Bytes())
+		}
+		o.Text = string(text)
+	case gdwire.KindPackedStart, gdwire.KindImageStart:
+		if o.Type != gdwire.TypePackedByteArray && o.Type != gdwire.TypeImage {
+			break
+		}
+		for err == nil && t.Kind() != gdwire.KindEnd {
+			if t, err = e.ReadToken(); t.Kind() == gdwire.KindChunk {
+				add(t.Bytes())
+			}
+		}
+		o.Text = string(text)
+	}
+	return o, cmp.Or(err, e.SkipTo(depth))
+}
+
+// String describes the value.
+func (o *old) String() string {
+	switch {
+	case o.Form == paths.Declared && o.Type == gdwire.TypeObject:
+		return o.Value.String()
+	case o.Form == paths.Declared:
+		return fmt.Sprintf("%v of %d", o.Type, o.count)
+	case o.cut || len(o.Text) > maxShown:
+		v := o.Value
+		v.Text = v.Text[:min(len(v.Text), maxShown)]
+		return v.String() + "…"
+	}
+	return o.Value.String()
+}
+
+// is reports whether v is the same value.
+func (o *old) is(v *paths.Value) bool {
+	return !o.cut && o.Form != paths.Declared && o.Value.String() == v.String()
+}
+
+// plain are the types of values that are written without their type, and the prefixes with
+// which they have one.
+var plain = map[gdwire.Type]string{
+	gdwire.TypeInt: "i:", gdwire.TypeFloat: "f:", gdwire.TypeString: "s:", gdwire.TypeBool: "b:",
+}
+
+// fit returns v as a value of the same type. It refuses one that has another type only
+// because it was written without any.
+func (o *old) fit(p *paths.Place, v paths.Value) (paths.Value, error) {
+	if fit, ok := v.FitLike(&o.Value); ok {
+		return fit, nil
+	}
+	prefix := plain[v.Type]
+	if prefix == "" || o.Type == gdwire.TypeNil {
+		return v, nil
+	}
+	text := v.String()
+	if v.Type == gdwire.TypeString {
+		text = v.Text
+	}
+	return v, fmt.Errorf("%v is of type %v and not %v; %s%s sets another type", p, o.Type, v.Type, prefix, text)
+}
+
+// encode returns the bytes of a value.
+func (e *editor) encode(v *paths.Value) ([]byte, error) {
+	double, err := e.isDouble(v)
+	if err != nil {
+		return nil, err
+	}
+	return e.encoded(func(enc *gdwire.Encoder) error { return v.Write(enc, double) }, double)
+}
+
+// encoded returns the bytes that write writes.
+func (e *editor) encoded(write func(*gdwire.Encoder) error, double bool) ([]byte, error) {
+	var b bytes.Buffer
+	o := e.content.Encoder
+	o.DoubleReals = double
+	enc := gdwire.NewEncoder(&b, &o)
+	defer enc.Release()
+	if err := write(enc); err != nil {
+		return nil, err
+	}
+	err := enc.Close()
+	return b.Bytes(), err
+}
+
+// isDouble reports whether math types in v are written with 64 bits, because others in the
+// packet are.
+func (e *editor) isDouble(v *paths.Value) (bool, error) {
+	if e.content.Encoder.DoubleReals || !hasReals(v) {
+		return e.content.Encoder.DoubleReals, nil
+	}
+	if e.double == nil {
+		c := e.content
+		end := e.packet.End
+		if c.Order == nil {
+			end = c.Size
+		}
+		o := c.Decoder
+		o.OneValue, o.AllowObjects = true, true
+		d := gdwire.NewDecoder(io.NewSectionReader(c, e.packet.Start, end-e.packet.Start), &o)
+		defer d.Release()
+		double, err := Survey(d)
+		if err != nil {
+			return false, shift(err, e.packet.Start-e.base)
+		}
+		e.double = &double
+	}
+	return *e.double, nil
+}
+
+func hasReals(v *paths.Value) bool {
+	n, integers := paths.Components(v.Type)
+	return n > 0 && !integers || paths.ElementType(v.Type) > gdwire.TypeString ||
+		slices.ContainsFunc(v.Items, func(v paths.Value) bool { return hasReals(&v) })
+}
+
+// Survey reads the next value and reports whether it contains math types of 64 bits.
+func Survey(d *gdwire.Decoder) (double bool, err error) {
+	for t, err := range d.Tokens() {
+		if err != nil {
+			return false, err
+		}
+		double = double || isDouble(t)
+	}
+	return double, nil
+}
+
+// isDouble reports whether a token has components or elements that only engines with
+// double precision write.
+func isDouble(t gdwire.Token) bool {
+	if t.Width() != 64 {
+		return false
+	}
+	switch t.Type() {
+	case gdwire.TypePackedVector2Array, gdwire.TypePackedVector3Array, gdwire.TypePackedVector4Array:
+		return true
+	}
+	return t.Components() > 0
+}
+
+// encodePart returns the bytes of v in the place of a part, and v as a value of its type.
+func (e *editor) encodePart(p *paths.Place, part *paths.Part, v paths.Value) ([]byte, paths.Value, error) {
+	want := part.Value.Type
+	fit, ok := v.Fit(want)
+	if !ok || fit.Form != paths.Whole || v.Exact && v.Type != want {
+		return nil, v, fmt.Errorf("%v is in a %v: %v is not of type %v", p, part.In, &v, want)
+	}
+	var b []byte
+	var err error
+	if want == gdwire.TypeString {
+		b, err = e.encoded(func(enc *gdwire.Encoder) error {
+			return cmp.Or(enc.BeginPacked(part.In, 1), enc.WriteString(fit.Text), enc.End())
+		}, false)
+		b = b[min(len(b), packedHeader):]
+	} else {
+		b, err = part.Append(nil, &fit)
+	}
+	if err != nil {
+		return nil, v, fmt.Errorf("%v: %w", p, reason(err))
+	}
+	return b, fit, nil
+}
+
+// packedHeader is the size of the header and count of a packed array.
+const packedHeader = 8

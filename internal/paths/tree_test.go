@@ -1,0 +1,76 @@
+package paths
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func treeOf(t *testing.T, all ...string) *Tree {
+	tree := &Tree{}
+	for _, text := range all {
+		p, err := Parse(text)
+		require.NoError(t, err)
+		_, err = tree.Add(p, "")
+		require.NoError(t, err)
+	}
+	return tree
+}
+
+// Paths with the same start share their places, and those of other packets have none.
+func TestTree(t *testing.T) {
+	tree := treeOf(t, "$.a.b", "$.a[1]", "$1.c", `$["a cut…"]`, "l[+]", "l[+]")
+	root := tree.Root(0)
+	require.Equal(t, "$", root.String())
+	require.Len(t, root.inner, 3)
+	a := root.inner[".a"]
+	require.False(t, a.IsTarget())
+	require.Len(t, a.inner, 2)
+	require.Equal(t, "$.a.b", a.inner[".b"].String())
+	require.True(t, a.inner["[1]"].IsTarget())
+	require.True(t, tree.HasCut())
+	require.Len(t, root.inner[".l"].inner, 2)
+	require.Equal(t, "$.l[+]", tree.Targets[5].String())
+	require.Equal(t, Step{Op: End}, tree.Targets[5].Step())
+	require.Nil(t, tree.Root(2))
+
+	p, err := Parse(".a.b")
+	require.NoError(t, err)
+	_, err = tree.Add(p, "")
+	require.EqualError(t, err, "$.a.b is there twice")
+}
+
+func TestNearest(t *testing.T) {
+	for _, row := range []struct{ path, key, want string }{
+		{"hpp", "hp", "there is no $.hpp; did you mean hp?"},
+		{"HP", "hp", "there is no $.HP; did you mean hp?"},
+		{"plyer.hp", "player", "there is no $.plyer.hp; did you mean $.player?"},
+		{"hpp", "a b", "there is no $.hpp"},
+		{"inventory", "inventroy", "there is no $.inventory; did you mean inventroy?"},
+		{"position", "rotation", "there is no $.position"},
+		{"x", "y", "there is no $.x"},
+		{`["two word"]`, "two words", `there is no $["two word"]; did you mean $["two words"]?`},
+		{"[7]", "8", "there is no $[7]"},
+	} {
+		t.Run(row.path, func(t *testing.T) {
+			tree := treeOf(t, row.path)
+			root := tree.Root(0)
+			root.Hits = 1
+			var n Nearest
+			step := Step{Key: Value{Type: 4, Text: row.key}}
+			require.Nil(t, n.Key(root, &step))
+			require.EqualError(t, n.NotFound(tree.Targets[0]), row.want)
+		})
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, row := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"hp", "hp", 0}, {"hp", "HP", 0}, {"hp", "mp", 1}, {"hp", "h", 1}, {"kitten", "sitting", 3}, {"é", "e", 1}, {"abc", "", 3}} {
+		require.Equal(t, row.want, distance(row.a, row.b, 9))
+		require.Equal(t, row.want, distance(row.b, row.a, 9))
+	}
+	require.Equal(t, 3, distance("abcdef", "a", 2))
+}

@@ -1,0 +1,293 @@
+package paths
+
+import (
+	"errors"
+
+	"github.com/gdwire/gdwire"
+)
+
+// A Walker reads a value, calls functions for the places of a Tree, and skips all other
+// values. Each function can be nil.
+type Walker struct {
+	*gdwire.Decoder
+	// Value is called when the value at a target is next. It reads the value, or
+	// returns true to let the Walker read the value and find the places in it.
+	Value func(p *Place) (goOn bool, err error)
+	// Part is called for an element of a packed array or a component at a target.
+	Part func(p *Place, part Part) error
+	// Key is called for each key of a Dictionary or Object, with the place of that
+	// container. It returns the place of the value if that is not the one of the key.
+	Key func(p *Place, key *Step) *Place
+	// Leave is called after a value that the Walker has read.
+	Leave func(p *Place, c Container) error
+
+	start   int64
+	key     []byte
+	numbers [16]float64
+}
+
+// A Container describes an Array, Dictionary, Object or packed array. Values of other kinds
+// are containers without elements.
+type Container struct {
+	Kind      gdwire.Kind // of its first token
+	Type      gdwire.Type
+	Class     string      // of an Object
+	Key, Elem gdwire.Elem // the declared types
+	Len       int64
+	Bits      int   // of each number of a packed array
+	Start     int64 // the offset after its count, where the first element starts
+	End       int64 // the offset after the last element, before padding
+}
+
+// Start returns the offset at which the element, pair or property with the latest value
+// starts. That of a pair is the offset of its key.
+func (w *Walker) Start() int64 { return w.start }
+
+// Walk reads the next value, which is at p.
+func (w *Walker) Walk(p *Place) error {
+	w.start = w.InputOffset()
+	return w.value(p)
+}
+
+func (w *Walker) value(p *Place) error {
+	p.Hits++
+	read := len(p.inner) > 0
+	if p.IsTarget() && w.Value != nil {
+		goOn, err := w.Value(p)
+		if !goOn || err != nil {
+			return err
+		}
+		read = true
+	}
+	if !read {
+		return w.SkipValue()
+	}
+	depth := w.Depth()
+	t, err := w.ReadToken()
+	if err != nil {
+		return err
+	}
+	c := Container{Kind: t.Kind(), Type: t.Type(), Len: t.Len(), Bits: t.Width(), Start: w.InputOffset()}
+	if err := w.inside(p, t, &c); err != nil {
+		return err
+	}
+	if err := w.SkipTo(depth); err != nil || w.Leave == nil {
+		return err
+	}
+	return w.Leave(p, c)
+}
+
+// inside finds the places in the value that starts with t.
+func (w *Walker) inside(p *Place, t gdwire.Token, c *Container) error {
+	switch t.Kind() {
+	case gdwire.KindArrayStart, gdwire.KindDictStart:
+		c.Key, c.Elem = t.KeyElem(), t.Elem()
+	case gdwire.KindObjectStart:
+		c.Class = t.Text()
+	}
+	if len(p.inner) == 0 {
+		return nil
+	}
+	switch t.Kind() {
+	case gdwire.KindArrayStart:
+		return w.array(p, c)
+	case gdwire.KindDictStart:
+		return w.dict(p, c)
+	case gdwire.KindObjectStart:
+		return w.object(p, c)
+	case gdwire.KindPackedStart:
+		return w.packed(p, c)
+	}
+	if t.Components() > 0 {
+		return w.components(p, mathPart(t, w.InputOffset()))
+	}
+	return nil
+}
+
+// array reads the elements of an Array.
+func (w *Walker) array(p *Place, c *Container) error {
+	for i := range c.Len {
+		w.start = w.InputOffset()
+		w.key = AppendIndex(w.key[:0], i)
+		if err := w.next(p.inner[string(w.key)]); err != nil {
+			return err
+		}
+	}
+	c.End = w.InputOffset()
+	return nil
+}
+
+// next reads the next value, or skips it if p is nil.
+func (w *Walker) next(p *Place) error {
+	if p == nil {
+		return w.SkipValue()
+	}
+	return w.value(p)
+}
+
+// dict reads the pairs of a Dictionary.
+func (w *Walker) dict(p *Place, c *Container) error {
+	for i := range c.Len {
+		start := w.InputOffset()
+		w.start = start
+		if _, err := w.ReadToken(); err != nil { // DictKey
+			return err
+		}
+		w.key = AppendKeyAt(w.key[:0], i)
+		key := p.inner[string(w.key)]
+		w.key = AppendValueAt(w.key[:0], i)
+		value := p.inner[string(w.key)]
+		if key != nil {
+			if err := w.value(key); err != nil {
+				return err
+			}
+		} else if byKey, err := w.byKey(p); err != nil {
+			return err
+		} else if value == nil {
+			value = byKey
+		}
+		w.start = start
+		if err := w.next(value); err != nil {
+			return err
+		}
+	}
+	c.End = w.InputOffset()
+	return nil
+}
+
+// byKey reads a key and returns the place of its value, or nil if there is none.
+func (w *Walker) byKey(p *Place) (*Place, error) {
+	depth := w.Depth()
+	t, err := w.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	step, ok, err := KeyStep(w.Decoder, t, w.numbers[:0], func(*NodePathReader, []byte) error { return w.SkipTo(depth) })
+	if err != nil || !ok {
+		return nil, err
+	}
+	return w.place(p, &step), nil
+}
+
+// place returns the place that a step leads to, or nil if there is none. A String in a
+// path also matches a StringName.
+func (w *Walker) place(p *Place, step *Step) *Place {
+	if w.Key != nil {
+		if c := w.Key(p, step); c != nil {
+			return c
+		}
+	}
+	w.key = step.Append(w.key[:0])
+	c := p.inner[string(w.key)]
+	if c == nil && step.Key.Type == gdwire.TypeStringName {
+		name := *step
+		name.Key.Type = gdwire.TypeString
+		w.key = name.Append(w.key[:0])
+		c = p.inner[string(w.key)]
+	}
+	return c
+}
+
+// object reads the properties of an Object.
+func (w *Walker) object(p *Place, c *Container) error {
+	for range c.Len {
+		start := w.InputOffset()
+		t, err := w.ReadToken()
+		if err != nil {
+			return err
+		}
+		step := Step{Key: FromToken(t, nil)}
+		at := w.place(p, &step)
+		w.start = start
+		if err := w.next(at); err != nil {
+			return err
+		}
+	}
+	c.End = w.InputOffset()
+	return nil
+}
+
+// packed reads the elements of a packed array.
+func (w *Walker) packed(p *Place, c *Container) error {
+	if c.End = c.Start; c.Type == gdwire.TypePackedByteArray {
+		c.Bits = 8
+	}
+	for i := int64(0); ; {
+		offset := w.InputOffset()
+		t, err := w.ReadToken()
+		if err != nil || t.Kind() == gdwire.KindEnd {
+			return err
+		}
+		if t.Kind() == gdwire.KindStringChunk {
+			w.key = AppendIndex(w.key[:0], i)
+			i++
+			if err := w.text(p.inner[string(w.key)], t, offset); err != nil {
+				return err
+			}
+			c.End = w.InputOffset()
+			continue
+		}
+		size := int64(len(t.Bytes())) / max(t.Len(), 1)
+		for j := range t.Len() {
+			w.key = AppendIndex(w.key[:0], i)
+			i++
+			at := p.inner[string(w.key)]
+			if at == nil {
+				continue
+			}
+			b := t.Bytes()[j*size : (j+1)*size]
+			part := Part{In: c.Type, Value: Element(t, b, w.numbers[:0]), Bits: c.Bits, Offset: offset + j*size, Size: size}
+			if err := w.part(at, part); err != nil {
+				return err
+			}
+		}
+		c.End = offset + int64(len(t.Bytes()))
+	}
+}
+
+// text reads the rest of a string of a packed array, which starts with t.
+func (w *Walker) text(p *Place, t gdwire.Token, offset int64) error {
+	if p == nil {
+		if t.Last() {
+			return nil
+		}
+		return w.SkipValue()
+	}
+	text, err := w.AppendString(nil)
+	if err != nil {
+		return err
+	}
+	v := Value{Type: gdwire.TypeString, Text: string(text)}
+	return w.part(p, Part{In: gdwire.TypePackedStringArray, Value: v, Offset: offset, Size: w.InputOffset() - offset})
+}
+
+// part calls Part for a part and the components of it that are targets.
+func (w *Walker) part(p *Place, part Part) error {
+	p.Hits++
+	w.start = part.Offset
+	if p.IsTarget() && w.Part != nil {
+		if err := w.Part(p, part); err != nil {
+			return err
+		}
+	}
+	return w.components(p, part)
+}
+
+// components finds the places in a part.
+func (w *Walker) components(p *Place, part Part) error {
+	for _, c := range p.inner {
+		step := c.Step()
+		if step.Op != Child || step.Key.Type != gdwire.TypeString {
+			continue
+		}
+		if inner, ok := part.Component(step.Key.Text); ok {
+			if err := w.part(c, inner); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ErrFound ends a walk whose only target has been found.
+var ErrFound = errors.New("found")
