@@ -53,7 +53,7 @@ func newCheckPrinter(s *screen, o *options) printer {
 		e.SetEscapeHTML(false)
 		return printer{show: func(p *packet) error { return showVerdict(e, p, o.origin()) }}
 	}
-	c := &summary{screen: s, origin: o.origin(), start: time.Now(), noun: "values"}
+	c := &summary{screen: s, options: o, start: time.Now(), noun: "values"}
 	if o.framed() {
 		c.noun = "packets"
 	}
@@ -154,7 +154,7 @@ func (p *packet) fault(err error) fault {
 // A summary holds the counts that check prints.
 type summary struct {
 	*screen
-	*origin
+	options         *options
 	noun            string // values or packets
 	start           time.Time
 	good, bad       int64
@@ -211,8 +211,8 @@ func (c *summary) show() {
 		bytes += ", and " + humanize.Comma(c.trailing) + " after values"
 	}
 	c.row("bytes", bytes)
-	if c.origin != nil {
-		c.row("format", c.Format+", frame "+c.Frame+", "+c.Container)
+	if from := c.options.origin(); from != nil { // a late packet can decide on the format
+		c.row("format", from.Format+", frame "+from.Frame+", "+from.Container)
 	}
 	c.row("nesting", humanize.Comma(int64(c.depth)))
 	c.row("speed", humanize.Bytes(uint64(float64(c.bytes)/max(took.Seconds(), 1e-9)))+"/s")

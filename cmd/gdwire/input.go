@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/recognize"
@@ -164,8 +165,19 @@ func wholeDecoder(o *options) *gdwire.Decoder {
 	return gdwire.NewDecoder(nil, &one)
 }
 
-// settle reports whether the packet decides on one of the candidate formats.
+// maxUndecided is the maximum number of packets that are read in all candidate formats.
+const maxUndecided = 1 << 12
+
+// settle reports whether the packet decides on one of the candidate formats. The first one
+// is taken if too many packets do not.
 func (o *options) settle(packet []byte) bool {
+	if o.sameInAll(packet) {
+		return false
+	}
+	if o.undecided++; o.undecided > maxUndecided {
+		o.candidates = nil // the Decoder has the first one
+		return false
+	}
 	r := recognize.Recognize(&recognize.Input{
 		Head: packet, Size: int64(len(packet)), Decoder: o.decoder,
 		Formats: o.candidates, Frames: []recognize.Frame{recognize.Bare},
@@ -175,6 +187,14 @@ func (o *options) settle(packet []byte) bool {
 	}
 	o.decoder.Format, o.candidates = r.Readings[0].Format, nil
 	return true
+}
+
+// sameInAll reports whether a packet is a null, bool, number, String or Vector2, as which
+// all candidate formats read it. Godot 2 has no flag for numbers of 64 bits.
+func (o *options) sameInAll(packet []byte) bool {
+	const vector2, wide = 5, 1
+	return len(packet) >= 4 && packet[0] <= vector2 && packet[1] == 0 && packet[3] == 0 &&
+		(packet[2] == 0 || packet[2] == wide && !slices.Contains(o.candidates, gdwire.Godot2))
 }
 
 // packets iterates over the packets.

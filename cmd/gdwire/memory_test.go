@@ -140,12 +140,17 @@ func array(elements int) iter.Seq[[]byte] {
 // peak runs the command with pieces of input and returns the most memory that it
 // had before the last of them, in KiB.
 func peak(t *testing.T, args string, pieces iter.Seq[[]byte]) (most int) {
-	if raceEnabled {
-		t.Skip("skipped: the race detector needs memory of its own")
-	}
 	words := strings.Fields(args)
 	if words[0] != "unwrap" {
 		words = append(words, "-format", "godot4", "-frame", "none")
+	}
+	return peakOf(t, words, pieces)
+}
+
+// peakOf is peak without additional flags.
+func peakOf(t *testing.T, words []string, pieces iter.Seq[[]byte]) (most int) {
+	if raceEnabled {
+		t.Skip("skipped: the race detector needs memory of its own")
 	}
 	c := exec.CommandContext(t.Context(), "gdwire", words...)
 	in, err := c.StdinPipe()

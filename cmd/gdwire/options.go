@@ -43,6 +43,7 @@ type options struct {
 	operands   []string
 	given      map[string]bool  // names of the flags on the command line
 	candidates []*gdwire.Format // formats in which the first packets have the same values
+	undecided  int              // packets that have not decided between them
 	container  *fileaccess.Info // of the input
 	filled     bool             // bytes after the value of a packet are an error
 	recognized bool             // format or frame were recognized

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -168,4 +169,37 @@ func TestTrailingBytes(t *testing.T) {
 	r = runWith(save, "check", "-frame", "u32")
 	require.Equal(t, statusGood, r.status)
 	require.Contains(t, r.out, "4 after values")
+}
+
+// TestManySmallPackets: a file of small packets needs little memory, also if none of them
+// decides on the format.
+func TestManySmallPackets(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("skipped: how much memory a process had is asked on Linux only")
+	}
+	blocks := 3000
+	if testing.Short() {
+		blocks = 300
+	}
+	for name, packet := range map[string][]byte{
+		"int": wire(2, 5), "float": wire(0x10003, 0.1), "Color or Plane": wire(14, float32(1), float32(2), float32(3), float32(4)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			block := bytes.Repeat(framed(packet), 1000)
+			require.Less(t, peakOf(t, []string{"check"}, func(yield func([]byte) bool) {
+				more := yield(bytes.Repeat(framed(wire(2, 5)), 1000)) // which is recognized
+				for i := 0; i < blocks && more; i++ {
+					more = yield(block)
+				}
+			}), maxPeak)
+		})
+	}
+}
+
+// TestUndecidedFloats: any number of floats leaves the format open.
+func TestUndecidedFloats(t *testing.T) {
+	in := append(bytes.Repeat(framed(wire(0x10003, 0.1)), 3*maxUndecided), framed(wire(18, 1, 4, "a", 2, 1))...)
+	r := checkBytes(in)
+	require.Equal(t, statusGood, r.status, r.err)
+	require.Contains(t, r.out, "format  godot3")
 }

@@ -92,7 +92,7 @@ func Recognize(in *Input) Result {
 	if r := in.bySignature(); r.Certainty != Unknown {
 		return r
 	}
-	s := &search{Input: in, trials: map[attempt]*trial{}}
+	s := &search{Input: in, trials: map[attempt]*trial{}, ends: map[Frame]bool{}}
 	if r := s.apply(sureRules); r.Certainty != Unknown {
 		return r
 	}
@@ -100,7 +100,7 @@ func Recognize(in *Input) Result {
 	// format fits, the input is then damaged, and not something else.
 	for _, frame := range s.frames() {
 		if frame != Bare && s.addUp(frame) {
-			only := &search{Input: in, trials: s.trials, frame: &frame}
+			only := &search{Input: in, trials: s.trials, ends: s.ends, frame: &frame}
 			if r := only.guess(); r.Certainty != Unknown {
 				return r
 			}
@@ -113,7 +113,8 @@ func Recognize(in *Input) Result {
 type search struct {
 	*Input
 	trials map[attempt]*trial
-	frame  *Frame // the only candidate, whose lengths add up to the size of the input, or nil
+	ends   map[Frame]bool // the lengths after the head end at the end of the input
+	frame  *Frame         // the only candidate, whose lengths add up to the size of the input, or nil
 }
 
 // An attempt is a way to read an input.
@@ -256,7 +257,7 @@ func (t *trial) lenient() bool {
 // zerosFollow reports whether only zeros follow the value, as in a buffer larger than the
 // value.
 func (t *trial) zerosFollow() bool {
-	return t.leaves > 0 && len(bytes.Trim(t.input.Head[t.used:], "\x00")) == 0
+	return t.leaves > 0 && len(bytes.Trim(t.search.Head[t.used:], "\x00")) == 0
 }
 
 // frames returns the candidates, those with lengths first.

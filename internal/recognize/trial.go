@@ -14,7 +14,7 @@ import (
 // A trial is the result of one reading of the head.
 type trial struct {
 	attempt
-	input   *Input
+	search  *search
 	decoder *gdwire.Decoder
 
 	whole       bool   // all bytes of the head were read
@@ -39,16 +39,16 @@ var seed = maphash.MakeSeed()
 func (s *search) read(a attempt) *trial {
 	t := s.trials[a]
 	if t == nil {
-		t = s.Input.read(a)
+		t = s.readNew(a)
 		s.trials[a] = t
 	}
 	return t
 }
 
-func (in *Input) read(a attempt) *trial {
-	t := &trial{attempt: a, input: in}
+func (s *search) readNew(a attempt) *trial {
+	t := &trial{attempt: a, search: s}
 	t.hash.SetSeed(seed)
-	o := in.Decoder
+	o := s.Decoder
 	o.Format, o.Strict, o.AllowObjects = a.Format, a.strict, true
 	o.Limits = gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
 	o.OneValue = false
@@ -65,7 +65,7 @@ func (in *Input) read(a attempt) *trial {
 
 // bare reads one or several values without lengths.
 func (t *trial) bare() {
-	in := t.input
+	in := t.search
 	t.plainHeader = plainHeader(in.Head)
 	for {
 		n, err := t.value(in.Head[t.used:])
@@ -92,7 +92,7 @@ func (t *trial) bare() {
 // framed reads length-prefixed packets. Each must be filled by its value: engines write
 // nothing after it.
 func (t *trial) framed() {
-	in := t.input
+	in := t.search
 	good := true // so far
 	offset := int64(0)
 	for first := true; first || offset < int64(len(in.Head)); first = false {
@@ -135,32 +135,47 @@ func (t *trial) framed() {
 const lengthSize = 4
 
 // addUp reports whether the lengths of packets add up to the size of the input.
-func (in *Input) addUp(f Frame) bool {
+func (s *search) addUp(f Frame) bool {
 	offset := int64(0)
-	for offset+lengthSize <= int64(len(in.Head)) {
-		n := int64(f.length(in.Head[offset:]))
+	for offset+lengthSize <= int64(len(s.Head)) {
+		n := int64(f.length(s.Head[offset:]))
 		if n < minPacket {
 			return false
 		}
 		offset += lengthSize + n
 	}
-	known := in.At != nil || in.whole()
-	return known && in.Size > 0 && in.follow(f, offset)
+	known := s.At != nil || s.whole()
+	return known && s.Size > 0 && s.follow(f, offset)
 }
 
 // minPacket is the size of a header, with which each value begins.
 const minPacket = 4
 
-// maxFollowed is the maximum number of lengths that are followed beyond the head.
-const maxFollowed = 1 << 16
+// follow reports whether the lengths of packets end at the end of the input. The first one
+// after the head is at offset.
+func (s *search) follow(f Frame, offset int64) bool {
+	ends, known := s.ends[f]
+	if !known {
+		ends = s.Input.follow(f, offset)
+		s.ends[f] = ends
+	}
+	return ends
+}
 
-// follow reports whether the lengths of the packets from offset on end at the end of the
-// input.
+const (
+	// maxFollowed is the maximum number of lengths that are followed after the head. If
+	// there are more, they are taken to be good.
+	maxFollowed = 1 << 16
+	// followBlock is the number of bytes that are read at once for them.
+	followBlock = 4 << 10
+)
+
 func (in *Input) follow(f Frame, offset int64) bool {
 	if in.Size < 0 {
 		return true
 	}
-	var b [lengthSize]byte
+	block := make([]byte, followBlock)
+	start, n := int64(0), 0 // of the bytes in block
 	for range maxFollowed {
 		if offset == in.Size || in.At == nil && offset < in.Size {
 			return true
@@ -168,10 +183,13 @@ func (in *Input) follow(f Frame, offset int64) bool {
 		if offset > in.Size-lengthSize {
 			return false
 		}
-		if _, err := in.At.ReadAt(b[:], offset); err != nil {
-			return false
+		if offset+lengthSize > start+int64(n) {
+			start = offset
+			if n, _ = in.At.ReadAt(block, offset); n < lengthSize {
+				return false
+			}
 		}
-		offset += lengthSize + int64(f.length(b[:]))
+		offset += lengthSize + int64(f.length(block[offset-start:]))
 	}
 	return true
 }
