@@ -115,7 +115,7 @@ func replaceNumber(b []byte, i int) int {
 		end = digits(b, end+1)
 	}
 	number := b[i:end]
-	if len(bytes.Trim(number, ".")) == 0 {
+	if len(bytes.Trim(number, ".")) == 0 || end < len(b) && b[end] == '.' { // not a number
 		return start
 	}
 	if _, std := standardNumber(nil, number); len(std) != len(number) {

@@ -97,7 +97,7 @@ func (s *standardizer) number(i int) int {
 		end = digits(s.text, point+1)
 		fraction = s.text[point+1 : end]
 	}
-	if len(whole)+len(fraction) == 0 {
+	if len(whole)+len(fraction) == 0 || end < len(s.text) && s.text[end] == '.' {
 		return start
 	}
 	std := append([]byte(nil), s.text[start:i]...)

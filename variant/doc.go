@@ -90,12 +90,12 @@
 // struct itself.
 //
 //	Field int `gd:"name"`              the key is "name"
-//	Field int `gd:"'a, b'"`            the key contains a comma
+//	Field int `gd:"'a, b'"`            the key contains a comma; escapes are those of Go
 //	Field int `gd:"-"`                 the field is ignored
 //	Field int `gd:",omitzero"`         omitted if it is zero, or if its method IsZero returns true
 //	Field [4]float32 `gd:",type=Color"`   encoded as a Color
 //	Field []int32 `gd:",type=Array"`   encoded as an Array
-//	Rest *variant.Dictionary `gd:",embed"`   collects unknown keys; also map[string]T
+//	Rest *variant.Dictionary `gd:",embed"`   collects unknown keys, which are encoded last; also map[string]T
 //	_ struct{} `gd:",array"`           the struct is an Array of its fields in order
 //
 // Keys without a field are skipped in constant memory, or are an error with
@@ -134,26 +134,29 @@
 //
 // # Comparison with encoding/json/v2
 //
-//	                        json/v2                      variant
-//	field names             as in Go                     snake_case, as in GDScript
-//	case of names           must match                   must match
-//	name of a tag           "name", "'a,b'", "-"         the same
-//	omitzero                zero or IsZero               the same
-//	omitempty, string, …    options                      none; type= chooses the Variant type
-//	unknown keys            ,embed of map or RawValue    ,embed of *Dictionary or map
-//	RejectUnknownMembers    option                       Options.RejectUnknown
-//	duplicate names         error                        error; *Dictionary keeps the last value
-//	equal names of fields   error                        error
-//	nil slice, nil map      [], {}                       empty Array or packed array, empty Dictionary
-//	nil pointer             null                         nil
-//	null into any type      zero                         zero
-//	map order               random, or Deterministic     sorted
-//	keys                    strings                      any comparable type
-//	[]byte                  base64                       PackedByteArray
-//	number into any         float64                      int64 or float64, as encoded
-//	object into any         map[string]any               *Dictionary, ordered
-//	array too long, short   error                        error
-//	elements of slices      zeroed first                 the same, but memory is reused
-//	entries of maps         merged                       merged
-//	MarshalJSONTo           must write one value         MarshalVariant must write one value
+//	                         json/v2                      variant
+//	field names              as in Go                     snake_case, as in GDScript
+//	case of names            must match                   must match
+//	names in tags            name, 'a,b', '\t', -         the same
+//	omitzero                 zero or IsZero               the same
+//	omitempty, string, …     options                      none; type= chooses the Variant type
+//	unknown keys             ,unknown of map or Value     ,embed of *Dictionary or map
+//	  encoded                after the fields             after the fields
+//	unknown keys rejected    RejectUnknownMembers         Options.RejectUnknown
+//	duplicate keys           error                        error; *Dictionary keeps the last value
+//	equal keys of a map      error                        error
+//	equal names of fields    error                        error
+//	  in embedded structs    only a single tagged one     error
+//	nil slice, nil map       [], {}                       empty Array or packed array, empty Dictionary
+//	nil pointer              null                         nil
+//	null into a variable     zero                         zero
+//	map order                random, or Deterministic     sorted
+//	keys of maps             text, numbers, any           text, numbers, bool, math types, any
+//	[]byte                   base64                       PackedByteArray
+//	number into any          float64                      int64 or float64, as encoded
+//	object into any          map[string]any               *Dictionary, ordered
+//	array too long, short    error                        error
+//	elements of slices       zeroed first                 the same, but memory is reused
+//	entries of maps          merged                       merged
+//	MarshalJSONTo            must write one value         MarshalVariant must write one value
 package variant

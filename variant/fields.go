@@ -58,11 +58,9 @@ type tag struct {
 // quotes, and options.
 func parseTag(s string) (t tag, err error) {
 	if strings.HasPrefix(s, "'") {
-		end := strings.Index(s[1:], "'") + 1
-		if end == 0 {
-			return t, fmt.Errorf("tag %q has no closing quote", s)
+		if t.name, s, err = cutQuoted(s); err != nil {
+			return t, err
 		}
-		t.name, s = s[1:end], s[end+1:]
 	} else {
 		end := strings.IndexByte(s, ',')
 		if end < 0 {
@@ -94,6 +92,31 @@ func parseTag(s string) (t tag, err error) {
 		}
 	}
 	return t, nil
+}
+
+// cutQuoted returns the name in single quotes at the start of s, in which escape sequences are
+// those of Go, and the rest of s.
+func cutQuoted(s string) (name, rest string, err error) {
+	quoted := []byte{'"'}
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\'':
+			if name, err = strconv.Unquote(string(append(quoted, '"'))); err != nil {
+				return "", "", fmt.Errorf("tag has the invalid name %s", s[:i+1])
+			}
+			return name, s[i+1:], nil
+		case c == '\\' && i+1 < len(s):
+			if i++; s[i] != '\'' {
+				quoted = append(quoted, '\\')
+			}
+			quoted = append(quoted, s[i])
+		case c == '"':
+			quoted = append(quoted, `\"`...)
+		default:
+			quoted = append(quoted, c)
+		}
+	}
+	return "", "", fmt.Errorf("tag %q has no closing quote", s)
 }
 
 // typeNamed returns the type with the given name, or 0 if there is none.
@@ -248,6 +271,10 @@ func (s *structFields) setEmbed(f field) error {
 func isZeroMethod(t reflect.Type) func(reflect.Value) bool {
 	type isZeroer interface{ IsZero() bool }
 	switch p := reflect.TypeFor[isZeroer](); {
+	case t.Kind() == reflect.Interface && t.Implements(p):
+		return func(v reflect.Value) bool {
+			return v.IsNil() || v.Elem().Kind() == reflect.Pointer && v.Elem().IsNil() || v.Interface().(isZeroer).IsZero()
+		}
 	case t.Kind() == reflect.Interface:
 		return nil
 	case t.Kind() == reflect.Pointer && t.Implements(p):
