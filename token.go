@@ -405,8 +405,18 @@ func component(b []byte, u unit) float64 {
 // AppendReals appends the components of a math type to dst in encoded order, such as
 // the three rows of a Basis.
 func (t Token) AppendReals(dst []float64) []float64 {
-	for i := range t.Components() {
-		dst = append(dst, t.Real(i))
+	n := t.Components()
+	if n == 0 {
+		return dst
+	}
+	b, u, at := t.Bytes(), t.unit(), len(dst)
+	dst = slices.Grow(dst, n)[:at+n]
+	if c := dst[at:]; u == unitFloat32 {
+		widen(c, b)
+	} else {
+		for i := range c {
+			c[i] = component(b[i*u.size():], u)
+		}
 	}
 	return dst
 }

@@ -23,6 +23,7 @@ func readTokens(d *gdwire.Decoder) int {
 // readValues reads all tokens with their values and returns their sum, as sumOf
 // does.
 func readValues(d *gdwire.Decoder) int {
+	var reals [16]float64
 	sum := 0
 	for {
 		t, err := d.ReadToken()
@@ -44,8 +45,8 @@ func readValues(d *gdwire.Decoder) int {
 		case gdwire.KindFloat32, gdwire.KindFloat64:
 			sum += bitsOf(t.Float())
 		default:
-			for i := range t.Components() {
-				sum += bitsOf(t.Real(i))
+			for _, x := range t.AppendReals(reals[:0]) {
+				sum += bitsOf(x)
 			}
 		}
 	}
