@@ -1,7 +1,11 @@
 package paths
 
 import (
+	"cmp"
 	"errors"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 )
@@ -74,6 +78,9 @@ func (w *Walker) value(p *Place) error {
 	if err := w.SkipTo(depth); err != nil || w.Leave == nil {
 		return err
 	}
+	if c.End == 0 {
+		c.End = w.InputOffset()
+	}
 	return w.Leave(p, c)
 }
 
@@ -104,17 +111,42 @@ func (w *Walker) inside(p *Place, t gdwire.Token, c *Container) error {
 	return nil
 }
 
-// array reads the elements of an Array.
+// array reads the elements of an Array, up to the last place.
 func (w *Walker) array(p *Place, c *Container) error {
-	for i := range c.Len {
+	all := p.elements()
+	for i := int64(0); i < c.Len && len(all) > 0; i++ {
+		if all[0].index > i {
+			if err := w.SkipValue(); err != nil {
+				return err
+			}
+			continue
+		}
 		w.start = w.InputOffset()
-		w.key = AppendIndex(w.key[:0], i)
-		if err := w.next(p.inner[string(w.key)]); err != nil {
+		if err := w.value(all[0].place); err != nil {
 			return err
 		}
+		all = all[1:]
 	}
-	c.End = w.InputOffset()
 	return nil
+}
+
+// An element is a place in an array.
+type element struct {
+	index int64
+	place *Place
+}
+
+// elements returns the places in an array, in order.
+func (p *Place) elements() (all []element) {
+	for step, c := range p.inner {
+		if digits := strings.Trim(step, "[]"); digits != step {
+			if i, err := strconv.ParseInt(digits, 10, 64); err == nil && i >= 0 {
+				all = append(all, element{i, c})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b element) int { return cmp.Compare(a.index, b.index) })
+	return all
 }
 
 // next reads the next value, or skips it if p is nil.
@@ -151,7 +183,6 @@ func (w *Walker) dict(p *Place, c *Container) error {
 			return err
 		}
 	}
-	c.End = w.InputOffset()
 	return nil
 }
 
@@ -203,62 +234,65 @@ func (w *Walker) object(p *Place, c *Container) error {
 			return err
 		}
 	}
-	c.End = w.InputOffset()
 	return nil
 }
 
-// packed reads the elements of a packed array.
+// packed reads the elements of a packed array, up to the last place.
 func (w *Walker) packed(p *Place, c *Container) error {
-	if c.End = c.Start; c.Type == gdwire.TypePackedByteArray {
+	all := p.elements()
+	if c.Type == gdwire.TypePackedStringArray {
+		return w.strings(all, c)
+	}
+	if c.Type == gdwire.TypePackedByteArray {
 		c.Bits = 8
 	}
-	for i := int64(0); ; {
+	n, _ := Components(ElementType(c.Type))
+	size := int64(max(n, 1) * c.Bits / 8)
+	c.End = c.Start + c.Len*size
+	for i := int64(0); len(all) > 0; {
 		offset := w.InputOffset()
 		t, err := w.ReadToken()
 		if err != nil || t.Kind() == gdwire.KindEnd {
 			return err
 		}
-		if t.Kind() == gdwire.KindStringChunk {
-			w.key = AppendIndex(w.key[:0], i)
-			i++
-			if err := w.text(p.inner[string(w.key)], t, offset); err != nil {
-				return err
-			}
-			c.End = w.InputOffset()
-			continue
-		}
-		size := int64(len(t.Bytes())) / max(t.Len(), 1)
-		for j := range t.Len() {
-			w.key = AppendIndex(w.key[:0], i)
-			i++
-			at := p.inner[string(w.key)]
-			if at == nil {
-				continue
-			}
-			b := t.Bytes()[j*size : (j+1)*size]
-			part := Part{In: c.Type, Value: Element(t, b, w.numbers[:0]), Bits: c.Bits, Offset: offset + j*size, Size: size}
-			if err := w.part(at, part); err != nil {
+		for end := i + t.Len(); len(all) > 0 && all[0].index < end; all = all[1:] {
+			at := (all[0].index - i) * size
+			b := t.Bytes()[at : at+size]
+			part := Part{In: c.Type, Value: Element(t, b, w.numbers[:0]), Bits: c.Bits, Offset: offset + at, Size: size}
+			if err := w.part(all[0].place, part); err != nil {
 				return err
 			}
 		}
-		c.End = offset + int64(len(t.Bytes()))
+		i += t.Len()
 	}
+	return nil
 }
 
-// text reads the rest of a string of a packed array, which starts with t.
-func (w *Walker) text(p *Place, t gdwire.Token, offset int64) error {
-	if p == nil {
-		if t.Last() {
-			return nil
+// strings reads the elements of a PackedStringArray, up to the last place.
+func (w *Walker) strings(all []element, c *Container) error {
+	for i := int64(0); i < c.Len && len(all) > 0; i++ {
+		offset := w.InputOffset()
+		t, err := w.ReadToken()
+		switch {
+		case err != nil:
+			return err
+		case all[0].index == i:
+			text, err := w.AppendString(nil)
+			if err != nil {
+				return err
+			}
+			v := Value{Type: gdwire.TypeString, Text: string(text)}
+			if err := w.part(all[0].place, Part{In: c.Type, Value: v, Offset: offset, Size: w.InputOffset() - offset}); err != nil {
+				return err
+			}
+			all = all[1:]
+		case !t.Last():
+			if err := w.SkipValue(); err != nil {
+				return err
+			}
 		}
-		return w.SkipValue()
 	}
-	text, err := w.AppendString(nil)
-	if err != nil {
-		return err
-	}
-	v := Value{Type: gdwire.TypeString, Text: string(text)}
-	return w.part(p, Part{In: gdwire.TypePackedStringArray, Value: v, Offset: offset, Size: w.InputOffset() - offset})
+	return nil
 }
 
 // part calls Part for a part and the components of it that are targets.
