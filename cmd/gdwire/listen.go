@@ -129,7 +129,7 @@ func (l *listener) accept(ctx context.Context, ln net.Listener) {
 		case <-ctx.Done():
 			return
 		}
-		conn, err := ln.Accept()
+		conn, err := retry(ctx, l.waiting, ln.Accept)
 		if err != nil {
 			if ctx.Err() == nil {
 				l.fail(err)
@@ -163,6 +163,13 @@ func (l *listener) serve(ctx context.Context, conn net.Conn, number int64) {
 		}
 	}
 	l.tell(number, "closed")
+}
+
+// waiting tells why the listener waits.
+func (l *listener) waiting(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.say("%v; waiting", err)
 }
 
 // tell shows a message about a connection.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -87,11 +88,18 @@ func (m *messages) recognize(o *options) error {
 	return nil
 }
 
+// checkSize returns an error if a packet has more bytes than permitted. It has size bytes
+// so far.
+func (m *messages) checkSize(size uint64) error {
+	const overhead = 64 // bytes for each byte of a packet that is sent in many fragments
+	if size > uint64(m.max) || int64(m.raw.Len()) > overhead*(m.max+overhead) {
+		return fmt.Errorf("a packet of at least %d bytes exceeds the limit; raise it with -max-packet", size)
+	}
+	return nil
+}
+
 // fill reads n more bytes into raw and returns them.
 func (m *messages) fill(n int64) ([]byte, error) {
-	if int64(m.raw.Len())+n > m.max+64 {
-		return nil, fmt.Errorf("a packet of %d bytes exceeds the limit; raise it with -max-packet", n)
-	}
 	start := m.raw.Len()
 	_, err := io.CopyN(&m.raw, m.r, n)
 	if err == io.EOF && m.raw.Len() > 0 {
@@ -108,7 +116,11 @@ func (m *messages) lengthPrefixed(order binary.ByteOrder) func() (message, error
 		if err != nil {
 			return message{}, err
 		}
-		if _, err = m.fill(int64(order.Uint32(head))); err != nil {
+		size := order.Uint32(head)
+		if err := m.checkSize(uint64(size)); err != nil {
+			return message{}, err
+		}
+		if _, err = m.fill(int64(size)); err != nil {
 			return message{}, err
 		}
 		return message{raw: m.raw.Bytes(), packet: m.raw.Bytes()[4:]}, nil
@@ -152,7 +164,7 @@ func (m *messages) webSocket() (message, error) {
 	var packet []byte
 	binaryMessage := false
 	for {
-		first, payload, err := m.frame()
+		first, payload, err := m.frame(len(packet))
 		if err != nil {
 			return message{}, err
 		}
@@ -181,8 +193,9 @@ func (m *messages) webSocket() (message, error) {
 	}
 }
 
-// frame reads one WebSocket frame and returns its first byte and its payload.
-func (m *messages) frame() (first byte, payload []byte, err error) {
+// frame reads one WebSocket frame and returns its first byte and its payload. The message
+// has size bytes so far.
+func (m *messages) frame(size int) (first byte, payload []byte, err error) {
 	b, err := m.fill(2)
 	if err != nil {
 		return 0, nil, err
@@ -205,7 +218,10 @@ func (m *messages) frame() (first byte, payload []byte, err error) {
 		mask = slices.Clone(b)
 	}
 	if err == nil {
-		payload, err = m.fill(int64(min(n, 1<<62)))
+		err = m.checkSize(uint64(size) + min(n, math.MaxInt64))
+	}
+	if err == nil {
+		payload, err = m.fill(int64(n))
 	}
 	if mask == nil || err != nil {
 		return first, payload, err

@@ -9,7 +9,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -89,3 +91,51 @@ const (
 	upgradeRequest  = "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
 	upgradeResponse = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
 )
+
+// TestProxyExtensions takes extensions out of the handshake, in any pieces, and forwards
+// everything else unchanged.
+func TestProxyExtensions(t *testing.T) {
+	const extensions = "sec-websocket-Extensions: permessage-deflate; client_max_window_bits,\r\n\tx\r\n"
+	request := strings.Replace(upgradeRequest, "Sec-WebSocket-Key", extensions+"Sec-WebSocket-Key", 1)
+	message := string(webSocketMessage(true, 2, wire(2, 5)))
+	for _, c := range []struct{ name, sent, want string }{
+		{"one", request + message, upgradeRequest + message},
+		{"none", upgradeRequest + message, upgradeRequest + message},
+		{"cut", request[:100], request[:100]},
+		{"no WebSocket", "GETS " + request, "GETS " + request},
+		{"too long", "GET /" + strings.Repeat("x", maxHTTP) + request, "GET /" + strings.Repeat("x", maxHTTP) + request},
+		{"short", "GE", "GE"},
+		{"empty", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, r := range []io.Reader{strings.NewReader(c.sent), iotest.OneByteReader(strings.NewReader(c.sent)), iotest.DataErrReader(strings.NewReader(c.sent))} {
+				removed := 0
+				got, err := io.ReadAll(&handshakeReader{r: r, removed: func() { removed++ }})
+				require.NoError(t, err)
+				require.Equal(t, c.want, string(got))
+				require.Equal(t, c.sent != c.want, removed == 1)
+			}
+		})
+	}
+	p := startProxy(t, serve(t, echo))
+	require.Equal(t, upgradeRequest+message, string(p.exchange(t, []byte(request+message))))
+	r := p.end(t, 1)
+	require.Contains(t, r.out, " -> 8 5\n")
+	require.Contains(t, r.err, "#1: -> the extensions were taken out of the WebSocket handshake, because compressed messages cannot be shown")
+}
+
+// TestProxyLargeMessage reports the size of a message, and not of its last fragment.
+func TestProxyLargeMessage(t *testing.T) {
+	p := startProxy(t, serve(t, echo), "-max-packet", "100")
+	part := make([]byte, 40)
+	sent := append([]byte(upgradeRequest), webSocketMessage(true, 2, part, part, part)...)
+	require.Equal(t, sent, p.exchange(t, sent))
+	require.Contains(t, p.end(t, 1).err, "-> a packet of at least 120 bytes exceeds the limit; raise it with -max-packet")
+}
+
+// TestProxyEmptyPacket says that a packet is empty.
+func TestProxyEmptyPacket(t *testing.T) {
+	p := startProxy(t, serve(t, echo), "-format", "godot4", "-frame", "u32")
+	p.exchange(t, framed(nil))
+	require.Contains(t, p.end(t, 1).out, "-> 0 invalid: empty packet\n")
+}

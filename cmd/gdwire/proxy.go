@@ -79,6 +79,7 @@ type proxyServer struct {
 	*screen
 	options *options
 	end     context.CancelFunc
+	lines   lines // of output and errors
 
 	mu      sync.Mutex
 	left    int64 // number of packets until the end, or negative for no end
@@ -89,33 +90,73 @@ type proxyServer struct {
 	count   int64 // connections
 }
 
+const (
+	// maxWaiting is the number of bytes that can wait to be shown.
+	maxWaiting = 16 << 20
+	// maxDial is the time in which a connection to the server is tried again.
+	maxDial = 2 * time.Second
+	// grace is the time after a signal for what waits to be shown.
+	grace = time.Second
+)
+
 // proxy accepts connections and forwards them.
 func proxy(s *screen, o *options) error {
-	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, terminated)
+	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, terminated)
+	defer stop()
+	ctx, end := context.WithCancel(signals)
 	defer end()
+	if err := checkRecord(o.proxy.record); err != nil {
+		return err
+	}
 	ln, err := net.Listen("tcp", o.operands[0])
 	if err != nil {
 		return err
 	}
 	defer context.AfterFunc(ctx, func() { _ = ln.Close() })()
-	s.say("listening on %v for %s", ln.Addr(), o.operands[1])
-	p := &proxyServer{screen: s, options: o, end: end, left: o.proxy.packets}
-	if p.left == 0 {
-		p.left = -1
+	p := &proxyServer{screen: s, options: o, end: end, left: cmp.Or(o.proxy.packets, -1)}
+	p.lines.most, p.lines.flush, p.lines.fail = maxWaiting, s.out.Flush, p.stop
+	p.lines.note = func(missed string) line { return line{s.errs, "gdwire: … " + missed + " packets not shown\n"} }
+	p.lines.start()
+	p.say("listening on %v for %s", ln.Addr(), o.operands[1])
+	p.accept(ctx, ln)
+	p.summary()
+	p.lines.close()
+	select {
+	case <-p.lines.done:
+	case <-signals.Done():
+		select {
+		case <-p.lines.done:
+		case <-time.After(grace):
+			os.Exit(statusBad) // the output is blocked
+		}
 	}
+	return p.err
+}
+
+// accept serves connections until ctx is done and all connections are closed.
+func (p *proxyServer) accept(ctx context.Context, ln net.Listener) {
 	var served sync.WaitGroup
+	defer served.Wait()
 	for {
-		conn, err := ln.Accept()
+		conn, err := retry(ctx, p.waiting, ln.Accept)
 		if err != nil {
-			break // ctx is done
+			if ctx.Err() == nil {
+				p.stop(err)
+			}
+			return
 		}
 		p.count++
 		number := p.count
 		served.Go(func() { p.serve(ctx, conn, number) })
 	}
-	served.Wait()
-	p.summary()
-	return p.err
+}
+
+// waiting tells why the proxy waits.
+func (p *proxyServer) waiting(err error) { p.say("%v; waiting", err) }
+
+// say shows a message.
+func (p *proxyServer) say(format string, args ...any) {
+	p.lines.add(p.errs, "gdwire: "+printable(fmt.Sprintf(format, args...))+"\n")
 }
 
 func (p *proxyServer) summary() {
@@ -125,8 +166,6 @@ func (p *proxyServer) summary() {
 
 // tell shows a message about a connection.
 func (p *proxyServer) tell(number int64, format string, args ...any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.say("#%d: %s", number, fmt.Sprintf(format, args...))
 }
 
@@ -134,7 +173,11 @@ func (p *proxyServer) tell(number int64, format string, args ...any) {
 func (p *proxyServer) serve(ctx context.Context, client net.Conn, number int64) {
 	defer func() { _ = client.Close() }()
 	var dialer net.Dialer
-	server, err := dialer.DialContext(ctx, "tcp", p.options.operands[1])
+	trying, cancel := context.WithTimeout(ctx, maxDial) // others need descriptors, too
+	server, err := retry(trying, p.waiting, func() (net.Conn, error) {
+		return dialer.DialContext(ctx, "tcp", p.options.operands[1])
+	})
+	cancel()
 	if err != nil {
 		p.tell(number, "%v", err)
 		return
@@ -147,8 +190,8 @@ func (p *proxyServer) serve(ctx context.Context, client net.Conn, number int64) 
 	p.tell(number, "from %v", client.RemoteAddr())
 	var both sync.WaitGroup
 	for i, ends := range [2][2]net.Conn{{client, server}, {server, client}} {
-		d := &direction{proxyServer: p, number: number, way: i, from: ends[0], to: ends[1]}
-		both.Go(d.forward)
+		d := &direction{proxyServer: p, number: number, way: i, from: ends[0], input: ends[0], to: ends[1]}
+		both.Go(func() { d.forward(ctx) })
 	}
 	both.Wait()
 	p.tell(number, "closed")
@@ -160,22 +203,30 @@ type direction struct {
 	number   int64
 	way      int // 0 from client to server, 1 from server to client
 	from, to net.Conn
+	input    io.Reader // of from
 	record   *os.File
+	pieces   chan []byte // forwarded and not shown yet
 }
 
 var arrows = [2]string{"->", "<-"}
 
 // forward forwards all bytes and the end of the stream.
-func (d *direction) forward() {
-	if d.options.proxy.record != "" {
-		name := fmt.Sprintf("%s-%d-%s.bin", d.options.proxy.record, d.number, [2]string{"client", "server"}[d.way])
-		f, err := os.Create(name)
+func (d *direction) forward(ctx context.Context) {
+	if prefix := d.options.proxy.record; prefix != "" {
+		f, err := retry(ctx, d.waiting, func() (*os.File, error) {
+			return os.OpenFile(recordName(prefix, d.number, d.way), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		})
 		if err != nil {
 			d.stop(err)
 			return
 		}
 		defer func() { _ = f.Close() }()
 		d.record = f
+	}
+	if d.way == 0 {
+		d.input = &handshakeReader{r: d.from, removed: func() {
+			d.tell(d.number, "%s the extensions were taken out of the WebSocket handshake, because compressed messages cannot be shown", arrows[d.way])
+		}}
 	}
 	if d.options.proxy.dropInvalid {
 		d.filter()
@@ -187,20 +238,38 @@ func (d *direction) forward() {
 	}
 }
 
+// recordName returns the name of the file with one direction of a connection.
+func recordName(prefix string, number int64, way int) string {
+	return fmt.Sprintf("%s-%d-%s.bin", prefix, number, [2]string{"client", "server"}[way])
+}
+
+// checkRecord returns an error if there are recordings with the prefix.
+func checkRecord(prefix string) error {
+	name := recordName(prefix, 1, 0)
+	if _, err := os.Lstat(name); prefix != "" && err == nil {
+		return fmt.Errorf("%s is an earlier recording: choose another PREFIX for -record", name)
+	}
+	return nil
+}
+
+// maxPieces is the number of pieces that can wait to be shown. If half of them do, packets
+// are counted instead of shown.
+const maxPieces = 1024
+
 // copy forwards bytes as they arrive, and shows the packets in them.
 func (d *direction) copy() {
-	pieces := make(chan []byte, 1024)
+	d.pieces = make(chan []byte, maxPieces)
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
-		d.observe(&pieceReader{pieces: pieces})
-		for range pieces { // forward without showing
+		d.observe(&pieceReader{pieces: d.pieces})
+		for range d.pieces { // forward without showing
 		}
 	}()
 	buf := make([]byte, outBuffer)
 	behind := false
 	for {
-		n, err := d.from.Read(buf)
+		n, err := d.input.Read(buf)
 		if n > 0 {
 			d.keep(buf[:n])
 			if _, err := d.to.Write(buf[:n]); err != nil {
@@ -208,10 +277,10 @@ func (d *direction) copy() {
 			}
 			if !behind {
 				select {
-				case pieces <- append([]byte(nil), buf[:n]...):
+				case d.pieces <- append([]byte(nil), buf[:n]...):
 				default:
 					behind = true
-					d.tell(d.number, "%s packets arrive faster than they can be shown; the rest is only forwarded", arrows[d.way])
+					d.tell(d.number, "%s packets arrive faster than they can be counted; the rest is only forwarded", arrows[d.way])
 				}
 			}
 		}
@@ -219,7 +288,7 @@ func (d *direction) copy() {
 			break
 		}
 	}
-	close(pieces)
+	close(d.pieces)
 	<-shown
 }
 
@@ -274,7 +343,7 @@ func (d *direction) observe(r io.Reader) {
 // filter forwards each valid packet after it has received all of it.
 func (d *direction) filter() {
 	o := *d.options
-	err := d.each(d.from, &o, func(m message) error {
+	err := d.each(d.input, &o, func(m message) error {
 		d.keep(m.raw)
 		if !m.valid {
 			return nil
@@ -310,31 +379,34 @@ const clock = "15:04:05.000"
 
 // show shows a packet and reports whether it is valid.
 func (d *direction) show(packet []byte, o *options) bool {
+	if len(d.pieces) > maxPieces/2 {
+		d.lines.miss()
+		d.countPacket(nil)
+		return true
+	}
 	if o.candidates != nil {
 		o.settle(packet)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	invalid := validate(packet, o)
-	if d.left == 0 || d.err != nil {
+	if !d.countPacket(invalid) {
 		return invalid == nil
 	}
-	d.countPacket(invalid)
 	now := time.Now()
-	var err error
 	if o.lines {
-		err = d.jsonLine(now, packet, o, invalid)
+		d.lines.add(d.out, d.jsonLine(now, packet, o, invalid))
 	} else {
-		err = d.line(now, packet, o, invalid)
-	}
-	if d.err = cmp.Or(err, d.out.Flush()); d.err != nil {
-		d.end()
+		d.lines.add(d.out, d.line(now, packet, o, invalid))
 	}
 	return invalid == nil
 }
 
-// countPacket counts a packet.
-func (d *direction) countPacket(invalid error) {
+// countPacket counts a packet. It reports whether the packet is one to show.
+func (d *direction) countPacket(invalid error) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.left == 0 || d.err != nil {
+		return false
+	}
 	d.packets[d.way]++
 	if invalid != nil {
 		d.invalid++
@@ -342,10 +414,14 @@ func (d *direction) countPacket(invalid error) {
 	if d.left--; d.left == 0 {
 		d.end()
 	}
+	return true
 }
 
 // validate returns nil if a packet is valid.
 func validate(packet []byte, o *options) error {
+	if len(packet) == 0 {
+		return errors.New("empty packet")
+	}
 	d := wholeDecoder(o)
 	defer d.Release()
 	d.ResetBytes(packet)
@@ -358,8 +434,8 @@ func validate(packet []byte, o *options) error {
 	return err
 }
 
-// line shows a packet as a line of text.
-func (d *direction) line(now time.Time, packet []byte, o *options, invalid error) error {
+// line returns a packet as a line of text.
+func (d *direction) line(now time.Time, packet []byte, o *options, invalid error) string {
 	head := fmt.Sprintf("%s #%d %s %d ", now.Format(clock), d.number, arrows[d.way], len(packet))
 	width := max(d.width-len(head), 20)
 	var text string
@@ -368,8 +444,7 @@ func (d *direction) line(now time.Time, packet []byte, o *options, invalid error
 	} else {
 		text = cut(plainText(packet, o, width), width)
 	}
-	_, err := fmt.Fprintln(d.out, d.paint.dim.Sprint(head)+text)
-	return err
+	return d.paint.dim.Sprint(head) + text + "\n"
 }
 
 // plainText returns the first width columns, or more, of a valid packet as plain JSON.
@@ -399,22 +474,22 @@ func (w *shortWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// jsonLine shows a packet as a line of JSON.
-func (d *direction) jsonLine(now time.Time, packet []byte, o *options, invalid error) error {
-	fmt.Fprintf(d.out, `{"time":%q,"connection":%d,"direction":%q,"size":%d,`, now.Format(time.RFC3339Nano), d.number, arrows[d.way], len(packet))
+// jsonLine returns a packet as a line of JSON.
+func (d *direction) jsonLine(now time.Time, packet []byte, o *options, invalid error) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `{"time":%q,"connection":%d,"direction":%q,"size":%d,`, now.Format(time.RFC3339Nano), d.number, arrows[d.way], len(packet))
 	if invalid != nil {
 		text, _ := jsontext.AppendQuote(nil, printable(invalid.Error()))
-		_, err := fmt.Fprintf(d.out, "\"error\":%s}\n", text)
-		return err
+		fmt.Fprintf(&b, "\"error\":%s}\n", text)
+		return b.String()
 	}
-	_, _ = d.out.WriteString(`"value":`) // out keeps errors
+	b.WriteString(`"value":`)
 	w := wholeDecoder(o)
 	defer w.Release()
 	w.ResetBytes(packet)
-	err := gdjson.ToJSON(d.out, w, gdjson.Options{EscapeForTerminal: true})
-	_, failed := d.out.WriteString("}\n")
-	if failed == nil && err != nil { // a valid value that JSON cannot represent
-		d.report(err)
+	if err := gdjson.ToJSON(&b, w, gdjson.Options{EscapeForTerminal: true}); err != nil { // a valid value that JSON cannot represent
+		d.tell(d.number, "%v", err)
 	}
-	return failed
+	b.WriteString("}\n")
+	return b.String()
 }

@@ -3,9 +3,11 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -143,4 +146,89 @@ func TestProxyEngine(t *testing.T) {
 		require.Zero(t, run([]string{"check", "-objects", prefix + "-1-client.bin"}, nil, &checked, &checked), checked.String())
 		require.Contains(t, checked.String(), "format  godot3, frame u32, plain")
 	}
+}
+
+// TestProxyBlocked: with an output that nobody reads, packets are forwarded, and a signal
+// ends the proxy.
+func TestProxyBlocked(t *testing.T) {
+	p := startProcess(t, serve(t, echo), "gdwire")
+	packets := bytes.Repeat(framed(wire(4, "a packet that is shown")), 20_000)
+	require.Equal(t, packets, p.exchange(t, packets))
+	require.NoError(t, p.command.Process.Signal(os.Interrupt))
+	require.NoError(t, p.stop())
+}
+
+// TestProxyDescriptors: at the limit of file descriptors the proxy says so and waits.
+func TestProxyDescriptors(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("skipped: how many descriptors a program needs is known for Linux only")
+	}
+	p := startProcess(t, serve(t, echo), "sh", "-c", `ulimit -n 20; exec gdwire "$@"`, "sh")
+	var open []net.Conn
+	for waiting := false; !waiting; {
+		conn, err := net.Dial("tcp", p.addr)
+		require.NoError(t, err)
+		open = append(open, conn)
+		require.Less(t, len(open), 20)
+		line, err := p.errs.ReadString('\n')
+		require.NoError(t, err)
+		waiting = strings.Contains(line, "too many open files; waiting")
+	}
+	for _, conn := range open {
+		conn.Close()
+	}
+	go io.Copy(io.Discard, p.errs)
+	packet := framed(wire(2, 5))
+	require.Equal(t, packet, p.exchange(t, packet))
+	require.NoError(t, p.command.Process.Signal(os.Interrupt))
+	require.NoError(t, p.stop())
+}
+
+// A proxyProcess is a proxy in a process of its own, whose output nobody reads.
+type proxyProcess struct {
+	proxying
+	command *exec.Cmd
+	out     io.Closer
+}
+
+// startProcess starts gdwire by a command line.
+func startProcess(t *testing.T, target string, command ...string) *proxyProcess {
+	args := append(command[1:], "proxy", "-frame", "u32", "-format", "godot4", "127.0.0.1:0", target)
+	p := &proxyProcess{command: exec.Command(command[0], args...)}
+	out, err := p.command.StdoutPipe()
+	require.NoError(t, err)
+	errs, err := p.command.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.command.Start())
+	t.Cleanup(func() { _ = p.command.Process.Kill() })
+	p.out, p.errs = out, bufio.NewReader(errs)
+	line, err := p.errs.ReadString('\n')
+	require.NoError(t, err)
+	_, rest, ok := strings.Cut(line, "listening on ")
+	require.True(t, ok, line)
+	p.addr, _, _ = strings.Cut(rest, " ")
+	return p
+}
+
+// stop waits for the end of the process. An exit status is not an error.
+func (p *proxyProcess) stop() error {
+	state, err := p.command.Process.Wait()
+	_ = p.out.Close()
+	if err == nil && !state.Exited() {
+		err = errors.New(state.String())
+	}
+	return err
+}
+
+// TestProxyRecordTwice never overwrites a recording.
+func TestProxyRecordTwice(t *testing.T) {
+	prefix := filepath.Join(t.TempDir(), "traffic")
+	file := prefix + "-1-client.bin"
+	require.NoError(t, os.WriteFile(file, []byte("first"), 0o600))
+	r := runWith(nil, "proxy", "-record", prefix, "127.0.0.1:0", "127.0.0.1:1")
+	require.Equal(t, statusBad, r.status)
+	require.Contains(t, r.err, "traffic-1-client.bin is an earlier recording: choose another PREFIX for -record")
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "first", string(b))
 }
