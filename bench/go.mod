@@ -5,6 +5,7 @@ go 1.25.0
 replace github.com/gdwire/gdwire => ../
 
 require (
+	github.com/coder/websocket v1.8.15
 	github.com/fxamacker/cbor/v2 v2.9.6
 	github.com/gdwire/gdwire v0.0.0-00010101000000-000000000000
 	github.com/go-json-experiment/json v0.0.0-20251027170946-4849db3c2f7e

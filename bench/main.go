@@ -30,6 +30,7 @@ var groups = slices.Concat(
 	valueGrowthGroups(),
 	[]group{typedGroup, smallGroup, growthGroup},
 	packetGroups,
+	serverGroups,
 	bulkGroups(),
 	[]group{portableGroup, fileGroup, compressedGroup, engineGroup},
 	sizeGroups(),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -209,4 +210,76 @@ func freeAddr(t *testing.T) string {
 	require.NoError(t, err)
 	require.NoError(t, ln.Close())
 	return ln.Addr().String()
+}
+
+// TestIdleWebSocket measures the memory of a WebSocket that waits for a message, served by
+// coder/websocket alone and by a Server.
+func TestIdleWebSocket(t *testing.T) {
+	server := &stream.Server{Handler: greet}
+	measure := func(serve func(ctx context.Context, ws *websocket.Conn)) int {
+		web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ws, err := websocket.Accept(w, r, nil)
+			if err == nil {
+				serve(r.Context(), ws)
+			}
+		}))
+		web.Config.ConnContext = stream.WithNetConn
+		web.Start()
+		defer web.Close()
+		hello, err := variant.Marshal(message{"idle", int64(1)})
+		require.NoError(t, err)
+		frame := append([]byte{0x82, 0x80 | byte(len(hello)), 0, 0, 0, 0}, hello...)
+		const conns = 200
+		var all []net.Conn
+		connect := func() {
+			conn, err := net.Dial("tcp", web.Listener.Addr().String())
+			require.NoError(t, err)
+			all = append(all, conn)
+			_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+			require.NoError(t, err)
+			_, err = conn.Write(frame)
+			require.NoError(t, err)
+			var end bool
+			for b := make([]byte, 500); !end; { // until the answer, which has the text of the request
+				n, err := conn.Read(b)
+				require.NoError(t, err)
+				end = bytes.Contains(b[:n], []byte("idle"))
+			}
+		}
+		connect()
+		before := inUse()
+		for range conns {
+			connect()
+		}
+		used := (inUse() - before) / conns
+		for _, conn := range all {
+			conn.Close()
+		}
+		return used
+	}
+	plain := measure(func(ctx context.Context, ws *websocket.Conn) {
+		for {
+			_, b, err := ws.Read(ctx)
+			if err != nil || ws.Write(ctx, websocket.MessageBinary, b) != nil {
+				return
+			}
+		}
+	})
+	ours := measure(func(ctx context.Context, ws *websocket.Conn) {
+		stream.ServeMessages(ctx, server, ws, websocket.CloseStatus)
+	})
+	t.Logf("%d bytes, %d with coder/websocket alone", ours, plain)
+	require.LessOrEqual(t, ours, 25<<10)
+	require.NoError(t, server.Shutdown(t.Context()))
+}
+
+// inUse returns the number of bytes of heap and stacks in use.
+func inUse() int {
+	for range 3 { // stacks shrink, pools are emptied
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapInuse + m.StackInuse)
 }

@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// An alarm calls ring when a deadline has passed. Deadlines are set for every packet and
-// hardly ever pass, so a later deadline leaves the timer as it is: when the timer fires, it
-// is set to the deadline of that moment. This costs a fifth of setting the timer each time.
+// An alarm calls ring when a deadline has passed. Once set has returned, ring is not called
+// for an earlier deadline, which a time.Timer alone cannot promise. Deadlines are set for
+// every message and hardly ever pass, so a later deadline leaves the timer as it is: when
+// the timer fires, it is set to the deadline of that moment.
 type alarm struct {
 	ring func()
 

@@ -8,7 +8,7 @@
 // with timeouts, and a [Server] calls a Handler for each connection:
 //
 //	s := &stream.Server{
-//		Options: stream.Options{ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second},
+//		Options: stream.Options{MaxPacket: 64 << 10},
 //		Handler: func(ctx context.Context, c *stream.Conn) error {
 //			for {
 //				d, err := c.Next()
@@ -31,7 +31,9 @@
 // A [gdwire.Error] or a [PacketTooLongError] concerns one packet. The next packet can be read
 // after it, and an invalid packet needs no more memory than a valid one. All other errors
 // concern the stream: io.EOF between packets, an io.ErrUnexpectedEOF that is not wrapped
-// inside one, a timeout, a lost connection. [Skippable] distinguishes the two.
+// inside one, a timeout, a lost connection. [Skippable] distinguishes the two. After a
+// timeout the call can be repeated, unless it was final; then later calls return an
+// [ErrBroken].
 //
 // # Limits of engines
 //
@@ -56,9 +58,8 @@
 //
 // # WebSocket
 //
-// Each binary message of a WebSocket is one packet. [NewMessageConn] returns a Conn over a
-// WebSocket, and [Server.ServeConn] serves it with the same Handler as connections over
-// TCP.
+// Each binary message of a WebSocket is one packet. [ServeMessages] serves a WebSocket with
+// the same Handler as connections over TCP, and [NewMessageConn] returns a Conn over one.
 //
 // # Datagrams
 //

@@ -1,0 +1,50 @@
+package stream
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAlarm sets deadlines in every order and compares when the alarm rings.
+func TestAlarm(t *testing.T) {
+	type set struct{ at, deadline int } // in seconds; a deadline of 0 is none
+	for name, c := range map[string]struct {
+		sets []set
+		want []int
+	}{
+		"once":              {[]set{{0, 5}}, []int{5}},
+		"later":             {[]set{{0, 5}, {1, 7}, {2, 9}}, []int{9}},
+		"earlier":           {[]set{{0, 9}, {1, 5}}, []int{5}},
+		"none":              {[]set{{0, 5}, {1, 0}}, nil},
+		"none, then later":  {[]set{{0, 5}, {1, 0}, {2, 9}}, []int{9}},
+		"none, then sooner": {[]set{{0, 9}, {1, 0}, {2, 5}}, []int{5}},
+		"again":             {[]set{{0, 5}, {6, 8}}, []int{5, 8}},
+		"passed":            {[]set{{3, 1}}, []int{3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begin := time.Now()
+				var rings []int
+				a := alarm{ring: func() { rings = append(rings, int(time.Since(begin).Seconds())) }}
+				for _, s := range c.sets {
+					time.Sleep(time.Duration(s.at)*time.Second - time.Since(begin))
+					if s.deadline == 0 {
+						a.set(time.Time{})
+					} else {
+						a.set(begin.Add(time.Duration(s.deadline) * time.Second))
+					}
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				require.Equal(t, c.want, rings)
+				a.set(time.Now().Add(time.Second))
+				a.stop()
+				time.Sleep(time.Minute)
+				require.Equal(t, c.want, rings)
+			})
+		})
+	}
+}
