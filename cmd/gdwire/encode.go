@@ -50,7 +50,7 @@ func encode(s *screen, o *options) error {
 		w := o.writer()
 		o.decoder.Format, o.frame, o.container = cmp.Or(w.decoder.Format, gdwire.Godot4), w.frame, w.container
 	}
-	values, err := s.encodeFile(o)
+	values, err := s.encodeFile(o, old)
 	if err != nil {
 		return err
 	}
@@ -117,8 +117,8 @@ func (s *screen) loadLike(o *options) ([][]byte, error) {
 	return all, nil
 }
 
-// encodeFile returns the encoded values of the input.
-func (s *screen) encodeFile(o *options) (all [][]byte, err error) {
+// encodeFile returns the encoded values of the input. old has those of the file of -like.
+func (s *screen) encodeFile(o *options, old [][]byte) (all [][]byte, err error) {
 	in, err := s.openFile(o.file(), false)
 	if err != nil {
 		return nil, err
@@ -137,9 +137,17 @@ func (s *screen) encodeFile(o *options) (all [][]byte, err error) {
 			return nil, prefixed(in.name, err)
 		}
 		start := values.InputOffset() - int64(len(v))
+		if len(all) < len(old) {
+			n := 0
+			if v, n = restoreInfinity(v, old[len(all)], o); n > 0 {
+				s.note(o, "%d numbers are infinity again, as in %s, which jq had made 1.797e308", n, o.like)
+			}
+		} else if !o.json.Plain {
+			s.noteLargest(o, v)
+		}
 		b, err := encodeValue(v, o, &jo)
 		if err != nil {
-			return nil, prefixed(in.name, shiftedJSON(err, start))
+			return nil, prefixed(in.name, shiftedJSON(explainLargest(err, v), start))
 		}
 		all = append(all, b)
 	}

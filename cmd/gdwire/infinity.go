@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdjson"
+)
+
+// jq reads infinity, 1e99999 in Godot's JSON, as the largest finite number and writes that.
+const (
+	infinity = "1e99999"
+	largest  = "7976931348623157" // the digits of the largest number after the point
+	jqHint   = "jq writes infinity as this number: use -like with the original, or write " + infinity
+)
+
+// A numberIn is a number in JSON text.
+type numberIn struct {
+	pointer  jsontext.Pointer
+	start    int
+	text     string
+	infinite bool // 1e99999
+}
+
+// largeNumbers returns the numbers in text that are infinity or the largest finite number.
+func largeNumbers(text []byte) (all []numberIn) {
+	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true))
+	for {
+		t, err := d.ReadToken()
+		if err != nil {
+			return all // the encoder reports it
+		}
+		if t.Kind() != '0' {
+			continue
+		}
+		number := t.String()
+		x, _ := strconv.ParseFloat(number, 64)
+		if a := math.Abs(x); a == math.MaxFloat64 || math.IsInf(a, 0) {
+			start := int(d.InputOffset()) - len(number)
+			all = append(all, numberIn{d.StackPointer(), start, number, math.IsInf(a, 0)})
+		}
+	}
+}
+
+// restoreInfinity makes the largest numbers in text infinity where the old value has it. It
+// returns how many, and keeps all offsets.
+func restoreInfinity(text, old []byte, o *options) (restored []byte, n int) {
+	if !bytes.Contains(text, []byte(largest)) {
+		return text, 0
+	}
+	do := o.decoder
+	do.AllowObjects = true
+	d := gdwire.NewDecoder(nil, &do)
+	defer d.Release()
+	d.ResetBytes(old)
+	var was bytes.Buffer
+	if err := gdjson.ToJSON(&was, d, o.json); err != nil {
+		return text, 0
+	}
+	infinite := map[jsontext.Pointer]bool{}
+	for _, number := range largeNumbers(was.Bytes()) {
+		infinite[number.pointer] = number.infinite
+	}
+	restored = bytes.Clone(text)
+	for _, number := range largeNumbers(text) {
+		if number.infinite || !infinite[number.pointer] {
+			continue
+		}
+		sign := number.text[:strings.IndexByte(number.text, '1')]
+		copy(restored[number.start:], fmt.Sprintf("%-*s", len(number.text), sign+infinity))
+		n++
+	}
+	return restored, n
+}
+
+// explainLargest adds to an error about the largest number where it may come from.
+func explainLargest(err error, text []byte) error {
+	e := (*gdjson.Error)(nil)
+	if !errors.As(err, &e) {
+		return err
+	}
+	for _, number := range largeNumbers(text) {
+		if !number.infinite && string(number.pointer) == string(e.Pointer) {
+			return fmt.Errorf("%w; %s", err, jqHint)
+		}
+	}
+	return err
+}
+
+// noteLargest notes the first of the largest numbers in text, if it may have been infinity.
+func (s *screen) noteLargest(o *options, text []byte) {
+	if !bytes.Contains(text, []byte(largest)) {
+		return
+	}
+	for _, number := range largeNumbers(text) {
+		if !number.infinite {
+			s.later("%s at %s: %s", number.text, number.pointer, jqHint)
+			return
+		}
+	}
+}
+
