@@ -147,7 +147,7 @@ func (s *screen) encodeFile(o *options, old [][]byte) (all [][]byte, err error) 
 		}
 		b, err := encodeValue(v, o, &jo)
 		if err != nil {
-			return nil, prefixed(in.name, shiftedJSON(explainLargest(err, v), start))
+			return nil, prefixed(in.name, explainLargest(shiftedJSON(err, start), v))
 		}
 		all = append(all, b)
 	}

@@ -106,4 +106,3 @@ func (s *screen) noteLargest(o *options, text []byte) {
 		}
 	}
 }
-
