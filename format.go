@@ -198,8 +198,9 @@ var (
 	}
 )
 
-// layouts describes all types. To add a type, add a constant in token.go, a layout
-// here and an entry in the list of types of its format.
+// layouts describes all types. To add a type, add a constant in token.go, a layout here and
+// an entry in the list of types of its format. Tests in this package and in all others that
+// know the types one by one, such as variant and gdjson, then fail until they know it, too.
 var layouts = [numTypes]layout{
 	TypeNil:      {name: "Nil", shape: shapeWord},
 	TypeBool:     {name: "bool", shape: shapeWord, n: 1, units: [2]unit{unitInt32, unitInt32}},
@@ -235,22 +236,23 @@ var layouts = [numTypes]layout{
 	TypeImage:      {name: "Image", shape: shapeImage, n: 1, units: [2]unit{unitByte, unitByte}, kinds: [2]Kind{KindImageStart, KindImageStart}},
 	TypeInputEvent: {name: "InputEvent", shape: shapeEvent, kinds: [2]Kind{KindInputEvent, KindInputEvent}},
 
-	TypePackedByteArray:    packedLayout("PackedByteArray", 1, unitByte, unitByte, classNone),
-	TypePackedInt32Array:   packedLayout("PackedInt32Array", 1, unitInt32, unitInt32, classNone),
-	TypePackedInt64Array:   packedLayout("PackedInt64Array", 1, unitInt64, unitInt64, classNone),
-	TypePackedFloat32Array: packedLayout("PackedFloat32Array", 1, unitFloat32, unitFloat32, classNone),
-	TypePackedFloat64Array: packedLayout("PackedFloat64Array", 1, unitFloat64, unitFloat64, classNone),
-	TypePackedStringArray:  {name: "PackedStringArray", shape: shapePackedStrings, kinds: [2]Kind{KindPackedStart, KindPackedStart}},
-	TypePackedVector2Array: packedLayout("PackedVector2Array", 2, unitFloat32, unitFloat64, classReal),
-	TypePackedVector3Array: packedLayout("PackedVector3Array", 3, unitFloat32, unitFloat64, classReal),
-	TypePackedColorArray:   packedLayout("PackedColorArray", 4, unitFloat32, unitFloat64, classColor),
-	TypePackedVector4Array: packedLayout("PackedVector4Array", 4, unitFloat32, unitFloat64, classReal),
+	TypePackedByteArray:    numbersLayout("PackedByteArray", TypeInt, unitByte),
+	TypePackedInt32Array:   numbersLayout("PackedInt32Array", TypeInt, unitInt32),
+	TypePackedInt64Array:   numbersLayout("PackedInt64Array", TypeInt, unitInt64),
+	TypePackedFloat32Array: numbersLayout("PackedFloat32Array", TypeFloat, unitFloat32),
+	TypePackedFloat64Array: numbersLayout("PackedFloat64Array", TypeFloat, unitFloat64),
+	TypePackedStringArray:  {name: "PackedStringArray", elem: TypeString, shape: shapePackedStrings, kinds: [2]Kind{KindPackedStart, KindPackedStart}},
+	TypePackedVector2Array: vectorsLayout("PackedVector2Array", TypeVector2, 2, classReal),
+	TypePackedVector3Array: vectorsLayout("PackedVector3Array", TypeVector3, 3, classReal),
+	TypePackedColorArray:   vectorsLayout("PackedColorArray", TypeColor, 4, classColor),
+	TypePackedVector4Array: vectorsLayout("PackedVector4Array", TypeVector4, 4, classReal),
 }
 
 // A layout describes a type in all formats.
 type layout struct {
 	name  string
 	shape shape
+	elem  Type // of a packed array
 	class widthClass
 	n     uint8   // number of components; for packed arrays, of an element
 	units [2]unit // of a component, narrow and wide
@@ -270,9 +272,17 @@ func mathLayout(name string, n uint8, c widthClass) layout {
 	return layout{name: name, shape: shapeMath, class: c, n: n, units: units}
 }
 
-func packedLayout(name string, n uint8, narrow, wide unit, c widthClass) layout {
-	return layout{name: name, shape: shapePacked, class: c, n: n,
-		units: [2]unit{narrow, wide}, kinds: [2]Kind{KindPackedStart, KindPackedStart}}
+func numbersLayout(name string, elem Type, u unit) layout {
+	return packedLayout(layout{name: name, elem: elem, n: 1, units: [2]unit{u, u}})
+}
+
+func vectorsLayout(name string, elem Type, n uint8, c widthClass) layout {
+	return packedLayout(layout{name: name, elem: elem, n: n, units: [2]unit{unitFloat32, unitFloat64}, class: c})
+}
+
+func packedLayout(l layout) layout {
+	l.shape, l.kinds = shapePacked, [2]Kind{KindPackedStart, KindPackedStart}
+	return l
 }
 
 // A shape is the structure of a payload, the bytes after a header.

@@ -47,7 +47,7 @@ var le = binary.LittleEndian
 // typeByName has all types.
 var typeByName = func() map[string]gdwire.Type {
 	m := map[string]gdwire.Type{}
-	for t := gdwire.TypeNil; t <= gdwire.TypeInputEvent; t++ {
+	for _, t := range gdwire.Types() {
 		m[t.String()] = t
 	}
 	return m

@@ -65,6 +65,44 @@ func (t Type) String() string {
 	return layouts[t].name
 }
 
+// Types returns all types in their order: those of Godot 4, then those that only Godot 2
+// has.
+func Types() []Type {
+	all := make([]Type, 0, numTypes-1)
+	for t := TypeNil; t < numTypes; t++ {
+		all = append(all, t)
+	}
+	return all
+}
+
+// Components returns the number of components of a math type, and whether they are
+// integers. It returns 0 and false for other types.
+func (t Type) Components() (n int, integers bool) {
+	if t >= numTypes || !layouts[t].isMath() {
+		return 0, false
+	}
+	return int(layouts[t].n), layouts[t].units[0] == unitInt32
+}
+
+// Element returns the type of the elements of a packed array: TypeInt, TypeFloat,
+// TypeString, TypeColor or a vector. It returns 0 for other types.
+func (t Type) Element() Type {
+	if t >= numTypes {
+		return 0
+	}
+	return layouts[t].elem
+}
+
+// ElementWidth returns the number of bits of an element of a packed array, or of each of its
+// components: 8 for a PackedByteArray. Vectors and colors have 32 bits here, but can be
+// encoded in 64, see [Token.Width]. It returns 0 for strings and other types.
+func (t Type) ElementWidth() int {
+	if t.Element() == 0 {
+		return 0
+	}
+	return 8 * layouts[t].units[0].size()
+}
+
 // A Kind is the kind of a token. The zero Kind is no kind; [Decoder.PeekKind] returns
 // it for an error.
 type Kind uint8

@@ -2,6 +2,8 @@ package gdwire_test
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -39,6 +41,9 @@ func TestMathTypes(t *testing.T) {
 		{gdwire.TypeColor, gdwire.KindColor, "Color", 4, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			n, ints := c.typ.Components()
+			require.Equal(t, c.n, n)
+			require.Equal(t, c.ints, ints)
 			for _, double := range []bool{false, true} {
 				var b bytes.Buffer
 				e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{DoubleReals: double})
@@ -211,4 +216,64 @@ func TestTypes(t *testing.T) {
 	}
 	assert.False(t, gdwire.Godot4.Has(0))
 	assert.False(t, gdwire.Godot4.Has(200))
+}
+
+// Every type has a name, belongs to a format, and its elements or components are those of
+// its tokens.
+func TestTypeTable(t *testing.T) {
+	names := map[string]bool{}
+	for _, typ := range gdwire.Types() {
+		names[typ.String()] = true
+		format := gdwire.Godot4
+		if !format.Has(typ) {
+			format = gdwire.Godot2
+		}
+		require.True(t, format.Has(typ), "%v is in no format", typ)
+		n, _ := typ.Components()
+		require.Equal(t, n, gdwire.Vector(typ, make([]float64, n)...).Components(), "%v", typ)
+		elem, bits := typ.Element(), typ.ElementWidth()
+		var b bytes.Buffer
+		e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: format})
+		if err := e.BeginPacked(typ, 0); err != nil {
+			require.ErrorIs(t, err, gdwire.ErrType)
+			require.Zero(t, elem, "%v", typ)
+			require.Zero(t, bits, "%v", typ)
+			continue
+		}
+		require.NoError(t, errors.Join(e.End(), e.Close()))
+		tok, err := gdwire.NewDecoder(&b, nil).ReadToken()
+		require.NoError(t, err)
+		require.Equal(t, tok.Width(), bits, "%v", typ)
+		if n, _ := elem.Components(); n > 0 {
+			require.Equal(t, "Packed"+elem.String()+"Array", typ.String())
+		}
+	}
+	require.Len(t, names, 41)
+	for _, none := range []gdwire.Type{0, 42, 64 + gdwire.TypeVector3, 255} {
+		n, ints := none.Components()
+		require.Zero(t, n)
+		require.False(t, ints)
+		elem, bits := none.Element(), none.ElementWidth()
+		require.Zero(t, elem)
+		require.Zero(t, bits)
+	}
+}
+
+func TestElement(t *testing.T) {
+	for packed, want := range map[gdwire.Type]string{
+		gdwire.TypePackedByteArray:    "int 8",
+		gdwire.TypePackedInt32Array:   "int 32",
+		gdwire.TypePackedInt64Array:   "int 64",
+		gdwire.TypePackedFloat32Array: "float 32",
+		gdwire.TypePackedFloat64Array: "float 64",
+		gdwire.TypePackedStringArray:  "String 0",
+		gdwire.TypePackedVector2Array: "Vector2 32",
+		gdwire.TypePackedVector3Array: "Vector3 32",
+		gdwire.TypePackedColorArray:   "Color 32",
+		gdwire.TypePackedVector4Array: "Vector4 32",
+		gdwire.TypeImage:              "Type(0) 0",
+		gdwire.TypeInt:                "Type(0) 0",
+	} {
+		require.Equal(t, want, fmt.Sprint(packed.Element(), " ", packed.ElementWidth()), "%v", packed)
+	}
 }

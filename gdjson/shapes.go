@@ -29,42 +29,48 @@ var (
 )
 
 // shapes has the shapes of math types, packed arrays and Image.
-var shapes = [256]shape{
-	gdwire.TypeVector2:     {unit: unitReal, n: 2, math: true},
-	gdwire.TypeVector2i:    {unit: unitInt32, n: 2, math: true},
-	gdwire.TypeRect2:       {unit: unitReal, n: 4, math: true},
-	gdwire.TypeRect2i:      {unit: unitInt32, n: 4, math: true},
-	gdwire.TypeVector3:     {unit: unitReal, n: 3, math: true},
-	gdwire.TypeVector3i:    {unit: unitInt32, n: 3, math: true},
-	gdwire.TypeTransform2D: {unit: unitReal, n: 6, math: true},
-	gdwire.TypeVector4:     {unit: unitReal, n: 4, math: true},
-	gdwire.TypeVector4i:    {unit: unitInt32, n: 4, math: true},
-	gdwire.TypePlane:       {unit: unitReal, n: 4, math: true},
-	gdwire.TypeQuaternion:  {unit: unitReal, n: 4, math: true},
-	gdwire.TypeAABB:        {unit: unitReal, n: 6, math: true},
-	gdwire.TypeBasis:       {unit: unitReal, n: 9, math: true, wire: basisColumns},
-	gdwire.TypeTransform3D: {unit: unitReal, n: 12, math: true, wire: transform3DColumns},
-	gdwire.TypeProjection:  {unit: unitReal, n: 16, math: true},
-	gdwire.TypeColor:       {unit: unitReal, n: 4, math: true},
+var shapes = func() (all [256]shape) {
+	for _, t := range gdwire.Types() {
+		n, integers := t.Components()
+		elem := t.Element()
+		s := &all[t]
+		switch s.n = max(n, 1); {
+		case n > 0:
+			s.math, s.unit = true, numberUnit(integers, 32)
+		case elem == gdwire.TypeString:
+			s.unit = unitText
+		case elem != 0:
+			if n, integers = elem.Components(); n > 0 {
+				s.n = n
+			}
+			s.unit = numberUnit(integers || elem == gdwire.TypeInt, t.ElementWidth())
+		case t == gdwire.TypeImage:
+			s.unit = unitByte
+		default:
+			s.n = 0
+		}
+	}
+	all[gdwire.TypeBasis].wire, all[gdwire.TypeTransform3D].wire = basisColumns, transform3DColumns
+	return all
+}()
 
-	gdwire.TypePackedByteArray:    {unit: unitByte, n: 1},
-	gdwire.TypePackedInt32Array:   {unit: unitInt32, n: 1},
-	gdwire.TypePackedInt64Array:   {unit: unitInt64, n: 1},
-	gdwire.TypePackedFloat32Array: {unit: unitReal, n: 1},
-	gdwire.TypePackedFloat64Array: {unit: unitReal, n: 1},
-	gdwire.TypePackedStringArray:  {unit: unitText, n: 1},
-	gdwire.TypePackedVector2Array: {unit: unitReal, n: 2},
-	gdwire.TypePackedVector3Array: {unit: unitReal, n: 3},
-	gdwire.TypePackedColorArray:   {unit: unitReal, n: 4},
-	gdwire.TypePackedVector4Array: {unit: unitReal, n: 4},
-
-	gdwire.TypeImage: {unit: unitByte, n: 1},
+// numberUnit returns the unit of numbers of the given width.
+func numberUnit(integers bool, bits int) unit {
+	switch {
+	case !integers:
+		return unitReal
+	case bits == 8:
+		return unitByte
+	case bits == 32:
+		return unitInt32
+	}
+	return unitInt64
 }
 
 // types has the built-in types by name.
 var types = func() map[string]gdwire.Type {
 	m := make(map[string]gdwire.Type)
-	for t := gdwire.TypeNil; t <= gdwire.TypeInputEvent; t++ {
+	for _, t := range gdwire.Types() {
 		m[t.String()] = t
 	}
 	return m

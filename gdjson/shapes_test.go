@@ -1,9 +1,14 @@
 package gdjson_test
 
 import (
+	"bytes"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/gdwiretest"
 )
 
 // shapeCases has math types, packed arrays and declared types.
@@ -51,3 +56,28 @@ func typedArray(elem gdwire.Elem) func(*gdwire.Encoder) {
 }
 
 func TestToJSONShapes(t *testing.T) { testToJSON(t, shapeCases) }
+
+// Every type goes through both kinds of JSON. A new one needs a packet in gdwiretest.
+func TestEveryType(t *testing.T) {
+	types := map[gdwire.Type]bool{}
+	for _, f := range []*gdwire.Format{gdwire.Godot4, gdwire.Godot2} {
+		from, to := &gdwire.DecoderOptions{Format: f, AllowObjects: true}, &gdwire.EncoderOptions{Format: f}
+		for packet := range gdwiretest.Packets(f) {
+			first, err := gdwire.NewDecoder(bytes.NewReader(packet), from).ReadToken()
+			require.NoError(t, err)
+			types[first.Type()] = true
+			for _, o := range []*gdjson.Options{{AllowObjects: true}, {AllowObjects: true, Plain: true}} {
+				text, err := toJSON(packet, from, o)
+				require.NoError(t, err, "%x", packet)
+				got, err := fromJSON(text, to, o)
+				require.NoError(t, err, "%x", packet)
+				if !o.Plain {
+					require.Equal(t, packet, got, "%s", text)
+				}
+			}
+		}
+	}
+	for _, typ := range gdwire.Types() {
+		require.True(t, types[typ], "no packet of %v", typ)
+	}
+}

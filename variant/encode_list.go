@@ -10,37 +10,40 @@ import (
 // A packedType describes the elements of a packed array.
 type packedType struct {
 	typ  gdwire.Type
+	elem gdwire.Type
 	n    int          // components of an element
 	leaf reflect.Kind // of a component, or String
 }
 
 // packedTypes has all packed arrays. Floats can have either width in Go.
-var packedTypes = map[gdwire.Type]packedType{
-	gdwire.TypePackedByteArray:    {gdwire.TypePackedByteArray, 1, reflect.Uint8},
-	gdwire.TypePackedInt32Array:   {gdwire.TypePackedInt32Array, 1, reflect.Int32},
-	gdwire.TypePackedInt64Array:   {gdwire.TypePackedInt64Array, 1, reflect.Int64},
-	gdwire.TypePackedFloat32Array: {gdwire.TypePackedFloat32Array, 1, reflect.Float32},
-	gdwire.TypePackedFloat64Array: {gdwire.TypePackedFloat64Array, 1, reflect.Float64},
-	gdwire.TypePackedStringArray:  {gdwire.TypePackedStringArray, 1, reflect.String},
-	gdwire.TypePackedVector2Array: {gdwire.TypePackedVector2Array, 2, reflect.Float64},
-	gdwire.TypePackedVector3Array: {gdwire.TypePackedVector3Array, 3, reflect.Float64},
-	gdwire.TypePackedVector4Array: {gdwire.TypePackedVector4Array, 4, reflect.Float64},
-	gdwire.TypePackedColorArray:   {gdwire.TypePackedColorArray, 4, reflect.Float32},
+var packedTypes = func() map[gdwire.Type]packedType {
+	all := map[gdwire.Type]packedType{}
+	for _, t := range gdwire.Types() {
+		elem := t.Element()
+		if n, _ := elem.Components(); n > 0 {
+			all[t] = packedType{t, elem, n, reflect.Float64}
+		} else if elem != 0 {
+			all[t] = packedType{t, elem, 1, leafKinds[elem][t.ElementWidth()]}
+		}
+	}
+	return all
+}()
+
+// leafKinds has the kinds of elements that are no vectors, by their type and width.
+var leafKinds = map[gdwire.Type]map[int]reflect.Kind{
+	gdwire.TypeInt:    {8: reflect.Uint8, 32: reflect.Int32, 64: reflect.Int64},
+	gdwire.TypeFloat:  {32: reflect.Float32, 64: reflect.Float64},
+	gdwire.TypeString: {0: reflect.String},
 }
 
 // packedOf returns the packed array for a slice of t without type= in its tag, and false
 // if there is none.
 func packedOf(t reflect.Type) (p packedType, ok bool) {
 	if own := ownTypes[t]; own != nil {
-		switch own.typ {
-		case gdwire.TypeVector2:
-			return packedTypes[gdwire.TypePackedVector2Array], true
-		case gdwire.TypeVector3:
-			return packedTypes[gdwire.TypePackedVector3Array], true
-		case gdwire.TypeVector4:
-			return packedTypes[gdwire.TypePackedVector4Array], true
-		case gdwire.TypeColor:
-			return packedTypes[gdwire.TypePackedColorArray], true
+		for _, p := range packedTypes {
+			if p.elem == own.typ {
+				return p, true
+			}
 		}
 		return p, false
 	}

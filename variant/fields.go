@@ -121,7 +121,7 @@ func cutQuoted(s string) (name, rest string, err error) {
 
 // typeNamed returns the type with the given name, or 0 if there is none.
 func typeNamed(name string) gdwire.Type {
-	for t := gdwire.TypeNil; t <= gdwire.TypeInputEvent; t++ {
+	for _, t := range gdwire.Types() {
 		if t.String() == name {
 			return t
 		}

@@ -172,17 +172,14 @@ type mathType struct {
 
 // mathTypes has all math types. An array is encoded as a math type without a tag if
 // only one of them has its number of components.
-var mathTypes = []mathType{
-	{gdwire.TypeVector2, 2, false}, {gdwire.TypeVector2i, 2, true},
-	{gdwire.TypeRect2, 4, false}, {gdwire.TypeRect2i, 4, true},
-	{gdwire.TypeVector3, 3, false}, {gdwire.TypeVector3i, 3, true},
-	{gdwire.TypeTransform2D, 6, false},
-	{gdwire.TypeVector4, 4, false}, {gdwire.TypeVector4i, 4, true},
-	{gdwire.TypePlane, 4, false}, {gdwire.TypeQuaternion, 4, false},
-	{gdwire.TypeAABB, 6, false}, {gdwire.TypeBasis, 9, false},
-	{gdwire.TypeTransform3D, 12, false}, {gdwire.TypeProjection, 16, false},
-	{gdwire.TypeColor, 4, false},
-}
+var mathTypes = func() (all []mathType) {
+	for _, t := range gdwire.Types() {
+		if n, ints := t.Components(); n > 0 {
+			all = append(all, mathType{t, n, ints})
+		}
+	}
+	return all
+}()
 
 // mathTypesOf returns the math types with the number of components of m.
 func mathTypesOf(m components) (all []gdwire.Type) {

@@ -1,7 +1,11 @@
 package variant
 
 import (
+	"bytes"
+	"errors"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
 )
@@ -42,4 +46,33 @@ func TestOwnTypes(t *testing.T) {
 		{name: "InputEvent", value: InputEvent{Type: 1, Device: 2, Data: []byte{1, 0, 0, 0, 2, 0, 0, 0}},
 			wire: InputEvent{1, 2, []byte{1, 0, 0, 0, 2, 0, 0, 0}}, options: godot2},
 	})
+}
+
+// Every math type and packed array has a Go type that any becomes and that is encoded as it.
+func TestEveryType(t *testing.T) {
+	for _, typ := range gdwire.Types() {
+		var b bytes.Buffer
+		e := gdwire.NewEncoder(&b, nil)
+		n, _ := typ.Components()
+		elem, bits := typ.Element(), typ.ElementWidth()
+		switch {
+		case n > 0:
+			require.NoError(t, e.WriteToken(gdwire.Vector(typ, make([]float64, n)...)))
+		case elem == gdwire.TypeString:
+			require.NoError(t, errors.Join(e.BeginPacked(typ, 1), e.WriteString("a"), e.End()))
+		case elem != 0:
+			require.NoError(t, e.BeginPacked(typ, 1))
+			n, _ := elem.Components()
+			_, err := e.Write(make([]byte, max(n, 1)*bits/8))
+			require.NoError(t, errors.Join(err, e.End()))
+		default:
+			continue // not built of numbers, and known to tests one by one
+		}
+		require.NoError(t, e.Close())
+		var v any
+		require.NoError(t, Unmarshal(b.Bytes(), &v), "%v", typ)
+		got, err := Marshal(v)
+		require.NoError(t, err, "%v", typ)
+		require.Equal(t, b.Bytes(), got, "%v is %T", typ, v)
+	}
 }

@@ -58,7 +58,7 @@ func (e *editor) addElement(t *paths.Place, c *paths.Container) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		part := paths.Part{In: c.Type, Bits: c.Bits, Value: paths.Value{Type: paths.ElementType(c.Type)}}
+		part := paths.Part{In: c.Type, Bits: c.Bits, Value: paths.Value{Type: c.Type.Element()}}
 		if s.bytes, v, err = e.encodePart(t, &part, v); err != nil {
 			return false, err
 		}

@@ -370,7 +370,7 @@ func (e *editor) position(p *paths.Place, offset int64) {
 
 // part handles a target that is a part of a value.
 func (e *editor) part(p *paths.Place, part paths.Part) error {
-	element := paths.ElementType(part.In) != 0
+	element := part.In.Element() != 0
 	switch {
 	case p.HasInner():
 		return fmt.Errorf("both %v and a value in it are edited", p)

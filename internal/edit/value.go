@@ -161,8 +161,8 @@ func (e *editor) isDouble(v *paths.Value) (bool, error) {
 }
 
 func hasReals(v *paths.Value) bool {
-	n, integers := paths.Components(v.Type)
-	return n > 0 && !integers || paths.ElementType(v.Type) > gdwire.TypeString ||
+	n, integers := v.Type.Components()
+	return n > 0 && !integers || v.Type.Element() > gdwire.TypeString ||
 		slices.ContainsFunc(v.Items, func(v paths.Value) bool { return hasReals(&v) })
 }
 
@@ -183,11 +183,8 @@ func isDouble(t gdwire.Token) bool {
 	if t.Width() != 64 {
 		return false
 	}
-	switch t.Type() {
-	case gdwire.TypePackedVector2Array, gdwire.TypePackedVector3Array, gdwire.TypePackedVector4Array:
-		return true
-	}
-	return t.Components() > 0
+	n, _ := t.Type().Element().Components()
+	return n > 0 || t.Components() > 0
 }
 
 // encodePart returns the bytes of v in the place of a part, and v as a value of its type.

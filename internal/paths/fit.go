@@ -27,15 +27,15 @@ func (v *Value) Fit(t gdwire.Type) (Value, bool) {
 		fit.Int, fit.Numbers = int64(v.Numbers[0]), nil
 		return fit, isInteger(v.Numbers[0], 63)
 	case from != 0 && from == to:
-		_, integers := Components(t)
+		_, integers := t.Components()
 		for _, x := range v.Numbers {
 			if integers && !isInteger(x, 31) {
 				return fit, false
 			}
 		}
 		return fit, true
-	case v.Type == gdwire.TypeArray && v.Elem == (gdwire.Elem{}) && elements[t] != 0:
-		return v.fitElements(fit, elements[t])
+	case v.Type == gdwire.TypeArray && v.Elem == (gdwire.Elem{}) && t.Element() != 0:
+		return v.fitElements(fit, t.Element())
 	}
 	return *v, false
 }

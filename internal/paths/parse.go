@@ -209,14 +209,13 @@ func (s *scanner) named(name string) (Value, error) {
 		return s.arguments(Value{Type: gdwire.TypeObject})
 	}
 	v := Value{Type: types[name]}
-	_, packed := elements[v.Type]
 	switch {
 	case v.Type == gdwire.TypeObject:
 		v.Form = Declared
 		return v, s.sequence(func() (err error) { v.Text, err = s.quoted(); return err }, "(", ")")
 	case v.Type == gdwire.TypeArray, v.Type == gdwire.TypeDictionary:
 		return s.typed(v)
-	case packed && v.Type != gdwire.TypePackedByteArray:
+	case v.Type.Element() != 0 && v.Type != gdwire.TypePackedByteArray:
 		if v.Form = Declared; s.accept("()") {
 			v.Form = Empty
 			return v, nil
@@ -365,7 +364,7 @@ func (s *scanner) elem() (gdwire.Elem, error) {
 	switch t := types[name]; {
 	case name == variant:
 		return gdwire.Elem{}, nil
-	case t == gdwire.TypeNil || t > gdwire.TypePackedVector4Array:
+	case t == gdwire.TypeNil || t != 0 && !gdwire.Godot4.Has(t):
 		return gdwire.Elem{}, s.errorf("nothing is declared to be %s", name)
 	case t != 0:
 		return gdwire.Elem{Type: t}, nil

@@ -59,7 +59,7 @@ func (p *Part) Component(name string) (Part, bool) {
 		if c.name != name {
 			continue
 		}
-		n, _ := Components(c.typ)
+		n, _ := c.typ.Components()
 		n = max(n, 1)
 		of := p.Value.Numbers[c.first : c.first+n : c.first+n]
 		part := Part{
@@ -86,7 +86,7 @@ func mathPart(t gdwire.Token, end int64) Part {
 // Element returns an element of a packed array, with numbers appended to numbers. b is its
 // encoding and t its Chunk.
 func Element(t gdwire.Token, b []byte, numbers []float64) Value {
-	v := Value{Type: ElementType(t.Type())}
+	v := Value{Type: t.Type().Element()}
 	switch t.Type() {
 	case gdwire.TypePackedByteArray, gdwire.TypeImage:
 		v.Type, v.Int = gdwire.TypeInt, int64(b[0])
@@ -124,7 +124,7 @@ func (p *Part) Append(dst []byte, v *Value) ([]byte, error) {
 	case v.Type == gdwire.TypeInt:
 		dst = order.AppendUint64(dst, uint64(v.Int))
 	}
-	_, integers := Components(v.Type)
+	_, integers := v.Type.Components()
 	for _, x := range v.Numbers {
 		switch {
 		case integers:

@@ -167,7 +167,7 @@ func TestTokens(t *testing.T) {
 					got.Int, got.NoID = v.Int, v.NoID
 				}
 				if v.Single = got.Single; v.Single && v.Type != gdwire.TypeFloat {
-					if _, integers := Components(v.Type); !integers {
+					if _, integers := v.Type.Components(); !integers {
 						for i, x := range v.Numbers {
 							v.Numbers[i] = Round32(x)
 						}
@@ -184,11 +184,9 @@ func TestTokens(t *testing.T) {
 // randomValue returns any value.
 func randomValue(r *rand.Rand) Value {
 	all := []gdwire.Type{gdwire.TypeNil, gdwire.TypeBool, gdwire.TypeInt, gdwire.TypeFloat, gdwire.TypeString, gdwire.TypeStringName, gdwire.TypeNodePath}
-	for t := gdwire.TypeNil; t <= gdwire.TypeInputEvent; t++ {
-		all = append(all, t)
-	}
+	all = append(all, gdwire.Types()...)
 	v := Value{Type: all[r.IntN(len(all))]}
-	switch _, packed := elements[v.Type]; {
+	switch {
 	case v.Type == gdwire.TypeBool:
 		v.Int = int64(r.IntN(2))
 	case v.Type == gdwire.TypeInt:
@@ -203,7 +201,7 @@ func randomValue(r *rand.Rand) Value {
 	case v.Type == gdwire.TypeDictionary:
 		v.Key, v.Elem = randomElem(r), randomElem(r)
 		v.Form = randomForm(r, v.Elem != gdwire.Elem{} || v.Key != gdwire.Elem{})
-	case packed && v.Type != gdwire.TypePackedByteArray:
+	case v.Type.Element() != 0 && v.Type != gdwire.TypePackedByteArray:
 		v.Form = randomForm(r, true)
 	case v.Type == gdwire.TypeObject && r.IntN(2) == 0:
 		v.Form, v.Text = Declared, randomText(r)

@@ -96,7 +96,7 @@ func (v *Value) Write(e *gdwire.Encoder, double bool) error {
 	case gdwire.TypeInputEvent:
 		return e.WriteInputEvent(uint32(v.Numbers[0]), uint32(v.Numbers[1]), []byte(v.Text))
 	}
-	switch n, integers := Components(v.Type); {
+	switch n, integers := v.Type.Components(); {
 	case n == 0: // packed
 		return firstError(func() error { return e.BeginPacked(v.Type, int64(len(v.Text))) }, v.writeText(e), e.End)
 	case integers:
@@ -140,7 +140,7 @@ func (v *Value) writeItems(e *gdwire.Encoder, double bool) (err error) {
 // writePacked writes a packed array.
 func (v *Value) writePacked(e *gdwire.Encoder, double bool) error {
 	err := e.BeginPacked(v.Type, int64(len(v.Items)))
-	part := Part{In: v.Type, Bits: ElementBits(v.Type, double)}
+	part := Part{In: v.Type, Bits: elementBits(v.Type, double)}
 	for i := range v.Items {
 		if err != nil {
 			break
@@ -160,19 +160,12 @@ func (v *Value) writePacked(e *gdwire.Encoder, double bool) error {
 	return err
 }
 
-// ElementBits returns the number of bits of each number of a packed array.
-func ElementBits(packed gdwire.Type, double bool) int {
-	switch packed {
-	case gdwire.TypePackedByteArray:
-		return 8
-	case gdwire.TypePackedInt64Array, gdwire.TypePackedFloat64Array:
+// elementBits returns the number of bits of each number of a packed array.
+func elementBits(packed gdwire.Type, double bool) int {
+	if n, _ := packed.Element().Components(); n > 0 && double && packed != gdwire.TypePackedColorArray {
 		return 64
-	case gdwire.TypePackedVector2Array, gdwire.TypePackedVector3Array, gdwire.TypePackedVector4Array:
-		if double {
-			return 64
-		}
 	}
-	return 32
+	return packed.ElementWidth()
 }
 
 // Round32 rounds x to 32 bits, unless it is too large for that.

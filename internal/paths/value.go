@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 )
@@ -49,15 +50,20 @@ const (
 // signatures has the arguments of values that are written as a call, one letter for each:
 // r and i are real and integer components, u is a 32-bit number, d a 64-bit id, s a
 // string, and x bytes in hexadecimal.
-var signatures = map[gdwire.Type]string{
-	gdwire.TypeVector2: "rr", gdwire.TypeVector2i: "ii", gdwire.TypeRect2: "rrrr", gdwire.TypeRect2i: "iiii",
-	gdwire.TypeVector3: "rrr", gdwire.TypeVector3i: "iii", gdwire.TypeTransform2D: "rrrrrr",
-	gdwire.TypeVector4: "rrrr", gdwire.TypeVector4i: "iiii", gdwire.TypePlane: "rrrr", gdwire.TypeQuaternion: "rrrr",
-	gdwire.TypeAABB: "rrrrrr", gdwire.TypeBasis: "rrrrrrrrr", gdwire.TypeTransform3D: "rrrrrrrrrrrr",
-	gdwire.TypeProjection: "rrrrrrrrrrrrrrrr", gdwire.TypeColor: "rrrr",
-	gdwire.TypeRID: "d", gdwire.TypeObject: "d", gdwire.TypeCallable: "", gdwire.TypeSignal: "sd",
-	gdwire.TypePackedByteArray: "x", gdwire.TypeImage: "uuuux", gdwire.TypeInputEvent: "uux",
-}
+var signatures = func() map[gdwire.Type]string {
+	all := map[gdwire.Type]string{
+		gdwire.TypeRID: "d", gdwire.TypeObject: "d", gdwire.TypeCallable: "", gdwire.TypeSignal: "sd",
+		gdwire.TypePackedByteArray: "x", gdwire.TypeImage: "uuuux", gdwire.TypeInputEvent: "uux",
+	}
+	for _, t := range gdwire.Types() {
+		if n, integers := t.Components(); integers {
+			all[t] = strings.Repeat("i", n)
+		} else if n > 0 {
+			all[t] = strings.Repeat("r", n)
+		}
+	}
+	return all
+}()
 
 const (
 	objectID = "ObjectID" // an Object as its id; a serialized one is Object("Class")
@@ -67,33 +73,11 @@ const (
 // types has the types by name.
 var types = func() map[string]gdwire.Type {
 	m := map[string]gdwire.Type{}
-	for t := gdwire.TypeNil; t <= gdwire.TypeInputEvent; t++ {
+	for _, t := range gdwire.Types() {
 		m[t.String()] = t
 	}
 	return m
 }()
-
-// Components returns the number of components of a math type and whether they are
-// integers. It returns 0 for other types.
-func Components(t gdwire.Type) (n int, integers bool) {
-	s := signatures[t]
-	if s == "" || s[0] != 'r' && s[0] != 'i' {
-		return 0, false
-	}
-	return len(s), s[0] == 'i'
-}
-
-// ElementType returns the type of the elements of a packed array. It returns 0 for other
-// types.
-func ElementType(packed gdwire.Type) gdwire.Type { return elements[packed] }
-
-var elements = map[gdwire.Type]gdwire.Type{
-	gdwire.TypePackedByteArray: gdwire.TypeInt, gdwire.TypePackedInt32Array: gdwire.TypeInt, gdwire.TypePackedInt64Array: gdwire.TypeInt,
-	gdwire.TypePackedFloat32Array: gdwire.TypeFloat, gdwire.TypePackedFloat64Array: gdwire.TypeFloat,
-	gdwire.TypePackedStringArray:  gdwire.TypeString,
-	gdwire.TypePackedVector2Array: gdwire.TypeVector2, gdwire.TypePackedVector3Array: gdwire.TypeVector3,
-	gdwire.TypePackedVector4Array: gdwire.TypeVector4, gdwire.TypePackedColorArray: gdwire.TypeColor,
-}
 
 // IsKey reports whether the value can be written between brackets: it is not a
 // container, packed, a Signal or Callable.
@@ -108,7 +92,7 @@ func (v *Value) IsKey() bool {
 	case gdwire.TypeRID:
 		return !v.NoID
 	}
-	n, _ := Components(v.Type)
+	n, _ := v.Type.Components()
 	return n > 0
 }
 

@@ -246,7 +246,7 @@ func (w *Walker) packed(p *Place, c *Container) error {
 	if c.Type == gdwire.TypePackedByteArray {
 		c.Bits = 8
 	}
-	n, _ := Components(ElementType(c.Type))
+	n, _ := c.Type.Element().Components()
 	size := int64(max(n, 1) * c.Bits / 8)
 	c.End = c.Start + c.Len*size
 	for i := int64(0); len(all) > 0; {
