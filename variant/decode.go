@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"sync"
@@ -443,8 +444,37 @@ func (s *decoder) text(t gdwire.Token, g reflect.Type) (string, error) {
 	if t.Last() {
 		return s.newText(t.Bytes()), nil
 	}
-	b, err := s.d.AppendString(nil)
-	return string(b), err
+	b, err := s.payload(t.Len())
+	return textOf(b), err
+}
+
+// payload reads the payload of the latest token, of n bytes. Its memory grows with the bytes
+// received, up to n.
+func (s *decoder) payload(n int64) ([]byte, error) {
+	r := s.d.Payload()
+	var b []byte
+	for {
+		if len(b) == cap(b) && int64(len(b)) < n {
+			b = append(make([]byte, 0, s.grow(len(b), int(n), 1)), b...)
+		}
+		if len(b) == cap(b) { // consume the End
+			_, err := io.CopyN(io.Discard, r, 1)
+			return b, noEOF(err)
+		}
+		m, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+m]
+		if err != nil {
+			return b, noEOF(err)
+		}
+	}
+}
+
+// noEOF returns nil for the io.EOF at the end of a payload.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
 }
 
 // nodePathText returns the NodePath that starts with t as text. A name that cannot be

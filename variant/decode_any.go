@@ -2,7 +2,6 @@ package variant
 
 import (
 	"bytes"
-	"io"
 	"reflect"
 
 	"github.com/gdwire/gdwire"
@@ -300,9 +299,7 @@ func (s *decoder) readImage(t gdwire.Token) (v Image, err error) {
 	if err := s.charge(anyType, t.Len()); err != nil {
 		return v, err
 	}
-	var b bytes.Buffer
-	_, err = io.Copy(&b, s.d.Payload())
-	v.Data = b.Bytes()
+	v.Data, err = s.payload(t.Len())
 	return v, err
 }
 

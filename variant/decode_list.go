@@ -431,8 +431,10 @@ func readSome[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token, se
 		n, err := gdwire.ReadPacked(s.d, some[:])
 		for k := range n {
 			if v.Kind() == reflect.Slice {
-				if i == v.Cap() {
-					v.Grow(min(max(i, 16), int(t.Len())-i))
+				if i == v.Cap() { // to no more than is charged
+					grown := reflect.MakeSlice(v.Type(), i, s.grow(i, int(t.Len()), int64(v.Type().Elem().Size())))
+					reflect.Copy(grown, v)
+					v.Set(grown)
 				}
 				v.SetLen(i + 1)
 			}

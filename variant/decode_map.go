@@ -2,14 +2,55 @@ package variant
 
 import (
 	"fmt"
+	"math/bits"
 	"reflect"
 
 	"github.com/gdwire/gdwire"
 )
 
-// mapEntrySize returns the memory that is charged for an entry of a map.
-func mapEntrySize(t reflect.Type) int64 {
-	return int64(t.Key().Size()+t.Elem().Size()) + 16
+// mapSizes has the sizes of what Go allocates for a map: a header, and groups of eight slots
+// with a byte of control for each. A map of up to eight entries has one group. In a larger one,
+// the number of slots is a power of two, and at most seven of eight are used. Keys and values
+// of more than 128 bytes are allocated apart.
+type mapSizes struct{ slot, apart int64 }
+
+const (
+	mapHeader   = 48
+	mapTable    = 48 // of up to tableSlots
+	tableSlots  = 1024
+	groupSlots  = 8
+	maxInSlot   = 128
+	pointerSize = 8 // at most
+)
+
+func mapSizesOf(t reflect.Type) (m mapSizes) {
+	var align int64
+	for _, t := range [...]reflect.Type{t.Key(), t.Elem()} {
+		size, n := int64(t.Size()), int64(t.Align())
+		if size > maxInSlot {
+			m.apart += size
+			size, n = pointerSize, pointerSize
+		}
+		m.slot = (m.slot+n-1)/n*n + size
+		align = max(align, n)
+	}
+	if t.Elem().Size() == 0 {
+		m.slot++ // so that a pointer to the value is inside the slot
+	}
+	m.slot = (m.slot + align - 1) / align * align
+	return m
+}
+
+// of returns the memory of a map with n entries.
+func (m *mapSizes) of(n int) int64 {
+	slots := int64(groupSlots)
+	switch {
+	case n == 0:
+		return mapHeader
+	case n > groupSlots:
+		slots = 1 << bits.Len64((uint64(n)*8+6)/7-1)
+	}
+	return mapHeader + (slots+tableSlots-1)/tableSlots*mapTable + slots*(m.slot+1) + int64(n)*m.apart
 }
 
 // dict is build for a map.
@@ -19,6 +60,7 @@ func (b decodePlanner) dict(t reflect.Type) (decodeFunc, error) {
 		return nil, err
 	}
 	elem, err := b.plan(t.Elem(), 0)
+	sizes := mapSizesOf(t)
 	return reflected(t, func(s *decoder, v reflect.Value) error {
 		if s.careful && s.tookNil(v) {
 			return nil
@@ -30,7 +72,7 @@ func (b decodePlanner) dict(t reflect.Type) (decodeFunc, error) {
 		if err := s.deeper(t); err != nil {
 			return err
 		}
-		m := mapDecoder{s: s, typ: t, key: key, elem: elem.do, replace: s.replace}
+		m := mapDecoder{s: s, typ: t, sizes: sizes, key: key, elem: elem.do, replace: s.replace}
 		if err := m.decode(v, n); err != nil {
 			return err
 		}
@@ -44,6 +86,7 @@ func (b decodePlanner) dict(t reflect.Type) (decodeFunc, error) {
 type mapDecoder struct {
 	s         *decoder
 	typ       reflect.Type
+	sizes     mapSizes
 	key, elem decodeFunc
 	replace   bool
 }
@@ -51,11 +94,23 @@ type mapDecoder struct {
 // decode reads n pairs into v. Entries of v with other keys remain. For a key that v
 // already has, the value is read into a copy of the existing value.
 func (m *mapDecoder) decode(v reflect.Value, n int) error {
-	size := mapEntrySize(m.typ)
+	charged := m.sizes.of(v.Len())
 	if v.IsNil() || m.replace { // the program can have kept the old map
-		v.Set(reflect.MakeMapWithSize(m.typ, m.s.grow(0, n, size)))
+		room := m.s.grow(0, n, m.sizes.slot+m.sizes.apart)
+		if room <= groupSlots {
+			room = 0 // allocated with the first entry
+		}
+		charged = m.sizes.of(room)
+		if err := m.s.charge(m.typ, charged); err != nil {
+			return err
+		}
+		v.Set(reflect.MakeMapWithSize(m.typ, room))
 	}
 	m.s.replace = false
+	// The variables for the key and the value, also for those of maps inside them.
+	if err := m.s.charge(m.typ, int64(m.typ.Key().Size()+m.typ.Elem().Size())); err != nil {
+		return err
+	}
 	var seen reflect.Value // the keys read so far, if v had entries before
 	if v.Len() > 0 {
 		seen = reflect.MakeMap(reflect.MapOf(m.typ.Key(), reflect.TypeFor[struct{}]()))
@@ -68,8 +123,11 @@ func (m *mapDecoder) decode(v reflect.Value, n int) error {
 		if err := m.readKey(key); err != nil {
 			return err
 		}
-		if err := m.s.charge(m.typ, size); err != nil {
-			return err
+		if size := m.sizes.of(v.Len() + 1); size > charged {
+			if err := m.s.charge(m.typ, size-charged); err != nil {
+				return err
+			}
+			charged = size
 		}
 		if seen.IsValid() {
 			if old := v.MapIndex(key); old.IsValid() {
@@ -84,7 +142,7 @@ func (m *mapDecoder) decode(v reflect.Value, n int) error {
 		}
 		v.SetMapIndex(key, elem)
 		if seen.IsValid() {
-			seen.SetMapIndex(key, reflect.ValueOf(struct{}{}))
+			seen.SetMapIndex(key, reflect.ValueOf(struct{}{})) // no larger than v, which is charged
 		}
 	}
 	return nil

@@ -2,6 +2,9 @@ package variant
 
 import (
 	"math"
+	"reflect"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -47,4 +50,35 @@ func TestDuplicateKeys(t *testing.T) {
 	assert.Equal(t, 3, kept.Rest.Len(), "arrays are never merged")
 	value, _ := kept.Rest.Get("x")
 	assert.Equal(t, int64(2), value)
+}
+
+// What is charged for a map is what Go allocates for it, and at most twice as much.
+func TestMapSizes(t *testing.T) {
+	if strconv.IntSize < 64 {
+		t.Skip("the sizes are those of 64 bits")
+	}
+	for _, m := range []any{map[int]int{}, map[int8]bool{}, map[string]string{}, map[any]any{}, map[int][16]float64{}, map[int][200]byte{}, map[[3]string]struct{}{}} {
+		typ := reflect.TypeOf(m)
+		sizes := mapSizesOf(typ)
+		for _, n := range []int{1, 8, 9, 14, 15, 100, 896, 897, 5000} {
+			got := int64(math.MaxInt64)
+			for range 3 { // others allocate, too
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				v := reflect.MakeMapWithSize(typ, n)
+				key, elem := reflect.New(typ.Key()).Elem(), reflect.New(typ.Elem()).Elem()
+				if n <= groupSlots {
+					v.SetMapIndex(key, elem)
+				}
+				runtime.ReadMemStats(&after)
+				got = min(got, int64(after.TotalAlloc-before.TotalAlloc)-int64(typ.Key().Size()+typ.Elem().Size()))
+			}
+			charged := sizes.of(n)
+			if sizes.apart > 0 { // not allocated yet
+				charged -= int64(n) * sizes.apart
+			}
+			assert.LessOrEqual(t, got, charged*5/4+512, "%v of %d", typ, n)
+			assert.LessOrEqual(t, charged, got*2+512, "%v of %d", typ, n)
+		}
+	}
 }

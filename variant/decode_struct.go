@@ -359,7 +359,11 @@ func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any, seen *s
 	if !ok {
 		return s.fail(gdwire.TypeDictionary, m.Type(), fmt.Errorf("%w: key of Go type %T", gdwire.ErrType, k))
 	}
+	sizes := mapSizesOf(m.Type())
 	if m.IsNil() {
+		if err := s.charge(m.Type(), sizes.of(0)); err != nil {
+			return err
+		}
 		m.Set(reflect.MakeMap(m.Type()))
 	}
 	key := reflect.New(m.Type().Key()).Elem()
@@ -373,7 +377,7 @@ func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any, seen *s
 	if duplicate {
 		return s.fail(gdwire.TypeDictionary, m.Type(), fmt.Errorf("%w %s", ErrDuplicateKey, quoted(text)))
 	}
-	if err := s.charge(m.Type(), mapEntrySize(m.Type())); err != nil {
+	if err := s.charge(m.Type(), sizes.of(m.Len()+1)-sizes.of(m.Len())+int64(m.Type().Elem().Size())); err != nil {
 		return err
 	}
 	value := reflect.New(m.Type().Elem()).Elem()
