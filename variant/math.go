@@ -23,25 +23,46 @@ func componentsOf(t reflect.Type) (c components, ok bool) {
 	case reflect.Float32, reflect.Float64, reflect.Int32:
 		return components{typ: t, n: 1, leaf: t.Kind()}, true
 	case reflect.Array:
-		c, ok = componentsOf(t.Elem())
-		c.typ, c.n = t, c.n*t.Len()
-		return c, ok && c.n > 0 && c.n <= maxComponents
-	case reflect.Struct:
+		inner, ok := componentsOf(t.Elem())
+		if !ok || t.Len() == 0 || t.Len() > maxComponents/inner.n {
+			return c, false
+		}
+		for range t.Len() {
+			c.add(&inner)
+		}
 		c.typ = t
+		return c, true
+	case reflect.Struct:
 		for i := range t.NumField() {
 			f := t.Field(i)
 			inner, ok := componentsOf(f.Type)
-			if !ok || !f.IsExported() || i > 0 && inner.leaf != c.leaf {
+			if !ok || !f.IsExported() || i > 0 && inner.leaf != c.leaf || c.n+inner.n > maxComponents {
 				return c, false
 			}
-			c.n, c.leaf = c.n+inner.n, inner.leaf
-			if c.n > maxComponents {
-				return c, false
-			}
+			c.add(&inner)
+		}
+		if c.typ = t; t == reflect.TypeFor[Basis]() {
+			c.order = rowsOfAxes
 		}
 		return c, c.n > 0
 	}
 	return c, false
+}
+
+// add adds the components of an element or field.
+func (m *components) add(inner *components) {
+	if m.order != nil || inner.order != nil {
+		order := make([]int, m.n+inner.n)
+		for i := range order {
+			if i < m.n {
+				order[i] = m.at(i)
+			} else {
+				order[i] = m.n + inner.at(i-m.n)
+			}
+		}
+		m.order = order
+	}
+	m.n, m.leaf = m.n+inner.n, inner.leaf
 }
 
 // maxComponents is the number of components of a Projection.

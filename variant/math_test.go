@@ -51,3 +51,26 @@ func TestComponentsOf(t *testing.T) {
 		})
 	}
 }
+
+// A Basis is encoded by rows wherever it is: in an array, or in a struct with the components of
+// a Transform3D.
+func TestNestedBasis(t *testing.T) {
+	type transform struct {
+		Basis  Basis
+		Origin [3]float64
+	}
+	basis := Basis{Vector3{1, 2, 3}, Vector3{4, 5, 6}, Vector3{7, 8, 9}}
+	require.Equal(t, encoded(t, basis, nil), encoded(t, [1]Basis{basis}, nil))
+	want := Transform3D{basis, Vector3{10, 11, 12}}
+	type fields struct {
+		T transform `gd:",type=Transform3D"`
+	}
+	b := encoded(t, fields{transform{basis, [3]float64{10, 11, 12}}}, nil)
+	require.Equal(t, encoded(t, dict("t", want), nil), b)
+	var got fields
+	require.NoError(t, Unmarshal(b, &got))
+	require.Equal(t, transform{basis, [3]float64{10, 11, 12}}, got.T)
+	var list []transform
+	require.NoError(t, Unmarshal(encoded(t, array(want), nil), &list))
+	require.Equal(t, []transform{got.T}, list)
+}

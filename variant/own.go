@@ -2,7 +2,6 @@ package variant
 
 import (
 	"reflect"
-	"slices"
 
 	"github.com/gdwire/gdwire"
 )
@@ -71,12 +70,6 @@ func own[T any](t gdwire.Type, encode func(*encoder, *T) error, decode func(*dec
 
 func ownMath[T any](t gdwire.Type) *ownType {
 	m, _ := componentsOf(reflect.TypeFor[T]())
-	switch t {
-	case gdwire.TypeBasis:
-		m.order = rowsOfAxes
-	case gdwire.TypeTransform3D:
-		m.order = slices.Concat(rowsOfAxes, []int{9, 10, 11})
-	}
 	return &ownType{typ: t, math: &m, encode: encodeMath(m, t), decode: decodeMath(m, t)}
 }
 

@@ -1,0 +1,473 @@
+package variantmodel
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// A node is a decoded value.
+type node struct {
+	path    string
+	typ     gdwire.Type
+	scalar  any       // bool, int64, float64, uint64 or string
+	numbers []float64 // of a math type
+	items   []*node   // elements, also of packed arrays; keys and values in turn
+	packed  any       // a packed array as a slice
+	elem    gdwire.Elem
+	key     gdwire.Elem
+}
+
+// parse reads the next value of d.
+func parse(d *gdwire.Decoder) (*node, error) {
+	t, err := d.ReadToken()
+	if err == nil && t.Kind() == gdwire.KindDictKey {
+		t, err = d.ReadToken()
+	}
+	if err != nil {
+		return nil, err
+	}
+	var at *gdwire.Error
+	errors.As(d.WrapError(errTypes), &at)
+	n := &node{path: at.Path, typ: t.Type()}
+	switch t.Kind() {
+	case gdwire.KindNil:
+		return n, nil
+	case gdwire.KindBool:
+		n.scalar = t.Bool()
+		return n, nil
+	case gdwire.KindInt32, gdwire.KindInt64:
+		n.scalar = t.Int()
+		return n, nil
+	case gdwire.KindFloat32, gdwire.KindFloat64:
+		n.scalar = t.Float()
+		return n, nil
+	case gdwire.KindRID:
+		n.scalar = t.ID()
+		return n, nil
+	case gdwire.KindStringChunk:
+		n.scalar = t.Text() // short texts only
+		return n, nil
+	case gdwire.KindNodePathStart:
+		return n, n.nodePath(d, t)
+	case gdwire.KindPackedStart:
+		return n, n.readPacked(d)
+	case gdwire.KindArrayStart, gdwire.KindDictStart:
+		count := int(t.Len())
+		if n.elem = t.Elem(); t.Kind() == gdwire.KindDictStart {
+			n.key = t.KeyElem()
+			count *= 2
+		}
+		for range count {
+			x, err := parse(d)
+			if err != nil {
+				return nil, err
+			}
+			n.items = append(n.items, x)
+		}
+		return n, d.ReadEnd()
+	}
+	n.numbers = t.AppendReals(nil)
+	return n, nil
+}
+
+func (n *node) nodePath(d *gdwire.Decoder, t gdwire.Token) error {
+	names, subnames, absolute := t.NodePath()
+	text := ""
+	if absolute {
+		text = "/"
+	}
+	for i := range names + subnames {
+		name, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		switch {
+		case i >= names:
+			text += ":"
+		case i > 0:
+			text += "/"
+		}
+		text += name.Text()
+	}
+	n.scalar = text
+	return d.ReadEnd()
+}
+
+func (n *node) readPacked(d *gdwire.Decoder) (err error) {
+	switch n.typ {
+	case gdwire.TypePackedStringArray:
+		all := []string{}
+		for d.PeekKind() != gdwire.KindEnd {
+			x, err := parse(d)
+			if err != nil {
+				return err
+			}
+			all = append(all, x.scalar.(string))
+			n.items = append(n.items, &node{path: x.path, typ: gdwire.TypeString, scalar: x.scalar})
+		}
+		n.packed = all
+		return d.ReadEnd()
+	case gdwire.TypePackedByteArray:
+		err = readNumbers(d, n, func(x byte) (any, []float64) { return int64(x), nil })
+	case gdwire.TypePackedInt32Array:
+		err = readNumbers(d, n, func(x int32) (any, []float64) { return int64(x), nil })
+	case gdwire.TypePackedInt64Array:
+		err = readNumbers(d, n, func(x int64) (any, []float64) { return x, nil })
+	case gdwire.TypePackedFloat32Array:
+		err = readNumbers(d, n, func(x float32) (any, []float64) { return float64(x), nil })
+	case gdwire.TypePackedFloat64Array:
+		err = readNumbers(d, n, func(x float64) (any, []float64) { return x, nil })
+	case gdwire.TypePackedVector2Array:
+		err = readNumbers(d, n, func(x [2]float64) (any, []float64) { return nil, x[:] })
+	case gdwire.TypePackedVector3Array:
+		err = readNumbers(d, n, func(x [3]float64) (any, []float64) { return nil, x[:] })
+	default:
+		err = readNumbers(d, n, func(x [4]float64) (any, []float64) { return nil, x[:] })
+	}
+	return err
+}
+
+func readNumbers[T gdwire.Packable](d *gdwire.Decoder, n *node, split func(T) (any, []float64)) error {
+	all, err := gdwire.AppendPacked(d, []T{})
+	for i := range all {
+		x := &node{path: n.path, typ: n.typ}
+		x.scalar, x.numbers = split(all[i])
+		n.items = append(n.items, x)
+	}
+	n.packed = all
+	return err
+}
+
+// Decode reads the next value of d into v.
+func Decode(d *gdwire.Decoder, v reflect.Value) error {
+	n, err := parse(d)
+	if err != nil {
+		return err
+	}
+	return n.into(v)
+}
+
+func (n *node) fail(cause error) error { return &Error{n.path, cause} }
+
+// into sets v to the value.
+func (n *node) into(v reflect.Value) error {
+	if n.typ == gdwire.TypeNil {
+		v.SetZero()
+		return nil
+	}
+	t := v.Type()
+	switch typ := own[t]; {
+	case typ == gdwire.TypeRID:
+		if n.typ != typ {
+			return n.fail(gdwire.ErrType)
+		}
+		v.SetUint(n.scalar.(uint64))
+		return nil
+	case components[typ] != 0:
+		if n.typ != typ {
+			return n.fail(gdwire.ErrType)
+		}
+		return n.math(v)
+	}
+	switch k := t.Kind(); {
+	case k == reflect.Interface:
+		v.Set(reflect.ValueOf(n.any()))
+		return nil
+	case k == reflect.Pointer:
+		if v.IsNil() {
+			v.Set(reflect.New(t.Elem()))
+		}
+		return n.into(v.Elem())
+	case k == reflect.Bool:
+		if n.typ != gdwire.TypeBool {
+			return n.fail(gdwire.ErrType)
+		}
+		v.SetBool(n.scalar.(bool))
+		return nil
+	case k == reflect.String:
+		if n.typ != gdwire.TypeString && n.typ != gdwire.TypeStringName && n.typ != gdwire.TypeNodePath {
+			return n.fail(gdwire.ErrType)
+		}
+		v.SetString(n.scalar.(string))
+		return nil
+	case v.CanInt() || v.CanUint() || v.CanFloat():
+		if n.typ != gdwire.TypeInt && n.typ != gdwire.TypeFloat {
+			return n.fail(gdwire.ErrType)
+		}
+		return n.number(v)
+	case k == reflect.Slice || k == reflect.Array:
+		return n.list(v)
+	case k == reflect.Map:
+		return n.mapped(v)
+	}
+	return n.record(v)
+}
+
+// number sets v, of a number kind, to a number that it can hold.
+func (n *node) number(v reflect.Value) error {
+	x, isInt := n.scalar.(int64)
+	f, _ := n.scalar.(float64)
+	if v.CanFloat() {
+		if isInt {
+			f = float64(x)
+			if v.Kind() == reflect.Float32 {
+				f = float64(float32(f))
+			}
+			if back, ok := exactInt(f); !ok || back != x {
+				return n.fail(gdwire.ErrRange)
+			}
+		}
+		if v.Kind() == reflect.Float32 && overflows32(f) {
+			return n.fail(gdwire.ErrRange)
+		}
+		v.SetFloat(f)
+		return nil
+	}
+	if !isInt && v.CanUint() && f >= 0 && f < 1<<64 && math.Trunc(f) == f && !v.OverflowUint(uint64(f)) {
+		v.SetUint(uint64(f))
+		return nil
+	}
+	if !isInt {
+		if x, isInt = exactInt(f); !isInt {
+			return n.fail(gdwire.ErrRange)
+		}
+	}
+	switch {
+	case v.CanInt() && !v.OverflowInt(x):
+		v.SetInt(x)
+	case v.CanUint() && x >= 0 && !v.OverflowUint(uint64(x)):
+		v.SetUint(uint64(x))
+	default:
+		return n.fail(gdwire.ErrRange)
+	}
+	return nil
+}
+
+// math sets v to the components of a math type.
+func (n *node) math(v reflect.Value) error {
+	if shapeOf(v.Type()).leaf == reflect.Float32 && slices.ContainsFunc(n.numbers, overflows32) {
+		return n.fail(gdwire.ErrRange)
+	}
+	unflatten(v, n.numbers)
+	return nil
+}
+
+// list sets a slice or array.
+func (n *node) list(v reflect.Value) error {
+	t := v.Type()
+	s := shapeOf(t.Elem())
+	isSlice := t.Kind() == reflect.Slice
+	if !isSlice && shapeOf(t).fits(n.typ) {
+		return n.math(v)
+	}
+	switch n.typ {
+	case gdwire.TypeArray, gdwire.TypePackedStringArray:
+	case gdwire.TypePackedByteArray, gdwire.TypePackedInt32Array, gdwire.TypePackedInt64Array:
+		if zero := reflect.Zero(t.Elem()); !zero.CanInt() && !zero.CanUint() {
+			return n.fail(gdwire.ErrType)
+		}
+	case gdwire.TypePackedFloat32Array, gdwire.TypePackedFloat64Array:
+		if s.n != 1 || s.leaf == reflect.Int32 {
+			return n.fail(gdwire.ErrType)
+		}
+	case gdwire.TypePackedVector2Array, gdwire.TypePackedVector3Array, gdwire.TypePackedVector4Array, gdwire.TypePackedColorArray:
+		size := map[gdwire.Type]int{gdwire.TypePackedVector2Array: 2, gdwire.TypePackedVector3Array: 3}[n.typ]
+		if size == 0 {
+			size = 4
+		}
+		if s.n != size || s.leaf == reflect.Int32 {
+			return n.fail(gdwire.ErrType)
+		}
+	default:
+		return n.fail(gdwire.ErrType)
+	}
+	if isSlice {
+		v.Set(reflect.MakeSlice(t, len(n.items), len(n.items)))
+	} else if len(n.items) != t.Len() {
+		return n.fail(gdwire.ErrCount)
+	}
+	for i, x := range n.items {
+		var err error
+		switch {
+		case n.typ == gdwire.TypeArray || n.typ == gdwire.TypePackedStringArray:
+			err = x.into(v.Index(i))
+		case x.numbers != nil:
+			err = x.math(v.Index(i))
+		case shapeOf(t.Elem()).n == 1 && s.leaf != reflect.Int32:
+			x.numbers = []float64{x.scalar.(float64)}
+			err = x.math(v.Index(i))
+		default:
+			err = x.number(v.Index(i))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mapped sets a map.
+func (n *node) mapped(v reflect.Value) error {
+	if n.typ != gdwire.TypeDictionary {
+		return n.fail(gdwire.ErrType)
+	}
+	if v.IsNil() {
+		v.Set(reflect.MakeMap(v.Type()))
+	}
+	seen := reflect.MakeMap(v.Type())
+	for i := 0; i < len(n.items); i += 2 {
+		k, x := n.items[i], reflect.New(v.Type().Elem()).Elem()
+		key := reflect.New(v.Type().Key()).Elem()
+		if err := k.into(key); err != nil {
+			return err
+		}
+		if key.Kind() == reflect.Interface && !key.IsNil() && (!key.Elem().Comparable() || key.Elem().Kind() == reflect.Pointer) {
+			return k.fail(gdwire.ErrType)
+		}
+		if isIn(seen, key) {
+			return k.fail(variant.ErrDuplicateKey)
+		}
+		if old := v.MapIndex(key); old.IsValid() {
+			x.Set(old)
+		}
+		seen.SetMapIndex(key, x)
+		if err := n.items[i+1].into(x); err != nil {
+			return err
+		}
+		v.SetMapIndex(key, x)
+	}
+	return nil
+}
+
+// isIn reports whether a map has a key, or one of another type of text with the same text.
+func isIn(m, key reflect.Value) bool {
+	if m.MapIndex(key).IsValid() {
+		return true
+	}
+	if key.Kind() == reflect.Interface {
+		switch text := key.Interface().(type) {
+		case string:
+			return m.MapIndex(reflect.ValueOf(variant.StringName(text))).IsValid()
+		case variant.StringName:
+			return m.MapIndex(reflect.ValueOf(string(text))).IsValid()
+		}
+	}
+	return false
+}
+
+// record sets a struct.
+func (n *node) record(v reflect.Value) error {
+	all, positional := fieldsOf(v.Type())
+	switch {
+	case n.typ == gdwire.TypeArray && positional:
+		for i, f := range all {
+			if i < len(n.items) {
+				if err := n.items[i].into(v.FieldByIndex(f.index)); err != nil {
+					return err
+				}
+			} else {
+				v.FieldByIndex(f.index).SetZero()
+			}
+		}
+		return nil
+	case n.typ == gdwire.TypeDictionary && !positional:
+	case shapeOf(v.Type()).fits(n.typ):
+		return n.math(v)
+	default:
+		return n.fail(gdwire.ErrType)
+	}
+	seen := map[string]bool{}
+	for i := 0; i < len(n.items); i += 2 {
+		k := n.items[i]
+		if k.typ != gdwire.TypeString && k.typ != gdwire.TypeStringName {
+			continue
+		}
+		name := k.scalar.(string)
+		for _, f := range all {
+			if f.name != name {
+				continue
+			}
+			if seen[name] {
+				return k.fail(variant.ErrDuplicateKey)
+			}
+			seen[name] = true
+			if err := n.items[i+1].into(v.FieldByIndex(f.index)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// any returns the value as in an any.
+func (n *node) any() any {
+	switch n.typ {
+	case gdwire.TypeNil:
+		return nil
+	case gdwire.TypeStringName:
+		return variant.StringName(n.scalar.(string))
+	case gdwire.TypeNodePath:
+		return variant.NodePath(n.scalar.(string))
+	case gdwire.TypeRID:
+		return variant.RID(n.scalar.(uint64))
+	case gdwire.TypeArray:
+		a := &variant.Array{Elem: n.elem}
+		for _, x := range n.items {
+			a.Values = append(a.Values, x.any())
+		}
+		return a
+	case gdwire.TypeDictionary:
+		d := &variant.Dictionary{Key: n.key, Value: n.elem}
+		for i := 0; i < len(n.items); i += 2 {
+			d.Set(n.items[i].any(), n.items[i+1].any())
+		}
+		return d
+	}
+	if n.packed != nil {
+		switch all := n.packed.(type) {
+		case [][2]float64:
+			return vectors[variant.Vector2](all)
+		case [][3]float64:
+			return vectors[variant.Vector3](all)
+		case [][4]float64:
+			if n.typ == gdwire.TypePackedColorArray {
+				return vectors[variant.Color](all)
+			}
+			return vectors[variant.Vector4](all)
+		}
+		return n.packed
+	}
+	if n.numbers != nil {
+		v := reflect.New(mathTypes[n.typ]).Elem()
+		unflatten(v, n.numbers)
+		return v.Interface()
+	}
+	return n.scalar
+}
+
+func vectors[T any, V [2]float64 | [3]float64 | [4]float64](all []V) any {
+	out := []T{}
+	for i := range all {
+		var x T
+		unflatten(reflect.ValueOf(&x).Elem(), flatten(reflect.ValueOf(all[i])))
+		out = append(out, x)
+	}
+	return out
+}
+
+// mathTypes has the types of math types in an any.
+var mathTypes = map[gdwire.Type]reflect.Type{
+	gdwire.TypeVector2: reflect.TypeFor[variant.Vector2](), gdwire.TypeVector2i: reflect.TypeFor[variant.Vector2i](),
+	gdwire.TypeRect2: reflect.TypeFor[variant.Rect2](), gdwire.TypeRect2i: reflect.TypeFor[variant.Rect2i](),
+	gdwire.TypeVector3: reflect.TypeFor[variant.Vector3](), gdwire.TypeVector3i: reflect.TypeFor[variant.Vector3i](),
+	gdwire.TypeTransform2D: reflect.TypeFor[variant.Transform2D](), gdwire.TypeVector4: reflect.TypeFor[variant.Vector4](),
+	gdwire.TypeVector4i: reflect.TypeFor[variant.Vector4i](), gdwire.TypePlane: reflect.TypeFor[variant.Plane](),
+	gdwire.TypeQuaternion: reflect.TypeFor[variant.Quaternion](), gdwire.TypeAABB: reflect.TypeFor[variant.AABB](),
+	gdwire.TypeBasis: reflect.TypeFor[variant.Basis](), gdwire.TypeProjection: reflect.TypeFor[variant.Projection](),
+	gdwire.TypeColor: reflect.TypeFor[variant.Color](),
+}
