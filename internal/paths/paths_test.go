@@ -136,6 +136,34 @@ func TestErrors(t *testing.T) {
 	require.ErrorContains(t, err, `column 4: unexpected " = 1"`)
 }
 
+// Deep paths and values are errors, and exhaust no stack.
+func TestDeep(t *testing.T) {
+	const n = 10_000_000
+	for name, text := range map[string]string{
+		"steps":        strings.Repeat(".a", n),
+		"lists":        "$ = " + strings.Repeat("[", n),
+		"dictionaries": "$ = " + strings.Repeat("{1:", n),
+		"keys":         "$ = " + strings.Repeat("{[", n),
+		"typed":        "$ = " + strings.Repeat("Array[int]([", n),
+		"key of path":  strings.Repeat("[", n),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := ParseLine(text)
+			require.ErrorContains(t, err, "column")
+		})
+	}
+	p, err := Parse(strings.Repeat(".a", maxSteps))
+	require.NoError(t, err)
+	var tree Tree
+	_, err = tree.Add(p, "")
+	require.NoError(t, err)
+	require.Len(t, tree.Targets[0].String(), 1+2*maxSteps)
+	nested := strings.Repeat("[", maxNesting) + strings.Repeat("]", maxNesting)
+	v, err := ParseValue(nested)
+	require.NoError(t, err)
+	require.Equal(t, nested, v.String())
+}
+
 // TestTokens writes values and reads them again.
 func TestTokens(t *testing.T) {
 	for _, format := range []*gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2} {
@@ -343,6 +371,7 @@ func equal(a, b Value) bool {
 func FuzzLines(f *testing.F) {
 	for _, line := range []string{
 		`$2.a["b\n"][Vector2i(1, 2)].key(3).value(4)[&'x'] = Array[int]([])`, `$ = Dictionary[&"a b", "res://x"]`, `a = "\x41\u0042…"…`,
+		`$ = [1, {"a": [], 0x10: NAN}]`, `$ = Array[int]([1])`, `$ = PackedInt32Array([1, -0x2])`, `$ = s:it "is"`, `$ = np:"a"`, `$.a[+] = f:2`,
 		`$[^"a"][1.5e3][-inf] = Color(1, nan, -0.0, 3)`, `[RID(3)] = PackedByteArray("00ff")`, `$ = Image(1, 2, 3, 4, "")`, `$… = Signal("a", 5)`,
 	} {
 		f.Add(line)
