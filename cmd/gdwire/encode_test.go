@@ -53,7 +53,7 @@ func TestEncodeLike(t *testing.T) {
 		{"another number of values", double, `"i:1" "i:2"`, nil, nil, statusBad, "has 1 values and the input 2"},
 		{"invalid packets", framed(wire(2, 5), wire(99), wire(4, "some text to be sure")), `"i:5" null "s:x"`, []string{"-format", "godot4", "-frame", "u32"}, nil, statusBad, "offset 16, $: "},
 		{"bytes after values, confirmed", framed(wire(27, 1, 4, "some text to be sure", 2, 5, 0, 0)), `null`, []string{"-format", "godot4", "-frame", "u32"}, nil, statusBad, "8 bytes follow the value of packet 0, which JSON would lose"},
-		{"bytes after values", framed(wire(27, 1, 4, "some text to be sure", 2, 5, 0, 0)), `null`, nil, nil, statusUsage, "confirm this with"},
+		{"bytes after values", framed(wire(27, 2, 4, "some text to be sure", 2, 5, 4, "b", 2, 6, 0, 0)), `null`, nil, nil, statusUsage, "confirm this with"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.NoError(t, os.WriteFile(file, c.like, 0o600))

@@ -1,0 +1,114 @@
+package paths
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+)
+
+// A Nearest finds the keys that are most similar to those of paths without a value. Its Key
+// is that of a Walker.
+type Nearest struct {
+	best  map[*Place]near
+	names map[*Place]string
+}
+
+type near struct {
+	name     string
+	distance int
+}
+
+// The limits of what a Nearest looks at.
+const (
+	nearPlaces = 2  // places in a container
+	nearKey    = 40 // bytes of a key
+	nearest    = 3  // edits of a character
+)
+
+// Key compares a key with those of the places in p.
+func (n *Nearest) Key(p *Place, key *Step) *Place {
+	text := key.Key.Text
+	if len(p.inner) > nearPlaces || text == "" || len(text) > nearKey {
+		return nil
+	}
+	for _, c := range p.inner {
+		name := n.name(c)
+		if c.Hits > 0 || name == "" {
+			continue
+		}
+		most := allowed(name)
+		if have, ok := n.best[c]; ok {
+			most = have.distance - 1
+		}
+		if d := distance(name, text, most); d <= most {
+			n.best[c] = near{text, d}
+		}
+	}
+	return nil
+}
+
+// name returns the key of a place, or "" for those that are compared with no other.
+func (n *Nearest) name(p *Place) string {
+	name, ok := n.names[p]
+	if ok {
+		return name
+	}
+	if n.names == nil {
+		n.names, n.best = map[*Place]string{}, map[*Place]near{}
+	}
+	if step := p.Step(); step.Op == Child && len(step.Key.Text) <= nearKey {
+		name = step.Key.Text
+	}
+	n.names[p] = name
+	return name
+}
+
+// Similar reports whether a is likely to be b with a mistake.
+func Similar(a, b string) bool { return distance(a, b, allowed(a)) <= allowed(a) }
+
+// allowed returns the number of mistakes in a similar name.
+func allowed(name string) int { return min(nearest, len(name)/3) }
+
+// distance returns the number of characters to insert, delete or replace that makes a of b,
+// or a larger number than most if it is larger. Case is ignored.
+func distance(a, b string, most int) int {
+	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	if most < 0 || len(x)-len(y) > most || len(y)-len(x) > most {
+		return most + 1
+	}
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range y {
+			replaced := diagonal
+			if x[i] != y[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(y)]
+}
+
+// NotFound returns the error for a place at which a walk has found no value.
+func (n *Nearest) NotFound(p *Place) error {
+	missing := p // the first place on the path that is not there
+	for missing.parent != nil && missing.parent.Hits == 0 {
+		missing = missing.parent
+	}
+	near, ok := n.best[missing]
+	switch {
+	case !ok:
+		return fmt.Errorf("there is no %v", p)
+	case missing == p && isName(near.name):
+		return fmt.Errorf("there is no %v; did you mean %s?", p, near.name)
+	}
+	step := Step{Key: Value{Type: gdwire.TypeString, Text: near.name}}
+	return fmt.Errorf("there is no %v; did you mean %s?", p, step.Append([]byte(missing.parent.String())))
+}
