@@ -3,11 +3,15 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"golang.org/x/term"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"github.com/gdwire/gdwire/fileaccess"
 )
@@ -25,12 +29,18 @@ func (s *screen) key(name string, o *options) (*fileaccess.Key, error) {
 
 func (s *screen) findKey(name string, o *options) (*fileaccess.Key, error) {
 	switch {
+	case o.passwordFile == "-":
+		if s.inputRead {
+			return nil, errors.New("standard input cannot be both the password and the input")
+		}
+		return readPassword(s.in)
 	case o.passwordFile != "":
-		b, err := os.ReadFile(o.passwordFile)
+		f, err := os.Open(o.passwordFile)
 		if err != nil {
 			return nil, err
 		}
-		return fileaccess.PasswordKey(string(trimPassword(b))), nil
+		defer func() { _ = f.Close() }()
+		return readPassword(f)
 	case o.keyFile != "":
 		return readKey(o.keyFile)
 	}
@@ -43,11 +53,16 @@ func (s *screen) findKey(name string, o *options) (*fileaccess.Key, error) {
 	return nil, choiceError{fmt.Errorf("%s is encrypted: give its password by -password-file, or its key by -key-file", name)}
 }
 
-// trimPassword drops a byte order mark and one newline, which editors and echo add.
+// readPassword reads a password in UTF-8, or in UTF-16 with a byte order mark, as
+// PowerShell writes it.
+func readPassword(r io.Reader) (*fileaccess.Key, error) {
+	b, err := io.ReadAll(transform.NewReader(r, unicode.BOMOverride(encoding.Nop.NewDecoder())))
+	return fileaccess.PasswordKey(string(trimPassword(b))), err
+}
+
+// trimPassword drops one newline, which editors and echo add.
 func trimPassword(b []byte) []byte {
-	b = bytes.TrimPrefix(b, []byte("\ufeff"))
-	b = bytes.TrimSuffix(b, []byte("\n"))
-	return bytes.TrimSuffix(b, []byte("\r"))
+	return bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
 }
 
 // readKey reads a key of 32 bytes or 64 hexadecimal digits.
@@ -69,13 +84,25 @@ func readKey(name string) (*fileaccess.Key, error) {
 	return nil, fmt.Errorf("%s contains neither 32 bytes nor 64 hexadecimal digits", name)
 }
 
-// prompt asks for a password without showing it.
+// prompt asks for a password without showing it. The terminal is in raw mode, so that
+// Ctrl-C and Ctrl-D are read and leave it as it was.
 func prompt(tty *os.File, errs io.Writer, name string) (*fileaccess.Key, error) {
-	fmt.Fprintf(errs, "Password of %s: ", printable(name))
-	b, err := term.ReadPassword(int(tty.Fd()))
-	fmt.Fprintln(errs)
+	state, err := term.MakeRaw(int(tty.Fd()))
 	if err != nil {
 		return nil, err
 	}
-	return fileaccess.PasswordKey(string(b)), nil
+	defer func() { _ = term.Restore(int(tty.Fd()), state) }()
+	t := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{tty, errs}, "")
+	fmt.Fprintf(errs, "Password of %s: ", printable(name)) // ReadPassword would break a long line
+	password, err := t.ReadPassword("")
+	if err == io.EOF {
+		return nil, choiceError{errors.New("no password was given")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return fileaccess.PasswordKey(password), nil
 }

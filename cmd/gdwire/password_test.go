@@ -8,15 +8,20 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 // TestPasswordFiles reads passwords and keys as editors and shells write them.
 func TestPasswordFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"a": "a", "a\n": "a", "a\r\n": "a", "a\n\n": "a\n", " a ": " a ", "\ufeffa\n": "a", "": "", "a\r": "a",
+		"a": "a", "a\n": "a", "a\r\n": "a", "a\n\n": "a\n", " a ": " a ", "\ufeffa\n": "a", "": "", "a\r": "a", "ä": "ä",
+		"\xff\xfea\x00\r\x00\n\x00": "a", "\xfe\xff\x00a\x00\xe4": "aä", "\xff\xfe\x3d\xd8\x00\xde\n\x00": "\U0001F600",
 	} {
 		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
-			require.Equal(t, want, string(trimPassword([]byte(text))), "%q", text)
+			got, err := readPassword(strings.NewReader(text))
+			require.NoError(t, err)
+			require.Equal(t, fileaccess.PasswordKey(want), got)
 		})
 	}
 	file := filepath.Join(t.TempDir(), "key")

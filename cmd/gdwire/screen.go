@@ -28,6 +28,8 @@ type screen struct {
 	errs io.Writer
 	file *os.File // the regular file that out writes to, or nil
 
+	inputRead bool // in is the input of the command
+
 	output *outfile.File // of -o, or nil
 	edits  bool          // the output is an edited save, which can replace the input
 

@@ -95,7 +95,7 @@ func (s *screen) openFile(name string, save bool) (*source, error) {
 	in := &source{name: name, Reader: s.in, file: io.NopCloser(nil), size: -1, live: true}
 	f, ok := s.in.(*os.File)
 	if name == "" || name == "-" {
-		in.name = "standard input"
+		in.name, s.inputRead = "standard input", true
 		if ok && term.IsTerminal(int(f.Fd())) {
 			s.say("reading from the terminal; end with Ctrl-D, or Ctrl-Z and Enter on Windows")
 		}

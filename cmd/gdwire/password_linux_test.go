@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// openPTY opens a pseudo-terminal.
+func openPTY(t *testing.T) (user, terminal *os.File) {
+	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	require.NoError(t, err)
+	const unlock, number = 0x40045431, 0x80045430
+	var n uint32
+	for _, request := range []uintptr{unlock, number} {
+		_, _, failed := syscall.Syscall(syscall.SYS_IOCTL, user.Fd(), request, uintptr(unsafe.Pointer(&n)))
+		require.Zero(t, failed)
+	}
+	terminal, err = os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		user.Close()
+		terminal.Close()
+	})
+	return user, terminal
+}
+
+// TestPrompt types at the prompt for a password. Afterwards the terminal shows what is
+// typed, and there is no temporary file.
+func TestPrompt(t *testing.T) {
+	folder := t.TempDir()
+	sealed, err := filepath.Abs(testdata("containers", "godot4.6/save_encrypted_pass_hunter2"))
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		typed  string
+		status int
+		says   string
+	}{
+		"password":       {"hunter2\r", statusGood, ""},
+		"corrected":      {"hunter3\x7f2\r", statusGood, ""},
+		"wrong password": {"hunter3\r", statusBad, "wrong password"},
+		"Ctrl-C":         {"hun\x03", statusUsage, "no password was given"},
+		"Ctrl-D":         {"\x04", statusUsage, "no password was given"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			user, terminal := openPTY(t)
+			out := filepath.Join(folder, "out")
+			command := exec.CommandContext(t.Context(), "gdwire", "recode", "-to", "plain", sealed, "-o", out)
+			command.Stdin, command.Stderr = terminal, terminal
+			command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+			require.NoError(t, command.Start())
+			var shown bytes.Buffer
+			part := make([]byte, 100)
+			for !strings.Contains(shown.String(), "hunter2: ") {
+				n, err := user.Read(part)
+				require.NoError(t, err)
+				shown.Write(part[:n])
+			}
+			_, err := user.WriteString(c.typed)
+			require.NoError(t, err)
+			_ = command.Wait()
+			require.Equal(t, c.status, command.ProcessState.ExitCode())
+			if c.says != "" {
+				for !strings.Contains(shown.String(), c.says) {
+					n, err := user.Read(part)
+					require.NoError(t, err)
+					shown.Write(part[:n])
+				}
+			}
+			require.NotContains(t, shown.String(), "hunter3")
+			stty := exec.CommandContext(t.Context(), "stty", "-a")
+			stty.Stdin = terminal
+			modes, err := stty.Output()
+			require.NoError(t, err)
+			require.Contains(t, string(modes), " echo ")
+			require.Contains(t, string(modes), " icanon ")
+			_, err = os.Stat(out)
+			require.Equal(t, c.status == statusGood, err == nil)
+			_ = os.Remove(out)
+			entries, err := os.ReadDir(folder)
+			require.NoError(t, err)
+			require.Empty(t, entries)
+		})
+	}
+}
