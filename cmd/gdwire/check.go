@@ -22,8 +22,9 @@ func checkFlags(fs *flag.FlagSet, o *options) {
 
 // check validates files.
 func check(s *screen, o *options) error {
+	o.nonEmpty = true
 	if len(o.operands) <= 1 {
-		return s.showFile(o.file(), o, newCheckPrinter)
+		return s.checkFile(o)
 	}
 	var all error
 	for i, name := range o.operands {
@@ -35,7 +36,7 @@ func check(s *screen, o *options) error {
 		}
 		one := *o
 		one.operands, one.candidates, one.several = []string{name}, nil, true
-		err := s.showFile(name, &one, newCheckPrinter)
+		err := s.checkFile(&one)
 		if err != nil && err != errBad {
 			s.report(err)
 			err = errBad
@@ -43,6 +44,16 @@ func check(s *screen, o *options) error {
 		all = cmp.Or(all, err)
 	}
 	return all
+}
+
+// checkFile validates a file, which must have a value.
+func (s *screen) checkFile(o *options) error {
+	var n int64
+	err := s.showFile(o.file(), o, func(s *screen, o *options) printer { return newCheckPrinter(s, o).counting(&n) })
+	if err == nil && n == 0 {
+		return fmt.Errorf("%s is empty", inputName(o.file()))
+	}
+	return err
 }
 
 // newCheckPrinter validates packets. It shows a line for each packet with -json, and

@@ -16,8 +16,8 @@ func TestCheckJSON(t *testing.T) {
 	five, bad := wire(2, 5), wire(28, 2, 2, 1, 99)
 	bare := wire(29, 1, []byte{7}) // without its padding
 	runCases(t, []testCase{
-		{name: "empty", args: "check -json"},
-		{name: "empty frames", args: "check -json -frame u32"},
+		{name: "empty", args: "check -json", status: statusBad, err: "standard input is empty"},
+		{name: "empty frames", args: "check -json -frame u32", status: statusBad, err: "standard input is empty"},
 		{name: "values", args: "check -json", in: append(wire(2, 5, 4, "abcde"), bare...), out: `{"index":0,"offset":0,"ok":true,"bytes":8,"trailing":0}
 {"index":1,"offset":8,"ok":true,"bytes":16,"trailing":0}
 {"index":2,"offset":24,"ok":true,"bytes":12,"trailing":0}
@@ -174,6 +174,6 @@ func TestSummary(t *testing.T) {
 	require.Contains(t, r.out, "          and 2 more\n")
 
 	r = runWith(nil, "check")
-	require.Zero(t, r.status)
+	require.Equal(t, statusBad, r.status)
 	require.Contains(t, r.out, "  values  0 good, 0 bad\n")
 }

@@ -45,6 +45,7 @@ type options struct {
 	candidates []*gdwire.Format // formats in which the first packets have the same values
 	undecided  int              // packets that have not decided between them
 	container  *fileaccess.Info // of the input
+	nonEmpty   bool             // input without values is an error
 	filled     bool             // bytes after the value of a packet are an error
 	recognized bool             // format or frame were recognized
 	several    bool             // there is more than one file

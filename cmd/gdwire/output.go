@@ -2,7 +2,10 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/gdwire/gdwire/internal/outfile"
 )
@@ -25,15 +28,36 @@ func (s *screen) to(name string, run func() error) error {
 	}
 	s.paint = newPalette(f)
 	err = run()
-	if err == nil {
-		err = s.out.Flush()
+	if failed := s.out.Flush(); err == nil || failed != nil && !errors.Is(err, failed) { // ReadFrom keeps errors of input, too
+		err = failed
 	}
 	s.out, s.output, s.file, s.terminal, s.width, s.paint = stdout, nil, nil, terminal, width, paint
-	if err != nil {
-		f.Abandon()
-		return err
+	var part *partError
+	switch {
+	case err == nil:
+		return f.Commit()
+	case errors.As(err, &part) && !f.Direct():
+		return errors.Join(err, s.keepPart(f, name+".part", part.bytes))
 	}
-	return f.Commit()
+	f.Abandon()
+	return err
+}
+
+// A partError is the error of an input whose first bytes were written.
+type partError struct {
+	error
+	bytes int64
+}
+
+func (e *partError) Unwrap() error { return e.error }
+
+// keepPart keeps the output up to an error.
+func (s *screen) keepPart(f *outfile.File, name string, bytes int64) error {
+	err := f.KeepAs(name)
+	if err == nil {
+		s.say("the first %s bytes are in %s", humanize.Comma(bytes), name)
+	}
+	return err
 }
 
 // checkOutput returns an error if an input is the file that the output replaces, unless it

@@ -15,6 +15,16 @@ type printer struct {
 	end func()
 }
 
+// counting returns a printer that also counts packets.
+func (p printer) counting(n *int64) printer {
+	show := p.show
+	p.show = func(one *packet) error {
+		*n++
+		return show(one)
+	}
+	return p
+}
+
 // An outputError is an error of the output that show returned, and not of the packet.
 type outputError struct{ error }
 

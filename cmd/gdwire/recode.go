@@ -70,7 +70,7 @@ func recodeFlags(fs *flag.FlagSet, o *options) {
 }
 
 func recodeCheck(o *options) error {
-	o.writes, o.filled = true, true
+	o.writes, o.filled, o.nonEmpty = true, true, true
 	return nil
 }
 
@@ -114,21 +114,15 @@ func recodeFile(s *screen, o *options) error {
 	if err := s.out.Flush(); err != nil { // seal can write to the file
 		return err
 	}
-	empty := true
+	var n int64
 	err = s.seal(w, func(out io.Writer) error {
-		p := newRecodePrinter(s, out, w)
-		recode := p.show
-		p.show = func(p *packet) error {
-			empty = false
-			return recode(p)
-		}
-		err := s.show(packets(s.progress(in, in.size), o), p, in.live)
+		err := s.show(packets(s.progress(in, in.size), o), newRecodePrinter(s, out, w).counting(&n), in.live)
 		if err == errBad && s.file != nil {
 			return errBad // do not replace the file
 		}
 		return err
 	})
-	if err == nil && empty {
+	if err == nil && n == 0 {
 		return errEmpty
 	}
 	return err

@@ -57,18 +57,41 @@ func (s *screen) openContainer(name string, o *options) (*source, error) {
 	}
 	r, err := fileaccess.NewReader(in.Reader, &fo)
 	if err != nil {
-		if e := (*fileaccess.Error)(nil); errors.As(err, &e) {
-			err = prefixed(in.name, err)
-		}
-		return nil, errors.Join(err, in.Close())
+		return nil, errors.Join(named(in.name, err), in.Close())
 	}
 	info := r.Info()
 	o.container = &info
 	if info.Container != fileaccess.Plain {
 		in.size = info.Size
 	}
-	in.Reader = r
+	in.Reader = &namedReader{r, in.name}
 	return in, nil
+}
+
+// A namedReader reads the content of a container. Its errors have the name of the file.
+type namedReader struct {
+	io.Reader
+	name string
+}
+
+func (c *namedReader) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	return n, named(c.name, err)
+}
+
+// named adds the name of the file to an error of a container.
+func named(name string, err error) error {
+	if isContainerError(err) {
+		return prefixed(name, err)
+	}
+	return err
+}
+
+// isContainerError reports whether err is about a compressed or encrypted file, such as one
+// that is cut.
+func isContainerError(err error) bool {
+	var e *fileaccess.Error
+	return errors.As(err, &e)
 }
 
 // skip skips the first n bytes, which recode writes again.
@@ -89,13 +112,21 @@ func (s *screen) skip(in *source, n int64) error {
 // prefixed adds the name of the file to an error.
 func prefixed(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
 
+// inputName returns the name of an input in messages.
+func inputName(operand string) string {
+	if operand == "" || operand == "-" {
+		return "standard input"
+	}
+	return operand
+}
+
 // openFile opens the file of the given name, or standard input. The output may replace it if
 // it is a save.
 func (s *screen) openFile(name string, save bool) (*source, error) {
-	in := &source{name: name, Reader: s.in, file: io.NopCloser(nil), size: -1, live: true}
+	in := &source{name: inputName(name), Reader: s.in, file: io.NopCloser(nil), size: -1, live: true}
 	f, ok := s.in.(*os.File)
 	if name == "" || name == "-" {
-		in.name, s.inputRead = "standard input", true
+		s.inputRead = true
 		if ok && term.IsTerminal(int(f.Fd())) {
 			s.say("reading from the terminal; end with Ctrl-D, or Ctrl-Z and Enter on Windows")
 		}
@@ -141,7 +172,11 @@ func (s *screen) recognize(in *source, o *options) error {
 	if f, ok := in.file.(*os.File); ok && !in.live && o.container.Container == fileaccess.Plain {
 		ri.At = io.NewSectionReader(f, o.skip, in.size)
 	}
-	if err := recognize.ReadHead(in.Reader, &ri, in.live); err != nil {
+	err := recognize.ReadHead(in.Reader, &ri, in.live)
+	switch {
+	case isContainerError(err) && len(ri.Head) > 0: // read what there is, and then this error
+		ri.Size = int64(len(ri.Head))
+	case err != nil:
 		return err
 	}
 	in.Reader = io.MultiReader(bytes.NewReader(ri.Head), in.Reader)
@@ -153,7 +188,9 @@ func (s *screen) decide(in *source, o *options, ri *recognize.Input, r recognize
 	const choose = "to read it anyway, choose -format and -frame"
 	switch r.Certainty {
 	case recognize.Empty:
-		s.note(o, "%s is empty", in.name)
+		if !o.nonEmpty {
+			s.note(o, "%s is empty", in.name)
+		}
 		if o.decoder.Format == nil {
 			o.decoder.Format = gdwire.Godot4
 		}

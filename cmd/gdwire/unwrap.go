@@ -18,8 +18,11 @@ func unwrap(s *screen, o *options) error {
 	if o.container.Container == fileaccess.Plain {
 		return fmt.Errorf("%s is neither compressed nor encrypted as by FileAccess", in.name)
 	}
-	_, err = io.Copy(s.out, s.progress(in, in.size))
+	n, err := io.Copy(s.out, s.progress(in, in.size))
 	s.clear()
+	if isContainerError(err) && n > 0 {
+		return &partError{err, n}
+	}
 	return err
 }
 

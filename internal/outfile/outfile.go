@@ -171,6 +171,25 @@ func (f *File) Abandon() {
 	f.release()
 }
 
+// KeepAs keeps the new file under another name, which must not exist, and leaves the old
+// file as it was.
+func (f *File) KeepAs(name string) error {
+	defer f.release()
+	err := f.Close()
+	if err == nil {
+		if _, exists := os.Lstat(name); exists == nil {
+			err = &os.PathError{Op: "create", Path: name, Err: os.ErrExist}
+		}
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
 // Commit replaces the old file with the new one.
 func (f *File) Commit() error {
 	if f.Direct() {

@@ -370,7 +370,11 @@ func (s *search) damaged() Result {
 			best = t
 		}
 	}
-	if best == nil || best.leaves < minLeaves || best.good == 0 && best.used < 2*second && s.frame == nil {
+	switch {
+	case best == nil:
+		return Result{}
+	case s.frame != nil && best.headers >= minLeaves:
+	case best.leaves < minLeaves || best.good == 0 && best.used < 2*second:
 		return Result{}
 	}
 	return Result{Certainty: Damaged, Readings: []Reading{best.Reading}}
