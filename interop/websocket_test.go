@@ -283,3 +283,28 @@ func inUse() int {
 	runtime.ReadMemStats(&m)
 	return int(m.HeapInuse + m.StackInuse)
 }
+
+// runExample builds and runs the example in dir on a free port, the value of flag, and returns
+// its address once it accepts connections.
+func runExample(t *testing.T, dir, flag string) (addr string) {
+	addr = freeAddr(t)
+	binary := filepath.Join(t.TempDir(), "example")
+	build := exec.Command("go", "build", "-o", binary, ".")
+	build.Dir = dir
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	server := exec.CommandContext(t.Context(), binary, flag, addr)
+	require.NoError(t, server.Start())
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	})
+	require.Eventually(t, func() bool {
+		conn, err := net.Dial("tcp", addr)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	}, time.Minute, 10*time.Millisecond)
+	return addr
+}

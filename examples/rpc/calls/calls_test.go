@@ -1,0 +1,399 @@
+package calls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// A host serves WebSockets with c.
+type host struct {
+	*Calls
+	server *stream.Server
+	url    string
+}
+
+func serve(t testing.TB, c *Calls) *host {
+	s := &stream.Server{Handler: c.Handle, Options: stream.Options{MaxPacket: 64 << 10, IdleTimeout: time.Minute}}
+	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ws, err := websocket.Accept(w, r, nil)
+		if err == nil {
+			stream.ServeMessages(r.Context(), s, ws, websocket.CloseStatus)
+		}
+	}))
+	web.Config.ConnContext = stream.WithNetConn
+	web.Start()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		assert.NoError(t, s.Shutdown(ctx))
+		web.Close()
+	})
+	return &host{c, s, "ws" + strings.TrimPrefix(web.URL, "http")}
+}
+
+// A client is what gdwire_multiplayer.gd is in a game.
+type client struct {
+	*stream.Conn
+	t  testing.TB
+	id int
+}
+
+func (h *host) connect(t testing.TB) *client {
+	ws, _, err := websocket.Dial(t.Context(), h.url, nil)
+	require.NoError(t, err)
+	c := &client{Conn: stream.NewMessageConn(context.Background(), ws, websocket.CloseStatus, nil), t: t}
+	t.Cleanup(func() { _ = ws.CloseNow() })
+	hello, ok := c.next().([]any)
+	require.True(t, ok)
+	require.Len(t, hello, 2)
+	require.EqualValues(t, version, hello[0])
+	id, _ := hello[1].(int64)
+	require.Greater(t, id, int64(server))
+	c.id = int(id)
+	return c
+}
+
+func (c *client) send(packet any) error {
+	return c.WritePacket(func(e *gdwire.Encoder) error { return variant.MarshalEncode(e, packet) })
+}
+
+func (c *client) call(target int, method string, arguments ...any) {
+	c.t.Helper()
+	require.NoError(c.t, c.send([]any{"Main", method, arguments, target}))
+}
+
+// receive returns the next packet.
+func (c *client) receive() (any, error) {
+	d, err := c.Next()
+	if err != nil {
+		return nil, err
+	}
+	var v []any
+	err = variant.UnmarshalDecode(d, &v)
+	return v, err
+}
+
+func (c *client) next() any {
+	c.t.Helper()
+	v, err := c.receive()
+	require.NoError(c.t, err)
+	return v
+}
+
+// expectCall waits for a call.
+func (c *client) expectCall(from int, method string, arguments ...any) {
+	c.t.Helper()
+	require.Equal(c.t, []any{"Main", method, &variant.Array{Values: arguments}, int64(from)}, c.next())
+}
+
+func TestCalls(t *testing.T) {
+	type point struct{ X, Y int32 }
+	got := make(chan []any, 1)
+	c := &Calls{}
+	c.Func("Main", "move", func(p *Peer, pos variant.Vector2, seq int) error {
+		got <- []any{p.ID, pos, seq}
+		return p.Call("Main", "moved", seq)
+	})
+	c.Func("Main", "everything", func(_ *Peer, b bool, text string, list []string, by map[string]point, v any, raw variant.Raw) error {
+		got <- []any{b, text, list, by, v, len(raw.Data)}
+		return nil
+	})
+	c.Func("Main", "nothing", func(*Peer) error { got <- nil; return nil })
+	h := serve(t, c)
+	a := h.connect(t)
+
+	a.call(1, "move", variant.Vector2{X: 1, Y: 2}, 7)
+	require.Equal(t, []any{a.id, variant.Vector2{X: 1, Y: 2}, 7}, <-got)
+	a.expectCall(1, "moved", int64(7))
+	a.call(0, "nothing")
+	require.Nil(t, <-got)
+	a.call(-5, "nothing")
+	require.Nil(t, <-got)
+	a.call(1, "everything", true, "text", []any{"a", "b"}, map[string]any{"k": map[string]int{"x": 3}}, variant.Color{R: 1}, nil)
+	require.Equal(t, []any{true, "text", []string{"a", "b"}, map[string]point{"k": {X: 3}}, variant.Color{R: 1}, 4}, <-got)
+}
+
+// Func panics with the reason.
+func TestFuncPanics(t *testing.T) {
+	for _, c := range []struct {
+		f    any
+		text string
+	}{
+		{nil, "calls: Main.f: <nil> is not a function"},
+		{5, "calls: Main.f: int is not a function"},
+		{(func(*Peer) error)(nil), "calls: Main.f: func(*calls.Peer) error is not a function"},
+		{func() error { return nil }, "calls: Main.f: the first parameter of func() error is not a *Peer"},
+		{func(int) error { return nil }, "calls: Main.f: the first parameter of func(int) error is not a *Peer"},
+		{func(*Peer) {}, "calls: Main.f: func(*calls.Peer) does not return an error"},
+		{func(*Peer, ...int) error { return nil }, "calls: Main.f: func(*calls.Peer, ...int) error is variadic"},
+		{func(*Peer, chan int) error { return nil }, "calls: Main.f: parameter 1: variant: chan int has no Variant type"},
+	} {
+		require.PanicsWithValue(t, c.text, func() { (&Calls{}).Func("Main", "f", c.f) })
+	}
+}
+
+// A mistake of a client affects one packet; ten in a row end the connection with 1008.
+func TestMistakes(t *testing.T) {
+	called := make(chan int, 100)
+	c := &Calls{}
+	c.Func("Main", "number", func(_ *Peer, n int8) error {
+		called <- int(n)
+		if n < 0 {
+			return errors.New("negative")
+		}
+		return nil
+	})
+	h := serve(t, c)
+	mistakes := []any{
+		nil, "text", []any{}, []any{"Main", "number"}, []any{"Main", "number", []any{1}, 1, 5},
+		[]any{"Main", "free", []any{}, 1}, []any{"Other", "number", []any{1}, 1}, []any{"Main\x00number", "", []any{1}, 1},
+		[]any{"Main", "number", []any{}, 1}, []any{"Main", "number", []any{1, 2}, 1}, []any{"Main", "number", nil, 1},
+		[]any{"Main", "number", []any{300}, 1}, []any{"Main", "number", []any{"1"}, 1}, []any{1, "number", []any{1}, 1},
+		[]any{"Main", "number", []any{1}, "1"}, []any{"Main", "number", []any{1}, 1 << 40},
+		[]any{"Main", "number", []any{1}, 2}, []any{"Main", "number", []any{1}, -1},
+		[]any{"Main", "number", []any{-1}, 1},
+	}
+	a := h.connect(t)
+	for _, m := range mistakes {
+		require.NoError(t, a.send(m))
+		a.call(1, "number", 5)
+		n := <-called
+		if n < 0 {
+			n = <-called
+		}
+		require.Equal(t, 5, n, "after %v", m)
+	}
+	for range maxInvalid {
+		require.NoError(t, a.send(nil))
+	}
+	_, err := a.receive()
+	var status websocket.CloseError
+	require.ErrorAs(t, err, &status)
+	require.Equal(t, websocket.StatusPolicyViolation, status.Code)
+	require.Equal(t, "too many invalid calls", status.Reason)
+}
+
+// Clients learn of each other, and can call each other only where it is allowed.
+func TestRelay(t *testing.T) {
+	heard := make(chan string, 10)
+	c := &Calls{}
+	c.Relay("Main", "wave")
+	c.Func("Main", "wave", func(_ *Peer, text string) error { heard <- text; return nil })
+	c.Relay("Main", "only")
+	left := make(chan int, 3)
+	c.Leave = func(p *Peer) { left <- p.ID }
+	h := serve(t, c)
+	one := h.connect(t)
+	two := h.connect(t)
+	require.Equal(t, []any{int64(two.id), true}, one.next())
+	require.Equal(t, []any{int64(one.id), true}, two.next())
+	three := h.connect(t)
+	require.Equal(t, []any{int64(three.id), true}, one.next())
+	require.Equal(t, []any{int64(three.id), true}, two.next())
+	require.ElementsMatch(t, []any{[]any{int64(one.id), true}, []any{int64(two.id), true}}, []any{three.next(), three.next()})
+
+	one.call(0, "wave", "all")
+	require.Equal(t, "all", <-heard)
+	two.expectCall(one.id, "wave", "all")
+	three.expectCall(one.id, "wave", "all")
+	one.call(two.id, "wave", "two")
+	two.expectCall(one.id, "wave", "two")
+	two.call(-one.id, "wave", "not one")
+	require.Equal(t, "not one", <-heard)
+	three.expectCall(two.id, "wave", "not one")
+	two.call(-1, "only", variant.Vector3{X: 1})
+	one.expectCall(two.id, "only", variant.Vector3{X: 1})
+	three.expectCall(two.id, "only", variant.Vector3{X: 1})
+	one.call(1, "wave", "server")
+	require.Equal(t, "server", <-heard)
+
+	require.NoError(t, h.All("Main", "bye"))
+	for _, c := range []*client{one, two, three} {
+		c.expectCall(1, "bye")
+	}
+	require.NoError(t, three.Close())
+	require.Equal(t, []any{int64(three.id), false}, one.next())
+	require.Equal(t, []any{int64(three.id), false}, two.next())
+	require.Equal(t, three.id, <-left)
+}
+
+// A client that does not read is disconnected, and others do not wait for it.
+func TestSlowPeer(t *testing.T) {
+	c := &Calls{}
+	gone := make(chan int, 1)
+	c.Leave = func(p *Peer) { gone <- p.ID }
+	h := serve(t, c)
+	slow := h.connect(t)
+	quick := h.connect(t)
+	require.IsType(t, []any{}, quick.next(), "slow is here")
+	text := strings.Repeat("x", 60_000)
+	for id := 0; id == 0; {
+		require.NoError(t, h.All("Main", "said", text))
+		quick.expectCall(1, "said", text)
+		select {
+		case id = <-gone:
+			require.Equal(t, slow.id, id)
+		default:
+		}
+	}
+}
+
+// Joins, calls and leaves of many clients at once: every call arrives once and in order.
+func TestCrowd(t *testing.T) {
+	clients, count := 20, 200
+	c := &Calls{}
+	c.Func("Main", "add", func(p *Peer, n int) error { return p.Call("Main", "added", n) })
+	h := serve(t, c)
+	before := runtime.NumGoroutine()
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			a := h.connect(t)
+			for n := range count {
+				if !assert.NoError(t, a.send([]any{"Main", "add", []any{n}, 1})) {
+					return
+				}
+			}
+			for n := 0; n < count; {
+				v, err := a.receive()
+				if !assert.NoError(t, err) {
+					return
+				}
+				if call, ok := v.([]any); ok && len(call) == 4 { // not a join or leave
+					assert.Equal(t, &variant.Array{Values: []any{int64(n)}}, call[2])
+					n++
+				}
+			}
+			assert.NoError(t, a.Close())
+		})
+	}
+	all.Wait()
+	require.EventuallyWithT(t, func(t *assert.CollectT) {
+		assert.LessOrEqual(t, runtime.NumGoroutine(), before+2)
+	}, 10*time.Second, 10*time.Millisecond)
+}
+
+// The packet of the benchmark and of the bound on allocations.
+func movePacket(t testing.TB) []byte {
+	packet, err := encode("Main", "move", []any{variant.Vector2{X: 1, Y: 2}, 7}, server)
+	require.NoError(t, err)
+	return packet
+}
+
+// byHand decodes movePacket without reflection.
+func byHand(d *gdwire.Decoder, text []byte, pos []float64) (seq int, err error) {
+	if _, err = d.ReadArray(); err != nil {
+		return 0, err
+	}
+	for range 2 {
+		if text, err = d.AppendString(text[:0]); err != nil {
+			return 0, err
+		}
+	}
+	if _, err = d.ReadArray(); err != nil {
+		return 0, err
+	}
+	if err = d.ReadReals(gdwire.TypeVector2, pos); err != nil {
+		return 0, err
+	}
+	if seq, err = gdwire.ReadInteger[int](d); err != nil {
+		return 0, err
+	}
+	if err = d.ReadEnd(); err != nil {
+		return 0, err
+	}
+	if _, err = gdwire.ReadInteger[int32](d); err != nil {
+		return 0, err
+	}
+	return seq, d.ReadEnd()
+}
+
+// A call costs at most four allocations.
+func TestDispatchAllocations(t *testing.T) {
+	c, p := &Calls{}, &Peer{ID: 2}
+	c.Func("Main", "move", func(*Peer, variant.Vector2, int) error { return nil })
+	packet := movePacket(t)
+	d := gdwire.NewDecoder(nil, nil)
+	var err error
+	require.LessOrEqual(t, testing.AllocsPerRun(100, func() {
+		d.ResetBytes(packet)
+		err = c.dispatch(p, d)
+	}), 4.0)
+	require.NoError(t, err)
+}
+
+func BenchmarkDispatch(b *testing.B) {
+	c, p := &Calls{}, &Peer{ID: 2}
+	c.Func("Main", "move", func(*Peer, variant.Vector2, int) error { return nil })
+	packet := movePacket(b)
+	d := gdwire.NewDecoder(nil, nil)
+	b.Run("dispatch", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			d.ResetBytes(packet)
+			if err := c.dispatch(p, d); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("by hand", func(b *testing.B) {
+		b.ReportAllocs()
+		text, pos := make([]byte, 0, 16), make([]float64, 2)
+		for b.Loop() {
+			d.ResetBytes(packet)
+			if _, err := byHand(d, text, pos); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// No packet makes dispatch panic, and a packet that is forwarded is a valid call.
+func FuzzPacket(f *testing.F) {
+	c := &Calls{peers: map[int]*Peer{}}
+	c.Func("Main", "move", func(*Peer, variant.Vector2, int) error { return nil })
+	c.Func("Main", "any", func(*Peer, any, []any, map[string]any) error { return nil })
+	c.Relay("Main", "any")
+	p, other := &Peer{ID: 2}, &Peer{ID: 3, out: make(chan []byte, 1)}
+	c.peers[2], c.peers[3] = p, other
+	f.Add(movePacket(f))
+	for target := range 4 {
+		packet, err := encode("Main", "any", []any{[]any{1, "a"}, []any{}, map[string]any{"k": nil}}, target)
+		require.NoError(f, err)
+		f.Add(packet)
+	}
+	f.Fuzz(func(t *testing.T, packet []byte) {
+		d := gdwire.NewDecoder(nil, nil)
+		defer d.Release()
+		d.ResetBytes(packet)
+		_ = c.dispatch(p, d)
+		select {
+		case sent := <-other.out:
+			var call struct {
+				_            struct{} `gd:",array"`
+				Path, Method string
+				Arguments    variant.Raw
+				From         int
+			}
+			require.NoError(t, variant.Unmarshal(sent, &call, variant.Options{RejectUnknown: true}))
+			require.Equal(t, "Main any 2", fmt.Sprint(call.Path, " ", call.Method, " ", call.From))
+		default:
+		}
+	})
+}

@@ -1,0 +1,16 @@
+module github.com/gdwire/gdwire/examples/rpc
+
+go 1.25.0
+
+replace github.com/gdwire/gdwire => ../../
+
+require (
+	github.com/coder/websocket v1.8.15
+	github.com/gdwire/gdwire v0.0.0-00010101000000-000000000000
+	github.com/stretchr/testify v1.12.1
+)
+
+require (
+	github.com/valyala/bytebufferpool v1.0.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+)

@@ -1,0 +1,191 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/examples/rpc/calls"
+	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// The file in which an exported game has its global classes. The tests load scripts by path.
+const classCache, noClasses = ".godot/global_script_class_cache.cfg", "list=[]\n"
+
+// rpcFiles returns the files of a game that uses gdwire_multiplayer.gd.
+func rpcFiles(t *testing.T, name string) map[string]string {
+	files := withRandom(t, name)
+	b, err := os.ReadFile(filepath.Join("..", "examples", "rpc", "godot", "gdwire_multiplayer.gd"))
+	require.NoError(t, err)
+	files["gdwire_multiplayer.gd"] = string(b)
+	files[classCache] = noClasses
+	return files
+}
+
+// TestRPC lets a game call functions of package calls, and the package methods of the game,
+// with random values of all types. The game refuses what its @rpc annotations do not allow.
+func TestRPC(t *testing.T) {
+	count := 2000
+	if testing.Short() {
+		count = 400
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+
+	var values []variant.Raw // of echo; functions of one client are called one after another
+	answers, wrong := 0, 0
+	done := make(chan error, 1)
+	url := ""
+	c := &calls.Calls{}
+	s := &stream.Server{Handler: c.Handle, Options: stream.Options{MaxPacket: 1 << 20}}
+	c.Func("Main", "echo", func(p *calls.Peer, i int, v variant.Raw) error {
+		values = append(values, v)
+		return p.Call("Main", "echoed_back", i, v)
+	})
+	c.Func("Main", "ready_for_calls", func(p *calls.Peer) error {
+		// What a game has to refuse, whoever calls it.
+		for _, call := range [][2]string{
+			{"Main", "private"}, {"Main", "queue_free"}, {"Main", "missing"}, {"Missing", "anyone"}, {"../..", "anyone"}, {"", "propagate_call"},
+		} {
+			if err := p.Call(call[0], call[1]); err != nil {
+				return err
+			}
+		}
+		if err := p.Call("Main", "anyone"); err != nil { // a wrong number of arguments
+			return err
+		}
+		go func() { done <- otherClient(ctx, url, p.ID) }()
+		for i, v := range values[:min(len(values), 500)] {
+			if err := p.Call("Main", "ask", i, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	c.Func("Main", "answer", func(p *calls.Peer, i int, v variant.Raw) error {
+		if i < 0 || i >= len(values) || !bytes.Equal(values[i].Data, v.Data) {
+			wrong++
+			t.Logf("answer %d: %x", i, v.Data)
+		}
+		if answers++; answers == min(len(values), 500) {
+			go func() {
+				err := <-done
+				shutdown, cancel := context.WithTimeout(ctx, 10*time.Second)
+				defer cancel()
+				done <- err
+				_ = s.Shutdown(shutdown)
+			}()
+		}
+		return nil
+	})
+	c.Relay("Main", "anyone")
+	c.Relay("Main", "authority_only")
+	url = serveWeb(t, s)
+
+	out, err := browser.Run(ctx, Program{
+		Files: rpcFiles(t, "rpc.gd"),
+		Args:  []string{url, strconv.FormatUint(*seed, 10), strconv.Itoa(count)},
+	})
+	if err != nil {
+		t.Logf("%q\n%q", out.Lines, out.Errors)
+	}
+	require.NoError(t, err)
+	require.NoError(t, <-done)
+	require.Equal(t, min(count, 500), answers)
+	require.Zero(t, wrong)
+	printed := strings.Join(out.Lines, "\n")
+	require.Contains(t, printed, "connected\nlocal\npeer 1\nechoed\n")
+	require.Contains(t, printed, "peer joined\n")
+	require.Contains(t, printed, "anyone hello\n")
+	require.Contains(t, printed, "left\n")
+	require.Contains(t, printed, "disconnected\nfailures 0")
+	refused := strings.Join(out.Errors, "\n")
+	for _, text := range []string{
+		"may not call private of Main", "may not call queue_free of Main", "may not call missing of Main",
+		"there is no node Missing", "there is no node ../..", "there is no node \n",
+		"may not call authority_only of Main", "private of /root/Main does not carry @rpc",
+		"can't be called on oneself without call_local", "expected 1 argument",
+	} {
+		require.Contains(t, refused, text)
+	}
+}
+
+// otherClient joins, calls methods of the game with this id through the server, and leaves.
+func otherClient(ctx context.Context, url string, game int) error {
+	ws, _, err := websocket.Dial(ctx, url, nil)
+	if err != nil {
+		return err
+	}
+	c := stream.NewMessageConn(ctx, ws, websocket.CloseStatus, nil)
+	for _, call := range []any{
+		[]any{"Main", "authority_only", []any{}, game},
+		[]any{"Main", "anyone", []any{"hello"}, game},
+	} {
+		if err := c.WritePacket(func(e *gdwire.Encoder) error { return variant.MarshalEncode(e, call) }); err != nil {
+			return err
+		}
+	}
+	return c.Close()
+}
+
+// TestRPCGame runs the game of examples/rpc twice: both show both squares at the same places.
+func TestRPCGame(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	addr := runExample(t, "../examples/rpc", "-addr")
+	dir := filepath.Join("..", "examples", "rpc", "godot")
+	files := map[string]string{classCache: noClasses}
+	for _, name := range []string{"main.gd", "main.tscn", "project.godot", "gdwire_multiplayer.gd"} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		files[name] = string(b)
+	}
+	// Each game prints where the squares are once there are two, waits for the other to have
+	// seen them, and ends.
+	files["main.gd"] += `
+var printed := 0
+func _physics_process(_delta: float) -> void:
+	if players.size() == 2:
+		printed += 1
+		if printed == 120:
+			var ids := players.keys()
+			ids.sort()
+			print("squares ", ids.map(func(id: int) -> String: return "%d %s" % [id, players[id]]))
+			_say("bye")
+		if printed == 240:
+			get_tree().quit()
+`
+	outs := make([]string, 2)
+	errs := make(chan error, 2)
+	for i := range outs {
+		go func() {
+			out, err := browser.Run(ctx, Program{Files: files, Args: []string{"ws://" + addr}})
+			if err == nil {
+				for _, line := range out.Lines {
+					if strings.HasPrefix(line, "squares ") {
+						outs[i] = line
+					}
+				}
+				if len(out.Errors) > 0 {
+					err = fmt.Errorf("errors: %q", out.Errors)
+				}
+			}
+			errs <- err
+		}()
+	}
+	require.NoError(t, <-errs)
+	require.NoError(t, <-errs)
+	require.NotEmpty(t, outs[0])
+	require.Equal(t, outs[0], outs[1])
+}
