@@ -1,5 +1,7 @@
 package gdwire
 
+import "errors"
+
 // CopyValue reads from d and writes to e what [Decoder.SkipValue] would skip: the next
 // value, or the rest of one that has been read in part. It writes tokens as
 // [Encoder.WriteToken] does, so it converts between formats. If an End is next, it
@@ -8,84 +10,55 @@ package gdwire
 // Elements and keys that are not of the declared type, which a lenient Decoder accepts,
 // are copied into containers that declare the same type.
 //
-// To drop or add elements, copy token by token and write the containers with the count
-// [Unknown], which the Encoder buffers: an Example drops every Object.
-//
-// After a temporary error of the Reader or the Writer, call it again.
+// After an error of the Reader before the first token, CopyValue can be repeated. After a
+// later one, d and e both remain inside the value. [Decoder.SkipTo] leaves it in d, but e
+// cannot complete it: CopyValue has called [Encoder.Fail].
 func CopyValue(e *Encoder, d *Decoder) error {
-	x, next := d.skip, unsent{}
-	if r := d.rare; r != nil {
-		if x.open > 0 {
-			next = r.unsent
-		}
-		r.unsent = unsent{}
-	}
-	var err error
-	if next.Kind() == 0 {
-		err = d.start()
-	} else { // it is written before an error that PeekKind has found after it is returned
-		d.payload.active, d.skip = false, extent{}
-		d.setWin()
-	}
-	if err == nil {
-		err = e.ready()
-	}
-	if err != nil {
-		d.interrupt(x) // the earlier call remains interrupted
-		if next.Kind() != 0 {
-			d.rare.unsent = next
-		}
+	if err := d.start(); err != nil {
 		return err
 	}
-	resumed := x.open > 0
-	if !resumed {
-		if d.want() == wantEnd {
-			return d.WrapError(wrapf(ErrCount, "CopyValue at an End"))
-		}
-		x = d.rest()
+	if err := e.ready(); err != nil {
+		return err
 	}
-	return d.copyTo(e, x, next, resumed)
-}
-
-// unsent is a token that CopyValue has read but not written, and the declared type of
-// its container.
-type unsent struct {
-	Token
-	elem Type
-}
-
-// copyTo copies the tokens up to the end of x, after next if that is not empty. If an
-// error interrupts it after the first token, it saves the rest of x in d.
-func (d *Decoder) copyTo(e *Encoder, x extent, next unsent, started bool) error {
+	if d.want() == wantEnd {
+		return d.WrapError(wrapf(ErrCount, "CopyValue at an End"))
+	}
+	x := d.rest()
+	started := false
 	for {
-		if next.Kind() == 0 {
-			if d.depth >= x.open {
-				copyFast(e, d, x.open)
-			}
-			next.elem = d.declared()
-			var err error
-			if next.Token, err = d.ReadToken(); err != nil {
-				if started {
-					d.interrupt(x)
-				}
-				return err
-			}
-			started = true
+		if d.depth >= x.open {
+			copyFast(e, d, x.open)
 		}
-		e.copying, e.accepts = true, next.elem
-		err := e.WriteToken(next.Token)
-		e.copying, e.accepts = false, 0
+		declared := d.declared()
+		t, err := d.ReadToken()
 		if err != nil {
-			next.Token = next.Clone() // the buffer may change before it is written
-			d.interrupt(x)
-			d.getRare().unsent = next
+			if started && d.err == nil {
+				e.failCopy(err)
+			}
 			return err
 		}
-		if next.Kind() != KindDictKey && d.isOver(x) {
+		e.copying, e.accepts = true, declared
+		err = e.WriteToken(t)
+		e.copying, e.accepts = false, 0
+		if err != nil {
+			if e.err == nil { // an error of the Writer
+				e.failCopy(err)
+			}
+			return err
+		}
+		if t.Kind() == KindDictKey { // without it, the key can be copied just as well
+			continue
+		}
+		if d.isOver(x) {
 			return nil
 		}
-		next = unsent{}
+		started = true
 	}
+}
+
+// failCopy is Fail after an error of the Reader or Writer has interrupted CopyValue.
+func (e *Encoder) failCopy(err error) {
+	e.Fail(wrapf(errors.Join(ErrIncomplete, err), "CopyValue was interrupted: %v", err))
 }
 
 // copyFast copies the bytes of tokens that are on the fast path of both d and e, as

@@ -181,6 +181,25 @@
 // Only a mistake in the program panics: using the payload of a token after the
 // next call on its Decoder.
 //
+// # Errors of the Reader
+//
+// An error of the Reader is returned as it is. If it is temporary, such as a timeout,
+// reading can go on:
+//
+//	ReadToken, PeekKind, ReadText,     nothing has been consumed: repeat the call
+//	typed reads of one token, SkipTo
+//	AppendString, Payload,             the caller has what has been read: repeat
+//	ReadPacked, AppendPacked           the call with it
+//	Fields, Elements, Pairs            the loop has ended: SkipTo leaves the container
+//	any call after a loop was left     the rest is still to be skipped: repeat the call
+//	SkipValue                          if Depth is as before the call, repeat it; if it
+//	                                   is larger, SkipTo with the Depth before goes on
+//	ReadString, ReadNodePath           if Depth is as before, repeat the call; if it is
+//	                                   larger, text is lost: SkipTo leaves the value
+//	CopyValue                          if Encoder.Err is nil, repeat the call; otherwise
+//	                                   the Encoder cannot complete the value, and
+//	                                   SkipTo leaves it in the Decoder
+//
 // # Build tags
 //
 // With the build tag purego, and on big-endian machines, the package does not use

@@ -373,6 +373,45 @@ func withRetries(call func() error) error {
 	panic("a call that never ends")
 }
 
+// skipWithRetries is SkipValue, continued after temporary errors as its documentation says.
+func skipWithRetries(d *Decoder) error {
+	depth := d.Depth()
+	return withRetries(func() error {
+		if d.Depth() > depth {
+			return d.SkipTo(depth)
+		}
+		return d.SkipValue()
+	})
+}
+
+// copyTokens returns a step that copies what CopyValue would copy, token by token. It can be
+// repeated after errors of the Writer.
+func copyTokens(d *Decoder) step {
+	var x extent
+	var t Token
+	return func(e *Encoder) error {
+		if x.open == 0 {
+			x = d.rest()
+		}
+		for {
+			if t.Kind() == 0 {
+				next, err := d.ReadToken()
+				if err != nil {
+					return err
+				}
+				t = next.Clone()
+			}
+			if err := e.WriteToken(t); err != nil {
+				return err
+			}
+			k := t.Kind()
+			if t = (Token{}); k != KindDictKey && d.isOver(x) {
+				return nil
+			}
+		}
+	}
+}
+
 // A faultyReader fails once, after at bytes; or, if every is set, returns one byte
 // at a time and fails before each.
 type faultyReader struct {

@@ -34,9 +34,8 @@ import (
 //
 // On both paths, a token is consumed only after all of it is in the buffer. A call that a
 // temporary error of the Reader interrupts has therefore changed nothing, except for
-// bytes read ahead, and can be repeated. Calls that read many tokens save their state:
-// SkipValue and CopyValue in skip, Fields, Elements and Pairs in leave, and bulk reads in
-// payload.
+// bytes read ahead, and can be repeated. Of calls that read many tokens, bulk reads into the
+// caller's memory continue with payload, and the leaving of a loop with leave.
 //
 // countAt counts a value, push and pop open and close containers. Only ReadToken
 // and the typed reads, SkipValue and SkipTo, CopyValue and the bulk reads call them;
@@ -96,8 +95,9 @@ type DecoderOptions struct {
 // it with NewDecoder, or call Reset, ResetN or ResetBytes on a zero Decoder. It must
 // not be used by several goroutines at the same time.
 //
-// An error of the Reader is returned unchanged and loses no data, so the call can be
-// repeated. An [Error] in the input stays until Reset: all later calls return it.
+// An error of the Reader is returned unchanged, and most calls can be repeated after it; the
+// package documentation has a table. An [Error] in the input stays until Reset: all later
+// calls return it.
 //
 // A Decoder has a read buffer from a pool, and 32 bytes for each open container, with
 // up to 35 bytes of its latest key if that has left the buffer. It allocates nothing by
@@ -123,8 +123,7 @@ type Decoder struct {
 	// State of earlier calls.
 	err     error // returned by all later calls, or only by the next one if once is set
 	payload payload
-	skip    extent // the rest of an interrupted SkipValue or CopyValue
-	leave   int    // the depth of the outermost container that a loop has left, or 0
+	leave   int // the depth of the outermost container that a loop has left, or 0
 	rare    *rare
 
 	// The top-level value.
@@ -144,13 +143,10 @@ type Decoder struct {
 
 // rare has the state that few Decoders need.
 type rare struct {
-	unsent    unsent        // the token that an interrupted CopyValue must still write
-	reader    payloadReader // the result of Payload
-	keys      []byte        // the keys of active loops
-	partial   []byte        // the text that an interrupted ReadString or ReadNodePath has read
-	partialAt uint64        // its first token
-	saved     []savedKey    // the latest keys of the open containers that have left the buffer
-	err       error         // for LastError
+	reader payloadReader // the result of Payload
+	keys   []byte        // the keys of active loops
+	saved  []savedKey    // the latest keys of the open containers that have left the buffer
+	err    error         // for LastError
 }
 
 // NewDecoder returns a Decoder that reads from r. If o is nil, it uses the zero
@@ -221,7 +217,7 @@ func (d *Decoder) forget(r io.Reader, buf []byte, end int) {
 	d.r, d.lim, d.end = 0, end, end
 	d.buf, d.win, d.names, d.src, d.srcErr = buf, nil, nil, r, nil
 	d.err, d.once = nil, false
-	d.payload.active, d.skip.open, d.leave = false, 0, 0
+	d.payload.active, d.leave = false, 0
 	if r := d.rare; r != nil {
 		*r = rare{keys: r.keys[:0], saved: r.saved, reader: r.reader} // a stale Reader returns an error
 	}
@@ -347,7 +343,7 @@ func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
 // readName is ReadToken on the fast path for names and packed strings, and for every End.
 func (d *Decoder) readName() (Token, error) {
 	if d.left == 0 && d.depth > 0 && d.leave == 0 && d.err == nil {
-		d.payload.active, d.skip.open = false, 0
+		d.payload.active = false
 		return d.readEnd(), nil
 	}
 	switch {
@@ -545,7 +541,7 @@ func (d *Decoder) setWin() {
 	if !inNames && f.kind != KindArrayStart && f.kind != KindDictStart {
 		return
 	}
-	if d.depth > d.maxDepth || d.err != nil || d.skip.open > 0 || d.leave > 0 || d.payload.active || d.slow {
+	if d.depth > d.maxDepth || d.err != nil || d.leave > 0 || d.payload.active || d.slow {
 		return
 	}
 	if inNames {
@@ -567,12 +563,12 @@ func (d *Decoder) readSlow() (Token, error) {
 }
 
 // start begins each call that reads on the slow path. It invalidates the latest token,
-// abandons an interrupted call, skips the rest of a container that a loop has left, and
+// ends a bulk read, skips the rest of a container that a loop has left, and
 // returns the error of an earlier call.
 func (d *Decoder) start() error {
 	d.token |= 1
-	if d.payload.active || d.skip.open > 0 {
-		d.payload.active, d.skip = false, extent{}
+	if d.payload.active {
+		d.payload.active = false
 		d.setWin()
 	}
 	if d.err != nil {
@@ -794,8 +790,14 @@ func (d *Decoder) WrapError(err error) error {
 }
 
 // Depth returns the number of open containers, including NodePaths, packed arrays,
-// Images, and a string between its chunks. It is 0 after a complete value.
-func (d *Decoder) Depth() int { return d.depth }
+// Images, and a string between its chunks. It is 0 after a complete value. A container whose
+// loop has been left is not open, although its rest is still to be skipped.
+func (d *Decoder) Depth() int {
+	if d.leave > 0 {
+		return d.leave - 1
+	}
+	return d.depth
+}
 
 // StackIndex describes the open container at level i, from 1, the outermost, to Depth().
 // It returns the kind of its first token, the index of the latest element, pair, property

@@ -75,7 +75,7 @@ func (l *loop) exit() {
 	}
 	d.rare.keys = d.rare.keys[:l.keys]
 	if !l.done && l.isOpen() && (d.leave == 0 || d.leave > l.depth) { // iter.Pull can end the outer loop first
-		d.leave, d.skip = l.depth, extent{}
+		d.leave = l.depth
 		d.setWin()
 	}
 }

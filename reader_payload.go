@@ -49,7 +49,6 @@ func (d *Decoder) startPayload() bool {
 		p.elem = units{f.unit, layouts[f.typ].n}
 	}
 	p.active = true
-	d.skip = extent{}
 	d.token |= 1
 	if d.win != nil || d.names != nil {
 		d.setWin()
@@ -154,9 +153,6 @@ func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 			return dst, err
 		}
 	}
-	if d.rare != nil {
-		d.rare.partialAt = 0
-	}
 	dst, err := d.appendPayload(dst)
 	if err == nil {
 		d.endPayload()
@@ -257,7 +253,6 @@ func (d *Decoder) Payload() io.Reader {
 	*p = payloadReader{d: d}
 	if d.leave == 0 && d.startPayload() {
 		p.token = d.payload.token
-		d.rare.partialAt = 0
 	}
 	return p
 }

@@ -30,37 +30,22 @@ func (d *Decoder) isOver(x extent) bool {
 // the name; and inside a string or packed data it skips the remaining chunks. If an End is
 // next, it returns [ErrCount].
 //
-// After an error of the Reader, the next SkipValue continues with the same value.
+// After an error of the Reader, if Depth is as before the call, SkipValue can be repeated:
+// nothing has been consumed, or whole chunks. If Depth is larger, call SkipTo with the Depth
+// before the call.
 func (d *Decoder) SkipValue() error {
-	x := d.skip
 	if err := d.start(); err != nil {
-		d.interrupt(x) // the earlier call remains interrupted
 		return err
 	}
-	if x.open == 0 {
-		w := d.want()
-		if w == wantEnd {
-			return d.WrapError(wrapf(ErrCount, "SkipValue at an End"))
-		}
-		x = d.rest()
-		if err := d.skipFirst(w); err != nil {
-			return err
-		}
+	w := d.want()
+	if w == wantEnd {
+		return d.WrapError(wrapf(ErrCount, "SkipValue at an End"))
 	}
-	err := d.readTo(x)
-	if err != nil {
-		d.interrupt(x)
+	x := d.rest()
+	if err := d.skipFirst(w); err != nil {
+		return err
 	}
-	return err
-}
-
-// interrupt makes the next SkipValue or CopyValue continue to the end of x.
-func (d *Decoder) interrupt(x extent) {
-	d.skip = x
-	if d.rare != nil {
-		d.rare.unsent = unsent{}
-	}
-	d.setWin()
+	return d.readTo(x)
 }
 
 // skipFirst reads the first token of a value or name, or the next chunk.
@@ -91,7 +76,7 @@ func (d *Decoder) leaveLoop() error {
 		return d.failed()
 	}
 	depth := d.leave
-	d.leave, d.skip, d.payload.active = 0, extent{}, false
+	d.leave, d.payload.active = 0, false
 	d.token |= 1
 	d.setWin()
 	err := d.readTo(extent{open: depth})

@@ -119,8 +119,7 @@ func TestSkipOfChunksIsInterrupted(t *testing.T) {
 	}
 }
 
-// An interrupted skip ends at the same place, also if PeekKind met an error in
-// between.
+// An interrupted skip is continued by SkipTo, also if PeekKind met an error in between.
 func TestInterruptedSkipAfterPeekKind(t *testing.T) {
 	packet := wire(idArray, 2, idArray, 2, idArray, 1, integer(1), integer(2), integer(3))
 	for at := 12; at < len(packet)-8; at++ {
@@ -133,10 +132,51 @@ func TestInterruptedSkipAfterPeekKind(t *testing.T) {
 		}
 		require.Equal(t, errTemporary, err)
 		d.err, d.once = errTemporary, true // the state after PeekKind
-		require.Equal(t, errTemporary, d.SkipValue())
-		require.NoError(t, d.SkipValue())
+		require.Equal(t, errTemporary, d.SkipTo(1))
+		if d.Depth() > 1 {
+			require.NoError(t, d.SkipTo(1))
+		} else {
+			require.NoError(t, d.SkipValue())
+		}
 		require.EqualValues(t, 3, readTo(t, d, 1).Int(), "interrupted at %d", at)
 		d.Release()
+	}
+}
+
+// After an interrupted SkipValue, Depth says how to go on, whatever has been left before.
+func TestInterruptedSkip(t *testing.T) {
+	inner := wire(idArray, 2, idArray, 1, str(text32), integer(1))
+	for name, packet := range map[string][]byte{
+		"elements": wire(idArray, 3, inner, inner, integer(7)),
+		"pairs":    wire(idDict, 2, inner, inner, integer(7), inner),
+		"text":     wire(idArray, 3, str(text32), str(longText), integer(7)),
+		"packed":   wire(idArray, 3, idBytes, 40, make([]byte, 40), idPath, newPath(2), 1, 0, longText, "a", "b", integer(7)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachFaultyReader(packet, func(how string, r io.Reader) {
+				d := NewDecoder(r, &DecoderOptions{MaxChunk: 16})
+				defer d.Release()
+				require.NoError(t, withRetries(func() error { _, err := d.ReadToken(); return err }))
+				require.NoError(t, skipWithRetries(d), how)
+				require.NoError(t, skipWithRetries(d), how)
+				var seven int64
+				require.NoError(t, withRetries(func() (err error) { seven, err = d.ReadInt(); return err }))
+				require.EqualValues(t, 7, seven, how)
+			})
+			d := NewDecoder(nil, nil)
+			eachFaultyReader(packet, func(how string, r io.Reader) {
+				d.Reset(io.MultiReader(plain(wire(idArray, 2, idArray, 2, inner, inner)), r))
+				readTo(t, d, 1)
+				for range d.Elements() {
+					break // what it has not read is left to the next call
+				}
+				require.Equal(t, 1, d.Depth())
+				require.NoError(t, skipWithRetries(d), how)
+				require.Equal(t, 1, d.Depth())
+				require.NoError(t, withRetries(d.ReadEnd), how)
+			})
+			d.Release()
+		})
 	}
 }
 

@@ -250,63 +250,47 @@ func (d *Decoder) fastName() (text []byte, ok bool) {
 }
 
 // ReadString reads a String, a StringName, or the next string of a PackedStringArray or
-// NodePath. After a temporary error, call it again; it continues after the text received
-// so far.
+// NodePath.
+//
+// After an error of the Reader, if Depth is as before the call, nothing has been consumed, and
+// ReadString can be repeated. If Depth is larger, the text read so far is lost, and SkipTo
+// leaves the rest. AppendString loses no text.
 func (d *Decoder) ReadString() (string, error) {
 	if text, ok := d.fastString(); ok {
 		return string(text), nil
 	}
-	if !d.resumes(KindStringChunk) {
-		if err := d.startText(false); err != nil {
-			return "", err
-		}
+	if err := d.startText(false); err != nil {
+		return "", err
 	}
 	return d.finishText()
 }
 
-// ReadNodePath reads a NodePath and returns it as text, such as "/root/Player:position".
-// After a temporary error, call it again; it continues after the text received so far.
+// ReadNodePath reads a NodePath and returns it as text, such as "/root/Player:position". After
+// an error of the Reader, the rules of [Decoder.ReadString] apply.
 func (d *Decoder) ReadNodePath() (string, error) {
 	var buf [nodePathSpace]byte
 	if text, ok := d.fastNodePath(buf[:0]); ok {
 		return string(text), nil
 	}
-	if !d.resumes(KindNodePathStart) {
-		if _, err := d.readType(TypeNodePath); err != nil {
-			return "", err
-		}
-		d.startPayload()
+	if _, err := d.readType(TypeNodePath); err != nil {
+		return "", err
 	}
+	d.startPayload()
 	return d.finishText()
-}
-
-// resumes reports whether the latest call was a ReadString or ReadNodePath that an error of
-// the Reader interrupted after it had read a token of kind k.
-func (d *Decoder) resumes(k Kind) bool {
-	p := &d.payload
-	return p.active && p.kind == k && d.leave == 0 && d.rare != nil && d.rare.partialAt == p.token
 }
 
 // finishText returns the payload of a string or NodePath.
 func (d *Decoder) finishText() (string, error) {
-	p := &d.payload
-	if p.kind == KindStringChunk && d.want() != wantText { // all of the text is buffered, and was not interrupted
+	defer d.endPayload()
+	if d.payload.kind == KindStringChunk && d.want() != wantText { // all of the text is buffered
 		b, _ := d.peekPayload(math.MaxInt)
-		d.endPayload()
 		return string(b), nil
 	}
-	r := d.getRare()
-	if r.partialAt != p.token {
-		r.partial, r.partialAt = nil, p.token
-	}
-	var err error
-	if r.partial, err = d.appendPayload(r.partial); err != nil {
+	text, err := d.appendPayload(nil)
+	if err != nil {
 		return "", err
 	}
-	s := string(r.partial)
-	r.partial, r.partialAt = nil, 0
-	d.endPayload()
-	return s, nil
+	return string(text), nil
 }
 
 // startText reads the first token of the next value, a string, or also a NodePath if nodePath

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -245,40 +246,63 @@ func TestReadEndAfterAll(t *testing.T) {
 	require.Equal(t, fault, d.ReadEnd())
 }
 
-// An interrupted ReadString is continued only by another ReadString that follows at once.
-func TestReadStringIsContinued(t *testing.T) {
-	packet := wire(idArray, 3, str(longText), wire(idPath, newPath(1), 0, 0, longText), idNil)
+// After an interrupted ReadString or ReadNodePath, no typed read returns the rest of the text.
+// ReadToken, SkipValue and SkipTo go on.
+func TestReadStringInterrupted(t *testing.T) {
 	readString := func(d *Decoder) error { _, err := d.ReadString(); return err }
-	appendString := func(d *Decoder) error { _, err := d.AppendString(nil); return err }
 	readNodePath := func(d *Decoder) error { _, err := d.ReadNodePath(); return err }
-	nothing := func(*Decoder) error { return nil }
-	for _, row := range []struct {
-		name  string
-		first func(d *Decoder) error // is interrupted
-		next  func(d *Decoder) error
-		fault error  // of next
-		wants string // of the ReadString after it, or "" for an error
+	for _, c := range []struct {
+		name   string
+		packet []byte
+		read   func(d *Decoder) error
 	}{
-		{"at once", readString, nothing, nil, longText},
-		{"after PeekKind", readString, func(d *Decoder) error { d.PeekKind(); return nil }, nil, ""},
-		{"after ReadNodePath", readString, readNodePath, ErrType, ""},
-		{"after SkipTo", readString, func(d *Decoder) error { return d.SkipTo(2) }, nil, ""},
-		{"after AppendString", appendString, nothing, nil, ""},
-		{"after both", func(d *Decoder) error { d.getRare(); return appendString(d) }, nothing, nil, ""},
+		{"String", str(longText), readString},
+		{"StringName", wire(idName, longText), readString},
+		{"NodePath", wire(idPath, newPath(1), 0, 0, longText), readNodePath},
 	} {
-		t.Run(row.name, func(t *testing.T) {
-			d := NewDecoder(&faultyReader{b: packet, at: 8 + 8 + 20}, &DecoderOptions{MaxChunk: 16})
-			defer d.Release()
+		packet := wire(idArray, 2, c.packet, integer(7))
+		begin := func(t *testing.T) *Decoder {
+			d := NewDecoder(&faultyReader{b: packet, at: len(packet) - 8 - 12}, &DecoderOptions{MaxChunk: 16})
 			readTo(t, d, 1)
-			require.Equal(t, errTemporary, row.first(d))
-			require.ErrorIs(t, row.next(d), row.fault)
-			text, err := d.ReadString()
-			require.Equal(t, row.wants, text)
-			if row.wants == "" {
-				require.ErrorIs(t, err, ErrType)
-			} else {
-				require.NoError(t, err)
-			}
+			require.Equal(t, errTemporary, c.read(d))
+			require.Greater(t, d.Depth(), 1)
+			return d
+		}
+		for name, call := range map[string]func(d *Decoder) error{
+			"ReadString":   readString,
+			"ReadNodePath": readNodePath,
+			"AppendString": func(d *Decoder) error { _, err := d.AppendString(nil); return err },
+			"ReadText":     func(d *Decoder) error { _, _, err := d.ReadText(); return err },
+			"ReadInt":      func(d *Decoder) error { _, err := d.ReadInt(); return err },
+			"ReadNil":      (*Decoder).ReadNil,
+			"Fields": func(d *Decoder) (err error) {
+				for _, err = range d.Fields() {
+				}
+				return err
+			},
+		} {
+			t.Run(c.name+"/"+name, func(t *testing.T) {
+				for _, peek := range []bool{false, true} {
+					d := begin(t)
+					if peek {
+						require.Equal(t, KindStringChunk, d.PeekKind())
+					}
+					offset := d.InputOffset()
+					require.ErrorIs(t, call(d), ErrType)
+					require.Equal(t, offset, d.InputOffset())
+					require.NoError(t, d.SkipTo(1))
+					require.EqualValues(t, 7, readTo(t, d, 1).Int())
+					d.Release()
+				}
+			})
+		}
+		t.Run(c.name+"/ReadToken", func(t *testing.T) {
+			d := begin(t)
+			defer d.Release()
+			require.Equal(t, KindStringChunk, readTo(t, d, 1).Kind())
+			text, err := d.AppendString(nil) // continues the token
+			require.NoError(t, err)
+			require.True(t, strings.HasSuffix(longText, string(text)))
 		})
 	}
 }
@@ -347,25 +371,32 @@ func TestTypedReadsRepeated(t *testing.T) {
 		d := NewDecoder(r, &DecoderOptions{MaxChunk: 16})
 		defer d.Release()
 		var text string
-		readText := func() (err error) { text, err = d.ReadString(); return err }
+		// readText leaves a text of which a part is lost, and returns want for it.
+		readText := func(read func() (string, error), want string) {
+			depth := d.Depth()
+			require.NoError(t, withRetries(func() (err error) {
+				if d.Depth() > depth {
+					text = want
+					return d.SkipTo(depth)
+				}
+				text, err = read()
+				return err
+			}), name)
+			require.Equal(t, want, text)
+		}
 		require.NoError(t, withRetries(func() error { _, err := d.ReadArray(); return err }), name)
-		require.NoError(t, withRetries(readText), name)
-		require.Equal(t, "pos", text)
+		readText(d.ReadString, "pos")
 		var v [3]float64
 		require.NoError(t, withRetries(func() error { return d.ReadReals(TypeVector3, v[:]) }), name)
 		require.Equal(t, [3]float64{0.5, 1.5, 2.5}, v)
-		require.NoError(t, withRetries(readText), name)
-		require.Equal(t, longText, text)
-		require.NoError(t, withRetries(readText), name)
-		require.Equal(t, text32, text)
-		require.NoError(t, withRetries(func() (err error) { text, err = d.ReadNodePath(); return err }), name)
-		require.Equal(t, "a/"+longText+":b", text)
+		readText(d.ReadString, longText)
+		readText(d.ReadString, text32)
+		readText(d.ReadNodePath, "a/"+longText+":b")
 		var floats []float32
 		require.NoError(t, withRetries(func() (err error) { floats, err = AppendPacked(d, floats); return err }), name)
 		require.Len(t, floats, 5)
 		require.NoError(t, withRetries(func() error { _, err := d.ReadToken(); return err }), name)
-		require.NoError(t, withRetries(readText), name)
-		require.Equal(t, "c", text)
+		readText(d.ReadString, "c")
 		require.NoError(t, withRetries(d.ReadEnd), name)
 		require.NoError(t, withRetries(d.ReadEnd), name)
 		require.EqualValues(t, len(packet), d.InputOffset())

@@ -35,7 +35,7 @@ func randomCount(r *rand.Rand) int { return one(r, 0, 0, 1, 1, 2, 3, 7, Unknown)
 
 var randomElems = []Elem{{}, {}, {Type: TypeInt}, {Type: TypeString}, {Class: "Node"}, {Script: "res://a.gd"}}
 
-// randomPackets are what CopyValue copies: mid-string and mid-array starts,
+// randomPackets are what copyTokens copies: mid-string and mid-array starts,
 // padding that is not zero, elements that are not of the declared type.
 var randomPackets = [][]byte{
 	integer(7), integer(8), str("aaaa"), str("bbbb"), str(longText), wire(idNil),
@@ -54,7 +54,7 @@ var randomCalls = []func(r *rand.Rand) step{
 				break
 			}
 		}
-		return func(e *Encoder) error { return CopyValue(e, d) }
+		return copyTokens(d)
 	},
 	func(*rand.Rand) step { return (*Encoder).WriteNil },
 	func(r *rand.Rand) step {
@@ -148,7 +148,7 @@ var randomCalls = []func(r *rand.Rand) step{
 	func(*rand.Rand) step { return closing },
 }
 
-// randomCopy is the place of CopyValue in randomCalls.
+// randomCopy is the place of copyTokens in randomCalls.
 const randomCopy = 0
 
 // randomSequence returns calls, most of which succeed, what they return, and the

@@ -212,7 +212,7 @@ var encoderCalls = []encoderCall{
 		o.AllowObjects, o.MaxChunk = true, 16
 		d := gdwire.NewDecoder(nil, &o)
 		d.ResetBytes(p)
-		return func(e *gdwire.Encoder) error { return gdwire.CopyValue(e, d) }
+		return copyTokens(d)
 	}},
 	{"Fail", func(a *arguments) encoderFunc {
 		return func(e *gdwire.Encoder) error {
@@ -226,7 +226,31 @@ var encoderCalls = []encoderCall{
 	{"Close", func(*arguments) encoderFunc { return (*gdwire.Encoder).Close }},
 }
 
-const copying = "CopyValue"
+const copying = "copying"
+
+// copyTokens returns a call that copies the next value of d token by token. It can be repeated
+// after errors of the Writer.
+func copyTokens(d *gdwire.Decoder) encoderFunc {
+	depth := d.Depth()
+	var t gdwire.Token
+	return func(e *gdwire.Encoder) error {
+		for {
+			if t.Kind() == 0 {
+				next, err := d.ReadToken()
+				if err != nil {
+					return err
+				}
+				t = next.Clone()
+			}
+			if err := e.WriteToken(t); err != nil {
+				return err
+			}
+			if t = (gdwire.Token{}); d.Depth() <= depth {
+				return nil
+			}
+		}
+	}
+}
 
 // A chosenCall is a call in a script.
 type chosenCall struct {
