@@ -51,8 +51,8 @@ type decoder struct {
 	reject  bool                  // Options.RejectUnknown
 	most    int64                 // Options.MaxMemory
 	memory  int64                 // the rest of it
-	// replace is set if the variable is an element of a reused slice. Its old value
-	// is replaced, but slices in it keep their memory.
+	// replace is set if the variable is an element of a reused slice, or of an array. Its
+	// old value is replaced, but slices in it keep their memory.
 	replace bool
 	// careful is set after a typed read has failed because of a nil. Typed reads then
 	// check for nil first, because an Error for each of a million nils takes long.
@@ -565,6 +565,9 @@ func (s *decoder) unmarshalText(v reflect.Value) error {
 	if err != nil {
 		return err
 	}
+	if s.replace {
+		v.SetZero()
+	}
 	if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
 		return s.fail(gdwire.TypeString, v.Type(), err)
 	}
@@ -580,6 +583,9 @@ func decodeUnmarshaler(s *decoder, v reflect.Value) error {
 	before := s.position()
 	if s.d.PeekKind() == gdwire.KindDictKey {
 		before.index++ // the key of the next pair
+	}
+	if s.replace {
+		v.SetZero()
 	}
 	if err := v.Addr().Interface().(Unmarshaler).UnmarshalVariant(s.d); err != nil {
 		return s.methodError(v, typ, before, err)
@@ -679,8 +685,12 @@ func decodeAny(s *decoder, v reflect.Value) error {
 }
 
 // decodeInterface decodes into the variable that the pointer in an interface with methods
-// points to. If the interface holds no pointer, its type is unknown, which is an error.
+// points to. If the interface holds no pointer, its type is unknown, which is an error, also
+// for used elements, which are zero first.
 func decodeInterface(s *decoder, v reflect.Value) error {
+	if s.replace {
+		v.SetZero()
+	}
 	if p := v.Elem(); v.IsNil() || p.Kind() != reflect.Pointer || p.IsNil() {
 		return s.mistyped(v, nil)
 	}

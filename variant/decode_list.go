@@ -177,11 +177,14 @@ func (b decodePlanner) array(t reflect.Type, wire gdwire.Type) (decodeFunc, erro
 		if err := s.deeper(t); err != nil {
 			return err
 		}
+		replace := s.replace
+		s.replace = true
 		for i := range t.Len() {
 			if err := elem.do(s, elemAt(x, i, size)); err != nil {
 				return err
 			}
 		}
+		s.replace = replace
 		s.depth--
 		return s.d.ReadEnd()
 	}, nil
@@ -439,6 +442,9 @@ func readSome[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token, se
 				v.SetLen(i + 1)
 			}
 			if err := set(v.Index(i), &some[k]); err != nil {
+				if v.Kind() == reflect.Slice {
+					v.SetLen(i)
+				}
 				return err
 			}
 			i++

@@ -223,10 +223,12 @@ func TestUnmarshalDecodeKeys(t *testing.T) {
 	}
 }
 
-// failing returns what its function does after it has read a value.
-type failing struct{ read func(d *gdwire.Decoder) error }
+// failing calls failingRead.
+type failing struct{}
 
-func (f *failing) UnmarshalVariant(d *gdwire.Decoder) error { return f.read(d) }
+var failingRead func(d *gdwire.Decoder) error
+
+func (f *failing) UnmarshalVariant(d *gdwire.Decoder) error { return failingRead(d) }
 
 // The error of an Unmarshaler is wrapped in an Error and a TypeError, unless it is an error of
 // the Decoder that stays or of its Reader. The Decoder's other errors keep their position, and
@@ -274,14 +276,12 @@ func TestUnmarshalerErrors(t *testing.T) {
 			}
 			d := gdwire.NewDecoder(r, nil)
 			defer d.Release()
-			v := &failing{c.read}
-			var err error
+			failingRead = c.read
+			v := any(new(failing))
 			if _, ok := c.wire.(*Array); ok {
-				list := []failing{*v}
-				err = UnmarshalDecode(d, &list)
-			} else {
-				err = UnmarshalDecode(d, v)
+				v = new([]failing)
 			}
+			err := UnmarshalDecode(d, v)
 			require.EqualError(t, err, c.err)
 			var typeError *TypeError
 			require.Equal(t, !c.plain, errors.As(err, &typeError))

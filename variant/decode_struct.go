@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 )
@@ -46,6 +47,7 @@ type structDecoder struct {
 	info   *structFields
 	embed  *plan[decodeFunc] // of the values of an embedded map
 	math   *components       // nil if it cannot hold a math type
+	hidden bool              // it has variables that are not reached by fields, or only by pointers
 }
 
 // record is build for a struct. It is decoded from a Dictionary, or from an Array if it
@@ -75,7 +77,40 @@ func (b decodePlanner) record(t reflect.Type) (decodeFunc, error) {
 	if m, ok := componentsOf(t); ok {
 		c.math = &m
 	}
+	c.hidden = info.hides(t, nil)
 	return c.decode, nil
+}
+
+// hides reports whether the embedded struct t with the given index has variables that are not
+// encoded, or are encoded but reached by a pointer.
+func (f *structFields) hides(t reflect.Type, index []int) bool {
+	for i := range t.NumField() {
+		at := slices.Concat(index, []int{i})
+		isEmbedded := false
+		isField := slices.ContainsFunc(f.all, func(f field) bool {
+			isEmbedded = isEmbedded || len(f.index) > len(at) && slices.Equal(f.index[:len(at)], at)
+			return slices.Equal(f.index, at)
+		})
+		switch inner := t.Field(i); {
+		case isField, inner.Name == "_", f.embed != nil && slices.Equal(f.embed.index, at): // see clearEmbed
+		case !isEmbedded, inner.Type.Kind() == reflect.Pointer, f.hides(inner.Type, at):
+			return true
+		}
+	}
+	return false
+}
+
+// clearHidden makes everything in v zero but its fields, in which slices keep their memory.
+func (c *structDecoder) clearHidden(v reflect.Value) {
+	old := reflect.New(c.typ).Elem()
+	old.Set(v)
+	v.SetZero()
+	for i := range c.fields {
+		if f, ok := fieldOf(v, c.fields[i].index); ok { // otherwise reached by a pointer
+			from, _ := fieldOf(old, c.fields[i].index)
+			f.Set(from)
+		}
+	}
 }
 
 func (c *structDecoder) decode(s *decoder, x variable) error {
@@ -145,6 +180,9 @@ func (f *seenFields) set(i int) {
 func (c *structDecoder) decodeDict(s *decoder, x variable, n int) error {
 	if err := s.deeper(c.typ); err != nil {
 		return err
+	}
+	if s.replace && c.hidden {
+		c.clearHidden(valueOf(x, c.typ))
 	}
 	if s.replace && c.info.embed != nil {
 		c.clearEmbed(valueOf(x, c.typ))
@@ -395,6 +433,9 @@ func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any, seen *s
 func (c *structDecoder) decodeArray(s *decoder, x variable, n int) error {
 	if err := s.deeper(c.typ); err != nil {
 		return err
+	}
+	if s.replace && c.hidden {
+		c.clearHidden(valueOf(x, c.typ))
 	}
 	seen := c.newSeen(0)
 	for i := range n {

@@ -127,9 +127,9 @@
 // memory of the decoded values: 4 bytes of input can become an element of a large
 // struct. Slices and maps grow with the elements received, never by a declared count.
 //
-// Unmarshal reuses the memory of slices, including slices inside elements. It allocates
-// new memory for pointers and maps inside elements, so that copies of these that a
-// program has kept do not change. Strings of up to 32 bytes are allocated in blocks of 128
+// Elements of slices and arrays are made zero first, but Unmarshal reuses the memory of
+// slices, including slices inside elements. It allocates new memory for pointers and maps
+// inside elements, so that copies of these that a program has kept do not change. Strings of up to 32 bytes are allocated in blocks of 128
 // bytes; a block stays in memory as long as any of its strings.
 //
 // # Comparison with encoding/json/v2
