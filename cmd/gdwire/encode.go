@@ -31,8 +31,6 @@ func encodeCheck(o *options) error {
 		return errors.New("-plain does not go with -like: plain JSON has lost the types")
 	case o.like != "" && o.to != target{}:
 		return errors.New("-like takes format, frame and container from its file, and -to says otherwise")
-	case o.skip > 0:
-		return errors.New("-skip is for reading only")
 	}
 	o.writes = true
 	return nil

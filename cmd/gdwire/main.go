@@ -47,6 +47,7 @@ const (
 type command struct {
 	name, operands, summary string
 	min, max                int                           // number of operands; max is -1 for no maximum
+	common                  flagGroup                     // flags that other commands have, too
 	flags                   func(*flag.FlagSet, *options) // defines additional flags, if not nil
 	check                   func(*options) error          // checks flags and operands, if not nil
 	run                     func(*screen, *options) error
@@ -57,33 +58,33 @@ type command struct {
 
 var commands = []command{
 	{name: "tokens", operands: "[FILE]", max: 1, summary: "Show every token with its offset.",
-		flags: outputFlag, run: show(newTokenPrinter), showsObjects: true},
+		common: readFlags, flags: outputFlag, run: show(newTokenPrinter), showsObjects: true},
 	{name: "json", operands: "[FILE]", max: 1, summary: "Show each value as a line of JSON, as Godot's JSON.from_native does.",
-		flags: jsonFlags, run: show(newJSONPrinter), showsObjects: true},
+		common: readFlags, flags: jsonFlags, run: show(newJSONPrinter), showsObjects: true},
 	{name: "flat", operands: "[FILE]", max: 1, summary: "Show a line for each leaf, path = value, for grep and diff.",
-		flags: outputFlag, run: show(newFlatPrinter), showsObjects: true},
+		common: readFlags, flags: outputFlag, run: show(newFlatPrinter), showsObjects: true},
 	{name: "get", operands: "PATH [FILE]", min: 1, max: 2, summary: "Show the value at a path, such as player.hp, as JSON.",
-		flags: getFlags, check: getCheck, run: get, showsObjects: true},
+		common: readFlags, flags: getFlags, check: getCheck, run: get, showsObjects: true},
 	{name: "set", operands: "['PATH = VALUE'…] FILE", min: 1, max: -1, summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input.",
-		flags: outputFlag, check: setCheck, run: editFile, binary: true, edits: true},
+		common: editFlags, flags: outputFlag, check: setCheck, run: editFile, binary: true, edits: true},
 	{name: "add", operands: "['PATH = VALUE'…] FILE", min: 1, max: -1, summary: "Add keys of dictionaries, elements before [n], or elements at the end as [+].",
-		flags: outputFlag, check: addCheck, run: editFile, binary: true, edits: true},
+		common: editFlags, flags: outputFlag, check: addCheck, run: editFile, binary: true, edits: true},
 	{name: "delete", operands: "PATH… FILE", min: 2, max: -1, summary: "Delete keys of dictionaries and elements of arrays.",
-		flags: outputFlag, check: deleteCheck, run: editFile, binary: true, edits: true},
+		common: editFlags, flags: outputFlag, check: deleteCheck, run: editFile, binary: true, edits: true},
 	{name: "copy", operands: "PATH PATH FILE", min: 3, max: 3, summary: "Copy the value at the first path to the second.",
-		flags: outputFlag, check: copyCheck, run: editFile, binary: true, edits: true},
+		common: editFlags, flags: outputFlag, check: copyCheck, run: editFile, binary: true, edits: true},
 	{name: "check", operands: "[FILE…]", max: -1, summary: "Validate the input and print statistics.",
-		flags: checkFlags, run: check},
+		common: readFlags, flags: checkFlags, run: check},
 	{name: "encode", operands: "[JSONFILE]", max: 1, summary: "Write JSON as values. Up to 1 GiB.",
-		flags: encodeFlags, check: encodeCheck, run: encode, binary: true, edits: true},
+		common: valueFlags | fileFlags | quietFlags | limitFlag, flags: encodeFlags, check: encodeCheck, run: encode, binary: true, edits: true},
 	{name: "recode", operands: "[FILE]", max: 1, summary: "Decode and re-encode, in the same or another format.",
-		flags: recodeFlags, check: recodeCheck, run: recodeFile, binary: true, edits: true},
+		common: readFlags, flags: recodeFlags, check: recodeCheck, run: recodeFile, binary: true, edits: true},
 	{name: "unwrap", operands: "[FILE]", max: 1, summary: "Write the content of a compressed or encrypted file.",
-		flags: outputFlag, run: unwrap, binary: true},
+		common: fileFlags | skipFlags, flags: outputFlag, run: unwrap, binary: true},
 	{name: "listen", operands: "ADDR", min: 1, max: 1, summary: "Accept connections and show the packets that arrive.",
-		flags: listenFlags, check: listenCheck, run: listen, showsObjects: true},
+		common: valueFlags | strictFlags | limitFlag, flags: listenFlags, check: listenCheck, run: listen, showsObjects: true},
 	{name: "proxy", operands: "LISTEN TARGET", min: 2, max: 2, summary: "Forward connections to a server and show the packets in both directions.",
-		flags: proxyFlags, check: proxyCheck, run: proxy},
+		common: valueFlags | strictFlags | limitFlag, flags: proxyFlags, check: proxyCheck, run: proxy},
 	{name: "version", summary: "Show the version.", run: version},
 }
 
@@ -173,9 +174,7 @@ func (c *command) start(args []string, s *screen) error {
 	o := newOptions()
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // run reports its errors
-	if c.run != nil && c.name != "version" {
-		o.define(fs, c.showsObjects)
-	}
+	o.define(fs, c.common, c.showsObjects)
 	if c.flags != nil {
 		c.flags(fs, o)
 	}
@@ -241,12 +240,23 @@ func (c *command) printUsage(w io.Writer) error {
 func (c *command) printHelp(w io.Writer, fs *flag.FlagSet) error {
 	t := newTable(w)
 	fmt.Fprintf(t, "Usage: gdwire %s [flags] %s\n\n%s\n\n", c.name, c.operands, c.summary)
-	fs.VisitAll(func(f *flag.Flag) {
-		value, text := flag.UnquoteUsage(f)
-		fmt.Fprintf(t, "  -%s %s\t%s\n", f.Name, value, text)
-	})
+	printFlags(t, fs, func(f *flag.Flag) bool { return !isLimit(f) })
+	if c.common&limitFlag != 0 {
+		fmt.Fprintln(t, "\nLimits:")
+	}
+	printFlags(t, fs, isLimit)
 	fmt.Fprintln(t, "\nFlags may follow operands. N may be 10K or 16MiB (K is 1024); 0 is the default, none is no limit.")
 	return t.Flush()
+}
+
+// printFlags prints the flags that want accepts.
+func printFlags(w io.Writer, fs *flag.FlagSet, want func(*flag.Flag) bool) {
+	fs.VisitAll(func(f *flag.Flag) {
+		if want(f) {
+			value, text := flag.UnquoteUsage(f)
+			fmt.Fprintf(w, "  -%s %s\t%s\n", f.Name, value, text)
+		}
+	})
 }
 
 // newTable returns a writer that aligns columns separated by tabs.

@@ -66,42 +66,75 @@ func (o *options) file() string {
 	return o.operands[len(o.operands)-1]
 }
 
-// A limitFlag is a flag for one of the limits.
-type limitFlag struct {
+// A limit is a flag for one of the limits.
+type limit struct {
 	name, limit, text string
+	group             flagGroup
 	lift              bool // for a regular file, the limit is at least its size
 	set               func(*options, int64)
 }
 
-// limitFlags has a flag for each limit.
-var limitFlags = []limitFlag{
-	{"max-depth", "Depth", "containers around a value [1024]", false, func(o *options, n int64) { o.decoder.Limits.Depth = int(min(n, math.MaxInt)) }},
-	{"max-elements", "Elements", "elements, pairs or properties of a container [1 Mi]", true, func(o *options, n int64) { o.decoder.Limits.Elements = n }},
-	{"max-values", "Values", "values in a top-level value [16 Mi]", true, func(o *options, n int64) { o.decoder.Limits.Values = n }},
-	{"max-string", "StringBytes", "bytes of a string [16 MiB]", true, func(o *options, n int64) { o.decoder.Limits.StringBytes = n }},
-	{"max-name", "NameBytes", "bytes of the name of a class, property or signal [1 KiB]", false, func(o *options, n int64) { o.decoder.Limits.NameBytes = n }},
-	{"max-packed", "PackedBytes", "bytes of a packed array or image [256 MiB]", true, func(o *options, n int64) { o.decoder.Limits.PackedBytes = n }},
-	{"max-bytes", "Bytes", "bytes of a top-level value [no limit]", false, func(o *options, n int64) { o.decoder.Limits.Bytes = n }},
-	{"max-content", "Size", "bytes of the content of a compressed or encrypted file [256 MiB]", false, func(o *options, n int64) { o.maxContent = n }},
-	{"max-packet", "MaxPacket", "bytes of a packet [8 MiB]", true, func(o *options, n int64) { o.maxPacket = n }},
+// limits has a flag for each limit.
+var limits = []limit{
+	{"max-depth", "Depth", "containers around a value [1024]", limitFlag, false, func(o *options, n int64) { o.decoder.Limits.Depth = int(min(n, math.MaxInt)) }},
+	{"max-elements", "Elements", "elements, pairs or properties of a container [1 Mi]", limitFlag, true, func(o *options, n int64) { o.decoder.Limits.Elements = n }},
+	{"max-values", "Values", "values in a top-level value [16 Mi]", limitFlag, true, func(o *options, n int64) { o.decoder.Limits.Values = n }},
+	{"max-string", "StringBytes", "bytes of a string [16 MiB]", limitFlag, true, func(o *options, n int64) { o.decoder.Limits.StringBytes = n }},
+	{"max-name", "NameBytes", "bytes of the name of a class, property or signal [1 KiB]", limitFlag, false, func(o *options, n int64) { o.decoder.Limits.NameBytes = n }},
+	{"max-packed", "PackedBytes", "bytes of a packed array or image [256 MiB]", limitFlag, true, func(o *options, n int64) { o.decoder.Limits.PackedBytes = n }},
+	{"max-bytes", "Bytes", "bytes of a top-level value [no limit]", limitFlag, false, func(o *options, n int64) { o.decoder.Limits.Bytes = n }},
+	{"max-content", "Size", "bytes of the content of a compressed or encrypted file [256 MiB]", fileFlags, false, func(o *options, n int64) { o.maxContent = n }},
+	{"max-packet", "MaxPacket", "bytes of a packet [8 MiB]", limitFlag, true, func(o *options, n int64) { o.maxPacket = n }},
 }
 
-// define defines the flags of all subcommands.
-func (o *options) define(fs *flag.FlagSet, objects bool) {
+// A flagGroup is a set of flags that several subcommands have.
+type flagGroup uint8
+
+const (
+	valueFlags  flagGroup = 1 << iota // about values
+	strictFlags                       // about values that are read
+	fileFlags                         // about the containers of files
+	skipFlags
+	quietFlags
+	limitFlag // all limits but that of containers
+
+	readFlags = valueFlags | strictFlags | fileFlags | skipFlags | quietFlags | limitFlag
+	editFlags = valueFlags | strictFlags | fileFlags | quietFlags | limitFlag
+)
+
+// define defines the flags of the groups.
+func (o *options) define(fs *flag.FlagSet, groups flagGroup, objects bool) {
 	d := &o.decoder
-	choose(fs, "format", "`FORMAT` of the values", gdwire.Formats(), &d.Format, (*gdwire.Format).String)
-	choose(fs, "frame", "`LENGTH` that precedes each packet", frames, &o.frame, recognize.Frame.String)
-	fs.BoolVar(&d.AllowObjects, "objects", objects, "allow serialized objects")
-	fs.BoolVar(&d.Strict, "strict", false, "refuse input that engines accept but never write")
-	fs.BoolVar(&d.AllowInvalidUTF8, "any-utf8", false, "accept text that is not UTF-8")
-	fs.BoolVar(&d.DoubleReals, "double", false, "read math types of 64 bits in the manuals' formats")
-	fs.BoolVar(&o.quiet, "q", false, "print no messages about recognized formats or changes")
-	fs.StringVar(&o.passwordFile, "password-file", "", "`FILE` with the password of an encrypted file")
-	fs.StringVar(&o.keyFile, "key-file", "", "`FILE` with the key of an encrypted file: 32 bytes or 64 hexadecimal digits")
-	sizeFlag(fs, "skip", "skip `N` bytes, such as a saved game's own header", func(n int64) { o.skip = max(n, 0) })
-	for _, l := range limitFlags {
-		sizeFlag(fs, l.name, "at most `N` "+l.text, func(n int64) { l.set(o, n) })
+	if groups&valueFlags != 0 {
+		choose(fs, "format", "`FORMAT` of the values", gdwire.Formats(), &d.Format, (*gdwire.Format).String)
+		choose(fs, "frame", "`LENGTH` that precedes each packet", frames, &o.frame, recognize.Frame.String)
+		fs.BoolVar(&d.AllowObjects, "objects", objects, "allow serialized objects")
+		fs.BoolVar(&d.AllowInvalidUTF8, "any-utf8", false, "accept text that is not UTF-8")
+		fs.BoolVar(&d.DoubleReals, "double", false, "read math types of 64 bits in the manuals' formats")
 	}
+	if groups&strictFlags != 0 {
+		fs.BoolVar(&d.Strict, "strict", false, "refuse input that engines accept but never write")
+	}
+	if groups&quietFlags != 0 {
+		fs.BoolVar(&o.quiet, "q", false, "print no messages about recognized formats or changes")
+	}
+	if groups&fileFlags != 0 {
+		fs.StringVar(&o.passwordFile, "password-file", "", "`FILE` with the password of an encrypted file, or - for standard input")
+		fs.StringVar(&o.keyFile, "key-file", "", "`FILE` with the key of an encrypted file: 32 bytes or 64 hexadecimal digits")
+	}
+	if groups&skipFlags != 0 {
+		sizeFlag(fs, "skip", "skip `N` bytes, such as a saved game's own header", func(n int64) { o.skip = max(n, 0) })
+	}
+	for _, l := range limits {
+		if groups&l.group != 0 {
+			sizeFlag(fs, l.name, "at most `N` "+l.text, func(n int64) { l.set(o, n) })
+		}
+	}
+}
+
+// isLimit reports whether a flag is a limit.
+func isLimit(f *flag.Flag) bool {
+	return slices.ContainsFunc(limits, func(l limit) bool { return l.name == f.Name })
 }
 
 // outputFlag defines -o.
@@ -178,7 +211,7 @@ func choose[T any](fs *flag.FlagSet, flag, text string, choices []T, dst *T, nam
 // forFile raises limits that are not given by flags to the size of the file, which limits
 // memory, too.
 func (o *options) forFile(size int64) {
-	for _, l := range limitFlags {
+	for _, l := range limits {
 		if l.lift && !o.given[l.name] {
 			l.set(o, max(size, 1))
 		}

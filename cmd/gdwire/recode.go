@@ -45,22 +45,28 @@ func toFlag(fs *flag.FlagSet, o *options) {
 	})
 }
 
+// add adds a part, of which there can be one of each kind.
 func (t *target) add(part string) error {
 	if f, err := gdwire.FormatByName(part); err == nil {
-		t.format = f
-		return nil
+		return setOnce(&t.format, f, "format", part)
 	}
 	for _, f := range frames {
 		if f.String() == part {
-			t.frame = &f
-			return nil
+			return setOnce(&t.frame, &f, "length", part)
 		}
 	}
 	info, ok := containers[part]
 	if !ok {
 		return fmt.Errorf("there is no %q", part)
 	}
-	t.container = &info
+	return setOnce(&t.container, &info, "container", part)
+}
+
+func setOnce[T any](dst **T, v *T, kind, part string) error {
+	if *dst != nil {
+		return fmt.Errorf("%q is a second %s", part, kind)
+	}
+	*dst = v
 	return nil
 }
 

@@ -119,7 +119,7 @@ func flagFor(err error) string {
 	case errors.As(err, &packet):
 		name = "MaxPacket"
 	}
-	for _, l := range limitFlags {
+	for _, l := range limits {
 		if l.limit == name {
 			return "; raise it with -" + l.name
 		}

@@ -44,9 +44,6 @@ func linesCheck(o *options, op edit.Op) error {
 // editCheck returns the operands before the file.
 func editCheck(o *options) ([]string, error) {
 	o.writes = true
-	if o.skip > 0 {
-		return nil, errors.New("-skip is for reading only")
-	}
 	all := o.operands[:len(o.operands)-1]
 	if len(all) > 0 {
 		o.edit.tree = &paths.Tree{}
