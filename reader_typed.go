@@ -88,14 +88,20 @@ func ReadInteger[T Integer](d *Decoder) (T, error) {
 	if err != nil {
 		return 0, err
 	}
-	x, ok := t.exactInt()
-	if v := T(x); !ok || int64(v) != x || (v < 0) != (x < 0) {
+	x, isInt := t.exactInt()
+	v := T(x)
+	ok := isInt && int64(v) == x && (v < 0) == (x < 0)
+	if f := t.Float(); !isInt && f >= 1<<63 && f < 1<<64 { // fits only unsigned integers of 64 bits
+		v = T(uint64(f))
+		ok = v > 0 && uint64(v) == uint64(f)
+	}
+	if !ok {
 		if f := t.Float(); f != math.Trunc(f) {
 			return 0, d.errorAt(0, wrapf(ErrRange, "float %v is not an integer", f))
 		}
 		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.number(), v))
 	}
-	return T(x), d.readNumber(size)
+	return v, d.readNumber(size)
 }
 
 // number returns the value of an int or float, for messages.

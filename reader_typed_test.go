@@ -546,3 +546,28 @@ func TestTypedReadErrors(t *testing.T) {
 			read: func(d *Decoder) error { return d.ReadNil() }},
 	})
 }
+
+// Floats from 2^63 on fit unsigned integers of 64 bits only.
+func TestReadIntegerLargeFloat(t *testing.T) {
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	reset := func(x float64) { d.ResetBytes(wire(idFloat|bit16, x)) }
+	for _, x := range []float64{1 << 63, 3 << 62, 1<<64 - 2048} {
+		reset(x)
+		got, err := ReadInteger[uint64](d)
+		require.NoError(t, err)
+		require.Equal(t, uint64(x), got)
+		reset(x)
+		_, err = ReadInteger[int64](d)
+		require.ErrorIs(t, err, ErrRange)
+		_, err = ReadInteger[uint32](d)
+		require.ErrorIs(t, err, ErrRange)
+		_, err = ReadInteger[int8](d)
+		require.ErrorIs(t, err, ErrRange)
+	}
+	for _, x := range []float64{1 << 64, -1, 1e300, math.Inf(1), math.NaN()} {
+		reset(x)
+		_, err := ReadInteger[uint64](d)
+		require.ErrorIs(t, err, ErrRange)
+	}
+}
