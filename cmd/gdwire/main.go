@@ -114,9 +114,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var choice choiceError
 	switch {
 	case err == nil:
-		for _, note := range s.notes {
-			s.say("%s", note)
-		}
+		s.showNotes()
 		return statusGood
 	case errors.As(err, &usage):
 		s.report(err)

@@ -138,6 +138,16 @@ func (s *screen) later(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
+// showNotes shows the messages of later. If nobody reads them, the command still succeeds.
+func (s *screen) showNotes() {
+	if len(s.notes) > 0 {
+		ignoreClosedPipe()
+	}
+	for _, note := range s.notes {
+		s.say("%s", note)
+	}
+}
+
 // note is say, unless -q is given.
 func (s *screen) note(o *options, format string, args ...any) {
 	if !o.quiet {

@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"os"
+	"os/signal"
 	"syscall"
 )
 
@@ -13,6 +14,9 @@ const terminated = syscall.SIGTERM
 
 // isClosedPipe reports whether the reader of the output is gone.
 func isClosedPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
+
+// ignoreClosedPipe lets the program go on when nobody reads its messages.
+func ignoreClosedPipe() { signal.Ignore(syscall.SIGPIPE) }
 
 // openTerminal opens the user's terminal.
 func openTerminal() (*os.File, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }

@@ -25,5 +25,8 @@ func isClosedPipe(err error) bool {
 	return false
 }
 
+// ignoreClosedPipe lets the program go on when nobody reads its messages.
+func ignoreClosedPipe() {}
+
 // openTerminal opens the user's console.
 func openTerminal() (*os.File, error) { return os.OpenFile("CONIN$", os.O_RDWR, 0) }

@@ -118,10 +118,11 @@ func (e *editor) run(tree *paths.Tree) error {
 		}
 	}
 	var near paths.Nearest
+	e.Walker = &paths.Walker{Key: near.Key, Value: e.value, Part: e.part, Leave: e.leave}
 	left := tree.Packets()
 	err := e.content.packets(tree, func(p Packet, d *gdwire.Decoder) (bool, error) {
 		left--
-		e.Walker = &paths.Walker{Decoder: d, Key: near.Key, Value: e.value, Part: e.part, Leave: e.leave}
+		e.Decoder = d
 		return left > 0, e.edit(tree, p)
 	})
 	if err != nil {
