@@ -74,7 +74,7 @@ var serverGroups = []group{
 		setup: func(s *stage) []contender {
 			oneCore(s)
 			n := s.scale(packetBatch/4, 100)
-			_, messages := frames(n)
+			messages := frames(n)
 			answers := n * (4 + packetSize)
 			contend := func(name string, accept func(w http.ResponseWriter, r *http.Request)) contender {
 				conn := dialWebSocket(s, accept)
@@ -227,12 +227,12 @@ func dialWebSocket(s *stage, accept http.HandlerFunc) net.Conn {
 	return conn
 }
 
-// frames returns n packets, and each as the frame of a WebSocket's client with the mask 0.
-func frames(n int) (wire, messages []byte) {
-	wire = packets(n)
-	for p := wire; len(p) > 0; p = p[4+packetSize:] {
+// frames returns the packets of packets(n), each as a frame of a WebSocket's client, with
+// the mask 0.
+func frames(n int) (messages []byte) {
+	for p := packets(n); len(p) > 0; p = p[4+packetSize:] {
 		messages = append(messages, 0x82, 0x80|126, packetSize>>8, packetSize&0xff, 0, 0, 0, 0)
 		messages = append(messages, p[4:4+packetSize]...)
 	}
-	return wire, messages
+	return messages
 }

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -307,4 +308,70 @@ func runExample(t *testing.T, dir, flag string) (addr string) {
 		return err == nil
 	}, time.Minute, 10*time.Millisecond)
 	return addr
+}
+
+// upgrade returns a connection after the handshake of a WebSocket. It answers no close frame.
+func upgrade(t *testing.T, url string) (net.Conn, *bufio.Reader) {
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "ws://"))
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+	require.NoError(t, err)
+	r := bufio.NewReader(conn)
+	for line := ""; line != "\r\n"; {
+		line, err = r.ReadString('\n')
+		require.NoError(t, err)
+	}
+	return conn, r
+}
+
+// closeFrame returns the rest of a connection: the frame of a server that closes it.
+func closeFrame(code uint16, reason string) []byte {
+	return append([]byte{0x88, byte(2 + len(reason)), byte(code >> 8), byte(code)}, reason...)
+}
+
+// TestRefusedWebSockets upgrades more WebSockets than MaxConns. They are closed at once with
+// status 1013, though they do not answer, and no goroutine stays.
+func TestRefusedWebSockets(t *testing.T) {
+	s := &stream.Server{Handler: greet, MaxConns: 1}
+	url := serveWeb(t, s)
+	first, _ := upgrade(t, url)
+	require.Eventually(t, s.Full, time.Minute, time.Millisecond)
+	goroutines := runtime.NumGoroutine()
+	begin := time.Now()
+	for range 100 {
+		_, r := upgrade(t, url)
+		rest, err := io.ReadAll(r)
+		require.NoError(t, err)
+		require.Equal(t, closeFrame(stream.CloseTryAgainLater, "server is full"), rest)
+	}
+	require.Less(t, time.Since(begin), time.Minute, "not 5 seconds each")
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines+5 }, time.Minute, time.Millisecond)
+	require.EqualValues(t, 100, s.Stats().Refused)
+	require.NoError(t, first.Close())
+	require.NoError(t, s.Shutdown(t.Context()))
+}
+
+// TestWebSocketShutdown shuts down while a WebSocket is idle: the handler knows its address
+// and says goodbye, and a client that does not answer the close frame is not waited for.
+func TestWebSocketShutdown(t *testing.T) {
+	addr := make(chan string, 1)
+	s := &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
+		addr <- c.RemoteAddr().String()
+		_, err := c.Next()
+		if err == stream.ErrServerClosed {
+			return c.WriteRaw([]byte{0, 0, 0, 0})
+		}
+		return err
+	}}
+	conn, r := upgrade(t, serveWeb(t, s))
+	require.Equal(t, conn.LocalAddr().String(), <-addr)
+	begin := time.Now()
+	require.NoError(t, s.Shutdown(t.Context()))
+	require.Less(t, time.Since(begin), 5*time.Second)
+	rest, err := io.ReadAll(r)
+	require.NoError(t, err)
+	goodbye := []byte{0x82, 4, 0, 0, 0, 0}
+	require.Equal(t, append(goodbye, closeFrame(stream.CloseGoingAway, "server is shutting down")...), rest)
 }

@@ -38,8 +38,9 @@ var (
 func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx); err != nil {
+	err := run(ctx)
+	stop()
+	if err != nil {
 		log.Fatal(err)
 	}
 }
@@ -147,7 +148,7 @@ func (r *room) deliver(msg *nats.Msg) {
 		case m.packets <- msg.Data:
 		default:
 			r.remove(m)
-			go m.conn.CloseWithCode(stream.CloseTryAgainLater, "too slow")
+			go func() { _ = m.conn.CloseWithCode(stream.CloseTryAgainLater, "too slow") }()
 		}
 	}
 }
