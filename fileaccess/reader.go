@@ -2,8 +2,9 @@ package fileaccess
 
 import (
 	"bytes"
-	"errors"
 	"io"
+
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
 // A Container is a way in which FileAccess stores bytes in a file.
@@ -127,24 +128,15 @@ type source struct {
 	n int64
 }
 
-// Read reads at least one byte or returns an error, and checks the count that r returns.
+// Read reads at least one byte or returns an error.
 func (s *source) Read(p []byte) (int, error) {
-	for range maxEmptyReads {
-		n, err := s.r.Read(p)
-		if n < 0 || n > len(p) {
-			return 0, errBadRead
-		}
-		s.n += int64(n)
-		if n > 0 || err != nil || len(p) == 0 {
-			return n, err
-		}
+	if len(p) == 0 {
+		return 0, nil
 	}
-	return 0, io.ErrNoProgress
+	n, err := checked.Read(s.r, p)
+	s.n += int64(n)
+	return n, err
 }
-
-const maxEmptyReads = 100
-
-var errBadRead = errors.New("fileaccess: reader returned an impossible count")
 
 // readFull fills p.
 func (s *source) readFull(p []byte) error {

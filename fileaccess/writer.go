@@ -1,6 +1,10 @@
 package fileaccess
 
-import "io"
+import (
+	"io"
+
+	"github.com/gdwire/gdwire/internal/checked"
+)
 
 // NewWriter returns a Writer of a file of the kind that info describes: plain, compressed,
 // or encrypted with key. Close completes the file and does not close w.
@@ -43,11 +47,7 @@ func (s *sticky) close(finish func() error) error {
 // writeAll writes all pieces, one after the other.
 func writeAll(w io.Writer, pieces ...[]byte) error {
 	for _, p := range pieces {
-		n, err := w.Write(p)
-		if err == nil && n != len(p) {
-			err = io.ErrShortWrite
-		}
-		if err != nil {
+		if _, err := checked.Write(w, p); err != nil {
 			return err
 		}
 	}
