@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/gdwire/gdwire"
@@ -97,7 +96,9 @@ type listener struct {
 
 // listen accepts connections and shows their packets.
 func listen(s *screen, o *options) error {
-	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, terminated)
+	defer stop()
+	ctx, end := context.WithCancel(signals)
 	defer end()
 	ln, err := net.Listen("tcp", o.operands[0])
 	if err != nil {
@@ -111,7 +112,12 @@ func listen(s *screen, o *options) error {
 		screen: s, options: o, end: end, left: cmp.Or(o.listen.packets, -1),
 		printer: o.listen.printer.make(s, o), quiet: o.listen.printer.name == "check",
 	}
-	l.accept(ctx, ln)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.accept(ctx, ln)
+	}()
+	waitOutput(signals, done)
 	if l.err == nil && l.bad && l.left == 0 {
 		return errBad
 	}

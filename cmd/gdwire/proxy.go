@@ -121,16 +121,23 @@ func proxy(s *screen, o *options) error {
 	p.accept(ctx, ln)
 	p.summary()
 	p.lines.close()
-	select {
-	case <-p.lines.done:
-	case <-signals.Done():
-		select {
-		case <-p.lines.done:
-		case <-time.After(grace):
-			os.Exit(statusBad) // the output is blocked
-		}
-	}
+	waitOutput(signals, p.lines.done)
 	return p.err
+}
+
+// waitOutput waits until all has been shown. After a signal it ends the program if that does
+// not happen soon: the output is blocked.
+func waitOutput(signals context.Context, shown <-chan struct{}) {
+	select {
+	case <-shown:
+		return
+	case <-signals.Done():
+	}
+	select {
+	case <-shown:
+	case <-time.After(grace):
+		os.Exit(statusBad)
+	}
 }
 
 // accept serves connections until ctx is done and all connections are closed.

@@ -158,6 +158,19 @@ func TestProxyBlocked(t *testing.T) {
 	require.NoError(t, p.stop())
 }
 
+// TestListenBlocked: a signal ends listen while its output is blocked.
+func TestListenBlocked(t *testing.T) {
+	p := startCommand(t, exec.Command("gdwire", "listen", "-as", "json", "0"))
+	_, err := p.dial(t).Write(framed(wire(4, string(make([]byte, 1<<20)))))
+	require.NoError(t, err)
+	for line := ""; line != "connection 1, packet 0\n"; {
+		line, err = p.errs.ReadString('\n')
+		require.NoError(t, err)
+	}
+	require.NoError(t, p.command.Process.Signal(os.Interrupt))
+	require.NoError(t, p.stop())
+}
+
 // TestProxyDescriptors: at the limit of file descriptors the proxy says so and waits.
 func TestProxyDescriptors(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -191,10 +204,15 @@ type proxyProcess struct {
 	out     io.Closer
 }
 
-// startProcess starts gdwire by a command line.
+// startProcess starts a proxy by a command line.
 func startProcess(t *testing.T, target string, command ...string) *proxyProcess {
 	args := append(command[1:], "proxy", "-frame", "u32", "-format", "godot4", "127.0.0.1:0", target)
-	p := &proxyProcess{command: exec.Command(command[0], args...)}
+	return startCommand(t, exec.Command(command[0], args...))
+}
+
+// startCommand starts a command that listens.
+func startCommand(t *testing.T, command *exec.Cmd) *proxyProcess {
+	p := &proxyProcess{command: command}
 	out, err := p.command.StdoutPipe()
 	require.NoError(t, err)
 	errs, err := p.command.StderrPipe()
@@ -206,7 +224,7 @@ func startProcess(t *testing.T, target string, command ...string) *proxyProcess 
 	require.NoError(t, err)
 	_, rest, ok := strings.Cut(line, "listening on ")
 	require.True(t, ok, line)
-	p.addr, _, _ = strings.Cut(rest, " ")
+	p.addr = strings.Fields(rest)[0]
 	return p
 }
 
