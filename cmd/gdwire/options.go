@@ -40,6 +40,7 @@ type options struct {
 	edit       editing        // of set, add, delete and copy
 	listen     listenOptions
 	proxy      proxyOptions
+	noOpen     bool // of view
 	operands   []string
 	given      map[string]bool  // names of the flags on the command line
 	candidates []*gdwire.Format // formats in which the first packets have the same values

@@ -1,0 +1,256 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/internal/recognize"
+)
+
+// A row is a line of the tree: a value in its container.
+type row struct {
+	Index int64  `json:"index"`
+	Step  string `json:"step"` // what its path adds to that of its container
+	At    int64  `json:"at"`   // its offset: that of its header, or of an element without one
+	End   int64  `json:"end"`  // of its packet
+	Type  string `json:"type"`
+	Text  string `json:"text"`            // its value, or the start of it
+	Count int64  `json:"count"`           // of its children; 0 if it has none
+	Width int64  `json:"width,omitempty"` // of an element of a packed array, which has no header, in bytes
+	Color string `json:"color,omitempty"` // of a Color, as #rrggbb
+	Error *fault `json:"error,omitempty"`
+}
+
+// A fault is an error and its place.
+type fault struct {
+	At   int64  `json:"at"` // or -1
+	Text string `json:"text"`
+}
+
+func faultOf(err error) *fault {
+	f := &fault{At: -1, Text: err.Error()}
+	if e, ok := err.(*gdwire.Error); ok {
+		f.At, f.Text = e.Offset, fmt.Sprintf("offset %d: %v", e.Offset, e.Err)
+	}
+	return f
+}
+
+// A listing is a part of the children of a container.
+type listing struct {
+	Count int64  `json:"count"` // of all children, or -1 if it is not known yet
+	Rows  []row  `json:"rows"`
+	Next  int64  `json:"next"` // the index of the first child that is not listed, or -1 after the last
+	Error *fault `json:"error,omitempty"`
+}
+
+const (
+	maxRows  = 200
+	workTime = 2 * time.Second // for one answer
+)
+
+// children lists the children of the container at an offset, from an index on.
+func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	d, reader := s.decoder(), s.decoder()
+	defer d.Release()
+	defer reader.Release()
+	if end <= 0 || end > s.size {
+		end = s.size
+	}
+	c, err := s.open(d, at, end)
+	if err != nil {
+		return nil, err
+	}
+	l := &listing{Count: c.count, Next: -1, Rows: []row{}}
+	b := &budget{done, time.Now().Add(workTime)}
+	i, at, err := s.seek(d, c, from, b)
+	if err == nil && i < from && at < c.end { // it took too long: the page asks again
+		l.Next = from
+		return l, nil
+	}
+	r := rower{s: s, d: reader}
+	for err == nil && (c.count < 0 || i < c.count) && (c.count >= 0 || at < c.end) {
+		if len(l.Rows) == maxRows || len(l.Rows) > 0 && b.spent() {
+			l.Next = i
+			return l, nil
+		}
+		row := r.row(c, i, at)
+		l.Rows = append(l.Rows, row)
+		if row.Error != nil && (c.kind != 0 || s.Frame == recognize.Bare) {
+			return l, nil // what follows cannot be found
+		}
+		i++
+		if c.width > 0 {
+			at += c.width
+		} else if c.count < 0 || i < c.count {
+			at, err = s.after(d, c, at)
+			s.mu.Lock()
+			s.marksOf(c).add(i, at)
+			s.mu.Unlock()
+		}
+	}
+	if err != nil {
+		l.Error = faultOf(err)
+	}
+	if c.count < 0 {
+		l.Count = i
+	}
+	return l, nil
+}
+
+// A rower makes rows.
+type rower struct {
+	s       *Source
+	d       *gdwire.Decoder
+	numbers [16]float64
+}
+
+// row returns the row of child i of c, at an offset.
+func (r *rower) row(c *container, i, at int64) row {
+	w := row{Index: i, At: at, End: c.end}
+	if err := r.fill(c, &w); err != nil {
+		w.Error = faultOf(err)
+	}
+	return w
+}
+
+func (r *rower) fill(c *container, w *row) error {
+	switch c.kind {
+	case 0:
+		w.Step = string(paths.AppendPacket(nil, w.Index))
+		value, end, err := r.s.packet(w.At)
+		if err != nil {
+			return err
+		}
+		w.At, w.End = value, end
+	case gdwire.KindArrayStart:
+		w.Step = string(paths.AppendIndex(nil, w.Index))
+	case gdwire.KindPackedStart:
+		w.Step = string(paths.AppendIndex(nil, w.Index))
+		return r.element(c, w)
+	case gdwire.KindObjectStart:
+		name, value, err := r.s.name(w.At)
+		if err != nil {
+			return err
+		}
+		step := paths.Step{Key: paths.Value{Type: gdwire.TypeString, Text: string(name)}}
+		w.Step, w.At = string(step.Append(nil)), value
+	case gdwire.KindDictStart:
+		if err := r.key(w); err != nil {
+			return err
+		}
+	}
+	r.s.reset(r.d, w.At, w.End)
+	t, err := r.d.ReadToken()
+	if err != nil {
+		return offset(err, w.At)
+	}
+	w.describe(t)
+	p := preview{d: r.d, left: maxPreview, numbers: r.numbers[:0]}
+	err = p.value(t, 0)
+	w.Text = string(p.buf)
+	if err != nil && err != errFull {
+		return offset(err, w.At)
+	}
+	return nil
+}
+
+// describe sets what the first token of the value tells.
+func (w *row) describe(t gdwire.Token) {
+	w.Type = t.Type().String()
+	switch t.Kind() {
+	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart:
+		w.Count = t.Len()
+	case gdwire.KindPackedStart:
+		if elementWidth(t) > 0 || t.Type() == gdwire.TypePackedStringArray {
+			w.Count = t.Len()
+		}
+	case gdwire.KindColor:
+		w.Color = htmlColor(t.AppendReals(nil))
+	}
+}
+
+// htmlColor returns a color as #rrggbb.
+func htmlColor(c []float64) string {
+	b := []byte("#")
+	for _, x := range c[:3] {
+		x = math.Round(max(0, min(1, x)) * 255) // NaN becomes 0
+		n := 0
+		if x > 0 {
+			n = int(x)
+		}
+		if n < 16 {
+			b = append(b, '0')
+		}
+		b = strconv.AppendInt(b, int64(n), 16)
+	}
+	return string(b)
+}
+
+// key reads the key of a pair and moves w to its value.
+func (r *rower) key(w *row) error {
+	r.s.reset(r.d, w.At, w.End)
+	t, err := r.d.ReadToken()
+	if err != nil {
+		return offset(err, w.At)
+	}
+	step, ok, err := paths.KeyStep(r.d, t, r.numbers[:0], func(*paths.NodePathReader, []byte) error { return nil })
+	if err == nil {
+		err = r.d.SkipTo(0)
+	}
+	if err != nil {
+		return offset(err, w.At)
+	}
+	if ok {
+		w.Step = string(step.Append(nil))
+	} else {
+		w.Step = string(paths.AppendValueAt(nil, w.Index))
+	}
+	w.At += r.d.InputOffset()
+	return nil
+}
+
+// element describes an element of a packed array, which has no header.
+func (r *rower) element(c *container, w *row) error {
+	if c.width == 0 {
+		name, end, err := r.s.name(w.At)
+		if err != nil {
+			return err
+		}
+		w.Type, w.Width = gdwire.TypeString.String(), end-w.At
+		if n := len(name); n > 0 && name[n-1] == 0 {
+			name = name[:n-1]
+		}
+		w.Text = string(paths.AppendQuoted(nil, cutText(name)))
+		return nil
+	}
+	b, err := r.s.bytes(w.At, int(c.width))
+	if err == nil && int64(len(b)) < c.width {
+		err = &gdwire.Error{Offset: w.At, Path: "$", Err: io.ErrUnexpectedEOF}
+	}
+	if err != nil {
+		return err
+	}
+	kind := packed[c.typ]
+	w.Type, w.Width = kind.element.String(), c.width
+	v := paths.Value{Type: kind.element, Single: c.width/int64(kind.components) == 4}
+	if kind.element == gdwire.TypeInt {
+		v.Int = signed(b)
+	} else {
+		for width := len(b) / kind.components; len(b) > 0; b = b[width:] {
+			v.Numbers = append(v.Numbers, real(b[:width]))
+		}
+	}
+	if kind.element == gdwire.TypeColor {
+		w.Color = htmlColor(v.Numbers)
+	}
+	w.Text = v.String()
+	return nil
+}

@@ -1,0 +1,255 @@
+package view
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/recognize"
+)
+
+// A hit is a value or key that a search has found.
+type hit struct {
+	Way  []int64 `json:"way"`  // the indexes that lead to it: of the packet, in it, and so on
+	Path string  `json:"path"` // cut after 200 bytes
+}
+
+// progress is a line of the answer to a search.
+type progress struct {
+	Hit   *hit   `json:"hit,omitempty"`
+	At    int64  `json:"at"` // up to which offset the source has been searched
+	Done  bool   `json:"done,omitempty"`
+	Error *fault `json:"error,omitempty"`
+}
+
+const (
+	maxHits     = 500
+	maxQuery    = 200      // characters
+	reportEvery = 16 << 20 // bytes
+)
+
+// A query is what a search looks for.
+type query struct {
+	text   []byte  // in lower case
+	number float64 // or this number
+	isText bool
+}
+
+// newQuery returns the query for text or, if number is set, for the number that it is.
+func newQuery(text string, number bool) (*query, error) {
+	if n := utf8.RuneCountInString(text); n == 0 || n > maxQuery {
+		return nil, fmt.Errorf("the text has %d characters, not 1 to %d", n, maxQuery)
+	}
+	if number {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a number", text)
+		}
+		return &query{number: x}, nil
+	}
+	return &query{text: lower(nil, []byte(text)), isText: true}, nil
+}
+
+// lower appends text in lower case, rune by rune, so that a text and its parts agree.
+func lower(dst, text []byte) []byte {
+	for len(text) > 0 {
+		if c := text[0]; c < utf8.RuneSelf {
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			dst, text = append(dst, c), text[1:]
+			continue
+		}
+		r, n := utf8.DecodeRune(text)
+		dst, text = utf8.AppendRune(dst, unicode.ToLower(r)), text[n:]
+	}
+	return dst
+}
+
+// A search reads all values of a source.
+type search struct {
+	s      *Source
+	q      *query
+	report func(progress) error
+	d      *gdwire.Decoder
+	packet int64
+	base   int64 // offset of the Decoder's input
+	hits   int
+	told   int64
+	tail   []byte // the end of the latest chunk in lower case
+	reals  []float64
+}
+
+// search calls report for each hit and now and then for the progress. The error of a value
+// ends it.
+func (s *Source) search(ctx context.Context, q *query, report func(progress) error) error {
+	x := &search{s: s, q: q, report: report, d: s.decoder()}
+	defer x.d.Release()
+	if err := s.check(); err != nil {
+		return err
+	}
+	for at := int64(0); at < s.size && x.hits < maxHits; x.packet++ {
+		value, end, err := s.packet(at)
+		if err == nil {
+			x.base = value
+			s.reset(x.d, value, end)
+			err = x.value(ctx)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		switch {
+		case err == errFull:
+		case err != nil && s.Frame == recognize.Bare:
+			return report(progress{At: at, Done: true, Error: faultOf(offset(err, value))})
+		case err != nil: // the next packet can be good
+			if err := report(progress{At: at, Error: faultOf(offset(err, value))}); err != nil {
+				return err
+			}
+		}
+		if at = end; s.Frame == recognize.Bare {
+			at = value + x.d.InputOffset()
+		}
+	}
+	return report(progress{At: s.size, Done: true})
+}
+
+// value searches the next value.
+func (x *search) value(ctx context.Context) error {
+	for n := 0; ; n++ {
+		if n&0xfff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		t, err := x.d.ReadToken()
+		if err != nil {
+			if err == io.EOF && n > 0 {
+				return nil
+			}
+			return err
+		}
+		if err := x.token(t); err != nil {
+			return err
+		}
+		if at := x.base + x.d.InputOffset(); at-x.told > reportEvery {
+			x.told = at
+			if err := x.report(progress{At: at}); err != nil {
+				return err
+			}
+		}
+		if x.d.Depth() == 0 {
+			return nil
+		}
+	}
+}
+
+// token searches a token, and the elements of a packed array that it starts.
+func (x *search) token(t gdwire.Token) error {
+	if x.q.isText {
+		switch t.Kind() {
+		case gdwire.KindStringChunk:
+			return x.text(t.Bytes(), t.Last())
+		case gdwire.KindProperty, gdwire.KindObjectStart, gdwire.KindSignal:
+			return x.text([]byte(t.Text()), true)
+		case gdwire.KindPackedStart:
+			if t.Type() != gdwire.TypePackedStringArray {
+				return x.d.SkipTo(x.d.Depth() - 1)
+			}
+		}
+		return nil
+	}
+	switch t.Kind() {
+	case gdwire.KindInt32, gdwire.KindInt64:
+		return x.found(float64(t.Int()) == x.q.number)
+	case gdwire.KindFloat32, gdwire.KindFloat64:
+		return x.found(x.equal(t.Float(), t.Width()))
+	case gdwire.KindPackedStart:
+		if elementWidth(t) == 0 {
+			return x.d.SkipTo(x.d.Depth() - 1)
+		}
+		return x.packed(t)
+	}
+	x.reals = t.AppendReals(x.reals[:0])
+	for _, r := range x.reals {
+		if x.equal(r, t.Width()) {
+			return x.found(true)
+		}
+	}
+	return nil
+}
+
+// equal reports whether a number of that many bits is the one of the query.
+func (x *search) equal(got float64, width int) bool {
+	want := x.q.number
+	if width == 32 {
+		want = float64(float32(want))
+	}
+	return got == want || math.IsNaN(got) && math.IsNaN(want)
+}
+
+// packed searches the elements of a packed array of numbers.
+func (x *search) packed(t gdwire.Token) error {
+	kind, width := packed[t.Type()], t.Width()
+	payload := x.d.Payload()
+	buf := make([]byte, 8<<10)
+	found := false
+	for {
+		n, err := io.ReadFull(payload, buf) // the size of buf is one of whole components
+		for b := buf[:n]; len(b) >= width/8 && !found; b = b[width/8:] {
+			if kind.element == gdwire.TypeInt {
+				found = float64(signed(b[:width/8])) == x.q.number
+			} else {
+				found = x.equal(real(b[:width/8]), width)
+			}
+		}
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return x.found(found)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// text searches a chunk of text.
+func (x *search) text(chunk []byte, last bool) error {
+	x.tail = lower(x.tail, chunk)
+	found := bytes.Contains(x.tail, x.q.text)
+	keep := min(len(x.q.text)-1, len(x.tail))
+	if last || found {
+		keep = 0
+	}
+	x.tail = append(x.tail[:0], x.tail[len(x.tail)-keep:]...)
+	if err := x.found(found); err != nil || !found || last {
+		return err
+	}
+	return x.d.SkipTo(x.d.Depth() - 1) // one hit for a string
+}
+
+// found reports the latest token.
+func (x *search) found(ok bool) error {
+	if !ok {
+		return nil
+	}
+	h := &hit{Way: []int64{x.packet}, Path: string(x.d.AppendPath(nil))}
+	for i := 1; i <= x.d.Depth(); i++ {
+		kind, index, _ := x.d.StackIndex(i)
+		if kind == gdwire.KindNodePathStart || kind == gdwire.KindStringChunk || index < 0 {
+			break // the page shows these as one value
+		}
+		h.Way = append(h.Way, index)
+	}
+	x.hits++
+	if err := x.report(progress{Hit: h, At: x.base + x.d.InputOffset()}); err != nil {
+		return err
+	}
+	if x.hits == maxHits {
+		return errFull
+	}
+	return nil
+}

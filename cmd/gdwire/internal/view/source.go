@@ -1,0 +1,335 @@
+package view
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/recognize"
+)
+
+// inMemory is the size in bytes up to which a file is read at once. Larger ones are read
+// where they are.
+const inMemory = 64 << 20
+
+// A Source is the content of a file, or one live packet.
+type Source struct {
+	Name      string
+	Format    *gdwire.Format
+	Frame     recognize.Frame
+	Container string // how the file is compressed or encrypted, or ""
+	Options   gdwire.DecoderOptions
+
+	size int64
+	data []byte      // all of it, or nil
+	file io.ReaderAt // otherwise
+	base int64       // of file, where the content begins
+	stat func() (os.FileInfo, error)
+	info os.FileInfo
+
+	mu    sync.Mutex
+	marks map[int64]*marks // of containers, by offset
+}
+
+// NewSource returns a Source of bytes in memory.
+func NewSource(data []byte) *Source { return &Source{data: data, size: int64(len(data))} }
+
+// NewFile returns a Source of the content of f from base on. Once the file has another size
+// or time, all reads fail.
+func NewFile(f *os.File, base int64) (*Source, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{file: f, base: base, size: info.Size() - base, info: info, stat: f.Stat}
+	if s.size <= inMemory {
+		s.data = make([]byte, s.size)
+		if _, err := f.ReadAt(s.data, base); err != nil && err != io.EOF {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+var errChanged = errors.New("the file has changed: reload the page")
+
+// check returns an error if the file is no longer what it was.
+func (s *Source) check() error {
+	if s.stat == nil || s.data != nil {
+		return nil
+	}
+	info, err := s.stat()
+	if err == nil && (info.Size() != s.info.Size() || !info.ModTime().Equal(s.info.ModTime())) {
+		err = errChanged
+	}
+	return err
+}
+
+// bytes returns up to n bytes from at on. They must not be changed.
+func (s *Source) bytes(at int64, n int) ([]byte, error) {
+	if at < 0 || at > s.size {
+		return nil, fmt.Errorf("there is no offset %d", at)
+	}
+	n = int(min(int64(n), s.size-at))
+	if s.data != nil {
+		return s.data[at : at+int64(n)], nil
+	}
+	b := make([]byte, n)
+	_, err := s.file.ReadAt(b, s.base+at)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return b, err
+}
+
+// reset makes d read the values from at on, up to end.
+func (s *Source) reset(d *gdwire.Decoder, at, end int64) {
+	end = min(max(end, at), s.size)
+	if s.data != nil {
+		d.ResetBytes(s.data[min(at, end):end])
+		return
+	}
+	d.ResetN(io.NewSectionReader(s.file, s.base+at, end-at), end-at)
+}
+
+// decoder returns a Decoder of the source's values.
+func (s *Source) decoder() *gdwire.Decoder {
+	o := s.Options
+	o.Format, o.AllowObjects, o.Strict, o.OneValue = s.Format, true, false, false
+	o.Limits = gdwire.Limits{Elements: -1, Values: -1, StringBytes: -1, PackedBytes: -1, NameBytes: 1 << 20}
+	return gdwire.NewDecoder(nil, &o)
+}
+
+// A container is a value whose children can be listed.
+type container struct {
+	at    int64
+	kind  gdwire.Kind // 0 for the whole source, whose children are its packets
+	typ   gdwire.Type
+	count int64 // of children, or -1 if it is not known
+	first int64 // offset of the first child
+	end   int64 // of the packet, so that children do not read the next one
+	width int64 // bytes of an element of a packed array of numbers
+}
+
+// root is the container of the packets.
+const root = -1
+
+// open returns the container at an offset.
+func (s *Source) open(d *gdwire.Decoder, at, end int64) (*container, error) {
+	if at == root {
+		return &container{at: root, count: -1, end: s.size}, nil
+	}
+	s.reset(d, at, end)
+	t, err := d.ReadToken()
+	if err != nil {
+		return nil, offset(err, at)
+	}
+	c := &container{at: at, kind: t.Kind(), typ: t.Type(), count: t.Len(), first: at + d.InputOffset(), end: end}
+	switch t.Kind() {
+	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart:
+		return c, nil
+	case gdwire.KindPackedStart:
+		if c.width = elementWidth(t); c.width > 0 || t.Type() == gdwire.TypePackedStringArray {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("the %v at offset %d has no children", t.Type(), at)
+}
+
+// elementWidth returns the size of the elements of a packed array that are shown as children,
+// or 0.
+func elementWidth(t gdwire.Token) int64 {
+	n := packed[t.Type()].components * t.Width() / 8
+	return int64(n)
+}
+
+// packed has the packed arrays whose elements have one size, but not PackedByteArray, which
+// is shown as bytes.
+var packed = map[gdwire.Type]struct {
+	element    gdwire.Type
+	components int
+}{
+	gdwire.TypePackedInt32Array:   {gdwire.TypeInt, 1},
+	gdwire.TypePackedInt64Array:   {gdwire.TypeInt, 1},
+	gdwire.TypePackedFloat32Array: {gdwire.TypeFloat, 1},
+	gdwire.TypePackedFloat64Array: {gdwire.TypeFloat, 1},
+	gdwire.TypePackedVector2Array: {gdwire.TypeVector2, 2},
+	gdwire.TypePackedVector3Array: {gdwire.TypeVector3, 3},
+	gdwire.TypePackedVector4Array: {gdwire.TypeVector4, 4},
+	gdwire.TypePackedColorArray:   {gdwire.TypeColor, 4},
+}
+
+// marks are offsets of some of a container's children, so that a child is found without
+// reading all before it.
+type marks struct {
+	index, at []int64
+}
+
+const (
+	markEvery = 256     // children, or
+	markBytes = 1 << 20 // bytes
+	maxMarks  = 1 << 16 // of a container
+)
+
+// before returns the nearest mark up to child i.
+func (m *marks) before(i int64) (index, at int64) {
+	lo, hi := 0, len(m.index)
+	for hi-lo > 1 {
+		if mid := (lo + hi) / 2; m.index[mid] <= i {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return m.index[lo], m.at[lo]
+}
+
+// add adds a mark if the latest one is far away.
+func (m *marks) add(index, at int64) {
+	last := len(m.index) - 1
+	if index > m.index[last] && len(m.index) < maxMarks && (index-m.index[last] >= markEvery || at-m.at[last] >= markBytes) {
+		m.index, m.at = append(m.index, index), append(m.at, at)
+	}
+}
+
+// marksOf returns the marks of a container.
+func (s *Source) marksOf(c *container) *marks {
+	m := s.marks[c.at]
+	if m == nil {
+		if s.marks == nil {
+			s.marks = map[int64]*marks{}
+		}
+		m = &marks{[]int64{0}, []int64{c.first}}
+		s.marks[c.at] = m
+	}
+	return m
+}
+
+// budget ends work that takes too long for one answer.
+type budget struct {
+	done  <-chan struct{} // of the request
+	until time.Time
+}
+
+func (b *budget) spent() bool {
+	select {
+	case <-b.done:
+		return true
+	default:
+		return time.Now().After(b.until)
+	}
+}
+
+// seek returns the offset of child i of c. It stops early when b is spent, at a child that it
+// returns.
+func (s *Source) seek(d *gdwire.Decoder, c *container, i int64, b *budget) (index, at int64, err error) {
+	if c.width > 0 {
+		return i, c.first + i*c.width, nil
+	}
+	s.mu.Lock()
+	index, at = s.marksOf(c).before(i)
+	s.mu.Unlock()
+	for index < i && at < c.end {
+		if at, err = s.after(d, c, at); err != nil {
+			return index, at, err
+		}
+		index++
+		s.mu.Lock()
+		s.marksOf(c).add(index, at)
+		s.mu.Unlock()
+		if index&63 == 0 && b.spent() {
+			break
+		}
+	}
+	return index, at, nil
+}
+
+// after returns the offset after the child of c at an offset.
+func (s *Source) after(d *gdwire.Decoder, c *container, at int64) (int64, error) {
+	values := 1
+	switch {
+	case c.kind == 0 && s.Frame != recognize.Bare:
+		_, end, err := s.packet(at)
+		return end, err
+	case c.kind == gdwire.KindPackedStart:
+		b, err := s.bytes(at, 4)
+		if err == nil && len(b) < 4 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return at, err
+		}
+		return at + 4 + (int64(binary.LittleEndian.Uint32(b))+3)&^3, nil
+	case c.kind == gdwire.KindDictStart:
+		values = 2
+	case c.kind == gdwire.KindObjectStart:
+		_, value, err := s.name(at)
+		if err != nil {
+			return at, err
+		}
+		at = value
+	}
+	s.reset(d, at, c.end)
+	for range values {
+		if err := d.SkipValue(); err != nil {
+			return at, offset(err, at)
+		}
+	}
+	return at + d.InputOffset(), nil
+}
+
+// packet returns the offset of the value in the packet whose length is at an offset, and the
+// end of the packet.
+func (s *Source) packet(at int64) (value, end int64, err error) {
+	if s.Frame == recognize.Bare {
+		return at, s.size, nil
+	}
+	b, err := s.bytes(at, 4)
+	if err != nil {
+		return at, at, err
+	}
+	if len(b) < 4 {
+		return at, at, &gdwire.Error{Offset: at, Path: "$", Err: io.ErrUnexpectedEOF}
+	}
+	n := int64(binary.LittleEndian.Uint32(b))
+	if s.Frame == recognize.U32BE {
+		n = int64(binary.BigEndian.Uint32(b))
+	}
+	if end = at + 4 + n; end > s.size {
+		return at + 4, s.size, &gdwire.Error{Offset: s.size, Path: "$", Err: io.ErrUnexpectedEOF}
+	}
+	return at + 4, end, nil
+}
+
+// maxName is the largest size in bytes of a property's name that is shown.
+const maxName = 1 << 10
+
+// name returns the name of the property at an offset, and the offset of its value.
+func (s *Source) name(at int64) (name []byte, value int64, err error) {
+	b, err := s.bytes(at, 4+maxName)
+	if err == nil && len(b) < 4 {
+		err = &gdwire.Error{Offset: at, Path: "$", Err: io.ErrUnexpectedEOF}
+	}
+	if err != nil {
+		return nil, at, err
+	}
+	n := int64(binary.LittleEndian.Uint32(b))
+	return b[4:min(int64(len(b)), 4+n)], at + 4 + (n+3)&^3, nil
+}
+
+// offset adds at to the offset of an error.
+func offset(err error, at int64) error {
+	if err == io.EOF {
+		err = &gdwire.Error{Path: "$", Err: io.ErrUnexpectedEOF}
+	}
+	var e *gdwire.Error
+	if errors.As(err, &e) {
+		return &gdwire.Error{Offset: at + e.Offset, Path: e.Path, Err: e.Err}
+	}
+	return err
+}

@@ -1,0 +1,474 @@
+package view
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/variant"
+)
+
+func packet(t testing.TB, v any) []byte {
+	b, err := variant.Marshal(v)
+	require.NoError(t, err)
+	return b
+}
+
+// source returns a Source of values in Godot 4's format.
+func source(frame recognize.Frame, packets ...[]byte) *Source {
+	var b []byte
+	for _, p := range packets {
+		switch frame {
+		case recognize.U32:
+			b = binary.LittleEndian.AppendUint32(b, uint32(len(p)))
+		case recognize.U32BE:
+			b = binary.BigEndian.AppendUint32(b, uint32(len(p)))
+		}
+		b = append(b, p...)
+	}
+	s := NewSource(b)
+	s.Name, s.Format, s.Frame = "save.bin", gdwire.Godot4, frame
+	return s
+}
+
+// onDisk returns the same Source in a file, which is read where it is.
+func onDisk(t testing.TB, s *Source) *Source {
+	name := filepath.Join(t.TempDir(), "save.bin")
+	require.NoError(t, os.WriteFile(name, append([]byte("head"), s.data...), 0o600))
+	f, err := os.Open(name)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = f.Close() })
+	disk, err := NewFile(f, 4)
+	require.NoError(t, err)
+	disk.data = nil // as if it were large
+	disk.Name, disk.Format, disk.Frame, disk.Options = s.Name, s.Format, s.Frame, s.Options
+	return disk
+}
+
+// list returns all children of a row, or of the source for nil.
+func list(t testing.TB, s *Source, parent *row) []row {
+	at, end := int64(root), int64(0)
+	if parent != nil {
+		at, end = parent.At, parent.End
+	}
+	var rows []row
+	for next := int64(0); next >= 0; {
+		l, err := s.children(t.Context().Done(), at, end, next)
+		require.NoError(t, err)
+		rows = append(rows, l.Rows...)
+		require.Nil(t, l.Error)
+		if l.Next < 0 {
+			require.EqualValues(t, len(rows), l.Count)
+		}
+		next = l.Next
+	}
+	return rows
+}
+
+// texts returns step, type and text of rows.
+func texts(rows []row) (lines []string) {
+	for _, r := range rows {
+		lines = append(lines, fmt.Sprintf("%s %s %s", r.Step, r.Type, r.Text))
+	}
+	return lines
+}
+
+var identity = variant.Basis{X: variant.Vector3{X: 1}, Y: variant.Vector3{Y: 1}, Z: variant.Vector3{Z: 1}}
+
+// sample has a value of each kind of row.
+func sample() *variant.Dictionary {
+	var d variant.Dictionary
+	for _, p := range []struct{ key, value any }{
+		{"name", "Ada"}, {"a key", 1}, {variant.StringName("sn"), variant.StringName("x")},
+		{variant.Vector2i{X: 1, Y: 2}, variant.Color{R: 1, G: 0.5, A: 1}}, {7, variant.NodePath("/root/A:b")},
+		{nil, true}, {[]any{1}, 0.5}, {"list", []any{1, "two", []any{}, map[string]int{"x": 3}}},
+		{"ints", []int32{1, -2}}, {"longs", []int64{1 << 40}}, {"floats", []float32{0.1}}, {"doubles", []float64{0.1}},
+		{"strings", []string{"a", ""}}, {"bytes", []byte{1, 2, 3}}, {"vectors", []variant.Vector2{{X: 1, Y: 2}}},
+		{"colors", []variant.Color{{B: 1}}}, {"rid", variant.RID(5)}, {"object", variant.ObjectID(6)},
+		{"signal", variant.Signal{Name: "hit", Object: 7}}, {"basis", identity}, {"bad\n\u202e", "\x00\u202e"},
+	} {
+		d.Set(p.key, p.value)
+	}
+	return &d
+}
+
+func TestChildren(t *testing.T) {
+	node := &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "hp", Value: 5}, {Name: "metadata/x", Value: []any{1}}}}
+	for _, frame := range []recognize.Frame{recognize.Bare, recognize.U32, recognize.U32BE} {
+		s := source(frame, packet(t, sample()), packet(t, node), packet(t, 5))
+		for name, s := range map[string]*Source{"memory": s, "file": onDisk(t, s)} {
+			t.Run(fmt.Sprint(frame, " in ", name), func(t *testing.T) {
+				rows := list(t, s, nil)
+				require.Len(t, rows, 3)
+				require.Equal(t, "$", rows[0].Step)
+				require.True(t, strings.HasPrefix(rows[0].Text, `{name: "Ada", a key: 1, sn: &"x", Vector2i(1, 2): Color(1.0, 0.5, 0.0, 1.0), 7: ^"/root/A:b", null: true, [1]: 0.5, list: [`), rows[0].Text)
+				require.LessOrEqual(t, len(rows[0].Text), maxPreview+len("…"))
+				require.Equal(t, []string{`$1 Object Node {hp: 5, metadata/x: [1]}`, `$2 int 5`}, texts(rows[1:]))
+				require.EqualValues(t, 2, rows[1].Count)
+
+				inside := list(t, s, &rows[0])
+				require.Equal(t, []string{
+					`.name String "Ada"`, `["a key"] int 1`, `[&"sn"] StringName &"x"`, `[Vector2i(1, 2)] Color Color(1.0, 0.5, 0.0, 1.0)`,
+					`[7] NodePath ^"/root/A:b"`, `[null] bool true`, `.value(6) float 0.5`, `.list Array [1, "two", [], {x: 3}]`,
+					`.ints PackedInt32Array PackedInt32Array(1, -2)`, `.longs PackedInt64Array PackedInt64Array(1099511627776)`,
+					`.floats PackedFloat32Array PackedFloat32Array(0.1)`, `.doubles PackedFloat64Array PackedFloat64Array(0.1)`,
+					`.strings PackedStringArray PackedStringArray("a", "")`, `.bytes PackedByteArray PackedByteArray(010203)`,
+					`.vectors PackedVector2Array PackedVector2Array(Vector2(1.0, 2.0))`,
+					`.colors PackedColorArray PackedColorArray(Color(0.0, 0.0, 1.0, 0.0))`,
+					`.rid RID RID(5)`, `.object Object ObjectID(6)`, `.signal Signal Signal("hit", 7)`,
+					`.basis Basis Basis(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)`, `["bad\n\u202e"] String "\x00\u202e"`,
+				}, texts(inside))
+				require.Equal(t, "#ff8000", inside[3].Color)
+
+				require.Equal(t, []string{`[0] int 1`, `[1] String "two"`, `[2] Array []`, `[3] Dictionary {x: 3}`}, texts(list(t, s, &inside[7])))
+				require.Equal(t, []string{`[0] int 1`, `[1] int -2`}, texts(list(t, s, &inside[8])))
+				require.Equal(t, []string{`[0] float 0.1`}, texts(list(t, s, &inside[10])))
+				require.Equal(t, []string{`[0] String "a"`, `[1] String ""`}, texts(list(t, s, &inside[12])))
+				require.Equal(t, []string{`[0] Vector2 Vector2(1.0, 2.0)`}, texts(list(t, s, &inside[14])))
+				require.Equal(t, "#0000ff", list(t, s, &inside[15])[0].Color)
+				require.Equal(t, []string{`.hp int 5`, `["metadata/x"] Array [1]`}, texts(list(t, s, &rows[1])))
+			})
+		}
+	}
+}
+
+// Any child of a long container is found, and a mark makes that quick the second time.
+func TestMarks(t *testing.T) {
+	const n = 100_000
+	values := make([]any, n)
+	for i := range values {
+		values[i] = strings.Repeat("x", i%7)
+	}
+	values[500] = make([]byte, 3<<20)
+	s := source(recognize.Bare, packet(t, values))
+	for name, s := range map[string]*Source{"memory": s, "file": onDisk(t, s)} {
+		rows := list(t, s, nil)
+		for _, i := range []int64{n - 1, 0, 501, 500, 77_777, 99_990} {
+			l, err := s.children(t.Context().Done(), rows[0].At, rows[0].End, i)
+			require.NoError(t, err)
+			for l.Next == i && len(l.Rows) == 0 { // it took too long
+				l, err = s.children(t.Context().Done(), rows[0].At, rows[0].End, i)
+				require.NoError(t, err)
+			}
+			require.Equal(t, i, l.Rows[0].Index, name)
+			require.EqualValues(t, n, l.Count)
+			if i != 500 {
+				require.Equal(t, fmt.Sprintf("%q", values[i]), l.Rows[0].Text, name)
+			}
+		}
+		m := s.marks[rows[0].At]
+		require.Greater(t, len(m.index), n/markEvery-2)
+		require.Contains(t, m.index, int64(501), "after the long child")
+	}
+}
+
+// What decodes is shown, then the error in its place.
+func TestDamage(t *testing.T) {
+	whole := packet(t, []any{1, map[string]any{"a": 5, "b": "text", "c": 6}, 3})
+	at := bytes.Index(whole, []byte("text"))
+	bad := bytes.Clone(whole)
+	bad[at] = 0xff
+	s := source(recognize.Bare, bad)
+	l, err := s.children(t.Context().Done(), root, 0, 0)
+	require.NoError(t, err)
+	require.Len(t, l.Rows, 1)
+	require.EqualValues(t, at, l.Rows[0].Error.At)
+	require.Equal(t, fmt.Sprintf("offset %d: invalid UTF-8", at), l.Rows[0].Error.Text)
+	l, err = s.children(t.Context().Done(), l.Rows[0].At, l.Rows[0].End, 0)
+	require.NoError(t, err)
+	require.Equal(t, []string{"[0] int 1", "[1] Dictionary {a: 5, b: "}, texts(l.Rows))
+	l, err = s.children(t.Context().Done(), l.Rows[1].At, l.Rows[1].End, 0)
+	require.NoError(t, err)
+	require.Equal(t, ".a int 5", texts(l.Rows)[0])
+	require.EqualValues(t, at, l.Rows[1].Error.At)
+
+	// With lengths the next packet is found.
+	framed := source(recognize.U32, bad, packet(t, 5), whole)
+	framed.data = framed.data[:len(framed.data)-3]
+	framed.size -= 3
+	l, err = framed.children(t.Context().Done(), root, 0, 0)
+	require.NoError(t, err)
+	require.NotNil(t, l.Rows[0].Error)
+	require.Equal(t, "int 5", l.Rows[1].Type+" "+l.Rows[1].Text)
+	require.NotNil(t, l.Rows[2].Error)
+	for i := range whole { // never a panic, and always an answer
+		s := source(recognize.Bare, whole[:i])
+		_, err := s.children(t.Context().Done(), root, 0, 0)
+		require.NoError(t, err)
+	}
+}
+
+// The parts of every type cover its bytes.
+func TestDetail(t *testing.T) {
+	for _, c := range []struct {
+		value any
+		parts string
+	}{
+		{nil, "header 0 4"},
+		{5, "header 0 4,content 4 8"},
+		{variant.Vector3{}, "header 0 4,content 4 16"},
+		{"abc", "header 0 4,count 4 8,content 8 11,padding 11 12"},
+		{"", "header 0 4,count 4 8"},
+		{variant.NodePath("/a:bcde"), "header 0 4,count 4 16,count 16 20,content 20 21,padding 21 24,count 24 28,content 28 32"},
+		{[]any{1}, "header 0 4,count 4 8"},
+		{&variant.Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}}, "header 0 4,content 4 8,count 8 12"},
+		{map[string]any{}, "header 0 4,count 4 8"},
+		{[]byte{1, 2, 3}, "header 0 4,count 4 8,content 8 11,padding 11 12"},
+		{[]int64{1}, "header 0 4,count 4 8,content 8 16"},
+		{variant.Signal{Name: "hit"}, "header 0 4,count 4 8,content 8 12,content 12 20"},
+		{&variant.Object{Class: "Node"}, "header 0 4,count 4 8,content 8 12,count 12 16"},
+	} {
+		b := packet(t, c.value)
+		s := source(recognize.Bare, b)
+		d, err := s.detail(t.Context().Done(), 0, 0, 0)
+		require.NoError(t, err)
+		var parts []string
+		for _, p := range d.Parts {
+			require.NotEmpty(t, p.Name)
+			parts = append(parts, fmt.Sprint(p.Kind, " ", p.From, " ", p.To))
+		}
+		require.Equal(t, c.parts, strings.Join(parts, ","), "%T", c.value)
+		require.EqualValues(t, len(b), d.Size)
+		require.Nil(t, d.Error)
+		shown, err := base64.StdEncoding.DecodeString(d.Bytes)
+		require.NoError(t, err)
+		require.Equal(t, b, shown)
+	}
+	long := source(recognize.Bare, packet(t, strings.Repeat("x", 1<<20)))
+	d, err := long.detail(t.Context().Done(), 0, 0, 0)
+	require.NoError(t, err)
+	require.Len(t, d.Text, textBytes)
+}
+
+func TestSearch(t *testing.T) {
+	words := strings.Repeat("y", 20_000) + "Needle" + strings.Repeat("z", 40_000) // across chunks
+	s := source(recognize.U32, packet(t, map[string]any{
+		"a": []any{1, "a needle", 2.5, words}, "NEEDLES": 7, "p": []string{"x", "needle"}, "v": variant.Vector2{X: 7},
+		"i": []int32{1, 7}, "f": []float32{0.1}, "o": 7.0,
+	}), packet(t, &variant.Object{Class: "Needle", Properties: []variant.Property{{Name: "needle", Value: 0.1}}}))
+	find := func(text string, number bool) (hits []string) {
+		q, err := newQuery(text, number)
+		require.NoError(t, err)
+		done := false
+		require.NoError(t, s.search(t.Context(), q, func(p progress) error {
+			require.Nil(t, p.Error)
+			if p.Hit != nil {
+				hits = append(hits, fmt.Sprint(p.Hit.Way))
+			}
+			done = p.Done
+			return nil
+		}))
+		require.True(t, done)
+		return hits
+	}
+	require.Equal(t, []string{"[0 0]", "[0 1 1]", "[0 1 3]", "[0 5 1]", "[1]", "[1 0]"}, find("nEEdle", false))
+	require.Equal(t, []string{"[0 0]", "[0 3]", "[0 4]", "[0 6]"}, find("7", true))
+	require.Equal(t, []string{"[0 2]", "[1 0]"}, find("0.1", true))
+	require.Empty(t, find("nothing", false))
+	many := source(recognize.Bare, packet(t, make([]int, 0)), packet(t, strings.Split(strings.Repeat("hit,", 600), ",")))
+	q, err := newQuery("hit", false)
+	require.NoError(t, err)
+	n := 0
+	require.NoError(t, many.search(t.Context(), q, func(p progress) error {
+		if p.Hit != nil {
+			n++
+		}
+		return nil
+	}))
+	require.Equal(t, maxHits, n)
+	for _, text := range []string{"", strings.Repeat("x", maxQuery+1)} {
+		_, err := newQuery(text, false)
+		require.Error(t, err)
+	}
+	_, err = newQuery("text", true)
+	require.Error(t, err)
+}
+
+// start serves a page, and returns a function that requests a part of it.
+func start(t testing.TB, s *Server) (get func(what string, header ...string) (*http.Response, string)) {
+	ln, err := s.Listen()
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, ln) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-served)
+	})
+	return func(what string, header ...string) (*http.Response, string) {
+		at := what
+		if !strings.HasPrefix(what, "http") {
+			at = s.URL() + what
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
+		require.NoError(t, err)
+		for i := 0; i < len(header); i += 2 {
+			if header[i] == "Host" {
+				r.Host = header[i+1]
+			} else if header[i] == "Method" {
+				r.Method = header[i+1]
+			} else {
+				r.Header.Set(header[i], header[i+1])
+			}
+		}
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		defer func() { _ = answer.Body.Close() }()
+		b, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		return answer, string(b)
+	}
+}
+
+func TestServer(t *testing.T) {
+	png := []byte("\x89PNG\r\n\x1a\nrest")
+	file := source(recognize.Bare, packet(t, []any{png, []byte("<svg onload=alert(1)>"), "text"}))
+	s := &Server{File: file, Command: "save.bin", Live: NewLive()}
+	get := start(t, s)
+
+	answer, body := get("")
+	require.Equal(t, 200, answer.StatusCode)
+	require.Contains(t, body, "<title>gdwire view</title>")
+	for name, value := range headers {
+		require.Equal(t, value, answer.Header.Get(name))
+	}
+	for _, name := range []string{"page.js", "page.css"} {
+		answer, _ = get(name)
+		require.Equal(t, types[filepath.Ext(name)], answer.Header.Get("Content-Type"))
+	}
+	_, body = get("info")
+	require.JSONEq(t, fmt.Sprintf(`{"live":true,"file":{"name":"save.bin","command":"save.bin","size":%d,"format":"godot4","frame":"none","container":""}}`, file.size), body)
+	_, body = get("children?at=-1")
+	require.Contains(t, body, `"type":"Array"`)
+	_, body = get("children?at=0")
+	var l listing
+	require.NoError(t, json.Unmarshal([]byte(body), &l))
+	require.Len(t, l.Rows, 3)
+	answer, body = get(fmt.Sprintf("picture?at=%d", l.Rows[0].At))
+	require.Equal(t, "image/png", answer.Header.Get("Content-Type"))
+	require.Equal(t, string(png), body)
+	answer, _ = get(fmt.Sprintf("picture?at=%d", l.Rows[1].At))
+	require.Equal(t, 404, answer.StatusCode, "an SVG")
+	_, body = get("value?at=0")
+	require.Contains(t, body, `"type":"Array"`)
+	_, body = get("search?at=0&q=tex")
+	require.Equal(t, 2, strings.Count(body, "\n"))
+	require.Contains(t, body, `"path":"$[2]"`)
+
+	for _, bad := range []string{"children?at=-2", "children?at=x", "children?at=99999", "children?index=-1", "value?at=-1", "value?width=-1", "search?q=", "search?q=x&kind=number", "live?from=x", "children?packet=5"} {
+		_, body = get(bad)
+		require.Contains(t, body, `"error":{`, bad)
+	}
+	for _, header := range [][]string{
+		{"Host", "evil.example"}, {"Host", "localhost:80"}, {"Origin", "http://evil.example"}, {"Origin", "null"},
+		{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
+		{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "iframe"},
+	} {
+		answer, _ = get("", header...)
+		require.Equal(t, 404, answer.StatusCode, header)
+		answer, _ = get("info", header...)
+		require.Equal(t, 404, answer.StatusCode, header)
+	}
+	opens := []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}
+	answer, _ = get("", opens...)
+	require.Equal(t, 200, answer.StatusCode, "the file that opens the page")
+	answer, _ = get("info", opens...)
+	require.Equal(t, 404, answer.StatusCode)
+	for _, method := range []string{"POST", "PUT", "DELETE", "HEAD", "OPTIONS"} {
+		answer, _ = get("info", "Method", method)
+		require.Equal(t, 405, answer.StatusCode, method)
+	}
+	at, err := url.Parse(s.URL())
+	require.NoError(t, err)
+	require.Len(t, strings.Trim(at.Path, "/"), 26)
+	for _, name := range []string{"/", "/info", "/" + strings.Repeat("A", 26) + "/info", at.Path + "../info", at.Path + "page/page.js", at.Path + "..%2fview.go", at.Path + "x"} {
+		answer, _ = get("http://" + at.Host + name)
+		require.Equal(t, 404, answer.StatusCode, name)
+	}
+}
+
+func TestLive(t *testing.T) {
+	live := NewLive()
+	get := start(t, &Server{Live: live})
+	add := func(v any) { live.Add(1, true, packet(t, v), gdwire.Godot4, gdwire.DecoderOptions{}, nil) }
+	go add("hello")
+	_, body := get("live") // waits
+	require.Contains(t, body, `"text":"\"hello\""`)
+	live.Add(2, false, []byte{99, 0, 0, 0}, gdwire.Godot4, gdwire.DecoderOptions{}, &gdwire.Error{Path: "$", Err: gdwire.ErrType})
+	_, body = get("live?from=1")
+	require.Contains(t, body, `"number":1`)
+	require.Contains(t, body, `"error":{"at":0`)
+	_, body = get("children?at=-1&packet=0")
+	require.Contains(t, body, `"text":"\"hello\""`)
+
+	for range livePackets + 10 {
+		add(5)
+	}
+	require.Nil(t, live.packet(5))
+	require.NotNil(t, live.packet(livePackets+11))
+	packets, oldest := live.after(t.Context(), 0)
+	require.EqualValues(t, 12, oldest)
+	require.Len(t, packets, maxBatch)
+	require.EqualValues(t, 12, packets[0].Number)
+	for range 40 {
+		add(make([]byte, 1<<20))
+	}
+	packets, _ = live.after(t.Context(), 0)
+	require.LessOrEqual(t, len(packets), 32)
+	_, body = get("children?at=-1&packet=20")
+	require.Contains(t, body, "no longer kept")
+}
+
+// A file that has changed is not read.
+func TestChangedFile(t *testing.T) {
+	s := onDisk(t, source(recognize.Bare, packet(t, []any{1, 2})))
+	_, err := s.children(t.Context().Done(), root, 0, 0)
+	require.NoError(t, err)
+	require.NoError(t, os.Truncate(s.file.(*os.File).Name(), 8))
+	_, err = s.children(t.Context().Done(), root, 0, 0)
+	require.ErrorIs(t, err, errChanged)
+	_, err = s.detail(t.Context().Done(), 0, 0, 0)
+	require.ErrorIs(t, err, errChanged)
+}
+
+// A hostile source takes little time and memory, wherever it is read.
+func FuzzSource(f *testing.F) {
+	f.Add(packet(f, sample()), int64(0), uint8(0))
+	f.Add(source(recognize.U32, packet(f, sample())).data, int64(4), uint8(1))
+	f.Fuzz(func(t *testing.T, data []byte, at int64, frame uint8) {
+		s := source(recognize.Bare, data)
+		s.Frame = recognize.Frame(frame % 3)
+		s.Format = gdwire.Formats()[int(frame/3)%len(gdwire.Formats())]
+		if at < root || at > s.size {
+			at = root
+		}
+		l, err := s.children(t.Context().Done(), at, 0, 0)
+		if err == nil {
+			require.LessOrEqual(t, len(l.Rows), maxRows)
+			for _, r := range l.Rows {
+				require.LessOrEqual(t, len(r.Text), 2*maxPreview)
+				if r.At >= 0 && r.At <= s.size {
+					_, _ = s.detail(t.Context().Done(), r.At, r.End, r.Width)
+					_, _ = s.children(t.Context().Done(), r.At, r.End, 0)
+				}
+			}
+		}
+		q, err := newQuery("a", false)
+		require.NoError(t, err)
+		require.NoError(t, s.search(t.Context(), q, func(progress) error { return nil }))
+	})
+}

@@ -1,0 +1,309 @@
+package interop
+
+import (
+	"bufio"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/variant"
+)
+
+// gdwireBinary builds the command.
+func gdwireBinary(t *testing.T) string {
+	binary := filepath.Join(t.TempDir(), "gdwire")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/gdwire")
+	build.Dir = ".."
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return binary
+}
+
+// A viewPage is a page of gdwire view in the browser.
+type viewPage struct {
+	t   *testing.T
+	ctx context.Context
+	url string
+
+	mu       sync.Mutex
+	messages []string // console messages and exceptions
+	requests []string
+}
+
+// openView runs gdwire view for a file and opens its page.
+func openView(t *testing.T, binary, file string) *viewPage {
+	command := exec.Command(binary, "view", "-no-open", file)
+	stderr, err := command.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+	t.Cleanup(func() {
+		_ = command.Process.Signal(os.Interrupt)
+		require.NoError(t, command.Wait(), "ended by an interrupt")
+	})
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		if _, url, ok := strings.Cut(lines.Text(), "http://"); ok {
+			return openPage(t, "http://"+url)
+		}
+	}
+	require.Fail(t, "no address")
+	return nil
+}
+
+// openPage opens a page and waits until it shows a file.
+func openPage(t *testing.T, url string) *viewPage {
+	ctx, cancel := chromedp.NewContext(browser.ctx)
+	t.Cleanup(cancel)
+	p := &viewPage{t: t, ctx: ctx, url: url}
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(1200, 800)))
+	require.NoError(t, chromedp.Listen(ctx, func(event any) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch e := event.(type) {
+		case *runtime.EventConsoleAPICalled:
+			p.messages = append(p.messages, fmt.Sprintf("console: %v", e.Args))
+		case *runtime.EventExceptionThrown:
+			p.messages = append(p.messages, e.ExceptionDetails.Text)
+		case *log.EventEntryAdded:
+			p.messages = append(p.messages, e.Entry.Text+" "+fmt.Sprint(e.Entry.URL))
+		case *network.EventRequestWillBeSent:
+			p.requests = append(p.requests, e.Request.URL)
+		}
+	}))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(url)))
+	p.until(`document.body.dataset.ready === "true"`)
+	return p
+}
+
+// eval returns the value of a JavaScript expression.
+func eval[T any](p *viewPage, expression string) T {
+	p.t.Helper()
+	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	require.NoError(p.t, err, expression)
+	return v
+}
+
+// until waits until a JavaScript expression is true.
+func (p *viewPage) until(expression string) {
+	p.t.Helper()
+	ok := eval[bool](p, `(async () => {
+		for (const end = Date.now() + 60000; Date.now() < end; await new Promise(r => setTimeout(r, 10))) if (`+expression+`) return true;
+		return false;
+	})()`)
+	require.True(p.t, ok, "%s\n%s", expression, strings.Join(p.lines(), "\n"))
+}
+
+// lines returns the visible lines of the tree.
+func (p *viewPage) lines() []string {
+	return eval[[]string](p, `Array.from(document.querySelectorAll("#tree .line"), e => e.textContent)`)
+}
+
+// line waits for the line of the tree that starts with text, and returns an expression for it.
+func (p *viewPage) line(text string) string {
+	p.t.Helper()
+	e := fmt.Sprintf(`Array.from(document.querySelectorAll("#tree .line")).find(e => e.textContent.replace(/^[▸▾]/, "").startsWith(%q))`, text)
+	p.until(e + " !== undefined")
+	return e
+}
+
+// open opens the line that starts with text.
+func (p *viewPage) open(text string) {
+	p.t.Helper()
+	eval[bool](p, p.line(text)+`.querySelector(".twisty").click(), true`)
+	p.until(p.line(text) + `.getAttribute("aria-expanded") === "true"`)
+}
+
+// choose selects the line that starts with text and waits for its bytes.
+func (p *viewPage) choose(text string) {
+	p.t.Helper()
+	eval[bool](p, p.line(text)+`.click(), true`)
+	p.until(p.line(text) + `.classList.contains("chosen") && document.querySelectorAll("#hex div").length > 0`)
+}
+
+// key presses a key in the tree.
+func (p *viewPage) key(name string) {
+	eval[bool](p, fmt.Sprintf(`document.getElementById("tree").dispatchEvent(new KeyboardEvent("keydown", {key: %q, bubbles: true, cancelable: true})), true`, name))
+}
+
+// quiet expects no message of the browser and no request elsewhere.
+func (p *viewPage) quiet() {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	require.Empty(p.t, p.messages)
+	for _, r := range p.requests {
+		require.True(p.t, strings.HasPrefix(r, p.url), r)
+	}
+}
+
+// screenshot keeps a picture of the page in the folder that GDWIRE_SCREENSHOTS names.
+func (p *viewPage) screenshot(name string) {
+	picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	require.NoError(p.t, err)
+	if dir := os.Getenv("GDWIRE_SCREENSHOTS"); dir != "" {
+		require.NoError(p.t, os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644))
+	}
+}
+
+// writeValue writes an encoded value to a file.
+func writeValue(t *testing.T, v any) (name string, content []byte) {
+	content, err := variant.Marshal(v)
+	require.NoError(t, err)
+	name = filepath.Join(t.TempDir(), "save.bin")
+	require.NoError(t, os.WriteFile(name, content, 0o600))
+	return name, content
+}
+
+// The tree, the bytes, the search, the keyboard and the commands, on a saved game.
+func TestView(t *testing.T) {
+	binary := gdwireBinary(t)
+	p := openView(t, binary, "../testdata/godot4.7-dev/save_game_large.bin")
+	p.open(".player")
+	p.open(".inventory")
+	p.line(`[0]`)
+	p.screenshot("tree")
+	p.open("[7]")
+	p.open(".stats")
+	p.choose(".hp")
+	require.Equal(t, "player.inventory[7].stats.hp", eval[string](p, `document.getElementById("copy-get").dataset.text`))
+	save := "../testdata/godot4.7-dev/save_game_large.bin"
+	require.Equal(t, "gdwire set 'player.inventory[7].stats.hp = 107' "+save+" -o "+save, eval[string](p, `document.getElementById("set").value`))
+	require.Equal(t, "02000000 6b000000", eval[string](p, `Array.from(document.querySelectorAll("#hex .header, #hex .content")).filter(e => e.title).map(e => e.textContent).join("").replace(/^(.{8})/, "$1 ")`))
+	p.choose(".color")
+	require.False(t, eval[bool](p, `document.getElementById("swatch").hidden`))
+	p.screenshot("value")
+
+	eval[bool](p, `document.getElementById("query").value = "item_2999", document.getElementById("search").requestSubmit(), true`)
+	p.until(`document.querySelectorAll("#hits button").length === 1 && document.getElementById("found").textContent === "1 found"`)
+	p.screenshot("search")
+	eval[bool](p, `document.querySelector("#hits button").click(), true`)
+	p.until(`document.querySelector("#tree .chosen")?.textContent.includes('"item_2999"') && document.getElementById("copy-get").dataset.text === "player.inventory[2999].name"`)
+	p.key("Home")
+	p.until(`document.querySelector("#tree .chosen")?.textContent.includes("$")`)
+	p.key("ArrowDown")
+	p.until(`document.querySelector("#tree .chosen")?.textContent.includes(".version")`)
+	p.key("ArrowUp")
+	p.key("ArrowLeft")
+	p.until(`document.querySelectorAll("#tree .line").length === 1`)
+	p.quiet()
+}
+
+// The last of 1<<20 children, by the keyboard.
+func TestViewManyChildren(t *testing.T) {
+	values := make([]int, 1<<20)
+	for i := range values {
+		values[i] = i
+	}
+	name, _ := writeValue(t, values)
+	p := openView(t, gdwireBinary(t), name)
+	p.line("[0]")
+	p.key("End")
+	p.until(`document.querySelector("#tree .chosen")?.textContent.includes("[1048575]int1048575")`)
+	p.key("PageUp")
+	p.until(`!document.querySelector("#tree .chosen")?.textContent.includes("[1048575]") && document.querySelector("#tree .chosen")?.textContent.includes("int10485")`)
+	p.screenshot("many")
+	p.quiet()
+}
+
+// The bytes of each type are those of the file.
+func TestViewBytes(t *testing.T) {
+	var d variant.Dictionary
+	for i, v := range []any{
+		nil, true, 5, 1 << 40, 0.1, "text", variant.Vector2{X: 1}, variant.Rect2i{}, variant.Transform3D{}, variant.Projection{}, variant.Color{R: 1},
+		variant.StringName("n"), variant.NodePath("/a/b:c"), variant.RID(1), variant.ObjectID(2), variant.Callable{}, variant.Signal{Name: "s"},
+		[]any{1, "x"}, map[string]any{"k": 1}, []byte{1, 2, 3}, []int64{1, 2}, []float32{1}, []string{"a", "bc"}, []variant.Vector3{{}}, []variant.Color{{}},
+	} {
+		d.Set(fmt.Sprintf("k%02d", i), v)
+	}
+	name, content := writeValue(t, &d)
+	p := openView(t, gdwireBinary(t), name)
+	for i := range d.Len() {
+		p.choose(fmt.Sprintf(".k%02d", i))
+		at := eval[int](p, `parseInt(document.getElementById("offset").textContent)`)
+		p.until(`document.getElementById("size").textContent !== ""`)
+		size := eval[int](p, `parseInt(document.getElementById("size").textContent)`)
+		shown := eval[string](p, `Array.from(document.querySelectorAll("#hex > div"), line =>
+			Array.from(line.children).slice(1, 17).map(e => e.classList.contains("far") ? "" : e.textContent).join("")).join("")`)
+		require.Equal(t, hex.EncodeToString(content[at:at+size]), strings.TrimSpace(shown), "k%02d", i)
+	}
+	p.quiet()
+}
+
+// Nothing in a hostile file becomes anything but text, and no error stops the page.
+func TestViewHostile(t *testing.T) {
+	deep := any("bottom")
+	for range 900 {
+		deep = []any{deep}
+	}
+	script := `<script>alert(1)</script><img src=x onerror=alert(2)></textarea>`
+	var d variant.Dictionary
+	d.Set(script, script)
+	d.Set("\u202e\x00\x1b[31m", "\u202etxt.exe\x00")
+	d.Set(strings.Repeat("k", 5000), 1)
+	d.Set("long", strings.Repeat("x", 10<<20))
+	d.Set("deep", deep)
+	d.Set("png", []byte("\x89PNG\r\n\x1a\nbroken"))
+	d.Set("svg", []byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="alert(3)"/>`))
+	d.Set("__proto__", map[string]any{"toString": 1, "constructor": 2})
+	name, content := writeValue(t, &d)
+	binary := gdwireBinary(t)
+	p := openView(t, binary, name)
+	p.key("ArrowDown") // to the Dictionary
+	for i := range 8 {
+		p.key("ArrowDown")
+		p.until(fmt.Sprintf(`document.querySelector("#tree .chosen")?.getAttribute("aria-posinset") === "%d" && document.querySelectorAll("#hex div").length > 0`, i+1))
+	}
+	p.open(".__proto__")
+	p.line(".toString")
+	p.open(".deep")
+	for range 30 {
+		p.key("ArrowDown")
+		p.key("ArrowRight")
+	}
+	p.screenshot("hostile")
+	require.Zero(t, eval[int](p, `document.querySelectorAll("script:not([src]), #tree script, #tree img, svg, iframe").length`))
+	p.quiet()
+
+	// A damaged copy shows what decodes and then the error.
+	content[len(content)-40] ^= 0x40
+	damaged := filepath.Join(t.TempDir(), "damaged.bin")
+	require.NoError(t, os.WriteFile(damaged, content[:len(content)-20], 0o600))
+	p = openView(t, binary, damaged)
+	p.until(`document.querySelector("#tree .bad") !== null`)
+	p.screenshot("damaged")
+	p.quiet()
+}
+
+// Another token, or another host, gets nothing.
+func TestViewRefusals(t *testing.T) {
+	name, _ := writeValue(t, 5)
+	p := openView(t, gdwireBinary(t), name)
+	at, err := url.Parse(p.url)
+	require.NoError(t, err)
+	for _, bad := range []string{
+		"http://" + at.Host + "/", "http://" + at.Host + "/" + strings.Repeat("A", 26) + "/", "http://localhost:" + at.Port() + at.Path,
+	} {
+		ctx, cancel := context.WithTimeout(browser.ctx, time.Minute)
+		page, done := chromedp.NewContext(ctx)
+		require.NoError(t, chromedp.Do(page, chromedp.Navigate(bad)), bad)
+		text, err := chromedp.Run(page, chromedp.Evaluate[string](`document.body.textContent`))
+		require.NoError(t, err)
+		require.Equal(t, "not found", strings.TrimSpace(text), bad)
+		done()
+		cancel()
+	}
+}
