@@ -30,7 +30,11 @@ func viewFile(s *screen, o *options) error {
 	}
 	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, terminated)
 	defer end()
-	return s.servePage(ctx, &view.Server{File: file, Command: in.name}, o)
+	serve, err := openPage(&view.Server{File: file, Command: in.name}, o, s.say)
+	if err != nil {
+		return err
+	}
+	return serve(ctx)
 }
 
 // viewed returns the content of the input for a page. A container, and a pipe, is read into
@@ -56,24 +60,24 @@ func (in *source) viewed(o *options) (*view.Source, error) {
 	return v, nil
 }
 
-// servePage serves a page until ctx is done, and opens it in the browser or prints its address.
-func (s *screen) servePage(ctx context.Context, page *view.Server, o *options) error {
+// openPage opens a page in the browser or prints its address. It returns a function that serves
+// the page until ctx is done.
+func openPage(page *view.Server, o *options, say func(format string, args ...any)) (serve func(ctx context.Context) error, err error) {
 	ln, err := page.Listen()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	opened := false
-	if !o.noOpen {
-		remove, err := page.Open()
-		if opened = err == nil; opened {
-			defer remove()
-			s.say("the page is open in the browser; Ctrl-C ends it")
-		} else {
-			s.say("no browser was opened: %v", err)
-		}
+	remove := func() {}
+	if o.noOpen {
+		say("%s", page.URL())
+	} else if remove, err = page.Open(); err == nil {
+		say("the page is open in the browser; Ctrl-C ends it")
+	} else {
+		remove = func() {}
+		say("no browser was opened (%v): %s", err, page.URL())
 	}
-	if !opened {
-		s.say("%s", page.URL())
-	}
-	return page.Serve(ctx, ln)
+	return func(ctx context.Context) error {
+		defer remove()
+		return page.Serve(ctx, ln)
+	}, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/gdjson"
 )
 
@@ -26,6 +28,7 @@ type proxyOptions struct {
 	dropInvalid bool   // -drop-invalid
 	record      string // -record
 	packets     int64  // -n
+	view        bool   // -view
 }
 
 func proxyFlags(fs *flag.FlagSet, o *options) {
@@ -37,6 +40,8 @@ func proxyFlags(fs *flag.FlagSet, o *options) {
 	fs.BoolVar(&o.lines, "json", false, "a line of JSON for each packet")
 	fs.BoolVar(&p.dropInvalid, "drop-invalid", false, "forward a packet when it is whole, and only if it is valid; without -objects serialized objects are not")
 	fs.StringVar(&p.record, "record", "", "keep what is sent in `PREFIX`-1-client.bin, PREFIX-1-server.bin and so on")
+	fs.BoolVar(&p.view, "view", false, "show the packets in a page of the browser, too")
+	viewFlags(fs, o)
 	fs.Int64Var(&p.packets, "n", 0, "exit after `N` packets [never]")
 }
 
@@ -78,6 +83,7 @@ func proxyCheck(o *options) error {
 type proxyServer struct {
 	*screen
 	options *options
+	live    *view.Live // of -view, or nil
 	end     context.CancelFunc
 	lines   lines // of output and errors
 
@@ -118,6 +124,14 @@ func proxy(s *screen, o *options) error {
 	p.lines.note = func(missed string) line { return line{s.errs, "gdwire: … " + missed + " packets not shown\n"} }
 	p.lines.start()
 	p.say("listening on %v for %s", ln.Addr(), o.operands[1])
+	if o.proxy.view {
+		p.live = view.NewLive()
+		serve, err := openPage(&view.Server{Live: p.live}, o, p.say)
+		if err != nil {
+			return err
+		}
+		go func() { _ = serve(ctx) }()
+	}
 	p.accept(ctx, ln)
 	p.summary()
 	p.lines.close()
@@ -395,6 +409,9 @@ func (d *direction) show(packet []byte, o *options) bool {
 		o.settle(packet)
 	}
 	invalid := validate(packet, o)
+	if d.live != nil {
+		d.live.Add(d.number, d.way == 0, bytes.Clone(packet), o.decoder.Format, o.decoder, invalid)
+	}
 	if !d.countPacket(invalid) {
 		return invalid == nil
 	}
