@@ -292,6 +292,7 @@ func (n *node) list(v reflect.Value) error {
 		return n.fail(gdwire.ErrCount)
 	}
 	for i, x := range n.items {
+		v.Index(i).SetZero() // also in an array that is used again
 		var err error
 		switch {
 		case n.typ == gdwire.TypeArray || n.typ == gdwire.TypePackedStringArray:
