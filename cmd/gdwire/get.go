@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -72,13 +73,19 @@ func get(s *screen, o *options) error {
 func (s *screen) openAt(tree *paths.Tree, o *options) (io.Reader, io.Closer, error) {
 	if !tree.HasCut() {
 		in, err := s.open(o.file(), o)
-		return in, in, err
+		if err != nil {
+			return nil, nil, err
+		}
+		return in, in, nil
 	}
 	c, closer, err := s.content(o.file(), o)
 	if err != nil {
 		return nil, nil, err
 	}
-	return io.NewSectionReader(c, 0, c.Size), closer, c.Resolve(tree, true)
+	if err := c.Resolve(tree, true); err != nil {
+		return nil, nil, errors.Join(err, closer.Close())
+	}
+	return io.NewSectionReader(c, 0, c.Size), closer, nil
 }
 
 // skip reads a packet other than the one in the path.

@@ -6,10 +6,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/paths"
 )
 
 // setWith runs set with a file of these bytes.
@@ -103,4 +107,61 @@ func FuzzSet(f *testing.F) {
 			t.Fatalf("%x\n%s\nbecame %x\n%s", b, lines.out, r.out, r.err)
 		}
 	})
+}
+
+// TestEditVectors edits values that engines wrote: flat differs in exactly the lines of the
+// edit.
+func TestEditVectors(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "value")
+	done := map[string]int{}
+	for folder, format := range engines {
+		flags := []string{"-format", format, "-frame", "u32", "-objects"}
+		edited := func(name string, b []byte, args ...string) ([]byte, []string) {
+			require.NoError(t, os.WriteFile(file, b, 0o600))
+			r := runWith(nil, append(append(append([]string{name}, args...), file), flags...)...)
+			if strings.Contains(r.err, "engines would not read") { // another type in a typed container
+				return nil, nil
+			}
+			require.Zero(t, r.status, "%s %s", args, r.err)
+			flat := runWith([]byte(r.out), append([]string{"flat"}, flags...)...)
+			require.Zero(t, flat.status, flat.err)
+			return []byte(r.out), strings.SplitAfter(flat.out, "\n")
+		}
+		for _, v := range vectors(t, folder) {
+			b := framed(v.bytes(t))
+			flat := runWith(b, append([]string{"flat"}, flags...)...)
+			lines := strings.SplitAfter(flat.out, "\n")
+			for i, line := range lines[:len(lines)-1] {
+				path, value := splitLine(strings.TrimSuffix(line, "\n"))
+				parsed, v, err := paths.ParseLine(strings.TrimSuffix(line, "\n"))
+				require.NoError(t, err)
+				if n := len(parsed.Steps); n == 0 || parsed.Steps[n-1].Op != paths.Child || v.Form == paths.Declared || i%7 > 1 || strings.Contains(flat.out, "\n"+line+line) {
+					continue
+				}
+				step := &parsed.Steps[len(parsed.Steps)-1]
+				if step.Key.Type != gdwire.TypeString || strings.Count(flat.out, path+" = ") > 1 {
+					continue // an element of an array, whose path others get
+				}
+				after, got := edited("set", b, path+` = s:changed`)
+				if after == nil {
+					continue
+				}
+				require.Equal(t, slices.Concat(lines[:i], []string{path + " = \"changed\"\n"}, lines[i+1:]), got)
+				done["set"]++
+				after, got = edited("delete", b, path)
+				if parent := strings.TrimSuffix(path, string(step.Append(nil))); strings.Count(flat.out, parent+".")+strings.Count(flat.out, parent+"[") > 1 {
+					require.Equal(t, slices.Concat(lines[:i], lines[i+1:]), got)
+				}
+				done["delete"]++
+				if _, got = edited("add", after, path+" = "+value); got != nil && strings.HasPrefix(flat.out, "$.") {
+					require.ElementsMatch(t, lines, got)
+					done["add"]++
+				}
+			}
+		}
+	}
+	t.Log(done)
+	for _, name := range []string{"set", "delete", "add"} {
+		require.Greater(t, done[name], 50, name)
+	}
 }

@@ -24,7 +24,7 @@ func (e *editor) addTo(p *paths.Place, c *paths.Container) (n int64, err error) 
 		switch c.Kind {
 		case gdwire.KindArrayStart, gdwire.KindPackedStart:
 			added, err = e.addElement(t, c)
-		case gdwire.KindDictStart:
+		case gdwire.KindDictStart, gdwire.KindObjectStart:
 			added, err = true, e.addPair(t, c)
 		default:
 			err = fmt.Errorf("%v is of type %v, to which nothing can be added", p, c.Type)
@@ -99,20 +99,16 @@ func (e *editor) addedValue(t *paths.Place, elem gdwire.Elem) (splice, string, e
 	return splice{bytes: b}, v.String(), nil
 }
 
-// addPair adds a pair to a Dictionary.
+// addPair adds a pair to a Dictionary, or a property to an Object.
 func (e *editor) addPair(t *paths.Place, c *paths.Container) error {
 	step := t.Step()
 	switch {
 	case t.Hits > 0:
 		return fmt.Errorf("there is a value at %v; set changes it", t)
 	case step.Op != paths.Child:
-		return fmt.Errorf("%v is not a key that can be added to a Dictionary", t)
+		return fmt.Errorf("%v is not a key that can be added to a %v", t, c.Type)
 	}
-	key := step.Key
-	if fit, ok := key.FitElem(c.Key); ok {
-		key = fit
-	}
-	b, err := e.encode(&key)
+	b, err := e.encodeKey(&step.Key, c)
 	if err != nil {
 		return fmt.Errorf("%v: %w", t, reason(err))
 	}
@@ -124,5 +120,37 @@ func (e *editor) addPair(t *paths.Place, c *paths.Container) error {
 	s.start, s.end = c.End, c.End
 	e.splice(s)
 	e.changed(t, text, "")
+	return nil
+}
+
+// encodeKey returns the bytes of the key of a pair, or of the name of a property.
+func (e *editor) encodeKey(key *paths.Value, c *paths.Container) ([]byte, error) {
+	if c.Kind == gdwire.KindDictStart {
+		if fit, ok := key.FitElem(c.Key); ok {
+			key = &fit
+		}
+		return e.encode(key)
+	}
+	if key.Type != gdwire.TypeString {
+		return nil, fmt.Errorf("a property has a name, and not %v", key)
+	}
+	const class, before, after = "Node", 16, 4 // the bytes around the name
+	b, err := e.encoded(func(enc *gdwire.Encoder) error {
+		return firstError(func() error { return enc.BeginObject(class, 1) },
+			func() error { return enc.WriteProperty(key.Text) }, enc.WriteNil, enc.End)
+	}, false)
+	if err != nil {
+		return nil, err
+	}
+	return b[before : len(b)-after], nil
+}
+
+// firstError makes calls until one fails, and returns its error.
+func firstError(calls ...func() error) error {
+	for _, call := range calls {
+		if err := call(); err != nil {
+			return err
+		}
+	}
 	return nil
 }

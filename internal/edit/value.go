@@ -198,7 +198,8 @@ func (e *editor) encodePart(p *paths.Place, part *paths.Part, v paths.Value) ([]
 	var err error
 	if want == gdwire.TypeString {
 		b, err = e.encoded(func(enc *gdwire.Encoder) error {
-			return cmp.Or(enc.BeginPacked(part.In, 1), enc.WriteString(fit.Text), enc.End())
+			return firstError(func() error { return enc.BeginPacked(part.In, 1) },
+				func() error { return enc.WriteString(fit.Text) }, enc.End)
 		}, false)
 		b = b[min(len(b), packedHeader):]
 	} else {
