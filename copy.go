@@ -76,9 +76,9 @@ loop:
 		switch {
 		case most < 0:
 			break loop
-		case d.win != nil && e.valueLim >= 0:
+		case d.fastValues != nil && e.valueLim >= 0:
 			d.passFast(most)
-		case d.names != nil && e.nameLim >= 0 && d.top().typ == e.top().typ:
+		case d.fastNames != nil && e.nameLim >= 0 && d.top().typ == e.top().typ:
 			d.passNames(most)
 		default:
 			break loop
@@ -104,10 +104,10 @@ loop:
 // in d and e. It returns false if the value is not on the fast path of both, or if its count
 // is not one that engines write.
 func copyStart(e *Encoder, d *Decoder) bool {
-	if d.r > len(d.win)-fastSize || e.valueLim < 0 {
+	if d.r > len(d.fastValues)-fastSize || e.valueLim < 0 {
 		return false
 	}
-	b := (*[fastSize]byte)(d.win[d.r:])
+	b := (*[fastSize]byte)(d.fastValues[d.r:])
 	h, n := le.Uint32(b[:]), le.Uint32(b[4:])
 	form := &d.forms[formIndex(h)]
 	if h != form.header {
@@ -135,9 +135,9 @@ func copyStart(e *Encoder, d *Decoder) bool {
 
 // passNames is passFast for names of a NodePath and packed strings.
 func (d *Decoder) passNames(most int) {
-	names, r, left := d.names, d.r, d.left
+	names, r, left := d.fastNames, d.r, d.left
 	names = names[:min(len(names), r+most)]
-	last, nul := d.token/2, d.nul(d.top().typ)
+	last, nul := d.tokenPos(), d.nul(d.top().typ)
 	for r <= len(names)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(names[r:])
 		n := le.Uint32(b[:])
@@ -154,6 +154,6 @@ func (d *Decoder) passNames(most int) {
 		left--
 		r += size
 	}
-	d.r, d.token = r, 2*last+1
+	d.passEmpty(r, last)
 	d.setLeft(left)
 }

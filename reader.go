@@ -4,8 +4,6 @@ import (
 	"io"
 	"iter"
 	"math"
-
-	"github.com/valyala/bytebufferpool"
 )
 
 // How a Decoder reads.
@@ -16,10 +14,9 @@ import (
 //	|                                                                     |
 //	…  [ history | latest token | bytes to be read … | beyond Limits.Bytes | free ]
 //	   |         |              |                    |                     |
-//	   buf[0]    token/2 - base r                    lim                   end
-//	   = base    (tokenStart)
+//	   buf[0]    tokenPos       pos                  lim                   end
 //
-// base is the position of buf[0], token/2 that of the latest token, and keyPos that of the
+// base is the position of buf[0], tokenPos that of the latest token, and keyPos that of the
 // latest key in the innermost container; the history keeps short keys for paths. To
 // consume bytes, r is increased. Before fetch reads more, compact moves the bytes from the
 // history on to the start of the buffer.
@@ -28,8 +25,8 @@ import (
 // PackedStringArrays, if they are completely in the buffer and have a header that
 // engines write, and opens Arrays and Dictionaries at the top level. It is in ReadToken,
 // readName, readLast, the typed reads, skipFast and passFast. It does not check
-// Limits.Bytes, because lim includes it, nor errors, depth or options, because setWin sets
-// win and names to nil if one of these must be checked. The slow path reads everything
+// Limits.Bytes, because lim includes it, nor errors, depth or options, because updateFastPath sets
+// fastValues and fastNames to nil if one of these must be checked. The slow path reads everything
 // else: start, then next and the functions that it calls.
 //
 // On both paths, a token is consumed only after all of it is in the buffer. A call that a
@@ -103,22 +100,11 @@ type DecoderOptions struct {
 // up to 35 bytes of its latest key if that has left the buffer. It allocates nothing by
 // a declared count.
 type Decoder struct {
-	window
+	source
 	state
 
-	// The rest of the read buffer, see reader_buffer.go.
-	win         []byte // buf[:lim] if the fast path may read values, otherwise nil; see setWin
-	names       []byte // the same for names and packed strings
-	r, lim, end int
-	src         io.Reader // nil after ResetBytes
-	srcErr      error     // returned by src together with bytes; returned after them
-	buffer      *bytebufferpool.ByteBuffer
-
-	// Positions in the input, see window.
-	origin     uint64 // offset 0
-	inputEnd   uint64 // the end of the input, if its length was given
-	valueStart uint64 // the start of the top-level value
-	valueEnd   uint64 // its maximum end, by Limits.Bytes or inputEnd
+	origin     uint64 // the position of offset 0
+	valueStart uint64 // the position of the top-level value
 
 	// State of earlier calls.
 	err     error // returned by all later calls, or only by the next one if once is set
@@ -172,12 +158,7 @@ func (d *Decoder) Options() DecoderOptions {
 // Reset discards the state of d and makes it read from r, starting at offset 0, with
 // the same options.
 func (d *Decoder) Reset(r io.Reader) {
-	var buf []byte
-	if d.buffer != nil {
-		buf = d.buffer.B
-	}
-	d.reset(r, buf, 0)
-	d.inputEnd = math.MaxUint64
+	d.reset(r, d.memory(), 0)
 }
 
 // ResetN is Reset for an input of n bytes. The Decoder reads no more than n bytes from r
@@ -185,17 +166,17 @@ func (d *Decoder) Reset(r io.Reader) {
 // value are an error.
 func (d *Decoder) ResetN(r io.Reader, n int64) {
 	d.Reset(r)
-	d.inputEnd = d.origin + uint64(max(n, 0))
+	d.endAt(d.origin + uint64(max(n, 0)))
 }
 
 // ResetBytes is ResetN for bytes in memory. They are not copied: the payloads of tokens
 // are parts of b, so b must not change while the Decoder reads it.
 func (d *Decoder) ResetBytes(b []byte) {
 	d.reset(nil, b, len(b))
-	d.inputEnd = d.origin + uint64(len(b))
+	d.endAt(d.origin + uint64(len(b)))
 	d.begin()
 	if d.topForm() != nil {
-		d.win = b[:d.lim] // until the first call that start begins
+		d.readValuesFast() // until the first call that start begins
 	}
 }
 
@@ -211,11 +192,8 @@ func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 // forget discards the input and the state of earlier calls. The next input is buf[:end] and
 // then what r returns.
 func (d *Decoder) forget(r io.Reader, buf []byte, end int) {
-	d.base += uint64(d.end) + 1
+	d.restart(r, buf, end)
 	d.origin = d.base
-	d.token = 2*d.base + 1
-	d.r, d.lim, d.end = 0, end, end
-	d.buf, d.win, d.names, d.src, d.srcErr = buf, nil, nil, r, nil
 	d.err, d.once = nil, false
 	d.payload.active, d.leave = false, 0
 	if r := d.rare; r != nil {
@@ -251,10 +229,7 @@ func (d *Decoder) Release() {
 	d.state.close()
 	d.rare = nil
 	d.err, d.once = ErrReleased, false
-	if d.buffer != nil {
-		putBuffer(d.buffer)
-		d.buffer = nil
-	}
+	d.release()
 }
 
 // ReadToken returns the next token. At the end of the input it returns io.EOF after a
@@ -263,7 +238,7 @@ func (d *Decoder) Release() {
 // It returns as soon as the bytes of the token have been received, and never waits for
 // more. DictKey and End read nothing.
 func (d *Decoder) ReadToken() (Token, error) {
-	win, r, left := d.win, d.r, d.left
+	win, r, left := d.fastValues, d.r, d.left
 	if r > len(win)-fastSize {
 		return d.readName()
 	}
@@ -285,7 +260,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 	}
 	switch form.shape {
 	case shapeWord:
-		d.r, d.token = r+4+int(form.size), 2*pos
+		d.pass(r+4+int(form.size), pos)
 		d.setLeft(left - 1)
 		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
 	case shapeText:
@@ -294,17 +269,17 @@ func (d *Decoder) ReadToken() (Token, error) {
 		if size == 0 {
 			return d.readText(form, n)
 		}
-		d.r, d.token = r+4+size, 2*pos
+		d.pass(r+4+size, pos)
 		d.setLeft(left - 1)
-		return Token{head: form.head | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: 2 * pos}, nil
+		return Token{head: form.head | uint64(n)<<32, bits: uint64(n), src: &d.tokenSource, pos: markAt(pos)}, nil
 	case shapeMath:
 		end := r + 4 + int(form.size)
 		if end > len(win) {
 			return d.readSlow()
 		}
-		d.r, d.token = end, 2*pos
+		d.pass(end, pos)
 		d.setLeft(left - 1)
-		return Token{head: form.head, win: &d.window, pos: 2 * pos}, nil
+		return Token{head: form.head, src: &d.tokenSource, pos: markAt(pos)}, nil
 	case shapeArray, shapeDict, shapePackedStrings:
 		n := le.Uint32(b[4:])
 		if !d.openFast(form, n) {
@@ -321,9 +296,8 @@ func (d *Decoder) readText(form *form, n uint32) (Token, error) {
 		return d.readSlow()
 	}
 	d.count(1)
-	d.token = 2 * d.pos()
-	d.r += 8 + int(padded(n))
-	return Token{head: form.head | uint64(n)<<32, bits: uint64(n), win: &d.window, pos: d.token}, nil
+	d.pass(d.r+8+int(padded(n)), d.pos())
+	return Token{head: form.head | uint64(n)<<32, bits: uint64(n), src: &d.tokenSource, pos: d.mark}, nil
 }
 
 // readStart is ReadToken on the fast path for a Start token.
@@ -347,19 +321,19 @@ func (d *Decoder) readName() (Token, error) {
 		return d.readEnd(), nil
 	}
 	switch {
-	case d.win != nil:
+	case d.fastValues != nil:
 		return d.readLast()
-	case d.names == nil:
+	case d.fastNames == nil:
 		return d.readSlow()
 	}
 	text, ok := d.fastName()
 	if !ok {
 		return d.readSlow()
 	}
-	d.token-- // the payload of this token is valid
+	d.keep()
 	const head = uint64(KindStringChunk) | uint64(flagLast|1<<offsetShift)<<16
 	n := uint64(len(text))
-	return Token{head: head | uint64(d.top().typ)<<8 | n<<32, bits: n, win: &d.window, pos: d.token}, nil
+	return Token{head: head | uint64(d.top().typ)<<8 | n<<32, bits: n, src: &d.tokenSource, pos: d.mark}, nil
 }
 
 // readLast is ReadToken on the fast path for the values in the last bytes of the buffer.
@@ -378,7 +352,7 @@ func (d *Decoder) readLast() (Token, error) {
 // buffer, of which there are fewer than fastSize: at the end of a packet. It copies these
 // bytes to b. It returns nil if the value is incomplete.
 func (d *Decoder) lastForm(b *[fastSize]byte) *form {
-	win, r := d.win, d.r
+	win, r := d.fastValues, d.r
 	n := len(win) - r
 	if n < 4 || n >= fastSize || d.left == 0 {
 		return nil
@@ -419,8 +393,8 @@ func (d *Decoder) takeLast(form *form, b *[fastSize]byte) Token {
 	default:
 		d.take(4 + int(form.size))
 	}
-	d.token-- // the payload of this token is valid
-	t.win, t.pos = &d.window, d.token
+	d.keep()
+	t.src, t.pos = &d.tokenSource, d.mark
 	return t
 }
 
@@ -445,20 +419,19 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 	}
 	d.values += values
 	d.push(form.kind, form.typ, n, pos)
-	d.token = 2 * pos
-	d.r += 8
+	d.pass(d.r+8, pos)
 	if form.shape == shapePackedStrings {
-		d.payload = payload{token: d.token}
-		d.win, d.names = nil, d.win
+		d.payload = payload{token: d.mark}
+		d.enterNames()
 	}
 	if d.depth > d.maxDepth {
-		d.setWin()
+		d.updateFastPath()
 	}
 	return true
 }
 
 // topForm returns the form of the next top-level value if the fast path may open it: an
-// Array, Dictionary or packed array, after which setWin decides again. It makes small packets
+// Array, Dictionary or packed array, after which updateFastPath decides again. It makes small packets
 // faster.
 func (d *Decoder) topForm() *form {
 	if d.lim-d.r < fastSize || d.slow {
@@ -492,17 +465,16 @@ func (d *Decoder) openNodePath(b *[fastSize]byte) bool {
 	d.values += uint64(n)
 	f := d.push(KindNodePathStart, TypeNodePath, n, pos)
 	f.names, f.flags = le.Uint32(b[4:])&^newNodePathBit, tokenFlags(le.Uint32(b[12:]))*flagAbsolute
-	d.token = 2 * pos
-	d.payload = payload{token: d.token, kind: KindNodePathStart}
-	d.r += 16
-	d.win, d.names = nil, d.win // at any depth, which is checked for values only
+	d.pass(d.r+16, pos)
+	d.payload = payload{token: d.mark, kind: KindNodePathStart}
+	d.enterNames() // at any depth, which is checked for values only
 	return true
 }
 
 // readDictKey returns the DictKey before a key.
 func (d *Decoder) readDictKey() Token {
 	d.markKey()
-	d.token = 2*d.pos() + 1
+	d.markEmpty(d.pos())
 	return Token{head: uint64(KindDictKey) | uint64(TypeDictionary)<<8}
 }
 
@@ -515,24 +487,24 @@ func (d *Decoder) readEnd() Token {
 
 // closeTop closes the innermost container.
 func (d *Decoder) closeTop() {
-	d.token = 2*d.pos() + 1
+	d.markEmpty(d.pos())
 	d.pop()
 	switch k := d.top().kind; {
 	case k != KindArrayStart && k != KindDictStart:
-		d.setWin()
-	case d.names != nil: // the End of names or packed strings
-		d.win, d.names = d.names, nil
-	case d.win == nil:
-		d.setWin()
+		d.updateFastPath()
+	case d.fastNames != nil: // the End of names or packed strings
+		d.leaveNames()
+	case d.fastValues == nil:
+		d.updateFastPath()
 	}
 }
 
-// setWin switches the fast path on or off, and must be called after any change of the state
+// updateFastPath switches the fast path on or off, and must be called after any change of the state
 // that it tests; only the fast path itself exchanges win and names, without other tests. The
 // fast path is on inside Arrays, Dictionaries, NodePaths and PackedStringArrays, and where
 // topForm finds an Array or Dictionary at the top level.
-func (d *Decoder) setWin() {
-	d.win, d.names = nil, nil
+func (d *Decoder) updateFastPath() {
+	d.stopFast()
 	if d.depth == 0 {
 		return
 	}
@@ -545,9 +517,9 @@ func (d *Decoder) setWin() {
 		return
 	}
 	if inNames {
-		d.names = d.buf[:d.lim]
+		d.readNamesFast()
 	} else {
-		d.win = d.buf[:d.lim]
+		d.readValuesFast()
 	}
 }
 
@@ -566,10 +538,10 @@ func (d *Decoder) readSlow() (Token, error) {
 // ends a bulk read, skips the rest of a container that a loop has left, and
 // returns the error of an earlier call.
 func (d *Decoder) start() error {
-	d.token |= 1
+	d.drop()
 	if d.payload.active {
 		d.payload.active = false
-		d.setWin()
+		d.updateFastPath()
 	}
 	if d.err != nil {
 		return d.failed()
@@ -582,7 +554,7 @@ func (d *Decoder) start() error {
 	if d.depth > 0 {
 		return nil
 	}
-	d.win = nil
+	d.stopFast()
 	if d.left == 0 {
 		return errNotReset // Release leaves an error
 	}
@@ -594,7 +566,7 @@ func (d *Decoder) failed() error {
 	err := d.err
 	if d.once {
 		d.err, d.once = nil, false
-		d.setWin()
+		d.updateFastPath()
 	}
 	return err
 }
@@ -640,11 +612,11 @@ func (d *Decoder) topValue() (Token, error) {
 			return d.packed(form)
 		}
 		n := le.Uint32(d.buf[d.r+4:])
-		d.win = d.buf[:d.lim]
+		d.readValuesFast()
 		if d.openFast(form, n) {
 			return Token{head: form.head, bits: uint64(n)}, nil
 		}
-		d.win = nil
+		d.stopFast()
 	}
 	return d.value()
 }
@@ -653,22 +625,22 @@ func (d *Decoder) topValue() (Token, error) {
 // end of the input and after an error, which the next ReadToken returns. It waits for at
 // most 4 bytes, because these contain the kind.
 func (d *Decoder) PeekKind() Kind {
-	win, r := d.win, d.r
+	win, r := d.fastValues, d.r
 	if r > len(win)-fastSize {
-		if d.names == nil {
+		if d.fastNames == nil {
 			return d.peekSlow()
 		}
 		if d.left > 0 {
-			d.token |= 1
+			d.drop()
 			return KindStringChunk
 		}
 	}
 	if d.left == 0 {
-		d.token |= 1
+		d.drop()
 		return KindEnd
 	}
 	if d.atKey() && d.marked != d.left {
-		d.token |= 1
+		d.drop()
 		return KindDictKey
 	}
 	h := le.Uint32(win[r:])
@@ -676,12 +648,12 @@ func (d *Decoder) PeekKind() Kind {
 	if h != form.header {
 		return d.peekSlow()
 	}
-	d.token |= 1
+	d.drop()
 	return form.kind
 }
 
 func (d *Decoder) peekSlow() Kind {
-	d.token |= 1
+	d.drop()
 	d.payload.active = false
 	if d.err != nil {
 		return 0
@@ -690,7 +662,7 @@ func (d *Decoder) peekSlow() Kind {
 	if err != nil && d.err == nil { // an error of the Reader, which otherwise does not stay
 		d.err, d.once = err, true
 	}
-	d.setWin()
+	d.updateFastPath()
 	return k
 }
 
@@ -786,7 +758,7 @@ func (d *Decoder) AppendPath(dst []byte) []byte {
 // WrapError returns err in an [Error] with the offset and path of the latest token, for
 // values that the caller finds invalid. Only [Decoder.LastError] shows that it was called.
 func (d *Decoder) WrapError(err error) error {
-	return d.latest(&Error{Offset: int64(d.token/2 - d.origin), Path: string(d.AppendPath(nil)), Err: err})
+	return d.latest(&Error{Offset: int64(d.tokenPos() - d.origin), Path: string(d.AppendPath(nil)), Err: err})
 }
 
 // Depth returns the number of open containers, including NodePaths, packed arrays,
@@ -808,9 +780,6 @@ func (d *Decoder) Depth() int {
 // value, and its count -1. For a level that is not open, StackIndex returns 0, -1, -1.
 func (d *Decoder) StackIndex(i int) (kind Kind, index, count int64) { return d.stackIndex(i) }
 
-// pos returns the position of the first byte that is not consumed.
-func (d *Decoder) pos() uint64 { return d.base + uint64(d.r) }
-
 // errorAt returns an Error for the next token, with an offset of at bytes after r.
 func (d *Decoder) errorAt(at int, err error) error {
 	return d.latest(&Error{
@@ -823,7 +792,7 @@ func (d *Decoder) errorAt(at int, err error) error {
 // fail is errorAt for an error that stays.
 func (d *Decoder) fail(at int, err error) error {
 	d.err, d.once = d.errorAt(at, err), false
-	d.setWin()
+	d.updateFastPath()
 	return d.err
 }
 
@@ -847,6 +816,5 @@ func (d *Decoder) beginValue() error {
 // begin sets the limits of a top-level value that starts at d.pos().
 func (d *Decoder) begin() {
 	d.valueStart, d.values, d.strictSeen = d.pos(), 1, 0
-	d.valueEnd = min(d.inputEnd, d.valueStart+uint64(d.bounds[limitBytes]))
-	d.lim = d.limit()
+	d.limitTo(d.valueStart + uint64(d.bounds[limitBytes]))
 }

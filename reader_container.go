@@ -21,7 +21,7 @@ func (d *Decoder) container(form *form, flags uint32) (Token, error) {
 	}
 	t.head |= uint64(declared.flags) << 16
 	if size := declared.to - declared.from; size > 0 {
-		t = t.at(&d.window, declared.from, size)
+		t = t.at(&d.tokenSource, declared.from, size)
 	}
 	d.top().elem = declared.elem
 	return t, nil
@@ -148,7 +148,7 @@ func (d *Decoder) object() (Token, error) {
 		end += 4
 	}
 	d.open(end, KindObjectStart, TypeObject, count)
-	return newToken(KindObjectStart, TypeObject, 0, uint64(count)).at(&d.window, 8, n), nil
+	return newToken(KindObjectStart, TypeObject, 0, uint64(count)).at(&d.tokenSource, 8, n), nil
 }
 
 // sign returns the count n, or 0 if n is negative and engines read that as 0.
@@ -169,5 +169,5 @@ func (d *Decoder) property() (Token, error) {
 		return Token{}, err
 	}
 	d.advance(end)
-	return newToken(KindProperty, TypeObject, 0, 0).at(&d.window, 4, n), nil
+	return newToken(KindProperty, TypeObject, 0, 0).at(&d.tokenSource, 4, n), nil
 }

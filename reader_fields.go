@@ -76,7 +76,7 @@ func (l *loop) exit() {
 	d.rare.keys = d.rare.keys[:l.keys]
 	if !l.done && l.isOpen() && (d.leave == 0 || d.leave > l.depth) { // iter.Pull can end the outer loop first
 		d.leave = l.depth
-		d.setWin()
+		d.updateFastPath()
 	}
 }
 
@@ -155,7 +155,7 @@ func (d *Decoder) eachField(yield func([]byte, error) bool) {
 func (l *loop) key() (key []byte, ok bool, err error) {
 	d := l.d
 	keys := d.rare.keys[:l.keys]
-	if b, size := d.shortString(); size > 0 && d.bounds[limitName] >= 8 {
+	if b, size := d.shortString(d.left); size > 0 && d.bounds[limitName] >= 8 {
 		keys = le.AppendUint64(keys, le.Uint64(b[8:]))[:l.keys+int(le.Uint32(b[4:]))]
 		d.take(4 + size)
 	} else {
@@ -202,7 +202,7 @@ func (l *loop) slowKey() (key []byte, ok bool, err error) {
 func (d *Decoder) readElements() (int, error) {
 	if form, b := d.fastForm(); form != nil && (form.shape == shapeArray || form.shape == shapePackedStrings) {
 		if n := le.Uint32(b[4:]); d.openFast(form, n) {
-			d.token |= 1
+			d.drop()
 			return int(n), nil
 		}
 	}

@@ -32,8 +32,8 @@ func fitsReal32(x float64) bool {
 func (d *Decoder) ReadReals32(t Type, c []float32) error {
 	if form, _ := d.fastForm(); form != nil && form.typ == t && form.unit == unitFloat32 && form.shape == shapeMath {
 		from, size := d.r+4, int(form.size)
-		if size == 4*len(c) && size <= len(d.win)-from {
-			b := d.win[from : from+size : from+size]
+		if size == 4*len(c) && size <= len(d.fastValues)-from {
+			b := d.fastValues[from : from+size : from+size]
 			d.take(4 + size)
 			for i := range c {
 				c[i] = math.Float32frombits(le.Uint32(nth(b, i, 4)))
@@ -70,6 +70,6 @@ func (d *Decoder) ReadReals32(t Type, c []float32) error {
 	for i := range c {
 		c[i] = float32(tok.Real(i))
 	}
-	d.token |= 1
+	d.drop()
 	return nil
 }

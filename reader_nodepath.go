@@ -100,7 +100,7 @@ func (d *Decoder) fastNodePath(dst []byte) (text []byte, ok bool) {
 		to[0], n = '/', 1
 	}
 	names := le.Uint32(b[4:]) &^ newNodePathBit
-	win, r, separator := d.win, d.r+16, byte('/')
+	win, r, separator := d.fastValues, d.r+16, byte('/')
 	for i := range total {
 		if r > len(win)-fastSize {
 			return dst, false

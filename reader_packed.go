@@ -31,7 +31,7 @@ func (d *Decoder) packed(form *form) (Token, error) {
 // It returns false if they exceed a limit or are not completely in the buffer, on the fast
 // path.
 func (d *Decoder) wholePacked(form *form, n uint32) (data int, ok bool) {
-	size, left := uint64(n)*uint64(form.size), uint64(len(d.win)-d.r) // size can exceed 32 bits
+	size, left := uint64(n)*uint64(form.size), uint64(len(d.fastValues)-d.r) // size can exceed 32 bits
 	if int64(size) > d.bounds[limitPacked] || 8+(size+3)&^3 > left {
 		return 0, false
 	}
@@ -42,7 +42,7 @@ func (d *Decoder) wholePacked(form *form, n uint32) (data int, ok bool) {
 func (d *Decoder) takePacked(data int) {
 	d.take(8 + (data+3)&^3)
 	if d.depth == 0 {
-		d.win = nil
+		d.stopFast()
 	}
 }
 
@@ -68,7 +68,7 @@ func (d *Decoder) image() (Token, error) {
 	f := d.open(at+4, KindImageStart, TypeImage, n)
 	f.size, f.unit = 1, unitByte
 	d.payload.kind = KindImageStart
-	return newToken(KindImageStart, TypeImage, tokenFlags(unitByte), uint64(n)).at(&d.window, 4, at-4), nil
+	return newToken(KindImageStart, TypeImage, tokenFlags(unitByte), uint64(n)).at(&d.tokenSource, 4, at-4), nil
 }
 
 // chunk reads the next elements of packed data as a token.
@@ -79,9 +79,9 @@ func (d *Decoder) chunk() (Token, error) {
 		return Token{}, err
 	}
 	f := d.top()
-	d.token = 2 * pos
-	d.payload = payload{token: d.token, kind: f.kind, pos: pos, left: n}
-	return newToken(KindChunk, f.typ, tokenFlags(f.unit), uint64(n/int(f.size))).at(&d.window, 0, n), nil
+	d.markToken(pos)
+	d.payload = payload{token: d.mark, kind: f.kind, pos: pos, left: n}
+	return newToken(KindChunk, f.typ, tokenFlags(f.unit), uint64(n/int(f.size))).at(&d.tokenSource, 0, n), nil
 }
 
 // takeChunk consumes the next elements of packed data, as many as most, and the
@@ -107,6 +107,6 @@ func (d *Decoder) takeChunk(most int) (int, error) {
 		}
 	}
 	d.count(uint64(n))
-	d.r += n*size + pad
+	d.consume(n*size + pad)
 	return n * size, nil
 }

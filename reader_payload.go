@@ -14,7 +14,7 @@ import (
 // Tokens of the slow path set it. On the fast path, startPayload sets it for the text of
 // a string, which it finds from the encoded token.
 type payload struct {
-	token  uint64 // window.token of the token that it belongs to
+	token  mark   // of the token that it belongs to
 	pos    uint64 // the position of the buffered bytes that have not been returned
 	left   int    // the number of these bytes
 	kind   Kind   // StringChunk, PackedStart, ImageStart or NodePathStart; 0 for none
@@ -32,13 +32,13 @@ func (d *Decoder) startPayload() bool {
 		return false
 	case p.active:
 		return true
-	case d.token&1 != 0:
+	case !d.hasPayload():
 		return false
 	}
-	if p.token != d.token {
-		*p = payload{token: d.token}
+	if p.token != d.mark {
+		*p = payload{token: d.mark}
 		if at, n := d.fastText(); at > 0 {
-			p.kind, p.pos, p.left = KindStringChunk, d.token/2+uint64(at), n
+			p.kind, p.pos, p.left = KindStringChunk, d.tokenPos()+uint64(at), n
 		}
 	}
 	if p.kind == 0 {
@@ -49,9 +49,9 @@ func (d *Decoder) startPayload() bool {
 		p.elem = units{f.unit, layouts[f.typ].n}
 	}
 	p.active = true
-	d.token |= 1
-	if d.win != nil || d.names != nil {
-		d.setWin()
+	d.drop()
+	if d.fastValues != nil || d.fastNames != nil {
+		d.updateFastPath()
 	}
 	return true
 }
@@ -59,7 +59,7 @@ func (d *Decoder) startPayload() bool {
 // fastText returns the offset of the text in the latest token, which came from the fast
 // path, and the length of the text. It returns 0 if the token is not a string.
 func (d *Decoder) fastText() (at, n int) {
-	b := d.buf[d.token/2-d.base:]
+	b := d.buf[d.tokenPos()-d.base:]
 	h := le.Uint32(b)
 	switch f := d.top(); {
 	case f.kind == KindNodePathStart:
@@ -75,7 +75,7 @@ func (d *Decoder) fastText() (at, n int) {
 // endPayload ends a bulk read after all of the payload has been returned.
 func (d *Decoder) endPayload() {
 	d.payload.active = false
-	d.setWin()
+	d.updateFastPath()
 }
 
 // peekPayload returns the buffered bytes of the payload. If there are none, it reads at
@@ -117,7 +117,7 @@ func (d *Decoder) peekPayload(most int) ([]byte, error) {
 				d.pop()
 			}
 			p.done = true
-			d.setWin()
+			d.updateFastPath()
 		}
 	}
 	i := int(p.pos - d.base)
@@ -139,7 +139,7 @@ func (d *Decoder) discard(n int) {
 // dst grows with the text received. After a temporary error of the Reader, dst has the
 // text received so far; call AppendString again with it.
 func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
-	if d.token&1 != 0 {
+	if !d.hasPayload() {
 		if text, ok := d.fastString(); ok {
 			return append(dst, text...), nil
 		}
@@ -219,7 +219,7 @@ func (d *Decoder) appendNodePath(dst []byte) ([]byte, error) {
 			}
 			d.pop()
 			p.done = true
-			d.setWin()
+			d.updateFastPath()
 		}
 	}
 	return dst, nil
@@ -267,7 +267,7 @@ func (d *Decoder) getRare() *rare {
 // A payloadReader reads the payload of a token, until another call on the Decoder.
 type payloadReader struct {
 	d     *Decoder
-	token uint64
+	token mark
 }
 
 func (p *payloadReader) check() error {
@@ -510,7 +510,7 @@ func (d *Decoder) copyElements(dst []byte, n uint64) bool {
 	if left := d.left; n > left || f.unit == unitByte && n > left-min(left, uint64(f.count&3)) {
 		return false
 	}
-	d.r += copy(dst, d.buf[d.r:d.lim])
+	d.consume(copy(dst, d.buf[d.r:d.lim]))
 	d.count(n)
 	return true
 }
@@ -549,27 +549,12 @@ func (d *Decoder) readDirect(p []byte, size int) (int, error) {
 	}
 	p = p[:len(p)/int(f.size)*int(f.size)]
 	n := copy(p, d.buf[d.r:d.lim])
-	d.r += n
+	d.consume(n)
 	var err error
-	enough := size == 1 && n > 0 && n%int(f.size) == 0 // for Payload, which returns available bytes
-	if n < len(p) && !enough {
+	once := size == 1 // for Payload, which returns available bytes
+	if enough := once && n > 0 && n%int(f.size) == 0; n < len(p) && !enough {
 		d.saveKeys(d.base + uint64(d.end))
-		d.base += uint64(d.end)
-		d.r, d.end = 0, 0
-		for n < len(p) && err == nil {
-			var m int
-			m, err = d.read(p[n:])
-			n += m
-			d.base += uint64(m)
-			if size == 1 && n%int(f.size) == 0 {
-				break
-			}
-		}
-		split := n % int(f.size)
-		n -= split
-		d.base -= uint64(split)
-		d.end = copy(d.buf, p[n:n+split])
-		d.setLim()
+		n, err = d.source.readDirect(p, n, int(f.size), once)
 	}
 	d.count(uint64(n / int(f.size)))
 	return n, d.readError(err)

@@ -6,7 +6,7 @@ package gdwire
 // typed reads, such as [ErrCount] at an End. It waits for at most 4 bytes.
 func (d *Decoder) PeekType() (Type, error) {
 	if form, _ := d.fastForm(); form != nil {
-		d.token |= 1
+		d.drop()
 		return form.typ, nil
 	}
 	if err := d.start(); err != nil {

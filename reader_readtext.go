@@ -10,7 +10,7 @@ package gdwire
 // type.
 func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
 	// As shortString and take, but with fewer steps.
-	win, r, left := d.win, d.r, d.left
+	win, r, left := d.fastValues, d.r, d.left
 	if r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
 		if le.Uint32(b[:]) == stringHeader {
@@ -18,7 +18,7 @@ func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
 			if size := shortText(n, le.Uint64(b[8:])); size > 0 {
 				pos := d.base + uint64(r)
 				d.countAt(pos)
-				d.r, d.token = r+4+size, 2*pos+1
+				d.passEmpty(r+4+size, pos)
 				return b[8:][:n], true, nil
 			}
 		}
@@ -59,6 +59,6 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 		return nil, false, err
 	}
 	text = t.Bytes()
-	d.token |= 1 // no bulk read may continue this text
+	d.drop() // no bulk read may continue this text
 	return text, true, nil
 }

@@ -77,12 +77,12 @@ func (d *Decoder) leaveLoop() error {
 	}
 	depth := d.leave
 	d.leave, d.payload.active = 0, false
-	d.token |= 1
-	d.setWin()
+	d.drop()
+	d.updateFastPath()
 	err := d.readTo(extent{open: depth})
 	if err != nil {
 		d.leave = depth
-		d.setWin()
+		d.updateFastPath()
 	}
 	return err
 }
@@ -94,11 +94,11 @@ func (d *Decoder) readTo(x extent) error {
 			break
 		}
 		if _, err := d.next(); err != nil {
-			d.token |= 1
+			d.drop()
 			return err
 		}
 	}
-	d.token |= 1
+	d.drop()
 	return nil
 }
 
@@ -107,14 +107,14 @@ func (d *Decoder) readTo(x extent) error {
 func (d *Decoder) skipFast(open int) {
 	for d.depth >= open {
 		switch {
-		case d.left == 0 && (d.win != nil || d.names != nil): // not after packed data, whose End may be beyond x
+		case d.left == 0 && (d.fastValues != nil || d.fastNames != nil): // not after packed data, whose End may be beyond x
 			d.readEnd()
-		case d.win != nil:
+		case d.fastValues != nil:
 			d.skipNumbers()
 			if d.left > 0 && !d.skipOther() {
 				return
 			}
-		case d.names != nil:
+		case d.fastNames != nil:
 			d.skipNames()
 			if d.left > 0 {
 				return
@@ -128,7 +128,7 @@ func (d *Decoder) skipFast(open int) {
 // skipNumbers skips numbers, math types and short strings. It contains no calls, so that
 // its variables stay in registers.
 func (d *Decoder) skipNumbers() {
-	win, r, left, forms, pairs := d.win, d.r, d.left, d.forms, d.pairs
+	win, r, left, forms, pairs := d.fastValues, d.r, d.left, d.forms, d.pairs
 	last, key := r, -1
 	for r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
@@ -158,9 +158,8 @@ func (d *Decoder) skipNumbers() {
 		d.setKey(d.base + uint64(key))
 	}
 	if left < d.left {
-		d.token = 2*(d.base+uint64(last)) + 1
+		d.passEmpty(r, d.base+uint64(last))
 	}
-	d.r = r
 	d.setLeft(left)
 }
 
@@ -174,7 +173,7 @@ func (d *Decoder) skipOther() bool {
 			return false
 		}
 		d.takeLast(form, &last)
-		d.token |= 1
+		d.drop()
 		return true
 	}
 	n := le.Uint32(b[4:])
@@ -189,7 +188,7 @@ func (d *Decoder) skipOther() bool {
 		data, ok := d.wholePacked(form, n)
 		if ok {
 			d.takePacked(data)
-			d.token = 2*d.pos() + 1 // the token of its End
+			d.markEmpty(d.pos()) // the token of its End
 		}
 		return ok
 	case shapeNodePath:
@@ -207,7 +206,7 @@ func (d *Decoder) skipOther() bool {
 // this size. It returns false, and skips nothing, if the slow path must handle one of them.
 // It saves a fifth of the time of skipping the large saved game.
 func (d *Decoder) skipNamed(head int, n uint32) bool {
-	win, r := d.win, d.r+head
+	win, r := d.fastValues, d.r+head
 	for range n {
 		if r > len(win)-fastSize {
 			return false
@@ -225,14 +224,14 @@ func (d *Decoder) skipNamed(head int, n uint32) bool {
 	}
 	d.values += uint64(n)
 	d.take(r - d.r)
-	d.token = 2*d.pos() + 1 // the token of its End
+	d.markEmpty(d.pos()) // the token of its End
 	return true
 }
 
 // skipNames skips names or packed strings.
 func (d *Decoder) skipNames() {
-	names, r, left := d.names, d.r, d.left
-	last := d.token / 2
+	names, r, left := d.fastNames, d.r, d.left
+	last := d.tokenPos()
 	for r <= len(names)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(names[r:])
 		n := le.Uint32(b[:])
@@ -247,7 +246,7 @@ func (d *Decoder) skipNames() {
 		left--
 		r += size
 	}
-	d.r, d.token = r, 2*last+1
+	d.passEmpty(r, last)
 	d.setLeft(left)
 }
 
@@ -255,9 +254,9 @@ func (d *Decoder) skipNames() {
 // that an Encoder would write as they are: no containers, no bools but 0 and 1,
 // padding of zeros.
 func (d *Decoder) passFast(most int) {
-	win, r, left := d.win, d.r, d.left
+	win, r, left := d.fastValues, d.r, d.left
 	win = win[:min(len(win), r+most)]
-	last := d.token / 2
+	last := d.tokenPos()
 	for r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
 		h, n := le.Uint32(b[:]), le.Uint32(b[4:])
@@ -284,6 +283,6 @@ func (d *Decoder) passFast(most int) {
 		left--
 		r += size
 	}
-	d.r, d.token = r, 2*last+1
+	d.passEmpty(r, last)
 	d.setLeft(left)
 }

@@ -55,17 +55,17 @@ func (d *Decoder) takeFirst(typ Type, part textPart) {
 	} else {
 		d.push(KindStringChunk, typ, part.total, pos)
 		d.count(uint64(part.n))
-		d.setWin()
+		d.updateFastPath()
 	}
-	d.r += part.size
+	d.consume(part.size)
 }
 
 // chunkToken returns the token for a chunk that has been consumed. The token starts at
 // pos, and its text at pos+at.
 func (d *Decoder) chunkToken(typ Type, pos uint64, at int, part textPart) Token {
-	d.token = 2 * pos
-	d.payload = payload{token: d.token, kind: KindStringChunk, pos: pos + uint64(at), left: part.n}
-	return newToken(KindStringChunk, typ, part.flags, part.length).at(&d.window, at, part.n)
+	d.markToken(pos)
+	d.payload = payload{token: d.mark, kind: KindStringChunk, pos: pos + uint64(at), left: part.n}
+	return newToken(KindStringChunk, typ, part.flags, part.length).at(&d.tokenSource, at, part.n)
 }
 
 // textChunk reads the next chunk of a string as a token.
@@ -85,11 +85,11 @@ func (d *Decoder) takeText() (textPart, error) {
 	if err != nil {
 		return part, err
 	}
-	d.r += part.size
+	d.consume(part.size)
 	d.count(uint64(part.n))
 	if part.flags&flagLast != 0 {
 		d.pop()
-		d.setWin()
+		d.updateFastPath()
 	}
 	return part, nil
 }

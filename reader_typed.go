@@ -15,14 +15,13 @@ type Integer interface {
 func (d *Decoder) take(size int) {
 	pos := d.base + uint64(d.r)
 	d.countAt(pos)
-	d.token = 2*pos + 1
-	d.r += size
+	d.passEmpty(d.r+size, pos)
 }
 
 // fastForm returns the form of the next value and its first bytes. It returns nil if the
 // fast path cannot read the value.
 func (d *Decoder) fastForm() (*form, *[fastSize]byte) {
-	win, r := d.win, d.r
+	win, r := d.fastValues, d.r
 	if r > len(win)-fastSize || d.left == 0 {
 		return nil, nil
 	}
@@ -177,22 +176,22 @@ func (d *Decoder) peekNumber(want Type) (t Token, size int, err error) {
 
 // readNumber consumes the number that peekNumber returned.
 func (d *Decoder) readNumber(size int) error {
-	if d.win != nil {
+	if d.fastValues != nil {
 		d.take(size)
 		return nil
 	}
 	_, err := d.value()
-	d.token |= 1
+	d.drop()
 	return err
 }
 
 // shortString returns the first bytes of the next value, a String of one to eight bytes of
 // ASCII, and the size of its length field, text and padding. size is 0 if the value is not
-// such a String, or the fast path cannot read it. Written like this, it is just small enough
-// to be inlined.
-func (d *Decoder) shortString() (b *[fastSize]byte, size int) {
-	if r := d.r; r <= len(d.win)-fastSize && d.left > 0 {
-		b = (*[fastSize]byte)(d.win[r:])
+// such a String, or the fast path cannot read it. left is that of the state. Written like
+// this, it is just small enough to be inlined.
+func (s *source) shortString(left uint64) (b *[fastSize]byte, size int) {
+	if r := s.r; r <= len(s.fastValues)-fastSize && left > 0 {
+		b = (*[fastSize]byte)(s.fastValues[r:])
 		if le.Uint32(b[:]) == stringHeader {
 			size = shortText(le.Uint32(b[4:]), le.Uint64(b[8:]))
 		}
@@ -204,14 +203,14 @@ func (d *Decoder) shortString() (b *[fastSize]byte, size int) {
 // string, and returns its text in the buffer. It returns false if the fast path cannot read
 // it.
 func (d *Decoder) fastString() (text []byte, ok bool) {
-	if b, size := d.shortString(); size > 0 {
+	if b, size := d.shortString(d.left); size > 0 {
 		d.take(4 + size)
 		return b[8 : 8+le.Uint32(b[4:])], true
 	}
 	var last [fastSize]byte
 	form, b := d.fastForm()
 	if form == nil {
-		if d.win == nil {
+		if d.fastValues == nil {
 			return d.fastName()
 		}
 		if form, b = d.lastForm(&last), &last; form == nil {
@@ -232,7 +231,7 @@ const stringHeader = 4
 
 // fastName is fastString for names and packed strings.
 func (d *Decoder) fastName() (text []byte, ok bool) {
-	names, r, left := d.names, d.r, d.left
+	names, r, left := d.fastNames, d.r, d.left
 	if r > len(names)-fastSize || left == 0 {
 		return nil, false
 	}
@@ -246,8 +245,7 @@ func (d *Decoder) fastName() (text []byte, ok bool) {
 		size = 4 + int(padded(n))
 	}
 	d.setLeft(left - 1)
-	d.token = 2*(d.base+uint64(r)) + 1
-	d.r = r + size
+	d.passEmpty(r+size, d.base+uint64(r))
 	text = names[r+4 : r+4+int(n)]
 	if n > 0 && text[n-1] == 0 {
 		text = text[:n-d.nul(d.top().typ)]
@@ -333,8 +331,8 @@ func (d *Decoder) startText(nodePath bool) error {
 func (d *Decoder) ReadReals(t Type, c []float64) error {
 	if form, _ := d.fastForm(); form != nil && form.typ == t && form.unit == unitFloat32 && form.shape == shapeMath {
 		from, size := d.r+4, int(form.size)
-		if size == 4*len(c) && size <= len(d.win)-from {
-			b := d.win[from : from+size : from+size]
+		if size == 4*len(c) && size <= len(d.fastValues)-from {
+			b := d.fastValues[from : from+size : from+size]
 			d.take(4 + size)
 			widen(c, b)
 			return nil
@@ -397,7 +395,7 @@ func (d *Decoder) fastMath(t Type, n int) ([]byte, unit) {
 		return nil, unitNone
 	}
 	from, size := d.r+4, int(form.size)
-	if size != n*form.unit.size() || from+size > len(d.win) {
+	if size != n*form.unit.size() || from+size > len(d.fastValues) {
 		return nil, unitNone
 	}
 	d.take(4 + size)
@@ -458,7 +456,7 @@ func (d *Decoder) ReadCallable() error {
 func (d *Decoder) ReadArray() (n int, err error) {
 	if form, b := d.fastForm(); form != nil && form.shape == shapeArray {
 		if n := le.Uint32(b[4:]); d.openFast(form, n) {
-			d.token |= 1
+			d.drop()
 			return int(n), nil
 		}
 	}
@@ -471,7 +469,7 @@ func (d *Decoder) ReadArray() (n int, err error) {
 func (d *Decoder) ReadDict() (n int, err error) {
 	if form, b := d.fastForm(); form != nil && form.shape == shapeDict {
 		if n := le.Uint32(b[4:]); d.openFast(form, n) {
-			d.token |= 1
+			d.drop()
 			return int(n), nil
 		}
 	}
@@ -482,7 +480,7 @@ func (d *Decoder) ReadDict() (n int, err error) {
 // ReadEnd reads the End of the innermost open container. It returns [ErrCount] if there are
 // more elements.
 func (d *Decoder) ReadEnd() error {
-	if d.left > 0 || d.win == nil && d.names == nil {
+	if d.left > 0 || d.fastValues == nil && d.fastNames == nil {
 		if err := d.checkEnd(); err != nil {
 			return err
 		}

@@ -104,7 +104,7 @@ func (d *Decoder) value() (Token, error) {
 	}
 	d.advance(size)
 	if form.shape == shapeMath {
-		t.win, t.pos = &d.window, d.token
+		t.src, t.pos = &d.tokenSource, d.mark
 	}
 	return t, nil
 }
@@ -175,7 +175,7 @@ func (d *Decoder) signal() (Token, error) {
 	}
 	object := le.Uint64(b[end:])
 	d.advance(end + 8)
-	return newToken(KindSignal, TypeSignal, 0, object).at(&d.window, 8, n), nil
+	return newToken(KindSignal, TypeSignal, 0, object).at(&d.tokenSource, 8, n), nil
 }
 
 // eventData has the number of data bytes of each type of InputEvent.
@@ -222,5 +222,5 @@ func (d *Decoder) event() (Token, error) {
 		return Token{}, err
 	}
 	d.advance(4 + int(size))
-	return newToken(KindInputEvent, TypeInputEvent, 0, uint64(event)|uint64(device)<<32).at(&d.window, 4+eventHead, n), nil
+	return newToken(KindInputEvent, TypeInputEvent, 0, uint64(event)|uint64(device)<<32).at(&d.tokenSource, 4+eventHead, n), nil
 }

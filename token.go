@@ -196,9 +196,9 @@ type Token struct {
 	// and the length of the payload in 32 to 63. A Token has four words, because
 	// the compiler passes no more in registers.
 	head uint64
-	bits uint64  // the number's bits, the id or the count
-	win  *window // the buffer with the payload
-	pos  uint64  // equals win.token while the payload is valid
+	bits uint64       // the number's bits, the id or the count
+	src  *tokenSource // the buffer with the payload
+	pos  mark         // equals src.mark while the payload is valid
 }
 
 // tokenFlags are the flags in Token.head.
@@ -235,15 +235,15 @@ func newToken(k Kind, t Type, f tokenFlags, bits uint64) Token {
 }
 
 // at returns t with a payload of n bytes, which are at offset in w's latest token.
-func (t Token) at(w *window, offset, n int) Token {
+func (t Token) at(w *tokenSource, offset, n int) Token {
 	t.head |= uint64(n)<<32 | uint64(flagOffset(offset))<<16
-	t.win, t.pos = w, w.token
+	t.src, t.pos = w, w.mark
 	return t
 }
 
 // withPayload returns t with payload p, which stays valid.
 func (t Token) withPayload(p []byte) Token {
-	return t.at(&window{buf: p}, 0, len(p))
+	return t.at(&tokenSource{buf: p}, 0, len(p))
 }
 
 func (t Token) flags() tokenFlags { return tokenFlags(t.head >> 16) }
@@ -277,7 +277,7 @@ func (t Token) Type() Type { return Type(t.head >> 8) }
 // payload.
 func (t Token) Clone() Token {
 	if t.payloadLen() == 0 {
-		t.win, t.pos = nil, 0
+		t.src, t.pos = nil, 0
 		return t
 	}
 	p := slices.Clone(t.Bytes())
@@ -294,11 +294,11 @@ func (t Token) Bytes() []byte {
 	if n == 0 {
 		return nil
 	}
-	if t.win.token != t.pos {
+	if t.src.mark != t.pos {
 		panic("gdwire: token used after the next call on its Decoder; Clone it to keep it")
 	}
-	i := t.pos/2 - t.win.base + t.offset()
-	return t.win.buf[i : i+uint64(n) : i+uint64(n)]
+	i := uint64(t.pos/2) - t.src.base + t.offset()
+	return t.src.buf[i : i+uint64(n) : i+uint64(n)]
 }
 
 // Text returns [Token.Bytes] as a string: the text of a StringChunk, the name of a
@@ -511,7 +511,7 @@ func (t Token) KeyElem() Elem {
 // String returns a description of the token on one line, for messages.
 func (t Token) String() string {
 	k := t.Kind()
-	if t.payloadLen() > 0 && t.win.token != t.pos {
+	if t.payloadLen() > 0 && t.src.mark != t.pos {
 		return k.String() + " (stale)"
 	}
 	switch k {

@@ -1,0 +1,247 @@
+package gdwire
+
+import (
+	"io"
+	"math"
+
+	"github.com/valyala/bytebufferpool"
+
+	"github.com/gdwire/gdwire/internal/checked"
+)
+
+// source has the bytes that a Decoder reads. It does not depend on containers, and alone
+// writes its fields.
+//
+//	buf[:r]       consumed; the last bytes are kept for paths
+//	buf[r:lim]    read, not consumed
+//	buf[lim:end]  read, beyond Limits.Bytes
+//	buf[end:]     free
+//
+// 0 ≤ r ≤ lim ≤ end ≤ len(buf). A position is a number of bytes since the creation of the
+// Decoder. Reset and Release do not set it back, so positions never repeat.
+type source struct {
+	tokenSource
+
+	// buf[:lim] if the fast path may read values there, or names and packed strings,
+	// otherwise nil. At most one of them is set; see Decoder.updateFastPath.
+	fastValues, fastNames []byte
+
+	r, lim, end int
+	src         io.Reader // nil after ResetBytes
+	srcErr      error     // returned by src together with bytes; returned after them
+	buffer      *bytebufferpool.ByteBuffer
+	inputEnd    uint64 // the position of the end of the input, if its length was given
+	valueEnd    uint64 // the maximum end of the top-level value, by Limits.Bytes or inputEnd
+}
+
+// tokenSource has the buffer with the payload of the latest token. Tokens refer to it.
+type tokenSource struct {
+	buf  []byte
+	base uint64 // the position of buf[0]
+	mark mark
+}
+
+// A mark identifies the latest token. It is twice the position of its first byte, plus one if
+// the token has no payload, or if its payload is invalid. DictKey and End, which consume
+// nothing, have no payload.
+type mark uint64
+
+// markAt returns the mark of a token with a payload that begins at pos.
+func markAt(pos uint64) mark { return mark(2 * pos) }
+
+// tokenPos returns the position of the latest token.
+func (s *tokenSource) tokenPos() uint64 { return uint64(s.mark / 2) }
+
+// hasPayload reports whether the payload of the latest token is valid.
+func (s *tokenSource) hasPayload() bool { return s.mark&1 == 0 }
+
+// markToken makes a token with a payload that begins at pos the latest.
+func (s *tokenSource) markToken(pos uint64) { s.mark = mark(2 * pos) }
+
+// markEmpty makes a token without a payload that begins at pos the latest.
+func (s *tokenSource) markEmpty(pos uint64) { s.mark = mark(2*pos + 1) }
+
+// drop invalidates the payload of the latest token.
+func (s *tokenSource) drop() { s.mark |= 1 }
+
+// keep makes the payload of the latest token valid, after a call that has marked it as empty.
+func (s *tokenSource) keep() { s.mark &^= 1 }
+
+// pos returns the position of the first byte that is not consumed.
+func (s *source) pos() uint64 { return s.base + uint64(s.r) }
+
+// pass consumes the bytes up to r, a token with a payload that begins at pos.
+func (s *source) pass(r int, pos uint64) { s.r, s.mark = r, mark(2*pos) }
+
+// passEmpty is pass for a token without a payload.
+func (s *source) passEmpty(r int, pos uint64) { s.r, s.mark = r, mark(2*pos+1) }
+
+// consume consumes n bytes.
+func (s *source) consume(n int) { s.r += n }
+
+// restart discards the input and all positions in it. The next input is buf[:end] and then
+// what r returns.
+func (s *source) restart(r io.Reader, buf []byte, end int) {
+	s.base += uint64(s.end) + 1
+	s.markEmpty(s.base)
+	s.r, s.lim, s.end = 0, end, end
+	s.buf, s.src, s.srcErr = buf, r, nil
+	s.inputEnd = math.MaxUint64
+	s.stopFast()
+}
+
+// memory returns the buffer from the pool, or nil.
+func (s *source) memory() []byte {
+	if s.buffer == nil {
+		return nil
+	}
+	return s.buffer.B
+}
+
+// release returns the buffer to the pool.
+func (s *source) release() {
+	if s.buffer != nil {
+		putBuffer(s.buffer)
+		s.buffer = nil
+	}
+}
+
+// endAt sets the position of the end of the input.
+func (s *source) endAt(pos uint64) { s.inputEnd = pos }
+
+// limitTo sets the maximum end of the top-level value.
+func (s *source) limitTo(pos uint64) {
+	s.valueEnd = min(s.inputEnd, pos)
+	s.lim = s.limit()
+}
+
+// limit returns lim: end, or the end of Limits.Bytes.
+func (s *source) limit() int {
+	return int(min(uint64(s.end), s.valueEnd-s.base)) // valueEnd < base before the first value
+}
+
+// setLim sets lim, and the bytes of the fast path to the same.
+func (s *source) setLim() {
+	s.lim = s.limit()
+	if s.fastValues != nil {
+		s.fastValues = s.buf[:s.lim]
+	} else if s.fastNames != nil {
+		s.fastNames = s.buf[:s.lim]
+	}
+}
+
+// stopFast makes the slow path read what follows.
+func (s *source) stopFast() { s.fastValues, s.fastNames = nil, nil }
+
+// readValuesFast lets the fast path read values.
+func (s *source) readValuesFast() { s.fastValues, s.fastNames = s.buf[:s.lim], nil }
+
+// readNamesFast lets the fast path read names and packed strings.
+func (s *source) readNamesFast() { s.fastValues, s.fastNames = nil, s.buf[:s.lim] }
+
+// enterNames is readNamesFast for names that are inside values of the fast path.
+func (s *source) enterNames() { s.fastValues, s.fastNames = nil, s.fastValues }
+
+// leaveNames is the inverse of enterNames.
+func (s *source) leaveNames() { s.fastValues, s.fastNames = s.fastNames, nil }
+
+// fetch reads until at least n bytes are buffered after r. It returns the Reader's error,
+// or io.EOF at the end of the input, and keeps the bytes read before it. size is the size of a
+// new buffer.
+func (s *source) fetch(n, size int) (err error) {
+	if s.src == nil {
+		return io.EOF
+	}
+	if s.buffer == nil {
+		s.buffer = getBuffer(size)
+		s.buf = s.buffer.B
+	}
+	s.compact(n)
+	for err == nil && s.end-s.r < n {
+		if s.end == len(s.buf) {
+			s.grow(n)
+		}
+		var m int
+		m, err = s.read(s.buf[s.end:])
+		s.end += m
+	}
+	s.setLim()
+	return err
+}
+
+// read reads from src into p, up to inputEnd. It returns bytes or an error. If src returns
+// both, read returns the error in the next call.
+func (s *source) read(p []byte) (int, error) {
+	if err := s.srcErr; err != nil {
+		s.srcErr = nil
+		return 0, err
+	}
+	if left := s.inputEnd - s.base - uint64(s.end); uint64(len(p)) > left {
+		if left == 0 {
+			return 0, io.EOF
+		}
+		p = p[:left]
+	}
+	n, err := checked.Read(s.src, p)
+	if n > 0 {
+		s.srcErr = err
+		err = nil
+	}
+	return n, err
+}
+
+// unneeded returns the number of bytes that fetch(n) removes from the start of the buffer, or
+// 0. It removes those before the history if that frees at least a quarter of the buffer, or
+// if n bytes do not fit otherwise.
+func (s *source) unneeded(n int) int {
+	from := s.r - history
+	if s.src == nil || from <= 0 || from < len(s.buf)/4 && len(s.buf)-s.r >= n {
+		return 0
+	}
+	return from
+}
+
+// compact moves the unread bytes, and the history before them, to the start of the buffer.
+func (s *source) compact(n int) {
+	if from := s.unneeded(n); from > 0 {
+		s.end = copy(s.buf, s.buf[from:s.end])
+		s.base += uint64(from)
+		s.r = history
+	}
+}
+
+// grow enlarges the buffer to hold n bytes after r, at most doubling it, so that memory
+// follows the bytes received and not a declared length.
+func (s *source) grow(n int) {
+	size := s.r + n
+	if size-len(s.buf) > len(s.buf) { // 2*len(s.buf) itself may not be an int
+		size = 2 * len(s.buf)
+	}
+	s.buf = append(make([]byte, 0, size), s.buf[:s.end]...)[:size]
+	s.buffer.B = s.buf
+}
+
+// readDirect reads whole elements of size bytes from src into p, of which the first n bytes
+// have been copied from the buffer, and returns the new n. If src fails inside an element,
+// it moves the bytes of that element to the buffer. If once is set, it returns as soon as it
+// has elements.
+func (s *source) readDirect(p []byte, n, size int, once bool) (int, error) {
+	s.base += uint64(s.end)
+	s.r, s.end = 0, 0
+	var err error
+	for n < len(p) && err == nil {
+		var m int
+		m, err = s.read(p[n:])
+		n += m
+		s.base += uint64(m)
+		if once && n%size == 0 {
+			break
+		}
+	}
+	split := n % size
+	n -= split
+	s.base -= uint64(split)
+	s.end = copy(s.buf, p[n:n+split])
+	s.setLim()
+	return n, err
+}
