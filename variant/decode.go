@@ -50,6 +50,7 @@ type decoder struct {
 	options gdwire.DecoderOptions // of d
 	reject  bool                  // Options.RejectUnknown
 	most    int64                 // Options.MaxMemory
+	double  *bool                 // Options.FoundDoubleReals
 	memory  int64                 // the rest of it
 	// replace is set if the variable is an element of a reused slice, or of an array. Its
 	// old value is replaced, but slices in it keep their memory.
@@ -102,7 +103,7 @@ func (s *decoder) onBytes(data []byte, o *Options) {
 
 // begin prepares s for a new top-level value.
 func (s *decoder) begin(o *Options) {
-	s.reject, s.most = o.RejectUnknown, o.MaxMemory
+	s.reject, s.most, s.double = o.RejectUnknown, o.MaxMemory, o.FoundDoubleReals
 	switch {
 	case s.most == 0:
 		s.most = defaultMemory
@@ -121,7 +122,7 @@ func (s *decoder) release() {
 	if s.d == s.own && s.own != nil {
 		s.own.Release()
 	}
-	s.d = nil
+	s.d, s.double = nil, nil
 	decoderPool.Put(s)
 }
 

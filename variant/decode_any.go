@@ -50,12 +50,15 @@ func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
 	case gdwire.KindDictStart:
 		return s.anyDictionary(t)
 	case gdwire.KindVector2:
+		s.findDouble(t)
 		v := t.Vector2()
 		return Vector2{v[0], v[1]}, s.charge(anyType, 16)
 	case gdwire.KindVector3:
+		s.findDouble(t)
 		v := t.Vector3()
 		return Vector3{v[0], v[1], v[2]}, s.charge(anyType, 24)
 	case gdwire.KindColor:
+		s.findDouble(t)
 		v := t.Vector4()
 		return Color{float32(v[0]), float32(v[1]), float32(v[2]), float32(v[3])}, s.charge(anyType, 16)
 	case gdwire.KindPackedStart:
@@ -86,8 +89,16 @@ func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
 	return s.anyMath(t)
 }
 
+// findDouble sets Options.FoundDoubleReals if the components of t have 64 bits.
+func (s *decoder) findDouble(t gdwire.Token) {
+	if s.double != nil && t.Width() == 64 {
+		*s.double = true
+	}
+}
+
 // anyMath returns t as the math type of this package.
 func (s *decoder) anyMath(t gdwire.Token) (any, error) {
+	s.findDouble(t)
 	g := mathByType[t.Type()]
 	if err := s.charge(g, int64(g.Size())); err != nil {
 		return nil, err
@@ -233,6 +244,9 @@ func (s *decoder) anyPacked(t gdwire.Token) (any, error) {
 		}
 		err := s.strings(&all, int(t.Len()))
 		return all, err
+	}
+	s.findDouble(t)
+	switch t.Type() {
 	case gdwire.TypePackedVector2Array:
 		return packedSlice[Vector2](s, t, readBulk[[2]float64])
 	case gdwire.TypePackedVector3Array:

@@ -72,7 +72,13 @@
 //	Image, InputEvent  Image, InputEvent      (Godot 2)
 //	any of these       —                      Raw
 //
-// A value that Unmarshal stores in an any is encoded as the same bytes.
+// A value that Unmarshal stores in an any is encoded as the same bytes if an engine has
+// written it, and if Encoder.DoubleReals has the value of [Options].FoundDoubleReals. Types,
+// declared types of elements, the order of pairs, and the bits of numbers are kept. The
+// following are not kept: the width of numbers in 64 bits that engines write in 32 bits, the
+// content of padding, flags in headers that have no meaning, the bit of Godot 2 for shared
+// containers, an object without a class, which becomes nil, and of equal keys all values but
+// the last.
 //
 // A slice of byte, int32, int64, float32, float64, string, Vector2, Vector3,
 // Vector4, Color or [2], [3] or [4] floats is encoded as the corresponding packed

@@ -93,6 +93,58 @@ func TestVectorsRoundTrip(t *testing.T) {
 	})
 }
 
+// A value in an any is encoded as the bytes that an engine has written, of either precision,
+// with the precision that Unmarshal has found.
+func TestFoundDoubleReals(t *testing.T) {
+	found := map[string]bool{}
+	forVectors(t, func(t *testing.T, e *engine, packet []byte) {
+		var double bool
+		o := *e.options()
+		o.Encoder.DoubleReals, o.FoundDoubleReals = false, &double
+		var v any
+		require.NoError(t, Unmarshal(packet, &v, o))
+		o.Encoder.DoubleReals = double
+		got, err := Marshal(v, o)
+		require.NoError(t, err)
+		require.Equal(t, hex.EncodeToString(packet), hex.EncodeToString(got), "%#v", v)
+		require.False(t, double && !e.double)
+		found[e.folder] = found[e.folder] || double
+	})
+	for i := range engines {
+		require.Equal(t, engines[i].double, found[engines[i].folder])
+	}
+}
+
+// What doc.go says is not kept in an any.
+func TestNotKept(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		packet []byte
+		want   []byte
+		format *gdwire.Format
+	}{
+		{name: "int in 64 bits", packet: []byte{2, 0, 1, 0, 5, 0, 0, 0, 0, 0, 0, 0}, want: []byte{2, 0, 0, 0, 5, 0, 0, 0}},
+		{name: "float in 64 bits", packet: []byte{3, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0xE0, 0x3F}, want: []byte{3, 0, 0, 0, 0, 0, 0, 0x3F}},
+		{name: "padding", packet: []byte{4, 0, 0, 0, 1, 0, 0, 0, 'a', 1, 2, 3}, want: []byte{4, 0, 0, 0, 1, 0, 0, 0, 'a', 0, 0, 0}},
+		{name: "flag", packet: []byte{4, 0, 1, 0, 0, 0, 0, 0}, want: []byte{4, 0, 0, 0, 0, 0, 0, 0}},
+		{name: "shared", packet: []byte{21, 0, 0, 0, 0, 0, 0, 0x80}, want: []byte{21, 0, 0, 0, 0, 0, 0, 0}, format: gdwire.Godot2},
+		{name: "NUL is kept", packet: []byte{4, 0, 0, 0, 3, 0, 0, 0, 'a', 0, 'b', 0}, want: []byte{4, 0, 0, 0, 3, 0, 0, 0, 'a', 0, 'b', 0}},
+		{name: "object without a class", packet: []byte{24, 0, 0, 0, 0, 0, 0, 0}, want: []byte{0, 0, 0, 0}},
+		{name: "equal keys", packet: []byte{27, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0},
+			want: []byte{27, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}},
+		{name: "width without FoundDoubleReals", packet: append([]byte{5, 0, 1, 0}, make([]byte, 16)...), want: append([]byte{5, 0, 0, 0}, make([]byte, 8)...)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := Options{Decoder: gdwire.DecoderOptions{Format: c.format, AllowObjects: true}, Encoder: gdwire.EncoderOptions{Format: c.format}}
+			var v any
+			require.NoError(t, Unmarshal(c.packet, &v, o))
+			got, err := Marshal(v, o)
+			require.NoError(t, err)
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
 func TestVectorsRaw(t *testing.T) {
 	forVectors(t, func(t *testing.T, e *engine, packet []byte) {
 		o := e.options()
