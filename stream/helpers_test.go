@@ -222,7 +222,12 @@ var readings = map[string]func(r *stream.Reader) (string, error){
 	},
 	"SkipValue": func(r *stream.Reader) (string, error) {
 		return everyPacket(r, func(_ io.Writer, d *gdwire.Decoder) error {
-			_, err := again(func() (int, error) { return 0, d.SkipValue() })
+			_, err := again(func() (int, error) {
+				if d.Depth() > 0 { // it was interrupted
+					return 0, d.SkipTo(0)
+				}
+				return 0, d.SkipValue()
+			})
 			return err
 		})
 	},

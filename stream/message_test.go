@@ -369,12 +369,11 @@ func TestMessageServer(t *testing.T) {
 				var logged logBuffer
 				server := &stream.Server{ErrorLog: slog.New(slog.NewTextHandler(&logged, nil))}
 				server.Handler = func(_ context.Context, conn *stream.Conn) error {
-					d, err := conn.Next()
-					if err == nil {
-						err = d.SkipValue()
+					if _, err := conn.Next(); err != nil {
+						return err
 					}
 					for {
-						d, err = conn.Next()
+						d, err := conn.Next()
 						if err == nil && c.panics {
 							panic("oops")
 						}

@@ -95,6 +95,9 @@ func everyPacket(r *stream.Reader, read func(w io.Writer, d *gdwire.Decoder) err
 func TestTemporaryReaderFaults(t *testing.T) {
 	for name, b := range frames(t) {
 		for way, read := range readings {
+			if way == "CopyValue" { // it cannot be repeated inside a value
+				continue
+			}
 			want, end := read(stream.NewReader(bytes.NewReader(b), faultOptions()))
 			require.Equal(t, io.EOF, end)
 			for _, at := range places(b) {

@@ -245,15 +245,6 @@ func ended(err error) bool {
 	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, ErrServerClosed)
 }
 
-// failed counts and logs a connection that ended badly.
-func (s *Server) failed(c *Conn, err error, more ...any) {
-	s.counters.failed.Add(1)
-	if isTimeout(err) || errors.Is(err, ErrBroken) {
-		s.counters.timeouts.Add(1)
-	}
-	s.logError("connection failed", append([]any{"remote", c.RemoteAddr().String(), "error", err, "packets", c.Reader.packets}, more...)...)
-}
-
 // closeCode returns the status code and reason with which a connection is closed after
 // err, the error of its handler.
 func closeCode(err error) (code int, reason string) {
