@@ -20,8 +20,9 @@ var ErrChanged = errors.New("the file has changed since it was read")
 // error, a signal or on a full disk. Devices and pipes are written directly.
 type File struct {
 	*os.File
-	target  string // the file to replace, or "" if it is written directly
-	read    os.FileInfo
+	target  string      // the file to replace, or "" if it is written directly
+	old     os.FileInfo // of target, when the File was created
+	read    os.FileInfo // of target, when its content was read
 	signals chan os.Signal
 }
 
@@ -45,7 +46,7 @@ func Create(name string) (*File, error) {
 			return nil, err
 		}
 	}
-	f := &File{target: target, signals: make(chan os.Signal, 1)}
+	f := &File{target: target, old: old, signals: make(chan os.Signal, 1)}
 	folder, base := filepath.Split(target)
 	beside := folder + "." + base + "." + rand.Text()[:8] + ".tmp"
 	f.removeOnSignal(beside)
@@ -152,14 +153,32 @@ func (f *File) release() {
 func (f *File) Direct() bool { return f.target == "" }
 
 // Read reports whether an opened file is the one that f replaces. The new content is then
-// made from the old one, and Commit returns ErrChanged if it has changed since.
-func (f *File) Read(opened os.FileInfo) bool {
-	now, err := os.Stat(f.target)
-	if f.Direct() || err != nil || !os.SameFile(now, opened) {
+// made from the old one, and Commit returns ErrChanged if it has changed since the first
+// call. The name is that by which the file was opened, or "" if it is not known.
+func (f *File) Read(name string, opened os.FileInfo) bool {
+	if f.Direct() {
 		return false
 	}
-	f.read = opened
+	now, err := os.Stat(f.target)
+	same := err == nil && os.SameFile(now, opened) || f.old != nil && os.SameFile(f.old, opened)
+	if !same && !f.hasName(name) { // it can have been replaced since it was opened
+		return false
+	}
+	if f.read == nil {
+		f.read = opened
+	}
 	return true
+}
+
+// hasName reports whether a name leads to the file to replace.
+func (f *File) hasName(name string) bool {
+	other, err := followLinks(name)
+	if name == "" || err != nil {
+		return false
+	}
+	a, errA := os.Stat(filepath.Dir(f.target))
+	b, errB := os.Stat(filepath.Dir(other))
+	return errA == nil && errB == nil && os.SameFile(a, b) && filepath.Base(f.target) == filepath.Base(other)
 }
 
 // Abandon removes the new file.

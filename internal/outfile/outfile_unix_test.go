@@ -26,7 +26,7 @@ func add(name, line string) error {
 	}
 	info, err := in.Stat()
 	if err == nil {
-		f.Read(info)
+		f.Read(name, info)
 		_, err = f.ReadFrom(in)
 	}
 	_ = in.Close()
@@ -96,10 +96,13 @@ func TestChanged(t *testing.T) {
 			require.NoError(t, err)
 			f, err := Create(file)
 			require.NoError(t, err)
-			require.True(t, f.Read(info))
+			require.True(t, f.Read(file, info))
 			_, err = f.WriteString("new")
 			require.NoError(t, err)
 			require.NoError(t, change(file))
+			if again, err := os.Stat(file); err == nil { // read again, from the start
+				require.True(t, f.Read(file, again))
+			}
 			was, _ := os.ReadFile(file)
 			err = f.Commit()
 			if name == "none" {
@@ -130,7 +133,35 @@ func TestRead(t *testing.T) {
 	for name, want := range map[string]bool{a: true, b: false, c: true} {
 		info, err := os.Stat(name)
 		require.NoError(t, err)
-		require.Equal(t, want, f.Read(info), name)
+		require.Equal(t, want, f.Read(name, info), name)
+		require.Equal(t, want, f.Read("", info), name)
+	}
+}
+
+// TestReadReplaced: a file that was replaced after it was opened is known by its name, also
+// through a link.
+func TestReadReplaced(t *testing.T) {
+	folder := t.TempDir()
+	file, link, linked := filepath.Join(folder, "file"), filepath.Join(folder, "link"), filepath.Join(folder, "folder")
+	require.NoError(t, os.Symlink("file", link))
+	require.NoError(t, os.Symlink(".", linked))
+	for _, name := range []string{file, link, linked + "/link", folder + "/./file"} {
+		require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
+		require.NoError(t, add(file, "1"))
+		f, err := Create(link)
+		require.NoError(t, err)
+		require.NoError(t, add(file, "2"))
+		in, err := os.Open(name) // which keeps its inode from being used again
+		require.NoError(t, err)
+		info, err := in.Stat()
+		require.NoError(t, err)
+		require.NoError(t, add(file, "3"))
+		require.True(t, f.Read(name, info), name)
+		require.ErrorIs(t, f.Commit(), ErrChanged)
+		require.NoError(t, in.Close())
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, "old123", string(b))
 	}
 }
 
