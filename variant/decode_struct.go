@@ -1,43 +1,20 @@
 package variant
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"reflect"
 	"slices"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/hook"
 )
 
 // A fieldDecoder is a field and the plan of its type.
 type fieldDecoder struct {
-	short  int    // the length of the name if it is 1 to 8, otherwise -1
-	prefix uint64 // the first eight bytes of the name, padded with zeros
-	mask   uint64 // the bits of prefix that the name has
+	key hook.Key // the name
 	fieldPlace
 	plan *plan[decodeFunc]
 	*field
-}
-
-func newFieldDecoder(t reflect.Type, f *field, plan *plan[decodeFunc]) *fieldDecoder {
-	var prefix, mask [8]byte
-	copy(prefix[:], f.name)
-	copy(mask[:], bytes.Repeat([]byte{0xFF}, len(f.name)))
-	short := len(f.name)
-	if short == 0 || short > 8 {
-		short = -1
-	}
-	return &fieldDecoder{
-		short: short, prefix: binary.NativeEndian.Uint64(prefix[:]), mask: binary.NativeEndian.Uint64(mask[:]),
-		fieldPlace: placeOf(t, f), plan: plan, field: f,
-	}
-}
-
-// hasShortName reports whether key is the name of the field, if that is short. It compares
-// one word, which can include bytes of the read buffer after key.
-func (f *fieldDecoder) hasShortName(key []byte) bool {
-	return len(key) == f.short && cap(key) >= 8 && binary.NativeEndian.Uint64(key[:8])&f.mask == f.prefix
 }
 
 // A structDecoder reads a struct.
@@ -67,7 +44,7 @@ func (b decodePlanner) record(t reflect.Type) (decodeFunc, error) {
 		if len(f.index) > 1 {
 			plan = b.embedded(t, f, plan)
 		}
-		c.fields = append(c.fields, newFieldDecoder(t, f, plan))
+		c.fields = append(c.fields, &fieldDecoder{hook.NewKey(f.name), placeOf(t, f), plan, f})
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
 		if c.embed, err = b.plan(info.embed.typ.Elem(), 0); err != nil {
@@ -200,8 +177,8 @@ func (c *structDecoder) decodeDict(s *decoder, x variable, n int) error {
 func (c *structDecoder) decodePairs(s *decoder, x variable, n int) error {
 	fields := c.fields[:min(n, len(c.fields))]
 	for i, f := range fields {
-		key, ok, err := s.d.ReadText()
-		if !f.hasShortName(key) {
+		if !hook.ReadKey(s.d, &f.key) {
+			key, ok, err := s.d.ReadText()
 			if err != nil {
 				return err
 			}

@@ -6,11 +6,13 @@ import (
 	"reflect"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/hook"
 )
 
 // A fieldEncoder is a field and the plan of its type.
 type fieldEncoder struct {
 	name string
+	key  hook.Key // the name
 	fieldPlace
 	plan *plan[encodeFunc]
 	*field
@@ -42,7 +44,7 @@ func (b encodePlanner) record(t reflect.Type) (encodeFunc, error) {
 		if len(f.index) > 1 {
 			plan = b.embedded(t, f, plan)
 		}
-		c.fields = append(c.fields, &fieldEncoder{f.name, placeOf(t, f), plan, f})
+		c.fields = append(c.fields, &fieldEncoder{f.name, hook.NewKey(f.name), placeOf(t, f), plan, f})
 		c.varies = c.varies || f.omitZero || throughPointer(t, f.index)
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
@@ -126,8 +128,10 @@ func encodePairs(s *encoder, x variable, fields []*fieldEncoder, more int) error
 		return err
 	}
 	for _, f := range fields {
-		if err := s.e.WriteString(f.name); err != nil {
-			return err
+		if !hook.WriteKey(s.e, &f.key) {
+			if err := s.e.WriteString(f.name); err != nil {
+				return err
+			}
 		}
 		if err := f.plan.do(s, fieldAt(x, f.fieldPlace)); err != nil {
 			return s.inField(err, f.field)

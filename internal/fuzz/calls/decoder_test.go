@@ -137,6 +137,16 @@ func init() {
 			return read(c, func() (uint8, error) { return gdwire.ReadInteger[uint8](c.d) })
 		}},
 		{"ReadString", false, func(c *caller) error { return readText(c, c.d.ReadString) }},
+		{"ReadKey or ReadString", false, func(c *caller) error {
+			return readText(c, func() (string, error) {
+				for text, key := range decoderKeys {
+					if hook.ReadKey(c.d, &key) {
+						return text, nil
+					}
+				}
+				return c.d.ReadString()
+			})
+		}},
 		{"ReadText", true, func(c *caller) error {
 			return c.retry(func() error {
 				text, ok, err := c.d.ReadText()
@@ -760,3 +770,12 @@ func errorText(err error) string {
 	}
 	return err.Error()
 }
+
+// decoderKeys are texts of the known packets.
+var decoderKeys = func() map[string]hook.Key {
+	all := map[string]hook.Key{}
+	for _, text := range []string{"", "a", "key", "name", "path", "position", "velocity", "max_health", "inventory"} {
+		all[text] = hook.NewKey(text)
+	}
+	return all
+}()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/fuzz"
+	"github.com/gdwire/gdwire/internal/hook"
 )
 
 // An encoderCall makes a call on an Encoder from four bytes of a script. Making
@@ -99,8 +100,15 @@ var encoderCalls = []encoderCall{
 	{"WriteString", func(a *arguments) encoderFunc {
 		return func(e *gdwire.Encoder) error { return e.WriteString(a.text(0)) }
 	}},
-	{"WriteString", func(a *arguments) encoderFunc {
-		return func(e *gdwire.Encoder) error { return e.WriteString(a.text(0)) }
+	{"WriteKey or WriteString", func(a *arguments) encoderFunc {
+		text := a.text(0)
+		key := hook.NewKey(text)
+		return func(e *gdwire.Encoder) error {
+			if hook.WriteKey(e, &key) {
+				return nil
+			}
+			return e.WriteString(text)
+		}
 	}},
 	{"WriteStringName", func(a *arguments) encoderFunc {
 		return func(e *gdwire.Encoder) error { return e.WriteStringName(a.text(0)) }

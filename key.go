@@ -1,0 +1,79 @@
+package gdwire
+
+import (
+	"bytes"
+	"math"
+	"unicode/utf8"
+
+	"github.com/gdwire/gdwire/internal/hook"
+)
+
+func init() {
+	hook.NewKey = newKey
+	hook.ReadKey = readKey
+	hook.WriteKey = writeKey
+}
+
+// keyBytes is the number of bytes that readKey and writeKey load and store.
+const keyBytes = 8 + hook.MaxKey
+
+// newKey is [hook.NewKey].
+func newKey(text string) hook.Key {
+	none := hook.Key{Head: math.MaxUint64} // not equal to any header and length of a String
+	if len(text) == 0 || len(text) > hook.MaxKey {
+		return none
+	}
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return none
+		}
+	}
+	var b, mask [keyBytes]byte
+	copy(b[8:], text)
+	copy(mask[8:], bytes.Repeat([]byte{0xFF}, len(text)))
+	return hook.Key{
+		Len: len(text), Size: 8 + int(padded(uint32(len(text)))), Head: stringHeader | uint64(len(text))<<32,
+		First: le.Uint64(b[8:]), Last: le.Uint64(b[16:]), Mask: le.Uint64(mask[8:]), LastMask: le.Uint64(mask[16:]),
+	}
+}
+
+// readKey is [hook.ReadKey]. It cannot panic and so needs no frame: -2 % of Unmarshal.
+func readKey(x any, k *hook.Key) bool {
+	d, ok := x.(*Decoder)
+	if !ok {
+		return false
+	}
+	values, r := d.fastValues, d.r
+	if r < 0 || r > len(values)-keyBytes || d.left == 0 {
+		return false
+	}
+	b := (*[keyBytes]byte)(values[r:])
+	if le.Uint64(b[:]) != k.Head || le.Uint64(b[8:])&k.Mask != k.First {
+		return false
+	}
+	if k.LastMask != 0 && (le.Uint64(b[16:])&k.LastMask != k.Last || k.Len > d.maxWhole) {
+		return false
+	}
+	pos := d.base + uint64(r)
+	d.countAt(pos)
+	d.passEmpty(r+k.Size, pos)
+	return true
+}
+
+// writeKey is [hook.WriteKey], without a frame as readKey.
+func writeKey(x any, k *hook.Key) bool {
+	e, ok := x.(*Encoder)
+	if !ok {
+		return false
+	}
+	n, left, buf, size := e.n, e.left, e.buf, k.Size
+	if n < 0 || n > len(buf)-keyBytes || n > e.valueLim-(keyBytes-fastSize) || left == 0 || size == 0 {
+		return false
+	}
+	b := (*[keyBytes]byte)(buf[n:])
+	le.PutUint64(b[:], k.Head)
+	le.PutUint64(b[8:], k.First)
+	le.PutUint64(b[16:], k.Last)
+	e.n, e.left = n+size, left-1
+	return true
+}

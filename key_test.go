@@ -1,0 +1,148 @@
+package gdwire
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/hook"
+)
+
+// keyTexts are texts around the lengths that a Key can have.
+func keyTexts() (all []string) {
+	for n := range hook.MaxKey + 3 {
+		all = append(all, strings.Repeat("x", n), "Zoë"[min(n, 2):]+strings.Repeat("y", n))
+	}
+	return append(all, "\x00", "a\x00b", "position", "max_health")
+}
+
+func keyTo(e *Encoder, text string) error {
+	k := hook.NewKey(text)
+	if hook.WriteKey(e, &k) {
+		return nil
+	}
+	return e.WriteString(text)
+}
+
+// writeTexts writes the texts as keys and values of all containers, after 4*before bytes.
+func writeTexts(e *Encoder, before int, write func(*Encoder, string) error) error {
+	texts := keyTexts()
+	e.BeginArray(before + 1 + 4*len(texts))
+	for range before {
+		e.WriteNil()
+	}
+	e.BeginDict(len(texts))
+	for _, s := range texts {
+		_ = write(e, s)
+		_ = write(e, s)
+	}
+	e.End()
+	for _, s := range texts {
+		e.BeginDict(Unknown)
+		e.WriteToken(DictKey())
+		_ = write(e, s)
+		if e.WriteStringName(s) != nil { // before Godot 4
+			_ = e.ClearError()
+			_ = write(e, s)
+		}
+		e.End()
+		_ = write(e, s)
+		e.BeginPacked(TypePackedStringArray, 1)
+		_ = write(e, s)
+		e.End()
+		e.BeginNodePath(1, 0, false)
+		_ = write(e, s)
+		e.End()
+	}
+	return e.End()
+}
+
+// WriteKey writes what WriteString writes, in every format and wherever the buffer ends.
+func TestWriteKey(t *testing.T) {
+	for _, f := range Formats() {
+		for before := range 40 {
+			before := 3000 + before
+			var texts, keys bytes.Buffer
+			for to, write := range map[*bytes.Buffer]func(*Encoder, string) error{&texts: (*Encoder).WriteString, &keys: keyTo} {
+				e := NewEncoder(to, &EncoderOptions{Format: f})
+				require.NoError(t, writeTexts(e, before, write))
+				require.NoError(t, e.Close())
+				require.Greater(t, to.Len(), 16<<10)
+				e.Release()
+			}
+			require.Equal(t, texts.Bytes(), keys.Bytes(), "%v, %d", f, before)
+		}
+	}
+	k := hook.NewKey("position")
+	require.False(t, hook.WriteKey(NewEncoder(io.Discard, nil), &k), "at the top level, the slow path writes it")
+}
+
+// ReadKey consumes the texts that are equal to it and nothing else, and leaves the Decoder as
+// ReadText does.
+func TestReadKey(t *testing.T) {
+	hits := 0
+	for _, f := range Formats() {
+		packet := encoded(t, &EncoderOptions{Format: f}, func(e *Encoder) { require.NoError(t, writeTexts(e, 0, (*Encoder).WriteString)) })
+		for name, o := range map[string]*DecoderOptions{
+			"": {Format: f}, "Strict": {Format: f, Strict: true}, "MaxChunk": {Format: f, MaxChunk: 24},
+			"StringBytes 7": {Format: f, Limits: limitsOf("StringBytes", 7)}, "StringBytes 10": {Format: f, Limits: limitsOf("StringBytes", 10)},
+		} {
+			for _, r := range []func() io.Reader{
+				func() io.Reader { return bytes.NewReader(packet) },
+				func() io.Reader { return iotest.OneByteReader(bytes.NewReader(packet)) },
+			} {
+				hits += compareKeys(t, name, NewDecoder(r(), o), NewDecoder(r(), o))
+			}
+		}
+	}
+	require.Greater(t, hits, 1000)
+}
+
+// compareKeys reads the same texts by ReadText from a and by ReadKey from b, and returns how
+// many ReadKey has read.
+func compareKeys(t *testing.T, name string, a, b *Decoder) (hits int) {
+	defer a.Release()
+	defer b.Release()
+	for {
+		if k := a.PeekKind(); k != KindStringChunk && k != KindDictKey {
+			x, errA := a.ReadToken()
+			y, errB := b.ReadToken()
+			require.Equal(t, x.Kind(), y.Kind(), name)
+			require.Equal(t, errA, errB, name)
+			if errA != nil {
+				return hits
+			}
+			continue
+		}
+		offset := a.InputOffset()
+		text, ok, errA := a.ReadText()
+		want := string(text)
+		for _, other := range []string{want + "x", want + "\x00", "x" + want, strings.ToUpper(want) + "_", "", "other"} {
+			k := hook.NewKey(other)
+			require.False(t, hook.ReadKey(b, &k), "%s: %q as %q", name, want, other)
+			require.Equal(t, offset, b.InputOffset(), name)
+		}
+		k := hook.NewKey(want)
+		if ok && hook.ReadKey(b, &k) {
+			hits++
+		} else {
+			text, okB, errB := b.ReadText()
+			require.Equal(t, ok, okB, name)
+			require.Equal(t, want, string(text), name)
+			require.Equal(t, errA, errB, name)
+		}
+		require.Equal(t, a.InputOffset(), b.InputOffset(), name)
+		require.Equal(t, string(a.AppendPath(nil)), string(b.AppendPath(nil)), name)
+		require.Equal(t, a.Depth(), b.Depth(), name)
+		if errA != nil {
+			return hits
+		}
+		if !ok { // a longer text
+			require.Equal(t, a.SkipValue(), b.SkipValue(), name)
+		}
+	}
+}
