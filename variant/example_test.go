@@ -54,68 +54,75 @@ func Example() {
 func ExampleRaw_union() {
 	type Move struct{ To variant.Vector2 }
 	type Chat struct{ Text string }
-	receive := func(packet []byte) error {
-		var kind struct{ Type string }
-		if err := variant.Unmarshal(packet, &kind); err != nil {
-			return err
-		}
-		switch kind.Type {
+	show := func(kind string, data []byte, o variant.Options) error {
+		switch kind {
 		case "move":
 			var m Move
-			if err := variant.Unmarshal(packet, &m); err != nil {
+			if err := variant.Unmarshal(data, &m, o); err != nil {
 				return err
 			}
 			fmt.Println("move to", m.To)
 		case "chat":
 			var c Chat
-			if err := variant.Unmarshal(packet, &c); err != nil {
+			if err := variant.Unmarshal(data, &c, o); err != nil {
 				return err
 			}
 			fmt.Println("chat:", c.Text)
 		default:
-			return fmt.Errorf("unknown type %q", kind.Type)
+			return fmt.Errorf("unknown type %q", kind)
 		}
 		return nil
 	}
-	// In the other form of a union, the content is a separate field.
-	type Envelope struct {
-		Type    string
-		Payload variant.Raw
+	// The members of the message depend on its type.
+	receive := func(packet []byte, o variant.Options) error {
+		var message struct{ Type string }
+		if err := variant.Unmarshal(packet, &message, o); err != nil {
+			return err
+		}
+		return show(message.Type, packet, o)
+	}
+	// In the other form of a union, the content is a separate field. A Raw has its own
+	// format, and the other options remain those of the message.
+	receiveEnvelope := func(packet []byte, o variant.Options) error {
+		var envelope struct {
+			Type    string
+			Payload variant.Raw
+		}
+		if err := variant.Unmarshal(packet, &envelope, o); err != nil {
+			return err
+		}
+		o.Decoder.Format = envelope.Payload.Format
+		return show(envelope.Type, envelope.Payload.Data, o)
+	}
+	godot3 := variant.Options{
+		Decoder: gdwire.DecoderOptions{Format: gdwire.Godot3},
+		Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3},
 	}
 	for _, v := range []any{
 		map[string]any{"type": "move", "to": variant.Vector2{X: 1, Y: 2}},
 		map[string]any{"type": "chat", "text": "hello"},
 		map[string]any{"type": "dance"},
 	} {
-		packet, err := variant.Marshal(v)
+		packet, err := variant.Marshal(v, godot3)
 		if err == nil {
-			err = receive(packet)
+			err = receive(packet, godot3)
 		}
 		if err != nil {
 			fmt.Println(err)
 		}
 	}
-	packet, err := variant.Marshal(map[string]any{"type": "chat", "payload": map[string]any{"text": "hi"}})
+	packet, err := variant.Marshal(map[string]any{"type": "move", "payload": map[string]any{"to": variant.Vector2{X: 3, Y: 4}}}, godot3)
+	if err == nil {
+		err = receiveEnvelope(packet, godot3)
+	}
 	if err != nil {
 		fmt.Println(err)
-		return
 	}
-	var e Envelope
-	if err := variant.Unmarshal(packet, &e); err != nil {
-		fmt.Println(err)
-		return
-	}
-	var c Chat
-	if err := variant.Unmarshal(e.Payload.Data, &c); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println("in an envelope:", c.Text)
 	// Output:
 	// move to {1 2}
 	// chat: hello
 	// unknown type "dance"
-	// in an envelope: hi
+	// move to {3 4}
 }
 
 // A Dictionary keeps the order of its pairs and has keys of any type.
