@@ -279,17 +279,23 @@ func (e *editor) value(p *paths.Place) (goOn bool, err error) {
 
 // set replaces the next value.
 func (e *editor) set(p *paths.Place, v paths.Value) error {
-	start := e.InputOffset()
+	start, elem := e.InputOffset(), e.Elem()
 	was, err := e.read(len(v.Text))
 	if err != nil {
 		return err
+	}
+	if was.is(&v) {
+		return nil
+	}
+	if fit, ok := v.FitElem(elem); ok && !v.Exact { // an Array[float] takes 2
+		v = fit
 	}
 	if !e.exact && !v.Exact {
 		if v, err = was.fit(p, v); err != nil {
 			return err
 		}
 	}
-	if v.Items == nil && was.is(&v) {
+	if was.is(&v) {
 		return nil
 	}
 	b, err := e.encode(&v)

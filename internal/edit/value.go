@@ -86,7 +86,7 @@ func (o *old) String() string {
 
 // is reports whether v is the same value.
 func (o *old) is(v *paths.Value) bool {
-	return !o.cut && o.Form != paths.Declared && o.Value.String() == v.String()
+	return !o.cut && o.Form != paths.Declared && v.Items == nil && o.Value.String() == v.String()
 }
 
 // plain are the types of values that are written without their type, and the prefixes with

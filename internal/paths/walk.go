@@ -26,6 +26,7 @@ type Walker struct {
 	Leave func(p *Place, c Container) error
 
 	start   int64
+	elem    gdwire.Elem
 	key     []byte
 	numbers [16]float64
 }
@@ -47,9 +48,12 @@ type Container struct {
 // starts. That of a pair is the offset of its key.
 func (w *Walker) Start() int64 { return w.start }
 
+// Elem returns the declared type of the next value, which Value has been called for.
+func (w *Walker) Elem() gdwire.Elem { return w.elem }
+
 // Walk reads the next value, which is at p.
 func (w *Walker) Walk(p *Place) error {
-	w.start = w.InputOffset()
+	w.start, w.elem = w.InputOffset(), gdwire.Elem{}
 	return w.value(p)
 }
 
@@ -121,7 +125,7 @@ func (w *Walker) array(p *Place, c *Container) error {
 			}
 			continue
 		}
-		w.start = w.InputOffset()
+		w.start, w.elem = w.InputOffset(), c.Elem
 		if err := w.value(all[0].place); err != nil {
 			return err
 		}
@@ -170,6 +174,7 @@ func (w *Walker) dict(p *Place, c *Container) error {
 		w.key = AppendValueAt(w.key[:0], i)
 		value := p.inner[string(w.key)]
 		if key != nil {
+			w.elem = c.Key
 			if err := w.value(key); err != nil {
 				return err
 			}
@@ -178,7 +183,7 @@ func (w *Walker) dict(p *Place, c *Container) error {
 		} else if value == nil {
 			value = byKey
 		}
-		w.start = start
+		w.start, w.elem = start, c.Elem
 		if err := w.next(value); err != nil {
 			return err
 		}
@@ -229,7 +234,7 @@ func (w *Walker) object(p *Place, c *Container) error {
 		}
 		step := Step{Key: FromToken(t, nil)}
 		at := w.place(p, &step)
-		w.start = start
+		w.start, w.elem = start, gdwire.Elem{}
 		if err := w.next(at); err != nil {
 			return err
 		}
