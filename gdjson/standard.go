@@ -115,8 +115,11 @@ func replaceNumber(b []byte, i int) int {
 		end = digits(b, end+1)
 	}
 	number := b[i:end]
-	if len(bytes.Trim(number, ".")) == 0 || end < len(b) && b[end] == '.' { // not a number
+	switch {
+	case len(bytes.Trim(number, ".")) == 0: // not a number
 		return start
+	case end < len(b) && b[end] == '.': // nor this
+		return end
 	}
 	if _, std := standardNumber(nil, number); len(std) != len(number) {
 		for j := range number {

@@ -97,8 +97,11 @@ func (s *standardizer) number(i int) int {
 		end = digits(s.text, point+1)
 		fraction = s.text[point+1 : end]
 	}
-	if len(whole)+len(fraction) == 0 || end < len(s.text) && s.text[end] == '.' {
+	switch {
+	case len(whole)+len(fraction) == 0:
 		return start
+	case end < len(s.text) && s.text[end] == '.':
+		return end
 	}
 	std := append([]byte(nil), s.text[start:i]...)
 	if whole = bytes.TrimLeft(whole, "0"); len(whole) == 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"hash/maphash"
 	"io"
 	"math"
 	"slices"
@@ -156,18 +157,33 @@ var (
 
 // checkNames returns an error if two members of an object have the same name.
 func (t *text) checkNames() error {
-	type member struct{ object, name uint32 } // index of the node, offset of the name
-	var all []member
-	t.walk(len(t.json), func(l *level) { all = append(all, member{uint32(l.node), uint32(l.name)}) })
-	var scratch [2][]byte
-	sameName := func(x, y member) int {
-		return cmp.Or(cmp.Compare(x.object, y.object), bytes.Compare(t.name(x.name, &scratch[0]), t.name(y.name, &scratch[1])))
+	type member struct {
+		object, name uint32 // index of the node, offset of the name
+		hash         uint64 // of the name
 	}
-	slices.SortFunc(all, func(x, y member) int { return cmp.Or(sameName(x, y), cmp.Compare(x.name, y.name)) })
+	var all []member
+	var scratch [2][]byte
+	seed := maphash.MakeSeed()
+	t.walk(len(t.json), func(l *level) {
+		hash := maphash.Bytes(seed, t.name(uint32(l.name), &scratch[0]))
+		all = append(all, member{uint32(l.node), uint32(l.name), hash})
+	})
+	slices.SortFunc(all, func(x, y member) int {
+		switch {
+		case x.object != y.object:
+			return cmp.Compare(x.object, y.object)
+		case x.hash != y.hash:
+			return cmp.Compare(x.hash, y.hash)
+		case bytes.Equal(t.name(x.name, &scratch[0]), t.name(y.name, &scratch[1])):
+			return cmp.Compare(x.name, y.name)
+		}
+		return bytes.Compare(t.name(x.name, &scratch[0]), t.name(y.name, &scratch[1]))
+	})
 	first := int64(math.MaxInt64)
 	for i := 1; i < len(all); i++ {
-		if sameName(all[i-1], all[i]) == 0 {
-			first = min(first, int64(all[i].name))
+		x, y := &all[i-1], &all[i]
+		if x.object == y.object && x.hash == y.hash && bytes.Equal(t.name(x.name, &scratch[0]), t.name(y.name, &scratch[1])) {
+			first = min(first, int64(y.name))
 		}
 	}
 	if first == math.MaxInt64 {
