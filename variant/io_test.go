@@ -15,7 +15,7 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-func marshal(t *testing.T, v any, opts ...variant.Options) []byte {
+func marshal(t testing.TB, v any, opts ...variant.Options) []byte {
 	t.Helper()
 	b, err := variant.Marshal(v, opts...)
 	require.NoError(t, err)

@@ -1,0 +1,137 @@
+package variant_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/variant"
+)
+
+// tree returns a tree as Unmarshal stores it in an any.
+func tree(t testing.TB) any {
+	var d variant.Dictionary
+	for key, v := range map[any]any{
+		"player": map[string]any{"hp": 10, "pos": variant.Vector2{X: 1, Y: 2}, "at": variant.Transform2D{Origin: variant.Vector2{Y: 5}}},
+		"list":   []any{1, "two", []any{3.5}}, "ints": []int32{7, 8}, "a key": true, variant.StringName("sn"): "x",
+		7: "seven", 1.5: "real", true: "yes", nil: "nothing", variant.Vector2i{X: 1, Y: 2}: "cell", variant.NodePath("/a"): "path",
+		variant.Color{R: 1}: "red",
+	} {
+		d.Set(key, v)
+	}
+	var v any
+	require.NoError(t, variant.Unmarshal(marshal(t, &d), &v))
+	return v
+}
+
+func TestGet(t *testing.T) {
+	v := tree(t)
+	for path, want := range map[string]any{
+		"player.hp": int64(10), "$.player.hp": int64(10), "player.pos.y": 2.0, "player.at.origin.y": 5.0, "list[1]": "two", "list[2][0]": 3.5,
+		"ints[1]": int32(8), `["a key"]`: true, "sn": "x", `[&"sn"]`: "x", "[7]": "seven", "[1.5]": "real", "[true]": "yes", "[null]": "nothing",
+		"[Vector2i(1, 2)]": "cell", `[^"/a"]`: "path", "[Color(1, 0, 0, 0)]": "red",
+	} {
+		got, err := variant.Get(v, path)
+		require.NoError(t, err, path)
+		require.Equal(t, want, got, path)
+	}
+	whole, err := variant.Get(v, "$")
+	require.NoError(t, err)
+	require.Equal(t, v, whole)
+	for path, text := range map[string]string{
+		"player.mana": "variant: $.player.mana: not found", "list[3]": "variant: $.list[3]: not found", "list[-1]": "variant: $.list[-1]: not found",
+		"player.hp.x": "variant: $.player.hp.x: not found", "player.pos.z": "variant: $.player.pos.z: not found", "[8].x": "variant: $[8]: not found",
+		"player.key(9)": "variant: $.player.key(9): not found", "ints.x": "variant: $.ints.x: not found",
+	} {
+		_, err := variant.Get(v, path)
+		require.ErrorIs(t, err, variant.ErrNotFound, path)
+		require.EqualError(t, err, text)
+	}
+	for _, path := range []string{"a..b", "$2.a", "[", "[1"} {
+		_, err := variant.Get(v, path)
+		require.Error(t, err, path)
+		require.NotErrorIs(t, err, variant.ErrNotFound)
+	}
+	node := &variant.Object{Class: "Node", Properties: []variant.Property{{Name: "hp", Value: 5}}}
+	got, err := variant.Get(map[string]any{"n": node}, "n.hp")
+	require.NoError(t, err)
+	require.Equal(t, 5, got)
+	var pair variant.Dictionary
+	pair.Set("k", "v")
+	for path, want := range map[string]string{"key(0)": "k", ".value(0)": "v"} {
+		got, err := variant.Get(&pair, "$."+trimDot(path))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
+func trimDot(s string) string {
+	if s[0] == '.' {
+		return s[1:]
+	}
+	return s
+}
+
+func TestSet(t *testing.T) {
+	v := tree(t)
+	for path, value := range map[string]any{
+		"player.hp": 99, "player.mana": "new", "player.pos.y": 2.5, "player.at.origin.x": 1.5, "list[2][0]": nil, "ints[1]": int32(5), "[7]": "eight", "[8]": 8,
+	} {
+		require.NoError(t, variant.Set(&v, path, value), path)
+		got, err := variant.Get(v, path)
+		require.NoError(t, err)
+		require.Equal(t, value, got, path)
+	}
+	pos, err := variant.Get(v, "player.pos")
+	require.NoError(t, err)
+	require.Equal(t, variant.Vector2{X: 1, Y: 2.5}, pos)
+	require.NoError(t, variant.Set(&v, "ints[0]", 3), "an int fits an int32")
+	require.NoError(t, variant.Set(&v, "player.pos.x", 4))
+	for path, value := range map[string]any{
+		"list[3]": 1, "no.such.key": 1, "ints[0]": 1 << 40, "ints[1]": "text", "player.hp.x": 1, "player.pos.x": "text", "player.pos.z": 1.0,
+	} {
+		require.ErrorIs(t, variant.Set(&v, path, value), variant.ErrNotFound, path)
+	}
+	require.NoError(t, variant.Set(&v, "$", 5))
+	require.Equal(t, 5, v)
+	v = map[string]any{"a": 1}
+	require.NoError(t, variant.Set(&v, "b", nil))
+	require.Equal(t, map[string]any{"a": 1, "b": nil}, v)
+	v = &variant.Object{Properties: []variant.Property{{Name: "hp", Value: 1}}}
+	require.NoError(t, variant.Set(&v, "hp", 2))
+	require.ErrorIs(t, variant.Set(&v, "mp", 2), variant.ErrNotFound)
+	var nothing any
+	require.ErrorIs(t, variant.Set(&nothing, "a", 1), variant.ErrNotFound)
+	require.Error(t, variant.Set(&nothing, "[", 1))
+}
+
+// Values of a saved game are read and changed without a struct for it.
+func ExampleGet() {
+	packet, err := variant.Marshal(map[string]any{"player": map[string]any{
+		"inventory": []any{map[string]any{"name": "sword", "pos": variant.Vector2{X: 1, Y: 2}}},
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var save any
+	if err := variant.Unmarshal(packet, &save); err != nil {
+		fmt.Println(err)
+		return
+	}
+	name, err := variant.Get(save, "player.inventory[0].name")
+	fmt.Println(name, err)
+	if err := variant.Set(&save, "player.inventory[0].pos.x", 5); err != nil {
+		fmt.Println(err)
+		return
+	}
+	pos, err := variant.Get(save, "player.inventory[0].pos")
+	fmt.Println(pos, err)
+	_, err = variant.Get(save, "player.inventory[1]")
+	fmt.Println(err)
+	// Output:
+	// sword <nil>
+	// {5 2} <nil>
+	// variant: $.player.inventory[1]: not found
+}
