@@ -215,29 +215,37 @@ func TestServeTLS(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var logged logBuffer
-			s := &stream.Server{
-				TLSConfig: c.config, Options: stream.Options{HandshakeTimeout: short},
-				ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)),
-				Handler:  func(_ context.Context, c *stream.Conn) error { return echo(c, true) },
+			serve := func(timeout time.Duration) (*stream.Server, net.Addr, chan error) {
+				s := &stream.Server{
+					TLSConfig: c.config, Options: stream.Options{HandshakeTimeout: timeout},
+					ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)),
+					Handler:  func(_ context.Context, c *stream.Conn) error { return echo(c, true) },
+				}
+				ln, result := listen(t), make(chan error)
+				go func() { result <- s.ServeTLS(ln, c.cert, c.key) }()
+				return s, ln.Addr(), result
 			}
-			ln := listen(t)
-			result := make(chan error)
-			go func() { result <- s.ServeTLS(ln, c.cert, c.key) }()
-			silent, err := net.Dial("tcp", ln.Addr().String())
+			s, addr, result := serve(long)
+			conn, err := net.Dial("tcp", addr.String())
+			require.NoError(t, err)
+			client := stream.NewConn(t.Context(), tls.Client(conn, trust), &stream.Options{HandshakeTimeout: long})
+			defer client.Close()
+			require.EqualValues(t, 7, ask(t, client, 7))
+			require.NoError(t, s.Shutdown(t.Context()))
+			require.Equal(t, stream.ErrServerClosed, <-result)
+			require.Empty(t, logged.String())
+
+			s, addr, result = serve(short)
+			silent, err := net.Dial("tcp", addr.String())
 			require.NoError(t, err)
 			defer silent.Close()
 			_, err = silent.Write([]byte{22, 3, 1})
 			require.NoError(t, err)
-			conn, err := net.Dial("tcp", ln.Addr().String())
-			require.NoError(t, err)
-			client := stream.NewConn(t.Context(), tls.Client(conn, trust), nil)
-			defer client.Close()
-			require.EqualValues(t, 7, ask(t, client, 7))
 			_, err = io.Copy(io.Discard, silent) // until the server closes it
 			require.NoError(t, err)
 			require.NoError(t, s.Shutdown(t.Context()))
-			require.Contains(t, logged.String(), "TLS handshake: i/o timeout")
 			require.Equal(t, stream.ErrServerClosed, <-result)
+			require.Contains(t, logged.String(), "TLS handshake: i/o timeout")
 		})
 	}
 	s := &stream.Server{Handler: func(context.Context, *stream.Conn) error { return nil }}
