@@ -133,7 +133,8 @@ func copyStart(e *Encoder, d *Decoder) bool {
 	return true
 }
 
-// passNames is passFast for names of a NodePath and packed strings.
+// passNames is passFast for names of a NodePath and packed strings. Without it, CopyValue
+// takes 48 % more instructions.
 func (d *Decoder) passNames(most int) {
 	names, r, left := d.fastNames, d.r, d.left
 	names = names[:min(len(names), r+most)]

@@ -204,7 +204,7 @@ func (d *Decoder) skipOther() bool {
 
 // skipNamed skips a NodePath or PackedStringArray whose n names or strings follow a head of
 // this size. It returns false, and skips nothing, if the slow path must handle one of them.
-// It saves a fifth of the time of skipping the large saved game.
+// Without it, SkipValue takes 19 % more instructions.
 func (d *Decoder) skipNamed(head int, n uint32) bool {
 	win, r := d.fastValues, d.r+head
 	for range n {
@@ -252,7 +252,7 @@ func (d *Decoder) skipNames() {
 
 // passFast goes over at most `most` bytes of the values of the innermost container
 // that an Encoder would write as they are: no containers, no bools but 0 and 1,
-// padding of zeros.
+// padding of zeros. Without it, CopyValue takes 212 % more instructions.
 func (d *Decoder) passFast(most int) {
 	win, r, left := d.fastValues, d.r, d.left
 	win = win[:min(len(win), r+most)]
