@@ -37,13 +37,10 @@ func CopyValue(e *Encoder, d *Decoder) error {
 			}
 			return err
 		}
-		e.copying, e.accepts = true, declared
+		e.accepts = declared
 		err = e.WriteToken(t)
-		e.copying, e.accepts = false, 0
+		e.accepts = 0
 		if err != nil {
-			if e.err == nil { // an error of the Writer
-				e.failCopy(err)
-			}
 			return err
 		}
 		if t.Kind() == KindDictKey { // without it, the key can be copied just as well
@@ -56,7 +53,7 @@ func CopyValue(e *Encoder, d *Decoder) error {
 	}
 }
 
-// failCopy is Fail after an error of the Reader or Writer has interrupted CopyValue.
+// failCopy is Fail after an error of the Reader has interrupted CopyValue.
 func (e *Encoder) failCopy(err error) {
 	e.Fail(wrapf(errors.Join(ErrIncomplete, err), "CopyValue was interrupted: %v", err))
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // After an error of the Reader before the first token, CopyValue is repeated. After a later
-// one, or an error of the Writer, the Encoder says that the value is incomplete, and SkipTo
-// leaves it in the Decoder.
+// one, the Encoder says that the value is incomplete. An error of the Writer stays. SkipTo
+// leaves the value in the Decoder.
 func TestCopyValueFaults(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		d := NewDecoder(nil, s.options(minWindow))
@@ -38,7 +38,7 @@ func TestCopyValueFaults(t *testing.T) {
 			if err == nil {
 				require.Equal(t, before, e.Depth())
 			} else if kept := e.Err(); errors.Is(kept, errTemporary) || errors.Is(kept, io.ErrShortWrite) {
-				require.ErrorIs(t, kept, ErrIncomplete)
+				require.True(t, kept == err || errors.Is(kept, ErrIncomplete), "%v", kept) // of the Writer or Reader
 				require.Equal(t, kept, CopyValue(e, d), "it reads nothing")
 				require.Equal(t, kept, e.Flush())
 			} else {
@@ -80,7 +80,7 @@ func copyToken(e *Encoder, d *Decoder) error {
 	if err != nil {
 		return err
 	}
-	return withRetries(func() error { return e.WriteToken(t) })
+	return e.WriteToken(t)
 }
 
 // A copy that the Reader interrupted before its first token has consumed nothing: SkipValue
@@ -139,7 +139,7 @@ func TestCopyValueInTheMiddle(t *testing.T) {
 		w.b = nil
 		e := smallEncoder(w, Godot4, 16)
 		for range n + 1 {
-			require.NoError(t, withRetries(func() error { return copyToken(e, d) }))
+			require.NoError(t, copyToken(e, d))
 			readTo(t, skipping, 1)
 		}
 		if d.PeekKind() != KindEnd {
@@ -150,7 +150,7 @@ func TestCopyValueInTheMiddle(t *testing.T) {
 		require.Equal(t, skipping.Depth(), d.Depth(), "after %d, %s", n)
 		require.Equal(t, d.Depth(), e.Depth(), "after %d, %s", n)
 		for d.Depth() > 0 {
-			require.NoError(t, withRetries(func() error { return copyToken(e, d) }))
+			require.NoError(t, copyToken(e, d))
 		}
 		require.Equal(t, packet, w.b, "after %d, %s", n)
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -362,7 +363,7 @@ var documentPaths = []string{
 
 var errTemporary = errors.New("temporary")
 
-// withRetries repeats a call after temporary errors of the Reader or Writer.
+// withRetries repeats a call after temporary errors of the Reader.
 func withRetries(call func() error) error {
 	for range 1 << 16 {
 		err := call()
@@ -523,7 +524,7 @@ func smallEncoder(w io.Writer, f *Format, size int) *Encoder {
 	return e
 }
 
-// A step is a call on an Encoder, to be repeated if the Writer fails.
+// A step is a call on an Encoder.
 type step func(e *Encoder) error
 
 // maxMemory returns the bytes that reading or writing a value of any size may
@@ -841,15 +842,36 @@ func afterText(t Token, _ *Decoder) bool {
 	return t.Kind() == KindStringChunk || t.Kind() == KindNodePathStart
 }
 
-// writeAll calls Write and continues after the bytes that were taken.
+// writeAll calls Write, which returns the number of bytes with and without an error.
 func writeAll(p []byte) step {
-	done := 0
 	return func(e *Encoder) error {
-		n, err := e.Write(p[done:])
-		if done += n; err == nil {
-			done = 0
+		before := e.OutputOffset()
+		n, err := e.Write(p)
+		if e.OutputOffset() != before+int64(n) || err == nil && n < len(p) {
+			return fmt.Errorf("Write returned %d of %d, and wrote %d", n, len(p), e.OutputOffset()-before)
 		}
 		return err
+	}
+}
+
+// requireFinal makes calls that write want to w, which fails. The calls before have written
+// the start of want, and all later calls return the same error and write nothing, even
+// though w has recovered.
+func requireFinal(t *testing.T, e *Encoder, w *faultyWriter, want []byte, calls []step, name string) {
+	t.Helper()
+	var first error
+	written := 0
+	for i, call := range append(slices.Clip(calls), closing, (*Encoder).Flush, (*Encoder).ClearError, (*Encoder).Err) {
+		err := call(e)
+		if first == nil && err != nil {
+			first, written = err, len(w.b)
+		}
+		if err != first || err != nil && err != errTemporary && err != io.ErrShortWrite {
+			t.Fatalf("%s, call %d: %v after %v", name, i, err, first)
+		}
+	}
+	if first == nil || len(w.b) != written || !w.every && written != w.at || !bytes.HasPrefix(want, w.b) {
+		t.Fatalf("%s, %v: wrote\n%q\nand then\n%q\nof\n%q", name, first, w.b[:written], w.b[written:], want)
 	}
 }
 

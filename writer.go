@@ -15,7 +15,7 @@ import (
 //	| to be      | kept: follows an   | free         | beyond     |
 //	| written    | Unknown count      |              | MaxBuffered   |
 //
-//	buf[:n]      calls that are complete, and the start of an interrupted one
+//	buf[:n]      encoded values, and the starts of those that are open
 //	hold         if held > 0: the count of the outermost open container of Unknown
 //	             count. Bytes from here on are kept until its End sets the count;
 //	             the buffer grows for them, up to MaxBuffered. After ResetBytes, hold
@@ -29,14 +29,12 @@ import (
 // changes, the number of values to come. nameLim is the same for names.
 //
 // Slow path: a call checks its position, its type and its value, encodes itself into
-// bytes from room, and passes them to commit, or long data to emit. Only these two call
-// the Writer. Then the call changes the nesting: it counts a value, opens a frame or
-// closes one. An invalid call returns before commit and has no effect.
+// bytes from room, and passes them to commit, or long data to emit. Only write calls the
+// Writer. Then the call changes the nesting: it counts a value, opens a frame or closes
+// one. An invalid call returns before commit and has no effect.
 //
-// Retry: if the Writer fails, the call does not change the nesting, and retry has a hash
-// of the call and the number of its bytes that were buffered or written. The program
-// repeats the call. It takes the same steps, its hash is compared, and emit skips those
-// bytes.
+// An error of the Writer stays, and switches the fast path off, so that no call has to
+// know what an earlier one has written.
 
 // EncoderOptions configures an Encoder. The zero value selects [Godot4].
 type EncoderOptions struct {
@@ -65,8 +63,8 @@ type EncoderOptions struct {
 // without a check after each call and check the error of Close or Flush. Reset clears the
 // error. ClearError clears it, too, so that a valid call can be made instead.
 //
-// An error of the Writer is returned unchanged. The program must then repeat the same
-// call, which continues after the bytes that were written. Another call is an [Error].
+// An error of the Writer is returned unchanged and stays, too: until Reset, all calls
+// return it, even if the Writer has recovered.
 //
 // An Encoder buffers its output. It writes when its buffer is full, when a
 // top-level value is complete, and on Flush.
@@ -90,11 +88,9 @@ type Encoder struct {
 	// State of earlier calls.
 	err       error   // returned by all later calls; ErrReleased after Release
 	permanent bool    // ClearError does not clear err
-	copying   bool    // CopyValue is the caller
-	accepts   Type    // if copying, the type that the container of the Decoder declares
+	accepts   Type    // while CopyValue writes, the type that the container of the Decoder declares
 	rune      [4]byte // the start of a rune that the next Write completes
 	partial   int     // the number of its bytes, or of bytes of a partial element
-	retry     retry
 
 	// The options, and fields derived from them.
 	options  EncoderOptions
@@ -164,7 +160,7 @@ func (e *Encoder) reset() {
 	e.forms = &o.Format.byType[double]
 	e.maxDepth = int(min(limitDepth.or(int64(o.Depth)), math.MaxInt))
 	e.init()
-	e.partial, e.err, e.permanent, e.retry = 0, nil, false, retry{}
+	e.partial, e.err, e.permanent = 0, nil, false
 	e.setLim()
 }
 
@@ -172,7 +168,7 @@ func (e *Encoder) reset() {
 // next Reset, calls return [ErrReleased].
 func (e *Encoder) Release() {
 	e.close()
-	e.err, e.permanent, e.retry = ErrReleased, true, retry{}
+	e.err, e.permanent = ErrReleased, true
 	e.w, e.buf = nil, nil
 	e.n, e.lim, e.valueLim, e.nameLim, e.held, e.written = 0, 0, 0, 0, 0, 0
 	if e.buffer != nil {
@@ -205,16 +201,12 @@ func (e *Encoder) AppendPath(dst []byte) []byte {
 }
 
 // Flush writes the buffered bytes, except for those from an [Unknown] count of an open
-// container on. After an error of the Writer has interrupted a call, Flush returns that
-// error until the call has been repeated, even if Flush has written all bytes.
+// container on.
 func (e *Encoder) Flush() error {
 	if err := e.ready(); err != nil {
 		return err
 	}
-	if err := e.flush(); err != nil {
-		return err
-	}
-	return e.retry.err
+	return e.flush()
 }
 
 // Close calls Flush. It returns [ErrIncomplete] if a value is not complete. It does not close
@@ -225,8 +217,6 @@ func (e *Encoder) Close() error {
 		return err
 	case e.depth > 0:
 		return e.fail(wrapf(ErrIncomplete, "%v without its End", e.top().kind))
-	case e.retry.err != nil:
-		return e.fail(nil)
 	}
 	return e.flush()
 }

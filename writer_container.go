@@ -68,7 +68,7 @@ func (e *Encoder) beginFast(t Type, wide int, n int64) *frame {
 // start writes the head b of a container, which room returned, and opens it with frame f. An
 // Unknown count is the last four bytes of b.
 func (e *Encoder) start(b []byte, f *frame) error {
-	err := e.commit(f.opening(), b)
+	err := e.commit(b)
 	if err == nil {
 		e.open(f)
 	}
@@ -77,18 +77,11 @@ func (e *Encoder) start(b []byte, f *frame) error {
 
 // startLong is start for a head of several pieces.
 func startLong[S string | []byte](e *Encoder, f *frame, head []byte, body S, tail []byte) error {
-	err := emit(e, f.opening(), head, body, tail)
+	err := emit(e, head, body, tail)
 	if err == nil {
 		e.open(f)
 	}
 	return err
-}
-
-func (f *frame) opening() op {
-	if f.has(flagUnknown) {
-		return opOpenUnknown
-	}
-	return opOpen
 }
 
 // open pushes f. If its count is Unknown, the placeholder is the four bytes before e.n.
@@ -184,7 +177,7 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 	case f.unit == unitByte:
 		tail = padding(uint32(n))
 	}
-	if f.has(flagUnknown) && e.retry.err == nil {
+	if f.has(flagUnknown) {
 		if err := e.checkHeld(int64(len(text) + tail)); err != nil {
 			return err
 		}
@@ -194,11 +187,16 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 		e.held--
 		e.setLim()
 	}
-	if err := emit(e, opEnd, nil, text, zeros[:tail]); err != nil {
-		return err
+	if len(text)+tail > 0 { // not for the End of most values
+		if err := emit(e, nil, text, zeros[:tail]); err != nil {
+			return err
+		}
 	}
 	e.pop()
 	e.setFast()
+	if e.depth == 0 {
+		return e.flush()
+	}
 	return nil
 }
 
@@ -329,12 +327,10 @@ func (e *Encoder) writeDictKey() error {
 		e.markKey()
 		return nil
 	}
-	switch err := e.ready(); {
-	case err != nil:
+	if err := e.ready(); err != nil {
 		return err
-	case e.retry.err != nil:
-		return e.fail(nil)
-	case e.want() != wantDictKey:
+	}
+	if e.want() != wantDictKey {
 		return e.fail(wrapf(ErrMisplacedKey, "DictKey where no key is expected"))
 	}
 	e.markKey()
@@ -390,9 +386,8 @@ func writeProperty[S string | []byte](e *Encoder, name S) error {
 	}
 	var head [4]byte
 	le.PutUint32(head[:], uint32(len(name)))
-	if err := emit(e, opValue, head[:], name, zeros[:padding(uint32(len(name)))]); err != nil {
+	if err := emit(e, head[:], name, zeros[:padding(uint32(len(name)))]); err != nil {
 		return err
 	}
-	e.left--
-	return nil
+	return e.completed()
 }

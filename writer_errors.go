@@ -2,13 +2,13 @@ package gdwire
 
 import "errors"
 
-// Err returns the error that all calls currently return: nil, an [Error], or
-// [ErrReleased].
+// Err returns the error that all calls currently return: nil, an [Error], an error of the
+// Writer, or [ErrReleased].
 func (e *Encoder) Err() error { return e.ready() }
 
 // ClearError returns the error of an invalid call and clears it. The call has written
-// nothing, so a valid one can be made instead. ClearError does not clear an error of Fail. It
-// returns nil after an error of the Writer, which does not stay.
+// nothing, so a valid one can be made instead. ClearError does not clear an error of Fail or
+// of the Writer.
 func (e *Encoder) ClearError() error {
 	err := e.ready()
 	if err != nil && !e.permanent {
@@ -48,9 +48,6 @@ func (e *Encoder) ready() error {
 func (e *Encoder) fail(err error) error {
 	if kept := e.ready(); kept != nil {
 		return kept
-	}
-	if e.retry.err != nil { // repeating the interrupted call is valid
-		err = e.errInterrupted()
 	}
 	return e.keep(e.locate(err))
 }

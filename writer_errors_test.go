@@ -116,3 +116,41 @@ func TestFail(t *testing.T) {
 	require.NoError(t, e.End())
 	require.NoError(t, e.Close(), "Reset clears it")
 }
+
+// An error of the Writer stays, although the Writer has recovered: every call returns it, and
+// no invalid call replaces it.
+func TestWriterErrorStays(t *testing.T) {
+	for at := range 20 {
+		w := &faultyWriter{at: at}
+		e := smallEncoder(w, Godot4, 16)
+		require.NoError(t, e.BeginDict(1))
+		err := e.WriteString(longText)
+		require.Equal(t, errTemporary, err)
+		offset, depth := e.OutputOffset(), e.Depth()
+		for name, call := range everyWrite {
+			require.Equal(t, err, call(e), name)
+			require.Equal(t, err, e.ClearError(), name)
+			require.Equal(t, offset, e.OutputOffset(), name)
+			require.Equal(t, depth, e.Depth(), name)
+		}
+		require.Equal(t, wire(idDict, 1, str(longText))[:at], append([]byte{}, w.b...))
+		e.Release()
+	}
+}
+
+// A program that does not check each call finds the Writer's error at Close.
+func TestCloseAfterWriterError(t *testing.T) {
+	for at := range 40 {
+		w := &faultyWriter{at: at}
+		e := smallEncoder(w, Godot4, 16)
+		e.BeginArray(Unknown)
+		e.WriteString("aaaa")
+		e.End()
+		e.BeginArray(2)
+		e.WriteString("bbbb")
+		e.WriteString("cccc")
+		e.End()
+		require.Equal(t, errTemporary, e.Close(), "failing at %d", at)
+		e.Release()
+	}
+}

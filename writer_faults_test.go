@@ -1,8 +1,8 @@
 package gdwire
 
 import (
-	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -74,17 +74,16 @@ func TestWriterFaults(t *testing.T) {
 							return
 						}
 						e := smallEncoder(w, s.format, size)
-						defer e.Release()
-						for i, step := range steps {
-							err := withRetries(func() error { return step(e) })
-							if err != nil {
-								t.Fatalf("%s, buffer of %d, %s, step %d: %v", way, size, name, i, err)
-							}
-						}
-						if err := withRetries(e.Close); err != nil || !bytes.Equal(w.b, s.packet) {
-							t.Fatalf("%s, buffer of %d, %s: %v\ngot\n%q\nwant\n%q", way, size, name, err, w.b, s.packet)
-						}
+						requireFinal(t, e, w, s.packet, steps, fmt.Sprintf("%s, buffer of %d, %s", way, size, name))
+						e.Release()
 					})
+					w := &faultyWriter{at: -1}
+					e := smallEncoder(w, s.format, size)
+					for _, step := range append(slices.Clip(steps), closing) {
+						require.NoError(t, step(e), "%s, buffer of %d", way, size)
+					}
+					require.Equal(t, string(s.packet), string(w.b), "%s, buffer of %d", way, size)
+					e.Release()
 				}
 			}
 		}
@@ -137,29 +136,30 @@ func TestWriterFaultsInTypedCalls(t *testing.T) {
 	for _, size := range []int{12, 16, 40, 64, 4096} {
 		eachFaultyWriter(len(want), func(name string, w *faultyWriter) {
 			e := smallEncoder(w, Godot4, size)
-			defer e.Release()
-			for i, step := range typedCalls() {
-				require.NoError(t, withRetries(func() error { return step(e) }), "buffer of %d, %s, step %d", size, name, i)
-			}
-			require.NoError(t, e.Close())
-			require.Equal(t, want, w.b, "buffer of %d, %s", size, name)
+			requireFinal(t, e, w, want, typedCalls(), fmt.Sprintf("buffer of %d, %s", size, name))
+			e.Release()
 		})
+		w := &faultyWriter{at: -1}
+		e := smallEncoder(w, Godot4, size)
+		for _, step := range append(typedCalls(), closing) {
+			require.NoError(t, step(e))
+		}
+		require.Equal(t, want, w.b, "buffer of %d", size)
+		e.Release()
 	}
 }
 
-// A long string and its padding are written once wherever the Writer fails, also
-// as a top-level value.
+// A long string is also a top-level value that is longer than the buffer.
 func TestWriterFaultsInLongText(t *testing.T) {
 	for n := range 4 {
 		text := longText + "xyz"[:n]
 		want := str(text)
+		calls := []step{func(e *Encoder) error { return e.WriteString(text) }}
 		eachFaultyWriter(len(want), func(name string, w *faultyWriter) {
 			for _, size := range []int{12, 16, 64} {
 				w := *w
 				e := smallEncoder(&w, Godot4, size)
-				require.NoError(t, withRetries(func() error { return e.WriteString(text) }))
-				require.NoError(t, withRetries(e.Close))
-				require.Equal(t, want, w.b, "%d bytes, %s, buffer of %d", len(text), name, size)
+				requireFinal(t, e, &w, want, calls, fmt.Sprintf("%d bytes, %s, buffer of %d", len(text), name, size))
 				e.Release()
 			}
 		})
@@ -191,31 +191,25 @@ func TestBrokenWriters(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		d := NewDecoder(plain(s.packet), s.options(minWindow))
 		defer d.Release()
-		all := tokens(t, d)
+		ways := waysToWrite(tokens(t, d))
 		for _, way := range []string{"tokens", "unknown counts", "small Writes", "one Write"} {
 			for _, size := range []int{16, 64, 4096} {
 				for room := 0; room < len(s.packet); room += stride() {
 					w := &brokenWriter{room: room}
 					e := smallEncoder(w, s.format, size)
 					failed := false
-					steps := waysToWrite(all)[way] // anew, because they keep their progress
-					for _, step := range append(steps, (*Encoder).Close) {
+					for _, step := range append(slices.Clip(ways[way]), (*Encoder).Close) {
 						err := step(e)
 						if err == nil {
 							continue
 						}
 						require.Equal(t, errBroken, err, "%s, %d bytes", way, room)
 						failed = true
-						// The buffer may have room for some more calls.
-						if err = step(e); err != nil {
-							require.Equal(t, errBroken, err, "%s, %d bytes", way, room)
-							break
-						}
+						require.Equal(t, errBroken, step(e), "%s, %d bytes", way, room)
+						break
 					}
 					require.True(t, failed, "%s, %d bytes", way, room)
-					if e.Depth() > 0 || e.OutputOffset() > int64(room) { // otherwise the call wrote nothing
-						require.Error(t, e.Close(), "%s, %d bytes", way, room)
-					}
+					require.Equal(t, errBroken, e.Close(), "%s, %d bytes", way, room)
 					require.Equal(t, string(s.packet[:room]), string(w.b), "%s, %d bytes", way, room)
 					e.Release()
 				}

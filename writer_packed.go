@@ -67,16 +67,15 @@ func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) err
 }
 
 // Write writes bytes of the string, packed array or image that BeginString, BeginPacked or
-// BeginImage has begun. Runes and elements can be split between calls. After an error of
-// the Writer it returns the number of bytes of p that were written or buffered, and the next
-// call must be a Write of the remaining bytes.
+// BeginImage has begun. Runes and elements can be split between calls. With an
+// error of the Writer it returns the number of bytes of p that were written or buffered.
 func (e *Encoder) Write(p []byte) (int, error) {
 	if err := e.ready(); err != nil {
 		return 0, err
 	}
 	f := e.top()
 	switch w := e.want(); {
-	case w == wantEnd && f.isData() && len(p) == 0 && e.retry.err == nil:
+	case w == wantEnd && f.isData() && len(p) == 0:
 		return 0, nil
 	case w == wantEnd && f.isData():
 		return 0, e.fail(wrapf(ErrCount, "%d bytes after the declared %d × %d", len(p), f.count, max(f.size, 1)))
@@ -86,21 +85,12 @@ func (e *Encoder) Write(p []byte) (int, error) {
 	if err := e.fits(p); err != nil {
 		return 0, err
 	}
-	err := emit(e, opWrite, nil, p, nil)
-	n := len(p)
-	if err != nil {
-		if e.err != nil {
-			return 0, err
-		}
-		n = int(e.retry.done)
-		e.retry = retry{}
-		if n < len(p) {
-			e.retry = retry{err: err, sum: sumCall(e, opWrite, nil, p[n:], nil)}
-		}
-		e.setLim()
+	before := e.OutputOffset()
+	if err := emit(e, nil, p, nil); err != nil {
+		return int(e.OutputOffset() - before), err
 	}
-	e.took(p[:n])
-	return n, err
+	e.took(p)
+	return len(p), nil
 }
 
 // isData reports whether Write can write the content of f.
@@ -178,7 +168,7 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 		return err
 	}
 	f := e.top()
-	if e.left == 0 && f.size > 0 && len(src) == 0 && e.retry.err == nil {
+	if e.left == 0 && f.size > 0 && len(src) == 0 {
 		return nil
 	}
 	if f.kind != KindPackedStart || f.size == 0 || e.left == 0 {
@@ -192,7 +182,7 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 		return e.fail(wrapf(ErrCount, "%d elements after %d of the declared %d", len(src), e.done(), f.count))
 	}
 	if p, ok := asBytes(src, u == f.unit); ok {
-		if err := emit(e, opData, nil, p, nil); err != nil {
+		if err := emit(e, nil, p, nil); err != nil {
 			return err
 		}
 	} else if err := convert(e, src); err != nil {
@@ -225,41 +215,19 @@ func (e *Encoder) inPieces(n, size int, put func(b []byte, i, m int)) error {
 		e.n += int(total)
 		return nil
 	}
-	if e.retry.err != nil {
-		if err := e.checkRetry(e.sumPieces(n, size, put)); err != nil {
-			return err
-		}
-	}
-	skip := e.retry.done % int64(size)
-	for i := int(e.retry.done / int64(size)); i < n; {
+	for i := 0; i < n; {
 		m := min((len(e.buf)-e.n)/size, n-i)
-		if m > 0 && skip == 0 {
+		if m > 0 {
 			put(e.buf[e.n:], i, m)
 			e.n += m * size
-			e.retry.done += int64(m * size)
 		} else { // The next element is split by the end of the buffer.
 			m = 1
 			put(e.spare[:], i, m)
-			if err := pour(e, e.spare[:size], &skip); err != nil {
-				e.interrupt(err, e.sumPieces(n, size, put))
+			if err := pour(e, e.spare[:size]); err != nil {
 				return err
 			}
 		}
 		i += m
 	}
-	e.retried()
 	return nil
-}
-
-// sumPieces is sumCall for elements that inPieces writes.
-func (e *Encoder) sumPieces(n, size int, put func(b []byte, i, m int)) uint64 {
-	h := e.newSum(opData)
-	var b [256]byte
-	for i := 0; i < n; {
-		m := min(len(b)/size, n-i)
-		put(b[:], i, m)
-		h.Write(b[:m*size])
-		i += m
-	}
-	return h.Sum64()
 }

@@ -26,7 +26,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 		return e.fail(wrapf(ErrCount, "empty raw value"))
 	}
 	if err != nil {
-		return e.refuse(err)
+		return e.keep(err)
 	}
 	if _, err := e.begin(t.Type()); err != nil {
 		return err
@@ -36,23 +36,14 @@ func (e *Encoder) WriteRaw(value []byte) error {
 			return e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.depth + d.Depth()), Max: int64(e.maxDepth)})
 		}
 		if _, err := d.next(); err != nil {
-			return e.refuse(err)
+			return e.keep(err)
 		}
 	}
 	if n := len(value) - int(d.InputOffset()); n > 0 {
 		return e.fail(wrapf(ErrCount, "%d bytes after the raw value", n))
 	}
-	if err := emit(e, opValue, nil, value, nil); err != nil {
+	if err := emit(e, nil, value, nil); err != nil {
 		return err
 	}
-	e.left--
-	return nil
-}
-
-// refuse makes err, an error of the Decoder for value, the error that stays.
-func (e *Encoder) refuse(err error) error {
-	if e.retry.err != nil {
-		return e.fail(err)
-	}
-	return e.keep(err)
+	return e.completed()
 }

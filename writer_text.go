@@ -126,11 +126,10 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, s S) error {
 	}
 	var b [8]byte
 	n := uint32(len(s)) + nul
-	if err := emit(e, opValue, head.append(b[:0], n), s, zeros[:int(nul)+padding(n)]); err != nil {
+	if err := emit(e, head.append(b[:0], n), s, zeros[:int(nul)+padding(n)]); err != nil {
 		return err
 	}
-	e.left--
-	return nil
+	return e.completed()
 }
 
 // A textHead describes the bytes before the text of a string: a header, except in a NodePath
@@ -186,11 +185,10 @@ func writeSignal[S string | []byte](e *Encoder, name S, object uint64) error {
 	le.PutUint32(head[4:], uint32(len(name)))
 	var b [12]byte
 	tail := le.AppendUint64(b[:padding(uint32(len(name)))], object)
-	if err := emit(e, opValue, head[:], name, tail); err != nil {
+	if err := emit(e, head[:], name, tail); err != nil {
 		return err
 	}
-	e.left--
-	return nil
+	return e.completed()
 }
 
 // checkName returns an error if name is too long for a name or is not UTF-8.

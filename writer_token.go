@@ -159,7 +159,7 @@ func (e *Encoder) writeNextChunk(t Token) error {
 	if t.Last() {
 		return e.finish(text, nul)
 	}
-	if err := emit(e, opData, nil, text, nil); err != nil {
+	if err := emit(e, nil, text, nil); err != nil {
 		return err
 	}
 	e.took(text)
@@ -186,7 +186,7 @@ func (e *Encoder) writeElements(t Token) error {
 	}
 	var err error
 	if from == f.unit {
-		err = emit(e, opData, nil, p, nil)
+		err = emit(e, nil, p, nil)
 	} else {
 		err = e.convertChunk(p, from)
 	}

@@ -121,11 +121,10 @@ func (e *Encoder) writeForm(form *form, word uint64) error {
 
 // value writes a whole value or name encoded into b, which room returned.
 func (e *Encoder) value(b []byte) error {
-	if err := e.commit(opValue, b); err != nil {
+	if err := e.commit(b); err != nil {
 		return err
 	}
-	e.left--
-	return nil
+	return e.completed()
 }
 
 // realWidth returns the width that WriteReals and BeginPacked choose.

@@ -281,21 +281,23 @@ func chosenCalls(script []byte, f *gdwire.Format) (all []chosenCall) {
 	return all
 }
 
-// A flakyWriter takes a few bytes at a time and fails in between, by turns with
-// an error and without one.
-type flakyWriter struct {
-	random *rand.Rand
-	b      []byte
+// A failingWriter fails once, after left bytes, with an error or with a short count.
+type failingWriter struct {
+	left  int // negative: never
+	short bool
+	b     []byte
 }
 
-func (w *flakyWriter) Write(p []byte) (int, error) {
-	if w.random.IntN(3) == 0 {
+func (w *failingWriter) Write(p []byte) (int, error) {
+	n := len(p)
+	if w.left < 0 || w.left >= n {
 		w.b = append(w.b, p...)
-		return len(p), nil
+		w.left = max(w.left-n, min(w.left, 0))
+		return n, nil
 	}
-	n := min(len(p), w.random.IntN(20))
+	n, w.left = w.left, -1
 	w.b = append(w.b, p[:n]...)
-	if n < len(p) && w.random.IntN(2) == 0 {
+	if w.short {
 		return n, nil
 	}
 	return n, errTemporary
@@ -310,29 +312,27 @@ func encoderOptions(s fuzz.Seed) *gdwire.EncoderOptions {
 // A writing has the results of calls on an Encoder.
 type writing struct {
 	out   []byte
-	notes []string     // the error of each call, and the position of the Encoder after it
-	done  []chosenCall // the calls that wrote something
-	open  *chosenCall  // the call that the Writer interrupted
+	notes []string // the error of each call before the Writer failed, and the position of the Encoder after it
+	final error    // of the Writer
 }
 
-func (w *writing) note(c chosenCall, e *gdwire.Encoder, err error) {
-	w.notes = append(w.notes, fmt.Sprintf("%s %v %d %d %s", c.name, err, e.OutputOffset(), e.Depth(), e.AppendPath(nil)))
-}
-
-// write makes calls in order. It repeats a call until the Writer accepts it, and recovers
-// from invalid calls.
+// write makes calls in order and recovers from invalid ones. After an error of the Writer,
+// all calls must return that and write nothing.
 func write(t testing.TB, calls []chosenCall, s fuzz.Seed, w io.Writer, out func() []byte) (all writing) {
 	e := gdwire.NewEncoder(w, encoderOptions(s))
 	defer e.Release()
 	for _, c := range calls {
 		offset := e.OutputOffset()
-		call := c.start()
-		err := call(e)
-		for i := 0; isTemporary(err); i++ {
-			if i > 1<<16 {
-				t.Fatalf("%s never ends", c.name)
+		err := c.start()(e)
+		if all.final != nil {
+			if err != all.final && c.name != copying || e.OutputOffset() != offset || e.ClearError() != all.final {
+				t.Fatalf("%s returned %v after %v, and is at %d after %d", c.name, err, all.final, e.OutputOffset(), offset)
 			}
-			err = call(e)
+			continue
+		}
+		if isTemporary(err) {
+			all.final = err
+			continue
 		}
 		if e.OutputOffset() < offset || err != nil && c.name != copying && e.OutputOffset() != offset {
 			t.Fatalf("%s moved the Encoder from %d to %d, error %v", c.name, offset, e.OutputOffset(), err)
@@ -340,50 +340,11 @@ func write(t testing.TB, calls []chosenCall, s fuzz.Seed, w io.Writer, out func(
 		if err != nil && c.name != copying && errorText(e.Err()) != errorText(err) {
 			t.Fatalf("%s returned %v, and Err %v", c.name, err, e.Err())
 		}
-		all.note(c, e, err)
+		all.notes = append(all.notes, fmt.Sprintf("%s %v %d %d %s", c.name, err, e.OutputOffset(), e.Depth(), e.AppendPath(nil)))
 		e.ClearError()
 	}
-	for i := 0; isTemporary(e.Flush()); i++ {
-		if i > 1<<16 {
-			t.Fatal("Flush never ends")
-		}
-	}
-	all.out = out()
-	return all
-}
-
-// giveUp makes calls in order. After an error of the Writer, it replaces some calls with
-// another instead of repeating them.
-func giveUp(calls []chosenCall, s fuzz.Seed, w io.Writer, out func() []byte, random *rand.Rand) (all writing) {
-	e := gdwire.NewEncoder(w, encoderOptions(s))
-	defer e.Release()
-	var again func(e *gdwire.Encoder) error
-	finish := func(c chosenCall, call func(e *gdwire.Encoder) error) {
-		offset := e.OutputOffset()
-		err := call(e)
-		for isTemporary(err) && (c.name == copying || c.name == "Write" || random.IntN(3) > 0) {
-			err = call(e)
-		}
-		switch {
-		case c.name == "Flush" || c.name == "Close" || c.name == "Fail": // these add nothing
-		case isTemporary(err):
-			if all.open == nil {
-				all.open, again = &c, call
-			}
-		case err == nil || e.OutputOffset() != offset:
-			all.done = append(all.done, c)
-			all.open = nil
-		}
-		all.note(c, e, err)
-		e.ClearError()
-	}
-	for _, c := range calls {
-		if open := all.open; open != nil && random.IntN(2) == 0 {
-			finish(*open, again)
-		}
-		finish(c, c.start())
-	}
-	for i := 0; i < 100 && isTemporary(e.Flush()); i++ {
+	if err := e.Flush(); isTemporary(err) {
+		all.final = err
 	}
 	all.out = out()
 	return all
@@ -408,33 +369,20 @@ func requireEncoderCalls(t testing.TB, script []byte, s fuzz.Seed) {
 	requirePrefix(t, s, want.out)
 	random := rand.New(rand.NewPCG(uint64(s), 1))
 
-	switch s.Choose(3) {
-	case 0: // each call is repeated
-		flaky := &flakyWriter{random: random}
-		got := write(t, calls, s, flaky, func() []byte { return flaky.b })
-		for i := range want.notes {
-			if got.notes[i] != want.notes[i] {
-				t.Fatalf("after a failing Writer: %s, not %s", got.notes[i], want.notes[i])
-			}
-		}
-		if !bytes.Equal(got.out, want.out) {
-			t.Fatalf("after a failing Writer:\n%x, not\n%x", got.out, want.out)
-		}
-	case 1: // some are not repeated
-		flaky := &flakyWriter{random: random}
-		got := giveUp(calls, s, flaky, func() []byte { return flaky.b }, random)
-		requirePrefix(t, s, got.out)
-		var again bytes.Buffer
-		done := write(t, got.done, s, &again, again.Bytes)
-		if got.open != nil && !bytes.HasPrefix(done.out, got.out) {
-			again.Reset()
-			done = write(t, append(got.done, *got.open), s, &again, again.Bytes)
-		}
-		if !bytes.HasPrefix(done.out, got.out) {
-			t.Fatalf("calls given up:\n%s\nwrote %x, not\n%x", strings.Join(got.notes, "\n"), got.out, done.out)
-		}
-	default: // the first error stays
+	if s.Choose(3) == 0 { // the first error stays
 		requireErrorStays(t, calls, s)
+		return
+	}
+	failing := &failingWriter{left: random.IntN(len(want.out) + 1), short: random.IntN(2) == 0}
+	at := failing.left
+	got := write(t, calls, s, failing, func() []byte { return failing.b })
+	for i := range got.notes {
+		if got.notes[i] != want.notes[i] {
+			t.Fatalf("before the Writer failed: %s, not %s", got.notes[i], want.notes[i])
+		}
+	}
+	if (got.final == nil) != (at == len(want.out)) || !bytes.Equal(got.out, want.out[:at]) {
+		t.Fatalf("Writer failing at %d, %v: wrote\n%x, not\n%x", at, got.final, got.out, want.out)
 	}
 }
 
