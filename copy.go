@@ -2,6 +2,108 @@ package gdwire
 
 import "errors"
 
+// An extent is the sequence of tokens that SkipValue, CopyValue or Tokens cover. It ends
+// with the first token after which isOver reports true.
+type extent struct {
+	open int  // it ends when fewer than this number of containers are open; 0 for no extent
+	data bool // it also ends after the packed data of the container at depth open
+}
+
+// rest returns the extent of the next value, or of the rest of a string or packed array
+// that has been read in part.
+func (d *Decoder) rest() extent {
+	switch d.want() {
+	case wantText:
+		return extent{open: d.depth}
+	case wantChunk:
+		return extent{open: d.depth, data: true}
+	default:
+		return extent{open: d.depth + 1}
+	}
+}
+
+// isOver reports whether the tokens of x have been read, after at least one of them.
+func (d *Decoder) isOver(x extent) bool {
+	return d.depth < x.open || x.data && d.left == 0
+}
+
+// SkipValue skips the next value. It returns the same errors as reading the value. If a
+// DictKey is next, SkipValue skips that token and the key; if a Property is next, it skips
+// the name; and inside a string or packed data it skips the remaining chunks. If an End is
+// next, it returns [ErrCount].
+//
+// After an error of the Reader, if Depth is as before the call, SkipValue can be repeated:
+// nothing has been consumed, or whole chunks. If Depth is larger, call SkipTo with the Depth
+// before the call.
+func (d *Decoder) SkipValue() error {
+	if err := d.start(); err != nil {
+		return err
+	}
+	w := d.want()
+	if w == wantEnd {
+		return d.WrapError(wrapf(ErrCount, "SkipValue at an End"))
+	}
+	x := d.rest()
+	if err := d.skipFirst(w); err != nil {
+		return err
+	}
+	return d.readTo(x)
+}
+
+// skipFirst reads the first token of a value or name, or the next chunk.
+func (d *Decoder) skipFirst(w want) error {
+	if w != wantDictKey {
+		_, err := d.next()
+		return err
+	}
+	_, err := d.value()
+	return err
+}
+
+// SkipTo skips tokens until Depth is at most depth. It returns the same errors as reading
+// them. It can be called after any token, and again after an error of the Reader.
+func (d *Decoder) SkipTo(depth int) error {
+	if err := d.start(); err != nil {
+		return err
+	}
+	return d.readTo(extent{open: max(depth, 0) + 1})
+}
+
+// leaveLoop skips the rest of a container that a Fields or Elements loop has left.
+func (d *Decoder) leaveLoop() error {
+	if d.leave == 0 {
+		return nil
+	}
+	if d.err != nil {
+		return d.failed()
+	}
+	depth := d.leave
+	d.leave, d.payload.active = 0, false
+	d.drop()
+	d.updateFastPath()
+	err := d.readTo(extent{open: depth})
+	if err != nil {
+		d.leave = depth
+		d.updateFastPath()
+	}
+	return err
+}
+
+// readTo reads up to the end of x.
+func (d *Decoder) readTo(x extent) error {
+	for {
+		if d.skipFast(x.open); d.isOver(x) {
+			break
+		}
+		if _, err := d.next(); err != nil {
+			d.drop()
+			return err
+		}
+	}
+	d.drop()
+	return nil
+}
+
 // CopyValue reads from d and writes to e what [Decoder.SkipValue] would skip: the next
 // value, or the rest of one that has been read in part. It writes tokens as
 // [Encoder.WriteToken] does, so it converts between formats. If an End is next, it
@@ -128,30 +230,4 @@ func copyStart(e *Encoder, d *Decoder) bool {
 	}
 	e.setFast()
 	return true
-}
-
-// passNames is passFast for names of a NodePath and packed strings. Without it, CopyValue
-// takes 48 % more instructions.
-func (d *Decoder) passNames(most int) {
-	names, r, left := d.fastNames, d.r, d.left
-	names = names[:min(len(names), r+most)]
-	last, nul := d.tokenPos(), d.nul(d.top().typ)
-	for r <= len(names)-fastSize && left > 0 {
-		b := (*[fastSize]byte)(names[r:])
-		n := le.Uint32(b[:])
-		size := 4 + int(padded(n))
-		if n-1 >= 8 || !plainText(le.Uint64(b[4:]), n) {
-			if !d.wholeText(r+4, n) || size > len(names)-r || n&3 != 0 && le.Uint32(names[r+size-4:])>>(8*(n&3)) != 0 {
-				break
-			}
-		}
-		if nul > 0 && (n == 0 || names[r+3+int(n)] != 0) { // WriteToken adds the NUL
-			break
-		}
-		last = d.base + uint64(r)
-		left--
-		r += size
-	}
-	d.passEmpty(r, last)
-	d.setLeft(left)
 }

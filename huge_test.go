@@ -423,15 +423,19 @@ func TestHugePackedArraysAreSkipped(t *testing.T) {
 	if math.MaxInt == math.MaxInt32 || raceEnabled { // which writes a shadow of all memory
 		t.Skip()
 	}
-	b := make([]byte, 4<<30+64)
-	for _, c := range []struct{ id, n, size int }{
+	most := int64(4<<30 + 64)
+	b := make([]byte, most)
+	for _, c := range []struct {
+		id      int
+		n, size int64
+	}{
 		{idBytes, 1<<32 - 1, 1},
 		{idLongs, 1 << 29, 8},
 		{idLongs, 1<<29 + 1, 8},
 		{idVectors4, 1<<28 + 1, 16},
 	} {
-		head := copy(b, wire(idArray, 1, c.id, c.n))
-		size := head + c.n*c.size + padding(uint32(c.n*c.size))
+		head := copy(b, wire(idArray, 1, c.id, uint32(c.n)))
+		size := int64(head+padding(uint32(c.n*c.size))) + c.n*c.size
 		for depth, skip := range []func(d *Decoder) error{
 			(*Decoder).SkipValue,
 			func(d *Decoder) error { readTo(t, d, 1); return d.SkipValue() },

@@ -178,3 +178,60 @@ func appendHex(dst []byte, v uint32, digits int) []byte {
 	}
 	return dst
 }
+
+// savedKey is a pathKey whose bytes have left the buffer.
+type savedKey struct {
+	data [maxKey + 1]byte
+	n    uint8
+	typ  Type
+}
+
+// saveKeys saves the keys that start before pos. It stops at the first frame whose key has
+// left the buffer before, because the keys of outer frames start earlier.
+func (d *Decoder) saveKeys(pos uint64) {
+	for i := d.depth; i > 0; i-- {
+		f := d.frame(i)
+		if f.keyPos < d.base {
+			return
+		}
+		if f.keyPos >= pos || hasPairs[f.kind&127] == 0 {
+			continue
+		}
+		r := d.getRare()
+		if len(r.saved) <= i {
+			r.saved = append(make([]savedKey, 0, len(d.stack)), r.saved...)[:len(d.stack)]
+		}
+		k, s := d.key(i), &r.saved[i]
+		s.n, s.typ = uint8(copy(s.data[:], k.data)), k.typ
+	}
+}
+
+// key returns the latest key or property of frame i.
+func (d *Decoder) key(i int) pathKey {
+	f := d.frame(i)
+	if f.keyPos < d.base {
+		s := &d.rare.saved[i]
+		return pathKey{s.typ, s.data[:s.n]}
+	}
+	b := d.buf[f.keyPos-d.base : d.end]
+	typ := TypeString
+	if f.kind == KindDictStart {
+		form := d.lookup(le.Uint32(b))
+		if form == nil {
+			return pathKey{}
+		}
+		b = b[4:]
+		switch {
+		case form.shape == shapeText:
+			typ = form.typ
+		case form.shape == shapeMath && form.size <= maxKey || form.kind == KindNil || form.kind == KindBool ||
+			form.typ == TypeInt || form.typ == TypeFloat:
+			return pathKey{form.typ, b[:min(int(form.size), len(b))]}
+		default:
+			return pathKey{}
+		}
+	}
+	n := le.Uint32(b)
+	b = b[4:]
+	return pathKey{typ, b[:min(uint64(n), uint64(len(b)), maxKey+1)]}
+}

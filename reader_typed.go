@@ -2,36 +2,31 @@ package gdwire
 
 import "math"
 
+// PeekType returns the type of the next value without consuming it, also if the value is a
+// key before which a DictKey is next. The names of a NodePath and the strings of a
+// PackedStringArray count as Strings. Where no value is next, PeekType returns the error of
+// typed reads, such as [ErrCount] at an End. It waits for at most 4 bytes.
+func (d *Decoder) PeekType() (Type, error) {
+	if form, _ := d.fastForm(); form != nil {
+		d.drop()
+		return form.typ, nil
+	}
+	if err := d.start(); err != nil {
+		return 0, err
+	}
+	if d.want() == wantName {
+		return TypeString, nil
+	}
+	form, err := d.peekTyped()
+	if err != nil {
+		return 0, err
+	}
+	return form.typ, nil
+}
+
 // Integer is the set of Go's integer types, for [ReadInteger].
 type Integer interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
-}
-
-// Each typed read has a fast path, for values that are completely in the buffer and whose
-// header equals that of their form. The slow path checks the header without consuming it
-// and then reads the value as a token.
-
-// take consumes the next value, of size bytes, on the fast path.
-func (d *Decoder) take(size int) {
-	pos := d.base + uint64(d.r)
-	d.countAt(pos)
-	d.passEmpty(d.r+size, pos)
-}
-
-// fastForm returns the form of the next value and its first bytes. It returns nil if the
-// fast path cannot read the value.
-func (d *Decoder) fastForm() (*form, *[fastSize]byte) {
-	win, r := d.fastValues, d.r
-	if r > len(win)-fastSize || d.left == 0 {
-		return nil, nil
-	}
-	b := (*[fastSize]byte)(win[r:])
-	h := le.Uint32(b[:])
-	form := &d.forms[formIndex(h)]
-	if h != form.header {
-		return nil, nil
-	}
-	return form, b
 }
 
 // ReadNil reads a nil.
@@ -185,74 +180,6 @@ func (d *Decoder) readNumber(size int) error {
 	return err
 }
 
-// shortString returns the first bytes of the next value, a String of one to eight bytes of
-// ASCII, and the size of its length field, text and padding. size is 0 if the value is not
-// such a String, or the fast path cannot read it. left is that of the state. Written like
-// this, it is just small enough to be inlined.
-func (s *source) shortString(left uint64) (b *[fastSize]byte, size int) {
-	if r := s.r; r <= len(s.fastValues)-fastSize && left > 0 {
-		b = (*[fastSize]byte)(s.fastValues[r:])
-		if le.Uint32(b[:]) == stringHeader {
-			size = shortText(le.Uint32(b[4:]), le.Uint64(b[8:]))
-		}
-	}
-	return
-}
-
-// fastString consumes the next value, a String or StringName, or the next name or packed
-// string, and returns its text in the buffer. It returns false if the fast path cannot read
-// it.
-func (d *Decoder) fastString() (text []byte, ok bool) {
-	if b, size := d.shortString(d.left); size > 0 {
-		d.take(4 + size)
-		return b[8 : 8+le.Uint32(b[4:])], true
-	}
-	var last [fastSize]byte
-	form, b := d.fastForm()
-	if form == nil {
-		if d.fastValues == nil {
-			return d.fastName()
-		}
-		if form, b = d.lastForm(&last), &last; form == nil {
-			return nil, false
-		}
-	}
-	n := le.Uint32(b[4:])
-	if form.shape != shapeText || !d.wholeText(d.r+8, n) {
-		return nil, false
-	}
-	i := d.r + 8
-	d.take(8 + int(padded(n)))
-	return d.buf[i : i+int(n)], true
-}
-
-// stringHeader is the header of a String in every format.
-const stringHeader = 4
-
-// fastName is fastString for names and packed strings.
-func (d *Decoder) fastName() (text []byte, ok bool) {
-	names, r, left := d.fastNames, d.r, d.left
-	if r > len(names)-fastSize || left == 0 {
-		return nil, false
-	}
-	b := (*[fastSize]byte)(names[r:])
-	n := le.Uint32(b[:])
-	size := shortText(n, le.Uint64(b[4:]))
-	if size == 0 {
-		if !d.wholeText(r+4, n) {
-			return nil, false
-		}
-		size = 4 + int(padded(n))
-	}
-	d.setLeft(left - 1)
-	d.passEmpty(r+size, d.base+uint64(r))
-	text = names[r+4 : r+4+int(n)]
-	if n > 0 && text[n-1] == 0 {
-		text = text[:n-d.nul(d.top().typ)]
-	}
-	return text, true
-}
-
 // ReadString reads a String, a StringName, or the next string of a PackedStringArray or
 // NodePath.
 //
@@ -383,25 +310,6 @@ func (d *Decoder) ReadInts(t Type, c []int32) error {
 	return nil
 }
 
-// fastMath consumes the next value of math type t with n components, and returns its bytes
-// and unit. It returns unitNone if the fast path cannot read the value.
-func (d *Decoder) fastMath(t Type, n int) ([]byte, unit) {
-	form, _ := d.fastForm()
-	if form == nil {
-		var last [fastSize]byte
-		form = d.lastForm(&last)
-	}
-	if form == nil || form.typ != t || form.shape != shapeMath {
-		return nil, unitNone
-	}
-	from, size := d.r+4, int(form.size)
-	if size != n*form.unit.size() || from+size > len(d.fastValues) {
-		return nil, unitNone
-	}
-	d.take(4 + size)
-	return d.buf[from : from+size], form.unit
-}
-
 // checkMath checks that t is a math type with n components and the narrow unit u.
 func (d *Decoder) checkMath(t Type, n int, u unit) error {
 	if err := d.start(); err != nil {
@@ -502,6 +410,141 @@ func (d *Decoder) checkEnd() error {
 	default:
 		return d.errorAt(0, wrapf(ErrCount, "End after %d of %d %s", d.frame(d.depth).done()>>hasPairs[f.kind&127], f.count, f.holds()))
 	}
+}
+
+// ReadText reads the next key or value, a String or StringName, or the next string of a
+// PackedStringArray or NodePath, and returns its text without copying it. The text is valid
+// until the next call on the Decoder. If the next value has another type, or a text that
+// does not fit the read buffer, ReadText consumes nothing and returns false; ReadToken or a
+// typed read can then read the value.
+//
+// It is for programs that compare texts without a copy, and for loops over keys of any
+// type.
+func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
+	// As shortString and take, but with fewer steps.
+	win, r, left := d.fastValues, d.r, d.left
+	if r <= len(win)-fastSize && left > 0 {
+		b := (*[fastSize]byte)(win[r:])
+		if le.Uint32(b[:]) == stringHeader {
+			n := le.Uint32(b[4:])
+			if size := shortText(n, le.Uint64(b[8:])); size > 0 {
+				pos := d.base + uint64(r)
+				d.countAt(pos)
+				d.passEmpty(r+4+size, pos)
+				return b[8:][:n], true, nil
+			}
+		}
+	}
+	if text, ok := d.fastName(); ok {
+		return text, true, nil
+	}
+	return d.readTextSlow()
+}
+
+// readTextSlow is ReadText for longer texts, and on the slow path.
+func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
+	if text, ok := d.fastString(); ok {
+		return text, true, nil
+	}
+	if err := d.start(); err != nil {
+		return nil, false, err
+	}
+	at, nul, read := 0, uint32(0), d.next
+	if d.want() == wantName {
+		nul = d.nul(d.top().typ)
+	} else {
+		form, err := d.peekTyped()
+		if err != nil || form.shape != shapeText {
+			return nil, false, err
+		}
+		if err := d.checkHeader(le.Uint32(d.buf[d.r:]), form); err != nil { // as in value, before waiting for more bytes
+			return nil, false, err
+		}
+		at, read = 4, d.value
+	}
+	b, err := d.peek(at + 4)
+	if err != nil || uint64(le.Uint32(b[at:])) > uint64(d.size)+uint64(nul) {
+		return nil, false, err
+	}
+	t, err := read()
+	if err != nil {
+		return nil, false, err
+	}
+	text = t.Bytes()
+	d.drop() // no bulk read may continue this text
+	return text, true, nil
+}
+
+// ReadFloat32 is [Decoder.ReadFloat] for a float32. It rounds floats. It returns [ErrRange]
+// for an int that a float32 does not represent exactly, and for a finite float beyond the
+// range of float32.
+func (d *Decoder) ReadFloat32() (float32, error) {
+	if form, b := d.fastForm(); form != nil && form.kind == KindFloat32 {
+		d.take(8)
+		return math.Float32frombits(le.Uint32(b[4:])), nil
+	}
+	t, size, err := d.peekNumber(TypeFloat)
+	if err != nil {
+		return 0, err
+	}
+	x := float32(t.Float())
+	exact := x < 1<<63 && int64(x) == t.Int() // int64(1<<63) depends on the processor
+	if t.Type() == TypeInt && !exact || !fitsReal32(t.Float()) {
+		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit float32", t.Type(), t.number()))
+	}
+	return x, d.readNumber(size)
+}
+
+// fitsReal32 reports whether x does not become infinite as a float32, or is infinite.
+func fitsReal32(x float64) bool {
+	return !math.IsInf(float64(float32(x)), 0) || math.IsInf(x, 0)
+}
+
+// ReadReals32 is [Decoder.ReadReals] for float32. It rounds components of 64 bits, and returns
+// [ErrRange] for a finite component beyond the range of float32.
+func (d *Decoder) ReadReals32(t Type, c []float32) error {
+	if form, _ := d.fastForm(); form != nil && form.typ == t && form.unit == unitFloat32 && form.shape == shapeMath {
+		from, size := d.r+4, int(form.size)
+		if size == 4*len(c) && size <= len(d.fastValues)-from {
+			b := d.fastValues[from : from+size : from+size]
+			d.take(4 + size)
+			for i := range c {
+				c[i] = math.Float32frombits(le.Uint32(nth(b, i, 4)))
+			}
+			return nil
+		}
+	}
+	if err := d.checkMath(t, len(c), unitFloat32); err != nil {
+		return err
+	}
+	form, err := d.peekTyped()
+	if err != nil {
+		return err
+	}
+	if form.typ != t {
+		return d.mismatch(form, t)
+	}
+	if err := d.checkHeader(le.Uint32(d.buf[d.r:]), form); err != nil { // as in value, before waiting for more bytes
+		return err
+	}
+	b, err := d.peek(4 + int(form.size))
+	if err != nil {
+		return err
+	}
+	for i := range c {
+		if x := component(b[4+i*form.unit.size():], form.unit); !fitsReal32(x) {
+			return d.errorAt(0, wrapf(ErrRange, "component %v does not fit float32", x))
+		}
+	}
+	tok, err := d.value()
+	if err != nil {
+		return err
+	}
+	for i := range c {
+		c[i] = float32(tok.Real(i))
+	}
+	d.drop()
+	return nil
 }
 
 // peekTyped returns the form of the next value, for a typed read. It reads the header

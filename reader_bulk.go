@@ -257,13 +257,6 @@ func (d *Decoder) Payload() io.Reader {
 	return p
 }
 
-func (d *Decoder) getRare() *rare {
-	if d.rare == nil {
-		d.rare = new(rare)
-	}
-	return d.rare
-}
-
 // A payloadReader reads the payload of a token, until another call on the Decoder.
 type payloadReader struct {
 	d     *Decoder

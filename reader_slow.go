@@ -1,0 +1,291 @@
+package gdwire
+
+import (
+	"io"
+	"math"
+)
+
+// readSlow is ReadToken on the slow path.
+func (d *Decoder) readSlow() (Token, error) {
+	if err := d.start(); err != nil {
+		return Token{}, err
+	}
+	if d.depth == 0 {
+		return d.topValue()
+	}
+	return d.next()
+}
+
+// start begins each call that reads on the slow path. It invalidates the latest token,
+// ends a bulk read, skips the rest of a container that a loop has left, and
+// returns the error of an earlier call.
+func (d *Decoder) start() error {
+	d.drop()
+	if d.payload.active {
+		d.payload.active = false
+		d.updateFastPath()
+	}
+	if d.err != nil {
+		return d.failed()
+	}
+	if d.leave > 0 {
+		if err := d.leaveLoop(); err != nil {
+			return err
+		}
+	}
+	if d.depth > 0 {
+		return nil
+	}
+	d.stopFast()
+	if d.left == 0 {
+		return errNotReset // Release leaves an error
+	}
+	return nil
+}
+
+// failed returns d.err, the error of an earlier call.
+func (d *Decoder) failed() error {
+	err := d.err
+	if d.once {
+		d.err, d.once = nil, false
+		d.updateFastPath()
+	}
+	return err
+}
+
+// next reads a token on the slow path, after start.
+func (d *Decoder) next() (Token, error) {
+	switch d.want() {
+	case wantElem, wantKey, wantValue, wantField:
+		return d.value()
+	case wantTop:
+		return d.topValue()
+	case wantDictKey:
+		return d.readDictKey(), nil
+	case wantEnd:
+		return d.readEnd(), nil
+	case wantName:
+		return d.text(d.top().typ, 0)
+	case wantProperty:
+		return d.property()
+	case wantText:
+		return d.textChunk()
+	default:
+		return d.chunk()
+	}
+}
+
+// topValue reads the first token of a top-level value.
+func (d *Decoder) topValue() (Token, error) {
+	switch {
+	case d.r < d.end:
+	case d.pos() == d.inputEnd && d.srcErr == nil:
+		return Token{}, io.EOF
+	case !d.options.OneValue && !d.options.Strict: // the usual end of a Reader
+		if err := d.fetch(1); err != nil {
+			return Token{}, d.readError(err)
+		}
+	}
+	if err := d.beginValue(); err != nil {
+		return Token{}, err
+	}
+	if form := d.topForm(); form != nil {
+		if form.shape == shapePacked {
+			return d.packed(form)
+		}
+		n := le.Uint32(d.buf[d.r+4:])
+		d.readValuesFast()
+		if d.openFast(form, n) {
+			return Token{head: form.head, bits: uint64(n)}, nil
+		}
+		d.stopFast()
+	}
+	return d.value()
+}
+
+// beginValue prepares for a top-level value, if one is next. It can be called several
+// times before the value.
+func (d *Decoder) beginValue() error {
+	if d.depth > 0 {
+		return nil
+	}
+	d.begin()
+	first := d.valueStart == d.origin
+	if d.options.Strict && !first && d.inputEnd != math.MaxUint64 && d.valueStart < d.inputEnd {
+		return d.strict(0, "bytes after the value")
+	}
+	if d.options.OneValue && !first {
+		return io.EOF
+	}
+	return nil
+}
+
+// begin sets the limits of a top-level value that starts at d.pos().
+func (d *Decoder) begin() {
+	d.valueStart, d.values, d.strictSeen = d.pos(), 1, 0
+	d.limitTo(d.valueStart + uint64(d.bounds[limitBytes]))
+}
+
+func (d *Decoder) peekSlow() Kind {
+	d.drop()
+	d.payload.active = false
+	if d.err != nil {
+		return 0
+	}
+	k, err := d.peekKind()
+	if err != nil && d.err == nil { // an error of the Reader, which otherwise does not stay
+		d.err, d.once = err, true
+	}
+	d.updateFastPath()
+	return k
+}
+
+func (d *Decoder) peekKind() (Kind, error) {
+	if err := d.leaveLoop(); err != nil {
+		return 0, err
+	}
+	switch w := d.want(); {
+	case w == wantNothing:
+		return 0, nil
+	case w > lastValue:
+		return d.nextKind(w), nil
+	}
+	form, err := d.peekForm()
+	if err != nil {
+		return 0, err
+	}
+	return form.kind, nil
+}
+
+// nextKind returns the kind of the next token if it does not start a value.
+func (d *Decoder) nextKind(w want) Kind {
+	return [...]Kind{
+		wantDictKey: KindDictKey, wantProperty: KindProperty, wantName: KindStringChunk,
+		wantText: KindStringChunk, wantChunk: KindChunk, wantEnd: KindEnd,
+	}[w]
+}
+
+// peekForm returns the form of the next value. It reads the header without consuming it.
+func (d *Decoder) peekForm() (*form, error) {
+	if err := d.beginValue(); err != nil {
+		return nil, err
+	}
+	b, err := d.peek(4)
+	if err != nil {
+		return nil, err
+	}
+	return d.formOf(le.Uint32(b))
+}
+
+// peek returns the next bytes, at least n, without consuming them. A token is consumed by
+// advance, only after all of it is buffered, so that any call can be repeated.
+func (d *Decoder) peek(n int) ([]byte, error) {
+	if d.lim-d.r < n {
+		if err := d.fill(n); err != nil {
+			return nil, err
+		}
+	}
+	return d.buf[d.r:d.lim], nil
+}
+
+// fill reads until at least n bytes are buffered after r. If Limits.Bytes ends before them,
+// it reads up to there first, so that the error is where the input ends, if it does earlier,
+// and otherwise where that many bytes end, however the tokens are read.
+func (d *Decoder) fill(n int) error {
+	fault := d.bounds.check(limitBytes, d.pos()+uint64(n)-d.valueStart)
+	at := n
+	if fault != nil {
+		at = int(d.valueStart + uint64(d.bounds[limitBytes]) - d.pos())
+	}
+	if d.end-d.r < at {
+		if err := d.fetch(at); err != nil {
+			return d.readError(err)
+		}
+	}
+	if fault != nil {
+		return d.fail(int(d.valueStart+uint64(d.bounds[limitBytes])-d.pos()), fault)
+	}
+	return nil
+}
+
+// fetch is source.fetch. It saves the keys that leave the buffer.
+func (d *Decoder) fetch(n int) error {
+	if from := d.unneeded(n); from > 0 {
+		d.saveKeys(d.base + uint64(from))
+	}
+	return d.source.fetch(n, d.size+history+headroom)
+}
+
+// readError returns the error for the caller after the Reader has returned err. io.EOF
+// inside a value becomes io.ErrUnexpectedEOF.
+func (d *Decoder) readError(err error) error {
+	if err != io.EOF {
+		if err != nil {
+			d.latest(err)
+		}
+		return err
+	}
+	left := d.end - d.r
+	short := d.inputEnd != math.MaxUint64 && d.pos() != d.inputEnd // of the length that was given
+	if d.depth > 0 || left > 0 || short {
+		return d.fail(left, io.ErrUnexpectedEOF)
+	}
+	return io.EOF
+}
+
+// advance consumes n bytes, a token that is a whole value or name.
+func (d *Decoder) advance(n int) {
+	d.countAt(d.pos())
+	d.pass(d.r+n, d.pos())
+	d.payload = payload{token: d.mark}
+}
+
+// open consumes n bytes, a Start token, and pushes a frame with the declared count.
+func (d *Decoder) open(n int, k Kind, t Type, count uint32) *frame {
+	f := d.push(k, t, count, d.pos())
+	d.pass(d.r+n, d.pos())
+	d.payload = payload{token: d.mark}
+	d.updateFastPath()
+	return f
+}
+
+// errorAt returns an Error for the next token, with an offset of at bytes after r.
+func (d *Decoder) errorAt(at int, err error) error {
+	return d.latest(&Error{
+		Offset: int64(d.pos()-d.origin) + int64(at),
+		Path:   string(d.appendPath(nil, true, d.key)),
+		Err:    err,
+	})
+}
+
+// fail is errorAt for an error that stays.
+func (d *Decoder) fail(at int, err error) error {
+	d.err, d.once = d.errorAt(at, err), false
+	d.updateFastPath()
+	return d.err
+}
+
+// Err returns the error that all calls return until Reset: nil, an [Error], or [ErrReleased].
+// It reads nothing.
+func (d *Decoder) Err() error {
+	if d.once {
+		return nil
+	}
+	return d.err
+}
+
+// LastError returns the latest error that d has found since Reset, or nil: an [Error], which
+// can be one that does not stay, or an error of the Reader. It reads nothing. With
+// [errors.Is], code that passes d to a method learns whether the method's error is one of d.
+func (d *Decoder) LastError() error {
+	if d.rare == nil { // there was none, or Release
+		return d.err
+	}
+	return d.rare.err
+}
+
+// latest returns err and makes it the error that LastError returns.
+func (d *Decoder) latest(err error) error {
+	d.getRare().err = err
+	return err
+}
