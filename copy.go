@@ -157,7 +157,7 @@ func CopyValue(e *Encoder, d *Decoder) error {
 
 // failCopy is Fail after an error of the Reader has interrupted CopyValue.
 func (e *Encoder) failCopy(err error) {
-	e.Fail(wrapf(errors.Join(ErrIncomplete, err), "CopyValue was interrupted: %v", err))
+	_ = e.Fail(wrapf(errors.Join(ErrIncomplete, err), "CopyValue was interrupted: %v", err))
 }
 
 // copyFast copies the bytes of tokens that are on the fast path of both d and e, as

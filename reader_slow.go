@@ -221,7 +221,7 @@ func (d *Decoder) fetch(n int) error {
 func (d *Decoder) readError(err error) error {
 	if err != io.EOF {
 		if err != nil {
-			d.latest(err)
+			_ = d.latest(err)
 		}
 		return err
 	}

@@ -94,7 +94,10 @@ func (t *text) readAll(src io.Reader, most int64) error {
 func (t *text) syntaxError() error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(appendJSON(nil, t.json, t.lenient)), jsontext.AllowDuplicateNames(true))
 	_, err := d.ReadValue()
-	if err == nil {
+	switch err {
+	case io.EOF:
+		return &Error{Offset: int64(len(t.json)), Err: io.ErrUnexpectedEOF}
+	case nil:
 		end := d.InputOffset()
 		if _, err = d.ReadToken(); err == nil {
 			return &Error{Offset: end, Err: errSecondValue}
@@ -102,8 +105,6 @@ func (t *text) syntaxError() error {
 		if err == io.EOF {
 			return &Error{Err: errInvalid}
 		}
-	} else if err == io.EOF {
-		return &Error{Offset: int64(len(t.json)), Err: io.ErrUnexpectedEOF}
 	}
 	var s *jsontext.SyntacticError
 	if !errors.As(err, &s) {

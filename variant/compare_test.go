@@ -191,11 +191,11 @@ var comparisons = []comparison{
 	{"names in tags", `name, 'a,b', '\t', -`, "the same", func(t *testing.T) {
 		writes(t, cmpTags{1, 2, 3, 4, 5}, `{"name":1,"a,b":2,"\t'\"":3,"-":5}`, pairs("name", 1, "a,b", 2, "\t'\"", 3, "-", 5))
 		type bad struct {
-			A int `json:"'a" gd:"'a"`
+			A int `json:"'a" gd:"'a"` //nolint:staticcheck // what both refuse
 		}
 		writes(t, bad{}, "", refused)
 		type worse struct {
-			A int `json:"'\\q'" gd:"'\\q'"`
+			A int `json:"'\\q'" gd:"'\\q'"` //nolint:staticcheck // what both refuse
 		}
 		writes(t, worse{}, "", refused)
 	}},

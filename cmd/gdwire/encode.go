@@ -136,12 +136,12 @@ func (s *screen) encodeFile(o *options, old [][]byte) (all [][]byte, err error) 
 		}
 		start := values.InputOffset() - int64(len(v))
 		if len(all) < len(old) {
-			n := 0
+			var n int
 			if v, n = restoreInfinity(v, old[len(all)], o); n > 0 {
 				s.note(o, "%d numbers are infinity again, as in %s, which jq had made 1.797e308", n, o.like)
 			}
 		} else if !o.json.Plain {
-			s.noteLargest(o, v)
+			s.noteLargest(v)
 		}
 		b, err := encodeValue(v, o, &jo)
 		if err != nil {

@@ -95,7 +95,7 @@ func explainLargest(err error, text []byte) error {
 }
 
 // noteLargest notes the first of the largest numbers in text, if it may have been infinity.
-func (s *screen) noteLargest(o *options, text []byte) {
+func (s *screen) noteLargest(text []byte) {
 	if !bytes.Contains(text, []byte(largest)) {
 		return
 	}

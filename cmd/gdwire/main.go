@@ -6,7 +6,7 @@
 //	gdwire get [flags] PATH [FILE]
 //	gdwire set|add [flags] ['PATH = VALUE'…] FILE -o FILE
 //	gdwire delete [flags] PATH… FILE -o FILE
-//	gdwire copy [flags] PATH PATH FILE -o FILE
+//	gdwire copy [flags] PATH TO FILE -o FILE
 //	gdwire check [flags] [FILE…]
 //	gdwire encode [flags] [JSONFILE]
 //	gdwire recode [flags] [FILE]
@@ -72,7 +72,7 @@ var commands = []command{
 		common: editFlags, flags: outputFlag, check: addCheck, run: editFile, binary: true, edits: true},
 	{name: "delete", operands: "PATH… FILE", min: 2, max: -1, summary: "Delete keys of dictionaries and elements of arrays.",
 		common: editFlags, flags: outputFlag, check: deleteCheck, run: editFile, binary: true, edits: true},
-	{name: "copy", operands: "PATH PATH FILE", min: 3, max: 3, summary: "Copy the value at the first path to the second.",
+	{name: "copy", operands: "PATH TO FILE", min: 3, max: 3, summary: "Copy the value at PATH to the path TO.",
 		common: editFlags, flags: outputFlag, check: copyCheck, run: editFile, binary: true, edits: true},
 	{name: "check", operands: "[FILE…]", max: -1, summary: "Validate the input and print statistics.",
 		common: readFlags, flags: checkFlags, run: check},

@@ -97,7 +97,7 @@ func isContainerError(err error) bool {
 // skip skips the first n bytes, which recode writes again.
 func (s *screen) skip(in *source, n int64) error {
 	var header bytes.Buffer
-	var kept io.Writer = io.Discard
+	kept := io.Discard
 	if s.edits {
 		kept = &header
 	}

@@ -202,12 +202,11 @@ func (k *keeper) keep(name string, v any) {
 
 // check checks n random results, or all.
 func (k *keeper) check(n int) {
-	for i := range min(n, 20) {
+	for range min(n, 20) {
 		if n == len(k.all) {
 			break
 		}
-		i = k.IntN(len(k.all))
-		k.verify(&k.all[i])
+		k.verify(&k.all[k.IntN(len(k.all))])
 	}
 	if n == len(k.all) {
 		for i := range k.all {

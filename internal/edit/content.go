@@ -65,11 +65,11 @@ func (c *Content) values(wanted func(index int64) bool, yield func(p Packet, d *
 	defer d.Release()
 	for p := (Packet{}); ; p.Index++ {
 		if d.PeekKind() == 0 {
-			if _, err := d.ReadToken(); err == io.EOF {
+			_, err := d.ReadToken()
+			if err == io.EOF {
 				return nil
-			} else {
-				return err
 			}
+			return err
 		}
 		p.Start = d.InputOffset()
 		if !wanted(p.Index) {

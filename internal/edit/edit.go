@@ -224,7 +224,7 @@ func (e *editor) verify(p *edited) error {
 	}
 	err := check(strict, p.splices)
 	if err != nil && check(strict, nil) != nil {
-		o.AllowObjects, o.Limits, err = true, strict.Limits, nil
+		o.AllowObjects, o.Limits = true, strict.Limits
 		err = check(o, p.splices)
 	}
 	if err != nil {

@@ -59,7 +59,9 @@ func fieldsOf(t reflect.Type) (all []field, positional bool) {
 		x := field{name: name, index: []int{i}, typ: f.Type}
 		for option := range strings.SplitSeq(options, ",") {
 			if typ, ok := strings.CutPrefix(option, "type="); ok {
-				for x.wire = gdwire.TypeNil; x.wire.String() != typ; x.wire++ {
+				x.wire = gdwire.TypeNil
+				for x.wire.String() != typ {
+					x.wire++
 				}
 			}
 			x.omitZero = x.omitZero || option == "omitzero"

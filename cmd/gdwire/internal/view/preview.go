@@ -218,7 +218,7 @@ func (p *preview) packed(t gdwire.Token) error {
 				element.Int = signed(e)
 			} else {
 				for w := width / kind.components; len(e) > 0; e = e[w:] {
-					element.Numbers = append(element.Numbers, real(e[:w]))
+					element.Numbers = append(element.Numbers, float(e[:w]))
 				}
 			}
 			if err := p.add(element.Append(nil)); err != nil {
@@ -249,8 +249,8 @@ func signed(b []byte) int64 {
 	return int64(binary.LittleEndian.Uint64(b))
 }
 
-// real returns a float of 4 or 8 bytes.
-func real(b []byte) float64 {
+// float returns a float of 4 or 8 bytes.
+func float(b []byte) float64 {
 	if len(b) == 4 {
 		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	}

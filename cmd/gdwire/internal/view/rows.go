@@ -245,7 +245,7 @@ func (r *rower) element(c *container, w *row) error {
 		v.Int = signed(b)
 	} else {
 		for width := len(b) / kind.components; len(b) > 0; b = b[width:] {
-			v.Numbers = append(v.Numbers, real(b[:width]))
+			v.Numbers = append(v.Numbers, float(b[:width]))
 		}
 	}
 	if kind.element == gdwire.TypeColor {

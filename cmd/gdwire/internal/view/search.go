@@ -204,7 +204,7 @@ func (x *search) packed(t gdwire.Token) error {
 			if kind.element == gdwire.TypeInt {
 				found = float64(signed(b[:width/8])) == x.q.number
 			} else {
-				found = x.equal(real(b[:width/8]), width)
+				found = x.equal(float(b[:width/8]), width)
 			}
 		}
 		if err == io.EOF || err == io.ErrUnexpectedEOF {

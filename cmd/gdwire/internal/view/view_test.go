@@ -317,11 +317,12 @@ func start(t testing.TB, s *Server) (get func(what string, header ...string) (*h
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
 		require.NoError(t, err)
 		for i := 0; i < len(header); i += 2 {
-			if header[i] == "Host" {
+			switch header[i] {
+			case "Host":
 				r.Host = header[i+1]
-			} else if header[i] == "Method" {
+			case "Method":
 				r.Method = header[i+1]
-			} else {
+			default:
 				r.Header.Set(header[i], header[i+1])
 			}
 		}
