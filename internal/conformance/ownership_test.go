@@ -66,7 +66,7 @@ var kept = []string{
 	"gdwire.Encoder.AppendPath", "gdwire.Error.Error", "gdwire.LimitError.Error", "gdwire.Elem.String", "gdwire.Format.String", "gdwire.Kind.String", "gdwire.Type.String",
 	"gdwire.Formats", "gdwire.Types",
 	"stream.Conn.NextRaw", "stream.Reader.NextRaw", "stream.PacketTooLongError.Error", "stream.PeerError.Error",
-	"variant.Marshal", "variant.MarshalAppend", "variant.Dictionary.All", "variant.Dictionary.Get", "variant.Elements", "variant.Entries", "variant.TypeError.Error",
+	"variant.Marshal", "variant.MarshalAppend", "variant.Dictionary.All", "variant.Dictionary.Get", "variant.Elements", "variant.Entries", "variant.Get", "variant.TypeError.Error",
 	"gdjson.Error.Error",
 	"fileaccess.Container.String", "fileaccess.Error.Error", "fileaccess.Layout.String", "fileaccess.LimitError.Error", "fileaccess.Mode.String",
 }
@@ -352,6 +352,9 @@ func marshal(k *keeper) {
 	b, err = variant.MarshalAppend(dst, v)
 	require.NoError(k.t, err)
 	k.keep("variant.MarshalAppend", b)
+	part, err := variant.Get([]any{v}, "[0]")
+	require.NoError(k.t, err)
+	k.keep("variant.Get", part)
 }
 
 // A record has fields of the kinds of memory that Unmarshal fills.
