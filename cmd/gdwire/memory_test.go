@@ -68,13 +68,13 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryLarge runs commands as processes of their own over 255 MiB, which are
+// TestMemoryLarge runs commands as processes of their own over 4 GiB, which are
 // generated, or 40 MiB with -short, and looks at the most memory that they had.
 func TestMemoryLarge(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("skipped: how much memory a process had is asked on Linux only")
 	}
-	size := int64(255 << 20)
+	size := int64(4<<30) - 1<<20
 	if testing.Short() || strconv.IntSize == 32 {
 		size = 40 << 20
 	}
@@ -102,7 +102,7 @@ func TestMemoryCompressed(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("skipped: how much memory a process had is asked on Linux only")
 	}
-	elements := 255
+	elements := 4095
 	if testing.Short() || strconv.IntSize == 32 {
 		elements = 40
 	}
