@@ -172,12 +172,17 @@ func peakOf(t *testing.T, words []string, pieces iter.Seq[[]byte]) (most int) {
 	return most
 }
 
-// residentPeak returns the most memory that a process has had so far, in KiB.
-func residentPeak(t *testing.T, pid int) (n int) {
+// residentPeak returns the most memory that a process has had so far, in KiB,
+// without the pages of its executable, which the system can drop at any time and
+// whose number depends on how the command was linked.
+func residentPeak(t *testing.T, pid int) int {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	require.NoError(t, err)
-	_, rest, _ := strings.Cut(string(b), "VmHWM:")
-	_, err = fmt.Sscan(rest, &n)
-	require.NoError(t, err)
-	return n
+	field := func(name string) (n int) {
+		_, rest, _ := strings.Cut(string(b), name+":")
+		_, err := fmt.Sscan(rest, &n)
+		require.NoError(t, err)
+		return n
+	}
+	return field("VmHWM") - field("RssFile")
 }
