@@ -348,9 +348,18 @@ async function showValue(args, c, row) {
 	byId("picture").hidden = !value.picture;
 	if (value.picture) byId("picture").src = "picture?" + new URLSearchParams({...args, at: row.at});
 	byId("text").hidden = !value.text;
-	byId("text").textContent = value.text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-		c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+	byId("text").textContent = printable(value.text);
 	hex(value);
+}
+
+// printable returns text with escape sequences for all characters that are not printable, except
+// for newlines and tabs.
+function printable(text) {
+	return text.replace(/(?![ \n\t])[\p{C}\p{Z}]/gu, c => {
+		const code = c.codePointAt(0);
+		const [prefix, digits] = code < 0x80 ? ["\\x", 2] : code < 0x10000 ? ["\\u", 4] : ["\\U", 8];
+		return prefix + code.toString(16).padStart(digits, "0");
+	});
 }
 
 function setError(error) {
@@ -362,7 +371,7 @@ function file() { return info.file ? info.file.command : "traffic-1-client.bin";
 
 // quote quotes an argument for a shell.
 function quote(text) {
-	return /^[\w.\/:=@%+-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
+	return /^[\w./:=@%+-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
 }
 
 // hex shows bytes and marks the parts of the value and the place of an error.
@@ -426,7 +435,8 @@ byId("search").addEventListener("submit", event => {
 
 async function search() {
 	searching?.abort();
-	const run = searching = new AbortController();
+	const run = new AbortController();
+	searching = run;
 	const hits = byId("hits");
 	hits.replaceChildren();
 	const q = byId("query").value;
