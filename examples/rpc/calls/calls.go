@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 
 	"github.com/gdwire/gdwire"
@@ -38,7 +39,7 @@ type Calls struct {
 	// Join is called before any function.
 	Join, Leave func(p *Peer)
 
-	functions map[string]*function // by path and method: see key
+	functions map[string]*function // by path, a zero byte, and method
 
 	mu    sync.RWMutex
 	peers map[int]*Peer
@@ -50,9 +51,13 @@ type Calls struct {
 //
 //	c.Func("Main", "move", func(p *calls.Peer, pos variant.Vector2, seq int) error { … })
 //
-// Func panics if f cannot be called.
+// Func panics if f cannot be called, or if there is such a function already.
 func (c *Calls) Func(path, method string, f any) {
-	c.add(path, method).caller = newCaller(path, method, f)
+	fn := c.add(path, method)
+	if fn.caller != nil {
+		panic(fmt.Sprintf("calls: %s.%s: a function is registered already", path, method))
+	}
+	fn.caller = newCaller(path, method, f)
 }
 
 // Relay allows clients to call the method on each other: packets with this path and method
@@ -67,6 +72,9 @@ type function struct {
 }
 
 func (c *Calls) add(path, method string) *function {
+	if path == "" || method == "" || strings.Contains(path+method, "\x00") {
+		panic(fmt.Sprintf("calls: %q, %q: not a path and a method", path, method))
+	}
 	if c.functions == nil {
 		c.functions = map[string]*function{}
 	}
@@ -77,8 +85,8 @@ func (c *Calls) add(path, method string) *function {
 	return c.functions[key]
 }
 
-// All calls the method on every client but those in except. It is encoded once. Clients
-// that do not read fast enough are disconnected.
+// All calls the method on every client. The call is encoded once. Clients that do not read
+// fast enough are disconnected.
 func (c *Calls) All(path, method string, arguments ...any) error {
 	packet, err := encode(path, method, arguments, server)
 	if err == nil {
