@@ -162,7 +162,10 @@ func TestServerMistakes(t *testing.T) {
 	require.Panics(t, func() { none.ServeConn(nil) })
 
 	s := &stream.Server{Handler: func(context.Context, *stream.Conn) error { return nil }}
-	result := start(s, incomparable{newFakeListener(nil), nil})
+	fake := newFakeListener(nil)
+	result := start(s, incomparable{fake, nil})
+	conn, _ := net.Pipe()
+	fake.conns <- conn // Serve accepts, so it has kept the listener
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer other.Close()
