@@ -83,7 +83,7 @@ func TestEngine(t *testing.T) {
 			if strings.HasSuffix(r.name, "_1") && len(content) > 5000 {
 				continue // a block for each byte
 			}
-			if testing.Short() && !strings.HasSuffix(r.name, "_0") && r.key == nil {
+			if !full() && !strings.HasSuffix(r.name, "_0") && r.key == nil {
 				continue
 			}
 			name = r.name + "_" + name

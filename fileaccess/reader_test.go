@@ -56,6 +56,9 @@ func TestCut(t *testing.T) {
 		}
 		t.Run(v.name, func(t *testing.T) {
 			for n := range v.data {
+				if !full() && n%3 > 0 {
+					continue
+				}
 				for delivery, r := range map[string]io.Reader{
 					"seeking": bytes.NewReader(v.data[:n]),
 					"stream":  noSeek(bytes.NewReader(v.data[:n])),
@@ -89,7 +92,7 @@ func TestAltered(t *testing.T) {
 			failed := 0
 			for i := range v.data {
 				for n, bits := range []byte{1, 0x80, 0xff} {
-					if testing.Short() && n != i%3 {
+					if !full() && n != i%6 {
 						continue
 					}
 					data := bytes.Clone(v.data)

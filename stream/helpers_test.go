@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -330,3 +331,6 @@ func start(s *stream.Server, ln net.Listener) (result func() error) {
 var errTape = errors.New("torn")
 
 func newSink() *sink { return &sink{room: 1 << 30} }
+
+// full reports whether tests have their full sizes, which take minutes.
+func full() bool { return os.Getenv("GDWIRE_FULL") != "" && !testing.Short() }

@@ -59,7 +59,7 @@ func frames(t *testing.T) map[string][]byte {
 // places returns the offsets at which to fail: all, or in a long stream a sample of them.
 func places(b []byte) (all []int) {
 	for at := range len(b) + 1 {
-		if testing.Short() && at%7 != 0 {
+		if !full() && at%7 != 0 {
 			continue
 		}
 		if at < 100 || at > len(b)-100 || at%499 == 0 {

@@ -41,8 +41,8 @@ const lastOutput = 160 << 10
 // A file is edited in pieces, however large it is.
 func TestEditLarge(t *testing.T) {
 	size := 3 << 29
-	if testing.Short() || strconv.IntSize == 32 {
-		size = 64 << 20
+	if !full() || strconv.IntSize == 32 {
+		size = 48 << 20
 	}
 	file := filepath.Join(t.TempDir(), "large")
 	head := wire(size+32, 28, 3, 29, size)
@@ -68,8 +68,8 @@ func TestEditLarge(t *testing.T) {
 // The lines of flat for each value of a save need memory by their number, and time.
 func TestSetManyLines(t *testing.T) {
 	n, most := 1_000_000, 512<<10
-	if testing.Short() {
-		n, most = n/5, most/3
+	if !full() {
+		n, most = n/20, most/10
 	}
 	packets, edited := make([][]byte, n), make([][]byte, n)
 	var lines, packetLines strings.Builder

@@ -117,6 +117,9 @@ func (c *testCase) run(t *testing.T) {
 	require.Contains(t, r.err, c.err)
 }
 
+// full reports whether tests have their full sizes, which take minutes.
+func full() bool { return os.Getenv("GDWIRE_FULL") != "" && !testing.Short() }
+
 func testdata(folder, file string) string { return filepath.Join("..", "..", "testdata", folder, file) }
 
 // A vector is a line of vectors.jsonl.
@@ -149,6 +152,18 @@ func vectors(t *testing.T, folder string) (all []vector) {
 	}
 	require.NotEmpty(t, all)
 	return all
+}
+
+// sample is vectors, or a quarter of them in the quick tests.
+func sample(t *testing.T, folder string) (some []vector) {
+	all := vectors(t, folder)
+	if full() {
+		return all
+	}
+	for i := 0; i < len(all); i += 4 {
+		some = append(some, all[i])
+	}
+	return some
 }
 
 // wire encodes its parts: an int as 32 bits, a string as length, text and padding, and other

@@ -33,8 +33,8 @@ var block = strings.Repeat("x", 1<<16)
 // TestMemory: values and packets can be larger than memory.
 func TestMemory(t *testing.T) {
 	size := 256 << 20
-	if testing.Short() {
-		size = 16 << 20
+	if !full() {
+		size = 4 << 20
 	}
 	values := map[string][]byte{
 		"packed": wire(29, size),
@@ -69,13 +69,13 @@ func TestMemory(t *testing.T) {
 }
 
 // TestMemoryLarge runs commands as processes of their own over 4 GiB, which are
-// generated, or 40 MiB with -short, and looks at the most memory that they had.
+// generated, or 40 MiB in the quick tests, and looks at the most memory that they had.
 func TestMemoryLarge(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("skipped: how much memory a process had is asked on Linux only")
 	}
 	size := int64(4<<30) - 1<<20
-	if testing.Short() || strconv.IntSize == 32 {
+	if !full() || strconv.IntSize == 32 {
 		size = 40 << 20
 	}
 	elements := int(size / (1 << 20))
@@ -103,7 +103,7 @@ func TestMemoryCompressed(t *testing.T) {
 		t.Skip("skipped: how much memory a process had is asked on Linux only")
 	}
 	elements := 4095
-	if testing.Short() || strconv.IntSize == 32 {
+	if !full() || strconv.IntSize == 32 {
 		elements = 40
 	}
 	var file bytes.Buffer

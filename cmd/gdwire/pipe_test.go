@@ -22,7 +22,7 @@ func eachWrapped(t *testing.T, key *fileaccess.Key, f func(name string, content 
 		{Container: fileaccess.Encrypted, Layout: fileaccess.LayoutGodot3},
 	}
 	step := 9
-	if testing.Short() {
+	if !full() {
 		step = 60
 	}
 	for folder := range engines {

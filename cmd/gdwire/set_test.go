@@ -80,13 +80,17 @@ func TestSet(t *testing.T) {
 
 // FuzzSet: setting all lines of flat changes no byte.
 func FuzzSet(f *testing.F) {
+	most := 300
+	if !full() {
+		most = 60
+	}
 	for folder := range engines {
 		text, err := os.ReadFile(testdata(folder, "vectors.jsonl"))
 		require.NoError(f, err)
 		for line := range bytes.Lines(text) {
 			var v vector
 			require.NoError(f, json.Unmarshal(line, &v))
-			if b, err := hex.DecodeString(v.Hex); err == nil && len(b) < 300 {
+			if b, err := hex.DecodeString(v.Hex); err == nil && len(b) < most {
 				f.Add(b)
 			}
 		}
@@ -127,7 +131,7 @@ func TestEditVectors(t *testing.T) {
 			require.Zero(t, flat.status, flat.err)
 			return []byte(r.out), strings.SplitAfter(flat.out, "\n")
 		}
-		for _, v := range vectors(t, folder) {
+		for _, v := range sample(t, folder) {
 			b := framed(v.bytes(t))
 			flat := runWith(b, append([]string{"flat"}, flags...)...)
 			lines := strings.SplitAfter(flat.out, "\n")

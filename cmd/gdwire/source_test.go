@@ -49,7 +49,7 @@ func TestWrapped(t *testing.T) {
 	files := 0
 	for folder, format := range engines {
 		for i, v := range vectors(t, folder) {
-			if testing.Short() && i%10 > 0 {
+			if !full() && i%25 > 0 {
 				continue
 			}
 			b := v.bytes(t)
@@ -178,7 +178,7 @@ func TestManySmallPackets(t *testing.T) {
 		t.Skip("skipped: how much memory a process had is asked on Linux only")
 	}
 	blocks := 3000
-	if testing.Short() {
+	if !full() {
 		blocks = 300
 	}
 	for name, packet := range map[string][]byte{

@@ -204,7 +204,7 @@ func TestDamagedSaves(t *testing.T) {
 // sure is right, and little is not sure.
 func TestRandomValues(t *testing.T) {
 	n := 10_000
-	if testing.Short() {
+	if !full() {
 		n = 2000
 	}
 	r := rand.New(rand.NewPCG(9, 10))
