@@ -55,7 +55,7 @@
 //	text                           ReadString; AppendString into memory of the caller
 //	an Array                       Elements; ReadArray and ReadEnd if its count is needed
 //	a Dictionary                   Fields if its keys are text, Pairs for other keys
-//	a packed array                 AppendPacked; ReadPacked or Payload in pieces
+//	a packed array                 AppendPacked; ReadPacked or Payload in pieces; Elements one by one
 //	a math type                    ReadReals, ReadInts
 //	a value of any type            PeekKind, then one of these; or ReadToken
 //	a value that is not needed     SkipValue

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gdwire/gdwire"
@@ -164,7 +165,9 @@ func TestExamplesWithHostileInput(t *testing.T) {
 
 		d.Reset(bytes.NewReader(input))
 		if list, err := readStrings(d); whole && err == nil {
-			require.Contains(t, []string{"Array", "PackedStringArray"}, v.Type)
+			if !strings.HasPrefix(v.Type, "Packed") || len(list) > 0 { // an empty list of anything is one of strings
+				require.Contains(t, []string{"Array", "PackedStringArray"}, v.Type)
+			}
 			require.Len(t, list, max(len(v.Items), len(v.Names)))
 			requireInStep(t, d)
 		}

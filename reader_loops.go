@@ -32,9 +32,9 @@ func (d *Decoder) Fields() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) { d.eachField(yield) }
 }
 
-// Elements reads the next value, an Array or PackedStringArray, and iterates over the
-// indices of its elements. The loop's body reads the element. The rules of
-// [Decoder.Fields] apply.
+// Elements reads the next value, an Array or packed array, and iterates over the indices
+// of its elements. The loop's body reads the element: a number, vector or color of a packed
+// array with [ReadPacked], into a slice of length 1. The rules of [Decoder.Fields] apply.
 func (d *Decoder) Elements() iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) { d.eachElement(yield) }
 }
@@ -101,6 +101,9 @@ func (l *loop) finish(left uint64) error {
 	case d.depth > l.depth && d.stack[l.depth].left == left-1:
 		return d.SkipTo(l.depth)
 	case d.depth > l.depth:
+	case d.left == left && d.want() == wantChunk:
+		_, err := d.takeChunk(1)
+		return err
 	case d.left == left:
 		return d.SkipValue()
 	case d.left == left-1 && !(d.atKey() && d.marked == d.left):
@@ -197,8 +200,8 @@ func (l *loop) slowKey() (key []byte, ok bool, err error) {
 	return keys[l.keys:len(keys):len(keys)], true, nil
 }
 
-// readElements reads the start of an Array or PackedStringArray and returns the number of
-// its elements.
+// readElements reads the start of an Array or packed array and returns the number of its
+// elements.
 func (d *Decoder) readElements() (int, error) {
 	if form, b := d.fastForm(); form != nil && (form.shape == shapeArray || form.shape == shapePackedStrings) {
 		if n := le.Uint32(b[4:]); d.openFast(form, n) {
@@ -206,7 +209,14 @@ func (d *Decoder) readElements() (int, error) {
 			return int(n), nil
 		}
 	}
-	t, err := d.readType(TypeArray, TypePackedStringArray)
+	form, err := d.peekTyped()
+	if err != nil {
+		return 0, err
+	}
+	if form.typ != TypeArray && form.kind != KindPackedStart {
+		return 0, d.mismatch(form, TypeArray)
+	}
+	t, err := d.value()
 	return int(t.Len()), err
 }
 
@@ -218,8 +228,11 @@ func (d *Decoder) eachElement(yield func(int, error) bool) {
 	}
 	l := d.newLoop()
 	defer l.exit()
-	keyPos := d.keyPos
+	keyPos, numbers := d.keyPos, d.want() == wantChunk
 	for i := range n {
+		if numbers {
+			d.startElement()
+		}
 		if !yield(i, nil) || d.origin != l.origin {
 			return
 		}
@@ -235,6 +248,14 @@ func (d *Decoder) eachElement(yield func(int, error) bool) {
 	if err := l.end(); err != nil {
 		yield(0, err)
 	}
+}
+
+// startElement lets ReadPacked read the next element of packed numbers, whatever the loop's body
+// has called before.
+func (d *Decoder) startElement() {
+	f := d.top()
+	d.payload = payload{token: d.mark, kind: KindPackedStart, active: true, elem: units{f.unit, layouts[f.typ].n}}
+	d.drop()
 }
 
 // Pairs reads the next value, a Dictionary, and iterates over the indices of its pairs.

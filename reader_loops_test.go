@@ -879,3 +879,102 @@ func TestLoopsLeftAfterReadingPast(t *testing.T) {
 		}
 	}
 }
+
+// Elements of packed numbers are read by ReadPacked or skipped, one by one.
+func TestElementsOfPackedNumbers(t *testing.T) {
+	var floats []byte
+	for i := range 7 {
+		floats = append(floats, wire(float32(i))...)
+	}
+	packets := map[string][]byte{
+		"bytes":  wire(idBytes, 7, []byte{0, 1, 2, 3, 4, 5, 6, 0}, idInt, 99),
+		"floats": wire(idFloats, 7, floats, idInt, 99),
+		"nested": wire(idArray, 2, idFloats, 7, floats, idBytes, 7, []byte{0, 1, 2, 3, 4, 5, 6, 0}, idInt, 99),
+	}
+	for name, packet := range packets {
+		for _, window := range []int{0, 16} {
+			for mask := 0; mask < 1<<7; mask += 5 { // the elements that the body reads
+				d := NewDecoder(nil, fieldsOptions(window))
+				eachSlowReader(d, packet, func(reader string) {
+					t.Run(fmt.Sprintf("%s/%s/%d/%b", name, reader, window, mask), func(t *testing.T) {
+						loop := func() {
+							next := 0
+							for i, err := range d.Elements() {
+								require.NoError(t, err)
+								require.Equal(t, next, i)
+								next++
+								if mask>>i&1 != 0 {
+									require.EqualValues(t, i, readElement(t, d))
+								} else if i%2 == 0 {
+									_, _, err := d.ReadSignal()
+									require.ErrorIs(t, err, ErrType)
+								}
+							}
+							require.Equal(t, 7, next)
+						}
+						if name == "nested" {
+							for _, err := range d.Elements() {
+								require.NoError(t, err)
+								loop()
+							}
+						} else {
+							loop()
+						}
+						n, err := d.ReadInt()
+						require.NoError(t, err)
+						require.EqualValues(t, 99, n)
+					})
+				})
+				d.Release()
+			}
+		}
+	}
+}
+
+// readElement reads one element of a packed array of numbers.
+func readElement(t *testing.T, d *Decoder) float64 {
+	var b [1]byte
+	if n, err := ReadPacked(d, b[:]); err == nil {
+		require.Equal(t, 1, n)
+		return float64(b[0])
+	}
+	var f [1]float64
+	n, err := ReadPacked(d, f[:])
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	return f[0]
+}
+
+// A loop over packed numbers that is left reads nothing. Reading more than one element in its
+// body is an error.
+func TestElementsOfPackedNumbersLeft(t *testing.T) {
+	packet := wire(idFloats, 7, reals(7), str("next"))
+	for n := range 7 {
+		for _, read := range []int{0, 1, 2, 7} {
+			d := NewDecoder(nil, nil)
+			eachSlowReader(d, packet, func(reader string) {
+				t.Run(fmt.Sprintf("%d/%d/%s", n, read, reader), func(t *testing.T) {
+					var failed error
+					for i, err := range d.Elements() {
+						if failed = err; err != nil || i > n {
+							break
+						}
+						if i == n {
+							_, _ = ReadPacked(d, make([]float32, read))
+						}
+					}
+					if read <= 1 {
+						require.NoError(t, failed)
+					} else {
+						require.ErrorIs(t, failed, ErrCount)
+						require.NoError(t, d.SkipTo(0))
+					}
+					s, err := d.ReadString()
+					require.NoError(t, err)
+					require.Equal(t, "next", s)
+				})
+			})
+			d.Release()
+		}
+	}
+}

@@ -566,22 +566,20 @@ func (d *Decoder) peekTyped() (*form, error) {
 	}
 }
 
-// readType reads the first token of the next value, which must have one of the given types.
-func (d *Decoder) readType(types ...Type) (Token, error) {
+// readType reads the first token of the next value, which must have type t.
+func (d *Decoder) readType(t Type) (Token, error) {
 	var last [fastSize]byte
-	if form := d.lastForm(&last); form != nil && form.typ == types[0] && form.shape == shapeWord {
+	if form := d.lastForm(&last); form != nil && form.typ == t && form.shape == shapeWord {
 		return d.takeLast(form, &last), nil
 	}
 	form, err := d.peekTyped()
 	if err != nil {
 		return Token{}, err
 	}
-	for _, t := range types {
-		if form.typ == t {
-			return d.value()
-		}
+	if form.typ != t {
+		return Token{}, d.mismatch(form, t)
 	}
-	return Token{}, d.mismatch(form, types[0])
+	return d.value()
 }
 
 // mismatch returns the error of a typed read of want if the next value has the given form.

@@ -147,7 +147,8 @@ var typedReads = slices.Concat([]typedRead{
 	{name: "ReadCallable", accepts: "Callable", read: func(d *Decoder) (any, error) { return "nil", d.ReadCallable() }},
 	{name: "ReadArray", accepts: "Array", read: func(d *Decoder) (any, error) { return readItems(d, d.ReadArray, 1) }},
 	{name: "ReadDict", accepts: "Dictionary", read: func(d *Decoder) (any, error) { return readItems(d, d.ReadDict, 2) }},
-	{name: "Elements", accepts: "Array PackedStringArray", read: func(d *Decoder) (any, error) { return iterations(d.Elements()) }},
+	{name: "Elements", accepts: "Array PackedStringArray PackedByteArray PackedInt32Array PackedInt64Array PackedFloat32Array " +
+		"PackedFloat64Array PackedVector2Array PackedVector3Array PackedVector4Array PackedColorArray", read: loopElements},
 	{name: "Fields", accepts: "Dictionary", read: func(d *Decoder) (any, error) { return iterations(d.Fields()) }},
 	{name: "Pairs", accepts: "Dictionary", read: func(d *Decoder) (any, error) { return iterations(d.Pairs()) }},
 	appendsPacked[byte]("PackedByteArray"),
@@ -179,6 +180,41 @@ func iterations[T any](loop iter.Seq2[T, error]) (n int, err error) {
 		n++
 	}
 	return n, nil
+}
+
+// loopElements returns the elements of a packed array of numbers, and of other values their number.
+func loopElements(d *Decoder) (any, error) {
+	switch t, _ := d.PeekType(); t {
+	case TypePackedByteArray:
+		return packedElements[byte](d)
+	case TypePackedInt32Array:
+		return packedElements[int32](d)
+	case TypePackedInt64Array:
+		return packedElements[int64](d)
+	case TypePackedFloat32Array, TypePackedFloat64Array:
+		return packedElements[float64](d)
+	case TypePackedVector2Array:
+		return packedElements[[2]float32](d)
+	case TypePackedVector3Array:
+		return packedElements[[3]float64](d)
+	case TypePackedVector4Array, TypePackedColorArray:
+		return packedElements[[4]float32](d)
+	}
+	return iterations(d.Elements())
+}
+
+func packedElements[T Packable](d *Decoder) (all []T, err error) {
+	for _, err := range d.Elements() {
+		if err != nil {
+			return all, err
+		}
+		var one [1]T
+		if _, err := ReadPacked(d, one[:]); err != nil {
+			return all, err
+		}
+		all = append(all, one[0])
+	}
+	return all, nil
 }
 
 func appendsPacked[T Packable](accepts string) typedRead {

@@ -264,7 +264,7 @@ func packedSlice[T any](s *decoder, t gdwire.Token, read bulkFunc) (any, error) 
 	if err := s.charge(v.Type(), 2*boxSize); err != nil {
 		return nil, err
 	}
-	err := read(s, v, t)
+	err := read(s, v, startOf(t))
 	return all, err
 }
 

@@ -47,7 +47,7 @@ func (b decodePlanner) slice(t reflect.Type) (decodeFunc, error) {
 		if typ == gdwire.TypePackedStringArray && t.Elem() == stringType {
 			return s.strings(at[[]string](x), int(tok.Len()))
 		}
-		return packed[typ](s, x, tok)
+		return packed[typ](s, x, startOf(tok))
 	}, nil
 }
 
@@ -172,7 +172,10 @@ func (b decodePlanner) array(t reflect.Type, wire gdwire.Type) (decodeFunc, erro
 		case tok.Len() != int64(t.Len()):
 			return s.fail(typ, t, fmt.Errorf("%w: %d elements", gdwire.ErrCount, tok.Len()))
 		case typ != gdwire.TypeArray:
-			return packed[typ](s, x, tok)
+			if err := packed[typ](s, x, startOf(tok)); err != nil {
+				return err
+			}
+			return s.d.ReadEnd()
 		}
 		if err := s.deeper(t); err != nil {
 			return err
@@ -254,36 +257,45 @@ func (s *decoder) readNumbers(x variable, m *components, typ gdwire.Type) error 
 	return nil
 }
 
-// A bulkFunc reads the packed array that starts with t into v, a slice or an array with
-// the same number of elements.
-type bulkFunc func(s *decoder, v reflect.Value, t gdwire.Token) error
+// A packedStart describes the packed array that is being read.
+type packedStart struct {
+	typ   gdwire.Type
+	width int // in bits, of a component
+	n     int64
+}
 
-// packedFuncs has the functions that read packed arrays into a list, a slice or an array with
-// the same number of elements, by the types that it can hold.
-type packedFuncs [gdwire.TypeInputEvent + 1]func(s *decoder, x variable, t gdwire.Token) error
+func startOf(t gdwire.Token) packedStart { return packedStart{t.Type(), t.Width(), t.Len()} }
+
+// A bulkFunc reads packed numbers into v: all elements and the End into a slice, or as many
+// as v has into an array.
+type bulkFunc func(s *decoder, v reflect.Value, t packedStart) error
+
+// packedFuncs has the functions that read packed arrays into a list, as a bulkFunc does, by the
+// types that it can hold.
+type packedFuncs [gdwire.TypeInputEvent + 1]func(s *decoder, x variable, t packedStart) error
 
 func packedInto(list reflect.Type, elem *plan[decodeFunc]) *packedFuncs {
 	var all packedFuncs
 	for typ, bulk := range bulkFuncs(list.Elem()) {
-		all[typ] = func(s *decoder, x variable, t gdwire.Token) error { return bulk(s, valueOf(x, list), t) }
+		all[typ] = func(s *decoder, x variable, t packedStart) error { return bulk(s, valueOf(x, list), t) }
 	}
-	all[gdwire.TypePackedStringArray] = func(s *decoder, x variable, t gdwire.Token) error {
+	all[gdwire.TypePackedStringArray] = func(s *decoder, x variable, t packedStart) error {
 		return s.packedStrings(x, list, t, elem)
 	}
 	return &all
 }
 
 // packedStrings reads the PackedStringArray that starts with t into the list x.
-func (s *decoder) packedStrings(x variable, list reflect.Type, t gdwire.Token, elem *plan[decodeFunc]) error {
+func (s *decoder) packedStrings(x variable, list reflect.Type, t packedStart, elem *plan[decodeFunc]) error {
 	if list.Kind() == reflect.Slice {
-		return s.elements(x, list, int(t.Len()), elem)
+		return s.elements(x, list, int(t.n), elem)
 	}
 	for i := range list.Len() {
 		if err := elem.do(s, elemAt(x, i, list.Elem().Size())); err != nil {
 			return err
 		}
 	}
-	return s.d.ReadEnd()
+	return nil
 }
 
 // bulkFuncs returns the functions that read packed arrays into lists of t. PackedStringArrays,
@@ -330,12 +342,12 @@ func bulkFuncs(t reflect.Type) map[gdwire.Type]bulkFunc {
 
 // readSingles is readBulk for lists of float32. If the packed array has components of 64
 // bits, as a D has, those that are finite but beyond the range of float32 are an error.
-func readSingles[S, D gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token) error {
-	if t.Width() != 64 {
+func readSingles[S, D gdwire.Packable](s *decoder, v reflect.Value, t packedStart) error {
+	if t.width != 64 {
 		return readBulk[S](s, v, t)
 	}
 	if v.Kind() == reflect.Slice {
-		if err := s.chargePacked(v, t.Len()); err != nil {
+		if err := s.chargePacked(v, t.n); err != nil {
 			return err
 		}
 	}
@@ -343,7 +355,7 @@ func readSingles[S, D gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Tok
 	return readSome(s, v, t, func(dst reflect.Value, src *D) error {
 		for _, x := range loadInto(reflect.ValueOf(src).Elem(), s.reals[:0]) {
 			if math.IsInf(float64(float32(x)), 0) && !math.IsInf(x, 0) {
-				return s.fail(t.Type(), dst.Type(), rangeError(x, reflect.TypeFor[float32]()))
+				return s.fail(t.typ, dst.Type(), rangeError(x, reflect.TypeFor[float32]()))
 			}
 		}
 		setPackable(dst, reflect.ValueOf(src).Elem(), &m)
@@ -357,10 +369,10 @@ func (s *decoder) chargePacked(v reflect.Value, n int64) error {
 }
 
 // readBulk reads a packed array into v, which has the memory layout of a []T.
-func readBulk[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token) error {
+func readBulk[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart) error {
 	all, ok := viewOf[T](v)
 	if v.Kind() == reflect.Slice {
-		if err := s.chargePacked(v, t.Len()); err != nil {
+		if err := s.chargePacked(v, t.n); err != nil {
 			return err
 		}
 		if !ok {
@@ -377,22 +389,19 @@ func readBulk[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token) er
 		return readOneByOne[T](s, v, t)
 	}
 	_, err := gdwire.ReadPacked(s.d, all)
-	if err == nil {
-		err = s.d.ReadEnd()
-	}
 	return s.bulkError(v, t, err)
 }
 
 // bulkError converts an ErrType to a TypeError.
-func (s *decoder) bulkError(v reflect.Value, t gdwire.Token, err error) error {
+func (s *decoder) bulkError(v reflect.Value, t packedStart, err error) error {
 	if errors.Is(err, gdwire.ErrType) {
-		return s.fail(t.Type(), v.Type(), gdwire.ErrType)
+		return s.fail(t.typ, v.Type(), gdwire.ErrType)
 	}
 	return err
 }
 
 // readOneByOne is readBulk by reflection.
-func readOneByOne[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token) error {
+func readOneByOne[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart) error {
 	m, _ := componentsOf(v.Type().Elem())
 	return readSome(s, v, t, func(dst reflect.Value, src *T) error {
 		setPackable(dst, reflect.ValueOf(src).Elem(), &m)
@@ -402,9 +411,9 @@ func readOneByOne[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token
 
 // readIntegers reads integers of another kind than v has. An integer that does not fit
 // is an error.
-func readIntegers(s *decoder, v reflect.Value, t gdwire.Token) error {
+func readIntegers(s *decoder, v reflect.Value, t packedStart) error {
 	if v.Kind() == reflect.Slice {
-		if err := s.chargePacked(v, t.Len()); err != nil {
+		if err := s.chargePacked(v, t.n); err != nil {
 			return err
 		}
 	}
@@ -415,14 +424,14 @@ func readIntegers(s *decoder, v reflect.Value, t gdwire.Token) error {
 		case dst.CanUint() && *src >= 0 && !dst.OverflowUint(uint64(*src)):
 			dst.SetUint(uint64(*src))
 		default:
-			return s.fail(t.Type(), dst.Type(), rangeError(*src, dst.Type()))
+			return s.fail(t.typ, dst.Type(), rangeError(*src, dst.Type()))
 		}
 		return nil
 	})
 }
 
-// readSome reads a packed array in batches and calls set for each element.
-func readSome[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token, set func(dst reflect.Value, src *T) error) error {
+// readSome is a bulkFunc that reads in batches and calls set for each element.
+func readSome[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart, set func(dst reflect.Value, src *T) error) error {
 	if v.Kind() == reflect.Slice {
 		if v.IsNil() {
 			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
@@ -430,12 +439,16 @@ func readSome[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token, se
 		v.SetLen(0)
 	}
 	var some [64]T
-	for i := 0; ; {
-		n, err := gdwire.ReadPacked(s.d, some[:])
+	for i := 0; v.Kind() == reflect.Slice || i < v.Len(); {
+		batch := some[:]
+		if v.Kind() != reflect.Slice {
+			batch = batch[:min(len(batch), v.Len()-i)]
+		}
+		n, err := gdwire.ReadPacked(s.d, batch)
 		for k := range n {
 			if v.Kind() == reflect.Slice {
 				if i == v.Cap() { // to no more than is charged
-					grown := reflect.MakeSlice(v.Type(), i, s.grow(i, int(t.Len()), int64(v.Type().Elem().Size())))
+					grown := reflect.MakeSlice(v.Type(), i, s.grow(i, int(t.n), int64(v.Type().Elem().Size())))
 					reflect.Copy(grown, v)
 					v.Set(grown)
 				}
@@ -456,6 +469,7 @@ func readSome[T gdwire.Packable](s *decoder, v reflect.Value, t gdwire.Token, se
 			return s.bulkError(v, t, err)
 		}
 	}
+	return nil
 }
 
 // decodeMath returns a function that reads values of the math type typ.

@@ -9,9 +9,9 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Elements iterates over the elements of the next value, an Array or
-// PackedStringArray, and decodes one at a time, so that the memory does not depend on
-// their number. Options.MaxMemory applies to each element. If a T cannot hold an element,
+// Elements iterates over the elements of the next value, an Array or a packed array that
+// [Unmarshal] accepts into a []T, and decodes one at a time, so that the memory does not
+// depend on their number. Options.MaxMemory applies to each element. If a T cannot hold an element,
 // the error is yielded, and the loop continues with the next element. An error of the
 // input is yielded and ends the loop.
 //
@@ -31,17 +31,28 @@ func Elements[T any](d *gdwire.Decoder, opts ...Options) iter.Seq2[T, error] {
 		s := getDecoder()
 		defer s.release()
 		s.on(d, o)
-		var v T // one for all, since each would be allocated
-		target := variableOf(reflect.ValueOf(&v).Elem())
+		var one [1]T // for all elements, since each would be allocated
+		list := reflect.ValueOf(&one).Elem()
+		read, target := plan.do, variableOf(list.Index(0))
+		typ, _ := d.PeekType() // d.Elements returns the error, too
+		if t := typ.Element(); t != 0 && t != gdwire.TypeString {
+			bulk := bulkFuncs(reflect.TypeFor[T]())[typ]
+			if bulk == nil {
+				yield(none, s.mistyped(reflect.ValueOf(new([]T)).Elem(), nil))
+				return
+			}
+			start := packedStart{typ: typ, width: 64} // or 32, which 64 can hold
+			read = func(s *decoder, _ variable) error { return bulk(s, list, start) }
+		}
 		for _, err := range d.Elements() {
 			if err != nil {
 				yield(none, err)
 				return
 			}
 			s.begin(o)
-			v = none
-			err := plan.do(s, target)
-			if !yield(v, err) || err != nil && !isTypeError(err) {
+			one[0] = none
+			err := read(s, target)
+			if !yield(one[0], err) || err != nil && !isTypeError(err) {
 				return
 			}
 		}

@@ -455,3 +455,88 @@ func TestFirstUseAtOnce(t *testing.T) {
 		require.NoError(t, <-errs)
 	}
 }
+
+// Elements yields what Unmarshal appends to a slice, from every packed array.
+func TestElementsOfPackedArrays(t *testing.T) {
+	double := &Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}}
+	packets := [][]byte{
+		encoded(t, []string{"a", "b", "", "c"}, nil),
+		encoded(t, []Vector2{{1, 2}, {0.1, 1e300}, {5, 6}}, double),
+	}
+	for _, v := range []any{
+		[]byte{1, 2, 255, 4, 5}, []int32{1, -2, 300, 4}, []int64{1, 1 << 40, 3}, []float32{1, 0.5, 2}, []float64{1, 0.1, 1e300, 4},
+		[]Vector2{{1, 2}, {5, 6}}, []Vector3{{1, 2, 3}, {4, 5, 6}}, []Vector4{{1, 2, 3, 4}, {5, 6, 7, 8}}, []Color{{1, 2, 3, 4}, {}},
+		make([]int64, 200), []byte{}, []Vector3{},
+	} {
+		packets = append(packets, encoded(t, v, nil), encoded(t, v, double))
+	}
+	for i, b := range packets {
+		for name, check := range map[string]func(t *testing.T, b []byte){
+			"byte": elementsAsUnmarshal[byte], "int8": elementsAsUnmarshal[int8], "int": elementsAsUnmarshal[int], "int32": elementsAsUnmarshal[int32],
+			"int64": elementsAsUnmarshal[int64], "uint16": elementsAsUnmarshal[uint16], "level": elementsAsUnmarshal[level],
+			"float32": elementsAsUnmarshal[float32], "float64": elementsAsUnmarshal[float64], "Vector2": elementsAsUnmarshal[Vector2],
+			"vec2": elementsAsUnmarshal[vec2], "point": elementsAsUnmarshal[point], "Vector3": elementsAsUnmarshal[Vector3],
+			"Vector4": elementsAsUnmarshal[Vector4], "Color": elementsAsUnmarshal[Color], "[4]float32": elementsAsUnmarshal[[4]float32],
+			"string": elementsAsUnmarshal[string], "any": elementsAsUnmarshal[any], "simple": elementsAsUnmarshal[simple],
+		} {
+			t.Run(fmt.Sprintf("%s/%d", name, i), func(t *testing.T) { check(t, b) })
+		}
+	}
+}
+
+func elementsAsUnmarshal[T any](t *testing.T, b []byte) {
+	var want []T
+	wantErr := Unmarshal(b, &want)
+	for _, window := range []int{16, 0} {
+		d := gdwire.NewDecoder(&oneByteReader{append(bytes.Clone(b), encoded(t, "next", nil)...)}, &gdwire.DecoderOptions{MaxChunk: window})
+		defer d.Release()
+		got, failed := []T{}, error(nil)
+		for v, err := range Elements[T](d) {
+			if err != nil {
+				failed = err
+				break
+			}
+			got = append(got, v)
+		}
+		if wantErr != nil {
+			require.EqualError(t, failed, wantErr.Error())
+			if d.InputOffset() == 0 { // no []T can hold it
+				require.NoError(t, d.SkipValue())
+			}
+		} else {
+			require.NoError(t, failed)
+			require.Equal(t, want, got)
+		}
+		var next string
+		require.NoError(t, UnmarshalDecode(d, &next), "after the loop")
+		require.Equal(t, "next", next)
+	}
+}
+
+// An element that a T cannot hold is an error, after which the loop continues.
+func TestElementsAfterErrors(t *testing.T) {
+	var all []any
+	for v, err := range Elements[int8](newDecoderOf(encoded(t, []int32{1, 300, -2}, nil))) {
+		if err != nil {
+			require.ErrorIs(t, err, gdwire.ErrRange)
+			all = append(all, "error")
+			continue
+		}
+		all = append(all, v)
+	}
+	require.Equal(t, []any{int8(1), "error", int8(-2)}, all)
+}
+
+// Leaving the loop reads nothing, wherever it is left.
+func TestElementsOfPackedArraysLeft(t *testing.T) {
+	for _, v := range []any{[]byte{1, 2, 3, 4, 5}, []int32{1, 2, 3, 4, 5}, []int64{1, 2, 3, 4, 5}} {
+		b := encoded(t, v, nil)
+		size := (len(b) - 8) / 5
+		for n := 1; n <= 4; n++ {
+			d := gdwire.NewDecoder(&silentPeer{b[:8+n*size], 1, false}, nil)
+			require.NoError(t, nth(n, Elements[int](d)))
+			require.EqualValues(t, 8+n*size, d.InputOffset())
+			require.Equal(t, 0, d.Depth())
+		}
+	}
+}
