@@ -10,10 +10,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/gdwire/gdwire/internal/attacks"
-	"github.com/gdwire/gdwire/internal/checked"
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/bytebufferpool"
+
+	"github.com/gdwire/gdwire/internal/attacks"
+	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 // The table in internal/attacks is read in every way there is. The checks do not
@@ -168,7 +170,7 @@ const (
 )
 
 // hurried reports whether to run only every fourth reading.
-func hurried() bool { return testing.Short() || raceEnabled }
+func hurried() bool { return !testsize.Full() || raceEnabled }
 
 // runAttack reads an attack in every way, with the default limits or without
 // limits.
@@ -398,7 +400,7 @@ func TestHostileText(t *testing.T) {
 				for lead := range 2*minWindow + utf8.UTFMax {
 					for _, tail := range []string{"", "y", strings.Repeat("y", minWindow)} {
 						text := strings.Repeat("x", lead) + bad + tail
-						if len(text) > lead+len(bad) && testing.Short() && lead%3 != 0 {
+						if len(text) > lead+len(bad) && !testsize.Full() && lead%3 != 0 {
 							continue
 						}
 						packet := append(append([]byte(nil), h.head...), wire(text)...)

@@ -11,8 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gdwire/gdwire"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 // hostileValues are a value of every type and of every shape that the official
@@ -204,7 +206,7 @@ func withName(v value, name string) value {
 
 // The programs in examples end by themselves, without a panic.
 func TestExampleProgramsWithHostileInput(t *testing.T) {
-	if testing.Short() {
+	if !testsize.Full() {
 		t.Skip("builds programs")
 	}
 	dir := t.TempDir()

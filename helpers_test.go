@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 // wire returns its parts in wire order: an int as a u32, a string as its length,
@@ -471,7 +473,7 @@ func (r *slowReader) Read(p []byte) (int, error) {
 
 // stride returns the step of a sweep, which is larger in short runs.
 func stride() int {
-	if testing.Short() || raceEnabled {
+	if !testsize.Full() || raceEnabled {
 		return 7
 	}
 	return 1

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/bytebufferpool"
+
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 // hugeSize returns the size of values of which only a buffer may be in memory.
@@ -18,7 +20,7 @@ func hugeSize() int64 {
 	switch {
 	case raceEnabled:
 		return 64 << 20
-	case testing.Short() || math.MaxInt == math.MaxInt32:
+	case !testsize.Full() || math.MaxInt == math.MaxInt32:
 		return 256 << 20
 	default:
 		return 1 << 30
@@ -333,7 +335,7 @@ func isCut(err error) bool {
 // With the largest read buffer, lengths and two names of 1 GiB do not overflow an int.
 // Most of the buffer is never written, so it takes no memory.
 func TestHugeReadBuffer(t *testing.T) {
-	if raceEnabled || testing.Short() && math.MaxInt > math.MaxInt32 {
+	if raceEnabled || !testsize.Full() && math.MaxInt > math.MaxInt32 {
 		t.Skip("reads 1 GiB of memory")
 	}
 	defer runtime.GC() // or the next collection waits for twice as much, which 32 bits do not have

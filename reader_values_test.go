@@ -178,6 +178,7 @@ func TestNULsAtTheEndOfChunks(t *testing.T) {
 // Truncated text with invalid UTF-8 is the same error for every size of the read
 // buffer.
 func TestTruncatedInvalidText(t *testing.T) {
+	i := 0
 	for where, p := range shortTexts {
 		for n := 14; n < 22; n++ {
 			for bad := range n + 1 { // n: all are valid
@@ -188,6 +189,9 @@ func TestTruncatedInvalidText(t *testing.T) {
 					}
 					packet := append(bytes.Clone(p.head), wire(string(text)+p.nul)...)
 					for cut := len(p.head) + 4; cut <= len(packet); cut++ {
+						if i++; i%stride() > 0 {
+							continue
+						}
 						for _, o := range []DecoderOptions{{}, {Strict: true}, {AllowInvalidUTF8: true}} {
 							for _, o.MaxChunk = range []int{16, 64} {
 								d := NewDecoder(plain(packet[:cut]), &o)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 // The README has the programs and types of the code, and SECURITY.md its limits.
@@ -58,7 +60,7 @@ func TestREADME(t *testing.T) {
 
 // TestREADMEOutput runs the README's programs and compares what they print.
 func TestREADMEOutput(t *testing.T) {
-	if testing.Short() {
+	if !testsize.Full() {
 		t.Skip("skipped: builds programs")
 	}
 	run := func(stdin []byte, program string) []byte {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 // Random calls are made on an Encoder with a large buffer, where most take the fast path,
@@ -189,7 +191,7 @@ func errorKind(err error) string {
 
 func TestRandomCalls(t *testing.T) {
 	sequences := 20_000
-	if testing.Short() || raceEnabled {
+	if !testsize.Full() || raceEnabled {
 		sequences = 3000
 	}
 	for s := range uint64(sequences) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 // FuzzFromJSON: any text is an error, or a value that ToJSON and FromJSON convert
@@ -142,7 +143,7 @@ func checkExact(t testing.TB, wire []byte, format *gdwire.Format) {
 // TestRandomValues: random values are unchanged after conversion to JSON and back.
 func TestRandomValues(t *testing.T) {
 	n := 20_000
-	if testing.Short() {
+	if !testsize.Full() {
 		n = 2_000
 	}
 	for _, double := range []bool{false, true} {

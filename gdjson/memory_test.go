@@ -18,6 +18,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 // A sparse is a Reader of head, then n bytes of fill.
@@ -72,7 +73,7 @@ func TestToJSONMemory(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			size := c.size
-			if testing.Short() {
+			if !testsize.Full() {
 				size = quick
 			}
 			for _, plain := range []bool{false, true} {
@@ -102,7 +103,7 @@ func TestToJSONMemory(t *testing.T) {
 // for any text, whether it is cut off, complete or too long.
 func TestFromJSONMemory(t *testing.T) {
 	most := 8 << 20
-	if testing.Short() {
+	if !testsize.Full() {
 		most = 2 << 20
 	}
 	for _, c := range []struct {
@@ -159,7 +160,7 @@ func TestFromJSONMemory(t *testing.T) {
 // TestFromJSONManyNames: objects with names that all differ.
 func TestFromJSONManyNames(t *testing.T) {
 	most := 8 << 20
-	if testing.Short() {
+	if !testsize.Full() {
 		most = 2 << 20
 	}
 	text := []byte(`{"":0`)

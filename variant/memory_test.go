@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 // liveHeap returns the size of the objects that the latest garbage collection has found.
@@ -177,7 +178,7 @@ func TestPeakMemory(t *testing.T) {
 	for _, typ := range hostileTypes {
 		t.Run(typ.String(), func(t *testing.T) {
 			for name, packet := range packets {
-				if testing.Short() && random.IntN(16) > 0 {
+				if !testsize.Full() && random.IntN(16) > 0 {
 					continue
 				}
 				var err error

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gdwire/gdwire"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 func newDecoderOf(b []byte) *gdwire.Decoder {
@@ -223,7 +225,7 @@ func heapMeter() func() int64 {
 // A million records of 1 KiB need the memory of one.
 func TestStreamsInConstantMemory(t *testing.T) {
 	n := 1_000_000
-	if testing.Short() {
+	if !testsize.Full() {
 		n = 50_000
 	}
 	type record struct {
@@ -268,7 +270,7 @@ func TestStreamsInConstantMemory(t *testing.T) {
 // Unknown keys of any size are skipped in constant memory.
 func TestUnknownInConstantMemory(t *testing.T) {
 	size := 1 << 30
-	if testing.Short() {
+	if !testsize.Full() {
 		size = 1 << 24
 	}
 	head := []byte{27, 0, 0, 0, 2, 0, 0, 0}

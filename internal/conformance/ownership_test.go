@@ -30,6 +30,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/testsize"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -152,7 +153,7 @@ func functions(t *testing.T, dir string) map[string]string {
 // goroutines, and looks at it again at the end.
 func TestOwnership(t *testing.T) {
 	steps := 3000
-	if testing.Short() {
+	if !testsize.Full() {
 		steps = 150
 	}
 	seen := sync.Map{}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/testsize"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -21,7 +22,7 @@ import (
 // types.
 func TestModel(t *testing.T) {
 	types := 2000
-	if testing.Short() {
+	if !testsize.Full() {
 		types = 500
 	}
 	if n, err := strconv.Atoi(os.Getenv("GDWIRE_TYPES")); err == nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/fuzz"
 	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 // A decoderCall is a call on a Decoder. It writes its results into the transcript and returns
@@ -664,7 +665,7 @@ var sequences = flag.Int("sequences", 20_000, "how many random sequences of call
 // TestDecoderCalls makes random calls on random packets.
 func TestDecoderCalls(t *testing.T) {
 	n := *sequences
-	if testing.Short() {
+	if !testsize.Full() {
 		n = min(n, 2_000)
 	}
 	random := rand.New(rand.NewPCG(5, 6))
@@ -730,12 +731,15 @@ func TestPairsOfDecoderCalls(t *testing.T) {
 		}
 	}
 	kinds := 3
-	if testing.Short() {
+	if !testsize.Full() {
 		kinds = 1
 	}
 	for i := range decoderCalls {
 		for j := range decoderCalls {
 			for tokens := range 7 {
+				if (i+j+tokens)%5 > 0 && !testsize.Full() {
+					continue
+				}
 				script := make([]byte, tokens, tokens+4) // of ReadToken
 				script = append(script, byte(payload), byte(i), byte(j), 0)
 				for kind := range kinds {

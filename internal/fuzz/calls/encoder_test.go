@@ -12,6 +12,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/fuzz"
 	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 // An encoderCall makes a call on an Encoder from four bytes of a script. Making
@@ -449,7 +450,7 @@ func requirePrefix(t testing.TB, s fuzz.Seed, p []byte) {
 // TestEncoderCalls makes random calls.
 func TestEncoderCalls(t *testing.T) {
 	n := *sequences
-	if testing.Short() {
+	if !testsize.Full() {
 		n = min(n, 2_000)
 	}
 	random := rand.New(rand.NewPCG(9, 10))
