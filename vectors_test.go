@@ -284,8 +284,9 @@ func TestVectorsInOneArray(t *testing.T) {
 		t.Run(e.folder, func(t *testing.T) {
 			var elements []byte
 			n := 1
+			vectors := e.vectors(t)
 			for len(elements) < 100<<10 {
-				for _, v := range e.vectors(t) {
+				for _, v := range vectors {
 					if len(v.Hex) < 200 {
 						elements = append(elements, cleanPaths(t, v.Hex, e.format)...)
 						n++
