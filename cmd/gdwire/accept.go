@@ -3,8 +3,91 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/gdwire/gdwire/stream"
 )
+
+// An acceptor calls handle for each connection of a listener, which it closes after that.
+type acceptor struct {
+	options stream.Options // whose timeouts are off unless they are more than 0
+	handle  func(ctx context.Context, c *stream.Conn, number int64)
+	say     func(format string, args ...any)
+	count   atomic.Int64 // connections
+}
+
+// run accepts connections until ctx is done, and returns after all handlers. It returns
+// the error that has ended ln before. Connections are neither limited nor refused.
+func (a *acceptor) run(ctx context.Context, ln net.Listener) error {
+	log := &serverLog{say: a.say}
+	s := &stream.Server{
+		Handler: func(ctx context.Context, c *stream.Conn) error {
+			log.reset()
+			a.handle(ctx, c, a.count.Add(1))
+			return nil
+		},
+		Options: a.options, MaxConns: -1, ErrorLog: slog.New(log),
+	}
+	for _, timeout := range []*time.Duration{&s.Options.ReadTimeout, &s.Options.WriteTimeout, &s.Options.IdleTimeout} {
+		if *timeout <= 0 {
+			*timeout = -1
+		}
+	}
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+	defer stop()
+	err := s.Serve(ln)
+	_ = s.Close()
+	_ = s.Shutdown(context.Background()) // waits for the handlers
+	if err == stream.ErrServerClosed {
+		return nil
+	}
+	return err
+}
+
+// A serverLog is the log of a stream.Server. It shows an error that occurs again and again
+// once, until a connection is accepted.
+type serverLog struct {
+	say func(format string, args ...any)
+
+	mu   sync.Mutex
+	last string
+}
+
+func (l *serverLog) Enabled(context.Context, slog.Level) bool { return true }
+func (l *serverLog) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *serverLog) WithGroup(string) slog.Handler            { return l }
+
+func (l *serverLog) Handle(_ context.Context, r slog.Record) error {
+	text := strings.TrimPrefix(r.Message, "gdwire/stream: ")
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "retry" {
+			text += "; waiting"
+		} else {
+			text += fmt.Sprintf("; %s: %v", a.Key, a.Value)
+		}
+		return true
+	})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if text != l.last {
+		l.say("%s", text)
+	}
+	l.last = text
+	return nil
+}
+
+// reset lets the latest message be shown again.
+func (l *serverLog) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = ""
+}
 
 const (
 	firstRetry = 5 * time.Millisecond

@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -11,6 +14,21 @@ import (
 type temporaryError struct{ error }
 
 func (temporaryError) Temporary() bool { return true }
+
+// TestServerLog shows an error once, until a connection is accepted.
+func TestServerLog(t *testing.T) {
+	var got []string
+	log := &serverLog{say: func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) }}
+	l := slog.New(log)
+	for range 3 {
+		l.Error("gdwire/stream: accept failed", "error", errors.New("too many open files"), "retry", time.Second)
+	}
+	log.reset()
+	l.Error("gdwire/stream: accept failed", "error", errors.New("too many open files"), "retry", time.Second)
+	l.Error("gdwire/stream: connection failed", "remote", "1.2.3.4:5", "error", errors.New("panic: nil"))
+	busy := "accept failed; error: too many open files; waiting"
+	require.Equal(t, []string{busy, busy, "connection failed; remote: 1.2.3.4:5; error: panic: nil"}, got)
+}
 
 // TestRetry waits as long as errors are temporary, and tells the first of them.
 func TestRetry(t *testing.T) {

@@ -38,8 +38,8 @@ var printerMakers = []printerMaker{
 	{"check", newCheckPrinter},
 }
 
-// maxConnections is the maximum number of simultaneous connections. Each can hold a packet
-// of -max-packet bytes in memory.
+// maxConnections is the maximum number of connections that are read at the same time. Each
+// can hold a packet of -max-packet bytes in memory. Others wait.
 const maxConnections = 256
 
 // loopback is the host for addresses that are only a port.
@@ -86,6 +86,7 @@ type listener struct {
 	options *options
 	quiet   bool // the printer itself shows the numbers of connection and packet
 	end     context.CancelFunc
+	free    chan struct{} // has an element for each connection that is read
 
 	mu      sync.Mutex
 	printer printer
@@ -104,18 +105,23 @@ func listen(s *screen, o *options) error {
 	if err != nil {
 		return err
 	}
-	defer context.AfterFunc(ctx, func() { _ = ln.Close() })()
 	fmt.Fprintln(s.errs, "listening on", ln.Addr())
 
 	o.lines = true // a line for each packet, not a summary
 	l := &listener{
 		screen: s, options: o, end: end, left: cmp.Or(o.listen.packets, -1),
 		printer: o.listen.printer.make(s, o), quiet: o.listen.printer.name == "check",
+		free: make(chan struct{}, maxConnections),
 	}
+	so := o.stream()
+	so.ReadTimeout, so.IdleTimeout = o.listen.read, o.listen.idle
+	a := &acceptor{options: *so, handle: l.serve, say: l.sayAlone}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		l.accept(ctx, ln)
+		if err := a.run(ctx, ln); err != nil {
+			l.fail(err)
+		}
 	}()
 	waitOutput(signals, done)
 	if l.err == nil && l.bad && l.left == 0 {
@@ -124,38 +130,15 @@ func listen(s *screen, o *options) error {
 	return l.err
 }
 
-// accept serves connections until ctx is done and all connections are closed.
-func (l *listener) accept(ctx context.Context, ln net.Listener) {
-	var served sync.WaitGroup
-	defer served.Wait()
-	free := make(chan struct{}, maxConnections)
-	for i := int64(1); ; i++ {
-		select {
-		case free <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-		conn, err := retry(ctx, l.waiting, ln.Accept)
-		if err != nil {
-			if ctx.Err() == nil {
-				l.fail(err)
-			}
-			return
-		}
-		served.Go(func() {
-			l.serve(ctx, conn, i)
-			<-free
-		})
-	}
-}
-
 // serve shows the packets of a connection.
-func (l *listener) serve(ctx context.Context, conn net.Conn, number int64) {
-	l.tell(number, "from %v", conn.RemoteAddr())
-	so := l.options.stream()
-	so.ReadTimeout, so.IdleTimeout = l.options.listen.read, l.options.listen.idle
-	c := stream.NewConn(ctx, conn, so)
-	defer func() { _ = c.Close() }()
+func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
+	l.tell(number, "from %v", c.RemoteAddr())
+	select {
+	case l.free <- struct{}{}:
+		defer func() { <-l.free }()
+	case <-ctx.Done():
+		return
+	}
 	for p := range newWholeFramer(c.Reader, l.options).packets {
 		p.connection = number
 		if p.err != nil && !stream.Skippable(p.err) {
@@ -171,11 +154,11 @@ func (l *listener) serve(ctx context.Context, conn net.Conn, number int64) {
 	l.tell(number, "closed")
 }
 
-// waiting tells why the listener waits.
-func (l *listener) waiting(err error) {
+// sayAlone is say while no packet is shown.
+func (l *listener) sayAlone(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.say("%v; waiting", err)
+	l.say(format, args...)
 }
 
 // tell shows a message about a connection.

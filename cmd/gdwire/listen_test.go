@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -152,6 +153,26 @@ func TestListenTimeouts(t *testing.T) {
 	require.Error(t, err)
 	interrupt(t)
 	require.Equal(t, result{status: statusGood}, l.wait(t))
+}
+
+// TestListenMany: connections wait for each other, and none is refused.
+func TestListenMany(t *testing.T) {
+	const all = maxConnections + 20
+	l := startListening(t, "-o", "check", "-n", strconv.Itoa(all))
+	go func() { _, _ = io.Copy(io.Discard, l.errs) }()
+	var conns []net.Conn
+	for range all {
+		conn := l.dial(t)
+		_, err := conn.Write(framed(wire(2, 5)))
+		require.NoError(t, err)
+		conns = append(conns, conn)
+	}
+	for _, conn := range conns {
+		require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	}
+	<-l.done
+	require.Equal(t, statusGood, l.result.status)
+	require.Equal(t, all, strings.Count(l.result.out, "\"ok\":true"))
 }
 
 func TestListenUsage(t *testing.T) {

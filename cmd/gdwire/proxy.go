@@ -20,6 +20,7 @@ import (
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/stream"
 )
 
 // proxyOptions has the flags of proxy.
@@ -93,7 +94,6 @@ type proxyServer struct {
 	packets [2]int64 // from clients and from servers
 	invalid int64
 	bytes   [2]atomic.Int64
-	count   int64 // connections
 }
 
 const (
@@ -118,7 +118,6 @@ func proxy(s *screen, o *options) error {
 	if err != nil {
 		return err
 	}
-	defer context.AfterFunc(ctx, func() { _ = ln.Close() })()
 	p := &proxyServer{screen: s, options: o, end: end, left: cmp.Or(o.proxy.packets, -1)}
 	p.lines.most, p.lines.flush, p.lines.fail = maxWaiting, s.out.Flush, p.stop
 	p.lines.note = func(missed string) line { return line{s.errs, "gdwire: … " + missed + " packets not shown\n"} }
@@ -128,12 +127,15 @@ func proxy(s *screen, o *options) error {
 		p.live = view.NewLive()
 		serve, err := openPage(&view.Server{Live: p.live}, o, p.say)
 		if err != nil {
-			return err
+			return errors.Join(err, ln.Close())
 		}
 		go func() { _ = serve(ctx) }()
 	}
-	p.accept(ctx, ln)
-	p.summary()
+	a := &acceptor{handle: p.serve, say: p.say}
+	if err := a.run(ctx, ln); err != nil {
+		p.stop(err)
+	}
+	p.summary(a.count.Load())
 	p.lines.close()
 	waitOutput(signals, p.lines.done)
 	return p.err
@@ -154,24 +156,6 @@ func waitOutput(signals context.Context, shown <-chan struct{}) {
 	}
 }
 
-// accept serves connections until ctx is done and all connections are closed.
-func (p *proxyServer) accept(ctx context.Context, ln net.Listener) {
-	var served sync.WaitGroup
-	defer served.Wait()
-	for {
-		conn, err := retry(ctx, p.waiting, ln.Accept)
-		if err != nil {
-			if ctx.Err() == nil {
-				p.stop(err)
-			}
-			return
-		}
-		p.count++
-		number := p.count
-		served.Go(func() { p.serve(ctx, conn, number) })
-	}
-}
-
 // waiting tells why the proxy waits.
 func (p *proxyServer) waiting(err error) { p.say("%v; waiting", err) }
 
@@ -180,9 +164,9 @@ func (p *proxyServer) say(format string, args ...any) {
 	p.lines.add(p.errs, "gdwire: "+printable(fmt.Sprintf(format, args...))+"\n")
 }
 
-func (p *proxyServer) summary() {
+func (p *proxyServer) summary(connections int64) {
 	p.say("%d connections; from clients %d packets, %d bytes; from the server %d packets, %d bytes; %d invalid",
-		p.count, p.packets[0], p.bytes[0].Load(), p.packets[1], p.bytes[1].Load(), p.invalid)
+		connections, p.packets[0], p.bytes[0].Load(), p.packets[1], p.bytes[1].Load(), p.invalid)
 }
 
 // tell shows a message about a connection.
@@ -191,8 +175,8 @@ func (p *proxyServer) tell(number int64, format string, args ...any) {
 }
 
 // serve forwards a connection until both directions are closed.
-func (p *proxyServer) serve(ctx context.Context, client net.Conn, number int64) {
-	defer func() { _ = client.Close() }()
+func (p *proxyServer) serve(ctx context.Context, c *stream.Conn, number int64) {
+	client := c.NetConn() // all bytes are forwarded, packets or not
 	var dialer net.Dialer
 	trying, cancel := context.WithTimeout(ctx, maxDial) // others need descriptors, too
 	server, err := retry(trying, p.waiting, func() (net.Conn, error) {
@@ -204,10 +188,7 @@ func (p *proxyServer) serve(ctx context.Context, client net.Conn, number int64) 
 		return
 	}
 	defer func() { _ = server.Close() }()
-	defer context.AfterFunc(ctx, func() {
-		_ = client.Close()
-		_ = server.Close()
-	})()
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	p.tell(number, "from %v", client.RemoteAddr())
 	var both sync.WaitGroup
 	for i, ends := range [2][2]net.Conn{{client, server}, {server, client}} {
