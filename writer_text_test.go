@@ -127,7 +127,7 @@ func TestLongStringInContainer(t *testing.T) {
 		t.Skip("skipped: needs 64 bits, and the race detector's memory")
 	}
 	sizes := []int64{maxText + 1, maxText + 2, 1<<32 + 20}
-	huge := make([]byte, sizes[2])
+	huge := sparse(t, sizes[2])
 	e := new(Encoder)
 	defer e.Release()
 	e.ResetBytes(huge[:0])

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package gdwire
+
+import "testing"
+
+// sparse returns n zeros.
+func sparse(_ *testing.T, n int64) []byte { return make([]byte, n) }

@@ -1,0 +1,19 @@
+//go:build unix
+
+package gdwire
+
+import (
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sparse returns n zeros, of which only pages that are read or written take memory.
+func sparse(t *testing.T, n int64) []byte {
+	t.Helper()
+	b, err := syscall.Mmap(-1, 0, int(n), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, syscall.Munmap(b)) })
+	return b
+}
