@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"os/exec"
@@ -46,7 +47,14 @@ type viewPage struct {
 
 // openView runs gdwire view for a file and opens its page.
 func openView(t *testing.T, binary, file string) *viewPage {
-	command := exec.Command(binary, "view", "-no-open", file)
+	url, _ := runView(t, binary, "view", "-no-open", file)
+	return openPage(t, url)
+}
+
+// runView runs a command that serves a page, up to its end by an interrupt. It returns the
+// address of the page and what the command has printed before it.
+func runView(t *testing.T, binary string, args ...string) (url, printed string) {
+	command := exec.Command(binary, args...)
 	stderr, err := command.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, command.Start())
@@ -57,11 +65,13 @@ func openView(t *testing.T, binary, file string) *viewPage {
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		if _, url, ok := strings.Cut(lines.Text(), "http://"); ok {
-			return openPage(t, "http://"+url)
+			go func() { _, _ = io.Copy(io.Discard, stderr) }()
+			return "http://" + url, printed
 		}
+		printed += lines.Text() + "\n"
 	}
 	require.Fail(t, "no address")
-	return nil
+	return "", ""
 }
 
 // openPage opens a page and waits until it shows a file.
@@ -150,13 +160,17 @@ func (p *viewPage) quiet() {
 	}
 }
 
-// screenshot keeps a picture of the page in the folder that GDWIRE_SCREENSHOTS names.
-func (p *viewPage) screenshot(name string) {
-	picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-	require.NoError(p.t, err)
-	if dir := os.Getenv("GDWIRE_SCREENSHOTS"); dir != "" {
-		require.NoError(p.t, os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644))
-	}
+// find searches for text and waits for the number of hits.
+func (p *viewPage) find(text, found string) {
+	p.t.Helper()
+	p.run(fmt.Sprintf(`document.getElementById("query").value = %q; document.getElementById("search").requestSubmit()`, text))
+	p.until(fmt.Sprintf(`document.getElementById("found").textContent === %q`, found))
+}
+
+// run runs JavaScript statements.
+func (p *viewPage) run(statements string) {
+	p.t.Helper()
+	eval[bool](p, statements+"; true")
 }
 
 // writeValue writes an encoded value to a file.
@@ -171,25 +185,20 @@ func writeValue(t *testing.T, v any) (name string, content []byte) {
 // The tree, the bytes, the search, the keyboard and the commands, on a saved game.
 func TestView(t *testing.T) {
 	binary := gdwireBinary(t)
-	p := openView(t, binary, "../testdata/godot4.7-dev/save_game_large.bin")
+	p := openView(t, binary, largeSave)
 	p.open(".player")
 	p.open(".inventory")
 	p.line(`[0]`)
-	p.screenshot("tree")
 	p.open("[7]")
 	p.open(".stats")
 	p.choose(".hp")
 	require.Equal(t, "player.inventory[7].stats.hp", eval[string](p, `document.getElementById("copy-get").dataset.text`))
-	save := "../testdata/godot4.7-dev/save_game_large.bin"
-	require.Equal(t, "gdwire set 'player.inventory[7].stats.hp = 107' "+save+" -o "+save, eval[string](p, `document.getElementById("set").value`))
+	require.Equal(t, "gdwire set 'player.inventory[7].stats.hp = 107' "+largeSave+" -o "+largeSave, eval[string](p, `document.getElementById("set").value`))
 	require.Equal(t, "02000000 6b000000", eval[string](p, `Array.from(document.querySelectorAll("#hex .header, #hex .content")).filter(e => e.title).map(e => e.textContent).join("").replace(/^(.{8})/, "$1 ")`))
 	p.choose(".color")
 	require.False(t, eval[bool](p, `document.getElementById("swatch").hidden`))
-	p.screenshot("value")
 
-	eval[bool](p, `document.getElementById("query").value = "item_2999", document.getElementById("search").requestSubmit(), true`)
-	p.until(`document.querySelectorAll("#hits button").length === 1 && document.getElementById("found").textContent === "1 found"`)
-	p.screenshot("search")
+	p.find("item_2999", "1 found")
 	eval[bool](p, `document.querySelector("#hits button").click(), true`)
 	p.until(`document.querySelector("#tree .chosen")?.textContent.includes('"item_2999"') && document.getElementById("copy-get").dataset.text === "player.inventory[2999].name"`)
 	p.key("Home")
@@ -215,7 +224,6 @@ func TestViewManyChildren(t *testing.T) {
 	p.until(`document.querySelector("#tree .chosen")?.textContent.includes("[1048575]int1048575")`)
 	p.key("PageUp")
 	p.until(`!document.querySelector("#tree .chosen")?.textContent.includes("[1048575]") && document.querySelector("#tree .chosen")?.textContent.includes("int10485")`)
-	p.screenshot("many")
 	p.quiet()
 }
 
@@ -274,7 +282,6 @@ func TestViewHostile(t *testing.T) {
 		p.key("ArrowDown")
 		p.key("ArrowRight")
 	}
-	p.screenshot("hostile")
 	require.Zero(t, eval[int](p, `document.querySelectorAll("script:not([src]), #tree script, #tree img, svg, iframe").length`))
 	p.quiet()
 
@@ -284,7 +291,6 @@ func TestViewHostile(t *testing.T) {
 	require.NoError(t, os.WriteFile(damaged, content[:len(content)-20], 0o600))
 	p = openView(t, binary, damaged)
 	p.until(`document.querySelector("#tree .bad") !== null`)
-	p.screenshot("damaged")
 	p.quiet()
 }
 

@@ -77,7 +77,7 @@ func TestProxyView(t *testing.T) {
 	for strings.Count(shown, `"number"`) < 4 { // each answer waits for the next packet
 		shown = fetch(t, page+"live?from=0")
 	}
-	require.Contains(t, shown, `"toServer":true,"size":32,"text":"[\"move\", Vector2(1.0, 2.5)]"`)
+	require.Contains(t, shown, `"toServer":true,"size":32,"text":"[\"move\",[1.0,2.5]]"`)
 	require.Contains(t, shown, `unknown godot4 type id 99`)
 	require.Contains(t, fetch(t, page+"children?at=-1&packet=0"), `Array`)
 	r := p.end(t, 1)

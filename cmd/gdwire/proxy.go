@@ -377,7 +377,10 @@ func (d *direction) each(r io.Reader, o *options, do func(message) error) error 
 	}
 }
 
-const clock = "15:04:05.000"
+const (
+	clock       = "15:04:05.000"
+	viewColumns = 160 // of a packet in the page of -view
+)
 
 // show shows a packet and reports whether it is valid.
 func (d *direction) show(packet []byte, o *options) bool {
@@ -391,7 +394,8 @@ func (d *direction) show(packet []byte, o *options) bool {
 	}
 	invalid := validate(packet, o)
 	if d.live != nil {
-		d.live.Add(d.number, d.way == 0, bytes.Clone(packet), o.decoder.Format, o.decoder, invalid)
+		text := cut(plainText(packet, o, viewColumns), viewColumns)
+		d.live.Add(d.number, d.way == 0, bytes.Clone(packet), text, o.decoder.Format, o.decoder, invalid)
 	}
 	if !d.countPacket(invalid) {
 		return invalid == nil

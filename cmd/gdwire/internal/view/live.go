@@ -22,7 +22,7 @@ type Packet struct {
 	Connection int64     `json:"connection"`
 	ToServer   bool      `json:"toServer"`
 	Size       int       `json:"size"`
-	Text       string    `json:"text"` // the start of its value
+	Text       string    `json:"text"` // its value as plain JSON, or the start of it
 	Error      *fault    `json:"error,omitempty"`
 
 	source *Source
@@ -41,13 +41,12 @@ type Live struct {
 // NewLive returns a Live without packets.
 func NewLive() *Live { return &Live{added: make(chan struct{})} }
 
-// Add adds a packet that was received completely: raw is one value, which Live keeps, and err
-// why it is invalid, or nil. It does not wait.
-func (l *Live) Add(connection int64, toServer bool, raw []byte, format *gdwire.Format, options gdwire.DecoderOptions, err error) {
+// Add adds a packet that was received completely: raw is one value, which Live keeps, text the
+// line that shows it, and err why it is invalid, or nil. It does not wait.
+func (l *Live) Add(connection int64, toServer bool, raw []byte, text string, format *gdwire.Format, options gdwire.DecoderOptions, err error) {
 	s := NewSource(raw)
 	s.Format, s.Frame, s.Options = format, recognize.Bare, options
-	p := &Packet{Time: time.Now(), Connection: connection, ToServer: toServer, Size: len(raw), source: s}
-	p.Text = s.summary()
+	p := &Packet{Time: time.Now(), Connection: connection, ToServer: toServer, Size: len(raw), Text: text, source: s}
 	if err != nil {
 		p.Error = faultOf(err)
 	}
@@ -68,20 +67,6 @@ func (l *Live) Add(connection int64, toServer bool, raw []byte, format *gdwire.F
 	}
 	close(l.added)
 	l.added = make(chan struct{})
-}
-
-// summary returns the start of the source's first value as text.
-func (s *Source) summary() string {
-	d := s.decoder()
-	defer d.Release()
-	s.reset(d, 0, s.size)
-	t, err := d.ReadToken()
-	if err != nil {
-		return ""
-	}
-	p := preview{d: d, left: maxPreview}
-	_ = p.value(t, 0) // the start, up to an error
-	return string(p.buf)
 }
 
 // packet returns the packet with a number, or nil if it is no longer kept.

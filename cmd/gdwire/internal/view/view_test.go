@@ -405,11 +405,11 @@ func TestServer(t *testing.T) {
 func TestLive(t *testing.T) {
 	live := NewLive()
 	get := start(t, &Server{Live: live})
-	add := func(v any) { live.Add(1, true, packet(t, v), gdwire.Godot4, gdwire.DecoderOptions{}, nil) }
+	add := func(v any) { live.Add(1, true, packet(t, v), "text", gdwire.Godot4, gdwire.DecoderOptions{}, nil) }
 	go add("hello")
 	_, body := get("live") // waits
-	require.Contains(t, body, `"text":"\"hello\""`)
-	live.Add(2, false, []byte{99, 0, 0, 0}, gdwire.Godot4, gdwire.DecoderOptions{}, &gdwire.Error{Path: "$", Err: gdwire.ErrType})
+	require.Contains(t, body, `"text":"text"`)
+	live.Add(2, false, []byte{99, 0, 0, 0}, "", gdwire.Godot4, gdwire.DecoderOptions{}, &gdwire.Error{Path: "$", Err: gdwire.ErrType})
 	_, body = get("live?from=1")
 	require.Contains(t, body, `"number":1`)
 	require.Contains(t, body, `"error":{"at":0`)

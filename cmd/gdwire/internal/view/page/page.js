@@ -5,11 +5,11 @@ const rowHeight = 22;
 const pageRows = 200;
 const maxHeight = 8e6; // of a scrolled element, in pixels: beyond it, lines share a pixel
 
-// ask returns the answer to a request. The server's error becomes an exception.
+// ask returns the answer to a request. If it is nothing but an error, this is thrown.
 async function ask(what, args, signal) {
 	const answer = await fetch(what + "?" + new URLSearchParams(args), {signal});
 	const json = await answer.json();
-	if (json.error && !json.rows && !json.type) throw new Error(json.error.text);
+	if (json.error && Object.keys(json).length === 1) throw new Error(json.error.text);
 	return json;
 }
 
@@ -161,6 +161,9 @@ class Tree {
 			if (event.target.closest(".twisty") || event.detail === 2) this.toggle(c, index);
 		});
 		element.addEventListener("keydown", event => this.key(event));
+		new ResizeObserver(() => {
+			if (this.chosen) this.lines.show(this.chosen[0].line(this.chosen[1]));
+		}).observe(element);
 	}
 	// reset shows another source.
 	reset(args, whole) {
@@ -171,7 +174,7 @@ class Tree {
 		this.root.setCount(1);
 		this.lines.scrollTo(0);
 		this.ready = this.load(this.root, 0).then(async () => {
-			if (this.root.count === 1 && this.root.rows.has(0)) await this.expand(this.root, 0);
+			if (this.root.count === 1 || this.root.rows.get(1)?.error) await this.expand(this.root, 0);
 			if (whole) this.select(this.root, 0);
 		});
 	}
@@ -319,9 +322,11 @@ async function showValue(args, c, row) {
 	valueRequest = new AbortController();
 	const path = (c.path + row.step).replace(/^\$\.?(?!\d)/, "") || "$";
 	const complete = row.count === 0 && row.type && !row.error && !row.text.includes("…");
-	byId("get").value = `gdwire get ${quote(path)} ${quote(file())}`;
-	byId("set").value = complete ? `gdwire set ${quote(path + " = " + row.text)} ${quote(file())} -o ${quote(file())}` : "";
-	byId("set-line").hidden = !complete || "packet" in args;
+	const file = info.file && quote(info.file.command);
+	byId("get").value = file ? `gdwire get ${quote(path)} ${file}` : path;
+	byId("get-line").hidden = !row.step;
+	byId("set").value = file && complete ? `gdwire set ${quote(path + " = " + row.text)} ${file} -o ${file}` : "";
+	byId("set-line").hidden = byId("set").value === "";
 	byId("copy-get").dataset.text = path;
 	byId("copy-set").dataset.text = byId("set").value;
 	byId("nothing").hidden = true;
@@ -332,6 +337,7 @@ async function showValue(args, c, row) {
 	setError(row.error);
 	for (const id of ["swatch", "picture", "text"]) byId(id).hidden = true;
 	byId("hex").replaceChildren();
+	shownValue = null;
 	if (row.at < 0) return;
 	let value;
 	try {
@@ -367,25 +373,35 @@ function setError(error) {
 	byId("error").textContent = error ? error.text : "";
 }
 
-function file() { return info.file ? info.file.command : "traffic-1-client.bin"; }
-
 // quote quotes an argument for a shell.
 function quote(text) {
 	return /^[\w./:=@%+-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
 }
+
+let shownValue = null; // the one whose bytes are shown
+
+// perLine returns how many bytes a line has place for.
+const perLine = () => byId("hex").clientWidth < 560 ? 8 : 16;
+
+new ResizeObserver(() => {
+	if (shownValue && shownValue.perLine !== perLine()) hex(shownValue);
+}).observe(byId("hex"));
 
 // hex shows bytes and marks the parts of the value and the place of an error.
 function hex(value) {
 	const bytes = Uint8Array.from(atob(value.bytes), c => c.charCodeAt(0));
 	const lines = [];
 	const partAt = at => value.parts.find(p => p.from <= at && at < p.to);
+	const count = perLine();
+	shownValue = value;
+	shownValue.perLine = count;
 	const end = value.size >= 0 ? Math.max(value.at + value.size + 32, value.at + 64) : Infinity;
-	const first = value.from - value.from % 16;
-	for (let at = first; at < value.from + bytes.length && at < end; at += 16) {
+	const first = value.from - value.from % count;
+	for (let at = first; at < value.from + bytes.length && at < end; at += count) {
 		const line = make("div");
 		line.append(make("span", "place", at.toString(16).padStart(8, "0") + "  "));
 		const text = make("span");
-		for (let i = at; i < at + 16; i++) {
+		for (let i = at; i < at + count; i++) {
 			const b = i < value.from ? undefined : bytes[i - value.from];
 			const part = partAt(i);
 			const inside = i >= value.at && (value.size < 0 || i < value.at + value.size);
@@ -405,8 +421,9 @@ function hex(value) {
 function crumbs(c, row) {
 	const steps = [];
 	for (let at = c, step = row.step, index = row.index; at; step = at.row.step, index = at.index, at = at.parent) {
+		if (!step) continue; // an error
 		const [container, i] = [at, index];
-		const button = make("button", "", step || "$");
+		const button = make("button", "", step);
 		button.type = "button";
 		button.addEventListener("click", () => tree.select(container, i));
 		steps.unshift(button);

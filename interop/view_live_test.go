@@ -1,0 +1,117 @@
+package interop
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/variant"
+)
+
+// A liveView is a page with the packets of a WebSocket client and a server that echoes them.
+type liveView struct {
+	*viewPage
+	ws *websocket.Conn // of the client
+}
+
+func openLive(t *testing.T, binary string) *liveView {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ws, err := websocket.Accept(w, r, nil)
+		for err == nil {
+			var kind websocket.MessageType
+			var b []byte
+			if kind, b, err = ws.Read(r.Context()); err == nil {
+				err = ws.Write(r.Context(), kind, b)
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	url, printed := runView(t, binary, "proxy", "-view", "-no-open", "127.0.0.1:0", strings.TrimPrefix(server.URL, "http://"))
+	_, addr, ok := strings.Cut(printed, "listening on ")
+	require.True(t, ok, printed)
+	addr, _, _ = strings.Cut(addr, " ")
+	ws, _, err := websocket.Dial(t.Context(), "ws://"+addr, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = ws.CloseNow() })
+	return &liveView{openPage(t, url), ws}
+}
+
+// send sends a packet and waits for the server's answer.
+func (v *liveView) send(packet []byte) {
+	ctx := context.Background()
+	require.NoError(v.t, v.ws.Write(ctx, websocket.MessageBinary, packet))
+	_, answer, err := v.ws.Read(ctx)
+	require.NoError(v.t, err)
+	require.Equal(v.t, packet, answer)
+}
+
+func (v *liveView) call(method string, arguments ...any) {
+	packet, err := variant.Marshal(append([]any{method}, arguments...))
+	require.NoError(v.t, err)
+	v.send(packet)
+}
+
+const (
+	packetLines = `Array.from(document.querySelectorAll("#packets .line"))`
+	packetCount = `document.getElementById("packets-shown").textContent`
+)
+
+var unknownType = []byte{28, 0, 0, 0, 1, 0, 0, 0, 99, 0, 0, 0}
+
+// Packets through a real WebSocket appear in the page: an invalid one in red with its error,
+// and the page can filter, pause and follow.
+func TestViewLive(t *testing.T) {
+	v := openLive(t, gdwireBinary(t))
+	v.call("move", variant.Vector2{X: 1, Y: 2.5})
+	v.call("chat", "hello")
+	v.send(unknownType)
+	v.until(packetCount + ` === "6 of 6 packets" && ` + packetLines + `.length === 6`)
+	lines := eval[[]string](v.viewPage, packetLines+`.map(e => e.textContent.replace(/^\S+ /, ""))`)
+	require.ElementsMatch(t, []string{ // the directions are shown independently
+		`#1 -> 32 ["move",[1.0,2.5]]`, `#1 <- 32 ["move",[1.0,2.5]]`, `#1 -> 36 ["chat","hello"]`, `#1 <- 36 ["chat","hello"]`,
+		`#1 -> 12 [  offset 8: unknown godot4 type id 99`, `#1 <- 12 [  offset 8: unknown godot4 type id 99`,
+	}, lines)
+	require.Equal(t, []string{"rgb(28, 28, 30)", "rgb(179, 38, 30)"},
+		eval[[]string](v.viewPage, `["move", "unknown"].map(text => getComputedStyle(`+packetLines+`.find(e => e.textContent.includes(text))).color)`), "invalid packets are red")
+
+	// The tree, the bytes and the place of the error.
+	v.run(packetLines + `.find(e => e.textContent.includes("unknown")).click()`)
+	v.until(`document.querySelector("#hex .wrong")?.textContent === "63" && document.getElementById("error").textContent.includes("offset 8")`)
+	v.run(packetLines + `.find(e => e.textContent.includes("move")).click()`)
+	v.choose("[1]")
+	v.until(`document.getElementById("offset").textContent === "20 (0x14)"`)
+
+	v.run(`document.getElementById("filter").value = "CHAT"; document.getElementById("filter").dispatchEvent(new Event("input"))`)
+	v.until(packetCount + ` === "2 of 6 packets" && ` + packetLines + `.length === 2`)
+	v.call("move", 1)
+	v.call("chat", "again")
+	v.until(packetCount + ` === "4 of 10 packets" && ` + packetLines + `[3]?.textContent.includes("again")`)
+	v.run(`document.getElementById("filter").value = ""; document.getElementById("filter").dispatchEvent(new Event("input"))`)
+	v.until(packetCount + ` === "10 of 10 packets"`)
+
+	// While the page is paused, packets are kept and not shown.
+	v.run(`document.getElementById("pause").click()`)
+	for n := range 45 {
+		v.call("step", n)
+	}
+	v.until(`(await fetch("live?from=99").then(r => r.json())).packets.length === 1`)
+	require.Equal(t, "10 of 10 packets", eval[string](v.viewPage, packetCount))
+	v.run(`document.getElementById("pause").click()`)
+	v.until(packetCount + ` === "100 of 100 packets" && ` + packetLines + `.at(-1)?.textContent.endsWith('["step",44]')`)
+
+	// Follow shows the latest packet. A key in the list ends it.
+	v.call("latest")
+	v.until(packetLines + `.at(-1)?.textContent.endsWith('["latest"]')`)
+	v.run(`document.getElementById("packets").dispatchEvent(new KeyboardEvent("keydown", {key: "Home", cancelable: true}))`)
+	v.until(packetLines + `[0].textContent.includes('["move",[1.0,2.5]]') && ` + packetLines + `[0].classList.contains("chosen")`)
+	require.False(t, eval[bool](v.viewPage, `document.getElementById("follow").checked`))
+	v.call("later")
+	v.until(packetCount + ` === "104 of 104 packets"`)
+	require.Contains(t, eval[string](v.viewPage, packetLines+`[0].textContent`), `["move",[1.0,2.5]]`)
+	v.quiet()
+}

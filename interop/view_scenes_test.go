@@ -1,0 +1,120 @@
+package interop
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/variant"
+)
+
+const largeSave = "../testdata/godot4.7-dev/save_game_large.bin"
+
+// Scenes of the page fit the window. GDWIRE_SCREENSHOTS names a folder for their pictures.
+func TestViewScenes(t *testing.T) {
+	binary := gdwireBinary(t)
+	player := func(t *testing.T) *viewPage {
+		p := openView(t, binary, largeSave)
+		for _, line := range []string{".player", ".inventory", "[7]", ".stats"} {
+			p.open(line)
+		}
+		p.choose(".color")
+		return p
+	}
+	for _, scene := range []struct {
+		name   string
+		width  int64
+		scheme string
+		open   func(t *testing.T) *viewPage
+	}{
+		{"tree", 1200, "light", player},
+		{"search", 1200, "dark", func(t *testing.T) *viewPage {
+			p := openView(t, binary, largeSave)
+			p.find("ITEM_29", "111 found")
+			p.run(`document.querySelectorAll("#hits button")[100].click()`)
+			p.until(`document.querySelector("#tree .chosen")?.textContent.includes('"item_2989"') && document.querySelectorAll("#hex div").length > 0`)
+			return p
+		}},
+		{"picture", 1200, "light", func(t *testing.T) *viewPage {
+			name, _ := writeValue(t, map[string]any{"icon": icon(t), "name": "Ada", "path": variant.NodePath("Hero/Sprite:scale"), "tags": []string{"new"}})
+			p := openView(t, binary, name)
+			p.choose(".icon")
+			p.until(`document.getElementById("picture").naturalWidth === 9`)
+			return p
+		}},
+		{"damaged", 1200, "light", func(t *testing.T) *viewPage {
+			p := openView(t, binary, damaged(t))
+			p.until(`document.querySelector("#tree .bad") !== null`)
+			p.run(`document.querySelector("#tree .bad").click()`)
+			p.until(`document.querySelector("#hex .wrong") !== null`)
+			return p
+		}},
+		{"live", 1200, "light", func(t *testing.T) *viewPage {
+			v := openLive(t, binary)
+			for n := range 8 {
+				v.call("move", variant.Vector2{X: float64(n), Y: 2.5}, n)
+			}
+			v.call("chat", "hello")
+			v.send(unknownType)
+			v.call("say", map[string]any{"to": 5, "text": "on my way"})
+			v.until(packetLines + `.at(-1)?.textContent.includes("on my way")`)
+			v.run(packetLines + `.findLast(e => e.classList.contains("bad")).click()`)
+			v.until(`document.querySelector("#hex .wrong") !== null`)
+			return v.viewPage
+		}},
+		{"narrow", 420, "dark", player},
+	} {
+		t.Run(scene.name, func(t *testing.T) {
+			p := scene.open(t)
+			require.NoError(t, chromedp.Do(p.ctx, chromedp.EmulateViewport(scene.width, 800)))
+			_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scene.scheme}}})
+			require.NoError(t, err)
+			p.until(`document.querySelector("#tree .chosen") && document.getElementById("hex").scrollWidth <= document.getElementById("hex").clientWidth`)
+			require.Empty(t, eval[[]string](p, `[document.documentElement, ...document.querySelectorAll("header, main, section, .bar, #hex, #detail")]
+				.filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map(e => e.id || e.tagName)`), "wider than their place")
+			require.Equal(t, 800, eval[int](p, `document.documentElement.scrollHeight`))
+			picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+			require.NoError(t, err)
+			if dir := os.Getenv("GDWIRE_SCREENSHOTS"); dir != "" {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, scene.name+".png"), picture, 0o644))
+			}
+			p.quiet()
+		})
+	}
+}
+
+// icon returns a small picture.
+func icon(t *testing.T) []byte {
+	m := image.NewNRGBA(image.Rect(0, 0, 9, 9))
+	for x := range 9 {
+		for y := range 9 {
+			if (x-4)*(x-4)+(y-4)*(y-4) <= 18 {
+				m.Set(x, y, color.NRGBA{R: uint8(28 * x), G: 120, B: uint8(28 * y), A: 255})
+			}
+		}
+	}
+	var b bytes.Buffer
+	require.NoError(t, png.Encode(&b, m))
+	return b.Bytes()
+}
+
+// damaged returns the name of a save whose seventh item has an unknown type.
+func damaged(t *testing.T) string {
+	b, err := os.ReadFile(largeSave)
+	require.NoError(t, err)
+	at := bytes.Index(b, []byte("item_7\x00")) - 8
+	require.Positive(t, at)
+	b[at] = 99
+	name := filepath.Join(t.TempDir(), "damaged.bin")
+	require.NoError(t, os.WriteFile(name, b, 0o600))
+	return name
+}
