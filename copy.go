@@ -119,7 +119,7 @@ func CopyValue(e *Encoder, d *Decoder) error {
 	if err := d.start(); err != nil {
 		return err
 	}
-	if err := e.ready(); err != nil {
+	if err := e.Err(); err != nil {
 		return err
 	}
 	if d.want() == wantEnd {
@@ -194,9 +194,9 @@ loop:
 		}
 		d.readEnd()
 		e.pop()
-		e.setFast()
+		e.updateFastPath()
 	}
-	e.n += copy(e.buf[e.n:], d.buf[start:d.r])
+	appendPieces(&e.sink, nil, d.buf[start:d.r], nil)
 }
 
 // copyStart opens the next value of d, an Array, Dictionary, PackedStringArray or NodePath,
@@ -223,11 +223,10 @@ func copyStart(e *Encoder, d *Decoder) bool {
 			return false
 		}
 		from := d.top()
-		f := e.push(from.kind, from.typ, from.count, 0)
-		f.names, f.flags = from.names, from.flags
+		e.push(from.kind, from.typ, from.count, 0).setNames(from.names, from.flags)
 	default:
 		return false
 	}
-	e.setFast()
+	e.updateFastPath()
 	return true
 }

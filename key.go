@@ -66,14 +66,14 @@ func writeKey(x any, k *hook.Key) bool {
 	if !ok {
 		return false
 	}
-	n, left, buf, size := e.n, e.left, e.buf, k.Size
-	if n < 0 || n > len(buf)-keyBytes || n > e.valueLim-(keyBytes-fastSize) || left == 0 || size == 0 {
+	n, buf, size := e.n, e.buf, k.Size
+	if n < 0 || n > len(buf)-keyBytes || n > e.valueLim-(keyBytes-fastSize) || e.left == 0 || size == 0 {
 		return false
 	}
 	b := (*[keyBytes]byte)(buf[n:])
 	le.PutUint64(b[:], k.Head)
 	le.PutUint64(b[8:], k.First)
 	le.PutUint64(b[16:], k.Last)
-	e.n, e.left = n+size, left-1
+	e.endFast(size)
 	return true
 }

@@ -302,7 +302,7 @@ func (d *Decoder) openNodePath(b *[fastSize]byte) bool {
 	pos := d.pos()
 	d.values += uint64(n)
 	f := d.push(KindNodePathStart, TypeNodePath, n, pos)
-	f.names, f.flags = le.Uint32(b[4:])&^newNodePathBit, tokenFlags(le.Uint32(b[12:]))*flagAbsolute
+	f.setNames(le.Uint32(b[4:])&^newNodePathBit, tokenFlags(le.Uint32(b[12:]))*flagAbsolute)
 	d.pass(d.r+16, pos)
 	d.payload = payload{token: d.mark, kind: KindNodePathStart}
 	d.enterNames() // at any depth, which is checked for values only

@@ -639,8 +639,7 @@ func (d *Decoder) nodePath() (Token, error) {
 	if total > math.MaxUint32 {
 		return Token{}, d.fail(4, wrapf(ErrRange, "NodePath of %d names", total))
 	}
-	f := d.open(16, KindNodePathStart, TypeNodePath, uint32(total))
-	f.names, f.flags = names, flags
+	d.open(16, KindNodePathStart, TypeNodePath, uint32(total)).setNames(names, flags)
 	d.payload.kind = KindNodePathStart
 	return newToken(KindNodePathStart, TypeNodePath, flags, uint64(names)|subnames<<32), nil
 }
@@ -662,8 +661,7 @@ func (d *Decoder) packed(form *form) (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	f := d.open(8, KindPackedStart, form.typ, n)
-	f.size, f.unit = form.size, form.unit
+	d.open(8, KindPackedStart, form.typ, n).setElements(form)
 	if form.shape == shapePacked {
 		d.payload.kind = KindPackedStart
 	}

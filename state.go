@@ -138,10 +138,6 @@ func (s *state) want() want {
 	return wantChunk
 }
 
-// countUnknown makes the number of values in the innermost container, which push has opened,
-// unknown.
-func (s *state) countUnknown() { s.left = unknownLeft }
-
 // atKey reports whether a key or a property's name is next.
 func (s *state) atKey() bool { return ^s.left&s.pairs != 0 }
 
@@ -182,6 +178,21 @@ func (s *state) push(k Kind, t Type, n uint32, pos uint64) *frame {
 	s.depth, s.pairs, s.left, s.marked, s.keyPos = depth, uint64(pairs), uint64(n)<<(pairs&1), noMark, pos
 	return f
 }
+
+// pushFrame is push for the frame of an Encoder, with all fields of f.
+func (s *state) pushFrame(f *frame) {
+	top := s.push(f.kind, f.typ, f.count, 0)
+	top.names, top.elem, top.unit, top.size, top.flags = f.names, f.elem, f.unit, f.size, f.flags
+	if f.has(flagUnknown) {
+		s.left = unknownLeft
+	}
+}
+
+// setNames sets the fields of the frame of a NodePath.
+func (f *frame) setNames(names uint32, flags tokenFlags) { f.names, f.flags = names, flags }
+
+// setElements sets the fields of the frame of packed data with elements of the form.
+func (f *frame) setElements(form *form) { f.unit, f.size = form.unit, form.size }
 
 // pop closes the innermost frame.
 func (s *state) pop() {

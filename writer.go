@@ -1,40 +1,27 @@
 package gdwire
 
 import (
+	"errors"
 	"io"
 	"math"
-
-	"github.com/valyala/bytebufferpool"
 )
 
-// An Encoder writes into one buffer, which it passes to the Writer when it is full,
-// when a top-level value is complete, and on Flush:
+// An Encoder writes into the buffer of its sink, which passes it to the Writer when it is
+// full, when a top-level value is complete, and on Flush. Its state has the open containers.
 //
-//	0            hold                 n              lim       len(buf)
-//	|------------|--------------------|--------------|------------|
-//	| to be      | kept: follows an   | free         | beyond     |
-//	| written    | Unknown count      |              | MaxBuffered   |
+// Fast path: a number, vector or string in an untyped Array or Dictionary within Depth, for
+// which the buffer has room. There, valueLim is lim minus the size of a short value;
+// elsewhere it is negative (see updateFastPath), so one comparison decides. Besides the
+// buffer, only left changes, the number of values to come. nameLim is the same for names of
+// NodePaths and packed strings. After an error both are negative, so the fast path does not
+// check for one.
 //
-//	buf[:n]      encoded values, and the starts of those that are open
-//	hold         if held > 0: the count of the outermost open container of Unknown
-//	             count. Bytes from here on are kept until its End sets the count;
-//	             the buffer grows for them, up to MaxBuffered. After ResetBytes, hold
-//	             is 0, so that all bytes are kept
-//	buf[n:lim]   free for calls; lim is -1 while the fast path is off for all calls
-//	written      the number of bytes written before buf[0]
+// Slow path: a call checks its position, its type and its value, encodes itself and calls
+// writePieces. Then it changes the nesting: it counts a value, or opens or closes a frame.
+// An invalid call returns before writePieces and has no effect.
 //
-// Fast path: a number, vector or string in an untyped Array or Dictionary within
-// Depth. There, valueLim is lim minus the size of a short value; elsewhere it is
-// negative (see setFast), so one comparison decides. Besides the buffer, only left
-// changes, the number of values to come. nameLim is the same for names.
-//
-// Slow path: a call checks its position, its type and its value, encodes itself into
-// bytes from room, and passes them to commit, or long data to emit. Only write calls the
-// Writer. Then the call changes the nesting: it counts a value, opens a frame or closes
-// one. An invalid call returns before commit and has no effect.
-//
-// An error of the Writer stays, and switches the fast path off, so that no call has to
-// know what an earlier one has written.
+// Only writePieces, writeElements and flush meet errors of the Writer. These stay, so no call
+// has to know what an earlier one has written.
 
 // EncoderOptions configures an Encoder. The zero value selects [Godot4].
 type EncoderOptions struct {
@@ -70,20 +57,7 @@ type EncoderOptions struct {
 // top-level value is complete, and on Flush.
 type Encoder struct {
 	state
-
-	// The output, see above.
-	buf    []byte
-	n, lim int
-	// lim - fastSize where values, or names of a NodePath and packed strings, take
-	// the fast path, otherwise negative: setFast.
-	valueLim, nameLim int
-	nameNUL           uint32 // 1 in a PackedStringArray of engines, whose strings end in NUL
-	hold              int
-	held              int   // open containers of Unknown count, and one more after ResetBytes
-	counts            []int // the positions in buf of the counts of these containers
-	written           uint64
-	w                 io.Writer
-	buffer            *bytebufferpool.ByteBuffer
+	sink
 
 	// State of earlier calls.
 	err       error   // returned by all later calls; ErrReleased after Release
@@ -96,10 +70,8 @@ type Encoder struct {
 	options  EncoderOptions
 	forms    *[64][2]form // by type
 	maxDepth int
-	maxHeld  int // the most bytes from hold on
 
-	spare [spareSize]byte // for calls that do not fit into the buffer
-	raw   *Decoder        // of WriteRaw
+	raw *Decoder // of WriteRaw
 }
 
 // NewEncoder returns an Encoder that writes to w. If o is nil, it uses the zero
@@ -125,21 +97,15 @@ func (e *Encoder) Options() EncoderOptions {
 // Reset discards the state of e, including bytes that were not flushed, and makes it
 // write to w, starting at offset 0, with the same options.
 func (e *Encoder) Reset(w io.Writer) {
-	if e.buffer == nil {
-		e.buffer = getBuffer(bufferSize)
-		e.buf = e.buffer.B
-	}
-	e.maxHeld = heldLimit(&e.options)
-	e.w, e.n, e.held, e.counts, e.written = w, 0, 0, e.counts[:0], 0
+	// The size of a kept container must fit an int of 32 bits.
+	e.restart(w, int(min(limitBuffered.or(e.options.MaxBuffered), math.MaxInt/2)))
 	e.reset()
 }
 
 // ResetBytes is Reset for output in memory, without a Writer: the Encoder appends to b, and
 // Bytes returns the result. The size of containers of [Unknown] count is not limited.
 func (e *Encoder) ResetBytes(b []byte) {
-	e.Release()
-	e.buf, e.n, e.written = b[:cap(b)], len(b), -uint64(len(b))
-	e.hold, e.held, e.counts, e.maxHeld = 0, 1, e.counts[:0], math.MaxInt/2
+	e.restartBytes(b)
 	e.reset()
 }
 
@@ -147,7 +113,7 @@ func (e *Encoder) ResetBytes(b []byte) {
 // returns the bytes that are buffered. The slice is valid until the next call on e.
 func (e *Encoder) Bytes() []byte { return e.buf[:e.n] }
 
-// reset prepares for the first value, after the buffer has been set.
+// reset prepares for the first value, after the sink.
 func (e *Encoder) reset() {
 	o := &e.options
 	if o.Format == nil {
@@ -161,24 +127,18 @@ func (e *Encoder) reset() {
 	e.maxDepth = int(min(limitDepth.or(int64(o.Depth)), math.MaxInt))
 	e.init()
 	e.partial, e.err, e.permanent = 0, nil, false
-	e.setLim()
 }
 
 // Release returns the buffer to the pool. Bytes that were not flushed are lost. Until the
 // next Reset, calls return [ErrReleased].
 func (e *Encoder) Release() {
 	e.close()
+	e.release()
 	e.err, e.permanent = ErrReleased, true
-	e.w, e.buf = nil, nil
-	e.n, e.lim, e.valueLim, e.nameLim, e.held, e.written = 0, 0, 0, 0, 0, 0
-	if e.buffer != nil {
-		putBuffer(e.buffer)
-		e.buffer = nil
-	}
 }
 
 // OutputOffset returns the number of bytes written or buffered since Reset.
-func (e *Encoder) OutputOffset() int64 { return int64(e.written) + int64(e.n) }
+func (e *Encoder) OutputOffset() int64 { return e.offset() }
 
 // Depth returns the number of open containers, including NodePaths, packed arrays, Images
 // and strings. It is 0 between top-level values.
@@ -203,20 +163,237 @@ func (e *Encoder) AppendPath(dst []byte) []byte {
 // Flush writes the buffered bytes, except for those from an [Unknown] count of an open
 // container on.
 func (e *Encoder) Flush() error {
-	if err := e.ready(); err != nil {
+	if err := e.Err(); err != nil {
 		return err
 	}
-	return e.flush()
+	return e.writerError(e.flush())
 }
 
 // Close calls Flush. It returns [ErrIncomplete] if a value is not complete. It does not close
 // the Writer, and more values can be written after it.
 func (e *Encoder) Close() error {
-	switch err := e.ready(); {
-	case err != nil:
-		return err
-	case e.depth > 0:
+	if e.depth > 0 {
 		return e.fail(wrapf(ErrIncomplete, "%v without its End", e.top().kind))
 	}
-	return e.flush()
+	return e.Flush()
+}
+
+// Err returns the error that all calls currently return: nil, an [Error], an error of the
+// Writer, or [ErrReleased].
+func (e *Encoder) Err() error {
+	if e.err == nil && e.stack == nil {
+		return errNotReset
+	}
+	return e.err
+}
+
+// ClearError returns the error of an invalid call and clears it. The call has written
+// nothing, so a valid one can be made instead. ClearError does not clear an error of Fail or
+// of the Writer.
+func (e *Encoder) ClearError() error {
+	err := e.Err()
+	if e.err != nil && !e.permanent {
+		e.err = nil
+		e.resume()
+		e.updateFastPath()
+	}
+	return err
+}
+
+// Fail makes err an error that stays until Reset and that ClearError does not clear. It is for
+// code that cannot complete a value that it has begun to write. Fail wraps err in an
+// [Error] with offset and path, unless err is or wraps an Error. It returns the error that
+// stays. Fail(nil) has no effect.
+func (e *Encoder) Fail(err error) error {
+	if err == nil || e.permanent {
+		return e.Err()
+	}
+	if e.Err() == errNotReset {
+		return errNotReset
+	}
+	if located := new(Error); !errors.As(err, &located) {
+		err = e.wrapError(err)
+	}
+	e.permanent = true
+	return e.setError(err)
+}
+
+// fail returns the error that stays, which err becomes if there is none yet.
+func (e *Encoder) fail(err error) error {
+	if first := e.Err(); first != nil {
+		return first
+	}
+	return e.setError(e.wrapError(err))
+}
+
+// writerError makes an error of the Writer the error that stays until Reset.
+func (e *Encoder) writerError(err error) error {
+	if err == nil {
+		return nil
+	}
+	e.permanent = true
+	return e.setError(err)
+}
+
+// setError makes err the error that stays.
+func (e *Encoder) setError(err error) error {
+	e.err = err
+	e.stop()
+	return err
+}
+
+// wrapError returns err in an Error with the offset and path of the current call.
+func (e *Encoder) wrapError(err error) error {
+	return &Error{Offset: e.offset(), Path: string(e.appendPath(nil, true, nil)), Err: err}
+}
+
+// updateFastPath switches the fast path on or off for the innermost container. It must be
+// called after any change of the state that it tests. The fast path itself calls enterNames,
+// leaveNames and stopFast instead, which saves 3 % of the time of a document.
+func (e *Encoder) updateFastPath() {
+	switch f := e.top(); {
+	case f.kind == KindArrayStart, f.kind == KindDictStart:
+		if f.elem == 0 && e.depth <= e.maxDepth {
+			e.writeValuesFast()
+			return
+		}
+	case f.kind == KindNodePathStart:
+		e.writeNamesFast(0)
+		return
+	case f.kind == KindPackedStart && f.size == 0:
+		e.writeNamesFast(e.packedNUL())
+		return
+	}
+	e.stopFast()
+}
+
+// packedNUL returns the number of NULs after a string of a PackedStringArray.
+func (e *Encoder) packedNUL() uint32 {
+	if e.options.Format.engine {
+		return 1
+	}
+	return 0
+}
+
+// fast returns the next bytes of the buffer, for a header and a word, or nil if the fast
+// path is off or no value may be next. The caller puts a value there and calls endFast.
+func (e *Encoder) fast() *[fastSize]byte {
+	if n := e.n; n <= e.valueLim && e.left > 0 {
+		return (*[fastSize]byte)(e.buf[n : n+fastSize : n+fastSize])
+	}
+	return nil
+}
+
+// endFast counts a value or name of size bytes that the fast path has put into the buffer.
+func (e *Encoder) endFast(size int) {
+	e.advance(size)
+	e.count(1)
+}
+
+// begin checks that a value of type t may be next and returns its forms.
+func (e *Encoder) begin(t Type) (*[2]form, error) {
+	if e.n <= e.valueLim && e.left > 0 {
+		if forms := &e.forms[t&63]; forms[0].typ == t {
+			return forms, nil
+		}
+	}
+	if err := e.Err(); err != nil {
+		return nil, err
+	}
+	if w := e.want(); w > lastValue && w != wantDictKey {
+		return nil, e.unexpected(t)
+	}
+	if !e.options.Format.Has(t) {
+		return nil, e.fail(wrapf(ErrType, "%v has no %v", e.options.Format, t))
+	}
+	if e.depth > e.maxDepth {
+		return nil, e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.depth), Max: int64(e.maxDepth)})
+	}
+	if elem := e.declared(); elem != e.accepts && !e.admits(t) {
+		return nil, e.fail(wrapf(ErrType, "%v in a container of %v", t, elem))
+	}
+	return &e.forms[t], nil
+}
+
+// unexpected returns the error of a call that is not allowed at the current position.
+func (e *Encoder) unexpected(what any) error {
+	if err := e.Err(); err != nil {
+		return err
+	}
+	f := e.top()
+	switch e.want() {
+	case wantEnd:
+		return e.fail(wrapf(ErrCount, "%v after the declared %d %s", what, f.count, f.holds()))
+	case wantProperty:
+		return e.fail(wrapf(ErrMisplacedKey, "%v where a property name is expected", what))
+	case wantName:
+		return e.fail(wrapf(ErrType, "%v where a string of a %v is expected", what, f.typ))
+	case wantText, wantChunk:
+		return e.fail(wrapf(ErrIncomplete, "%v inside a %v", what, f.typ))
+	default:
+		return e.fail(wrapf(ErrMisplacedKey, "%v where a value is expected", what))
+	}
+}
+
+// writePieces writes the bytes of a call, after the call has checked them.
+func writePieces[S string | []byte](e *Encoder, head []byte, body S, tail []byte) error {
+	if !e.fits(len(head)+len(tail), len(body)) {
+		return writePiecesSlow(e, head, body, tail)
+	}
+	appendPieces(&e.sink, head, body, tail)
+	return nil
+}
+
+// writePiecesSlow is writePieces for bytes that do not fit the buffer.
+func writePiecesSlow[S string | []byte](e *Encoder, head []byte, body S, tail []byte) error {
+	if e.keeps() {
+		if err := e.reserve(int64(len(head)) + int64(len(body)) + int64(len(tail))); err != nil {
+			return e.fail(err)
+		}
+		appendPieces(&e.sink, head, body, tail)
+		return nil
+	}
+	err := e.appendShort(head)
+	if err == nil {
+		err = appendLong(&e.sink, body)
+	}
+	if err == nil {
+		err = e.appendShort(tail)
+	}
+	return e.writerError(err)
+}
+
+// writeElements writes n elements of size bytes of packed data. encode puts m of them, from
+// element i on, into b.
+func (e *Encoder) writeElements(n, size int, encode func(b []byte, i, m int)) error {
+	if err := e.reserve(int64(n) * int64(size)); err != nil {
+		return e.fail(err)
+	}
+	return e.writerError(e.appendElements(n, size, encode))
+}
+
+// writeAvailable writes b, which available has returned.
+func (e *Encoder) writeAvailable(b []byte) error {
+	if len(b) <= e.lim-e.n {
+		e.advance(len(b))
+		return nil
+	}
+	return writePiecesSlow(e, b, "", nil)
+}
+
+// writeValue writes a whole value, encoded in b, which available has returned.
+func (e *Encoder) writeValue(b []byte) error {
+	if err := e.writeAvailable(b); err != nil {
+		return err
+	}
+	return e.endValue()
+}
+
+// endValue counts a value or name that has been written. It flushes a top-level value.
+func (e *Encoder) endValue() error {
+	e.count(1)
+	if e.depth > 0 {
+		return nil
+	}
+	return e.writerError(e.flush())
 }

@@ -1,7 +1,10 @@
 package gdwire
 
 import (
+	"io"
 	"math"
+
+	"github.com/valyala/bytebufferpool"
 
 	"github.com/gdwire/gdwire/internal/checked"
 )
@@ -10,233 +13,181 @@ import (
 // buffer, because the pool learns which sizes are in use and drops rare ones.
 const bufferSize = windowBuffer
 
-// spareSize is the size of [Encoder.spare]: the longest head of a value, the
-// header and components of a Projection of 64 bits, fits.
-const spareSize = 136
+// sink has the bytes that an Encoder writes. It does not depend on containers, and alone
+// writes its fields.
+//
+//	buf[:keep]    encoded
+//	buf[keep:n]   encoded, but kept until the count at keep is known
+//	buf[n:lim]    free
+//	buf[lim:]     free, beyond EncoderOptions.MaxBuffered
+//
+// While no count is Unknown, keep is keepNothing, so that buf[:n] can be written.
+type sink struct {
+	buf    []byte
+	n, lim int // lim is -1 after stop
 
-// setLim sets lim. It is -1 after an error.
-func (e *Encoder) setLim() {
-	e.lim = len(e.buf)
-	if e.err != nil {
-		e.lim = -1
-	} else if e.held > 0 {
-		e.lim = min(e.lim, e.hold+e.maxHeld)
-	}
-	e.setFast()
+	// lim - fastSize if values may be written on the fast path, or names and packed
+	// strings, otherwise fastOff. At most one of them is set; see Encoder.updateFastPath.
+	valueLim, nameLim int
+	nameNUL           uint32 // the number of NULs after a name: 1 for the strings of engines' PackedStringArrays
+
+	keep    int   // position in buf of the outermost Unknown count; 0 after restartBytes
+	counts  []int // positions in buf of the Unknown counts of open containers
+	maxKept int   // maximum number of bytes from keep on
+	written uint64
+	w       io.Writer                  // nil after restartBytes
+	buffer  *bytebufferpool.ByteBuffer // nil after restartBytes
+
+	spare [spareSize]byte // see available and appendElements
 }
 
-// setFast switches the fast path on or off. It must be called after any change of the state
-// that it tests. On the fast path, beginFast, beginPacked, fastNames and End switch it with
-// fewer steps, which saves 3 % of the time of a document.
-func (e *Encoder) setFast() {
-	e.valueLim, e.nameLim, e.nameNUL = -1, -1, 0
-	if e.depth == 0 {
+// spareSize is the size of the longest value of a math type, a Projection of 64 bits, with
+// its header.
+const spareSize = 4 + 16*8
+
+const (
+	keepNothing = math.MaxInt
+	// fastOff is the value of valueLim and nameLim for a lim of -1. It is less than any n.
+	fastOff = -1 - fastSize
+)
+
+// restart discards the output and makes w the Writer. At most maxKept bytes are kept.
+func (s *sink) restart(w io.Writer, maxKept int) {
+	if s.buffer == nil {
+		s.buffer = getBuffer(bufferSize)
+		s.buf = s.buffer.B
+	}
+	s.w, s.n, s.written = w, 0, 0
+	s.keep, s.counts, s.maxKept = keepNothing, s.counts[:0], maxKept
+	s.resume()
+}
+
+// restartBytes discards the output and appends to b, all of which is kept.
+func (s *sink) restartBytes(b []byte) {
+	s.release()
+	s.buf, s.n, s.written = b[:cap(b)], len(b), -uint64(len(b))
+	s.keep, s.counts, s.maxKept = 0, s.counts[:0], math.MaxInt/2
+	s.resume()
+}
+
+// release returns the buffer to the pool.
+func (s *sink) release() {
+	s.stop()
+	s.w, s.buf, s.n, s.written = nil, nil, 0, 0
+	if s.buffer != nil {
+		putBuffer(s.buffer)
+		s.buffer = nil
+	}
+}
+
+// stop switches the fast path off until resume, even if updateFastPath is called.
+func (s *sink) stop() {
+	s.lim = -1
+	s.stopFast()
+}
+
+// resume ends the effect of stop. The caller then calls Encoder.updateFastPath.
+func (s *sink) resume() {
+	s.lim = 0
+	s.stopFast()
+	s.setLim()
+}
+
+// setLim sets lim, and the limit of the fast path to the same.
+func (s *sink) setLim() {
+	if s.lim < 0 {
 		return
 	}
-	switch f := &e.stack[e.depth]; f.kind {
-	case KindArrayStart, KindDictStart:
-		if f.elem == 0 && e.depth <= e.maxDepth {
-			e.valueLim = e.lim - fastSize
-		}
-	case KindNodePathStart:
-		e.nameLim = e.lim - fastSize
-	case KindPackedStart:
-		if f.size == 0 {
-			e.nameLim, e.nameNUL = e.lim-fastSize, e.packedNUL()
-		}
+	s.lim = len(s.buf)
+	if s.keeps() {
+		s.lim = min(s.lim, s.keep+s.maxKept)
+	}
+	if s.valueLim != fastOff {
+		s.valueLim = s.lim - fastSize
+	} else if s.nameLim != fastOff {
+		s.nameLim = s.lim - fastSize
 	}
 }
 
-// packedNUL returns the nameNUL of a PackedStringArray.
-func (e *Encoder) packedNUL() uint32 {
-	if e.options.Format.engine {
-		return 1
-	}
-	return 0
+// stopFast makes the slow path write what follows.
+func (s *sink) stopFast() { s.valueLim, s.nameLim, s.nameNUL = fastOff, fastOff, 0 }
+
+// writeValuesFast lets the fast path write values.
+func (s *sink) writeValuesFast() { s.valueLim, s.nameLim, s.nameNUL = s.lim-fastSize, fastOff, 0 }
+
+// writeNamesFast lets the fast path write names, each with nul NULs.
+func (s *sink) writeNamesFast(nul uint32) {
+	s.valueLim, s.nameLim, s.nameNUL = fastOff, s.lim-fastSize, nul
 }
 
-// fastNames is setFast for a NodePath or PackedStringArray that was opened on the fast path.
-func (e *Encoder) fastNames(nul uint32) {
-	e.valueLim, e.nameLim, e.nameNUL = -1, e.valueLim, nul
+// enterNames is writeNamesFast for names that are inside values of the fast path.
+func (s *sink) enterNames(nul uint32) { s.valueLim, s.nameLim, s.nameNUL = fastOff, s.valueLim, nul }
+
+// leaveNames is the inverse of enterNames.
+func (s *sink) leaveNames() { s.valueLim, s.nameLim, s.nameNUL = s.nameLim, fastOff, 0 }
+
+// offset returns the number of bytes written or buffered.
+func (s *sink) offset() int64 { return int64(s.written) + int64(s.n) }
+
+// available returns size bytes, at most spareSize, for a value: the next bytes of the buffer,
+// or spare bytes if it is full. The next call is Encoder.writeValue.
+func (s *sink) available(size int) []byte {
+	if size <= s.lim-s.n {
+		return s.buf[s.n : s.n+size : s.n+size]
+	}
+	return s.spare[:size:size]
 }
 
-// fast returns the next bytes of the buffer, for a header and a word, or nil if the fast
-// path is off or no value may be next. The caller puts a value there and calls take.
-func (e *Encoder) fast() *[fastSize]byte {
-	if n := e.n; n <= e.valueLim && e.left > 0 {
-		return (*[fastSize]byte)(e.buf[n : n+fastSize : n+fastSize])
-	}
-	return nil
+// advance appends the n bytes that the caller has put at buf[n:].
+func (s *sink) advance(n int) { s.n += n }
+
+// advanceTo is advance for a caller that has n in a register: -4 % of short texts.
+func (s *sink) advanceTo(n int) { s.n = n }
+
+// fits reports whether short bytes and a body can be appended to the buffer. A long body is
+// written directly if the buffer is empty.
+func (s *sink) fits(short, body int) bool {
+	return body <= s.lim-s.n-short && (s.n > 0 || body < len(s.buf)/2)
 }
 
-// take completes a value or name of size bytes on the fast path.
-func (e *Encoder) take(size int) {
-	e.n += size
-	e.left--
+// appendPieces appends head, body and tail, which fit.
+func appendPieces[S string | []byte](s *sink, head []byte, body S, tail []byte) {
+	n := s.n + copy(s.buf[s.n:], head)
+	n += copy(s.buf[n:], body)
+	s.n = n + copy(s.buf[n:], tail)
 }
 
-// flush writes the buffered bytes, up to the outermost Unknown count.
-func (e *Encoder) flush() error {
-	end := e.n
-	if e.held > 0 {
-		end = e.hold
-	}
-	if end == 0 {
-		return nil
-	}
-	n, err := e.write(e.buf[:end])
-	e.compact(n)
-	return err
-}
-
-// compact removes n bytes that were written from the buffer.
-func (e *Encoder) compact(n int) {
-	if n == e.n { // all, unless counts are Unknown or the Writer fails
-		e.n = 0
-	} else {
-		e.n = copy(e.buf, e.buf[n:e.n])
-	}
-	if e.held == 0 {
-		return
-	}
-	e.hold -= n
-	for i := range e.counts {
-		e.counts[i] -= n
-	}
-	e.setLim()
-}
-
-// write calls the Writer and checks the count that it returns. An error of the Writer stays
-// until Reset.
-func (e *Encoder) write(p []byte) (int, error) {
-	n, err := checked.Write(e.w, p)
-	e.written += uint64(n)
-	if err != nil {
-		e.permanent = true
-		return n, e.keep(err)
-	}
-	return n, nil
-}
-
-// room returns n bytes into which a call encodes itself before commit. They are the next
-// bytes of the buffer, or spare bytes if they do not fit there.
-func (e *Encoder) room(n int) ([]byte, error) {
-	if n <= e.lim-e.n {
-		return e.buf[e.n : e.n+n : e.n+n], nil
-	}
-	if e.held > 0 {
-		if err := e.grow(int64(n)); err != nil {
-			return nil, err
-		}
-		return e.buf[e.n : e.n+n : e.n+n], nil
-	}
-	if n > len(e.spare) {
-		return make([]byte, n), nil
-	}
-	return e.spare[:n:n], nil
-}
-
-// grow enlarges the buffer to hold n more bytes of a container of Unknown count.
-func (e *Encoder) grow(n int64) error {
-	if err := e.checkHeld(n); err != nil {
-		return err
-	}
-	if size := e.n + int(n); size > len(e.buf) {
-		buf := make([]byte, max(min(2*len(e.buf), e.hold+e.maxHeld), size))
-		copy(buf, e.buf[:e.n])
-		e.buf = buf
-		if e.buffer != nil {
-			e.buffer.B = buf
-		}
-		e.setLim()
-	}
-	return nil
-}
-
-// checkHeld returns an error if n more bytes in a container of Unknown count exceed
-// EncoderOptions.MaxBuffered.
-func (e *Encoder) checkHeld(n int64) error {
-	if e.held > 0 {
-		n += int64(e.n - e.hold)
-	}
-	if n <= int64(e.maxHeld) {
-		return nil
-	}
-	return e.fail(&LimitError{Name: limitTable[limitBuffered].name, Got: n, Max: int64(e.maxHeld)})
-}
-
-// commit writes a call encoded into b, which room returned.
-func (e *Encoder) commit(b []byte) error {
-	if len(b) > e.lim-e.n {
-		return e.put(b) // b is spare
-	}
-	e.n += len(b)
-	return nil
-}
-
-// emit writes the bytes of a call, head, body and tail, after the call has checked them.
-func emit[S string | []byte](e *Encoder, head []byte, body S, tail []byte) error {
-	free := e.lim - e.n - len(head) - len(tail)
-	if len(body) > free || e.n == 0 && len(body) >= len(e.buf)/2 {
-		return emitSlow(e, head, body, tail)
-	}
-	n := e.n + copy(e.buf[e.n:], head)
-	n += copy(e.buf[n:], body)
-	e.n = n + copy(e.buf[n:], tail)
-	return nil
-}
-
-// emitSlow is emit for bytes that do not fit the buffer.
-func emitSlow[S string | []byte](e *Encoder, head []byte, body S, tail []byte) error {
-	if e.held > 0 {
-		if err := e.grow(int64(len(head)) + int64(len(body)) + int64(len(tail))); err != nil {
-			return err
-		}
-		n := e.n + copy(e.buf[e.n:], head)
-		n += copy(e.buf[n:], body)
-		e.n = n + copy(e.buf[n:], tail)
-		return nil
-	}
-	if err := e.put(head); err != nil {
-		return err
-	}
-	if err := pour(e, body); err != nil {
-		return err
-	}
-	return e.put(tail)
-}
-
-// put buffers a short piece of a call. It splits only pieces that are longer than the
-// buffer, and therefore never an Unknown count. It never passes p to the Writer, because
-// then p, a variable of the caller, would be allocated: 17 % more of the time of a packet
-// of 64 bytes.
-func (e *Encoder) put(p []byte) error {
+// appendShort appends a piece that may not fit, after a flush. It splits only pieces that
+// are longer than the buffer, and therefore never an Unknown count. It never passes p to the
+// Writer, because then p, a variable of the caller, would be allocated: 17 % more of the time
+// of a packet of 64 bytes.
+func (s *sink) appendShort(p []byte) error {
 	for len(p) > 0 {
-		if len(p) > len(e.buf)-e.n && e.n > 0 {
-			if err := e.flush(); err != nil {
+		if len(p) > len(s.buf)-s.n && s.n > 0 {
+			if err := s.flush(); err != nil {
 				return err
 			}
 		}
-		n := copy(e.buf[e.n:], p)
-		e.n += n
+		n := copy(s.buf[s.n:], p)
+		s.n += n
 		p = p[n:]
 	}
 	return nil
 }
 
-// pour is put for a long piece. It fills the buffer. If the buffer is empty, it writes a
-// piece of at least half its size directly.
-func pour[S string | []byte](e *Encoder, p S) error {
+// appendLong appends a piece of any length. It fills the buffer. If the buffer is empty, it
+// writes a piece of at least half its size directly.
+func appendLong[S string | []byte](s *sink, p S) error {
 	for len(p) > 0 {
 		n := 0
 		var err error
-		if b, ok := any(p).([]byte); ok && e.n == 0 && len(b) >= len(e.buf)/2 {
-			n, err = e.write(b)
-		} else if e.n == len(e.buf) {
-			err = e.flush()
+		if b, ok := any(p).([]byte); ok && s.n == 0 && len(b) >= len(s.buf)/2 {
+			n, err = s.write(b)
+		} else if s.n == len(s.buf) {
+			err = s.flush()
 		} else {
-			n = copy(e.buf[e.n:], p)
-			e.n += n
+			n = copy(s.buf[s.n:], p)
+			s.n += n
 		}
 		if err != nil {
 			return err
@@ -246,17 +197,111 @@ func pour[S string | []byte](e *Encoder, p S) error {
 	return nil
 }
 
-// completed counts a value or name that has been written. It flushes a top-level value.
-func (e *Encoder) completed() error {
-	e.left--
-	if e.depth > 0 {
-		return nil
+// appendElements appends n elements of size bytes, at most spareSize. encode puts m of them,
+// from element i on, into b. If bytes are kept, reserve must have been called.
+func (s *sink) appendElements(n, size int, encode func(b []byte, i, m int)) error {
+	for i := 0; i < n; {
+		m := min((len(s.buf)-s.n)/size, n-i)
+		if m > 0 {
+			encode(s.buf[s.n:], i, m)
+			s.n += m * size
+		} else { // The next element is split by the end of the buffer.
+			m = 1
+			encode(s.spare[:], i, m)
+			if err := appendLong(s, s.spare[:size]); err != nil {
+				return err
+			}
+		}
+		i += m
 	}
-	return e.flush()
+	return nil
 }
 
-// heldLimit returns the maximum size in bytes of a container of Unknown count, which must
-// fit an int of 32 bits.
-func heldLimit(o *EncoderOptions) int {
-	return int(min(limitBuffered.or(o.MaxBuffered), math.MaxInt/2))
+// flush writes the buffered bytes, except for those that are kept.
+func (s *sink) flush() error {
+	end := min(s.n, s.keep)
+	if end == 0 {
+		return nil
+	}
+	n, err := s.write(s.buf[:end])
+	s.compact(n)
+	return err
+}
+
+// compact removes n bytes that were written from the buffer.
+func (s *sink) compact(n int) {
+	if n == s.n { // all, unless counts are Unknown or the Writer fails
+		s.n = 0
+	} else {
+		s.n = copy(s.buf, s.buf[n:s.n])
+	}
+	if !s.keeps() {
+		return
+	}
+	s.keep -= n
+	for i := range s.counts {
+		s.counts[i] -= n
+	}
+	s.setLim()
+}
+
+// write calls the Writer and checks the count that it returns.
+func (s *sink) write(p []byte) (int, error) {
+	n, err := checked.Write(s.w, p)
+	s.written += uint64(n)
+	return n, err
+}
+
+// keeps reports whether bytes are kept.
+func (s *sink) keeps() bool { return s.keep != keepNothing }
+
+// keepCount keeps the last four bytes, the placeholder of an Unknown count, and the bytes
+// after them until setCount.
+func (s *sink) keepCount() {
+	at := s.n - 4
+	s.counts = append(s.counts, at)
+	s.keep = min(s.keep, at)
+	s.setLim()
+}
+
+// setCount sets the count that the latest open keepCount keeps.
+func (s *sink) setCount(n uint32) {
+	last := len(s.counts) - 1
+	le.PutUint32(s.buf[s.counts[last]:], n)
+	s.counts = s.counts[:last]
+	if last == 0 && s.buffer != nil {
+		s.keep = keepNothing
+	}
+	s.setLim()
+}
+
+// reserve enlarges the buffer to keep n more bytes. It returns a LimitError if they exceed
+// EncoderOptions.MaxBuffered. If no bytes are kept, it does nothing.
+func (s *sink) reserve(n int64) error {
+	if !s.keeps() {
+		return nil
+	}
+	if err := s.checkKept(n); err != nil {
+		return err
+	}
+	size := s.n + int(n)
+	if size <= len(s.buf) {
+		return nil
+	}
+	buf := make([]byte, max(min(2*len(s.buf), s.keep+s.maxKept), size))
+	copy(buf, s.buf[:s.n])
+	s.buf = buf
+	if s.buffer != nil {
+		s.buffer.B = buf
+	}
+	s.setLim()
+	return nil
+}
+
+// checkKept returns a LimitError if n more bytes would be too many to keep.
+func (s *sink) checkKept(n int64) error {
+	if n += int64(s.n - s.keep); n > int64(s.maxKept) {
+		return &LimitError{Name: limitTable[limitBuffered].name, Got: n, Max: int64(s.maxKept)}
+	}
+	return nil
 }

@@ -201,7 +201,7 @@ func TestRandomCalls(t *testing.T) {
 		for _, at := range []int{-1, r.IntN(len(want) + 1)} {
 			w := &faultyWriter{at: at, short: r.IntN(2) == 0}
 			e := smallEncoder(w, Godot4, size)
-			e.options.Depth, e.maxDepth, e.maxHeld = 5, 5, 500
+			e.options.Depth, e.maxDepth, e.maxKept = 5, 5, 500
 			var final error
 			for i, c := range calls {
 				err := c.step()(e)

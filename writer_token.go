@@ -1,6 +1,9 @@
 package gdwire
 
-import "math"
+import (
+	"io"
+	"math"
+)
 
 // WriteToken writes a token in the format of e. The token comes from a Decoder of any
 // format, or from a function such as [ArrayStart]. An int, float or component is widened or
@@ -32,7 +35,7 @@ func (e *Encoder) WriteToken(t Token) error {
 		if t.Last() && e.valueLim >= 0 {
 			return writeText(e, t.Type(), t.Bytes())
 		}
-		return e.writeChunk(t)
+		return e.writeTextChunk(t)
 	case KindNodePathStart:
 		names, subnames, _ := t.NodePath()
 		return e.beginNodePath(names, subnames, t.flags()&(flagAbsolute|flagProperty|flagOldNodePath))
@@ -41,7 +44,7 @@ func (e *Encoder) WriteToken(t Token) error {
 	case KindProperty:
 		return writeProperty(e, t.Bytes())
 	case KindArrayStart, KindDictStart:
-		return e.writeStart(t)
+		return e.writeContainerStart(t)
 	case KindDictKey:
 		return e.writeDictKey()
 	case KindPackedStart:
@@ -54,7 +57,7 @@ func (e *Encoder) WriteToken(t Token) error {
 		f, m, w, h := t.Image()
 		return e.BeginImage(f, m, w, h, t.count())
 	case KindChunk:
-		return e.writeElements(t)
+		return e.writeDataChunk(t)
 	case KindInputEvent:
 		event, device := t.Event()
 		return e.WriteInputEvent(event, device, t.Bytes())
@@ -75,6 +78,52 @@ func (t Token) count() int64 {
 	return int64(t.bits)
 }
 
+// writeContainerStart writes an ArrayStart or DictStart. It clears the padding in declared types,
+// because a lenient Decoder accepts any padding.
+func (e *Encoder) writeContainerStart(t Token) error {
+	f := frame{kind: t.Kind(), typ: t.Type(), flags: t.flags() & flagShared}
+	if t.payloadLen() == 0 && f.flags == 0 && !t.has(flagUnknown) && e.beginFast(f.typ, 0, int64(t.bits)) != nil {
+		return nil
+	}
+	var b [containerHead]byte
+	head := append(b[:4], t.Bytes()...)
+	declared := head[4:]
+	for i, k := range [...]containerKind{t.elemKind(), t.valueKind()} {
+		if k == containerUntyped {
+			continue
+		}
+		typ, name, n := declaredElem(declared, k)
+		if typ <= TypeNil {
+			return e.fail(wrapf(ErrType, "container of an unknown type"))
+		}
+		if !e.options.AllowInvalidUTF8 && !validText(name) {
+			return e.fail(ErrUTF8)
+		}
+		if i == 0 {
+			f.elem = typ
+		}
+		clear(declared[n-padding(uint32(len(name))) : n])
+		declared = declared[n:]
+	}
+	return e.beginContainer(t.count(), uint32(t.elemKind())|uint32(t.valueKind())<<2, head, f)
+}
+
+// writeDictKey writes a DictKey, which has no bytes. Typed calls do not need it.
+func (e *Encoder) writeDictKey() error {
+	if e.pairs > 0 && e.left&1 == 0 && e.left > 0 && e.marked != e.left && e.valueLim >= 0 {
+		e.markKey()
+		return nil
+	}
+	if err := e.Err(); err != nil {
+		return err
+	}
+	if e.want() != wantDictKey {
+		return e.fail(wrapf(ErrMisplacedKey, "DictKey where no key is expected"))
+	}
+	e.markKey()
+	return nil
+}
+
 // writeMath writes a math type and converts its components to the width of the format.
 func (e *Encoder) writeMath(t Token) error {
 	forms, err := e.begin(t.Type())
@@ -86,35 +135,32 @@ func (e *Encoder) writeMath(t Token) error {
 		wide = 1
 	}
 	form := &forms[wide]
-	b, err := e.room(4 + int(form.size))
-	if err != nil {
-		return err
-	}
+	b := e.available(4 + int(form.size))
 	le.PutUint32(b, form.header)
 	if form.unit == t.unit() {
 		copy(b[4:], t.Bytes())
 	} else if _, ok := convertReals(b[4:4], t.Bytes(), t.unit(), form.unit); !ok {
 		return e.fail(wrapf(ErrRange, "%v does not fit 32 bits", t))
 	}
-	return e.value(b)
+	return e.writeValue(b)
 }
 
-// writeChunk writes the only, the first or a later chunk of a string.
-func (e *Encoder) writeChunk(t Token) error {
-	if err := e.ready(); err != nil {
+// writeTextChunk writes the only, the first or a later chunk of a string.
+func (e *Encoder) writeTextChunk(t Token) error {
+	if err := e.Err(); err != nil {
 		return err
 	}
 	switch {
 	case e.top().kind == KindStringChunk:
-		return e.writeNextChunk(t)
+		return e.writeNextText(t)
 	case t.Last():
 		return writeText(e, t.Type(), t.Bytes())
 	default:
-		return e.writeFirstChunk(t)
+		return e.writeFirstText(t)
 	}
 }
 
-func (e *Encoder) writeFirstChunk(t Token) error {
+func (e *Encoder) writeFirstText(t Token) error {
 	head, nul, err := e.beginText(t.Type())
 	if err != nil {
 		return err
@@ -124,7 +170,7 @@ func (e *Encoder) writeFirstChunk(t Token) error {
 	if t.has(flagNUL) {
 		n-- // the NUL, which the last chunk may lack, but engines always write
 	}
-	if err := e.declare(n, &f); err != nil {
+	if err := e.setDeclared(&f, n); err != nil {
 		return err
 	}
 	if uint64(len(text)) > uint64(f.count) {
@@ -134,14 +180,14 @@ func (e *Encoder) writeFirstChunk(t Token) error {
 		return e.fail(ErrUTF8)
 	}
 	var b [8]byte
-	if err := startLong(e, &f, head.append(b[:0], f.count+nul), text, nil); err != nil {
+	if err := writeStart(e, &f, head.append(b[:0], f.count+nul), text, nil); err != nil {
 		return err
 	}
-	e.took(text)
+	e.countBytes(text)
 	return nil
 }
 
-func (e *Encoder) writeNextChunk(t Token) error {
+func (e *Encoder) writeNextText(t Token) error {
 	f, text := e.top(), t.Bytes()
 	left, nul := e.left, f.names
 	if t.Last() && t.has(flagNUL) && nul == 1 && uint64(len(text)) == left+1 {
@@ -159,22 +205,22 @@ func (e *Encoder) writeNextChunk(t Token) error {
 	if t.Last() {
 		return e.finish(text, nul)
 	}
-	if err := emit(e, nil, text, nil); err != nil {
+	if err := writePieces(e, nil, text, nil); err != nil {
 		return err
 	}
-	e.took(text)
+	e.countBytes(text)
 	return nil
 }
 
-// writeElements writes a chunk of packed data and converts its elements to the width of the
+// writeDataChunk writes a chunk of packed data and converts its elements to the width of the
 // format.
-func (e *Encoder) writeElements(t Token) error {
+func (e *Encoder) writeDataChunk(t Token) error {
 	p := t.Bytes()
-	if err := e.ready(); err != nil {
+	if err := e.Err(); err != nil {
 		return err
 	}
 	if e.want() != wantChunk {
-		return e.misplaced(KindChunk)
+		return e.unexpected(KindChunk)
 	}
 	f, from := e.top(), t.unit()
 	if layouts[f.typ].n != layouts[t.Type()].n || from != f.unit && (from < unitFloat32 || f.unit < unitFloat32) {
@@ -186,12 +232,12 @@ func (e *Encoder) writeElements(t Token) error {
 	}
 	var err error
 	if from == f.unit {
-		err = emit(e, nil, p, nil)
+		err = writePieces(e, nil, p, nil)
 	} else {
 		err = e.convertChunk(p, from)
 	}
 	if err == nil {
-		e.left -= uint64(n)
+		e.count(uint64(n))
 	}
 	return err
 }
@@ -205,7 +251,53 @@ func (e *Encoder) convertChunk(p []byte, from unit) error {
 			}
 		}
 	}
-	return e.inPieces(len(p)/from.size(), to.size(), func(b []byte, i, n int) {
+	return e.writeElements(len(p)/from.size(), to.size(), func(b []byte, i, n int) {
 		convertReals(b[:0], p[i*from.size():(i+n)*from.size()], from, to)
 	})
+}
+
+// WriteRaw writes a value that is already encoded in the format of e, such as one from
+// another packet. WriteRaw first decodes it without limits, as a lenient Decoder does. If
+// value is not exactly one valid value, the error is an [Error] with offset and path inside
+// value.
+func (e *Encoder) WriteRaw(value []byte) error {
+	if err := e.Err(); err != nil {
+		return err
+	}
+	if e.raw == nil {
+		e.raw = new(Decoder)
+	}
+	d := e.raw
+	d.options = DecoderOptions{
+		Format: e.options.Format, AllowObjects: true, AllowInvalidUTF8: e.options.AllowInvalidUTF8, DoubleReals: e.options.DoubleReals,
+		Limits:       Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
+		wholePadding: true,
+	}
+	d.ResetBytes(value)
+	defer d.Release()
+	t, err := d.ReadToken()
+	if err == io.EOF {
+		return e.fail(wrapf(ErrCount, "empty raw value"))
+	}
+	if err != nil {
+		return e.setError(err)
+	}
+	if _, err := e.begin(t.Type()); err != nil {
+		return err
+	}
+	for d.Depth() > 0 {
+		if d.Depth() > e.maxDepth-e.depth && d.want() <= lastValue {
+			return e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.depth + d.Depth()), Max: int64(e.maxDepth)})
+		}
+		if _, err := d.next(); err != nil {
+			return e.setError(err)
+		}
+	}
+	if n := len(value) - int(d.InputOffset()); n > 0 {
+		return e.fail(wrapf(ErrCount, "%d bytes after the raw value", n))
+	}
+	if err := writePieces(e, nil, value, nil); err != nil {
+		return err
+	}
+	return e.endValue()
 }
