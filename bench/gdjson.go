@@ -82,7 +82,9 @@ func jsonWriting(text []byte) contender {
 		check(err)
 		switch t.Kind() {
 		case '0':
-			t = jsontext.Float(t.Float())
+			f, err := t.Float()
+			check(err)
+			t = jsontext.Float(f)
 		case '"':
 			t = jsontext.String(t.String())
 		default:
@@ -150,7 +152,9 @@ func passJSON(jsontext.Token) int { return 1 }
 func takeJSON(t jsontext.Token) int {
 	switch t.Kind() {
 	case '0':
-		return int(t.Float())
+		f, err := t.Float()
+		check(err)
+		return int(f)
 	case '"':
 		return len(t.String())
 	}

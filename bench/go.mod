@@ -1,6 +1,6 @@
 module github.com/gdwire/gdwire/bench
 
-go 1.25.0
+go 1.26.0
 
 replace github.com/gdwire/gdwire => ../
 
@@ -8,7 +8,7 @@ require (
 	github.com/coder/websocket v1.8.15
 	github.com/fxamacker/cbor/v2 v2.9.6
 	github.com/gdwire/gdwire v0.0.0-00010101000000-000000000000
-	github.com/go-json-experiment/json v0.0.0-20251027170946-4849db3c2f7e
+	github.com/go-json-experiment/json v1.27.2
 	github.com/klauspost/compress v1.20.3
 	github.com/stretchr/testify v1.12.1
 	github.com/tinylib/msgp v1.6.5

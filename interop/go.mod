@@ -14,7 +14,7 @@ require (
 require (
 	github.com/chromedp/cdproto v0.159.2
 	github.com/gdwire/gdwire/examples/rpc v0.0.0-00010101000000-000000000000
-	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
+	github.com/go-json-experiment/json v1.27.2 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect

@@ -143,10 +143,10 @@
 //	                         json/v2                      variant
 //	field names              as in Go                     snake_case, as in GDScript
 //	case of names            must match                   must match
-//	names in tags            name, 'a,b', '\t', -         the same
+//	names in tags            name                         name, 'a,b', '\t', '-'
 //	omitzero                 zero or IsZero               the same
 //	omitempty, string, …     options                      none; type= chooses the Variant type
-//	unknown keys             ,unknown of map or Value     ,embed of *Dictionary or map
+//	unknown keys             ,embed of map or Value       ,embed of *Dictionary or map
 //	  encoded                after the fields             after the fields
 //	unknown keys rejected    RejectUnknownMembers         Options.RejectUnknown
 //	duplicate keys           error                        error; *Dictionary keeps the last value
