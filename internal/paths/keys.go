@@ -2,6 +2,8 @@ package paths
 
 import (
 	"bytes"
+	"math"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 )
@@ -31,11 +33,17 @@ func KeyStep(d *gdwire.Decoder, t gdwire.Token, numbers []float64, long func(r *
 		return Step{Key: Value{Type: gdwire.TypeNodePath, Text: string(text)}}, true, nil
 	}
 	key := FromToken(t, numbers)
-	if !key.IsKey() {
+	if !key.IsKey() || slices.ContainsFunc(key.Numbers, otherNaN) {
 		return Step{}, false, long(nil, nil)
 	}
 	return Step{Key: key}, true, nil
 }
+
+// nan is the NaN of engines' constant NAN, and of nan in paths and values.
+var nan = math.Float64frombits(0x7FF8 << 48)
+
+// otherNaN reports whether x is a NaN with other bits than nan, which look the same.
+func otherNaN(x float64) bool { return x != x && math.Float64bits(x) != math.Float64bits(nan) }
 
 // A NodePathReader reads the names of a NodePath and their separators.
 type NodePathReader struct {

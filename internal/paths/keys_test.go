@@ -2,6 +2,8 @@ package paths
 
 import (
 	"encoding/binary"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -79,6 +81,51 @@ func TestNodePathKeysDiffer(t *testing.T) {
 		}
 	}
 	require.Greater(t, len(seen), 20)
+}
+
+// Two float keys that differ have different paths. Keys of 32 and of 64 bits with the same
+// value do not differ.
+func TestFloatKeysDiffer(t *testing.T) {
+	seen := map[string]float64{}
+	add := func(key []byte) {
+		d := gdwire.NewDecoder(nil, nil)
+		defer d.Release()
+		d.ResetBytes(key)
+		tok, err := d.ReadToken()
+		require.NoError(t, err)
+		long := false
+		step, ok, err := KeyStep(d, tok, nil, func(*NodePathReader, []byte) error {
+			long = true
+			return nil
+		})
+		require.NoError(t, err)
+		require.Equal(t, !ok, long)
+		if !ok {
+			require.True(t, tok.Float() != tok.Float())
+			return
+		}
+		text := string(step.Append(nil))
+		other, found := seen[text]
+		require.True(t, !found || math.Float64bits(other) == math.Float64bits(tok.Float()), "%s is %x and %x", text, other, tok.Float())
+		seen[text] = tok.Float()
+		p, err := Parse("$" + text)
+		require.NoError(t, err)
+		require.Equal(t, math.Float64bits(tok.Float()), math.Float64bits(p.Steps[0].Key.Numbers[0]), text)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, x := range []float64{0, math.Copysign(0, -1), 1, 0.1, 1e15, 1e16, 1e21, 5e-324, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()} {
+		for _, x := range []float64{x, math.Nextafter(x, 2), math.Nextafter(x, -2)} {
+			add(binary.LittleEndian.AppendUint64(wire(0x10003), math.Float64bits(x)))
+			add(binary.LittleEndian.AppendUint32(wire(3), math.Float32bits(float32(x))))
+		}
+	}
+	for range 1000 {
+		add(binary.LittleEndian.AppendUint64(wire(0x10003), r.Uint64()))
+		add(binary.LittleEndian.AppendUint32(wire(3), r.Uint32()))
+		add(binary.LittleEndian.AppendUint64(wire(0x10003), 0x7FF8<<48|r.Uint64N(3))) // NaN
+		add(binary.LittleEndian.AppendUint32(wire(3), 0x7FC0<<16|r.Uint32N(3)))
+	}
+	require.Contains(t, seen, "[nan]")
 }
 
 // wire encodes its parts: a number as 32 bits, and a string as length, text and padding.

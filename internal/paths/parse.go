@@ -2,7 +2,6 @@ package paths
 
 import (
 	"encoding/hex"
-	"math"
 	"strconv"
 	"strings"
 
@@ -113,7 +112,7 @@ func (s *scanner) textValue(t gdwire.Type) (Value, error) {
 // range.
 func parseFloat(text string) (float64, error) {
 	if text == "nan" {
-		return math.NaN(), nil
+		return nan, nil
 	}
 	return strconv.ParseFloat(text, 64)
 }
