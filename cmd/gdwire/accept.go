@@ -66,10 +66,13 @@ func (l *serverLog) WithGroup(string) slog.Handler            { return l }
 func (l *serverLog) Handle(_ context.Context, r slog.Record) error {
 	text := strings.TrimPrefix(r.Message, "gdwire/stream: ")
 	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == "retry" {
+		switch a.Key {
+		case "error":
+			text += ": " + a.Value.String()
+		case "retry":
 			text += "; waiting"
-		} else {
-			text += fmt.Sprintf("; %s: %v", a.Key, a.Value)
+		default:
+			text += fmt.Sprintf(", %s %v", a.Key, a.Value)
 		}
 		return true
 	})

@@ -26,8 +26,8 @@ func TestServerLog(t *testing.T) {
 	log.reset()
 	l.Error("gdwire/stream: accept failed", "error", errors.New("too many open files"), "retry", time.Second)
 	l.Error("gdwire/stream: connection failed", "remote", "1.2.3.4:5", "error", errors.New("panic: nil"))
-	busy := "accept failed; error: too many open files; waiting"
-	require.Equal(t, []string{busy, busy, "connection failed; remote: 1.2.3.4:5; error: panic: nil"}, got)
+	busy := "accept failed: too many open files; waiting"
+	require.Equal(t, []string{busy, busy, "connection failed, remote 1.2.3.4:5: panic: nil"}, got)
 }
 
 // TestRetry waits as long as errors are temporary, and tells the first of them.
