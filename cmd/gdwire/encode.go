@@ -18,7 +18,7 @@ import (
 )
 
 func encodeFlags(fs *flag.FlagSet, o *options) {
-	outputFlag(fs, o)
+	saveFlag(fs, o)
 	toFlag(fs, o)
 	fs.StringVar(&o.like, "like", "", "write the file that `FILE` would be after an edit: its format, frame, container and number of values")
 	fs.BoolVar(&o.json.Plain, "plain", false, "the input is plain JSON")

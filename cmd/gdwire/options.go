@@ -140,7 +140,13 @@ func isLimit(f *flag.Flag) bool {
 
 // outputFlag defines -o.
 func outputFlag(fs *flag.FlagSet, o *options) {
-	fs.StringVar(&o.output, "o", "", "write to `FILE`, which is replaced after success; it can be the input")
+	fs.StringVar(&o.output, "o", "", "write to `FILE`, which is replaced after success")
+}
+
+// saveFlag defines -o of a command whose output is an edited save.
+func saveFlag(fs *flag.FlagSet, o *options) {
+	outputFlag(fs, o)
+	fs.Lookup("o").Usage += "; it can be the input"
 }
 
 func jsonFlags(fs *flag.FlagSet, o *options) {

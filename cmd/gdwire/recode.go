@@ -71,7 +71,7 @@ func setOnce[T any](dst **T, v *T, kind, part string) error {
 }
 
 func recodeFlags(fs *flag.FlagSet, o *options) {
-	outputFlag(fs, o)
+	saveFlag(fs, o)
 	toFlag(fs, o)
 }
 
