@@ -135,8 +135,9 @@
 //
 // Elements of slices and arrays are made zero first, but Unmarshal reuses the memory of
 // slices, including slices inside elements. It allocates new memory for pointers and maps
-// inside elements, so that copies of these that a program has kept do not change. Strings of up to 32 bytes are allocated in blocks of 128
-// bytes; a block stays in memory as long as any of its strings.
+// inside elements, so that copies of these that a program has kept do not change. Strings
+// of up to 32 bytes are allocated in blocks of 128 bytes; a block stays in memory as long
+// as any of its strings.
 //
 // # Comparison with encoding/json/v2
 //

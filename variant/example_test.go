@@ -2,6 +2,8 @@ package variant_test
 
 import (
 	"bytes"
+	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -449,4 +451,52 @@ func ExampleMarshalEncode() {
 	// Output:
 	// 0 string
 	// 1 *variant.Dictionary
+}
+
+// A Column stores any value in a column of bytes (BLOB, bytea, VARBINARY).
+type Column[T any] struct{ V T }
+
+var (
+	_ driver.Valuer = Column[int]{}
+	_ sql.Scanner   = (*Column[int])(nil)
+)
+
+func (c Column[T]) Value() (driver.Value, error) { return variant.Marshal(c.V) }
+
+func (c *Column[T]) Scan(src any) error {
+	*c = Column[T]{} // nothing of another row stays
+	switch src := src.(type) {
+	case nil: // NULL is the zero value
+		return nil
+	case []byte: // which belongs to the driver: Unmarshal keeps no part of it
+		return variant.Unmarshal(src, &c.V)
+	default:
+		return fmt.Errorf("%T is not a column of bytes", src)
+	}
+}
+
+// Values of any type are arguments of database/sql, and are scanned from a row:
+//
+//	_, err := db.Exec("INSERT INTO players (id, state) VALUES (?, ?)", id, Column[Player]{p})
+//	err = db.QueryRow("SELECT state FROM players WHERE id = ?", id).Scan(&column)
+func Example_sql() {
+	type Player struct {
+		Name string
+		HP   int
+	}
+	b, err := Column[Player]{Player{"Ada", 99}}.Value()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var p Column[Player]
+	fmt.Println(p.Scan(b), p.V)
+	fmt.Println(p.Scan(nil), p.V)
+	fmt.Println(p.Scan("text"))
+	fmt.Println(p.Scan([]byte("text")))
+	// Output:
+	// <nil> {Ada 99}
+	// <nil> { 0}
+	// string is not a column of bytes
+	// gdwire: offset 0, $: unknown godot4 type id 116; the input is text: for JSON, see package gdjson
 }
