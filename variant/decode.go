@@ -14,7 +14,8 @@ import (
 )
 
 // Unmarshal decodes the value at the start of data into the variable that v points to.
-// It ignores bytes after the value; with Strict they are an error.
+// It ignores bytes after the value; with Strict they are an error. The variable refers to
+// no part of data.
 //
 // After an error, the variable has the parts that were decoded before it.
 func Unmarshal(data []byte, v any, opts ...Options) error {
