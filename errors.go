@@ -3,13 +3,15 @@ package gdwire
 import (
 	"errors"
 	"fmt"
+
+	"github.com/gdwire/gdwire/internal/limits"
 )
 
 // Causes of an [Error]. Most are wrapped together with details, so test for them
 // with [errors.Is].
 var (
 	// ErrLimit is the error that every LimitError is.
-	ErrLimit = errors.New("limit exceeded")
+	ErrLimit = limits.ErrLimit
 	// ErrType is returned for a type id that the format does not have, for values
 	// of another type than declared, and for calls that do not apply to the type of
 	// the next or the open value.

@@ -88,7 +88,7 @@ func TestLimitsAtTheirExactValue(t *testing.T) {
 						require.LessOrEqual(t, d.InputOffset(), int64(c.offset), "no token comes with it")
 						var l *LimitError
 						require.ErrorAs(t, err, &l)
-						require.Equal(t, LimitError{c.limit, c.value, c.value - 1}, *l, "%s, %s", name, reset)
+						require.Equal(t, LimitError{Name: c.limit, Got: c.value, Max: c.value - 1}, *l, "%s, %s", name, reset)
 					})
 				})
 			}
@@ -135,7 +135,7 @@ func TestLimitsOfGodot2(t *testing.T) {
 			}
 			var l *LimitError
 			require.ErrorAs(t, err, &l)
-			require.Equal(t, LimitError{c.limit, c.value, c.value - 1}, *l)
+			require.Equal(t, LimitError{Name: c.limit, Got: c.value, Max: c.value - 1}, *l)
 		})
 	}
 }
@@ -235,14 +235,14 @@ func TestDefaultLimits(t *testing.T) {
 			requireError(t, err, 4, "$", ErrLimit)
 			var l *LimitError
 			require.ErrorAs(t, err, &l)
-			require.Equal(t, LimitError{c.limit, c.max + 1, c.max}, *l)
+			require.Equal(t, LimitError{Name: c.limit, Got: c.max + 1, Max: c.max}, *l)
 		})
 	}
 	// Without a limit, names are limited to 1 GiB.
 	d := NewDecoder(plain(wire(idSignal, 1<<30+1)), &DecoderOptions{Limits: limitsOf("", 0)})
 	var l *LimitError
 	require.ErrorAs(t, readAll(d), &l)
-	require.Equal(t, LimitError{"NameBytes", 1<<30 + 1, 1 << 30}, *l)
+	require.Equal(t, LimitError{Name: "NameBytes", Got: 1<<30 + 1, Max: 1 << 30}, *l)
 }
 
 func TestDepthAsInEngines(t *testing.T) {
@@ -254,7 +254,7 @@ func TestDepthAsInEngines(t *testing.T) {
 	d.Reset(plain(nested(1025)))
 	var fault *Error
 	require.ErrorAs(t, readAll(d), &fault)
-	require.Equal(t, &LimitError{"Depth", 1025, 1024}, fault.Err)
+	require.Equal(t, &LimitError{Name: "Depth", Got: 1025, Max: 1024}, fault.Err)
 	require.EqualValues(t, 8*1025, fault.Offset)
 	require.True(t, strings.HasPrefix(fault.Path, "$[0][0]"), fault.Path)
 	// Strings, NodePaths and packed arrays do not count as levels.
@@ -527,7 +527,7 @@ func TestLimitBytesWithTheInput(t *testing.T) {
 }
 
 func TestLimitErrorText(t *testing.T) {
-	require.EqualError(t, &LimitError{"Mine", 5, 4}, "5 exceeds limit Mine (4)")
+	require.EqualError(t, &LimitError{Name: "Mine", Got: 5, Max: 4}, "5 exceeds limit Mine (4)")
 	require.ErrorIs(t, fmt.Errorf("wrapped: %w", &LimitError{}), ErrLimit)
 	require.NotErrorIs(t, &LimitError{}, ErrType)
 }

@@ -65,7 +65,7 @@ func TestBuffered(t *testing.T) {
 			}
 			var l *LimitError
 			require.ErrorAs(t, e.WriteNil(), &l)
-			require.Equal(t, LimitError{"MaxBuffered", most + 4, most}, *l)
+			require.Equal(t, LimitError{Name: "MaxBuffered", Got: most + 4, Max: most}, *l)
 			require.Error(t, e.ClearError())
 			require.NoError(t, e.End())
 			require.NoError(t, e.End())

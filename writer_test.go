@@ -438,7 +438,7 @@ func TestEncoderDepth(t *testing.T) {
 			misuse{name, call, ErrLimit}.rejects(t, e)
 			var l *LimitError
 			require.ErrorAs(t, call(e), &l)
-			require.Equal(t, LimitError{"Depth", 3, 2}, *l)
+			require.Equal(t, LimitError{Name: "Depth", Got: 3, Max: 2}, *l)
 			require.Error(t, e.ClearError())
 
 			deeper := NewEncoder(io.Discard, &EncoderOptions{Depth: 3})
@@ -479,7 +479,7 @@ func TestEncoderDepth(t *testing.T) {
 	misuse{"a property in an array", raw, ErrLimit}.rejects(t, e)
 	var l *LimitError
 	require.ErrorAs(t, raw(e), &l)
-	require.Equal(t, LimitError{"Depth", 2, 1}, *l)
+	require.Equal(t, LimitError{Name: "Depth", Got: 2, Max: 1}, *l)
 
 	// The default is that of engines.
 	e = NewEncoder(io.Discard, nil)

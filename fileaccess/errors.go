@@ -3,6 +3,8 @@ package fileaccess
 import (
 	"errors"
 	"fmt"
+
+	"github.com/gdwire/gdwire/internal/limits"
 )
 
 // Causes of an [Error], and errors of calls. Test for them with [errors.Is]. A file that
@@ -20,8 +22,8 @@ var (
 	ErrMode = errors.New("unsupported compression mode")
 	// ErrLayout reports a Layout that is neither LayoutGodot3 nor LayoutGodot4.
 	ErrLayout = errors.New("unknown layout")
-	// ErrLimit is matched by every LimitError.
-	ErrLimit = errors.New("limit exceeded")
+	// ErrLimit is the error that every LimitError is. It is that of package gdwire.
+	ErrLimit = limits.ErrLimit
 	// ErrClosed is returned by Write after Close.
 	ErrClosed = errors.New("fileaccess: write after Close")
 )

@@ -1,8 +1,9 @@
 package fileaccess
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/gdwire/gdwire/internal/limits"
 )
 
 // Limits bounds the files that a Reader accepts. In each field, 0 selects the default and
@@ -37,12 +38,12 @@ const (
 const maxBuffered = 1 << 30
 
 var limitTable = [numLimits]struct {
-	name, text    string
+	name          string
 	standard, max int64
 }{
-	limitSize:      {"Size", "content of %d bytes", 256 << 20, math.MaxInt64 - 1<<10},
-	limitBlockSize: {"BlockSize", "block of %d bytes", 1 << 20, maxBuffered},
-	limitBlocks:    {"Blocks", "file of %d blocks", 1 << 20, maxBuffered / sizeBytes},
+	limitSize:      {"Size", 256 << 20, math.MaxInt64 - 1<<10},
+	limitBlockSize: {"BlockSize", 1 << 20, maxBuffered},
+	limitBlocks:    {"Blocks", 1 << 20, maxBuffered / sizeBytes},
 }
 
 // bounds has the Limits with defaults in place of zeros.
@@ -69,23 +70,11 @@ func (b *bounds) check(l limit, got uint64, offset int64) error {
 	return &Error{offset, &LimitError{Name: limitTable[l].name, Got: int64(min(got, math.MaxInt64)), Max: b[l]}}
 }
 
-// A LimitError reports a file that exceeds one of the [Limits], or content that
-// is too long for a compressed file. It is an [ErrLimit] for errors.Is.
-type LimitError struct {
-	Name string // the field of Limits
-	Got  int64  // declared by the file
-	Max  int64  // allowed by the limit
-}
-
-func (e *LimitError) Error() string {
-	text := "%d"
-	for _, l := range limitTable {
-		if l.name == e.Name {
-			text = l.text
-		}
-	}
-	return fmt.Sprintf(text+" exceeds limit %s (%d)", e.Got, e.Name, e.Max)
-}
-
-// Is reports whether target is ErrLimit.
-func (e *LimitError) Is(target error) bool { return target == ErrLimit }
+// A LimitError reports a file that exceeds one of the [Limits], or content that is too long
+// for a compressed file. It is an [ErrLimit] for [errors.Is], and the LimitError of package
+// gdwire. Its fields are
+//
+//	Name string // name of the field of Limits
+//	Got  int64  // declared by the file
+//	Max  int64  // allowed by the limit
+type LimitError = limits.Error

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/outfile"
 	"github.com/gdwire/gdwire/stream"
 )
@@ -109,13 +108,10 @@ func (s *screen) report(err error) {
 func flagFor(err error) string {
 	name := ""
 	var limit *gdwire.LimitError
-	var content *fileaccess.LimitError
 	var packet *stream.PacketTooLongError
 	switch {
 	case errors.As(err, &limit):
 		name = limit.Name
-	case errors.As(err, &content):
-		name = content.Name
 	case errors.As(err, &packet):
 		name = "MaxPacket"
 	}
