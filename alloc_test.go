@@ -114,7 +114,7 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 
 // Names of classes and scripts are returned as strings, which allocates.
 func TestNamesAllocate(t *testing.T) {
-	packet := wire(idArray|typedBy*2, "Node", 1, idObject, "Sprite2D", 1, "name", idSignal, "pressed", uint64(1))
+	packet := bytesOf(idArray|typedBy*2, "Node", 1, idObject, "Sprite2D", 1, "name", idSignal, "pressed", uint64(1))
 	d := NewDecoder(nil, &DecoderOptions{AllowObjects: true})
 	defer d.Release()
 	for _, reset := range readers(packet) {
@@ -132,7 +132,7 @@ func TestNamesAllocate(t *testing.T) {
 		tok, _ := d.ReadToken()
 		tok.Elem()
 	}))
-	builtin := wire(idDict|typedBy|valuesBy, idInt, idString, 0)
+	builtin := bytesOf(idDict|typedBy|valuesBy, idInt, idString, 0)
 	requireNoAllocs(t, func() {
 		d.ResetBytes(builtin)
 		tok, _ := d.ReadToken()
@@ -239,7 +239,7 @@ type encodeData struct {
 func TestEncodingAllocatesNothing(t *testing.T) {
 	known := &encodeData{
 		text: strings.Repeat(longText, 3), path: "/root/Player:position:x", name: "Node3D",
-		raw: wire(idDict, 1, str("k"), nested(3)), bytes: []byte("0123456789"), length: 10,
+		raw: bytesOf(idDict, 1, str("k"), nested(3)), bytes: []byte("0123456789"), length: 10,
 		reals: make([]float64, 16), doubles: make([]float64, 10), floats: make([]float32, 10), vectors: make([][3]float64, 10),
 	}
 	unknown := *known

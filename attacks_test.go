@@ -356,8 +356,8 @@ func TestHostileReaders(t *testing.T) {
 // Calls that wait for an end that never comes can be repeated without allocating.
 func TestWaitingAllocatesNothing(t *testing.T) {
 	for name, head := range map[string][]byte{
-		"string": wire(idString, 16<<20), "name": wire(idSignal, 1<<10), "byte array": wire(idBytes, 256<<20),
-		"arrays": wire(idArray, 1<<20, idArray, 1<<20, idNil), "string array": wire(idStrings, 1<<20, 16<<20),
+		"string": bytesOf(idString, 16<<20), "name": bytesOf(idSignal, 1<<10), "byte array": bytesOf(idBytes, 256<<20),
+		"arrays": bytesOf(idArray, 1<<20, idArray, 1<<20, idNil), "string array": bytesOf(idStrings, 1<<20, 16<<20),
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := append(head, make([]byte, 7)...)
@@ -382,11 +382,11 @@ func TestHostileText(t *testing.T) {
 		head []byte
 		path string
 	}{
-		"String":        {wire(idString), "$"},
-		"StringName":    {wire(idName), "$"},
-		"packed string": {wire(idStrings, 1), "$[0]"},
-		"name":          {wire(idPath, newPath(1), 0, 0), "$[0]"},
-		"key":           {wire(idDict, 1, idString), "$.key(0)"},
+		"String":        {bytesOf(idString), "$"},
+		"StringName":    {bytesOf(idName), "$"},
+		"packed string": {bytesOf(idStrings, 1), "$[0]"},
+		"name":          {bytesOf(idPath, newPath(1), 0, 0), "$[0]"},
+		"key":           {bytesOf(idDict, 1, idString), "$.key(0)"},
 	}
 	for _, bad := range []string{
 		"\x80", "\xbf\xbf", "\xfe", "\xff", // not the start of a rune
@@ -403,7 +403,7 @@ func TestHostileText(t *testing.T) {
 						if len(text) > lead+len(bad) && !testsize.Full() && lead%3 != 0 {
 							continue
 						}
-						packet := append(append([]byte(nil), h.head...), wire(text)...)
+						packet := append(append([]byte(nil), h.head...), bytesOf(text)...)
 						for i, way := range everyReading {
 							d := NewDecoder(nil, &DecoderOptions{MaxChunk: minWindow})
 							switch (i + lead) % 3 {

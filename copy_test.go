@@ -86,7 +86,7 @@ func copyToken(e *Encoder, d *Decoder) error {
 // A copy that the Reader interrupted before its first token has consumed nothing: SkipValue
 // skips a whole value.
 func TestCopyInterruptedBeforeItsFirstToken(t *testing.T) {
-	d := NewDecoder(io.MultiReader(plain(wire(idArray, 2)), &onceReader{errTemporary}, plain(wire(integer(1), integer(2)))), nil)
+	d := NewDecoder(io.MultiReader(plain(bytesOf(idArray, 2)), &onceReader{errTemporary}, plain(bytesOf(integer(1), integer(2)))), nil)
 	defer d.Release()
 	readTo(t, d, 1)
 	require.Equal(t, errTemporary, copyToNowhere(d))
@@ -97,7 +97,7 @@ func TestCopyInterruptedBeforeItsFirstToken(t *testing.T) {
 // CopyValue copies the tokens that SkipValue would skip: a DictKey with its key.
 // At an End it is an error.
 func TestCopyValueInPlaceOfSkipValue(t *testing.T) {
-	d := NewDecoder(plain(wire(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(7), integer(8))), nil)
+	d := NewDecoder(plain(bytesOf(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(7), integer(8))), nil)
 	defer d.Release()
 	var b bytes.Buffer
 	e := NewEncoder(&b, nil)
@@ -115,7 +115,7 @@ func TestCopyValueInPlaceOfSkipValue(t *testing.T) {
 	require.ErrorIs(t, CopyValue(e, d), ErrCount)
 	require.Equal(t, 2, d.Depth(), "the End is still to come")
 	require.Equal(t, KindEnd, readTo(t, d, 1).Kind())
-	require.Equal(t, wire(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(8)), append(b.Bytes(), e.buf[:e.n]...))
+	require.Equal(t, bytesOf(idDict, 1, str("a"), idArray, 3, idArray, 1, idNil, integer(8)), append(b.Bytes(), e.buf[:e.n]...))
 }
 
 // A onceReader fails once.
@@ -131,7 +131,7 @@ func (r *onceReader) Read([]byte) (int, error) {
 // of packed data.
 func TestCopyValueInTheMiddle(t *testing.T) {
 	text := longText + longText[:len(longText)&^3]
-	packet := wire(idArray, 3, str(text), idBytes, 53, make([]byte, 56), idVectors2, 9, reals(18))
+	packet := bytesOf(idArray, 3, str(text), idBytes, 53, make([]byte, 56), idVectors2, 9, reals(18))
 	w := &faultyWriter{at: -1}
 	for n := range 12 {
 		o := &DecoderOptions{MaxChunk: 16}
@@ -159,7 +159,7 @@ func TestCopyValueInTheMiddle(t *testing.T) {
 // Elements of another type than declared are copied where both containers declare
 // the same, as a lenient Decoder accepts them, and written by no other call.
 func TestCopyValueOfWrongElements(t *testing.T) {
-	packet := wire(idArray|typedBy, idInt, 2, str("text"), idArray, 1, integer(7))
+	packet := bytesOf(idArray|typedBy, idInt, 2, str("text"), idArray, 1, integer(7))
 	copied := encoded(t, nil, func(e *Encoder) {
 		require.NoError(t, CopyValue(e, NewDecoder(plain(packet), nil)))
 	})
@@ -191,7 +191,7 @@ func TestCopyValueOfWrongElements(t *testing.T) {
 	}
 
 	// From a container that does not declare it, it was not accepted as such.
-	d := NewDecoder(plain(wire(idArray, 1, str("text"))), nil)
+	d := NewDecoder(plain(bytesOf(idArray, 1, str("text"))), nil)
 	readTo(t, d, 1)
 	e := NewEncoder(io.Discard, nil)
 	require.NoError(t, e.BeginTypedArray(1, Elem{Type: TypeInt}))
@@ -213,7 +213,7 @@ func TestCopyValueAfterError(t *testing.T) {
 
 func TestCopyErrors(t *testing.T) {
 	testInputErrors(t, []inputError{
-		{name: "CopyValue at an End", packet: wire(idArray, 1, idNil), tokens: 2, read: copyToNowhere, is: ErrCount, text: "offset 8, $[0]: CopyValue at an End"},
+		{name: "CopyValue at an End", packet: bytesOf(idArray, 1, idNil), tokens: 2, read: copyToNowhere, is: ErrCount, text: "offset 8, $[0]: CopyValue at an End"},
 	})
 }
 
@@ -232,13 +232,13 @@ func TestCopyValueDeclaredTypes(t *testing.T) {
 		begin step
 		want  error
 	}{
-		{"an element into an Array", elements(wire(idArray|typedBy, idString, 1, integer(7)), 1), typedArray(1, text), nil},
-		{"an element into a key", elements(wire(idArray|typedBy, idString, 1, integer(7)), 1), typedDict(1, text, Elem{}), nil},
-		{"a key into an Array", elements(wire(typedStrings, idString, 1, integer(7), integer(8)), 2), typedArray(1, text), nil},
-		{"a value into an Array", elements(wire(typedStrings, idString, 1, str("a"), integer(7)), 3), typedArray(1, text), ErrType},
-		{"a value into a key", elements(wire(typedStrings, idString, 1, str("a"), integer(7)), 3), typedDict(1, text, Elem{}), ErrType},
-		{"a String value into an Array", elements(wire(typedStrings, idString, 1, str("a"), str("b")), 3), typedArray(1, text), nil},
-		{"a value into a value", elements(wire(typedStrings, idString, 1, str("a"), integer(7)), 3), func(e *Encoder) error {
+		{"an element into an Array", elements(bytesOf(idArray|typedBy, idString, 1, integer(7)), 1), typedArray(1, text), nil},
+		{"an element into a key", elements(bytesOf(idArray|typedBy, idString, 1, integer(7)), 1), typedDict(1, text, Elem{}), nil},
+		{"a key into an Array", elements(bytesOf(typedStrings, idString, 1, integer(7), integer(8)), 2), typedArray(1, text), nil},
+		{"a value into an Array", elements(bytesOf(typedStrings, idString, 1, str("a"), integer(7)), 3), typedArray(1, text), ErrType},
+		{"a value into a key", elements(bytesOf(typedStrings, idString, 1, str("a"), integer(7)), 3), typedDict(1, text, Elem{}), ErrType},
+		{"a String value into an Array", elements(bytesOf(typedStrings, idString, 1, str("a"), str("b")), 3), typedArray(1, text), nil},
+		{"a value into a value", elements(bytesOf(typedStrings, idString, 1, str("a"), integer(7)), 3), func(e *Encoder) error {
 			e.BeginTypedDict(1, text, text)
 			return e.WriteString("key")
 		}, nil},

@@ -1,5 +1,7 @@
 package gdwire
 
+import "github.com/gdwire/gdwire/internal/wire"
+
 // An Elem is the declared type of the elements of a typed Array, or of the keys or
 // values of a typed Dictionary. The zero Elem declares no type.
 type Elem struct {
@@ -65,7 +67,7 @@ func declaredElem(b []byte, k containerKind) (t Type, name []byte, size int) {
 	if k == containerBuiltin {
 		return Godot4.typeOf(n), nil, 4
 	}
-	return TypeObject, b[4 : 4+n], 4 + int(padded(n))
+	return TypeObject, b[4 : 4+n], 4 + int(wire.Padded(n))
 }
 
 // readElem decodes the declared type at the start of b to an Elem. It also returns the
@@ -101,5 +103,12 @@ func appendElem(b []byte, e Elem) []byte {
 func appendName(b []byte, name string) []byte {
 	b = le.AppendUint32(b, uint32(len(name)))
 	b = append(b, name...)
-	return append(b, zeros[:padding(uint32(len(name)))]...)
+	return append(b, wire.Zeros(wire.Padding(uint32(len(name))))...)
+}
+
+// Packable is the set of Go types for elements of packed arrays: numbers, and arrays
+// of numbers for vectors and colors.
+type Packable interface {
+	~byte | ~int32 | ~int64 | ~float32 | ~float64 |
+		~[2]float32 | ~[3]float32 | ~[4]float32 | ~[2]float64 | ~[3]float64 | ~[4]float64
 }

@@ -17,11 +17,11 @@ func TestElem(t *testing.T) {
 		decoded Elem
 	}{
 		{"untyped", Elem{}, "", 0, nil, Elem{}},
-		{"built-in", Elem{Type: TypeInt}, "int", TypeInt, wire(idInt), Elem{Type: TypeInt}},
-		{"Object", Elem{Type: TypeObject}, "Object", TypeObject, wire(idObject), Elem{Type: TypeObject}},
-		{"class", Elem{Class: "Node3D"}, "Node3D", TypeObject, wire("Node3D"), Elem{Type: TypeObject, Class: "Node3D"}},
-		{"script", Elem{Script: "res://a.gd"}, "res://a.gd", TypeObject, wire("res://a.gd"), Elem{Type: TypeObject, Script: "res://a.gd"}},
-		{"script of a class", Elem{Class: "Node", Script: "res://a"}, "res://a", TypeObject, wire("res://a"), Elem{Type: TypeObject, Script: "res://a"}},
+		{"built-in", Elem{Type: TypeInt}, "int", TypeInt, bytesOf(idInt), Elem{Type: TypeInt}},
+		{"Object", Elem{Type: TypeObject}, "Object", TypeObject, bytesOf(idObject), Elem{Type: TypeObject}},
+		{"class", Elem{Class: "Node3D"}, "Node3D", TypeObject, bytesOf("Node3D"), Elem{Type: TypeObject, Class: "Node3D"}},
+		{"script", Elem{Script: "res://a.gd"}, "res://a.gd", TypeObject, bytesOf("res://a.gd"), Elem{Type: TypeObject, Script: "res://a.gd"}},
+		{"script of a class", Elem{Class: "Node", Script: "res://a"}, "res://a", TypeObject, bytesOf("res://a"), Elem{Type: TypeObject, Script: "res://a"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.text, c.elem.String())

@@ -1,10 +1,16 @@
 package gdwire
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
+
+// le is the byte order of all formats.
+var le = binary.LittleEndian
 
 // The tables in this file describe all formats. A value starts with a header of 32
 // bits. In Godot 4, the header of a Vector3 with components of 64 bits is 0x00010009:
@@ -203,10 +209,10 @@ var (
 // know the types one by one, such as variant and gdjson, then fail until they know it, too.
 var layouts = [numTypes]layout{
 	TypeNil:      {name: "Nil", shape: shapeWord},
-	TypeBool:     {name: "bool", shape: shapeWord, n: 1, units: [2]unit{unitInt32, unitInt32}},
-	TypeInt:      {name: "int", shape: shapeWord, class: classInt, n: 1, units: [2]unit{unitInt32, unitInt64}, kinds: [2]Kind{KindInt32, KindInt64}},
-	TypeFloat:    {name: "float", shape: shapeWord, class: classFloat, n: 1, units: [2]unit{unitFloat32, unitFloat64}, kinds: [2]Kind{KindFloat32, KindFloat64}},
-	TypeRID:      {name: "RID", shape: shapeWord, class: classRID, n: 1, units: [2]unit{unitNone, unitInt64}},
+	TypeBool:     {name: "bool", shape: shapeWord, n: 1, units: [2]wire.Unit{wire.Int32, wire.Int32}},
+	TypeInt:      {name: "int", shape: shapeWord, class: classInt, n: 1, units: [2]wire.Unit{wire.Int32, wire.Int64}, kinds: [2]Kind{KindInt32, KindInt64}},
+	TypeFloat:    {name: "float", shape: shapeWord, class: classFloat, n: 1, units: [2]wire.Unit{wire.Float32, wire.Float64}, kinds: [2]Kind{KindFloat32, KindFloat64}},
+	TypeRID:      {name: "RID", shape: shapeWord, class: classRID, n: 1, units: [2]wire.Unit{wire.None, wire.Int64}},
 	TypeCallable: {name: "Callable", shape: shapeWord},
 
 	TypeVector2:     mathLayout("Vector2", 2, classReal),
@@ -233,14 +239,14 @@ var layouts = [numTypes]layout{
 	TypeObject:     {name: "Object", shape: shapeObject, kinds: [2]Kind{KindObjectStart, KindObjectID}},
 	TypeDictionary: {name: "Dictionary", shape: shapeDict, kinds: [2]Kind{KindDictStart, KindDictStart}},
 	TypeArray:      {name: "Array", shape: shapeArray, kinds: [2]Kind{KindArrayStart, KindArrayStart}},
-	TypeImage:      {name: "Image", shape: shapeImage, n: 1, units: [2]unit{unitByte, unitByte}, kinds: [2]Kind{KindImageStart, KindImageStart}},
+	TypeImage:      {name: "Image", shape: shapeImage, n: 1, units: [2]wire.Unit{wire.Byte, wire.Byte}, kinds: [2]Kind{KindImageStart, KindImageStart}},
 	TypeInputEvent: {name: "InputEvent", shape: shapeEvent, kinds: [2]Kind{KindInputEvent, KindInputEvent}},
 
-	TypePackedByteArray:    numbersLayout("PackedByteArray", TypeInt, unitByte),
-	TypePackedInt32Array:   numbersLayout("PackedInt32Array", TypeInt, unitInt32),
-	TypePackedInt64Array:   numbersLayout("PackedInt64Array", TypeInt, unitInt64),
-	TypePackedFloat32Array: numbersLayout("PackedFloat32Array", TypeFloat, unitFloat32),
-	TypePackedFloat64Array: numbersLayout("PackedFloat64Array", TypeFloat, unitFloat64),
+	TypePackedByteArray:    numbersLayout("PackedByteArray", TypeInt, wire.Byte),
+	TypePackedInt32Array:   numbersLayout("PackedInt32Array", TypeInt, wire.Int32),
+	TypePackedInt64Array:   numbersLayout("PackedInt64Array", TypeInt, wire.Int64),
+	TypePackedFloat32Array: numbersLayout("PackedFloat32Array", TypeFloat, wire.Float32),
+	TypePackedFloat64Array: numbersLayout("PackedFloat64Array", TypeFloat, wire.Float64),
 	TypePackedStringArray:  {name: "PackedStringArray", elem: TypeString, shape: shapePackedStrings, kinds: [2]Kind{KindPackedStart, KindPackedStart}},
 	TypePackedVector2Array: vectorsLayout("PackedVector2Array", TypeVector2, 2, classReal),
 	TypePackedVector3Array: vectorsLayout("PackedVector3Array", TypeVector3, 3, classReal),
@@ -254,9 +260,9 @@ type layout struct {
 	shape shape
 	elem  Type // of a packed array
 	class widthClass
-	n     uint8   // number of components; for packed arrays, of an element
-	units [2]unit // of a component, narrow and wide
-	kinds [2]Kind // of the first token, narrow and wide; 0 is the kind with the type's number
+	n     uint8        // number of components; for packed arrays, of an element
+	units [2]wire.Unit // of a component, narrow and wide
+	kinds [2]Kind      // of the first token, narrow and wide; 0 is the kind with the type's number
 }
 
 // isMath reports whether the type is a math type, a fixed number of components.
@@ -265,19 +271,19 @@ func (l *layout) isMath() bool {
 }
 
 func mathLayout(name string, n uint8, c widthClass) layout {
-	units := [2]unit{unitFloat32, unitFloat64}
+	units := [2]wire.Unit{wire.Float32, wire.Float64}
 	if c == classInt32 {
-		units = [2]unit{unitInt32, unitInt32}
+		units = [2]wire.Unit{wire.Int32, wire.Int32}
 	}
 	return layout{name: name, shape: shapeMath, class: c, n: n, units: units}
 }
 
-func numbersLayout(name string, elem Type, u unit) layout {
-	return packedLayout(layout{name: name, elem: elem, n: 1, units: [2]unit{u, u}})
+func numbersLayout(name string, elem Type, u wire.Unit) layout {
+	return packedLayout(layout{name: name, elem: elem, n: 1, units: [2]wire.Unit{u, u}})
 }
 
 func vectorsLayout(name string, elem Type, n uint8, c widthClass) layout {
-	return packedLayout(layout{name: name, elem: elem, n: n, units: [2]unit{unitFloat32, unitFloat64}, class: c})
+	return packedLayout(layout{name: name, elem: elem, n: n, units: [2]wire.Unit{wire.Float32, wire.Float64}, class: c})
 }
 
 func packedLayout(l layout) layout {
@@ -327,22 +333,6 @@ const (
 	flagged // wide if bit 16 of the header is set
 )
 
-// A unit is the type of an encoded number.
-type unit uint8
-
-const (
-	unitNone unit = iota
-	unitByte
-	unitInt32
-	unitInt64
-	unitFloat32
-	unitFloat64
-)
-
-var unitSizes = [...]uint8{unitByte: 1, unitInt32: 4, unitInt64: 8, unitFloat32: 4, unitFloat64: 8}
-
-func (u unit) size() int { return int(unitSizes[u]) }
-
 // A form describes how a format encodes a type at one width.
 type form struct {
 	head   uint64 // Token.head of its first token
@@ -352,7 +342,7 @@ type form struct {
 	typ    Type   // 0 if the format has no such id
 	kind   Kind
 	shape  shape
-	unit   unit
+	unit   wire.Unit
 	size   uint8 // bytes of a payload of fixed size, or of a packed element
 }
 
@@ -393,11 +383,11 @@ func (f *Format) newForms(t Type, id uint32, double bool) (r [2]form) {
 			i = 1
 		}
 		u := l.units[i]
-		r[bit] = form{typ: t, kind: l.kinds[i], shape: l.shape, unit: u, size: l.n * unitSizes[u]}
+		r[bit] = form{typ: t, kind: l.kinds[i], shape: l.shape, unit: u, size: l.n * uint8(u.Size())}
 		if t == TypeObject && !f.ids {
 			r[bit] = form{typ: t, kind: KindObjectID, shape: shapeWord}
 		} else if t == TypeObject && bit == 1 {
-			r[bit] = form{typ: t, kind: KindObjectID, shape: shapeWord, unit: unitInt64, size: 8}
+			r[bit] = form{typ: t, kind: KindObjectID, shape: shapeWord, unit: wire.Int64, size: 8}
 		}
 		r[bit].complete(id, flags, uint32(bit))
 	}

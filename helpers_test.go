@@ -17,11 +17,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// wire returns its parts in wire order: an int as a u32, a string as its length,
+// bytesOf returns its parts in wire order: an int as a u32, a string as its length,
 // text and padding; other numbers and bytes as they are.
-func wire(parts ...any) []byte {
+func bytesOf(parts ...any) []byte {
 	var b []byte
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -38,11 +39,11 @@ func wire(parts ...any) []byte {
 		case string:
 			b = le.AppendUint32(b, uint32(len(p)))
 			b = append(b, p...)
-			b = append(b, zeros[:padding(uint32(len(p)))]...)
+			b = append(b, wire.Zeros(wire.Padding(uint32(len(p))))...)
 		case []byte:
 			b = append(b, p...)
 		default:
-			panic(fmt.Sprintf("wire: %T", p))
+			panic(fmt.Sprintf("bytesOf: %T", p))
 		}
 	}
 	return b
@@ -88,13 +89,13 @@ func newPath(n uint32) uint32 { return n | newNodePathBit }
 
 func shared(n uint32) uint32 { return n | sharedBit }
 
-func str(s string) []byte { return wire(idString, s) }
+func str(s string) []byte { return bytesOf(idString, s) }
 
-func integer(v int) []byte { return wire(idInt, v) }
+func integer(v int) []byte { return bytesOf(idInt, v) }
 
 func reals(n int) (b []byte) {
 	for i := range n {
-		b = append(b, wire(float32(i)+0.5)...)
+		b = append(b, bytesOf(float32(i)+0.5)...)
 	}
 	return b
 }
@@ -121,30 +122,30 @@ func (s sample) options(window int) *DecoderOptions {
 // samples have every kind of value once and are short enough to be cut at every
 // byte.
 var samples = []sample{
-	{"scalars", Godot4, wire(idNil, idBool, 1, idInt, 7, idInt|bit16, uint64(1)<<40, idFloat, float32(1.5),
+	{"scalars", Godot4, bytesOf(idNil, idBool, 1, idInt, 7, idInt|bit16, uint64(1)<<40, idFloat, float32(1.5),
 		idFloat|bit16, 0.1, idRID, uint64(9), idObject|bit16, uint64(5), idCallable)},
-	{"math", Godot4, wire(idVector2, reals(2), idTransform, reals(12), idVector3|bit16, 1.5, 2.5, 0.1)},
-	{"wide math", Godot4, wire(idProjection|bit16, bytes.Repeat(wire(0.1), 16))},
-	{"strings", Godot4, wire(idString, "", idString, "abc", idName, longText, idString, text32)},
-	{"path", Godot4, wire(idPath, newPath(2), 1, nodePathAbsolute, "root", text32, "pos")},
-	{"object", Godot4, wire(idObject, "Node", 2, "name", idString, "Ada", "a property of more than 32 bytes", idArray, 1, idNil)},
-	{"signal", Godot4, wire(idSignal, strings.Repeat("signal", 30), uint64(8), idNil)},
-	{"array", Godot4, wire(idArray, 3, idArray, 1, idArray, 0, str("x"), integer(3))},
-	{"typed array", Godot4, wire(idArray|typedBy*int(containerScript), "res://thing.gd", 2, idNil, idObject|bit16, uint64(5))},
-	{"dict", Godot4, wire(idDict, 3, str(longText), idArray, 1, str(text32), integer(5), integer(6),
+	{"math", Godot4, bytesOf(idVector2, reals(2), idTransform, reals(12), idVector3|bit16, 1.5, 2.5, 0.1)},
+	{"wide math", Godot4, bytesOf(idProjection|bit16, bytes.Repeat(bytesOf(0.1), 16))},
+	{"strings", Godot4, bytesOf(idString, "", idString, "abc", idName, longText, idString, text32)},
+	{"path", Godot4, bytesOf(idPath, newPath(2), 1, nodePathAbsolute, "root", text32, "pos")},
+	{"object", Godot4, bytesOf(idObject, "Node", 2, "name", idString, "Ada", "a property of more than 32 bytes", idArray, 1, idNil)},
+	{"signal", Godot4, bytesOf(idSignal, strings.Repeat("signal", 30), uint64(8), idNil)},
+	{"array", Godot4, bytesOf(idArray, 3, idArray, 1, idArray, 0, str("x"), integer(3))},
+	{"typed array", Godot4, bytesOf(idArray|typedBy*int(containerScript), "res://thing.gd", 2, idNil, idObject|bit16, uint64(5))},
+	{"dict", Godot4, bytesOf(idDict, 3, str(longText), idArray, 1, str(text32), integer(5), integer(6),
 		idArray, 1, idNil, idDict, 1, str("k"), idNil)},
-	{"typed dict", Godot4, wire(idDict|typedBy*int(containerBuiltin)|valuesBy*int(containerClass), idString, "Node", 1, str("k"), idNil)},
-	{"bytes", Godot4, wire(idBytes, 39, []byte("012345678901234567890123456789012345678\x00"), idNil)},
-	{"numbers", Godot4, wire(idInts, 9, reals(9), idFloats, 5, reals(5), idInts, 0)},
-	{"wide numbers", Godot4, wire(idLongs, 3, uint64(1), uint64(2), uint64(3), idDoubles, 5, 0.1, 0.2, 0.3, 0.4, 0.5)},
-	{"vectors", Godot4, wire(idVectors2, 2, reals(4), idVectors3|bit16, 2, bytes.Repeat(wire(0.5), 6))},
-	{"four components", Godot4, wire(idVectors4|bit16, 2, bytes.Repeat(wire(0.5), 8), idColors, 3, reals(12))},
-	{"packed strings", Godot4, wire(idStrings, 4, "a\x00", "\x00", longText+"\x00", text16+"\x00")},
-	{"image", Godot2, wire(15, 1, 2, 3, 4, 21, []byte("0123456789abcdefghijk\x00\x00\x00"), 0)},
-	{"event", Godot2, wire(19, 1, 2, eventHead+8, uint64(3), 19, 0, 0, eventHead)},
-	{"old path", Godot2, wire(16, "root/node:property", 16, newPath(1), 0, nodePathProperty, "a", "b")},
-	{"shared", Godot2, wire(21, shared(1), 20, shared(1), 2, 1, 2, 2)},
-	{"plain packed strings", Manual4, wire(25, 3, "a", "", longText)},
+	{"typed dict", Godot4, bytesOf(idDict|typedBy*int(containerBuiltin)|valuesBy*int(containerClass), idString, "Node", 1, str("k"), idNil)},
+	{"bytes", Godot4, bytesOf(idBytes, 39, []byte("012345678901234567890123456789012345678\x00"), idNil)},
+	{"numbers", Godot4, bytesOf(idInts, 9, reals(9), idFloats, 5, reals(5), idInts, 0)},
+	{"wide numbers", Godot4, bytesOf(idLongs, 3, uint64(1), uint64(2), uint64(3), idDoubles, 5, 0.1, 0.2, 0.3, 0.4, 0.5)},
+	{"vectors", Godot4, bytesOf(idVectors2, 2, reals(4), idVectors3|bit16, 2, bytes.Repeat(bytesOf(0.5), 6))},
+	{"four components", Godot4, bytesOf(idVectors4|bit16, 2, bytes.Repeat(bytesOf(0.5), 8), idColors, 3, reals(12))},
+	{"packed strings", Godot4, bytesOf(idStrings, 4, "a\x00", "\x00", longText+"\x00", text16+"\x00")},
+	{"image", Godot2, bytesOf(15, 1, 2, 3, 4, 21, []byte("0123456789abcdefghijk\x00\x00\x00"), 0)},
+	{"event", Godot2, bytesOf(19, 1, 2, eventHead+8, uint64(3), 19, 0, 0, eventHead)},
+	{"old path", Godot2, bytesOf(16, "root/node:property", 16, newPath(1), 0, nodePathProperty, "a", "b")},
+	{"shared", Godot2, bytesOf(21, shared(1), 20, shared(1), 2, 1, 2, 2)},
+	{"plain packed strings", Manual4, bytesOf(25, 3, "a", "", longText)},
 }
 
 func eachSample(t *testing.T, f func(t *testing.T, s sample)) {
@@ -264,7 +265,7 @@ func readAll(d *Decoder) error {
 
 // nested returns a nil inside n arrays.
 func nested(n int) []byte {
-	return append(bytes.Repeat(wire(idArray, 1), n), wire(idNil)...)
+	return append(bytes.Repeat(bytesOf(idArray, 1), n), bytesOf(idNil)...)
 }
 
 // shortTexts are locations of a string that the fast path may read: the packet
@@ -274,14 +275,14 @@ var shortTexts = map[string]struct {
 	before int
 	nul    string
 }{
-	"an element":      {wire(idArray, 2, idString), 1, ""},
-	"a key":           {wire(idDict, 2, idString), 2, ""},
-	"a name":          {wire(idPath, newPath(2), 0, 0), 1, ""},
-	"a packed string": {wire(idStrings, 2), 1, "\x00"},
+	"an element":      {bytesOf(idArray, 2, idString), 1, ""},
+	"a key":           {bytesOf(idDict, 2, idString), 2, ""},
+	"a name":          {bytesOf(idPath, newPath(2), 0, 0), 1, ""},
+	"a packed string": {bytesOf(idStrings, 2), 1, "\x00"},
 }
 
 // document has tokens in every kind of location.
-var document = wire(idDict, 9,
+var document = bytesOf(idDict, 9,
 	str("player"), idDict, 1, str("inventory"), idArray, 2, idNil, str("sword"),
 	integer(5), integer(6),
 	idArray, 1, integer(7), idArray, 1, integer(8),
@@ -664,7 +665,7 @@ func chunkOf(t Type, n int, text string, last bool) Token {
 }
 
 // elements returns a Chunk as a Decoder makes it.
-func elements(t Type, u unit, n int, b []byte) Token {
+func elements(t Type, u wire.Unit, n int, b []byte) Token {
 	return newToken(KindChunk, t, tokenFlags(u), uint64(n)).withPayload(b)
 }
 
@@ -788,7 +789,7 @@ var everyWrite = map[string]step{
 	"WriteToken":      token(Int32(7)),
 	"DictKey":         dictKey,
 	"chunk":           token(chunkOf(TypeString, 9, "x", false)),
-	"elements":        token(elements(TypePackedByteArray, unitByte, 1, []byte{1})),
+	"elements":        token(elements(TypePackedByteArray, wire.Byte, 1, []byte{1})),
 	"no token":        token(Token{}),
 	"start":           token(ArrayStart(0, Elem{Class: "Node"})),
 	"BeginArray":      emptyArray,

@@ -13,6 +13,7 @@ import (
 	"github.com/valyala/bytebufferpool"
 
 	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // hugeSize returns the size of values of which only a buffer may be in memory.
@@ -37,10 +38,10 @@ func requireLittleMemory(t *testing.T, f func()) {
 func TestHugeValuesAreRead(t *testing.T) {
 	n := hugeSize()
 	noLimits := Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
-	text := func() io.Reader { return huge(wire(idString, int(n)), 'x', n) }
-	data := func() io.Reader { return huge(wire(idBytes, int(n)), 0, n) }
-	floats := func() io.Reader { return huge(wire(idFloats, int(n/4)), 0, n) }
-	vectors := func() io.Reader { return huge(wire(idVectors4, int(n/16)), 0, n) }
+	text := func() io.Reader { return huge(bytesOf(idString, int(n)), 'x', n) }
+	data := func() io.Reader { return huge(bytesOf(idBytes, int(n)), 0, n) }
+	floats := func() io.Reader { return huge(bytesOf(idFloats, int(n/4)), 0, n) }
+	vectors := func() io.Reader { return huge(bytesOf(idVectors4, int(n/16)), 0, n) }
 
 	copyPayload := func(t *testing.T, d *Decoder, w io.Writer) {
 		readTo(t, d, 1)
@@ -196,31 +197,31 @@ var hugeLengths = []uint32{1<<30 - 9, 1<<30 - 1, 1 << 30, 1<<30 + 1, 1<<31 - 8, 
 // hugeHeads returns the starts of values that declare n bytes, elements or names.
 func hugeHeads(n uint32) []sample {
 	return []sample{
-		{"String", Godot4, wire(idString, n)},
-		{"StringName", Godot4, wire(idName, n)},
-		{"PackedByteArray", Godot4, wire(idBytes, n)},
-		{"PackedInt64Array", Godot4, wire(idLongs, n)},
-		{"PackedVector4Array", Godot4, wire(idVectors4|bit16, n)},
-		{"PackedStringArray", Godot4, wire(idStrings, n)},
-		{"PackedStringArray of a string", Godot4, wire(idStrings, 2, "a\x00", n)},
-		{"PackedStringArray without NULs", Manual4, wire(25, n)},
-		{"PackedStringArray of a string without NUL", Manual4, wire(25, 2, "a", n)},
-		{"NodePath of names", Godot4, wire(idPath, n|newNodePathBit, 1, 0, "a")},
-		{"NodePath of sub-names", Godot4, wire(idPath, newPath(1), n, 0, "a")},
-		{"NodePath of many names in a manual's format", Manual4, wire(15, n|newNodePathBit, n, 0, "a")},
-		{"name in a NodePath", Godot4, wire(idPath, newPath(2), 0, 0, "a", n)},
-		{"NodePath as one string", Godot2, wire(16, n&^newNodePathBit)},
-		{"class", Godot4, wire(idObject, n)},
-		{"properties", Godot4, wire(idObject, "Node", n)},
-		{"property", Godot4, wire(idObject, "Node", 1, n)},
-		{"Signal", Godot4, wire(idSignal, n)},
-		{"class of elements", Godot4, wire(idArray|typedBy*int(containerClass), n)},
-		{"script of values", Godot4, wire(idDict|typedBy*int(containerClass)|valuesBy*int(containerScript), "Node", n)},
-		{"Array", Godot4, wire(idArray, n)},
-		{"Dictionary", Godot4, wire(idDict, n)},
-		{"shared Array", Godot2, wire(21, n)},
-		{"Image", Godot2, wire(15, 1, 2, 3, 4, n)},
-		{"InputEvent", Godot2, wire(19, 1, 2, n)},
+		{"String", Godot4, bytesOf(idString, n)},
+		{"StringName", Godot4, bytesOf(idName, n)},
+		{"PackedByteArray", Godot4, bytesOf(idBytes, n)},
+		{"PackedInt64Array", Godot4, bytesOf(idLongs, n)},
+		{"PackedVector4Array", Godot4, bytesOf(idVectors4|bit16, n)},
+		{"PackedStringArray", Godot4, bytesOf(idStrings, n)},
+		{"PackedStringArray of a string", Godot4, bytesOf(idStrings, 2, "a\x00", n)},
+		{"PackedStringArray without NULs", Manual4, bytesOf(25, n)},
+		{"PackedStringArray of a string without NUL", Manual4, bytesOf(25, 2, "a", n)},
+		{"NodePath of names", Godot4, bytesOf(idPath, n|newNodePathBit, 1, 0, "a")},
+		{"NodePath of sub-names", Godot4, bytesOf(idPath, newPath(1), n, 0, "a")},
+		{"NodePath of many names in a manual's format", Manual4, bytesOf(15, n|newNodePathBit, n, 0, "a")},
+		{"name in a NodePath", Godot4, bytesOf(idPath, newPath(2), 0, 0, "a", n)},
+		{"NodePath as one string", Godot2, bytesOf(16, n&^newNodePathBit)},
+		{"class", Godot4, bytesOf(idObject, n)},
+		{"properties", Godot4, bytesOf(idObject, "Node", n)},
+		{"property", Godot4, bytesOf(idObject, "Node", 1, n)},
+		{"Signal", Godot4, bytesOf(idSignal, n)},
+		{"class of elements", Godot4, bytesOf(idArray|typedBy*int(containerClass), n)},
+		{"script of values", Godot4, bytesOf(idDict|typedBy*int(containerClass)|valuesBy*int(containerScript), "Node", n)},
+		{"Array", Godot4, bytesOf(idArray, n)},
+		{"Dictionary", Godot4, bytesOf(idDict, n)},
+		{"shared Array", Godot2, bytesOf(21, n)},
+		{"Image", Godot2, bytesOf(15, 1, 2, 3, 4, n)},
+		{"InputEvent", Godot2, bytesOf(19, 1, 2, n)},
 	}
 }
 
@@ -294,7 +295,7 @@ var readHuge = map[string]func(d *Decoder) error{
 // A length that the input does not have is an error, also if it is near the greatest
 // int, and memory follows the bytes received.
 func TestHugeLengths(t *testing.T) {
-	arrays := map[*Format][]byte{Godot4: wire(idArray, 1), Godot2: wire(20, 1), Manual4: wire(19, 1)}
+	arrays := map[*Format][]byte{Godot4: bytesOf(idArray, 1), Godot2: bytesOf(20, 1), Manual4: bytesOf(19, 1)}
 	for name, read := range readHuge {
 		t.Run(name, func(t *testing.T) {
 			for _, n := range hugeLengths {
@@ -341,11 +342,11 @@ func TestHugeReadBuffer(t *testing.T) {
 	defer runtime.GC() // or the next collection waits for twice as much, which 32 bits do not have
 	d := NewDecoder(nil, &DecoderOptions{MaxChunk: math.MaxInt, Limits: limitsOf("", 0), AllowObjects: true})
 	defer d.Release()
-	head := wire(idDict|typedBy*int(containerClass)|valuesBy*int(containerClass), maxName)
+	head := bytesOf(idDict|typedBy*int(containerClass)|valuesBy*int(containerClass), maxName)
 	pieces := []func(p []byte) int{
 		func(p []byte) int { return copy(p, head) },
 		func([]byte) int { return maxName }, // NULs
-		func(p []byte) int { return copy(p, wire(maxName)) },
+		func(p []byte) int { return copy(p, bytesOf(maxName)) },
 	}
 	d.Reset(readerFunc(func(p []byte) (int, error) {
 		if len(pieces) == 0 {
@@ -435,8 +436,8 @@ func TestHugePackedArraysAreSkipped(t *testing.T) {
 		{idLongs, 1<<29 + 1, 8},
 		{idVectors4, 1<<28 + 1, 16},
 	} {
-		head := copy(b, wire(idArray, 1, c.id, uint32(c.n)))
-		size := int64(head+padding(uint32(c.n*c.size))) + c.n*c.size
+		head := copy(b, bytesOf(idArray, 1, c.id, uint32(c.n)))
+		size := int64(head+wire.Padding(uint32(c.n*c.size))) + c.n*c.size
 		for depth, skip := range []func(d *Decoder) error{
 			(*Decoder).SkipValue,
 			func(d *Decoder) error { readTo(t, d, 1); return d.SkipValue() },

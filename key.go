@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 func init() {
@@ -32,7 +33,7 @@ func newKey(text string) hook.Key {
 	copy(b[8:], text)
 	copy(mask[8:], bytes.Repeat([]byte{0xFF}, len(text)))
 	return hook.Key{
-		Len: len(text), Size: 8 + int(padded(uint32(len(text)))), Head: stringHeader | uint64(len(text))<<32,
+		Len: len(text), Size: 8 + int(wire.Padded(uint32(len(text)))), Head: stringHeader | uint64(len(text))<<32,
 		First: le.Uint64(b[8:]), Last: le.Uint64(b[16:]), Mask: le.Uint64(mask[8:]), LastMask: le.Uint64(mask[16:]),
 	}
 }

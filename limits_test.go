@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // peekAll reads all tokens with a PeekKind before each.
@@ -22,7 +24,7 @@ func peekAll(d *Decoder) error {
 }
 
 func TestLimitsAtTheirExactValue(t *testing.T) {
-	nil3 := wire(idNil, idNil, idNil)
+	nil3 := bytesOf(idNil, idNil, idNil)
 	for _, c := range []struct {
 		limit  string
 		what   string
@@ -31,45 +33,45 @@ func TestLimitsAtTheirExactValue(t *testing.T) {
 		offset int   // of the error if the limit is one less
 		path   string
 	}{
-		{"Depth", "arrays", wire(idArray, 1, idArray, 1, idNil), 2, 16, "$[0][0]"},
-		{"Depth", "an empty array in arrays", wire(idArray, 1, idArray, 1, idArray, 0), 2, 16, "$[0][0]"},
-		{"Depth", "keys", wire(idDict, 1, idDict, 1, idNil, idNil, idNil), 2, 16, "$.key(0).key(0)"},
-		{"Depth", "values", wire(idDict, 1, str("a"), idDict, 1, idNil, idNil), 2, 28, `$.a.key(0)`},
-		{"Depth", "properties", wire(idObject, "X", 1, "a", idArray, 1, idNil), 2, 32, `$.a[0]`},
+		{"Depth", "arrays", bytesOf(idArray, 1, idArray, 1, idNil), 2, 16, "$[0][0]"},
+		{"Depth", "an empty array in arrays", bytesOf(idArray, 1, idArray, 1, idArray, 0), 2, 16, "$[0][0]"},
+		{"Depth", "keys", bytesOf(idDict, 1, idDict, 1, idNil, idNil, idNil), 2, 16, "$.key(0).key(0)"},
+		{"Depth", "values", bytesOf(idDict, 1, str("a"), idDict, 1, idNil, idNil), 2, 28, `$.a.key(0)`},
+		{"Depth", "properties", bytesOf(idObject, "X", 1, "a", idArray, 1, idNil), 2, 32, `$.a[0]`},
 
-		{"Elements", "elements", wire(idArray, 3, nil3), 3, 4, "$"},
-		{"Elements", "elements of a typed array", wire(idArray|typedBy*2, "Node", 3, nil3), 3, 12, "$"},
-		{"Elements", "pairs", wire(idDict, 3, nil3, nil3), 3, 4, "$"},
-		{"Elements", "properties", wire(idObject, "X", 3, "a", idNil, "b", idNil, "c", idNil), 3, 12, "$"},
-		{"Elements", "names and sub-names", wire(idPath, newPath(2), 1, 0, "a", "b", "c"), 3, 4, "$"},
-		{"Elements", "a property's sub-name", wire(idPath, newPath(1), 1, nodePathProperty, "a", "b", "c"), 3, 4, "$"},
-		{"Elements", "packed strings", wire(idStrings, 3, "a\x00", "b\x00", "c\x00"), 3, 4, "$"},
+		{"Elements", "elements", bytesOf(idArray, 3, nil3), 3, 4, "$"},
+		{"Elements", "elements of a typed array", bytesOf(idArray|typedBy*2, "Node", 3, nil3), 3, 12, "$"},
+		{"Elements", "pairs", bytesOf(idDict, 3, nil3, nil3), 3, 4, "$"},
+		{"Elements", "properties", bytesOf(idObject, "X", 3, "a", idNil, "b", idNil, "c", idNil), 3, 12, "$"},
+		{"Elements", "names and sub-names", bytesOf(idPath, newPath(2), 1, 0, "a", "b", "c"), 3, 4, "$"},
+		{"Elements", "a property's sub-name", bytesOf(idPath, newPath(1), 1, nodePathProperty, "a", "b", "c"), 3, 4, "$"},
+		{"Elements", "packed strings", bytesOf(idStrings, 3, "a\x00", "b\x00", "c\x00"), 3, 4, "$"},
 
-		{"Values", "elements", wire(idArray, 3, nil3), 4, 4, "$"},
-		{"Values", "pairs", wire(idDict, 2, nil3, idNil), 5, 4, "$"},
-		{"Values", "properties", wire(idObject, "X", 2, "a", idNil, "b", idNil), 5, 12, "$"},
-		{"Values", "names", wire(idPath, newPath(2), 1, 0, "a", "b", "c"), 4, 4, "$"},
-		{"Values", "packed strings", wire(idStrings, 3, "a\x00", "b\x00", "c\x00"), 4, 4, "$"},
-		{"Values", "a chain", wire(idArray, 2, idArray, 2, idNil, idNil, idDict, 1, idNil, idStrings, 1, "\x00"), 8, 40, "$[1][null]"},
+		{"Values", "elements", bytesOf(idArray, 3, nil3), 4, 4, "$"},
+		{"Values", "pairs", bytesOf(idDict, 2, nil3, idNil), 5, 4, "$"},
+		{"Values", "properties", bytesOf(idObject, "X", 2, "a", idNil, "b", idNil), 5, 12, "$"},
+		{"Values", "names", bytesOf(idPath, newPath(2), 1, 0, "a", "b", "c"), 4, 4, "$"},
+		{"Values", "packed strings", bytesOf(idStrings, 3, "a\x00", "b\x00", "c\x00"), 4, 4, "$"},
+		{"Values", "a chain", bytesOf(idArray, 2, idArray, 2, idNil, idNil, idDict, 1, idNil, idStrings, 1, "\x00"), 8, 40, "$[1][null]"},
 
 		{"StringBytes", "a String", str("abcde"), 5, 4, "$"},
-		{"StringBytes", "a StringName", wire(idName, "abcde"), 5, 4, "$"},
-		{"StringBytes", "a key", wire(idDict, 1, str("abcde"), idNil), 5, 12, "$.key(0)"},
-		{"StringBytes", "a name", wire(idPath, newPath(1), 0, 0, "abcde"), 5, 16, "$[0]"},
-		{"StringBytes", "a packed string without its NUL", wire(idStrings, 1, "abcde\x00"), 5, 8, "$[0]"},
+		{"StringBytes", "a StringName", bytesOf(idName, "abcde"), 5, 4, "$"},
+		{"StringBytes", "a key", bytesOf(idDict, 1, str("abcde"), idNil), 5, 12, "$.key(0)"},
+		{"StringBytes", "a name", bytesOf(idPath, newPath(1), 0, 0, "abcde"), 5, 16, "$[0]"},
+		{"StringBytes", "a packed string without its NUL", bytesOf(idStrings, 1, "abcde\x00"), 5, 8, "$[0]"},
 
-		{"NameBytes", "a class", wire(idObject, "Node3D", 0), 6, 4, "$"},
-		{"NameBytes", "a property", wire(idObject, "A", 1, "position", idNil), 8, 16, "$.key(0)"},
-		{"NameBytes", "a signal", wire(idSignal, "pressed", uint64(1)), 7, 4, "$"},
-		{"NameBytes", "a declared class", wire(idArray|typedBy*2, "Node3D", 0), 6, 4, "$"},
-		{"NameBytes", "a script of keys", wire(idDict|typedBy*3, "res://a", 0), 7, 4, "$"},
-		{"NameBytes", "a class of values", wire(idDict|valuesBy*2|typedBy, 4, "Node3D", 0), 6, 8, "$"},
+		{"NameBytes", "a class", bytesOf(idObject, "Node3D", 0), 6, 4, "$"},
+		{"NameBytes", "a property", bytesOf(idObject, "A", 1, "position", idNil), 8, 16, "$.key(0)"},
+		{"NameBytes", "a signal", bytesOf(idSignal, "pressed", uint64(1)), 7, 4, "$"},
+		{"NameBytes", "a declared class", bytesOf(idArray|typedBy*2, "Node3D", 0), 6, 4, "$"},
+		{"NameBytes", "a script of keys", bytesOf(idDict|typedBy*3, "res://a", 0), 7, 4, "$"},
+		{"NameBytes", "a class of values", bytesOf(idDict|valuesBy*2|typedBy, 4, "Node3D", 0), 6, 8, "$"},
 
-		{"PackedBytes", "bytes", wire(idBytes, 5, []byte("abcde\x00\x00\x00")), 5, 4, "$"},
-		{"PackedBytes", "ints", wire(idInts, 2, reals(2)), 8, 4, "$"},
-		{"PackedBytes", "doubles", wire(idDoubles, 2, 0.1, 0.2), 16, 4, "$"},
-		{"PackedBytes", "vectors", wire(idVectors3, 2, reals(6)), 24, 4, "$"},
-		{"PackedBytes", "wide vectors", wire(idVectors2|bit16, 1, 0.1, 0.2), 16, 4, "$"},
+		{"PackedBytes", "bytes", bytesOf(idBytes, 5, []byte("abcde\x00\x00\x00")), 5, 4, "$"},
+		{"PackedBytes", "ints", bytesOf(idInts, 2, reals(2)), 8, 4, "$"},
+		{"PackedBytes", "doubles", bytesOf(idDoubles, 2, 0.1, 0.2), 16, 4, "$"},
+		{"PackedBytes", "vectors", bytesOf(idVectors3, 2, reals(6)), 24, 4, "$"},
+		{"PackedBytes", "wide vectors", bytesOf(idVectors2|bit16, 1, 0.1, 0.2), 16, 4, "$"},
 	} {
 		t.Run(c.limit+" of "+c.what, func(t *testing.T) {
 			for _, n := range []int64{c.value, c.value + 1, -1} {
@@ -111,12 +113,12 @@ func TestLimitsOfGodot2(t *testing.T) {
 		value  int64
 		offset int
 	}{
-		{"StringBytes", "a NodePath", wire(16, "root/node:property"), 18, 4},
-		{"Elements", "a shared array", wire(21, shared(2), 0, 0), 2, 4},
-		{"Values", "a shared array", wire(21, shared(2), 0, 0), 3, 4},
-		{"Values", "a NodePath", wire(16, "root/node:property"), 2, 4},
-		{"PackedBytes", "an Image", wire(15, 0, 0, 1, 1, 3, []byte("abc\x00")), 3, 20},
-		{"NameBytes", "an InputEvent", wire(19, 1, 0, eventHead+8, uint64(1)), 8, 12},
+		{"StringBytes", "a NodePath", bytesOf(16, "root/node:property"), 18, 4},
+		{"Elements", "a shared array", bytesOf(21, shared(2), 0, 0), 2, 4},
+		{"Values", "a shared array", bytesOf(21, shared(2), 0, 0), 3, 4},
+		{"Values", "a NodePath", bytesOf(16, "root/node:property"), 2, 4},
+		{"PackedBytes", "an Image", bytesOf(15, 0, 0, 1, 1, 3, []byte("abc\x00")), 3, 20},
+		{"NameBytes", "an InputEvent", bytesOf(19, 1, 0, eventHead+8, uint64(1)), 8, 12},
 	} {
 		t.Run(c.limit+" of "+c.what, func(t *testing.T) {
 			d := NewDecoder(nil, &DecoderOptions{Format: Godot2, Limits: limitsOf(c.limit, c.value)})
@@ -186,7 +188,7 @@ func TestLimitOfBytes(t *testing.T) {
 
 // Bulk reads stop at Limits.Bytes as well.
 func TestLimitOfBytesInBulkReads(t *testing.T) {
-	packet := wire(idFloats, 100, reals(100))
+	packet := bytesOf(idFloats, 100, reals(100))
 	for _, n := range []int64{int64(len(packet)), int64(len(packet)) - 1} {
 		d := NewDecoder(plain(append(bytes.Clone(packet), packet...)), &DecoderOptions{MaxChunk: 16, Limits: Limits{Bytes: n}})
 		for range 2 {
@@ -220,17 +222,17 @@ func TestDefaultLimits(t *testing.T) {
 		head  []byte
 		max   int64
 	}{
-		{"Array", "Elements", wire(idArray), 1 << 20},
-		{"Dictionary", "Elements", wire(idDict), 1 << 20},
-		{"PackedStringArray", "Elements", wire(idStrings), 1 << 20},
-		{"String", "StringBytes", wire(idString), 16 << 20},
-		{"Signal", "NameBytes", wire(idSignal), 1 << 10},
-		{"PackedByteArray", "PackedBytes", wire(idBytes), 256 << 20},
+		{"Array", "Elements", bytesOf(idArray), 1 << 20},
+		{"Dictionary", "Elements", bytesOf(idDict), 1 << 20},
+		{"PackedStringArray", "Elements", bytesOf(idStrings), 1 << 20},
+		{"String", "StringBytes", bytesOf(idString), 16 << 20},
+		{"Signal", "NameBytes", bytesOf(idSignal), 1 << 10},
+		{"PackedByteArray", "PackedBytes", bytesOf(idBytes), 256 << 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := NewDecoder(plain(append(c.head, wire(int(c.max))...)), nil)
+			d := NewDecoder(plain(append(c.head, bytesOf(int(c.max))...)), nil)
 			require.NotErrorIs(t, readAll(d), ErrLimit)
-			d.Reset(plain(append(c.head, wire(int(c.max+1))...)))
+			d.Reset(plain(append(c.head, bytesOf(int(c.max+1))...)))
 			err := readAll(d)
 			requireError(t, err, 4, "$", ErrLimit)
 			var l *LimitError
@@ -239,7 +241,7 @@ func TestDefaultLimits(t *testing.T) {
 		})
 	}
 	// Without a limit, names are limited to 1 GiB.
-	d := NewDecoder(plain(wire(idSignal, 1<<30+1)), &DecoderOptions{Limits: limitsOf("", 0)})
+	d := NewDecoder(plain(bytesOf(idSignal, 1<<30+1)), &DecoderOptions{Limits: limitsOf("", 0)})
 	var l *LimitError
 	require.ErrorAs(t, readAll(d), &l)
 	require.Equal(t, LimitError{Name: "NameBytes", Got: 1<<30 + 1, Max: 1 << 30}, *l)
@@ -249,7 +251,7 @@ func TestDepthAsInEngines(t *testing.T) {
 	d := NewDecoder(plain(nested(1024)), nil)
 	defer d.Release()
 	require.Equal(t, io.EOF, readAll(d))
-	d.Reset(plain(append(bytes.Repeat(wire(idArray, 1), 1024), wire(idArray, 0)...)))
+	d.Reset(plain(append(bytes.Repeat(bytesOf(idArray, 1), 1024), bytesOf(idArray, 0)...)))
 	require.Equal(t, io.EOF, readAll(d))
 	d.Reset(plain(nested(1025)))
 	var fault *Error
@@ -258,7 +260,7 @@ func TestDepthAsInEngines(t *testing.T) {
 	require.EqualValues(t, 8*1025, fault.Offset)
 	require.True(t, strings.HasPrefix(fault.Path, "$[0][0]"), fault.Path)
 	// Strings, NodePaths and packed arrays do not count as levels.
-	d = NewDecoder(plain(wire(idArray, 2, idPath, newPath(1), 0, 0, longText, idStrings, 1, longText+"\x00")),
+	d = NewDecoder(plain(bytesOf(idArray, 2, idPath, newPath(1), 0, 0, longText, idStrings, 1, longText+"\x00")),
 		&DecoderOptions{MaxChunk: 16, Limits: Limits{Depth: 1}})
 	require.Equal(t, io.EOF, readAll(d))
 }
@@ -296,34 +298,34 @@ var counted = []struct {
 	format *Format
 	head   []byte
 }{
-	{"String", Godot4, wire(idString)},
-	{"StringName", Godot4, wire(idName)},
-	{"Array", Godot4, wire(idArray)},
-	{"typed Array", Godot4, wire(idArray|typedBy*2, "Node")},
-	{"class of an Array", Godot4, wire(idArray | typedBy*2)},
-	{"Dictionary", Godot4, wire(idDict)},
-	{"script of values", Godot4, wire(idDict | valuesBy*3)},
-	{"class", Godot4, wire(idObject)},
-	{"Object", Godot4, wire(idObject, "Node")},
-	{"property", Godot4, wire(idObject, "Node", 1)},
-	{"Signal", Godot4, wire(idSignal)},
-	{"NodePath", Godot4, wire(idPath)},
-	{"sub-names", Godot4, wire(idPath, newPath(0))},
-	{"name", Godot4, wire(idPath, newPath(1), 0, 0)},
-	{"PackedByteArray", Godot4, wire(idBytes)},
-	{"PackedInt32Array", Godot4, wire(idInts)},
-	{"PackedInt64Array", Godot4, wire(idLongs)},
-	{"PackedFloat32Array", Godot4, wire(idFloats)},
-	{"PackedFloat64Array", Godot4, wire(idDoubles)},
-	{"PackedStringArray", Godot4, wire(idStrings)},
-	{"packed string", Godot4, wire(idStrings, 1)},
-	{"PackedVector2Array", Godot4, wire(idVectors2)},
-	{"PackedVector3Array", Godot4, wire(idVectors3 | bit16)},
-	{"PackedColorArray", Godot4, wire(idColors)},
-	{"PackedVector4Array", Godot4, wire(idVectors4 | bit16)},
-	{"Image", Godot2, wire(15, 0, 0, 1, 1)},
-	{"InputEvent", Godot2, wire(19, 1, 0)},
-	{"path of one string", Godot2, wire(16)},
+	{"String", Godot4, bytesOf(idString)},
+	{"StringName", Godot4, bytesOf(idName)},
+	{"Array", Godot4, bytesOf(idArray)},
+	{"typed Array", Godot4, bytesOf(idArray|typedBy*2, "Node")},
+	{"class of an Array", Godot4, bytesOf(idArray | typedBy*2)},
+	{"Dictionary", Godot4, bytesOf(idDict)},
+	{"script of values", Godot4, bytesOf(idDict | valuesBy*3)},
+	{"class", Godot4, bytesOf(idObject)},
+	{"Object", Godot4, bytesOf(idObject, "Node")},
+	{"property", Godot4, bytesOf(idObject, "Node", 1)},
+	{"Signal", Godot4, bytesOf(idSignal)},
+	{"NodePath", Godot4, bytesOf(idPath)},
+	{"sub-names", Godot4, bytesOf(idPath, newPath(0))},
+	{"name", Godot4, bytesOf(idPath, newPath(1), 0, 0)},
+	{"PackedByteArray", Godot4, bytesOf(idBytes)},
+	{"PackedInt32Array", Godot4, bytesOf(idInts)},
+	{"PackedInt64Array", Godot4, bytesOf(idLongs)},
+	{"PackedFloat32Array", Godot4, bytesOf(idFloats)},
+	{"PackedFloat64Array", Godot4, bytesOf(idDoubles)},
+	{"PackedStringArray", Godot4, bytesOf(idStrings)},
+	{"packed string", Godot4, bytesOf(idStrings, 1)},
+	{"PackedVector2Array", Godot4, bytesOf(idVectors2)},
+	{"PackedVector3Array", Godot4, bytesOf(idVectors3 | bit16)},
+	{"PackedColorArray", Godot4, bytesOf(idColors)},
+	{"PackedVector4Array", Godot4, bytesOf(idVectors4 | bit16)},
+	{"Image", Godot2, bytesOf(15, 0, 0, 1, 1)},
+	{"InputEvent", Godot2, bytesOf(19, 1, 0)},
+	{"path of one string", Godot2, bytesOf(16)},
 }
 
 // Memory follows the bytes received and not a count.
@@ -372,7 +374,7 @@ func TestHostileCountsAllocateNothing(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					for _, count := range []uint32{math.MaxInt32, math.MaxUint32, 1 << 30, 1 << 24} {
 						for extra := 8; extra <= 16; extra += 4 {
-							packet := append(append(bytes.Clone(c.head), wire(count)...), make([]byte, extra)...)
+							packet := append(append(bytes.Clone(c.head), bytesOf(count)...), make([]byte, extra)...)
 							require.Less(t, allocated(func() {
 								d := NewDecoder(nil, &DecoderOptions{Format: c.format, AllowObjects: true, Limits: noLimits})
 								eachReader(d, packet, func(string) {
@@ -396,10 +398,10 @@ func TestImpossibleCounts(t *testing.T) {
 	for _, c := range counted {
 		t.Run(c.name, func(t *testing.T) {
 			const count = 1 << 16
-			packet := append(append(bytes.Clone(c.head), wire(count)...), make([]byte, 16)...)
+			packet := append(append(bytes.Clone(c.head), bytesOf(count)...), make([]byte, 16)...)
 			switch c.name {
 			case "NodePath":
-				packet = append(wire(idPath, newPath(count)), make([]byte, 16)...)
+				packet = append(bytesOf(idPath, newPath(count)), make([]byte, 16)...)
 			case "path of one string": // its length is in another token
 			}
 			at := len(c.head)
@@ -433,7 +435,7 @@ func TestImpossibleCounts(t *testing.T) {
 }
 
 func TestObjectsNotAllowedByDefault(t *testing.T) {
-	packet := wire(idArray, 1, idObject, "Node", 1, "script", idNil)
+	packet := bytesOf(idArray, 1, idObject, "Node", 1, "script", idNil)
 	for _, c := range []struct {
 		name     string
 		format   *Format
@@ -441,11 +443,11 @@ func TestObjectsNotAllowedByDefault(t *testing.T) {
 		rejected bool
 	}{
 		{"Godot 4", Godot4, packet, true},
-		{"Godot 3", Godot3, wire(19, 1, 17, "Node", 1, "script", 0), true},
-		{"manual", Manual4, wire(19, 1, 17, "Node", 1, "script", 0), true},
-		{"null by the manual", Manual4, wire(19, 1, 17, ""), false},
-		{"no class", Godot4, wire(idArray, 1, idObject, ""), true},
-		{"id", Godot4, wire(idArray, 1, idObject|bit16, uint64(7)), false},
+		{"Godot 3", Godot3, bytesOf(19, 1, 17, "Node", 1, "script", 0), true},
+		{"manual", Manual4, bytesOf(19, 1, 17, "Node", 1, "script", 0), true},
+		{"null by the manual", Manual4, bytesOf(19, 1, 17, ""), false},
+		{"no class", Godot4, bytesOf(idArray, 1, idObject, ""), true},
+		{"id", Godot4, bytesOf(idArray, 1, idObject|bit16, uint64(7)), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for name, read := range map[string]func(d *Decoder) error{
@@ -474,7 +476,7 @@ func TestObjectsNotAllowedByDefault(t *testing.T) {
 func TestLimitOfShortText(t *testing.T) {
 	for where, p := range shortTexts {
 		for n := range 11 {
-			packet := append(bytes.Clone(p.head), wire(strings.Repeat("a", n)+p.nul, make([]byte, 32))...)
+			packet := append(bytes.Clone(p.head), bytesOf(strings.Repeat("a", n)+p.nul, make([]byte, 32))...)
 			for limit := 1; limit < 11; limit++ {
 				d := NewDecoder(nil, &DecoderOptions{Limits: limitsOf("StringBytes", int64(limit))})
 				eachReader(d, packet, func(name string) {
@@ -509,7 +511,7 @@ func TestLimitBytesAtTheEnd(t *testing.T) {
 			_, err := d.ReadToken()
 			require.Equal(t, io.EOF, err, name)
 		})
-		eachReader(d, wire(idBool, 1), func(name string) {
+		eachReader(d, bytesOf(idBool, 1), func(name string) {
 			_, err := d.ReadToken()
 			requireError(t, err, int(limit), "$", ErrLimit)
 		})
@@ -519,7 +521,7 @@ func TestLimitBytesAtTheEnd(t *testing.T) {
 
 // Where Limits.Bytes and the input end together inside a value, the limit is the error.
 func TestLimitBytesWithTheInput(t *testing.T) {
-	d := NewDecoder(plain(wire(idArray, 2, integer(7))), &DecoderOptions{Limits: Limits{Bytes: 16}})
+	d := NewDecoder(plain(bytesOf(idArray, 2, integer(7))), &DecoderOptions{Limits: Limits{Bytes: 16}})
 	defer d.Release()
 	readTo(t, d, 2)
 	_, err := d.ReadToken()
@@ -534,7 +536,7 @@ func TestLimitErrorText(t *testing.T) {
 
 func TestLimitErrors(t *testing.T) {
 	player := func(last ...any) []byte {
-		return wire(idDict, 1, str("player"), idDict, 1, str("inventory"), idArray, 4, idNil, idNil, idNil, wire(last...))
+		return bytesOf(idDict, 1, str("player"), idDict, 1, str("inventory"), idArray, 4, idNil, idNil, idNil, bytesOf(last...))
 	}
 	at := fmt.Sprintf("offset %d, $.player.inventory[3]: ", len(player())+4)
 	testInputErrors(t, []inputError{
@@ -550,14 +552,14 @@ func TestLimitErrors(t *testing.T) {
 			text: at + "container that adds up to 59 values exceeds limit Values (20)"},
 		{name: "Bytes", packet: player(idBytes, 50), options: DecoderOptions{Limits: Limits{Bytes: 100}}, is: ErrLimit,
 			text: at + "value of at least 130 bytes exceeds limit Bytes (100)"},
-		{name: "Depth", packet: wire(idArray, 1, idArray, 1, idNil), options: DecoderOptions{Limits: Limits{Depth: 1}}, is: ErrLimit,
+		{name: "Depth", packet: bytesOf(idArray, 1, idArray, 1, idNil), options: DecoderOptions{Limits: Limits{Depth: 1}}, is: ErrLimit,
 			text: "offset 16, $[0][0]: value inside 2 containers exceeds limit Depth (1)"},
 	})
 }
 
 // Where both the input and Limits.Bytes end inside a value, the error is at the first end.
 func TestLimitOfBytesBeyondInput(t *testing.T) {
-	packet := wire(idArray, 3, idNil, 19|bit16, make([]byte, 16*8)) // a Projection of 64 bits
+	packet := bytesOf(idArray, 3, idNil, 19|bit16, make([]byte, 16*8)) // a Projection of 64 bits
 	for _, row := range []struct {
 		name   string
 		size   int // bytes of the input
@@ -590,18 +592,18 @@ func TestLimitOfBytesWithoutPadding(t *testing.T) {
 		packet []byte // without padding
 		pad    int
 	}{
-		{"PackedByteArray", Godot4, wire(idBytes, 5, []byte("12345")), 3},
-		{"PackedByteArray of Godot 3", Godot3, wire(20, 5, []byte("12345")), 3},
-		{"PackedByteArray in an Array", Godot4, wire(idArray, 1, idBytes, 6, []byte("123456")), 2},
-		{"String of Godot 2", Godot2, wire(4, 5, []byte("12345")), 3},
-		{"long String of Godot 2", Godot2, wire(4, 33, bytes.Repeat([]byte("x"), 33)), 3},
+		{"PackedByteArray", Godot4, bytesOf(idBytes, 5, []byte("12345")), 3},
+		{"PackedByteArray of Godot 3", Godot3, bytesOf(20, 5, []byte("12345")), 3},
+		{"PackedByteArray in an Array", Godot4, bytesOf(idArray, 1, idBytes, 6, []byte("123456")), 2},
+		{"String of Godot 2", Godot2, bytesOf(4, 5, []byte("12345")), 3},
+		{"long String of Godot 2", Godot2, bytesOf(4, 33, bytes.Repeat([]byte("x"), 33)), 3},
 	} {
 		size := len(c.packet)
 		for _, window := range []int{minWindow, 0} {
 			for limit := size; limit <= size+c.pad; limit++ {
 				for have := 0; have <= c.pad; have++ {
 					d := NewDecoder(nil, &DecoderOptions{Format: c.format, MaxChunk: window, Limits: Limits{Bytes: int64(limit)}})
-					eachReader(d, append(c.packet[:size:size], zeros[:have]...), func(name string) {
+					eachReader(d, append(c.packet[:size:size], wire.Zeros(have)...), func(name string) {
 						name = fmt.Sprintf("%s: %d bytes of padding, limit %d, window %d, %s", c.name, have, limit-size, window, name)
 						err := readAll(d)
 						if size+have <= limit {
@@ -623,7 +625,7 @@ func TestLimitOfBytesWithoutPadding(t *testing.T) {
 
 // An error of the Reader where the input can end is returned, and the call can be repeated.
 func TestLimitOfBytesWithoutPaddingInterrupted(t *testing.T) {
-	packet := wire(idBytes, 5, []byte("12345"))
+	packet := bytesOf(idBytes, 5, []byte("12345"))
 	d := NewDecoder(io.MultiReader(plain(packet), &onceReader{errTemporary}), &DecoderOptions{Limits: Limits{Bytes: int64(len(packet))}})
 	defer d.Release()
 	readTo(t, d, 1)
@@ -640,7 +642,7 @@ func TestLimitOfBytesAfterInvalidText(t *testing.T) {
 		text := bytes.Repeat([]byte("x"), n)
 		for bad := range text {
 			text[bad] = 0xFF
-			packet := wire(idString, n, text, 0)
+			packet := bytesOf(idString, n, text, 0)
 			text[bad] = 'x'
 			for limit := 8 + n; limit < 8+(n+3)&^3; limit++ {
 				for _, window := range []int{minWindow, 20, 0} {

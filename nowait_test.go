@@ -69,10 +69,10 @@ func TestTypedReadsDoNotWait(t *testing.T) {
 
 // Other calls need no byte after what they return or skip.
 func TestCallsDoNotWait(t *testing.T) {
-	list := wire(idArray, 3, integer(1), str("text"), wire(idArray, 1, idNil))
-	dict := wire(idDict, 2, str("a"), integer(1), str("b"), integer(2))
+	list := bytesOf(idArray, 3, integer(1), str("text"), bytesOf(idArray, 1, idNil))
+	dict := bytesOf(idDict, 2, str("a"), integer(1), str("b"), integer(2))
 	text := str(longText)
-	bytes4 := wire(idBytes, 4, []byte{1, 2, 3, 4})
+	bytes4 := bytesOf(idBytes, 4, []byte{1, 2, 3, 4})
 	peek := func(want Kind) func(d *Decoder) error {
 		return func(d *Decoder) error {
 			if k := d.PeekKind(); k != want {
@@ -132,10 +132,10 @@ func TestCallsDoNotWait(t *testing.T) {
 		}},
 		{"AppendString of a chunk", text, 1, func(d *Decoder) error { _, err := d.AppendString(nil); return err }},
 		{"ReadPacked", bytes4, 1, func(d *Decoder) error { _, err := ReadPacked(d, make([]byte, 4)); return err }},
-		{"ReadPacked of a part", wire(idInts, 3, 1, 2), 1, func(d *Decoder) error { _, err := ReadPacked(d, make([]int32, 2)); return err }},
+		{"ReadPacked of a part", bytesOf(idInts, 3, 1, 2), 1, func(d *Decoder) error { _, err := ReadPacked(d, make([]int32, 2)); return err }},
 		{"AppendPacked after PackedStart", bytes4, 1, func(d *Decoder) error { _, err := AppendPacked[byte](d, nil); return err }},
 		{"Payload", bytes4, 1, func(d *Decoder) error { _, err := io.Copy(io.Discard, d.Payload()); return err }},
-		{"Payload of what was sent", wire(idInts, 3, 1, 2), 1, func(d *Decoder) error { _, err := d.Payload().Read(make([]byte, 100)); return err }},
+		{"Payload of what was sent", bytesOf(idInts, 3, 1, 2), 1, func(d *Decoder) error { _, err := d.Payload().Read(make([]byte, 100)); return err }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, step := range []int{1, 1 << 20} {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // elementsOf returns n elements that every type can hold.
@@ -94,7 +96,7 @@ func testElements[T Packable](t *testing.T, writable ...Type) {
 					d := NewDecoder(nil, &DecoderOptions{MaxChunk: window})
 					defer d.Release()
 					d.Reset(plain(b.Bytes()))
-					narrower := readTo(t, d, 1).unit() > unitOfAlone[T]() && unitOfAlone[T]() < unitFloat32
+					narrower := readTo(t, d, 1).unit() > unitOfAlone[T]() && unitOfAlone[T]() < wire.Float32
 					got, err := AppendPacked[T](d, nil)
 					if narrower {
 						require.ErrorIs(t, err, ErrType, "%v", typ)
@@ -130,8 +132,8 @@ func testElements[T Packable](t *testing.T, writable ...Type) {
 	})
 }
 
-func unitOfAlone[T Packable]() unit {
-	u, _ := unitOf[T]()
+func unitOfAlone[T Packable]() wire.Unit {
+	u, _ := wire.UnitOf[T]()
 	return u
 }
 
@@ -150,13 +152,13 @@ func TestWideningKeepsSigns(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int64{-1, -1 << 31, 255, 128}, got)
 
-	d.Reset(plain(wire(idInts, 2, uint32(0xFFFFFFFF), 7)))
+	d.Reset(plain(bytesOf(idInts, 2, uint32(0xFFFFFFFF), 7)))
 	readTo(t, d, 1)
 	got, err = AppendPacked(d, []int64{0})
 	require.NoError(t, err)
 	require.Equal(t, []int64{0, -1, 7}, got)
 
-	two := wire(idBytes, 2, []byte{255, 128, 0, 0})
+	two := bytesOf(idBytes, 2, []byte{255, 128, 0, 0})
 	d.Reset(plain(two))
 	readTo(t, d, 1)
 	got, err = AppendPacked[int64](d, nil)
@@ -176,24 +178,24 @@ func TestHugeDoubles(t *testing.T) {
 		require.NoError(t, WritePacked(e, []float64{1e300}))
 		require.NoError(t, e.End())
 	})
-	require.Equal(t, wire(idDoubles, 1, 1e300), b)
+	require.Equal(t, bytesOf(idDoubles, 1, 1e300), b)
 }
 
 // Infinity can be narrowed: it is exact in 32 bits.
 func TestInfinityFitsAnywhere(t *testing.T) {
 	inf := math.Inf(1)
-	narrow := wire(float32(inf), float32(-inf))
+	narrow := bytesOf(float32(inf), float32(-inf))
 	for name, c := range map[string]struct {
 		write step
 		want  []byte
 	}{
-		"components": {func(e *Encoder) error { return e.WriteReals(TypeVector2, inf, -inf) }, wire(idVector2, narrow)},
+		"components": {func(e *Encoder) error { return e.WriteReals(TypeVector2, inf, -inf) }, bytesOf(idVector2, narrow)},
 		"numbers": {func(e *Encoder) error {
 			return errors.Join(e.BeginPacked(TypePackedFloat32Array, 2), WritePacked(e, []float64{inf, -inf}), e.End())
-		}, wire(idFloats, 2, narrow)},
+		}, bytesOf(idFloats, 2, narrow)},
 		"vectors": {func(e *Encoder) error {
 			return errors.Join(e.BeginPacked(TypePackedVector2Array, 1), WritePacked(e, [][2]float64{{inf, -inf}}), e.End())
-		}, wire(idVectors2, 1, narrow)},
+		}, bytesOf(idVectors2, 1, narrow)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.want, encoded(t, nil, func(e *Encoder) { require.NoError(t, c.write(e)) }))
@@ -214,11 +216,11 @@ func TestElementsKeepTheirBits(t *testing.T) {
 }
 
 func testBits[T Packable](t *testing.T, typ Type) {
-	u, components := unitOf[T]()
+	u, components := wire.UnitOf[T]()
 	for n := range 10 {
 		var data []byte
 		for i := range n * components {
-			if u.size() == 4 {
+			if u.Size() == 4 {
 				data = le.AppendUint32(data, 0x7F800001+uint32(i))
 			} else {
 				data = le.AppendUint64(data, 0x7FF0000000000001+uint64(i)<<32)

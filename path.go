@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // maxPath is the maximum length of a path in bytes, and maxKey that of a key in it.
@@ -45,7 +47,7 @@ func (s *state) appendPath(dst []byte, next bool, key func(i int) pathKey) []byt
 		}
 	}
 	if path := dst[start:]; len(path) > maxPath {
-		dst = dst[:start+wholeRunes(path, maxPath)]
+		dst = dst[:start+wire.WholeRunes(path, maxPath)]
 	}
 	return dst
 }
@@ -80,15 +82,15 @@ func (k pathKey) append(dst []byte) ([]byte, bool) {
 	default:
 		l := &layouts[k.typ]
 		u := l.units[0]
-		if len(k.data) > int(l.n)*u.size() {
+		if len(k.data) > int(l.n)*u.Size() {
 			u = l.units[1]
 		}
 		dst = append(append(dst, l.name...), '(')
-		for i := 0; i < len(k.data); i += u.size() {
+		for i := 0; i < len(k.data); i += u.Size() {
 			if i > 0 {
 				dst = append(dst, ", "...)
 			}
-			dst = appendNumber(dst, k.data[i:i+u.size()], u)
+			dst = appendNumber(dst, k.data[i:i+u.Size()], u)
 		}
 		dst = append(dst, ')')
 	}
@@ -96,14 +98,14 @@ func (k pathKey) append(dst []byte) ([]byte, bool) {
 }
 
 // appendNumber appends the number of unit u in b. A float has a dot or an exponent.
-func appendNumber(dst, b []byte, u unit) []byte {
+func appendNumber(dst, b []byte, u wire.Unit) []byte {
 	var x float64
 	switch u {
-	case unitInt32:
+	case wire.Int32:
 		return strconv.AppendInt(dst, int64(int32(le.Uint32(b))), 10)
-	case unitInt64:
+	case wire.Int64:
 		return strconv.AppendInt(dst, int64(le.Uint64(b)), 10)
-	case unitFloat32, unitFloat64:
+	case wire.Float32, wire.Float64:
 		x = component(b, u)
 	}
 	switch {
@@ -139,7 +141,7 @@ func isIdentifier(b []byte) bool {
 func appendQuoted(dst, text []byte) []byte {
 	cut := len(text) > maxKey
 	if cut {
-		text = text[:wholeRunes(text, maxKey)]
+		text = text[:wire.WholeRunes(text, maxKey)]
 	}
 	dst = append(dst, '"')
 	for len(text) > 0 {

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 func TestPaths(t *testing.T) {
@@ -66,20 +68,20 @@ func TestPathsOfKeysOutsideTheBuffer(t *testing.T) {
 		key := fmt.Sprintf("key %d of %s", i, longText)
 		switch i % 3 {
 		case 0:
-			b = append(b, wire(idDict, 2, str("filler"), str(filler), str(key))...)
+			b = append(b, bytesOf(idDict, 2, str("filler"), str(filler), str(key))...)
 		case 1:
-			b = append(b, wire(idObject, "Node", 2, "filler", idFloats, 100, reals(100), key)...)
+			b = append(b, bytesOf(idObject, "Node", 2, "filler", idFloats, 100, reals(100), key)...)
 		default:
-			b = append(b, wire(idArray, 2, str(filler))...)
+			b = append(b, bytesOf(idArray, 2, str(filler))...)
 			path += "[1]"
 			continue
 		}
-		path += fmt.Sprintf(`["%s…"]`, key[:wholeRunes([]byte(key), maxKey)])
+		path += fmt.Sprintf(`["%s…"]`, key[:wire.WholeRunes([]byte(key), maxKey)])
 	}
 	if len(path) > maxPath {
-		path = path[:wholeRunes([]byte(path), maxPath)]
+		path = path[:wire.WholeRunes([]byte(path), maxPath)]
 	}
-	b = append(b, wire(idArray, 3, idFloats, 1000, reals(1000), str(filler+filler), 255)...)
+	b = append(b, bytesOf(idArray, 3, idFloats, 1000, reals(1000), str(filler+filler), 255)...)
 	for name, skip := range map[string]func(d *Decoder) error{
 		"ReadToken": func(d *Decoder) (err error) {
 			for _, err = range d.Tokens() {
@@ -148,7 +150,7 @@ func TestPathsOfKeysOutsideTheBuffer(t *testing.T) {
 
 func TestLongPathsAreCut(t *testing.T) {
 	const depth = 500
-	d := NewDecoder(plain(append(bytes.Repeat(wire(idArray, 1), depth), wire(idNil)...)), nil)
+	d := NewDecoder(plain(append(bytes.Repeat(bytesOf(idArray, 1), depth), bytesOf(idNil)...)), nil)
 	defer d.Release()
 	readTo(t, d, depth+1)
 	require.Equal(t, "$"+strings.Repeat("[0]", depth)[:maxPath-1], string(d.AppendPath(nil)))
@@ -158,17 +160,17 @@ func TestLongPathsAreCut(t *testing.T) {
 
 	// A key that 32 bytes would cut inside a rune is cut before it.
 	key := strings.Repeat("x", 31) + "€"
-	d.Reset(plain(wire(idDict, 1, str(key), idNil)))
+	d.Reset(plain(bytesOf(idDict, 1, str(key), idNil)))
 	readTo(t, d, 4)
 	require.Equal(t, `$["`+key[:31]+`…"]`, string(d.AppendPath(nil)))
 
 	key = strings.Repeat("x", 29) + "€"
-	d.Reset(plain(wire(idDict, 1, str(key), idNil)))
+	d.Reset(plain(bytesOf(idDict, 1, str(key), idNil)))
 	readTo(t, d, 4)
 	require.Equal(t, `$["`+key+`"]`, string(d.AppendPath(nil)))
 
 	// A key of 32 bytes is not cut.
-	d = NewDecoder(plain(wire(idDict, 1, str(key[:29]+"xx\xc3"), idNil)), &DecoderOptions{AllowInvalidUTF8: true})
+	d = NewDecoder(plain(bytesOf(idDict, 1, str(key[:29]+"xx\xc3"), idNil)), &DecoderOptions{AllowInvalidUTF8: true})
 	defer d.Release()
 	readTo(t, d, 4)
 	require.Equal(t, `$["`+key[:29]+`xx\xc3"]`, string(d.AppendPath(nil)))
@@ -196,11 +198,11 @@ func TestEncoderPaths(t *testing.T) {
 // depth.
 func TestPathsAfterManyRefills(t *testing.T) {
 	long := strings.Repeat("x", 700)
-	packet := wire(idDict, 1, str("top"))
+	packet := bytesOf(idDict, 1, str("top"))
 	for i := range 40 {
-		packet = append(packet, wire(idDict, 2, str(fmt.Sprint(i)), str(long), str("k"))...)
+		packet = append(packet, bytesOf(idDict, 2, str(fmt.Sprint(i)), str(long), str("k"))...)
 	}
-	packet = append(packet, wire(idNil)...)
+	packet = append(packet, bytesOf(idNil)...)
 	o := DecoderOptions{MaxChunk: 16}
 	d, whole := NewDecoder(plain(packet), &o), NewDecoder(nil, &o)
 	defer d.Release()
@@ -222,9 +224,9 @@ func TestPathsAreUTF8(t *testing.T) {
 		key := strings.Repeat("x", n) + "éé"
 		var b []byte
 		for range 20 {
-			b = append(b, wire(idDict, 1, str(key))...)
+			b = append(b, bytesOf(idDict, 1, str(key))...)
 		}
-		d := NewDecoder(plain(append(b, wire(99)...)), nil)
+		d := NewDecoder(plain(append(b, bytesOf(99)...)), nil)
 		_, err := d.ReadToken()
 		for err == nil {
 			_, err = d.ReadToken()
@@ -250,32 +252,32 @@ func TestPathsOfKeys(t *testing.T) {
 		{"empty", str(""), `$[""]`},
 		{"space", str("a b"), `$["a b"]`},
 		{"escapes", str("a\"\\\n\r\t\a\u009b\u202e\U000e0001é"), `$["a\"\\\n\r\t\x07\u009b\u202e\U000e0001é"]`},
-		{"StringName", wire(idName, "speed"), `$[&"speed"]`},
-		{"null", wire(idNil), "$[null]"},
-		{"bool", wire(idBool, 1), "$[true]"},
+		{"StringName", bytesOf(idName, "speed"), `$[&"speed"]`},
+		{"null", bytesOf(idNil), "$[null]"},
+		{"bool", bytesOf(idBool, 1), "$[true]"},
 		{"int", integer(7), "$[7]"},
-		{"negative int", wire(idInt, uint32(math.MaxUint32)), "$[-1]"},
-		{"large int", wire(idInt|bit16, uint64(1<<40)), "$[1099511627776]"},
-		{"float", wire(idFloat, float32(1)), "$[1.0]"},
-		{"large float", wire(idFloat|bit16, 1e300), "$[1e+300]"},
-		{"infinity", wire(idFloat, float32(math.Inf(-1))), "$[-inf]"},
-		{"NaN", wire(idFloat|bit16, math.NaN()), "$[nan]"},
-		{"Vector2i", wire(6, 1, uint32(math.MaxUint32)), "$[Vector2i(1, -1)]"},
-		{"Vector2", wire(idVector2, float32(0.5), float32(2)), "$[Vector2(0.5, 2.0)]"},
-		{"wide Vector3", wire(idVector3|bit16, 0.5, 2.0, 1e20), "$[Vector3(0.5, 2.0, 1e+20)]"},
-		{"wide Rect2, of 32 bytes", wire(7|bit16, 0.5, 1.5, 2.5, 3.5), "$[Rect2(0.5, 1.5, 2.5, 3.5)]"},
-		{"Transform3D", wire(idTransform, reals(12)), "$.value(0)"},
-		{"Array", wire(idArray, 0), "$.value(0)"},
-		{"RID", wire(idRID, uint64(1)), "$.value(0)"},
+		{"negative int", bytesOf(idInt, uint32(math.MaxUint32)), "$[-1]"},
+		{"large int", bytesOf(idInt|bit16, uint64(1<<40)), "$[1099511627776]"},
+		{"float", bytesOf(idFloat, float32(1)), "$[1.0]"},
+		{"large float", bytesOf(idFloat|bit16, 1e300), "$[1e+300]"},
+		{"infinity", bytesOf(idFloat, float32(math.Inf(-1))), "$[-inf]"},
+		{"NaN", bytesOf(idFloat|bit16, math.NaN()), "$[nan]"},
+		{"Vector2i", bytesOf(6, 1, uint32(math.MaxUint32)), "$[Vector2i(1, -1)]"},
+		{"Vector2", bytesOf(idVector2, float32(0.5), float32(2)), "$[Vector2(0.5, 2.0)]"},
+		{"wide Vector3", bytesOf(idVector3|bit16, 0.5, 2.0, 1e20), "$[Vector3(0.5, 2.0, 1e+20)]"},
+		{"wide Rect2, of 32 bytes", bytesOf(7|bit16, 0.5, 1.5, 2.5, 3.5), "$[Rect2(0.5, 1.5, 2.5, 3.5)]"},
+		{"Transform3D", bytesOf(idTransform, reals(12)), "$.value(0)"},
+		{"Array", bytesOf(idArray, 0), "$.value(0)"},
+		{"RID", bytesOf(idRID, uint64(1)), "$.value(0)"},
 		{"long", str(strings.Repeat("x", 33)), `$["` + strings.Repeat("x", 32) + `…"]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, far := range []bool{false, true} { // the key has left the buffer
-				b := append(wire(idDict, 1), c.key...)
+				b := append(bytesOf(idDict, 1), c.key...)
 				if far {
-					b = append(b, wire(idArray, 2, str(strings.Repeat("y", 500)))...)
+					b = append(b, bytesOf(idArray, 2, str(strings.Repeat("y", 500)))...)
 				}
-				d := NewDecoder(&slowReader{append(b, wire(99)...)}, &DecoderOptions{MaxChunk: 16})
+				d := NewDecoder(&slowReader{append(b, bytesOf(99)...)}, &DecoderOptions{MaxChunk: 16})
 				_, err := d.ReadToken()
 				for err == nil {
 					_, err = d.ReadToken()

@@ -183,7 +183,7 @@ func TestPoolKeepsBuffersInUse(t *testing.T) {
 func TestLargeNamesAreNotPooled(t *testing.T) {
 	pool = bytebufferpool.Pool{}
 	name := string(bytes.Repeat([]byte{'x'}, 100<<10))
-	d := NewDecoder(plain(wire(idSignal, name, uint64(7))), &DecoderOptions{Limits: Limits{NameBytes: -1}})
+	d := NewDecoder(plain(bytesOf(idSignal, name, uint64(7))), &DecoderOptions{Limits: Limits{NameBytes: -1}})
 	require.Equal(t, name, readTo(t, d, 1).Text())
 	require.Greater(t, cap(d.buffer.B), maxPooled)
 	d.Release()
@@ -191,7 +191,7 @@ func TestLargeNamesAreNotPooled(t *testing.T) {
 		require.LessOrEqual(t, cap(getBuffer(1).B), maxPooled)
 	}
 	// The next buffer has the usual size, and shorter names can be read.
-	d.Reset(plain(wire(idSignal, "x", uint64(7))))
+	d.Reset(plain(bytesOf(idSignal, "x", uint64(7))))
 	require.Equal(t, "x", readTo(t, d, 1).Text())
 	d.Release()
 
@@ -227,14 +227,14 @@ func TestReleased(t *testing.T) {
 	for state, d := range map[string]func() *Decoder{
 		"zero": func() *Decoder { return new(Decoder) },
 		"released": func() *Decoder {
-			d := NewDecoder(plain(wire(idArray, 3, idNil)), nil)
+			d := NewDecoder(plain(bytesOf(idArray, 3, idNil)), nil)
 			readTo(t, d, 2)
 			d.Release()
 			return d
 		},
 		"zero and released": func() *Decoder { d := new(Decoder); d.Release(); return d },
 		"failed and released": func() *Decoder {
-			d := NewDecoder(plain(wire(99)), nil)
+			d := NewDecoder(plain(bytesOf(99)), nil)
 			require.Error(t, d.SkipValue())
 			d.Release()
 			return d
@@ -327,7 +327,7 @@ func TestResetClearsState(t *testing.T) {
 			check(e.BeginString(TypeString, Unknown))
 		},
 		"failed": func() {
-			d.Reset(plain(wire(99)))
+			d.Reset(plain(bytesOf(99)))
 			require.Error(t, d.SkipValue())
 			e.Reset(writerFunc(func([]byte) (int, error) { return 0, errors.New("broken") }))
 			require.Error(t, e.WriteNil())
@@ -346,21 +346,21 @@ func TestResetClearsState(t *testing.T) {
 			require.Error(t, CopyValue(smallEncoder(&faultyWriter{at: 20}, Godot4, 12), d))
 		},
 		"an error with bytes": func() {
-			d.Reset(&faultyReader{b: wire(idNil, idNil), at: 8, joined: true})
+			d.Reset(&faultyReader{b: bytesOf(idNil, idNil), at: 8, joined: true})
 			readTo(t, d, 1)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			leave()
 			var b bytes.Buffer
-			d.Reset(plain(wire(idArray, 2, integer(7), str("x"))))
+			d.Reset(plain(bytesOf(idArray, 2, integer(7), str("x"))))
 			e.Reset(&b)
 			require.Zero(t, d.Depth())
 			require.Zero(t, d.InputOffset())
 			require.Zero(t, e.Depth())
 			require.Zero(t, e.OutputOffset())
 			require.NoError(t, CopyValue(e, d))
-			require.Equal(t, wire(idArray, 2, integer(7), str("x")), b.Bytes())
+			require.Equal(t, bytesOf(idArray, 2, integer(7), str("x")), b.Bytes())
 			_, err := d.ReadToken()
 			require.Equal(t, io.EOF, err)
 			e.Reset(&b)

@@ -4,6 +4,8 @@ import (
 	"io"
 	"iter"
 	"math"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // How a Decoder reads.
@@ -272,7 +274,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
 	case shapeText:
 		n := le.Uint32(b[4:])
-		size := shortText(n, le.Uint64(b[8:]))
+		size := wire.ShortText(n, le.Uint64(b[8:]))
 		if size == 0 {
 			return d.readText(form, n)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // payload is the part of the latest token's payload that bulk reads have not returned
@@ -332,7 +333,7 @@ func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
 func fillPacked[T Packable](d *Decoder, dst []T, want units) (int, error) {
 	p := &d.payload
 	size := p.elem.size()
-	if b, ok := asBytes(dst, p.elem == want); ok {
+	if b, ok := wire.AsBytes(dst, p.elem == want); ok {
 		if d.copyElements(b, uint64(len(dst))) {
 			return len(dst), nil
 		}
@@ -346,7 +347,7 @@ func fillPacked[T Packable](d *Decoder, dst []T, want units) (int, error) {
 			return total, err
 		}
 		n := min(len(b)/size, len(dst)-total)
-		decodePacked(dst[total:total+n], b, p.elem.unit)
+		wire.Decode(dst[total:total+n], b, p.elem.unit)
 		d.discard(n * size)
 		total += n
 	}
@@ -369,10 +370,10 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 			d.takePacked(data)
 			dst = slices.Grow(dst, n)[:len(dst)+n]
 			from, to := d.buf[at:at+data], dst[len(dst)-n:]
-			if b, ok := asBytes(to, elem == want); ok {
+			if b, ok := wire.AsBytes(to, elem == want); ok {
 				copy(b, from)
 			} else {
-				decodePacked(to, from, elem.unit)
+				wire.Decode(to, from, elem.unit)
 			}
 			return dst, nil
 		}
@@ -417,15 +418,15 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 
 // units describes the components of an element of a packed array.
 type units struct {
-	unit unit
+	unit wire.Unit
 	n    uint8
 }
 
-func (u units) size() int { return u.unit.size() * int(u.n) }
+func (u units) size() int { return u.unit.Size() * int(u.n) }
 
 // typeUnits returns the units of a T.
 func typeUnits[T Packable]() units {
-	u, n := unitOf[T]()
+	u, n := wire.UnitOf[T]()
 	return units{u, uint8(n)}
 }
 
@@ -464,7 +465,7 @@ func (d *Decoder) checkPacked(call string, want units) error {
 	return nil
 }
 
-func (u units) convertTo(v units) bool { return u.n == v.n && u.unit.convertsTo(v.unit) }
+func (u units) convertTo(v units) bool { return u.n == v.n && u.unit.ConvertsTo(v.unit) }
 
 func (u units) mismatch(v units) error {
 	return wrapf(ErrType, "got elements of %d × %v, want %d × %v", u.n, u.unit, v.n, v.unit)
@@ -500,7 +501,7 @@ func (d *Decoder) copyElements(dst []byte, n uint64) bool {
 		return false
 	}
 	f := d.top()
-	if left := d.left; n > left || f.unit == unitByte && n > left-min(left, uint64(f.count&3)) {
+	if left := d.left; n > left || f.unit == wire.Byte && n > left-min(left, uint64(f.count&3)) {
 		return false
 	}
 	d.consume(copy(dst, d.buf[d.r:d.lim]))
@@ -526,7 +527,7 @@ func (d *Decoder) canReadDirect(n int) bool {
 
 func (d *Decoder) directBytes() uint64 {
 	f := d.top()
-	if f.unit == unitByte { // padding follows the last bytes
+	if f.unit == wire.Byte { // padding follows the last bytes
 		return d.left - min(d.left, uint64(f.count&3))
 	}
 	return d.left * uint64(f.size)

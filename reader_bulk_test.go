@@ -9,6 +9,8 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // Bulk reads return the bytes that have arrived.
@@ -16,15 +18,15 @@ func TestPayloadArrivesWithItsBytes(t *testing.T) {
 	r, give := pipe(t)
 	d := NewDecoder(r, &DecoderOptions{MaxChunk: 16})
 	defer d.Release()
-	give(wire(idInts, 100))
+	give(bytesOf(idInts, 100))
 	readTo(t, d, 1)
 	p := d.Payload()
 	buf := make([]byte, 1000)
 	for i := range 100 {
-		give(wire(i))
+		give(bytesOf(i))
 		n, err := p.Read(buf)
 		require.NoError(t, err)
-		require.Equal(t, wire(i), buf[:n])
+		require.Equal(t, bytesOf(i), buf[:n])
 	}
 	_, err := p.Read(buf)
 	require.Equal(t, io.EOF, err, "the end of an array needs no more bytes")
@@ -52,7 +54,7 @@ func TestPayloadIntoShortWriters(t *testing.T) {
 
 // Payload returns the bytes that have arrived before it reads more.
 func TestPayloadWaitsOnlyIfNothingIsThere(t *testing.T) {
-	packet := wire(idBytes, 400, make([]byte, 400))
+	packet := bytesOf(idBytes, 400, make([]byte, 400))
 	r := io.MultiReader(bytes.NewReader(packet[:100]), readerFunc(func([]byte) (int, error) {
 		t.Error("read before all buffered bytes were returned")
 		return 0, io.EOF
@@ -81,7 +83,7 @@ func TestPayloadInPiecesOfAnySize(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d elements of type id %d", c.count, c.id), func(t *testing.T) {
 			n := c.count * c.size
-			packet := wire(c.id, c.count, data[:n], zeros[:padding(uint32(n))])
+			packet := bytesOf(c.id, c.count, data[:n], wire.Zeros(wire.Padding(uint32(n))))
 			for piece := 1; piece < 310; piece += 1 + piece/8 {
 				for name, reset := range map[string]func(d *Decoder){
 					"ResetBytes":   func(d *Decoder) { d.ResetBytes(packet) },
@@ -129,7 +131,7 @@ func TestBytesBeforeAnError(t *testing.T) {
 		},
 	}
 	for count := range 9 {
-		packet := wire(idBytes, count, []byte("ABCDEFGH")[:count], []byte("xyz")[:padding(uint32(count))])
+		packet := bytesOf(idBytes, count, []byte("ABCDEFGH")[:count], []byte("xyz")[:wire.Padding(uint32(count))])
 		for size := 8; size <= len(packet); size++ {
 			for name, read := range reads {
 				d := NewDecoder(plain(packet[:size]), &DecoderOptions{Strict: true})
@@ -193,7 +195,7 @@ func TestMisplacedBulkReads(t *testing.T) {
 
 // A Payload ends with the next call on its Decoder.
 func TestStalePayload(t *testing.T) {
-	d := NewDecoder(plain(wire(idArray, 2, str("abc"), str("def"))), nil)
+	d := NewDecoder(plain(bytesOf(idArray, 2, str("abc"), str("def"))), nil)
 	defer d.Release()
 	readTo(t, d, 2)
 	p := d.Payload()
@@ -212,7 +214,7 @@ func TestStalePayload(t *testing.T) {
 
 // A Payload after a token without a payload, or after another call, reads nothing.
 func TestPayloadTakenTooEarly(t *testing.T) {
-	packet := wire(idDict, 2, str("key"), idArray, 1, str("text"), str("other"), str(longText))
+	packet := bytesOf(idDict, 2, str("key"), idArray, 1, str("text"), str("other"), str(longText))
 	for name, c := range map[string]struct {
 		tokens int
 		after  func(d *Decoder)
@@ -245,7 +247,7 @@ func TestPayloadTakenTooEarly(t *testing.T) {
 
 // After a loop has been left, the latest token has no payload.
 func TestNoPayloadAfterALoop(t *testing.T) {
-	packet := wire(idArray, 2, idArray, 2, str("in the loop"), str("skipped"), str("after it"))
+	packet := bytesOf(idArray, 2, idArray, 2, str("in the loop"), str("skipped"), str("after it"))
 	d := NewDecoder(nil, nil)
 	defer d.Release()
 	eachReader(d, packet, func(name string) {
@@ -277,8 +279,8 @@ func TestStalePayloadOfNames(t *testing.T) {
 	d := NewDecoder(nil, nil)
 	defer d.Release()
 	for name, packet := range map[string][]byte{
-		"names":   wire(idPath, newPath(3), 0, 0, "first", "second", "and a third"),
-		"strings": wire(idStrings, 3, "first", "second", "and a third"),
+		"names":   bytesOf(idPath, newPath(3), 0, 0, "first", "second", "and a third"),
+		"strings": bytesOf(idStrings, 3, "first", "second", "and a third"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachReader(d, packet, func(name string) {
@@ -294,7 +296,7 @@ func TestStalePayloadOfNames(t *testing.T) {
 
 // A Payload ends with a bulk read of another value that is not complete.
 func TestStalePayloadDuringABulkRead(t *testing.T) {
-	packet := wire(idArray, 2, idInts, 2, 1, 2, idInts, 2, 3, 4)
+	packet := bytesOf(idArray, 2, idInts, 2, 1, 2, idInts, 2, 3, 4)
 	d := NewDecoder(nil, nil)
 	defer d.Release()
 	eachReader(d, packet, func(name string) {
@@ -319,7 +321,7 @@ func TestStalePayloadDuringABulkRead(t *testing.T) {
 func TestStalePayloadAfterAppendPacked(t *testing.T) {
 	d := NewDecoder(nil, nil)
 	defer d.Release()
-	eachReader(d, wire(idArray, 2, idInts, 2, 1, 2, idNil), func(name string) {
+	eachReader(d, bytesOf(idArray, 2, idInts, 2, 1, 2, idNil), func(name string) {
 		readTo(t, d, 2)
 		p := d.Payload()
 		all, err := AppendPacked[int32](d, nil)
@@ -341,7 +343,7 @@ func TestPayloadAfterRelease(t *testing.T) {
 
 // A Read into no bytes does not wait for the Reader.
 func TestReadOfNoBytes(t *testing.T) {
-	d := NewDecoder(io.MultiReader(bytes.NewReader(wire(idInts, 2)), iotest.ErrReader(errors.New("asked for more"))), nil)
+	d := NewDecoder(io.MultiReader(bytes.NewReader(bytesOf(idInts, 2)), iotest.ErrReader(errors.New("asked for more"))), nil)
 	defer d.Release()
 	readTo(t, d, 1)
 	n, err := d.Payload().Read(nil)
@@ -353,7 +355,7 @@ func TestReadOfNoBytes(t *testing.T) {
 func TestAppendPackedAfterAnother(t *testing.T) {
 	d := NewDecoder(nil, nil)
 	defer d.Release()
-	eachReader(d, wire(idArray, 2, idInts, 2, 1, 2, idInts, 2, 3, 4), func(name string) {
+	eachReader(d, bytesOf(idArray, 2, idInts, 2, 1, 2, idInts, 2, 3, 4), func(name string) {
 		readTo(t, d, 2)
 		n, err := ReadPacked(d, make([]int32, 3))
 		require.Equal(t, 2, n, name)
@@ -366,7 +368,7 @@ func TestAppendPackedAfterAnother(t *testing.T) {
 
 // A bulk read that is repeated after an error returns the same error.
 func TestErrorsOfBulkReadsStay(t *testing.T) {
-	d := NewDecoder(plain(wire(idInts, 100, make([]byte, 200))), &DecoderOptions{MaxChunk: 16})
+	d := NewDecoder(plain(bytesOf(idInts, 100, make([]byte, 200))), &DecoderOptions{MaxChunk: 16})
 	defer d.Release()
 	readTo(t, d, 1)
 	n, fault := ReadPacked(d, make([]int32, 100))
@@ -399,9 +401,9 @@ func TestBulkReadsHoweverCut(t *testing.T) {
 		offset int64
 		err    error
 	}{
-		{"Limits.Bytes in the padding", wire(idBytes, 53, make([]byte, 56)), DecoderOptions{Limits: Limits{Bytes: 63}}, 52, 63, ErrLimit},
-		{"bad padding", wire(idBytes, 53, append(make([]byte, 55), 1)), DecoderOptions{Strict: true}, 52, 61, ErrStrict},
-		{"missing padding", wire(idBytes, 53, make([]byte, 54)), DecoderOptions{Strict: true}, 52, 62, io.ErrUnexpectedEOF},
+		{"Limits.Bytes in the padding", bytesOf(idBytes, 53, make([]byte, 56)), DecoderOptions{Limits: Limits{Bytes: 63}}, 52, 63, ErrLimit},
+		{"bad padding", bytesOf(idBytes, 53, append(make([]byte, 55), 1)), DecoderOptions{Strict: true}, 52, 61, ErrStrict},
+		{"missing padding", bytesOf(idBytes, 53, make([]byte, 54)), DecoderOptions{Strict: true}, 52, 62, io.ErrUnexpectedEOF},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for name, read := range bulk {
@@ -426,7 +428,7 @@ func TestBulkReadsHoweverCut(t *testing.T) {
 
 func TestPayloadErrors(t *testing.T) {
 	noPayload := "offset 0, $: %s: the latest token has no such payload"
-	packet := wire(idArray, 1, integer(7))
+	packet := bytesOf(idArray, 1, integer(7))
 	testInputErrors(t, []inputError{
 		{name: "Payload of an Array", packet: packet, tokens: 1, is: ErrType, text: fmt.Sprintf(noPayload, "Payload"),
 			read: func(d *Decoder) error { _, err := d.Payload().Read(make([]byte, 1)); return err }},
@@ -434,9 +436,9 @@ func TestPayloadErrors(t *testing.T) {
 			read: func(d *Decoder) error { _, err := ReadPacked(d, make([]int32, 1)); return err }},
 		{name: "ReadPacked of a String", packet: str("text"), tokens: 1, is: ErrType, text: fmt.Sprintf(noPayload, "ReadPacked"),
 			read: func(d *Decoder) error { _, err := ReadPacked(d, make([]int32, 1)); return err }},
-		{name: "other elements", packet: wire(idFloats, 1, reals(1)), tokens: 1, is: ErrType, text: "offset 0, $: got elements of 1 × float32, want 2 × float32",
+		{name: "other elements", packet: bytesOf(idFloats, 1, reals(1)), tokens: 1, is: ErrType, text: "offset 0, $: got elements of 1 × float32, want 2 × float32",
 			read: func(d *Decoder) error { _, err := ReadPacked(d, make([][2]float32, 1)); return err }},
-		{name: "part of an element", packet: wire(idFloats, 1, reals(1)), tokens: 1, is: ErrType, text: "offset 0, $: Payload has read a part of the next element",
+		{name: "part of an element", packet: bytesOf(idFloats, 1, reals(1)), tokens: 1, is: ErrType, text: "offset 0, $: Payload has read a part of the next element",
 			read: func(d *Decoder) error {
 				if _, err := io.ReadFull(d.Payload(), make([]byte, 2)); err != nil {
 					return err

@@ -29,17 +29,17 @@ func TestTypesOfMarkers(t *testing.T) {
 func TestContainerErrors(t *testing.T) {
 	strict := DecoderOptions{Strict: true, AllowObjects: true}
 	testInputErrors(t, []inputError{
-		{name: "unknown type of elements", packet: wire(idArray|typedBy, 77, 0), is: ErrType,
+		{name: "unknown type of elements", packet: bytesOf(idArray|typedBy, 77, 0), is: ErrType,
 			text: "offset 4, $: elements of unknown godot4 type id 77"},
-		{name: "shared bit", packet: wire(idArray, shared(1), idNil), options: strict, is: ErrStrict,
+		{name: "shared bit", packet: bytesOf(idArray, shared(1), idNil), options: strict, is: ErrStrict,
 			text: "offset 4, $: not canonical: shared bit of a count"},
-		{name: "type id 0", packet: wire(idArray|typedBy, 0, 0), options: strict, is: ErrStrict,
+		{name: "type id 0", packet: bytesOf(idArray|typedBy, 0, 0), options: strict, is: ErrStrict,
 			text: "offset 4, $: not canonical: elements of type id 0"},
-		{name: "no name of a class", packet: wire(idArray|typedBy*2, "", 0), options: strict, is: ErrStrict,
+		{name: "no name of a class", packet: bytesOf(idArray|typedBy*2, "", 0), options: strict, is: ErrStrict,
 			text: "offset 4, $: not canonical: elements of a class without a name"},
-		{name: "no class", packet: wire(idObject, ""), options: strict, is: ErrStrict,
+		{name: "no class", packet: bytesOf(idObject, ""), options: strict, is: ErrStrict,
 			text: "offset 0, $: not canonical: object without a class"},
-		{name: "negative count", packet: wire(idObject, "A", shared(0)), options: strict, is: ErrStrict,
+		{name: "negative count", packet: bytesOf(idObject, "A", shared(0)), options: strict, is: ErrStrict,
 			text: "offset 12, $: not canonical: negative count"},
 	})
 }

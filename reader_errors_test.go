@@ -11,7 +11,7 @@ import (
 
 // Err returns errors that stay, and LastError the latest one. Neither reads.
 func TestErrAndLastError(t *testing.T) {
-	packet := wire(idArray, 3, integer(1), integer(2), 99)
+	packet := bytesOf(idArray, 3, integer(1), integer(2), 99)
 	d := NewDecoder(plain(packet), nil)
 	defer d.Release()
 	require.NoError(t, d.Err())

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // fastSize is the number of bytes that the fast path loads for a value: a header and a
@@ -48,7 +49,7 @@ func (d *Decoder) readText(form *form, n uint32) (Token, error) {
 		return d.readSlow()
 	}
 	d.count(1)
-	d.pass(d.r+8+int(padded(n)), d.pos())
+	d.pass(d.r+8+int(wire.Padded(n)), d.pos())
 	return Token{head: form.head | uint64(n)<<32, bits: uint64(n), src: &d.tokenSource, pos: d.mark}, nil
 }
 
@@ -116,7 +117,7 @@ func (d *Decoder) lastForm(b *[fastSize]byte) *form {
 	switch form.shape {
 	case shapeWord, shapeMath:
 	case shapeText:
-		text := shortText(le.Uint32(b[4:]), le.Uint64(b[8:]))
+		text := wire.ShortText(le.Uint32(b[4:]), le.Uint64(b[8:]))
 		if text == 0 {
 			return nil
 		}
@@ -141,7 +142,7 @@ func (d *Decoder) takeLast(form *form, b *[fastSize]byte) Token {
 	case shapeText:
 		t.head |= uint64(n) << 32
 		t.bits = uint64(n)
-		d.take(8 + int(padded(n)))
+		d.take(8 + int(wire.Padded(n)))
 	default:
 		d.take(4 + int(form.size))
 	}
@@ -158,7 +159,7 @@ func (s *source) shortString(left uint64) (b *[fastSize]byte, size int) {
 	if r := s.r; r <= len(s.fastValues)-fastSize && left > 0 {
 		b = (*[fastSize]byte)(s.fastValues[r:])
 		if le.Uint32(b[:]) == stringHeader {
-			size = shortText(le.Uint32(b[4:]), le.Uint64(b[8:]))
+			size = wire.ShortText(le.Uint32(b[4:]), le.Uint64(b[8:]))
 		}
 	}
 	return
@@ -187,7 +188,7 @@ func (d *Decoder) fastString() (text []byte, ok bool) {
 		return nil, false
 	}
 	i := d.r + 8
-	d.take(8 + int(padded(n)))
+	d.take(8 + int(wire.Padded(n)))
 	return d.buf[i : i+int(n)], true
 }
 
@@ -199,12 +200,12 @@ func (d *Decoder) fastName() (text []byte, ok bool) {
 	}
 	b := (*[fastSize]byte)(names[r:])
 	n := le.Uint32(b[:])
-	size := shortText(n, le.Uint64(b[4:]))
+	size := wire.ShortText(n, le.Uint64(b[4:]))
 	if size == 0 {
 		if !d.wholeText(r+4, n) {
 			return nil, false
 		}
-		size = 4 + int(padded(n))
+		size = 4 + int(wire.Padded(n))
 	}
 	d.setLeft(left - 1)
 	d.passEmpty(r+size, d.base+uint64(r))
@@ -216,19 +217,19 @@ func (d *Decoder) fastName() (text []byte, ok bool) {
 }
 
 // fastMath consumes the next value of math type t with n components, and returns its bytes
-// and unit. It returns unitNone if the fast path cannot read the value.
-func (d *Decoder) fastMath(t Type, n int) ([]byte, unit) {
+// and unit. It returns wire.None if the fast path cannot read the value.
+func (d *Decoder) fastMath(t Type, n int) ([]byte, wire.Unit) {
 	form, _ := d.fastForm()
 	if form == nil {
 		var last [fastSize]byte
 		form = d.lastForm(&last)
 	}
 	if form == nil || form.typ != t || form.shape != shapeMath {
-		return nil, unitNone
+		return nil, wire.None
 	}
 	from, size := d.r+4, int(form.size)
-	if size != n*form.unit.size() || from+size > len(d.fastValues) {
-		return nil, unitNone
+	if size != n*form.unit.Size() || from+size > len(d.fastValues) {
+		return nil, wire.None
 	}
 	d.take(4 + size)
 	return d.buf[from : from+size], form.unit
@@ -237,7 +238,7 @@ func (d *Decoder) fastMath(t Type, n int) ([]byte, unit) {
 // wholeText reports whether the n bytes of text at buf[i:] are one chunk, within the
 // limits, valid, and buffered together with their padding.
 func (d *Decoder) wholeText(i int, n uint32) bool {
-	return int64(n) <= int64(d.maxWhole) && d.lim-i >= int(padded(n)) && validText(d.buf[i:i+int(n)])
+	return int64(n) <= int64(d.maxWhole) && d.lim-i >= int(wire.Padded(n)) && wire.ValidBytes(d.buf[i:i+int(n)])
 }
 
 // countFits reports whether a count of n elements or pairs, after the header at r, is within
@@ -346,11 +347,11 @@ func (d *Decoder) fastNodePath(dst []byte) (text []byte, ok bool) {
 			to[n] = separator
 			n++
 		}
-		encoded := shortText(size, word)
+		encoded := wire.ShortText(size, word)
 		if encoded > 0 {
 			unused := (64 - 8*size) & 63
 			word = word << unused >> unused
-			if equalBytes(word, ':') != 0 || i < names && equalBytes(word, '/') != 0 {
+			if wire.EqualBytes(word, ':') != 0 || i < names && wire.EqualBytes(word, '/') != 0 {
 				return dst, false
 			}
 			le.PutUint64(to[n:], word)
@@ -363,7 +364,7 @@ func (d *Decoder) fastNodePath(dst []byte) (text []byte, ok bool) {
 				return dst, false
 			}
 			copy(to[n:], name)
-			encoded = 4 + int(padded(size))
+			encoded = 4 + int(wire.Padded(size))
 		}
 		n += uint(size)
 		r += encoded
@@ -492,7 +493,7 @@ func (d *Decoder) skipNumbers() {
 		}
 		size := 4 + int(form.size)
 		if form.shape == shapeText {
-			text := shortText(le.Uint32(b[4:]), le.Uint64(b[8:]))
+			text := wire.ShortText(le.Uint32(b[4:]), le.Uint64(b[8:]))
 			if text == 0 {
 				break
 			}
@@ -535,7 +536,7 @@ func (d *Decoder) skipOther() bool {
 		if !d.wholeText(d.r+8, n) {
 			return false
 		}
-		d.take(8 + int(padded(n)))
+		d.take(8 + int(wire.Padded(n)))
 		return true
 	case shapePacked:
 		data, ok := d.wholePacked(form, n)
@@ -566,12 +567,12 @@ func (d *Decoder) skipNamed(head int, n uint32) bool {
 		}
 		b := (*[fastSize]byte)(win[r:])
 		n := le.Uint32(b[:])
-		size := shortText(n, le.Uint64(b[4:]))
+		size := wire.ShortText(n, le.Uint64(b[4:]))
 		if size == 0 {
 			if !d.wholeText(r+4, n) {
 				return false
 			}
-			size = 4 + int(padded(n))
+			size = 4 + int(wire.Padded(n))
 		}
 		r += size
 	}
@@ -588,12 +589,12 @@ func (d *Decoder) skipNames() {
 	for r <= len(names)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(names[r:])
 		n := le.Uint32(b[:])
-		size := shortText(n, le.Uint64(b[4:]))
+		size := wire.ShortText(n, le.Uint64(b[4:]))
 		if size == 0 {
 			if !d.wholeText(r+4, n) {
 				break
 			}
-			size = 4 + int(padded(n))
+			size = 4 + int(wire.Padded(n))
 		}
 		last = d.base + uint64(r)
 		left--
@@ -619,8 +620,8 @@ func (d *Decoder) passFast(most int) {
 		}
 		size := 4 + int(form.size)
 		if form.shape == shapeText {
-			size = 8 + int(padded(n))
-			if n-1 >= 8 || !plainText(le.Uint64(b[8:]), n) {
+			size = 8 + int(wire.Padded(n))
+			if n-1 >= 8 || !wire.PlainText(le.Uint64(b[8:]), n) {
 				if !d.wholeText(r+8, n) || size > len(win)-r || n&3 != 0 && le.Uint32(win[r+size-4:])>>(8*(n&3)) != 0 {
 					break
 				}
@@ -649,8 +650,8 @@ func (d *Decoder) passNames(most int) {
 	for r <= len(names)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(names[r:])
 		n := le.Uint32(b[:])
-		size := 4 + int(padded(n))
-		if n-1 >= 8 || !plainText(le.Uint64(b[4:]), n) {
+		size := 4 + int(wire.Padded(n))
+		if n-1 >= 8 || !wire.PlainText(le.Uint64(b[4:]), n) {
 			if !d.wholeText(r+4, n) || size > len(names)-r || n&3 != 0 && le.Uint32(names[r+size-4:])>>(8*(n&3)) != 0 {
 				break
 			}

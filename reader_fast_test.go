@@ -87,7 +87,7 @@ func TestSkipsEndWhereReadingDoes(t *testing.T) {
 
 // After a skip there is no payload.
 func TestNoPayloadAfterSkip(t *testing.T) {
-	packet := wire(idArray, 3, idArray, 2, str("more than eight bytes"), integer(1), integer(2), str("end"))
+	packet := bytesOf(idArray, 3, idArray, 2, str("more than eight bytes"), integer(1), integer(2), str("end"))
 	for name, skip := range map[string]func(d *Decoder) error{
 		"SkipValue": (*Decoder).SkipValue,
 		"SkipTo":    func(d *Decoder) error { _, err := d.ReadToken(); return errors.Join(err, d.SkipTo(1)) },
@@ -107,7 +107,7 @@ func TestNoPayloadAfterSkip(t *testing.T) {
 
 // A skip of chunks returns the Reader's error, and the next call continues it.
 func TestSkipOfChunksIsInterrupted(t *testing.T) {
-	packet := wire(idArray, 2, idBytes, 40, make([]byte, 40), integer(7))
+	packet := bytesOf(idArray, 2, idBytes, 40, make([]byte, 40), integer(7))
 	for at := 17; at < 56; at++ {
 		d := NewDecoder(&faultyReader{b: packet, at: at}, &DecoderOptions{MaxChunk: 16})
 		readTo(t, d, 2)
@@ -121,7 +121,7 @@ func TestSkipOfChunksIsInterrupted(t *testing.T) {
 
 // An interrupted skip is continued by SkipTo, also if PeekKind met an error in between.
 func TestInterruptedSkipAfterPeekKind(t *testing.T) {
-	packet := wire(idArray, 2, idArray, 2, idArray, 1, integer(1), integer(2), integer(3))
+	packet := bytesOf(idArray, 2, idArray, 2, idArray, 1, integer(1), integer(2), integer(3))
 	for at := 12; at < len(packet)-8; at++ {
 		r := &faultyReader{b: packet, at: at}
 		d := NewDecoder(r, nil)
@@ -145,12 +145,12 @@ func TestInterruptedSkipAfterPeekKind(t *testing.T) {
 
 // After an interrupted SkipValue, Depth says how to go on, whatever has been left before.
 func TestInterruptedSkip(t *testing.T) {
-	inner := wire(idArray, 2, idArray, 1, str(text32), integer(1))
+	inner := bytesOf(idArray, 2, idArray, 1, str(text32), integer(1))
 	for name, packet := range map[string][]byte{
-		"elements": wire(idArray, 3, inner, inner, integer(7)),
-		"pairs":    wire(idDict, 2, inner, inner, integer(7), inner),
-		"text":     wire(idArray, 3, str(text32), str(longText), integer(7)),
-		"packed":   wire(idArray, 3, idBytes, 40, make([]byte, 40), idPath, newPath(2), 1, 0, longText, "a", "b", integer(7)),
+		"elements": bytesOf(idArray, 3, inner, inner, integer(7)),
+		"pairs":    bytesOf(idDict, 2, inner, inner, integer(7), inner),
+		"text":     bytesOf(idArray, 3, str(text32), str(longText), integer(7)),
+		"packed":   bytesOf(idArray, 3, idBytes, 40, make([]byte, 40), idPath, newPath(2), 1, 0, longText, "a", "b", integer(7)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachFaultyReader(packet, func(how string, r io.Reader) {
@@ -165,7 +165,7 @@ func TestInterruptedSkip(t *testing.T) {
 			})
 			d := NewDecoder(nil, nil)
 			eachFaultyReader(packet, func(how string, r io.Reader) {
-				d.Reset(io.MultiReader(plain(wire(idArray, 2, idArray, 2, inner, inner)), r))
+				d.Reset(io.MultiReader(plain(bytesOf(idArray, 2, idArray, 2, inner, inner)), r))
 				readTo(t, d, 1)
 				for range d.Elements() {
 					break // what it has not read is left to the next call
@@ -183,15 +183,15 @@ func TestInterruptedSkip(t *testing.T) {
 // The position after an interrupted skip does not depend on the pieces in which the bytes
 // before the error arrived.
 func TestPositionOfInterruptedSkip(t *testing.T) {
-	path := wire(idPath, newPath(2), 1, 0, "a", "longer than eight bytes", "c")
+	path := bytesOf(idPath, newPath(2), 1, 0, "a", "longer than eight bytes", "c")
 	for name, packet := range map[string][]byte{
-		"numbers":    wire(idArray, 3, integer(1), idVector2, reals(2), idBool, 1),
-		"pairs":      wire(idDict, 3, str("a"), integer(1), integer(5), idVector2, reals(2), str("longer than eight bytes"), idBool, 1),
-		"strings":    wire(idArray, 2, str("a"), str("longer than eight bytes")),
-		"containers": wire(idDict, 2, str("a"), idArray, 2, integer(1), integer(2), str("b"), idDict, 1, str("c"), integer(3)),
-		"names":      wire(idArray, 2, path, integer(1)),
-		"keys":       wire(idDict, 2, str("a"), path, path, idStrings, 2, "a", "longer than eight bytes"),
-		"packed":     wire(idDict, 2, str("a"), idBytes, 9, make([]byte, 12), str("b"), idInts, 2, integer(1)),
+		"numbers":    bytesOf(idArray, 3, integer(1), idVector2, reals(2), idBool, 1),
+		"pairs":      bytesOf(idDict, 3, str("a"), integer(1), integer(5), idVector2, reals(2), str("longer than eight bytes"), idBool, 1),
+		"strings":    bytesOf(idArray, 2, str("a"), str("longer than eight bytes")),
+		"containers": bytesOf(idDict, 2, str("a"), idArray, 2, integer(1), integer(2), str("b"), idDict, 1, str("c"), integer(3)),
+		"names":      bytesOf(idArray, 2, path, integer(1)),
+		"keys":       bytesOf(idDict, 2, str("a"), path, path, idStrings, 2, "a", "longer than eight bytes"),
+		"packed":     bytesOf(idDict, 2, str("a"), idBytes, 9, make([]byte, 12), str("b"), idInts, 2, integer(1)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for at := 24; at < len(packet); at++ {
@@ -218,10 +218,10 @@ func TestRestOfAValue(t *testing.T) {
 		end    int64
 		depth  int
 	}{
-		"String":             {wire(idArray, 2, str(strings.Repeat("x", 64)), idNil), 2, 8 + 8 + 64, 1},
-		"String, two chunks": {wire(idArray, 2, str(strings.Repeat("x", 64)), idNil), 3, 8 + 8 + 64, 1},
-		"PackedByteArray":    {wire(idArray, 2, idBytes, 64, make([]byte, 64), idNil), 2, 8 + 8 + 64, 2},
-		"packed, one chunk":  {wire(idArray, 2, idBytes, 64, make([]byte, 64), idNil), 3, 8 + 8 + 64, 2},
+		"String":             {bytesOf(idArray, 2, str(strings.Repeat("x", 64)), idNil), 2, 8 + 8 + 64, 1},
+		"String, two chunks": {bytesOf(idArray, 2, str(strings.Repeat("x", 64)), idNil), 3, 8 + 8 + 64, 1},
+		"PackedByteArray":    {bytesOf(idArray, 2, idBytes, 64, make([]byte, 64), idNil), 2, 8 + 8 + 64, 2},
+		"packed, one chunk":  {bytesOf(idArray, 2, idBytes, 64, make([]byte, 64), idNil), 3, 8 + 8 + 64, 2},
 	} {
 		for how, rest := range map[string]func(d *Decoder) error{
 			"SkipValue": (*Decoder).SkipValue,
@@ -261,8 +261,8 @@ func TestRestOfAValue(t *testing.T) {
 
 func TestSkipErrors(t *testing.T) {
 	testInputErrors(t, []inputError{
-		{name: "SkipValue at an End", packet: wire(idArray, 1, idNil), tokens: 2, read: (*Decoder).SkipValue, is: ErrCount, text: "offset 8, $[0]: SkipValue at an End"},
-		{name: "Tokens at an End", packet: wire(idArray, 1, idNil), tokens: 2, read: rangeTokens, is: ErrCount, text: "offset 8, $[0]: Tokens at an End"},
+		{name: "SkipValue at an End", packet: bytesOf(idArray, 1, idNil), tokens: 2, read: (*Decoder).SkipValue, is: ErrCount, text: "offset 8, $[0]: SkipValue at an End"},
+		{name: "Tokens at an End", packet: bytesOf(idArray, 1, idNil), tokens: 2, read: rangeTokens, is: ErrCount, text: "offset 8, $[0]: Tokens at an End"},
 	})
 }
 

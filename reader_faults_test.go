@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // A transcript has all results of a Decoder.
@@ -229,7 +231,7 @@ func TestTruncated(t *testing.T) {
 
 // io.Copy from a Payload continues after the bytes that a Writer took.
 func TestPayloadWriterFaults(t *testing.T) {
-	for _, packet := range [][]byte{str(longText), wire(idFloats, 9, reals(9))} {
+	for _, packet := range [][]byte{str(longText), bytesOf(idFloats, 9, reals(9))} {
 		d := NewDecoder(nil, &DecoderOptions{MaxChunk: minWindow})
 		defer d.Release()
 		eachFaultyWriter(len(packet)-8, func(name string, w *faultyWriter) {
@@ -242,7 +244,7 @@ func TestPayloadWriterFaults(t *testing.T) {
 				return err
 			}))
 			require.EqualValues(t, len(w.b), total)
-			require.Equal(t, packet[8:], append(w.b, zeros[:len(packet)-8-len(w.b)]...), name)
+			require.Equal(t, packet[8:], append(w.b, wire.Zeros(len(packet)-8-len(w.b))...), name)
 		})
 	}
 }

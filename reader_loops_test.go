@@ -14,10 +14,10 @@ import (
 )
 
 // fieldsPacket is a Dictionary with keys of many types, before a value 99.
-var fieldsPacket = wire(idDict, 9,
+var fieldsPacket = bytesOf(idDict, 9,
 	str("a"), integer(1),
 	integer(5), str("not a string key"),
-	wire(idName, "b"), idArray, 2, idNil, idArray, 1, str(longText),
+	bytesOf(idName, "b"), idArray, 2, idNil, idArray, 1, str(longText),
 	idArray, 1, integer(7), integer(8),
 	str(""), idDict, 1, str("x"), integer(2),
 	str(longText), idFloats, 9, reals(9),
@@ -151,7 +151,7 @@ func TestFields(t *testing.T) {
 
 // Keys of at most eight bytes are read differently from longer ones.
 func TestFieldsNameBytes(t *testing.T) {
-	packet := wire(idDict, 3, str("four"), integer(1), str("eleven"), integer(2), str("and more than eight"), integer(3))
+	packet := bytesOf(idDict, 3, str("four"), integer(1), str("eleven"), integer(2), str("and more than eight"), integer(3))
 	for _, row := range []struct {
 		limit int64
 		keys  []string
@@ -177,7 +177,7 @@ func TestFieldsNameBytes(t *testing.T) {
 }
 
 func TestElementsLoop(t *testing.T) {
-	packet := wire(idArray, 6, integer(1), idArray, 1, str(longText), str(longText), idFloats, 3, reals(3),
+	packet := bytesOf(idArray, 6, integer(1), idArray, 1, str(longText), str(longText), idFloats, 3, reals(3),
 		idDict, 2, str("k"), idNil, idNil, idNil, idStrings, 2, "s\x00", longText+"\x00",
 		idStrings, 3, "s\x00", longText+"\x00", "\x00",
 		idInt, 99)
@@ -200,7 +200,7 @@ func TestElementsLoop(t *testing.T) {
 
 // Leaving a loop reads nothing. The next call, of any kind, first skips the rest.
 func TestFieldsLeft(t *testing.T) {
-	packet := wire(idArray, 3, idDict, 2, str("a"), idArray, 2, integer(1), integer(2), str("b"), str("x"), str("next"), str("then"))
+	packet := bytesOf(idArray, 3, idDict, 2, str("a"), idArray, 2, integer(1), integer(2), str("b"), str("x"), str("next"), str("then"))
 	const after = 8 + 8 + 12 + 8 + 8 + 8 + 12 + 12 // where "next" starts
 	leave := map[string]func(d *Decoder){
 		"break": func(d *Decoder) {
@@ -319,7 +319,7 @@ func isError(err error, e **Error) bool {
 
 // A body that reads more than the value ends its loop.
 func TestFieldsReadPast(t *testing.T) {
-	packet := wire(idArray, 1, idDict, 3, str("a"), integer(1), str("b"), integer(2), str("c"), integer(3), str("after"))
+	packet := bytesOf(idArray, 1, idDict, 3, str("a"), integer(1), str("b"), integer(2), str("c"), integer(3), str("after"))
 	past := map[string]func(d *Decoder){
 		"the next key's marker": func(d *Decoder) { readTo(t, d, 2) },
 		"the next key":          func(d *Decoder) { readTo(t, d, 3) },
@@ -351,7 +351,7 @@ func TestFieldsReadPast(t *testing.T) {
 }
 
 func TestFieldsReset(t *testing.T) {
-	packet := wire(idDict, 2, str("a"), integer(1), str("b"), integer(2))
+	packet := bytesOf(idDict, 2, str("a"), integer(1), str("b"), integer(2))
 	for name, reset := range map[string]func(d *Decoder){
 		"Reset":      func(d *Decoder) { d.Reset(plain(packet)) },
 		"ResetBytes": func(d *Decoder) { d.ResetBytes(packet) },
@@ -393,9 +393,9 @@ type loopKind struct {
 }
 
 var loopKinds = []loopKind{
-	{"Fields", wire(idDict, 2, str("a"), idArray, 1, integer(1), str("b"), idArray, 1, integer(2)), eachOfFields},
-	{"Fields with other keys", wire(idDict, 3, idArray, 1, str("skipped"), integer(1), str(longText), idArray, 1, integer(2), idArray, 0, idArray, 0), eachOfFields},
-	{"Elements", wire(idArray, 3, idArray, 1, integer(1), idArray, 1, integer(2), idArray, 1, integer(3)), func(d *Decoder, body func()) error {
+	{"Fields", bytesOf(idDict, 2, str("a"), idArray, 1, integer(1), str("b"), idArray, 1, integer(2)), eachOfFields},
+	{"Fields with other keys", bytesOf(idDict, 3, idArray, 1, str("skipped"), integer(1), str(longText), idArray, 1, integer(2), idArray, 0, idArray, 0), eachOfFields},
+	{"Elements", bytesOf(idArray, 3, idArray, 1, integer(1), idArray, 1, integer(2), idArray, 1, integer(3)), func(d *Decoder, body func()) error {
 		var all []error
 		for _, err := range d.Elements() {
 			if all = append(all, err); err == nil {
@@ -404,7 +404,7 @@ var loopKinds = []loopKind{
 		}
 		return onlyLast(all)
 	}},
-	{"Pairs", wire(idDict, 2, str("a"), idArray, 1, integer(1), str("b"), idArray, 1, integer(2)), func(d *Decoder, body func()) error {
+	{"Pairs", bytesOf(idDict, 2, str("a"), idArray, 1, integer(1), str("b"), idArray, 1, integer(2)), func(d *Decoder, body func()) error {
 		var all []error
 		for _, err := range d.Pairs() {
 			if all = append(all, err); err == nil {
@@ -489,7 +489,7 @@ func TestLoopsReset(t *testing.T) {
 			defer d.Release()
 			d.ResetBytes(l.packet)
 			n := 0
-			require.NoError(t, l.each(d, func() { n++; d.ResetBytes(wire(idArray, 1, integer(7))) }))
+			require.NoError(t, l.each(d, func() { n++; d.ResetBytes(bytesOf(idArray, 1, integer(7))) }))
 			require.Equal(t, 1, n)
 			require.Equal(t, KindArrayStart, readTo(t, d, 1).Kind())
 		})
@@ -525,7 +525,7 @@ func TestLoopsReadPast(t *testing.T) {
 // With iter.Pull, the outer loop can be left before the inner one: the rest of both is
 // skipped.
 func TestOuterLoopLeftFirst(t *testing.T) {
-	packet := wire(idArray, 2, idArray, 2, idArray, 2, integer(1), integer(2), integer(3), integer(7))
+	packet := bytesOf(idArray, 2, idArray, 2, idArray, 2, integer(1), integer(2), integer(3), integer(7))
 	d := NewDecoder(plain(packet), nil)
 	defer d.Release()
 	readTo(t, d, 1)
@@ -540,8 +540,8 @@ func TestOuterLoopLeftFirst(t *testing.T) {
 
 // The keys of nested loops all stay valid while their bodies run.
 func TestFieldsKeysStay(t *testing.T) {
-	inner := wire(idDict, 2, str(text32), integer(1), str("short"), integer(2))
-	packet := wire(idDict, 2, str("outer key"), inner, str(text32+"outer"), inner)
+	inner := bytesOf(idDict, 2, str(text32), integer(1), str("short"), integer(2))
+	packet := bytesOf(idDict, 2, str("outer key"), inner, str(text32+"outer"), inner)
 	for _, window := range []int{0, 16} {
 		d := NewDecoder(&slowReader{packet}, fieldsOptions(window))
 		var all []string
@@ -562,7 +562,7 @@ func TestFieldsKeysStay(t *testing.T) {
 // A loop over a value of another type gives one error and consumes nothing.
 func TestFieldsOfAnotherType(t *testing.T) {
 	for name, packet := range map[string][]byte{
-		"int": integer(1), "String": str("x"), "Array": wire(idArray, 0), "PackedStringArray": wire(idStrings, 0), "Object": wire(idObject|bit16, uint64(1)),
+		"int": integer(1), "String": str("x"), "Array": bytesOf(idArray, 0), "PackedStringArray": bytesOf(idStrings, 0), "Object": bytesOf(idObject|bit16, uint64(1)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := NewDecoder(plain(packet), nil)
@@ -577,7 +577,7 @@ func TestFieldsOfAnotherType(t *testing.T) {
 			d.Release()
 		})
 	}
-	d := NewDecoder(plain(wire(idDict, 0)), nil)
+	d := NewDecoder(plain(bytesOf(idDict, 0)), nil)
 	defer d.Release()
 	n := 0
 	for _, err := range d.Elements() {
@@ -593,7 +593,7 @@ func TestFieldsLeftDoNotWait(t *testing.T) {
 	r, give := pipe(t)
 	d := NewDecoder(r, nil)
 	defer d.Release()
-	give(wire(idArray, 2, idDict, 2, str("hp"), str("wrong")))
+	give(bytesOf(idArray, 2, idDict, 2, str("hp"), str("wrong")))
 	_, err := d.ReadArray()
 	require.NoError(t, err)
 	read := func() error {
@@ -608,7 +608,7 @@ func TestFieldsLeftDoNotWait(t *testing.T) {
 		return nil
 	}
 	require.ErrorIs(t, read(), ErrType)
-	give(wire(str("rest"), idNil, integer(7)))
+	give(bytesOf(str("rest"), idNil, integer(7)))
 	n, err := d.ReadInt()
 	require.NoError(t, err)
 	require.EqualValues(t, 7, n)
@@ -616,7 +616,7 @@ func TestFieldsLeftDoNotWait(t *testing.T) {
 
 // The next call returns an error in the rest of a container whose loop was left.
 func TestFieldsLeftReturnErrors(t *testing.T) {
-	packet := wire(idDict, 2, str("a"), integer(1), str("b"), 99)
+	packet := bytesOf(idDict, 2, str("a"), integer(1), str("b"), 99)
 	d := NewDecoder(plain(packet), nil)
 	defer d.Release()
 	for range d.Fields() {
@@ -630,7 +630,7 @@ func TestFieldsLeftReturnErrors(t *testing.T) {
 // A read error ends a loop inside the container.
 // After a read error, the loop has not left its Dictionary: the next call reads inside it.
 func TestFieldsReadErrorStaysInside(t *testing.T) {
-	packet := wire(idDict, 2, str("a"), integer(1), str("b"), integer(2))
+	packet := bytesOf(idDict, 2, str("a"), integer(1), str("b"), integer(2))
 	d := NewDecoder(&faultyReader{b: packet, at: 8 + 12 + 4}, nil)
 	defer d.Release()
 	for _, err := range d.Fields() {
@@ -646,7 +646,7 @@ func TestFieldsReadErrorStaysInside(t *testing.T) {
 }
 
 func TestFieldsReadError(t *testing.T) {
-	packet := wire(idDict, 2, str("a"), integer(1), str("b"), integer(2), str("after"))
+	packet := bytesOf(idDict, 2, str("a"), integer(1), str("b"), integer(2), str("after"))
 	for at := range len(packet) - len(str("after")) {
 		d := NewDecoder(&faultyReader{b: packet, at: at}, nil)
 		var last error
@@ -669,8 +669,8 @@ func TestFieldsReadError(t *testing.T) {
 // An error of the Reader in the rest of a container that a loop has left is returned once by
 // the next call, whichever it is; the same call then finds the value after the container.
 func TestFieldsLeftInterrupted(t *testing.T) {
-	rest := wire(integer(1), str("b"), str("longer than eight bytes"))
-	packet := wire(idArray, 2, idDict, 2, str("a"), rest, integer(7))
+	rest := bytesOf(integer(1), str("b"), str("longer than eight bytes"))
+	packet := bytesOf(idArray, 2, idDict, 2, str("a"), rest, integer(7))
 	value := func(d *Decoder) error { return nil }
 	for _, c := range []struct {
 		name string
@@ -723,8 +723,8 @@ func TestFieldsLeftInterrupted(t *testing.T) {
 // An error that PeekKind has met in the body is returned by the call after the loop, and so is
 // one that stays.
 func TestFieldsLeftAfterAnError(t *testing.T) {
-	packet := wire(idArray, 2, idDict, 1, str("a"), integer(1), integer(7))
-	invalid := wire(idArray, 2, idDict, 1, str("a"), 99)
+	packet := bytesOf(idArray, 2, idDict, 1, str("a"), integer(1), integer(7))
+	invalid := bytesOf(idArray, 2, idDict, 1, str("a"), 99)
 	for name, call := range map[string]func(d *Decoder) error{
 		"ReadToken": func(d *Decoder) error { _, err := d.ReadToken(); return err },
 		"SkipValue": (*Decoder).SkipValue,
@@ -761,7 +761,7 @@ func TestFieldsLeftAfterAnError(t *testing.T) {
 
 func TestFieldsErrors(t *testing.T) {
 	testInputErrors(t, []inputError{
-		{name: "body that reads past its value", packet: wire(idDict, 2, str("a"), integer(1), str("b"), integer(2)), is: ErrCount, text: "offset 40, $.b: the loop's body has read past its value",
+		{name: "body that reads past its value", packet: bytesOf(idDict, 2, str("a"), integer(1), str("b"), integer(2)), is: ErrCount, text: "offset 40, $.b: the loop's body has read past its value",
 			read: func(d *Decoder) (err error) {
 				for _, err = range d.Fields() {
 					if err == nil {
@@ -820,8 +820,8 @@ func TestElementsOpenedWithEqualCount(t *testing.T) {
 // A loop that is left after its body has read past its container skips no part of another
 // container, however similar that is.
 func TestLoopsLeftAfterReadingPast(t *testing.T) {
-	inner := wire(idDict, 2, str("a"), integer(1), str("b"), integer(2))
-	list := wire(idArray, 2, integer(3), integer(4))
+	inner := bytesOf(idDict, 2, str("a"), integer(1), str("b"), integer(2))
+	list := bytesOf(idArray, 2, integer(3), integer(4))
 	for _, c := range []struct {
 		name  string
 		value []byte
@@ -846,7 +846,7 @@ func TestLoopsLeftAfterReadingPast(t *testing.T) {
 			}
 		}},
 	} {
-		packet := wire(idArray, 4, idArray, 1, c.value, idArray, 1, c.value, c.value, integer(7))
+		packet := bytesOf(idArray, 4, idArray, 1, c.value, idArray, 1, c.value, c.value, integer(7))
 		for depth := range 3 {
 			for tokens := range 8 {
 				t.Run(fmt.Sprint(c.name, " ", depth, " ", tokens), func(t *testing.T) {
@@ -884,12 +884,12 @@ func TestLoopsLeftAfterReadingPast(t *testing.T) {
 func TestElementsOfPackedNumbers(t *testing.T) {
 	var floats []byte
 	for i := range 7 {
-		floats = append(floats, wire(float32(i))...)
+		floats = append(floats, bytesOf(float32(i))...)
 	}
 	packets := map[string][]byte{
-		"bytes":  wire(idBytes, 7, []byte{0, 1, 2, 3, 4, 5, 6, 0}, idInt, 99),
-		"floats": wire(idFloats, 7, floats, idInt, 99),
-		"nested": wire(idArray, 2, idFloats, 7, floats, idBytes, 7, []byte{0, 1, 2, 3, 4, 5, 6, 0}, idInt, 99),
+		"bytes":  bytesOf(idBytes, 7, []byte{0, 1, 2, 3, 4, 5, 6, 0}, idInt, 99),
+		"floats": bytesOf(idFloats, 7, floats, idInt, 99),
+		"nested": bytesOf(idArray, 2, idFloats, 7, floats, idBytes, 7, []byte{0, 1, 2, 3, 4, 5, 6, 0}, idInt, 99),
 	}
 	for name, packet := range packets {
 		for _, window := range []int{0, 16} {
@@ -948,7 +948,7 @@ func readElement(t *testing.T, d *Decoder) float64 {
 // A loop over packed numbers that is left reads nothing. Reading more than one element in its
 // body is an error.
 func TestElementsOfPackedNumbersLeft(t *testing.T) {
-	packet := wire(idFloats, 7, reals(7), str("next"))
+	packet := bytesOf(idFloats, 7, reals(7), str("next"))
 	for n := range 7 {
 		for _, read := range []int{0, 1, 2, 7} {
 			d := NewDecoder(nil, nil)

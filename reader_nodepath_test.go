@@ -16,15 +16,15 @@ import (
 func TestAppendStringOfNodePaths(t *testing.T) {
 	long := strings.Repeat("long", 20)
 	for want, packet := range map[string][]byte{
-		"":                  wire(idPath, newPath(0), 0, 0),
-		"/":                 wire(idPath, newPath(0), 0, nodePathAbsolute),
-		"a":                 wire(idPath, newPath(1), 0, 0, "a"),
-		"/a":                wire(idPath, newPath(1), 0, nodePathAbsolute, "a"),
-		"a/b/c":             wire(idPath, newPath(3), 0, 0, "a", "b", "c"),
-		"/root/a:b:c":       wire(idPath, newPath(2), 2, nodePathAbsolute, "root", "a", "b", "c"),
-		":b":                wire(idPath, newPath(0), 1, 0, "b"),
-		"/:b":               wire(idPath, newPath(0), 1, nodePathAbsolute, "b"),
-		long + "/a:" + long: wire(idPath, newPath(2), 1, 0, long, "a", long),
+		"":                  bytesOf(idPath, newPath(0), 0, 0),
+		"/":                 bytesOf(idPath, newPath(0), 0, nodePathAbsolute),
+		"a":                 bytesOf(idPath, newPath(1), 0, 0, "a"),
+		"/a":                bytesOf(idPath, newPath(1), 0, nodePathAbsolute, "a"),
+		"a/b/c":             bytesOf(idPath, newPath(3), 0, 0, "a", "b", "c"),
+		"/root/a:b:c":       bytesOf(idPath, newPath(2), 2, nodePathAbsolute, "root", "a", "b", "c"),
+		":b":                bytesOf(idPath, newPath(0), 1, 0, "b"),
+		"/:b":               bytesOf(idPath, newPath(0), 1, nodePathAbsolute, "b"),
+		long + "/a:" + long: bytesOf(idPath, newPath(2), 1, 0, long, "a", long),
 	} {
 		t.Run(fmt.Sprintf("%q", want), func(t *testing.T) {
 			for at := 16; at < len(packet); at++ {
@@ -55,7 +55,7 @@ func TestAppendStringOfNodePaths(t *testing.T) {
 
 // An error inside a NodePath stays for all calls.
 func TestInvalidNodePath(t *testing.T) {
-	d := NewDecoder(plain(wire(idPath, newPath(2), 0, 0, "ok", "\xff")), nil)
+	d := NewDecoder(plain(bytesOf(idPath, newPath(2), 0, 0, "ok", "\xff")), nil)
 	defer d.Release()
 	readTo(t, d, 1)
 	got, err := d.AppendString(nil)
@@ -70,22 +70,22 @@ func TestInvalidNodePath(t *testing.T) {
 // The two counts of a NodePath can overflow their sum: engines add them in 32
 // bits, the manuals do not say.
 func TestNodePathCountOverflow(t *testing.T) {
-	packet := wire(15, newPath(1<<31-1), uint32(math.MaxUint32), 0)
+	packet := bytesOf(15, newPath(1<<31-1), uint32(math.MaxUint32), 0)
 	d := NewDecoder(plain(packet), &DecoderOptions{Format: Manual4, Limits: limitsOf("", 0)})
 	defer d.Release()
 	requireError(t, readAll(d), 4, "$", ErrRange)
 
-	d.Reset(plain(wire(15, newPath(1<<31-1), uint32(1<<31), 0)))
+	d.Reset(plain(bytesOf(15, newPath(1<<31-1), uint32(1<<31), 0)))
 	require.Equal(t, int64(math.MaxUint32), readTo(t, d, 1).Len(), "just counted")
 }
 
 func TestNodePathErrors(t *testing.T) {
-	huge := wire(idPath, newPath(1<<31-1), uint32(math.MaxUint32), 0)
-	godot3 := wire(15, newPath(1<<31-1), uint32(math.MaxUint32), 0)
+	huge := bytesOf(idPath, newPath(1<<31-1), uint32(math.MaxUint32), 0)
+	godot3 := bytesOf(15, newPath(1<<31-1), uint32(math.MaxUint32), 0)
 	testInputErrors(t, []inputError{
-		{name: "one string in Godot 4", packet: wire(idPath, 5), is: ErrType,
+		{name: "one string in Godot 4", packet: bytesOf(idPath, 5), is: ErrType,
 			text: "offset 4, $: NodePath in one string, which godot4 does not have"},
-		{name: "one string", packet: wire(16, "a"), options: DecoderOptions{Format: Godot2, Strict: true}, is: ErrStrict,
+		{name: "one string", packet: bytesOf(16, "a"), options: DecoderOptions{Format: Godot2, Strict: true}, is: ErrStrict,
 			text: "offset 4, $: not canonical: NodePath as one string"},
 		{name: "sum of the counts in an engine", packet: huge, options: DecoderOptions{Strict: true}, is: ErrStrict,
 			text: "offset 4, $: not canonical: NodePath of 6442450942 names"},

@@ -11,7 +11,7 @@ import (
 )
 
 func TestMisbehavingReadersOfPackedData(t *testing.T) {
-	head := wire(idInts, 1000)
+	head := bytesOf(idInts, 1000)
 	for name, bad := range map[string]struct {
 		r    io.Reader
 		want error
@@ -35,7 +35,7 @@ func TestMisbehavingReadersOfPackedData(t *testing.T) {
 
 // Only the padding may be missing at the end of the input.
 func TestTruncatedData(t *testing.T) {
-	packet := wire(idBytes, 39, make([]byte, 40))
+	packet := bytesOf(idBytes, 39, make([]byte, 40))
 	for cut := 1; cut <= len(packet); cut++ {
 		for _, size := range []int{16, 64} {
 			d := NewDecoder(nil, &DecoderOptions{MaxChunk: size})
@@ -54,10 +54,10 @@ func TestTruncatedData(t *testing.T) {
 // and directly from the Reader. Truncated input is an error.
 func TestElementsFromEverywhere(t *testing.T) {
 	want := make([]int32, 100)
-	packet := wire(idInts, len(want))
+	packet := bytesOf(idInts, len(want))
 	for i := range want {
 		want[i] = int32(i)
-		packet = append(packet, wire(i)...)
+		packet = append(packet, bytesOf(i)...)
 	}
 	for cut := 24; cut <= len(packet); cut++ {
 		b := packet[:cut]
@@ -105,7 +105,7 @@ func TestElementsFromEverywhere(t *testing.T) {
 // A bulk read cannot start inside an element of several components.
 func TestReadPackedInsideAVector(t *testing.T) {
 	for taken := range 25 {
-		d := NewDecoder(plain(wire(idVectors3, 2, reals(6))), nil)
+		d := NewDecoder(plain(bytesOf(idVectors3, 2, reals(6))), nil)
 		readTo(t, d, 2)
 		_, err := io.ReadFull(d.Payload(), make([]byte, taken))
 		require.NoError(t, err)
@@ -120,7 +120,7 @@ func TestReadPackedInsideAVector(t *testing.T) {
 
 // A bulk read cannot start inside an element.
 func TestReadPackedInsideAnElement(t *testing.T) {
-	for array, packet := range map[string][]byte{"one element": wire(idFloats, 1, float32(1)), "many": wire(idFloats, 100, reals(100))} {
+	for array, packet := range map[string][]byte{"one element": bytesOf(idFloats, 1, float32(1)), "many": bytesOf(idFloats, 100, reals(100))} {
 		for name, read := range map[string]func(d *Decoder) error{
 			"ReadPacked":          func(d *Decoder) error { _, err := ReadPacked(d, make([]float32, 200)); return err },
 			"ReadPacked widening": func(d *Decoder) error { _, err := ReadPacked(d, make([]float64, 200)); return err },
@@ -137,7 +137,7 @@ func TestReadPackedInsideAnElement(t *testing.T) {
 			})
 		}
 	}
-	d := NewDecoder(plain(wire(idFloats, 1, float32(1))), nil)
+	d := NewDecoder(plain(bytesOf(idFloats, 1, float32(1))), nil)
 	readTo(t, d, 1)
 	_, err := ReadPacked(d, make([]int32, 1))
 	require.ErrorIs(t, err, ErrType)
@@ -152,7 +152,7 @@ func TestReadPackedInsideAnElement(t *testing.T) {
 
 // AppendPacked uses the capacity of the slice before it grows.
 func TestAppendPackedUsesCapacity(t *testing.T) {
-	d := NewDecoder(plain(wire(idFloats, 9, reals(9))), nil)
+	d := NewDecoder(plain(bytesOf(idFloats, 9, reals(9))), nil)
 	defer d.Release()
 	readTo(t, d, 1)
 	dst := make([]float32, 1, 10)

@@ -17,19 +17,19 @@ func TestPeekType(t *testing.T) {
 		want   Type
 		err    error
 	}{
-		{"top level", wire(idVector2|bit16, 1.0, 1.0), 0, TypeVector2, nil},
-		{"element", wire(idArray, 1, integer(1)), 1, TypeInt, nil},
-		{"DictKey", wire(idDict, 1, str("a"), idNil), 1, TypeString, nil},
-		{"key", wire(idDict, 1, str("a"), idNil), 2, TypeString, nil},
-		{"value", wire(idDict, 1, str("a"), idNil), 3, TypeNil, nil},
-		{"property", wire(idObject, "Node", 1, "name", idNil), 1, 0, ErrType},
-		{"value of a property", wire(idObject, "Node", 1, "name", idNil), 2, TypeNil, nil},
-		{"packed string", wire(idStrings, 1, "n\x00"), 1, TypeString, nil},
-		{"name", wire(idPath, newPath(1), 0, 0, "n"), 1, TypeString, nil},
-		{"packed data", wire(idFloats, 1, reals(1)), 1, 0, ErrType},
+		{"top level", bytesOf(idVector2|bit16, 1.0, 1.0), 0, TypeVector2, nil},
+		{"element", bytesOf(idArray, 1, integer(1)), 1, TypeInt, nil},
+		{"DictKey", bytesOf(idDict, 1, str("a"), idNil), 1, TypeString, nil},
+		{"key", bytesOf(idDict, 1, str("a"), idNil), 2, TypeString, nil},
+		{"value", bytesOf(idDict, 1, str("a"), idNil), 3, TypeNil, nil},
+		{"property", bytesOf(idObject, "Node", 1, "name", idNil), 1, 0, ErrType},
+		{"value of a property", bytesOf(idObject, "Node", 1, "name", idNil), 2, TypeNil, nil},
+		{"packed string", bytesOf(idStrings, 1, "n\x00"), 1, TypeString, nil},
+		{"name", bytesOf(idPath, newPath(1), 0, 0, "n"), 1, TypeString, nil},
+		{"packed data", bytesOf(idFloats, 1, reals(1)), 1, 0, ErrType},
 		{"inside a String", str(longText), 1, 0, ErrType},
-		{"End", wire(idArray, 0), 1, 0, ErrCount},
-		{"unknown id", wire(idArray, 1, 99), 1, 0, ErrType},
+		{"End", bytesOf(idArray, 0), 1, 0, ErrCount},
+		{"unknown id", bytesOf(idArray, 1, 99), 1, 0, ErrType},
 		{"end of the input", nil, 0, 0, io.EOF},
 	} {
 		t.Run(c.name, func(t *testing.T) {

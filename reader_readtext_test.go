@@ -129,8 +129,8 @@ func TestReadTextInvalidHeader(t *testing.T) {
 		header  []byte
 		options DecoderOptions
 	}{
-		{"flags", wire(idName | 1<<20), DecoderOptions{Strict: true}},
-		{"too deep", wire(idArray, 1, idArray, 1, idString), DecoderOptions{Limits: Limits{Depth: 1}}},
+		{"flags", bytesOf(idName | 1<<20), DecoderOptions{Strict: true}},
+		{"too deep", bytesOf(idArray, 1, idArray, 1, idString), DecoderOptions{Limits: Limits{Depth: 1}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // Tokens are the same in memory, from a Reader of known length and from any
@@ -83,7 +85,7 @@ func TestResetNOfTooFew(t *testing.T) {
 }
 
 func TestResetBytesCopiesNothing(t *testing.T) {
-	b := wire(idArray, 2, str("text"), idBytes, 4, []byte("data"))
+	b := bytesOf(idArray, 2, str("text"), idBytes, 4, []byte("data"))
 	d := new(Decoder)
 	d.ResetBytes(b)
 	require.Nil(t, d.buffer, "a window was taken from the pool")
@@ -96,7 +98,7 @@ func TestResetBytesCopiesNothing(t *testing.T) {
 }
 
 func TestConsecutiveValues(t *testing.T) {
-	b := wire(integer(1), str("two"), idArray, 1, integer(3), idNil)
+	b := bytesOf(integer(1), str("two"), idArray, 1, integer(3), idNil)
 	d := NewDecoder(plain(b), nil)
 	defer d.Release()
 	for _, end := range []int64{8, 20, 36, 40} {
@@ -122,15 +124,15 @@ func TestEOFInsideValue(t *testing.T) {
 		path string
 	}{
 		{"inside a header", []byte{2, 0}, "$"},
-		{"after a header", wire(idInt), "$"},
-		{"inside an array", wire(idArray, 2, idNil), "$[1]"},
-		{"inside a key", wire(idDict, 1, idString, 5, []byte("abc")), "$.key(0)"},
-		{"after a key", wire(idDict, 1, str("abc")), `$.abc`},
-		{"inside a string", wire(idString, 5, []byte("abc")), "$"},
-		{"inside padding", wire(idString, 3, []byte("abc")), "$"},
-		{"inside packed numbers", wire(idInts, 2, 1, []byte{1}), "$"},
-		{"inside packed strings", wire(idStrings, 2, "a\x00", 3), "$[1]"},
-		{"inside a path", wire(idPath, newPath(2), 0, 0, "a"), "$[1]"},
+		{"after a header", bytesOf(idInt), "$"},
+		{"inside an array", bytesOf(idArray, 2, idNil), "$[1]"},
+		{"inside a key", bytesOf(idDict, 1, idString, 5, []byte("abc")), "$.key(0)"},
+		{"after a key", bytesOf(idDict, 1, str("abc")), `$.abc`},
+		{"inside a string", bytesOf(idString, 5, []byte("abc")), "$"},
+		{"inside padding", bytesOf(idString, 3, []byte("abc")), "$"},
+		{"inside packed numbers", bytesOf(idInts, 2, 1, []byte{1}), "$"},
+		{"inside packed strings", bytesOf(idStrings, 2, "a\x00", 3), "$[1]"},
+		{"inside a path", bytesOf(idPath, newPath(2), 0, 0, "a"), "$[1]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for name, read := range map[string]func(d *Decoder) error{
@@ -248,7 +250,7 @@ func TestPeekedErrorIsDeliveredOnce(t *testing.T) {
 		"CopyValue":    func(d *Decoder) error { return CopyValue(NewEncoder(io.Discard, nil), d) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			packet := wire(idArray, 1, integer(7))
+			packet := bytesOf(idArray, 1, integer(7))
 			d := NewDecoder(&faultyReader{b: packet, at: 8}, nil)
 			readTo(t, d, 1)
 			require.Zero(t, d.PeekKind())
@@ -261,7 +263,7 @@ func TestPeekedErrorIsDeliveredOnce(t *testing.T) {
 }
 
 func TestTokensAreOneValue(t *testing.T) {
-	b := wire(idDict, 1, str("k"), idArray, 1, idNil, integer(7))
+	b := bytesOf(idDict, 1, str("k"), idArray, 1, idNil, integer(7))
 	d := NewDecoder(plain(b), nil)
 	defer d.Release()
 	kinds := func() (all []Kind) {
@@ -351,7 +353,7 @@ func TestErrorsStayAfterPeekKind(t *testing.T) {
 
 // A string cannot be continued after another call, even if that read nothing.
 func TestNoPayloadAfterOtherCalls(t *testing.T) {
-	packet := wire(idArray, 1, str("text"))
+	packet := bytesOf(idArray, 1, str("text"))
 	for name, call := range map[string]func(d *Decoder) error{
 		"PeekKind": func(d *Decoder) error { d.PeekKind(); return nil },
 		"SkipTo":   func(d *Decoder) error { return d.SkipTo(1) },
@@ -390,11 +392,11 @@ func TestPeekKindWithoutToken(t *testing.T) {
 		before  int
 		want    error
 	}{
-		"an id of no type":       {wire(99), DecoderOptions{}, 0, ErrType},
-		"an element of no type":  {wire(idArray, 1, 99), DecoderOptions{}, 1, ErrType},
-		"after the only value":   {wire(idNil, idNil), DecoderOptions{OneValue: true}, 1, io.EOF},
-		"after a packet's value": {wire(idNil, idNil), DecoderOptions{Strict: true}, 1, ErrStrict},
-		"at the end":             {wire(idNil), DecoderOptions{}, 1, io.EOF},
+		"an id of no type":       {bytesOf(99), DecoderOptions{}, 0, ErrType},
+		"an element of no type":  {bytesOf(idArray, 1, 99), DecoderOptions{}, 1, ErrType},
+		"after the only value":   {bytesOf(idNil, idNil), DecoderOptions{OneValue: true}, 1, io.EOF},
+		"after a packet's value": {bytesOf(idNil, idNil), DecoderOptions{Strict: true}, 1, ErrStrict},
+		"at the end":             {bytesOf(idNil), DecoderOptions{}, 1, io.EOF},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := NewDecoder(nil, &c.options)
@@ -413,8 +415,8 @@ const staleMessage = "gdwire: token used after the next call on its Decoder; Clo
 // A token's payload is valid until the next call on its Decoder, a clone's for
 // ever.
 func TestStaleTokens(t *testing.T) {
-	packet := wire(idArray, 3, str("text"), idFloats, 2, float32(1), float32(2), str("more"))
-	other := wire(idArray, 3, str("TEXT"), idFloats, 2, float32(3), float32(4), str("MORE"))
+	packet := bytesOf(idArray, 3, str("text"), idFloats, 2, float32(1), float32(2), str("more"))
+	other := bytesOf(idArray, 3, str("TEXT"), idFloats, 2, float32(3), float32(4), str("MORE"))
 	for name, next := range map[string]func(d *Decoder){
 		"ReadToken": func(d *Decoder) { d.ReadToken() },
 		"PeekKind":  func(d *Decoder) { d.PeekKind() },
@@ -502,7 +504,7 @@ func TestInspectionKeepsTokensValid(t *testing.T) {
 
 // Tokens without a payload never become stale.
 func TestTokensWithoutPayload(t *testing.T) {
-	d := NewDecoder(plain(wire(idArray, 9, idNil, idBool, 1, integer(7), idFloat|bit16, 0.5, idRID, uint64(3),
+	d := NewDecoder(plain(bytesOf(idArray, 9, idNil, idBool, 1, integer(7), idFloat|bit16, 0.5, idRID, uint64(3),
 		idObject|bit16, uint64(4), str(""), idDict, 0, idPath, newPath(0), 0, 0)), nil)
 	defer d.Release()
 	all := []Token{}
@@ -547,7 +549,7 @@ func TestPayloadsAreClipped(t *testing.T) {
 
 // Positions never repeat, so that no stale token is taken for a later one.
 func TestTokensStayStale(t *testing.T) {
-	texts := wire(idStrings, 40, bytes.Repeat(wire("a\x00"), 40))
+	texts := bytesOf(idStrings, 40, bytes.Repeat(bytesOf("a\x00"), 40))
 	for resets := range 4 {
 		for releases := range 9 {
 			d := NewDecoder(plain(texts), nil)
@@ -573,7 +575,7 @@ func TestTokensStayStale(t *testing.T) {
 
 // Tokens ends where its value does, also if the body skips more.
 func TestTokensWithSkips(t *testing.T) {
-	d := NewDecoder(plain(wire(idDict, 1, str("k"), integer(1), integer(42))), nil)
+	d := NewDecoder(plain(bytesOf(idDict, 1, str("k"), integer(1), integer(42))), nil)
 	defer d.Release()
 	var kinds []Kind
 	for tok, err := range d.Tokens() {
@@ -589,7 +591,7 @@ func TestTokensWithSkips(t *testing.T) {
 	require.EqualValues(t, 42, n)
 
 	// At a DictKey it covers the marker and the key.
-	d.Reset(plain(wire(idDict, 1, str("k"), integer(1))))
+	d.Reset(plain(bytesOf(idDict, 1, str("k"), integer(1))))
 	readTo(t, d, 1)
 	kinds = nil
 	for tok, err := range d.Tokens() {
@@ -611,7 +613,7 @@ func TestResetAfterPeekedError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			reset(nil)
 			require.Zero(t, d.PeekKind())
-			reset(wire(99))
+			reset(bytesOf(99))
 			for range 3 {
 				_, err := d.ReadToken()
 				requireError(t, err, 0, "$", ErrType)
@@ -622,7 +624,7 @@ func TestResetAfterPeekedError(t *testing.T) {
 
 // Reset in the body of a loop frees the loop's key.
 func TestResetInLoops(t *testing.T) {
-	packet := wire(idDict, 1, str("key"), integer(1))
+	packet := bytesOf(idDict, 1, str("key"), integer(1))
 	d := NewDecoder(nil, nil)
 	defer d.Release()
 	for range 3 {
@@ -659,7 +661,7 @@ func TestErrorWithTheLastBytes(t *testing.T) {
 
 // A stale token can be printed; Bytes panics.
 func TestStaleTokensPrint(t *testing.T) {
-	d := NewDecoder(plain(wire(idArray, 2, str("text"), idVector2, reals(2))), nil)
+	d := NewDecoder(plain(bytesOf(idArray, 2, str("text"), idVector2, reals(2))), nil)
 	readTo(t, d, 1)
 	text, vector := readTo(t, d, 1), readTo(t, d, 1)
 	require.Equal(t, "StringChunk (stale)", text.String())
@@ -671,7 +673,7 @@ func TestStaleTokensPrint(t *testing.T) {
 
 // WrapError returns errors in the shape of the package's own.
 func TestWrapError(t *testing.T) {
-	d := NewDecoder(plain(wire(idArray, 2, idDict, 1, str("script"), str("x"), idNil)), nil)
+	d := NewDecoder(plain(bytesOf(idArray, 2, idDict, 1, str("script"), str("x"), idNil)), nil)
 	defer d.Release()
 	mine := errors.New("no scripts here")
 	readTo(t, d, 3)
@@ -686,9 +688,9 @@ func TestWrapError(t *testing.T) {
 	requireError(t, d.WrapError(mine), 44, "$[0]", mine)
 
 	// After a bulk read the offset is still that of the token.
-	d.Reset(plain(wire(idArray, 1, str(longText))))
+	d.Reset(plain(bytesOf(idArray, 1, str(longText))))
 	d.options.MaxChunk = 16
-	d.Reset(plain(wire(idArray, 1, str(longText))))
+	d.Reset(plain(bytesOf(idArray, 1, str(longText))))
 	readTo(t, d, 2)
 	_, err = d.AppendString(nil)
 	require.NoError(t, err)
@@ -709,9 +711,9 @@ func TestDecoderOptions(t *testing.T) {
 // container, and the fast path must leave them to the slow path.
 func TestFastPathAgreesWithSlowPath(t *testing.T) {
 	all := limitsOf("", 0)
-	element := func(value ...any) []byte { return wire(idArray, 2, wire(value...), integer(7)) }
-	pair := func(key, value []byte) []byte { return wire(idDict, 2, str("first"), integer(1), key, value) }
-	path := wire(idPath, newPath(1), 0, 0, "node")
+	element := func(value ...any) []byte { return bytesOf(idArray, 2, bytesOf(value...), integer(7)) }
+	pair := func(key, value []byte) []byte { return bytesOf(idDict, 2, str("first"), integer(1), key, value) }
+	path := bytesOf(idPath, newPath(1), 0, 0, "node")
 	for _, c := range []struct {
 		name   string
 		packet []byte
@@ -720,15 +722,15 @@ func TestFastPathAgreesWithSlowPath(t *testing.T) {
 		{"shared count of an Array", element(idArray, shared(1), integer(1)), DecoderOptions{Limits: all}},
 		{"shared count of zero", element(idArray, shared(0)), DecoderOptions{Limits: all}},
 		{"shared count of a Dictionary", element(idDict, shared(1), integer(1), integer(2)), DecoderOptions{Limits: all}},
-		{"shared count in Godot 2", wire(21, 2, 21, shared(1), 2, 1, 2, 7), DecoderOptions{Format: Godot2, Limits: all}},
+		{"shared count in Godot 2", bytesOf(21, 2, 21, shared(1), 2, 1, 2, 7), DecoderOptions{Format: Godot2, Limits: all}},
 		{"count beyond Limits.Elements", element(idArray, 3, idNil, idNil, idNil), DecoderOptions{Limits: Limits{Elements: 2}}},
 		{"count beyond Limits.Values", element(idArray, 3, idNil, idNil, idNil), DecoderOptions{Limits: Limits{Values: 5}}},
 		{"pairs beyond Limits.Values", element(idDict, 2, idNil, idNil, idNil, idNil), DecoderOptions{Limits: Limits{Values: 6}}},
 		{"count beyond the input", element(idArray, 9, idNil), DecoderOptions{}},
 		{"strings beyond Limits.Elements", element(idStrings, 3, "a", "b", "c"), DecoderOptions{Limits: Limits{Elements: 2}}},
 		{"strings beyond Limits.Values", element(idStrings, 3, "a", "b", "c"), DecoderOptions{Limits: Limits{Values: 5}}},
-		{"strings of two arrays beyond Limits.Values", wire(idArray, 2, idStrings, 2, "a", "b", idStrings, 2, "a", "b"), DecoderOptions{Limits: Limits{Values: 6}}},
-		{"names of two NodePaths beyond Limits.Values", wire(idArray, 2, path, path), DecoderOptions{Limits: Limits{Values: 4}}},
+		{"strings of two arrays beyond Limits.Values", bytesOf(idArray, 2, idStrings, 2, "a", "b", idStrings, 2, "a", "b"), DecoderOptions{Limits: Limits{Values: 6}}},
+		{"names of two NodePaths beyond Limits.Values", bytesOf(idArray, 2, path, path), DecoderOptions{Limits: Limits{Values: 4}}},
 		{"strings beyond the input", element(idStrings, 99, "a", "b", "c"), DecoderOptions{}},
 		{"strings beyond Limits.StringBytes", element(idStrings, 2, "short", "long enough"), DecoderOptions{Limits: Limits{StringBytes: 10}}},
 		{"string beyond Limits.StringBytes", element(idString, "long enough"), DecoderOptions{Limits: Limits{StringBytes: 10}}},
@@ -736,20 +738,20 @@ func TestFastPathAgreesWithSlowPath(t *testing.T) {
 		{"invalid text", element(idString, "a\xffb"), DecoderOptions{}},
 		{"invalid long text", element(idString, "more than eight\xff"), DecoderOptions{}},
 		{"invalid packed text", element(idStrings, 2, "a", "more than eight\xff"), DecoderOptions{}},
-		{"padding of long text", wire(idArray, 2, idString, 9, []byte("nine byte\x01\x02\x03"), integer(7)), DecoderOptions{}},
+		{"padding of long text", bytesOf(idArray, 2, idString, 9, []byte("nine byte\x01\x02\x03"), integer(7)), DecoderOptions{}},
 		{"packed data beyond Limits.PackedBytes", element(idBytes, 8, make([]byte, 8)), DecoderOptions{Limits: Limits{PackedBytes: 7}}},
-		{"packed data that is cut", wire(idArray, 1, idBytes, 16, make([]byte, 12)), DecoderOptions{}},
+		{"packed data that is cut", bytesOf(idArray, 1, idBytes, 16, make([]byte, 12)), DecoderOptions{}},
 		{"packed data of 4 GiB", element(idColors, 1<<28), DecoderOptions{Limits: all}},
 		{"depth of elements", element(idArray, 1, idArray, 1, idNil), DecoderOptions{Limits: Limits{Depth: 2}}},
 		{"depth of names and strings", element(idArray, 2, path, idStrings, 1, "a"), DecoderOptions{Limits: Limits{Depth: 2}}},
 		{"unknown type", element(99, 1), DecoderOptions{}},
 		{"unknown type like another's index", element(64+idInt, 1), DecoderOptions{}},
 		{"flags of a number", element(idInt|0x80<<16, 1), DecoderOptions{}},
-		{"flags in Godot 2", wire(21, 2, 2|bit16, 1, 2, 7), DecoderOptions{Format: Godot2}},
+		{"flags in Godot 2", bytesOf(21, 2, 2|bit16, 1, 2, 7), DecoderOptions{Format: Godot2}},
 		{"bool other than 0 and 1", element(idBool, 2), DecoderOptions{}},
 		{"typed Array", element(idArray|typedBy, idInt, 1, integer(1)), DecoderOptions{}},
-		{"NodePath of one string in Godot 2", wire(21, 2, 16, "a/b", 2, 7), DecoderOptions{Format: Godot2}},
-		{"NodePath of one string of NULs", wire(21, 2, 16, "\x00\x00\x00\x00\x00\x00\x00\x00", 2, 7), DecoderOptions{Format: Godot2}},
+		{"NodePath of one string in Godot 2", bytesOf(21, 2, 16, "a/b", 2, 7), DecoderOptions{Format: Godot2}},
+		{"NodePath of one string of NULs", bytesOf(21, 2, 16, "\x00\x00\x00\x00\x00\x00\x00\x00", 2, 7), DecoderOptions{Format: Godot2}},
 		{"NodePath with a property", element(idPath, newPath(1), 1, nodePathProperty, "a", "b", "c"), DecoderOptions{}},
 		{"NodePath with unknown flags", element(idPath, newPath(1), 0, 4|nodePathAbsolute, "a"), DecoderOptions{}},
 		{"NodePath whose counts overflow", element(idPath, newPath(1), uint32(1<<32-1), 0), DecoderOptions{Limits: all}},
@@ -757,16 +759,16 @@ func TestFastPathAgreesWithSlowPath(t *testing.T) {
 		{"names beyond Limits.Values", element(idPath, newPath(2), 1, 0, "a", "b", "c"), DecoderOptions{Limits: Limits{Values: 5}}},
 		{"names beyond the input", element(idPath, newPath(9), 9, 0, "a"), DecoderOptions{}},
 		{"invalid name", element(idPath, newPath(1), 0, 0, "more than eight\xff"), DecoderOptions{}},
-		{"NodePath as a key", pair(path, wire(99)), DecoderOptions{}},
-		{"Array as a key", pair(wire(idArray, 0), wire(99)), DecoderOptions{}},
-		{"PackedStringArray as a key", pair(wire(idStrings, 1, "a"), wire(99)), DecoderOptions{}},
-		{"PackedByteArray as a key", pair(wire(idBytes, 4, zeros[:4]), wire(99)), DecoderOptions{}},
-		{"vector as a key", pair(wire(idVector2, reals(2)), wire(99)), DecoderOptions{}},
-		{"long key", pair(str("longer than eight bytes"), wire(99)), DecoderOptions{}},
-		{"key after a container", wire(idDict, 3, str("a"), idArray, 0, str("b"), idStrings, 1, "s", str("c"), 99), DecoderOptions{}},
-		{"key after a NodePath", wire(idDict, 2, str("a"), path, str("b"), 99), DecoderOptions{}},
-		{"key after packed data", wire(idDict, 2, str("a"), idBytes, 4, zeros[:4], str("b"), 99), DecoderOptions{}},
-		{"padding missing at the end", wire(idArray, 1, idString, 9, []byte("nine byte")), DecoderOptions{}},
+		{"NodePath as a key", pair(path, bytesOf(99)), DecoderOptions{}},
+		{"Array as a key", pair(bytesOf(idArray, 0), bytesOf(99)), DecoderOptions{}},
+		{"PackedStringArray as a key", pair(bytesOf(idStrings, 1, "a"), bytesOf(99)), DecoderOptions{}},
+		{"PackedByteArray as a key", pair(bytesOf(idBytes, 4, wire.Zeros(4)), bytesOf(99)), DecoderOptions{}},
+		{"vector as a key", pair(bytesOf(idVector2, reals(2)), bytesOf(99)), DecoderOptions{}},
+		{"long key", pair(str("longer than eight bytes"), bytesOf(99)), DecoderOptions{}},
+		{"key after a container", bytesOf(idDict, 3, str("a"), idArray, 0, str("b"), idStrings, 1, "s", str("c"), 99), DecoderOptions{}},
+		{"key after a NodePath", bytesOf(idDict, 2, str("a"), path, str("b"), 99), DecoderOptions{}},
+		{"key after packed data", bytesOf(idDict, 2, str("a"), idBytes, 4, wire.Zeros(4), str("b"), 99), DecoderOptions{}},
+		{"padding missing at the end", bytesOf(idArray, 1, idString, 9, []byte("nine byte")), DecoderOptions{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := int64(len(c.packet))
@@ -869,7 +871,7 @@ func position(d *Decoder) string {
 func TestReaderErrors(t *testing.T) {
 	testInputErrors(t, []inputError{
 		{name: "bytes after the value", packet: nil, is: ErrStrict, options: DecoderOptions{Strict: true}, text: "offset 4, $: not canonical: bytes after the value",
-			read: func(d *Decoder) error { d.ResetBytes(wire(idNil, idNil)); return readAll(d) }},
+			read: func(d *Decoder) error { d.ResetBytes(bytesOf(idNil, idNil)); return readAll(d) }},
 	})
 }
 

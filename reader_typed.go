@@ -1,6 +1,10 @@
 package gdwire
 
-import "math"
+import (
+	"math"
+
+	"github.com/gdwire/gdwire/internal/wire"
+)
 
 // PeekType returns the type of the next value without consuming it, also if the value is a
 // key before which a DictKey is next. The names of a NodePath and the strings of a
@@ -256,7 +260,7 @@ func (d *Decoder) startText(nodePath bool) error {
 // ReadReals reads a value of math type t into c, in encoded order: a Basis is encoded by
 // rows. t must be a type of floats, and len(c) the number of its components.
 func (d *Decoder) ReadReals(t Type, c []float64) error {
-	if form, _ := d.fastForm(); form != nil && form.typ == t && form.unit == unitFloat32 && form.shape == shapeMath {
+	if form, _ := d.fastForm(); form != nil && form.typ == t && form.unit == wire.Float32 && form.shape == shapeMath {
 		from, size := d.r+4, int(form.size)
 		if size == 4*len(c) && size <= len(d.fastValues)-from {
 			b := d.fastValues[from : from+size : from+size]
@@ -266,16 +270,16 @@ func (d *Decoder) ReadReals(t Type, c []float64) error {
 		}
 	}
 	switch b, u := d.fastMath(t, len(c)); u {
-	case unitFloat32:
+	case wire.Float32:
 		widen(c, b)
 		return nil
-	case unitFloat64:
+	case wire.Float64:
 		for i := range c {
 			c[i] = math.Float64frombits(le.Uint64(b[8*i:]))
 		}
 		return nil
 	}
-	if err := d.checkMath(t, len(c), unitFloat32); err != nil {
+	if err := d.checkMath(t, len(c), wire.Float32); err != nil {
 		return err
 	}
 	tok, err := d.readType(t)
@@ -286,18 +290,18 @@ func (d *Decoder) ReadReals(t Type, c []float64) error {
 // widen decodes the floats of 32 bits in b.
 func widen(c []float64, b []byte) {
 	for i := range c {
-		c[i] = float64(math.Float32frombits(le.Uint32(nth(b, i, 4))))
+		c[i] = float64(math.Float32frombits(le.Uint32(wire.Nth(b, i, 4))))
 	}
 }
 
 // ReadInts reads a value of type t into c. t must be Vector2i, Vector3i, Vector4i or Rect2i,
 // and len(c) the number of its components.
 func (d *Decoder) ReadInts(t Type, c []int32) error {
-	if err := d.checkMath(t, len(c), unitInt32); err != nil {
+	if err := d.checkMath(t, len(c), wire.Int32); err != nil {
 		return err
 	}
 	b, u := d.fastMath(t, len(c))
-	if u == unitNone {
+	if u == wire.None {
 		tok, err := d.readType(t)
 		if err != nil {
 			return err
@@ -311,7 +315,7 @@ func (d *Decoder) ReadInts(t Type, c []int32) error {
 }
 
 // checkMath checks that t is a math type with n components and the narrow unit u.
-func (d *Decoder) checkMath(t Type, n int, u unit) error {
+func (d *Decoder) checkMath(t Type, n int, u wire.Unit) error {
 	if err := d.start(); err != nil {
 		return err
 	}
@@ -427,7 +431,7 @@ func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
 		b := (*[fastSize]byte)(win[r:])
 		if le.Uint32(b[:]) == stringHeader {
 			n := le.Uint32(b[4:])
-			if size := shortText(n, le.Uint64(b[8:])); size > 0 {
+			if size := wire.ShortText(n, le.Uint64(b[8:])); size > 0 {
 				pos := d.base + uint64(r)
 				d.countAt(pos)
 				d.passEmpty(r+4+size, pos)
@@ -503,18 +507,18 @@ func fitsReal32(x float64) bool {
 // ReadReals32 is [Decoder.ReadReals] for float32. It rounds components of 64 bits, and returns
 // [ErrRange] for a finite component beyond the range of float32.
 func (d *Decoder) ReadReals32(t Type, c []float32) error {
-	if form, _ := d.fastForm(); form != nil && form.typ == t && form.unit == unitFloat32 && form.shape == shapeMath {
+	if form, _ := d.fastForm(); form != nil && form.typ == t && form.unit == wire.Float32 && form.shape == shapeMath {
 		from, size := d.r+4, int(form.size)
 		if size == 4*len(c) && size <= len(d.fastValues)-from {
 			b := d.fastValues[from : from+size : from+size]
 			d.take(4 + size)
 			for i := range c {
-				c[i] = math.Float32frombits(le.Uint32(nth(b, i, 4)))
+				c[i] = math.Float32frombits(le.Uint32(wire.Nth(b, i, 4)))
 			}
 			return nil
 		}
 	}
-	if err := d.checkMath(t, len(c), unitFloat32); err != nil {
+	if err := d.checkMath(t, len(c), wire.Float32); err != nil {
 		return err
 	}
 	form, err := d.peekTyped()
@@ -532,7 +536,7 @@ func (d *Decoder) ReadReals32(t Type, c []float32) error {
 		return err
 	}
 	for i := range c {
-		if x := component(b[4+i*form.unit.size():], form.unit); !fitsReal32(x) {
+		if x := component(b[4+i*form.unit.Size():], form.unit); !fitsReal32(x) {
 			return d.errorAt(0, wrapf(ErrRange, "component %v does not fit float32", x))
 		}
 	}

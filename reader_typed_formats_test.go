@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // A typedValue is one value of a type.
@@ -87,7 +89,7 @@ func mathValues() (all []typedValue) {
 		switch n := int(layouts[t].n); {
 		case !layouts[t].isMath():
 			continue
-		case layouts[t].units[0] == unitInt32:
+		case layouts[t].units[0] == wire.Int32:
 			c := []int32{1, -2, 3, -4}[:n]
 			v.text, v.write = fmt.Sprint(c), func(e *Encoder) { e.WriteInts(t, c...) }
 		default:
@@ -228,7 +230,7 @@ func mathCalls() (all []typedRead) {
 		switch n := layouts[t].n; {
 		case !layouts[t].isMath():
 			continue
-		case layouts[t].units[0] == unitInt32:
+		case layouts[t].units[0] == wire.Int32:
 			c.name = "ReadInts " + c.accepts
 			c.read = func(d *Decoder) (any, error) { v := make([]int32, n); return v, d.ReadInts(t, v) }
 		default:

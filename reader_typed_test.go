@@ -34,24 +34,24 @@ func TestTypedReadsOfNumbers(t *testing.T) {
 		float32        any
 	}{
 		{"int", integer(7), int64(7), 7.0, uint8(7), float32(7)},
-		{"negative int", wire(idInt, uint32(0xFFFFFFFF)), int64(-1), -1.0, ErrRange, float32(-1)},
+		{"negative int", bytesOf(idInt, uint32(0xFFFFFFFF)), int64(-1), -1.0, ErrRange, float32(-1)},
 		{"256", integer(256), int64(256), 256.0, ErrRange, float32(256)},
-		{"2^53+1", wire(idInt|bit16, uint64(1<<53+1)), int64(1<<53 + 1), ErrRange, ErrRange, ErrRange},
-		{"largest int", wire(idInt|bit16, uint64(math.MaxInt64)), int64(math.MaxInt64), ErrRange, ErrRange, ErrRange},
-		{"smallest int", wire(idInt|bit16, uint64(1<<63)), int64(math.MinInt64), float64(-1 << 63), ErrRange, float32(-1 << 63)},
-		{"float", wire(idFloat, float32(1.5)), ErrRange, 1.5, ErrRange, float32(1.5)},
-		{"whole float", wire(idFloat|bit16, 255.0), int64(255), 255.0, uint8(255), float32(255)},
-		{"2^63", wire(idFloat|bit16, float64(1<<63)), ErrRange, float64(1 << 63), ErrRange, float32(1 << 63)},
-		{"below -2^63", wire(idFloat|bit16, -1.5*(1<<63)), ErrRange, -1.5 * (1 << 63), ErrRange, float32(-1.5 * (1 << 63))},
-		{"infinity", wire(idFloat, float32(math.Inf(1))), ErrRange, math.Inf(1), ErrRange, float32(math.Inf(1))},
+		{"2^53+1", bytesOf(idInt|bit16, uint64(1<<53+1)), int64(1<<53 + 1), ErrRange, ErrRange, ErrRange},
+		{"largest int", bytesOf(idInt|bit16, uint64(math.MaxInt64)), int64(math.MaxInt64), ErrRange, ErrRange, ErrRange},
+		{"smallest int", bytesOf(idInt|bit16, uint64(1<<63)), int64(math.MinInt64), float64(-1 << 63), ErrRange, float32(-1 << 63)},
+		{"float", bytesOf(idFloat, float32(1.5)), ErrRange, 1.5, ErrRange, float32(1.5)},
+		{"whole float", bytesOf(idFloat|bit16, 255.0), int64(255), 255.0, uint8(255), float32(255)},
+		{"2^63", bytesOf(idFloat|bit16, float64(1<<63)), ErrRange, float64(1 << 63), ErrRange, float32(1 << 63)},
+		{"below -2^63", bytesOf(idFloat|bit16, -1.5*(1<<63)), ErrRange, -1.5 * (1 << 63), ErrRange, float32(-1.5 * (1 << 63))},
+		{"infinity", bytesOf(idFloat, float32(math.Inf(1))), ErrRange, math.Inf(1), ErrRange, float32(math.Inf(1))},
 		{"2^24+1", integer(1<<24 + 1), int64(1<<24 + 1), float64(1<<24 + 1), ErrRange, ErrRange},
-		{"1e300", wire(idFloat|bit16, 1e300), ErrRange, 1e300, ErrRange, ErrRange},
-		{"rounded", wire(idFloat|bit16, 0.1), ErrRange, 0.1, ErrRange, float32(0.1)},
-		{"wide infinity", wire(idFloat|bit16, math.Inf(-1)), ErrRange, math.Inf(-1), ErrRange, float32(math.Inf(-1))},
+		{"1e300", bytesOf(idFloat|bit16, 1e300), ErrRange, 1e300, ErrRange, ErrRange},
+		{"rounded", bytesOf(idFloat|bit16, 0.1), ErrRange, 0.1, ErrRange, float32(0.1)},
+		{"wide infinity", bytesOf(idFloat|bit16, math.Inf(-1)), ErrRange, math.Inf(-1), ErrRange, float32(math.Inf(-1))},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			packet := wire(idArray, 4, test.wire, idNil, idNil, idNil)
+			packet := bytesOf(idArray, 4, test.wire, idNil, idNil, idNil)
 			for _, call := range []struct {
 				want any
 				read func(d *Decoder) (any, error)
@@ -79,7 +79,7 @@ func TestTypedReadsOfNumbers(t *testing.T) {
 }
 
 func TestReadBoolOfTwo(t *testing.T) {
-	d := NewDecoder(plain(wire(idBool, 2)), nil)
+	d := NewDecoder(plain(bytesOf(idBool, 2)), nil)
 	defer d.Release()
 	got, err := d.ReadBool()
 	require.NoError(t, err)
@@ -97,14 +97,14 @@ func TestTypedReadsMisplaced(t *testing.T) {
 		next   Kind
 		fits   []string // calls that read what is next
 	}{
-		{"End", wire(idArray, 1, idNil), 2, ErrCount, KindEnd, nil},
-		{"End of a Dictionary", wire(idDict, 0), 1, ErrCount, KindEnd, nil},
-		{"End of a PackedStringArray", wire(idStrings, 0), 1, ErrCount, KindEnd, nil},
-		{"End of a NodePath", wire(idPath, newPath(0), 0, 0), 1, ErrCount, KindEnd, texts[2:]},
-		{"property", wire(idObject, "Node", 1, "name", idNil), 1, ErrType, KindProperty, nil},
-		{"name", wire(idPath, newPath(1), 0, 0, "n"), 1, ErrType, KindStringChunk, texts},
-		{"packed string", wire(idStrings, 1, "n\x00"), 1, ErrType, KindStringChunk, texts},
-		{"packed data", wire(idFloats, 1, reals(1)), 1, ErrType, KindChunk, []string{"AppendPacked[float32]", "AppendPacked[float64]"}},
+		{"End", bytesOf(idArray, 1, idNil), 2, ErrCount, KindEnd, nil},
+		{"End of a Dictionary", bytesOf(idDict, 0), 1, ErrCount, KindEnd, nil},
+		{"End of a PackedStringArray", bytesOf(idStrings, 0), 1, ErrCount, KindEnd, nil},
+		{"End of a NodePath", bytesOf(idPath, newPath(0), 0, 0), 1, ErrCount, KindEnd, texts[2:]},
+		{"property", bytesOf(idObject, "Node", 1, "name", idNil), 1, ErrType, KindProperty, nil},
+		{"name", bytesOf(idPath, newPath(1), 0, 0, "n"), 1, ErrType, KindStringChunk, texts},
+		{"packed string", bytesOf(idStrings, 1, "n\x00"), 1, ErrType, KindStringChunk, texts},
+		{"packed data", bytesOf(idFloats, 1, reals(1)), 1, ErrType, KindChunk, []string{"AppendPacked[float32]", "AppendPacked[float64]"}},
 		{"inside a String", str(longText), 1, ErrType, KindStringChunk, texts[2:]},
 	}
 	for _, test := range tests {
@@ -140,7 +140,7 @@ func TestTypedReadsMisplaced(t *testing.T) {
 }
 
 func TestTypedReadsOfStrings(t *testing.T) {
-	d := NewDecoder(plain(wire(idStrings, 3, "a\x00", longText+"\x00", "\x00", idPath, newPath(1), 1, 0, "n", "s", str("x"), str("y"))),
+	d := NewDecoder(plain(bytesOf(idStrings, 3, "a\x00", longText+"\x00", "\x00", idPath, newPath(1), 1, 0, "n", "s", str("x"), str("y"))),
 		&DecoderOptions{MaxChunk: 16})
 	defer d.Release()
 	readTo(t, d, 1)
@@ -167,7 +167,7 @@ func TestTypedReadsOfStrings(t *testing.T) {
 // ReadReals and ReadInts refuse slices of another length and types that have no
 // such components.
 func TestTypedReadsOfMathMisused(t *testing.T) {
-	d := NewDecoder(plain(wire(idArray, 5, idVector2, reals(2), idNil, idNil, idNil, idNil)), nil)
+	d := NewDecoder(plain(bytesOf(idArray, 5, idVector2, reals(2), idNil, idNil, idNil, idNil)), nil)
 	defer d.Release()
 	readTo(t, d, 1)
 	require.ErrorIs(t, d.ReadReals(TypeVector2, make([]float64, 3)), ErrCount)
@@ -184,8 +184,8 @@ func TestTypedReadsOfMathMisused(t *testing.T) {
 // A typed read is repeated after a temporary error at any byte.
 // A float and a packed array of one element are no math types, whatever the lengths are.
 func TestReadRealsOfOtherTypes(t *testing.T) {
-	for typ, value := range map[Type][]byte{TypeFloat: wire(idFloat, reals(1)), TypePackedFloat32Array: wire(idFloats, 1, reals(1))} {
-		packet := wire(idArray, 5, value, idNil, idNil, idNil, idNil)
+	for typ, value := range map[Type][]byte{TypeFloat: bytesOf(idFloat, reals(1)), TypePackedFloat32Array: bytesOf(idFloats, 1, reals(1))} {
+		packet := bytesOf(idArray, 5, value, idNil, idNil, idNil, idNil)
 		for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
 			d := NewDecoder(r, nil)
 			readTo(t, d, 1)
@@ -204,15 +204,15 @@ func TestTypedReadsWithinLimits(t *testing.T) {
 		value []byte
 		read  func(d *Decoder) error
 	}{
-		{"ReadArray", wire(idArray, 3, idNil, idNil, idNil), func(d *Decoder) error { _, err := d.ReadArray(); return err }},
-		{"ReadDict", wire(idDict, 3, idNil, idNil, idNil, idNil, idNil, idNil), func(d *Decoder) error { _, err := d.ReadDict(); return err }},
-		{"Elements", wire(idStrings, 3, "a\x00", "b\x00", "c\x00"), func(d *Decoder) error { _, err := iterations(d.Elements()); return err }},
-		{"ReadNodePath", wire(idPath, newPath(3), 0, 0, "a", "b", "c"), func(d *Decoder) error { _, err := d.ReadNodePath(); return err }},
-		{"AppendString", wire(idPath, newPath(1), 2, 0, "a", "b", "c"), func(d *Decoder) error { _, err := d.AppendString(nil); return err }},
-		{"AppendPacked", wire(idBytes, 3, of3), func(d *Decoder) error { _, err := AppendPacked[byte](d, nil); return err }},
+		{"ReadArray", bytesOf(idArray, 3, idNil, idNil, idNil), func(d *Decoder) error { _, err := d.ReadArray(); return err }},
+		{"ReadDict", bytesOf(idDict, 3, idNil, idNil, idNil, idNil, idNil, idNil), func(d *Decoder) error { _, err := d.ReadDict(); return err }},
+		{"Elements", bytesOf(idStrings, 3, "a\x00", "b\x00", "c\x00"), func(d *Decoder) error { _, err := iterations(d.Elements()); return err }},
+		{"ReadNodePath", bytesOf(idPath, newPath(3), 0, 0, "a", "b", "c"), func(d *Decoder) error { _, err := d.ReadNodePath(); return err }},
+		{"AppendString", bytesOf(idPath, newPath(1), 2, 0, "a", "b", "c"), func(d *Decoder) error { _, err := d.AppendString(nil); return err }},
+		{"AppendPacked", bytesOf(idBytes, 3, of3), func(d *Decoder) error { _, err := AppendPacked[byte](d, nil); return err }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			packet := wire(idArray, 2, row.value, idNil, make([]byte, fastSize))
+			packet := bytesOf(idArray, 2, row.value, idNil, make([]byte, fastSize))
 			for _, limits := range []Limits{{Elements: 2, PackedBytes: 2}, {Values: 4, PackedBytes: 2}} {
 				for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
 					d := NewDecoder(r, &DecoderOptions{Limits: limits})
@@ -227,7 +227,7 @@ func TestTypedReadsWithinLimits(t *testing.T) {
 
 // ReadEnd obeys an error and a loop that has been left, where all elements have been read.
 func TestReadEndAfterAll(t *testing.T) {
-	packet := wire(idArray, 1, idDict, 1, str("a"), integer(1), make([]byte, fastSize))
+	packet := bytesOf(idArray, 1, idDict, 1, str("a"), integer(1), make([]byte, fastSize))
 	d := NewDecoder(nil, nil)
 	defer d.Release()
 	d.ResetBytes(packet)
@@ -240,7 +240,7 @@ func TestReadEndAfterAll(t *testing.T) {
 	require.NoError(t, d.ReadEnd())
 	require.Zero(t, d.Depth(), "the End of the Array, after the Dictionary has been skipped")
 
-	d.ResetBytes(wire(idArray, 1, idArray, 0, make([]byte, fastSize)))
+	d.ResetBytes(bytesOf(idArray, 1, idArray, 0, make([]byte, fastSize)))
 	readTo(t, d, 2)
 	fault := d.fail(0, ErrType)
 	require.Equal(t, fault, d.ReadEnd())
@@ -257,10 +257,10 @@ func TestReadStringInterrupted(t *testing.T) {
 		read   func(d *Decoder) error
 	}{
 		{"String", str(longText), readString},
-		{"StringName", wire(idName, longText), readString},
-		{"NodePath", wire(idPath, newPath(1), 0, 0, longText), readNodePath},
+		{"StringName", bytesOf(idName, longText), readString},
+		{"NodePath", bytesOf(idPath, newPath(1), 0, 0, longText), readNodePath},
 	} {
-		packet := wire(idArray, 2, c.packet, integer(7))
+		packet := bytesOf(idArray, 2, c.packet, integer(7))
 		begin := func(t *testing.T) *Decoder {
 			d := NewDecoder(&faultyReader{b: packet, at: len(packet) - 8 - 12}, &DecoderOptions{MaxChunk: 16})
 			readTo(t, d, 1)
@@ -309,7 +309,7 @@ func TestReadStringInterrupted(t *testing.T) {
 
 // A loop that is left after an interrupted ReadString skips the rest of the text.
 func TestReadStringIsLeft(t *testing.T) {
-	packet := wire(idArray, 2, idArray, 1, str(longText), str("next"))
+	packet := bytesOf(idArray, 2, idArray, 1, str(longText), str("next"))
 	d := NewDecoder(&faultyReader{b: packet, at: 8 + 8 + 8 + 20}, &DecoderOptions{MaxChunk: 16})
 	defer d.Release()
 	readTo(t, d, 1)
@@ -325,7 +325,7 @@ func TestReadStringIsLeft(t *testing.T) {
 
 // A math type can arrive in pieces that are longer than its header.
 func TestReadRealsInPieces(t *testing.T) {
-	packet := wire(idArray, 1, wire(idTransform, reals(12)))
+	packet := bytesOf(idArray, 1, bytesOf(idTransform, reals(12)))
 	d := NewDecoder(readerFunc(func(p []byte) (int, error) {
 		n := copy(p, packet[:min(30, len(packet))])
 		packet = packet[n:]
@@ -349,7 +349,7 @@ func TestReadStringOfNames(t *testing.T) {
 		{"not UTF-8 after 16 bytes", longText + "\xff", ErrUTF8},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			packet := wire(idStrings, 1, row.text+"\x00")
+			packet := bytesOf(idStrings, 1, row.text+"\x00")
 			for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
 				d := NewDecoder(r, &DecoderOptions{MaxChunk: 16})
 				readTo(t, d, 1)
@@ -365,7 +365,7 @@ func TestReadStringOfNames(t *testing.T) {
 }
 
 func TestTypedReadsRepeated(t *testing.T) {
-	packet := wire(idArray, 7, str("pos"), idVector3, reals(3), str(longText), wire(idName, text32),
+	packet := bytesOf(idArray, 7, str("pos"), idVector3, reals(3), str(longText), bytesOf(idName, text32),
 		idPath, newPath(2), 1, 0, "a", longText, "b", idFloats, 5, reals(5), idStrings, 1, "c\x00")
 	eachFaultyReader(packet, func(name string, r io.Reader) {
 		d := NewDecoder(r, &DecoderOptions{MaxChunk: 16})
@@ -421,7 +421,7 @@ func testInteger[T Integer](t *testing.T, name string, least, most int64, wantLe
 		read := func(v int64) (T, error) {
 			d := NewDecoder(nil, nil)
 			defer d.Release()
-			d.ResetBytes(wire(idInt|bit16, uint64(v)))
+			d.ResetBytes(bytesOf(idInt|bit16, uint64(v)))
 			return ReadInteger[T](d)
 		}
 		got, err := read(least)
@@ -446,7 +446,7 @@ func TestTypedReadsAllocateNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	packet := wire(idArray, 10, idNil, idBool, 1, integer(7), idFloat|bit16, 0.5, str("text"), idVector3, reals(3),
+	packet := bytesOf(idArray, 10, idNil, idBool, 1, integer(7), idFloat|bit16, 0.5, str("text"), idVector3, reals(3),
 		idPath, newPath(2), 1, 0, "a", "b", "c", idDict, 2, str("key"), integer(1), str(longText), integer(2),
 		idArray, 2, idNil, idNil, idFloats, 3, reals(3))
 	var text []byte
@@ -510,9 +510,9 @@ func TestTypedReadErrors(t *testing.T) {
 	testInputErrors(t, []inputError{
 		{name: "integer that does not fit", packet: integer(300), is: ErrRange, text: "offset 0, $: int 300 does not fit uint8",
 			read: func(d *Decoder) error { _, err := ReadInteger[uint8](d); return err }},
-		{name: "float that does not fit", packet: wire(idFloat, float32(1.5)), is: ErrRange, text: "offset 0, $: float 1.5 is not an integer",
+		{name: "float that does not fit", packet: bytesOf(idFloat, float32(1.5)), is: ErrRange, text: "offset 0, $: float 1.5 is not an integer",
 			read: func(d *Decoder) error { _, err := d.ReadInt(); return err }},
-		{name: "int that float64 does not hold", packet: wire(idInt|bit16, uint64(1<<53+1)), is: ErrRange, text: "offset 0, $: int 9007199254740993 does not fit float64",
+		{name: "int that float64 does not hold", packet: bytesOf(idInt|bit16, uint64(1<<53+1)), is: ErrRange, text: "offset 0, $: int 9007199254740993 does not fit float64",
 			read: func(d *Decoder) error { _, err := d.ReadFloat(); return err }},
 		{name: "another type", packet: str("x"), is: ErrType, text: "offset 0, $: got String, want int",
 			read: func(d *Decoder) error { _, err := d.ReadInt(); return err }},
@@ -524,25 +524,25 @@ func TestTypedReadErrors(t *testing.T) {
 			read: func(d *Decoder) error { return d.ReadReals(TypeVector2i, vector) }},
 		{name: "reals of a number", packet: integer(1), is: ErrType, text: "offset 0, $: int is not a math type",
 			read: func(d *Decoder) error { return d.ReadReals(TypeInt, vector) }},
-		{name: "component that float32 does not hold", packet: wire(idVector2|bit16, 1e300, 1.0), is: ErrRange, text: "offset 0, $: component 1e+300 does not fit float32",
+		{name: "component that float32 does not hold", packet: bytesOf(idVector2|bit16, 1e300, 1.0), is: ErrRange, text: "offset 0, $: component 1e+300 does not fit float32",
 			read: func(d *Decoder) error { return d.ReadReals32(TypeVector2, make([]float32, 2)) }},
-		{name: "float that float32 does not hold", packet: wire(idFloat|bit16, 1e300), is: ErrRange, text: "offset 0, $: float 1e+300 does not fit float32",
+		{name: "float that float32 does not hold", packet: bytesOf(idFloat|bit16, 1e300), is: ErrRange, text: "offset 0, $: float 1e+300 does not fit float32",
 			read: func(d *Decoder) error { _, err := d.ReadFloat32(); return err }},
 		{name: "too many components", packet: integer(1), is: ErrCount, text: "offset 0, $: Vector2 has 2 components, not 3",
 			read: func(d *Decoder) error { return d.ReadReals(TypeVector2, vector) }},
 		{name: "ReadEnd at the top level", packet: integer(1), is: ErrIncomplete, text: "offset 0, $: End without a matching Start",
 			read: func(d *Decoder) error { return d.ReadEnd() }},
-		{name: "ReadEnd before the last element", packet: wire(idArray, 2, idNil, idNil), tokens: 2, is: ErrCount, text: "offset 12, $[1]: End after 1 of 2 elements",
+		{name: "ReadEnd before the last element", packet: bytesOf(idArray, 2, idNil, idNil), tokens: 2, is: ErrCount, text: "offset 12, $[1]: End after 1 of 2 elements",
 			read: func(d *Decoder) error { return d.ReadEnd() }},
-		{name: "ReadEnd before the last pair", packet: wire(idDict, 2, idNil, idNil, idNil, idNil), tokens: 4, is: ErrCount, text: "offset 16, $.key(1): End after 1 of 2 pairs",
+		{name: "ReadEnd before the last pair", packet: bytesOf(idDict, 2, idNil, idNil, idNil, idNil), tokens: 4, is: ErrCount, text: "offset 16, $.key(1): End after 1 of 2 pairs",
 			read: func(d *Decoder) error { return d.ReadEnd() }},
-		{name: "too many elements", packet: wire(idArray, 1, idNil), tokens: 2, is: ErrCount, text: "offset 12, $: more elements than the declared 1",
+		{name: "too many elements", packet: bytesOf(idArray, 1, idNil), tokens: 2, is: ErrCount, text: "offset 12, $: more elements than the declared 1",
 			read: func(d *Decoder) error { return d.ReadNil() }},
-		{name: "too many pairs", packet: wire(idDict, 0), tokens: 1, is: ErrCount, text: "offset 8, $: more pairs than the declared 0",
+		{name: "too many pairs", packet: bytesOf(idDict, 0), tokens: 1, is: ErrCount, text: "offset 8, $: more pairs than the declared 0",
 			read: func(d *Decoder) error { return d.ReadNil() }},
-		{name: "value in place of a property's name", packet: wire(idObject, "Node", 1, "a", idNil), options: DecoderOptions{AllowObjects: true}, tokens: 1, is: ErrType, text: "offset 16, $.key(0): got the name of a property, want a value",
+		{name: "value in place of a property's name", packet: bytesOf(idObject, "Node", 1, "a", idNil), options: DecoderOptions{AllowObjects: true}, tokens: 1, is: ErrType, text: "offset 16, $.key(0): got the name of a property, want a value",
 			read: func(d *Decoder) error { return d.ReadNil() }},
-		{name: "value inside packed data", packet: wire(idFloats, 1, reals(1)), tokens: 1, is: ErrType, text: "offset 8, $: got a part of a PackedFloat32Array, want a value",
+		{name: "value inside packed data", packet: bytesOf(idFloats, 1, reals(1)), tokens: 1, is: ErrType, text: "offset 8, $: got a part of a PackedFloat32Array, want a value",
 			read: func(d *Decoder) error { return d.ReadNil() }},
 	})
 }
@@ -551,7 +551,7 @@ func TestTypedReadErrors(t *testing.T) {
 func TestReadIntegerLargeFloat(t *testing.T) {
 	d := NewDecoder(nil, nil)
 	defer d.Release()
-	reset := func(x float64) { d.ResetBytes(wire(idFloat|bit16, x)) }
+	reset := func(x float64) { d.ResetBytes(bytesOf(idFloat|bit16, x)) }
 	for _, x := range []float64{1 << 63, 3 << 62, 1<<64 - 2048} {
 		reset(x)
 		got, err := ReadInteger[uint64](d)

@@ -15,7 +15,7 @@ func TestUnknownIDs(t *testing.T) {
 	d := NewDecoder(nil, nil)
 	defer d.Release()
 	for id := idVectors4 + 1; id < 256; id++ {
-		packet := wire(idArray, 4, idNil, id, make([]byte, 32))
+		packet := bytesOf(idArray, 4, idNil, id, make([]byte, 32))
 		eachReader(d, packet, func(name string) {
 			readTo(t, d, 2)
 			_, err := d.ReadToken()
@@ -29,38 +29,38 @@ func TestUnknownIDs(t *testing.T) {
 // token, also for values that engines read but do not write.
 func TestLenientValuesAmongOthers(t *testing.T) {
 	for name, v := range map[string][]byte{
-		"a bool of 2":            wire(idBool, 2),
-		"a bool of much":         wire(idBool, uint32(1<<31)),
-		"a small int in 64 bits": wire(idInt|bit16, uint64(1)),
-		"a float in 64 bits":     wire(idFloat|bit16, 0.5),
-		"wide math":              wire(idVector2|bit16, 1.5, 2.5),
-		"unknown flags":          wire(idInt|1<<17, 5),
-		"bits 8 to 15":           wire(idInt|1<<8, 5),
-		"unknown flags of text":  wire(idString|1<<16, "abc"),
-		"padding":                wire(idString, 1, []byte("abcd")),
-		"padding of five bytes":  wire(idString, 5, []byte("abcdefgh")),
-		"a NUL":                  wire(idString, "a\x00b"),
-		"no text":                wire(idString, ""),
-		"eight bytes":            wire(idString, "abcdefgh"),
-		"nine bytes":             wire(idString, "abcdefghi"),
-		"nine bytes with NULs":   wire(idString, "a\x00\x00\x00efghi"),
-		"two bytes to a rune":    wire(idString, "äöü"),
-		"a StringName":           wire(idName, "abc"),
-		"an array":               wire(idArray, 1, idNil),
-		"an empty array":         wire(idArray, 0),
-		"a shared array":         wire(idArray, shared(1), idNil),
-		"a dictionary":           wire(idDict, 1, integer(1), integer(2)),
-		"a path":                 wire(idPath, newPath(2), 0, 0, "a", []byte("\x01\x00\x00\x00abcd")),
-		"packed strings":         wire(idStrings, 2, "a\x00", "b"),
-		"math as large as any":   wire(idProjection, reals(16)),
-		"an object's id":         wire(idObject|bit16, uint64(5)),
+		"a bool of 2":            bytesOf(idBool, 2),
+		"a bool of much":         bytesOf(idBool, uint32(1<<31)),
+		"a small int in 64 bits": bytesOf(idInt|bit16, uint64(1)),
+		"a float in 64 bits":     bytesOf(idFloat|bit16, 0.5),
+		"wide math":              bytesOf(idVector2|bit16, 1.5, 2.5),
+		"unknown flags":          bytesOf(idInt|1<<17, 5),
+		"bits 8 to 15":           bytesOf(idInt|1<<8, 5),
+		"unknown flags of text":  bytesOf(idString|1<<16, "abc"),
+		"padding":                bytesOf(idString, 1, []byte("abcd")),
+		"padding of five bytes":  bytesOf(idString, 5, []byte("abcdefgh")),
+		"a NUL":                  bytesOf(idString, "a\x00b"),
+		"no text":                bytesOf(idString, ""),
+		"eight bytes":            bytesOf(idString, "abcdefgh"),
+		"nine bytes":             bytesOf(idString, "abcdefghi"),
+		"nine bytes with NULs":   bytesOf(idString, "a\x00\x00\x00efghi"),
+		"two bytes to a rune":    bytesOf(idString, "äöü"),
+		"a StringName":           bytesOf(idName, "abc"),
+		"an array":               bytesOf(idArray, 1, idNil),
+		"an empty array":         bytesOf(idArray, 0),
+		"a shared array":         bytesOf(idArray, shared(1), idNil),
+		"a dictionary":           bytesOf(idDict, 1, integer(1), integer(2)),
+		"a path":                 bytesOf(idPath, newPath(2), 0, 0, "a", []byte("\x01\x00\x00\x00abcd")),
+		"packed strings":         bytesOf(idStrings, 2, "a\x00", "b"),
+		"math as large as any":   bytesOf(idProjection, reals(16)),
+		"an object's id":         bytesOf(idObject|bit16, uint64(5)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for place, packet := range map[string][]byte{
-				"an array":   wire(idArray, 4, integer(1), v, integer(2), v, make([]byte, 32)),
-				"keys":       wire(idDict, 2, v, integer(1), v, integer(2), make([]byte, 32)),
-				"values":     wire(idDict, 2, integer(1), v, integer(2), v, make([]byte, 32)),
-				"properties": wire(idObject, "A", 2, "a", v, "b", v, make([]byte, 32)),
+				"an array":   bytesOf(idArray, 4, integer(1), v, integer(2), v, make([]byte, 32)),
+				"keys":       bytesOf(idDict, 2, v, integer(1), v, integer(2), make([]byte, 32)),
+				"values":     bytesOf(idDict, 2, integer(1), v, integer(2), v, make([]byte, 32)),
+				"properties": bytesOf(idObject, "A", 2, "a", v, "b", v, make([]byte, 32)),
 			} {
 				t.Run(place, func(t *testing.T) {
 					d := NewDecoder(nil, &DecoderOptions{AllowObjects: true})
@@ -100,17 +100,17 @@ func TestLenientValuesAmongOthers(t *testing.T) {
 func TestValueErrors(t *testing.T) {
 	godot2, strict := DecoderOptions{Format: Godot2}, DecoderOptions{Format: Godot2, Strict: true}
 	testInputErrors(t, []inputError{
-		{name: "unknown type of Godot 4", packet: wire(99), is: ErrType,
+		{name: "unknown type of Godot 4", packet: bytesOf(99), is: ErrType,
 			text: "offset 0, $: unknown godot4 type id 99"},
-		{name: "unknown type of Godot 3", packet: wire(30), options: DecoderOptions{Format: Godot3}, is: ErrType,
+		{name: "unknown type of Godot 3", packet: bytesOf(30), options: DecoderOptions{Format: Godot3}, is: ErrType,
 			text: "offset 0, $: unknown godot3 type id 30"},
-		{name: "flags", packet: wire(2 | bit16), options: godot2, is: ErrFlags,
+		{name: "flags", packet: bytesOf(2 | bit16), options: godot2, is: ErrFlags,
 			text: "offset 0, $: header has flags: 0x10002, godot2 has none"},
-		{name: "short InputEvent", packet: wire(19, 1, 0, 5), options: godot2, is: ErrRange,
+		{name: "short InputEvent", packet: bytesOf(19, 1, 0, 5), options: godot2, is: ErrRange,
 			text: "offset 12, $: InputEvent of type 1 needs more than 5 bytes"},
-		{name: "long InputEvent", packet: wire(19, 1, 0, eventHead+12, make([]byte, 12)), options: strict, is: ErrStrict,
+		{name: "long InputEvent", packet: bytesOf(19, 1, 0, eventHead+12, make([]byte, 12)), options: strict, is: ErrStrict,
 			text: "offset 12, $: not canonical: InputEvent longer than its type needs"},
-		{name: "EOF", packet: wire(idInt), is: io.ErrUnexpectedEOF, text: "offset 4, $: unexpected EOF"},
+		{name: "EOF", packet: bytesOf(idInt), is: io.ErrUnexpectedEOF, text: "offset 4, $: unexpected EOF"},
 	})
 }
 
@@ -121,8 +121,8 @@ func TestContainerHints(t *testing.T) {
 	for _, c := range []struct {
 		name, input, hint string
 	}{
-		{"packets with lengths", string(wire(100, idArray, 0)) + strings.Repeat("\x00", 92), frame},
-		{"no length of engines", string(wire(99, idArray, 0)), ""},
+		{"packets with lengths", string(bytesOf(100, idArray, 0)) + strings.Repeat("\x00", 92), frame},
+		{"no length of engines", string(bytesOf(99, idArray, 0)), ""},
 		{"another first byte", "\xf0\xf1\xf2\xf3", ""},
 		{"compressed", "GCPF\x02\x00\x00\x00", "; GCPF: a compressed file, see package fileaccess"},
 		{"encrypted", "GDEC\x01\x00\x00\x00", "; GDEC: an encrypted file, see package fileaccess"},
@@ -142,7 +142,7 @@ func TestContainerHints(t *testing.T) {
 				require.ErrorIs(t, err, ErrType, name)
 				require.EqualError(t, err, fmt.Sprintf("gdwire: offset 0, $: unknown godot4 type id %d%s", c.input[0], c.hint), name)
 			}
-			d.ResetBytes(append(wire(idArray, 1), c.input...))
+			d.ResetBytes(append(bytesOf(idArray, 1), c.input...))
 			_, err := d.ReadToken()
 			require.NoError(t, err)
 			_, err = d.ReadToken()

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // lookup returns the form for header h, or nil if the format has no such type.
@@ -185,7 +187,7 @@ func (d *Decoder) peekFirst(typ Type, at int) (textPart, error) {
 	n := le.Uint32(b[at:])
 	from := d.r + at + 4
 	if !d.options.Strict && d.wholeText(from, n) {
-		part := textPart{size: at + 4 + int(padded(n)), total: n, flags: flagLast}
+		part := textPart{size: at + 4 + int(wire.Padded(n)), total: n, flags: flagLast}
 		if typ == TypePackedStringArray {
 			n -= d.trailingNUL(d.buf[from : from+int(n)])
 		}
@@ -281,7 +283,7 @@ func (d *Decoder) peekText(typ Type, at int, left uint64, total uint32) (textPar
 	n, pad, flags := d.size, 0, tokenFlags(0)
 	last := left <= uint64(d.size)+uint64(d.nul(typ))
 	if last {
-		n, pad, flags = int(left), padding(total), flagLast
+		n, pad, flags = int(left), wire.Padding(total), flagLast
 	}
 	b, pad, err := d.peekPadded(typ, at+n, pad)
 	if err != nil {
@@ -289,10 +291,10 @@ func (d *Decoder) peekText(typ Type, at int, left uint64, total uint32) (textPar
 	}
 	text := b[at : at+n]
 	if !last {
-		n = wholeRunes(text, n)
+		n = wire.WholeRunes(text, n)
 		text = text[:n]
 	}
-	if !d.options.AllowInvalidUTF8 && !validText(text) {
+	if !d.options.AllowInvalidUTF8 && !wire.ValidBytes(text) {
 		return textPart{}, d.badText(at, text)
 	}
 	if d.options.Strict {
@@ -317,7 +319,7 @@ func (d *Decoder) peekText(typ Type, at int, left uint64, total uint32) (textPar
 // badText returns the error for text that is not UTF-8. With Strict, a NUL before the
 // invalid byte is reported first, as it would be with smaller chunks.
 func (d *Decoder) badText(at int, text []byte) error {
-	bad := invalidText(text)
+	bad := wire.InvalidAt(text)
 	if d.options.Strict {
 		if err := d.canonicalNUL(at, text[:bad]); err != nil {
 			return err
@@ -337,8 +339,8 @@ func (d *Decoder) cutText(typ Type, at, n int, last bool, err error) error {
 	if len(text) == n && last && d.nul(typ) == 1 && text[n-1] == 0 {
 		text = text[:n-1]
 	}
-	text = text[:wholeRunes(text, len(text))]
-	if !d.options.AllowInvalidUTF8 && !validText(text) {
+	text = text[:wire.WholeRunes(text, len(text))]
+	if !d.options.AllowInvalidUTF8 && !wire.ValidBytes(text) {
 		return d.badText(at, text)
 	}
 	if d.options.Strict {
@@ -386,15 +388,15 @@ func (d *Decoder) name(at int) (n, end int, err error) {
 		return 0, 0, err
 	}
 	from := at + 4
-	if uint64(from)+padded(size) > math.MaxInt-windowBuffer { // possible with two names and ints of 32 bits
+	if uint64(from)+wire.Padded(size) > math.MaxInt-windowBuffer { // possible with two names and ints of 32 bits
 		return 0, 0, d.fail(at, wrapf(ErrRange, "name of %d bytes", size))
 	}
-	n, end = int(size), from+int(padded(size))
+	n, end = int(size), from+int(wire.Padded(size))
 	if b, err = d.peek(end); err != nil {
 		return 0, 0, err
 	}
 	text := b[from : from+n]
-	if !d.options.AllowInvalidUTF8 && !validText(text) {
+	if !d.options.AllowInvalidUTF8 && !wire.ValidBytes(text) {
 		return 0, 0, d.badText(from, text)
 	}
 	if d.options.Strict {
@@ -698,8 +700,8 @@ func (d *Decoder) takeChunk(most int) (int, error) {
 	pad := 0
 	if d.left <= uint64(n) {
 		n = int(d.left)
-		if f.unit == unitByte {
-			pad = padding(f.count)
+		if f.unit == wire.Byte {
+			pad = wire.Padding(f.count)
 		}
 	}
 	b, pad, err := d.peekPadded(f.typ, n*size, pad)
@@ -743,9 +745,9 @@ func (d *Decoder) image() (Token, error) {
 		return Token{}, err
 	}
 	f := d.open(at+4, KindImageStart, TypeImage, n)
-	f.size, f.unit = 1, unitByte
+	f.size, f.unit = 1, wire.Byte
 	d.payload.kind = KindImageStart
-	return newToken(KindImageStart, TypeImage, tokenFlags(unitByte), uint64(n)).at(&d.tokenSource, 4, at-4), nil
+	return newToken(KindImageStart, TypeImage, tokenFlags(wire.Byte), uint64(n)).at(&d.tokenSource, 4, at-4), nil
 }
 
 // eventData has the number of data bytes of each type of InputEvent.

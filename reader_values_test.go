@@ -20,14 +20,14 @@ func TestChunksArriveWithTheirBytes(t *testing.T) {
 	r, give := pipe(t)
 	d := NewDecoder(r, o)
 	defer d.Release()
-	give(wire(idString, len(text), []byte(text[:16])))
+	give(bytesOf(idString, len(text), []byte(text[:16])))
 	require.Equal(t, text[:16], readTo(t, d, 1).Text())
 	give([]byte(text[16:32]))
 	require.Equal(t, text[16:32], readTo(t, d, 1).Text())
 	give([]byte(text[32:]))
 	require.Equal(t, text[32:], readTo(t, d, 1).Text())
 
-	give(wire(idVectors3, 3))
+	give(bytesOf(idVectors3, 3))
 	require.Equal(t, KindPackedStart, readTo(t, d, 1).Kind())
 	for range 3 {
 		give(reals(3))
@@ -42,8 +42,8 @@ func TestStringThatFitsIsOneChunk(t *testing.T) {
 			text := strings.Repeat("x", n)
 			for name, packet := range map[string][]byte{
 				"String":            str(text),
-				"PackedStringArray": wire(idStrings, 1, text+"\x00"),
-				"NodePath":          wire(idPath, newPath(1), 0, 0, text),
+				"PackedStringArray": bytesOf(idStrings, 1, text+"\x00"),
+				"NodePath":          bytesOf(idPath, newPath(1), 0, 0, text),
 			} {
 				t.Run(fmt.Sprintf("%s of %d bytes, buffer of %d", name, n, size), func(t *testing.T) {
 					d := NewDecoder(iotest.OneByteReader(bytes.NewReader(packet)), &DecoderOptions{MaxChunk: size})
@@ -81,7 +81,7 @@ func TestChunksNeverSplitARune(t *testing.T) {
 	for _, r := range []string{"é", "€", "😀"} {
 		for lead := range 2 * size {
 			text := strings.Repeat("x", lead) + strings.Repeat(r, 12)
-			for _, packet := range [][]byte{str(text), wire(idStrings, 1, text+"\x00"), wire(idPath, newPath(0), 1, 0, text)} {
+			for _, packet := range [][]byte{str(text), bytesOf(idStrings, 1, text+"\x00"), bytesOf(idPath, newPath(0), 1, 0, text)} {
 				d := NewDecoder(plain(packet), &DecoderOptions{MaxChunk: size})
 				var got []byte
 				for tok, err := range d.Tokens() {
@@ -136,7 +136,7 @@ func TestInvalidShortText(t *testing.T) {
 				for _, c := range []byte{'a', 0} {
 					text := bytes.Repeat([]byte{c}, n)
 					text[bad] = 0xFF
-					packet := append(bytes.Clone(p.head), wire(string(text)+p.nul, make([]byte, 32))...)
+					packet := append(bytes.Clone(p.head), bytesOf(string(text)+p.nul, make([]byte, 32))...)
 					d := NewDecoder(nil, nil)
 					eachReader(d, packet, func(name string) {
 						readTo(t, d, p.before)
@@ -162,7 +162,7 @@ func TestNULsAtTheEndOfChunks(t *testing.T) {
 	for at := range 40 {
 		text := []byte(strings.Repeat("x", 40))
 		text[at] = 0
-		d := NewDecoder(plain(wire(idStrings, 1, string(text)+"\x00")), &DecoderOptions{MaxChunk: 16})
+		d := NewDecoder(plain(bytesOf(idStrings, 1, string(text)+"\x00")), &DecoderOptions{MaxChunk: 16})
 		readTo(t, d, 1)
 		var got []byte
 		for last := false; !last; {
@@ -187,7 +187,7 @@ func TestTruncatedInvalidText(t *testing.T) {
 					if bad < n {
 						text[bad] = c
 					}
-					packet := append(bytes.Clone(p.head), wire(string(text)+p.nul)...)
+					packet := append(bytes.Clone(p.head), bytesOf(string(text)+p.nul)...)
 					for cut := len(p.head) + 4; cut <= len(packet); cut++ {
 						if i++; i%stride() > 0 {
 							continue

@@ -116,7 +116,7 @@ func TestErrorWithBytesComesOnce(t *testing.T) {
 // io.ErrUnexpectedEOF from the Reader is returned like any other error.
 func TestUnexpectedEOFOfTheReader(t *testing.T) {
 	for name, packet := range map[string][]byte{
-		"bytes": wire(idBytes, 1, []byte("a\x00\x00\x00")), "bad text": wire(idString, 5, []byte("a\xffxyz\x00\x00\x00")),
+		"bytes": bytesOf(idBytes, 1, []byte("a\x00\x00\x00")), "bad text": bytesOf(idString, 5, []byte("a\xffxyz\x00\x00\x00")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for at := 9; at < len(packet); at++ {
@@ -146,7 +146,7 @@ func TestUnexpectedEOFOfTheReader(t *testing.T) {
 // A Reader may return no bytes and no error a few times in a row.
 func TestReaderReturnsNothing(t *testing.T) {
 	text := strings.Repeat("x", 10)
-	packet := wire(idArray, 2, str(text), idInts, 40, make([]byte, 160))
+	packet := bytesOf(idArray, 2, str(text), idInts, 40, make([]byte, 160))
 	calls, at := 0, 0
 	d := NewDecoder(readerFunc(func(p []byte) (int, error) {
 		if calls++; calls%60 != 0 {
@@ -167,7 +167,7 @@ func TestReaderReturnsNothing(t *testing.T) {
 // The read buffer does not grow for tokens that fit it.
 func TestBufferKeepsItsSize(t *testing.T) {
 	for _, size := range []int{16, 100, 1000, DefaultMaxChunk} {
-		packet := wire(idArray, 200)
+		packet := bytesOf(idArray, 200)
 		for i := range 200 {
 			packet = append(packet, str(strings.Repeat("x", i*size/199))...)
 		}
@@ -187,7 +187,7 @@ func TestBufferKeepsItsSize(t *testing.T) {
 // buffer grows for the second.
 func TestNamesGrowTheBuffer(t *testing.T) {
 	names := [2]string{longText + longText + longText, "res://" + longText + longText}
-	packet := wire(idDict|typedBy*2|valuesBy*3, names[0], names[1], 1, idNil, integer(7))
+	packet := bytesOf(idDict|typedBy*2|valuesBy*3, names[0], names[1], 1, idNil, integer(7))
 	for reset, start := range readers(packet) {
 		d := NewDecoder(nil, &DecoderOptions{MaxChunk: minWindow})
 		start(d)
@@ -209,8 +209,8 @@ func TestNamesAfterRefills(t *testing.T) {
 		all[i] = fmt.Sprint(i)
 	}
 	for name, packet := range map[string][]byte{
-		"names":   append(wire(idPath, newPath(n), 0, 0), wire(all...)...),
-		"strings": append(wire(idStrings, n), wire(all...)...),
+		"names":   append(bytesOf(idPath, newPath(n), 0, 0), bytesOf(all...)...),
+		"strings": append(bytesOf(idStrings, n), bytesOf(all...)...),
 	} {
 		for _, sizes := range [][]int{{len(packet), 1}, {len(packet), 1, 2, 3, 4, 5, 6, 7}, {170, 1}} {
 			t.Run(fmt.Sprintf("%s in pieces %v", name, sizes[1:]), func(t *testing.T) {

@@ -1,5 +1,7 @@
 package gdwire
 
+import "github.com/gdwire/gdwire/internal/wire"
+
 // state has the open containers of a Decoder or Encoder and decides which token may be
 // next. It does not depend on the encoding.
 //
@@ -33,14 +35,14 @@ type state struct {
 // A frame is an open container: an Array, Dictionary, Object, NodePath, packed array,
 // Image, or a String between its chunks. stack[0] is the top level.
 type frame struct {
-	left, keyPos uint64 // those of state, while another container is innermost
-	count        uint32 // declared
-	names        uint32 // of a NodePath, without sub-names; of a string, NULs that an Encoder must still write
-	kind         Kind   // of the Start token, or StringChunk; 0 for the top level
-	typ          Type   // of the value; for a string, of the value that it is part of
-	elem         Type   // declared type of elements or keys; 0 for any
-	unit         unit   // of packed data
-	size         uint8  // bytes of an element of packed data
+	left, keyPos uint64    // those of state, while another container is innermost
+	count        uint32    // declared
+	names        uint32    // of a NodePath, without sub-names; of a string, NULs that an Encoder must still write
+	kind         Kind      // of the Start token, or StringChunk; 0 for the top level
+	typ          Type      // of the value; for a string, of the value that it is part of
+	elem         Type      // declared type of elements or keys; 0 for any
+	unit         wire.Unit // of packed data
+	size         uint8     // bytes of an element of packed data
 	flags        tokenFlags
 }
 

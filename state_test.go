@@ -79,7 +79,7 @@ func TestSizes(t *testing.T) {
 }
 
 func TestStackIndexOutOfRange(t *testing.T) {
-	d := NewDecoder(plain(wire(idArray, 1, idArray, 1, idNil, idNil)), nil)
+	d := NewDecoder(plain(bytesOf(idArray, 1, idArray, 1, idNil, idNil)), nil)
 	defer d.Release()
 	none := func(level int) {
 		kind, index, count := d.StackIndex(level)

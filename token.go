@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // A Type is a Variant type. Types have their names in Godot 4, for all formats. The
@@ -81,7 +83,7 @@ func (t Type) Components() (n int, integers bool) {
 	if t >= numTypes || !layouts[t].isMath() {
 		return 0, false
 	}
-	return int(layouts[t].n), layouts[t].units[0] == unitInt32
+	return int(layouts[t].n), layouts[t].units[0] == wire.Int32
 }
 
 // Element returns the type of the elements of a packed array: TypeInt, TypeFloat,
@@ -100,7 +102,7 @@ func (t Type) ElementWidth() int {
 	if t.Element() == 0 {
 		return 0
 	}
-	return 8 * layouts[t].units[0].size()
+	return 8 * layouts[t].units[0].Size()
 }
 
 // A Kind is the kind of a token. The zero Kind is no kind; [Decoder.PeekKind] returns
@@ -250,7 +252,7 @@ func (t Token) flags() tokenFlags { return tokenFlags(t.head >> 16) }
 
 func (t Token) has(f tokenFlags) bool { return t.flags()&f != 0 }
 
-func (t Token) unit() unit { return unit(t.flags() & flagUnit) }
+func (t Token) unit() wire.Unit { return wire.Unit(t.flags() & flagUnit) }
 
 func (t Token) payloadLen() int { return int(t.head >> 32) }
 
@@ -378,7 +380,7 @@ func (t Token) ID() uint64 {
 // Width returns the number of encoded bits of an int, a float, a component of a math
 // type, or a component of an element of a PackedStart or Chunk. It returns 0 for tokens
 // without numbers.
-func (t Token) Width() int { return t.unit().size() * 8 }
+func (t Token) Width() int { return t.unit().Size() * 8 }
 
 // NodePath returns the numbers of names and sub-names of a NodePathStart, and whether the
 // NodePath is absolute. A NodePath in the form before Godot 3, which is one string, has
@@ -425,15 +427,15 @@ func (t Token) Real(i int) float64 {
 		return 0
 	}
 	b := t.Bytes()
-	return component(b[i*t.unit().size():], t.unit())
+	return component(b[i*t.unit().Size():], t.unit())
 }
 
 // component returns the number at the start of b.
-func component(b []byte, u unit) float64 {
+func component(b []byte, u wire.Unit) float64 {
 	switch u {
-	case unitInt32:
+	case wire.Int32:
 		return float64(int32(le.Uint32(b)))
-	case unitFloat32:
+	case wire.Float32:
 		return float64(math.Float32frombits(le.Uint32(b)))
 	default:
 		return math.Float64frombits(le.Uint64(b))
@@ -449,11 +451,11 @@ func (t Token) AppendReals(dst []float64) []float64 {
 	}
 	b, u, at := t.Bytes(), t.unit(), len(dst)
 	dst = slices.Grow(dst, n)[:at+n]
-	if c := dst[at:]; u == unitFloat32 {
+	if c := dst[at:]; u == wire.Float32 {
 		widen(c, b)
 	} else {
 		for i := range c {
-			c[i] = component(b[i*u.size():], u)
+			c[i] = component(b[i*u.Size():], u)
 		}
 	}
 	return dst

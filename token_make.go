@@ -1,6 +1,10 @@
 package gdwire
 
-import "math"
+import (
+	"math"
+
+	"github.com/gdwire/gdwire/internal/wire"
+)
 
 // The functions below return tokens for an Encoder. They copy payloads.
 
@@ -10,29 +14,29 @@ func Nil() Token { return newToken(KindNil, TypeNil, 0, 0) }
 // Bool returns the token of a bool.
 func Bool(v bool) Token {
 	if v {
-		return newToken(KindBool, TypeBool, tokenFlags(unitInt32), 1)
+		return newToken(KindBool, TypeBool, tokenFlags(wire.Int32), 1)
 	}
-	return newToken(KindBool, TypeBool, tokenFlags(unitInt32), 0)
+	return newToken(KindBool, TypeBool, tokenFlags(wire.Int32), 0)
 }
 
 // Int32 returns the token of an int that is encoded in 32 bits.
 func Int32(v int32) Token {
-	return newToken(KindInt32, TypeInt, tokenFlags(unitInt32), uint64(uint32(v)))
+	return newToken(KindInt32, TypeInt, tokenFlags(wire.Int32), uint64(uint32(v)))
 }
 
 // Int64 returns the token of an int that is encoded in 64 bits, if the format has ints
 // of 64 bits.
-func Int64(v int64) Token { return newToken(KindInt64, TypeInt, tokenFlags(unitInt64), uint64(v)) }
+func Int64(v int64) Token { return newToken(KindInt64, TypeInt, tokenFlags(wire.Int64), uint64(v)) }
 
 // Float32 returns the token of a float that is encoded in 32 bits.
 func Float32(v float32) Token {
-	return newToken(KindFloat32, TypeFloat, tokenFlags(unitFloat32), uint64(math.Float32bits(v)))
+	return newToken(KindFloat32, TypeFloat, tokenFlags(wire.Float32), uint64(math.Float32bits(v)))
 }
 
 // Float64 returns the token of a float that is encoded in 64 bits, if the format has
 // floats of 64 bits.
 func Float64(v float64) Token {
-	return newToken(KindFloat64, TypeFloat, tokenFlags(unitFloat64), math.Float64bits(v))
+	return newToken(KindFloat64, TypeFloat, tokenFlags(wire.Float64), math.Float64bits(v))
 }
 
 // Vector returns the token of a value of math type t, with components in encoded order: a
@@ -45,8 +49,8 @@ func Vector(t Type, components ...float64) Token {
 	}
 	u, p := layouts[t].units[0], make([]byte, 0, 4*len(components))
 	for _, x := range components {
-		bits, ok := math.Float32bits(float32(x)), !overflows(x)
-		if u == unitInt32 {
+		bits, ok := math.Float32bits(float32(x)), !wire.Overflows(x)
+		if u == wire.Int32 {
 			bits, ok = uint32(int32(x)), float64(int32(x)) == x
 		}
 		if !ok {
@@ -72,7 +76,7 @@ func textToken(t Type, s string) Token {
 
 // ObjectID returns the token of an object as its instance id; 0 is null.
 func ObjectID(id uint64) Token {
-	return newToken(KindObjectID, TypeObject, tokenFlags(unitInt64), id)
+	return newToken(KindObjectID, TypeObject, tokenFlags(wire.Int64), id)
 }
 
 // ArrayStart returns the token that starts an Array of n elements. n can be [Unknown].

@@ -22,14 +22,14 @@ func TestUnknownCountsAreBuffered(t *testing.T) {
 	require.NoError(t, e.WriteInt(7))
 	require.NoError(t, e.BeginArray(Unknown))
 	require.NoError(t, e.Flush())
-	require.Equal(t, wire(idArray, 2, integer(7), idArray), b.Bytes())
+	require.Equal(t, bytesOf(idArray, 2, integer(7), idArray), b.Bytes())
 	require.NoError(t, e.WriteNil())
 	require.NoError(t, e.Flush())
 	require.Equal(t, 20, b.Len())
 	require.EqualValues(t, 28, e.OutputOffset())
 	require.NoError(t, e.End())
 	require.NoError(t, e.Flush())
-	require.Equal(t, wire(idArray, 2, integer(7), idArray, 1, idNil), b.Bytes())
+	require.Equal(t, bytesOf(idArray, 2, integer(7), idArray, 1, idNil), b.Bytes())
 }
 
 // MaxBuffered limits the bytes after the outermost Unknown count, for any size of the pooled
@@ -160,7 +160,7 @@ func TestLongValuesDoNotGrowTheBuffer(t *testing.T) {
 	size := len(e.buf)
 	for name, call := range map[string]step{
 		"WriteString": func(e *Encoder) error { return e.WriteString(string(long)) },
-		"WriteRaw":    func(e *Encoder) error { return e.WriteRaw(wire(idBytes, len(long), long)) },
+		"WriteRaw":    func(e *Encoder) error { return e.WriteRaw(bytesOf(idBytes, len(long), long)) },
 		"Write": func(e *Encoder) error {
 			return errors.Join(e.BeginString(TypeString, int64(len(long))), write(string(long))(e), e.End())
 		},
@@ -180,7 +180,7 @@ func TestLongValuesDoNotGrowTheBuffer(t *testing.T) {
 
 // The previous content of a buffer does not show in the output.
 func TestUsedBuffers(t *testing.T) {
-	want := wire(idArray, 30)
+	want := bytesOf(idArray, 30)
 	var b bytes.Buffer
 	e := NewEncoder(&b, nil)
 	defer e.Release()
@@ -190,7 +190,7 @@ func TestUsedBuffers(t *testing.T) {
 	require.NoError(t, e.BeginArray(30))
 	for n := range 10 {
 		text := strings.Repeat("x", n)
-		want = append(want, wire(str(text), idStrings, 1, text+"\x00", idPath, newPath(1), 0, 0, text)...)
+		want = append(want, bytesOf(str(text), idStrings, 1, text+"\x00", idPath, newPath(1), 0, 0, text)...)
 		require.NoError(t, e.WriteString(text))
 		require.NoError(t, e.BeginPacked(TypePackedStringArray, 1))
 		require.NoError(t, e.WriteString(text))

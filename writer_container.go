@@ -3,6 +3,8 @@ package gdwire
 import (
 	"math"
 	"unicode/utf8"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // beginFast opens an untyped container or packed array of n elements or pairs on the fast
@@ -115,9 +117,9 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 	switch {
 	case f.kind == KindStringChunk:
 		n += int64(nul)
-		tail = int(nul) + padding(uint32(n))
-	case f.unit == unitByte:
-		tail = padding(uint32(n))
+		tail = int(nul) + wire.Padding(uint32(n))
+	case f.unit == wire.Byte:
+		tail = wire.Padding(uint32(n))
 	}
 	if f.has(flagUnknown) {
 		if err := e.checkKept(int64(len(text) + tail)); err != nil {
@@ -126,7 +128,7 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 		e.setCount(uint32(n))
 	}
 	if len(text)+tail > 0 { // not for the End of most values
-		if err := writePieces(e, nil, text, zeros[:tail]); err != nil {
+		if err := writePieces(e, nil, text, wire.Zeros(tail)); err != nil {
 			return err
 		}
 	}
@@ -200,7 +202,7 @@ func (e *Encoder) checkElem(elem Elem) error {
 		return e.fail(wrapf(ErrType, "%v has no containers of %v", e.options.Format, elem.Type))
 	case len(elem.String()) > maxName/2: // so that the size of two fits an int of 32 bits
 		return e.fail(wrapf(ErrRange, "name of %d bytes is too long", len(elem.String())))
-	case !e.options.AllowInvalidUTF8 && !valid(elem.String()):
+	case !e.options.AllowInvalidUTF8 && !wire.Valid(elem.String()):
 		return e.fail(ErrUTF8)
 	}
 	return nil
@@ -256,7 +258,7 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 	le.PutUint32(head[:], forms[0].header)
 	le.PutUint32(head[4:], uint32(len(class)))
 	var b [8]byte
-	tail := b[:padding(uint32(len(class)))]
+	tail := b[:wire.Padding(uint32(len(class)))]
 	if len(class) > 0 {
 		tail = le.AppendUint32(tail, f.count)
 	}
@@ -397,7 +399,7 @@ func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) err
 	if err != nil {
 		return err
 	}
-	f := frame{kind: KindImageStart, typ: TypeImage, unit: unitByte, size: 1}
+	f := frame{kind: KindImageStart, typ: TypeImage, unit: wire.Byte, size: 1}
 	if err := e.setDeclared(&f, n); err != nil {
 		return err
 	}
@@ -465,7 +467,7 @@ func (e *Encoder) checkBytes(p []byte) error {
 			text = p[size-e.partial:]
 		}
 	}
-	n := wholeRunes(text, len(text))
+	n := wire.WholeRunes(text, len(text))
 	split := n < len(text) || text == nil && len(p) > 0
 	if !utf8.Valid(text[:n]) || split && uint64(len(p)) == e.left {
 		return e.fail(ErrUTF8)
@@ -497,7 +499,7 @@ func (e *Encoder) countBytes(p []byte) {
 	var tail [2 * utf8.UTFMax]byte
 	n := copy(tail[:], e.rune[:e.partial])
 	n += copy(tail[n:], p[max(0, len(p)-utf8.UTFMax):])
-	whole := wholeRunes(tail[:n], n)
+	whole := wire.WholeRunes(tail[:n], n)
 	e.partial = copy(e.rune[:], tail[whole:n])
 }
 
@@ -516,14 +518,14 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 	if f.kind != KindPackedStart || f.size == 0 || e.left == 0 {
 		return e.unexpected("WritePacked")
 	}
-	u, n := unitOf[T]()
-	if n != int(layouts[f.typ].n) || !u.convertsTo(f.unit) {
+	u, n := wire.UnitOf[T]()
+	if n != int(layouts[f.typ].n) || !u.ConvertsTo(f.unit) {
 		return e.fail(wrapf(ErrType, "got elements of %d × %v, want %d × %v", n, u, layouts[f.typ].n, f.unit))
 	}
 	if uint64(len(src)) > e.left || e.partial > 0 {
 		return e.fail(wrapf(ErrCount, "%d elements after %d of the declared %d", len(src), e.done(), f.count))
 	}
-	if p, ok := asBytes(src, u == f.unit); ok {
+	if p, ok := wire.AsBytes(src, u == f.unit); ok {
 		if err := writePieces(e, nil, p, nil); err != nil {
 			return err
 		}
@@ -537,11 +539,11 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 // convert writes src as elements of the innermost packed array.
 func convert[T Packable](e *Encoder, src []T) error {
 	f := e.top()
-	if f.unit == unitFloat32 && anyOverflows(src) {
+	if f.unit == wire.Float32 && wire.AnyOverflows(src) {
 		return e.fail(wrapf(ErrRange, "element does not fit 32 bits"))
 	}
 	u := f.unit
 	return e.writeElements(len(src), int(f.size), func(b []byte, i, n int) {
-		encodePacked(b, src[i:i+n], u)
+		wire.Encode(b, src[i:i+n], u)
 	})
 }

@@ -12,7 +12,7 @@ import (
 
 // At a Property, as at a DictKey, SkipValue skips the name.
 func TestProperties(t *testing.T) {
-	packet := wire(idObject, "Node", 1, "name", str("x"))
+	packet := bytesOf(idObject, "Node", 1, "name", str("x"))
 	o := &DecoderOptions{AllowObjects: true}
 	for name, skip := range map[string]func(*Decoder) error{
 		"SkipValue": (*Decoder).SkipValue,
@@ -110,7 +110,7 @@ func TestUnknownCounts(t *testing.T) {
 			}
 			require.NoError(t, e.End())
 		})
-		require.Equal(t, wire(idArray, 5, bytes.Repeat(want, 5)), got)
+		require.Equal(t, bytesOf(idArray, 5, bytes.Repeat(want, 5)), got)
 	}
 }
 

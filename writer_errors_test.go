@@ -40,7 +40,7 @@ func TestErrorsStay(t *testing.T) {
 	require.NoError(t, e.Err())
 	require.NoError(t, e.WriteNil())
 	require.NoError(t, e.Close())
-	require.Equal(t, wire(idNil), b.Bytes())
+	require.Equal(t, bytesOf(idNil), b.Bytes())
 }
 
 // After ClearError the call can be made differently.
@@ -63,7 +63,7 @@ func TestRecover(t *testing.T) {
 	require.ErrorIs(t, e.ClearError(), ErrIncomplete)
 	require.NoError(t, e.End())
 	require.NoError(t, e.Close())
-	require.Equal(t, wire(idArray, 2, idNil, idNil), b.Bytes())
+	require.Equal(t, bytesOf(idArray, 2, idNil, idNil), b.Bytes())
 }
 
 // A value cannot be completed after Fail.
@@ -133,7 +133,7 @@ func TestWriterErrorStays(t *testing.T) {
 			require.Equal(t, offset, e.OutputOffset(), name)
 			require.Equal(t, depth, e.Depth(), name)
 		}
-		require.Equal(t, wire(idDict, 1, str(longText))[:at], append([]byte{}, w.b...))
+		require.Equal(t, bytesOf(idDict, 1, str(longText))[:at], append([]byte{}, w.b...))
 		e.Release()
 	}
 }

@@ -9,9 +9,9 @@ import (
 
 // A chunk converted in pieces keeps its elements.
 func TestConvertedChunksInPieces(t *testing.T) {
-	wide, narrow := wire(idVectors2|bit16, 9), wire(24, 9)
+	wide, narrow := bytesOf(idVectors2|bit16, 9), bytesOf(24, 9)
 	for i := range 18 {
-		wide = append(wide, wire(float64(i)+0.5)...)
+		wide = append(wide, bytesOf(float64(i)+0.5)...)
 	}
 	narrow = append(narrow, reals(18)...)
 	for size := 8; size < 80; size += 4 {

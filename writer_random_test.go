@@ -40,12 +40,12 @@ var randomElems = []Elem{{}, {}, {Type: TypeInt}, {Type: TypeString}, {Class: "N
 // randomPackets are what copyTokens copies: mid-string and mid-array starts,
 // padding that is not zero, elements that are not of the declared type.
 var randomPackets = [][]byte{
-	integer(7), integer(8), str("aaaa"), str("bbbb"), str(longText), wire(idNil),
-	wire(idArray, 2, integer(1), str("two")), wire(idDict, 1, str("k"), idArray, 1, idNil),
-	wire(idArray|typedBy*2, 1, []byte("A\xde\xad\xbe"), 0), wire(idArray|typedBy, idInt, 2, str("x"), integer(1)),
-	wire(idStrings, 2, "a\x00", "bb\x00"), wire(idBytes, 5, []byte("abcde\x00\x00\x00")), wire(idFloats, 3, reals(3)),
-	wire(idVectors2|bit16, 2, 1.0, 2.0, 3.0, 4.0), wire(idPath, newPath(1), 1, 0, "a", "b"),
-	wire(idObject, "Node", 1, "name", str("x")), wire(idObject|bit16, uint64(7)), wire(idSignal, "s", uint64(9)),
+	integer(7), integer(8), str("aaaa"), str("bbbb"), str(longText), bytesOf(idNil),
+	bytesOf(idArray, 2, integer(1), str("two")), bytesOf(idDict, 1, str("k"), idArray, 1, idNil),
+	bytesOf(idArray|typedBy*2, 1, []byte("A\xde\xad\xbe"), 0), bytesOf(idArray|typedBy, idInt, 2, str("x"), integer(1)),
+	bytesOf(idStrings, 2, "a\x00", "bb\x00"), bytesOf(idBytes, 5, []byte("abcde\x00\x00\x00")), bytesOf(idFloats, 3, reals(3)),
+	bytesOf(idVectors2|bit16, 2, 1.0, 2.0, 3.0, 4.0), bytesOf(idPath, newPath(1), 1, 0, "a", "b"),
+	bytesOf(idObject, "Node", 1, "name", str("x")), bytesOf(idObject|bit16, uint64(7)), bytesOf(idSignal, "s", uint64(9)),
 }
 
 var randomCalls = []func(r *rand.Rand) step{

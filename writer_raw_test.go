@@ -17,12 +17,12 @@ func TestWriteRawInvalidValues(t *testing.T) {
 		b    []byte
 		want error
 	}{
-		{"a header alone", wire(idInt), io.ErrUnexpectedEOF},
-		{"half an array", wire(idArray, 2, idNil), io.ErrUnexpectedEOF},
-		{"bytes without padding", wire(idBytes, 1, []byte{1}), io.ErrUnexpectedEOF},
-		{"no type", wire(99), ErrType},
+		{"a header alone", bytesOf(idInt), io.ErrUnexpectedEOF},
+		{"half an array", bytesOf(idArray, 2, idNil), io.ErrUnexpectedEOF},
+		{"bytes without padding", bytesOf(idBytes, 1, []byte{1}), io.ErrUnexpectedEOF},
+		{"no type", bytesOf(99), ErrType},
 		{"bad text", str("\xff"), ErrUTF8},
-		{"a count that cannot be true", wire(idArray, math.MaxInt32), io.ErrUnexpectedEOF},
+		{"a count that cannot be true", bytesOf(idArray, math.MaxInt32), io.ErrUnexpectedEOF},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.ErrorIs(t, e.WriteRaw(c.b), c.want)
@@ -30,9 +30,9 @@ func TestWriteRawInvalidValues(t *testing.T) {
 			require.Zero(t, e.OutputOffset())
 		})
 	}
-	require.NoError(t, e.WriteRaw(wire(idObject, "Node", 0)))
+	require.NoError(t, e.WriteRaw(bytesOf(idObject, "Node", 0)))
 	e.Release()
-	require.Equal(t, ErrReleased, e.WriteRaw(wire(99)), "also if invalid")
+	require.Equal(t, ErrReleased, e.WriteRaw(bytesOf(99)), "also if invalid")
 	any := NewEncoder(io.Discard, &EncoderOptions{AllowInvalidUTF8: true})
 	defer any.Release()
 	require.NoError(t, any.WriteRaw(str("\xff")))
@@ -50,10 +50,10 @@ func TestWriteRawInvalidValues(t *testing.T) {
 // Raw values have no limit but the depth.
 func TestWriteRawHasNoLimits(t *testing.T) {
 	for name, packet := range map[string][]byte{
-		"a name":   wire(idSignal, strings.Repeat("x", 2<<10), uint64(0)),
-		"elements": wire(idArray, 1<<20+1, make([]byte, 4<<20+4)),
+		"a name":   bytesOf(idSignal, strings.Repeat("x", 2<<10), uint64(0)),
+		"elements": bytesOf(idArray, 1<<20+1, make([]byte, 4<<20+4)),
 		"a string": str(strings.Repeat("x", 16<<20+1)),
-		"bytes":    wire(idBytes, 8, uint64(0)),
+		"bytes":    bytesOf(idBytes, 8, uint64(0)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := NewEncoder(io.Discard, nil)
@@ -68,6 +68,6 @@ func TestWriteRawErrors(t *testing.T) {
 	raw := func(p []byte) step { return func(e *Encoder) error { return e.WriteRaw(p) } }
 	testCallErrors(t, []callError{
 		{name: "empty", call: raw(nil), is: ErrCount, text: "offset 0, $: empty raw value"},
-		{name: "two values", call: raw(wire(idNil, idNil)), is: ErrCount, text: "offset 0, $: 4 bytes after the raw value"},
+		{name: "two values", call: raw(bytesOf(idNil, idNil)), is: ErrCount, text: "offset 0, $: 4 bytes after the raw value"},
 	})
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // An invalid call writes nothing, and after ClearError a valid one can follow.
@@ -60,8 +62,8 @@ func TestInvalidCalls(t *testing.T) {
 			{"an Image", func(e *Encoder) error { return e.BeginImage(0, 0, 1, 1, 1) }, ErrType},
 			{"an InputEvent", func(e *Encoder) error { return e.WriteInputEvent(0, 0, nil) }, ErrType},
 			{"no raw value", func(e *Encoder) error { return e.WriteRaw(nil) }, ErrCount},
-			{"two raw values", func(e *Encoder) error { return e.WriteRaw(wire(idNil, idNil)) }, ErrCount},
-			{"a chunk of elements", token(elements(TypePackedByteArray, unitByte, 1, []byte{1})), ErrMisplacedKey},
+			{"two raw values", func(e *Encoder) error { return e.WriteRaw(bytesOf(idNil, idNil)) }, ErrCount},
+			{"a chunk of elements", token(elements(TypePackedByteArray, wire.Byte, 1, []byte{1})), ErrMisplacedKey},
 			{"a first chunk that is no text", token(chunkOf(TypeString, 9, "\xff", false)), ErrUTF8},
 			{"a first chunk that is more than all", token(chunkOf(TypeString, 2, "abc", false)), ErrCount},
 			{"a first chunk of a bad length", token(chunkOf(TypeString, -2, "abc", false)), ErrRange},
@@ -80,7 +82,7 @@ func TestInvalidCalls(t *testing.T) {
 			{"WritePacked", floats, ErrCount},
 			{"WritePacked of nothing", func(e *Encoder) error { return WritePacked[byte](e, nil) }, ErrCount},
 			{"Close", closing, ErrIncomplete},
-		}, []step{end, closing}, wire(idArray, 1, idNil)},
+		}, []step{end, closing}, bytesOf(idArray, 1, idNil)},
 
 		{"an array not full", []step{array(2), writeNil}, []misuse{
 			{"End", end, ErrCount},
@@ -89,41 +91,41 @@ func TestInvalidCalls(t *testing.T) {
 			{"a property", property, ErrMisplacedKey},
 			{"Write", write("x"), ErrMisplacedKey},
 			{"WritePacked", floats, ErrMisplacedKey},
-		}, []step{writeNil, end, closing}, wire(idArray, 2, idNil, idNil)},
+		}, []step{writeNil, end, closing}, bytesOf(idArray, 2, idNil, idNil)},
 
 		{"a dictionary between pairs", []step{dict(2), stringX, writeNil}, []misuse{
 			{"End", end, ErrCount},
 			{"a property", property, ErrMisplacedKey},
 			{"Write", write("x"), ErrMisplacedKey},
-		}, []step{dictKey, stringX, writeNil, end, closing}, wire(idDict, 2, str("x"), idNil, str("x"), idNil)},
+		}, []step{dictKey, stringX, writeNil, end, closing}, bytesOf(idDict, 2, str("x"), idNil, str("x"), idNil)},
 
 		{"a dictionary after a marker", []step{dict(1), dictKey}, []misuse{
 			{"another marker", dictKey, ErrMisplacedKey},
 			{"End", end, ErrMisplacedKey},
 			{"Close", closing, ErrIncomplete},
 			{"a property", property, ErrMisplacedKey},
-		}, []step{stringX, writeNil, end}, wire(idDict, 1, str("x"), idNil)},
+		}, []step{stringX, writeNil, end}, bytesOf(idDict, 1, str("x"), idNil)},
 
 		{"a dictionary after a key", []step{dict(1), stringX}, []misuse{
 			{"a marker", dictKey, ErrMisplacedKey},
 			{"End", end, ErrMisplacedKey},
 			{"Close", closing, ErrIncomplete},
-		}, []step{writeNil, end}, wire(idDict, 1, str("x"), idNil)},
+		}, []step{writeNil, end}, bytesOf(idDict, 1, str("x"), idNil)},
 
 		{"a dictionary of unknown size after a key", []step{dict(Unknown), stringX}, []misuse{
 			{"a marker", dictKey, ErrMisplacedKey},
 			{"End", end, ErrMisplacedKey},
-		}, []step{writeNil, end}, wire(idDict, 1, str("x"), idNil)},
+		}, []step{writeNil, end}, bytesOf(idDict, 1, str("x"), idNil)},
 
 		{"a dictionary of unknown size after a marker", []step{dict(Unknown), dictKey}, []misuse{
 			{"another marker", dictKey, ErrMisplacedKey},
 			{"End", end, ErrMisplacedKey},
-		}, []step{stringX, writeNil, end}, wire(idDict, 1, str("x"), idNil)},
+		}, []step{stringX, writeNil, end}, bytesOf(idDict, 1, str("x"), idNil)},
 
 		{"a dictionary full", []step{dict(1), stringX, writeNil}, []misuse{
 			{"another key", stringX, ErrCount},
 			{"a marker", dictKey, ErrMisplacedKey},
-		}, []step{end}, wire(idDict, 1, str("x"), idNil)},
+		}, []step{end}, bytesOf(idDict, 1, str("x"), idNil)},
 
 		{"an object", []step{func(e *Encoder) error { return e.BeginObject("A", 1) }}, []misuse{
 			{"a value without a name", writeNil, ErrMisplacedKey},
@@ -131,49 +133,49 @@ func TestInvalidCalls(t *testing.T) {
 			{"a marker", dictKey, ErrMisplacedKey},
 			{"End", end, ErrCount},
 			{"a bad name", func(e *Encoder) error { return e.WriteProperty("\xc3") }, ErrUTF8},
-		}, []step{property, writeNil, end}, wire(idObject, "A", 1, "p", idNil)},
+		}, []step{property, writeNil, end}, bytesOf(idObject, "A", 1, "p", idNil)},
 
 		{"an object after a name", []step{func(e *Encoder) error { return e.BeginObject("A", Unknown) }, property}, []misuse{
 			{"another name", property, ErrMisplacedKey},
 			{"End", end, ErrMisplacedKey},
-		}, []step{writeNil, end}, wire(idObject, "A", 1, "p", idNil)},
+		}, []step{writeNil, end}, bytesOf(idObject, "A", 1, "p", idNil)},
 
 		{"null", []step{func(e *Encoder) error { return e.BeginObject("", 0) }}, []misuse{
 			{"a property", property, ErrCount},
-		}, []step{end}, wire(idObject, "")},
+		}, []step{end}, bytesOf(idObject, "")},
 
 		{"a path", []step{path(1, 1)}, []misuse{
 			{"a number", intSeven, ErrType},
 			{"a raw string", func(e *Encoder) error { return e.WriteRaw(str("x")) }, ErrType},
 			{"End", end, ErrCount},
 			{"bad text", func(e *Encoder) error { return e.WriteString("\xc3") }, ErrUTF8},
-		}, []step{stringX, text(TypeString, 1), write("y"), end, end}, wire(idPath, newPath(1), 1, 0, "x", "y")},
+		}, []step{stringX, text(TypeString, 1), write("y"), end, end}, bytesOf(idPath, newPath(1), 1, 0, "x", "y")},
 
 		{"a path full", []step{path(1, 0), stringX}, []misuse{
 			{"another name", stringX, ErrCount},
-		}, []step{end}, wire(idPath, newPath(1), 0, 0, "x")},
+		}, []step{end}, bytesOf(idPath, newPath(1), 0, 0, "x")},
 
 		{"packed strings", []step{packedOf(TypePackedStringArray, 1)}, []misuse{
 			{"a number", intSeven, ErrType},
 			{"Write", write("x"), ErrType},
 			{"WritePacked", floats, ErrType},
 			{"End", end, ErrCount},
-		}, []step{stringX, end}, wire(idStrings, 1, "x\x00")},
+		}, []step{stringX, end}, bytesOf(idStrings, 1, "x\x00")},
 
 		{"packed strings full", []step{packedOf(TypePackedStringArray, 1), stringX}, []misuse{
 			{"a string", stringX, ErrCount},
 			{"WritePacked", floats, ErrCount},
-		}, []step{end}, wire(idStrings, 1, "x\x00")},
+		}, []step{end}, bytesOf(idStrings, 1, "x\x00")},
 
 		{"a packed string in chunks", []step{packedOf(TypePackedStringArray, 1), token(chunkOf(TypePackedStringArray, 3, "ab", false))}, []misuse{
 			{"a byte in the NUL's place", token(chunkOf(TypePackedStringArray, 3, "cd", true)), ErrCount},
 			{"a byte in its place that is not the last", token(chunkWithNUL(4, "cd", false)), ErrCount},
-		}, []step{token(chunkOf(TypePackedStringArray, 3, "c", true)), end}, wire(idStrings, 1, "abc\x00")},
+		}, []step{token(chunkOf(TypePackedStringArray, 3, "c", true)), end}, bytesOf(idStrings, 1, "abc\x00")},
 
 		{"no packed strings", []step{packedOf(TypePackedStringArray, 0)}, []misuse{
 			{"a string", stringX, ErrCount},
 			{"a string in pieces", text(TypeString, 1), ErrCount},
-		}, []step{end}, wire(idStrings, 0)},
+		}, []step{end}, bytesOf(idStrings, 0)},
 
 		{"a string", []step{text(TypeString, 3), write("a")}, []misuse{
 			{"too much", write("bcd"), ErrCount},
@@ -187,7 +189,7 @@ func TestInvalidCalls(t *testing.T) {
 			{"bytes that are no text", write("\xff"), ErrUTF8},
 			{"a chunk that is no text", token(chunkOf(TypeString, 3, "\xff", false)), ErrUTF8},
 			{"a rune that does not fit", write("b\xc3"), ErrUTF8},
-			{"elements", token(elements(TypePackedByteArray, unitByte, 1, []byte{1})), ErrIncomplete},
+			{"elements", token(elements(TypePackedByteArray, wire.Byte, 1, []byte{1})), ErrIncomplete},
 		}, []step{write(""), write("bc"), write(""), end}, str("abc")},
 
 		{"a string whose first chunk is all of it", []step{token(chunkOf(TypeString, 3, "abc", false))}, []misuse{
@@ -211,13 +213,13 @@ func TestInvalidCalls(t *testing.T) {
 			{"too much", write("123456"), ErrCount},
 			{"End", end, ErrCount},
 			{"elements inside one", func(e *Encoder) error { return WritePacked(e, []float32{1}) }, ErrCount},
-			{"a chunk inside one", token(elements(TypePackedFloat32Array, unitFloat32, 1, wire(0))), ErrCount},
+			{"a chunk inside one", token(elements(TypePackedFloat32Array, wire.Float32, 1, bytesOf(0))), ErrCount},
 			{"a value", intSeven, ErrIncomplete},
-		}, []step{write("d"), func(e *Encoder) error { return WritePacked(e, []float32{1}) }, end}, wire(idFloats, 2, []byte("abcd"), float32(1))},
+		}, []step{write("d"), func(e *Encoder) error { return WritePacked(e, []float32{1}) }, end}, bytesOf(idFloats, 2, []byte("abcd"), float32(1))},
 
 		{"packed numbers of unknown size", []step{packedOf(TypePackedFloat32Array, Unknown), write("abc")}, []misuse{
 			{"End", end, ErrCount},
-		}, []step{write("d"), end}, wire(idFloats, 1, []byte("abcd"))},
+		}, []step{write("d"), end}, bytesOf(idFloats, 1, []byte("abcd"))},
 
 		{"packed numbers from slices", []step{packedOf(TypePackedFloat32Array, 2)}, []misuse{
 			{"ints", func(e *Encoder) error { return WritePacked(e, []int32{1}) }, ErrType},
@@ -225,36 +227,36 @@ func TestInvalidCalls(t *testing.T) {
 			{"vectors", func(e *Encoder) error { return WritePacked(e, [][2]float32{{1, 2}}) }, ErrType},
 			{"too large a number", func(e *Encoder) error { return WritePacked(e, []float64{1, -math.MaxFloat64}) }, ErrRange},
 			{"too many", func(e *Encoder) error { return WritePacked(e, []float64{1, 2, 3}) }, ErrCount},
-			{"a chunk of too many", token(elements(TypePackedFloat32Array, unitFloat32, 3, make([]byte, 12))), ErrCount},
-			{"a chunk of ints", token(elements(TypePackedInt32Array, unitInt32, 1, make([]byte, 4))), ErrType},
-			{"a chunk of vectors", token(elements(TypePackedVector2Array, unitFloat32, 1, make([]byte, 8))), ErrType},
-			{"a chunk whose numbers would change", token(elements(TypePackedFloat64Array, unitFloat64, 1, wire(0.1))), ErrRange},
-		}, []step{token(elements(TypePackedFloat64Array, unitFloat64, 1, wire(0.5))), func(e *Encoder) error { return WritePacked(e, []float64{1}) }, end},
-			wire(idFloats, 2, float32(0.5), float32(1))},
+			{"a chunk of too many", token(elements(TypePackedFloat32Array, wire.Float32, 3, make([]byte, 12))), ErrCount},
+			{"a chunk of ints", token(elements(TypePackedInt32Array, wire.Int32, 1, make([]byte, 4))), ErrType},
+			{"a chunk of vectors", token(elements(TypePackedVector2Array, wire.Float32, 1, make([]byte, 8))), ErrType},
+			{"a chunk whose numbers would change", token(elements(TypePackedFloat64Array, wire.Float64, 1, bytesOf(0.1))), ErrRange},
+		}, []step{token(elements(TypePackedFloat64Array, wire.Float64, 1, bytesOf(0.5))), func(e *Encoder) error { return WritePacked(e, []float64{1}) }, end},
+			bytesOf(idFloats, 2, float32(0.5), float32(1))},
 
 		{"packed vectors", []step{packedOf(TypePackedVector2Array, 2)}, []misuse{
 			{"numbers", floats, ErrType},
 			{"vectors too large", func(e *Encoder) error { return WritePacked(e, [][2]float64{{1, 1e300}}) }, ErrRange},
 			{"more than there are", func(e *Encoder) error { return WritePacked(e, make([][2]float64, 3)) }, ErrCount},
-		}, []step{func(e *Encoder) error { return WritePacked(e, make([][2]float64, 2)) }, end}, wire(idVectors2, 2, uint64(0), uint64(0))},
+		}, []step{func(e *Encoder) error { return WritePacked(e, make([][2]float64, 2)) }, end}, bytesOf(idVectors2, 2, uint64(0), uint64(0))},
 
 		{"packed numbers full", []step{packedOf(TypePackedFloat32Array, 1), write("abcd")}, []misuse{
 			{"more", write("e"), ErrCount},
 			{"more elements", floats, ErrCount},
 			{"a value", intSeven, ErrCount},
-		}, []step{write(""), func(e *Encoder) error { return WritePacked[float32](e, nil) }, end}, wire(idFloats, 1, []byte("abcd"))},
+		}, []step{write(""), func(e *Encoder) error { return WritePacked[float32](e, nil) }, end}, bytesOf(idFloats, 1, []byte("abcd"))},
 
 		{"packed numbers full from a slice", []step{packedOf(TypePackedFloat32Array, 2), floats}, []misuse{
 			{"a value", intSeven, ErrCount},
 			{"more elements", floats, ErrCount},
-			{"a chunk", token(elements(TypePackedFloat32Array, unitFloat32, 1, wire(0))), ErrCount},
-		}, []step{end}, wire(idFloats, 2, float32(1), float32(2))},
+			{"a chunk", token(elements(TypePackedFloat32Array, wire.Float32, 1, bytesOf(0))), ErrCount},
+		}, []step{end}, bytesOf(idFloats, 2, float32(1), float32(2))},
 
 		{"ints into ints", []step{packedOf(TypePackedInt32Array, 1)}, []misuse{
 			{"wider ones", func(e *Encoder) error { return WritePacked(e, []int64{1}) }, ErrType},
 			{"reals", floats, ErrType},
-			{"a chunk of reals", token(elements(TypePackedFloat64Array, unitFloat64, 1, wire(0.5))), ErrType},
-		}, []step{func(e *Encoder) error { return WritePacked(e, []byte{200}) }, end}, wire(idInts, 1, 200)},
+			{"a chunk of reals", token(elements(TypePackedFloat64Array, wire.Float64, 1, bytesOf(0.5))), ErrType},
+		}, []step{func(e *Encoder) error { return WritePacked(e, []byte{200}) }, end}, bytesOf(idInts, 1, 200)},
 
 		{"a typed array", []step{typedArray(1, Elem{Type: TypeString})}, []misuse{
 			{"another type", intSeven, ErrType},
@@ -264,23 +266,23 @@ func TestInvalidCalls(t *testing.T) {
 			{"a StringName by BeginString", text(TypeStringName, 1), ErrType},
 			{"a chunk of another type", token(chunkOf(TypeStringName, 1, "x", true)), ErrType},
 			{"an array", emptyArray, ErrType},
-		}, []step{stringX, end}, wire(idArray|typedBy*1, idString, 1, str("x"))},
+		}, []step{stringX, end}, bytesOf(idArray|typedBy*1, idString, 1, str("x"))},
 
 		{"an array of a class", []step{typedArray(2, Elem{Class: "Node"})}, []misuse{
 			{"an int", intSeven, ErrType},
 			{"a string", stringX, ErrType},
 		}, []step{writeNil, func(e *Encoder) error { return e.WriteObjectID(5) }, end},
-			wire(idArray|typedBy*2, "Node", 2, idNil, idObject|bit16, uint64(5))},
+			bytesOf(idArray|typedBy*2, "Node", 2, idNil, idObject|bit16, uint64(5))},
 
 		{"a typed dictionary", []step{typedDict(1, Elem{Type: TypeInt}, Elem{Type: TypeString})}, []misuse{
 			{"another key", stringX, ErrType},
 			{"a nil key", writeNil, ErrType},
 		}, []step{dictKey, intSeven, intSeven, end}, // engines do not check the types of values
-			wire(idDict|typedBy*1|valuesBy*1, idInt, idString, 1, integer(7), integer(7))},
+			bytesOf(idDict|typedBy*1|valuesBy*1, idInt, idString, 1, integer(7), integer(7))},
 
 		{"a typed dictionary after its marker", []step{typedDict(1, Elem{Type: TypeInt}, Elem{}), dictKey}, []misuse{
 			{"another key", stringX, ErrType},
-		}, []step{intSeven, intSeven, end}, wire(idDict|typedBy*1, idInt, 1, integer(7), integer(7))},
+		}, []step{intSeven, intSeven, end}, bytesOf(idDict|typedBy*1, idInt, 1, integer(7), integer(7))},
 
 		{"absurd declarations", nil, []misuse{
 			{"nil", typedArray(0, Elem{Type: TypeNil}), ErrType},
@@ -298,7 +300,7 @@ func TestInvalidCalls(t *testing.T) {
 			{"a token of no type after a class", token(DictStart(0, Elem{Class: "A"}, Elem{Type: 200})), ErrType},
 			{"a token of a bad count", token(ArrayStart(-2, Elem{})), ErrRange},
 		}, []step{token(DictStart(0, Elem{Type: TypeInt}, Elem{Script: "res://a"})), end},
-			wire(idDict|typedBy*1|valuesBy*3, idInt, "res://a", 0)},
+			bytesOf(idDict|typedBy*1|valuesBy*3, idInt, "res://a", 0)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b bytes.Buffer
@@ -341,7 +343,7 @@ func TestTypesTheFormatLacks(t *testing.T) {
 	tenth := step(func(e *Encoder) error { return e.WriteFloat(0.1) })
 	object := step(func(e *Encoder) error { return e.BeginObject("Node", 0) })
 	objectID := step(func(e *Encoder) error { return e.WriteObjectID(5) })
-	wideVector := newToken(KindVector2, TypeVector2, tokenFlags(unitFloat64), 0).withPayload(wire(0.1, 0.2))
+	wideVector := newToken(KindVector2, TypeVector2, tokenFlags(wire.Float64), 0).withPayload(bytesOf(0.1, 0.2))
 	oldNodePath := newToken(KindNodePathStart, TypeNodePath, flagOldNodePath, 1)
 
 	refuse(Godot3,
@@ -372,24 +374,24 @@ func TestTypesTheFormatLacks(t *testing.T) {
 	)
 	refuse(Manual3, misuse{"a float of 64 bits", tenth, ErrRange})
 
-	require.Equal(t, wire(2, 7), allow(Godot2, func(e *Encoder) error { return e.WriteToken(Int64(7)) }))
-	require.Equal(t, wire(3, float32(0.5)), allow(Godot2, func(e *Encoder) error { return e.WriteToken(Float64(0.5)) }))
-	require.Equal(t, wire(2, uint64(7)), allow(Manual3, intSeven))
-	require.Equal(t, wire(18), allow(Godot2, func(e *Encoder) error { return e.WriteObjectID(0) }))
-	require.Equal(t, wire(16), allow(Godot3, func(e *Encoder) error { return e.WriteRID(7) }))
-	require.Equal(t, wire(5, reals(2)), allow(Godot3, func(e *Encoder) error { return e.WriteReals(TypeVector2, 0.5, 1.5) }))
-	require.Equal(t, wire(16, "a/b"), allow(Godot2, token(oldNodePath), func(e *Encoder) error { return e.WriteString("a/b") }, end))
-	require.Equal(t, wire(15, 0, 0, 1, 1, 5, []byte("abcde\x00\x00\x00")), allow(Godot2, func(e *Encoder) error {
+	require.Equal(t, bytesOf(2, 7), allow(Godot2, func(e *Encoder) error { return e.WriteToken(Int64(7)) }))
+	require.Equal(t, bytesOf(3, float32(0.5)), allow(Godot2, func(e *Encoder) error { return e.WriteToken(Float64(0.5)) }))
+	require.Equal(t, bytesOf(2, uint64(7)), allow(Manual3, intSeven))
+	require.Equal(t, bytesOf(18), allow(Godot2, func(e *Encoder) error { return e.WriteObjectID(0) }))
+	require.Equal(t, bytesOf(16), allow(Godot3, func(e *Encoder) error { return e.WriteRID(7) }))
+	require.Equal(t, bytesOf(5, reals(2)), allow(Godot3, func(e *Encoder) error { return e.WriteReals(TypeVector2, 0.5, 1.5) }))
+	require.Equal(t, bytesOf(16, "a/b"), allow(Godot2, token(oldNodePath), func(e *Encoder) error { return e.WriteString("a/b") }, end))
+	require.Equal(t, bytesOf(15, 0, 0, 1, 1, 5, []byte("abcde\x00\x00\x00")), allow(Godot2, func(e *Encoder) error {
 		return e.BeginImage(0, 0, 1, 1, Unknown)
 	}, write("ab"), write("cde"), end))
-	require.Equal(t, wire(15, 0, 0, 1, 1, 1, []byte("a\x00\x00\x00")), allow(Godot2, func(e *Encoder) error {
+	require.Equal(t, bytesOf(15, 0, 0, 1, 1, 1, []byte("a\x00\x00\x00")), allow(Godot2, func(e *Encoder) error {
 		return e.BeginImage(0, 0, 1, 1, 1)
 	}, func(e *Encoder) error {
 		misuse{"WritePacked into an image", func(e *Encoder) error { return WritePacked(e, []byte("a")) }, ErrIncomplete}.rejects(t, e)
 		return nil
 	}, write("a"), end))
-	require.Equal(t, wire(19, 3, 4, eventHead+4, 5), allow(Godot2, func(e *Encoder) error {
-		return e.WriteInputEvent(3, 4, wire(5, 6, 7))
+	require.Equal(t, bytesOf(19, 3, 4, eventHead+4, 5), allow(Godot2, func(e *Encoder) error {
+		return e.WriteInputEvent(3, 4, bytesOf(5, 6, 7))
 	}))
 }
 
@@ -432,7 +434,7 @@ func TestEncoderDepth(t *testing.T) {
 		"a signal":               func(e *Encoder) error { return e.WriteSignal("x", 1) },
 		"a float":                func(e *Encoder) error { return e.WriteFloat(1) },
 		"a typed array":          typedArray(0, Elem{Class: "A"}),
-		"a token of a component": token(newToken(KindVector2, TypeVector2, tokenFlags(unitFloat32), 0).withPayload(reals(2))),
+		"a token of a component": token(newToken(KindVector2, TypeVector2, tokenFlags(wire.Float32), 0).withPayload(reals(2))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			misuse{name, call, ErrLimit}.rejects(t, e)
@@ -457,13 +459,13 @@ func TestEncoderDepth(t *testing.T) {
 	require.NoError(t, e.BeginArray(2))
 	require.NoError(t, e.WriteRaw(nested(1)))
 	misuse{"one array too many", func(e *Encoder) error { return e.WriteRaw(nested(2)) }, ErrLimit}.rejects(t, e)
-	require.NoError(t, e.WriteRaw(wire(idArray, 1, idArray, 0)))
+	require.NoError(t, e.WriteRaw(bytesOf(idArray, 1, idArray, 0)))
 	require.NoError(t, e.End())
 
 	// A copy is limited by the Encoder's depth and not by the Decoder's.
 	for depth, want := range map[int]error{1: ErrLimit, 2: nil} {
 		t.Run(fmt.Sprintf("depth %d", depth), func(t *testing.T) {
-			d := NewDecoder(plain(wire(idArray, 1, idArray, 3, integer(1), integer(2), integer(3))), nil)
+			d := NewDecoder(plain(bytesOf(idArray, 1, idArray, 3, integer(1), integer(2), integer(3))), nil)
 			e = NewEncoder(io.Discard, &EncoderOptions{Depth: depth})
 			require.ErrorIs(t, CopyValue(e, d), want)
 			if want != nil {
@@ -475,7 +477,7 @@ func TestEncoderDepth(t *testing.T) {
 	}
 
 	e = NewEncoder(io.Discard, &EncoderOptions{Depth: 1})
-	raw := func(e *Encoder) error { return e.WriteRaw(wire(idArray, 1, idObject, "A", 1, "p", idNil)) }
+	raw := func(e *Encoder) error { return e.WriteRaw(bytesOf(idArray, 1, idObject, "A", 1, "p", idNil)) }
 	misuse{"a property in an array", raw, ErrLimit}.rejects(t, e)
 	var l *LimitError
 	require.ErrorAs(t, raw(e), &l)

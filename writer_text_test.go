@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // Text can be written in any pieces.
@@ -73,7 +75,7 @@ func TestTextOfEverySize(t *testing.T) {
 		text := strings.Repeat("0123456789", 4)[:size]
 		for nul := range 2 {
 			content := text + strings.Repeat("\x00", nul)
-			content = string(le.AppendUint32(nil, uint32(len(content)))) + content + string(zeros[:padding(uint32(len(content)))])
+			content = string(le.AppendUint32(nil, uint32(len(content)))) + content + string(wire.Zeros(wire.Padding(uint32(len(content)))))
 			head := []uint32{22, 2 | 1<<31, 0, 0}
 			if nul == 1 {
 				head = []uint32{34, 2}

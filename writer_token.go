@@ -3,6 +3,8 @@ package gdwire
 import (
 	"io"
 	"math"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // WriteToken writes a token in the format of e. The token comes from a Decoder of any
@@ -24,9 +26,9 @@ func (e *Encoder) WriteToken(t Token) error {
 	case KindInt64:
 		return e.writeWord(TypeInt, 1, t.bits)
 	case KindFloat32:
-		return e.writeFloat(0, t.bits, unitFloat32)
+		return e.writeFloat(0, t.bits, wire.Float32)
 	case KindFloat64:
-		return e.writeFloat(1, t.bits, unitFloat64)
+		return e.writeFloat(1, t.bits, wire.Float64)
 	case KindObjectID:
 		return e.WriteObjectID(t.bits)
 	case KindSignal:
@@ -49,7 +51,7 @@ func (e *Encoder) WriteToken(t Token) error {
 		return e.writeDictKey()
 	case KindPackedStart:
 		wide := 0
-		if t.unit() == unitFloat64 {
+		if t.unit() == wire.Float64 {
 			wide = 1
 		}
 		return e.beginPacked(t.Type(), t.count(), wide)
@@ -96,13 +98,13 @@ func (e *Encoder) writeContainerStart(t Token) error {
 		if typ <= TypeNil {
 			return e.fail(wrapf(ErrType, "container of an unknown type"))
 		}
-		if !e.options.AllowInvalidUTF8 && !validText(name) {
+		if !e.options.AllowInvalidUTF8 && !wire.ValidBytes(name) {
 			return e.fail(ErrUTF8)
 		}
 		if i == 0 {
 			f.elem = typ
 		}
-		clear(declared[n-padding(uint32(len(name))) : n])
+		clear(declared[n-wire.Padding(uint32(len(name))) : n])
 		declared = declared[n:]
 	}
 	return e.beginContainer(t.count(), uint32(t.elemKind())|uint32(t.valueKind())<<2, head, f)
@@ -131,7 +133,7 @@ func (e *Encoder) writeMath(t Token) error {
 		return err
 	}
 	wide := 0
-	if t.unit() == unitFloat64 {
+	if t.unit() == wire.Float64 {
 		wide = 1
 	}
 	form := &forms[wide]
@@ -139,7 +141,7 @@ func (e *Encoder) writeMath(t Token) error {
 	le.PutUint32(b, form.header)
 	if form.unit == t.unit() {
 		copy(b[4:], t.Bytes())
-	} else if _, ok := convertReals(b[4:4], t.Bytes(), t.unit(), form.unit); !ok {
+	} else if _, ok := wire.ConvertReals(b[4:4], t.Bytes(), t.unit(), form.unit); !ok {
 		return e.fail(wrapf(ErrRange, "%v does not fit 32 bits", t))
 	}
 	return e.writeValue(b)
@@ -176,7 +178,7 @@ func (e *Encoder) writeFirstText(t Token) error {
 	if uint64(len(text)) > uint64(f.count) {
 		return e.fail(wrapf(ErrCount, "chunk of %d bytes in a string of %d", len(text), n))
 	}
-	if !e.options.AllowInvalidUTF8 && !valid(text) {
+	if !e.options.AllowInvalidUTF8 && !wire.Valid(text) {
 		return e.fail(ErrUTF8)
 	}
 	var b [8]byte
@@ -199,7 +201,7 @@ func (e *Encoder) writeNextText(t Token) error {
 	if n := uint64(len(text)); n > left || t.Last() && n < left && !f.has(flagUnknown) {
 		return e.fail(wrapf(ErrCount, "chunk of %d bytes where %d are left", n, left))
 	}
-	if e.partial > 0 || !e.options.AllowInvalidUTF8 && !valid(text) {
+	if e.partial > 0 || !e.options.AllowInvalidUTF8 && !wire.Valid(text) {
 		return e.fail(ErrUTF8)
 	}
 	if t.Last() {
@@ -223,7 +225,7 @@ func (e *Encoder) writeDataChunk(t Token) error {
 		return e.unexpected(KindChunk)
 	}
 	f, from := e.top(), t.unit()
-	if layouts[f.typ].n != layouts[t.Type()].n || from != f.unit && (from < unitFloat32 || f.unit < unitFloat32) {
+	if layouts[f.typ].n != layouts[t.Type()].n || from != f.unit && (from < wire.Float32 || f.unit < wire.Float32) {
 		return e.fail(wrapf(ErrType, "chunk of a %v in a %v", t.Type(), f.typ))
 	}
 	n := t.Len()
@@ -242,17 +244,17 @@ func (e *Encoder) writeDataChunk(t Token) error {
 	return err
 }
 
-func (e *Encoder) convertChunk(p []byte, from unit) error {
+func (e *Encoder) convertChunk(p []byte, from wire.Unit) error {
 	to := e.top().unit
-	if from == unitFloat64 {
+	if from == wire.Float64 {
 		for b := p; len(b) > 0; b = b[8:] {
-			if bits := le.Uint64(b); !fitsFloat32(bits) {
+			if bits := le.Uint64(b); !wire.FitsFloat32(bits) {
 				return e.fail(wrapf(ErrRange, "%v does not fit 32 bits", math.Float64frombits(bits)))
 			}
 		}
 	}
-	return e.writeElements(len(p)/from.size(), to.size(), func(b []byte, i, n int) {
-		convertReals(b[:0], p[i*from.size():(i+n)*from.size()], from, to)
+	return e.writeElements(len(p)/from.Size(), to.Size(), func(b []byte, i, n int) {
+		wire.ConvertReals(b[:0], p[i*from.Size():(i+n)*from.Size()], from, to)
 	})
 }
 

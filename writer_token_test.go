@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // Tokens are written as they were read, byte for byte.
@@ -29,24 +31,24 @@ func TestTokensReencode(t *testing.T) {
 // Padding that a lenient Decoder accepts is written as zeros.
 func TestDeclaredNamesArePadded(t *testing.T) {
 	dirty := func(name string) []byte {
-		b := wire(name)
+		b := bytesOf(name)
 		for i := 4 + len(name); i < len(b); i++ {
 			b[i] = 0xDE
 		}
 		return b
 	}
 	for name, c := range map[string]struct{ in, want []byte }{
-		"class":  {wire(idArray|typedBy*2, dirty("A"), 0), wire(idArray|typedBy*2, "A", 0)},
-		"script": {wire(idArray|typedBy*3, dirty("res://a.gd"), 0), wire(idArray|typedBy*3, "res://a.gd", 0)},
+		"class":  {bytesOf(idArray|typedBy*2, dirty("A"), 0), bytesOf(idArray|typedBy*2, "A", 0)},
+		"script": {bytesOf(idArray|typedBy*3, dirty("res://a.gd"), 0), bytesOf(idArray|typedBy*3, "res://a.gd", 0)},
 		"key and value": {
-			wire(idDict|typedBy*2|valuesBy*3, dirty("Node"), dirty("r"), 0),
-			wire(idDict|typedBy*2|valuesBy*3, "Node", "r", 0),
+			bytesOf(idDict|typedBy*2|valuesBy*3, dirty("Node"), dirty("r"), 0),
+			bytesOf(idDict|typedBy*2|valuesBy*3, "Node", "r", 0),
 		},
 		"value after a built-in type": {
-			wire(idDict|typedBy*1|valuesBy*2, idInt, dirty("AB"), 0),
-			wire(idDict|typedBy*1|valuesBy*2, idInt, "AB", 0),
+			bytesOf(idDict|typedBy*1|valuesBy*2, idInt, dirty("AB"), 0),
+			bytesOf(idDict|typedBy*1|valuesBy*2, idInt, "AB", 0),
 		},
-		"a long name": {wire(idArray|typedBy*2, dirty(strings.Repeat("x", 501)), 0), wire(idArray|typedBy*2, strings.Repeat("x", 501), 0)},
+		"a long name": {bytesOf(idArray|typedBy*2, dirty(strings.Repeat("x", 501)), 0), bytesOf(idArray|typedBy*2, strings.Repeat("x", 501), 0)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := NewDecoder(plain(c.in), nil)
@@ -80,7 +82,7 @@ func TestTokenOfFourGigabytes(t *testing.T) {
 
 func TestTokenCallErrors(t *testing.T) {
 	packed := packedOf(TypePackedFloat32Array, 2)
-	wide := newToken(KindVector2, TypeVector2, tokenFlags(unitFloat64), 0).withPayload(wire(1e300, 0.0))
+	wide := newToken(KindVector2, TypeVector2, tokenFlags(wire.Float64), 0).withPayload(bytesOf(1e300, 0.0))
 	testCallErrors(t, []callError{
 		{name: "zero Token", call: token(Token{}), is: ErrType, text: "offset 0, $: not a token"},
 		{name: "wide math", format: Godot3, call: token(wide), is: ErrRange, text: "offset 0, $: Vector2 [1e+300 0] does not fit 32 bits"},
@@ -89,9 +91,9 @@ func TestTokenCallErrors(t *testing.T) {
 		{name: "packed string without a NUL by the manual", format: Manual4,
 			before: []step{packedOf(TypePackedStringArray, 1), token(chunkWithNUL(4, "ab", false))},
 			call:   token(chunkWithNUL(4, "cd", true)), is: ErrCount, text: "offset 14, $[0]: packed string without a NUL in manual4"},
-		{name: "chunk of elements in place of a value", call: token(elements(TypePackedByteArray, unitByte, 1, []byte{1})), is: ErrMisplacedKey, text: "offset 0, $: Chunk where a value is expected"},
-		{name: "chunk of other elements", before: []step{packed}, call: token(elements(TypePackedInt32Array, unitInt32, 1, wire(1))), is: ErrType, text: "offset 8, $: chunk of a PackedInt32Array in a PackedFloat32Array"},
-		{name: "chunk of too many elements", before: []step{packed}, call: token(elements(TypePackedFloat32Array, unitFloat32, 3, wire(1, 2, 3))), is: ErrCount, text: "offset 8, $: 3 elements after 0 of the declared 2"},
-		{name: "chunk with an element too large", before: []step{packed}, call: token(elements(TypePackedFloat64Array, unitFloat64, 1, wire(1e300))), is: ErrRange, text: "offset 8, $: 1e+300 does not fit 32 bits"},
+		{name: "chunk of elements in place of a value", call: token(elements(TypePackedByteArray, wire.Byte, 1, []byte{1})), is: ErrMisplacedKey, text: "offset 0, $: Chunk where a value is expected"},
+		{name: "chunk of other elements", before: []step{packed}, call: token(elements(TypePackedInt32Array, wire.Int32, 1, bytesOf(1))), is: ErrType, text: "offset 8, $: chunk of a PackedInt32Array in a PackedFloat32Array"},
+		{name: "chunk of too many elements", before: []step{packed}, call: token(elements(TypePackedFloat32Array, wire.Float32, 3, bytesOf(1, 2, 3))), is: ErrCount, text: "offset 8, $: 3 elements after 0 of the declared 2"},
+		{name: "chunk with an element too large", before: []step{packed}, call: token(elements(TypePackedFloat64Array, wire.Float64, 1, bytesOf(1e300))), is: ErrRange, text: "offset 8, $: 1e+300 does not fit 32 bits"},
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"strings"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // WriteNil writes nil.
@@ -41,9 +43,9 @@ func (e *Encoder) WriteInt(v int64) error {
 // [Float64] to WriteToken.
 func (e *Encoder) WriteFloat(v float64) error {
 	if f := float32(v); float64(f) == v {
-		return e.writeFloat(0, uint64(math.Float32bits(f)), unitFloat32)
+		return e.writeFloat(0, uint64(math.Float32bits(f)), wire.Float32)
 	}
-	return e.writeFloat(1, math.Float64bits(v), unitFloat64)
+	return e.writeFloat(1, math.Float64bits(v), wire.Float64)
 }
 
 // WriteRID writes an RID. Formats before Godot 4 do not encode its id.
@@ -57,7 +59,7 @@ func (e *Encoder) WriteObjectID(id uint64) error { return e.writeWord(TypeObject
 func (e *Encoder) WriteCallable() error { return e.writeWord(TypeCallable, 0, 0) }
 
 // writeFloat writes a float from its bits in unit u.
-func (e *Encoder) writeFloat(wide int, bits uint64, u unit) error {
+func (e *Encoder) writeFloat(wide int, bits uint64, u wire.Unit) error {
 	if b := e.fast(); b != nil {
 		if form := &e.forms[TypeFloat][wide&1]; form.unit == u {
 			form.put(b, bits)
@@ -71,7 +73,7 @@ func (e *Encoder) writeFloat(wide int, bits uint64, u unit) error {
 	}
 	form := &forms[wide]
 	if form.unit != u { // No format has floats of 64 bits only.
-		narrow, ok := narrowFloat(bits)
+		narrow, ok := wire.NarrowFloat(bits)
 		if !ok {
 			return e.fail(wrapf(ErrRange, "float %v does not fit 32 bits", math.Float64frombits(bits)))
 		}
@@ -135,7 +137,7 @@ func (e *Encoder) realWidth(forms *[2]form) int {
 func (e *Encoder) WriteReals(t Type, c ...float64) error {
 	if n, size := e.n, 4*len(c); n <= e.valueLim-size && e.left > 0 && !e.options.DoubleReals {
 		form := &e.forms[t&63][0]
-		if form.typ == t && form.shape == shapeMath && form.unit == unitFloat32 && int(form.size) == size {
+		if form.typ == t && form.shape == shapeMath && form.unit == wire.Float32 && int(form.size) == size {
 			b := e.buf[n : n+4+size : n+4+size]
 			if putReals(b, c) {
 				le.PutUint32(b, form.header)
@@ -144,15 +146,15 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 			}
 		}
 	}
-	form, b, err := e.beginMath(t, len(c), unitFloat32)
+	form, b, err := e.beginMath(t, len(c), wire.Float32)
 	if err != nil {
 		return err
 	}
 	for i, x := range c {
 		switch {
-		case form.unit == unitFloat64:
+		case form.unit == wire.Float64:
 			le.PutUint64(b[4+8*i:], math.Float64bits(x))
-		case overflows(x):
+		case wire.Overflows(x):
 			return e.fail(wrapf(ErrRange, "%v does not fit 32 bits", x))
 		default:
 			le.PutUint32(b[4+4*i:], math.Float32bits(float32(x)))
@@ -169,14 +171,14 @@ func putReals(b []byte, c []float64) bool {
 		if bits&infinite == infinite {
 			return false
 		}
-		le.PutUint32(nth(b, i+1, 4), bits)
+		le.PutUint32(wire.Nth(b, i+1, 4), bits)
 	}
 	return true
 }
 
 // WriteInts writes a value of type t, an integer vector or Rect2i, from its components.
 func (e *Encoder) WriteInts(t Type, c ...int32) error {
-	_, b, err := e.beginMath(t, len(c), unitInt32)
+	_, b, err := e.beginMath(t, len(c), wire.Int32)
 	if err != nil {
 		return err
 	}
@@ -188,7 +190,7 @@ func (e *Encoder) WriteInts(t Type, c ...int32) error {
 
 // beginMath is begin for a math type with n components and the narrow unit u. It returns the
 // bytes for the value, which start with the header.
-func (e *Encoder) beginMath(t Type, n int, u unit) (*form, []byte, error) {
+func (e *Encoder) beginMath(t Type, n int, u wire.Unit) (*form, []byte, error) {
 	forms, err := e.begin(t)
 	if err != nil {
 		return nil, nil, err
@@ -247,11 +249,11 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	}
 	var word uint64 // short(s)
 	if size >= 4 {
-		word = uint64(load32(s)) | uint64(load32(s[size-4:]))<<(8*(size-4)&63)
+		word = uint64(wire.Load32(s)) | uint64(wire.Load32(s[size-4:]))<<(8*(size-4)&63)
 	} else if size > 0 {
 		word = uint64(s[0]) | uint64(s[size/2])<<(size/2*8&63) | uint64(s[size-1])<<((size-1)*8&63)
 	}
-	if word&notASCII != 0 {
+	if word&wire.NotASCII != 0 {
 		return writeLongText(e, t, s)
 	}
 	// nameNUL is 0 for values. The sum also hides the range of size from the compiler, which
@@ -270,7 +272,7 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 		le.PutUint32(b[:], header)
 		le.PutUint32(b[4:], length)
 		le.PutUint64(b[8:], word)
-		e.advanceTo(n + 8 + int(padded(length)))
+		e.advanceTo(n + 8 + int(wire.Padded(length)))
 		e.setLeft(left - 1)
 		return nil
 	}
@@ -279,7 +281,7 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 		le.PutUint32(b[:], length)
 		le.PutUint64(b[4:], word)
 		le.PutUint32(b[12:], 0)
-		e.advanceTo(n + 4 + int(padded(length)))
+		e.advanceTo(n + 4 + int(wire.Padded(length)))
 		e.setLeft(left - 1)
 		return nil
 	}
@@ -289,21 +291,21 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 // writeLongText is writeText for text of more than eight bytes, or that is not ASCII.
 func writeLongText[S string | []byte](e *Encoder, t Type, s S) error {
 	n := len(s)
-	if 8 < n && n <= 16 && e.left > 0 && e.writeTwoWords(t, n, load64(s), load64(s[n-8:])) {
+	if 8 < n && n <= 16 && e.left > 0 && e.writeTwoWords(t, n, wire.Load64(s), wire.Load64(s[n-8:])) {
 		return nil
 	}
 	if e.n > e.valueLim-n || e.left == 0 || n > maxText {
 		return writeTextSlow(e, t, s)
 	}
 	form := &e.forms[t&63][0]
-	if form.shape != shapeText || !e.options.AllowInvalidUTF8 && !valid(s) {
+	if form.shape != shapeText || !e.options.AllowInvalidUTF8 && !wire.Valid(s) {
 		return writeTextSlow(e, t, s)
 	}
 	b := e.buf[e.n:]
 	le.PutUint64(b, uint64(form.header)|uint64(n)<<32)
 	le.PutUint32(b[8+n&^3:], 0) // the padding
 	copy(b[8:], s)
-	e.endFast(8 + int(padded(uint32(n))))
+	e.endFast(8 + int(wire.Padded(uint32(n))))
 	return nil
 }
 
@@ -312,7 +314,7 @@ func writeLongText[S string | []byte](e *Encoder, t Type, s S) error {
 // the time of a document with few such texts.
 func (e *Encoder) writeTwoWords(t Type, size int, first, last uint64) bool {
 	const most = fastSize + 8
-	if (first|last)&notASCII != 0 {
+	if (first|last)&wire.NotASCII != 0 {
 		return false
 	}
 	n, length := e.n, uint32(size)+e.nameNUL
@@ -324,7 +326,7 @@ func (e *Encoder) writeTwoWords(t Type, size int, first, last uint64) bool {
 			le.PutUint32(b[4:], length)
 			le.PutUint64(b[8:], first)
 			le.PutUint64(b[16:], last)
-			e.endFast(8 + int(padded(length)))
+			e.endFast(8 + int(wire.Padded(length)))
 			return true
 		}
 	} else if n <= e.nameLim-8 {
@@ -333,7 +335,7 @@ func (e *Encoder) writeTwoWords(t Type, size int, first, last uint64) bool {
 		le.PutUint64(b[4:], first)
 		le.PutUint64(b[12:], last)
 		le.PutUint32(b[20:], 0)
-		e.endFast(4 + int(padded(length)))
+		e.endFast(4 + int(wire.Padded(length)))
 		return true
 	}
 	return false
@@ -347,12 +349,12 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, s S) error {
 	if len(s) > maxText {
 		return e.fail(wrapf(ErrRange, "string of %d bytes is too long", len(s)))
 	}
-	if !e.options.AllowInvalidUTF8 && !valid(s) {
+	if !e.options.AllowInvalidUTF8 && !wire.Valid(s) {
 		return e.fail(ErrUTF8)
 	}
 	var b [8]byte
 	n := uint32(len(s)) + nul
-	if err := writePieces(e, head.append(b[:0], n), s, zeros[:int(nul)+padding(n)]); err != nil {
+	if err := writePieces(e, head.append(b[:0], n), s, wire.Zeros(int(nul)+wire.Padding(n))); err != nil {
 		return err
 	}
 	return e.endValue()
@@ -410,7 +412,7 @@ func writeSignal[S string | []byte](e *Encoder, name S, object uint64) error {
 	le.PutUint32(head[:], forms[0].header)
 	le.PutUint32(head[4:], uint32(len(name)))
 	var b [12]byte
-	tail := le.AppendUint64(b[:padding(uint32(len(name)))], object)
+	tail := le.AppendUint64(b[:wire.Padding(uint32(len(name)))], object)
 	if err := writePieces(e, head[:], name, tail); err != nil {
 		return err
 	}
@@ -421,7 +423,7 @@ func writeSignal[S string | []byte](e *Encoder, name S, object uint64) error {
 func writeName[S string | []byte](e *Encoder, name S) error {
 	var head [4]byte
 	le.PutUint32(head[:], uint32(len(name)))
-	return writePieces(e, head[:], name, zeros[:padding(uint32(len(name)))])
+	return writePieces(e, head[:], name, wire.Zeros(wire.Padding(uint32(len(name)))))
 }
 
 // checkName returns an error if name is too long for a name or is not UTF-8.
@@ -429,7 +431,7 @@ func checkName[S string | []byte](e *Encoder, name S) error {
 	if len(name) > maxName {
 		return e.fail(wrapf(ErrRange, "name of %d bytes is too long", len(name)))
 	}
-	if !e.options.AllowInvalidUTF8 && !valid(name) {
+	if !e.options.AllowInvalidUTF8 && !wire.Valid(name) {
 		return e.fail(ErrUTF8)
 	}
 	return nil
@@ -456,7 +458,7 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 		for rest := part.text; rest != ""; {
 			var name string
 			if name, rest, _ = strings.Cut(rest, part.separator); name != "" {
-				size += 4 + int64(padded(uint32(len(name))))
+				size += 4 + int64(wire.Padded(uint32(len(name))))
 				counts[i]++
 			} else if i == 1 {
 				return e.fail(wrapf(ErrRange, "NodePath with two colons in a row"))
@@ -518,13 +520,13 @@ func (e *Encoder) writeShortNodePath(text string) bool {
 		var word, colons, ends uint64
 		for {
 			word = le.Uint64(source[from : from+8 : from+8])
-			if word&notASCII != 0 {
+			if word&wire.NotASCII != 0 {
 				return false
 			}
-			colons = equalBytes(word, ':')
+			colons = wire.EqualBytes(word, ':')
 			ends = colons
 			if part == 0 {
-				ends |= equalBytes(word, '/')
+				ends |= wire.EqualBytes(word, '/')
 			}
 			if ends != 0 || len(text)-from <= 8 {
 				break
@@ -542,7 +544,7 @@ func (e *Encoder) writeShortNodePath(text string) bool {
 		from += rest + 1
 		if length := to + rest - size - 4; length > 0 {
 			le.PutUint32(b[size:size+4:size+4], uint32(length))
-			size += 4 + int(padded(uint32(length)))
+			size += 4 + int(wire.Padded(uint32(length)))
 			counts[part&1]++
 		} else if part == 1 {
 			return false

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // math writes a math type.
@@ -95,7 +96,7 @@ func (r *reader) packedStrings(n int) error {
 		default:
 			return r.failf(at, gdwire.ErrType, "element of a PackedStringArray is not a string")
 		}
-		if err := r.wrote(at, r.e.WriteString(alias(s))); err != nil {
+		if err := r.wrote(at, r.e.WriteString(wire.String(s))); err != nil {
 			return err
 		}
 		r.separate()

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // native converts the next value. A lenient reader writes null in place of an
@@ -55,11 +56,11 @@ func (r *reader) nativeString() error {
 	var err error
 	switch string(prefix) {
 	case "s":
-		return r.wrote(at, r.e.WriteString(alias(content)))
+		return r.wrote(at, r.e.WriteString(wire.String(content)))
 	case "sn":
-		return r.wrote(at, r.e.WriteStringName(alias(content)))
+		return r.wrote(at, r.e.WriteStringName(wire.String(content)))
 	case "np":
-		err := r.e.WriteNodePath(alias(content))
+		err := r.e.WriteNodePath(wire.String(content))
 		if r.o.Lenient && errors.Is(err, gdwire.ErrRange) { // two colons in a row
 			_ = r.e.ClearError() // err
 			err = r.e.WriteNodePath("")
@@ -464,7 +465,7 @@ func (r *reader) serialized(o *object) error {
 		if r.peek() != '"' {
 			return r.failf(at, gdwire.ErrType, "property name is not a string")
 		}
-		if err := r.wrote(at, r.e.WriteProperty(alias(r.string()))); err != nil {
+		if err := r.wrote(at, r.e.WriteProperty(wire.String(r.string()))); err != nil {
 			return err
 		}
 		r.separate()

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // plain converts the next value. An object becomes a Dictionary with String keys.
@@ -14,7 +15,7 @@ func (r *reader) plain() error {
 	case 'n', 't', 'f':
 		return r.scalar()
 	case '"':
-		return r.wrote(at, r.e.WriteString(alias(r.string())))
+		return r.wrote(at, r.e.WriteString(wire.String(r.string())))
 	case '{', '[':
 		n := r.enter()
 		begin := r.e.BeginArray
@@ -27,7 +28,7 @@ func (r *reader) plain() error {
 		for range n.count {
 			if c == '{' {
 				key := r.at.pos
-				if err := r.wrote(key, r.e.WriteString(alias(r.name()))); err != nil {
+				if err := r.wrote(key, r.e.WriteString(wire.String(r.name()))); err != nil {
 					return err
 				}
 			}

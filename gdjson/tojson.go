@@ -11,6 +11,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // ToJSON writes the next value of d to w as JSON, without a newline after it.
@@ -483,7 +484,7 @@ func (w *writer) appenderOf(u unit, width int) func(dst, p []byte) []byte {
 			return appendPlain(dst, float64(math.Float32frombits(le.Uint32(p))), 32)
 		}
 	case width == 32:
-		return func(dst, p []byte) []byte { return appendReal(dst, widen(le.Uint32(p))) }
+		return func(dst, p []byte) []byte { return appendReal(dst, wire.WidenFloat(le.Uint32(p))) }
 	case w.plainJSON:
 		return func(dst, p []byte) []byte { return appendPlain(dst, math.Float64frombits(le.Uint64(p)), 64) }
 	default:

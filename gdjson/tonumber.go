@@ -29,15 +29,6 @@ const (
 	nanBits   = 1<<52 - 1 // payload
 )
 
-// widen converts the bits of a float32 to those of a float64. It does so for NaNs
-// without arithmetic, which would make a signaling NaN quiet.
-func widen(bits uint32) uint64 {
-	if x := math.Float32frombits(bits); x == x {
-		return math.Float64bits(float64(x))
-	}
-	return uint64(bits&(1<<31))<<32 | 0x7FF<<52 | uint64(bits&0x7FFFFF)<<29
-}
-
 // appendReal appends the number with these float64 bits as an element of args:
 // 1e99999 for infinity and null for NaN, as the engine writes them, and a string
 // for any other NaN.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // Unmarshal decodes the value at the start of data into the variable that v points to.
@@ -447,7 +448,7 @@ func (s *decoder) text(t gdwire.Token, g reflect.Type) (string, error) {
 		return s.newText(t.Bytes()), nil
 	}
 	b, err := s.payload(t.Len())
-	return textOf(b), err
+	return wire.String(b), err // which is never written again
 }
 
 // payload reads the payload of the latest token, of n bytes. Its memory grows with the bytes

@@ -81,8 +81,5 @@ func setView[T any](v reflect.Value, all []T) { v.Set(reflect.ValueOf(all)) }
 // numbersIn reports false: see unsafe.go.
 func numbersIn[T float32 | float64 | int32](variable, int) ([]T, bool) { return nil, false }
 
-// textOf returns b as a string.
-func textOf(b []byte) string { return string(b) }
-
 // newText returns b as a string.
 func (s *decoder) newText(b []byte) string { return string(b) }

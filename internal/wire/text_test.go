@@ -1,4 +1,4 @@
-package gdwire
+package wire
 
 import (
 	"strings"
@@ -15,14 +15,14 @@ func TestValidText(t *testing.T) {
 			for at := range max(size-len(part), 0) + 1 {
 				text := strings.Repeat("x", at) + part + strings.Repeat("x", max(size-at-len(part), 0))
 				want := utf8.ValidString(text)
-				require.Equal(t, want, validText([]byte(text)), "%q", text)
-				require.Equal(t, want, valid(text), "%q", text)
-				require.Equal(t, want, valid([]byte(text)), "%q", text)
+				require.Equal(t, want, ValidBytes([]byte(text)), "%q", text)
+				require.Equal(t, want, Valid(text), "%q", text)
+				require.Equal(t, want, Valid([]byte(text)), "%q", text)
 				invalid := len(text)
 				if !want {
 					invalid = at
 				}
-				require.Equal(t, invalid, invalidText([]byte(text)), "%q", text)
+				require.Equal(t, invalid, InvalidAt([]byte(text)), "%q", text)
 			}
 		}
 	}
@@ -61,10 +61,10 @@ func TestShortText(t *testing.T) {
 		{"the largest length", 1<<32 - 1, "abcdefgh", 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			word := load64(c.word)
-			require.Equal(t, c.size, shortText(c.n, word))
+			word := Load64(c.word)
+			require.Equal(t, c.size, ShortText(c.n, word))
 			if c.size > 0 {
-				require.Equal(t, c.zero, plainText(word, c.n))
+				require.Equal(t, c.zero, PlainText(word, c.n))
 			}
 		})
 	}
@@ -84,7 +84,7 @@ func TestWholeRunes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for most, want := range c.want {
-				require.Equal(t, want, wholeRunes([]byte(c.text), most), "at most %d", most)
+				require.Equal(t, want, WholeRunes([]byte(c.text), most), "at most %d", most)
 			}
 		})
 	}
@@ -92,8 +92,8 @@ func TestWholeRunes(t *testing.T) {
 
 func TestPadding(t *testing.T) {
 	for n, want := range []int{0, 3, 2, 1, 0, 3, 2, 1, 0} {
-		require.Equal(t, want, padding(uint32(n)))
-		require.EqualValues(t, n+want, padded(uint32(n)))
+		require.Equal(t, want, Padding(uint32(n)))
+		require.EqualValues(t, n+want, Padded(uint32(n)))
 	}
-	require.EqualValues(t, uint64(1)<<32, padded(1<<32-1))
+	require.EqualValues(t, uint64(1)<<32, Padded(1<<32-1))
 }

@@ -1,15 +1,15 @@
 //go:build purego || !(386 || amd64 || arm || arm64 || loong64 || mips64le || mipsle || ppc64le || riscv64 || wasm)
 
-package gdwire
+package wire
 
 import "reflect"
 
 // memory reports false, so that elements are converted one by one: see unsafe.go.
-func memory[T Packable]([]T) ([]byte, bool) { return nil, false }
+func memory[T Element]([]T) ([]byte, bool) { return nil, false }
 
 // eachUnnamed calls f with the numbers in s as slices of an unnamed type. i is the
 // index in s of the first number's element.
-func eachUnnamed[T Packable](s []T, f func(i int, numbers any)) {
+func eachUnnamed[T Element](s []T, f func(i int, numbers any)) {
 	for i := range s {
 		v := reflect.ValueOf(&s[i]).Elem()
 		if v.Kind() == reflect.Array {
@@ -32,3 +32,6 @@ var unnamedSlices = map[reflect.Kind]reflect.Type{
 func unnamedArray(v reflect.Value) any {
 	return v.Slice(0, v.Len()).Interface()
 }
+
+// String returns b as a string.
+func String(b []byte) string { return string(b) }

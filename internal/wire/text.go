@@ -1,48 +1,53 @@
-package gdwire
+// Package wire reads and writes the parts of the format that need neither a Decoder nor an
+// Encoder: text, padding, numbers, and the elements of packed arrays.
+package wire
 
 import (
+	"encoding/binary"
 	"math"
 	"unicode/utf8"
 )
 
-// notASCII has the bits that are zero in eight bytes of ASCII.
-const notASCII = 0x8080808080808080
+var le = binary.LittleEndian
 
-// shortText returns the size of a length field n, its text and padding, if the text has one
+// NotASCII has the bits that are zero in eight bytes of ASCII.
+const NotASCII = 0x8080808080808080
+
+// ShortText returns the size of a length field n, its text and padding, if the text has one
 // to eight bytes and starts word, and word proves it to be ASCII: the bytes that decide are
 // those of the text and of its padding. Otherwise it returns 0. Two branches are faster than
 // a mask by length, which has to be loaded.
-func shortText(n uint32, word uint64) int {
+func ShortText(n uint32, word uint64) int {
 	switch {
-	case n-1 < 4 && word&(notASCII&math.MaxUint32) == 0:
+	case n-1 < 4 && word&(NotASCII&math.MaxUint32) == 0:
 		return 8
-	case n-1 < 8 && word&notASCII == 0:
+	case n-1 < 8 && word&NotASCII == 0:
 		return 12
 	}
 	return 0
 }
 
-// plainText reports whether word starts with n bytes of ASCII, 1 to 8, and a padding
+// PlainText reports whether word starts with n bytes of ASCII, 1 to 8, and a padding
 // of zeros.
-func plainText(word uint64, n uint32) bool {
-	return word<<((64-8*padded(n))&63)&notPlain[n&3] == 0
+func PlainText(word uint64, n uint32) bool {
+	return word<<((64-8*Padded(n))&63)&notPlain[n&3] == 0
 }
 
 // notPlain has the bits that are zero in a word that ends with ASCII and padding, by
 // the length of the text modulo 4.
 var notPlain = [4]uint64{
-	notASCII, notASCII | 0xFFFFFF<<40, notASCII | 0xFFFF<<48, notASCII | 0xFF<<56,
+	NotASCII, NotASCII | 0xFFFFFF<<40, NotASCII | 0xFFFF<<48, NotASCII | 0xFF<<56,
 }
 
-// equalBytes returns a word with the highest bit set in each byte in which word, which is
+// EqualBytes returns a word with the highest bit set in each byte in which word, which is
 // ASCII, has c.
-func equalBytes(word uint64, c byte) uint64 {
+func EqualBytes(word uint64, c byte) uint64 {
 	const ones = 0x0101010101010101
 	return ^((word ^ ones*uint64(c)) + 0x7F*ones) & (0x80 * ones)
 }
 
-// validText is utf8.Valid with a fast path for short ASCII text.
-func validText(p []byte) bool {
+// ValidBytes is utf8.Valid with a fast path for short ASCII text.
+func ValidBytes(p []byte) bool {
 	n, bits := len(p), uint64(0)
 	switch {
 	case n > 32:
@@ -59,11 +64,11 @@ func validText(p []byte) bool {
 			bits |= uint64(c)
 		}
 	}
-	return bits&notASCII == 0 || utf8.Valid(p)
+	return bits&NotASCII == 0 || utf8.Valid(p)
 }
 
-// invalidText returns the offset of the first byte of p that is not valid UTF-8.
-func invalidText(p []byte) int {
+// InvalidAt returns the offset of the first byte of p that is not valid UTF-8.
+func InvalidAt(p []byte) int {
 	i := 0
 	for i < len(p) {
 		r, n := utf8.DecodeRune(p[i:])
@@ -75,15 +80,15 @@ func invalidText(p []byte) int {
 	return i
 }
 
-// valid is validText for a string or []byte of the caller.
-func valid[S string | []byte](s S) bool {
+// Valid is ValidBytes for a string or []byte of the caller.
+func Valid[S string | []byte](s S) bool {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
-		if load64(s[i:])&notASCII != 0 {
+		if Load64(s[i:])&NotASCII != 0 {
 			break
 		}
 	}
-	if short(s[i:])&notASCII == 0 && len(s)-i <= 8 {
+	if short(s[i:])&NotASCII == 0 && len(s)-i <= 8 {
 		return true
 	}
 	switch s := any(s[i:]).(type) {
@@ -100,30 +105,30 @@ func valid[S string | []byte](s S) bool {
 func short[S string | []byte](s S) uint64 {
 	switch n := len(s); {
 	case n >= 8:
-		return load64(s)
+		return Load64(s)
 	case n >= 4:
-		return uint64(load32(s)) | uint64(load32(s[n-4:]))<<(8*(n-4))
+		return uint64(Load32(s)) | uint64(Load32(s[n-4:]))<<(8*(n-4))
 	case n > 0:
 		return uint64(s[0]) | uint64(s[n/2])<<(n/2*8) | uint64(s[n-1])<<((n-1)*8)
 	}
 	return 0
 }
 
-// load64 and load32 are le.Uint64 and le.Uint32 for strings and byte slices.
-func load64[S string | []byte](s S) uint64 {
+// Load64 and Load32 are le.Uint64 and le.Uint32 for strings and byte slices.
+func Load64[S string | []byte](s S) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-func load32[S string | []byte](s S) uint32 {
+func Load32[S string | []byte](s S) uint32 {
 	_ = s[3]
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// wholeRunes returns the largest n, up to most, at which b can be cut without
+// WholeRunes returns the largest n, up to most, at which b can be cut without
 // splitting a rune. Invalid UTF-8 can be cut anywhere.
-func wholeRunes(b []byte, most int) int {
+func WholeRunes(b []byte, most int) int {
 	for n := most; n > 0 && n > most-utf8.UTFMax; n-- {
 		if utf8.RuneStart(b[n-1]) {
 			if utf8.FullRune(b[n-1 : most]) {
@@ -135,10 +140,13 @@ func wholeRunes(b []byte, most int) int {
 	return most
 }
 
-// padding returns the number of bytes that pad n bytes to a multiple of 4.
-func padding(n uint32) int { return int(-n & 3) }
+// Padding returns the number of bytes that pad n bytes to a multiple of 4.
+func Padding(n uint32) int { return int(-n & 3) }
 
-// padded returns n rounded up to a multiple of 4.
-func padded(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
+// Padded returns n rounded up to a multiple of 4.
+func Padded(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
 
 var zeros [4]byte
+
+// Zeros returns n bytes of padding, at most 4.
+func Zeros(n int) []byte { return zeros[:n] }
