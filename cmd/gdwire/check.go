@@ -14,6 +14,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/input"
 )
 
 func checkFlags(fs *flag.FlagSet, o *options) {
@@ -51,7 +52,7 @@ func (s *screen) checkFile(o *options) error {
 	var n int64
 	err := s.showFile(o.file(), o, func(s *screen, o *options) printer { return newCheckPrinter(s, o).counting(&n) })
 	if err == nil && n == 0 {
-		return fmt.Errorf("%s is empty", inputName(o.file()))
+		return fmt.Errorf("%s is empty", input.DisplayName(o.file()))
 	}
 	return err
 }

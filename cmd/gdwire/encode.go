@@ -14,6 +14,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/edit"
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -76,7 +77,7 @@ func (s *screen) loadLike(o *options) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := in.readAll()
+	data, err := in.ReadAll()
 	if err = errors.Join(err, in.Close()); err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ func (s *screen) encodeFile(o *options, old [][]byte) (all [][]byte, err error) 
 	}
 	defer func() { _ = in.Close() }()
 	text := decodeText(in)
-	values := jsontext.NewDecoder(io.LimitReader(text, maxInMemory), jsontext.AllowDuplicateNames(true))
+	values := jsontext.NewDecoder(io.LimitReader(text, input.MaxInMemory), jsontext.AllowDuplicateNames(true))
 	jo := o.json
 	jo.AllowObjects = o.decoder.AllowObjects
 	for {
@@ -132,7 +133,7 @@ func (s *screen) encodeFile(o *options, old [][]byte) (all [][]byte, err error) 
 			return all, nil
 		}
 		if err != nil {
-			return nil, prefixed(in.name, err)
+			return nil, prefixed(in.Name, err)
 		}
 		start := values.InputOffset() - int64(len(v))
 		if len(all) < len(old) {
@@ -145,7 +146,7 @@ func (s *screen) encodeFile(o *options, old [][]byte) (all [][]byte, err error) 
 		}
 		b, err := encodeValue(v, o, &jo)
 		if err != nil {
-			return nil, prefixed(in.name, explainLargest(shiftedJSON(err, start), v))
+			return nil, prefixed(in.Name, explainLargest(shiftedJSON(err, start), v))
 		}
 		all = append(all, b)
 	}
@@ -162,7 +163,7 @@ func shiftedJSON(err error, by int64) error {
 func encodeValue(text []byte, o *options, jo *gdjson.Options) ([]byte, error) {
 	var b bytes.Buffer
 	eo := o.encoder()
-	eo.MaxBuffered = maxInMemory
+	eo.MaxBuffered = input.MaxInMemory
 	e := gdwire.NewEncoder(&b, &eo)
 	defer e.Release()
 	if err := gdjson.FromJSON(e, bytes.NewReader(text), *jo); err != nil {

@@ -4,10 +4,10 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/outfile"
 )
 
@@ -63,16 +63,12 @@ func (s *screen) keepPart(f *outfile.File, name string, bytes int64) error {
 
 // checkOutput returns an error if an input is the file that the output replaces, unless it
 // is a save that is replaced with an edited one.
-func (s *screen) checkOutput(in *source, save bool) error {
-	if in.info == nil || s.output == nil {
+func (s *screen) checkOutput(in *input.Source, save bool) error {
+	if in.Info == nil || s.output == nil {
 		return nil
 	}
-	name := in.name
-	if _, named := in.file.(*os.File); !named {
-		name = "" // standard input
-	}
-	if !s.output.Read(name, in.info) || save && s.edits {
+	if !s.output.Read(in.Path, in.Info) || save && s.edits {
 		return nil
 	}
-	return fmt.Errorf("%s is the input, which -o would replace with something else: choose another file", in.name)
+	return fmt.Errorf("%s is the input, which -o would replace with something else: choose another file", in.Name)
 }

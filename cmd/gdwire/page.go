@@ -2,15 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
-	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/input"
 )
 
 func viewFlags(fs *flag.FlagSet, o *options) {
@@ -24,38 +22,36 @@ func viewFile(s *screen, o *options) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	file, err := in.viewed(o)
+	file, err := viewed(in, o)
 	if err != nil {
 		return err
 	}
 	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, terminated)
 	defer end()
-	serve, err := openPage(&view.Server{File: file, Command: in.name}, o, s.say)
+	serve, err := openPage(&view.Server{File: file, Command: in.Name}, o, s.say)
 	if err != nil {
 		return err
 	}
 	return serve(ctx)
 }
 
-// viewed returns the content of the input for a page. A container, and a pipe, is read into
+// viewed returns the content of an input for a page. A container, and a pipe, is read into
 // memory.
-func (in *source) viewed(o *options) (*view.Source, error) {
+func viewed(in *input.Source, o *options) (*view.Source, error) {
 	var v *view.Source
-	var err error
-	if f, ok := in.file.(*os.File); ok && !in.live && o.container.Container == fileaccess.Plain {
-		v, err = view.NewFile(f, o.skip)
+	if f, start := in.File(); f != nil {
+		var err error
+		if v, err = view.NewFile(f, start); err != nil {
+			return nil, prefixed(in.Name, err)
+		}
 	} else {
-		var content []byte
-		content, err = io.ReadAll(io.LimitReader(in, maxInMemory+1))
-		if err == nil && len(content) > maxInMemory {
-			err = errors.New("the content is larger than 1 GiB")
+		content, err := in.ReadAll()
+		if err != nil {
+			return nil, err
 		}
 		v = view.NewSource(content)
 	}
-	if err != nil {
-		return nil, prefixed(in.name, err)
-	}
-	v.Name, v.Format, v.Frame, v.Options = filepath.Base(in.name), o.decoder.Format, o.frame, o.decoder
+	v.Name, v.Format, v.Frame, v.Options = filepath.Base(in.Name), o.decoder.Format, o.frame, o.decoder
 	v.Container = containerText(o.container)
 	return v, nil
 }

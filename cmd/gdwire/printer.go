@@ -43,9 +43,9 @@ func (s *screen) showFile(name string, o *options, newPrinter func(*screen, *opt
 	v := newPrinter(s, o)
 	var r io.Reader = in
 	if quiet := v.end != nil; quiet || !s.terminal {
-		r = s.progress(r, in.size)
+		r = s.progress(r, in.Size)
 	}
-	return s.show(packets(r, o), v, in.live)
+	return s.show(packets(r, o), v, in.Live)
 }
 
 // show shows packets and reports their errors. It shows each packet of a live source before

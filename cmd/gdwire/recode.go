@@ -114,7 +114,7 @@ func recodeFile(s *screen, o *options) error {
 	}
 	defer func() { _ = in.Close() }()
 	w := o.writer()
-	if _, err := s.out.Write(in.header); err != nil {
+	if _, err := s.out.Write(in.Header); err != nil {
 		return err
 	}
 	if err := s.out.Flush(); err != nil { // seal can write to the file
@@ -122,7 +122,7 @@ func recodeFile(s *screen, o *options) error {
 	}
 	var n int64
 	err = s.seal(w, func(out io.Writer) error {
-		err := s.show(packets(s.progress(in, in.size), o), newRecodePrinter(s, out, w).counting(&n), in.live)
+		err := s.show(packets(s.progress(in, in.Size), o), newRecodePrinter(s, out, w).counting(&n), in.Live)
 		if err == errBad && s.file != nil {
 			return errBad // do not replace the file
 		}

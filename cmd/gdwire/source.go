@@ -12,25 +12,12 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/recognize"
 )
 
-// A source is an opened input: the content of a file or of its container.
-type source struct {
-	io.Reader
-	name string
-	file io.Closer
-	info os.FileInfo // of a regular file, or nil
-	size int64       // of the content, or -1 if it is not known
-	live bool        // a pipe or terminal, which can send more at any time
-
-	header []byte // the bytes before the content, of -skip, if the command writes a save
-}
-
-func (in *source) Close() error { return in.file.Close() }
-
 // open opens the input of the given name and recognizes it.
-func (s *screen) open(name string, o *options) (*source, error) {
+func (s *screen) open(name string, o *options) (*input.Source, error) {
 	in, err := s.openContainer(name, o)
 	if err != nil {
 		return nil, err
@@ -43,110 +30,41 @@ func (s *screen) open(name string, o *options) (*source, error) {
 
 // openContainer opens the input of the given name, and its container if it is compressed or
 // encrypted.
-func (s *screen) openContainer(name string, o *options) (*source, error) {
+func (s *screen) openContainer(name string, o *options) (*input.Source, error) {
 	in, err := s.openFile(name, true)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.skip(in, o.skip); err != nil {
-		return nil, errors.Join(err, in.Close())
-	}
-	fo := fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return s.key(in.name, o) }}
-	if fo.Limits.Size = o.maxContent; !in.live && fo.Limits.Size == 0 {
+	fo := fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) { return s.key(in.Name, o) }}
+	if fo.Limits.Size = o.maxContent; !in.Live && fo.Limits.Size == 0 {
 		fo.Limits.Size = -1
 	}
-	r, err := fileaccess.NewReader(in.Reader, &fo)
+	err = in.Skip(o.skip, s.edits)
+	if err == nil {
+		err = in.OpenContainer(&fo)
+	}
 	if err != nil {
-		return nil, errors.Join(named(in.name, err), in.Close())
+		return nil, errors.Join(err, in.Close())
 	}
-	info := r.Info()
-	o.container = &info
-	if info.Container != fileaccess.Plain {
-		in.size = info.Size
-	}
-	in.Reader = &namedReader{r, in.name}
+	o.container = &in.Container
 	return in, nil
-}
-
-// A namedReader reads the content of a container. Its errors have the name of the file.
-type namedReader struct {
-	io.Reader
-	name string
-}
-
-func (c *namedReader) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	return n, named(c.name, err)
-}
-
-// named adds the name of the file to an error of a container.
-func named(name string, err error) error {
-	if isContainerError(err) {
-		return prefixed(name, err)
-	}
-	return err
-}
-
-// isContainerError reports whether err is about a compressed or encrypted file, such as one
-// that is cut.
-func isContainerError(err error) bool {
-	var e *fileaccess.Error
-	return errors.As(err, &e)
-}
-
-// skip skips the first n bytes, which recode writes again.
-func (s *screen) skip(in *source, n int64) error {
-	var header bytes.Buffer
-	kept := io.Discard
-	if s.edits {
-		kept = &header
-	}
-	skipped, err := io.CopyN(kept, in.Reader, n)
-	if err == io.EOF {
-		err = fmt.Errorf("%s has %d bytes, so -skip %d leaves nothing", in.name, skipped, n)
-	}
-	in.header, in.size = header.Bytes(), max(in.size-n, -1)
-	return err
 }
 
 // prefixed adds the name of the file to an error.
 func prefixed(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
 
-// inputName returns the name of an input in messages.
-func inputName(operand string) string {
-	if operand == "" || operand == "-" {
-		return "standard input"
-	}
-	return operand
-}
-
 // openFile opens the file of the given name, or standard input. The output may replace it if
 // it is a save.
-func (s *screen) openFile(name string, save bool) (*source, error) {
-	in := &source{name: inputName(name), Reader: s.in, file: io.NopCloser(nil), size: -1, live: true}
-	f, ok := s.in.(*os.File)
-	if name == "" || name == "-" {
+func (s *screen) openFile(name string, save bool) (*input.Source, error) {
+	if input.IsStdin(name) {
 		s.inputRead = true
-		if ok && term.IsTerminal(int(f.Fd())) {
+		if f, ok := s.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			s.say("reading from the terminal; end with Ctrl-D, or Ctrl-Z and Enter on Windows")
 		}
-	} else {
-		var err error
-		if f, err = os.Open(name); err != nil {
-			return nil, err
-		}
-		in.Reader, in.file, ok = f, f, true
 	}
-	if !ok {
-		return in, nil
-	}
-	i, err := f.Stat()
-	switch {
-	case err != nil:
-	case i.IsDir():
-		return nil, errors.Join(fmt.Errorf("%s is a folder", name), in.Close())
-	case i.Mode().IsRegular():
-		in.info, in.size, in.live = i, i.Size(), false
+	in, err := input.Open(name, s.in)
+	if err != nil {
+		return nil, err
 	}
 	if err := s.checkOutput(in, save); err != nil {
 		return nil, errors.Join(err, in.Close())
@@ -155,57 +73,50 @@ func (s *screen) openFile(name string, save bool) (*source, error) {
 }
 
 // recognize finds the format and frame of the input, unless flags give both.
-func (s *screen) recognize(in *source, o *options) error {
-	if !in.live {
-		o.forFile(in.size)
+func (s *screen) recognize(in *input.Source, o *options) error {
+	if !in.Live {
+		o.forFile(in.Size)
 	}
 	if o.given["format"] && o.given["frame"] {
 		return nil
 	}
-	ri := recognize.Input{Size: in.size, Decoder: o.decoder}
+	ri := recognize.Input{Decoder: o.decoder}
 	if o.given["format"] {
 		ri.Formats = []*gdwire.Format{o.decoder.Format}
 	}
 	if o.given["frame"] {
 		ri.Frames = []recognize.Frame{o.frame}
 	}
-	if f, ok := in.file.(*os.File); ok && !in.live && o.container.Container == fileaccess.Plain {
-		ri.At = io.NewSectionReader(f, o.skip, in.size)
-	}
-	err := recognize.ReadHead(in.Reader, &ri, in.live)
-	switch {
-	case isContainerError(err) && len(ri.Head) > 0: // read what there is, and then this error
-		ri.Size = int64(len(ri.Head))
-	case err != nil:
+	r, err := in.Recognize(&ri)
+	if err != nil {
 		return err
 	}
-	in.Reader = io.MultiReader(bytes.NewReader(ri.Head), in.Reader)
-	return s.decide(in, o, &ri, recognize.Recognize(&ri))
+	return s.decide(in, o, &ri, r)
 }
 
 // decide sets format and frame to the recognized ones, or returns an error.
-func (s *screen) decide(in *source, o *options, ri *recognize.Input, r recognize.Result) error {
+func (s *screen) decide(in *input.Source, o *options, ri *recognize.Input, r recognize.Result) error {
 	const choose = "to read it anyway, choose -format and -frame"
 	switch r.Certainty {
 	case recognize.Empty:
 		if !o.nonEmpty {
-			s.note(o, "%s is empty", in.name)
+			s.note(o, "%s is empty", in.Name)
 		}
 		if o.decoder.Format == nil {
 			o.decoder.Format = gdwire.Godot4
 		}
 		return nil
 	case recognize.Foreign:
-		return fmt.Errorf("%s is %s, not values of Godot; %s", in.name, r.Name, choose)
+		return fmt.Errorf("%s is %s, not values of Godot; %s", in.Name, r.Name, choose)
 	case recognize.Unknown:
-		return fmt.Errorf("%s was not recognized as values of Godot; %s", in.name, choose)
+		return fmt.Errorf("%s was not recognized as values of Godot; %s", in.Name, choose)
 	case recognize.Ambiguous:
 		return choiceError{s.ambiguous(in, o, ri, r)}
 	}
 	reading := r.Readings[0]
 	o.decoder.Format, o.frame, o.recognized = reading.Format, reading.Frame, true
 	o.filled = true // engines write no bytes after a value, so the file is damaged
-	if len(r.Readings) > 1 && o.framed() && int64(len(ri.Head)) != in.size {
+	if len(r.Readings) > 1 && o.framed() && int64(len(ri.Head)) != in.Size {
 		for _, other := range r.Readings {
 			o.candidates = append(o.candidates, other.Format)
 		}
@@ -218,10 +129,10 @@ func (s *screen) decide(in *source, o *options, ri *recognize.Input, r recognize
 	}
 	what := fmt.Sprintf("%s%v, %s%s", how, reading.Format, frameText(reading.Frame), containerText(o.container))
 	if how != "" && o.writes {
-		return choiceError{fmt.Errorf("%s is %s; to write it, confirm this with %v", in.name, what, reading)}
+		return choiceError{fmt.Errorf("%s is %s; to write it, confirm this with %v", in.Name, what, reading)}
 	}
 	if _, ok := terminal(s.errs); ok || how != "" {
-		s.note(o, "%s is %s", in.name, what)
+		s.note(o, "%s is %s", in.Name, what)
 	}
 	return nil
 }
@@ -246,9 +157,9 @@ func containerText(info *fileaccess.Info) string {
 }
 
 // ambiguous returns an error that shows each reading.
-func (s *screen) ambiguous(in *source, o *options, ri *recognize.Input, r recognize.Result) error {
+func (s *screen) ambiguous(in *input.Source, o *options, ri *recognize.Input, r recognize.Result) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s can be read in %d ways; choose one:", in.name, len(r.Readings))
+	fmt.Fprintf(&b, "%s can be read in %d ways; choose one:", in.Name, len(r.Readings))
 	for _, reading := range r.Readings {
 		o := *o
 		o.decoder.Format, o.frame, o.candidates = reading.Format, reading.Frame, nil

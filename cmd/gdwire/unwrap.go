@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/input"
 )
 
 // unwrap writes the content of a compressed or encrypted file.
@@ -16,11 +17,11 @@ func unwrap(s *screen, o *options) error {
 	}
 	defer func() { _ = in.Close() }()
 	if o.container.Container == fileaccess.Plain {
-		return fmt.Errorf("%s is neither compressed nor encrypted as by FileAccess", in.name)
+		return fmt.Errorf("%s is neither compressed nor encrypted as by FileAccess", in.Name)
 	}
-	n, err := io.Copy(s.out, s.progress(in, in.size))
+	n, err := io.Copy(s.out, s.progress(in, in.Size))
 	s.clear()
-	if isContainerError(err) && n > 0 {
+	if input.IsContainerError(err) && n > 0 {
 		return &partError{err, n}
 	}
 	return err

@@ -1,4 +1,4 @@
-package main
+package input
 
 import (
 	"bytes"
@@ -17,9 +17,9 @@ func TestRewinder(t *testing.T) {
 		data[i] = byte(r.Uint32())
 	}
 	opened := 0
-	open := func() (*source, error) {
+	open := func() (*Source, error) {
 		opened++
-		return &source{Reader: bytes.NewReader(data), file: io.NopCloser(nil)}, nil
+		return &Source{Reader: bytes.NewReader(data)}, nil
 	}
 	first, err := open()
 	require.NoError(t, err)
