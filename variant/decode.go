@@ -2,6 +2,7 @@ package variant
 
 import (
 	"encoding"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -24,10 +25,25 @@ func Unmarshal(data []byte, v any, opts ...Options) error {
 	s := getDecoder()
 	defer s.release()
 	s.onBytes(data, o)
-	if err := unexpectedEOF(s.top(v)); err != nil || !o.Decoder.Strict {
-		return err
+	if err := unexpectedEOF(s.top(v)); err != nil {
+		return hinted(err, data)
 	}
-	return atEnd(s.d)
+	if o.Decoder.Strict {
+		return atEnd(s.d)
+	}
+	return nil
+}
+
+// hinted returns err, with a hint if data is a packet after its length: many lengths are also
+// headers of a type, usually of another than the one expected.
+func hinted(err error, data []byte) error {
+	var at *gdwire.Error
+	var wrong *TypeError
+	if errors.As(err, &at) && at.Offset == 0 && errors.As(err, &wrong) && wrong.Err == gdwire.ErrType &&
+		len(data) > 4 && int64(binary.LittleEndian.Uint32(data)) == int64(len(data)-4) {
+		wrong.Err = fmt.Errorf("%w; the data begins with its length: see package stream", gdwire.ErrType)
+	}
+	return err
 }
 
 // UnmarshalDecode decodes the next value of d, also inside a container, into the

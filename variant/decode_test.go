@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -198,4 +199,23 @@ func TestTextsKept(t *testing.T) {
 		texts, want = append(texts, got...), append(want, all...)
 	}
 	require.Equal(t, want, texts)
+}
+
+// A length of 28 is also the header of an Array.
+func TestLengthBeforeData(t *testing.T) {
+	for size := 12; size < 1<<18; size += 4 {
+		data := binary.LittleEndian.AppendUint32(nil, uint32(size))
+		data = binary.LittleEndian.AppendUint32(data, 29)
+		data = binary.LittleEndian.AppendUint32(data, uint32(size-8))
+		data = append(data, make([]byte, size-8)...)
+		var v struct{ HP int }
+		switch err := Unmarshal(data, &v); size & 0xFF {
+		case 0: // nil, or a nil with flags that engines ignore
+		default:
+			require.ErrorContains(t, err, "package stream", "%d", size)
+		}
+	}
+	packet, err := Marshal([]int{1})
+	require.NoError(t, err)
+	require.EqualError(t, Unmarshal(packet, new(struct{ HP int })), "gdwire: offset 0, $: PackedInt64Array into Go struct { HP int }")
 }
