@@ -36,7 +36,7 @@ func check(s *screen, o *options) error {
 			fmt.Fprintln(s.out, s.paint.bold.Sprint(printable(name)))
 		}
 		one := *o
-		one.operands, one.candidates, one.several = []string{name}, nil, true
+		one.operands, one.Candidates, one.several = []string{name}, nil, true
 		err := s.checkFile(&one)
 		if err != nil && err != errBad {
 			s.report(err)
@@ -63,10 +63,10 @@ func newCheckPrinter(s *screen, o *options) printer {
 	if o.lines {
 		e := json.NewEncoder(s.out)
 		e.SetEscapeHTML(false)
-		return printer{show: func(p *packet) error { return showVerdict(e, p, o.origin()) }}
+		return printer{show: func(p *input.Packet) error { return showVerdict(e, p, o.origin()) }}
 	}
 	c := &summary{screen: s, options: o, start: time.Now(), noun: "values"}
-	if o.framed() {
+	if o.Framed() {
 		c.noun = "packets"
 	}
 	return printer{show: c.add, end: c.show}
@@ -102,7 +102,7 @@ func (o *options) origin() *origin {
 	if o.container.Container == fileaccess.Compressed {
 		c = o.container.Mode.String()
 	}
-	r := &origin{Format: o.decoder.Format.String(), Frame: o.frame.String(), Container: c}
+	r := &origin{Format: o.Decoder.Format.String(), Frame: o.Frame.String(), Container: c}
 	if o.several {
 		r.File = o.file()
 	}
@@ -119,15 +119,15 @@ type fault struct {
 	Path  string `json:"path"`
 }
 
-func showVerdict(e *json.Encoder, p *packet, from *origin) error {
-	v := verdict{origin: from, Connection: p.connection, Index: p.index, Offset: p.offset}
+func showVerdict(e *json.Encoder, p *input.Packet, from *origin) error {
+	v := verdict{origin: from, Connection: p.Connection, Index: p.Index, Offset: p.Offset}
 	err := readAll(p, nil)
 	if err == nil {
-		v.OK, v.Bytes, v.good = true, p.took(), &good{p.trailing()}
+		v.OK, v.Bytes, v.good = true, p.ValueSize(), &good{p.Trailing()}
 		return e.Encode(v)
 	}
-	f := p.fault(err)
-	v.Bytes, v.fault = f.At-p.offset, &f
+	f := newFault(p, err)
+	v.Bytes, v.fault = f.At-p.Offset, &f
 	if err := e.Encode(v); err != nil {
 		return err
 	}
@@ -135,8 +135,8 @@ func showVerdict(e *json.Encoder, p *packet, from *origin) error {
 }
 
 // readAll reads the value of a packet and calls see for each token.
-func readAll(p *packet, see func(gdwire.Token)) error {
-	for t, err := range p.tokens {
+func readAll(p *input.Packet, see func(gdwire.Token)) error {
+	for t, err := range p.AllTokens {
 		if err != nil {
 			return err
 		}
@@ -147,16 +147,9 @@ func readAll(p *packet, see func(gdwire.Token)) error {
 	return nil
 }
 
-// took returns the size of a valid value in bytes, including missing padding.
-// InputEvents can have any length and are not padded.
-func (p *packet) took() int64 {
-	n := p.end - p.offset - p.odd
-	return (n+3)&^3 + p.odd
-}
-
-// fault returns an error with its offset and path in the packet.
-func (p *packet) fault(err error) fault {
-	f := fault{Error: err.Error(), At: p.end, Path: "$"}
+// newFault returns an error with its offset and path in the packet.
+func newFault(p *input.Packet, err error) fault {
+	f := fault{Error: err.Error(), At: p.End, Path: "$"}
 	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
 		f.At, f.Path = e.Offset, e.Path
 	}
@@ -179,16 +172,16 @@ type summary struct {
 // maxErrors is the number of errors in a summary.
 const maxErrors = 10
 
-func (c *summary) add(p *packet) error {
+func (c *summary) add(p *input.Packet) error {
 	err := readAll(p, func(t gdwire.Token) { c.count(p, t) })
 	if err == nil {
 		c.good++
-		c.bytes += p.took()
-		c.trailing += p.trailing()
+		c.bytes += p.ValueSize()
+		c.trailing += p.Trailing()
 		return nil
 	}
 	c.bad++
-	c.bytes += p.fault(err).At - p.offset
+	c.bytes += newFault(p, err).At - p.Offset
 	if len(c.errors) < maxErrors {
 		c.errors = append(c.errors, err)
 	}
@@ -196,7 +189,7 @@ func (c *summary) add(p *packet) error {
 }
 
 // count counts a token, if a value starts with it.
-func (c *summary) count(p *packet, t gdwire.Token) {
+func (c *summary) count(p *input.Packet, t gdwire.Token) {
 	switch t.Kind() {
 	case gdwire.KindDictKey, gdwire.KindProperty, gdwire.KindChunk, gdwire.KindEnd:
 		return

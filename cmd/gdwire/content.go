@@ -22,9 +22,9 @@ func (s *screen) content(name string, o *options) (*edit.Content, io.Closer, err
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &edit.Content{ReaderAt: r, Size: size, Decoder: o.decoder, Encoder: o.encoder()}
-	if o.framed() {
-		c.Order = lengthOrder(o.frame)
+	c := &edit.Content{ReaderAt: r, Size: size, Decoder: o.Decoder, Encoder: o.Encoder()}
+	if o.Framed() {
+		c.Order = lengthOrder(o.Frame)
 	}
 	return c, r, nil
 }

@@ -47,7 +47,7 @@ func encode(s *screen, o *options) error {
 		}
 	} else {
 		w := o.writer()
-		o.decoder.Format, o.frame, o.container = cmp.Or(w.decoder.Format, gdwire.Godot4), w.frame, w.container
+		o.Decoder.Format, o.Frame, o.container = cmp.Or(w.Decoder.Format, gdwire.Godot4), w.Frame, w.container
 	}
 	values, err := s.encodeFile(o, old)
 	if err != nil {
@@ -63,7 +63,7 @@ func encode(s *screen, o *options) error {
 	}
 	if o.like != "" {
 		s.showChanges(o, old, values)
-	} else if !o.framed() && !o.given["frame"] && o.to.frame == nil {
+	} else if !o.Framed() && !o.given["frame"] && o.to.frame == nil {
 		s.note(o, "this is what bytes_to_var reads; get_var needs -frame u32")
 	}
 	return s.seal(o, func(w io.Writer) error { return writePackets(w, o, values) })
@@ -81,9 +81,9 @@ func (s *screen) loadLike(o *options) ([][]byte, error) {
 	if err = errors.Join(err, in.Close()); err != nil {
 		return nil, err
 	}
-	c := &edit.Content{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Decoder: lo.decoder}
-	if lo.framed() {
-		c.Order = lengthOrder(lo.frame)
+	c := &edit.Content{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Decoder: lo.Decoder}
+	if lo.Framed() {
+		c.Order = lengthOrder(lo.Frame)
 	}
 	c.Decoder.AllowObjects = true
 	var all [][]byte
@@ -95,14 +95,14 @@ func (s *screen) loadLike(o *options) ([][]byte, error) {
 			return false, err
 		}
 		end := d.InputOffset()
-		if lo.framed() {
+		if lo.Framed() {
 			end += p.Start
 			if end < p.End {
 				return false, fmt.Errorf("%d bytes follow the value of packet %d, which JSON would lose", p.End-end, p.Index)
 			}
 		}
 		used = end
-		lo.decoder.DoubleReals = lo.decoder.DoubleReals || double
+		lo.Decoder.DoubleReals = lo.Decoder.DoubleReals || double
 		all = append(all, data[p.Start:end])
 		return true, nil
 	})
@@ -112,7 +112,7 @@ func (s *screen) loadLike(o *options) ([][]byte, error) {
 	if used < c.Size {
 		return nil, fmt.Errorf("%s: %d bytes follow the last packet", o.like, c.Size-used)
 	}
-	o.decoder, o.frame, o.container, o.key = lo.decoder, lo.frame, lo.container, lo.key
+	o.Decoder, o.Frame, o.container, o.key = lo.Decoder, lo.Frame, lo.container, lo.key
 	return all, nil
 }
 
@@ -126,7 +126,7 @@ func (s *screen) encodeFile(o *options, old [][]byte) (all [][]byte, err error) 
 	text := decodeText(in)
 	values := jsontext.NewDecoder(io.LimitReader(text, input.MaxInMemory), jsontext.AllowDuplicateNames(true))
 	jo := o.json
-	jo.AllowObjects = o.decoder.AllowObjects
+	jo.AllowObjects = o.Decoder.AllowObjects
 	for {
 		v, err := values.ReadValue()
 		if err == io.EOF {
@@ -162,7 +162,7 @@ func shiftedJSON(err error, by int64) error {
 
 func encodeValue(text []byte, o *options, jo *gdjson.Options) ([]byte, error) {
 	var b bytes.Buffer
-	eo := o.encoder()
+	eo := o.Encoder()
 	eo.MaxBuffered = input.MaxInMemory
 	e := gdwire.NewEncoder(&b, &eo)
 	defer e.Release()
@@ -174,7 +174,7 @@ func encodeValue(text []byte, o *options, jo *gdjson.Options) ([]byte, error) {
 
 // writePackets writes values, with their lengths if the output is framed.
 func writePackets(w io.Writer, o *options, values [][]byte) error {
-	if !o.framed() {
+	if !o.Framed() {
 		for _, v := range values {
 			if _, err := w.Write(v); err != nil {
 				return err
@@ -182,7 +182,7 @@ func writePackets(w io.Writer, o *options, values [][]byte) error {
 		}
 		return nil
 	}
-	so := o.stream()
+	so := o.Stream()
 	so.MaxPacket = -1
 	sw := stream.NewWriter(w, so)
 	for _, v := range values {
@@ -225,12 +225,12 @@ func (s *screen) showChanges(o *options, old, values [][]byte) {
 func flatLines(value []byte, index int64, o *options) []string {
 	var out bytes.Buffer
 	quiet := newScreen(nil, &out, io.Discard)
-	do := o.decoder
+	do := o.Decoder
 	do.AllowObjects = true
 	d := gdwire.NewDecoder(nil, &do)
 	defer d.Release()
 	d.ResetBytes(value)
-	_ = newFlatPrinter(quiet, o).show(&packet{Decoder: d, index: index}) // read without an error before
+	_ = newFlatPrinter(quiet, o).show(&input.Packet{Decoder: d, Index: index}) // read without an error before
 	_ = quiet.out.Flush()
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/paths"
 )
 
@@ -13,7 +14,7 @@ import (
 // token in memory.
 type flatPrinter struct {
 	*screen
-	p       *packet
+	p       *input.Packet
 	path    []byte // of the current value
 	long    int64  // the sum of the lengths of all long paths in the output
 	left    int64  // the number of values of the packet that were left out
@@ -45,16 +46,16 @@ func newFlatPrinter(s *screen, _ *options) printer {
 }
 
 // show shows the lines of a packet.
-func (v *flatPrinter) show(p *packet) error {
+func (v *flatPrinter) show(p *input.Packet) error {
 	v.p = p
-	v.path = paths.AppendPacket(v.path[:0], p.index)
+	v.path = paths.AppendPacket(v.path[:0], p.Index)
 	v.left = 0
-	err := p.err
+	err := p.Err
 	if err == nil {
-		err = p.finish(v.value())
+		err = p.Finish(v.value())
 	}
 	if err == nil && v.left > 0 {
-		err = &omission{p.index, v.left}
+		err = &omission{p.Index, v.left}
 	}
 	return err
 }
@@ -62,7 +63,7 @@ func (v *flatPrinter) show(p *packet) error {
 // omit reports whether the path is too long to show what is there.
 func (v *flatPrinter) omit() bool {
 	n := len(v.path)
-	if n > maxPath || n > shortPath && v.long > longPaths+longPerIn*v.p.read() {
+	if n > maxPath || n > shortPath && v.long > longPaths+longPerIn*v.p.ReadOffset() {
 		v.left++
 		return true
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/paths"
 )
 
@@ -47,15 +48,15 @@ func get(s *screen, o *options) error {
 	}
 	defer func() { _ = closer.Close() }()
 	var near paths.Nearest
-	for p := range packets(in, o) {
-		if p.index < o.path.Packet {
-			if err := p.skip(); err != nil {
+	for p := range o.Packets(in) {
+		if p.Index < o.path.Packet {
+			if err := skip(p); err != nil {
 				return err
 			}
 			continue
 		}
-		if p.err != nil {
-			return p.err
+		if p.Err != nil {
+			return p.Err
 		}
 		switch err := find(s, o, p, &tree, &near); err {
 		case paths.ErrFound:
@@ -63,7 +64,7 @@ func get(s *screen, o *options) error {
 		case nil:
 			return near.NotFound(tree.Targets[0])
 		default:
-			return p.fromStart(err)
+			return p.FromStart(err)
 		}
 	}
 	return near.NotFound(tree.Targets[0])
@@ -89,18 +90,18 @@ func (s *screen) openAt(tree *paths.Tree, o *options) (io.Reader, io.Closer, err
 }
 
 // skip reads a packet other than the one in the path.
-func (p *packet) skip() error {
-	if p.framed() {
+func skip(p *input.Packet) error {
+	if p.Framed() {
 		return nil // the next one skips it
 	}
-	if p.err != nil {
-		return p.err
+	if p.Err != nil {
+		return p.Err
 	}
 	return p.SkipValue()
 }
 
 // find shows the value at the path in a packet and returns ErrFound.
-func find(s *screen, o *options, p *packet, tree *paths.Tree, near *paths.Nearest) error {
+func find(s *screen, o *options, p *input.Packet, tree *paths.Tree, near *paths.Nearest) error {
 	w := &paths.Walker{Decoder: p.Decoder, Key: near.Key}
 	w.Value = func(*paths.Place) (bool, error) {
 		if o.raw {
@@ -109,7 +110,7 @@ func find(s *screen, o *options, p *packet, tree *paths.Tree, near *paths.Neares
 		return false, showJSON(s, o, p.Decoder)
 	}
 	w.Part = func(_ *paths.Place, part paths.Part) error { return showPart(s, o, &part) }
-	return w.Walk(tree.Root(p.index))
+	return w.Walk(tree.Root(p.Index))
 }
 
 // found returns ErrFound, unless there is another error.
@@ -146,11 +147,11 @@ func showPart(s *screen, o *options, part *paths.Part) error {
 	if err := v.Write(e, double); err != nil {
 		return err
 	}
-	return showJSON(s, o, gdwire.NewDecoder(&value, &gdwire.DecoderOptions{AllowInvalidUTF8: o.decoder.AllowInvalidUTF8}))
+	return showJSON(s, o, gdwire.NewDecoder(&value, &gdwire.DecoderOptions{AllowInvalidUTF8: o.Decoder.AllowInvalidUTF8}))
 }
 
 // writePayload writes the content of the next value, a string, packed array or image.
-func writePayload(w io.Writer, p *packet) error {
+func writePayload(w io.Writer, p *input.Packet) error {
 	t, err := p.ReadToken()
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/paths"
 )
 
@@ -65,7 +66,7 @@ func BenchmarkGet(b *testing.B) {
 			var tree paths.Tree
 			_, err := tree.Add(p, "")
 			if err == nil {
-				err = find(s, newOptions(), &packet{Decoder: d}, &tree, &paths.Nearest{})
+				err = find(s, newOptions(), &input.Packet{Decoder: d}, &tree, &paths.Nearest{})
 			}
 			if err != paths.ErrFound {
 				b.Fatal(err)

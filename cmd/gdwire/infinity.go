@@ -55,7 +55,7 @@ func restoreInfinity(text, old []byte, o *options) (restored []byte, n int) {
 	if !bytes.Contains(text, []byte(largest)) {
 		return text, 0
 	}
-	do := o.decoder
+	do := o.Decoder
 	do.AllowObjects = true
 	d := gdwire.NewDecoder(nil, &do)
 	defer d.Release()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/stream"
 )
@@ -47,7 +48,7 @@ const loopback = "127.0.0.1"
 
 func listenFlags(fs *flag.FlagSet, o *options) {
 	l := &o.listen
-	l.printer, o.frame = printerMakers[0], recognize.U32
+	l.printer, o.Frame = printerMakers[0], recognize.U32
 	for flag, text := range map[string]string{"as": "show packets as `FORM`", "o": "the same as -as: `FORM`"} {
 		choose(fs, flag, text, printerMakers, &l.printer, func(v printerMaker) string { return v.name })
 	}
@@ -59,13 +60,13 @@ func listenFlags(fs *flag.FlagSet, o *options) {
 // listenCheck completes the address.
 func listenCheck(o *options) error {
 	switch {
-	case !o.framed():
+	case !o.Framed():
 		return errors.New("listen needs length-prefixed packets: -frame u32 or u32be")
 	case o.listen.packets < 0:
 		return errors.New("-n is less than 0")
 	}
-	if o.decoder.Format == nil {
-		o.decoder.Format = gdwire.Godot4
+	if o.Decoder.Format == nil {
+		o.Decoder.Format = gdwire.Godot4
 	}
 	return completeAddress(&o.operands[0])
 }
@@ -113,7 +114,7 @@ func listen(s *screen, o *options) error {
 		printer: o.listen.printer.make(s, o), quiet: o.listen.printer.name == "check",
 		free: make(chan struct{}, maxConnections),
 	}
-	so := o.stream()
+	so := o.Stream()
 	so.ReadTimeout, so.IdleTimeout = o.listen.read, o.listen.idle
 	a := &acceptor{options: *so, handle: l.serve, say: l.sayAlone}
 	done := make(chan struct{})
@@ -139,11 +140,11 @@ func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
 	case <-ctx.Done():
 		return
 	}
-	for p := range newWholeFramer(c.Reader, l.options).packets {
-		p.connection = number
-		if p.err != nil && !stream.Skippable(p.err) {
+	for p := range l.options.WholePackets(c.Reader) {
+		p.Connection = number
+		if p.Err != nil && !stream.Skippable(p.Err) {
 			if ctx.Err() == nil {
-				l.tell(number, "%v", p.err)
+				l.tell(number, "%v", p.Err)
 			}
 			return
 		}
@@ -169,14 +170,14 @@ func (l *listener) tell(number int64, format string, args ...any) {
 }
 
 // packet shows a packet and reports whether to go on.
-func (l *listener) packet(p *packet) bool {
+func (l *listener) packet(p *input.Packet) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.left == 0 || l.err != nil {
 		return false
 	}
 	if !l.quiet {
-		fmt.Fprintf(l.errs, "connection %d, packet %d\n", p.connection, p.index)
+		fmt.Fprintf(l.errs, "connection %d, packet %d\n", p.Connection, p.Index)
 	}
 	err := l.printer.show(p)
 	if failed := l.out.Flush(); failed != nil {

@@ -190,7 +190,7 @@ func TestListenUsage(t *testing.T) {
 	} {
 		t.Run(addr, func(t *testing.T) {
 			o := newOptions()
-			o.frame, o.operands = recognize.U32, []string{addr}
+			o.Frame, o.operands = recognize.U32, []string{addr}
 			require.NoError(t, listenCheck(o))
 			require.Equal(t, want, o.operands[0])
 		})

@@ -34,12 +34,12 @@ type messages struct {
 // messages returns a reader of messages. It recognizes the frame and the format that flags
 // have not chosen.
 func (d *direction) messages(r io.Reader, o *options) (*messages, error) {
-	m := &messages{r: r, max: cmp.Or(o.maxPacket, stream.DefaultMaxPacket)}
+	m := &messages{r: r, max: cmp.Or(o.MaxPacket, stream.DefaultMaxPacket)}
 	if m.max < 0 {
 		m.max = 1<<32 - 1
 	}
 	if o.given["format"] && o.given["frame"] && !o.proxy.webSocket {
-		m.next = m.lengthPrefixed(lengthOrder(o.frame))
+		m.next = m.lengthPrefixed(lengthOrder(o.Frame))
 		return m, nil
 	}
 	start := make([]byte, 4)
@@ -53,7 +53,7 @@ func (d *direction) messages(r io.Reader, o *options) (*messages, error) {
 			d.tell(d.number, "%s this is HTTP, so packets are taken to be WebSocket messages", arrows[d.way])
 		}
 		if !o.given["format"] {
-			o.decoder.Format, o.candidates = gdwire.Godot4, []*gdwire.Format{gdwire.Godot4, gdwire.Godot3}
+			o.Decoder.Format, o.Candidates = gdwire.Godot4, []*gdwire.Format{gdwire.Godot4, gdwire.Godot3}
 		}
 		m.next = m.webSocketHead
 		return m, nil
@@ -63,12 +63,12 @@ func (d *direction) messages(r io.Reader, o *options) (*messages, error) {
 
 // recognize recognizes length-prefixed packets.
 func (m *messages) recognize(o *options) error {
-	in := &recognize.Input{Size: -1, Decoder: o.decoder, Frames: []recognize.Frame{recognize.U32, recognize.U32BE}}
+	in := &recognize.Input{Size: -1, Decoder: o.Decoder, Frames: []recognize.Frame{recognize.U32, recognize.U32BE}}
 	if o.given["format"] {
-		in.Formats = []*gdwire.Format{o.decoder.Format}
+		in.Formats = []*gdwire.Format{o.Decoder.Format}
 	}
 	if o.given["frame"] {
-		in.Frames = []recognize.Frame{o.frame}
+		in.Frames = []recognize.Frame{o.Frame}
 	}
 	if err := recognize.ReadHead(m.r, in, true); err != nil {
 		return err
@@ -78,13 +78,13 @@ func (m *messages) recognize(o *options) error {
 	if len(got.Readings) == 0 {
 		return errors.New("no packets of Godot were recognized; -format and -frame say how they are written (ENet and other protocols over UDP are not supported)")
 	}
-	o.decoder.Format, o.frame = got.Readings[0].Format, got.Readings[0].Frame
+	o.Decoder.Format, o.Frame = got.Readings[0].Format, got.Readings[0].Frame
 	if len(got.Readings) > 1 {
 		for _, reading := range got.Readings {
-			o.candidates = append(o.candidates, reading.Format)
+			o.Candidates = append(o.Candidates, reading.Format)
 		}
 	}
-	m.next = m.lengthPrefixed(lengthOrder(o.frame))
+	m.next = m.lengthPrefixed(lengthOrder(o.Frame))
 	return nil
 }
 

@@ -12,16 +12,15 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/paths"
 	"github.com/gdwire/gdwire/internal/recognize"
-	"github.com/gdwire/gdwire/stream"
 )
 
 // options has the flags and operands.
 type options struct {
-	decoder      gdwire.DecoderOptions // Format is nil unless -format is given
-	frame        recognize.Frame
-	maxPacket    int64
+	input.Reading // Decoder.Format is nil unless -format is given
+
 	maxContent   int64
 	skip         int64
 	quiet        bool
@@ -43,11 +42,8 @@ type options struct {
 	noOpen     bool // of view
 	operands   []string
 	given      map[string]bool  // names of the flags on the command line
-	candidates []*gdwire.Format // formats in which the first packets have the same values
-	undecided  int              // packets that have not decided between them
 	container  *fileaccess.Info // of the input
 	nonEmpty   bool             // input without values is an error
-	filled     bool             // bytes after the value of a packet are an error
 	recognized bool             // format or frame were recognized
 	several    bool             // there is more than one file
 }
@@ -55,9 +51,6 @@ type options struct {
 func newOptions() *options { return &options{given: map[string]bool{}} }
 
 var frames = []recognize.Frame{recognize.Bare, recognize.U32, recognize.U32BE}
-
-// framed reports whether packets are length-prefixed.
-func (o *options) framed() bool { return o.frame != recognize.Bare }
 
 // file returns the operand with the name of the input.
 func (o *options) file() string {
@@ -77,15 +70,15 @@ type limit struct {
 
 // limits has a flag for each limit.
 var limits = []limit{
-	{"max-depth", "Depth", "containers around a value [1024]", limitFlag, false, func(o *options, n int64) { o.decoder.Limits.Depth = int(min(n, math.MaxInt)) }},
-	{"max-elements", "Elements", "elements, pairs or properties of a container [1 Mi]", limitFlag, true, func(o *options, n int64) { o.decoder.Limits.Elements = n }},
-	{"max-values", "Values", "values in a top-level value [16 Mi]", limitFlag, true, func(o *options, n int64) { o.decoder.Limits.Values = n }},
-	{"max-string", "StringBytes", "bytes of a string [16 MiB]", limitFlag, true, func(o *options, n int64) { o.decoder.Limits.StringBytes = n }},
-	{"max-name", "NameBytes", "bytes of the name of a class, property or signal [1 KiB]", limitFlag, false, func(o *options, n int64) { o.decoder.Limits.NameBytes = n }},
-	{"max-packed", "PackedBytes", "bytes of a packed array or image [256 MiB]", limitFlag, true, func(o *options, n int64) { o.decoder.Limits.PackedBytes = n }},
-	{"max-bytes", "Bytes", "bytes of a top-level value [no limit]", limitFlag, false, func(o *options, n int64) { o.decoder.Limits.Bytes = n }},
+	{"max-depth", "Depth", "containers around a value [1024]", limitFlag, false, func(o *options, n int64) { o.Decoder.Limits.Depth = int(min(n, math.MaxInt)) }},
+	{"max-elements", "Elements", "elements, pairs or properties of a container [1 Mi]", limitFlag, true, func(o *options, n int64) { o.Decoder.Limits.Elements = n }},
+	{"max-values", "Values", "values in a top-level value [16 Mi]", limitFlag, true, func(o *options, n int64) { o.Decoder.Limits.Values = n }},
+	{"max-string", "StringBytes", "bytes of a string [16 MiB]", limitFlag, true, func(o *options, n int64) { o.Decoder.Limits.StringBytes = n }},
+	{"max-name", "NameBytes", "bytes of the name of a class, property or signal [1 KiB]", limitFlag, false, func(o *options, n int64) { o.Decoder.Limits.NameBytes = n }},
+	{"max-packed", "PackedBytes", "bytes of a packed array or image [256 MiB]", limitFlag, true, func(o *options, n int64) { o.Decoder.Limits.PackedBytes = n }},
+	{"max-bytes", "Bytes", "bytes of a top-level value [no limit]", limitFlag, false, func(o *options, n int64) { o.Decoder.Limits.Bytes = n }},
 	{"max-content", "Size", "bytes of the content of a compressed or encrypted file [256 MiB]", fileFlags, false, func(o *options, n int64) { o.maxContent = n }},
-	{"max-packet", "MaxPacket", "bytes of a packet [8 MiB]", limitFlag, true, func(o *options, n int64) { o.maxPacket = n }},
+	{"max-packet", "MaxPacket", "bytes of a packet [8 MiB]", limitFlag, true, func(o *options, n int64) { o.MaxPacket = n }},
 }
 
 // A flagGroup is a set of flags that several subcommands have.
@@ -105,10 +98,10 @@ const (
 
 // define defines the flags of the groups.
 func (o *options) define(fs *flag.FlagSet, groups flagGroup, objects bool) {
-	d := &o.decoder
+	d := &o.Decoder
 	if groups&valueFlags != 0 {
 		choose(fs, "format", "`FORMAT` of the values", gdwire.Formats(), &d.Format, (*gdwire.Format).String)
-		choose(fs, "frame", "`LENGTH` that precedes each packet", frames, &o.frame, recognize.Frame.String)
+		choose(fs, "frame", "`LENGTH` that precedes each packet", frames, &o.Frame, recognize.Frame.String)
 		fs.BoolVar(&d.AllowObjects, "objects", objects, "allow serialized objects")
 		fs.BoolVar(&d.AllowInvalidUTF8, "any-utf8", false, "accept text that is not UTF-8")
 		fs.BoolVar(&d.DoubleReals, "double", false, "read math types of 64 bits in the manuals' formats")
@@ -222,21 +215,5 @@ func (o *options) forFile(size int64) {
 		if l.lift && !o.given[l.name] {
 			l.set(o, max(size, 1))
 		}
-	}
-}
-
-// stream returns the options for length-prefixed packets.
-func (o *options) stream() *stream.Options {
-	return &stream.Options{
-		MaxPacket: o.maxPacket, BigEndianLength: o.frame == recognize.U32BE,
-		Decoder: o.decoder, Encoder: o.encoder(),
-	}
-}
-
-// encoder returns the options for re-encoding values.
-func (o *options) encoder() gdwire.EncoderOptions {
-	return gdwire.EncoderOptions{
-		Format: o.decoder.Format, AllowInvalidUTF8: o.decoder.AllowInvalidUTF8, DoubleReals: o.decoder.DoubleReals,
-		Depth: -1, // the Decoder limits the depth
 	}
 }

@@ -51,7 +51,7 @@ func viewed(in *input.Source, o *options) (*view.Source, error) {
 		}
 		v = view.NewSource(content)
 	}
-	v.Name, v.Format, v.Frame, v.Options = filepath.Base(in.Name), o.decoder.Format, o.frame, o.decoder
+	v.Name, v.Format, v.Frame, v.Options = filepath.Base(in.Name), o.Decoder.Format, o.Frame, o.Decoder
 	v.Container = containerText(o.container)
 	return v, nil
 }

@@ -4,13 +4,15 @@ import (
 	"errors"
 	"io"
 	"iter"
+
+	"github.com/gdwire/gdwire/internal/input"
 )
 
 // A printer shows packets in one form.
 type printer struct {
 	// show reads the value of a packet and shows it. It returns the error of the
 	// packet, or errBad if it has shown that error.
-	show func(*packet) error
+	show func(*input.Packet) error
 	// end shows a summary after the last packet, if it is not nil.
 	end func()
 }
@@ -18,7 +20,7 @@ type printer struct {
 // counting returns a printer that also counts packets.
 func (p printer) counting(n *int64) printer {
 	show := p.show
-	p.show = func(one *packet) error {
+	p.show = func(one *input.Packet) error {
 		*n++
 		return show(one)
 	}
@@ -45,12 +47,12 @@ func (s *screen) showFile(name string, o *options, newPrinter func(*screen, *opt
 	if quiet := v.end != nil; quiet || !s.terminal {
 		r = s.progress(r, in.Size)
 	}
-	return s.show(packets(r, o), v, in.Live)
+	return s.show(o.Packets(r), v, in.Live)
 }
 
 // show shows packets and reports their errors. It shows each packet of a live source before
 // it waits for the next.
-func (s *screen) show(packets iter.Seq[*packet], v printer, live bool) error {
+func (s *screen) show(packets iter.Seq[*input.Packet], v printer, live bool) error {
 	var bad error
 	for p := range packets {
 		err := v.show(p)
@@ -69,7 +71,7 @@ func (s *screen) show(packets iter.Seq[*packet], v printer, live bool) error {
 		if err != errBad {
 			s.report(err)
 		}
-		if o := (*omission)(nil); !p.framed() && !errors.As(err, &o) {
+		if o := (*omission)(nil); !p.Framed() && !errors.As(err, &o) {
 			break // the start of the next value is not known
 		}
 	}

@@ -34,7 +34,7 @@ type proxyOptions struct {
 
 func proxyFlags(fs *flag.FlagSet, o *options) {
 	p := &o.proxy
-	o.decoder.AllowObjects = true
+	o.Decoder.AllowObjects = true
 	frame := fs.Lookup("frame").Value
 	fs.Lookup("frame").Value = frameOrWebSocket{frame, &p.webSocket}
 	fs.Lookup("frame").Usage += ", ws"
@@ -64,13 +64,13 @@ func proxyCheck(o *options) error {
 	switch {
 	case p.packets < 0:
 		return errors.New("-n is less than 0")
-	case o.given["frame"] && !o.framed() && !p.webSocket:
+	case o.given["frame"] && !o.Framed() && !p.webSocket:
 		return errors.New("proxy needs length-prefixed packets or WebSocket: -frame u32, u32be or ws")
 	}
 	if p.dropInvalid && !o.given["objects"] {
-		o.decoder.AllowObjects = false
+		o.Decoder.AllowObjects = false
 	} else if !o.given["objects"] {
-		o.decoder.AllowObjects = true
+		o.Decoder.AllowObjects = true
 	}
 	for i := range o.operands {
 		if err := completeAddress(&o.operands[i]); err != nil {
@@ -389,13 +389,13 @@ func (d *direction) show(packet []byte, o *options) bool {
 		d.countPacket(nil)
 		return true
 	}
-	if o.candidates != nil {
-		o.settle(packet)
+	if o.Candidates != nil {
+		o.Settle(packet)
 	}
 	invalid := validate(packet, o)
 	if d.live != nil {
 		text := cut(plainText(packet, o, viewColumns), viewColumns)
-		d.live.Add(d.number, d.way == 0, bytes.Clone(packet), text, o.decoder.Format, o.decoder, invalid)
+		d.live.Add(d.number, d.way == 0, bytes.Clone(packet), text, o.Decoder.Format, o.Decoder, invalid)
 	}
 	if !d.countPacket(invalid) {
 		return invalid == nil
@@ -431,7 +431,7 @@ func validate(packet []byte, o *options) error {
 	if len(packet) == 0 {
 		return errors.New("empty packet")
 	}
-	d := wholeDecoder(o)
+	d := o.NewDecoder()
 	defer d.Release()
 	d.ResetBytes(packet)
 	err := d.SkipValue()
@@ -460,7 +460,7 @@ func (d *direction) line(now time.Time, packet []byte, o *options, invalid error
 func plainText(packet []byte, o *options, width int) string {
 	const column = 4 // maximum number of bytes in a column
 	short := &shortWriter{left: column * width}
-	d := wholeDecoder(o)
+	d := o.NewDecoder()
 	defer d.Release()
 	d.ResetBytes(packet)
 	_ = gdjson.ToJSON(short, d, gdjson.Options{Plain: true, EscapeForTerminal: true}) // the only error is that it was cut
@@ -493,7 +493,7 @@ func (d *direction) jsonLine(now time.Time, packet []byte, o *options, invalid e
 		return b.String()
 	}
 	b.WriteString(`"value":`)
-	w := wholeDecoder(o)
+	w := o.NewDecoder()
 	defer w.Release()
 	w.ResetBytes(packet)
 	if err := gdjson.ToJSON(&b, w, gdjson.Options{EscapeForTerminal: true}); err != nil { // a valid value that JSON cannot represent

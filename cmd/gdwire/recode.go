@@ -10,6 +10,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/stream"
 )
@@ -76,7 +77,7 @@ func recodeFlags(fs *flag.FlagSet, o *options) {
 }
 
 func recodeCheck(o *options) error {
-	o.writes, o.filled, o.nonEmpty = true, true, true
+	o.writes, o.Filled, o.nonEmpty = true, true, true
 	return nil
 }
 
@@ -85,10 +86,10 @@ func recodeCheck(o *options) error {
 func (o *options) writer() *options {
 	w := *o
 	if o.to.format != nil {
-		w.decoder.Format = o.to.format
+		w.Decoder.Format = o.to.format
 	}
 	if o.to.frame != nil {
-		w.frame = *o.to.frame
+		w.Frame = *o.to.frame
 	}
 	if o.to.container != nil {
 		w.container = o.to.container
@@ -97,7 +98,7 @@ func (o *options) writer() *options {
 		info := *c
 		if o.to.container != nil || o.to.format != nil {
 			info.Layout = fileaccess.LayoutGodot4
-			if f := w.decoder.Format; f == gdwire.Godot3 || f == gdwire.Godot2 {
+			if f := w.Decoder.Format; f == gdwire.Godot3 || f == gdwire.Godot2 {
 				info.Layout = fileaccess.LayoutGodot3
 			}
 		}
@@ -122,7 +123,7 @@ func recodeFile(s *screen, o *options) error {
 	}
 	var n int64
 	err = s.seal(w, func(out io.Writer) error {
-		err := s.show(packets(s.progress(in, in.Size), o), newRecodePrinter(s, out, w).counting(&n), in.Live)
+		err := s.show(o.Packets(s.progress(in, in.Size)), newRecodePrinter(s, out, w).counting(&n), in.Live)
 		if err == errBad && s.file != nil {
 			return errBad // do not replace the file
 		}
@@ -137,12 +138,12 @@ func recodeFile(s *screen, o *options) error {
 // newRecodePrinter re-encodes each packet. It drops invalid length-prefixed packets, and
 // writes other invalid values up to the error.
 func newRecodePrinter(s *screen, out io.Writer, o *options) printer {
-	if o.framed() {
-		so := o.stream()
+	if o.Framed() {
+		so := o.Stream()
 		so.MaxPacket = -1 // a packet can grow by missing padding
 		if s.file != nil && out == io.Writer(s.out) {
 			w := stream.NewWriter(s.file, so)
-			return printer{show: func(p *packet) error {
+			return printer{show: func(p *input.Packet) error {
 				err := w.WriteThrough(func(e *gdwire.Encoder) error { return recode(e, p) })
 				if failed := (*os.PathError)(nil); errors.As(err, &failed) && failed.Path == s.file.Name() {
 					return outputError{err}
@@ -151,27 +152,27 @@ func newRecodePrinter(s *screen, out io.Writer, o *options) printer {
 			}}
 		}
 		w := stream.NewWriter(out, so)
-		return printer{show: func(p *packet) error {
+		return printer{show: func(p *input.Packet) error {
 			return w.WritePacket(func(e *gdwire.Encoder) error { return recode(e, p) })
 		}}
 	}
-	eo := o.encoder()
+	eo := o.Encoder()
 	e := gdwire.NewEncoder(out, &eo)
-	return printer{show: func(p *packet) error {
+	return printer{show: func(p *input.Packet) error {
 		return errors.Join(recode(e, p), e.Flush())
 	}}
 }
 
 // recode re-encodes the value of a packet.
-func recode(e *gdwire.Encoder, p *packet) error {
-	if p.err != nil {
-		return p.err
+func recode(e *gdwire.Encoder, p *input.Packet) error {
+	if p.Err != nil {
+		return p.Err
 	}
 	err := gdwire.CopyValue(e, p.Decoder)
 	if err != nil && err == e.Err() { // add the offset in the input
-		err = p.fromStart(p.WrapError(reason(err)))
-		p.err = err
+		err = p.FromStart(p.WrapError(reason(err)))
+		p.Err = err
 		return err
 	}
-	return p.finish(err)
+	return p.Finish(err)
 }

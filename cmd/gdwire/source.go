@@ -80,12 +80,12 @@ func (s *screen) recognize(in *input.Source, o *options) error {
 	if o.given["format"] && o.given["frame"] {
 		return nil
 	}
-	ri := recognize.Input{Decoder: o.decoder}
+	ri := recognize.Input{Decoder: o.Decoder}
 	if o.given["format"] {
-		ri.Formats = []*gdwire.Format{o.decoder.Format}
+		ri.Formats = []*gdwire.Format{o.Decoder.Format}
 	}
 	if o.given["frame"] {
-		ri.Frames = []recognize.Frame{o.frame}
+		ri.Frames = []recognize.Frame{o.Frame}
 	}
 	r, err := in.Recognize(&ri)
 	if err != nil {
@@ -102,8 +102,8 @@ func (s *screen) decide(in *input.Source, o *options, ri *recognize.Input, r rec
 		if !o.nonEmpty {
 			s.note(o, "%s is empty", in.Name)
 		}
-		if o.decoder.Format == nil {
-			o.decoder.Format = gdwire.Godot4
+		if o.Decoder.Format == nil {
+			o.Decoder.Format = gdwire.Godot4
 		}
 		return nil
 	case recognize.Foreign:
@@ -114,11 +114,11 @@ func (s *screen) decide(in *input.Source, o *options, ri *recognize.Input, r rec
 		return choiceError{s.ambiguous(in, o, ri, r)}
 	}
 	reading := r.Readings[0]
-	o.decoder.Format, o.frame, o.recognized = reading.Format, reading.Frame, true
-	o.filled = true // engines write no bytes after a value, so the file is damaged
-	if len(r.Readings) > 1 && o.framed() && int64(len(ri.Head)) != in.Size {
+	o.Decoder.Format, o.Frame, o.recognized = reading.Format, reading.Frame, true
+	o.Filled = true // engines write no bytes after a value, so the file is damaged
+	if len(r.Readings) > 1 && o.Framed() && int64(len(ri.Head)) != in.Size {
 		for _, other := range r.Readings {
-			o.candidates = append(o.candidates, other.Format)
+			o.Candidates = append(o.Candidates, other.Format)
 		}
 	}
 	how := map[recognize.Certainty]string{
@@ -162,7 +162,7 @@ func (s *screen) ambiguous(in *input.Source, o *options, ri *recognize.Input, r 
 	fmt.Fprintf(&b, "%s can be read in %d ways; choose one:", in.Name, len(r.Readings))
 	for _, reading := range r.Readings {
 		o := *o
-		o.decoder.Format, o.frame, o.candidates = reading.Format, reading.Frame, nil
+		o.Decoder.Format, o.Frame, o.Candidates = reading.Format, reading.Frame, nil
 		fmt.Fprintf(&b, "\n  %v: %s", reading, firstLine(ri.Head, &o))
 	}
 	return errors.New(b.String())
@@ -173,7 +173,7 @@ func firstLine(head []byte, o *options) string {
 	var out bytes.Buffer
 	s := newScreen(nil, &out, io.Discard)
 	v := newFlatPrinter(s, o)
-	for p := range packets(bytes.NewReader(head), o) {
+	for p := range o.Packets(bytes.NewReader(head)) {
 		_ = v.show(p) // an invalid value is shown up to its error
 		break
 	}

@@ -73,10 +73,10 @@ func TestWrapped(t *testing.T) {
 						}
 						require.NoError(t, err)
 						require.Equal(t, info.Container, o.container.Container)
-						require.Equal(t, want.Readings[0].Frame, o.frame)
-						require.True(t, want.Readings[0].Format == o.decoder.Format, "%s %v", v.Name, info)
+						require.Equal(t, want.Readings[0].Frame, o.Frame)
+						require.True(t, want.Readings[0].Format == o.Decoder.Format, "%s %v", v.Name, info)
 						if want.Certainty == recognize.Sure {
-							require.Equal(t, frame, o.frame)
+							require.Equal(t, frame, o.Frame)
 							f, err := gdwire.FormatByName(format)
 							require.NoError(t, err)
 							require.Contains(t, want.Readings, recognize.Reading{Format: f, Frame: frame})
@@ -105,8 +105,8 @@ func TestSaveFiles(t *testing.T) {
 			for _, pipe := range []bool{false, true} {
 				o, err := recognized(t, name, pipe, key)
 				require.NoError(t, err)
-				require.True(t, format == o.decoder.Format, name)
-				require.Equal(t, recognize.U32, o.frame)
+				require.True(t, format == o.Decoder.Format, name)
+				require.Equal(t, recognize.U32, o.Frame)
 			}
 		}
 	}
@@ -198,7 +198,7 @@ func TestManySmallPackets(t *testing.T) {
 
 // TestUndecidedFloats: any number of floats leaves the format open.
 func TestUndecidedFloats(t *testing.T) {
-	in := append(bytes.Repeat(framed(wire(0x10003, 0.1)), 3*maxUndecided), framed(wire(18, 1, 4, "a", 2, 1))...)
+	in := append(bytes.Repeat(framed(wire(0x10003, 0.1)), 3<<12), framed(wire(18, 1, 4, "a", 2, 1))...)
 	r := checkBytes(in)
 	require.Equal(t, statusGood, r.status, r.err)
 	require.Contains(t, r.out, "format  godot3")

@@ -9,6 +9,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/paths"
 )
 
@@ -34,15 +35,15 @@ type tokenPrinter struct {
 	kinds, contents [256]*color.Color
 }
 
-func (v *tokenPrinter) show(p *packet) error {
-	if p.framed() {
-		head := fmt.Sprintf("packet %d, offset %d, %d bytes", p.index, p.offset, p.size)
+func (v *tokenPrinter) show(p *input.Packet) error {
+	if p.Framed() {
+		head := fmt.Sprintf("packet %d, offset %d, %d bytes", p.Index, p.Offset, p.Size)
 		if _, err := fmt.Fprintln(v.out, v.paint.bold.Sprint(head)); err != nil {
 			return err
 		}
 	}
-	at, depth, text := p.read(), p.Depth(), false
-	for t, err := range p.tokens {
+	at, depth, text := p.ReadOffset(), p.Depth(), false
+	for t, err := range p.AllTokens {
 		if err != nil {
 			return err
 		}
@@ -52,7 +53,7 @@ func (v *tokenPrinter) show(p *packet) error {
 		if err := v.line(at, depth, t); err != nil {
 			return err
 		}
-		at, depth, text = p.read(), p.Depth(), t.Kind() == gdwire.KindStringChunk && !t.Last()
+		at, depth, text = p.ReadOffset(), p.Depth(), t.Kind() == gdwire.KindStringChunk && !t.Last()
 	}
 	return nil
 }
