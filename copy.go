@@ -208,7 +208,7 @@ func copyStart(e *Encoder, d *Decoder) bool {
 	}
 	b := (*[fastSize]byte)(d.fastValues[d.r:])
 	h, n := le.Uint32(b[:]), le.Uint32(b[4:])
-	form := &d.forms[formIndex(h)]
+	form := &d.forms.byHeader[formIndex(h)]
 	if h != form.header {
 		return false
 	}

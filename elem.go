@@ -90,7 +90,7 @@ func appendElem(b []byte, e Elem) []byte {
 	case containerBuiltin:
 		id := uint32(0) // invalid: the Encoder refuses it
 		if Godot4.Has(e.Type) {
-			id = Godot4.byType[0][e.Type][0].header
+			id = Godot4.forms[0].byType[e.Type][0].header
 		}
 		b = le.AppendUint32(b, id)
 	case containerClass, containerScript:

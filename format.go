@@ -22,7 +22,7 @@ var le = binary.LittleEndian
 //	layouts[TypeVector3]         3 components, float32 or float64, class classReal
 //	Godot4.width[classReal]      flagged: bit 16 selects 64 bits
 //	formIndex(0x00010009)        64 + 9: the forms with bit 16 follow those without it
-//	Godot4.forms[0][64+9]        TypeVector3, KindVector3, unit float64, size 24 bytes
+//	Godot4.forms[0].byHeader[73] TypeVector3, KindVector3, unit float64, size 24 bytes
 //
 // A layout describes a type in all formats, and a Format how one family of engines
 // encodes the types. newFormat combines them to a form for each type id and both
@@ -63,18 +63,39 @@ type Format struct {
 	// optionalPadding has the types whose padding can be missing at the end of a packet.
 	optionalPadding []Type
 
-	// forms has the forms by formIndex, and byType the same forms by type: without
-	// bit 16 in the header, and with it. The first index is 1 with DoubleReals.
-	// newFormat computes both from the fields above.
-	forms  [2][numForms]form
-	byType [2][64][2]form
+	// forms has the forms with DoubleReals at index 1, and those without it at index 0.
+	// newFormat computes them from the fields above.
+	forms [2]formTable
+}
+
+// A formTable has the forms of a format.
+type formTable struct {
+	byHeader [numForms]form // by formIndex; at offset 0, so that its address need not be computed
+	byType   [64][2]form    // the same forms: without bit 16 in the header, and with it
+	headers  headers
 }
 
 const numForms = 128
 
+// headers has the headers that typed reads compare with, or noHeader: -4 % of typed reads of
+// known shape against finding the form.
+type headers struct {
+	bool, int32, int64, float32, float64, array, dict uint64
+}
+
+// noHeader differs from all headers, which have 32 bits.
+const noHeader = 1 << 32
+
 // formIndex returns the index of the form for header h: its type id, and 64 more with bit
 // 16. The form is that of h only if its header is.
 func formIndex(h uint32) uint32 { return h&63 | h>>10&64 }
+
+// find returns the form of header h, and whether h has no other flags than those of the form.
+// The fast path reads only such values.
+func (table *formTable) find(h uint32) (*form, bool) {
+	form := &table.byHeader[formIndex(h)]
+	return form, form.header == h
+}
 
 // The supported formats. Redot and Xogot use Godot4; the manual of Mole describes
 // Godot2.
@@ -153,7 +174,7 @@ func FormatByName(name string) (*Format, error) {
 func (f *Format) String() string { return f.name }
 
 // Has reports whether the format has type t.
-func (f *Format) Has(t Type) bool { return t < numTypes && f.byType[0][t][0].typ == t }
+func (f *Format) Has(t Type) bool { return t < numTypes && f.forms[0].byType[t][0].typ == t }
 
 // mayLackPadding reports whether engines accept a t without its padding at the end of
 // a packet.
@@ -344,6 +365,7 @@ type form struct {
 	shape  shape
 	unit   wire.Unit
 	size   uint8 // bytes of a payload of fixed size, or of a packed element
+	pairs  uint8 // 1 for a container of pairs, otherwise 0
 }
 
 // wideFlag is bit 16 of a header, in form.flags.
@@ -351,14 +373,30 @@ const wideFlag = 1
 
 func newFormat(f Format) *Format {
 	for double := range f.forms {
-		f.byType[double][0][0].typ = numTypes // Type 0 is none, see Encoder.begin.
+		table := &f.forms[double]
+		table.byType[0][0].typ = numTypes // Type 0 is none, see Encoder.begin.
 		for id, t := range f.types {
 			r := f.newForms(t, uint32(id), double == 1)
-			f.forms[double][id], f.forms[double][id+numForms/2] = r[0], r[1]
-			f.byType[double][t] = r
+			table.byHeader[id], table.byHeader[id+numForms/2] = r[0], r[1]
+			table.byType[t] = r
+		}
+		table.headers = headers{
+			bool: table.headerOf(TypeBool, KindBool), array: table.headerOf(TypeArray, KindArrayStart), dict: table.headerOf(TypeDictionary, KindDictStart),
+			int32: table.headerOf(TypeInt, KindInt32), int64: table.headerOf(TypeInt, KindInt64),
+			float32: table.headerOf(TypeFloat, KindFloat32), float64: table.headerOf(TypeFloat, KindFloat64),
 		}
 	}
 	return &f
+}
+
+// headerOf returns the header of a t with that kind.
+func (table *formTable) headerOf(t Type, k Kind) uint64 {
+	for _, form := range table.byType[t] {
+		if form.typ == t && form.kind == k {
+			return uint64(form.header)
+		}
+	}
+	return noHeader
 }
 
 func (f *Format) newForms(t Type, id uint32, double bool) (r [2]form) {
@@ -399,7 +437,7 @@ func (f *form) complete(id uint32, flags uint16, bit uint32) {
 	if f.kind == 0 {
 		f.kind = Kind(f.typ)
 	}
-	f.header, f.flags = id, flags
+	f.header, f.flags, f.pairs = id, flags, hasPairs[f.kind&127]
 	if f.shape != shapeArray && f.shape != shapeDict { // where bit 16 declares a type
 		f.header |= bit & uint32(flags) << 16
 	}

@@ -196,7 +196,7 @@ func (d *Decoder) saveKeys(pos uint64) {
 		if f.keyPos < d.base {
 			return
 		}
-		if f.keyPos >= pos || hasPairs[f.kind&127] == 0 {
+		if f.keyPos >= pos || f.pairs == 0 {
 			continue
 		}
 		r := d.getRare()

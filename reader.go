@@ -119,7 +119,7 @@ type Decoder struct {
 	strictSeen strictSeen
 
 	// Derived from the options, see initOptions.
-	forms    *[numForms]form
+	forms    *formTable
 	once     bool // see err; placed here, it needs no additional space
 	slow     bool // there is no fast path: with Strict, or where chunks can be shorter than 8 bytes
 	maxWhole int  // the maximum length of a string in one chunk and within Limits
@@ -263,7 +263,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 	}
 	b := (*[fastSize]byte)(win[r:])
 	h := le.Uint32(b[:])
-	form := &d.forms[formIndex(h)]
+	form := &d.forms.byHeader[formIndex(h)]
 	if h != form.header {
 		return d.readSlow()
 	}
@@ -322,7 +322,7 @@ func (d *Decoder) PeekKind() Kind {
 		return KindDictKey
 	}
 	h := le.Uint32(win[r:])
-	form := &d.forms[formIndex(h)]
+	form := &d.forms.byHeader[formIndex(h)]
 	if h != form.header {
 		return d.peekSlow()
 	}

@@ -67,7 +67,7 @@ func (d *Decoder) fastText() (at, n int) {
 		return 4, int(h)
 	case f.kind == KindPackedStart:
 		return 4, int(h - d.trailingNUL(b[4:4+h]))
-	case d.forms[formIndex(h)].shape == shapeText:
+	case d.forms.byHeader[formIndex(h)].shape == shapeText:
 		return 8, int(le.Uint32(b[4:]))
 	}
 	return 0, 0

@@ -36,7 +36,7 @@ func (d *Decoder) fastForm() (*form, *[fastSize]byte) {
 	}
 	b := (*[fastSize]byte)(win[r:])
 	h := le.Uint32(b[:])
-	form := &d.forms[formIndex(h)]
+	form := &d.forms.byHeader[formIndex(h)]
 	if h != form.header {
 		return nil, nil
 	}
@@ -112,7 +112,7 @@ func (d *Decoder) lastForm(b *[fastSize]byte) *form {
 	}
 	copy(b[:], win[r:])
 	h := le.Uint32(b[:])
-	form := &d.forms[formIndex(h)]
+	form := &d.forms.byHeader[formIndex(h)]
 	size := 4 + int(form.size)
 	switch form.shape {
 	case shapeWord, shapeMath:
@@ -249,22 +249,21 @@ func (d *Decoder) countFits(n uint32, values uint64) bool {
 }
 
 // openFast consumes the start of an Array, Dictionary or PackedStringArray of n elements
-// or pairs. It returns false if the slow path must handle it.
+// or pairs. It returns false if the slow path must handle it, and makes no calls: -4 % of
+// typed reads against push, which can grow the stack.
 func (d *Decoder) openFast(form *form, n uint32) bool {
-	pairs := hasPairs[form.kind&127]
-	pos, values := d.pos(), uint64(n)<<pairs
-	if !d.countFits(n, values) {
+	pos, pairs, stack, depth := d.pos(), uint64(form.pairs&1), d.stack, d.depth
+	values := uint64(n) << pairs
+	if !d.countFits(n, values) || depth < 0 || depth >= len(stack)-1 || depth >= d.maxDepth {
 		return false
 	}
 	d.values += values
-	d.push(form.kind, form.typ, n, pos)
+	d.enter(&stack[depth], pairs, values, pos)
+	stack[depth+1].init(form.kind, form.typ, n, form.pairs)
 	d.pass(d.r+8, pos)
 	if form.shape == shapePackedStrings {
 		d.payload = payload{token: d.mark}
 		d.enterNames()
-	}
-	if d.depth > d.maxDepth {
-		d.updateFastPath()
 	}
 	return true
 }
@@ -277,7 +276,7 @@ func (d *Decoder) topForm() *form {
 		return nil
 	}
 	h := le.Uint32(d.buf[d.r:])
-	form := &d.forms[formIndex(h)]
+	form := &d.forms.byHeader[formIndex(h)]
 	if h != form.header || form.shape != shapeArray && form.shape != shapeDict && form.shape != shapePacked {
 		return nil
 	}
@@ -414,15 +413,8 @@ func (d *Decoder) readDictKey() Token {
 // readEnd closes the innermost container and returns its End.
 func (d *Decoder) readEnd() Token {
 	t := Token{head: uint64(KindEnd) | uint64(d.top().typ)<<8}
-	d.closeTop()
-	return t
-}
-
-// closeTop closes the innermost container.
-func (d *Decoder) closeTop() {
 	d.markEmpty(d.pos())
-	d.pop()
-	switch k := d.top().kind; {
+	switch k := d.pop().kind; {
 	case k != KindArrayStart && k != KindDictStart:
 		d.updateFastPath()
 	case d.fastNames != nil: // the End of names or packed strings
@@ -430,6 +422,7 @@ func (d *Decoder) closeTop() {
 	case d.fastValues == nil:
 		d.updateFastPath()
 	}
+	return t
 }
 
 // updateFastPath switches the fast path on or off, and must be called after any change of the state
@@ -482,7 +475,7 @@ func (d *Decoder) skipFast(open int) {
 // skipNumbers skips numbers, math types and short strings. It contains no calls, so that
 // its variables stay in registers.
 func (d *Decoder) skipNumbers() {
-	win, r, left, forms, pairs := d.fastValues, d.r, d.left, d.forms, d.pairs
+	win, r, left, forms, pairs := d.fastValues, d.r, d.left, &d.forms.byHeader, d.pairs
 	last, key := r, -1
 	for r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
@@ -614,7 +607,7 @@ func (d *Decoder) passFast(most int) {
 	for r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
 		h, n := le.Uint32(b[:]), le.Uint32(b[4:])
-		form := &d.forms[formIndex(h)]
+		form := &d.forms.byHeader[formIndex(h)]
 		if h != form.header || form.shape > shapeText || n > 1 && form.kind == KindBool {
 			break
 		}

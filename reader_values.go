@@ -12,7 +12,7 @@ import (
 // lookup returns the form for header h, or nil if the format has no such type.
 func (d *Decoder) lookup(h uint32) *form {
 	id := h & d.options.Format.idMask
-	if form := &d.forms[formIndex(h)]; id < numForms/2 && form.typ != 0 {
+	if form := &d.forms.byHeader[formIndex(h)]; id < numForms/2 && form.typ != 0 {
 		return form
 	}
 	return nil

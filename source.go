@@ -70,6 +70,16 @@ func (s *tokenSource) keep() { s.mark &^= 1 }
 // pos returns the position of the first byte that is not consumed.
 func (s *source) pos() uint64 { return s.base + uint64(s.r) }
 
+// hasFast reports whether the fast path can read the next value: whether a header and 12 bytes
+// after it are buffered. left is that of the state. A condition apart from peekFast is -1 % of
+// typed reads against one call that returns nil.
+func (s *source) hasFast(left uint64) bool {
+	return s.r >= 0 && s.r <= len(s.fastValues)-fastSize && left > 0
+}
+
+// peekFast returns the first bytes of the next value, after hasFast has reported true.
+func (s *source) peekFast() *[fastSize]byte { return (*[fastSize]byte)(s.fastValues[s.r:]) }
+
 // pass consumes the bytes up to r, a token with a payload that begins at pos.
 func (s *source) pass(r int, pos uint64) { s.r, s.mark = r, mark(2*pos) }
 

@@ -40,6 +40,7 @@ type frame struct {
 	names        uint32    // of a NodePath, without sub-names; of a string, NULs that an Encoder must still write
 	kind         Kind      // of the Start token, or StringChunk; 0 for the top level
 	typ          Type      // of the value; for a string, of the value that it is part of
+	pairs        uint8     // 1 for a container of pairs, otherwise 0
 	elem         Type      // declared type of elements or keys; 0 for any
 	unit         wire.Unit // of packed data
 	size         uint8     // bytes of an element of packed data
@@ -174,9 +175,8 @@ func (s *state) push(k Kind, t Type, n uint32, pos uint64) *frame {
 	s.countAt(pos)
 	around, f := &stack[depth-1], &stack[depth]
 	around.left, around.keyPos = s.left, s.keyPos
-	*f = frame{} // and set single fields: the compiler would build a full literal elsewhere and copy it
-	f.kind, f.typ, f.count = k, t, n
 	pairs := hasPairs[k&127]
+	f.init(k, t, n, pairs)
 	s.depth, s.pairs, s.left, s.marked, s.keyPos = depth, uint64(pairs), uint64(n)<<(pairs&1), noMark, pos
 	return f
 }
@@ -196,11 +196,32 @@ func (f *frame) setNames(names uint32, flags tokenFlags) { f.names, f.flags = na
 // setElements sets the fields of the frame of packed data with elements of the form.
 func (f *frame) setElements(form *form) { f.unit, f.size = form.unit, form.size }
 
-// pop closes the innermost frame.
-func (s *state) pop() {
+// init sets f for a container of n elements, pairs, names or bytes. left and keyPos are not used
+// while the frame is innermost. Single fields are set, because the compiler would build a
+// literal elsewhere and copy it.
+func (f *frame) init(k Kind, t Type, n uint32, pairs uint8) {
+	f.count, f.names, f.kind, f.typ, f.pairs = n, 0, k, t, pairs
+	f.elem, f.unit, f.size, f.flags = 0, 0, 0, 0
+}
+
+// enter is the part of push that is small enough to be inlined: the fast path has found the
+// innermost frame, and sets that of the new container with init. values is the number of
+// values in the container.
+func (s *state) enter(around *frame, pairs, values, pos uint64) {
+	if s.atKey() {
+		s.keyPos = pos
+	}
+	around.left, around.keyPos = s.left-1, s.keyPos
+	s.depth++
+	s.pairs, s.left, s.marked, s.keyPos = pairs, values, noMark, pos
+}
+
+// pop closes the innermost frame and returns the frame around it.
+func (s *state) pop() *frame {
 	depth := s.depth - 1
 	f := &s.stack[depth]
-	s.depth, s.left, s.keyPos, s.marked, s.pairs = depth, f.left, f.keyPos, noMark, uint64(hasPairs[f.kind&127])
+	s.depth, s.left, s.keyPos, s.marked, s.pairs = depth, f.left, f.keyPos, noMark, uint64(f.pairs)
+	return f
 }
 
 // frame returns frame i: 0 is the top level, depth the innermost frame. Its left and
@@ -218,7 +239,7 @@ func (f *frame) done() int64 {
 	if f.has(flagUnknown) {
 		return int64(unknownLeft - f.left)
 	}
-	return int64(uint64(f.count)<<hasPairs[f.kind&127] - f.left)
+	return int64(uint64(f.count)<<(f.pairs&1) - f.left)
 }
 
 // holds returns a word for the content of f, for messages.

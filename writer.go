@@ -123,7 +123,7 @@ func (e *Encoder) reset() {
 	if o.DoubleReals {
 		double = 1
 	}
-	e.forms = &o.Format.byType[double]
+	e.forms = &o.Format.forms[double].byType
 	e.maxDepth = int(min(limitDepth.or(int64(o.Depth)), math.MaxInt))
 	e.init()
 	e.partial, e.err, e.permanent = 0, nil, false
