@@ -8,27 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/silent"
 )
-
-// errWaits is the error of a Reader that a peer would keep waiting.
-var errWaits = errors.New("the call waits for more than was sent")
-
-// A silentPeer has sent b and sends nothing more. It returns up to step bytes at a time.
-type silentPeer struct {
-	b     []byte
-	step  int
-	waits bool // the Reader was asked for more
-}
-
-func (p *silentPeer) Read(dst []byte) (int, error) {
-	if len(p.b) == 0 {
-		p.waits = true
-		return 0, errWaits
-	}
-	n := copy(dst, p.b[:min(p.step, len(p.b))])
-	p.b = p.b[n:]
-	return n, nil
-}
 
 // A typed read needs no byte after the value, wherever it is, and only the header of a value
 // of another type.
@@ -55,10 +37,10 @@ func TestTypedReadsDoNotWait(t *testing.T) {
 					if errors.Is(call.want(v), ErrType) {
 						sent = start + 4
 					}
-					p := &silentPeer{e.Bytes()[:sent:sent], step, false}
+					p := silent.New(e.Bytes()[:sent:sent], step)
 					d.Reset(p)
 					readTo(t, d, place.tokens)
-					if _, err := call.read(d); p.waits || errors.Is(err, errWaits) {
+					if _, err := call.read(d); p.Waits() || errors.Is(err, silent.ErrWaits) {
 						t.Fatalf("%s of %s as %s: %v", call.name, v.name, place.name, err)
 					}
 				}
@@ -139,12 +121,12 @@ func TestCallsDoNotWait(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, step := range []int{1, 1 << 20} {
-				p := &silentPeer{bytes.Clone(c.sent), step, false}
+				p := silent.New(bytes.Clone(c.sent), step)
 				d := NewDecoder(p, &DecoderOptions{MaxChunk: 16})
 				defer d.Release()
 				readTo(t, d, c.tokens)
 				require.NoError(t, c.call(d))
-				require.False(t, p.waits)
+				require.False(t, p.Waits())
 			}
 		})
 	}

@@ -9,25 +9,9 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/silent"
 	"github.com/gdwire/gdwire/variant"
 )
-
-// A silentPeer has sent b and sends nothing more. It returns up to step bytes at a time.
-type silentPeer struct {
-	b     []byte
-	step  int
-	waits bool // the Reader was asked for more
-}
-
-func (p *silentPeer) Read(dst []byte) (int, error) {
-	if len(p.b) == 0 {
-		p.waits = true
-		return 0, errTest
-	}
-	n := copy(dst, p.b[:min(p.step, len(p.b))])
-	p.b = p.b[n:]
-	return n, nil
-}
 
 // ToJSON needs no byte after the value, at the top level and in a list.
 func TestToJSONDoesNotWait(t *testing.T) {
@@ -39,14 +23,14 @@ func TestToJSONDoesNotWait(t *testing.T) {
 		for _, head := range [][]byte{nil, {28, 0, 0, 0, 2, 0, 0, 0}} {
 			for _, plain := range []bool{false, true} {
 				for _, step := range []int{1, 1 << 20} {
-					p := &silentPeer{append(head[:len(head):len(head)], packet...), step, false}
+					p := silent.New(append(head[:len(head):len(head)], packet...), step)
 					d := gdwire.NewDecoder(p, &gdwire.DecoderOptions{AllowObjects: true})
 					if head != nil {
 						_, err := d.ReadArray()
 						require.NoError(t, err)
 					}
 					err := gdjson.ToJSON(io.Discard, d, gdjson.Options{Plain: plain})
-					require.False(t, p.waits || errors.Is(err, errTest), "%#v: %v", v, err)
+					require.False(t, p.Waits() || errors.Is(err, silent.ErrWaits), "%#v: %v", v, err)
 				}
 			}
 		}

@@ -11,27 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/silent"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 )
-
-// A silentPeer has sent b and sends nothing more. It returns up to step bytes at a time.
-type silentPeer struct {
-	net.Conn
-	b     []byte
-	step  int
-	waits bool // it was asked for more
-}
-
-func (p *silentPeer) Read(dst []byte) (int, error) {
-	if len(p.b) == 0 {
-		p.waits = true
-		return 0, errTemporary
-	}
-	n := copy(dst, p.b[:min(p.step, len(p.b))])
-	p.b = p.b[n:]
-	return n, nil
-}
 
 // failing reads a value and fails.
 type failing struct{}
@@ -39,6 +22,14 @@ type failing struct{}
 func (*failing) UnmarshalVariant(d *gdwire.Decoder) error {
 	return errors.Join(d.SkipValue(), errors.New("invalid"))
 }
+
+// A silentConn reads from a silent peer.
+type silentConn struct {
+	net.Conn
+	peer *silent.Peer
+}
+
+func (c silentConn) Read(p []byte) (int, error) { return c.peer.Read(p) }
 
 // No call of a Reader, nor of the Decoder of a packet, waits for more than it needs.
 func TestReadingDoesNotWait(t *testing.T) {
@@ -104,17 +95,17 @@ func TestReadingDoesNotWait(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, step := range []int{1, 1 << 20} {
-				p := &silentPeer{b: c.sent, step: step}
+				p := silent.New(c.sent, step)
 				require.NoError(t, c.call(stream.NewReader(p, nil)))
-				require.False(t, p.waits)
+				require.False(t, p.Waits())
 
 				ours, theirs := net.Pipe()
 				defer theirs.Close()
-				p = &silentPeer{Conn: ours, b: c.sent, step: step}
-				conn := stream.NewConn(context.Background(), p, nil)
+				p = silent.New(c.sent, step)
+				conn := stream.NewConn(context.Background(), silentConn{ours, p}, nil)
 				defer conn.Close()
 				require.NoError(t, c.call(conn.Reader))
-				require.False(t, p.waits)
+				require.False(t, p.Waits())
 			}
 		})
 	}

@@ -8,27 +8,8 @@ import (
 	"testing"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/silent"
 )
-
-// errWaits is the error of a Reader that a peer would keep waiting.
-var errWaits = errors.New("the call waits for more than was sent")
-
-// A silentPeer has sent b and sends nothing more. It returns up to step bytes at a time.
-type silentPeer struct {
-	b     []byte
-	step  int
-	waits bool // the Reader was asked for more
-}
-
-func (p *silentPeer) Read(dst []byte) (int, error) {
-	if len(p.b) == 0 {
-		p.waits = true
-		return 0, errWaits
-	}
-	n := copy(dst, p.b[:min(p.step, len(p.b))])
-	p.b = p.b[n:]
-	return n, nil
-}
 
 // UnmarshalDecode into any Go type needs no byte after the value, also if the value does not
 // fit, and only the header of a value of another type.
@@ -39,7 +20,7 @@ func TestUnmarshalDecodeDoesNotWait(t *testing.T) {
 			packet := encoded(t, value, &Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}})
 			for _, v := range goVariables() {
 				for _, step := range []int{1, 1 << 20} {
-					p := &silentPeer{append(head[:len(head):len(head)], packet...), step, false}
+					p := silent.New(append(head[:len(head):len(head)], packet...), step)
 					d := gdwire.NewDecoder(p, &gdwire.DecoderOptions{AllowObjects: true})
 					for d.InputOffset() < int64(len(head)) {
 						if _, err := d.ReadToken(); err != nil {
@@ -47,16 +28,16 @@ func TestUnmarshalDecodeDoesNotWait(t *testing.T) {
 						}
 					}
 					err := UnmarshalDecode(d, v)
-					if p.waits || errors.Is(err, errWaits) {
+					if p.Waits() || errors.Is(err, silent.ErrWaits) {
 						t.Fatalf("%s: %#v into %T: %v", place, value, v, err)
 					}
 					if d.InputOffset() > int64(len(head)) || !errors.Is(err, gdwire.ErrType) {
 						continue
 					}
 					// Not read, so the header is enough.
-					p = &silentPeer{packet[:4], step, false}
+					p = silent.New(packet[:4], step)
 					d.Reset(p)
-					if err := UnmarshalDecode(d, v); p.waits || !errors.Is(err, gdwire.ErrType) {
+					if err := UnmarshalDecode(d, v); p.Waits() || !errors.Is(err, gdwire.ErrType) {
 						t.Fatalf("header of %#v into %T: %v", value, v, err)
 					}
 				}
@@ -95,10 +76,10 @@ func TestLoopsDoNotWait(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, step := range []int{1, 1 << 20} {
-				p := &silentPeer{c.sent, step, false}
+				p := silent.New(c.sent, step)
 				d := gdwire.NewDecoder(p, nil)
 				defer d.Release()
-				if err := c.call(d); p.waits || errors.Is(err, errWaits) || errors.Is(err, io.EOF) {
+				if err := c.call(d); p.Waits() || errors.Is(err, silent.ErrWaits) || errors.Is(err, io.EOF) {
 					t.Fatal(err)
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/silent"
 	"github.com/gdwire/gdwire/internal/testsize"
 )
 
@@ -535,7 +536,7 @@ func TestElementsOfPackedArraysLeft(t *testing.T) {
 		b := encoded(t, v, nil)
 		size := (len(b) - 8) / 5
 		for n := 1; n <= 4; n++ {
-			d := gdwire.NewDecoder(&silentPeer{b[:8+n*size], 1, false}, nil)
+			d := gdwire.NewDecoder(silent.New(b[:8+n*size], 1), nil)
 			require.NoError(t, nth(n, Elements[int](d)))
 			require.EqualValues(t, 8+n*size, d.InputOffset())
 			require.Equal(t, 0, d.Depth())
