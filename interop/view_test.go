@@ -25,7 +25,7 @@ import (
 )
 
 // gdwireBinary builds the command.
-func gdwireBinary(t *testing.T) string {
+func gdwireBinary(t testing.TB) string {
 	binary := filepath.Join(t.TempDir(), "gdwire")
 	build := exec.Command("go", "build", "-o", binary, "./cmd/gdwire")
 	build.Dir = ".."
@@ -53,7 +53,7 @@ func openView(t *testing.T, binary, file string) *viewPage {
 
 // runView runs a command that serves a page, up to its end by an interrupt. It returns the
 // address of the page and what the command has printed before it.
-func runView(t *testing.T, binary string, args ...string) (url, printed string) {
+func runView(t testing.TB, binary string, args ...string) (url, printed string) {
 	command := exec.Command(binary, args...)
 	stderr, err := command.StderrPipe()
 	require.NoError(t, err)

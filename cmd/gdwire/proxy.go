@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/stream"
@@ -124,7 +124,11 @@ func proxy(s *screen, o *options) error {
 	p.lines.start()
 	p.say("listening on %v for %s", ln.Addr(), o.operands[1])
 	if o.proxy.view {
-		p.live = view.NewLive()
+		p.live = view.NewLive(func(packet []byte, decoder gdwire.DecoderOptions) string {
+			one := *o
+			one.Decoder = decoder
+			return cut(plainText(packet, &one, viewColumns), viewColumns)
+		})
 		serve, err := openPage(&view.Server{Live: p.live}, o, p.say)
 		if err != nil {
 			return errors.Join(err, ln.Close())
@@ -257,6 +261,9 @@ func checkRecord(prefix string) error {
 // maxPieces is the number of pieces that can wait to be shown. If half of them do, packets
 // are counted instead of shown.
 const maxPieces = 1024
+
+// maxViewed is the number of pieces that can wait while packets are added to the page of -view.
+const maxViewed = 64
 
 // copy forwards bytes as they arrive, and shows the packets in them.
 func (d *direction) copy() {
@@ -393,9 +400,12 @@ func (d *direction) show(packet []byte, o *options) bool {
 		o.Settle(packet)
 	}
 	invalid := validate(packet, o)
-	if d.live != nil {
-		text := cut(plainText(packet, o, viewColumns), viewColumns)
-		d.live.Add(d.number, d.way == 0, bytes.Clone(packet), text, o.Decoder.Format, o.Decoder, invalid)
+	switch {
+	case d.live == nil:
+	case len(d.pieces) > maxViewed:
+		d.live.Miss()
+	default:
+		d.live.Add(d.number, d.way == 0, packet, o.Decoder, invalid)
 	}
 	if !d.countPacket(invalid) {
 		return invalid == nil

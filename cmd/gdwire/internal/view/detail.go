@@ -139,6 +139,11 @@ func (s *Source) describe(v *detail, end int64, b *budget) error {
 
 // skipRest skips the rest of the value to find its size.
 func (s *Source) skipRest(v *detail, d *gdwire.Decoder, b *budget) error {
+	if s.data != nil {
+		if err := d.SkipTo(0); err != nil {
+			return offset(err, v.At)
+		}
+	}
 	for d.Depth() > 0 {
 		for range 1000 {
 			if d.Depth() == 0 {

@@ -51,6 +51,9 @@ type listing struct {
 const (
 	maxRows  = 200
 	workTime = 2 * time.Second // for one answer
+	// maxChild is the size in bytes of the largest child after which an answer goes on. The
+	// rows up to a larger one are shown before its end is found.
+	maxChild = 16 << 20
 )
 
 // children lists the children of the container at an offset, from an index on.
@@ -90,7 +93,12 @@ func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, 
 		if c.width > 0 {
 			at += c.width
 		} else if c.count < 0 || i < c.count {
-			at, err = s.after(d, c, at)
+			end := min(c.end, at+maxChild)
+			at, err = s.after(d, c, at, end)
+			if err != nil && end < c.end { // the next request finds the end of the child, or the error
+				l.Next = i
+				return l, nil
+			}
 			s.mu.Lock()
 			s.marksOf(c).add(i, at)
 			s.mu.Unlock()

@@ -235,7 +235,7 @@ func (s *Source) seek(d *gdwire.Decoder, c *container, i int64, b *budget) (inde
 	index, at = s.marksOf(c).before(i)
 	s.mu.Unlock()
 	for index < i && at < c.end {
-		if at, err = s.after(d, c, at); err != nil {
+		if at, err = s.after(d, c, at, c.end); err != nil {
 			return index, at, err
 		}
 		index++
@@ -249,8 +249,8 @@ func (s *Source) seek(d *gdwire.Decoder, c *container, i int64, b *budget) (inde
 	return index, at, nil
 }
 
-// after returns the offset after the child of c at an offset.
-func (s *Source) after(d *gdwire.Decoder, c *container, at int64) (int64, error) {
+// after returns the offset after the child of c at an offset. It reads no byte after end.
+func (s *Source) after(d *gdwire.Decoder, c *container, at, end int64) (int64, error) {
 	values := 1
 	switch {
 	case c.kind == 0 && s.Frame != recognize.Bare:
@@ -274,7 +274,7 @@ func (s *Source) after(d *gdwire.Decoder, c *container, at int64) (int64, error)
 		}
 		at = value
 	}
-	s.reset(d, at, c.end)
+	s.reset(d, at, end)
 	for range values {
 		if err := d.SkipValue(); err != nil {
 			return at, offset(err, at)

@@ -172,11 +172,9 @@ func (s *Server) arguments(r *http.Request) (a arguments, err error) {
 	a.source = s.File
 	if n, ok := q["packet"]; ok && s.Live != nil {
 		number, _ := strconv.ParseInt(n[0], 10, 64)
-		p := s.Live.packet(number)
-		if p == nil {
+		if a.source = s.Live.packet(number); a.source == nil {
 			return a, errors.New("the packet is no longer kept")
 		}
-		a.source = p.source
 	}
 	if a.source == nil {
 		return a, errors.New("there is no file")
@@ -287,7 +285,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	packets, oldest := s.Live.after(r.Context(), from)
-	writeJSON(w, map[string]any{"packets": packets, "oldest": oldest})
+	packets, oldest, missed := s.Live.after(r.Context(), from)
+	writeJSON(w, map[string]any{"packets": packets, "oldest": oldest, "missed": missed})
 	return nil
 }

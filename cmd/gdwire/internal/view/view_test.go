@@ -146,6 +146,30 @@ func TestChildren(t *testing.T) {
 	}
 }
 
+// The rows up to a large child are listed before its end is found.
+func TestLargeChild(t *testing.T) {
+	s := source(recognize.Bare, packet(t, []any{1, make([]any, maxChild/4), 2}))
+	l, err := s.children(t.Context().Done(), root, 0, 0)
+	require.NoError(t, err)
+	require.Len(t, l.Rows, 1)
+	require.EqualValues(t, 1, l.Next)
+	require.EqualValues(t, -1, l.Count)
+	l, err = s.children(t.Context().Done(), root, 0, 1)
+	require.NoError(t, err)
+	require.Empty(t, l.Rows)
+	require.EqualValues(t, 1, l.Count)
+
+	l, err = s.children(t.Context().Done(), 0, 0, 0)
+	require.NoError(t, err)
+	require.Len(t, l.Rows, 2)
+	require.EqualValues(t, 2, l.Next)
+	l, err = s.children(t.Context().Done(), 0, 0, 2)
+	require.NoError(t, err)
+	require.Len(t, l.Rows, 1)
+	require.Equal(t, "2", l.Rows[0].Text)
+	require.EqualValues(t, -1, l.Next)
+}
+
 // Any child of a long container is found, and a mark makes that quick the second time.
 func TestMarks(t *testing.T) {
 	const n = 100_000
@@ -338,7 +362,7 @@ func start(t testing.TB, s *Server) (get func(what string, header ...string) (*h
 func TestServer(t *testing.T) {
 	png := []byte("\x89PNG\r\n\x1a\nrest")
 	file := source(recognize.Bare, packet(t, []any{png, []byte("<svg onload=alert(1)>"), "text"}))
-	s := &Server{File: file, Command: "save.bin", Live: NewLive()}
+	s := &Server{File: file, Command: "save.bin", Live: NewLive(nil)}
 	get := start(t, s)
 
 	answer, body := get("")
@@ -403,13 +427,14 @@ func TestServer(t *testing.T) {
 }
 
 func TestLive(t *testing.T) {
-	live := NewLive()
+	live := NewLive(func(raw []byte, options gdwire.DecoderOptions) string { return fmt.Sprint(len(raw), options.Format) })
+	options := gdwire.DecoderOptions{Format: gdwire.Godot4}
 	get := start(t, &Server{Live: live})
-	add := func(v any) { live.Add(1, true, packet(t, v), "text", gdwire.Godot4, gdwire.DecoderOptions{}, nil) }
+	add := func(v any) { live.Add(1, true, packet(t, v), options, nil) }
 	go add("hello")
 	_, body := get("live") // waits
-	require.Contains(t, body, `"text":"text"`)
-	live.Add(2, false, []byte{99, 0, 0, 0}, "", gdwire.Godot4, gdwire.DecoderOptions{}, &gdwire.Error{Path: "$", Err: gdwire.ErrType})
+	require.Contains(t, body, `"text":"16 godot4"`)
+	live.Add(2, false, []byte{99, 0, 0, 0}, options, &gdwire.Error{Path: "$", Err: gdwire.ErrType})
 	_, body = get("live?from=1")
 	require.Contains(t, body, `"number":1`)
 	require.Contains(t, body, `"error":{"at":0`)
@@ -421,14 +446,16 @@ func TestLive(t *testing.T) {
 	}
 	require.Nil(t, live.packet(5))
 	require.NotNil(t, live.packet(livePackets+11))
-	packets, oldest := live.after(t.Context(), 0)
+	live.Miss()
+	packets, oldest, missed := live.after(t.Context(), 0)
+	require.EqualValues(t, 1, missed)
 	require.EqualValues(t, 12, oldest)
 	require.Len(t, packets, maxBatch)
 	require.EqualValues(t, 12, packets[0].Number)
 	for range 40 {
 		add(make([]byte, 1<<20))
 	}
-	packets, _ = live.after(t.Context(), 0)
+	packets, _, _ = live.after(t.Context(), 0)
 	require.LessOrEqual(t, len(packets), 32)
 	_, body = get("children?at=-1&packet=20")
 	require.Contains(t, body, "no longer kept")

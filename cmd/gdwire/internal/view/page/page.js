@@ -172,9 +172,10 @@ class Tree {
 		this.generation = (this.generation || 0) + 1;
 		this.root = new Container(null, 0, {at: -1, end: 0, step: "", count: -1});
 		this.root.setCount(1);
+		const loaded = this.load(this.root, 0); // before the layout, which takes longer than the answer
 		this.lines.scrollTo(0);
-		this.ready = this.load(this.root, 0).then(async () => {
-			if (this.root.count === 1 || this.root.rows.get(1)?.error) await this.expand(this.root, 0);
+		this.ready = loaded.then(async () => {
+			if (!info.file || info.file.frame === "none") await this.expand(this.root, 0);
 			if (whole) this.select(this.root, 0);
 		});
 	}
@@ -511,6 +512,7 @@ class Packets {
 		this.all = []; // that are kept
 		this.shown = []; // and fit the filter
 		this.next = 0;
+		this.missed = 0;
 		this.chosen = -1;
 		this.lines = new Lines(byId("packets"), () => this.shown.length, (e, line) => this.fill(e, line));
 		byId("packets").addEventListener("click", event => this.select(this.lines.lineOf(event)));
@@ -552,16 +554,18 @@ class Packets {
 	refresh() {
 		if (byId("pause").checked) return;
 		this.shown = this.all.filter(p => this.matches(p));
-		byId("packets-shown").textContent = `${this.shown.length} of ${this.next} packets`;
+		byId("packets-shown").textContent = `${this.shown.length} of ${this.next + this.missed} packets`;
 		if (byId("follow").checked) this.lines.scrollTo(this.shown.length);
 		else this.lines.update();
 	}
 	async run() {
 		for (;;) {
 			try {
-				const {packets, oldest} = await ask("live", {from: this.next});
+				const {packets, oldest, missed} = await ask("live", {from: this.next});
+				this.missed = missed;
 				this.all = this.all.filter(p => p.number >= oldest);
 				this.all.push(...packets);
+				await new Promise(resolve => setTimeout(resolve, 250)); // forwarding comes first
 				if (packets.length > 0) {
 					this.next = packets.at(-1).number + 1;
 					this.refresh();
