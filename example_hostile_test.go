@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/model"
 	"github.com/gdwire/gdwire/internal/testsize"
 )
 
@@ -21,9 +22,9 @@ import (
 // engine wrote, and a few that no field of the examples holds.
 func hostileValues(t testing.TB) map[string][]byte {
 	all := map[string][]byte{}
-	for i := range engines {
-		if e := &engines[i]; e.folder == "godot4.6" {
-			for _, v := range e.vectors(t) {
+	for i := range model.Engines {
+		if e := &model.Engines[i]; e.Folder == "godot4.6" {
+			for _, v := range e.Vectors(t) {
 				all[v.Name] = v.Hex
 			}
 		}
@@ -42,7 +43,7 @@ func hostileValues(t testing.TB) map[string][]byte {
 		"cut":                    "<Dictionary> 01000000",
 		"the packet's own shape": "<Dictionary> 01000000 <String> 04000000 6e616d65 <String> 07000000 4d616c6c6f727900",
 	} {
-		all[name] = build(t, gdwire.Godot4, packet)
+		all[name] = model.Build(t, gdwire.Godot4, packet)
 	}
 	return all
 }
@@ -93,7 +94,7 @@ func hostilePlayers(t *testing.T, f func(t *testing.T, packet []byte)) {
 
 // wantPlayer returns the required result of (*Player).read for a value, and whether it
 // has to accept it.
-func wantPlayer(v *value) (p Player, ok bool) {
+func wantPlayer(v *model.Value) (p Player, ok bool) {
 	if v.Type != "Dictionary" {
 		return p, false
 	}
@@ -142,7 +143,7 @@ func TestExamplesWithHostileInput(t *testing.T) {
 	}
 	hostilePlayers(t, func(t *testing.T, packet []byte) {
 		input := slices.Concat(packet, next)
-		v, size, invalid := decodeBytes(packet, gdwire.DecoderOptions{})
+		v, size, invalid := model.Decode(packet, gdwire.DecoderOptions{})
 		whole := invalid == nil && size == int64(len(packet))
 		d := gdwire.NewDecoder(nil, nil)
 		defer d.Release()
@@ -181,7 +182,7 @@ func TestExamplesWithHostileInput(t *testing.T) {
 		if err := setName(e, d, "Grace"); whole {
 			require.NoError(t, err)
 			requireInStep(t, d)
-			got, _, err := decodeBytes(edited.Bytes(), gdwire.DecoderOptions{})
+			got, _, err := model.Decode(edited.Bytes(), gdwire.DecoderOptions{})
 			require.NoError(t, err)
 			require.Equal(t, withName(v, "Grace"), got)
 		} else {
@@ -195,10 +196,10 @@ func TestExamplesWithHostileInput(t *testing.T) {
 }
 
 // withName returns a Dictionary in which the values of the keys "name" are another.
-func withName(v value, name string) value {
+func withName(v model.Value, name string) model.Value {
 	for i := 0; v.Type == "Dictionary" && i < len(v.Items); i += 2 {
 		if key := &v.Items[i]; (key.Type == "String" || key.Type == "StringName") && key.Text == "name" {
-			v.Items[i+1] = value{Type: "String", Text: name}
+			v.Items[i+1] = model.Value{Type: "String", Text: name}
 		}
 	}
 	return v

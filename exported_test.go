@@ -12,20 +12,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every exported name is used in a test or an example.
+// Every exported name is used in a test or an example; those of the root package also in the
+// tests and the model of its formats.
 func TestExported(t *testing.T) {
-	for _, dir := range []string{".", "stream", "variant", "fileaccess", "gdjson", "gdwiretest"} {
-		exported, used := map[string]bool{}, map[string]bool{}
+	parse := func(dir string, tests bool, add func(f *ast.File, names map[string]bool), names map[string]bool) {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		require.NoError(t, err)
 		for _, name := range files {
-			f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-			require.NoError(t, err)
-			if strings.HasSuffix(name, "_test.go") {
-				mentions(f, used)
-			} else {
-				exports(f, exported)
+			if strings.HasSuffix(name, "_test.go") == tests {
+				f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+				require.NoError(t, err)
+				add(f, names)
 			}
+		}
+	}
+	for _, dir := range []string{".", "stream", "variant", "fileaccess", "gdjson", "gdwiretest"} {
+		exported, used := map[string]bool{}, map[string]bool{}
+		parse(dir, false, exports, exported)
+		parse(dir, true, mentions, used)
+		if dir == "." {
+			parse("internal/conformance", true, mentions, used)
+			parse("internal/model", false, mentions, used)
 		}
 		require.NotEmpty(t, exported)
 		for name := range exported {

@@ -1,2 +1,3 @@
-// Package conformance has tests of promises that all packages make together.
+// Package conformance has tests over the public API: that all formats are read and written as
+// the engines do, and promises that all packages make together.
 package conformance

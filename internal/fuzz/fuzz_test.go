@@ -64,9 +64,7 @@ func (n *nesting) add(t testing.TB, d *gdwire.Decoder, tok gdwire.Token) {
 // FuzzDecode reads packets in memory: every token fits those before it, PeekKind
 // agrees with it, an error stays, and SkipValue ends where reading does.
 func FuzzDecode(f *testing.F) {
-	for _, in := range fuzz.Seeds() {
-		f.Add(in.Packet, uint64(in.Seed))
-	}
+	fuzz.AddSeeds(f.Add)
 	var want, got []byte // of all executions, to allocate them once
 	f.Fuzz(func(t *testing.T, p []byte, n uint64) {
 		growStack(p)
@@ -151,9 +149,7 @@ func requireSameError(t testing.TB, name string, want, got error) {
 // FuzzCopy copies packets in memory: the copy has the same tokens, and the same
 // bytes if the packet was canonical.
 func FuzzCopy(f *testing.F) {
-	for _, in := range fuzz.Seeds() {
-		f.Add(in.Packet, uint64(in.Seed))
-	}
+	fuzz.AddSeeds(f.Add)
 	var out bytes.Buffer
 	var wants, gots []byte
 	f.Fuzz(func(t *testing.T, p []byte, n uint64) {

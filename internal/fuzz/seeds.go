@@ -72,8 +72,8 @@ type Input struct {
 //go:embed seeds.txt
 var seeds string
 
-// Seeds returns the seed corpus of the targets. TestSeeds in the root package chooses
-// it.
+// Seeds returns the seed corpus of the targets. TestSeeds in internal/conformance
+// chooses it.
 func Seeds() (all []Input) {
 	for line := range strings.Lines(seeds) {
 		fields := strings.Fields(line)
@@ -92,4 +92,11 @@ func Seeds() (all []Input) {
 		all = append(all, Input{p, SeedOf(format, Seed(bits))})
 	}
 	return all
+}
+
+// AddSeeds calls add, the method of a testing.F, for each seed.
+func AddSeeds(add func(args ...any)) {
+	for _, in := range Seeds() {
+		add(in.Packet, uint64(in.Seed))
+	}
 }

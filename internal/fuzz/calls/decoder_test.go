@@ -73,12 +73,12 @@ func init() {
 			c.out.Reset()
 			c.e.Reset(&c.out)
 			err := c.retrySkip(func() error {
-				if errors.Is(c.e.Err(), errTemporary) { // inside a string or packed data
+				if errors.Is(c.e.Err(), fuzz.ErrTemporary) { // inside a string or packed data
 					return c.d.SkipValue()
 				}
 				return gdwire.CopyValue(c.e, c.d)
 			})
-			if e := c.e.Err(); errors.Is(e, errTemporary) {
+			if e := c.e.Err(); errors.Is(e, fuzz.ErrTemporary) {
 				c.lost = true
 			} else if e != nil {
 				c.moved = true // it is the Encoder's error
@@ -251,7 +251,7 @@ func (c *caller) byte() byte {
 // retry makes a call again as long as the Reader's errors are temporary.
 func (c *caller) retry(call func() error) error {
 	for range 1 << 16 {
-		if err := call(); err != errTemporary {
+		if err := call(); err != fuzz.ErrTemporary {
 			return err
 		}
 	}
@@ -490,24 +490,9 @@ func (c *caller) checkError(name string, err error, unmoved bool) {
 		c.t.Fatalf("%s consumed something, returned %v, and %v is next", name, err, k)
 	}
 	again := c.retry(func() error { _, err := c.d.ReadToken(); return err })
-	if err != io.EOF && errorText(again) != errorText(err) {
+	if err != io.EOF && fuzz.ErrorText(again) != fuzz.ErrorText(err) {
 		c.t.Fatalf("%s returned %v, and then ReadToken %v", name, err, again)
 	}
-}
-
-var errTemporary = errors.New("temporary")
-
-// A flakyReader fails before every read.
-type flakyReader struct {
-	r      io.Reader
-	failed bool
-}
-
-func (r *flakyReader) Read(p []byte) (int, error) {
-	if r.failed = !r.failed; r.failed {
-		return 0, errTemporary
-	}
-	return r.r.Read(p)
 }
 
 // plain hides every method of a Reader but Read.
@@ -523,7 +508,7 @@ var (
 		{"a Reader", func(d *gdwire.Decoder, p []byte) { d.Reset(plain(p)) }},
 		{"one byte at a time", func(d *gdwire.Decoder, p []byte) { d.Reset(iotest.OneByteReader(plain(p))) }},
 		{"io.EOF with the last bytes", func(d *gdwire.Decoder, p []byte) { d.Reset(iotest.DataErrReader(plain(p))) }},
-		{"temporary errors", func(d *gdwire.Decoder, p []byte) { d.Reset(&flakyReader{r: iotest.OneByteReader(plain(p))}) }},
+		{"temporary errors", func(d *gdwire.Decoder, p []byte) { d.Reset(&fuzz.FlakyReader{R: iotest.OneByteReader(plain(p))}) }},
 	}
 	knownInputs = []struct {
 		name  string
@@ -531,7 +516,7 @@ var (
 	}{
 		{"ResetBytes", func(d *gdwire.Decoder, p []byte) { d.ResetBytes(p) }},
 		{"ResetN", func(d *gdwire.Decoder, p []byte) { d.ResetN(iotest.HalfReader(plain(p)), int64(len(p))) }},
-		{"ResetN with temporary errors", func(d *gdwire.Decoder, p []byte) { d.ResetN(&flakyReader{r: plain(p)}, int64(len(p))) }},
+		{"ResetN with temporary errors", func(d *gdwire.Decoder, p []byte) { d.ResetN(&fuzz.FlakyReader{R: plain(p)}, int64(len(p))) }},
 	}
 )
 
@@ -766,13 +751,6 @@ func FuzzDecoderCalls(f *testing.F) {
 		}
 		requireCalls(t, p, fuzz.Seed(n), script)
 	})
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 // decoderKeys are texts of the known packets.

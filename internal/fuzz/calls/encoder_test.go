@@ -301,10 +301,10 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 	if w.short {
 		return n, nil
 	}
-	return n, errTemporary
+	return n, fuzz.ErrTemporary
 }
 
-func isTemporary(err error) bool { return err == errTemporary || err == io.ErrShortWrite }
+func isTemporary(err error) bool { return err == fuzz.ErrTemporary || err == io.ErrShortWrite }
 
 func encoderOptions(s fuzz.Seed) *gdwire.EncoderOptions {
 	return &gdwire.EncoderOptions{Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AllowInvalidUTF8: s.Has(fuzz.AllowInvalidUTF8), Depth: 6, MaxBuffered: 1 << 10}
@@ -338,7 +338,7 @@ func write(t testing.TB, calls []chosenCall, s fuzz.Seed, w io.Writer, out func(
 		if e.OutputOffset() < offset || err != nil && c.name != copying && e.OutputOffset() != offset {
 			t.Fatalf("%s moved the Encoder from %d to %d, error %v", c.name, offset, e.OutputOffset(), err)
 		}
-		if err != nil && c.name != copying && errorText(e.Err()) != errorText(err) {
+		if err != nil && c.name != copying && fuzz.ErrorText(e.Err()) != fuzz.ErrorText(err) {
 			t.Fatalf("%s returned %v, and Err %v", c.name, err, e.Err())
 		}
 		all.notes = append(all.notes, fmt.Sprintf("%s %v %d %d %s", c.name, err, e.OutputOffset(), e.Depth(), e.AppendPath(nil)))
@@ -401,7 +401,7 @@ func requireErrorStays(t testing.TB, calls []chosenCall, s fuzz.Seed) {
 			continue // an error of the Decoder
 		}
 		if stays == nil {
-			if stays, offset = err, e.OutputOffset(); errorText(e.Err()) != errorText(err) {
+			if stays, offset = err, e.OutputOffset(); fuzz.ErrorText(e.Err()) != fuzz.ErrorText(err) {
 				t.Fatalf("%s returned %v, and Err %v", c.name, err, e.Err())
 			}
 			continue
@@ -410,11 +410,11 @@ func requireErrorStays(t testing.TB, calls []chosenCall, s fuzz.Seed) {
 			stays = e.Err()
 			continue
 		}
-		if errorText(err) != errorText(stays) && c.name != copying || e.OutputOffset() != offset {
+		if fuzz.ErrorText(err) != fuzz.ErrorText(stays) && c.name != copying || e.OutputOffset() != offset {
 			t.Fatalf("%s returned %v after %v, and is at %d after %d", c.name, err, stays, e.OutputOffset(), offset)
 		}
 	}
-	if err := e.Close(); stays != nil && errorText(err) != errorText(stays) {
+	if err := e.Close(); stays != nil && fuzz.ErrorText(err) != fuzz.ErrorText(stays) {
 		t.Fatalf("Close returned %v after %v", err, stays)
 	}
 	requirePrefix(t, s, out.Bytes())

@@ -1,4 +1,4 @@
-package gdwire_test
+package conformance
 
 import (
 	"bytes"
@@ -10,32 +10,21 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/model"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// A verdict is a line of verdicts.jsonl: the result of an engine for a packet.
-type verdict struct {
-	Hex       hexBytes
-	Accept    bool
-	Size      int64
-	Reencoded hexBytes
-}
-
-func (e *engine) verdicts(t testing.TB) []verdict {
-	return readLines[verdict](t, e.folder, "verdicts.jsonl")
-}
-
 // forVerdicts calls f for each verdict of each engine but those of 4.3 on typed
 // dictionaries, which it does not know.
-func forVerdicts(t *testing.T, f func(e *engine, v *verdict)) {
-	for i := range singles {
-		e := &singles[i]
+func forVerdicts(t *testing.T, f func(e *model.Engine, v *model.Verdict)) {
+	for i := range model.Singles {
+		e := &model.Singles[i]
 		out := 0
-		for _, v := range e.verdicts(t) {
-			if e.folder == "godot4.3" {
-				r := reference{format: "godot4", p: v.Hex}
-				if _, _ = r.decode(); r.typedDict {
+		for _, v := range e.Verdicts(t) {
+			if e.Folder == "godot4.3" {
+				r := model.Reference{Format: "godot4", P: v.Hex}
+				if _, _ = r.Decode(); r.TypedDict {
 					out++
 					continue
 				}
@@ -43,7 +32,7 @@ func forVerdicts(t *testing.T, f func(e *engine, v *verdict)) {
 			f(e, &v)
 		}
 		if out > 0 {
-			t.Logf("%s: %d typed dictionaries left out", e.folder, out)
+			t.Logf("%s: %d typed dictionaries left out", e.Folder, out)
 		}
 	}
 }
@@ -117,17 +106,17 @@ func validGodot3(b []byte) bool {
 
 // explains reports whether e accepts p for this reason: with this check of text
 // the Decoder would accept it, too.
-func (l *leniency) explains(e *engine, p []byte) bool {
-	if l.only != "" && l.only != e.folder {
+func (l *leniency) explains(e *model.Engine, p []byte) bool {
+	if l.only != "" && l.only != e.Folder {
 		return false
 	}
-	format := e.format.String()
-	r := reference{format: format, p: p}
-	if _, err := r.decode(); err == nil {
+	format := e.Format.String()
+	r := model.Reference{Format: format, P: p}
+	if _, err := r.Decode(); err == nil {
 		return false
 	}
-	r = reference{format: format, p: p, valid: l.valid}
-	_, err := r.decode()
+	r = model.Reference{Format: format, P: p, Valid: l.valid}
+	_, err := r.Decode()
 	return err == nil
 }
 
@@ -136,8 +125,8 @@ func (l *leniency) explains(e *engine, p []byte) bool {
 func TestVerdicts(t *testing.T) {
 	const padding = "size counts the padding that is missing"
 	counts := counter{}
-	forVerdicts(t, func(e *engine, v *verdict) {
-		_, size, err := decodeBytes(v.Hex, gdwire.DecoderOptions{Format: e.format})
+	forVerdicts(t, func(e *model.Engine, v *model.Verdict) {
+		_, size, err := model.Decode(v.Hex, gdwire.DecoderOptions{Format: e.Format})
 		agree := (err == nil) == v.Accept
 		counts["agree"]++
 		explained := ""
@@ -146,7 +135,7 @@ func TestVerdicts(t *testing.T) {
 			if !l.explains(e, v.Hex) {
 				continue
 			}
-			assert.False(t, agree, "%s explains a packet without a difference: %s, %x", l.name, e.folder, v.Hex)
+			assert.False(t, agree, "%s explains a packet without a difference: %s, %x", l.name, e.Folder, v.Hex)
 			if explained == "" {
 				explained = l.name
 				counts[l.name]++
@@ -154,17 +143,17 @@ func TestVerdicts(t *testing.T) {
 		}
 		if !agree {
 			counts["agree"]--
-			assert.NotEmpty(t, explained, "%s accepts: %v, we: %v, %x", e.folder, v.Accept, err, v.Hex)
+			assert.NotEmpty(t, explained, "%s accepts: %v, we: %v, %x", e.Folder, v.Accept, err, v.Hex)
 			return
 		}
-		if err != nil || e.format != gdwire.Godot4 {
+		if err != nil || e.Format != gdwire.Godot4 {
 			return
 		}
-		r := reference{format: "godot4", p: v.Hex}
-		_, err = r.decode()
+		r := model.Reference{Format: "godot4", P: v.Hex}
+		_, err = r.Decode()
 		require.NoError(t, err)
-		assert.Equal(t, v.Size, size+int64(r.missing), "%s, %x", e.folder, v.Hex)
-		if r.missing > 0 {
+		assert.Equal(t, v.Size, size+int64(r.Missing), "%s, %x", e.Folder, v.Hex)
+		if r.Missing > 0 {
 			counts[padding]++
 		}
 	})
@@ -178,17 +167,17 @@ type habit struct {
 	// rare marks a known habit that no verdict here shows.
 	rare bool
 	// change applies the habit to one value, whose items are already changed.
-	change func(e *engine, v *value) bool
+	change func(e *model.Engine, v *model.Value) bool
 }
 
 var habits = []habit{
-	{name: "a string ends at its first NUL", change: func(_ *engine, v *value) bool {
-		return v.eachText(func(s string) string { return string(untilNUL([]byte(s))) })
+	{name: "a string ends at its first NUL", change: func(_ *model.Engine, v *model.Value) bool {
+		return v.ChangeTexts(func(s string) string { return string(untilNUL([]byte(s))) })
 	}},
-	{name: "a byte order mark is dropped", rare: true, change: func(_ *engine, v *value) bool {
-		return v.eachText(func(s string) string { return strings.TrimPrefix(s, "\ufeff") })
+	{name: "a byte order mark is dropped", rare: true, change: func(_ *model.Engine, v *model.Value) bool {
+		return v.ChangeTexts(func(s string) string { return strings.TrimPrefix(s, "\ufeff") })
 	}},
-	{name: "a NaN of 32 bits is quieted and gets 64", change: func(_ *engine, v *value) bool {
+	{name: "a NaN of 32 bits is quieted and gets 64", change: func(_ *model.Engine, v *model.Value) bool {
 		x := math.Float64frombits(v.Bits)
 		if v.Type != "float" || v.Wide || x == x {
 			return false
@@ -196,7 +185,7 @@ var habits = []habit{
 		v.Wide, v.Bits = true, v.Bits|1<<51
 		return true
 	}},
-	{name: "a number of 64 bits that fits 32 gets these", change: func(_ *engine, v *value) bool {
+	{name: "a number of 64 bits that fits 32 gets these", change: func(_ *model.Engine, v *model.Value) bool {
 		x := math.Float64frombits(v.Bits)
 		fits := v.Type == "int" && int64(v.Bits) == int64(int32(v.Bits)) || v.Type == "float" && float64(float32(x)) == x
 		if !v.Wide || !fits {
@@ -205,60 +194,60 @@ var habits = []habit{
 		v.Wide = false
 		return true
 	}},
-	{name: "single precision reads 64 bits and writes 32", change: func(e *engine, v *value) bool {
-		if referenceReals[v.Type] == 0 || !v.Wide {
+	{name: "single precision reads 64 bits and writes 32", change: func(e *model.Engine, v *model.Value) bool {
+		if model.RealComponents[v.Type] == 0 || !v.Wide {
 			return false
 		}
 		v.Wide = false
 		for i, bits := range v.Numbers {
-			v.Numbers[i] = widened(math.Float32bits(float32(math.Float64frombits(bits))))
+			v.Numbers[i] = model.Widened(math.Float32bits(float32(math.Float64frombits(bits))))
 		}
 		return true
 	}},
-	{name: "an object is a stand-in with an id of its own", change: func(_ *engine, v *value) bool {
+	{name: "an object is a stand-in with an id of its own", change: func(_ *model.Engine, v *model.Value) bool {
 		if v.Type != "ObjectID" || v.Bits == 0 {
 			return false
 		}
 		v.Bits = 1
 		return true
 	}},
-	{name: "an object of id 0 is nil", rare: true, change: func(_ *engine, v *value) bool {
+	{name: "an object of id 0 is nil", rare: true, change: func(_ *model.Engine, v *model.Value) bool {
 		if v.Type != "ObjectID" || v.Bits != 0 {
 			return false
 		}
-		*v = value{Type: "Nil"}
+		*v = model.Value{Type: "Nil"}
 		return true
 	}},
-	{name: "every class is EncodedObjectAsID", change: func(_ *engine, v *value) bool {
+	{name: "every class is EncodedObjectAsID", change: func(_ *model.Engine, v *model.Value) bool {
 		changed := false
-		for _, d := range []*declared{&v.Key, &v.Elem} {
-			if as := (declared{2, "EncodedObjectAsID"}); (d.Kind > 1 || d.Name == "Object") && *d != as {
+		for _, d := range []*model.Declared{&v.Key, &v.Elem} {
+			if as := (model.Declared{Kind: 2, Name: "EncodedObjectAsID"}); (d.Kind > 1 || d.Name == "Object") && *d != as {
 				*d, changed = as, true
 			}
 		}
 		return changed
 	}},
-	{name: "an empty path is not absolute to 3.2.3", change: func(e *engine, v *value) bool {
-		if e.format != gdwire.Godot3 || !v.Absolute || len(v.Names)+len(v.Subnames) > 0 {
+	{name: "an empty path is not absolute to 3.2.3", change: func(e *model.Engine, v *model.Value) bool {
+		if e.Format != gdwire.Godot3 || !v.Absolute || len(v.Names)+len(v.Subnames) > 0 {
 			return false
 		}
 		v.Absolute = false
 		return true
 	}},
-	{name: "a StringName becomes a String as a key of 4.3", rare: true, change: func(e *engine, v *value) bool {
+	{name: "a StringName becomes a String as a key of 4.3", rare: true, change: func(e *model.Engine, v *model.Value) bool {
 		changed := false
-		for i := 0; e.folder == "godot4.3" && v.Type == "Dictionary" && i < len(v.Items); i += 2 {
+		for i := 0; e.Folder == "godot4.3" && v.Type == "Dictionary" && i < len(v.Items); i += 2 {
 			if v.Items[i].Type == "StringName" {
 				v.Items[i].Type, changed = "String", true
 			}
 		}
 		return changed
 	}},
-	{name: "of equal keys the last value counts", rare: true, change: func(e *engine, v *value) bool {
+	{name: "of equal keys the last value counts", rare: true, change: func(e *model.Engine, v *model.Value) bool {
 		if v.Type != "Dictionary" {
 			return false
 		}
-		var items []value
+		var items []model.Value
 	pairs:
 		for i := 0; i < len(v.Items); i += 2 {
 			for j := 0; j < len(items); j += 2 {
@@ -276,12 +265,12 @@ var habits = []habit{
 }
 
 // equalKeys reports whether two keys are equal to an engine.
-func equalKeys(e *engine, a, b *value) bool {
-	if a.Type == "ObjectID" || a.Type == "Dictionary" && e.format == gdwire.Godot3 {
+func equalKeys(e *model.Engine, a, b *model.Value) bool {
+	if a.Type == "ObjectID" || a.Type == "Dictionary" && e.Format == gdwire.Godot3 {
 		return false // compared by identity
 	}
-	one := func(v *value) value {
-		w := v.plain().anyNaN()
+	one := func(v *model.Value) model.Value {
+		w := v.Plain().AnyNaN()
 		if w.Type == "StringName" {
 			w.Type = "String"
 		}
@@ -292,23 +281,6 @@ func equalKeys(e *engine, a, b *value) bool {
 		return w
 	}
 	return reflect.DeepEqual(one(a), one(b))
-}
-
-// eachText changes the strings of v.
-func (v *value) eachText(change func(string) string) bool {
-	changed := false
-	do := func(s *string) {
-		if t := change(*s); t != *s {
-			*s, changed = t, true
-		}
-	}
-	do(&v.Text)
-	for _, names := range [][]string{v.Names, v.Subnames} {
-		for i := range names {
-			do(&names[i])
-		}
-	}
-	return changed
 }
 
 // Habits that no verdict shows have the known results.
@@ -327,14 +299,14 @@ func TestVerdictHabits(t *testing.T) {
 		{"godot4.3", "<Dictionary> 02000000 <int> 01000000 <Nil> <float> 0000803f <Nil>", "<Dictionary> 02000000 <int> 01000000 <Nil> <float> 0000803f <Nil>"},
 	} {
 		t.Run(c.folder+" "+c.packet, func(t *testing.T) {
-			for i := range engines {
-				e := &engines[i]
-				if e.folder != c.folder {
+			for i := range model.Engines {
+				e := &model.Engines[i]
+				if e.Folder != c.folder {
 					continue
 				}
-				got, _, err := decodeBytes(build(t, e.format, c.packet), gdwire.DecoderOptions{Format: e.format})
+				got, _, err := model.Decode(model.Build(t, e.Format, c.packet), gdwire.DecoderOptions{Format: e.Format})
 				require.NoError(t, err)
-				want, _, err := decodeBytes(build(t, e.format, c.want), gdwire.DecoderOptions{Format: e.format})
+				want, _, err := model.Decode(model.Build(t, e.Format, c.want), gdwire.DecoderOptions{Format: e.Format})
 				require.NoError(t, err)
 				changed := false
 				for i := range habits {
@@ -361,7 +333,7 @@ func TestVerdictUTF8OfGodot3(t *testing.T) {
 }
 
 // apply applies the habit to v and all values in it.
-func (h *habit) apply(e *engine, v *value) bool {
+func (h *habit) apply(e *model.Engine, v *model.Value) bool {
 	changed := false
 	for i := range v.Items {
 		changed = h.apply(e, &v.Items[i]) || changed
@@ -373,39 +345,39 @@ func (h *habit) apply(e *engine, v *value) bool {
 func TestVerdictsReencoded(t *testing.T) {
 	const dropped = "wrong elements of a typed container are converted or dropped"
 	counts := counter{}
-	forVerdicts(t, func(e *engine, v *verdict) {
-		o := gdwire.DecoderOptions{Format: e.format}
-		tree, _, err := decodeBytes(v.Hex, o)
+	forVerdicts(t, func(e *model.Engine, v *model.Verdict) {
+		o := gdwire.DecoderOptions{Format: e.Format}
+		tree, _, err := model.Decode(v.Hex, o)
 		if !v.Accept || err != nil {
 			return
 		}
-		again, err := copyValue(v.Hex, o, gdwire.EncoderOptions{Format: e.format})
+		again, err := model.Copy(v.Hex, o, gdwire.EncoderOptions{Format: e.Format})
 		require.NoError(t, err)
-		if tree.holds(wronglyTyped) { // these are copied
+		if tree.Holds(model.HasWrongTypes) { // these are copied
 			counts[dropped]++
 			return
 		}
 		theirs := v.Reencoded
-		if e.dirty {
-			theirs = cleanPaths(t, theirs, e.format)
+		if e.Dirty {
+			theirs = model.CleanPaths(theirs, e.Format)
 		}
 		same := bytes.Equal(again, theirs)
 		if same {
 			counts["same"]++
 		}
-		want, _, err := decodeBytes(theirs, o)
+		want, _, err := model.Decode(theirs, o)
 		require.NoError(t, err)
 		for i := range habits {
 			h := &habits[i]
 			if h.apply(e, &tree) {
-				assert.False(t, same, "%s explains a packet without a difference: %s, %x", h.name, e.folder, v.Hex)
+				assert.False(t, same, "%s explains a packet without a difference: %s, %x", h.name, e.Folder, v.Hex)
 				counts[h.name]++
 			}
 			if strings.HasPrefix(h.name, "an object is") {
 				h.apply(e, &want) // its id differs in each run
 			}
 		}
-		assert.Equal(t, want, tree, "%s, %x, written again %x", e.folder, v.Hex, v.Reencoded)
+		assert.Equal(t, want, tree, "%s, %x, written again %x", e.Folder, v.Hex, v.Reencoded)
 	})
 	names := []string{"same", dropped}
 	for _, h := range habits {

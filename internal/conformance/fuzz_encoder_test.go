@@ -1,4 +1,4 @@
-package gdwire_test
+package conformance
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/fuzz"
+	"github.com/gdwire/gdwire/internal/model"
 	"github.com/stretchr/testify/require"
 )
 
@@ -92,7 +93,7 @@ func FuzzEncode(f *testing.F) {
 		require.NoError(t, c.e.Flush())
 
 		d := gdwire.NewDecoder(&out, &gdwire.DecoderOptions{
-			Format: c.f, DoubleReals: c.double, AllowObjects: true, Limits: noLimits, MaxChunk: 16,
+			Format: c.f, DoubleReals: c.double, AllowObjects: true, Limits: model.NoLimits, MaxChunk: 16,
 		})
 		defer d.Release()
 		got, err := decodedEvents(d)
@@ -226,7 +227,7 @@ func (c *script) call(t testing.TB) {
 		c.took(e.WriteFloat(v), "float %x", math.Float64bits(v))
 	case 5:
 		v := pick(c, scriptFloats)
-		c.took(e.WriteToken(gdwire.Float32(float32(v))), "float %x", widened(math.Float32bits(float32(v))))
+		c.took(e.WriteToken(gdwire.Float32(float32(v))), "float %x", model.Widened(math.Float32bits(float32(v))))
 	case 6:
 		v := pick(c, scriptTexts)
 		typ := c.textType(gdwire.TypeString)
@@ -366,31 +367,31 @@ func (c *script) writePacked(t testing.TB) {
 	var err error
 	switch kind {
 	case 0:
-		err = gdwire.WritePacked(c.e, asNumbers(bits, func(b uint64) byte { return byte(b) }))
+		err = gdwire.WritePacked(c.e, model.AsNumbers(bits, func(b uint64) byte { return byte(b) }))
 	case 1:
-		err = gdwire.WritePacked(c.e, asNumbers(bits, toInt32))
+		err = gdwire.WritePacked(c.e, model.AsNumbers(bits, model.ToInt32))
 	case 2:
-		err = gdwire.WritePacked(c.e, asNumbers(bits, func(b uint64) int64 { return int64(b) }))
+		err = gdwire.WritePacked(c.e, model.AsNumbers(bits, func(b uint64) int64 { return int64(b) }))
 	case 3:
-		err = gdwire.WritePacked(c.e, asNumbers(bits, narrow))
+		err = gdwire.WritePacked(c.e, model.AsNumbers(bits, narrow))
 	case 4:
-		err = gdwire.WritePacked(c.e, asNumbers(bits, math.Float64frombits))
+		err = gdwire.WritePacked(c.e, model.AsNumbers(bits, math.Float64frombits))
 	case 5:
-		err = gdwire.WritePacked(c.e, grouped(bits, 2, func(x []float64) [2]float64 { return [2]float64(x) }))
+		err = gdwire.WritePacked(c.e, model.Grouped(bits, 2, func(x []float64) [2]float64 { return [2]float64(x) }))
 	case 6:
-		err = gdwire.WritePacked(c.e, grouped(bits, 3, func(x []float64) [3]float32 { return [3]float32{float32(x[0]), float32(x[1]), float32(x[2])} }))
+		err = gdwire.WritePacked(c.e, model.Grouped(bits, 3, func(x []float64) [3]float32 { return [3]float32{float32(x[0]), float32(x[1]), float32(x[2])} }))
 	case 7:
-		err = gdwire.WritePacked(c.e, grouped(bits, 4, func(x []float64) [4]float64 { return [4]float64(x) }))
+		err = gdwire.WritePacked(c.e, model.Grouped(bits, 4, func(x []float64) [4]float64 { return [4]float64(x) }))
 	}
 	if err != nil || len(bits) == 0 {
 		return
 	}
 	require.Equal(t, "data", c.inside())
-	v := value{Type: c.typ.String(), Numbers: bits, Wide: c.wide(c.typ)}
+	v := model.Value{Type: c.typ.String(), Numbers: bits, Wide: c.wide(c.typ)}
 	if c.typ == gdwire.TypePackedByteArray {
-		v.Data, v.Numbers = asNumbers(bits, func(b uint64) byte { return byte(b) }), nil
+		v.Data, v.Numbers = model.AsNumbers(bits, func(b uint64) byte { return byte(b) }), nil
 	}
-	c.data = append(c.data, v.data()...)
+	c.data = append(c.data, v.Encoding()...)
 }
 
 // wide reports whether the numbers of such a type are written in 64 bits.
@@ -399,9 +400,9 @@ func (c *script) wide(typ gdwire.Type) bool {
 	case gdwire.TypePackedInt64Array, gdwire.TypePackedFloat64Array:
 		return true
 	}
-	v := value{Type: typ.String(), Wide: c.double}
+	v := model.Value{Type: typ.String(), Wide: c.double}
 	to := conversion{to: c.f.String(), double: c.double}
-	return referenceReals[v.Type] > 0 && to.wide(&v)
+	return model.RealComponents[v.Type] > 0 && to.wide(&v)
 }
 
 // rounded returns the bits of components after writing.
@@ -410,14 +411,14 @@ func (c *script) rounded(typ gdwire.Type, x []float64) (all []uint64) {
 		if c.wide(typ) {
 			all = append(all, math.Float64bits(x))
 		} else {
-			all = append(all, widened(math.Float32bits(float32(x))))
+			all = append(all, model.Widened(math.Float32bits(float32(x))))
 		}
 	}
 	return all
 }
 
 func (c *script) writeRaw(t testing.TB) {
-	raw := build(t, c.f, pick(c, []string{
+	raw := model.Build(t, c.f, pick(c, []string{
 		"<Nil>", "<bool> 01000000", "<Array> 01000000 <String> 01000000 61000000", "<bool>", "<Nil> <Nil>", "", "<String> 01000000 ff000000",
 		"<Array> 01000000 <Array> 01000000 <Array> 01000000 <Array> 01000000 <Array> 01000000 <Nil>",
 	}))
@@ -479,7 +480,7 @@ func decodedEvents(d *gdwire.Decoder) (all []event, err error) {
 		case gdwire.KindInt32, gdwire.KindInt64:
 			add("int %d", t.Int())
 		case gdwire.KindFloat32:
-			add("float %x", floatBits(t))
+			add("float %x", model.FloatBits(t))
 		case gdwire.KindFloat64:
 			add("float %x", math.Float64bits(t.Float()))
 		case gdwire.KindRID:
@@ -495,7 +496,7 @@ func decodedEvents(d *gdwire.Decoder) (all []event, err error) {
 			add("event %d %d %x", kind, device, t.Bytes())
 		case gdwire.KindStringChunk:
 			typ := t.Type()
-			text, err := (&valueReader{d: d}).joined(t)
+			text, err := (&model.Reader{D: d}).Joined(t)
 			if err != nil {
 				return all, err
 			}
@@ -528,7 +529,7 @@ func decodedEvents(d *gdwire.Decoder) (all []event, err error) {
 			}
 			add("end")
 		default:
-			add("%v %x", t.Type(), numbers(t.Type().String(), t.Bytes(), t.Width() == 64))
+			add("%v %x", t.Type(), model.Numbers(t.Type().String(), t.Bytes(), t.Width() == 64))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package gdwire_test
+package conformance
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/fuzz"
 	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal/model"
 	"github.com/stretchr/testify/require"
 )
 
@@ -23,14 +24,14 @@ import (
 // packet are, with the same first error, and what the reference decoder reads, at the
 // same offsets. Calls that do not fit the value change nothing.
 func FuzzTypedReads(f *testing.F) {
-	addSeeds(f)
+	fuzz.AddSeeds(f.Add)
 	f.Fuzz(func(t *testing.T, p []byte, n uint64) {
 		o := fuzz.Seed(n).Options()
 		d := gdwire.NewDecoder(bytes.NewReader(p), &o)
 		defer d.Release()
-		var want []value
-		v, fault := readValue(d)
-		for ; fault == nil; v, fault = readValue(d) {
+		var want []model.Value
+		v, fault := model.Read(d)
+		for ; fault == nil; v, fault = model.Read(d) {
 			want = append(want, v)
 		}
 		for name, r := range map[string]io.Reader{"Reader": bytes.NewReader(p), "bytes": iotest.OneByteReader(bytes.NewReader(p))} {
@@ -39,10 +40,10 @@ func FuzzTypedReads(f *testing.F) {
 			for _, v := range want {
 				got, err := w.value()
 				require.NoError(t, err, name)
-				require.Equal(t, w.expected(v, got).anyNaN(), got.anyNaN(), name)
+				require.Equal(t, w.expected(v, got).AnyNaN(), got.AnyNaN(), name)
 			}
 			_, err := w.value()
-			require.Equal(t, errorText(fault), errorText(err), name)
+			require.Equal(t, fuzz.ErrorText(fault), fuzz.ErrorText(err), name)
 		}
 		if !o.Strict && o.Limits == (gdwire.Limits{}) && !o.AllowInvalidUTF8 {
 			requireTypedReference(t, p, o, n)
@@ -53,9 +54,9 @@ func FuzzTypedReads(f *testing.F) {
 // requireTypedReference compares typed reads with the reference on a packet: whether it
 // is accepted, the value, and the offset of each value in it.
 func requireTypedReference(t testing.TB, p []byte, o gdwire.DecoderOptions, n uint64) {
-	r := reference{format: o.Format.String(), objects: o.AllowObjects, double: o.DoubleReals, p: p}
-	want, rejected := r.decode()
-	o.Limits = noLimits
+	r := model.Reference{Format: o.Format.String(), Objects: o.AllowObjects, Double: o.DoubleReals, P: p}
+	want, rejected := r.Decode()
+	o.Limits = model.NoLimits
 	d := gdwire.NewDecoder(nil, &o)
 	defer d.Release()
 	d.ResetBytes(p)
@@ -63,10 +64,10 @@ func requireTypedReference(t testing.TB, p []byte, o gdwire.DecoderOptions, n ui
 	got, err := w.value()
 	i := 0
 	for _, start := range w.starts { // loops can skip some of them
-		for i < len(r.starts) && r.starts[i] != start {
+		for i < len(r.Starts) && r.Starts[i] != start {
 			i++
 		}
-		require.Less(t, i, len(r.starts), "%v, %x: no value starts at %d", o.Format, p, start)
+		require.Less(t, i, len(r.Starts), "%v, %x: no value starts at %d", o.Format, p, start)
 		i++
 	}
 	if rejected != nil {
@@ -74,8 +75,8 @@ func requireTypedReference(t testing.TB, p []byte, o gdwire.DecoderOptions, n ui
 		return
 	}
 	require.NoError(t, err, "%v, %x", o.Format, p)
-	require.Equal(t, w.expected(want, got).anyNaN(), got.anyNaN(), "%v, %x", o.Format, p)
-	require.EqualValues(t, r.pos, d.InputOffset(), "%v, %x", o.Format, p)
+	require.Equal(t, w.expected(want, got).AnyNaN(), got.AnyNaN(), "%v, %x", o.Format, p)
+	require.EqualValues(t, r.Pos, d.InputOffset(), "%v, %x", o.Format, p)
 }
 
 // A typedWalk reads values by typed calls.
@@ -141,7 +142,7 @@ func (w *typedWalk) refuse(k gdwire.Kind) error {
 }
 
 // value reads the next value.
-func (w *typedWalk) value() (v value, err error) {
+func (w *typedWalk) value() (v model.Value, err error) {
 	d := w.d
 	w.starts = append(w.starts, d.InputOffset())
 	k := d.PeekKind()
@@ -149,7 +150,7 @@ func (w *typedWalk) value() (v value, err error) {
 		switch w.random.IntN(3) { // these read keys of one type at once
 		case 0:
 			if b, ok, err := d.ReadText(); ok || err != nil {
-				return value{Type: "String", Text: string(b)}, err
+				return model.Value{Type: "String", Text: string(b)}, err
 			}
 		case 1:
 			if b, err := d.ReadBool(); !errors.Is(err, gdwire.ErrType) {
@@ -220,47 +221,47 @@ func (w *typedWalk) value() (v value, err error) {
 	case gdwire.KindObjectStart:
 		return w.object()
 	case gdwire.KindImageStart, gdwire.KindInputEvent:
-		return readValue(d)
+		return model.Read(d)
 	}
 	return w.math(gdwire.Type(k))
 }
 
-func boolValue(b bool) value {
+func boolValue(b bool) model.Value {
 	if b {
-		return value{Type: "bool", Bits: 1}
+		return model.Value{Type: "bool", Bits: 1}
 	}
-	return value{Type: "bool"}
+	return model.Value{Type: "bool"}
 }
 
-func (w *typedWalk) int() (value, error) {
+func (w *typedWalk) int() (model.Value, error) {
 	if w.random.IntN(2) == 0 {
 		x, err := gdwire.ReadInteger[int16](w.d)
 		if !errors.Is(err, gdwire.ErrRange) {
-			return value{Type: "int", Bits: uint64(x)}, err
+			return model.Value{Type: "int", Bits: uint64(x)}, err
 		}
 	}
 	if w.random.IntN(2) == 0 {
 		x, err := w.d.ReadFloat()
 		if !errors.Is(err, gdwire.ErrRange) {
-			return value{Type: "int", Bits: uint64(int64(x))}, err
+			return model.Value{Type: "int", Bits: uint64(int64(x))}, err
 		}
 	}
 	x, err := w.d.ReadInt()
-	return value{Type: "int", Bits: uint64(x)}, err
+	return model.Value{Type: "int", Bits: uint64(x)}, err
 }
 
-func (w *typedWalk) float() (value, error) {
+func (w *typedWalk) float() (model.Value, error) {
 	if w.random.IntN(2) == 0 {
 		x, err := w.d.ReadInt()
 		if !errors.Is(err, gdwire.ErrRange) {
-			return value{Type: "float", Bits: math.Float64bits(float64(x))}, err
+			return model.Value{Type: "float", Bits: math.Float64bits(float64(x))}, err
 		}
 	}
 	x, err := w.d.ReadFloat()
 	if x == 0 {
 		x = 0 // ReadInt does not return the sign
 	}
-	return value{Type: "float", Bits: math.Float64bits(x)}, err
+	return model.Value{Type: "float", Bits: math.Float64bits(x)}, err
 }
 
 func (w *typedWalk) text() (string, error) {
@@ -276,9 +277,9 @@ func (w *typedWalk) text() (string, error) {
 	return w.d.ReadString()
 }
 
-func (w *typedWalk) math(t gdwire.Type) (value, error) {
-	v := value{Type: t.String()}
-	if n := referenceInts[v.Type]; n > 0 {
+func (w *typedWalk) math(t gdwire.Type) (model.Value, error) {
+	v := model.Value{Type: t.String()}
+	if n := model.IntComponents[v.Type]; n > 0 {
 		c := make([]int32, n)
 		err := w.d.ReadInts(t, c)
 		for _, x := range c {
@@ -286,7 +287,7 @@ func (w *typedWalk) math(t gdwire.Type) (value, error) {
 		}
 		return v, err
 	}
-	c := make([]float64, referenceReals[v.Type])
+	c := make([]float64, model.RealComponents[v.Type])
 	err := w.d.ReadReals(t, c)
 	for _, x := range c {
 		v.Numbers = append(v.Numbers, math.Float64bits(x))
@@ -295,7 +296,7 @@ func (w *typedWalk) math(t gdwire.Type) (value, error) {
 }
 
 // item reads an element, key or value in the body of a loop, all of it or a part.
-func (w *typedWalk) item(v *value) error {
+func (w *typedWalk) item(v *model.Value) error {
 	read := w.random.IntN(4)
 	switch k := w.d.PeekKind(); {
 	case read == 0 && k == gdwire.KindArrayStart:
@@ -304,20 +305,20 @@ func (w *typedWalk) item(v *value) error {
 		w.d.ReadDict()
 	}
 	if read == 0 {
-		v.Items = append(v.Items, value{Type: skipped})
+		v.Items = append(v.Items, model.Value{Type: skipped})
 		return nil
 	}
 	return w.append(v)
 }
 
-func (w *typedWalk) append(v *value) error {
+func (w *typedWalk) append(v *model.Value) error {
 	item, err := w.value()
 	v.Items = append(v.Items, item)
 	return err
 }
 
-func (w *typedWalk) array() (value, error) {
-	v := value{Type: "Array"}
+func (w *typedWalk) array() (model.Value, error) {
+	v := model.Value{Type: "Array"}
 	if w.random.IntN(2) == 0 {
 		for _, err := range w.d.Elements() {
 			if err == nil {
@@ -339,14 +340,14 @@ func (w *typedWalk) array() (value, error) {
 	return v, err
 }
 
-func (w *typedWalk) dict() (value, error) {
-	v := value{Type: "Dictionary"}
+func (w *typedWalk) dict() (model.Value, error) {
+	v := model.Value{Type: "Dictionary"}
 	switch w.random.IntN(3) {
 	case 0:
 		v.Text = "Fields"
 		for key, err := range w.d.Fields() {
 			if err == nil {
-				v.Items = append(v.Items, value{Type: "String", Text: string(key)})
+				v.Items = append(v.Items, model.Value{Type: "String", Text: string(key)})
 				err = w.item(&v)
 			}
 			if err != nil {
@@ -380,9 +381,9 @@ func (w *typedWalk) dict() (value, error) {
 	return v, err
 }
 
-func (w *typedWalk) object() (value, error) {
+func (w *typedWalk) object() (model.Value, error) {
 	t, err := w.d.ReadToken()
-	v := value{Type: "Object", Text: t.Text()}
+	v := model.Value{Type: "Object", Text: t.Text()}
 	for n := t.Len(); err == nil && n > 0; n-- {
 		if t, err = w.d.ReadToken(); err == nil {
 			v.Names = append(v.Names, t.Text())
@@ -396,8 +397,8 @@ func (w *typedWalk) object() (value, error) {
 }
 
 // packed reads a packed array by the first call that accepts it.
-func (w *typedWalk) packed() (v value, err error) {
-	for _, read := range []func(*gdwire.Decoder) (value, error){
+func (w *typedWalk) packed() (v model.Value, err error) {
+	for _, read := range []func(*gdwire.Decoder) (model.Value, error){
 		packedAs[byte]("PackedByteArray"), packedAs[int32]("PackedInt32Array"), packedAs[int64]("PackedInt64Array"),
 		packedAs[float64]("PackedFloat64Array"), packedAs[[2]float64]("PackedVector2Array"),
 		packedAs[[3]float64]("PackedVector3Array"), packedAs[[4]float64]("PackedVector4Array"),
@@ -406,7 +407,7 @@ func (w *typedWalk) packed() (v value, err error) {
 			return v, err
 		}
 	}
-	v = value{Type: "PackedStringArray"}
+	v = model.Value{Type: "PackedStringArray"}
 	for _, err := range w.d.Elements() {
 		if err != nil {
 			return v, err
@@ -420,19 +421,19 @@ func (w *typedWalk) packed() (v value, err error) {
 	return v, nil
 }
 
-func packedAs[T gdwire.Packable](typ string) func(d *gdwire.Decoder) (value, error) {
-	return func(d *gdwire.Decoder) (value, error) {
+func packedAs[T gdwire.Packable](typ string) func(d *gdwire.Decoder) (model.Value, error) {
+	return func(d *gdwire.Decoder) (model.Value, error) {
 		elements, err := gdwire.AppendPacked[T](d, nil)
 		if err != nil {
-			return value{}, err
+			return model.Value{}, err
 		}
 		b, err := binary.Append(nil, le, elements)
-		v := value{Type: typ}
+		v := model.Value{Type: typ}
 		switch typ {
 		case "PackedByteArray":
 			v.Data = append(v.Data, b...)
 		default:
-			v.Numbers = numbers(typ, b, typ != "PackedInt32Array")
+			v.Numbers = model.Numbers(typ, b, typ != "PackedInt32Array")
 		}
 		return v, err
 	}
@@ -440,11 +441,11 @@ func packedAs[T gdwire.Packable](typ string) func(d *gdwire.Decoder) (value, err
 
 // expected returns v as the calls that have returned got read it: without what they do
 // not return, and without the values that loops have skipped.
-func (w *typedWalk) expected(v, got value) value {
+func (w *typedWalk) expected(v, got model.Value) model.Value {
 	if got.Type == skipped {
 		return got
 	}
-	v.Wide, v.Key, v.Elem = false, declared{}, declared{}
+	v.Wide, v.Key, v.Elem = false, model.Declared{}, model.Declared{}
 	switch v.Type {
 	case "StringName":
 		v.Type = "String"
@@ -453,7 +454,7 @@ func (w *typedWalk) expected(v, got value) value {
 	case "PackedColorArray":
 		v.Type = "PackedVector4Array"
 	case "NodePath":
-		v = value{Type: v.Type, Text: v.path()}
+		v = model.Value{Type: v.Type, Text: v.Path()}
 	case "float":
 		if v.Bits == 1<<63 {
 			v.Bits = 0 // ReadInt does not return the sign

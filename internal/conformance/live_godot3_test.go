@@ -1,4 +1,4 @@
-package gdwire_test
+package conformance
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/model"
 	"github.com/stretchr/testify/require"
 )
 
@@ -152,7 +153,7 @@ func TestGodot3EqualKeys(t *testing.T) {
 	home := t.TempDir()
 	in, out := filepath.Join(home, "in"), filepath.Join(home, "out")
 	require.NoError(t, os.WriteFile(in, packets, 0o600))
-	require.NoError(t, os.CopyFS(home, os.DirFS("testdata/godot3")))
+	require.NoError(t, os.CopyFS(home, os.DirFS(model.Testdata("godot3"))))
 	c := exec.CommandContext(t.Context(), engine, "--no-window", "--path", home, "-s", "reencode.gd")
 	c.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home, "IN="+in, "OUT="+out)
 	printed, err := c.CombinedOutput()

@@ -1,4 +1,4 @@
-package gdwire_test
+package conformance
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/model"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -21,14 +22,14 @@ type conversion struct {
 
 // rejects returns the error of the first part of v that does not fit, in the order
 // of writing.
-func (c *conversion) rejects(v *value) error {
+func (c *conversion) rejects(v *model.Value) error {
 	typ := v.Type
 	if typ == "ObjectID" {
 		typ = "Object"
 	}
 	simple := slices.Contains([]string{"godot2", "manual3", "manual30"}, c.to) // no flags
 	switch {
-	case !slices.Contains(referenceTypes[c.to], typ):
+	case !slices.Contains(model.TypeNames[c.to], typ):
 		return gdwire.ErrType
 	case v.Type == "Object" && simple:
 		return gdwire.ErrType
@@ -38,14 +39,14 @@ func (c *conversion) rejects(v *value) error {
 		return gdwire.ErrRange
 	case typ == "float" && simple && !survives(v.Bits):
 		return gdwire.ErrRange
-	case referenceReals[typ] > 0 && !c.wide(v) && slices.ContainsFunc(v.Numbers, func(bits uint64) bool { return !survives(bits) }):
+	case model.RealComponents[typ] > 0 && !c.wide(v) && slices.ContainsFunc(v.Numbers, func(bits uint64) bool { return !survives(bits) }):
 		return gdwire.ErrRange
 	case c.to != "godot4" && (v.Key.Kind > 0 || v.Elem.Kind > 0):
 		return gdwire.ErrType
 	}
 	for i := range v.Items {
 		item := &v.Items[i]
-		if must := v.must(i); must != "" && item.Type != must && (must != "Object" || item.Type != "ObjectID" && item.Type != "Nil") {
+		if must := v.DeclaredType(i); must != "" && item.Type != must && (must != "Object" || item.Type != "ObjectID" && item.Type != "Nil") {
 			return gdwire.ErrType
 		}
 		if err := c.rejects(item); err != nil {
@@ -55,22 +56,8 @@ func (c *conversion) rejects(v *value) error {
 	return nil
 }
 
-// must returns the type that item i is declared to have.
-func (v *value) must(i int) string {
-	d := v.Elem
-	if v.Type == "Dictionary" {
-		if d = v.Key; i%2 == 1 {
-			return ""
-		}
-	}
-	if d.Kind > 1 {
-		return "Object"
-	}
-	return d.Name
-}
-
 // wide reports whether the reals of v have 64 bits in the destination.
-func (c *conversion) wide(v *value) bool {
+func (c *conversion) wide(v *model.Value) bool {
 	switch c.to {
 	case "godot4":
 		return v.Wide && v.Type != "Color" && v.Type != "PackedColorArray"
@@ -82,10 +69,10 @@ func (c *conversion) wide(v *value) bool {
 
 // survives reports whether a float64 can be stored in 32 bits without loss,
 // including all bits of a NaN.
-func survives(bits uint64) bool { return widened(narrowed(bits)) == bits }
+func survives(bits uint64) bool { return model.Widened(model.Narrowed(bits)) == bits }
 
 // after returns v as it is after copying.
-func (c *conversion) after(v value) value {
+func (c *conversion) after(v model.Value) model.Value {
 	if v.Type == "RID" && c.to != "godot4" {
 		v.Bits = 0
 	}
@@ -100,13 +87,13 @@ func (c *conversion) after(v value) value {
 // requireConversions copies the value at the start of p into every format and
 // expects the same value, or the error of the part that does not fit.
 func requireConversions(t *testing.T, p []byte, from gdwire.DecoderOptions, counts map[string]int) {
-	v, _, err := decodeBytes(p, from)
+	v, _, err := model.Decode(p, from)
 	require.NoError(t, err)
 	for _, f := range gdwire.Formats() {
 		for _, double := range []bool{false, true} {
 			c := conversion{to: f.String(), double: double}
 			want := c.rejects(&v)
-			got, err := copyValue(p, from, gdwire.EncoderOptions{Format: f, DoubleReals: double})
+			got, err := model.Copy(p, from, gdwire.EncoderOptions{Format: f, DoubleReals: double})
 			if want != nil {
 				require.ErrorIs(t, err, want, "to %v", f)
 				var fault *gdwire.Error
@@ -115,10 +102,10 @@ func requireConversions(t *testing.T, p []byte, from gdwire.DecoderOptions, coun
 				continue
 			}
 			require.NoError(t, err, "to %v", f)
-			back, size, err := decodeBytes(got, gdwire.DecoderOptions{Format: f, AllowObjects: true, DoubleReals: double})
+			back, size, err := model.Decode(got, gdwire.DecoderOptions{Format: f, AllowObjects: true, DoubleReals: double})
 			require.NoError(t, err, "to %v: %x", f, got)
 			require.EqualValues(t, len(got), size)
-			require.Equal(t, c.after(v).plain(), back.plain(), "to %v: %x", f, got)
+			require.Equal(t, c.after(v).Plain(), back.Plain(), "to %v: %x", f, got)
 			counts[f.String()+" copied"]++
 		}
 	}
@@ -140,8 +127,8 @@ func TestConvertPackets(t *testing.T) {
 
 func TestConvertVectors(t *testing.T) {
 	counts := map[string]int{}
-	forVectors(t, func(t *testing.T, e *engine, v *vector) {
-		requireConversions(t, v.Hex, gdwire.DecoderOptions{Format: e.format, AllowObjects: v.FullObjects, MaxChunk: 16}, counts)
+	forVectors(t, func(t *testing.T, e *model.Engine, v *model.Vector) {
+		requireConversions(t, v.Hex, gdwire.DecoderOptions{Format: e.Format, AllowObjects: v.FullObjects, MaxChunk: 16}, counts)
 	})
 	assert.NotZero(t, counts["manual3 copied"])
 }
@@ -149,21 +136,21 @@ func TestConvertVectors(t *testing.T) {
 // Godot 4 can represent every value of Godot 3.
 func TestConvertGodot3(t *testing.T) {
 	c := conversion{to: "godot4"}
-	for _, v := range engines[0].vectors(t) {
+	for _, v := range model.Engines[0].Vectors(t) {
 		require.NoError(t, c.rejects(&v.Value), v.Name)
 	}
-	for i := range packets {
-		p := &packets[i]
+	for i := range validPackets {
+		p := &validPackets[i]
 		if !slices.Contains(strings.Fields(p.formats), "godot3") {
 			continue
 		}
-		b := build(t, gdwire.Godot3, p.packet)
-		got, err := copyValue(b, p.options(gdwire.Godot3), gdwire.EncoderOptions{})
+		b := model.Build(t, gdwire.Godot3, p.packet)
+		got, err := model.Copy(b, p.options(gdwire.Godot3), gdwire.EncoderOptions{})
 		require.NoError(t, err, p.name)
 		if p.lenient || p.again != "" {
 			continue
 		}
-		_, err = tokensOf(got, gdwire.DecoderOptions{AllowObjects: p.objects, Strict: true})
+		_, err = model.Tokens(got, gdwire.DecoderOptions{AllowObjects: p.objects, Strict: true})
 		require.NoError(t, err, "%s: still canonical", p.name)
 	}
 }
@@ -181,38 +168,38 @@ func TestConvertBits(t *testing.T) {
 		{name: "int that does not", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<int+1> 00000080 00000000", err: gdwire.ErrRange},
 		{name: "negative int that does not", from: gdwire.Manual3, to: gdwire.Manual30, packet: "<int> ffffff7f ffffffff", err: gdwire.ErrRange},
 		{name: "int into 64 bits", from: gdwire.Manual30, to: gdwire.Manual3, packet: "<int> ffffffff", want: "<int> ffffffff ffffffff"},
-		{name: "float that fits", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1>" + f64(0.5), want: "<float>" + f32(0.5)},
-		{name: "least float that fits", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1>" + f64(math.SmallestNonzeroFloat32), want: "<float> 01000000"},
-		{name: "-0", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1>" + f64(math.Copysign(0, -1)), want: "<float> 00000080"},
-		{name: "infinity", from: gdwire.Godot4, to: gdwire.Manual3, packet: "<float+1>" + f64(math.Inf(-1)), want: "<float> 000080ff"},
-		{name: "float that does not fit", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1>" + f64(0.1), err: gdwire.ErrRange},
-		{name: "float too large", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1>" + f64(1e300), err: gdwire.ErrRange},
-		{name: "float too small", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1>" + f64(1e-300), err: gdwire.ErrRange},
+		{name: "float that fits", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1>" + model.F64(0.5), want: "<float>" + model.F32(0.5)},
+		{name: "least float that fits", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1>" + model.F64(math.SmallestNonzeroFloat32), want: "<float> 01000000"},
+		{name: "-0", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1>" + model.F64(math.Copysign(0, -1)), want: "<float> 00000080"},
+		{name: "infinity", from: gdwire.Godot4, to: gdwire.Manual3, packet: "<float+1>" + model.F64(math.Inf(-1)), want: "<float> 000080ff"},
+		{name: "float that does not fit", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1>" + model.F64(0.1), err: gdwire.ErrRange},
+		{name: "float too large", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1>" + model.F64(1e300), err: gdwire.ErrRange},
+		{name: "float too small", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1>" + model.F64(1e-300), err: gdwire.ErrRange},
 		{name: "NaN", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1> 00000060 5555fdff", want: "<float> abaaeaff"},
 		{name: "signalling NaN", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1> 00000020 0000f07f", want: "<float> 0100807f"},
 		{name: "signalling NaN in 32 bits", from: gdwire.Godot2, to: gdwire.Godot4, packet: "<float> 0100807f", want: "<float> 0100807f"},
 		{name: "NaN of more bits", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1> 01000000 0000f87f", err: gdwire.ErrRange},
 		{name: "NaN that would be infinity", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<float+1> 01000000 0000f07f", err: gdwire.ErrRange},
-		{name: "math into 64 bits", from: gdwire.Godot4, to: gdwire.Manual4, toDouble: true, packet: "<Vector2> 0100807f" + f32(0.1), want: "<Vector2> 00000020 0000f07f" + f64(float64(float32(0.1)))},
-		{name: "negative NaN into 64 bits", from: gdwire.Godot4, to: gdwire.Manual4, toDouble: true, packet: "<Vector2> 010080ff" + f32(1), want: "<Vector2> 00000020 0000f0ff" + f64(1)},
-		{name: "Color into 64 bits", from: gdwire.Godot4, to: gdwire.Manual3, toDouble: true, packet: "<Color>" + f32(1, 2, 3, 4), want: "<Color>" + f64(1, 2, 3, 4)},
-		{name: "Color into 32 bits", from: gdwire.Manual3, to: gdwire.Godot4, fromDouble: true, packet: "<Color>" + f64(1, 2, 3, 4), want: "<Color>" + f32(1, 2, 3, 4)},
-		{name: "math of 64 bits", from: gdwire.Manual3, to: gdwire.Godot4, fromDouble: true, packet: "<Vector2>" + f64(1, 0.1), want: "<Vector2+1>" + f64(1, 0.1)},
-		{name: "math into 32 bits", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<Vector2+1> 00000020 0000f0ff" + f64(2), want: "<Vector2> 010080ff" + f32(2)},
-		{name: "math that does not fit", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<Vector2+1>" + f64(1, 0.1), err: gdwire.ErrRange},
-		{name: "math whose first does not fit", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<Vector2+1>" + f64(0.1, 1), err: gdwire.ErrRange},
-		{name: "packed math into 32 bits", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<PackedVector2Array+1> 01000000" + f64(1, 2), want: "<PackedVector2Array> 01000000" + f32(1, 2)},
-		{name: "packed math into 64 bits", from: gdwire.Godot3, to: gdwire.Manual4, toDouble: true, packet: "<PackedVector2Array> 01000000 0100807f" + f32(1), want: "<PackedVector2Array> 01000000 00000020 0000f07f" + f64(1)},
-		{name: "packed math stays in 32 bits", from: gdwire.Godot4, to: gdwire.Godot4, toDouble: true, packet: "<PackedVector2Array> 01000000" + f32(1, 2), want: "<PackedVector2Array> 01000000" + f32(1, 2)},
-		{name: "math stays in 32 bits", from: gdwire.Godot4, to: gdwire.Godot4, toDouble: true, packet: "<Vector2>" + f32(1, 2), want: "<Vector2>" + f32(1, 2)},
-		{name: "packed math that does not fit", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<PackedVector2Array+1> 01000000" + f64(0.1, 2), err: gdwire.ErrRange},
+		{name: "math into 64 bits", from: gdwire.Godot4, to: gdwire.Manual4, toDouble: true, packet: "<Vector2> 0100807f" + model.F32(0.1), want: "<Vector2> 00000020 0000f07f" + model.F64(float64(float32(0.1)))},
+		{name: "negative NaN into 64 bits", from: gdwire.Godot4, to: gdwire.Manual4, toDouble: true, packet: "<Vector2> 010080ff" + model.F32(1), want: "<Vector2> 00000020 0000f0ff" + model.F64(1)},
+		{name: "Color into 64 bits", from: gdwire.Godot4, to: gdwire.Manual3, toDouble: true, packet: "<Color>" + model.F32(1, 2, 3, 4), want: "<Color>" + model.F64(1, 2, 3, 4)},
+		{name: "Color into 32 bits", from: gdwire.Manual3, to: gdwire.Godot4, fromDouble: true, packet: "<Color>" + model.F64(1, 2, 3, 4), want: "<Color>" + model.F32(1, 2, 3, 4)},
+		{name: "math of 64 bits", from: gdwire.Manual3, to: gdwire.Godot4, fromDouble: true, packet: "<Vector2>" + model.F64(1, 0.1), want: "<Vector2+1>" + model.F64(1, 0.1)},
+		{name: "math into 32 bits", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<Vector2+1> 00000020 0000f0ff" + model.F64(2), want: "<Vector2> 010080ff" + model.F32(2)},
+		{name: "math that does not fit", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<Vector2+1>" + model.F64(1, 0.1), err: gdwire.ErrRange},
+		{name: "math whose first does not fit", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<Vector2+1>" + model.F64(0.1, 1), err: gdwire.ErrRange},
+		{name: "packed math into 32 bits", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<PackedVector2Array+1> 01000000" + model.F64(1, 2), want: "<PackedVector2Array> 01000000" + model.F32(1, 2)},
+		{name: "packed math into 64 bits", from: gdwire.Godot3, to: gdwire.Manual4, toDouble: true, packet: "<PackedVector2Array> 01000000 0100807f" + model.F32(1), want: "<PackedVector2Array> 01000000 00000020 0000f07f" + model.F64(1)},
+		{name: "packed math stays in 32 bits", from: gdwire.Godot4, to: gdwire.Godot4, toDouble: true, packet: "<PackedVector2Array> 01000000" + model.F32(1, 2), want: "<PackedVector2Array> 01000000" + model.F32(1, 2)},
+		{name: "math stays in 32 bits", from: gdwire.Godot4, to: gdwire.Godot4, toDouble: true, packet: "<Vector2>" + model.F32(1, 2), want: "<Vector2>" + model.F32(1, 2)},
+		{name: "packed math that does not fit", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<PackedVector2Array+1> 01000000" + model.F64(0.1, 2), err: gdwire.ErrRange},
 		{name: "RID gets an id", from: gdwire.Godot3, to: gdwire.Godot4, packet: "<RID>", want: "<RID> 00000000 00000000"},
 		{name: "RID loses its id", from: gdwire.Godot4, to: gdwire.Godot3, packet: "<RID> 05000000 00000000", want: "<RID>"},
 		{name: "null gets an id", from: gdwire.Godot2, to: gdwire.Godot4, packet: "<Object>", want: "<Object+1> 00000000 00000000"},
 		{name: "null loses its id", from: gdwire.Godot4, to: gdwire.Godot2, packet: "<Object+1> 00000000 00000000", want: "<Object>"},
 		{name: "id that has no place", from: gdwire.Godot4, to: gdwire.Manual3, packet: "<Object+1> 01000000 00000000", err: gdwire.ErrRange},
-		{name: "many math into 32 bits", from: gdwire.Manual3, to: gdwire.Manual3, fromDouble: true, packet: "<Array> 02000000 <Vector2>" + f64(1, 2) + "<Vector2>" + f64(3, 4), want: "<Array> 02000000 <Vector2>" + f32(1, 2) + "<Vector2>" + f32(3, 4)},
-		{name: "many math into 64 bits", from: gdwire.Manual3, to: gdwire.Manual3, toDouble: true, packet: "<Array> 02000000 <Vector2>" + f32(1, 2) + "<Vector2>" + f32(3, 4), want: "<Array> 02000000 <Vector2>" + f64(1, 2) + "<Vector2>" + f64(3, 4)},
+		{name: "many math into 32 bits", from: gdwire.Manual3, to: gdwire.Manual3, fromDouble: true, packet: "<Array> 02000000 <Vector2>" + model.F64(1, 2) + "<Vector2>" + model.F64(3, 4), want: "<Array> 02000000 <Vector2>" + model.F32(1, 2) + "<Vector2>" + model.F32(3, 4)},
+		{name: "many math into 64 bits", from: gdwire.Manual3, to: gdwire.Manual3, toDouble: true, packet: "<Array> 02000000 <Vector2>" + model.F32(1, 2) + "<Vector2>" + model.F32(3, 4), want: "<Array> 02000000 <Vector2>" + model.F64(1, 2) + "<Vector2>" + model.F64(3, 4)},
 		{name: "packed strings get their NUL", from: gdwire.Godot4, to: gdwire.Godot4, packet: "<PackedStringArray> 02000000 04000000 61616161 04000000 62626262", want: "<PackedStringArray> 02000000 05000000 61616161 00000000 05000000 62626262 00000000"},
 		{name: "packed string gets its NUL", from: gdwire.Manual4, to: gdwire.Godot4, packet: "<PackedStringArray> 01000000 04000000 61616161", want: "<PackedStringArray> 01000000 05000000 61616161 00000000"},
 		{name: "packed string loses its NUL", from: gdwire.Godot4, to: gdwire.Manual4, packet: "<PackedStringArray> 01000000 05000000 61616161 00000000", want: "<PackedStringArray> 01000000 04000000 61616161"},
@@ -226,13 +213,13 @@ func TestConvertBits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			from := gdwire.DecoderOptions{Format: c.from, DoubleReals: c.fromDouble}
-			got, err := copyValue(build(t, c.from, c.packet), from, gdwire.EncoderOptions{Format: c.to, DoubleReals: c.toDouble})
+			got, err := model.Copy(model.Build(t, c.from, c.packet), from, gdwire.EncoderOptions{Format: c.to, DoubleReals: c.toDouble})
 			if c.err != nil {
 				require.ErrorIs(t, err, c.err)
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, hex.EncodeToString(build(t, c.to, c.want)), hex.EncodeToString(got))
+			require.Equal(t, hex.EncodeToString(model.Build(t, c.to, c.want)), hex.EncodeToString(got))
 		})
 	}
 }
@@ -252,14 +239,14 @@ func TestConvertLongPackedStrings(t *testing.T) {
 			for _, window := range []int{16, 17, 33, 0} {
 				from := gdwire.DecoderOptions{MaxChunk: window}
 				for _, f := range gdwire.Formats() {
-					got, err := copyValue(p, from, gdwire.EncoderOptions{Format: f})
+					got, err := model.Copy(p, from, gdwire.EncoderOptions{Format: f})
 					manual := strings.HasPrefix(f.String(), "manual")
 					if !wireNUL && manual && window > 0 && len(text) > window+1 {
 						require.ErrorIs(t, err, gdwire.ErrCount, "it was counted without its NUL")
 						continue
 					}
 					require.NoError(t, err)
-					v, n, err := decodeBytes(got, gdwire.DecoderOptions{Format: f})
+					v, n, err := model.Decode(got, gdwire.DecoderOptions{Format: f})
 					require.NoError(t, err, "%x", got)
 					require.EqualValues(t, len(got), n)
 					require.Equal(t, []string{text, text}, v.Names, "%d bytes, NUL %v, window %d, to %v", size, wireNUL, window, f)
@@ -273,7 +260,7 @@ func TestConvertLongPackedStrings(t *testing.T) {
 			}
 			p = packedStrings(gdwire.Manual4, text, text)
 			for _, window := range []int{16, 17, 33, 0} {
-				got, err := copyValue(p, gdwire.DecoderOptions{Format: gdwire.Manual4, MaxChunk: window}, gdwire.EncoderOptions{Format: gdwire.Godot3})
+				got, err := model.Copy(p, gdwire.DecoderOptions{Format: gdwire.Manual4, MaxChunk: window}, gdwire.EncoderOptions{Format: gdwire.Godot3})
 				require.NoError(t, err)
 				require.Equal(t, packedStrings(gdwire.Godot3, text+"\x00", text+"\x00"), got)
 			}
@@ -282,7 +269,7 @@ func TestConvertLongPackedStrings(t *testing.T) {
 }
 
 func packedStrings(f *gdwire.Format, all ...string) []byte {
-	b := []byte{byte(slices.Index(referenceTypes[f.String()], "PackedStringArray")), 0, 0, 0}
+	b := []byte{byte(slices.Index(model.TypeNames[f.String()], "PackedStringArray")), 0, 0, 0}
 	b = le.AppendUint32(b, uint32(len(all)))
 	for _, s := range all {
 		b = le.AppendUint32(b, uint32(len(s)))
@@ -295,12 +282,12 @@ func packedStrings(f *gdwire.Format, all ...string) []byte {
 // All values of one stream are copied into another.
 func TestConvertStream(t *testing.T) {
 	var in, want []byte
-	for _, v := range engines[0].vectors(t) {
+	for _, v := range model.Engines[0].Vectors(t) {
 		if v.FullObjects {
 			continue
 		}
 		in = append(in, v.Hex...)
-		p, err := copyValue(v.Hex, gdwire.DecoderOptions{Format: gdwire.Godot3}, gdwire.EncoderOptions{})
+		p, err := model.Copy(v.Hex, gdwire.DecoderOptions{Format: gdwire.Godot3}, gdwire.EncoderOptions{})
 		require.NoError(t, err)
 		want = append(want, p...)
 	}

@@ -1,4 +1,4 @@
-package gdwire_test
+package conformance
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/model"
 	"github.com/stretchr/testify/require"
 )
 
@@ -48,8 +49,8 @@ func strictCases() []strictCase {
 		{row: rowWidth, name: "int", text: "int 2147483647 in 64 bits", format: g4, packet: "<int+1> ffffff7f 00000000", path: "$", similar: "<int+1> 00000080 00000000"},
 		{row: rowWidth, name: "negative int", format: g3, packet: "<int+1> 00000080 ffffffff", path: "$", similar: "<int+1> ffffff7f ffffffff"},
 		{row: rowWidth, name: "int by the manual", format: m4, packet: "<int+1> 01000000 00000000", path: "$", similar: "<int> 01000000"},
-		{row: rowWidth, name: "float", text: "float 0.5 in 64 bits", format: g4, packet: "<float+1>" + f64(0.5), path: "$", similar: "<float+1>" + f64(0.1)},
-		{row: rowWidth, name: "float of an element", format: g3, packet: "<Array> 01000000 <float+1> 00000000 00000080", offset: 8, path: "$[0]", similar: "<Array> 01000000 <float>" + f32(0)},
+		{row: rowWidth, name: "float", text: "float 0.5 in 64 bits", format: g4, packet: "<float+1>" + model.F64(0.5), path: "$", similar: "<float+1>" + model.F64(0.1)},
+		{row: rowWidth, name: "float of an element", format: g3, packet: "<Array> 01000000 <float+1> 00000000 00000080", offset: 8, path: "$[0]", similar: "<Array> 01000000 <float>" + model.F32(0)},
 		{row: rowWidth, name: "NaN", text: "NaN in 32 bits", format: g4, packet: "<float> 0000c07f", path: "$", similar: "<float+1> 00000000 0000f87f"},
 
 		{row: rowBool, name: "two", text: "bool of 2", format: g4, packet: "<bool> 02000000", path: "$", similar: "<bool> 01000000"},
@@ -60,17 +61,17 @@ func strictCases() []strictCase {
 		{row: rowHeader, name: "second flag of an int", format: g4, packet: "<int+2> 00000000", path: "$", similar: "<int> 00000000"},
 		{row: rowHeader, name: "flag of an integer vector", format: g4, packet: "<Vector2i+1> 00000000 00000000", path: "$", similar: "<Vector2i> 00000000 00000000"},
 		{row: rowHeader, name: "flag of a string", format: g3, packet: "<String+1> 00000000", path: "$", similar: "<String> 00000000"},
-		{row: rowHeader, name: "flag of math before Godot 4", format: g3, packet: "<Vector2+1>" + f32(1, 2), path: "$", similar: "<Vector2>" + f32(1, 2)},
+		{row: rowHeader, name: "flag of math before Godot 4", format: g3, packet: "<Vector2+1>" + model.F32(1, 2), path: "$", similar: "<Vector2>" + model.F32(1, 2)},
 		{row: rowHeader, name: "flags of an Array before Godot 4", format: g3, packet: "<Array+1> 00000000", path: "$", similar: "<Array> 00000000"},
 		{row: rowHeader, name: "flags of values of an Array", format: g4, packet: "<Array+4> 00000000", path: "$", similar: "<Dictionary+4> <int> 00000000"},
 		{row: rowHeader, name: "flag of packed bytes", format: g4, packet: "<PackedByteArray+1> 00000000", path: "$", similar: "<PackedByteArray> 00000000"},
 
-		{row: rowMixed, name: "narrow and wide", text: "math types of both widths", format: g4, packet: "<Array> 02000000 <Vector2>" + f32(1, 2) + "<Vector2+1>" + f64(1, 2), offset: 20, path: "$[1]",
-			similar: "<Array> 02000000 <Vector2+1>" + f64(1, 2) + "<Vector2+1>" + f64(1, 2)},
-		{row: rowMixed, name: "wide and narrow", format: g4, packet: "<Array> 02000000 <Vector2+1>" + f64(1, 2) + "<Plane>" + f32(1, 2, 3, 4), offset: 28, path: "$[1]",
-			similar: "<Array> 02000000 <Vector2+1>" + f64(1, 2) + "<Color>" + f32(1, 2, 3, 4)},
-		{row: rowMixed, name: "packed and not", format: g4, packet: "<Array> 02000000 <PackedVector2Array+1> 00000000 <Vector2>" + f32(1, 2), offset: 16, path: "$[1]",
-			similar: "<Array> 02000000 <PackedVector2Array> 00000000 <Vector2>" + f32(1, 2)},
+		{row: rowMixed, name: "narrow and wide", text: "math types of both widths", format: g4, packet: "<Array> 02000000 <Vector2>" + model.F32(1, 2) + "<Vector2+1>" + model.F64(1, 2), offset: 20, path: "$[1]",
+			similar: "<Array> 02000000 <Vector2+1>" + model.F64(1, 2) + "<Vector2+1>" + model.F64(1, 2)},
+		{row: rowMixed, name: "wide and narrow", format: g4, packet: "<Array> 02000000 <Vector2+1>" + model.F64(1, 2) + "<Plane>" + model.F32(1, 2, 3, 4), offset: 28, path: "$[1]",
+			similar: "<Array> 02000000 <Vector2+1>" + model.F64(1, 2) + "<Color>" + model.F32(1, 2, 3, 4)},
+		{row: rowMixed, name: "packed and not", format: g4, packet: "<Array> 02000000 <PackedVector2Array+1> 00000000 <Vector2>" + model.F32(1, 2), offset: 16, path: "$[1]",
+			similar: "<Array> 02000000 <PackedVector2Array> 00000000 <Vector2>" + model.F32(1, 2)},
 		{row: rowMixed, name: "an id and serialized", text: "both ids of objects and serialized objects", format: g4, objects: true, packet: "<Array> 02000000 <Object+1> 05000000 00000000 <Object> 01000000 41000000 00000000", offset: 20, path: "$[1]",
 			similar: "<Array> 02000000 <Object> 01000000 41000000 00000000 <Object> 01000000 41000000 00000000"},
 		{row: rowMixed, name: "serialized and an id", format: g3, objects: true, packet: "<Array> 02000000 <Object> 01000000 41000000 00000000 <Object+1> 05000000 00000000", offset: 24, path: "$[1]",
@@ -122,7 +123,7 @@ func strictCases() []strictCase {
 		{row: rowPath, name: "names beyond 32 bits", format: g4, packet: "<NodePath> 02000080 ffffffff 00000000 01000000 61000000", offset: 4, path: "$", similar: "<NodePath> 00000080 01000000 00000000 01000000 61000000"},
 		{row: rowPath, name: "one string", format: g2, packet: "<NodePath> 01000000 61000000", offset: 4, path: "$", similar: "<NodePath> 01000080 00000000 00000000 01000000 61000000"},
 
-		{row: rowDeclared, name: "element", text: "float in a container of int", format: g4, packet: "<Array+1> <int> 01000000 <float>" + f32(1), offset: 12, path: "$[0]", similar: "<Array+1> <int> 01000000 <int> 01000000"},
+		{row: rowDeclared, name: "element", text: "float in a container of int", format: g4, packet: "<Array+1> <int> 01000000 <float>" + model.F32(1), offset: 12, path: "$[0]", similar: "<Array+1> <int> 01000000 <int> 01000000"},
 		{row: rowDeclared, name: "nil among built-in types", format: g4, packet: "<Array+1> <int> 01000000 <Nil>", offset: 12, path: "$[0]", similar: "<Array+1> <Object> 01000000 <Nil>"},
 		{row: rowDeclared, name: "element of a class", format: g4, packet: "<Array+2> 01000000 41000000 01000000 <int> 01000000", offset: 16, path: "$[0]",
 			similar: "<Array+2> 01000000 41000000 01000000 <Nil>"},
@@ -167,7 +168,7 @@ func TestStrictRows(t *testing.T) {
 			lenient := gdwire.DecoderOptions{Format: c.format, AllowObjects: c.objects}
 			strict := lenient
 			strict.Strict = true
-			packet, similar := build(t, c.format, c.packet), build(t, c.format, c.similar)
+			packet, similar := model.Build(t, c.format, c.packet), model.Build(t, c.format, c.similar)
 
 			for name, read := range strictReadings {
 				if err := read(packet, lenient); c.row != rowTrailing || len(packet)%4 == 0 {
@@ -202,7 +203,7 @@ func TestStrictRows(t *testing.T) {
 // strictReadings read all values of an input of known length.
 var strictReadings = map[string]func(p []byte, o gdwire.DecoderOptions) error{
 	"ReadToken": func(p []byte, o gdwire.DecoderOptions) error {
-		_, err := tokensOf(p, o)
+		_, err := model.Tokens(p, o)
 		return err
 	},
 	"SkipValue, with small buffers": func(p []byte, o gdwire.DecoderOptions) error {
@@ -222,7 +223,7 @@ var strictReadings = map[string]func(p []byte, o gdwire.DecoderOptions) error{
 
 // documentedRows returns the rows of the list about Strict in doc.go.
 func documentedRows(t *testing.T) (rows []string) {
-	b, err := os.ReadFile("doc.go")
+	b, err := os.ReadFile("../../doc.go")
 	require.NoError(t, err)
 	_, list, ok := strings.Cut(string(b), "refuses input that the engines of a format never write:\n//\n")
 	require.True(t, ok)

@@ -1,11 +1,10 @@
-package gdwire_test
+package conformance
 
 import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/model"
 )
 
 // A packet is written by hand from the description of the formats, once for all
@@ -50,7 +50,7 @@ func counted(n int) (x []float64) {
 	return x
 }
 
-var packets = slices.Concat(scalarPackets(), mathPackets(), stringPackets(), pathPackets(), objectPackets(),
+var validPackets = slices.Concat(scalarPackets(), mathPackets(), stringPackets(), pathPackets(), objectPackets(),
 	containerPackets(), typedPackets(), packedPackets(), godot2Packets(), lenientPackets())
 
 func scalarPackets() []packet {
@@ -92,12 +92,12 @@ func mathPackets() (all []packet) {
 	} {
 		x := counted(m.n)
 		tokens := m.typ + " [" + strings.Join(strings.Fields("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16")[:m.n], " ") + "]"
-		all = append(all, packet{name: m.typ, formats: m.formats, packet: "<" + m.typ + ">" + f32(x...), tokens: tokens})
+		all = append(all, packet{name: m.typ, formats: m.formats, packet: "<" + m.typ + ">" + model.F32(x...), tokens: tokens})
 		if m.typ != "Color" {
-			all = append(all, packet{name: "wide " + m.typ, formats: "godot4", packet: "<" + m.typ + "+1>" + f64(x...), tokens: tokens, double: true})
+			all = append(all, packet{name: "wide " + m.typ, formats: "godot4", packet: "<" + m.typ + "+1>" + model.F64(x...), tokens: tokens, double: true})
 		}
 		if m.formats == classic {
-			all = append(all, packet{name: "double " + m.typ, formats: manuals, packet: "<" + m.typ + ">" + f64(x...), tokens: tokens, double: true})
+			all = append(all, packet{name: "double " + m.typ, formats: manuals, packet: "<" + m.typ + ">" + model.F64(x...), tokens: tokens, double: true})
 		}
 	}
 	return append(all,
@@ -189,8 +189,8 @@ func packedPackets() []packet {
 		{name: "empty PackedByteArray", formats: all, packet: "<PackedByteArray> 00000000", tokens: "PackedStart PackedByteArray 0 | End"},
 		{name: "PackedInt32Array", formats: all, packet: "<PackedInt32Array> 02000000 01000000 feffffff", tokens: "PackedStart PackedInt32Array 2 | Chunk PackedInt32Array 2: 01000000feffffff | End"},
 		{name: "PackedInt64Array", formats: "godot4 manual4", packet: "<PackedInt64Array> 01000000 feffffff ffffffff", tokens: "PackedStart PackedInt64Array 1 | Chunk PackedInt64Array 1: feffffffffffffff | End"},
-		{name: "PackedFloat32Array", formats: all, packet: "<PackedFloat32Array> 01000000" + f32(1.5), tokens: "PackedStart PackedFloat32Array 1 | Chunk PackedFloat32Array 1: 0000c03f | End"},
-		{name: "PackedFloat64Array", formats: "godot4 manual4", packet: "<PackedFloat64Array> 01000000" + f64(0.1), tokens: "PackedStart PackedFloat64Array 1 | Chunk PackedFloat64Array 1: 9a9999999999b93f | End"},
+		{name: "PackedFloat32Array", formats: all, packet: "<PackedFloat32Array> 01000000" + model.F32(1.5), tokens: "PackedStart PackedFloat32Array 1 | Chunk PackedFloat32Array 1: 0000c03f | End"},
+		{name: "PackedFloat64Array", formats: "godot4 manual4", packet: "<PackedFloat64Array> 01000000" + model.F64(0.1), tokens: "PackedStart PackedFloat64Array 1 | Chunk PackedFloat64Array 1: 9a9999999999b93f | End"},
 		{name: "PackedStringArray", formats: engined, packet: "<PackedStringArray> 03000000  02000000 61000000  01000000 00000000  05000000 62626262 00000000",
 			tokens: `PackedStart PackedStringArray 3 | StringChunk PackedStringArray "a" | StringChunk PackedStringArray "" | StringChunk PackedStringArray "bbbb" | End`},
 		{name: "plain PackedStringArray", formats: manuals, packet: "<PackedStringArray> 03000000  01000000 61000000  00000000  04000000 62626262",
@@ -206,7 +206,7 @@ func packedPackets() []packet {
 	} {
 		head := "PackedStart " + m.typ + " 2 | "
 		chunk := "Chunk " + m.typ + " 2:"
-		narrow, wide := f32(counted(2*m.n)...), f64(counted(2*m.n)...)
+		narrow, wide := model.F32(counted(2*m.n)...), model.F64(counted(2*m.n)...)
 		// With the smallest read buffer each chunk has one element.
 		list = append(list, packet{name: m.typ, formats: m.formats, packet: "<" + m.typ + "> 02000000" + narrow, tokens: head + chunk + narrow + " | End"})
 		if m.typ != "PackedColorArray" {
@@ -256,15 +256,15 @@ func lenientPackets() []packet {
 		{name: "flag without a meaning", formats: flagged, packet: "<int+2> 05000000", tokens: "Int32 5", again: "<int> 05000000"},
 		{name: "nil with flags", formats: flagged, packet: "<Nil+65535>", tokens: "Nil", again: "<Nil>"},
 		{name: "String with flags", formats: flagged, packet: "<String+1> 00000000", tokens: `StringChunk String ""`, again: "<String> 00000000"},
-		{name: "math with bit 16", formats: "godot3 manual4", packet: "<Vector2+1>" + f32(1, 2), tokens: "Vector2 [1 2]", again: "<Vector2>" + f32(1, 2)},
+		{name: "math with bit 16", formats: "godot3 manual4", packet: "<Vector2+1>" + model.F32(1, 2), tokens: "Vector2 [1 2]", again: "<Vector2>" + model.F32(1, 2)},
 		{name: "integers with bit 16", formats: "godot4", packet: "<Vector2i+1> 01000000 02000000", tokens: "Vector2i [1 2]", again: "<Vector2i> 01000000 02000000"},
-		{name: "Color with bit 16", formats: "godot4", packet: "<Color+1>" + f32(1, 2, 3, 4), tokens: "Color [1 2 3 4]", again: "<Color>" + f32(1, 2, 3, 4)},
+		{name: "Color with bit 16", formats: "godot4", packet: "<Color+1>" + model.F32(1, 2, 3, 4), tokens: "Color [1 2 3 4]", again: "<Color>" + model.F32(1, 2, 3, 4)},
 		{name: "packed colours with bit 16", formats: "godot4", packet: "<PackedColorArray+1> 00000000", tokens: "PackedStart PackedColorArray 0 | End", again: "<PackedColorArray> 00000000"},
 		{name: "typed array of Godot 3", formats: "godot3", packet: "<Array+1> 00000000", tokens: "ArrayStart 0 | End", again: "<Array> 00000000"},
 		{name: "bool of 2", formats: all, packet: "<bool> 02000000", tokens: "Bool true", again: "<bool> 01000000"},
 		{name: "bool in its last byte", formats: all, packet: "<bool> 00000080", tokens: "Bool true", again: "<bool> 01000000"},
 		{name: "small int in 64 bits", formats: flagged, packet: "<int+1> 02000000 00000000", tokens: "Int64 2", tokensOnly: true},
-		{name: "small float in 64 bits", formats: flagged, packet: "<float+1>" + f64(1.5), tokens: "Float64 1.5", tokensOnly: true},
+		{name: "small float in 64 bits", formats: flagged, packet: "<float+1>" + model.F64(1.5), tokens: "Float64 1.5", tokensOnly: true},
 		{name: "NaN in 32 bits", formats: "godot4 godot3", packet: "<float> 0100807f", tokens: "Float32 NaN", tokensOnly: true},
 		{name: "shared bit of an Array", formats: "godot4 godot3 manual4 manual3 manual30", packet: "<Array> 00000080", tokens: "ArrayStart 0 | End", again: "<Array> 00000000"},
 		{name: "shared bit of a Dictionary", formats: "godot4 godot3 manual4 manual3 manual30", packet: "<Dictionary> 00000080", tokens: "DictStart 0 | End", again: "<Dictionary> 00000000"},
@@ -288,9 +288,9 @@ func lenientPackets() []packet {
 			tokens: `ArrayStart 2 | ObjectID 5 | ObjectStart "A" 0 | End | End`, objects: true, tokensOnly: true},
 		{name: "both forms the other way", formats: flagged, packet: "<Array> 02000000 <Object> 01000000 41000000 00000000 <Object+1> 05000000 00000000",
 			tokens: `ArrayStart 2 | ObjectStart "A" 0 | End | ObjectID 5 | End`, objects: true, tokensOnly: true},
-		{name: "math in both widths", formats: "godot4", packet: "<Array> 02000000 <Vector2>" + f32(1, 2) + "<Vector2+1>" + f64(1, 2),
+		{name: "math in both widths", formats: "godot4", packet: "<Array> 02000000 <Vector2>" + model.F32(1, 2) + "<Vector2+1>" + model.F64(1, 2),
 			tokens: `ArrayStart 2 | Vector2 [1 2] | Vector2 [1 2] | End`, tokensOnly: true},
-		{name: "packed math in both widths", formats: "godot4", packet: "<Array> 02000000 <Vector2+1>" + f64(1, 2) + "<PackedVector2Array> 00000000",
+		{name: "packed math in both widths", formats: "godot4", packet: "<Array> 02000000 <Vector2+1>" + model.F64(1, 2) + "<PackedVector2Array> 00000000",
 			tokens: `ArrayStart 2 | Vector2 [1 2] | PackedStart PackedVector2Array 0 | End | End`, tokensOnly: true},
 		{name: "elements of type 0", formats: "godot4", packet: "<Array+1> 00000000 01000000 <Nil>", tokens: "ArrayStart 1 | Nil | End", again: "<Array> 01000000 <Nil>"},
 		{name: "keys of type 0", formats: "godot4", packet: "<Dictionary+5> 00000000 <int> 00000000", tokens: "DictStart 0 [Variant, int] | End", again: "<Dictionary+4> <int> 00000000"},
@@ -345,23 +345,21 @@ func lenientPackets() []packet {
 	)
 }
 
-var headerPattern = regexp.MustCompile(`<(\w+)(?:\+(\d+)(?:\.(\d+))?)?>`)
-
 func (p *packet) options(f *gdwire.Format) gdwire.DecoderOptions {
 	return gdwire.DecoderOptions{Format: f, AllowObjects: p.objects, DoubleReals: p.double}
 }
 
 // forPackets runs a test for each packet in each of its formats.
 func forPackets(t *testing.T, test func(t *testing.T, f *gdwire.Format, p *packet, b, again []byte)) {
-	for i := range packets {
-		p := &packets[i]
+	for i := range validPackets {
+		p := &validPackets[i]
 		for _, name := range strings.Fields(p.formats) {
 			t.Run(p.name+"/"+name, func(t *testing.T) {
 				f := formatNamed(t, name)
-				b := build(t, f, p.packet)
+				b := model.Build(t, f, p.packet)
 				again := b
 				if p.again != "" {
-					again = build(t, f, p.again)
+					again = model.Build(t, f, p.again)
 				}
 				test(t, f, p, b, again)
 			})
@@ -386,7 +384,7 @@ func (p *packet) lines() (lines []string) {
 
 func TestFormatDecodes(t *testing.T) {
 	forPackets(t, func(t *testing.T, f *gdwire.Format, p *packet, b, _ []byte) {
-		got, err := tokensOf(b, p.options(f))
+		got, err := model.Tokens(b, p.options(f))
 		require.NoError(t, err)
 		require.Equal(t, p.lines(), got)
 	})
@@ -398,20 +396,20 @@ func TestFormatEncodes(t *testing.T) {
 		want := hex.EncodeToString(again)
 		for _, window := range []int{0, 16} {
 			from.MaxChunk = window
-			got, err := rewriteTokens(b, from, to)
+			got, err := model.Rewrite(b, from, to)
 			require.NoError(t, err)
 			require.Equal(t, want, hex.EncodeToString(got))
-			got, err = copyValue(b, from, to)
+			got, err = model.Copy(b, from, to)
 			require.NoError(t, err)
 			require.Equal(t, want, hex.EncodeToString(got))
 		}
 		if p.tokensOnly {
 			return
 		}
-		v, _, err := decodeBytes(b, from)
+		v, _, err := model.Decode(b, from)
 		require.NoError(t, err)
 		for _, unknown := range []bool{false, true} {
-			got, err := encodeValue(&v, to, unknown)
+			got, err := model.Encode(&v, to, unknown)
 			require.NoError(t, err)
 			require.Equal(t, want, hex.EncodeToString(got), "unknown counts: %v", unknown)
 		}
@@ -422,7 +420,7 @@ func TestFormatStrict(t *testing.T) {
 	forPackets(t, func(t *testing.T, f *gdwire.Format, p *packet, b, again []byte) {
 		o := p.options(f)
 		o.Strict = true
-		_, err := tokensOf(b, o)
+		_, err := model.Tokens(b, o)
 		switch {
 		case !p.lenient:
 			require.NoError(t, err)
@@ -433,7 +431,7 @@ func TestFormatStrict(t *testing.T) {
 			require.ErrorIs(t, err, gdwire.ErrStrict)
 		}
 		if p.again != "" {
-			_, err = tokensOf(again, o)
+			_, err = model.Tokens(again, o)
 			require.NoError(t, err, "its re-encoding is canonical")
 		}
 	})
@@ -444,17 +442,17 @@ func TestFormatStrict(t *testing.T) {
 func TestFormatsAreCovered(t *testing.T) {
 	covered := map[string]bool{}
 	forPackets(t, func(t *testing.T, f *gdwire.Format, _ *packet, b, _ []byte) {
-		covered[f.String()+" "+referenceTypes[f.String()][b[0]]] = true
+		covered[f.String()+" "+model.TypeNames[f.String()][b[0]]] = true
 	})
 	names := []string{}
 	for _, f := range gdwire.Formats() {
 		names = append(names, f.String())
 		require.Same(t, f, formatNamed(t, f.String()))
-		for _, typ := range referenceTypes[f.String()] {
+		for _, typ := range model.TypeNames[f.String()] {
 			assert.True(t, covered[f.String()+" "+typ], "%v has no packet with %v", f, typ)
 		}
-		for name, typ := range typeByName {
-			assert.Equal(t, slices.Contains(referenceTypes[f.String()], name), f.Has(typ), "%v has %v", f, typ)
+		for name, typ := range model.TypeByName {
+			assert.Equal(t, slices.Contains(model.TypeNames[f.String()], name), f.Has(typ), "%v has %v", f, typ)
 		}
 		assert.False(t, f.Has(0))
 		assert.False(t, f.Has(gdwire.TypeInputEvent+1))
@@ -488,17 +486,17 @@ func TestFormatTrailing(t *testing.T) {
 			t.Skip("its padding is missing because nothing follows")
 		}
 		o := p.options(f)
-		v, size, err := decodeBytes(append(bytes.Clone(b), 1), o)
+		v, size, err := model.Decode(append(bytes.Clone(b), 1), o)
 		require.NoError(t, err)
 		require.EqualValues(t, len(b), size)
-		alone, _, err := decodeBytes(b, o)
+		alone, _, err := model.Decode(b, o)
 		require.NoError(t, err)
 		require.Equal(t, alone, v)
 		if p.lenient {
 			return
 		}
 		o.Strict = true
-		lines, err := tokensOf(append(bytes.Clone(b), b...), o)
+		lines, err := model.Tokens(append(bytes.Clone(b), b...), o)
 		require.ErrorIs(t, err, gdwire.ErrStrict)
 		require.Equal(t, p.lines(), lines)
 	})
@@ -525,7 +523,7 @@ var invalidPackets = []struct {
 	{name: "header that ends early", formats: all, packet: "0000", err: io.ErrUnexpectedEOF, offset: 2, path: "$"},
 	{name: "bool that ends early", formats: all, packet: "<bool> 010000", err: io.ErrUnexpectedEOF, offset: 7, path: "$"},
 	{name: "int that ends early", formats: flagged, packet: "<int+1> 01000000", err: io.ErrUnexpectedEOF, offset: 8, path: "$"},
-	{name: "math that ends early", formats: all, packet: "<Vector2>" + f32(1), err: io.ErrUnexpectedEOF, offset: 8, path: "$"},
+	{name: "math that ends early", formats: all, packet: "<Vector2>" + model.F32(1), err: io.ErrUnexpectedEOF, offset: 8, path: "$"},
 	{name: "String without a length", formats: all, packet: "<String>", err: io.ErrUnexpectedEOF, offset: 4, path: "$"},
 	{name: "String longer than the rest", formats: all, packet: "<String> 05000000 61616161", err: io.ErrUnexpectedEOF, offset: 4, path: "$"},
 	{name: "negative length", formats: all, packet: "<String> ffffffff", err: gdwire.ErrLimit, offset: 4, path: "$"},
@@ -562,12 +560,12 @@ var invalidPackets = []struct {
 	{name: "Array whose last element ends early", formats: all, packet: "<Array> 02000000 <Nil> <bool>", err: io.ErrUnexpectedEOF, offset: 16, path: "$[1]"},
 	{name: "Dictionary of more than the rest", formats: all, packet: "<Dictionary> 01000000 <Nil>", err: io.ErrUnexpectedEOF, offset: 4, path: "$"},
 	{name: "Dictionary of many", formats: all, packet: "<Dictionary> ffffff7f", err: gdwire.ErrLimit, offset: 4, path: "$"},
-	{name: "key that ends early", formats: all, packet: "<Dictionary> 01000000 <Vector2>" + f32(1), err: io.ErrUnexpectedEOF, offset: 16, path: "$.key(0)"},
+	{name: "key that ends early", formats: all, packet: "<Dictionary> 01000000 <Vector2>" + model.F32(1), err: io.ErrUnexpectedEOF, offset: 16, path: "$.key(0)"},
 	{name: "value that ends early", formats: all, packet: "<Dictionary> 01000000 <String> 01000000 61000000 <bool>", err: io.ErrUnexpectedEOF, offset: 24, path: `$.a`},
 	{name: "negative count of bytes", formats: all, packet: "<PackedByteArray> ffffffff", err: gdwire.ErrLimit, offset: 4, path: "$"},
 	{name: "negative count of ints", formats: all, packet: "<PackedInt32Array> ffffffff", err: gdwire.ErrLimit, offset: 4, path: "$"},
 	{name: "negative count of strings", formats: manuals, packet: "<PackedStringArray> ffffffff", err: gdwire.ErrLimit, offset: 4, path: "$"},
-	{name: "more elements than bytes", formats: all, packet: "<PackedVector3Array> 01000000" + f32(1, 2), err: io.ErrUnexpectedEOF, offset: 4, path: "$"},
+	{name: "more elements than bytes", formats: all, packet: "<PackedVector3Array> 01000000" + model.F32(1, 2), err: io.ErrUnexpectedEOF, offset: 4, path: "$"},
 	{name: "more strings than bytes", formats: all, packet: "<PackedStringArray> 02000000 00000000", err: io.ErrUnexpectedEOF, offset: 4, path: "$"},
 	{name: "declared type after the last", formats: "godot4", packet: "<Array+1> 27000000 00000000", err: gdwire.ErrType, offset: 4, path: "$"},
 	{name: "negative declared type", formats: "godot4", packet: "<Array+1> ffffffff 00000000", err: gdwire.ErrType, offset: 4, path: "$"},
@@ -586,10 +584,10 @@ func TestFormatInvalid(t *testing.T) {
 		for _, name := range strings.Fields(r.formats) {
 			t.Run(r.name+"/"+name, func(t *testing.T) {
 				f := formatNamed(t, name)
-				p := build(t, f, r.packet)
+				p := model.Build(t, f, r.packet)
 				for _, strict := range []bool{false, true} {
 					o := gdwire.DecoderOptions{Format: f, AllowObjects: r.objects, Strict: strict}
-					_, err := tokensOf(p, o)
+					_, err := model.Tokens(p, o)
 					if strict && r.other {
 						require.ErrorIs(t, err, gdwire.ErrStrict)
 						continue
@@ -612,10 +610,10 @@ func TestFormatInvalid(t *testing.T) {
 // requireInvalidInside expects the same fault if the packet is an element that
 // others follow, whether it is read or skipped.
 func requireInvalidInside(t *testing.T, f *gdwire.Format, p []byte, o gdwire.DecoderOptions, want *gdwire.Error) {
-	p = slices.Concat(build(t, f, "<Array> 02000000"), p, build(t, f, "<Vector3> 00000000 00000000 00000000"))
+	p = slices.Concat(model.Build(t, f, "<Array> 02000000"), p, model.Build(t, f, "<Vector3> 00000000 00000000 00000000"))
 	d := gdwire.NewDecoder(nil, &o)
 	for _, read := range []func() error{
-		func() error { _, err := tokensOf(p, o); return err },
+		func() error { _, err := model.Tokens(p, o); return err },
 		func() error { d.ResetBytes(p); return d.SkipValue() },
 	} {
 		err := read()
@@ -642,18 +640,18 @@ func TestFormatStrictElements(t *testing.T) {
 		{"key of a class", "<Dictionary+2> 01000000 41000000 01000000 <int> 00000000 <Nil>", 16, "$.key(0)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := build(t, gdwire.Godot4, c.packet)
-			_, err := tokensOf(p, gdwire.DecoderOptions{})
+			p := model.Build(t, gdwire.Godot4, c.packet)
+			_, err := model.Tokens(p, gdwire.DecoderOptions{})
 			require.NoError(t, err)
-			_, err = tokensOf(p, gdwire.DecoderOptions{Strict: true})
+			_, err = model.Tokens(p, gdwire.DecoderOptions{Strict: true})
 			require.ErrorIs(t, err, gdwire.ErrStrict)
 			var fault *gdwire.Error
 			require.ErrorAs(t, err, &fault)
 			assert.Equal(t, c.offset, fault.Offset)
 			assert.Equal(t, c.path, fault.Path)
-			_, err = rewriteTokens(p, gdwire.DecoderOptions{}, gdwire.EncoderOptions{})
+			_, err = model.Rewrite(p, gdwire.DecoderOptions{}, gdwire.EncoderOptions{})
 			require.ErrorIs(t, err, gdwire.ErrType, "WriteToken rejects it")
-			copied, err := copyValue(p, gdwire.DecoderOptions{}, gdwire.EncoderOptions{})
+			copied, err := model.Copy(p, gdwire.DecoderOptions{}, gdwire.EncoderOptions{})
 			require.NoError(t, err, "CopyValue passes it on")
 			require.Equal(t, p, copied)
 		})
@@ -671,12 +669,12 @@ func TestFormatAnyUTF8(t *testing.T) {
 		"class of elements": "<Array+2> 01000000 80000000 00000000",
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := build(t, gdwire.Godot4, text)
-			_, err := tokensOf(p, gdwire.DecoderOptions{})
+			p := model.Build(t, gdwire.Godot4, text)
+			_, err := model.Tokens(p, gdwire.DecoderOptions{})
 			require.ErrorIs(t, err, gdwire.ErrUTF8)
-			_, err = copyValue(p, gdwire.DecoderOptions{AllowInvalidUTF8: true}, gdwire.EncoderOptions{})
+			_, err = model.Copy(p, gdwire.DecoderOptions{AllowInvalidUTF8: true}, gdwire.EncoderOptions{})
 			require.ErrorIs(t, err, gdwire.ErrUTF8)
-			got, err := copyValue(p, gdwire.DecoderOptions{AllowInvalidUTF8: true}, gdwire.EncoderOptions{AllowInvalidUTF8: true})
+			got, err := model.Copy(p, gdwire.DecoderOptions{AllowInvalidUTF8: true}, gdwire.EncoderOptions{AllowInvalidUTF8: true})
 			require.NoError(t, err)
 			require.Equal(t, p, got)
 		})

@@ -1,0 +1,149 @@
+// Package model is a second codec for tests. It has whole values in memory, written for
+// simplicity alone: Value, read and written token by token with the codec under test, and a
+// reference decoder of packets that shares nothing with it.
+package model
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+)
+
+var le = binary.LittleEndian
+
+// A Value is a whole Variant in memory, for comparisons. It has bits instead of
+// numbers, so that no NaN is changed.
+type Value struct {
+	Type     string   // Godot 4's name for it; an object is ObjectID or Object
+	Wide     bool     // its numbers have 64 bits on the wire
+	Bits     uint64   // a bool, an int, a float's bits as a float64; an id
+	Text     string   // a string, a Signal's name, an Object's class
+	Data     []byte   // of a PackedByteArray, Image or InputEvent
+	Numbers  []uint64 // of math and packed types as int64 or float64; the header of an Image or InputEvent
+	Absolute bool
+	Names    []string // of a NodePath, an Object's properties, the strings of a PackedStringArray
+	Subnames []string
+	Key      Declared // of a Dictionary
+	Elem     Declared
+	Items    []Value // elements; key, value, key, value; the values of properties
+}
+
+// Declared is the element type of a typed container.
+type Declared struct {
+	Kind int // 1 built-in, 2 class, 3 script
+	Name string
+}
+
+// TypeByName has all types.
+var TypeByName = func() map[string]gdwire.Type {
+	m := map[string]gdwire.Type{}
+	for _, t := range gdwire.Types() {
+		m[t.String()] = t
+	}
+	return m
+}()
+
+// Plain returns v without the details of its encoding.
+func (v Value) Plain() Value {
+	v.Wide = false
+	items := v.Items
+	v.Items = nil
+	for _, item := range items {
+		v.Items = append(v.Items, item.Plain())
+	}
+	return v
+}
+
+// AnyNaN returns v with all NaNs replaced by one.
+func (v Value) AnyNaN() Value {
+	one := func(bits uint64) uint64 {
+		if x := math.Float64frombits(bits); x != x {
+			return math.Float64bits(math.NaN())
+		}
+		return bits
+	}
+	if v.Type == "float" {
+		v.Bits = one(v.Bits)
+	}
+	if !isInts(v.Type) {
+		v.Numbers = append([]uint64(nil), v.Numbers...)
+		for i, bits := range v.Numbers {
+			v.Numbers[i] = one(bits)
+		}
+	}
+	items := v.Items
+	v.Items = nil
+	for _, item := range items {
+		v.Items = append(v.Items, item.AnyNaN())
+	}
+	return v
+}
+
+// Holds reports whether f holds for v or a value in it.
+func (v *Value) Holds(f func(*Value) bool) bool {
+	if f(v) {
+		return true
+	}
+	for i := range v.Items {
+		if v.Items[i].Holds(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// Path returns a NodePath as engines print it.
+func (v *Value) Path() string {
+	s := strings.Join(v.Names, "/")
+	if v.Absolute {
+		s = "/" + s
+	}
+	for _, name := range v.Subnames {
+		s += ":" + name
+	}
+	return s
+}
+
+// DeclaredType returns the type that item i is declared to have.
+func (v *Value) DeclaredType(i int) string {
+	d := v.Elem
+	if v.Type == "Dictionary" {
+		if d = v.Key; i%2 == 1 {
+			return ""
+		}
+	}
+	if d.Kind > 1 {
+		return "Object"
+	}
+	return d.Name
+}
+
+// ChangeTexts changes the strings of v.
+func (v *Value) ChangeTexts(change func(string) string) bool {
+	changed := false
+	do := func(s *string) {
+		if t := change(*s); t != *s {
+			*s, changed = t, true
+		}
+	}
+	do(&v.Text)
+	for _, names := range [][]string{v.Names, v.Subnames} {
+		for i := range names {
+			do(&names[i])
+		}
+	}
+	return changed
+}
+
+// HasWrongTypes reports whether an element or key has another type than declared.
+func HasWrongTypes(v *Value) bool {
+	for i := range v.Items {
+		item, must := &v.Items[i], v.DeclaredType(i)
+		if must != "" && item.Type != must && (must != "Object" || item.Type != "ObjectID" && item.Type != "Nil") {
+			return true
+		}
+	}
+	return false
+}
