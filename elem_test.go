@@ -1,10 +1,16 @@
 package gdwire
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"io"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 func TestElem(t *testing.T) {
@@ -60,4 +66,299 @@ func TestElemOfNoType(t *testing.T) {
 			require.NoError(t, e.Close())
 		})
 	}
+}
+
+// elementsOf returns n elements that every type can hold.
+func elementsOf[T Packable](n int) []T {
+	s := make([]T, n)
+	x := 0
+	next := func() float64 { x++; return float64(x % 100) }
+	for i := range s {
+		switch p := any(&s[i]).(type) {
+		case *byte:
+			*p = byte(next())
+		case *int32:
+			*p = int32(next())
+		case *int64:
+			*p = int64(next())
+		case *float32:
+			*p = float32(next())
+		case *float64:
+			*p = next()
+		case *[2]float32:
+			*p = [2]float32{float32(next()), float32(next())}
+		case *[3]float32:
+			*p = [3]float32{float32(next()), float32(next()), float32(next())}
+		case *[4]float32:
+			*p = [4]float32{float32(next()), float32(next()), float32(next()), float32(next())}
+		case *[2]float64:
+			*p = [2]float64{next(), next()}
+		case *[3]float64:
+			*p = [3]float64{next(), next(), next()}
+		case *[4]float64:
+			*p = [4]float64{next(), next(), next(), next()}
+		}
+	}
+	return s
+}
+
+// Every packed array can be read into and written from exactly the element types
+// that can hold it, whether bytes are copied or converted.
+func TestElements(t *testing.T) {
+	testElements[byte](t, TypePackedByteArray, TypePackedInt32Array, TypePackedInt64Array)
+	testElements[int32](t, TypePackedInt32Array, TypePackedInt64Array)
+	testElements[int64](t, TypePackedInt64Array)
+	testElements[float32](t, TypePackedFloat32Array, TypePackedFloat64Array)
+	testElements[float64](t, TypePackedFloat64Array, TypePackedFloat32Array)
+	testElements[[2]float32](t, TypePackedVector2Array)
+	testElements[[2]float64](t, TypePackedVector2Array)
+	testElements[[3]float32](t, TypePackedVector3Array)
+	testElements[[3]float64](t, TypePackedVector3Array)
+	testElements[[4]float32](t, TypePackedVector4Array, TypePackedColorArray)
+	testElements[[4]float64](t, TypePackedVector4Array, TypePackedColorArray)
+}
+
+var packedTypes = []Type{
+	TypePackedByteArray, TypePackedInt32Array, TypePackedInt64Array, TypePackedFloat32Array, TypePackedFloat64Array,
+	TypePackedVector2Array, TypePackedVector3Array, TypePackedColorArray, TypePackedVector4Array,
+}
+
+// testElements writes slices of T as each type that can hold them and reads them
+// back into a T where that loses nothing.
+func testElements[T Packable](t *testing.T, writable ...Type) {
+	const n = 41
+	src := elementsOf[T](n)
+	t.Run(fmt.Sprintf("%T", src), func(t *testing.T) {
+		for _, typ := range packedTypes {
+			for _, double := range []bool{false, true} {
+				var b bytes.Buffer
+				e := NewEncoder(&b, &EncoderOptions{DoubleReals: double})
+				defer e.Release()
+				require.NoError(t, e.BeginPacked(typ, n))
+				err := WritePacked(e, src)
+				var can bool
+				for _, w := range writable {
+					can = can || w == typ
+				}
+				if !can {
+					require.ErrorIs(t, err, ErrType, "%v", typ)
+					continue
+				}
+				require.NoError(t, err, "%v", typ)
+				require.NoError(t, e.End())
+
+				for _, window := range []int{minWindow, 64, DefaultMaxChunk} {
+					d := NewDecoder(nil, &DecoderOptions{MaxChunk: window})
+					defer d.Release()
+					d.Reset(plain(b.Bytes()))
+					narrower := readTo(t, d, 1).unit() > unitOfAlone[T]() && unitOfAlone[T]() < wire.Float32
+					got, err := AppendPacked[T](d, nil)
+					if narrower {
+						require.ErrorIs(t, err, ErrType, "%v", typ)
+						continue
+					}
+					require.NoError(t, err)
+					require.Equal(t, src, got, "%v, window %d", typ, window)
+
+					// In pieces, starting in the middle, with chunks in between.
+					d.Reset(plain(b.Bytes()))
+					readTo(t, d, 1)
+					pieces := make([]T, n+1)
+					for at, step := 0, 1; at < n; at, step = at+step, step%5+1 {
+						m, err := ReadPacked(d, pieces[at:min(at+step, n)])
+						require.NoError(t, err)
+						require.Equal(t, min(step, n-at), m)
+					}
+					m, err := ReadPacked(d, pieces[n:])
+					require.Zero(t, m)
+					require.Equal(t, io.EOF, err)
+					require.Equal(t, src, pieces[:n])
+
+					d.Reset(plain(b.Bytes()))
+					readTo(t, d, 1)
+					chunk := readTo(t, d, 1)
+					got, err = AppendPacked[T](d, nil)
+					require.NoError(t, err)
+					require.Equal(t, src, got, "the chunk of %d just read comes, too", chunk.Len())
+					require.Zero(t, d.Depth())
+				}
+			}
+		}
+	})
+}
+
+func unitOfAlone[T Packable]() wire.Unit {
+	u, _ := wire.UnitOf[T]()
+	return u
+}
+
+// Widening keeps the sign of integers; bytes have none.
+func TestWideningKeepsSigns(t *testing.T) {
+	b := encoded(t, nil, func(e *Encoder) {
+		require.NoError(t, e.BeginPacked(TypePackedInt64Array, 4))
+		require.NoError(t, WritePacked(e, []int32{-1, -1 << 31}))
+		require.NoError(t, WritePacked(e, []byte{255, 128}))
+		require.NoError(t, e.End())
+	})
+	d := NewDecoder(plain(b), nil)
+	defer d.Release()
+	readTo(t, d, 1)
+	got, err := AppendPacked[int64](d, nil)
+	require.NoError(t, err)
+	require.Equal(t, []int64{-1, -1 << 31, 255, 128}, got)
+
+	d.Reset(plain(bytesOf(idInts, 2, uint32(0xFFFFFFFF), 7)))
+	readTo(t, d, 1)
+	got, err = AppendPacked(d, []int64{0})
+	require.NoError(t, err)
+	require.Equal(t, []int64{0, -1, 7}, got)
+
+	two := bytesOf(idBytes, 2, []byte{255, 128, 0, 0})
+	d.Reset(plain(two))
+	readTo(t, d, 1)
+	got, err = AppendPacked[int64](d, nil)
+	require.NoError(t, err)
+	require.Equal(t, []int64{255, 128}, got)
+	d.Reset(plain(two))
+	readTo(t, d, 1)
+	narrow, err := AppendPacked[int32](d, nil)
+	require.NoError(t, err)
+	require.Equal(t, []int32{255, 128}, narrow)
+}
+
+// A double beyond the range of 32 bits fits a type of 64 bits.
+func TestHugeDoubles(t *testing.T) {
+	b := encoded(t, nil, func(e *Encoder) {
+		require.NoError(t, e.BeginPacked(TypePackedFloat64Array, 1))
+		require.NoError(t, WritePacked(e, []float64{1e300}))
+		require.NoError(t, e.End())
+	})
+	require.Equal(t, bytesOf(idDoubles, 1, 1e300), b)
+}
+
+// Infinity can be narrowed: it is exact in 32 bits.
+func TestInfinityFitsAnywhere(t *testing.T) {
+	inf := math.Inf(1)
+	narrow := bytesOf(float32(inf), float32(-inf))
+	for name, c := range map[string]struct {
+		write step
+		want  []byte
+	}{
+		"components": {func(e *Encoder) error { return e.WriteReals(TypeVector2, inf, -inf) }, bytesOf(idVector2, narrow)},
+		"numbers": {func(e *Encoder) error {
+			return errors.Join(e.BeginPacked(TypePackedFloat32Array, 2), WritePacked(e, []float64{inf, -inf}), e.End())
+		}, bytesOf(idFloats, 2, narrow)},
+		"vectors": {func(e *Encoder) error {
+			return errors.Join(e.BeginPacked(TypePackedVector2Array, 1), WritePacked(e, [][2]float64{{inf, -inf}}), e.End())
+		}, bytesOf(idVectors2, 1, narrow)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, encoded(t, nil, func(e *Encoder) { require.NoError(t, c.write(e)) }))
+		})
+	}
+}
+
+// Elements of the same unit keep their bits, including those of a signaling NaN,
+// in arrays of any length.
+func TestElementsKeepTheirBits(t *testing.T) {
+	testBits[int32](t, TypePackedInt32Array)
+	testBits[int64](t, TypePackedInt64Array)
+	testBits[float32](t, TypePackedFloat32Array)
+	testBits[float64](t, TypePackedFloat64Array)
+	testBits[[2]float32](t, TypePackedVector2Array)
+	testBits[[3]float32](t, TypePackedVector3Array)
+	testBits[[4]float32](t, TypePackedVector4Array)
+}
+
+func testBits[T Packable](t *testing.T, typ Type) {
+	u, components := wire.UnitOf[T]()
+	for n := range 10 {
+		var data []byte
+		for i := range n * components {
+			if u.Size() == 4 {
+				data = le.AppendUint32(data, 0x7F800001+uint32(i))
+			} else {
+				data = le.AppendUint64(data, 0x7FF0000000000001+uint64(i)<<32)
+			}
+		}
+		want := encoded(t, nil, func(e *Encoder) {
+			require.NoError(t, e.BeginPacked(typ, int64(n)))
+			_, err := e.Write(data)
+			require.NoError(t, errors.Join(err, e.End()))
+		})
+		d := NewDecoder(plain(want), nil)
+		defer d.Release()
+		readTo(t, d, 1)
+		elements, err := AppendPacked[T](d, nil)
+		require.NoError(t, err)
+		require.Equal(t, want, encoded(t, nil, func(e *Encoder) {
+			require.NoError(t, errors.Join(e.BeginPacked(typ, int64(n)), WritePacked(e, elements), e.End()))
+		}), "%T, %d", elements, n)
+	}
+}
+
+// Types as math libraries have them.
+type (
+	vec2  [2]float32
+	vec3  [3]float32
+	vec4  [4]float32
+	dvec2 [2]float64
+	dvec3 [3]float64
+	dvec4 [4]float64
+	octet byte
+	word  int32
+	long  int64
+	half  float32
+	full  float64
+)
+
+func TestNamedPackable(t *testing.T) {
+	testNamed(t, TypePackedVector2Array, []vec2{{1, 2}, {3, 4}}, [][2]float64{{1, 2}, {3, 4}})
+	testNamed(t, TypePackedVector3Array, []vec3{{1, 2, 3}, {4, 5, 6}}, [][3]float64{{1, 2, 3}, {4, 5, 6}})
+	testNamed(t, TypePackedVector4Array, []vec4{{1, 2, 3, 4}}, [][4]float32{{1, 2, 3, 4}})
+	testNamed(t, TypePackedVector2Array, []dvec2{{1, 2}}, [][2]float32{{1, 2}})
+	testNamed(t, TypePackedVector3Array, []dvec3{{1, 2, 3}, {4, 5, 6}}, [][3]float32{{1, 2, 3}, {4, 5, 6}})
+	testNamed(t, TypePackedVector4Array, []dvec4{{1, 2, 3, 4}}, [][4]float64{{1, 2, 3, 4}})
+	testNamed(t, TypePackedColorArray, []dvec4{{1, 2, 3, 4}, {5, 6, 7, 8}}, [][4]float32{{1, 2, 3, 4}, {5, 6, 7, 8}})
+	testNamed(t, TypePackedByteArray, []octet{1, 2, 3}, []byte{1, 2, 3})
+	testNamed(t, TypePackedInt32Array, []word{1, -2, 3}, []int32{1, -2, 3})
+	testNamed(t, TypePackedInt64Array, []long{1, -2}, []int64{1, -2})
+	testNamed(t, TypePackedFloat32Array, []half{1, -2}, []float64{1, -2})
+	testNamed(t, TypePackedFloat64Array, []full{1, -2}, []float32{1, -2})
+	testNamed(t, TypePackedFloat32Array, []full{1, -2}, []float32{1, -2})
+}
+
+// testNamed writes src as T and reads it again, then as U, a type of the same
+// shape.
+func testNamed[T, U Packable](t *testing.T, typ Type, src []T, same []U) {
+	t.Run(typ.String(), func(t *testing.T) {
+		b := encoded(t, nil, func(e *Encoder) {
+			require.NoError(t, e.BeginPacked(typ, int64(len(src))))
+			require.NoError(t, WritePacked(e, src))
+			require.NoError(t, e.End())
+		})
+		d := NewDecoder(&slowReader{b}, &DecoderOptions{MaxChunk: 16})
+		defer d.Release()
+		got, err := AppendPacked[T](d, nil)
+		require.NoError(t, err)
+		require.Equal(t, src, got)
+		d.ResetBytes(b)
+		readTo(t, d, 1)
+		clear(got)
+		n, err := ReadPacked(d, got)
+		require.NoError(t, err)
+		require.Equal(t, len(src), n)
+		require.Equal(t, src, got)
+		d.ResetBytes(b)
+		other, err := AppendPacked[U](d, nil)
+		require.NoError(t, err)
+		require.Equal(t, same, other)
+	})
+}
+
+func TestNamedPackableOverflow(t *testing.T) {
+	e := NewEncoder(nil, nil)
+	defer e.Release()
+	require.NoError(t, e.BeginPacked(TypePackedVector2Array, 2))
+	require.ErrorIs(t, WritePacked(e, []dvec2{{1, 2}, {3, math.MaxFloat64}}), ErrRange)
 }

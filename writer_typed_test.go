@@ -1,0 +1,369 @@
+package gdwire
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/wire"
+)
+
+// The largest count of a format is accepted, and no larger one.
+func TestLargestCounts(t *testing.T) {
+	inStrings := func(n int64) step {
+		return func(e *Encoder) error {
+			return errors.Join(e.BeginPacked(TypePackedStringArray, 1), e.BeginString(TypeString, n))
+		}
+	}
+	container := func(k Kind, typ Type) func(n int64) step {
+		return func(n int64) step { return token(newToken(k, typ, 0, uint64(n))) }
+	}
+	for _, c := range []struct {
+		name            string
+		begin           func(n int64) step
+		engines, manual int64
+	}{
+		{"elements", container(KindArrayStart, TypeArray), math.MaxInt32, math.MaxInt32},
+		{"pairs", container(KindDictStart, TypeDictionary), math.MaxInt32, math.MaxInt32},
+		{"names and sub-names", func(n int64) step {
+			return token(newToken(KindNodePathStart, TypeNodePath, 0, uint64(n-1)<<32|1))
+		}, math.MaxInt32, math.MaxUint32},
+		{"names", func(n int64) step {
+			return token(newToken(KindNodePathStart, TypeNodePath, 0, uint64(n)))
+		}, math.MaxInt32, math.MaxInt32},
+		{"bytes of a string", func(n int64) step { return text(TypeString, n) }, math.MaxInt32, math.MaxUint32},
+		{"bytes of a packed string", inStrings, math.MaxInt32 - 1, math.MaxUint32},
+		{"numbers", func(n int64) step { return packedOf(TypePackedInt32Array, n) }, math.MaxInt32, math.MaxUint32},
+		{"packed strings", func(n int64) step { return packedOf(TypePackedStringArray, n) }, math.MaxInt32, math.MaxUint32},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for f, most := range map[*Format]int64{Godot4: c.engines, Godot2: c.engines, Manual4: c.manual, Manual30: c.manual} {
+				e := NewEncoder(io.Discard, &EncoderOptions{Format: f})
+				require.NoError(t, c.begin(most)(e), "%d %s in %v", most, c.name, f)
+				e.Reset(io.Discard)
+				require.ErrorIs(t, c.begin(most+1)(e), ErrRange, "%d %s in %v", most+1, c.name, f)
+				e.Release()
+			}
+		})
+	}
+}
+
+func TestValueCallErrors(t *testing.T) {
+	reals := func(typ Type, c ...float64) step {
+		return func(e *Encoder) error { return e.WriteReals(typ, c...) }
+	}
+	testCallErrors(t, []callError{
+		{name: "float in Godot 2", format: Godot2, call: func(e *Encoder) error { return e.WriteToken(Float64(0.1)) }, is: ErrRange, text: "offset 0, $: float 0.1 does not fit 32 bits"},
+		{name: "int in Godot 2", format: Godot2, call: func(e *Encoder) error { return e.WriteInt(1 << 40) }, is: ErrRange, text: "offset 0, $: int 1099511627776 does not fit 32 bits"},
+		{name: "object id in Godot 2", format: Godot2, call: func(e *Encoder) error { return e.WriteObjectID(5) }, is: ErrRange, text: "offset 0, $: godot2 has no object ids"},
+		{name: "component too large", call: reals(TypeVector2, 1, 1e300), is: ErrRange, text: "offset 0, $: 1e+300 does not fit 32 bits"},
+		{name: "reals of a type without them", call: reals(TypeVector2i, 1, 2), is: ErrType, text: "offset 0, $: Vector2i has no such components"},
+		{name: "too few components", call: reals(TypeVector3, 1, 2), is: ErrCount, text: "offset 0, $: Vector3 has 3 components, not 2"},
+		{name: "short InputEvent", format: Godot2, call: func(e *Encoder) error { return e.WriteInputEvent(1, 0, make([]byte, 5)) }, is: ErrRange, text: "offset 0, $: InputEvent of type 1 needs more than 5 bytes"},
+	})
+}
+
+// A Type that is none has the same error on the fast path as at the top level: no table is
+// indexed modulo its size.
+func TestEveryType(t *testing.T) {
+	reals, ints := make([]float64, 16), make([]int32, 16)
+	calls := map[string]func(e *Encoder, typ Type, n int) error{
+		"WriteReals":      func(e *Encoder, typ Type, n int) error { return e.WriteReals(typ, reals[:n]...) },
+		"WriteInts":       func(e *Encoder, typ Type, n int) error { return e.WriteInts(typ, ints[:n]...) },
+		"BeginPacked":     func(e *Encoder, typ Type, n int) error { return e.BeginPacked(typ, int64(n)) },
+		"BeginString":     func(e *Encoder, typ Type, n int) error { return e.BeginString(typ, int64(n)) },
+		"BeginTypedArray": func(e *Encoder, typ Type, n int) error { return e.BeginTypedArray(n, Elem{Type: typ}) },
+		"BeginTypedDict":  func(e *Encoder, typ Type, n int) error { return e.BeginTypedDict(n, Elem{Type: typ}, Elem{Type: typ}) },
+		"ArrayStart":      func(e *Encoder, typ Type, n int) error { return e.WriteToken(ArrayStart(n, Elem{Type: typ})) },
+		"DictStart": func(e *Encoder, typ Type, n int) error {
+			return e.WriteToken(DictStart(n, Elem{Type: typ}, Elem{Type: typ}))
+		},
+	}
+	for name, call := range calls {
+		for _, f := range Formats() {
+			top, inArray := NewEncoder(io.Discard, &EncoderOptions{Format: f}), NewEncoder(io.Discard, &EncoderOptions{Format: f})
+			for i := 0; i < 256*17; i += stride() {
+				typ, n := Type(i/17), i%17
+				top.Reset(io.Discard)
+				inArray.Reset(io.Discard)
+				require.NoError(t, inArray.BeginArray(1))
+				want, got := call(top, typ, n), call(inArray, typ, n)
+				if want == nil && got == nil && typ < numTypes {
+					continue
+				}
+				require.EqualError(t, got, strings.Replace(fmt.Sprint(want), "offset 0, $:", "offset 8, $[0]:", 1), "%s of %v, %d", name, typ, n)
+			}
+			top.Release()
+			inArray.Release()
+		}
+	}
+}
+
+// Text can be written in any pieces.
+func TestTextInPieces(t *testing.T) {
+	const text = longText + "\uFFFD, which is no error"
+	for size := range 20 {
+		for _, n := range []int64{int64(len(text)), Unknown} {
+			got := encoded(t, nil, func(e *Encoder) {
+				require.NoError(t, e.BeginString(TypeString, n))
+				written, err := io.CopyBuffer(e, struct{ io.Reader }{strings.NewReader(text)}, make([]byte, size+1))
+				require.NoError(t, err)
+				require.EqualValues(t, len(text), written)
+				require.NoError(t, e.End())
+			})
+			require.Equal(t, str(text), got)
+		}
+	}
+}
+
+// Invalid text that two Writes split in any way is found as early as possible.
+func TestInvalidTextInPieces(t *testing.T) {
+	for _, bad := range []string{"\xff", "\x80", "\xc0\x80", "\xe2\x28\xa1", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\xf0\x9f\x98"} {
+		text := "é" + bad + "xy"
+		for i := range len(text) + 1 {
+			for j := i; j <= len(text); j++ {
+				e := NewEncoder(io.Discard, nil)
+				require.NoError(t, e.BeginString(TypeString, Unknown))
+				var err error
+				for _, p := range []string{text[:i], text[i:j], text[j:]} {
+					if err == nil {
+						_, err = e.Write([]byte(p))
+					}
+				}
+				if err == nil {
+					err = e.End()
+				}
+				require.ErrorIs(t, err, ErrUTF8, "%q split at %d and %d", text, i, j)
+				e.Release()
+			}
+		}
+	}
+}
+
+// One invalid byte is found at every position.
+func TestInvalidTextAtEveryByte(t *testing.T) {
+	e := NewEncoder(io.Discard, nil)
+	defer e.Release()
+	for n := range 40 {
+		for i := range n {
+			text := []byte(strings.Repeat("x", n))
+			text[i] = 0x80
+			require.ErrorIs(t, e.WriteString(string(text)), ErrUTF8, "%q", text)
+			require.ErrorIs(t, e.WriteToken(chunkOf(TypeString, n, string(text), true)), ErrUTF8, "%q", text)
+			require.ErrorIs(t, e.WriteRaw(str(string(text))), ErrUTF8, "%q", text)
+		}
+	}
+}
+
+// Texts of every size have the same encoding as values, as names, and as packed strings.
+func TestTextOfEverySize(t *testing.T) {
+	for size := range 40 {
+		text := strings.Repeat("0123456789", 4)[:size]
+		for nul := range 2 {
+			content := text + strings.Repeat("\x00", nul)
+			content = string(le.AppendUint32(nil, uint32(len(content)))) + content + string(wire.Zeros(wire.Padding(uint32(len(content)))))
+			head := []uint32{22, 2 | 1<<31, 0, 0}
+			if nul == 1 {
+				head = []uint32{34, 2}
+			}
+			var want []byte
+			for _, x := range head {
+				want = le.AppendUint32(want, x)
+			}
+			want = append(want, content+content...)
+			want = append(append([]byte{28, 0, 0, 0, 3, 0, 0, 0}, want...), want...)
+			want = append(want, str(text)...)
+			got := encoded(t, nil, func(e *Encoder) {
+				require.NoError(t, e.BeginArray(3))
+				for range 2 {
+					if nul == 0 {
+						require.NoError(t, e.BeginNodePath(2, 0, false))
+					} else {
+						require.NoError(t, e.BeginPacked(TypePackedStringArray, 2))
+					}
+					require.NoError(t, e.WriteString(text))
+					require.NoError(t, e.WriteString(text))
+					require.NoError(t, e.End())
+				}
+				require.NoError(t, e.WriteString(text))
+				require.NoError(t, e.End())
+			})
+			require.Equal(t, want, got, "%q", text)
+		}
+	}
+}
+
+func TestTextCallErrors(t *testing.T) {
+	testCallErrors(t, []callError{
+		{name: "no string", call: text(TypeInt, 1), is: ErrType, text: "offset 0, $: int is not a string type"},
+	})
+	if strconv.IntSize == 32 || raceEnabled {
+		t.Skip("skipped: needs 64 bits, and the race detector checks the pointer")
+	}
+	var b byte
+	long := unsafe.String(&b, 1<<31-1) // its bytes are never read
+	testCallErrors(t, []callError{
+		{name: "long String", call: func(e *Encoder) error { return e.WriteString(long) }, is: ErrRange, text: "offset 0, $: string of 2147483647 bytes is too long"},
+		{name: "long name", call: func(e *Encoder) error { return e.WriteSignal(long, 0) }, is: ErrRange, text: "offset 0, $: name of 2147483647 bytes is too long"},
+		{name: "long class of elements", call: typedArray(0, Elem{Class: long}), is: ErrRange, text: "offset 0, $: name of 2147483647 bytes is too long"},
+	})
+}
+
+// A String of 2 GiB or more is ErrRange on the fast path, too. Untouched memory costs nothing.
+func TestLongStringInContainer(t *testing.T) {
+	if strconv.IntSize == 32 || raceEnabled {
+		t.Skip("skipped: needs 64 bits, and the race detector's memory")
+	}
+	sizes := []int64{maxText + 1, maxText + 2, 1<<32 + 20}
+	huge := sparse(t, sizes[2])
+	e := new(Encoder)
+	defer e.Release()
+	e.ResetBytes(huge[:0])
+	require.NoError(t, e.BeginArray(1))
+	for _, size := range sizes {
+		err := e.WriteString(unsafe.String(&huge[0], size))
+		requireText(t, err, ErrRange, fmt.Sprintf("offset 8, $[0]: string of %d bytes is too long", size))
+		require.Error(t, e.ClearError())
+	}
+}
+
+// TestWriteShortNodePath writes NodePaths at the top level and in an Array, where short ones
+// take the fast path. The bytes must be the same.
+func TestWriteShortNodePath(t *testing.T) {
+	texts := []string{""}
+	for from := 0; len(texts) < 5000; from++ {
+		for _, c := range []string{"a", "/", ":", "longer name", "é", "\xff"} {
+			texts = append(texts, texts[from]+c)
+		}
+	}
+	for n := 50; n < 80; n++ {
+		for _, part := range []string{"a", "a/", "abcd/", "eight888/", "nine99999:", "/"} {
+			texts = append(texts, strings.Repeat(part, n)[:n])
+		}
+	}
+	var top, inArray bytes.Buffer
+	for _, text := range texts {
+		top.Reset()
+		inArray.Reset()
+		e := NewEncoder(&top, nil)
+		wantErr := e.WriteNodePath(text)
+		e.Release()
+
+		e = NewEncoder(&inArray, nil)
+		require.NoError(t, e.BeginArray(1))
+		err := e.WriteNodePath(text)
+		if wantErr != nil {
+			require.EqualError(t, err, strings.Replace(wantErr.Error(), "offset 0, $:", "offset 8, $[0]:", 1), "%q", text)
+			continue
+		}
+		require.NoError(t, err, "%q", text)
+		require.NoError(t, e.End())
+		require.Equal(t, top.String(), inArray.String()[8:], "%q", text)
+		e.Release()
+	}
+}
+
+// WriteNodePath has the result of NodePath(text) in Godot 3.2.3 and in the official 4.6. Text
+// that both call invalid is ErrRange.
+func TestWriteNodePathAsEngines(t *testing.T) {
+	for text, want := range nodePathsOfGodot3 {
+		var b bytes.Buffer
+		e := NewEncoder(&b, &EncoderOptions{Format: Godot3})
+		err := e.WriteNodePath(text)
+		if want == "" {
+			require.ErrorIs(t, err, ErrRange, text)
+			require.Empty(t, b.Bytes(), text)
+		} else {
+			require.NoError(t, err, text)
+			require.Equal(t, want, hex.EncodeToString(b.Bytes()), text)
+		}
+		e.Release()
+	}
+}
+
+// nodePathsOfGodot3 are packets as var2bytes(NodePath(text)) made them, with zeros
+// for the content of memory that it leaves as padding. Of an invalid path it
+// prints an error and makes an empty one.
+var nodePathsOfGodot3 = map[string]string{
+	"":            "0f000000000000800000000000000000",
+	"/":           "0f000000000000800000000001000000",
+	":":           "0f000000000000800000000000000000",
+	"::":          "",
+	"a":           "0f0000000100008000000000000000000100000061000000",
+	"/a":          "0f0000000100008000000000010000000100000061000000",
+	"a/":          "0f0000000100008000000000000000000100000061000000",
+	"/a/":         "0f0000000100008000000000010000000100000061000000",
+	"a//b":        "0f00000002000080000000000000000001000000610000000100000062000000",
+	"//a":         "0f0000000100008000000000010000000100000061000000",
+	"a//":         "0f0000000100008000000000000000000100000061000000",
+	"//":          "0f000000000000800000000001000000",
+	"///":         "0f000000000000800000000001000000",
+	"a:":          "0f0000000100008000000000000000000100000061000000",
+	":a":          "0f0000000000008001000000000000000100000061000000",
+	"a:b":         "0f00000001000080010000000000000001000000610000000100000062000000",
+	"a:b:":        "0f00000001000080010000000000000001000000610000000100000062000000",
+	"a:b:c":       "0f000000010000800200000000000000010000006100000001000000620000000100000063000000",
+	"a::b":        "",
+	"::a":         "",
+	"a::":         "",
+	"a:b::":       "",
+	"a:b::c":      "",
+	":a:b":        "0f00000000000080020000000000000001000000610000000100000062000000",
+	":a:":         "0f0000000000008001000000000000000100000061000000",
+	"a/:b":        "0f00000001000080010000000000000001000000610000000100000062000000",
+	"/:a":         "0f0000000000008001000000010000000100000061000000",
+	"/:":          "0f000000000000800000000001000000",
+	"/a:b":        "0f00000001000080010000000100000001000000610000000100000062000000",
+	"a/b:c/d":     "0f0000000200008001000000000000000100000061000000010000006200000003000000632f6400",
+	"a:/b":        "0f0000000100008001000000000000000100000061000000020000002f620000",
+	"a:b/":        "0f000000010000800100000000000000010000006100000002000000622f0000",
+	"a: :b":       "0f000000010000800200000000000000010000006100000001000000200000000100000062000000",
+	" a ":         "0f0000000100008000000000000000000300000020612000",
+	".":           "0f000000010000800000000000000000010000002e000000",
+	"..":          "0f000000010000800000000000000000020000002e2e0000",
+	"../a":        "0f000000020000800000000000000000020000002e2e00000100000061000000",
+	"./a:b":       "0f000000020000800100000000000000010000002e00000001000000610000000100000062000000",
+	"/root/..":    "0f00000002000080000000000100000004000000726f6f74020000002e2e0000",
+	"a/../b":      "0f0000000300008000000000000000000100000061000000020000002e2e00000100000062000000",
+	"a:/":         "0f0000000100008001000000000000000100000061000000010000002f000000",
+	":/":          "0f000000000000800100000000000000010000002f000000",
+	"/a/:":        "0f0000000100008000000000010000000100000061000000",
+	"a/::b":       "",
+	"é/ü:ö":       "0f00000002000080010000000000000002000000c3a9000002000000c3bc000002000000c3b60000",
+	"@a@1/b":      "0f00000002000080000000000000000004000000406140310100000062000000",
+	"%a/b":        "0f00000002000080000000000000000002000000256100000100000062000000",
+	"a b/c d:e f": "0f000000020000800100000000000000030000006120620003000000632064000300000065206600",
+	"a:b/c:d":     "0f000000010000800200000000000000010000006100000003000000622f63000100000064000000",
+	"a\\b":        "0f00000001000080000000000000000003000000615c6200",
+	":::":         "",
+	"a:::b":       "",
+	"/::":         "",
+	"//:":         "0f000000000000800000000001000000",
+	"a//:b":       "0f00000001000080010000000000000001000000610000000100000062000000",
+	"a//b//c:d":   "0f0000000300008001000000000000000100000061000000010000006200000001000000630000000100000064000000",
+	"x:::":        "",
+	":a::":        "",
+	"/a/b/":       "0f00000002000080000000000100000001000000610000000100000062000000",
+	"/a//b:c":     "0f000000020000800100000001000000010000006100000001000000620000000100000063000000",
+}
+
+func TestNodePathCallErrors(t *testing.T) {
+	names := newToken(KindNodePathStart, TypeNodePath, 0, 1<<31)
+	testCallErrors(t, []callError{
+		{name: "two colons", call: func(e *Encoder) error { return e.WriteNodePath("a::b") }, is: ErrRange, text: "offset 0, $: NodePath with two colons in a row"},
+		{name: "negative count of names", call: path(1, -1), is: ErrRange, text: "offset 0, $: NodePath of 1 names and -1 sub-names"},
+		{name: "more names than 31 bits count", call: token(names), is: ErrRange, text: "offset 0, $: NodePath of 2147483648 names and 0 sub-names"},
+		{name: "more names than an int64 counts", call: path(1, math.MaxInt), is: ErrRange, text: fmt.Sprintf("offset 0, $: NodePath of 1 names and %d sub-names", math.MaxInt)},
+		{name: "more names than an int64 counts, on the fast path", before: []step{array(1)}, call: path(1, math.MaxInt), is: ErrRange, text: fmt.Sprintf("offset 8, $[0]: NodePath of 1 names and %d sub-names", math.MaxInt)},
+		{name: "form of one string", call: token(newToken(KindNodePathStart, TypeNodePath, flagOldNodePath, 1)), is: ErrType, text: "offset 0, $: godot4 has no NodePath of one string"},
+	})
+}
