@@ -181,7 +181,7 @@ func (s *state) push(k Kind, t Type, n uint32, pos uint64) *frame {
 	return f
 }
 
-// pushFrame is push for the frame of an Encoder, with all fields of f.
+// pushFrame opens a frame with all fields of f for the content that an Encoder writes next.
 func (s *state) pushFrame(f *frame) {
 	top := s.push(f.kind, f.typ, f.count, 0)
 	top.names, top.elem, top.unit, top.size, top.flags = f.names, f.elem, f.unit, f.size, f.flags

@@ -102,8 +102,9 @@ func (e *Encoder) Reset(w io.Writer) {
 	e.reset()
 }
 
-// ResetBytes is Reset for output in memory, without a Writer: the Encoder appends to b, and
-// Bytes returns the result. The size of containers of [Unknown] count is not limited.
+// ResetBytes discards the state of e as Reset does, and makes it append to b instead of
+// writing to a Writer. Bytes returns the result. The size of containers of [Unknown] count is
+// not limited.
 func (e *Encoder) ResetBytes(b []byte) {
 	e.restartBytes(b)
 	e.reset()
@@ -113,7 +114,7 @@ func (e *Encoder) ResetBytes(b []byte) {
 // returns the bytes that are buffered. The slice is valid until the next call on e.
 func (e *Encoder) Bytes() []byte { return e.buf[:e.n] }
 
-// reset prepares for the first value, after the sink.
+// reset prepares for the first value, after the bytes have been reset.
 func (e *Encoder) reset() {
 	o := &e.options
 	if o.Format == nil {
@@ -276,7 +277,8 @@ func (e *Encoder) packedNUL() uint32 {
 }
 
 // fast returns the next bytes of the buffer, for a header and a word, or nil if the fast
-// path is off or no value may be next. The caller puts a value there and calls endFast.
+// path is off or no value may be next. The caller puts a value there and calls endFast. The
+// bytes after the value may be overwritten: the next value follows it.
 func (e *Encoder) fast() *[fastSize]byte {
 	if n := e.n; n <= e.valueLim && e.left > 0 {
 		return (*[fastSize]byte)(e.buf[n : n+fastSize : n+fastSize])
@@ -284,7 +286,8 @@ func (e *Encoder) fast() *[fastSize]byte {
 	return nil
 }
 
-// endFast counts a value or name of size bytes that the fast path has put into the buffer.
+// endFast counts a value or name of size bytes that the fast path has put into the buffer. It
+// never has to flush, because the fast path is off at the top level.
 func (e *Encoder) endFast(size int) {
 	e.advance(size)
 	e.count(1)
@@ -335,7 +338,8 @@ func (e *Encoder) unexpected(what any) error {
 	}
 }
 
-// writePieces writes the bytes of a call, after the call has checked them.
+// writePieces writes the bytes of a call, after the call has checked them: what precedes the
+// payload, the payload, which is the only long piece, and what follows it.
 func writePieces[S string | []byte](e *Encoder, head []byte, body S, tail []byte) error {
 	if !e.fits(len(head)+len(tail), len(body)) {
 		return writePiecesSlow(e, head, body, tail)
@@ -344,7 +348,9 @@ func writePieces[S string | []byte](e *Encoder, head []byte, body S, tail []byte
 	return nil
 }
 
-// writePiecesSlow is writePieces for bytes that do not fit the buffer.
+// writePiecesSlow writes bytes that do not fit the buffer: it enlarges the buffer if they must
+// be kept, and otherwise flushes it. It reserves all of them first, so that a LimitError
+// leaves nothing written.
 func writePiecesSlow[S string | []byte](e *Encoder, head []byte, body S, tail []byte) error {
 	if e.keeps() {
 		if err := e.reserve(int64(len(head)) + int64(len(body)) + int64(len(tail))); err != nil {

@@ -93,7 +93,8 @@ func (s *sink) resume() {
 	s.setLim()
 }
 
-// setLim sets lim, and the limit of the fast path to the same.
+// setLim sets lim, and the limit of the fast path to the same. It must be called after the
+// buffer, keep or maxKept has changed.
 func (s *sink) setLim() {
 	if s.lim < 0 {
 		return
@@ -120,7 +121,8 @@ func (s *sink) writeNamesFast(nul uint32) {
 	s.valueLim, s.nameLim, s.nameNUL = fastOff, s.lim-fastSize, nul
 }
 
-// enterNames is writeNamesFast for names that are inside values of the fast path.
+// enterNames lets the fast path write names after it has begun a NodePath or PackedStringArray:
+// valueLim is then the limit of the names.
 func (s *sink) enterNames(nul uint32) { s.valueLim, s.nameLim, s.nameNUL = fastOff, s.valueLim, nul }
 
 // leaveNames is the inverse of enterNames.
@@ -141,7 +143,8 @@ func (s *sink) available(size int) []byte {
 // advance appends the n bytes that the caller has put at buf[n:].
 func (s *sink) advance(n int) { s.n += n }
 
-// advanceTo is advance for a caller that has n in a register: -4 % of short texts.
+// advanceTo appends the bytes up to n, for a caller that has n in a register: -4 % of short
+// texts.
 func (s *sink) advanceTo(n int) { s.n = n }
 
 // fits reports whether short bytes and a body can be appended to the buffer. A long body is
@@ -157,10 +160,10 @@ func appendPieces[S string | []byte](s *sink, head []byte, body S, tail []byte) 
 	s.n = n + copy(s.buf[n:], tail)
 }
 
-// appendShort appends a piece that may not fit, after a flush. It splits only pieces that
-// are longer than the buffer, and therefore never an Unknown count. It never passes p to the
-// Writer, because then p, a variable of the caller, would be allocated: 17 % more of the time
-// of a packet of 64 bytes.
+// appendShort appends a piece. If it does not fit, appendShort flushes first, and splits the
+// piece only if it is longer than the buffer, so never before an Unknown count. It copies p
+// and never passes it to the Writer, because then p, a variable of the caller, would be
+// allocated: 17 % more of the time of a packet of 64 bytes.
 func (s *sink) appendShort(p []byte) error {
 	for len(p) > 0 {
 		if len(p) > len(s.buf)-s.n && s.n > 0 {
@@ -228,7 +231,8 @@ func (s *sink) flush() error {
 	return err
 }
 
-// compact removes n bytes that were written from the buffer.
+// compact removes n bytes that were written from the buffer. After an error of the Writer the
+// rest is moved, too, so that offset does not count bytes twice.
 func (s *sink) compact(n int) {
 	if n == s.n { // all, unless counts are Unknown or the Writer fails
 		s.n = 0
@@ -256,7 +260,7 @@ func (s *sink) write(p []byte) (int, error) {
 func (s *sink) keeps() bool { return s.keep != keepNothing }
 
 // keepCount keeps the last four bytes, the placeholder of an Unknown count, and the bytes
-// after them until setCount.
+// after them until setCount. Inside a container whose count is kept, it only adds a count.
 func (s *sink) keepCount() {
 	at := s.n - 4
 	s.counts = append(s.counts, at)
@@ -264,7 +268,8 @@ func (s *sink) keepCount() {
 	s.setLim()
 }
 
-// setCount sets the count that the latest open keepCount keeps.
+// setCount sets the count of the innermost container of Unknown count. If that is the
+// outermost, too, its bytes need not be kept any longer.
 func (s *sink) setCount(n uint32) {
 	last := len(s.counts) - 1
 	le.PutUint32(s.buf[s.counts[last]:], n)

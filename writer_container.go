@@ -150,8 +150,8 @@ func (e *Encoder) BeginArray(n int) error {
 	return e.beginContainer(int64(n), 0, head[:], frame{kind: KindArrayStart, typ: TypeArray})
 }
 
-// BeginTypedArray is BeginArray for an Array with declared type elem. Elements of other
-// types are [ErrType].
+// BeginTypedArray begins an Array of n elements with declared type elem; n can be [Unknown].
+// Elements of other types are [ErrType].
 func (e *Encoder) BeginTypedArray(n int, elem Elem) error {
 	return e.beginTyped(KindArrayStart, TypeArray, int64(n), elem, Elem{})
 }
@@ -166,8 +166,8 @@ func (e *Encoder) BeginDict(n int) error {
 	return e.beginContainer(int64(n), 0, head[:], frame{kind: KindDictStart, typ: TypeDictionary})
 }
 
-// BeginTypedDict is BeginDict for a Dictionary with declared types key and value. Keys of
-// other types are [ErrType]. Values are not checked, as in engines.
+// BeginTypedDict begins a Dictionary of n pairs with declared types key and value; n can be
+// [Unknown]. Keys of other types are [ErrType]. Values are not checked, as in engines.
 func (e *Encoder) BeginTypedDict(n int, key, value Elem) error {
 	return e.beginTyped(KindDictStart, TypeDictionary, int64(n), key, value)
 }
@@ -353,8 +353,8 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 // PackedStringArray with WriteString, then call End.
 func (e *Encoder) BeginPacked(t Type, n int64) error { return e.beginPacked(t, n, -1) }
 
-// beginPacked is BeginPacked for components of 32 bits, or of 64 bits if wide is 1. If wide
-// is -1, the options decide.
+// beginPacked begins a packed array with components of 32 bits if wide is 0, or of 64 bits if
+// it is 1. If wide is -1, the options decide.
 func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	// All formats have this type. With the general case it would take 3 % more of the time
 	// of a document.
@@ -440,7 +440,9 @@ func (e *Encoder) Write(p []byte) (int, error) {
 // isData reports whether Write can write the content of f.
 func (f *frame) isData() bool { return f.kind == KindStringChunk || f.size > 0 }
 
-// checkBytes returns an error if p can't be the next bytes of a string or packed data.
+// checkBytes returns an error if p can't be the next bytes of a string or packed data. A rune
+// may be split at the end of p, but not at the end of the string: the bytes of a rune that p
+// completes are checked with those before p.
 func (e *Encoder) checkBytes(p []byte) error {
 	f := e.top()
 	if f.size > 0 {
@@ -481,7 +483,8 @@ func (e *Encoder) elements(p []byte) uint64 {
 	return (uint64(e.partial) + uint64(len(p)) + size - 1) / size
 }
 
-// countBytes counts p, a part of a string or of packed data that has been written.
+// countBytes counts p, a part of a string or of packed data that has been written, and keeps
+// what checkBytes needs for the next part: the bytes of a split rune, or their number.
 func (e *Encoder) countBytes(p []byte) {
 	if size := int(e.top().size); size > 0 {
 		whole := len(p) / size

@@ -188,8 +188,8 @@ func (e *Encoder) WriteInts(t Type, c ...int32) error {
 	return e.writeValue(b)
 }
 
-// beginMath is begin for a math type with n components and the narrow unit u. It returns the
-// bytes for the value, which start with the header.
+// beginMath checks that a value of math type t with n components of the narrow unit u may be
+// next. It returns the bytes for the value, which start with the header.
 func (e *Encoder) beginMath(t Type, n int, u wire.Unit) (*form, []byte, error) {
 	forms, err := e.begin(t)
 	if err != nil {
@@ -288,7 +288,8 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	return writeTextSlow(e, t, s)
 }
 
-// writeLongText is writeText for text of more than eight bytes, or that is not ASCII.
+// writeLongText writes text of more than eight bytes, or that is not ASCII. Up to 16 bytes, two
+// words that overlap have all of it.
 func writeLongText[S string | []byte](e *Encoder, t Type, s S) error {
 	n := len(s)
 	if 8 < n && n <= 16 && e.left > 0 && e.writeTwoWords(t, n, wire.Load64(s), wire.Load64(s[n-8:])) {

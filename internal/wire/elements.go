@@ -40,7 +40,7 @@ func Decode[T Element](dst []T, b []byte, u Unit) {
 	eachUnnamed(dst, func(i int, numbers any) { decodeSlice(numbers, b[i*n*u.Size():], u) })
 }
 
-// decodeSlice is Decode for a slice of an unnamed type. It reports false for
+// decodeSlice decodes to a slice of an unnamed type. It reports false for
 // slices of other types.
 func decodeSlice(dst any, b []byte, u Unit) bool {
 	switch dst := dst.(type) {
@@ -164,7 +164,7 @@ func Encode[T Element](b []byte, src []T, u Unit) {
 	eachUnnamed(src, func(i int, numbers any) { encodeSlice(b[i*n*u.Size():], numbers, u) })
 }
 
-// encodeSlice is Encode for a slice of an unnamed type. It reports false for
+// encodeSlice encodes a slice of an unnamed type. It reports false for
 // slices of other types.
 func encodeSlice(b []byte, src any, u Unit) bool {
 	switch src := src.(type) {

@@ -80,7 +80,7 @@ func InvalidAt(p []byte) int {
 	return i
 }
 
-// Valid is ValidBytes for a string or []byte of the caller.
+// Valid reports whether s is UTF-8, with a fast path for ASCII.
 func Valid[S string | []byte](s S) bool {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
@@ -114,13 +114,14 @@ func short[S string | []byte](s S) uint64 {
 	return 0
 }
 
-// Load64 and Load32 are le.Uint64 and le.Uint32 for strings and byte slices.
+// Load64 returns the first eight bytes of s as a little-endian number.
 func Load64[S string | []byte](s S) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
+// Load32 returns the first four bytes of s as a little-endian number.
 func Load32[S string | []byte](s S) uint32 {
 	_ = s[3]
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
