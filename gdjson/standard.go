@@ -103,8 +103,8 @@ func replaceInString(b []byte, i int) int {
 	return i
 }
 
-// replaceNumber is appendJSON for the number that begins at i, but for its exponent. It returns
-// the offset of its last byte.
+// replaceNumber replaces the number that begins at i by JSON. It returns the offset of its last
+// byte.
 func replaceNumber(b []byte, i int) int {
 	start := i
 	if b[i] == '-' {
@@ -126,5 +126,17 @@ func replaceNumber(b []byte, i int) int {
 			number[j] = '1'
 		}
 	}
-	return end - 1
+	return exponentEnd(b, end) - 1
+}
+
+// exponentEnd returns the end of the exponent at i, or i if there is none. Without it, digits
+// of an exponent would begin a number.
+func exponentEnd(b []byte, i int) int {
+	if i == len(b) || b[i]|0x20 != 'e' {
+		return i
+	}
+	if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
+		i++
+	}
+	return digits(b, i)
 }

@@ -114,7 +114,7 @@ func (s *standardizer) number(i int) int {
 	if !bytes.Equal(std, s.text[start:end]) {
 		s.replace(start, end, string(std))
 	}
-	return end - 1
+	return exponentEnd(s.text, end) - 1
 }
 
 // fromStandard returns the offset in the text of an offset in the standardized text.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 func TestDictionary(t *testing.T) {
@@ -145,7 +146,11 @@ func TestDictionaryKeepsEqualContainers(t *testing.T) {
 // A Dictionary is compared with a list of pairs while the body of a loop over it sets and
 // deletes keys.
 func TestDictionaryAll(t *testing.T) {
-	for seed := range uint64(2000) {
+	seeds := uint64(2000)
+	if !testsize.Full() {
+		seeds /= 10
+	}
+	for seed := range seeds {
 		random := rand.New(rand.NewPCG(seed, 0))
 		d, model := &Dictionary{}, []Entry[any, any]{}
 		var added []any

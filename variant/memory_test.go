@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -175,9 +176,15 @@ func TestPeakMemory(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	random := rand.New(rand.NewPCG(1, 2))
 	packets := hostile(t, most)
+	var names []string
+	for name := range packets {
+		names = append(names, name)
+	}
+	slices.Sort(names)
 	for _, typ := range hostileTypes {
 		t.Run(typ.String(), func(t *testing.T) {
-			for name, packet := range packets {
+			for _, name := range names {
+				packet := packets[name]
 				if !testsize.Full() && random.IntN(16) > 0 {
 					continue
 				}
