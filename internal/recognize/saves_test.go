@@ -174,6 +174,9 @@ func readable(b []byte, format *gdwire.Format) bool {
 // another format than before.
 func TestDamagedSaves(t *testing.T) {
 	files, flips := 20, 50
+	if full() {
+		files = 200
+	}
 	r := rand.New(rand.NewPCG(7, 8))
 	var results [Sure + 1]int
 	passed, total := 0, 0
@@ -203,9 +206,9 @@ func TestDamagedSaves(t *testing.T) {
 // TestRandomValues recognizes random Dictionaries and Arrays of 24 bytes and more: what is
 // sure is right, and little is not sure.
 func TestRandomValues(t *testing.T) {
-	n := 10_000
-	if !full() {
-		n = 2000
+	n := 2000
+	if full() {
+		n = 100_000
 	}
 	r := rand.New(rand.NewPCG(9, 10))
 	blocked := 0
