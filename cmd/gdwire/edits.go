@@ -16,14 +16,16 @@ import (
 // readLines adds the lines of flat to a tree.
 func readLines(r io.Reader, tree *paths.Tree) error {
 	lines := bufio.NewReaderSize(decodeText(r), 1<<16)
+	var steps []paths.Step
 	for i := 1; ; i++ {
 		line, err := lines.ReadString('\n')
 		if err != nil && err != io.EOF {
 			return err
 		}
 		if text := strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"); text != "" {
-			if err := addLine(tree, text); err != nil {
-				return fmt.Errorf("line %d: %w", i, err)
+			var bad error
+			if steps, bad = addLine(tree, text, steps); bad != nil {
+				return fmt.Errorf("line %d: %w", i, bad)
 			}
 		}
 		if err == io.EOF {

@@ -35,7 +35,7 @@ func linesCheck(o *options, op edit.Op) error {
 	}
 	for _, line := range lines {
 		if err == nil {
-			err = addLine(o.edit.tree, line)
+			_, err = addLine(o.edit.tree, line, nil)
 		}
 	}
 	return swapped(o, err)
@@ -91,13 +91,13 @@ func addPath(tree *paths.Tree, text string) error {
 	return err
 }
 
-// addLine adds a line, path = value.
-func addLine(tree *paths.Tree, line string) error {
-	p, text, err := paths.CutLine(line)
+// addLine adds a line, path = value. It returns the steps of the path, for the next line.
+func addLine(tree *paths.Tree, line string, steps []paths.Step) ([]paths.Step, error) {
+	p, text, err := paths.CutLine(line, steps)
 	if p, err = wholePath(p, err); err == nil {
 		_, err = tree.Add(p, text)
 	}
-	return err
+	return p.Steps, err
 }
 
 // wholePath returns an error for a path that ends in "…".

@@ -287,7 +287,7 @@ func plan(c *Content, op Op, lines ...string) (*Plan, error) {
 		if op == Delete || op == Put {
 			p, err = paths.Parse(line)
 		} else {
-			p, text, err = paths.CutLine(line)
+			p, text, err = paths.CutLine(line, nil)
 		}
 		if err == nil {
 			_, err = tree.Add(p, text)
@@ -487,7 +487,7 @@ func FuzzEdit(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte, how uint8, line string) {
 		c := &Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: []binary.ByteOrder{nil, binary.LittleEndian, binary.BigEndian}[how>>2%3]}
-		p, text, err := paths.CutLine(line)
+		p, text, err := paths.CutLine(line, nil)
 		if err != nil {
 			return
 		}

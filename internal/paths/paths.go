@@ -60,18 +60,19 @@ func Parse(text string) (Path, error) {
 
 // ParseLine parses a path, = and a value.
 func ParseLine(line string) (Path, Value, error) {
-	p, v, _, err := parseLine(line)
+	p, v, _, err := parseLine(line, nil)
 	return p, v, err
 }
 
-// CutLine parses a line and returns the text of its value, for ParseValue.
-func CutLine(line string) (Path, string, error) {
-	p, _, text, err := parseLine(line)
+// CutLine parses a line and returns the text of its value, for ParseValue. The Path has its
+// steps in the memory of steps, if that is enough: many lines need little memory then.
+func CutLine(line string, steps []Step) (Path, string, error) {
+	p, _, text, err := parseLine(line, steps)
 	return p, text, err
 }
 
-func parseLine(line string) (p Path, v Value, text string, err error) {
-	s := scanner{text: line}
+func parseLine(line string, steps []Step) (p Path, v Value, text string, err error) {
+	s := scanner{text: line, steps: steps}
 	if p, err = s.path(); err != nil {
 		return p, v, "", err
 	}
@@ -175,7 +176,7 @@ func nameLen(s string) int {
 
 // path parses a path at the start of the text.
 func (s *scanner) path() (Path, error) {
-	var p Path
+	p := Path{Steps: s.steps[:0]}
 	first := true // the dot before the first name is optional
 	if s.accept("$") {
 		first = false

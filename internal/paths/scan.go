@@ -27,7 +27,8 @@ func (e *SyntaxError) Error() string {
 type scanner struct {
 	text  string
 	pos   int
-	depth int // of containers around the next value
+	depth int    // of containers around the next value
+	steps []Step // memory for those of a path
 }
 
 func (s *scanner) errorf(format string, args ...any) error {
