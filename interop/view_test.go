@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/variant"
@@ -238,7 +239,8 @@ func TestViewBytes(t *testing.T) {
 		d.Set(fmt.Sprintf("k%02d", i), v)
 	}
 	name, content := writeValue(t, &d)
-	p := openView(t, gdwireBinary(t), name)
+	binary := gdwireBinary(t)
+	p := openView(t, binary, name)
 	for i := range d.Len() {
 		p.choose(fmt.Sprintf(".k%02d", i))
 		at := eval[int](p, `parseInt(document.getElementById("offset").textContent)`)
@@ -247,7 +249,56 @@ func TestViewBytes(t *testing.T) {
 		shown := eval[string](p, `Array.from(document.querySelectorAll("#hex > div"), line =>
 			Array.from(line.children).slice(1, 17).map(e => e.classList.contains("far") ? "" : e.textContent).join("")).join("")`)
 		require.Equal(t, hex.EncodeToString(content[at:at+size]), strings.TrimSpace(shown), "k%02d", i)
+
+		// The commands are ready for a shell. The second one sets what is there.
+		for _, id := range []string{"get", "set"} {
+			command := eval[string](p, `document.getElementById("`+id+`").value`)
+			if command == "" {
+				require.Equal(t, "set", id)
+				continue
+			}
+			shell := exec.Command("sh", "-c", command)
+			shell.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
+			out, err := shell.CombinedOutput()
+			require.NoError(t, err, "%s\n%s", command, out)
+			b, err := os.ReadFile(name)
+			require.NoError(t, err)
+			require.Equal(t, content, b, command)
+		}
 	}
+	p.quiet()
+}
+
+// press presses keys as a keyboard does.
+func (p *viewPage) press(keys string) {
+	p.t.Helper()
+	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.KeyEvent(keys)))
+}
+
+// The keyboard alone: the tree, the search and its results.
+func TestViewKeyboard(t *testing.T) {
+	p := openView(t, gdwireBinary(t), largeSave)
+	p.line(".version")
+	p.press(kb.ArrowDown + kb.ArrowDown + kb.ArrowDown)
+	p.until(`document.querySelector("#tree .chosen")?.textContent.includes(".player")`)
+	p.press(kb.ArrowRight)
+	p.line(".inventory")
+	p.press("/")
+	p.until(`document.activeElement.id === "query"`)
+	p.run(`document.getElementById("query").value = ""`) // simulated keys arrive in two parts, of which the page cancels one
+	p.press("ITEM_2999" + kb.Enter)
+	p.until(`document.getElementById("found").textContent === "1 found"`)
+	p.press(kb.Tab + kb.Tab)
+	for range 20 {
+		if eval[bool](p, `document.activeElement.closest("#hits") !== null`) {
+			break
+		}
+		p.press(kb.Tab)
+	}
+	p.press(kb.Enter)
+	p.until(`document.getElementById("copy-get").dataset.text === "player.inventory[2999].name" && document.querySelector("#tree .chosen")?.textContent.includes("item_2999")`)
+	require.Equal(t, "tree", eval[string](p, `document.getElementById("tree").getAttribute("role")`))
+	require.Equal(t, []string{"treeitem", "5", "2", "9", "true"}, eval[[]string](p, `(e => [e.role, e.ariaLevel, e.ariaPosInSet, e.ariaSetSize, e.ariaSelected])(document.querySelector("#tree .chosen"))`))
 	p.quiet()
 }
 

@@ -201,7 +201,7 @@ func (p *preview) packed(t gdwire.Token) error {
 		}
 	}
 	if !ok {
-		if err := p.add(hex.AppendEncode(nil, b)); err != nil {
+		if err := p.add(append(hex.AppendEncode([]byte{'"'}, b), '"')); err != nil {
 			return err
 		}
 	} else {

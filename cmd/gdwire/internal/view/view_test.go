@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -126,7 +127,7 @@ func TestChildren(t *testing.T) {
 					`[7] NodePath ^"/root/A:b"`, `[null] bool true`, `.value(6) float 0.5`, `.list Array [1, "two", [], {x: 3}]`,
 					`.ints PackedInt32Array PackedInt32Array(1, -2)`, `.longs PackedInt64Array PackedInt64Array(1099511627776)`,
 					`.floats PackedFloat32Array PackedFloat32Array(0.1)`, `.doubles PackedFloat64Array PackedFloat64Array(0.1)`,
-					`.strings PackedStringArray PackedStringArray("a", "")`, `.bytes PackedByteArray PackedByteArray(010203)`,
+					`.strings PackedStringArray PackedStringArray("a", "")`, `.bytes PackedByteArray PackedByteArray("010203")`,
 					`.vectors PackedVector2Array PackedVector2Array(Vector2(1.0, 2.0))`,
 					`.colors PackedColorArray PackedColorArray(Color(0.0, 0.0, 1.0, 0.0))`,
 					`.rid RID RID(5)`, `.object Object ObjectID(6)`, `.signal Signal Signal("hit", 7)`,
@@ -459,6 +460,40 @@ func TestLive(t *testing.T) {
 	require.LessOrEqual(t, len(packets), 32)
 	_, body = get("children?at=-1&packet=20")
 	require.Contains(t, body, "no longer kept")
+}
+
+// The browser gets the name of a file that only the user can read, and not the address.
+func TestOpen(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("another command opens the browser")
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "xdg-open"), []byte("#!/bin/sh\n"), 0o700))
+	t.Setenv("PATH", dir)
+	t.Setenv("TMPDIR", dir)
+	s := &Server{File: source(recognize.Bare, packet(t, 5))}
+	start(t, s)
+	remove, err := s.Open()
+	require.NoError(t, err)
+	names, err := filepath.Glob(filepath.Join(dir, "gdwire-*.html"))
+	require.NoError(t, err)
+	require.Len(t, names, 1)
+	require.Equal(t, []string{"xdg-open", names[0]}, browser(names[0]).Args)
+	info, err := os.Stat(names[0])
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+	content, err := os.ReadFile(names[0])
+	require.NoError(t, err)
+	require.Contains(t, string(content), "url="+s.URL())
+	remove()
+	require.NoFileExists(t, names[0])
+
+	t.Setenv("PATH", t.TempDir())
+	_, err = s.Open()
+	require.Error(t, err)
+	names, err = filepath.Glob(filepath.Join(dir, "gdwire-*.html"))
+	require.NoError(t, err)
+	require.Empty(t, names)
 }
 
 // A file that has changed is not read.
