@@ -1,7 +1,7 @@
 package model
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"os"
@@ -44,6 +44,7 @@ type Vector struct {
 // HexBytes are bytes in hex in JSON.
 type HexBytes []byte
 
+// UnmarshalJSON decodes hex digits.
 func (h *HexBytes) UnmarshalJSON(b []byte) error {
 	var text string
 	if err := json.Unmarshal(b, &text); err != nil {
@@ -54,19 +55,13 @@ func (h *HexBytes) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// ReadLines reads a file of one JSON object a line.
+// ReadLines reads a file in testdata that has one JSON object a line.
 func ReadLines[T any](t testing.TB, path ...string) (all []T) {
-	f, err := os.Open(Testdata(path...))
-	must(t, err)
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
+	for line := range bytes.Lines(ReadFile(t, path...)) {
 		var v T
-		must(t, json.Unmarshal(lines.Bytes(), &v))
+		must(t, json.Unmarshal(line, &v))
 		all = append(all, v)
 	}
-	must(t, lines.Err())
 	if len(all) == 0 {
 		t.Fatalf("no lines in %v", path)
 	}
