@@ -69,6 +69,9 @@ type Format struct {
 }
 
 // A formTable has the forms of a format.
+//
+// Here and elsewhere, a mask that changes no valid index, as in byType[t&63][wide&1],
+// hasPairs[k&127] or a shift by n&63, shows the compiler the range, which saves a check.
 type formTable struct {
 	byHeader [numForms]form // by formIndex; at offset 0, so that its address need not be computed
 	byType   [64][2]form    // the same forms: without bit 16 in the header, and with it

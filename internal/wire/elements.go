@@ -21,7 +21,8 @@ func AsBytes[T Element](s []T, sameUnits bool) ([]byte, bool) {
 }
 
 // vectors is the set of arrays in Element. The compiler generates code for each of
-// them, in which the length, and all conditions on it, are constant.
+// them, in which the length n, and all conditions on it, are constant. An index such as 2%n
+// is then a constant within the array, also in code that shorter arrays never reach.
 type vectors[R float32 | float64] interface{ [2]R | [3]R | [4]R }
 
 // The loops below convert elements if AsBytes reports false. Those for 32 bits handle
