@@ -63,7 +63,7 @@ func TestNodePathKeysDiffer(t *testing.T) {
 		for _, a := range names {
 			for _, b := range names {
 				for subnames := range 3 {
-					key := wire(22, uint32(0x80000000|(2-subnames)), subnames, flags, a, b)
+					key := wire(22, uint32(0x80000000)|uint32(2-subnames), subnames, flags, a, b)
 					d := gdwire.NewDecoder(nil, nil)
 					d.ResetBytes(key)
 					tok, err := d.ReadToken()
