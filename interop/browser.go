@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,6 +38,8 @@ type Program struct {
 	Files map[string]string
 	// Args are the command line arguments, OS.get_cmdline_user_args() of the script.
 	Args []string
+	// Render lets the engine draw, which takes long without a graphics card.
+	Render bool
 	// Socket, if set, serves the WebSocket that the script opens at
 	// "ws://%s/socket" % JavaScriptBridge.eval("location.host + location.pathname").
 	// Run returns its error.
@@ -159,9 +162,9 @@ func (b *Browser) Run(ctx context.Context, p Program) (*Output, error) {
 	return out, errors.Join(socket, err)
 }
 
-// page is the format of a program's page. Its argument is the program's arguments as
-// a JSON array.
-const page = `<!doctype html><meta charset="utf-8"><canvas id="canvas"></canvas>
+// page is the format of a program's page. Its argument is the engine's arguments as a JSON
+// array.
+const page = `<!doctype html><meta charset="utf-8"><canvas id="canvas" width="1152" height="648"></canvas>
 <script src="/engine/index.js"></script>
 <script>
 const out = {lines: [], errors: [], failed: "", exit: 0};
@@ -170,7 +173,7 @@ const finished = new Promise(resolve => {
 	window.addEventListener("error", e => fail(e.error || e.message));
 	window.addEventListener("unhandledrejection", e => fail(e.reason));
 	new Engine({
-		args: ["--headless", "--audio-driver", "Dummy", "--", ...%s],
+		args: %s,
 		executable: "/engine/index", mainPack: location.pathname + "index.pck", canvasResizePolicy: 0,
 	}).startGame({
 		canvas: document.getElementById("canvas"),
@@ -204,7 +207,11 @@ func (b *Browser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mu.Unlock()
 	switch name {
 	case "":
-		args, _ := json.Marshal(append([]string{}, p.Args...)) // [] and not null
+		own := []string{"--audio-driver", "Dummy"}
+		if !p.Render {
+			own = append(own, "--headless")
+		}
+		args, _ := json.Marshal(slices.Concat(own, []string{"--"}, p.Args))
 		serve(w, "index.html", fmt.Appendf(nil, page, args))
 	case "index.pck":
 		serve(w, name, p.pack)

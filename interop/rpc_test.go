@@ -3,6 +3,7 @@ package interop
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -139,18 +140,23 @@ func otherClient(ctx context.Context, url string, game int) error {
 	return c.Close()
 }
 
+// gameFiles returns the files of the game of examples/rpc.
+func gameFiles(t *testing.T) map[string]string {
+	files := map[string]string{classCache: noClasses}
+	for _, name := range []string{"main.gd", "main.tscn", "project.godot", "gdwire_multiplayer.gd"} {
+		b, err := os.ReadFile(filepath.Join("..", "examples", "rpc", "godot", name))
+		require.NoError(t, err)
+		files[name] = string(b)
+	}
+	return files
+}
+
 // TestRPCGame runs the game of examples/rpc twice: both show both squares at the same places.
 func TestRPCGame(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	addr := runExample(t, "../examples/rpc", "-addr")
-	dir := filepath.Join("..", "examples", "rpc", "godot")
-	files := map[string]string{classCache: noClasses}
-	for _, name := range []string{"main.gd", "main.tscn", "project.godot", "gdwire_multiplayer.gd"} {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		require.NoError(t, err)
-		files[name] = string(b)
-	}
+	files := gameFiles(t)
 	// Each game prints where the squares are once there are two, waits for the other to have
 	// seen them, and ends.
 	files["main.gd"] += `
@@ -188,4 +194,40 @@ func _physics_process(_delta: float) -> void:
 	require.NoError(t, <-errs)
 	require.NotEmpty(t, outs[0])
 	require.Equal(t, outs[0], outs[1])
+}
+
+// TestRPCPicture draws the game with two squares, one of which a Go client moves. It needs
+// GDWIRE_SCREENSHOTS, the folder for the picture.
+func TestRPCPicture(t *testing.T) {
+	dir := os.Getenv("GDWIRE_SCREENSHOTS")
+	if dir == "" {
+		t.Skip("no GDWIRE_SCREENSHOTS")
+	}
+	url := "ws://" + runExample(t, "../examples/rpc", "-addr")
+	ws, _, err := websocket.Dial(t.Context(), url, nil)
+	require.NoError(t, err)
+	defer func() { _ = ws.CloseNow() }()
+	call, err := variant.Marshal([]any{"Main", "move", []any{variant.Vector2{X: 560, Y: 260}}, 1})
+	require.NoError(t, err)
+	require.NoError(t, ws.Write(t.Context(), websocket.MessageBinary, call))
+	files := gameFiles(t)
+	files["main.gd"] += `
+var drawing := false
+func _physics_process(_delta: float) -> void:
+	if players.size() == 2 and not drawing:
+		drawing = true
+		_go(Vector2(430, 330))
+		_say("hello from Godot")
+		await get_tree().create_timer(1).timeout
+		await RenderingServer.frame_post_draw
+		print("picture ", Marshalls.raw_to_base64(get_viewport().get_texture().get_image().save_png_to_buffer()))
+		get_tree().quit()
+`
+	out, err := browser.Run(t.Context(), Program{Files: files, Args: []string{url}, Render: true})
+	require.NoError(t, err)
+	_, text, found := strings.Cut(strings.Join(out.Lines, "\n"), "picture ")
+	require.True(t, found, out.Lines)
+	b, err := base64.StdEncoding.DecodeString(text)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "game.png"), b, 0o644))
 }

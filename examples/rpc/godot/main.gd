@@ -42,7 +42,7 @@ func _left(id: int) -> void:
 	_show("%d has left" % id)
 
 func _show(line: String) -> void:
-	$Log.text = "\n".join(($Log.text.split("\n") + PackedStringArray([line])).slice(-10))
+	$Log.text = "\n".join(($Log.text.split("\n", false) + PackedStringArray([line])).slice(-10))
 
 # The functions of the server. They are declared here so that rpc_id finds them.
 
