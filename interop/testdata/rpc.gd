@@ -24,13 +24,6 @@ func _ready() -> void:
 	multiplayer.peer_disconnected.connect(func(_id: int) -> void: log.append("left"))
 	await multiplayer.connected_to_server
 	expect("is_server", multiplayer.is_server(), false)
-	# A server that is not there.
-	var nobody = Multiplayer.new(get_tree().root, "ws://127.0.0.1:1")
-	var failed := [false]
-	nobody.connection_failed.connect(func() -> void: failed[0] = true)
-	while not failed[0]:
-		nobody.poll()
-		await get_tree().process_frame
 	# Errors that send nothing.
 	expect("no @rpc", rpc_id(1, "private"), ERR_UNCONFIGURED)
 	expect("self", rpc_id(multiplayer.get_unique_id(), "echo", 0, 0), ERR_INVALID_PARAMETER)
@@ -47,6 +40,13 @@ func _ready() -> void:
 	while echoed < count:
 		await get_tree().process_frame
 	log.append("echoed")
+	# A server that is not there.
+	var nobody = Multiplayer.new(get_tree().root, "ws://127.0.0.1:1")
+	var failed := [false]
+	nobody.connection_failed.connect(func() -> void: failed[0] = true)
+	while not failed[0]:
+		nobody.poll()
+		await get_tree().process_frame
 	ready_for_calls.rpc_id(1)
 	await multiplayer.server_disconnected
 	log.append("disconnected")
