@@ -36,6 +36,9 @@ func (d *Decoder) isOver(x extent) bool {
 // nothing has been consumed, or whole chunks. If Depth is larger, call SkipTo with the Depth
 // before the call.
 func (d *Decoder) SkipValue() error {
+	if d.depth == 0 && d.fastValues != nil && d.skipOther() { // the only value of a packet: -15 % of packets
+		return d.readTo(extent{open: 1})
+	}
 	if err := d.start(); err != nil {
 		return err
 	}

@@ -264,15 +264,6 @@ func (d *Decoder) startText(nodePath bool) error {
 // ReadReals reads a value of math type t into c, in encoded order: a Basis is encoded by
 // rows. t must be a type of floats, and len(c) the number of its components.
 func (d *Decoder) ReadReals(t Type, c []float64) error {
-	if form, _ := d.fastForm(); form != nil && form.typ == t && form.unit == wire.Float32 && form.shape == shapeMath {
-		from, size := d.r+4, int(form.size)
-		if size == 4*len(c) && size <= len(d.fastValues)-from {
-			b := d.fastValues[from : from+size : from+size]
-			d.take(4 + size)
-			widen(c, b)
-			return nil
-		}
-	}
 	switch b, u := d.fastMath(t, len(c)); u {
 	case wire.Float32:
 		widen(c, b)
