@@ -391,11 +391,11 @@ func skipWithRetries(d *Decoder) error {
 // copyTokens returns a step that copies what CopyValue would copy, token by token. It can be
 // repeated after errors of the Writer.
 func copyTokens(d *Decoder) step {
-	var x extent
+	var x span
 	var t Token
 	return func(e *Encoder) error {
 		if x.open == 0 {
-			x = d.rest()
+			x = d.span()
 		}
 		for {
 			if t.Kind() == 0 {

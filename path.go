@@ -199,7 +199,7 @@ func (d *Decoder) saveKeys(pos uint64) {
 		if f.keyPos >= pos || f.pairs == 0 {
 			continue
 		}
-		r := d.getRare()
+		r := d.getCold()
 		if len(r.saved) <= i {
 			r.saved = append(make([]savedKey, 0, len(d.stack)), r.saved...)[:len(d.stack)]
 		}
@@ -212,7 +212,7 @@ func (d *Decoder) saveKeys(pos uint64) {
 func (d *Decoder) key(i int) pathKey {
 	f := d.frame(i)
 	if f.keyPos < d.base {
-		s := &d.rare.saved[i]
+		s := &d.cold.saved[i]
 		return pathKey{s.typ, s.data[:s.n]}
 	}
 	b := d.buf[f.keyPos-d.base : d.end]

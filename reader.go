@@ -34,7 +34,7 @@ import (
 // On both paths, a token is consumed only after all of it is in the buffer. A call that a
 // temporary error of the Reader interrupts has therefore changed nothing, except for
 // bytes read ahead, and can be repeated. Of calls that read many tokens, bulk reads into the
-// caller's memory continue with payload, and the leaving of a loop with leave.
+// caller's memory continue with payload, and the leaving of a loop with abandoned.
 //
 // countAt counts a value, push and pop open and close containers. Only ReadToken
 // and the typed reads, SkipValue and SkipTo, CopyValue and the bulk reads call them;
@@ -109,39 +109,39 @@ type Decoder struct {
 	valueStart uint64 // the position of the top-level value
 
 	// State of earlier calls.
-	err     error // returned by all later calls, or only by the next one if once is set
-	payload payload
-	leave   int // the depth of the outermost container that a loop has left, or 0
-	rare    *rare
+	err       error // returned by all later calls, or only by the next one if errOnce is set
+	payload   payload
+	abandoned int // the depth of the outermost container that a loop has left, or 0
+	cold      *cold
 
 	// The top-level value.
 	values     uint64 // declared so far, including the top-level value
 	strictSeen strictSeen
 
 	// Derived from the options, see initOptions.
-	forms    *formTable
-	once     bool // see err; placed here, it needs no additional space
-	slow     bool // there is no fast path: with Strict, or where chunks can be shorter than 8 bytes
-	maxWhole int  // the maximum length of a string in one chunk and within Limits
-	size     int  // the maximum length of a chunk
-	maxDepth int
-	bounds   bounds
-	options  DecoderOptions
+	forms      *formTable
+	errOnce    bool // see err; placed here, it needs no additional space
+	noFastPath bool // there is no fast path: with Strict, or where chunks can be shorter than 8 bytes
+	maxWhole   int  // the maximum length of a string in one chunk and within Limits
+	maxChunk   int  // the maximum length of a chunk
+	maxDepth   int
+	bounds     bounds
+	options    DecoderOptions
 }
 
-// rare has the state that few Decoders need.
-type rare struct {
+// cold has the state that few Decoders need.
+type cold struct {
 	reader payloadReader // the result of Payload
 	keys   []byte        // the keys of active loops
 	saved  []savedKey    // the latest keys of the open containers that have left the buffer
 	err    error         // for LastError
 }
 
-func (d *Decoder) getRare() *rare {
-	if d.rare == nil {
-		d.rare = new(rare)
+func (d *Decoder) getCold() *cold {
+	if d.cold == nil {
+		d.cold = new(cold)
 	}
-	return d.rare
+	return d.cold
 }
 
 // NewDecoder returns a Decoder that reads from r. If o is nil, it uses the zero
@@ -203,10 +203,10 @@ func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 func (d *Decoder) forget(r io.Reader, buf []byte, end int) {
 	d.restart(r, buf, end)
 	d.origin = d.base
-	d.err, d.once = nil, false
-	d.payload.active, d.leave = false, 0
-	if r := d.rare; r != nil {
-		*r = rare{keys: r.keys[:0], saved: r.saved, reader: r.reader} // a stale Reader returns an error
+	d.err, d.errOnce = nil, false
+	d.payload.active, d.abandoned = false, 0
+	if r := d.cold; r != nil {
+		*r = cold{keys: r.keys[:0], saved: r.saved, reader: r.reader} // a stale Reader returns an error
 	}
 }
 
@@ -223,12 +223,12 @@ func (d *Decoder) initOptions() {
 	if o.DoubleReals {
 		double = 1
 	}
-	d.size = min(max(o.MaxChunk, minWindow), maxWindow)
+	d.maxChunk = min(max(o.MaxChunk, minWindow), maxWindow)
 	d.bounds = o.Limits.bounds()
 	d.forms = &o.Format.forms[double]
 	d.maxDepth = int(min(d.bounds[limitDepth], math.MaxInt))
-	d.maxWhole = int(min(int64(d.size), d.bounds[limitString]))
-	d.slow = o.Strict || d.maxWhole < 8
+	d.maxWhole = int(min(int64(d.maxChunk), d.bounds[limitString]))
+	d.noFastPath = o.Strict || d.maxWhole < 8
 }
 
 // Release returns the read buffer to the pool. Until the next Reset, calls return
@@ -236,8 +236,8 @@ func (d *Decoder) initOptions() {
 func (d *Decoder) Release() {
 	d.forget(nil, nil, 0)
 	d.state.close()
-	d.rare = nil
-	d.err, d.once = ErrReleased, false
+	d.cold = nil
+	d.err, d.errOnce = ErrReleased, false
 	d.release()
 }
 
@@ -348,17 +348,17 @@ func (d *Decoder) eachToken(yield func(Token, error) bool) {
 		yield(Token{}, d.WrapError(wrapf(ErrCount, "Tokens at an End")))
 		return
 	}
-	x := d.rest()
+	rest := d.span()
 	for {
 		t, err := d.ReadToken()
-		if t.Kind() == KindDictKey && d.depth < x.open {
+		if t.Kind() == KindDictKey && d.depth < rest.open {
 			pos := d.pos()
 			if !yield(t, err) || d.pos() != pos { // the body has read the key
 				return
 			}
 			continue
 		}
-		if !yield(t, err) || err != nil || d.isOver(x) {
+		if !yield(t, err) || err != nil || d.isOver(rest) {
 			return
 		}
 	}
@@ -392,8 +392,8 @@ func (d *Decoder) WrapError(err error) error {
 // Images, and a string between its chunks. It is 0 after a complete value. A container whose
 // loop has been left is not open, although its rest is still to be skipped.
 func (d *Decoder) Depth() int {
-	if d.leave > 0 {
-		return d.leave - 1
+	if d.abandoned > 0 {
+		return d.abandoned - 1
 	}
 	return d.depth
 }

@@ -29,7 +29,7 @@ type payload struct {
 func (d *Decoder) startPayload() bool {
 	p := &d.payload
 	switch {
-	case d.leave > 0:
+	case d.abandoned > 0:
 		return false
 	case p.active:
 		return true
@@ -250,9 +250,9 @@ func (d *Decoder) noPayload(call string) error {
 // The Reader is valid until the next call on the Decoder. It implements io.WriterTo, so
 // [io.Copy] needs no buffer. It can be used again after an error of the Decoder's Reader.
 func (d *Decoder) Payload() io.Reader {
-	p := &d.getRare().reader
+	p := &d.getCold().reader
 	*p = payloadReader{d: d}
-	if d.leave == 0 && d.startPayload() {
+	if d.abandoned == 0 && d.startPayload() {
 		p.token = d.payload.token
 	}
 	return p
@@ -266,7 +266,7 @@ type payloadReader struct {
 
 func (p *payloadReader) check() error {
 	q := &p.d.payload
-	if !q.active || q.token != p.token || q.kind == KindNodePathStart || p.d.leave > 0 {
+	if !q.active || q.token != p.token || q.kind == KindNodePathStart || p.d.abandoned > 0 {
 		return p.d.noPayload("Payload")
 	}
 	return nil
@@ -314,7 +314,7 @@ func (p *payloadReader) WriteTo(w io.Writer) (total int64, err error) {
 // integers are only widened; other conversions are [ErrType]. An error of the Reader loses
 // no elements; the next call continues after those that were returned.
 func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
-	if d.leave > 0 {
+	if d.abandoned > 0 {
 		if err := d.leaveLoop(); err != nil {
 			return 0, err
 		}
@@ -403,7 +403,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 		if len(dst) == cap(dst) {
 			step := left
 			if d.src != nil {
-				step = min(left, max(len(dst), d.size/size, 1))
+				step = min(left, max(len(dst), d.maxChunk/size, 1))
 			}
 			dst = slices.Grow(dst, step)
 		}
@@ -522,7 +522,7 @@ func (d *Decoder) canReadDirect(n int) bool {
 		return false
 	}
 	// Input in memory is always buffered. readDirect would overwrite it.
-	return most <= uint64(d.lim-d.r) || d.src != nil && most >= uint64(d.size)
+	return most <= uint64(d.lim-d.r) || d.src != nil && most >= uint64(d.maxChunk)
 }
 
 func (d *Decoder) directBytes() uint64 {

@@ -131,7 +131,7 @@ func TestInterruptedSkipAfterPeekKind(t *testing.T) {
 			continue // it was complete before
 		}
 		require.Equal(t, errTemporary, err)
-		d.err, d.once = errTemporary, true // the state after PeekKind
+		d.err, d.errOnce = errTemporary, true // the state after PeekKind
 		require.Equal(t, errTemporary, d.SkipTo(1))
 		if d.Depth() > 1 {
 			require.NoError(t, d.SkipTo(1))

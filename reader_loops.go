@@ -44,7 +44,7 @@ type loop struct {
 	d      *Decoder
 	origin uint64 // d.origin at its start, to detect a Reset
 	depth  int    // of the container
-	keys   int    // the number of bytes in rare.keys that outer loops use
+	keys   int    // the number of bytes in cold.keys that outer loops use
 	done   bool   // there is nothing to skip
 
 	// left and keyPos of the frame around the container. They identify it: keyPos is the
@@ -55,7 +55,7 @@ type loop struct {
 // newLoop returns a loop over the container that the latest call has opened.
 func (d *Decoder) newLoop() loop {
 	around := &d.stack[d.depth-1]
-	return loop{d: d, origin: d.origin, depth: d.depth, keys: len(d.getRare().keys), left: around.left, keyPos: around.keyPos}
+	return loop{d: d, origin: d.origin, depth: d.depth, keys: len(d.getCold().keys), left: around.left, keyPos: around.keyPos}
 }
 
 // isOpen reports whether the container is still open, and not another one of the same depth.
@@ -73,9 +73,9 @@ func (l *loop) exit() {
 	if d.origin != l.origin {
 		return
 	}
-	d.rare.keys = d.rare.keys[:l.keys]
-	if !l.done && l.isOpen() && (d.leave == 0 || d.leave > l.depth) { // iter.Pull can end the outer loop first
-		d.leave = l.depth
+	d.cold.keys = d.cold.keys[:l.keys]
+	if !l.done && l.isOpen() && (d.abandoned == 0 || d.abandoned > l.depth) { // iter.Pull can end the outer loop first
+		d.abandoned = l.depth
 		d.updateFastPath()
 	}
 }
@@ -157,7 +157,7 @@ func (d *Decoder) eachField(yield func([]byte, error) bool) {
 // skips the pair and returns false.
 func (l *loop) key() (key []byte, ok bool, err error) {
 	d := l.d
-	keys := d.rare.keys[:l.keys]
+	keys := d.cold.keys[:l.keys]
 	if b, size := d.shortString(d.left); size > 0 && d.bounds[limitName] >= 8 {
 		keys = le.AppendUint64(keys, le.Uint64(b[8:]))[:l.keys+int(le.Uint32(b[4:]))]
 		d.take(4 + size)
@@ -171,7 +171,7 @@ func (l *loop) key() (key []byte, ok bool, err error) {
 		}
 		keys = append(keys, text...)
 	}
-	d.rare.keys = keys
+	d.cold.keys = keys
 	return keys[l.keys:len(keys):len(keys)], true, nil
 }
 
@@ -191,8 +191,8 @@ func (l *loop) slowKey() (key []byte, ok bool, err error) {
 		return nil, false, d.SkipValue()
 	}
 	d.startPayload()
-	keys, err := d.appendPayload(d.rare.keys[:l.keys])
-	d.rare.keys = keys
+	keys, err := d.appendPayload(d.cold.keys[:l.keys])
+	d.cold.keys = keys
 	if err != nil {
 		return nil, false, err
 	}

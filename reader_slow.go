@@ -28,7 +28,7 @@ func (d *Decoder) start() error {
 	if d.err != nil {
 		return d.failed()
 	}
-	if d.leave > 0 {
+	if d.abandoned > 0 {
 		if err := d.leaveLoop(); err != nil {
 			return err
 		}
@@ -46,8 +46,8 @@ func (d *Decoder) start() error {
 // failed returns d.err, the error of an earlier call.
 func (d *Decoder) failed() error {
 	err := d.err
-	if d.once {
-		d.err, d.once = nil, false
+	if d.errOnce {
+		d.err, d.errOnce = nil, false
 		d.updateFastPath()
 	}
 	return err
@@ -134,7 +134,7 @@ func (d *Decoder) peekSlow() Kind {
 	}
 	k, err := d.peekKind()
 	if err != nil && d.err == nil { // an error of the Reader, which otherwise does not stay
-		d.err, d.once = err, true
+		d.err, d.errOnce = err, true
 	}
 	d.updateFastPath()
 	return k
@@ -213,7 +213,7 @@ func (d *Decoder) fetch(n int) error {
 	if from := d.unneeded(n); from > 0 {
 		d.saveKeys(d.base + uint64(from))
 	}
-	return d.source.fetch(n, d.size+history+headroom)
+	return d.source.fetch(n, d.maxChunk+history+headroom)
 }
 
 // readError returns the error for the caller after the Reader has returned err. io.EOF
@@ -260,7 +260,7 @@ func (d *Decoder) errorAt(at int, err error) error {
 
 // fail is errorAt for an error that stays.
 func (d *Decoder) fail(at int, err error) error {
-	d.err, d.once = d.errorAt(at, err), false
+	d.err, d.errOnce = d.errorAt(at, err), false
 	d.updateFastPath()
 	return d.err
 }
@@ -268,7 +268,7 @@ func (d *Decoder) fail(at int, err error) error {
 // Err returns the error that all calls return until Reset: nil, an [Error], or [ErrReleased].
 // It reads nothing.
 func (d *Decoder) Err() error {
-	if d.once {
+	if d.errOnce {
 		return nil
 	}
 	return d.err
@@ -278,14 +278,14 @@ func (d *Decoder) Err() error {
 // can be one that does not stay, or an error of the Reader. It reads nothing. With
 // [errors.Is], code that passes d to a method learns whether the method's error is one of d.
 func (d *Decoder) LastError() error {
-	if d.rare == nil { // there was none, or Release
+	if d.cold == nil { // there was none, or Release
 		return d.err
 	}
-	return d.rare.err
+	return d.cold.err
 }
 
 // latest returns err and makes it the error that LastError returns.
 func (d *Decoder) latest(err error) error {
-	d.getRare().err = err
+	d.getCold().err = err
 	return err
 }

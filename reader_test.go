@@ -632,7 +632,7 @@ func TestResetInLoops(t *testing.T) {
 		for range d.Fields() {
 			d.ResetBytes(packet)
 		}
-		require.Empty(t, d.rare.keys)
+		require.Empty(t, d.cold.keys)
 	}
 }
 

@@ -470,7 +470,7 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 		at, read = 4, d.value
 	}
 	b, err := d.peek(at + 4)
-	if err != nil || uint64(le.Uint32(b[at:])) > uint64(d.size)+uint64(nul) {
+	if err != nil || uint64(le.Uint32(b[at:])) > uint64(d.maxChunk)+uint64(nul) {
 		return nil, false, err
 	}
 	t, err := read()

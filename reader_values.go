@@ -280,8 +280,8 @@ type textPart struct {
 // peekText returns the next chunk of a string of total bytes, of which left bytes are still
 // to come. at is the number of bytes before the text, 0 unless it is the first chunk.
 func (d *Decoder) peekText(typ Type, at int, left uint64, total uint32) (textPart, error) {
-	n, pad, flags := d.size, 0, tokenFlags(0)
-	last := left <= uint64(d.size)+uint64(d.nul(typ))
+	n, pad, flags := d.maxChunk, 0, tokenFlags(0)
+	last := left <= uint64(d.maxChunk)+uint64(d.nul(typ))
 	if last {
 		n, pad, flags = int(left), wire.Padding(total), flagLast
 	}
@@ -307,7 +307,7 @@ func (d *Decoder) peekText(typ Type, at int, left uint64, total uint32) (textPar
 		if last && n > 0 && text[n-1] == 0 {
 			part.n--
 		}
-		if uint64(total) <= uint64(d.size)+1 {
+		if uint64(total) <= uint64(d.maxChunk)+1 {
 			part.length = uint64(part.n)
 		} else {
 			part.flags |= flagNUL
@@ -696,7 +696,7 @@ func (d *Decoder) chunk() (Token, error) {
 func (d *Decoder) takeChunk(most int) (int, error) {
 	f := d.top()
 	size := int(f.size)
-	n := min(max(d.size/size, 1), most)
+	n := min(max(d.maxChunk/size, 1), most)
 	pad := 0
 	if d.left <= uint64(n) {
 		n = int(d.left)
