@@ -295,3 +295,62 @@ func TestSkippedNamesCount(t *testing.T) {
 		})
 	}
 }
+
+// SkipValue returns the same errors as ReadToken for texts of any length, content and limit,
+// wherever the input ends.
+func TestSkippedTexts(t *testing.T) {
+	for n := range 20 {
+		for bad := -1; bad < n; bad++ {
+			text := bytes.Repeat([]byte{'x'}, n)
+			if bad >= 0 {
+				text[bad] = 0xFF
+			}
+			for _, rest := range []string{"", "more than sixteen bytes"} {
+				packet := bytesOf(idArray, 3, str(string(text)), idVector2, reals(2), str(rest))
+				for limit := int64(8); limit < 19; limit++ {
+					o := &DecoderOptions{Limits: Limits{StringBytes: limit}}
+					d, tokens := NewDecoder(nil, o), NewDecoder(nil, o)
+					d.ResetBytes(packet)
+					tokens.ResetBytes(packet)
+					if len(rest) > 0 {
+						d.Reset(bytes.NewReader(packet))
+					}
+					err, want := d.SkipValue(), error(nil)
+					for want == nil {
+						_, want = tokens.ReadToken()
+					}
+					if want == io.EOF {
+						want = nil
+					}
+					require.Equal(t, want, err, "%q, %q, %d", text, rest, limit)
+					if int64(n) > limit {
+						require.ErrorIs(t, err, ErrLimit)
+					}
+				}
+			}
+		}
+	}
+}
+
+// At the end of a packet, ReadToken returns io.EOF again and again, and the errors of other
+// states are kept.
+func TestEndOfPacket(t *testing.T) {
+	d := NewDecoder(nil, nil)
+	d.ResetBytes(bytesOf(idArray, 1, integer(5)))
+	for range 3 {
+		_, err := d.ReadToken()
+		require.NoError(t, err)
+	}
+	for range 2 {
+		token, err := d.ReadToken()
+		require.Equal(t, io.EOF, err)
+		require.Equal(t, Token{}, token)
+		require.Equal(t, io.EOF, d.SkipValue())
+	}
+	d.Release()
+	_, err := d.ReadToken()
+	require.Equal(t, ErrReleased, err)
+	_, err = new(Decoder).ReadToken()
+	require.Error(t, err)
+	require.NotEqual(t, io.EOF, err)
+}
