@@ -210,9 +210,9 @@ func copyStart(e *Encoder, d *Decoder) bool {
 		return false
 	}
 	b := (*[fastSize]byte)(d.fastValues[d.r:])
-	h, n := le.Uint32(b[:]), le.Uint32(b[4:])
-	form := &d.forms.byHeader[formIndex(h)]
-	if h != form.header {
+	n := le.Uint32(b[4:])
+	form, ok := d.forms.find(le.Uint32(b[:]))
+	if !ok {
 		return false
 	}
 	switch form.shape {

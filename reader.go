@@ -262,9 +262,8 @@ func (d *Decoder) ReadToken() (Token, error) {
 		d.setKey(pos)
 	}
 	b := (*[fastSize]byte)(win[r:])
-	h := le.Uint32(b[:])
-	form := &d.forms.byHeader[formIndex(h)]
-	if h != form.header {
+	form, ok := d.forms.find(le.Uint32(b[:]))
+	if !ok {
 		return d.readSlow()
 	}
 	switch form.shape {
@@ -321,9 +320,8 @@ func (d *Decoder) PeekKind() Kind {
 		d.drop()
 		return KindDictKey
 	}
-	h := le.Uint32(win[r:])
-	form := &d.forms.byHeader[formIndex(h)]
-	if h != form.header {
+	form, ok := d.forms.find(le.Uint32(win[r:]))
+	if !ok {
 		return d.peekSlow()
 	}
 	d.drop()

@@ -281,9 +281,8 @@ func (d *Decoder) topForm() *form {
 	if d.lim-d.r < fastSize || d.noFastPath {
 		return nil
 	}
-	h := le.Uint32(d.buf[d.r:])
-	form := &d.forms.byHeader[formIndex(h)]
-	if h != form.header || form.shape != shapeArray && form.shape != shapeDict && form.shape != shapePacked {
+	form, ok := d.forms.find(le.Uint32(d.buf[d.r:]))
+	if !ok || form.shape != shapeArray && form.shape != shapeDict && form.shape != shapePacked {
 		return nil
 	}
 	return form
@@ -626,9 +625,9 @@ func (d *Decoder) passFast(most int) {
 	last := d.tokenPos()
 	for r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
-		h, n := le.Uint32(b[:]), le.Uint32(b[4:])
-		form := &d.forms.byHeader[formIndex(h)]
-		if h != form.header || form.shape > shapeText || n > 1 && form.kind == KindBool {
+		n := le.Uint32(b[4:])
+		form, ok := d.forms.find(le.Uint32(b[:]))
+		if !ok || form.shape > shapeText || n > 1 && form.kind == KindBool {
 			break
 		}
 		size := 4 + int(form.size)
