@@ -17,10 +17,6 @@ const fastSize = 16
 // stringHeader is the header of a String in every format.
 const stringHeader = 4
 
-// Each typed read has a fast path, for values that are completely in the buffer and whose
-// header equals that of their form. The slow path checks the header without consuming it
-// and then reads the value as a token.
-
 // take consumes the next value, of size bytes, on the fast path.
 func (d *Decoder) take(size int) {
 	pos := d.base + uint64(d.r)

@@ -6,6 +6,10 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
+// Each typed read has a fast path, for values that are completely in the buffer and whose
+// header equals that of their form. The slow path checks the header without consuming it
+// and then reads the value as a token.
+
 // PeekType returns the type of the next value without consuming it, also if the value is a
 // key before which a DictKey is next. The names of a NodePath and the strings of a
 // PackedStringArray count as Strings. Where no value is next, PeekType returns the error of
