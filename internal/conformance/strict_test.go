@@ -24,7 +24,7 @@ type strictCase struct {
 	similar   string
 	err       error // ErrStrict if it is nil
 	objects   bool
-	text      string // of a message of strict.go, in one case of each
+	text      string // of a message of Strict, in one case of each
 }
 
 const (
