@@ -157,10 +157,10 @@ func TestServerPanic(t *testing.T) {
 	_, err := bad.Next()
 	require.Error(t, err)
 	require.EqualValues(t, 2, ask(t, good, 2))
-	require.Contains(t, logged.String(), "thirteen")
 	require.NoError(t, s.Close())
 	require.Equal(t, stream.ErrServerClosed, result())
 	require.NoError(t, s.Shutdown(t.Context()))
+	require.Contains(t, logged.String(), "thirteen")
 }
 
 func TestServerMaxConns(t *testing.T) {
