@@ -1,6 +1,6 @@
 module github.com/gdwire/gdwire/bench/attacks
 
-go 1.25.0
+go 1.26.0
 
 replace github.com/gdwire/gdwire => ../../
 
