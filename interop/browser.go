@@ -133,7 +133,8 @@ func (b *Browser) Run(ctx context.Context, p Program) (*Output, error) {
 	url := fmt.Sprintf("http://%s/%d/", b.addr, len(b.programs)-1)
 	b.mu.Unlock()
 
-	page, cancel := chromedp.NewContext(b.ctx)
+	// In a window of its own: a page in a tab behind another draws no frames.
+	page, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
 	out := &Output{}

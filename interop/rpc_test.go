@@ -157,20 +157,19 @@ func TestRPCGame(t *testing.T) {
 	defer cancel()
 	addr := runExample(t, "../examples/rpc", "-addr")
 	files := gameFiles(t)
-	// Each game prints where the squares are once there are two, waits for the other to have
-	// seen them, and ends.
+	// Each game prints where the squares are once there are two, and ends when the other has
+	// seen them, too.
 	files["main.gd"] += `
-var printed := 0
+var shown := false
 func _physics_process(_delta: float) -> void:
-	if players.size() == 2:
-		printed += 1
-		if printed == 120:
-			var ids := players.keys()
-			ids.sort()
-			print("squares ", ids.map(func(id: int) -> String: return "%d %s" % [id, players[id]]))
-			_say("bye")
-		if printed == 240:
-			get_tree().quit()
+	if players.size() == 2 and not shown:
+		shown = true
+		var ids := players.keys()
+		ids.sort()
+		print("squares ", ids.map(func(id: int) -> String: return "%d %s" % [id, players[id]]))
+		_say("seen")
+	if shown and (players.size() < 2 or $Log.text.count(": seen") == 2):
+		get_tree().quit()
 `
 	outs := make([]string, 2)
 	errs := make(chan error, 2)
