@@ -102,6 +102,9 @@ func TestToJSONMemory(t *testing.T) {
 // TestFromJSONMemory: FromJSON needs at most nine times MaxBuffered bytes at any moment,
 // for any text, whether it is cut off, complete or too long.
 func TestFromJSONMemory(t *testing.T) {
+	if testsize.Race {
+		t.Skip("skipped: the race detector needs memory of its own")
+	}
 	most := 8 << 20
 	if !testsize.Full() {
 		most = 2 << 20
@@ -159,6 +162,9 @@ func TestFromJSONMemory(t *testing.T) {
 
 // TestFromJSONManyNames: objects with names that all differ.
 func TestFromJSONManyNames(t *testing.T) {
+	if testsize.Race {
+		t.Skip("skipped: the race detector needs memory of its own")
+	}
 	most := 8 << 20
 	if !testsize.Full() {
 		most = 2 << 20

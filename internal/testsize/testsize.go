@@ -1,4 +1,5 @@
-// Package testsize says how many cases the tests of this module run.
+// Package testsize says how many cases the tests of this module run, and with how much
+// memory.
 package testsize
 
 import "os"
