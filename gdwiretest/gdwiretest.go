@@ -39,7 +39,7 @@ func Packets(format *gdwire.Format) iter.Seq[[]byte] {
 }
 
 var values = []any{
-	nil, false, true, 0, -1, 1 << 40, 0.0, 0.5, 0.1,
+	nil, false, true, 0, -1, int64(1 << 40), 0.0, 0.5, 0.1,
 	"", "text", "ü 漢 🎮",
 	variant.Vector2{X: 1, Y: -2}, variant.Vector2i{X: 1, Y: -2},
 	variant.Rect2{Size: variant.Vector2{X: 3, Y: 4}}, variant.Rect2i{Size: variant.Vector2i{X: 3, Y: 4}},

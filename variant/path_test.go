@@ -89,7 +89,7 @@ func TestSet(t *testing.T) {
 	require.NoError(t, variant.Set(&v, "ints[0]", 3), "an int fits an int32")
 	require.NoError(t, variant.Set(&v, "player.pos.x", 4))
 	for path, value := range map[string]any{
-		"list[3]": 1, "no.such.key": 1, "ints[0]": 1 << 40, "ints[1]": "text", "player.hp.x": 1, "player.pos.x": "text", "player.pos.z": 1.0,
+		"list[3]": 1, "no.such.key": 1, "ints[0]": int64(1) << 40, "ints[1]": "text", "player.hp.x": 1, "player.pos.x": "text", "player.pos.z": 1.0,
 	} {
 		require.ErrorIs(t, variant.Set(&v, path, value), variant.ErrNotFound, path)
 	}
