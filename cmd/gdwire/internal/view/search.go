@@ -106,7 +106,7 @@ func (s *Source) search(ctx context.Context, q *query, report func(progress) err
 		}
 		switch {
 		case err == errFull:
-		case err != nil && s.Frame == recognize.Bare:
+		case err != nil && (s.Frame == recognize.Bare || end == at): // nothing can follow
 			return report(progress{At: at, Done: true, Error: faultOf(offset(err, value))})
 		case err != nil: // the next packet can be good
 			if err := report(progress{At: at, Error: faultOf(offset(err, value))}); err != nil {

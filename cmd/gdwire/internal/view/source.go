@@ -284,7 +284,7 @@ func (s *Source) after(d *gdwire.Decoder, c *container, at, end int64) (int64, e
 }
 
 // packet returns the offset of the value in the packet whose length is at an offset, and the
-// end of the packet.
+// end of the packet. If the length cannot be read, both are that offset.
 func (s *Source) packet(at int64) (value, end int64, err error) {
 	if s.Frame == recognize.Bare {
 		return at, s.size, nil
