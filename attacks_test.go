@@ -170,7 +170,7 @@ const (
 )
 
 // hurried reports whether to run only every fourth reading.
-func hurried() bool { return !testsize.Full() || raceEnabled }
+func hurried() bool { return !testsize.Full() || testsize.Race }
 
 // runAttack reads an attack in every way, with the default limits or without
 // limits.

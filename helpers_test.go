@@ -474,7 +474,7 @@ func (r *slowReader) Read(p []byte) (int, error) {
 
 // stride returns the step of a sweep, which is larger in short runs.
 func stride() int {
-	if !testsize.Full() || raceEnabled {
+	if !testsize.Full() || testsize.Race {
 		return 7
 	}
 	return 1
@@ -533,7 +533,7 @@ type step func(e *Encoder) error
 // maxMemory returns the bytes that reading or writing a value of any size may
 // allocate.
 func maxMemory() uint64 {
-	if raceEnabled { // it drops some pooled buffers
+	if testsize.Race { // it drops some pooled buffers
 		return 256 << 10
 	}
 	return 64 << 10

@@ -19,7 +19,7 @@ import (
 // hugeSize returns the size of values of which only a buffer may be in memory.
 func hugeSize() int64 {
 	switch {
-	case raceEnabled:
+	case testsize.Race:
 		return 64 << 20
 	case !testsize.Full() || math.MaxInt == math.MaxInt32:
 		return 256 << 20
@@ -336,7 +336,7 @@ func isCut(err error) bool {
 // With the largest read buffer, lengths and two names of 1 GiB do not overflow an int.
 // Most of the buffer is never written, so it takes no memory.
 func TestHugeReadBuffer(t *testing.T) {
-	if raceEnabled || !testsize.Full() && math.MaxInt > math.MaxInt32 {
+	if testsize.Race || !testsize.Full() && math.MaxInt > math.MaxInt32 {
 		t.Skip("reads 1 GiB of memory")
 	}
 	defer runtime.GC() // or the next collection waits for twice as much, which 32 bits do not have
@@ -423,7 +423,7 @@ func TestHugeLengthsAreBegun(t *testing.T) {
 
 // Sizes of 4 GiB and more are not cut to 32 bits. Only the start of the memory is touched.
 func TestHugePackedArraysAreSkipped(t *testing.T) {
-	if math.MaxInt == math.MaxInt32 || raceEnabled { // which writes a shadow of all memory
+	if math.MaxInt == math.MaxInt32 || testsize.Race { // which writes a shadow of all memory
 		t.Skip()
 	}
 	b := sparse(t, 4<<30+64)

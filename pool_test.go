@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/bytebufferpool"
+
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 // owners has the buffers in use and how many there have been.
@@ -149,7 +151,7 @@ func TestBuffersInThePool(t *testing.T) {
 // The pool calibrates its sizes by the buffers it is given. Buffers of Decoders
 // must not look empty, nor oversized beside those of many Encoders.
 func TestPoolKeepsBuffersInUse(t *testing.T) {
-	if raceEnabled {
+	if testsize.Race {
 		t.Skip("the race detector drops pooled buffers")
 	}
 	const calibration = 42_000 // Puts after which the pool calibrates
@@ -370,7 +372,7 @@ func TestResetClearsState(t *testing.T) {
 
 // A released buffer is reused.
 func TestReleasedBuffersAreReused(t *testing.T) {
-	if raceEnabled {
+	if testsize.Race {
 		t.Skip("the race detector empties pools")
 	}
 	const rounds = 200

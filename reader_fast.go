@@ -426,10 +426,10 @@ func (d *Decoder) readEnd() Token {
 	return t
 }
 
-// updateFastPath switches the fast path on or off, and must be called after any change of the state
-// that it tests; only the fast path itself exchanges win and names, without other tests. The
-// fast path is on inside Arrays, Dictionaries, NodePaths and PackedStringArrays, and where
-// topForm finds an Array or Dictionary at the top level.
+// updateFastPath switches the fast path on or off. It must be called after any change of the
+// state that it tests; only the fast path itself exchanges fastValues and fastNames, without
+// other tests. The fast path is on inside Arrays, Dictionaries, NodePaths and
+// PackedStringArrays, and where topForm finds an Array or Dictionary at the top level.
 func (d *Decoder) updateFastPath() {
 	d.stopFast()
 	if d.depth == 0 {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 // readItems reads a container and skips what is in it.
@@ -443,7 +445,7 @@ func testInteger[T Integer](t *testing.T, name string, least, most int64, wantLe
 
 // Nothing but a string's text is allocated.
 func TestTypedReadsAllocateNothing(t *testing.T) {
-	if raceEnabled {
+	if testsize.Race {
 		t.Skip("the race detector allocates")
 	}
 	packet := bytesOf(idArray, 10, idNil, idBool, 1, integer(7), idFloat|bit16, 0.5, str("text"), idVector3, reals(3),

@@ -640,7 +640,7 @@ func errorKind(err error) string {
 
 func TestRandomCalls(t *testing.T) {
 	sequences := 20_000
-	if !testsize.Full() || raceEnabled {
+	if !testsize.Full() || testsize.Race {
 		sequences = 3000
 	}
 	for s := range uint64(sequences) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire/internal/testsize"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -206,7 +207,7 @@ func TestTextCallErrors(t *testing.T) {
 	testCallErrors(t, []callError{
 		{name: "no string", call: text(TypeInt, 1), is: ErrType, text: "offset 0, $: int is not a string type"},
 	})
-	if strconv.IntSize == 32 || raceEnabled {
+	if strconv.IntSize == 32 || testsize.Race {
 		t.Skip("skipped: needs 64 bits, and the race detector checks the pointer")
 	}
 	var b byte
@@ -220,7 +221,7 @@ func TestTextCallErrors(t *testing.T) {
 
 // A String of 2 GiB or more is ErrRange on the fast path, too. Untouched memory costs nothing.
 func TestLongStringInContainer(t *testing.T) {
-	if strconv.IntSize == 32 || raceEnabled {
+	if strconv.IntSize == 32 || testsize.Race {
 		t.Skip("skipped: needs 64 bits, and the race detector's memory")
 	}
 	sizes := []int64{maxText + 1, maxText + 2, 1<<32 + 20}

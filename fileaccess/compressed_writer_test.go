@@ -6,8 +6,10 @@ import (
 	"math"
 	"testing"
 
-	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 func TestNewCompressedWriterRefuses(t *testing.T) {
@@ -50,7 +52,7 @@ func TestCompressedWriterTooLong(t *testing.T) {
 
 // The encoders reuse their state for each block.
 func TestCompressedWriterMemory(t *testing.T) {
-	if raceEnabled {
+	if testsize.Race {
 		t.Skip("skipped: the race detector empties pools")
 	}
 	content := pattern(1 << 20)

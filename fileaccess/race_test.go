@@ -1,5 +1,0 @@
-//go:build race
-
-package fileaccess_test
-
-const raceEnabled = true

@@ -1,5 +1,0 @@
-//go:build !race
-
-package gdwire
-
-const raceEnabled = false
