@@ -74,14 +74,20 @@ func TestSetManyLines(t *testing.T) {
 		n, most = n/20, most/10
 	}
 	packets, edited := make([][]byte, n), make([][]byte, n)
-	var lines, packetLines strings.Builder
+	dicts := make([][]byte, n/2)
+	var lines, packetLines, dictLines strings.Builder
 	for i := range n {
 		packets[i], edited[i] = wire(2, i), wire(2, i+1)
 		fmt.Fprintf(&lines, "$[%d] = %d\n", i, i)
 		if i < n/10 {
 			fmt.Fprintf(&packetLines, "$%d = %d\n", i, i+1)
 		}
+		if i < n/2 {
+			dicts[i] = wire(27, 2, 4, "a", 2, i, 4, "b", 2, i)
+			fmt.Fprintf(&dictLines, "$[%d].a = %d\n$[%d].b = %d\n", i, i, i, i)
+		}
 	}
+	arrayOfDicts := append(wire(28, n/2), bytes.Join(dicts, nil)...)
 	array := append(wire(28, n), bytes.Join(packets, nil)...)
 	for _, c := range []struct {
 		name     string
@@ -89,6 +95,7 @@ func TestSetManyLines(t *testing.T) {
 		lines    string
 	}{
 		{"values", framed(array), framed(array), lines.String()},
+		{"pairs", framed(arrayOfDicts), framed(arrayOfDicts), dictLines.String()},
 		{"packets", framed(packets[:n/10]...), framed(edited[:n/10]...), packetLines.String()},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -117,8 +117,7 @@ func (e *editor) run(tree *paths.Tree) error {
 			return err
 		}
 	}
-	var near paths.Nearest
-	e.Walker = &paths.Walker{Key: near.Key, Value: e.value, Part: e.part, Leave: e.leave}
+	e.Walker = &paths.Walker{Value: e.value, Part: e.part, Leave: e.leave}
 	left := tree.Packets()
 	err := e.content.packets(tree, func(p Packet, d *gdwire.Decoder) (bool, error) {
 		left--
@@ -131,7 +130,7 @@ func (e *editor) run(tree *paths.Tree) error {
 	for _, p := range tree.Targets {
 		switch {
 		case p.Hits == 0:
-			return near.NotFound(p)
+			return e.content.notFound(p)
 		case p.Hits > 1:
 			return fmt.Errorf("there are %d values at %v; .value(n) is the value of the n-th pair", p.Hits, p)
 		}
@@ -142,6 +141,31 @@ func (e *editor) run(tree *paths.Tree) error {
 		}
 	}
 	return nil
+}
+
+// notFound returns the error for a place at which a walk has found no value. It walks over
+// the packet again, for this place alone.
+func (c *Content) notFound(p *paths.Place) error {
+	path, err := paths.Parse(p.String())
+	if err != nil {
+		return err
+	}
+	var tree paths.Tree
+	if p, err = tree.Add(path, ""); err != nil {
+		return err
+	}
+	var near paths.Nearest
+	err = c.packets(&tree, func(packet Packet, d *gdwire.Decoder) (bool, error) {
+		w := paths.Walker{Decoder: d, Key: near.Key}
+		return false, w.Walk(tree.Root(packet.Index))
+	})
+	switch {
+	case err != nil:
+		return err
+	case p.Hits > 0:
+		return fmt.Errorf("another of the paths leads to %v, too", p)
+	}
+	return near.NotFound(p)
 }
 
 // Resolve replaces the keys of a tree that end in "…" by the keys that they stand for, as

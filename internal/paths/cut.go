@@ -59,13 +59,11 @@ func (t *Tree) resolve(fits map[*Place][]string, lenient bool) error {
 				return fmt.Errorf("several keys fit %v: %q and %q", c, keys[0], keys[1])
 			}
 			step := Step{Key: Value{Type: gdwire.TypeString, Text: keys[0]}}
-			text := string(step.Append(nil))
-			if p.inner[text] != nil {
-				return fmt.Errorf("%v is there twice, as %s and %s", p.inner[text], c.step, text)
+			text := step.Append(nil)
+			if other := p.child(text); other != nil {
+				return fmt.Errorf("%v is there twice, as %s and %s", other, c.step, text)
 			}
-			delete(p.inner, c.step)
-			c.step = text
-			p.inner[text] = c
+			p.rename(c, string(text))
 		}
 		delete(t.cut, p)
 	}
@@ -78,7 +76,7 @@ func (t *Tree) resolve(fits map[*Place][]string, lenient bool) error {
 // forget makes all places in p as they were before a walk.
 func (p *Place) forget() {
 	p.Hits = 0
-	for _, c := range p.inner {
+	for c := range p.Inner {
 		c.forget()
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A Nearest finds the keys that are most similar to those of paths without a value. Its Key
-// is that of a Walker.
+// A Nearest finds the key that is most similar to one of a path without a value. Its Key is
+// that of a Walker over a Tree with this path alone.
 type Nearest struct {
 	best  map[*Place]near
 	names map[*Place]string
@@ -21,18 +21,17 @@ type near struct {
 
 // The limits of what a Nearest looks at.
 const (
-	nearPlaces = 2  // places in a container
-	nearKey    = 40 // bytes of a key
-	nearest    = 3  // edits of a character
+	nearKey = 40 // bytes of a key
+	nearest = 3  // edits of a character
 )
 
 // Key compares a key with those of the places in p.
 func (n *Nearest) Key(p *Place, key *Step) *Place {
 	text := key.Key.Text
-	if len(p.inner) > nearPlaces || text == "" || len(text) > nearKey {
+	if text == "" || len(text) > nearKey {
 		return nil
 	}
-	for _, c := range p.inner {
+	for c := range p.Inner {
 		name := n.name(c)
 		if c.Hits > 0 || name == "" {
 			continue

@@ -14,6 +14,7 @@ type Tree struct {
 
 	roots map[int64]*Place
 	cut   map[*Place][]*Place // by parent, the places whose key ends in "…"
+	free  []Place             // memory for places
 	buf   []byte
 }
 
@@ -26,9 +27,14 @@ type Place struct {
 
 	target int32 // its number in Targets, from 1; 0 if it only leads to targets
 	parent *Place
-	step   string // of its path
-	inner  map[string]*Place
+	step   string            // of its path
+	inner  *Place            // the latest place in this one
+	next   *Place            // the one before it in the same place
+	index  map[string]*Place // the places in this one by step, if there are more than a few
 }
+
+// maxList is the maximum number of places that are searched one after another.
+const maxList = 8
 
 // Add adds a path. It returns an error for a path that has been added before, unless it
 // ends in [+].
@@ -57,9 +63,20 @@ func (t *Tree) root(packet int64) *Place {
 		if t.roots == nil {
 			t.roots = map[int64]*Place{}
 		}
-		p = &Place{step: string(AppendPacket(nil, packet))}
+		p = t.newPlace()
+		p.step = string(AppendPacket(nil, packet))
 		t.roots[packet] = p
 	}
+	return p
+}
+
+// newPlace returns memory for a place. There can be a million of them.
+func (t *Tree) newPlace() *Place {
+	if len(t.free) == 0 {
+		t.free = make([]Place, min(1+len(t.Targets), 512))
+	}
+	p := &t.free[0]
+	t.free = t.free[1:]
 	return p
 }
 
@@ -67,19 +84,17 @@ func (t *Tree) root(packet int64) *Place {
 func (t *Tree) child(p *Place, s *Step) *Place {
 	t.buf = s.Append(t.buf[:0])
 	if s.Op == End { // one place for each
-		t.buf = fmt.Append(t.buf, len(p.inner))
+		t.buf = fmt.Append(t.buf, len(t.Targets))
 	}
-	if c := p.inner[string(t.buf)]; c != nil {
+	if c := p.child(t.buf); c != nil {
 		return c
 	}
-	c := &Place{parent: p, step: s.text}
+	c := t.newPlace()
+	c.parent, c.step = p, s.text
 	if s.text != string(t.buf) {
 		c.step = string(t.buf)
 	}
-	if p.inner == nil {
-		p.inner = map[string]*Place{}
-	}
-	p.inner[c.step] = c
+	p.add(c)
 	if s.Op == Child && s.Key.Type == gdwire.TypeString && strings.HasSuffix(s.Key.Text, ellipsis) {
 		if t.cut == nil {
 			t.cut = map[*Place][]*Place{}
@@ -89,6 +104,47 @@ func (t *Tree) child(p *Place, s *Step) *Place {
 	return c
 }
 
+// child returns the place that a step leads to, or nil.
+func (p *Place) child(step []byte) *Place {
+	if p.index != nil {
+		return p.index[string(step)]
+	}
+	for c := p.inner; c != nil; c = c.next {
+		if c.step == string(step) {
+			return c
+		}
+	}
+	return nil
+}
+
+// add adds a place to those in p.
+func (p *Place) add(c *Place) {
+	c.next, p.inner = p.inner, c
+	if p.index != nil {
+		p.index[c.step] = c
+		return
+	}
+	n := 0
+	for range p.Inner {
+		n++
+	}
+	if n > maxList {
+		p.index = map[string]*Place{}
+		for c := range p.Inner {
+			p.index[c.step] = c
+		}
+	}
+}
+
+// rename gives a place in p another step.
+func (p *Place) rename(c *Place, step string) {
+	if p.index != nil {
+		delete(p.index, c.step)
+		p.index[step] = c
+	}
+	c.step = step
+}
+
 // IsTarget reports whether the path of the place was added, and not only paths in it.
 func (p *Place) IsTarget() bool { return p.target > 0 }
 
@@ -96,17 +152,14 @@ func (p *Place) IsTarget() bool { return p.target > 0 }
 func (p *Place) Number() int { return int(p.target) - 1 }
 
 // HasInner reports whether there are places in this one.
-func (p *Place) HasInner() bool { return len(p.inner) > 0 }
+func (p *Place) HasInner() bool { return p.inner != nil }
 
 // Parent returns the place of the container, or nil for that of a packet.
 func (p *Place) Parent() *Place { return p.parent }
 
 // Inner iterates over the places in this one, in no order.
 func (p *Place) Inner(yield func(*Place) bool) {
-	for _, c := range p.inner {
-		if !yield(c) {
-			return
-		}
+	for c := p.inner; c != nil && yield(c); c = c.next {
 	}
 }
 

@@ -1,6 +1,8 @@
 package paths
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,14 +24,14 @@ func TestTree(t *testing.T) {
 	tree := treeOf(t, "$.a.b", "$.a[1]", "$1.c", `$["a cut…"]`, "l[+]", "l[+]")
 	root := tree.Root(0)
 	require.Equal(t, "$", root.String())
-	require.Len(t, root.inner, 3)
-	a := root.inner[".a"]
+	require.Len(t, slices.Collect(root.Inner), 3)
+	a := root.child([]byte(".a"))
 	require.False(t, a.IsTarget())
-	require.Len(t, a.inner, 2)
-	require.Equal(t, "$.a.b", a.inner[".b"].String())
-	require.True(t, a.inner["[1]"].IsTarget())
+	require.Len(t, slices.Collect(a.Inner), 2)
+	require.Equal(t, "$.a.b", a.child([]byte(".b")).String())
+	require.True(t, a.child([]byte("[1]")).IsTarget())
 	require.True(t, tree.HasCut())
-	require.Len(t, root.inner[".l"].inner, 2)
+	require.Len(t, slices.Collect(root.child([]byte(".l")).Inner), 2)
 	require.Equal(t, "$.l[+]", tree.Targets[5].String())
 	require.Equal(t, Step{Op: End}, tree.Targets[5].Step())
 	require.Nil(t, tree.Root(2))
@@ -38,6 +40,26 @@ func TestTree(t *testing.T) {
 	require.NoError(t, err)
 	_, err = tree.Add(p, "")
 	require.EqualError(t, err, "$.a.b is there twice")
+}
+
+// A container finds each of its places, few or many, after one has been renamed, too.
+func TestPlacesOfContainer(t *testing.T) {
+	for _, n := range []int{1, 2, maxList, maxList + 1, 100} {
+		paths := make([]string, n)
+		for i := range paths {
+			paths[i] = fmt.Sprintf("$.k%d", i)
+		}
+		tree := treeOf(t, paths...)
+		root := tree.Root(0)
+		root.rename(root.child([]byte(".k0")), ".new")
+		require.Nil(t, root.child([]byte(".k0")))
+		paths[0] = "$.new"
+		for i, p := range paths {
+			require.Equal(t, tree.Targets[i], root.child([]byte(p[1:])))
+			require.Equal(t, p, tree.Targets[i].String())
+		}
+		require.ElementsMatch(t, tree.Targets, slices.Collect(root.Inner))
+	}
 }
 
 func TestNearest(t *testing.T) {

@@ -59,7 +59,7 @@ func (w *Walker) Walk(p *Place) error {
 
 func (w *Walker) value(p *Place) error {
 	p.Hits++
-	read := len(p.inner) > 0
+	read := p.HasInner()
 	if p.IsTarget() && w.Value != nil {
 		goOn, err := w.Value(p)
 		if !goOn || err != nil {
@@ -96,7 +96,7 @@ func (w *Walker) inside(p *Place, t gdwire.Token, c *Container) error {
 	case gdwire.KindObjectStart:
 		c.Class = t.Text()
 	}
-	if len(p.inner) == 0 {
+	if !p.HasInner() {
 		return nil
 	}
 	switch t.Kind() {
@@ -142,8 +142,8 @@ type element struct {
 
 // elements returns the places in an array, in order.
 func (p *Place) elements() (all []element) {
-	for step, c := range p.inner {
-		if digits := strings.Trim(step, "[]"); digits != step {
+	for c := range p.Inner {
+		if digits := strings.Trim(c.step, "[]"); digits != c.step {
 			if i, err := strconv.ParseInt(digits, 10, 64); err == nil && i >= 0 {
 				all = append(all, element{i, c})
 			}
@@ -170,9 +170,9 @@ func (w *Walker) dict(p *Place, c *Container) error {
 			return err
 		}
 		w.key = AppendKeyAt(w.key[:0], i)
-		key := p.inner[string(w.key)]
+		key := p.child(w.key)
 		w.key = AppendValueAt(w.key[:0], i)
-		value := p.inner[string(w.key)]
+		value := p.child(w.key)
 		if key != nil {
 			w.elem = c.Key
 			if err := w.value(key); err != nil {
@@ -214,12 +214,12 @@ func (w *Walker) place(p *Place, step *Step) *Place {
 		}
 	}
 	w.key = step.Append(w.key[:0])
-	c := p.inner[string(w.key)]
+	c := p.child(w.key)
 	if c == nil && step.Key.Type == gdwire.TypeStringName {
 		name := *step
 		name.Key.Type = gdwire.TypeString
 		w.key = name.Append(w.key[:0])
-		c = p.inner[string(w.key)]
+		c = p.child(w.key)
 	}
 	return c
 }
@@ -314,7 +314,7 @@ func (w *Walker) part(p *Place, part Part) error {
 
 // components finds the places in a part.
 func (w *Walker) components(p *Place, part Part) error {
-	for _, c := range p.inner {
+	for c := range p.Inner {
 		step := c.Step()
 		if step.Op != Child || step.Key.Type != gdwire.TypeString {
 			continue
