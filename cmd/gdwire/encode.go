@@ -57,7 +57,7 @@ func encode(s *screen, o *options) error {
 	case n == 0:
 		return errEmpty
 	case o.like != "" && n != len(old):
-		return fmt.Errorf("%s has %d values and the input %d; nothing was written", o.like, len(old), n)
+		return fmt.Errorf("not the same number of values: %s has %d, the input %d; nothing was written", o.like, len(old), n)
 	case o.like == "" && n > 1 && !o.given["frame"] && o.to.frame == nil:
 		return choiceError{fmt.Errorf("the input has %d values; with -frame u32 each follows its length, as store_var and put_var write them", n)}
 	}

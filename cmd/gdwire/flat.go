@@ -37,7 +37,7 @@ type omission struct {
 }
 
 func (o *omission) Error() string {
-	return fmt.Sprintf("%s: %d values were left out because of their long paths; get shows them", paths.AppendPacket(nil, o.packet), o.values)
+	return fmt.Sprintf("%s: values left out because of their long paths: %d; get shows them", paths.AppendPacket(nil, o.packet), o.values)
 }
 
 func newFlatPrinter(s *screen, _ *options) printer {
