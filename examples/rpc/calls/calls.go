@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -45,6 +46,14 @@ type Calls struct {
 	peers map[int]*Peer
 }
 
+// A function is what a path and a method select.
+type function struct {
+	path, method string
+	value        reflect.Value // invalid if clients can call it on each other only
+	arguments    reflect.Type  // a positional struct of its parameters but the *Peer
+	relay        bool
+}
+
 // Func registers f as the function that clients call as method of the node at path, which is
 // relative to the root of the scene tree. The parameters of f are a *Peer, the caller, and
 // those of the method. An error of f is treated as a mistake of the caller:
@@ -54,22 +63,37 @@ type Calls struct {
 // Func panics if f cannot be called, or if there is such a function already.
 func (c *Calls) Func(path, method string, f any) {
 	fn := c.add(path, method)
-	if fn.caller != nil {
-		panic(fmt.Sprintf("calls: %s.%s: a function is registered already", path, method))
+	fail := func(format string, args ...any) {
+		panic(fmt.Sprintf("calls: %s.%s: %s", path, method, fmt.Sprintf(format, args...)))
 	}
-	fn.caller = newCaller(path, method, f)
+	v := reflect.ValueOf(f)
+	if v.Kind() != reflect.Func || v.IsNil() {
+		fail("%T is not a function", f)
+	}
+	t := v.Type()
+	switch {
+	case fn.value.IsValid():
+		fail("a function is registered already")
+	case t.NumIn() == 0 || t.In(0) != reflect.TypeFor[*Peer]():
+		fail("the first parameter of %v is not a *Peer", t)
+	case t.IsVariadic():
+		fail("%v is variadic", t)
+	case t.NumOut() != 1 || t.Out(0) != reflect.TypeFor[error]():
+		fail("%v does not return an error", t)
+	}
+	fields := []reflect.StructField{{Name: "_", PkgPath: "calls", Type: reflect.TypeFor[struct{}](), Tag: `gd:",array"`}}
+	for i := 1; i < t.NumIn(); i++ {
+		if err := variant.Unmarshal(make([]byte, 4), reflect.New(t.In(i)).Interface()); err != nil { // a nil
+			fail("parameter %d: %v", i, err)
+		}
+		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("A%d", i), Type: t.In(i)})
+	}
+	fn.value, fn.arguments = v, reflect.StructOf(fields)
 }
 
 // Relay allows clients to call the method on each other: packets with this path and method
 // are forwarded to their target. Their arguments are not checked.
 func (c *Calls) Relay(path, method string) { c.add(path, method).relay = true }
-
-// A function is what a path and a method select.
-type function struct {
-	path, method string
-	caller       *caller // nil if clients can call it on each other only
-	relay        bool
-}
 
 func (c *Calls) add(path, method string) *function {
 	if path == "" || method == "" || strings.Contains(path+method, "\x00") {
@@ -88,33 +112,23 @@ func (c *Calls) add(path, method string) *function {
 // All calls the method on every client. The call is encoded once. Clients that do not read
 // fast enough are disconnected.
 func (c *Calls) All(path, method string, arguments ...any) error {
-	packet, err := encode(path, method, arguments, server)
-	if err == nil {
-		c.send(packet, everyone, nil)
+	return c.call(path, method, arguments, server, everyone)
+}
+
+// call queues a call for its target.
+func (c *Calls) call(path, method string, arguments any, from, target int) error {
+	packet, err := variant.Marshal([]any{path, method, arguments, from})
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// encode returns a packet with a call.
-func encode(path, method string, arguments any, from int) ([]byte, error) {
-	return variant.Marshal([]any{path, method, arguments, from})
-}
-
-// send queues a packet for the target of a call, without from.
-func (c *Calls) send(packet []byte, target int, from *Peer) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if target > server {
-		if p := c.peers[target]; p != nil && p != from {
-			p.queue(packet)
-		}
-		return
-	}
-	for _, p := range c.peers {
-		if p != from && p.ID != -target {
+	for id, p := range c.peers {
+		if id != from && (target <= server && id != -target || id == target) {
 			p.queue(packet)
 		}
 	}
+	return nil
 }
 
 // A Peer is a connected client.
@@ -123,13 +137,19 @@ type Peer struct {
 
 	conn    *stream.Conn
 	out     chan []byte // packets that wait to be written
+	packet  []byte      // the latest of the client's
 	key     []byte      // of the latest function
 	closing sync.Once
 }
 
 // Call calls the method on p.
 func (p *Peer) Call(path, method string, arguments ...any) error {
-	packet, err := encode(path, method, arguments, server)
+	return p.send([]any{path, method, arguments, server})
+}
+
+// send queues a packet.
+func (p *Peer) send(v any) error {
+	packet, err := variant.Marshal(v)
 	if err == nil {
 		p.queue(packet)
 	}
@@ -176,13 +196,42 @@ func (c *Calls) Handle(ctx context.Context, conn *stream.Conn) error {
 	return c.receive(p)
 }
 
+// join adds a client and sends it its id and the ids of the others, and its id to them.
+func (c *Calls) join(conn *stream.Conn) (*Peer, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := &Peer{conn: conn, out: make(chan []byte, maxQueued+len(c.peers))}
+	for p.ID <= server || c.peers[p.ID] != nil {
+		p.ID = int(rand.Int32())
+	}
+	err := p.send([]int{version, p.ID})
+	for id, other := range c.peers {
+		err = errors.Join(err, p.send([]any{id, true}), other.send([]any{p.ID, true}))
+	}
+	if c.peers == nil {
+		c.peers = map[int]*Peer{}
+	}
+	c.peers[p.ID] = p
+	return p, err
+}
+
+// leave removes p and tells the others.
+func (c *Calls) leave(p *Peer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.peers, p.ID)
+	for _, other := range c.peers {
+		_ = other.send([]any{p.ID, false}) // an int and a bool can be encoded
+	}
+}
+
 // write writes the packets that wait until ctx is done.
 func (p *Peer) write(ctx context.Context) {
 	for {
 		select {
 		case packet := <-p.out:
 			if p.conn.WriteRaw(packet) != nil {
-				_ = p.conn.Close() // ends Next
+				_ = p.conn.Close() // ends NextRaw
 				return
 			}
 		case <-ctx.Done():
@@ -193,66 +242,22 @@ func (p *Peer) write(ctx context.Context) {
 
 // receive handles the packets of p until its connection ends.
 func (c *Calls) receive(p *Peer) error {
-	invalid := 0
-	for {
-		d, err := p.conn.Next()
-		if err == nil {
-			if err = c.dispatch(p, d); err == nil {
-				invalid = 0
-				continue
-			}
+	d := gdwire.NewDecoder(nil, nil)
+	defer d.Release()
+	for invalid := 0; ; {
+		var err error
+		if p.packet, err = p.conn.NextRaw(p.packet[:0]); err == nil {
+			err = c.dispatch(p, d, p.packet)
 		} else if !stream.Skippable(err) {
 			return err
 		}
-		if invalid++; invalid == maxInvalid {
+		if err == nil {
+			invalid = 0
+		} else if invalid++; invalid == maxInvalid {
 			_ = p.conn.CloseWithCode(stream.ClosePolicyViolation, "too many invalid calls")
 			return fmt.Errorf("peer %d: %w", p.ID, err)
 		}
 	}
-}
-
-// join adds a client and sends it its id and the ids of the others, and its id to them.
-func (c *Calls) join(conn *stream.Conn) (*Peer, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p := &Peer{conn: conn, out: make(chan []byte, maxQueued+len(c.peers))}
-	if c.peers == nil {
-		c.peers = map[int]*Peer{}
-	}
-	for p.ID <= server || c.peers[p.ID] != nil {
-		p.ID = int(rand.Int32())
-	}
-	hello, err := variant.Marshal([]int{version, p.ID})
-	if err != nil {
-		return nil, err
-	}
-	p.queue(hello)
-	for id, other := range c.peers {
-		if err := errors.Join(p.announce(id, true), other.announce(p.ID, true)); err != nil {
-			return nil, err
-		}
-	}
-	c.peers[p.ID] = p
-	return p, nil
-}
-
-// leave removes p and tells the others.
-func (c *Calls) leave(p *Peer) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.peers, p.ID)
-	for _, other := range c.peers {
-		_ = other.announce(p.ID, false) // an int and a bool can be encoded
-	}
-}
-
-// announce tells p that a client has joined or left.
-func (p *Peer) announce(id int, joined bool) error {
-	packet, err := variant.Marshal([]any{id, joined})
-	if err == nil {
-		p.queue(packet)
-	}
-	return err
 }
 
 var (
@@ -262,89 +267,74 @@ var (
 	errTarget    = errors.New("clients may not call each other with this function")
 )
 
-// dispatch reads a call of p and calls or forwards it.
-func (c *Calls) dispatch(p *Peer, d *gdwire.Decoder) error {
+// dispatch reads a call of p, and forwards it, or calls its function, or does both.
+func (c *Calls) dispatch(p *Peer, d *gdwire.Decoder, packet []byte) error {
+	d.ResetBytes(packet)
 	f, err := c.function(p, d)
 	if err != nil {
 		return err
 	}
-	if f.relay {
-		return c.forward(p, d, f)
+	start := d.InputOffset()
+	n, err := d.ReadArray()
+	if err == nil {
+		err = d.SkipTo(1)
 	}
-	arguments, err := f.caller.decode(d)
 	if err != nil {
 		return err
 	}
-	target, err := readTarget(d)
+	arguments := packet[start:d.InputOffset()]
+	target, err := gdwire.ReadInteger[int32](d)
+	if err == nil {
+		err = d.ReadEnd()
+	}
 	if err != nil {
 		return err
 	}
-	if !includesServer(target) {
-		return d.WrapError(errTarget)
+	if f.relay && target != server {
+		err = c.call(f.path, f.method, variant.Raw{Data: arguments}, p.ID, int(target))
+	} else if target > server || target == -server {
+		err = d.WrapError(errTarget)
 	}
-	return f.caller.call(p, arguments)
-}
-
-// forward reads a call that clients can make on each other, and sends it to its target.
-func (c *Calls) forward(p *Peer, d *gdwire.Decoder, f *function) error {
-	var arguments variant.Raw
-	if err := variant.UnmarshalDecode(d, &arguments, variant.Options{MaxMemory: maxMemory}); err != nil {
+	if err != nil || !f.value.IsValid() || target > server || target == -server {
 		return err
 	}
-	target, err := readTarget(d)
-	if err != nil {
-		return err
+	if n != f.arguments.NumField()-1 {
+		return d.WrapError(fmt.Errorf("%d arguments: %w", n, errArguments))
 	}
-	if target != server {
-		packet, err := encode(f.path, f.method, arguments, p.ID)
-		if err != nil {
-			return err
-		}
-		c.send(packet, target, p)
-	}
-	if f.caller == nil || !includesServer(target) {
-		return nil
-	}
-	inner := gdwire.NewDecoder(nil, nil)
-	defer inner.Release()
-	inner.ResetBytes(arguments.Data)
-	decoded, err := f.caller.decode(inner)
-	if err != nil {
-		return err
-	}
-	return f.caller.call(p, decoded)
+	return f.call(p, arguments)
 }
 
 // function reads the path and method of a call.
 func (c *Calls) function(p *Peer, d *gdwire.Decoder) (*function, error) {
 	n, err := d.ReadArray()
-	if err != nil {
-		return nil, err
+	if err == nil && n != 4 {
+		err = d.WrapError(errCall)
 	}
-	if n != 4 {
-		return nil, d.WrapError(errCall)
+	if err == nil {
+		p.key, err = d.AppendString(p.key[:0])
 	}
-	if p.key, err = d.AppendString(p.key[:0]); err != nil {
-		return nil, err
-	}
-	if p.key, err = d.AppendString(append(p.key, 0)); err != nil {
-		return nil, err
+	if err == nil {
+		p.key, err = d.AppendString(append(p.key, 0))
 	}
 	f := c.functions[string(p.key)]
-	if f == nil {
-		return nil, d.WrapError(fmt.Errorf("%w: %.100q", errUnknown, p.key))
+	if err == nil && f == nil {
+		err = d.WrapError(fmt.Errorf("%w: %.100q", errUnknown, p.key))
 	}
-	return f, nil
+	return f, err
 }
 
-// readTarget reads the target of a call, its last element.
-func readTarget(d *gdwire.Decoder) (int, error) {
-	target, err := gdwire.ReadInteger[int32](d)
-	if err != nil {
-		return 0, err
+// call calls the function for p. The arguments are allocated together, within one limit of
+// memory, and are the function's to keep.
+func (f *function) call(p *Peer, encoded []byte) error {
+	arguments := reflect.New(f.arguments)
+	if err := variant.Unmarshal(encoded, arguments.Interface(), variant.Options{MaxMemory: maxMemory}); err != nil {
+		return err
 	}
-	return int(target), d.ReadEnd()
+	in := make([]reflect.Value, 1, 8)
+	in[0] = reflect.ValueOf(p)
+	for i := 1; i < f.arguments.NumField(); i++ {
+		in = append(in, arguments.Elem().Field(i))
+	}
+	err, _ := f.value.Call(in)[0].Interface().(error)
+	return err
 }
-
-// includesServer reports whether a call with this target is one of the server's functions.
-func includesServer(target int) bool { return target <= server && target != -server }
