@@ -248,7 +248,7 @@ func TestEncodingAllocatesNothing(t *testing.T) {
 		for _, size := range []int{64, bufferSize} {
 			e := NewEncoder(io.Discard, nil)
 			e.buf = e.buf[:size:size]
-			e.setLim()
+			e.setLimit()
 			requireNoAllocs(t, func() {
 				e.Reset(io.Discard)
 				encode(e, c)

@@ -24,7 +24,7 @@ func (d *Decoder) span() span {
 
 // isOver reports whether the tokens of s have been read, after at least one of them.
 func (d *Decoder) isOver(s span) bool {
-	return d.depth < s.open || s.data && d.left == 0
+	return d.depth < s.open || s.data && d.remaining == 0
 }
 
 // SkipValue skips the next value. It returns the same errors as reading the value. If a
@@ -173,20 +173,20 @@ func copyFast(e *Encoder, d *Decoder, open int) {
 	}
 	start := d.r
 loop:
-	for e.left == d.left && e.pairs == d.pairs {
-		most := e.lim - e.n - (d.r - start) - fastSize // so that the start of a container fits, too
+	for e.remaining == d.remaining && e.pairs == d.pairs {
+		most := e.limit - e.n - (d.r - start) - fastSize // so that the start of a container fits, too
 		switch {
 		case most < 0:
 			break loop
-		case d.fastValues != nil && e.valueLim >= 0:
+		case d.fastValues != nil && e.valueLimit >= 0:
 			d.passFast(most)
-		case d.fastNames != nil && e.nameLim >= 0 && d.top().typ == e.top().typ:
+		case d.fastNames != nil && e.nameLimit >= 0 && d.top().typ == e.top().typ:
 			d.passNames(most)
 		default:
 			break loop
 		}
-		e.setLeft(d.left)
-		if e.left > 0 {
+		e.setRemaining(d.remaining)
+		if e.remaining > 0 {
 			if !copyStart(e, d) {
 				break
 			}
@@ -206,7 +206,7 @@ loop:
 // in d and e. It returns false if the value is not on the fast path of both, or if its count
 // is not one that engines write.
 func copyStart(e *Encoder, d *Decoder) bool {
-	if d.r > len(d.fastValues)-fastSize || e.valueLim < 0 {
+	if d.r > len(d.fastValues)-fastSize || e.valueLimit < 0 {
 		return false
 	}
 	b := (*[fastSize]byte)(d.fastValues[d.r:])

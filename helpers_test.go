@@ -523,7 +523,7 @@ func eachFaultyWriter(n int, f func(name string, w *faultyWriter)) {
 func smallEncoder(w io.Writer, f *Format, size int) *Encoder {
 	e := NewEncoder(w, &EncoderOptions{Format: f})
 	e.buf = e.buf[:size:size]
-	e.setLim()
+	e.setLimit()
 	return e
 }
 

@@ -45,7 +45,7 @@ func readKey(x any, k *hook.Key) bool {
 		return false
 	}
 	values, r := d.fastValues, d.r
-	if r < 0 || r > len(values)-keyBytes || d.left == 0 {
+	if r < 0 || r > len(values)-keyBytes || d.remaining == 0 {
 		return false
 	}
 	b := (*[keyBytes]byte)(values[r:])
@@ -68,7 +68,7 @@ func writeKey(x any, k *hook.Key) bool {
 		return false
 	}
 	n, buf, size := e.n, e.buf, k.Size
-	if n < 0 || n > len(buf)-keyBytes || n > e.valueLim-(keyBytes-fastSize) || e.left == 0 || size == 0 {
+	if n < 0 || n > len(buf)-keyBytes || n > e.valueLimit-(keyBytes-fastSize) || e.remaining == 0 || size == 0 {
 		return false
 	}
 	b := (*[keyBytes]byte)(buf[n:])

@@ -16,7 +16,7 @@ import (
 //	|                                                                     |
 //	…  [ history | latest token | bytes to be read … | beyond Limits.Bytes | free ]
 //	   |         |              |                    |                     |
-//	   buf[0]    tokenPos       pos                  lim                   end
+//	   buf[0]    tokenPos       pos                  limit                   end
 //
 // base is the position of buf[0], tokenPos that of the latest token, and keyPos that of the
 // latest key in the innermost container; the history keeps short keys for paths. To
@@ -27,9 +27,9 @@ import (
 // PackedStringArrays, if they are completely in the buffer and have a header that
 // engines write, and opens Arrays and Dictionaries at the top level. It is in ReadToken,
 // readName, readLast, the typed reads, skipFast and passFast. It does not check
-// Limits.Bytes, because lim includes it, nor errors, depth or options, because updateFastPath sets
-// fastValues and fastNames to nil if one of these must be checked. The slow path reads everything
-// else: start, then next and the functions that it calls.
+// Limits.Bytes, because limit includes it, nor errors, depth or options, because
+// updateFastPath sets fastValues and fastNames to nil if one of these must be checked. The
+// slow path reads everything else: start, then next and the functions that it calls.
 //
 // On both paths, a token is consumed only after all of it is in the buffer. A call that a
 // temporary error of the Reader interrupts has therefore changed nothing, except for
@@ -247,7 +247,7 @@ func (d *Decoder) Release() {
 // It returns as soon as the bytes of the token have been received, and never waits for
 // more. DictKey and End read nothing.
 func (d *Decoder) ReadToken() (Token, error) {
-	win, r, left := d.fastValues, d.r, d.left
+	win, r, left := d.fastValues, d.r, d.remaining
 	if r > len(win)-fastSize {
 		return d.readName()
 	}
@@ -269,7 +269,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 	switch form.shape {
 	case shapeWord:
 		d.pass(r+4+int(form.size), pos)
-		d.setLeft(left - 1)
+		d.setRemaining(left - 1)
 		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
 	case shapeText:
 		n := le.Uint32(b[4:])
@@ -278,7 +278,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 			return d.readText(form, n)
 		}
 		d.pass(r+4+size, pos)
-		d.setLeft(left - 1)
+		d.setRemaining(left - 1)
 		return Token{head: form.head | uint64(n)<<32, bits: uint64(n), src: &d.tokenSource, pos: markAt(pos)}, nil
 	case shapeMath:
 		end := r + 4 + int(form.size)
@@ -286,7 +286,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 			return d.readSlow()
 		}
 		d.pass(end, pos)
-		d.setLeft(left - 1)
+		d.setRemaining(left - 1)
 		return Token{head: form.head, src: &d.tokenSource, pos: markAt(pos)}, nil
 	case shapeArray, shapeDict, shapePackedStrings:
 		n := le.Uint32(b[4:])
@@ -307,16 +307,16 @@ func (d *Decoder) PeekKind() Kind {
 		if d.fastNames == nil {
 			return d.peekSlow()
 		}
-		if d.left > 0 {
+		if d.remaining > 0 {
 			d.drop()
 			return KindStringChunk
 		}
 	}
-	if d.left == 0 {
+	if d.remaining == 0 {
 		d.drop()
 		return KindEnd
 	}
-	if d.atKey() && d.marked != d.left {
+	if d.atKey() && d.marked != d.remaining {
 		d.drop()
 		return KindDictKey
 	}

@@ -102,7 +102,7 @@ func (d *Decoder) peekPayload(most int) ([]byte, error) {
 		case wantChunk:
 			// Read padding together with the last bytes only, so that the bytes
 			// returned before an error in the padding do not depend on the Reader.
-			n := min(d.lim-d.r, most)
+			n := min(d.limit-d.r, most)
 			if direct := d.directBytes(); direct == 0 {
 				n = most
 			} else if uint64(n) > direct {
@@ -125,8 +125,8 @@ func (d *Decoder) peekPayload(most int) ([]byte, error) {
 	return d.buf[i : i+p.left], nil
 }
 
-// discard consumes n of the bytes that peekPayload has returned.
-func (d *Decoder) discard(n int) {
+// takePayload consumes n of the bytes that peekPayload has returned.
+func (d *Decoder) takePayload(n int) {
 	d.payload.pos += uint64(n)
 	d.payload.left -= n
 }
@@ -172,7 +172,7 @@ func (d *Decoder) appendPayload(dst []byte) ([]byte, error) {
 			return dst, noMore(err)
 		}
 		dst = append(dst, b...)
-		d.discard(len(b))
+		d.takePayload(len(b))
 	}
 }
 
@@ -200,7 +200,7 @@ func (d *Decoder) appendNodePath(dst []byte) ([]byte, error) {
 			}
 			dst = d.appendBuffered(dst, pos, part.n)
 		case wantName:
-			i, names, absolute := f.count-uint32(d.left), f.names, f.has(flagAbsolute)
+			i, names, absolute := f.count-uint32(d.remaining), f.names, f.has(flagAbsolute)
 			pos := d.pos()
 			part, err := d.peekFirst(TypeNodePath, 0)
 			if err != nil {
@@ -236,7 +236,7 @@ func (d *Decoder) noPayload(call string) error {
 	if d.err != nil {
 		return d.failed()
 	}
-	if d.left == 0 && d.depth == 0 {
+	if d.remaining == 0 && d.depth == 0 {
 		return errNotReset // Release leaves an error
 	}
 	return d.WrapError(wrapf(ErrType, "%s: the latest token has no such payload", call))
@@ -282,7 +282,7 @@ func (p *payloadReader) Read(dst []byte) (int, error) {
 	}
 	b, err := p.d.peekPayload(len(dst))
 	n := copy(dst, b)
-	p.d.discard(n)
+	p.d.takePayload(n)
 	return n, err
 }
 
@@ -297,7 +297,7 @@ func (p *payloadReader) WriteTo(w io.Writer) (total int64, err error) {
 			return total, noMore(err)
 		}
 		n, err := checked.Write(w, b)
-		p.d.discard(n)
+		p.d.takePayload(n)
 		total += int64(n)
 		if err != nil {
 			return total, err
@@ -348,7 +348,7 @@ func fillPacked[T Packable](d *Decoder, dst []T, want units) (int, error) {
 		}
 		n := min(len(b)/size, len(dst)-total)
 		wire.Decode(dst[total:total+n], b, p.elem.unit)
-		d.discard(n * size)
+		d.takePayload(n * size)
 		total += n
 	}
 	return total, nil
@@ -391,7 +391,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	for {
 		left := p.left / size
 		if !p.done {
-			left += int(min(d.left, 1<<30)) // for ints of 32 bits
+			left += int(min(d.remaining, 1<<30)) // for ints of 32 bits
 		}
 		if left == 0 {
 			_, err := d.peekPayload(0)
@@ -488,7 +488,7 @@ func (d *Decoder) readInto(p []byte, size int) (n int, err error) {
 		}
 		m := min(len(b)/size*size, len(p)-n)
 		copy(p[n:], b[:m])
-		d.discard(m)
+		d.takePayload(m)
 		n += m
 	}
 	return n, nil
@@ -497,14 +497,14 @@ func (d *Decoder) readInto(p []byte, size int) (n int, err error) {
 // copyElements fills dst with n elements, if all of them are buffered and no padding follows
 // them. It is readInto for most arrays, without a division.
 func (d *Decoder) copyElements(dst []byte, n uint64) bool {
-	if d.payload.left > 0 || d.payload.done || d.err != nil || len(dst) > d.lim-d.r {
+	if d.payload.left > 0 || d.payload.done || d.err != nil || len(dst) > d.limit-d.r {
 		return false
 	}
 	f := d.top()
-	if left := d.left; n > left || f.unit == wire.Byte && n > left-min(left, uint64(f.count&3)) {
+	if left := d.remaining; n > left || f.unit == wire.Byte && n > left-min(left, uint64(f.count&3)) {
 		return false
 	}
-	d.consume(copy(dst, d.buf[d.r:d.lim]))
+	d.consume(copy(dst, d.buf[d.r:d.limit]))
 	d.count(n)
 	return true
 }
@@ -522,15 +522,15 @@ func (d *Decoder) canReadDirect(n int) bool {
 		return false
 	}
 	// Input in memory is always buffered. readDirect would overwrite it.
-	return most <= uint64(d.lim-d.r) || d.src != nil && most >= uint64(d.maxChunk)
+	return most <= uint64(d.limit-d.r) || d.src != nil && most >= uint64(d.maxChunk)
 }
 
 func (d *Decoder) directBytes() uint64 {
 	f := d.top()
 	if f.unit == wire.Byte { // padding follows the last bytes
-		return d.left - min(d.left, uint64(f.count&3))
+		return d.remaining - min(d.remaining, uint64(f.count&3))
 	}
-	return d.left * uint64(f.size)
+	return d.remaining * uint64(f.size)
 }
 
 // readDirect reads whole elements into p, from the buffer and then directly from the
@@ -542,7 +542,7 @@ func (d *Decoder) readDirect(p []byte, size int) (int, error) {
 		p = p[:most]
 	}
 	p = p[:len(p)/int(f.size)*int(f.size)]
-	n := copy(p, d.buf[d.r:d.lim])
+	n := copy(p, d.buf[d.r:d.limit])
 	d.consume(n)
 	var err error
 	once := size == 1 // for Payload, which returns available bytes

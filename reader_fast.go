@@ -28,7 +28,7 @@ func (d *Decoder) take(size int) {
 // fast path cannot read the value.
 func (d *Decoder) fastForm() (*form, *[fastSize]byte) {
 	win, r := d.fastValues, d.r
-	if r > len(win)-fastSize || d.left == 0 {
+	if r > len(win)-fastSize || d.remaining == 0 {
 		return nil, nil
 	}
 	b := (*[fastSize]byte)(win[r:])
@@ -66,7 +66,7 @@ func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
 
 // readName is ReadToken on the fast path for names and packed strings, and for every End.
 func (d *Decoder) readName() (Token, error) {
-	if d.left == 0 && d.depth > 0 && d.abandoned == 0 && d.err == nil {
+	if d.remaining == 0 && d.depth > 0 && d.abandoned == 0 && d.err == nil {
 		d.payload.active = false
 		return d.readEnd(), nil
 	}
@@ -92,12 +92,12 @@ func (d *Decoder) readName() (Token, error) {
 
 // atTop reports whether a top-level value is next, and start has nothing to do before it.
 func (d *Decoder) atTop() bool {
-	return d.left > 0 && d.err == nil && d.srcErr == nil && d.abandoned == 0 && !d.payload.active
+	return d.remaining > 0 && d.err == nil && d.srcErr == nil && d.abandoned == 0 && !d.payload.active
 }
 
 // readLast is ReadToken on the fast path for the values in the last bytes of the buffer.
 func (d *Decoder) readLast() (Token, error) {
-	if d.atKey() && d.marked != d.left {
+	if d.atKey() && d.marked != d.remaining {
 		return d.readDictKey(), nil
 	}
 	var b [fastSize]byte
@@ -113,7 +113,7 @@ func (d *Decoder) readLast() (Token, error) {
 func (d *Decoder) lastForm(b *[fastSize]byte) *form {
 	win, r := d.fastValues, d.r
 	n := len(win) - r
-	if n < 4 || n >= fastSize || d.left == 0 {
+	if n < 4 || n >= fastSize || d.remaining == 0 {
 		return nil
 	}
 	copy(b[:], win[r:])
@@ -159,7 +159,7 @@ func (d *Decoder) takeLast(form *form, b *[fastSize]byte) Token {
 
 // shortString returns the first bytes of the next value, a String of one to eight bytes of
 // ASCII, and the size of its length field, text and padding. size is 0 if the value is not
-// such a String, or the fast path cannot read it. left is that of the state. Written like
+// such a String, or the fast path cannot read it. left is state.remaining. Written like
 // this, it is just small enough to be inlined.
 func (s *source) shortString(left uint64) (b *[fastSize]byte, size int) {
 	if r := s.r; r <= len(s.fastValues)-fastSize && left > 0 {
@@ -196,7 +196,7 @@ func (d *Decoder) fastString() (text []byte, ok bool) {
 
 // fastName is fastString for names and packed strings.
 func (d *Decoder) fastName() (text []byte, ok bool) {
-	names, r, left := d.fastNames, d.r, d.left
+	names, r, left := d.fastNames, d.r, d.remaining
 	if r > len(names)-fastSize || left == 0 {
 		return nil, false
 	}
@@ -209,7 +209,7 @@ func (d *Decoder) fastName() (text []byte, ok bool) {
 		}
 		size = 4 + int(wire.Padded(n))
 	}
-	d.setLeft(left - 1)
+	d.setRemaining(left - 1)
 	d.passEmpty(r+size, d.base+uint64(r))
 	text = names[r+4 : r+4+int(n)]
 	if n > 0 && text[n-1] == 0 {
@@ -240,7 +240,7 @@ func (d *Decoder) fastMath(t Type, n int) ([]byte, wire.Unit) {
 // wholeText reports whether the n bytes of text at buf[i:] are one chunk, within the
 // limits, valid, and buffered together with their padding.
 func (d *Decoder) wholeText(i int, n uint32) bool {
-	return int64(n) <= int64(d.maxWhole) && d.lim-i >= int(wire.Padded(n)) && wire.ValidBytes(d.buf[i:i+int(n)])
+	return int64(n) <= int64(d.maxWhole) && d.limit-i >= int(wire.Padded(n)) && wire.ValidBytes(d.buf[i:i+int(n)])
 }
 
 // countFits reports whether a count of n elements or pairs, after the header at r, is within
@@ -274,7 +274,7 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 // Array, Dictionary or packed array, after which updateFastPath decides again. Without it, tokens of a
 // packet of 64 bytes take 26 % more instructions.
 func (d *Decoder) topForm() *form {
-	if d.lim-d.r < fastSize || d.noFastPath {
+	if d.limit-d.r < fastSize || d.noFastPath {
 		return nil
 	}
 	form, ok := d.forms.find(le.Uint32(d.buf[d.r:]))
@@ -455,16 +455,16 @@ func (d *Decoder) updateFastPath() {
 func (d *Decoder) skipFast(open int) {
 	for d.depth >= open {
 		switch {
-		case d.left == 0 && (d.fastValues != nil || d.fastNames != nil): // not after packed data, whose End may be beyond them
+		case d.remaining == 0 && (d.fastValues != nil || d.fastNames != nil): // not after packed data, whose End may be beyond them
 			d.readEnd()
 		case d.fastValues != nil:
 			d.skipNumbers()
-			if d.left > 0 && !d.skipOther() {
+			if d.remaining > 0 && !d.skipOther() {
 				return
 			}
 		case d.fastNames != nil:
 			d.skipNames()
-			if d.left > 0 {
+			if d.remaining > 0 {
 				return
 			}
 		default:
@@ -476,7 +476,7 @@ func (d *Decoder) skipFast(open int) {
 // skipNumbers skips numbers, math types and short strings. It contains no calls, so that
 // its variables stay in registers.
 func (d *Decoder) skipNumbers() {
-	win, r, left, forms, pairs := d.fastValues, d.r, d.left, &d.forms.byHeader, d.pairs
+	win, r, left, forms, pairs := d.fastValues, d.r, d.remaining, &d.forms.byHeader, d.pairs
 	last, key := r, -1
 loop:
 	for r <= len(win)-4 && left > 0 { // not fastSize: numbers at the end of a packet, too, are -9 % of packets
@@ -519,10 +519,10 @@ loop:
 	if key >= 0 {
 		d.setKey(d.base + uint64(key))
 	}
-	if left < d.left {
+	if left < d.remaining {
 		d.passEmpty(r, d.base+uint64(last))
 	}
-	d.setLeft(left)
+	d.setRemaining(left)
 }
 
 // skipOther skips a longer string, packed data or the last value in the buffer, or opens a
@@ -592,7 +592,7 @@ func (d *Decoder) skipNamed(head int, n uint32) bool {
 
 // skipNames skips names or packed strings.
 func (d *Decoder) skipNames() {
-	names, r, left := d.fastNames, d.r, d.left
+	names, r, left := d.fastNames, d.r, d.remaining
 	last := d.tokenPos()
 	for r <= len(names)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(names[r:])
@@ -609,14 +609,14 @@ func (d *Decoder) skipNames() {
 		r += size
 	}
 	d.passEmpty(r, last)
-	d.setLeft(left)
+	d.setRemaining(left)
 }
 
 // passFast goes over at most `most` bytes of the values of the innermost container
 // that an Encoder would write as they are: no containers, no bools but 0 and 1,
 // padding of zeros. Without it, CopyValue takes 212 % more instructions.
 func (d *Decoder) passFast(most int) {
-	win, r, left := d.fastValues, d.r, d.left
+	win, r, left := d.fastValues, d.r, d.remaining
 	win = win[:min(len(win), r+most)]
 	last := d.tokenPos()
 	for r <= len(win)-fastSize && left > 0 {
@@ -646,13 +646,13 @@ func (d *Decoder) passFast(most int) {
 		r += size
 	}
 	d.passEmpty(r, last)
-	d.setLeft(left)
+	d.setRemaining(left)
 }
 
 // passNames is passFast for names of a NodePath and packed strings. Without it, CopyValue
 // takes 48 % more instructions.
 func (d *Decoder) passNames(most int) {
-	names, r, left := d.fastNames, d.r, d.left
+	names, r, left := d.fastNames, d.r, d.remaining
 	names = names[:min(len(names), r+most)]
 	last, nul := d.tokenPos(), d.nul(d.top().typ)
 	for r <= len(names)-fastSize && left > 0 {
@@ -672,5 +672,5 @@ func (d *Decoder) passNames(most int) {
 		r += size
 	}
 	d.passEmpty(r, last)
-	d.setLeft(left)
+	d.setRemaining(left)
 }

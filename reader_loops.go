@@ -47,15 +47,15 @@ type loop struct {
 	keys   int    // the number of bytes in cold.keys that outer loops use
 	done   bool   // there is nothing to skip
 
-	// left and keyPos of the frame around the container. They identify it: keyPos is the
-	// position of a container or key, which never repeats, and left tells its values apart.
+	// remaining and keyPos of the frame around the container. They identify it: keyPos is the
+	// position of a container or key, which never repeats, and remaining tells its values apart.
 	left, keyPos uint64
 }
 
 // newLoop returns a loop over the container that the latest call has opened.
 func (d *Decoder) newLoop() loop {
 	around := &d.stack[d.depth-1]
-	return loop{d: d, origin: d.origin, depth: d.depth, keys: len(d.getCold().keys), left: around.left, keyPos: around.keyPos}
+	return loop{d: d, origin: d.origin, depth: d.depth, keys: len(d.getCold().keys), left: around.remaining, keyPos: around.keyPos}
 }
 
 // isOpen reports whether the container is still open, and not another one of the same depth.
@@ -64,7 +64,7 @@ func (l *loop) isOpen() bool {
 		return false
 	}
 	around := &l.d.stack[l.depth-1] // never the innermost frame
-	return around.left == l.left && around.keyPos == l.keyPos
+	return around.remaining == l.left && around.keyPos == l.keyPos
 }
 
 // exit makes the next call on the Decoder skip the rest of the container.
@@ -80,14 +80,14 @@ func (l *loop) exit() {
 	}
 }
 
-// finished reports whether the body has read exactly one value. left is d.left before the
+// finished reports whether the body has read exactly one value. left is d.remaining before the
 // value, and keyPos is d.keyPos, which differs in every other container.
 func (l *loop) finished(left, keyPos uint64) bool {
 	d := l.d
-	return d.left == left-1 && d.keyPos == keyPos && d.marked != d.left && d.err == nil
+	return d.remaining == left-1 && d.keyPos == keyPos && d.marked != d.remaining && d.err == nil
 }
 
-// finish skips the rest of a value that the body has not read, or only in part. left is d.left
+// finish skips the rest of a value that the body has not read, or only in part. left is d.remaining
 // before the value.
 func (l *loop) finish(left uint64) error {
 	d := l.d
@@ -98,15 +98,15 @@ func (l *loop) finish(left uint64) error {
 		return l.readPast()
 	}
 	switch {
-	case d.depth > l.depth && d.stack[l.depth].left == left-1:
+	case d.depth > l.depth && d.stack[l.depth].remaining == left-1:
 		return d.SkipTo(l.depth)
 	case d.depth > l.depth:
-	case d.left == left && d.want() == wantChunk:
+	case d.remaining == left && d.want() == wantChunk:
 		_, err := d.takeChunk(1)
 		return err
-	case d.left == left:
+	case d.remaining == left:
 		return d.SkipValue()
-	case d.left == left-1 && !(d.atKey() && d.marked == d.left):
+	case d.remaining == left-1 && !(d.atKey() && d.marked == d.remaining):
 		return nil
 	}
 	return l.readPast()
@@ -158,7 +158,7 @@ func (d *Decoder) eachField(yield func([]byte, error) bool) {
 func (l *loop) key() (key []byte, ok bool, err error) {
 	d := l.d
 	keys := d.cold.keys[:l.keys]
-	if b, size := d.shortString(d.left); size > 0 && d.bounds[limitName] >= 8 {
+	if b, size := d.shortString(d.remaining); size > 0 && d.bounds[limitName] >= 8 {
 		keys = le.AppendUint64(keys, le.Uint64(b[8:]))[:l.keys+int(le.Uint32(b[4:]))]
 		d.take(4 + size)
 	} else {
@@ -303,12 +303,12 @@ func (l *loop) finishPair(left uint64) error {
 			return err
 		}
 	}
-	for d.left > left {
+	for d.remaining > left {
 		if err := d.SkipValue(); err != nil {
 			return err
 		}
 	}
-	if d.left != left || d.marked == left { // never noMark, because left is even
+	if d.remaining != left || d.marked == left { // never noMark, because left is even
 		return l.readPast()
 	}
 	return nil

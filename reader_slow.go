@@ -37,7 +37,7 @@ func (d *Decoder) start() error {
 		return nil
 	}
 	d.stopFast()
-	if d.left == 0 {
+	if d.remaining == 0 {
 		return errNotReset // Release leaves an error
 	}
 	return nil
@@ -180,12 +180,12 @@ func (d *Decoder) peekForm() (*form, error) {
 // peek returns the next bytes, at least n, without consuming them. A token is consumed by
 // advance, only after all of it is buffered, so that any call can be repeated.
 func (d *Decoder) peek(n int) ([]byte, error) {
-	if d.lim-d.r < n {
+	if d.limit-d.r < n {
 		if err := d.fill(n); err != nil {
 			return nil, err
 		}
 	}
-	return d.buf[d.r:d.lim], nil
+	return d.buf[d.r:d.limit], nil
 }
 
 // fill reads until at least n bytes are buffered after r. If Limits.Bytes ends before them,
@@ -233,8 +233,8 @@ func (d *Decoder) readError(err error) error {
 	return io.EOF
 }
 
-// advance consumes n bytes, a token that is a whole value or name.
-func (d *Decoder) advance(n int) {
+// takeValue consumes n bytes, a token that is a whole value or name.
+func (d *Decoder) takeValue(n int) {
 	d.countAt(d.pos())
 	d.pass(d.r+n, d.pos())
 	d.payload = payload{token: d.mark}

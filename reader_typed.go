@@ -49,7 +49,7 @@ func (d *Decoder) ReadNil() error {
 
 // ReadBool reads a bool.
 func (d *Decoder) ReadBool() (bool, error) {
-	if d.hasFast(d.left) {
+	if d.hasFast(d.remaining) {
 		if b := d.peekFast(); uint64(le.Uint32(b[:])) == d.forms.headers.bool {
 			d.take(8)
 			return le.Uint32(b[4:]) != 0, nil
@@ -62,7 +62,7 @@ func (d *Decoder) ReadBool() (bool, error) {
 // ReadInt reads an int, or a float without a fraction. It returns [ErrRange] for other
 // floats and for floats beyond int64.
 func (d *Decoder) ReadInt() (int64, error) {
-	if d.hasFast(d.left) {
+	if d.hasFast(d.remaining) {
 		b := d.peekFast()
 		switch uint64(le.Uint32(b[:])) {
 		case d.forms.headers.int32:
@@ -130,7 +130,7 @@ func (t Token) exactInt() (int64, bool) {
 // ReadFloat reads a float, or an int that a float64 represents exactly. It returns
 // [ErrRange] for other ints.
 func (d *Decoder) ReadFloat() (float64, error) {
-	if d.hasFast(d.left) {
+	if d.hasFast(d.remaining) {
 		b := d.peekFast()
 		switch uint64(le.Uint32(b[:])) {
 		case d.forms.headers.float32:
@@ -365,7 +365,7 @@ func (d *Decoder) ReadCallable() error {
 // ReadArray reads the start of an Array, typed or not, and returns the number of its
 // elements. The caller must read or skip them and then call ReadEnd.
 func (d *Decoder) ReadArray() (n int, err error) {
-	if d.hasFast(d.left) {
+	if d.hasFast(d.remaining) {
 		b := d.peekFast()
 		if n := le.Uint32(b[4:]); uint64(le.Uint32(b[:])) == d.forms.headers.array && d.openFast(&d.forms.byType[TypeArray][0], n) {
 			d.drop()
@@ -379,7 +379,7 @@ func (d *Decoder) ReadArray() (n int, err error) {
 // ReadDict reads the start of a Dictionary, typed or not, and returns the number of its
 // pairs. The caller must read or skip the key and the value of each and then call ReadEnd.
 func (d *Decoder) ReadDict() (n int, err error) {
-	if d.hasFast(d.left) {
+	if d.hasFast(d.remaining) {
 		b := d.peekFast()
 		if n := le.Uint32(b[4:]); uint64(le.Uint32(b[:])) == d.forms.headers.dict && d.openFast(&d.forms.byType[TypeDictionary][0], n) {
 			d.drop()
@@ -393,14 +393,14 @@ func (d *Decoder) ReadDict() (n int, err error) {
 // ReadEnd reads the End of the innermost open container. It returns [ErrCount] if there are
 // more elements.
 func (d *Decoder) ReadEnd() error {
-	if d.left == 0 && d.fastValues != nil { // as readEnd, which costs a call: -1 % of typed reads
+	if d.remaining == 0 && d.fastValues != nil { // as readEnd, which costs a call: -1 % of typed reads
 		d.markEmpty(d.pos())
 		if k := d.pop().kind; k != KindArrayStart && k != KindDictStart {
 			d.updateFastPath()
 		}
 		return nil
 	}
-	if d.left > 0 || d.fastNames == nil {
+	if d.remaining > 0 || d.fastNames == nil {
 		if err := d.checkEnd(); err != nil {
 			return err
 		}
@@ -415,7 +415,7 @@ func (d *Decoder) checkEnd() error {
 		return err
 	}
 	switch f := d.top(); {
-	case d.left == 0:
+	case d.remaining == 0:
 		return nil
 	case d.depth == 0:
 		return d.errorAt(0, wrapf(ErrIncomplete, "End without a matching Start"))
@@ -433,7 +433,7 @@ func (d *Decoder) checkEnd() error {
 // It is for programs that compare texts without a copy, and for loops over keys of any
 // type.
 func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
-	if d.hasFast(d.left) {
+	if d.hasFast(d.remaining) {
 		b := d.peekFast()
 		n, word := le.Uint32(b[4:]), le.Uint64(b[8:])
 		switch m := n - 1; {
@@ -490,7 +490,7 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 // for an int that a float32 does not represent exactly, and for a finite float beyond the
 // range of float32.
 func (d *Decoder) ReadFloat32() (float32, error) {
-	if d.hasFast(d.left) {
+	if d.hasFast(d.remaining) {
 		if b := d.peekFast(); uint64(le.Uint32(b[:])) == d.forms.headers.float32 {
 			d.take(8)
 			return math.Float32frombits(le.Uint32(b[4:])), nil

@@ -106,7 +106,7 @@ func (d *Decoder) value() (Token, error) {
 			}
 		}
 	}
-	d.advance(size)
+	d.takeValue(size)
 	if form.shape == shapeMath {
 		t.src, t.pos = &d.tokenSource, d.mark
 	}
@@ -237,7 +237,7 @@ func (d *Decoder) textChunk() (Token, error) {
 // takeText consumes the next chunk of a string.
 func (d *Decoder) takeText() (textPart, error) {
 	f := d.top()
-	part, err := d.peekText(f.typ, 0, d.left, f.count)
+	part, err := d.peekText(f.typ, 0, d.remaining, f.count)
 	if err != nil {
 		return part, err
 	}
@@ -335,7 +335,7 @@ func (d *Decoder) cutText(typ Type, at, n int, last bool, err error) error {
 	if d.err == nil { // an error of the Reader
 		return err
 	}
-	text := d.buf[min(d.r+at, d.lim):min(d.r+at+n, d.lim)]
+	text := d.buf[min(d.r+at, d.limit):min(d.r+at+n, d.limit)]
 	if len(text) == n && last && d.nul(typ) == 1 && text[n-1] == 0 {
 		text = text[:n-1]
 	}
@@ -355,7 +355,7 @@ func (d *Decoder) cutText(typ Type, at, n int, last bool, err error) error {
 // padding, which can be missing at the end of the input if engines accept that. Where
 // Limits.Bytes ends in the padding, it reads one byte more to learn whether the input ends.
 func (d *Decoder) peekPadded(typ Type, n, pad int) ([]byte, int, error) {
-	if pad > 0 && d.lim-d.r < n+pad && d.mayLackPadding(typ) {
+	if pad > 0 && d.limit-d.r < n+pad && d.mayLackPadding(typ) {
 		most := d.valueStart + uint64(d.bounds[limitBytes]) - d.pos()
 		if need := int(min(uint64(n+pad), most+1)); d.end-d.r < need {
 			if err := d.fetch(need); err == io.EOF && d.end-d.r >= n {
@@ -571,7 +571,7 @@ func (d *Decoder) property() (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	d.advance(end)
+	d.takeValue(end)
 	return newToken(KindProperty, TypeObject, 0, 0).at(&d.tokenSource, 4, n), nil
 }
 
@@ -698,8 +698,8 @@ func (d *Decoder) takeChunk(most int) (int, error) {
 	size := int(f.size)
 	n := min(max(d.maxChunk/size, 1), most)
 	pad := 0
-	if d.left <= uint64(n) {
-		n = int(d.left)
+	if d.remaining <= uint64(n) {
+		n = int(d.remaining)
 		if f.unit == wire.Byte {
 			pad = wire.Padding(f.count)
 		}
@@ -729,7 +729,7 @@ func (d *Decoder) signal() (Token, error) {
 		return Token{}, err
 	}
 	object := le.Uint64(b[end:])
-	d.advance(end + 8)
+	d.takeValue(end + 8)
 	return newToken(KindSignal, TypeSignal, 0, object).at(&d.tokenSource, 8, n), nil
 }
 
@@ -793,7 +793,7 @@ func (d *Decoder) event() (Token, error) {
 	if _, err = d.peek(4 + int(size)); err != nil {
 		return Token{}, err
 	}
-	d.advance(4 + int(size))
+	d.takeValue(4 + int(size))
 	return newToken(KindInputEvent, TypeInputEvent, 0, uint64(event)|uint64(device)<<32).at(&d.tokenSource, 4+eventHead, n), nil
 }
 

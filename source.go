@@ -13,25 +13,25 @@ import (
 // writes its fields.
 //
 //	buf[:r]       consumed; the last bytes are kept for paths
-//	buf[r:lim]    read, not consumed
-//	buf[lim:end]  read, beyond Limits.Bytes
+//	buf[r:limit]    read, not consumed
+//	buf[limit:end]  read, beyond Limits.Bytes
 //	buf[end:]     free
 //
-// 0 ≤ r ≤ lim ≤ end ≤ len(buf). A position is a number of bytes since the creation of the
+// 0 ≤ r ≤ limit ≤ end ≤ len(buf). A position is a number of bytes since the creation of the
 // Decoder. Reset and Release do not set it back, so positions never repeat.
 type source struct {
 	tokenSource
 
-	// buf[:lim] if the fast path may read values there, or names and packed strings,
+	// buf[:limit] if the fast path may read values there, or names and packed strings,
 	// otherwise nil. At most one of them is set; see Decoder.updateFastPath.
 	fastValues, fastNames []byte
 
-	r, lim, end int
-	src         io.Reader // nil after ResetBytes
-	srcErr      error     // returned by src together with bytes; returned after them
-	buffer      *bytebufferpool.ByteBuffer
-	inputEnd    uint64 // the position of the end of the input, if its length was given
-	valueEnd    uint64 // the maximum end of the top-level value, by Limits.Bytes or inputEnd
+	r, limit, end int
+	src           io.Reader // nil after ResetBytes
+	srcErr        error     // returned by src together with bytes; returned after them
+	buffer        *bytebufferpool.ByteBuffer
+	inputEnd      uint64 // the position of the end of the input, if its length was given
+	valueEnd      uint64 // the maximum end of the top-level value, by Limits.Bytes or inputEnd
 }
 
 // tokenSource has the buffer with the payload of the latest token. Tokens refer to it.
@@ -71,7 +71,7 @@ func (s *tokenSource) keep() { s.mark &^= 1 }
 func (s *source) pos() uint64 { return s.base + uint64(s.r) }
 
 // hasFast reports whether the fast path can read the next value: whether a header and 12 bytes
-// after it are buffered. left is that of the state. A condition apart from peekFast is -1 % of
+// after it are buffered. left is state.remaining. A condition apart from peekFast is -1 % of
 // typed reads against one call that returns nil.
 func (s *source) hasFast(left uint64) bool {
 	return s.r >= 0 && s.r <= len(s.fastValues)-fastSize && left > 0
@@ -94,7 +94,7 @@ func (s *source) consume(n int) { s.r += n }
 func (s *source) restart(r io.Reader, buf []byte, end int) {
 	s.base += uint64(s.end) + 1
 	s.markEmpty(s.base)
-	s.r, s.lim, s.end = 0, end, end
+	s.r, s.limit, s.end = 0, end, end
 	s.buf, s.src, s.srcErr = buf, r, nil
 	s.inputEnd = math.MaxUint64
 	s.stopFast()
@@ -122,21 +122,21 @@ func (s *source) endAt(pos uint64) { s.inputEnd = pos }
 // limitTo sets the maximum end of the top-level value.
 func (s *source) limitTo(pos uint64) {
 	s.valueEnd = min(s.inputEnd, pos)
-	s.lim = s.limit()
+	s.limit = s.readable()
 }
 
-// limit returns lim: end, or the end of Limits.Bytes.
-func (s *source) limit() int {
+// readable returns limit: end, or the end of Limits.Bytes.
+func (s *source) readable() int {
 	return int(min(uint64(s.end), s.valueEnd-s.base)) // valueEnd < base before the first value
 }
 
-// setLim sets lim, and the bytes of the fast path to the same.
-func (s *source) setLim() {
-	s.lim = s.limit()
+// setLimit sets limit, and the bytes of the fast path to the same.
+func (s *source) setLimit() {
+	s.limit = s.readable()
 	if s.fastValues != nil {
-		s.fastValues = s.buf[:s.lim]
+		s.fastValues = s.buf[:s.limit]
 	} else if s.fastNames != nil {
-		s.fastNames = s.buf[:s.lim]
+		s.fastNames = s.buf[:s.limit]
 	}
 }
 
@@ -144,10 +144,10 @@ func (s *source) setLim() {
 func (s *source) stopFast() { s.fastValues, s.fastNames = nil, nil }
 
 // readValuesFast lets the fast path read values.
-func (s *source) readValuesFast() { s.fastValues, s.fastNames = s.buf[:s.lim], nil }
+func (s *source) readValuesFast() { s.fastValues, s.fastNames = s.buf[:s.limit], nil }
 
 // readNamesFast lets the fast path read names and packed strings.
-func (s *source) readNamesFast() { s.fastValues, s.fastNames = nil, s.buf[:s.lim] }
+func (s *source) readNamesFast() { s.fastValues, s.fastNames = nil, s.buf[:s.limit] }
 
 // enterNames is readNamesFast for names that are inside values of the fast path.
 func (s *source) enterNames() { s.fastValues, s.fastNames = nil, s.fastValues }
@@ -175,7 +175,7 @@ func (s *source) fetch(n, size int) (err error) {
 		m, err = s.read(s.buf[s.end:])
 		s.end += m
 	}
-	s.setLim()
+	s.setLimit()
 	return err
 }
 
@@ -252,6 +252,6 @@ func (s *source) readDirect(p []byte, n, size int, once bool) (int, error) {
 	n -= split
 	s.base -= uint64(split)
 	s.end = copy(s.buf, p[n:n+split])
-	s.setLim()
+	s.setLimit()
 	return n, err
 }

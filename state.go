@@ -5,54 +5,53 @@ import "github.com/gdwire/gdwire/internal/wire"
 // state has the open containers of a Decoder or Encoder and decides which token may be
 // next. It does not depend on the encoding.
 //
-// The innermost open container is described by the integers left, pairs, marked
-// and keyPos, which every call reads and writes; the frames hold those around it.
+// The innermost open container is described by the integers remaining, pairs,
+// marked and keyPos, which every call reads and writes; the frames hold those around it.
 //
 //	{"a": [1, 2, 3], …}, after the element 1:
 //
-//	stack[0]  top level    left: any number of values   spilled
-//	stack[1]  Dictionary   left: 2·(pairs after "a")    spilled, keyPos at "a"
-//	stack[2]  Array        left: 2, pairs: 0            in left, pairs, keyPos
+//	stack[0]  top level    remaining: any number of values   spilled
+//	stack[1]  Dictionary   remaining: 2·(pairs after "a")    spilled, keyPos at "a"
+//	stack[2]  Array        remaining: 2, pairs: 0            in remaining, pairs, keyPos
 //	          depth = 2
 //
-// left is the number of values that are still to come: elements, names, strings, packed
+// remaining is the number of values that are still to come: elements, names, strings, packed
 // elements, or bytes of a string. A key and its value are two values, and so are a
 // property's name and its value. In a container of pairs, the next value is a key if
-// left is even, and the value of the latest key if left is odd. If left is 0, End is
-// next.
+// remaining is even, and the value of the latest key if it is odd. If it is 0, End is next.
 //
-// push spills left and keyPos into the innermost frame and opens another frame; pop
+// push spills remaining and keyPos into the innermost frame and opens another frame; pop
 // closes the innermost frame and restores them.
 type state struct {
-	left   uint64  // values to come in the innermost container
-	pairs  uint64  // 1 in a container of pairs, otherwise 0
-	marked uint64  // the left at which a DictKey was read or written, or noMark
-	keyPos uint64  // of a Decoder: the position of the latest key, or before it that of the container
-	stack  []frame // stack[0] is the top level, stack[depth] the innermost; nil before Reset
-	depth  int
+	remaining uint64  // values to come in the innermost container
+	pairs     uint64  // 1 in a container of pairs, otherwise 0
+	marked    uint64  // the value of remaining at which a DictKey was read or written, or noMark
+	keyPos    uint64  // of a Decoder: the position of the latest key, or before it that of the container
+	stack     []frame // stack[0] is the top level, stack[depth] the innermost; nil before Reset
+	depth     int
 }
 
 // A frame is an open container: an Array, Dictionary, Object, NodePath, packed array,
 // Image, or a String between its chunks. stack[0] is the top level.
 type frame struct {
-	left, keyPos uint64    // those of state, while another container is innermost
-	count        uint32    // declared
-	names        uint32    // of a NodePath, without sub-names; of a string, NULs that an Encoder must still write
-	kind         Kind      // of the Start token, or StringChunk; 0 for the top level
-	typ          Type      // of the value; for a string, of the value that it is part of
-	pairs        uint8     // 1 for a container of pairs, otherwise 0
-	elem         Type      // declared type of elements or keys; 0 for any
-	unit         wire.Unit // of packed data
-	size         uint8     // bytes of an element of packed data
-	flags        tokenFlags
+	remaining, keyPos uint64    // those of state, while another container is innermost
+	count             uint32    // declared
+	names             uint32    // of a NodePath, without sub-names; of a string, NULs that an Encoder must still write
+	kind              Kind      // of the Start token, or StringChunk; 0 for the top level
+	typ               Type      // of the value; for a string, of the value that it is part of
+	pairs             uint8     // 1 for a container of pairs, otherwise 0
+	elem              Type      // declared type of elements or keys; 0 for any
+	unit              wire.Unit // of packed data
+	size              uint8     // bytes of an element of packed data
+	flags             tokenFlags
 }
 
 const (
-	// noMark is odd, so it is never the left before a key.
+	// noMark is odd, so it is never the value of remaining before a key.
 	noMark = 1
-	// unknownLeft is the initial left if the count is not known. It is even and
-	// larger than the number of values in any input.
-	unknownLeft = 1 << 62
+	// unknownRemaining is the initial value of remaining if the count is not known. It is
+	// even and larger than the number of values in any input.
+	unknownRemaining = 1 << 62
 )
 
 // hasPairs is 1 for the kinds of Start tokens of containers of pairs.
@@ -87,7 +86,7 @@ func (s *state) init() {
 		s.stack[0].flags = flagUnknown
 	}
 	s.depth = 0
-	s.left, s.pairs, s.marked, s.keyPos = unknownLeft, 0, noMark, 0
+	s.remaining, s.pairs, s.marked, s.keyPos = unknownRemaining, 0, noMark, 0
 }
 
 // close makes want return wantNothing. It drops the stack if a deeply nested value has
@@ -97,15 +96,15 @@ func (s *state) close() {
 		s.stack = nil
 	}
 	s.depth = 0
-	s.left, s.pairs, s.marked = 0, 0, noMark
+	s.remaining, s.pairs, s.marked = 0, 0, noMark
 }
 
-// top returns the innermost frame. Its left and keyPos are those of the state.
+// top returns the innermost frame. Its remaining and keyPos are those of the state.
 func (s *state) top() *frame { return &s.stack[s.depth] }
 
 // want returns the kind of token or value that is next.
 func (s *state) want() want {
-	if s.left == 0 {
+	if s.remaining == 0 {
 		if s.depth == 0 {
 			return wantNothing
 		}
@@ -117,14 +116,14 @@ func (s *state) want() want {
 		return wantElem
 	case KindDictStart:
 		switch {
-		case s.left&1 != 0:
+		case s.remaining&1 != 0:
 			return wantValue
-		case s.marked == s.left:
+		case s.marked == s.remaining:
 			return wantKey
 		}
 		return wantDictKey
 	case KindObjectStart:
-		if s.left&1 != 0 {
+		if s.remaining&1 != 0 {
 			return wantField
 		}
 		return wantProperty
@@ -142,27 +141,27 @@ func (s *state) want() want {
 }
 
 // atKey reports whether a key or a property's name is next.
-func (s *state) atKey() bool { return ^s.left&s.pairs != 0 }
+func (s *state) atKey() bool { return ^s.remaining&s.pairs != 0 }
 
-// setLeft sets left, for loops that keep it in a local variable.
-func (s *state) setLeft(left uint64) { s.left = left }
+// setRemaining sets remaining, for loops that keep it in a local variable.
+func (s *state) setRemaining(left uint64) { s.remaining = left }
 
 // setKey sets the position of the latest key, for the same loops.
 func (s *state) setKey(pos uint64) { s.keyPos = pos }
 
 // count counts n values, elements or bytes.
-func (s *state) count(n uint64) { s.left -= n }
+func (s *state) count(n uint64) { s.remaining -= n }
 
 // countAt counts a value or name that begins at pos.
 func (s *state) countAt(pos uint64) {
 	if s.atKey() {
 		s.keyPos = pos
 	}
-	s.left--
+	s.remaining--
 }
 
 // markKey notes that the DictKey before the next key has been read or written.
-func (s *state) markKey() { s.marked = s.left }
+func (s *state) markKey() { s.marked = s.remaining }
 
 // push counts a value that begins at pos and opens a frame for its content: n elements,
 // pairs, names or bytes. An Encoder has no positions and passes 0.
@@ -174,10 +173,10 @@ func (s *state) push(k Kind, t Type, n uint32, pos uint64) *frame {
 	}
 	s.countAt(pos)
 	around, f := &stack[depth-1], &stack[depth]
-	around.left, around.keyPos = s.left, s.keyPos
+	around.remaining, around.keyPos = s.remaining, s.keyPos
 	pairs := hasPairs[k&127]
 	f.init(k, t, n, pairs)
-	s.depth, s.pairs, s.left, s.marked, s.keyPos = depth, uint64(pairs), uint64(n)<<(pairs&1), noMark, pos
+	s.depth, s.pairs, s.remaining, s.marked, s.keyPos = depth, uint64(pairs), uint64(n)<<(pairs&1), noMark, pos
 	return f
 }
 
@@ -186,7 +185,7 @@ func (s *state) pushFrame(f *frame) {
 	top := s.push(f.kind, f.typ, f.count, 0)
 	top.names, top.elem, top.unit, top.size, top.flags = f.names, f.elem, f.unit, f.size, f.flags
 	if f.has(flagUnknown) {
-		s.left = unknownLeft
+		s.remaining = unknownRemaining
 	}
 }
 
@@ -196,8 +195,8 @@ func (f *frame) setNames(names uint32, flags tokenFlags) { f.names, f.flags = na
 // setElements sets the fields of the frame of packed data with elements of the form.
 func (f *frame) setElements(form *form) { f.unit, f.size = form.unit, form.size }
 
-// init sets f for a container of n elements, pairs, names or bytes. left and keyPos are not used
-// while the frame is innermost. Single fields are set, because the compiler would build a
+// init sets f for a container of n elements, pairs, names or bytes. remaining and keyPos are
+// not used while the frame is innermost. Single fields are set, because the compiler would build a
 // literal elsewhere and copy it.
 func (f *frame) init(k Kind, t Type, n uint32, pairs uint8) {
 	f.count, f.names, f.kind, f.typ, f.pairs = n, 0, k, t, pairs
@@ -211,25 +210,25 @@ func (s *state) enter(around *frame, pairs, values, pos uint64) {
 	if s.atKey() {
 		s.keyPos = pos
 	}
-	around.left, around.keyPos = s.left-1, s.keyPos
+	around.remaining, around.keyPos = s.remaining-1, s.keyPos
 	s.depth++
-	s.pairs, s.left, s.marked, s.keyPos = pairs, values, noMark, pos
+	s.pairs, s.remaining, s.marked, s.keyPos = pairs, values, noMark, pos
 }
 
 // pop closes the innermost frame and returns the frame around it.
 func (s *state) pop() *frame {
 	depth := s.depth - 1
 	f := &s.stack[depth]
-	s.depth, s.left, s.keyPos, s.marked, s.pairs = depth, f.left, f.keyPos, noMark, uint64(f.pairs)
+	s.depth, s.remaining, s.keyPos, s.marked, s.pairs = depth, f.remaining, f.keyPos, noMark, uint64(f.pairs)
 	return f
 }
 
-// frame returns frame i: 0 is the top level, depth the innermost frame. Its left and
-// keyPos are valid until the next call.
+// frame returns frame i: 0 is the top level, depth the innermost frame. Its remaining
+// and keyPos are valid until the next call.
 func (s *state) frame(i int) *frame {
 	f := &s.stack[i]
 	if i == s.depth {
-		f.left, f.keyPos = s.left, s.keyPos
+		f.remaining, f.keyPos = s.remaining, s.keyPos
 	}
 	return f
 }
@@ -237,9 +236,9 @@ func (s *state) frame(i int) *frame {
 // done returns the number of values of f that have been read or written.
 func (f *frame) done() int64 {
 	if f.has(flagUnknown) {
-		return int64(unknownLeft - f.left)
+		return int64(unknownRemaining - f.remaining)
 	}
-	return int64(uint64(f.count)<<(f.pairs&1) - f.left)
+	return int64(uint64(f.count)<<(f.pairs&1) - f.remaining)
 }
 
 // holds returns a word for the content of f, for messages.
@@ -293,7 +292,7 @@ func (s *state) locate(i int, next bool) (index int64, l location) {
 	done := f.done()
 	switch f.kind {
 	case KindArrayStart, KindNodePathStart, KindPackedStart:
-		if f.size > 0 || next && f.left == 0 { // packed data has no locations
+		if f.size > 0 || next && f.remaining == 0 { // packed data has no locations
 			return -1, noLocation
 		}
 		if !next {
@@ -304,11 +303,11 @@ func (s *state) locate(i int, next bool) (index int64, l location) {
 		odd := done&1 != 0
 		done /= 2
 		switch {
-		case next && f.left == 0:
+		case next && f.remaining == 0:
 			return -1, noLocation
 		case next && odd, !next && odd && f.kind == KindObjectStart:
 			l = atValue
-		case next, odd, i == s.depth && s.marked == s.left:
+		case next, odd, i == s.depth && s.marked == s.remaining:
 			l = atKey
 		default:
 			done--
@@ -325,7 +324,7 @@ func (s *state) locate(i int, next bool) (index int64, l location) {
 
 // stackIndex implements StackIndex of Decoder and Encoder.
 func (s *state) stackIndex(i int) (kind Kind, index, count int64) {
-	if i < 0 || i > s.depth || s.depth == 0 && s.left == 0 {
+	if i < 0 || i > s.depth || s.depth == 0 && s.remaining == 0 {
 		return 0, -1, -1
 	}
 	f := s.frame(i)

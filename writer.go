@@ -10,9 +10,9 @@ import (
 // full, when a top-level value is complete, and on Flush. Its state has the open containers.
 //
 // Fast path: a number, vector or string in an untyped Array or Dictionary within Depth, for
-// which the buffer has room. There, valueLim is lim minus the size of a short value;
+// which the buffer has room. There, valueLimit is limit minus the size of a short value;
 // elsewhere it is negative (see updateFastPath), so one comparison decides. Besides the
-// buffer, only left changes, the number of values to come. nameLim is the same for names of
+// buffer, only remaining changes, the number of values to come. nameLimit is the same for names of
 // NodePaths and packed strings. After an error both are negative, so the fast path does not
 // check for one.
 //
@@ -280,7 +280,7 @@ func (e *Encoder) packedNUL() uint32 {
 // path is off or no value may be next. The caller puts a value there and calls endFast. The
 // bytes after the value may be overwritten: the next value follows it.
 func (e *Encoder) fast() *[fastSize]byte {
-	if n := e.n; n <= e.valueLim && e.left > 0 {
+	if n := e.n; n <= e.valueLimit && e.remaining > 0 {
 		return (*[fastSize]byte)(e.buf[n : n+fastSize : n+fastSize])
 	}
 	return nil
@@ -295,7 +295,7 @@ func (e *Encoder) endFast(size int) {
 
 // begin checks that a value of type t may be next and returns its forms.
 func (e *Encoder) begin(t Type) (*[2]form, error) {
-	if e.n <= e.valueLim && e.left > 0 {
+	if e.n <= e.valueLimit && e.remaining > 0 {
 		if forms := &e.forms[t&63]; forms[0].typ == t {
 			return forms, nil
 		}
@@ -380,7 +380,7 @@ func (e *Encoder) writeElements(n, size int, encode func(b []byte, i, m int)) er
 
 // writeAvailable writes b, which available has returned.
 func (e *Encoder) writeAvailable(b []byte) error {
-	if len(b) <= e.lim-e.n {
+	if len(b) <= e.limit-e.n {
 		e.advance(len(b))
 		return nil
 	}

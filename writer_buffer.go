@@ -18,18 +18,18 @@ const bufferSize = windowBuffer
 //
 //	buf[:keep]    encoded
 //	buf[keep:n]   encoded, but kept until the count at keep is known
-//	buf[n:lim]    free
-//	buf[lim:]     free, beyond EncoderOptions.MaxBuffered
+//	buf[n:limit]    free
+//	buf[limit:]     free, beyond EncoderOptions.MaxBuffered
 //
 // While no count is Unknown, keep is keepNothing, so that buf[:n] can be written.
 type sink struct {
-	buf    []byte
-	n, lim int // lim is -1 after stop
+	buf      []byte
+	n, limit int // limit is -1 after stop
 
-	// lim - fastSize if values may be written on the fast path, or names and packed
+	// limit - fastSize if values may be written on the fast path, or names and packed
 	// strings, otherwise fastOff. At most one of them is set; see Encoder.updateFastPath.
-	valueLim, nameLim int
-	nameNUL           uint32 // the number of NULs after a name: 1 for the strings of engines' PackedStringArrays
+	valueLimit, nameLimit int
+	nameNUL               uint32 // the number of NULs after a name: 1 for the strings of engines' PackedStringArrays
 
 	keep    int   // position in buf of the outermost Unknown count; 0 after restartBytes
 	counts  []int // positions in buf of the Unknown counts of open containers
@@ -47,7 +47,7 @@ const spareSize = 4 + 16*8
 
 const (
 	keepNothing = math.MaxInt
-	// fastOff is the value of valueLim and nameLim for a lim of -1. It is less than any n.
+	// fastOff is the value of valueLimit and nameLimit for a limit of -1. It is less than any n.
 	fastOff = -1 - fastSize
 )
 
@@ -82,51 +82,53 @@ func (s *sink) release() {
 
 // stop switches the fast path off until resume, even if updateFastPath is called.
 func (s *sink) stop() {
-	s.lim = -1
+	s.limit = -1
 	s.stopFast()
 }
 
 // resume ends the effect of stop. The caller then calls Encoder.updateFastPath.
 func (s *sink) resume() {
-	s.lim = 0
+	s.limit = 0
 	s.stopFast()
-	s.setLim()
+	s.setLimit()
 }
 
-// setLim sets lim, and the limit of the fast path to the same. It must be called after the
+// setLimit sets limit, and the limit of the fast path to the same. It must be called after the
 // buffer, keep or maxKept has changed.
-func (s *sink) setLim() {
-	if s.lim < 0 {
+func (s *sink) setLimit() {
+	if s.limit < 0 {
 		return
 	}
-	s.lim = len(s.buf)
+	s.limit = len(s.buf)
 	if s.keeps() {
-		s.lim = min(s.lim, s.keep+s.maxKept)
+		s.limit = min(s.limit, s.keep+s.maxKept)
 	}
-	if s.valueLim != fastOff {
-		s.valueLim = s.lim - fastSize
-	} else if s.nameLim != fastOff {
-		s.nameLim = s.lim - fastSize
+	if s.valueLimit != fastOff {
+		s.valueLimit = s.limit - fastSize
+	} else if s.nameLimit != fastOff {
+		s.nameLimit = s.limit - fastSize
 	}
 }
 
 // stopFast makes the slow path write what follows.
-func (s *sink) stopFast() { s.valueLim, s.nameLim, s.nameNUL = fastOff, fastOff, 0 }
+func (s *sink) stopFast() { s.valueLimit, s.nameLimit, s.nameNUL = fastOff, fastOff, 0 }
 
 // writeValuesFast lets the fast path write values.
-func (s *sink) writeValuesFast() { s.valueLim, s.nameLim, s.nameNUL = s.lim-fastSize, fastOff, 0 }
+func (s *sink) writeValuesFast() { s.valueLimit, s.nameLimit, s.nameNUL = s.limit-fastSize, fastOff, 0 }
 
 // writeNamesFast lets the fast path write names, each with nul NULs.
 func (s *sink) writeNamesFast(nul uint32) {
-	s.valueLim, s.nameLim, s.nameNUL = fastOff, s.lim-fastSize, nul
+	s.valueLimit, s.nameLimit, s.nameNUL = fastOff, s.limit-fastSize, nul
 }
 
 // enterNames lets the fast path write names after it has begun a NodePath or PackedStringArray:
-// valueLim is then the limit of the names.
-func (s *sink) enterNames(nul uint32) { s.valueLim, s.nameLim, s.nameNUL = fastOff, s.valueLim, nul }
+// valueLimit is then the limit of the names.
+func (s *sink) enterNames(nul uint32) {
+	s.valueLimit, s.nameLimit, s.nameNUL = fastOff, s.valueLimit, nul
+}
 
 // leaveNames is the inverse of enterNames.
-func (s *sink) leaveNames() { s.valueLim, s.nameLim, s.nameNUL = s.nameLim, fastOff, 0 }
+func (s *sink) leaveNames() { s.valueLimit, s.nameLimit, s.nameNUL = s.nameLimit, fastOff, 0 }
 
 // offset returns the number of bytes written or buffered.
 func (s *sink) offset() int64 { return int64(s.written) + int64(s.n) }
@@ -134,7 +136,7 @@ func (s *sink) offset() int64 { return int64(s.written) + int64(s.n) }
 // available returns size bytes, at most spareSize, for a value: the next bytes of the buffer,
 // or spare bytes if it is full. The next call is Encoder.writeValue.
 func (s *sink) available(size int) []byte {
-	if size <= s.lim-s.n {
+	if size <= s.limit-s.n {
 		return s.buf[s.n : s.n+size : s.n+size]
 	}
 	return s.spare[:size:size]
@@ -150,7 +152,7 @@ func (s *sink) advanceTo(n int) { s.n = n }
 // fits reports whether short bytes and a body can be appended to the buffer. A long body is
 // written directly if the buffer is empty.
 func (s *sink) fits(short, body int) bool {
-	return body <= s.lim-s.n-short && (s.n > 0 || body < len(s.buf)/2)
+	return body <= s.limit-s.n-short && (s.n > 0 || body < len(s.buf)/2)
 }
 
 // appendPieces appends head, body and tail, which fit.
@@ -246,7 +248,7 @@ func (s *sink) compact(n int) {
 	for i := range s.counts {
 		s.counts[i] -= n
 	}
-	s.setLim()
+	s.setLimit()
 }
 
 // write calls the Writer and checks the count that it returns.
@@ -265,7 +267,7 @@ func (s *sink) keepCount() {
 	at := s.n - 4
 	s.counts = append(s.counts, at)
 	s.keep = min(s.keep, at)
-	s.setLim()
+	s.setLimit()
 }
 
 // setCount sets the count of the innermost container of Unknown count. If that is the
@@ -277,7 +279,7 @@ func (s *sink) setCount(n uint32) {
 	if last == 0 && s.buffer != nil {
 		s.keep = keepNothing
 	}
-	s.setLim()
+	s.setLimit()
 }
 
 // reserve enlarges the buffer to keep n more bytes. It returns a LimitError if they exceed
@@ -299,7 +301,7 @@ func (s *sink) reserve(n int64) error {
 	if s.buffer != nil {
 		s.buffer.B = buf
 	}
-	s.setLim()
+	s.setLimit()
 	return nil
 }
 

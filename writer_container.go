@@ -73,12 +73,12 @@ func (e *Encoder) maxCount(f *frame) int64 {
 // End ends the innermost container, string or packed array that a Begin call or a Start
 // token has begun.
 func (e *Encoder) End() error {
-	if e.left == 0 && e.depth > 1 && (e.valueLim >= 0 || e.nameLim >= 0) { // End has no bytes.
+	if e.remaining == 0 && e.depth > 1 && (e.valueLimit >= 0 || e.nameLimit >= 0) { // End has no bytes.
 		e.pop()
 		f := &e.stack[e.depth]
 		if f.elem != 0 || f.kind != KindArrayStart && f.kind != KindDictStart {
 			e.updateFastPath()
-		} else if e.valueLim < 0 {
+		} else if e.valueLimit < 0 {
 			e.leaveNames()
 		}
 		return nil
@@ -446,12 +446,12 @@ func (f *frame) isData() bool { return f.kind == KindStringChunk || f.size > 0 }
 func (e *Encoder) checkBytes(p []byte) error {
 	f := e.top()
 	if f.size > 0 {
-		if e.elements(p) > e.left {
+		if e.elements(p) > e.remaining {
 			return e.fail(wrapf(ErrCount, "%d bytes after %d of the declared %d elements", len(p), e.done(), f.count))
 		}
 		return nil
 	}
-	if uint64(len(p)) > e.left {
+	if uint64(len(p)) > e.remaining {
 		return e.fail(wrapf(ErrCount, "%d bytes after %d of the declared %d", len(p), e.done(), f.count))
 	}
 	if e.options.AllowInvalidUTF8 {
@@ -471,7 +471,7 @@ func (e *Encoder) checkBytes(p []byte) error {
 	}
 	n := wire.WholeRunes(text, len(text))
 	split := n < len(text) || text == nil && len(p) > 0
-	if !utf8.Valid(text[:n]) || split && uint64(len(p)) == e.left {
+	if !utf8.Valid(text[:n]) || split && uint64(len(p)) == e.remaining {
 		return e.fail(ErrUTF8)
 	}
 	return nil
@@ -515,17 +515,17 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 		return err
 	}
 	f := e.top()
-	if e.left == 0 && f.size > 0 && len(src) == 0 {
+	if e.remaining == 0 && f.size > 0 && len(src) == 0 {
 		return nil
 	}
-	if f.kind != KindPackedStart || f.size == 0 || e.left == 0 {
+	if f.kind != KindPackedStart || f.size == 0 || e.remaining == 0 {
 		return e.unexpected("WritePacked")
 	}
 	u, n := wire.UnitOf[T]()
 	if n != int(layouts[f.typ].n) || !u.ConvertsTo(f.unit) {
 		return e.fail(wrapf(ErrType, "got elements of %d × %v, want %d × %v", n, u, layouts[f.typ].n, f.unit))
 	}
-	if uint64(len(src)) > e.left || e.partial > 0 {
+	if uint64(len(src)) > e.remaining || e.partial > 0 {
 		return e.fail(wrapf(ErrCount, "%d elements after %d of the declared %d", len(src), e.done(), f.count))
 	}
 	if p, ok := wire.AsBytes(src, u == f.unit); ok {

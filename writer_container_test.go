@@ -125,10 +125,10 @@ func TestUnknownCountsAreLimited(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := NewEncoder(io.Discard, nil)
 			require.NoError(t, begin(e))
-			e.left -= (math.MaxInt32 + 1) << e.pairs // as after so many values
+			e.remaining -= (math.MaxInt32 + 1) << e.pairs // as after so many values
 			require.ErrorIs(t, e.End(), ErrRange)
 			require.ErrorIs(t, e.ClearError(), ErrRange)
-			e.left += 1 << e.pairs
+			e.remaining += 1 << e.pairs
 			require.NoError(t, e.End())
 		})
 	}

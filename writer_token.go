@@ -34,7 +34,7 @@ func (e *Encoder) WriteToken(t Token) error {
 	case KindSignal:
 		return writeSignal(e, t.Bytes(), t.bits)
 	case KindStringChunk:
-		if t.Last() && e.valueLim >= 0 {
+		if t.Last() && e.valueLimit >= 0 {
 			return writeText(e, t.Type(), t.Bytes())
 		}
 		return e.writeTextChunk(t)
@@ -112,7 +112,7 @@ func (e *Encoder) writeContainerStart(t Token) error {
 
 // writeDictKey writes a DictKey, which has no bytes. Typed calls do not need it.
 func (e *Encoder) writeDictKey() error {
-	if e.pairs > 0 && e.left&1 == 0 && e.left > 0 && e.marked != e.left && e.valueLim >= 0 {
+	if e.pairs > 0 && e.remaining&1 == 0 && e.remaining > 0 && e.marked != e.remaining && e.valueLimit >= 0 {
 		e.markKey()
 		return nil
 	}
@@ -191,7 +191,7 @@ func (e *Encoder) writeFirstText(t Token) error {
 
 func (e *Encoder) writeNextText(t Token) error {
 	f, text := e.top(), t.Bytes()
-	left, nul := e.left, f.names
+	left, nul := e.remaining, f.names
 	if t.Last() && t.has(flagNUL) && nul == 1 && uint64(len(text)) == left+1 {
 		left, nul = left+1, 0 // the counted NUL is missing
 	}
@@ -229,7 +229,7 @@ func (e *Encoder) writeDataChunk(t Token) error {
 		return e.fail(wrapf(ErrType, "chunk of a %v in a %v", t.Type(), f.typ))
 	}
 	n := t.Len()
-	if uint64(n) > e.left || e.partial > 0 {
+	if uint64(n) > e.remaining || e.partial > 0 {
 		return e.fail(wrapf(ErrCount, "%d elements after %d of the declared %d", n, e.done(), f.count))
 	}
 	var err error

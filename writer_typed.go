@@ -135,7 +135,7 @@ func (e *Encoder) realWidth(forms *[2]form) int {
 // [EncoderOptions].DoubleReals is set and the type has these. A finite component that becomes
 // infinite is [ErrRange].
 func (e *Encoder) WriteReals(t Type, c ...float64) error {
-	if n, size := e.n, 4*len(c); n <= e.valueLim-size && e.left > 0 && !e.options.DoubleReals {
+	if n, size := e.n, 4*len(c); n <= e.valueLimit-size && e.remaining > 0 && !e.options.DoubleReals {
 		form := &e.forms[t&63][0]
 		if form.typ == t && form.shape == shapeMath && form.unit == wire.Float32 && int(form.size) == size {
 			b := e.buf[n : n+4+size : n+4+size]
@@ -243,7 +243,7 @@ func (e *Encoder) WriteStringName(s string) error { return writeText(e, TypeStri
 // is one word. The fast path contains no calls, so that variables stay in registers, which
 // saves 30 % of its instructions.
 func writeText[S string | []byte](e *Encoder, t Type, s S) error {
-	n, left, size := e.n, e.left, len(s)
+	n, left, size := e.n, e.remaining, len(s)
 	if size > 8 || left == 0 {
 		return writeLongText(e, t, s)
 	}
@@ -259,7 +259,7 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	// nameNUL is 0 for values. The sum also hides the range of size from the compiler, which
 	// would store the bytes of a small constant one by one: 5 % of the time of a document.
 	length := uint32(size) + e.nameNUL
-	if n <= e.valueLim {
+	if n <= e.valueLimit {
 		header := uint32(stringHeader)
 		if t != TypeString {
 			form := &e.forms[t&63][0]
@@ -273,16 +273,16 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 		le.PutUint32(b[4:], length)
 		le.PutUint64(b[8:], word)
 		e.advanceTo(n + 8 + int(wire.Padded(length)))
-		e.setLeft(left - 1)
+		e.setRemaining(left - 1)
 		return nil
 	}
-	if n <= e.nameLim {
+	if n <= e.nameLimit {
 		b := (*[fastSize]byte)(e.buf[n : n+fastSize : n+fastSize])
 		le.PutUint32(b[:], length)
 		le.PutUint64(b[4:], word)
 		le.PutUint32(b[12:], 0)
 		e.advanceTo(n + 4 + int(wire.Padded(length)))
-		e.setLeft(left - 1)
+		e.setRemaining(left - 1)
 		return nil
 	}
 	return writeTextSlow(e, t, s)
@@ -292,10 +292,10 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 // words that overlap have all of it.
 func writeLongText[S string | []byte](e *Encoder, t Type, s S) error {
 	n := len(s)
-	if 8 < n && n <= 16 && e.left > 0 && e.writeTwoWords(t, n, wire.Load64(s), wire.Load64(s[n-8:])) {
+	if 8 < n && n <= 16 && e.remaining > 0 && e.writeTwoWords(t, n, wire.Load64(s), wire.Load64(s[n-8:])) {
 		return nil
 	}
-	if e.n > e.valueLim-n || e.left == 0 || n > maxText {
+	if e.n > e.valueLimit-n || e.remaining == 0 || n > maxText {
 		return writeTextSlow(e, t, s)
 	}
 	form := &e.forms[t&63][0]
@@ -320,7 +320,7 @@ func (e *Encoder) writeTwoWords(t Type, size int, first, last uint64) bool {
 	}
 	n, length := e.n, uint32(size)+e.nameNUL
 	last >>= uint(8*(16-size)) & 63
-	if n <= e.valueLim-8 {
+	if n <= e.valueLimit-8 {
 		if form := &e.forms[t&63][0]; form.shape == shapeText {
 			b := (*[most]byte)(e.buf[n : n+most : n+most])
 			le.PutUint32(b[:], form.header)
@@ -330,7 +330,7 @@ func (e *Encoder) writeTwoWords(t Type, size int, first, last uint64) bool {
 			e.endFast(8 + int(wire.Padded(length)))
 			return true
 		}
-	} else if n <= e.nameLim-8 {
+	} else if n <= e.nameLimit-8 {
 		b := (*[most]byte)(e.buf[n : n+most : n+most])
 		le.PutUint32(b[:], length)
 		le.PutUint64(b[4:], first)
@@ -504,7 +504,7 @@ func (e *Encoder) writeShortNodePath(text string) bool {
 	// No encoding is longer than that of one-byte names.
 	const most = fastSize + 4*(shortNodePath+1)
 	n := e.n
-	if len(text) > shortNodePath || n > e.valueLim-most || e.left == 0 {
+	if len(text) > shortNodePath || n > e.valueLimit-most || e.remaining == 0 {
 		return false
 	}
 	b := (*[most + 8]byte)(e.buf[n:])
