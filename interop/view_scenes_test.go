@@ -53,6 +53,9 @@ func TestViewScenes(t *testing.T) {
 		{"damaged", 1200, "light", func(t *testing.T) *viewPage {
 			p := openView(t, binary, damaged(t))
 			p.until(`document.querySelector("#tree .bad") !== null`)
+			p.open(".player")
+			p.open(".inventory")
+			p.until(`document.querySelectorAll("#tree .bad").length === 1`) // in its place, not in each open value around it
 			p.run(`document.querySelector("#tree .bad").click()`)
 			p.until(`document.querySelector("#hex .wrong") !== null`)
 			return p

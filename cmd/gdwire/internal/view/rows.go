@@ -99,6 +99,10 @@ func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, 
 				l.Next = i
 				return l, nil
 			}
+			if err != nil { // in the child; what follows cannot be found
+				l.Rows[len(l.Rows)-1].Error = faultOf(err)
+				return l, nil
+			}
 			s.mu.Lock()
 			s.marksOf(c).add(i, at)
 			s.mu.Unlock()

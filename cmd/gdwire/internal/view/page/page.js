@@ -120,6 +120,8 @@ class Container {
 		this.count = n;
 	}
 	child(index) { return this.open.find(c => c.index === index); }
+	// showsFault returns whether an error in this value is shown below it.
+	showsFault() { return this.fault || this.open.some(c => c.showsFault()); }
 	// at returns the container and index of a line below this container.
 	at(line) {
 		let before = 0;
@@ -244,7 +246,7 @@ class Tree {
 			parts.push(dot);
 		}
 		if (row.text && !open) parts.push(make("span", textClass(row), row.text));
-		if (row.error) parts.push(make("span", "bad", "  " + row.error.text));
+		if (row.error && !open?.showsFault()) parts.push(make("span", "bad", "  " + row.error.text));
 		e.replaceChildren(...parts);
 	}
 	async expand(c, index) {
