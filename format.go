@@ -183,6 +183,14 @@ func (f *Format) Has(t Type) bool { return t < numTypes && f.forms[0].byType[t][
 // a packet.
 func (f *Format) mayLackPadding(t Type) bool { return slices.Contains(f.optionalPadding, t) }
 
+// nul returns the number of NULs, 0 or 1, that engines write after each string of a t.
+func (f *Format) nul(t Type) uint32 {
+	if t == TypePackedStringArray && f.engine {
+		return 1
+	}
+	return 0
+}
+
 // typeOf returns the type with the given id, or 0 if there is none.
 func (f *Format) typeOf(id uint32) Type {
 	if id < uint32(len(f.types)) {

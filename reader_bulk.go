@@ -66,7 +66,10 @@ func (d *Decoder) fastText() (at, n int) {
 	case f.kind == KindNodePathStart:
 		return 4, int(h)
 	case f.kind == KindPackedStart:
-		return 4, int(h - d.trailingNUL(b[4:4+h]))
+		if h > 0 && b[3+h] == 0 {
+			h -= d.options.Format.nul(f.typ)
+		}
+		return 4, int(h)
 	case d.forms.byHeader[formIndex(h)].shape == shapeText:
 		return 8, int(le.Uint32(b[4:]))
 	}
@@ -94,7 +97,7 @@ func (d *Decoder) peekPayload(most int) ([]byte, error) {
 		pos := d.pos()
 		switch d.want() {
 		case wantText:
-			part, err := d.takeText()
+			part, err := d.takeText(d.top().typ, 0)
 			if err != nil {
 				return nil, err
 			}
@@ -191,29 +194,22 @@ func (d *Decoder) appendNodePath(dst []byte) ([]byte, error) {
 		if d.err != nil {
 			return dst, d.failed()
 		}
-		switch f := d.top(); d.want() {
-		case wantText:
-			pos := d.pos()
-			part, err := d.takeText()
-			if err != nil {
-				return dst, err
-			}
-			dst = d.appendBuffered(dst, pos, part.n)
-		case wantName:
+		switch f, want := d.top(), d.want(); want {
+		case wantName, wantText:
 			i, names, absolute := f.count-uint32(d.remaining), f.names, f.has(flagAbsolute)
 			pos := d.pos()
-			part, err := d.peekFirst(TypeNodePath, 0)
+			part, err := d.takeText(TypeNodePath, 0)
 			if err != nil {
 				return dst, err
 			}
-			if i == 0 && absolute || i > 0 && i < names {
+			if want == wantName && (i == 0 && absolute || i > 0 && i < names) {
 				dst = append(dst, '/')
 			}
-			if i >= names {
+			if want == wantName && i >= names {
 				dst = append(dst, ':')
 			}
-			d.takeFirst(TypeNodePath, part)
-			dst = d.appendBuffered(dst, pos+4, part.n)
+			from := int(pos-d.base) + part.at
+			dst = append(dst, d.buf[from:from+part.n]...)
 		default:
 			if f.count == 0 && f.has(flagAbsolute) {
 				dst = append(dst, '/')
@@ -224,12 +220,6 @@ func (d *Decoder) appendNodePath(dst []byte) ([]byte, error) {
 		}
 	}
 	return dst, nil
-}
-
-// appendBuffered appends n buffered bytes at position pos.
-func (d *Decoder) appendBuffered(dst []byte, pos uint64, n int) []byte {
-	i := int(pos - d.base)
-	return append(dst, d.buf[i:i+n]...)
 }
 
 func (d *Decoder) noPayload(call string) error {

@@ -213,7 +213,7 @@ func (d *Decoder) fastName() (text []byte, ok bool) {
 	d.passEmpty(r+size, d.base+uint64(r))
 	text = names[r+4 : r+4+int(n)]
 	if n > 0 && text[n-1] == 0 {
-		text = text[:n-d.nul(d.top().typ)]
+		text = text[:n-d.options.Format.nul(d.top().typ)]
 	}
 	return text, true
 }
@@ -654,7 +654,7 @@ func (d *Decoder) passFast(most int) {
 func (d *Decoder) passNames(most int) {
 	names, r, left := d.fastNames, d.r, d.remaining
 	names = names[:min(len(names), r+most)]
-	last, nul := d.tokenPos(), d.nul(d.top().typ)
+	last, nul := d.tokenPos(), d.options.Format.nul(d.top().typ)
 	for r <= len(names)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(names[r:])
 		n := le.Uint32(b[:])

@@ -64,12 +64,10 @@ func (d *Decoder) next() (Token, error) {
 		return d.readDictKey(), nil
 	case wantEnd:
 		return d.readEnd(), nil
-	case wantName:
+	case wantName, wantText:
 		return d.text(d.top().typ, 0)
 	case wantProperty:
 		return d.property()
-	case wantText:
-		return d.textChunk()
 	default:
 		return d.chunk()
 	}
@@ -112,7 +110,7 @@ func (d *Decoder) beginValue() error {
 	d.begin()
 	first := d.valueStart == d.origin
 	if d.options.Strict && !first && d.inputEnd != math.MaxUint64 && d.valueStart < d.inputEnd {
-		return d.strict(0, "bytes after the value")
+		return d.fail(0, notCanonical("bytes after the value"))
 	}
 	if d.options.OneValue && !first {
 		return io.EOF
@@ -231,22 +229,6 @@ func (d *Decoder) readError(err error) error {
 		return d.fail(left, io.ErrUnexpectedEOF)
 	}
 	return io.EOF
-}
-
-// takeValue consumes n bytes, a token that is a whole value or name.
-func (d *Decoder) takeValue(n int) {
-	d.countAt(d.pos())
-	d.pass(d.r+n, d.pos())
-	d.payload = payload{token: d.mark}
-}
-
-// open consumes n bytes, a Start token, and pushes a frame with the declared count.
-func (d *Decoder) open(n int, k Kind, t Type, count uint32) *frame {
-	f := d.push(k, t, count, d.pos())
-	d.pass(d.r+n, d.pos())
-	d.payload = payload{token: d.mark}
-	d.updateFastPath()
-	return f
 }
 
 // errorAt returns an Error for the next token, with an offset of at bytes after r.

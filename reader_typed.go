@@ -173,12 +173,9 @@ func (d *Decoder) peekNumber(want Type) (t Token, size int, err error) {
 	if err := d.checkHeader(le.Uint32(d.buf[d.r:]), form); err != nil { // as in value, before waiting for more bytes
 		return Token{}, 0, err
 	}
-	size = 4 + int(form.size)
-	word, err := d.peek(size)
-	if err != nil {
-		return Token{}, 0, err
-	}
-	return Token{head: form.head, bits: wordOf(word[4:size])}, size, nil
+	l := lookahead{d: d, at: 4}
+	bits := l.word(int(form.size))
+	return Token{head: form.head, bits: bits}, l.at, l.err
 }
 
 // readNumber consumes the number that peekNumber returned.
@@ -462,7 +459,7 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 	}
 	at, nul, read := 0, uint32(0), d.next
 	if d.want() == wantName {
-		nul = d.nul(d.top().typ)
+		nul = d.options.Format.nul(d.top().typ)
 	} else {
 		form, err := d.peekTyped()
 		if err != nil || form.shape != shapeText {
