@@ -178,9 +178,9 @@ loop:
 		switch {
 		case most < 0:
 			break loop
-		case d.fastValues != nil && e.valueLimit >= 0:
+		case d.fastValues != nil && len(e.fastValues) > 0:
 			d.passFast(most)
-		case d.fastNames != nil && e.nameLimit >= 0 && d.top().typ == e.top().typ:
+		case d.fastNames != nil && len(e.fastNames) > 0 && d.top().typ == e.top().typ:
 			d.passNames(most)
 		default:
 			break loop
@@ -206,7 +206,7 @@ loop:
 // in d and e. It returns false if the value is not on the fast path of both, or if its count
 // is not one that engines write.
 func copyStart(e *Encoder, d *Decoder) bool {
-	if d.r > len(d.fastValues)-fastSize || e.valueLimit < 0 {
+	if d.r > len(d.fastValues)-fastSize || len(e.fastValues) == 0 {
 		return false
 	}
 	b := (*[fastSize]byte)(d.fastValues[d.r:])

@@ -67,11 +67,11 @@ func writeKey(x any, k *hook.Key) bool {
 	if !ok {
 		return false
 	}
-	n, buf, size := e.n, e.buf, k.Size
-	if n < 0 || n > len(buf)-keyBytes || n > e.valueLimit-(keyBytes-fastSize) || e.remaining == 0 || size == 0 {
+	values, n, size := e.fastValues, e.n&math.MaxInt, k.Size
+	if n > len(values)-keyBytes || e.remaining == 0 || size == 0 {
 		return false
 	}
-	b := (*[keyBytes]byte)(buf[n:])
+	b := (*[keyBytes]byte)(values[n:])
 	le.PutUint64(b[:], k.Head)
 	le.PutUint64(b[8:], k.First)
 	le.PutUint64(b[16:], k.Last)

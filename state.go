@@ -215,6 +215,14 @@ func (s *state) enter(around *frame, pairs, values, pos uint64) {
 	s.pairs, s.remaining, s.marked, s.keyPos = pairs, values, noMark, pos
 }
 
+// nest is push for the fast path of an Encoder, which has no positions and finds both frames
+// itself. values is the number of values in the container.
+func (s *state) nest(around *frame, pairs, values uint64) {
+	around.remaining = s.remaining - 1
+	s.depth++
+	s.pairs, s.remaining, s.marked = pairs, values, noMark
+}
+
 // pop closes the innermost frame and returns the frame around it.
 func (s *state) pop() *frame {
 	depth := s.depth - 1

@@ -10,11 +10,10 @@ import (
 // full, when a top-level value is complete, and on Flush. Its state has the open containers.
 //
 // Fast path: a number, vector or string in an untyped Array or Dictionary within Depth, for
-// which the buffer has room. There, valueLimit is limit minus the size of a short value;
-// elsewhere it is negative (see updateFastPath), so one comparison decides. Besides the
-// buffer, only remaining changes, the number of values to come. nameLimit is the same for names of
-// NodePaths and packed strings. After an error both are negative, so the fast path does not
-// check for one.
+// which the buffer has room. There, fastValues is the buffer up to limit; elsewhere it is
+// empty (see updateFastPath), so one comparison decides. Besides the buffer, only remaining
+// changes, the number of values to come. fastNames is the same for names of NodePaths and
+// packed strings. After an error both are empty, so the fast path does not check for one.
 //
 // Slow path: a call checks its position, its type and its value, encodes itself and calls
 // writePieces. Then it changes the nesting: it counts a value, or opens or closes a frame.
@@ -276,14 +275,16 @@ func (e *Encoder) packedNUL() uint32 {
 	return 0
 }
 
-// fast returns the next bytes of the buffer, for a header and a word, or nil if the fast
+// fast returns the next bytes of the buffer, for a header and a word, and false if the fast
 // path is off or no value may be next. The caller puts a value there and calls endFast. The
-// bytes after the value may be overwritten: the next value follows it.
-func (e *Encoder) fast() *[fastSize]byte {
-	if n := e.n; n <= e.valueLimit && e.remaining > 0 {
-		return (*[fastSize]byte)(e.buf[n : n+fastSize : n+fastSize])
+// bytes after the value may be overwritten: the next value follows it. The mask of n, here
+// and elsewhere, is the one that format.go explains.
+func (e *Encoder) fast() (b *[fastSize]byte, ok bool) {
+	values, n := e.fastValues, e.n&math.MaxInt
+	if n > len(values)-fastSize || e.remaining == 0 {
+		return nil, false
 	}
-	return nil
+	return (*[fastSize]byte)(values[n:]), true
 }
 
 // endFast counts a value or name of size bytes that the fast path has put into the buffer. It
@@ -295,7 +296,7 @@ func (e *Encoder) endFast(size int) {
 
 // begin checks that a value of type t may be next and returns its forms.
 func (e *Encoder) begin(t Type) (*[2]form, error) {
-	if e.n <= e.valueLimit && e.remaining > 0 {
+	if e.n <= len(e.fastValues)-fastSize && e.remaining > 0 {
 		if forms := &e.forms[t&63]; forms[0].typ == t {
 			return forms, nil
 		}

@@ -26,9 +26,9 @@ type sink struct {
 	buf      []byte
 	n, limit int // limit is -1 after stop
 
-	// limit - fastSize if values may be written on the fast path, or names and packed
-	// strings, otherwise fastOff. At most one of them is set; see Encoder.updateFastPath.
-	valueLimit, nameLimit int
+	// buf[:limit] if the fast path may write values, or names and packed strings, otherwise
+	// buf[:0]. At most one of them is not empty; see Encoder.updateFastPath.
+	fastValues, fastNames []byte
 	nameNUL               uint32 // the number of NULs after a name: 1 for the strings of engines' PackedStringArrays
 
 	keep    int   // position in buf of the outermost Unknown count; 0 after restartBytes
@@ -45,17 +45,13 @@ type sink struct {
 // its header.
 const spareSize = 4 + 16*8
 
-const (
-	keepNothing = math.MaxInt
-	// fastOff is the value of valueLimit and nameLimit for a limit of -1. It is less than any n.
-	fastOff = -1 - fastSize
-)
+const keepNothing = math.MaxInt
 
 // restart discards the output and makes w the Writer. At most maxKept bytes are kept.
 func (s *sink) restart(w io.Writer, maxKept int) {
 	if s.buffer == nil {
 		s.buffer = getBuffer(bufferSize)
-		s.buf = s.buffer.B
+		s.setBuffer(s.buffer.B)
 	}
 	s.w, s.n, s.written = w, 0, 0
 	s.keep, s.counts, s.maxKept = keepNothing, s.counts[:0], maxKept
@@ -65,7 +61,8 @@ func (s *sink) restart(w io.Writer, maxKept int) {
 // restartBytes discards the output and appends to b, all of which is kept.
 func (s *sink) restartBytes(b []byte) {
 	s.release()
-	s.buf, s.n, s.written = b[:cap(b)], len(b), -uint64(len(b))
+	s.setBuffer(b[:cap(b)])
+	s.n, s.written = len(b), -uint64(len(b))
 	s.keep, s.counts, s.maxKept = 0, s.counts[:0], math.MaxInt/2
 	s.resume()
 }
@@ -73,12 +70,16 @@ func (s *sink) restartBytes(b []byte) {
 // release returns the buffer to the pool.
 func (s *sink) release() {
 	s.stop()
-	s.w, s.buf, s.n, s.written = nil, nil, 0, 0
+	s.setBuffer(nil)
+	s.w, s.n, s.written = nil, 0, 0
 	if s.buffer != nil {
 		putBuffer(s.buffer)
 		s.buffer = nil
 	}
 }
+
+// setBuffer sets the buffer and switches the fast path off.
+func (s *sink) setBuffer(b []byte) { s.buf, s.fastValues, s.fastNames = b, b[:0], b[:0] }
 
 // stop switches the fast path off until resume, even if updateFastPath is called.
 func (s *sink) stop() {
@@ -103,32 +104,46 @@ func (s *sink) setLimit() {
 	if s.keeps() {
 		s.limit = min(s.limit, s.keep+s.maxKept)
 	}
-	if s.valueLimit != fastOff {
-		s.valueLimit = s.limit - fastSize
-	} else if s.nameLimit != fastOff {
-		s.nameLimit = s.limit - fastSize
+	if len(s.fastValues) > 0 {
+		s.fastValues = s.fastValues[:s.limit]
+	} else if len(s.fastNames) > 0 {
+		s.fastNames = s.fastNames[:s.limit]
 	}
 }
 
 // stopFast makes the slow path write what follows.
-func (s *sink) stopFast() { s.valueLimit, s.nameLimit, s.nameNUL = fastOff, fastOff, 0 }
+func (s *sink) stopFast() {
+	s.fastValues = s.fastValues[:0]
+	s.fastNames = s.fastNames[:0]
+	s.nameNUL = 0
+}
 
 // writeValuesFast lets the fast path write values.
-func (s *sink) writeValuesFast() { s.valueLimit, s.nameLimit, s.nameNUL = s.limit-fastSize, fastOff, 0 }
+func (s *sink) writeValuesFast() {
+	s.stopFast()
+	s.fastValues = s.fastValues[:max(s.limit, 0)]
+}
 
 // writeNamesFast lets the fast path write names, each with nul NULs.
 func (s *sink) writeNamesFast(nul uint32) {
-	s.valueLimit, s.nameLimit, s.nameNUL = fastOff, s.limit-fastSize, nul
+	s.stopFast()
+	s.fastNames = s.fastNames[:max(s.limit, 0)]
+	s.nameNUL = nul
 }
 
-// enterNames lets the fast path write names after it has begun a NodePath or PackedStringArray:
-// valueLimit is then the limit of the names.
+// enterNames lets the fast path write names after it has begun a NodePath or PackedStringArray.
 func (s *sink) enterNames(nul uint32) {
-	s.valueLimit, s.nameLimit, s.nameNUL = fastOff, s.valueLimit, nul
+	s.fastNames = s.fastNames[:len(s.fastValues)]
+	s.fastValues = s.fastValues[:0]
+	s.nameNUL = nul
 }
 
 // leaveNames is the inverse of enterNames.
-func (s *sink) leaveNames() { s.valueLimit, s.nameLimit, s.nameNUL = s.nameLimit, fastOff, 0 }
+func (s *sink) leaveNames() {
+	s.fastValues = s.fastValues[:len(s.fastNames)]
+	s.fastNames = s.fastNames[:0]
+	s.nameNUL = 0
+}
 
 // offset returns the number of bytes written or buffered.
 func (s *sink) offset() int64 { return int64(s.written) + int64(s.n) }
@@ -298,6 +313,7 @@ func (s *sink) reserve(n int64) error {
 	buf := make([]byte, max(min(2*len(s.buf), s.keep+s.maxKept), size))
 	copy(buf, s.buf[:s.n])
 	s.buf = buf
+	s.fastValues, s.fastNames = buf[:len(s.fastValues)], buf[:len(s.fastNames)]
 	if s.buffer != nil {
 		s.buffer.B = buf
 	}

@@ -7,22 +7,48 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// beginFast opens an untyped container or packed array of n elements or pairs on the fast
-// path. It returns nil if the slow path must handle it.
-func (e *Encoder) beginFast(t Type, wide int, n int64) *frame {
-	b := e.fast()
-	if b == nil || uint64(n) > math.MaxInt32 {
-		return nil
+// beginCounted begins an untyped container or packed array of n elements or pairs, with
+// components of 64 bits if wide is 1.
+func (e *Encoder) beginCounted(t Type, wide int, n int64) error {
+	stack, depth := e.stack, e.depth&math.MaxInt
+	b, ok := e.fast()
+	if !ok || uint64(n) > math.MaxInt32 || depth >= len(stack)-1 {
+		return e.beginCountedSlow(t, wide, n)
 	}
 	form := &e.forms[t&63][wide&1]
-	le.PutUint32(b[:], form.header)
-	le.PutUint32(b[4:], uint32(n))
+	le.PutUint64(b[:], uint64(form.header)|uint64(n)<<32)
 	e.advance(8)
-	f := e.push(form.kind, t, uint32(n), 0)
-	if e.depth > e.maxDepth {
+	f := &stack[depth+1]
+	f.init(form.kind, t, uint32(n), form.pairs)
+	f.setElements(form)
+	e.nest(&stack[depth], uint64(form.pairs), uint64(n)<<(form.pairs&1))
+	switch {
+	case form.shape == shapePackedStrings:
+		e.enterNames(e.packedNUL())
+	case form.shape == shapePacked || depth >= e.maxDepth:
 		e.stopFast()
 	}
-	return f
+	return nil
+}
+
+func (e *Encoder) beginCountedSlow(t Type, wide int, n int64) error {
+	forms, err := e.begin(t)
+	if err != nil {
+		return err
+	}
+	form := &forms[wide]
+	f := frame{kind: form.kind, typ: t, unit: form.unit, size: form.size}
+	if err := e.setDeclared(&f, n); err != nil {
+		return err
+	}
+	b := e.available(8)
+	le.PutUint32(b, form.header)
+	le.PutUint32(b[4:], f.count)
+	if err := e.writeAvailable(b); err != nil {
+		return err
+	}
+	e.open(&f)
+	return nil
 }
 
 // open opens a container with frame f, whose head has been written. An Unknown count is the
@@ -73,16 +99,19 @@ func (e *Encoder) maxCount(f *frame) int64 {
 // End ends the innermost container, string or packed array that a Begin call or a Start
 // token has begun.
 func (e *Encoder) End() error {
-	if e.remaining == 0 && e.depth > 1 && (e.valueLimit >= 0 || e.nameLimit >= 0) { // End has no bytes.
-		e.pop()
-		f := &e.stack[e.depth]
+	if e.remaining == 0 && e.depth > 1 && (len(e.fastValues) > 0 || len(e.fastNames) > 0) { // End has no bytes.
+		f := e.pop()
 		if f.elem != 0 || f.kind != KindArrayStart && f.kind != KindDictStart {
 			e.updateFastPath()
-		} else if e.valueLimit < 0 {
+		} else if len(e.fastValues) == 0 {
 			e.leaveNames()
 		}
 		return nil
 	}
+	return e.endSlow()
+}
+
+func (e *Encoder) endSlow() error {
 	if err := e.Err(); err != nil {
 		return err
 	}
@@ -142,13 +171,7 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 
 // BeginArray begins an Array of n elements; n can be [Unknown]. Write the elements, then
 // call End.
-func (e *Encoder) BeginArray(n int) error {
-	if e.beginFast(TypeArray, 0, int64(n)) != nil {
-		return nil
-	}
-	var head [4]byte
-	return e.beginContainer(int64(n), 0, head[:], frame{kind: KindArrayStart, typ: TypeArray})
-}
+func (e *Encoder) BeginArray(n int) error { return e.beginCounted(TypeArray, 0, int64(n)) }
 
 // BeginTypedArray begins an Array of n elements with declared type elem; n can be [Unknown].
 // Elements of other types are [ErrType].
@@ -158,13 +181,7 @@ func (e *Encoder) BeginTypedArray(n int, elem Elem) error {
 
 // BeginDict begins a Dictionary of n pairs; n can be [Unknown]. Write the key and the value
 // of each pair, then call End.
-func (e *Encoder) BeginDict(n int) error {
-	if e.beginFast(TypeDictionary, 0, int64(n)) != nil {
-		return nil
-	}
-	var head [4]byte
-	return e.beginContainer(int64(n), 0, head[:], frame{kind: KindDictStart, typ: TypeDictionary})
-}
+func (e *Encoder) BeginDict(n int) error { return e.beginCounted(TypeDictionary, 0, int64(n)) }
 
 // BeginTypedDict begins a Dictionary of n pairs with declared types key and value; n can be
 // [Unknown]. Keys of other types are [ErrType]. Values are not checked, as in engines.
@@ -312,10 +329,14 @@ func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
 
 func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	short := uint64(names) <= math.MaxInt32 && uint64(subnames) <= math.MaxInt32-uint64(names)
-	if b := e.fast(); b != nil && flags&^flagAbsolute == 0 && short {
+	stack, depth := e.stack, e.depth&math.MaxInt
+	if b, ok := e.fast(); ok && flags&^flagAbsolute == 0 && short && depth < len(stack)-1 {
 		putNodePath(b[:], e.forms[TypeNodePath][0].header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
 		e.advance(fastSize)
-		e.push(KindNodePathStart, TypeNodePath, uint32(names+subnames), 0).setNames(uint32(names), flags)
+		f := &stack[depth+1]
+		f.init(KindNodePathStart, TypeNodePath, uint32(names+subnames), 0)
+		f.setNames(uint32(names), flags)
+		e.nest(&stack[depth], 0, uint64(names+subnames))
 		e.enterNames(0)
 		return nil
 	}
@@ -356,40 +377,20 @@ func (e *Encoder) BeginPacked(t Type, n int64) error { return e.beginPacked(t, n
 // beginPacked begins a packed array with components of 32 bits if wide is 0, or of 64 bits if
 // it is 1. If wide is -1, the options decide.
 func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
-	// All formats have this type. With the general case it would take 3 % more of the time
-	// of a document.
-	if t == TypePackedStringArray && e.beginFast(t, 0, n) != nil {
-		e.enterNames(e.packedNUL())
-		return nil
+	if t == TypePackedStringArray { // which all formats have
+		return e.beginCounted(t, 0, n)
 	}
 	forms, err := e.begin(t)
 	if err != nil {
 		return err
 	}
-	if s := forms[0].shape; s != shapePacked && s != shapePackedStrings {
+	if forms[0].shape != shapePacked {
 		return e.fail(wrapf(ErrType, "%v is not a packed array type", t))
 	}
 	if wide < 0 {
 		wide = e.realWidth(forms)
 	}
-	form := &forms[wide]
-	if f := e.beginFast(t, wide, n); f != nil {
-		f.setElements(form)
-		e.stopFast()
-		return nil
-	}
-	f := frame{kind: KindPackedStart, typ: t, unit: form.unit, size: form.size}
-	if err := e.setDeclared(&f, n); err != nil {
-		return err
-	}
-	b := e.available(8)
-	le.PutUint32(b, form.header)
-	le.PutUint32(b[4:], f.count)
-	if err := e.writeAvailable(b); err != nil {
-		return err
-	}
-	e.open(&f)
-	return nil
+	return e.beginCounted(t, wide, n)
 }
 
 // BeginImage begins an Image of Godot 2 with n bytes of data; n can be [Unknown]. Write the

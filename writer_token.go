@@ -34,8 +34,8 @@ func (e *Encoder) WriteToken(t Token) error {
 	case KindSignal:
 		return writeSignal(e, t.Bytes(), t.bits)
 	case KindStringChunk:
-		if t.Last() && e.valueLimit >= 0 {
-			return writeText(e, t.Type(), t.Bytes())
+		if t.Last() && len(e.fastValues) > 0 {
+			return writeTextOf(e, t.Bytes(), t.Type())
 		}
 		return e.writeTextChunk(t)
 	case KindNodePathStart:
@@ -84,8 +84,8 @@ func (t Token) count() int64 {
 // because a lenient Decoder accepts any padding.
 func (e *Encoder) writeContainerStart(t Token) error {
 	f := frame{kind: t.Kind(), typ: t.Type(), flags: t.flags() & flagShared}
-	if t.payloadLen() == 0 && f.flags == 0 && !t.has(flagUnknown) && e.beginFast(f.typ, 0, int64(t.bits)) != nil {
-		return nil
+	if t.payloadLen() == 0 && f.flags == 0 {
+		return e.beginCounted(f.typ, 0, t.count())
 	}
 	var b [containerHead]byte
 	head := append(b[:4], t.Bytes()...)
@@ -112,7 +112,7 @@ func (e *Encoder) writeContainerStart(t Token) error {
 
 // writeDictKey writes a DictKey, which has no bytes. Typed calls do not need it.
 func (e *Encoder) writeDictKey() error {
-	if e.pairs > 0 && e.remaining&1 == 0 && e.remaining > 0 && e.marked != e.remaining && e.valueLimit >= 0 {
+	if e.pairs > 0 && e.remaining&1 == 0 && e.remaining > 0 && e.marked != e.remaining && len(e.fastValues) > 0 {
 		e.markKey()
 		return nil
 	}
@@ -156,7 +156,7 @@ func (e *Encoder) writeTextChunk(t Token) error {
 	case e.top().kind == KindStringChunk:
 		return e.writeNextText(t)
 	case t.Last():
-		return writeText(e, t.Type(), t.Bytes())
+		return writeTextOf(e, t.Bytes(), t.Type())
 	default:
 		return e.writeFirstText(t)
 	}

@@ -13,28 +13,40 @@ func (e *Encoder) WriteNil() error { return e.writeWord(TypeNil, 0, 0) }
 
 // WriteBool writes a bool.
 func (e *Encoder) WriteBool(v bool) error {
+	word := uint64(0)
 	if v {
-		return e.writeWord(TypeBool, 0, 1)
+		word = 1
 	}
-	return e.writeWord(TypeBool, 0, 0)
+	if b, ok := e.fast(); ok {
+		e.forms[TypeBool][0].put(b, word)
+		e.endFast(8)
+		return nil
+	}
+	return e.writeWord(TypeBool, 0, word)
 }
 
 // WriteInt writes an int in the fewest bits, as engines do. If the format has only ints of
 // 32 bits, a larger int is [ErrRange]. To write a small int in 64 bits, pass [Int64] to
 // WriteToken.
 func (e *Encoder) WriteInt(v int64) error {
-	wide := 0
-	if v != int64(int32(v)) {
-		wide = 1
-	}
-	if b := e.fast(); b != nil {
-		if form := &e.forms[TypeInt][wide]; int(form.size) >= 4+4*wide {
-			form.put(b, uint64(v))
-			e.endFast(4 + int(form.size))
+	wide := v != int64(int32(v))
+	if b, ok := e.fast(); ok {
+		forms := &e.forms[TypeInt]
+		if !wide {
+			forms[0].put(b, uint64(v))
+			e.endFast(4 + int(forms[0].size))
+			return nil
+		}
+		if forms[1].size == 8 {
+			forms[1].put(b, uint64(v))
+			e.endFast(12)
 			return nil
 		}
 	}
-	return e.writeWord(TypeInt, wide, uint64(v))
+	if wide {
+		return e.writeWord(TypeInt, 1, uint64(v))
+	}
+	return e.writeWord(TypeInt, 0, uint64(v))
 }
 
 // WriteFloat writes a float in the fewest bits, as engines do: in 32 bits if v is a float32,
@@ -42,10 +54,16 @@ func (e *Encoder) WriteInt(v int64) error {
 // a number that is not a float32 is [ErrRange]. To write any float in 64 bits, pass
 // [Float64] to WriteToken.
 func (e *Encoder) WriteFloat(v float64) error {
-	if f := float32(v); float64(f) == v {
-		return e.writeFloat(0, uint64(math.Float32bits(f)), wire.Float32)
+	f := float32(v)
+	if float64(f) != v {
+		return e.writeFloat(1, math.Float64bits(v), wire.Float64)
 	}
-	return e.writeFloat(1, math.Float64bits(v), wire.Float64)
+	if b, ok := e.fast(); ok { // All formats have floats of 32 bits.
+		e.forms[TypeFloat][0].put(b, uint64(math.Float32bits(f)))
+		e.endFast(8)
+		return nil
+	}
+	return e.writeFloat(0, uint64(math.Float32bits(f)), wire.Float32)
 }
 
 // WriteRID writes an RID. Formats before Godot 4 do not encode its id.
@@ -60,7 +78,7 @@ func (e *Encoder) WriteCallable() error { return e.writeWord(TypeCallable, 0, 0)
 
 // writeFloat writes a float from its bits in unit u.
 func (e *Encoder) writeFloat(wide int, bits uint64, u wire.Unit) error {
-	if b := e.fast(); b != nil {
+	if b, ok := e.fast(); ok {
 		if form := &e.forms[TypeFloat][wide&1]; form.unit == u {
 			form.put(b, bits)
 			e.endFast(4 + int(form.size))
@@ -84,7 +102,7 @@ func (e *Encoder) writeFloat(wide int, bits uint64, u wire.Unit) error {
 
 // writeWord writes a value of at most 64 bits.
 func (e *Encoder) writeWord(t Type, wide int, bits uint64) error {
-	if b := e.fast(); b != nil {
+	if b, ok := e.fast(); ok {
 		form := &e.forms[t&63][wide&1]
 		fits := form.size == 8 || form.size == 4 && int64(bits) == int64(int32(bits)) || bits == 0
 		if fits && form.shape == shapeWord {
@@ -135,13 +153,14 @@ func (e *Encoder) realWidth(forms *[2]form) int {
 // [EncoderOptions].DoubleReals is set and the type has these. A finite component that becomes
 // infinite is [ErrRange].
 func (e *Encoder) WriteReals(t Type, c ...float64) error {
-	if n, size := e.n, 4*len(c); n <= e.valueLimit-size && e.remaining > 0 && !e.options.DoubleReals {
+	values, n := e.fastValues, e.n&math.MaxInt
+	if n <= len(values)-realsSize && e.remaining > 0 && !e.options.DoubleReals {
 		form := &e.forms[t&63][0]
-		if form.typ == t && form.shape == shapeMath && form.unit == wire.Float32 && int(form.size) == size {
-			b := e.buf[n : n+4+size : n+4+size]
+		if form.typ == t && form.shape == shapeMath && form.unit == wire.Float32 && int(form.size) == 4*len(c) {
+			b := (*[realsSize]byte)(values[n:])
 			if putReals(b, c) {
-				le.PutUint32(b, form.header)
-				e.endFast(4 + size)
+				le.PutUint32(b[:], form.header)
+				e.endFast(4 + 4*len(c))
 				return nil
 			}
 		}
@@ -163,15 +182,23 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 	return e.writeValue(b)
 }
 
-// putReals puts c into b after a header, in 32 bits, and reports whether all are finite.
-func putReals(b []byte, c []float64) bool {
+// realsSize is the size of the longest value of 32-bit components, a Projection, with its
+// header.
+const realsSize = 4 + 16*4
+
+// putReals puts c into b after a header, in 32 bits, and reports whether all are finite and
+// fit. The array and its constant length save the checks of bounds.
+func putReals(b *[realsSize]byte, c []float64) bool {
 	const infinite = 0xFF << 23
+	if len(c) > (realsSize-4)/4 {
+		return false
+	}
 	for i, x := range c {
 		bits := math.Float32bits(float32(x))
 		if bits&infinite == infinite {
 			return false
 		}
-		le.PutUint32(wire.Nth(b, i+1, 4), bits)
+		le.PutUint32(b[4+4*i:8+4*i], bits)
 	}
 	return true
 }
@@ -234,54 +261,60 @@ const maxText = math.MaxInt32 - 1
 
 // WriteString writes a String, or the next name of a NodePath, or the next string of a
 // PackedStringArray. Engines drop a leading U+FEFF, and the text after a NUL.
-func (e *Encoder) WriteString(s string) error { return writeText(e, TypeString, s) }
+func (e *Encoder) WriteString(s string) error { return writeText(e, s, TypeString, stringHeader) }
 
 // WriteStringName writes a StringName.
-func (e *Encoder) WriteStringName(s string) error { return writeText(e, TypeStringName, s) }
+func (e *Encoder) WriteStringName(s string) error { return writeTextOf(e, s, TypeStringName) }
 
-// writeText writes a whole string or name. On the fast path, a short text with its padding
-// is one word. The fast path contains no calls, so that variables stay in registers, which
-// saves 30 % of its instructions.
-func writeText[S string | []byte](e *Encoder, t Type, s S) error {
-	n, left, size := e.n, e.remaining, len(s)
-	if size > 8 || left == 0 {
+// writeTextOf writes a whole string or name of type t.
+func writeTextOf[S string | []byte](e *Encoder, s S, t Type) error {
+	header := uint64(stringHeader)
+	if t != TypeString && len(e.fastValues) > 0 {
+		form := &e.forms[t&63][0]
+		if form.shape != shapeText {
+			return writeTextSlow(e, t, s)
+		}
+		header = uint64(form.header)
+	}
+	return writeText(e, s, t, header)
+}
+
+// writeText writes a whole string or name of type t, which has the given header unless the
+// text is a name or packed string. On the fast path, a short text with its padding is one
+// word. The fast path contains no calls, so that variables stay in registers, which saves
+// 30 % of its instructions.
+func writeText[S string | []byte](e *Encoder, s S, t Type, header uint64) error {
+	left, n, size := e.remaining, e.n&math.MaxInt, len(s)
+	if left == 0 || (size+7)&^15 != 0 { // size > 8
 		return writeLongText(e, t, s)
 	}
-	var word uint64 // short(s)
-	if size >= 4 {
+	var word uint64 // short(s), with a branch for each range of sizes
+	switch {
+	case size >= 4:
 		word = uint64(wire.Load32(s)) | uint64(wire.Load32(s[size-4:]))<<(8*(size-4)&63)
-	} else if size > 0 {
-		word = uint64(s[0]) | uint64(s[size/2])<<(size/2*8&63) | uint64(s[size-1])<<((size-1)*8&63)
+	case size >= 2:
+		word = uint64(s[0]) | uint64(s[1])<<8 | uint64(s[size-1])<<(8*(size-1)&63)
+	case size == 1:
+		word = uint64(s[0])
 	}
 	if word&wire.NotASCII != 0 {
 		return writeLongText(e, t, s)
 	}
-	// nameNUL is 0 for values. The sum also hides the range of size from the compiler, which
-	// would store the bytes of a small constant one by one: 5 % of the time of a document.
-	length := uint32(size) + e.nameNUL
-	if n <= e.valueLimit {
-		header := uint32(stringHeader)
-		if t != TypeString {
-			form := &e.forms[t&63][0]
-			if form.shape != shapeText {
-				return writeTextSlow(e, t, s)
-			}
-			header = form.header
-		}
-		b := (*[fastSize]byte)(e.buf[n : n+fastSize : n+fastSize])
-		le.PutUint32(b[:], header)
-		le.PutUint32(b[4:], length)
+	if values := e.fastValues; n <= len(values)-fastSize {
+		b := (*[fastSize]byte)(values[n:])
+		le.PutUint64(b[:], header|uint64(size)<<32)
 		le.PutUint64(b[8:], word)
-		e.advanceTo(n + 8 + int(wire.Padded(length)))
+		e.advanceTo(n + (8+size+3)&^3)
 		e.setRemaining(left - 1)
 		return nil
 	}
-	if n <= e.nameLimit {
-		b := (*[fastSize]byte)(e.buf[n : n+fastSize : n+fastSize])
-		le.PutUint32(b[:], length)
+	if names := e.fastNames; n <= len(names)-fastSize {
+		length := size + int(e.nameNUL)
+		b := (*[fastSize]byte)(names[n:])
+		le.PutUint32(b[:], uint32(length))
 		le.PutUint64(b[4:], word)
 		le.PutUint32(b[12:], 0)
-		e.advanceTo(n + 4 + int(wire.Padded(length)))
+		e.advanceTo(n + (4+length+3)&^3)
 		e.setRemaining(left - 1)
 		return nil
 	}
@@ -295,7 +328,7 @@ func writeLongText[S string | []byte](e *Encoder, t Type, s S) error {
 	if 8 < n && n <= 16 && e.remaining > 0 && e.writeTwoWords(t, n, wire.Load64(s), wire.Load64(s[n-8:])) {
 		return nil
 	}
-	if e.n > e.valueLimit-n || e.remaining == 0 || n > maxText {
+	if e.n > len(e.fastValues)-fastSize-n || e.remaining == 0 || n > maxText {
 		return writeTextSlow(e, t, s)
 	}
 	form := &e.forms[t&63][0]
@@ -318,11 +351,11 @@ func (e *Encoder) writeTwoWords(t Type, size int, first, last uint64) bool {
 	if (first|last)&wire.NotASCII != 0 {
 		return false
 	}
-	n, length := e.n, uint32(size)+e.nameNUL
+	n, length := e.n&math.MaxInt, uint32(size)+e.nameNUL
 	last >>= uint(8*(16-size)) & 63
-	if n <= e.valueLimit-8 {
+	if values := e.fastValues; n <= len(values)-most {
 		if form := &e.forms[t&63][0]; form.shape == shapeText {
-			b := (*[most]byte)(e.buf[n : n+most : n+most])
+			b := (*[most]byte)(values[n:])
 			le.PutUint32(b[:], form.header)
 			le.PutUint32(b[4:], length)
 			le.PutUint64(b[8:], first)
@@ -330,8 +363,8 @@ func (e *Encoder) writeTwoWords(t Type, size int, first, last uint64) bool {
 			e.endFast(8 + int(wire.Padded(length)))
 			return true
 		}
-	} else if n <= e.nameLimit-8 {
-		b := (*[most]byte)(e.buf[n : n+most : n+most])
+	} else if names := e.fastNames; n <= len(names)-most {
+		b := (*[most]byte)(names[n:])
 		le.PutUint32(b[:], length)
 		le.PutUint64(b[4:], first)
 		le.PutUint64(b[12:], last)
@@ -503,11 +536,11 @@ const shortNodePath = 64
 func (e *Encoder) writeShortNodePath(text string) bool {
 	// No encoding is longer than that of one-byte names.
 	const most = fastSize + 4*(shortNodePath+1)
-	n := e.n
-	if len(text) > shortNodePath || n > e.valueLimit-most || e.remaining == 0 {
+	values, n := e.fastValues, e.n&math.MaxInt
+	if len(text) > shortNodePath || n > len(values)-(most+8) || e.remaining == 0 {
 		return false
 	}
-	b := (*[most + 8]byte)(e.buf[n:])
+	b := (*[most + 8]byte)(values[n:])
 	from, flags := 0, uint32(0)
 	if text != "" && text[0] == '/' {
 		from, flags = 1, nodePathAbsolute
