@@ -146,25 +146,13 @@ func appendQuoted(dst, text []byte) []byte {
 	dst = append(dst, '"')
 	for len(text) > 0 {
 		r, n := utf8.DecodeRune(text)
-		switch {
-		case r == utf8.RuneError && n == 1:
-			dst = appendHex(append(dst, `\x`...), uint32(text[0]), 2)
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
-		case strconv.IsPrint(r):
-			dst = append(dst, text[:n]...)
-		case r == '\n':
-			dst = append(dst, `\n`...)
-		case r == '\r':
-			dst = append(dst, `\r`...)
-		case r == '\t':
-			dst = append(dst, `\t`...)
-		case r < 0x80:
-			dst = appendHex(append(dst, `\x`...), uint32(r), 2)
-		case r < 0x10000:
-			dst = appendHex(append(dst, `\u`...), uint32(r), 4)
+		switch r {
+		case '\a', '\b', '\f', '\v': // strconv has letters for them
+			dst = append(dst, '\\', 'x', '0', "0123456789abcdef"[r])
 		default:
-			dst = appendHex(append(dst, `\U`...), uint32(r), 8)
+			var b [16]byte
+			quoted := strconv.AppendQuote(b[:0], string(text[:n]))
+			dst = append(dst, quoted[1:len(quoted)-1]...)
 		}
 		text = text[n:]
 	}
@@ -172,13 +160,6 @@ func appendQuoted(dst, text []byte) []byte {
 		dst = append(dst, "…"...)
 	}
 	return append(dst, '"')
-}
-
-func appendHex(dst []byte, v uint32, digits int) []byte {
-	for digits--; digits >= 0; digits-- {
-		dst = append(dst, "0123456789abcdef"[v>>(4*digits)&15])
-	}
-	return dst
 }
 
 // savedKey is a pathKey whose bytes have left the buffer.

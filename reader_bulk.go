@@ -117,15 +117,21 @@ func (d *Decoder) peekPayload(most int) ([]byte, error) {
 			}
 			p.pos, p.left = pos, n
 		default:
-			if p.kind != KindStringChunk {
-				d.pop()
-			}
-			p.done = true
-			d.updateFastPath()
+			d.closePayload()
 		}
 	}
 	i := int(p.pos - d.base)
 	return d.buf[i : i+p.left], nil
+}
+
+// closePayload ends the payload after its last byte. It closes the value, except a string,
+// which has ended with its last chunk.
+func (d *Decoder) closePayload() {
+	if d.payload.kind != KindStringChunk {
+		d.pop()
+	}
+	d.payload.done = true
+	d.updateFastPath()
 }
 
 // takePayload consumes n of the bytes that peekPayload has returned.
@@ -214,9 +220,7 @@ func (d *Decoder) appendNodePath(dst []byte) ([]byte, error) {
 			if f.count == 0 && f.has(flagAbsolute) {
 				dst = append(dst, '/')
 			}
-			d.pop()
-			p.done = true
-			d.updateFastPath()
+			d.closePayload()
 		}
 	}
 	return dst, nil
@@ -323,15 +327,20 @@ func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
 func fillPacked[T Packable](d *Decoder, dst []T, want units) (int, error) {
 	p := &d.payload
 	size := p.elem.size()
-	if b, ok := wire.AsBytes(dst, p.elem == want); ok {
-		if d.copyElements(b, uint64(len(dst))) {
-			return len(dst), nil
-		}
-		n, err := d.readInto(b, size)
-		return n / size, err
+	memory, direct := wire.AsBytes(dst, p.elem == want)
+	if direct && d.copyElements(memory, uint64(len(dst))) {
+		return len(dst), nil
 	}
 	total := 0
 	for total < len(dst) {
+		if left := (len(dst) - total) * size; direct && d.canReadDirect(left) {
+			n, err := d.readDirect(memory[total*size:], size)
+			total += n / size
+			if err != nil {
+				return total, err
+			}
+			continue
+		}
 		b, err := d.peekPayload(min(len(dst)-total, 1<<24) * size)
 		if err != nil {
 			return total, err
@@ -359,12 +368,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 			at, n := d.r+8, data/elem.size()
 			d.takePacked(data)
 			dst = slices.Grow(dst, n)[:len(dst)+n]
-			from, to := d.buf[at:at+data], dst[len(dst)-n:]
-			if b, ok := wire.AsBytes(to, elem == want); ok {
-				copy(b, from)
-			} else {
-				wire.Decode(to, from, elem.unit)
-			}
+			wire.Decode(dst[len(dst)-n:], d.buf[at:at+data], elem.unit)
 			return dst, nil
 		}
 	}
@@ -461,31 +465,8 @@ func (u units) mismatch(v units) error {
 	return wrapf(ErrType, "got elements of %d × %v, want %d × %v", u.n, u.unit, v.n, v.unit)
 }
 
-// readInto fills p with whole elements of size bytes. len(p) must be a multiple of size.
-func (d *Decoder) readInto(p []byte, size int) (n int, err error) {
-	for n < len(p) {
-		if d.canReadDirect(len(p) - n) {
-			m, err := d.readDirect(p[n:], size)
-			n += m
-			if err != nil {
-				return n, err
-			}
-			continue
-		}
-		b, err := d.peekPayload(len(p) - n)
-		if err != nil {
-			return n, err
-		}
-		m := min(len(b)/size*size, len(p)-n)
-		copy(p[n:], b[:m])
-		d.takePayload(m)
-		n += m
-	}
-	return n, nil
-}
-
 // copyElements fills dst with n elements, if all of them are buffered and no padding follows
-// them. It is readInto for most arrays, without a division.
+// them. Most arrays are read by it, without a division.
 func (d *Decoder) copyElements(dst []byte, n uint64) bool {
 	if d.payload.left > 0 || d.payload.done || d.err != nil || len(dst) > d.limit-d.r {
 		return false

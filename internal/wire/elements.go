@@ -34,6 +34,11 @@ func Nth(b []byte, i, size int) []byte { return b[i*size : i*size+size : i*size+
 
 // Decode decodes len(dst) elements of u from b.
 func Decode[T Element](dst []T, b []byte, u Unit) {
+	want, _ := UnitOf[T]()
+	if p, ok := AsBytes(dst, u == want); ok {
+		copy(p, b)
+		return
+	}
 	if decodeSlice(dst, b, u) {
 		return
 	}
