@@ -160,7 +160,7 @@ func (l *loop) key() (key []byte, ok bool, err error) {
 	keys := d.cold.keys[:l.keys]
 	if b, size := d.shortString(d.remaining); size > 0 && d.bounds[limitName] >= 8 {
 		keys = le.AppendUint64(keys, le.Uint64(b[8:]))[:l.keys+int(le.Uint32(b[4:]))]
-		d.take(4 + size)
+		_ = d.take(4 + size)
 	} else {
 		text, ok := d.fastString()
 		if !ok {
@@ -205,7 +205,6 @@ func (l *loop) slowKey() (key []byte, ok bool, err error) {
 func (d *Decoder) readElements() (int, error) {
 	if form, b := d.fastForm(); form != nil && (form.shape == shapeArray || form.shape == shapePackedStrings) {
 		if n := le.Uint32(b[4:]); d.openFast(form, n) {
-			d.drop()
 			return int(n), nil
 		}
 	}

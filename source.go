@@ -41,31 +41,35 @@ type tokenSource struct {
 	mark mark
 }
 
-// A mark identifies the latest token. It is twice the position of its first byte, plus one if
-// the token has no payload, or if its payload is invalid. DictKey and End, which consume
-// nothing, have no payload.
+// A mark identifies the latest token. It is the position of its first byte, and payloadBit if
+// the token has a payload that is valid. DictKey and End, which consume nothing, have none.
 type mark uint64
 
+const payloadBit mark = 1 << 63
+
 // markAt returns the mark of a token with a payload that begins at pos.
-func markAt(pos uint64) mark { return mark(2 * pos) }
+func markAt(pos uint64) mark { return mark(pos) | payloadBit }
+
+// pos returns the position of the token.
+func (m mark) pos() uint64 { return uint64(m &^ payloadBit) }
 
 // tokenPos returns the position of the latest token.
-func (s *tokenSource) tokenPos() uint64 { return uint64(s.mark / 2) }
+func (s *tokenSource) tokenPos() uint64 { return s.mark.pos() }
 
 // hasPayload reports whether the payload of the latest token is valid.
-func (s *tokenSource) hasPayload() bool { return s.mark&1 == 0 }
+func (s *tokenSource) hasPayload() bool { return s.mark&payloadBit != 0 }
 
 // markToken makes a token with a payload that begins at pos the latest.
-func (s *tokenSource) markToken(pos uint64) { s.mark = mark(2 * pos) }
+func (s *tokenSource) markToken(pos uint64) { s.mark = markAt(pos) }
 
 // markEmpty makes a token without a payload that begins at pos the latest.
-func (s *tokenSource) markEmpty(pos uint64) { s.mark = mark(2*pos + 1) }
+func (s *tokenSource) markEmpty(pos uint64) { s.mark = mark(pos) }
 
 // drop invalidates the payload of the latest token.
-func (s *tokenSource) drop() { s.mark |= 1 }
+func (s *tokenSource) drop() { s.mark &^= payloadBit }
 
 // keep makes the payload of the latest token valid, after a call that has marked it as empty.
-func (s *tokenSource) keep() { s.mark &^= 1 }
+func (s *tokenSource) keep() { s.mark |= payloadBit }
 
 // pos returns the position of the first byte that is not consumed.
 func (s *source) pos() uint64 { return s.base + uint64(s.r) }
@@ -81,10 +85,10 @@ func (s *source) hasFast(left uint64) bool {
 func (s *source) peekFast() *[fastSize]byte { return (*[fastSize]byte)(s.fastValues[s.r:]) }
 
 // pass consumes the bytes up to r, a token with a payload that begins at pos.
-func (s *source) pass(r int, pos uint64) { s.r, s.mark = r, mark(2*pos) }
+func (s *source) pass(r int, pos uint64) { s.r, s.mark = r, markAt(pos) }
 
 // passEmpty is pass for a token without a payload.
-func (s *source) passEmpty(r int, pos uint64) { s.r, s.mark = r, mark(2*pos+1) }
+func (s *source) passEmpty(r int, pos uint64) { s.r, s.mark = r, mark(pos) }
 
 // consume consumes n bytes.
 func (s *source) consume(n int) { s.r += n }

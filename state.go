@@ -141,7 +141,7 @@ func (s *state) want() want {
 }
 
 // atKey reports whether a key or a property's name is next.
-func (s *state) atKey() bool { return ^s.remaining&s.pairs != 0 }
+func (s *state) atKey() bool { return s.remaining&1 == 0 && s.pairs != 0 }
 
 // setRemaining sets remaining, for loops that keep it in a local variable.
 func (s *state) setRemaining(left uint64) { s.remaining = left }
@@ -152,12 +152,13 @@ func (s *state) setKey(pos uint64) { s.keyPos = pos }
 // count counts n values, elements or bytes.
 func (s *state) count(n uint64) { s.remaining -= n }
 
-// countAt counts a value or name that begins at pos.
-func (s *state) countAt(pos uint64) {
+// countAt counts a value or name that begins at pos, and returns pos.
+func (s *state) countAt(pos uint64) uint64 {
 	if s.atKey() {
 		s.keyPos = pos
 	}
 	s.remaining--
+	return pos
 }
 
 // markKey notes that the DictKey before the next key has been read or written.

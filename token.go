@@ -299,7 +299,7 @@ func (t Token) Bytes() []byte {
 	if t.src.mark != t.pos {
 		panic("gdwire: token used after the next call on its Decoder; Clone it to keep it")
 	}
-	i := uint64(t.pos/2) - t.src.base + t.offset()
+	i := t.pos.pos() - t.src.base + t.offset()
 	return t.src.buf[i : i+uint64(n) : i+uint64(n)]
 }
 

@@ -4,7 +4,6 @@ package wire
 
 import (
 	"encoding/binary"
-	"math"
 	"unicode/utf8"
 )
 
@@ -19,7 +18,7 @@ const NotASCII = 0x8080808080808080
 // a mask by length, which has to be loaded.
 func ShortText(n uint32, word uint64) int {
 	switch {
-	case n-1 < 4 && word&(NotASCII&math.MaxUint32) == 0:
+	case n-1 < 4 && uint32(word)&(NotASCII>>32) == 0:
 		return 8
 	case n-1 < 8 && word&NotASCII == 0:
 		return 12
