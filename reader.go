@@ -320,7 +320,7 @@ func (d *Decoder) PeekKind() Kind {
 		d.drop()
 		return KindDictKey
 	}
-	form, ok := d.forms.find(le.Uint32(win[r:]))
+	form, ok := d.forms.find(le.Uint32((*[fastSize]byte)(win[r:])[:]))
 	if !ok {
 		return d.peekSlow()
 	}

@@ -206,14 +206,25 @@ func (d *Decoder) fastName() (text []byte, ok bool) {
 	n := le.Uint32(b[:])
 	size := wire.ShortText(n, le.Uint64(b[4:]))
 	if size == 0 {
-		if !d.wholeText(r+4, n) {
-			return nil, false
-		}
-		size = 4 + int(wire.Padded(n))
+		return d.fastLongName(n)
 	}
 	d.setRemaining(left - 1)
 	d.passEmpty(r+size, d.base+uint64(r))
-	text = names[r+4 : r+4+int(n)]
+	if b[(n+3)&15] == 0 {
+		n -= d.options.Format.nul(d.top().typ)
+	}
+	return b[4:][:n], true
+}
+
+// fastLongName is fastName for a name of n bytes that is not short ASCII.
+func (d *Decoder) fastLongName(n uint32) (text []byte, ok bool) {
+	i := d.r + 4
+	if !d.wholeText(i, n) {
+		return nil, false
+	}
+	text = d.fastNames[i : i+int(n)]
+	d.setRemaining(d.remaining - 1)
+	d.passEmpty(i+int(wire.Padded(n)), d.pos())
 	if n > 0 && text[n-1] == 0 {
 		text = text[:n-d.options.Format.nul(d.top().typ)]
 	}
