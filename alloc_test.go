@@ -9,6 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// These tests are in this package because they ask the state which call may be next, without
+// a call that could allocate itself.
+
 func TestDecodingAllocatesNothing(t *testing.T) {
 	var (
 		buf     = make([]byte, 0, 4<<10)

@@ -18,6 +18,9 @@ import (
 	"github.com/gdwire/gdwire/internal/testsize"
 )
 
+// These tests are in this package because they replace the pool of buffers: a pooled buffer
+// would hide what a call allocates.
+
 // The table in internal/attacks is read in every way there is. The checks do not
 // depend on time: the text of the error, the memory allocated, the number of calls
 // of the Reader and of tokens.

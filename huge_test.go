@@ -16,6 +16,9 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
+// These tests are in this package because they replace the pool of buffers: a pooled buffer
+// would hide what a call allocates.
+
 // hugeSize returns the size of values of which only a buffer may be in memory.
 func hugeSize() int64 {
 	switch {

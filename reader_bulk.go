@@ -29,7 +29,7 @@ type payload struct {
 func (d *Decoder) startPayload() bool {
 	p := &d.payload
 	switch {
-	case d.abandoned > 0:
+	case d.abandoned > 0: // the token is part of a container that is to be skipped
 		return false
 	case p.active:
 		return true
@@ -50,7 +50,7 @@ func (d *Decoder) startPayload() bool {
 		p.elem = units{f.unit, layouts[f.typ].n}
 	}
 	p.active = true
-	d.drop()
+	d.drop() // its payload leaves the buffer as the bulk read goes on
 	if d.fastValues != nil || d.fastNames != nil {
 		d.updateFastPath()
 	}
@@ -91,7 +91,7 @@ func (d *Decoder) peekPayload(most int) ([]byte, error) {
 		if p.done {
 			return nil, io.EOF
 		}
-		if d.err != nil {
+		if d.err != nil { // after the bytes before it, which have been returned
 			return nil, d.failed()
 		}
 		pos := d.pos()

@@ -20,7 +20,7 @@ func (d *Decoder) readSlow() (Token, error) {
 // ends a bulk read, skips the rest of a container that a loop has left, and
 // returns the error of an earlier call.
 func (d *Decoder) start() error {
-	d.drop()
+	d.drop() // also if the call fails: a token is valid until the next call
 	if d.payload.active {
 		d.payload.active = false
 		d.updateFastPath()
@@ -36,7 +36,7 @@ func (d *Decoder) start() error {
 	if d.depth > 0 {
 		return nil
 	}
-	d.stopFast()
+	d.stopFast() // the fast path does not begin a top-level value, which sets limits of its own
 	if d.remaining == 0 {
 		return errNotReset // Release leaves an error
 	}
@@ -76,8 +76,8 @@ func (d *Decoder) next() (Token, error) {
 // topValue reads the first token of a top-level value.
 func (d *Decoder) topValue() (Token, error) {
 	switch {
-	case d.r < d.end:
-	case d.pos() == d.inputEnd && d.srcErr == nil:
+	case d.r < d.end: // there is a value
+	case d.pos() == d.inputEnd && d.srcErr == nil: // the Reader is not asked for more than the caller's n bytes
 		return Token{}, io.EOF
 	case !d.options.OneValue && !d.options.Strict: // the usual end of a Reader
 		if err := d.fetch(1); err != nil {
@@ -131,7 +131,7 @@ func (d *Decoder) peekSlow() Kind {
 		return 0
 	}
 	k, err := d.peekKind()
-	if err != nil && d.err == nil { // an error of the Reader, which otherwise does not stay
+	if err != nil && d.err == nil { // an error of the Reader, which PeekKind cannot return and the next call does
 		d.err, d.errOnce = err, true
 	}
 	d.updateFastPath()
@@ -206,7 +206,8 @@ func (d *Decoder) fill(n int) error {
 	return nil
 }
 
-// fetch is source.fetch. It saves the keys that leave the buffer.
+// fetch is source.fetch. It saves the keys that leave the buffer, because a path can need
+// them as long as their containers are open.
 func (d *Decoder) fetch(n int) error {
 	if from := d.unneeded(n); from > 0 {
 		d.saveKeys(d.base + uint64(from))

@@ -72,6 +72,7 @@ func (d *Decoder) value() (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
+	// Before waiting for more bytes: an error of the header must not depend on a slow sender.
 	if err := d.checkHeader(h, form); err != nil {
 		return Token{}, err
 	}
@@ -221,7 +222,8 @@ func (l *lookahead) checkCount(at int, n, values, size uint64) {
 	}
 }
 
-// signed reads a count that engines read as an int32, and as 0 if it is negative.
+// signed reads a count that engines read as an int32, and as 0 if it is negative. A larger
+// value read here would be a container that no engine sees.
 func (l *lookahead) signed() uint32 {
 	n := l.uint32()
 	if n > math.MaxInt32 && l.d.options.Format.engine {
@@ -271,7 +273,7 @@ func (l *lookahead) open(form *form, n uint32) Token {
 	if l.err != nil {
 		return Token{}
 	}
-	d.push(form.kind, form.typ, n, d.pos()).setElements(form)
+	d.push(form.kind, form.typ, n, d.pos()).setElements(form) // before pass, which changes d.pos
 	d.pass(d.r+l.at, d.pos())
 	d.payload = payload{token: d.mark}
 	if form.size > 0 || form.shape == shapeNodePath {
@@ -312,7 +314,7 @@ func (l *lookahead) container(form *form, flags uint32) Token {
 	} else {
 		to = l.at
 	}
-	at := l.at
+	at := l.at // the count is last, because checkCount must be
 	n, shared := l.uint32(), tokenFlags(0)
 	if n&sharedBit != 0 {
 		n &^= sharedBit
@@ -364,7 +366,7 @@ func (l *lookahead) object(form *form) Token {
 	d := l.d
 	null := d.options.Format.nullObject // the format has null objects, which need no permission
 	if !d.options.AllowObjects && !null {
-		l.fail(0, ErrObject)
+		l.fail(0, ErrObject) // before the name, so that none is waited for
 	}
 	n := l.name()
 	if n > 0 && !d.options.AllowObjects {
@@ -446,6 +448,7 @@ func (l *lookahead) packed(form *form) Token {
 		l.checkCount(4, uint64(n), 1, 4)
 		return l.open(form, n)
 	}
+	// Numbers are not limited by Elements and Values: nothing is created for each of them.
 	n := l.uint32()
 	l.checkData(4, uint64(n)*uint64(form.size))
 	return l.open(form, n)
@@ -554,6 +557,7 @@ func (d *Decoder) takeText(typ Type, at int) (textPart, error) {
 		d.consume(l.at + int(wire.Padded(total)))
 		return textPart{at: l.at, n: int(total), length: uint64(total), flags: flagLast}, nil
 	}
+	// StringBytes limits the text. The NUL of engines is no part of it.
 	l.checkLimit(limitString, at, uint64(total-min(total, d.options.Format.nul(typ))))
 	l.checkLength(at, uint64(total))
 	part := l.text(typ, uint64(total), total)
@@ -579,7 +583,7 @@ func (l *lookahead) text(typ Type, left uint64, total uint32) textPart {
 	}
 	d, at, nul := l.d, l.at, l.d.options.Format.nul(typ)
 	n, pad, flags := d.maxChunk, 0, tokenFlags(0)
-	last := left <= uint64(d.maxChunk)+uint64(nul)
+	last := left <= uint64(d.maxChunk)+uint64(nul) // whether the NUL fits, too, must not decide about a chunk
 	if last {
 		n, pad, flags = int(left), wire.Padding(total), flagLast
 	}
@@ -596,7 +600,7 @@ func (l *lookahead) text(typ Type, left uint64, total uint32) textPart {
 	if ended {
 		text = text[:n-1]
 	}
-	if err != nil || !last {
+	if err != nil || !last { // the next chunk begins with a rune that this one would split
 		text = text[:wire.WholeRunes(text, len(text))]
 	}
 	if l.checkText(at, text); l.err == nil {
@@ -649,6 +653,7 @@ func (l *lookahead) checkPadding(at int, pad []byte) {
 // Limits.Bytes ends in the padding, it reads one byte more to learn whether the input ends.
 func (d *Decoder) peekPadded(typ Type, n, pad int) (int, error) {
 	o := &d.options
+	// Engines accept these types if the packet ends before their padding.
 	if pad > 0 && d.limit-d.r < n+pad && !o.Strict && !o.wholePadding && o.Format.mayLackPadding(typ) {
 		most := d.valueStart + uint64(d.bounds[limitBytes]) - d.pos()
 		if need := int(min(uint64(n+pad), most+1)); d.end-d.r < need {
@@ -678,6 +683,9 @@ func (d *Decoder) chunk() (Token, error) {
 
 // takeChunk consumes the next elements of packed data, as many as most, and the
 // padding after the last element. It returns the number of bytes without padding.
+//
+// Both are consumed at once: after an error of the Reader between them, nothing would say
+// that only padding is missing.
 func (d *Decoder) takeChunk(most int) (int, error) {
 	f := d.top()
 	n, pad := min(max(d.maxChunk/int(f.size), 1), most), 0
