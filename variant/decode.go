@@ -82,8 +82,8 @@ type decoder struct {
 	singles   [maxComponents]float32
 	ints      [maxComponents]int32
 	scratch   []byte
-	texts     []byte // the latest block of short texts
-	textsUsed int    // the bytes of texts that strings use
+	texts     *[textBlock]byte // the latest block of short texts
+	textsLeft int              // the bytes at its end that no string uses
 	keys      knownKeys
 	copier    *copier // for Raw, created for the first one
 
@@ -258,9 +258,17 @@ func (s *decoder) tookNil(v reflect.Value) bool {
 // deeper increments the depth and returns an error if it exceeds maxDepth.
 func (s *decoder) deeper(t reflect.Type) error {
 	if s.depth++; s.depth > maxDepth {
-		return s.fail(0, t, depthError())
+		return s.depthError(t)
 	}
 	return nil
+}
+
+func (s *decoder) depthError(t reflect.Type) error { return s.fail(0, t, depthError()) }
+
+// end decrements the depth and reads the End.
+func (s *decoder) end() error {
+	s.depth--
+	return s.d.ReadEnd()
 }
 
 // A decodeFunc reads the next value into x, a variable of the plan's type. Unless it returns
@@ -360,19 +368,30 @@ func (b decodePlanner) kind(t reflect.Type, wire gdwire.Type) (decodeFunc, error
 	return nil, fmt.Errorf("%v has no Variant type", t)
 }
 
-// scalar is build for a bool or number, from the typed read for its kind.
+// scalar is build for a bool or number, from the typed read for its kind. It captures one
+// variable, and its caller must not inline it, because the compiler inlines no calls in the
+// closures of inlined functions: both are -2 % of Unmarshal into structs.
+//
+//go:noinline
 func scalar[T any](t reflect.Type, read func(*gdwire.Decoder) (T, error)) decodeFunc {
+	c := &scalarDecoder[T]{t, read}
 	return func(s *decoder, x variable) error {
-		if s.careful && s.tookNil(valueOf(x, t)) {
+		if s.careful && s.tookNil(valueOf(x, c.typ)) {
 			return nil
 		}
-		v, err := read(s.d)
+		v, err := c.read(s.d)
 		if err != nil {
-			return s.mistyped(valueOf(x, t), err)
+			return s.mistyped(valueOf(x, c.typ), err)
 		}
 		set(x, v)
 		return nil
 	}
+}
+
+// A scalarDecoder is what scalar captures.
+type scalarDecoder[T any] struct {
+	typ  reflect.Type
+	read func(*gdwire.Decoder) (T, error)
 }
 
 // readInt is ReadInt for an int of 64 bits.
@@ -381,7 +400,9 @@ func readInt(d *gdwire.Decoder) (int, error) {
 	return int(x), err
 }
 
-// decodeString is build for a string.
+// decodeString is build for a string. See scalar for noinline.
+//
+//go:noinline
 func decodeString(t reflect.Type) decodeFunc {
 	return func(s *decoder, x variable) error {
 		text, err := s.readText(x, t)
@@ -392,7 +413,9 @@ func decodeString(t reflect.Type) decodeFunc {
 	}
 }
 
-// decodeNodePath is decodeString for a field with type=NodePath.
+// decodeNodePath is decodeString for a field with type=NodePath. See scalar for noinline.
+//
+//go:noinline
 func decodeNodePath(t reflect.Type) decodeFunc {
 	return func(s *decoder, x variable) error {
 		text, err := s.readNodePath(x, t)

@@ -26,6 +26,11 @@ func (b decodePlanner) slice(t reflect.Type) (decodeFunc, error) {
 		return nil, err
 	}
 	packed := packedInto(t, elem)
+	if t.Elem() == stringType {
+		packed[gdwire.TypePackedStringArray] = func(s *decoder, x variable, t packedStart) error {
+			return s.strings(at[[]string](x), int(t.n))
+		}
+	}
 	return func(s *decoder, x variable) error {
 		typ, err := s.d.PeekType()
 		switch {
@@ -44,9 +49,6 @@ func (b decodePlanner) slice(t reflect.Type) (decodeFunc, error) {
 		if err != nil {
 			return err
 		}
-		if typ == gdwire.TypePackedStringArray && t.Elem() == stringType {
-			return s.strings(at[[]string](x), int(tok.Len()))
-		}
 		return packed[typ](s, x, startOf(tok))
 	}, nil
 }
@@ -62,8 +64,7 @@ func (s *decoder) elements(x variable, t reflect.Type, n int, elem *plan[decodeF
 		return err
 	}
 	s.replace = replace
-	s.depth--
-	return s.d.ReadEnd()
+	return s.end()
 }
 
 func (s *decoder) eachElement(x variable, t reflect.Type, n int, elem decodeFunc) error {
@@ -96,27 +97,29 @@ var stringType = reflect.TypeFor[string]()
 
 // strings is elements for a PackedStringArray and a []string.
 func (s *decoder) strings(all *[]string, n int) error {
-	to := (*all)[:0]
+	to := (*all)[:cap(*all)]
 	if to == nil {
 		to = []string{}
 	}
 	for i := range n {
-		if i == cap(to) {
-			grown := s.grow(i, n, boxSize)
-			if err := s.charge(stringType, int64(grown-i)*boxSize); err != nil {
+		if i == len(to) {
+			size := s.grow(i, n, boxSize)
+			if err := s.charge(stringType, int64(size-i)*boxSize); err != nil {
 				return err
 			}
-			to = append(make([]string, 0, grown), to...)
+			grown := make([]string, size)
+			copy(grown, to)
+			to = grown
 		}
 		var none variable // for nil, which is no packed string
 		text, err := s.readText(none, stringType)
 		if err != nil {
-			*all = to
+			*all = to[:i]
 			return err
 		}
-		to = append(to, text)
+		to[i] = text
 	}
-	*all = to
+	*all = to[:n]
 	return s.d.ReadEnd()
 }
 
@@ -143,19 +146,8 @@ func (b decodePlanner) array(t reflect.Type, wire gdwire.Type) (decodeFunc, erro
 	}
 	packed := packedInto(t, elem)
 	m, isMath := componentsOf(t)
-	var usual gdwire.Type // if set, it is tried first
-	if isMath {
-		usual = m.usual(wire)
-	}
 	size := t.Elem().Size()
-	return func(s *decoder, x variable) error {
-		if usual != 0 && !s.careful {
-			err := s.readComponents(x, &m, usual)
-			if err == nil || !errors.Is(err, gdwire.ErrType) {
-				return err
-			}
-			s.careful = true
-		}
+	anyType := func(s *decoder, x variable) error {
 		typ, err := s.d.PeekType()
 		switch {
 		case err != nil:
@@ -188,9 +180,30 @@ func (b decodePlanner) array(t reflect.Type, wire gdwire.Type) (decodeFunc, erro
 			}
 		}
 		s.replace = replace
-		s.depth--
-		return s.d.ReadEnd()
-	}, nil
+		return s.end()
+	}
+	if isMath {
+		if usual := m.usual(wire); usual != 0 {
+			return m.orElse(usual, anyType), nil
+		}
+	}
+	return anyType, nil
+}
+
+// orElse returns a function that reads a value of the math type typ, or calls other if the next
+// value has another type.
+func (m *components) orElse(typ gdwire.Type, other decodeFunc) decodeFunc {
+	return func(s *decoder, x variable) error {
+		if s.careful {
+			return other(s, x)
+		}
+		err := s.readComponents(x, m, typ)
+		if err != nil && errors.Is(err, gdwire.ErrType) {
+			s.careful = true
+			return other(s, x)
+		}
+		return err
+	}
 }
 
 // fits reports whether m can take the components of t.
@@ -219,13 +232,22 @@ var mathTypesByType = func() (all [256]mathType) {
 // readComponents reads the math type typ, of as many components, into x.
 func (s *decoder) readComponents(x variable, m *components, typ gdwire.Type) error {
 	err := s.readNumbers(x, m, typ)
-	if errors.Is(err, gdwire.ErrRange) {
+	if err != nil && errors.Is(err, gdwire.ErrRange) {
 		return s.mistyped(valueOf(x, m.typ), err)
 	}
 	return err
 }
 
 func (s *decoder) readNumbers(x variable, m *components, typ gdwire.Type) error {
+	if m.order == nil && m.leaf != reflect.Int32 {
+		if m.leaf == reflect.Float32 {
+			if numbers, ok := numbersIn[float32](x, m.n); ok {
+				return s.d.ReadReals32(typ, numbers)
+			}
+		} else if numbers, ok := numbersIn[float64](x, m.n); ok {
+			return s.d.ReadReals(typ, numbers)
+		}
+	}
 	c := s.reals[:m.n]
 	switch m.leaf {
 	case reflect.Int32:
@@ -236,9 +258,6 @@ func (s *decoder) readNumbers(x variable, m *components, typ gdwire.Type) error 
 			c[i] = float64(s.ints[i])
 		}
 	case reflect.Float32:
-		if numbers, ok := numbersIn[float32](x, m.n); ok && m.order == nil {
-			return s.d.ReadReals32(typ, numbers)
-		}
 		if err := s.d.ReadReals32(typ, s.singles[:m.n]); err != nil {
 			return err
 		}
@@ -246,9 +265,6 @@ func (s *decoder) readNumbers(x variable, m *components, typ gdwire.Type) error 
 			c[i] = float64(s.singles[i])
 		}
 	default:
-		if numbers, ok := numbersIn[float64](x, m.n); ok && m.order == nil {
-			return s.d.ReadReals(typ, numbers)
-		}
 		if err := s.d.ReadReals(typ, c); err != nil {
 			return err
 		}
