@@ -196,6 +196,12 @@ func (f *frame) setNames(names uint32, flags tokenFlags) { f.names, f.flags = na
 // setElements sets the fields of the frame of packed data with elements of the form.
 func (f *frame) setElements(form *form) { f.unit, f.size = form.unit, form.size }
 
+// initForm is init for a form, and for packed data sets the fields of its elements.
+func (f *frame) initForm(form *form, n uint32) {
+	f.count, f.names, f.kind, f.typ, f.pairs = n, 0, form.kind, form.typ, form.pairs
+	f.elem, f.unit, f.size, f.flags = 0, form.unit, form.size, 0
+}
+
 // init sets f for a container of n elements, pairs, names or bytes. remaining and keyPos are
 // not used while the frame is innermost. Single fields are set, because the compiler would build a
 // literal elsewhere and copy it.

@@ -11,24 +11,22 @@ import (
 // components of 64 bits if wide is 1.
 func (e *Encoder) beginCounted(t Type, wide int, n int64) error {
 	stack, depth := e.stack, e.depth&math.MaxInt
-	b, ok := e.fast()
-	if !ok || uint64(n) > math.MaxInt32 || depth >= len(stack)-1 {
-		return e.beginCountedSlow(t, wide, n)
+	if b, ok := e.fast(); ok && uint64(n) <= math.MaxInt32 && depth < len(stack)-1 {
+		form := &e.forms[t&63][wide&1]
+		le.PutUint64(b[:], uint64(form.header)|uint64(n)<<32)
+		e.advance(8)
+		stack[depth+1].initForm(form, uint32(n))
+		pairs := uint64(form.pairs)
+		e.nest(&stack[depth], pairs, uint64(n)*(1+pairs))
+		switch {
+		case form.shape == shapePackedStrings:
+			e.enterNames(e.packedNUL())
+		case form.shape == shapePacked || depth >= e.maxDepth:
+			e.stopFast()
+		}
+		return nil
 	}
-	form := &e.forms[t&63][wide&1]
-	le.PutUint64(b[:], uint64(form.header)|uint64(n)<<32)
-	e.advance(8)
-	f := &stack[depth+1]
-	f.init(form.kind, t, uint32(n), form.pairs)
-	f.setElements(form)
-	e.nest(&stack[depth], uint64(form.pairs), uint64(n)<<(form.pairs&1))
-	switch {
-	case form.shape == shapePackedStrings:
-		e.enterNames(e.packedNUL())
-	case form.shape == shapePacked || depth >= e.maxDepth:
-		e.stopFast()
-	}
-	return nil
+	return e.beginCountedSlow(t, wide, n)
 }
 
 func (e *Encoder) beginCountedSlow(t Type, wide int, n int64) error {
