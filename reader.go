@@ -268,7 +268,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 	}
 	switch form.shape {
 	case shapeWord:
-		d.pass(r+4+int(form.size), pos)
+		d.passEmpty(r+4+int(form.size), pos)
 		d.setRemaining(left - 1)
 		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
 	case shapeText:

@@ -34,9 +34,8 @@ func (d *Decoder) fastForm() (*form, *[fastSize]byte) {
 		return nil, nil
 	}
 	b := (*[fastSize]byte)(win[r:])
-	h := le.Uint32(b[:])
-	form := &d.forms.byHeader[formIndex(h)]
-	if h != form.header {
+	form, ok := d.forms.find(le.Uint32(b[:]))
+	if !ok {
 		return nil, nil
 	}
 	return form, b
@@ -177,21 +176,34 @@ func (s *source) shortString(left uint64) (b *[fastSize]byte, size int) {
 // string, and returns its text in the buffer. It returns false if the fast path cannot read
 // it.
 func (d *Decoder) fastString() (text []byte, ok bool) {
-	var last [fastSize]byte
 	form, b := d.fastForm()
 	if form == nil {
-		if d.fastValues == nil {
-			return d.fastName()
-		}
-		if form, b = d.lastForm(&last), &last; form == nil {
-			return nil, false
-		}
+		return d.fastLastString()
 	}
-	n := le.Uint32(b[4:])
-	if form.shape != shapeText || !d.wholeText(d.r+8, n) {
+	if form.shape != shapeText {
 		return nil, false
 	}
+	return d.fastStringOf(le.Uint32(b[4:]))
+}
+
+// fastLastString is fastString for names, packed strings and the last bytes of the buffer.
+func (d *Decoder) fastLastString() (text []byte, ok bool) {
+	if d.fastValues == nil {
+		return d.fastName()
+	}
+	var b [fastSize]byte
+	if form := d.lastForm(&b); form == nil || form.shape != shapeText {
+		return nil, false
+	}
+	return d.fastStringOf(le.Uint32(b[4:]))
+}
+
+// fastStringOf is fastString for a String or StringName of n bytes.
+func (d *Decoder) fastStringOf(n uint32) (text []byte, ok bool) {
 	i := d.r + 8
+	if !d.wholeText(i, n) {
+		return nil, false
+	}
 	_ = d.take(8 + int(wire.Padded(n)))
 	return d.buf[i : i+int(n)], true
 }
@@ -301,10 +313,11 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 // Array, Dictionary or packed array, after which updateFastPath decides again. Without it, tokens of a
 // packet of 64 bytes take 26 % more instructions.
 func (d *Decoder) topForm() *form {
-	if d.limit-d.r < fastSize || d.noFastPath {
+	win, r := d.buf[:d.limit], d.r
+	if r > len(win)-fastSize || d.noFastPath {
 		return nil
 	}
-	form, ok := d.forms.find(le.Uint32(d.buf[d.r:]))
+	form, ok := d.forms.find(le.Uint32((*[fastSize]byte)(win[r:])[:]))
 	if !ok || form.shape != shapeArray && form.shape != shapeDict && form.shape != shapePacked {
 		return nil
 	}
@@ -457,7 +470,7 @@ func (d *Decoder) takePacked(data int) {
 // readDictKey returns the DictKey before a key.
 func (d *Decoder) readDictKey() Token {
 	d.markKey()
-	d.markEmpty(d.pos())
+	d.markEmpty(d.base + uint64(d.r)) // not pos: see take
 	return Token{head: uint64(KindDictKey) | uint64(TypeDictionary)<<8}
 }
 

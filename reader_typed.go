@@ -438,6 +438,9 @@ func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
 			return b[8:][:m+1], true, d.take(12)
 		case m < 8 && le.Uint64(b[8:])&wire.NotASCII == 0:
 			return b[8:][:m+1], true, d.take(16)
+		case d.wholeText(d.r+8, m+1): // without finding the form: -1 % of typed reads of known shape
+			i, n := d.r+8, m+1
+			return d.buf[i : i+int(n)], true, d.take(8 + int(wire.Padded(n)))
 		}
 	}
 	if text, ok := d.fastName(); ok {
