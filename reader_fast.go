@@ -34,8 +34,9 @@ func (d *Decoder) fastForm() (*form, *[fastSize]byte) {
 		return nil, nil
 	}
 	b := (*[fastSize]byte)(win[r:])
-	form, ok := d.forms.find(le.Uint32(b[:]))
-	if !ok {
+	h := le.Uint32(b[:])
+	form := &d.forms.byHeader[formIndex(h)] // not find, which would be too large to be inlined
+	if h != form.header {
 		return nil, nil
 	}
 	return form, b

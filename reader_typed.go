@@ -438,9 +438,8 @@ func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
 			return b[8:][:m+1], true, d.take(12)
 		case m < 8 && le.Uint64(b[8:])&wire.NotASCII == 0:
 			return b[8:][:m+1], true, d.take(16)
-		case d.wholeText(d.r+8, m+1): // without finding the form: -1 % of typed reads of known shape
-			i, n := d.r+8, m+1
-			return d.buf[i : i+int(n)], true, d.take(8 + int(wire.Padded(n)))
+		default:
+			return d.readLongText(m + 1)
 		}
 	}
 	if text, ok := d.fastName(); ok {
@@ -449,7 +448,17 @@ func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
 	return d.readTextSlow()
 }
 
-// readTextSlow is ReadText for longer texts, and on the slow path.
+// readLongText is ReadText for a String of n bytes, not short ASCII. That the form is not
+// looked up again is -1 % of typed reads of known shape.
+func (d *Decoder) readLongText(n uint32) (text []byte, ok bool, err error) {
+	if text, ok := d.fastStringOf(n); ok {
+		return text, true, nil
+	}
+	return d.readTextSlow()
+}
+
+// readTextSlow is ReadText for StringNames, in the last bytes of the buffer, and on the slow
+// path.
 func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 	if text, ok := d.fastString(); ok {
 		return text, true, nil
