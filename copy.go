@@ -42,25 +42,17 @@ func (d *Decoder) SkipValue() error {
 	if err := d.start(); err != nil {
 		return err
 	}
-	w := d.want()
-	if w == wantEnd {
+	rest, read := d.span(), d.next // a value's first token, a name, or the next chunk
+	switch d.want() {
+	case wantEnd:
 		return d.WrapError(wrapf(ErrCount, "SkipValue at an End"))
+	case wantDictKey:
+		read = d.value // the key
 	}
-	rest := d.span()
-	if err := d.skipFirst(w); err != nil {
+	if _, err := read(); err != nil {
 		return err
 	}
 	return d.readTo(rest)
-}
-
-// skipFirst reads the first token of a value or name, or the next chunk.
-func (d *Decoder) skipFirst(w want) error {
-	if w != wantDictKey {
-		_, err := d.next()
-		return err
-	}
-	_, err := d.value()
-	return err
 }
 
 // SkipTo skips tokens until Depth is at most depth. It returns the same errors as reading

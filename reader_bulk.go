@@ -468,11 +468,7 @@ func (u units) mismatch(v units) error {
 // copyElements fills dst with n elements, if all of them are buffered and no padding follows
 // them. Most arrays are read by it, without a division.
 func (d *Decoder) copyElements(dst []byte, n uint64) bool {
-	if d.payload.left > 0 || d.payload.done || d.err != nil || len(dst) > d.limit-d.r {
-		return false
-	}
-	f := d.top()
-	if left := d.remaining; n > left || f.unit == wire.Byte && n > left-min(left, uint64(f.count&3)) {
+	if d.payload.left > 0 || d.payload.done || d.err != nil || len(dst) > d.limit-d.r || uint64(len(dst)) > d.directBytes() {
 		return false
 	}
 	d.consume(copy(dst, d.buf[d.r:d.limit]))
@@ -496,6 +492,8 @@ func (d *Decoder) canReadDirect(n int) bool {
 	return most <= uint64(d.limit-d.r) || d.src != nil && most >= uint64(d.maxChunk)
 }
 
+// directBytes returns the number of bytes of elements that are still to come and that no
+// padding follows.
 func (d *Decoder) directBytes() uint64 {
 	f := d.top()
 	if f.unit == wire.Byte { // padding follows the last bytes

@@ -146,7 +146,7 @@ func (d *Decoder) peekKind() (Kind, error) {
 	case w == wantNothing:
 		return 0, nil
 	case w > lastValue:
-		return d.nextKind(w), nil
+		return wantKinds[w], nil
 	}
 	form, err := d.peekForm()
 	if err != nil {
@@ -155,12 +155,10 @@ func (d *Decoder) peekKind() (Kind, error) {
 	return form.kind, nil
 }
 
-// nextKind returns the kind of the next token if it does not start a value.
-func (d *Decoder) nextKind(w want) Kind {
-	return [...]Kind{
-		wantDictKey: KindDictKey, wantProperty: KindProperty, wantName: KindStringChunk,
-		wantText: KindStringChunk, wantChunk: KindChunk, wantEnd: KindEnd,
-	}[w]
+// wantKinds has the kinds of tokens that do not start a value.
+var wantKinds = [...]Kind{
+	wantDictKey: KindDictKey, wantProperty: KindProperty, wantName: KindStringChunk,
+	wantText: KindStringChunk, wantChunk: KindChunk, wantEnd: KindEnd,
 }
 
 // peekForm returns the form of the next value. It reads the header without consuming it.

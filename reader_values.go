@@ -612,9 +612,11 @@ func (l *lookahead) text(typ Type, left uint64, total uint32) textPart {
 	if !last {
 		n = len(text)
 	}
-	l.strict(last && nul > 0 && !ended, at+n, "packed string without a NUL")
-	if typ != TypeNodePath || !d.options.Format.engine { // most engine versions leave memory content in this padding
-		l.checkPadding(at+n, b[at+n:at+n+pad])
+	if d.options.Strict {
+		l.strict(last && nul > 0 && !ended, at+n, "packed string without a NUL")
+		if typ != TypeNodePath || !d.options.Format.engine { // most engine versions leave memory content in this padding
+			l.checkPadding(at+n, b[at+n:at+n+pad])
+		}
 	}
 	part := textPart{at: at, n: len(text), size: at + n + pad, length: uint64(total), flags: flags}
 	if nul > 0 && uint64(total) <= uint64(d.maxChunk)+1 {
