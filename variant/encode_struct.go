@@ -62,7 +62,7 @@ func (b encodePlanner) record(t reflect.Type) (encodeFunc, error) {
 	if info.array {
 		return c.encodeArray, nil
 	}
-	return c.encodeDict, nil
+	return c.dict(), nil
 }
 
 // throughPointer reports whether a field is in a struct embedded as a pointer.
@@ -104,21 +104,25 @@ func (f *fieldEncoder) omits(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-func (c *structEncoder) encodeDict(s *encoder, x variable) error {
-	if s.depth++; s.depth > maxDepth {
-		return s.fail(c.typ, depthError())
+// dict returns a function that writes a Dictionary. A method value would add a call for each
+// struct.
+func (c *structEncoder) dict() encodeFunc {
+	return func(s *encoder, x variable) error {
+		if s.depth++; s.depth > maxDepth {
+			return s.fail(c.typ, depthError())
+		}
+		var err error
+		if c.varies {
+			err = c.encodeVarying(s, valueOf(x, c.typ))
+		} else {
+			err = encodePairs(s, x, c.fields, 0)
+		}
+		if err != nil {
+			return err
+		}
+		s.depth--
+		return s.e.End()
 	}
-	var err error
-	if c.varies {
-		err = c.encodeVarying(s, valueOf(x, c.typ))
-	} else {
-		err = encodePairs(s, x, c.fields, 0)
-	}
-	if err != nil {
-		return err
-	}
-	s.depth--
-	return s.e.End()
 }
 
 // encodePairs writes the start of a Dictionary with the given fields of x and more pairs, and
