@@ -96,8 +96,7 @@ func formIndex(h uint32) uint32 { return h&63 | h>>10&64 }
 // find returns the form of header h, and whether h has no other flags than those of the form.
 // The fast path reads only such values.
 //
-// The headers of all forms have no bits but those of formIndex, so that one mask is enough for
-// them: -1 % of tokens.
+// The headers of all forms have no bits but those of formIndex, so one mask is enough for them.
 func (table *formTable) find(h uint32) (*form, bool) {
 	form := &table.byHeader[(h|h>>10)&(numForms-1)]
 	return form, form.header == h
