@@ -34,8 +34,12 @@ func (e *Encoder) beginCountedSlow(t Type, wide int, n int64) error {
 	if err != nil {
 		return err
 	}
-	form := &forms[wide]
-	f := frame{kind: form.kind, typ: t, unit: form.unit, size: form.size}
+	return e.beginForm(&forms[wide], n)
+}
+
+// beginForm begins a container of n elements after begin.
+func (e *Encoder) beginForm(form *form, n int64) error {
+	f := frame{kind: form.kind, typ: form.typ, unit: form.unit, size: form.size}
 	if err := e.setDeclared(&f, n); err != nil {
 		return err
 	}
@@ -387,6 +391,9 @@ func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	}
 	if wide < 0 {
 		wide = e.realWidth(forms)
+	}
+	if len(e.fastValues) == 0 { // as at the top level
+		return e.beginForm(&forms[wide], n)
 	}
 	return e.beginCounted(t, wide, n)
 }
