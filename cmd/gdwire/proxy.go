@@ -400,17 +400,17 @@ func (d *direction) show(packet []byte, o *options) bool {
 		o.Settle(packet)
 	}
 	invalid := validate(packet, o)
+	now := time.Now()
 	switch {
 	case d.live == nil:
 	case len(d.pieces) > maxViewed:
 		d.live.Miss()
 	default:
-		d.live.Add(d.number, d.way == 0, packet, o.Decoder, invalid)
+		d.live.Add(now, d.number, d.way == 0, packet, o.Decoder, invalid)
 	}
 	if !d.countPacket(invalid) {
 		return invalid == nil
 	}
-	now := time.Now()
 	if o.lines {
 		d.lines.add(d.out, d.jsonLine(now, packet, o, invalid))
 	} else {

@@ -42,11 +42,11 @@ type Live struct {
 	text TextFunc
 
 	mu      sync.Mutex
-	ring    []Packet // the oldest is at first
+	ring    []Packet // the packet with number n is at n modulo livePackets
 	block   []byte   // with the latest packets: few large blocks take less time than many small ones
-	first   int
+	next    int64    // the number of the next packet
+	kept    int64    // the number of packets before it that are kept
 	bytes   int
-	next    int64                  // the number of the next packet
 	missed  int64                  // packets of Miss
 	options *gdwire.DecoderOptions // of the latest packet
 	added   chan struct{}          // closed when a packet is added; nil if nobody waits
@@ -54,18 +54,16 @@ type Live struct {
 
 // NewLive returns a Live without packets. It calls text for packets that a page asks for only,
 // so that adding them takes little time.
-func NewLive(text TextFunc) *Live { return &Live{text: text} }
+func NewLive(text TextFunc) *Live {
+	return &Live{text: text, ring: make([]Packet, livePackets)}
+}
 
 // blockSize is the size in bytes of the blocks that packets share.
 const blockSize = 64 << 10
 
-// Add adds a copy of a packet that was received completely: raw is one value, and err why it is
-// invalid, or nil. It does not wait.
-func (l *Live) Add(connection int64, toServer bool, raw []byte, options gdwire.DecoderOptions, err error) {
-	p := Packet{Time: time.Now(), Connection: connection, ToServer: toServer, Size: len(raw)}
-	if err != nil {
-		p.Error = faultOf(err)
-	}
+// Add adds a copy of a packet that was received completely at a time: raw is one value, and err
+// why it is invalid, or nil. It does not wait.
+func (l *Live) Add(at time.Time, connection int64, toServer bool, raw []byte, options gdwire.DecoderOptions, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.options == nil || *l.options != options {
@@ -76,25 +74,28 @@ func (l *Live) Add(connection int64, toServer bool, raw []byte, options gdwire.D
 		l.block = make([]byte, 0, max(blockSize, len(raw)))
 	}
 	l.block = append(l.block, raw...)
+	for l.bytes += len(raw); l.kept == livePackets || l.bytes > liveBytes && l.kept > 0; l.kept-- {
+		oldest := l.at(l.next - l.kept)
+		l.bytes -= oldest.Size
+		*oldest = Packet{}
+	}
+	p := l.at(l.next)
+	p.Number, p.Time, p.Connection, p.ToServer, p.Size = l.next, at, connection, toServer, len(raw)
 	p.raw = l.block[len(l.block)-len(raw) : len(l.block) : len(l.block)]
-	p.Number, p.options = l.next, l.options
+	p.options = l.options
+	if err != nil {
+		p.Error = faultOf(err)
+	}
 	l.next++
-	l.ring = append(l.ring, p)
-	l.bytes += len(raw)
-	for len(l.ring)-l.first > livePackets || l.bytes > liveBytes && len(l.ring)-l.first > 1 {
-		l.bytes -= l.ring[l.first].Size
-		l.ring[l.first] = Packet{}
-		l.first++
-	}
-	if l.first > livePackets {
-		l.ring = append([]Packet(nil), l.ring[l.first:]...)
-		l.first = 0
-	}
+	l.kept++
 	if l.added != nil {
 		close(l.added)
 		l.added = nil
 	}
 }
+
+// at returns the place of the packet with a number.
+func (l *Live) at(number int64) *Packet { return &l.ring[number%livePackets] }
 
 // Miss counts a packet that is not added because there is no time to show it.
 func (l *Live) Miss() {
@@ -107,11 +108,10 @@ func (l *Live) Miss() {
 func (l *Live) packet(number int64) *Source {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := number - (l.next - int64(len(l.ring)-l.first))
-	if i < 0 || number >= l.next {
+	if number < l.next-l.kept || number >= l.next {
 		return nil
 	}
-	p := l.ring[l.first+int(i)]
+	p := l.at(number)
 	s := NewSource(p.raw)
 	s.Format, s.Frame, s.Options = p.options.Format, recognize.Bare, *p.options
 	return s
@@ -130,10 +130,11 @@ func (l *Live) after(ctx context.Context, number int64) (lines []packetLine, old
 	defer cancel()
 	for {
 		l.mu.Lock()
-		kept := l.ring[l.first:]
-		oldest, missed = l.next-int64(len(kept)), l.missed
-		kept = kept[min(max(number-oldest, 0), int64(len(kept))):]
-		packets := append([]Packet(nil), kept[:min(len(kept), maxBatch)]...)
+		oldest, missed = l.next-l.kept, l.missed
+		var packets []Packet
+		for n := max(number, oldest); n < l.next && len(packets) < maxBatch; n++ {
+			packets = append(packets, *l.at(n))
+		}
 		if l.added == nil {
 			l.added = make(chan struct{})
 		}

@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -431,11 +432,11 @@ func TestLive(t *testing.T) {
 	live := NewLive(func(raw []byte, options gdwire.DecoderOptions) string { return fmt.Sprint(len(raw), options.Format) })
 	options := gdwire.DecoderOptions{Format: gdwire.Godot4}
 	get := start(t, &Server{Live: live})
-	add := func(v any) { live.Add(1, true, packet(t, v), options, nil) }
+	add := func(v any) { live.Add(time.Now(), 1, true, packet(t, v), options, nil) }
 	go add("hello")
 	_, body := get("live") // waits
 	require.Contains(t, body, `"text":"16 godot4"`)
-	live.Add(2, false, []byte{99, 0, 0, 0}, options, &gdwire.Error{Path: "$", Err: gdwire.ErrType})
+	live.Add(time.Now(), 2, false, []byte{99, 0, 0, 0}, options, &gdwire.Error{Path: "$", Err: gdwire.ErrType})
 	_, body = get("live?from=1")
 	require.Contains(t, body, `"number":1`)
 	require.Contains(t, body, `"error":{"at":0`)
