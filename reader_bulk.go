@@ -368,7 +368,12 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 			at, n := d.r+8, data/elem.size()
 			d.takePacked(data)
 			dst = slices.Grow(dst, n)[:len(dst)+n]
-			wire.Decode(dst[len(dst)-n:], d.buf[at:at+data], elem.unit)
+			from, to := d.buf[at:at+data], dst[len(dst)-n:]
+			if b, ok := wire.AsBytes(to, elem == want); ok { // as Decode does, but inlined: -4 % of AppendPacked
+				copy(b, from)
+			} else {
+				wire.Decode(to, from, elem.unit)
+			}
 			return dst, nil
 		}
 	}

@@ -173,8 +173,8 @@ func (d *Decoder) peekForm() (*form, error) {
 	return d.formOf(le.Uint32(b))
 }
 
-// peek returns the next bytes, at least n, without consuming them. A token is consumed by
-// advance, only after all of it is buffered, so that any call can be repeated.
+// peek returns the next bytes, at least n, without consuming them. A token is consumed only
+// after all of it is buffered, so that any call can be repeated.
 func (d *Decoder) peek(n int) ([]byte, error) {
 	if d.limit-d.r < n {
 		if err := d.fill(n); err != nil {

@@ -189,9 +189,12 @@ func (l *lookahead) strict(differs bool, at int, text string) {
 // checkLimit checks the field at offset at, which declares n.
 func (l *lookahead) checkLimit(x limit, at int, n uint64) {
 	if n > uint64(l.d.bounds[x]) {
-		l.fail(at, l.d.bounds.check(x, n))
+		l.exceed(x, at, n)
 	}
 }
+
+// exceed sets the error of checkLimit. It is apart so that checkLimit is inlined.
+func (l *lookahead) exceed(x limit, at int, n uint64) { l.fail(at, l.d.bounds.check(x, n)) }
 
 // checkLength checks whether n bytes can follow the length field at offset at.
 func (l *lookahead) checkLength(at int, n uint64) {
