@@ -18,8 +18,8 @@ const bufferSize = windowBuffer
 //
 //	buf[:keep]    encoded
 //	buf[keep:n]   encoded, but kept until the count at keep is known
-//	buf[n:limit]    free
-//	buf[limit:]     free, beyond EncoderOptions.MaxBuffered
+//	buf[n:limit]  free
+//	buf[limit:]   free, beyond EncoderOptions.MaxBuffered
 //
 // While no count is Unknown, keep is keepNothing, so that buf[:n] can be written.
 type sink struct {

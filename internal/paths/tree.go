@@ -159,7 +159,10 @@ func (p *Place) Parent() *Place { return p.parent }
 
 // Inner iterates over the places in this one, in no order.
 func (p *Place) Inner(yield func(*Place) bool) {
-	for c := p.inner; c != nil && yield(c); c = c.next {
+	for c := p.inner; c != nil; c = c.next {
+		if !yield(c) {
+			return
+		}
 	}
 }
 
