@@ -229,6 +229,7 @@ type caller struct {
 	payloadAt  int // the number of calls before the payload was taken
 
 	anyWindow bool // make no call whose result depends on the read buffer
+	failed    bool // an error that stays has been found after some chunks, or none, by the read buffer
 	calls     int  // the number of calls that have read
 	loops     int  // the number of loops so far
 	depth     int  // the number of nested loops
@@ -289,7 +290,7 @@ func readText(c *caller, call func() (string, error)) error {
 }
 
 func (c *caller) reset() {
-	c.offset = 0
+	c.offset, c.failed = 0, false
 	c.moved = true
 	c.payload, c.token = nil, gdwire.Token{}
 	c.start(c.d)
@@ -469,7 +470,10 @@ func (c *caller) note(name string, err error) {
 	if !utf8.Valid(path) {
 		c.t.Fatalf("after %s the path is %q", name, path)
 	}
-	if err == nil || !c.anyWindow { // an error finds some chunks before it read, or none
+	if e := (*gdwire.Error)(nil); errors.As(err, &e) && !errors.Is(err, gdwire.ErrType) && !errors.Is(err, gdwire.ErrRange) && !errors.Is(err, gdwire.ErrCount) {
+		c.failed = true // a loop that is left after it has no error of its own
+	}
+	if err == nil && !c.failed || !c.anyWindow {
 		c.trace = fmt.Appendf(c.trace, "%d %d %s", c.d.InputOffset(), c.d.Depth(), path)
 	}
 	c.trace = append(c.trace, '\n')
