@@ -278,8 +278,7 @@ func writeTextOf[S string | []byte](e *Encoder, s S, t Type) error {
 
 // writeText writes a whole string or name of type t, which has the given header unless the
 // text is a name or packed string. On the fast path, a short text with its padding is one
-// word. The fast path contains no calls, so that variables stay in registers, which saves
-// 30 % of its instructions.
+// word. The fast path contains no calls, so that variables stay in registers.
 func writeText[S string | []byte](e *Encoder, s S, t Type, header uint64) error {
 	left, n, size := e.remaining, e.n&math.MaxInt, len(s)
 	if left == 0 || (size+7)&^15 != 0 { // size > 8

@@ -328,7 +328,7 @@ func (c *Calls) function(p *Peer, d *gdwire.Decoder) (*function, error) {
 func (f *function) call(p *Peer, encoded []byte) error {
 	arguments := reflect.New(f.arguments)
 	if err := variant.Unmarshal(encoded, arguments.Interface(), variant.Options{MaxMemory: maxMemory}); err != nil {
-		return err
+		return fmt.Errorf("arguments of %s.%s: %w", f.path, f.method, err) // whose offset and path are in the arguments
 	}
 	in := make([]reflect.Value, 1, 8)
 	in[0] = reflect.ValueOf(p)

@@ -74,8 +74,10 @@ func (l *Live) Add(at time.Time, connection int64, toServer bool, raw []byte, op
 		l.block = make([]byte, 0, max(blockSize, len(raw)))
 	}
 	l.block = append(l.block, raw...)
-	for l.bytes += len(raw); l.kept == livePackets || l.bytes > liveBytes && l.kept > 0; l.kept-- {
+	l.bytes += len(raw)
+	for l.kept == livePackets || l.bytes > liveBytes && l.kept > 0 {
 		oldest := l.at(l.next - l.kept)
+		l.kept--
 		l.bytes -= oldest.Size
 		*oldest = Packet{}
 	}
