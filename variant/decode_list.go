@@ -317,6 +317,9 @@ func (s *decoder) packedStrings(x variable, list reflect.Type, t packedStart, el
 // bulkFuncs returns the functions that read packed arrays into lists of t. PackedStringArrays,
 // which any list can be read from, are not among them.
 func bulkFuncs(t reflect.Type) map[gdwire.Type]bulkFunc {
+	if own := ownTypes[t]; own != nil && own.math == nil {
+		return nil // an int is no RID
+	}
 	if zero := reflect.Zero(t); zero.CanInt() || zero.CanUint() {
 		all := map[gdwire.Type]bulkFunc{
 			gdwire.TypePackedByteArray: readIntegers, gdwire.TypePackedInt32Array: readIntegers, gdwire.TypePackedInt64Array: readIntegers,

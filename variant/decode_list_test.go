@@ -56,6 +56,8 @@ func TestTypeErrorsOfLists(t *testing.T) {
 		{name: "packed floats", wire: []float64{0.1, 1e300}, into: new([]float32), err: `offset 0, $: PackedFloat64Array into Go float32: 1e+300 does not fit float32`, is: gdwire.ErrRange},
 		{name: "packed floats into an array", wire: []float64{0.1, -1e300}, into: new([2]myFloat), err: `offset 0, $: PackedFloat64Array into Go variant.myFloat: -1e+300 does not fit float32`, is: gdwire.ErrRange},
 		{name: "packed infinity", wire: []float64{math.Inf(1)}, into: new([]float32)},
+		{name: "packed ids", wire: []int64{1}, into: new([]RID), err: `offset 0, $: PackedInt64Array into Go []variant.RID`, is: gdwire.ErrType},
+		{name: "packed ids of objects", wire: []byte{1}, into: new([1]ObjectID), err: `offset 0, $: PackedByteArray into Go [1]variant.ObjectID`, is: gdwire.ErrType},
 		{name: "packed string", wire: []string{"a"}, into: new([]int), err: `offset 8, $[0]: String into Go int`, is: gdwire.ErrType},
 		{name: "array", wire: "a", into: new([2]int), err: `offset 0, $: String into Go [2]int`, is: gdwire.ErrType},
 		{name: "array's length", wire: array(1), into: new([2]int), err: `offset 0, $: Array into Go [2]int: wrong count: 1 elements`, is: gdwire.ErrCount},

@@ -268,7 +268,7 @@ func (n *node) list(v reflect.Value) error {
 	switch n.typ {
 	case gdwire.TypeArray, gdwire.TypePackedStringArray:
 	case gdwire.TypePackedByteArray, gdwire.TypePackedInt32Array, gdwire.TypePackedInt64Array:
-		if zero := reflect.Zero(t.Elem()); !zero.CanInt() && !zero.CanUint() {
+		if zero := reflect.Zero(t.Elem()); !zero.CanInt() && !zero.CanUint() || own[t.Elem()] != 0 {
 			return n.fail(gdwire.ErrType)
 		}
 	case gdwire.TypePackedFloat32Array, gdwire.TypePackedFloat64Array:

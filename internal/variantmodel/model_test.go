@@ -148,7 +148,7 @@ var scalars = []reflect.Type{
 	reflect.TypeFor[bool](), reflect.TypeFor[int](), reflect.TypeFor[int8](), reflect.TypeFor[int32](), reflect.TypeFor[int64](),
 	reflect.TypeFor[uint](), reflect.TypeFor[uint8](), reflect.TypeFor[uint16](), reflect.TypeFor[uint64](),
 	reflect.TypeFor[float32](), reflect.TypeFor[float64](), reflect.TypeFor[string](),
-	reflect.TypeFor[variant.StringName](), reflect.TypeFor[variant.NodePath](), reflect.TypeFor[variant.Vector2](),
+	reflect.TypeFor[variant.StringName](), reflect.TypeFor[variant.NodePath](), reflect.TypeFor[variant.RID](), reflect.TypeFor[variant.Vector2](),
 	reflect.TypeFor[variant.Vector3](), reflect.TypeFor[variant.Vector3i](), reflect.TypeFor[variant.Color](), reflect.TypeFor[variant.Basis](),
 	reflect.TypeFor[any](), reflect.TypeFor[any](), reflect.TypeFor[named](), reflect.TypeFor[text](), reflect.TypeFor[real](),
 }
