@@ -80,7 +80,7 @@ func (v *detail) part(from, to int64, kind, name string) {
 
 // describe finds the parts of a value, and its end.
 func (s *Source) describe(v *detail, end int64, b *budget) error {
-	d := s.decoder()
+	d := s.decoder(b.done)
 	defer d.Release()
 	s.reset(d, v.At, end)
 	pos := func() int64 { return v.At + d.InputOffset() }
@@ -138,7 +138,7 @@ func (s *Source) describe(v *detail, end int64, b *budget) error {
 }
 
 // skipRest skips the rest of the value to find its size.
-func (s *Source) skipRest(v *detail, d *gdwire.Decoder, b *budget) error {
+func (s *Source) skipRest(v *detail, d *decoder, b *budget) error {
 	if s.data != nil {
 		if err := d.SkipTo(0); err != nil {
 			return offset(err, v.At)
@@ -176,7 +176,7 @@ func (s *Source) text(v *detail, at int64) error {
 }
 
 // names adds the parts of the names of a NodePath.
-func (s *Source) names(v *detail, d *gdwire.Decoder, start gdwire.Token, end int64) error {
+func (s *Source) names(v *detail, d *decoder, start gdwire.Token, end int64) error {
 	at := v.At + d.InputOffset()
 	names, subnames, _ := start.NodePath()
 	for i := int64(0); i < min(names+subnames, 64) && at+4 <= end; i++ {
@@ -211,11 +211,11 @@ func pictureType(b []byte) string {
 const maxPicture = 32 << 20
 
 // picture returns the content of the PackedByteArray at an offset, and its media type, or "".
-func (s *Source) picture(at, end int64) (content []byte, mediaType string, err error) {
+func (s *Source) picture(done <-chan struct{}, at, end int64) (content []byte, mediaType string, err error) {
 	if err := s.check(); err != nil {
 		return nil, "", err
 	}
-	d := s.decoder()
+	d := s.decoder(done)
 	defer d.Release()
 	s.reset(d, at, end)
 	t, err := d.ReadToken()

@@ -61,7 +61,7 @@ func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, 
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	d, reader := s.decoder(), s.decoder()
+	d, reader := s.decoder(done), s.decoder(done)
 	defer d.Release()
 	defer reader.Release()
 	if end <= 0 || end > s.size {
@@ -120,7 +120,7 @@ func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, 
 // A rower makes rows.
 type rower struct {
 	s       *Source
-	d       *gdwire.Decoder
+	d       *decoder
 	numbers [16]float64
 }
 
@@ -165,7 +165,7 @@ func (r *rower) fill(c *container, w *row) error {
 		return offset(err, w.At)
 	}
 	w.describe(t)
-	p := preview{d: r.d, left: maxPreview, numbers: r.numbers[:0]}
+	p := preview{d: r.d.Decoder, left: maxPreview, numbers: r.numbers[:0]}
 	err = p.value(t, 0)
 	w.Text = string(p.buf)
 	if err != nil && err != errFull {
@@ -213,7 +213,7 @@ func (r *rower) key(w *row) error {
 	if err != nil {
 		return offset(err, w.At)
 	}
-	step, ok, err := paths.KeyStep(r.d, t, r.numbers[:0], func(*paths.NodePathReader, []byte) error { return nil })
+	step, ok, err := paths.KeyStep(r.d.Decoder, t, r.numbers[:0], func(*paths.NodePathReader, []byte) error { return nil })
 	if err == nil {
 		err = r.d.SkipTo(0)
 	}

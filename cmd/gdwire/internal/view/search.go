@@ -77,7 +77,7 @@ type search struct {
 	s      *Source
 	q      *query
 	report func(progress) error
-	d      *gdwire.Decoder
+	d      *decoder
 	packet int64
 	base   int64 // offset of the Decoder's input
 	hits   int
@@ -89,7 +89,7 @@ type search struct {
 // search calls report for each hit and now and then for the progress. The error of a value
 // ends it.
 func (s *Source) search(ctx context.Context, q *query, report func(progress) error) error {
-	x := &search{s: s, q: q, report: report, d: s.decoder()}
+	x := &search{s: s, q: q, report: report, d: s.decoder(ctx.Done())}
 	defer x.d.Release()
 	if err := s.check(); err != nil {
 		return err

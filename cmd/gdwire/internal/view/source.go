@@ -87,22 +87,46 @@ func (s *Source) bytes(at int64, n int) ([]byte, error) {
 	return b, err
 }
 
+// A decoder reads values of a Source for a request. Reads of a file fail once the request is
+// done, so that no large value is read for a client that has left.
+type decoder struct {
+	*gdwire.Decoder
+	done <-chan struct{}
+}
+
+// decoder returns a decoder of the source's values for a request.
+func (s *Source) decoder(done <-chan struct{}) *decoder {
+	o := s.Options
+	o.Format, o.AllowObjects, o.Strict, o.OneValue = s.Format, true, false, false
+	o.Limits = gdwire.Limits{Elements: -1, Values: -1, StringBytes: -1, PackedBytes: -1, NameBytes: 1 << 20}
+	return &decoder{gdwire.NewDecoder(nil, &o), done}
+}
+
 // reset makes d read the values from at on, up to end.
-func (s *Source) reset(d *gdwire.Decoder, at, end int64) {
+func (s *Source) reset(d *decoder, at, end int64) {
 	end = min(max(end, at), s.size)
 	if s.data != nil {
 		d.ResetBytes(s.data[min(at, end):end])
 		return
 	}
-	d.ResetN(io.NewSectionReader(s.file, s.base+at, end-at), end-at)
+	d.ResetN(&requested{io.NewSectionReader(s.file, s.base+at, end-at), d.done}, end-at)
 }
 
-// decoder returns a Decoder of the source's values.
-func (s *Source) decoder() *gdwire.Decoder {
-	o := s.Options
-	o.Format, o.AllowObjects, o.Strict, o.OneValue = s.Format, true, false, false
-	o.Limits = gdwire.Limits{Elements: -1, Values: -1, StringBytes: -1, PackedBytes: -1, NameBytes: 1 << 20}
-	return gdwire.NewDecoder(nil, &o)
+var errDone = errors.New("the request is done")
+
+// A requested Reader reads until a request is done.
+type requested struct {
+	io.Reader
+	done <-chan struct{}
+}
+
+func (r *requested) Read(p []byte) (int, error) {
+	select {
+	case <-r.done:
+		return 0, errDone
+	default:
+		return r.Reader.Read(p)
+	}
 }
 
 // A container is a value whose children can be listed.
@@ -120,7 +144,7 @@ type container struct {
 const root = -1
 
 // open returns the container at an offset.
-func (s *Source) open(d *gdwire.Decoder, at, end int64) (*container, error) {
+func (s *Source) open(d *decoder, at, end int64) (*container, error) {
 	if at == root {
 		return &container{at: root, count: -1, end: s.size}, nil
 	}
@@ -227,7 +251,7 @@ func (b *budget) spent() bool {
 
 // seek returns the offset of child i of c. It stops early when b is spent, at a child that it
 // returns.
-func (s *Source) seek(d *gdwire.Decoder, c *container, i int64, b *budget) (index, at int64, err error) {
+func (s *Source) seek(d *decoder, c *container, i int64, b *budget) (index, at int64, err error) {
 	if c.width > 0 {
 		return i, c.first + i*c.width, nil
 	}
@@ -250,7 +274,7 @@ func (s *Source) seek(d *gdwire.Decoder, c *container, i int64, b *budget) (inde
 }
 
 // after returns the offset after the child of c at an offset. It reads no byte after end.
-func (s *Source) after(d *gdwire.Decoder, c *container, at, end int64) (int64, error) {
+func (s *Source) after(d *decoder, c *container, at, end int64) (int64, error) {
 	values := 1
 	switch {
 	case c.kind == 0 && s.Frame != recognize.Bare:

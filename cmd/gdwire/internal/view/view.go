@@ -235,7 +235,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	content, mediaType, err := a.source.picture(max(a.at, 0), a.source.size)
+	content, mediaType, err := a.source.picture(r.Context().Done(), max(a.at, 0), a.source.size)
 	if err != nil || mediaType == "" {
 		http.Error(w, "no picture", http.StatusNotFound)
 		return nil

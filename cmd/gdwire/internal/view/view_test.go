@@ -172,6 +172,41 @@ func TestLargeChild(t *testing.T) {
 	require.EqualValues(t, -1, l.Next)
 }
 
+// A leavingClient is a file whose first read makes the client of a request leave.
+type leavingClient struct {
+	io.ReaderAt
+	leave func()
+	read  int
+}
+
+func (c *leavingClient) ReadAt(p []byte, at int64) (int, error) {
+	c.leave()
+	n, err := c.ReaderAt.ReadAt(p, at)
+	c.read += n
+	return n, err
+}
+
+// Nobody reads the rest of a large value for a client that has left.
+func TestClientLeaves(t *testing.T) {
+	s := onDisk(t, source(recognize.Bare, packet(t, []any{make([]byte, 2*maxChild), 1})))
+	file := s.file
+	for name, ask := range map[string]func(ctx context.Context) error{
+		"children": func(ctx context.Context) error { _, err := s.children(ctx.Done(), 0, 0, 1); return err },
+		"value":    func(ctx context.Context) error { _, err := s.detail(ctx.Done(), 0, 0, 0); return err },
+		"search": func(ctx context.Context) error {
+			return s.search(ctx, &query{isText: true, text: []byte("x")}, func(progress) error { return nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, leave := context.WithCancel(t.Context())
+			c := &leavingClient{ReaderAt: file, leave: leave}
+			s.file = c
+			_ = ask(ctx) // nobody sees the error
+			require.Less(t, c.read, 1<<20, "bytes read")
+		})
+	}
+}
+
 // Any child of a long container is found, and a mark makes that quick the second time.
 func TestMarks(t *testing.T) {
 	const n = 100_000
