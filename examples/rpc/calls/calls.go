@@ -1,6 +1,9 @@
 // Package calls lets the clients of a Godot game call functions in Go, and Go call methods
 // of the game that carry @rpc. The game uses gdwire_multiplayer.gd; ../README.md describes
 // the packets. It is written to be copied.
+//
+// Calls are decoded with the default limits and options of package gdwire: the Decoder of the
+// server's [stream.Options] does not apply to them.
 package calls
 
 import (
