@@ -76,6 +76,7 @@ type formTable struct {
 	byHeader [numForms]form // by formIndex; at offset 0, so that its address need not be computed
 	byType   [64][2]form    // the same forms: without bit 16 in the header, and with it
 	headers  headers
+	idMask   uint32 // that of the Format
 }
 
 const numForms = 128
@@ -100,6 +101,15 @@ func formIndex(h uint32) uint32 { return h&63 | h>>10&64 }
 func (table *formTable) find(h uint32) (*form, bool) {
 	form := &table.byHeader[(h|h>>10)&(numForms-1)]
 	return form, form.header == h
+}
+
+// lookup returns the form of header h, whatever its flags are, or nil if the format has no
+// such type.
+func (table *formTable) lookup(h uint32) *form {
+	if form := &table.byHeader[formIndex(h)]; h&table.idMask < numForms/2 && form.typ != 0 {
+		return form
+	}
+	return nil
 }
 
 // The supported formats. Redot and Xogot use Godot4; the manual of Mole describes
@@ -387,6 +397,7 @@ const wideFlag = 1
 func newFormat(f Format) *Format {
 	for double := range f.forms {
 		table := &f.forms[double]
+		table.idMask = f.idMask
 		table.byType[0][0].typ = numTypes // Type 0 is none, see Encoder.begin.
 		for id, t := range f.types {
 			r := f.newForms(t, uint32(id), double == 1)

@@ -199,7 +199,7 @@ func (d *Decoder) key(i int) pathKey {
 	b := d.buf[f.keyPos-d.base : d.end]
 	typ := TypeString
 	if f.kind == KindDictStart {
-		form := d.lookup(le.Uint32(b))
+		form := d.forms.lookup(le.Uint32(b))
 		if form == nil {
 			return pathKey{}
 		}

@@ -12,7 +12,7 @@ import (
 // payload is the part of the latest token's payload that bulk reads have not returned
 // yet. AppendString, ReadString, Payload, ReadPacked and AppendPacked are bulk reads.
 //
-// Tokens of the slow path set it. On the fast path, startPayload sets it for the text of
+// Tokens of the slow path set it. On the fast path, bulk.start sets it for the text of
 // a string, which it finds from the encoded token.
 type payload struct {
 	token  mark   // of the token that it belongs to
@@ -24,10 +24,14 @@ type payload struct {
 	elem   units  // of a PackedStart
 }
 
-// startPayload begins or continues a bulk read. It returns false if the latest token has
+// A bulk reads the payload of a Decoder. Its state is in the Decoder, because a bulk read that
+// an error of the Reader has interrupted is continued by another call.
+type bulk struct{ d *Decoder }
+
+// start begins or continues a bulk read. It returns false if the latest token has
 // no payload for bulk reads.
-func (d *Decoder) startPayload() bool {
-	p := &d.payload
+func (b bulk) start() bool {
+	d, p := b.d, &b.d.payload
 	switch {
 	case d.abandoned > 0: // the token is part of a container that is to be skipped
 		return false
@@ -38,7 +42,7 @@ func (d *Decoder) startPayload() bool {
 	}
 	if p.token != d.mark {
 		*p = payload{token: d.mark}
-		if at, n := d.fastText(); at > 0 {
+		if at, n := b.fastText(); at > 0 {
 			p.kind, p.pos, p.left = KindStringChunk, d.tokenPos()+uint64(at), n
 		}
 	}
@@ -46,8 +50,7 @@ func (d *Decoder) startPayload() bool {
 		return false
 	}
 	if p.kind == KindPackedStart {
-		f := d.top()
-		p.elem = units{f.unit, layouts[f.typ].n}
+		p.elem = d.top().units()
 	}
 	p.active = true
 	d.drop() // its payload leaves the buffer as the bulk read goes on
@@ -59,85 +62,77 @@ func (d *Decoder) startPayload() bool {
 
 // fastText returns the offset of the text in the latest token, which came from the fast
 // path, and the length of the text. It returns 0 if the token is not a string.
-func (d *Decoder) fastText() (at, n int) {
-	b := d.buf[d.tokenPos()-d.base:]
-	h := le.Uint32(b)
+func (b bulk) fastText() (at, n int) {
+	d := b.d
+	text := d.buf[d.tokenPos()-d.base:]
+	h := le.Uint32(text)
 	switch f := d.top(); {
 	case f.kind == KindNodePathStart:
 		return 4, int(h)
 	case f.kind == KindPackedStart:
-		if h > 0 && b[3+h] == 0 {
+		if h > 0 && text[3+h] == 0 {
 			h -= d.options.Format.nul(f.typ)
 		}
 		return 4, int(h)
 	case d.forms.byHeader[formIndex(h)].shape == shapeText:
-		return 8, int(le.Uint32(b[4:]))
+		return 8, int(le.Uint32(text[4:]))
 	}
 	return 0, 0
 }
 
-// endPayload ends a bulk read after all of the payload has been returned.
-func (d *Decoder) endPayload() {
-	d.payload.active = false
-	d.updateFastPath()
+// end ends a bulk read after all of the payload has been returned.
+func (b bulk) end() {
+	b.d.payload.active = false
+	b.d.updateFastPath()
 }
 
-// peekPayload returns the buffered bytes of the payload. If there are none, it reads at
-// least one element, and as many bytes as most. At the end of the payload it closes the
-// value and returns io.EOF.
-func (d *Decoder) peekPayload(most int) ([]byte, error) {
-	p := &d.payload
-	for p.left == 0 {
+// peek returns the buffered bytes of the payload. If there are none, it reads the next chunk or
+// name, or of packed data at least one element, and as many bytes as most. At the end of the
+// payload it closes the value, except a string, which has ended with its last chunk, and
+// returns io.EOF.
+func (b bulk) peek(most int) ([]byte, error) {
+	d, p := b.d, &b.d.payload
+	if p.left == 0 {
 		if p.done {
 			return nil, io.EOF
 		}
 		if d.err != nil { // after the bytes before it, which have been returned
 			return nil, d.failed()
 		}
-		pos := d.pos()
-		switch d.want() {
-		case wantText:
-			part, err := d.takeText(d.top().typ, 0)
-			if err != nil {
-				return nil, err
-			}
-			p.pos, p.left = pos, part.n
-		case wantChunk:
+		l := lookahead{d: d}
+		p.pos = d.pos()
+		switch w := d.want(); {
+		case w == wantText, w == wantName && p.kind == KindNodePathStart:
+			part := l.takeText(d.top().typ)
+			p.pos += uint64(part.at)
+			p.left = part.n
+		case w == wantChunk:
 			// Read padding together with the last bytes only, so that the bytes
 			// returned before an error in the padding do not depend on the Reader.
-			n := min(d.limit-d.r, most)
-			if direct := d.directBytes(); direct == 0 {
-				n = most
-			} else if uint64(n) > direct {
-				n = int(direct)
+			if direct := b.direct(); direct > 0 {
+				most = int(min(uint64(most), uint64(d.limit-d.r), direct))
 			}
-			n, err := d.takeChunk(max(n/int(d.top().size), 1))
-			if err != nil {
-				return nil, err
-			}
-			p.pos, p.left = pos, n
+			p.left = l.takeChunk(max(most/int(d.top().size), 1))
 		default:
-			d.closePayload()
+			if p.kind != KindStringChunk {
+				d.pop()
+			}
+			p.done = true
+			d.updateFastPath()
+			return nil, io.EOF
+		}
+		if l.err != nil {
+			return nil, l.err
 		}
 	}
 	i := int(p.pos - d.base)
 	return d.buf[i : i+p.left], nil
 }
 
-// closePayload ends the payload after its last byte. It closes the value, except a string,
-// which has ended with its last chunk.
-func (d *Decoder) closePayload() {
-	if d.payload.kind != KindStringChunk {
-		d.pop()
-	}
-	d.payload.done = true
-	d.updateFastPath()
-}
-
-// takePayload consumes n of the bytes that peekPayload has returned.
-func (d *Decoder) takePayload(n int) {
-	d.payload.pos += uint64(n)
-	d.payload.left -= n
+// discard consumes n of the bytes that peek has returned.
+func (b bulk) discard(n int) {
+	b.d.payload.pos += uint64(n)
+	b.d.payload.left -= n
 }
 
 // AppendString appends text to dst: that of the next value, a String or StringName, or
@@ -158,31 +153,50 @@ func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 			return append(dst, text...), nil
 		}
 	}
-	if !d.startPayload() || d.payload.done || d.payload.kind != KindStringChunk && d.payload.kind != KindNodePathStart {
-		if err := d.startText(true); err != nil {
+	b := bulk{d}
+	if !b.start() || d.payload.done || d.payload.kind != KindStringChunk && d.payload.kind != KindNodePathStart {
+		if err := d.startText("String, StringName or NodePath", isTextOrNodePath); err != nil {
 			return dst, err
 		}
 	}
-	dst, err := d.appendPayload(dst)
+	dst, err := b.appendText(dst)
 	if err == nil {
-		d.endPayload()
+		b.end()
 	}
 	return dst, err
 }
 
-// appendPayload appends the payload of a string or NodePath.
-func (d *Decoder) appendPayload(dst []byte) ([]byte, error) {
-	if d.payload.kind == KindNodePathStart {
-		return d.appendNodePath(dst)
-	}
+// appendText appends the payload of a string or NodePath.
+func (b bulk) appendText(dst []byte) ([]byte, error) {
 	for {
-		b, err := d.peekPayload(math.MaxInt)
+		// An interrupted read of a name is repeated with its separator.
+		with := b.appendSeparator(dst)
+		text, err := b.peek(math.MaxInt)
+		if err == nil || err == io.EOF {
+			dst = append(with, text...)
+		}
 		if err != nil {
 			return dst, noMore(err)
 		}
-		dst = append(dst, b...)
-		d.takePayload(len(b))
+		b.discard(len(text))
 	}
+}
+
+// appendSeparator appends what the text of a NodePath has before its next name, or at its end.
+func (b bulk) appendSeparator(dst []byte) []byte {
+	d := b.d
+	if d.payload.kind != KindNodePathStart || d.payload.done || d.want() == wantText {
+		return dst
+	}
+	f := d.top()
+	i := f.count - uint32(d.remaining)
+	if i == 0 && f.has(flagAbsolute) || i > 0 && i < f.names {
+		dst = append(dst, '/')
+	}
+	if i >= f.names && d.remaining > 0 {
+		dst = append(dst, ':')
+	}
+	return dst
 }
 
 // noMore returns nil for the io.EOF at the end of a payload.
@@ -193,40 +207,9 @@ func noMore(err error) error {
 	return err
 }
 
-// appendNodePath appends the NodePath as text and closes it.
-func (d *Decoder) appendNodePath(dst []byte) ([]byte, error) {
-	p := &d.payload
-	for !p.done {
-		if d.err != nil {
-			return dst, d.failed()
-		}
-		switch f, want := d.top(), d.want(); want {
-		case wantName, wantText:
-			i, names, absolute := f.count-uint32(d.remaining), f.names, f.has(flagAbsolute)
-			pos := d.pos()
-			part, err := d.takeText(TypeNodePath, 0)
-			if err != nil {
-				return dst, err
-			}
-			if want == wantName && (i == 0 && absolute || i > 0 && i < names) {
-				dst = append(dst, '/')
-			}
-			if want == wantName && i >= names {
-				dst = append(dst, ':')
-			}
-			from := int(pos-d.base) + part.at
-			dst = append(dst, d.buf[from:from+part.n]...)
-		default:
-			if f.count == 0 && f.has(flagAbsolute) {
-				dst = append(dst, '/')
-			}
-			d.closePayload()
-		}
-	}
-	return dst, nil
-}
-
-func (d *Decoder) noPayload(call string) error {
+// missing returns the error of a call if the latest token has no payload that it could read.
+func (b bulk) missing(call string) error {
+	d := b.d
 	if d.err != nil {
 		return d.failed()
 	}
@@ -245,8 +228,8 @@ func (d *Decoder) noPayload(call string) error {
 // [io.Copy] needs no buffer. It can be used again after an error of the Decoder's Reader.
 func (d *Decoder) Payload() io.Reader {
 	p := &d.getCold().reader
-	*p = payloadReader{d: d}
-	if d.abandoned == 0 && d.startPayload() {
+	*p = payloadReader{bulk: bulk{d}}
+	if p.start() {
 		p.token = d.payload.token
 	}
 	return p
@@ -254,14 +237,14 @@ func (d *Decoder) Payload() io.Reader {
 
 // A payloadReader reads the payload of a token, until another call on the Decoder.
 type payloadReader struct {
-	d     *Decoder
+	bulk
 	token mark
 }
 
 func (p *payloadReader) check() error {
 	q := &p.d.payload
 	if !q.active || q.token != p.token || q.kind == KindNodePathStart || p.d.abandoned > 0 {
-		return p.d.noPayload("Payload")
+		return p.missing("Payload")
 	}
 	return nil
 }
@@ -271,12 +254,12 @@ func (p *payloadReader) Read(dst []byte) (int, error) {
 	if err := p.check(); err != nil || len(dst) == 0 {
 		return 0, err
 	}
-	if p.d.canReadDirect(len(dst)) {
-		return p.d.readDirect(dst, 1)
+	if n, err := p.readDirect(dst, true); n > 0 || err != nil {
+		return n, err
 	}
-	b, err := p.d.peekPayload(len(dst))
+	b, err := p.peek(len(dst))
 	n := copy(dst, b)
-	p.d.takePayload(n)
+	p.discard(n)
 	return n, err
 }
 
@@ -286,12 +269,12 @@ func (p *payloadReader) WriteTo(w io.Writer) (total int64, err error) {
 		return 0, err
 	}
 	for {
-		b, err := p.d.peekPayload(math.MaxInt)
+		b, err := p.peek(math.MaxInt)
 		if err != nil {
 			return total, noMore(err)
 		}
 		n, err := checked.Write(w, b)
-		p.d.takePayload(n)
+		p.discard(n)
 		total += int64(n)
 		if err != nil {
 			return total, err
@@ -313,41 +296,42 @@ func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
 			return 0, err
 		}
 	}
-	if !d.startPayload() {
-		return 0, d.noPayload("ReadPacked")
+	b, want := bulk{d}, typeUnits[T]()
+	if !b.start() {
+		return 0, b.missing("ReadPacked")
 	}
-	want := typeUnits[T]()
-	if err := d.checkPacked("ReadPacked", want); err != nil {
+	if err := b.checkPacked("ReadPacked", want); err != nil {
 		return 0, err
 	}
-	return fillPacked(d, dst, want)
+	return fillPacked(b, dst, want)
 }
 
 // fillPacked is ReadPacked after its checks. want are the units of a T.
-func fillPacked[T Packable](d *Decoder, dst []T, want units) (int, error) {
-	p := &d.payload
-	size := p.elem.size()
-	memory, direct := wire.AsBytes(dst, p.elem == want)
-	if direct && d.copyElements(memory, uint64(len(dst))) {
+func fillPacked[T Packable](b bulk, dst []T, want units) (int, error) {
+	elem := b.d.payload.elem
+	size := elem.size()
+	memory, direct := wire.AsBytes(dst, elem == want)
+	if direct && b.copyElements(memory, uint64(len(dst))) {
 		return len(dst), nil
 	}
 	total := 0
 	for total < len(dst) {
-		if left := (len(dst) - total) * size; direct && d.canReadDirect(left) {
-			n, err := d.readDirect(memory[total*size:], size)
-			total += n / size
-			if err != nil {
+		if direct {
+			n, err := b.readDirect(memory[total*size:], false)
+			if total += n / size; err != nil {
 				return total, err
 			}
-			continue
+			if n > 0 {
+				continue
+			}
 		}
-		b, err := d.peekPayload(min(len(dst)-total, 1<<24) * size)
+		data, err := b.peek(min(len(dst)-total, 1<<24) * size)
 		if err != nil {
 			return total, err
 		}
-		n := min(len(b)/size, len(dst)-total)
-		wire.Decode(dst[total:total+n], b, p.elem.unit)
-		d.takePayload(n * size)
+		n := min(len(data)/size, len(dst)-total)
+		wire.Decode(dst[total:total+n], data, elem.unit)
+		b.discard(n * size)
 		total += n
 	}
 	return total, nil
@@ -377,12 +361,13 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 			return dst, nil
 		}
 	}
-	if !d.startPayload() || d.payload.done || d.payload.kind != KindPackedStart {
-		if err := d.startPacked(want); err != nil {
+	b := bulk{d}
+	if !b.start() || d.payload.done || d.payload.kind != KindPackedStart {
+		if err := b.startPacked(want); err != nil {
 			return dst, err
 		}
 	}
-	if err := d.checkPacked("AppendPacked", want); err != nil {
+	if err := b.checkPacked("AppendPacked", want); err != nil {
 		return dst, err
 	}
 	p := &d.payload
@@ -393,9 +378,9 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 			left += int(min(d.remaining, 1<<30)) // for ints of 32 bits
 		}
 		if left == 0 {
-			_, err := d.peekPayload(0)
+			_, err := b.peek(0)
 			if err == io.EOF {
-				d.endPayload()
+				b.end()
 			}
 			return dst, noMore(err)
 		}
@@ -407,7 +392,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 			dst = slices.Grow(dst, step)
 		}
 		free := dst[len(dst):cap(dst)]
-		n, err := fillPacked(d, free[:min(left, len(free))], want)
+		n, err := fillPacked(b, free[:min(left, len(free))], want)
 		dst = dst[:len(dst)+n]
 		if err != nil {
 			return dst, err
@@ -429,15 +414,16 @@ func typeUnits[T Packable]() units {
 	return units{u, uint8(n)}
 }
 
+// units returns the units of the elements of packed data.
+func (f *frame) units() units { return units{f.unit, layouts[f.typ].n} }
+
 // startPacked reads the start of the next value, which must be a packed array with elements
 // that convert to want.
-func (d *Decoder) startPacked(want units) error {
-	form, err := d.peekTyped()
+func (b bulk) startPacked(want units) error {
+	d := b.d
+	form, err := d.peekTyped("packed array", isPacked)
 	if err != nil {
 		return err
-	}
-	if form.shape != shapePacked {
-		return d.mismatch(form, "packed array")
 	}
 	elem := units{form.unit, layouts[form.typ].n}
 	if !elem.convertTo(want) {
@@ -445,21 +431,21 @@ func (d *Decoder) startPacked(want units) error {
 	}
 	_, err = d.value()
 	if err == nil {
-		d.startPayload()
+		b.start()
 	}
 	return err
 }
 
 // checkPacked checks that the payload is a packed array with elements that convert to want.
-func (d *Decoder) checkPacked(call string, want units) error {
-	p := &d.payload
+func (b bulk) checkPacked(call string, want units) error {
+	p := &b.d.payload
 	switch {
 	case p.kind != KindPackedStart:
-		return d.noPayload(call)
+		return b.missing(call)
 	case !p.elem.convertTo(want):
-		return d.WrapError(p.elem.mismatch(want))
+		return b.d.WrapError(p.elem.mismatch(want))
 	case p.left > 0 && p.left%p.elem.size() != 0: // Payload has read a part of an element
-		return d.WrapError(wrapf(ErrType, "Payload has read a part of the next element"))
+		return b.d.WrapError(wrapf(ErrType, "Payload has read a part of the next element"))
 	}
 	return nil
 }
@@ -472,8 +458,9 @@ func (u units) mismatch(v units) error {
 
 // copyElements fills dst with n elements, if all of them are buffered and no padding follows
 // them. Most arrays are read by it, without a division.
-func (d *Decoder) copyElements(dst []byte, n uint64) bool {
-	if d.payload.left > 0 || d.payload.done || d.err != nil || len(dst) > d.limit-d.r || uint64(len(dst)) > d.directBytes() {
+func (b bulk) copyElements(dst []byte, n uint64) bool {
+	d := b.d
+	if d.payload.left > 0 || d.payload.done || d.err != nil || len(dst) > d.limit-d.r || uint64(len(dst)) > b.direct() {
 		return false
 	}
 	d.consume(copy(dst, d.buf[d.r:d.limit]))
@@ -481,49 +468,39 @@ func (d *Decoder) copyElements(dst []byte, n uint64) bool {
 	return true
 }
 
-// canReadDirect reports whether readDirect should read n bytes of packed data: if all of
-// them are buffered, or if they are more than a buffer and can be read from the Reader
-// directly into the caller's slice. The last bytes before padding are read as a chunk,
-// together with the padding.
-func (d *Decoder) canReadDirect(n int) bool {
-	if d.err != nil || d.payload.left > 0 || d.want() != wantChunk {
-		return false
-	}
-	most := min(uint64(n), d.directBytes())
-	if most < uint64(d.top().size) {
-		return false
-	}
-	// Input in memory is always buffered. readDirect would overwrite it.
-	return most <= uint64(d.limit-d.r) || d.src != nil && most >= uint64(d.maxChunk)
-}
-
-// directBytes returns the number of bytes of elements that are still to come and that no
+// direct returns the number of bytes of elements that are still to come and that no
 // padding follows.
-func (d *Decoder) directBytes() uint64 {
-	f := d.top()
+func (b bulk) direct() uint64 {
+	d, f := b.d, b.d.top()
 	if f.unit == wire.Byte { // padding follows the last bytes
 		return d.remaining - min(d.remaining, uint64(f.count&3))
 	}
 	return d.remaining * uint64(f.size)
 }
 
-// readDirect reads whole elements into p, from the buffer and then directly from the
-// Reader, up to len(p) or directBytes. If the Reader fails inside an element, it moves the
-// bytes of that element to the buffer. If size is 1, it returns as soon as it has elements.
-func (d *Decoder) readDirect(p []byte, size int) (int, error) {
-	f := d.top()
-	if most := d.directBytes(); uint64(len(p)) > most {
-		p = p[:most]
+// readDirect reads whole elements of packed data into dst, from the buffer and then directly
+// from the Reader. It returns 0 if they should be read as a chunk: if they are neither buffered
+// nor more than a buffer, or if padding follows them. If the Reader fails inside an element, it
+// moves the bytes of that element to the buffer. If once is set, it returns as soon as it has
+// elements.
+func (b bulk) readDirect(dst []byte, once bool) (int, error) {
+	d := b.d
+	if d.err != nil || d.payload.left > 0 || d.want() != wantChunk {
+		return 0, nil
 	}
-	p = p[:len(p)/int(f.size)*int(f.size)]
-	n := copy(p, d.buf[d.r:d.limit])
+	most, size := min(uint64(len(dst)), b.direct()), int(d.top().size)
+	// Input in memory is always buffered. source.readDirect would overwrite it.
+	if most > uint64(d.limit-d.r) && (d.src == nil || most < uint64(d.maxChunk)) {
+		return 0, nil
+	}
+	dst = dst[:int(most)/size*size]
+	n := copy(dst, d.buf[d.r:d.limit])
 	d.consume(n)
 	var err error
-	once := size == 1 // for Payload, which returns available bytes
-	if enough := once && n > 0 && n%int(f.size) == 0; n < len(p) && !enough {
+	if enough := once && n > 0 && n%size == 0; n < len(dst) && !enough {
 		d.saveKeys(d.base + uint64(d.end))
-		n, err = d.source.readDirect(p, n, int(f.size), once)
+		n, err = d.source.readDirect(dst, n, size, once)
 	}
-	d.count(uint64(n / int(f.size)))
+	d.count(uint64(n / size))
 	return n, d.readError(err)
 }

@@ -36,24 +36,27 @@ func (d *Decoder) Fields() iter.Seq2[[]byte, error] {
 // of its elements. The loop's body reads the element: a number, vector or color of a packed
 // array with [ReadPacked], into a slice of length 1. The rules of [Decoder.Fields] apply.
 func (d *Decoder) Elements() iter.Seq2[int, error] {
-	return func(yield func(int, error) bool) { d.eachElement(yield) }
+	return func(yield func(int, error) bool) {
+		n, err := d.readElements()
+		d.each(n, err, 1, yield)
+	}
 }
 
-// A loop is the state of an active Fields or Elements loop.
+// A loop is the state of an active Fields, Elements or Pairs loop.
 type loop struct {
 	d      *Decoder
 	origin uint64 // d.origin at its start, to detect a Reset
 	depth  int    // of the container
 	keys   int    // the number of bytes in cold.keys that outer loops use
-	done   bool   // there is nothing to skip
+	done   bool   // the rest is not to be skipped
 
 	// remaining and keyPos of the frame around the container. They identify it: keyPos is the
 	// position of a container or key, which never repeats, and remaining tells its values apart.
 	left, keyPos uint64
 }
 
-// newLoop returns a loop over the container that the latest call has opened.
-func (d *Decoder) newLoop() loop {
+// newLoop returns a loop over the container that the latest call on d has opened.
+func newLoop(d *Decoder) loop {
 	around := &d.stack[d.depth-1]
 	return loop{d: d, origin: d.origin, depth: d.depth, keys: len(d.getCold().keys), left: around.remaining, keyPos: around.keyPos}
 }
@@ -80,15 +83,14 @@ func (l *loop) exit() {
 	}
 }
 
-// finished reports whether the body has read exactly one value. left is d.remaining before the
-// value, and keyPos is d.keyPos, which differs in every other container.
+// finished reports whether the body has read exactly what it should: left values remain. keyPos is
+// d.keyPos before the body, which differs in every other container.
 func (l *loop) finished(left, keyPos uint64) bool {
 	d := l.d
-	return d.remaining == left-1 && d.keyPos == keyPos && d.marked != d.remaining && d.err == nil
+	return d.remaining == left && d.keyPos == keyPos && d.marked != d.remaining && d.err == nil
 }
 
-// finish skips the rest of a value that the body has not read, or only in part. left is d.remaining
-// before the value.
+// finish skips what the body has not read of its values. After it, left values remain.
 func (l *loop) finish(left uint64) error {
 	d := l.d
 	if d.err != nil { // the body has ignored it
@@ -97,29 +99,42 @@ func (l *loop) finish(left uint64) error {
 	if !l.isOpen() {
 		return l.readPast()
 	}
-	switch {
-	case d.depth > l.depth && d.stack[l.depth].remaining == left-1:
-		return d.SkipTo(l.depth)
-	case d.depth > l.depth:
-	case d.remaining == left && d.want() == wantChunk:
-		_, err := d.takeChunk(1)
-		return err
-	case d.remaining == left:
-		return d.SkipValue()
-	case d.remaining == left-1 && !(d.atKey() && d.marked == d.remaining):
-		return nil
+	if d.depth > l.depth && d.stack[l.depth].remaining >= left {
+		if err := d.SkipTo(l.depth); err != nil {
+			return err
+		}
 	}
-	return l.readPast()
+	for d.depth == l.depth && d.remaining > left {
+		if err := l.skip(); err != nil {
+			return err
+		}
+	}
+	if d.depth > l.depth || d.remaining != left || d.atKey() && d.marked == left {
+		return l.readPast()
+	}
+	return nil
+}
+
+// skip skips a value or an element of packed data.
+func (l *loop) skip() error {
+	if l.d.want() == wantChunk {
+		ahead := lookahead{d: l.d}
+		ahead.takeChunk(1)
+		return ahead.err
+	}
+	return l.d.SkipValue()
 }
 
 func (l *loop) readPast() error {
 	return l.d.errorAt(0, wrapf(ErrCount, "the loop's body has read past its value"))
 }
 
-// end reads the End of the container.
-func (l *loop) end() error {
-	err := l.d.ReadEnd()
+// end returns err, or reads the End of the container.
+func (l *loop) end(err error) error {
 	l.done = true
+	if err == nil {
+		err = l.d.ReadEnd()
+	}
 	return err
 }
 
@@ -129,11 +144,12 @@ func (d *Decoder) eachField(yield func([]byte, error) bool) {
 		yield(nil, err)
 		return
 	}
-	l := d.newLoop()
+	l := newLoop(d)
 	defer l.exit()
-	for left := 2*uint64(n) - 1; n > 0; n, left = n-1, left-2 {
-		key, ok, err := l.key()
-		if ok {
+	for left := 2*uint64(n) - 2; n > 0 && err == nil; n, left = n-1, left-2 {
+		var key []byte
+		var ok bool
+		if key, ok, err = l.key(); ok {
 			keyPos := d.keyPos
 			if !yield(key, nil) || d.origin != l.origin {
 				return
@@ -142,14 +158,36 @@ func (d *Decoder) eachField(yield func([]byte, error) bool) {
 				err = l.finish(left)
 			}
 		}
-		if err != nil {
-			l.done = true
-			yield(nil, err)
+	}
+	if err := l.end(err); err != nil {
+		yield(nil, err)
+	}
+}
+
+// each iterates over n elements, or pairs, of the container that the latest call has opened, unless
+// it returned err. values is the number of values that the loop's body reads.
+func (d *Decoder) each(n int, err error, values uint64, yield func(int, error) bool) {
+	if err != nil {
+		yield(0, err)
+		return
+	}
+	l := newLoop(d)
+	defer l.exit()
+	keyPos, packed := d.keyPos, d.want() == wantChunk
+	for i := 0; i < n && err == nil; i++ {
+		if packed { // ReadPacked reads the next element, whatever the body has called before
+			d.payload = payload{token: d.mark, kind: KindPackedStart, active: true, elem: d.top().units()}
+			d.drop()
+		}
+		if !yield(i, nil) || d.origin != l.origin {
 			return
 		}
+		if left := values * uint64(n-i-1); !l.finished(left, keyPos) {
+			err = l.finish(left)
+		}
 	}
-	if err := l.end(); err != nil {
-		yield(nil, err)
+	if err := l.end(err); err != nil {
+		yield(0, err)
 	}
 }
 
@@ -190,13 +228,14 @@ func (l *loop) slowKey() (key []byte, ok bool, err error) {
 		}
 		return nil, false, d.SkipValue()
 	}
-	d.startPayload()
-	keys, err := d.appendPayload(d.cold.keys[:l.keys])
+	b := bulk{d}
+	b.start()
+	keys, err := b.appendText(d.cold.keys[:l.keys])
 	d.cold.keys = keys
 	if err != nil {
 		return nil, false, err
 	}
-	d.endPayload()
+	b.end()
 	return keys[l.keys:len(keys):len(keys)], true, nil
 }
 
@@ -208,53 +247,8 @@ func (d *Decoder) readElements() (int, error) {
 			return int(n), nil
 		}
 	}
-	form, err := d.peekTyped()
-	if err != nil {
-		return 0, err
-	}
-	if form.typ != TypeArray && form.kind != KindPackedStart {
-		return 0, d.mismatch(form, TypeArray)
-	}
-	t, err := d.value()
+	t, err := d.readTyped(TypeArray, func(f *form) bool { return f.typ == TypeArray || f.kind == KindPackedStart })
 	return int(t.Len()), err
-}
-
-func (d *Decoder) eachElement(yield func(int, error) bool) {
-	n, err := d.readElements()
-	if err != nil {
-		yield(0, err)
-		return
-	}
-	l := d.newLoop()
-	defer l.exit()
-	keyPos, numbers := d.keyPos, d.want() == wantChunk
-	for i := range n {
-		if numbers {
-			d.startElement()
-		}
-		if !yield(i, nil) || d.origin != l.origin {
-			return
-		}
-		if l.finished(uint64(n-i), keyPos) {
-			continue
-		}
-		if err := l.finish(uint64(n - i)); err != nil {
-			l.done = true
-			yield(0, err)
-			return
-		}
-	}
-	if err := l.end(); err != nil {
-		yield(0, err)
-	}
-}
-
-// startElement lets ReadPacked read the next element of packed numbers, whatever the loop's body
-// has called before.
-func (d *Decoder) startElement() {
-	f := d.top()
-	d.payload = payload{token: d.mark, kind: KindPackedStart, active: true, elem: units{f.unit, layouts[f.typ].n}}
-	d.drop()
 }
 
 // Pairs reads the next value, a Dictionary, and iterates over the indices of its pairs.
@@ -262,53 +256,8 @@ func (d *Decoder) startElement() {
 // [Decoder.Fields] apply; Pairs skips any part of the key and the value that the body has
 // not read.
 func (d *Decoder) Pairs() iter.Seq2[int, error] {
-	return func(yield func(int, error) bool) { d.eachPair(yield) }
-}
-
-func (d *Decoder) eachPair(yield func(int, error) bool) {
-	n, err := d.ReadDict()
-	if err != nil {
-		yield(0, err)
-		return
+	return func(yield func(int, error) bool) {
+		n, err := d.ReadDict()
+		d.each(n, err, 2, yield)
 	}
-	l := d.newLoop()
-	defer l.exit()
-	for i := range n {
-		if !yield(i, nil) || d.origin != l.origin {
-			return
-		}
-		if err := l.finishPair(2*uint64(n-i) - 2); err != nil {
-			l.done = true
-			yield(0, err)
-			return
-		}
-	}
-	if err := l.end(); err != nil {
-		yield(0, err)
-	}
-}
-
-// finishPair skips the rest of a pair, after which left values of the Dictionary remain.
-func (l *loop) finishPair(left uint64) error {
-	d := l.d
-	if d.err != nil { // the body has ignored it
-		return d.failed()
-	}
-	if !l.isOpen() {
-		return l.readPast()
-	}
-	if d.depth > l.depth {
-		if err := d.SkipTo(l.depth); err != nil {
-			return err
-		}
-	}
-	for d.remaining > left {
-		if err := d.SkipValue(); err != nil {
-			return err
-		}
-	}
-	if d.remaining != left || d.marked == left { // never noMark, because left is even
-		return l.readPast()
-	}
-	return nil
 }

@@ -55,6 +55,7 @@ func (d *Decoder) failed() error {
 
 // next reads a token on the slow path, after start.
 func (d *Decoder) next() (Token, error) {
+	l := lookahead{d: d}
 	switch d.want() {
 	case wantElem, wantKey, wantValue, wantField:
 		return d.value()
@@ -65,11 +66,12 @@ func (d *Decoder) next() (Token, error) {
 	case wantEnd:
 		return d.readEnd(), nil
 	case wantName, wantText:
-		return d.text(d.top().typ, 0)
+		return l.token(l.text(d.top().typ))
 	case wantProperty:
-		return d.property()
+		n := l.name()
+		return l.token(l.take(newToken(KindProperty, TypeObject, 0, 0), 4, n))
 	default:
-		return d.chunk()
+		return l.token(l.chunk())
 	}
 }
 
@@ -130,29 +132,20 @@ func (d *Decoder) peekSlow() Kind {
 	if d.err != nil {
 		return 0
 	}
-	k, err := d.peekKind()
+	k, err := Kind(0), d.leaveLoop()
+	if err == nil {
+		var next *form
+		if k = wantKinds[d.want()]; k == 0 && d.remaining > 0 {
+			if next, err = d.peekForm(); err == nil {
+				k = next.kind
+			}
+		}
+	}
 	if err != nil && d.err == nil { // an error of the Reader, which PeekKind cannot return and the next call does
 		d.err, d.errOnce = err, true
 	}
 	d.updateFastPath()
 	return k
-}
-
-func (d *Decoder) peekKind() (Kind, error) {
-	if err := d.leaveLoop(); err != nil {
-		return 0, err
-	}
-	switch w := d.want(); {
-	case w == wantNothing:
-		return 0, nil
-	case w > lastValue:
-		return wantKinds[w], nil
-	}
-	form, err := d.peekForm()
-	if err != nil {
-		return 0, err
-	}
-	return form.kind, nil
 }
 
 // wantKinds has the kinds of tokens that do not start a value.
@@ -166,11 +159,9 @@ func (d *Decoder) peekForm() (*form, error) {
 	if err := d.beginValue(); err != nil {
 		return nil, err
 	}
-	b, err := d.peek(4)
-	if err != nil {
-		return nil, err
-	}
-	return d.formOf(le.Uint32(b))
+	l := lookahead{d: d}
+	form, _ := l.form()
+	return form, l.err
 }
 
 // peek returns the next bytes, at least n, without consuming them. A token is consumed only

@@ -25,7 +25,7 @@ func (d *Decoder) PeekType() (Type, error) {
 	if d.want() == wantName {
 		return TypeString, nil
 	}
-	form, err := d.peekTyped()
+	form, err := d.peekTyped(nil, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -154,17 +154,12 @@ func (d *Decoder) peekNumber(want Type) (t Token, size int, err error) {
 	if form != nil && (form.typ == TypeInt || form.typ == TypeFloat) {
 		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, 4 + int(form.size), nil
 	}
-	form, err = d.peekTyped()
+	form, err = d.peekTyped(want, isNumber)
 	if err != nil {
 		return Token{}, 0, err
 	}
-	if form.typ != TypeInt && form.typ != TypeFloat {
-		return Token{}, 0, d.mismatch(form, want)
-	}
-	if err := d.checkHeader(le.Uint32(d.buf[d.r:]), form); err != nil { // as in value, before waiting for more bytes
-		return Token{}, 0, err
-	}
 	l := lookahead{d: d, at: 4}
+	l.checkHeader(form, le.Uint32(d.buf[d.r:])) // as in value, before waiting for more bytes
 	bits := l.word(int(form.size))
 	return Token{head: form.head, bits: bits}, l.at, l.err
 }
@@ -189,10 +184,10 @@ func (d *Decoder) ReadString() (string, error) {
 	if text, ok := d.fastString(); ok {
 		return string(text), nil
 	}
-	if err := d.startText(false); err != nil {
+	if err := d.startText(TypeString, isText); err != nil {
 		return "", err
 	}
-	return d.finishText()
+	return bulk{d}.text()
 }
 
 // ReadNodePath reads a NodePath and returns it as text, such as "/root/Player:position". After
@@ -205,51 +200,38 @@ func (d *Decoder) ReadNodePath() (string, error) {
 	if _, err := d.readType(TypeNodePath); err != nil {
 		return "", err
 	}
-	d.startPayload()
-	return d.finishText()
+	b := bulk{d}
+	b.start()
+	return b.text()
 }
 
-// finishText returns the payload of a string or NodePath.
-func (d *Decoder) finishText() (string, error) {
-	defer d.endPayload()
-	if d.payload.kind == KindStringChunk && d.want() != wantText { // all of the text is buffered
-		b, _ := d.peekPayload(math.MaxInt)
-		return string(b), nil
+// text returns the payload of a string or NodePath, and ends the bulk read.
+func (b bulk) text() (string, error) {
+	defer b.end()
+	if b.d.payload.kind == KindStringChunk && b.d.want() != wantText { // all of the text is buffered
+		text, _ := b.peek(math.MaxInt)
+		return string(text), nil
 	}
-	text, err := d.appendPayload(nil)
+	text, err := b.appendText(nil)
 	if err != nil {
 		return "", err
 	}
 	return string(text), nil
 }
 
-// startText reads the first token of the next value, a string, or also a NodePath if nodePath
-// is set. A bulk read then continues with its payload.
-func (d *Decoder) startText(nodePath bool) error {
-	if err := d.start(); err != nil {
-		return err
+// startText reads the first token of the next value, which is a name, or a text that accepts
+// reports true for. A bulk read then continues with its payload.
+func (d *Decoder) startText(want any, accepts func(*form) bool) error {
+	err := d.start()
+	if err == nil && d.want() == wantName {
+		_, err = d.next()
+	} else if err == nil {
+		_, err = d.readTyped(want, accepts)
 	}
-	if d.want() == wantName {
-		if _, err := d.next(); err != nil {
-			return err
-		}
-	} else {
-		form, err := d.peekTyped()
-		if err != nil {
-			return err
-		}
-		if form.shape != shapeText && !(nodePath && form.shape == shapeNodePath) {
-			if nodePath {
-				return d.mismatch(form, "String, StringName or NodePath")
-			}
-			return d.mismatch(form, TypeString)
-		}
-		if _, err := d.value(); err != nil {
-			return err
-		}
+	if err == nil {
+		bulk{d}.start()
 	}
-	d.startPayload()
-	return nil
+	return err
 }
 
 // ReadReals reads a value of math type t into c, in encoded order: a Basis is encoded by
@@ -330,14 +312,7 @@ func (d *Decoder) ReadRID() (uint64, error) {
 // ReadObjectID reads an object that is encoded as its instance id, and returns the id; 0 is
 // null. It returns [ErrType] for a serialized object.
 func (d *Decoder) ReadObjectID() (uint64, error) {
-	form, err := d.peekTyped()
-	if err != nil {
-		return 0, err
-	}
-	if form.kind != KindObjectID {
-		return 0, d.mismatch(form, "an object's id")
-	}
-	t, err := d.value()
+	t, err := d.readTyped("an object's id", func(f *form) bool { return f.kind == KindObjectID })
 	return t.ID(), err
 }
 
@@ -458,30 +433,24 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 	if err := d.start(); err != nil {
 		return nil, false, err
 	}
-	at, nul, read := 0, uint32(0), d.next
+	l, typ, most := lookahead{d: d}, d.top().typ, uint64(d.maxChunk)
 	if d.want() == wantName {
-		nul = d.options.Format.nul(d.top().typ)
+		most += uint64(d.options.Format.nul(typ))
 	} else {
-		form, err := d.peekTyped()
+		form, err := d.peekTyped(nil, nil)
 		if err != nil || form.shape != shapeText {
 			return nil, false, err
 		}
-		if err := d.checkHeader(le.Uint32(d.buf[d.r:]), form); err != nil { // as in value, before waiting for more bytes
-			return nil, false, err
-		}
-		at, read = 4, d.value
+		l.at, typ = 4, form.typ
+		l.checkHeader(form, le.Uint32(d.buf[d.r:])) // as in value, before waiting for more bytes
 	}
-	b, err := d.peek(at + 4)
-	if err != nil || uint64(le.Uint32(b[at:])) > uint64(d.maxChunk)+uint64(nul) {
-		return nil, false, err
+	length := l // of the text, which reads it again
+	if n := length.uint32(); length.err != nil || uint64(n) > most {
+		return nil, false, length.err
 	}
-	t, err := read()
-	if err != nil {
-		return nil, false, err
-	}
-	text = t.Bytes()
+	text = l.text(typ).Bytes()
 	d.drop() // no bulk read may continue this text
-	return text, true, nil
+	return text, l.err == nil, l.err
 }
 
 // ReadFloat32 is [Decoder.ReadFloat] for a float32. It rounds floats. It returns [ErrRange]
@@ -522,53 +491,26 @@ func (d *Decoder) ReadReals32(t Type, c []float32) error {
 	if err := d.checkMath(t, len(c), wire.Float32); err != nil {
 		return err
 	}
-	form, err := d.peekTyped()
+	form, err := d.peekTyped(t, func(f *form) bool { return f.typ == t })
 	if err != nil {
 		return err
 	}
-	if form.typ != t {
-		return d.mismatch(form, t)
+	l := lookahead{d: d, at: 4}
+	l.checkHeader(form, le.Uint32(d.buf[d.r:])) // as in value, before waiting for more bytes
+	b := l.next(int(form.size))
+	if l.err != nil {
+		return l.err
 	}
-	if err := d.checkHeader(le.Uint32(d.buf[d.r:]), form); err != nil { // as in value, before waiting for more bytes
-		return err
-	}
-	b, err := d.peek(4 + int(form.size))
-	if err != nil {
-		return err
-	}
+	size := form.unit.Size()
 	for i := range c {
-		if x := component(b[4+i*form.unit.Size():], form.unit); !fitsReal32(x) {
+		if x := component(b[i*size:], form.unit); !fitsReal32(x) {
 			return d.errorAt(0, wrapf(ErrRange, "component %v does not fit float32", x))
 		}
 	}
-	tok, err := d.value()
-	if err != nil {
-		return err
-	}
 	for i := range c {
-		c[i] = float32(tok.Real(i))
+		c[i] = float32(component(b[i*size:], form.unit))
 	}
-	d.drop()
-	return nil
-}
-
-// peekTyped returns the form of the next value, for a typed read. It reads the header
-// without consuming it.
-func (d *Decoder) peekTyped() (*form, error) {
-	if err := d.start(); err != nil {
-		return nil, err
-	}
-	switch w := d.want(); {
-	case w <= lastValue || w == wantDictKey:
-		return d.peekForm()
-	case w == wantEnd:
-		f := d.top()
-		return nil, d.errorAt(0, wrapf(ErrCount, "more %s than the declared %d", f.holds(), f.count))
-	case w == wantProperty:
-		return nil, d.errorAt(0, wrapf(ErrType, "got the name of a property, want a value"))
-	default:
-		return nil, d.errorAt(0, wrapf(ErrType, "got a part of a %v, want a value", d.top().typ))
-	}
+	return d.take(l.at)
 }
 
 // readType reads the first token of the next value, which must have type t.
@@ -577,17 +519,43 @@ func (d *Decoder) readType(t Type) (Token, error) {
 	if form := d.lastForm(&last); form != nil && form.typ == t && form.shape == shapeWord {
 		return d.takeLast(form, &last), nil
 	}
-	form, err := d.peekTyped()
-	if err != nil {
+	return d.readTyped(t, func(f *form) bool { return f.typ == t })
+}
+
+// readTyped reads the first token of the next value, whose form peekTyped accepts.
+func (d *Decoder) readTyped(want any, accepts func(*form) bool) (Token, error) {
+	if _, err := d.peekTyped(want, accepts); err != nil {
 		return Token{}, err
-	}
-	if form.typ != t {
-		return Token{}, d.mismatch(form, t)
 	}
 	return d.value()
 }
 
-// mismatch returns the error of a typed read of want if the next value has the given form.
-func (d *Decoder) mismatch(form *form, want any) error {
-	return d.errorAt(0, wrapf(ErrType, "got %v, want %v", form.typ, want))
+// peekTyped returns the form of the next value, for a typed read. It reads the header
+// without consuming it. If accepts is not nil and reports false, it returns the error that
+// names want, a Type or text.
+func (d *Decoder) peekTyped(want any, accepts func(*form) bool) (*form, error) {
+	if err := d.start(); err != nil {
+		return nil, err
+	}
+	switch w := d.want(); {
+	case w <= lastValue || w == wantDictKey: // a value
+	case w == wantEnd:
+		f := d.top()
+		return nil, d.errorAt(0, wrapf(ErrCount, "more %s than the declared %d", f.holds(), f.count))
+	case w == wantProperty:
+		return nil, d.errorAt(0, wrapf(ErrType, "got the name of a property, want a value"))
+	default:
+		return nil, d.errorAt(0, wrapf(ErrType, "got a part of a %v, want a value", d.top().typ))
+	}
+	form, err := d.peekForm()
+	if err == nil && accepts != nil && !accepts(form) {
+		err = d.errorAt(0, wrapf(ErrType, "got %v, want %v", form.typ, want))
+	}
+	return form, err
 }
+
+func isNumber(f *form) bool { return f.typ == TypeInt || f.typ == TypeFloat }
+func isText(f *form) bool   { return f.shape == shapeText }
+func isPacked(f *form) bool { return f.shape == shapePacked }
+
+func isTextOrNodePath(f *form) bool { return f.shape == shapeText || f.shape == shapeNodePath }

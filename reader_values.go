@@ -2,83 +2,23 @@ package gdwire
 
 import (
 	"bytes"
-	"encoding/binary"
 	"io"
 	"math"
 
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// lookup returns the form for header h, or nil if the format has no such type.
-func (d *Decoder) lookup(h uint32) *form {
-	id := h & d.options.Format.idMask
-	if form := &d.forms.byHeader[formIndex(h)]; id < numForms/2 && form.typ != 0 {
-		return form
-	}
-	return nil
-}
-
-// formOf returns the form for header h, or an error if the format has no such type.
-func (d *Decoder) formOf(h uint32) (*form, error) {
-	if form := d.lookup(h); form != nil {
-		return form, nil
-	}
-	f := d.options.Format
-	if f.typeOf(h&0xFFFF) != 0 {
-		return nil, d.fail(0, wrapf(ErrFlags, "header has flags: %#x, %v has none", h, f))
-	}
-	return nil, d.fail(0, wrapf(ErrType, "unknown %v type id %d%s", f, h&f.idMask, d.hint(h)))
-}
-
-// hint names what the input probably is, if it begins with h in place of a header. It
-// looks at no other bytes, so that the text of an error does not depend on how they arrive.
-func (d *Decoder) hint(h uint32) string {
-	if d.pos() != d.origin {
-		return ""
-	}
-	if hint, ok := magics[h]; ok {
-		return hint
-	}
-	var b [4]byte
-	isText := true
-	for _, c := range binary.LittleEndian.AppendUint32(b[:0], h) {
-		isText = isText && (c >= ' ' && c <= '~' || c == '\n' || c == '\r' || c == '\t')
-	}
-	switch {
-	case isText:
-		return "; the input is text: for JSON, see package gdjson"
-	case h <= 1<<24 && h%4 == 0: // as nearly all lengths are
-		return "; perhaps the input begins with its length: see package stream"
-	}
-	return ""
-}
-
-// magics has the first four bytes of files that are often taken for values.
-var magics = map[uint32]string{
-	0x46504347: "; GCPF: a compressed file, see package fileaccess",
-	0x43454447: "; GDEC: an encrypted file, see package fileaccess",
-	0x43525352: "; RSRC: a resource, not a value",
-	0x43435352: "; RSCC: a compressed resource, not a value",
-}
-
 // value reads the first token of a value on the slow path.
 func (d *Decoder) value() (Token, error) {
 	l := lookahead{d: d}
-	h := l.uint32()
-	if l.err != nil {
-		return Token{}, l.err
-	}
-	form, err := d.formOf(h)
-	if err != nil {
-		return Token{}, err
-	}
+	form, h := l.form()
 	// Before waiting for more bytes: an error of the header must not depend on a slow sender.
-	if err := d.checkHeader(h, form); err != nil {
-		return Token{}, err
+	if l.checkHeader(form, h); l.err != nil {
+		return Token{}, l.err
 	}
 	switch form.shape {
 	case shapeText:
-		return d.text(form.typ, 4)
+		return l.token(l.text(form.typ))
 	case shapeNodePath:
 		return l.token(l.nodePath(form))
 	case shapeSignal:
@@ -97,28 +37,10 @@ func (d *Decoder) value() (Token, error) {
 	return l.token(l.fixed(form))
 }
 
-// checkHeader checks the depth of a value and, with Strict, its header h.
-func (d *Decoder) checkHeader(h uint32, form *form) error {
-	if err := d.bounds.check(limitDepth, uint64(d.depth)); err != nil {
-		return d.fail(0, err)
-	}
-	if d.options.Strict {
-		return d.canonicalHeader(h, form)
-	}
-	return nil
-}
-
 // packed reads the start of a packed array.
 func (d *Decoder) packed(form *form) (Token, error) {
 	l := lookahead{d: d, at: 4}
 	return l.token(l.packed(form))
-}
-
-// property reads a property's name.
-func (d *Decoder) property() (Token, error) {
-	l := lookahead{d: d}
-	n := l.name()
-	return l.token(l.take(newToken(KindProperty, TypeObject, 0, 0), 4, n))
 }
 
 // A lookahead reads the fields of a token from the read buffer, in their order, without
@@ -140,6 +62,44 @@ func (l *lookahead) token(t Token) (Token, error) {
 		return Token{}, l.err
 	}
 	return t, nil
+}
+
+// form reads the header of a value, and returns its form and the header.
+func (l *lookahead) form() (*form, uint32) {
+	h, f := l.uint32(), l.d.options.Format
+	form := l.d.forms.lookup(h)
+	switch {
+	case form != nil: // also after an error of the Reader
+	case f.typeOf(h&0xFFFF) != 0:
+		l.fail(0, wrapf(ErrFlags, "header has flags: %#x, %v has none", h, f))
+	default:
+		hint := ""
+		if l.d.pos() == l.d.origin {
+			hint = wire.Hint(h)
+		}
+		l.fail(0, wrapf(ErrType, "unknown %v type id %d%s", f, h&f.idMask, hint))
+	}
+	return form, h
+}
+
+// checkHeader checks the depth of a value. With Strict, it also checks the flags of its
+// header h, the declared type of its container, and the alternatives in strictSeen.
+func (l *lookahead) checkHeader(form *form, h uint32) {
+	d := l.d
+	if l.checkLimit(limitDepth, 0, uint64(d.depth)); l.err != nil || !d.options.Strict {
+		return
+	}
+	f, class, wide := d.options.Format, layouts[form.typ].class, h>>16&1
+	switch {
+	case f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(form.flags) != 0):
+		l.fail(0, notCanonical("header %#x", h))
+	case !d.admits(form.typ):
+		l.fail(0, notCanonical("%v in a container of %v", form.typ, d.top().elem))
+	case class == classReal && f.width[class] == flagged && d.strictSeen.both(seenMath, wide):
+		l.fail(0, notCanonical("math types of both widths"))
+	case form.typ == TypeObject && f.ids && d.strictSeen.both(seenObjects, wide):
+		l.fail(0, notCanonical("both ids of objects and serialized objects"))
+	}
 }
 
 // next reads n bytes. It waits for all of them at once, because an error of Limits.Bytes
@@ -523,64 +483,57 @@ type textPart struct {
 	flags  tokenFlags
 }
 
-// text reads the next chunk of a string as a token. at is the offset of the length field
-// before the first chunk.
-func (d *Decoder) text(typ Type, at int) (Token, error) {
+// text reads the next chunk of a string as a token. The length field is next before the first
+// chunk.
+func (l *lookahead) text(typ Type) Token {
+	d := l.d
 	pos := d.pos()
-	part, err := d.takeText(typ, at)
-	if err != nil {
-		return Token{}, err
+	part := l.takeText(typ)
+	if l.err != nil {
+		return Token{}
 	}
 	d.markToken(pos)
 	d.payload = payload{token: d.mark, kind: KindStringChunk, pos: pos + uint64(part.at), left: part.n}
-	return newToken(KindStringChunk, typ, part.flags, part.length).at(&d.tokenSource, part.at, part.n), nil
+	return newToken(KindStringChunk, typ, part.flags, part.length).at(&d.tokenSource, part.at, part.n)
 }
 
-// takeText consumes the next chunk of a string. at is the offset of the length field before
-// the first chunk.
-func (d *Decoder) takeText(typ Type, at int) (textPart, error) {
-	l := lookahead{d: d, at: at}
-	if f := d.top(); f.kind == KindStringChunk {
-		part := l.text(typ, d.remaining, f.count)
-		if l.err != nil {
-			return part, l.err
-		}
-		if d.consume(part.size); part.flags&flagLast == 0 {
-			d.count(uint64(part.n))
-			return part, nil
-		}
-		d.pop()
-		d.updateFastPath()
-		return part, nil
+// takeText consumes the next chunk of a string, as text does.
+func (l *lookahead) takeText(typ Type) textPart {
+	d, at, f := l.d, l.at, l.d.top()
+	left, total, first := d.remaining, f.count, f.kind != KindStringChunk
+	if first {
+		total = l.uint32()
+		left = uint64(total)
+		// StringBytes limits the text. The NUL of engines is no part of it.
+		l.checkLimit(limitString, at, uint64(total-min(total, d.options.Format.nul(typ))))
+		l.checkLength(at, uint64(total))
 	}
-	total := l.uint32()
-	if l.err == nil && typ != TypePackedStringArray && !d.options.Strict && d.wholeText(d.r+l.at, total) {
-		// What follows does the same: -0.5 % of SkipValue from a Reader.
-		d.countAt(d.pos())
-		d.consume(l.at + int(wire.Padded(total)))
-		return textPart{at: l.at, n: int(total), length: uint64(total), flags: flagLast}, nil
-	}
-	// StringBytes limits the text. The NUL of engines is no part of it.
-	l.checkLimit(limitString, at, uint64(total-min(total, d.options.Format.nul(typ))))
-	l.checkLength(at, uint64(total))
-	part := l.text(typ, uint64(total), total)
+	part := l.textPart(typ, left, total)
 	if l.err != nil {
-		return part, l.err
+		return part
 	}
-	if part.flags&flagLast != 0 { // no frame is needed
+	last := part.flags&flagLast != 0
+	switch {
+	case first && last: // no frame is needed
 		d.countAt(d.pos())
-	} else {
+	case first:
 		d.push(KindStringChunk, typ, total, d.pos())
+	case last:
+		d.pop()
+	}
+	if !last {
 		d.count(uint64(part.n))
+	}
+	if first != last {
 		d.updateFastPath()
 	}
 	d.consume(part.size)
-	return part, nil
+	return part
 }
 
-// text reads the next chunk of a string of total bytes, of which left bytes are still to
+// textPart reads the next chunk of a string of total bytes, of which left bytes are still to
 // come.
-func (l *lookahead) text(typ Type, left uint64, total uint32) textPart {
+func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
 	if l.err != nil {
 		return textPart{}
 	}
@@ -674,16 +627,16 @@ func (d *Decoder) peekPadded(typ Type, n, pad int) (int, error) {
 }
 
 // chunk reads the next elements of packed data as a token.
-func (d *Decoder) chunk() (Token, error) {
-	pos := d.pos()
-	n, err := d.takeChunk(math.MaxInt)
-	if err != nil {
-		return Token{}, err
+func (l *lookahead) chunk() Token {
+	d := l.d
+	pos, f := d.pos(), d.top()
+	n := l.takeChunk(math.MaxInt)
+	if l.err != nil {
+		return Token{}
 	}
-	f := d.top()
 	d.markToken(pos)
 	d.payload = payload{token: d.mark, kind: f.kind, pos: pos, left: n}
-	return newToken(KindChunk, f.typ, tokenFlags(f.unit), uint64(n/int(f.size))).at(&d.tokenSource, 0, n), nil
+	return newToken(KindChunk, f.typ, tokenFlags(f.unit), uint64(n/int(f.size))).at(&d.tokenSource, 0, n)
 }
 
 // takeChunk consumes the next elements of packed data, as many as most, and the
@@ -691,8 +644,8 @@ func (d *Decoder) chunk() (Token, error) {
 //
 // Both are consumed at once: after an error of the Reader between them, nothing would say
 // that only padding is missing.
-func (d *Decoder) takeChunk(most int) (int, error) {
-	f := d.top()
+func (l *lookahead) takeChunk(most int) int {
+	d, f := l.d, l.d.top()
 	n, pad := min(max(d.maxChunk/int(f.size), 1), most), 0
 	if d.remaining <= uint64(n) {
 		n = int(d.remaining)
@@ -701,17 +654,15 @@ func (d *Decoder) takeChunk(most int) (int, error) {
 		}
 	}
 	size := n * int(f.size)
-	pad, err := d.peekPadded(f.typ, size, pad)
-	if err != nil {
-		return 0, err
+	if pad, l.err = d.peekPadded(f.typ, size, pad); l.err == nil {
+		l.checkPadding(size, d.buf[d.r+size:d.r+size+pad])
 	}
-	l := lookahead{d: d}
-	if l.checkPadding(size, d.buf[d.r+size:d.r+size+pad]); l.err != nil {
-		return 0, l.err
+	if l.err != nil {
+		return 0
 	}
 	d.count(uint64(n))
 	d.consume(size + pad)
-	return size, nil
+	return size
 }
 
 // strictSeen is the set of alternatives that Strict has seen in a top-level value. An
@@ -733,23 +684,6 @@ func (s *strictSeen) both(shift, wide uint32) bool {
 // notCanonical returns the error for input that engines accept but never write.
 func notCanonical(format string, args ...any) error {
 	return wrapf(ErrStrict, "not canonical: "+format, args...)
-}
-
-// canonicalHeader checks the flags of header h, the declared type of its container, and
-// the alternatives in strictSeen.
-func (d *Decoder) canonicalHeader(h uint32, form *form) error {
-	f, class, wide := d.options.Format, layouts[form.typ].class, h>>16&1
-	switch {
-	case f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(form.flags) != 0):
-		return d.fail(0, notCanonical("header %#x", h))
-	case !d.admits(form.typ):
-		return d.fail(0, notCanonical("%v in a container of %v", form.typ, d.top().elem))
-	case class == classReal && f.width[class] == flagged && d.strictSeen.both(seenMath, wide):
-		return d.fail(0, notCanonical("math types of both widths"))
-	case form.typ == TypeObject && f.ids && d.strictSeen.both(seenObjects, wide):
-		return d.fail(0, notCanonical("both ids of objects and serialized objects"))
-	}
-	return nil
 }
 
 // canonicalNumber checks that the number of a form has the fewest bits, that a bool is 0 or
