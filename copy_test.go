@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -250,5 +251,60 @@ func TestCopyValueDeclaredTypes(t *testing.T) {
 			require.NoError(t, c.begin(e))
 			require.ErrorIs(t, CopyValue(e, c.d), c.want)
 		})
+	}
+}
+
+func TestCopyingAllocatesNothing(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		for _, window := range []int{minWindow, DefaultMaxChunk} {
+			d := NewDecoder(nil, s.options(window))
+			defer d.Release()
+			e := NewEncoder(io.Discard, &EncoderOptions{Format: s.format})
+			defer e.Release()
+			for _, reset := range readers(s.packet) {
+				requireNoAllocs(t, func() {
+					reset(d)
+					e.Reset(io.Discard)
+					for {
+						err := CopyValue(e, d)
+						if check(err); err == io.EOF {
+							return
+						}
+					}
+				})
+				requireNoAllocs(t, func() {
+					reset(d)
+					e.Reset(io.Discard)
+					for {
+						tok, err := d.ReadToken()
+						if check(err); err == io.EOF {
+							return
+						}
+						check(e.WriteToken(tok))
+					}
+				})
+			}
+		}
+	})
+}
+
+// A saved game has keys, paths and every kind of container.
+func TestSavedGameAllocatesNothing(t *testing.T) {
+	packet, err := os.ReadFile("testdata/godot4.7-dev/save_game_large.bin")
+	require.NoError(t, err)
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	e := NewEncoder(io.Discard, nil)
+	defer e.Release()
+	for name, reset := range readers(packet) {
+		reset(d)
+		check(d.SkipValue()) // the stack reaches its final depth
+		require.Zero(t, testing.AllocsPerRun(5, func() {
+			reset(d)
+			e.Reset(io.Discard)
+			check(CopyValue(e, d))
+			reset(d)
+			check(d.SkipValue())
+		}), name)
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/gdwire/gdwire/internal/testsize"
 )
 
+// These tests are in this folder because they call the examples in example_test.go.
+
 // hostileValues are a value of every type and of every shape that the official
 // engine wrote, and a few that no field of the examples holds.
 func hostileValues(t testing.TB) map[string][]byte {
@@ -130,9 +132,8 @@ func wantPlayer(v *model.Value) (p Player, ok bool) {
 	return p, true
 }
 
-// The programs of the examples and the README are copied here. For any value at any place
-// of their input, they return an error or the right result, and leave the Decoder at the
-// right position.
+// For any value at any place of their input, the examples return an error or the right result,
+// and leave the Decoder at the right position.
 func TestExamplesWithHostileInput(t *testing.T) {
 	next := player()
 	// requireInStep reads the player that follows.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -203,6 +204,18 @@ func TestLimitOfBytesInBulkReads(t *testing.T) {
 			require.Len(t, all, 100)
 		}
 		d.Release()
+	}
+}
+
+// SECURITY.md has the default limits.
+func TestSECURITYLimits(t *testing.T) {
+	b, err := os.ReadFile("SECURITY.md")
+	require.NoError(t, err)
+	for l, size := range [...]string{
+		limitDepth: "1024", limitElements: "1<<20", limitValues: "1<<24", limitString: "16 MiB",
+		limitName: "1 KiB", limitPacked: "256 MiB", limitBytes: "none",
+	} {
+		require.Contains(t, string(b), fmt.Sprintf("| `Limits.%s` | %s", limitTable[l].name, size))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -353,4 +355,93 @@ func TestEndOfPacket(t *testing.T) {
 	_, err = new(Decoder).ReadToken()
 	require.Error(t, err)
 	require.NotEqual(t, io.EOF, err)
+}
+
+// fastNodePath appends the text if its names are those of the NodePath.
+func TestFastNodePath(t *testing.T) {
+	eleven := strings.Repeat("x", 11)
+	tests := []struct {
+		names, subnames []string
+		absolute        bool
+		want            string // no text if it is empty, unless the NodePath is
+	}{
+		{nil, nil, false, ""},
+		{nil, nil, true, "/"},
+		{[]string{"a"}, nil, false, "a"},
+		{[]string{"a"}, nil, true, "/a"},
+		{[]string{"..", "Items", "Slot 3"}, nil, false, "../Items/Slot 3"},
+		{[]string{"root", "Player"}, []string{"position", "x"}, true, "/root/Player:position:x"},
+		{nil, []string{"x"}, false, ":x"},
+		{nil, []string{"x"}, true, "/:x"},
+		{[]string{"a"}, []string{"shader/color"}, false, "a:shader/color"},
+		{[]string{"a"}, []string{"b/c"}, false, "a:b/c"},
+		{[]string{"12345678", "123456789"}, nil, false, "12345678/123456789"},
+		{[]string{"Zoë", "née"}, []string{"größer als acht"}, false, "Zoë/née:größer als acht"},
+		{slices.Repeat([]string{eleven}, 8), nil, false, strings.TrimSuffix(strings.Repeat(eleven+"/", 8), "/")},
+		{slices.Repeat([]string{eleven}, 8), []string{"four"}, false, strings.TrimSuffix(strings.Repeat(eleven+"/", 8), "/") + ":four"}, // 100 bytes
+		{slices.Repeat([]string{eleven}, 8), []string{"five!"}, false, ""},
+		{slices.Repeat([]string{eleven}, 9), nil, false, ""},
+		{[]string{strings.Repeat("x", 100)}, nil, false, strings.Repeat("x", 100)},
+		{[]string{strings.Repeat("x", 100)}, nil, true, ""},
+		{[]string{strings.Repeat("x", 101)}, nil, false, ""},
+		{slices.Repeat([]string{"x"}, 1000), nil, false, ""},
+		{[]string{"a/b"}, nil, false, ""},
+		{[]string{"longer than eight/b"}, nil, false, ""},
+		{[]string{"a:b"}, nil, false, ""},
+		{[]string{"longer than eight:b"}, nil, false, ""},
+		{[]string{"a"}, []string{"b:c"}, false, ""},
+		{[]string{"a"}, []string{"longer than eight:b"}, false, ""},
+		{[]string{""}, nil, false, ""},
+		{[]string{"a", ""}, nil, false, ""},
+		{[]string{"a"}, []string{""}, false, ""},
+	}
+	for _, test := range tests {
+		e := NewEncoder(nil, nil)
+		e.ResetBytes(nil)
+		e.BeginArray(2)
+		e.BeginNodePath(len(test.names), len(test.subnames), test.absolute)
+		for _, name := range slices.Concat(test.names, test.subnames) {
+			e.WriteString(name)
+		}
+		e.End()
+		e.WriteInt(math.MaxInt64)
+		e.End()
+		require.NoError(t, e.Close())
+		b := e.Bytes()
+		d := NewDecoder(nil, nil)
+		for cut := range len(b) + 1 { // in its last bytes, the NodePath is not next to the window's end
+			if cut > 0 && cut < len(b)-20 && len(b) > 200 {
+				continue
+			}
+			d.Reset(bytes.NewReader(b[:cut]))
+			if _, err := d.ReadArray(); err != nil {
+				continue
+			}
+			offset := d.InputOffset()
+			dst := append(make([]byte, 0, 7+208), "before "...)
+			text, ok := d.fastNodePath(dst)
+			require.Same(t, &dst[0], &text[0], "it has enough space")
+			if !ok {
+				require.Equal(t, "before ", string(text))
+				require.Equal(t, offset, d.InputOffset())
+				if cut == len(b) && (test.want != "" || len(test.names)+len(test.subnames) == 0) {
+					t.Errorf("%q has no text", test.want)
+				}
+				continue
+			}
+			require.Equal(t, "before "+test.want, string(text))
+			require.GreaterOrEqual(t, cut, len(b)-12)
+			if cut == len(b) {
+				require.EqualValues(t, int64(math.MaxInt64), readTo(t, d, 1).Int())
+				require.NoError(t, d.ReadEnd())
+			}
+		}
+		if test.want != "" { // the text has these names
+			again := NewEncoder(nil, nil)
+			again.ResetBytes(nil)
+			require.NoError(t, again.WriteNodePath(test.want))
+			require.Equal(t, again.Bytes(), b[8:8+len(again.Bytes())])
+		}
+		d.Release()
+	}
 }

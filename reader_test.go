@@ -903,3 +903,106 @@ func TestPeekKindMakesTokensStale(t *testing.T) {
 	}
 	require.Equal(t, []Kind{KindEnd, KindStringChunk, KindDictKey, KindStringChunk, KindEnd, KindNil}, before)
 }
+
+func TestDecodingAllocatesNothing(t *testing.T) {
+	var (
+		buf     = make([]byte, 0, 4<<10)
+		numbers = make([]float64, 0, 64)
+		path    = make([]byte, 0, 2*maxPath)
+		floats  = make([]float32, 0, 64)
+		some    = make([]float32, 4)
+		vectors = make([][2]float64, 0, 64)
+		bytes   = make([]byte, 0, 64)
+		three   = make([]byte, 3)
+		out     counter
+		sum     float64
+	)
+	for name, use := range map[string]func(d *Decoder, tok Token){
+		"ReadToken": func(*Decoder, Token) {},
+		"PeekKind":  func(d *Decoder, _ Token) { d.PeekKind() },
+		"the content of a token": func(d *Decoder, tok Token) {
+			buf = append(buf[:0], tok.Bytes()...)
+			numbers = tok.AppendReals(numbers[:0])
+			_, _, _, _ = tok.Kind(), tok.Type(), tok.Last(), tok.Bool()
+			sum += tok.Float() + tok.Real(1) + tok.Vector2()[0] + tok.Vector3()[0] + tok.Vector4()[0]
+			sum += float64(tok.Int()) + float64(tok.Len()) + float64(tok.ID()) + float64(tok.Width()) + float64(tok.Components())
+			tok.NodePath()
+			tok.Event()
+			tok.Image()
+		},
+		"where it is": func(d *Decoder, tok Token) {
+			path = d.AppendPath(path[:0])
+			d.StackIndex(d.Depth())
+			d.InputOffset()
+			d.UnreadBuffer()
+		},
+		"SkipValue": func(d *Decoder, _ Token) {
+			if d.want() != wantEnd {
+				check(d.SkipValue())
+			}
+		},
+		"SkipTo": func(d *Decoder, _ Token) { check(d.SkipTo(d.Depth() - 1)) },
+		"AppendString": func(d *Decoder, tok Token) {
+			if afterText(tok, d) {
+				var err error
+				buf, err = d.AppendString(buf[:0])
+				check(err)
+			}
+		},
+		"Payload": func(d *Decoder, tok Token) {
+			if afterData(tok, d) {
+				_, err := d.Payload().Read(three)
+				check(err)
+				_, err = io.Copy(&out, d.Payload())
+				check(err)
+			}
+		},
+		"ReadPacked": func(d *Decoder, tok Token) {
+			if tok.Kind() == KindPackedStart && tok.Type() == TypePackedFloat32Array {
+				_, err := ReadPacked(d, some)
+				check(err)
+			}
+		},
+		"AppendPacked": func(d *Decoder, tok Token) {
+			if tok.Kind() != KindPackedStart {
+				return
+			}
+			var err error
+			switch tok.Type() {
+			case TypePackedFloat32Array:
+				floats, err = AppendPacked(d, floats[:0])
+			case TypePackedFloat64Array:
+				numbers, err = AppendPacked(d, numbers[:0])
+			case TypePackedVector2Array:
+				vectors, err = AppendPacked(d, vectors[:0])
+			case TypePackedByteArray:
+				bytes, err = AppendPacked(d, bytes[:0])
+			}
+			check(err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachSample(t, func(t *testing.T, s sample) {
+				for _, window := range []int{minWindow, DefaultMaxChunk} {
+					d := NewDecoder(nil, s.options(window))
+					defer d.Release()
+					for name, reset := range readers(s.packet) {
+						requireNoAllocs(t, func() {
+							reset(d)
+							for {
+								tok, err := d.ReadToken()
+								if err != nil {
+									if err != io.EOF {
+										panic(name + err.Error())
+									}
+									return
+								}
+								use(d, tok)
+							}
+						})
+					}
+				}
+			})
+		})
+	}
+}

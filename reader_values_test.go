@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -233,4 +234,154 @@ func TestOffsetsOfInvalidText(t *testing.T) {
 			requireError(t, readAll(d), c.offset, "$", ErrUTF8)
 		})
 	}
+}
+
+// AppendString joins a NodePath as engines print it, wherever its Reader fails.
+func TestAppendStringOfNodePaths(t *testing.T) {
+	long := strings.Repeat("long", 20)
+	for want, packet := range map[string][]byte{
+		"":                  bytesOf(idPath, newPath(0), 0, 0),
+		"/":                 bytesOf(idPath, newPath(0), 0, nodePathAbsolute),
+		"a":                 bytesOf(idPath, newPath(1), 0, 0, "a"),
+		"/a":                bytesOf(idPath, newPath(1), 0, nodePathAbsolute, "a"),
+		"a/b/c":             bytesOf(idPath, newPath(3), 0, 0, "a", "b", "c"),
+		"/root/a:b:c":       bytesOf(idPath, newPath(2), 2, nodePathAbsolute, "root", "a", "b", "c"),
+		":b":                bytesOf(idPath, newPath(0), 1, 0, "b"),
+		"/:b":               bytesOf(idPath, newPath(0), 1, nodePathAbsolute, "b"),
+		long + "/a:" + long: bytesOf(idPath, newPath(2), 1, 0, long, "a", long),
+	} {
+		t.Run(fmt.Sprintf("%q", want), func(t *testing.T) {
+			for at := 16; at < len(packet); at++ {
+				d := NewDecoder(&faultyReader{b: append(bytes.Clone(packet), integer(7)...), at: at}, &DecoderOptions{MaxChunk: 16})
+				readTo(t, d, 1)
+				var got []byte
+				var err error
+				if at > 16 || len(packet) > 16 {
+					got, err = d.AppendString(got)
+					require.Equal(t, errTemporary, err, "%s at %d", want, at)
+				}
+				got, err = d.AppendString(got)
+				require.NoError(t, err)
+				require.Equal(t, want, string(got), "at %d", at)
+				require.ErrorContains(t, d.WrapError(io.EOF), "offset 0, $:")
+				require.EqualValues(t, 7, readTo(t, d, 1).Int())
+				d.Release()
+			}
+			d := NewDecoder(plain(packet), nil)
+			readTo(t, d, 1)
+			got, err := d.AppendString(nil)
+			require.NoError(t, err)
+			require.Equal(t, want, string(got))
+			d.Release()
+		})
+	}
+}
+
+// An error inside a NodePath stays for all calls.
+func TestInvalidNodePath(t *testing.T) {
+	d := NewDecoder(plain(bytesOf(idPath, newPath(2), 0, 0, "ok", "\xff")), nil)
+	defer d.Release()
+	readTo(t, d, 1)
+	got, err := d.AppendString(nil)
+	requireError(t, err, 28, "$[1]", ErrUTF8)
+	require.Equal(t, "ok", string(got))
+	_, again := d.AppendString(nil)
+	require.Equal(t, err, again)
+	_, again = d.ReadToken()
+	require.Equal(t, err, again)
+}
+
+// The two counts of a NodePath can overflow their sum: engines add them in 32
+// bits, the manuals do not say.
+func TestNodePathCountOverflow(t *testing.T) {
+	packet := bytesOf(15, newPath(1<<31-1), uint32(math.MaxUint32), 0)
+	d := NewDecoder(plain(packet), &DecoderOptions{Format: Manual4, Limits: limitsOf("", 0)})
+	defer d.Release()
+	requireError(t, readAll(d), 4, "$", ErrRange)
+
+	d.Reset(plain(bytesOf(15, newPath(1<<31-1), uint32(1<<31), 0)))
+	require.Equal(t, int64(math.MaxUint32), readTo(t, d, 1).Len(), "just counted")
+}
+
+func TestNodePathErrors(t *testing.T) {
+	huge := bytesOf(idPath, newPath(1<<31-1), uint32(math.MaxUint32), 0)
+	godot3 := bytesOf(15, newPath(1<<31-1), uint32(math.MaxUint32), 0)
+	testInputErrors(t, []inputError{
+		{name: "one string in Godot 4", packet: bytesOf(idPath, 5), is: ErrType,
+			text: "offset 4, $: NodePath in one string, which godot4 does not have"},
+		{name: "one string", packet: bytesOf(16, "a"), options: DecoderOptions{Format: Godot2, Strict: true}, is: ErrStrict,
+			text: "offset 4, $: not canonical: NodePath as one string"},
+		{name: "sum of the counts in an engine", packet: huge, options: DecoderOptions{Strict: true}, is: ErrStrict,
+			text: "offset 4, $: not canonical: NodePath of 6442450942 names"},
+		{name: "sum of the counts", packet: godot3, options: DecoderOptions{Format: Manual4, Limits: limitsOf("", 0)}, is: ErrRange,
+			text: "offset 4, $: NodePath of 6442450942 names"},
+	})
+}
+
+// The type of DictKey, Property and End is that of their container.
+func TestTypesOfMarkers(t *testing.T) {
+	eachSample(t, func(t *testing.T, s sample) {
+		d := NewDecoder(plain(s.packet), s.options(0))
+		defer d.Release()
+		var open []Type
+		for _, tok := range tokens(t, d) {
+			switch tok.Kind() {
+			case KindArrayStart, KindDictStart, KindObjectStart, KindNodePathStart, KindPackedStart, KindImageStart:
+				open = append(open, tok.Type())
+			case KindDictKey, KindProperty:
+				require.Equal(t, open[len(open)-1], tok.Type())
+			case KindEnd:
+				require.Equal(t, open[len(open)-1], tok.Type())
+				open = open[:len(open)-1]
+			}
+		}
+	})
+}
+
+func TestContainerErrors(t *testing.T) {
+	strict := DecoderOptions{Strict: true, AllowObjects: true}
+	testInputErrors(t, []inputError{
+		{name: "unknown type of elements", packet: bytesOf(idArray|typedBy, 77, 0), is: ErrType,
+			text: "offset 4, $: elements of unknown godot4 type id 77"},
+		{name: "shared bit", packet: bytesOf(idArray, shared(1), idNil), options: strict, is: ErrStrict,
+			text: "offset 4, $: not canonical: shared bit of a count"},
+		{name: "type id 0", packet: bytesOf(idArray|typedBy, 0, 0), options: strict, is: ErrStrict,
+			text: "offset 4, $: not canonical: elements of type id 0"},
+		{name: "no name of a class", packet: bytesOf(idArray|typedBy*2, "", 0), options: strict, is: ErrStrict,
+			text: "offset 4, $: not canonical: elements of a class without a name"},
+		{name: "no class", packet: bytesOf(idObject, ""), options: strict, is: ErrStrict,
+			text: "offset 0, $: not canonical: object without a class"},
+		{name: "negative count", packet: bytesOf(idObject, "A", shared(0)), options: strict, is: ErrStrict,
+			text: "offset 12, $: not canonical: negative count"},
+	})
+}
+
+// Names of classes and scripts are returned as strings, which allocates.
+func TestNamesAllocate(t *testing.T) {
+	packet := bytesOf(idArray|typedBy*2, "Node", 1, idObject, "Sprite2D", 1, "name", idSignal, "pressed", uint64(1))
+	d := NewDecoder(nil, &DecoderOptions{AllowObjects: true})
+	defer d.Release()
+	for _, reset := range readers(packet) {
+		requireNoAllocs(t, func() {
+			reset(d)
+			for range 7 {
+				_, err := d.ReadToken()
+				check(err)
+			}
+		})
+	}
+	reset := readers(packet)["ResetBytes"]
+	require.EqualValues(t, 1, testing.AllocsPerRun(20, func() {
+		reset(d)
+		tok, _ := d.ReadToken()
+		tok.Elem()
+	}))
+	builtin := bytesOf(idDict|typedBy|valuesBy, idInt, idString, 0)
+	requireNoAllocs(t, func() {
+		d.ResetBytes(builtin)
+		tok, _ := d.ReadToken()
+		if tok.Elem() != (Elem{Type: TypeString}) || tok.KeyElem() != (Elem{Type: TypeInt}) {
+			panic("wrong types")
+		}
+	})
 }

@@ -97,3 +97,28 @@ func TestVector(t *testing.T) {
 		require.Zero(t, tok)
 	}
 }
+
+func TestTokensMadeForEncoders(t *testing.T) {
+	require.Zero(t, testing.AllocsPerRun(20, func() {
+		for _, tok := range [...]gdwire.Token{
+			gdwire.Nil(), gdwire.Bool(true), gdwire.Int32(1), gdwire.Int64(2), gdwire.Float32(3), gdwire.Float64(4),
+			gdwire.ObjectID(5), gdwire.DictKey(), gdwire.End(),
+		} {
+			discard = tok
+		}
+	}))
+	for name, make := range map[string]func() gdwire.Token{
+		"String":     func() gdwire.Token { return gdwire.String("text") },
+		"StringName": func() gdwire.Token { return gdwire.StringName("text") },
+		"ArrayStart": func() gdwire.Token { return gdwire.ArrayStart(1, gdwire.Elem{Class: "Node"}) },
+		"DictStart": func() gdwire.Token {
+			return gdwire.DictStart(1, gdwire.Elem{Type: gdwire.TypeInt}, gdwire.Elem{Script: "res://x"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.LessOrEqual(t, testing.AllocsPerRun(20, func() { discard = make() }), 4.0)
+		})
+	}
+}
+
+var discard gdwire.Token

@@ -710,3 +710,100 @@ func TestCloseAfterWriterError(t *testing.T) {
 		e.Release()
 	}
 }
+
+// encode makes every typed call.
+func encode(e *Encoder, c *encodeData) {
+	check(e.BeginArray(27))
+	check(e.WriteNil())
+	check(e.WriteBool(true))
+	check(e.WriteInt(1 << 40))
+	check(e.WriteToken(Int32(7)))
+	check(e.WriteToken(Int64(7)))
+	check(e.WriteFloat(0.1))
+	check(e.WriteToken(Float32(0.1)))
+	check(e.WriteToken(Float64(0.1)))
+	check(e.WriteRID(5))
+	check(e.WriteObjectID(5))
+	check(e.WriteCallable())
+	check(e.WriteString(c.text))
+	check(e.WriteStringName(c.text))
+	check(e.WriteSignal(c.text, 7))
+	check(e.WriteNodePath(c.path))
+	check(e.WriteReals(TypeVector3, 1, 2, 3))
+	check(e.WriteReals(TypeProjection, c.reals...))
+	check(e.WriteInts(TypeRect2i, 1, 2, 3, 4))
+	check(e.WriteRaw(c.raw))
+
+	check(e.BeginTypedDict(1, Elem{Type: TypeString}, Elem{Class: c.name}))
+	check(e.WriteToken(DictKey()))
+	check(e.WriteString(c.text))
+	check(e.BeginObject(c.name, 1))
+	check(e.WriteProperty(c.name))
+	check(e.BeginTypedArray(c.count, Elem{Script: c.path}))
+	check(e.End())
+	check(e.End())
+	check(e.End())
+
+	check(e.BeginNodePath(1, 1, true))
+	check(e.WriteString(c.text))
+	check(e.BeginString(TypeString, int64(c.count)))
+	_, err := e.Write(c.bytes[:0])
+	check(err)
+	check(e.End())
+	check(e.End())
+
+	check(e.BeginString(TypeString, int64(c.length)))
+	_, err = e.Write(c.bytes)
+	check(err)
+	check(e.End())
+
+	check(e.BeginPacked(TypePackedFloat32Array, int64(c.length)))
+	check(WritePacked(e, c.floats))
+	check(e.End())
+	check(e.BeginPacked(TypePackedFloat32Array, int64(c.length)))
+	check(WritePacked(e, c.doubles))
+	check(e.End())
+	check(e.BeginPacked(TypePackedVector3Array, int64(c.length)))
+	check(WritePacked(e, c.vectors))
+	check(e.End())
+	check(e.BeginPacked(TypePackedByteArray, int64(c.length)))
+	check(WritePacked(e, c.bytes))
+	check(e.End())
+	check(e.BeginPacked(TypePackedStringArray, 2))
+	check(e.WriteString(c.text))
+	check(e.WriteString(""))
+	check(e.End())
+	check(e.End())
+}
+
+type encodeData struct {
+	text, path, name string
+	raw, bytes       []byte
+	reals, doubles   []float64
+	floats           []float32
+	vectors          [][3]float64
+	count, length    int
+}
+
+func TestEncodingAllocatesNothing(t *testing.T) {
+	known := &encodeData{
+		text: strings.Repeat(longText, 3), path: "/root/Player:position:x", name: "Node3D",
+		raw: bytesOf(idDict, 1, str("k"), nested(3)), bytes: []byte("0123456789"), length: 10,
+		reals: make([]float64, 16), doubles: make([]float64, 10), floats: make([]float32, 10), vectors: make([][3]float64, 10),
+	}
+	unknown := *known
+	unknown.count, unknown.length = Unknown, Unknown
+	for _, c := range []*encodeData{known, &unknown} {
+		for _, size := range []int{64, bufferSize} {
+			e := NewEncoder(io.Discard, nil)
+			e.buf = e.buf[:size:size]
+			e.setLimit()
+			requireNoAllocs(t, func() {
+				e.Reset(io.Discard)
+				encode(e, c)
+				check(e.Close())
+			})
+			e.Release()
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package gdwire_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+)
+
+// The types and the formats that have them: 4, 3 and 2 for the engines, m for the
+// manual of 4.x. The other manuals have those of Godot 3.
+func TestTypes(t *testing.T) {
+	formats := map[rune]*gdwire.Format{'4': gdwire.Godot4, '3': gdwire.Godot3, '2': gdwire.Godot2, 'm': gdwire.Manual4}
+	for _, c := range []struct {
+		typ      gdwire.Type
+		name, in string
+	}{
+		{gdwire.TypeNil, "Nil", "432m"},
+		{gdwire.TypeBool, "bool", "432m"},
+		{gdwire.TypeInt, "int", "432m"},
+		{gdwire.TypeFloat, "float", "432m"},
+		{gdwire.TypeString, "String", "432m"},
+		{gdwire.TypeVector2, "Vector2", "432m"},
+		{gdwire.TypeVector2i, "Vector2i", "4"},
+		{gdwire.TypeRect2, "Rect2", "432m"},
+		{gdwire.TypeRect2i, "Rect2i", "4"},
+		{gdwire.TypeVector3, "Vector3", "432m"},
+		{gdwire.TypeVector3i, "Vector3i", "4"},
+		{gdwire.TypeTransform2D, "Transform2D", "432m"},
+		{gdwire.TypeVector4, "Vector4", "4"},
+		{gdwire.TypeVector4i, "Vector4i", "4"},
+		{gdwire.TypePlane, "Plane", "432m"},
+		{gdwire.TypeQuaternion, "Quaternion", "432m"},
+		{gdwire.TypeAABB, "AABB", "432m"},
+		{gdwire.TypeBasis, "Basis", "432m"},
+		{gdwire.TypeTransform3D, "Transform3D", "432m"},
+		{gdwire.TypeProjection, "Projection", "4"},
+		{gdwire.TypeColor, "Color", "432m"},
+		{gdwire.TypeStringName, "StringName", "4"},
+		{gdwire.TypeNodePath, "NodePath", "432m"},
+		{gdwire.TypeRID, "RID", "432m"},
+		{gdwire.TypeObject, "Object", "432m"},
+		{gdwire.TypeCallable, "Callable", "4"},
+		{gdwire.TypeSignal, "Signal", "4"},
+		{gdwire.TypeDictionary, "Dictionary", "432m"},
+		{gdwire.TypeArray, "Array", "432m"},
+		{gdwire.TypePackedByteArray, "PackedByteArray", "432m"},
+		{gdwire.TypePackedInt32Array, "PackedInt32Array", "432m"},
+		{gdwire.TypePackedInt64Array, "PackedInt64Array", "4m"},
+		{gdwire.TypePackedFloat32Array, "PackedFloat32Array", "432m"},
+		{gdwire.TypePackedFloat64Array, "PackedFloat64Array", "4m"},
+		{gdwire.TypePackedStringArray, "PackedStringArray", "432m"},
+		{gdwire.TypePackedVector2Array, "PackedVector2Array", "432m"},
+		{gdwire.TypePackedVector3Array, "PackedVector3Array", "432m"},
+		{gdwire.TypePackedColorArray, "PackedColorArray", "432m"},
+		{gdwire.TypePackedVector4Array, "PackedVector4Array", "4"},
+		{gdwire.TypeImage, "Image", "2"},
+		{gdwire.TypeInputEvent, "InputEvent", "2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, c.name, c.typ.String())
+			for letter, format := range formats {
+				assert.Equal(t, strings.ContainsRune(c.in, letter), format.Has(c.typ), "%v %v", format, c.typ)
+			}
+			for _, manual := range []*gdwire.Format{gdwire.Manual3, gdwire.Manual30} {
+				assert.Equal(t, gdwire.Godot3.Has(c.typ), manual.Has(c.typ), "%v %v", manual, c.typ)
+			}
+		})
+	}
+	assert.False(t, gdwire.Godot4.Has(0))
+	assert.False(t, gdwire.Godot4.Has(200))
+}
+
+// Every type has a name, belongs to a format, and its elements or components are those of
+// its tokens.
+func TestTypeTable(t *testing.T) {
+	names := map[string]bool{}
+	for _, typ := range gdwire.Types() {
+		names[typ.String()] = true
+		format := gdwire.Godot4
+		if !format.Has(typ) {
+			format = gdwire.Godot2
+		}
+		require.True(t, format.Has(typ), "%v is in no format", typ)
+		n, _ := typ.Components()
+		require.Equal(t, n, gdwire.Vector(typ, make([]float64, n)...).Components(), "%v", typ)
+		elem, bits := typ.Element(), typ.ElementWidth()
+		var b bytes.Buffer
+		e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: format})
+		if err := e.BeginPacked(typ, 0); err != nil {
+			require.ErrorIs(t, err, gdwire.ErrType)
+			require.Zero(t, elem, "%v", typ)
+			require.Zero(t, bits, "%v", typ)
+			continue
+		}
+		require.NoError(t, errors.Join(e.End(), e.Close()))
+		tok, err := gdwire.NewDecoder(&b, nil).ReadToken()
+		require.NoError(t, err)
+		require.Equal(t, tok.Width(), bits, "%v", typ)
+		if n, _ := elem.Components(); n > 0 {
+			require.Equal(t, "Packed"+elem.String()+"Array", typ.String())
+		}
+	}
+	require.Len(t, names, 41)
+	for _, none := range []gdwire.Type{0, 42, 64 + gdwire.TypeVector3, 255} {
+		n, ints := none.Components()
+		require.Zero(t, n)
+		require.False(t, ints)
+		elem, bits := none.Element(), none.ElementWidth()
+		require.Zero(t, elem)
+		require.Zero(t, bits)
+	}
+}
+
+func TestElement(t *testing.T) {
+	for packed, want := range map[gdwire.Type]string{
+		gdwire.TypePackedByteArray:    "int 8",
+		gdwire.TypePackedInt32Array:   "int 32",
+		gdwire.TypePackedInt64Array:   "int 64",
+		gdwire.TypePackedFloat32Array: "float 32",
+		gdwire.TypePackedFloat64Array: "float 64",
+		gdwire.TypePackedStringArray:  "String 0",
+		gdwire.TypePackedVector2Array: "Vector2 32",
+		gdwire.TypePackedVector3Array: "Vector3 32",
+		gdwire.TypePackedColorArray:   "Color 32",
+		gdwire.TypePackedVector4Array: "Vector4 32",
+		gdwire.TypeImage:              "Type(0) 0",
+		gdwire.TypeInt:                "Type(0) 0",
+	} {
+		require.Equal(t, want, fmt.Sprint(packed.Element(), " ", packed.ElementWidth()), "%v", packed)
+	}
+}
