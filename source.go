@@ -78,11 +78,14 @@ func (s *source) pos() uint64 { return s.base + uint64(s.r) }
 // after it are buffered. left is state.remaining. A condition apart from peekFast is -1 % of
 // typed reads against one call that returns nil.
 func (s *source) hasFast(left uint64) bool {
-	return s.r >= 0 && s.r <= len(s.fastValues)-fastSize && left > 0
+	return s.r&math.MaxInt <= len(s.fastValues)-fastSize && left > 0
 }
 
-// peekFast returns the first bytes of the next value, after hasFast has reported true.
-func (s *source) peekFast() *[fastSize]byte { return (*[fastSize]byte)(s.fastValues[s.r:]) }
+// peekFast returns the first bytes of the next value, after hasFast has reported true. The mask,
+// which changes no position, shows the compiler that r is not negative: -0.6 % of typed reads.
+func (s *source) peekFast() *[fastSize]byte {
+	return (*[fastSize]byte)(s.fastValues[s.r&math.MaxInt:])
+}
 
 // pass consumes the bytes up to r, a token with a payload that begins at pos.
 func (s *source) pass(r int, pos uint64) { s.r, s.mark = r, markAt(pos) }
