@@ -212,13 +212,13 @@ func copyStart(e *Encoder, d *Decoder) bool {
 		if !d.openFast(form, n) {
 			return false
 		}
-		e.push(form.kind, form.typ, n, 0)
+		e.push(&form.content, n, 0)
 	case shapeNodePath:
-		if !d.openNodePath(b) {
+		if !d.openNodePath(form, b) {
 			return false
 		}
 		from := d.top()
-		e.push(from.kind, from.typ, from.count, 0).setNames(from.names, from.flags)
+		e.push(&from.content, from.count, 0).setNames(from.names, from.flags)
 	default:
 		return false
 	}

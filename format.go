@@ -379,19 +379,15 @@ const (
 
 // A form describes how a format encodes a type at one width.
 type form struct {
-	head   uint64 // Token.head of its first token
-	mask   uint64 // selects the number of a shapeWord in the eight bytes after the header
-	header uint32 // the header, without the flags of declared types
-	flags  uint16 // the flags that the header can have, bit 16 of the header first
-	typ    Type   // 0 if the format has no such id
-	kind   Kind
-	shape  shape
-	unit   wire.Unit
-	size   uint8 // bytes of a payload of fixed size, or of a packed element
-	pairs  uint8 // 1 for a container of pairs, otherwise 0
+	head        uint64 // Token.head of its first token
+	mask        uint64 // selects the number of a shapeWord in the eight bytes after the header
+	header      uint32 // the header, without the flags of declared types
+	headerFlags uint16 // the flags that the header can have, bit 16 of the header first
+	shape       shape
+	content     // typ is 0 if the format has no such id
 }
 
-// wideFlag is bit 16 of a header, in form.flags.
+// wideFlag is bit 16 of a header, in form.headerFlags.
 const wideFlag = 1
 
 func newFormat(f Format) *Format {
@@ -445,11 +441,11 @@ func (f *Format) newForms(t Type, id uint32, double bool) (r [2]form) {
 			i = 1
 		}
 		u := l.units[i]
-		r[bit] = form{typ: t, kind: l.kinds[i], shape: l.shape, unit: u, size: l.n * uint8(u.Size())}
+		r[bit] = form{shape: l.shape, content: content{typ: t, kind: l.kinds[i], unit: u, size: l.n * uint8(u.Size())}}
 		if t == TypeObject && !f.ids {
-			r[bit] = form{typ: t, kind: KindObjectID, shape: shapeWord}
+			r[bit] = form{shape: shapeWord, content: content{typ: t, kind: KindObjectID}}
 		} else if t == TypeObject && bit == 1 {
-			r[bit] = form{typ: t, kind: KindObjectID, shape: shapeWord, unit: wire.Int64, size: 8}
+			r[bit] = form{shape: shapeWord, content: content{typ: t, kind: KindObjectID, unit: wire.Int64, size: 8}}
 		}
 		r[bit].complete(id, flags, uint32(bit))
 	}
@@ -461,7 +457,7 @@ func (f *form) complete(id uint32, flags uint16, bit uint32) {
 	if f.kind == 0 {
 		f.kind = Kind(f.typ)
 	}
-	f.header, f.flags, f.pairs = id, flags, hasPairs[f.kind&127]
+	f.header, f.headerFlags, f.pairs = id, flags, hasPairs[f.kind&127]
 	if f.shape != shapeArray && f.shape != shapeDict { // where bit 16 declares a type
 		f.header |= bit & uint32(flags) << 16
 	}

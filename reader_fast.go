@@ -56,7 +56,7 @@ func (d *Decoder) readText(form *form, n uint32) (Token, error) {
 func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
 	switch form.shape {
 	case shapeNodePath:
-		if d.openNodePath(b) {
+		if d.openNodePath(form, b) {
 			f := d.top()
 			return newToken(KindNodePathStart, TypeNodePath, f.flags, uint64(f.names)|uint64(f.count-f.names)<<32), nil
 		}
@@ -305,7 +305,7 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 	}
 	d.values += values
 	d.enter(&stack[depth], pairs, values, pos)
-	stack[depth+1].init(form.kind, form.typ, n, form.pairs)
+	stack[depth+1].init(&form.content, n)
 	d.passEmpty(d.r+8, pos)
 	if form.shape == shapePackedStrings {
 		d.enterNames()
@@ -339,14 +339,14 @@ func (d *Decoder) nodePathCount(b *[fastSize]byte) (uint32, bool) {
 }
 
 // openNodePath is openFast for the NodePath that starts with b.
-func (d *Decoder) openNodePath(b *[fastSize]byte) bool {
+func (d *Decoder) openNodePath(form *form, b *[fastSize]byte) bool {
 	n, ok := d.nodePathCount(b)
 	if !ok {
 		return false
 	}
 	pos := d.pos()
 	d.values += uint64(n)
-	f := d.push(KindNodePathStart, TypeNodePath, n, pos)
+	f := d.push(&form.content, n, pos)
 	f.setNames(le.Uint32(b[4:])&^newNodePathBit, tokenFlags(le.Uint32(b[12:]))*flagAbsolute)
 	d.pass(d.r+16, pos)
 	d.payload = payload{token: d.mark, kind: KindNodePathStart}
@@ -470,7 +470,7 @@ func (d *Decoder) openPacked(form *form, n uint32) bool {
 		return false
 	}
 	pos := d.pos()
-	d.push(form.kind, form.typ, n, pos).setElements(form)
+	d.push(&form.content, n, pos)
 	d.pass(d.r+8, pos)
 	d.payload = payload{token: d.mark, kind: KindPackedStart}
 	d.stopFast()
@@ -636,7 +636,7 @@ func (d *Decoder) skipOther() bool {
 		return ok
 	case shapeNodePath:
 		names, ok := d.nodePathCount(b)
-		return ok && d.skipNamed(16, names) || d.openNodePath(b)
+		return ok && d.skipNamed(16, names) || d.openNodePath(form, b)
 	case shapePackedStrings:
 		return d.countFits(n, uint64(n)) && d.skipNamed(8, n) || d.openFast(form, n)
 	case shapeArray, shapeDict:

@@ -26,7 +26,7 @@ func (d *Decoder) value() (Token, error) {
 	case shapeObject:
 		return l.token(l.object(form))
 	case shapeArray, shapeDict:
-		return l.token(l.container(form, h>>16&uint32(form.flags)))
+		return l.token(l.container(form, h>>16&uint32(form.headerFlags)))
 	case shapePacked, shapePackedStrings:
 		return l.token(l.packed(form))
 	case shapeImage:
@@ -91,7 +91,7 @@ func (l *lookahead) checkHeader(form *form, h uint32) {
 	}
 	f, class, wide := d.options.Format, layouts[form.typ].class, h>>16&1
 	switch {
-	case f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(form.flags) != 0):
+	case f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(form.headerFlags) != 0):
 		l.fail(0, notCanonical("header %#x", h))
 	case !d.admits(form.typ):
 		l.fail(0, notCanonical("%v in a container of %v", form.typ, d.top().elem))
@@ -236,7 +236,7 @@ func (l *lookahead) open(form *form, n uint32) Token {
 	if l.err != nil {
 		return Token{}
 	}
-	d.push(form.kind, form.typ, n, d.pos()).setElements(form) // before pass, which changes d.pos
+	d.push(&form.content, n, d.pos()) // before pass, which changes d.pos
 	d.pass(d.r+l.at, d.pos())
 	d.payload = payload{token: d.mark}
 	if form.size > 0 || form.shape == shapeNodePath {
@@ -517,7 +517,7 @@ func (l *lookahead) takeText(typ Type) textPart {
 	case first && last: // no frame is needed
 		d.countAt(d.pos())
 	case first:
-		d.push(KindStringChunk, typ, total, d.pos())
+		d.push(&content{kind: KindStringChunk, typ: typ}, total, d.pos())
 	case last:
 		d.pop()
 	}

@@ -34,16 +34,22 @@ type state struct {
 // A frame is an open container: an Array, Dictionary, Object, NodePath, packed array,
 // Image, or a String between its chunks. stack[0] is the top level.
 type frame struct {
-	remaining, keyPos uint64    // those of state, while another container is innermost
-	count             uint32    // declared
-	names             uint32    // of a NodePath, without sub-names; of a string, NULs that an Encoder must still write
-	kind              Kind      // of the Start token, or StringChunk; 0 for the top level
-	typ               Type      // of the value; for a string, of the value that it is part of
-	pairs             uint8     // 1 for a container of pairs, otherwise 0
-	elem              Type      // declared type of elements or keys; 0 for any
-	unit              wire.Unit // of packed data
-	size              uint8     // bytes of an element of packed data
-	flags             tokenFlags
+	remaining, keyPos uint64 // those of state, while another container is innermost
+	count             uint32 // declared
+	names             uint32 // of a NodePath, without sub-names; of a string, NULs that an Encoder must still write
+	content
+}
+
+// content describes a value. A form has that of its values, and the frame of a container a copy
+// of it, which is one word.
+type content struct {
+	kind  Kind      // of the first token, or StringChunk; 0 for the top level
+	typ   Type      // of the value; for a string, of the value that it is part of
+	pairs uint8     // 1 for a container of pairs, otherwise 0
+	elem  Type      // declared type of elements or keys; 0 for any
+	unit  wire.Unit // of packed data and numbers
+	size  uint8     // bytes of an element of packed data, or of a value of fixed size
+	flags tokenFlags
 }
 
 const (
@@ -166,7 +172,7 @@ func (s *state) markKey() { s.marked = s.remaining }
 
 // push counts a value that begins at pos and opens a frame for its content: n elements,
 // pairs, names or bytes. An Encoder has no positions and passes 0.
-func (s *state) push(k Kind, t Type, n uint32, pos uint64) *frame {
+func (s *state) push(c *content, n uint32, pos uint64) *frame {
 	stack, depth := s.stack, s.depth+1
 	if depth >= len(stack) {
 		stack = append(make([]frame, 0, 2*depth), stack...)[:2*depth]
@@ -175,16 +181,16 @@ func (s *state) push(k Kind, t Type, n uint32, pos uint64) *frame {
 	s.countAt(pos)
 	around, f := &stack[depth-1], &stack[depth]
 	around.remaining, around.keyPos = s.remaining, s.keyPos
-	pairs := hasPairs[k&127]
-	f.init(k, t, n, pairs)
+	f.init(c, n)
+	pairs := hasPairs[c.kind&127]
+	f.pairs = pairs
 	s.depth, s.pairs, s.remaining, s.marked, s.keyPos = depth, uint64(pairs), uint64(n)<<(pairs&1), noMark, pos
 	return f
 }
 
 // pushFrame opens a frame with all fields of f for the content that an Encoder writes next.
 func (s *state) pushFrame(f *frame) {
-	top := s.push(f.kind, f.typ, f.count, 0)
-	top.names, top.elem, top.unit, top.size, top.flags = f.names, f.elem, f.unit, f.size, f.flags
+	s.push(&f.content, f.count, 0).names = f.names
 	if f.has(flagUnknown) {
 		s.remaining = unknownRemaining
 	}
@@ -193,22 +199,9 @@ func (s *state) pushFrame(f *frame) {
 // setNames sets the fields of the frame of a NodePath.
 func (f *frame) setNames(names uint32, flags tokenFlags) { f.names, f.flags = names, flags }
 
-// setElements sets the fields of the frame of packed data with elements of the form.
-func (f *frame) setElements(form *form) { f.unit, f.size = form.unit, form.size }
-
-// initForm is init for a form, and for packed data sets the fields of its elements.
-func (f *frame) initForm(form *form, n uint32) {
-	f.count, f.names, f.kind, f.typ, f.pairs = n, 0, form.kind, form.typ, form.pairs
-	f.elem, f.unit, f.size, f.flags = 0, form.unit, form.size, 0
-}
-
-// init sets f for a container of n elements, pairs, names or bytes. remaining and keyPos are
-// not used while the frame is innermost. Single fields are set, because the compiler would build a
-// literal elsewhere and copy it.
-func (f *frame) init(k Kind, t Type, n uint32, pairs uint8) {
-	f.count, f.names, f.kind, f.typ, f.pairs = n, 0, k, t, pairs
-	f.elem, f.unit, f.size, f.flags = 0, 0, 0, 0
-}
+// init sets f for n elements, pairs, names or bytes of c. remaining and keyPos are not used
+// while the frame is innermost.
+func (f *frame) init(c *content, n uint32) { f.count, f.names, f.content = n, 0, *c }
 
 // enter is the part of push that is small enough to be inlined: the fast path has found the
 // innermost frame, and sets that of the new container with init. values is the number of

@@ -15,7 +15,7 @@ func (e *Encoder) beginCounted(t Type, wide int, n int64) error {
 		form := &e.forms[t&63][wide&1]
 		le.PutUint64(b[:], uint64(form.header)|uint64(n)<<32)
 		e.advance(8)
-		stack[depth+1].initForm(form, uint32(n))
+		stack[depth+1].init(&form.content, uint32(n))
 		pairs := uint64(form.pairs)
 		e.nest(&stack[depth], pairs, uint64(n)*(1+pairs))
 		switch {
@@ -39,7 +39,7 @@ func (e *Encoder) beginCountedSlow(t Type, wide int, n int64) error {
 
 // beginForm begins a container of n elements after begin.
 func (e *Encoder) beginForm(form *form, n int64) error {
-	f := frame{kind: form.kind, typ: form.typ, unit: form.unit, size: form.size}
+	f := frame{content: form.content}
 	if err := e.setDeclared(&f, n); err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (e *Encoder) beginTyped(kind Kind, t Type, n int64, elems ...Elem) error {
 		flags |= uint32(elem.kind()) << (2 * i)
 		head = appendElem(head, elem)
 	}
-	return e.beginContainer(n, flags, head, frame{kind: kind, typ: t, elem: elems[0].typ()})
+	return e.beginContainer(n, flags, head, frame{content: content{kind: kind, typ: t, elem: elems[0].typ()}})
 }
 
 // checkElem returns an error if the format can't declare elem.
@@ -234,7 +234,7 @@ func (e *Encoder) beginContainer(n int64, flags uint32, head []byte, f frame) er
 	if err != nil {
 		return err
 	}
-	if flags&^uint32(forms[0].flags) != 0 {
+	if flags&^uint32(forms[0].headerFlags) != 0 {
 		return e.fail(wrapf(ErrType, "%v has no typed containers", e.options.Format))
 	}
 	if err := e.setDeclared(&f, n); err != nil {
@@ -263,7 +263,7 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 	if !e.options.Format.ids {
 		return e.fail(wrapf(ErrType, "%v has no serialized objects", e.options.Format))
 	}
-	f := frame{kind: KindObjectStart, typ: TypeObject}
+	f := frame{content: forms[0].content}
 	if len(class) == 0 && count != 0 {
 		return e.fail(wrapf(ErrCount, "properties of an object without a class"))
 	}
@@ -311,7 +311,7 @@ func (e *Encoder) BeginString(t Type, n int64) error {
 	if err != nil {
 		return err
 	}
-	f := frame{kind: KindStringChunk, typ: head.typ, names: nul}
+	f := frame{content: content{kind: KindStringChunk, typ: head.typ}, names: nul}
 	if err := e.setDeclared(&f, n); err != nil {
 		return err
 	}
@@ -333,10 +333,11 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	short := uint64(names) <= math.MaxInt32 && uint64(subnames) <= math.MaxInt32-uint64(names)
 	stack, depth := e.stack, e.depth&math.MaxInt
 	if b, ok := e.fast(); ok && flags&^flagAbsolute == 0 && short && depth < len(stack)-1 {
-		putNodePath(b[:], e.forms[TypeNodePath][0].header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
+		form := &e.forms[TypeNodePath][0]
+		putNodePath(b[:], form.header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
 		e.advance(fastSize)
 		f := &stack[depth+1]
-		f.init(KindNodePathStart, TypeNodePath, uint32(names+subnames), 0)
+		f.init(&form.content, uint32(names+subnames))
 		f.setNames(uint32(names), flags)
 		e.nest(&stack[depth], 0, uint64(names+subnames))
 		e.enterNames(0)
@@ -346,7 +347,8 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	if err != nil {
 		return err
 	}
-	f := frame{kind: KindNodePathStart, typ: TypeNodePath, names: uint32(names), count: uint32(names + subnames), flags: flags}
+	f := frame{content: forms[0].content, names: uint32(names), count: uint32(names + subnames)}
+	f.flags = flags
 	// Bit 31 of the number of names says which form the path has.
 	if names < 0 || names > math.MaxInt32 || subnames < 0 || subnames > e.maxCount(&f)-names {
 		return e.fail(wrapf(ErrRange, "NodePath of %d names and %d sub-names", names, subnames))
@@ -405,7 +407,7 @@ func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) err
 	if err != nil {
 		return err
 	}
-	f := frame{kind: KindImageStart, typ: TypeImage, unit: wire.Byte, size: 1}
+	f := frame{content: forms[0].content}
 	if err := e.setDeclared(&f, n); err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (t Token) count() int64 {
 // writeContainerStart writes an ArrayStart or DictStart. It clears the padding in declared types,
 // because a lenient Decoder accepts any padding.
 func (e *Encoder) writeContainerStart(t Token) error {
-	f := frame{kind: t.Kind(), typ: t.Type(), flags: t.flags() & flagShared}
+	f := frame{content: content{kind: t.Kind(), typ: t.Type(), flags: t.flags() & flagShared}}
 	if t.payloadLen() == 0 && f.flags == 0 {
 		return e.beginCounted(f.typ, 0, t.count())
 	}
@@ -168,7 +168,7 @@ func (e *Encoder) writeFirstText(t Token) error {
 		return err
 	}
 	text, n := t.Bytes(), t.count()
-	f := frame{kind: KindStringChunk, typ: head.typ, names: nul}
+	f := frame{content: content{kind: KindStringChunk, typ: head.typ}, names: nul}
 	if t.has(flagNUL) {
 		n-- // the NUL, which the last chunk may lack, but engines always write
 	}

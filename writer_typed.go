@@ -142,7 +142,7 @@ func (e *Encoder) writeForm(form *form, word uint64) error {
 
 // realWidth returns the width that WriteReals and BeginPacked choose.
 func (e *Encoder) realWidth(forms *[2]form) int {
-	if e.options.DoubleReals && forms[0].flags&wideFlag != 0 {
+	if e.options.DoubleReals && forms[0].headerFlags&wideFlag != 0 {
 		return 1
 	}
 	return 0
