@@ -145,11 +145,18 @@ func (b bulk) discard(n int) {
 // text received so far; call AppendString again with it.
 func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 	if !d.hasPayload() {
-		if text, ok := d.fastString(); ok {
-			return append(dst, text...), nil
+		var text []byte
+		var ok bool
+		switch form, b := d.fastForm(); {
+		case form == nil:
+			text, ok = d.fastLastString()
+		case form.shape == shapeText:
+			text, ok = d.fastStringOf(le.Uint32(b[4:]))
+		case form.shape == shapeNodePath:
+			var buf [nodePathSpace]byte // so that dst grows by no more than the text
+			text, ok = d.fastNodePathOf(buf[:0], b)
 		}
-		var buf [nodePathSpace]byte // so that dst grows by no more than the text
-		if text, ok := d.fastNodePath(buf[:0]); ok {
+		if ok {
 			return append(dst, text...), nil
 		}
 	}

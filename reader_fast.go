@@ -364,6 +364,11 @@ func (d *Decoder) fastNodePath(dst []byte) (text []byte, ok bool) {
 	if form == nil || form.shape != shapeNodePath {
 		return dst, false
 	}
+	return d.fastNodePathOf(dst, b)
+}
+
+// fastNodePathOf is fastNodePath for the NodePath that starts with b.
+func (d *Decoder) fastNodePathOf(dst []byte, b *[fastSize]byte) (text []byte, ok bool) {
 	total, ok := d.nodePathCount(b)
 	if !ok {
 		return dst, false

@@ -414,11 +414,18 @@ func (t Token) Event() (event, device uint32) {
 
 // Components returns the number of components of a math type, and 0 for other kinds.
 func (t Token) Components() int {
-	if k := t.Kind(); k < Kind(numTypes) && layouts[k].isMath() {
-		return int(layouts[k].n)
-	}
-	return 0
+	return int(components[t.Kind()&127])
 }
+
+// components has the number of components of the math types, by kind.
+var components = func() (n [128]uint8) {
+	for t, l := range layouts {
+		if l.isMath() {
+			n[t] = l.n
+		}
+	}
+	return n
+}()
 
 // Real returns component i of a math type, including integer vectors, in encoded order:
 // a Basis is encoded by rows. It returns 0 if there is no such component.
