@@ -112,6 +112,15 @@ func (table *formTable) lookup(h uint32) *form {
 	return nil
 }
 
+// fixedSize returns the size of a number or math type with header h, or 0 for other values.
+func (table *formTable) fixedSize(h uint32) int {
+	form, ok := table.find(h)
+	if !ok || form.shape > shapeMath {
+		return 0
+	}
+	return 4 + int(form.size)
+}
+
 // The supported formats. Redot and Xogot use Godot4; the manual of Mole describes
 // Godot2.
 //

@@ -562,52 +562,55 @@ func (d *Decoder) skipFast(open int) {
 // skipNumbers skips numbers, math types and short strings. It contains no calls, so that
 // its variables stay in registers.
 func (d *Decoder) skipNumbers() {
-	win, r, left, forms, pairs := d.fastValues, d.r, d.remaining, &d.forms.byHeader, d.pairs
-	last, key := r, -1
+	win, r, left, forms := d.fastValues, d.r, d.remaining, d.forms
+	last, before := -1, -1 // the positions of the last two values in win
 loop:
-	for r <= len(win)-4 && left > 0 { // not fastSize: numbers at the end of a packet, too, are -9 % of packets
-		h := le.Uint32((*[4]byte)(win[r:])[:])
-		form := &forms[formIndex(h)] // not find: +1 % of SkipValue
-		if h != form.header {
-			break
-		}
-		size := 4 + int(form.size)
-		if form.shape == shapeText {
-			b := win[r:]
-			if len(b) < fastSize {
-				break
-			}
+	for r&math.MaxInt <= len(win)-keyBytes && left > 0 {
+		b := (*[keyBytes]byte)(win[r&math.MaxInt:])
+		var size int
+		if h := le.Uint32(b[:]); h == stringHeader {
 			n, word := le.Uint32(b[4:]), le.Uint64(b[8:])
 			switch m := n - 1; { // as wire.ShortText, with one test of the size
 			case m < 4 && uint32(word)&(wire.NotASCII>>32) == 0:
 				size = 12
 			case m < 8 && word&wire.NotASCII == 0:
 				size = 16
-			case m < 16 && word&wire.NotASCII == 0 && len(b) >= keyBytes && int(n) <= d.maxWhole: // -20 % of packets found and checked
-				text := wire.ShortText(n-8, le.Uint64(b[16:]))
-				if text == 0 {
-					break loop
-				}
-				size = 12 + text
+			case int(n) > d.maxWhole: // which is at least 8
+				break loop
+			case m < 12 && word&wire.NotASCII == 0 && le.Uint32(b[16:])&(wire.NotASCII>>32) == 0: // up to 16 bytes: -20 % of packets
+				size = 20
+			case m < 16 && (word|le.Uint64(b[16:]))&wire.NotASCII == 0:
+				size = 24
 			default:
 				break loop
 			}
-		} else if form.shape > shapeMath || size > len(win)-r {
+		} else if size = forms.fixedSize(h); size == 0 || size > len(win)-r {
 			break
 		}
-		if ^left&pairs != 0 {
-			key = r
-		}
-		last = r
+		before, last = last, r
 		left--
 		r += size
 	}
-	if key >= 0 {
+	for r > len(win)-keyBytes && r <= len(win)-4 && left > 0 { // numbers at the end of a packet: -9 % of packets
+		size := forms.fixedSize(le.Uint32(win[r:]))
+		if size == 0 || size > len(win)-r {
+			break
+		}
+		before, last = last, r
+		left--
+		r += size
+	}
+	if last < 0 {
+		return
+	}
+	key := last // the latest key, if left is odd
+	if left&1 == 0 {
+		key = before
+	}
+	if d.pairs != 0 && key >= 0 {
 		d.setKey(d.base + uint64(key))
 	}
-	if left < d.remaining {
-		d.passEmpty(r, d.base+uint64(last))
-	}
+	d.passEmpty(r, d.base+uint64(last))
 	d.setRemaining(left)
 }
 
