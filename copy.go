@@ -11,20 +11,20 @@ type span struct {
 
 // span returns the span of the next value, or of the rest of a string or packed array
 // that has been read in part.
-func (d *Decoder) span() span {
-	switch d.want() {
+func (s *state) span() span {
+	switch s.want() {
 	case wantText:
-		return span{open: d.depth}
+		return span{open: s.depth}
 	case wantChunk:
-		return span{open: d.depth, data: true}
+		return span{open: s.depth, data: true}
 	default:
-		return span{open: d.depth + 1}
+		return span{open: s.depth + 1}
 	}
 }
 
-// isOver reports whether the tokens of s have been read, after at least one of them.
-func (d *Decoder) isOver(s span) bool {
-	return d.depth < s.open || s.data && d.remaining == 0
+// isOver reports whether the tokens of x have been read, after at least one of them.
+func (s *state) isOver(x span) bool {
+	return s.depth < x.open || x.data && s.remaining == 0
 }
 
 // SkipValue skips the next value. It returns the same errors as reading the value. If a

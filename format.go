@@ -295,16 +295,16 @@ var layouts = [numTypes]layout{
 	TypeImage:      {name: "Image", shape: shapeImage, n: 1, units: [2]wire.Unit{wire.Byte, wire.Byte}, kinds: [2]Kind{KindImageStart, KindImageStart}},
 	TypeInputEvent: {name: "InputEvent", shape: shapeEvent, kinds: [2]Kind{KindInputEvent, KindInputEvent}},
 
-	TypePackedByteArray:    numbersLayout("PackedByteArray", TypeInt, wire.Byte),
-	TypePackedInt32Array:   numbersLayout("PackedInt32Array", TypeInt, wire.Int32),
-	TypePackedInt64Array:   numbersLayout("PackedInt64Array", TypeInt, wire.Int64),
-	TypePackedFloat32Array: numbersLayout("PackedFloat32Array", TypeFloat, wire.Float32),
-	TypePackedFloat64Array: numbersLayout("PackedFloat64Array", TypeFloat, wire.Float64),
+	TypePackedByteArray:    packedLayout("PackedByteArray", TypeInt, 1, classNone, wire.Byte, wire.Byte),
+	TypePackedInt32Array:   packedLayout("PackedInt32Array", TypeInt, 1, classNone, wire.Int32, wire.Int32),
+	TypePackedInt64Array:   packedLayout("PackedInt64Array", TypeInt, 1, classNone, wire.Int64, wire.Int64),
+	TypePackedFloat32Array: packedLayout("PackedFloat32Array", TypeFloat, 1, classNone, wire.Float32, wire.Float32),
+	TypePackedFloat64Array: packedLayout("PackedFloat64Array", TypeFloat, 1, classNone, wire.Float64, wire.Float64),
 	TypePackedStringArray:  {name: "PackedStringArray", elem: TypeString, shape: shapePackedStrings, kinds: [2]Kind{KindPackedStart, KindPackedStart}},
-	TypePackedVector2Array: vectorsLayout("PackedVector2Array", TypeVector2, 2, classReal),
-	TypePackedVector3Array: vectorsLayout("PackedVector3Array", TypeVector3, 3, classReal),
-	TypePackedColorArray:   vectorsLayout("PackedColorArray", TypeColor, 4, classColor),
-	TypePackedVector4Array: vectorsLayout("PackedVector4Array", TypeVector4, 4, classReal),
+	TypePackedVector2Array: packedLayout("PackedVector2Array", TypeVector2, 2, classReal, wire.Float32, wire.Float64),
+	TypePackedVector3Array: packedLayout("PackedVector3Array", TypeVector3, 3, classReal, wire.Float32, wire.Float64),
+	TypePackedColorArray:   packedLayout("PackedColorArray", TypeColor, 4, classColor, wire.Float32, wire.Float64),
+	TypePackedVector4Array: packedLayout("PackedVector4Array", TypeVector4, 4, classReal, wire.Float32, wire.Float64),
 }
 
 // A layout describes a type in all formats.
@@ -319,9 +319,7 @@ type layout struct {
 }
 
 // isMath reports whether the type is a math type, a fixed number of components.
-func (l *layout) isMath() bool {
-	return l.shape == shapeMath
-}
+func (l *layout) isMath() bool { return l.shape == shapeMath }
 
 func mathLayout(name string, n uint8, c widthClass) layout {
 	units := [2]wire.Unit{wire.Float32, wire.Float64}
@@ -331,17 +329,9 @@ func mathLayout(name string, n uint8, c widthClass) layout {
 	return layout{name: name, shape: shapeMath, class: c, n: n, units: units}
 }
 
-func numbersLayout(name string, elem Type, u wire.Unit) layout {
-	return packedLayout(layout{name: name, elem: elem, n: 1, units: [2]wire.Unit{u, u}})
-}
-
-func vectorsLayout(name string, elem Type, n uint8, c widthClass) layout {
-	return packedLayout(layout{name: name, elem: elem, n: n, units: [2]wire.Unit{wire.Float32, wire.Float64}, class: c})
-}
-
-func packedLayout(l layout) layout {
-	l.shape, l.kinds = shapePacked, [2]Kind{KindPackedStart, KindPackedStart}
-	return l
+func packedLayout(name string, elem Type, n uint8, c widthClass, narrow, wide wire.Unit) layout {
+	kinds := [2]Kind{KindPackedStart, KindPackedStart}
+	return layout{name: name, shape: shapePacked, elem: elem, class: c, n: n, units: [2]wire.Unit{narrow, wide}, kinds: kinds}
 }
 
 // A shape is the structure of a payload, the bytes after a header.

@@ -1,6 +1,7 @@
 package gdwire
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -90,24 +91,22 @@ func (k pathKey) append(dst []byte) ([]byte, bool) {
 			if i > 0 {
 				dst = append(dst, ", "...)
 			}
-			dst = appendNumber(dst, k.data[i:i+u.Size()], u)
+			dst = appendNumber(dst, k.data[i:], u)
 		}
 		dst = append(dst, ')')
 	}
 	return append(dst, ']'), true
 }
 
-// appendNumber appends the number of unit u in b. A float has a dot or an exponent.
+// appendNumber appends the number of unit u at the start of b. A float has a dot or an exponent.
 func appendNumber(dst, b []byte, u wire.Unit) []byte {
-	var x float64
 	switch u {
 	case wire.Int32:
 		return strconv.AppendInt(dst, int64(int32(le.Uint32(b))), 10)
 	case wire.Int64:
 		return strconv.AppendInt(dst, int64(le.Uint64(b)), 10)
-	case wire.Float32, wire.Float64:
-		x = component(b, u)
 	}
+	x := component(b, u)
 	switch {
 	case x != x:
 		return append(dst, "nan"...)
@@ -118,10 +117,8 @@ func appendNumber(dst, b []byte, u wire.Unit) []byte {
 	}
 	start := len(dst)
 	dst = strconv.AppendFloat(dst, x, 'g', -1, 64)
-	for _, c := range dst[start:] {
-		if c == '.' || c == 'e' {
-			return dst
-		}
+	if bytes.ContainsAny(dst[start:], ".e") {
+		return dst
 	}
 	return append(dst, ".0"...)
 }

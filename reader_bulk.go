@@ -380,10 +380,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	p := &d.payload
 	size := p.elem.size()
 	for {
-		left := p.left / size
-		if !p.done {
-			left += int(min(d.remaining, 1<<30)) // for ints of 32 bits
-		}
+		left := p.left/size + int(min(d.remaining, 1<<30)) // for ints of 32 bits
 		if left == 0 {
 			_, err := b.peek(0)
 			if err == io.EOF {
@@ -464,7 +461,7 @@ func (u units) mismatch(v units) error {
 }
 
 // copyElements fills dst with n elements, if all of them are buffered and no padding follows
-// them. Most arrays are read by it, without a division.
+// them. It needs no division, and most arrays are read by it: -9 % of ReadPacked.
 func (b bulk) copyElements(dst []byte, n uint64) bool {
 	d := b.d
 	if d.payload.left > 0 || d.payload.done || d.err != nil || len(dst) > d.limit-d.r || uint64(len(dst)) > b.direct() {

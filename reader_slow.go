@@ -191,7 +191,7 @@ func (d *Decoder) fill(n int) error {
 		}
 	}
 	if fault != nil {
-		return d.fail(int(d.valueStart+uint64(d.bounds[limitBytes])-d.pos()), fault)
+		return d.fail(at, fault)
 	}
 	return nil
 }

@@ -132,15 +132,7 @@ func (d *Decoder) ReadFloat() (float64, error) {
 			return math.Float64frombits(le.Uint64(b[4:])), d.take(12)
 		}
 	}
-	t, size, err := d.peekNumber(TypeFloat)
-	if err != nil {
-		return 0, err
-	}
-	x := t.Float()
-	if t.Type() == TypeInt && (x >= 1<<63 || int64(x) != t.Int()) { // int64(1<<63) depends on the processor
-		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit float64", t.Type(), t.number()))
-	}
-	return x, d.readNumber(size)
+	return readFloat[float64](d)
 }
 
 // peekNumber returns the next value, an int or float, and its size in bytes, without
@@ -462,21 +454,21 @@ func (d *Decoder) ReadFloat32() (float32, error) {
 			return math.Float32frombits(le.Uint32(b[4:])), d.take(8)
 		}
 	}
+	return readFloat[float32](d)
+}
+
+// readFloat is ReadFloat and ReadFloat32 where their fast paths end.
+func readFloat[T float32 | float64](d *Decoder) (T, error) {
 	t, size, err := d.peekNumber(TypeFloat)
 	if err != nil {
 		return 0, err
 	}
-	x := float32(t.Float())
+	x := T(t.Float())
 	exact := x < 1<<63 && int64(x) == t.Int() // int64(1<<63) depends on the processor
-	if t.Type() == TypeInt && !exact || !fitsReal32(t.Float()) {
-		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit float32", t.Type(), t.number()))
+	if t.Type() == TypeInt && !exact || math.IsInf(float64(x), 0) && !math.IsInf(t.Float(), 0) {
+		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.number(), x))
 	}
 	return x, d.readNumber(size)
-}
-
-// fitsReal32 reports whether x does not become infinite as a float32, or is infinite.
-func fitsReal32(x float64) bool {
-	return !math.IsInf(float64(float32(x)), 0) || math.IsInf(x, 0)
 }
 
 // ReadReals32 is [Decoder.ReadReals] for float32. It rounds components of 64 bits, and returns
@@ -503,7 +495,7 @@ func (d *Decoder) ReadReals32(t Type, c []float32) error {
 	}
 	size := form.unit.Size()
 	for i := range c {
-		if x := component(b[i*size:], form.unit); !fitsReal32(x) {
+		if x := component(b[i*size:], form.unit); wire.Overflows(x) {
 			return d.errorAt(0, wrapf(ErrRange, "component %v does not fit float32", x))
 		}
 	}

@@ -690,27 +690,18 @@ func notCanonical(format string, args ...any) error {
 // 1, and that an object's id is not 0.
 func (f *Format) canonicalNumber(form *form, bits uint64) error {
 	flagged := f.width[layouts[form.typ].class] == flagged
-	switch form.kind {
-	case KindBool:
-		if bits > 1 {
-			return notCanonical("bool of %d", bits)
-		}
-	case KindInt64:
-		if x := int64(bits); flagged && x == int64(int32(x)) {
-			return notCanonical("int %d in 64 bits", x)
-		}
-	case KindFloat32:
-		if x := math.Float32frombits(uint32(bits)); flagged && x != x && f.engine {
-			return notCanonical("NaN in 32 bits")
-		}
-	case KindFloat64:
-		if x := math.Float64frombits(bits); flagged && x == float64(float32(x)) {
-			return notCanonical("float %v in 64 bits", x)
-		}
-	case KindObjectID:
-		if form.size == 8 && bits == 0 {
-			return notCanonical("object id 0")
-		}
+	narrow, wide := math.Float32frombits(uint32(bits)), math.Float64frombits(bits)
+	switch k := form.kind; {
+	case k == KindBool && bits > 1:
+		return notCanonical("bool of %d", bits)
+	case k == KindInt64 && flagged && int64(bits) == int64(int32(bits)):
+		return notCanonical("int %d in 64 bits", int64(bits))
+	case k == KindFloat32 && flagged && f.engine && narrow != narrow:
+		return notCanonical("NaN in 32 bits")
+	case k == KindFloat64 && flagged && wide == float64(float32(wide)):
+		return notCanonical("float %v in 64 bits", wide)
+	case k == KindObjectID && form.size == 8 && bits == 0:
+		return notCanonical("object id 0")
 	}
 	return nil
 }
