@@ -44,8 +44,8 @@ func readKey(x any, k *hook.Key) bool {
 	if !ok {
 		return false
 	}
-	values, r := d.fastValues, d.r
-	if r < 0 || r > len(values)-keyBytes || d.remaining == 0 {
+	values, r := d.fastValues, d.r&math.MaxInt
+	if r > len(values)-keyBytes || d.remaining == 0 {
 		return false
 	}
 	b := (*[keyBytes]byte)(values[r:])

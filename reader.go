@@ -168,6 +168,7 @@ func (d *Decoder) Options() DecoderOptions {
 // the same options.
 func (d *Decoder) Reset(r io.Reader) {
 	d.reset(r, d.memory(), 0)
+	d.stopFast()
 }
 
 // ResetN is Reset for an input of n bytes. The Decoder reads no more than n bytes from r
@@ -186,27 +187,24 @@ func (d *Decoder) ResetBytes(b []byte) {
 	d.begin()
 	if d.topForm() != nil {
 		d.readValuesFast() // until the first call that start begins
+	} else {
+		d.stopFast()
 	}
 }
 
-// reset starts to read from buf[:end] and then from r.
+// reset discards the input and the state of earlier calls. The next input is buf[:end] and then
+// what r returns. The caller then switches the fast path on or off.
 func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
-	d.forget(r, buf, end)
-	d.state.init()
-	if d.forms == nil {
-		d.initOptions()
-	}
-}
-
-// forget discards the input and the state of earlier calls. The next input is buf[:end] and
-// then what r returns.
-func (d *Decoder) forget(r io.Reader, buf []byte, end int) {
 	d.restart(r, buf, end)
 	d.origin = d.base
 	d.err, d.errOnce = nil, false
 	d.payload.active, d.abandoned = false, 0
 	if r := d.cold; r != nil {
 		*r = cold{keys: r.keys[:0], saved: r.saved, reader: r.reader} // a stale Reader returns an error
+	}
+	d.state.init()
+	if d.forms == nil {
+		d.initOptions()
 	}
 }
 
@@ -234,7 +232,8 @@ func (d *Decoder) initOptions() {
 // Release returns the read buffer to the pool. Until the next Reset, calls return
 // [ErrReleased]. Tokens that were not cloned become invalid.
 func (d *Decoder) Release() {
-	d.forget(nil, nil, 0)
+	d.reset(nil, nil, 0)
+	d.stopFast()
 	d.state.close()
 	d.cold = nil
 	d.err, d.errOnce = ErrReleased, false
@@ -262,47 +261,52 @@ func (d *Decoder) ReadToken() (Token, error) {
 		d.setKey(pos)
 	}
 	b := (*[fastSize]byte)(win[r:])
-	form, ok := d.forms.find(le.Uint32(b[:]))
-	if !ok {
-		return d.readSlow()
-	}
-	switch form.shape {
-	case shapeWord:
-		d.passEmpty(r+4+int(form.size), pos)
-		d.setRemaining(left - 1)
-		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
-	case shapeText:
-		n := le.Uint32(b[4:])
-		size := wire.ShortText(n, le.Uint64(b[8:]))
-		if size == 0 {
-			return d.readText(form, n)
-		}
-		d.pass(r+4+size, pos)
-		d.setRemaining(left - 1)
-		return Token{head: form.head | uint64(n)<<32, bits: uint64(n), src: &d.tokenSource, pos: markAt(pos)}, nil
-	case shapeMath:
-		end := r + 4 + int(form.size)
-		if end > len(win) {
+	head := stringHead
+	if h := le.Uint32(b[:]); h != stringHeader { // as most values are: -6 % of tokens
+		form, ok := d.forms.find(h)
+		if !ok {
 			return d.readSlow()
 		}
-		d.pass(end, pos)
-		d.setRemaining(left - 1)
-		return Token{head: form.head, src: &d.tokenSource, pos: markAt(pos)}, nil
-	case shapeArray, shapeDict, shapePackedStrings:
-		n := le.Uint32(b[4:])
-		if !d.openFast(form, n) {
-			return d.readSlow()
+		switch form.shape {
+		case shapeWord:
+			d.passEmpty(r+4+int(form.size), pos)
+			d.setRemaining(left - 1)
+			return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
+		case shapeMath:
+			end := r + 4 + int(form.size)
+			if end > len(win) {
+				return d.readSlow()
+			}
+			d.pass(end, pos)
+			d.setRemaining(left - 1)
+			return Token{head: form.head, src: &d.tokenSource, pos: markAt(pos)}, nil
+		case shapeArray, shapeDict, shapePackedStrings:
+			n := le.Uint32(b[4:])
+			if !d.openFast(form, n) {
+				return d.readSlow()
+			}
+			return Token{head: form.head, bits: uint64(n)}, nil
+		case shapeText: // a StringName
+			head = form.head
+		default:
+			return d.readStart(form, b)
 		}
-		return Token{head: form.head, bits: uint64(n)}, nil
 	}
-	return d.readStart(form, b)
+	n := le.Uint32(b[4:])
+	size := wire.ShortText(n, le.Uint64(b[8:]))
+	if size == 0 {
+		return d.readText(head, n)
+	}
+	d.pass(r+4+size, pos)
+	d.setRemaining(left - 1)
+	return Token{head: head | uint64(n)<<32, bits: uint64(n), src: &d.tokenSource, pos: markAt(pos)}, nil
 }
 
 // PeekKind returns the kind of the next token without consuming it. It returns 0 at the
 // end of the input and after an error, which the next ReadToken returns. It waits for at
 // most 4 bytes, because these contain the kind.
 func (d *Decoder) PeekKind() Kind {
-	win, r := d.fastValues, d.r
+	win, r := d.fastValues, d.r&math.MaxInt
 	if r > len(win)-fastSize {
 		if d.fastNames == nil {
 			return d.peekSlow()

@@ -14,8 +14,12 @@ import (
 // number, or a header, a length and up to eight bytes of text.
 const fastSize = 16
 
-// stringHeader is the header of a String in every format.
-const stringHeader = 4
+const (
+	// stringHeader is the header of a String in every format.
+	stringHeader = 4
+	// stringHead is the head of its form.
+	stringHead = uint64(KindStringChunk) | uint64(TypeString)<<8 | uint64(flagLast|2<<offsetShift)<<16
+)
 
 // take consumes the next value, of size bytes, on the fast path. It returns nil, the error of
 // typed reads. The compiler marks the start of inlined code by an instruction, unless the
@@ -29,7 +33,7 @@ func (d *Decoder) take(size int) error {
 // fastForm returns the form of the next value and its first bytes. It returns nil if the
 // fast path cannot read the value.
 func (d *Decoder) fastForm() (*form, *[fastSize]byte) {
-	win, r := d.fastValues, d.r
+	win, r := d.fastValues, d.r&math.MaxInt
 	if r > len(win)-fastSize || d.remaining == 0 {
 		return nil, nil
 	}
@@ -42,14 +46,15 @@ func (d *Decoder) fastForm() (*form, *[fastSize]byte) {
 	return form, b
 }
 
-// readText is ReadToken on the fast path for a String or StringName of n bytes.
-func (d *Decoder) readText(form *form, n uint32) (Token, error) {
+// readText is ReadToken on the fast path for a String or StringName of n bytes, with the head of
+// its token.
+func (d *Decoder) readText(head uint64, n uint32) (Token, error) {
 	if !d.wholeText(d.r+8, n) {
 		return d.readSlow()
 	}
 	d.count(1)
 	d.pass(d.r+8+int(wire.Padded(n)), d.pos())
-	return Token{head: form.head | uint64(n)<<32, bits: uint64(n), src: &d.tokenSource, pos: d.mark}, nil
+	return Token{head: head | uint64(n)<<32, bits: uint64(n), src: &d.tokenSource, pos: d.mark}, nil
 }
 
 // readStart is ReadToken on the fast path for a Start token.
@@ -167,7 +172,7 @@ func (d *Decoder) takeLast(form *form, b *[fastSize]byte) Token {
 // such a String, or the fast path cannot read it. left is state.remaining. Written like
 // this, it is just small enough to be inlined.
 func (s *source) shortString(left uint64) (b *[fastSize]byte, size int) {
-	if r := s.r; r <= len(s.fastValues)-fastSize && left > 0 {
+	if r := s.r & math.MaxInt; r <= len(s.fastValues)-fastSize && left > 0 {
 		b = (*[fastSize]byte)(s.fastValues[r:])
 		if le.Uint32(b[:]) == stringHeader {
 			size = wire.ShortText(le.Uint32(b[4:]), le.Uint64(b[8:]))
@@ -214,7 +219,7 @@ func (d *Decoder) fastStringOf(n uint32) (text []byte, ok bool) {
 
 // fastName is fastString for names and packed strings.
 func (d *Decoder) fastName() (text []byte, ok bool) {
-	names, r, left := d.fastNames, d.r, d.remaining
+	names, r, left := d.fastNames, d.r&math.MaxInt, d.remaining
 	if r > len(names)-fastSize || left == 0 {
 		return nil, false
 	}
@@ -317,7 +322,7 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 // Array, Dictionary or packed array, after which updateFastPath decides again. Without it, tokens of a
 // packet of 64 bytes take 26 % more instructions.
 func (d *Decoder) topForm() *form {
-	win, r := d.buf[:d.limit], d.r
+	win, r := d.buf[:d.limit], d.r&math.MaxInt
 	if r > len(win)-fastSize || d.noFastPath {
 		return nil
 	}

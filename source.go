@@ -104,7 +104,6 @@ func (s *source) restart(r io.Reader, buf []byte, end int) {
 	s.r, s.limit, s.end = 0, end, end
 	s.buf, s.src, s.srcErr = buf, r, nil
 	s.inputEnd = math.MaxUint64
-	s.stopFast()
 }
 
 // memory returns the buffer from the pool, or nil.

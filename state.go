@@ -201,7 +201,10 @@ func (f *frame) setNames(names uint32, flags tokenFlags) { f.names, f.flags = na
 
 // init sets f for n elements, pairs, names or bytes of c. remaining and keyPos are not used
 // while the frame is innermost.
-func (f *frame) init(c *content, n uint32) { f.count, f.names, f.content = n, 0, *c }
+func (f *frame) init(c *content, n uint32) {
+	f.count, f.names = n, 0
+	f.content = *c // not in one statement with the others, which would copy it twice
+}
 
 // enter is the part of push that is small enough to be inlined: the fast path has found the
 // innermost frame, and sets that of the new container with init. values is the number of
