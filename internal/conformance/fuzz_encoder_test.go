@@ -20,7 +20,9 @@ import (
 // position of the end shows them.
 type event string
 
-// A script drives an Encoder with the bytes of a fuzz input.
+// A script drives an Encoder with the bytes of a fuzz input. It knows the meaning of each call,
+// to compare it with the output; FuzzEncoderCalls knows none, and so makes any call anywhere, with
+// Writers that fail.
 type script struct {
 	p      []byte
 	e      *gdwire.Encoder
