@@ -388,29 +388,17 @@ func skipWithRetries(d *Decoder) error {
 	})
 }
 
-// copyTokens returns a step that copies what CopyValue would copy, token by token. It can be
-// repeated after errors of the Writer.
+// copyTokens returns a step that copies what CopyValue would copy, token by token.
 func copyTokens(d *Decoder) step {
-	var x span
-	var t Token
 	return func(e *Encoder) error {
-		if x.open == 0 {
-			x = d.span()
-		}
+		x := d.span()
 		for {
-			if t.Kind() == 0 {
-				next, err := d.ReadToken()
-				if err != nil {
-					return err
-				}
-				t = next.Clone()
+			t, err := d.ReadToken()
+			if err == nil {
+				err = e.WriteToken(t)
 			}
-			if err := e.WriteToken(t); err != nil {
+			if err != nil || t.Kind() != KindDictKey && d.isOver(x) {
 				return err
-			}
-			k := t.Kind()
-			if t = (Token{}); k != KindDictKey && d.isOver(x) {
-				return nil
 			}
 		}
 	}

@@ -81,28 +81,20 @@ var loopBodies = []loopBody{
 func readLoops(d *Decoder, all bool) error {
 	switch d.PeekKind() {
 	case KindDictStart:
-		for _, err := range d.Fields() {
-			if err != nil {
-				return err
-			}
-			if err := readLoops(d, all); err != nil {
-				return err
-			}
-			if !all {
-				break
-			}
-		}
+		return readLoop(d, d.Fields(), all)
 	case KindArrayStart:
-		for _, err := range d.Elements() {
-			if err != nil {
-				return err
-			}
-			if err := readLoops(d, all); err != nil {
-				return err
-			}
-			if !all {
-				break
-			}
+		return readLoop(d, d.Elements(), all)
+	}
+	return nil
+}
+
+func readLoop[T any](d *Decoder, loop iter.Seq2[T, error], all bool) error {
+	for _, err := range loop {
+		if err == nil {
+			err = readLoops(d, all)
+		}
+		if err != nil || !all {
+			return err
 		}
 	}
 	return nil

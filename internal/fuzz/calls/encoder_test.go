@@ -15,8 +15,7 @@ import (
 	"github.com/gdwire/gdwire/internal/testsize"
 )
 
-// An encoderCall makes a call on an Encoder from four bytes of a script. Making
-// the result again, for a Writer that failed, is a retry.
+// An encoderCall makes a call on an Encoder from four bytes of a script.
 type encoderCall struct {
 	name string
 	make func(a *arguments) func(e *gdwire.Encoder) error
@@ -181,12 +180,7 @@ var encoderCalls = []encoderCall{
 	{"End", func(*arguments) encoderFunc { return (*gdwire.Encoder).End }},
 	{"End", func(*arguments) encoderFunc { return (*gdwire.Encoder).End }},
 	{"Write", func(a *arguments) encoderFunc {
-		p := a.bytes(0)
-		return func(e *gdwire.Encoder) error { // a retry continues after the bytes that were taken
-			n, err := e.Write(p)
-			p = p[n:]
-			return err
-		}
+		return func(e *gdwire.Encoder) error { _, err := e.Write(a.bytes(0)); return err }
 	}},
 	{"WritePacked of float32", func(a *arguments) encoderFunc {
 		return func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, make([]float32, a.b[0]%9)) }
@@ -237,25 +231,16 @@ var encoderCalls = []encoderCall{
 
 const copying = "copying"
 
-// copyTokens returns a call that copies the next value of d token by token. It can be repeated
-// after errors of the Writer.
+// copyTokens returns a call that copies the first value of d token by token.
 func copyTokens(d *gdwire.Decoder) encoderFunc {
-	depth := d.Depth()
-	var t gdwire.Token
 	return func(e *gdwire.Encoder) error {
 		for {
-			if t.Kind() == 0 {
-				next, err := d.ReadToken()
-				if err != nil {
-					return err
-				}
-				t = next.Clone()
+			t, err := d.ReadToken()
+			if err == nil {
+				err = e.WriteToken(t)
 			}
-			if err := e.WriteToken(t); err != nil {
+			if err != nil || d.Depth() == 0 {
 				return err
-			}
-			if t = (gdwire.Token{}); d.Depth() <= depth {
-				return nil
 			}
 		}
 	}
