@@ -162,7 +162,7 @@ func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 	}
 	b := bulk{d}
 	if !b.start() || d.payload.done || d.payload.kind != KindStringChunk && d.payload.kind != KindNodePathStart {
-		if err := d.startText("String, StringName or NodePath", isTextOrNodePath); err != nil {
+		if err := b.startText("String, StringName or NodePath", isTextOrNodePath); err != nil {
 			return dst, err
 		}
 	}
@@ -171,6 +171,36 @@ func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 		b.end()
 	}
 	return dst, err
+}
+
+// startText reads the first token of the next value, which is a name, or a text that accepts
+// reports true for, and begins a bulk read of it.
+func (b bulk) startText(want any, accepts func(*form) bool) error {
+	d := b.d
+	err := d.start()
+	if err == nil && d.want() == wantName {
+		_, err = d.next()
+	} else if err == nil {
+		_, err = d.readTyped(want, accepts)
+	}
+	if err == nil {
+		b.start()
+	}
+	return err
+}
+
+// text returns the payload of a string or NodePath, and ends the bulk read.
+func (b bulk) text() (string, error) {
+	defer b.end()
+	if b.d.payload.kind == KindStringChunk && b.d.want() != wantText { // all of the text is buffered
+		text, _ := b.peek(math.MaxInt)
+		return string(text), nil
+	}
+	text, err := b.appendText(nil)
+	if err != nil {
+		return "", err
+	}
+	return string(text), nil
 }
 
 // appendText appends the payload of a string or NodePath.
@@ -354,7 +384,7 @@ func fillPacked[T Packable](b bulk, dst []T, want units) (int, error) {
 func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	want := typeUnits[T]()
 	if form, b := d.fastForm(); form != nil && form.shape == shapePacked {
-		elem := units{form.unit, layouts[form.typ].n}
+		elem := form.units()
 		if data, ok := d.wholePacked(form, le.Uint32(b[4:])); ok && elem.convertTo(want) {
 			at, n := d.r+8, data/elem.size()
 			d.takePacked(data)
@@ -419,7 +449,7 @@ func typeUnits[T Packable]() units {
 }
 
 // units returns the units of the elements of packed data.
-func (f *frame) units() units { return units{f.unit, layouts[f.typ].n} }
+func (c *content) units() units { return units{c.unit, layouts[c.typ].n} }
 
 // startPacked reads the start of the next value, which must be a packed array with elements
 // that convert to want.
@@ -429,7 +459,7 @@ func (b bulk) startPacked(want units) error {
 	if err != nil {
 		return err
 	}
-	elem := units{form.unit, layouts[form.typ].n}
+	elem := form.units()
 	if !elem.convertTo(want) {
 		return d.errorAt(0, elem.mismatch(want))
 	}

@@ -176,10 +176,11 @@ func (d *Decoder) ReadString() (string, error) {
 	if text, ok := d.fastString(); ok {
 		return string(text), nil
 	}
-	if err := d.startText(TypeString, isText); err != nil {
+	b := bulk{d}
+	if err := b.startText(TypeString, isText); err != nil {
 		return "", err
 	}
-	return bulk{d}.text()
+	return b.text()
 }
 
 // ReadNodePath reads a NodePath and returns it as text, such as "/root/Player:position". After
@@ -195,35 +196,6 @@ func (d *Decoder) ReadNodePath() (string, error) {
 	b := bulk{d}
 	b.start()
 	return b.text()
-}
-
-// text returns the payload of a string or NodePath, and ends the bulk read.
-func (b bulk) text() (string, error) {
-	defer b.end()
-	if b.d.payload.kind == KindStringChunk && b.d.want() != wantText { // all of the text is buffered
-		text, _ := b.peek(math.MaxInt)
-		return string(text), nil
-	}
-	text, err := b.appendText(nil)
-	if err != nil {
-		return "", err
-	}
-	return string(text), nil
-}
-
-// startText reads the first token of the next value, which is a name, or a text that accepts
-// reports true for. A bulk read then continues with its payload.
-func (d *Decoder) startText(want any, accepts func(*form) bool) error {
-	err := d.start()
-	if err == nil && d.want() == wantName {
-		_, err = d.next()
-	} else if err == nil {
-		_, err = d.readTyped(want, accepts)
-	}
-	if err == nil {
-		bulk{d}.start()
-	}
-	return err
 }
 
 // ReadReals reads a value of math type t into c, in encoded order: a Basis is encoded by

@@ -543,7 +543,7 @@ func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
 	if last {
 		n, pad, flags = int(left), wire.Padding(total), flagLast
 	}
-	pad, err := d.peekPadded(typ, at+n, pad)
+	pad, err := l.padded(typ, at+n, pad)
 	if err != nil && d.err == nil { // an error of the Reader
 		l.err = err
 		return textPart{}
@@ -606,11 +606,11 @@ func (l *lookahead) checkPadding(at int, pad []byte) {
 	}
 }
 
-// peekPadded is peek for n bytes and pad bytes of padding. It returns the number of bytes of
-// padding, which can be missing at the end of the input if engines accept that. Where
-// Limits.Bytes ends in the padding, it reads one byte more to learn whether the input ends.
-func (d *Decoder) peekPadded(typ Type, n, pad int) (int, error) {
-	o := &d.options
+// padded waits for n bytes and pad bytes of padding, without reading them. It returns the number
+// of bytes of padding, which can be missing at the end of the input if engines accept that. Where
+// Limits.Bytes ends in the padding, it waits for one byte more to learn whether the input ends.
+func (l *lookahead) padded(typ Type, n, pad int) (int, error) {
+	d, o := l.d, &l.d.options
 	// Engines accept these types if the packet ends before their padding.
 	if pad > 0 && d.limit-d.r < n+pad && !o.Strict && !o.wholePadding && o.Format.mayLackPadding(typ) {
 		most := d.valueStart + uint64(d.bounds[limitBytes]) - d.pos()
@@ -654,7 +654,7 @@ func (l *lookahead) takeChunk(most int) int {
 		}
 	}
 	size := n * int(f.size)
-	if pad, l.err = d.peekPadded(f.typ, size, pad); l.err == nil {
+	if pad, l.err = l.padded(f.typ, size, pad); l.err == nil {
 		l.checkPadding(size, d.buf[d.r+size:d.r+size+pad])
 	}
 	if l.err != nil {
