@@ -150,7 +150,7 @@ func CopyValue(e *Encoder, d *Decoder) error {
 	}
 }
 
-// failCopy is Fail after an error of the Reader has interrupted CopyValue.
+// failCopy calls Fail after an error of the Reader has interrupted CopyValue.
 func (e *Encoder) failCopy(err error) {
 	_ = e.Fail(wrapf(errors.Join(ErrIncomplete, err), "CopyValue was interrupted: %v", err))
 }

@@ -159,7 +159,7 @@ func appendQuoted(dst, text []byte) []byte {
 	return append(dst, '"')
 }
 
-// savedKey is a pathKey whose bytes have left the buffer.
+// A savedKey has a copy of a pathKey whose bytes have left the buffer.
 type savedKey struct {
 	data [maxKey + 1]byte
 	n    uint8

@@ -343,7 +343,8 @@ func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
 	return fillPacked(b, dst, want)
 }
 
-// fillPacked is ReadPacked after its checks. want are the units of a T.
+// fillPacked fills dst with elements of the payload and returns their number. At the end of the
+// payload it returns io.EOF. The elements convert to want, the units of a T.
 func fillPacked[T Packable](b bulk, dst []T, want units) (int, error) {
 	elem := b.d.payload.elem
 	size := elem.size()

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// readSlow is ReadToken on the slow path.
+// readSlow reads the next token on the slow path.
 func (d *Decoder) readSlow() (Token, error) {
 	if err := d.start(); err != nil {
 		return Token{}, err
@@ -196,8 +196,8 @@ func (d *Decoder) fill(n int) error {
 	return nil
 }
 
-// fetch is source.fetch. It saves the keys that leave the buffer, because a path can need
-// them as long as their containers are open.
+// fetch reads until at least n bytes are buffered after r. It saves the keys that leave the
+// buffer, because a path can need them as long as their containers are open.
 func (d *Decoder) fetch(n int) error {
 	if from := d.unneeded(n); from > 0 {
 		d.saveKeys(d.base + uint64(from))
@@ -231,7 +231,7 @@ func (d *Decoder) errorAt(at int, err error) error {
 	})
 }
 
-// fail is errorAt for an error that stays.
+// fail returns the error of errorAt, which all later calls return, too.
 func (d *Decoder) fail(at int, err error) error {
 	d.err, d.errOnce = d.errorAt(at, err), false
 	d.updateFastPath()

@@ -388,8 +388,8 @@ func (d *Decoder) readLongText(n uint32) (text []byte, ok bool, err error) {
 	return d.readTextSlow()
 }
 
-// readTextSlow is ReadText for StringNames, in the last bytes of the buffer, and on the slow
-// path.
+// readTextSlow reads a text for ReadText that is a StringName, in the last bytes of the buffer, or
+// on the slow path.
 func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 	if text, ok := d.fastString(); ok {
 		return text, true, nil
@@ -417,9 +417,8 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 	return text, l.err == nil, l.err
 }
 
-// ReadFloat32 is [Decoder.ReadFloat] for a float32. It rounds floats. It returns [ErrRange]
-// for an int that a float32 does not represent exactly, and for a finite float beyond the
-// range of float32.
+// ReadFloat32 reads a float, which it rounds, or an int that a float32 represents exactly. It
+// returns [ErrRange] for other ints and for a finite float beyond the range of float32.
 func (d *Decoder) ReadFloat32() (float32, error) {
 	if d.hasFast(d.remaining) {
 		if b := d.peekFast(); uint64(le.Uint32(b[:])) == d.forms.headers.float32 {
@@ -429,7 +428,7 @@ func (d *Decoder) ReadFloat32() (float32, error) {
 	return readFloat[float32](d)
 }
 
-// readFloat is ReadFloat and ReadFloat32 where their fast paths end.
+// readFloat reads the number for ReadFloat and ReadFloat32 after their fast paths.
 func readFloat[T float32 | float64](d *Decoder) (T, error) {
 	t, size, err := d.peekNumber(TypeFloat)
 	if err != nil {
@@ -443,8 +442,9 @@ func readFloat[T float32 | float64](d *Decoder) (T, error) {
 	return x, d.readNumber(size)
 }
 
-// ReadReals32 is [Decoder.ReadReals] for float32. It rounds components of 64 bits, and returns
-// [ErrRange] for a finite component beyond the range of float32.
+// ReadReals32 reads a value of math type t into c, in encoded order. It rounds components of 64
+// bits, and returns [ErrRange] for a finite component beyond the range of float32. t must be a
+// type of floats, and len(c) the number of its components.
 func (d *Decoder) ReadReals32(t Type, c []float32) error {
 	if b := d.fastFloats(t, len(c)); b != nil {
 		for i := range c {
@@ -495,8 +495,8 @@ func (d *Decoder) readTyped(want any, accepts func(*form) bool) (Token, error) {
 }
 
 // peekTyped returns the form of the next value, for a typed read. It reads the header
-// without consuming it. If accepts is not nil and reports false, it returns the error that
-// names want, a Type or text.
+// without consuming it. If accepts is not nil and reports false, it returns an error with want,
+// the name of what the call reads.
 func (d *Decoder) peekTyped(want any, accepts func(*form) bool) (*form, error) {
 	if err := d.start(); err != nil {
 		return nil, err

@@ -44,9 +44,9 @@ func (d *Decoder) packed(form *form) (Token, error) {
 }
 
 // A lookahead reads the fields of a token from the read buffer, in their order, without
-// consuming them: the header, counts and names. Only open and take consume them, after all
-// of them are buffered and checked. After a temporary error of the Reader, the same call
-// therefore starts from the header again.
+// consuming them: the header, counts and names. Only open, take, takeText and takeChunk consume
+// them, after all of them are buffered and checked. After a temporary error of the Reader, the
+// same call therefore starts from the header again.
 //
 // The first error stays. After it, methods check nothing, consume nothing and return zeros,
 // so that the functions for each type need not handle it field by field.
@@ -139,7 +139,8 @@ func (l *lookahead) fail(at int, err error) {
 	}
 }
 
-// strict is fail with Strict, if the input is not what engines write.
+// strict sets an error at bytes after the start of the token, with Strict, if the input differs from
+// what engines write.
 func (l *lookahead) strict(differs bool, at int, text string) {
 	if differs && l.d.options.Strict {
 		l.fail(at, notCanonical(text))

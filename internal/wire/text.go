@@ -45,7 +45,7 @@ func EqualBytes(word uint64, c byte) uint64 {
 	return ^((word ^ ones*uint64(c)) + 0x7F*ones) & (0x80 * ones)
 }
 
-// ValidBytes is utf8.Valid with a fast path for short ASCII text.
+// ValidBytes reports whether p is UTF-8, with a fast path for short ASCII.
 func ValidBytes(p []byte) bool {
 	n, bits := len(p), uint64(0)
 	switch {
