@@ -69,7 +69,6 @@ func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
 		if n := le.Uint32(b[4:]); d.openPacked(form, n) {
 			return Token{head: form.head, bits: uint64(n)}, nil
 		}
-		return d.packed(form)
 	}
 	return d.readSlow()
 }

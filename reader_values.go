@@ -37,12 +37,6 @@ func (d *Decoder) value() (Token, error) {
 	return l.token(l.fixed(form))
 }
 
-// packed reads the start of a packed array.
-func (d *Decoder) packed(form *form) (Token, error) {
-	l := lookahead{d: d, at: 4}
-	return l.token(l.packed(form))
-}
-
 // A lookahead reads the fields of a token from the read buffer, in their order, without
 // consuming them: the header, counts and names. Only open, take, takeText and takeChunk consume
 // them, after all of them are buffered and checked. After a temporary error of the Reader, the
