@@ -199,6 +199,10 @@ func (s *state) pushFrame(f *frame) {
 // setNames sets the fields of the frame of a NodePath.
 func (f *frame) setNames(names uint32, flags tokenFlags) { f.names, f.flags = names, flags }
 
+// flagNested is set in a frame that an Encoder has opened on the fast path of values, which
+// continues after its End. No frame has flagLast.
+const flagNested = flagLast
+
 // init sets f for n elements, pairs, names or bytes of c. remaining and keyPos are not used
 // while the frame is innermost.
 func (f *frame) init(c *content, n uint32) {
@@ -220,10 +224,17 @@ func (s *state) enter(around *frame, pairs, values, pos uint64) {
 
 // nest is push for the fast path of an Encoder, which has no positions and finds both frames
 // itself. values is the number of values in the container.
-func (s *state) nest(around *frame, pairs, values uint64) {
-	around.remaining = s.remaining - 1
+func (s *state) nest(frames *[2]frame, pairs, values uint64) {
+	frames[0].remaining = s.remaining - 1
+	frames[1].flags |= flagNested
 	s.depth++
 	s.pairs, s.remaining, s.marked = pairs, values, noMark
+}
+
+// unnest closes a frame that nest has opened. around is the frame around it.
+func (s *state) unnest(around *frame) {
+	s.depth--
+	s.remaining, s.pairs, s.marked = around.remaining, uint64(around.pairs), noMark
 }
 
 // pop closes the innermost frame and returns the frame around it.

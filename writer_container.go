@@ -7,34 +7,33 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// beginCounted begins an untyped container or packed array of n elements or pairs, with
-// components of 64 bits if wide is 1.
-func (e *Encoder) beginCounted(t Type, wide int, n int64) error {
+// beginCounted begins an untyped container or PackedStringArray of n elements or pairs.
+func (e *Encoder) beginCounted(t Type, n int64) error {
 	stack, depth := e.stack, e.depth&math.MaxInt
-	if b, ok := e.fast(); ok && uint64(n) <= math.MaxInt32 && depth < len(stack)-1 {
-		form := &e.forms[t&63][wide&1]
-		le.PutUint64(b[:], uint64(form.header)|uint64(n)<<32)
-		e.advance(8)
-		stack[depth+1].init(&form.content, uint32(n))
-		pairs := uint64(form.pairs)
-		e.nest(&stack[depth], pairs, uint64(n)*(1+pairs))
-		switch {
-		case form.shape == shapePackedStrings:
-			e.enterNames(e.packedNUL())
-		case form.shape == shapePacked || depth >= e.maxDepth:
-			e.stopFast()
-		}
-		return nil
+	values, at := e.fastValues, e.n&math.MaxInt
+	if at > len(values)-8 || e.remaining == 0 || uint64(n) > math.MaxInt32 || depth > len(stack)-2 {
+		return e.beginCountedSlow(t, n)
 	}
-	return e.beginCountedSlow(t, wide, n)
+	form := &e.forms[t&63][0]
+	le.PutUint64(values[at:], uint64(form.header)|uint64(n)<<32)
+	e.advanceTo(at + 8)
+	frames, pairs := (*[2]frame)(stack[depth:]), uint64(form.pairs)
+	frames[1].init(&form.content, uint32(n))
+	e.nest(frames, pairs, uint64(n)*(1+pairs))
+	if form.shape == shapePackedStrings {
+		e.enterNames(e.packedNUL())
+	} else if depth >= e.maxDepth {
+		e.stopFast()
+	}
+	return nil
 }
 
-func (e *Encoder) beginCountedSlow(t Type, wide int, n int64) error {
+func (e *Encoder) beginCountedSlow(t Type, n int64) error {
 	forms, err := e.begin(t)
 	if err != nil {
 		return err
 	}
-	return e.beginForm(&forms[wide], n)
+	return e.beginForm(&forms[0], n)
 }
 
 // beginForm begins a container of n elements after begin.
@@ -101,14 +100,19 @@ func (e *Encoder) maxCount(f *frame) int64 {
 // End ends the innermost container, string or packed array that a Begin call or a Start
 // token has begun.
 func (e *Encoder) End() error {
-	if e.remaining == 0 && e.depth > 1 && (len(e.fastValues) > 0 || len(e.fastNames) > 0) { // End has no bytes.
-		f := e.pop()
-		if f.elem != 0 || f.kind != KindArrayStart && f.kind != KindDictStart {
-			e.updateFastPath()
-		} else if len(e.fastValues) == 0 {
+	stack, around := e.stack, (e.depth-1)&math.MaxInt
+	if e.remaining == 0 && around <= len(stack)-2 { // End has no bytes.
+		frames := (*[2]frame)(stack[around:])
+		switch {
+		case !frames[1].has(flagNested):
+		case len(e.fastValues) > 0:
+			e.unnest(&frames[0])
+			return nil
+		case len(e.fastNames) > 0:
+			e.unnest(&frames[0])
 			e.leaveNames()
+			return nil
 		}
-		return nil
 	}
 	return e.endSlow()
 }
@@ -173,7 +177,7 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 
 // BeginArray begins an Array of n elements; n can be [Unknown]. Write the elements, then
 // call End.
-func (e *Encoder) BeginArray(n int) error { return e.beginCounted(TypeArray, 0, int64(n)) }
+func (e *Encoder) BeginArray(n int) error { return e.beginCounted(TypeArray, int64(n)) }
 
 // BeginTypedArray begins an Array of n elements with declared type elem; n can be [Unknown].
 // Elements of other types are [ErrType].
@@ -183,7 +187,7 @@ func (e *Encoder) BeginTypedArray(n int, elem Elem) error {
 
 // BeginDict begins a Dictionary of n pairs; n can be [Unknown]. Write the key and the value
 // of each pair, then call End.
-func (e *Encoder) BeginDict(n int) error { return e.beginCounted(TypeDictionary, 0, int64(n)) }
+func (e *Encoder) BeginDict(n int) error { return e.beginCounted(TypeDictionary, int64(n)) }
 
 // BeginTypedDict begins a Dictionary of n pairs with declared types key and value; n can be
 // [Unknown]. Keys of other types are [ErrType]. Values are not checked, as in engines.
@@ -326,23 +330,24 @@ func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
 	if absolute {
 		flags = flagAbsolute
 	}
-	return e.beginNodePath(int64(names), int64(subnames), flags)
+	values, n := e.fastValues, e.n&math.MaxInt
+	stack, depth := e.stack, e.depth&math.MaxInt
+	if n > len(values)-fastSize || e.remaining == 0 || depth > len(stack)-2 ||
+		uint64(names) > math.MaxInt32 || uint64(subnames) > math.MaxInt32-uint64(names) {
+		return e.beginNodePath(int64(names), int64(subnames), flags)
+	}
+	form, b := &e.forms[TypeNodePath][0], (*[fastSize]byte)(values[n:])
+	putNodePath(b[:], form.header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
+	e.advanceTo(n + fastSize)
+	frames := (*[2]frame)(stack[depth:])
+	frames[1].init(&form.content, uint32(names+subnames))
+	frames[1].setNames(uint32(names), flags)
+	e.nest(frames, 0, uint64(names+subnames))
+	e.enterNames(0)
+	return nil
 }
 
 func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
-	short := uint64(names) <= math.MaxInt32 && uint64(subnames) <= math.MaxInt32-uint64(names)
-	stack, depth := e.stack, e.depth&math.MaxInt
-	if b, ok := e.fast(); ok && flags&^flagAbsolute == 0 && short && depth < len(stack)-1 {
-		form := &e.forms[TypeNodePath][0]
-		putNodePath(b[:], form.header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
-		e.advance(fastSize)
-		f := &stack[depth+1]
-		f.init(&form.content, uint32(names+subnames))
-		f.setNames(uint32(names), flags)
-		e.nest(&stack[depth], 0, uint64(names+subnames))
-		e.enterNames(0)
-		return nil
-	}
 	forms, err := e.begin(TypeNodePath)
 	if err != nil {
 		return err
@@ -382,7 +387,7 @@ func (e *Encoder) BeginPacked(t Type, n int64) error { return e.beginPacked(t, n
 // it is 1. If wide is -1, the options decide.
 func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	if t == TypePackedStringArray { // which all formats have
-		return e.beginCounted(t, 0, n)
+		return e.beginCounted(t, n)
 	}
 	forms, err := e.begin(t)
 	if err != nil {
@@ -394,10 +399,7 @@ func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	if wide < 0 {
 		wide = e.realWidth(forms)
 	}
-	if len(e.fastValues) == 0 { // as at the top level
-		return e.beginForm(&forms[wide], n)
-	}
-	return e.beginCounted(t, wide, n)
+	return e.beginForm(&forms[wide], n)
 }
 
 // BeginImage begins an Image of Godot 2 with n bytes of data; n can be [Unknown]. Write the

@@ -35,12 +35,15 @@ func (e *Encoder) WriteToken(t Token) error {
 		return writeSignal(e, t.Bytes(), t.bits)
 	case KindStringChunk:
 		if t.Last() && len(e.fastValues) > 0 {
-			return writeTextOf(e, t.Bytes(), t.Type())
+			return writeText(e, t.Type(), t.Bytes())
 		}
 		return e.writeTextChunk(t)
 	case KindNodePathStart:
-		names, subnames, _ := t.NodePath()
-		return e.beginNodePath(names, subnames, t.flags()&(flagAbsolute|flagProperty|flagOldNodePath))
+		names, subnames, absolute := t.NodePath()
+		if flags := t.flags() & (flagAbsolute | flagProperty | flagOldNodePath); flags&^flagAbsolute != 0 {
+			return e.beginNodePath(names, subnames, flags)
+		}
+		return e.BeginNodePath(int(names), int(subnames), absolute)
 	case KindObjectStart:
 		return beginObject(e, t.Bytes(), t.count())
 	case KindProperty:
@@ -85,7 +88,7 @@ func (t Token) count() int64 {
 func (e *Encoder) writeContainerStart(t Token) error {
 	f := frame{content: content{kind: t.Kind(), typ: t.Type(), flags: t.flags() & flagShared}}
 	if t.payloadLen() == 0 && f.flags == 0 {
-		return e.beginCounted(f.typ, 0, t.count())
+		return e.beginCounted(f.typ, t.count())
 	}
 	var b [containerHead]byte
 	head := append(b[:4], t.Bytes()...)
@@ -156,7 +159,7 @@ func (e *Encoder) writeTextChunk(t Token) error {
 	case e.top().kind == KindStringChunk:
 		return e.writeNextText(t)
 	case t.Last():
-		return writeTextOf(e, t.Bytes(), t.Type())
+		return writeText(e, t.Type(), t.Bytes())
 	default:
 		return e.writeFirstText(t)
 	}

@@ -18,8 +18,10 @@ func (e *Encoder) WriteBool(v bool) error {
 		word = 1
 	}
 	if b, ok := e.fast(); ok {
-		e.forms[TypeBool][0].put(b, word)
-		e.endFast(8)
+		le.PutUint32(b[:], e.forms[TypeBool][0].header)
+		le.PutUint32(b[4:], uint32(word))
+		e.advance(8)
+		e.count(1)
 		return nil
 	}
 	return e.writeWord(TypeBool, 0, word)
@@ -29,21 +31,24 @@ func (e *Encoder) WriteBool(v bool) error {
 // 32 bits, a larger int is [ErrRange]. To write a small int in 64 bits, pass [Int64] to
 // WriteToken.
 func (e *Encoder) WriteInt(v int64) error {
-	wide := v != int64(int32(v))
-	if b, ok := e.fast(); ok {
-		forms := &e.forms[TypeInt]
-		if !wide {
-			forms[0].put(b, uint64(v))
-			e.endFast(4 + int(forms[0].size))
+	if values, n := e.fastValues, e.n&math.MaxInt; n <= len(values)-fastSize && e.remaining > 0 {
+		b, forms := (*[fastSize]byte)(values[n:]), &e.forms[TypeInt]
+		if v == int64(int32(v)) {
+			le.PutUint32(b[:], forms[0].header)
+			le.PutUint64(b[4:], uint64(v))
+			e.advance(4 + int(forms[0].size))
+			e.count(1)
 			return nil
 		}
 		if forms[1].size == 8 {
-			forms[1].put(b, uint64(v))
-			e.endFast(12)
+			le.PutUint32(b[:], forms[1].header)
+			le.PutUint64(b[4:], uint64(v))
+			e.advance(12)
+			e.count(1)
 			return nil
 		}
 	}
-	if wide {
+	if v != int64(int32(v)) {
 		return e.writeWord(TypeInt, 1, uint64(v))
 	}
 	return e.writeWord(TypeInt, 0, uint64(v))
@@ -59,8 +64,10 @@ func (e *Encoder) WriteFloat(v float64) error {
 		return e.writeFloat(1, math.Float64bits(v), wire.Float64)
 	}
 	if b, ok := e.fast(); ok { // All formats have floats of 32 bits.
-		e.forms[TypeFloat][0].put(b, uint64(math.Float32bits(f)))
-		e.endFast(8)
+		le.PutUint32(b[:], e.forms[TypeFloat][0].header)
+		le.PutUint32(b[4:], math.Float32bits(f))
+		e.advance(8)
+		e.count(1)
 		return nil
 	}
 	return e.writeFloat(0, uint64(math.Float32bits(f)), wire.Float32)
@@ -78,10 +85,11 @@ func (e *Encoder) WriteCallable() error { return e.writeWord(TypeCallable, 0, 0)
 
 // writeFloat writes a float from its bits in unit u.
 func (e *Encoder) writeFloat(wide int, bits uint64, u wire.Unit) error {
-	if b, ok := e.fast(); ok {
+	if values, n := e.fastValues, e.n&math.MaxInt; n <= len(values)-fastSize && e.remaining > 0 {
 		if form := &e.forms[TypeFloat][wide&1]; form.unit == u {
-			form.put(b, bits)
-			e.endFast(4 + int(form.size))
+			form.put((*[fastSize]byte)(values[n:]), bits)
+			e.advance(4 + int(form.size))
+			e.count(1)
 			return nil
 		}
 	}
@@ -160,7 +168,8 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 			b := (*[realsSize]byte)(values[n:])
 			if putReals(b, c) {
 				le.PutUint32(b[:], form.header)
-				e.endFast(4 + 4*len(c))
+				e.advance(4 + 4*len(c))
+				e.count(1)
 				return nil
 			}
 		}
@@ -194,8 +203,7 @@ func putReals(b *[realsSize]byte, c []float64) bool {
 	for i, x := range c {
 		bits := math.Float32bits(float32(x))
 		carry |= bits&infinite + 1<<23
-		at := 4 + 4*(i&15)
-		le.PutUint32(b[at:], bits)
+		le.PutUint32(b[4+4*(i&15):], bits)
 	}
 	return carry>>31 == 0
 }
@@ -256,52 +264,37 @@ func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
 // the length of a packed string includes a NUL.
 const maxText = math.MaxInt32 - 1
 
+// shortText is the size of the longest text that WriteString writes as one word.
+const shortText = 8
+
 // WriteString writes a String, or the next name of a NodePath, or the next string of a
 // PackedStringArray. Engines drop a leading U+FEFF, and the text after a NUL.
-func (e *Encoder) WriteString(s string) error { return writeText(e, s, TypeString, stringHeader) }
-
-// WriteStringName writes a StringName.
-func (e *Encoder) WriteStringName(s string) error { return writeTextOf(e, s, TypeStringName) }
-
-// writeTextOf writes a whole string or name of type t.
-func writeTextOf[S string | []byte](e *Encoder, s S, t Type) error {
-	header := uint64(stringHeader)
-	if t != TypeString && len(e.fastValues) > 0 {
-		form := &e.forms[t&63][0]
-		if form.shape != shapeText {
-			return writeTextSlow(e, t, s)
-		}
-		header = uint64(form.header)
-	}
-	return writeText(e, s, t, header)
-}
-
-// writeText writes a whole string or name of type t, which has the given header unless the
-// text is a name or packed string. On the fast path, a short text with its padding is one
-// word. The fast path contains no calls, so that variables stay in registers.
-func writeText[S string | []byte](e *Encoder, s S, t Type, header uint64) error {
-	left, n, size := e.remaining, e.n&math.MaxInt, len(s)
-	if left == 0 || (size+7)&^15 != 0 { // size > 8
-		return writeLongText(e, t, s)
-	}
-	var word uint64 // short(s), with a branch for each range of sizes
+func (e *Encoder) WriteString(s string) error {
+	// Most texts are short and ASCII: with its padding, such a text is one word.
+	n, size := e.n&math.MaxInt, len(s)
+	var word uint64 // wire.Short(s), with a branch for each range of sizes
 	switch {
-	case size >= 4:
+	case e.remaining == 0:
+		return writeText(e, TypeString, s)
+	case 4 <= size && size <= shortText:
 		word = uint64(wire.Load32(s)) | uint64(wire.Load32(s[size-4:]))<<(8*(size-4)&63)
+	case size > shortText:
+		return writeText(e, TypeString, s)
 	case size >= 2:
 		word = uint64(s[0]) | uint64(s[1])<<8 | uint64(s[size-1])<<(8*(size-1)&63)
 	case size == 1:
 		word = uint64(s[0])
 	}
 	if word&wire.NotASCII != 0 {
-		return writeLongText(e, t, s)
+		return writeText(e, TypeString, s)
 	}
 	if values := e.fastValues; n <= len(values)-fastSize {
 		b := (*[fastSize]byte)(values[n:])
-		le.PutUint64(b[:], header|uint64(size)<<32)
+		le.PutUint32(b[:], stringHeader)
+		le.PutUint32(b[4:], uint32(size))
 		le.PutUint64(b[8:], word)
 		e.advanceTo(n + (8+size+3)&^3)
-		e.setRemaining(left - 1)
+		e.count(1)
 		return nil
 	}
 	if names := e.fastNames; n <= len(names)-fastSize {
@@ -311,18 +304,29 @@ func writeText[S string | []byte](e *Encoder, s S, t Type, header uint64) error 
 		le.PutUint64(b[4:], word)
 		le.PutUint32(b[12:], 0)
 		e.advanceTo(n + (4+length+3)&^3)
-		e.setRemaining(left - 1)
+		e.count(1)
 		return nil
 	}
-	return writeTextSlow(e, t, s)
+	return writeText(e, TypeString, s)
 }
 
-// writeLongText writes text of more than eight bytes, or that is not ASCII. Up to 16 bytes, two
-// words that overlap have all of it.
-func writeLongText[S string | []byte](e *Encoder, t Type, s S) error {
+// WriteStringName writes a StringName.
+func (e *Encoder) WriteStringName(s string) error { return writeText(e, TypeStringName, s) }
+
+// writeText writes a whole string or name of type t. Up to 16 bytes, two words that overlap have
+// all of it.
+func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	n := len(s)
-	if 8 < n && n <= 16 && e.remaining > 0 && e.writeTwoWords(t, n, wire.Load64(s), wire.Load64(s[n-8:])) {
-		return nil
+	if n <= 16 && e.remaining > 0 {
+		var first, last uint64
+		if n > 8 {
+			first, last = wire.Load64(s), wire.Load64(s[n-8:])
+		} else {
+			first = wire.Short(s)
+		}
+		if e.writeTwoWords(t, n, first, last) {
+			return nil
+		}
 	}
 	if e.n > len(e.fastValues)-fastSize-n || e.remaining == 0 || n > maxText {
 		return writeTextSlow(e, t, s)
@@ -339,9 +343,9 @@ func writeLongText[S string | []byte](e *Encoder, t Type, s S) error {
 	return nil
 }
 
-// writeTwoWords writes a text of 9 to 16 bytes, of which first and last have the first and
-// last eight, on the fast path. It returns false if it has written nothing. -3 % of encode,
-// which has few such texts.
+// writeTwoWords writes a text of at most 16 bytes on the fast path. first has the first eight,
+// last the last eight if there are more. It returns false if it has written nothing. -2 % of
+// encode, which has few such texts.
 func (e *Encoder) writeTwoWords(t Type, size int, first, last uint64) bool {
 	const most = fastSize + 8
 	if (first|last)&wire.NotASCII != 0 {

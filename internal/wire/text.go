@@ -87,7 +87,7 @@ func Valid[S string | []byte](s S) bool {
 			break
 		}
 	}
-	if short(s[i:])&NotASCII == 0 && len(s)-i <= 8 {
+	if Short(s[i:])&NotASCII == 0 && len(s)-i <= 8 {
 		return true
 	}
 	switch s := any(s[i:]).(type) {
@@ -99,9 +99,9 @@ func Valid[S string | []byte](s S) bool {
 	return false
 }
 
-// short returns the first eight bytes of s as a little-endian number, with zeros after
+// Short returns the first eight bytes of s as a little-endian number, with zeros after
 // the end of s. The loads overlap if s is shorter.
-func short[S string | []byte](s S) uint64 {
+func Short[S string | []byte](s S) uint64 {
 	switch n := len(s); {
 	case n >= 8:
 		return Load64(s)

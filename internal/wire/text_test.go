@@ -33,8 +33,8 @@ func TestShort(t *testing.T) {
 	for size := range len(text) {
 		var want [8]byte
 		copy(want[:], text[:size])
-		require.Equal(t, le.Uint64(want[:]), short(text[:size]), "%d bytes", size)
-		require.Equal(t, le.Uint64(want[:]), short([]byte(text[:size])), "%d bytes", size)
+		require.Equal(t, le.Uint64(want[:]), Short(text[:size]), "%d bytes", size)
+		require.Equal(t, le.Uint64(want[:]), Short([]byte(text[:size])), "%d bytes", size)
 	}
 }
 
