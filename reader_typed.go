@@ -354,9 +354,10 @@ func (d *Decoder) checkEnd() error {
 
 // ReadText reads the next key or value, a String or StringName, or the next string of a
 // PackedStringArray or NodePath, and returns its text without copying it. The text is valid
-// until the next call on the Decoder. If the next value has another type, or a text that
-// does not fit the read buffer, ReadText consumes nothing and returns false; ReadToken or a
-// typed read can then read the value.
+// until the next call on the Decoder. The bytes after it, up to its capacity, are those of the
+// input: append must not write there. If the next value has another type, or a text that does
+// not fit the read buffer, ReadText consumes nothing and returns false; ReadToken or a typed
+// read can then read the value.
 //
 // It is for programs that compare texts without a copy, and for loops over keys of any
 // type.
