@@ -130,7 +130,7 @@ func CopyValue(e *Encoder, d *Decoder) error {
 		t, err := d.ReadToken()
 		if err != nil {
 			if started && d.err == nil {
-				e.failCopy(err)
+				_ = e.Fail(wrapf(errors.Join(ErrIncomplete, err), "CopyValue was interrupted: %v", err))
 			}
 			return err
 		}
@@ -148,11 +148,6 @@ func CopyValue(e *Encoder, d *Decoder) error {
 		}
 		started = true
 	}
-}
-
-// failCopy calls Fail after an error of the Reader has interrupted CopyValue.
-func (e *Encoder) failCopy(err error) {
-	_ = e.Fail(wrapf(errors.Join(ErrIncomplete, err), "CopyValue was interrupted: %v", err))
 }
 
 // copyFast copies the bytes of tokens that are on the fast path of both d and e, as

@@ -171,7 +171,7 @@ func (d *Decoder) takeLast(form *form, b *[fastSize]byte) Token {
 // such a String, or the fast path cannot read it. left is state.remaining. Written like
 // this, it is just small enough to be inlined.
 func (s *source) shortString(left uint64) (b *[fastSize]byte, size int) {
-	if r := s.r & math.MaxInt; r <= len(s.fastValues)-fastSize && left > 0 {
+	if r := s.r; r <= len(s.fastValues)-fastSize && left > 0 {
 		b = (*[fastSize]byte)(s.fastValues[r:])
 		if le.Uint32(b[:]) == stringHeader {
 			size = wire.ShortText(le.Uint32(b[4:]), le.Uint64(b[8:]))

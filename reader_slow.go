@@ -10,7 +10,7 @@ func (d *Decoder) readSlow() (Token, error) {
 	if err := d.start(); err != nil {
 		return Token{}, err
 	}
-	if d.depth == 0 {
+	if d.depth == 0 { // as next, which costs more: -5 % of tokens of 64 bytes from a Reader
 		return d.topValue()
 	}
 	return d.next()

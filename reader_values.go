@@ -119,12 +119,7 @@ func (l *lookahead) word(n int) uint64 {
 	return le.Uint64(word[:])
 }
 
-func (l *lookahead) uint32() uint32 {
-	if b := l.next(4); b != nil {
-		return le.Uint32(b)
-	}
-	return 0
-}
+func (l *lookahead) uint32() uint32 { return uint32(l.word(4)) }
 
 // fail sets an error in the input, at bytes after the start of the token, unless err is nil.
 func (l *lookahead) fail(at int, err error) {
