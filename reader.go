@@ -308,13 +308,15 @@ func (d *Decoder) ReadToken() (Token, error) {
 func (d *Decoder) PeekKind() Kind {
 	win, r := d.fastValues, d.r&math.MaxInt
 	if r > len(win)-fastSize {
-		if d.fastNames == nil {
+		switch {
+		case d.fastNames == nil:
 			return d.peekSlow()
-		}
-		if d.remaining > 0 {
+		case d.remaining > 0:
 			d.drop()
 			return KindStringChunk
 		}
+		d.drop()
+		return KindEnd
 	}
 	if d.remaining == 0 {
 		d.drop()

@@ -321,19 +321,21 @@ func (d *Decoder) ReadDict() (n int, err error) {
 // ReadEnd reads the End of the innermost open container. It returns [ErrCount] if there are
 // more elements.
 func (d *Decoder) ReadEnd() error {
-	if d.remaining == 0 && d.fastValues != nil { // as readEnd, which costs a call: -1 % of typed reads
-		d.markEmpty(d.pos())
-		if k := d.pop().kind; k != KindArrayStart && k != KindDictStart {
-			d.updateFastPath()
-		}
-		return nil
-	}
-	if d.remaining > 0 || d.fastNames == nil {
+	if d.remaining > 0 || d.fastValues == nil && d.fastNames == nil {
 		if err := d.checkEnd(); err != nil {
 			return err
 		}
 	}
-	d.readEnd()
+	d.markEmpty(d.pos()) // as readEnd, which costs a call and a token: -1 % of typed reads
+	switch k := d.pop().kind; {
+	case k != KindArrayStart && k != KindDictStart:
+		d.updateFastPath()
+	case d.fastValues != nil:
+	case d.fastNames != nil: // the End of names or packed strings
+		d.leaveNames()
+	default:
+		d.updateFastPath()
+	}
 	return nil
 }
 
@@ -381,7 +383,7 @@ func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
 }
 
 // readLongText is ReadText for a String of n bytes, not short ASCII. That the form is not
-// looked up again is -1 % of typed reads of known shape.
+// looked up again is -1 % of typed reads.
 func (d *Decoder) readLongText(n uint32) (text []byte, ok bool, err error) {
 	if text, ok := d.fastStringOf(n); ok {
 		return text, true, nil
