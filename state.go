@@ -263,6 +263,10 @@ func (f *frame) done() int64 {
 	return int64(uint64(f.count)<<(f.pairs&1) - f.remaining)
 }
 
+// done returns the number of elements, pairs, names or bytes of the innermost frame that have
+// been read or written.
+func (s *state) done() int64 { return s.frame(s.depth).done() >> s.pairs }
+
 // holds returns a word for the content of f, for messages.
 func (f *frame) holds() string {
 	switch f.kind {

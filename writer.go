@@ -257,22 +257,11 @@ func (e *Encoder) updateFastPath() {
 			e.writeValuesFast()
 			return
 		}
-	case f.kind == KindNodePathStart:
-		e.writeNamesFast(0)
-		return
-	case f.kind == KindPackedStart && f.size == 0:
-		e.writeNamesFast(e.packedNUL())
+	case f.kind == KindNodePathStart, f.kind == KindPackedStart && f.size == 0:
+		e.writeNamesFast(e.options.Format.nul(f.typ))
 		return
 	}
 	e.stopFast()
-}
-
-// packedNUL returns the number of NULs after a string of a PackedStringArray.
-func (e *Encoder) packedNUL() uint32 {
-	if e.options.Format.engine {
-		return 1
-	}
-	return 0
 }
 
 // fast returns the next bytes of the buffer, for a header and a word, and false if the fast
@@ -379,18 +368,9 @@ func (e *Encoder) writeElements(n, size int, encode func(b []byte, i, m int)) er
 	return e.writerError(e.appendElements(n, size, encode))
 }
 
-// writeAvailable writes b, which available has returned.
-func (e *Encoder) writeAvailable(b []byte) error {
-	if len(b) <= e.limit-e.n {
-		e.advance(len(b))
-		return nil
-	}
-	return writePiecesSlow(e, b, "", nil)
-}
-
-// writeValue writes a whole value, encoded in b, which available has returned.
-func (e *Encoder) writeValue(b []byte) error {
-	if err := e.writeAvailable(b); err != nil {
+// writeValue writes a whole value or name in pieces.
+func writeValue[S string | []byte](e *Encoder, head []byte, body S, tail []byte) error {
+	if err := writePieces(e, head, body, tail); err != nil {
 		return err
 	}
 	return e.endValue()

@@ -38,7 +38,7 @@ type sink struct {
 	w       io.Writer                  // nil after restartBytes
 	buffer  *bytebufferpool.ByteBuffer // nil after restartBytes
 
-	spare [spareSize]byte // see available and appendElements
+	spare [spareSize]byte // a value of a math type, or an element that the end of the buffer splits
 }
 
 // spareSize is the size of the longest value of a math type, a Projection of 64 bits, with
@@ -147,15 +147,6 @@ func (s *sink) leaveNames() {
 
 // offset returns the number of bytes written or buffered.
 func (s *sink) offset() int64 { return int64(s.written) + int64(s.n) }
-
-// available returns size bytes, at most spareSize, for a value: the next bytes of the buffer,
-// or spare bytes if it is full. The next call is Encoder.writeValue.
-func (s *sink) available(size int) []byte {
-	if size <= s.limit-s.n {
-		return s.buf[s.n : s.n+size : s.n+size]
-	}
-	return s.spare[:size:size]
-}
 
 // advance appends the n bytes that the caller has put at buf[n:].
 func (s *sink) advance(n int) { s.n += n }

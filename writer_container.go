@@ -21,7 +21,7 @@ func (e *Encoder) beginCounted(t Type, n int64) error {
 	frames[1].init(&form.content, uint32(n))
 	e.nest(frames, pairs, uint64(n)*(1+pairs))
 	if form.shape == shapePackedStrings {
-		e.enterNames(e.packedNUL())
+		e.enterNames(e.options.Format.nul(t))
 	} else if depth >= e.maxDepth {
 		e.stopFast()
 	}
@@ -42,33 +42,22 @@ func (e *Encoder) beginForm(form *form, n int64) error {
 	if err := e.setDeclared(&f, n); err != nil {
 		return err
 	}
-	b := e.available(8)
-	le.PutUint32(b, form.header)
-	le.PutUint32(b[4:], f.count)
-	if err := e.writeAvailable(b); err != nil {
-		return err
-	}
-	e.open(&f)
-	return nil
+	var b [8]byte
+	return writeStart(e, &f, appendWords(b[:0], form.header, f.count), "", nil)
 }
 
-// open opens a container with frame f, whose head has been written. An Unknown count is the
-// last four bytes of the head.
-func (e *Encoder) open(f *frame) {
+// writeStart writes the head of a container in pieces and opens the container with frame f. An
+// Unknown count is the last four bytes of the head.
+func writeStart[S string | []byte](e *Encoder, f *frame, head []byte, body S, tail []byte) error {
+	if err := writePieces(e, head, body, tail); err != nil {
+		return err
+	}
 	e.pushFrame(f)
 	if f.has(flagUnknown) {
 		e.keepCount()
 	}
 	e.updateFastPath()
-}
-
-// writeStart writes the head of a container in pieces and opens it with frame f.
-func writeStart[S string | []byte](e *Encoder, f *frame, head []byte, body S, tail []byte) error {
-	err := writePieces(e, head, body, tail)
-	if err == nil {
-		e.open(f)
-	}
-	return err
+	return nil
 }
 
 // setDeclared sets the declared count of f, or returns an error if n is out of range.
@@ -136,10 +125,6 @@ func (e *Encoder) endSlow() error {
 	}
 	return e.finish(nil, f.names)
 }
-
-// done returns the number of elements, pairs, names or bytes of the innermost frame that
-// have been written.
-func (e *Encoder) done() int64 { return e.frame(e.depth).done() >> e.pairs }
 
 // finish closes the innermost frame. For a string it first writes text, nul NULs and
 // padding.
@@ -277,15 +262,12 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 	if err := checkName(e, class); err != nil {
 		return err
 	}
-	var head [8]byte
-	le.PutUint32(head[:], forms[0].header)
-	le.PutUint32(head[4:], uint32(len(class)))
-	var b [8]byte
-	tail := b[:wire.Padding(uint32(len(class)))]
+	var b, end [8]byte
+	tail := end[:wire.Padding(uint32(len(class)))]
 	if len(class) > 0 {
 		tail = le.AppendUint32(tail, f.count)
 	}
-	return writeStart(e, &f, head[:], class, tail)
+	return writeStart(e, &f, appendWords(b[:0], forms[0].header, uint32(len(class))), class, tail)
 }
 
 // WriteProperty writes the name of the next property of an object. Write its value next.
@@ -310,7 +292,10 @@ func writeProperty[S string | []byte](e *Encoder, name S) error {
 // BeginString begins a String or StringName, or the next string of a NodePath or
 // PackedStringArray, with n bytes of text; n can be [Unknown]. Write the text with Write,
 // then call End.
-func (e *Encoder) BeginString(t Type, n int64) error {
+func (e *Encoder) BeginString(t Type, n int64) error { return e.beginString(t, n, nil) }
+
+// beginString begins a string of n bytes, of which text has the first.
+func (e *Encoder) beginString(t Type, n int64, text []byte) error {
 	head, nul, err := e.beginText(t)
 	if err != nil {
 		return err
@@ -319,8 +304,18 @@ func (e *Encoder) BeginString(t Type, n int64) error {
 	if err := e.setDeclared(&f, n); err != nil {
 		return err
 	}
+	if uint64(len(text)) > uint64(f.count) {
+		return e.fail(wrapf(ErrCount, "chunk of %d bytes in a string of %d", len(text), n))
+	}
+	if !e.options.AllowInvalidUTF8 && !wire.Valid(text) {
+		return e.fail(ErrUTF8)
+	}
 	var b [8]byte
-	return writeStart(e, &f, head.append(b[:0], f.count+nul), "", nil)
+	if err := writeStart(e, &f, head.append(b[:0], f.count+nul), text, nil); err != nil {
+		return err
+	}
+	e.countBytes(text)
+	return nil
 }
 
 // BeginNodePath begins a NodePath with the given numbers of names and sub-names. Write each
@@ -413,11 +408,8 @@ func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) err
 	if err := e.setDeclared(&f, n); err != nil {
 		return err
 	}
-	var head [24]byte
-	for i, v := range [...]uint32{forms[0].header, format, mipmaps, width, height, f.count} {
-		le.PutUint32(head[4*i:], v)
-	}
-	return writeStart(e, &f, head[:], "", nil)
+	var b [24]byte
+	return writeStart(e, &f, appendWords(b[:0], forms[0].header, format, mipmaps, width, height, f.count), "", nil)
 }
 
 // Write writes bytes of the string, packed array or image that BeginString, BeginPacked or

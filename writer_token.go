@@ -140,14 +140,14 @@ func (e *Encoder) writeMath(t Token) error {
 		wide = 1
 	}
 	form := &forms[wide]
-	b := e.available(4 + int(form.size))
+	b := e.spare[:4+int(form.size)]
 	le.PutUint32(b, form.header)
 	if form.unit == t.unit() {
 		copy(b[4:], t.Bytes())
 	} else if _, ok := wire.ConvertReals(b[4:4], t.Bytes(), t.unit(), form.unit); !ok {
 		return e.fail(wrapf(ErrRange, "%v does not fit 32 bits", t))
 	}
-	return e.writeValue(b)
+	return writeValue(e, b, "", nil)
 }
 
 // writeTextChunk writes the only, the first or a later chunk of a string.
@@ -160,36 +160,11 @@ func (e *Encoder) writeTextChunk(t Token) error {
 		return e.writeNextText(t)
 	case t.Last():
 		return writeText(e, t.Type(), t.Bytes())
+	case t.has(flagNUL): // which the last chunk may lack, but engines always write
+		return e.beginString(t.Type(), t.count()-1, t.Bytes())
 	default:
-		return e.writeFirstText(t)
+		return e.beginString(t.Type(), t.count(), t.Bytes())
 	}
-}
-
-func (e *Encoder) writeFirstText(t Token) error {
-	head, nul, err := e.beginText(t.Type())
-	if err != nil {
-		return err
-	}
-	text, n := t.Bytes(), t.count()
-	f := frame{content: content{kind: KindStringChunk, typ: head.typ}, names: nul}
-	if t.has(flagNUL) {
-		n-- // the NUL, which the last chunk may lack, but engines always write
-	}
-	if err := e.setDeclared(&f, n); err != nil {
-		return err
-	}
-	if uint64(len(text)) > uint64(f.count) {
-		return e.fail(wrapf(ErrCount, "chunk of %d bytes in a string of %d", len(text), n))
-	}
-	if !e.options.AllowInvalidUTF8 && !wire.Valid(text) {
-		return e.fail(ErrUTF8)
-	}
-	var b [8]byte
-	if err := writeStart(e, &f, head.append(b[:0], f.count+nul), text, nil); err != nil {
-		return err
-	}
-	e.countBytes(text)
-	return nil
 }
 
 func (e *Encoder) writeNextText(t Token) error {
@@ -301,8 +276,5 @@ func (e *Encoder) WriteRaw(value []byte) error {
 	if n := len(value) - int(d.InputOffset()); n > 0 {
 		return e.fail(wrapf(ErrCount, "%d bytes after the raw value", n))
 	}
-	if err := writePieces(e, nil, value, nil); err != nil {
-		return err
-	}
-	return e.endValue()
+	return writeValue(e, nil, value, nil)
 }

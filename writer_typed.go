@@ -141,11 +141,9 @@ func (f *form) put(b *[fastSize]byte, word uint64) {
 
 // writeForm writes a header and a word on the slow path.
 func (e *Encoder) writeForm(form *form, word uint64) error {
-	var all [fastSize]byte
-	form.put(&all, word)
-	b := e.available(4 + int(form.size))
-	copy(b, all[:])
-	return e.writeValue(b)
+	var b [fastSize]byte
+	form.put(&b, word)
+	return writeValue(e, b[:4+form.size], "", nil)
 }
 
 // realWidth returns the width that WriteReals and BeginPacked choose.
@@ -188,7 +186,7 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 			le.PutUint32(b[4+4*i:], math.Float32bits(float32(x)))
 		}
 	}
-	return e.writeValue(b)
+	return writeValue(e, b, "", nil)
 }
 
 // realsSize is the size of the longest value of 32-bit components, a Projection, with its
@@ -217,7 +215,7 @@ func (e *Encoder) WriteInts(t Type, c ...int32) error {
 	for i, x := range c {
 		le.PutUint32(b[4+4*i:], uint32(x))
 	}
-	return e.writeValue(b)
+	return writeValue(e, b, "", nil)
 }
 
 // beginMath checks that a value of math type t with n components of the narrow unit u may be
@@ -233,7 +231,7 @@ func (e *Encoder) beginMath(t Type, n int, u wire.Unit) (*form, []byte, error) {
 		return nil, nil, e.fail(wrapf(ErrCount, "%v has %d components, not %d", t, l.n, n))
 	}
 	form := &forms[e.realWidth(forms)]
-	b := e.available(4 + int(form.size))
+	b := e.spare[:4+int(form.size)]
 	le.PutUint32(b, form.header)
 	return form, b, nil
 }
@@ -250,14 +248,9 @@ func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
 	if len(data) < n {
 		return e.fail(wrapf(ErrRange, "InputEvent of type %d needs more than %d bytes", event, len(data)))
 	}
-	var head [4 + eventHead]byte
-	for i, v := range [...]uint32{forms[0].header, event, device, uint32(eventHead + n)} {
-		le.PutUint32(head[4*i:], v)
-	}
-	if err := writePieces(e, head[:], data[:n], nil); err != nil {
-		return err
-	}
-	return e.endValue()
+	var b [4 + eventHead]byte
+	head := appendWords(b[:0], forms[0].header, event, device, uint32(eventHead+n))
+	return writeValue(e, head, data[:n], nil)
 }
 
 // maxText is the maximum length of a string in bytes: engines read lengths as int32, and
@@ -388,10 +381,7 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, s S) error {
 	}
 	var b [8]byte
 	n := uint32(len(s)) + nul
-	if err := writePieces(e, head.append(b[:0], n), s, wire.Zeros(int(nul)+wire.Padding(n))); err != nil {
-		return err
-	}
-	return e.endValue()
+	return writeValue(e, head.append(b[:0], n), s, wire.Zeros(int(nul)+wire.Padding(n)))
 }
 
 // A textHead describes the bytes before the text of a string: a header, except in a NodePath
@@ -442,22 +432,24 @@ func writeSignal[S string | []byte](e *Encoder, name S, object uint64) error {
 	if err := checkName(e, name); err != nil {
 		return err
 	}
-	var head [8]byte
-	le.PutUint32(head[:], forms[0].header)
-	le.PutUint32(head[4:], uint32(len(name)))
-	var b [12]byte
-	tail := le.AppendUint64(b[:wire.Padding(uint32(len(name)))], object)
-	if err := writePieces(e, head[:], name, tail); err != nil {
-		return err
-	}
-	return e.endValue()
+	var b [8]byte
+	var end [12]byte
+	head := appendWords(b[:0], forms[0].header, uint32(len(name)))
+	return writeValue(e, head, name, le.AppendUint64(end[:wire.Padding(uint32(len(name)))], object))
 }
 
 // writeName writes the length of a name, the name and its padding.
 func writeName[S string | []byte](e *Encoder, name S) error {
-	var head [4]byte
-	le.PutUint32(head[:], uint32(len(name)))
-	return writePieces(e, head[:], name, wire.Zeros(wire.Padding(uint32(len(name)))))
+	var b [4]byte
+	return writePieces(e, appendWords(b[:0], uint32(len(name))), name, wire.Zeros(wire.Padding(uint32(len(name)))))
+}
+
+// appendWords appends numbers of 32 bits.
+func appendWords(b []byte, words ...uint32) []byte {
+	for _, w := range words {
+		b = le.AppendUint32(b, w)
+	}
+	return b
 }
 
 // checkName returns an error if name is too long for a name or is not UTF-8.
