@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"math"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // An Encoder writes into the buffer of its sink, which passes it to the Writer when it is
@@ -59,11 +61,11 @@ type Encoder struct {
 	sink
 
 	// State of earlier calls.
-	err       error   // returned by all later calls; ErrReleased after Release
-	permanent bool    // ClearError does not clear err
-	accepts   Type    // while CopyValue writes, the type that the container of the Decoder declares
-	rune      [4]byte // the start of a rune that the next Write completes
-	partial   int     // the number of its bytes, or of bytes of a partial element
+	err       error            // returned by all later calls; ErrReleased after Release
+	permanent bool             // ClearError does not clear err
+	accepts   Type             // while CopyValue writes, the type that the container of the Decoder declares
+	partial   int              // bytes of the element that the next Write completes
+	rune      wire.PartialRune // that the next Write completes
 
 	// The options, and fields derived from them.
 	options  EncoderOptions
@@ -126,7 +128,8 @@ func (e *Encoder) reset() {
 	e.forms = &o.Format.forms[double].byType
 	e.maxDepth = int(min(limitDepth.or(int64(o.Depth)), math.MaxInt))
 	e.init()
-	e.partial, e.err, e.permanent = 0, nil, false
+	e.partial, e.rune = 0, wire.PartialRune{}
+	e.err, e.permanent = nil, false
 }
 
 // Release returns the buffer to the pool. Bytes that were not flushed are lost. Until the

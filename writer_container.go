@@ -2,7 +2,6 @@ package gdwire
 
 import (
 	"math"
-	"unicode/utf8"
 
 	"github.com/gdwire/gdwire/internal/wire"
 )
@@ -118,7 +117,7 @@ func (e *Encoder) endSlow() error {
 		return e.fail(wrapf(ErrMisplacedKey, "End after a key without a value"))
 	case w != wantEnd && !f.has(flagUnknown):
 		return e.fail(wrapf(ErrCount, "End after %d of the declared %d", e.done(), f.count))
-	case e.partial > 0 && f.kind == KindStringChunk:
+	case e.rune.Len() > 0:
 		return e.fail(wrapf(ErrUTF8, "End inside a rune"))
 	case e.partial > 0:
 		return e.fail(wrapf(ErrCount, "End inside an element"))
@@ -314,7 +313,7 @@ func (e *Encoder) beginString(t Type, n int64, text []byte) error {
 	if err := writeStart(e, &f, head.append(b[:0], f.count+nul), text, nil); err != nil {
 		return err
 	}
-	e.countBytes(text)
+	e.count(uint64(len(text)))
 	return nil
 }
 
@@ -428,85 +427,33 @@ func (e *Encoder) Write(p []byte) (int, error) {
 	case w != wantText && w != wantChunk:
 		return 0, e.unexpected("Write")
 	}
-	if err := e.checkBytes(p); err != nil {
-		return 0, err
+	n, part, r := uint64(len(p)), 0, e.rune
+	if size := int(f.size); size > 0 {
+		part = (e.partial + len(p)) % size
+		n = uint64((e.partial + len(p)) / size)
+		if n > e.remaining || n == e.remaining && part > 0 {
+			return 0, e.fail(wrapf(ErrCount, "%d bytes after %d of the declared %d elements", len(p), e.done(), f.count))
+		}
+	} else if n > e.remaining {
+		return 0, e.fail(wrapf(ErrCount, "%d bytes after %d of the declared %d", len(p), e.done(), f.count))
+	} else if !e.options.AllowInvalidUTF8 {
+		// A rune may be split at the end of p, but not at the end of the string.
+		var ok bool
+		if r, ok = r.Next(p); !ok || r.Len() > 0 && n == e.remaining {
+			return 0, e.fail(ErrUTF8)
+		}
 	}
 	before := e.OutputOffset()
 	if err := writePieces(e, nil, p, nil); err != nil {
 		return int(e.OutputOffset() - before), err
 	}
-	e.countBytes(p)
+	e.count(n)
+	e.partial, e.rune = part, r
 	return len(p), nil
 }
 
 // isData reports whether Write can write the content of f.
 func (f *frame) isData() bool { return f.kind == KindStringChunk || f.size > 0 }
-
-// checkBytes returns an error if p can't be the next bytes of a string or packed data. A rune
-// may be split at the end of p, but not at the end of the string: the bytes of a rune that p
-// completes are checked with those before p.
-func (e *Encoder) checkBytes(p []byte) error {
-	f := e.top()
-	if f.size > 0 {
-		if e.elements(p) > e.remaining {
-			return e.fail(wrapf(ErrCount, "%d bytes after %d of the declared %d elements", len(p), e.done(), f.count))
-		}
-		return nil
-	}
-	if uint64(len(p)) > e.remaining {
-		return e.fail(wrapf(ErrCount, "%d bytes after %d of the declared %d", len(p), e.done(), f.count))
-	}
-	if e.options.AllowInvalidUTF8 {
-		return nil
-	}
-	text := p
-	if e.partial > 0 {
-		b := e.rune
-		n := e.partial + copy(b[e.partial:], p)
-		if !utf8.FullRune(b[:n]) {
-			text = nil
-		} else if r, size := utf8.DecodeRune(b[:n]); r == utf8.RuneError && size == 1 {
-			return e.fail(ErrUTF8)
-		} else {
-			text = p[size-e.partial:]
-		}
-	}
-	n := wire.WholeRunes(text, len(text))
-	split := n < len(text) || text == nil && len(p) > 0
-	if !utf8.Valid(text[:n]) || split && uint64(len(p)) == e.remaining {
-		return e.fail(ErrUTF8)
-	}
-	return nil
-}
-
-// elements returns the number of elements that p completes or begins.
-func (e *Encoder) elements(p []byte) uint64 {
-	size := uint64(e.top().size)
-	return (uint64(e.partial) + uint64(len(p)) + size - 1) / size
-}
-
-// countBytes counts p, a part of a string or of packed data that has been written, and keeps
-// what checkBytes needs for the next part: the bytes of a split rune, or their number.
-func (e *Encoder) countBytes(p []byte) {
-	if size := int(e.top().size); size > 0 {
-		whole := len(p) / size
-		if e.partial += len(p) % size; e.partial >= size {
-			e.partial -= size
-			whole++
-		}
-		e.count(uint64(whole))
-		return
-	}
-	e.count(uint64(len(p)))
-	if e.options.AllowInvalidUTF8 {
-		return
-	}
-	var tail [2 * utf8.UTFMax]byte
-	n := copy(tail[:], e.rune[:e.partial])
-	n += copy(tail[n:], p[max(0, len(p)-utf8.UTFMax):])
-	whole := wire.WholeRunes(tail[:n], n)
-	e.partial = copy(e.rune[:], tail[whole:n])
-}
 
 // WritePacked writes elements of the packed array that BeginPacked has begun. T must have
 // the number of components of the elements. Floats are widened or rounded; a finite one that

@@ -179,7 +179,7 @@ func (e *Encoder) writeNextText(t Token) error {
 	if n := uint64(len(text)); n > left || t.Last() && n < left && !f.has(flagUnknown) {
 		return e.fail(wrapf(ErrCount, "chunk of %d bytes where %d are left", n, left))
 	}
-	if e.partial > 0 || !e.options.AllowInvalidUTF8 && !wire.Valid(text) {
+	if e.rune.Len() > 0 || !e.options.AllowInvalidUTF8 && !wire.Valid(text) {
 		return e.fail(ErrUTF8)
 	}
 	if t.Last() {
@@ -188,7 +188,7 @@ func (e *Encoder) writeNextText(t Token) error {
 	if err := writePieces(e, nil, text, nil); err != nil {
 		return err
 	}
-	e.countBytes(text)
+	e.count(uint64(len(text)))
 	return nil
 }
 

@@ -140,6 +140,34 @@ func WholeRunes(b []byte, most int) int {
 	return most
 }
 
+// A PartialRune is the start of the rune that text ends in, 0 to 3 bytes.
+type PartialRune struct {
+	b [utf8.UTFMax]byte
+	n int
+}
+
+// Len returns the number of bytes.
+func (r PartialRune) Len() int { return r.n }
+
+// Next returns the PartialRune at the end of p, which continues the text that ends in r. It
+// returns false if the text is not UTF-8.
+func (r PartialRune) Next(p []byte) (PartialRune, bool) {
+	if before := r.n; before > 0 {
+		r.n += copy(r.b[before:], p)
+		if !utf8.FullRune(r.b[:r.n]) {
+			return r, true
+		}
+		c, size := utf8.DecodeRune(r.b[:r.n])
+		if c == utf8.RuneError && size == 1 {
+			return r, false
+		}
+		p = p[size-before:]
+	}
+	whole := WholeRunes(p, len(p))
+	r.n = copy(r.b[:], p[whole:])
+	return r, utf8.Valid(p[:whole])
+}
+
 // Padding returns the number of bytes that pad n bytes to a multiple of 4.
 func Padding(n uint32) int { return int(-n & 3) }
 
