@@ -379,6 +379,15 @@ func writeValue[S string | []byte](e *Encoder, head []byte, body S, tail []byte)
 	return e.endValue()
 }
 
+// writeShort writes a whole value. Most fit the buffer and need none of the checks for pieces.
+func (e *Encoder) writeShort(b []byte) error {
+	if len(b) > e.limit-e.n {
+		return writeValue(e, b, "", nil)
+	}
+	e.advance(copy(e.buf[e.n:], b))
+	return e.endValue()
+}
+
 // endValue counts a value or name that has been written. It flushes a top-level value.
 func (e *Encoder) endValue() error {
 	e.count(1)

@@ -41,22 +41,33 @@ func (e *Encoder) beginForm(form *form, n int64) error {
 	if err := e.setDeclared(&f, n); err != nil {
 		return err
 	}
+	if e.limit-e.n >= 8 { // -6 % of WritePacked
+		le.PutUint64(e.buf[e.n:], uint64(form.header)|uint64(f.count)<<32)
+		e.advance(8)
+		e.open(&f)
+		return nil
+	}
 	var b [8]byte
 	return writeStart(e, &f, appendWords(b[:0], form.header, f.count), "", nil)
 }
 
-// writeStart writes the head of a container in pieces and opens the container with frame f. An
-// Unknown count is the last four bytes of the head.
-func writeStart[S string | []byte](e *Encoder, f *frame, head []byte, body S, tail []byte) error {
-	if err := writePieces(e, head, body, tail); err != nil {
-		return err
-	}
+// open opens a container with frame f, whose head has been written. An Unknown count is the
+// last four bytes of the head.
+func (e *Encoder) open(f *frame) {
 	e.pushFrame(f)
 	if f.has(flagUnknown) {
 		e.keepCount()
 	}
 	e.updateFastPath()
-	return nil
+}
+
+// writeStart writes the head of a container in pieces and opens the container with frame f.
+func writeStart[S string | []byte](e *Encoder, f *frame, head []byte, body S, tail []byte) error {
+	err := writePieces(e, head, body, tail)
+	if err == nil {
+		e.open(f)
+	}
+	return err
 }
 
 // setDeclared sets the declared count of f, or returns an error if n is out of range.

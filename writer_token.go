@@ -147,7 +147,7 @@ func (e *Encoder) writeMath(t Token) error {
 	} else if _, ok := wire.ConvertReals(b[4:4], t.Bytes(), t.unit(), form.unit); !ok {
 		return e.fail(wrapf(ErrRange, "%v does not fit 32 bits", t))
 	}
-	return writeValue(e, b, "", nil)
+	return e.writeShort(b)
 }
 
 // writeTextChunk writes the only, the first or a later chunk of a string.

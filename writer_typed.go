@@ -143,7 +143,7 @@ func (f *form) put(b *[fastSize]byte, word uint64) {
 func (e *Encoder) writeForm(form *form, word uint64) error {
 	var b [fastSize]byte
 	form.put(&b, word)
-	return writeValue(e, b[:4+form.size], "", nil)
+	return e.writeShort(b[:4+form.size])
 }
 
 // realWidth returns the width that WriteReals and BeginPacked choose.
@@ -186,7 +186,7 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 			le.PutUint32(b[4+4*i:], math.Float32bits(float32(x)))
 		}
 	}
-	return writeValue(e, b, "", nil)
+	return e.writeShort(b)
 }
 
 // realsSize is the size of the longest value of 32-bit components, a Projection, with its
@@ -215,7 +215,7 @@ func (e *Encoder) WriteInts(t Type, c ...int32) error {
 	for i, x := range c {
 		le.PutUint32(b[4+4*i:], uint32(x))
 	}
-	return writeValue(e, b, "", nil)
+	return e.writeShort(b)
 }
 
 // beginMath checks that a value of math type t with n components of the narrow unit u may be
