@@ -20,7 +20,7 @@ func (e *Encoder) beginCounted(t Type, n int64) error {
 	frames[1].init(&form.content, uint32(n))
 	e.nest(frames, pairs, uint64(n)*(1+pairs))
 	if form.shape == shapePackedStrings {
-		e.enterNames(e.options.Format.nul(t))
+		e.enterNames(e.options.Format.nul(TypePackedStringArray))
 	} else if depth >= e.maxDepth {
 		e.stopFast()
 	}

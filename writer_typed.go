@@ -337,7 +337,7 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 }
 
 // writeTwoWords writes a text of at most 16 bytes on the fast path. first has the first eight,
-// last the last eight if there are more. It returns false if it has written nothing. -2 % of
+// last the last eight if there are more. It returns false if it has written nothing. -3 % of
 // encode, which has few such texts.
 func (e *Encoder) writeTwoWords(t Type, size int, first, last uint64) bool {
 	const most = fastSize + 8
