@@ -2,6 +2,11 @@ package gdwire
 
 import "iter"
 
+// A loop reads one key or index, calls its body, and then checks what the body has read. The
+// body can call any method of the Decoder: nothing, half of its value, another loop, skips, even
+// Reset. Therefore the loop trusts no state from before the body, except positions, which never
+// repeat. finished is the usual case, a body that has read its value; finish handles the others.
+
 // Fields reads the next value, a Dictionary, and iterates over its keys that are Strings
 // or StringNames. The loop's body reads the value. Fields skips any part of the value
 // that the body has not read, and skips pairs whose key has another type or is longer than
@@ -48,7 +53,7 @@ type loop struct {
 	origin uint64 // d.origin at its start, to detect a Reset
 	depth  int    // of the container
 	keys   int    // the number of bytes in cold.keys that outer loops use
-	done   bool   // the rest is not to be skipped
+	done   bool   // the rest is not to be skipped: its End has been read, or an error has ended the loop
 
 	// remaining and keyPos of the frame around the container. They identify it: keyPos is the
 	// position of a container or key, which never repeats, and remaining tells its values apart.
@@ -61,7 +66,8 @@ func newLoop(d *Decoder) loop {
 	return loop{d: d, origin: d.origin, depth: d.depth, keys: len(d.getCold().keys), left: around.remaining, keyPos: around.keyPos}
 }
 
-// isOpen reports whether the container is still open, and not another one of the same depth.
+// isOpen reports whether the container is still open. The body can have closed it and opened
+// another of the same depth, which differs in keyPos or in the count of the frame around it.
 func (l *loop) isOpen() bool {
 	if l.d.depth < l.depth {
 		return false
@@ -70,10 +76,11 @@ func (l *loop) isOpen() bool {
 	return around.remaining == l.left && around.keyPos == l.keyPos
 }
 
-// exit makes the next call on the Decoder skip the rest of the container.
+// exit makes the next call on the Decoder skip the rest of the container. It reads nothing itself:
+// a program that leaves a loop because of a bad field must not wait for a slow sender.
 func (l *loop) exit() {
 	d := l.d
-	if d.origin != l.origin {
+	if d.origin != l.origin { // Reset or Release have discarded the container, and the keys
 		return
 	}
 	d.cold.keys = d.cold.keys[:l.keys]
@@ -84,7 +91,8 @@ func (l *loop) exit() {
 }
 
 // finished reports whether the body has read exactly what it should: left values remain. keyPos is
-// d.keyPos before the body, which differs in every other container.
+// d.keyPos before the body. It differs in every other container, so the depth need not be compared.
+// A DictKey is not counted, so a body that has read the next one shows only in marked.
 func (l *loop) finished(left, keyPos uint64) bool {
 	d := l.d
 	return d.remaining == left && d.keyPos == keyPos && d.marked != d.remaining && d.err == nil
@@ -99,11 +107,14 @@ func (l *loop) finish(left uint64) error {
 	if !l.isOpen() {
 		return l.readPast()
 	}
+	// The body has left a part of its own value open. A container that it has opened after its
+	// value is not closed: that is reading too much.
 	if d.depth > l.depth && d.stack[l.depth].remaining >= left {
 		if err := d.SkipTo(l.depth); err != nil {
 			return err
 		}
 	}
+	// It has not read the value, or neither the key nor the value of Pairs.
 	for d.depth == l.depth && d.remaining > left {
 		if err := l.skip(); err != nil {
 			return err
@@ -115,7 +126,7 @@ func (l *loop) finish(left uint64) error {
 	return nil
 }
 
-// skip skips a value or an element of packed data.
+// skip skips a value or an element of packed data. SkipValue would skip all of the packed data.
 func (l *loop) skip() error {
 	if l.d.want() == wantChunk {
 		ahead := lookahead{d: l.d}
@@ -129,7 +140,8 @@ func (l *loop) readPast() error {
 	return l.d.errorAt(0, wrapf(ErrCount, "the loop's body has read past its value"))
 }
 
-// end returns err, or reads the End of the container.
+// end returns err, or reads the End of the container. After an error the loop skips nothing, so
+// that the caller can repeat or leave with SkipTo what the error has interrupted.
 func (l *loop) end(err error) error {
 	l.done = true
 	if err == nil {
@@ -138,6 +150,7 @@ func (l *loop) end(err error) error {
 	return err
 }
 
+// eachField is the iterator of Fields. It is apart so that Fields is inlined.
 func (d *Decoder) eachField(yield func([]byte, error) bool) {
 	n, err := d.ReadDict()
 	if err != nil {
@@ -151,7 +164,7 @@ func (d *Decoder) eachField(yield func([]byte, error) bool) {
 		var ok bool
 		if key, ok, err = l.key(); ok {
 			keyPos := d.keyPos
-			if !yield(key, nil) || d.origin != l.origin {
+			if !yield(key, nil) || d.origin != l.origin { // left, or the body has called Reset
 				return
 			}
 			if !l.finished(left, keyPos) {
@@ -165,7 +178,7 @@ func (d *Decoder) eachField(yield func([]byte, error) bool) {
 }
 
 // each iterates over n elements, or pairs, of the container that the latest call has opened, unless
-// it returned err. values is the number of values that the loop's body reads.
+// that call returned err. values is the number of values that the loop's body reads.
 func (d *Decoder) each(n int, err error, values uint64, yield func(int, error) bool) {
 	if err != nil {
 		yield(0, err)
@@ -191,12 +204,15 @@ func (d *Decoder) each(n int, err error, values uint64, yield func(int, error) b
 	}
 }
 
-// key reads the next key and returns a copy. If the key is not a string or is too long, it
-// skips the pair and returns false. shortString is -23 % of Fields.
+// key reads the next key and returns a copy, because the body may read more into the buffer while
+// it uses the key. The copies of all active loops follow each other in cold.keys, each loop's
+// after its l.keys bytes. If the key is not a string or is too long, key skips the pair and
+// returns false. shortString is -23 % of Fields.
 func (l *loop) key() (key []byte, ok bool, err error) {
 	d := l.d
 	keys := d.cold.keys[:l.keys]
 	if b, size := d.shortString(d.remaining); size > 0 && d.bounds[limitName] >= 8 {
+		// Eight bytes are copied in one step, and those after the text are cut off again.
 		keys = le.AppendUint64(keys, le.Uint64(b[8:]))[:l.keys+int(le.Uint32(b[4:]))]
 		_ = d.take(4 + size)
 	} else {
@@ -205,14 +221,17 @@ func (l *loop) key() (key []byte, ok bool, err error) {
 			return l.slowKey()
 		}
 		if int64(len(text)) > d.bounds[limitName] {
-			return nil, false, d.SkipValue()
+			return nil, false, d.SkipValue() // the value; fastString has consumed the key
 		}
 		keys = append(keys, text...)
 	}
 	d.cold.keys = keys
-	return keys[l.keys:len(keys):len(keys)], true, nil
+	return keys[l.keys:len(keys):len(keys)], true, nil // an append to the key must not write to cold.keys
 }
 
+// slowKey is key on the slow path. It reads the first token of the key, without the DictKey, which
+// has no bytes. The token has the length of the whole text, so the text of a key that is too
+// long is skipped and not kept.
 func (l *loop) slowKey() (key []byte, ok bool, err error) {
 	d := l.d
 	if err := d.start(); err != nil {
@@ -228,7 +247,7 @@ func (l *loop) slowKey() (key []byte, ok bool, err error) {
 		}
 		return nil, false, d.SkipValue()
 	}
-	b := bulk{d}
+	b := bulk{d} // the text can have several chunks, if MaxChunk is less than Limits.NameBytes
 	b.start()
 	keys, err := b.appendText(d.cold.keys[:l.keys])
 	d.cold.keys = keys

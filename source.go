@@ -18,7 +18,8 @@ import (
 //	buf[end:]     free
 //
 // 0 ≤ r ≤ limit ≤ end ≤ len(buf). A position is a number of bytes since the creation of the
-// Decoder. Reset and Release do not set it back, so positions never repeat.
+// Decoder. Reset and Release do not set it back, so positions never repeat: a stale token or
+// loop is found by comparing positions, and nothing has to be cleared.
 type source struct {
 	tokenSource
 
@@ -30,7 +31,7 @@ type source struct {
 	src           io.Reader // nil after ResetBytes
 	srcErr        error     // returned by src together with bytes; returned after them
 	buffer        *bytebufferpool.ByteBuffer
-	inputEnd      uint64 // the position of the end of the input, if its length was given
+	inputEnd      uint64 // the position of the end of the input, or MaxUint64 if its length was not given
 	valueEnd      uint64 // the maximum end of the top-level value, by Limits.Bytes or inputEnd
 }
 
@@ -68,7 +69,9 @@ func (s *tokenSource) markEmpty(pos uint64) { s.mark = mark(pos) }
 // drop invalidates the payload of the latest token.
 func (s *tokenSource) drop() { s.mark &^= payloadBit }
 
-// keep makes the payload of the latest token valid, after a call that has marked it as empty.
+// keep makes the payload of the latest token valid, after a call that has marked it as empty. The
+// functions that typed reads and ReadToken share mark tokens as empty, because typed reads return
+// none; only ReadToken calls keep.
 func (s *tokenSource) keep() { s.mark |= payloadBit }
 
 // pos returns the position of the first byte that is not consumed.
@@ -90,7 +93,8 @@ func (s *source) peekFast() *[fastSize]byte {
 // pass consumes the bytes up to r, a token with a payload that begins at pos.
 func (s *source) pass(r int, pos uint64) { s.r, s.mark = r, markAt(pos) }
 
-// passEmpty is pass for a token without a payload.
+// passEmpty consumes the bytes up to r, a token that begins at pos and has no payload, or whose
+// payload no Token refers to.
 func (s *source) passEmpty(r int, pos uint64) { s.r, s.mark = r, mark(pos) }
 
 // consume consumes n bytes.
@@ -99,6 +103,7 @@ func (s *source) consume(n int) { s.r += n }
 // restart discards the input and all positions in it. The next input is buf[:end] and then
 // what r returns.
 func (s *source) restart(r io.Reader, buf []byte, end int) {
+	// An End can have the position after the last byte, so the first new position is larger.
 	s.base += uint64(s.end) + 1
 	s.markEmpty(s.base)
 	s.r, s.limit, s.end = 0, end, end
@@ -131,9 +136,10 @@ func (s *source) limitTo(pos uint64) {
 	s.limit = s.readable()
 }
 
-// readable returns limit: end, or the end of Limits.Bytes.
+// readable returns limit: end, or the end of Limits.Bytes. Before the first value, valueEnd is
+// less than base; the difference then wraps to a large number, so that end decides.
 func (s *source) readable() int {
-	return int(min(uint64(s.end), s.valueEnd-s.base)) // valueEnd < base before the first value
+	return int(min(uint64(s.end), s.valueEnd-s.base))
 }
 
 // setLimit sets limit, and the bytes of the fast path to the same.
@@ -155,7 +161,8 @@ func (s *source) readValuesFast() { s.fastValues, s.fastNames = s.buf[:s.limit],
 // readNamesFast lets the fast path read names and packed strings.
 func (s *source) readNamesFast() { s.fastValues, s.fastNames = nil, s.buf[:s.limit] }
 
-// enterNames is readNamesFast for names that are inside values of the fast path.
+// enterNames lets the fast path read names, if it has read values before. It exchanges the slices
+// and needs no test: where values were on the fast path, names inside them are, too.
 func (s *source) enterNames() { s.fastValues, s.fastNames = nil, s.fastValues }
 
 // leaveNames is the inverse of enterNames.
@@ -165,7 +172,7 @@ func (s *source) leaveNames() { s.fastValues, s.fastNames = s.fastNames, nil }
 // or io.EOF at the end of the input, and keeps the bytes read before it. size is the size of a
 // new buffer.
 func (s *source) fetch(n, size int) (err error) {
-	if s.src == nil {
+	if s.src == nil { // all bytes in memory are in buf from the start
 		return io.EOF
 	}
 	if s.buffer == nil {
@@ -174,14 +181,14 @@ func (s *source) fetch(n, size int) (err error) {
 	}
 	s.compact(n)
 	for err == nil && s.end-s.r < n {
-		if s.end == len(s.buf) {
+		if s.end == len(s.buf) { // only when all of it has been filled, see grow
 			s.grow(n)
 		}
 		var m int
 		m, err = s.read(s.buf[s.end:])
 		s.end += m
 	}
-	s.setLimit()
+	s.setLimit() // also after an error: the same call continues with the bytes before it
 	return err
 }
 
@@ -192,6 +199,8 @@ func (s *source) read(p []byte) (int, error) {
 		s.srcErr = nil
 		return 0, err
 	}
+	// The bytes after inputEnd are not part of the input: on a connection, the next message
+	// follows.
 	if left := s.inputEnd - s.base - uint64(s.end); uint64(len(p)) > left {
 		if left == 0 {
 			return 0, io.EOF
@@ -199,7 +208,7 @@ func (s *source) read(p []byte) (int, error) {
 		p = p[:left]
 	}
 	n, err := checked.Read(s.src, p)
-	if n > 0 {
+	if n > 0 { // the bytes can complete a token, which then must be returned before the error
 		s.srcErr = err
 		err = nil
 	}
@@ -208,7 +217,8 @@ func (s *source) read(p []byte) (int, error) {
 
 // unneeded returns the number of bytes that fetch(n) removes from the start of the buffer, or
 // 0. It removes those before the history if that frees at least a quarter of the buffer, or
-// if n bytes do not fit otherwise.
+// if n bytes do not fit otherwise. A Reader that returns few bytes at a time therefore does not
+// make fetch move the buffer for each of them. Memory of the caller is never moved.
 func (s *source) unneeded(n int) int {
 	from := s.r - history
 	if s.src == nil || from <= 0 || from < len(s.buf)/4 && len(s.buf)-s.r >= n {
@@ -237,12 +247,12 @@ func (s *source) grow(n int) {
 	s.buffer.B = s.buf
 }
 
-// readDirect reads whole elements of size bytes from src into p, of which the first n bytes
-// have been copied from the buffer, and returns the new n. If src fails inside an element,
-// it moves the bytes of that element to the buffer. If once is set, it returns as soon as it
-// has elements.
+// readDirect reads whole elements of size bytes from src into p, and returns the number of bytes
+// in p. The caller has copied the first n of them from the buffer and has consumed all of it. If
+// src fails inside an element, readDirect moves the bytes of that element to the buffer. If once
+// is set, it returns as soon as it has elements.
 func (s *source) readDirect(p []byte, n, size int, once bool) (int, error) {
-	s.base += uint64(s.end)
+	s.base += uint64(s.end) // the buffer is empty, and has no history for paths: see saveKeys
 	s.r, s.end = 0, 0
 	var err error
 	for n < len(p) && err == nil {
@@ -254,7 +264,7 @@ func (s *source) readDirect(p []byte, n, size int, once bool) (int, error) {
 			break
 		}
 	}
-	split := n % size
+	split := n % size // bytes of an incomplete element, which the next read continues
 	n -= split
 	s.base -= uint64(split)
 	s.end = copy(s.buf, p[n:n+split])

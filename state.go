@@ -26,7 +26,7 @@ type state struct {
 	remaining uint64  // values to come in the innermost container
 	pairs     uint64  // 1 in a container of pairs, otherwise 0
 	marked    uint64  // the value of remaining at which a DictKey was read or written, or noMark
-	keyPos    uint64  // of a Decoder: the position of the latest key, or before it that of the container
+	keyPos    uint64  // of a Decoder: the position of the latest key, or before it the container's own
 	stack     []frame // stack[0] is the top level, stack[depth] the innermost; nil before Reset
 	depth     int
 }
@@ -40,8 +40,8 @@ type frame struct {
 	content
 }
 
-// content describes a value. A form has that of its values, and the frame of a container a copy
-// of it, which is one word.
+// content describes a value. A form has the content of its values, and the frame of a container
+// has a copy of it. It fits one word, so that opening a container copies it in one step.
 type content struct {
 	kind  Kind      // of the first token, or StringChunk; 0 for the top level
 	typ   Type      // of the value; for a string, of the value that it is part of
@@ -56,7 +56,8 @@ const (
 	// noMark is odd, so it is never the value of remaining before a key.
 	noMark = 1
 	// unknownRemaining is the initial value of remaining if the count is not known. It is
-	// even and larger than the number of values in any input.
+	// even, because the lowest bit tells keys from values, and larger than the number of values
+	// in any input, so that counting never reaches 0, which would mean that an End is next.
 	unknownRemaining = 1 << 62
 )
 
@@ -85,7 +86,8 @@ const (
 	lastValue = wantField
 )
 
-// init opens the top level.
+// init opens the top level. It keeps the stack of earlier values, so that a Decoder or Encoder
+// that is reset allocates no other.
 func (s *state) init() {
 	if s.stack == nil {
 		s.stack = make([]frame, 16)
@@ -96,7 +98,7 @@ func (s *state) init() {
 }
 
 // close makes want return wantNothing. It drops the stack if a deeply nested value has
-// made it large.
+// made it larger than 64 KiB, the limit of buffers in the pool, too.
 func (s *state) close() {
 	if len(s.stack) > 2048 {
 		s.stack = nil
@@ -108,10 +110,11 @@ func (s *state) close() {
 // top returns the innermost frame. Its remaining and keyPos are those of the state.
 func (s *state) top() *frame { return &s.stack[s.depth] }
 
-// want returns the kind of token or value that is next.
+// want returns the kind of token or value that is next. The slow paths ask it before each token;
+// the fast paths run only where a value or a name is next and test remaining and pairs.
 func (s *state) want() want {
 	if s.remaining == 0 {
-		if s.depth == 0 {
+		if s.depth == 0 { // only after close, because the number of top-level values is unknown
 			return wantNothing
 		}
 		return wantEnd
@@ -146,7 +149,8 @@ func (s *state) want() want {
 	return wantChunk
 }
 
-// atKey reports whether a key or a property's name is next.
+// atKey reports whether a key or a property's name is next. At the End of a container of pairs it
+// reports true, too: callers that can be there test remaining.
 func (s *state) atKey() bool { return s.remaining&1 == 0 && s.pairs != 0 }
 
 // setRemaining sets remaining, for loops that keep it in a local variable.
@@ -158,32 +162,35 @@ func (s *state) setKey(pos uint64) { s.keyPos = pos }
 // count counts n values, elements or bytes.
 func (s *state) count(n uint64) { s.remaining -= n }
 
-// countAt counts a value or name that begins at pos, and returns pos.
+// countAt counts a value or name that begins at pos, and returns pos. It is called for a value
+// before its content, so that remaining tells keys from values.
 func (s *state) countAt(pos uint64) uint64 {
-	if s.atKey() {
+	if s.atKey() { // before remaining changes
 		s.keyPos = pos
 	}
 	s.remaining--
 	return pos
 }
 
-// markKey notes that the DictKey before the next key has been read or written.
+// markKey notes that the DictKey before the next key has been read or written. The note ends by
+// itself: counting the key changes remaining, which never has the same value again in the
+// container.
 func (s *state) markKey() { s.marked = s.remaining }
 
 // push counts a value that begins at pos and opens a frame for its content: n elements,
 // pairs, names or bytes. An Encoder has no positions and passes 0.
 func (s *state) push(c *content, n uint32, pos uint64) *frame {
 	stack, depth := s.stack, s.depth+1
-	if depth >= len(stack) {
+	if depth >= len(stack) { // doubled, but only for containers that have been received or begun
 		stack = append(make([]frame, 0, 2*depth), stack...)[:2*depth]
 		s.stack = stack
 	}
-	s.countAt(pos)
+	s.countAt(pos) // first, so that pop restores the state after the value
 	around, f := &stack[depth-1], &stack[depth]
 	around.remaining, around.keyPos = s.remaining, s.keyPos
 	f.init(c, n)
 	pairs := hasPairs[c.kind&127]
-	f.pairs = pairs
+	f.pairs = pairs // a form has it already, a frame that the Encoder has made does not
 	s.depth, s.pairs, s.remaining, s.marked, s.keyPos = depth, uint64(pairs), uint64(n)<<(pairs&1), noMark, pos
 	return f
 }
@@ -199,8 +206,9 @@ func (s *state) pushFrame(f *frame) {
 // setNames sets the fields of the frame of a NodePath.
 func (f *frame) setNames(names uint32, flags tokenFlags) { f.names, f.flags = names, flags }
 
-// flagNested is set in a frame that an Encoder has opened on the fast path of values, which
-// continues after its End. No frame has flagLast.
+// flagNested is set in a frame that an Encoder has opened on the fast path of values. The fast
+// path of values then continues after its End without the tests of updateFastPath. The bit
+// is free: flagLast is for tokens, and no frame has it.
 const flagNested = flagLast
 
 // init sets f for n elements, pairs, names or bytes of c. remaining and keyPos are not used
@@ -210,9 +218,9 @@ func (f *frame) init(c *content, n uint32) {
 	f.content = *c // not in one statement with the others, which would copy it twice
 }
 
-// enter is the part of push that is small enough to be inlined: the fast path has found the
-// innermost frame, and sets that of the new container with init. values is the number of
-// values in the container.
+// enter is the part of push that is small enough to be inlined. The caller has found the frame
+// around, has checked that the stack has another frame, and sets that frame with init. values is
+// the number of values in the container.
 func (s *state) enter(around *frame, pairs, values, pos uint64) {
 	if s.atKey() {
 		s.keyPos = pos
@@ -222,8 +230,9 @@ func (s *state) enter(around *frame, pairs, values, pos uint64) {
 	s.pairs, s.remaining, s.marked, s.keyPos = pairs, values, noMark, pos
 }
 
-// nest is push for the fast path of an Encoder, which has no positions and finds both frames
-// itself. values is the number of values in the container.
+// nest counts a value and opens a container of this number of values on the fast path of an
+// Encoder. The caller has set frames[1] with init. keyPos stays, because an Encoder has no
+// positions.
 func (s *state) nest(frames *[2]frame, pairs, values uint64) {
 	frames[0].remaining = s.remaining - 1
 	frames[1].flags |= flagNested
@@ -237,7 +246,8 @@ func (s *state) unnest(around *frame) {
 	s.remaining, s.pairs, s.marked = around.remaining, uint64(around.pairs), noMark
 }
 
-// pop closes the innermost frame and returns the frame around it.
+// pop closes the innermost frame and returns the frame around it, whose value has been counted
+// by push. After a key that is a container, the value of that key is next.
 func (s *state) pop() *frame {
 	depth := s.depth - 1
 	f := &s.stack[depth]
@@ -255,7 +265,8 @@ func (s *state) frame(i int) *frame {
 	return f
 }
 
-// done returns the number of values of f that have been read or written.
+// done returns the number of values of f that have been read or written; a pair is two. A
+// container counts in the frame around it as soon as it is opened.
 func (f *frame) done() int64 {
 	if f.has(flagUnknown) {
 		return int64(unknownRemaining - f.remaining)
@@ -318,7 +329,8 @@ func (s *state) locate(i int, next bool) (index int64, l location) {
 	done := f.done()
 	switch f.kind {
 	case KindArrayStart, KindNodePathStart, KindPackedStart:
-		if f.size > 0 || next && f.remaining == 0 { // packed data has no locations
+		// Packed data has no locations: its tokens are chunks of any number of elements.
+		if f.size > 0 || next && f.remaining == 0 {
 			return -1, noLocation
 		}
 		if !next {
@@ -326,23 +338,23 @@ func (s *state) locate(i int, next bool) (index int64, l location) {
 		}
 		l = atElement
 	case KindDictStart, KindObjectStart:
-		odd := done&1 != 0
+		odd := done&1 != 0 // the key of a pair has been read, and its value has not
 		done /= 2
 		switch {
-		case next && f.remaining == 0:
+		case next && f.remaining == 0: // an End is next
 			return -1, noLocation
 		case next && odd, !next && odd && f.kind == KindObjectStart:
-			l = atValue
+			l = atValue // a Property has the location of its value, because its name is known
 		case next, odd, i == s.depth && s.marked == s.remaining:
-			l = atKey
-		default:
+			l = atKey // a key, or the DictKey before it, which is not counted
+		default: // the value of the latest complete pair
 			done--
 			l = atValue
 		}
 	default:
 		return -1, noLocation
 	}
-	if done < 0 {
+	if done < 0 { // the latest token is the Start of f
 		return -1, noLocation
 	}
 	return done, l
@@ -354,7 +366,7 @@ func (s *state) stackIndex(i int) (kind Kind, index, count int64) {
 		return 0, -1, -1
 	}
 	f := s.frame(i)
-	if i == 0 {
+	if i == 0 { // top-level values are not limited in number and have no path
 		return 0, f.done() - 1, -1
 	}
 	index, _ = s.locate(i, false)
