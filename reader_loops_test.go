@@ -752,7 +752,20 @@ func TestFieldsLeftAfterAnError(t *testing.T) {
 }
 
 func TestFieldsErrors(t *testing.T) {
+	next := bytesOf(idDict, 2, str("a"), integer(1), idArray, 1, integer(3), integer(2)) // whose second key is an Array
 	testInputErrors(t, []inputError{
+		{name: "body that begins the next pair", packet: next, is: ErrCount, text: "offset 36, $.key(1)[0]: the loop's body has read past its value",
+			read: func(d *Decoder) (err error) {
+				for _, err = range d.Pairs() {
+					if err == nil {
+						err = errors.Join(d.SkipValue(), d.SkipValue())
+						require.NoError(t, err)
+						_, err = d.ReadArray()
+						require.NoError(t, err)
+					}
+				}
+				return err
+			}},
 		{name: "body that reads past its value", packet: bytesOf(idDict, 2, str("a"), integer(1), str("b"), integer(2)), is: ErrCount, text: "offset 40, $.b: the loop's body has read past its value",
 			read: func(d *Decoder) (err error) {
 				for _, err = range d.Fields() {
