@@ -36,6 +36,7 @@ func (s *state) isOver(x span) bool {
 // nothing has been consumed, or whole chunks. If Depth is larger, call SkipTo with the Depth
 // before the call.
 func (d *Decoder) SkipValue() error {
+	// The fast path is on at the top level only after ResetBytes, for the first value.
 	if d.depth == 0 && d.fastValues != nil && d.skipOther() { // the only value of a packet: -12 % of packets
 		return d.readTo(span{open: 1})
 	}
@@ -73,18 +74,19 @@ func (d *Decoder) leaveLoop() error {
 		return d.failed()
 	}
 	depth := d.abandoned
-	d.abandoned, d.payload.active = 0, false
+	d.abandoned, d.payload.active = 0, false // before readTo, because both switch the fast path off
 	d.drop()
 	d.updateFastPath()
 	err := d.readTo(span{open: depth})
-	if err != nil {
+	if err != nil { // the next call goes on after an error of the Reader
 		d.abandoned = depth
 		d.updateFastPath()
 	}
 	return err
 }
 
-// readTo reads up to the end of s.
+// readTo reads up to the end of s: what is buffered on the fast path, without tokens, and what is
+// not by single tokens of the slow path. The caller has called start.
 func (d *Decoder) readTo(s span) error {
 	for {
 		if d.skipFast(s.open); d.isOver(s) {
@@ -126,10 +128,10 @@ func CopyValue(e *Encoder, d *Decoder) error {
 		if d.depth >= rest.open {
 			copyFast(e, d, rest.open)
 		}
-		declared := d.declared()
+		declared := d.declared() // before the token, which can change the innermost container
 		t, err := d.ReadToken()
 		if err != nil {
-			if started && d.err == nil {
+			if started && d.err == nil { // an error of the Reader
 				_ = e.Fail(wrapf(errors.Join(ErrIncomplete, err), "CopyValue was interrupted: %v", err))
 			}
 			return err
@@ -158,7 +160,7 @@ func copyFast(e *Encoder, d *Decoder, open int) {
 	if e.options.Format != d.options.Format || e.options.DoubleReals != d.options.DoubleReals {
 		return
 	}
-	start := d.r
+	start := d.r // nothing here reads more, so the bytes from start on stay where they are
 loop:
 	for e.remaining == d.remaining && e.pairs == d.pairs {
 		most := e.limit - e.n - (d.r - start) - fastSize // so that the start of a container fits, too
@@ -172,14 +174,14 @@ loop:
 		default:
 			break loop
 		}
-		e.setRemaining(d.remaining)
+		e.setRemaining(d.remaining) // the values that passFast or passNames has gone over
 		if e.remaining > 0 {
 			if !copyStart(e, d) {
 				break
 			}
 			continue
 		}
-		if d.depth <= open || e.depth <= 1 {
+		if d.depth <= open || e.depth <= 1 { // the End of a top-level value flushes, which WriteToken does
 			break
 		}
 		d.readEnd()

@@ -62,12 +62,13 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrapf returns an error that wraps err, with a formatted text instead of that of err. The
-// text says by itself what is wrong.
+// wrapf returns an error that wraps err and has a formatted text. fmt.Errorf with %w would add
+// the text of err, which only repeats it: "wrong type" after "got int, want String".
 func wrapf(err error, format string, args ...any) error {
 	return &reason{err, fmt.Sprintf(format, args...)}
 }
 
+// A reason is an error of wrapf: errors.Is finds err, and users see the text.
 type reason struct {
 	err  error
 	text string
@@ -76,4 +77,6 @@ type reason struct {
 func (r *reason) Error() string { return r.text }
 func (r *reason) Unwrap() error { return r.err }
 
+// errNotReset is the error of a zero Decoder or Encoder. It is no Error, because there is neither
+// an offset nor a path, and it does not stay, so that Reset need not clear it.
 var errNotReset = errors.New("gdwire: used before Reset")

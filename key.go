@@ -9,6 +9,11 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
+// Package variant knows the names of a struct's fields before it reads or writes a value. newKey
+// prepares a name as the words in which it is encoded, and readKey and writeKey compare and copy
+// these words. They do only what the fast path can do at once; where they return false, package
+// variant makes the usual call.
+
 func init() {
 	hook.NewKey = newKey
 	hook.ReadKey = readKey
@@ -24,7 +29,7 @@ func newKey(text string) hook.Key {
 	if len(text) == 0 || len(text) > hook.MaxKey {
 		return none
 	}
-	for i := range len(text) {
+	for i := range len(text) { // ASCII needs no check for UTF-8, which writeKey does not have
 		if text[i] >= utf8.RuneSelf {
 			return none
 		}
@@ -49,9 +54,10 @@ func readKey(x any, k *hook.Key) bool {
 		return false
 	}
 	b := (*[keyBytes]byte)(values[r:])
-	if le.Uint64(b[:]) != k.Head || le.Uint64(b[8:])&k.Mask != k.First {
+	if le.Uint64(b[:]) != k.Head || le.Uint64(b[8:])&k.Mask != k.First { // padding can be any bytes
 		return false
 	}
+	// Up to eight bytes are always within the limits, see noFastPath.
 	if k.LastMask != 0 && (le.Uint64(b[16:])&k.LastMask != k.Last || k.Len > d.maxWhole) {
 		return false
 	}
@@ -71,7 +77,7 @@ func writeKey(x any, k *hook.Key) bool {
 	if n > len(values)-keyBytes || e.remaining == 0 || size == 0 {
 		return false
 	}
-	b := (*[keyBytes]byte)(values[n:])
+	b := (*[keyBytes]byte)(values[n:]) // zeros after the text are its padding; the rest is free
 	le.PutUint64(b[:], k.Head)
 	le.PutUint64(b[8:], k.First)
 	le.PutUint64(b[16:], k.Last)

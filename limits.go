@@ -35,7 +35,10 @@ type Limits struct {
 	Bytes int64
 }
 
-// A limit identifies a field of Limits, or EncoderOptions.MaxBuffered.
+// A limit identifies a field of Limits, or EncoderOptions.MaxBuffered. The slow path checks each
+// in the order of the fields of a token, so that the error does not depend on how much of the
+// token has been received; the fast path checks all at once and leaves what exceeds to the slow
+// path, which has the errors.
 type limit uint8
 
 const (
@@ -56,6 +59,7 @@ const maxName = 1 << 30
 
 const defaultBuffered = 8 << 20
 
+// limitTable has the names of the limits, for errors, and their defaults.
 var limitTable = [numLimits]struct {
 	name     string
 	standard int64
@@ -70,7 +74,8 @@ var limitTable = [numLimits]struct {
 	limitBuffered: {"MaxBuffered", defaultBuffered},
 }
 
-// bounds has the limits of a Decoder, with defaults in place of zeros.
+// bounds has the limits of a Decoder, with defaults in place of zeros and math.MaxInt64 for
+// disabled limits, so that each check is one comparison.
 type bounds [numLimits]int64
 
 func (l Limits) bounds() (b bounds) {

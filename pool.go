@@ -2,17 +2,19 @@ package gdwire
 
 import "github.com/valyala/bytebufferpool"
 
-// pool has the buffers of released Decoders and Encoders.
+// pool has the buffers of released Decoders and Encoders. A buffer in it is referred to by nobody:
+// what Decoders return is copied, or valid only until Release.
 var pool bytebufferpool.Pool
 
 // maxPooled is the capacity of the largest buffer that is returned to the pool. Larger
 // ones, which long names and containers of Unknown count need, would stay in memory.
 const maxPooled = 64 << 10
 
-// getBuffer returns a buffer from the pool, with a len(B) of at least n.
+// getBuffer returns a buffer from the pool, with a len(B) of at least n. It still has
+// the bytes of its last user.
 func getBuffer(n int) *bytebufferpool.ByteBuffer {
 	b := pool.Get()
-	if cap(b.B) < n {
+	if cap(b.B) < n { // a new one, or from a Decoder with a smaller MaxChunk
 		b.B = make([]byte, n)
 	}
 	b.B = b.B[:cap(b.B)]

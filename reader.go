@@ -18,8 +18,8 @@ import (
 //	   |         |              |                    |                     |
 //	   buf[0]    tokenPos       pos                  limit                   end
 //
-// base is the position of buf[0], tokenPos that of the latest token, and keyPos that of the
-// latest key in the innermost container; the history keeps short keys for paths. To
+// base is the position of buf[0], tokenPos the position of the latest token, and keyPos the
+// position of the latest key in the innermost container; the history keeps short keys for paths. To
 // consume bytes, r is increased. Before fetch reads more, compact moves the bytes from the
 // history on to the start of the buffer.
 //
@@ -49,6 +49,8 @@ const (
 	// the pool.
 	windowBuffer = DefaultMaxChunk + history + headroom
 
+	// minWindow and maxWindow bound DecoderOptions.MaxChunk; the sum of its maximum, history
+	// and headroom fits an int on all machines.
 	minWindow = 16
 	maxWindow = 1 << 30
 	// history is the number of consumed bytes that the read buffer keeps, so that
@@ -129,7 +131,7 @@ type Decoder struct {
 	options    DecoderOptions
 }
 
-// cold has the state that few Decoders need.
+// cold has the state that few Decoders need. It is allocated on first use.
 type cold struct {
 	reader payloadReader // the result of Payload
 	keys   []byte        // the keys of active loops
@@ -171,19 +173,22 @@ func (d *Decoder) Reset(r io.Reader) {
 	d.stopFast()
 }
 
-// ResetN is Reset for an input of n bytes. The Decoder reads no more than n bytes from r
-// and refuses counts that cannot fit in them at once. With Strict, bytes after the first
-// value are an error.
+// ResetN discards the state of d and makes it read an input of n bytes from r. The Decoder reads no
+// more than n bytes and refuses counts that cannot fit in them at once. With Strict, bytes
+// after the first value are an error.
 func (d *Decoder) ResetN(r io.Reader, n int64) {
 	d.Reset(r)
 	d.endAt(d.origin + uint64(max(n, 0)))
 }
 
-// ResetBytes is ResetN for bytes in memory. They are not copied: the payloads of tokens
+// ResetBytes discards the state of d and makes it read the bytes in b, as ResetN does for a Reader.
+// They are not copied: the payloads of tokens
 // are parts of b, so b must not change while the Decoder reads it.
 func (d *Decoder) ResetBytes(b []byte) {
 	d.reset(nil, b, len(b))
 	d.endAt(d.origin + uint64(len(b)))
+	// The limits of the first value are set now, because all bytes are there. Calls can then read
+	// the start of a packet on the fast path, without a call of start.
 	d.begin()
 	if d.topForm() != nil {
 		d.readValuesFast() // until the first call that start begins
@@ -232,12 +237,12 @@ func (d *Decoder) initOptions() {
 // Release returns the read buffer to the pool. Until the next Reset, calls return
 // [ErrReleased]. Tokens that were not cloned become invalid.
 func (d *Decoder) Release() {
-	d.reset(nil, nil, 0)
+	d.reset(nil, nil, 0) // new positions, so that old tokens and loops are found to be stale
 	d.stopFast()
 	d.state.close()
-	d.cold = nil
+	d.cold = nil // LastError then returns ErrReleased
 	d.err, d.errOnce = ErrReleased, false
-	d.release()
+	d.release() // last: nothing refers to the buffer any longer
 }
 
 // ReadToken returns the next token. At the end of the input it returns io.EOF after a
@@ -247,14 +252,14 @@ func (d *Decoder) Release() {
 // more. DictKey and End read nothing.
 func (d *Decoder) ReadToken() (Token, error) {
 	win, r, left := d.fastValues, d.r, d.remaining
-	if r > len(win)-fastSize {
+	if r > len(win)-fastSize { // also if the fast path of values is off, because win is nil then
 		return d.readName()
 	}
 	if left == 0 {
 		return d.readEnd(), nil
 	}
 	pos := d.base + uint64(r)
-	if ^left&d.pairs != 0 {
+	if ^left&d.pairs != 0 { // atKey, in one expression
 		if d.marked != left {
 			return d.readDictKey(), nil
 		}

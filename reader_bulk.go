@@ -9,6 +9,12 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
+// A bulk read returns the content of a string, NodePath, packed array or Image in pieces, without
+// tokens. It begins with the next value, or with the rest of the latest token: start finds out
+// which. Then peek and discard alternate, until peek returns io.EOF and has closed the value.
+// Packed numbers need not pass through the read buffer: readDirect reads them into the caller's
+// memory.
+
 // payload is the part of the latest token's payload that bulk reads have not returned
 // yet. AppendString, ReadString, Payload, ReadPacked and AppendPacked are bulk reads.
 //
@@ -40,7 +46,7 @@ func (b bulk) start() bool {
 	case !d.hasPayload():
 		return false
 	}
-	if p.token != d.mark {
+	if p.token != d.mark { // the token came from the fast path, which does not set payload
 		*p = payload{token: d.mark}
 		if at, n := b.fastText(); at > 0 {
 			p.kind, p.pos, p.left = KindStringChunk, d.tokenPos()+uint64(at), n
@@ -55,13 +61,14 @@ func (b bulk) start() bool {
 	p.active = true
 	d.drop() // its payload leaves the buffer as the bulk read goes on
 	if d.fastValues != nil || d.fastNames != nil {
-		d.updateFastPath()
+		d.updateFastPath() // off, so that the next call ends the bulk read in start
 	}
 	return true
 }
 
 // fastText returns the offset of the text in the latest token, which came from the fast
-// path, and the length of the text. It returns 0 if the token is not a string.
+// path, and the length of the text. It returns 0 if the token is not a string. It reads the
+// encoded token again, so that the fast path need not store where the text of a token is.
 func (b bulk) fastText() (at, n int) {
 	d := b.d
 	text := d.buf[d.tokenPos()-d.base:]
@@ -114,10 +121,10 @@ func (b bulk) peek(most int) ([]byte, error) {
 			}
 			p.left = l.takeChunk(max(most/int(d.top().size), 1))
 		default:
-			if p.kind != KindStringChunk {
+			if p.kind != KindStringChunk { // its End, which has no bytes
 				d.pop()
 			}
-			p.done = true
+			p.done = true // further calls return io.EOF, too
 			d.updateFastPath()
 			return nil, io.EOF
 		}
@@ -135,8 +142,8 @@ func (b bulk) discard(n int) {
 	b.d.payload.left -= n
 }
 
-// AppendString appends text to dst: that of the next value, a String or StringName, or
-// that of the next string in a PackedStringArray or NodePath. After a StringChunk it
+// AppendString appends the text of the next value, a String or StringName, to dst, or the text of
+// the next string in a PackedStringArray or NodePath. After a StringChunk it
 // appends that chunk and the following chunks of the string. For a NodePath, and after a
 // NodePathStart, it appends the NodePath as text, such as "/root/Player:position", and
 // reads its End.
@@ -144,7 +151,7 @@ func (b bulk) discard(n int) {
 // dst grows with the text received. After a temporary error of the Reader, dst has the
 // text received so far; call AppendString again with it.
 func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
-	if !d.hasPayload() {
+	if !d.hasPayload() { // otherwise the latest token can be a chunk, whose string is continued
 		var text []byte
 		var ok bool
 		switch form, b := d.fastForm(); {
@@ -189,7 +196,8 @@ func (b bulk) startText(want any, accepts func(*form) bool) error {
 	return err
 }
 
-// text returns the payload of a string or NodePath, and ends the bulk read.
+// text returns the payload of a string or NodePath, and ends the bulk read. Unlike AppendString,
+// an interrupted read is not continued: the caller of ReadString does not have the text so far.
 func (b bulk) text() (string, error) {
 	defer b.end()
 	if b.d.payload.kind == KindStringChunk && b.d.want() != wantText { // all of the text is buffered
@@ -206,7 +214,8 @@ func (b bulk) text() (string, error) {
 // appendText appends the payload of a string or NodePath.
 func (b bulk) appendText(dst []byte) ([]byte, error) {
 	for {
-		// An interrupted read of a name is repeated with its separator.
+		// An interrupted read of a name is repeated with its separator, so dst gets the
+		// separator only after peek has succeeded.
 		with := b.appendSeparator(dst)
 		text, err := b.peek(math.MaxInt)
 		if err == nil || err == io.EOF {
@@ -219,7 +228,8 @@ func (b bulk) appendText(dst []byte) ([]byte, error) {
 	}
 }
 
-// appendSeparator appends what the text of a NodePath has before its next name, or at its end.
+// appendSeparator appends what the text of a NodePath has before its next name, or at its end: the
+// NodePath "/" has no names. Between the chunks of one name there is nothing.
 func (b bulk) appendSeparator(dst []byte) []byte {
 	d := b.d
 	if d.payload.kind != KindNodePathStart || d.payload.done || d.want() == wantText {
@@ -272,12 +282,14 @@ func (d *Decoder) Payload() io.Reader {
 	return p
 }
 
-// A payloadReader reads the payload of a token, until another call on the Decoder.
+// A payloadReader reads the payload of a token, until another call on the Decoder. A Decoder has
+// only one, so that Payload allocates nothing after its first call; earlier Readers are the same object.
 type payloadReader struct {
 	bulk
 	token mark
 }
 
+// check returns an error if another call on the Decoder has ended the bulk read.
 func (p *payloadReader) check() error {
 	q := &p.d.payload
 	if !q.active || q.token != p.token || q.kind == KindNodePathStart || p.d.abandoned > 0 {
@@ -294,7 +306,7 @@ func (p *payloadReader) Read(dst []byte) (int, error) {
 	if n, err := p.readDirect(dst, true); n > 0 || err != nil {
 		return n, err
 	}
-	b, err := p.peek(len(dst))
+	b, err := p.peek(len(dst)) // text, less data than a buffer, or bytes with padding
 	n := copy(dst, b)
 	p.discard(n)
 	return n, err

@@ -10,8 +10,19 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
+// The fast path reads values and names that are completely in the buffer and have a header without
+// flags of declared types. It returns no errors: each function that reads either consumes a whole
+// value, name or start, or returns nil, false or 0 and consumes nothing. The caller then turns to
+// the slow path, which finds the error or waits for more bytes. What it accepts must be
+// accepted by the slow path with the same tokens: TestBufferSizesAgree and FuzzDecode compare
+// them.
+//
+// The order here: what all reads share, ReadToken, texts, math types, starts of containers,
+// NodePaths, packed arrays, Ends and switching the path on and off, skipping, copying.
+
 // fastSize is the number of bytes that the fast path loads for a value: a header and a
-// number, or a header, a length and up to eight bytes of text.
+// number, or a header, a length and up to eight bytes of text. Values in fewer bytes, at the end of
+// the buffer, are for lastForm or the slow path.
 const fastSize = 16
 
 const (
@@ -73,8 +84,10 @@ func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
 	return d.readSlow()
 }
 
-// readName is ReadToken on the fast path for names and packed strings, and for every End.
+// readName reads a token for ReadToken where fewer than fastSize bytes of fastValues are left: a
+// name or packed string, the last values of the buffer, an End, or whatever the slow path reads.
 func (d *Decoder) readName() (Token, error) {
+	// An End needs no bytes, so it is returned even where the fast path is off.
 	if d.remaining == 0 && d.depth > 0 && d.abandoned == 0 && d.err == nil {
 		d.payload.active = false
 		return d.readEnd(), nil
@@ -93,7 +106,7 @@ func (d *Decoder) readName() (Token, error) {
 	if !ok {
 		return d.readSlow()
 	}
-	d.keep()
+	d.keep() // fastName has marked the token as empty, for typed reads
 	const head = uint64(KindStringChunk) | uint64(flagLast|1<<offsetShift)<<16
 	n := uint64(len(text))
 	return Token{head: head | uint64(d.top().typ)<<8 | n<<32, bits: n, src: &d.tokenSource, pos: d.mark}, nil
@@ -104,7 +117,7 @@ func (d *Decoder) atTop() bool {
 	return d.remaining > 0 && d.err == nil && d.srcErr == nil && d.abandoned == 0 && !d.payload.active
 }
 
-// readLast is ReadToken on the fast path for the values in the last bytes of the buffer.
+// readLast reads a token for ReadToken in the last bytes of the buffer.
 func (d *Decoder) readLast() (Token, error) {
 	if d.atKey() && d.marked != d.remaining {
 		return d.readDictKey(), nil
@@ -116,9 +129,10 @@ func (d *Decoder) readLast() (Token, error) {
 	return d.readSlow()
 }
 
-// lastForm is fastForm for numbers, math types and short strings in the last bytes of the
-// buffer, of which there are fewer than fastSize: at the end of a packet. It copies these
-// bytes to b. It returns nil if the value is incomplete. Without it, typed reads of a packet of
+// lastForm returns the form of the next value if it is a number, math type or short string, and
+// the buffer ends in fewer than fastSize bytes, as at the end of a packet. It copies these bytes
+// to b, because loads of fastSize bytes would be beyond the buffer. It returns nil if the value is
+// incomplete. Without it, typed reads of a packet of
 // 100 bytes take 22 to 62 % more instructions, by the type of its last value.
 func (d *Decoder) lastForm(b *[fastSize]byte) *form {
 	win, r := d.fastValues, d.r
@@ -195,7 +209,8 @@ func (d *Decoder) fastString() (text []byte, ok bool) {
 	return d.fastStringOf(le.Uint32(b[4:]))
 }
 
-// fastLastString is fastString for names, packed strings and the last bytes of the buffer.
+// fastLastString reads for fastString a name, a packed string, or a text in the last bytes of the
+// buffer.
 func (d *Decoder) fastLastString() (text []byte, ok bool) {
 	if d.fastValues == nil {
 		return d.fastName()
@@ -207,7 +222,8 @@ func (d *Decoder) fastLastString() (text []byte, ok bool) {
 	return d.fastStringOf(le.Uint32(b[4:]))
 }
 
-// fastStringOf is fastString for a String or StringName of n bytes.
+// fastStringOf consumes the next value, a String or StringName of n bytes, for fastString. It
+// returns false if the text is not whole, see wholeText.
 func (d *Decoder) fastStringOf(n uint32) (text []byte, ok bool) {
 	i := d.r + 8
 	if !d.wholeText(i, n) {
@@ -217,7 +233,8 @@ func (d *Decoder) fastStringOf(n uint32) (text []byte, ok bool) {
 	return d.buf[i : i+int(n)], true
 }
 
-// fastName is fastString for names and packed strings.
+// fastName consumes the next name or packed string and returns its text in the buffer, without
+// the NUL that engines write. It returns false if the fast path cannot read it.
 func (d *Decoder) fastName() (text []byte, ok bool) {
 	names, r, left := d.fastNames, d.r&math.MaxInt, d.remaining
 	if r > len(names)-fastSize || left == 0 {
@@ -237,7 +254,7 @@ func (d *Decoder) fastName() (text []byte, ok bool) {
 	return b[4:][:n], true
 }
 
-// fastLongName is fastName for a name of n bytes that is not short ASCII.
+// fastLongName does the same for a name of n bytes that is not short ASCII.
 func (d *Decoder) fastLongName(n uint32) (text []byte, ok bool) {
 	i := d.r + 4
 	if !d.wholeText(i, n) {
@@ -293,7 +310,8 @@ func (d *Decoder) wholeText(i int, n uint32) bool {
 }
 
 // countFits reports whether a count of n elements or pairs, after the header at r, is within
-// the limits.
+// the limits. As checkCount on the slow path, it takes at least four bytes for each value, so a
+// count that the rest of the input cannot hold opens no container.
 func (d *Decoder) countFits(n uint32, values uint64) bool {
 	return int64(n) <= d.bounds[limitElements] && n < sharedBit &&
 		d.values+values <= uint64(d.bounds[limitValues]) && d.pos()+8+4*values <= d.valueEnd
@@ -343,7 +361,8 @@ func (d *Decoder) nodePathCount(b *[fastSize]byte) (uint32, bool) {
 	return uint32(n), ok
 }
 
-// openNodePath is openFast for the NodePath that starts with b.
+// openNodePath consumes the start of the NodePath that starts with b, and opens it. It returns
+// false if the slow path must handle it.
 func (d *Decoder) openNodePath(form *form, b *[fastSize]byte) bool {
 	n, ok := d.nodePathCount(b)
 	if !ok {
@@ -372,7 +391,8 @@ func (d *Decoder) fastNodePath(dst []byte) (text []byte, ok bool) {
 	return d.fastNodePathOf(dst, b)
 }
 
-// fastNodePathOf is fastNodePath for the NodePath that starts with b.
+// fastNodePathOf consumes the NodePath that starts with b and appends its text to dst. It writes
+// to the free capacity of dst, and only returns that text after all names have been checked.
 func (d *Decoder) fastNodePathOf(dst []byte, b *[fastSize]byte) (text []byte, ok bool) {
 	total, ok := d.nodePathCount(b)
 	if !ok {
@@ -386,7 +406,7 @@ func (d *Decoder) fastNodePathOf(dst []byte, b *[fastSize]byte) (text []byte, ok
 	}
 	n, r, ok := d.join(to, start, d.r+16, names, '/')
 	if ok && total > names {
-		if names > 0 {
+		if names > 0 { // the colon replaces the last slash
 			n--
 		}
 		to[n&127] = ':'
@@ -404,8 +424,8 @@ func (d *Decoder) fastNodePathOf(dst []byte, b *[fastSize]byte) (text []byte, ok
 }
 
 // join appends the names at r and a separator after each to the n bytes of text in to. It
-// returns the new n and r. It returns false if the text is too long, or a name is invalid or
-// has a separator.
+// returns the new n and r. It returns false if the text is too long, or a name is invalid, empty or
+// has a separator: the names could then not be found again in the text.
 func (d *Decoder) join(to *[nodePathSpace]byte, n uint, r int, names uint32, separator byte) (_ uint, _ int, ok bool) {
 	if n, r, ok := joinShort(to, n, d.fastValues, r, names, separator); ok {
 		return n, r, true
@@ -431,8 +451,8 @@ func (d *Decoder) join(to *[nodePathSpace]byte, n uint, r int, names uint32, sep
 	return n, r, true
 }
 
-// joinShort is join for names of at most eight ASCII characters. It returns false for others,
-// and where one of the eight bytes, even after the name, is a separator.
+// joinShort joins names of at most eight ASCII characters. It returns false for others,
+// and if any of the eight bytes, even after the name, is a separator; join then tries again.
 // As it calls nothing, its variables stay in registers: -2 % of typed reads of known shape.
 func joinShort(to *[nodePathSpace]byte, n uint, win []byte, r int, names uint32, separator byte) (_ uint, _ int, ok bool) {
 	for range names {
@@ -507,7 +527,7 @@ func (d *Decoder) readEnd() Token {
 	t := Token{head: uint64(KindEnd) | uint64(d.top().typ)<<8}
 	d.markEmpty(d.pos())
 	switch k := d.pop().kind; {
-	case k != KindArrayStart && k != KindDictStart:
+	case k != KindArrayStart && k != KindDictStart: // k is the container around, 0 at the top level
 		d.updateFastPath()
 	case d.fastNames != nil: // the End of names or packed strings
 		d.leaveNames()
@@ -531,6 +551,7 @@ func (d *Decoder) updateFastPath() {
 	if !inNames && f.kind != KindArrayStart && f.kind != KindDictStart {
 		return
 	}
+	// What only the slow path handles: start, checkHeader and Strict.
 	if d.depth > d.maxDepth || d.err != nil || d.abandoned > 0 || d.payload.active || d.noFastPath {
 		return
 	}
@@ -622,7 +643,7 @@ loop:
 	if left&1 == 0 {
 		key = before
 	}
-	if d.pairs != 0 && key >= 0 {
+	if d.pairs != 0 && key >= 0 { // if only a value was skipped, its key is set already
 		d.setKey(d.base + uint64(key))
 	}
 	d.passEmpty(r, d.base+uint64(last))
@@ -682,13 +703,13 @@ func (d *Decoder) skipNamed(head int, n uint32) bool {
 		}
 		r += size
 	}
-	d.values += uint64(n)
+	d.values += uint64(n) // as opening it would do
 	_ = d.take(r - d.r)
 	d.markEmpty(d.pos()) // the token of its End
 	return true
 }
 
-// skipNames skips names or packed strings.
+// skipNames skips names or packed strings, of a container that has been opened before.
 func (d *Decoder) skipNames() {
 	names, r, left := d.fastNames, d.r, d.remaining
 	last := d.tokenPos()
@@ -715,7 +736,7 @@ func (d *Decoder) skipNames() {
 // padding of zeros. Without it, CopyValue takes 264 % more instructions.
 func (d *Decoder) passFast(most int) {
 	win, r, left := d.fastValues, d.r, d.remaining
-	win = win[:min(len(win), r+most)]
+	win = win[:min(len(win), r+most)] // no more than the Encoder has room for
 	last := d.tokenPos()
 	for r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
@@ -747,8 +768,8 @@ func (d *Decoder) passFast(most int) {
 	d.setRemaining(left)
 }
 
-// passNames is passFast for names of a NodePath and packed strings. Without it, CopyValue
-// takes 48 % more instructions.
+// passNames goes over at most `most` bytes of names or packed strings that an Encoder would write
+// as they are. Without it, CopyValue takes 48 % more instructions.
 func (d *Decoder) passNames(most int) {
 	names, r, left := d.fastNames, d.r, d.remaining
 	names = names[:min(len(names), r+most)]

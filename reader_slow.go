@@ -5,6 +5,12 @@ import (
 	"math"
 )
 
+// The slow path reads whatever the fast path does not: top-level values, containers with declared
+// types, objects, texts in chunks, Strict, and every token that is not completely in the buffer.
+// Calls enter it with start, which returns the error of an earlier call or brings the Decoder into
+// a plain state: no valid token, no active bulk read, no abandoned container. Then want tells what
+// is next.
+
 // readSlow reads the next token on the slow path.
 func (d *Decoder) readSlow() (Token, error) {
 	if err := d.start(); err != nil {
@@ -20,8 +26,8 @@ func (d *Decoder) readSlow() (Token, error) {
 // ends a bulk read, skips the rest of a container that a loop has left, and
 // returns the error of an earlier call.
 func (d *Decoder) start() error {
-	d.drop() // also if the call fails: a token is valid until the next call
-	if d.payload.active {
+	d.drop()              // also if the call fails: a token is valid until the next call
+	if d.payload.active { // a bulk read keeps the fast path off, so that its end is noticed here
 		d.payload.active = false
 		d.updateFastPath()
 	}
@@ -46,7 +52,7 @@ func (d *Decoder) start() error {
 // failed returns d.err, the error of an earlier call.
 func (d *Decoder) failed() error {
 	err := d.err
-	if d.errOnce {
+	if d.errOnce { // an error of the Reader that PeekKind has met, and that is now returned
 		d.err, d.errOnce = nil, false
 		d.updateFastPath()
 	}
@@ -67,7 +73,7 @@ func (d *Decoder) next() (Token, error) {
 		return d.readEnd(), nil
 	case wantName, wantText:
 		return l.token(l.text(d.top().typ))
-	case wantProperty:
+	case wantProperty: // a name without a header
 		n := l.name()
 		return l.token(l.take(newToken(KindProperty, TypeObject, 0, 0), 4, n))
 	default:
@@ -77,6 +83,8 @@ func (d *Decoder) next() (Token, error) {
 
 // topValue reads the first token of a top-level value.
 func (d *Decoder) topValue() (Token, error) {
+	// Whether the input ends here must be known before beginValue, which can find that a value
+	// is not allowed. With OneValue or Strict it decides itself, without waiting for bytes.
 	switch {
 	case d.r < d.end: // there is a value
 	case d.pos() == d.inputEnd && d.srcErr == nil: // the Reader is not asked for more than the caller's n bytes
@@ -91,7 +99,7 @@ func (d *Decoder) topValue() (Token, error) {
 	}
 	if form := d.topForm(); form != nil {
 		n := le.Uint32(d.buf[d.r+4:])
-		d.readValuesFast()
+		d.readValuesFast() // openFast and openPacked read from fastValues, as inside a container
 		open := (*Decoder).openFast
 		if form.shape == shapePacked {
 			open = (*Decoder).openPacked
@@ -104,8 +112,8 @@ func (d *Decoder) topValue() (Token, error) {
 	return d.value()
 }
 
-// beginValue prepares for a top-level value, if one is next. It can be called several
-// times before the value.
+// beginValue prepares for a top-level value, if it is next. PeekKind and typed reads call it, too,
+// so it can be called several times before the value.
 func (d *Decoder) beginValue() error {
 	if d.depth > 0 {
 		return nil
@@ -121,12 +129,15 @@ func (d *Decoder) beginValue() error {
 	return nil
 }
 
-// begin sets the limits of a top-level value that starts at d.pos().
+// begin sets the limits of a top-level value that starts at d.pos(). The sum for Limits.Values
+// starts at 1, for the value itself.
 func (d *Decoder) begin() {
 	d.valueStart, d.values, d.strictSeen = d.pos(), 1, 0
 	d.limitTo(d.valueStart + uint64(d.bounds[limitBytes]))
 }
 
+// peekSlow is PeekKind on the slow path. Like start it ends a bulk read and leaves an abandoned
+// container, but it takes no error of an earlier call, because it cannot return it.
 func (d *Decoder) peekSlow() Kind {
 	d.drop()
 	d.payload.active = false
@@ -166,7 +177,8 @@ func (d *Decoder) peekForm() (*form, error) {
 }
 
 // peek returns the next bytes, at least n, without consuming them. A token is consumed only
-// after all of it is buffered, so that any call can be repeated.
+// after all of it is buffered, so that any call can be repeated. The bytes are valid until the
+// next peek, which can move them.
 func (d *Decoder) peek(n int) ([]byte, error) {
 	if d.limit-d.r < n {
 		if err := d.fill(n); err != nil {
@@ -176,9 +188,9 @@ func (d *Decoder) peek(n int) ([]byte, error) {
 	return d.buf[d.r:d.limit], nil
 }
 
-// fill reads until at least n bytes are buffered after r. If Limits.Bytes ends before them,
-// it reads up to there first, so that the error is where the input ends, if it does earlier,
-// and otherwise where that many bytes end, however the tokens are read.
+// fill reads until at least n bytes are buffered after r. Even if n exceeds Limits.Bytes, it first
+// reads up to that limit, because the input can end earlier. The error and its offset then do not
+// depend on how the tokens are read.
 func (d *Decoder) fill(n int) error {
 	fault := d.bounds.check(limitBytes, d.pos()+uint64(n)-d.valueStart)
 	at := n
@@ -214,7 +226,7 @@ func (d *Decoder) readError(err error) error {
 		}
 		return err
 	}
-	left := d.end - d.r
+	left := d.end - d.r                                            // bytes of an incomplete token
 	short := d.inputEnd != math.MaxUint64 && d.pos() != d.inputEnd // of the length that was given
 	if d.depth > 0 || left > 0 || short {
 		return d.fail(left, io.ErrUnexpectedEOF)
@@ -222,7 +234,8 @@ func (d *Decoder) readError(err error) error {
 	return io.EOF
 }
 
-// errorAt returns an Error for the next token, with an offset of at bytes after r.
+// errorAt returns an Error for the next token, with an offset of at bytes after r. It does not
+// stay: typed reads return it if they have consumed nothing.
 func (d *Decoder) errorAt(at int, err error) error {
 	return d.latest(&Error{
 		Offset: int64(d.pos()-d.origin) + int64(at),
@@ -231,7 +244,8 @@ func (d *Decoder) errorAt(at int, err error) error {
 	})
 }
 
-// fail returns the error of errorAt, which all later calls return, too.
+// fail returns the error of errorAt, which all later calls return, too. updateFastPath switches the
+// fast path off, so that these calls come to start.
 func (d *Decoder) fail(at int, err error) error {
 	d.err, d.errOnce = d.errorAt(at, err), false
 	d.updateFastPath()

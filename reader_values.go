@@ -8,7 +8,10 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// value reads the first token of a value on the slow path.
+// value reads the first token of a value on the slow path. The caller has called start and knows
+// that a value or key is next. Each case reads its fields in the order of the encoding, and checks
+// counts and lengths before it waits for the bytes that they declare. The error is then the same
+// for every way in which the input arrives.
 func (d *Decoder) value() (Token, error) {
 	l := lookahead{d: d}
 	form, h := l.form()
@@ -68,7 +71,7 @@ func (l *lookahead) form() (*form, uint32) {
 		l.fail(0, wrapf(ErrFlags, "header has flags: %#x, %v has none", h, f))
 	default:
 		hint := ""
-		if l.d.pos() == l.d.origin {
+		if l.d.pos() == l.d.origin { // the first bytes, which tell what else the input can be
 			hint = wire.Hint(h)
 		}
 		l.fail(0, wrapf(ErrType, "unknown %v type id %d%s", f, h&f.idMask, hint))
@@ -85,6 +88,7 @@ func (l *lookahead) checkHeader(form *form, h uint32) {
 	}
 	f, class, wide := d.options.Format, layouts[form.typ].class, h>>16&1
 	switch {
+	// With an idMask of all bits, lookup has found only headers without flags.
 	case f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(form.headerFlags) != 0):
 		l.fail(0, notCanonical("header %#x", h))
 	case !d.admits(form.typ):
@@ -112,7 +116,7 @@ func (l *lookahead) next(n int) []byte {
 	return b[at:l.at]
 }
 
-// word reads a number of n bytes, at most 8.
+// word reads a number of n bytes, at most 8. After an error it is 0.
 func (l *lookahead) word(n int) uint64 {
 	var word [8]byte
 	copy(word[:], l.next(n))
@@ -146,7 +150,8 @@ func (l *lookahead) checkLimit(x limit, at int, n uint64) {
 // exceed sets the error of checkLimit. It is apart so that checkLimit is inlined.
 func (l *lookahead) exceed(x limit, at int, n uint64) { l.fail(at, l.d.bounds.check(x, n)) }
 
-// checkLength checks whether n bytes can follow the length field at offset at.
+// checkLength checks whether n bytes can follow the length field at offset at. It makes a length
+// that is too large for the input or for Limits.Bytes an error at once, before any of the bytes.
 func (l *lookahead) checkLength(at int, n uint64) {
 	d := l.d
 	if end := d.pos() + uint64(at) + 4 + n; end > d.valueEnd {
@@ -213,7 +218,7 @@ func (l *lookahead) take(t Token, at, n int) Token {
 	}
 	d.countAt(d.pos())
 	d.pass(d.r+l.at, d.pos())
-	d.payload = payload{token: d.mark}
+	d.payload = payload{token: d.mark} // nothing for bulk reads
 	if at > 0 {
 		t = t.at(&d.tokenSource, at, n)
 	}
@@ -229,7 +234,7 @@ func (l *lookahead) open(form *form, n uint32) Token {
 	d.push(&form.content, n, d.pos()) // before pass, which changes d.pos
 	d.pass(d.r+l.at, d.pos())
 	d.payload = payload{token: d.mark}
-	if form.size > 0 || form.shape == shapeNodePath {
+	if form.size > 0 || form.shape == shapeNodePath { // bulk reads can begin after the Start token
 		d.payload.kind = form.kind
 	}
 	d.updateFastPath()
@@ -250,7 +255,8 @@ func (l *lookahead) fixed(form *form) Token {
 	return l.take(t, 0, 0)
 }
 
-// sharedBit is bit 31 of an array's or dictionary's count.
+// sharedBit is bit 31 of an array's or dictionary's count. Godot 2 keeps it with the value; other
+// engines ignore it.
 const sharedBit = 1 << 31
 
 // container reads the start of an Array or Dictionary: the declared types, if the flags
@@ -290,7 +296,8 @@ func (l *lookahead) container(form *form, flags uint32) Token {
 	return t
 }
 
-// declared reads a declared type. It returns the type of the elements, or 0 for any.
+// declared reads a declared type. It returns the type of the elements, or 0 for any. A declared
+// class or script has a name, and its elements are Objects.
 func (l *lookahead) declared(k containerKind) Type {
 	at, f := l.at, l.d.options.Format
 	switch k {
@@ -322,7 +329,7 @@ func (l *lookahead) object(form *form) Token {
 		l.fail(0, ErrObject) // before the name, so that none is waited for
 	}
 	n := l.name()
-	if n > 0 && !d.options.AllowObjects {
+	if n > 0 && !d.options.AllowObjects { // an object, and not null
 		l.fail(0, ErrObject)
 	}
 	l.strict(n == 0 && !null, 0, "object without a class")
@@ -414,7 +421,8 @@ func (l *lookahead) signal(form *form) Token {
 	return l.take(Token{head: form.head, bits: object}, 8, n)
 }
 
-// image reads the start of an Image of Godot 2.
+// image reads the start of an Image of Godot 2. Its fields are the payload of the token; the data
+// follows as Chunks.
 func (l *lookahead) image(form *form) Token {
 	const fields = 16 // format, mipmaps, width, height
 	if b := l.next(fields + 4); b != nil {
@@ -452,7 +460,7 @@ func (l *lookahead) event(form *form) Token {
 		return Token{}
 	}
 	event, device, size := le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:])
-	rest := size - eventHead // the length includes the fields before it
+	rest := size - eventHead // size includes the fields before it; if it is less, the first check fails
 	n := eventSize(event, rest)
 	if uint64(size) < eventHead+uint64(n) {
 		l.fail(12, wrapf(ErrRange, "InputEvent of type %d needs more than %d bytes", event, size))
@@ -474,7 +482,7 @@ type textPart struct {
 }
 
 // text reads the next chunk of a string as a token. The length field is next before the first
-// chunk.
+// chunk. typ is the type of the string, or of the NodePath or array that it is part of.
 func (l *lookahead) text(typ Type) Token {
 	d := l.d
 	pos := d.pos()
@@ -487,7 +495,9 @@ func (l *lookahead) text(typ Type) Token {
 	return newToken(KindStringChunk, typ, part.flags, part.length).at(&d.tokenSource, part.at, part.n)
 }
 
-// takeText consumes the next chunk of a string, as text does.
+// takeText consumes the next chunk of a string, for text and for bulk reads, which need no token.
+// A string in one chunk, as most are, opens no frame; a longer one is open from its first chunk
+// to its last. The first chunk counts the string in the container around it.
 func (l *lookahead) takeText(typ Type) textPart {
 	d, at, f := l.d, l.at, l.d.top()
 	left, total, first := d.remaining, f.count, f.kind != KindStringChunk
@@ -511,10 +521,10 @@ func (l *lookahead) takeText(typ Type) textPart {
 	case last:
 		d.pop()
 	}
-	if !last {
+	if !last { // in the frame of the string, which the last chunk has closed
 		d.count(uint64(part.n))
 	}
-	if first != last {
+	if first != last { // a frame was opened or closed
 		d.updateFastPath()
 	}
 	d.consume(part.size)
@@ -543,7 +553,7 @@ func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
 	b := d.buf[d.r:d.limit]
 	text := b[min(at, len(b)):min(at+n, len(b))]
 	ended := last && nul > 0 && n > 0 && len(text) == n && text[n-1] == 0
-	if ended {
+	if ended { // the NUL that engines write is no part of the text; any other NUL is
 		text = text[:n-1]
 	}
 	if err != nil || !last { // the next chunk begins with a rune that this one would split
@@ -555,7 +565,7 @@ func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
 	if l.err != nil {
 		return textPart{}
 	}
-	if !last {
+	if !last { // the bytes of a split rune are left for the next chunk
 		n = len(text)
 	}
 	if d.options.Strict {
@@ -629,7 +639,7 @@ func (l *lookahead) chunk() Token {
 	return newToken(KindChunk, f.typ, tokenFlags(f.unit), uint64(n/int(f.size))).at(&d.tokenSource, 0, n)
 }
 
-// takeChunk consumes the next elements of packed data, as many as most, and the
+// takeChunk consumes the next elements of packed data, at most this number, and the
 // padding after the last element. It returns the number of bytes without padding.
 //
 // Both are consumed at once: after an error of the Reader between them, nothing would say

@@ -62,7 +62,7 @@ type Encoder struct {
 
 	// State of earlier calls.
 	err       error            // returned by all later calls; ErrReleased after Release
-	permanent bool             // ClearError does not clear err
+	permanent bool             // ClearError does not clear err: after Fail, Release and errors of the Writer
 	accepts   Type             // while CopyValue writes, the type that the container of the Decoder declares
 	partial   int              // bytes of the element that the next Write completes
 	rune      wire.PartialRune // that the next Write completes
@@ -197,7 +197,7 @@ func (e *Encoder) ClearError() error {
 	err := e.Err()
 	if e.err != nil && !e.permanent {
 		e.err = nil
-		e.resume()
+		e.resume() // first, because updateFastPath has no effect after stop
 		e.updateFastPath()
 	}
 	return err
@@ -279,15 +279,18 @@ func (e *Encoder) fast() (b *[fastSize]byte, ok bool) {
 	return (*[fastSize]byte)(values[n:]), true
 }
 
-// endFast counts a value or name of size bytes that the fast path has put into the buffer. It
-// never has to flush, because the fast path is off at the top level.
+// endFast counts a value or name of size bytes that the fast path has put into the buffer. Unlike
+// endValue it need not flush, because the fast path is off at the top level.
 func (e *Encoder) endFast(size int) {
 	e.advance(size)
 	e.count(1)
 }
 
-// begin checks that a value of type t may be next and returns its forms.
+// begin checks that a value of type t may be next and returns its forms. Calls that do not
+// write on the fast path call it first, and have written nothing if it returns an error.
 func (e *Encoder) begin(t Type) (*[2]form, error) {
+	// Where the fast path is on, there is no error, the container is untyped and the depth is
+	// within the limit. Only the count and the types of the format are left to check.
 	if e.n <= len(e.fastValues)-fastSize && e.remaining > 0 {
 		if forms := &e.forms[t&63]; forms[0].typ == t {
 			return forms, nil
@@ -305,6 +308,7 @@ func (e *Encoder) begin(t Type) (*[2]form, error) {
 	if e.depth > e.maxDepth {
 		return nil, e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.depth), Max: int64(e.maxDepth)})
 	}
+	// CopyValue copies elements of other types, if the Decoder's container declares the same type.
 	if elem := e.declared(); elem != e.accepts && !e.admits(t) {
 		return nil, e.fail(wrapf(ErrType, "%v in a container of %v", t, elem))
 	}
@@ -332,7 +336,8 @@ func (e *Encoder) unexpected(what any) error {
 }
 
 // writePieces writes the bytes of a call, after the call has checked them: what precedes the
-// payload, the payload, which is the only long piece, and what follows it.
+// payload, the payload, which is the only long piece, and what follows it. All of them are passed
+// at once, so that a LimitError of any leaves none written.
 func writePieces[S string | []byte](e *Encoder, head []byte, body S, tail []byte) error {
 	if !e.fits(len(head)+len(tail), len(body)) {
 		return writePiecesSlow(e, head, body, tail)
@@ -388,7 +393,8 @@ func (e *Encoder) writeShort(b []byte) error {
 	return e.endValue()
 }
 
-// endValue counts a value or name that has been written. It flushes a top-level value.
+// endValue counts a value or name that has been written. It flushes a top-level value, because the
+// receiver may wait for it.
 func (e *Encoder) endValue() error {
 	e.count(1)
 	if e.depth > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// bufferSize is the size of an Encoder's buffer: that of a Decoder's usual read
-// buffer, because the pool learns which sizes are in use and drops rare ones.
+// bufferSize is the size of an Encoder's buffer. It equals the usual size of read buffers,
+// because the pool learns which sizes are in use and drops rare ones.
 const bufferSize = windowBuffer
 
 // sink has the bytes that an Encoder writes. It does not depend on containers, and alone
@@ -22,9 +22,13 @@ const bufferSize = windowBuffer
 //	buf[limit:]   free, beyond EncoderOptions.MaxBuffered
 //
 // While no count is Unknown, keep is keepNothing, so that buf[:n] can be written.
+//
+// An Encoder checks a call before it appends anything, so what is appended is final, and only
+// the Writer can fail. Where bytes must be kept, reserve is called first, because the buffer must
+// then hold all that follows.
 type sink struct {
 	buf      []byte
-	n, limit int // limit is -1 after stop
+	n, limit int // limit is -1 after stop, so that nothing fits and each call takes the slow path
 
 	// buf[:limit] if the fast path may write values, or names and packed strings, otherwise
 	// buf[:0]. At most one of them is not empty; see Encoder.updateFastPath.
@@ -58,12 +62,13 @@ func (s *sink) restart(w io.Writer, maxKept int) {
 	s.resume()
 }
 
-// restartBytes discards the output and appends to b, all of which is kept.
+// restartBytes discards the output and appends to b. All bytes are kept, as after an Unknown
+// count, so nothing is flushed and reserve enlarges the slice.
 func (s *sink) restartBytes(b []byte) {
 	s.release()
 	s.setBuffer(b[:cap(b)])
-	s.n, s.written = len(b), -uint64(len(b))
-	s.keep, s.counts, s.maxKept = 0, s.counts[:0], math.MaxInt/2
+	s.n, s.written = len(b), -uint64(len(b))                     // so that offset is 0
+	s.keep, s.counts, s.maxKept = 0, s.counts[:0], math.MaxInt/2 // so that twice the size fits an int
 	s.resume()
 }
 
@@ -81,7 +86,8 @@ func (s *sink) release() {
 // setBuffer sets the buffer and switches the fast path off.
 func (s *sink) setBuffer(b []byte) { s.buf, s.fastValues, s.fastNames = b, b[:0], b[:0] }
 
-// stop switches the fast path off until resume, even if updateFastPath is called.
+// stop switches the fast path off until resume, even if updateFastPath is called. Without it, each
+// fast path would have to check for an error of an earlier call.
 func (s *sink) stop() {
 	s.limit = -1
 	s.stopFast()
@@ -97,7 +103,7 @@ func (s *sink) resume() {
 // setLimit sets limit, and the limit of the fast path to the same. It must be called after the
 // buffer, keep or maxKept has changed.
 func (s *sink) setLimit() {
-	if s.limit < 0 {
+	if s.limit < 0 { // stopped
 		return
 	}
 	s.limit = len(s.buf)
@@ -155,13 +161,14 @@ func (s *sink) advance(n int) { s.n += n }
 // texts.
 func (s *sink) advanceTo(n int) { s.n = n }
 
-// fits reports whether short bytes and a body can be appended to the buffer. A long body is
-// written directly if the buffer is empty.
+// fits reports whether short bytes and a body can be appended to the buffer. It is false for a
+// long body and an empty buffer, so that appendLong writes the body without copying it.
 func (s *sink) fits(short, body int) bool {
 	return body <= s.limit-s.n-short && (s.n > 0 || body < len(s.buf)/2)
 }
 
-// appendPieces appends head, body and tail, which fit.
+// appendPieces appends head, body and tail, which fit. It is a function because methods cannot have
+// type parameters: a string need not be converted, which would copy it.
 func appendPieces[S string | []byte](s *sink, head []byte, body S, tail []byte) {
 	n := s.n + copy(s.buf[s.n:], head)
 	n += copy(s.buf[n:], body)
@@ -213,7 +220,7 @@ func appendLong[S string | []byte](s *sink, p S) error {
 func (s *sink) appendElements(n, size int, encode func(b []byte, i, m int)) error {
 	for i := 0; i < n; {
 		m := min((len(s.buf)-s.n)/size, n-i)
-		if m > 0 {
+		if m > 0 { // as many as fit, encoded in place
 			encode(s.buf[s.n:], i, m)
 			s.n += m * size
 		} else { // The next element is split by the end of the buffer.
@@ -257,7 +264,8 @@ func (s *sink) compact(n int) {
 	s.setLimit()
 }
 
-// write calls the Writer and checks the count that it returns.
+// write calls the Writer and checks the count that it returns. It is the only call of the
+// Encoder's Writer, and not reached after ResetBytes, because all bytes are kept then.
 func (s *sink) write(p []byte) (int, error) {
 	n, err := checked.Write(s.w, p)
 	s.written += uint64(n)
@@ -282,7 +290,7 @@ func (s *sink) setCount(n uint32) {
 	last := len(s.counts) - 1
 	le.PutUint32(s.buf[s.counts[last]:], n)
 	s.counts = s.counts[:last]
-	if last == 0 && s.buffer != nil {
+	if last == 0 && s.buffer != nil { // after ResetBytes, all bytes are kept until the next Reset
 		s.keep = keepNothing
 	}
 	s.setLimit()
@@ -301,11 +309,13 @@ func (s *sink) reserve(n int64) error {
 	if size <= len(s.buf) {
 		return nil
 	}
+	// Twice the size, so that each byte is copied once on average, but no more than can be kept.
+	// The old buffer is left to the garbage collector: after ResetBytes it is the caller's.
 	buf := make([]byte, max(min(2*len(s.buf), s.keep+s.maxKept), size))
 	copy(buf, s.buf[:s.n])
 	s.buf = buf
 	s.fastValues, s.fastNames = buf[:len(s.fastValues)], buf[:len(s.fastNames)]
-	if s.buffer != nil {
+	if s.buffer != nil { // release returns the larger one, if it is not too large
 		s.buffer.B = buf
 	}
 	s.setLimit()
