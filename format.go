@@ -76,7 +76,7 @@ type formTable struct {
 	byHeader [numForms]form // by formIndex; at offset 0, so that its address need not be computed
 	byType   [64][2]form    // the same forms: without bit 16 in the header, and with it
 	headers  headers
-	idMask   uint32 // that of the Format
+	idMask   uint32 // a copy from the Format
 }
 
 const numForms = 128
@@ -91,7 +91,7 @@ type headers struct {
 const noHeader = 1 << 32
 
 // formIndex returns the index of the form for header h: its type id, and 64 more with bit
-// 16. The form is that of h only if its header is.
+// 16. The form belongs to h only if its header equals h.
 func formIndex(h uint32) uint32 { return h&63 | h>>10&64 }
 
 // find returns the form of header h, and whether h has no other flags than those of the form.
@@ -441,6 +441,8 @@ func (f *Format) newForms(t Type, id uint32, double bool) (r [2]form) {
 		}
 		u := l.units[i]
 		r[bit] = form{shape: l.shape, content: content{typ: t, kind: l.kinds[i], unit: u, size: l.n * uint8(u.Size())}}
+		// Without ids, an Object is null. Otherwise the form with bit 16 is an id, and the form
+		// without it a serialized object.
 		if t == TypeObject && !f.ids {
 			r[bit] = form{shape: shapeWord, content: content{typ: t, kind: KindObjectID}}
 		} else if t == TypeObject && bit == 1 {
@@ -463,7 +465,7 @@ func (f *form) complete(id uint32, flags uint16, bit uint32) {
 	f.head = newToken(f.kind, f.typ, tokenFlags(f.unit), 0).head
 	switch f.shape {
 	case shapeWord:
-		f.mask = 1<<(8*f.size) - 1
+		f.mask = 1<<(8*f.size) - 1 // for a size of 8, the shift gives 0 and the mask has all bits
 	case shapeMath:
 		f.head |= uint64(f.size)<<32 | uint64(flagOffset(4))<<16
 	case shapeText:

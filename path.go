@@ -9,7 +9,8 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// maxPath is the maximum length of a path in bytes, and maxKey that of a key in it.
+// maxPath is the maximum length of a path in bytes, and maxKey the maximum length of a key in it.
+// The sender chooses keys and depth, and errors are often logged.
 const (
 	maxPath = 200
 	maxKey  = 32
@@ -18,7 +19,7 @@ const (
 // A pathKey is a key, or the name of a property, in a path.
 type pathKey struct {
 	typ  Type   // String for a property; 0 for a key that is not shown in paths
-	data []byte // text, or payload of a value of fixed size, up to maxKey+1 bytes
+	data []byte // text, or payload of a value of fixed size; maxKey+1 bytes if the text is to be cut
 }
 
 // appendPath appends the path of the latest token, or of the next one if next is set. key
@@ -27,7 +28,7 @@ func (s *state) appendPath(dst []byte, next bool, key func(i int) pathKey) []byt
 	start := len(dst)
 	dst = append(dst, '$')
 	for i := 1; i <= s.depth && len(dst)-start < maxPath; i++ {
-		index, l := s.locate(i, next && i == s.depth)
+		index, l := s.locate(i, next && i == s.depth) // outer frames have begun their value in both cases
 		switch l {
 		case atElement:
 			dst = append(dst, '[')
@@ -78,7 +79,7 @@ func (k pathKey) append(dst []byte) ([]byte, bool) {
 		dst = appendQuoted(dst, k.data)
 	case TypeStringName:
 		dst = appendQuoted(append(dst, '&'), k.data)
-	case TypeInt, TypeFloat:
+	case TypeInt, TypeFloat: // the size tells the width
 		dst = appendNumber(dst, k.data, layouts[k.typ].units[len(k.data)/8])
 	default:
 		l := &layouts[k.typ]
@@ -159,22 +160,24 @@ func appendQuoted(dst, text []byte) []byte {
 	return append(dst, '"')
 }
 
-// A savedKey has a copy of a pathKey whose bytes have left the buffer.
+// A savedKey has a copy of a pathKey whose bytes have left the buffer. It has no slice, so that the
+// saved keys of all depths are one allocation.
 type savedKey struct {
 	data [maxKey + 1]byte
 	n    uint8
 	typ  Type
 }
 
-// saveKeys saves the keys that start before pos. It stops at the first frame whose key has
-// left the buffer before, because the keys of outer frames start earlier.
+// saveKeys saves the keys that start before pos, because these bytes are about to leave the buffer.
+// It stops at the first frame whose key has left the buffer before, because the keys of outer
+// frames start earlier.
 func (d *Decoder) saveKeys(pos uint64) {
 	for i := d.depth; i > 0; i-- {
 		f := d.frame(i)
 		if f.keyPos < d.base {
 			return
 		}
-		if f.keyPos >= pos || f.pairs == 0 {
+		if f.keyPos >= pos || f.pairs == 0 { // without pairs, keyPos is where the container starts
 			continue
 		}
 		r := d.getCold()
@@ -186,7 +189,8 @@ func (d *Decoder) saveKeys(pos uint64) {
 	}
 }
 
-// key returns the latest key or property of frame i.
+// key returns the latest key or property of frame i. It decodes the key again where it is in the
+// buffer: reading a key stores only its position.
 func (d *Decoder) key(i int) pathKey {
 	f := d.frame(i)
 	if f.keyPos < d.base {
@@ -195,7 +199,7 @@ func (d *Decoder) key(i int) pathKey {
 	}
 	b := d.buf[f.keyPos-d.base : d.end]
 	typ := TypeString
-	if f.kind == KindDictStart {
+	if f.kind == KindDictStart { // a property is a name without a header
 		form := d.forms.lookup(le.Uint32(b))
 		if form == nil {
 			return pathKey{}

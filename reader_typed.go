@@ -7,8 +7,10 @@ import (
 )
 
 // Each typed read has a fast path, for values that are completely in the buffer and whose
-// header equals that of their form. The slow path checks the header without consuming it
-// and then reads the value as a token.
+// header equals the header of their form. The slow path checks the header without consuming it
+// and then reads the value as a token. A value of another type, or a number that does not fit,
+// must consume nothing, not even a DictKey: the caller can then read the value in another way.
+// So peekTyped and peekNumber find the type and the number first, and only then is anything taken.
 
 // PeekType returns the type of the next value without consuming it, also if the value is a
 // key before which a DictKey is next. The names of a NodePath and the strings of a
@@ -79,6 +81,7 @@ func ReadInteger[T Integer](d *Decoder) (T, error) {
 		if form.kind == KindInt64 {
 			x = int64(le.Uint64(b[4:]))
 		}
+		// Back in an int64, a uint64 of a negative x equals x; only the signs differ.
 		if v := T(x); int64(v) == x && (v < 0) == (x < 0) {
 			return v, d.take(4 + int(form.size))
 		}
@@ -156,13 +159,14 @@ func (d *Decoder) peekNumber(want Type) (t Token, size int, err error) {
 	return Token{head: form.head, bits: bits}, l.at, l.err
 }
 
-// readNumber consumes the number that peekNumber returned.
+// readNumber consumes the number that peekNumber returned. On the slow path it reads the value
+// again, because value has the checks of Strict.
 func (d *Decoder) readNumber(size int) error {
 	if d.fastValues != nil {
 		return d.take(size)
 	}
 	_, err := d.value()
-	d.drop()
+	d.drop() // typed reads return no token
 	return err
 }
 
@@ -194,7 +198,7 @@ func (d *Decoder) ReadNodePath() (string, error) {
 		return "", err
 	}
 	b := bulk{d}
-	b.start()
+	b.start() // with the NodePathStart, which is a token with a payload for bulk reads
 	return b.text()
 }
 
@@ -276,6 +280,7 @@ func (d *Decoder) ReadRID() (uint64, error) {
 // ReadObjectID reads an object that is encoded as its instance id, and returns the id; 0 is
 // null. It returns [ErrType] for a serialized object.
 func (d *Decoder) ReadObjectID() (uint64, error) {
+	// By the kind, because serialized objects have the same type.
 	t, err := d.readTyped("an object's id", func(f *form) bool { return f.kind == KindObjectID })
 	return t.ID(), err
 }
@@ -411,7 +416,7 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 		l.at, typ = 4, form.typ
 		l.checkHeader(form, le.Uint32(d.buf[d.r:])) // as in value, before waiting for more bytes
 	}
-	length := l // of the text, which reads it again
+	length := l // a copy reads the length, so that text finds it unread
 	if n := length.uint32(); length.err != nil || uint64(n) > most {
 		return nil, false, length.err
 	}

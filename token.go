@@ -227,7 +227,8 @@ const (
 	offsetShift = 14
 )
 
-// flagOffset returns the flags for a payload that starts at offset 0, 4, 8 or 16.
+// flagOffset returns the flags for a payload that starts at offset 0, 4, 8 or 16. They have the
+// values 0 to 3.
 func flagOffset(offset int) tokenFlags {
 	return tokenFlags(offset/4-offset/16) << offsetShift
 }
@@ -283,7 +284,7 @@ func (t Token) Clone() Token {
 		return t
 	}
 	p := slices.Clone(t.Bytes())
-	t.head &= 1<<32 - 1 - 3<<(16+offsetShift)
+	t.head &= 1<<32 - 1 - 3<<(16+offsetShift) // without length and offset, which withPayload adds
 	return t.withPayload(p)
 }
 
@@ -296,7 +297,7 @@ func (t Token) Bytes() []byte {
 	if n == 0 {
 		return nil
 	}
-	if t.src.mark != t.pos {
+	if t.src.mark != t.pos { // positions never repeat, so no later token has the same mark
 		panic("gdwire: token used after the next call on its Decoder; Clone it to keep it")
 	}
 	i := t.pos.pos() - t.src.base + t.offset()
@@ -354,7 +355,7 @@ func (t Token) Int() int64 {
 	return 0
 }
 
-// Float returns the value of a float, or that of an int as the nearest float64.
+// Float returns the value of a float, or the float64 nearest to an int.
 func (t Token) Float() float64 {
 	switch t.Kind() {
 	case KindFloat32:

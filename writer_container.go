@@ -6,7 +6,12 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// beginCounted begins an untyped container or PackedStringArray of n elements or pairs.
+// A container is begun in this order: begin checks that it may be next, setDeclared checks its
+// count, writeStart writes its head, and open pushes its frame. Its End has no bytes, except for
+// the padding of text and bytes, but sets an Unknown count.
+
+// beginCounted begins an untyped container or PackedStringArray of n elements or pairs. All formats
+// have these types. An Unknown count, which is negative, is for the slow path.
 func (e *Encoder) beginCounted(t Type, n int64) error {
 	stack, depth := e.stack, e.depth&math.MaxInt
 	values, at := e.fastValues, e.n&math.MaxInt
@@ -21,7 +26,7 @@ func (e *Encoder) beginCounted(t Type, n int64) error {
 	e.nest(frames, pairs, uint64(n)*(1+pairs))
 	if form.shape == shapePackedStrings {
 		e.enterNames(e.options.Format.nul(TypePackedStringArray))
-	} else if depth >= e.maxDepth {
+	} else if depth >= e.maxDepth { // it can be empty, but begin returns an error for any value in it
 		e.stopFast()
 	}
 	return nil
@@ -71,7 +76,7 @@ func writeStart[S string | []byte](e *Encoder, f *frame, head []byte, body S, ta
 }
 
 // setDeclared sets the declared count of f, or returns an error if n is out of range.
-// Engines read counts as int32.
+// An Unknown count is written as 0 until its End.
 func (e *Encoder) setDeclared(f *frame, n int64) error {
 	if n == Unknown {
 		f.flags |= flagUnknown
@@ -84,13 +89,14 @@ func (e *Encoder) setDeclared(f *frame, n int64) error {
 	return nil
 }
 
-// maxCount returns the largest count of f.
+// maxCount returns the largest count of f. Engines read counts as int32. In the formats of manuals
+// they have 32 bits, except for arrays and dictionaries, where bit 31 is no part of the count.
 func (e *Encoder) maxCount(f *frame) int64 {
 	most := int64(math.MaxInt32)
 	if !e.options.Format.engine && f.kind != KindArrayStart && f.kind != KindDictStart {
 		most = math.MaxUint32
 	}
-	if f.kind == KindStringChunk {
+	if f.kind == KindStringChunk { // the encoded length includes the NUL
 		most -= int64(f.names)
 	}
 	return most
@@ -152,6 +158,7 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 		tail = wire.Padding(uint32(n))
 	}
 	if f.has(flagUnknown) {
+		// Checked before setCount, because an invalid call has no effect.
 		if err := e.checkKept(int64(len(text) + tail)); err != nil {
 			return e.fail(err)
 		}
@@ -164,7 +171,7 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 	}
 	e.pop()
 	e.updateFastPath()
-	if e.depth == 0 {
+	if e.depth == 0 { // as endValue; the value has been counted by open
 		return e.writerError(e.flush())
 	}
 	return nil
@@ -211,7 +218,8 @@ func (e *Encoder) beginTyped(kind Kind, t Type, n int64, elems ...Elem) error {
 	return e.beginContainer(n, flags, head, frame{content: content{kind: kind, typ: t, elem: elems[0].typ()}})
 }
 
-// checkElem returns an error if the format can't declare elem.
+// checkElem returns an error if the format can't declare elem. Type id 0 declares nothing, so there
+// are no arrays of nil.
 func (e *Encoder) checkElem(elem Elem) error {
 	switch k := elem.kind(); {
 	case k == containerUntyped:
@@ -274,7 +282,7 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 	}
 	var b, end [8]byte
 	tail := end[:wire.Padding(uint32(len(class)))]
-	if len(class) > 0 {
+	if len(class) > 0 { // null ends with its empty name
 		tail = le.AppendUint32(tail, f.count)
 	}
 	return writeStart(e, &f, appendWords(b[:0], forms[0].header, uint32(len(class))), class, tail)
@@ -304,7 +312,8 @@ func writeProperty[S string | []byte](e *Encoder, name S) error {
 // then call End.
 func (e *Encoder) BeginString(t Type, n int64) error { return e.beginString(t, n, nil) }
 
-// beginString begins a string of n bytes, of which text has the first.
+// beginString begins a string of n bytes that starts with text. text is written together with the
+// head, so that an error leaves neither written.
 func (e *Encoder) beginString(t Type, n int64, text []byte) error {
 	head, nul, err := e.beginText(t)
 	if err != nil {
@@ -370,7 +379,7 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	}
 	if flags&flagProperty != 0 && format.keepProperty && subnames > 0 {
 		bits |= nodePathProperty
-		subnames--
+		subnames-- // the bit counts the last sub-name
 	}
 	var head [16]byte
 	putNodePath(head[:], forms[0].header, uint32(names), uint32(subnames), bits)
@@ -438,6 +447,8 @@ func (e *Encoder) Write(p []byte) (int, error) {
 	case w != wantText && w != wantChunk:
 		return 0, e.unexpected("Write")
 	}
+	// p can end inside an element or a rune. The bytes are written at once, and partial and rune
+	// keep what the next call needs to go on.
 	n, part, r := uint64(len(p)), 0, e.rune
 	if size := int(f.size); size > 0 {
 		part = (e.partial + len(p)) % size
@@ -502,7 +513,7 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 // convert writes src as elements of the innermost packed array.
 func convert[T Packable](e *Encoder, src []T) error {
 	f := e.top()
-	if f.unit == wire.Float32 && wire.AnyOverflows(src) {
+	if f.unit == wire.Float32 && wire.AnyOverflows(src) { // all of src, before the first is written
 		return e.fail(wrapf(ErrRange, "element does not fit 32 bits"))
 	}
 	u := f.unit

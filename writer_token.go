@@ -34,7 +34,7 @@ func (e *Encoder) WriteToken(t Token) error {
 	case KindSignal:
 		return writeSignal(e, t.Bytes(), t.bits)
 	case KindStringChunk:
-		if t.Last() && len(e.fastValues) > 0 {
+		if t.Last() && len(e.fastValues) > 0 { // a whole string: the fast path is off inside strings
 			return writeText(e, t.Type(), t.Bytes())
 		}
 		return e.writeTextChunk(t)
@@ -87,7 +87,7 @@ func (t Token) count() int64 {
 // because a lenient Decoder accepts any padding.
 func (e *Encoder) writeContainerStart(t Token) error {
 	f := frame{content: content{kind: t.Kind(), typ: t.Type(), flags: t.flags() & flagShared}}
-	if t.payloadLen() == 0 && f.flags == 0 {
+	if t.payloadLen() == 0 && f.flags == 0 { // no declared types, as most
 		return e.beginCounted(f.typ, t.count())
 	}
 	var b [containerHead]byte
@@ -113,7 +113,8 @@ func (e *Encoder) writeContainerStart(t Token) error {
 	return e.beginContainer(t.count(), uint32(t.elemKind())|uint32(t.valueKind())<<2, head, f)
 }
 
-// writeDictKey writes a DictKey, which has no bytes. Typed calls do not need it.
+// writeDictKey writes a DictKey, which has no bytes. Typed calls do not need it: a key is allowed
+// with or without it, but not after two of them.
 func (e *Encoder) writeDictKey() error {
 	if e.pairs > 0 && e.remaining&1 == 0 && e.remaining > 0 && e.marked != e.remaining && len(e.fastValues) > 0 {
 		e.markKey()
@@ -167,9 +168,12 @@ func (e *Encoder) writeTextChunk(t Token) error {
 	}
 }
 
+// writeNextText writes a chunk after the first. Len of chunks of a packed string includes a NUL that
+// may be missing in the last chunk, see flagNUL; beginString has been called without it, and here
+// the last chunk shows whether the declared count is right.
 func (e *Encoder) writeNextText(t Token) error {
 	f, text := e.top(), t.Bytes()
-	left, nul := e.remaining, f.names
+	left, nul := e.remaining, f.names // f.names is 1 if the Encoder adds a NUL
 	if t.Last() && t.has(flagNUL) && nul == 1 && uint64(len(text)) == left+1 {
 		left, nul = left+1, 0 // the counted NUL is missing
 	}
@@ -222,6 +226,8 @@ func (e *Encoder) writeDataChunk(t Token) error {
 	return err
 }
 
+// convertChunk writes the elements in p, components of the unit from, in the unit of the container.
+// It checks all of them before it writes the first.
 func (e *Encoder) convertChunk(p []byte, from wire.Unit) error {
 	to := e.top().unit
 	if from == wire.Float64 {
@@ -260,12 +266,12 @@ func (e *Encoder) WriteRaw(value []byte) error {
 		return e.fail(wrapf(ErrCount, "empty raw value"))
 	}
 	if err != nil {
-		return e.setError(err)
+		return e.setError(err) // the Decoder's Error, with the offset and path inside value
 	}
 	if _, err := e.begin(t.Type()); err != nil {
 		return err
 	}
-	for d.Depth() > 0 {
+	for d.Depth() > 0 { // not SkipTo, which does not know the depth around the value
 		if d.Depth() > e.maxDepth-e.depth && d.want() <= lastValue {
 			return e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.depth + d.Depth()), Max: int64(e.maxDepth)})
 		}

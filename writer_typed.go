@@ -8,6 +8,10 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
+// Each call tries the fast path first. There it may store more bytes than the value has, because
+// it has checked that fastSize bytes are free and the next value overwrites them. The slow path
+// starts with begin, checks the value, and only then writes.
+
 // WriteNil writes nil.
 func (e *Encoder) WriteNil() error { return e.writeWord(TypeNil, 0, 0) }
 
@@ -36,11 +40,11 @@ func (e *Encoder) WriteInt(v int64) error {
 		if v == int64(int32(v)) {
 			le.PutUint32(b[:], forms[0].header)
 			le.PutUint64(b[4:], uint64(v))
-			e.advance(4 + int(forms[0].size))
+			e.advance(4 + int(forms[0].size)) // 8 in Manual3, whose ints all have 64 bits
 			e.count(1)
 			return nil
 		}
-		if forms[1].size == 8 {
+		if forms[1].size == 8 { // the format has ints of 64 bits
 			le.PutUint32(b[:], forms[1].header)
 			le.PutUint64(b[4:], uint64(v))
 			e.advance(12)
@@ -112,6 +116,8 @@ func (e *Encoder) writeFloat(wide int, bits uint64, u wire.Unit) error {
 func (e *Encoder) writeWord(t Type, wide int, bits uint64) error {
 	if b, ok := e.fast(); ok {
 		form := &e.forms[t&63][wide&1]
+		// A form without content, of size 0, fits only 0: the slow path knows for which types the
+		// number may be lost. A type that the format does not have is no shapeWord.
 		fits := form.size == 8 || form.size == 4 && int64(bits) == int64(int32(bits)) || bits == 0
 		if fits && form.shape == shapeWord {
 			form.put(b, bits)
@@ -127,7 +133,7 @@ func (e *Encoder) writeWord(t Type, wide int, bits uint64) error {
 	switch {
 	case form.size == 4 && int64(bits) != int64(int32(bits)):
 		return e.fail(wrapf(ErrRange, "int %d does not fit 32 bits", int64(bits)))
-	case form.size == 0 && t == TypeObject && bits != 0:
+	case form.size == 0 && t == TypeObject && bits != 0: // but the id of an RID is lost, as documented
 		return e.fail(wrapf(ErrRange, "%v has no object ids", e.options.Format))
 	}
 	return e.writeForm(form, bits)
@@ -164,7 +170,7 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 		form := &e.forms[t&63][0]
 		if form.typ == t && form.shape == shapeMath && form.unit == wire.Float32 && int(form.size) == 4*len(c) {
 			b := (*[realsSize]byte)(values[n:])
-			if putReals(b, c) {
+			if putReals(b, c) { // otherwise the slow path finds out whether that is an error
 				le.PutUint32(b[:], form.header)
 				e.advance(4 + 4*len(c))
 				e.count(1)
@@ -194,10 +200,11 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 const realsSize = 4 + 16*4
 
 // putReals puts c, at most 16 components, into b after a header, in 32 bits, and reports
-// whether all are finite and fit. The mask saves the checks of bounds.
+// whether all are finite and fit. It tests them together after the loop. The mask saves the checks
+// of bounds.
 func putReals(b *[realsSize]byte, c []float64) bool {
 	const infinite = 0xFF << 23
-	carry := uint32(0) // out of the exponent if it is that of an infinity or NaN
+	carry := uint32(0) // bit 31 is the carry out of the exponent of an infinity or NaN
 	for i, x := range c {
 		bits := math.Float32bits(float32(x))
 		carry |= bits&infinite + 1<<23
@@ -231,7 +238,7 @@ func (e *Encoder) beginMath(t Type, n int, u wire.Unit) (*form, []byte, error) {
 		return nil, nil, e.fail(wrapf(ErrCount, "%v has %d components, not %d", t, l.n, n))
 	}
 	form := &forms[e.realWidth(forms)]
-	b := e.spare[:4+int(form.size)]
+	b := e.spare[:4+int(form.size)] // in the Encoder, because a local array would be allocated
 	le.PutUint32(b, form.header)
 	return form, b, nil
 }
@@ -295,7 +302,7 @@ func (e *Encoder) WriteString(s string) error {
 		b := (*[fastSize]byte)(names[n:])
 		le.PutUint32(b[:], uint32(length))
 		le.PutUint64(b[4:], word)
-		le.PutUint32(b[12:], 0)
+		le.PutUint32(b[12:], 0) // the NUL after eight characters, and its padding
 		e.advanceTo(n + (4+length+3)&^3)
 		e.count(1)
 		return nil
@@ -330,7 +337,7 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	}
 	b := e.buf[e.n:]
 	le.PutUint64(b, uint64(form.header)|uint64(n)<<32)
-	le.PutUint32(b[8+n&^3:], 0) // the padding
+	le.PutUint32(b[8+n&^3:], 0) // the padding, before the text, which overwrites a part of the word
 	copy(b[8:], s)
 	e.endFast(8 + int(wire.Padded(uint32(n))))
 	return nil
@@ -344,8 +351,8 @@ func (e *Encoder) writeTwoWords(t Type, size int, first, last uint64) bool {
 	if (first|last)&wire.NotASCII != 0 {
 		return false
 	}
-	n, length := e.n&math.MaxInt, uint32(size)+e.nameNUL
-	last >>= uint(8*(16-size)) & 63
+	n, length := e.n&math.MaxInt, uint32(size)+e.nameNUL // nameNUL is 0 outside of names
+	last >>= uint(8*(16-size)) & 63                      // without the bytes that first has, too
 	if values := e.fastValues; n <= len(values)-most {
 		if form := &e.forms[t&63][0]; form.shape == shapeText {
 			b := (*[most]byte)(values[n:])
@@ -368,6 +375,8 @@ func (e *Encoder) writeTwoWords(t Type, size int, first, last uint64) bool {
 	return false
 }
 
+// writeTextSlow writes a whole string or name on the slow path. It checks the position before the
+// text, so that the error of a misplaced call does not depend on the text.
 func writeTextSlow[S string | []byte](e *Encoder, t Type, s S) error {
 	head, nul, err := e.beginText(t)
 	if err != nil {
@@ -406,7 +415,7 @@ func (e *Encoder) beginText(t Type) (head textHead, nul uint32, err error) {
 	if err := e.Err(); err != nil {
 		return head, 0, err
 	}
-	if e.want() == wantName {
+	if e.want() == wantName { // t does not matter: names have no header
 		return textHead{typ: e.top().typ, noHeader: true}, e.nameNUL, nil
 	}
 	forms, err := e.begin(t)
@@ -477,6 +486,8 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	if err := checkName(e, nodePath); err != nil {
 		return err
 	}
+	// The counts precede the names, so the text is split twice: first to count and to check, so
+	// that an invalid NodePath writes nothing, and then to write.
 	names, subnames, _ := strings.Cut(nodePath, ":")
 	parts := [...]struct{ text, separator string }{{names, "/"}, {subnames, ":"}}
 	size, counts := int64(16), [2]uint32{}
@@ -526,7 +537,7 @@ const shortNodePath = 64
 // bytes at a time. It returns false if it has written nothing: WriteNodePath then handles
 // rare texts and errors. -35 % of Marshal.
 func (e *Encoder) writeShortNodePath(text string) bool {
-	// No encoding is longer than that of one-byte names.
+	// Names of one byte have the longest encoding.
 	const most = fastSize + 4*(shortNodePath+1)
 	values, n := e.fastValues, e.n&math.MaxInt
 	if len(text) > shortNodePath || n > len(values)-(most+8) || e.remaining == 0 {
@@ -557,14 +568,14 @@ func (e *Encoder) writeShortNodePath(text string) bool {
 			if ends != 0 || len(text)-from <= 8 {
 				break
 			}
-			le.PutUint64(b[to:to+8:to+8], word)
+			le.PutUint64(b[to:to+8:to+8], word) // eight bytes of a longer name
 			from, to = from+8, to+8
 		}
 		end := ends & -ends      // the highest bit of the separator
 		rest := len(text) - from // the bytes of the name in word
 		if end != 0 {
 			rest = bits.TrailingZeros64(end) / 8
-			word &= end>>7 - 1
+			word &= end>>7 - 1 // zeros in place of the separator and of what follows it: the padding
 		}
 		le.PutUint64(b[to:to+8:to+8], word)
 		from += rest + 1
@@ -572,10 +583,10 @@ func (e *Encoder) writeShortNodePath(text string) bool {
 			le.PutUint32(b[size:size+4:size+4], uint32(length))
 			size += 4 + int(wire.Padded(uint32(length)))
 			counts[part&1]++
-		} else if part == 1 {
+		} else if part == 1 { // two colons in a row
 			return false
 		}
-		if colons&end != 0 {
+		if colons&end != 0 { // sub-names follow
 			part = 1
 		}
 	}

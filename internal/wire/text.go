@@ -27,7 +27,7 @@ func ShortText(n uint32, word uint64) int {
 }
 
 // PlainText reports whether word starts with n bytes of ASCII, 1 to 8, and a padding
-// of zeros.
+// of zeros. The shift removes the bytes after the padding, and both tests are one mask.
 func PlainText(word uint64, n uint32) bool {
 	return word<<((64-8*Padded(n))&63)&notPlain[n&3] == 0
 }
@@ -42,6 +42,8 @@ var notPlain = [4]uint64{
 // ASCII, has c.
 func EqualBytes(word uint64, c byte) uint64 {
 	const ones = 0x0101010101010101
+	// A byte of the exclusive or is 0 where word has c, and at most 0x7F elsewhere. Adding 0x7F
+	// sets its highest bit unless it is 0, and never carries into the next byte.
 	return ^((word ^ ones*uint64(c)) + 0x7F*ones) & (0x80 * ones)
 }
 
@@ -100,7 +102,7 @@ func Valid[S string | []byte](s S) bool {
 }
 
 // Short returns the first eight bytes of s as a little-endian number, with zeros after
-// the end of s. The loads overlap if s is shorter.
+// the end of s. The loads overlap if s is shorter, so that a few branches are enough for all lengths.
 func Short[S string | []byte](s S) uint64 {
 	switch n := len(s); {
 	case n >= 8:
@@ -129,7 +131,7 @@ func Load32[S string | []byte](s S) uint32 {
 // WholeRunes returns the largest n, up to most, at which b can be cut without
 // splitting a rune. Invalid UTF-8 can be cut anywhere.
 func WholeRunes(b []byte, most int) int {
-	for n := most; n > 0 && n > most-utf8.UTFMax; n-- {
+	for n := most; n > 0 && n > most-utf8.UTFMax; n-- { // back to the start of the last rune
 		if utf8.RuneStart(b[n-1]) {
 			if utf8.FullRune(b[n-1 : most]) {
 				return most
@@ -153,8 +155,8 @@ func (r PartialRune) Len() int { return r.n }
 // returns false if the text is not UTF-8.
 func (r PartialRune) Next(p []byte) (PartialRune, bool) {
 	if before := r.n; before > 0 {
-		r.n += copy(r.b[before:], p)
-		if !utf8.FullRune(r.b[:r.n]) {
+		r.n += copy(r.b[before:], p)   // at most the rune, and perhaps bytes of the next
+		if !utf8.FullRune(r.b[:r.n]) { // p is too short
 			return r, true
 		}
 		c, size := utf8.DecodeRune(r.b[:r.n])
