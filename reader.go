@@ -122,10 +122,11 @@ type Decoder struct {
 
 	// Derived from the options, see initOptions.
 	forms      *formTable
-	errOnce    bool // see err; placed here, it needs no additional space
-	noFastPath bool // there is no fast path: with Strict, or where chunks can be shorter than 8 bytes
-	maxWhole   int  // the maximum length of a string in one chunk and within Limits
-	maxChunk   int  // the maximum length of a chunk
+	errOnce    bool  // see err; placed here, it needs no additional space
+	noFastPath bool  // there is no fast path: with Strict, or where chunks can be shorter than 8 bytes
+	maxWhole   int   // the maximum length of a string in one chunk and within Limits
+	maxChunk   int   // the maximum length of a chunk
+	maxCount   int64 // the maximum count that the fast path reads: below bit 31 and within Limits
 	maxDepth   int
 	bounds     bounds
 	options    DecoderOptions
@@ -231,6 +232,7 @@ func (d *Decoder) initOptions() {
 	d.forms = &o.Format.forms[double]
 	d.maxDepth = int(min(d.bounds[limitDepth], math.MaxInt))
 	d.maxWhole = int(min(int64(d.maxChunk), d.bounds[limitString]))
+	d.maxCount = min(d.bounds[limitElements], sharedBit-1)
 	d.noFastPath = o.Strict || d.maxWhole < 8
 }
 

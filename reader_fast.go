@@ -249,7 +249,7 @@ func (d *Decoder) fastName() (text []byte, ok bool) {
 	d.setRemaining(left - 1)
 	d.passEmpty(r+size, d.base+uint64(r))
 	if b[(n+3)&15] == 0 {
-		n -= d.options.Format.nul(d.top().typ)
+		n -= d.nameNUL
 	}
 	return b[4:][:n], true
 }
@@ -264,7 +264,7 @@ func (d *Decoder) fastLongName(n uint32) (text []byte, ok bool) {
 	d.setRemaining(d.remaining - 1)
 	d.passEmpty(i+int(wire.Padded(n)), d.pos())
 	if n > 0 && text[n-1] == 0 {
-		text = text[:n-d.options.Format.nul(d.top().typ)]
+		text = text[:n-d.nameNUL]
 	}
 	return text, true
 }
@@ -288,19 +288,23 @@ func (d *Decoder) fastMath(t Type, n int) ([]byte, wire.Unit) {
 	return d.buf[from : from+size], form.unit
 }
 
-// fastFloats is fastMath for components that are floats of 32 bits, without finding the form:
-// -1 % of typed reads. It returns nil if the fast path cannot read the value.
-func (d *Decoder) fastFloats(t Type, n int) []byte {
+// fastFloats reads the next value, of math type t with components of 32 bits, into c, without
+// finding the form: -1 % of typed reads. It returns false if the fast path cannot read the value.
+func fastFloats[F float32 | float64](d *Decoder, t Type, c []F) bool {
 	form := &d.forms.byType[t&63][0]
 	if !d.hasFast(d.remaining) || form.header != le.Uint32(d.peekFast()[:]) || form.unit != wire.Float32 || form.shape != shapeMath {
-		return nil
+		return false
 	}
-	from, size := d.r+4, int(form.size)
-	if size != 4*n || size > len(d.fastValues)-from {
-		return nil
+	from, size := d.r+4, 4*len(c)
+	if size != int(form.size) || size > len(d.fastValues)-from {
+		return false
 	}
+	b := d.fastValues[from:]
 	_ = d.take(4 + size)
-	return d.fastValues[from : from+size : from+size]
+	for i := range c {
+		c[i] = F(math.Float32frombits(le.Uint32(wire.Nth(b, i, 4))))
+	}
+	return true
 }
 
 // wholeText reports whether the n bytes of text at buf[i:] are one chunk, within the
@@ -313,7 +317,7 @@ func (d *Decoder) wholeText(i int, n uint32) bool {
 // the limits. As checkCount on the slow path, it takes at least four bytes for each value, so a
 // count that the rest of the input cannot hold opens no container.
 func (d *Decoder) countFits(n uint32, values uint64) bool {
-	return int64(n) <= d.bounds[limitElements] && n < sharedBit &&
+	return int64(n) <= d.maxCount &&
 		d.values+values <= uint64(d.bounds[limitValues]) && d.pos()+8+4*values <= d.valueEnd
 }
 
@@ -331,7 +335,7 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 	stack[depth+1].init(&form.content, n)
 	d.passEmpty(d.r+8, pos)
 	if form.shape == shapePackedStrings {
-		d.enterNames()
+		d.enterNames(d.options.Format.nul(form.typ))
 	}
 	return true
 }
@@ -374,7 +378,7 @@ func (d *Decoder) openNodePath(form *form, b *[fastSize]byte) bool {
 	f.setNames(le.Uint32(b[4:])&^newNodePathBit, tokenFlags(le.Uint32(b[12:]))*flagAbsolute)
 	d.pass(d.r+16, pos)
 	d.payload = payload{token: d.mark, kind: KindNodePathStart}
-	d.enterNames() // at any depth, which is checked for values only
+	d.enterNames(0) // at any depth, which is checked for values only
 	return true
 }
 
@@ -556,7 +560,7 @@ func (d *Decoder) updateFastPath() {
 		return
 	}
 	if inNames {
-		d.readNamesFast()
+		d.readNamesFast(d.options.Format.nul(f.typ))
 	} else {
 		d.readValuesFast()
 	}
@@ -773,7 +777,7 @@ func (d *Decoder) passFast(most int) {
 func (d *Decoder) passNames(most int) {
 	names, r, left := d.fastNames, d.r, d.remaining
 	names = names[:min(len(names), r+most)]
-	last, nul := d.tokenPos(), d.options.Format.nul(d.top().typ)
+	last := d.tokenPos()
 	for r <= len(names)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(names[r:])
 		n := le.Uint32(b[:])
@@ -783,7 +787,7 @@ func (d *Decoder) passNames(most int) {
 				break
 			}
 		}
-		if nul > 0 && (n == 0 || names[r+3+int(n)] != 0) { // WriteToken adds the NUL
+		if d.nameNUL > 0 && (n == 0 || names[r+3+int(n)] != 0) { // WriteToken adds the NUL
 			break
 		}
 		last = d.base + uint64(r)

@@ -205,8 +205,7 @@ func (d *Decoder) ReadNodePath() (string, error) {
 // ReadReals reads a value of math type t into c, in encoded order: a Basis is encoded by
 // rows. t must be a type of floats, and len(c) the number of its components.
 func (d *Decoder) ReadReals(t Type, c []float64) error {
-	if b := d.fastFloats(t, len(c)); b != nil {
-		widen(c, b)
+	if fastFloats(d, t, c) {
 		return nil
 	}
 	switch b, u := d.fastMath(t, len(c)); u {
@@ -454,10 +453,7 @@ func readFloat[T float32 | float64](d *Decoder) (T, error) {
 // bits, and returns [ErrRange] for a finite component beyond the range of float32. t must be a
 // type of floats, and len(c) the number of its components.
 func (d *Decoder) ReadReals32(t Type, c []float32) error {
-	if b := d.fastFloats(t, len(c)); b != nil {
-		for i := range c {
-			c[i] = math.Float32frombits(le.Uint32(wire.Nth(b, i, 4)))
-		}
+	if fastFloats(d, t, c) {
 		return nil
 	}
 	if err := d.checkMath(t, len(c), wire.Float32); err != nil {

@@ -26,6 +26,7 @@ type source struct {
 	// buf[:limit] if the fast path may read values there, or names and packed strings,
 	// otherwise nil. At most one of them is set; see Decoder.updateFastPath.
 	fastValues, fastNames []byte
+	nameNUL               uint32 // the number of NULs that engines write after each of these names
 
 	r, limit, end int
 	src           io.Reader // nil after ResetBytes
@@ -159,11 +160,15 @@ func (s *source) stopFast() { s.fastValues, s.fastNames = nil, nil }
 func (s *source) readValuesFast() { s.fastValues, s.fastNames = s.buf[:s.limit], nil }
 
 // readNamesFast lets the fast path read names and packed strings.
-func (s *source) readNamesFast() { s.fastValues, s.fastNames = nil, s.buf[:s.limit] }
+func (s *source) readNamesFast(nul uint32) {
+	s.fastValues, s.fastNames, s.nameNUL = nil, s.buf[:s.limit], nul
+}
 
 // enterNames lets the fast path read names, if it has read values before. It exchanges the slices
 // and needs no test: where values were on the fast path, names inside them are, too.
-func (s *source) enterNames() { s.fastValues, s.fastNames = nil, s.fastValues }
+func (s *source) enterNames(nul uint32) {
+	s.fastValues, s.fastNames, s.nameNUL = nil, s.fastValues, nul
+}
 
 // leaveNames is the inverse of enterNames.
 func (s *source) leaveNames() { s.fastValues, s.fastNames = s.fastNames, nil }
