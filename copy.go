@@ -193,7 +193,7 @@ loop:
 
 // copyStart opens the next value of d, an Array, Dictionary, PackedStringArray or NodePath,
 // in d and e. It returns false if the value is not on the fast path of both, or if its count
-// is not one that engines write.
+// is beyond the counts that engines write.
 func copyStart(e *Encoder, d *Decoder) bool {
 	if d.r > len(d.fastValues)-fastSize || len(e.fastValues) == 0 {
 		return false

@@ -414,6 +414,6 @@ func (d *Decoder) Depth() int {
 // or name, or -1 before the first, and the declared count. The index of packed data and
 // of strings is -1.
 //
-// Level 0 contains all values: its kind is 0, its index that of the latest top-level
-// value, and its count -1. For a level that is not open, StackIndex returns 0, -1, -1.
+// Level 0 contains all values: its kind is 0, its index belongs to the latest top-level
+// value, and its count is -1. For a level that is not open, StackIndex returns 0, -1, -1.
 func (d *Decoder) StackIndex(i int) (kind Kind, index, count int64) { return d.stackIndex(i) }

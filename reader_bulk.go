@@ -375,6 +375,8 @@ func fillPacked[T Packable](b bulk, dst []T, want units) (int, error) {
 				continue
 			}
 		}
+		// Padding follows, or fewer bytes than a buffer are left, or dst needs a conversion. The
+		// minimum keeps the product within an int of 32 bits.
 		data, err := b.peek(min(len(dst)-total, 1<<24) * size)
 		if err != nil {
 			return total, err
@@ -412,6 +414,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 		}
 	}
 	b := bulk{d}
+	// Without a payload that is open, the next value is read.
 	if !b.start() || d.payload.done || d.payload.kind != KindPackedStart {
 		if err := b.startPacked(want); err != nil {
 			return dst, err
@@ -424,7 +427,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	size := p.elem.size()
 	for {
 		left := p.left/size + int(min(d.remaining, 1<<30)) // for ints of 32 bits
-		if left == 0 {
+		if left == 0 {                                     // peek closes the array
 			_, err := b.peek(0)
 			if err == io.EOF {
 				b.end()
@@ -432,6 +435,8 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 			return dst, noMore(err)
 		}
 		if len(dst) == cap(dst) {
+			// In memory, checkLength has found that all elements are there. From a Reader, dst at
+			// most doubles or grows by a chunk, whatever the declared count is.
 			step := left
 			if d.src != nil {
 				step = min(left, max(len(dst), d.maxChunk/size, 1))

@@ -34,8 +34,8 @@ const (
 
 // take consumes the next value, of size bytes, on the fast path. It returns nil, the error of
 // typed reads. The compiler marks the start of inlined code by an instruction, unless the
-// line of the call has another. So both calls are on one line, and that of take is where a
-// typed read returns: -2 % of typed reads of known shape.
+// line of the call has another. So both calls are on one line, and typed reads call take in the
+// line in which they return: -2 % of typed reads of known shape.
 func (d *Decoder) take(size int) error {
 	d.passEmpty(d.r+size, d.countAt(d.base+uint64(d.r)))
 	return nil
@@ -57,8 +57,8 @@ func (d *Decoder) fastForm() (*form, *[fastSize]byte) {
 	return form, b
 }
 
-// readText is ReadToken on the fast path for a String or StringName of n bytes, with the head of
-// its token.
+// readText reads a String or StringName of n bytes, which is not short ASCII, for ReadToken. head is
+// the head of its token.
 func (d *Decoder) readText(head uint64, n uint32) (Token, error) {
 	if !d.wholeText(d.r+8, n) {
 		return d.readSlow()
@@ -68,7 +68,8 @@ func (d *Decoder) readText(head uint64, n uint32) (Token, error) {
 	return Token{head: head | uint64(n)<<32, bits: uint64(n), src: &d.tokenSource, pos: d.mark}, nil
 }
 
-// readStart is ReadToken on the fast path for a Start token.
+// readStart reads the Start token of a NodePath or packed array for ReadToken, and passes all other
+// values to the slow path.
 func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
 	switch form.shape {
 	case shapeNodePath:
@@ -514,7 +515,7 @@ func (d *Decoder) openPacked(form *form, n uint32) bool {
 // takePacked consumes a packed array with this many bytes of elements, and its End.
 func (d *Decoder) takePacked(data int) {
 	_ = d.take(8 + (data+3)&^3)
-	if d.depth == 0 {
+	if d.depth == 0 { // where ResetBytes has switched it on: the next value sets its own limits
 		d.stopFast()
 	}
 }
@@ -567,7 +568,8 @@ func (d *Decoder) updateFastPath() {
 }
 
 // skipFast skips values on the fast path, without creating tokens, while at least open
-// containers are open.
+// containers are open. It returns where the slow path must read a token; readTo then calls
+// skipFast again.
 func (d *Decoder) skipFast(open int) {
 	for d.depth >= open {
 		switch {
@@ -590,7 +592,8 @@ func (d *Decoder) skipFast(open int) {
 }
 
 // skipNumbers skips numbers, math types and short strings. It contains no calls, so that
-// its variables stay in registers.
+// its variables stay in registers. Of the keys and tokens that it skips, only the positions of the
+// last are kept: paths need them if an error follows.
 func (d *Decoder) skipNumbers() {
 	win, r, left, forms := d.fastValues, d.r, d.remaining, d.forms
 	last, before := -1, -1 // the positions of the last two values in win

@@ -229,9 +229,9 @@ func (l *loop) key() (key []byte, ok bool, err error) {
 	return keys[l.keys:len(keys):len(keys)], true, nil // an append to the key must not write to cold.keys
 }
 
-// slowKey is key on the slow path. It reads the first token of the key, without the DictKey, which
-// has no bytes. The token has the length of the whole text, so the text of a key that is too
-// long is skipped and not kept.
+// slowKey reads the next key for key, on the slow path. It reads the first token of the key,
+// without the DictKey, which has no bytes. The token has the length of the whole text, so the
+// text of a key that is too long is skipped and not kept.
 func (l *loop) slowKey() (key []byte, ok bool, err error) {
 	d := l.d
 	if err := d.start(); err != nil {

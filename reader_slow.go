@@ -136,8 +136,9 @@ func (d *Decoder) begin() {
 	d.limitTo(d.valueStart + uint64(d.bounds[limitBytes]))
 }
 
-// peekSlow is PeekKind on the slow path. Like start it ends a bulk read and leaves an abandoned
-// container, but it takes no error of an earlier call, because it cannot return it.
+// peekSlow returns the kind of the next token for PeekKind, on the slow path. Like start it ends
+// a bulk read and leaves an abandoned container, but it takes no error of an earlier call,
+// because it cannot return it.
 func (d *Decoder) peekSlow() Kind {
 	d.drop()
 	d.payload.active = false

@@ -386,7 +386,7 @@ func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
 	return d.readTextSlow()
 }
 
-// readLongText is ReadText for a String of n bytes, not short ASCII. That the form is not
+// readLongText reads a String of n bytes, which is not short ASCII, for ReadText. That the form is not
 // looked up again is -1 % of typed reads.
 func (d *Decoder) readLongText(n uint32) (text []byte, ok bool, err error) {
 	if text, ok := d.fastStringOf(n); ok {

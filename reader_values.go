@@ -531,7 +531,7 @@ func (l *lookahead) takeText(typ Type) textPart {
 	return part
 }
 
-// textPart reads the next chunk of a string of total bytes, of which left bytes are still to
+// textPart reads the next chunk of a string of total bytes; left bytes are still to
 // come.
 func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
 	if l.err != nil {

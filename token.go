@@ -418,7 +418,8 @@ func (t Token) Components() int {
 	return int(components[t.Kind()&127])
 }
 
-// components has the number of components of the math types, by kind.
+// components has the number of components of the math types, by kind. The kinds of math types have
+// the numbers of their types.
 var components = func() (n [128]uint8) {
 	for t, l := range layouts {
 		if l.isMath() {
@@ -500,7 +501,7 @@ func (t Token) Elem() Elem {
 	case KindArrayStart:
 		e, _ := readElem(t.Bytes(), t.elemKind())
 		return e
-	case KindDictStart:
+	case KindDictStart: // the declared type of the keys comes first
 		b := t.Bytes()
 		_, n := readElem(b, t.elemKind())
 		e, _ := readElem(b[n:], t.valueKind())
@@ -521,7 +522,7 @@ func (t Token) KeyElem() Elem {
 // String returns a description of the token on one line, for messages.
 func (t Token) String() string {
 	k := t.Kind()
-	if t.payloadLen() > 0 && t.src.mark != t.pos {
+	if t.payloadLen() > 0 && t.src.mark != t.pos { // messages must not panic
 		return k.String() + " (stale)"
 	}
 	switch k {

@@ -6,7 +6,8 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// The functions below return tokens for an Encoder. They copy payloads.
+// The functions below return tokens for an Encoder. They copy payloads, so the tokens stay valid.
+// They return no errors: what cannot be encoded is an error of WriteToken, whose format decides.
 
 // Nil returns the token of a nil.
 func Nil() Token { return newToken(KindNil, TypeNil, 0, 0) }

@@ -152,8 +152,8 @@ func (e *Encoder) Depth() int { return e.depth }
 // or name, or -1 before the first, and the declared count, which can be [Unknown]. The
 // index of packed data and of strings is -1.
 //
-// Level 0 contains all values: its kind is 0, its index that of the latest top-level
-// value, and its count -1. For a level that is not open, StackIndex returns 0, -1, -1.
+// Level 0 contains all values: its kind is 0, its index belongs to the latest top-level
+// value, and its count is -1. For a level that is not open, StackIndex returns 0, -1, -1.
 func (e *Encoder) StackIndex(i int) (kind Kind, index, count int64) { return e.stackIndex(i) }
 
 // AppendPath appends the location of the latest value to dst, in the form of
@@ -270,7 +270,7 @@ func (e *Encoder) updateFastPath() {
 // fast returns the next bytes of the buffer, for a header and a word, and false if the fast
 // path is off or no value may be next. The caller puts a value there and calls endFast. The
 // bytes after the value may be overwritten: the next value follows it. The mask of n, here
-// and elsewhere, is the one that format.go explains.
+// and elsewhere, is explained in format.go.
 func (e *Encoder) fast() (b *[fastSize]byte, ok bool) {
 	values, n := e.fastValues, e.n&math.MaxInt
 	if n > len(values)-fastSize || e.remaining == 0 {

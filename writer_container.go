@@ -61,7 +61,7 @@ func (e *Encoder) beginForm(form *form, n int64) error {
 func (e *Encoder) open(f *frame) {
 	e.pushFrame(f)
 	if f.has(flagUnknown) {
-		e.keepCount()
+		e.keepCount() // before anything can flush the head
 	}
 	e.updateFastPath()
 }
@@ -109,11 +109,11 @@ func (e *Encoder) End() error {
 	if e.remaining == 0 && around <= len(stack)-2 { // End has no bytes.
 		frames := (*[2]frame)(stack[around:])
 		switch {
-		case !frames[1].has(flagNested):
-		case len(e.fastValues) > 0:
+		case !frames[1].has(flagNested): // the fast path may be off around it
+		case len(e.fastValues) > 0: // an Array or Dictionary, inside another
 			e.unnest(&frames[0])
 			return nil
-		case len(e.fastNames) > 0:
+		case len(e.fastNames) > 0: // a NodePath or PackedStringArray
 			e.unnest(&frames[0])
 			e.leaveNames()
 			return nil
@@ -122,6 +122,8 @@ func (e *Encoder) End() error {
 	return e.endSlow()
 }
 
+// endSlow is called for the End of top-level values, of Unknown counts, typed containers, objects,
+// strings and packed data, and for every invalid End.
 func (e *Encoder) endSlow() error {
 	if err := e.Err(); err != nil {
 		return err

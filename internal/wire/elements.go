@@ -42,6 +42,7 @@ func Decode[T Element](dst []T, b []byte, u Unit) {
 	if decodeSlice(dst, b, u) {
 		return
 	}
+	// A type that a program has defined, as its numbers.
 	_, n := UnitOf[T]()
 	eachUnnamed(dst, func(i int, numbers any) { decodeSlice(numbers, b[i*n*u.Size():], u) })
 }
@@ -279,7 +280,7 @@ func encodeVectors[R float32 | float64, V vectors[R]](b []byte, src []V, u Unit)
 	}
 }
 
-// AnyOverflows reports whether any component of src overflows.
+// AnyOverflows reports whether any component of src overflows. Only floats of 64 bits can.
 func AnyOverflows[T Element](src []T) bool {
 	if u, _ := UnitOf[T](); u != Float64 {
 		return false

@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// A Unit is the type of an encoded number.
+// A Unit is the type of an encoded number. The order counts: integers by their size, then floats.
 type Unit uint8
 
 // The units.
@@ -53,6 +53,8 @@ func UnitOf[T Element]() (Unit, int) {
 	}
 }
 
+// unitOfNamed returns UnitOf for a type that a program has defined, such as a Vector3 with
+// underlying type [3]float32.
 func unitOfNamed(t reflect.Type) (Unit, int) {
 	n := 1
 	if t.Kind() == reflect.Array {
@@ -99,7 +101,7 @@ func NarrowFloat(bits uint64) (uint32, bool) {
 	if x := math.Float64frombits(bits); x == x {
 		return math.Float32bits(float32(x)), float64(float32(x)) == x
 	}
-	const lost = 1<<29 - 1
+	const lost = 1<<29 - 1 // the bits of the payload of a NaN that 32 bits have no room for
 	return uint32(bits>>32&(1<<31)) | 0x7F800000 | uint32(bits>>29&0x7FFFFF), bits&lost == 0
 }
 
