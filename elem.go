@@ -1,6 +1,10 @@
 package gdwire
 
-import "github.com/gdwire/gdwire/internal/wire"
+import (
+	"cmp"
+
+	"github.com/gdwire/gdwire/internal/wire"
+)
 
 // An Elem is the declared type of the elements of a typed Array, or of the keys or
 // values of a typed Dictionary. The zero Elem declares no type.
@@ -15,15 +19,11 @@ type Elem struct {
 
 // String returns the name of the type, class or script.
 func (e Elem) String() string {
-	switch e.kind() {
-	case containerScript:
-		return e.Script
-	case containerClass:
-		return e.Class
-	case containerBuiltin:
+	name := cmp.Or(e.Script, e.Class)
+	if name == "" && e.Type != 0 {
 		return e.Type.String()
 	}
-	return ""
+	return name
 }
 
 // A containerKind is the encoding of an Elem, as the flags of a header have it.

@@ -3,7 +3,6 @@ package gdwire
 import (
 	"bytes"
 	"math"
-	"unicode/utf8"
 
 	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/wire"
@@ -25,21 +24,17 @@ const keyBytes = 8 + hook.MaxKey
 
 // newKey is [hook.NewKey].
 func newKey(text string) hook.Key {
-	none := hook.Key{Head: math.MaxUint64} // not equal to any header and length of a String
-	if len(text) == 0 || len(text) > hook.MaxKey {
-		return none
-	}
-	for i := range len(text) { // ASCII needs no check for UTF-8, which writeKey does not have
-		if text[i] >= utf8.RuneSelf {
-			return none
-		}
-	}
 	var b, mask [keyBytes]byte
-	copy(b[8:], text)
-	copy(mask[8:], bytes.Repeat([]byte{0xFF}, len(text)))
+	n := copy(b[8:], text)
+	copy(mask[8:], bytes.Repeat([]byte{0xFF}, n))
+	first, last := le.Uint64(b[8:]), le.Uint64(b[16:])
+	// ASCII needs no check for UTF-8, which writeKey does not have.
+	if n == 0 || n < len(text) || (first|last)&wire.NotASCII != 0 {
+		return hook.Key{Head: math.MaxUint64} // not equal to any header and length of a String
+	}
 	return hook.Key{
-		Len: len(text), Size: 8 + int(wire.Padded(uint32(len(text)))), Head: stringHeader | uint64(len(text))<<32,
-		First: le.Uint64(b[8:]), Last: le.Uint64(b[16:]), Mask: le.Uint64(mask[8:]), LastMask: le.Uint64(mask[16:]),
+		Len: n, Size: 8 + int(wire.Padded(uint32(n))), Head: stringHeader | uint64(n)<<32,
+		First: first, Last: last, Mask: le.Uint64(mask[8:]), LastMask: le.Uint64(mask[16:]),
 	}
 }
 
