@@ -84,7 +84,7 @@ const numForms = 128
 // headers has the headers that typed reads compare with, or noHeader: -4 % of typed reads of
 // known shape against finding the form.
 type headers struct {
-	bool, int32, int64, float32, float64, array, dict uint64
+	bool, int32, int64, float32, float64 uint64
 }
 
 // noHeader differs from all headers, which have 32 bits.
@@ -220,42 +220,26 @@ func (f *Format) typeOf(id uint32) Type {
 	return 0
 }
 
-// The types of each format, in the order of their ids.
+// The types of each format, in the order of their ids. Godot 4 added types between those of
+// Godot 3, and Godot 3 dropped two of Godot 2.
 var (
-	godot4Types = []Type{
-		TypeNil, TypeBool, TypeInt, TypeFloat, TypeString,
-		TypeVector2, TypeVector2i, TypeRect2, TypeRect2i, TypeVector3, TypeVector3i, TypeTransform2D,
-		TypeVector4, TypeVector4i, TypePlane, TypeQuaternion, TypeAABB, TypeBasis, TypeTransform3D, TypeProjection,
-		TypeColor, TypeStringName, TypeNodePath, TypeRID, TypeObject, TypeCallable, TypeSignal,
-		TypeDictionary, TypeArray, TypePackedByteArray, TypePackedInt32Array, TypePackedInt64Array,
-		TypePackedFloat32Array, TypePackedFloat64Array, TypePackedStringArray,
-		TypePackedVector2Array, TypePackedVector3Array, TypePackedColorArray, TypePackedVector4Array,
-	}
-	manual4Types = []Type{
-		TypeNil, TypeBool, TypeInt, TypeFloat, TypeString,
-		TypeVector2, TypeRect2, TypeVector3, TypeTransform2D, TypePlane, TypeQuaternion, TypeAABB, TypeBasis, TypeTransform3D,
-		TypeColor, TypeNodePath, TypeRID, TypeObject,
-		TypeDictionary, TypeArray, TypePackedByteArray, TypePackedInt32Array, TypePackedInt64Array,
-		TypePackedFloat32Array, TypePackedFloat64Array, TypePackedStringArray,
-		TypePackedVector2Array, TypePackedVector3Array, TypePackedColorArray,
-	}
-	godot3Types = []Type{
-		TypeNil, TypeBool, TypeInt, TypeFloat, TypeString,
-		TypeVector2, TypeRect2, TypeVector3, TypeTransform2D, TypePlane, TypeQuaternion, TypeAABB, TypeBasis, TypeTransform3D,
-		TypeColor, TypeNodePath, TypeRID, TypeObject,
-		TypeDictionary, TypeArray, TypePackedByteArray, TypePackedInt32Array,
-		TypePackedFloat32Array, TypePackedStringArray,
-		TypePackedVector2Array, TypePackedVector3Array, TypePackedColorArray,
-	}
-	godot2Types = []Type{
-		TypeNil, TypeBool, TypeInt, TypeFloat, TypeString,
-		TypeVector2, TypeRect2, TypeVector3, TypeTransform2D, TypePlane, TypeQuaternion, TypeAABB, TypeBasis, TypeTransform3D,
-		TypeColor, TypeImage, TypeNodePath, TypeRID, TypeObject, TypeInputEvent,
-		TypeDictionary, TypeArray, TypePackedByteArray, TypePackedInt32Array,
-		TypePackedFloat32Array, TypePackedStringArray,
-		TypePackedVector2Array, TypePackedVector3Array, TypePackedColorArray,
-	}
+	godot4Types  = Types()[:TypePackedVector4Array]
+	manual4Types = without(godot4Types,
+		TypeVector2i, TypeRect2i, TypeVector3i, TypeVector4, TypeVector4i, TypeProjection,
+		TypeStringName, TypeCallable, TypeSignal, TypePackedVector4Array)
+	godot3Types = without(manual4Types, TypePackedInt64Array, TypePackedFloat64Array)
+	godot2Types = insert(insert(godot3Types, TypeColor, TypeImage), TypeObject, TypeInputEvent)
 )
+
+// without returns types without some of them.
+func without(types []Type, some ...Type) []Type {
+	return slices.DeleteFunc(slices.Clone(types), func(t Type) bool { return slices.Contains(some, t) })
+}
+
+// insert returns types with t after before.
+func insert(types []Type, before, t Type) []Type {
+	return slices.Insert(slices.Clone(types), slices.Index(types, before)+1, t)
+}
 
 // layouts describes all types. To add a type, add a constant in token.go, a layout here and
 // an entry in the list of types of its format. Tests in this package and in all others that
@@ -400,7 +384,7 @@ func newFormat(f Format) *Format {
 			table.byType[t] = r
 		}
 		table.headers = headers{
-			bool: table.headerOf(TypeBool, KindBool), array: table.headerOf(TypeArray, KindArrayStart), dict: table.headerOf(TypeDictionary, KindDictStart),
+			bool:  table.headerOf(TypeBool, KindBool),
 			int32: table.headerOf(TypeInt, KindInt32), int64: table.headerOf(TypeInt, KindInt64),
 			float32: table.headerOf(TypeFloat, KindFloat32), float64: table.headerOf(TypeFloat, KindFloat64),
 		}

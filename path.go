@@ -1,10 +1,7 @@
 package gdwire
 
 import (
-	"bytes"
-	"math"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/gdwire/gdwire/internal/wire"
 )
@@ -76,11 +73,11 @@ func (k pathKey) append(dst []byte) ([]byte, bool) {
 	case TypeBool:
 		dst = strconv.AppendBool(dst, le.Uint32(k.data) != 0)
 	case TypeString:
-		dst = appendQuoted(dst, k.data)
+		dst = wire.AppendQuoted(dst, k.data, maxKey)
 	case TypeStringName:
-		dst = appendQuoted(append(dst, '&'), k.data)
+		dst = wire.AppendQuoted(append(dst, '&'), k.data, maxKey)
 	case TypeInt, TypeFloat: // the size tells the width
-		dst = appendNumber(dst, k.data, layouts[k.typ].units[len(k.data)/8])
+		dst = wire.AppendNumber(dst, k.data, layouts[k.typ].units[len(k.data)/8])
 	default:
 		l := &layouts[k.typ]
 		u := l.units[0]
@@ -92,36 +89,11 @@ func (k pathKey) append(dst []byte) ([]byte, bool) {
 			if i > 0 {
 				dst = append(dst, ", "...)
 			}
-			dst = appendNumber(dst, k.data[i:], u)
+			dst = wire.AppendNumber(dst, k.data[i:], u)
 		}
 		dst = append(dst, ')')
 	}
 	return append(dst, ']'), true
-}
-
-// appendNumber appends the number of unit u at the start of b. A float has a dot or an exponent.
-func appendNumber(dst, b []byte, u wire.Unit) []byte {
-	switch u {
-	case wire.Int32:
-		return strconv.AppendInt(dst, int64(int32(le.Uint32(b))), 10)
-	case wire.Int64:
-		return strconv.AppendInt(dst, int64(le.Uint64(b)), 10)
-	}
-	x := component(b, u)
-	switch {
-	case x != x:
-		return append(dst, "nan"...)
-	case math.IsInf(x, 1):
-		return append(dst, "inf"...)
-	case math.IsInf(x, -1):
-		return append(dst, "-inf"...)
-	}
-	start := len(dst)
-	dst = strconv.AppendFloat(dst, x, 'g', -1, 64)
-	if bytes.ContainsAny(dst[start:], ".e") {
-		return dst
-	}
-	return append(dst, ".0"...)
 }
 
 // isIdentifier reports whether a key needs no quotes: it consists of letters, underscores
@@ -133,31 +105,6 @@ func isIdentifier(b []byte) bool {
 		}
 	}
 	return len(b) > 0 && len(b) <= maxKey
-}
-
-// appendQuoted appends text in double quotes, cut after maxKey bytes, with an ellipsis.
-func appendQuoted(dst, text []byte) []byte {
-	cut := len(text) > maxKey
-	if cut {
-		text = text[:wire.WholeRunes(text, maxKey)]
-	}
-	dst = append(dst, '"')
-	for len(text) > 0 {
-		r, n := utf8.DecodeRune(text)
-		switch r {
-		case '\a', '\b', '\f', '\v': // strconv has letters for them
-			dst = append(dst, '\\', 'x', '0', "0123456789abcdef"[r])
-		default:
-			var b [16]byte
-			quoted := strconv.AppendQuote(b[:0], string(text[:n]))
-			dst = append(dst, quoted[1:len(quoted)-1]...)
-		}
-		text = text[n:]
-	}
-	if cut {
-		dst = append(dst, "…"...)
-	}
-	return append(dst, '"')
 }
 
 // A savedKey has a copy of a pathKey whose bytes have left the buffer. It has no slice, so that the

@@ -208,49 +208,37 @@ func (d *Decoder) ReadReals(t Type, c []float64) error {
 	if fastFloats(d, t, c) {
 		return nil
 	}
-	switch b, u := d.fastMath(t, len(c)); u {
-	case wire.Float32:
-		widen(c, b)
-		return nil
-	case wire.Float64:
-		for i := range c {
-			c[i] = math.Float64frombits(le.Uint64(b[8*i:]))
-		}
-		return nil
+	b, u, err := d.readMath(t, len(c), wire.Float32)
+	if err == nil {
+		wire.Floats(c, b, u)
 	}
-	if err := d.checkMath(t, len(c), wire.Float32); err != nil {
-		return err
-	}
-	tok, err := d.readType(t)
-	tok.AppendReals(c[:0]) // nothing after an error
 	return err
-}
-
-// widen decodes the floats of 32 bits in b.
-func widen(c []float64, b []byte) {
-	for i := range c {
-		c[i] = float64(math.Float32frombits(le.Uint32(wire.Nth(b, i, 4))))
-	}
 }
 
 // ReadInts reads a value of type t into c. t must be Vector2i, Vector3i, Vector4i or Rect2i,
 // and len(c) the number of its components.
 func (d *Decoder) ReadInts(t Type, c []int32) error {
-	if err := d.checkMath(t, len(c), wire.Int32); err != nil {
+	b, _, err := d.readMath(t, len(c), wire.Int32)
+	if err != nil {
 		return err
-	}
-	b, u := d.fastMath(t, len(c))
-	if u == wire.None {
-		tok, err := d.readType(t)
-		if err != nil {
-			return err
-		}
-		b = tok.Bytes()
 	}
 	for i := range c {
 		c[i] = int32(le.Uint32(b[4*i:]))
 	}
 	return nil
+}
+
+// readMath reads a value of math type t with n components of the narrow unit u. It returns its
+// bytes in the buffer and their unit.
+func (d *Decoder) readMath(t Type, n int, u wire.Unit) ([]byte, wire.Unit, error) {
+	if err := d.checkMath(t, n, u); err != nil {
+		return nil, wire.None, err
+	}
+	if b, u := d.fastMath(t, n); u != wire.None {
+		return b, u, nil
+	}
+	tok, err := d.readType(t)
+	return tok.Bytes(), tok.unit(), err
 }
 
 // checkMath checks that t is a math type with n components and the narrow unit u.
@@ -300,8 +288,8 @@ func (d *Decoder) ReadCallable() error {
 // elements. The caller must read or skip them and then call ReadEnd.
 func (d *Decoder) ReadArray() (n int, err error) {
 	if d.hasFast(d.remaining) {
-		b := d.peekFast()
-		if n := le.Uint32(b[4:]); uint64(le.Uint32(b[:])) == d.forms.headers.array && d.openFast(&d.forms.byType[TypeArray][0], n) {
+		b, form := d.peekFast(), &d.forms.byType[TypeArray][0]
+		if n := le.Uint32(b[4:]); le.Uint32(b[:]) == form.header && d.openFast(form, n) {
 			return int(n), nil
 		}
 	}
@@ -313,8 +301,8 @@ func (d *Decoder) ReadArray() (n int, err error) {
 // pairs. The caller must read or skip the key and the value of each and then call ReadEnd.
 func (d *Decoder) ReadDict() (n int, err error) {
 	if d.hasFast(d.remaining) {
-		b := d.peekFast()
-		if n := le.Uint32(b[4:]); uint64(le.Uint32(b[:])) == d.forms.headers.dict && d.openFast(&d.forms.byType[TypeDictionary][0], n) {
+		b, form := d.peekFast(), &d.forms.byType[TypeDictionary][0]
+		if n := le.Uint32(b[4:]); le.Uint32(b[:]) == form.header && d.openFast(form, n) {
 			return int(n), nil
 		}
 	}
@@ -471,12 +459,12 @@ func (d *Decoder) ReadReals32(t Type, c []float32) error {
 	}
 	size := form.unit.Size()
 	for i := range c {
-		if x := component(b[i*size:], form.unit); wire.Overflows(x) {
+		if x := wire.Float(b[i*size:], form.unit); wire.Overflows(x) {
 			return d.errorAt(0, wrapf(ErrRange, "component %v does not fit float32", x))
 		}
 	}
 	for i := range c {
-		c[i] = float32(component(b[i*size:], form.unit))
+		c[i] = float32(wire.Float(b[i*size:], form.unit))
 	}
 	return d.take(l.at)
 }

@@ -1224,3 +1224,23 @@ func TestTypedReadsDoNotWait(t *testing.T) {
 		}
 	}
 }
+
+// TestReadRealsOfInts reads an integer vector as floats, which consumes nothing.
+func TestReadRealsOfInts(t *testing.T) {
+	var buf bytes.Buffer
+	e := NewEncoder(&buf, nil)
+	require.NoError(t, e.BeginArray(2))
+	require.NoError(t, e.WriteInts(TypeVector2i, 1, 2))
+	require.NoError(t, e.WriteInts(TypeVector2i, 3, 4))
+	require.NoError(t, e.End())
+	var d Decoder
+	d.ResetBytes(buf.Bytes())
+	_, err := d.ReadArray()
+	require.NoError(t, err)
+	for range 2 { // the last one is at the end of the buffer
+		at := d.InputOffset()
+		require.ErrorIs(t, d.ReadReals(TypeVector2i, make([]float64, 2)), ErrType)
+		require.Equal(t, at, d.InputOffset())
+		require.NoError(t, d.ReadInts(TypeVector2i, make([]int32, 2)))
+	}
+}

@@ -436,19 +436,7 @@ func (t Token) Real(i int) float64 {
 		return 0
 	}
 	b := t.Bytes()
-	return component(b[i*t.unit().Size():], t.unit())
-}
-
-// component returns the number at the start of b.
-func component(b []byte, u wire.Unit) float64 {
-	switch u {
-	case wire.Int32:
-		return float64(int32(le.Uint32(b)))
-	case wire.Float32:
-		return float64(math.Float32frombits(le.Uint32(b)))
-	default:
-		return math.Float64frombits(le.Uint64(b))
-	}
+	return wire.Float(b[i*t.unit().Size():], t.unit())
 }
 
 // AppendReals appends the components of a math type to dst in encoded order, such as
@@ -458,14 +446,12 @@ func (t Token) AppendReals(dst []float64) []float64 {
 	if n == 0 {
 		return dst
 	}
-	b, u, at := t.Bytes(), t.unit(), len(dst)
+	b, at := t.Bytes(), len(dst)
 	dst = slices.Grow(dst, n)[:at+n]
-	if c := dst[at:]; u == wire.Float32 {
-		widen(c, b)
+	if u := t.unit(); u == wire.Float32 { // inlined
+		wire.WidenFloats(dst[at:], b)
 	} else {
-		for i := range c {
-			c[i] = component(b[i*u.Size():], u)
-		}
+		wire.Floats(dst[at:], b, u)
 	}
 	return dst
 }

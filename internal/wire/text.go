@@ -4,6 +4,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -140,6 +141,32 @@ func WholeRunes(b []byte, most int) int {
 		}
 	}
 	return most
+}
+
+// AppendQuoted appends text in double quotes. It cuts text after at most n bytes, and then
+// appends an ellipsis.
+func AppendQuoted(dst, text []byte, n int) []byte {
+	cut := len(text) > n
+	if cut {
+		text = text[:WholeRunes(text, n)]
+	}
+	dst = append(dst, '"')
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		switch r {
+		case '\a', '\b', '\f', '\v': // strconv has letters for them
+			dst = append(dst, '\\', 'x', '0', "0123456789abcdef"[r])
+		default:
+			var b [16]byte
+			quoted := strconv.AppendQuote(b[:0], string(text[:size]))
+			dst = append(dst, quoted[1:len(quoted)-1]...)
+		}
+		text = text[size:]
+	}
+	if cut {
+		dst = append(dst, "…"...)
+	}
+	return append(dst, '"')
 }
 
 // A PartialRune is the start of the rune that text ends in, 0 to 3 bytes.
