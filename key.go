@@ -30,7 +30,7 @@ func newKey(text string) hook.Key {
 	first, last := le.Uint64(b[8:]), le.Uint64(b[16:])
 	// ASCII needs no check for UTF-8, which writeKey does not have.
 	if n == 0 || n < len(text) || (first|last)&wire.NotASCII != 0 {
-		return hook.Key{Head: math.MaxUint64} // not equal to any header and length of a String
+		return hook.Key{First: 1} // masked bytes, all 0, are not equal to it
 	}
 	return hook.Key{
 		Len: n, Size: 8 + int(wire.Padded(uint32(n))), Head: stringHeader | uint64(n)<<32,

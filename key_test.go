@@ -146,3 +146,18 @@ func compareKeys(t *testing.T, name string, a, b *Decoder) (hits int) {
 		}
 	}
 }
+
+// A Key of a text that has no words is equal to no bytes, although the sender chooses them.
+func TestKeyWithoutWords(t *testing.T) {
+	for _, first := range []byte{0, 4, 0xFF} {
+		for _, text := range []string{"", "longer than sixteen bytes", "Zoë"} {
+			d := new(Decoder)
+			d.ResetBytes(bytesOf(idArray, 2, bytes.Repeat([]byte{first}, keyBytes), integer(1)))
+			_, err := d.ReadArray()
+			require.NoError(t, err)
+			k := hook.NewKey(text)
+			require.False(t, hook.ReadKey(d, &k), "%q from bytes of %#x", text, first)
+			require.EqualValues(t, 8, d.InputOffset())
+		}
+	}
+}
