@@ -133,8 +133,8 @@ func (d *Decoder) readLast() (Token, error) {
 // lastForm returns the form of the next value if it is a number, math type or short string, and
 // the buffer ends in fewer than fastSize bytes, as at the end of a packet. It copies these bytes
 // to b, because loads of fastSize bytes would be beyond the buffer. It returns nil if the value is
-// incomplete. Without it, typed reads of a packet of
-// 100 bytes take 22 to 62 % more instructions, by the type of its last value.
+// incomplete. Without it, typed reads of a packet of 100 bytes take 22 to 62 % more instructions,
+// by the type of its last value.
 func (d *Decoder) lastForm(b *[fastSize]byte) *form {
 	win, r := d.fastValues, d.r
 	n := len(win) - r
@@ -458,7 +458,8 @@ func (d *Decoder) join(to *[nodePathSpace]byte, n uint, r int, names uint32, sep
 
 // joinShort joins names of at most eight ASCII characters. It returns false for others,
 // and if any of the eight bytes, even after the name, is a separator; join then tries again.
-// As it calls nothing, its variables stay in registers: -2 % of typed reads of known shape.
+// As it calls nothing, its variables stay in registers. Without it, typed reads of known shape
+// take 17 % more instructions, and Unmarshal 15 %.
 func joinShort(to *[nodePathSpace]byte, n uint, win []byte, r int, names uint32, separator byte) (_ uint, _ int, ok bool) {
 	for range names {
 		if r&math.MaxInt > len(win)-fastSize || n > nodePathText {
@@ -610,7 +611,7 @@ loop:
 				size = 16
 			case int(n) > d.maxWhole: // which is at least 8
 				break loop
-			case m < 12 && word&wire.NotASCII == 0 && le.Uint32(b[16:])&(wire.NotASCII>>32) == 0: // up to 16 bytes: -20 % of packets
+			case m < 12 && word&wire.NotASCII == 0 && le.Uint32(b[16:])&(wire.NotASCII>>32) == 0: // up to 16 bytes: -31 % of packets
 				size = 20
 			case m < 16 && (word|le.Uint64(b[16:]))&wire.NotASCII == 0:
 				size = 24
@@ -624,7 +625,7 @@ loop:
 		left--
 		r += size
 	}
-	for r > len(win)-keyBytes && r <= len(win)-4 && left > 0 { // the same in the last bytes of a packet: -9 % of packets
+	for r > len(win)-keyBytes && r <= len(win)-4 && left > 0 { // the same in the last bytes of a packet: -25 % of packets
 		b, size := win[r:], 0
 		if h := le.Uint32(b); h != stringHeader {
 			size = forms.fixedSize(h)
@@ -776,7 +777,7 @@ func (d *Decoder) passFast(most int) {
 }
 
 // passNames goes over at most `most` bytes of names or packed strings that an Encoder would write
-// as they are. Without it, CopyValue takes 48 % more instructions.
+// as they are. Without it, CopyValue takes 79 % more instructions.
 func (d *Decoder) passNames(most int) {
 	names, r, left := d.fastNames, d.r, d.remaining
 	names = names[:min(len(names), r+most)]

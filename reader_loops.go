@@ -207,7 +207,7 @@ func (d *Decoder) each(n int, err error, values uint64, yield func(int, error) b
 // key reads the next key and returns a copy, because the body may read more into the buffer while
 // it uses the key. The copies of all active loops follow each other in cold.keys, each loop's
 // after its l.keys bytes. If the key is not a string or is too long, key skips the pair and
-// returns false. shortString is -23 % of Fields.
+// returns false. shortString is -27 % of Fields.
 func (l *loop) key() (key []byte, ok bool, err error) {
 	d := l.d
 	keys := d.cold.keys[:l.keys]
