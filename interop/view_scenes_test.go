@@ -55,7 +55,8 @@ func TestViewScenes(t *testing.T) {
 			p.until(`document.querySelector("#tree .bad") !== null`)
 			p.open(".player")
 			p.open(".inventory")
-			p.until(`document.querySelectorAll("#tree .bad").length === 1`) // in its place, not in each open value around it
+			// In its place, and neither in an open value around it nor, until its elements are there, in .inventory.
+			p.until(`Array.from(document.querySelectorAll("#tree .bad"), e => e.closest(".line").querySelector(".step").textContent).join() === "[7]"`)
 			p.run(`document.querySelector("#tree .bad").click()`)
 			p.until(`document.querySelector("#hex .wrong") !== null`)
 			return p
