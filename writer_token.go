@@ -40,7 +40,8 @@ func (e *Encoder) WriteToken(t Token) error {
 		return e.writeTextChunk(t)
 	case KindNodePathStart:
 		names, subnames, absolute := t.NodePath()
-		if flags := t.flags() & (flagAbsolute | flagProperty | flagOldNodePath); flags&^flagAbsolute != 0 {
+		flags := t.flags() & (flagAbsolute | flagProperty | flagOldNodePath)
+		if flags&^flagAbsolute != 0 || names|subnames > math.MaxInt32 { // more than an int of 32 bits holds
 			return e.beginNodePath(names, subnames, flags)
 		}
 		return e.BeginNodePath(int(names), int(subnames), absolute)
