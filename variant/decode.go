@@ -486,18 +486,18 @@ func (s *decoder) text(t gdwire.Token, g reflect.Type) (string, error) {
 	if t.Last() {
 		return s.newText(t.Bytes()), nil
 	}
-	b, err := s.payload(t.Len())
+	b, err := s.payload(countOf(t))
 	return wire.String(b), err // which is never written again
 }
 
 // payload reads the payload of the latest token, of n bytes. Its memory grows with the bytes
 // received, up to n.
-func (s *decoder) payload(n int64) ([]byte, error) {
+func (s *decoder) payload(n int) ([]byte, error) {
 	r := s.d.Payload()
 	var b []byte
 	for {
-		if len(b) == cap(b) && int64(len(b)) < n {
-			b = append(make([]byte, 0, s.grow(len(b), int(n), 1)), b...)
+		if len(b) == cap(b) && len(b) < n {
+			b = append(make([]byte, 0, s.grow(len(b), n, 1)), b...)
 		}
 		if len(b) == cap(b) { // consume the End
 			_, err := io.CopyN(io.Discard, r, 1)

@@ -124,7 +124,7 @@ func (s *decoder) fillArray(a *Array, t gdwire.Token) error {
 	if *a = (Array{}); len(t.Bytes()) > 0 {
 		a.Elem = t.Elem()
 	}
-	n := int(t.Len())
+	n := countOf(t)
 	for i := range n {
 		if i == cap(a.Values) {
 			grown := s.grow(i, n, boxSize)
@@ -159,7 +159,7 @@ func (s *decoder) fillDictionary(d *Dictionary, t gdwire.Token) error {
 	if *d = (Dictionary{}); len(t.Bytes()) > 0 {
 		d.Key, d.Value = t.KeyElem(), t.Elem()
 	}
-	n := int(t.Len())
+	n := countOf(t)
 	for i := range n {
 		if i == cap(d.entries) {
 			grown := s.grow(i, n, entrySize)
@@ -242,7 +242,7 @@ func (s *decoder) anyPacked(t gdwire.Token) (any, error) {
 		if err := s.charge(stringType, 2*boxSize); err != nil {
 			return nil, err
 		}
-		err := s.strings(&all, int(t.Len()))
+		err := s.strings(&all, countOf(t))
 		return all, err
 	}
 	s.findDouble(t)
@@ -282,7 +282,7 @@ func (s *decoder) fillObject(o *Object, t gdwire.Token) error {
 		return err
 	}
 	*o = Object{Class: t.Text()}
-	n := int(t.Len())
+	n := countOf(t)
 	for i := range n {
 		if i == cap(o.Properties) {
 			grown := s.grow(i, n, entrySize)
@@ -313,7 +313,7 @@ func (s *decoder) readImage(t gdwire.Token) (v Image, err error) {
 	if err := s.charge(anyType, t.Len()); err != nil {
 		return v, err
 	}
-	v.Data, err = s.payload(t.Len())
+	v.Data, err = s.payload(countOf(t))
 	return v, err
 }
 

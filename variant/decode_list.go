@@ -15,9 +15,13 @@ import (
 // at least doubled, and never more than n. The first capacity follows the number of
 // buffered bytes, so that memory grows with the bytes received.
 func (s *decoder) grow(have, n int, size int64) int {
-	arrived := int64(len(s.d.UnreadBuffer())) / max(size, 1)
-	return min(n, max(2*have, 16, int(min(arrived, 1<<30))))
+	arrived := int(min(int64(len(s.d.UnreadBuffer()))/max(size, 1), 1<<30))
+	return have + min(n-have, max(have, 16-have, arrived-have)) // without a sum above n
 }
+
+// countOf returns the number of elements that t declares, or the maximum of an int: more
+// than these fit no memory.
+func countOf(t gdwire.Token) int { return int(min(t.Len(), math.MaxInt)) }
 
 // slice is build for a slice, which is decoded from an Array or a packed array.
 func (b decodePlanner) slice(t reflect.Type) (decodeFunc, error) {
@@ -28,7 +32,7 @@ func (b decodePlanner) slice(t reflect.Type) (decodeFunc, error) {
 	packed := packedInto(t, elem)
 	if t.Elem() == stringType {
 		packed[gdwire.TypePackedStringArray] = func(s *decoder, x variable, t packedStart) error {
-			return s.strings(at[[]string](x), int(t.n))
+			return s.strings(at[[]string](x), t.n)
 		}
 	}
 	return func(s *decoder, x variable) error {
@@ -277,10 +281,10 @@ func (s *decoder) readNumbers(x variable, m *components, typ gdwire.Type) error 
 type packedStart struct {
 	typ   gdwire.Type
 	width int // in bits, of a component
-	n     int64
+	n     int
 }
 
-func startOf(t gdwire.Token) packedStart { return packedStart{t.Type(), t.Width(), t.Len()} }
+func startOf(t gdwire.Token) packedStart { return packedStart{t.Type(), t.Width(), countOf(t)} }
 
 // A bulkFunc reads packed numbers into v: all elements and the End into a slice, or as many
 // as v has into an array.
@@ -304,7 +308,7 @@ func packedInto(list reflect.Type, elem *plan[decodeFunc]) *packedFuncs {
 // packedStrings reads the PackedStringArray that starts with t into the list x.
 func (s *decoder) packedStrings(x variable, list reflect.Type, t packedStart, elem *plan[decodeFunc]) error {
 	if list.Kind() == reflect.Slice {
-		return s.elements(x, list, int(t.n), elem)
+		return s.elements(x, list, t.n, elem)
 	}
 	for i := range list.Len() {
 		if err := elem.do(s, elemAt(x, i, list.Elem().Size())); err != nil {
@@ -383,8 +387,8 @@ func readSingles[S, D gdwire.Packable](s *decoder, v reflect.Value, t packedStar
 }
 
 // chargePacked charges the memory by which the slice v grows to hold n elements.
-func (s *decoder) chargePacked(v reflect.Value, n int64) error {
-	return s.charge(v.Type(), max(n-int64(v.Cap()), 0)*int64(v.Type().Elem().Size()))
+func (s *decoder) chargePacked(v reflect.Value, n int) error {
+	return s.charge(v.Type(), int64(max(n-v.Cap(), 0))*int64(v.Type().Elem().Size()))
 }
 
 // readBulk reads a packed array into v, which has the memory layout of a []T.
@@ -467,7 +471,7 @@ func readSome[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart, set
 		for k := range n {
 			if v.Kind() == reflect.Slice {
 				if i == v.Cap() { // to no more than is charged
-					grown := reflect.MakeSlice(v.Type(), i, s.grow(i, int(t.n), int64(v.Type().Elem().Size())))
+					grown := reflect.MakeSlice(v.Type(), i, s.grow(i, t.n, int64(v.Type().Elem().Size())))
 					reflect.Copy(grown, v)
 					v.Set(grown)
 				}
