@@ -72,12 +72,12 @@ func (d *Decoder) next() (Token, error) {
 	case wantEnd:
 		return d.readEnd(), nil
 	case wantName, wantText:
-		return l.token(l.text(d.top().typ))
+		return l.text(d.top().typ)
 	case wantProperty: // a name without a header
 		n := l.name()
-		return l.token(l.take(newToken(KindProperty, TypeObject, 0, 0), 4, n))
+		return l.take(newToken(KindProperty, TypeObject, 0, 0), 4, n)
 	default:
-		return l.token(l.chunk())
+		return l.chunk()
 	}
 }
 

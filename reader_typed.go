@@ -407,9 +407,10 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 	if n := length.uint32(); length.err != nil || uint64(n) > most {
 		return nil, false, length.err
 	}
-	text = l.text(typ).Bytes()
+	t, err := l.text(typ)
+	text = t.Bytes()
 	d.drop() // no bulk read may continue this text
-	return text, l.err == nil, l.err
+	return text, err == nil, err
 }
 
 // ReadFloat32 reads a float, which it rounds, or an int that a float32 represents exactly. It

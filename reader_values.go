@@ -21,23 +21,23 @@ func (d *Decoder) value() (Token, error) {
 	}
 	switch form.shape {
 	case shapeText:
-		return l.token(l.text(form.typ))
+		return l.text(form.typ)
 	case shapeNodePath:
-		return l.token(l.nodePath(form))
+		return l.nodePath(form)
 	case shapeSignal:
-		return l.token(l.signal(form))
+		return l.signal(form)
 	case shapeObject:
-		return l.token(l.object(form))
+		return l.object(form)
 	case shapeArray, shapeDict:
-		return l.token(l.container(form, h>>16&uint32(form.headerFlags)))
+		return l.container(form, h>>16&uint32(form.headerFlags))
 	case shapePacked, shapePackedStrings:
-		return l.token(l.packed(form))
+		return l.packed(form)
 	case shapeImage:
-		return l.token(l.image(form))
+		return l.image(form)
 	case shapeEvent:
-		return l.token(l.event(form))
+		return l.event(form)
 	}
-	return l.token(l.fixed(form))
+	return l.fixed(form)
 }
 
 // A lookahead reads the fields of a token from the read buffer, in their order, without
@@ -51,14 +51,6 @@ type lookahead struct {
 	d   *Decoder
 	at  int // the offset of the next field, from the start of the token
 	err error
-}
-
-// token returns t, or the error that the lookahead has met.
-func (l *lookahead) token(t Token) (Token, error) {
-	if l.err != nil {
-		return Token{}, l.err
-	}
-	return t, nil
 }
 
 // form reads the header of a value, and returns its form and the header.
@@ -141,14 +133,7 @@ func (l *lookahead) strict(differs bool, at int, text string) {
 }
 
 // checkLimit checks the field at offset at, which declares n.
-func (l *lookahead) checkLimit(x limit, at int, n uint64) {
-	if n > uint64(l.d.bounds[x]) {
-		l.exceed(x, at, n)
-	}
-}
-
-// exceed sets the error of checkLimit. It is apart so that checkLimit is inlined.
-func (l *lookahead) exceed(x limit, at int, n uint64) { l.fail(at, l.d.bounds.check(x, n)) }
+func (l *lookahead) checkLimit(x limit, at int, n uint64) { l.fail(at, l.d.bounds.check(x, n)) }
 
 // checkLength checks whether n bytes can follow the length field at offset at. It makes a length
 // that is too large for the input or for Limits.Bytes an error at once, before any of the bytes.
@@ -160,9 +145,9 @@ func (l *lookahead) checkLength(at int, n uint64) {
 	}
 }
 
-// checkData checks the length field of n bytes of packed data.
-func (l *lookahead) checkData(at int, n uint64) {
-	l.checkLimit(limitPacked, at, n)
+// checkBytes checks the length field at offset at of a name or of packed data, n bytes.
+func (l *lookahead) checkBytes(x limit, at int, n uint64) {
+	l.checkLimit(x, at, n)
 	l.checkLength(at, n)
 }
 
@@ -195,8 +180,7 @@ func (l *lookahead) signed() uint32 {
 func (l *lookahead) name() int {
 	at := l.at
 	n := l.uint32()
-	l.checkLimit(limitName, at, uint64(n))
-	l.checkLength(at, uint64(n))
+	l.checkBytes(limitName, at, uint64(n))
 	if uint64(l.at)+wire.Padded(n) > math.MaxInt-windowBuffer { // possible with two names and ints of 32 bits
 		l.fail(at, wrapf(ErrRange, "name of %d bytes", n))
 	}
@@ -211,38 +195,44 @@ func (l *lookahead) name() int {
 
 // take consumes the fields, a whole value or name. It returns t with a payload of n bytes at
 // offset at, or without one if at is 0.
-func (l *lookahead) take(t Token, at, n int) Token {
-	d := l.d
+func (l *lookahead) take(t Token, at, n int) (Token, error) {
 	if l.err != nil {
-		return t
+		return Token{}, l.err
 	}
-	d.countAt(d.pos())
+	l.d.countAt(l.d.pos())
+	return l.finish(t, at, n), nil
+}
+
+// open consumes the fields and pushes a frame for count elements. It returns the Start token, with
+// a payload as take does.
+func (l *lookahead) open(form *form, count uint32, at, n int) (Token, error) {
+	if l.err != nil {
+		return Token{}, l.err
+	}
+	d := l.d
+	d.push(&form.content, count, d.pos())
+	t := l.finish(Token{head: form.head, bits: uint64(count)}, at, n)
+	if form.size > 0 || form.shape == shapeNodePath { // bulk reads can begin after the Start token
+		d.payload.kind = form.kind
+	}
+	d.updateFastPath()
+	return t, nil
+}
+
+// finish consumes the fields for take and open, which have counted the value: that needs the
+// position before it.
+func (l *lookahead) finish(t Token, at, n int) Token {
+	d := l.d
 	d.pass(d.r+l.at, d.pos())
-	d.payload = payload{token: d.mark} // nothing for bulk reads
+	d.payload = payload{token: d.mark} // nothing for bulk reads, unless open adds its kind
 	if at > 0 {
 		t = t.at(&d.tokenSource, at, n)
 	}
 	return t
 }
 
-// open consumes the fields and pushes a frame for n elements. It returns the Start token.
-func (l *lookahead) open(form *form, n uint32) Token {
-	d := l.d
-	if l.err != nil {
-		return Token{}
-	}
-	d.push(&form.content, n, d.pos()) // before pass, which changes d.pos
-	d.pass(d.r+l.at, d.pos())
-	d.payload = payload{token: d.mark}
-	if form.size > 0 || form.shape == shapeNodePath { // bulk reads can begin after the Start token
-		d.payload.kind = form.kind
-	}
-	d.updateFastPath()
-	return Token{head: form.head, bits: uint64(n)}
-}
-
 // fixed reads a number or math type.
-func (l *lookahead) fixed(form *form) Token {
+func (l *lookahead) fixed(form *form) (Token, error) {
 	t := Token{head: form.head}
 	if form.shape == shapeMath {
 		l.next(int(form.size))
@@ -261,7 +251,7 @@ const sharedBit = 1 << 31
 
 // container reads the start of an Array or Dictionary: the declared types, if the flags
 // have any, and the count.
-func (l *lookahead) container(form *form, flags uint32) Token {
+func (l *lookahead) container(form *form, flags uint32) (Token, error) {
 	d, from := l.d, l.at
 	elem := l.declared(containerKind(flags & 3)) // of elements or keys
 	if elem == 0 {                               // type id 0 declares nothing, so the payload begins after it
@@ -284,16 +274,15 @@ func (l *lookahead) container(form *form, flags uint32) Token {
 	}
 	values := uint64(1) << form.pairs
 	l.checkCount(at, uint64(n), values, 4*values)
-	t := l.open(form, n)
-	if l.err != nil {
-		return t
+	if to == from {
+		from = 0 // no payload
 	}
-	d.top().elem = elem
-	t.head |= uint64(shared)<<16 | uint64(flags)<<(16+elemShift)
-	if to > from {
-		t = t.at(&d.tokenSource, from, to-from)
+	t, err := l.open(form, n, from, to-from)
+	if err == nil {
+		d.top().elem = elem
+		t.head |= uint64(shared)<<16 | uint64(flags)<<(16+elemShift)
 	}
-	return t
+	return t, err
 }
 
 // declared reads a declared type. It returns the type of the elements, or 0 for any. A declared
@@ -322,7 +311,7 @@ func (l *lookahead) declared(k containerKind) Type {
 }
 
 // object reads the start of a serialized object.
-func (l *lookahead) object(form *form) Token {
+func (l *lookahead) object(form *form) (Token, error) {
 	d := l.d
 	null := d.options.Format.nullObject // the format has null objects, which need no permission
 	if !d.options.AllowObjects && !null {
@@ -338,7 +327,7 @@ func (l *lookahead) object(form *form) Token {
 		count = l.signed()
 		l.checkCount(l.at-4, uint64(count), 2, 8)
 	}
-	return l.open(form, count).at(&d.tokenSource, 8, n)
+	return l.open(form, count, 8, n)
 }
 
 // Bits of a NodePath: newNodePathBit is in its first word, the others are in its flags.
@@ -349,7 +338,7 @@ const (
 )
 
 // nodePath reads the start of a NodePath.
-func (l *lookahead) nodePath(form *form) Token {
+func (l *lookahead) nodePath(form *form) (Token, error) {
 	d, format := l.d, l.d.options.Format
 	names, subnames, flags := uint32(1), uint64(0), flagOldNodePath
 	if n := l.uint32(); n&newNodePathBit != 0 {
@@ -362,13 +351,13 @@ func (l *lookahead) nodePath(form *form) Token {
 		l.checkCount(4, 1, 1, 0)
 		l.at = 4 // the word is the length of the string, which follows in the form of a name
 	}
-	t := l.open(form, names+uint32(subnames))
-	if l.err == nil {
+	t, err := l.open(form, names+uint32(subnames), 0, 0)
+	if err == nil {
 		d.top().setNames(names, flags)
 		t.head |= uint64(flags) << 16
 		t.bits = uint64(names) | subnames<<32
 	}
-	return t
+	return t, err
 }
 
 // nodePathCounts reads the number of sub-names and the flags of a NodePath with this number
@@ -376,8 +365,12 @@ func (l *lookahead) nodePath(form *form) Token {
 func (l *lookahead) nodePathCounts(names uint32) (uint32, uint64, tokenFlags) {
 	format, word := l.d.options.Format, l.word(8)
 	subnames, bits := uint64(uint32(word)), uint32(word>>32)
-	if l.d.options.Strict {
-		l.fail(12, format.canonicalNodePath(bits))
+	known := uint32(nodePathAbsolute) // the flags that engines write
+	if format.keepProperty {
+		known |= nodePathProperty
+	}
+	if l.d.options.Strict && bits&^known != 0 {
+		l.fail(12, notCanonical("NodePath flags %#x", bits))
 	}
 	flags := tokenFlags(bits&nodePathAbsolute) * flagAbsolute
 	if bits&nodePathProperty != 0 && format.property {
@@ -401,21 +394,22 @@ func (l *lookahead) nodePathCounts(names uint32) (uint32, uint64, tokenFlags) {
 	return names, subnames, flags
 }
 
-// packed reads the start of a packed array.
-func (l *lookahead) packed(form *form) Token {
+// packed reads the start of a packed array. The elements of one with numbers are limited by
+// PackedBytes, and not by Elements and Values: nothing is created for each of them.
+func (l *lookahead) packed(form *form) (Token, error) {
+	var n uint32
 	if form.shape == shapePackedStrings {
-		n := l.signed()
+		n = l.signed()
 		l.checkCount(4, uint64(n), 1, 4)
-		return l.open(form, n)
+	} else {
+		n = l.uint32()
+		l.checkBytes(limitPacked, 4, uint64(n)*uint64(form.size))
 	}
-	// Numbers are not limited by Elements and Values: nothing is created for each of them.
-	n := l.uint32()
-	l.checkData(4, uint64(n)*uint64(form.size))
-	return l.open(form, n)
+	return l.open(form, n, 0, 0)
 }
 
 // signal reads a Signal.
-func (l *lookahead) signal(form *form) Token {
+func (l *lookahead) signal(form *form) (Token, error) {
 	n := l.name()
 	object := l.word(8)
 	return l.take(Token{head: form.head, bits: object}, 8, n)
@@ -423,14 +417,15 @@ func (l *lookahead) signal(form *form) Token {
 
 // image reads the start of an Image of Godot 2. Its fields are the payload of the token; the data
 // follows as Chunks.
-func (l *lookahead) image(form *form) Token {
+func (l *lookahead) image(form *form) (Token, error) {
 	const fields = 16 // format, mipmaps, width, height
-	if b := l.next(fields + 4); b != nil {
-		n := le.Uint32(b[fields:])
-		l.checkData(4+fields, uint64(n))
-		return l.open(form, n).at(&l.d.tokenSource, 4, fields)
+	b := l.next(fields + 4)
+	if b == nil {
+		return Token{}, l.err
 	}
-	return Token{}
+	n := le.Uint32(b[fields:])
+	l.checkBytes(limitPacked, 4+fields, uint64(n))
+	return l.open(form, n, 4, fields)
 }
 
 // eventData has the number of data bytes of each type of InputEvent.
@@ -454,10 +449,10 @@ func eventSize(event, rest uint32) int {
 }
 
 // event reads an InputEvent of Godot 2.
-func (l *lookahead) event(form *form) Token {
+func (l *lookahead) event(form *form) (Token, error) {
 	b := l.next(eventHead)
 	if b == nil {
-		return Token{}
+		return Token{}, l.err
 	}
 	event, device, size := le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:])
 	rest := size - eventHead // size includes the fields before it; if it is less, the first check fails
@@ -465,8 +460,7 @@ func (l *lookahead) event(form *form) Token {
 	if uint64(size) < eventHead+uint64(n) {
 		l.fail(12, wrapf(ErrRange, "InputEvent of type %d needs more than %d bytes", event, size))
 	}
-	l.checkLimit(limitName, 12, uint64(rest))
-	l.checkLength(12, uint64(rest))
+	l.checkBytes(limitName, 12, uint64(rest))
 	l.strict(rest != uint32(n), 12, "InputEvent longer than its type needs")
 	l.next(int(rest))
 	return l.take(Token{head: form.head, bits: uint64(event) | uint64(device)<<32}, 4+eventHead, n)
@@ -483,16 +477,16 @@ type textPart struct {
 
 // text reads the next chunk of a string as a token. The length field is next before the first
 // chunk. typ is the type of the string, or of the NodePath or array that it is part of.
-func (l *lookahead) text(typ Type) Token {
+func (l *lookahead) text(typ Type) (Token, error) {
 	d := l.d
 	pos := d.pos()
 	part := l.takeText(typ)
 	if l.err != nil {
-		return Token{}
+		return Token{}, l.err
 	}
 	d.markToken(pos)
 	d.payload = payload{token: d.mark, kind: KindStringChunk, pos: pos + uint64(part.at), left: part.n}
-	return newToken(KindStringChunk, typ, part.flags, part.length).at(&d.tokenSource, part.at, part.n)
+	return newToken(KindStringChunk, typ, part.flags, part.length).at(&d.tokenSource, part.at, part.n), nil
 }
 
 // takeText consumes the next chunk of a string, for text and for bulk reads, which need no token.
@@ -627,16 +621,16 @@ func (l *lookahead) padded(typ Type, n, pad int) (int, error) {
 }
 
 // chunk reads the next elements of packed data as a token.
-func (l *lookahead) chunk() Token {
+func (l *lookahead) chunk() (Token, error) {
 	d := l.d
 	pos, f := d.pos(), d.top()
 	n := l.takeChunk(math.MaxInt)
 	if l.err != nil {
-		return Token{}
+		return Token{}, l.err
 	}
 	d.markToken(pos)
 	d.payload = payload{token: d.mark, kind: f.kind, pos: pos, left: n}
-	return newToken(KindChunk, f.typ, tokenFlags(f.unit), uint64(n/int(f.size))).at(&d.tokenSource, 0, n)
+	return newToken(KindChunk, f.typ, tokenFlags(f.unit), uint64(n/int(f.size))).at(&d.tokenSource, 0, n), nil
 }
 
 // takeChunk consumes the next elements of packed data, at most this number, and the
@@ -702,18 +696,6 @@ func (f *Format) canonicalNumber(form *form, bits uint64) error {
 		return notCanonical("float %v in 64 bits", wide)
 	case k == KindObjectID && form.size == 8 && bits == 0:
 		return notCanonical("object id 0")
-	}
-	return nil
-}
-
-// canonicalNodePath checks that the flags of a NodePath are among those that engines write.
-func (f *Format) canonicalNodePath(bits uint32) error {
-	known := uint32(nodePathAbsolute)
-	if f.keepProperty {
-		known |= nodePathProperty
-	}
-	if bits&^known != 0 {
-		return notCanonical("NodePath flags %#x", bits)
 	}
 	return nil
 }
