@@ -43,9 +43,6 @@ type Format struct {
 	// engine is set for formats that engines write: packed strings end in a NUL,
 	// and a negative count of packed strings or properties means 0.
 	engine bool
-	// ids is set if an Object is an id with bit 16 of its header, and a serialized
-	// object without it. Otherwise an Object is only a header, and means null.
-	ids bool
 	// nullObject is set if a serialized object without a class name means null even
 	// if AllowObjects is not set.
 	nullObject bool
@@ -75,17 +72,14 @@ type Format struct {
 type formTable struct {
 	byHeader [numForms]form // by formIndex; at offset 0, so that its address need not be computed
 	byType   [64][2]form    // the same forms: without bit 16 in the header, and with it
-	headers  headers
-	idMask   uint32 // a copy from the Format
+	idMask   uint32         // a copy from the Format
+
+	// headers has the headers of bools and numbers, by kind, or noHeader. Typed reads compare with
+	// them: -4 % of typed reads of known shape against finding the form.
+	headers [numKinds]uint64
 }
 
 const numForms = 128
-
-// headers has the headers that typed reads compare with, or noHeader: -4 % of typed reads of
-// known shape against finding the form.
-type headers struct {
-	bool, int32, int64, float32, float64 uint64
-}
 
 // noHeader differs from all headers, which have 32 bits.
 const noHeader = 1 << 32
@@ -145,14 +139,14 @@ var (
 var (
 	godot4 = Format{
 		name: "godot4", types: godot4Types, idMask: 0xFF,
-		width:  [numClasses]width{classInt: flagged, classFloat: flagged, classReal: flagged, classRID: wide},
-		engine: true, ids: true, typed: true, property: true,
+		width:  [numClasses]width{classInt: flagged, classFloat: flagged, classReal: flagged, classObject: flagged, classRID: wide},
+		engine: true, typed: true, property: true,
 		optionalPadding: []Type{TypePackedByteArray},
 	}
 	godot3 = Format{
 		name: "godot3", types: godot3Types, idMask: 0xFF,
-		width:  [numClasses]width{classInt: flagged, classFloat: flagged},
-		engine: true, ids: true, property: true,
+		width:  [numClasses]width{classInt: flagged, classFloat: flagged, classObject: flagged},
+		engine: true, property: true,
 		optionalPadding: []Type{TypePackedByteArray},
 	}
 	godot2 = Format{
@@ -162,8 +156,8 @@ var (
 	}
 	manual4 = Format{
 		name: "manual4", types: manual4Types, idMask: 0xFFFF,
-		width: [numClasses]width{classInt: flagged, classFloat: flagged},
-		ids:   true, nullObject: true, oldNodePath: true,
+		width:      [numClasses]width{classInt: flagged, classFloat: flagged, classObject: flagged},
+		nullObject: true, oldNodePath: true,
 	}
 	manual3 = Format{
 		name: "manual3", types: godot3Types, idMask: 0xFFFFFFFF,
@@ -198,7 +192,7 @@ func FormatByName(name string) (*Format, error) {
 func (f *Format) String() string { return f.name }
 
 // Has reports whether the format has type t.
-func (f *Format) Has(t Type) bool { return t < numTypes && f.forms[0].byType[t][0].typ == t }
+func (f *Format) Has(t Type) bool { return f.forms[0].byType[t&63][0].typ == t }
 
 // mayLackPadding reports whether engines accept a t without its padding at the end of
 // a packet.
@@ -241,15 +235,17 @@ func insert(types []Type, before, t Type) []Type {
 	return slices.Insert(slices.Clone(types), slices.Index(types, before)+1, t)
 }
 
-// layouts describes all types. To add a type, add a constant in token.go, a layout here and
+// layouts describes all types. It has an entry for each number that a Type can have: those that are
+// no types have the zero layout, so that a type of the caller's choice needs no check. To add a type, add a constant in token.go, a layout here and
 // an entry in the list of types of its format. Tests in this package and in all others that
 // know the types one by one, such as variant and gdjson, then fail until they know it, too.
-var layouts = [numTypes]layout{
+var layouts = [256]layout{
 	TypeNil:      {name: "Nil", shape: shapeWord},
 	TypeBool:     {name: "bool", shape: shapeWord, n: 1, units: [2]wire.Unit{wire.Int32, wire.Int32}},
 	TypeInt:      {name: "int", shape: shapeWord, class: classInt, n: 1, units: [2]wire.Unit{wire.Int32, wire.Int64}, kinds: [2]Kind{KindInt32, KindInt64}},
 	TypeFloat:    {name: "float", shape: shapeWord, class: classFloat, n: 1, units: [2]wire.Unit{wire.Float32, wire.Float64}, kinds: [2]Kind{KindFloat32, KindFloat64}},
 	TypeRID:      {name: "RID", shape: shapeWord, class: classRID, n: 1, units: [2]wire.Unit{wire.None, wire.Int64}},
+	TypeObject:   {name: "Object", shape: shapeWord, class: classObject, n: 1, units: [2]wire.Unit{wire.None, wire.Int64}, kinds: [2]Kind{KindObjectID, KindObjectID}},
 	TypeCallable: {name: "Callable", shape: shapeWord},
 
 	TypeVector2:     mathLayout("Vector2", 2, classReal),
@@ -272,12 +268,11 @@ var layouts = [numTypes]layout{
 	TypeString:     {name: "String", shape: shapeText, kinds: [2]Kind{KindStringChunk, KindStringChunk}},
 	TypeStringName: {name: "StringName", shape: shapeText, kinds: [2]Kind{KindStringChunk, KindStringChunk}},
 	TypeNodePath:   {name: "NodePath", shape: shapeNodePath, kinds: [2]Kind{KindNodePathStart, KindNodePathStart}},
-	TypeSignal:     {name: "Signal", shape: shapeSignal, kinds: [2]Kind{KindSignal, KindSignal}},
-	TypeObject:     {name: "Object", shape: shapeObject, kinds: [2]Kind{KindObjectStart, KindObjectID}},
+	TypeSignal:     {name: "Signal", shape: shapeSignal},
 	TypeDictionary: {name: "Dictionary", shape: shapeDict, kinds: [2]Kind{KindDictStart, KindDictStart}},
 	TypeArray:      {name: "Array", shape: shapeArray, kinds: [2]Kind{KindArrayStart, KindArrayStart}},
 	TypeImage:      {name: "Image", shape: shapeImage, n: 1, units: [2]wire.Unit{wire.Byte, wire.Byte}, kinds: [2]Kind{KindImageStart, KindImageStart}},
-	TypeInputEvent: {name: "InputEvent", shape: shapeEvent, kinds: [2]Kind{KindInputEvent, KindInputEvent}},
+	TypeInputEvent: {name: "InputEvent", shape: shapeEvent},
 
 	TypePackedByteArray:    packedLayout("PackedByteArray", TypeInt, 1, classNone, wire.Byte, wire.Byte),
 	TypePackedInt32Array:   packedLayout("PackedInt32Array", TypeInt, 1, classNone, wire.Int32, wire.Int32),
@@ -341,12 +336,13 @@ const (
 type widthClass uint8
 
 const (
-	classNone  widthClass = iota // one width in all formats
-	classInt                     // int
-	classFloat                   // float
-	classReal                    // math types, and packed arrays of vectors
-	classColor                   // Color, which has 32 bits in all engines
-	classInt32                   // integer vectors
+	classNone   widthClass = iota // one width in all formats
+	classInt                      // int
+	classFloat                    // float
+	classReal                     // math types, and packed arrays of vectors
+	classColor                    // Color, which has 32 bits in all engines
+	classInt32                    // integer vectors
+	classObject                   // Object: if flagged, a serialized object or an id; otherwise a header that means null
 	classRID
 	numClasses
 )
@@ -378,28 +374,19 @@ func newFormat(f Format) *Format {
 		table := &f.forms[double]
 		table.idMask = f.idMask
 		table.byType[0][0].typ = numTypes // Type 0 is none, see Encoder.begin.
+		for k := range table.headers {
+			table.headers[k] = noHeader
+		}
 		for id, t := range f.types {
 			r := f.newForms(t, uint32(id), double == 1)
-			table.byHeader[id], table.byHeader[id+numForms/2] = r[0], r[1]
 			table.byType[t] = r
-		}
-		table.headers = headers{
-			bool:  table.headerOf(TypeBool, KindBool),
-			int32: table.headerOf(TypeInt, KindInt32), int64: table.headerOf(TypeInt, KindInt64),
-			float32: table.headerOf(TypeFloat, KindFloat32), float64: table.headerOf(TypeFloat, KindFloat64),
+			for bit, form := range r {
+				table.byHeader[id+bit*numForms/2] = form
+				table.headers[form.kind] = uint64(form.header)
+			}
 		}
 	}
 	return &f
-}
-
-// headerOf returns the header of a t with that kind.
-func (table *formTable) headerOf(t Type, k Kind) uint64 {
-	for _, form := range table.byType[t] {
-		if form.typ == t && form.kind == k {
-			return uint64(form.header)
-		}
-	}
-	return noHeader
 }
 
 func (f *Format) newForms(t Type, id uint32, double bool) (r [2]form) {
@@ -411,7 +398,7 @@ func (f *Format) newForms(t Type, id uint32, double bool) (r [2]form) {
 	}
 	flags := uint16(0)
 	switch {
-	case w == flagged || t == TypeObject && f.ids:
+	case w == flagged:
 		flags = wideFlag
 	case t == TypeArray && f.typed:
 		flags = 3
@@ -425,12 +412,8 @@ func (f *Format) newForms(t Type, id uint32, double bool) (r [2]form) {
 		}
 		u := l.units[i]
 		r[bit] = form{shape: l.shape, content: content{typ: t, kind: l.kinds[i], unit: u, size: l.n * uint8(u.Size())}}
-		// Without ids, an Object is null. Otherwise the form with bit 16 is an id, and the form
-		// without it a serialized object.
-		if t == TypeObject && !f.ids {
-			r[bit] = form{shape: shapeWord, content: content{typ: t, kind: KindObjectID}}
-		} else if t == TypeObject && bit == 1 {
-			r[bit] = form{shape: shapeWord, content: content{typ: t, kind: KindObjectID, unit: wire.Int64, size: 8}}
+		if l.class == classObject && w == flagged && bit == 0 { // the only type with two shapes
+			r[bit] = form{shape: shapeObject, content: content{typ: t, kind: KindObjectStart}}
 		}
 		r[bit].complete(id, flags, uint32(bit))
 	}

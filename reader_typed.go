@@ -51,7 +51,7 @@ func (d *Decoder) ReadNil() error {
 // ReadBool reads a bool.
 func (d *Decoder) ReadBool() (bool, error) {
 	if d.hasFast(d.remaining) {
-		if b := d.peekFast(); uint64(le.Uint32(b[:])) == d.forms.headers.bool {
+		if b := d.peekFast(); uint64(le.Uint32(b[:])) == d.forms.headers[KindBool] {
 			return le.Uint32(b[4:]) != 0, d.take(8)
 		}
 	}
@@ -64,9 +64,9 @@ func (d *Decoder) ReadBool() (bool, error) {
 func (d *Decoder) ReadInt() (int64, error) {
 	if d.hasFast(d.remaining) {
 		switch b := d.peekFast(); {
-		case uint64(le.Uint32(b[:])) == d.forms.headers.int32:
+		case uint64(le.Uint32(b[:])) == d.forms.headers[KindInt32]:
 			return int64(int32(le.Uint32(b[4:]))), d.take(8)
-		case uint64(le.Uint32(b[:])) == d.forms.headers.int64:
+		case uint64(le.Uint32(b[:])) == d.forms.headers[KindInt64]:
 			return int64(le.Uint64(b[4:])), d.take(12)
 		}
 	}
@@ -129,9 +129,9 @@ func (t Token) exactInt() (int64, bool) {
 func (d *Decoder) ReadFloat() (float64, error) {
 	if d.hasFast(d.remaining) {
 		switch b := d.peekFast(); {
-		case uint64(le.Uint32(b[:])) == d.forms.headers.float32:
+		case uint64(le.Uint32(b[:])) == d.forms.headers[KindFloat32]:
 			return float64(math.Float32frombits(le.Uint32(b[4:]))), d.take(8)
-		case uint64(le.Uint32(b[:])) == d.forms.headers.float64:
+		case uint64(le.Uint32(b[:])) == d.forms.headers[KindFloat64]:
 			return math.Float64frombits(le.Uint64(b[4:])), d.take(12)
 		}
 	}
@@ -246,7 +246,7 @@ func (d *Decoder) checkMath(t Type, n int, u wire.Unit) error {
 	if err := d.start(); err != nil {
 		return err
 	}
-	if t >= numTypes || !layouts[t].isMath() {
+	if !layouts[t].isMath() {
 		return d.errorAt(0, wrapf(ErrType, "%v is not a math type", t))
 	}
 	if layouts[t].units[0] != u {
@@ -417,7 +417,7 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 // returns [ErrRange] for other ints and for a finite float beyond the range of float32.
 func (d *Decoder) ReadFloat32() (float32, error) {
 	if d.hasFast(d.remaining) {
-		if b := d.peekFast(); uint64(le.Uint32(b[:])) == d.forms.headers.float32 {
+		if b := d.peekFast(); uint64(le.Uint32(b[:])) == d.forms.headers[KindFloat32] {
 			return math.Float32frombits(le.Uint32(b[4:])), d.take(8)
 		}
 	}

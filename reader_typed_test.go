@@ -1119,7 +1119,7 @@ func testTypedReads(t *testing.T, o *DecoderOptions, memory bool) {
 		}
 	}
 	for _, typ := range o.Format.types {
-		require.True(t, tried[typ.String()] || o.DoubleReals || typ == TypeObject && !o.Format.ids, typ)
+		require.True(t, tried[typ.String()] || o.DoubleReals || typ == TypeObject && o.Format.width[classObject] != flagged, typ)
 	}
 	require.True(t, tried["ObjectID"] || o.DoubleReals)
 }

@@ -79,15 +79,16 @@ func (l *lookahead) checkHeader(form *form, h uint32) {
 		return
 	}
 	f, class, wide := d.options.Format, layouts[form.typ].class, h>>16&1
+	flagged := f.width[class] == flagged
 	switch {
 	// With an idMask of all bits, lookup has found only headers without flags.
 	case f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(form.headerFlags) != 0):
 		l.fail(0, notCanonical("header %#x", h))
 	case !d.admits(form.typ):
 		l.fail(0, notCanonical("%v in a container of %v", form.typ, d.top().elem))
-	case class == classReal && f.width[class] == flagged && d.strictSeen.both(seenMath, wide):
+	case class == classReal && flagged && d.strictSeen.both(seenMath, wide):
 		l.fail(0, notCanonical("math types of both widths"))
-	case form.typ == TypeObject && f.ids && d.strictSeen.both(seenObjects, wide):
+	case class == classObject && flagged && d.strictSeen.both(seenObjects, wide):
 		l.fail(0, notCanonical("both ids of objects and serialized objects"))
 	}
 }

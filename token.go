@@ -1,6 +1,7 @@
 package gdwire
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -61,10 +62,10 @@ const (
 
 // String returns the type's name in Godot 4, such as "int" or "Vector2".
 func (t Type) String() string {
-	if t == 0 || t >= numTypes {
-		return "Type(" + strconv.Itoa(int(t)) + ")"
+	if name := layouts[t].name; name != "" {
+		return name
 	}
-	return layouts[t].name
+	return "Type(" + strconv.Itoa(int(t)) + ")"
 }
 
 // Types returns all types in their order: those of Godot 4, then those that only Godot 2
@@ -80,7 +81,7 @@ func Types() []Type {
 // Components returns the number of components of a math type, and whether they are
 // integers. It returns 0 and false for other types.
 func (t Type) Components() (n int, integers bool) {
-	if t >= numTypes || !layouts[t].isMath() {
+	if !layouts[t].isMath() {
 		return 0, false
 	}
 	return int(layouts[t].n), layouts[t].units[0] == wire.Int32
@@ -88,12 +89,7 @@ func (t Type) Components() (n int, integers bool) {
 
 // Element returns the type of the elements of a packed array: TypeInt, TypeFloat,
 // TypeString, TypeColor or a vector. It returns 0 for other types.
-func (t Type) Element() Type {
-	if t >= numTypes {
-		return 0
-	}
-	return layouts[t].elem
-}
+func (t Type) Element() Type { return layouts[t].elem }
 
 // ElementWidth returns the number of bits of an element of a packed array, or of each of its
 // components: 8 for a PackedByteArray. Vectors and colors have 32 bits here, but can be
@@ -157,7 +153,9 @@ const (
 	numKinds
 )
 
-var kindNames = [numKinds]string{
+// kindNames has the names of the kinds whose number is not that of a type, and of KindBool, whose
+// type has another name.
+var kindNames = [256]string{
 	KindInt32: "Int32", KindInt64: "Int64", KindFloat32: "Float32", KindFloat64: "Float64",
 	KindBool:        "Bool",
 	KindStringChunk: "StringChunk", KindNodePathStart: "NodePathStart",
@@ -168,14 +166,10 @@ var kindNames = [numKinds]string{
 
 // String returns the kind's name, such as "Vector2" or "ArrayStart".
 func (k Kind) String() string {
-	switch {
-	case k < numKinds && kindNames[k] != "":
-		return kindNames[k]
-	case k != 0 && k < Kind(numTypes):
-		return layouts[k].name
-	default:
-		return "Kind(" + strconv.Itoa(int(k)) + ")"
+	if name := cmp.Or(kindNames[k], layouts[k].name); name != "" {
+		return name
 	}
+	return "Kind(" + strconv.Itoa(int(k)) + ")"
 }
 
 // Unknown is the count of a container, string or packed array whose length is not

@@ -45,7 +45,7 @@ func Float64(v float64) Token {
 // type with as many components, or a component is out of range, Vector returns the zero
 // Token, which WriteToken refuses.
 func Vector(t Type, components ...float64) Token {
-	if t >= numTypes || !layouts[t].isMath() || int(layouts[t].n) != len(components) {
+	if !layouts[t].isMath() || int(layouts[t].n) != len(components) {
 		return Token{}
 	}
 	u, p := layouts[t].units[0], make([]byte, 0, 4*len(components))

@@ -269,7 +269,7 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 	if err != nil {
 		return err
 	}
-	if !e.options.Format.ids {
+	if forms[0].shape != shapeObject {
 		return e.fail(wrapf(ErrType, "%v has no serialized objects", e.options.Format))
 	}
 	f := frame{content: forms[0].content}
