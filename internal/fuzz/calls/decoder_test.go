@@ -464,8 +464,12 @@ func (c *caller) note(name string, err error) {
 	if e := (*gdwire.Error)(nil); c.anyWindow && errors.As(err, &e) {
 		text = fmt.Sprint(e.Path, e.Err) // the latest chunk, and so the offset, may differ
 	}
-	start := len(c.trace)
 	c.trace = fmt.Appendf(c.trace, " %s %v ", name, text)
+	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
+		text = e.Err.Error() // after a lost call, the latest token is another
+	}
+	c.places = fmt.Appendf(c.places, " %s %v ", name, text)
+	start := len(c.trace)
 	path := c.d.AppendPath(nil)
 	if !utf8.Valid(path) {
 		c.t.Fatalf("after %s the path is %q", name, path)
