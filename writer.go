@@ -160,7 +160,7 @@ func (e *Encoder) StackIndex(i int) (kind Kind, index, count int64) { return e.s
 // [Decoder.AppendPath]. An Encoder does not keep keys, so the value of the fourth key is
 // .value(3).
 func (e *Encoder) AppendPath(dst []byte) []byte {
-	return e.appendPath(dst, false, nil)
+	return e.appendPath(dst, false, noKey)
 }
 
 // Flush writes the buffered bytes, except for those from an [Unknown] count of an open
@@ -247,7 +247,7 @@ func (e *Encoder) setError(err error) error {
 
 // wrapError returns err in an Error with the offset and path of the current call.
 func (e *Encoder) wrapError(err error) error {
-	return &Error{Offset: e.offset(), Path: string(e.appendPath(nil, true, nil)), Err: err}
+	return &Error{Offset: e.offset(), Path: string(e.appendPath(nil, true, noKey)), Err: err}
 }
 
 // updateFastPath switches the fast path on or off for the innermost container. It must be

@@ -19,20 +19,20 @@ func TestKeyStep(t *testing.T) {
 		key  []byte
 		want string // the step, or "" if the key is too long or of another type
 	}{
-		{"String", wire(4, "name"), ".name"},
-		{"String with a space", wire(4, "a name"), `["a name"]`},
-		{"StringName", wire(21, "name"), `[&"name"]`},
-		{"int", wire(2, 7), "[7]"},
-		{"Vector2i", wire(6, 1, 2), "[Vector2i(1, 2)]"},
-		{"NodePath", wire(22, uint32(0x80000001), 1, 1, "a", "b"), `[^"/a:b"]`},
-		{"empty absolute NodePath", wire(22, uint32(0x80000000), 0, 1), `[^"/"]`},
-		{"NodePath with a separator in a name", wire(22, uint32(0x80000001), 0, 1, "a/b"), ""},
-		{"NodePath with a separator in a sub-name", wire(22, uint32(0x80000001), 2, 0, "a", "b:c", "d"), ""},
-		{"NodePath with a slash in a sub-name", wire(22, uint32(0x80000001), 1, 0, "a", "b/c"), `[^"a:b/c"]`},
-		{"NodePath with an empty name", wire(22, uint32(0x80000001), 0, 1, ""), ""},
-		{"long String", wire(4, long), ""},
-		{"long NodePath", wire(22, uint32(0x80000001), 0, 0, long), ""},
-		{"Array", wire(28, 0), ""},
+		{"String", encode(4, "name"), ".name"},
+		{"String with a space", encode(4, "a name"), `["a name"]`},
+		{"StringName", encode(21, "name"), `[&"name"]`},
+		{"int", encode(2, 7), "[7]"},
+		{"Vector2i", encode(6, 1, 2), "[Vector2i(1, 2)]"},
+		{"NodePath", encode(22, uint32(0x80000001), 1, 1, "a", "b"), `[^"/a:b"]`},
+		{"empty absolute NodePath", encode(22, uint32(0x80000000), 0, 1), `[^"/"]`},
+		{"NodePath with a separator in a name", encode(22, uint32(0x80000001), 0, 1, "a/b"), ""},
+		{"NodePath with a separator in a sub-name", encode(22, uint32(0x80000001), 2, 0, "a", "b:c", "d"), ""},
+		{"NodePath with a slash in a sub-name", encode(22, uint32(0x80000001), 1, 0, "a", "b/c"), `[^"a:b/c"]`},
+		{"NodePath with an empty name", encode(22, uint32(0x80000001), 0, 1, ""), ""},
+		{"long String", encode(4, long), ""},
+		{"long NodePath", encode(22, uint32(0x80000001), 0, 0, long), ""},
+		{"Array", encode(28, 0), ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			d := gdwire.NewDecoder(nil, nil)
@@ -63,7 +63,7 @@ func TestNodePathKeysDiffer(t *testing.T) {
 		for _, a := range names {
 			for _, b := range names {
 				for subnames := range 3 {
-					key := wire(22, uint32(0x80000000)|uint32(2-subnames), subnames, flags, a, b)
+					key := encode(22, uint32(0x80000000)|uint32(2-subnames), subnames, flags, a, b)
 					d := gdwire.NewDecoder(nil, nil)
 					d.ResetBytes(key)
 					tok, err := d.ReadToken()
@@ -115,21 +115,21 @@ func TestFloatKeysDiffer(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, x := range []float64{0, math.Copysign(0, -1), 1, 0.1, 1e15, 1e16, 1e21, 5e-324, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()} {
 		for _, x := range []float64{x, math.Nextafter(x, 2), math.Nextafter(x, -2)} {
-			add(binary.LittleEndian.AppendUint64(wire(0x10003), math.Float64bits(x)))
-			add(binary.LittleEndian.AppendUint32(wire(3), math.Float32bits(float32(x))))
+			add(binary.LittleEndian.AppendUint64(encode(0x10003), math.Float64bits(x)))
+			add(binary.LittleEndian.AppendUint32(encode(3), math.Float32bits(float32(x))))
 		}
 	}
 	for range 1000 {
-		add(binary.LittleEndian.AppendUint64(wire(0x10003), r.Uint64()))
-		add(binary.LittleEndian.AppendUint32(wire(3), r.Uint32()))
-		add(binary.LittleEndian.AppendUint64(wire(0x10003), 0x7FF8<<48|r.Uint64N(3))) // NaN
-		add(binary.LittleEndian.AppendUint32(wire(3), 0x7FC0<<16|r.Uint32N(3)))
+		add(binary.LittleEndian.AppendUint64(encode(0x10003), r.Uint64()))
+		add(binary.LittleEndian.AppendUint32(encode(3), r.Uint32()))
+		add(binary.LittleEndian.AppendUint64(encode(0x10003), 0x7FF8<<48|r.Uint64N(3))) // NaN
+		add(binary.LittleEndian.AppendUint32(encode(3), 0x7FC0<<16|r.Uint32N(3)))
 	}
 	require.Contains(t, seen, "[nan]")
 }
 
-// wire encodes its parts: a number as 32 bits, and a string as length, text and padding.
-func wire(parts ...any) []byte {
+// encode encodes its parts: a number as 32 bits, and a string as length, text and padding.
+func encode(parts ...any) []byte {
 	var b []byte
 	for _, p := range parts {
 		switch p := p.(type) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // A Nearest finds the key that is most similar to one of a path without a value. Its Key is
@@ -105,7 +106,7 @@ func (n *Nearest) NotFound(p *Place) error {
 	switch {
 	case !ok:
 		return fmt.Errorf("there is no %v", p)
-	case missing == p && isName(near.name):
+	case missing == p && wire.IsName(near.name):
 		return fmt.Errorf("there is no %v; did you mean %s?", p, near.name)
 	}
 	step := Step{Key: Value{Type: gdwire.TypeString, Text: near.name}}

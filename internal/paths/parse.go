@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // words has the values that are a word, in any case.
@@ -91,7 +92,7 @@ func (s *scanner) value() (Value, error) {
 		return Value{Type: gdwire.TypeInt, Int: n}, nil
 	}
 	start := s.pos
-	name := s.take(nameLen(s.text[s.pos:]))
+	name := s.take(wire.NameLen(s.text[s.pos:]))
 	if v, ok := words[strings.ToLower(name)]; ok {
 		return v, nil
 	}
@@ -345,7 +346,7 @@ func (s *scanner) typed(v Value) (Value, error) {
 
 // elem parses a declared type.
 func (s *scanner) elem() (gdwire.Elem, error) {
-	n := nameLen(s.text[s.pos:])
+	n := wire.NameLen(s.text[s.pos:])
 	if n == 0 {
 		class := s.accept("&")
 		name, err := s.quoted()

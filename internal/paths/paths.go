@@ -18,6 +18,7 @@ import (
 	"strconv"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // A Path is the location of a value in the input.
@@ -128,7 +129,7 @@ func (s *Step) Append(dst []byte) []byte {
 	case End:
 		return append(dst, appendStep...)
 	}
-	if s.Key.Type == gdwire.TypeString && isName(s.Key.Text) {
+	if s.Key.Type == gdwire.TypeString && wire.IsName(s.Key.Text) {
 		return append(append(dst, '.'), s.Key.Text...)
 	}
 	dst = append(dst, '[')
@@ -137,42 +138,17 @@ func (s *Step) Append(dst []byte) []byte {
 }
 
 // AppendIndex appends the step to element n of an array: [3].
-func AppendIndex(dst []byte, n int64) []byte {
-	dst = append(dst, '[')
-	dst = strconv.AppendInt(dst, n, 10)
-	return append(dst, ']')
-}
+func AppendIndex(dst []byte, n int64) []byte { return wire.AppendIndex(dst, n) }
 
 // AppendKeyAt appends the step to the key of pair n: .key(3).
-func AppendKeyAt(dst []byte, n int64) []byte { return appendAt(dst, ".key(", n) }
+func AppendKeyAt(dst []byte, n int64) []byte { return wire.AppendKeyAt(dst, n) }
 
 // AppendValueAt appends the step to the value of pair n: .value(3).
-func AppendValueAt(dst []byte, n int64) []byte { return appendAt(dst, ".value(", n) }
-
-func appendAt(dst []byte, name string, n int64) []byte {
-	dst = append(dst, name...)
-	dst = strconv.AppendInt(dst, n, 10)
-	return append(dst, ')')
-}
+func AppendValueAt(dst []byte, n int64) []byte { return wire.AppendValueAt(dst, n) }
 
 // maxSteps is the maximum number of steps of a path, which bounds the recursion of a Walker.
 // It is more than flat ever prints.
 const maxSteps = 1 << 15
-
-// isName reports whether a key can be written without quotes.
-func isName(s string) bool { return s != "" && nameLen(s) == len(s) }
-
-// nameLen returns the length of the name at the start of s.
-func nameLen(s string) int {
-	for i := range len(s) {
-		c := s[i]
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return i
-		}
-	}
-	return len(s)
-}
 
 // path parses a path at the start of the text.
 func (s *scanner) path() (Path, error) {
@@ -204,7 +180,7 @@ func (s *scanner) path() (Path, error) {
 			step.Index, err = s.index()
 		case s.accept("."):
 			step.Key, err = s.name()
-		case first && nameLen(s.text) > 0:
+		case first && wire.NameLen(s.text) > 0:
 			step.Key, err = s.name()
 		case s.accept(ellipsis):
 			p.Cut = true
@@ -227,7 +203,7 @@ func (s *scanner) path() (Path, error) {
 
 // name parses the name after a dot.
 func (s *scanner) name() (Value, error) {
-	n := nameLen(s.text[s.pos:])
+	n := wire.NameLen(s.text[s.pos:])
 	if n == 0 {
 		return Value{}, s.errorf(`want a name; other keys are written ["…"]`)
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // A SyntaxError describes text that is not a path or line.
@@ -73,7 +75,7 @@ func (s *scanner) space() {
 
 // word skips a word in lower or upper case, if it is next and no longer one.
 func (s *scanner) word(word string) bool {
-	n := nameLen(s.text[s.pos:])
+	n := wire.NameLen(s.text[s.pos:])
 	ok := n == len(word) && strings.EqualFold(s.text[s.pos:s.pos+n], word)
 	if ok {
 		s.pos += n

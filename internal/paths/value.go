@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // A Value is the value in a line, or a key in a path.
@@ -275,7 +276,7 @@ func appendElem(dst []byte, e gdwire.Elem) []byte {
 		return append(dst, variant...)
 	case e.Script != "":
 		return AppendQuoted(dst, name)
-	case e.Class != "" && (!isName(name) || name == variant || types[name] != 0):
+	case e.Class != "" && (!wire.IsName(name) || name == variant || types[name] != 0):
 		return AppendQuoted(append(dst, '&'), name)
 	default:
 		return append(dst, name...)
