@@ -406,9 +406,9 @@ func (f *Format) newForms(t Type, id uint32, double bool) (r [2]form) {
 		flags = 3 | 3<<2
 	}
 	for bit := range r {
-		i := 0
-		if w == wide || w == flagged && bit == 1 {
-			i = 1
+		i := bit
+		if w != flagged { // bit 16 says nothing
+			i = int(w)
 		}
 		u := l.units[i]
 		r[bit] = form{shape: l.shape, content: content{typ: t, kind: l.kinds[i], unit: u, size: l.n * uint8(u.Size())}}

@@ -1,6 +1,7 @@
 package gdwire
 
 import (
+	"cmp"
 	"io"
 	"iter"
 	"math"
@@ -161,16 +162,14 @@ func NewDecoder(r io.Reader, o *DecoderOptions) *Decoder {
 // Options returns the options of d. Format is never nil.
 func (d *Decoder) Options() DecoderOptions {
 	o := d.options
-	if o.Format == nil {
-		o.Format = Godot4
-	}
+	o.Format = cmp.Or(o.Format, Godot4)
 	return o
 }
 
 // Reset discards the state of d and makes it read from r, starting at offset 0, with
 // the same options.
 func (d *Decoder) Reset(r io.Reader) {
-	d.reset(r, d.memory(), 0)
+	d.reset(r, nil, 0)
 	d.stopFast()
 }
 
@@ -217,19 +216,11 @@ func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 // initOptions sets the fields that are derived from the options.
 func (d *Decoder) initOptions() {
 	o := &d.options
-	if o.Format == nil {
-		o.Format = Godot4
-	}
-	if o.MaxChunk == 0 {
-		o.MaxChunk = DefaultMaxChunk
-	}
-	double := 0
-	if o.DoubleReals {
-		double = 1
-	}
+	o.Format = cmp.Or(o.Format, Godot4)
+	o.MaxChunk = cmp.Or(o.MaxChunk, DefaultMaxChunk)
 	d.maxChunk = min(max(o.MaxChunk, minWindow), maxWindow)
 	d.bounds = o.Limits.bounds()
-	d.forms = &o.Format.forms[double]
+	d.forms = &o.Format.forms[bit(o.DoubleReals)]
 	d.maxDepth = int(min(d.bounds[limitDepth], math.MaxInt))
 	d.maxWhole = int(min(int64(d.maxChunk), d.bounds[limitString]))
 	d.maxCount = min(d.bounds[limitElements], sharedBit-1)

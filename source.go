@@ -112,14 +112,6 @@ func (s *source) restart(r io.Reader, buf []byte, end int) {
 	s.inputEnd = math.MaxUint64
 }
 
-// memory returns the buffer from the pool, or nil.
-func (s *source) memory() []byte {
-	if s.buffer == nil {
-		return nil
-	}
-	return s.buffer.B
-}
-
 // release returns the buffer to the pool.
 func (s *source) release() {
 	if s.buffer != nil {
@@ -139,9 +131,7 @@ func (s *source) limitTo(pos uint64) {
 
 // readable returns limit: end, or the end of Limits.Bytes. Before the first value, valueEnd is
 // less than base; the difference then wraps to a large number, so that end decides.
-func (s *source) readable() int {
-	return int(min(uint64(s.end), s.valueEnd-s.base))
-}
+func (s *source) readable() int { return int(min(uint64(s.end), s.valueEnd-s.base)) }
 
 // setLimit sets limit, and the bytes of the fast path to the same.
 func (s *source) setLimit() {
@@ -182,9 +172,15 @@ func (s *source) fetch(n, size int) (err error) {
 	}
 	if s.buffer == nil {
 		s.buffer = getBuffer(size)
+	}
+	if s.buf == nil { // after restart
 		s.buf = s.buffer.B
 	}
-	s.compact(n)
+	if from := s.unneeded(n); from > 0 {
+		s.end = copy(s.buf, s.buf[from:s.end])
+		s.base += uint64(from)
+		s.r = history
+	}
 	for err == nil && s.end-s.r < n {
 		if s.end == len(s.buf) { // only when all of it has been filled, see grow
 			s.grow(n)
@@ -230,15 +226,6 @@ func (s *source) unneeded(n int) int {
 		return 0
 	}
 	return from
-}
-
-// compact moves the unread bytes, and the history before them, to the start of the buffer.
-func (s *source) compact(n int) {
-	if from := s.unneeded(n); from > 0 {
-		s.end = copy(s.buf, s.buf[from:s.end])
-		s.base += uint64(from)
-		s.r = history
-	}
 }
 
 // grow enlarges the buffer to hold n bytes after r, at most doubling it, so that memory

@@ -510,10 +510,8 @@ func (t Token) String() string {
 		return k.String()
 	case KindBool:
 		return fmt.Sprint("Bool ", t.Bool())
-	case KindInt32, KindInt64:
-		return fmt.Sprint(k, " ", t.Int())
-	case KindFloat32, KindFloat64:
-		return fmt.Sprint(k, " ", t.Float())
+	case KindInt32, KindInt64, KindFloat32, KindFloat64:
+		return fmt.Sprint(k, " ", t.number())
 	case KindRID, KindObjectID:
 		return fmt.Sprint(k, " ", int64(t.ID()))
 	case KindStringChunk:

@@ -14,10 +14,15 @@ func Nil() Token { return newToken(KindNil, TypeNil, 0, 0) }
 
 // Bool returns the token of a bool.
 func Bool(v bool) Token {
+	return newToken(KindBool, TypeBool, tokenFlags(wire.Int32), uint64(bit(v)))
+}
+
+// bit returns 1 for true: as the encoding of a bool, or as an index of forms.
+func bit(v bool) int {
 	if v {
-		return newToken(KindBool, TypeBool, tokenFlags(wire.Int32), 1)
+		return 1
 	}
-	return newToken(KindBool, TypeBool, tokenFlags(wire.Int32), 0)
+	return 0
 }
 
 // Int32 returns the token of an int that is encoded in 32 bits.
