@@ -188,7 +188,7 @@ loop:
 		e.pop()
 		e.updateFastPath()
 	}
-	appendPieces(&e.sink, nil, d.buf[start:d.r], nil)
+	e.advance(copy(e.buf[e.n:], d.buf[start:d.r]))
 }
 
 // copyStart opens the next value of d, an Array, Dictionary, PackedStringArray or NodePath,

@@ -76,6 +76,7 @@ func writeKey(x any, k *hook.Key) bool {
 	le.PutUint64(b[:], k.Head)
 	le.PutUint64(b[8:], k.First)
 	le.PutUint64(b[16:], k.Last)
-	e.endFast(size)
+	e.advance(size)
+	e.count(1)
 	return true
 }

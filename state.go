@@ -195,14 +195,6 @@ func (s *state) push(c *content, n uint32, pos uint64) *frame {
 	return f
 }
 
-// pushFrame opens a frame with all fields of f for the content that an Encoder writes next.
-func (s *state) pushFrame(f *frame) {
-	s.push(&f.content, f.count, 0).names = f.names
-	if f.has(flagUnknown) {
-		s.remaining = unknownRemaining
-	}
-}
-
 // setNames sets the fields of the frame of a NodePath.
 func (f *frame) setNames(names uint32, flags tokenFlags) { f.names, f.flags = names, flags }
 

@@ -21,8 +21,8 @@ import (
 // writePieces. Then it changes the nesting: it counts a value, or opens or closes a frame.
 // An invalid call returns before writePieces and has no effect.
 //
-// Only writePieces, writeElements and flush meet errors of the Writer. These stay, so no call
-// has to know what an earlier one has written.
+// The sink keeps the first error of its Writer and of an invalid call. It stays, so no call has to
+// know what an earlier call has written.
 
 // EncoderOptions configures an Encoder. The zero value selects [Godot4].
 type EncoderOptions struct {
@@ -61,15 +61,14 @@ type Encoder struct {
 	sink
 
 	// State of earlier calls.
-	err       error            // returned by all later calls; ErrReleased after Release
-	permanent bool             // ClearError does not clear err: after Fail, Release and errors of the Writer
-	accepts   Type             // while CopyValue writes, the type that the container of the Decoder declares
-	partial   int              // bytes of the element that the next Write completes
-	rune      wire.PartialRune // that the next Write completes
+	accepts Type             // while CopyValue writes, the type that the container of the Decoder declares
+	partial int              // bytes of the element that the next Write completes
+	rune    wire.PartialRune // that the next Write completes
 
 	// The options, and fields derived from them.
 	options  EncoderOptions
 	forms    *[64][2]form // by type
+	double   int          // 1 if DoubleReals is set, otherwise 0: the index of the form of math types
 	maxDepth int
 
 	raw *Decoder // of WriteRaw
@@ -121,15 +120,14 @@ func (e *Encoder) reset() {
 	if o.Format == nil {
 		o.Format = Godot4
 	}
-	double := 0
+	e.double = 0
 	if o.DoubleReals {
-		double = 1
+		e.double = 1
 	}
-	e.forms = &o.Format.forms[double].byType
+	e.forms = &o.Format.forms[e.double&1].byType
 	e.maxDepth = int(min(limitDepth.or(int64(o.Depth)), math.MaxInt))
 	e.init()
 	e.partial, e.rune = 0, wire.PartialRune{}
-	e.err, e.permanent = nil, false
 }
 
 // Release returns the buffer to the pool. Bytes that were not flushed are lost. Until the
@@ -137,7 +135,6 @@ func (e *Encoder) reset() {
 func (e *Encoder) Release() {
 	e.close()
 	e.release()
-	e.err, e.permanent = ErrReleased, true
 }
 
 // OutputOffset returns the number of bytes written or buffered since Reset.
@@ -169,7 +166,7 @@ func (e *Encoder) Flush() error {
 	if err := e.Err(); err != nil {
 		return err
 	}
-	return e.writerError(e.flush())
+	return e.flush()
 }
 
 // Close calls Flush. It returns [ErrIncomplete] if a value is not complete. It does not close
@@ -196,7 +193,6 @@ func (e *Encoder) Err() error {
 func (e *Encoder) ClearError() error {
 	err := e.Err()
 	if e.err != nil && !e.permanent {
-		e.err = nil
 		e.resume() // first, because updateFastPath has no effect after stop
 		e.updateFastPath()
 	}
@@ -208,17 +204,13 @@ func (e *Encoder) ClearError() error {
 // [Error] with offset and path, unless err is or wraps an Error. It returns the error that
 // stays. Fail(nil) has no effect.
 func (e *Encoder) Fail(err error) error {
-	if err == nil || e.permanent {
-		return e.Err()
-	}
-	if e.Err() == errNotReset {
-		return errNotReset
+	if first := e.Err(); err == nil || e.permanent || first == errNotReset {
+		return first
 	}
 	if located := new(Error); !errors.As(err, &located) {
 		err = e.wrapError(err)
 	}
-	e.permanent = true
-	return e.setError(err)
+	return e.stop(err, true)
 }
 
 // fail returns the error that stays, which err becomes if there is none yet.
@@ -226,23 +218,7 @@ func (e *Encoder) fail(err error) error {
 	if first := e.Err(); first != nil {
 		return first
 	}
-	return e.setError(e.wrapError(err))
-}
-
-// writerError makes an error of the Writer the error that stays until Reset.
-func (e *Encoder) writerError(err error) error {
-	if err == nil {
-		return nil
-	}
-	e.permanent = true
-	return e.setError(err)
-}
-
-// setError makes err the error that stays.
-func (e *Encoder) setError(err error) error {
-	e.err = err
-	e.stop()
-	return err
+	return e.stop(e.wrapError(err), false)
 }
 
 // wrapError returns err in an Error with the offset and path of the current call.
@@ -251,39 +227,30 @@ func (e *Encoder) wrapError(err error) error {
 }
 
 // updateFastPath switches the fast path on or off for the innermost container. It must be
-// called after any change of the state that it tests. The fast path itself calls enterNames,
-// leaveNames and stopFast instead, which saves 3 % of the time of a document.
+// called after any change of the state that it tests. The fast path itself calls setFast
+// instead, which saves 3 % of the time of a document.
 func (e *Encoder) updateFastPath() {
+	limit := max(e.limit, 0)
 	switch f := e.top(); {
 	case f.kind == KindArrayStart, f.kind == KindDictStart:
 		if f.elem == 0 && e.depth <= e.maxDepth {
-			e.writeValuesFast()
+			e.setFast(limit, 0, 0)
 			return
 		}
 	case f.kind == KindNodePathStart, f.kind == KindPackedStart && f.size == 0:
-		e.writeNamesFast(e.options.Format.nul(f.typ))
+		e.setFast(0, limit, e.options.Format.nul(f.typ))
 		return
 	}
-	e.stopFast()
+	e.setFast(0, 0, 0)
 }
 
-// fast returns the next bytes of the buffer, for a header and a word, and false if the fast
-// path is off or no value may be next. The caller puts a value there and calls endFast. The
-// bytes after the value may be overwritten: the next value follows it. The mask of n, here
-// and elsewhere, is explained in format.go.
-func (e *Encoder) fast() (b *[fastSize]byte, ok bool) {
-	values, n := e.fastValues, e.n&math.MaxInt
-	if n > len(values)-fastSize || e.remaining == 0 {
-		return nil, false
-	}
-	return (*[fastSize]byte)(values[n:]), true
-}
-
-// endFast counts a value or name of size bytes that the fast path has put into the buffer. Unlike
-// endValue it need not flush, because the fast path is off at the top level.
-func (e *Encoder) endFast(size int) {
-	e.advance(size)
-	e.count(1)
+// fast reports whether the fast path is on, a value may be next and the buffer has room for size
+// bytes. The caller puts a value at fastValues[n:], and calls advance and count. Unlike endValue
+// it need not flush, because the fast path is off at the top level. The bytes after the value may
+// be overwritten: the next value follows it. The mask of n, here and elsewhere, is explained in
+// format.go.
+func (e *Encoder) fast(size int) bool {
+	return e.n&math.MaxInt <= len(e.fastValues)-size && e.remaining > 0
 }
 
 // begin checks that a value of type t may be next and returns its forms. Calls that do not
@@ -291,7 +258,7 @@ func (e *Encoder) endFast(size int) {
 func (e *Encoder) begin(t Type) (*[2]form, error) {
 	// Where the fast path is on, there is no error, the container is untyped and the depth is
 	// within the limit. Only the count and the types of the format are left to check.
-	if e.n <= len(e.fastValues)-fastSize && e.remaining > 0 {
+	if e.fast(fastSize) {
 		if forms := &e.forms[t&63]; forms[0].typ == t {
 			return forms, nil
 		}
@@ -335,45 +302,13 @@ func (e *Encoder) unexpected(what any) error {
 	}
 }
 
-// writePieces writes the bytes of a call, after the call has checked them: what precedes the
-// payload, the payload, which is the only long piece, and what follows it. All of them are passed
+// writePieces writes the bytes of a call, after the call has checked them. All of them are passed
 // at once, so that a LimitError of any leaves none written.
 func writePieces[S string | []byte](e *Encoder, head []byte, body S, tail []byte) error {
-	if !e.fits(len(head)+len(tail), len(body)) {
-		return writePiecesSlow(e, head, body, tail)
-	}
-	appendPieces(&e.sink, head, body, tail)
-	return nil
-}
-
-// writePiecesSlow writes bytes that do not fit the buffer: it enlarges the buffer if they must
-// be kept, and otherwise flushes it. It reserves all of them first, so that a LimitError
-// leaves nothing written.
-func writePiecesSlow[S string | []byte](e *Encoder, head []byte, body S, tail []byte) error {
-	if e.keeps() {
-		if err := e.reserve(int64(len(head)) + int64(len(body)) + int64(len(tail))); err != nil {
-			return e.fail(err)
-		}
-		appendPieces(&e.sink, head, body, tail)
-		return nil
-	}
-	err := e.appendShort(head)
-	if err == nil {
-		err = appendLong(&e.sink, body)
-	}
-	if err == nil {
-		err = e.appendShort(tail)
-	}
-	return e.writerError(err)
-}
-
-// writeElements writes n elements of size bytes of packed data. encode puts m of them, from
-// element i on, into b.
-func (e *Encoder) writeElements(n, size int, encode func(b []byte, i, m int)) error {
-	if err := e.reserve(int64(n) * int64(size)); err != nil {
+	if err := appendPieces(&e.sink, head, body, tail); err != nil {
 		return e.fail(err)
 	}
-	return e.writerError(e.appendElements(n, size, encode))
+	return nil
 }
 
 // writeValue writes a whole value or name in pieces.
@@ -400,5 +335,5 @@ func (e *Encoder) endValue() error {
 	if e.depth > 0 {
 		return nil
 	}
-	return e.writerError(e.flush())
+	return e.flush()
 }

@@ -35,6 +35,9 @@ type sink struct {
 	fastValues, fastNames []byte
 	nameNUL               uint32 // the number of NULs after a name: 1 for the strings of engines' PackedStringArrays
 
+	err       error // returned by all later calls; ErrReleased after release
+	permanent bool  // only restart clears err: after Fail, release and errors of the Writer
+
 	keep    int   // position in buf of the outermost Unknown count; 0 after restartBytes
 	counts  []int // positions in buf of the Unknown counts of open containers
 	maxKept int   // maximum number of bytes from keep on
@@ -74,7 +77,7 @@ func (s *sink) restartBytes(b []byte) {
 
 // release returns the buffer to the pool.
 func (s *sink) release() {
-	s.stop()
+	_ = s.stop(ErrReleased, true)
 	s.setBuffer(nil)
 	s.w, s.n, s.written = nil, 0, 0
 	if s.buffer != nil {
@@ -86,17 +89,21 @@ func (s *sink) release() {
 // setBuffer sets the buffer and switches the fast path off.
 func (s *sink) setBuffer(b []byte) { s.buf, s.fastValues, s.fastNames = b, b[:0], b[:0] }
 
-// stop switches the fast path off until resume, even if updateFastPath is called. Without it, each
-// fast path would have to check for an error of an earlier call.
-func (s *sink) stop() {
+// stop makes err the error that stays and returns it. It switches the fast path off until resume,
+// even if updateFastPath is called. Without that, each fast path would have to check for an error
+// of an earlier call.
+func (s *sink) stop(err error, permanent bool) error {
+	s.err, s.permanent = err, permanent
 	s.limit = -1
-	s.stopFast()
+	s.setFast(0, 0, 0)
+	return err
 }
 
 // resume ends the effect of stop. The caller then calls Encoder.updateFastPath.
 func (s *sink) resume() {
+	s.err, s.permanent = nil, false
 	s.limit = 0
-	s.stopFast()
+	s.setFast(0, 0, 0)
 	s.setLimit()
 }
 
@@ -117,38 +124,12 @@ func (s *sink) setLimit() {
 	}
 }
 
-// stopFast makes the slow path write what follows.
-func (s *sink) stopFast() {
-	s.fastValues = s.fastValues[:0]
-	s.fastNames = s.fastNames[:0]
-	s.nameNUL = 0
-}
-
-// writeValuesFast lets the fast path write values.
-func (s *sink) writeValuesFast() {
-	s.stopFast()
-	s.fastValues = s.fastValues[:max(s.limit, 0)]
-}
-
-// writeNamesFast lets the fast path write names, each with nul NULs.
-func (s *sink) writeNamesFast(nul uint32) {
-	s.stopFast()
-	s.fastNames = s.fastNames[:max(s.limit, 0)]
+// setFast lets the fast path write values up to the first limit, or names, each with nul NULs, up
+// to the second. The slow path writes what follows if both are 0.
+func (s *sink) setFast(values, names int, nul uint32) {
+	s.fastValues = s.fastValues[:values]
+	s.fastNames = s.fastNames[:names]
 	s.nameNUL = nul
-}
-
-// enterNames lets the fast path write names after it has begun a NodePath or PackedStringArray.
-func (s *sink) enterNames(nul uint32) {
-	s.fastNames = s.fastNames[:len(s.fastValues)]
-	s.fastValues = s.fastValues[:0]
-	s.nameNUL = nul
-}
-
-// leaveNames is the inverse of enterNames.
-func (s *sink) leaveNames() {
-	s.fastValues = s.fastValues[:len(s.fastNames)]
-	s.fastNames = s.fastNames[:0]
-	s.nameNUL = 0
 }
 
 // offset returns the number of bytes written or buffered.
@@ -161,18 +142,29 @@ func (s *sink) advance(n int) { s.n += n }
 // texts.
 func (s *sink) advanceTo(n int) { s.n = n }
 
-// fits reports whether short bytes and a body can be appended to the buffer. It is false for a
-// long body and an empty buffer, so that appendLong writes the body without copying it.
-func (s *sink) fits(short, body int) bool {
-	return body <= s.limit-s.n-short && (s.n > 0 || body < len(s.buf)/2)
-}
-
-// appendPieces appends head, body and tail, which fit. It is a function because methods cannot have
-// type parameters: a string need not be converted, which would copy it.
-func appendPieces[S string | []byte](s *sink, head []byte, body S, tail []byte) {
-	n := s.n + copy(s.buf[s.n:], head)
-	n += copy(s.buf[n:], body)
-	s.n = n + copy(s.buf[n:], tail)
+// appendPieces appends the bytes of a call: what precedes the payload, the payload, which is the
+// only long piece, and what follows it. If it returns a LimitError, it has appended none of them.
+// It is a function because methods cannot have type parameters: a string need not be converted,
+// which would copy it.
+func appendPieces[S string | []byte](s *sink, head []byte, body S, tail []byte) error {
+	// A long body and an empty buffer are for appendLong, which writes the body without copying it.
+	if len(body) <= s.limit-s.n-len(head)-len(tail) && (s.n > 0 || len(body) < len(s.buf)/2) {
+		n := s.n + copy(s.buf[s.n:], head)
+		n += copy(s.buf[n:], body)
+		s.n = n + copy(s.buf[n:], tail)
+		return nil
+	}
+	err := s.reserve(int64(len(head)) + int64(len(body)) + int64(len(tail)))
+	if err == nil {
+		err = s.appendShort(head)
+	}
+	if err == nil {
+		err = appendLong(s, body)
+	}
+	if err == nil {
+		err = s.appendShort(tail)
+	}
+	return err
 }
 
 // appendShort appends a piece. If it does not fit, appendShort flushes first, and splits the
@@ -193,13 +185,13 @@ func (s *sink) appendShort(p []byte) error {
 	return nil
 }
 
-// appendLong appends a piece of any length. It fills the buffer. If the buffer is empty, it
-// writes a piece of at least half its size directly.
+// appendLong appends a piece of any length. It fills the buffer. If the buffer is empty and no
+// bytes are kept, it writes a piece of at least half its size directly.
 func appendLong[S string | []byte](s *sink, p S) error {
 	for len(p) > 0 {
 		n := 0
 		var err error
-		if b, ok := any(p).([]byte); ok && s.n == 0 && len(b) >= len(s.buf)/2 {
+		if b, ok := any(p).([]byte); ok && s.n == 0 && !s.keeps() && len(b) >= len(s.buf)/2 {
 			n, err = s.write(b)
 		} else if s.n == len(s.buf) {
 			err = s.flush()
@@ -216,8 +208,11 @@ func appendLong[S string | []byte](s *sink, p S) error {
 }
 
 // appendElements appends n elements of size bytes, at most spareSize. encode puts m of them,
-// from element i on, into b. If bytes are kept, reserve must have been called.
+// from element i on, into b. If it returns a LimitError, it has appended none of them.
 func (s *sink) appendElements(n, size int, encode func(b []byte, i, m int)) error {
+	if err := s.reserve(int64(n) * int64(size)); err != nil {
+		return err
+	}
 	for i := 0; i < n; {
 		m := min((len(s.buf)-s.n)/size, n-i)
 		if m > 0 { // as many as fit, encoded in place
@@ -235,40 +230,39 @@ func (s *sink) appendElements(n, size int, encode func(b []byte, i, m int)) erro
 	return nil
 }
 
-// flush writes the buffered bytes, except for those that are kept.
+// flush writes the buffered bytes, except for those that are kept. It removes what was written from
+// the buffer. After an error of the Writer the rest is moved, too, so that offset does not count
+// bytes twice.
 func (s *sink) flush() error {
 	end := min(s.n, s.keep)
 	if end == 0 {
 		return nil
 	}
 	n, err := s.write(s.buf[:end])
-	s.compact(n)
-	return err
-}
-
-// compact removes n bytes that were written from the buffer. After an error of the Writer the
-// rest is moved, too, so that offset does not count bytes twice.
-func (s *sink) compact(n int) {
 	if n == s.n { // all, unless counts are Unknown or the Writer fails
 		s.n = 0
 	} else {
 		s.n = copy(s.buf, s.buf[n:s.n])
 	}
-	if !s.keeps() {
-		return
+	if s.keeps() {
+		s.keep -= n
+		for i := range s.counts {
+			s.counts[i] -= n
+		}
+		s.setLimit()
 	}
-	s.keep -= n
-	for i := range s.counts {
-		s.counts[i] -= n
-	}
-	s.setLimit()
+	return err
 }
 
-// write calls the Writer and checks the count that it returns. It is the only call of the
-// Encoder's Writer, and not reached after ResetBytes, because all bytes are kept then.
+// write calls the Writer and checks the count that it returns. An error of the Writer stays. It
+// is the only call of the Encoder's Writer, and not reached after ResetBytes, because all bytes
+// are kept then.
 func (s *sink) write(p []byte) (int, error) {
 	n, err := checked.Write(s.w, p)
 	s.written += uint64(n)
+	if err != nil {
+		_ = s.stop(err, true)
+	}
 	return n, err
 }
 

@@ -25,9 +25,9 @@ func (e *Encoder) beginCounted(t Type, n int64) error {
 	frames[1].init(&form.content, uint32(n))
 	e.nest(frames, pairs, uint64(n)*(1+pairs))
 	if form.shape == shapePackedStrings {
-		e.enterNames(e.options.Format.nul(TypePackedStringArray))
+		e.setFast(0, len(values), e.options.Format.nul(TypePackedStringArray))
 	} else if depth >= e.maxDepth { // it can be empty, but begin returns an error for any value in it
-		e.stopFast()
+		e.setFast(0, 0, 0)
 	}
 	return nil
 }
@@ -59,8 +59,9 @@ func (e *Encoder) beginForm(form *form, n int64) error {
 // open opens a container with frame f, whose head has been written. An Unknown count is the
 // last four bytes of the head.
 func (e *Encoder) open(f *frame) {
-	e.pushFrame(f)
+	e.push(&f.content, f.count, 0).names = f.names
 	if f.has(flagUnknown) {
+		e.setRemaining(unknownRemaining)
 		e.keepCount() // before anything can flush the head
 	}
 	e.updateFastPath()
@@ -82,7 +83,7 @@ func (e *Encoder) setDeclared(f *frame, n int64) error {
 		f.flags |= flagUnknown
 		return nil
 	}
-	if n < 0 || n > e.maxCount(f) {
+	if n < 0 || n > f.maxCount(e.options.Format) {
 		return e.fail(wrapf(ErrRange, "count of %d is out of range", n))
 	}
 	f.count = uint32(n)
@@ -91,9 +92,9 @@ func (e *Encoder) setDeclared(f *frame, n int64) error {
 
 // maxCount returns the largest count of f. Engines read counts as int32. In the formats of manuals
 // they have 32 bits, except for arrays and dictionaries, where bit 31 is no part of the count.
-func (e *Encoder) maxCount(f *frame) int64 {
+func (f *frame) maxCount(format *Format) int64 {
 	most := int64(math.MaxInt32)
-	if !e.options.Format.engine && f.kind != KindArrayStart && f.kind != KindDictStart {
+	if !format.engine && f.kind != KindArrayStart && f.kind != KindDictStart {
 		most = math.MaxUint32
 	}
 	if f.kind == KindStringChunk { // the encoded length includes the NUL
@@ -115,31 +116,27 @@ func (e *Encoder) End() error {
 			return nil
 		case len(e.fastNames) > 0: // a NodePath or PackedStringArray
 			e.unnest(&frames[0])
-			e.leaveNames()
+			e.setFast(len(e.fastNames), 0, 0)
 			return nil
 		}
 	}
-	return e.endSlow()
-}
-
-// endSlow is called for the End of top-level values, of Unknown counts, typed containers, objects,
-// strings and packed data, and for every invalid End.
-func (e *Encoder) endSlow() error {
 	if err := e.Err(); err != nil {
 		return err
 	}
-	f := e.frame(e.depth)
-	switch w := e.want(); {
-	case w == wantTop:
-		return e.fail(wrapf(ErrIncomplete, "End without a matching Begin"))
-	case w == wantKey || w == wantValue || w == wantField:
-		return e.fail(wrapf(ErrMisplacedKey, "End after a key without a value"))
-	case w != wantEnd && !f.has(flagUnknown):
-		return e.fail(wrapf(ErrCount, "End after %d of the declared %d", e.done(), f.count))
-	case e.rune.Len() > 0:
-		return e.fail(wrapf(ErrUTF8, "End inside a rune"))
-	case e.partial > 0:
-		return e.fail(wrapf(ErrCount, "End inside an element"))
+	f := e.top()
+	if e.remaining > 0 {
+		switch w := e.want(); {
+		case w == wantTop:
+			return e.fail(wrapf(ErrIncomplete, "End without a matching Begin"))
+		case w == wantKey || w == wantValue || w == wantField:
+			return e.fail(wrapf(ErrMisplacedKey, "End after a key without a value"))
+		case !f.has(flagUnknown):
+			return e.fail(wrapf(ErrCount, "End after %d of the declared %d", e.done(), f.count))
+		case e.rune.Len() > 0:
+			return e.fail(wrapf(ErrUTF8, "End inside a rune"))
+		case e.partial > 0:
+			return e.fail(wrapf(ErrCount, "End inside an element"))
+		}
 	}
 	return e.finish(nil, f.names)
 }
@@ -148,7 +145,7 @@ func (e *Encoder) endSlow() error {
 // padding.
 func (e *Encoder) finish(text []byte, nul uint32) error {
 	f, n := e.top(), e.done()+int64(len(text))
-	if n > e.maxCount(f) {
+	if n > f.maxCount(e.options.Format) {
 		return e.fail(wrapf(ErrRange, "count of %d is out of range", n))
 	}
 	tail := 0
@@ -174,7 +171,7 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 	e.pop()
 	e.updateFastPath()
 	if e.depth == 0 { // as endValue; the value has been counted by open
-		return e.writerError(e.flush())
+		return e.flush()
 	}
 	return nil
 }
@@ -211,29 +208,19 @@ func (e *Encoder) beginTyped(kind Kind, t Type, n int64, elems ...Elem) error {
 	var b [containerHead]byte
 	head := b[:4]
 	for i, elem := range elems {
-		if err := e.checkElem(elem); err != nil {
-			return err
+		switch name := elem.String(); {
+		case elem.kind() == containerBuiltin && (elem.Type == TypeNil || !e.options.Format.Has(elem.Type)):
+			// Type id 0 declares nothing, so there are no arrays of nil.
+			return e.fail(wrapf(ErrType, "%v has no containers of %v", e.options.Format, elem.Type))
+		case len(name) > maxName/2: // so that the size of two fits an int of 32 bits
+			return e.fail(wrapf(ErrRange, "name of %d bytes is too long", len(name)))
+		case !e.options.AllowInvalidUTF8 && !wire.Valid(name):
+			return e.fail(ErrUTF8)
 		}
 		flags |= uint32(elem.kind()) << (2 * i)
 		head = appendElem(head, elem)
 	}
 	return e.beginContainer(n, flags, head, frame{content: content{kind: kind, typ: t, elem: elems[0].typ()}})
-}
-
-// checkElem returns an error if the format can't declare elem. Type id 0 declares nothing, so there
-// are no arrays of nil.
-func (e *Encoder) checkElem(elem Elem) error {
-	switch k := elem.kind(); {
-	case k == containerUntyped:
-		return nil
-	case k == containerBuiltin && (elem.Type == TypeNil || !e.options.Format.Has(elem.Type)):
-		return e.fail(wrapf(ErrType, "%v has no containers of %v", e.options.Format, elem.Type))
-	case len(elem.String()) > maxName/2: // so that the size of two fits an int of 32 bits
-		return e.fail(wrapf(ErrRange, "name of %d bytes is too long", len(elem.String())))
-	case !e.options.AllowInvalidUTF8 && !wire.Valid(elem.String()):
-		return e.fail(ErrUTF8)
-	}
-	return nil
 }
 
 // beginContainer begins an Array or Dictionary. flags are bits 16 to 31 of the header. head
@@ -294,10 +281,7 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 func (e *Encoder) WriteProperty(name string) error { return writeProperty(e, name) }
 
 func writeProperty[S string | []byte](e *Encoder, name S) error {
-	if err := e.Err(); err != nil {
-		return err
-	}
-	if e.want() != wantProperty {
+	if e.Err() != nil || e.want() != wantProperty {
 		return e.unexpected(KindProperty)
 	}
 	if err := checkName(e, name); err != nil {
@@ -312,32 +296,7 @@ func writeProperty[S string | []byte](e *Encoder, name S) error {
 // BeginString begins a String or StringName, or the next string of a NodePath or
 // PackedStringArray, with n bytes of text; n can be [Unknown]. Write the text with Write,
 // then call End.
-func (e *Encoder) BeginString(t Type, n int64) error { return e.beginString(t, n, nil) }
-
-// beginString begins a string of n bytes that starts with text. text is written together with the
-// head, so that an error leaves neither written.
-func (e *Encoder) beginString(t Type, n int64, text []byte) error {
-	head, nul, err := e.beginText(t)
-	if err != nil {
-		return err
-	}
-	f := frame{content: content{kind: KindStringChunk, typ: head.typ}, names: nul}
-	if err := e.setDeclared(&f, n); err != nil {
-		return err
-	}
-	if uint64(len(text)) > uint64(f.count) {
-		return e.fail(wrapf(ErrCount, "chunk of %d bytes in a string of %d", len(text), n))
-	}
-	if !e.options.AllowInvalidUTF8 && !wire.Valid(text) {
-		return e.fail(ErrUTF8)
-	}
-	var b [8]byte
-	if err := writeStart(e, &f, head.append(b[:0], f.count+nul), text, nil); err != nil {
-		return err
-	}
-	e.count(uint64(len(text)))
-	return nil
-}
+func (e *Encoder) BeginString(t Type, n int64) error { return writeTextSlow(e, t, n, "", false) }
 
 // BeginNodePath begins a NodePath with the given numbers of names and sub-names. Write each
 // with WriteString, then call End.
@@ -346,35 +305,34 @@ func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
 	if absolute {
 		flags = flagAbsolute
 	}
-	values, n := e.fastValues, e.n&math.MaxInt
-	stack, depth := e.stack, e.depth&math.MaxInt
-	if n > len(values)-fastSize || e.remaining == 0 || depth > len(stack)-2 ||
-		uint64(names) > math.MaxInt32 || uint64(subnames) > math.MaxInt32-uint64(names) {
-		return e.beginNodePath(int64(names), int64(subnames), flags)
-	}
-	form, b := &e.forms[TypeNodePath][0], (*[fastSize]byte)(values[n:])
-	putNodePath(b[:], form.header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
-	e.advanceTo(n + fastSize)
-	frames := (*[2]frame)(stack[depth:])
-	frames[1].init(&form.content, uint32(names+subnames))
-	frames[1].setNames(uint32(names), flags)
-	e.nest(frames, 0, uint64(names+subnames))
-	e.enterNames(0)
-	return nil
+	return e.beginNodePath(int64(names), int64(subnames), flags)
 }
 
 func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
+	stack, depth := e.stack, e.depth&math.MaxInt
+	if e.fast(fastSize) && depth <= len(stack)-2 && flags&^flagAbsolute == 0 && uint64(names|subnames) <= math.MaxInt32/2 {
+		values, n := e.fastValues, e.n&math.MaxInt
+		form, b := &e.forms[TypeNodePath][0], (*[fastSize]byte)(values[n:])
+		putNodePath(b[:], form.header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
+		e.advanceTo(n + fastSize)
+		frames := (*[2]frame)(stack[depth:])
+		frames[1].init(&form.content, uint32(names+subnames))
+		frames[1].setNames(uint32(names), flags)
+		e.nest(frames, 0, uint64(names+subnames))
+		e.setFast(0, len(values), 0)
+		return nil
+	}
 	forms, err := e.begin(TypeNodePath)
 	if err != nil {
 		return err
 	}
+	format := e.options.Format
 	f := frame{content: forms[0].content, names: uint32(names), count: uint32(names + subnames)}
 	f.flags = flags
 	// Bit 31 of the number of names says which form the path has.
-	if names < 0 || names > math.MaxInt32 || subnames < 0 || subnames > e.maxCount(&f)-names {
+	if names < 0 || names > math.MaxInt32 || subnames < 0 || subnames > f.maxCount(format)-names {
 		return e.fail(wrapf(ErrRange, "NodePath of %d names and %d sub-names", names, subnames))
 	}
-	format := e.options.Format
 	bits := uint32(0)
 	if flags&flagAbsolute != 0 {
 		bits |= nodePathAbsolute
@@ -397,10 +355,10 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 // BeginPacked begins a packed array of type t with n elements; n can be [Unknown]. Write
 // numbers, vectors and colors with WritePacked or Write, and the strings of a
 // PackedStringArray with WriteString, then call End.
-func (e *Encoder) BeginPacked(t Type, n int64) error { return e.beginPacked(t, n, -1) }
+func (e *Encoder) BeginPacked(t Type, n int64) error { return e.beginPacked(t, n, e.double) }
 
 // beginPacked begins a packed array with components of 32 bits if wide is 0, or of 64 bits if
-// it is 1. If wide is -1, the options decide.
+// it is 1 and the format has these.
 func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	if t == TypePackedStringArray { // which all formats have
 		return e.beginCounted(t, n)
@@ -412,10 +370,7 @@ func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	if forms[0].shape != shapePacked {
 		return e.fail(wrapf(ErrType, "%v is not a packed array type", t))
 	}
-	if wide < 0 {
-		wide = e.realWidth(forms)
-	}
-	return e.beginForm(&forms[wide], n)
+	return e.beginForm(&forms[wide&1], n)
 }
 
 // BeginImage begins an Image of Godot 2 with n bytes of data; n can be [Unknown]. Write the
@@ -468,10 +423,9 @@ func (e *Encoder) Write(p []byte) (int, error) {
 		}
 	}
 	before := e.OutputOffset()
-	if err := writePieces(e, nil, p, nil); err != nil {
+	if err := e.writeData(p, n); err != nil {
 		return int(e.OutputOffset() - before), err
 	}
-	e.count(n)
 	e.partial, e.rune = part, r
 	return len(p), nil
 }
@@ -498,28 +452,43 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 	if n != int(layouts[f.typ].n) || !u.ConvertsTo(f.unit) {
 		return e.fail(wrapf(ErrType, "got elements of %d × %v, want %d × %v", n, u, layouts[f.typ].n, f.unit))
 	}
-	if uint64(len(src)) > e.remaining || e.partial > 0 {
-		return e.fail(wrapf(ErrCount, "%d elements after %d of the declared %d", len(src), e.done(), f.count))
-	}
-	if p, ok := wire.AsBytes(src, u == f.unit); ok {
-		if err := writePieces(e, nil, p, nil); err != nil {
-			return err
-		}
-	} else if err := convert(e, src); err != nil {
+	if err := e.checkElements(len(src)); err != nil {
 		return err
 	}
-	e.count(uint64(len(src)))
+	if p, ok := wire.AsBytes(src, u == f.unit); ok {
+		return e.writeData(p, uint64(len(src)))
+	}
+	if u = f.unit; u == wire.Float32 && wire.AnyOverflows(src) { // all of src, before the first is written
+		return e.fail(wrapf(ErrRange, "element does not fit 32 bits"))
+	}
+	return e.writeElements(len(src), func(b []byte, i, n int) { wire.Encode(b, src[i:i+n], u) })
+}
+
+// checkElements returns an error if n elements are more than the packed array still needs, or if
+// Write has left an element incomplete.
+func (e *Encoder) checkElements(n int) error {
+	if uint64(n) > e.remaining || e.partial > 0 {
+		return e.fail(wrapf(ErrCount, "%d elements after %d of the declared %d", n, e.done(), e.top().count))
+	}
 	return nil
 }
 
-// convert writes src as elements of the innermost packed array.
-func convert[T Packable](e *Encoder, src []T) error {
-	f := e.top()
-	if f.unit == wire.Float32 && wire.AnyOverflows(src) { // all of src, before the first is written
-		return e.fail(wrapf(ErrRange, "element does not fit 32 bits"))
+// writeData writes p, n elements of packed data or bytes of a string.
+func (e *Encoder) writeData(p []byte, n uint64) error {
+	if e.n > 0 && len(p) <= e.limit-e.n {
+		e.advance(copy(e.buf[e.n:], p))
+	} else if err := writePieces(e, nil, p, nil); err != nil {
+		return err
 	}
-	u := f.unit
-	return e.writeElements(len(src), int(f.size), func(b []byte, i, n int) {
-		wire.Encode(b, src[i:i+n], u)
-	})
+	e.count(n)
+	return nil
+}
+
+// writeElements writes n elements of packed data. encode puts m of them, from element i on, into b.
+func (e *Encoder) writeElements(n int, encode func(b []byte, i, m int)) error {
+	if err := e.appendElements(n, int(e.top().size), encode); err != nil {
+		return e.fail(err)
+	}
+	e.count(uint64(n))
+	return nil
 }

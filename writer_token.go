@@ -17,48 +17,38 @@ import (
 // InputEvent.
 func (e *Encoder) WriteToken(t Token) error {
 	switch k := t.Kind(); k {
-	case KindNil, KindCallable, KindRID:
-		return e.writeWord(t.Type(), 0, t.bits)
+	case KindNil, KindCallable, KindRID, KindFloat32:
+		return e.writeWord(t.Type(), 4, t.bits)
 	case KindBool:
 		return e.WriteBool(t.Bool())
 	case KindInt32:
-		return e.writeWord(TypeInt, 0, uint64(int64(int32(t.bits))))
-	case KindInt64:
-		return e.writeWord(TypeInt, 1, t.bits)
-	case KindFloat32:
-		return e.writeFloat(0, t.bits, wire.Float32)
-	case KindFloat64:
-		return e.writeFloat(1, t.bits, wire.Float64)
+		return e.writeWord(TypeInt, 4, uint64(int32(t.bits)))
+	case KindInt64, KindFloat64:
+		return e.writeWord(t.Type(), 8, t.bits)
 	case KindObjectID:
 		return e.WriteObjectID(t.bits)
 	case KindSignal:
 		return writeSignal(e, t.Bytes(), t.bits)
 	case KindStringChunk:
-		if t.Last() && len(e.fastValues) > 0 { // a whole string: the fast path is off inside strings
-			return writeText(e, t.Type(), t.Bytes())
-		}
 		return e.writeTextChunk(t)
 	case KindNodePathStart:
-		names, subnames, absolute := t.NodePath()
+		names, subnames, _ := t.NodePath()
 		flags := t.flags() & (flagAbsolute | flagProperty | flagOldNodePath)
-		if flags&^flagAbsolute != 0 || names|subnames > math.MaxInt32 { // more than an int of 32 bits holds
-			return e.beginNodePath(names, subnames, flags)
-		}
-		return e.BeginNodePath(int(names), int(subnames), absolute)
+		return e.beginNodePath(names, subnames, flags)
 	case KindObjectStart:
 		return beginObject(e, t.Bytes(), t.count())
 	case KindProperty:
 		return writeProperty(e, t.Bytes())
 	case KindArrayStart, KindDictStart:
 		return e.writeContainerStart(t)
-	case KindDictKey:
-		return e.writeDictKey()
-	case KindPackedStart:
-		wide := 0
-		if t.unit() == wire.Float64 {
-			wide = 1
+	case KindDictKey: // Typed calls do not need it: a key is allowed with or without it, but not after two.
+		if e.Err() != nil || e.want() != wantDictKey {
+			return e.fail(wrapf(ErrMisplacedKey, "DictKey where no key is expected"))
 		}
-		return e.beginPacked(t.Type(), t.count(), wide)
+		e.markKey()
+		return nil
+	case KindPackedStart:
+		return e.beginPacked(t.Type(), t.count(), t.wide())
 	case KindImageStart:
 		f, m, w, h := t.Image()
 		return e.BeginImage(f, m, w, h, t.count())
@@ -82,6 +72,14 @@ func (t Token) count() int64 {
 		return Unknown
 	}
 	return int64(t.bits)
+}
+
+// wide returns the index of the form of a math type or packed array: 1 for components of 64 bits.
+func (t Token) wide() int {
+	if t.unit() == wire.Float64 {
+		return 1
+	}
+	return 0
 }
 
 // writeContainerStart writes an ArrayStart or DictStart. It clears the padding in declared types,
@@ -114,36 +112,12 @@ func (e *Encoder) writeContainerStart(t Token) error {
 	return e.beginContainer(t.count(), uint32(t.elemKind())|uint32(t.valueKind())<<2, head, f)
 }
 
-// writeDictKey writes a DictKey, which has no bytes. Typed calls do not need it: a key is allowed
-// with or without it, but not after two of them.
-func (e *Encoder) writeDictKey() error {
-	if e.pairs > 0 && e.remaining&1 == 0 && e.remaining > 0 && e.marked != e.remaining && len(e.fastValues) > 0 {
-		e.markKey()
-		return nil
-	}
-	if err := e.Err(); err != nil {
-		return err
-	}
-	if e.want() != wantDictKey {
-		return e.fail(wrapf(ErrMisplacedKey, "DictKey where no key is expected"))
-	}
-	e.markKey()
-	return nil
-}
-
 // writeMath writes a math type and converts its components to the width of the format.
 func (e *Encoder) writeMath(t Token) error {
-	forms, err := e.begin(t.Type())
+	form, b, err := e.beginMath(t.Type(), t.wide(), t.Components(), layouts[t.Type()].units[0])
 	if err != nil {
 		return err
 	}
-	wide := 0
-	if t.unit() == wire.Float64 {
-		wide = 1
-	}
-	form := &forms[wide]
-	b := e.spare[:4+int(form.size)]
-	le.PutUint32(b, form.header)
 	if form.unit == t.unit() {
 		copy(b[4:], t.Bytes())
 	} else if _, ok := wire.ConvertReals(b[4:4], t.Bytes(), t.unit(), form.unit); !ok {
@@ -152,34 +126,29 @@ func (e *Encoder) writeMath(t Token) error {
 	return e.writeShort(b)
 }
 
-// writeTextChunk writes the only, the first or a later chunk of a string.
+// writeTextChunk writes the only, the first or a later chunk of a string. Len of chunks of a
+// packed string includes a NUL that may be missing in the last chunk, see flagNUL: the Encoder
+// declares the count without it, and the last chunk shows whether the declared count is right.
 func (e *Encoder) writeTextChunk(t Token) error {
 	if err := e.Err(); err != nil {
 		return err
 	}
-	switch {
-	case e.top().kind == KindStringChunk:
-		return e.writeNextText(t)
-	case t.Last():
-		return writeText(e, t.Type(), t.Bytes())
-	case t.has(flagNUL): // which the last chunk may lack, but engines always write
-		return e.beginString(t.Type(), t.count()-1, t.Bytes())
-	default:
-		return e.beginString(t.Type(), t.count(), t.Bytes())
+	text := t.Bytes()
+	switch inside := e.top().kind == KindStringChunk; {
+	case !inside && t.Last():
+		return writeText(e, t.Type(), text)
+	case !inside && t.has(flagNUL):
+		return writeTextSlow(e, t.Type(), t.count()-1, text, false)
+	case !inside:
+		return writeTextSlow(e, t.Type(), t.count(), text, false)
 	}
-}
-
-// writeNextText writes a chunk after the first. Len of chunks of a packed string includes a NUL that
-// may be missing in the last chunk, see flagNUL; beginString has been called without it, and here
-// the last chunk shows whether the declared count is right.
-func (e *Encoder) writeNextText(t Token) error {
-	f, text := e.top(), t.Bytes()
-	left, nul := e.remaining, f.names // f.names is 1 if the Encoder adds a NUL
-	if t.Last() && t.has(flagNUL) && nul == 1 && uint64(len(text)) == left+1 {
+	f, left := e.top(), e.remaining
+	nul := f.names // 1 if the Encoder adds a NUL
+	if t.Last() && t.has(flagNUL) && uint64(len(text)) == left+1 {
+		if nul == 0 {
+			return e.fail(wrapf(ErrCount, "packed string without a NUL in %v", e.options.Format))
+		}
 		left, nul = left+1, 0 // the counted NUL is missing
-	}
-	if t.Last() && t.has(flagNUL) && nul == 0 && uint64(len(text)) == left+1 {
-		return e.fail(wrapf(ErrCount, "packed string without a NUL in %v", e.options.Format))
 	}
 	if n := uint64(len(text)); n > left || t.Last() && n < left && !f.has(flagUnknown) {
 		return e.fail(wrapf(ErrCount, "chunk of %d bytes where %d are left", n, left))
@@ -190,47 +159,26 @@ func (e *Encoder) writeNextText(t Token) error {
 	if t.Last() {
 		return e.finish(text, nul)
 	}
-	if err := writePieces(e, nil, text, nil); err != nil {
-		return err
-	}
-	e.count(uint64(len(text)))
-	return nil
+	return e.writeData(text, uint64(len(text)))
 }
 
 // writeDataChunk writes a chunk of packed data and converts its elements to the width of the
-// format.
+// format. It checks all of them before it writes the first.
 func (e *Encoder) writeDataChunk(t Token) error {
-	p := t.Bytes()
-	if err := e.Err(); err != nil {
-		return err
-	}
-	if e.want() != wantChunk {
+	p, from, n := t.Bytes(), t.unit(), int(t.Len())
+	if e.Err() != nil || e.want() != wantChunk {
 		return e.unexpected(KindChunk)
 	}
-	f, from := e.top(), t.unit()
-	if layouts[f.typ].n != layouts[t.Type()].n || from != f.unit && (from < wire.Float32 || f.unit < wire.Float32) {
+	f, to := e.top(), e.top().unit
+	if layouts[f.typ].n != layouts[t.Type()].n || from != to && (from < wire.Float32 || to < wire.Float32) {
 		return e.fail(wrapf(ErrType, "chunk of a %v in a %v", t.Type(), f.typ))
 	}
-	n := t.Len()
-	if uint64(n) > e.remaining || e.partial > 0 {
-		return e.fail(wrapf(ErrCount, "%d elements after %d of the declared %d", n, e.done(), f.count))
+	if err := e.checkElements(n); err != nil {
+		return err
 	}
-	var err error
-	if from == f.unit {
-		err = writePieces(e, nil, p, nil)
-	} else {
-		err = e.convertChunk(p, from)
+	if from == to {
+		return e.writeData(p, uint64(n))
 	}
-	if err == nil {
-		e.count(uint64(n))
-	}
-	return err
-}
-
-// convertChunk writes the elements in p, components of the unit from, in the unit of the container.
-// It checks all of them before it writes the first.
-func (e *Encoder) convertChunk(p []byte, from wire.Unit) error {
-	to := e.top().unit
 	if from == wire.Float64 {
 		for b := p; len(b) > 0; b = b[8:] {
 			if bits := le.Uint64(b); !wire.FitsFloat32(bits) {
@@ -238,8 +186,9 @@ func (e *Encoder) convertChunk(p []byte, from wire.Unit) error {
 			}
 		}
 	}
-	return e.writeElements(len(p)/from.Size(), to.Size(), func(b []byte, i, n int) {
-		wire.ConvertReals(b[:0], p[i*from.Size():(i+n)*from.Size()], from, to)
+	size := int(layouts[f.typ].n) * from.Size()
+	return e.writeElements(n, func(b []byte, i, m int) {
+		wire.ConvertReals(b[:0], p[i*size:(i+m)*size], from, to)
 	})
 }
 
@@ -267,7 +216,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 		return e.fail(wrapf(ErrCount, "empty raw value"))
 	}
 	if err != nil {
-		return e.setError(err) // the Decoder's Error, with the offset and path inside value
+		return e.stop(err, false) // the Decoder's Error, with the offset and path inside value
 	}
 	if _, err := e.begin(t.Type()); err != nil {
 		return err
@@ -277,7 +226,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 			return e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.depth + d.Depth()), Max: int64(e.maxDepth)})
 		}
 		if _, err := d.next(); err != nil {
-			return e.setError(err)
+			return e.stop(err, false)
 		}
 	}
 	if n := len(value) - int(d.InputOffset()); n > 0 {

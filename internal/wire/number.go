@@ -32,6 +32,29 @@ func WidenFloats(dst []float64, b []byte) {
 	}
 }
 
+// NarrowFloats puts src, at most 16 floats, into b in 32 bits, and reports whether all are finite
+// and fit. It tests them together after the loop. The mask saves the checks of bounds.
+func NarrowFloats(b *[16 * 4]byte, src []float64) bool {
+	const infinite = 0xFF << 23
+	carry := uint32(0) // bit 31 is the carry out of the exponent of an infinity or NaN
+	for i, x := range src {
+		bits := math.Float32bits(float32(x))
+		carry |= bits&infinite + 1<<23
+		le.PutUint32(b[4*(i&15):], bits)
+	}
+	return carry>>31 == 0
+}
+
+// PutFloat puts x into b in unit u, Float32 or Float64. It returns false if x overflows.
+func PutFloat(b []byte, x float64, u Unit) bool {
+	if u == Float64 {
+		le.PutUint64(b, math.Float64bits(x))
+		return true
+	}
+	le.PutUint32(b, math.Float32bits(float32(x)))
+	return !Overflows(x)
+}
+
 // AppendNumber appends the number of unit u at the start of b as text. A float has a dot or an
 // exponent.
 func AppendNumber(dst, b []byte, u Unit) []byte {

@@ -1,0 +1,67 @@
+package wire
+
+import "math/bits"
+
+const (
+	// maxShortNames is the size of the longest text that PutNames splits.
+	maxShortNames = 64
+	// ShortNames is the size of its longest names, each a single byte, and of a word after them.
+	ShortNames = 4*(maxShortNames+1) + 8
+)
+
+// PutNames puts the names and sub-names of a NodePath into b, from its text, in one pass, eight
+// bytes at a time. It omits empty names, a slash at the start and a colon at the end. It returns
+// the numbers of names and sub-names and their size in bytes. ok is false for a text that is long,
+// is not ASCII or has two colons in a row. Bytes of b after the names may be overwritten.
+func PutNames(b *[ShortNames]byte, text string) (names, subnames uint32, size int, ok bool) {
+	if len(text) > maxShortNames {
+		return 0, 0, 0, false
+	}
+	from := 0
+	if text != "" && text[0] == '/' {
+		from = 1
+	}
+	var source [maxShortNames + 8]byte // the text, followed by zeros
+	copy(source[:], text)
+	var counts [2]uint32 // of names and sub-names
+	part := 0
+	for from < len(text) { // from is after a separator
+		to := size + 4
+		var word, colons, ends uint64
+		for {
+			word = le.Uint64(source[from : from+8 : from+8])
+			if word&NotASCII != 0 {
+				return 0, 0, 0, false
+			}
+			colons = EqualBytes(word, ':')
+			ends = colons
+			if part == 0 {
+				ends |= EqualBytes(word, '/')
+			}
+			if ends != 0 || len(text)-from <= 8 {
+				break
+			}
+			le.PutUint64(b[to:to+8:to+8], word) // eight bytes of a longer name
+			from, to = from+8, to+8
+		}
+		end := ends & -ends      // the highest bit of the separator
+		rest := len(text) - from // the bytes of the name in word
+		if end != 0 {
+			rest = bits.TrailingZeros64(end) / 8
+			word &= end>>7 - 1 // zeros in place of the separator and of what follows it: the padding
+		}
+		le.PutUint64(b[to:to+8:to+8], word)
+		from += rest + 1
+		if length := to + rest - size - 4; length > 0 {
+			le.PutUint32(b[size:size+4:size+4], uint32(length))
+			size += 4 + int(Padded(uint32(length)))
+			counts[part&1]++
+		} else if part == 1 { // two colons in a row
+			return 0, 0, 0, false
+		}
+		if colons&end != 0 { // sub-names follow
+			part = 1
+		}
+	}
+	return counts[0], counts[1], size, true
+}
