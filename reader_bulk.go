@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -153,17 +154,18 @@ func (b bulk) discard(n int) {
 func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 	if !d.hasPayload() { // otherwise the latest token can be a chunk, whose string is continued
 		var text []byte
-		var ok bool
 		switch form, b := d.fastForm(); {
 		case form == nil:
-			text, ok = d.fastLastString()
+			text, _ = d.fastLastString()
 		case form.shape == shapeText:
-			text, ok = d.fastStringOf(le.Uint32(b[4:]))
+			text, _ = d.fastStringOf(le.Uint32(b[4:]))
 		case form.shape == shapeNodePath:
-			var buf [nodePathSpace]byte // so that dst grows by no more than the text
-			text, ok = d.fastNodePathOf(buf[:0], b)
+			var buf hook.NodePathText // so that dst grows by no more than the text
+			if text = d.shortNodePath(&buf, b); text == nil {
+				text = d.longNodePath(&buf, b)
+			}
 		}
-		if ok {
+		if text != nil {
 			return append(dst, text...), nil
 		}
 	}

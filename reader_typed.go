@@ -3,6 +3,7 @@ package gdwire
 import (
 	"math"
 
+	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -190,8 +191,8 @@ func (d *Decoder) ReadString() (string, error) {
 // ReadNodePath reads a NodePath and returns it as text, such as "/root/Player:position". After
 // an error of the Reader, the rules of [Decoder.ReadString] apply.
 func (d *Decoder) ReadNodePath() (string, error) {
-	var buf [nodePathSpace]byte
-	if text, ok := d.fastNodePath(buf[:0]); ok {
+	var buf hook.NodePathText
+	if text := fastNodePath(d, &buf); text != nil {
 		return string(text), nil
 	}
 	if _, err := d.readType(TypeNodePath); err != nil {

@@ -217,12 +217,13 @@ func TestTypedReadsWithinLimits(t *testing.T) {
 		{"ReadDict", bytesOf(idDict, 3, idNil, idNil, idNil, idNil, idNil, idNil), func(d *Decoder) error { _, err := d.ReadDict(); return err }},
 		{"Elements", bytesOf(idStrings, 3, "a\x00", "b\x00", "c\x00"), func(d *Decoder) error { _, err := iterations(d.Elements()); return err }},
 		{"ReadNodePath", bytesOf(idPath, newPath(3), 0, 0, "a", "b", "c"), func(d *Decoder) error { _, err := d.ReadNodePath(); return err }},
+		{"ReadNodePath of a long name", bytesOf(idPath, newPath(1), 0, 0, "123456789"), func(d *Decoder) error { _, err := d.ReadNodePath(); return err }},
 		{"AppendString", bytesOf(idPath, newPath(1), 2, 0, "a", "b", "c"), func(d *Decoder) error { _, err := d.AppendString(nil); return err }},
 		{"AppendPacked", bytesOf(idBytes, 3, of3), func(d *Decoder) error { _, err := AppendPacked[byte](d, nil); return err }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			packet := bytesOf(idArray, 2, row.value, idNil, make([]byte, fastSize))
-			for _, limits := range []Limits{{Elements: 2, PackedBytes: 2}, {Values: 4, PackedBytes: 2}} {
+			for _, limits := range []Limits{{Elements: 2, PackedBytes: 2, StringBytes: 8}, {Values: 4, PackedBytes: 2, StringBytes: 8}} {
 				for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
 					d := NewDecoder(r, &DecoderOptions{Limits: limits})
 					readTo(t, d, 1)

@@ -82,6 +82,7 @@ type decoder struct {
 	singles   [maxComponents]float32
 	ints      [maxComponents]int32
 	scratch   []byte
+	pathText  hook.NodePathText
 	texts     *[textBlock]byte // the latest block of short texts
 	textsLeft int              // the bytes at its end that no string uses
 	keys      knownKeys
@@ -443,9 +444,8 @@ func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
 
 // readNodePath is readText for a variable into which mostly NodePaths are read.
 func (s *decoder) readNodePath(x variable, t reflect.Type) (string, error) {
-	b, ok := hook.AppendNodePath(s.d, s.scratch[:0])
-	s.scratch = b
-	if !ok {
+	b := hook.ReadNodePath(s.d, &s.pathText)
+	if b == nil {
 		return s.readAnyText(x, t)
 	}
 	if err := s.charge(t, int64(len(b))); err != nil {

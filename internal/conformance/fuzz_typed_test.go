@@ -186,7 +186,7 @@ func (w *typedWalk) value() (v model.Value, err error) {
 		v.Type = "NodePath"
 		switch w.random.IntN(3) {
 		case 0:
-			if b, ok := hook.AppendNodePath(d, nil); ok {
+			if b := hook.ReadNodePath(d, new(hook.NodePathText)); b != nil {
 				v.Text = string(b)
 				return v, nil
 			}

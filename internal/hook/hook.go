@@ -2,16 +2,17 @@
 // are fast in special cases and too special for a public API. Package gdwire sets them.
 package hook
 
-// AppendNodePath reads the next value of d, a *gdwire.Decoder, as a NodePath and appends its
-// text to dst, such as "/root/Player:position".
+// ReadNodePath reads the next value of d, a *gdwire.Decoder, as a NodePath and returns its
+// text, such as "/root/Player:position", in the memory of buf.
 //
-// It consumes nothing and returns false if the next value is not a NodePath, if the names
+// It consumes nothing and returns nil if the next value is not a NodePath, if the names
 // cannot be found again in the text because one is empty or contains a separator, or if the
 // NodePath is not completely in the read buffer yet or has more than 100 bytes of text. Then
 // AppendString appends the text of any NodePath, and ReadToken returns its names.
-//
-// It allocates memory if cap(dst)-len(dst) is less than 208.
-var AppendNodePath func(d any, dst []byte) (text []byte, ok bool)
+var ReadNodePath func(d any, buf *NodePathText) (text []byte)
+
+// NodePathText is memory for the text of ReadNodePath, after which it can write eight bytes more.
+type NodePathText [128 + 8]byte
 
 // A Key is a text that plans read and write often, encoded as a String: comparing and copying
 // words is -8 % of Marshal and -18 % of Unmarshal into structs.

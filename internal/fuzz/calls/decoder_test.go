@@ -158,9 +158,9 @@ func init() {
 			})
 		}},
 		{"ReadNodePath", false, func(c *caller) error { return readText(c, c.d.ReadNodePath) }},
-		{"AppendNodePath or ReadNodePath", false, func(c *caller) error {
+		{"hook.ReadNodePath or ReadNodePath", false, func(c *caller) error {
 			return readText(c, func() (string, error) {
-				if text, ok := hook.AppendNodePath(c.d, nil); ok {
+				if text := hook.ReadNodePath(c.d, new(hook.NodePathText)); text != nil {
 					return string(text), nil
 				}
 				return c.d.ReadNodePath()
