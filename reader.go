@@ -124,7 +124,7 @@ type Decoder struct {
 	// Derived from the options, see initOptions.
 	forms      *formTable
 	errOnce    bool  // see err; placed here, it needs no additional space
-	noFastPath bool  // there is no fast path: with Strict, or where chunks can be shorter than 8 bytes
+	noFastPath bool  // there is no fast path: with Strict, or where chunks can be shorter than minWindow
 	maxWhole   int   // the maximum length of a string in one chunk and within Limits
 	maxChunk   int   // the maximum length of a chunk
 	maxCount   int64 // the maximum count that the fast path reads: below bit 31 and within Limits
@@ -224,7 +224,7 @@ func (d *Decoder) initOptions() {
 	d.maxDepth = int(min(d.bounds[limitDepth], math.MaxInt))
 	d.maxWhole = int(min(int64(d.maxChunk), d.bounds[limitString]))
 	d.maxCount = min(d.bounds[limitElements], sharedBit-1)
-	d.noFastPath = o.Strict || d.maxWhole < 8
+	d.noFastPath = o.Strict || d.maxWhole < minWindow
 }
 
 // Release returns the read buffer to the pool. Until the next Reset, calls return

@@ -49,7 +49,7 @@ func (d *Decoder) fastForm() (*form, *[fastSize]byte) {
 	}
 	b := (*[fastSize]byte)(win[r:])
 	h := le.Uint32(b[:])
-	form := &d.forms.byHeader[formIndex(h)] // not find, which would be too large to be inlined
+	form := &d.forms.byHeader[(h|h>>10)&(numForms-1)] // not find, which would be too large to be inlined
 	if h != form.header {
 		return nil, nil
 	}
@@ -568,147 +568,186 @@ func (d *Decoder) updateFastPath() {
 func (d *Decoder) skipFast(open int) {
 	for d.depth >= open {
 		switch {
-		case d.remaining == 0 && (d.fastValues != nil || d.fastNames != nil): // not after packed data, whose End may be beyond them
-			d.readEnd()
 		case d.fastValues != nil:
-			d.skipNumbers()
-			if d.remaining > 0 && !d.skipOther() {
+			if !d.skipValues(open) {
 				return
 			}
 		case d.fastNames != nil:
-			d.skipNames()
-			if d.remaining > 0 {
+			if d.skipNames(); d.remaining > 0 {
 				return
 			}
+			d.readEnd()
 		default:
-			return
+			return // after packed data, too, whose End may be beyond them
 		}
 	}
 }
 
-// skipNumbers skips numbers, math types and short strings. It contains no calls, so that
-// its variables stay in registers. Of the keys and tokens that it skips, only the positions of the
-// last are kept: paths need them if an error follows.
-func (d *Decoder) skipNumbers() {
+// skipValues skips values of Arrays and Dictionaries on the fast path, while at least open
+// containers are open. It returns false where it cannot read the next value. Of the keys and
+// tokens that it skips, only the positions of the last are kept: paths need them if an error
+// follows.
+func (d *Decoder) skipValues(open int) bool {
 	win, r, left, forms := d.fastValues, d.r, d.remaining, d.forms
-	last, before := -1, -1 // the positions of the last two values in win
-loop:
-	for r&math.MaxInt <= len(win)-keyBytes && left > 0 {
-		b := (*[keyBytes]byte)(win[r&math.MaxInt:])
-		var size int
-		if h := le.Uint32(b[:]); h == stringHeader {
-			n, word := le.Uint32(b[4:]), le.Uint64(b[8:])
-			switch m := n - 1; { // as wire.ShortText, with one test of the size
-			case m < 4 && uint32(word)&(wire.NotASCII>>32) == 0:
-				size = 12
-			case m < 8 && word&wire.NotASCII == 0:
-				size = 16
-			case int(n) > d.maxWhole: // which is at least 8
-				break loop
-			case m < 12 && word&wire.NotASCII == 0 && le.Uint32(b[16:])&(wire.NotASCII>>32) == 0: // up to 16 bytes: -31 % of packets
-				size = 20
-			case m < 16 && (word|le.Uint64(b[16:]))&wire.NotASCII == 0:
-				size = 24
-			default:
-				break loop
+	last, before, end := -1, -1, len(win)-keyBytes // last and before are the positions of the last two values in win
+	for {
+	loop: // its variables stay in registers, because it contains no calls
+		for left > 0 {
+			r &= math.MaxInt
+			if r > end {
+				break
 			}
-		} else if size = forms.fixedSize(h); size == 0 || size > len(win)-r {
-			break
-		}
-		before, last = last, r
-		left--
-		r += size
-	}
-	for r > len(win)-keyBytes && r <= len(win)-4 && left > 0 { // the same in the last bytes of a packet: -25 % of packets
-		b, size := win[r:], 0
-		if h := le.Uint32(b); h != stringHeader {
-			size = forms.fixedSize(h)
-		} else if len(b) >= 12 {
-			switch m := le.Uint32(b[4:]) - 1; {
-			case m < 4 && le.Uint32(b[8:])&(wire.NotASCII>>32) == 0:
-				size = 12
-			case m < 8 && len(b) >= fastSize && le.Uint64(b[8:])&wire.NotASCII == 0:
-				size = 16
+			b := (*[keyBytes]byte)(win[r:])
+			next := r
+			if h := le.Uint32(b[:]); h != stringHeader {
+				if next += forms.fixedSize(h); next == r || next > len(win) {
+					break
+				}
+			} else {
+				m := le.Uint32(b[4:]) - 1
+				switch { // as wire.ShortText, with one test of the size
+				case m < 4 && le.Uint32(b[8:])&(wire.NotASCII>>32) == 0:
+					next += 12
+				case m < 8 && le.Uint64(b[8:])&wire.NotASCII == 0:
+					next += 16
+				case m < 12 && (le.Uint64(b[8:])|le.Uint64(b[12:]))&wire.NotASCII == 0: // up to 16 bytes: -31 % of packets
+					next += 20
+				case m < 16 && (le.Uint64(b[8:])|le.Uint64(b[16:]))&wire.NotASCII == 0:
+					next += 24
+				default:
+					break loop
+				}
 			}
+			before, last, r = last, r, next
+			left--
 		}
-		if size == 0 || size > len(b) {
-			break
+		d.r = r
+		if left == 0 { // as readEnd
+			d.markEmpty(d.pos())
+			if k := d.pop().kind; k != KindArrayStart && k != KindDictStart {
+				d.updateFastPath()
+			}
+			if d.depth < open || d.fastValues == nil {
+				return true
+			}
+			left, last, before = d.remaining, -1, -1
+			continue
 		}
-		before, last = last, r
-		left--
-		r += size
+		form, b := d.fastForm()
+		if form == nil || form.shape != shapeArray && form.shape != shapeDict {
+			if size := d.otherSize(form, b); size > 0 {
+				before, last, r = last, r, r+size
+				left--
+				continue
+			}
+			form = nil
+		}
+		d.skipped(left, last, before)
+		if form == nil || !d.openFast(form, le.Uint32(b[4:])) {
+			return false
+		}
+		r, left, last, before = d.r, d.remaining, -1, -1
 	}
+}
+
+// skipped sets what the skipping of values has changed. The last two values of the innermost
+// container were at last and before in the buffer, or at -1.
+func (d *Decoder) skipped(left uint64, last, before int) {
 	if last < 0 {
 		return
 	}
-	key := last // the latest key, if left is odd
-	if left&1 == 0 {
-		key = before
+	pos := d.base + uint64(last)
+	if form, _ := d.forms.find(le.Uint32(d.fastValues[last:])); form.shape > shapeText {
+		pos = d.pos() // of its End
 	}
-	if d.pairs != 0 && key >= 0 { // if only a value was skipped, its key is set already
-		d.setKey(d.base + uint64(key))
+	if left&1 != 0 { // the latest value is a key
+		before = last
 	}
-	d.passEmpty(r, d.base+uint64(last))
+	if d.pairs != 0 && before >= 0 { // if only a value was skipped, its key is set already
+		d.setKey(d.base + uint64(before))
+	}
+	d.markEmpty(pos)
 	d.setRemaining(left)
 }
 
-// skipOther skips a longer string or packed data, or opens a container. It returns false if the
-// slow path must handle the next value.
-func (d *Decoder) skipOther() bool {
-	form, b := d.fastForm()
-	if form == nil {
-		return false
+// otherSize returns the size of the next value: a longer string, a NodePath, a packed array, or
+// any value in the last bytes of the buffer. It returns 0 if the slow path must handle the value.
+func (d *Decoder) otherSize(form *form, b *[fastSize]byte) int {
+	if len(d.fastValues)-d.r < keyBytes {
+		if size := d.lastSize(); size > 0 {
+			return size
+		}
+	}
+	if form == nil || d.depth == 0 { // at the top level, skipping ends after the value
+		return 0
 	}
 	n := le.Uint32(b[4:])
 	switch form.shape {
 	case shapeText:
-		if !d.wholeText(d.r+8, n) {
-			return false
+		if d.wholeText(d.r+8, n) {
+			return 8 + int(wire.Padded(n))
 		}
-		_ = d.take(8 + int(wire.Padded(n)))
-		return true
 	case shapePacked:
-		data, ok := d.wholePacked(form, n)
-		if ok {
-			d.takePacked(data)
-			d.markEmpty(d.pos()) // the token of its End
+		if data, ok := d.wholePacked(form, n); ok {
+			return 8 + (data+3)&^3
 		}
-		return ok
 	case shapeNodePath:
-		names, ok := d.nodePathCount(b)
-		return ok && d.skipNamed(16, names) || d.openNodePath(form, b)
+		if names, ok := d.nodePathCount(b); ok {
+			return d.namesSize(16, names)
+		}
 	case shapePackedStrings:
-		return d.countFits(n, uint64(n)) && d.skipNamed(8, n) || d.openFast(form, n)
-	case shapeArray, shapeDict:
-		return d.openFast(form, n)
+		if d.countFits(n, uint64(n)) {
+			return d.namesSize(8, n)
+		}
 	}
-	return false
+	return 0
 }
 
-// skipNamed skips a NodePath or PackedStringArray whose n names or strings follow a head of
-// this size. It returns false, and skips nothing, if the slow path must handle one of them.
-// Without it, SkipValue takes 19 % more instructions.
-func (d *Decoder) skipNamed(head int, n uint32) bool {
+// lastSize returns the size of a number, math type or short string in the last bytes of the
+// buffer, or 0. Without it, packets take 33 % more instructions.
+func (d *Decoder) lastSize() int {
+	b := d.fastValues[d.r:]
+	if len(b) < 4 {
+		return 0
+	}
+	h := le.Uint32(b)
+	size := d.forms.fixedSize(h)
+	if h == stringHeader && len(b) >= 12 {
+		switch n := le.Uint32(b[4:]) - 1; {
+		case n < 4 && le.Uint32(b[8:])&(wire.NotASCII>>32) == 0:
+			size = 12
+		case n < 8 && len(b) >= fastSize && le.Uint64(b[8:])&wire.NotASCII == 0:
+			size = 16
+		}
+	}
+	if size > len(b) {
+		return 0
+	}
+	return size
+}
+
+// namesSize returns the size of a NodePath or PackedStringArray whose n names or strings follow
+// a head of this size. It returns 0 if the slow path must handle one of them. Without it,
+// SkipValue takes 19 % more instructions.
+func (d *Decoder) namesSize(head int, n uint32) int {
 	win, r := d.fastValues, d.r+head
 	for range n {
 		if r > len(win)-fastSize {
-			return false
+			return 0
 		}
 		b := (*[fastSize]byte)(win[r:])
 		n := le.Uint32(b[:])
 		size := wire.ShortText(n, le.Uint64(b[4:]))
 		if size == 0 {
 			if !d.wholeText(r+4, n) {
-				return false
+				return 0
 			}
 			size = 4 + int(wire.Padded(n))
 		}
 		r += size
 	}
 	d.values += uint64(n) // as opening it would do
-	_ = d.take(r - d.r)
-	d.markEmpty(d.pos()) // the token of its End
-	return true
+	return r - d.r
 }
 
 // skipNames skips names or packed strings, of a container that has been opened before.
