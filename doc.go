@@ -55,9 +55,9 @@
 //	text                           ReadString; AppendString into memory of the caller
 //	an Array                       Elements; ReadArray and ReadEnd if its count is needed
 //	a Dictionary                   Fields if its keys are text, Pairs for other keys
-//	a packed array                 AppendPacked; ReadPacked or Payload in pieces; Elements one by one
+//	a packed array                 AppendPacked; ReadPacked or Payload in pieces; Elements for each
 //	a math type                    ReadReals, ReadInts
-//	a value of any type            PeekKind, then one of these; or ReadToken
+//	a value of any type            PeekKind, then a call of this table; or ReadToken
 //	a value that is not needed     SkipValue
 //
 // [Decoder.ReadToken] and [Decoder.Tokens] return one [Token] after another
@@ -96,7 +96,7 @@
 //
 //	nil, bool, int, float     Nil; Bool; Int32 or Int64; Float32 or Float64
 //	Vector2 … Projection      one token of that kind
-//	String, StringName        StringChunk, …; Token.Last reports the last one
+//	String, StringName        StringChunk, …; Token.Last reports the last chunk
 //	NodePath                  NodePathStart, a string for each name and sub-name, End
 //	RID, Callable, Signal     RID; Callable; Signal
 //	Object                    ObjectID, or ObjectStart, for each property Property
@@ -141,9 +141,9 @@
 // drops a leading U+FEFF, writes numbers in the fewest bits (a NaN in 64) and math
 // types in its own precision, replaces ids and classes of objects that it cannot
 // create, writes nil for object id 0, drops array elements that the declared type
-// excludes, and keeps one of several equal keys. CopyValue also copies elements
-// that are not of the declared type; WriteToken and the typed calls refuse to
-// write them.
+// excludes, and keeps of equal keys the first with the last value. CopyValue also
+// copies elements that are not of the declared type; WriteToken and the typed
+// calls refuse to write them.
 //
 // [DecoderOptions].Strict refuses input that the engines of a format never write:
 //

@@ -36,6 +36,7 @@ const (
 	containerScript                // path of a script
 )
 
+// kind returns how e is encoded. A script is more special than a class, and a class than a type.
 func (e Elem) kind() containerKind {
 	switch {
 	case e.Script != "":
@@ -56,9 +57,9 @@ func (e Elem) typ() Type {
 	return e.Type
 }
 
-// declaredElem decodes the declared type at the start of b. It returns the built-in
-// type, the name of the class or script, and the number of bytes. The ids are those
-// of Godot 4, the only format with typed containers.
+// declaredElem decodes the declared type at the start of b, which a Decoder has checked or
+// appendElem has made. It returns the built-in type, the name of the class or script as a part of b,
+// and the number of bytes. The ids are those of Godot 4, the only format with typed containers.
 func declaredElem(b []byte, k containerKind) (t Type, name []byte, size int) {
 	if k == containerUntyped {
 		return 0, nil, 0
@@ -88,7 +89,7 @@ func readElem(b []byte, k containerKind) (Elem, int) {
 func appendElem(b []byte, e Elem) []byte {
 	switch k := e.kind(); k {
 	case containerBuiltin:
-		id := uint32(0) // invalid: the Encoder refuses it
+		id := uint32(0) // invalid: ArrayStart returns no error, so the Encoder refuses it
 		if Godot4.Has(e.Type) {
 			id = Godot4.forms[0].byType[e.Type][0].header
 		}

@@ -22,7 +22,8 @@ func init() {
 // keyBytes is the number of bytes that readKey and writeKey load and store.
 const keyBytes = 8 + hook.MaxKey
 
-// newKey is [hook.NewKey].
+// newKey returns the words of a text of 1 to MaxKey ASCII characters. For another text it returns a
+// Key that readKey never finds and writeKey never writes.
 func newKey(text string) hook.Key {
 	var b, mask [keyBytes]byte
 	n := copy(b[8:], text)
@@ -38,7 +39,9 @@ func newKey(text string) hook.Key {
 	}
 }
 
-// readKey is [hook.ReadKey]. It cannot panic and so needs no frame: -2 % of Unmarshal.
+// readKey consumes the next value or key of the Decoder x if it is the String k and completely in the
+// buffer. It compares words that may have bytes of the next value, so it needs keyBytes in the
+// buffer. It cannot panic and so needs no frame: -2 % of Unmarshal.
 func readKey(x any, k *hook.Key) bool {
 	d, ok := x.(*Decoder)
 	if !ok {
@@ -62,7 +65,9 @@ func readKey(x any, k *hook.Key) bool {
 	return true
 }
 
-// writeKey is [hook.WriteKey], without a frame as readKey.
+// writeKey writes the String k to the Encoder x if the fast path is on and keyBytes are free. It
+// stores all words of the longest key; the next value overwrites those that k does not need. Like
+// readKey it needs no frame.
 func writeKey(x any, k *hook.Key) bool {
 	e, ok := x.(*Encoder)
 	if !ok {

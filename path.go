@@ -19,6 +19,7 @@ const (
 func (s *state) appendPath(dst []byte, next bool, key func(i int) (Type, []byte)) []byte {
 	start := len(dst)
 	dst = append(dst, '$')
+	// Each step has at least three bytes, so the cost of an error does not grow with the depth.
 	for i := 1; i <= s.depth && len(dst)-start < maxPath; i++ {
 		index, l := s.locate(i, next && i == s.depth) // outer frames have begun their value in both cases
 		switch l {
@@ -89,7 +90,7 @@ type savedKey struct {
 
 // saveKeys saves the keys that start before pos, because these bytes are about to leave the buffer.
 // It stops at the first frame whose key has left the buffer before, because the keys of outer
-// frames start earlier.
+// frames start earlier. Most keys are never saved: their containers end while they are in the history.
 func (d *Decoder) saveKeys(pos uint64) {
 	for i := d.depth; i > 0; i-- {
 		f := d.frame(i)
@@ -115,7 +116,7 @@ func (d *Decoder) saveKeys(pos uint64) {
 // reading a key stores only its position.
 func (d *Decoder) key(i int) (Type, []byte) {
 	f := d.frame(i)
-	if f.keyPos < d.base {
+	if f.keyPos < d.base { // saveKeys has seen it leave
 		s := &d.cold.saved[i]
 		return s.typ, s.data[:s.n]
 	}
@@ -127,7 +128,8 @@ func (d *Decoder) key(i int) (Type, []byte) {
 		switch {
 		case form != nil && form.shape == shapeText:
 			typ = form.typ
-		case form != nil && form.shape <= shapeMath && form.typ <= TypeColor && form.size <= maxKey: // no ids
+		// The types up to Color are numbers and vectors; an id or a matrix would not help a reader.
+		case form != nil && form.shape <= shapeMath && form.typ <= TypeColor && form.size <= maxKey:
 			return form.typ, b[:form.size]
 		default:
 			return 0, nil

@@ -29,7 +29,7 @@ import (
 // engines write, and opens Arrays and Dictionaries at the top level. It is in ReadToken,
 // readName, readLast, the typed reads, skipFast and passFast. It does not check
 // Limits.Bytes, because limit includes it, nor errors, depth or options, because
-// updateFastPath sets fastValues and fastNames to nil if one of these must be checked. The
+// updateFastPath sets fastValues and fastNames to nil where any of these must be checked. The
 // slow path reads everything else: start, then next and the functions that it calls.
 //
 // On both paths, a token is consumed only after all of it is in the buffer. A call that a
@@ -112,7 +112,7 @@ type Decoder struct {
 	valueStart uint64 // the position of the top-level value
 
 	// State of earlier calls.
-	err       error // returned by all later calls, or only by the next one if errOnce is set
+	err       error // returned by all later calls, or only by the next call if errOnce is set
 	payload   payload
 	abandoned int // the depth of the outermost container that a loop has left, or 0
 	cold      *cold
@@ -141,6 +141,7 @@ type cold struct {
 	err    error         // for LastError
 }
 
+// getCold returns d.cold and allocates it for the first error, loop, saved key or Payload.
 func (d *Decoder) getCold() *cold {
 	if d.cold == nil {
 		d.cold = new(cold)

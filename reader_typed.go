@@ -343,7 +343,7 @@ func (d *Decoder) checkEnd() error {
 	case d.depth == 0:
 		return d.errorAt(0, wrapf(ErrIncomplete, "End without a matching Start"))
 	default:
-		return d.errorAt(0, wrapf(ErrCount, "End after %d of %d %s", d.frame(d.depth).done()>>f.pairs, f.count, f.holds()))
+		return d.errorAt(0, wrapf(ErrCount, "End after %d of %d %s", d.done(), f.count, f.holds()))
 	}
 }
 

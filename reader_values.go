@@ -53,13 +53,14 @@ type lookahead struct {
 	err error
 }
 
-// form reads the header of a value, and returns its form and the header.
+// form reads the header of a value, and returns its form and the header. Without a form there is an
+// error: for a known type id, the flags of the header are wrong, otherwise the id.
 func (l *lookahead) form() (*form, uint32) {
 	h, f := l.uint32(), l.d.options.Format
 	form := l.d.forms.lookup(h)
 	switch {
 	case form != nil: // also after an error of the Reader
-	case f.typeOf(h&0xFFFF) != 0:
+	case f.typeOf(h&0xFFFF) != 0: // only in formats whose ids have more than 16 bits
 		l.fail(0, wrapf(ErrFlags, "header has flags: %#x, %v has none", h, f))
 	default:
 		hint := ""
@@ -81,14 +82,16 @@ func (l *lookahead) checkHeader(form *form, h uint32) {
 	f, class, wide := d.options.Format, layouts[form.typ].class, h>>16&1
 	flagged := f.width[class] == flagged
 	switch {
-	// With an idMask of all bits, lookup has found only headers without flags.
+	// Bits 8 to 15 mean nothing, and bits 16 to 31 only what the type has. With an idMask of all
+	// bits, lookup has found only headers without flags.
 	case f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(form.headerFlags) != 0):
 		l.fail(0, notCanonical("header %#x", h))
 	case !d.admits(form.typ):
 		l.fail(0, notCanonical("%v in a container of %v", form.typ, d.top().elem))
-	case class == classReal && flagged && d.strictSeen.both(seenMath, wide):
+	// An engine is built for one width of math types, and one call encodes all objects alike.
+	case class == classReal && flagged && d.strictSeen.both(class, wide):
 		l.fail(0, notCanonical("math types of both widths"))
-	case class == classObject && flagged && d.strictSeen.both(seenObjects, wide):
+	case class == classObject && flagged && d.strictSeen.both(class, wide):
 		l.fail(0, notCanonical("both ids of objects and serialized objects"))
 	}
 }
@@ -109,7 +112,8 @@ func (l *lookahead) next(n int) []byte {
 	return b[at:l.at]
 }
 
-// word reads a number of n bytes, at most 8. After an error it is 0.
+// word reads a number of n bytes, at most 8. After an error it is 0. The copy serves all sizes, and
+// an error, without a branch.
 func (l *lookahead) word(n int) uint64 {
 	var word [8]byte
 	copy(word[:], l.next(n))
@@ -118,7 +122,8 @@ func (l *lookahead) word(n int) uint64 {
 
 func (l *lookahead) uint32() uint32 { return uint32(l.word(4)) }
 
-// fail sets an error in the input, at bytes after the start of the token, unless err is nil.
+// fail sets an error in the input, at bytes after the start of the token, unless err is nil. It
+// stays in the Decoder, too: what follows cannot be read.
 func (l *lookahead) fail(at int, err error) {
 	if l.err == nil && err != nil {
 		l.err = l.d.fail(at, err)
@@ -137,7 +142,8 @@ func (l *lookahead) strict(differs bool, at int, text string) {
 func (l *lookahead) checkLimit(x limit, at int, n uint64) { l.fail(at, l.d.bounds.check(x, n)) }
 
 // checkLength checks whether n bytes can follow the length field at offset at. It makes a length
-// that is too large for the input or for Limits.Bytes an error at once, before any of the bytes.
+// that is too large for the input or for Limits.Bytes an error at once, before any of the bytes: a
+// sender who declares much and sends nothing is not waited for.
 func (l *lookahead) checkLength(at int, n uint64) {
 	d := l.d
 	if end := d.pos() + uint64(at) + 4 + n; end > d.valueEnd {
@@ -154,7 +160,8 @@ func (l *lookahead) checkBytes(x limit, at int, n uint64) {
 
 // checkCount checks a count of n elements, each of at least size bytes and of the given
 // number of values. It adds the values to d.values, so no field can follow that the Reader
-// might interrupt.
+// might interrupt: the repeated call would add them again. The products fit 64 bits, because n has
+// at most 33.
 func (l *lookahead) checkCount(at int, n, values, size uint64) {
 	d := l.d
 	total := d.values + n*values
@@ -177,7 +184,8 @@ func (l *lookahead) signed() uint32 {
 	return n
 }
 
-// name reads a name with its length and padding, and returns the length.
+// name reads a name with its length and padding, and returns the length. A token holds its name as
+// a whole, so all of it is waited for, and NameBytes limits it instead of StringBytes.
 func (l *lookahead) name() int {
 	at := l.at
 	n := l.uint32()
@@ -213,7 +221,8 @@ func (l *lookahead) open(form *form, count uint32, at, n int) (Token, error) {
 	d := l.d
 	d.push(&form.content, count, d.pos())
 	t := l.finish(Token{head: form.head, bits: uint64(count)}, at, n)
-	if form.size > 0 || form.shape == shapeNodePath { // bulk reads can begin after the Start token
+	// Data, and names that are to be joined; packed strings are read one by one.
+	if form.size > 0 || form.shape == shapeNodePath {
 		d.payload.kind = form.kind
 	}
 	d.updateFastPath()
@@ -232,7 +241,7 @@ func (l *lookahead) finish(t Token, at, n int) Token {
 	return t
 }
 
-// fixed reads a number or math type.
+// fixed reads a number or math type. A number is in the token itself; components are its payload.
 func (l *lookahead) fixed(form *form) (Token, error) {
 	t := Token{head: form.head}
 	if form.shape == shapeMath {
@@ -251,7 +260,8 @@ func (l *lookahead) fixed(form *form) (Token, error) {
 const sharedBit = 1 << 31
 
 // container reads the start of an Array or Dictionary: the declared types, if the flags
-// have any, and the count.
+// have any, and the count. The encoded types are the payload of the token, so that reading them
+// allocates nothing: Token.Elem decodes them again.
 func (l *lookahead) container(form *form, flags uint32) (Token, error) {
 	d, from := l.d, l.at
 	elem := l.declared(containerKind(flags & 3)) // of elements or keys
@@ -259,7 +269,7 @@ func (l *lookahead) container(form *form, flags uint32) (Token, error) {
 		flags, from = flags&^3, l.at
 	}
 	to := l.at
-	if l.declared(containerKind(flags>>2)) == 0 {
+	if l.declared(containerKind(flags>>2)) == 0 { // of values
 		flags &= 3
 	} else {
 		to = l.at
@@ -287,7 +297,8 @@ func (l *lookahead) container(form *form, flags uint32) (Token, error) {
 }
 
 // declared reads a declared type. It returns the type of the elements, or 0 for any. A declared
-// class or script has a name, and its elements are Objects.
+// class or script has a name, and its elements are Objects. Engines refuse an unknown id, too, but
+// take id 0 for no type. Only Strict and the Encoder compare the elements with the type.
 func (l *lookahead) declared(k containerKind) Type {
 	at, f := l.at, l.d.options.Format
 	switch k {
@@ -338,7 +349,8 @@ const (
 	nodePathProperty = 1 << 1
 )
 
-// nodePath reads the start of a NodePath.
+// nodePath reads the start of a NodePath. Bit 31 of its first word tells two counts and flags from
+// the form before Godot 3, in which the word is the length of one string.
 func (l *lookahead) nodePath(form *form) (Token, error) {
 	d, format := l.d, l.d.options.Format
 	names, subnames, flags := uint32(1), uint64(0), flagOldNodePath
@@ -362,7 +374,8 @@ func (l *lookahead) nodePath(form *form) (Token, error) {
 }
 
 // nodePathCounts reads the number of sub-names and the flags of a NodePath with this number
-// of names.
+// of names. The counts that it returns are those that engines use: with the property that only a
+// flag counts, and with an overflow of 32 bits.
 func (l *lookahead) nodePathCounts(names uint32) (uint32, uint64, tokenFlags) {
 	format, word := l.d.options.Format, l.word(8)
 	subnames, bits := uint64(uint32(word)), uint32(word>>32)
@@ -429,7 +442,8 @@ func (l *lookahead) image(form *form) (Token, error) {
 	return l.open(form, n, 4, fields)
 }
 
-// eventData has the number of data bytes of each type of InputEvent.
+// eventData has the number of data bytes of each type of InputEvent: a key (modifiers and
+// scancode), mouse button, joystick motion (axis and value), joystick button, touch and action.
 var eventData = [...]int{1: 8, 3: 4, 4: 8, 5: 4, 6: 4, 8: 0}
 
 const (
@@ -438,7 +452,7 @@ const (
 )
 
 // eventSize returns the number of data bytes of an event, of the rest bytes after its length
-// field.
+// field. Engines go by the type and ignore what follows them.
 func eventSize(event, rest uint32) int {
 	switch {
 	case event == joystickMotion && rest == 4: // the oldest engines write only the axis
@@ -477,7 +491,8 @@ type textPart struct {
 }
 
 // text reads the next chunk of a string as a token. The length field is next before the first
-// chunk. typ is the type of the string, or of the NodePath or array that it is part of.
+// chunk. A bulk read can continue after it. typ is the type of the string, or of the NodePath or
+// array that it is part of.
 func (l *lookahead) text(typ Type) (Token, error) {
 	d := l.d
 	pos := d.pos()
@@ -527,7 +542,8 @@ func (l *lookahead) takeText(typ Type) textPart {
 }
 
 // textPart reads the next chunk of a string of total bytes; left bytes are still to
-// come.
+// come. Where a chunk ends depends only on maxChunk and the text, never on how the bytes arrive, so
+// that the tokens of an input are always the same.
 func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
 	if l.err != nil {
 		return textPart{}
@@ -662,18 +678,14 @@ func (l *lookahead) takeChunk(most int) int {
 
 // strictSeen is the set of alternatives that Strict has seen in a top-level value. An
 // engine uses only one of two alternatives in a value: math types of 32 or of 64 bits, and
-// serialized objects or ids.
-type strictSeen uint8
+// serialized objects or ids. Each class has two bits.
+type strictSeen uint32
 
-const (
-	seenMath    = 0 // shifts of the two bits of each pair
-	seenObjects = 2
-)
-
-// both adds an alternative, wide with 1, and reports whether the other has been seen, too.
-func (s *strictSeen) both(shift, wide uint32) bool {
-	*s |= 1 << (shift + wide)
-	return *s>>shift&3 == 3
+// both adds an alternative of class c, the wide one if wide is 1, and reports whether the other has
+// been seen, too.
+func (s *strictSeen) both(c widthClass, wide uint32) bool {
+	*s |= 1 << wide << (2 * c)
+	return *s>>(2*c)&3 == 3
 }
 
 // notCanonical returns the error for input that engines accept but never write.

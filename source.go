@@ -102,9 +102,10 @@ func (s *source) passEmpty(r int, pos uint64) { s.r, s.mark = r, mark(pos) }
 func (s *source) consume(n int) { s.r += n }
 
 // restart discards the input and all positions in it. The next input is buf[:end] and then
-// what r returns.
+// what r returns. With a Reader, buf is nil: fetch takes a buffer from the pool.
 func (s *source) restart(r io.Reader, buf []byte, end int) {
-	// An End can have the position after the last byte, so the first new position is larger.
+	// An End can have the position after the last byte, so the first new position is larger. Tokens
+	// and loops of the previous input then differ from all new ones in their positions.
 	s.base += uint64(s.end) + 1
 	s.markEmpty(s.base)
 	s.r, s.limit, s.end = 0, end, end
@@ -160,7 +161,7 @@ func (s *source) enterNames(nul uint32) {
 	s.fastValues, s.fastNames, s.nameNUL = nil, s.fastValues, nul
 }
 
-// leaveNames is the inverse of enterNames.
+// leaveNames exchanges the slices back at the End of the names: the fast path reads values again.
 func (s *source) leaveNames() { s.fastValues, s.fastNames = s.fastNames, nil }
 
 // fetch reads until at least n bytes are buffered after r. It returns the Reader's error,

@@ -197,7 +197,8 @@ type Token struct {
 	pos  mark         // equals src.mark while the payload is valid
 }
 
-// tokenFlags are the flags in Token.head.
+// tokenFlags are the flags in Token.head. Frames have some of them, too: those that decide about
+// what follows a Start token.
 type tokenFlags uint16
 
 const (
@@ -238,7 +239,8 @@ func (t Token) at(w *tokenSource, offset, n int) Token {
 	return t
 }
 
-// withPayload returns t with payload p, which stays valid.
+// withPayload returns t with payload p, which stays valid, because no Decoder moves the mark of its
+// tokenSource.
 func (t Token) withPayload(p []byte) Token {
 	return t.at(&tokenSource{buf: p}, 0, len(p))
 }
@@ -273,7 +275,7 @@ func (t Token) Type() Type { return Type(t.head >> 8) }
 // Clone returns a copy of the token that does not depend on the Decoder. It copies the
 // payload.
 func (t Token) Clone() Token {
-	if t.payloadLen() == 0 {
+	if t.payloadLen() == 0 { // nothing to copy; without src, the copy does not keep the buffer in memory
 		t.src, t.pos = nil, 0
 		return t
 	}
@@ -335,7 +337,7 @@ func (t Token) Int() int64 {
 	case KindInt64:
 		return int64(t.bits)
 	case KindFloat32, KindFloat64:
-		switch x := t.Float(); {
+		switch x := t.Float(); { // what Go's conversion gives for these depends on the processor
 		case x != x:
 			return 0
 		case x >= 1<<63:
@@ -394,7 +396,6 @@ func (t Token) Image() (format, mipmaps, width, height uint32) {
 		return
 	}
 	b := t.Bytes()
-
 	return le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
 }
 
@@ -409,19 +410,9 @@ func (t Token) Event() (event, device uint32) {
 
 // Components returns the number of components of a math type, and 0 for other kinds.
 func (t Token) Components() int {
-	return int(components[t.Kind()&127])
-}
-
-// components has the number of components of the math types, by kind. The kinds of math types have
-// the numbers of their types.
-var components = func() (n [128]uint8) {
-	for t, l := range layouts {
-		if l.isMath() {
-			n[t] = l.n
-		}
-	}
+	n, _ := Type(t.Kind()).Components() // the kinds of math types have the numbers of their types
 	return n
-}()
+}
 
 // Real returns component i of a math type, including integer vectors, in encoded order:
 // a Basis is encoded by rows. It returns 0 if there is no such component.
@@ -442,7 +433,7 @@ func (t Token) AppendReals(dst []float64) []float64 {
 	}
 	b, at := t.Bytes(), len(dst)
 	dst = slices.Grow(dst, n)[:at+n]
-	if u := t.unit(); u == wire.Float32 { // inlined
+	if u := t.unit(); u == wire.Float32 { // inlined: -3 % of the tokens of 64 bytes with their values
 		wire.WidenFloats(dst[at:], b)
 	} else {
 		wire.Floats(dst[at:], b, u)
