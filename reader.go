@@ -121,7 +121,7 @@ type Decoder struct {
 	values     uint64 // declared so far, including the top-level value
 	strictSeen strictSeen
 
-	// Derived from the options, see initOptions.
+	// Derived from the options by the first reset.
 	forms      *formTable
 	errOnce    bool  // see err; placed here, it needs no additional space
 	noFastPath bool  // there is no fast path: with Strict, or where chunks can be shorter than minWindow
@@ -199,7 +199,8 @@ func (d *Decoder) ResetBytes(b []byte) {
 }
 
 // reset discards the input and the state of earlier calls. The next input is buf[:end] and then
-// what r returns. The caller then switches the fast path on or off.
+// what r returns. The caller then switches the fast path on or off. The first reset derives fields
+// from the options, which do not change after it.
 func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 	d.restart(r, buf, end)
 	d.origin = d.base
@@ -209,13 +210,9 @@ func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 		*r = cold{keys: r.keys[:0], saved: r.saved, reader: r.reader} // a stale Reader returns an error
 	}
 	d.state.init()
-	if d.forms == nil {
-		d.initOptions()
+	if d.forms != nil {
+		return
 	}
-}
-
-// initOptions sets the fields that are derived from the options.
-func (d *Decoder) initOptions() {
 	o := &d.options
 	o.Format = cmp.Or(o.Format, Godot4)
 	o.MaxChunk = cmp.Or(o.MaxChunk, DefaultMaxChunk)
@@ -339,30 +336,28 @@ func (d *Decoder) PeekKind() Kind {
 // The loop's body can call bulk reads and skips. After a temporary error of the Reader,
 // another loop covers only the value that comes next then, inside the first.
 func (d *Decoder) Tokens() iter.Seq2[Token, error] {
-	return func(yield func(Token, error) bool) { d.eachToken(yield) }
-}
-
-func (d *Decoder) eachToken(yield func(Token, error) bool) {
-	if err := d.start(); err != nil {
-		yield(Token{}, err)
-		return
-	}
-	if d.want() == wantEnd {
-		yield(Token{}, d.WrapError(wrapf(ErrCount, "Tokens at an End")))
-		return
-	}
-	rest := d.span()
-	for {
-		t, err := d.ReadToken()
-		if t.Kind() == KindDictKey && d.depth < rest.open {
-			pos := d.pos()
-			if !yield(t, err) || d.pos() != pos { // the body has read the key
+	return func(yield func(Token, error) bool) {
+		if err := d.start(); err != nil {
+			yield(Token{}, err)
+			return
+		}
+		if d.want() == wantEnd {
+			yield(Token{}, d.WrapError(wrapf(ErrCount, "Tokens at an End")))
+			return
+		}
+		rest := d.span()
+		for {
+			t, err := d.ReadToken()
+			if t.Kind() == KindDictKey && d.depth < rest.open {
+				pos := d.pos()
+				if !yield(t, err) || d.pos() != pos { // the body has read the key
+					return
+				}
+				continue
+			}
+			if !yield(t, err) || err != nil || d.isOver(rest) {
 				return
 			}
-			continue
-		}
-		if !yield(t, err) || err != nil || d.isOver(rest) {
-			return
 		}
 	}
 }
