@@ -335,7 +335,7 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 	stack[depth+1].init(&form.content, n)
 	d.passEmpty(d.r+8, pos)
 	if form.shape == shapePackedStrings {
-		d.enterNames(d.options.Format.nul(form.typ))
+		d.readNamesFast(d.options.Format.nul(form.typ))
 	}
 	return true
 }
@@ -378,7 +378,7 @@ func (d *Decoder) openNodePath(form *form, b *[fastSize]byte) bool {
 	f.setNames(le.Uint32(b[4:])&^newNodePathBit, tokenFlags(le.Uint32(b[12:]))*flagAbsolute)
 	d.pass(d.r+16, pos)
 	d.payload = payload{token: d.mark, kind: KindNodePathStart}
-	d.enterNames(0) // at any depth, which is checked for values only
+	d.readNamesFast(0) // at any depth, which is checked for values only
 	return true
 }
 
@@ -536,7 +536,7 @@ func (d *Decoder) readEnd() Token {
 	case k != KindArrayStart && k != KindDictStart: // k is the container around, 0 at the top level
 		d.updateFastPath()
 	case d.fastNames != nil: // the End of names or packed strings
-		d.leaveNames()
+		d.readValuesFast()
 	case d.fastValues == nil:
 		d.updateFastPath()
 	}
@@ -544,7 +544,7 @@ func (d *Decoder) readEnd() Token {
 }
 
 // updateFastPath switches the fast path on or off. It must be called after any change of the
-// state that it tests; only the fast path itself exchanges fastValues and fastNames, without
+// state that it tests; only the fast path itself enters and leaves names without
 // other tests. The fast path is on inside Arrays, Dictionaries, NodePaths and
 // PackedStringArrays, and where topForm finds an Array or Dictionary at the top level.
 func (d *Decoder) updateFastPath() {

@@ -325,7 +325,7 @@ func (d *Decoder) ReadEnd() error {
 		d.updateFastPath()
 	case d.fastValues != nil:
 	case d.fastNames != nil: // the End of names or packed strings
-		d.leaveNames()
+		d.readValuesFast()
 	default:
 		d.updateFastPath()
 	}

@@ -155,15 +155,6 @@ func (s *source) readNamesFast(nul uint32) {
 	s.fastValues, s.fastNames, s.nameNUL = nil, s.buf[:s.limit], nul
 }
 
-// enterNames lets the fast path read names, if it has read values before. It exchanges the slices
-// and needs no test: where values were on the fast path, names inside them are, too.
-func (s *source) enterNames(nul uint32) {
-	s.fastValues, s.fastNames, s.nameNUL = nil, s.fastValues, nul
-}
-
-// leaveNames exchanges the slices back at the End of the names: the fast path reads values again.
-func (s *source) leaveNames() { s.fastValues, s.fastNames = s.fastNames, nil }
-
 // fetch reads until at least n bytes are buffered after r. It returns the Reader's error,
 // or io.EOF at the end of the input, and keeps the bytes read before it. size is the size of a
 // new buffer.
