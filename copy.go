@@ -200,16 +200,11 @@ loop:
 // in d and e. It returns false if the value is not on the fast path of both, or if its count
 // is beyond the counts that engines write.
 func copyStart(e *Encoder, d *Decoder) bool {
-	if d.r > len(d.fastValues)-fastSize || len(e.fastValues) == 0 {
+	form, b := d.fastForm()
+	if form == nil || len(e.fastValues) == 0 {
 		return false
 	}
-	b := (*[fastSize]byte)(d.fastValues[d.r:])
-	n := le.Uint32(b[4:])
-	form, ok := d.forms.find(le.Uint32(b[:]))
-	if !ok {
-		return false
-	}
-	switch form.shape {
+	switch n := le.Uint32(b[4:]); form.shape {
 	case shapeArray, shapeDict, shapePackedStrings:
 		if !d.openFast(form, n) {
 			return false

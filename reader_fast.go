@@ -42,18 +42,23 @@ func (d *Decoder) take(size int) error {
 
 // fastForm returns the form of the next value and its first bytes. It returns nil if the
 // fast path cannot read the value.
-func (d *Decoder) fastForm() (*form, *[fastSize]byte) {
-	win, r := d.fastValues, d.r&math.MaxInt
-	if r > len(win)-fastSize || d.remaining == 0 {
-		return nil, nil
+func (d *Decoder) fastForm() (f *form, b *[fastSize]byte) {
+	if d.remaining > 0 {
+		f, b = d.forms.formAt(d.fastValues, d.r&math.MaxInt)
 	}
-	b := (*[fastSize]byte)(win[r:])
-	h := le.Uint32(b[:])
-	form := &d.forms.byHeader[(h|h>>10)&(numForms-1)] // not find, which would be too large to be inlined
-	if h != form.header {
-		return nil, nil
+	return
+}
+
+// formAt returns the form of the value at r in win and its first bytes, or nil.
+func (table *formTable) formAt(win []byte, r int) (f *form, b *[fastSize]byte) {
+	if r <= len(win)-fastSize {
+		b = (*[fastSize]byte)(win[r:])
+		h := le.Uint32(b[:])
+		if f = &table.byHeader[(h|h>>10)&(numForms-1)]; h != f.header {
+			f = nil
+		}
 	}
-	return form, b
+	return
 }
 
 // readText reads a String or StringName of n bytes, which is not short ASCII, for ReadToken. head is
@@ -600,18 +605,19 @@ func (d *Decoder) skipValues(open int) bool {
 	loop: // its variables stay in registers, because it contains no calls
 		for left > 0 {
 			r &= math.MaxInt
-			if r > end {
+			if r > len(win)-4 {
 				break
 			}
-			b := (*[keyBytes]byte)(win[r:])
 			next := r
-			if h := le.Uint32(b[:]); h != stringHeader {
+			if h := le.Uint32(win[r : r+4]); h != stringHeader {
 				if next += forms.fixedSize(h); next == r || next > len(win) {
 					break
 				}
+			} else if r > end {
+				break
 			} else {
-				m := le.Uint32(b[4:]) - 1
-				switch { // as wire.ShortText, with one test of the size
+				b := (*[keyBytes]byte)(win[r:])
+				switch m := le.Uint32(b[4:]) - 1; { // as wire.ShortText, with one test of the size
 				case m < 4 && le.Uint32(b[8:])&(wire.NotASCII>>32) == 0:
 					next += 12
 				case m < 8 && le.Uint64(b[8:])&wire.NotASCII == 0:
@@ -639,7 +645,7 @@ func (d *Decoder) skipValues(open int) bool {
 			left, last, before = d.remaining, -1, -1
 			continue
 		}
-		form, b := d.fastForm()
+		form, b := forms.formAt(win, r)
 		if form == nil || form.shape != shapeArray && form.shape != shapeDict {
 			if size := d.otherSize(form, b); size > 0 {
 				before, last, r = last, r, r+size
@@ -676,15 +682,17 @@ func (d *Decoder) skipped(left uint64, last, before int) {
 	d.setRemaining(left)
 }
 
-// otherSize returns the size of the next value: a longer string, a NodePath, a packed array, or
-// any value in the last bytes of the buffer. It returns 0 if the slow path must handle the value.
+// otherSize returns the size of the next value: a longer string, a NodePath, a packed array, or a
+// String in the last bytes of the buffer. It returns 0 if the slow path must handle the value.
 func (d *Decoder) otherSize(form *form, b *[fastSize]byte) int {
-	if len(d.fastValues)-d.r < keyBytes {
-		if size := d.lastSize(); size > 0 {
-			return size
+	if form == nil {
+		b := d.fastValues[d.r:]
+		if len(b) < 8 || le.Uint32(b) != stringHeader || !d.wholeText(d.r+8, le.Uint32(b[4:])) {
+			return 0
 		}
+		return 8 + int(wire.Padded(le.Uint32(b[4:])))
 	}
-	if form == nil || d.depth == 0 { // at the top level, skipping ends after the value
+	if d.depth == 0 { // at the top level, skipping ends after the value
 		return 0
 	}
 	n := le.Uint32(b[4:])
@@ -709,32 +717,9 @@ func (d *Decoder) otherSize(form *form, b *[fastSize]byte) int {
 	return 0
 }
 
-// lastSize returns the size of a number, math type or short string in the last bytes of the
-// buffer, or 0. Without it, packets take 33 % more instructions.
-func (d *Decoder) lastSize() int {
-	b := d.fastValues[d.r:]
-	if len(b) < 4 {
-		return 0
-	}
-	h := le.Uint32(b)
-	size := d.forms.fixedSize(h)
-	if h == stringHeader && len(b) >= 12 {
-		switch n := le.Uint32(b[4:]) - 1; {
-		case n < 4 && le.Uint32(b[8:])&(wire.NotASCII>>32) == 0:
-			size = 12
-		case n < 8 && len(b) >= fastSize && le.Uint64(b[8:])&wire.NotASCII == 0:
-			size = 16
-		}
-	}
-	if size > len(b) {
-		return 0
-	}
-	return size
-}
-
 // namesSize returns the size of a NodePath or PackedStringArray whose n names or strings follow
-// a head of this size. It returns 0 if the slow path must handle one of them. Without it,
-// SkipValue takes 19 % more instructions.
+// a head of this size, or 0 if the slow path must handle one of them. Without it, SkipValue takes
+// 19 % more instructions.
 func (d *Decoder) namesSize(head int, n uint32) int {
 	win, r := d.fastValues, d.r+head
 	for range n {
