@@ -6,7 +6,7 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A container is begun in this order: begin checks that it may be next, setDeclared checks its
+// A container is begun in this order: begin checks that it may be next, declare checks its
 // count, writeStart writes its head, and open pushes its frame. Its End has no bytes, except for
 // the padding of text and bytes, but sets an Unknown count.
 
@@ -16,7 +16,7 @@ func (e *Encoder) beginCounted(t Type, n int64) error {
 	stack, depth := e.stack, e.depth&math.MaxInt
 	values, at := e.fastValues, e.n&math.MaxInt
 	if at > len(values)-8 || e.remaining == 0 || uint64(n) > math.MaxInt32 || depth > len(stack)-2 {
-		return e.beginCountedSlow(t, n)
+		return e.beginForm(t, n, 0)
 	}
 	form := &e.forms[t&63][0]
 	le.PutUint64(values[at:], uint64(form.header)|uint64(n)<<32)
@@ -32,19 +32,17 @@ func (e *Encoder) beginCounted(t Type, n int64) error {
 	return nil
 }
 
-func (e *Encoder) beginCountedSlow(t Type, n int64) error {
+// beginForm begins an untyped container, PackedStringArray or packed array of n elements or pairs. A
+// packed array has the wide form if wide is 1.
+func (e *Encoder) beginForm(t Type, n int64, wide int) error {
 	forms, err := e.begin(t)
 	if err != nil {
 		return err
 	}
-	return e.beginForm(&forms[0], n)
-}
-
-// beginForm begins a container of n elements after begin.
-func (e *Encoder) beginForm(form *form, n int64) error {
+	form := &forms[wide&1]
 	f := frame{content: form.content}
-	if err := e.setDeclared(&f, n); err != nil {
-		return err
+	if err := f.declare(n, e.options.Format); err != nil {
+		return e.fail(err)
 	}
 	if e.limit-e.n >= 8 { // -6 % of WritePacked
 		le.PutUint64(e.buf[e.n:], uint64(form.header)|uint64(f.count)<<32)
@@ -76,15 +74,15 @@ func writeStart[S string | []byte](e *Encoder, f *frame, head []byte, body S, ta
 	return err
 }
 
-// setDeclared sets the declared count of f, or returns an error if n is out of range.
-// An Unknown count is written as 0 until its End.
-func (e *Encoder) setDeclared(f *frame, n int64) error {
+// declare sets the declared count of f, or returns an error if n is out of range. An Unknown count
+// is written as 0 until its End.
+func (f *frame) declare(n int64, format *Format) error {
 	if n == Unknown {
 		f.flags |= flagUnknown
 		return nil
 	}
-	if n < 0 || n > f.maxCount(e.options.Format) {
-		return e.fail(wrapf(ErrRange, "count of %d is out of range", n))
+	if n < 0 || n > f.maxCount(format) {
+		return wrapf(ErrRange, "count of %d is out of range", n)
 	}
 	f.count = uint32(n)
 	return nil
@@ -233,8 +231,8 @@ func (e *Encoder) beginContainer(n int64, flags uint32, head []byte, f frame) er
 	if flags&^uint32(forms[0].headerFlags) != 0 {
 		return e.fail(wrapf(ErrType, "%v has no typed containers", e.options.Format))
 	}
-	if err := e.setDeclared(&f, n); err != nil {
-		return err
+	if err := f.declare(n, e.options.Format); err != nil {
+		return e.fail(err)
 	}
 	count := f.count
 	if f.has(flagShared) && e.options.Format.shared {
@@ -263,8 +261,8 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 	if len(class) == 0 && count != 0 {
 		return e.fail(wrapf(ErrCount, "properties of an object without a class"))
 	}
-	if err := e.setDeclared(&f, count); err != nil {
-		return err
+	if err := f.declare(count, e.options.Format); err != nil {
+		return e.fail(err)
 	}
 	if err := checkName(e, class); err != nil {
 		return err
@@ -363,14 +361,13 @@ func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
 	if t == TypePackedStringArray { // which all formats have
 		return e.beginCounted(t, n)
 	}
-	forms, err := e.begin(t)
-	if err != nil {
+	if t < numTypes && layouts[t].shape == shapePacked {
+		return e.beginForm(t, n, wide)
+	}
+	if _, err := e.begin(t); err != nil { // before the type, as for all values
 		return err
 	}
-	if forms[0].shape != shapePacked {
-		return e.fail(wrapf(ErrType, "%v is not a packed array type", t))
-	}
-	return e.beginForm(&forms[wide&1], n)
+	return e.fail(wrapf(ErrType, "%v is not a packed array type", t))
 }
 
 // BeginImage begins an Image of Godot 2 with n bytes of data; n can be [Unknown]. Write the
@@ -381,8 +378,8 @@ func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) err
 		return err
 	}
 	f := frame{content: forms[0].content}
-	if err := e.setDeclared(&f, n); err != nil {
-		return err
+	if err := f.declare(n, e.options.Format); err != nil {
+		return e.fail(err)
 	}
 	var b [24]byte
 	return writeStart(e, &f, appendWords(b[:0], forms[0].header, format, mipmaps, width, height, f.count), "", nil)

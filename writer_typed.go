@@ -363,8 +363,8 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, n int64, text S, whole
 	if whole && n > maxText {
 		return e.fail(wrapf(ErrRange, "string of %d bytes is too long", n))
 	}
-	if err := e.setDeclared(&f, n); err != nil {
-		return err
+	if err := f.declare(n, e.options.Format); err != nil {
+		return e.fail(err)
 	}
 	if uint64(len(text)) > uint64(f.count) {
 		return e.fail(wrapf(ErrCount, "chunk of %d bytes in a string of %d", len(text), n))
