@@ -214,8 +214,8 @@ func (e *Encoder) Fail(err error) error {
 	return e.stop(err, true)
 }
 
-// fail returns the error that stays. If there is none yet, that is err in an Error with the offset and
-// path of the current call.
+// fail returns the error that stays. If there is none yet, that is err in an Error with the offset
+// and path of the current call.
 func (e *Encoder) fail(err error) error {
 	if first := e.Err(); first != nil {
 		return first
@@ -316,8 +316,8 @@ func writeValue[S string | []byte](e *Encoder, head []byte, body S, tail []byte)
 	return e.endValue()
 }
 
-// writeShort writes a whole value. Most fit the buffer and need none of the checks for pieces: -40 %
-// of WriteInts.
+// writeShort writes a whole value. Most fit the buffer and need none of the checks for pieces: -40
+// % of WriteInts.
 func (e *Encoder) writeShort(b []byte) error {
 	if len(b) > e.limit-e.n {
 		return writeValue(e, b, "", nil)

@@ -9,6 +9,9 @@ import (
 // A container is begun in this order: begin checks that it may be next, declare checks its
 // count, writeStart writes its head, and open pushes its frame. Its End has no bytes, except for
 // the padding of text and bytes, but sets an Unknown count.
+//
+// On the fast path, beginCounted and beginNodePath do all of this at once. The frame that they open
+// has flagNested, so that its End knows without other tests that the fast path is on around it.
 
 // beginCounted begins an untyped container or PackedStringArray of n elements or pairs. All formats
 // have these types. An Unknown count, which is negative, is for the slow path.
@@ -19,8 +22,9 @@ func (e *Encoder) beginCounted(t Type, n int64) error {
 		return e.beginForm(t, n, 0)
 	}
 	form := &e.forms[t&63][0]
-	le.PutUint64(values[at:], uint64(form.header)|uint64(n)<<32)
+	le.PutUint64(values[at:], uint64(form.header)|uint64(n)<<32) // header and count
 	e.advanceTo(at + 8)
+	// In a container of pairs, keys and values are counted.
 	frames, pairs := (*[2]frame)(stack[depth:]), uint64(form.pairs)
 	frames[1].init(&form.content, uint32(n))
 	e.nest(frames, pairs, uint64(n)*(1+pairs))
@@ -32,8 +36,8 @@ func (e *Encoder) beginCounted(t Type, n int64) error {
 	return nil
 }
 
-// beginForm begins an untyped container, PackedStringArray or packed array of n elements or pairs. A
-// packed array has the wide form if wide is 1.
+// beginForm begins an untyped container, PackedStringArray or packed array of n elements or pairs.
+// A packed array has the wide form if wide is 1.
 func (e *Encoder) beginForm(t Type, n int64, wide int) error {
 	forms, err := e.begin(t)
 	if err != nil {
@@ -44,7 +48,7 @@ func (e *Encoder) beginForm(t Type, n int64, wide int) error {
 	if err := f.declare(n, e.options.Format); err != nil {
 		return e.fail(err)
 	}
-	if e.limit-e.n >= 8 { // -6 % of WritePacked
+	if e.limit-e.n >= 8 { // without the checks for pieces: -10 % of WritePacked
 		le.PutUint64(e.buf[e.n:], uint64(form.header)|uint64(f.count)<<32)
 		e.advance(8)
 		e.open(&f)
@@ -104,8 +108,10 @@ func (f *frame) maxCount(format *Format) int64 {
 // End ends the innermost container, string or packed array that a Begin call or a Start
 // token has begun.
 func (e *Encoder) End() error {
+	// The End of a value that the fast path has begun has no bytes and does not flush, and what the
+	// fast path may write after it is known: values.
 	stack, around := e.stack, (e.depth-1)&math.MaxInt
-	if e.remaining == 0 && around <= len(stack)-2 { // End has no bytes.
+	if e.remaining == 0 && around <= len(stack)-2 {
 		frames := (*[2]frame)(stack[around:])
 		switch {
 		case !frames[1].has(flagNested): // the fast path may be off around it
@@ -122,7 +128,7 @@ func (e *Encoder) End() error {
 		return err
 	}
 	f := e.top()
-	if e.remaining > 0 {
+	if e.remaining > 0 { // too early, or after any number of values of an Unknown count
 		switch w := e.want(); {
 		case w == wantTop:
 			return e.fail(wrapf(ErrIncomplete, "End without a matching Begin"))
@@ -140,7 +146,7 @@ func (e *Encoder) End() error {
 }
 
 // finish closes the innermost frame. For a string it first writes text, nul NULs and
-// padding.
+// padding. Whatever can be an error of the call is checked before anything is changed.
 func (e *Encoder) finish(text []byte, nul uint32) error {
 	f, n := e.top(), e.done()+int64(len(text))
 	if n > f.maxCount(e.options.Format) {
@@ -161,7 +167,7 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 		}
 		e.setCount(uint32(n))
 	}
-	if len(text)+tail > 0 { // not for the End of most values
+	if len(text)+tail > 0 { // The End of most values has no bytes.
 		if err := writePieces(e, nil, text, wire.Zeros(tail)); err != nil {
 			return err
 		}
@@ -198,13 +204,15 @@ func (e *Encoder) BeginTypedDict(n int, key, value Elem) error {
 // allocated.
 const containerHead = 128
 
+// beginTyped begins an Array or Dictionary with declared types of elements, or of keys and values.
+// It checks the types before the position of the call, since no position makes them valid.
 func (e *Encoder) beginTyped(kind Kind, t Type, n int64, elems ...Elem) error {
 	if err := e.Err(); err != nil {
 		return err
 	}
-	flags := uint32(0)
+	flags := uint32(0) // two bits with the containerKind of each
 	var b [containerHead]byte
-	head := b[:4]
+	head := b[:4] // for the header, which begin finds
 	for i, elem := range elems {
 		switch name := elem.String(); {
 		case elem.kind() == containerBuiltin && (elem.Type == TypeNil || !e.options.Format.Has(elem.Type)):
@@ -234,6 +242,7 @@ func (e *Encoder) beginContainer(n int64, flags uint32, head []byte, f frame) er
 	if err := f.declare(n, e.options.Format); err != nil {
 		return e.fail(err)
 	}
+	// Only tokens have flagShared: a copy in the same format keeps bit 31.
 	count := f.count
 	if f.has(flagShared) && e.options.Format.shared {
 		count |= sharedBit
@@ -331,6 +340,7 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	if names < 0 || names > math.MaxInt32 || subnames < 0 || subnames > f.maxCount(format)-names {
 		return e.fail(wrapf(ErrRange, "NodePath of %d names and %d sub-names", names, subnames))
 	}
+	// Where the format does not keep bit 1, the sub-name that it adds is counted with the others.
 	bits := uint32(0)
 	if flags&flagAbsolute != 0 {
 		bits |= nodePathAbsolute
@@ -344,10 +354,11 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	if flags&flagOldNodePath == 0 {
 		return writeStart(e, &f, head[:], "", nil)
 	}
+	// The path before Godot 3 is a single name, whose string follows the header.
 	if !format.oldNodePath {
 		return e.fail(wrapf(ErrType, "%v has no NodePath of one string", format))
 	}
-	return writeStart(e, &f, head[:4], "", nil) // The length of the string follows.
+	return writeStart(e, &f, head[:4], "", nil)
 }
 
 // BeginPacked begins a packed array of type t with n elements; n can be [Unknown]. Write
@@ -452,6 +463,7 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 	if err := e.checkElements(len(src)); err != nil {
 		return err
 	}
+	// The memory of src is its encoding on most machines, if no unit changes.
 	if p, ok := wire.AsBytes(src, u == f.unit); ok {
 		return e.writeData(p, uint64(len(src)))
 	}
@@ -472,6 +484,8 @@ func (e *Encoder) checkElements(n int) error {
 
 // writeData writes p, n elements of packed data or bytes of a string.
 func (e *Encoder) writeData(p []byte, n uint64) error {
+	// Most data fits the buffer, which holds at least the head: -6 % of WritePacked. What does not
+	// fit, or finds an empty buffer, may be written without being copied.
 	if e.n > 0 && len(p) <= e.limit-e.n {
 		e.advance(copy(e.buf[e.n:], p))
 	} else if err := writePieces(e, nil, p, nil); err != nil {

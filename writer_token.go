@@ -7,6 +7,10 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
+// A token may come from a Decoder of another format, or of input that only a lenient Decoder
+// accepts. Each case below passes to a typed call what this format can express, so that both
+// write the same and return the same errors, and checks only what typed calls cannot be given.
+
 // WriteToken writes a token in the format of e. The token comes from a Decoder of any
 // format, or from a function such as [ArrayStart]. An int, float or component is widened or
 // narrowed if the format has only one width, and is [ErrRange] if its value would change. An
@@ -21,7 +25,7 @@ func (e *Encoder) WriteToken(t Token) error {
 		return e.writeWord(t.Type(), 4, t.bits)
 	case KindBool:
 		return e.WriteBool(t.Bool())
-	case KindInt32:
+	case KindInt32: // extended, for a format whose ints all have 64 bits
 		return e.writeWord(TypeInt, 4, uint64(int32(t.bits)))
 	case KindInt64, KindFloat64:
 		return e.writeWord(t.Type(), 8, t.bits)
@@ -94,7 +98,7 @@ func (e *Encoder) writeContainerStart(t Token) error {
 		return e.beginCounted(f.typ, t.count())
 	}
 	var b [containerHead]byte
-	head := append(b[:4], t.Bytes()...)
+	head := append(b[:4], t.Bytes()...) // a copy, because the payload belongs to the Decoder
 	declared := head[4:]
 	for i, k := range [...]containerKind{t.elemKind(), t.valueKind()} {
 		if k == containerUntyped {
@@ -107,7 +111,7 @@ func (e *Encoder) writeContainerStart(t Token) error {
 		if !e.options.AllowInvalidUTF8 && !wire.ValidBytes(name) {
 			return e.fail(ErrUTF8)
 		}
-		if i == 0 {
+		if i == 0 { // The values of a Dictionary are not checked, as in engines.
 			f.elem = typ
 		}
 		clear(declared[n-wire.Padding(uint32(len(name))) : n])
@@ -122,7 +126,7 @@ func (e *Encoder) writeMath(t Token) error {
 	if err != nil {
 		return err
 	}
-	if form.unit == t.unit() {
+	if form.unit == t.unit() { // always, except between engines of single and double precision
 		copy(b[4:], t.Bytes())
 	} else if _, ok := wire.ConvertReals(b[4:4], t.Bytes(), t.unit(), form.unit); !ok {
 		return e.fail(wrapf(ErrRange, "%v does not fit 32 bits", t))
@@ -157,6 +161,7 @@ func (e *Encoder) writeTextChunk(t Token) error {
 	if n := uint64(len(text)); n > left || t.Last() && n < left && !f.has(flagUnknown) {
 		return e.fail(wrapf(ErrCount, "chunk of %d bytes where %d are left", n, left))
 	}
+	// Chunks have whole runes, but a Write before this call may have left a part of a rune.
 	if e.rune.Len() > 0 || !e.options.AllowInvalidUTF8 && !wire.Valid(text) {
 		return e.fail(ErrUTF8)
 	}
@@ -173,6 +178,7 @@ func (e *Encoder) writeDataChunk(t Token) error {
 	if e.Err() != nil || e.want() != wantChunk {
 		return e.unexpected(KindChunk)
 	}
+	// Arrays of integers have the same width in all formats, so only floats are converted.
 	f, to := e.top(), e.top().unit
 	if layouts[f.typ].n != layouts[t.Type()].n || from != to && (from < wire.Float32 || to < wire.Float32) {
 		return e.fail(wrapf(ErrType, "chunk of a %v in a %v", t.Type(), f.typ))

@@ -16,7 +16,7 @@ func (e *Encoder) WriteNil() error { return e.writeWord(TypeNil, 4, 0) }
 
 // WriteBool writes a bool.
 func (e *Encoder) WriteBool(v bool) error {
-	word := uint64(0)
+	word := uint64(0) // encoded as a number of 32 bits
 	if v {
 		word = 1
 	}
@@ -129,7 +129,7 @@ func (e *Encoder) writeWord(t Type, size uint8, bits uint64) error {
 	case form.size == 0 && t == TypeObject && bits != 0: // but the id of an RID is lost, as documented
 		return e.fail(wrapf(ErrRange, "%v has no object ids", e.options.Format))
 	}
-	form.put((*[fastSize]byte)(e.spare[:]), bits)
+	form.put((*[fastSize]byte)(e.spare[:]), bits) // eight bytes, of which form.size are written
 	return e.writeShort(e.spare[:4+form.size])
 }
 
@@ -144,11 +144,13 @@ func (f *form) put(b *[fastSize]byte, word uint64) {
 // [EncoderOptions].DoubleReals is set and the type has these. A finite component that becomes
 // infinite is [ErrRange].
 func (e *Encoder) WriteReals(t Type, c ...float64) error {
+	// In DoubleReals, most components have 64 bits: these are for the slow path.
 	if e.fast(realsSize) && !e.options.DoubleReals {
 		form := &e.forms[t&63][0]
 		if form.typ == t && form.shape == shapeMath && form.unit == wire.Float32 && int(form.size) == 4*len(c) {
 			b := (*[realsSize]byte)(e.fastValues[e.n&math.MaxInt:])
-			if wire.NarrowFloats((*[16 * 4]byte)(b[4:]), c) { // otherwise the slow path finds out whether that is an error
+			// Infinities and NaNs are valid, but the slow path tells them from numbers that overflow.
+			if wire.NarrowFloats((*[16 * 4]byte)(b[4:]), c) {
 				le.PutUint32(b[:], form.header)
 				e.advance(4 + 4*len(c))
 				e.count(1)
@@ -192,6 +194,7 @@ func (e *Encoder) beginMath(t Type, wide, n int, u wire.Unit) (*form, []byte, er
 	if err != nil {
 		return nil, nil, err
 	}
+	// The narrow unit tells floats from ints, and is the same in all formats.
 	if l := &layouts[t]; !l.isMath() || l.units[0] != u {
 		return nil, nil, e.fail(wrapf(ErrType, "%v has no such components", t))
 	} else if n != int(l.n) {
@@ -211,6 +214,7 @@ func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
 	if err != nil {
 		return err
 	}
+	// Readers derive the size from the type of the event, so what is longer would be lost there.
 	n := eventSize(event, uint32(min(len(data), math.MaxInt32)))
 	if len(data) < n {
 		return e.fail(wrapf(ErrRange, "InputEvent of type %d needs more than %d bytes", event, len(data)))
@@ -348,6 +352,7 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, n int64, text S, whole
 	}
 	var b [8]byte
 	head, f := b[:0], frame{content: content{kind: KindStringChunk, typ: t}}
+	// A name belongs to the value around it, and in engines' PackedStringArrays ends in a NUL.
 	if e.want() == wantName { // t does not matter: names have no header
 		f.typ, f.names = e.top().typ, e.nameNUL
 	} else {
@@ -360,7 +365,7 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, n int64, text S, whole
 		}
 		head = appendWords(head, forms[0].header)
 	}
-	if whole && n > maxText {
+	if whole && n > maxText { // In pieces, the format decides: see maxCount.
 		return e.fail(wrapf(ErrRange, "string of %d bytes is too long", n))
 	}
 	if err := f.declare(n, e.options.Format); err != nil {
@@ -372,7 +377,7 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, n int64, text S, whole
 	if !e.options.AllowInvalidUTF8 && !wire.Valid(text) {
 		return e.fail(ErrUTF8)
 	}
-	length := f.count + f.names
+	length := f.count + f.names // with its NUL
 	head = appendWords(head, length)
 	if whole {
 		return writeValue(e, head, text, wire.Zeros(int(f.names)+wire.Padding(length)))
@@ -390,7 +395,7 @@ func (e *Encoder) WriteSignal(name string, object uint64) error {
 }
 
 func writeSignal[S string | []byte](e *Encoder, name S, object uint64) error {
-	forms, err := e.begin(TypeSignal)
+	forms, err := e.begin(TypeSignal) // the position before the name, as for all calls
 	if err != nil {
 		return err
 	}
@@ -436,7 +441,7 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	if strings.HasPrefix(nodePath, "/") {
 		absolute = nodePathAbsolute
 	}
-	// -35 % of Marshal.
+	// In one pass, because most are short: -35 % of Marshal. The slow path has the errors.
 	if e.fast(fastSize + wire.ShortNames) {
 		b := e.fastValues[e.n&math.MaxInt:]
 		if names, subnames, size, ok := wire.PutNames((*[wire.ShortNames]byte)(b[fastSize:]), nodePath); ok {
@@ -472,7 +477,7 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	if size > maxName {
 		return e.fail(wrapf(ErrRange, "NodePath of %d bytes is too long", size))
 	}
-	if err := e.reserve(size); err != nil { // so that it is written in full or not at all
+	if err := e.reserve(size); err != nil { // so that a LimitError leaves none of it written
 		return e.fail(err)
 	}
 	var head [16]byte
