@@ -148,26 +148,28 @@ func (e *Encoder) End() error {
 // finish closes the innermost frame. For a string it first writes text, nul NULs and
 // padding. Whatever can be an error of the call is checked before anything is changed.
 func (e *Encoder) finish(text []byte, nul uint32) error {
-	f, n := e.top(), e.done()+int64(len(text))
-	if n > f.maxCount(e.options.Format) {
-		return e.fail(wrapf(ErrRange, "count of %d is out of range", n))
-	}
-	tail := 0
-	switch {
-	case f.kind == KindStringChunk:
-		n += int64(nul)
-		tail = int(nul) + wire.Padding(uint32(n))
-	case f.unit == wire.Byte:
-		tail = wire.Padding(uint32(n))
-	}
-	if f.has(flagUnknown) {
-		// Checked before setCount, because an invalid call has no effect.
-		if err := e.checkKept(int64(len(text) + tail)); err != nil {
-			return e.fail(err)
+	f := e.top()
+	// The End of most values has no bytes and no count to set: -2 % of WritePacked.
+	if f.kind == KindStringChunk || f.unit == wire.Byte || f.has(flagUnknown) {
+		n := e.done() + int64(len(text))
+		if n > f.maxCount(e.options.Format) {
+			return e.fail(wrapf(ErrRange, "count of %d is out of range", n))
 		}
-		e.setCount(uint32(n))
-	}
-	if len(text)+tail > 0 { // The End of most values has no bytes.
+		tail := 0
+		switch {
+		case f.kind == KindStringChunk:
+			n += int64(nul)
+			tail = int(nul) + wire.Padding(uint32(n))
+		case f.unit == wire.Byte:
+			tail = wire.Padding(uint32(n))
+		}
+		if f.has(flagUnknown) {
+			// Checked before setCount, because an invalid call has no effect.
+			if err := e.checkKept(int64(len(text) + tail)); err != nil {
+				return e.fail(err)
+			}
+			e.setCount(uint32(n))
+		}
 		if err := writePieces(e, nil, text, wire.Zeros(tail)); err != nil {
 			return err
 		}
