@@ -186,20 +186,6 @@ func (d *Decoder) takeLast(form *form, b *[fastSize]byte) Token {
 	return t
 }
 
-// shortString returns the first bytes of the next value, a String of one to eight bytes of
-// ASCII, and the size of its length field, text and padding. size is 0 if the value is not
-// such a String, or the fast path cannot read it. left is state.remaining. Written like
-// this, it is just small enough to be inlined.
-func (s *source) shortString(left uint64) (b *[fastSize]byte, size int) {
-	if r := s.r; r <= len(s.fastValues)-fastSize && left > 0 {
-		b = (*[fastSize]byte)(s.fastValues[r:])
-		if le.Uint32(b[:]) == stringHeader {
-			size = wire.ShortText(le.Uint32(b[4:]), le.Uint64(b[8:]))
-		}
-	}
-	return
-}
-
 // fastString consumes the next value, a String or StringName, or the next name or packed
 // string, and returns its text in the buffer. It returns false if the fast path cannot read
 // it.
