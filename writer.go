@@ -188,7 +188,7 @@ func (e *Encoder) Err() error {
 }
 
 // ClearError returns the error of an invalid call and clears it. The call has written
-// nothing, so a valid one can be made instead. ClearError does not clear an error of Fail or
+// nothing, so a valid call can be made instead. ClearError does not clear an error of Fail or
 // of the Writer.
 func (e *Encoder) ClearError() error {
 	err := e.Err()

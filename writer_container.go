@@ -444,7 +444,7 @@ func (e *Encoder) Write(p []byte) (int, error) {
 func (f *frame) isData() bool { return f.kind == KindStringChunk || f.size > 0 }
 
 // WritePacked writes elements of the packed array that BeginPacked has begun. T must have
-// the number of components of the elements. Floats are widened or rounded; a finite one that
+// the number of components of the elements. Floats are widened or rounded; a finite number that
 // becomes infinite is [ErrRange]. Integers are only widened. Other conversions are
 // [ErrType].
 func WritePacked[T Packable](e *Encoder, src []T) error {

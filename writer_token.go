@@ -202,7 +202,7 @@ func (e *Encoder) writeDataChunk(t Token) error {
 	})
 }
 
-// WriteRaw writes a value that is already encoded in the format of e, such as one from
+// WriteRaw writes a value that is already encoded in the format of e, such as a value of
 // another packet. WriteRaw first decodes it without limits, as a lenient Decoder does. If
 // value is not exactly one valid value, the error is an [Error] with offset and path inside
 // value.
@@ -213,6 +213,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 	if e.raw == nil {
 		e.raw = new(Decoder)
 	}
+	// Without limits, because the value is in memory already, but with the Encoder's limit of depth.
 	d := e.raw
 	d.options = DecoderOptions{
 		Format: e.options.Format, AllowObjects: true, AllowInvalidUTF8: e.options.AllowInvalidUTF8, DoubleReals: e.options.DoubleReals,

@@ -236,7 +236,7 @@ const shortText = 8
 func (e *Encoder) WriteString(s string) error {
 	// Most texts are short and ASCII: with its padding, such a text is one word.
 	n, size := e.n&math.MaxInt, len(s)
-	var word uint64 // wire.Short(s), with a branch for each range of sizes
+	var word uint64 // wire.Short(s), with a branch for each range of sizes, where loads overlap
 	switch {
 	case e.remaining == 0:
 		return writeText(e, TypeString, s)
@@ -292,6 +292,8 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 			return nil
 		}
 	}
+	// fastSize is enough for the header, the length and the padding. Names of more than 16 bytes are
+	// for the slow path.
 	if e.n > len(e.fastValues)-fastSize-n || e.remaining == 0 || n > maxText {
 		return writeTextSlow(e, t, int64(n), s, true)
 	}
@@ -424,7 +426,7 @@ func appendWords(b []byte, words ...uint32) []byte {
 
 // checkName returns an error if name is too long for a name or is not UTF-8.
 func checkName[S string | []byte](e *Encoder, name S) error {
-	if len(name) > maxName {
+	if len(name) > maxName { // which no Decoder accepts
 		return e.fail(wrapf(ErrRange, "name of %d bytes is too long", len(name)))
 	}
 	if !e.options.AllowInvalidUTF8 && !wire.Valid(name) {
@@ -455,6 +457,7 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	if err != nil {
 		return err
 	}
+	// The names are UTF-8 if the text is, because it is split at ASCII.
 	if err := checkName(e, nodePath); err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
 // Package wire reads and writes the parts of the format that need neither a Decoder nor an
-// Encoder: text, padding, numbers, and the elements of packed arrays.
+// Encoder: text, padding, names of NodePaths, numbers, and the elements of packed arrays.
 package wire
 
 import (
