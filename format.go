@@ -299,17 +299,19 @@ type layout struct {
 	n     uint8        // number of components; for packed arrays, of an element
 	units [2]wire.Unit // of a component, narrow and wide
 	kinds [2]Kind      // of the first token, narrow and wide; 0 is the kind with the type's number
+
+	components uint8 // n, for math types only
 }
 
 // isMath reports whether the type is a math type, a fixed number of components.
-func (l *layout) isMath() bool { return l.shape == shapeMath }
+func (l *layout) isMath() bool { return l.components > 0 }
 
 func mathLayout(name string, n uint8, c widthClass) layout {
 	units := [2]wire.Unit{wire.Float32, wire.Float64}
 	if c == classInt32 {
 		units = [2]wire.Unit{wire.Int32, wire.Int32}
 	}
-	return layout{name: name, shape: shapeMath, class: c, n: n, units: units}
+	return layout{name: name, shape: shapeMath, class: c, n: n, units: units, components: n}
 }
 
 func packedLayout(name string, elem Type, n uint8, c widthClass, narrow, wide wire.Unit) layout {

@@ -142,7 +142,7 @@ var samples = []sample{
 	{"four components", Godot4, bytesOf(idVectors4|bit16, 2, bytes.Repeat(bytesOf(0.5), 8), idColors, 3, reals(12))},
 	{"packed strings", Godot4, bytesOf(idStrings, 4, "a\x00", "\x00", longText+"\x00", text16+"\x00")},
 	{"image", Godot2, bytesOf(15, 1, 2, 3, 4, 21, []byte("0123456789abcdefghijk\x00\x00\x00"), 0)},
-	{"event", Godot2, bytesOf(19, 1, 2, eventHead+8, uint64(3), 19, 0, 0, eventHead)},
+	{"event", Godot2, bytesOf(19, 1, 2, wire.EventHead+8, uint64(3), 19, 0, 0, wire.EventHead)},
 	{"old path", Godot2, bytesOf(16, "root/node:property", 16, newPath(1), 0, nodePathProperty, "a", "b")},
 	{"shared", Godot2, bytesOf(21, shared(1), 20, shared(1), 2, 1, 2, 2)},
 	{"plain packed strings", Manual4, bytesOf(25, 3, "a", "", longText)},

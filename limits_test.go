@@ -119,7 +119,7 @@ func TestLimitsOfGodot2(t *testing.T) {
 		{"Values", "a shared array", bytesOf(21, shared(2), 0, 0), 3, 4},
 		{"Values", "a NodePath", bytesOf(16, "root/node:property"), 2, 4},
 		{"PackedBytes", "an Image", bytesOf(15, 0, 0, 1, 1, 3, []byte("abc\x00")), 3, 20},
-		{"NameBytes", "an InputEvent", bytesOf(19, 1, 0, eventHead+8, uint64(1)), 8, 12},
+		{"NameBytes", "an InputEvent", bytesOf(19, 1, 0, wire.EventHead+8, uint64(1)), 8, 12},
 	} {
 		t.Run(c.limit+" of "+c.what, func(t *testing.T) {
 			d := NewDecoder(nil, &DecoderOptions{Format: Godot2, Limits: limitsOf(c.limit, c.value)})

@@ -302,32 +302,23 @@ func (d *Decoder) ReadToken() (Token, error) {
 // end of the input and after an error, which the next ReadToken returns. It waits for at
 // most 4 bytes, because these contain the kind.
 func (d *Decoder) PeekKind() Kind {
+	d.drop()
 	win, r := d.fastValues, d.r&math.MaxInt
-	if r > len(win)-fastSize {
-		switch {
-		case d.fastNames == nil:
-			return d.peekSlow()
-		case d.remaining > 0:
-			d.drop()
+	switch {
+	case d.remaining == 0 && (win != nil || d.fastNames != nil):
+		return KindEnd
+	case r > len(win)-fastSize: // or the fast path reads no values
+		if d.fastNames != nil {
 			return KindStringChunk
 		}
-		d.drop()
-		return KindEnd
-	}
-	if d.remaining == 0 {
-		d.drop()
-		return KindEnd
-	}
-	if d.atKey() && d.marked != d.remaining {
-		d.drop()
+		return d.peekSlow()
+	case d.atKey() && d.marked != d.remaining:
 		return KindDictKey
 	}
-	form, ok := d.forms.find(le.Uint32((*[fastSize]byte)(win[r:])[:]))
-	if !ok {
-		return d.peekSlow()
+	if form, ok := d.forms.find(le.Uint32((*[fastSize]byte)(win[r:])[:])); ok {
+		return form.kind
 	}
-	d.drop()
-	return form.kind
+	return d.peekSlow()
 }
 
 // Tokens iterates over the tokens that [Decoder.SkipValue] would skip: those of the next

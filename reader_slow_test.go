@@ -9,6 +9,8 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // Err returns errors that stay, and LastError the latest one. Neither reads.
@@ -150,7 +152,7 @@ func TestValueErrors(t *testing.T) {
 			text: "offset 0, $: header has flags: 0x10002, godot2 has none"},
 		{name: "short InputEvent", packet: bytesOf(19, 1, 0, 5), options: godot2, is: ErrRange,
 			text: "offset 12, $: InputEvent of type 1 needs more than 5 bytes"},
-		{name: "long InputEvent", packet: bytesOf(19, 1, 0, eventHead+12, make([]byte, 12)), options: strict, is: ErrStrict,
+		{name: "long InputEvent", packet: bytesOf(19, 1, 0, wire.EventHead+12, make([]byte, 12)), options: strict, is: ErrStrict,
 			text: "offset 12, $: not canonical: InputEvent longer than its type needs"},
 		{name: "EOF", packet: bytesOf(idInt), is: io.ErrUnexpectedEOF, text: "offset 4, $: unexpected EOF"},
 	})

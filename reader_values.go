@@ -442,43 +442,22 @@ func (l *lookahead) image(form *form) (Token, error) {
 	return l.open(form, n, 4, fields)
 }
 
-// eventData has the number of data bytes of each type of InputEvent: a key (modifiers and
-// scancode), mouse button, joystick motion (axis and value), joystick button, touch and action.
-var eventData = [...]int{1: 8, 3: 4, 4: 8, 5: 4, 6: 4, 8: 0}
-
-const (
-	joystickMotion = 4
-	eventHead      = 12 // type, device, length
-)
-
-// eventSize returns the number of data bytes of an event, of the rest bytes after its length
-// field. Engines go by the type and ignore what follows them.
-func eventSize(event, rest uint32) int {
-	switch {
-	case event == joystickMotion && rest == 4: // the oldest engines write only the axis
-		return 4
-	case event < uint32(len(eventData)):
-		return eventData[event]
-	}
-	return 0
-}
-
 // event reads an InputEvent of Godot 2.
 func (l *lookahead) event(form *form) (Token, error) {
-	b := l.next(eventHead)
+	b := l.next(wire.EventHead)
 	if b == nil {
 		return Token{}, l.err
 	}
 	event, device, size := le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:])
-	rest := size - eventHead // size includes the fields before it; if it is less, the first check fails
-	n := eventSize(event, rest)
-	if uint64(size) < eventHead+uint64(n) {
+	rest := size - wire.EventHead // size includes the fields before it; if it is less, the first check fails
+	n := wire.EventSize(event, rest)
+	if uint64(size) < wire.EventHead+uint64(n) {
 		l.fail(12, wrapf(ErrRange, "InputEvent of type %d needs more than %d bytes", event, size))
 	}
 	l.checkBytes(limitName, 12, uint64(rest))
 	l.strict(rest != uint32(n), 12, "InputEvent longer than its type needs")
 	l.next(int(rest))
-	return l.take(Token{head: form.head, bits: uint64(event) | uint64(device)<<32}, 4+eventHead, n)
+	return l.take(Token{head: form.head, bits: uint64(event) | uint64(device)<<32}, 4+wire.EventHead, n)
 }
 
 // A textPart is a chunk of a string.

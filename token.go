@@ -81,10 +81,8 @@ func Types() []Type {
 // Components returns the number of components of a math type, and whether they are
 // integers. It returns 0 and false for other types.
 func (t Type) Components() (n int, integers bool) {
-	if !layouts[t].isMath() {
-		return 0, false
-	}
-	return int(layouts[t].n), layouts[t].units[0] == wire.Int32
+	l := &layouts[t]
+	return int(l.components), l.isMath() && l.units[0] == wire.Int32
 }
 
 // Element returns the type of the elements of a packed array: TypeInt, TypeFloat,
@@ -410,8 +408,7 @@ func (t Token) Event() (event, device uint32) {
 
 // Components returns the number of components of a math type, and 0 for other kinds.
 func (t Token) Components() int {
-	n, _ := Type(t.Kind()).Components() // the kinds of math types have the numbers of their types
-	return n
+	return int(layouts[t.Kind()].components) // the kinds of math types have the numbers of their types
 }
 
 // Real returns component i of a math type, including integer vectors, in encoded order:

@@ -390,7 +390,7 @@ func TestTypesTheFormatLacks(t *testing.T) {
 		misuse{"WritePacked into an image", func(e *Encoder) error { return WritePacked(e, []byte("a")) }, ErrIncomplete}.rejects(t, e)
 		return nil
 	}, write("a"), end))
-	require.Equal(t, bytesOf(19, 3, 4, eventHead+4, 5), allow(Godot2, func(e *Encoder) error {
+	require.Equal(t, bytesOf(19, 3, 4, wire.EventHead+4, 5), allow(Godot2, func(e *Encoder) error {
 		return e.WriteInputEvent(3, 4, bytesOf(5, 6, 7))
 	}))
 }

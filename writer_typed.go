@@ -215,12 +215,12 @@ func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
 		return err
 	}
 	// Readers derive the size from the type of the event, so what is longer would be lost there.
-	n := eventSize(event, uint32(min(len(data), math.MaxInt32)))
+	n := wire.EventSize(event, uint32(min(len(data), math.MaxInt32)))
 	if len(data) < n {
 		return e.fail(wrapf(ErrRange, "InputEvent of type %d needs more than %d bytes", event, len(data)))
 	}
-	var b [4 + eventHead]byte
-	head := appendWords(b[:0], forms[0].header, event, device, uint32(eventHead+n))
+	var b [4 + wire.EventHead]byte
+	head := appendWords(b[:0], forms[0].header, event, device, uint32(wire.EventHead+n))
 	return writeValue(e, head, data[:n], nil)
 }
 
