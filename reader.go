@@ -21,8 +21,8 @@ import (
 //
 // base is the position of buf[0], tokenPos the position of the latest token, and keyPos the
 // position of the latest key in the innermost container; the history keeps short keys for paths. To
-// consume bytes, r is increased. Before fetch reads more, compact moves the bytes from the
-// history on to the start of the buffer.
+// consume bytes, r is increased. Before it reads more, fetch moves the bytes from the history on to
+// the start of the buffer.
 //
 // The fast path reads values inside Arrays, Dictionaries, NodePaths and
 // PackedStringArrays, if they are completely in the buffer and have a header that
@@ -40,6 +40,18 @@ import (
 // countAt counts a value, push and pop open and close containers. Only ReadToken
 // and the typed reads, SkipValue and SkipTo, CopyValue and the bulk reads call them;
 // PeekKind and the methods that describe the position do not.
+//
+// The files, in the order in which they explain each other:
+//
+//	source.go         the bytes, and the positions of tokens
+//	state.go          the open containers, as an Encoder has them
+//	format.go         the tables of types, for both
+//	reader.go         Reset, ReadToken and PeekKind
+//	reader_slow.go    the slow path: what is next, waiting for bytes, errors
+//	reader_values.go  its fields: each kind of value, strings and packed data
+//	reader_fast.go    the fast path
+//	reader_typed.go, reader_loops.go, reader_bulk.go, copy.go  calls that use both
+//	path.go           where an error is
 
 // DefaultMaxChunk is the default of [DecoderOptions].MaxChunk. With it, the read
 // buffer has 16 KiB.

@@ -316,6 +316,17 @@ const (
 // locate returns the index of the element, pair, property or name of frame i that the
 // latest token belongs to, or the next token if next is set. It returns -1 if there is
 // none.
+//
+// In a Dictionary of two pairs:
+//
+//	latest token   done  its location  the next token's
+//	DictStart      0     none          .key(0)
+//	DictKey        0     .key(0)       .key(0)
+//	the key "a"    1     .key(0)       .a
+//	its value      2     .a            .key(1)
+//	DictKey        2     .key(1)       .key(1)
+//	the key "b"    3     .key(1)       .b
+//	its value      4     .b            none, an End
 func (s *state) locate(i int, next bool) (index int64, l location) {
 	f := s.frame(i)
 	done := f.done()
