@@ -94,7 +94,7 @@ func (r *Reader) Next() (*gdwire.Decoder, error) {
 		r.dec.Release() // its buffer is not needed while waiting
 	}
 	err := r.begin()
-	if err == nil && r.size <= bufferSize {
+	if err == nil && r.size <= bufferSize && r.size > int64(r.w-r.r) {
 		err = noEOF(r.fill(int(r.size)))
 	}
 	if err != nil {
@@ -192,15 +192,10 @@ func (r *Reader) begin() error {
 		}
 	}
 	r.whole = r.pos()
-	r.offset, r.size = r.whole, 0
-	if r.r == r.w {
-		r.shrink()
-	}
-	if err := r.fill(lengthSize); err != nil {
-		if r.r == r.w {
+	if r.w-r.r < lengthSize {
+		if err := r.readLength(); err != nil {
 			return err
 		}
-		return noEOF(err)
 	}
 	size := binary.LittleEndian.Uint32(r.buf[r.r:])
 	if r.config.BigEndianLength { // not an interface of both orders: -2 % of packets
@@ -208,7 +203,7 @@ func (r *Reader) begin() error {
 	}
 	r.size = int64(size)
 	r.r += lengthSize
-	r.offset, r.left = r.offset+lengthSize, r.size
+	r.offset, r.left = r.whole+lengthSize, r.size
 	r.packets++
 	if r.size > r.config.MaxPacket {
 		r.invalid++
@@ -222,14 +217,21 @@ func (r *Reader) begin() error {
 	return nil
 }
 
-// shrink replaces a large read buffer, which is empty, by the small one for waiting.
-func (r *Reader) shrink() {
-	if r.large != nil {
+// readLength reads until the length of the next packet is in the read buffer. It replaces a large
+// read buffer that is empty by the small one for waiting.
+func (r *Reader) readLength() error {
+	r.offset, r.size = r.whole, 0
+	if r.r == r.w && r.large != nil {
 		r.buf = r.small[:]
 		r.r, r.w = 0, 0
 		buffers.Put(r.large)
 		r.large = nil
 	}
+	err := r.fill(lengthSize)
+	if r.r < r.w { // the stream must not end inside a length
+		err = noEOF(err)
+	}
+	return err
 }
 
 // idle reports whether no byte of the next packet has arrived and the latest one has
@@ -274,13 +276,6 @@ func (r *Reader) skip() error {
 // fill reads until n bytes are in buf[r:w], at most bufferSize. After an error it
 // keeps those that it read.
 func (r *Reader) fill(n int) error {
-	if r.w-r.r >= n {
-		return nil
-	}
-	return r.readMore(n)
-}
-
-func (r *Reader) readMore(n int) error {
 	if r.r == r.w {
 		r.r, r.w = 0, 0
 	}
