@@ -37,7 +37,7 @@ func (s *state) isOver(x span) bool {
 // before the call.
 func (d *Decoder) SkipValue() error {
 	// The fast path is on at the top level only after ResetBytes, for the first value.
-	if d.depth == 0 && d.fastValues != nil { // -12 % of packets
+	if d.depth == 0 && d.fastValues != nil { // -22 % of packets
 		switch {
 		case d.skipValues(1):
 			return nil

@@ -77,7 +77,7 @@ type formTable struct {
 	// headers has the headers of bools and numbers, by kind, or noHeader. Typed reads compare with
 	// them: -4 % of typed reads of known shape against finding the form.
 	headers [numKinds]uint64
-	fixed   [numForms]uint8 // see fixedSize
+	sizes   fixedSizes
 }
 
 const numForms = 128
@@ -110,13 +110,16 @@ func (table *formTable) lookup(h uint32) *form {
 	return nil
 }
 
-// fixedSize returns the size of a number or math type with header h, or 0 for other values. A
-// table takes 4 % fewer instructions of SkipValue than finding the form.
-func (table *formTable) fixedSize(h uint32) int {
+// fixedSizes has the sizes of numbers and math types by formIndex, and 0 for other values: -7 % of
+// SkipValue against finding the form.
+type fixedSizes [numForms]uint8
+
+// of returns the size of a value with header h.
+func (sizes *fixedSizes) of(h uint32) int {
 	if h&^formBits != 0 {
 		return 0
 	}
-	return int(table.fixed[(h|h>>10)&(numForms-1)])
+	return int(sizes[(h|h>>10)&(numForms-1)])
 }
 
 // The supported formats. Redot and Xogot use Godot4; the manual of Mole describes
@@ -390,7 +393,7 @@ func newFormat(f Format) *Format {
 				table.byHeader[id+bit*numForms/2] = form
 				table.headers[form.kind] = uint64(form.header)
 				if form.shape <= shapeMath {
-					table.fixed[formIndex(form.header)] = 4 + form.size
+					table.sizes[formIndex(form.header)] = 4 + form.size
 				}
 			}
 		}
