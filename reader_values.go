@@ -306,16 +306,15 @@ func (l *lookahead) declared(k containerKind) Type {
 		return 0
 	case containerBuiltin:
 		id := l.uint32()
-		switch t := f.typeOf(id); t {
+		t := f.typeOf(id)
+		switch t {
 		case 0:
 			l.fail(at, wrapf(ErrType, "elements of unknown %v type id %d", f, id))
-			return 0
 		case TypeNil:
 			l.strict(true, at, "elements of type id 0")
-			return 0
-		default:
-			return t
+			t = 0
 		}
+		return t
 	default:
 		l.strict(l.name() == 0, at, "elements of a class without a name")
 		return TypeObject

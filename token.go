@@ -151,8 +151,8 @@ const (
 	numKinds
 )
 
-// kindNames has the names of the kinds whose number is not that of a type, and of KindBool, whose
-// type has another name.
+// kindNames has the names of the kinds that have no type's number, and of KindBool, whose type is
+// named bool.
 var kindNames = [256]string{
 	KindInt32: "Int32", KindInt64: "Int64", KindFloat32: "Float32", KindFloat64: "Float64",
 	KindBool:        "Bool",

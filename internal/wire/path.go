@@ -20,8 +20,8 @@ func appendStep(dst []byte, before string, n int64, after byte) []byte {
 // IsName reports whether a path has the key s without quotes, as .name.
 func IsName[S string | []byte](s S) bool { return len(s) > 0 && NameLen(s) == len(s) }
 
-// NameLen returns the length of the name at the start of s: letters, underscores and digits, of which
-// the first is no digit.
+// NameLen returns the length of the name at the start of s: letters, underscores and, after the
+// first character, digits.
 func NameLen[S string | []byte](s S) int {
 	for i := range len(s) {
 		c := s[i]
