@@ -379,6 +379,9 @@ func readPacked[T gdwire.Packable](c *caller) error {
 		return err
 	})
 	c.trace = fmt.Append(c.trace, dst[:n])
+	if err == nil && len(dst) == 0 {
+		c.calls-- // it consumed nothing: a payload may be read on
+	}
 	return err
 }
 
