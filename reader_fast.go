@@ -677,10 +677,14 @@ func (d *Decoder) otherSize(form *form, b *[fastSize]byte) int {
 		}
 		return 8 + int(wire.Padded(le.Uint32(b[4:])))
 	}
-	if d.depth == 0 { // at the top level, skipping ends after the value
+	n := le.Uint32(b[4:])
+	if d.depth == 0 { // a packed array; skipping ends after it: see SkipValue
+		if data, ok := d.wholePacked(form, n); ok {
+			d.takePacked(data)
+			d.markEmpty(d.pos()) // the token of its End
+		}
 		return 0
 	}
-	n := le.Uint32(b[4:])
 	switch form.shape {
 	case shapeText:
 		if d.wholeText(d.r+8, n) {
