@@ -273,7 +273,8 @@ func (b bulk) missing(call string) error {
 // little-endian order, or the data after an ImageStart. At its end the Reader also
 // consumes the End of the array or Image.
 //
-// The Reader is valid until the next call on the Decoder. It implements io.WriterTo, so
+// The Reader is valid until the next call on the Decoder, except that [ReadPacked],
+// [AppendPacked] and AppendString read parts of the same payload. It implements io.WriterTo, so
 // [io.Copy] needs no buffer. It can be used again after an error of the Decoder's Reader.
 func (d *Decoder) Payload() io.Reader {
 	p := &d.getCold().reader

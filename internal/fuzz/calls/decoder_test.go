@@ -379,9 +379,6 @@ func readPacked[T gdwire.Packable](c *caller) error {
 		return err
 	})
 	c.trace = fmt.Append(c.trace, dst[:n])
-	if err == nil && len(dst) == 0 {
-		c.calls-- // it consumed nothing: a payload may be read on
-	}
 	return err
 }
 
@@ -421,6 +418,9 @@ func (c *caller) next() {
 	after := c.d.InputOffset()
 	if err != nil && after == offset && c.d.Depth() == depth && c.calls == calls+1 {
 		c.calls = calls // it consumed nothing: a payload may be read on
+	}
+	if c.payloadAt == calls && (strings.HasPrefix(op.name, "ReadPacked") || strings.HasPrefix(op.name, "Append")) {
+		c.payloadAt = c.calls // it may have read a part of the payload
 	}
 	if after < c.offset {
 		c.t.Fatalf("%s moved from offset %d back to %d", op.name, c.offset, after)
