@@ -32,7 +32,7 @@ var groups = slices.Concat(
 	packetGroups,
 	serverGroups,
 	bulkGroups(),
-	[]group{portableGroup, fileGroup, compressedGroup, engineGroup},
+	[]group{portableGroup, fileGroup, arraysGroup, compressedGroup, engineGroup},
 	sizeGroups(),
 	gdjsonGroups,
 )
