@@ -602,3 +602,36 @@ func TestAppendPackedUsesCapacity(t *testing.T) {
 	require.Len(t, got, 10)
 	require.Same(t, &dst[0], &got[0])
 }
+
+// The Reader of Payload, ReadPacked and AppendPacked read parts of one payload, and so do the
+// Reader and AppendString.
+func TestPayloadInParts(t *testing.T) {
+	packed, text := bytesOf(idBytes, 6, []byte{1, 2, 3, 4, 5, 6, 0, 0}), bytesOf(idString, "abcdef")
+	for name, source := range map[string]func(b []byte) io.Reader{
+		"whole": plain, "one byte at a time": func(b []byte) io.Reader { return iotest.OneByteReader(plain(b)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := NewDecoder(source(packed), nil)
+			defer d.Release()
+			readTo(t, d, 1)
+			p, part := d.Payload(), make([]byte, 2)
+			_, err := ReadPacked(d, part)
+			require.NoError(t, err)
+			require.Equal(t, []byte{1, 2}, part)
+			_, err = io.ReadFull(p, part)
+			require.NoError(t, err)
+			require.Equal(t, []byte{3, 4}, part)
+			rest, err := AppendPacked[byte](d, nil)
+			require.NoError(t, err)
+			require.Equal(t, []byte{5, 6}, rest)
+
+			d.Reset(source(text))
+			readTo(t, d, 1)
+			_, err = io.ReadFull(d.Payload(), part)
+			require.NoError(t, err)
+			rest, err = d.AppendString(nil)
+			require.NoError(t, err)
+			require.Equal(t, "abcdef", string(part)+string(rest))
+		})
+	}
+}
