@@ -184,13 +184,8 @@ func AppendFloat(dst []byte, x float64) []byte { return appendFloat(dst, x, 64) 
 func AppendFloat32(dst []byte, x float32) []byte { return appendFloat(dst, float64(x), 32) }
 
 func appendFloat(dst []byte, x float64, bits int) []byte {
-	switch {
-	case x != x:
-		return append(dst, "nan"...)
-	case math.IsInf(x, 1):
-		return append(dst, "inf"...)
-	case math.IsInf(x, -1):
-		return append(dst, "-inf"...)
+	if dst, ok := wire.AppendNonFinite(dst, x); ok {
+		return dst
 	}
 	// Larger numbers would end in zeros that are not significant.
 	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e21) {

@@ -55,6 +55,19 @@ func PutFloat(b []byte, x float64, u Unit) bool {
 	return !Overflows(x)
 }
 
+// AppendNonFinite appends nan, inf or -inf, and reports whether x is one of these.
+func AppendNonFinite(dst []byte, x float64) ([]byte, bool) {
+	switch {
+	case x != x:
+		return append(dst, "nan"...), true
+	case math.IsInf(x, 1):
+		return append(dst, "inf"...), true
+	case math.IsInf(x, -1):
+		return append(dst, "-inf"...), true
+	}
+	return dst, false
+}
+
 // AppendNumber appends the number of unit u at the start of b as text. A float has a dot or an
 // exponent.
 func AppendNumber(dst, b []byte, u Unit) []byte {
@@ -65,13 +78,8 @@ func AppendNumber(dst, b []byte, u Unit) []byte {
 		return strconv.AppendInt(dst, int64(le.Uint64(b)), 10)
 	}
 	x := Float(b, u)
-	switch {
-	case x != x:
-		return append(dst, "nan"...)
-	case math.IsInf(x, 1):
-		return append(dst, "inf"...)
-	case math.IsInf(x, -1):
-		return append(dst, "-inf"...)
+	if dst, ok := AppendNonFinite(dst, x); ok {
+		return dst
 	}
 	start := len(dst)
 	dst = strconv.AppendFloat(dst, x, 'g', -1, 64)
