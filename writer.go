@@ -120,10 +120,7 @@ func (e *Encoder) reset() {
 	if o.Format == nil {
 		o.Format = Godot4
 	}
-	e.double = 0
-	if o.DoubleReals {
-		e.double = 1
-	}
+	e.double = bit(o.DoubleReals)
 	e.forms = &o.Format.forms[e.double&1].byType
 	e.maxDepth = int(min(limitDepth.or(int64(o.Depth)), math.MaxInt))
 	e.init()

@@ -6,7 +6,7 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A container is begun in this order: begin checks that it may be next, declare checks its
+// A container is begun in this order: begin checks that it may be next, setDeclared checks its
 // count, writeStart writes its head, and open pushes its frame. Its End has no bytes, except for
 // the padding of text and bytes, but sets an Unknown count.
 //
@@ -45,7 +45,7 @@ func (e *Encoder) beginForm(t Type, n int64, wide int) error {
 	}
 	form := &forms[wide&1]
 	f := frame{content: form.content}
-	if err := f.declare(n, e.options.Format); err != nil {
+	if err := f.setDeclared(n, e.options.Format); err != nil {
 		return e.fail(err)
 	}
 	if e.limit-e.n >= 8 { // without the checks for pieces: -10 % of WritePacked
@@ -78,9 +78,9 @@ func writeStart[S string | []byte](e *Encoder, f *frame, head []byte, body S, ta
 	return err
 }
 
-// declare sets the declared count of f, or returns an error if n is out of range. An Unknown count
+// setDeclared sets the declared count of f, or returns an error if n is out of range. An Unknown count
 // is written as 0 until its End.
-func (f *frame) declare(n int64, format *Format) error {
+func (f *frame) setDeclared(n int64, format *Format) error {
 	if n == Unknown {
 		f.flags |= flagUnknown
 		return nil
@@ -241,7 +241,7 @@ func (e *Encoder) beginContainer(n int64, flags uint32, head []byte, f frame) er
 	if flags&^uint32(forms[0].headerFlags) != 0 {
 		return e.fail(wrapf(ErrType, "%v has no typed containers", e.options.Format))
 	}
-	if err := f.declare(n, e.options.Format); err != nil {
+	if err := f.setDeclared(n, e.options.Format); err != nil {
 		return e.fail(err)
 	}
 	// Only tokens have flagShared: a copy in the same format keeps bit 31.
@@ -272,7 +272,7 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 	if len(class) == 0 && count != 0 {
 		return e.fail(wrapf(ErrCount, "properties of an object without a class"))
 	}
-	if err := f.declare(count, e.options.Format); err != nil {
+	if err := f.setDeclared(count, e.options.Format); err != nil {
 		return e.fail(err)
 	}
 	if err := checkName(e, class); err != nil {
@@ -391,7 +391,7 @@ func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) err
 		return err
 	}
 	f := frame{content: forms[0].content}
-	if err := f.declare(n, e.options.Format); err != nil {
+	if err := f.setDeclared(n, e.options.Format); err != nil {
 		return e.fail(err)
 	}
 	var b [24]byte

@@ -84,10 +84,7 @@ func (t Token) count() int64 {
 
 // wide returns the index of the form of a math type or packed array: 1 for components of 64 bits.
 func (t Token) wide() int {
-	if t.unit() == wire.Float64 {
-		return 1
-	}
-	return 0
+	return bit(t.unit() == wire.Float64)
 }
 
 // writeContainerStart writes an ArrayStart or DictStart. It clears the padding in declared types,

@@ -370,7 +370,7 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, n int64, text S, whole
 	if whole && n > maxText { // In pieces, the format decides: see maxCount.
 		return e.fail(wrapf(ErrRange, "string of %d bytes is too long", n))
 	}
-	if err := f.declare(n, e.options.Format); err != nil {
+	if err := f.setDeclared(n, e.options.Format); err != nil {
 		return e.fail(err)
 	}
 	if uint64(len(text)) > uint64(f.count) {

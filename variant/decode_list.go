@@ -16,11 +16,11 @@ import (
 // buffered bytes, so that memory grows with the bytes received.
 func (s *decoder) grow(have, n int, size int64) int {
 	arrived := int(min(int64(len(s.d.UnreadBuffer()))/max(size, 1), 1<<30))
-	return have + min(n-have, max(have, 16-have, arrived-have)) // without a sum above n
+	return have + min(n-have, max(have, 16-have, arrived-have)) // no sum exceeds n, so none overflows
 }
 
-// countOf returns the number of elements that t declares, or the maximum of an int: more
-// than these fit no memory.
+// countOf returns the number of elements that t declares, or the largest int if that is less:
+// no slice can hold more.
 func countOf(t gdwire.Token) int { return int(min(t.Len(), math.MaxInt)) }
 
 // slice is build for a slice, which is decoded from an Array or a packed array.
