@@ -117,11 +117,7 @@ type DecoderOptions struct {
 // up to 35 bytes of its latest key if that has left the buffer. It allocates nothing by
 // a declared count.
 type Decoder struct {
-	source
-	state
-
-	origin     uint64 // the position of offset 0
-	valueStart uint64 // the position of the top-level value
+	fastPath
 
 	// State of earlier calls.
 	err       error // returned by all later calls, or only by the next call if errOnce is set
@@ -129,19 +125,8 @@ type Decoder struct {
 	abandoned int // the depth of the outermost container that a loop has left, or 0
 	cold      *cold
 
-	// The top-level value.
-	values     uint64 // declared so far, including the top-level value
-	strictSeen strictSeen
-
-	// Derived from the options by the first reset.
-	forms      *formTable
-	errOnce    bool  // see err; placed here, it needs no additional space
-	noFastPath bool  // there is no fast path: with Strict, or where chunks can be shorter than minWindow
-	maxWhole   int   // the maximum length of a string in one chunk and within Limits
-	maxChunk   int   // the maximum length of a chunk
-	maxCount   int64 // the maximum count that the fast path reads: below bit 31 and within Limits
-	maxDepth   int
-	bounds     bounds
+	errOnce    bool       // see err
+	strictSeen strictSeen // in the top-level value
 	options    DecoderOptions
 }
 
@@ -202,7 +187,7 @@ func (d *Decoder) ResetBytes(b []byte) {
 	d.endAt(d.origin + uint64(len(b)))
 	// The limits of the first value are set now, because all bytes are there. Calls can then read
 	// the start of a packet on the fast path, without a call of start.
-	d.begin()
+	d.limitValue()
 	if d.topForm() != nil {
 		d.readValuesFast() // until the first call that start begins
 	} else {
@@ -215,7 +200,6 @@ func (d *Decoder) ResetBytes(b []byte) {
 // from the options, which do not change after it.
 func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 	d.restart(r, buf, end)
-	d.origin = d.base
 	d.err, d.errOnce = nil, false
 	d.payload.active, d.abandoned = false, 0
 	if r := d.cold; r != nil {
@@ -228,13 +212,7 @@ func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 	o := &d.options
 	o.Format = cmp.Or(o.Format, Godot4)
 	o.MaxChunk = cmp.Or(o.MaxChunk, DefaultMaxChunk)
-	d.maxChunk = min(max(o.MaxChunk, minWindow), maxWindow)
-	d.bounds = o.Limits.bounds()
-	d.forms = &o.Format.forms[bit(o.DoubleReals)]
-	d.maxDepth = int(min(d.bounds[limitDepth], math.MaxInt))
-	d.maxWhole = int(min(int64(d.maxChunk), d.bounds[limitString]))
-	d.maxCount = min(d.bounds[limitElements], sharedBit-1)
-	d.noFastPath = o.Strict || d.maxWhole < minWindow
+	d.configure(o)
 }
 
 // Release returns the read buffer to the pool. Until the next Reset, calls return
@@ -256,7 +234,7 @@ func (d *Decoder) Release() {
 func (d *Decoder) ReadToken() (Token, error) {
 	win, r, left := d.fastValues, d.r, d.remaining
 	if r > len(win)-fastSize { // also if the fast path of values is off, because win is nil then
-		return d.readName()
+		return d.readLast()
 	}
 	if left == 0 {
 		return d.readEnd(), nil
@@ -308,6 +286,62 @@ func (d *Decoder) ReadToken() (Token, error) {
 	d.pass(r+4+size, pos)
 	d.setRemaining(left - 1)
 	return Token{head: head | uint64(n)<<32, bits: uint64(n), src: &d.tokenSource, pos: markAt(pos)}, nil
+}
+
+// readText reads a String or StringName of n bytes, which is not short ASCII, for ReadToken. head is
+// the head of its token.
+func (d *Decoder) readText(head uint64, n uint32) (Token, error) {
+	if !d.wholeText(d.r+8, n) {
+		return d.readSlow()
+	}
+	d.count(1)
+	d.pass(d.r+8+int(wire.Padded(n)), d.pos())
+	return Token{head: head | uint64(n)<<32, bits: uint64(n), src: &d.tokenSource, pos: d.mark}, nil
+}
+
+// readStart reads the Start token of a NodePath or packed array for ReadToken, and passes all other
+// values to the slow path.
+func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
+	switch form.shape {
+	case shapeNodePath:
+		if d.openNodePath(form, b) {
+			f := d.top()
+			return newToken(KindNodePathStart, TypeNodePath, f.flags, uint64(f.names)|uint64(f.count-f.names)<<32), nil
+		}
+	case shapePacked:
+		if n := le.Uint32(b[4:]); d.openPacked(form, n) {
+			return Token{head: form.head, bits: uint64(n)}, nil
+		}
+	}
+	return d.readSlow()
+}
+
+// readLast reads a token for ReadToken where fewer than fastSize bytes of fastValues are left: a
+// name or packed string, the last values of the buffer, an End, or whatever the slow path reads.
+func (d *Decoder) readLast() (Token, error) {
+	switch {
+	case d.remaining == 0 && d.depth > 0 && d.abandoned == 0 && d.err == nil:
+		// An End needs no bytes, so it is returned even where the fast path is off.
+		d.payload.active = false
+		return d.readEnd(), nil
+	case d.fastValues != nil:
+		if t, ok := d.lastToken(); ok {
+			return t, nil
+		}
+	case d.fastNames != nil:
+		if text, ok := d.fastName(); ok {
+			d.keep() // fastName has marked the token as empty, for typed reads
+			const head = uint64(KindStringChunk) | uint64(flagLast|1<<offsetShift)<<16
+			n := uint64(len(text))
+			return Token{head: head | uint64(d.top().typ)<<8 | n<<32, bits: n, src: &d.tokenSource, pos: d.mark}, nil
+		}
+	case d.pos() == d.inputEnd && d.depth == 0 && d.remaining > 0 && d.err == nil && d.srcErr == nil && d.abandoned == 0 &&
+		!d.payload.active:
+		// The end of a packet, and start has nothing to do: -5 % of the tokens of 64 bytes.
+		d.drop()
+		return Token{}, io.EOF
+	}
+	return d.readSlow()
 }
 
 // PeekKind returns the kind of the next token without consuming it. It returns 0 at the

@@ -49,7 +49,9 @@ func (b bulk) start() bool {
 	}
 	if p.token != d.mark { // the token came from the fast path, which does not set payload
 		*p = payload{token: d.mark}
-		if at, n := b.fastText(); at > 0 {
+		if f := d.top(); d.keyPos == d.tokenPos() && (f.size > 0 || f.kind == KindNodePathStart) { // the Start of f
+			p.kind = f.kind
+		} else if at, n := b.fastText(); at > 0 {
 			p.kind, p.pos, p.left = KindStringChunk, d.tokenPos()+uint64(at), n
 		}
 	}
@@ -79,7 +81,7 @@ func (b bulk) fastText() (at, n int) {
 		return 4, int(h)
 	case f.kind == KindPackedStart:
 		if h > 0 && text[3+h] == 0 {
-			h -= d.options.Format.nul(f.typ)
+			h -= d.format.nul(f.typ)
 		}
 		return 4, int(h)
 	case d.forms.byHeader[formIndex(h)].shape == shapeText:

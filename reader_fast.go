@@ -2,7 +2,6 @@ package gdwire
 
 import (
 	"bytes"
-	"io"
 	"math"
 
 	"github.com/gdwire/gdwire/internal/hook"
@@ -18,6 +17,49 @@ import (
 //
 // The order here: what all reads share, ReadToken, texts, math types, starts of containers,
 // NodePaths, packed arrays, Ends and switching the path on and off, skipping, copying.
+
+// A fastPath has the bytes and the nesting of a Decoder, and what it needs to recognize values: the
+// tables of the format and the limits. It is the wall between the two paths. Its methods
+// never read from the Reader and know no errors, bulk reads or loops; a Decoder, which knows
+// them, switches it off where it must handle them first.
+type fastPath struct {
+	source
+	state
+
+	values uint64 // declared so far in the top-level value, including itself
+
+	// Derived from the options by configure.
+	format     *Format
+	forms      *formTable
+	noFastPath bool  // there is no fast path: with Strict, or where chunks can be shorter than minWindow
+	maxWhole   int   // the maximum length of a string in one chunk and within Limits
+	maxChunk   int   // the maximum length of a chunk
+	maxCount   int64 // the maximum count that the fast path reads: below bit 31 and within Limits
+	maxDepth   int
+	bounds     bounds
+}
+
+// configure derives the fields for the options of a Decoder.
+func (p *fastPath) configure(o *DecoderOptions) {
+	p.format = o.Format
+	p.forms = &o.Format.forms[bit(o.DoubleReals)]
+	p.bounds = o.Limits.bounds()
+	p.maxChunk = min(max(o.MaxChunk, minWindow), maxWindow)
+	p.maxDepth = int(min(p.bounds[limitDepth], math.MaxInt))
+	p.maxWhole = int(min(int64(p.maxChunk), p.bounds[limitString]))
+	p.maxCount = min(p.bounds[limitElements], sharedBit-1)
+	p.noFastPath = o.Strict || p.maxWhole < minWindow
+}
+
+// limitValue sets the limits of a top-level value that starts at pos(). The sum for Limits.Values
+// starts at 1, for the value itself.
+func (p *fastPath) limitValue() {
+	p.startValue(uint64(p.bounds[limitBytes]))
+	p.values = 1
+}
+
+// setValues sets the number of declared values, for the slow path.
+func (p *fastPath) setValues(n uint64) { p.values = n }
 
 // fastSize is the number of bytes that the fast path loads for a value: a header and a
 // number, or a header, a length and up to eight bytes of text. Values in fewer bytes, at the end of
@@ -35,16 +77,16 @@ const (
 // typed reads. The compiler marks the start of inlined code by an instruction, unless the
 // line of the call has another. So both calls are on one line, and typed reads call take in the
 // line in which they return: -2 % of typed reads of known shape.
-func (d *Decoder) take(size int) error {
-	d.passEmpty(d.r+size, d.countAt(d.base+uint64(d.r)))
+func (p *fastPath) take(size int) error {
+	p.passEmpty(p.r+size, p.countAt(p.base+uint64(p.r)))
 	return nil
 }
 
 // fastForm returns the form of the next value and its first bytes. It returns nil if the
 // fast path cannot read the value.
-func (d *Decoder) fastForm() (f *form, b *[fastSize]byte) {
-	if d.remaining > 0 {
-		f, b = d.forms.formAt(d.fastValues, d.r&math.MaxInt)
+func (p *fastPath) fastForm() (f *form, b *[fastSize]byte) {
+	if p.remaining > 0 {
+		f, b = p.forms.formAt(p.fastValues, p.r&math.MaxInt)
 	}
 	return
 }
@@ -60,77 +102,17 @@ func (table *formTable) formAt(win []byte, r int) (f *form, b *[fastSize]byte) {
 	return
 }
 
-// readText reads a String or StringName of n bytes, which is not short ASCII, for ReadToken. head is
-// the head of its token.
-func (d *Decoder) readText(head uint64, n uint32) (Token, error) {
-	if !d.wholeText(d.r+8, n) {
-		return d.readSlow()
-	}
-	d.count(1)
-	d.pass(d.r+8+int(wire.Padded(n)), d.pos())
-	return Token{head: head | uint64(n)<<32, bits: uint64(n), src: &d.tokenSource, pos: d.mark}, nil
-}
-
-// readStart reads the Start token of a NodePath or packed array for ReadToken, and passes all other
-// values to the slow path.
-func (d *Decoder) readStart(form *form, b *[fastSize]byte) (Token, error) {
-	switch form.shape {
-	case shapeNodePath:
-		if d.openNodePath(form, b) {
-			f := d.top()
-			return newToken(KindNodePathStart, TypeNodePath, f.flags, uint64(f.names)|uint64(f.count-f.names)<<32), nil
-		}
-	case shapePacked:
-		if n := le.Uint32(b[4:]); d.openPacked(form, n) {
-			return Token{head: form.head, bits: uint64(n)}, nil
-		}
-	}
-	return d.readSlow()
-}
-
-// readName reads a token for ReadToken where fewer than fastSize bytes of fastValues are left: a
-// name or packed string, the last values of the buffer, an End, or whatever the slow path reads.
-func (d *Decoder) readName() (Token, error) {
-	// An End needs no bytes, so it is returned even where the fast path is off.
-	if d.remaining == 0 && d.depth > 0 && d.abandoned == 0 && d.err == nil {
-		d.payload.active = false
-		return d.readEnd(), nil
-	}
-	switch {
-	case d.fastValues != nil:
-		return d.readLast()
-	case d.fastNames == nil:
-		if d.pos() == d.inputEnd && d.depth == 0 && d.atTop() { // the end of a packet: -5 % of the tokens of 64 bytes
-			d.drop()
-			return Token{}, io.EOF
-		}
-		return d.readSlow()
-	}
-	text, ok := d.fastName()
-	if !ok {
-		return d.readSlow()
-	}
-	d.keep() // fastName has marked the token as empty, for typed reads
-	const head = uint64(KindStringChunk) | uint64(flagLast|1<<offsetShift)<<16
-	n := uint64(len(text))
-	return Token{head: head | uint64(d.top().typ)<<8 | n<<32, bits: n, src: &d.tokenSource, pos: d.mark}, nil
-}
-
-// atTop reports whether a top-level value is next, and start has nothing to do before it.
-func (d *Decoder) atTop() bool {
-	return d.remaining > 0 && d.err == nil && d.srcErr == nil && d.abandoned == 0 && !d.payload.active
-}
-
-// readLast reads a token for ReadToken in the last bytes of the buffer.
-func (d *Decoder) readLast() (Token, error) {
-	if d.atKey() && d.marked != d.remaining {
-		return d.readDictKey(), nil
+// lastToken reads a token for ReadToken in the last bytes of the buffer.
+func (p *fastPath) lastToken() (t Token, ok bool) {
+	if p.atKey() && p.marked != p.remaining {
+		return p.readDictKey(), true
 	}
 	var b [fastSize]byte
-	if form := d.lastForm(&b); form != nil {
-		return d.takeLast(form, &b), nil
+	form := p.lastForm(&b)
+	if form == nil {
+		return Token{}, false
 	}
-	return d.readSlow()
+	return p.takeLast(form, &b), true
 }
 
 // lastForm returns the form of the next value if it is a number, math type or short string, and
@@ -138,15 +120,15 @@ func (d *Decoder) readLast() (Token, error) {
 // to b, because loads of fastSize bytes would be beyond the buffer. It returns nil if the value is
 // incomplete. Without it, typed reads of a packet of 100 bytes take 22 to 62 % more instructions,
 // by the type of its last value.
-func (d *Decoder) lastForm(b *[fastSize]byte) *form {
-	win, r := d.fastValues, d.r
+func (p *fastPath) lastForm(b *[fastSize]byte) *form {
+	win, r := p.fastValues, p.r
 	n := len(win) - r
-	if n < 4 || n >= fastSize || d.remaining == 0 {
+	if n < 4 || n >= fastSize || p.remaining == 0 {
 		return nil
 	}
 	copy(b[:], win[r:])
 	h := le.Uint32(b[:])
-	form := &d.forms.byHeader[formIndex(h)]
+	form := &p.forms.byHeader[formIndex(h)]
 	size := 4 + int(form.size)
 	switch form.shape {
 	case shapeWord, shapeMath:
@@ -166,67 +148,67 @@ func (d *Decoder) lastForm(b *[fastSize]byte) *form {
 }
 
 // takeLast consumes the value that lastForm has found and returns its token.
-func (d *Decoder) takeLast(form *form, b *[fastSize]byte) Token {
+func (p *fastPath) takeLast(form *form, b *[fastSize]byte) Token {
 	t := Token{head: form.head}
 	switch n := le.Uint32(b[4:]); form.shape {
 	case shapeWord:
 		t.bits = le.Uint64(b[4:]) & form.mask
-		_ = d.take(4 + int(form.size))
+		_ = p.take(4 + int(form.size))
 		return t
 	case shapeText:
 		t.head |= uint64(n) << 32
 		t.bits = uint64(n)
-		_ = d.take(8 + int(wire.Padded(n)))
+		_ = p.take(8 + int(wire.Padded(n)))
 	default:
-		_ = d.take(4 + int(form.size))
+		_ = p.take(4 + int(form.size))
 	}
-	d.keep()
-	t.src, t.pos = &d.tokenSource, d.mark
+	p.keep()
+	t.src, t.pos = &p.tokenSource, p.mark
 	return t
 }
 
 // fastString consumes the next value, a String or StringName, or the next name or packed
 // string, and returns its text in the buffer. It returns false if the fast path cannot read
 // it.
-func (d *Decoder) fastString() (text []byte, ok bool) {
-	form, b := d.fastForm()
+func (p *fastPath) fastString() (text []byte, ok bool) {
+	form, b := p.fastForm()
 	if form == nil {
-		return d.fastLastString()
+		return p.fastLastString()
 	}
 	if form.shape != shapeText {
 		return nil, false
 	}
-	return d.fastStringOf(le.Uint32(b[4:]))
+	return p.fastStringOf(le.Uint32(b[4:]))
 }
 
 // fastLastString reads for fastString a name, a packed string, or a text in the last bytes of the
 // buffer.
-func (d *Decoder) fastLastString() (text []byte, ok bool) {
-	if d.fastValues == nil {
-		return d.fastName()
+func (p *fastPath) fastLastString() (text []byte, ok bool) {
+	if p.fastValues == nil {
+		return p.fastName()
 	}
 	var b [fastSize]byte
-	if form := d.lastForm(&b); form == nil || form.shape != shapeText {
+	if form := p.lastForm(&b); form == nil || form.shape != shapeText {
 		return nil, false
 	}
-	return d.fastStringOf(le.Uint32(b[4:]))
+	return p.fastStringOf(le.Uint32(b[4:]))
 }
 
 // fastStringOf consumes the next value, a String or StringName of n bytes, for fastString. It
 // returns false if the text is not whole, see wholeText.
-func (d *Decoder) fastStringOf(n uint32) (text []byte, ok bool) {
-	i := d.r + 8
-	if !d.wholeText(i, n) {
+func (p *fastPath) fastStringOf(n uint32) (text []byte, ok bool) {
+	i := p.r + 8
+	if !p.wholeText(i, n) {
 		return nil, false
 	}
-	_ = d.take(8 + int(wire.Padded(n)))
-	return d.buf[i : i+int(n)], true
+	_ = p.take(8 + int(wire.Padded(n)))
+	return p.buf[i : i+int(n)], true
 }
 
 // fastName consumes the next name or packed string and returns its text in the buffer, without
 // the NUL that engines write. It returns false if the fast path cannot read it.
-func (d *Decoder) fastName() (text []byte, ok bool) {
-	names, r, left := d.fastNames, d.r&math.MaxInt, d.remaining
+func (p *fastPath) fastName() (text []byte, ok bool) {
+	names, r, left := p.fastNames, p.r&math.MaxInt, p.remaining
 	if r > len(names)-fastSize || left == 0 {
 		return nil, false
 	}
@@ -234,63 +216,63 @@ func (d *Decoder) fastName() (text []byte, ok bool) {
 	n := le.Uint32(b[:])
 	size := wire.ShortText(n, le.Uint64(b[4:]))
 	if size == 0 {
-		return d.fastLongName(n)
+		return p.fastLongName(n)
 	}
-	d.setRemaining(left - 1)
-	d.passEmpty(r+size, d.base+uint64(r))
+	p.setRemaining(left - 1)
+	p.passEmpty(r+size, p.base+uint64(r))
 	if b[(n+3)&15] == 0 {
-		n -= d.nameNUL
+		n -= p.nameNUL
 	}
 	return b[4:][:n], true
 }
 
 // fastLongName does the same for a name of n bytes that is not short ASCII.
-func (d *Decoder) fastLongName(n uint32) (text []byte, ok bool) {
-	i := d.r + 4
-	if !d.wholeText(i, n) {
+func (p *fastPath) fastLongName(n uint32) (text []byte, ok bool) {
+	i := p.r + 4
+	if !p.wholeText(i, n) {
 		return nil, false
 	}
-	text = d.fastNames[i : i+int(n)]
-	d.setRemaining(d.remaining - 1)
-	d.passEmpty(i+int(wire.Padded(n)), d.pos())
+	text = p.fastNames[i : i+int(n)]
+	p.setRemaining(p.remaining - 1)
+	p.passEmpty(i+int(wire.Padded(n)), p.pos())
 	if n > 0 && text[n-1] == 0 {
-		text = text[:n-d.nameNUL]
+		text = text[:n-p.nameNUL]
 	}
 	return text, true
 }
 
 // fastMath consumes the next value of math type t with n components, and returns its bytes
 // and unit. It returns wire.None if the fast path cannot read the value.
-func (d *Decoder) fastMath(t Type, n int) ([]byte, wire.Unit) {
-	form, _ := d.fastForm()
+func (p *fastPath) fastMath(t Type, n int) ([]byte, wire.Unit) {
+	form, _ := p.fastForm()
 	if form == nil {
 		var last [fastSize]byte
-		form = d.lastForm(&last)
+		form = p.lastForm(&last)
 	}
 	if form == nil || form.typ != t || form.shape != shapeMath {
 		return nil, wire.None
 	}
-	from, size := d.r+4, int(form.size)
-	if size != n*form.unit.Size() || from+size > len(d.fastValues) {
+	from, size := p.r+4, int(form.size)
+	if size != n*form.unit.Size() || from+size > len(p.fastValues) {
 		return nil, wire.None
 	}
-	_ = d.take(4 + size)
-	return d.buf[from : from+size], form.unit
+	_ = p.take(4 + size)
+	return p.buf[from : from+size], form.unit
 }
 
 // fastFloats reads the next value, of math type t with components of 32 bits, into c, without
 // finding the form: -1 % of typed reads. It returns false if the fast path cannot read the value.
-func fastFloats[F float32 | float64](d *Decoder, t Type, c []F) bool {
-	form := &d.forms.byType[t&63][0]
-	if !d.hasFast(d.remaining) || form.header != le.Uint32(d.peekFast()[:]) || form.unit != wire.Float32 || form.shape != shapeMath {
+func fastFloats[F float32 | float64](p *fastPath, t Type, c []F) bool {
+	form := &p.forms.byType[t&63][0]
+	if !p.hasFast(p.remaining) || form.header != le.Uint32(p.peekFast()[:]) || form.unit != wire.Float32 || form.shape != shapeMath {
 		return false
 	}
-	from, size := d.r+4, 4*len(c)
-	if size != int(form.size) || size > len(d.fastValues)-from {
+	from, size := p.r+4, 4*len(c)
+	if size != int(form.size) || size > len(p.fastValues)-from {
 		return false
 	}
-	b := d.fastValues[from:]
-	_ = d.take(4 + size)
+	b := p.fastValues[from:]
+	_ = p.take(4 + size)
 	for i := range c {
 		c[i] = F(math.Float32frombits(le.Uint32(wire.Nth(b, i, 4))))
 	}
@@ -299,33 +281,33 @@ func fastFloats[F float32 | float64](d *Decoder, t Type, c []F) bool {
 
 // wholeText reports whether the n bytes of text at buf[i:] are one chunk, within the
 // limits, valid, and buffered together with their padding.
-func (d *Decoder) wholeText(i int, n uint32) bool {
-	return int64(n) <= int64(d.maxWhole) && d.limit-i >= int(wire.Padded(n)) && wire.ValidBytes(d.buf[i:i+int(n)])
+func (p *fastPath) wholeText(i int, n uint32) bool {
+	return int64(n) <= int64(p.maxWhole) && p.limit-i >= int(wire.Padded(n)) && wire.ValidBytes(p.buf[i:i+int(n)])
 }
 
 // countFits reports whether a count of n elements or pairs, after the header at r, is within
 // the limits. As checkCount on the slow path, it takes at least four bytes for each value, so a
 // count that the rest of the input cannot hold opens no container.
-func (d *Decoder) countFits(n uint32, values uint64) bool {
-	return int64(n) <= d.maxCount &&
-		d.values+values <= uint64(d.bounds[limitValues]) && d.pos()+8+4*values <= d.valueEnd
+func (p *fastPath) countFits(n uint32, values uint64) bool {
+	return int64(n) <= p.maxCount &&
+		p.values+values <= uint64(p.bounds[limitValues]) && p.pos()+8+4*values <= p.valueEnd
 }
 
 // openFast consumes the start of an Array, Dictionary or PackedStringArray of n elements
 // or pairs. It returns false if the slow path must handle it, and makes no calls: -4 % of
 // typed reads against push, which can grow the stack.
-func (d *Decoder) openFast(form *form, n uint32) bool {
-	pos, pairs, stack, depth := d.pos(), uint64(form.pairs&1), d.stack, d.depth
+func (p *fastPath) openFast(form *form, n uint32) bool {
+	pos, pairs, stack, depth := p.pos(), uint64(form.pairs&1), p.stack, p.depth
 	values := uint64(n) << pairs
-	if !d.countFits(n, values) || depth < 0 || depth >= len(stack)-1 || depth >= d.maxDepth {
+	if !p.countFits(n, values) || depth < 0 || depth >= len(stack)-1 || depth >= p.maxDepth {
 		return false
 	}
-	d.values += values
-	d.enter(&stack[depth], pairs, values, pos)
+	p.values += values
+	p.enter(&stack[depth], pairs, values, pos)
 	stack[depth+1].init(&form.content, n)
-	d.passEmpty(d.r+8, pos)
+	p.passEmpty(p.r+8, pos)
 	if form.shape == shapePackedStrings {
-		d.readNamesFast(d.options.Format.nul(form.typ))
+		p.readNamesFast(p.format.nul(form.typ))
 	}
 	return true
 }
@@ -333,12 +315,12 @@ func (d *Decoder) openFast(form *form, n uint32) bool {
 // topForm returns the form of the next top-level value if the fast path may open it: an
 // Array, Dictionary or packed array, after which updateFastPath decides again. Without it, tokens of a
 // packet of 64 bytes take 61 % more instructions, and packets found and checked 60 %.
-func (d *Decoder) topForm() *form {
-	win, r := d.buf[:d.limit], d.r&math.MaxInt
-	if r > len(win)-fastSize || d.noFastPath {
+func (p *fastPath) topForm() *form {
+	win, r := p.buf[:p.limit], p.r&math.MaxInt
+	if r > len(win)-fastSize || p.noFastPath {
 		return nil
 	}
-	form, ok := d.forms.find(le.Uint32((*[fastSize]byte)(win[r:])[:]))
+	form, ok := p.forms.find(le.Uint32((*[fastSize]byte)(win[r:])[:]))
 	if !ok || form.shape != shapeArray && form.shape != shapeDict && form.shape != shapePacked {
 		return nil
 	}
@@ -347,28 +329,27 @@ func (d *Decoder) topForm() *form {
 
 // nodePathCount returns the number of names and sub-names of the NodePath that starts with
 // b. It returns false if the slow path must handle it.
-func (d *Decoder) nodePathCount(b *[fastSize]byte) (uint32, bool) {
+func (p *fastPath) nodePathCount(b *[fastSize]byte) (uint32, bool) {
 	names, subnames, bits := le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
 	n := uint64(names&^newNodePathBit) + uint64(subnames)
-	ok := names >= newNodePathBit && bits <= nodePathAbsolute && n <= math.MaxInt32 && int64(n) <= d.bounds[limitElements] &&
-		d.values+n <= uint64(d.bounds[limitValues]) && d.pos()+16+4*n <= d.valueEnd
+	ok := names >= newNodePathBit && bits <= nodePathAbsolute && n <= math.MaxInt32 && int64(n) <= p.bounds[limitElements] &&
+		p.values+n <= uint64(p.bounds[limitValues]) && p.pos()+16+4*n <= p.valueEnd
 	return uint32(n), ok
 }
 
 // openNodePath consumes the start of the NodePath that starts with b, and opens it. It returns
 // false if the slow path must handle it.
-func (d *Decoder) openNodePath(form *form, b *[fastSize]byte) bool {
-	n, ok := d.nodePathCount(b)
+func (p *fastPath) openNodePath(form *form, b *[fastSize]byte) bool {
+	n, ok := p.nodePathCount(b)
 	if !ok {
 		return false
 	}
-	pos := d.pos()
-	d.values += uint64(n)
-	f := d.push(&form.content, n, pos)
+	pos := p.pos()
+	p.values += uint64(n)
+	f := p.push(&form.content, n, pos)
 	f.setNames(le.Uint32(b[4:])&^newNodePathBit, tokenFlags(le.Uint32(b[12:]))*flagAbsolute)
-	d.pass(d.r+16, pos)
-	d.payload = payload{token: d.mark, kind: KindNodePathStart}
-	d.readNamesFast(0) // at any depth, which is checked for values only
+	p.pass(p.r+16, pos)
+	p.readNamesFast(0) // at any depth, which is checked for values only
 	return true
 }
 
@@ -376,30 +357,30 @@ func init() { hook.ReadNodePath = fastNodePath }
 
 // fastNodePath is [hook.ReadNodePath]. -15 % of Unmarshal into structs.
 func fastNodePath(x any, to *hook.NodePathText) []byte {
-	d := x.(*Decoder)
-	form, b := d.fastForm()
+	p := &x.(*Decoder).fastPath
+	form, b := p.fastForm()
 	if form == nil || form.shape != shapeNodePath {
 		return nil
 	}
-	if text := d.shortNodePath(to, b); text != nil {
+	if text := p.shortNodePath(to, b); text != nil {
 		return text
 	}
-	return d.longNodePath(to, b)
+	return p.longNodePath(to, b)
 }
 
 // shortNodePath consumes the NodePath that starts with b and returns its text, in the memory of to.
 // It returns nil, and longNodePath can read the NodePath, unless it has a name, and at most 11 names
 // and sub-names, of one to eight ASCII characters. As it calls nothing, its variables stay in
 // registers: -14 % of typed reads of known shape, and -12 % of Unmarshal.
-func (d *Decoder) shortNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte {
+func (p *fastPath) shortNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte {
 	const ones = 0x0101010101010101
 	names := le.Uint32(b[4:]) - newNodePathBit
 	total := uint64(names) + uint64(le.Uint32(b[8:]))
 	if names == 0 || total > 11 || le.Uint32(b[12:]) > nodePathAbsolute ||
-		int64(total) > d.maxCount || d.values+total > uint64(d.bounds[limitValues]) {
+		int64(total) > p.maxCount || p.values+total > uint64(p.bounds[limitValues]) {
 		return nil
 	}
-	win, text, r, n, bits := d.fastValues, to[:], d.r+fastSize, uint(0), uint64(0)
+	win, text, r, n, bits := p.fastValues, to[:], p.r+fastSize, uint(0), uint64(0)
 	for separator := byte('/'); ; separator = ':' {
 		for ; names > 0; names-- {
 			r &= math.MaxInt
@@ -427,8 +408,8 @@ func (d *Decoder) shortNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte
 	if bits&wire.NotASCII != 0 { // perhaps in a byte after a name
 		return nil
 	}
-	d.values += uint64(le.Uint32(b[4:]) - newNodePathBit + le.Uint32(b[8:]))
-	_ = d.take(r - d.r)
+	p.values += uint64(le.Uint32(b[4:]) - newNodePathBit + le.Uint32(b[8:]))
+	_ = p.take(r - p.r)
 	if le.Uint32(b[12:]) != nodePathAbsolute {
 		return text[1 : n&127] // without the first separator
 	}
@@ -437,12 +418,12 @@ func (d *Decoder) shortNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte
 
 // longNodePath is shortNodePath for all NodePaths whose text has up to nodePathText bytes. It returns
 // nil if a name is empty or has a separator: the names could then not be found again in the text.
-func (d *Decoder) longNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte {
-	total, ok := d.nodePathCount(b)
+func (p *fastPath) longNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte {
+	total, ok := p.nodePathCount(b)
 	if !ok {
 		return nil
 	}
-	win, r, text, names := d.fastValues, d.r+fastSize, to[:0], le.Uint32(b[4:])&^newNodePathBit
+	win, r, text, names := p.fastValues, p.r+fastSize, to[:0], le.Uint32(b[4:])&^newNodePathBit
 	if le.Uint32(b[12:]) == nodePathAbsolute {
 		text = append(text, '/')
 	}
@@ -457,7 +438,7 @@ func (d *Decoder) longNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte 
 		}
 		size := int(le.Uint32(win[r:]))
 		r += 4
-		if size <= 0 || size > min(d.maxWhole, nodePathText-len(text), len(win)-r) {
+		if size <= 0 || size > min(p.maxWhole, nodePathText-len(text), len(win)-r) {
 			return nil
 		}
 		name := win[r : r+size]
@@ -470,8 +451,8 @@ func (d *Decoder) longNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte 
 	if r > len(win) || !wire.ValidBytes(text) { // separators are ASCII, so each name is valid, too
 		return nil
 	}
-	d.values += uint64(total)
-	_ = d.take(r - d.r)
+	p.values += uint64(total)
+	_ = p.take(r - p.r)
 	return text
 }
 
@@ -481,9 +462,9 @@ const nodePathText = 100
 // wholePacked returns the number of bytes of the n elements of the packed array that is next.
 // It returns false if they exceed a limit or are not completely in the buffer, on the fast
 // path.
-func (d *Decoder) wholePacked(form *form, n uint32) (data int, ok bool) {
-	size, left := uint64(n)*uint64(form.size), uint64(len(d.fastValues)-d.r) // size can exceed 32 bits
-	if int64(size) > d.bounds[limitPacked] || 8+(size+3)&^3 > left {
+func (p *fastPath) wholePacked(form *form, n uint32) (data int, ok bool) {
+	size, left := uint64(n)*uint64(form.size), uint64(len(p.fastValues)-p.r) // size can exceed 32 bits
+	if int64(size) > p.bounds[limitPacked] || 8+(size+3)&^3 > left {
 		return 0, false
 	}
 	return int(size), true
@@ -491,88 +472,79 @@ func (d *Decoder) wholePacked(form *form, n uint32) (data int, ok bool) {
 
 // openPacked consumes the start of a packed array of n numbers: -11 % of ReadPacked of 4 KiB. It
 // returns false if not all of them are buffered, so that the slow path must handle it.
-func (d *Decoder) openPacked(form *form, n uint32) bool {
-	if _, ok := d.wholePacked(form, n); !ok {
+func (p *fastPath) openPacked(form *form, n uint32) bool {
+	if _, ok := p.wholePacked(form, n); !ok {
 		return false
 	}
-	pos := d.pos()
-	d.push(&form.content, n, pos)
-	d.pass(d.r+8, pos)
-	d.payload = payload{token: d.mark, kind: KindPackedStart}
-	d.stopFast()
+	pos := p.pos()
+	p.push(&form.content, n, pos)
+	p.pass(p.r+8, pos)
+	p.stopFast()
 	return true
 }
 
 // takePacked consumes a packed array with this many bytes of elements, and its End.
-func (d *Decoder) takePacked(data int) {
-	_ = d.take(8 + (data+3)&^3)
-	if d.depth == 0 { // where ResetBytes has switched it on: the next value sets its own limits
-		d.stopFast()
+func (p *fastPath) takePacked(data int) {
+	_ = p.take(8 + (data+3)&^3)
+	if p.depth == 0 { // where ResetBytes has switched it on: the next value sets its own limits
+		p.stopFast()
 	}
 }
 
 // readDictKey returns the DictKey before a key.
-func (d *Decoder) readDictKey() Token {
-	d.markKey()
-	d.markEmpty(d.base + uint64(d.r)) // not pos: see take
+func (p *fastPath) readDictKey() Token {
+	p.markKey()
+	p.markEmpty(p.base + uint64(p.r)) // not pos: see take
 	return Token{head: uint64(KindDictKey) | uint64(TypeDictionary)<<8}
 }
 
 // readEnd closes the innermost container and returns its End.
-func (d *Decoder) readEnd() Token {
-	t := Token{head: uint64(KindEnd) | uint64(d.top().typ)<<8}
-	d.markEmpty(d.pos())
-	switch k := d.pop().kind; {
+func (p *fastPath) readEnd() Token {
+	t := Token{head: uint64(KindEnd) | uint64(p.top().typ)<<8}
+	p.markEmpty(p.pos())
+	switch k := p.pop().kind; {
 	case k != KindArrayStart && k != KindDictStart: // k is the container around, 0 at the top level
-		d.updateFastPath()
-	case d.fastNames != nil: // the End of names or packed strings
-		d.readValuesFast()
-	case d.fastValues == nil:
-		d.updateFastPath()
+		p.startFast()
+	case p.fastNames != nil: // the End of names or packed strings
+		p.readValuesFast()
+	case p.fastValues == nil:
+		p.startFast()
 	}
 	return t
 }
 
-// updateFastPath switches the fast path on or off. It must be called after any change of the
-// state that it tests; only the fast path itself enters and leaves names without
-// other tests. The fast path is on inside Arrays, Dictionaries, NodePaths and
-// PackedStringArrays, and where topForm finds an Array or Dictionary at the top level.
-func (d *Decoder) updateFastPath() {
-	d.stopFast()
-	if d.depth == 0 {
+// startFast switches the fast path on if it can read the values or names of the innermost
+// container, and off otherwise. The caller knows that no error, bulk read or container that a loop
+// has left is to be handled first, see updateFastPath; only the fast path itself enters and leaves
+// names without other tests.
+func (p *fastPath) startFast() {
+	p.stopFast()
+	if p.depth == 0 || p.depth > p.maxDepth || p.noFastPath { // checkHeader and Strict have errors
 		return
 	}
-	f := d.top()
-	inNames := f.kind == KindNodePathStart || f.kind == KindPackedStart && f.typ == TypePackedStringArray
-	if !inNames && f.kind != KindArrayStart && f.kind != KindDictStart {
-		return
-	}
-	// What only the slow path handles: start, checkHeader and Strict.
-	if d.depth > d.maxDepth || d.err != nil || d.abandoned > 0 || d.payload.active || d.noFastPath {
-		return
-	}
-	if inNames {
-		d.readNamesFast(d.options.Format.nul(f.typ))
-	} else {
-		d.readValuesFast()
+	switch f := p.top(); {
+	case f.kind == KindArrayStart, f.kind == KindDictStart:
+		p.readValuesFast()
+	case f.kind == KindNodePathStart, f.kind == KindPackedStart && f.typ == TypePackedStringArray:
+		p.readNamesFast(p.format.nul(f.typ))
 	}
 }
 
 // skipFast skips values on the fast path, without creating tokens, while at least open
 // containers are open. It returns where the slow path must read a token; readTo then calls
 // skipFast again.
-func (d *Decoder) skipFast(open int) {
-	for d.depth >= open {
+func (p *fastPath) skipFast(open int) {
+	for p.depth >= open {
 		switch {
-		case d.fastValues != nil:
-			if !d.skipValues(open) {
+		case p.fastValues != nil:
+			if !p.skipValues(open) {
 				return
 			}
-		case d.fastNames != nil:
-			if d.skipNames(); d.remaining > 0 {
+		case p.fastNames != nil:
+			if p.skipNames(); p.remaining > 0 {
 				return
 			}
-			d.readEnd()
+			p.readEnd()
 		default:
 			return // after packed data, too, whose End may be beyond them
 		}
@@ -583,8 +555,8 @@ func (d *Decoder) skipFast(open int) {
 // containers are open. It returns false where it cannot read the next value. Of the keys and
 // tokens that it skips, only the positions of the last are kept: paths need them if an error
 // follows.
-func (d *Decoder) skipValues(open int) bool {
-	win, r, left, sizes := d.fastValues, d.r, d.remaining, &d.forms.sizes
+func (p *fastPath) skipValues(open int) bool {
+	win, r, left, sizes := p.fastValues, p.r, p.remaining, &p.forms.sizes
 	last, before, end := -1, -1, len(win)-4 // last and before are the positions of the last two values in win
 	for {
 	loop: // its variables stay in registers, because it contains no calls
@@ -618,89 +590,89 @@ func (d *Decoder) skipValues(open int) bool {
 			before, last, r = last, r, next
 			left--
 		}
-		d.r = r
+		p.r = r
 		if left == 0 { // as readEnd
-			d.markEmpty(d.pos())
-			if k := d.pop().kind; k != KindArrayStart && k != KindDictStart {
-				d.updateFastPath()
+			p.markEmpty(p.pos())
+			if k := p.pop().kind; k != KindArrayStart && k != KindDictStart {
+				p.startFast()
 			}
-			if d.depth < open || d.fastValues == nil {
+			if p.depth < open || p.fastValues == nil {
 				return true
 			}
-			left, last, before = d.remaining, -1, -1
+			left, last, before = p.remaining, -1, -1
 			continue
 		}
-		form, b := d.forms.formAt(win, r)
+		form, b := p.forms.formAt(win, r)
 		if form == nil || form.shape != shapeArray && form.shape != shapeDict {
-			if size := d.otherSize(form, b); size > 0 {
+			if size := p.otherSize(form, b); size > 0 {
 				before, last, r = last, r, r+size
 				left--
 				continue
 			}
 			form = nil
 		}
-		d.skipped(left, last, before)
-		if form == nil || !d.openFast(form, le.Uint32(b[4:])) {
+		p.skipped(left, last, before)
+		if form == nil || !p.openFast(form, le.Uint32(b[4:])) {
 			return false
 		}
-		r, left, last, before = d.r, d.remaining, -1, -1
+		r, left, last, before = p.r, p.remaining, -1, -1
 	}
 }
 
 // skipped sets what the skipping of values has changed. The last two values of the innermost
 // container were at last and before in the buffer, or at -1.
-func (d *Decoder) skipped(left uint64, last, before int) {
+func (p *fastPath) skipped(left uint64, last, before int) {
 	if last < 0 {
 		return
 	}
-	pos := d.base + uint64(last)
-	if form, _ := d.forms.find(le.Uint32(d.fastValues[last:])); form.shape > shapeText {
-		pos = d.pos() // of its End
+	pos := p.base + uint64(last)
+	if form, _ := p.forms.find(le.Uint32(p.fastValues[last:])); form.shape > shapeText {
+		pos = p.pos() // of its End
 	}
 	if left&1 != 0 { // the latest value is a key
 		before = last
 	}
-	if d.pairs != 0 && before >= 0 { // if only a value was skipped, its key is set already
-		d.setKey(d.base + uint64(before))
+	if p.pairs != 0 && before >= 0 { // if only a value was skipped, its key is set already
+		p.setKey(p.base + uint64(before))
 	}
-	d.markEmpty(pos)
-	d.setRemaining(left)
+	p.markEmpty(pos)
+	p.setRemaining(left)
 }
 
 // otherSize returns the size of the next value: a longer string, a NodePath, a packed array, or a
 // String in the last bytes of the buffer. It returns 0 if the slow path must handle the value.
-func (d *Decoder) otherSize(form *form, b *[fastSize]byte) int {
+func (p *fastPath) otherSize(form *form, b *[fastSize]byte) int {
 	if form == nil {
-		b := d.fastValues[d.r:]
-		if len(b) < 8 || le.Uint32(b) != stringHeader || !d.wholeText(d.r+8, le.Uint32(b[4:])) {
+		b := p.fastValues[p.r:]
+		if len(b) < 8 || le.Uint32(b) != stringHeader || !p.wholeText(p.r+8, le.Uint32(b[4:])) {
 			return 0
 		}
 		return 8 + int(wire.Padded(le.Uint32(b[4:])))
 	}
 	n := le.Uint32(b[4:])
-	if d.depth == 0 { // a packed array; skipping ends after it: see SkipValue
-		if data, ok := d.wholePacked(form, n); ok {
-			d.takePacked(data)
-			d.markEmpty(d.pos()) // the token of its End
+	if p.depth == 0 { // a packed array; skipping ends after it: see SkipValue
+		if data, ok := p.wholePacked(form, n); ok {
+			p.takePacked(data)
+			p.markEmpty(p.pos()) // the token of its End
 		}
 		return 0
 	}
 	switch form.shape {
 	case shapeText:
-		if d.wholeText(d.r+8, n) {
+		if p.wholeText(p.r+8, n) {
 			return 8 + int(wire.Padded(n))
 		}
 	case shapePacked:
-		if data, ok := d.wholePacked(form, n); ok {
+		if data, ok := p.wholePacked(form, n); ok {
 			return 8 + (data+3)&^3
 		}
 	case shapeNodePath:
-		if names, ok := d.nodePathCount(b); ok {
-			return d.namesSize(16, names)
+		if names, ok := p.nodePathCount(b); ok {
+			return p.namesSize(16, names)
 		}
 	case shapePackedStrings:
-		if d.countFits(n, uint64(n)) {
-			return d.namesSize(8, n)
+		if p.countFits(n, uint64(n)) {
+			return p.namesSize(8, n)
 		}
 	}
 	return 0
@@ -709,8 +681,8 @@ func (d *Decoder) otherSize(form *form, b *[fastSize]byte) int {
 // namesSize returns the size of a NodePath or PackedStringArray whose n names or strings follow
 // a head of this size, or 0 if the slow path must handle one of them. Without it, SkipValue takes
 // 138 % more instructions.
-func (d *Decoder) namesSize(head int, n uint32) int {
-	win, r := d.fastValues, d.r+head
+func (p *fastPath) namesSize(head int, n uint32) int {
+	win, r := p.fastValues, p.r+head
 	for range n {
 		if r > len(win)-fastSize {
 			return 0
@@ -719,50 +691,50 @@ func (d *Decoder) namesSize(head int, n uint32) int {
 		n := le.Uint32(b[:])
 		size := wire.ShortText(n, le.Uint64(b[4:]))
 		if size == 0 {
-			if !d.wholeText(r+4, n) {
+			if !p.wholeText(r+4, n) {
 				return 0
 			}
 			size = 4 + int(wire.Padded(n))
 		}
 		r += size
 	}
-	d.values += uint64(n) // as opening it would do
-	return r - d.r
+	p.values += uint64(n) // as opening it would do
+	return r - p.r
 }
 
 // skipNames skips names or packed strings, of a container that has been opened before.
-func (d *Decoder) skipNames() {
-	names, r, left := d.fastNames, d.r, d.remaining
-	last := d.tokenPos()
+func (p *fastPath) skipNames() {
+	names, r, left := p.fastNames, p.r, p.remaining
+	last := p.tokenPos()
 	for r <= len(names)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(names[r:])
 		n := le.Uint32(b[:])
 		size := wire.ShortText(n, le.Uint64(b[4:]))
 		if size == 0 {
-			if !d.wholeText(r+4, n) {
+			if !p.wholeText(r+4, n) {
 				break
 			}
 			size = 4 + int(wire.Padded(n))
 		}
-		last = d.base + uint64(r)
+		last = p.base + uint64(r)
 		left--
 		r += size
 	}
-	d.passEmpty(r, last)
-	d.setRemaining(left)
+	p.passEmpty(r, last)
+	p.setRemaining(left)
 }
 
 // passFast goes over at most `most` bytes of the values of the innermost container
 // that an Encoder would write as they are: no containers, no bools but 0 and 1,
 // padding of zeros. Without it, CopyValue takes 264 % more instructions.
-func (d *Decoder) passFast(most int) {
-	win, r, left := d.fastValues, d.r, d.remaining
+func (p *fastPath) passFast(most int) {
+	win, r, left := p.fastValues, p.r, p.remaining
 	win = win[:min(len(win), r+most)] // no more than the Encoder has room for
-	last := d.tokenPos()
+	last := p.tokenPos()
 	for r <= len(win)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(win[r:])
 		n := le.Uint32(b[4:])
-		form, ok := d.forms.find(le.Uint32(b[:]))
+		form, ok := p.forms.find(le.Uint32(b[:]))
 		if !ok || form.shape > shapeText || n > 1 && form.kind == KindBool {
 			break
 		}
@@ -770,7 +742,7 @@ func (d *Decoder) passFast(most int) {
 		if form.shape == shapeText {
 			size = 8 + int(wire.Padded(n))
 			if n-1 >= 8 || !wire.PlainText(le.Uint64(b[8:]), n) {
-				if !d.wholeText(r+8, n) || size > len(win)-r || n&3 != 0 && le.Uint32(win[r+size-4:])>>(8*(n&3)) != 0 {
+				if !p.wholeText(r+8, n) || size > len(win)-r || n&3 != 0 && le.Uint32(win[r+size-4:])>>(8*(n&3)) != 0 {
 					break
 				}
 			}
@@ -778,39 +750,39 @@ func (d *Decoder) passFast(most int) {
 		if size > len(win)-r {
 			break
 		}
-		last = d.base + uint64(r)
-		if ^left&d.pairs != 0 {
-			d.setKey(last)
+		last = p.base + uint64(r)
+		if ^left&p.pairs != 0 {
+			p.setKey(last)
 		}
 		left--
 		r += size
 	}
-	d.passEmpty(r, last)
-	d.setRemaining(left)
+	p.passEmpty(r, last)
+	p.setRemaining(left)
 }
 
 // passNames goes over at most `most` bytes of names or packed strings that an Encoder would write
 // as they are. Without it, CopyValue takes 79 % more instructions.
-func (d *Decoder) passNames(most int) {
-	names, r, left := d.fastNames, d.r, d.remaining
+func (p *fastPath) passNames(most int) {
+	names, r, left := p.fastNames, p.r, p.remaining
 	names = names[:min(len(names), r+most)]
-	last := d.tokenPos()
+	last := p.tokenPos()
 	for r <= len(names)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(names[r:])
 		n := le.Uint32(b[:])
 		size := 4 + int(wire.Padded(n))
 		if n-1 >= 8 || !wire.PlainText(le.Uint64(b[4:]), n) {
-			if !d.wholeText(r+4, n) || size > len(names)-r || n&3 != 0 && le.Uint32(names[r+size-4:])>>(8*(n&3)) != 0 {
+			if !p.wholeText(r+4, n) || size > len(names)-r || n&3 != 0 && le.Uint32(names[r+size-4:])>>(8*(n&3)) != 0 {
 				break
 			}
 		}
-		if d.nameNUL > 0 && (n == 0 || names[r+3+int(n)] != 0) { // WriteToken adds the NUL
+		if p.nameNUL > 0 && (n == 0 || names[r+3+int(n)] != 0) { // WriteToken adds the NUL
 			break
 		}
-		last = d.base + uint64(r)
+		last = p.base + uint64(r)
 		left--
 		r += size
 	}
-	d.passEmpty(r, last)
-	d.setRemaining(left)
+	p.passEmpty(r, last)
+	p.setRemaining(left)
 }

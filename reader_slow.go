@@ -100,11 +100,7 @@ func (d *Decoder) topValue() (Token, error) {
 	if form := d.topForm(); form != nil {
 		n := le.Uint32(d.buf[d.r+4:])
 		d.readValuesFast() // openFast and openPacked read from fastValues, as inside a container
-		open := (*Decoder).openFast
-		if form.shape == shapePacked {
-			open = (*Decoder).openPacked
-		}
-		if open(d, form, n) {
+		if opened := form.shape == shapePacked && d.openPacked(form, n) || form.shape != shapePacked && d.openFast(form, n); opened {
 			return Token{head: form.head, bits: uint64(n)}, nil
 		}
 		d.stopFast()
@@ -118,7 +114,8 @@ func (d *Decoder) beginValue() error {
 	if d.depth > 0 {
 		return nil
 	}
-	d.begin()
+	d.strictSeen = 0
+	d.limitValue()
 	first := d.valueStart == d.origin
 	if d.options.Strict && !first && d.inputEnd != math.MaxUint64 && d.valueStart < d.inputEnd {
 		return d.fail(0, notCanonical("bytes after the value"))
@@ -129,11 +126,15 @@ func (d *Decoder) beginValue() error {
 	return nil
 }
 
-// begin sets the limits of a top-level value that starts at d.pos(). The sum for Limits.Values
-// starts at 1, for the value itself.
-func (d *Decoder) begin() {
-	d.valueStart, d.values, d.strictSeen = d.pos(), 1, 0
-	d.limitTo(d.valueStart + uint64(d.bounds[limitBytes]))
+// updateFastPath switches the fast path off where start has something to do before the next token,
+// and otherwise on or off for the innermost container. It must be called after any change of what
+// it tests.
+func (d *Decoder) updateFastPath() {
+	if d.err != nil || d.abandoned > 0 || d.payload.active {
+		d.stopFast()
+		return
+	}
+	d.startFast()
 }
 
 // peekSlow returns the kind of the next token for PeekKind, on the slow path. Like start it ends

@@ -206,7 +206,7 @@ func (d *Decoder) ReadNodePath() (string, error) {
 // ReadReals reads a value of math type t into c, in encoded order: a Basis is encoded by
 // rows. t must be a type of floats, and len(c) the number of its components.
 func (d *Decoder) ReadReals(t Type, c []float64) error {
-	if fastFloats(d, t, c) {
+	if fastFloats(&d.fastPath, t, c) {
 		return nil
 	}
 	b, u, err := d.readMath(t, len(c), wire.Float32)
@@ -395,7 +395,7 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 	}
 	l, typ, most := lookahead{d: d}, d.top().typ, uint64(d.maxChunk)
 	if d.want() == wantName {
-		most += uint64(d.options.Format.nul(typ))
+		most += uint64(d.format.nul(typ))
 	} else {
 		form, err := d.peekTyped(nil, nil)
 		if err != nil || form.shape != shapeText {
@@ -443,7 +443,7 @@ func readFloat[T float32 | float64](d *Decoder) (T, error) {
 // bits, and returns [ErrRange] for a finite component beyond the range of float32. t must be a
 // type of floats, and len(c) the number of its components.
 func (d *Decoder) ReadReals32(t Type, c []float32) error {
-	if fastFloats(d, t, c) {
+	if fastFloats(&d.fastPath, t, c) {
 		return nil
 	}
 	if err := d.checkMath(t, len(c), wire.Float32); err != nil {

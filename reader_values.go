@@ -56,7 +56,7 @@ type lookahead struct {
 // form reads the header of a value, and returns its form and the header. Without a form there is an
 // error: for a known type id, the flags of the header are wrong, otherwise the id.
 func (l *lookahead) form() (*form, uint32) {
-	h, f := l.uint32(), l.d.options.Format
+	h, f := l.uint32(), l.d.format
 	form := l.d.forms.lookup(h)
 	switch {
 	case form != nil: // also after an error of the Reader
@@ -79,7 +79,7 @@ func (l *lookahead) checkHeader(form *form, h uint32) {
 	if l.checkLimit(limitDepth, 0, uint64(d.depth)); l.err != nil || !d.options.Strict {
 		return
 	}
-	f, class, wide := d.options.Format, layouts[form.typ].class, h>>16&1
+	f, class, wide := d.format, layouts[form.typ].class, h>>16&1
 	flagged := f.width[class] == flagged
 	switch {
 	// Bits 8 to 15 mean nothing, and bits 16 to 31 only what the type has. With an idMask of all
@@ -169,7 +169,7 @@ func (l *lookahead) checkCount(at int, n, values, size uint64) {
 	l.checkLimit(limitValues, at, total)
 	l.checkLength(at, n*size)
 	if l.err == nil {
-		d.values = total
+		d.setValues(total)
 	}
 }
 
@@ -177,7 +177,7 @@ func (l *lookahead) checkCount(at int, n, values, size uint64) {
 // value read here would be a container that no engine sees.
 func (l *lookahead) signed() uint32 {
 	n := l.uint32()
-	if n > math.MaxInt32 && l.d.options.Format.engine {
+	if n > math.MaxInt32 && l.d.format.engine {
 		l.strict(true, l.at-4, "negative count")
 		return 0
 	}
@@ -250,7 +250,7 @@ func (l *lookahead) fixed(form *form) (Token, error) {
 	}
 	t.bits = l.word(int(form.size))
 	if l.d.options.Strict {
-		l.fail(0, l.d.options.Format.canonicalNumber(form, t.bits))
+		l.fail(0, l.d.format.canonicalNumber(form, t.bits))
 	}
 	return l.take(t, 0, 0)
 }
@@ -278,7 +278,7 @@ func (l *lookahead) container(form *form, flags uint32) (Token, error) {
 	n, shared := l.uint32(), tokenFlags(0)
 	if n&sharedBit != 0 {
 		n &^= sharedBit
-		if d.options.Format.shared {
+		if d.format.shared {
 			shared = flagShared
 		}
 		l.strict(shared == 0, at, "shared bit of a count")
@@ -300,7 +300,7 @@ func (l *lookahead) container(form *form, flags uint32) (Token, error) {
 // class or script has a name, and its elements are Objects. Engines refuse an unknown id, too, but
 // take id 0 for no type. Only Strict and the Encoder compare the elements with the type.
 func (l *lookahead) declared(k containerKind) Type {
-	at, f := l.at, l.d.options.Format
+	at, f := l.at, l.d.format
 	switch k {
 	case containerUntyped:
 		return 0
@@ -324,7 +324,7 @@ func (l *lookahead) declared(k containerKind) Type {
 // object reads the start of a serialized object.
 func (l *lookahead) object(form *form) (Token, error) {
 	d := l.d
-	null := d.options.Format.nullObject // the format has null objects, which need no permission
+	null := d.format.nullObject // the format has null objects, which need no permission
 	if !d.options.AllowObjects && !null {
 		l.fail(0, ErrObject) // before the name, so that none is waited for
 	}
@@ -351,7 +351,7 @@ const (
 // nodePath reads the start of a NodePath. Bit 31 of its first word tells two counts and flags from
 // the form before Godot 3, in which the word is the length of one string.
 func (l *lookahead) nodePath(form *form) (Token, error) {
-	d, format := l.d, l.d.options.Format
+	d, format := l.d, l.d.format
 	names, subnames, flags := uint32(1), uint64(0), flagOldNodePath
 	if n := l.uint32(); n&newNodePathBit != 0 {
 		names, subnames, flags = l.nodePathCounts(n &^ newNodePathBit)
@@ -376,7 +376,7 @@ func (l *lookahead) nodePath(form *form) (Token, error) {
 // of names. The counts that it returns are those that engines use: with the property that only a
 // flag counts, and with an overflow of 32 bits.
 func (l *lookahead) nodePathCounts(names uint32) (uint32, uint64, tokenFlags) {
-	format, word := l.d.options.Format, l.word(8)
+	format, word := l.d.format, l.word(8)
 	subnames, bits := uint64(uint32(word)), uint32(word>>32)
 	known := uint32(nodePathAbsolute) // the flags that engines write
 	if format.keepProperty {
@@ -493,7 +493,7 @@ func (l *lookahead) takeText(typ Type) textPart {
 		total = l.uint32()
 		left = uint64(total)
 		// StringBytes limits the text. The NUL of engines is no part of it.
-		l.checkLimit(limitString, at, uint64(total-min(total, d.options.Format.nul(typ))))
+		l.checkLimit(limitString, at, uint64(total-min(total, d.format.nul(typ))))
 		l.checkLength(at, uint64(total))
 	}
 	part := l.textPart(typ, left, total)
@@ -526,7 +526,7 @@ func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
 	if l.err != nil {
 		return textPart{}
 	}
-	d, at, nul := l.d, l.at, l.d.options.Format.nul(typ)
+	d, at, nul := l.d, l.at, l.d.format.nul(typ)
 	n, pad, flags := d.maxChunk, 0, tokenFlags(0)
 	last := left <= uint64(d.maxChunk)+uint64(nul) // whether the NUL fits, too, must not decide about a chunk
 	if last {
@@ -559,7 +559,7 @@ func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
 	}
 	if d.options.Strict {
 		l.strict(last && nul > 0 && !ended, at+n, "packed string without a NUL")
-		if typ != TypeNodePath || !d.options.Format.engine { // most engine versions leave memory content in this padding
+		if typ != TypeNodePath || !d.format.engine { // most engine versions leave memory content in this padding
 			l.checkPadding(at+n, b[at+n:at+n+pad])
 		}
 	}
@@ -591,7 +591,7 @@ func (l *lookahead) checkText(at int, text []byte) {
 // checkPadding checks, with Strict, that padding is zero, if engines write zeros.
 func (l *lookahead) checkPadding(at int, pad []byte) {
 	for _, c := range pad {
-		l.strict(c != 0 && !l.d.options.Format.garbagePadding, at, "padding other than zero")
+		l.strict(c != 0 && !l.d.format.garbagePadding, at, "padding other than zero")
 	}
 }
 

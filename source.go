@@ -32,8 +32,11 @@ type source struct {
 	src           io.Reader // nil after ResetBytes
 	srcErr        error     // returned by src together with bytes; returned after them
 	buffer        *bytebufferpool.ByteBuffer
-	inputEnd      uint64 // the position of the end of the input, or MaxUint64 if its length was not given
-	valueEnd      uint64 // the maximum end of the top-level value, by Limits.Bytes or inputEnd
+
+	origin     uint64 // the position of offset 0
+	valueStart uint64 // the position of the top-level value
+	valueEnd   uint64 // its maximum end, by Limits.Bytes or inputEnd
+	inputEnd   uint64 // the position of the end of the input, or MaxUint64 if its length was not given
 }
 
 // tokenSource has the buffer with the payload of the latest token. Tokens refer to it.
@@ -107,6 +110,7 @@ func (s *source) restart(r io.Reader, buf []byte, end int) {
 	// An End can have the position after the last byte, so the first new position is larger. Tokens
 	// and loops of the previous input then differ from all new ones in their positions.
 	s.base += uint64(s.end) + 1
+	s.origin = s.base
 	s.markEmpty(s.base)
 	s.r, s.limit, s.end = 0, end, end
 	s.buf, s.src, s.srcErr = buf, r, nil
@@ -124,9 +128,10 @@ func (s *source) release() {
 // endAt sets the position of the end of the input.
 func (s *source) endAt(pos uint64) { s.inputEnd = pos }
 
-// limitTo sets the maximum end of the top-level value.
-func (s *source) limitTo(pos uint64) {
-	s.valueEnd = min(s.inputEnd, pos)
+// startValue makes pos the start of the top-level value, which has at most this number of bytes.
+func (s *source) startValue(most uint64) {
+	s.valueStart = s.pos()
+	s.valueEnd = min(s.inputEnd, s.valueStart+most)
 	s.limit = s.readable()
 }
 

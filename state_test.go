@@ -75,7 +75,7 @@ func TestSizes(t *testing.T) {
 		require.EqualValues(t, 32, unsafe.Sizeof(Token{}))
 	}
 	require.LessOrEqual(t, unsafe.Sizeof(frame{}), uintptr(32))
-	require.LessOrEqual(t, unsafe.Sizeof(Decoder{}), uintptr(528))
+	require.LessOrEqual(t, unsafe.Sizeof(Decoder{}), uintptr(576)) // a size class of Go's allocator
 }
 
 func TestStackIndexOutOfRange(t *testing.T) {
