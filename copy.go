@@ -48,14 +48,17 @@ func (d *Decoder) SkipValue() error {
 	if err := d.start(); err != nil {
 		return err
 	}
-	rest, read := d.span(), d.next // a value's first token, a name, or the next chunk
+	rest, err := d.span(), error(nil)
 	switch d.want() {
 	case wantEnd:
 		return d.WrapError(wrapf(ErrCount, "SkipValue at an End"))
 	case wantDictKey:
-		read = d.value // the key
+		l := lookahead{d: d}
+		_, err = l.value() // the key
+	default: // a value's first token, a name, or the next chunk
+		_, err = d.next()
 	}
-	if _, err := read(); err != nil {
+	if err != nil {
 		return err
 	}
 	return d.readTo(rest)

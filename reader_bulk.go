@@ -478,15 +478,15 @@ func (c *content) units() units { return units{c.unit, layouts[c.typ].n} }
 // that convert to want.
 func (b bulk) startPacked(want units) error {
 	d := b.d
-	form, err := d.peekTyped("packed array", isPacked)
-	if err != nil {
-		return err
+	l := lookahead{d: d}
+	if l.expect("packed array", isPacked); l.err != nil {
+		return l.err
 	}
-	elem := form.units()
+	elem := l.form.units()
 	if !elem.convertTo(want) {
 		return d.errorAt(0, elem.mismatch(want))
 	}
-	_, err = d.value()
+	_, err := l.value()
 	if err == nil {
 		b.start()
 	}

@@ -241,23 +241,23 @@ func (p *fastPath) fastLongName(n uint32) (text []byte, ok bool) {
 	return text, true
 }
 
-// fastMath consumes the next value of math type t with n components, and returns its bytes
-// and unit. It returns wire.None if the fast path cannot read the value.
-func (p *fastPath) fastMath(t Type, n int) ([]byte, wire.Unit) {
+// fastMath returns the bytes and form of the next value, of math type t. It consumes nothing, and
+// returns nil if the fast path cannot read the value.
+func (p *fastPath) fastMath(t Type) ([]byte, *form) {
 	form, _ := p.fastForm()
 	if form == nil {
 		var last [fastSize]byte
 		form = p.lastForm(&last)
 	}
-	if form == nil || form.typ != t || form.shape != shapeMath {
-		return nil, wire.None
+	if form == nil || form.typ != t {
+		return nil, nil
 	}
-	from, size := p.r+4, int(form.size)
-	if size != n*form.unit.Size() || from+size > len(p.fastValues) {
-		return nil, wire.None
+	from := p.r + 4
+	to := from + int(form.size)
+	if to > len(p.fastValues) {
+		return nil, nil
 	}
-	_ = p.take(4 + size)
-	return p.buf[from : from+size], form.unit
+	return p.fastValues[from:to], form
 }
 
 // fastFloats reads the next value, of math type t with components of 32 bits, into c, without

@@ -38,7 +38,10 @@ import (
 // Leaving the loop reads nothing. The next call on the Decoder first skips the rest of the
 // Dictionary and returns an error in it.
 func (d *Decoder) Fields() iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) { d.eachField(yield) }
+	return func(yield func([]byte, error) bool) {
+		l := loop{d: d}
+		l.fields(yield)
+	}
 }
 
 // Elements reads the next value, an Array or packed array, and iterates over the indices
@@ -46,8 +49,19 @@ func (d *Decoder) Fields() iter.Seq2[[]byte, error] {
 // array with [ReadPacked], into a slice of length 1. The rules of [Decoder.Fields] apply.
 func (d *Decoder) Elements() iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
-		n, err := d.readElements()
-		d.each(n, err, 1, yield)
+		l := loop{d: d}
+		l.elements(yield)
+	}
+}
+
+// Pairs reads the next value, a Dictionary, and iterates over the indices of its pairs.
+// The loop's body reads the key, which can have any type, and the value. The rules of
+// [Decoder.Fields] apply; Pairs skips any part of the key and the value that the body has
+// not read.
+func (d *Decoder) Pairs() iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		l := loop{d: d}
+		l.pairs(yield)
 	}
 }
 
@@ -66,10 +80,11 @@ type loop struct {
 	short *[8]byte // of Fields: the bytes of cold.keys for a short key; a longer one follows them
 }
 
-// newLoop returns a loop over the container that the latest call on d has opened.
-func newLoop(d *Decoder) loop {
+// open begins the loop over the container that the latest call on the Decoder has opened.
+func (l *loop) open() {
+	d := l.d
 	around := &d.stack[d.depth-1]
-	return loop{d: d, origin: d.origin, depth: d.depth, keys: len(d.getCold().keys), left: around.remaining, keyPos: around.keyPos}
+	l.origin, l.depth, l.keys, l.left, l.keyPos = d.origin, d.depth, len(d.getCold().keys), around.remaining, around.keyPos
 }
 
 // isOpen reports whether the container is still open. The body can have closed it and opened
@@ -156,14 +171,15 @@ func (l *loop) end(err error) error {
 	return err
 }
 
-// eachField is the iterator of Fields. It is apart so that Fields is inlined.
-func (d *Decoder) eachField(yield func([]byte, error) bool) {
+// fields is the iterator of Fields. It is apart so that Fields is inlined.
+func (l *loop) fields(yield func([]byte, error) bool) {
+	d := l.d
 	n, err := d.ReadDict()
 	if err != nil {
 		yield(nil, err)
 		return
 	}
-	l := newLoop(d)
+	l.open()
 	d.cold.keys = le.AppendUint64(d.cold.keys, 0)
 	l.short = (*[8]byte)(d.cold.keys[l.keys:])
 	defer l.exit()
@@ -185,14 +201,34 @@ func (d *Decoder) eachField(yield func([]byte, error) bool) {
 	}
 }
 
+// elements is the iterator of Elements.
+func (l *loop) elements(yield func(int, error) bool) {
+	d := l.d
+	if form, b := d.fastForm(); form != nil && (form.shape == shapeArray || form.shape == shapePackedStrings) {
+		if n := le.Uint32(b[4:]); d.openFast(form, n) {
+			l.each(int(n), nil, 1, yield)
+			return
+		}
+	}
+	t, err := d.readTyped(TypeArray, func(f *form) bool { return f.typ == TypeArray || f.kind == KindPackedStart })
+	l.each(int(t.Len()), err, 1, yield)
+}
+
+// pairs is the iterator of Pairs.
+func (l *loop) pairs(yield func(int, error) bool) {
+	n, err := l.d.ReadDict()
+	l.each(n, err, 2, yield)
+}
+
 // each iterates over n elements, or pairs, of the container that the latest call has opened, unless
 // that call returned err. values is the number of values that the loop's body reads.
-func (d *Decoder) each(n int, err error, values uint64, yield func(int, error) bool) {
+func (l *loop) each(n int, err error, values uint64, yield func(int, error) bool) {
 	if err != nil {
 		yield(0, err)
 		return
 	}
-	l := newLoop(d)
+	d := l.d
+	l.open()
 	defer l.exit()
 	keyPos, packed := d.keyPos, d.want() == wantChunk
 	for i := 0; i < n && err == nil; i++ {
@@ -256,7 +292,8 @@ func (l *loop) slowKey() (key []byte, ok bool, err error) {
 	if err := d.start(); err != nil {
 		return nil, false, err
 	}
-	t, err := d.value()
+	ahead := lookahead{d: d}
+	t, err := ahead.value()
 	if err != nil {
 		return nil, false, err
 	}
@@ -274,27 +311,4 @@ func (l *loop) slowKey() (key []byte, ok bool, err error) {
 	}
 	b.end()
 	return key, true, nil
-}
-
-// readElements reads the start of an Array or packed array and returns the number of its
-// elements.
-func (d *Decoder) readElements() (int, error) {
-	if form, b := d.fastForm(); form != nil && (form.shape == shapeArray || form.shape == shapePackedStrings) {
-		if n := le.Uint32(b[4:]); d.openFast(form, n) {
-			return int(n), nil
-		}
-	}
-	t, err := d.readTyped(TypeArray, func(f *form) bool { return f.typ == TypeArray || f.kind == KindPackedStart })
-	return int(t.Len()), err
-}
-
-// Pairs reads the next value, a Dictionary, and iterates over the indices of its pairs.
-// The loop's body reads the key, which can have any type, and the value. The rules of
-// [Decoder.Fields] apply; Pairs skips any part of the key and the value that the body has
-// not read.
-func (d *Decoder) Pairs() iter.Seq2[int, error] {
-	return func(yield func(int, error) bool) {
-		n, err := d.ReadDict()
-		d.each(n, err, 2, yield)
-	}
 }

@@ -64,7 +64,7 @@ func (d *Decoder) next() (Token, error) {
 	l := lookahead{d: d}
 	switch d.want() {
 	case wantElem, wantKey, wantValue, wantField:
-		return d.value()
+		return l.value()
 	case wantTop:
 		return d.topValue()
 	case wantDictKey:
@@ -105,7 +105,8 @@ func (d *Decoder) topValue() (Token, error) {
 		}
 		d.stopFast()
 	}
-	return d.value()
+	l := lookahead{d: d}
+	return l.value()
 }
 
 // beginValue prepares for a top-level value, if it is next. PeekKind and typed reads call it, too,
@@ -148,11 +149,12 @@ func (d *Decoder) peekSlow() Kind {
 	}
 	k, err := Kind(0), d.leaveLoop()
 	if err == nil {
-		var next *form
 		if k = wantKinds[d.want()]; k == 0 && d.remaining > 0 {
-			if next, err = d.peekForm(); err == nil {
-				k = next.kind
+			l := lookahead{d: d}
+			if l.readHeader(); l.err == nil {
+				k = l.form.kind
 			}
+			err = l.err
 		}
 	}
 	if err != nil && d.err == nil { // an error of the Reader, which PeekKind cannot return and the next call does
@@ -166,48 +168,6 @@ func (d *Decoder) peekSlow() Kind {
 var wantKinds = [...]Kind{
 	wantDictKey: KindDictKey, wantProperty: KindProperty, wantName: KindStringChunk,
 	wantText: KindStringChunk, wantChunk: KindChunk, wantEnd: KindEnd,
-}
-
-// peekForm returns the form of the next value. It reads the header without consuming it.
-func (d *Decoder) peekForm() (*form, error) {
-	if err := d.beginValue(); err != nil {
-		return nil, err
-	}
-	l := lookahead{d: d}
-	form, _ := l.form()
-	return form, l.err
-}
-
-// peek returns the next bytes, at least n, without consuming them. A token is consumed only
-// after all of it is buffered, so that any call can be repeated. The bytes are valid until the
-// next peek, which can move them.
-func (d *Decoder) peek(n int) ([]byte, error) {
-	if d.limit-d.r < n {
-		if err := d.fill(n); err != nil {
-			return nil, err
-		}
-	}
-	return d.buf[d.r:d.limit], nil
-}
-
-// fill reads until at least n bytes are buffered after r. Even if n exceeds Limits.Bytes, it first
-// reads up to that limit, because the input can end earlier. The error and its offset then do not
-// depend on how the tokens are read.
-func (d *Decoder) fill(n int) error {
-	fault := d.bounds.check(limitBytes, d.pos()+uint64(n)-d.valueStart)
-	at := n
-	if fault != nil {
-		at = int(d.valueStart + uint64(d.bounds[limitBytes]) - d.pos())
-	}
-	if d.end-d.r < at {
-		if err := d.fetch(at); err != nil {
-			return d.readError(err)
-		}
-	}
-	if fault != nil {
-		return d.fail(at, fault)
-	}
-	return nil
 }
 
 // fetch reads until at least n bytes are buffered after r. It saves the keys that leave the

@@ -11,7 +11,7 @@ import (
 // header equals the header of their form. The slow path checks the header without consuming it
 // and then reads the value as a token. A value of another type, or a number that does not fit,
 // must consume nothing, not even a DictKey: the caller can then read the value in another way.
-// So peekTyped and peekNumber find the type and the number first, and only then is anything taken.
+// So expect and number find the type and the number first, and only then is anything taken.
 
 // PeekType returns the type of the next value without consuming it, also if the value is a
 // key before which a DictKey is next. The names of a NodePath and the strings of a
@@ -28,11 +28,11 @@ func (d *Decoder) PeekType() (Type, error) {
 	if d.want() == wantName {
 		return TypeString, nil
 	}
-	form, err := d.peekTyped(nil, nil)
-	if err != nil {
-		return 0, err
+	l := lookahead{d: d}
+	if l.expect(nil, nil); l.err != nil {
+		return 0, l.err
 	}
-	return form.typ, nil
+	return l.form.typ, nil
 }
 
 // Integer is the set of Go's integer types, for [ReadInteger].
@@ -87,9 +87,10 @@ func ReadInteger[T Integer](d *Decoder) (T, error) {
 			return v, d.take(4 + int(form.size))
 		}
 	}
-	t, size, err := d.peekNumber(TypeInt)
-	if err != nil {
-		return 0, err
+	l := lookahead{d: d}
+	t := l.number(TypeInt)
+	if l.err != nil {
+		return 0, l.err
 	}
 	x, isInt := t.exactInt()
 	v := T(x)
@@ -104,7 +105,7 @@ func ReadInteger[T Integer](d *Decoder) (T, error) {
 		}
 		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.number(), v))
 	}
-	return v, d.readNumber(size)
+	return v, l.takeNumber(t)
 }
 
 // number returns the value of an int or float, for messages.
@@ -139,36 +140,37 @@ func (d *Decoder) ReadFloat() (float64, error) {
 	return readFloat[float64](d)
 }
 
-// peekNumber returns the next value, an int or float, and its size in bytes, without
-// consuming it.
-func (d *Decoder) peekNumber(want Type) (t Token, size int, err error) {
+// number returns the next value, an int or float. takeNumber consumes it, after the caller has
+// found that it fits.
+func (l *lookahead) number(want Type) Token {
+	d := l.d
 	var last [fastSize]byte
 	form, b := d.fastForm()
 	if form == nil {
 		form, b = d.lastForm(&last), &last
 	}
-	if form != nil && (form.typ == TypeInt || form.typ == TypeFloat) {
-		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, 4 + int(form.size), nil
+	if form != nil && isNumber(form) {
+		l.form, l.at = form, 4+int(form.size)
+		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}
 	}
-	form, err = d.peekTyped(want, isNumber)
-	if err != nil {
-		return Token{}, 0, err
+	if l.expect(want, isNumber); l.err == nil {
+		l.checkHeader()
 	}
-	l := lookahead{d: d, at: 4}
-	l.checkHeader(form, le.Uint32(d.buf[d.r:])) // as in value, before waiting for more bytes
-	bits := l.word(int(form.size))
-	return Token{head: form.head, bits: bits}, l.at, l.err
+	if l.err != nil {
+		return Token{}
+	}
+	return Token{head: l.form.head, bits: l.word(int(l.form.size))}
 }
 
-// readNumber consumes the number that peekNumber returned. On the slow path it reads the value
-// again, because value has the checks of Strict.
-func (d *Decoder) readNumber(size int) error {
-	if d.fastValues != nil {
-		return d.take(size)
+// takeNumber consumes the number t.
+func (l *lookahead) takeNumber(t Token) error {
+	if l.d.options.Strict {
+		l.fail(0, l.d.format.canonicalNumber(l.form, t.bits))
 	}
-	_, err := d.value()
-	d.drop() // typed reads return no token
-	return err
+	if l.err != nil {
+		return l.err
+	}
+	return l.d.take(l.at)
 }
 
 // ReadString reads a String, a StringName, or the next string of a PackedStringArray or
@@ -209,52 +211,53 @@ func (d *Decoder) ReadReals(t Type, c []float64) error {
 	if fastFloats(&d.fastPath, t, c) {
 		return nil
 	}
-	b, u, err := d.readMath(t, len(c), wire.Float32)
-	if err == nil {
-		wire.Floats(c, b, u)
+	l := lookahead{d: d}
+	b := l.math(t, len(c), wire.Float32)
+	if l.err != nil {
+		return l.err
 	}
-	return err
+	wire.Floats(c, b, l.form.unit)
+	return d.take(l.at)
 }
 
 // ReadInts reads a value of type t into c. t must be Vector2i, Vector3i, Vector4i or Rect2i,
 // and len(c) the number of its components.
 func (d *Decoder) ReadInts(t Type, c []int32) error {
-	b, _, err := d.readMath(t, len(c), wire.Int32)
-	if err != nil {
-		return err
+	l := lookahead{d: d}
+	b := l.math(t, len(c), wire.Int32)
+	if l.err != nil {
+		return l.err
 	}
 	for i := range c {
 		c[i] = int32(le.Uint32(b[4*i:]))
 	}
-	return nil
+	return d.take(l.at)
 }
 
-// readMath reads a value of math type t with n components of the narrow unit u. It returns its
-// bytes in the buffer and their unit.
-func (d *Decoder) readMath(t Type, n int, u wire.Unit) ([]byte, wire.Unit, error) {
-	if err := d.checkMath(t, n, u); err != nil {
-		return nil, wire.None, err
+// math returns the bytes of the next value, of math type t with n components of the narrow unit u.
+// The unit of its form is that of the bytes. The caller consumes them, l.at in all.
+func (l *lookahead) math(t Type, n int, u wire.Unit) []byte {
+	d := l.d
+	if l.err = d.start(); l.err != nil {
+		return nil
 	}
-	if b, u := d.fastMath(t, n); u != wire.None {
-		return b, u, nil
-	}
-	tok, err := d.readType(t)
-	return tok.Bytes(), tok.unit(), err
-}
-
-// checkMath checks that t is a math type with n components and the narrow unit u.
-func (d *Decoder) checkMath(t Type, n int, u wire.Unit) error {
-	if err := d.start(); err != nil {
-		return err
-	}
-	if !layouts[t].isMath() {
-		return d.errorAt(0, wrapf(ErrType, "%v is not a math type", t))
-	}
-	if layouts[t].units[0] != u {
-		return d.errorAt(0, wrapf(ErrType, "%v has components of %v, not %v", t, layouts[t].units[0], u))
-	}
-	if n != int(layouts[t].n) {
-		return d.errorAt(0, wrapf(ErrCount, "%v has %d components, not %d", t, layouts[t].n, n))
+	switch m := &layouts[t]; {
+	case !m.isMath():
+		l.err = d.errorAt(0, wrapf(ErrType, "%v is not a math type", t))
+	case m.units[0] != u:
+		l.err = d.errorAt(0, wrapf(ErrType, "%v has components of %v, not %v", t, m.units[0], u))
+	case n != int(m.n):
+		l.err = d.errorAt(0, wrapf(ErrCount, "%v has %d components, not %d", t, m.n, n))
+	default:
+		if b, form := d.fastMath(t); form != nil {
+			l.form, l.at = form, 4+len(b)
+			return b
+		}
+		l.expect(t, func(f *form) bool { return f.typ == t })
+		if l.err == nil {
+			l.checkHeader()
+			return l.next(int(l.form.size))
+		}
 	}
 	return nil
 }
@@ -397,12 +400,11 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 	if d.want() == wantName {
 		most += uint64(d.format.nul(typ))
 	} else {
-		form, err := d.peekTyped(nil, nil)
-		if err != nil || form.shape != shapeText {
-			return nil, false, err
+		if l.expect(nil, nil); l.err != nil || l.form.shape != shapeText {
+			return nil, false, l.err
 		}
-		l.at, typ = 4, form.typ
-		l.checkHeader(form, le.Uint32(d.buf[d.r:])) // as in value, before waiting for more bytes
+		typ = l.form.typ
+		l.checkHeader()
 	}
 	length := l // a copy reads the length, so that text finds it unread
 	if n := length.uint32(); length.err != nil || uint64(n) > most {
@@ -427,16 +429,17 @@ func (d *Decoder) ReadFloat32() (float32, error) {
 
 // readFloat reads the number for ReadFloat and ReadFloat32 after their fast paths.
 func readFloat[T float32 | float64](d *Decoder) (T, error) {
-	t, size, err := d.peekNumber(TypeFloat)
-	if err != nil {
-		return 0, err
+	l := lookahead{d: d}
+	t := l.number(TypeFloat)
+	if l.err != nil {
+		return 0, l.err
 	}
 	x := T(t.Float())
 	exact := x < 1<<63 && int64(x) == t.Int() // int64(1<<63) depends on the processor
 	if t.Type() == TypeInt && !exact || math.IsInf(float64(x), 0) && !math.IsInf(t.Float(), 0) {
 		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.number(), x))
 	}
-	return x, d.readNumber(size)
+	return x, l.takeNumber(t)
 }
 
 // ReadReals32 reads a value of math type t into c, in encoded order. It rounds components of 64
@@ -446,27 +449,19 @@ func (d *Decoder) ReadReals32(t Type, c []float32) error {
 	if fastFloats(&d.fastPath, t, c) {
 		return nil
 	}
-	if err := d.checkMath(t, len(c), wire.Float32); err != nil {
-		return err
-	}
-	form, err := d.peekTyped(t, func(f *form) bool { return f.typ == t })
-	if err != nil {
-		return err
-	}
-	l := lookahead{d: d, at: 4}
-	l.checkHeader(form, le.Uint32(d.buf[d.r:])) // as in value, before waiting for more bytes
-	b := l.next(int(form.size))
+	l := lookahead{d: d}
+	b := l.math(t, len(c), wire.Float32)
 	if l.err != nil {
 		return l.err
 	}
-	size := form.unit.Size()
+	unit := l.form.unit
 	for i := range c {
-		if x := wire.Float(b[i*size:], form.unit); wire.Overflows(x) {
+		if x := wire.Float(b[i*unit.Size():], unit); wire.Overflows(x) {
 			return d.errorAt(0, wrapf(ErrRange, "component %v does not fit float32", x))
 		}
 	}
 	for i := range c {
-		c[i] = float32(wire.Float(b[i*size:], form.unit))
+		c[i] = float32(wire.Float(b[i*unit.Size():], unit))
 	}
 	return d.take(l.at)
 }
@@ -480,36 +475,13 @@ func (d *Decoder) readType(t Type) (Token, error) {
 	return d.readTyped(t, func(f *form) bool { return f.typ == t })
 }
 
-// readTyped reads the first token of the next value, whose form peekTyped accepts.
+// readTyped reads the first token of the next value, which accepts accepts, see expect.
 func (d *Decoder) readTyped(want any, accepts func(*form) bool) (Token, error) {
-	if _, err := d.peekTyped(want, accepts); err != nil {
-		return Token{}, err
+	l := lookahead{d: d}
+	if l.expect(want, accepts); l.err != nil {
+		return Token{}, l.err
 	}
-	return d.value()
-}
-
-// peekTyped returns the form of the next value, for a typed read. It reads the header
-// without consuming it. If accepts is not nil and reports false, it returns an error with want,
-// the name of what the call reads.
-func (d *Decoder) peekTyped(want any, accepts func(*form) bool) (*form, error) {
-	if err := d.start(); err != nil {
-		return nil, err
-	}
-	switch w := d.want(); {
-	case w <= lastValue || w == wantDictKey: // a value
-	case w == wantEnd:
-		f := d.top()
-		return nil, d.errorAt(0, wrapf(ErrCount, "more %s than the declared %d", f.holds(), f.count))
-	case w == wantProperty:
-		return nil, d.errorAt(0, wrapf(ErrType, "got the name of a property, want a value"))
-	default:
-		return nil, d.errorAt(0, wrapf(ErrType, "got a part of a %v, want a value", d.top().typ))
-	}
-	form, err := d.peekForm()
-	if err == nil && accepts != nil && !accepts(form) {
-		err = d.errorAt(0, wrapf(ErrType, "got %v, want %v", form.typ, want))
-	}
-	return form, err
+	return l.value()
 }
 
 func isNumber(f *form) bool { return f.typ == TypeInt || f.typ == TypeFloat }

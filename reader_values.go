@@ -8,74 +8,103 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// value reads the first token of a value on the slow path. The caller has called start and knows
-// that a value or key is next. Each case reads its fields in the order of the encoding, and checks
-// counts and lengths before it waits for the bytes that they declare. The error is then the same
-// for every way in which the input arrives.
-func (d *Decoder) value() (Token, error) {
-	l := lookahead{d: d}
-	form, h := l.form()
-	// Before waiting for more bytes: an error of the header must not depend on a slow sender.
-	if l.checkHeader(form, h); l.err != nil {
-		return Token{}, l.err
-	}
-	switch form.shape {
-	case shapeText:
-		return l.text(form.typ)
-	case shapeNodePath:
-		return l.nodePath(form)
-	case shapeSignal:
-		return l.signal(form)
-	case shapeObject:
-		return l.object(form)
-	case shapeArray, shapeDict:
-		return l.container(form, h>>16&uint32(form.headerFlags))
-	case shapePacked, shapePackedStrings:
-		return l.packed(form)
-	case shapeImage:
-		return l.image(form)
-	case shapeEvent:
-		return l.event(form)
-	}
-	return l.fixed(form)
-}
-
 // A lookahead reads the fields of a token from the read buffer, in their order, without
-// consuming them: the header, counts and names. Only open, take, takeText and takeChunk consume
-// them, after all of them are buffered and checked. After a temporary error of the Reader, the
-// same call therefore starts from the header again.
+// consuming them: the header, counts and names. Only open, take, takeText, takeChunk and takeNumber
+// consume them, after all of them are buffered and checked. After a temporary error of the Reader,
+// the same call therefore starts from the header again.
 //
 // The first error stays. After it, methods check nothing, consume nothing and return zeros,
 // so that the functions for each type need not handle it field by field.
 type lookahead struct {
-	d   *Decoder
-	at  int // the offset of the next field, from the start of the token
-	err error
+	d      *Decoder
+	at     int    // the offset of the next field, from the start of the token
+	form   *form  // of the value, after readHeader
+	header uint32 // with its flags, for value
+	err    error
 }
 
-// form reads the header of a value, and returns its form and the header. Without a form there is an
-// error: for a known type id, the flags of the header are wrong, otherwise the id.
-func (l *lookahead) form() (*form, uint32) {
-	h, f := l.uint32(), l.d.format
-	form := l.d.forms.lookup(h)
+// value reads the first token of a value. The caller has called start and knows that a value or key
+// is next. Each case reads its fields in the order of the encoding, and checks counts and lengths
+// before it waits for the bytes that they declare. The error is then the same for every way in which
+// the input arrives.
+func (l *lookahead) value() (Token, error) {
+	if l.form == nil { // typed reads have read it
+		l.readHeader()
+	}
+	if l.checkHeader(); l.err != nil {
+		return Token{}, l.err
+	}
+	switch l.form.shape {
+	case shapeText:
+		return l.text(l.form.typ)
+	case shapeNodePath:
+		return l.nodePath()
+	case shapeSignal:
+		return l.signal()
+	case shapeObject:
+		return l.object()
+	case shapeArray, shapeDict:
+		return l.container()
+	case shapePacked, shapePackedStrings:
+		return l.packed()
+	case shapeImage:
+		return l.image()
+	case shapeEvent:
+		return l.event()
+	}
+	return l.fixed()
+}
+
+// readHeader reads the header of a value and finds its form. Without a form there is an error: for
+// a known type id, the flags of the header are wrong, otherwise the id.
+func (l *lookahead) readHeader() {
+	d := l.d
+	if l.err = d.beginValue(); l.err != nil {
+		return
+	}
+	h, f := l.uint32(), d.format
+	l.header, l.form = h, d.forms.lookup(h)
 	switch {
-	case form != nil: // also after an error of the Reader
+	case l.form != nil: // also after an error of the Reader
 	case f.typeOf(h&0xFFFF) != 0: // only in formats whose ids have more than 16 bits
 		l.fail(0, wrapf(ErrFlags, "header has flags: %#x, %v has none", h, f))
 	default:
 		hint := ""
-		if l.d.pos() == l.d.origin { // the first bytes, which tell what else the input can be
+		if d.pos() == d.origin { // the first bytes, which tell what else the input can be
 			hint = wire.Hint(h)
 		}
 		l.fail(0, wrapf(ErrType, "unknown %v type id %d%s", f, h&f.idMask, hint))
 	}
-	return form, h
 }
 
-// checkHeader checks the depth of a value. With Strict, it also checks the flags of its
-// header h, the declared type of its container, and the alternatives in strictSeen.
-func (l *lookahead) checkHeader(form *form, h uint32) {
+// expect reads the header of the next value for a typed read, which consumes nothing, not even a
+// DictKey, if the value is not what it wants. accepts reports whether it is; nil accepts all values.
+// want names the wanted value in the error.
+func (l *lookahead) expect(want any, accepts func(*form) bool) {
 	d := l.d
+	if l.err = d.start(); l.err != nil {
+		return
+	}
+	switch w := d.want(); {
+	case w <= lastValue || w == wantDictKey: // a value
+		if l.readHeader(); l.err == nil && accepts != nil && !accepts(l.form) {
+			l.err = d.errorAt(0, wrapf(ErrType, "got %v, want %v", l.form.typ, want))
+		}
+	case w == wantEnd:
+		f := d.top()
+		l.err = d.errorAt(0, wrapf(ErrCount, "more %s than the declared %d", f.holds(), f.count))
+	case w == wantProperty:
+		l.err = d.errorAt(0, wrapf(ErrType, "got the name of a property, want a value"))
+	default:
+		l.err = d.errorAt(0, wrapf(ErrType, "got a part of a %v, want a value", d.top().typ))
+	}
+}
+
+// checkHeader checks the depth of a value. With Strict, it also checks the flags of its header,
+// the declared type of its container, and the alternatives in strictSeen. It is called before the
+// rest of the value is waited for: an error of the header must not depend on a slow sender.
+func (l *lookahead) checkHeader() {
+	d, form, h := l.d, l.form, l.header
 	if l.checkLimit(limitDepth, 0, uint64(d.depth)); l.err != nil || !d.options.Strict {
 		return
 	}
@@ -97,19 +126,41 @@ func (l *lookahead) checkHeader(form *form, h uint32) {
 }
 
 // next reads n bytes. It waits for all of them at once, because an error of Limits.Bytes
-// contains the number.
+// contains the number. The bytes are valid until the next call, which can move them.
 func (l *lookahead) next(n int) []byte {
+	if l.err == nil {
+		l.err = l.wait(l.at + n)
+	}
 	if l.err != nil {
 		return nil
 	}
-	b, err := l.d.peek(l.at + n)
-	if err != nil {
-		l.err = err
+	from := l.d.r + l.at
+	l.at += n
+	return l.d.buf[from : from+n]
+}
+
+// wait reads until at least n bytes of the token are buffered. Even if n exceeds Limits.Bytes, it
+// first reads up to that limit, because the input can end earlier. The error and its offset then do
+// not depend on how the tokens are read.
+func (l *lookahead) wait(n int) error {
+	d := l.d
+	if d.limit-d.r >= n {
 		return nil
 	}
-	at := l.at
-	l.at += n
-	return b[at:l.at]
+	fault := d.bounds.check(limitBytes, d.pos()+uint64(n)-d.valueStart)
+	at := n
+	if fault != nil {
+		at = int(d.valueStart + uint64(d.bounds[limitBytes]) - d.pos())
+	}
+	if d.end-d.r < at {
+		if err := d.fetch(at); err != nil {
+			return d.readError(err)
+		}
+	}
+	if fault != nil {
+		return d.fail(at, fault)
+	}
+	return nil
 }
 
 // word reads a number of n bytes, at most 8. After an error it is 0. The copy serves all sizes, and
@@ -214,11 +265,11 @@ func (l *lookahead) take(t Token, at, n int) (Token, error) {
 
 // open consumes the fields and pushes a frame for count elements. It returns the Start token, with
 // a payload as take does.
-func (l *lookahead) open(form *form, count uint32, at, n int) (Token, error) {
+func (l *lookahead) open(count uint32, at, n int) (Token, error) {
 	if l.err != nil {
 		return Token{}, l.err
 	}
-	d := l.d
+	d, form := l.d, l.form
 	d.push(&form.content, count, d.pos())
 	t := l.finish(Token{head: form.head, bits: uint64(count)}, at, n)
 	// Data, and names that are to be joined; packed strings are read one by one.
@@ -242,7 +293,8 @@ func (l *lookahead) finish(t Token, at, n int) Token {
 }
 
 // fixed reads a number or math type. A number is in the token itself; components are its payload.
-func (l *lookahead) fixed(form *form) (Token, error) {
+func (l *lookahead) fixed() (Token, error) {
+	form := l.form
 	t := Token{head: form.head}
 	if form.shape == shapeMath {
 		l.next(int(form.size))
@@ -262,8 +314,8 @@ const sharedBit = 1 << 31
 // container reads the start of an Array or Dictionary: the declared types, if the flags
 // have any, and the count. The encoded types are the payload of the token, so that reading them
 // allocates nothing: Token.Elem decodes them again.
-func (l *lookahead) container(form *form, flags uint32) (Token, error) {
-	d, from := l.d, l.at
+func (l *lookahead) container() (Token, error) {
+	d, from, flags := l.d, l.at, l.header>>16&uint32(l.form.headerFlags)
 	elem := l.declared(containerKind(flags & 3)) // of elements or keys
 	if elem == 0 {                               // type id 0 declares nothing, so the payload begins after it
 		flags, from = flags&^3, l.at
@@ -283,12 +335,12 @@ func (l *lookahead) container(form *form, flags uint32) (Token, error) {
 		}
 		l.strict(shared == 0, at, "shared bit of a count")
 	}
-	values := uint64(1) << form.pairs
+	values := uint64(1) << l.form.pairs
 	l.checkCount(at, uint64(n), values, 4*values)
 	if to == from {
 		from = 0 // no payload
 	}
-	t, err := l.open(form, n, from, to-from)
+	t, err := l.open(n, from, to-from)
 	if err == nil {
 		d.top().elem = elem
 		t.head |= uint64(shared)<<16 | uint64(flags)<<(16+elemShift)
@@ -322,7 +374,7 @@ func (l *lookahead) declared(k containerKind) Type {
 }
 
 // object reads the start of a serialized object.
-func (l *lookahead) object(form *form) (Token, error) {
+func (l *lookahead) object() (Token, error) {
 	d := l.d
 	null := d.format.nullObject // the format has null objects, which need no permission
 	if !d.options.AllowObjects && !null {
@@ -338,7 +390,7 @@ func (l *lookahead) object(form *form) (Token, error) {
 		count = l.signed()
 		l.checkCount(l.at-4, uint64(count), 2, 8)
 	}
-	return l.open(form, count, 8, n)
+	return l.open(count, 8, n)
 }
 
 // Bits of a NodePath: newNodePathBit is in its first word, the others are in its flags.
@@ -350,7 +402,7 @@ const (
 
 // nodePath reads the start of a NodePath. Bit 31 of its first word tells two counts and flags from
 // the form before Godot 3, in which the word is the length of one string.
-func (l *lookahead) nodePath(form *form) (Token, error) {
+func (l *lookahead) nodePath() (Token, error) {
 	d, format := l.d, l.d.format
 	names, subnames, flags := uint32(1), uint64(0), flagOldNodePath
 	if n := l.uint32(); n&newNodePathBit != 0 {
@@ -363,7 +415,7 @@ func (l *lookahead) nodePath(form *form) (Token, error) {
 		l.checkCount(4, 1, 1, 0)
 		l.at = 4 // the word is the length of the string, which follows in the form of a name
 	}
-	t, err := l.open(form, names+uint32(subnames), 0, 0)
+	t, err := l.open(names+uint32(subnames), 0, 0)
 	if err == nil {
 		d.top().setNames(names, flags)
 		t.head |= uint64(flags) << 16
@@ -409,28 +461,28 @@ func (l *lookahead) nodePathCounts(names uint32) (uint32, uint64, tokenFlags) {
 
 // packed reads the start of a packed array. The elements of one with numbers are limited by
 // PackedBytes, and not by Elements and Values: nothing is created for each of them.
-func (l *lookahead) packed(form *form) (Token, error) {
+func (l *lookahead) packed() (Token, error) {
 	var n uint32
-	if form.shape == shapePackedStrings {
+	if l.form.shape == shapePackedStrings {
 		n = l.signed()
 		l.checkCount(4, uint64(n), 1, 4)
 	} else {
 		n = l.uint32()
-		l.checkBytes(limitPacked, 4, uint64(n)*uint64(form.size))
+		l.checkBytes(limitPacked, 4, uint64(n)*uint64(l.form.size))
 	}
-	return l.open(form, n, 0, 0)
+	return l.open(n, 0, 0)
 }
 
 // signal reads a Signal.
-func (l *lookahead) signal(form *form) (Token, error) {
+func (l *lookahead) signal() (Token, error) {
 	n := l.name()
 	object := l.word(8)
-	return l.take(Token{head: form.head, bits: object}, 8, n)
+	return l.take(Token{head: l.form.head, bits: object}, 8, n)
 }
 
 // image reads the start of an Image of Godot 2. Its fields are the payload of the token; the data
 // follows as Chunks.
-func (l *lookahead) image(form *form) (Token, error) {
+func (l *lookahead) image() (Token, error) {
 	const fields = 16 // format, mipmaps, width, height
 	b := l.next(fields + 4)
 	if b == nil {
@@ -438,11 +490,11 @@ func (l *lookahead) image(form *form) (Token, error) {
 	}
 	n := le.Uint32(b[fields:])
 	l.checkBytes(limitPacked, 4+fields, uint64(n))
-	return l.open(form, n, 4, fields)
+	return l.open(n, 4, fields)
 }
 
 // event reads an InputEvent of Godot 2.
-func (l *lookahead) event(form *form) (Token, error) {
+func (l *lookahead) event() (Token, error) {
 	b := l.next(wire.EventHead)
 	if b == nil {
 		return Token{}, l.err
@@ -456,7 +508,7 @@ func (l *lookahead) event(form *form) (Token, error) {
 	l.checkBytes(limitName, 12, uint64(rest))
 	l.strict(rest != uint32(n), 12, "InputEvent longer than its type needs")
 	l.next(int(rest))
-	return l.take(Token{head: form.head, bits: uint64(event) | uint64(device)<<32}, 4+wire.EventHead, n)
+	return l.take(Token{head: l.form.head, bits: uint64(event) | uint64(device)<<32}, 4+wire.EventHead, n)
 }
 
 // A textPart is a chunk of a string.
@@ -611,8 +663,7 @@ func (l *lookahead) padded(typ Type, n, pad int) (int, error) {
 			}
 		}
 	}
-	_, err := d.peek(n + pad)
-	return pad, err
+	return pad, l.wait(n + pad)
 }
 
 // chunk reads the next elements of packed data as a token.
