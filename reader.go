@@ -24,13 +24,16 @@ import (
 // consume bytes, r is increased. Before it reads more, fetch moves the bytes from the history on to
 // the start of the buffer.
 //
-// The fast path reads values inside Arrays, Dictionaries, NodePaths and
-// PackedStringArrays, if they are completely in the buffer and have a header that
-// engines write, and opens Arrays and Dictionaries at the top level. It is in ReadToken,
-// readName, readLast, the typed reads, skipFast and passFast. It does not check
-// Limits.Bytes, because limit includes it, nor errors, depth or options, because
-// updateFastPath sets fastValues and fastNames to nil where any of these must be checked. The
-// slow path reads everything else: start, then next and the functions that it calls.
+// A Decoder reads on two paths, which have the same bytes, nesting and limits in a fastPath. The
+// fast path reads values inside Arrays, Dictionaries, NodePaths and PackedStringArrays, if they are
+// completely in the buffer and have a header that engines write, and opens Arrays, Dictionaries and
+// packed arrays at the top level. Its methods find a value or return nil, false or 0; the methods of
+// the Decoder then turn to the slow path, which reads everything else: start, then next and the
+// lookahead that it begins.
+//
+// The fast path does not check Limits.Bytes, because limit includes it, nor errors, options, bulk
+// reads or loops that have been left, because updateFastPath and startFast set fastValues and
+// fastNames to nil where any of these must be checked.
 //
 // On both paths, a token is consumed only after all of it is in the buffer. A call that a
 // temporary error of the Reader interrupts has therefore changed nothing, except for
@@ -325,8 +328,12 @@ func (d *Decoder) readLast() (Token, error) {
 		d.payload.active = false
 		return d.readEnd(), nil
 	case d.fastValues != nil:
-		if t, ok := d.lastToken(); ok {
-			return t, nil
+		if d.atKey() && d.marked != d.remaining {
+			return d.readDictKey(), nil
+		}
+		var b [fastSize]byte
+		if form := d.lastForm(&b); form != nil {
+			return d.takeLast(form, &b), nil
 		}
 	case d.fastNames != nil:
 		if text, ok := d.fastName(); ok {

@@ -192,7 +192,9 @@ func (b bulk) startText(want any, accepts func(*form) bool) error {
 	if err == nil && d.want() == wantName {
 		_, err = d.next()
 	} else if err == nil {
-		_, err = d.readTyped(want, accepts)
+		l := lookahead{d: d}
+		l.expect(want, accepts)
+		_, err = l.value()
 	}
 	if err == nil {
 		b.start()
@@ -220,13 +222,19 @@ func (b bulk) appendText(dst []byte) ([]byte, error) {
 	for {
 		// An interrupted read of a name is repeated with its separator, so dst gets the
 		// separator only after peek has succeeded.
-		with := b.appendSeparator(dst)
+		with := dst
+		if b.d.payload.kind == KindNodePathStart {
+			with = b.appendSeparator(dst)
+		}
 		text, err := b.peek(math.MaxInt)
 		if err == nil || err == io.EOF {
 			dst = append(with, text...)
 		}
+		if err == io.EOF {
+			return dst, nil
+		}
 		if err != nil {
-			return dst, noMore(err)
+			return dst, err
 		}
 		b.discard(len(text))
 	}
@@ -236,7 +244,7 @@ func (b bulk) appendText(dst []byte) ([]byte, error) {
 // NodePath "/" has no names. Between the chunks of one name there is nothing.
 func (b bulk) appendSeparator(dst []byte) []byte {
 	d := b.d
-	if d.payload.kind != KindNodePathStart || d.payload.done || d.want() == wantText {
+	if d.payload.done || d.want() == wantText {
 		return dst
 	}
 	f := d.top()
@@ -248,14 +256,6 @@ func (b bulk) appendSeparator(dst []byte) []byte {
 		dst = append(dst, ':')
 	}
 	return dst
-}
-
-// noMore returns nil for the io.EOF at the end of a payload.
-func noMore(err error) error {
-	if err == io.EOF {
-		return nil
-	}
-	return err
 }
 
 // missing returns the error of a call if the latest token has no payload that it could read.
@@ -324,8 +324,11 @@ func (p *payloadReader) WriteTo(w io.Writer) (total int64, err error) {
 	}
 	for {
 		b, err := p.peek(math.MaxInt)
+		if err == io.EOF {
+			return total, nil
+		}
 		if err != nil {
-			return total, noMore(err)
+			return total, err
 		}
 		n, err := checked.Write(w, b)
 		p.discard(n)
@@ -436,8 +439,9 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 			_, err := b.peek(0)
 			if err == io.EOF {
 				b.end()
+				err = nil
 			}
-			return dst, noMore(err)
+			return dst, err
 		}
 		if len(dst) == cap(dst) {
 			// In memory, checkLength has found that all elements are there. From a Reader, dst at

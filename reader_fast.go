@@ -85,34 +85,13 @@ func (p *fastPath) take(size int) error {
 // fastForm returns the form of the next value and its first bytes. It returns nil if the
 // fast path cannot read the value.
 func (p *fastPath) fastForm() (f *form, b *[fastSize]byte) {
-	if p.remaining > 0 {
-		f, b = p.forms.formAt(p.fastValues, p.r&math.MaxInt)
-	}
-	return
-}
-
-// formAt returns the form of the value at r in win and its first bytes, or nil.
-func (table *formTable) formAt(win []byte, r int) (f *form, b *[fastSize]byte) {
-	if r <= len(win)-fastSize {
+	if win, r := p.fastValues, p.r&math.MaxInt; r <= len(win)-fastSize && p.remaining > 0 {
 		b = (*[fastSize]byte)(win[r:])
-		if form, ok := table.find(le.Uint32(b[:])); ok {
+		if form, ok := p.forms.find(le.Uint32(b[:])); ok {
 			f = form
 		}
 	}
 	return
-}
-
-// lastToken reads a token for ReadToken in the last bytes of the buffer.
-func (p *fastPath) lastToken() (t Token, ok bool) {
-	if p.atKey() && p.marked != p.remaining {
-		return p.readDictKey(), true
-	}
-	var b [fastSize]byte
-	form := p.lastForm(&b)
-	if form == nil {
-		return Token{}, false
-	}
-	return p.takeLast(form, &b), true
 }
 
 // lastForm returns the form of the next value if it is a number, math type or short string, and
@@ -602,7 +581,14 @@ func (p *fastPath) skipValues(open int) bool {
 			left, last, before = p.remaining, -1, -1
 			continue
 		}
-		form, b := p.forms.formAt(win, r)
+		var form *form // as fastForm, which looks at the fields: -2 % of SkipValue
+		var b *[fastSize]byte
+		if r <= len(win)-fastSize {
+			b = (*[fastSize]byte)(win[r:])
+			if f, ok := p.forms.find(le.Uint32(b[:])); ok {
+				form = f
+			}
+		}
 		if form == nil || form.shape != shapeArray && form.shape != shapeDict {
 			if size := p.otherSize(form, b); size > 0 {
 				before, last, r = last, r, r+size

@@ -210,7 +210,9 @@ func (l *loop) elements(yield func(int, error) bool) {
 			return
 		}
 	}
-	t, err := d.readTyped(TypeArray, func(f *form) bool { return f.typ == TypeArray || f.kind == KindPackedStart })
+	ahead := lookahead{d: d}
+	ahead.expect(TypeArray, func(f *form) bool { return f.typ == TypeArray || f.kind == KindPackedStart })
+	t, err := ahead.value()
 	l.each(int(t.Len()), err, 1, yield)
 }
 
@@ -272,13 +274,10 @@ func (l *loop) key() (key []byte, ok bool, err error) {
 	if int64(len(text)) > d.bounds[limitName] {
 		return nil, false, d.SkipValue() // the value; fastString has consumed the key
 	}
-	return l.keep(append(l.kept(), text...)), true, nil
+	return l.keep(append(d.cold.keys[:l.keys+len(short)], text...)), true, nil
 }
 
-// kept returns cold.keys up to the copy of a longer key of this loop.
-func (l *loop) kept() []byte { return l.d.cold.keys[:l.keys+len(l.short)] }
-
-// keep sets cold.keys and returns the key that has been appended to kept.
+// keep sets cold.keys and returns the longer key at its end.
 func (l *loop) keep(keys []byte) []byte {
 	l.d.cold.keys = keys
 	return keys[l.keys+len(l.short) : len(keys) : len(keys)] // an append to the key must not write to cold.keys
@@ -297,7 +296,7 @@ func (l *loop) slowKey() (key []byte, ok bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if t.Kind() != KindStringChunk || t.Len() > d.bounds[limitName] {
+	if ahead.form.shape != shapeText || t.Len() > d.bounds[limitName] {
 		if err := d.SkipTo(l.depth); err != nil {
 			return nil, false, err
 		}
@@ -305,7 +304,7 @@ func (l *loop) slowKey() (key []byte, ok bool, err error) {
 	}
 	b := bulk{d} // the text can have several chunks, if MaxChunk is less than Limits.NameBytes
 	b.start()
-	keys, err := b.appendText(l.kept())
+	keys, err := b.appendText(d.cold.keys[:l.keys+len(l.short)])
 	if key = l.keep(keys); err != nil {
 		return nil, false, err
 	}

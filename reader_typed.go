@@ -92,15 +92,16 @@ func ReadInteger[T Integer](d *Decoder) (T, error) {
 	if l.err != nil {
 		return 0, l.err
 	}
-	x, isInt := t.exactInt()
+	x, f := t.Int(), t.Float()
+	isInt := t.Type() == TypeInt || f == math.Trunc(f) && f >= -1<<63 && f < 1<<63 // whether x is the number
 	v := T(x)
 	ok := isInt && int64(v) == x && (v < 0) == (x < 0)
-	if f := t.Float(); !isInt && f >= 1<<63 && f < 1<<64 { // fits only unsigned integers of 64 bits
+	if !isInt && f >= 1<<63 && f < 1<<64 { // fits only unsigned integers of 64 bits
 		v = T(uint64(f))
 		ok = v > 0 && uint64(v) == uint64(f)
 	}
 	if !ok {
-		if f := t.Float(); f != math.Trunc(f) {
+		if !isInt && f != math.Trunc(f) {
 			return 0, d.errorAt(0, wrapf(ErrRange, "float %v is not an integer", f))
 		}
 		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.number(), v))
@@ -114,16 +115,6 @@ func (t Token) number() any {
 		return t.Int()
 	}
 	return t.Float()
-}
-
-// exactInt returns the value of a number as int64 and reports whether that is exact.
-func (t Token) exactInt() (int64, bool) {
-	x := t.Int()
-	if t.Type() == TypeFloat {
-		f := t.Float()
-		return x, f == math.Trunc(f) && f >= -1<<63 && f < 1<<63
-	}
-	return x, true
 }
 
 // ReadFloat reads a float, or an int that a float64 represents exactly. It returns
@@ -272,7 +263,9 @@ func (d *Decoder) ReadRID() (uint64, error) {
 // null. It returns [ErrType] for a serialized object.
 func (d *Decoder) ReadObjectID() (uint64, error) {
 	// By the kind, because serialized objects have the same type.
-	t, err := d.readTyped("an object's id", func(f *form) bool { return f.kind == KindObjectID })
+	l := lookahead{d: d}
+	l.expect("an object's id", func(f *form) bool { return f.kind == KindObjectID })
+	t, err := l.value()
 	return t.ID(), err
 }
 
@@ -472,15 +465,8 @@ func (d *Decoder) readType(t Type) (Token, error) {
 	if form := d.lastForm(&last); form != nil && form.typ == t && form.shape == shapeWord {
 		return d.takeLast(form, &last), nil
 	}
-	return d.readTyped(t, func(f *form) bool { return f.typ == t })
-}
-
-// readTyped reads the first token of the next value, which accepts accepts, see expect.
-func (d *Decoder) readTyped(want any, accepts func(*form) bool) (Token, error) {
 	l := lookahead{d: d}
-	if l.expect(want, accepts); l.err != nil {
-		return Token{}, l.err
-	}
+	l.expect(t, func(f *form) bool { return f.typ == t })
 	return l.value()
 }
 

@@ -28,7 +28,7 @@ type lookahead struct {
 // before it waits for the bytes that they declare. The error is then the same for every way in which
 // the input arrives.
 func (l *lookahead) value() (Token, error) {
-	if l.form == nil { // typed reads have read it
+	if l.form == nil && l.err == nil { // expect has read it
 		l.readHeader()
 	}
 	if l.checkHeader(); l.err != nil {
@@ -79,7 +79,7 @@ func (l *lookahead) readHeader() {
 
 // expect reads the header of the next value for a typed read, which consumes nothing, not even a
 // DictKey, if the value is not what it wants. accepts reports whether it is; nil accepts all values.
-// want names the wanted value in the error.
+// want names the wanted value in the error. After expect, value reads the value, or returns the error.
 func (l *lookahead) expect(want any, accepts func(*form) bool) {
 	d := l.d
 	if l.err = d.start(); l.err != nil {

@@ -24,7 +24,7 @@ type source struct {
 	tokenSource
 
 	// buf[:limit] if the fast path may read values there, or names and packed strings,
-	// otherwise nil. At most one of them is set; see Decoder.updateFastPath.
+	// otherwise nil. At most one of them is set; see fastPath.startFast.
 	fastValues, fastNames []byte
 	nameNUL               uint32 // the number of NULs that engines write after each of these names
 
@@ -95,7 +95,7 @@ func (s *source) peekFast() *[fastSize]byte {
 }
 
 // pass consumes the bytes up to r, a token with a payload that begins at pos.
-func (s *source) pass(r int, pos uint64) { s.r, s.mark = r, markAt(pos) }
+func (s *source) pass(r int, pos uint64) { s.r, s.mark = r, mark(pos)|payloadBit }
 
 // passEmpty consumes the bytes up to r, a token that begins at pos and has no payload, or whose
 // payload no Token refers to.
