@@ -48,7 +48,8 @@ func (d *Decoder) SkipValue() error {
 	if err := d.start(); err != nil {
 		return err
 	}
-	rest, err := d.span(), error(nil)
+	rest := d.span()
+	var err error
 	switch d.want() {
 	case wantEnd:
 		return d.WrapError(wrapf(ErrCount, "SkipValue at an End"))
