@@ -536,22 +536,6 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// endless is a Reader of the same byte without end.
-type endless byte
-
-var pages = func() (p [256][]byte) {
-	p['x'] = bytes.Repeat([]byte{'x'}, 64<<10)
-	p[0] = make([]byte, 64<<10)
-	return p
-}()
-
-func (c endless) Read(p []byte) (int, error) { return copy(p, pages[c]), nil }
-
-// huge returns a Reader of head and n bytes.
-func huge(head []byte, c endless, n int64) io.Reader {
-	return io.MultiReader(bytes.NewReader(head), io.LimitReader(c, n))
-}
-
 // A counter is a Writer that counts bytes and has no other method.
 type counter int64
 

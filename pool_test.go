@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"runtime"
 	"sync"
 	"testing"
@@ -384,4 +385,17 @@ func TestReleasedBuffersAreReused(t *testing.T) {
 		}
 	})
 	require.Less(t, n, uint64(rounds*windowBuffer/2))
+}
+
+// The size of the largest read buffer, doubled, does not fit an int of 32 bits.
+func TestLargestBufferGrows(t *testing.T) {
+	if math.MaxInt > math.MaxInt32 || testsize.Race {
+		t.Skip("takes the memory of 32 bits")
+	}
+	defer runtime.GC() // or the next collection waits for twice as much
+	s := source{buffer: getBuffer(maxWindow + history + headroom)}
+	s.buf = s.buffer.B
+	n := len(s.buf) + 100
+	s.grow(n)
+	require.Len(t, s.buf, n)
 }

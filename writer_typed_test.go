@@ -219,24 +219,6 @@ func TestTextCallErrors(t *testing.T) {
 	})
 }
 
-// A String of 2 GiB or more is ErrRange on the fast path, too. Untouched memory costs nothing.
-func TestLongStringInContainer(t *testing.T) {
-	if strconv.IntSize == 32 || testsize.Race {
-		t.Skip("skipped: needs 64 bits, and the race detector's memory")
-	}
-	sizes := []int64{maxText + 1, maxText + 2, 1<<32 + 20}
-	huge := sparse(t, sizes[2])
-	e := new(Encoder)
-	defer e.Release()
-	e.ResetBytes(huge[:0])
-	require.NoError(t, e.BeginArray(1))
-	for _, size := range sizes {
-		err := e.WriteString(unsafe.String(&huge[0], size))
-		requireText(t, err, ErrRange, fmt.Sprintf("offset 8, $[0]: string of %d bytes is too long", size))
-		require.Error(t, e.ClearError())
-	}
-}
-
 // TestWriteShortNodePath writes NodePaths at the top level and in an Array, where short ones
 // take the fast path. The bytes must be the same.
 func TestWriteShortNodePath(t *testing.T) {

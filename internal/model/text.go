@@ -58,4 +58,18 @@ func F64(x ...float64) string {
 	return " " + hex.EncodeToString(b)
 }
 
+// U32 returns encoded uint32s in hex, after a space.
+func U32(x ...uint32) string {
+	var b []byte
+	for _, x := range x {
+		b = le.AppendUint32(b, x)
+	}
+	return " " + hex.EncodeToString(b)
+}
+
+// Text returns the length, the bytes and the padding of s in hex, after a space.
+func Text(s string) string {
+	return U32(uint32(len(s))) + hex.EncodeToString([]byte(s)) + strings.Repeat("00", -len(s)&3)
+}
+
 var headerPattern = regexp.MustCompile(`<(\w+)(?:\+(\d+)(?:\.(\d+))?)?>`)

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package gdwire
+package conformance
 
 import "testing"
 
