@@ -48,18 +48,15 @@ func (d *Decoder) SkipValue() error {
 	if err := d.start(); err != nil {
 		return err
 	}
-	rest := d.span()
-	var err error
+	l, rest := lookahead{d: d}, d.span()
+	read := l.token // a value's first token, a name, or the next chunk
 	switch d.want() {
 	case wantEnd:
 		return d.WrapError(wrapf(ErrCount, "SkipValue at an End"))
 	case wantDictKey:
-		l := lookahead{d: d}
-		_, err = l.value() // the key
-	default: // a value's first token, a name, or the next chunk
-		_, err = d.next()
+		read = l.value // the key
 	}
-	if err != nil {
+	if _, err := read(); err != nil {
 		return err
 	}
 	return d.readTo(rest)
@@ -101,7 +98,8 @@ func (d *Decoder) readTo(s span) error {
 		if d.skipFast(s.open); d.isOver(s) {
 			break
 		}
-		if _, err := d.next(); err != nil {
+		l := lookahead{d: d}
+		if _, err := l.token(); err != nil {
 			d.drop()
 			return err
 		}

@@ -189,10 +189,13 @@ func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 func (b bulk) startText(want any, accepts func(*form) bool) error {
 	d := b.d
 	err := d.start()
-	if err == nil && d.want() == wantName {
-		_, err = d.next()
-	} else if err == nil {
-		l := lookahead{d: d}
+	if err != nil {
+		return err
+	}
+	l := lookahead{d: d}
+	if d.want() == wantName {
+		_, err = l.token()
+	} else {
 		l.expect(want, accepts)
 		_, err = l.value()
 	}

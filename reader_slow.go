@@ -3,6 +3,8 @@ package gdwire
 import (
 	"io"
 	"math"
+
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // The slow path reads whatever the fast path does not: top-level values, containers with declared
@@ -16,10 +18,11 @@ func (d *Decoder) readSlow() (Token, error) {
 	if err := d.start(); err != nil {
 		return Token{}, err
 	}
-	if d.depth == 0 { // as next, which costs more: -5 % of tokens of 64 bytes from a Reader
-		return d.topValue()
+	l := lookahead{d: d}
+	if d.depth == 0 { // as token, which costs more: -5 % of tokens of 64 bytes from a Reader
+		return l.topValue()
 	}
-	return d.next()
+	return l.token()
 }
 
 // start begins each call that reads on the slow path. It invalidates the latest token,
@@ -57,74 +60,6 @@ func (d *Decoder) failed() error {
 		d.updateFastPath()
 	}
 	return err
-}
-
-// next reads a token on the slow path, after start.
-func (d *Decoder) next() (Token, error) {
-	l := lookahead{d: d}
-	switch d.want() {
-	case wantElem, wantKey, wantValue, wantField:
-		return l.value()
-	case wantTop:
-		return d.topValue()
-	case wantDictKey:
-		return d.readDictKey(), nil
-	case wantEnd:
-		return d.readEnd(), nil
-	case wantName, wantText:
-		return l.text(d.top().typ)
-	case wantProperty: // a name without a header
-		n := l.name()
-		return l.take(newToken(KindProperty, TypeObject, 0, 0), 4, n)
-	default:
-		return l.chunk()
-	}
-}
-
-// topValue reads the first token of a top-level value.
-func (d *Decoder) topValue() (Token, error) {
-	// Whether the input ends here must be known before beginValue, which can find that a value
-	// is not allowed. With OneValue or Strict it decides itself, without waiting for bytes.
-	switch {
-	case d.r < d.end: // there is a value
-	case d.pos() == d.inputEnd && d.srcErr == nil: // the Reader is not asked for more than the caller's n bytes
-		return Token{}, io.EOF
-	case !d.options.OneValue && !d.options.Strict: // the usual end of a Reader
-		if err := d.fetch(1); err != nil {
-			return Token{}, d.readError(err)
-		}
-	}
-	if err := d.beginValue(); err != nil {
-		return Token{}, err
-	}
-	if form := d.topForm(); form != nil {
-		n := le.Uint32(d.buf[d.r+4:])
-		d.readValuesFast() // openFast and openPacked read from fastValues, as inside a container
-		if opened := form.shape == shapePacked && d.openPacked(form, n) || form.shape != shapePacked && d.openFast(form, n); opened {
-			return Token{head: form.head, bits: uint64(n)}, nil
-		}
-		d.stopFast()
-	}
-	l := lookahead{d: d}
-	return l.value()
-}
-
-// beginValue prepares for a top-level value, if it is next. PeekKind and typed reads call it, too,
-// so it can be called several times before the value.
-func (d *Decoder) beginValue() error {
-	if d.depth > 0 {
-		return nil
-	}
-	d.strictSeen = 0
-	d.limitValue()
-	first := d.valueStart == d.origin
-	if d.options.Strict && !first && d.inputEnd != math.MaxUint64 && d.valueStart < d.inputEnd {
-		return d.fail(0, notCanonical("bytes after the value"))
-	}
-	if d.options.OneValue && !first {
-		return io.EOF
-	}
-	return nil
 }
 
 // updateFastPath switches the fast path off where start has something to do before the next token,
@@ -170,13 +105,256 @@ var wantKinds = [...]Kind{
 	wantText: KindStringChunk, wantChunk: KindChunk, wantEnd: KindEnd,
 }
 
+// A lookahead reads the fields of a token from the read buffer, in their order, without
+// consuming them: the header, counts and names. Only open, take, takeText, takeChunk and takeNumber
+// consume them, after all of them are buffered and checked. After a temporary error of the Reader,
+// the same call therefore starts from the header again.
+//
+// The first error stays. After it, methods check nothing, consume nothing and return zeros,
+// so that the functions for each type need not handle it field by field.
+type lookahead struct {
+	d      *Decoder
+	at     int    // the offset of the next field, from the start of the token
+	form   *form  // of the value, after readHeader
+	header uint32 // with its flags, for value
+	err    error
+}
+
+// token reads the next token. The caller has called start.
+func (l *lookahead) token() (Token, error) {
+	d := l.d
+	switch d.want() {
+	case wantElem, wantKey, wantValue, wantField:
+		return l.value()
+	case wantTop:
+		return l.topValue()
+	case wantDictKey:
+		return d.readDictKey(), nil
+	case wantEnd:
+		return d.readEnd(), nil
+	case wantName, wantText:
+		return l.text(d.top().typ)
+	case wantProperty: // a name without a header
+		n := l.name()
+		return l.take(newToken(KindProperty, TypeObject, 0, 0), 4, n)
+	default:
+		return l.chunk()
+	}
+}
+
+// topValue reads the first token of a top-level value.
+func (l *lookahead) topValue() (Token, error) {
+	d := l.d
+	// Whether the input ends here must be known before beginValue, which can find that a value
+	// is not allowed. With OneValue or Strict it decides itself, without waiting for bytes.
+	switch {
+	case d.r < d.end: // there is a value
+	case d.pos() == d.inputEnd && d.srcErr == nil: // the Reader is not asked for more than the caller's n bytes
+		return Token{}, io.EOF
+	case !d.options.OneValue && !d.options.Strict: // the usual end of a Reader
+		if err := l.fetch(1); err != nil {
+			return Token{}, d.readError(err)
+		}
+	}
+	if err := l.beginValue(); err != nil {
+		return Token{}, err
+	}
+	if form := d.topForm(); form != nil {
+		n := le.Uint32(d.buf[d.r+4:])
+		d.readValuesFast() // openFast and openPacked read from fastValues, as inside a container
+		if opened := form.shape == shapePacked && d.openPacked(form, n) || form.shape != shapePacked && d.openFast(form, n); opened {
+			return Token{head: form.head, bits: uint64(n)}, nil
+		}
+		d.stopFast()
+	}
+	return l.value()
+}
+
+// beginValue prepares for a top-level value, if it is next. PeekKind and typed reads call it, too,
+// so it can be called several times before the value.
+func (l *lookahead) beginValue() error {
+	d := l.d
+	if d.depth > 0 {
+		return nil
+	}
+	d.strictSeen = 0
+	d.limitValue()
+	first := d.valueStart == d.origin
+	if d.options.Strict && !first && d.inputEnd != math.MaxUint64 && d.valueStart < d.inputEnd {
+		return d.fail(0, notCanonical("bytes after the value"))
+	}
+	if d.options.OneValue && !first {
+		return io.EOF
+	}
+	return nil
+}
+
+// value reads the first token of a value. The caller has called start and knows that a value or key
+// is next. Each case reads its fields in the order of the encoding, and checks counts and lengths
+// before it waits for the bytes that they declare. The error is then the same for every way in which
+// the input arrives.
+func (l *lookahead) value() (Token, error) {
+	if l.form == nil && l.err == nil { // expect has read it
+		l.readHeader()
+	}
+	if l.checkHeader(); l.err != nil {
+		return Token{}, l.err
+	}
+	switch l.form.shape {
+	case shapeText:
+		return l.text(l.form.typ)
+	case shapeNodePath:
+		return l.nodePath()
+	case shapeSignal:
+		return l.signal()
+	case shapeObject:
+		return l.object()
+	case shapeArray, shapeDict:
+		return l.container()
+	case shapePacked, shapePackedStrings:
+		return l.packed()
+	case shapeImage:
+		return l.image()
+	case shapeEvent:
+		return l.event()
+	}
+	return l.fixed()
+}
+
+// readHeader reads the header of a value and finds its form. Without a form there is an error: for
+// a known type id, the flags of the header are wrong, otherwise the id.
+func (l *lookahead) readHeader() {
+	d := l.d
+	if l.err = l.beginValue(); l.err != nil {
+		return
+	}
+	h, f := l.uint32(), d.format
+	l.header, l.form = h, d.forms.lookup(h)
+	switch {
+	case l.form != nil: // also after an error of the Reader
+	case f.typeOf(h&0xFFFF) != 0: // only in formats whose ids have more than 16 bits
+		l.fail(0, wrapf(ErrFlags, "header has flags: %#x, %v has none", h, f))
+	default:
+		hint := ""
+		if d.pos() == d.origin { // the first bytes, which tell what else the input can be
+			hint = wire.Hint(h)
+		}
+		l.fail(0, wrapf(ErrType, "unknown %v type id %d%s", f, h&f.idMask, hint))
+	}
+}
+
+// expect reads the header of the next value for a typed read, which consumes nothing, not even a
+// DictKey, if the value is not what it wants. accepts reports whether it is; nil accepts all values.
+// want names the wanted value in the error. After expect, value reads the value, or returns the error.
+func (l *lookahead) expect(want any, accepts func(*form) bool) {
+	d := l.d
+	if l.err = d.start(); l.err != nil {
+		return
+	}
+	switch w := d.want(); {
+	case w <= lastValue || w == wantDictKey: // a value
+		if l.readHeader(); l.err == nil && accepts != nil && !accepts(l.form) {
+			l.err = d.errorAt(0, wrapf(ErrType, "got %v, want %v", l.form.typ, want))
+		}
+	case w == wantEnd:
+		f := d.top()
+		l.err = d.errorAt(0, wrapf(ErrCount, "more %s than the declared %d", f.holds(), f.count))
+	case w == wantProperty:
+		l.err = d.errorAt(0, wrapf(ErrType, "got the name of a property, want a value"))
+	default:
+		l.err = d.errorAt(0, wrapf(ErrType, "got a part of a %v, want a value", d.top().typ))
+	}
+}
+
+// checkHeader checks the depth of a value. With Strict, it also checks the flags of its header,
+// the declared type of its container, and the alternatives in strictSeen. It is called before the
+// rest of the value is waited for: an error of the header must not depend on a slow sender.
+func (l *lookahead) checkHeader() {
+	d, form, h := l.d, l.form, l.header
+	if l.checkLimit(limitDepth, 0, uint64(d.depth)); l.err != nil || !d.options.Strict {
+		return
+	}
+	f, class, wide := d.format, layouts[form.typ].class, h>>16&1
+	flagged := f.width[class] == flagged
+	switch {
+	// Bits 8 to 15 mean nothing, and bits 16 to 31 only what the type has. With an idMask of all
+	// bits, lookup has found only headers without flags.
+	case f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(form.headerFlags) != 0):
+		l.fail(0, notCanonical("header %#x", h))
+	case !d.admits(form.typ):
+		l.fail(0, notCanonical("%v in a container of %v", form.typ, d.top().elem))
+	// An engine is built for one width of math types, and one call encodes all objects alike.
+	case class == classReal && flagged && d.strictSeen.both(class, wide):
+		l.fail(0, notCanonical("math types of both widths"))
+	case class == classObject && flagged && d.strictSeen.both(class, wide):
+		l.fail(0, notCanonical("both ids of objects and serialized objects"))
+	}
+}
+
+// bytes reads n bytes. It waits for all of them at once, because an error of Limits.Bytes
+// contains the number. The bytes are valid until the next call, which can move them.
+func (l *lookahead) bytes(n int) []byte {
+	if l.err == nil {
+		l.err = l.wait(l.at + n)
+	}
+	if l.err != nil {
+		return nil
+	}
+	from := l.d.r + l.at
+	l.at += n
+	return l.d.buf[from : from+n]
+}
+
+// wait reads until at least n bytes of the token are buffered. Even if n exceeds Limits.Bytes, it
+// first reads up to that limit, because the input can end earlier. The error and its offset then do
+// not depend on how the tokens are read.
+func (l *lookahead) wait(n int) error {
+	d := l.d
+	if d.limit-d.r >= n {
+		return nil
+	}
+	fault := d.bounds.check(limitBytes, d.pos()+uint64(n)-d.valueStart)
+	at := n
+	if fault != nil {
+		at = int(d.valueStart + uint64(d.bounds[limitBytes]) - d.pos())
+	}
+	if d.end-d.r < at {
+		if err := l.fetch(at); err != nil {
+			return d.readError(err)
+		}
+	}
+	if fault != nil {
+		return d.fail(at, fault)
+	}
+	return nil
+}
+
 // fetch reads until at least n bytes are buffered after r. It saves the keys that leave the
 // buffer, because a path can need them as long as their containers are open.
-func (d *Decoder) fetch(n int) error {
+func (l *lookahead) fetch(n int) error {
+	d := l.d
 	if from := d.unneeded(n); from > 0 {
 		d.saveKeys(d.base + uint64(from))
 	}
 	return d.source.fetch(n, d.maxChunk+history+headroom)
+}
+
+// word reads a number of n bytes, at most 8. After an error it is 0. The copy serves all sizes, and
+// an error, without a branch.
+func (l *lookahead) word(n int) uint64 {
+	var word [8]byte
+	copy(word[:], l.bytes(n))
+	return le.Uint64(word[:])
+}
+
+func (l *lookahead) uint32() uint32 { return uint32(l.word(4)) }
+
+// fail sets an error in the input, at bytes after the start of the token, unless err is nil. It
+// stays in the Decoder, too: what follows cannot be read.
+func (l *lookahead) fail(at int, err error) {
+	if l.err == nil && err != nil {
+		l.err = l.d.fail(at, err)
+	}
 }
 
 // readError returns the error for the caller after the Reader has returned err. io.EOF

@@ -247,7 +247,7 @@ func (l *lookahead) math(t Type, n int, u wire.Unit) []byte {
 		l.expect(t, func(f *form) bool { return f.typ == t })
 		if l.err == nil {
 			l.checkHeader()
-			return l.next(int(l.form.size))
+			return l.bytes(int(l.form.size))
 		}
 	}
 	return nil

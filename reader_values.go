@@ -8,179 +8,6 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A lookahead reads the fields of a token from the read buffer, in their order, without
-// consuming them: the header, counts and names. Only open, take, takeText, takeChunk and takeNumber
-// consume them, after all of them are buffered and checked. After a temporary error of the Reader,
-// the same call therefore starts from the header again.
-//
-// The first error stays. After it, methods check nothing, consume nothing and return zeros,
-// so that the functions for each type need not handle it field by field.
-type lookahead struct {
-	d      *Decoder
-	at     int    // the offset of the next field, from the start of the token
-	form   *form  // of the value, after readHeader
-	header uint32 // with its flags, for value
-	err    error
-}
-
-// value reads the first token of a value. The caller has called start and knows that a value or key
-// is next. Each case reads its fields in the order of the encoding, and checks counts and lengths
-// before it waits for the bytes that they declare. The error is then the same for every way in which
-// the input arrives.
-func (l *lookahead) value() (Token, error) {
-	if l.form == nil && l.err == nil { // expect has read it
-		l.readHeader()
-	}
-	if l.checkHeader(); l.err != nil {
-		return Token{}, l.err
-	}
-	switch l.form.shape {
-	case shapeText:
-		return l.text(l.form.typ)
-	case shapeNodePath:
-		return l.nodePath()
-	case shapeSignal:
-		return l.signal()
-	case shapeObject:
-		return l.object()
-	case shapeArray, shapeDict:
-		return l.container()
-	case shapePacked, shapePackedStrings:
-		return l.packed()
-	case shapeImage:
-		return l.image()
-	case shapeEvent:
-		return l.event()
-	}
-	return l.fixed()
-}
-
-// readHeader reads the header of a value and finds its form. Without a form there is an error: for
-// a known type id, the flags of the header are wrong, otherwise the id.
-func (l *lookahead) readHeader() {
-	d := l.d
-	if l.err = d.beginValue(); l.err != nil {
-		return
-	}
-	h, f := l.uint32(), d.format
-	l.header, l.form = h, d.forms.lookup(h)
-	switch {
-	case l.form != nil: // also after an error of the Reader
-	case f.typeOf(h&0xFFFF) != 0: // only in formats whose ids have more than 16 bits
-		l.fail(0, wrapf(ErrFlags, "header has flags: %#x, %v has none", h, f))
-	default:
-		hint := ""
-		if d.pos() == d.origin { // the first bytes, which tell what else the input can be
-			hint = wire.Hint(h)
-		}
-		l.fail(0, wrapf(ErrType, "unknown %v type id %d%s", f, h&f.idMask, hint))
-	}
-}
-
-// expect reads the header of the next value for a typed read, which consumes nothing, not even a
-// DictKey, if the value is not what it wants. accepts reports whether it is; nil accepts all values.
-// want names the wanted value in the error. After expect, value reads the value, or returns the error.
-func (l *lookahead) expect(want any, accepts func(*form) bool) {
-	d := l.d
-	if l.err = d.start(); l.err != nil {
-		return
-	}
-	switch w := d.want(); {
-	case w <= lastValue || w == wantDictKey: // a value
-		if l.readHeader(); l.err == nil && accepts != nil && !accepts(l.form) {
-			l.err = d.errorAt(0, wrapf(ErrType, "got %v, want %v", l.form.typ, want))
-		}
-	case w == wantEnd:
-		f := d.top()
-		l.err = d.errorAt(0, wrapf(ErrCount, "more %s than the declared %d", f.holds(), f.count))
-	case w == wantProperty:
-		l.err = d.errorAt(0, wrapf(ErrType, "got the name of a property, want a value"))
-	default:
-		l.err = d.errorAt(0, wrapf(ErrType, "got a part of a %v, want a value", d.top().typ))
-	}
-}
-
-// checkHeader checks the depth of a value. With Strict, it also checks the flags of its header,
-// the declared type of its container, and the alternatives in strictSeen. It is called before the
-// rest of the value is waited for: an error of the header must not depend on a slow sender.
-func (l *lookahead) checkHeader() {
-	d, form, h := l.d, l.form, l.header
-	if l.checkLimit(limitDepth, 0, uint64(d.depth)); l.err != nil || !d.options.Strict {
-		return
-	}
-	f, class, wide := d.format, layouts[form.typ].class, h>>16&1
-	flagged := f.width[class] == flagged
-	switch {
-	// Bits 8 to 15 mean nothing, and bits 16 to 31 only what the type has. With an idMask of all
-	// bits, lookup has found only headers without flags.
-	case f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(form.headerFlags) != 0):
-		l.fail(0, notCanonical("header %#x", h))
-	case !d.admits(form.typ):
-		l.fail(0, notCanonical("%v in a container of %v", form.typ, d.top().elem))
-	// An engine is built for one width of math types, and one call encodes all objects alike.
-	case class == classReal && flagged && d.strictSeen.both(class, wide):
-		l.fail(0, notCanonical("math types of both widths"))
-	case class == classObject && flagged && d.strictSeen.both(class, wide):
-		l.fail(0, notCanonical("both ids of objects and serialized objects"))
-	}
-}
-
-// next reads n bytes. It waits for all of them at once, because an error of Limits.Bytes
-// contains the number. The bytes are valid until the next call, which can move them.
-func (l *lookahead) next(n int) []byte {
-	if l.err == nil {
-		l.err = l.wait(l.at + n)
-	}
-	if l.err != nil {
-		return nil
-	}
-	from := l.d.r + l.at
-	l.at += n
-	return l.d.buf[from : from+n]
-}
-
-// wait reads until at least n bytes of the token are buffered. Even if n exceeds Limits.Bytes, it
-// first reads up to that limit, because the input can end earlier. The error and its offset then do
-// not depend on how the tokens are read.
-func (l *lookahead) wait(n int) error {
-	d := l.d
-	if d.limit-d.r >= n {
-		return nil
-	}
-	fault := d.bounds.check(limitBytes, d.pos()+uint64(n)-d.valueStart)
-	at := n
-	if fault != nil {
-		at = int(d.valueStart + uint64(d.bounds[limitBytes]) - d.pos())
-	}
-	if d.end-d.r < at {
-		if err := d.fetch(at); err != nil {
-			return d.readError(err)
-		}
-	}
-	if fault != nil {
-		return d.fail(at, fault)
-	}
-	return nil
-}
-
-// word reads a number of n bytes, at most 8. After an error it is 0. The copy serves all sizes, and
-// an error, without a branch.
-func (l *lookahead) word(n int) uint64 {
-	var word [8]byte
-	copy(word[:], l.next(n))
-	return le.Uint64(word[:])
-}
-
-func (l *lookahead) uint32() uint32 { return uint32(l.word(4)) }
-
-// fail sets an error in the input, at bytes after the start of the token, unless err is nil. It
-// stays in the Decoder, too: what follows cannot be read.
-func (l *lookahead) fail(at int, err error) {
-	if l.err == nil && err != nil {
-		l.err = l.d.fail(at, err)
-	}
-}
-
 // strict sets an error at bytes after the start of the token, with Strict, if the input differs from
 // what engines write.
 func (l *lookahead) strict(differs bool, at int, text string) {
@@ -244,7 +71,7 @@ func (l *lookahead) name() int {
 	if uint64(l.at)+wire.Padded(n) > math.MaxInt-windowBuffer { // possible with two names and ints of 32 bits
 		l.fail(at, wrapf(ErrRange, "name of %d bytes", n))
 	}
-	b := l.next(int(wire.Padded(n)))
+	b := l.bytes(int(wire.Padded(n)))
 	if l.err != nil {
 		return 0
 	}
@@ -297,7 +124,7 @@ func (l *lookahead) fixed() (Token, error) {
 	form := l.form
 	t := Token{head: form.head}
 	if form.shape == shapeMath {
-		l.next(int(form.size))
+		l.bytes(int(form.size))
 		return l.take(t, 4, int(form.size))
 	}
 	t.bits = l.word(int(form.size))
@@ -484,7 +311,7 @@ func (l *lookahead) signal() (Token, error) {
 // follows as Chunks.
 func (l *lookahead) image() (Token, error) {
 	const fields = 16 // format, mipmaps, width, height
-	b := l.next(fields + 4)
+	b := l.bytes(fields + 4)
 	if b == nil {
 		return Token{}, l.err
 	}
@@ -495,7 +322,7 @@ func (l *lookahead) image() (Token, error) {
 
 // event reads an InputEvent of Godot 2.
 func (l *lookahead) event() (Token, error) {
-	b := l.next(wire.EventHead)
+	b := l.bytes(wire.EventHead)
 	if b == nil {
 		return Token{}, l.err
 	}
@@ -507,7 +334,7 @@ func (l *lookahead) event() (Token, error) {
 	}
 	l.checkBytes(limitName, 12, uint64(rest))
 	l.strict(rest != uint32(n), 12, "InputEvent longer than its type needs")
-	l.next(int(rest))
+	l.bytes(int(rest))
 	return l.take(Token{head: l.form.head, bits: uint64(event) | uint64(device)<<32}, 4+wire.EventHead, n)
 }
 
@@ -656,7 +483,7 @@ func (l *lookahead) padded(typ Type, n, pad int) (int, error) {
 	if pad > 0 && d.limit-d.r < n+pad && !o.Strict && !o.wholePadding && o.Format.mayLackPadding(typ) {
 		most := d.valueStart + uint64(d.bounds[limitBytes]) - d.pos()
 		if need := int(min(uint64(n+pad), most+1)); d.end-d.r < need {
-			if err := d.fetch(need); err == io.EOF && d.end-d.r >= n {
+			if err := l.fetch(need); err == io.EOF && d.end-d.r >= n {
 				pad = d.end - d.r - n
 			} else if err != nil {
 				return pad, d.readError(err)

@@ -233,7 +233,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 		if d.Depth() > e.maxDepth-e.depth && d.want() <= lastValue {
 			return e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.depth + d.Depth()), Max: int64(e.maxDepth)})
 		}
-		if _, err := d.next(); err != nil {
+		if _, err := d.readSlow(); err != nil {
 			return e.stop(err, false)
 		}
 	}
