@@ -296,19 +296,10 @@ func (e *Encoder) unexpected(what any) error {
 	}
 }
 
-// writePieces writes the bytes of a call, after the call has checked them. All of them are passed
-// at once, so that a LimitError of any leaves none written.
-func writePieces[S string | []byte](e *Encoder, head []byte, body S, tail []byte) error {
-	if err := appendPieces(&e.sink, head, body, tail); err != nil {
-		return e.fail(err)
-	}
-	return nil
-}
-
 // writeValue writes a whole value or name in pieces.
 func writeValue[S string | []byte](e *Encoder, head []byte, body S, tail []byte) error {
-	if err := writePieces(e, head, body, tail); err != nil {
-		return err
+	if err := appendPieces(&e.sink, head, body, tail); err != nil {
+		return e.fail(err)
 	}
 	return e.endValue()
 }

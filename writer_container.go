@@ -71,11 +71,11 @@ func (e *Encoder) open(f *frame) {
 
 // writeStart writes the head of a container in pieces and opens the container with frame f.
 func writeStart[S string | []byte](e *Encoder, f *frame, head []byte, body S, tail []byte) error {
-	err := writePieces(e, head, body, tail)
-	if err == nil {
-		e.open(f)
+	if err := appendPieces(&e.sink, head, body, tail); err != nil {
+		return e.fail(err)
 	}
-	return err
+	e.open(f)
+	return nil
 }
 
 // setDeclared sets the declared count of f, or returns an error if n is out of range. An Unknown count
@@ -170,8 +170,8 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 			}
 			e.setCount(uint32(n))
 		}
-		if err := writePieces(e, nil, text, wire.Zeros(tail)); err != nil {
-			return err
+		if err := appendPieces(&e.sink, nil, text, wire.Zeros(tail)); err != nil {
+			return e.fail(err)
 		}
 	}
 	e.pop()
@@ -296,10 +296,8 @@ func writeProperty[S string | []byte](e *Encoder, name S) error {
 	if err := checkName(e, name); err != nil {
 		return err
 	}
-	if err := writeName(e, name); err != nil {
-		return err
-	}
-	return e.endValue()
+	var b [4]byte
+	return writeValue(e, appendWords(b[:0], uint32(len(name))), name, wire.Zeros(wire.Padding(uint32(len(name)))))
 }
 
 // BeginString begins a String or StringName, or the next string of a NodePath or
@@ -490,8 +488,8 @@ func (e *Encoder) writeData(p []byte, n uint64) error {
 	// fit, or finds an empty buffer, may be written without being copied.
 	if e.n > 0 && len(p) <= e.limit-e.n {
 		e.advance(copy(e.buf[e.n:], p))
-	} else if err := writePieces(e, nil, p, nil); err != nil {
-		return err
+	} else if err := appendPieces(&e.sink, nil, p, nil); err != nil {
+		return e.fail(err)
 	}
 	e.count(n)
 	return nil

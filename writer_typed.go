@@ -410,12 +410,6 @@ func writeSignal[S string | []byte](e *Encoder, name S, object uint64) error {
 	return writeValue(e, head, name, le.AppendUint64(end[:wire.Padding(uint32(len(name)))], object))
 }
 
-// writeName writes the length of a name, the name and its padding.
-func writeName[S string | []byte](e *Encoder, name S) error {
-	var b [4]byte
-	return writePieces(e, appendWords(b[:0], uint32(len(name))), name, wire.Zeros(wire.Padding(uint32(len(name)))))
-}
-
 // appendWords appends numbers of 32 bits.
 func appendWords(b []byte, words ...uint32) []byte {
 	for _, w := range words {
@@ -485,14 +479,15 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	}
 	var head [16]byte
 	putNodePath(head[:], forms[0].header, counts[0], counts[1], absolute)
-	if err := writePieces(e, head[:], "", nil); err != nil {
+	if err := e.appendShort(head[:]); err != nil {
 		return err
 	}
 	for _, part := range parts {
 		for rest := part.text; rest != ""; {
 			var name string
 			if name, rest, _ = strings.Cut(rest, part.separator); name != "" {
-				if err := writeName(e, name); err != nil {
+				var b [4]byte
+				if err := appendPieces(&e.sink, appendWords(b[:0], uint32(len(name))), name, wire.Zeros(wire.Padding(uint32(len(name))))); err != nil {
 					return err
 				}
 			}
