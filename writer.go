@@ -261,9 +261,10 @@ func (e *Encoder) begin(t Type) (*[2]form, error) {
 		return nil, err
 	}
 	if w := e.want(); w > lastValue && w != wantDictKey {
-		return nil, e.unexpected(t)
+		return nil, e.fail(e.misplaced(t))
 	}
-	if !e.options.Format.Has(t) {
+	forms := &e.forms[t&63]
+	if forms[0].typ != t { // as Format.Has
 		return nil, e.fail(wrapf(ErrType, "%v has no %v", e.options.Format, t))
 	}
 	if e.depth > e.maxDepth {
@@ -273,26 +274,23 @@ func (e *Encoder) begin(t Type) (*[2]form, error) {
 	if elem := e.declared(); elem != e.accepts && !e.admits(t) {
 		return nil, e.fail(wrapf(ErrType, "%v in a container of %v", t, elem))
 	}
-	return &e.forms[t], nil
+	return forms, nil
 }
 
-// unexpected returns the error of a call that is not allowed at the current position.
-func (e *Encoder) unexpected(what any) error {
-	if err := e.Err(); err != nil {
-		return err
-	}
-	f := e.top()
-	switch e.want() {
+// misplaced returns the cause of the error of a call that is not allowed at the current position.
+func (s *state) misplaced(what any) error {
+	f := s.top()
+	switch s.want() {
 	case wantEnd:
-		return e.fail(wrapf(ErrCount, "%v after the declared %d %s", what, f.count, f.holds()))
+		return wrapf(ErrCount, "%v after the declared %d %s", what, f.count, f.holds())
 	case wantProperty:
-		return e.fail(wrapf(ErrMisplacedKey, "%v where a property name is expected", what))
+		return wrapf(ErrMisplacedKey, "%v where a property name is expected", what)
 	case wantName:
-		return e.fail(wrapf(ErrType, "%v where a string of a %v is expected", what, f.typ))
+		return wrapf(ErrType, "%v where a string of a %v is expected", what, f.typ)
 	case wantText, wantChunk:
-		return e.fail(wrapf(ErrIncomplete, "%v inside a %v", what, f.typ))
+		return wrapf(ErrIncomplete, "%v inside a %v", what, f.typ)
 	default:
-		return e.fail(wrapf(ErrMisplacedKey, "%v where a value is expected", what))
+		return wrapf(ErrMisplacedKey, "%v where a value is expected", what)
 	}
 }
 

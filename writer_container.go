@@ -290,8 +290,11 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 func (e *Encoder) WriteProperty(name string) error { return writeProperty(e, name) }
 
 func writeProperty[S string | []byte](e *Encoder, name S) error {
-	if e.Err() != nil || e.want() != wantProperty {
-		return e.unexpected(KindProperty)
+	if err := e.Err(); err != nil {
+		return err
+	}
+	if e.want() != wantProperty {
+		return e.fail(e.misplaced(KindProperty))
 	}
 	if err := checkName(e, name); err != nil {
 		return err
@@ -410,7 +413,7 @@ func (e *Encoder) Write(p []byte) (int, error) {
 	case w == wantEnd && f.isData():
 		return 0, e.fail(wrapf(ErrCount, "%d bytes after the declared %d × %d", len(p), f.count, max(f.size, 1)))
 	case w != wantText && w != wantChunk:
-		return 0, e.unexpected("Write")
+		return 0, e.fail(e.misplaced("Write"))
 	}
 	// p can end inside an element or a rune. The bytes are written at once, and partial and rune
 	// keep what the next call needs to go on.
@@ -454,7 +457,7 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 		return nil
 	}
 	if f.kind != KindPackedStart || f.size == 0 || e.remaining == 0 {
-		return e.unexpected("WritePacked")
+		return e.fail(e.misplaced("WritePacked"))
 	}
 	u, n := wire.UnitOf[T]()
 	if n != int(layouts[f.typ].n) || !u.ConvertsTo(f.unit) {

@@ -172,8 +172,11 @@ func (e *Encoder) writeTextChunk(t Token) error {
 // format. It checks all of them before it writes the first.
 func (e *Encoder) writeDataChunk(t Token) error {
 	p, from, n := t.Bytes(), t.unit(), int(t.Len())
-	if e.Err() != nil || e.want() != wantChunk {
-		return e.unexpected(KindChunk)
+	if err := e.Err(); err != nil {
+		return err
+	}
+	if e.want() != wantChunk {
+		return e.fail(e.misplaced(KindChunk))
 	}
 	// Arrays of integers have the same width in all formats, so only floats are converted.
 	f, to := e.top(), e.top().unit
