@@ -367,16 +367,12 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 // BeginPacked begins a packed array of type t with n elements; n can be [Unknown]. Write
 // numbers, vectors and colors with WritePacked or Write, and the strings of a
 // PackedStringArray with WriteString, then call End.
-func (e *Encoder) BeginPacked(t Type, n int64) error { return e.beginPacked(t, n, e.double) }
-
-// beginPacked begins a packed array with components of 32 bits if wide is 0, or of 64 bits if
-// it is 1 and the format has these.
-func (e *Encoder) beginPacked(t Type, n int64, wide int) error {
-	if t == TypePackedStringArray { // which all formats have
+func (e *Encoder) BeginPacked(t Type, n int64) error {
+	if t == TypePackedStringArray {
 		return e.beginCounted(t, n)
 	}
-	if t < numTypes && layouts[t].shape == shapePacked {
-		return e.beginForm(t, n, wide)
+	if layouts[t].shape == shapePacked {
+		return e.beginForm(t, n, e.double)
 	}
 	if _, err := e.begin(t); err != nil { // before the type, as for all values
 		return err

@@ -56,7 +56,10 @@ func (e *Encoder) WriteToken(t Token) error {
 		e.markKey()
 		return nil
 	case KindPackedStart:
-		return e.beginPacked(t.Type(), t.count(), t.wide())
+		if t.Type() == TypePackedStringArray {
+			return e.beginCounted(TypePackedStringArray, t.count())
+		}
+		return e.beginForm(t.Type(), t.count(), t.wide())
 	case KindImageStart:
 		f, m, w, h := t.Image()
 		return e.BeginImage(f, m, w, h, t.count())
