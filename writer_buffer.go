@@ -7,6 +7,7 @@ import (
 	"github.com/valyala/bytebufferpool"
 
 	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // bufferSize is the size of an Encoder's buffer. It equals the usual size of read buffers,
@@ -141,6 +142,36 @@ func (s *sink) advance(n int) { s.n += n }
 // advanceTo appends the bytes up to n, for a caller that has n in a register: -4 % of short
 // texts.
 func (s *sink) advanceTo(n int) { s.n = n }
+
+// appendTwoWords appends a text of at most 16 bytes on the fast path: a value with its header, or a
+// name. first has the first eight, last the last eight if there are more. It returns false if it
+// has appended nothing. -3 % of encode, which has few such texts.
+func (s *sink) appendTwoWords(header uint32, size int, first, last uint64) bool {
+	const most = fastSize + 8
+	if (first|last)&wire.NotASCII != 0 {
+		return false
+	}
+	n, length := s.n&math.MaxInt, uint32(size)+s.nameNUL // nameNUL is 0 outside of names
+	last >>= uint(8*(16-size)) & 63                      // without the bytes that first has, too
+	if values := s.fastValues; n <= len(values)-most {
+		b := (*[most]byte)(values[n:])
+		le.PutUint32(b[:], header)
+		le.PutUint32(b[4:], length)
+		le.PutUint64(b[8:], first)
+		le.PutUint64(b[16:], last)
+		s.n = n + 8 + int(wire.Padded(length))
+		return true
+	} else if names := s.fastNames; n <= len(names)-most {
+		b := (*[most]byte)(names[n:])
+		le.PutUint32(b[:], length)
+		le.PutUint64(b[4:], first)
+		le.PutUint64(b[12:], last)
+		le.PutUint32(b[20:], 0)
+		s.n = n + 4 + int(wire.Padded(length))
+		return true
+	}
+	return false
+}
 
 // appendPieces appends the bytes of a call: what precedes the payload, the payload, which is the
 // only long piece, and what follows it. If it returns a LimitError, it has appended none of them.

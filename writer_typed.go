@@ -281,24 +281,28 @@ func (e *Encoder) WriteStringName(s string) error { return writeText(e, TypeStri
 // all of it.
 func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	n := len(s)
-	if n <= 16 && e.remaining > 0 {
+	if len(e.fastValues)+len(e.fastNames) == 0 || e.remaining == 0 {
+		return writeTextSlow(e, t, int64(n), s, true)
+	}
+	form := &e.forms[t&63][0]
+	if form.shape != shapeText {
+		return writeTextSlow(e, t, int64(n), s, true)
+	}
+	if n <= 16 {
 		var first, last uint64
 		if n > 8 {
 			first, last = wire.Load64(s), wire.Load64(s[n-8:])
 		} else {
 			first = wire.Short(s)
 		}
-		if e.writeTwoWords(t, n, first, last) {
+		if e.appendTwoWords(form.header, n, first, last) {
+			e.count(1)
 			return nil
 		}
 	}
 	// fastSize is enough for the header, the length and the padding. Names of more than 16 bytes are
 	// for the slow path.
-	if e.n > len(e.fastValues)-fastSize-n || e.remaining == 0 || n > maxText {
-		return writeTextSlow(e, t, int64(n), s, true)
-	}
-	form := &e.forms[t&63][0]
-	if form.shape != shapeText || !e.options.AllowInvalidUTF8 && !wire.Valid(s) {
+	if e.n > len(e.fastValues)-fastSize-n || n > maxText || !e.options.AllowInvalidUTF8 && !wire.Valid(s) {
 		return writeTextSlow(e, t, int64(n), s, true)
 	}
 	b := e.buf[e.n:]
@@ -308,40 +312,6 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	e.advance(8 + int(wire.Padded(uint32(n))))
 	e.count(1)
 	return nil
-}
-
-// writeTwoWords writes a text of at most 16 bytes on the fast path. first has the first eight,
-// last the last eight if there are more. It returns false if it has written nothing. -3 % of
-// encode, which has few such texts.
-func (e *Encoder) writeTwoWords(t Type, size int, first, last uint64) bool {
-	const most = fastSize + 8
-	if (first|last)&wire.NotASCII != 0 {
-		return false
-	}
-	n, length := e.n&math.MaxInt, uint32(size)+e.nameNUL // nameNUL is 0 outside of names
-	last >>= uint(8*(16-size)) & 63                      // without the bytes that first has, too
-	if values := e.fastValues; n <= len(values)-most {
-		if form := &e.forms[t&63][0]; form.shape == shapeText {
-			b := (*[most]byte)(values[n:])
-			le.PutUint32(b[:], form.header)
-			le.PutUint32(b[4:], length)
-			le.PutUint64(b[8:], first)
-			le.PutUint64(b[16:], last)
-			e.advance(8 + int(wire.Padded(length)))
-			e.count(1)
-			return true
-		}
-	} else if names := e.fastNames; n <= len(names)-most {
-		b := (*[most]byte)(names[n:])
-		le.PutUint32(b[:], length)
-		le.PutUint64(b[4:], first)
-		le.PutUint64(b[12:], last)
-		le.PutUint32(b[20:], 0)
-		e.advance(4 + int(wire.Padded(length)))
-		e.count(1)
-		return true
-	}
-	return false
 }
 
 // writeTextSlow writes text on the slow path: a whole string or name, or the first bytes of a
@@ -367,14 +337,18 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, n int64, text S, whole
 		}
 		head = appendWords(head, forms[0].header)
 	}
-	if whole && n > maxText { // In pieces, the format decides: see maxCount.
+	switch {
+	case whole && n > maxText:
 		return e.fail(wrapf(ErrRange, "string of %d bytes is too long", n))
-	}
-	if err := f.setDeclared(n, e.options.Format); err != nil {
-		return e.fail(err)
-	}
-	if uint64(len(text)) > uint64(f.count) {
-		return e.fail(wrapf(ErrCount, "chunk of %d bytes in a string of %d", len(text), n))
+	case whole:
+		f.count = uint32(n)
+	default: // in pieces, the format decides: see maxCount
+		if err := f.setDeclared(n, e.options.Format); err != nil {
+			return e.fail(err)
+		}
+		if uint64(len(text)) > uint64(f.count) {
+			return e.fail(wrapf(ErrCount, "chunk of %d bytes in a string of %d", len(text), n))
+		}
 	}
 	if !e.options.AllowInvalidUTF8 && !wire.Valid(text) {
 		return e.fail(ErrUTF8)
