@@ -18,8 +18,8 @@ import (
 // packed strings. After an error both are empty, so the fast path does not check for one.
 //
 // Slow path: a call checks its position, its type and its value, encodes itself and calls
-// writePieces. Then it changes the nesting: it counts a value, or opens or closes a frame.
-// An invalid call returns before writePieces and has no effect.
+// appendPieces. Then it changes the nesting: it counts a value, or opens or closes a frame.
+// An invalid call returns before appendPieces and has no effect.
 //
 // The sink keeps the first error of its Writer and of an invalid call. It stays, so no call has to
 // know what an earlier call has written.
@@ -239,7 +239,7 @@ func (e *Encoder) updateFastPath() {
 }
 
 // fast reports whether the fast path is on, a value may be next and the buffer has room for size
-// bytes. The caller puts a value at fastValues[n:], and calls advance and count. Unlike endValue
+// bytes. The caller puts a value at fastValues[n:], and calls advance and count. Unlike endValues
 // it need not flush, because the fast path is off at the top level. The bytes after the value may
 // be overwritten: the next value follows it. The mask of n, here and elsewhere, is explained in
 // format.go.
@@ -299,23 +299,25 @@ func writeValue[S string | []byte](e *Encoder, head []byte, body S, tail []byte)
 	if err := appendPieces(&e.sink, head, body, tail); err != nil {
 		return e.fail(err)
 	}
-	return e.endValue()
+	return e.endValues(1)
 }
 
-// writeShort writes a whole value. Most fit the buffer and need none of the checks for pieces: -40
-// % of WriteInts.
-func (e *Encoder) writeShort(b []byte) error {
-	if len(b) > e.limit-e.n {
-		return writeValue(e, b, "", nil)
+// writeBytes writes p, which has n values, elements of packed data, or bytes of a string. Most data
+// fits the buffer and needs none of the checks for pieces: -30 % of WriteInts, -5 % of WritePacked.
+// What does not fit, or finds an empty buffer, may be written without being copied.
+func (e *Encoder) writeBytes(p []byte, n uint64) error {
+	if e.n > 0 && len(p) <= e.limit-e.n {
+		e.advance(copy(e.buf[e.n:], p))
+	} else if err := appendPieces(&e.sink, nil, p, nil); err != nil {
+		return e.fail(err)
 	}
-	e.advance(copy(e.buf[e.n:], b))
-	return e.endValue()
+	return e.endValues(n)
 }
 
-// endValue counts a value or name that has been written. It flushes a top-level value, because the
-// receiver may wait for it.
-func (e *Encoder) endValue() error {
-	e.count(1)
+// endValues counts n values, elements or bytes that have been written. It flushes a top-level value,
+// because the receiver may wait for it.
+func (e *Encoder) endValues(n uint64) error {
+	e.count(n)
 	if e.depth > 0 {
 		return nil
 	}

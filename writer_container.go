@@ -176,10 +176,7 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 	}
 	e.pop()
 	e.updateFastPath()
-	if e.depth == 0 { // as endValue; the value has been counted by open
-		return e.flush()
-	}
-	return nil
+	return e.endValues(0) // open has counted the value
 }
 
 // BeginArray begins an Array of n elements; n can be [Unknown]. Write the elements, then
@@ -430,7 +427,7 @@ func (e *Encoder) Write(p []byte) (int, error) {
 		}
 	}
 	before := e.OutputOffset()
-	if err := e.writeData(p, n); err != nil {
+	if err := e.writeBytes(p, n); err != nil {
 		return int(e.OutputOffset() - before), err
 	}
 	e.partial, e.rune = part, r
@@ -464,7 +461,7 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 	}
 	// The memory of src is its encoding on most machines, if no unit changes.
 	if p, ok := wire.AsBytes(src, u == f.unit); ok {
-		return e.writeData(p, uint64(len(src)))
+		return e.writeBytes(p, uint64(len(src)))
 	}
 	if u = f.unit; u == wire.Float32 && wire.AnyOverflows(src) { // all of src, before the first is written
 		return e.fail(wrapf(ErrRange, "element does not fit 32 bits"))
@@ -481,24 +478,10 @@ func (e *Encoder) checkElements(n int) error {
 	return nil
 }
 
-// writeData writes p, n elements of packed data or bytes of a string.
-func (e *Encoder) writeData(p []byte, n uint64) error {
-	// Most data fits the buffer, which holds at least the head: -6 % of WritePacked. What does not
-	// fit, or finds an empty buffer, may be written without being copied.
-	if e.n > 0 && len(p) <= e.limit-e.n {
-		e.advance(copy(e.buf[e.n:], p))
-	} else if err := appendPieces(&e.sink, nil, p, nil); err != nil {
-		return e.fail(err)
-	}
-	e.count(n)
-	return nil
-}
-
 // writeElements writes n elements of packed data. encode puts m of them, from element i on, into b.
 func (e *Encoder) writeElements(n int, encode func(b []byte, i, m int)) error {
 	if err := e.appendElements(n, int(e.top().size), encode); err != nil {
 		return e.fail(err)
 	}
-	e.count(uint64(n))
-	return nil
+	return e.endValues(uint64(n))
 }

@@ -131,7 +131,7 @@ func (e *Encoder) writeMath(t Token) error {
 	} else if _, ok := wire.ConvertReals(b[4:4], t.Bytes(), t.unit(), form.unit); !ok {
 		return e.fail(wrapf(ErrRange, "%v does not fit 32 bits", t))
 	}
-	return e.writeShort(b)
+	return e.writeBytes(b, 1)
 }
 
 // writeTextChunk writes the only, the first or a later chunk of a string. Len of chunks of a
@@ -168,7 +168,7 @@ func (e *Encoder) writeTextChunk(t Token) error {
 	if t.Last() {
 		return e.finish(text, nul)
 	}
-	return e.writeData(text, uint64(len(text)))
+	return e.writeBytes(text, uint64(len(text)))
 }
 
 // writeDataChunk writes a chunk of packed data and converts its elements to the width of the
@@ -190,7 +190,7 @@ func (e *Encoder) writeDataChunk(t Token) error {
 		return err
 	}
 	if from == to {
-		return e.writeData(p, uint64(n))
+		return e.writeBytes(p, uint64(n))
 	}
 	if from == wire.Float64 {
 		for b := p; len(b) > 0; b = b[8:] {

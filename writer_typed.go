@@ -130,7 +130,7 @@ func (e *Encoder) writeWord(t Type, size uint8, bits uint64) error {
 		return e.fail(wrapf(ErrRange, "%v has no object ids", e.options.Format))
 	}
 	form.put((*[fastSize]byte)(e.spare[:]), bits) // eight bytes, of which form.size are written
-	return e.writeShort(e.spare[:4+form.size])
+	return e.writeBytes(e.spare[:4+form.size], 1)
 }
 
 // put puts a header and a word into b; the size of the word is f.size.
@@ -167,7 +167,7 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 			return e.fail(wrapf(ErrRange, "%v does not fit 32 bits", x))
 		}
 	}
-	return e.writeShort(b)
+	return e.writeBytes(b, 1)
 }
 
 // realsSize is the size of the longest value of 32-bit components, a Projection, with its
@@ -183,7 +183,7 @@ func (e *Encoder) WriteInts(t Type, c ...int32) error {
 	for i, x := range c {
 		le.PutUint32(b[4+4*i:], uint32(x))
 	}
-	return e.writeShort(b)
+	return e.writeBytes(b, 1)
 }
 
 // beginMath checks that a value of math type t with n components of the narrow unit u may be
@@ -281,7 +281,7 @@ func (e *Encoder) WriteStringName(s string) error { return writeText(e, TypeStri
 // all of it.
 func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	n := len(s)
-	if len(e.fastValues)+len(e.fastNames) == 0 || e.remaining == 0 {
+	if e.remaining == 0 { // before Reset, too, when there are no forms
 		return writeTextSlow(e, t, int64(n), s, true)
 	}
 	form := &e.forms[t&63][0]
@@ -467,7 +467,7 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 			}
 		}
 	}
-	return e.endValue()
+	return e.endValues(1)
 }
 
 // putNodePath puts the head of a NodePath into b.
