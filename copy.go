@@ -80,13 +80,13 @@ func (d *Decoder) leaveLoop() error {
 		return d.failed()
 	}
 	depth := d.abandoned
-	d.abandoned, d.payload.active = 0, false // before readTo, because both switch the fast path off
+	d.abandoned, d.payload.active = 0, false // before readTo, because both keep the fast path off
 	d.drop()
-	d.updateFastPath()
+	d.startFast()
 	err := d.readTo(span{open: depth})
 	if err != nil { // the next call goes on after an error of the Reader
 		d.abandoned = depth
-		d.updateFastPath()
+		d.stopFast()
 	}
 	return err
 }

@@ -62,10 +62,8 @@ func (b bulk) start() bool {
 		p.elem = d.top().units()
 	}
 	p.active = true
-	d.drop() // its payload leaves the buffer as the bulk read goes on
-	if d.fastValues != nil || d.fastNames != nil {
-		d.updateFastPath() // off, so that the next call ends the bulk read in start
-	}
+	d.drop()     // its payload leaves the buffer as the bulk read goes on
+	d.stopFast() // until end, or until the next call ends the bulk read in start
 	return true
 }
 
@@ -128,7 +126,6 @@ func (b bulk) peek(most int) ([]byte, error) {
 				d.pop()
 			}
 			p.done = true // further calls return io.EOF, too
-			d.updateFastPath()
 			return nil, io.EOF
 		}
 		if l.err != nil {

@@ -292,7 +292,7 @@ func (p *fastPath) openFast(form *form, n uint32) bool {
 }
 
 // topForm returns the form of the next top-level value if the fast path may open it: an
-// Array, Dictionary or packed array, after which updateFastPath decides again. Without it, tokens of a
+// Array, Dictionary or packed array, after which startFast decides again. Without it, tokens of a
 // packet of 64 bytes take 61 % more instructions, and packets found and checked 60 %.
 func (p *fastPath) topForm() *form {
 	win, r := p.buf[:p.limit], p.r&math.MaxInt

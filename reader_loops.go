@@ -107,7 +107,7 @@ func (l *loop) exit() {
 	d.cold.keys = d.cold.keys[:l.keys]
 	if !l.done && l.isOpen() && (d.abandoned == 0 || d.abandoned > l.depth) { // iter.Pull can end the outer loop first
 		d.abandoned = l.depth
-		d.updateFastPath()
+		d.stopFast() // so that the next call comes to start
 	}
 }
 

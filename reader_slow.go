@@ -62,9 +62,9 @@ func (d *Decoder) failed() error {
 	return err
 }
 
-// updateFastPath switches the fast path off where start has something to do before the next token,
-// and otherwise on or off for the innermost container. It must be called after any change of what
-// it tests.
+// updateFastPath switches the fast path off if start has something to do before the next token, and
+// otherwise on if it can read the innermost container. Whoever gives start something to do calls
+// stopFast; whoever may have done the last of it calls updateFastPath.
 func (d *Decoder) updateFastPath() {
 	if d.err != nil || d.abandoned > 0 || d.payload.active {
 		d.stopFast()
@@ -384,11 +384,11 @@ func (d *Decoder) errorAt(at int, err error) error {
 	})
 }
 
-// fail returns the error of errorAt, which all later calls return, too. updateFastPath switches the
-// fast path off, so that these calls come to start.
+// fail returns the error of errorAt, which all later calls return, too. The fast path is off after
+// it, so that these calls come to start.
 func (d *Decoder) fail(at int, err error) error {
 	d.err, d.errOnce = d.errorAt(at, err), false
-	d.updateFastPath()
+	d.stopFast()
 	return d.err
 }
 

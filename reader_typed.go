@@ -318,12 +318,12 @@ func (d *Decoder) ReadEnd() error {
 	d.markEmpty(d.pos()) // as readEnd, which costs a call and a token: -1 % of typed reads
 	switch k := d.pop().kind; {
 	case k != KindArrayStart && k != KindDictStart:
-		d.updateFastPath()
+		d.startFast()
 	case d.fastValues != nil:
 	case d.fastNames != nil: // the End of names or packed strings
 		d.readValuesFast()
 	default:
-		d.updateFastPath()
+		d.startFast()
 	}
 	return nil
 }

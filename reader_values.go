@@ -103,7 +103,7 @@ func (l *lookahead) open(count uint32, at, n int) (Token, error) {
 	if form.size > 0 || form.shape == shapeNodePath {
 		d.payload.kind = form.kind
 	}
-	d.updateFastPath()
+	d.startFast()
 	return t, nil
 }
 
@@ -391,7 +391,7 @@ func (l *lookahead) takeText(typ Type) textPart {
 	if !last { // in the frame of the string, which the last chunk has closed
 		d.count(uint64(part.n))
 	}
-	if first != last { // a frame was opened or closed
+	if first != last { // a frame was opened or closed, perhaps by a bulk read
 		d.updateFastPath()
 	}
 	d.consume(part.size)
