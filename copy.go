@@ -48,8 +48,8 @@ func (d *Decoder) SkipValue() error {
 	if err := d.start(); err != nil {
 		return err
 	}
-	l, rest := lookahead{d: d}, d.span()
-	read := l.token // a value's first token, a name, or the next chunk
+	l, rest := lookahead{d: d}, d.span() // before the first token, which can open a container
+	read := l.token                      // a value's first token, a name, or the next chunk
 	switch d.want() {
 	case wantEnd:
 		return d.WrapError(wrapf(ErrCount, "SkipValue at an End"))

@@ -61,7 +61,7 @@ func appendKey(dst []byte, typ Type, data []byte) []byte {
 		dst = wire.AppendQuoted(dst, data, maxKey)
 	case TypeStringName:
 		dst = wire.AppendQuoted(append(dst, '&'), data, maxKey)
-	case TypeInt, TypeFloat:
+	case TypeInt, TypeFloat: // 7 and 1.5 need no name of their type, unlike Vector2i(1, 2)
 		dst = wire.AppendNumber(dst, data, l.unitOf(data))
 	default:
 		u := l.unitOf(data)

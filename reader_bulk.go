@@ -77,7 +77,7 @@ func (b bulk) fastText() (at, n int) {
 	switch f := d.top(); {
 	case f.kind == KindNodePathStart:
 		return 4, int(h)
-	case f.kind == KindPackedStart:
+	case f.kind == KindPackedStart: // of strings: the Chunks of numbers come from the slow path
 		if h > 0 && text[3+h] == 0 {
 			h -= d.format.nul(f.typ)
 		}
@@ -205,7 +205,7 @@ func (b bulk) startText(want any, accepts func(*form) bool) error {
 // text returns the payload of a string or NodePath, and ends the bulk read. Unlike AppendString,
 // an interrupted read is not continued: the caller of ReadString does not have the text so far.
 func (b bulk) text() (string, error) {
-	defer b.end()
+	defer b.end()                                                      // also after an error, because no later call continues this read
 	if b.d.payload.kind == KindStringChunk && b.d.want() != wantText { // all of the text is buffered
 		text, _ := b.peek(math.MaxInt)
 		return string(text), nil
@@ -308,6 +308,7 @@ func (p *payloadReader) Read(dst []byte) (int, error) {
 	if err := p.check(); err != nil || len(dst) == 0 {
 		return 0, err
 	}
+	// Large payloads go from the Decoder's Reader to dst, without a copy in the read buffer.
 	if n, err := p.readDirect(dst, true); n > 0 || err != nil {
 		return n, err
 	}
@@ -406,6 +407,7 @@ func fillPacked[T Packable](b bulk, dst []T, want units) (int, error) {
 // it.
 func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	want := typeUnits[T]()
+	// An array that is buffered as a whole needs no frame and no bulk read.
 	if form, b := d.fastForm(); form != nil && form.shape == shapePacked {
 		elem := form.units()
 		if data, ok := d.wholePacked(form, le.Uint32(b[4:])); ok && elem.convertTo(want) {
@@ -546,6 +548,7 @@ func (b bulk) direct() uint64 {
 // elements.
 func (b bulk) readDirect(dst []byte, once bool) (int, error) {
 	d := b.d
+	// An error, the rest of a chunk and the End are for peek, which has what comes with them.
 	if d.err != nil || d.payload.left > 0 || d.want() != wantChunk {
 		return 0, nil
 	}
@@ -559,7 +562,7 @@ func (b bulk) readDirect(dst []byte, once bool) (int, error) {
 	d.consume(n)
 	var err error
 	if enough := once && n > 0 && n%size == 0; n < len(dst) && !enough {
-		d.saveKeys(d.base + uint64(d.end))
+		d.saveKeys(d.base + uint64(d.end)) // all of the buffer is given up
 		n, err = d.source.readDirect(dst, n, size, once)
 	}
 	d.count(uint64(n / size))

@@ -83,7 +83,8 @@ func (p *fastPath) take(size int) error {
 }
 
 // fastForm returns the form of the next value and its first bytes. It returns nil if the
-// fast path cannot read the value.
+// fast path cannot read the value: if it is near the end of the buffer, or has a header with flags of
+// declared types or of no meaning, which the slow path explains.
 func (p *fastPath) fastForm() (f *form, b *[fastSize]byte) {
 	if win, r := p.fastValues, p.r&math.MaxInt; r <= len(win)-fastSize && p.remaining > 0 {
 		b = (*[fastSize]byte)(win[r:])
@@ -141,7 +142,7 @@ func (p *fastPath) takeLast(form *form, b *[fastSize]byte) Token {
 	default:
 		_ = p.take(4 + int(form.size))
 	}
-	p.keep()
+	p.keep() // take has marked the token as empty
 	t.src, t.pos = &p.tokenSource, p.mark
 	return t
 }
@@ -199,6 +200,8 @@ func (p *fastPath) fastName() (text []byte, ok bool) {
 	}
 	p.setRemaining(left - 1)
 	p.passEmpty(r+size, p.base+uint64(r))
+	// The last byte of the text, because n is at least 1. Some programs write no NUL after it, and in
+	// formats without one nameNUL is 0: then a NUL is text.
 	if b[(n+3)&15] == 0 {
 		n -= p.nameNUL
 	}
@@ -259,7 +262,9 @@ func fastFloats[F float32 | float64](p *fastPath, t Type, c []F) bool {
 }
 
 // wholeText reports whether the n bytes of text at buf[i:] are one chunk, within the
-// limits, valid, and buffered together with their padding.
+// limits, valid, and buffered together with their padding. The length comes first: after it, n and its
+// padding fit an int. Text that is not UTF-8 goes to the slow path even where it is allowed, so that
+// the fast path need not know the option.
 func (p *fastPath) wholeText(i int, n uint32) bool {
 	return int64(n) <= int64(p.maxWhole) && p.limit-i >= int(wire.Padded(n)) && wire.ValidBytes(p.buf[i:i+int(n)])
 }
@@ -278,6 +283,8 @@ func (p *fastPath) countFits(n uint32, values uint64) bool {
 func (p *fastPath) openFast(form *form, n uint32) bool {
 	pos, pairs, stack, depth := p.pos(), uint64(form.pairs&1), p.stack, p.depth
 	values := uint64(n) << pairs
+	// Without room for another frame, push grows the stack on the slow path. At maxDepth, the container
+	// itself is allowed and no value in it, which the slow path finds at the first.
 	if !p.countFits(n, values) || depth < 0 || depth >= len(stack)-1 || depth >= p.maxDepth {
 		return false
 	}
@@ -311,6 +318,8 @@ func (p *fastPath) topForm() *form {
 func (p *fastPath) nodePathCount(b *[fastSize]byte) (uint32, bool) {
 	names, subnames, bits := le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
 	n := uint64(names&^newNodePathBit) + uint64(subnames)
+	// The old form in one string has no counts here, a property adds a name, and the sum of counts
+	// beyond 31 bits is what engines compute in 32: all of these are for the slow path.
 	ok := names >= newNodePathBit && bits <= nodePathAbsolute && n <= math.MaxInt32 && int64(n) <= p.bounds[limitElements] &&
 		p.values+n <= uint64(p.bounds[limitValues]) && p.pos()+16+4*n <= p.valueEnd
 	return uint32(n), ok
@@ -355,6 +364,7 @@ func (p *fastPath) shortNodePath(to *hook.NodePathText, b *[fastSize]byte) []byt
 	const ones = 0x0101010101010101
 	names := le.Uint32(b[4:]) - newNodePathBit
 	total := uint64(names) + uint64(le.Uint32(b[8:]))
+	// 11 names of 8 bytes with their separators are 99 bytes, within the mask of at.
 	if names == 0 || total > 11 || le.Uint32(b[12:]) > nodePathAbsolute ||
 		int64(total) > p.maxCount || p.values+total > uint64(p.bounds[limitValues]) {
 		return nil
@@ -372,7 +382,7 @@ func (p *fastPath) shortNodePath(to *hook.NodePathText, b *[fastSize]byte) []byt
 				return nil
 			}
 			text[at] = separator
-			le.PutUint64(text[at+1:], word)
+			le.PutUint64(text[at+1:], word) // the next name overwrites what follows this one
 			bits |= word
 			// Subtracting 1 sets the highest bit of a byte that is 0, as it is where word has the separator.
 			bits |= (word ^ ones*'/') - ones
@@ -442,7 +452,8 @@ const nodePathText = 100
 // It returns false if they exceed a limit or are not completely in the buffer, on the fast
 // path.
 func (p *fastPath) wholePacked(form *form, n uint32) (data int, ok bool) {
-	size, left := uint64(n)*uint64(form.size), uint64(len(p.fastValues)-p.r) // size can exceed 32 bits
+	// size can exceed 32 bits. Only bytes are padded; the size of other elements is a multiple of 4.
+	size, left := uint64(n)*uint64(form.size), uint64(len(p.fastValues)-p.r)
 	if int64(size) > p.bounds[limitPacked] || 8+(size+3)&^3 > left {
 		return 0, false
 	}
@@ -477,7 +488,8 @@ func (p *fastPath) readDictKey() Token {
 	return Token{head: uint64(KindDictKey) | uint64(TypeDictionary)<<8}
 }
 
-// readEnd closes the innermost container and returns its End.
+// readEnd closes the innermost container and returns its End. It is called on the slow path, too, where
+// the fast path is off in one container and may go on in the container around.
 func (p *fastPath) readEnd() Token {
 	t := Token{head: uint64(KindEnd) | uint64(p.top().typ)<<8}
 	p.markEmpty(p.pos())
@@ -597,7 +609,7 @@ func (p *fastPath) skipValues(open int) bool {
 			}
 			form = nil
 		}
-		p.skipped(left, last, before)
+		p.skipped(left, last, before) // the container, and an error of the slow path, need the state
 		if form == nil || !p.openFast(form, le.Uint32(b[4:])) {
 			return false
 		}
@@ -721,12 +733,15 @@ func (p *fastPath) passFast(most int) {
 		b := (*[fastSize]byte)(win[r:])
 		n := le.Uint32(b[4:])
 		form, ok := p.forms.find(le.Uint32(b[:]))
+		// An Encoder writes bools as 0 or 1, whatever number a lenient Decoder has read as true.
 		if !ok || form.shape > shapeText || n > 1 && form.kind == KindBool {
 			break
 		}
 		size := 4 + int(form.size)
 		if form.shape == shapeText {
 			size = 8 + int(wire.Padded(n))
+			// PlainText tests up to eight bytes of ASCII and their padding at once. Of other text, the
+			// last word has one to three bytes of padding above those of the text.
 			if n-1 >= 8 || !wire.PlainText(le.Uint64(b[8:]), n) {
 				if !p.wholeText(r+8, n) || size > len(win)-r || n&3 != 0 && le.Uint32(win[r+size-4:])>>(8*(n&3)) != 0 {
 					break

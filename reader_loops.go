@@ -180,7 +180,7 @@ func (l *loop) fields(yield func([]byte, error) bool) {
 		return
 	}
 	l.open()
-	d.cold.keys = le.AppendUint64(d.cold.keys, 0)
+	d.cold.keys = le.AppendUint64(d.cold.keys, 0) // outer loops have their keys before it
 	l.short = (*[8]byte)(d.cold.keys[l.keys:])
 	defer l.exit()
 	for left := 2*uint64(n) - 2; n > 0 && err == nil; n, left = n-1, left-2 {

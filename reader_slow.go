@@ -37,7 +37,7 @@ func (d *Decoder) start() error {
 	if d.err != nil {
 		return d.failed()
 	}
-	if d.abandoned > 0 {
+	if d.abandoned > 0 { // here, because leaving a loop must not wait for a slow sender
 		if err := d.leaveLoop(); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (d *Decoder) updateFastPath() {
 func (d *Decoder) peekSlow() Kind {
 	d.drop()
 	d.payload.active = false
-	if d.err != nil {
+	if d.err != nil { // the next call returns it; also an error of the Reader that an earlier PeekKind kept
 		return 0
 	}
 	k, err := Kind(0), d.leaveLoop()
@@ -314,7 +314,7 @@ func (l *lookahead) wait(n int) error {
 		return nil
 	}
 	fault := d.bounds.check(limitBytes, d.pos()+uint64(n)-d.valueStart)
-	at := n
+	at := n // bytes to wait for
 	if fault != nil {
 		at = int(d.valueStart + uint64(d.bounds[limitBytes]) - d.pos())
 	}
@@ -375,7 +375,8 @@ func (d *Decoder) readError(err error) error {
 }
 
 // errorAt returns an Error for the next token, with an offset of at bytes after r. It does not
-// stay: typed reads return it if they have consumed nothing.
+// stay: typed reads return it if they have consumed nothing. The path is that of the next token, whose
+// key has been read, while WrapError has the path of the latest.
 func (d *Decoder) errorAt(at int, err error) error {
 	return d.latest(&Error{
 		Offset: int64(d.pos()-d.origin) + int64(at),

@@ -82,7 +82,7 @@ func ReadInteger[T Integer](d *Decoder) (T, error) {
 		if form.kind == KindInt64 {
 			x = int64(le.Uint64(b[4:]))
 		}
-		// Back in an int64, a uint64 of a negative x equals x; only the signs differ.
+		// Converted back to int64, v equals x even if x is negative and v a uint64; only the signs differ.
 		if v := T(x); int64(v) == x && (v < 0) == (x < 0) {
 			return v, d.take(4 + int(form.size))
 		}
@@ -262,7 +262,8 @@ func (d *Decoder) ReadRID() (uint64, error) {
 // ReadObjectID reads an object that is encoded as its instance id, and returns the id; 0 is
 // null. It returns [ErrType] for a serialized object.
 func (d *Decoder) ReadObjectID() (uint64, error) {
-	// By the kind, because serialized objects have the same type.
+	// By the kind, because serialized objects have the same type. An error names what the call reads:
+	// "got Object, want Object" would not help.
 	l := lookahead{d: d}
 	l.expect("an object's id", func(f *form) bool { return f.kind == KindObjectID })
 	t, err := l.value()
@@ -399,7 +400,9 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 		typ = l.form.typ
 		l.checkHeader()
 	}
-	length := l // a copy reads the length, so that text finds it unread
+	// A text longer than a chunk is left to the caller, who has consumed nothing, and to calls that read
+	// it in parts. A copy reads the length, so that text finds it unread.
+	length := l
 	if n := length.uint32(); length.err != nil || uint64(n) > most {
 		return nil, false, length.err
 	}
@@ -428,7 +431,9 @@ func readFloat[T float32 | float64](d *Decoder) (T, error) {
 		return 0, l.err
 	}
 	x := T(t.Float())
-	exact := x < 1<<63 && int64(x) == t.Int() // int64(1<<63) depends on the processor
+	// An int is exact if it is the same after the conversion there and back. The bound comes first,
+	// because int64(1<<63) depends on the processor.
+	exact := x < 1<<63 && int64(x) == t.Int()
 	if t.Type() == TypeInt && !exact || math.IsInf(float64(x), 0) && !math.IsInf(t.Float(), 0) {
 		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.number(), x))
 	}
@@ -448,7 +453,7 @@ func (d *Decoder) ReadReals32(t Type, c []float32) error {
 		return l.err
 	}
 	unit := l.form.unit
-	for i := range c {
+	for i := range c { // all of them before the first is stored or the value consumed
 		if x := wire.Float(b[i*unit.Size():], unit); wire.Overflows(x) {
 			return d.errorAt(0, wrapf(ErrRange, "component %v does not fit float32", x))
 		}
@@ -461,6 +466,8 @@ func (d *Decoder) ReadReals32(t Type, c []float32) error {
 
 // readType reads the first token of the next value, which must have type t.
 func (d *Decoder) readType(t Type) (Token, error) {
+	// Typed reads have looked for their value in the buffer, but not in its last bytes. For values whose
+	// token has no payload, that is done here.
 	var last [fastSize]byte
 	if form := d.lastForm(&last); form != nil && form.typ == t && form.shape == shapeWord {
 		return d.takeLast(form, &last), nil

@@ -55,7 +55,7 @@ func (l *lookahead) checkCount(at int, n, values, size uint64) {
 // value read here would be a container that no engine sees.
 func (l *lookahead) signed() uint32 {
 	n := l.uint32()
-	if n > math.MaxInt32 && l.d.format.engine {
+	if n > math.MaxInt32 && l.d.format.engine { // programs written from a manual have no such rule
 		l.strict(true, l.at-4, "negative count")
 		return 0
 	}
@@ -97,7 +97,7 @@ func (l *lookahead) open(count uint32, at, n int) (Token, error) {
 		return Token{}, l.err
 	}
 	d, form := l.d, l.form
-	d.push(&form.content, count, d.pos())
+	d.push(&form.content, count, d.pos()) // with the position of the header, before finish passes it
 	t := l.finish(Token{head: form.head, bits: uint64(count)}, at, n)
 	// Data, and names that are to be joined; packed strings are read one by one.
 	if form.size > 0 || form.shape == shapeNodePath {
@@ -143,6 +143,8 @@ const sharedBit = 1 << 31
 // allocates nothing: Token.Elem decodes them again.
 func (l *lookahead) container() (Token, error) {
 	d, from, flags := l.d, l.at, l.header>>16&uint32(l.form.headerFlags)
+	// An Array declares the type of its elements in bits 16 and 17, a Dictionary also that of its values
+	// in the two bits after them; in an Array these are 0.
 	elem := l.declared(containerKind(flags & 3)) // of elements or keys
 	if elem == 0 {                               // type id 0 declares nothing, so the payload begins after it
 		flags, from = flags&^3, l.at
@@ -200,7 +202,8 @@ func (l *lookahead) declared(k containerKind) Type {
 	}
 }
 
-// object reads the start of a serialized object.
+// object reads the start of a serialized object: the name of its class, and the number of its
+// properties. Each property is a Property token, the name, and a value.
 func (l *lookahead) object() (Token, error) {
 	d := l.d
 	null := d.format.nullObject // the format has null objects, which need no permission
@@ -322,7 +325,7 @@ func (l *lookahead) image() (Token, error) {
 
 // event reads an InputEvent of Godot 2.
 func (l *lookahead) event() (Token, error) {
-	b := l.bytes(wire.EventHead)
+	b := l.bytes(wire.EventHead) // type, device, and the size of all that follows the header
 	if b == nil {
 		return Token{}, l.err
 	}
@@ -379,6 +382,8 @@ func (l *lookahead) takeText(typ Type) textPart {
 	if l.err != nil {
 		return part
 	}
+	// All checks have passed and all bytes are buffered: from here on nothing can fail, so the call is
+	// either repeated from its start or has counted the text exactly once.
 	last := part.flags&flagLast != 0
 	switch {
 	case first && last: // no frame is needed
@@ -520,7 +525,7 @@ func (l *lookahead) takeChunk(most int) int {
 			pad = wire.Padding(f.count)
 		}
 	}
-	size := n * int(f.size)
+	size := n * int(f.size) // fits an int: at most MaxChunk, or one element
 	if pad, l.err = l.padded(f.typ, size, pad); l.err == nil {
 		l.checkPadding(size, d.buf[d.r+size:d.r+size+pad])
 	}
@@ -554,6 +559,8 @@ func notCanonical(format string, args ...any) error {
 func (f *Format) canonicalNumber(form *form, bits uint64) error {
 	flagged := f.width[layouts[form.typ].class] == flagged
 	narrow, wide := math.Float32frombits(uint32(bits)), math.Float64frombits(bits)
+	// An engine writes a float in 32 bits if it has the same value there. It compares by ==, so a NaN,
+	// which equals nothing, is written in 64 bits.
 	switch k := form.kind; {
 	case k == KindBool && bits > 1:
 		return notCanonical("bool of %d", bits)
