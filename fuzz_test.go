@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -383,4 +386,119 @@ func FuzzReference(f *testing.F) {
 		_, err := model.Compare(p, o)
 		require.NoError(t, err)
 	})
+}
+
+// FuzzExamples reads packets, each followed by the packet of player, by the functions in
+// example_test.go. They return an error or the right result, and leave the Decoder at the right
+// position.
+func FuzzExamples(f *testing.F) {
+	model.Replace(f, player(), func(packet []byte) { f.Add(packet) })
+	f.Fuzz(func(t *testing.T, packet []byte) {
+		input := append(bytes.Clone(packet), player()...)
+		v, size, invalid := model.Decode(input, gdwire.DecoderOptions{})
+		d := gdwire.NewDecoder(nil, nil)
+		defer d.Release()
+		// requireInStep reads the player that follows.
+		requireInStep := func() {
+			require.Equal(t, size, d.InputOffset())
+			var p Player
+			if size == int64(len(packet)) {
+				require.NoError(t, p.read(d))
+				require.Equal(t, Player{7, "Ada", [3]float64{1, 2, 3}}, p)
+			}
+		}
+
+		d.Reset(bytes.NewReader(input))
+		var p Player
+		err := p.read(d)
+		if invalid != nil {
+			require.Error(t, err)
+		} else if want, ok := wantPlayer(&v); ok {
+			require.NoError(t, err)
+			require.Equal(t, fmt.Sprint(want), fmt.Sprint(p)) // NaN, too
+			requireInStep()
+		} else {
+			require.ErrorAs(t, err, new(*gdwire.Error))
+			require.NoError(t, d.SkipTo(0))
+			if d.InputOffset() == 0 {
+				require.NoError(t, d.SkipValue()) // nothing was consumed
+			}
+			requireInStep()
+		}
+
+		d.Reset(bytes.NewReader(input))
+		if list, err := readStrings(d); invalid == nil && err == nil {
+			if !strings.HasPrefix(v.Type, "Packed") || len(list) > 0 { // an empty list of anything is one of strings
+				require.Contains(t, []string{"Array", "PackedStringArray"}, v.Type)
+			}
+			require.Len(t, list, max(len(v.Items), len(v.Names)))
+			requireInStep()
+		}
+
+		d.Reset(bytes.NewReader(input))
+		var edited bytes.Buffer
+		e := gdwire.NewEncoder(&edited, nil)
+		defer e.Release()
+		if err := setName(e, d, "Grace"); invalid != nil {
+			require.Error(t, err)
+		} else if want := withName(v, "Grace"); !errors.Is(err, gdwire.ErrType) || !want.Holds(model.HasWrongTypes) {
+			require.NoError(t, err)
+			requireInStep()
+			got, _, err := model.Decode(edited.Bytes(), gdwire.DecoderOptions{})
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		}
+
+		if err := checkPacket(bytes.NewReader(input)); invalid != nil {
+			require.Error(t, err)
+		}
+	})
+}
+
+// wantPlayer returns the required result of (*Player).read for a value, and whether it
+// has to accept it.
+func wantPlayer(v *model.Value) (p Player, ok bool) {
+	if v.Type != "Dictionary" {
+		return p, false
+	}
+	for i := 0; i < len(v.Items); i += 2 {
+		key, item := &v.Items[i], &v.Items[i+1]
+		if key.Type != "String" && key.Type != "StringName" {
+			continue
+		}
+		switch key.Text {
+		case "id":
+			x := float64(int64(item.Bits))
+			if item.Type == "float" {
+				x = math.Float64frombits(item.Bits)
+			}
+			if item.Type != "int" && item.Type != "float" || x != math.Trunc(x) || x < math.MinInt32 || x > math.MaxInt32 {
+				return p, false
+			}
+			p.ID = int32(x)
+		case "name":
+			if item.Type != "String" && item.Type != "StringName" {
+				return p, false
+			}
+			p.Name = item.Text
+		case "pos":
+			if item.Type != "Vector3" {
+				return p, false
+			}
+			for i := range p.Pos {
+				p.Pos[i] = math.Float64frombits(item.Numbers[i])
+			}
+		}
+	}
+	return p, true
+}
+
+// withName returns a Dictionary in which the values of the keys "name" are another.
+func withName(v model.Value, name string) model.Value {
+	for i := 0; v.Type == "Dictionary" && i < len(v.Items); i += 2 {
+		if key := &v.Items[i]; (key.Type == "String" || key.Type == "StringName") && key.Text == "name" {
+			v.Items[i+1] = model.Value{Type: "String", Text: name}
+		}
+	}
+	return v
 }

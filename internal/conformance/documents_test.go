@@ -20,7 +20,9 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/attacks"
+	"github.com/gdwire/gdwire/internal/model"
 	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // The README has the programs and types of the code.
@@ -88,6 +90,40 @@ func TestREADMEOutput(t *testing.T) {
 		}
 	}
 	require.Equal(t, 2, changed, "bytes of the one number that the program sets")
+}
+
+// The programs in examples end by themselves, without a panic, for any value at any place of
+// their input.
+func TestExampleProgramsWithHostileInput(t *testing.T) {
+	if !testsize.Full() {
+		t.Skip("skipped: builds programs")
+	}
+	item := map[string]any{"id": 7, "name": "item_7", "weight": 0.5, "pos": variant.Vector3{X: 1}, "tags": []string{"a"},
+		"parent": variant.NodePath("/root"), "stats": map[string]int{"hp": 1, "mp": 2}}
+	save, err := variant.Marshal(map[string]any{"version": 1, "player": map[string]any{"name": "Ada", "inventory": []any{item}}})
+	require.NoError(t, err)
+	dir := t.TempDir()
+	out, err := exec.Command("go", "build", "-o", dir, "../../examples/...").CombinedOutput()
+	require.NoError(t, err, string(out))
+	programs, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.NotEmpty(t, programs)
+	i := 0
+	model.Replace(t, save, func(packet []byte) {
+		if i++; i%7 != 0 {
+			return
+		}
+		program := programs[i/7%len(programs)].Name() // each sees others
+		cmd := exec.Command(filepath.Join(dir, program))
+		cmd.Stdin = bytes.NewReader(packet)
+		out, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		if err != nil {
+			require.ErrorAs(t, err, &exit, "%s of %x", program, packet)
+			require.Equal(t, 1, exit.ExitCode(), "%s of %x: %s", program, packet, out)
+		}
+		require.NotContains(t, string(out), "panic:", "%s of %x", program, packet)
+	})
 }
 
 // CONTRIBUTING.md names each source file of the root package, each internal package and
