@@ -139,10 +139,6 @@ func (s *sink) offset() int64 { return int64(s.written) + int64(s.n) }
 // advance appends the n bytes that the caller has put at buf[n:].
 func (s *sink) advance(n int) { s.n += n }
 
-// advanceTo appends the bytes up to n, for a caller that has n in a register: -4 % of short
-// texts.
-func (s *sink) advanceTo(n int) { s.n = n }
-
 // appendTwoWords appends a text of at most 16 bytes on the fast path: a value with its header, or a
 // name. first has the first eight, last the last eight if there are more. It returns false if it
 // has appended nothing. -3 % of encode, which has few such texts.

@@ -23,7 +23,7 @@ func (e *Encoder) beginCounted(t Type, n int64) error {
 	}
 	form := &e.forms[t&63][0]
 	le.PutUint64(values[at:], uint64(form.header)|uint64(n)<<32) // header and count
-	e.advanceTo(at + 8)
+	e.advance(8)
 	// In a container of pairs, keys and values are counted.
 	frames, pairs := (*[2]frame)(stack[depth:]), uint64(form.pairs)
 	frames[1].init(&form.content, uint32(n))
@@ -321,7 +321,7 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 		values, n := e.fastValues, e.n&math.MaxInt
 		form, b := &e.forms[TypeNodePath][0], (*[fastSize]byte)(values[n:])
 		putNodePath(b[:], form.header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
-		e.advanceTo(n + fastSize)
+		e.advance(fastSize)
 		frames := (*[2]frame)(stack[depth:])
 		frames[1].init(&form.content, uint32(names+subnames))
 		frames[1].setNames(uint32(names), flags)

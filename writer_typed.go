@@ -257,7 +257,7 @@ func (e *Encoder) WriteString(s string) error {
 		le.PutUint32(b[:], stringHeader)
 		le.PutUint32(b[4:], uint32(size))
 		le.PutUint64(b[8:], word)
-		e.advanceTo(n + (8+size+3)&^3)
+		e.advance((8 + size + 3) &^ 3)
 		e.count(1)
 		return nil
 	}
@@ -267,7 +267,7 @@ func (e *Encoder) WriteString(s string) error {
 		le.PutUint32(b[:], uint32(length))
 		le.PutUint64(b[4:], word)
 		le.PutUint32(b[12:], 0) // the NUL after eight characters, and its padding
-		e.advanceTo(n + (4+length+3)&^3)
+		e.advance((4 + length + 3) &^ 3)
 		e.count(1)
 		return nil
 	}
