@@ -14,19 +14,15 @@ import (
 // because the pool learns which sizes are in use and drops rare ones.
 const bufferSize = windowBuffer
 
-// sink has the bytes that an Encoder writes. It does not depend on containers, and alone
-// writes its fields.
-//
-//	buf[:keep]    encoded
-//	buf[keep:n]   encoded, but kept until the count at keep is known
-//	buf[n:limit]  free
-//	buf[limit:]   free, beyond EncoderOptions.MaxBuffered
-//
-// While no count is Unknown, keep is keepNothing, so that buf[:n] can be written.
+// sink has the bytes that an Encoder writes, see the picture in writer.go. It does not depend on
+// containers, and alone writes its fields.
 //
 // An Encoder checks a call before it appends anything, so what is appended is final, and only
 // the Writer can fail. Where bytes must be kept, reserve is called first, because the buffer must
 // then hold all that follows.
+//
+// Where nothing is kept, the buffer does not grow: what is longer passes through it in parts or goes
+// directly to the Writer.
 type sink struct {
 	buf      []byte
 	n, limit int // limit is -1 after stop, so that nothing fits and each call takes the slow path
@@ -39,25 +35,28 @@ type sink struct {
 	err       error // returned by all later calls; ErrReleased after release
 	permanent bool  // only restart clears err: after Fail, release and errors of the Writer
 
-	keep    int   // position in buf of the outermost Unknown count; 0 after restartBytes
-	counts  []int // positions in buf of the Unknown counts of open containers
+	keep    int   // position in buf of the outermost Unknown count, or keepNothing; 0 after restartBytes
+	counts  []int // positions in buf of the Unknown counts of open containers, the innermost last
 	maxKept int   // maximum number of bytes from keep on
 	written uint64
 	w       io.Writer                  // nil after restartBytes
-	buffer  *bytebufferpool.ByteBuffer // nil after restartBytes
+	buffer  *bytebufferpool.ByteBuffer // of the pool, with buf; nil after restartBytes, when buf is the caller's
 
-	spare [spareSize]byte // a value of a math type, or an element that the end of the buffer splits
+	// A value of a math type, or an element that the end of the buffer splits. A local array
+	// would be allocated, because appendLong can pass its bytes to the Writer.
+	spare [spareSize]byte
 }
 
 // spareSize is the size of the longest value of a math type, a Projection of 64 bits, with
 // its header.
 const spareSize = 4 + 16*8
 
+// keepNothing is larger than any position, so that flush writes all of buf[:n].
 const keepNothing = math.MaxInt
 
 // restart discards the output and makes w the Writer. At most maxKept bytes are kept.
 func (s *sink) restart(w io.Writer, maxKept int) {
-	if s.buffer == nil {
+	if s.buffer == nil { // otherwise the buffer of the earlier output, which kept bytes may have enlarged
 		s.buffer = getBuffer(bufferSize)
 		s.setBuffer(s.buffer.B)
 	}
@@ -66,8 +65,8 @@ func (s *sink) restart(w io.Writer, maxKept int) {
 	s.resume()
 }
 
-// restartBytes discards the output and appends to b. All bytes are kept, as after an Unknown
-// count, so nothing is flushed and reserve enlarges the slice.
+// restartBytes discards the output and appends to b: first to its capacity, as append does. All
+// bytes are kept, as after an Unknown count, so nothing is flushed and reserve enlarges the slice.
 func (s *sink) restartBytes(b []byte) {
 	s.release()
 	s.setBuffer(b[:cap(b)])
@@ -76,7 +75,7 @@ func (s *sink) restartBytes(b []byte) {
 	s.resume()
 }
 
-// release returns the buffer to the pool.
+// release returns the buffer to the pool, and refers to neither the buffer nor the Writer any more.
 func (s *sink) release() {
 	_ = s.stop(ErrReleased, true)
 	s.setBuffer(nil)
@@ -108,8 +107,8 @@ func (s *sink) resume() {
 	s.setLimit()
 }
 
-// setLimit sets limit, and the limit of the fast path to the same. It must be called after the
-// buffer, keep or maxKept has changed.
+// setLimit sets limit, and the limit of the fast path to the same where it is on. It must be called
+// after the buffer, keep or maxKept has changed.
 func (s *sink) setLimit() {
 	if s.limit < 0 { // stopped
 		return
@@ -174,14 +173,15 @@ func (s *sink) appendTwoWords(header uint32, size int, first, last uint64) bool 
 // It is a function because methods cannot have type parameters: a string need not be converted,
 // which would copy it.
 func appendPieces[S string | []byte](s *sink, head []byte, body S, tail []byte) error {
-	// A long body and an empty buffer are for appendLong, which writes the body without copying it.
+	// A long body and an empty buffer are for appendLong, which writes the body without copying it
+	// if nothing precedes it.
 	if len(body) <= s.limit-s.n-len(head)-len(tail) && (s.n > 0 || len(body) < len(s.buf)/2) {
 		n := s.n + copy(s.buf[s.n:], head)
 		n += copy(s.buf[n:], body)
 		s.n = n + copy(s.buf[n:], tail)
 		return nil
 	}
-	err := s.reserve(int64(len(head)) + int64(len(body)) + int64(len(tail)))
+	err := s.reserve(int64(len(head)) + int64(len(body)) + int64(len(tail))) // the only LimitError
 	if err == nil {
 		err = s.appendShort(head)
 	}
@@ -213,7 +213,8 @@ func (s *sink) appendShort(p []byte) error {
 }
 
 // appendLong appends a piece of any length. It fills the buffer. If the buffer is empty and no
-// bytes are kept, it writes a piece of at least half its size directly.
+// bytes are kept, it writes a piece of at least half its size directly. A string cannot be written
+// without a copy, because a Writer takes a slice.
 func appendLong[S string | []byte](s *sink, p S) error {
 	for len(p) > 0 {
 		n := 0
@@ -326,12 +327,13 @@ func (s *sink) reserve(n int64) error {
 	if err := s.checkKept(n); err != nil {
 		return err
 	}
-	size := s.n + int(n)
+	size := s.n + int(n) // checkKept has bounded both
 	if size <= len(s.buf) {
 		return nil
 	}
 	// Twice the size, so that each byte is copied once on average, but no more than can be kept.
-	// The old buffer is left to the garbage collector: after ResetBytes it is the caller's.
+	// The old buffer is left to the garbage collector: after ResetBytes it is the caller's. The
+	// fast path stays on or off.
 	buf := make([]byte, max(min(2*len(s.buf), s.keep+s.maxKept), size))
 	copy(buf, s.buf[:s.n])
 	s.buf = buf

@@ -111,7 +111,7 @@ func (e *Encoder) writeContainerStart(t Token) error {
 		if !e.options.AllowInvalidUTF8 && !wire.ValidBytes(name) {
 			return e.fail(ErrUTF8)
 		}
-		if i == 0 { // The values of a Dictionary are not checked, as in engines.
+		if i == 0 { // as in beginTyped
 			f.elem = typ
 		}
 		clear(declared[n-wire.Padding(uint32(len(name))) : n])
@@ -217,6 +217,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 		e.raw = new(Decoder)
 	}
 	// Without limits, because the value is in memory already, but with the Encoder's limit of depth.
+	// The Decoder reads value in place, and Release makes it forget the slice.
 	d := e.raw
 	d.options = DecoderOptions{
 		Format: e.options.Format, AllowObjects: true, AllowInvalidUTF8: e.options.AllowInvalidUTF8, DoubleReals: e.options.DoubleReals,
@@ -236,7 +237,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 		return err
 	}
 	for d.Depth() > 0 { // not SkipTo, which does not know the depth around the value
-		if d.Depth() > e.maxDepth-e.depth && d.want() <= lastValue {
+		if d.Depth() > e.maxDepth-e.depth && d.want() <= lastValue { // before a value, as begin
 			return e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.depth + d.Depth()), Max: int64(e.maxDepth)})
 		}
 		if _, err := d.readSlow(); err != nil {
