@@ -191,11 +191,7 @@ func (d *Decoder) ResetBytes(b []byte) {
 	// The limits of the first value are set now, because all bytes are there. Calls can then read
 	// the start of a packet on the fast path, without a call of start.
 	d.limitValue()
-	if d.topForm() != nil {
-		d.readValuesFast() // until the first call that start begins
-	} else {
-		d.stopFast()
-	}
+	d.startTop()
 }
 
 // reset discards the input and the state of earlier calls. The next input is buf[:end] and then

@@ -205,7 +205,8 @@ func (b bulk) startText(want any, accepts func(*form) bool) error {
 // text returns the payload of a string or NodePath, and ends the bulk read. Unlike AppendString,
 // an interrupted read is not continued: the caller of ReadString does not have the text so far.
 func (b bulk) text() (string, error) {
-	defer b.end()                                                      // also after an error, because no later call continues this read
+	// Also after an error: no later call continues this read.
+	defer b.end()
 	if b.d.payload.kind == KindStringChunk && b.d.want() != wantText { // all of the text is buffered
 		text, _ := b.peek(math.MaxInt)
 		return string(text), nil

@@ -159,9 +159,8 @@ func (l *lookahead) topValue() (Token, error) {
 	if err := l.beginValue(); err != nil {
 		return Token{}, err
 	}
-	if form := d.topForm(); form != nil {
+	if form := d.startTop(); form != nil {
 		n := le.Uint32(d.buf[d.r+4:])
-		d.readValuesFast() // openFast and openPacked read from fastValues, as inside a container
 		if opened := form.shape == shapePacked && d.openPacked(form, n) || form.shape != shapePacked && d.openFast(form, n); opened {
 			return Token{head: form.head, bits: uint64(n)}, nil
 		}
