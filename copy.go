@@ -71,26 +71,6 @@ func (d *Decoder) SkipTo(depth int) error {
 	return d.readTo(span{open: max(depth, 0) + 1})
 }
 
-// leaveLoop skips the rest of a container that a Fields or Elements loop has left.
-func (d *Decoder) leaveLoop() error {
-	if d.abandoned == 0 {
-		return nil
-	}
-	if d.err != nil {
-		return d.failed()
-	}
-	depth := d.abandoned
-	d.abandoned, d.payload.active = 0, false // before readTo, because both keep the fast path off
-	d.drop()
-	d.startFast()
-	err := d.readTo(span{open: depth})
-	if err != nil { // the next call goes on after an error of the Reader
-		d.abandoned = depth
-		d.stopFast()
-	}
-	return err
-}
-
 // readTo reads up to the end of s: what is buffered on the fast path, without tokens, and what is
 // not by single tokens of the slow path. The caller has called start.
 func (d *Decoder) readTo(s span) error {

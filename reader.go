@@ -183,8 +183,8 @@ func (d *Decoder) ResetN(r io.Reader, n int64) {
 }
 
 // ResetBytes discards the state of d and makes it read the bytes in b, as ResetN does for a Reader.
-// They are not copied: the payloads of tokens
-// are parts of b, so b must not change while the Decoder reads it.
+// They are not copied: the payloads of tokens are parts of b, so b must not change while the Decoder
+// reads it.
 func (d *Decoder) ResetBytes(b []byte) {
 	d.reset(nil, b, len(b))
 	d.endAt(d.origin + uint64(len(b)))
@@ -199,8 +199,9 @@ func (d *Decoder) ResetBytes(b []byte) {
 // from the options, which do not change after it.
 func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 	d.restart(r, buf, end)
-	d.err, d.errOnce = nil, false
-	d.payload.active, d.abandoned = false, 0
+	d.setErr(nil, false)
+	d.payload.stop()
+	d.abandoned = 0
 	if r := d.cold; r != nil {
 		*r = cold{keys: r.keys[:0], saved: r.saved, reader: r.reader} // a stale Reader returns an error
 	}
@@ -221,7 +222,7 @@ func (d *Decoder) Release() {
 	d.stopFast()
 	d.state.close()
 	d.cold = nil // LastError then returns ErrReleased
-	d.err, d.errOnce = ErrReleased, false
+	d.setErr(ErrReleased, false)
 	d.release() // last: nothing refers to the buffer any longer
 }
 
@@ -321,7 +322,7 @@ func (d *Decoder) readLast() (Token, error) {
 	switch {
 	case d.remaining == 0 && d.depth > 0 && d.abandoned == 0 && d.err == nil:
 		// An End needs no bytes, so it is returned even where the fast path is off.
-		d.payload.active = false
+		d.payload.stop()
 		return d.readEnd(), nil
 	case d.fastValues != nil:
 		if d.atKey() && d.marked != d.remaining {

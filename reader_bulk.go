@@ -19,8 +19,8 @@ import (
 // payload is the part of the latest token's payload that bulk reads have not returned
 // yet. AppendString, ReadString, Payload, ReadPacked and AppendPacked are bulk reads.
 //
-// Tokens of the slow path set it. On the fast path, bulk.start sets it for the text of
-// a string, which it finds from the encoded token.
+// Tokens of the slow path set it. For a token of the fast path, bulk.start finds it: a Start from the
+// innermost container, and the text of a string from the encoded token.
 type payload struct {
 	token  mark   // of the token that it belongs to
 	pos    uint64 // the position of the buffered bytes that have not been returned
@@ -30,6 +30,21 @@ type payload struct {
 	done   bool   // all of it has been returned
 	elem   units  // of a PackedStart
 }
+
+// set makes the left bytes at pos, and what follows them, the payload of a token. kind is 0 for a token
+// that bulk reads cannot read.
+func (p *payload) set(token mark, kind Kind, pos uint64, left int) {
+	*p = payload{token: token, kind: kind, pos: pos, left: left}
+}
+
+// setElements makes the elements that are next the payload of a loop over a packed array, whatever the
+// loop's body has called before.
+func (p *payload) setElements(token mark, elem units) {
+	*p = payload{token: token, kind: KindPackedStart, active: true, elem: elem}
+}
+
+// stop ends a bulk read. The rest of the payload is then read as tokens.
+func (p *payload) stop() { p.active = false }
 
 // A bulk reads the payload of a Decoder. Its state is in the Decoder, because a bulk read that
 // an error of the Reader has interrupted is continued by another call.
@@ -48,17 +63,18 @@ func (b bulk) start() bool {
 		return false
 	}
 	if p.token != d.mark { // the token came from the fast path, which does not set payload
-		*p = payload{token: d.mark}
 		if f := d.top(); d.keyPos == d.tokenPos() && (f.size > 0 || f.kind == KindNodePathStart) { // the Start of f
-			p.kind = f.kind
+			p.set(d.mark, f.kind, 0, 0)
 		} else if at, n := b.fastText(); at > 0 {
-			p.kind, p.pos, p.left = KindStringChunk, d.tokenPos()+uint64(at), n
+			p.set(d.mark, KindStringChunk, d.tokenPos()+uint64(at), n)
+		} else {
+			return false
 		}
 	}
-	if p.kind == 0 {
+	switch p.kind {
+	case 0:
 		return false
-	}
-	if p.kind == KindPackedStart {
+	case KindPackedStart:
 		p.elem = d.top().units()
 	}
 	p.active = true
@@ -90,7 +106,7 @@ func (b bulk) fastText() (at, n int) {
 
 // end ends a bulk read after all of the payload has been returned.
 func (b bulk) end() {
-	b.d.payload.active = false
+	b.d.payload.stop()
 	b.d.updateFastPath()
 }
 

@@ -581,7 +581,7 @@ func (p *fastPath) skipValues(open int) bool {
 			before, last, r = last, r, next
 			left--
 		}
-		p.r = r
+		p.setPos(r)
 		if left == 0 { // as readEnd
 			p.markEmpty(p.pos())
 			if k := p.pop().kind; k != KindArrayStart && k != KindDictStart {

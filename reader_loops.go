@@ -111,6 +111,27 @@ func (l *loop) exit() {
 	}
 }
 
+// leaveLoop skips the rest of a container that a Fields or Elements loop has left.
+func (d *Decoder) leaveLoop() error {
+	if d.abandoned == 0 {
+		return nil
+	}
+	if d.err != nil {
+		return d.failed()
+	}
+	depth := d.abandoned
+	d.abandoned = 0 // before readTo, because it keeps the fast path off, as a bulk read does
+	d.payload.stop()
+	d.drop()
+	d.startFast()
+	err := d.readTo(span{open: depth})
+	if err != nil { // the next call goes on after an error of the Reader
+		d.abandoned = depth
+		d.stopFast()
+	}
+	return err
+}
+
 // finished reports whether the body has read exactly what it should: left values remain. keyPos is
 // d.keyPos before the body. It differs in every other container, so the depth need not be compared.
 // A DictKey is not counted, so a body that has read the next one shows only in marked.
@@ -234,8 +255,8 @@ func (l *loop) each(n int, err error, values uint64, yield func(int, error) bool
 	defer l.exit()
 	keyPos, packed := d.keyPos, d.want() == wantChunk
 	for i := 0; i < n && err == nil; i++ {
-		if packed { // ReadPacked reads the next element, whatever the body has called before
-			d.payload = payload{token: d.mark, kind: KindPackedStart, active: true, elem: d.top().units()}
+		if packed {
+			d.payload.setElements(d.mark, d.top().units())
 			d.drop()
 		}
 		if !yield(i, nil) || d.origin != l.origin {

@@ -31,7 +31,7 @@ func (d *Decoder) readSlow() (Token, error) {
 func (d *Decoder) start() error {
 	d.drop()              // also if the call fails: a token is valid until the next call
 	if d.payload.active { // a bulk read keeps the fast path off, so that its end is noticed here
-		d.payload.active = false
+		d.payload.stop()
 		d.updateFastPath()
 	}
 	if d.err != nil {
@@ -56,11 +56,14 @@ func (d *Decoder) start() error {
 func (d *Decoder) failed() error {
 	err := d.err
 	if d.errOnce { // an error of the Reader that PeekKind has met, and that is now returned
-		d.err, d.errOnce = nil, false
+		d.setErr(nil, false)
 		d.updateFastPath()
 	}
 	return err
 }
+
+// setErr sets the error that calls return, or only the next call if once is set.
+func (d *Decoder) setErr(err error, once bool) { d.err, d.errOnce = err, once }
 
 // updateFastPath switches the fast path off if start has something to do before the next token, and
 // otherwise on if it can read the innermost container. Whoever gives start something to do calls
@@ -78,7 +81,7 @@ func (d *Decoder) updateFastPath() {
 // because it cannot return it.
 func (d *Decoder) peekSlow() Kind {
 	d.drop()
-	d.payload.active = false
+	d.payload.stop()
 	if d.err != nil { // the next call returns it; also an error of the Reader that an earlier PeekKind kept
 		return 0
 	}
@@ -93,7 +96,7 @@ func (d *Decoder) peekSlow() Kind {
 		}
 	}
 	if err != nil && d.err == nil { // an error of the Reader, which PeekKind cannot return and the next call does
-		d.err, d.errOnce = err, true
+		d.setErr(err, true)
 	}
 	d.updateFastPath()
 	return k
@@ -387,7 +390,7 @@ func (d *Decoder) errorAt(at int, err error) error {
 // fail returns the error of errorAt, which all later calls return, too. The fast path is off after
 // it, so that these calls come to start.
 func (d *Decoder) fail(at int, err error) error {
-	d.err, d.errOnce = d.errorAt(at, err), false
+	d.setErr(d.errorAt(at, err), false)
 	d.stopFast()
 	return d.err
 }

@@ -99,9 +99,9 @@ func (l *lookahead) open(count uint32, at, n int) (Token, error) {
 	d, form := l.d, l.form
 	d.push(&form.content, count, d.pos()) // with the position of the header, before finish passes it
 	t := l.finish(Token{head: form.head, bits: uint64(count)}, at, n)
-	// Data, and names that are to be joined; packed strings are read one by one.
+	// Bulk reads read data, and join the names of a NodePath; packed strings are read one by one.
 	if form.size > 0 || form.shape == shapeNodePath {
-		d.payload.kind = form.kind
+		d.payload.set(d.mark, form.kind, 0, 0)
 	}
 	d.startFast()
 	return t, nil
@@ -112,7 +112,7 @@ func (l *lookahead) open(count uint32, at, n int) (Token, error) {
 func (l *lookahead) finish(t Token, at, n int) Token {
 	d := l.d
 	d.pass(d.r+l.at, d.pos())
-	d.payload = payload{token: d.mark} // nothing for bulk reads, unless open adds its kind
+	d.payload.set(d.mark, 0, 0, 0) // nothing for bulk reads, unless open adds its kind
 	if at > 0 {
 		t = t.at(&d.tokenSource, at, n)
 	}
@@ -171,7 +171,7 @@ func (l *lookahead) container() (Token, error) {
 	}
 	t, err := l.open(n, from, to-from)
 	if err == nil {
-		d.top().elem = elem
+		d.top().setElem(elem)
 		t.head |= uint64(shared)<<16 | uint64(flags)<<(16+elemShift)
 	}
 	return t, err
@@ -361,7 +361,7 @@ func (l *lookahead) text(typ Type) (Token, error) {
 		return Token{}, l.err
 	}
 	d.markToken(pos)
-	d.payload = payload{token: d.mark, kind: KindStringChunk, pos: pos + uint64(part.at), left: part.n}
+	d.payload.set(d.mark, KindStringChunk, pos+uint64(part.at), part.n)
 	return newToken(KindStringChunk, typ, part.flags, part.length).at(&d.tokenSource, part.at, part.n), nil
 }
 
@@ -507,7 +507,7 @@ func (l *lookahead) chunk() (Token, error) {
 		return Token{}, l.err
 	}
 	d.markToken(pos)
-	d.payload = payload{token: d.mark, kind: f.kind, pos: pos, left: n}
+	d.payload.set(d.mark, f.kind, pos, n)
 	return newToken(KindChunk, f.typ, tokenFlags(f.unit), uint64(n/int(f.size))).at(&d.tokenSource, 0, n), nil
 }
 

@@ -101,6 +101,10 @@ func (s *source) pass(r int, pos uint64) { s.r, s.mark = r, mark(pos)|payloadBit
 // payload no Token refers to.
 func (s *source) passEmpty(r int, pos uint64) { s.r, s.mark = r, mark(pos) }
 
+// setPos consumes the bytes up to r, for a loop that keeps r in a local variable and marks the latest
+// token at its end.
+func (s *source) setPos(r int) { s.r = r }
+
 // consume consumes n bytes.
 func (s *source) consume(n int) { s.r += n }
 

@@ -195,6 +195,9 @@ func (s *state) push(c *content, n uint32, pos uint64) *frame {
 	return f
 }
 
+// setElem sets the declared type of the elements or keys of a typed container.
+func (f *frame) setElem(t Type) { f.elem = t }
+
 // setNames sets the fields of the frame of a NodePath.
 func (f *frame) setNames(names uint32, flags tokenFlags) { f.names, f.flags = names, flags }
 

@@ -23,11 +23,18 @@ var walls = map[string]string{
 	// The bytes and the nesting of a Decoder, and what the fast path derives from the options.
 	"tokenSource": "tokenSource source",
 	"source":      "source",
-	"source.r":    "source fastPath", // skipValues, once for many values
 	"state":       "state",
 	"frame":       "frame state",
 	"frame.names": "frame writer_container.go", // by open, only for an Encoder
 	"fastPath":    "fastPath",
+
+	// The calls of a Decoder.
+	"Decoder":            "reader.go",
+	"Decoder.err":        "reader_slow.go",
+	"Decoder.errOnce":    "reader_slow.go",
+	"Decoder.strictSeen": "reader_slow.go",
+	"Decoder.abandoned":  "reader_loops.go reader.go",                  // reset
+	"Decoder.options":    "reader.go reader_values.go writer_token.go", // their address; by WriteRaw for its Decoder
 
 	// The bytes of an Encoder.
 	"sink":       "writer_buffer.go",
@@ -38,21 +45,17 @@ var walls = map[string]string{
 	"formTable.sizes": "format.go reader_fast.go",
 	"form":            "format.go",
 	"content":         "format.go frame state", // of frames, too
-	"content.elem":    "lookahead",             // of typed containers, after push
 
 	// Private state of files.
-	"lookahead":      "lookahead",
-	"loop":           "reader_loops.go",
-	"payload":        "reader_bulk.go",
-	"payload.active": "reader_bulk.go copy.go reader.go reader_slow.go", // other reads end a bulk read
-	"payload.all":    "reader_bulk.go reader_loops.go reader_values.go", // a token begins it
-	"payload.kind":   "reader_bulk.go reader_values.go",
-	"payloadReader":  "reader_bulk.go",
-	"cold.all":       "reader.go", // reset
-	"cold.err":       "reader_slow.go",
-	"cold.keys":      "reader_loops.go",
-	"cold.saved":     "path.go",
-	"savedKey":       "path.go",
+	"lookahead":     "lookahead",
+	"loop":          "reader_loops.go",
+	"payload":       "reader_bulk.go",
+	"payloadReader": "reader_bulk.go",
+	"cold.all":      "reader.go", // reset
+	"cold.err":      "reader_slow.go",
+	"cold.keys":     "reader_loops.go",
+	"cold.saved":    "path.go",
+	"savedKey":      "path.go",
 }
 
 // barred has names that the methods of a type do not mention. They return no error but nil.
