@@ -21,12 +21,12 @@ import (
 //
 // After an error, the variable has the parts that were decoded before it.
 func Unmarshal(data []byte, v any, opts ...Options) error {
-	o := only(opts)
+	o := optionsOf(opts)
 	s := getDecoder()
 	defer s.release()
-	s.onBytes(data, o)
-	if err := unexpectedEOF(s.top(v)); err != nil {
-		return hinted(err, data)
+	s.resetBytes(data, o)
+	if err := unexpectedEOF(s.unmarshal(v)); err != nil {
+		return withLengthHint(err, data)
 	}
 	if o.Decoder.Strict {
 		return atEnd(s.d)
@@ -34,9 +34,10 @@ func Unmarshal(data []byte, v any, opts ...Options) error {
 	return nil
 }
 
-// hinted returns err, with a hint if data is a packet after its length: many lengths are also
-// headers of a type, usually of another than the one expected.
-func hinted(err error, data []byte) error {
+// withLengthHint returns err. If err is a type that does not fit, and data begins with its own
+// length, it adds a hint: data then seems to be a packet of a stream with its length, and most
+// small lengths are also the header of some type.
+func withLengthHint(err error, data []byte) error {
 	var at *gdwire.Error
 	var wrong *TypeError
 	if errors.As(err, &at) && at.Offset == 0 && errors.As(err, &wrong) && wrong.Err == gdwire.ErrType &&
@@ -58,95 +59,98 @@ func hinted(err error, data []byte) error {
 func UnmarshalDecode(d *gdwire.Decoder, v any, opts ...Options) error {
 	s := getDecoder()
 	defer s.release()
-	s.on(d, only(opts))
-	return s.top(v)
+	s.reset(d, optionsOf(opts))
+	return s.unmarshal(v)
 }
 
-// decoder is a Decoder and the state of one call of Unmarshal or UnmarshalDecode.
+// decoder has the state of one call of Unmarshal or UnmarshalDecode, and what the pool keeps
+// for the next call.
 type decoder struct {
-	d       *gdwire.Decoder
-	options gdwire.DecoderOptions // of d
-	reject  bool                  // Options.RejectUnknown
-	most    int64                 // Options.MaxMemory
-	double  *bool                 // Options.FoundDoubleReals
-	memory  int64                 // the rest of it
-	// replace is set if the variable is an element of a reused slice, or of an array. Its
-	// old value is replaced, but slices in it keep their memory.
-	replace bool
-	// careful is set after a typed read has failed because of a nil. Typed reads then
-	// check for nil first, because an Error for each of a million nils takes long.
-	careful   bool
-	depth     int
-	recent    recent[decodeFunc]
-	reals     [maxComponents]float64
-	singles   [maxComponents]float32
-	ints      [maxComponents]int32
-	scratch   []byte
-	pathText  hook.NodePathText
-	texts     *[textBlock]byte // the latest block of short texts
-	textsLeft int              // the bytes at its end that no string uses
-	keys      knownKeys
-	copier    *copier // for Raw, created for the first one
+	d             *gdwire.Decoder
+	options       gdwire.DecoderOptions // of d
+	rejectUnknown bool                  // Options.RejectUnknown
+	maxMemory     int64                 // Options.MaxMemory
+	memoryLeft    int64                 // the part of maxMemory that is not charged yet
+	foundDouble   *bool                 // Options.FoundDoubleReals
+	// zeroFirst is set if the next variable is an element of a reused slice, or of an
+	// array. It is decoded as if it were made zero first, except that slices in it keep
+	// their memory: entries of an old map, for example, are not merged with new ones.
+	zeroFirst bool
+	// peekFirst is set after a typed read has failed because of the value's type. From then
+	// on, the type of the next value is checked before a typed read: an Error for each of a
+	// million nils takes long.
+	peekFirst     bool
+	depth         int
+	recent        recent[decodeFunc]
+	reals         [maxComponents]float64
+	reals32       [maxComponents]float32
+	ints          [maxComponents]int32
+	scratch       []byte
+	pathText      hook.NodePathText
+	textBlock     *[textBlockSize]byte // the latest block of short texts
+	textBlockLeft int                  // the bytes at its end that no string uses
+	keys          keyCache
+	rawCopier     *rawCopier // for Raw, created for the first one
 
-	own        *gdwire.Decoder // for Unmarshal
-	ownOptions gdwire.DecoderOptions
+	bytesDecoder *gdwire.Decoder // for Unmarshal
+	bytesOptions gdwire.DecoderOptions
 }
 
 var decoderPool = sync.Pool{New: func() any { return new(decoder) }}
 
 func getDecoder() *decoder { return decoderPool.Get().(*decoder) }
 
-// on lets s read from d.
-func (s *decoder) on(d *gdwire.Decoder, o *Options) {
+// reset makes s read from d, with the options of a call.
+func (s *decoder) reset(d *gdwire.Decoder, o *Options) {
 	s.d, s.options = d, d.Options()
 	s.begin(o)
 }
 
-// Texts of up to maxShared bytes share blocks of textBlock bytes: see newText.
+// Texts of up to maxSharedText bytes share blocks of textBlockSize bytes: see newText.
 const (
-	maxShared = 32
-	textBlock = 128
+	maxSharedText = 32
+	textBlockSize = 128
 )
 
-// maxScratch is up to how many bytes scratch may have to be kept.
+// maxScratch is the maximum capacity in bytes with which scratch is kept for the next value.
 const maxScratch = 1 << 12
 
-// onBytes lets s read from data.
-func (s *decoder) onBytes(data []byte, o *Options) {
-	if s.own == nil || s.ownOptions != o.Decoder {
-		s.own, s.ownOptions = gdwire.NewDecoder(nil, &o.Decoder), o.Decoder
+// resetBytes makes s read from data, with a Decoder that the pool keeps.
+func (s *decoder) resetBytes(data []byte, o *Options) {
+	if s.bytesDecoder == nil || s.bytesOptions != o.Decoder {
+		s.bytesDecoder, s.bytesOptions = gdwire.NewDecoder(nil, &o.Decoder), o.Decoder
 	}
-	s.own.ResetBytes(data)
-	s.on(s.own, o)
+	s.bytesDecoder.ResetBytes(data)
+	s.reset(s.bytesDecoder, o)
 }
 
-// begin prepares s for a new top-level value.
+// begin prepares s for a new top-level value: MaxMemory applies to each of them.
 func (s *decoder) begin(o *Options) {
-	s.reject, s.most, s.double = o.RejectUnknown, o.MaxMemory, o.FoundDoubleReals
+	s.rejectUnknown, s.maxMemory, s.foundDouble = o.RejectUnknown, o.MaxMemory, o.FoundDoubleReals
 	switch {
-	case s.most == 0:
-		s.most = defaultMemory
-	case s.most < 0:
-		s.most = math.MaxInt64
+	case s.maxMemory == 0:
+		s.maxMemory = defaultMemory
+	case s.maxMemory < 0:
+		s.maxMemory = math.MaxInt64
 	}
-	s.memory, s.replace, s.careful, s.depth = s.most, false, false, 0
+	s.memoryLeft, s.zeroFirst, s.peekFirst, s.depth = s.maxMemory, false, false, 0
 }
 
 // release returns s to the pool.
 func (s *decoder) release() {
-	if s.copier != nil {
-		s.copier.e.Release()
-		s.copier = nil
+	if s.rawCopier != nil {
+		s.rawCopier.e.Release()
+		s.rawCopier = nil
 	}
-	if s.d == s.own && s.own != nil {
-		s.own.Release()
+	if s.d == s.bytesDecoder && s.bytesDecoder != nil {
+		s.bytesDecoder.Release()
 	}
-	s.d, s.double = nil, nil
+	s.d, s.foundDouble = nil, nil
 	decoderPool.Put(s)
 }
 
-// top reads a value into the variable that v points to.
-func (s *decoder) top(v any) error {
+// unmarshal reads the next value into the variable that v points to.
+func (s *decoder) unmarshal(v any) error {
 	p := reflect.ValueOf(v)
 	if p.Kind() != reflect.Pointer || p.IsNil() {
 		return fmt.Errorf("variant: Unmarshal into %T, which is not a pointer to a variable", v)
@@ -173,19 +177,19 @@ func (s *decoder) top(v any) error {
 // charge subtracts n bytes from the memory that is left. It returns an error if there is
 // not enough.
 func (s *decoder) charge(t reflect.Type, n int64) error {
-	if n > s.memory {
+	if n > s.memoryLeft {
 		return s.memoryError(t, n)
 	}
-	s.memory -= n
+	s.memoryLeft -= n
 	return nil
 }
 
 func (s *decoder) memoryError(t reflect.Type, n int64) error {
-	got := s.most - s.memory
+	got := s.maxMemory - s.memoryLeft
 	if got += n; got < 0 {
 		got = math.MaxInt64
 	}
-	return s.fail(0, t, &gdwire.LimitError{Name: "MaxMemory", Got: got, Max: s.most})
+	return s.fail(0, t, &gdwire.LimitError{Name: "MaxMemory", Got: got, Max: s.maxMemory})
 }
 
 // fail returns an Error with a TypeError for the value that the latest token starts.
@@ -202,11 +206,12 @@ func (s *decoder) token() (gdwire.Token, error) {
 	return t, err
 }
 
-// mistyped returns the error for the next value, which v cannot hold. cause is the error of a
-// typed read, or nil for a value of another type. mistyped consumes nothing, except for a
-// nil, for which it makes v zero.
-func (s *decoder) mistyped(v reflect.Value, cause error) error {
-	s.careful = true
+// nilOrTypeError handles a value whose type v cannot hold. If the next value is nil, it reads
+// it, makes v zero, and returns nil. Otherwise it consumes nothing and returns an Error with a
+// TypeError. cause is the error of a typed read, or nil if none was tried; errors of the Reader
+// and of the input are returned as they are.
+func (s *decoder) nilOrTypeError(v reflect.Value, cause error) error {
+	s.peekFirst = true
 	var at *gdwire.Error
 	if cause != nil && (!errors.As(cause, &at) || s.d.Err() != nil) {
 		return cause // of the Reader or the input
@@ -215,7 +220,7 @@ func (s *decoder) mistyped(v reflect.Value, cause error) error {
 	if errors.Is(cause, gdwire.ErrRange) {
 		reason = at.Err
 	}
-	switch cause = s.d.ReadNil(); {
+	switch cause = s.d.ReadNil(); { // its error has the offset and path of the value
 	case cause == nil:
 		v.SetZero()
 		return nil
@@ -235,7 +240,7 @@ func rangeError(number any, t reflect.Type) error {
 	return &reason{gdwire.ErrRange, fmt.Sprintf("%v does not fit %v", number, t)}
 }
 
-// A reason is an error with a text instead of that of the error that it wraps.
+// A reason is an error with a text of its own. It wraps err without showing its text.
 type reason struct {
 	err  error
 	text string
@@ -246,9 +251,9 @@ func (r *reason) Error() string { return r.text }
 // Unwrap returns the error that r wraps.
 func (r *reason) Unwrap() error { return r.err }
 
-// tookNil reports whether it has read a nil and made the variable zero. It is only called
-// if s.careful is set.
-func (s *decoder) tookNil(v reflect.Value) bool {
+// decodeNil reads a nil into v, which becomes zero. If the next value is not nil, it reads
+// nothing and returns false. It is only called if s.peekFirst is set.
+func (s *decoder) decodeNil(v reflect.Value) bool {
 	if s.d.PeekKind() != gdwire.KindNil || s.d.ReadNil() != nil {
 		return false
 	}
@@ -256,8 +261,9 @@ func (s *decoder) tookNil(v reflect.Value) bool {
 	return true
 }
 
-// deeper increments the depth and returns an error if it exceeds maxDepth.
-func (s *decoder) deeper(t reflect.Type) error {
+// enter increments the depth for the content of a t. It returns an error if the depth exceeds
+// maxDepth.
+func (s *decoder) enter(t reflect.Type) error {
 	if s.depth++; s.depth > maxDepth {
 		return s.depthError(t)
 	}
@@ -266,17 +272,18 @@ func (s *decoder) deeper(t reflect.Type) error {
 
 func (s *decoder) depthError(t reflect.Type) error { return s.fail(0, t, depthError()) }
 
-// end decrements the depth and reads the End.
-func (s *decoder) end() error {
+// leave decrements the depth after the content of a container, and reads the End.
+func (s *decoder) leave() error {
 	s.depth--
 	return s.d.ReadEnd()
 }
 
-// A decodeFunc reads the next value into x, a variable of the plan's type. Unless it returns
-// an error, it leaves s.replace unchanged.
+// A decodeFunc reads the next value into x, a variable of the plan's type. It leaves
+// s.zeroFirst unchanged, unless it returns an error: that ends the call of Unmarshal.
 type decodeFunc func(s *decoder, x variable) error
 
-// reflected returns the decodeFunc or encodeFunc that calls do with a variable of type t.
+// reflected returns a decodeFunc or encodeFunc that calls do with the variable, of type t, as a
+// reflect.Value.
 func reflected[S any](t reflect.Type, do func(s S, v reflect.Value) error) func(S, variable) error {
 	return func(s S, x variable) error { return do(s, valueOf(x, t)) }
 }
@@ -284,20 +291,21 @@ func reflected[S any](t reflect.Type, do func(s S, v reflect.Value) error) func(
 var decodePlans plans[decodeFunc]
 
 func init() {
-	decodePlans.make = func(r *planner[decodeFunc], key planKey) (decodeFunc, error) {
-		return decodePlanner{r}.build(key.typ, key.wire)
+	decodePlans.build = func(r *planner[decodeFunc], key planKey) (decodeFunc, error) {
+		return decodePlanner{r}.makeDecoder(key.typ, key.wire)
 	}
 }
 
 // A decodePlanner builds the plans for decoding.
 type decodePlanner struct{ *planner[decodeFunc] }
 
-// build returns the function that decodes a t. It depends on the methods of t, on whether
+// makeDecoder returns the function that decodes a t. It depends on the methods of t, on whether
 // t is a type of this package, or on its kind, in this order. wire is the type= of the
-// field's tag, or 0. A value of another type is decoded, too, but takes longer.
-func (b decodePlanner) build(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
+// field's tag, or 0. Values of other types that a t can hold are decoded, too, but can take
+// longer.
+func (b decodePlanner) makeDecoder(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
 	if t.Kind() == reflect.Pointer {
-		return b.pointer(t, wire)
+		return b.makePointerDecoder(t, wire)
 	}
 	if t.Kind() != reflect.Interface {
 		p := reflect.PointerTo(t)
@@ -307,104 +315,106 @@ func (b decodePlanner) build(t reflect.Type, wire gdwire.Type) (decodeFunc, erro
 		case own != nil:
 			return own.decode, nil
 		case p.Implements(textUnmarshalerType):
-			return b.text(t), nil
+			return b.makeTextUnmarshalerDecoder(t), nil
 		}
 	}
-	return b.kind(t, wire)
+	return b.makeDefaultDecoder(t, wire)
 }
 
-// kind is build for a type without methods that is not a type of this package.
-func (b decodePlanner) kind(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
+// makeDefaultDecoder returns the function that decodes a t by its kind, regardless of methods.
+func (b decodePlanner) makeDefaultDecoder(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
 	switch t.Kind() {
 	case reflect.Bool:
-		return scalar(t, (*gdwire.Decoder).ReadBool), nil
+		return makeScalarDecoder(t, (*gdwire.Decoder).ReadBool), nil
 	case reflect.Int:
 		if t.Size() == 8 {
-			return scalar(t, readInt), nil
+			return makeScalarDecoder(t, readInt), nil
 		}
-		return scalar(t, gdwire.ReadInteger[int]), nil
+		return makeScalarDecoder(t, gdwire.ReadInteger[int]), nil
 	case reflect.Int8:
-		return scalar(t, gdwire.ReadInteger[int8]), nil
+		return makeScalarDecoder(t, gdwire.ReadInteger[int8]), nil
 	case reflect.Int16:
-		return scalar(t, gdwire.ReadInteger[int16]), nil
+		return makeScalarDecoder(t, gdwire.ReadInteger[int16]), nil
 	case reflect.Int32:
-		return scalar(t, gdwire.ReadInteger[int32]), nil
+		return makeScalarDecoder(t, gdwire.ReadInteger[int32]), nil
 	case reflect.Int64:
-		return scalar(t, (*gdwire.Decoder).ReadInt), nil
+		return makeScalarDecoder(t, (*gdwire.Decoder).ReadInt), nil
 	case reflect.Uint:
-		return scalar(t, gdwire.ReadInteger[uint]), nil
+		return makeScalarDecoder(t, gdwire.ReadInteger[uint]), nil
 	case reflect.Uint8:
-		return scalar(t, gdwire.ReadInteger[uint8]), nil
+		return makeScalarDecoder(t, gdwire.ReadInteger[uint8]), nil
 	case reflect.Uint16:
-		return scalar(t, gdwire.ReadInteger[uint16]), nil
+		return makeScalarDecoder(t, gdwire.ReadInteger[uint16]), nil
 	case reflect.Uint32:
-		return scalar(t, gdwire.ReadInteger[uint32]), nil
+		return makeScalarDecoder(t, gdwire.ReadInteger[uint32]), nil
 	case reflect.Uint64:
-		return scalar(t, gdwire.ReadInteger[uint64]), nil
+		return makeScalarDecoder(t, gdwire.ReadInteger[uint64]), nil
 	case reflect.Uintptr:
-		return scalar(t, gdwire.ReadInteger[uintptr]), nil
+		return makeScalarDecoder(t, gdwire.ReadInteger[uintptr]), nil
 	case reflect.Float32:
-		return scalar(t, (*gdwire.Decoder).ReadFloat32), nil
+		return makeScalarDecoder(t, (*gdwire.Decoder).ReadFloat32), nil
 	case reflect.Float64:
-		return scalar(t, (*gdwire.Decoder).ReadFloat), nil
+		return makeScalarDecoder(t, (*gdwire.Decoder).ReadFloat), nil
 	case reflect.String:
 		if wire == gdwire.TypeNodePath {
-			return decodeNodePath(t), nil
+			return makeNodePathDecoder(t), nil
 		}
-		return decodeString(t), nil
+		return makeStringDecoder(t), nil
 	case reflect.Interface:
 		if t.NumMethod() == 0 {
 			return reflected(t, decodeAny), nil
 		}
 		return reflected(t, decodeInterface), nil
 	case reflect.Slice:
-		return b.slice(t)
+		return b.makeSliceDecoder(t)
 	case reflect.Array:
-		return b.array(t, wire)
+		return b.makeArrayDecoder(t, wire)
 	case reflect.Map:
-		return b.dict(t)
+		return b.makeMapDecoder(t)
 	case reflect.Struct:
-		return b.record(t)
+		return b.makeStructDecoder(t)
 	}
 	return nil, fmt.Errorf("%v has no Variant type", t)
 }
 
-// scalar is build for a bool or number, from the typed read for its kind. It captures one
-// variable, and its caller must not inline it, because the compiler inlines no calls in the
-// closures of inlined functions: both are -2 % of Unmarshal into structs.
+// makeScalarDecoder returns the function that decodes a t, a bool or number, with read. The
+// function captures a single variable, and makeScalarDecoder must not be inlined, because the
+// compiler inlines no calls in the closures of inlined functions: both are -2 % of Unmarshal
+// into structs.
 //
 //go:noinline
-func scalar[T any](t reflect.Type, read func(*gdwire.Decoder) (T, error)) decodeFunc {
+func makeScalarDecoder[T any](t reflect.Type, read func(*gdwire.Decoder) (T, error)) decodeFunc {
 	c := &scalarDecoder[T]{t, read}
 	return func(s *decoder, x variable) error {
-		if s.careful && s.tookNil(valueOf(x, c.typ)) {
+		if s.peekFirst && s.decodeNil(valueOf(x, c.typ)) {
 			return nil
 		}
 		v, err := c.read(s.d)
 		if err != nil {
-			return s.mistyped(valueOf(x, c.typ), err)
+			return s.nilOrTypeError(valueOf(x, c.typ), err)
 		}
 		set(x, v)
 		return nil
 	}
 }
 
-// A scalarDecoder is what scalar captures.
+// A scalarDecoder holds what the function of makeScalarDecoder needs.
 type scalarDecoder[T any] struct {
 	typ  reflect.Type
 	read func(*gdwire.Decoder) (T, error)
 }
 
-// readInt is ReadInt for an int of 64 bits.
+// readInt reads an int where it has 64 bits, which holds every int64.
 func readInt(d *gdwire.Decoder) (int, error) {
 	x, err := d.ReadInt()
 	return int(x), err
 }
 
-// decodeString is build for a string. See scalar for noinline.
+// makeStringDecoder returns the function that decodes a t, a string kind, from text. See
+// makeScalarDecoder for noinline.
 //
 //go:noinline
-func decodeString(t reflect.Type) decodeFunc {
+func makeStringDecoder(t reflect.Type) decodeFunc {
 	return func(s *decoder, x variable) error {
 		text, err := s.readText(x, t)
 		if err == nil {
@@ -414,10 +424,11 @@ func decodeString(t reflect.Type) decodeFunc {
 	}
 }
 
-// decodeNodePath is decodeString for a field with type=NodePath. See scalar for noinline.
+// makeNodePathDecoder returns the function that decodes a t, a string kind with type=NodePath,
+// from text. It expects a NodePath. See makeScalarDecoder for noinline.
 //
 //go:noinline
-func decodeNodePath(t reflect.Type) decodeFunc {
+func makeNodePathDecoder(t reflect.Type) decodeFunc {
 	return func(s *decoder, x variable) error {
 		text, err := s.readNodePath(x, t)
 		if err == nil {
@@ -427,7 +438,8 @@ func decodeNodePath(t reflect.Type) decodeFunc {
 	}
 }
 
-// readText reads text of any type for x, a variable of type t. For a nil it returns "".
+// readText reads text of any type for x, a variable of type t, and returns it. It first tries
+// the fast path for strings. A nil makes x zero, and readText returns "".
 func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
 	b, ok, err := s.d.ReadText()
 	if !ok {
@@ -442,7 +454,7 @@ func (s *decoder) readText(x variable, t reflect.Type) (string, error) {
 	return s.newText(b), nil
 }
 
-// readNodePath is readText for a variable into which mostly NodePaths are read.
+// readNodePath reads text like readText, but first tries the fast path for NodePaths.
 func (s *decoder) readNodePath(x variable, t reflect.Type) (string, error) {
 	b := hook.ReadNodePath(s.d, &s.pathText)
 	if b == nil {
@@ -454,14 +466,14 @@ func (s *decoder) readNodePath(x variable, t reflect.Type) (string, error) {
 	return s.newText(b), nil
 }
 
-// readAnyText is readText without the fast path for strings.
+// readAnyText reads text like readText, without a fast path.
 func (s *decoder) readAnyText(x variable, t reflect.Type) (string, error) {
 	typ, err := s.d.PeekType()
 	switch {
 	case err != nil:
 		return "", err
 	case !isTextType(typ):
-		return "", s.mistyped(valueOf(x, t), nil)
+		return "", s.nilOrTypeError(valueOf(x, t), nil)
 	}
 	tok, err := s.token()
 	if err != nil {
@@ -487,7 +499,7 @@ func (s *decoder) text(t gdwire.Token, g reflect.Type) (string, error) {
 		return s.newText(t.Bytes()), nil
 	}
 	b, err := s.payload(countOf(t))
-	return wire.String(b), err // which is never written again
+	return wire.String(b), err // no copy: b is not written again
 }
 
 // payload reads the payload of the latest token, of n bytes. Its memory grows with the bytes
@@ -562,7 +574,7 @@ func (s *decoder) longName(g reflect.Type) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if chunk.Len() > s.memory {
+	if chunk.Len() > s.memoryLeft {
 		return nil, s.charge(g, chunk.Len())
 	}
 	return s.d.AppendString(nil)
@@ -584,10 +596,10 @@ func isName(name []byte, subname bool) bool {
 	return len(name) > 0
 }
 
-// text is build for a TextUnmarshaler. UnmarshalText decodes text, and the kind of the
-// type decides for other values.
-func (b decodePlanner) text(t reflect.Type) decodeFunc {
-	kind, kindErr := b.kind(t, 0)
+// makeTextUnmarshalerDecoder returns the function that decodes a t, a TextUnmarshaler.
+// UnmarshalText decodes text; other values are decoded by the kind of t.
+func (b decodePlanner) makeTextUnmarshalerDecoder(t reflect.Type) decodeFunc {
+	kind, kindErr := b.makeDefaultDecoder(t, 0)
 	return func(s *decoder, x variable) error {
 		typ, err := s.d.PeekType()
 		switch {
@@ -596,18 +608,19 @@ func (b decodePlanner) text(t reflect.Type) decodeFunc {
 		case isTextType(typ):
 			return s.unmarshalText(valueOf(x, t))
 		case kindErr != nil:
-			return s.mistyped(valueOf(x, t), nil)
+			return s.nilOrTypeError(valueOf(x, t), nil)
 		}
 		return kind(s, x)
 	}
 }
 
+// unmarshalText reads text and calls the UnmarshalText of v.
 func (s *decoder) unmarshalText(v reflect.Value) error {
 	text, err := s.readText(variableOf(v), v.Type())
 	if err != nil {
 		return err
 	}
-	if s.replace {
+	if s.zeroFirst {
 		v.SetZero()
 	}
 	if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
@@ -616,7 +629,8 @@ func (s *decoder) unmarshalText(v reflect.Value) error {
 	return nil
 }
 
-// decodeUnmarshaler calls UnmarshalVariant and checks that it has read one value.
+// decodeUnmarshaler calls the UnmarshalVariant of v and checks that it has read exactly one
+// value.
 func decodeUnmarshaler(s *decoder, v reflect.Value) error {
 	typ, err := s.d.PeekType()
 	if err != nil {
@@ -626,14 +640,14 @@ func decodeUnmarshaler(s *decoder, v reflect.Value) error {
 	if s.d.PeekKind() == gdwire.KindDictKey {
 		before.index++ // the key of the next pair
 	}
-	if s.replace {
+	if s.zeroFirst {
 		v.SetZero()
 	}
 	if err := v.Addr().Interface().(Unmarshaler).UnmarshalVariant(s.d); err != nil {
 		return s.methodError(v, typ, before, err)
 	}
-	if !before.isOneBefore(s.position()) {
-		return s.failSince(before, typ, v.Type(), fmt.Errorf("%w: UnmarshalVariant must read exactly one value", gdwire.ErrCount))
+	if !before.isOneValueBefore(s.position()) {
+		return s.failMethod(before, typ, v.Type(), fmt.Errorf("%w: UnmarshalVariant must read exactly one value", gdwire.ErrCount))
 	}
 	return nil
 }
@@ -643,7 +657,7 @@ func decodeUnmarshaler(s *decoder, v reflect.Value) error {
 func (s *decoder) methodError(v reflect.Value, typ gdwire.Type, before position, err error) error {
 	last := s.d.LastError()
 	if last == nil || !errors.Is(err, last) {
-		return s.failSince(before, typ, v.Type(), err)
+		return s.failMethod(before, typ, v.Type(), err)
 	}
 	var at *gdwire.Error
 	if !errors.As(last, &at) || s.d.Err() != nil || isTypeError(err) {
@@ -656,9 +670,10 @@ func (s *decoder) methodError(v reflect.Value, typ gdwire.Type, before position,
 	return &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: &TypeError{Go: v.Type(), Err: err}}
 }
 
-// failSince is fail for a method that was called before a value of type t. The location is that
-// of the value if the method has read all of it, or nothing; otherwise that of the latest token.
-func (s *decoder) failSince(before position, t gdwire.Type, g reflect.Type, reason error) error {
+// failMethod returns an Error with a TypeError for a method that was called at position before,
+// in front of a value of type t. If the method has read exactly one value, or nothing, the
+// location is that of the value; otherwise that of the latest token.
+func (s *decoder) failMethod(before position, t gdwire.Type, g reflect.Type, reason error) error {
 	after := s.position()
 	err := s.d.WrapError(nil)
 	if after.offset == before.offset {
@@ -668,22 +683,24 @@ func (s *decoder) failSince(before position, t gdwire.Type, g reflect.Type, reas
 	if !errors.As(err, &at) {
 		return err
 	}
-	if before.isOneBefore(after) {
+	if before.isOneValueBefore(after) {
 		at.Offset = before.offset
 	}
 	at.Err = &TypeError{Type: t, Go: g, Err: reason}
 	return at
 }
 
+// position returns the position of s.d.
 func (s *decoder) position() position {
 	p := position{offset: s.d.InputOffset(), depth: s.d.Depth()}
 	p.kind, p.index, _ = s.d.StackIndex(p.depth)
 	return p
 }
 
-// pointer is build for a pointer. A nil makes it nil; other values are decoded into the
-// variable that it points to, or into a new one.
-func (b decodePlanner) pointer(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
+// makePointerDecoder returns the function that decodes a t, a pointer. A nil makes the pointer
+// nil. Other values are decoded into the variable that it points to, or into a new variable if
+// it is nil or its old value must not be merged.
+func (b decodePlanner) makePointerDecoder(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
 	if err := checkPointer(t); err != nil {
 		return nil, err
 	}
@@ -698,13 +715,13 @@ func (b decodePlanner) pointer(t reflect.Type, wire gdwire.Type) (decodeFunc, er
 			v.SetZero()
 			return s.d.ReadNil()
 		}
-		if v.IsNil() || s.replace { // the program can have kept the old pointer
+		if v.IsNil() || s.zeroFirst { // the program can have kept the old pointer
 			if err := s.charge(t, size); err != nil {
 				return err
 			}
 			v.Set(reflect.New(t.Elem()))
 		}
-		if err := s.deeper(t); err != nil {
+		if err := s.enter(t); err != nil {
 			return err
 		}
 		err = elem.do(s, variableOf(v.Elem()))
@@ -713,6 +730,7 @@ func (b decodePlanner) pointer(t reflect.Type, wire gdwire.Type) (decodeFunc, er
 	}), err
 }
 
+// decodeAny reads the next value into v, an any.
 func decodeAny(s *decoder, v reflect.Value) error {
 	x, err := s.any()
 	switch {
@@ -727,14 +745,14 @@ func decodeAny(s *decoder, v reflect.Value) error {
 }
 
 // decodeInterface decodes into the variable that the pointer in an interface with methods
-// points to. If the interface holds no pointer, its type is unknown, which is an error, also
-// for used elements, which are zero first.
+// points to. If the interface holds no pointer, the type to decode into is unknown, which is an
+// error. Elements that are made zero first hold none.
 func decodeInterface(s *decoder, v reflect.Value) error {
-	if s.replace {
+	if s.zeroFirst {
 		v.SetZero()
 	}
 	if p := v.Elem(); v.IsNil() || p.Kind() != reflect.Pointer || p.IsNil() {
-		return s.mistyped(v, nil)
+		return s.nilOrTypeError(v, nil)
 	}
 	plan, err := decodePlans.of(v.Elem().Type())
 	if err != nil {

@@ -16,7 +16,9 @@ const (
 
 var anyType = reflect.TypeFor[any]()
 
-// any reads the next value as the Go type for an any, by the table in doc.go.
+// any reads the next value and returns it in the Go type for an any, by the table in doc.go.
+// For single numbers it subtracts from memoryLeft without a check: the next charge finds the
+// limit exceeded.
 func (s *decoder) any() (any, error) {
 	t, err := s.token()
 	if err != nil {
@@ -33,13 +35,13 @@ func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
 	case gdwire.KindBool:
 		return t.Bool(), nil
 	case gdwire.KindInt32, gdwire.KindInt64:
-		s.memory -= boxSize
+		s.memoryLeft -= boxSize
 		return t.Int(), nil
 	case gdwire.KindFloat32, gdwire.KindFloat64:
-		s.memory -= boxSize
+		s.memoryLeft -= boxSize
 		return t.Float(), nil
 	case gdwire.KindStringChunk:
-		s.memory -= boxSize
+		s.memoryLeft -= boxSize
 		text, err := s.text(t, anyType)
 		if t.Type() == gdwire.TypeStringName {
 			return StringName(text), err
@@ -50,15 +52,15 @@ func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
 	case gdwire.KindDictStart:
 		return s.anyDictionary(t)
 	case gdwire.KindVector2:
-		s.findDouble(t)
+		s.setFoundDouble(t)
 		v := t.Vector2()
 		return Vector2{v[0], v[1]}, s.charge(anyType, 16)
 	case gdwire.KindVector3:
-		s.findDouble(t)
+		s.setFoundDouble(t)
 		v := t.Vector3()
 		return Vector3{v[0], v[1], v[2]}, s.charge(anyType, 24)
 	case gdwire.KindColor:
-		s.findDouble(t)
+		s.setFoundDouble(t)
 		v := t.Vector4()
 		return Color{float32(v[0]), float32(v[1]), float32(v[2]), float32(v[3])}, s.charge(anyType, 16)
 	case gdwire.KindPackedStart:
@@ -89,16 +91,16 @@ func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
 	return s.anyMath(t)
 }
 
-// findDouble sets Options.FoundDoubleReals if the components of t have 64 bits.
-func (s *decoder) findDouble(t gdwire.Token) {
-	if s.double != nil && t.Width() == 64 {
-		*s.double = true
+// setFoundDouble sets Options.FoundDoubleReals if the components of t have 64 bits.
+func (s *decoder) setFoundDouble(t gdwire.Token) {
+	if s.foundDouble != nil && t.Width() == 64 {
+		*s.foundDouble = true
 	}
 }
 
 // anyMath returns t as the math type of this package.
 func (s *decoder) anyMath(t gdwire.Token) (any, error) {
-	s.findDouble(t)
+	s.setFoundDouble(t)
 	g := mathByType[t.Type()]
 	if err := s.charge(g, int64(g.Size())); err != nil {
 		return nil, err
@@ -108,6 +110,7 @@ func (s *decoder) anyMath(t gdwire.Token) (any, error) {
 	return v.Interface(), nil
 }
 
+// anyArray reads the Array that starts with t.
 func (s *decoder) anyArray(t gdwire.Token) (any, error) {
 	a := &Array{}
 	return a, s.fillArray(a, t)
@@ -118,7 +121,7 @@ func (s *decoder) fillArray(a *Array, t gdwire.Token) error {
 	if err := s.charge(anyType, 64); err != nil {
 		return err
 	}
-	if err := s.deeper(anyType); err != nil {
+	if err := s.enter(anyType); err != nil {
 		return err
 	}
 	if *a = (Array{}); len(t.Bytes()) > 0 {
@@ -143,6 +146,7 @@ func (s *decoder) fillArray(a *Array, t gdwire.Token) error {
 	return s.d.ReadEnd()
 }
 
+// anyDictionary reads the Dictionary that starts with t.
 func (s *decoder) anyDictionary(t gdwire.Token) (any, error) {
 	d := &Dictionary{}
 	return d, s.fillDictionary(d, t)
@@ -153,7 +157,7 @@ func (s *decoder) fillDictionary(d *Dictionary, t gdwire.Token) error {
 	if err := s.charge(anyType, 128); err != nil {
 		return err
 	}
-	if err := s.deeper(anyType); err != nil {
+	if err := s.enter(anyType); err != nil {
 		return err
 	}
 	if *d = (Dictionary{}); len(t.Bytes()) > 0 {
@@ -180,13 +184,13 @@ func (s *decoder) fillDictionary(d *Dictionary, t gdwire.Token) error {
 		if err != nil {
 			return err
 		}
-		d.put(key, value)
+		d.setDecoded(key, value)
 	}
 	s.depth--
 	return s.d.ReadEnd()
 }
 
-// anyKey reads a key.
+// anyKey reads a key and returns it in the Go type for an any.
 func (s *decoder) anyKey() (any, error) {
 	t, err := s.token()
 	if err != nil {
@@ -194,20 +198,20 @@ func (s *decoder) anyKey() (any, error) {
 	}
 	if t.Last() && t.Type() == gdwire.TypeString {
 		if b := t.Bytes(); len(b) > 0 {
-			return s.keys.box(b), s.charge(anyType, boxSize+int64(len(b)))
+			return s.keys.intern(b), s.charge(anyType, boxSize+int64(len(b)))
 		}
 	}
 	return s.anyFrom(t)
 }
 
-// knownKeys is a cache of keys, as strings in interfaces. Neighboring Dictionaries often
-// have the same keys, which the cache saves from being allocated again. A key has two
-// places, which differ in the lowest bit of the index: with one, the large saved game, in
-// which two keys of each record share a place, takes 4 % longer.
-type knownKeys [128]any
+// A keyCache has recent keys, as strings in interfaces. Neighboring Dictionaries often have the
+// same keys, which then are not allocated again. A key can be at two indexes, which differ in
+// the lowest bit: with a single index, the large saved game, in which two keys of each record
+// have the same, takes 4 % longer.
+type keyCache [128]any
 
-// box returns b, which must not be empty, as a string in an interface.
-func (k *knownKeys) box(b []byte) any {
+// intern returns b, which must not be empty, as a string in an interface.
+func (k *keyCache) intern(b []byte) any {
 	n := uint(len(b))
 	if n > 32 {
 		return string(b)
@@ -245,7 +249,7 @@ func (s *decoder) anyPacked(t gdwire.Token) (any, error) {
 		err := s.strings(&all, countOf(t))
 		return all, err
 	}
-	s.findDouble(t)
+	s.setFoundDouble(t)
 	switch t.Type() {
 	case gdwire.TypePackedVector2Array:
 		return packedSlice[Vector2](s, t, readBulk[[2]float64])
@@ -264,10 +268,11 @@ func packedSlice[T any](s *decoder, t gdwire.Token, read bulkFunc) (any, error) 
 	if err := s.charge(v.Type(), 2*boxSize); err != nil {
 		return nil, err
 	}
-	err := read(s, v, startOf(t))
+	err := read(s, v, packedStartOf(t))
 	return all, err
 }
 
+// anyObject reads the object that starts with t. A null object is nil.
 func (s *decoder) anyObject(t gdwire.Token) (any, error) {
 	if len(t.Bytes()) == 0 { // null
 		return nil, s.d.ReadEnd()
@@ -278,7 +283,7 @@ func (s *decoder) anyObject(t gdwire.Token) (any, error) {
 
 // fillObject reads the properties of the object that starts with t.
 func (s *decoder) fillObject(o *Object, t gdwire.Token) error {
-	if err := s.deeper(anyType); err != nil {
+	if err := s.enter(anyType); err != nil {
 		return err
 	}
 	*o = Object{Class: t.Text()}
@@ -308,6 +313,7 @@ func (s *decoder) fillObject(o *Object, t gdwire.Token) error {
 	return s.d.ReadEnd()
 }
 
+// readImage reads the Image that starts with t.
 func (s *decoder) readImage(t gdwire.Token) (v Image, err error) {
 	v.Format, v.Mipmaps, v.Width, v.Height = t.Image()
 	if err := s.charge(anyType, t.Len()); err != nil {
@@ -317,6 +323,7 @@ func (s *decoder) readImage(t gdwire.Token) (v Image, err error) {
 	return v, err
 }
 
+// readInputEvent returns the InputEvent t.
 func (s *decoder) readInputEvent(t gdwire.Token) (v InputEvent, err error) {
 	v.Type, v.Device = t.Event()
 	v.Data = bytes.Clone(t.Bytes())

@@ -9,9 +9,10 @@ import (
 )
 
 // mapSizes has the sizes of what Go allocates for a map: a header, and groups of eight slots
-// with a byte of control for each. A map of up to eight entries has one group. In a larger one,
-// the number of slots is a power of two, and at most seven of eight are used. Keys and values
-// of more than 128 bytes are allocated apart.
+// with a control byte for each. A map of up to eight entries has a single group. In a larger
+// map, the number of slots is a power of two, and at most seven of eight are used. Keys and
+// values of more than 128 bytes are allocated apart. Unmarshal charges these sizes, because 4
+// bytes of input can become an entry.
 type mapSizes struct{ slot, apart int64 }
 
 const (
@@ -41,7 +42,7 @@ func mapSizesOf(t reflect.Type) (m mapSizes) {
 	return m
 }
 
-// of returns the memory of a map with n entries.
+// of returns the bytes that a map with n entries occupies.
 func (m *mapSizes) of(n int) int64 {
 	slots := int64(groupSlots)
 	switch {
@@ -53,30 +54,30 @@ func (m *mapSizes) of(n int) int64 {
 	return mapHeader + (slots+tableSlots-1)/tableSlots*mapTable + slots*(m.slot+1) + int64(n)*m.apart
 }
 
-// dict is build for a map.
-func (b decodePlanner) dict(t reflect.Type) (decodeFunc, error) {
-	key, err := b.key(t.Key())
+// makeMapDecoder returns the function that decodes a t, a map, from a Dictionary.
+func (b decodePlanner) makeMapDecoder(t reflect.Type) (decodeFunc, error) {
+	key, err := b.makeKeyDecoder(t.Key())
 	if err != nil {
 		return nil, err
 	}
 	elem, err := b.plan(t.Elem(), 0)
 	sizes := mapSizesOf(t)
 	return reflected(t, func(s *decoder, v reflect.Value) error {
-		if s.careful && s.tookNil(v) {
+		if s.peekFirst && s.decodeNil(v) {
 			return nil
 		}
 		n, err := s.d.ReadDict()
 		if err != nil {
-			return s.mistyped(v, err)
+			return s.nilOrTypeError(v, err)
 		}
-		if err := s.deeper(t); err != nil {
+		if err := s.enter(t); err != nil {
 			return err
 		}
-		m := mapDecoder{s: s, typ: t, sizes: sizes, key: key, elem: elem.do, replace: s.replace}
+		m := mapDecoder{s: s, typ: t, sizes: sizes, key: key, elem: elem.do, zeroFirst: s.zeroFirst}
 		if err := m.decode(v, n); err != nil {
 			return err
 		}
-		s.replace = m.replace
+		s.zeroFirst = m.zeroFirst
 		s.depth--
 		return s.d.ReadEnd()
 	}), err
@@ -88,14 +89,14 @@ type mapDecoder struct {
 	typ       reflect.Type
 	sizes     mapSizes
 	key, elem decodeFunc
-	replace   bool
+	zeroFirst bool
 }
 
 // decode reads n pairs into v. Entries of v with other keys remain. For a key that v
 // already has, the value is read into a copy of the existing value.
 func (m *mapDecoder) decode(v reflect.Value, n int) error {
 	charged := m.sizes.of(v.Len())
-	if v.IsNil() || m.replace { // the program can have kept the old map
+	if v.IsNil() || m.zeroFirst { // the program can have kept the old map
 		room := m.s.grow(0, n, m.sizes.slot+m.sizes.apart)
 		if room <= groupSlots {
 			room = 0 // allocated with the first entry
@@ -106,8 +107,8 @@ func (m *mapDecoder) decode(v reflect.Value, n int) error {
 		}
 		v.Set(reflect.MakeMapWithSize(m.typ, room))
 	}
-	m.s.replace = false
-	// The variables for the key and the value, also for those of maps inside them.
+	m.s.zeroFirst = false
+	// The variables for the key and the value. Maps inside them charge their own.
 	if err := m.s.charge(m.typ, int64(m.typ.Key().Size()+m.typ.Elem().Size())); err != nil {
 		return err
 	}
@@ -168,8 +169,8 @@ func (m *mapDecoder) readKey(key reflect.Value) error {
 	return nil
 }
 
-// isDuplicate reports whether key has been read before. A string and a StringName with
-// the same text are the same key.
+// isDuplicate reports whether key has been read before: it is in seen, or in v if seen is the
+// zero Value. A string and a StringName with the same text are the same key.
 func (m *mapDecoder) isDuplicate(v, seen, key reflect.Value) bool {
 	if seen.IsValid() {
 		v = seen
@@ -189,8 +190,8 @@ func (m *mapDecoder) isDuplicate(v, seen, key reflect.Value) bool {
 	return false
 }
 
-// key returns the function that decodes keys of type t. It does not use Unmarshaler.
-func (b decodePlanner) key(t reflect.Type) (decodeFunc, error) {
+// makeKeyDecoder returns the function that decodes keys of type t. It does not use Unmarshaler.
+func (b decodePlanner) makeKeyDecoder(t reflect.Type) (decodeFunc, error) {
 	if err := checkKey(t, textUnmarshalerType); err != nil {
 		return nil, err
 	}
@@ -202,9 +203,10 @@ func (b decodePlanner) key(t reflect.Type) (decodeFunc, error) {
 	case reflect.PointerTo(t).Implements(textUnmarshalerType):
 		return reflected(t, (*decoder).unmarshalText), nil
 	}
-	return b.kind(t, 0)
+	return b.makeDefaultDecoder(t, 0)
 }
 
+// decodeAnyKey reads a key into v, a zero interface.
 func decodeAnyKey(s *decoder, v reflect.Value) error {
 	x, err := s.anyKey()
 	if err == nil && x != nil {

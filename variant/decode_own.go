@@ -25,7 +25,7 @@ func (s *decoder) nodePath(v *NodePath) error {
 func (s *decoder) rid(v *RID) error {
 	id, err := s.d.ReadRID()
 	if err != nil {
-		return s.mistyped(reflect.ValueOf(v).Elem(), err)
+		return s.nilOrTypeError(reflect.ValueOf(v).Elem(), err)
 	}
 	*v = RID(id)
 	return nil
@@ -34,7 +34,7 @@ func (s *decoder) rid(v *RID) error {
 func (s *decoder) objectID(v *ObjectID) error {
 	id, err := s.d.ReadObjectID()
 	if err != nil {
-		return s.mistyped(reflect.ValueOf(v).Elem(), err)
+		return s.nilOrTypeError(reflect.ValueOf(v).Elem(), err)
 	}
 	*v = ObjectID(id)
 	return nil
@@ -42,7 +42,7 @@ func (s *decoder) objectID(v *ObjectID) error {
 
 func (s *decoder) callable(v *Callable) error {
 	if err := s.d.ReadCallable(); err != nil {
-		return s.mistyped(reflect.ValueOf(v).Elem(), err)
+		return s.nilOrTypeError(reflect.ValueOf(v).Elem(), err)
 	}
 	return nil
 }
@@ -50,27 +50,27 @@ func (s *decoder) callable(v *Callable) error {
 func (s *decoder) signal(v *Signal) error {
 	name, id, err := s.d.ReadSignal()
 	if err != nil {
-		return s.mistyped(reflect.ValueOf(v).Elem(), err)
+		return s.nilOrTypeError(reflect.ValueOf(v).Elem(), err)
 	}
 	*v = Signal{name, ObjectID(id)}
 	return s.charge(reflect.TypeFor[Signal](), int64(len(name)))
 }
 
-// start reads the first token of a value for v, which must have type t. It returns false
-// after an error, and for a nil, for which it makes v zero.
-func (s *decoder) start(v reflect.Value, t gdwire.Type) (tok gdwire.Token, ok bool, err error) {
+// readStart reads the first token of a value of type t, for v. It returns false after an error,
+// and after a nil, which makes v zero.
+func (s *decoder) readStart(v reflect.Value, t gdwire.Type) (tok gdwire.Token, ok bool, err error) {
 	switch next, err := s.d.PeekType(); {
 	case err != nil:
 		return tok, false, err
 	case next != t:
-		return tok, false, s.mistyped(v, nil)
+		return tok, false, s.nilOrTypeError(v, nil)
 	}
 	tok, err = s.token()
 	return tok, err == nil, err
 }
 
 func (s *decoder) array(v *Array) error {
-	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.TypeArray)
+	t, ok, err := s.readStart(reflect.ValueOf(v).Elem(), gdwire.TypeArray)
 	if !ok {
 		return err
 	}
@@ -78,7 +78,7 @@ func (s *decoder) array(v *Array) error {
 }
 
 func (s *decoder) dictionary(v *Dictionary) error {
-	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.TypeDictionary)
+	t, ok, err := s.readStart(reflect.ValueOf(v).Elem(), gdwire.TypeDictionary)
 	if !ok {
 		return err
 	}
@@ -87,9 +87,9 @@ func (s *decoder) dictionary(v *Dictionary) error {
 
 func (s *decoder) object(v *Object) error {
 	if s.d.PeekKind() == gdwire.KindObjectID {
-		return s.mistyped(reflect.ValueOf(v).Elem(), nil)
+		return s.nilOrTypeError(reflect.ValueOf(v).Elem(), nil)
 	}
-	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.TypeObject)
+	t, ok, err := s.readStart(reflect.ValueOf(v).Elem(), gdwire.TypeObject)
 	switch {
 	case !ok:
 		return err
@@ -100,7 +100,7 @@ func (s *decoder) object(v *Object) error {
 }
 
 func (s *decoder) image(v *Image) error {
-	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.TypeImage)
+	t, ok, err := s.readStart(reflect.ValueOf(v).Elem(), gdwire.TypeImage)
 	if !ok {
 		return err
 	}
@@ -109,7 +109,7 @@ func (s *decoder) image(v *Image) error {
 }
 
 func (s *decoder) inputEvent(v *InputEvent) error {
-	t, ok, err := s.start(reflect.ValueOf(v).Elem(), gdwire.TypeInputEvent)
+	t, ok, err := s.readStart(reflect.ValueOf(v).Elem(), gdwire.TypeInputEvent)
 	if !ok {
 		return err
 	}
@@ -117,15 +117,16 @@ func (s *decoder) inputEvent(v *InputEvent) error {
 	return err
 }
 
-// A copier encodes values for Raw.
-type copier struct {
+// A rawCopier copies encoded values into the Data of a Raw. It is the Writer of its Encoder.
+type rawCopier struct {
 	s *decoder
 	e *gdwire.Encoder
 	b []byte
 }
 
-// Write appends p to c.b. It returns an error if that exceeds Options.MaxMemory.
-func (c *copier) Write(p []byte) (int, error) {
+// Write appends p to c.b. It returns an error if the memory that it needs exceeds
+// Options.MaxMemory.
+func (c *rawCopier) Write(p []byte) (int, error) {
 	if need := len(c.b) + len(p); need > cap(c.b) {
 		grown := max(need, 2*cap(c.b))
 		if err := c.s.charge(reflect.TypeFor[Raw](), int64(grown-cap(c.b))); err != nil {
@@ -138,14 +139,14 @@ func (c *copier) Write(p []byte) (int, error) {
 }
 
 func (s *decoder) raw(v *Raw) error {
-	if s.copier == nil {
-		c := &copier{s: s}
+	if s.rawCopier == nil {
+		c := &rawCopier{s: s}
 		c.e = gdwire.NewEncoder(c, &gdwire.EncoderOptions{
 			Format: s.options.Format, Depth: -1, AllowInvalidUTF8: true, DoubleReals: s.options.DoubleReals,
 		})
-		s.copier = c
+		s.rawCopier = c
 	}
-	c := s.copier
+	c := s.rawCopier
 	c.e.Reset(c)
 	c.b = nil
 	if s.d.PeekKind() == gdwire.KindDictKey { // the token before a key

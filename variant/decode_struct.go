@@ -9,28 +9,28 @@ import (
 	"github.com/gdwire/gdwire/internal/hook"
 )
 
-// A fieldDecoder is a field and the plan of its type.
+// A fieldDecoder decodes a field of a struct with the plan of its type.
 type fieldDecoder struct {
 	key hook.Key // the name
-	fieldPlace
+	fieldLocation
 	plan *plan[decodeFunc]
 	*field
 }
 
 // A structDecoder reads a struct.
 type structDecoder struct {
-	typ    reflect.Type
-	fields []*fieldDecoder
-	info   *structFields
-	embed  *plan[decodeFunc] // of the values of an embedded map
-	math   *components       // nil if it cannot hold a math type
-	hidden bool              // it has variables that are not reached by fields, or only by pointers
-	clears bool              // clear does something
+	typ        reflect.Type
+	fields     []*fieldDecoder
+	info       *structFields
+	embed      *plan[decodeFunc] // of the values of an embedded map
+	math       *components       // nil if it cannot hold a math type
+	hasHidden  bool              // it has variables that are not reached by fields, or only by pointers
+	needsClear bool              // clear does something
 }
 
-// record is build for a struct. It is decoded from a Dictionary, or from an Array if it
-// is positional, or from a math type with the same number of components.
-func (b decodePlanner) record(t reflect.Type) (decodeFunc, error) {
+// makeStructDecoder returns the function that decodes a t, a struct, from a Dictionary, or from
+// an Array if it is positional, or from a math type with the same number of components.
+func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 	info, err := fieldsOf(t)
 	if err != nil {
 		return nil, err
@@ -43,9 +43,9 @@ func (b decodePlanner) record(t reflect.Type) (decodeFunc, error) {
 			return nil, fmt.Errorf("%s: %w", f.goName, err)
 		}
 		if len(f.index) > 1 {
-			plan = b.embedded(t, f, plan)
+			plan = b.embeddedPlan(t, f, plan)
 		}
-		c.fields = append(c.fields, &fieldDecoder{hook.NewKey(f.name), placeOf(t, f), plan, f})
+		c.fields = append(c.fields, &fieldDecoder{hook.NewKey(f.name), locationOf(t, f), plan, f})
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
 		if c.embed, err = b.plan(info.embed.typ.Elem(), 0); err != nil {
@@ -55,14 +55,14 @@ func (b decodePlanner) record(t reflect.Type) (decodeFunc, error) {
 	if m, ok := componentsOf(t); ok {
 		c.math = &m
 	}
-	c.hidden = info.hides(t, nil)
-	c.clears = c.hidden || info.embed != nil
+	c.hasHidden = info.hasHidden(t, nil)
+	c.needsClear = c.hasHidden || info.embed != nil
 	return c.decode, nil
 }
 
-// hides reports whether the embedded struct t with the given index has variables that are not
-// encoded, or are encoded but reached by a pointer.
-func (f *structFields) hides(t reflect.Type, index []int) bool {
+// hasHidden reports whether t, the struct or a struct embedded at the given index, has
+// variables that are not encoded, or that are encoded but reached by a pointer.
+func (f *structFields) hasHidden(t reflect.Type, index []int) bool {
 	for i := range t.NumField() {
 		at := slices.Concat(index, []int{i})
 		isEmbedded := false
@@ -72,16 +72,17 @@ func (f *structFields) hides(t reflect.Type, index []int) bool {
 		})
 		switch inner := t.Field(i); {
 		case isField, inner.Name == "_", f.embed != nil && slices.Equal(f.embed.index, at):
-		case !isEmbedded, inner.Type.Kind() == reflect.Pointer, f.hides(inner.Type, at):
+		case !isEmbedded, inner.Type.Kind() == reflect.Pointer, f.hasHidden(inner.Type, at):
 			return true
 		}
 	}
 	return false
 }
 
-// clear makes everything in v zero but its fields, in which slices keep their memory.
-func (c *structDecoder) clear(v reflect.Value) {
-	if !c.hidden {
+// clearNonFields makes everything in v zero except its fields. These are made zero when they
+// are decoded, or by clearUnread, so that their slices keep their memory.
+func (c *structDecoder) clearNonFields(v reflect.Value) {
+	if !c.hasHidden {
 		if f, ok := fieldOf(v, c.info.embed.index); ok {
 			f.SetZero()
 		}
@@ -99,10 +100,10 @@ func (c *structDecoder) clear(v reflect.Value) {
 }
 
 // decode reads a struct. The keys of a Dictionary are usually in the order of the fields: decode
-// compares each with the next field, and calls otherKeys for one that differs. Against a loop
-// for keys in any order, that is -26 % of Unmarshal into structs; ReadKey alone is -18 %.
+// compares each with the next field, and calls readKeyOrRest for a key that differs. Against a
+// loop for keys in any order, that is -26 % of Unmarshal into structs; ReadKey alone is -18 %.
 func (c *structDecoder) decode(s *decoder, x variable) error {
-	if c.info.array || s.careful {
+	if c.info.array || s.peekFirst {
 		if isDict, err := c.decodeUnlessDict(s, x); !isDict {
 			return err
 		}
@@ -111,44 +112,45 @@ func (c *structDecoder) decode(s *decoder, x variable) error {
 	if err != nil {
 		return c.retry(s, x, err)
 	}
-	if err := s.deeper(c.typ); err != nil {
+	if err := s.enter(c.typ); err != nil {
 		return err
 	}
-	if s.replace && c.clears {
-		c.clear(valueOf(x, c.typ))
+	if s.zeroFirst && c.needsClear {
+		c.clearNonFields(valueOf(x, c.typ))
 	}
 	for i, f := range c.fields[:min(n, len(c.fields))] {
 		if !hook.ReadKey(s.d, &f.key) {
-			if isNext, err := c.otherKeys(s, x, n, i); !isNext {
+			if isNext, err := c.readKeyOrRest(s, x, n, i); !isNext {
 				return err
 			}
 		}
-		if err := f.plan.do(s, fieldAt(x, f.fieldPlace)); err != nil {
-			return inField(err, f.goName)
+		if err := f.plan.do(s, fieldAt(x, f.fieldLocation)); err != nil {
+			return withField(err, f.goName)
 		}
 	}
 	switch {
 	case n > len(c.fields):
-		_, err := c.otherKeys(s, x, n, len(c.fields))
+		_, err := c.readKeyOrRest(s, x, n, len(c.fields))
 		return err
-	case n < len(c.fields) && s.replace:
+	case n < len(c.fields) && s.zeroFirst:
 		seen := c.newSeen(n)
-		c.clearOthers(valueOf(x, c.typ), &seen)
+		c.clearUnread(valueOf(x, c.typ), &seen)
 	}
-	return s.end()
+	return s.leave()
 }
 
-// retry is decode after ReadDict has returned err. From now on, decode checks first whether a nil
-// is next.
+// retry calls decode again after ReadDict has returned err. From now on, decode checks first
+// whether a Dictionary is next.
 func (c *structDecoder) retry(s *decoder, x variable, err error) error {
-	if s.careful {
+	if s.peekFirst {
 		return err
 	}
-	s.careful = true
+	s.peekFirst = true
 	return c.decode(s, x)
 }
 
-// decodeUnlessDict reports whether a Dictionary is next, and decodes a value of another type.
+// decodeUnlessDict reports whether a Dictionary is next, which decode reads. It decodes a value
+// of any other type itself.
 func (c *structDecoder) decodeUnlessDict(s *decoder, x variable) (isDict bool, err error) {
 	t, err := s.d.PeekType()
 	switch {
@@ -165,7 +167,7 @@ func (c *structDecoder) decodeUnlessDict(s *decoder, x variable) (isDict bool, e
 	case c.math != nil && c.math.fits(mathTypesByType[t]):
 		return false, s.readComponents(x, c.math, t)
 	}
-	return false, s.mistyped(valueOf(x, c.typ), nil)
+	return false, s.nilOrTypeError(valueOf(x, c.typ), nil)
 }
 
 // seenFields is the set of fields that have been read.
@@ -175,7 +177,7 @@ type seenFields struct {
 	keys  map[string]struct{} // those collected in a map, if that had entries before; otherwise nil
 }
 
-// newSeen returns the set of the first n fields.
+// newSeen returns a set of the first n fields.
 func (c *structDecoder) newSeen(n int) (f seenFields) {
 	if n := (len(c.fields) - 1) / 64; n > 0 {
 		f.rest = make([]uint64, n)
@@ -201,10 +203,10 @@ func (f *seenFields) set(i int) {
 	}
 }
 
-// otherKeys is decode after one pair for each of the first next fields. If the next key is
-// that of the next field, it only reads the key and returns true. Otherwise it reads all pairs
-// and the End.
-func (c *structDecoder) otherKeys(s *decoder, x variable, n, next int) (isNext bool, err error) {
+// readKeyOrRest reads the next of n keys after decode has read a pair for each of the first
+// next fields. It returns true if the key belongs to the next field. Otherwise it also reads all
+// other pairs, in any order, and the End.
+func (c *structDecoder) readKeyOrRest(s *decoder, x variable, n, next int) (isNext bool, err error) {
 	key, isText, err := s.d.ReadText()
 	if err != nil {
 		return false, err
@@ -212,15 +214,15 @@ func (c *structDecoder) otherKeys(s *decoder, x variable, n, next int) (isNext b
 	if isText && next < len(c.fields) && string(key) == c.fields[next].name {
 		return true, nil
 	}
-	if err := c.decodeOthers(s, x, n-next, next, key, isText); err != nil {
+	if err := c.decodeRest(s, x, n-next, next, key, isText); err != nil {
 		return false, err
 	}
-	return false, s.end()
+	return false, s.leave()
 }
 
-// decodeOthers reads the last n pairs, after one pair for each of the first next fields. The
-// key of the first of them has been read if isText is set.
-func (c *structDecoder) decodeOthers(s *decoder, x variable, n, next int, key []byte, isText bool) (err error) {
+// decodeRest reads the last n pairs, in any order, after decode has read a pair for each of the
+// first next fields. The key of the first of the n pairs has been read if isText is set.
+func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key []byte, isText bool) (err error) {
 	seen := c.newSeen(next)
 	if c.embed != nil {
 		if m, ok := fieldOf(valueOf(x, c.typ), c.info.embed.index); ok && m.Len() > 0 {
@@ -253,8 +255,8 @@ func (c *structDecoder) decodeOthers(s *decoder, x variable, n, next int, key []
 			return err
 		}
 	}
-	if s.replace && read < len(c.fields) {
-		c.clearOthers(valueOf(x, c.typ), &seen)
+	if s.zeroFirst && read < len(c.fields) {
+		c.clearUnread(valueOf(x, c.typ), &seen)
 	}
 	return nil
 }
@@ -273,17 +275,17 @@ func (c *structDecoder) find(name []byte, next int) int {
 
 // decode reads the value of the field of the struct x.
 func (f *fieldDecoder) decode(s *decoder, x variable) error {
-	if err := f.plan.do(s, fieldAt(x, f.fieldPlace)); err != nil {
-		return inField(err, f.goName)
+	if err := f.plan.do(s, fieldAt(x, f.fieldLocation)); err != nil {
+		return withField(err, f.goName)
 	}
 	return nil
 }
 
-// embedded returns the plan for a field that the struct t has from a struct it embeds. Its
-// variable is the whole t, because a pointer can be on the way to the field.
-func (b decodePlanner) embedded(t reflect.Type, f *field, of *plan[decodeFunc]) *plan[decodeFunc] {
+// embeddedPlan returns the plan for a field that the struct t has from a struct it embeds. It
+// takes the whole t as its variable, because a pointer can be on the way to the field.
+func (b decodePlanner) embeddedPlan(t reflect.Type, f *field, of *plan[decodeFunc]) *plan[decodeFunc] {
 	return &plan[decodeFunc]{do: reflected(t, func(s *decoder, v reflect.Value) error {
-		v, err := s.makeField(v, f.index)
+		v, err := s.allocField(v, f.index)
 		if err != nil {
 			return err
 		}
@@ -291,8 +293,9 @@ func (b decodePlanner) embedded(t reflect.Type, f *field, of *plan[decodeFunc]) 
 	})}
 }
 
-// makeField is fieldOf, but allocates structs that are embedded as nil pointers.
-func (s *decoder) makeField(v reflect.Value, index []int) (reflect.Value, error) {
+// allocField returns the field of v at index. It allocates structs that are embedded as nil
+// pointers.
+func (s *decoder) allocField(v reflect.Value, index []int) (reflect.Value, error) {
 	for _, i := range index[:len(index)-1] {
 		v = v.Field(i)
 		if v.Kind() == reflect.Pointer {
@@ -308,8 +311,8 @@ func (s *decoder) makeField(v reflect.Value, index []int) (reflect.Value, error)
 	return v.Field(index[len(index)-1]), nil
 }
 
-// clearOthers sets the fields to zero that have not been read.
-func (c *structDecoder) clearOthers(v reflect.Value, seen *seenFields) {
+// clearUnread makes the fields zero that have not been read.
+func (c *structDecoder) clearUnread(v reflect.Value, seen *seenFields) {
 	for i := range c.fields {
 		if !seen.has(i) {
 			if f, ok := fieldOf(v, c.fields[i].index); ok {
@@ -319,15 +322,15 @@ func (c *structDecoder) clearOthers(v reflect.Value, seen *seenFields) {
 	}
 }
 
-// decodeUnknown collects, refuses or skips a pair whose key has no field. A key that is
-// text has been read; any other key is next.
+// decodeUnknown collects or skips a pair whose key has no field, or returns an error, as the
+// struct and the Options say. A key that is text has been read; any other key is next.
 func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key []byte, isText bool, seen *seenFields) error {
 	switch {
 	case c.info.embed != nil:
-		return inField(c.collect(s, v, key, isText, seen), c.info.embed.goName)
-	case s.reject && isText:
+		return withField(c.collect(s, v, key, isText, seen), c.info.embed.goName)
+	case s.rejectUnknown && isText:
 		return s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrUnknownKey, quoted(string(key))))
-	case s.reject:
+	case s.rejectUnknown:
 		t, err := s.token()
 		if err != nil {
 			return err
@@ -341,9 +344,10 @@ func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key []byte, i
 	return s.d.SkipValue()
 }
 
-// collect adds an unknown pair to the field that collects these.
+// collect reads the value of an unknown key, and adds the pair to the field that collects such
+// pairs.
 func (c *structDecoder) collect(s *decoder, v reflect.Value, key []byte, isText bool, seen *seenFields) error {
-	f, err := s.makeField(v, c.info.embed.index)
+	f, err := s.allocField(v, c.info.embed.index)
 	if err != nil {
 		return err
 	}
@@ -368,12 +372,12 @@ func (c *structDecoder) collect(s *decoder, v reflect.Value, key []byte, isText 
 	if f.IsNil() {
 		f.Set(reflect.ValueOf(&Dictionary{}))
 	}
-	f.Interface().(*Dictionary).put(k, value)
+	f.Interface().(*Dictionary).setDecoded(k, value)
 	return nil
 }
 
-// collectInMap adds a pair to m. If m had an entry for k before, the value is read into a
-// copy of the existing value.
+// collectInMap reads the value of an unknown key k, and adds the pair to the map m. If m had an
+// entry for k before, the value is read into a copy of the existing value.
 func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any, seen *seenFields) error {
 	text, ok := k.(string)
 	if name, isName := k.(StringName); isName {
@@ -416,11 +420,11 @@ func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any, seen *s
 
 // decodeArray reads a positional struct from n elements.
 func (c *structDecoder) decodeArray(s *decoder, x variable, n int) error {
-	if err := s.deeper(c.typ); err != nil {
+	if err := s.enter(c.typ); err != nil {
 		return err
 	}
-	if s.replace && c.clears {
-		c.clear(valueOf(x, c.typ))
+	if s.zeroFirst && c.needsClear {
+		c.clearNonFields(valueOf(x, c.typ))
 	}
 	seen := c.newSeen(0)
 	for i := range n {
@@ -429,7 +433,7 @@ func (c *structDecoder) decodeArray(s *decoder, x variable, n int) error {
 		case i < len(c.fields):
 			seen.set(i)
 			err = c.fields[i].decode(s, x)
-		case s.reject:
+		case s.rejectUnknown:
 			t, tokenErr := s.token()
 			if err = tokenErr; err == nil {
 				err = s.fail(t.Type(), c.typ, ErrUnknownKey)
@@ -441,6 +445,6 @@ func (c *structDecoder) decodeArray(s *decoder, x variable, n int) error {
 			return err
 		}
 	}
-	c.clearOthers(valueOf(x, c.typ), &seen)
-	return s.end()
+	c.clearUnread(valueOf(x, c.typ), &seen)
+	return s.leave()
 }

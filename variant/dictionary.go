@@ -36,10 +36,11 @@ type Dictionary struct {
 	entries []Entry[any, any] // a deleted entry has a tombstone as its key
 	index   map[any]int       // index in entries of hashable keys, or nil if there are few
 	deleted int
-	// births has the number of pairs that were added before each entry. It is nil until
-	// compact has removed entries: until then, it is the entry's index.
-	births []int
-	born   int // the number of entries that compact has removed
+	// seqs has the sequence number of each entry: the number of pairs that were added
+	// before it. It is nil until compact has removed entries: until then, the sequence
+	// number is the entry's index.
+	seqs    []int
+	removed int // the number of entries that compact has removed
 }
 
 // Entry is a key and its value.
@@ -81,8 +82,9 @@ func (d *Dictionary) Set(key, value any) {
 	d.add(key, value)
 }
 
-// put is Set for a decoded key. It always adds a key that is compared by content.
-func (d *Dictionary) put(key, value any) {
+// setDecoded sets the value of a decoded key, as Set does, but always adds a key that is
+// compared by content: Unmarshal never merges such keys.
+func (d *Dictionary) setDecoded(key, value any) {
 	i := -1
 	if text, ok := key.(string); ok {
 		i = d.findText(text)
@@ -123,13 +125,13 @@ func (d *Dictionary) All() iter.Seq2[any, any] {
 		if d == nil {
 			return
 		}
-		end := d.birth(len(d.entries))
+		end := d.seq(len(d.entries))
 		for next := 0; ; next++ {
 			i := next
-			if d.births != nil {
-				i, _ = slices.BinarySearch(d.births, next)
+			if d.seqs != nil {
+				i, _ = slices.BinarySearch(d.seqs, next)
 			}
-			if next = d.birth(i); next >= end {
+			if next = d.seq(i); next >= end {
 				return
 			}
 			e := &d.entries[i]
@@ -140,33 +142,33 @@ func (d *Dictionary) All() iter.Seq2[any, any] {
 	}
 }
 
-// birth returns the number of pairs that were added before entry i, or before the next
-// one that will be added.
-func (d *Dictionary) birth(i int) int {
-	if i < len(d.births) {
-		return d.births[i]
+// seq returns the sequence number of entry i, or of the entry that will be added next. All uses
+// it to find its position again after compact.
+func (d *Dictionary) seq(i int) int {
+	if i < len(d.seqs) {
+		return d.seqs[i]
 	}
-	return i + d.born
+	return i + d.removed
 }
 
-// compact removes deleted entries.
+// compact removes deleted entries, and changes the indexes of the others.
 func (d *Dictionary) compact() {
-	births, entries := make([]int, 0, d.Len()), d.entries[:0]
+	seqs, entries := make([]int, 0, d.Len()), d.entries[:0]
 	for i, e := range d.entries {
 		if _, gone := e.Key.(tombstone); !gone {
-			births, entries = append(births, d.birth(i)), append(entries, e)
+			seqs, entries = append(seqs, d.seq(i)), append(entries, e)
 		}
 	}
 	clear(d.entries[len(entries):])
-	d.born += d.deleted
-	d.births, d.entries, d.deleted, d.index = births, entries, 0, nil
+	d.removed += d.deleted
+	d.seqs, d.entries, d.deleted, d.index = seqs, entries, 0, nil
 	d.reindex()
 }
 
 // add adds a pair at the end.
 func (d *Dictionary) add(key, value any) {
-	if d.births != nil {
-		d.births = append(d.births, d.birth(len(d.entries)))
+	if d.seqs != nil {
+		d.seqs = append(d.seqs, d.seq(len(d.entries)))
 	}
 	d.entries = append(d.entries, Entry[any, any]{key, value})
 	d.reindex()
@@ -191,7 +193,8 @@ func (d *Dictionary) reindex() {
 // find returns the index of the entry of key, or -1 if there is none.
 func (d *Dictionary) find(key any) int { return d.findBy(new(comparison), key) }
 
-// findBy is find as a part of comparison c.
+// findBy returns the index of the entry of key, or -1, as a part of comparison c: keys inside
+// keys count as nested.
 func (d *Dictionary) findBy(c *comparison, key any) int {
 	if d == nil {
 		return -1
@@ -199,10 +202,10 @@ func (d *Dictionary) findBy(c *comparison, key any) int {
 	if k, ok := hashable(key); ok {
 		return d.findHashable(k)
 	}
-	return slices.IndexFunc(d.entries, func(e Entry[any, any]) bool { return c.keys(e.Key, key) })
+	return slices.IndexFunc(d.entries, func(e Entry[any, any]) bool { return c.equal(e.Key, key) })
 }
 
-// findHashable is find for a key that hashable returned.
+// findHashable returns the index of the entry of k, a result of hashable, or -1.
 func (d *Dictionary) findHashable(k any) int {
 	if text, ok := k.(string); ok {
 		return d.findText(text)
@@ -221,7 +224,8 @@ func (d *Dictionary) findHashable(k any) int {
 	return -1
 }
 
-// findText is find for a string.
+// findText returns the index of the entry of a string, or -1. It is apart from findHashable
+// because most keys are strings, which can be compared without an interface.
 func (d *Dictionary) findText(text string) int {
 	if d.index != nil {
 		if i, ok := d.index[text]; ok {
@@ -247,8 +251,8 @@ func (d *Dictionary) findText(text string) int {
 // nan replaces every NaN in the result of hashable.
 type nan struct{}
 
-// hashable returns a value that is equal by == for equal keys. It returns false for keys
-// that are compared by content.
+// hashable returns a value that represents key in comparisons by == and in the index. It
+// returns false for keys that are compared by content.
 func hashable(key any) (k any, ok bool) {
 	switch key := key.(type) {
 	case nil, string, bool, int64, ObjectID, Signal, Vector2i, Vector3i, Vector4i, Rect2i:
@@ -262,11 +266,12 @@ func hashable(key any) (k any, ok bool) {
 	case RID, Callable, tombstone, *Array, *Dictionary, *Object:
 		return nil, false
 	}
-	return hashableKind(key)
+	return hashableByKind(key)
 }
 
-// hashableKind is hashable for math types and other Go types.
-func hashableKind(key any) (any, bool) {
+// hashableByKind returns the result of hashable for math types, and for types that Unmarshal
+// never stores in an any.
+func hashableByKind(key any) (any, bool) {
 	v := reflect.ValueOf(key)
 	if own := ownTypes[v.Type()]; own != nil {
 		if own.math == nil {
@@ -311,6 +316,7 @@ func cleanNodePath(path string) string {
 	return clean
 }
 
+// hashableFloat returns the result of hashable for a float.
 func hashableFloat(x float64) any {
 	if x != x {
 		return nan{}
@@ -318,8 +324,8 @@ func hashableFloat(x float64) any {
 	return x + 0 // -0.0 + 0 is 0.0
 }
 
-// normalMath is hashable for a math type. By ==, 0.0 equals -0.0 already. A value with a
-// NaN is replaced by its type and its text.
+// normalMath returns the result of hashable for a math type. By ==, 0.0 equals -0.0 already. A
+// value with a NaN is replaced by its type and its text.
 func normalMath(v reflect.Value) (any, bool) {
 	if !holdsNaN(v) {
 		return v.Interface(), true
@@ -350,9 +356,10 @@ type comparison struct {
 }
 
 // equalKeys reports whether a and b are the same key in a Dictionary of Godot 4.
-func equalKeys(a, b any) bool { return new(comparison).keys(a, b) }
+func equalKeys(a, b any) bool { return new(comparison).equal(a, b) }
 
-func (c *comparison) keys(a, b any) bool {
+// equal reports whether a and b are equal keys, or equal values inside keys.
+func (c *comparison) equal(a, b any) bool {
 	k, ok := hashable(a)
 	l, also := hashable(b)
 	if ok || also {
@@ -360,25 +367,25 @@ func (c *comparison) keys(a, b any) bool {
 	}
 	c.depth++
 	c.tooDeep = c.tooDeep || c.depth > maxDepth
-	equal := !c.tooDeep && c.content(a, b)
+	equal := !c.tooDeep && c.equalContent(a, b)
 	c.depth--
 	return equal
 }
 
-// content compares two keys that are not hashable.
-func (c *comparison) content(a, b any) bool {
+// equalContent compares two keys that are not hashable.
+func (c *comparison) equalContent(a, b any) bool {
 	if reflect.TypeOf(a) != reflect.TypeOf(b) {
 		return false
 	}
 	switch a := a.(type) {
 	case *Array:
 		b := b.(*Array)
-		return a == b || a != nil && b != nil && slices.EqualFunc(a.Values, b.Values, c.keys)
+		return a == b || a != nil && b != nil && slices.EqualFunc(a.Values, b.Values, c.equal)
 	case *Dictionary:
-		return c.dictionaries(a, b.(*Dictionary))
+		return c.equalDictionaries(a, b.(*Dictionary))
 	case *Object:
 		b := b.(*Object)
-		return a == b || a != nil && b != nil && a.Class == b.Class && slices.EqualFunc(a.Properties, b.Properties, c.properties)
+		return a == b || a != nil && b != nil && a.Class == b.Class && slices.EqualFunc(a.Properties, b.Properties, c.equalProperties)
 	case tombstone:
 		return false
 	case []float32, []float64, []Vector2, []Vector3, []Vector4, []Color:
@@ -387,7 +394,7 @@ func (c *comparison) content(a, b any) bool {
 			return false
 		}
 		for i := range v.Len() {
-			if !c.keys(v.Index(i).Interface(), w.Index(i).Interface()) {
+			if !c.equal(v.Index(i).Interface(), w.Index(i).Interface()) {
 				return false
 			}
 		}
@@ -407,7 +414,8 @@ func (c *comparison) content(a, b any) bool {
 // contentOptions selects an encoding that loses nothing.
 var contentOptions = Options{Encoder: gdwire.EncoderOptions{Depth: -1, AllowInvalidUTF8: true, DoubleReals: true}}
 
-func (c *comparison) dictionaries(a, b *Dictionary) bool {
+// equalDictionaries reports whether a and b have equal pairs, in any order.
+func (c *comparison) equalDictionaries(a, b *Dictionary) bool {
 	if a == b {
 		return true
 	}
@@ -416,13 +424,14 @@ func (c *comparison) dictionaries(a, b *Dictionary) bool {
 	}
 	for k, v := range a.All() {
 		i := b.findBy(c, k)
-		if i < 0 || !c.keys(v, b.entries[i].Value) {
+		if i < 0 || !c.equal(v, b.entries[i].Value) {
 			return false
 		}
 	}
 	return true
 }
 
-func (c *comparison) properties(a, b Property) bool {
-	return a.Name == b.Name && c.keys(a.Value, b.Value)
+// equalProperties reports whether two properties have the same name and equal values.
+func (c *comparison) equalProperties(a, b Property) bool {
+	return a.Name == b.Name && c.equal(a.Value, b.Value)
 }

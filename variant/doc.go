@@ -46,7 +46,7 @@
 //	}
 //
 // [Unmarshal] and [Marshal] work on a packet in memory. [UnmarshalDecode] and
-// [MarshalEncode] work anywhere in a stream, such as that of a *stream.Conn.
+// [MarshalEncode] work anywhere in a stream, such as a packet of a *stream.Conn.
 // [Elements] and [Entries] read containers of any size one record at a time.
 //
 // # Types
@@ -90,13 +90,13 @@
 // # Structs
 //
 // A struct is a Dictionary whose keys are the names of the exported fields. The name of
-// a field is that in its tag, or its Go name in Godot's snake_case: MaxHP is max_hp,
+// a field is the name in its tag, or its Go name in Godot's snake_case: MaxHP is max_hp,
 // HTTPServer is http_server, Slot1 is slot_1. Names must match exactly. A key can be a
 // String or a StringName. The fields of embedded structs are treated as fields of the
 // struct itself.
 //
 //	Field int `gd:"name"`              the key is "name"
-//	Field int `gd:"'a, b'"`            the key contains a comma; escapes are those of Go
+//	Field int `gd:"'a, b'"`            the key contains a comma; escapes are as in Go
 //	Field int `gd:"-"`                 the field is ignored
 //	Field int `gd:",omitzero"`         omitted if it is zero, or if its method IsZero returns true
 //	Field [4]float32 `gd:",type=Color"`   encoded as a Color

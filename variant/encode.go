@@ -13,24 +13,24 @@ import (
 func Marshal(v any, opts ...Options) ([]byte, error) {
 	s := getEncoder()
 	defer s.release()
-	x := variableIn(v)
+	x := indirect(v)
 	plan, err := s.recent.of(&encodePlans, x.Type())
 	if err != nil {
 		return nil, err
 	}
-	s.onBytes(only(opts), s.takeBuffer(plan))
-	if err := s.top(plan, x); err != nil {
+	s.resetBytes(optionsOf(opts), s.takeBuffer(plan))
+	if err := s.marshal(plan, x); err != nil {
 		return nil, err
 	}
 	return s.result(plan, s.e.Bytes()), nil
 }
 
-// takeBuffer returns memory for a result that is encoded with a plan. It is no longer the
-// encoder's: result decides whether it goes to the caller or back.
+// takeBuffer returns memory for a result that is encoded with a plan. The encoder no longer
+// owns it: result decides whether the caller gets it or the encoder gets it back.
 func (s *encoder) takeBuffer(plan *plan[encodeFunc]) []byte {
-	if plan.large.Load() > 0 {
-		// Swap, so that of many small values that follow a large one only one pays.
-		if n := int(plan.large.Swap(0)); n > 0 {
+	if plan.sizeHint.Load() > 0 {
+		// Swap, so that only the next of many small values after a large one pays for it.
+		if n := int(plan.sizeHint.Swap(0)); n > 0 {
 			return make([]byte, 0, n+n/16)
 		}
 	}
@@ -39,12 +39,13 @@ func (s *encoder) takeBuffer(plan *plan[encodeFunc]) []byte {
 	return buf
 }
 
-// result returns b, which was encoded with a plan. A small result is a copy, and its
-// memory is kept for the next one. The memory of a large result is given away, unless much of
-// it is unused: Marshal allocates as much for the next value of the same type, once.
+// result returns the result b, which was encoded with a plan. A small result is copied, and the
+// encoder keeps the memory of b for the next call. The caller gets the memory of a large
+// result, unless much of it is unused. For the next value of the same type, Marshal then
+// allocates as much at once.
 func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 	if n := len(b); n > maxKept {
-		plan.large.Store(int64(n))
+		plan.sizeHint.Store(int64(n))
 		if cap(b) <= n+n/8 {
 			return b
 		}
@@ -52,7 +53,7 @@ func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 	if cap(b) <= 2*maxKept {
 		s.buf = b[:0]
 	}
-	return append([]byte(nil), b...) // which, unlike make, need not be cleared
+	return append([]byte(nil), b...) // unlike make, append does not clear the memory first
 }
 
 // MarshalEncode writes v to e as the next value. It uses the options of e.
@@ -62,20 +63,21 @@ func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 // MarshalEncode cannot be repeated.
 func MarshalEncode(e *gdwire.Encoder, v any) error {
 	if err := e.Err(); err != nil {
-		return err // also for a Marshaler that ignores it and goes on to another value
+		return err // also if a Marshaler ignored it and calls MarshalEncode for another value
 	}
 	s := getEncoder()
 	defer s.release()
-	x := variableIn(v)
+	x := indirect(v)
 	plan, err := s.recent.of(&encodePlans, x.Type())
 	if err != nil {
 		return err
 	}
-	s.on(e)
-	return s.top(plan, x)
+	s.reset(e)
+	return s.marshal(plan, x)
 }
 
-// encoder is an Encoder and the state of one call of Marshal or MarshalEncode.
+// encoder has the state of one call of Marshal or MarshalEncode, and what the pool keeps for
+// the next call.
 type encoder struct {
 	e       *gdwire.Encoder
 	options gdwire.EncoderOptions // of e
@@ -85,45 +87,45 @@ type encoder struct {
 	reals   [maxComponents]float64
 	ints    [maxComponents]int32
 
-	own        *gdwire.Encoder // for Marshal
-	ownOptions gdwire.EncoderOptions
-	buf        []byte // its memory, for small results
+	bytesEncoder *gdwire.Encoder // for Marshal
+	bytesOptions gdwire.EncoderOptions
+	buf          []byte // memory for the next small result, or nil
 }
 
-// maxKept is the size of the largest result whose memory is used again.
+// maxKept is the size in bytes of the largest result that is copied: see result.
 const maxKept = 64 << 10
 
 var encoderPool = sync.Pool{New: func() any { return &encoder{buf: make([]byte, 0, 512)} }}
 
 func getEncoder() *encoder { return encoderPool.Get().(*encoder) }
 
-// on lets s write to e.
-func (s *encoder) on(e *gdwire.Encoder) {
+// reset makes s write to e.
+func (s *encoder) reset(e *gdwire.Encoder) {
 	s.e, s.options, s.depth = e, e.Options(), e.Depth()
 	s.format = s.options.Format
 }
 
-// onBytes lets s write to buf.
-func (s *encoder) onBytes(o *Options, buf []byte) {
-	if s.own == nil || s.ownOptions != o.Encoder {
-		s.own, s.ownOptions = gdwire.NewEncoder(nil, &o.Encoder), o.Encoder
+// resetBytes makes s append to buf, with an Encoder that the pool keeps.
+func (s *encoder) resetBytes(o *Options, buf []byte) {
+	if s.bytesEncoder == nil || s.bytesOptions != o.Encoder {
+		s.bytesEncoder, s.bytesOptions = gdwire.NewEncoder(nil, &o.Encoder), o.Encoder
 	}
-	s.own.ResetBytes(buf)
-	s.on(s.own)
+	s.bytesEncoder.ResetBytes(buf)
+	s.reset(s.bytesEncoder)
 }
 
 // release returns s to the pool.
 func (s *encoder) release() {
-	if s.e == s.own && s.own != nil {
-		s.own.Release()
+	if s.e == s.bytesEncoder && s.bytesEncoder != nil {
+		s.bytesEncoder.Release()
 	}
 	s.e = nil
 	encoderPool.Put(s)
 }
 
-// variableIn returns v, the argument of Marshal or MarshalEncode, or the variable that it
-// points to, which, unlike v, need not be copied to have an address.
-func variableIn(v any) reflect.Value {
+// indirect returns v, the argument of Marshal or MarshalEncode, or the variable that it points
+// to, because a variable has an address, and v would have to be copied first.
+func indirect(v any) reflect.Value {
 	r := reflect.ValueOf(v)
 	if !r.IsValid() {
 		return reflect.ValueOf(new(any)).Elem() // nil
@@ -134,9 +136,9 @@ func variableIn(v any) reflect.Value {
 	return r
 }
 
-// top writes x, which variableIn has returned.
-func (s *encoder) top(plan *plan[encodeFunc], x reflect.Value) error {
-	err := s.nested(plan.do, addressable(x))
+// marshal writes x, which indirect has returned.
+func (s *encoder) marshal(plan *plan[encodeFunc], x reflect.Value) error {
+	err := s.encodeNested(plan.do, addressable(x))
 	if err != nil {
 		var known *gdwire.Error
 		if failed := s.e.Fail(err); errors.As(err, &known) || errors.Is(failed, gdwire.ErrReleased) {
@@ -146,20 +148,21 @@ func (s *encoder) top(plan *plan[encodeFunc], x reflect.Value) error {
 	return err
 }
 
-// fail sets an error with a TypeError for the next value.
+// fail makes the Encoder fail with a TypeError at the next value, and returns the error.
 func (s *encoder) fail(t reflect.Type, err error) error {
 	return s.e.Fail(&TypeError{Go: t, Err: err})
 }
 
-// inField adds the Go type and field to an error of the Encoder.
-func (s *encoder) inField(err error, f *field) error {
+// withField returns err, an error in field f, with the Go type and name of the field. An error
+// of the Writer remains as it is.
+func (s *encoder) withField(err error, f *field) error {
 	var at *gdwire.Error
 	if !errors.As(err, &at) {
 		return err // an error of the Writer
 	}
 	var t *TypeError
 	if errors.As(err, &t) {
-		return inField(err, f.goName)
+		return withField(err, f.goName)
 	}
 	return &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: &TypeError{Go: f.typ, Field: f.goName, Err: at.Err}}
 }
@@ -170,17 +173,18 @@ type encodeFunc func(s *encoder, x variable) error
 var encodePlans plans[encodeFunc]
 
 func init() {
-	encodePlans.make = func(r *planner[encodeFunc], key planKey) (encodeFunc, error) {
-		return encodePlanner{r}.build(key)
+	encodePlans.build = func(r *planner[encodeFunc], key planKey) (encodeFunc, error) {
+		return encodePlanner{r}.makeEncoder(key)
 	}
 }
 
 // An encodePlanner builds the plans for encoding.
 type encodePlanner struct{ *planner[encodeFunc] }
 
-// build returns the function that encodes a Go type. It depends on the methods of the
-// type, on whether it is a type of this package, or on its kind, in this order.
-func (b encodePlanner) build(key planKey) (encodeFunc, error) {
+// makeEncoder returns the function that encodes the Go type of key. It depends on the methods
+// of the type, on whether it is a type of this package, on the type= in key, or on its kind, in
+// this order.
+func (b encodePlanner) makeEncoder(key planKey) (encodeFunc, error) {
 	t, wire := key.typ, key.wire
 	if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface {
 		p := reflect.PointerTo(t)
@@ -191,21 +195,21 @@ func (b encodePlanner) build(key planKey) (encodeFunc, error) {
 		case own != nil && (wire == 0 || wire == own.typ):
 			return own.encode, nil
 		case own != nil && own.math == nil && t.Kind() != reflect.String:
-			return nil, misfit(t, wire)
+			return nil, tagError(t, wire)
 		case own == nil && p.Implements(textMarshalerType) && isText(wire):
-			return reflected(t, encodeText(wire)), nil
+			return reflected(t, makeTextMarshalerEncoder(wire)), nil
 		}
 	}
 	isList := t.Kind() == reflect.Slice || t.Kind() == reflect.Array
 	if wire != 0 && t.Kind() != reflect.Pointer && !(isList && wire == gdwire.TypeArray) {
-		return b.typed(t, wire)
+		return b.makeTaggedEncoder(t, wire)
 	}
 	switch t.Kind() {
 	case reflect.Bool:
 		return encodeBool, nil
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return encodeInteger(t), nil
+		return makeIntegerEncoder(t), nil
 	case reflect.Float32:
 		return encodeFloat[float32], nil
 	case reflect.Float64:
@@ -213,15 +217,17 @@ func (b encodePlanner) build(key planKey) (encodeFunc, error) {
 	case reflect.String:
 		return encodeString, nil
 	case reflect.Interface:
-		return encodeInterface(t, key.isKey), nil
+		return makeInterfaceEncoder(t, key.isKey), nil
 	case reflect.Pointer:
-		return b.pointer(key)
-	case reflect.Slice, reflect.Array:
-		return b.list(t, wire)
+		return b.makePointerEncoder(key)
+	case reflect.Slice:
+		return b.makeSliceEncoder(t, wire)
+	case reflect.Array:
+		return b.makeArrayEncoder(t, wire)
 	case reflect.Map:
-		return b.dict(t)
+		return b.makeMapEncoder(t)
 	case reflect.Struct:
-		return b.record(t)
+		return b.makeStructEncoder(t)
 	}
 	return nil, fmt.Errorf("%v has no Variant type", t)
 }
@@ -236,8 +242,8 @@ func isText(wire gdwire.Type) bool {
 	return false
 }
 
-// typed is build for a tag with type=.
-func (b encodePlanner) typed(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
+// makeTaggedEncoder returns the function that encodes a t as the type wire, the type= of a tag.
+func (b encodePlanner) makeTaggedEncoder(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
 	k := t.Kind()
 	switch wire {
 	case gdwire.TypeBool:
@@ -245,43 +251,46 @@ func (b encodePlanner) typed(t reflect.Type, wire gdwire.Type) (encodeFunc, erro
 			return encodeBool, nil
 		}
 	case gdwire.TypeInt, gdwire.TypeFloat:
-		return encodeNumber(t, wire)
+		return makeNumberEncoder(t, wire)
 	case gdwire.TypeString, gdwire.TypeStringName, gdwire.TypeNodePath:
 		if k == reflect.String {
-			return encodeTextAs(wire), nil
+			return makeStringEncoder(wire), nil
 		}
 	case gdwire.TypeDictionary:
 		if k == reflect.Map {
-			return b.dict(t)
+			return b.makeMapEncoder(t)
 		}
 		if k == reflect.Struct {
-			return b.record(t)
+			return b.makeStructEncoder(t)
 		}
 	default:
 		if k == reflect.Slice || k == reflect.Array {
 			if p, ok := packedTypes[wire]; ok {
-				return b.packed(t, p)
+				return b.makePackedEncoder(t, p)
 			}
 		}
 		if m, ok := componentsOf(t); ok && k != reflect.Float32 && k != reflect.Float64 && k != reflect.Int32 {
 			for _, fits := range mathTypesOf(m) {
 				if fits == wire {
-					return encodeMath(m, wire), nil
+					return makeMathEncoder(m, wire), nil
 				}
 			}
 		}
 	}
-	return nil, misfit(t, wire)
+	return nil, tagError(t, wire)
 }
 
-func misfit(t reflect.Type, wire gdwire.Type) error {
+// tagError returns the error for a type= in a tag that a t cannot be encoded as.
+func tagError(t reflect.Type, wire gdwire.Type) error {
 	return fmt.Errorf("type=%v does not fit Go %v", wire, t)
 }
 
+// encodeBool, encodeInt, encodeUint, encodeFloat and encodeString write a bool, number or string
+// kind.
 func encodeBool(s *encoder, x variable) error { return s.e.WriteBool(boolIn(x)) }
 
-// encodeInteger is build for an integer of any kind.
-func encodeInteger(t reflect.Type) encodeFunc {
+// makeIntegerEncoder returns the function that encodes a t, an integer of any kind, as an int.
+func makeIntegerEncoder(t reflect.Type) encodeFunc {
 	switch t.Kind() {
 	case reflect.Int:
 		return encodeInt[int]
@@ -315,9 +324,9 @@ func encodeFloat[T float32 | float64](s *encoder, x variable) error {
 
 func encodeString(s *encoder, x variable) error { return s.e.WriteString(textIn(x)) }
 
-// encodeNumber writes a number as an int or float. A number that changes by the
-// conversion is an error.
-func encodeNumber(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
+// makeNumberEncoder returns the function that encodes a t, a number, as the type wire, an int
+// or float. A number that the conversion would change is an error.
+func makeNumberEncoder(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
 	isFloat := wire == gdwire.TypeFloat
 	switch zero := reflect.Zero(t); {
 	case isFloat && t.Kind() == reflect.Float32:
@@ -325,7 +334,7 @@ func encodeNumber(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
 	case isFloat && t.Kind() == reflect.Float64:
 		return encodeFloat[float64], nil
 	case !isFloat && (zero.CanInt() || zero.CanUint()):
-		return encodeInteger(t), nil
+		return makeIntegerEncoder(t), nil
 	case isFloat && zero.CanInt():
 		return reflected(t, func(s *encoder, v reflect.Value) error {
 			x := float64(v.Int())
@@ -351,14 +360,16 @@ func encodeNumber(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
 			return s.e.WriteInt(int64(x))
 		}), nil
 	}
-	return nil, misfit(t, wire)
+	return nil, tagError(t, wire)
 }
 
-// encodeTextAs writes a Go string as a String, StringName or NodePath.
-func encodeTextAs(wire gdwire.Type) encodeFunc {
+// makeStringEncoder returns the function that encodes a string kind as the type wire, a String,
+// StringName or NodePath.
+func makeStringEncoder(wire gdwire.Type) encodeFunc {
 	return func(s *encoder, x variable) error { return s.textAs(wire, textIn(x)) }
 }
 
+// textAs writes text as the type wire. A StringName becomes a String in a format without it.
 func (s *encoder) textAs(wire gdwire.Type, text string) error {
 	switch {
 	case wire == gdwire.TypeNodePath:
@@ -369,8 +380,9 @@ func (s *encoder) textAs(wire gdwire.Type, text string) error {
 	return s.e.WriteString(text)
 }
 
-// pointer is build for a pointer. It writes nil for a nil pointer.
-func (b encodePlanner) pointer(key planKey) (encodeFunc, error) {
+// makePointerEncoder returns the function that encodes a pointer as the value it points to, or
+// as nil.
+func (b encodePlanner) makePointerEncoder(key planKey) (encodeFunc, error) {
 	t := key.typ
 	if err := checkPointer(t); err != nil {
 		return nil, err
@@ -381,12 +393,13 @@ func (b encodePlanner) pointer(key planKey) (encodeFunc, error) {
 		if v.IsNil() {
 			return s.e.WriteNil()
 		}
-		return s.nested(elem.do, v.Elem())
+		return s.encodeNested(elem.do, v.Elem())
 	}), err
 }
 
-// nested writes v inside another value, and returns an error if v is nested too deeply.
-func (s *encoder) nested(encode encodeFunc, v reflect.Value) error {
+// encodeNested writes v, one level deeper than the value that contains it. It returns an error
+// if the depth exceeds maxDepth.
+func (s *encoder) encodeNested(encode encodeFunc, v reflect.Value) error {
 	if s.depth++; s.depth > maxDepth {
 		return s.fail(v.Type(), depthError())
 	}
@@ -395,8 +408,8 @@ func (s *encoder) nested(encode encodeFunc, v reflect.Value) error {
 	return err
 }
 
-// encodeInterface is build for an interface.
-func encodeInterface(t reflect.Type, isKey bool) encodeFunc {
+// makeInterfaceEncoder returns the function that encodes a t, an interface, as the value in it.
+func makeInterfaceEncoder(t reflect.Type, isKey bool) encodeFunc {
 	return reflected(t, func(s *encoder, v reflect.Value) error {
 		if v.IsNil() {
 			return s.e.WriteNil()
@@ -410,7 +423,8 @@ func encodeInterface(t reflect.Type, isKey bool) encodeFunc {
 	})
 }
 
-// any writes a value of any type. The types that Unmarshal creates need no plan.
+// any writes a value of any type. The most frequent types that Unmarshal stores in an any need
+// no lookup of a plan.
 func (s *encoder) any(v any, isKey bool) error {
 	switch v := v.(type) {
 	case nil:
@@ -427,12 +441,12 @@ func (s *encoder) any(v any, isKey bool) error {
 		return s.e.WriteString(v)
 	case *Dictionary:
 		if v != nil {
-			return s.deeper(v, func() error { return s.dictionary(v) })
+			return s.writeNested(v, func() error { return s.dictionary(v) })
 		}
 		return s.e.WriteNil()
 	case *Array:
 		if v != nil {
-			return s.deeper(v, func() error { return s.array(v) })
+			return s.writeNested(v, func() error { return s.array(v) })
 		}
 		return s.e.WriteNil()
 	}
@@ -441,12 +455,12 @@ func (s *encoder) any(v any, isKey bool) error {
 	if err != nil {
 		return s.e.Fail(err)
 	}
-	return s.nested(plan.do, addressable(r))
+	return s.encodeNested(plan.do, addressable(r))
 }
 
-// deeper calls write for the content of v, and returns an error if it is nested too
-// deeply.
-func (s *encoder) deeper(v any, write func() error) error {
+// writeNested calls write for the content of v, one level deeper. It returns an error if the
+// depth exceeds maxDepth.
+func (s *encoder) writeNested(v any, write func() error) error {
 	if s.depth++; s.depth > maxDepth {
 		return s.fail(reflect.TypeOf(v), depthError())
 	}

@@ -14,13 +14,14 @@ import (
 // the same value are an error.
 type pairsFunc func(s *encoder, m reflect.Value) error
 
-// dict is build for a map, which is encoded as a Dictionary with sorted keys.
-func (b encodePlanner) dict(t reflect.Type) (encodeFunc, error) {
+// makeMapEncoder returns the function that encodes a t, a map, as a Dictionary with sorted
+// keys.
+func (b encodePlanner) makeMapEncoder(t reflect.Type) (encodeFunc, error) {
 	elem, err := b.plan(t.Elem(), 0)
 	if err != nil {
 		return nil, err
 	}
-	pairs, err := b.pairs(t.Key(), elem)
+	pairs, err := b.makePairsEncoder(t.Key(), elem)
 	return reflected(t, func(s *encoder, v reflect.Value) error {
 		if s.depth++; s.depth > maxDepth {
 			return s.fail(t, depthError())
@@ -36,9 +37,9 @@ func (b encodePlanner) dict(t reflect.Type) (encodeFunc, error) {
 	}), err
 }
 
-// pairs returns the function that writes the pairs of a map with keys of type t. Numbers
-// and text are sorted by value, other keys by their encoding.
-func (b encodePlanner) pairs(t reflect.Type, elem *plan[encodeFunc]) (pairsFunc, error) {
+// makePairsEncoder returns the function that writes the pairs of a map with keys of type t.
+// Numbers and text are sorted by value, other keys by their encoding.
+func (b encodePlanner) makePairsEncoder(t reflect.Type, elem *plan[encodeFunc]) (pairsFunc, error) {
 	if err := checkKey(t, textMarshalerType); err != nil {
 		return nil, err
 	}
@@ -48,25 +49,25 @@ func (b encodePlanner) pairs(t reflect.Type, elem *plan[encodeFunc]) (pairsFunc,
 	}
 	switch zero := reflect.Zero(t); {
 	case t.Kind() != reflect.Interface && ownTypes[t] == nil && reflect.PointerTo(t).Implements(textMarshalerType):
-		return sortedPairs(elem, marshalText, func(s *encoder, _ reflect.Value, text string) error { return s.e.WriteString(text) }), nil
+		return makeSortedPairsEncoder(elem, marshalText, func(s *encoder, _ reflect.Value, text string) error { return s.e.WriteString(text) }), nil
 	case t == reflect.TypeFor[NodePath]():
-		return sortedPairs(elem, valueFunc(func(v reflect.Value) string { return cleanNodePath(v.String()) }), writeFunc[string](key)), nil
+		return makeSortedPairsEncoder(elem, valueFunc(func(v reflect.Value) string { return cleanNodePath(v.String()) }), writeFunc[string](key)), nil
 	case t.Kind() == reflect.String:
-		return sortedPairs(elem, valueFunc(reflect.Value.String), writeFunc[string](key)), nil
+		return makeSortedPairsEncoder(elem, valueFunc(reflect.Value.String), writeFunc[string](key)), nil
 	case t.Kind() == reflect.Interface:
-		return sortedPairs(elem, encodedKey(key), writeEncoded, distinct), nil
+		return makeSortedPairsEncoder(elem, encodedKey(key), writeEncoded, checkDistinct), nil
 	case ownTypes[t] == nil && zero.CanInt():
-		return sortedPairs(elem, valueFunc(reflect.Value.Int), writeFunc[int64](key)), nil
+		return makeSortedPairsEncoder(elem, valueFunc(reflect.Value.Int), writeFunc[int64](key)), nil
 	case ownTypes[t] == nil && zero.CanUint():
-		return sortedPairs(elem, valueFunc(reflect.Value.Uint), writeFunc[uint64](key)), nil
+		return makeSortedPairsEncoder(elem, valueFunc(reflect.Value.Uint), writeFunc[uint64](key)), nil
 	case zero.CanFloat():
-		return sortedPairs(elem, valueFunc(reflect.Value.Float), writeFunc[float64](key)), nil
+		return makeSortedPairsEncoder(elem, valueFunc(reflect.Value.Float), writeFunc[float64](key)), nil
 	}
-	return sortedPairs(elem, encodedKey(key), writeEncoded), nil
+	return makeSortedPairsEncoder(elem, encodedKey(key), writeEncoded), nil
 }
 
-// checkKey returns an error if t cannot be the type of a map's keys. text is
-// TextMarshaler or TextUnmarshaler, whichever keys of other types need.
+// checkKey returns an error if t cannot be the type of a map's keys. text is the type
+// TextMarshaler or TextUnmarshaler, which keys of other types must implement.
 func checkKey(t, text reflect.Type) error {
 	if own := ownTypes[t]; own != nil {
 		if own.math != nil || t.Comparable() && t != reflect.TypeFor[Dictionary]() && t != reflect.TypeFor[Array]() {
@@ -95,10 +96,10 @@ func checkKey(t, text reflect.Type) error {
 	return fmt.Errorf("%v cannot be a key", t)
 }
 
-// sortedPairs returns a function that writes the pairs of a map. sortKey returns what keys
-// are sorted by, which differs for keys that are encoded as different values, and write
-// writes a key. The checks are called with all keys.
-func sortedPairs[T cmp.Ordered](
+// makeSortedPairsEncoder returns a function that writes the pairs of a map. sortKey returns the
+// value by which a key is sorted. It must be equal for keys that are encoded as the same value,
+// and only for these. write writes a key. The checks are called with all keys.
+func makeSortedPairsEncoder[T cmp.Ordered](
 	elem *plan[encodeFunc], sortKey func(*encoder, reflect.Value) (T, error),
 	write func(*encoder, reflect.Value, T) error, checks ...func(*encoder, reflect.Value) error,
 ) pairsFunc {
@@ -127,7 +128,7 @@ func sortedPairs[T cmp.Ordered](
 		slices.SortFunc(order, func(a, b keyAt) int { return cmp.Compare(a.key, b.key) })
 		for i := 1; i < n; i++ {
 			if cmp.Compare(order[i-1].key, order[i].key) == 0 {
-				return s.duplicate(keys.Index(order[i].at))
+				return s.duplicateError(keys.Index(order[i].at))
 			}
 		}
 		for _, check := range checks {
@@ -147,19 +148,19 @@ func sortedPairs[T cmp.Ordered](
 	}
 }
 
-// duplicate sets the error for a key that equals another one.
-func (s *encoder) duplicate(key reflect.Value) error {
+// duplicateError makes the Encoder fail with the error for a key that equals another key.
+func (s *encoder) duplicateError(key reflect.Value) error {
 	return s.fail(key.Type(), fmt.Errorf("%w %s", ErrDuplicateKey, quoted(fmt.Sprint(key))))
 }
 
-// distinct returns an error if two keys in interfaces are equal but encoded as
-// different bytes, such as a string and a StringName with the same text.
-func distinct(s *encoder, keys reflect.Value) error {
+// checkDistinct returns an error if two keys in interfaces are equal but encoded as different
+// bytes, such as a string and a StringName with the same text.
+func checkDistinct(s *encoder, keys reflect.Value) error {
 	seen := make(map[any]struct{}, keys.Len())
 	for i := range keys.Len() {
 		k, ok := hashable(keys.Index(i).Interface())
 		if _, again := seen[k]; ok && again {
-			return s.duplicate(keys.Index(i))
+			return s.duplicateError(keys.Index(i))
 		}
 		if ok {
 			seen[k] = struct{}{}
@@ -168,23 +169,24 @@ func distinct(s *encoder, keys reflect.Value) error {
 	return nil
 }
 
-// valueFunc and writeFunc return functions for sortedPairs, for keys that are sorted by
-// value.
+// valueFunc returns a sortKey for makeSortedPairsEncoder that sorts keys by value.
 func valueFunc[T any](value func(reflect.Value) T) func(*encoder, reflect.Value) (T, error) {
 	return func(_ *encoder, key reflect.Value) (T, error) { return value(key), nil }
 }
 
+// writeFunc returns a write for makeSortedPairsEncoder that encodes keys with a plan.
 func writeFunc[T any](key *plan[encodeFunc]) func(*encoder, reflect.Value, T) error {
 	return func(s *encoder, k reflect.Value, _ T) error { return key.do(s, variableOf(k)) }
 }
 
-// encodedKey returns a function that encodes a key, and writeEncoded writes the result. A
-// key is not encoded twice: it can have keys that have keys, and so on.
+// encodedKey returns a sortKey for makeSortedPairsEncoder that sorts keys by their encoding.
+// writeEncoded then writes the encoding. A key can contain maps whose keys contain maps: to
+// encode each key twice would take time exponential in their nesting.
 func encodedKey(plan *plan[encodeFunc]) func(*encoder, reflect.Value) (string, error) {
 	return func(s *encoder, key reflect.Value) (string, error) {
 		inner := getEncoder()
 		defer inner.release()
-		inner.onBytes(&Options{Encoder: s.options}, inner.buf[:0])
+		inner.resetBytes(&Options{Encoder: s.options}, inner.buf[:0])
 		inner.depth = s.depth
 		err := plan.do(inner, variableOf(key))
 		b := inner.e.Bytes()
@@ -201,6 +203,7 @@ func encodedKey(plan *plan[encodeFunc]) func(*encoder, reflect.Value) (string, e
 	}
 }
 
+// writeEncoded writes a key that encodedKey has encoded.
 func writeEncoded(s *encoder, _ reflect.Value, encoded string) error {
 	return s.e.WriteRaw([]byte(encoded))
 }

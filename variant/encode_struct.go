@@ -9,11 +9,11 @@ import (
 	"github.com/gdwire/gdwire/internal/hook"
 )
 
-// A fieldEncoder is a field and the plan of its type.
+// A fieldEncoder encodes a field of a struct with the plan of its type.
 type fieldEncoder struct {
 	name string
 	key  hook.Key // the name
-	fieldPlace
+	fieldLocation
 	plan *plan[encodeFunc]
 	*field
 }
@@ -27,9 +27,9 @@ type structEncoder struct {
 	varies bool      // fields can be omitted, or pairs added
 }
 
-// record is build for a struct, which is encoded as a Dictionary, or as an Array if it
-// is positional.
-func (b encodePlanner) record(t reflect.Type) (encodeFunc, error) {
+// makeStructEncoder returns the function that encodes a t, a struct, as a Dictionary, or as an
+// Array if it is positional.
+func (b encodePlanner) makeStructEncoder(t reflect.Type) (encodeFunc, error) {
 	info, err := fieldsOf(t)
 	if err != nil {
 		return nil, err
@@ -42,9 +42,9 @@ func (b encodePlanner) record(t reflect.Type) (encodeFunc, error) {
 			return nil, fmt.Errorf("%s: %w", f.goName, err)
 		}
 		if len(f.index) > 1 {
-			plan = b.embedded(t, f, plan)
+			plan = b.embeddedPlan(t, f, plan)
 		}
-		c.fields = append(c.fields, &fieldEncoder{f.name, hook.NewKey(f.name), placeOf(t, f), plan, f})
+		c.fields = append(c.fields, &fieldEncoder{f.name, hook.NewKey(f.name), locationOf(t, f), plan, f})
 		c.varies = c.varies || f.omitZero || throughPointer(t, f.index)
 	}
 	if info.embed != nil && info.embed.typ.Kind() == reflect.Map {
@@ -52,7 +52,7 @@ func (b encodePlanner) record(t reflect.Type) (encodeFunc, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", info.embed.goName, err)
 		}
-		c.embed = sortedPairs(elem, valueFunc(reflect.Value.String), func(s *encoder, _ reflect.Value, key string) error {
+		c.embed = makeSortedPairsEncoder(elem, valueFunc(reflect.Value.String), func(s *encoder, _ reflect.Value, key string) error {
 			if err := c.checkUnknown(s, key); err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ func (b encodePlanner) record(t reflect.Type) (encodeFunc, error) {
 	if info.array {
 		return c.encodeArray, nil
 	}
-	return c.dict(), nil
+	return c.makeDictEncoder(), nil
 }
 
 // throughPointer reports whether a field is in a struct embedded as a pointer.
@@ -104,9 +104,9 @@ func (f *fieldEncoder) omits(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// dict returns a function that writes a Dictionary. A method value would add a call for each
-// struct.
-func (c *structEncoder) dict() encodeFunc {
+// makeDictEncoder returns the function that writes a struct as a Dictionary. A method value
+// would add a call for each struct.
+func (c *structEncoder) makeDictEncoder() encodeFunc {
 	return func(s *encoder, x variable) error {
 		if s.depth++; s.depth > maxDepth {
 			return s.fail(c.typ, depthError())
@@ -137,8 +137,8 @@ func encodePairs(s *encoder, x variable, fields []*fieldEncoder, more int) error
 				return err
 			}
 		}
-		if err := f.plan.do(s, fieldAt(x, f.fieldPlace)); err != nil {
-			return s.inField(err, f.field)
+		if err := f.plan.do(s, fieldAt(x, f.fieldLocation)); err != nil {
+			return s.withField(err, f.field)
 		}
 	}
 	return nil
@@ -169,20 +169,22 @@ func (c *structEncoder) encodeVarying(s *encoder, v reflect.Value) error {
 		return err
 	}
 	if err := c.encodeEmbed(s, unknown); err != nil {
-		return s.inField(err, c.info.embed)
+		return s.withField(err, c.info.embed)
 	}
 	return nil
 }
 
-// embedded returns the plan for a field that the struct t has from a struct it embeds. Its
-// variable is the whole t, because a pointer can be on the way to the field.
-func (b encodePlanner) embedded(t reflect.Type, f *field, of *plan[encodeFunc]) *plan[encodeFunc] {
+// embeddedPlan returns the plan for a field that the struct t has from a struct it embeds. It
+// takes the whole t as its variable, because a pointer can be on the way to the field.
+func (b encodePlanner) embeddedPlan(t reflect.Type, f *field, of *plan[encodeFunc]) *plan[encodeFunc] {
 	return &plan[encodeFunc]{do: reflected(t, func(s *encoder, v reflect.Value) error {
 		v, _ = fieldOf(v, f.index)
 		return of.do(s, variableOf(v))
 	})}
 }
 
+// encodeArray writes a positional struct as an Array. Fields of structs that are embedded as nil
+// pointers are nil, so that the others keep their indexes.
 func (c *structEncoder) encodeArray(s *encoder, x variable) error {
 	if s.depth++; s.depth > maxDepth {
 		return s.fail(c.typ, depthError())
@@ -196,8 +198,8 @@ func (c *structEncoder) encodeArray(s *encoder, x variable) error {
 			if err := s.e.WriteNil(); err != nil {
 				return err
 			}
-		} else if err := f.plan.do(s, fieldAt(x, f.fieldPlace)); err != nil {
-			return s.inField(err, f.field)
+		} else if err := f.plan.do(s, fieldAt(x, f.fieldLocation)); err != nil {
+			return s.withField(err, f.field)
 		}
 	}
 	s.depth--
@@ -234,7 +236,8 @@ func (c *structEncoder) checkUnknown(s *encoder, name string) error {
 	return nil
 }
 
-// encodeMarshaler calls MarshalVariant and checks that it has written one value.
+// encodeMarshaler calls the MarshalVariant of v and checks that it has written exactly one
+// value.
 func encodeMarshaler(s *encoder, v reflect.Value) error {
 	before := s.position()
 	err := v.Addr().Interface().(Marshaler).MarshalVariant(s.e)
@@ -248,31 +251,33 @@ func encodeMarshaler(s *encoder, v reflect.Value) error {
 		}
 		return s.fail(v.Type(), err)
 	}
-	if s.e == s.own && s.e.OutputOffset() != int64(len(s.e.Bytes())) {
+	if s.e == s.bytesEncoder && s.e.OutputOffset() != int64(len(s.e.Bytes())) {
 		return s.fail(v.Type(), errors.New("MarshalVariant must not reset the Encoder"))
 	}
-	if !before.isOneBefore(s.position()) {
+	if !before.isOneValueBefore(s.position()) {
 		return s.fail(v.Type(), fmt.Errorf("%w: MarshalVariant must write exactly one value", gdwire.ErrCount))
 	}
 	return nil
 }
 
-// A position is the position of an Encoder or Decoder.
+// A position is the position of an Encoder or Decoder: its offset and depth, and the kind and
+// index of the innermost open container.
 type position struct {
 	offset, index int64
 	depth         int
 	kind          gdwire.Kind
 }
 
+// position returns the position of s.e.
 func (s *encoder) position() position {
 	p := position{offset: s.e.OutputOffset(), depth: s.e.Depth()}
 	p.kind, p.index, _ = s.e.StackIndex(p.depth)
 	return p
 }
 
-// isOneBefore reports whether exactly one value is between p and q. A value is next at
-// p. After the value of a key or property, the index is still that of the pair.
-func (p position) isOneBefore(q position) bool {
+// isOneValueBefore reports whether exactly one value is between p and q. A value must be next at
+// p. Inside a pair or property, the index does not change: it counts pairs.
+func (p position) isOneValueBefore(q position) bool {
 	step := int64(1)
 	if p.kind == gdwire.KindDictStart || p.kind == gdwire.KindObjectStart {
 		step = 0
@@ -280,8 +285,9 @@ func (p position) isOneBefore(q position) bool {
 	return q.depth == p.depth && q.offset > p.offset && q.index == p.index+step
 }
 
-// encodeText returns a function that writes a TextMarshaler as text.
-func encodeText(wire gdwire.Type) func(*encoder, reflect.Value) error {
+// makeTextMarshalerEncoder returns a function that writes the text of a TextMarshaler as the
+// type wire.
+func makeTextMarshalerEncoder(wire gdwire.Type) func(*encoder, reflect.Value) error {
 	return func(s *encoder, v reflect.Value) error {
 		text, err := marshalText(s, v)
 		if err != nil {

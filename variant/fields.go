@@ -30,19 +30,19 @@ type field struct {
 	isZero func(reflect.Value) bool
 }
 
-// A fieldPlace is the index and offset of a field in its struct, for fieldAt. For a field from
-// an embedded struct, whose plan takes the whole struct, they are -1 and 0.
-type fieldPlace struct {
-	at     int
+// A fieldLocation has the index and offset of a field in its struct, for fieldAt. For a field
+// from an embedded struct, whose plan takes the whole struct, they are -1 and 0.
+type fieldLocation struct {
+	i      int
 	offset uintptr
 }
 
-// placeOf returns the place of f in the struct t.
-func placeOf(t reflect.Type, f *field) fieldPlace {
+// locationOf returns the location of f in the struct t.
+func locationOf(t reflect.Type, f *field) fieldLocation {
 	if len(f.index) > 1 {
-		return fieldPlace{at: -1}
+		return fieldLocation{i: -1}
 	}
-	return fieldPlace{f.index[0], t.Field(f.index[0]).Offset}
+	return fieldLocation{f.index[0], t.Field(f.index[0]).Offset}
 }
 
 // A tag is a parsed gd tag.
@@ -94,8 +94,8 @@ func parseTag(s string) (t tag, err error) {
 	return t, nil
 }
 
-// cutQuoted returns the name in single quotes at the start of s, in which escape sequences are
-// those of Go, and the rest of s.
+// cutQuoted returns the name in single quotes at the start of s, with the escape sequences of
+// Go, and the rest of s.
 func cutQuoted(s string) (name, rest string, err error) {
 	quoted := []byte{'"'}
 	for i := 1; i < len(s); i++ {
@@ -129,8 +129,9 @@ func typeNamed(name string) gdwire.Type {
 	return 0
 }
 
-// fieldsOf returns the encoded fields of a struct type. If fields have the same name,
-// the one in the fewest embedded structs is used, as in Go.
+// fieldsOf returns the encoded fields of a struct type, in the order of their declaration. If
+// fields have the same name, it selects the field in the fewest embedded structs, as Go does.
+// It therefore visits embedded structs level by level.
 func fieldsOf(t reflect.Type) (*structFields, error) {
 	s := &structFields{byName: map[string]int{}}
 	level := []embedded{{typ: t}}
@@ -164,7 +165,8 @@ func fieldsOf(t reflect.Type) (*structFields, error) {
 	return s, nil
 }
 
-// embedded is an embedded struct, whose fields count as fields of the outer struct.
+// An embedded is a struct that fieldsOf visits: the struct itself, or an embedded struct, whose
+// fields count as fields of the outer struct.
 type embedded struct {
 	typ   reflect.Type
 	index []int
@@ -266,8 +268,8 @@ func (s *structFields) setEmbed(f field) error {
 	return nil
 }
 
-// isZeroMethod returns a function that calls the IsZero method of t, or nil if t has
-// none.
+// isZeroMethod returns a function that calls the IsZero method of t, or nil if t has none. A
+// nil pointer or interface, on which the method could panic, is zero.
 func isZeroMethod(t reflect.Type) func(reflect.Value) bool {
 	type isZeroer interface{ IsZero() bool }
 	switch p := reflect.TypeFor[isZeroer](); {

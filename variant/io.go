@@ -7,14 +7,14 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// UnmarshalFirst is [Unmarshal] that also returns the bytes after the value, for values
-// that follow each other in memory. After an error it returns data.
+// UnmarshalFirst decodes the value at the start of data, as [Unmarshal] does, and returns the
+// bytes after it, for values that follow each other in memory. After an error it returns data.
 func UnmarshalFirst(data []byte, v any, opts ...Options) (rest []byte, err error) {
-	o := only(opts)
+	o := optionsOf(opts)
 	s := getDecoder()
 	defer s.release()
-	s.onBytes(data, o)
-	if err := unexpectedEOF(s.top(v)); err != nil {
+	s.resetBytes(data, o)
+	if err := unexpectedEOF(s.unmarshal(v)); err != nil {
 		return data, err
 	}
 	return data[s.d.InputOffset():], nil
@@ -27,7 +27,7 @@ func UnmarshalFirst(data []byte, v any, opts ...Options) (rest []byte, err error
 // It returns as soon as the value has arrived. With Strict it reads r to its end, and
 // bytes after the value are an error.
 func UnmarshalRead(r io.Reader, v any, opts ...Options) error {
-	o := only(opts)
+	o := optionsOf(opts)
 	d := gdwire.NewDecoder(r, &o.Decoder)
 	defer d.Release()
 	if err := UnmarshalDecode(d, v, *o); err != nil || !o.Decoder.Strict {
@@ -42,7 +42,7 @@ func UnmarshalRead(r io.Reader, v any, opts ...Options) error {
 func Validate(data []byte, opts ...Options) error {
 	s := getDecoder()
 	defer s.release()
-	s.onBytes(data, only(opts))
+	s.resetBytes(data, optionsOf(opts))
 	if err := unexpectedEOF(s.d.SkipValue()); err != nil {
 		return err
 	}
@@ -56,13 +56,13 @@ func Validate(data []byte, opts ...Options) error {
 func MarshalAppend(dst []byte, v any, opts ...Options) ([]byte, error) {
 	s := getEncoder()
 	defer s.release()
-	x := variableIn(v)
+	x := indirect(v)
 	plan, err := s.recent.of(&encodePlans, x.Type())
 	if err != nil {
 		return dst, err
 	}
-	s.onBytes(only(opts), dst)
-	if err := s.top(plan, x); err != nil {
+	s.resetBytes(optionsOf(opts), dst)
+	if err := s.marshal(plan, x); err != nil {
 		return dst, err
 	}
 	return s.e.Bytes(), nil
@@ -71,7 +71,7 @@ func MarshalAppend(dst []byte, v any, opts ...Options) ([]byte, error) {
 // MarshalWrite writes the encoding of v to w. It keeps no more than a buffer of 16 KiB:
 // after an error, the beginning of a value can have been written.
 func MarshalWrite(w io.Writer, v any, opts ...Options) error {
-	e := gdwire.NewEncoder(w, &only(opts).Encoder)
+	e := gdwire.NewEncoder(w, &optionsOf(opts).Encoder)
 	defer e.Release()
 	if err := MarshalEncode(e, v); err != nil {
 		return err

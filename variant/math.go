@@ -6,8 +6,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// components describes a Go type that can hold a math type: an array or struct that
-// consists of floats or int32, also nested.
+// components describes a Go type that can hold a math type: a number, or an array or struct
+// that consists of floats of one kind or of int32, also nested.
 type components struct {
 	typ  reflect.Type
 	n    int
@@ -17,7 +17,7 @@ type components struct {
 	order []int
 }
 
-// componentsOf returns the components of t, and false if t is not such a type.
+// componentsOf returns the components of t, and false if t cannot hold a math type.
 func componentsOf(t reflect.Type) (c components, ok bool) {
 	switch t.Kind() {
 	case reflect.Float32, reflect.Float64, reflect.Int32:
@@ -42,14 +42,15 @@ func componentsOf(t reflect.Type) (c components, ok bool) {
 			c.add(&inner)
 		}
 		if c.typ = t; t == reflect.TypeFor[Basis]() {
-			c.order = rowsOfAxes
+			c.order = basisOrder
 		}
 		return c, c.n > 0
 	}
 	return c, false
 }
 
-// add adds the components of an element or field.
+// add appends the components of an element or field. Only a Basis and types that contain a
+// Basis have an order.
 func (m *components) add(inner *components) {
 	if m.order != nil || inner.order != nil {
 		order := make([]int, m.n+inner.n)
@@ -68,7 +69,8 @@ func (m *components) add(inner *components) {
 // maxComponents is the number of components of a Projection.
 const maxComponents = 16
 
-// load copies the components of x to c, in encoded order.
+// load copies the components of x to c, in encoded order. Only numbersIn, which needs package
+// unsafe, finds floats without reflection.
 func (m *components) load(x variable, c []float64) {
 	switch m.leaf {
 	case reflect.Float32:
@@ -83,12 +85,13 @@ func (m *components) load(x variable, c []float64) {
 		}
 	}
 	var flat [maxComponents]float64
-	loadInto(valueOf(x, m.typ), flat[:0:m.n])
+	appendComponents(valueOf(x, m.typ), flat[:0:m.n])
 	for i := range m.n {
 		c[i] = flat[m.at(i)]
 	}
 }
 
+// loadNumbers copies the components in numbers, in the order of the Go type, to c.
 func loadNumbers[T float32 | float64](m *components, c []float64, numbers []T) {
 	if m.order == nil {
 		c = c[:len(numbers)]
@@ -102,6 +105,7 @@ func loadNumbers[T float32 | float64](m *components, c []float64, numbers []T) {
 	}
 }
 
+// storeNumbers copies c, in encoded order, to numbers.
 func storeNumbers[T float32 | float64](m *components, numbers []T, c []float64) {
 	if m.order == nil {
 		numbers = numbers[:len(c)]
@@ -115,16 +119,16 @@ func storeNumbers[T float32 | float64](m *components, numbers []T, c []float64) 
 	}
 }
 
-// loadInto appends the components of v to c.
-func loadInto(v reflect.Value, c []float64) []float64 {
+// appendComponents appends the components of v to c, in the order of the Go type.
+func appendComponents(v reflect.Value, c []float64) []float64 {
 	switch v.Kind() {
 	case reflect.Array:
 		for i := range v.Len() {
-			c = loadInto(v.Index(i), c)
+			c = appendComponents(v.Index(i), c)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			c = loadInto(v.Field(i), c)
+			c = appendComponents(v.Field(i), c)
 		}
 	case reflect.Int32:
 		c = append(c, float64(v.Int()))
@@ -152,19 +156,19 @@ func (m *components) store(x variable, c []float64) {
 	for i := range m.n {
 		flat[m.at(i)] = c[i]
 	}
-	storeFrom(valueOf(x, m.typ), flat[:m.n])
+	setComponents(valueOf(x, m.typ), flat[:m.n])
 }
 
-// storeFrom sets the components of v from the start of c and returns the rest of c.
-func storeFrom(v reflect.Value, c []float64) []float64 {
+// setComponents sets the components of v from the start of c and returns the rest of c.
+func setComponents(v reflect.Value, c []float64) []float64 {
 	switch v.Kind() {
 	case reflect.Array:
 		for i := range v.Len() {
-			c = storeFrom(v.Index(i), c)
+			c = setComponents(v.Index(i), c)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			c = storeFrom(v.Field(i), c)
+			c = setComponents(v.Field(i), c)
 		}
 	case reflect.Int32:
 		v.SetInt(int64(c[0]))
@@ -176,7 +180,7 @@ func storeFrom(v reflect.Value, c []float64) []float64 {
 	return c
 }
 
-// at returns the index in the Go type of encoded component i.
+// at returns the index in the Go type of the component that is encoded as number i.
 func (m *components) at(i int) int {
 	if m.order == nil {
 		return i
@@ -212,6 +216,6 @@ func mathTypesOf(m components) (all []gdwire.Type) {
 	return all
 }
 
-// rowsOfAxes is components.order of a Basis, which is encoded by rows. Its axes are the
-// columns of the matrix.
-var rowsOfAxes = []int{0, 3, 6, 1, 4, 7, 2, 5, 8}
+// basisOrder gives the order in which a Basis is encoded: by rows. The fields of the Go type
+// are the axes, which are the columns of the matrix.
+var basisOrder = []int{0, 3, 6, 1, 4, 7, 2, 5, 8}

@@ -5,10 +5,10 @@ import (
 	"unicode"
 )
 
-// snakeCase returns the key for a Go field without a name in its tag. The result is that
-// of Godot's String.to_snake_case. A word begins at an upper-case letter after a
-// lower-case one, at an upper-case letter before a lower-case one, at a digit after a
-// letter, and at a letter between a digit and a lower-case letter.
+// snakeCase returns the key for a Go field without a name in its tag. It does what Godot's
+// String.to_snake_case does. A word begins at an upper-case letter after a lower-case letter, at
+// an upper-case letter before a lower-case letter, at a digit after a letter, and at a letter
+// between a digit and a lower-case letter.
 func snakeCase(name string) string {
 	r := []rune(name)
 	var b strings.Builder

@@ -41,8 +41,9 @@ const defaultMemory = 256 << 20
 
 var defaultOptions Options
 
-// only returns the Options among the arguments of a function, or the zero value.
-func only(opts []Options) *Options {
+// optionsOf returns the Options in the variadic arguments of a function, or the zero value if
+// there are none. The caller must not change the result.
+func optionsOf(opts []Options) *Options {
 	switch len(opts) {
 	case 0:
 		return &defaultOptions
@@ -65,9 +66,9 @@ type Marshaler interface {
 // Errors of the Reader, and Errors in the input, are returned as they are. Any other error is
 // wrapped in a [*TypeError] and a [*gdwire.Error] with the position. If it is an Error of the
 // Decoder, such as ErrType from a typed read, the position remains the same. If it is an Error
-// of another Decoder, such as that of an Unmarshal of bytes that the method has read, both
-// positions remain: the outer is that of the method's value, and errors.As finds the inner in
-// TypeError.Err.
+// of another Decoder, because the method has called Unmarshal for bytes that it has read, both
+// positions remain: the outer is the position of the method's value, and errors.As finds the
+// inner in TypeError.Err.
 type Unmarshaler interface {
 	UnmarshalVariant(d *gdwire.Decoder) error
 }
@@ -93,8 +94,8 @@ type TypeError struct {
 	Field string
 	// Err is the cause: gdwire.ErrType for a type that does not fit, an error that
 	// wraps gdwire.ErrRange for a number, a *gdwire.LimitError for
-	// Options.MaxMemory, one that wraps ErrDuplicateKey or ErrUnknownKey, or the
-	// error of a method of the Go type.
+	// Options.MaxMemory, an error that wraps ErrDuplicateKey or ErrUnknownKey, or
+	// the error of a method of the Go type.
 	Err error
 }
 
@@ -115,8 +116,9 @@ func (e *TypeError) Error() string {
 // Unwrap returns Err.
 func (e *TypeError) Unwrap() error { return e.Err }
 
-// inField sets the field of a TypeError that has none.
-func inField(err error, field string) error {
+// withField returns err. If it has a TypeError, it sets the field, unless a nested struct has
+// set it.
+func withField(err error, field string) error {
 	var t *TypeError
 	if errors.As(err, &t) && t.Field == "" {
 		t.Field = field

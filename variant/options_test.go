@@ -38,17 +38,17 @@ func TestTypeErrorMessages(t *testing.T) {
 // The innermost field is kept.
 func TestInField(t *testing.T) {
 	inner := &TypeError{Err: gdwire.ErrType}
-	err := inField(inField(fmt.Errorf("offset 5: %w", inner), "Player.HP"), "Save.Player")
+	err := withField(withField(fmt.Errorf("offset 5: %w", inner), "Player.HP"), "Save.Player")
 	require.Equal(t, "Player.HP", inner.Field)
 	require.ErrorIs(t, err, gdwire.ErrType)
-	require.Equal(t, errDisk, inField(errDisk, "Player.HP"))
-	require.NoError(t, inField(nil, "Player.HP"))
+	require.Equal(t, errDisk, withField(errDisk, "Player.HP"))
+	require.NoError(t, withField(nil, "Player.HP"))
 }
 
 // Functions take at most one Options.
 func TestOnlyOptions(t *testing.T) {
-	require.Equal(t, &Options{}, only(nil))
+	require.Equal(t, &Options{}, optionsOf(nil))
 	o := []Options{{MaxMemory: 5}}
-	require.Same(t, &o[0], only(o))
+	require.Same(t, &o[0], optionsOf(o))
 	require.PanicsWithValue(t, "variant: more than one Options", func() { _, _ = Marshal(1, Options{}, Options{}) })
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// An ownType describes a Go type of this package that corresponds to a Variant type.
+// An ownType describes a Go type of this package that corresponds to a Variant type. Unlike
+// the types of programs, it is encoded and decoded without regard to its kind.
 type ownType struct {
 	typ    gdwire.Type
 	math   *components // nil unless it is a math type
@@ -22,35 +23,35 @@ var mathByType = map[gdwire.Type]reflect.Type{}
 
 func init() { // the functions refer to the table
 	ownTypes = map[reflect.Type]*ownType{
-		reflect.TypeFor[Vector2]():     ownMath[Vector2](gdwire.TypeVector2),
-		reflect.TypeFor[Vector2i]():    ownMath[Vector2i](gdwire.TypeVector2i),
-		reflect.TypeFor[Vector3]():     ownMath[Vector3](gdwire.TypeVector3),
-		reflect.TypeFor[Vector3i]():    ownMath[Vector3i](gdwire.TypeVector3i),
-		reflect.TypeFor[Vector4]():     ownMath[Vector4](gdwire.TypeVector4),
-		reflect.TypeFor[Vector4i]():    ownMath[Vector4i](gdwire.TypeVector4i),
-		reflect.TypeFor[Rect2]():       ownMath[Rect2](gdwire.TypeRect2),
-		reflect.TypeFor[Rect2i]():      ownMath[Rect2i](gdwire.TypeRect2i),
-		reflect.TypeFor[Plane]():       ownMath[Plane](gdwire.TypePlane),
-		reflect.TypeFor[Quaternion]():  ownMath[Quaternion](gdwire.TypeQuaternion),
-		reflect.TypeFor[AABB]():        ownMath[AABB](gdwire.TypeAABB),
-		reflect.TypeFor[Transform2D](): ownMath[Transform2D](gdwire.TypeTransform2D),
-		reflect.TypeFor[Basis]():       ownMath[Basis](gdwire.TypeBasis),
-		reflect.TypeFor[Transform3D](): ownMath[Transform3D](gdwire.TypeTransform3D),
-		reflect.TypeFor[Projection]():  ownMath[Projection](gdwire.TypeProjection),
-		reflect.TypeFor[Color]():       ownMath[Color](gdwire.TypeColor),
+		reflect.TypeFor[Vector2]():     newOwnMathType[Vector2](gdwire.TypeVector2),
+		reflect.TypeFor[Vector2i]():    newOwnMathType[Vector2i](gdwire.TypeVector2i),
+		reflect.TypeFor[Vector3]():     newOwnMathType[Vector3](gdwire.TypeVector3),
+		reflect.TypeFor[Vector3i]():    newOwnMathType[Vector3i](gdwire.TypeVector3i),
+		reflect.TypeFor[Vector4]():     newOwnMathType[Vector4](gdwire.TypeVector4),
+		reflect.TypeFor[Vector4i]():    newOwnMathType[Vector4i](gdwire.TypeVector4i),
+		reflect.TypeFor[Rect2]():       newOwnMathType[Rect2](gdwire.TypeRect2),
+		reflect.TypeFor[Rect2i]():      newOwnMathType[Rect2i](gdwire.TypeRect2i),
+		reflect.TypeFor[Plane]():       newOwnMathType[Plane](gdwire.TypePlane),
+		reflect.TypeFor[Quaternion]():  newOwnMathType[Quaternion](gdwire.TypeQuaternion),
+		reflect.TypeFor[AABB]():        newOwnMathType[AABB](gdwire.TypeAABB),
+		reflect.TypeFor[Transform2D](): newOwnMathType[Transform2D](gdwire.TypeTransform2D),
+		reflect.TypeFor[Basis]():       newOwnMathType[Basis](gdwire.TypeBasis),
+		reflect.TypeFor[Transform3D](): newOwnMathType[Transform3D](gdwire.TypeTransform3D),
+		reflect.TypeFor[Projection]():  newOwnMathType[Projection](gdwire.TypeProjection),
+		reflect.TypeFor[Color]():       newOwnMathType[Color](gdwire.TypeColor),
 
-		reflect.TypeFor[StringName](): own(gdwire.TypeStringName, (*encoder).stringName, (*decoder).stringName),
-		reflect.TypeFor[NodePath]():   own(gdwire.TypeNodePath, (*encoder).nodePath, (*decoder).nodePath),
-		reflect.TypeFor[RID]():        own(gdwire.TypeRID, (*encoder).rid, (*decoder).rid),
-		reflect.TypeFor[ObjectID]():   own(gdwire.TypeObject, (*encoder).objectID, (*decoder).objectID),
-		reflect.TypeFor[Signal]():     own(gdwire.TypeSignal, (*encoder).signal, (*decoder).signal),
-		reflect.TypeFor[Callable]():   own(gdwire.TypeCallable, (*encoder).callable, (*decoder).callable),
-		reflect.TypeFor[Object]():     own(gdwire.TypeObject, (*encoder).object, (*decoder).object),
-		reflect.TypeFor[Image]():      own(gdwire.TypeImage, (*encoder).image, (*decoder).image),
-		reflect.TypeFor[InputEvent](): own(gdwire.TypeInputEvent, (*encoder).inputEvent, (*decoder).inputEvent),
-		reflect.TypeFor[Array]():      own(gdwire.TypeArray, (*encoder).array, (*decoder).array),
-		reflect.TypeFor[Dictionary](): own(gdwire.TypeDictionary, (*encoder).dictionary, (*decoder).dictionary),
-		reflect.TypeFor[Raw]():        own(0, (*encoder).raw, (*decoder).raw),
+		reflect.TypeFor[StringName](): newOwnType(gdwire.TypeStringName, (*encoder).stringName, (*decoder).stringName),
+		reflect.TypeFor[NodePath]():   newOwnType(gdwire.TypeNodePath, (*encoder).nodePath, (*decoder).nodePath),
+		reflect.TypeFor[RID]():        newOwnType(gdwire.TypeRID, (*encoder).rid, (*decoder).rid),
+		reflect.TypeFor[ObjectID]():   newOwnType(gdwire.TypeObject, (*encoder).objectID, (*decoder).objectID),
+		reflect.TypeFor[Signal]():     newOwnType(gdwire.TypeSignal, (*encoder).signal, (*decoder).signal),
+		reflect.TypeFor[Callable]():   newOwnType(gdwire.TypeCallable, (*encoder).callable, (*decoder).callable),
+		reflect.TypeFor[Object]():     newOwnType(gdwire.TypeObject, (*encoder).object, (*decoder).object),
+		reflect.TypeFor[Image]():      newOwnType(gdwire.TypeImage, (*encoder).image, (*decoder).image),
+		reflect.TypeFor[InputEvent](): newOwnType(gdwire.TypeInputEvent, (*encoder).inputEvent, (*decoder).inputEvent),
+		reflect.TypeFor[Array]():      newOwnType(gdwire.TypeArray, (*encoder).array, (*decoder).array),
+		reflect.TypeFor[Dictionary](): newOwnType(gdwire.TypeDictionary, (*encoder).dictionary, (*decoder).dictionary),
+		reflect.TypeFor[Raw]():        newOwnType(0, (*encoder).raw, (*decoder).raw),
 	}
 	for t, own := range ownTypes {
 		if own.math != nil {
@@ -59,18 +60,19 @@ func init() { // the functions refer to the table
 	}
 }
 
-// own returns the description of T, from functions that take a pointer to a T.
-func own[T any](t gdwire.Type, encode func(*encoder, *T) error, decode func(*decoder, *T) error) *ownType {
+// newOwnType returns the ownType of T, from functions that write and read a T.
+func newOwnType[T any](t gdwire.Type, encode func(*encoder, *T) error, decode func(*decoder, *T) error) *ownType {
 	return &ownType{
 		typ:    t,
-		encode: func(s *encoder, x variable) error { return encode(s, at[T](x)) },
-		decode: func(s *decoder, x variable) error { return decode(s, at[T](x)) },
+		encode: func(s *encoder, x variable) error { return encode(s, pointer[T](x)) },
+		decode: func(s *decoder, x variable) error { return decode(s, pointer[T](x)) },
 	}
 }
 
-func ownMath[T any](t gdwire.Type) *ownType {
+// newOwnMathType returns the ownType of T, a math type.
+func newOwnMathType[T any](t gdwire.Type) *ownType {
 	m, _ := componentsOf(reflect.TypeFor[T]())
-	return &ownType{typ: t, math: &m, encode: encodeMath(m, t), decode: decodeMath(m, t)}
+	return &ownType{typ: t, math: &m, encode: makeMathEncoder(m, t), decode: makeMathDecoder(m, t)}
 }
 
 // addressable returns v, or a copy of it that has an address.

@@ -13,8 +13,8 @@ import (
 // ErrNotFound is returned by [Get] and [Set] if no value is at the path.
 var ErrNotFound = errors.New("not found")
 
-// Get returns the value at a path in v, a tree as [Unmarshal] stores it in an any. The path is
-// that of an [*gdwire.Error] and of the command gdwire, with or without $ at its start:
+// Get returns the value at a path in v, a tree as [Unmarshal] stores it in an any. The path has
+// the syntax of [gdwire.Error].Path and of the command gdwire, with or without $ at its start:
 //
 //	player.inventory[7].stats.hp      keys of Dictionaries, properties, and an index
 //	grid[Vector2i(1, 2)]              a key of another type
@@ -22,7 +22,7 @@ var ErrNotFound = errors.New("not found")
 //	d.value(3), d.key(3)              the fourth pair of a Dictionary
 //
 // A name is the key of a String or StringName. Get also looks into maps with string keys, and
-// slices. The value is that of v, not a copy.
+// slices. The value is not copied: if it is a pointer, map or slice, v contains the same.
 func Get(v any, path string) (any, error) {
 	steps, err := parsePath(path)
 	for i := 0; err == nil && i < len(steps); i++ {
@@ -67,8 +67,8 @@ func notFound(steps []paths.Step) error {
 	return fmt.Errorf("variant: %v: %w", paths.Path{Steps: steps}, ErrNotFound)
 }
 
-// replace returns v with another value at the end of steps, and otherwise the number of steps
-// from the one that leads to nothing.
+// replace returns v with another value at the end of steps. If a step leads to nothing, it
+// returns the number of steps from there.
 func replace(v any, steps []paths.Step, value any) (changed any, missing int) {
 	if len(steps) == 0 {
 		return value, 0

@@ -9,34 +9,35 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A plan has the function that encodes or decodes a Go type. Plans refer to the plans
-// of the types that a type contains. If a type contains itself, do is not set yet when
-// another plan refers to it.
+// A plan has the function that encodes or decodes a Go type: F is encodeFunc or decodeFunc.
+// The function calls those in the plans of the types that the type contains. It refers to
+// plans and not to functions, because do is not set yet while the plan of a type that
+// contains itself is built.
 type plan[F any] struct {
-	do    F
-	err   error        // why the type cannot be encoded or decoded
-	large atomic.Int64 // the size of a large result of Marshal, for the next one; otherwise 0
+	do       F
+	err      error        // why the type cannot be encoded or decoded
+	sizeHint atomic.Int64 // the size of a large result of Marshal, for the next one; otherwise 0
 }
 
-// A planKey identifies a plan: a Go type, the Variant type in its tag, and whether it is for
-// keys, which do not use Marshaler.
+// A planKey identifies a plan: a Go type, the Variant type in its tag, and whether the plan is
+// for keys, which do not use Marshaler.
 type planKey struct {
 	typ   reflect.Type
 	wire  gdwire.Type // 0 without type=
 	isKey bool
 }
 
-// plans caches plans.
+// plans caches the plans of all types that were used. build makes the function of a plan.
 type plans[F any] struct {
-	all  sync.Map // of *plan[F] by planKey
-	make func(*planner[F], planKey) (F, error)
+	all   sync.Map // of *plan[F] by planKey
+	build func(*planner[F], planKey) (F, error)
 }
 
 // of returns the plan of t, without a tag.
 func (c *plans[F]) of(t reflect.Type) (*plan[F], error) { return c.ofKey(planKey{typ: t}) }
 
 // ofKey returns the plan for key. Several goroutines can build the same plan at the same
-// time.
+// time; any of the results can be used. Errors are cached, too.
 func (c *plans[F]) ofKey(key planKey) (*plan[F], error) {
 	if p, ok := c.all.Load(key); ok {
 		p := p.(*plan[F])
@@ -50,20 +51,20 @@ func (c *plans[F]) ofKey(key planKey) (*plan[F], error) {
 		c.all.Store(key, p)
 		return p, p.err
 	}
-	for key, p := range r.made {
+	for key, p := range r.pending {
 		c.all.LoadOrStore(key, p)
 	}
 	return p, nil
 }
 
-// recent is the plan of the type that was used last. It saves a sixth of the time of a small
-// value.
+// recent holds the plan of the type that was used last. It saves a sixth of the time of a small
+// value, which the lookup in plans takes.
 type recent[F any] struct {
 	typ  reflect.Type
 	plan *plan[F]
 }
 
-// of is plans.of.
+// of returns the plan of t, from c if t is not the type of the previous call.
 func (r *recent[F]) of(c *plans[F], t reflect.Type) (*plan[F], error) {
 	if t == r.typ {
 		return r.plan, nil
@@ -75,10 +76,11 @@ func (r *recent[F]) of(c *plans[F], t reflect.Type) (*plan[F], error) {
 	return p, err
 }
 
-// A planner builds the plans of a type and of the types that it contains.
+// A planner builds the plans of a type and of the types that it contains. They are in pending
+// until all of them are complete: other goroutines must not find a plan without a function.
 type planner[F any] struct {
-	plans *plans[F]
-	made  map[planKey]*plan[F]
+	plans   *plans[F]
+	pending map[planKey]*plan[F]
 }
 
 // plan returns the plan of t, with type=wire in its tag, or 0.
@@ -88,16 +90,16 @@ func (r *planner[F]) plan(t reflect.Type, wire gdwire.Type) (*plan[F], error) {
 
 // planOf returns the plan for key. Its error names the type or field that is invalid.
 func (r *planner[F]) planOf(key planKey) (*plan[F], error) {
-	if p, ok := r.made[key]; ok {
+	if p, ok := r.pending[key]; ok {
 		return p, nil
 	}
 	if p, ok := r.plans.all.Load(key); ok && p.(*plan[F]).err == nil {
 		return p.(*plan[F]), nil
 	}
 	p := &plan[F]{}
-	r.made[key] = p
+	r.pending[key] = p
 	var err error
-	p.do, err = r.plans.make(r, key)
+	p.do, err = r.plans.build(r, key)
 	return p, err
 }
 

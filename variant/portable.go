@@ -13,8 +13,8 @@ func variableOf(v reflect.Value) variable { return v }
 // valueOf returns x as a reflect.Value.
 func valueOf(x variable, _ reflect.Type) reflect.Value { return x }
 
-// at returns a pointer to x, whose type has the underlying type T.
-func at[T any](x variable) *T {
+// pointer returns a pointer to x, whose type has the underlying type T.
+func pointer[T any](x variable) *T {
 	p := x.Addr()
 	if p, ok := p.Interface().(*T); ok {
 		return p
@@ -22,14 +22,14 @@ func at[T any](x variable) *T {
 	return p.Convert(reflect.TypeFor[*T]()).Interface().(*T)
 }
 
-// boolIn, intIn, floatIn and textIn return the value of x. With at, encoding structs takes
+// boolIn, intIn, floatIn and textIn return the value of x. With pointer, encoding structs takes
 // 20 % longer.
 func boolIn(x variable) bool                                       { return x.Bool() }
 func intIn[T int | int8 | int16 | int32 | int64](x variable) int64 { return x.Int() }
 func floatIn[T float32 | float64](x variable) float64              { return x.Float() }
 func textIn(x variable) string                                     { return x.String() }
 
-// set sets x, a variable of the kind of T, to v.
+// set assigns v to x, a variable of the kind of T.
 func set[T any](x variable, value T) {
 	switch v := any(value).(type) {
 	case bool:
@@ -43,23 +43,23 @@ func set[T any](x variable, value T) {
 	case string:
 		x.SetString(v)
 	default:
-		*at[T](x) = value
+		*pointer[T](x) = value
 	}
 }
 
 // fieldAt returns the field of the struct x at p.
-func fieldAt(x variable, p fieldPlace) variable {
-	if p.at < 0 {
+func fieldAt(x variable, p fieldLocation) variable {
+	if p.i < 0 {
 		return x
 	}
-	return x.Field(p.at)
+	return x.Field(p.i)
 }
 
 // elemAt returns element i of the array or slice x.
 func elemAt(x variable, i int, _ uintptr) variable { return x.Index(i) }
 
-// elements returns the slice x, for elemAt.
-func elements(x variable) variable { return x }
+// sliceData returns the slice x, for elemAt.
+func sliceData(x variable) variable { return x }
 
 // lenCap returns the length and the capacity of the slice x.
 func lenCap(x variable) (n, most int) { return x.Len(), x.Cap() }

@@ -10,7 +10,7 @@ import (
 )
 
 // Elements iterates over the elements of the next value, an Array or a packed array that
-// [Unmarshal] accepts into a []T, and decodes one at a time, so that the memory does not
+// [Unmarshal] accepts into a []T, and decodes them one at a time, so that the memory does not
 // depend on their number. Options.MaxMemory applies to each element. If a T cannot hold an element,
 // the error is yielded, and the loop continues with the next element. An error of the
 // input is yielded and ends the loop.
@@ -20,7 +20,7 @@ import (
 // Leaving the loop reads nothing; the next call on d skips the remaining elements, as
 // with [gdwire.Decoder.Elements].
 func Elements[T any](d *gdwire.Decoder, opts ...Options) iter.Seq2[T, error] {
-	o := only(opts)
+	o := optionsOf(opts)
 	return func(yield func(T, error) bool) {
 		var none T
 		plan, err := decodePlans.of(reflect.TypeFor[T]())
@@ -30,15 +30,15 @@ func Elements[T any](d *gdwire.Decoder, opts ...Options) iter.Seq2[T, error] {
 		}
 		s := getDecoder()
 		defer s.release()
-		s.on(d, o)
-		var one [1]T // for all elements, since each would be allocated
-		list := reflect.ValueOf(&one).Elem()
+		s.reset(d, o)
+		var elem [1]T // reused, because a variable for each element would be allocated
+		list := reflect.ValueOf(&elem).Elem()
 		read, target := plan.do, variableOf(list.Index(0))
-		typ, _ := d.PeekType() // d.Elements returns the error, too
+		typ, _ := d.PeekType() // d.Elements yields the same error
 		if t := typ.Element(); t != 0 && t != gdwire.TypeString {
 			bulk := bulkFuncs(reflect.TypeFor[T]())[typ]
 			if bulk == nil {
-				yield(none, s.mistyped(reflect.ValueOf(new([]T)).Elem(), nil))
+				yield(none, s.nilOrTypeError(reflect.ValueOf(new([]T)).Elem(), nil))
 				return
 			}
 			start := packedStart{typ: typ, width: 64} // or 32, which 64 can hold
@@ -50,9 +50,9 @@ func Elements[T any](d *gdwire.Decoder, opts ...Options) iter.Seq2[T, error] {
 				return
 			}
 			s.begin(o)
-			one[0] = none
+			elem[0] = none
 			err := read(s, target)
-			if !yield(one[0], err) || err != nil && !isTypeError(err) {
+			if !yield(elem[0], err) || err != nil && !isTypeError(err) {
 				return
 			}
 		}
@@ -66,14 +66,14 @@ func isTypeError(err error) bool {
 	return errors.As(err, &t)
 }
 
-// Entries iterates over the pairs of the next value, a Dictionary, and decodes one at a
+// Entries iterates over the pairs of the next value, a Dictionary, and decodes them one at a
 // time. The rules of [Elements] apply. Pairs are yielded in order, including those with
 // equal keys.
 func Entries[K, V any](d *gdwire.Decoder, opts ...Options) iter.Seq2[Entry[K, V], error] {
-	o := only(opts)
+	o := optionsOf(opts)
 	return func(yield func(Entry[K, V], error) bool) {
 		var none Entry[K, V]
-		key, err := keyPlan(reflect.TypeFor[K]())
+		key, err := keyDecoder(reflect.TypeFor[K]())
 		if err != nil {
 			yield(none, err)
 			return
@@ -85,7 +85,7 @@ func Entries[K, V any](d *gdwire.Decoder, opts ...Options) iter.Seq2[Entry[K, V]
 		}
 		s := getDecoder()
 		defer s.release()
-		s.on(d, o)
+		s.reset(d, o)
 		var e Entry[K, V]
 		keyTarget, valueTarget := variableOf(reflect.ValueOf(&e.Key).Elem()), variableOf(reflect.ValueOf(&e.Value).Elem())
 		for _, err := range d.Pairs() {
@@ -106,10 +106,11 @@ func Entries[K, V any](d *gdwire.Decoder, opts ...Options) iter.Seq2[Entry[K, V]
 	}
 }
 
-// keyPlan returns the function that decodes keys of type t.
-func keyPlan(t reflect.Type) (decodeFunc, error) {
+// keyDecoder returns the function that decodes keys of type t. It is not cached: decodePlans has
+// the plans for values, which can use Unmarshaler.
+func keyDecoder(t reflect.Type) (decodeFunc, error) {
 	r := &planner[decodeFunc]{&decodePlans, map[planKey]*plan[decodeFunc]{}}
-	key, err := decodePlanner{r}.key(t)
+	key, err := decodePlanner{r}.makeKeyDecoder(t)
 	if err != nil {
 		err = fmt.Errorf("variant: %w", err)
 	}

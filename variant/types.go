@@ -118,7 +118,7 @@ type Raw struct {
 // Unmarshal decodes r into the variable that v points to, as the function Unmarshal does.
 // [Options].Decoder.Format has no effect: r has its own.
 func (r Raw) Unmarshal(v any, opts ...Options) error {
-	o := *only(opts)
+	o := *optionsOf(opts)
 	o.Decoder.Format = r.Format
 	data := r.Data
 	if len(data) == 0 && r.Format == nil {

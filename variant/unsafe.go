@@ -9,9 +9,8 @@ import (
 
 // This file has all unsafe code of the package; portable.go replaces it.
 
-// A variable is the address of a Go variable that a plan reads into or writes. The plan
-// knows the type. With a reflect.Value instead, decoding and encoding structs take 50 %
-// longer.
+// A variable is the address of a Go variable that a plan reads into or encodes. The plan knows
+// the type. With a reflect.Value instead, decoding and encoding structs take 50 % longer.
 type variable = unsafe.Pointer
 
 // variableOf returns v, which has an address, as a variable.
@@ -20,39 +19,42 @@ func variableOf(v reflect.Value) variable { return unsafe.Pointer(v.UnsafeAddr()
 // valueOf returns x, a variable of type t, as a reflect.Value.
 func valueOf(x variable, t reflect.Type) reflect.Value { return reflect.NewAt(t, x).Elem() }
 
-// at returns a pointer to x, whose type has the underlying type T.
-func at[T any](x variable) *T { return (*T)(x) }
+// pointer returns a pointer to x, whose type has the underlying type T.
+func pointer[T any](x variable) *T { return (*T)(x) }
 
 // boolIn, intIn, floatIn and textIn return the value of x, a variable of a bool, number or
 // string kind.
-func boolIn(x variable) bool                                       { return *at[bool](x) }
-func intIn[T int | int8 | int16 | int32 | int64](x variable) int64 { return int64(*at[T](x)) }
-func floatIn[T float32 | float64](x variable) float64              { return float64(*at[T](x)) }
-func textIn(x variable) string                                     { return *at[string](x) }
+func boolIn(x variable) bool                                       { return *pointer[bool](x) }
+func intIn[T int | int8 | int16 | int32 | int64](x variable) int64 { return int64(*pointer[T](x)) }
+func floatIn[T float32 | float64](x variable) float64              { return float64(*pointer[T](x)) }
+func textIn(x variable) string                                     { return *pointer[string](x) }
 
-// set sets x, a variable of the kind of T, to v.
+// set assigns v to x, a variable of the kind of T.
 func set[T any](x variable, v T) { *(*T)(x) = v }
 
-// fieldAt returns the field of the struct x at p.
-func fieldAt(x variable, p fieldPlace) variable { return unsafe.Add(x, p.offset) }
+// fieldAt returns the field at p of the struct x. For a field from an embedded struct it returns
+// x: the offset is 0.
+func fieldAt(x variable, p fieldLocation) variable { return unsafe.Add(x, p.offset) }
 
 // elemAt returns element i, of the given size, of the array x, or of the slice whose
 // elements are x.
 func elemAt(x variable, i int, size uintptr) variable { return unsafe.Add(x, uintptr(i)*size) }
 
-// elements returns the elements of the slice x, for elemAt.
-func elements(x variable) variable { return unsafe.Pointer(unsafe.SliceData(*at[[]struct{}](x))) }
+// sliceData returns the elements of the slice x, for elemAt.
+func sliceData(x variable) variable { return unsafe.Pointer(unsafe.SliceData(*pointer[[]struct{}](x))) }
 
 // lenCap returns the length and the capacity of the slice x.
-func lenCap(x variable) (n, most int) { return len(*at[[]struct{}](x)), cap(*at[[]struct{}](x)) }
+func lenCap(x variable) (n, most int) {
+	return len(*pointer[[]struct{}](x)), cap(*pointer[[]struct{}](x))
+}
 
 // setLen sets the length of the slice x, up to its capacity.
-func setLen(x variable, n int) { *at[[]struct{}](x) = (*at[[]struct{}](x))[:n] }
+func setLen(x variable, n int) { *pointer[[]struct{}](x) = (*pointer[[]struct{}](x))[:n] }
 
-// viewOf returns the elements of v, a slice or an array with an address, as a []T.
-// The caller knows that they lie in memory as those of a []T do: as many numbers of
-// the same kind. Packed arrays of a program's own vector types are so read and
-// written at the speed of memory.
+// viewOf returns the elements of v, a slice or an array with an address, as a []T. The caller
+// must have checked that an element has the memory layout of a T: as many numbers of the same
+// kind. Packed arrays of a program's own vector types are therefore read and written at the
+// speed of memory.
 func viewOf[T any](v reflect.Value) ([]T, bool) {
 	if v.Kind() == reflect.Slice {
 		return unsafe.Slice((*T)(v.UnsafePointer()), v.Cap())[:v.Len()], true
@@ -60,12 +62,13 @@ func viewOf[T any](v reflect.Value) ([]T, bool) {
 	return unsafe.Slice((*T)(unsafe.Pointer(v.UnsafeAddr())), v.Len()), true
 }
 
-// setView makes the slice v, which has an address, the slice all.
+// setView makes v, a slice with an address, refer to the elements of all. A T must have the
+// memory layout of an element of v.
 func setView[T any](v reflect.Value, all []T) {
 	*(*[]T)(unsafe.Pointer(v.UnsafeAddr())) = all
 }
 
-// numbersIn returns the n numbers that x, an array or struct, is made of.
+// numbersIn returns the n numbers of x, a number, array or struct that consists of them.
 func numbersIn[T float32 | float64 | int32](x variable, n int) ([]T, bool) {
 	return unsafe.Slice((*T)(x), n), true
 }
@@ -74,15 +77,15 @@ func numbersIn[T float32 | float64 | int32](x variable, n int) ([]T, bool) {
 // structs. Blocks are small, because a text keeps all of its block in memory.
 func (s *decoder) newText(b []byte) string {
 	n := len(b)
-	if uint(n-1) >= maxShared {
+	if uint(n-1) >= maxSharedText {
 		return string(b)
 	}
-	if n > s.textsLeft {
-		s.texts, s.textsLeft = new([textBlock]byte), textBlock
+	if n > s.textBlockLeft {
+		s.textBlock, s.textBlockLeft = new([textBlockSize]byte), textBlockSize
 	}
-	left := s.textsLeft
-	s.textsLeft = left - n
-	text := unsafe.Add(unsafe.Pointer(s.texts), textBlock-left)
+	left := s.textBlockLeft
+	s.textBlockLeft = left - n
+	text := unsafe.Add(unsafe.Pointer(s.textBlock), textBlockSize-left)
 	if n <= 8 && left >= 8 && cap(b) >= 8 {
 		*(*[8]byte)(text) = [8]byte(b[:8]) // without a call
 	} else {

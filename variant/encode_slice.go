@@ -29,7 +29,7 @@ var packedTypes = func() map[gdwire.Type]packedType {
 	return all
 }()
 
-// leafKinds has the kinds of elements that are no vectors, by their type and width.
+// leafKinds has the Go kinds of elements that are not vectors, by their type and width in bits.
 var leafKinds = map[gdwire.Type]map[int]reflect.Kind{
 	gdwire.TypeInt:    {8: reflect.Uint8, 32: reflect.Int32, 64: reflect.Int64},
 	gdwire.TypeFloat:  {32: reflect.Float32, 64: reflect.Float64},
@@ -66,26 +66,30 @@ func packedOf(t reflect.Type) (p packedType, ok bool) {
 	return p, false
 }
 
-// list is build for a slice or array. An array with the components of a math type is
-// encoded as that type. Others are encoded as a packed array if there is one for their
-// elements and wire is not Array, and otherwise as an Array.
-func (b encodePlanner) list(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
-	if wire == 0 && t.Kind() == reflect.Array {
-		if m, ok := componentsOf(t); ok {
-			switch all := mathTypesOf(m); {
-			case len(all) == 1:
-				return encodeMath(m, all[0]), nil
-			case len(all) > 1:
-				return nil, fmt.Errorf("%v can be %v: it needs a tag such as type=%v", t, all, all[0])
-			}
+// makeArrayEncoder returns the function that encodes a t, a Go array, as the math type with its
+// components. If there is none, or wire is Array, the array is encoded like a slice.
+func (b encodePlanner) makeArrayEncoder(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
+	if m, ok := componentsOf(t); ok && wire == 0 {
+		switch all := mathTypesOf(m); {
+		case len(all) == 1:
+			return makeMathEncoder(m, all[0]), nil
+		case len(all) > 1:
+			return nil, fmt.Errorf("%v can be %v: it needs a tag such as type=%v", t, all, all[0])
 		}
 	}
+	return b.makeSliceEncoder(t, wire)
+}
+
+// makeSliceEncoder returns the function that encodes a t, a slice or array, as the packed array
+// for its elements. If there is none, in Go or in the format, or wire is Array, the elements are
+// encoded as an Array.
+func (b encodePlanner) makeSliceEncoder(t reflect.Type, wire gdwire.Type) (encodeFunc, error) {
 	if p, ok := packedOf(t.Elem()); ok && wire == 0 {
-		packed, err := b.packed(t, p)
+		packed, err := b.makePackedEncoder(t, p)
 		if err != nil {
 			return nil, err
 		}
-		plain, plainErr := b.elements(t)
+		plain, plainErr := b.makeElementsEncoder(t)
 		return func(s *encoder, x variable) error {
 			switch {
 			case s.format.Has(p.typ):
@@ -96,15 +100,15 @@ func (b encodePlanner) list(t reflect.Type, wire gdwire.Type) (encodeFunc, error
 			return plain(s, x)
 		}, nil
 	}
-	return b.elements(t)
+	return b.makeElementsEncoder(t)
 }
 
-// elements returns a function that writes a slice or array as an Array.
-func (b encodePlanner) elements(t reflect.Type) (encodeFunc, error) {
+// makeElementsEncoder returns the function that encodes a t, a slice or array, as an Array.
+func (b encodePlanner) makeElementsEncoder(t reflect.Type) (encodeFunc, error) {
 	elem, err := b.plan(t.Elem(), 0)
 	size := t.Elem().Size()
 	return func(s *encoder, x variable) error {
-		all, n := listOf(x, t)
+		all, n := elementsOf(x, t)
 		if err := s.e.BeginArray(n); err != nil {
 			return err
 		}
@@ -121,15 +125,16 @@ func (b encodePlanner) elements(t reflect.Type) (encodeFunc, error) {
 	}, err
 }
 
-// packed returns a function that writes a slice or array as a packed array.
-func (b encodePlanner) packed(t reflect.Type, p packedType) (encodeFunc, error) {
+// makePackedEncoder returns the function that encodes a t, a slice or array, as the packed
+// array p.
+func (b encodePlanner) makePackedEncoder(t reflect.Type, p packedType) (encodeFunc, error) {
 	if p.leaf == reflect.String {
 		if t.Elem().Kind() != reflect.String {
-			return nil, misfit(t, p.typ)
+			return nil, tagError(t, p.typ)
 		}
 		size := t.Elem().Size()
 		return func(s *encoder, x variable) error {
-			all, n := listOf(x, t)
+			all, n := elementsOf(x, t)
 			if err := s.e.BeginPacked(p.typ, int64(n)); err != nil {
 				return err
 			}
@@ -141,9 +146,9 @@ func (b encodePlanner) packed(t reflect.Type, p packedType) (encodeFunc, error) 
 			return s.e.End()
 		}, nil
 	}
-	write := bulkOf(t.Elem(), p)
+	write := bulkWriter(t.Elem(), p)
 	if write == nil {
-		return nil, misfit(t, p.typ)
+		return nil, tagError(t, p.typ)
 	}
 	return reflected(t, func(s *encoder, v reflect.Value) error {
 		if err := s.e.BeginPacked(p.typ, int64(v.Len())); err != nil {
@@ -156,19 +161,19 @@ func (b encodePlanner) packed(t reflect.Type, p packedType) (encodeFunc, error) 
 	}), nil
 }
 
-// listOf returns the elements of x, a slice or array of type t, for elemAt, and their
+// elementsOf returns the elements of x, a slice or array of type t, for elemAt, and their
 // number.
-func listOf(x variable, t reflect.Type) (all variable, n int) {
+func elementsOf(x variable, t reflect.Type) (all variable, n int) {
 	if t.Kind() == reflect.Array {
 		return x, t.Len()
 	}
 	n, _ = lenCap(x)
-	return elements(x), n
+	return sliceData(x), n
 }
 
-// bulkOf returns a function that writes the elements of a list of elem to a packed array
-// p, or nil if they do not fit.
-func bulkOf(elem reflect.Type, p packedType) func(*encoder, reflect.Value) error {
+// bulkWriter returns a function that writes the elements of a slice or array of elem to the
+// packed array p, or nil if they do not fit.
+func bulkWriter(elem reflect.Type, p packedType) func(*encoder, reflect.Value) error {
 	m, ok := componentsOf(elem)
 	switch {
 	case p.leaf == reflect.Uint8 && elem.Kind() == reflect.Uint8:
@@ -178,7 +183,7 @@ func bulkOf(elem reflect.Type, p packedType) func(*encoder, reflect.Value) error
 	case p.leaf == reflect.Int64 && elem.Kind() == reflect.Int64:
 		return writeBulk[int64]
 	case p.leaf == reflect.Int64 || p.leaf == reflect.Int32 || p.leaf == reflect.Uint8:
-		return integersInto(elem, p)
+		return integerWriter(elem, p)
 	case !ok || m.n != p.n || m.leaf == reflect.Int32:
 		return nil
 	}
@@ -202,7 +207,8 @@ func bulkOf(elem reflect.Type, p packedType) func(*encoder, reflect.Value) error
 	return writeBulk[[4]float64]
 }
 
-// writeBulk writes the elements of v, which have the memory layout of a []T.
+// writeBulk writes the elements of v, which have the memory layout of a []T. Without package
+// unsafe, it copies them by reflection, in batches.
 func writeBulk[T gdwire.Packable](s *encoder, v reflect.Value) error {
 	if all, ok := viewOf[T](v); ok {
 		return gdwire.WritePacked(s.e, all)
@@ -231,14 +237,14 @@ func setPackable(dst, src reflect.Value, m *components) {
 		dst.SetUint(src.Uint())
 	default:
 		var flat [maxComponents]float64
-		loadInto(src, flat[:0])
-		storeFrom(dst, flat[:max(m.n, 1)])
+		appendComponents(src, flat[:0])
+		setComponents(dst, flat[:max(m.n, 1)])
 	}
 }
 
-// integersInto returns a function that writes integers of another kind than the packed
-// array has. An integer that does not fit is an error.
-func integersInto(elem reflect.Type, p packedType) func(*encoder, reflect.Value) error {
+// integerWriter returns a function that writes integers of another kind than the packed array
+// has, or nil if elem is no integer. An integer that does not fit is an error.
+func integerWriter(elem reflect.Type, p packedType) func(*encoder, reflect.Value) error {
 	zero := reflect.Zero(elem)
 	if !zero.CanInt() && !zero.CanUint() {
 		return nil
@@ -275,9 +281,9 @@ func int64Of(v reflect.Value) (int64, bool) {
 	return int64(v.Uint()), v.Uint() <= 1<<63-1
 }
 
-// encodeMath returns a function that writes a Go type with components m as the math
+// makeMathEncoder returns the function that encodes a Go type with components m as the math
 // type typ.
-func encodeMath(m components, typ gdwire.Type) encodeFunc {
+func makeMathEncoder(m components, typ gdwire.Type) encodeFunc {
 	return func(s *encoder, x variable) error {
 		m.load(x, s.reals[:])
 		if m.leaf != reflect.Int32 {

@@ -23,16 +23,17 @@ func (s *decoder) grow(have, n int, size int64) int {
 // no slice can hold more.
 func countOf(t gdwire.Token) int { return int(min(t.Len(), math.MaxInt)) }
 
-// slice is build for a slice, which is decoded from an Array or a packed array.
-func (b decodePlanner) slice(t reflect.Type) (decodeFunc, error) {
+// makeSliceDecoder returns the function that decodes a t, a slice, from an Array or a packed
+// array.
+func (b decodePlanner) makeSliceDecoder(t reflect.Type) (decodeFunc, error) {
 	elem, err := b.plan(t.Elem(), 0)
 	if err != nil {
 		return nil, err
 	}
-	packed := packedInto(t, elem)
+	packed := makePackedDecoders(t, elem)
 	if t.Elem() == stringType {
 		packed[gdwire.TypePackedStringArray] = func(s *decoder, x variable, t packedStart) error {
-			return s.strings(at[[]string](x), t.n)
+			return s.strings(pointer[[]string](x), t.n)
 		}
 	}
 	return func(s *decoder, x variable) error {
@@ -45,33 +46,35 @@ func (b decodePlanner) slice(t reflect.Type) (decodeFunc, error) {
 			if err != nil {
 				return err
 			}
-			return s.elements(x, t, n, elem)
+			return s.readElements(x, t, n, elem)
 		case packed[typ] == nil:
-			return s.mistyped(valueOf(x, t), nil)
+			return s.nilOrTypeError(valueOf(x, t), nil)
 		}
 		tok, err := s.token()
 		if err != nil {
 			return err
 		}
-		return packed[typ](s, x, startOf(tok))
+		return packed[typ](s, x, packedStartOf(tok))
 	}, nil
 }
 
-// elements reads the n elements and the End of an Array or PackedStringArray into x, a
+// readElements reads the n elements and the End of an Array or PackedStringArray into x, a
 // slice of type t. It reuses the slice's memory.
-func (s *decoder) elements(x variable, t reflect.Type, n int, elem *plan[decodeFunc]) error {
-	if err := s.deeper(t); err != nil {
+func (s *decoder) readElements(x variable, t reflect.Type, n int, elem *plan[decodeFunc]) error {
+	if err := s.enter(t); err != nil {
 		return err
 	}
-	replace := s.replace
-	if err := s.eachElement(x, t, n, elem.do); err != nil {
+	zeroFirst := s.zeroFirst
+	if err := s.readEachElement(x, t, n, elem.do); err != nil {
 		return err
 	}
-	s.replace = replace
-	return s.end()
+	s.zeroFirst = zeroFirst
+	return s.leave()
 }
 
-func (s *decoder) eachElement(x variable, t reflect.Type, n int, elem decodeFunc) error {
+// readEachElement reads n elements into x, a slice of type t. After an error, x has the
+// elements before it.
+func (s *decoder) readEachElement(x variable, t reflect.Type, n int, elem decodeFunc) error {
 	size := t.Elem().Size()
 	_, old := lenCap(x) // elements before this index can have values
 	if n == 0 && old == 0 {
@@ -79,16 +82,16 @@ func (s *decoder) eachElement(x variable, t reflect.Type, n int, elem decodeFunc
 	}
 	have := min(n, old)
 	setLen(x, have)
-	all := elements(x)
+	all := sliceData(x)
 	for i := range n {
 		if i == have {
 			if err := s.growSlice(valueOf(x, t), n); err != nil {
 				return err
 			}
 			have, _ = lenCap(x)
-			all = elements(x)
+			all = sliceData(x)
 		}
-		s.replace = i < old
+		s.zeroFirst = i < old
 		if err := elem(s, elemAt(all, i, size)); err != nil {
 			setLen(x, i)
 			return err
@@ -99,7 +102,8 @@ func (s *decoder) eachElement(x variable, t reflect.Type, n int, elem decodeFunc
 
 var stringType = reflect.TypeFor[string]()
 
-// strings is elements for a PackedStringArray and a []string.
+// strings reads the n elements and the End of a PackedStringArray into all. It does what
+// readElements does, without a call of a decodeFunc for each string.
 func (s *decoder) strings(all *[]string, n int) error {
 	to := (*all)[:cap(*all)]
 	if to == nil {
@@ -127,7 +131,7 @@ func (s *decoder) strings(all *[]string, n int) error {
 	return s.d.ReadEnd()
 }
 
-// growSlice adds elements to the slice v, which is full, up to n elements.
+// growSlice makes the slice v, which is full, longer: it then has at most n elements.
 func (s *decoder) growSlice(v reflect.Value, n int) error {
 	t := v.Type()
 	size := int64(t.Elem().Size())
@@ -141,14 +145,14 @@ func (s *decoder) growSlice(v reflect.Value, n int) error {
 	return s.charge(t, max(int64(v.Cap()-grown), 0)*size) // the runtime rounds the capacity up
 }
 
-// array is build for a Go array. It is decoded from a math type with the same number of
-// components, or from an Array or packed array with the same number of elements.
-func (b decodePlanner) array(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
+// makeArrayDecoder returns the function that decodes a t, a Go array, from a math type with the
+// same number of components, or from an Array or packed array with the same number of elements.
+func (b decodePlanner) makeArrayDecoder(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
 	elem, err := b.plan(t.Elem(), 0)
 	if err != nil {
 		return nil, err
 	}
-	packed := packedInto(t, elem)
+	packed := makePackedDecoders(t, elem)
 	m, isMath := componentsOf(t)
 	size := t.Elem().Size()
 	anyType := func(s *decoder, x variable) error {
@@ -159,7 +163,7 @@ func (b decodePlanner) array(t reflect.Type, wire gdwire.Type) (decodeFunc, erro
 		case isMath && m.fits(mathTypesByType[typ]): // floats go into floats, integers into integers
 			return s.readComponents(x, &m, typ)
 		case typ != gdwire.TypeArray && packed[typ] == nil:
-			return s.mistyped(valueOf(x, t), nil)
+			return s.nilOrTypeError(valueOf(x, t), nil)
 		}
 		tok, err := s.token()
 		switch {
@@ -168,56 +172,57 @@ func (b decodePlanner) array(t reflect.Type, wire gdwire.Type) (decodeFunc, erro
 		case tok.Len() != int64(t.Len()):
 			return s.fail(typ, t, fmt.Errorf("%w: %d elements", gdwire.ErrCount, tok.Len()))
 		case typ != gdwire.TypeArray:
-			if err := packed[typ](s, x, startOf(tok)); err != nil {
+			if err := packed[typ](s, x, packedStartOf(tok)); err != nil {
 				return err
 			}
 			return s.d.ReadEnd()
 		}
-		if err := s.deeper(t); err != nil {
+		if err := s.enter(t); err != nil {
 			return err
 		}
-		replace := s.replace
-		s.replace = true
+		zeroFirst := s.zeroFirst
+		s.zeroFirst = true
 		for i := range t.Len() {
 			if err := elem.do(s, elemAt(x, i, size)); err != nil {
 				return err
 			}
 		}
-		s.replace = replace
-		return s.end()
+		s.zeroFirst = zeroFirst
+		return s.leave()
 	}
 	if isMath {
-		if usual := m.usual(wire); usual != 0 {
-			return m.orElse(usual, anyType), nil
+		if usual := m.expectedType(wire); usual != 0 {
+			return m.makeMathFirstDecoder(usual, anyType), nil
 		}
 	}
 	return anyType, nil
 }
 
-// orElse returns a function that reads a value of the math type typ, or calls other if the next
-// value has another type.
-func (m *components) orElse(typ gdwire.Type, other decodeFunc) decodeFunc {
+// makeMathFirstDecoder returns a function that reads a value of the math type typ, or calls
+// other if the next value has another type. After the first of these, it calls other at once:
+// an error for each value takes longer.
+func (m *components) makeMathFirstDecoder(typ gdwire.Type, other decodeFunc) decodeFunc {
 	return func(s *decoder, x variable) error {
-		if s.careful {
+		if s.peekFirst {
 			return other(s, x)
 		}
 		err := s.readComponents(x, m, typ)
 		if err != nil && errors.Is(err, gdwire.ErrType) {
-			s.careful = true
+			s.peekFirst = true
 			return other(s, x)
 		}
 		return err
 	}
 }
 
-// fits reports whether m can take the components of t.
+// fits reports whether m has as many components as t, of the same kind.
 func (m *components) fits(t mathType) bool {
 	return t.n == m.n && t.ints == (m.leaf == reflect.Int32)
 }
 
-// usual returns the math type that m usually has: the type= of a tag, or the only type
-// with its components. It returns 0 if there is none.
-func (m *components) usual(wire gdwire.Type) gdwire.Type {
+// expectedType returns the math type from which m is probably decoded: the type= of a tag, or
+// the only type with its components. It returns 0 if there is none.
+func (m *components) expectedType(wire gdwire.Type) gdwire.Type {
 	all := mathTypesOf(*m)
 	if len(all) == 1 || slices.Contains(all, wire) {
 		return all[max(slices.Index(all, wire), 0)]
@@ -237,11 +242,13 @@ var mathTypesByType = func() (all [256]mathType) {
 func (s *decoder) readComponents(x variable, m *components, typ gdwire.Type) error {
 	err := s.readNumbers(x, m, typ)
 	if err != nil && errors.Is(err, gdwire.ErrRange) {
-		return s.mistyped(valueOf(x, m.typ), err)
+		return s.nilOrTypeError(valueOf(x, m.typ), err)
 	}
 	return err
 }
 
+// readNumbers reads the math type typ into x with a typed read, whose error it returns as it
+// is. Without package unsafe, and for integers and a Basis, it copies the components.
 func (s *decoder) readNumbers(x variable, m *components, typ gdwire.Type) error {
 	if m.order == nil && m.leaf != reflect.Int32 {
 		if m.leaf == reflect.Float32 {
@@ -262,11 +269,11 @@ func (s *decoder) readNumbers(x variable, m *components, typ gdwire.Type) error 
 			c[i] = float64(s.ints[i])
 		}
 	case reflect.Float32:
-		if err := s.d.ReadReals32(typ, s.singles[:m.n]); err != nil {
+		if err := s.d.ReadReals32(typ, s.reals32[:m.n]); err != nil {
 			return err
 		}
 		for i := range c {
-			c[i] = float64(s.singles[i])
+			c[i] = float64(s.reals32[i])
 		}
 	default:
 		if err := s.d.ReadReals(typ, c); err != nil {
@@ -284,7 +291,8 @@ type packedStart struct {
 	n     int
 }
 
-func startOf(t gdwire.Token) packedStart { return packedStart{t.Type(), t.Width(), countOf(t)} }
+// packedStartOf returns the packedStart for t, the first token of a packed array.
+func packedStartOf(t gdwire.Token) packedStart { return packedStart{t.Type(), t.Width(), countOf(t)} }
 
 // A bulkFunc reads packed numbers into v: all elements and the End into a slice, or as many
 // as v has into an array.
@@ -294,7 +302,9 @@ type bulkFunc func(s *decoder, v reflect.Value, t packedStart) error
 // types that it can hold.
 type packedFuncs [gdwire.TypeInputEvent + 1]func(s *decoder, x variable, t packedStart) error
 
-func packedInto(list reflect.Type, elem *plan[decodeFunc]) *packedFuncs {
+// makePackedDecoders returns the packedFuncs of list, a slice or array whose elements have the
+// plan elem.
+func makePackedDecoders(list reflect.Type, elem *plan[decodeFunc]) *packedFuncs {
 	var all packedFuncs
 	for typ, bulk := range bulkFuncs(list.Elem()) {
 		all[typ] = func(s *decoder, x variable, t packedStart) error { return bulk(s, valueOf(x, list), t) }
@@ -308,7 +318,7 @@ func packedInto(list reflect.Type, elem *plan[decodeFunc]) *packedFuncs {
 // packedStrings reads the PackedStringArray that starts with t into the list x.
 func (s *decoder) packedStrings(x variable, list reflect.Type, t packedStart, elem *plan[decodeFunc]) error {
 	if list.Kind() == reflect.Slice {
-		return s.elements(x, list, t.n, elem)
+		return s.readElements(x, list, t.n, elem)
 	}
 	for i := range list.Len() {
 		if err := elem.do(s, elemAt(x, i, list.Elem().Size())); err != nil {
@@ -347,8 +357,8 @@ func bulkFuncs(t reflect.Type) map[gdwire.Type]bulkFunc {
 	double := [...]bulkFunc{1: readBulk[float64], 2: readBulk[[2]float64], 3: readBulk[[3]float64], 4: readBulk[[4]float64]}[m.n]
 	if m.leaf == reflect.Float32 {
 		double = [...]bulkFunc{
-			1: readSingles[float32, float64], 2: readSingles[[2]float32, [2]float64],
-			3: readSingles[[3]float32, [3]float64], 4: readSingles[[4]float32, [4]float64],
+			1: readFloat32s[float32, float64], 2: readFloat32s[[2]float32, [2]float64],
+			3: readFloat32s[[3]float32, [3]float64], 4: readFloat32s[[4]float32, [4]float64],
 		}[m.n]
 	}
 	all := map[gdwire.Type]bulkFunc{}
@@ -363,9 +373,10 @@ func bulkFuncs(t reflect.Type) map[gdwire.Type]bulkFunc {
 	return all
 }
 
-// readSingles is readBulk for lists of float32. If the packed array has components of 64
-// bits, as a D has, those that are finite but beyond the range of float32 are an error.
-func readSingles[S, D gdwire.Packable](s *decoder, v reflect.Value, t packedStart) error {
+// readFloat32s is a bulkFunc for lists of an S, which consists of float32. A D has as many
+// float64. If the packed array has components of 64 bits, a finite component beyond the range
+// of float32 is an error.
+func readFloat32s[S, D gdwire.Packable](s *decoder, v reflect.Value, t packedStart) error {
 	if t.width != 64 {
 		return readBulk[S](s, v, t)
 	}
@@ -375,8 +386,8 @@ func readSingles[S, D gdwire.Packable](s *decoder, v reflect.Value, t packedStar
 		}
 	}
 	m, _ := componentsOf(v.Type().Elem())
-	return readSome(s, v, t, func(dst reflect.Value, src *D) error {
-		for _, x := range loadInto(reflect.ValueOf(src).Elem(), s.reals[:0]) {
+	return readBatches(s, v, t, func(dst reflect.Value, src *D) error {
+		for _, x := range appendComponents(reflect.ValueOf(src).Elem(), s.reals[:0]) {
 			if math.IsInf(float64(float32(x)), 0) && !math.IsInf(x, 0) {
 				return s.fail(t.typ, dst.Type(), rangeError(x, reflect.TypeFor[float32]()))
 			}
@@ -391,7 +402,7 @@ func (s *decoder) chargePacked(v reflect.Value, n int) error {
 	return s.charge(v.Type(), int64(max(n-v.Cap(), 0))*int64(v.Type().Elem().Size()))
 }
 
-// readBulk reads a packed array into v, which has the memory layout of a []T.
+// readBulk is a bulkFunc for a v with the memory layout of a []T.
 func readBulk[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart) error {
 	all, ok := viewOf[T](v)
 	if v.Kind() == reflect.Slice {
@@ -423,24 +434,25 @@ func (s *decoder) bulkError(v reflect.Value, t packedStart, err error) error {
 	return err
 }
 
-// readOneByOne is readBulk by reflection.
+// readOneByOne is a bulkFunc that sets the components of each element by reflection. It needs
+// no package unsafe.
 func readOneByOne[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart) error {
 	m, _ := componentsOf(v.Type().Elem())
-	return readSome(s, v, t, func(dst reflect.Value, src *T) error {
+	return readBatches(s, v, t, func(dst reflect.Value, src *T) error {
 		setPackable(dst, reflect.ValueOf(src).Elem(), &m)
 		return nil
 	})
 }
 
-// readIntegers reads integers of another kind than v has. An integer that does not fit
-// is an error.
+// readIntegers is a bulkFunc for a v whose integers are of another kind than those in the
+// packed array. An integer that does not fit is an error.
 func readIntegers(s *decoder, v reflect.Value, t packedStart) error {
 	if v.Kind() == reflect.Slice {
 		if err := s.chargePacked(v, t.n); err != nil {
 			return err
 		}
 	}
-	return readSome(s, v, t, func(dst reflect.Value, src *int64) error {
+	return readBatches(s, v, t, func(dst reflect.Value, src *int64) error {
 		switch {
 		case dst.CanInt() && !dst.OverflowInt(*src):
 			dst.SetInt(*src)
@@ -453,8 +465,9 @@ func readIntegers(s *decoder, v reflect.Value, t packedStart) error {
 	})
 }
 
-// readSome is a bulkFunc that reads in batches and calls set for each element.
-func readSome[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart, set func(dst reflect.Value, src *T) error) error {
+// readBatches reads a packed array into v as a bulkFunc does. It reads batches of elements, and
+// calls set to store each of them.
+func readBatches[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart, set func(dst reflect.Value, src *T) error) error {
 	if v.Kind() == reflect.Slice {
 		if v.IsNil() {
 			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
@@ -495,14 +508,15 @@ func readSome[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart, set
 	return nil
 }
 
-// decodeMath returns a function that reads values of the math type typ.
-func decodeMath(m components, typ gdwire.Type) decodeFunc {
+// makeMathDecoder returns the function that decodes a type of this package with components m,
+// from the math type typ.
+func makeMathDecoder(m components, typ gdwire.Type) decodeFunc {
 	return func(s *decoder, x variable) error {
-		if s.careful && s.tookNil(valueOf(x, m.typ)) {
+		if s.peekFirst && s.decodeNil(valueOf(x, m.typ)) {
 			return nil
 		}
 		if err := s.readNumbers(x, &m, typ); err != nil {
-			return s.mistyped(valueOf(x, m.typ), err)
+			return s.nilOrTypeError(valueOf(x, m.typ), err)
 		}
 		return nil
 	}
