@@ -140,8 +140,9 @@ func TestHugeValuesAreRead(t *testing.T) {
 		{"CopyValue of a packed array", floats, encoded(func(t *testing.T, d *gdwire.Decoder, e *gdwire.Encoder) { require.NoError(t, gdwire.CopyValue(e, d)) })},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			r := c.from(t)
 			requireLittleMemory(t, func() {
-				d := gdwire.NewDecoder(c.from(t), &gdwire.DecoderOptions{Limits: model.NoLimits})
+				d := gdwire.NewDecoder(r, &gdwire.DecoderOptions{Limits: model.NoLimits})
 				c.read(t, d)
 				require.NoError(t, d.SkipTo(0))
 				_, err := d.ReadToken()
