@@ -323,12 +323,16 @@ func (l *loop) slowKey() (key []byte, ok bool, err error) {
 		}
 		return nil, false, d.SkipValue()
 	}
-	b := bulk{d} // the text can have several chunks, if MaxChunk is less than Limits.NameBytes
-	b.start()
-	keys, err := b.appendText(d.cold.keys[:l.keys+len(l.short)])
-	if key = l.keep(keys); err != nil {
-		return nil, false, err
+	keys := d.cold.keys[:l.keys+len(l.short)]
+	if d.want() != wantText { // all of the text is in the token
+		keys = append(keys, t.Bytes()...)
+		d.drop() // no bulk read of the loop's body may continue the key
+	} else { // MaxChunk is less than Limits.NameBytes
+		b := bulk{d}
+		b.start()
+		if keys, err = b.appendText(keys); err == nil {
+			b.end()
+		}
 	}
-	b.end()
-	return key, true, nil
+	return l.keep(keys), err == nil, err
 }
