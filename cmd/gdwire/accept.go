@@ -14,18 +14,19 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// An acceptor calls handle for each connection of a listener, which it closes after that.
+// An acceptor calls handle for each connection of a listener, and then closes the connection.
 type acceptor struct {
-	options stream.Options // whose timeouts are off unless they are more than 0
+	options stream.Options // a timeout of 0 is off
 	handle  func(ctx context.Context, c *stream.Conn, number int64)
-	say     func(format string, args ...any)
+	logf    func(format string, args ...any)
 	count   atomic.Int64 // connections
 }
 
-// run accepts connections until ctx is done, and returns after all handlers. It returns
-// the error that has ended ln before. Connections are neither limited nor refused.
+// run accepts connections until ctx is done, and returns after all handlers. It returns the
+// error that has ended ln before. The number of connections is not limited: handle itself can
+// wait.
 func (a *acceptor) run(ctx context.Context, ln net.Listener) error {
-	log := &serverLog{say: a.say}
+	log := &serverLog{logf: a.logf}
 	s := &stream.Server{
 		Handler: func(ctx context.Context, c *stream.Conn) error {
 			log.reset()
@@ -50,10 +51,10 @@ func (a *acceptor) run(ctx context.Context, ln net.Listener) error {
 	return err
 }
 
-// A serverLog is the log of a stream.Server. It shows an error that occurs again and again
-// once, until a connection is accepted.
+// A serverLog is the slog.Handler of a stream.Server. It shows an error that occurs again and
+// again only once, until a connection is accepted.
 type serverLog struct {
-	say func(format string, args ...any)
+	logf func(format string, args ...any)
 
 	mu   sync.Mutex
 	last string
@@ -79,7 +80,7 @@ func (l *serverLog) Handle(_ context.Context, r slog.Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if text != l.last {
-		l.say("%s", text)
+		l.logf("%s", text)
 	}
 	l.last = text
 	return nil
@@ -97,9 +98,9 @@ const (
 	lastRetry  = time.Second
 )
 
-// retry calls try until it succeeds, ctx is done, or it returns an error that waiting does
-// not remedy. It tells the first error that does, such as the limit of open files.
-func retry[T any](ctx context.Context, tell func(error), try func() (T, error)) (T, error) {
+// retry calls try until it succeeds, ctx is done, or it returns an error that is not temporary.
+// It calls logErr with the first temporary error, such as too many open files.
+func retry[T any](ctx context.Context, logErr func(error), try func() (T, error)) (T, error) {
 	told := false
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		v, err := try()
@@ -108,7 +109,7 @@ func retry[T any](ctx context.Context, tell func(error), try func() (T, error)) 
 			return v, err
 		}
 		if !told {
-			tell(err)
+			logErr(err)
 			told = true
 		}
 		select {

@@ -18,7 +18,7 @@ func (temporaryError) Temporary() bool { return true }
 // TestServerLog shows an error once, until a connection is accepted.
 func TestServerLog(t *testing.T) {
 	var got []string
-	log := &serverLog{say: func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) }}
+	log := &serverLog{logf: func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) }}
 	l := slog.New(log)
 	for range 3 {
 		l.Error("gdwire/stream: accept failed", "error", errors.New("too many open files"), "retry", time.Second)

@@ -22,7 +22,7 @@ func checkFlags(fs *flag.FlagSet, o *options) {
 }
 
 // check validates files.
-func check(s *screen, o *options) error {
+func check(s *stdio, o *options) error {
 	o.nonEmpty = true
 	if len(o.operands) <= 1 {
 		return s.checkFile(o)
@@ -33,7 +33,7 @@ func check(s *screen, o *options) error {
 			if i > 0 {
 				fmt.Fprintln(s.out)
 			}
-			fmt.Fprintln(s.out, s.paint.bold.Sprint(printable(name)))
+			fmt.Fprintln(s.out, s.colors.bold.Sprint(printable(name)))
 		}
 		one := *o
 		one.operands, one.Candidates, one.several = []string{name}, nil, true
@@ -48,24 +48,24 @@ func check(s *screen, o *options) error {
 }
 
 // checkFile validates a file, which must have a value.
-func (s *screen) checkFile(o *options) error {
+func (s *stdio) checkFile(o *options) error {
 	var n int64
-	err := s.showFile(o.file(), o, func(s *screen, o *options) printer { return newCheckPrinter(s, o).counting(&n) })
+	err := s.showFile(o.file(), o, func(s *stdio, o *options) printer { return newCheckPrinter(s, o).counting(&n) })
 	if err == nil && n == 0 {
 		return fmt.Errorf("%s is empty", input.DisplayName(o.file()))
 	}
 	return err
 }
 
-// newCheckPrinter validates packets. It shows a line for each packet with -json, and
-// otherwise a summary.
-func newCheckPrinter(s *screen, o *options) printer {
+// newCheckPrinter returns a printer that validates packets. It shows a line for each packet with
+// -json, and otherwise a summary.
+func newCheckPrinter(s *stdio, o *options) printer {
 	if o.lines {
 		e := json.NewEncoder(s.out)
 		e.SetEscapeHTML(false)
 		return printer{show: func(p *input.Packet) error { return showVerdict(e, p, o.origin()) }}
 	}
-	c := &summary{screen: s, options: o, start: time.Now(), noun: "values"}
+	c := &summary{stdio: s, options: o, start: time.Now(), noun: "values"}
 	if o.Framed() {
 		c.noun = "packets"
 	}
@@ -92,8 +92,8 @@ type origin struct {
 	Container string `json:"container"`
 }
 
-// origin returns the recognized format, frame and container, or nil if flags have
-// chosen them.
+// origin returns the recognized format, frame and container, or nil if flags have chosen the
+// format and frame.
 func (o *options) origin() *origin {
 	if !o.recognized {
 		return nil
@@ -119,6 +119,7 @@ type fault struct {
 	Path  string `json:"path"`
 }
 
+// showVerdict reads a packet and writes its verdict to e.
 func showVerdict(e *json.Encoder, p *input.Packet, from *origin) error {
 	v := verdict{origin: from, Connection: p.Connection, Index: p.Index, Offset: p.Offset}
 	err := readAll(p, nil)
@@ -158,7 +159,7 @@ func newFault(p *input.Packet, err error) fault {
 
 // A summary holds the counts that check prints.
 type summary struct {
-	*screen
+	*stdio
 	options         *options
 	noun            string // values or packets
 	start           time.Time
@@ -169,9 +170,10 @@ type summary struct {
 	errors          []error // the first maxErrors errors
 }
 
-// maxErrors is the number of errors in a summary.
+// maxErrors is the maximum number of errors in a summary.
 const maxErrors = 10
 
+// add reads a packet and counts what is in it.
 func (c *summary) add(p *input.Packet) error {
 	err := readAll(p, func(t gdwire.Token) { c.count(p, t) })
 	if err == nil {
@@ -206,17 +208,17 @@ func (c *summary) count(p *input.Packet, t gdwire.Token) {
 // show writes the summary.
 func (c *summary) show() {
 	took := time.Since(c.start)
-	bad := c.paint.plain
+	bad := c.colors.plain
 	if c.bad > 0 {
-		bad = c.paint.bad
+		bad = c.colors.bad
 	}
-	c.row(c.noun, c.paint.good.Sprint(humanize.Comma(c.good), " good")+", "+bad.Sprint(humanize.Comma(c.bad), " bad"))
+	c.row(c.noun, c.colors.good.Sprint(humanize.Comma(c.good), " good")+", "+bad.Sprint(humanize.Comma(c.bad), " bad"))
 	bytes := humanize.Comma(c.bytes)
 	if c.trailing > 0 {
 		bytes += ", and " + humanize.Comma(c.trailing) + " after values"
 	}
 	c.row("bytes", bytes)
-	if from := c.options.origin(); from != nil { // a late packet can decide on the format
+	if from := c.options.origin(); from != nil { // at the end, because any packet can decide the format
 		c.row("format", from.Format+", frame "+from.Frame+", "+from.Container)
 	}
 	c.row("nesting", humanize.Comma(int64(c.depth)))
@@ -238,14 +240,14 @@ func (c *summary) typeCounts() (lines []string) {
 	for _, t := range types {
 		n := humanize.Comma(c.types[t])
 		width = max(width, len(n)) // the first number is the widest
-		lines = append(lines, fmt.Sprintf("%*s  %s", width, n, c.paint.open.Sprint(t)))
+		lines = append(lines, fmt.Sprintf("%*s  %s", width, n, c.colors.open.Sprint(t)))
 	}
 	return lines
 }
 
 func (c *summary) errorTexts() (lines []string) {
 	for _, err := range c.errors {
-		lines = append(lines, c.paint.bad.Sprint(printable(strings.TrimPrefix(err.Error(), "gdwire: "))))
+		lines = append(lines, c.colors.bad.Sprint(printable(strings.TrimPrefix(err.Error(), "gdwire: "))))
 	}
 	if more := c.bad - int64(len(c.errors)); more > 0 {
 		lines = append(lines, "and "+humanize.Comma(more)+" more")
@@ -266,5 +268,5 @@ func (c *summary) rows(name string, lines []string) {
 }
 
 func (c *summary) row(name, text string) {
-	fmt.Fprintf(c.out, "%s  %s\n", c.paint.dim.Sprintf("%8s", name), text)
+	fmt.Fprintf(c.out, "%s  %s\n", c.colors.dim.Sprintf("%8s", name), text)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/gdwire/gdwire/internal/recognize"
 )
 
-// content opens an input that is read several times.
-func (s *screen) content(name string, o *options) (*edit.Content, io.Closer, error) {
+// openContent opens an input that is read several times. The caller closes it.
+func (s *stdio) openContent(name string, o *options) (*edit.Content, io.Closer, error) {
 	in, err := s.open(name, o)
 	if err != nil {
 		return nil, nil, err
@@ -29,6 +29,7 @@ func (s *screen) content(name string, o *options) (*edit.Content, io.Closer, err
 	return c, r, nil
 }
 
+// lengthOrder returns the byte order of the lengths in a frame.
 func lengthOrder(f recognize.Frame) binary.ByteOrder {
 	if f == recognize.U32BE {
 		return binary.BigEndian
@@ -36,8 +37,9 @@ func lengthOrder(f recognize.Frame) binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// seal writes content in the same container as the input.
-func (s *screen) seal(o *options, write func(io.Writer) error) error {
+// writeContainer calls write with a Writer for the content of the output, which has the same
+// container as the input.
+func (s *stdio) writeContainer(o *options, write func(io.Writer) error) error {
 	if o.container == nil || o.container.Container == fileaccess.Plain {
 		return write(s.out)
 	}
@@ -47,8 +49,8 @@ func (s *screen) seal(o *options, write func(io.Writer) error) error {
 		}
 	}
 	var out io.Writer = s.out
-	if s.file != nil { // writing to a file needs constant memory
-		out = s.file
+	if s.outFile != nil { // writing to a file needs constant memory
+		out = s.outFile
 	}
 	w, err := fileaccess.NewWriter(out, *o.container, o.key)
 	if err != nil {

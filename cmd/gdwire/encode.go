@@ -38,7 +38,7 @@ func encodeCheck(o *options) error {
 }
 
 // encode converts JSON to values.
-func encode(s *screen, o *options) error {
+func encode(s *stdio, o *options) error {
 	var old [][]byte
 	if o.like != "" {
 		var err error
@@ -64,14 +64,14 @@ func encode(s *screen, o *options) error {
 	if o.like != "" {
 		s.showChanges(o, old, values)
 	} else if !o.Framed() && !o.given["frame"] && o.to.frame == nil {
-		s.note(o, "this is what bytes_to_var reads; get_var needs -frame u32")
+		s.infof(o, "this is what bytes_to_var reads; get_var needs -frame u32")
 	}
-	return s.seal(o, func(w io.Writer) error { return writePackets(w, o, values) })
+	return s.writeContainer(o, func(w io.Writer) error { return writePackets(w, o, values) })
 }
 
-// loadLike returns the values of the file of -like. It refuses a file with bytes
-// that JSON would lose.
-func (s *screen) loadLike(o *options) ([][]byte, error) {
+// loadLike returns the values of the file of -like, and sets the options to its format, frame
+// and container. Bytes that JSON would lose are an error.
+func (s *stdio) loadLike(o *options) ([][]byte, error) {
 	lo := *o
 	in, err := s.open(o.like, &lo)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *screen) loadLike(o *options) ([][]byte, error) {
 	used := int64(0)
 	every := func(int64) bool { return true }
 	err = c.Packets(every, func(p edit.Packet, d *gdwire.Decoder) (bool, error) {
-		double, err := edit.Survey(d)
+		double, err := edit.HasDoubleReals(d)
 		if err != nil {
 			return false, err
 		}
@@ -116,8 +116,8 @@ func (s *screen) loadLike(o *options) ([][]byte, error) {
 	return all, nil
 }
 
-// encodeFile returns the encoded values of the input. old has those of the file of -like.
-func (s *screen) encodeFile(o *options, old [][]byte) (all [][]byte, err error) {
+// encodeFile returns the encoded values of the input. old has the values of the file of -like.
+func (s *stdio) encodeFile(o *options, old [][]byte) (all [][]byte, err error) {
 	in, err := s.openFile(o.file(), false)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (s *screen) encodeFile(o *options, old [][]byte) (all [][]byte, err error) 
 		if len(all) < len(old) {
 			var n int
 			if v, n = restoreInfinity(v, old[len(all)], o); n > 0 {
-				s.note(o, "%d numbers are infinity again, as in %s, which jq had made 1.797e308", n, o.like)
+				s.infof(o, "%d numbers are infinity again, as in %s, which jq had made 1.797e308", n, o.like)
 			}
 		} else if !o.json.Plain {
 			s.noteLargest(v)
@@ -194,7 +194,7 @@ func writePackets(w io.Writer, o *options, values [][]byte) error {
 }
 
 // showChanges shows the paths of the values that differ.
-func (s *screen) showChanges(o *options, old, values [][]byte) {
+func (s *stdio) showChanges(o *options, old, values [][]byte) {
 	if o.quiet {
 		return
 	}
@@ -210,21 +210,21 @@ func (s *screen) showChanges(o *options, old, values [][]byte) {
 				continue
 			}
 			shown++
-			s.say("%s", line)
+			s.logf("%s", line)
 		}
 	}
 	switch {
 	case more > 0:
-		s.say("and %d more", more)
+		s.logf("and %d more", more)
 	case shown == 0:
-		s.say("no value changed")
+		s.logf("no value changed")
 	}
 }
 
 // flatLines returns the lines that flat shows for a value.
 func flatLines(value []byte, index int64, o *options) []string {
 	var out bytes.Buffer
-	quiet := newScreen(nil, &out, io.Discard)
+	quiet := newStdio(nil, &out, io.Discard)
 	do := o.Decoder
 	do.AllowObjects = true
 	d := gdwire.NewDecoder(nil, &do)

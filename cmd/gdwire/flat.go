@@ -13,7 +13,7 @@ import (
 // own if they are empty, typed, packed or objects. The printer holds only the path and one
 // token in memory.
 type flatPrinter struct {
-	*screen
+	*stdio
 	p       *input.Packet
 	path    []byte // of the current value
 	long    int64  // the sum of the lengths of all long paths in the output
@@ -27,8 +27,8 @@ type flatPrinter struct {
 const (
 	shortPath = 256      // of a path that is always shown
 	maxPath   = 64 << 10 // of any path
-	longPaths = 64 << 20 // of all longer paths together, and
-	longPerIn = 16       // more for each byte of the input
+	longPaths = 64 << 20 // of all paths longer than shortPath together, and
+	longPerIn = 16       // so much more for each byte of the input
 )
 
 // An omission reports values that were left out of the output.
@@ -40,8 +40,8 @@ func (o *omission) Error() string {
 	return fmt.Sprintf("%s: values left out because of their long paths: %d; get shows them", paths.AppendPacket(nil, o.packet), o.values)
 }
 
-func newFlatPrinter(s *screen, _ *options) printer {
-	v := &flatPrinter{screen: s}
+func newFlatPrinter(s *stdio, _ *options) printer {
+	v := &flatPrinter{stdio: s}
 	return printer{show: v.show}
 }
 
@@ -60,7 +60,8 @@ func (v *flatPrinter) show(p *input.Packet) error {
 	return err
 }
 
-// omit reports whether the path is too long to show what is there.
+// omit reports whether the value at the path is left out because the path is too long, and
+// counts it.
 func (v *flatPrinter) omit() bool {
 	n := len(v.path)
 	if n > maxPath || n > shortPath && v.long > longPaths+longPerIn*v.p.ReadOffset() {
@@ -124,8 +125,8 @@ func (v *flatPrinter) flush() error {
 	return err
 }
 
-// at shows the next value at the path that step appends.
-func (v *flatPrinter) at(step func(dst []byte) []byte) error {
+// child shows the next value, at the path that step appends to.
+func (v *flatPrinter) child(step func(dst []byte) []byte) error {
 	n := len(v.path)
 	v.path = step(v.path)
 	err := v.value()
@@ -207,7 +208,7 @@ func (v *flatPrinter) array(t gdwire.Token) error {
 		}
 	}
 	for i := range n {
-		if err := v.at(func(dst []byte) []byte { return paths.AppendIndex(dst, i) }); err != nil {
+		if err := v.child(func(dst []byte) []byte { return paths.AppendIndex(dst, i) }); err != nil {
 			return err
 		}
 	}
@@ -232,7 +233,7 @@ func (v *flatPrinter) object(t gdwire.Token) error {
 			return err
 		}
 		step := paths.Step{Key: paths.FromToken(name, nil)}
-		if err := v.at(step.Append); err != nil {
+		if err := v.child(step.Append); err != nil {
 			return err
 		}
 	}
@@ -272,9 +273,9 @@ func (v *flatPrinter) pair(i int64) error {
 		return err
 	}
 	if !ok {
-		return v.at(func(dst []byte) []byte { return paths.AppendValueAt(dst, i) })
+		return v.child(func(dst []byte) []byte { return paths.AppendValueAt(dst, i) })
 	}
-	return v.at(step.Append)
+	return v.child(step.Append)
 }
 
 // longKey shows a key that starts with t. text is the part of it that has been read.
@@ -338,7 +339,7 @@ func (v *flatPrinter) bytes(t gdwire.Token) error {
 	value := paths.FromToken(t, v.numbers[:0])
 	v.startLine()
 	v.buf = value.Append(v.buf)
-	v.buf = v.buf[:len(v.buf)-len(`")`)] // before the bytes, of which it knows none
+	v.buf = v.buf[:len(v.buf)-len(`")`)] // the value has no bytes yet, only the quotes around them
 	for {
 		t, err := v.p.ReadToken()
 		if err != nil {

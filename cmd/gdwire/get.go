@@ -20,13 +20,14 @@ func getFlags(fs *flag.FlagSet, o *options) {
 	fs.BoolVar(&o.raw, "raw", false, "write the bytes of a string, packed array or image as they are")
 }
 
-// getCheck parses the path.
+// getCheck parses the path. If the last operand is not a file, the operands may be in the wrong
+// order.
 func getCheck(o *options) (err error) {
 	o.path, err = paths.Parse(o.operands[0])
 	if len(o.operands) == 2 {
 		if _, noFile := os.Stat(o.operands[1]); noFile != nil && o.operands[1] != "-" {
-			err = swapped(o, cmp.Or(err, noFile))
-			if err == noFile { // the error of opening it says the same
+			err = withOperandHint(o, cmp.Or(err, noFile))
+			if err == noFile { // opening the file will return it
 				err = nil
 			}
 		}
@@ -37,7 +38,7 @@ func getCheck(o *options) (err error) {
 
 // get shows the value at a path. It skips everything before the value and reads nothing
 // after it.
-func get(s *screen, o *options) error {
+func get(s *stdio, o *options) error {
 	var tree paths.Tree
 	if _, err := tree.Add(o.path, ""); err != nil {
 		return err
@@ -70,8 +71,9 @@ func get(s *screen, o *options) error {
 	return near.NotFound(tree.Targets[0])
 }
 
-// openAt opens the input for a path. A key of it that ends in "…" needs the input twice.
-func (s *screen) openAt(tree *paths.Tree, o *options) (io.Reader, io.Closer, error) {
+// openAt opens the input for a path. If a key of the path ends in "…", the input is read twice,
+// first to find the whole key.
+func (s *stdio) openAt(tree *paths.Tree, o *options) (io.Reader, io.Closer, error) {
 	if !tree.HasCut() {
 		in, err := s.open(o.file(), o)
 		if err != nil {
@@ -79,7 +81,7 @@ func (s *screen) openAt(tree *paths.Tree, o *options) (io.Reader, io.Closer, err
 		}
 		return in, in, nil
 	}
-	c, closer, err := s.content(o.file(), o)
+	c, closer, err := s.openContent(o.file(), o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +103,7 @@ func skip(p *input.Packet) error {
 }
 
 // find shows the value at the path in a packet and returns ErrFound.
-func find(s *screen, o *options, p *input.Packet, tree *paths.Tree, near *paths.Nearest) error {
+func find(s *stdio, o *options, p *input.Packet, tree *paths.Tree, near *paths.Nearest) error {
 	w := &paths.Walker{Decoder: p.Decoder, Key: near.Key}
 	w.Value = func(*paths.Place) (bool, error) {
 		if o.raw {
@@ -122,7 +124,7 @@ func found(err error) error {
 }
 
 // showJSON shows the next value as JSON and returns ErrFound.
-func showJSON(s *screen, o *options, d *gdwire.Decoder) error {
+func showJSON(s *stdio, o *options, d *gdwire.Decoder) error {
 	jo := o.json
 	jo.EscapeForTerminal = true
 	if err := gdjson.ToJSON(s.out, d, jo); err != nil {
@@ -132,7 +134,7 @@ func showJSON(s *screen, o *options, d *gdwire.Decoder) error {
 }
 
 // showPart shows a part of a value as a value of its own and returns ErrFound.
-func showPart(s *screen, o *options, part *paths.Part) error {
+func showPart(s *stdio, o *options, part *paths.Part) error {
 	v := &part.Value
 	if o.raw {
 		b, err := part.Append([]byte(v.Text), v)

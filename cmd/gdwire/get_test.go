@@ -60,7 +60,7 @@ func BenchmarkGet(b *testing.B) {
 	require.NoError(b, err)
 	b.Run("get", func(b *testing.B) {
 		d := gdwire.NewDecoder(nil, nil)
-		s := newScreen(nil, io.Discard, io.Discard)
+		s := newStdio(nil, io.Discard, io.Discard)
 		for b.Loop() {
 			d.Reset(bytes.NewReader(save))
 			var tree paths.Tree

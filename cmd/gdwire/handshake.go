@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// A handshakeReader reads what a client sends. If that starts with the HTTP request for a
-// WebSocket, it takes the extensions out of it, so that messages are not compressed.
+// A handshakeReader reads what a client sends. If it starts with an HTTP request for a
+// WebSocket, the reader removes the header Sec-WebSocket-Extensions, so that messages are not
+// compressed.
 type handshakeReader struct {
 	r       io.Reader
-	removed func() // is called if there were extensions
+	removed func() // called if there were extensions
 
 	head []byte // read and not returned yet
 	err  error

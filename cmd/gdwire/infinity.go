@@ -49,8 +49,9 @@ func largeNumbers(text []byte) (all []numberIn) {
 	}
 }
 
-// restoreInfinity makes the largest numbers in text infinity where the old value has it. It
-// returns how many, and keeps all offsets.
+// restoreInfinity replaces the largest finite number in text by infinity where the old value
+// has infinity. It returns the number of replacements. They have the same length, so that the
+// offsets of errors are those in the input.
 func restoreInfinity(text, old []byte, o *options) (restored []byte, n int) {
 	if !bytes.Contains(text, []byte(largest)) {
 		return text, 0
@@ -80,7 +81,8 @@ func restoreInfinity(text, old []byte, o *options) (restored []byte, n int) {
 	return restored, n
 }
 
-// explainLargest adds to an error about the largest number where it may come from.
+// explainLargest adds a hint to an error about the largest finite number: jq writes it instead
+// of infinity.
 func explainLargest(err error, text []byte) error {
 	e := (*gdjson.Error)(nil)
 	if !errors.As(err, &e) {
@@ -94,14 +96,14 @@ func explainLargest(err error, text []byte) error {
 	return err
 }
 
-// noteLargest notes the first of the largest numbers in text, if it may have been infinity.
-func (s *screen) noteLargest(text []byte) {
+// noteLargest notes the first largest finite number in text, which may have been infinity.
+func (s *stdio) noteLargest(text []byte) {
 	if !bytes.Contains(text, []byte(largest)) {
 		return
 	}
 	for _, number := range largeNumbers(text) {
 		if !number.infinite {
-			s.later("%s at %s: %s", number.text, number.pointer, jqHint)
+			s.noteAtEnd("%s at %s: %s", number.text, number.pointer, jqHint)
 			return
 		}
 	}

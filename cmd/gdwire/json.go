@@ -8,7 +8,7 @@ import (
 )
 
 // newJSONPrinter shows each value as a line of JSON, which ends early after an error.
-func newJSONPrinter(s *screen, o *options) printer {
+func newJSONPrinter(s *stdio, o *options) printer {
 	jo := o.json
 	jo.EscapeForTerminal = true
 	return printer{show: func(p *input.Packet) error {

@@ -14,15 +14,15 @@ type line struct {
 	text string
 }
 
-// lines shows lines, so that nobody who adds one waits for the output. It counts lines that
-// cannot be shown in time.
+// lines writes lines in a goroutine, so that a call of add does not wait for a slow output. It
+// counts lines that cannot be written in time.
 type lines struct {
-	most  int // bytes that can wait
-	flush func() error
-	fail  func(error)              // is called with the first error of the output
-	note  func(missed string) line // tells how many lines were missed
-	done  chan struct{}            // closed after the last line
-	wake  chan struct{}
+	maxBytes   int // bytes that can wait
+	flush      func() error
+	fail       func(error)              // called with the first error of the output
+	missedLine func(missed string) line // returns the line that says how many lines were missed
+	done       chan struct{}            // closed after the last line
+	wake       chan struct{}
 
 	mu      sync.Mutex
 	waiting []line
@@ -31,7 +31,7 @@ type lines struct {
 	closed  bool
 }
 
-// start starts to show lines.
+// start starts the goroutine.
 func (l *lines) start() {
 	l.done, l.wake = make(chan struct{}), make(chan struct{}, 1)
 	go l.run()
@@ -41,9 +41,9 @@ func (l *lines) start() {
 func (l *lines) add(w io.Writer, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	most := l.most
+	most := l.maxBytes
 	if l.missed > 0 {
-		most /= 2 // few notes
+		most /= 2 // wait for more room, or every second line would say that lines were missed
 	}
 	if l.size > 0 && l.size+len(text) > most {
 		l.missed++
@@ -53,20 +53,22 @@ func (l *lines) add(w io.Writer, text string) {
 	l.push(line{w, text})
 }
 
-// miss counts a line that there is no time to make.
+// miss counts a line for which there is no time, without its text.
 func (l *lines) miss() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.missed++
 }
 
+// noteMissed adds a line that says how many lines were missed. l is locked.
 func (l *lines) noteMissed() {
 	if l.missed > 0 {
-		l.push(l.note(humanize.Comma(l.missed)))
+		l.push(l.missedLine(humanize.Comma(l.missed)))
 		l.missed = 0
 	}
 }
 
+// push adds a line. l is locked.
 func (l *lines) push(one line) {
 	l.waiting = append(l.waiting, one)
 	l.size += len(one.text)
@@ -77,7 +79,7 @@ func (l *lines) push(one line) {
 func (l *lines) signal() {
 	select {
 	case l.wake <- struct{}{}:
-	default: // it will not wait
+	default: // run has not received the previous signal yet
 	}
 }
 
@@ -90,7 +92,7 @@ func (l *lines) close() {
 	l.signal()
 }
 
-// run shows lines until close.
+// run writes lines until close.
 func (l *lines) run() {
 	defer close(l.done)
 	failed := false
@@ -109,7 +111,7 @@ func (l *lines) run() {
 	}
 }
 
-// write writes lines, which wait until they are written.
+// write writes lines. A line counts as waiting until it is written.
 func (l *lines) write(all []line) (err error) {
 	for _, one := range all {
 		_, failed := io.WriteString(one.w, one.text)

@@ -15,8 +15,8 @@ import (
 func TestLines(t *testing.T) {
 	var out bytes.Buffer
 	r, w := io.Pipe()
-	l := &lines{most: 60, flush: func() error { return nil }, fail: func(err error) { require.NoError(t, err) }}
-	l.note = func(missed string) line { return line{w, "missed " + missed + "\n"} }
+	l := &lines{maxBytes: 60, flush: func() error { return nil }, fail: func(err error) { require.NoError(t, err) }}
+	l.missedLine = func(missed string) line { return line{w, "missed " + missed + "\n"} }
 	l.start()
 	for i := range 1000 { // nobody reads
 		l.add(w, "line "+strings.Repeat("x", i%3)+"\n")
@@ -40,7 +40,7 @@ func TestLinesFail(t *testing.T) {
 	var errs bytes.Buffer
 	bad := &failing{0, errors.New("disk full")}
 	var failed []error
-	l := &lines{most: 60, flush: func() error { return nil }, fail: func(err error) { failed = append(failed, err) }}
+	l := &lines{maxBytes: 60, flush: func() error { return nil }, fail: func(err error) { failed = append(failed, err) }}
 	l.start()
 	l.add(bad, "a")
 	l.add(&errs, "b")

@@ -26,10 +26,10 @@ type listenOptions struct {
 	read, idle time.Duration
 }
 
-// A printerMaker makes a printer by its name.
+// A printerMaker is a printer's constructor and its name in -as.
 type printerMaker struct {
-	name string
-	make func(*screen, *options) printer
+	name       string
+	newPrinter func(*stdio, *options) printer
 }
 
 var printerMakers = []printerMaker{
@@ -39,8 +39,8 @@ var printerMakers = []printerMaker{
 	{"check", newCheckPrinter},
 }
 
-// maxConnections is the maximum number of connections that are read at the same time. Each
-// can hold a packet of -max-packet bytes in memory. Others wait.
+// maxConnections is the maximum number of connections that are read at the same time. Each of
+// them can hold a packet of -max-packet bytes in memory. Other connections wait.
 const maxConnections = 256
 
 // loopback is the host for addresses that are only a port.
@@ -57,7 +57,7 @@ func listenFlags(fs *flag.FlagSet, o *options) {
 	fs.DurationVar(&l.idle, "idle-timeout", 0, "close a connection that sends nothing for `TIME` [never]")
 }
 
-// listenCheck completes the address.
+// listenCheck checks the flags and completes the address.
 func listenCheck(o *options) error {
 	switch {
 	case !o.Framed():
@@ -83,7 +83,7 @@ func completeAddress(addr *string) error {
 
 // A listener shows the packets of many connections, one at a time.
 type listener struct {
-	*screen
+	*stdio
 	options *options
 	quiet   bool // the printer itself shows the numbers of connection and packet
 	end     context.CancelFunc
@@ -93,11 +93,11 @@ type listener struct {
 	printer printer
 	left    int64 // number of packets until the end, or negative for no end
 	bad     bool  // a packet was invalid
-	err     error // the error that has ended it
+	err     error // the error that has ended the command
 }
 
 // listen accepts connections and shows their packets.
-func listen(s *screen, o *options) error {
+func listen(s *stdio, o *options) error {
 	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, terminated)
 	defer stop()
 	ctx, end := context.WithCancel(signals)
@@ -110,13 +110,13 @@ func listen(s *screen, o *options) error {
 
 	o.lines = true // a line for each packet, not a summary
 	l := &listener{
-		screen: s, options: o, end: end, left: cmp.Or(o.listen.packets, -1),
-		printer: o.listen.printer.make(s, o), quiet: o.listen.printer.name == "check",
+		stdio: s, options: o, end: end, left: cmp.Or(o.listen.packets, -1),
+		printer: o.listen.printer.newPrinter(s, o), quiet: o.listen.printer.name == "check",
 		free: make(chan struct{}, maxConnections),
 	}
 	so := o.Stream()
 	so.ReadTimeout, so.IdleTimeout = o.listen.read, o.listen.idle
-	a := &acceptor{options: *so, handle: l.serve, say: l.sayAlone}
+	a := &acceptor{options: *so, handle: l.serve, logf: l.logf}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -133,7 +133,7 @@ func listen(s *screen, o *options) error {
 
 // serve shows the packets of a connection.
 func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
-	l.tell(number, "from %v", c.RemoteAddr())
+	l.logConn(number, "from %v", c.RemoteAddr())
 	select {
 	case l.free <- struct{}{}:
 		defer func() { <-l.free }()
@@ -144,7 +144,7 @@ func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
 		p.Connection = number
 		if p.Err != nil && !stream.Skippable(p.Err) {
 			if ctx.Err() == nil {
-				l.tell(number, "%v", p.Err)
+				l.logConn(number, "%v", p.Err)
 			}
 			return
 		}
@@ -152,18 +152,18 @@ func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
 			return
 		}
 	}
-	l.tell(number, "closed")
+	l.logConn(number, "closed")
 }
 
-// sayAlone is say while no packet is shown.
-func (l *listener) sayAlone(format string, args ...any) {
+// logf writes a message to errs, between the lines of two packets.
+func (l *listener) logf(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.say(format, args...)
+	l.stdio.logf(format, args...)
 }
 
-// tell shows a message about a connection.
-func (l *listener) tell(number int64, format string, args ...any) {
+// logConn writes a message about a connection to errs.
+func (l *listener) logConn(number int64, format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	fmt.Fprintf(l.errs, "connection %d: %s\n", number, printable(fmt.Sprintf(format, args...)))
@@ -197,13 +197,14 @@ func (l *listener) packet(p *input.Packet) bool {
 	return true
 }
 
+// fail ends the command with an error.
 func (l *listener) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stop(err)
 }
 
-// stop ends the command.
+// stop ends the command. l is locked.
 func (l *listener) stop(err error) {
 	l.err = err
 	l.end()

@@ -48,13 +48,13 @@ const (
 type command struct {
 	name, operands, summary string
 	min, max                int                           // number of operands; max is -1 for no maximum
-	common                  flagGroup                     // flags that other commands have, too
+	common                  flagGroup                     // flags shared with other commands
 	flags                   func(*flag.FlagSet, *options) // defines additional flags, if not nil
 	check                   func(*options) error          // checks flags and operands, if not nil
-	run                     func(*screen, *options) error
+	run                     func(*stdio, *options) error
 	showsObjects            bool // serialized objects are allowed by default
 	binary                  bool // its output is binary
-	edits                   bool // its output is an edited save, which can replace the input
+	edits                   bool // its output is an edited save, so -o can be the input
 }
 
 var commands = []command{
@@ -108,7 +108,7 @@ type choiceError struct{ error }
 
 // run runs the command and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s := newScreen(stdin, stdout, stderr)
+	s := newStdio(stdin, stdout, stderr)
 	err := start(args, s)
 	if failed := s.out.Flush(); failed != nil && (err == nil || err == errBad) {
 		err = failed
@@ -133,7 +133,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // start runs the subcommand in args.
-func start(args []string, s *screen) error {
+func start(args []string, s *stdio) error {
 	if len(args) == 0 {
 		return usageError{errors.New("which command?"), printUsage}
 	}
@@ -171,7 +171,7 @@ func noCommand(name string) error {
 var helps = map[string]bool{"help": true, "-h": true, "-help": true, "--help": true}
 
 // start runs the subcommand with its flags and operands.
-func (c *command) start(args []string, s *screen) error {
+func (c *command) start(args []string, s *stdio) error {
 	o := newOptions()
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // run reports its errors
@@ -189,14 +189,14 @@ func (c *command) start(args []string, s *screen) error {
 	if err == nil && c.check != nil {
 		err = c.check(o)
 	}
-	if err == nil && (c.binary || o.raw) && o.output == "" && s.terminal {
+	if err == nil && (c.binary || o.raw) && o.output == "" && s.isTerminal {
 		err = errors.New("the output is binary and not for a terminal: use -o FILE")
 	}
 	if err != nil {
 		return usageError{err, c.printUsage}
 	}
 	s.edits = c.edits
-	return s.to(o.output, func() error { return c.run(s, o) })
+	return s.runTo(o.output, func() error { return c.run(s, o) })
 }
 
 // parse parses flags and operands in any order. After -- there are operands only.

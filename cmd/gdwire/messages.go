@@ -18,8 +18,8 @@ import (
 
 // A message is the unit that proxy forwards or drops with -drop-invalid.
 type message struct {
-	raw    []byte // all of its bytes
-	packet []byte // the value in it, or nil if there is none
+	raw    []byte // all its bytes; valid until the next message is read
+	packet []byte // the encoded value, or nil if the message has none
 	valid  bool
 }
 
@@ -31,8 +31,8 @@ type messages struct {
 	raw  bytes.Buffer
 }
 
-// messages returns a reader of messages. It recognizes the frame and the format that flags
-// have not chosen.
+// messages returns a reader of the messages in r. It recognizes the frame and the format that
+// flags have not chosen.
 func (d *direction) messages(r io.Reader, o *options) (*messages, error) {
 	m := &messages{r: r, max: cmp.Or(o.MaxPacket, stream.DefaultMaxPacket)}
 	if m.max < 0 {
@@ -50,7 +50,7 @@ func (d *direction) messages(r io.Reader, o *options) (*messages, error) {
 	m.r = io.MultiReader(bytes.NewReader(start[:n]), r)
 	if text := string(start); o.proxy.webSocket || text == "GET " || text == "HTTP" {
 		if !o.proxy.webSocket {
-			d.tell(d.number, "%s this is HTTP, so packets are taken to be WebSocket messages", arrows[d.way])
+			d.logConn(d.number, "%s this is HTTP, so packets are taken to be WebSocket messages", arrows[d.way])
 		}
 		if !o.given["format"] {
 			o.Decoder.Format, o.Candidates = gdwire.Godot4, []*gdwire.Format{gdwire.Godot4, gdwire.Godot3}
@@ -98,8 +98,8 @@ func (m *messages) checkSize(size uint64) error {
 	return nil
 }
 
-// fill reads n more bytes into raw and returns them.
-func (m *messages) fill(n int64) ([]byte, error) {
+// readBytes reads n more bytes into raw and returns them.
+func (m *messages) readBytes(n int64) ([]byte, error) {
 	start := m.raw.Len()
 	_, err := io.CopyN(&m.raw, m.r, n)
 	if err == io.EOF && m.raw.Len() > 0 {
@@ -112,7 +112,7 @@ func (m *messages) fill(n int64) ([]byte, error) {
 func (m *messages) lengthPrefixed(order binary.ByteOrder) func() (message, error) {
 	return func() (message, error) {
 		m.raw.Reset()
-		head, err := m.fill(4)
+		head, err := m.readBytes(4)
 		if err != nil {
 			return message{}, err
 		}
@@ -120,7 +120,7 @@ func (m *messages) lengthPrefixed(order binary.ByteOrder) func() (message, error
 		if err := m.checkSize(uint64(size)); err != nil {
 			return message{}, err
 		}
-		if _, err = m.fill(int64(size)); err != nil {
+		if _, err = m.readBytes(int64(size)); err != nil {
 			return message{}, err
 		}
 		return message{raw: m.raw.Bytes(), packet: m.raw.Bytes()[4:]}, nil
@@ -138,7 +138,7 @@ func (m *messages) webSocketHead() (message, error) {
 		if m.raw.Len() > maxHTTP {
 			return message{}, errors.New("this is not a WebSocket")
 		}
-		if _, err := m.fill(1); err != nil {
+		if _, err := m.readBytes(1); err != nil {
 			return message{}, err
 		}
 	}
@@ -196,7 +196,7 @@ func (m *messages) webSocket() (message, error) {
 // frame reads one WebSocket frame and returns its first byte and its payload. The message
 // has size bytes so far.
 func (m *messages) frame(size int) (first byte, payload []byte, err error) {
-	b, err := m.fill(2)
+	b, err := m.readBytes(2)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -204,24 +204,24 @@ func (m *messages) frame(size int) (first byte, payload []byte, err error) {
 	n := uint64(second &^ wsMasked)
 	switch n {
 	case wsLen16:
-		if b, err = m.fill(2); err == nil {
+		if b, err = m.readBytes(2); err == nil {
 			n = uint64(binary.BigEndian.Uint16(b))
 		}
 	case wsLen64:
-		if b, err = m.fill(8); err == nil {
+		if b, err = m.readBytes(8); err == nil {
 			n = binary.BigEndian.Uint64(b)
 		}
 	}
 	var mask []byte
 	if err == nil && second&wsMasked != 0 {
-		b, err = m.fill(4)
+		b, err = m.readBytes(4)
 		mask = slices.Clone(b)
 	}
 	if err == nil {
 		err = m.checkSize(uint64(size) + min(n, math.MaxInt64))
 	}
 	if err == nil {
-		payload, err = m.fill(int64(n))
+		payload, err = m.readBytes(int64(n))
 	}
 	if mask == nil || err != nil {
 		return first, payload, err

@@ -64,7 +64,7 @@ func (o *options) file() string {
 type limit struct {
 	name, limit, text string
 	group             flagGroup
-	lift              bool // for a regular file, the limit is at least its size
+	growsWithFile     bool // raiseLimits sets it to the size of a regular file
 	set               func(*options, int64)
 }
 
@@ -90,7 +90,7 @@ const (
 	fileFlags                         // about the containers of files
 	skipFlags
 	quietFlags
-	limitFlag // all limits but that of containers
+	limitFlag // all limits, except for the content of containers
 
 	readFlags = valueFlags | strictFlags | fileFlags | skipFlags | quietFlags | limitFlag
 	editFlags = valueFlags | strictFlags | fileFlags | quietFlags | limitFlag
@@ -208,11 +208,11 @@ func choose[T any](fs *flag.FlagSet, flag, text string, choices []T, dst *T, nam
 	})
 }
 
-// forFile raises limits that are not given by flags to the size of the file, which limits
+// raiseLimits sets the limits that are not given by flags to the size of a file: it bounds
 // memory, too.
-func (o *options) forFile(size int64) {
+func (o *options) raiseLimits(size int64) {
 	for _, l := range limits {
-		if l.lift && !o.given[l.name] {
+		if l.growsWithFile && !o.given[l.name] {
 			l.set(o, max(size, 1))
 		}
 	}

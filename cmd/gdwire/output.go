@@ -11,9 +11,9 @@ import (
 	"github.com/gdwire/gdwire/internal/outfile"
 )
 
-// to runs a command with output to the file of the given name, or to standard output if
-// the name is empty. The file is replaced after success.
-func (s *screen) to(name string, run func() error) error {
+// runTo runs a command with output to the file of the given name, or to standard output if the
+// name is empty. The file is replaced after success.
+func (s *stdio) runTo(name string, run func() error) error {
 	if name == "" || name == "-" {
 		return run()
 	}
@@ -21,18 +21,18 @@ func (s *screen) to(name string, run func() error) error {
 	if err != nil {
 		return err
 	}
-	stdout, terminal, width, paint := s.out, s.terminal, s.width, s.paint
-	s.out, s.terminal, s.width = bufio.NewWriterSize(f, outBuffer), false, plainWidth
+	stdout, isTerminal, width, colors := s.out, s.isTerminal, s.width, s.colors
+	s.out, s.isTerminal, s.width = bufio.NewWriterSize(f, outBuffer), false, plainWidth
 	s.output = f
 	if !f.Direct() {
-		s.file = f.File
+		s.outFile = f.File
 	}
-	s.paint = newPalette(f)
+	s.colors = newPalette(f)
 	err = run()
 	if failed := s.out.Flush(); err == nil || failed != nil && !errors.Is(err, failed) { // ReadFrom keeps errors of input, too
 		err = failed
 	}
-	s.out, s.output, s.file, s.terminal, s.width, s.paint = stdout, nil, nil, terminal, width, paint
+	s.out, s.output, s.outFile, s.isTerminal, s.width, s.colors = stdout, nil, nil, isTerminal, width, colors
 	var part *partError
 	switch {
 	case err == nil:
@@ -53,17 +53,17 @@ type partError struct {
 func (e *partError) Unwrap() error { return e.error }
 
 // keepPart keeps the output up to an error.
-func (s *screen) keepPart(f *outfile.File, name string, bytes int64) error {
+func (s *stdio) keepPart(f *outfile.File, name string, bytes int64) error {
 	err := f.KeepAs(name)
 	if err == nil {
-		s.say("the first %s bytes are in %s", humanize.Comma(bytes), name)
+		s.logf("the first %s bytes are in %s", humanize.Comma(bytes), name)
 	}
 	return err
 }
 
 // checkOutput returns an error if an input is the file that the output replaces, unless it
 // is a save that is replaced with an edited one.
-func (s *screen) checkOutput(in *input.Source, save bool) error {
+func (s *stdio) checkOutput(in *input.Source, save bool) error {
 	if in.Info == nil || s.output == nil {
 		return nil
 	}

@@ -16,28 +16,28 @@ func viewFlags(fs *flag.FlagSet, o *options) {
 }
 
 // viewFile shows a file in a page until it is interrupted.
-func viewFile(s *screen, o *options) error {
+func viewFile(s *stdio, o *options) error {
 	in, err := s.open(o.file(), o)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	file, err := viewed(in, o)
+	file, err := newViewSource(in, o)
 	if err != nil {
 		return err
 	}
 	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, terminated)
 	defer end()
-	serve, err := openPage(&view.Server{File: file, Command: in.Name}, o, s.say)
+	serve, err := openPage(&view.Server{File: file, Command: in.Name}, o, s.logf)
 	if err != nil {
 		return err
 	}
 	return serve(ctx)
 }
 
-// viewed returns the content of an input for a page. A container, and a pipe, is read into
-// memory.
-func viewed(in *input.Source, o *options) (*view.Source, error) {
+// newViewSource returns the content of an input for a page. Compressed and encrypted files, and
+// pipes, are read into memory.
+func newViewSource(in *input.Source, o *options) (*view.Source, error) {
 	var v *view.Source
 	if f, start := in.File(); f != nil {
 		var err error
@@ -58,19 +58,19 @@ func viewed(in *input.Source, o *options) (*view.Source, error) {
 
 // openPage opens a page in the browser or prints its address. It returns a function that serves
 // the page until ctx is done.
-func openPage(page *view.Server, o *options, say func(format string, args ...any)) (serve func(ctx context.Context) error, err error) {
+func openPage(page *view.Server, o *options, logf func(format string, args ...any)) (serve func(ctx context.Context) error, err error) {
 	ln, err := page.Listen()
 	if err != nil {
 		return nil, err
 	}
 	remove := func() {}
 	if o.noOpen {
-		say("%s", page.URL())
+		logf("%s", page.URL())
 	} else if remove, err = page.Open(); err == nil {
-		say("the page is open in the browser; Ctrl-C ends it")
+		logf("the page is open in the browser; Ctrl-C ends it")
 	} else {
 		remove = func() {}
-		say("no browser was opened (%v): %s", err, page.URL())
+		logf("no browser was opened (%v): %s", err, page.URL())
 	}
 	return func(ctx context.Context) error {
 		defer remove()

@@ -18,7 +18,7 @@ import (
 
 // key returns the key of an encrypted file: from -password-file, -key-file, or a
 // prompt on the terminal.
-func (s *screen) key(name string, o *options) (*fileaccess.Key, error) {
+func (s *stdio) key(name string, o *options) (*fileaccess.Key, error) {
 	if o.key != nil {
 		return o.key, nil
 	}
@@ -27,7 +27,8 @@ func (s *screen) key(name string, o *options) (*fileaccess.Key, error) {
 	return key, err
 }
 
-func (s *screen) findKey(name string, o *options) (*fileaccess.Key, error) {
+// findKey returns the key from the flags or the prompt.
+func (s *stdio) findKey(name string, o *options) (*fileaccess.Key, error) {
 	switch {
 	case o.passwordFile == "-":
 		if s.inputRead {

@@ -11,7 +11,7 @@ import (
 // A printer shows packets in one form.
 type printer struct {
 	// show reads the value of a packet and shows it. It returns the error of the
-	// packet, or errBad if it has shown that error.
+	// packet, errBad if it has shown that error itself, or an outputError.
 	show func(*input.Packet) error
 	// end shows a summary after the last packet, if it is not nil.
 	end func()
@@ -27,16 +27,16 @@ func (p printer) counting(n *int64) printer {
 	return p
 }
 
-// An outputError is an error of the output that show returned, and not of the packet.
+// An outputError is an error of the output, and not of the packet. It ends the command.
 type outputError struct{ error }
 
 // show returns the subcommand that shows the packets of a file.
-func show(newPrinter func(*screen, *options) printer) func(*screen, *options) error {
-	return func(s *screen, o *options) error { return s.showFile(o.file(), o, newPrinter) }
+func show(newPrinter func(*stdio, *options) printer) func(*stdio, *options) error {
+	return func(s *stdio, o *options) error { return s.showFile(o.file(), o, newPrinter) }
 }
 
 // showFile shows the packets of the file of the given name.
-func (s *screen) showFile(name string, o *options, newPrinter func(*screen, *options) printer) error {
+func (s *stdio) showFile(name string, o *options, newPrinter func(*stdio, *options) printer) error {
 	in, err := s.open(name, o)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (s *screen) showFile(name string, o *options, newPrinter func(*screen, *opt
 	defer func() { _ = in.Close() }()
 	v := newPrinter(s, o)
 	var r io.Reader = in
-	if quiet := v.end != nil; quiet || !s.terminal {
+	if quiet := v.end != nil; quiet || !s.isTerminal {
 		r = s.progress(r, in.Size)
 	}
 	return s.show(o.Packets(r), v, in.Live)
@@ -52,7 +52,7 @@ func (s *screen) showFile(name string, o *options, newPrinter func(*screen, *opt
 
 // show shows packets and reports their errors. It shows each packet of a live source before
 // it waits for the next.
-func (s *screen) show(packets iter.Seq[*input.Packet], v printer, live bool) error {
+func (s *stdio) show(packets iter.Seq[*input.Packet], v printer, live bool) error {
 	var bad error
 	for p := range packets {
 		err := v.show(p)

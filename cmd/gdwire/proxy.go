@@ -82,7 +82,7 @@ func proxyCheck(o *options) error {
 
 // A proxyServer forwards connections to a server and shows their packets.
 type proxyServer struct {
-	*screen
+	*stdio
 	options *options
 	live    *view.Live // of -view, or nil
 	end     context.CancelFunc
@@ -99,14 +99,14 @@ type proxyServer struct {
 const (
 	// maxWaiting is the number of bytes that can wait to be shown.
 	maxWaiting = 16 << 20
-	// maxDial is the time in which a connection to the server is tried again.
+	// maxDial is the maximum time for which dialing the server is tried again.
 	maxDial = 2 * time.Second
-	// grace is the time after a signal for what waits to be shown.
+	// grace is the time after a signal in which waiting lines are still written.
 	grace = time.Second
 )
 
 // proxy accepts connections and forwards them.
-func proxy(s *screen, o *options) error {
+func proxy(s *stdio, o *options) error {
 	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, terminated)
 	defer stop()
 	ctx, end := context.WithCancel(signals)
@@ -118,24 +118,24 @@ func proxy(s *screen, o *options) error {
 	if err != nil {
 		return err
 	}
-	p := &proxyServer{screen: s, options: o, end: end, left: cmp.Or(o.proxy.packets, -1)}
-	p.lines.most, p.lines.flush, p.lines.fail = maxWaiting, s.out.Flush, p.stop
-	p.lines.note = func(missed string) line { return line{s.errs, "gdwire: … " + missed + " packets not shown\n"} }
+	p := &proxyServer{stdio: s, options: o, end: end, left: cmp.Or(o.proxy.packets, -1)}
+	p.lines.maxBytes, p.lines.flush, p.lines.fail = maxWaiting, s.out.Flush, p.stop
+	p.lines.missedLine = func(missed string) line { return line{s.errs, "gdwire: … " + missed + " packets not shown\n"} }
 	p.lines.start()
-	p.say("listening on %v for %s", ln.Addr(), o.operands[1])
+	p.logf("listening on %v for %s", ln.Addr(), o.operands[1])
 	if o.proxy.view {
 		p.live = view.NewLive(func(packet []byte, decoder gdwire.DecoderOptions) string {
 			one := *o
 			one.Decoder = decoder
 			return cut(plainText(packet, &one, viewColumns), viewColumns)
 		})
-		serve, err := openPage(&view.Server{Live: p.live}, o, p.say)
+		serve, err := openPage(&view.Server{Live: p.live}, o, p.logf)
 		if err != nil {
 			return errors.Join(err, ln.Close())
 		}
 		go func() { _ = serve(ctx) }()
 	}
-	a := &acceptor{handle: p.serve, say: p.say}
+	a := &acceptor{handle: p.serve, logf: p.logf}
 	if err := a.run(ctx, ln); err != nil {
 		p.stop(err)
 	}
@@ -160,47 +160,48 @@ func waitOutput(signals context.Context, shown <-chan struct{}) {
 	}
 }
 
-// waiting tells why the proxy waits.
-func (p *proxyServer) waiting(err error) { p.say("%v; waiting", err) }
+// logWaiting writes a message that says why the proxy waits.
+func (p *proxyServer) logWaiting(err error) { p.logf("%v; waiting", err) }
 
-// say shows a message.
-func (p *proxyServer) say(format string, args ...any) {
+// logf adds a message for errs to the lines.
+func (p *proxyServer) logf(format string, args ...any) {
 	p.lines.add(p.errs, "gdwire: "+printable(fmt.Sprintf(format, args...))+"\n")
 }
 
+// summary adds a message with the totals.
 func (p *proxyServer) summary(connections int64) {
-	p.say("%d connections; from clients %d packets, %d bytes; from the server %d packets, %d bytes; %d invalid",
+	p.logf("%d connections; from clients %d packets, %d bytes; from the server %d packets, %d bytes; %d invalid",
 		connections, p.packets[0], p.bytes[0].Load(), p.packets[1], p.bytes[1].Load(), p.invalid)
 }
 
-// tell shows a message about a connection.
-func (p *proxyServer) tell(number int64, format string, args ...any) {
-	p.say("#%d: %s", number, fmt.Sprintf(format, args...))
+// logConn adds a message about a connection.
+func (p *proxyServer) logConn(number int64, format string, args ...any) {
+	p.logf("#%d: %s", number, fmt.Sprintf(format, args...))
 }
 
 // serve forwards a connection until both directions are closed.
 func (p *proxyServer) serve(ctx context.Context, c *stream.Conn, number int64) {
-	client := c.NetConn() // all bytes are forwarded, packets or not
+	client := c.NetConn() // forward all bytes, also those that are not packets
 	var dialer net.Dialer
-	trying, cancel := context.WithTimeout(ctx, maxDial) // others need descriptors, too
-	server, err := retry(trying, p.waiting, func() (net.Conn, error) {
+	trying, cancel := context.WithTimeout(ctx, maxDial) // then give the client's descriptor back
+	server, err := retry(trying, p.logWaiting, func() (net.Conn, error) {
 		return dialer.DialContext(ctx, "tcp", p.options.operands[1])
 	})
 	cancel()
 	if err != nil {
-		p.tell(number, "%v", err)
+		p.logConn(number, "%v", err)
 		return
 	}
 	defer func() { _ = server.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	p.tell(number, "from %v", client.RemoteAddr())
+	p.logConn(number, "from %v", client.RemoteAddr())
 	var both sync.WaitGroup
 	for i, ends := range [2][2]net.Conn{{client, server}, {server, client}} {
 		d := &direction{proxyServer: p, number: number, way: i, from: ends[0], input: ends[0], to: ends[1]}
 		both.Go(func() { d.forward(ctx) })
 	}
 	both.Wait()
-	p.tell(number, "closed")
+	p.logConn(number, "closed")
 }
 
 // A direction is one direction of a connection.
@@ -219,7 +220,7 @@ var arrows = [2]string{"->", "<-"}
 // forward forwards all bytes and the end of the stream.
 func (d *direction) forward(ctx context.Context) {
 	if prefix := d.options.proxy.record; prefix != "" {
-		f, err := retry(ctx, d.waiting, func() (*os.File, error) {
+		f, err := retry(ctx, d.logWaiting, func() (*os.File, error) {
 			return os.OpenFile(recordName(prefix, d.number, d.way), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		})
 		if err != nil {
@@ -231,7 +232,7 @@ func (d *direction) forward(ctx context.Context) {
 	}
 	if d.way == 0 {
 		d.input = &handshakeReader{r: d.from, removed: func() {
-			d.tell(d.number, "%s the extensions were taken out of the WebSocket handshake, because compressed messages cannot be shown", arrows[d.way])
+			d.logConn(d.number, "%s the extensions were taken out of the WebSocket handshake, because compressed messages cannot be shown", arrows[d.way])
 		}}
 	}
 	if d.options.proxy.dropInvalid {
@@ -258,20 +259,22 @@ func checkRecord(prefix string) error {
 	return nil
 }
 
-// maxPieces is the number of pieces that can wait to be shown. If half of them do, packets
+// maxPieces is the maximum number of pieces that wait to be shown. If half as many wait, packets
 // are counted instead of shown.
 const maxPieces = 1024
 
-// maxViewed is the number of pieces that can wait while packets are added to the page of -view.
+// maxViewed is the maximum number of waiting pieces with which packets are still added to the
+// page of -view.
 const maxViewed = 64
 
-// copy forwards bytes as they arrive, and shows the packets in them.
+// copy forwards bytes as they arrive. Another goroutine shows the packets in them, so that the
+// output does not delay them.
 func (d *direction) copy() {
 	d.pieces = make(chan []byte, maxPieces)
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
-		d.observe(&pieceReader{pieces: d.pieces})
+		d.showAll(&pieceReader{pieces: d.pieces})
 		for range d.pieces { // forward without showing
 		}
 	}()
@@ -280,7 +283,7 @@ func (d *direction) copy() {
 	for {
 		n, err := d.input.Read(buf)
 		if n > 0 {
-			d.keep(buf[:n])
+			d.recordBytes(buf[:n])
 			if _, err := d.to.Write(buf[:n]); err != nil {
 				break
 			}
@@ -289,7 +292,7 @@ func (d *direction) copy() {
 				case d.pieces <- append([]byte(nil), buf[:n]...):
 				default:
 					behind = true
-					d.tell(d.number, "%s packets arrive faster than they can be counted; the rest is only forwarded", arrows[d.way])
+					d.logConn(d.number, "%s packets arrive faster than they can be counted; the rest is only forwarded", arrows[d.way])
 				}
 			}
 		}
@@ -301,8 +304,8 @@ func (d *direction) copy() {
 	<-shown
 }
 
-// keep counts bytes and records them.
-func (d *direction) keep(b []byte) {
+// recordBytes counts bytes and appends them to the file of -record.
+func (d *direction) recordBytes(b []byte) {
 	d.bytes[d.way].Add(int64(len(b)))
 	if d.record != nil {
 		if _, err := d.record.Write(b); err != nil {
@@ -340,12 +343,12 @@ func (r *pieceReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// observe shows the packets in a stream, up to the first error in their framing.
-func (d *direction) observe(r io.Reader) {
+// showAll shows the packets in a stream, up to the first error in their framing.
+func (d *direction) showAll(r io.Reader) {
 	o := *d.options
 	err := d.each(r, &o, func(message) error { return nil })
 	if err != io.EOF {
-		d.tell(d.number, "%s %v; what follows is only forwarded", arrows[d.way], err)
+		d.logConn(d.number, "%s %v; what follows is only forwarded", arrows[d.way], err)
 	}
 }
 
@@ -353,7 +356,7 @@ func (d *direction) observe(r io.Reader) {
 func (d *direction) filter() {
 	o := *d.options
 	err := d.each(d.input, &o, func(m message) error {
-		d.keep(m.raw)
+		d.recordBytes(m.raw)
 		if !m.valid {
 			return nil
 		}
@@ -361,7 +364,7 @@ func (d *direction) filter() {
 		return err
 	})
 	if err != io.EOF && !errors.Is(err, net.ErrClosed) {
-		d.tell(d.number, "%s %v; the connection is closed", arrows[d.way], err)
+		d.logConn(d.number, "%s %v; the connection is closed", arrows[d.way], err)
 		_ = d.from.Close()
 	}
 }
@@ -397,7 +400,7 @@ func (d *direction) show(packet []byte, o *options) bool {
 		return true
 	}
 	if o.Candidates != nil {
-		o.Settle(packet)
+		o.DecideFormat(packet)
 	}
 	invalid := validate(packet, o)
 	now := time.Now()
@@ -419,7 +422,8 @@ func (d *direction) show(packet []byte, o *options) bool {
 	return invalid == nil
 }
 
-// countPacket counts a packet. It reports whether the packet is one to show.
+// countPacket counts a packet, and reports whether to show it: -n packets have not been shown
+// yet.
 func (d *direction) countPacket(invalid error) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -459,11 +463,11 @@ func (d *direction) line(now time.Time, packet []byte, o *options, invalid error
 	width := max(d.width-len(head), 20)
 	var text string
 	if invalid != nil {
-		text = d.paint.bad.Sprint(cut(printable("invalid: "+strings.TrimPrefix(invalid.Error(), "gdwire: ")), width))
+		text = d.colors.bad.Sprint(cut(printable("invalid: "+strings.TrimPrefix(invalid.Error(), "gdwire: ")), width))
 	} else {
 		text = cut(plainText(packet, o, width), width)
 	}
-	return d.paint.dim.Sprint(head) + text + "\n"
+	return d.colors.dim.Sprint(head) + text + "\n"
 }
 
 // plainText returns the first width columns, or more, of a valid packet as plain JSON.
@@ -507,7 +511,7 @@ func (d *direction) jsonLine(now time.Time, packet []byte, o *options, invalid e
 	defer w.Release()
 	w.ResetBytes(packet)
 	if err := gdjson.ToJSON(&b, w, gdjson.Options{EscapeForTerminal: true}); err != nil { // a valid value that JSON cannot represent
-		d.tell(d.number, "%v", err)
+		d.logConn(d.number, "%v", err)
 	}
 	b.WriteString("}\n")
 	return b.String()

@@ -15,14 +15,14 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A target has the properties of the output that differ from the input.
+// A target has the properties of the output that -to sets. A nil is as in the input.
 type target struct {
 	format    *gdwire.Format
 	frame     *recognize.Frame
 	container *fileaccess.Info
 }
 
-// containers are the names of containers in -to.
+// containers has the containers by their names in -to.
 var containers = map[string]fileaccess.Info{
 	"plain":     {},
 	"encrypted": {Container: fileaccess.Encrypted},
@@ -46,7 +46,7 @@ func toFlag(fs *flag.FlagSet, o *options) {
 	})
 }
 
-// add adds a part, of which there can be one of each kind.
+// add adds a part of -to. A second part of the same kind is an error.
 func (t *target) add(part string) error {
 	if f, err := gdwire.FormatByName(part); err == nil {
 		return setOnce(&t.format, f, "format", part)
@@ -63,6 +63,7 @@ func (t *target) add(part string) error {
 	return setOnce(&t.container, &info, "container", part)
 }
 
+// setOnce sets *dst, which must be nil.
 func setOnce[T any](dst **T, v *T, kind, part string) error {
 	if *dst != nil {
 		return fmt.Errorf("%q is a second %s", part, kind)
@@ -81,8 +82,8 @@ func recodeCheck(o *options) error {
 	return nil
 }
 
-// writer returns the options for writing: those of the target, and otherwise those of the
-// input.
+// writer returns the options for writing: the properties in o.to, and otherwise the properties
+// of the input.
 func (o *options) writer() *options {
 	w := *o
 	if o.to.format != nil {
@@ -108,7 +109,7 @@ func (o *options) writer() *options {
 }
 
 // recodeFile reads packets and writes them again.
-func recodeFile(s *screen, o *options) error {
+func recodeFile(s *stdio, o *options) error {
 	in, err := s.open(o.file(), o)
 	if err != nil {
 		return err
@@ -118,13 +119,13 @@ func recodeFile(s *screen, o *options) error {
 	if _, err := s.out.Write(in.Header); err != nil {
 		return err
 	}
-	if err := s.out.Flush(); err != nil { // seal can write to the file
+	if err := s.out.Flush(); err != nil { // writeContainer can write to outFile without this buffer
 		return err
 	}
 	var n int64
-	err = s.seal(w, func(out io.Writer) error {
+	err = s.writeContainer(w, func(out io.Writer) error {
 		err := s.show(o.Packets(s.progress(in, in.Size)), newRecodePrinter(s, out, w).counting(&n), in.Live)
-		if err == errBad && s.file != nil {
+		if err == errBad && s.outFile != nil {
 			return errBad // do not replace the file
 		}
 		return err
@@ -135,17 +136,19 @@ func recodeFile(s *screen, o *options) error {
 	return err
 }
 
-// newRecodePrinter re-encodes each packet. It drops invalid length-prefixed packets, and
-// writes other invalid values up to the error.
-func newRecodePrinter(s *screen, out io.Writer, o *options) printer {
+// newRecodePrinter returns a printer that re-encodes each packet to out. It drops invalid
+// length-prefixed packets, and writes other invalid values up to the error. To a regular file
+// without a container it writes packets without holding them in memory, because it can set their
+// lengths later.
+func newRecodePrinter(s *stdio, out io.Writer, o *options) printer {
 	if o.Framed() {
 		so := o.Stream()
 		so.MaxPacket = -1 // a packet can grow by missing padding
-		if s.file != nil && out == io.Writer(s.out) {
-			w := stream.NewWriter(s.file, so)
+		if s.outFile != nil && out == io.Writer(s.out) {
+			w := stream.NewWriter(s.outFile, so)
 			return printer{show: func(p *input.Packet) error {
 				err := w.WriteThrough(func(e *gdwire.Encoder) error { return recode(e, p) })
-				if failed := (*os.PathError)(nil); errors.As(err, &failed) && failed.Path == s.file.Name() {
+				if failed := (*os.PathError)(nil); errors.As(err, &failed) && failed.Path == s.outFile.Name() {
 					return outputError{err}
 				}
 				return err

@@ -10,20 +10,21 @@ import (
 	"github.com/gdwire/gdwire/internal/paths"
 )
 
-// An editing is what set, add, delete and copy do.
+// An editing has the options of set, add, delete and copy.
 type editing struct {
 	op    edit.Op
 	tree  *paths.Tree // nil if the lines come from standard input
 	exact bool        // values keep the type that they are written with
-	from  paths.Path  // of copy, and the only path of tree is its target
+	from  paths.Path  // of copy: the path of the value, whose target is the only path of tree
 }
 
-// setCheck parses the edits on the command line, if there are some.
+// setCheck parses the edits of set on the command line, if there are any.
 func setCheck(o *options) error { return linesCheck(o, edit.Set) }
 
-// addCheck is setCheck for add.
+// addCheck parses the edits of add on the command line, if there are any.
 func addCheck(o *options) error { return linesCheck(o, edit.Add) }
 
+// linesCheck parses operands of the form path = value.
 func linesCheck(o *options, op edit.Op) error {
 	o.edit.op = op
 	lines, err := editCheck(o)
@@ -38,7 +39,7 @@ func linesCheck(o *options, op edit.Op) error {
 			_, err = addLine(o.edit.tree, line, nil)
 		}
 	}
-	return swapped(o, err)
+	return withOperandHint(o, err)
 }
 
 // editCheck returns the operands before the file.
@@ -51,8 +52,9 @@ func editCheck(o *options) ([]string, error) {
 	return all, nil
 }
 
-// swapped adds to an error that the file is the last operand, if the first one is a file.
-func swapped(o *options, err error) error {
+// withOperandHint returns err. If the first operand is a file, it adds the hint that the file
+// must be the last operand.
+func withOperandHint(o *options, err error) error {
 	if _, failed := os.Stat(o.operands[0]); err != nil && failed == nil {
 		return fmt.Errorf("%w; the file %s must be the last operand", err, o.operands[0])
 	}
@@ -68,7 +70,7 @@ func deleteCheck(o *options) error {
 			err = addPath(o.edit.tree, text)
 		}
 	}
-	return swapped(o, err)
+	return withOperandHint(o, err)
 }
 
 // copyCheck parses the paths of copy.
@@ -80,9 +82,10 @@ func copyCheck(o *options) error {
 			err = addPath(o.edit.tree, all[1])
 		}
 	}
-	return swapped(o, err)
+	return withOperandHint(o, err)
 }
 
+// addPath adds a path to a tree.
 func addPath(tree *paths.Tree, text string) error {
 	p, err := wholePath(paths.Parse(text))
 	if err == nil {
@@ -109,14 +112,14 @@ func wholePath(p paths.Path, err error) (paths.Path, error) {
 }
 
 // editFile edits values in a file and keeps all other bytes.
-func editFile(s *screen, o *options) error {
+func editFile(s *stdio, o *options) error {
 	if o.edit.tree == nil {
 		o.edit.tree, o.edit.exact = &paths.Tree{}, true
 		if err := readLines(s.in, o.edit.tree); err != nil {
 			return err
 		}
 	}
-	c, closer, err := s.content(o.file(), o)
+	c, closer, err := s.openContent(o.file(), o)
 	if err != nil {
 		return err
 	}
@@ -130,7 +133,7 @@ func editFile(s *screen, o *options) error {
 	if err != nil {
 		return err
 	}
-	err = s.seal(o, func(w io.Writer) error {
+	err = s.writeContainer(o, func(w io.Writer) error {
 		_, err := plan.WriteTo(w)
 		return err
 	})
@@ -140,22 +143,22 @@ func editFile(s *screen, o *options) error {
 	return err
 }
 
-// noteChanges notes the changes of a plan, which are shown when the output is complete.
-func (s *screen) noteChanges(o *options, plan *edit.Plan) {
+// noteChanges adds a note for each change of a plan. Notes are shown when the output is complete.
+func (s *stdio) noteChanges(o *options, plan *edit.Plan) {
 	if o.quiet {
 		return
 	}
 	for _, c := range plan.Changes {
 		switch {
 		case c.Was == "":
-			s.later("%s: %s, was not there", c.Path, c.Text)
+			s.noteAtEnd("%s: %s, was not there", c.Path, c.Text)
 		case c.Text == "":
-			s.later("%s: was %s, is not there", c.Path, c.Was)
+			s.noteAtEnd("%s: was %s, is not there", c.Path, c.Was)
 		default:
-			s.later("%s: %s, was %s", c.Path, c.Text, c.Was)
+			s.noteAtEnd("%s: %s, was %s", c.Path, c.Text, c.Was)
 		}
 	}
 	if plan.More > 0 {
-		s.later("and %d more", plan.More)
+		s.noteAtEnd("and %d more", plan.More)
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // open opens the input of the given name and recognizes it.
-func (s *screen) open(name string, o *options) (*input.Source, error) {
+func (s *stdio) open(name string, o *options) (*input.Source, error) {
 	in, err := s.openContainer(name, o)
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (s *screen) open(name string, o *options) (*input.Source, error) {
 
 // openContainer opens the input of the given name, and its container if it is compressed or
 // encrypted.
-func (s *screen) openContainer(name string, o *options) (*input.Source, error) {
+func (s *stdio) openContainer(name string, o *options) (*input.Source, error) {
 	in, err := s.openFile(name, true)
 	if err != nil {
 		return nil, err
@@ -53,13 +53,13 @@ func (s *screen) openContainer(name string, o *options) (*input.Source, error) {
 // prefixed adds the name of the file to an error.
 func prefixed(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
 
-// openFile opens the file of the given name, or standard input. The output may replace it if
-// it is a save.
-func (s *screen) openFile(name string, save bool) (*input.Source, error) {
+// openFile opens the file of the given name, or standard input. If it is a save, the output of
+// a command that edits may replace it.
+func (s *stdio) openFile(name string, save bool) (*input.Source, error) {
 	if input.IsStdin(name) {
 		s.inputRead = true
 		if f, ok := s.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-			s.say("reading from the terminal; end with Ctrl-D, or Ctrl-Z and Enter on Windows")
+			s.logf("reading from the terminal; end with Ctrl-D, or Ctrl-Z and Enter on Windows")
 		}
 	}
 	in, err := input.Open(name, s.in)
@@ -73,9 +73,9 @@ func (s *screen) openFile(name string, save bool) (*input.Source, error) {
 }
 
 // recognize finds the format and frame of the input, unless flags give both.
-func (s *screen) recognize(in *input.Source, o *options) error {
+func (s *stdio) recognize(in *input.Source, o *options) error {
 	if !in.Live {
-		o.forFile(in.Size)
+		o.raiseLimits(in.Size)
 	}
 	if o.given["format"] && o.given["frame"] {
 		return nil
@@ -94,13 +94,14 @@ func (s *screen) recognize(in *input.Source, o *options) error {
 	return s.decide(in, o, &ri, r)
 }
 
-// decide sets format and frame to the recognized ones, or returns an error.
-func (s *screen) decide(in *input.Source, o *options, ri *recognize.Input, r recognize.Result) error {
+// decide sets the format and frame to those of the best reading, or returns an error that says
+// why there is none.
+func (s *stdio) decide(in *input.Source, o *options, ri *recognize.Input, r recognize.Result) error {
 	const choose = "to read it anyway, choose -format and -frame"
 	switch r.Certainty {
 	case recognize.Empty:
 		if !o.nonEmpty {
-			s.note(o, "%s is empty", in.Name)
+			s.infof(o, "%s is empty", in.Name)
 		}
 		if o.Decoder.Format == nil {
 			o.Decoder.Format = gdwire.Godot4
@@ -125,14 +126,14 @@ func (s *screen) decide(in *input.Source, o *options, ri *recognize.Input, r rec
 		recognize.Probably: "probably ", recognize.CutShort: "cut short, probably ", recognize.Damaged: "damaged, probably ",
 	}[r.Certainty]
 	if whole := int64(len(ri.Head)) == ri.Size; whole && len(r.Readings) > 1 && r.Certainty == recognize.Probably {
-		how = "" // the values are the same; of a pipe they may be the start of another value
+		how = "" // all readings have the same values, and nothing can follow, as it could in a pipe
 	}
 	what := fmt.Sprintf("%s%v, %s%s", how, reading.Format, frameText(reading.Frame), containerText(o.container))
 	if how != "" && o.writes {
 		return choiceError{fmt.Errorf("%s is %s; to write it, confirm this with %v", in.Name, what, reading)}
 	}
 	if _, ok := terminal(s.errs); ok || how != "" {
-		s.note(o, "%s is %s", in.Name, what)
+		s.infof(o, "%s is %s", in.Name, what)
 	}
 	return nil
 }
@@ -157,7 +158,7 @@ func containerText(info *fileaccess.Info) string {
 }
 
 // ambiguous returns an error that shows each reading.
-func (s *screen) ambiguous(in *input.Source, o *options, ri *recognize.Input, r recognize.Result) error {
+func (s *stdio) ambiguous(in *input.Source, o *options, ri *recognize.Input, r recognize.Result) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s can be read in %d ways; choose one:", in.Name, len(r.Readings))
 	for _, reading := range r.Readings {
@@ -171,7 +172,7 @@ func (s *screen) ambiguous(in *input.Source, o *options, ri *recognize.Input, r 
 // firstLine returns the first line that flat shows.
 func firstLine(head []byte, o *options) string {
 	var out bytes.Buffer
-	s := newScreen(nil, &out, io.Discard)
+	s := newStdio(nil, &out, io.Discard)
 	v := newFlatPrinter(s, o)
 	for p := range o.Packets(bytes.NewReader(head)) {
 		_ = v.show(p) // an invalid value is shown up to its error

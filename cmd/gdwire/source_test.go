@@ -23,7 +23,7 @@ func recognized(t *testing.T, name string, pipe bool, key *fileaccess.Key) (*opt
 	f, err := os.Open(name)
 	require.NoError(t, err)
 	defer f.Close()
-	s := newScreen(struct{ *os.File }{f}, &out, &errs)
+	s := newStdio(struct{ *os.File }{f}, &out, &errs)
 	o := newOptions()
 	o.key = key
 	if pipe {

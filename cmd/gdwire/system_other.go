@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// terminated is the signal that ends a program.
+// terminated is the signal by which systems and service managers end a program.
 const terminated = syscall.SIGTERM
 
-// isClosedPipe reports whether the reader of the output is gone.
+// isClosedPipe reports whether err says that the reader of the output has closed it.
 func isClosedPipe(err error) bool {
 	return errors.Is(err, io.ErrClosedPipe) || err != nil && strings.Contains(err.Error(), "closed pipe")
 }

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// terminated is the signal that ends a program.
+// terminated is the signal by which systems and service managers end a program.
 const terminated = syscall.SIGTERM
 
 const (
@@ -15,7 +15,7 @@ const (
 	errNotConnected syscall.Errno = 233
 )
 
-// isClosedPipe reports whether the reader of the output is gone.
+// isClosedPipe reports whether err says that the reader of the output has closed it.
 func isClosedPipe(err error) bool {
 	for _, closed := range []error{syscall.EPIPE, errBrokenPipe, errNoData, errNotConnected} {
 		if errors.Is(err, closed) {

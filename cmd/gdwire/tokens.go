@@ -13,32 +13,33 @@ import (
 	"github.com/gdwire/gdwire/internal/paths"
 )
 
-// newTokenPrinter shows each token as a line: offset, nesting, kind and content.
-func newTokenPrinter(s *screen, _ *options) printer {
-	v := &tokenPrinter{screen: s}
+// newTokenPrinter returns a printer that shows each token as a line: offset, nesting, kind and
+// content.
+func newTokenPrinter(s *stdio, _ *options) printer {
+	v := &tokenPrinter{stdio: s}
 	for k := range v.kinds {
-		v.kinds[k], v.contents[k] = s.paint.plain, s.paint.data
+		v.kinds[k], v.contents[k] = s.colors.plain, s.colors.data
 	}
 	for k, c := range map[gdwire.Kind]*color.Color{
-		gdwire.KindDictStart: s.paint.open, gdwire.KindArrayStart: s.paint.open, gdwire.KindObjectStart: s.paint.open,
-		gdwire.KindPackedStart: s.paint.open, gdwire.KindNodePathStart: s.paint.open, gdwire.KindImageStart: s.paint.open,
-		gdwire.KindDictKey: s.paint.dim, gdwire.KindEnd: s.paint.dim,
+		gdwire.KindDictStart: s.colors.open, gdwire.KindArrayStart: s.colors.open, gdwire.KindObjectStart: s.colors.open,
+		gdwire.KindPackedStart: s.colors.open, gdwire.KindNodePathStart: s.colors.open, gdwire.KindImageStart: s.colors.open,
+		gdwire.KindDictKey: s.colors.dim, gdwire.KindEnd: s.colors.dim,
 	} {
 		v.kinds[k], v.contents[k] = c, c
 	}
-	v.contents[gdwire.KindStringChunk], v.contents[gdwire.KindProperty] = s.paint.text, s.paint.text
+	v.contents[gdwire.KindStringChunk], v.contents[gdwire.KindProperty] = s.colors.text, s.colors.text
 	return printer{show: v.show}
 }
 
 type tokenPrinter struct {
-	*screen
+	*stdio
 	kinds, contents [256]*color.Color
 }
 
 func (v *tokenPrinter) show(p *input.Packet) error {
 	if p.Framed() {
 		head := fmt.Sprintf("packet %d, offset %d, %d bytes", p.Index, p.Offset, p.Size)
-		if _, err := fmt.Fprintln(v.out, v.paint.bold.Sprint(head)); err != nil {
+		if _, err := fmt.Fprintln(v.out, v.colors.bold.Sprint(head)); err != nil {
 			return err
 		}
 	}
@@ -48,7 +49,7 @@ func (v *tokenPrinter) show(p *input.Packet) error {
 			return err
 		}
 		if t.Kind() == gdwire.KindEnd || text {
-			depth-- // the depth of the token that it ends or continues
+			depth-- // show an End like its Start token, and a chunk like the first
 		}
 		if err := v.line(at, depth, t); err != nil {
 			return err
@@ -68,7 +69,7 @@ func (v *tokenPrinter) line(at int64, depth int, t gdwire.Token) error {
 	}
 	left := v.width - len(offset) - 2 - len(space) - len(kind) - 2
 	text := cut(content(t, max(left, 1)), max(left, 1))
-	line := v.paint.dim.Sprint(offset) + "  " + space + v.kinds[t.Kind()].Sprint(kind)
+	line := v.colors.dim.Sprint(offset) + "  " + space + v.kinds[t.Kind()].Sprint(kind)
 	if text != "" {
 		line += "  " + v.contents[t.Kind()].Sprint(text)
 	}
@@ -76,7 +77,7 @@ func (v *tokenPrinter) line(at int64, depth int, t gdwire.Token) error {
 	return err
 }
 
-// content describes the content of a token. It can cut a long one after width columns.
+// content describes the content of a token. It may cut long content after width columns.
 func content(t gdwire.Token, width int) string {
 	switch t.Kind() {
 	case gdwire.KindStringChunk:
@@ -99,7 +100,7 @@ func content(t gdwire.Token, width int) string {
 	return strings.TrimLeft(strings.TrimPrefix(t.String(), t.Kind().String()), " ")
 }
 
-// quote quotes s. It can cut a long s after width columns.
+// quote quotes s. It may cut a long s after width columns.
 func quote(s []byte, width int) string {
 	const column = 4 // maximum number of bytes in a column
 	if most := column * width; len(s) > most {

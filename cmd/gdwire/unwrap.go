@@ -10,7 +10,7 @@ import (
 )
 
 // unwrap writes the content of a compressed or encrypted file.
-func unwrap(s *screen, o *options) error {
+func unwrap(s *stdio, o *options) error {
 	in, err := s.openContainer(o.file(), o)
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func unwrap(s *screen, o *options) error {
 }
 
 // version shows the version of the module.
-func version(s *screen, _ *options) error {
+func version(s *stdio, _ *options) error {
 	v := "(devel)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		v = info.Main.Version

@@ -151,7 +151,7 @@ func (e *editor) isDouble(v *paths.Value) (bool, error) {
 		o.OneValue, o.AllowObjects = true, true
 		d := gdwire.NewDecoder(io.NewSectionReader(c, e.packet.Start, end-e.packet.Start), &o)
 		defer d.Release()
-		double, err := Survey(d)
+		double, err := HasDoubleReals(d)
 		if err != nil {
 			return false, shift(err, e.packet.Start-e.base)
 		}
@@ -166,8 +166,8 @@ func hasReals(v *paths.Value) bool {
 		slices.ContainsFunc(v.Items, func(v paths.Value) bool { return hasReals(&v) })
 }
 
-// Survey reads the next value and reports whether it contains math types of 64 bits.
-func Survey(d *gdwire.Decoder) (double bool, err error) {
+// HasDoubleReals reads the next value and reports whether it contains math types of 64 bits.
+func HasDoubleReals(d *gdwire.Decoder) (double bool, err error) {
 	for t, err := range d.Tokens() {
 		if err != nil {
 			return false, err

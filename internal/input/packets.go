@@ -190,7 +190,7 @@ func newWholeFramer(s *stream.Reader, o *Reading) *framer {
 	var raw []byte
 	return &framer{Reader: s, filled: o.Filled, next: func() (_ *gdwire.Decoder, err error) {
 		raw, err = s.NextRaw(raw[:0])
-		if err == nil && o.Candidates != nil && o.Settle(raw) {
+		if err == nil && o.Candidates != nil && o.DecideFormat(raw) {
 			d = o.NewDecoder()
 		}
 		d.ResetBytes(raw)
@@ -208,9 +208,9 @@ func (o *Reading) NewDecoder() *gdwire.Decoder {
 // maxUndecided is the maximum number of packets that are read in all candidate formats.
 const maxUndecided = 1 << 12
 
-// Settle reports whether the packet decides on one of the candidate formats. The first one
-// is taken if too many packets do not.
-func (o *Reading) Settle(packet []byte) bool {
+// DecideFormat reports whether the packet decides between the candidate formats, and then sets
+// Decoder.Format. If too many packets do not decide, the first candidate remains.
+func (o *Reading) DecideFormat(packet []byte) bool {
 	if o.sameInAll(packet) {
 		return false
 	}

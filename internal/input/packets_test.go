@@ -121,10 +121,10 @@ func TestCandidates(t *testing.T) {
 	o.Decoder.Format = gdwire.Godot3
 	plane := words(14, 0, 0, 0, 0) // Color of Godot 3
 	for range maxUndecided {
-		require.False(t, o.Settle(plane))
+		require.False(t, o.DecideFormat(plane))
 	}
 	require.NotEmpty(t, o.Candidates)
-	require.False(t, o.Settle(plane))
+	require.False(t, o.DecideFormat(plane))
 	require.Empty(t, o.Candidates)
 	require.Equal(t, gdwire.Godot3, o.Decoder.Format)
 }

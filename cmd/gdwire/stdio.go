@@ -20,12 +20,13 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A screen has the standard streams of a command and their properties.
-type screen struct {
-	in   io.Reader
-	out  *bufio.Writer
-	errs io.Writer
-	file *os.File // the regular file that out writes to, or nil
+// A stdio has the standard streams of a command, what is known about them, and the output file
+// that can replace standard output.
+type stdio struct {
+	in      io.Reader
+	out     *bufio.Writer
+	errs    io.Writer
+	outFile *os.File // the regular file that out writes to, for writers that seek; or nil
 
 	inputRead bool // in is the input of the command
 
@@ -34,11 +35,11 @@ type screen struct {
 
 	notes []string // messages for the end
 
-	terminal bool // out is a terminal
-	width    int  // columns of out
-	paint    palette
-	warn     *color.Color // for errs
-	bar      *progressbar.ProgressBar
+	isTerminal bool // out is a terminal
+	width      int  // columns of out
+	colors     palette
+	warn       *color.Color // for errs
+	bar        *progressbar.ProgressBar
 }
 
 // A palette has the colors of the output.
@@ -53,15 +54,15 @@ const (
 	barInterval = time.Second / 10
 )
 
-func newScreen(in io.Reader, out, errs io.Writer) *screen {
-	s := &screen{in: in, out: bufio.NewWriterSize(out, outBuffer), errs: errs, width: plainWidth}
+func newStdio(in io.Reader, out, errs io.Writer) *stdio {
+	s := &stdio{in: in, out: bufio.NewWriterSize(out, outBuffer), errs: errs, width: plainWidth}
 	if f, ok := terminal(out); ok {
-		s.terminal = true
+		s.isTerminal = true
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 			s.width = w
 		}
 	}
-	s.paint = newPalette(out)
+	s.colors = newPalette(out)
 	s.warn = pen(errs, color.FgRed)
 	return s
 }
@@ -80,8 +81,8 @@ func terminal(w io.Writer) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// pen returns a color that is used if w is a terminal and NO_COLOR is not set, or if
-// CLICOLOR_FORCE is set.
+// pen returns a color for text that is written to w. It has an effect if w is a terminal and
+// NO_COLOR is not set, or if CLICOLOR_FORCE is set.
 func pen(w io.Writer, a ...color.Attribute) *color.Color {
 	c := color.New(a...)
 	_, shows := terminal(w)
@@ -94,8 +95,8 @@ func pen(w io.Writer, a ...color.Attribute) *color.Color {
 	return c
 }
 
-// report shows an error.
-func (s *screen) report(err error) {
+// report writes an error to errs, with the flag that raises the limit in it.
+func (s *stdio) report(err error) {
 	text := err.Error()
 	if !strings.HasPrefix(text, "gdwire") {
 		text = "gdwire: " + text
@@ -104,7 +105,7 @@ func (s *screen) report(err error) {
 	fmt.Fprintln(s.errs, s.warn.Sprint(printable(text)+flagFor(err)))
 }
 
-// flagFor returns the flag for the limit in an error.
+// flagFor returns a hint at the flag for the limit in an error, or "".
 func flagFor(err error) string {
 	name := ""
 	var limit *gdwire.LimitError
@@ -123,31 +124,31 @@ func flagFor(err error) string {
 	return ""
 }
 
-// say writes a message to errs.
-func (s *screen) say(format string, args ...any) {
+// logf writes a message to errs.
+func (s *stdio) logf(format string, args ...any) {
 	s.clear()
 	fmt.Fprintln(s.errs, "gdwire: "+printable(fmt.Sprintf(format, args...)))
 }
 
-// later is say after the command has succeeded.
-func (s *screen) later(format string, args ...any) {
+// noteAtEnd stores a message that is written to errs if the command succeeds.
+func (s *stdio) noteAtEnd(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
-// showNotes shows the messages of later. If nobody reads them, the command still succeeds.
-func (s *screen) showNotes() {
+// showNotes writes the messages of noteAtEnd. If nobody reads them, the command still succeeds.
+func (s *stdio) showNotes() {
 	if len(s.notes) > 0 {
 		ignoreClosedPipe()
 	}
 	for _, note := range s.notes {
-		s.say("%s", note)
+		s.logf("%s", note)
 	}
 }
 
-// note is say, unless -q is given.
-func (s *screen) note(o *options, format string, args ...any) {
+// infof writes a message to errs, unless -q is given.
+func (s *stdio) infof(o *options, format string, args ...any) {
 	if !o.quiet {
-		s.say(format, args...)
+		s.logf(format, args...)
 	}
 }
 
@@ -173,7 +174,7 @@ func printable(text string) string {
 
 // progress returns a Reader of r, a file of the given size, that shows a progress bar if
 // the file is large.
-func (s *screen) progress(r io.Reader, size int64) io.Reader {
+func (s *stdio) progress(r io.Reader, size int64) io.Reader {
 	if _, ok := terminal(s.errs); !ok || size < largeInput {
 		return r
 	}
@@ -189,7 +190,7 @@ func (s *screen) progress(r io.Reader, size int64) io.Reader {
 }
 
 // clear removes the progress bar.
-func (s *screen) clear() {
+func (s *stdio) clear() {
 	if s.bar != nil {
 		_ = s.bar.Clear()
 	}
