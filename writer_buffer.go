@@ -194,6 +194,9 @@ func appendPieces[S string | []byte](s *sink, head []byte, body S, tail []byte) 
 	return err
 }
 
+// The functions that follow test len(buf) and not limit: where limit is smaller, reserve has made
+// sure that all bytes fit.
+
 // appendShort appends a piece. If it does not fit, appendShort flushes first, and splits the
 // piece only if it is longer than the buffer, so never before an Unknown count. It copies p
 // and never passes it to the Writer, because then p, a variable of the caller, would be

@@ -41,7 +41,7 @@ func (e *Encoder) WriteToken(t Token) error {
 		return e.writeTextChunk(t)
 	case KindNodePathStart:
 		names, subnames, _ := t.NodePath()
-		flags := t.flags() & (flagAbsolute | flagProperty | flagOldNodePath)
+		flags := t.flags() & (flagAbsolute | flagProperty | flagOldNodePath) // flagOffset is the token's
 		return e.beginNodePath(names, subnames, flags)
 	case KindObjectStart:
 		return beginObject(e, t.Bytes(), t.count())
@@ -55,7 +55,7 @@ func (e *Encoder) WriteToken(t Token) error {
 		}
 		e.markKey()
 		return nil
-	case KindPackedStart:
+	case KindPackedStart: // of a Decoder, so the type is a packed array
 		if t.Type() == TypePackedStringArray {
 			return e.beginCounted(TypePackedStringArray, t.count())
 		}
@@ -158,6 +158,7 @@ func (e *Encoder) writeTextChunk(t Token) error {
 		}
 		left, nul = left+1, 0 // the counted NUL is missing
 	}
+	// The last chunk can be too short only in a string that BeginString has begun with Unknown.
 	if n := uint64(len(text)); n > left || t.Last() && n < left && !f.has(flagUnknown) {
 		return e.fail(wrapf(ErrCount, "chunk of %d bytes where %d are left", n, left))
 	}

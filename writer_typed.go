@@ -241,8 +241,7 @@ const shortText = 8
 // WriteString writes a String, or the next name of a NodePath, or the next string of a
 // PackedStringArray. Engines drop a leading U+FEFF, and the text after a NUL.
 func (e *Encoder) WriteString(s string) error {
-	// Most texts are short and ASCII: with its padding, such a text is one word: -23 % of
-	// encode.
+	// Most texts are short and ASCII. Such a text and its padding are one word: -23 % of encode.
 	n, size := e.n&math.MaxInt, len(s)
 	var word uint64 // wire.Short(s), with a branch for each range of sizes, where loads overlap
 	switch {
@@ -327,15 +326,15 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 // writeTextSlow writes text on the slow path: a whole string or name, or the first bytes of a
 // string of n bytes, whose frame it opens. It checks the position before the text, so that the
 // error of a misplaced call does not depend on the text. text is written together with the head,
-// so that an error leaves neither written.
+// so that an error leaves neither written. A name has no header, and its type is the NodePath's or
+// array's: t does not matter.
 func writeTextSlow[S string | []byte](e *Encoder, t Type, n int64, text S, whole bool) error {
 	if err := e.Err(); err != nil {
 		return err
 	}
 	var b [8]byte
 	head, f := b[:0], frame{content: content{kind: KindStringChunk, typ: t}}
-	// A name belongs to the value around it, and in engines' PackedStringArrays ends in a NUL.
-	if e.want() == wantName { // t does not matter: names have no header
+	if e.want() == wantName {
 		f.typ, f.names = e.top().typ, e.nameNUL
 	} else {
 		forms, err := e.begin(t)
@@ -389,7 +388,7 @@ func writeSignal[S string | []byte](e *Encoder, name S, object uint64) error {
 		return err
 	}
 	var b [8]byte
-	var end [12]byte
+	var end [12]byte // the padding of the name, which is zero, and the id
 	head := appendWords(b[:0], forms[0].header, uint32(len(name)))
 	return writeValue(e, head, name, le.AppendUint64(end[:wire.Padding(uint32(len(name)))], object))
 }
@@ -421,7 +420,8 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	if strings.HasPrefix(nodePath, "/") {
 		absolute = nodePathAbsolute
 	}
-	// In one pass, because most are short: -35 % of Marshal. The slow path has the errors.
+	// In one pass, because most are short: -35 % of Marshal. The head is put after the names, which
+	// are counted on the way. The slow path has the errors, and overwrites what PutNames has left.
 	if e.fast(fastSize + wire.ShortNames) {
 		b := e.fastValues[e.n&math.MaxInt:]
 		if names, subnames, size, ok := wire.PutNames((*[wire.ShortNames]byte)(b[fastSize:]), nodePath); ok {
@@ -458,7 +458,9 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	if size > maxName {
 		return e.fail(wrapf(ErrRange, "NodePath of %d bytes is too long", size))
 	}
-	if err := e.reserve(size); err != nil { // so that a LimitError leaves none of it written
+	// So that a LimitError leaves none of it written. After it, only the Writer can fail, and the
+	// sink keeps its error.
+	if err := e.reserve(size); err != nil {
 		return e.fail(err)
 	}
 	var head [16]byte
