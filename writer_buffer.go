@@ -150,8 +150,7 @@ func (s *sink) appendTwoWords(header uint32, size int, first, last uint64) bool 
 	last >>= uint(8*(16-size)) & 63                      // without the bytes that first has, too
 	if values := s.fastValues; n <= len(values)-most {
 		b := (*[most]byte)(values[n:])
-		le.PutUint32(b[:], header)
-		le.PutUint32(b[4:], length)
+		le.PutUint64(b[:], uint64(header)|uint64(length)<<32)
 		le.PutUint64(b[8:], first)
 		le.PutUint64(b[16:], last)
 		s.n = n + 8 + int(wire.Padded(length))

@@ -73,8 +73,7 @@ func (e *Encoder) WriteFloat(v float64) error {
 	if e.fast(fastSize) {
 		b, forms := (*[fastSize]byte)(e.fastValues[e.n&math.MaxInt:]), &e.forms[TypeFloat]
 		if float64(f) == v { // All formats have floats of 32 bits.
-			le.PutUint32(b[:], forms[0].header)
-			le.PutUint32(b[4:], math.Float32bits(f))
+			le.PutUint64(b[:], uint64(forms[0].header)|uint64(math.Float32bits(f))<<32)
 			e.advance(8)
 			e.count(1)
 			return nil
@@ -263,8 +262,7 @@ func (e *Encoder) WriteString(s string) error {
 	// they are names, which have no header.
 	if values := e.fastValues; n <= len(values)-fastSize {
 		b := (*[fastSize]byte)(values[n:])
-		le.PutUint32(b[:], stringHeader)
-		le.PutUint32(b[4:], uint32(size))
+		le.PutUint64(b[:], stringHeader|uint64(size)<<32)
 		le.PutUint64(b[8:], word)
 		e.advance((8 + size + 3) &^ 3)
 		e.count(1)
