@@ -411,7 +411,7 @@ func TestWriterFaultsInLongText(t *testing.T) {
 	}
 }
 
-// Permanently broken Readers are in attacks_test.go. These are Writers.
+// Permanently broken Readers are in internal/conformance. These are Writers.
 
 var errBroken = errors.New("broken")
 

@@ -178,6 +178,25 @@ func TestContributing(t *testing.T) {
 	}
 }
 
+// The files to which documents link exist.
+func TestLinks(t *testing.T) {
+	t.Chdir("../..")
+	code := regexp.MustCompile("(?s)```.*?```|`[^`]*`")
+	link := regexp.MustCompile(`\]\(([^):#\s]+)[)#]`)
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(string(b), ""), -1) {
+			_, err := os.Stat(filepath.Join(filepath.Dir(path), filepath.FromSlash(m[1])))
+			assert.NoError(t, err, path)
+		}
+		return nil
+	}))
+}
+
 // Every exported name is used in a test or an example; those of the root package also in the
 // tests and the model of its formats.
 func TestExported(t *testing.T) {

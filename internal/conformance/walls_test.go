@@ -36,6 +36,13 @@ var walls = map[string]string{
 	"Decoder.abandoned":  "reader_loops.go reader.go",                  // reset
 	"Decoder.options":    "reader.go reader_values.go writer_token.go", // their address; by WriteRaw for its Decoder
 
+	// The calls of an Encoder.
+	"Encoder":         "writer.go",
+	"Encoder.accepts": "copy.go",
+	"Encoder.partial": "writer_container.go writer.go", // reset
+	"Encoder.rune":    "writer_container.go writer.go", // reset
+	"Encoder.raw":     "writer_token.go",
+
 	// The bytes of an Encoder.
 	"sink":       "writer_buffer.go",
 	"sink.spare": "writer_buffer.go writer_typed.go", // memory for one call: a local array would be allocated
