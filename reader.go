@@ -50,8 +50,8 @@ import (
 //	state.go          the open containers, as an Encoder has them
 //	format.go         the tables of types, for both
 //	reader.go         Reset, ReadToken and PeekKind
-//	reader_slow.go    the slow path: what is next, waiting for bytes, errors
-//	reader_values.go  its fields: each kind of value, strings and packed data
+//	reader_slow.go    the slow path: earlier calls, errors, waiting for the fields of a token
+//	reader_values.go  these fields: each kind of value, strings and packed data
 //	reader_fast.go    the fast path
 //	reader_typed.go, reader_loops.go, reader_bulk.go, copy.go  calls that use both
 //	path.go           where an error is

@@ -9,9 +9,11 @@ import (
 
 // The slow path reads whatever the fast path does not: top-level values, containers with declared
 // types, objects, texts in chunks, Strict, and every token that is not completely in the buffer.
+//
 // Calls enter it with start, which returns the error of an earlier call or brings the Decoder into
 // a plain state: no valid token, no active bulk read, no abandoned container. Then want tells what
-// is next.
+// is next, and a lookahead reads it. Only the slow path waits for bytes and makes errors: of the
+// input with fail, which stay, and of calls that do not fit the input with errorAt, which do not.
 
 // readSlow reads the next token on the slow path.
 func (d *Decoder) readSlow() (Token, error) {
