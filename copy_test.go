@@ -15,7 +15,7 @@ import (
 // leaves the value in the Decoder.
 func TestCopyValueFaults(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(nil, s.options(minWindow))
+		d := NewDecoder(nil, s.options(smallestChunk))
 		defer d.Release()
 		d.Reset(plain(s.packet))
 		count := len(tokens(t, d))
@@ -256,8 +256,8 @@ func TestCopyValueDeclaredTypes(t *testing.T) {
 
 func TestCopyingAllocatesNothing(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		for _, window := range []int{minWindow, DefaultMaxChunk} {
-			d := NewDecoder(nil, s.options(window))
+		for _, maxChunk := range []int{smallestChunk, DefaultMaxChunk} {
+			d := NewDecoder(nil, s.options(maxChunk))
 			defer d.Release()
 			e := NewEncoder(io.Discard, &EncoderOptions{Format: s.format})
 			defer e.Release()

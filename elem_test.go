@@ -147,8 +147,8 @@ func testElements[T Packable](t *testing.T, writable ...Type) {
 				require.NoError(t, err, "%v", typ)
 				require.NoError(t, e.End())
 
-				for _, window := range []int{minWindow, 64, DefaultMaxChunk} {
-					d := NewDecoder(nil, &DecoderOptions{MaxChunk: window})
+				for _, maxChunk := range []int{smallestChunk, 64, DefaultMaxChunk} {
+					d := NewDecoder(nil, &DecoderOptions{MaxChunk: maxChunk})
 					defer d.Release()
 					d.Reset(plain(b.Bytes()))
 					narrower := readTo(t, d, 1).unit() > unitOfAlone[T]() && unitOfAlone[T]() < wire.Float32
@@ -158,7 +158,7 @@ func testElements[T Packable](t *testing.T, writable ...Type) {
 						continue
 					}
 					require.NoError(t, err)
-					require.Equal(t, src, got, "%v, window %d", typ, window)
+					require.Equal(t, src, got, "%v, maxChunk %d", typ, maxChunk)
 
 					// In pieces, starting in the middle, with chunks in between.
 					d.Reset(plain(b.Bytes()))

@@ -102,11 +102,11 @@ func FuzzSkips(f *testing.F) {
 	})
 }
 
-// FuzzWindows reads the values of packets with read buffers of several sizes, by
+// FuzzBufferSizes reads the values of packets with read buffers of several sizes, by
 // tokens and in bulk: they are the same.
-func FuzzWindows(f *testing.F) {
+func FuzzBufferSizes(f *testing.F) {
 	fuzz.AddSeeds(f.Add)
-	f.Fuzz(func(t *testing.T, p []byte, n uint64) { requireAnyWindow(t, p, fuzz.Seed(n).Options()) })
+	f.Fuzz(func(t *testing.T, p []byte, n uint64) { requireAnyBufferSize(t, p, fuzz.Seed(n).Options()) })
 }
 
 // FuzzMemory reads packets in every way that keeps nothing: memory follows the
@@ -292,9 +292,9 @@ func requireSmall(t *testing.T, p []byte, d *gdwire.Decoder) {
 	}
 }
 
-// requireAnyWindow expects the same values for every size of the read buffer,
+// requireAnyBufferSize expects the same values for every size of the read buffer,
 // whether the length is known or not.
-func requireAnyWindow(t *testing.T, p []byte, o gdwire.DecoderOptions) {
+func requireAnyBufferSize(t *testing.T, p []byte, o gdwire.DecoderOptions) {
 	for _, known := range []bool{true, false} {
 		var want []model.Value
 		var fault error
@@ -308,8 +308,8 @@ func requireAnyWindow(t *testing.T, p []byte, o gdwire.DecoderOptions) {
 			if i == 0 {
 				want, fault = got, err
 			}
-			require.Equal(t, want, got, "window %d", size)
-			require.Equal(t, fuzz.ErrorText(fault), fuzz.ErrorText(err), "window %d, length known: %v", size, known)
+			require.Equal(t, want, got, "maxChunk %d", size)
+			require.Equal(t, fuzz.ErrorText(fault), fuzz.ErrorText(err), "maxChunk %d, length known: %v", size, known)
 
 			d.Reset(&fuzz.FlakyReader{R: iotest.OneByteReader(bytes.NewReader(p))})
 			if known {
@@ -317,8 +317,8 @@ func requireAnyWindow(t *testing.T, p []byte, o gdwire.DecoderOptions) {
 			}
 			got, err = readValues(d, model.ReadBulk)
 			d.Release()
-			require.Equal(t, want, got, "in bulk, window %d", size)
-			require.Equal(t, fuzz.ErrorText(fault), fuzz.ErrorText(err), "in bulk, window %d, length known: %v", size, known)
+			require.Equal(t, want, got, "in bulk, maxChunk %d", size)
+			require.Equal(t, fuzz.ErrorText(fault), fuzz.ErrorText(err), "in bulk, maxChunk %d, length known: %v", size, known)
 		}
 	}
 }

@@ -115,8 +115,8 @@ type sample struct {
 	packet []byte
 }
 
-func (s sample) options(window int) *DecoderOptions {
-	return &DecoderOptions{Format: s.format, MaxChunk: window, AllowObjects: true}
+func (s sample) options(maxChunk int) *DecoderOptions {
+	return &DecoderOptions{Format: s.format, MaxChunk: maxChunk, AllowObjects: true}
 }
 
 // samples have every kind of value once and are short enough to be cut at every

@@ -147,15 +147,15 @@ func TestLimitsOfGodot2(t *testing.T) {
 // an error at that count.
 func TestLimitOfBytes(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(nil, s.options(minWindow))
+		d := NewDecoder(nil, s.options(smallestChunk))
 		defer d.Release()
 		d.ResetBytes(s.packet)
 		for start := int64(0); start < int64(len(s.packet)); start = d.InputOffset() {
 			require.NoError(t, d.SkipValue())
 			value := s.packet[start:d.InputOffset()]
 			size := int64(len(value))
-			for _, window := range []int{minWindow, 0} {
-				o := s.options(window)
+			for _, maxChunk := range []int{smallestChunk, 0} {
+				o := s.options(maxChunk)
 				o.Limits.Bytes = size
 				limited := NewDecoder(nil, o)
 				eachReader(limited, append(bytes.Clone(value), value...), func(name string) {
@@ -612,12 +612,12 @@ func TestLimitOfBytesWithoutPadding(t *testing.T) {
 		{"long String of Godot 2", Godot2, bytesOf(4, 33, bytes.Repeat([]byte("x"), 33)), 3},
 	} {
 		size := len(c.packet)
-		for _, window := range []int{minWindow, 0} {
+		for _, maxChunk := range []int{smallestChunk, 0} {
 			for limit := size; limit <= size+c.pad; limit++ {
 				for have := 0; have <= c.pad; have++ {
-					d := NewDecoder(nil, &DecoderOptions{Format: c.format, MaxChunk: window, Limits: Limits{Bytes: int64(limit)}})
+					d := NewDecoder(nil, &DecoderOptions{Format: c.format, MaxChunk: maxChunk, Limits: Limits{Bytes: int64(limit)}})
 					eachReader(d, append(c.packet[:size:size], wire.Zeros(have)...), func(name string) {
-						name = fmt.Sprintf("%s: %d bytes of padding, limit %d, window %d, %s", c.name, have, limit-size, window, name)
+						name = fmt.Sprintf("%s: %d bytes of padding, limit %d, maxChunk %d, %s", c.name, have, limit-size, maxChunk, name)
 						err := readAll(d)
 						if size+have <= limit {
 							require.Equal(t, io.EOF, err, name)
@@ -658,8 +658,8 @@ func TestLimitOfBytesAfterInvalidText(t *testing.T) {
 			packet := bytesOf(idString, n, text, 0)
 			text[bad] = 'x'
 			for limit := 8 + n; limit < 8+(n+3)&^3; limit++ {
-				for _, window := range []int{minWindow, 20, 0} {
-					d := NewDecoder(nil, &DecoderOptions{MaxChunk: window, Limits: Limits{Bytes: int64(limit)}})
+				for _, maxChunk := range []int{smallestChunk, 20, 0} {
+					d := NewDecoder(nil, &DecoderOptions{MaxChunk: maxChunk, Limits: Limits{Bytes: int64(limit)}})
 					eachReader(d, packet, func(string) {
 						requireError(t, readAll(d), 8+bad, "$", ErrUTF8)
 					})

@@ -115,8 +115,8 @@ func TestPathsOfKeysOutsideTheBuffer(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, window := range []int{minWindow, 64, DefaultMaxChunk} {
-				d := NewDecoder(&slowReader{b}, &DecoderOptions{MaxChunk: window, AllowObjects: true})
+			for _, maxChunk := range []int{smallestChunk, 64, DefaultMaxChunk} {
+				d := NewDecoder(&slowReader{b}, &DecoderOptions{MaxChunk: maxChunk, AllowObjects: true})
 				for i := range depth {
 					readTo(t, d, 1)
 					if i%3 != 2 {
@@ -134,14 +134,14 @@ func TestPathsOfKeysOutsideTheBuffer(t *testing.T) {
 					}
 				}
 				readTo(t, d, 1)
-				require.Equal(t, path, string(d.AppendPath(nil)), "window %d", window)
+				require.Equal(t, path, string(d.AppendPath(nil)), "maxChunk %d", maxChunk)
 				require.NoError(t, skip(d))
 				require.NoError(t, skip(d))
 				err := skip(d)
 				var e *Error
 				require.ErrorAs(t, err, &e)
 				require.ErrorIs(t, err, ErrType)
-				require.Equal(t, (path + "[2]")[:min(len(path)+3, maxPath)], e.Path, "window %d", window)
+				require.Equal(t, (path + "[2]")[:min(len(path)+3, maxPath)], e.Path, "maxChunk %d", maxChunk)
 				d.Release()
 			}
 		})

@@ -6,6 +6,10 @@ import "github.com/valyala/bytebufferpool"
 // what Decoders return is copied, or valid only until Release.
 var pool bytebufferpool.Pool
 
+// bufferSize is the usual size of the buffers of Decoders and Encoders, a power of two as in the
+// pool. Both have the same, because the pool learns which sizes are in use and drops rare ones.
+const bufferSize = DefaultMaxChunk + history + headroom
+
 // maxPooled is the capacity of the largest buffer that is returned to the pool. Larger
 // ones, which long names and containers of Unknown count need, would stay in memory.
 const maxPooled = 64 << 10

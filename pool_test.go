@@ -384,7 +384,7 @@ func TestReleasedBuffersAreReused(t *testing.T) {
 			d.Release()
 		}
 	})
-	require.Less(t, n, uint64(rounds*windowBuffer/2))
+	require.Less(t, n, uint64(rounds*bufferSize/2))
 }
 
 // The size of the largest read buffer, doubled, does not fit an int of 32 bits.
@@ -393,7 +393,7 @@ func TestLargestBufferGrows(t *testing.T) {
 		t.Skip("takes the memory of 32 bits")
 	}
 	defer runtime.GC() // or the next collection waits for twice as much
-	s := source{buffer: getBuffer(maxWindow + history + headroom)}
+	s := source{buffer: getBuffer(largestChunk + history + headroom)}
 	s.buf = s.buffer.B
 	n := len(s.buf) + 100
 	s.grow(n)

@@ -61,14 +61,10 @@ import (
 const DefaultMaxChunk = 16<<10 - 128
 
 const (
-	// windowBuffer is the default size of the read buffer, a power of two as in
-	// the pool.
-	windowBuffer = DefaultMaxChunk + history + headroom
-
-	// minWindow and maxWindow bound DecoderOptions.MaxChunk; the sum of its maximum, history
+	// smallestChunk and largestChunk bound DecoderOptions.MaxChunk; the sum of its maximum, history
 	// and headroom fits an int on all machines.
-	minWindow = 16
-	maxWindow = 1 << 30
+	smallestChunk = 16
+	largestChunk  = 1 << 30
 	// history is the number of consumed bytes that the read buffer keeps, so that
 	// a path can quote the latest key.
 	history = 64
@@ -232,8 +228,8 @@ func (d *Decoder) Release() {
 // It returns as soon as the bytes of the token have been received, and never waits for
 // more. DictKey and End read nothing.
 func (d *Decoder) ReadToken() (Token, error) {
-	win, r, left := d.fastValues, d.r, d.remaining
-	if r > len(win)-fastSize { // also if the fast path of values is off, because win is nil then
+	buf, r, left := d.fastValues, d.r, d.remaining
+	if r > len(buf)-fastSize { // also if the fast path of values is off, because buf is nil then
 		return d.readLast()
 	}
 	if left == 0 {
@@ -246,7 +242,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 		}
 		d.setKey(pos)
 	}
-	b := (*[fastSize]byte)(win[r:])
+	b := (*[fastSize]byte)(buf[r:])
 	head := stringHead
 	if h := le.Uint32(b[:]); h != stringHeader { // as most values are: -6 % of tokens
 		form, ok := d.forms.find(h)
@@ -260,7 +256,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 			return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
 		case shapeMath:
 			end := r + 4 + int(form.size)
-			if end > len(win) {
+			if end > len(buf) {
 				return d.readSlow()
 			}
 			d.pass(end, pos)
@@ -353,11 +349,11 @@ func (d *Decoder) readLast() (Token, error) {
 // most 4 bytes, because these contain the kind.
 func (d *Decoder) PeekKind() Kind {
 	d.drop()
-	win, r := d.fastValues, d.r&math.MaxInt
+	buf, r := d.fastValues, d.r&math.MaxInt
 	switch {
-	case d.remaining == 0 && (win != nil || d.fastNames != nil):
+	case d.remaining == 0 && (buf != nil || d.fastNames != nil):
 		return KindEnd
-	case r > len(win)-fastSize: // or the fast path reads no values
+	case r > len(buf)-fastSize: // or the fast path reads no values
 		if d.fastNames != nil {
 			return KindStringChunk
 		}
@@ -365,7 +361,7 @@ func (d *Decoder) PeekKind() Kind {
 	case d.atKey() && d.marked != d.remaining:
 		return KindDictKey
 	}
-	if form, ok := d.forms.find(le.Uint32((*[fastSize]byte)(win[r:])[:])); ok {
+	if form, ok := d.forms.find(le.Uint32((*[fastSize]byte)(buf[r:])[:])); ok {
 		return form.kind
 	}
 	return d.peekSlow()

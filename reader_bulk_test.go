@@ -61,7 +61,7 @@ func TestPayloadWaitsOnlyIfNothingIsThere(t *testing.T) {
 		t.Error("read before all buffered bytes were returned")
 		return 0, io.EOF
 	}))
-	d := NewDecoder(r, &DecoderOptions{MaxChunk: minWindow})
+	d := NewDecoder(r, &DecoderOptions{MaxChunk: smallestChunk})
 	defer d.Release()
 	readTo(t, d, 1)
 	p := d.Payload()

@@ -31,7 +31,7 @@ type fastPath struct {
 	// Derived from the options by configure.
 	format     *Format
 	forms      *formTable
-	noFastPath bool  // there is no fast path: with Strict, or where chunks can be shorter than minWindow
+	noFastPath bool  // there is no fast path: with Strict, or where chunks can be shorter than smallestChunk
 	maxWhole   int   // the maximum length of a string in one chunk and within Limits
 	maxChunk   int   // the maximum length of a chunk
 	maxCount   int64 // the maximum count that the fast path reads: below bit 31 and within Limits
@@ -44,11 +44,11 @@ func (p *fastPath) configure(o *DecoderOptions) {
 	p.format = o.Format
 	p.forms = &o.Format.forms[bit(o.DoubleReals)]
 	p.bounds = o.Limits.bounds()
-	p.maxChunk = min(max(o.MaxChunk, minWindow), maxWindow)
+	p.maxChunk = min(max(o.MaxChunk, smallestChunk), largestChunk)
 	p.maxDepth = int(min(p.bounds[limitDepth], math.MaxInt))
 	p.maxWhole = int(min(int64(p.maxChunk), p.bounds[limitString]))
 	p.maxCount = min(p.bounds[limitElements], sharedBit-1)
-	p.noFastPath = o.Strict || p.maxWhole < minWindow
+	p.noFastPath = o.Strict || p.maxWhole < smallestChunk
 }
 
 // limitValue sets the limits of a top-level value that starts at pos(). The sum for Limits.Values
@@ -86,8 +86,8 @@ func (p *fastPath) take(size int) error {
 // fast path cannot read the value: if it is near the end of the buffer, or has a header with flags of
 // declared types or of no meaning, which the slow path explains.
 func (p *fastPath) fastForm() (f *form, b *[fastSize]byte) {
-	if win, r := p.fastValues, p.r&math.MaxInt; r <= len(win)-fastSize && p.remaining > 0 {
-		b = (*[fastSize]byte)(win[r:])
+	if buf, r := p.fastValues, p.r&math.MaxInt; r <= len(buf)-fastSize && p.remaining > 0 {
+		b = (*[fastSize]byte)(buf[r:])
 		if form, ok := p.forms.find(le.Uint32(b[:])); ok {
 			f = form
 		}
@@ -101,12 +101,12 @@ func (p *fastPath) fastForm() (f *form, b *[fastSize]byte) {
 // incomplete. Without it, typed reads of a packet of 100 bytes take 22 to 62 % more instructions,
 // by the type of its last value.
 func (p *fastPath) lastForm(b *[fastSize]byte) *form {
-	win, r := p.fastValues, p.r
-	n := len(win) - r
+	buf, r := p.fastValues, p.r
+	n := len(buf) - r
 	if n < 4 || n >= fastSize || p.remaining == 0 {
 		return nil
 	}
-	copy(b[:], win[r:])
+	copy(b[:], buf[r:])
 	h := le.Uint32(b[:])
 	form := &p.forms.byHeader[formIndex(h)]
 	size := 4 + int(form.size)
@@ -303,8 +303,8 @@ func (p *fastPath) openFast(form *form, n uint32) bool {
 // a packet of 64 bytes take 61 % more instructions, and packets found and checked 60 %.
 func (p *fastPath) startTop() *form {
 	p.readValuesFast()
-	if win, r := p.fastValues, p.r&math.MaxInt; r <= len(win)-fastSize && !p.noFastPath {
-		form, ok := p.forms.find(le.Uint32((*[fastSize]byte)(win[r:])[:]))
+	if buf, r := p.fastValues, p.r&math.MaxInt; r <= len(buf)-fastSize && !p.noFastPath {
+		form, ok := p.forms.find(le.Uint32((*[fastSize]byte)(buf[r:])[:]))
 		if ok && (form.shape == shapeArray || form.shape == shapeDict || form.shape == shapePacked) {
 			return form
 		}
@@ -369,14 +369,14 @@ func (p *fastPath) shortNodePath(to *hook.NodePathText, b *[fastSize]byte) []byt
 		int64(total) > p.maxCount || p.values+total > uint64(p.bounds[limitValues]) {
 		return nil
 	}
-	win, text, r, n, bits := p.fastValues, to[:], p.r+fastSize, uint(0), uint64(0)
+	buf, text, r, n, bits := p.fastValues, to[:], p.r+fastSize, uint(0), uint64(0)
 	for separator := byte('/'); ; separator = ':' {
 		for ; names > 0; names-- {
 			r &= math.MaxInt
-			if r > len(win)-fastSize {
+			if r > len(buf)-fastSize {
 				return nil
 			}
-			b := (*[fastSize]byte)(win[r:])
+			b := (*[fastSize]byte)(buf[r:])
 			size, word, at := le.Uint32(b[:]), le.Uint64(b[4:]), n&127
 			if size-1 >= 8 {
 				return nil
@@ -412,7 +412,7 @@ func (p *fastPath) longNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte
 	if !ok {
 		return nil
 	}
-	win, r, text, names := p.fastValues, p.r+fastSize, to[:0], le.Uint32(b[4:])&^newNodePathBit
+	buf, r, text, names := p.fastValues, p.r+fastSize, to[:0], le.Uint32(b[4:])&^newNodePathBit
 	if le.Uint32(b[12:]) == nodePathAbsolute {
 		text = append(text, '/')
 	}
@@ -422,22 +422,22 @@ func (p *fastPath) longNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte
 		} else if i > 0 {
 			text = append(text, '/')
 		}
-		if r > len(win)-fastSize {
+		if r > len(buf)-fastSize {
 			return nil
 		}
-		size := int(le.Uint32(win[r:]))
+		size := int(le.Uint32(buf[r:]))
 		r += 4
-		if size <= 0 || size > min(p.maxWhole, nodePathText-len(text), len(win)-r) {
+		if size <= 0 || size > min(p.maxWhole, nodePathText-len(text), len(buf)-r) {
 			return nil
 		}
-		name := win[r : r+size]
+		name := buf[r : r+size]
 		if bytes.IndexByte(name, ':') >= 0 || i < names && bytes.IndexByte(name, '/') >= 0 {
 			return nil
 		}
 		text = append(text, name...)
 		r += int(wire.Padded(uint32(size)))
 	}
-	if r > len(win) || !wire.ValidBytes(text) { // separators are ASCII, so each name is valid, too
+	if r > len(buf) || !wire.ValidBytes(text) { // separators are ASCII, so each name is valid, too
 		return nil
 	}
 	p.values += uint64(total)
@@ -547,8 +547,8 @@ func (p *fastPath) skipFast(open int) {
 // tokens that it skips, only the positions of the last are kept: paths need them if an error
 // follows.
 func (p *fastPath) skipValues(open int) bool {
-	win, r, left, sizes := p.fastValues, p.r, p.remaining, &p.forms.sizes
-	last, before, end := -1, -1, len(win)-4 // last and before are the positions of the last two values in win
+	buf, r, left, sizes := p.fastValues, p.r, p.remaining, &p.forms.sizes
+	last, before, end := -1, -1, len(buf)-4 // last and before are the positions of the last two values in buf
 	for {
 	loop: // its variables stay in registers, because it contains no calls
 		for left > 0 {
@@ -557,14 +557,14 @@ func (p *fastPath) skipValues(open int) bool {
 				break
 			}
 			next := r
-			if h := le.Uint32(win[r : r+4]); h != stringHeader { // of win[r:], it would cost a check of bounds below
-				if next += sizes.of(h); next == r || next > len(win) {
+			if h := le.Uint32(buf[r : r+4]); h != stringHeader { // of buf[r:], it would cost a check of bounds below
+				if next += sizes.of(h); next == r || next > len(buf) {
 					break
 				}
-			} else if r > len(win)-keyBytes {
+			} else if r > len(buf)-keyBytes {
 				break
 			} else {
-				b := (*[keyBytes]byte)(win[r:])
+				b := (*[keyBytes]byte)(buf[r:])
 				switch m := le.Uint32(b[4:]) - 1; { // as wire.ShortText, with one test of the size
 				case m < 4 && le.Uint32(b[8:])&(wire.NotASCII>>32) == 0:
 					next += 12
@@ -595,8 +595,8 @@ func (p *fastPath) skipValues(open int) bool {
 		}
 		var form *form // as fastForm, which looks at the fields: -2 % of SkipValue
 		var b *[fastSize]byte
-		if r <= len(win)-fastSize {
-			b = (*[fastSize]byte)(win[r:])
+		if r <= len(buf)-fastSize {
+			b = (*[fastSize]byte)(buf[r:])
 			if f, ok := p.forms.find(le.Uint32(b[:])); ok {
 				form = f
 			}
@@ -680,12 +680,12 @@ func (p *fastPath) otherSize(form *form, b *[fastSize]byte) int {
 // a head of this size, or 0 if the slow path must handle one of them. Without it, SkipValue takes
 // 138 % more instructions.
 func (p *fastPath) namesSize(head int, n uint32) int {
-	win, r := p.fastValues, p.r+head
+	buf, r := p.fastValues, p.r+head
 	for range n {
-		if r > len(win)-fastSize {
+		if r > len(buf)-fastSize {
 			return 0
 		}
-		b := (*[fastSize]byte)(win[r:])
+		b := (*[fastSize]byte)(buf[r:])
 		n := le.Uint32(b[:])
 		size := wire.ShortText(n, le.Uint64(b[4:]))
 		if size == 0 {
@@ -726,11 +726,11 @@ func (p *fastPath) skipNames() {
 // that an Encoder would write as they are: no containers, no bools but 0 and 1,
 // padding of zeros. Without it, CopyValue takes 264 % more instructions.
 func (p *fastPath) passFast(most int) {
-	win, r, left := p.fastValues, p.r, p.remaining
-	win = win[:min(len(win), r+most)] // no more than the Encoder has room for
+	buf, r, left := p.fastValues, p.r, p.remaining
+	buf = buf[:min(len(buf), r+most)] // no more than the Encoder has room for
 	last := p.tokenPos()
-	for r <= len(win)-fastSize && left > 0 {
-		b := (*[fastSize]byte)(win[r:])
+	for r <= len(buf)-fastSize && left > 0 {
+		b := (*[fastSize]byte)(buf[r:])
 		n := le.Uint32(b[4:])
 		form, ok := p.forms.find(le.Uint32(b[:]))
 		// An Encoder writes bools as 0 or 1, whatever number a lenient Decoder has read as true.
@@ -743,12 +743,12 @@ func (p *fastPath) passFast(most int) {
 			// PlainText tests up to eight bytes of ASCII and their padding at once. Of other text, the
 			// last word has one to three bytes of padding above those of the text.
 			if n-1 >= 8 || !wire.PlainText(le.Uint64(b[8:]), n) {
-				if !p.wholeText(r+8, n) || size > len(win)-r || n&3 != 0 && le.Uint32(win[r+size-4:])>>(8*(n&3)) != 0 {
+				if !p.wholeText(r+8, n) || size > len(buf)-r || n&3 != 0 && le.Uint32(buf[r+size-4:])>>(8*(n&3)) != 0 {
 					break
 				}
 			}
 		}
-		if size > len(win)-r {
+		if size > len(buf)-r {
 			break
 		}
 		last = p.base + uint64(r)

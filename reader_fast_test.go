@@ -27,7 +27,7 @@ func TestSkipsEndWhereReadingDoes(t *testing.T) {
 		}
 		var after []state
 		var kinds []Kind
-		d := NewDecoder(nil, s.options(minWindow))
+		d := NewDecoder(nil, s.options(smallestChunk))
 		defer d.Release()
 		here := func() state {
 			return state{d.Depth(), d.InputOffset(), string(d.AppendPath(nil)), d.WrapError(io.EOF).Error()}
@@ -411,7 +411,7 @@ func TestFastNodePath(t *testing.T) {
 		require.NoError(t, e.Close())
 		b := e.Bytes()
 		d := NewDecoder(nil, nil)
-		for cut := range len(b) + 1 { // in its last bytes, the NodePath is not next to the window's end
+		for cut := range len(b) + 1 { // in its last bytes, the NodePath is not next to the buffer's end
 			if cut > 0 && cut < len(b)-20 && len(b) > 200 {
 				continue
 			}

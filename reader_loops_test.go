@@ -100,8 +100,8 @@ func readLoop[T any](d *Decoder, loop iter.Seq2[T, error], all bool) error {
 	return nil
 }
 
-func fieldsOptions(window int) *DecoderOptions {
-	return &DecoderOptions{MaxChunk: window, Limits: Limits{NameBytes: 150}}
+func fieldsOptions(maxChunk int) *DecoderOptions {
+	return &DecoderOptions{MaxChunk: maxChunk, Limits: Limits{NameBytes: 150}}
 }
 
 func eachSlowReader(d *Decoder, b []byte, f func(name string)) {
@@ -113,11 +113,11 @@ func eachSlowReader(d *Decoder, b []byte, f func(name string)) {
 // eachBody calls loop with each body and each way to read packet. An int of 99 follows the
 // containers that loop reads.
 func eachBody(t *testing.T, packet []byte, loop func(t *testing.T, d *Decoder, b loopBody)) {
-	for _, window := range []int{0, 16} {
+	for _, maxChunk := range []int{0, 16} {
 		for _, b := range loopBodies {
-			d := NewDecoder(nil, fieldsOptions(window))
+			d := NewDecoder(nil, fieldsOptions(maxChunk))
 			eachSlowReader(d, packet, func(name string) {
-				t.Run(fmt.Sprintf("%s/%s/%d", b.name, name, window), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/%s/%d", b.name, name, maxChunk), func(t *testing.T) {
 					loop(t, d, b)
 					n, err := d.ReadInt()
 					require.NoError(t, err)
@@ -534,8 +534,8 @@ func TestOuterLoopLeftFirst(t *testing.T) {
 func TestFieldsKeysStay(t *testing.T) {
 	inner := bytesOf(idDict, 2, str(text32), integer(1), str("short"), integer(2))
 	packet := bytesOf(idDict, 2, str("outer key"), inner, str(text32+"outer"), inner)
-	for _, window := range []int{0, 16} {
-		d := NewDecoder(&slowReader{packet}, fieldsOptions(window))
+	for _, maxChunk := range []int{0, 16} {
+		d := NewDecoder(&slowReader{packet}, fieldsOptions(maxChunk))
 		var all []string
 		for outer, err := range d.Fields() {
 			require.NoError(t, err)
@@ -897,11 +897,11 @@ func TestElementsOfPackedNumbers(t *testing.T) {
 		"nested": bytesOf(idArray, 2, idFloats, 7, floats, idBytes, 7, []byte{0, 1, 2, 3, 4, 5, 6, 0}, idInt, 99),
 	}
 	for name, packet := range packets {
-		for _, window := range []int{0, 16} {
+		for _, maxChunk := range []int{0, 16} {
 			for mask := 0; mask < 1<<7; mask += 5 { // the elements that the body reads
-				d := NewDecoder(nil, fieldsOptions(window))
+				d := NewDecoder(nil, fieldsOptions(maxChunk))
 				eachSlowReader(d, packet, func(reader string) {
-					t.Run(fmt.Sprintf("%s/%s/%d/%b", name, reader, window, mask), func(t *testing.T) {
+					t.Run(fmt.Sprintf("%s/%s/%d/%b", name, reader, maxChunk, mask), func(t *testing.T) {
 						loop := func() {
 							next := 0
 							for i, err := range d.Elements() {

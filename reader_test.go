@@ -19,7 +19,7 @@ import (
 // Reader. Only errors about impossible counts differ.
 func TestResets(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(nil, s.options(minWindow))
+		d := NewDecoder(nil, s.options(smallestChunk))
 		defer d.Release()
 		read := calls[0]
 		d.Reset(plain(s.packet))
@@ -54,11 +54,11 @@ func TestZeroDecoderCanBeReset(t *testing.T) {
 }
 
 func TestResetNReadsNoMore(t *testing.T) {
-	for _, window := range []int{minWindow, DefaultMaxChunk} {
+	for _, maxChunk := range []int{smallestChunk, DefaultMaxChunk} {
 		for _, call := range calls {
 			eachSample(t, func(t *testing.T, s sample) {
 				r := bytes.NewReader(append(s.packet[:len(s.packet):len(s.packet)], "the next packet"...))
-				d := NewDecoder(nil, s.options(window))
+				d := NewDecoder(nil, s.options(maxChunk))
 				defer d.Release()
 				d.ResetN(r, int64(len(s.packet)))
 				call.record(d, 1)
@@ -88,7 +88,7 @@ func TestResetBytesCopiesNothing(t *testing.T) {
 	b := bytesOf(idArray, 2, str("text"), idBytes, 4, []byte("data"))
 	d := new(Decoder)
 	d.ResetBytes(b)
-	require.Nil(t, d.buffer, "a window was taken from the pool")
+	require.Nil(t, d.buffer, "a buffer was taken from the pool")
 	text := readTo(t, d, 2).Bytes()
 	require.Same(t, &b[16], &text[0])
 	require.Equal(t, len(text), cap(text), "appending to a payload would overwrite the packet")
@@ -307,8 +307,8 @@ func TestTokensAreOneValue(t *testing.T) {
 // The offset of WrapError is that of the token's first byte.
 func TestWrapErrorOffset(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		for _, window := range []int{minWindow, 0} {
-			d := NewDecoder(nil, s.options(window))
+		for _, maxChunk := range []int{smallestChunk, 0} {
+			d := NewDecoder(nil, s.options(maxChunk))
 			eachReader(d, s.packet, func(name string) {
 				for {
 					start := d.InputOffset()
@@ -529,7 +529,7 @@ func TestTokensWithoutPayload(t *testing.T) {
 func TestPayloadsAreClipped(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		b := bytes.Clone(s.packet)
-		d := NewDecoder(nil, s.options(minWindow))
+		d := NewDecoder(nil, s.options(smallestChunk))
 		defer d.Release()
 		d.ResetBytes(b)
 		for {
@@ -983,8 +983,8 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachSample(t, func(t *testing.T, s sample) {
-				for _, window := range []int{minWindow, DefaultMaxChunk} {
-					d := NewDecoder(nil, s.options(window))
+				for _, maxChunk := range []int{smallestChunk, DefaultMaxChunk} {
+					d := NewDecoder(nil, s.options(maxChunk))
 					defer d.Release()
 					for name, reset := range readers(s.packet) {
 						requireNoAllocs(t, func() {

@@ -466,8 +466,8 @@ func TestTypedReadsAllocateNothing(t *testing.T) {
 		"a Reader": func(d *Decoder, r *bytes.Reader) { r.Reset(packet); d.Reset(r) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, window := range []int{0, 16} {
-				d := NewDecoder(nil, &DecoderOptions{MaxChunk: window})
+			for _, maxChunk := range []int{0, 16} {
+				d := NewDecoder(nil, &DecoderOptions{MaxChunk: maxChunk})
 				r := bytes.NewReader(nil)
 				read := func() {
 					reset(d, r)
@@ -508,7 +508,7 @@ func TestTypedReadsAllocateNothing(t *testing.T) {
 					}
 				}
 				read()
-				require.Zero(t, testing.AllocsPerRun(100, read), "%s, %d", name, window)
+				require.Zero(t, testing.AllocsPerRun(100, read), "%s, %d", name, maxChunk)
 				d.Release()
 			}
 		})
@@ -1034,7 +1034,7 @@ func TestTypedReadsOfEveryType(t *testing.T) {
 			for _, strict := range []bool{false, true} {
 				for _, memory := range []bool{false, true} {
 					t.Run(fmt.Sprintf("%v/double %v/strict %v/memory %v", f, double, strict, memory), func(t *testing.T) {
-						o := &DecoderOptions{Format: f, AllowObjects: true, DoubleReals: double, Strict: strict, MaxChunk: minWindow}
+						o := &DecoderOptions{Format: f, AllowObjects: true, DoubleReals: double, Strict: strict, MaxChunk: smallestChunk}
 						if memory {
 							o.MaxChunk = 0
 						}

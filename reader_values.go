@@ -68,7 +68,7 @@ func (l *lookahead) name() int {
 	at := l.at
 	n := l.uint32()
 	l.checkBytes(limitName, at, uint64(n))
-	if uint64(l.at)+wire.Padded(n) > math.MaxInt-windowBuffer { // possible with two names and ints of 32 bits
+	if uint64(l.at)+wire.Padded(n) > math.MaxInt-bufferSize { // possible with two names and ints of 32 bits
 		l.fail(at, wrapf(ErrRange, "name of %d bytes", n))
 	}
 	b := l.bytes(int(wire.Padded(n)))

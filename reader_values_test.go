@@ -68,7 +68,7 @@ func TestStringThatFitsIsOneChunk(t *testing.T) {
 					case n > size:
 						want = []int{size, n - size}
 					}
-					require.Equal(t, want, chunks, "%s of %d in a window of %d", name, n, size)
+					require.Equal(t, want, chunks, "%s of %d with MaxChunk %d", name, n, size)
 					d.Release()
 				})
 			}
@@ -92,7 +92,7 @@ func TestChunksNeverSplitARune(t *testing.T) {
 					}
 					require.True(t, utf8.Valid(tok.Bytes()), "%q", tok.Bytes())
 					if !tok.Last() {
-						require.Greater(t, len(tok.Bytes()), size-utf8.UTFMax, "chunks are as long as the window lets them")
+						require.Greater(t, len(tok.Bytes()), size-utf8.UTFMax, "chunks are as long as MaxChunk lets them")
 					}
 					got = append(got, tok.Bytes()...)
 				}

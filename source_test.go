@@ -24,8 +24,8 @@ var bufferSizes = []int{1, 16, 17, 18, 19, 20, 23, 31, 32, 33, 64, 100, 1 << 10,
 func TestBufferSizesAgree(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
 		for _, strict := range []bool{false, true} {
-			read := func(packet []byte, window int) ([]string, error) {
-				o := s.options(window)
+			read := func(packet []byte, maxChunk int) ([]string, error) {
+				o := s.options(maxChunk)
 				o.Strict = strict
 				d := NewDecoder(plain(packet), o)
 				defer d.Release()
@@ -37,16 +37,16 @@ func TestBufferSizesAgree(t *testing.T) {
 			} else {
 				require.Equal(t, io.EOF, fault)
 			}
-			for _, window := range bufferSizes {
-				got, err := read(s.packet, window)
+			for _, maxChunk := range bufferSizes {
+				got, err := read(s.packet, maxChunk)
 				require.Equal(t, fault, err)
-				require.Equal(t, want, got, "window %d", window)
+				require.Equal(t, want, got, "maxChunk %d", maxChunk)
 			}
 			for end := range len(s.packet) {
 				_, want := read(s.packet[:end], 0)
-				for _, window := range bufferSizes {
-					_, err := read(s.packet[:end], window)
-					require.Equal(t, want, err, "%d bytes, window %d", end, window)
+				for _, maxChunk := range bufferSizes {
+					_, err := read(s.packet[:end], maxChunk)
+					require.Equal(t, want, err, "%d bytes, maxChunk %d", end, maxChunk)
 				}
 			}
 		}
@@ -194,7 +194,7 @@ func TestNamesGrowTheBuffer(t *testing.T) {
 	names := [2]string{longText + longText + longText, "res://" + longText + longText}
 	packet := bytesOf(idDict|typedBy*2|valuesBy*3, names[0], names[1], 1, idNil, integer(7))
 	for reset, start := range readers(packet) {
-		d := NewDecoder(nil, &DecoderOptions{MaxChunk: minWindow})
+		d := NewDecoder(nil, &DecoderOptions{MaxChunk: smallestChunk})
 		start(d)
 		tok := readTo(t, d, 1)
 		require.Equal(t, Elem{Type: TypeObject, Class: names[0]}, tok.KeyElem(), reset)
@@ -518,8 +518,8 @@ func (c call) record(d *Decoder, n int) (tr transcript, made bool) {
 
 func TestReaderFaults(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		for _, window := range []int{minWindow, DefaultMaxChunk} {
-			d := NewDecoder(nil, s.options(window))
+		for _, maxChunk := range []int{smallestChunk, DefaultMaxChunk} {
+			d := NewDecoder(nil, s.options(maxChunk))
 			defer d.Release()
 			d.Reset(plain(s.packet))
 			count := len(tokens(t, d))
@@ -537,7 +537,7 @@ func TestReaderFaults(t *testing.T) {
 						}
 						d.Reset(r)
 						if got, _ := c.record(d, n); !bytes.Equal(got, want) {
-							t.Fatalf("%s after %d tokens, window %d, %s:\ngot\n%s\nwant\n%s", c.name, n, window, name, got, want)
+							t.Fatalf("%s after %d tokens, maxChunk %d, %s:\ngot\n%s\nwant\n%s", c.name, n, maxChunk, name, got, want)
 						}
 					})
 				}
@@ -549,7 +549,7 @@ func TestReaderFaults(t *testing.T) {
 // The end of the input is reported at the same offset however the Reader cuts it.
 func TestTruncated(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(nil, s.options(minWindow))
+		d := NewDecoder(nil, s.options(smallestChunk))
 		defer d.Release()
 		for end := range len(s.packet) {
 			b := s.packet[:end]
@@ -569,7 +569,7 @@ func TestTruncated(t *testing.T) {
 // io.Copy from a Payload continues after the bytes that a Writer took.
 func TestPayloadWriterFaults(t *testing.T) {
 	for _, packet := range [][]byte{str(longText), bytesOf(idFloats, 9, reals(9))} {
-		d := NewDecoder(nil, &DecoderOptions{MaxChunk: minWindow})
+		d := NewDecoder(nil, &DecoderOptions{MaxChunk: smallestChunk})
 		defer d.Release()
 		eachFaultyWriter(len(packet)-8, func(name string, w *faultyWriter) {
 			d.Reset(plain(packet))

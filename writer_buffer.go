@@ -10,10 +10,6 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// bufferSize is the size of an Encoder's buffer. It equals the usual size of read buffers,
-// because the pool learns which sizes are in use and drops rare ones.
-const bufferSize = windowBuffer
-
 // sink has the bytes that an Encoder writes, see the picture in writer.go. It does not depend on
 // containers, and alone writes its fields.
 //

@@ -228,7 +228,7 @@ func TestMisbehavingWriters(t *testing.T) {
 // A top-level value is written when it ends.
 func TestValuesAreWrittenWhenTheyEnd(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(plain(s.packet), s.options(minWindow))
+		d := NewDecoder(plain(s.packet), s.options(smallestChunk))
 		defer d.Release()
 		var b bytes.Buffer
 		e := NewEncoder(&b, &EncoderOptions{Format: s.format})
@@ -301,8 +301,8 @@ func waysToWrite(all []Token) map[string][]step {
 
 func TestWriterFaults(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		for _, window := range []int{minWindow, DefaultMaxChunk} {
-			d := NewDecoder(plain(s.packet), s.options(window))
+		for _, maxChunk := range []int{smallestChunk, DefaultMaxChunk} {
+			d := NewDecoder(plain(s.packet), s.options(maxChunk))
 			ways := waysToWrite(tokens(t, d))
 			d.Release()
 			d.ResetBytes(s.packet)
@@ -434,7 +434,7 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 // is returned unchanged by every call.
 func TestBrokenWriters(t *testing.T) {
 	eachSample(t, func(t *testing.T, s sample) {
-		d := NewDecoder(plain(s.packet), s.options(minWindow))
+		d := NewDecoder(plain(s.packet), s.options(smallestChunk))
 		defer d.Release()
 		ways := waysToWrite(tokens(t, d))
 		for _, way := range []string{"tokens", "unknown counts", "small Writes", "one Write"} {
