@@ -29,8 +29,8 @@ type Conn struct {
 	link      link          // conn or the WebSocket
 	handshake *handshake    // nil if conn has none
 	interrupt func()        // interrupts a call of Next that waits for a packet
-	stats     *counters     // of the Server; nil without one
-	discarded chan struct{} // closed when the goroutine of CloseRead has ended; nil without one
+	stats     *counters     // of the Server, or nil if there is none
+	discarded chan struct{} // closed when the goroutine of CloseRead has ended; nil without CloseRead
 
 	// Used only by the goroutine that reads.
 	armed     int64 // 1 + CompleteOffset of the packet whose read deadline is set, or 0
@@ -58,11 +58,11 @@ type closeFrame struct {
 //
 // If conn is a [tls.Conn], the first call that reads or writes does the handshake.
 func NewConn(ctx context.Context, conn net.Conn, o *Options) *Conn {
-	return serverConn(ctx, conn, newConfig(o))
+	return newNetConn(ctx, conn, newConfig(o))
 }
 
-// serverConn is NewConn with a config that other Conns may share.
-func serverConn(ctx context.Context, conn net.Conn, s *config) *Conn {
+// newNetConn returns a Conn over conn, as NewConn does. Other Conns may share the config.
+func newNetConn(ctx context.Context, conn net.Conn, s *config) *Conn {
 	c := newConn(conn, s)
 	c.conn = conn
 	c.Reader, c.Writer = newReader(connReader{c}, s), newWriter(connWriter{c}, s)
@@ -71,10 +71,10 @@ func serverConn(ctx context.Context, conn net.Conn, s *config) *Conn {
 	}
 	c.interrupt = func() {
 		c.limited = true
-		_ = conn.SetReadDeadline(past)
+		_ = conn.SetReadDeadline(aLongTimeAgo)
 	}
 	if s.WriteTimeout > 0 {
-		c.deadline = func() error { return c.set(conn.SetWriteDeadline, s.WriteTimeout) }
+		c.deadline = func() error { return c.setDeadline(conn.SetWriteDeadline, s.WriteTimeout) }
 	}
 	c.watch(ctx, func() error {
 		c.flushNow(func() error { return conn.SetWriteDeadline(time.Now().Add(closeTimeout)) })
@@ -98,20 +98,19 @@ func newConn(l link, s *config) *Conn {
 // held back, and to answer the close frame of a WebSocket.
 const closeTimeout = time.Second
 
-// past is a deadline that interrupts a call.
-var past = time.Unix(1, 0)
+// aLongTimeAgo is a deadline that interrupts a call.
+var aLongTimeAgo = time.Unix(1, 0)
 
 // NetConn returns the connection. Reading from it, writing to it or setting its
 // deadlines breaks the Conn. NetConn of a WebSocket returns nil.
 func (c *Conn) NetConn() net.Conn { return c.conn }
 
-// RemoteAddr returns the address of the other side, that of a WebSocket with
-// [WithNetConn] only.
+// RemoteAddr returns the address of the other side. For a WebSocket it needs [WithNetConn].
 func (c *Conn) RemoteAddr() net.Addr { return c.link.RemoteAddr() }
 
 // CloseWithCode closes the connection. Over a WebSocket the close frame has this status
-// code of RFC 6455, or one of 3000 to 4999, and a reason of up to 123 bytes. Other
-// connections ignore both.
+// code, which is defined in RFC 6455 or from 3000 to 4999, and a reason of up to 123 bytes.
+// Other connections ignore both.
 func (c *Conn) CloseWithCode(code int, reason string) error {
 	c.setEnd(code, reason)
 	return c.Close()
@@ -124,9 +123,10 @@ func (c *Conn) setEnd(code int, reason string) {
 	c.end = closeFrame{code, reason}
 }
 
-// Next is [Reader.Next]. After Close it returns [net.ErrClosed], after the context is
-// done its cause, also if packets have arrived before. After [Server.Shutdown] it
-// returns at most the packet that has begun to arrive, then [ErrServerClosed].
+// Next returns a Decoder of the next packet, as [Reader.Next] does. After Close it returns
+// [net.ErrClosed], after the context is done its cause, also if packets have arrived before.
+// After [Server.Shutdown] it returns at most the packet that has begun to arrive, then
+// [ErrServerClosed].
 func (c *Conn) Next() (*gdwire.Decoder, error) {
 	if err := c.begin(); err != nil {
 		c.countInvalid()
@@ -138,7 +138,8 @@ func (c *Conn) Next() (*gdwire.Decoder, error) {
 	return d, err
 }
 
-// NextRaw is [Reader.NextRaw], with the errors of [Conn.Next].
+// NextRaw appends the bytes of the next packet to dst, as [Reader.NextRaw] does. It returns the
+// errors of [Conn.Next].
 func (c *Conn) NextRaw(dst []byte) ([]byte, error) {
 	if err := c.begin(); err != nil {
 		c.countInvalid()
@@ -185,8 +186,8 @@ func (c *Conn) CloseRead(ctx context.Context) context.Context {
 	return ctx
 }
 
-// wait prepares for waiting for bytes: of the packet that has begun, or of the next one
-// if idle is true.
+// wait prepares for waiting for bytes: of the packet that has begun, or if idle is true, of the
+// next packet.
 func (c *Conn) wait(idle bool) error {
 	if err := c.flushAndWait(); err != nil {
 		return err
@@ -198,13 +199,13 @@ func (c *Conn) wait(idle bool) error {
 		return ErrServerClosed
 	}
 	c.idle = idle
-	return c.limit()
+	return c.setReadDeadline()
 }
 
-// limit sets the read deadline, once for each packet: its bytes may arrive one by one.
-// c is locked.
-func (c *Conn) limit() error {
-	packet := c.whole + 1
+// setReadDeadline sets the read deadline, once for each packet, so that a sender cannot extend
+// it byte by byte. c is locked.
+func (c *Conn) setReadDeadline() error {
+	packet := c.lengthOffset + 1
 	if c.armed == packet && !c.idle {
 		return nil
 	}
@@ -216,7 +217,7 @@ func (c *Conn) limit() error {
 		}
 	}
 	if timeout > 0 || c.limited {
-		if err := c.set(c.link.SetReadDeadline, timeout); err != nil {
+		if err := c.setDeadline(c.link.SetReadDeadline, timeout); err != nil {
 			return err
 		}
 	}
@@ -302,7 +303,8 @@ func (w connWriter) Write(p []byte) (int, error) {
 	return n, w.c.cause(err)
 }
 
-// lifetime closes a connection when its context is done, which tells why.
+// A lifetime closes a connection when its context is done. Calls then return the context's
+// cause.
 type lifetime struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -317,7 +319,7 @@ func (c *lifetime) watch(ctx context.Context, closer, abort func() error) {
 	c.stop = context.AfterFunc(c.ctx, func() { _ = abort() })
 }
 
-// Close closes the connection. Calls under way, and later ones, return
+// Close closes the connection. Calls under way, and later calls, return
 // [net.ErrClosed]. Closing again does nothing.
 func (c *lifetime) Close() error {
 	if !c.stop() {
@@ -327,7 +329,7 @@ func (c *lifetime) Close() error {
 	return c.close()
 }
 
-// ended returns why the connection was closed, nil if it was not.
+// ended returns why the connection was closed, or nil if it was not.
 func (c *lifetime) ended() error {
 	if c.ctx.Err() == nil {
 		return nil
@@ -345,9 +347,9 @@ func (c *lifetime) cause(err error) error {
 	return err
 }
 
-// set sets a deadline: d from now, or none if d is 0. A net.Pipe whose other end is
-// closed refuses every deadline; its Read and Write return a better error.
-func (c *lifetime) set(deadline func(time.Time) error, d time.Duration) error {
+// setDeadline sets a deadline: d from now, or none if d is 0. It ignores the error of a net.Pipe
+// whose other end is closed: the Read or Write that follows returns a better error.
+func (c *lifetime) setDeadline(deadline func(time.Time) error, d time.Duration) error {
 	var end time.Time
 	if d > 0 {
 		end = time.Now().Add(d)

@@ -4,7 +4,7 @@
 // server.
 //
 // A [Reader] returns a [gdwire.Decoder] for each packet, and a [Writer] passes a
-// [gdwire.Encoder] to a function that writes one. A [Conn] is both over a connection,
+// [gdwire.Encoder] to a function that writes a packet. A [Conn] is both over a connection,
 // with timeouts, and a [Server] calls a Handler for each connection:
 //
 //	s := &stream.Server{
@@ -29,9 +29,9 @@
 // # Errors
 //
 // A [gdwire.Error] or a [PacketTooLongError] concerns one packet. The next packet can be read
-// after it, and an invalid packet needs no more memory than a valid one. All other errors
+// after it, and an invalid packet needs no more memory than a valid packet. All other errors
 // concern the stream: io.EOF between packets, an io.ErrUnexpectedEOF that is not wrapped
-// inside one, a timeout, a lost connection. [Skippable] distinguishes the two. After a
+// inside a packet, a timeout, a lost connection. [Skippable] distinguishes the two. After a
 // timeout the call can be repeated, unless it was final; then later calls return an
 // [ErrBroken].
 //
@@ -59,7 +59,7 @@
 // # WebSocket
 //
 // Each binary message of a WebSocket is one packet. [ServeMessages] serves a WebSocket with
-// the same Handler as connections over TCP, and [NewMessageConn] returns a Conn over one.
+// the same Handler as connections over TCP, and [NewMessageConn] returns a Conn over a WebSocket.
 //
 // # Datagrams
 //

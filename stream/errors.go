@@ -24,16 +24,17 @@ func (e *PacketTooLongError) Error() string {
 // an earlier call returned a timeout after a part of a packet, message or handshake.
 var ErrBroken = errors.New("gdwire/stream: connection is broken")
 
-// later returns what calls return after one that returned err and was the last that
-// could. A timeout would look as if the call could be repeated.
-func later(err error) error {
+// stickyError returns the error of all later calls, after a call has returned err and left the
+// connection unusable. It replaces a timeout, after which a caller could repeat the call, by an
+// ErrBroken.
+func stickyError(err error) error {
 	if isTimeout(err) {
 		return fmt.Errorf("%w after: %v", ErrBroken, err)
 	}
 	return err
 }
 
-// isTimeout reports whether err is that of a deadline.
+// isTimeout reports whether err says that a deadline has passed.
 func isTimeout(err error) bool {
 	var t interface{ Timeout() bool }
 	return errors.As(err, &t) && t.Timeout()

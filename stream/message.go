@@ -18,7 +18,7 @@ type MessageConn[T, S ~int] interface {
 	Reader(ctx context.Context) (T, io.Reader, error)
 	// Write writes a message.
 	Write(ctx context.Context, messageType T, message []byte) error
-	// SetReadLimit sets the largest size of a message in bytes. A longer one ends the
+	// SetReadLimit sets the largest size of a message in bytes. A longer message ends the
 	// connection.
 	SetReadLimit(n int64)
 	// Close sends a close frame, waits for the other side's, and closes the connection.
@@ -75,7 +75,7 @@ func WithNetConn(ctx context.Context, conn net.Conn) context.Context {
 //		stream.ServeMessages(r.Context(), s, ws, websocket.CloseStatus)
 //	}
 //
-// The context should be that of the request, and the http.Server should have
+// The context should be the context of the request, and the http.Server should have
 // [WithNetConn] as its ConnContext. See [NewMessageConn] for what differs from a
 // connection over TCP.
 func ServeMessages[T, S ~int](ctx context.Context, s *Server, ws MessageConn[T, S], status func(error) S) {
@@ -83,14 +83,14 @@ func ServeMessages[T, S ~int](ctx context.Context, s *Server, ws MessageConn[T, 
 }
 
 // NewMessageConn returns a Conn over a WebSocket, for example of a client, and becomes
-// its owner. Servers use [ServeMessages]. The Conn differs from one over TCP:
+// its owner. Servers use [ServeMessages]. The Conn differs from a Conn over TCP:
 //   - A message is read whole, into memory that grows as it arrives. Next waits for the
 //     first of its frames within IdleTimeout and for the rest within ReadTimeout; after
 //     [Server.Shutdown] it does not wait for the rest.
 //   - A message that is text or is longer than Options.MaxPacket ends the connection, and
 //     every timeout is final. After a timeout of Next packets can be written if ctx has a
 //     connection from [WithNetConn].
-//   - Next returns io.EOF after a close frame with status 1000 or 1001 or without one.
+//   - Next returns io.EOF after a close frame with status 1000 or 1001 or without status.
 //   - Close sends a close frame and waits for the answer, for a second at most.
 //   - The offsets of the Reader count 4 bytes before each message, for a length.
 func NewMessageConn[T, S ~int](ctx context.Context, ws MessageConn[T, S], status func(error) S, o *Options) *Conn {
@@ -103,7 +103,7 @@ func newMessageConn[T, S ~int](ctx context.Context, ws MessageConn[T, S], status
 	if m.conn, _ = ctx.Value(netConnKey{}).(net.Conn); m.conn == nil {
 		m.ctx, m.cancel = context.WithCancelCause(context.Background())
 	}
-	m.read.ring, m.write.ring = m.interruptRead, m.interruptWrite
+	m.read.expire, m.write.expire = m.interruptRead, m.interruptWrite
 	c := newConn(m, s)
 	m.c = c
 	c.Reader, c.Writer = newReader(m, s), newWriter(nil, s)
@@ -120,11 +120,11 @@ type socket[T, S ~int] struct {
 	status func(error) S
 	conn   net.Conn // under ws, or nil if it is not known
 
-	// ctx is that of calls of ws. When it is done, ws is broken: no close frame can be
-	// sent. With conn, whose deadlines interrupt calls without that, it is never done.
+	// ctx is the context of calls of ws. When it is done, ws is broken: no close frame can
+	// be sent. With conn, whose deadlines interrupt calls without that, it is never done.
 	ctx         context.Context
 	cancel      context.CancelCauseFunc
-	read, write alarm
+	read, write deadlineTimer
 
 	next *packet // the message that Read returns, or nil
 	off  int     // how much of it has been returned
@@ -137,7 +137,7 @@ func (m *socket[T, S]) Read(p []byte) (int, error) {
 			return 0, m.err
 		}
 		if err := m.receive(); err != nil {
-			m.err = later(err)
+			m.err = stickyError(err)
 			return 0, err
 		}
 	}
@@ -176,7 +176,7 @@ func (m *socket[T, S]) receive() error {
 	return nil
 }
 
-// readError returns the error of Next for one of ws.
+// readError returns the error of Next for an error of ws.
 func (m *socket[T, S]) readError(err error) error {
 	switch m.status(err) {
 	case CloseNormal, CloseGoingAway, closeNone:
@@ -208,7 +208,7 @@ func (m *socket[T, S]) send(content []byte) error {
 
 func (m *socket[T, S]) interruptRead() {
 	if m.conn != nil {
-		_ = m.conn.SetReadDeadline(past)
+		_ = m.conn.SetReadDeadline(aLongTimeAgo)
 	} else {
 		m.cancel(os.ErrDeadlineExceeded)
 	}
@@ -216,7 +216,7 @@ func (m *socket[T, S]) interruptRead() {
 
 func (m *socket[T, S]) interruptWrite() {
 	if m.conn != nil {
-		_ = m.conn.SetWriteDeadline(past)
+		_ = m.conn.SetWriteDeadline(aLongTimeAgo)
 	} else {
 		m.cancel(os.ErrDeadlineExceeded)
 	}
@@ -225,7 +225,7 @@ func (m *socket[T, S]) interruptWrite() {
 // drain interrupts Next because of Shutdown. Without conn that takes a close frame.
 func (m *socket[T, S]) drain() {
 	if m.conn != nil {
-		_ = m.conn.SetReadDeadline(past)
+		_ = m.conn.SetReadDeadline(aLongTimeAgo)
 	} else {
 		go m.closeWithin(closeFrame{CloseGoingAway, ""})
 	}
@@ -245,7 +245,7 @@ func (m *socket[T, S]) Close() error {
 	deadline := time.Now().Add(closeTimeout)
 	_ = m.conn.SetWriteDeadline(deadline)
 	if end.code == CloseTryAgainLater {
-		deadline = past // the client is not waited for
+		deadline = aLongTimeAgo // a full server does not wait for the client
 	}
 	_ = m.conn.SetReadDeadline(deadline)
 	_ = m.ws.Close(S(end.code), end.reason) // an error says that the other side is gone already

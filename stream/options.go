@@ -19,15 +19,15 @@ const DefaultMaxPacket = 8 << 20
 const unfinished = math.MaxUint32
 
 // Options configures the types of this package. The zero value, like nil, selects
-// [gdwire.Godot4] with default limits. Timeouts that are 0 are those of the table at
-// [Server] for its connections, and none for others; -1 disables a timeout.
+// [gdwire.Godot4] with default limits. For the connections of a [Server], a timeout of 0 selects
+// the timeout in its table; for others, it is off. -1 disables a timeout.
 type Options struct {
 	// Format is the format of the values, unless Decoder.Format or Encoder.Format
 	// is set. nil selects Godot4.
 	Format *gdwire.Format
 	// MaxPacket is the maximum length of a packet in bytes, read or written. A longer
-	// one is a [PacketTooLongError]. 0 selects DefaultMaxPacket; -1 disables the limit, so
-	// that only the 32 bits of the length limit a packet.
+	// packet is a [PacketTooLongError]. 0 selects DefaultMaxPacket; -1 disables the limit,
+	// so that only the 32 bits of the length limit a packet.
 	MaxPacket int64
 	// BigEndianLength selects big-endian lengths, as with big_endian of a StreamPeer
 	// or FileAccess. The values are little-endian even then.
@@ -69,7 +69,7 @@ func (o *Options) timeouts() [4]*time.Duration {
 	return [...]*time.Duration{&o.HandshakeTimeout, &o.ReadTimeout, &o.WriteTimeout, &o.IdleTimeout}
 }
 
-// withTimeouts returns o with the timeouts of standard in place of those that are 0.
+// withTimeouts returns o, in which the timeouts of standard replace timeouts of 0.
 func (o Options) withTimeouts(standard Options) *Options {
 	from := standard.timeouts()
 	for i, t := range o.timeouts() {
@@ -93,6 +93,7 @@ type config struct {
 	encoders sync.Pool // of *gdwire.Encoder, released
 }
 
+// newConfig returns the config for o. A nil o has the zero value.
 func newConfig(o *Options) *config {
 	s := new(config)
 	if o != nil {

@@ -47,7 +47,8 @@ func (p *packet) Write(b []byte) (int, error) {
 // content returns the bytes that follow the length.
 func (p *packet) content() []byte { return p.buf[lengthSize:] }
 
-// packetWriter passes the content of one packet, up to max bytes, on to dst. After an error it writes nothing.
+// A packetWriter passes the content of a packet, up to max bytes, on to dst. After an error it
+// writes nothing.
 type packetWriter struct {
 	dst       io.Writer
 	size, max int64
@@ -76,7 +77,8 @@ func (c *config) encode(write func(*gdwire.Encoder) error) (*packet, error) {
 	return p, nil
 }
 
-// encodeTo writes to w the value that write writes: exactly one.
+// encodeTo writes the output of write to w. It returns an error unless that is exactly one
+// value.
 func (c *config) encodeTo(w *packetWriter, write func(*gdwire.Encoder) error) error {
 	e := c.encoders.Get().(*gdwire.Encoder)
 	defer func() {

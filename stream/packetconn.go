@@ -7,18 +7,18 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// maxDatagram is the size of the longest datagram that a PacketConn reads. UDP has no
-// longer ones.
+// maxDatagram is the size in bytes of the longest datagram that a PacketConn reads. UDP permits
+// no more.
 const maxDatagram = 64 << 10
 
 // A PacketConn reads and writes datagrams, each of which is one packet without a
 // length, as with PacketPeerUDP. One goroutine may read while any number write.
 //
 // After an error that concerns one datagram or one peer, the next call continues with
-// others; see [Skippable]. These are a [gdwire.Error], and a [PeerError]: ReadPacket
-// returns one for a peer that an earlier datagram did not reach, WritePacketTo and
-// WriteRawTo for a datagram that the system does not send, because its address has the
-// port 0, it is longer than UDP permits (65,507 bytes with IPv4), or there is no route.
+// others; see [Skippable]. These errors are a [gdwire.Error] and a [PeerError]. ReadPacket
+// returns a PeerError for a peer that an earlier datagram did not reach. WritePacketTo and
+// WriteRawTo return it for a datagram that the system does not send, because its address has
+// the port 0, it is longer than UDP permits (65,507 bytes with IPv4), or there is no route.
 // Timeouts and the errors of a closed connection concern all peers.
 //
 // Options.IdleTimeout limits the time that ReadPacket waits.
@@ -61,7 +61,7 @@ func (c *PacketConn) ReadPacket() (*gdwire.Decoder, net.Addr, error) {
 		c.buf = make([]byte, maxDatagram+1)
 	}
 	if d := c.config.IdleTimeout; d > 0 {
-		if err := c.set(c.conn.SetReadDeadline, d); err != nil {
+		if err := c.setDeadline(c.conn.SetReadDeadline, d); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -114,7 +114,7 @@ func (c *PacketConn) WriteRawTo(to net.Addr, packet []byte) error {
 
 func (c *PacketConn) send(b []byte, to net.Addr) error {
 	if d := c.config.WriteTimeout; d > 0 {
-		if err := c.set(c.conn.SetWriteDeadline, d); err != nil {
+		if err := c.setDeadline(c.conn.SetWriteDeadline, d); err != nil {
 			return err
 		}
 	}

@@ -7,9 +7,8 @@ import (
 	"os"
 )
 
-// A PeerError reports that a datagram could not be sent to one peer, or that a peer
-// did not receive an earlier one. It is [Skippable]: datagrams of other peers are not
-// affected.
+// A PeerError reports that a datagram could not be sent to a peer, or that a peer did not
+// receive an earlier datagram. It is [Skippable]: datagrams of other peers are not affected.
 type PeerError struct {
 	Addr net.Addr // the peer; nil if the system does not tell
 	Err  error    // the error of the net.PacketConn

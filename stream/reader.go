@@ -17,7 +17,7 @@ import (
 //
 // After a [gdwire.Error] or a [PacketTooLongError], which concern one packet, Next continues with
 // the next packet; see [Skippable]. Errors of the io.Reader are returned unchanged and lose
-// no data: after a temporary one, such as a timeout, the call can be repeated. A stream
+// no data: after a temporary error, such as a timeout, the call can be repeated. A stream
 // that ends inside a packet or a length is an [io.ErrUnexpectedEOF] that is not wrapped.
 //
 // A Reader reads ahead, but never waits for more bytes than it needs. It has no read buffer
@@ -37,7 +37,7 @@ type Reader struct {
 	err   error // returned by src together with bytes; returned after these
 
 	// The latest packet.
-	whole        int64 // offset of its length
+	lengthOffset int64 // offset of its length
 	offset, size int64
 	left         int64 // bytes of it that are not consumed
 	state        packetState
@@ -47,7 +47,7 @@ type Reader struct {
 
 const (
 	// bufferSize is the size of a large read buffer. A packet that fits is read whole
-	// and decoded in place; a longer one is decoded while it arrives.
+	// and decoded in place; a longer packet is decoded while it arrives.
 	bufferSize = 16 << 10
 	// smallSize is the size of the buffer for waiting. It holds most packets of games,
 	// which then need one Read and no large buffer.
@@ -79,15 +79,15 @@ func newReader(r io.Reader, c *config) *Reader {
 }
 
 // Next returns a Decoder of the next packet, after skipping the unread bytes of the
-// latest one. The Decoder returns io.EOF after the packet's first value. The Reader
+// latest packet. The Decoder returns io.EOF after the packet's first value. The Reader
 // owns it: it and its tokens are valid until the next call of Next or NextRaw, and
 // must not be Reset or Released.
 //
 // After the last packet Next returns io.EOF. For an empty packet it returns a
-// [gdwire.Error], for one that is longer than Options.MaxPacket a [PacketTooLongError].
+// [gdwire.Error], for a packet that is longer than Options.MaxPacket a [PacketTooLongError].
 //
-// A packet of up to 16 KiB has arrived completely when Next returns. A longer one is
-// read by the Decoder as needed, which then also returns the errors of the stream.
+// A packet of up to 16 KiB has arrived completely when Next returns. The Decoder reads a longer
+// packet as needed, and then also returns the errors of the stream.
 func (r *Reader) Next() (*gdwire.Decoder, error) {
 	r.countInvalid()
 	if r.size > bufferSize {
@@ -103,7 +103,7 @@ func (r *Reader) Next() (*gdwire.Decoder, error) {
 	}
 	r.state = stateOpen
 	if r.size > bufferSize {
-		r.dec.ResetN((*content)(r), r.size)
+		r.dec.ResetN((*packetReader)(r), r.size)
 		return r.dec, nil
 	}
 	n := int(r.size)
@@ -131,7 +131,7 @@ func (r *Reader) NextRaw(dst []byte) ([]byte, error) {
 		if len(dst) == cap(dst) {
 			dst = slices.Grow(dst, int(min(r.left, int64(max(len(dst), bufferSize)))))
 		}
-		n, err := (*content)(r).Read(dst[len(dst):cap(dst)])
+		n, err := (*packetReader)(r).Read(dst[len(dst):cap(dst)])
 		dst = dst[:len(dst)+n]
 		if err != nil {
 			return dst, err
@@ -144,7 +144,7 @@ func (r *Reader) NextRaw(dst []byte) ([]byte, error) {
 // PacketOffset returns the offset in the stream of the latest packet's first byte
 // after its length, also if Next returned an error for it. The Offset of a
 // [gdwire.Error] counts from there. If the stream ended inside a length, it is the
-// offset of that length.
+// offset of this length.
 func (r *Reader) PacketOffset() int64 { return r.offset }
 
 // PacketSize returns the latest packet's length in bytes, as declared by the sender.
@@ -167,19 +167,19 @@ func trailing(d *gdwire.Decoder, size int64) int64 {
 	return 0
 }
 
-// CompleteOffset returns the offset in the stream at which the packets before the latest one
+// CompleteOffset returns the offset in the stream at which the packets before the latest packet
 // end. After io.EOF and io.ErrUnexpectedEOF it is the number of bytes in complete
 // packets, valid or not.
-func (r *Reader) CompleteOffset() int64 { return r.whole }
+func (r *Reader) CompleteOffset() int64 { return r.lengthOffset }
 
-// InputOffset returns the number of bytes read from the io.Reader, including those
+// InputOffset returns the number of bytes read from the io.Reader, including bytes that were
 // read ahead.
 func (r *Reader) InputOffset() int64 { return r.in }
 
 // pos returns the offset of buf[r].
 func (r *Reader) pos() int64 { return r.in - int64(r.w-r.r) }
 
-// begin skips the rest of the latest packet and reads the next one's length,
+// begin skips the rest of the latest packet and reads the length of the next packet,
 // unless an earlier call did that and was interrupted.
 func (r *Reader) begin() error {
 	if r.state == stateNew {
@@ -191,7 +191,7 @@ func (r *Reader) begin() error {
 			return noEOF(err)
 		}
 	}
-	r.whole = r.pos()
+	r.lengthOffset = r.pos()
 	if r.w-r.r < lengthSize {
 		if err := r.readLength(); err != nil {
 			return err
@@ -203,7 +203,7 @@ func (r *Reader) begin() error {
 	}
 	r.size = int64(size)
 	r.r += lengthSize
-	r.offset, r.left = r.whole+lengthSize, r.size
+	r.offset, r.left = r.lengthOffset+lengthSize, r.size
 	r.packets++
 	if r.size > r.config.MaxPacket {
 		r.invalid++
@@ -218,9 +218,9 @@ func (r *Reader) begin() error {
 }
 
 // readLength reads until the length of the next packet is in the read buffer. It replaces a large
-// read buffer that is empty by the small one for waiting.
+// read buffer that is empty by the small buffer, because waiting can take long.
 func (r *Reader) readLength() error {
-	r.offset, r.size = r.whole, 0
+	r.offset, r.size = r.lengthOffset, 0
 	if r.r == r.w && r.large != nil {
 		r.buf = r.small[:]
 		r.r, r.w = 0, 0
@@ -234,12 +234,12 @@ func (r *Reader) readLength() error {
 	return err
 }
 
-// idle reports whether no byte of the next packet has arrived and the latest one has
-// been consumed.
+// idle reports whether the latest packet has been consumed and no byte of the next packet has
+// arrived.
 func (r *Reader) idle() bool { return r.left == 0 && r.r == r.w }
 
 // begun reports whether bytes of the next packet have arrived, or whether the latest
-// call was interrupted inside one.
+// call was interrupted inside a packet.
 func (r *Reader) begun() bool {
 	return r.state == stateNew || r.state == stateRaw || int64(r.w-r.r) > r.left
 }
@@ -296,7 +296,7 @@ func (r *Reader) fill(n int) error {
 	return nil
 }
 
-// enlarge replaces the small buffer by a large one.
+// enlarge replaces the small read buffer by a large read buffer.
 func (r *Reader) enlarge() {
 	if r.large != nil {
 		return
@@ -321,10 +321,10 @@ func (r *Reader) read(p []byte) (int, error) {
 	return n, err
 }
 
-// content is a Reader as the io.Reader of the rest of its packet.
-type content Reader
+// A packetReader is a Reader, seen as an io.Reader of the rest of its latest packet.
+type packetReader Reader
 
-func (c *content) Read(p []byte) (int, error) {
+func (c *packetReader) Read(p []byte) (int, error) {
 	r := (*Reader)(c)
 	p = p[:min(int64(len(p)), r.left)]
 	if r.r == r.w && r.left >= bufferSize { // into p, without a copy
@@ -332,7 +332,7 @@ func (c *content) Read(p []byte) (int, error) {
 		r.left -= int64(n)
 		return n, noEOF(err)
 	}
-	if r.r == r.w { // and packets that follow
+	if r.r == r.w { // also read packets that follow
 		r.enlarge()
 		if err := r.fill(1); err != nil {
 			return 0, noEOF(err)
@@ -344,7 +344,8 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// noEOF returns err as it is inside a packet, where the stream must not end.
+// noEOF returns err, but io.ErrUnexpectedEOF instead of io.EOF: the stream must not end inside
+// a packet.
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

@@ -4,7 +4,7 @@ import "io"
 
 // ScanComplete reads r to its end and returns the number of bytes at its start that are
 // complete packets. It returns [io.ErrUnexpectedEOF] if other bytes follow them: a
-// packet of which only a part was written. It does not decode the packets.
+// packet that was written in part. It does not decode the packets.
 //
 // To append to a file, ScanComplete it, truncate it to that number of bytes, and write from
 // there. Lengths in the other byte order look like an incomplete packet as well.

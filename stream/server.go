@@ -20,8 +20,8 @@ var ErrServerClosed = errors.New("gdwire/stream: server closed")
 // errNoHandler is returned by Serve.
 var errNoHandler = errors.New("gdwire/stream: Server has no Handler")
 
-// DefaultMaxConns is the maximum number of simultaneous connections of a Server unless
-// it has another.
+// DefaultMaxConns is the maximum number of simultaneous connections of a Server whose MaxConns
+// is 0.
 const DefaultMaxConns = 10_000
 
 // A Server accepts connections and calls Handler for each, in the manner of
@@ -29,7 +29,7 @@ const DefaultMaxConns = 10_000
 //
 // One Server can serve several listeners, and WebSockets through [ServeMessages].
 //
-// Its limits are those of this table if they are 0. -1 disables one:
+// If a limit is 0, its value is in this table. -1 disables a limit:
 //
 //	HandshakeTimeout   10 s     a TLS client that does not finish its handshake
 //	ReadTimeout        10 s     a packet that arrives too slowly
@@ -46,8 +46,8 @@ type Server struct {
 	Handler func(ctx context.Context, c *Conn) error
 	// Options configures the connections of Serve and ServeMessages.
 	Options Options
-	// MaxConns is the maximum number of simultaneous connections. Further ones are
-	// closed at once.
+	// MaxConns is the maximum number of simultaneous connections. Further connections
+	// are closed at once.
 	MaxConns int
 	// TLSConfig is the configuration of ServeTLS.
 	TLSConfig *tls.Config
@@ -58,9 +58,8 @@ type Server struct {
 	// handler's context and error. It is also called if there was no handler, because
 	// a TLS handshake has failed.
 	ConnClosed func(ctx context.Context, c *Conn, err error)
-	// ErrorLog is the log of errors: at most 10 records a second, of which the first
-	// after a pause has the number of records that were suppressed. nil selects
-	// [slog.Default].
+	// ErrorLog is the log of errors: at most 10 records a second. The first record after
+	// suppressed records has their number. nil selects [slog.Default].
 	ErrorLog *slog.Logger
 
 	counters counters
@@ -119,7 +118,7 @@ func (s *Server) Serve(ln net.Listener) error {
 		switch {
 		case err == nil:
 			delay = 0
-			if c := serverConn(context.Background(), conn, s.config); s.addConn(c) == nil {
+			if c := newNetConn(context.Background(), conn, s.config); s.addConn(c) == nil {
 				go s.handle(c)
 			} else {
 				_ = c.Close()
@@ -168,8 +167,8 @@ func (s *Server) room() error {
 	return nil
 }
 
-// ServeConn calls Handler for c, which has its own Options, and closes c when it
-// returns. The handler's context derives from the one c was made with. After Shutdown
+// ServeConn calls Handler for c, which has its own Options, and closes c when Handler
+// returns. The handler's context derives from the context that c was made with. After Shutdown
 // and Close, and beyond MaxConns, ServeConn closes c at once.
 func (s *Server) ServeConn(c *Conn) {
 	if s.Handler == nil {
@@ -182,8 +181,8 @@ func (s *Server) ServeConn(c *Conn) {
 	s.handle(c)
 }
 
-// handle serves a connection that was added. Its stack is that of an idle connection, so
-// what follows the handler is done by other functions.
+// handle serves a connection that was added. Every idle connection keeps the stack of handle, so
+// other functions do what follows the handler.
 func (s *Server) handle(c *Conn) {
 	ctx, err := c.ctx, error(nil)
 	defer func() { s.end(ctx, c, panicked(recover(), err)) }()
@@ -226,7 +225,7 @@ func panicked(recovered any, err error) error {
 
 // report counts and logs a connection that ended badly.
 func (s *Server) report(c *Conn, err error) {
-	if ended(err) {
+	if isNormalEnd(err) {
 		return
 	}
 	s.counters.failed.Add(1)
@@ -240,8 +239,9 @@ func (s *Server) report(c *Conn, err error) {
 	s.logError("connection failed", about...)
 }
 
-// ended reports whether err is the end of a connection that nobody needs to know of.
-func ended(err error) bool {
+// isNormalEnd reports whether err, the error of a handler, is the normal end of a connection,
+// which is not logged.
+func isNormalEnd(err error) bool {
 	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, ErrServerClosed)
 }
 
@@ -253,7 +253,7 @@ func closeCode(err error) (code int, reason string) {
 		return CloseGoingAway, "server is shutting down"
 	case errors.Is(err, errFull):
 		return CloseTryAgainLater, "server is full"
-	case ended(err):
+	case isNormalEnd(err):
 		return CloseNormal, ""
 	case errors.Is(err, errNotBinary):
 		return closeUnsupported, "binary messages only"
@@ -389,8 +389,8 @@ func (s *Server) checkDone() {
 	}
 }
 
-// logsPerSecond is the number of records in a second that a Server logs at most. A
-// client can cause thousands.
+// logsPerSecond is the maximum number of records that a Server logs in a second. A client can
+// cause thousands.
 const logsPerSecond = 10
 
 // A logLimit limits the records of a log.
@@ -398,7 +398,7 @@ type logLimit struct {
 	mu         sync.Mutex
 	second     time.Time // when the current second began
 	n          int       // records in it
-	suppressed int       // records since the latest one that was logged
+	suppressed int       // records since the latest record that was logged
 }
 
 // take reports whether a record can be logged, and how many were suppressed before it.

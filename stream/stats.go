@@ -11,7 +11,7 @@ type Stats struct {
 
 	PacketsIn  int64 // packets read, valid and invalid
 	PacketsOut int64 // packets written
-	BytesIn    int64 // bytes read, with lengths; of WebSockets those of messages
+	BytesIn    int64 // bytes read, with lengths; from WebSockets, bytes of messages
 	BytesOut   int64 // bytes written
 	Invalid    int64 // packets read that were empty, too long or invalid up to where they were decoded
 	Timeouts   int64 // connections that ended because of a timeout

@@ -17,7 +17,7 @@ var ErrNotSeekable = errors.New("gdwire/stream: writer cannot seek")
 // appended at the end of the io.Writer, which must be an [io.WriteSeeker], and the
 // length is set when write has returned. Until then the length is 0xFFFFFFFF, which no
 // Reader accepts, so that a crash is noticed. Options.MaxPacket applies: with -1
-// packets can have up to 4 GiB, of which engines read 2.
+// packets can have up to 4 GiB. Engines read up to 2 GiB.
 //
 // If it fails, or write panics, the packet is removed with the method
 // Truncate(int64) error of the io.Writer. If that fails or there is no such method,
@@ -47,13 +47,13 @@ func (w *Writer) WriteThrough(write func(*gdwire.Encoder) error) error {
 			w.err = fmt.Errorf("gdwire/stream: an unfinished packet remains: %w", err)
 		}
 	}()
-	err = w.through(s, start, write)
+	err = w.writeThrough(s, start, write)
 	done = err == nil
 	return err
 }
 
-// through writes a packet at start, the end of s.
-func (w *Writer) through(s io.WriteSeeker, start int64, write func(*gdwire.Encoder) error) error {
+// writeThrough writes a packet at start, the end of s.
+func (w *Writer) writeThrough(s io.WriteSeeker, start int64, write func(*gdwire.Encoder) error) error {
 	if err := w.writeLength(s, unfinished); err != nil {
 		return err
 	}

@@ -49,15 +49,16 @@ func (h *handshake) do(l *lifetime) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	h.err = later(err)
+	h.err = stickyError(err)
 	return err
 }
 
 // isPending reports whether the handshake has not been completed.
 func (h *handshake) isPending() bool { return h != nil && !h.done.Load() }
 
-// ServeTLS is [Server.Serve] over TLS. The certificate and its key are read from files,
-// unless TLSConfig has one and both names are empty.
+// ServeTLS accepts TLS connections from ln and calls Handler for each, as [Server.Serve] does.
+// It reads the certificate and its key from files, unless TLSConfig has a certificate and both
+// names are empty.
 func (s *Server) ServeTLS(ln net.Listener, certFile, keyFile string) error {
 	config := s.TLSConfig.Clone()
 	if config == nil {

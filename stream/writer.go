@@ -28,7 +28,7 @@ type Writer struct {
 	dst   io.Writer
 	err   error
 	held  held
-	stats *counters // of the Server; nil without one
+	stats *counters // of the Server, or nil if there is none
 }
 
 // NewWriter returns a Writer that writes packets to w. If o is nil, it uses the zero
@@ -44,8 +44,8 @@ func newWriter(w io.Writer, c *config) *Writer { return &Writer{config: c, order
 //
 // It writes nothing if write returns an error, which it returns. It also writes
 // nothing, and returns a [gdwire.Error], if write ignored an error of the Encoder,
-// left the value incomplete, or wrote no value or more than one, since engines read
-// one; beyond Options.MaxPacket it returns a [PacketTooLongError].
+// left the value incomplete, or wrote no value or several, because engines read one value
+// of a packet; beyond Options.MaxPacket it returns a [PacketTooLongError].
 //
 // The Encoder is write's own until write returns. Other goroutines can write packets
 // meanwhile.
@@ -58,8 +58,8 @@ func (w *Writer) WritePacket(write func(*gdwire.Encoder) error) error {
 	return w.send(p, nil)
 }
 
-// WriteRaw writes a packet with these bytes, an encoded value: one that is sent to
-// many connections, or one that NextRaw returned. It does not check them.
+// WriteRaw writes a packet with these bytes, an encoded value, for example to send it to
+// many connections, or to forward what NextRaw returned. It does not check them.
 func (w *Writer) WriteRaw(packet []byte) error {
 	if len(packet) == 0 {
 		return valueCount(0)
@@ -89,15 +89,15 @@ func (w *Writer) send(p *packet, rest []byte) error {
 	if w.message != nil {
 		p.buf = append(p.buf, rest...)
 		err := w.message(p.content())
-		w.wrote(len(p.content()), 1, err)
+		w.countWritten(len(p.content()), 1, err)
 		return err
 	}
-	if w.config.BufferWrites && !w.held.through {
+	if w.config.BufferWrites && !w.held.passThrough {
 		if held, err := w.hold(p, rest); held || err != nil {
 			return err
 		}
 	}
-	if err := w.limit(); err != nil {
+	if err := w.setWriteDeadline(); err != nil {
 		return err
 	}
 	n, err := checked.Write(w.dst, p.buf)
@@ -106,23 +106,24 @@ func (w *Writer) send(p *packet, rest []byte) error {
 		more, err = checked.Write(w.dst, rest)
 		n += more
 	}
-	w.wrote(n, 1, err)
+	w.countWritten(n, 1, err)
 	return err
 }
 
-// limit sets the deadline for the next Write.
-func (w *Writer) limit() error {
+// setWriteDeadline sets the deadline for the next Write.
+func (w *Writer) setWriteDeadline() error {
 	if w.deadline == nil {
 		return nil
 	}
 	return w.deadline()
 }
 
-// wrote counts packets of which n bytes were written, and keeps the error of a part.
-func (w *Writer) wrote(n int, packets int64, err error) {
+// countWritten counts packets after n of their bytes were written. If a part was written before
+// an error, the error stays.
+func (w *Writer) countWritten(n int, packets int64, err error) {
 	if err != nil {
 		if n > 0 {
-			w.err = later(err)
+			w.err = stickyError(err)
 		}
 		return
 	}

@@ -4,13 +4,13 @@ import "github.com/gdwire/gdwire/internal/checked"
 
 // A held has the packets that a Writer holds back with Options.BufferWrites.
 type held struct {
-	buf     *[bufferSize]byte // from the pool buffers; nil if n is 0
-	n       int
-	packets int64
-	through bool // packets are not held back, because the Conn waits for bytes
+	buf         *[bufferSize]byte // from the pool buffers; nil if n is 0
+	n           int
+	packets     int64
+	passThrough bool // packets are not held back, because the Conn waits for bytes
 }
 
-// hold holds a packet back, after writing others if there is no room. It reports false
+// hold holds a packet back, after writing others if there is no room. It returns false
 // if the packet is too large. w is locked.
 func (w *Writer) hold(p *packet, rest []byte) (bool, error) {
 	h := &w.held
@@ -38,17 +38,17 @@ func (w *Writer) Flush() error {
 	return w.flush()
 }
 
-// flush is Flush with w locked.
+// flush writes the packets that were held back. w is locked.
 func (w *Writer) flush() error {
 	h := &w.held
 	if w.err != nil || h.n == 0 {
 		return w.err
 	}
-	if err := w.limit(); err != nil {
+	if err := w.setWriteDeadline(); err != nil {
 		return err
 	}
 	n, err := checked.Write(w.dst, h.buf[:h.n])
-	w.wrote(n, h.packets, err)
+	w.countWritten(n, h.packets, err)
 	if n > 0 {
 		w.release()
 	}
@@ -72,7 +72,7 @@ func (w *Writer) flushAndWait() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	err := w.flush()
-	w.held.through = err == nil
+	w.held.passThrough = err == nil
 	return err
 }
 
@@ -80,7 +80,7 @@ func (w *Writer) flushAndWait() error {
 func (w *Writer) endWait() {
 	if w.config.BufferWrites {
 		w.mu.Lock()
-		w.held.through = false
+		w.held.passThrough = false
 		w.mu.Unlock()
 	}
 }

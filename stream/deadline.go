@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// An alarm calls ring when a deadline has passed. Once set has returned, ring is not called
-// for an earlier deadline, which a time.Timer alone cannot promise. Deadlines are set for
+// A deadlineTimer calls expire when a deadline has passed. Once set has returned, expire is not
+// called for an earlier deadline, which a time.Timer alone cannot promise. Deadlines are set for
 // every message and hardly ever pass, so a later deadline leaves the timer as it is: when
 // the timer fires, it is set to the deadline of that moment.
-type alarm struct {
-	ring func()
+type deadlineTimer struct {
+	expire func()
 
 	mu    sync.Mutex
 	at    time.Time // the deadline, or zero
@@ -19,7 +19,7 @@ type alarm struct {
 }
 
 // set sets the deadline. The zero time means none.
-func (a *alarm) set(at time.Time) {
+func (a *deadlineTimer) set(at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.at = at
@@ -30,7 +30,7 @@ func (a *alarm) set(at time.Time) {
 }
 
 // start sets the timer to the deadline, which is d from now.
-func (a *alarm) start(d time.Duration) {
+func (a *deadlineTimer) start(d time.Duration) {
 	a.fires = a.at
 	if a.timer == nil {
 		a.timer = time.AfterFunc(d, a.fire)
@@ -39,7 +39,7 @@ func (a *alarm) start(d time.Duration) {
 	}
 }
 
-func (a *alarm) fire() {
+func (a *deadlineTimer) fire() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.fires = time.Time{}
@@ -51,11 +51,11 @@ func (a *alarm) fire() {
 		return
 	}
 	a.at = time.Time{}
-	a.ring()
+	a.expire()
 }
 
 // stop ends the timer.
-func (a *alarm) stop() {
+func (a *deadlineTimer) stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.at = time.Time{}

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAlarm sets deadlines in every order and compares when the alarm rings.
-func TestAlarm(t *testing.T) {
+// TestDeadlineTimer sets deadlines in every order and compares when the timer expires.
+func TestDeadlineTimer(t *testing.T) {
 	type set struct{ at, deadline int } // in seconds; a deadline of 0 is none
 	for name, c := range map[string]struct {
 		sets []set
@@ -28,7 +28,7 @@ func TestAlarm(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begin := time.Now()
 				var rings []int
-				a := alarm{ring: func() { rings = append(rings, int(time.Since(begin).Seconds())) }}
+				a := deadlineTimer{expire: func() { rings = append(rings, int(time.Since(begin).Seconds())) }}
 				for _, s := range c.sets {
 					time.Sleep(time.Duration(s.at)*time.Second - time.Since(begin))
 					if s.deadline == 0 {
