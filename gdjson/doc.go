@@ -48,7 +48,7 @@
 // have the fewest bits that hold them, math types the width of
 // gdwire.EncoderOptions.DoubleReals, counts no shared bit of Godot 2, and NodePaths
 // the current form. ToJSON returns an error for text that is not UTF-8, and for a
-// NodePath that cannot be read back from its text, such as one with the single name
+// NodePath that cannot be read back from its text, such as a NodePath with the single name
 // "a/b".
 //
 // # Reading native JSON
@@ -78,7 +78,7 @@
 // the declared type, which the engine keeps. Where FromJSON is more exact than the
 // engine, it stays so: the engine reads ids, and null in args, as 0. FromJSON does not
 // check that classes and scripts exist; the engine replaces a value that names an
-// unknown one by null.
+// unknown class or script by null.
 //
 // # Plain JSON
 //

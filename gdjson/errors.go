@@ -35,7 +35,7 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrapf returns an error that wraps cause, with a formatted text instead of that of cause.
+// wrapf returns an error that wraps cause, but has a formatted text of its own.
 func wrapf(cause error, format string, args ...any) error {
 	return &reason{cause, fmt.Sprintf(format, args...)}
 }

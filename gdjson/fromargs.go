@@ -12,7 +12,7 @@ import (
 // math writes a math type.
 func (r *reader) math(o *object) error {
 	s := &shapes[o.typ]
-	n, err := r.list(o, memberArgs)
+	n, err := r.enterArray(o, memberArgs)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (r *reader) math(o *object) error {
 // packed writes a packed array.
 func (r *reader) packed(o *object) error {
 	s := &shapes[o.typ]
-	n, err := r.list(o, memberArgs)
+	n, err := r.enterArray(o, memberArgs)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func packedNumbers[T byte | int32 | int64 | float64](r *reader, o *object, batch
 	return nil
 }
 
-// packedVectors is packedNumbers for vectors.
+// packedVectors writes n vectors, up to len(batch) at a time.
 func packedVectors[V [2]float64 | [3]float64 | [4]float64](r *reader, o *object, batch []V, n int) (err error) {
 	for done := 0; done < n; {
 		b := batch[:min(n-done, len(batch))]
@@ -191,10 +191,10 @@ func packedVectors[V [2]float64 | [3]float64 | [4]float64](r *reader, o *object,
 	return nil
 }
 
-// tooLarge handles the Encoder's error that one of args, the first of which has the
-// index first, does not fit in 32 bits. A lenient reader calls again, which replaces
-// such args with infinity, as the engine does. Otherwise tooLarge finds the arg and
-// adds its offset to the error.
+// tooLarge handles the Encoder's error that a number in args does not fit in 32 bits. The
+// first of args has the index first in its object. A lenient reader calls again, which
+// replaces such numbers with infinity, as the engine does. Otherwise tooLarge finds the
+// number and adds its offset to the error.
 func (r *reader) tooLarge(o *object, first int, err error, args []float64, again func() error) error {
 	if r.o.Lenient {
 		_ = r.e.ClearError() // err

@@ -19,7 +19,7 @@ import (
 // in e, as after [gdwire.Encoder.Fail]; an error of e's Writer stays, too. An error
 // of r is returned unchanged.
 func FromJSON(e *gdwire.Encoder, r io.Reader, opts ...Options) error {
-	o := only(opts)
+	o := optionsOf(opts)
 	if err := e.Err(); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func FromJSON(e *gdwire.Encoder, r io.Reader, opts ...Options) error {
 	case most < 0:
 		most = math.MaxInt64
 	case most == 0:
-		most = defaultBuffered
+		most = defaultMaxBuffered
 	}
 	// readMembers checks the names in native objects, where every member is known.
 	unique := p.o.Plain && !p.o.Lenient
@@ -59,8 +59,8 @@ func FromJSON(e *gdwire.Encoder, r io.Reader, opts ...Options) error {
 	return err
 }
 
-// defaultBuffered is the meaning of 0 in EncoderOptions.MaxBuffered.
-const defaultBuffered = 8 << 20
+// defaultMaxBuffered is the limit if EncoderOptions.MaxBuffered is 0.
+const defaultMaxBuffered = 8 << 20
 
 // A reader converts the value of a text and writes it to an Encoder.
 type reader struct {
@@ -108,7 +108,7 @@ func (r *reader) errorAt(offset int, err error) error {
 	return &Error{Offset: int64(offset), Err: err}
 }
 
-// failf is errorAt for cause with a formatted text, as wrapf.
+// failf returns an Error for the value at an offset, with a cause that wrapf makes.
 func (r *reader) failf(offset int, cause error, format string, args ...any) error {
 	return r.errorAt(offset, wrapf(cause, format, args...))
 }
@@ -133,7 +133,7 @@ func (r *reader) enter() node {
 	return n
 }
 
-// separate moves from the end of an element or member to the next one, or to the
+// separate moves from the end of an element or member to the next element or member, or to the
 // closing bracket.
 func (r *reader) separate() {
 	b, i := r.text.json, r.at.pos

@@ -27,6 +27,7 @@ func (r *reader) native() error {
 	return r.wrote(before.pos, r.e.WriteNil())
 }
 
+// nativeValue converts the next value. Its error is not replaced by null.
 func (r *reader) nativeValue() error {
 	switch r.peek() {
 	case 'n', 't', 'f':
@@ -131,7 +132,7 @@ func (r *reader) values(offset, n int) error {
 	return r.wrote(offset, r.e.End())
 }
 
-// A member identifies one of the members that native objects have.
+// A member identifies a member of native objects by its name.
 type member uint8
 
 const (
@@ -263,7 +264,7 @@ func (r *reader) nativeObject() error {
 	case formArray:
 		err = r.array(&o)
 	case formDict:
-		err = r.dict(&o)
+		err = r.dictionary(&o)
 	case formID:
 		err = r.id(&o)
 	case formCallable:
@@ -352,10 +353,10 @@ func (r *reader) stringMember(o *object, m member) ([]byte, error) {
 	return r.string(), nil
 }
 
-// list moves to the first element of a member that must be an array and returns the
+// enterArray moves to the first element of a member that must be an array and returns the
 // number of its elements. A lenient reader treats other values as empty arrays, as
 // the engine does.
-func (r *reader) list(o *object, m member) (int, error) {
+func (r *reader) enterArray(o *object, m member) (int, error) {
 	r.at = o.at[m]
 	switch {
 	case r.peek() == '[':
@@ -366,21 +367,23 @@ func (r *reader) list(o *object, m member) (int, error) {
 	return 0, r.failf(r.at.pos, gdwire.ErrType, "%q is not an array", memberNames[m])
 }
 
-// pairs is list for an array of pairs. It returns the number of pairs.
-func (r *reader) pairs(o *object, m member) (int, error) {
-	n, err := r.list(o, m)
+// enterPairs moves to the first element of a member that must be an array of keys and values,
+// in turn, and returns the number of pairs.
+func (r *reader) enterPairs(o *object, m member) (int, error) {
+	n, err := r.enterArray(o, m)
 	if err == nil && n%2 != 0 {
 		err = r.failf(o.at[m].pos, gdwire.ErrCount, "odd number of values, %d, in %q", n, memberNames[m])
 	}
 	return n / 2, err
 }
 
+// array converts an Array.
 func (r *reader) array(o *object) error {
 	elem, err := r.elem(o, memberElemType)
 	if err != nil {
 		return err
 	}
-	n, err := r.list(o, memberArgs)
+	n, err := r.enterArray(o, memberArgs)
 	if err != nil {
 		return err
 	}
@@ -390,7 +393,8 @@ func (r *reader) array(o *object) error {
 	return r.values(o.offset, n)
 }
 
-func (r *reader) dict(o *object) error {
+// dictionary converts a Dictionary.
+func (r *reader) dictionary(o *object) error {
 	key, err := r.elem(o, memberKeyType)
 	if err != nil {
 		return err
@@ -399,7 +403,7 @@ func (r *reader) dict(o *object) error {
 	if err != nil {
 		return err
 	}
-	n, err := r.pairs(o, memberArgs)
+	n, err := r.enterPairs(o, memberArgs)
 	if err != nil {
 		return err
 	}
@@ -453,7 +457,7 @@ func (r *reader) serialized(o *object) error {
 		return err
 	}
 	name := string(class)
-	count, err := r.pairs(o, memberProps)
+	count, err := r.enterPairs(o, memberProps)
 	if err != nil {
 		return err
 	}
@@ -534,7 +538,7 @@ func (r *reader) image(o *object) error {
 	if err != nil {
 		return err
 	}
-	n, err := r.list(o, memberData)
+	n, err := r.enterArray(o, memberData)
 	if err != nil {
 		return err
 	}
@@ -559,7 +563,7 @@ func (r *reader) inputEvent(o *object) error {
 	if err != nil {
 		return err
 	}
-	n, err := r.list(o, memberData)
+	n, err := r.enterArray(o, memberData)
 	if err != nil {
 		return err
 	}

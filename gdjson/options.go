@@ -1,7 +1,7 @@
 package gdjson
 
-// Options configures [ToJSON] and [FromJSON], which take at most one; more are a panic.
-// The zero value, like none, selects native JSON, written on one line and read exactly.
+// Options configures [ToJSON] and [FromJSON], which panic if they get several. The zero
+// value, like none, selects native JSON, written on one line and read exactly.
 type Options struct {
 	// Plain selects plain JSON instead of native JSON.
 	Plain bool
@@ -23,8 +23,9 @@ type Options struct {
 
 var defaultOptions Options
 
-// only returns the Options among the arguments of a function, or the zero value.
-func only(opts []Options) *Options {
+// optionsOf returns the Options in the variadic arguments of a function, or the zero value if
+// there are none. The caller must not change the result.
+func optionsOf(opts []Options) *Options {
 	switch len(opts) {
 	case 0:
 		return &defaultOptions

@@ -14,7 +14,7 @@ import (
 // scan finds the nodes of t.json and reports whether t.json is one value of JSON as the
 // engine writes it, or if t.lenient is set, reads it. Otherwise it accepts the same texts as
 // jsontext, which a fuzz target verifies, in a third of the time. It returns no error:
-// syntaxError gets that from jsontext.
+// syntaxError gets the error from jsontext.
 func (t *text) scan() bool {
 	b, i, ok := t.json, 0, true
 	top, depth := uint32(noNode), 0 // the innermost open node
@@ -91,7 +91,7 @@ func (t *text) scan() bool {
 // return the offset after it and whether it is valid. If it is not, the offset has
 // no meaning.
 
-// space skips white space, if there is any: that of JSON, and characters below control.
+// space skips the white space of JSON and all characters below control, if there are any.
 func space(b []byte, i int, control byte) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r' || b[i] < control) {
 		i++

@@ -78,7 +78,7 @@ var types = func() map[string]gdwire.Type {
 
 // declaredText returns the string for e in elem_type, key_type or value_type, as the
 // engine writes it: the name of a built-in type, a class, or the res:// path of a
-// script. ok is false if the engine would read the string as one of the other two.
+// script. ok is false if the engine would read the string as another of these three.
 // member is the kind of e: builtin, class or script.
 func declaredText(e gdwire.Elem) (member, text string, ok bool) {
 	text = e.String()
@@ -92,8 +92,8 @@ func declaredText(e gdwire.Elem) (member, text string, ok bool) {
 	}
 }
 
-// isBuiltin reports whether the engine reads s as a built-in type. "Object" is not
-// one, because the engine reads it as the class.
+// isBuiltin reports whether the engine reads s as a built-in type. It does not read "Object"
+// as the built-in type, but as the class.
 func isBuiltin(s string) bool {
 	t, ok := types[s]
 	return ok && t != gdwire.TypeObject

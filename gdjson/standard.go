@@ -87,8 +87,8 @@ func appendJSON(dst, text []byte, lenient bool) []byte {
 	return dst
 }
 
-// replaceInString is appendJSON for the string whose content begins at i. It returns the offset
-// of its end.
+// replaceInString replaces what is not JSON in the string whose content begins at i. It returns
+// the offset of its closing quote.
 func replaceInString(b []byte, i int) int {
 	for ; i < len(b) && b[i] != '"'; i++ {
 		if b[i] < ' ' {

@@ -40,7 +40,7 @@ const (
 	maxText = math.MaxUint32 - 1
 	// noNode is the parent of the top-level value.
 	noNode = math.MaxUint32
-	// maxDepth is the greatest number of open nodes, that of jsontext.
+	// maxDepth is the greatest number of open nodes, as in jsontext.
 	maxDepth = 10_000
 )
 
@@ -116,12 +116,12 @@ func (t *text) syntaxError() error {
 			cause = gdwire.ErrUTF8
 		}
 	}
-	return &Error{Offset: s.ByteOffset, Pointer: t.named(s.JSONPointer, s.ByteOffset), Err: cause}
+	return &Error{Offset: s.ByteOffset, Pointer: t.restoreNames(s.JSONPointer, s.ByteOffset), Err: cause}
 }
 
-// named returns p, which jsontext has returned for an error at offset, with the names as they
-// are in the text.
-func (t *text) named(p jsontext.Pointer, offset int64) jsontext.Pointer {
+// restoreNames returns p, which jsontext has returned for an error at offset, with the names as
+// they are in the text. jsontext has read a copy, in which appendJSON has replaced bytes.
+func (t *text) restoreNames(p jsontext.Pointer, offset int64) jsontext.Pointer {
 	var scratch, b []byte
 	open := t.walk(int(offset), func(*level) {})
 	for token := range p.Tokens() {
@@ -156,7 +156,8 @@ var (
 	errInvalid     = errors.New("invalid JSON") // never returned while scan and jsontext agree
 )
 
-// checkNames returns an error if two members of an object have the same name.
+// checkNames returns an error if two members of an object have the same name. It sorts
+// all names by object and hash, so that equal names are neighbors.
 func (t *text) checkNames() error {
 	type member struct {
 		object, name uint32 // index of the node, offset of the name
@@ -205,7 +206,7 @@ func (t *text) name(i uint32, scratch *[]byte) []byte {
 	return *scratch
 }
 
-// release drops the memory of a large text, and keeps a smaller one for reuse.
+// release drops the memory of a large text, and keeps less memory for the next text.
 func (t *text) release() {
 	const most = 4 << 20
 	if cap(t.json) > most {

@@ -22,7 +22,7 @@ import (
 // or text that JSON cannot represent, the error is a [gdwire.Error] that wraps
 // [gdwire.ErrRange] or [gdwire.ErrUTF8].
 func ToJSON(w io.Writer, d *gdwire.Decoder, opts ...Options) error {
-	o := only(opts)
+	o := optionsOf(opts)
 	if err := atValue(d); err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (w *writer) newline(level int) {
 	}
 }
 
-// start appends a separator and s, a value or the start of one.
+// start appends a separator and s, a value or the start of a value.
 func (w *writer) start(s string) {
 	w.element()
 	w.add(s)
@@ -240,8 +240,8 @@ func (w *writer) name(s string) {
 	w.named = true
 }
 
-// object appends the start of an object and its member "type".
-func (w *writer) object(typ string) {
+// openObject appends the start of an object and its member "type".
+func (w *writer) openObject(typ string) {
 	w.start("{")
 	w.open(frame{end: "}", started: true})
 	w.add(`"type"`)
@@ -251,9 +251,9 @@ func (w *writer) object(typ string) {
 	w.add(`"`)
 }
 
-// list appends the start of a member that is a list, the last one of its object. f
-// replaces the frame of the object and closes both.
-func (w *writer) list(name string, f frame) {
+// openList appends the start of a member that is a list. It must be the last member of its
+// object: f replaces the frame of the object and closes both.
+func (w *writer) openList(name string, f frame) {
 	w.name(name)
 	w.named = false
 	w.add("[")
@@ -355,7 +355,8 @@ func (w *writer) escaped(s []byte) {
 	}
 }
 
-// escapeRest is the slow path of escaped, for text that may need escaping.
+// escapeRest appends s with escape sequences. It is the slow path of escaped, for text that
+// may need them.
 func (w *writer) escapeRest(s []byte) {
 	from := 0
 	for i := 0; i < len(s); {
@@ -370,7 +371,7 @@ func (w *writer) escapeRest(s []byte) {
 			w.fail(gdwire.ErrUTF8, "text with byte %#x", c)
 			return
 		}
-		if bad || r < utf8.RuneSelf || w.terminal && obeyed(r) {
+		if bad || r < utf8.RuneSelf || w.terminal && controlsTerminal(r) {
 			w.buf = append(w.buf, s[from:i]...)
 			w.escape(r)
 			from = i + n
@@ -412,9 +413,9 @@ var plainBytes = func() (t [256]bool) {
 	return t
 }()
 
-// obeyed reports whether r can control a terminal: C1 controls, and controls of
-// bidirectional text.
-func obeyed(r rune) bool {
+// controlsTerminal reports whether r, which is not ASCII, can control a terminal: C1 controls,
+// and controls of bidirectional text.
+func controlsTerminal(r rune) bool {
 	switch {
 	case r <= 0x9F, r == 0x61C, r == 0x200E, r == 0x200F:
 		return true
@@ -445,8 +446,8 @@ func (w *writer) escape(r rune) {
 	}
 }
 
-// numbers appends the numbers in p. If group is more than one, each group of so many
-// numbers is a list of its own.
+// numbers appends the numbers in p. If group is more than 1, each group of so many numbers is
+// a list of its own.
 func (w *writer) numbers(p []byte, u unit, width, group int) {
 	size := width / 8
 	write := w.appenderOf(u, width)

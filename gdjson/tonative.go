@@ -31,8 +31,8 @@ func (w *writer) native(t gdwire.Token) {
 	case gdwire.KindArrayStart:
 		w.nativeArray(t)
 	case gdwire.KindPackedStart:
-		w.object(t.Type().String())
-		w.list("args", frame{lines: t.Type() == gdwire.TypePackedStringArray})
+		w.openObject(t.Type().String())
+		w.openList("args", frame{lines: t.Type() == gdwire.TypePackedStringArray})
 	case gdwire.KindImageStart, gdwire.KindInputEvent:
 		w.nativeGodot2(t)
 	case gdwire.KindChunk:
@@ -45,8 +45,8 @@ func (w *writer) native(t gdwire.Token) {
 	case gdwire.KindRID, gdwire.KindCallable, gdwire.KindSignal, gdwire.KindObjectID, gdwire.KindObjectStart:
 		w.nativeReference(t)
 	default:
-		w.object(t.Type().String())
-		w.list("args", frame{})
+		w.openObject(t.Type().String())
+		w.openList("args", frame{})
 		w.components(t, shapes[t.Type()].wire)
 		w.end()
 	}
@@ -66,12 +66,12 @@ func (w *writer) nativeText(t gdwire.Token) {
 }
 
 func (w *writer) nativeDict(t gdwire.Token) {
-	w.object("Dictionary")
+	w.openObject("Dictionary")
 	if len(t.Bytes()) > 0 {
 		w.declared("key_type", t.KeyElem())
 		w.declared("value_type", t.Elem())
 	}
-	w.list("args", frame{lines: true, pairs: true})
+	w.openList("args", frame{lines: true, pairs: true})
 }
 
 func (w *writer) nativeArray(t gdwire.Token) {
@@ -80,9 +80,9 @@ func (w *writer) nativeArray(t gdwire.Token) {
 		w.open(frame{end: "]", lines: true})
 		return
 	}
-	w.object("Array")
+	w.openObject("Array")
 	w.declared("elem_type", t.Elem())
-	w.list("args", frame{lines: true})
+	w.openList("args", frame{lines: true})
 }
 
 // declared appends a member with the declared type of elements, keys or values.
@@ -111,24 +111,24 @@ func (w *writer) nativeReference(t gdwire.Token) {
 		w.open(frame{end: "}"})
 		w.name("type")
 		w.text(t.Bytes())
-		w.list("props", frame{lines: true, pairs: true})
+		w.openList("props", frame{lines: true, pairs: true})
 		return
 	}
 	switch t.Kind() {
 	case gdwire.KindRID:
-		w.object("RID")
+		w.openObject("RID")
 		if t.Width() > 0 { // formats before Godot 4 have no id
 			w.id("id", t.ID())
 		}
 	case gdwire.KindCallable:
-		w.object("Callable")
+		w.openObject("Callable")
 	case gdwire.KindSignal:
-		w.object("Signal")
+		w.openObject("Signal")
 		w.name("name")
 		w.text(t.Bytes())
 		w.id("object", t.ID())
 	case gdwire.KindObjectID:
-		w.object("ObjectID")
+		w.openObject("ObjectID")
 		w.id("id", t.ID())
 	}
 	w.end()
@@ -139,19 +139,19 @@ func (w *writer) nativeReference(t gdwire.Token) {
 func (w *writer) nativeGodot2(t gdwire.Token) {
 	if t.Kind() == gdwire.KindImageStart {
 		format, mipmaps, width, height := t.Image()
-		w.object("Image")
+		w.openObject("Image")
 		w.integer("format", format)
 		w.integer("mipmaps", mipmaps)
 		w.integer("width", width)
 		w.integer("height", height)
-		w.list("data", frame{})
+		w.openList("data", frame{})
 		return
 	}
 	event, device := t.Event()
-	w.object("InputEvent")
+	w.openObject("InputEvent")
 	w.integer("event", event)
 	w.integer("device", device)
-	w.list("data", frame{})
+	w.openList("data", frame{})
 	w.numbers(t.Bytes(), unitByte, 8, 1)
 	w.end()
 }

@@ -74,7 +74,7 @@ func appendText(dst []byte, x float64, width int) []byte {
 }
 
 // appendNaN appends a NaN as WebAssembly's text format has it: "nan" for the usual
-// one, otherwise its sign and, after a colon, its payload.
+// NaN, otherwise its sign and, after a colon, its payload.
 func appendNaN(dst []byte, bits uint64) []byte {
 	if bits&signBit != 0 {
 		dst = append(dst, '-')
