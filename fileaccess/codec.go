@@ -76,7 +76,7 @@ var codecs = [...]codec{
 	},
 	Zstd: {
 		name:    "zstd",
-		ratio:   128 << 10 / 4, // blocks of 128 KiB, of which one takes 4 bytes
+		ratio:   128 << 10 / 4, // a block of 128 KiB of the same byte takes 4 bytes
 		decoder: func() decoder { return zstdDecoder{sharedZstdDecoder()} },
 		encoder: func() encoder { return zstdEncoder{sharedZstdEncoder()} },
 	},
@@ -105,7 +105,8 @@ type streamDecoder struct {
 	probe [1]byte
 }
 
-// resetZlib returns a function that returns one zlib reader, again and again.
+// resetZlib returns a function that returns a zlib reader of in. It uses the same reader again
+// in each call, because a new reader allocates a window of 32 KiB.
 func resetZlib() func(*bytes.Reader) (io.Reader, error) {
 	var z io.ReadCloser
 	return func(in *bytes.Reader) (_ io.Reader, err error) {
@@ -117,7 +118,8 @@ func resetZlib() func(*bytes.Reader) (io.Reader, error) {
 	}
 }
 
-// resetGzip is resetZlib for gzip, of which a block holds one member.
+// resetGzip returns a function that returns a gzip reader of in, the same in each call. A block
+// holds a single member.
 func resetGzip() func(*bytes.Reader) (io.Reader, error) {
 	var z gzip.Reader
 	return func(in *bytes.Reader) (io.Reader, error) {

@@ -58,7 +58,7 @@
 // checked against [Limits] before it is used, memory grows with the bytes that
 // arrive, and a block that becomes more or less than it should is an error. By
 // default content has at most 256 MiB and a block at most 1 MiB. A program that reads
-// files of its own user can raise Limits.Size; one that reads uploads should lower it,
+// files of its own user can raise Limits.Size; a program that reads uploads should lower it,
 // because 4 KiB of input can become many MiB of zeros.
 //
 // An invalid file is an [Error] with the offset of the invalid part:

@@ -69,8 +69,8 @@ func PasswordKey(password string) *Key {
 	return k
 }
 
-// cipher returns a function that decrypts or encrypts whole blocks and continues in each
-// call after the previous one. Source and destination may be the same.
+// cipher returns a function that decrypts or encrypts whole blocks. Each call continues where
+// the previous call ended. Source and destination may be the same.
 func (l Layout) cipher(key *Key, iv []byte, encrypt bool) func(dst, src []byte) {
 	b, err := aes.NewCipher(key[:])
 	if err != nil {
@@ -157,8 +157,8 @@ func remaining(r io.Reader) (int64, error) {
 	return end - pos, err
 }
 
-// detectLayout returns the layout of a file of size bytes, or of unknown size if that is
-// negative, that begins with header. One MD5 in 2^32 begins like the version of Godot 3; the
+// detectLayout returns the layout of a file of size bytes, or of unknown size if size is
+// negative, that begins with header. Of 2^32 MD5s, one begins like the version of Godot 3; the
 // size then decides.
 func detectLayout(header []byte, size int64) Layout {
 	fits := func(layout Layout) bool {
@@ -253,8 +253,8 @@ func (e *encryptedReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill decrypts at least one block into rest. For the last one it returns io.EOF, or drops
-// it and returns ErrPassword.
+// fill decrypts at least one block into rest. With the last block it returns io.EOF, or drops
+// the block and returns ErrPassword.
 func (e *encryptedReader) fill() error {
 	if e.left > 0 {
 		e.end = copy(e.buf, e.buf[e.start:e.end])

@@ -32,7 +32,7 @@ type EncryptedWriter struct {
 // opens with key, or open_encrypted_with_pass with its password. Close completes the file
 // and does not close w. Without Close the file has no header and cannot be opened.
 //
-// The encryption is that of the engines. Its MD5 detects damage, but does not authenticate
+// The file is encrypted as engines do it. Its MD5 detects damage, but does not authenticate
 // the file.
 func NewEncryptedWriter(w io.Writer, layout Layout, key *Key) (*EncryptedWriter, error) {
 	if int(layout) >= len(layouts) {

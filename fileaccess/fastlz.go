@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// FastLZ is a byte-oriented LZ77. A stream is a list of operations, each of which
-// begins with an opcode c:
+// FastLZ is a byte-oriented LZ77. A stream is a list of operations. Each operation begins with
+// an opcode c:
 //
 //	c < 32    c+1 literal bytes follow
 //	c >= 32   a match: c>>5 is its length less 2, c&31 bits 8 to 12 of its
@@ -16,13 +16,13 @@ import (
 // The match begins distance+1 bytes back and may overlap what it makes. The first
 // opcode's upper three bits are the stream's level less 1 and its lower five
 // always a literal run. Level 2 differs in two things: after a length byte of 255
-// another one follows; and if the distance is 8191, two more bytes, the upper one
+// another length byte follows; and if the distance is 8191, two more bytes, the upper byte
 // first, are added to it.
 //
 // Compressed files hold level 1 alone. Engines use level 2 in
 // PackedByteArray.compress, from 64 KiB.
 const (
-	fastlzNear     = 1<<13 - 1 // the largest distance in 13 bits, and the mark of a far one
+	fastlzNear     = 1<<13 - 1 // the largest distance in 13 bits, which marks longer distances in level 2
 	fastlzMinMatch = 3
 	fastlzMaxMatch = 2 + 7 + 255 // of level 1
 	fastlzMaxRun   = 32          // of literals
@@ -177,8 +177,7 @@ func fastlzHash(b []byte) uint32 {
 	return v * 2654435769 >> (32 - fastlzHashBits)
 }
 
-// common returns how many bytes at the start of a are those of b, which is not
-// longer.
+// common returns the number of equal bytes at the start of a and b, which is not longer.
 func common(a, b []byte) int {
 	n := 0
 	for n < len(b) && a[n] == b[n] {
@@ -196,8 +195,8 @@ func appendLiterals(dst, b []byte) []byte {
 	return dst
 }
 
-// appendMatch appends a match that begins distance bytes back, as several if it is
-// too long for one.
+// appendMatch appends a match that begins distance bytes back. A match that is too long for one
+// operation is split.
 func appendMatch(dst []byte, length, distance int) []byte {
 	distance--
 	high, low := byte(distance>>8), byte(distance)

@@ -17,7 +17,7 @@ type Limits struct {
 	// before and after compression. Engines write blocks of 4096 bytes. Default:
 	// 1 MiB. It is at most 1 GiB, even if disabled.
 	BlockSize int64
-	// Blocks is the maximum number of blocks of a compressed file, each of which
+	// Blocks is the maximum number of blocks of a compressed file. Each block
 	// needs 4 bytes of memory. Default: 1<<20, which is 4 GiB in blocks of 4096
 	// bytes. It is at most 1<<28, even if disabled.
 	Blocks int64
@@ -49,6 +49,7 @@ var limitTable = [numLimits]struct {
 // bounds has the Limits with defaults in place of zeros.
 type bounds [numLimits]int64
 
+// bounds returns the Limits with defaults in place of zeros.
 func (l Limits) bounds() (b bounds) {
 	for i, v := range [...]int64{limitSize: l.Size, limitBlockSize: l.BlockSize, limitBlocks: l.Blocks} {
 		switch {

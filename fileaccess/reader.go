@@ -49,7 +49,7 @@ type Info struct {
 	// Layout is the layout of an Encrypted file.
 	Layout Layout
 	// Size is the declared size in bytes of the content of a Compressed or
-	// Encrypted file, and -1 for a Plain one. Writers ignore it.
+	// Encrypted file, and -1 for a Plain file. Writers ignore it.
 	Size int64
 	// Verified reports whether NewReader has verified the MD5 of the content of
 	// an Encrypted file. Writers ignore it.
@@ -90,7 +90,7 @@ type Reader struct {
 // instead of io.EOF.
 //
 // NewReader reads no byte after the end of the container from r. Content that is itself a
-// container is not opened; use a second NewReader with the first one to open it.
+// container is not opened; pass the Reader to another NewReader to open it.
 func NewReader(r io.Reader, o *Options) (*Reader, error) {
 	if o == nil {
 		o = new(Options)
@@ -153,7 +153,7 @@ func (s *source) readN(n int64) ([]byte, error) {
 	return b, s.cut(err)
 }
 
-// cut returns err. For the end of the input it returns an Error with the offset.
+// cut returns err, but for the end of the input an Error with the offset.
 func (s *source) cut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return &Error{s.n, io.ErrUnexpectedEOF}
