@@ -159,7 +159,7 @@ func (e *Encoder) Release() {
 }
 
 // OutputOffset returns the number of bytes written or buffered since Reset.
-func (e *Encoder) OutputOffset() int64 { return e.offset() }
+func (e *Encoder) OutputOffset() int64 { return int64(e.written) + int64(e.n) }
 
 // Depth returns the number of open containers, including NodePaths, packed arrays, Images
 // and strings. It is 0 between top-level values.
@@ -241,7 +241,7 @@ func (e *Encoder) fail(err error) error {
 	if first := e.Err(); first != nil {
 		return first
 	}
-	return e.stop(&Error{Offset: e.offset(), Path: string(e.appendPath(nil, true, noKey)), Err: err}, false)
+	return e.stop(&Error{Offset: e.OutputOffset(), Path: string(e.appendPath(nil, true, noKey)), Err: err}, false)
 }
 
 // updateFastPath switches the fast path on or off for the innermost container. It must be

@@ -66,7 +66,7 @@ func (s *sink) restart(w io.Writer, maxKept int) {
 func (s *sink) restartBytes(b []byte) {
 	s.release()
 	s.setBuffer(b[:cap(b)])
-	s.n, s.written = len(b), -uint64(len(b))                     // so that offset is 0
+	s.n, s.written = len(b), -uint64(len(b))                     // so that OutputOffset is 0
 	s.keep, s.counts, s.maxKept = 0, s.counts[:0], math.MaxInt/2 // so that twice the size fits an int
 	s.resume()
 }
@@ -127,9 +127,6 @@ func (s *sink) setFast(values, names int, nul uint32) {
 	s.fastNames = s.fastNames[:names]
 	s.nameNUL = nul
 }
-
-// offset returns the number of bytes written or buffered.
-func (s *sink) offset() int64 { return int64(s.written) + int64(s.n) }
 
 // advance appends the n bytes that the caller has put at buf[n:].
 func (s *sink) advance(n int) { s.n += n }
@@ -257,8 +254,8 @@ func (s *sink) appendElements(n, size int, encode func(b []byte, i, m int)) erro
 }
 
 // flush writes the buffered bytes, except for those that are kept. It removes what was written from
-// the buffer. After an error of the Writer the rest is moved, too, so that offset does not count
-// bytes twice.
+// the buffer. After an error of the Writer the rest is moved, too, so that OutputOffset does not
+// count bytes twice.
 func (s *sink) flush() error {
 	end := min(s.n, s.keep)
 	if end == 0 {

@@ -414,9 +414,10 @@ func (e *Encoder) Write(p []byte) (int, error) {
 	}
 	f := e.top()
 	switch w := e.want(); {
-	case w == wantEnd && f.isData() && len(p) == 0:
-		return 0, nil
-	case w == wantEnd && f.isData():
+	case w == wantEnd && (f.kind == KindStringChunk || f.size > 0): // what Write writes is complete
+		if len(p) == 0 {
+			return 0, nil
+		}
 		return 0, e.fail(wrapf(ErrCount, "%d bytes after the declared %d × %d", len(p), f.count, max(f.size, 1)))
 	case w != wantText && w != wantChunk:
 		return 0, e.fail(e.misplaced("Write"))
@@ -446,9 +447,6 @@ func (e *Encoder) Write(p []byte) (int, error) {
 	e.partial, e.rune = part, r
 	return len(p), nil
 }
-
-// isData reports whether Write can write the content of f.
-func (f *frame) isData() bool { return f.kind == KindStringChunk || f.size > 0 }
 
 // WritePacked writes elements of the packed array that BeginPacked has begun. T must have
 // the number of components of the elements. Floats are widened or rounded; a finite number that
