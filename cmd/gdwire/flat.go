@@ -93,7 +93,7 @@ func (v *flatPrinter) token(t gdwire.Token) error {
 	case gdwire.KindArrayStart:
 		return v.array(t)
 	case gdwire.KindDictStart:
-		return v.dict(t)
+		return v.dictionary(t)
 	case gdwire.KindObjectStart:
 		return v.object(t)
 	case gdwire.KindPackedStart, gdwire.KindImageStart:
@@ -240,8 +240,8 @@ func (v *flatPrinter) object(t gdwire.Token) error {
 	return v.end()
 }
 
-// dict shows the pairs of a Dictionary.
-func (v *flatPrinter) dict(t gdwire.Token) error {
+// dictionary shows the pairs of a Dictionary.
+func (v *flatPrinter) dictionary(t gdwire.Token) error {
 	n := t.Len()
 	if n == 0 || t.KeyElem() != (gdwire.Elem{}) || t.Elem() != (gdwire.Elem{}) {
 		if err := v.line(t); err != nil {

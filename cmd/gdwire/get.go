@@ -105,13 +105,13 @@ func skip(p *input.Packet) error {
 // find shows the value at the path in a packet and returns ErrFound.
 func find(s *stdio, o *options, p *input.Packet, tree *paths.Tree, near *paths.Nearest) error {
 	w := &paths.Walker{Decoder: p.Decoder, Key: near.Key}
-	w.Value = func(*paths.Place) (bool, error) {
+	w.Value = func(*paths.Node) (bool, error) {
 		if o.raw {
 			return false, found(writePayload(s.out, p))
 		}
 		return false, showJSON(s, o, p.Decoder)
 	}
-	w.Part = func(_ *paths.Place, part paths.Part) error { return showPart(s, o, &part) }
+	w.Part = func(_ *paths.Node, part paths.Part) error { return showPart(s, o, &part) }
 	return w.Walk(tree.Root(p.Index))
 }
 

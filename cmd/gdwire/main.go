@@ -121,7 +121,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return statusGood
 	case errors.As(err, &usage):
 		s.report(err)
-		_ = usage.print(s.errs) // there is no place to report it
+		_ = usage.print(s.errs) // an error of errs cannot be reported
 		return statusUsage
 	case errors.As(err, &choice):
 		s.report(err)

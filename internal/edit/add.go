@@ -10,15 +10,15 @@ import (
 )
 
 // addTo adds the targets in p to its value, and returns how many.
-func (e *editor) addTo(p *paths.Place, c *paths.Container) (n int64, err error) {
-	var targets []*paths.Place
-	p.Inner(func(t *paths.Place) bool {
+func (e *editor) addTo(p *paths.Node, c *paths.Container) (n int64, err error) {
+	var targets []*paths.Node
+	p.Inner(func(t *paths.Node) bool {
 		if t.IsTarget() && (e.op == Add || t.Hits == 0) {
 			targets = append(targets, t)
 		}
 		return true
 	})
-	slices.SortFunc(targets, func(a, b *paths.Place) int { return cmp.Compare(a.Number(), b.Number()) })
+	slices.SortFunc(targets, func(a, b *paths.Node) int { return cmp.Compare(a.Number(), b.Number()) })
 	for _, t := range targets {
 		var added bool
 		switch c.Kind {
@@ -42,7 +42,7 @@ func (e *editor) addTo(p *paths.Place, c *paths.Container) (n int64, err error) 
 
 // addElement adds an element to an Array or packed array. It returns false if the array has
 // no such position.
-func (e *editor) addElement(t *paths.Place, c *paths.Container) (bool, error) {
+func (e *editor) addElement(t *paths.Node, c *paths.Container) (bool, error) {
 	at, ok := e.positions[t]
 	step := t.Step()
 	if step.Op == paths.End || step.Op == paths.Child && step.Key.Type == gdwire.TypeInt && step.Key.Int == c.Len {
@@ -77,7 +77,7 @@ func (e *editor) addElement(t *paths.Place, c *paths.Container) (bool, error) {
 
 // addedValue returns a splice with the new value of a target, which is of a declared type,
 // and its text.
-func (e *editor) addedValue(t *paths.Place, elem gdwire.Elem) (splice, string, error) {
+func (e *editor) addedValue(t *paths.Node, elem gdwire.Elem) (splice, string, error) {
 	if e.source != nil {
 		s, err := e.sourceSplice()
 		return s, e.source.String(), err
@@ -100,7 +100,7 @@ func (e *editor) addedValue(t *paths.Place, elem gdwire.Elem) (splice, string, e
 }
 
 // addPair adds a pair to a Dictionary, or a property to an Object.
-func (e *editor) addPair(t *paths.Place, c *paths.Container) error {
+func (e *editor) addPair(t *paths.Node, c *paths.Container) error {
 	step := t.Step()
 	switch {
 	case t.Hits > 0:

@@ -27,9 +27,9 @@ type Packet struct {
 // lengthSize is the size of a length in bytes.
 const lengthSize = 4
 
-// Packets calls yield for each packet, until it returns false or an error. The Decoder is at
-// the start of the packet; yield can read the packet, and offset is that of the Decoder's
-// input. The end of a value without a length is 0, because it has not been read.
+// Packets calls yield for each wanted packet, until it returns false or an error. The Decoder is
+// at the start of the packet, and yield can read it. The End of a packet without a length is 0,
+// because it has not been read.
 func (c *Content) Packets(wanted func(index int64) bool, yield func(p Packet, d *gdwire.Decoder) (bool, error)) error {
 	if c.Order == nil {
 		return c.values(wanted, yield)

@@ -32,7 +32,7 @@ type Plan struct {
 
 	content *Content
 	splices []splice
-	packets []edited
+	packets []editedPacket
 }
 
 // A Change describes a change for people.
@@ -45,14 +45,14 @@ type Change struct {
 // maxChanges is the maximum number of Changes that a Plan describes.
 const maxChanges = 1000
 
-// An edited packet has splices.
-type edited struct {
+// An editedPacket is a packet with its splices.
+type editedPacket struct {
 	Packet
 	splices []splice
 }
 
 // Edit returns the plan for the edits in a tree, whose texts are the new values. If exact is
-// not set, a value takes the type of the old one.
+// not set, a new value takes the type of the old value.
 func (c *Content) Edit(op Op, tree *paths.Tree, exact bool) (*Plan, error) {
 	e := &editor{Plan: Plan{content: c}, op: op, exact: exact}
 	if err := e.run(tree); err != nil {
@@ -97,13 +97,13 @@ type editor struct {
 	packet    Packet
 	double    *bool // whether the packet has math types of 64 bits, if that is known
 	here      []splice
-	positions map[*paths.Place]int64 // at which elements are added
-	removed   map[*paths.Place]int64 // the number of elements removed
+	positions map[*paths.Node]int64 // at which elements are added
+	removed   map[*paths.Node]int64 // the number of elements removed
 }
 
 // A source is a value that is copied.
 type source struct {
-	old
+	oldValue
 	start, size int64 // of its bytes; the size is 0 if it has no header of its own
 }
 
@@ -143,9 +143,9 @@ func (e *editor) run(tree *paths.Tree) error {
 	return nil
 }
 
-// notFound returns the error for a place at which a walk has found no value. It walks over
-// the packet again, for this place alone.
-func (c *Content) notFound(p *paths.Place) error {
+// notFound returns the error for a node at which a walk has found no value. It walks over the
+// packet again, for this node alone, to find a similar key.
+func (c *Content) notFound(p *paths.Node) error {
 	path, err := paths.Parse(p.String())
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (c *Content) Resolve(tree *paths.Tree, lenient bool) error {
 	})
 }
 
-// packets is Packets for those in a tree.
+// packets calls yield for each packet with a path in the tree, as Packets does.
 func (c *Content) packets(tree *paths.Tree, yield func(Packet, *gdwire.Decoder) (bool, error)) error {
 	return c.Packets(func(index int64) bool { return tree.Root(index) != nil }, yield)
 }
@@ -208,12 +208,12 @@ func (e *editor) edit(tree *paths.Tree, p Packet) error {
 			return errors.New("two of the paths lead to the same bytes")
 		}
 	}
-	e.Plan.packets = append(e.Plan.packets, edited{p, e.here})
+	e.Plan.packets = append(e.Plan.packets, editedPacket{p, e.here})
 	return nil
 }
 
 // finish verifies an edited packet and adds its splices to the plan.
-func (e *editor) finish(p *edited) error {
+func (e *editor) finish(p *editedPacket) error {
 	if err := e.verify(p); err != nil {
 		return err
 	}
@@ -234,9 +234,9 @@ func (e *editor) finish(p *edited) error {
 	return nil
 }
 
-// verify checks an edited packet. If engines would write the packet as it was, they must
-// also write the edited one so; otherwise it must be readable.
-func (e *editor) verify(p *edited) error {
+// verify checks an edited packet. If engines could have written the packet before the edit, it
+// must be so after the edit; otherwise it must be readable.
+func (e *editor) verify(p *editedPacket) error {
 	o := e.content.Decoder
 	strict := o
 	strict.Strict, strict.AllowObjects, strict.OneValue = true, true, e.content.Order != nil
@@ -265,7 +265,7 @@ func (e *editor) splice(s splice) {
 }
 
 // changed describes a change.
-func (e *editor) changed(p *paths.Place, text, was string) {
+func (e *editor) changed(p *paths.Node, text, was string) {
 	if len(e.Changes) == maxChanges {
 		e.More++
 		return
@@ -274,7 +274,7 @@ func (e *editor) changed(p *paths.Place, text, was string) {
 }
 
 // value handles a target whose value is next.
-func (e *editor) value(p *paths.Place) (goOn bool, err error) {
+func (e *editor) value(p *paths.Node) (goOn bool, err error) {
 	if p.HasInner() {
 		if v, err := paths.ParseValue(p.Text); e.op == Set && err == nil && v.Form == paths.Declared {
 			return true, nil // leave compares the types
@@ -302,7 +302,7 @@ func (e *editor) value(p *paths.Place) (goOn bool, err error) {
 }
 
 // set replaces the next value.
-func (e *editor) set(p *paths.Place, v paths.Value) error {
+func (e *editor) set(p *paths.Node, v paths.Value) error {
 	start, elem := e.InputOffset(), e.Elem()
 	was, err := e.read(len(v.Text))
 	if err != nil {
@@ -335,12 +335,12 @@ func (e *editor) set(p *paths.Place, v paths.Value) error {
 func (e *editor) find() error {
 	start := e.InputOffset()
 	was, err := e.read(maxCopied)
-	e.source = &source{old: was, start: e.base + start, size: e.InputOffset() - start}
+	e.source = &source{oldValue: was, start: e.base + start, size: e.InputOffset() - start}
 	return err
 }
 
 // replace replaces the next value by the source of a copy.
-func (e *editor) replace(p *paths.Place) error {
+func (e *editor) replace(p *paths.Node) error {
 	start := e.InputOffset()
 	was, err := e.read(0)
 	if err != nil {
@@ -366,7 +366,7 @@ func (e *editor) sourceSplice() (splice, error) {
 }
 
 // remove removes the next value from its container.
-func (e *editor) remove(p *paths.Place) error {
+func (e *editor) remove(p *paths.Node) error {
 	switch {
 	case p.Parent() == nil:
 		return fmt.Errorf("%v is a whole packet, which cannot be deleted", p)
@@ -382,9 +382,9 @@ func (e *editor) remove(p *paths.Place) error {
 	return nil
 }
 
-func (e *editor) delete(p *paths.Place, start, end int64, was string) {
+func (e *editor) delete(p *paths.Node, start, end int64, was string) {
 	if e.removed == nil {
-		e.removed = map[*paths.Place]int64{}
+		e.removed = map[*paths.Node]int64{}
 	}
 	e.removed[p.Parent()]++
 	e.splice(splice{start: start, end: end})
@@ -392,21 +392,21 @@ func (e *editor) delete(p *paths.Place, start, end int64, was string) {
 }
 
 // position notes that an element is added at an offset.
-func (e *editor) position(p *paths.Place, offset int64) {
+func (e *editor) position(p *paths.Node, offset int64) {
 	if e.positions == nil {
-		e.positions = map[*paths.Place]int64{}
+		e.positions = map[*paths.Node]int64{}
 	}
 	e.positions[p] = offset
 }
 
 // part handles a target that is a part of a value.
-func (e *editor) part(p *paths.Place, part paths.Part) error {
+func (e *editor) part(p *paths.Node, part paths.Part) error {
 	element := part.In.Element() != 0
 	switch {
 	case p.HasInner():
 		return fmt.Errorf("both %v and a value in it are edited", p)
 	case e.finds:
-		e.source = &source{old: old{Value: part.Value}}
+		e.source = &source{oldValue: oldValue{Value: part.Value}}
 		e.source.Numbers = slices.Clone(part.Value.Numbers)
 		return nil
 	case e.op == Add && element:
@@ -432,7 +432,7 @@ func (e *editor) part(p *paths.Place, part paths.Part) error {
 }
 
 // newValue returns the new value of a target, which has no containers in it.
-func (e *editor) newValue(p *paths.Place) (paths.Value, error) {
+func (e *editor) newValue(p *paths.Node) (paths.Value, error) {
 	if e.source == nil {
 		return paths.ParseValue(p.Text)
 	}
@@ -443,7 +443,7 @@ func (e *editor) newValue(p *paths.Place) (paths.Value, error) {
 }
 
 // leave is called after the value at p.
-func (e *editor) leave(p *paths.Place, c paths.Container) error {
+func (e *editor) leave(p *paths.Node, c paths.Container) error {
 	if e.finds {
 		return nil
 	}
@@ -466,7 +466,7 @@ func (e *editor) leave(p *paths.Place, c paths.Container) error {
 
 // checkDeclared checks that a line such as $.a = Array[int] has the type of the existing
 // value.
-func (e *editor) checkDeclared(p *paths.Place, c *paths.Container) error {
+func (e *editor) checkDeclared(p *paths.Node, c *paths.Container) error {
 	if !p.IsTarget() {
 		return nil
 	}

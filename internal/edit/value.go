@@ -11,9 +11,8 @@ import (
 	"github.com/gdwire/gdwire/internal/paths"
 )
 
-// An old value is one that has been read. Its text may be cut, and a container has no
-// content.
-type old struct {
+// An oldValue is a value in the input. Its text may be cut, and a container has no content.
+type oldValue struct {
 	paths.Value
 	count int64 // of elements
 	cut   bool
@@ -26,14 +25,14 @@ const (
 )
 
 // read reads the next value. Its text is cut after n bytes, or more.
-func (e *editor) read(n int) (old, error) {
+func (e *editor) read(n int) (oldValue, error) {
 	n = max(n, maxShown)
 	depth := e.Depth()
 	t, err := e.ReadToken()
 	if err != nil {
-		return old{}, err
+		return oldValue{}, err
 	}
-	o := old{Value: paths.FromToken(t, nil), count: t.Len()}
+	o := oldValue{Value: paths.FromToken(t, nil), count: t.Len()}
 	var text []byte
 	add := func(b []byte) {
 		o.cut = o.cut || len(text)+len(b) > n
@@ -70,7 +69,7 @@ func (e *editor) read(n int) (old, error) {
 }
 
 // String describes the value.
-func (o *old) String() string {
+func (o *oldValue) String() string {
 	switch {
 	case o.Form == paths.Declared && o.Type == gdwire.TypeObject:
 		return o.Value.String()
@@ -85,19 +84,19 @@ func (o *old) String() string {
 }
 
 // is reports whether v is the same value.
-func (o *old) is(v *paths.Value) bool {
+func (o *oldValue) is(v *paths.Value) bool {
 	return !o.cut && o.Form != paths.Declared && v.Items == nil && o.Value.String() == v.String()
 }
 
-// plain are the types of values that are written without their type, and the prefixes with
-// which they have one.
+// plain has the types of values that can be written without their type, and the prefix that
+// gives the type.
 var plain = map[gdwire.Type]string{
 	gdwire.TypeInt: "i:", gdwire.TypeFloat: "f:", gdwire.TypeString: "s:", gdwire.TypeBool: "b:",
 }
 
-// fit returns v as a value of the same type. It refuses one that has another type only
-// because it was written without any.
-func (o *old) fit(p *paths.Place, v paths.Value) (paths.Value, error) {
+// fit returns v as a value of the same type as o. It returns an error for a value that has
+// another type only because it was written without a type.
+func (o *oldValue) fit(p *paths.Node, v paths.Value) (paths.Value, error) {
 	if fit, ok := v.FitLike(&o.Value); ok {
 		return fit, nil
 	}
@@ -135,8 +134,8 @@ func (e *editor) encoded(write func(*gdwire.Encoder) error, double bool) ([]byte
 	return b.Bytes(), err
 }
 
-// isDouble reports whether math types in v are written with 64 bits, because others in the
-// packet are.
+// isDouble reports whether math types in v are written with 64 bits, as others in the packet. It
+// reads the packet for that once.
 func (e *editor) isDouble(v *paths.Value) (bool, error) {
 	if e.content.Encoder.DoubleReals || !hasReals(v) {
 		return e.content.Encoder.DoubleReals, nil
@@ -187,8 +186,8 @@ func isDouble(t gdwire.Token) bool {
 	return n > 0 || t.Components() > 0
 }
 
-// encodePart returns the bytes of v in the place of a part, and v as a value of its type.
-func (e *editor) encodePart(p *paths.Place, part *paths.Part, v paths.Value) ([]byte, paths.Value, error) {
+// encodePart returns the bytes of v that replace a part, and v as a value of the part's type.
+func (e *editor) encodePart(p *paths.Node, part *paths.Part, v paths.Value) ([]byte, paths.Value, error) {
 	want := part.Value.Type
 	fit, ok := v.Fit(want)
 	if !ok || fit.Form != paths.Whole || v.Exact && v.Type != want {

@@ -11,12 +11,12 @@ import (
 func (t *Tree) HasCut() bool { return len(t.cut) > 0 }
 
 // Resolve replaces each key that ends in "…" by the only key that it can stand for, unless
-// there is such a key itself. walk reads all packets with paths. If lenient is set, the
-// first of several keys is taken, and those before an error.
+// there is such a key itself. walk reads all packets with paths. If lenient is set, Resolve
+// takes the first of several keys, and after an error the keys before it.
 func (t *Tree) Resolve(lenient bool, walk func(*Walker) error) error {
 	for t.HasCut() {
-		fits := map[*Place][]string{}
-		key := func(p *Place, key *Step) *Place {
+		fits := map[*Node][]string{}
+		key := func(p *Node, key *Step) *Node {
 			for _, c := range t.cut[p] {
 				if text := c.Step().Key.Text; text == key.Key.Text {
 					fits[c] = append([]string{text}, fits[c]...)
@@ -37,10 +37,10 @@ func (t *Tree) Resolve(lenient bool, walk func(*Walker) error) error {
 	return nil
 }
 
-// resolve gives the places with a cut key that have been reached their keys. The others
-// are in some of these.
-func (t *Tree) resolve(fits map[*Place][]string, lenient bool) error {
-	var reached []*Place
+// resolve sets the keys of the nodes with a cut key whose container a walk has reached. The
+// other nodes are in these nodes, so that another walk can reach them.
+func (t *Tree) resolve(fits map[*Node][]string, lenient bool) error {
+	var reached []*Node
 	for p := range t.cut {
 		if p.Hits > 0 {
 			reached = append(reached, p)
@@ -68,15 +68,15 @@ func (t *Tree) resolve(fits map[*Place][]string, lenient bool) error {
 		delete(t.cut, p)
 	}
 	for _, root := range t.roots {
-		root.forget()
+		root.resetHits()
 	}
 	return nil
 }
 
-// forget makes all places in p as they were before a walk.
-func (p *Place) forget() {
+// resetHits makes p and all nodes in it as they were before a walk.
+func (p *Node) resetHits() {
 	p.Hits = 0
 	for c := range p.Inner {
-		c.forget()
+		c.resetHits()
 	}
 }

@@ -40,7 +40,7 @@ func (v *Value) Fit(t gdwire.Type) (Value, bool) {
 	return *v, false
 }
 
-// FitElem returns the value as one of a declared type.
+// FitElem returns the value as a value of a declared type, as Fit does.
 func (v *Value) FitElem(e gdwire.Elem) (Value, bool) {
 	if e.Type == gdwire.TypeNil || e.Type == gdwire.TypeObject && v.Type == gdwire.TypeNil {
 		return *v, true
@@ -48,7 +48,7 @@ func (v *Value) FitElem(e gdwire.Elem) (Value, bool) {
 	return v.Fit(e.Type)
 }
 
-// FitLike returns the value as one of the type of old, and of its declared types.
+// FitLike returns the value as a value with the type and the declared types of old, as Fit does.
 func (v *Value) FitLike(old *Value) (Value, bool) {
 	untyped := v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{})
 	switch {

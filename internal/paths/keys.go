@@ -53,7 +53,7 @@ type NodePathReader struct {
 	read      bool // something has been read
 	inName    bool // the next chunk continues the latest name
 	ended     bool // the End has been read
-	ambiguous bool // the text is that of another NodePath, too
+	ambiguous bool // another NodePath has the same text
 }
 
 // NewNodePathReader returns a reader of the NodePath that starts with the latest token.

@@ -8,11 +8,11 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A Nearest finds the key that is most similar to one of a path without a value. Its Key is
-// that of a Walker over a Tree with this path alone.
+// A Nearest finds the key in the input that is most similar to a key of a path without a value.
+// Its method Key is the Key of a Walker over a Tree with this path alone.
 type Nearest struct {
-	best  map[*Place]near
-	names map[*Place]string
+	best  map[*Node]near
+	names map[*Node]string
 }
 
 type near struct {
@@ -26,8 +26,9 @@ const (
 	nearest = 3  // edits of a character
 )
 
-// Key compares a key with those of the places in p.
-func (n *Nearest) Key(p *Place, key *Step) *Place {
+// Key compares a key with the keys of the nodes in p. It returns nil, so that the Walker goes on
+// as without it.
+func (n *Nearest) Key(p *Node, key *Step) *Node {
 	text := key.Key.Text
 	if text == "" || len(text) > nearKey {
 		return nil
@@ -48,14 +49,14 @@ func (n *Nearest) Key(p *Place, key *Step) *Place {
 	return nil
 }
 
-// name returns the key of a place, or "" for those that are compared with no other.
-func (n *Nearest) name(p *Place) string {
+// name returns the key of a node, or "" if it is not compared with others.
+func (n *Nearest) name(p *Node) string {
 	name, ok := n.names[p]
 	if ok {
 		return name
 	}
 	if n.names == nil {
-		n.names, n.best = map[*Place]string{}, map[*Place]near{}
+		n.names, n.best = map[*Node]string{}, map[*Node]near{}
 	}
 	if step := p.Step(); step.Op == Child && len(step.Key.Text) <= nearKey {
 		name = step.Key.Text
@@ -96,9 +97,9 @@ func distance(a, b string, most int) int {
 	return row[len(y)]
 }
 
-// NotFound returns the error for a place at which a walk has found no value.
-func (n *Nearest) NotFound(p *Place) error {
-	missing := p // the first place on the path that is not there
+// NotFound returns the error for a node at which a walk has found no value.
+func (n *Nearest) NotFound(p *Node) error {
+	missing := p // the first node on the path without a value
 	for missing.parent != nil && missing.parent.Hits == 0 {
 		missing = missing.parent
 	}

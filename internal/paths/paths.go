@@ -104,7 +104,7 @@ func (p Path) String() string {
 	return string(b)
 }
 
-// appendStep is the step of Op End.
+// appendStep is the text of a step with Op End.
 const appendStep = "[+]"
 
 // ellipsis is the end of a cut path or key.

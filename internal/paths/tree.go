@@ -8,37 +8,38 @@ import (
 )
 
 // A Tree has paths of several packets, so that one walk over a packet finds all of its
-// paths. Paths with the same start share their Places.
+// paths. Paths with the same start share their Nodes.
 type Tree struct {
-	Targets []*Place // in the order of Add
+	Targets []*Node // in the order of Add
 
-	roots map[int64]*Place
-	cut   map[*Place][]*Place // by parent, the places whose key ends in "…"
-	free  []Place             // memory for places
+	roots map[int64]*Node
+	cut   map[*Node][]*Node // by parent, the nodes whose key ends in "…"
+	free  []Node            // memory for nodes
 	buf   []byte
 }
 
-// A Place is a node of a Tree.
-type Place struct {
+// A Node is a location in a Tree: of a packet, or of a value to which a step leads from its
+// parent.
+type Node struct {
 	// Text is the text that Add was called with.
 	Text string
 	// Hits is the number of values that a walk has found here.
 	Hits int32
 
 	target int32 // its number in Targets, from 1; 0 if it only leads to targets
-	parent *Place
-	step   string            // of its path
-	inner  *Place            // the latest place in this one
-	next   *Place            // the one before it in the same place
-	index  map[string]*Place // the places in this one by step, if there are more than a few
+	parent *Node
+	step   string           // of its path
+	inner  *Node            // the node in this node that was added last
+	next   *Node            // the node that was added to the parent before
+	index  map[string]*Node // the nodes in this node by step, if there are more than maxUnindexed
 }
 
-// maxList is the maximum number of places that are searched one after another.
-const maxList = 8
+// maxUnindexed is the maximum number of nodes in a node that are searched without an index.
+const maxUnindexed = 8
 
 // Add adds a path. It returns an error for a path that has been added before, unless it
 // ends in [+].
-func (t *Tree) Add(p Path, text string) (*Place, error) {
+func (t *Tree) Add(p Path, text string) (*Node, error) {
 	at := t.root(p.Packet)
 	for i := range p.Steps {
 		at = t.child(at, &p.Steps[i])
@@ -51,45 +52,45 @@ func (t *Tree) Add(p Path, text string) (*Place, error) {
 	return at, nil
 }
 
-// Root returns the place of a packet, or nil if there is no path in it.
-func (t *Tree) Root(packet int64) *Place { return t.roots[packet] }
+// Root returns the node of a packet, or nil if there is no path in it.
+func (t *Tree) Root(packet int64) *Node { return t.roots[packet] }
 
 // Packets returns the number of packets with paths.
 func (t *Tree) Packets() int { return len(t.roots) }
 
-func (t *Tree) root(packet int64) *Place {
+func (t *Tree) root(packet int64) *Node {
 	p := t.roots[packet]
 	if p == nil {
 		if t.roots == nil {
-			t.roots = map[int64]*Place{}
+			t.roots = map[int64]*Node{}
 		}
-		p = t.newPlace()
+		p = t.newNode()
 		p.step = string(AppendPacket(nil, packet))
 		t.roots[packet] = p
 	}
 	return p
 }
 
-// newPlace returns memory for a place. There can be a million of them.
-func (t *Tree) newPlace() *Place {
+// newNode returns memory for a node. It allocates blocks, because there can be a million nodes.
+func (t *Tree) newNode() *Node {
 	if len(t.free) == 0 {
-		t.free = make([]Place, min(1+len(t.Targets), 512))
+		t.free = make([]Node, min(1+len(t.Targets), 512))
 	}
 	p := &t.free[0]
 	t.free = t.free[1:]
 	return p
 }
 
-// child returns the place that a step leads to.
-func (t *Tree) child(p *Place, s *Step) *Place {
+// child returns the node that a step leads to from p. It adds the node if there is none.
+func (t *Tree) child(p *Node, s *Step) *Node {
 	t.buf = s.Append(t.buf[:0])
-	if s.Op == End { // one place for each
+	if s.Op == End { // each [+] adds an element, so it has a node of its own
 		t.buf = fmt.Append(t.buf, len(t.Targets))
 	}
 	if c := p.child(t.buf); c != nil {
 		return c
 	}
-	c := t.newPlace()
+	c := t.newNode()
 	c.parent, c.step = p, s.text
 	if s.text != string(t.buf) {
 		c.step = string(t.buf)
@@ -97,15 +98,15 @@ func (t *Tree) child(p *Place, s *Step) *Place {
 	p.add(c)
 	if s.Op == Child && s.Key.Type == gdwire.TypeString && strings.HasSuffix(s.Key.Text, ellipsis) {
 		if t.cut == nil {
-			t.cut = map[*Place][]*Place{}
+			t.cut = map[*Node][]*Node{}
 		}
 		t.cut[p] = append(t.cut[p], c)
 	}
 	return c
 }
 
-// child returns the place that a step leads to, or nil.
-func (p *Place) child(step []byte) *Place {
+// child returns the node that a step leads to from p, or nil if there is none.
+func (p *Node) child(step []byte) *Node {
 	if p.index != nil {
 		return p.index[string(step)]
 	}
@@ -117,8 +118,8 @@ func (p *Place) child(step []byte) *Place {
 	return nil
 }
 
-// add adds a place to those in p.
-func (p *Place) add(c *Place) {
+// add adds a node to p.
+func (p *Node) add(c *Node) {
 	c.next, p.inner = p.inner, c
 	if p.index != nil {
 		p.index[c.step] = c
@@ -128,16 +129,16 @@ func (p *Place) add(c *Place) {
 	for range p.Inner {
 		n++
 	}
-	if n > maxList {
-		p.index = map[string]*Place{}
+	if n > maxUnindexed {
+		p.index = map[string]*Node{}
 		for c := range p.Inner {
 			p.index[c.step] = c
 		}
 	}
 }
 
-// rename gives a place in p another step.
-func (p *Place) rename(c *Place, step string) {
+// rename gives a node in p another step.
+func (p *Node) rename(c *Node, step string) {
 	if p.index != nil {
 		delete(p.index, c.step)
 		p.index[step] = c
@@ -145,20 +146,20 @@ func (p *Place) rename(c *Place, step string) {
 	c.step = step
 }
 
-// IsTarget reports whether the path of the place was added, and not only paths in it.
-func (p *Place) IsTarget() bool { return p.target > 0 }
+// IsTarget reports whether the path of the node was added, and not only longer paths.
+func (p *Node) IsTarget() bool { return p.target > 0 }
 
-// Number returns the number of the place in Targets.
-func (p *Place) Number() int { return int(p.target) - 1 }
+// Number returns the index of the node in Targets.
+func (p *Node) Number() int { return int(p.target) - 1 }
 
-// HasInner reports whether there are places in this one.
-func (p *Place) HasInner() bool { return p.inner != nil }
+// HasInner reports whether there are nodes in p.
+func (p *Node) HasInner() bool { return p.inner != nil }
 
-// Parent returns the place of the container, or nil for that of a packet.
-func (p *Place) Parent() *Place { return p.parent }
+// Parent returns the node of the container, or nil for the node of a packet.
+func (p *Node) Parent() *Node { return p.parent }
 
-// Inner iterates over the places in this one, in no order.
-func (p *Place) Inner(yield func(*Place) bool) {
+// Inner iterates over the nodes in p, in no order.
+func (p *Node) Inner(yield func(*Node) bool) {
 	for c := p.inner; c != nil; c = c.next {
 		if !yield(c) {
 			return
@@ -167,19 +168,19 @@ func (p *Place) Inner(yield func(*Place) bool) {
 }
 
 // Step returns the last step of the path.
-func (p *Place) Step() Step {
+func (p *Node) Step() Step {
 	if strings.HasPrefix(p.step, appendStep) {
 		return Step{Op: End}
 	}
 	parsed, err := Parse(p.step)
-	if err != nil || len(parsed.Steps) != 1 { // the place of a packet
+	if err != nil || len(parsed.Steps) != 1 { // the node of a packet
 		return Step{}
 	}
 	return parsed.Steps[0]
 }
 
 // String returns the path.
-func (p *Place) String() string {
+func (p *Node) String() string {
 	if p == nil {
 		return ""
 	}
@@ -191,7 +192,7 @@ func (p *Place) String() string {
 }
 
 // Missing returns the first target at which no value was found, or nil.
-func (t *Tree) Missing() *Place {
+func (t *Tree) Missing() *Node {
 	for _, p := range t.Targets {
 		if p.Hits == 0 {
 			return p

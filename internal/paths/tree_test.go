@@ -19,7 +19,7 @@ func treeOf(t *testing.T, all ...string) *Tree {
 	return tree
 }
 
-// Paths with the same start share their places, and those of other packets have none.
+// Paths with the same start share their nodes, and those of other packets have none.
 func TestTree(t *testing.T) {
 	tree := treeOf(t, "$.a.b", "$.a[1]", "$1.c", `$["a cut…"]`, "l[+]", "l[+]")
 	root := tree.Root(0)
@@ -42,9 +42,9 @@ func TestTree(t *testing.T) {
 	require.EqualError(t, err, "$.a.b is there twice")
 }
 
-// A container finds each of its places, few or many, after one has been renamed, too.
+// A container finds each of its nodes, few or many, after one has been renamed, too.
 func TestPlacesOfContainer(t *testing.T) {
-	for _, n := range []int{1, 2, maxList, maxList + 1, 100} {
+	for _, n := range []int{1, 2, maxUnindexed, maxUnindexed + 1, 100} {
 		paths := make([]string, n)
 		for i := range paths {
 			paths[i] = fmt.Sprintf("$.k%d", i)

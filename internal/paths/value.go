@@ -180,7 +180,8 @@ func (v *Value) appendReal(dst []byte, x float64) []byte {
 // point or an exponent.
 func AppendFloat(dst []byte, x float64) []byte { return appendFloat(dst, x, 64) }
 
-// AppendFloat32 is AppendFloat for the shortest decimal that rounds to x.
+// AppendFloat32 appends nan, inf, -inf, or the shortest decimal that rounds to x, as AppendFloat
+// does.
 func AppendFloat32(dst []byte, x float32) []byte { return appendFloat(dst, float64(x), 32) }
 
 func appendFloat(dst []byte, x float64, bits int) []byte {

@@ -10,20 +10,20 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A Walker reads a value, calls functions for the places of a Tree, and skips all other
+// A Walker reads a value, calls functions for the nodes of a Tree, and skips all other
 // values. Each function can be nil.
 type Walker struct {
 	*gdwire.Decoder
 	// Value is called when the value at a target is next. It reads the value, or
-	// returns true to let the Walker read the value and find the places in it.
-	Value func(p *Place) (goOn bool, err error)
+	// returns true to let the Walker read the value and find the nodes in it.
+	Value func(p *Node) (goOn bool, err error)
 	// Part is called for an element of a packed array or a component at a target.
-	Part func(p *Place, part Part) error
-	// Key is called for each key of a Dictionary or Object, with the place of that
-	// container. It returns the place of the value if that is not the one of the key.
-	Key func(p *Place, key *Step) *Place
+	Part func(p *Node, part Part) error
+	// Key is called for each key of a Dictionary or Object, with the node of that
+	// container. It returns the node of the value, or nil for the node with this key.
+	Key func(p *Node, key *Step) *Node
 	// Leave is called after a value that the Walker has read.
-	Leave func(p *Place, c Container) error
+	Leave func(p *Node, c Container) error
 
 	start   int64
 	elem    gdwire.Elem
@@ -45,19 +45,19 @@ type Container struct {
 }
 
 // Start returns the offset at which the element, pair or property with the latest value
-// starts. That of a pair is the offset of its key.
+// starts. A pair starts with its key.
 func (w *Walker) Start() int64 { return w.start }
 
 // Elem returns the declared type of the next value, which Value has been called for.
 func (w *Walker) Elem() gdwire.Elem { return w.elem }
 
 // Walk reads the next value, which is at p.
-func (w *Walker) Walk(p *Place) error {
+func (w *Walker) Walk(p *Node) error {
 	w.start, w.elem = w.InputOffset(), gdwire.Elem{}
 	return w.value(p)
 }
 
-func (w *Walker) value(p *Place) error {
+func (w *Walker) value(p *Node) error {
 	p.Hits++
 	read := p.HasInner()
 	if p.IsTarget() && w.Value != nil {
@@ -88,8 +88,8 @@ func (w *Walker) value(p *Place) error {
 	return w.Leave(p, c)
 }
 
-// inside finds the places in the value that starts with t.
-func (w *Walker) inside(p *Place, t gdwire.Token, c *Container) error {
+// inside finds the nodes in the value that starts with t.
+func (w *Walker) inside(p *Node, t gdwire.Token, c *Container) error {
 	switch t.Kind() {
 	case gdwire.KindArrayStart, gdwire.KindDictStart:
 		c.Key, c.Elem = t.KeyElem(), t.Elem()
@@ -103,7 +103,7 @@ func (w *Walker) inside(p *Place, t gdwire.Token, c *Container) error {
 	case gdwire.KindArrayStart:
 		return w.array(p, c)
 	case gdwire.KindDictStart:
-		return w.dict(p, c)
+		return w.dictionary(p, c)
 	case gdwire.KindObjectStart:
 		return w.object(p, c)
 	case gdwire.KindPackedStart:
@@ -115,8 +115,8 @@ func (w *Walker) inside(p *Place, t gdwire.Token, c *Container) error {
 	return nil
 }
 
-// array reads the elements of an Array, up to the last place.
-func (w *Walker) array(p *Place, c *Container) error {
+// array reads the elements of an Array, up to the last node.
+func (w *Walker) array(p *Node, c *Container) error {
 	all := p.elements()
 	for i := int64(0); i < c.Len && len(all) > 0; i++ {
 		if all[0].index > i {
@@ -126,7 +126,7 @@ func (w *Walker) array(p *Place, c *Container) error {
 			continue
 		}
 		w.start, w.elem = w.InputOffset(), c.Elem
-		if err := w.value(all[0].place); err != nil {
+		if err := w.value(all[0].node); err != nil {
 			return err
 		}
 		all = all[1:]
@@ -134,14 +134,14 @@ func (w *Walker) array(p *Place, c *Container) error {
 	return nil
 }
 
-// An element is a place in an array.
+// An element is a node in an array, with its index.
 type element struct {
 	index int64
-	place *Place
+	node  *Node
 }
 
-// elements returns the places in an array, in order.
-func (p *Place) elements() (all []element) {
+// elements returns the nodes in an array, in order.
+func (p *Node) elements() (all []element) {
 	for c := range p.Inner {
 		if digits := strings.Trim(c.step, "[]"); digits != c.step {
 			if i, err := strconv.ParseInt(digits, 10, 64); err == nil && i >= 0 {
@@ -154,15 +154,15 @@ func (p *Place) elements() (all []element) {
 }
 
 // next reads the next value, or skips it if p is nil.
-func (w *Walker) next(p *Place) error {
+func (w *Walker) next(p *Node) error {
 	if p == nil {
 		return w.SkipValue()
 	}
 	return w.value(p)
 }
 
-// dict reads the pairs of a Dictionary.
-func (w *Walker) dict(p *Place, c *Container) error {
+// dictionary reads the pairs of a Dictionary.
+func (w *Walker) dictionary(p *Node, c *Container) error {
 	for i := range c.Len {
 		start := w.InputOffset()
 		w.start = start
@@ -191,8 +191,8 @@ func (w *Walker) dict(p *Place, c *Container) error {
 	return nil
 }
 
-// byKey reads a key and returns the place of its value, or nil if there is none.
-func (w *Walker) byKey(p *Place) (*Place, error) {
+// byKey reads a key and returns the node of its value, or nil if there is none.
+func (w *Walker) byKey(p *Node) (*Node, error) {
 	depth := w.Depth()
 	t, err := w.ReadToken()
 	if err != nil {
@@ -202,12 +202,12 @@ func (w *Walker) byKey(p *Place) (*Place, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	return w.place(p, &step), nil
+	return w.node(p, &step), nil
 }
 
-// place returns the place that a step leads to, or nil if there is none. A String in a
+// node returns the node that a step leads to from p, or nil if there is none. A String in a
 // path also matches a StringName.
-func (w *Walker) place(p *Place, step *Step) *Place {
+func (w *Walker) node(p *Node, step *Step) *Node {
 	if w.Key != nil {
 		if c := w.Key(p, step); c != nil {
 			return c
@@ -225,7 +225,7 @@ func (w *Walker) place(p *Place, step *Step) *Place {
 }
 
 // object reads the properties of an Object.
-func (w *Walker) object(p *Place, c *Container) error {
+func (w *Walker) object(p *Node, c *Container) error {
 	for range c.Len {
 		start := w.InputOffset()
 		t, err := w.ReadToken()
@@ -233,7 +233,7 @@ func (w *Walker) object(p *Place, c *Container) error {
 			return err
 		}
 		step := Step{Key: FromToken(t, nil)}
-		at := w.place(p, &step)
+		at := w.node(p, &step)
 		w.start, w.elem = start, gdwire.Elem{}
 		if err := w.next(at); err != nil {
 			return err
@@ -242,8 +242,8 @@ func (w *Walker) object(p *Place, c *Container) error {
 	return nil
 }
 
-// packed reads the elements of a packed array, up to the last place.
-func (w *Walker) packed(p *Place, c *Container) error {
+// packed reads the elements of a packed array, up to the last node.
+func (w *Walker) packed(p *Node, c *Container) error {
 	all := p.elements()
 	if c.Type == gdwire.TypePackedStringArray {
 		return w.strings(all, c)
@@ -264,7 +264,7 @@ func (w *Walker) packed(p *Place, c *Container) error {
 			at := (all[0].index - i) * size
 			b := t.Bytes()[at : at+size]
 			part := Part{In: c.Type, Value: Element(t, b, w.numbers[:0]), Bits: c.Bits, Offset: offset + at, Size: size}
-			if err := w.part(all[0].place, part); err != nil {
+			if err := w.part(all[0].node, part); err != nil {
 				return err
 			}
 		}
@@ -273,7 +273,7 @@ func (w *Walker) packed(p *Place, c *Container) error {
 	return nil
 }
 
-// strings reads the elements of a PackedStringArray, up to the last place.
+// strings reads the elements of a PackedStringArray, up to the last node.
 func (w *Walker) strings(all []element, c *Container) error {
 	for i := int64(0); i < c.Len && len(all) > 0; i++ {
 		offset := w.InputOffset()
@@ -287,7 +287,7 @@ func (w *Walker) strings(all []element, c *Container) error {
 				return err
 			}
 			v := Value{Type: gdwire.TypeString, Text: string(text)}
-			if err := w.part(all[0].place, Part{In: c.Type, Value: v, Offset: offset, Size: w.InputOffset() - offset}); err != nil {
+			if err := w.part(all[0].node, Part{In: c.Type, Value: v, Offset: offset, Size: w.InputOffset() - offset}); err != nil {
 				return err
 			}
 			all = all[1:]
@@ -301,7 +301,7 @@ func (w *Walker) strings(all []element, c *Container) error {
 }
 
 // part calls Part for a part and the components of it that are targets.
-func (w *Walker) part(p *Place, part Part) error {
+func (w *Walker) part(p *Node, part Part) error {
 	p.Hits++
 	w.start = part.Offset
 	if p.IsTarget() && w.Part != nil {
@@ -312,8 +312,8 @@ func (w *Walker) part(p *Place, part Part) error {
 	return w.components(p, part)
 }
 
-// components finds the places in a part.
-func (w *Walker) components(p *Place, part Part) error {
+// components finds the nodes in a part.
+func (w *Walker) components(p *Node, part Part) error {
 	for c := range p.Inner {
 		step := c.Step()
 		if step.Op != Child || step.Key.Type != gdwire.TypeString {

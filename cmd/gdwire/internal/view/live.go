@@ -9,7 +9,7 @@ import (
 	"github.com/gdwire/gdwire/internal/recognize"
 )
 
-// The live packets that are kept: the latest ones, within both limits.
+// The limits of a Live. It keeps the latest packets within both.
 const (
 	livePackets = 20_000
 	liveBytes   = 32 << 20
@@ -96,7 +96,7 @@ func (l *Live) Add(at time.Time, connection int64, toServer bool, raw []byte, op
 	}
 }
 
-// at returns the place of the packet with a number.
+// at returns the memory for the packet with a number.
 func (l *Live) at(number int64) *Packet { return &l.ring[number%livePackets] }
 
 // Miss counts a packet that is not added because there is no time to show it.
@@ -124,9 +124,9 @@ const (
 	longPoll = 20 * time.Second
 )
 
-// after returns up to maxBatch packets from a number on, and waits for the first of them until
-// ctx is done or for some time. It returns the number of the oldest packet that is kept, and how
-// many were missed.
+// after returns up to maxBatch packets from a number on. It waits for the first of them until ctx
+// is done, for at most longPoll. It also returns the number of the oldest packet that is kept, and
+// how many packets were missed.
 func (l *Live) after(ctx context.Context, number int64) (lines []packetLine, oldest, missed int64) {
 	ctx, cancel := context.WithTimeout(ctx, longPoll)
 	defer cancel()

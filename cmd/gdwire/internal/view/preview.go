@@ -68,12 +68,12 @@ func (p *preview) value(t gdwire.Token, depth int) error {
 		}
 		return err
 	case gdwire.KindArrayStart:
-		return p.list(t, depth, "[", "]", func(int64) error { return p.next(depth) })
+		return p.content(t, depth, "[", "]", func(int64) error { return p.next(depth) })
 	case gdwire.KindDictStart:
-		return p.list(t, depth, "{", "}", func(int64) error { return p.pair(depth) })
+		return p.content(t, depth, "{", "}", func(int64) error { return p.pair(depth) })
 	case gdwire.KindObjectStart:
 		v := paths.FromToken(t, nil)
-		return p.list(t, depth, v.Text+" {", "}", func(int64) error { return p.property(depth) })
+		return p.content(t, depth, v.Text+" {", "}", func(int64) error { return p.property(depth) })
 	case gdwire.KindPackedStart:
 		return p.packed(t)
 	case gdwire.KindImageStart:
@@ -100,8 +100,8 @@ func (p *preview) text(t gdwire.Token) error {
 	return p.add(text)
 }
 
-// list appends the content of a container.
-func (p *preview) list(t gdwire.Token, depth int, start, end string, child func(i int64) error) error {
+// content appends the content of a container.
+func (p *preview) content(t gdwire.Token, depth int, start, end string, child func(i int64) error) error {
 	if err := p.add([]byte(start)); err != nil {
 		return err
 	}

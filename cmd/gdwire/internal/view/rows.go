@@ -15,8 +15,8 @@ import (
 // A row is a line of the tree: a value in its container.
 type row struct {
 	Index int64  `json:"index"`
-	Step  string `json:"step"` // what its path adds to that of its container
-	At    int64  `json:"at"`   // its offset: that of its header, or of an element without one
+	Step  string `json:"step"` // the step from its container
+	At    int64  `json:"at"`   // the offset of its header, or of an element without a header
 	End   int64  `json:"end"`  // of its packet
 	Type  string `json:"type"`
 	Text  string `json:"text"`            // its value, or the start of it
@@ -26,7 +26,7 @@ type row struct {
 	Error *fault `json:"error,omitempty"`
 }
 
-// A fault is an error and its place.
+// A fault is an error and its offset.
 type fault struct {
 	At   int64  `json:"at"` // or -1
 	Text string `json:"text"`
@@ -52,7 +52,7 @@ const (
 	maxRows  = 200
 	workTime = 2 * time.Second // for one answer
 	// maxChild is the size in bytes of the largest child after which an answer goes on. The
-	// rows up to a larger one are shown before its end is found.
+	// rows up to a larger child are shown before its end is found.
 	maxChild = 16 << 20
 )
 
@@ -78,7 +78,7 @@ func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, 
 		l.Next = from
 		return l, nil
 	}
-	r := rower{s: s, d: reader}
+	r := rowReader{s: s, d: reader}
 	for err == nil && (c.count < 0 || i < c.count) && (c.count >= 0 || at < c.end) {
 		if len(l.Rows) == maxRows || len(l.Rows) > 0 && b.spent() {
 			l.Next = i
@@ -117,15 +117,15 @@ func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, 
 	return l, nil
 }
 
-// A rower makes rows.
-type rower struct {
+// A rowReader reads the rows of a container.
+type rowReader struct {
 	s       *Source
 	d       *decoder
 	numbers [16]float64
 }
 
 // row returns the row of child i of c, at an offset.
-func (r *rower) row(c *container, i, at int64) row {
+func (r *rowReader) row(c *container, i, at int64) row {
 	w := row{Index: i, At: at, End: c.end}
 	if err := r.fill(c, &w); err != nil {
 		w.Error = faultOf(err)
@@ -133,7 +133,7 @@ func (r *rower) row(c *container, i, at int64) row {
 	return w
 }
 
-func (r *rower) fill(c *container, w *row) error {
+func (r *rowReader) fill(c *container, w *row) error {
 	switch c.kind {
 	case 0:
 		w.Step = string(paths.AppendPacket(nil, w.Index))
@@ -207,7 +207,7 @@ func htmlColor(c []float64) string {
 }
 
 // key reads the key of a pair and moves w to its value.
-func (r *rower) key(w *row) error {
+func (r *rowReader) key(w *row) error {
 	r.s.reset(r.d, w.At, w.End)
 	t, err := r.d.ReadToken()
 	if err != nil {
@@ -230,7 +230,7 @@ func (r *rower) key(w *row) error {
 }
 
 // element describes an element of a packed array, which has no header.
-func (r *rower) element(c *container, w *row) error {
+func (r *rowReader) element(c *container, w *row) error {
 	if c.width == 0 {
 		name, end, err := r.s.name(w.At)
 		if err != nil {

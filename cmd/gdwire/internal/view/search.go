@@ -183,7 +183,7 @@ func (x *search) token(t gdwire.Token) error {
 	return nil
 }
 
-// equal reports whether a number of that many bits is the one of the query.
+// equal reports whether a number of width bits is the number of the query.
 func (x *search) equal(got float64, width int) bool {
 	want := x.q.number
 	if width == 32 {

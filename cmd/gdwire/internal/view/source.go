@@ -13,8 +13,8 @@ import (
 	"github.com/gdwire/gdwire/internal/recognize"
 )
 
-// inMemory is the size in bytes up to which a file is read at once. Larger ones are read
-// where they are.
+// inMemory is the size in bytes up to which a file is read into memory at once. Larger files are
+// read as needed.
 const inMemory = 64 << 20
 
 // A Source is the content of a file, or one live packet.
@@ -136,7 +136,7 @@ type container struct {
 	typ   gdwire.Type
 	count int64 // of children, or -1 if it is not known
 	first int64 // offset of the first child
-	end   int64 // of the packet, so that children do not read the next one
+	end   int64 // of the packet, so that children do not read the next packet
 	width int64 // bytes of an element of a packed array of numbers
 }
 
@@ -188,8 +188,8 @@ var packed = map[gdwire.Type]struct {
 	gdwire.TypePackedColorArray:   {gdwire.TypeColor, 4},
 }
 
-// marks are offsets of some of a container's children, so that a child is found without
-// reading all before it.
+// marks has the offsets of some of a container's children, so that a child is found without
+// reading all children before it.
 type marks struct {
 	index, at []int64
 }
@@ -213,7 +213,7 @@ func (m *marks) before(i int64) (index, at int64) {
 	return m.index[lo], m.at[lo]
 }
 
-// add adds a mark if the latest one is far away.
+// add adds a mark if the latest mark is far away.
 func (m *marks) add(index, at int64) {
 	last := len(m.index) - 1
 	if index > m.index[last] && len(m.index) < maxMarks && (index-m.index[last] >= markEvery || at-m.at[last] >= markBytes) {
@@ -308,7 +308,7 @@ func (s *Source) after(d *decoder, c *container, at, end int64) (int64, error) {
 }
 
 // packet returns the offset of the value in the packet whose length is at an offset, and the
-// end of the packet. If the length cannot be read, both are that offset.
+// end of the packet. If the length cannot be read, both are the offset of the length.
 func (s *Source) packet(at int64) (value, end int64, err error) {
 	if s.Frame == recognize.Bare {
 		return at, s.size, nil

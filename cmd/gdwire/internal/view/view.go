@@ -67,8 +67,8 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	return err
 }
 
-// headers are those of every answer. The page runs its own script only, and no other page can
-// read an answer or show it in a frame.
+// headers has the headers of every answer. With these, the page runs its own script only, and no
+// other page can read an answer or show it in a frame.
 var headers = map[string]string{
 	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
@@ -142,7 +142,7 @@ func (s *Server) fromHere(r *http.Request, page bool) bool {
 
 func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // the browser has gone
+	_ = json.NewEncoder(w).Encode(v) // an error says that the browser has gone
 }
 
 // info describes what is shown.
@@ -158,15 +158,15 @@ func (s *Server) info(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-// arguments are those of a request for a value.
+// arguments has the arguments of a request for a value.
 type arguments struct {
 	source         *Source
 	at, end, index int64
 	width          int64
 }
 
-// arguments returns the arguments of a request: packet is the number of a live packet, without
-// which the file is meant.
+// arguments returns the arguments of a request. packet is the number of a live packet; without
+// it, the request is about the file.
 func (s *Server) arguments(r *http.Request) (a arguments, err error) {
 	q := r.URL.Query()
 	a.source = s.File
