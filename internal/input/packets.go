@@ -147,7 +147,7 @@ func (p *Packet) FromStart(err error) error {
 	return err
 }
 
-// values iterates over the values in r, up to the first invalid one.
+// values iterates over the values in r, up to the first invalid value.
 func values(r io.Reader, o *Reading) iter.Seq[*Packet] {
 	return func(yield func(*Packet) bool) {
 		d := gdwire.NewDecoder(r, &o.Decoder)
@@ -215,7 +215,7 @@ func (o *Reading) DecideFormat(packet []byte) bool {
 		return false
 	}
 	if o.undecided++; o.undecided > maxUndecided {
-		o.Candidates = nil // the Decoder has the first one
+		o.Candidates = nil // the Decoder has the first candidate
 		return false
 	}
 	r := recognize.Recognize(&recognize.Input{

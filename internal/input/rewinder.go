@@ -9,7 +9,8 @@ type rewinder struct {
 	latest []byte // up to keptBytes
 }
 
-// keptBytes is larger than the steps back of those who read in order.
+// keptBytes is the number of latest bytes that are kept. Readers that read in order, such as an
+// edit with splices, step back by less.
 const keptBytes = 256 << 10
 
 func (r *rewinder) ReadAt(p []byte, off int64) (n int, err error) {

@@ -126,8 +126,8 @@ func (in *Source) named(err error) error {
 	return err
 }
 
-// IsContainerError reports whether err is about a compressed or encrypted file, such as one
-// that is cut.
+// IsContainerError reports whether err is about a compressed or encrypted file, for example
+// because it ends early.
 func IsContainerError(err error) bool {
 	var e *fileaccess.Error
 	return errors.As(err, &e)
@@ -142,8 +142,8 @@ func (in *Source) File() (f *os.File, start int64) {
 	return in.file, in.skipped
 }
 
-// Recognize recognizes the content, which can be read from its start after that. It
-// completes ri, of which formats and frames can be fixed.
+// Recognize recognizes the content, which can be read from its start after that. ri can have the
+// formats and frames to choose from; Recognize sets its other fields.
 func (in *Source) Recognize(ri *recognize.Input) (recognize.Result, error) {
 	ri.Size = in.Size
 	if f, start := in.File(); f != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// FloatBits returns the bits of a Float32 as those of a float64. Token.Float may
+// FloatBits returns the value of a Float32 as the bits of a float64. Token.Float may
 // quiet a signaling NaN, so the bits of a NaN are taken from the encoded token.
 func FloatBits(t gdwire.Token) uint64 {
 	if x := t.Float(); x == x {
@@ -21,7 +21,7 @@ func FloatBits(t gdwire.Token) uint64 {
 	return Widened(le.Uint32(b.Bytes()[4:]))
 }
 
-// Widened converts the bits of a float32 to those of a float64. A NaN keeps its
+// Widened converts the bits of a float32 to the bits of a float64. A NaN keeps its
 // sign and payload.
 func Widened(bits uint32) uint64 {
 	if x := math.Float32frombits(bits); x == x {
@@ -57,7 +57,7 @@ func Numbers(typ string, b []byte, wide bool) (all []uint64) {
 // ToInt32 converts an element of Value.Numbers, as AsNumbers needs it.
 func ToInt32(bits uint64) int32 { return int32(bits) }
 
-// Narrowed is the inverse of widened.
+// Narrowed converts the bits of a float64 to the bits of a float32. It is the inverse of Widened.
 func Narrowed(bits uint64) uint32 {
 	if x := math.Float64frombits(bits); x == x {
 		return math.Float32bits(float32(x))

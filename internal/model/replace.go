@@ -8,8 +8,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Replace calls f with packet, of Godot4, in which a value at any place is another: of every type
-// and shape that the official engine wrote, or one that a field of a packet seldom holds.
+// Replace calls f with packet, of Godot4, with another value in place of each value in it: of
+// every type and shape that the official engine wrote, or a value that a field seldom holds.
 func Replace(t testing.TB, packet []byte, f func(packet []byte)) {
 	var values [][]byte
 	for i := range Engines {

@@ -12,7 +12,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// An Engine is one whose vectors are in testdata.
+// An Engine is an engine whose vectors are in testdata.
 type Engine struct {
 	Folder string
 	Format *gdwire.Format

@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 )
 
-// ErrChanged is returned by Commit if the file to be replaced is no longer the one that
-// was read.
+// ErrChanged is returned by Commit if the file to be replaced is no longer the file that was
+// read.
 var ErrChanged = errors.New("the file has changed since it was read")
 
-// A File is the new content of a file. It is written to another file in the same folder,
-// which Commit gives the name of the old one, so that the old file is unchanged after an
-// error, a signal or on a full disk. Devices and pipes are written directly.
+// A File is the new content of a file. It is written to another file in the same folder, which
+// Commit renames to the name of the old file, so that the old file is unchanged after an error, a
+// signal or on a full disk. Devices and pipes are written directly.
 type File struct {
 	*os.File
 	target  string      // the file to replace, or "" if it is written directly
@@ -91,7 +91,7 @@ func checkWritable(name string, old os.FileInfo) error {
 	return nil
 }
 
-// createLike creates a file with the permissions and owner of the old one, if there is one.
+// createLike creates a file with the permissions and owner of the old file, if old is not nil.
 func createLike(name string, old os.FileInfo) (*os.File, error) {
 	mode := os.FileMode(0o666)
 	if old != nil {
@@ -152,9 +152,9 @@ func (f *File) release() {
 // Direct reports whether f is written directly.
 func (f *File) Direct() bool { return f.target == "" }
 
-// Read reports whether an opened file is the one that f replaces. The new content is then
-// made from the old one, and Commit returns ErrChanged if it has changed since the first
-// call. The name is that by which the file was opened, or "" if it is not known.
+// Read reports whether an opened file is the file that f replaces. The new content is then made
+// from the old content, and Commit returns ErrChanged if that has changed since the first call.
+// The name is the name by which the file was opened, or "" if it is not known.
 func (f *File) Read(name string, opened os.FileInfo) bool {
 	if f.Direct() {
 		return false
@@ -209,7 +209,7 @@ func (f *File) KeepAs(name string) error {
 	return err
 }
 
-// Commit replaces the old file with the new one.
+// Commit replaces the old file with the new file.
 func (f *File) Commit() error {
 	if f.Direct() {
 		return f.Close()
@@ -228,8 +228,8 @@ func (f *File) Commit() error {
 	return nil
 }
 
-// replace renames the new file. If several programs edit a file at the same time, one of
-// those that have read the same content succeeds.
+// replace renames the new file. If several programs edit a file at the same time, only one of the
+// programs that have read the same content succeeds.
 func (f *File) replace() error {
 	if f.read != nil {
 		defer lock(f.target)()

@@ -13,7 +13,7 @@ var endings = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, sysca
 // writeFailures are the signals of a failed write.
 var writeFailures = []os.Signal{syscall.SIGPIPE, syscall.SIGXFSZ}
 
-// keepOwner sets the owner of a file to that of the file it replaces, as far as permitted.
+// keepOwner gives a file the owner of the file that it replaces, as far as permitted.
 func keepOwner(name string, old os.FileInfo) {
 	if s, ok := old.Sys().(*syscall.Stat_t); ok {
 		_ = os.Chown(name, -1, int(s.Gid))

@@ -139,7 +139,7 @@ func (s *search) apply(rules []rule) Result {
 			continue
 		}
 		if rule.formats[0] == gdwire.Godot2 {
-			fits = s.orNew(fits)
+			fits = s.withNewerFormats(fits)
 		}
 		r := Result{Certainty: rule.certainty}
 		for _, t := range fits {
@@ -260,7 +260,7 @@ func (t *trial) zerosFollow() bool {
 	return t.leaves > 0 && len(bytes.Trim(t.search.Head[t.used:], "\x00")) == 0
 }
 
-// frames returns the candidates, those with lengths first.
+// frames returns the candidates, first the frames with lengths.
 func (s *search) frames() []Frame {
 	switch {
 	case s.frame != nil:
@@ -279,8 +279,8 @@ func (s *search) formats(all []*gdwire.Format) []*gdwire.Format {
 	return all
 }
 
-// try returns the trials that a rule accepts: those with frames if there are any, otherwise
-// those without.
+// try returns the trials that a rule accepts, with lengths if there are any, and otherwise
+// without.
 func (s *search) try(r rule) (fits []*trial) {
 	for _, frame := range s.frames() {
 		if frame == Bare && len(fits) > 0 {
@@ -325,8 +325,8 @@ func furthest(fits []*trial) []*trial {
 	return slices.DeleteFunc(fits, func(t *trial) bool { return t.leaves < most-minLeaves })
 }
 
-// mostValues returns the trials without those that read less than half as many values as
-// another. Any 48 bytes are a Transform3D, but few are a Dictionary of Godot 3.
+// mostValues removes the trials that read less than half as many values as another. Any 48 bytes
+// are a Transform3D, but few are a Dictionary of Godot 3.
 func mostValues(fits []*trial) []*trial {
 	most := 0
 	for _, t := range fits {
@@ -335,9 +335,9 @@ func mostValues(fits []*trial) []*trial {
 	return slices.DeleteFunc(fits, func(t *trial) bool { return 2*t.headers < most })
 }
 
-// orNew adds readings in newer formats with the same values. Godot 2 accepts any padding,
-// and damaged padding is more likely than Godot 2.
-func (s *search) orNew(fits []*trial) (all []*trial) {
+// withNewerFormats returns fits and, before them, readings in newer formats with the same values.
+// Godot 2 accepts any padding, and damaged padding is more likely than Godot 2.
+func (s *search) withNewerFormats(fits []*trial) (all []*trial) {
 	for _, old := range fits {
 		for _, format := range newFormats {
 			t := s.read(attempt{Reading: Reading{format, old.Frame}})
@@ -380,8 +380,8 @@ func (s *search) damaged() Result {
 	return Result{Certainty: Damaged, Readings: []Reading{best.Reading}}
 }
 
-// further reports whether a reading has read more than another. Of two damaged packets, the
-// one with the smaller declared length is more plausible.
+// further reports whether a reading has read more than another. Of two damaged packets, a
+// smaller declared length is more plausible.
 func (t *trial) further(other *trial) bool {
 	return cmp.Or(cmp.Compare(t.good, other.good), cmp.Compare(t.used, other.used), cmp.Compare(other.declared, t.declared)) > 0
 }

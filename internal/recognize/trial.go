@@ -35,7 +35,7 @@ type trial struct {
 // seed is the seed of all hashes, which are compared with each other.
 var seed = maphash.MakeSeed()
 
-// read reads the head of the input, once for each attempt.
+// read returns the trial for an attempt. It reads the head once for each attempt.
 func (s *search) read(a attempt) *trial {
 	t := s.trials[a]
 	if t == nil {
@@ -63,7 +63,7 @@ func (s *search) readNew(a attempt) *trial {
 	return t
 }
 
-// bare reads one or several values without lengths.
+// bare reads a value without a length, or several if the attempt allows it.
 func (t *trial) bare() {
 	in := t.search
 	t.plainHeader = plainHeader(in.Head)
@@ -151,7 +151,7 @@ func (s *search) addUp(f Frame) bool {
 // minPacket is the size of a header, with which each value begins.
 const minPacket = 4
 
-// follow reports whether the lengths of packets end at the end of the input. The first one
+// follow reports whether the lengths of packets end at the end of the input. The first length
 // after the head is at offset.
 func (s *search) follow(f Frame, offset int64) bool {
 	ends, known := s.ends[f]

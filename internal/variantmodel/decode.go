@@ -149,19 +149,19 @@ func Decode(d *gdwire.Decoder, v reflect.Value) error {
 	if err != nil {
 		return err
 	}
-	return n.into(v)
+	return n.decodeInto(v)
 }
 
 func (n *node) fail(cause error) error { return &Error{n.path, cause} }
 
-// into sets v to the value.
-func (n *node) into(v reflect.Value) error {
+// decodeInto sets v to the value.
+func (n *node) decodeInto(v reflect.Value) error {
 	if n.typ == gdwire.TypeNil {
 		v.SetZero()
 		return nil
 	}
 	t := v.Type()
-	switch typ := own[t]; {
+	switch typ := ownTypes[t]; {
 	case typ == gdwire.TypeRID:
 		if n.typ != typ {
 			return n.fail(gdwire.ErrType)
@@ -172,7 +172,7 @@ func (n *node) into(v reflect.Value) error {
 		if n.typ != typ {
 			return n.fail(gdwire.ErrType)
 		}
-		return n.math(v)
+		return n.setMath(v)
 	}
 	switch k := t.Kind(); {
 	case k == reflect.Interface:
@@ -182,7 +182,7 @@ func (n *node) into(v reflect.Value) error {
 		if v.IsNil() {
 			v.Set(reflect.New(t.Elem()))
 		}
-		return n.into(v.Elem())
+		return n.decodeInto(v.Elem())
 	case k == reflect.Bool:
 		if n.typ != gdwire.TypeBool {
 			return n.fail(gdwire.ErrType)
@@ -199,17 +199,17 @@ func (n *node) into(v reflect.Value) error {
 		if n.typ != gdwire.TypeInt && n.typ != gdwire.TypeFloat {
 			return n.fail(gdwire.ErrType)
 		}
-		return n.number(v)
+		return n.setNumber(v)
 	case k == reflect.Slice || k == reflect.Array:
-		return n.list(v)
+		return n.setSlice(v)
 	case k == reflect.Map:
-		return n.mapped(v)
+		return n.setMap(v)
 	}
-	return n.record(v)
+	return n.setStruct(v)
 }
 
-// number sets v, of a number kind, to a number that it can hold.
-func (n *node) number(v reflect.Value) error {
+// setNumber sets v, of a number kind, to a number that it can hold.
+func (n *node) setNumber(v reflect.Value) error {
 	x, isInt := n.scalar.(int64)
 	f, _ := n.scalar.(float64)
 	if v.CanFloat() {
@@ -248,8 +248,8 @@ func (n *node) number(v reflect.Value) error {
 	return nil
 }
 
-// math sets v to the components of a math type.
-func (n *node) math(v reflect.Value) error {
+// setMath sets v to the components of a math type.
+func (n *node) setMath(v reflect.Value) error {
 	if shapeOf(v.Type()).leaf == reflect.Float32 && slices.ContainsFunc(n.numbers, overflows32) {
 		return n.fail(gdwire.ErrRange)
 	}
@@ -257,18 +257,18 @@ func (n *node) math(v reflect.Value) error {
 	return nil
 }
 
-// list sets a slice or array.
-func (n *node) list(v reflect.Value) error {
+// setSlice sets a slice or array.
+func (n *node) setSlice(v reflect.Value) error {
 	t := v.Type()
 	s := shapeOf(t.Elem())
 	isSlice := t.Kind() == reflect.Slice
 	if !isSlice && shapeOf(t).fits(n.typ) {
-		return n.math(v)
+		return n.setMath(v)
 	}
 	switch n.typ {
 	case gdwire.TypeArray, gdwire.TypePackedStringArray:
 	case gdwire.TypePackedByteArray, gdwire.TypePackedInt32Array, gdwire.TypePackedInt64Array:
-		if zero := reflect.Zero(t.Elem()); !zero.CanInt() && !zero.CanUint() || own[t.Elem()] != 0 {
+		if zero := reflect.Zero(t.Elem()); !zero.CanInt() && !zero.CanUint() || ownTypes[t.Elem()] != 0 {
 			return n.fail(gdwire.ErrType)
 		}
 	case gdwire.TypePackedFloat32Array, gdwire.TypePackedFloat64Array:
@@ -296,14 +296,14 @@ func (n *node) list(v reflect.Value) error {
 		var err error
 		switch {
 		case n.typ == gdwire.TypeArray || n.typ == gdwire.TypePackedStringArray:
-			err = x.into(v.Index(i))
+			err = x.decodeInto(v.Index(i))
 		case x.numbers != nil:
-			err = x.math(v.Index(i))
+			err = x.setMath(v.Index(i))
 		case shapeOf(t.Elem()).n == 1 && s.leaf != reflect.Int32:
 			x.numbers = []float64{x.scalar.(float64)}
-			err = x.math(v.Index(i))
+			err = x.setMath(v.Index(i))
 		default:
-			err = x.number(v.Index(i))
+			err = x.setNumber(v.Index(i))
 		}
 		if err != nil {
 			return err
@@ -312,8 +312,8 @@ func (n *node) list(v reflect.Value) error {
 	return nil
 }
 
-// mapped sets a map.
-func (n *node) mapped(v reflect.Value) error {
+// setMap sets a map.
+func (n *node) setMap(v reflect.Value) error {
 	if n.typ != gdwire.TypeDictionary {
 		return n.fail(gdwire.ErrType)
 	}
@@ -324,7 +324,7 @@ func (n *node) mapped(v reflect.Value) error {
 	for i := 0; i < len(n.items); i += 2 {
 		k, x := n.items[i], reflect.New(v.Type().Elem()).Elem()
 		key := reflect.New(v.Type().Key()).Elem()
-		if err := k.into(key); err != nil {
+		if err := k.decodeInto(key); err != nil {
 			return err
 		}
 		if key.Kind() == reflect.Interface && !key.IsNil() && (!key.Elem().Comparable() || key.Elem().Kind() == reflect.Pointer) {
@@ -337,7 +337,7 @@ func (n *node) mapped(v reflect.Value) error {
 			x.Set(old)
 		}
 		seen.SetMapIndex(key, x)
-		if err := n.items[i+1].into(x); err != nil {
+		if err := n.items[i+1].decodeInto(x); err != nil {
 			return err
 		}
 		v.SetMapIndex(key, x)
@@ -345,7 +345,7 @@ func (n *node) mapped(v reflect.Value) error {
 	return nil
 }
 
-// isIn reports whether a map has a key, or one of another type of text with the same text.
+// isIn reports whether a map has a key, or a key of another type of text with the same text.
 func isIn(m, key reflect.Value) bool {
 	if m.MapIndex(key).IsValid() {
 		return true
@@ -361,14 +361,14 @@ func isIn(m, key reflect.Value) bool {
 	return false
 }
 
-// record sets a struct.
-func (n *node) record(v reflect.Value) error {
+// setStruct sets a struct.
+func (n *node) setStruct(v reflect.Value) error {
 	all, positional := fieldsOf(v.Type())
 	switch {
 	case n.typ == gdwire.TypeArray && positional:
 		for i, f := range all {
 			if i < len(n.items) {
-				if err := n.items[i].into(v.FieldByIndex(f.index)); err != nil {
+				if err := n.items[i].decodeInto(v.FieldByIndex(f.index)); err != nil {
 					return err
 				}
 			} else {
@@ -378,7 +378,7 @@ func (n *node) record(v reflect.Value) error {
 		return nil
 	case n.typ == gdwire.TypeDictionary && !positional:
 	case shapeOf(v.Type()).fits(n.typ):
-		return n.math(v)
+		return n.setMath(v)
 	default:
 		return n.fail(gdwire.ErrType)
 	}
@@ -397,7 +397,7 @@ func (n *node) record(v reflect.Value) error {
 				return k.fail(variant.ErrDuplicateKey)
 			}
 			seen[name] = true
-			if err := n.items[i+1].into(v.FieldByIndex(f.index)); err != nil {
+			if err := n.items[i+1].decodeInto(v.FieldByIndex(f.index)); err != nil {
 				return err
 			}
 		}

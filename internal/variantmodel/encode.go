@@ -36,7 +36,7 @@ func Encode(e *gdwire.Encoder, v reflect.Value, wire gdwire.Type) error {
 		}
 		return encodeAll(e, pairs...)
 	}
-	if typ, ok := own[t]; ok && wire == 0 {
+	if typ, ok := ownTypes[t]; ok && wire == 0 {
 		wire = typ
 	}
 	switch wire {
@@ -109,7 +109,7 @@ func encodeNumber(e *gdwire.Encoder, v reflect.Value, wire gdwire.Type) error {
 	return outOfRange()
 }
 
-// exactInt returns x as an int64 and whether it is one.
+// exactInt returns x as an int64 and reports whether they are equal.
 func exactInt(x float64) (int64, bool) {
 	if x >= -1<<63 && x < 1<<63 && float64(int64(x)) == x {
 		return int64(x), true
@@ -131,7 +131,7 @@ func encodeMath(e *gdwire.Encoder, v reflect.Value, wire gdwire.Type) error {
 
 // packedOf returns the packed array for elements of type t, or 0.
 func packedOf(t reflect.Type) gdwire.Type {
-	switch own[t] {
+	switch ownTypes[t] {
 	case gdwire.TypeVector2:
 		return gdwire.TypePackedVector2Array
 	case gdwire.TypeVector3:
@@ -225,9 +225,9 @@ func encodeMap(e *gdwire.Encoder, v reflect.Value) error {
 		switch {
 		case a.Kind() == reflect.String:
 			return cmp.Compare(a.String(), b.String())
-		case own[a.Type()] == 0 && a.CanInt():
+		case ownTypes[a.Type()] == 0 && a.CanInt():
 			return cmp.Compare(a.Int(), b.Int())
-		case own[a.Type()] == 0 && a.CanUint():
+		case ownTypes[a.Type()] == 0 && a.CanUint():
 			return cmp.Compare(a.Uint(), b.Uint())
 		case a.CanFloat():
 			return cmp.Compare(a.Float(), b.Float())
@@ -280,7 +280,7 @@ func encodeStruct(e *gdwire.Encoder, v reflect.Value) error {
 // Check returns an error if a type cannot be encoded: an array of numbers with several
 // math types and no type= in its tag.
 func Check(t reflect.Type, wire gdwire.Type) error {
-	if own[t] != 0 || t == reflect.TypeFor[variant.Dictionary]() {
+	if ownTypes[t] != 0 || t == reflect.TypeFor[variant.Dictionary]() {
 		return nil
 	}
 	switch t.Kind() {

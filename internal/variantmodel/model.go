@@ -30,7 +30,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 // errTypes is the error for a Go type that has no encoding.
 var errTypes = errors.New("invalid Go type")
 
-// A field is a field of a struct, also of one embedded in it.
+// A field is a field of a struct or of a struct embedded in it.
 type field struct {
 	name     string
 	index    []int
@@ -99,7 +99,7 @@ func shapeOf(t reflect.Type) shape {
 	return shape{}
 }
 
-// math has the number of components of the math types, negative for integers.
+// components has the number of components of the math types, negative for integers.
 var components = map[gdwire.Type]int{
 	gdwire.TypeVector2: 2, gdwire.TypeVector2i: -2, gdwire.TypeRect2: 4, gdwire.TypeRect2i: -4, gdwire.TypeVector3: 3, gdwire.TypeVector3i: -3,
 	gdwire.TypeTransform2D: 6, gdwire.TypeVector4: 4, gdwire.TypeVector4i: -4, gdwire.TypePlane: 4, gdwire.TypeQuaternion: 4, gdwire.TypeAABB: 6,
@@ -122,8 +122,8 @@ func (s shape) mathTypes() (all []gdwire.Type) {
 	return all
 }
 
-// own has the types of package variant that the model knows.
-var own = func() map[reflect.Type]gdwire.Type {
+// ownTypes has the types of package variant that the model knows.
+var ownTypes = func() map[reflect.Type]gdwire.Type {
 	m := map[reflect.Type]gdwire.Type{
 		reflect.TypeFor[variant.StringName](): gdwire.TypeStringName, reflect.TypeFor[variant.NodePath](): gdwire.TypeNodePath,
 		reflect.TypeFor[variant.RID](): gdwire.TypeRID,
@@ -156,7 +156,8 @@ func flatten(v reflect.Value) (c []float64) {
 	return c
 }
 
-// unflatten is the opposite of flatten. It returns the rest of c.
+// unflatten sets the numbers in v from the start of c, in the order of the encoding, and returns
+// the rest of c.
 func unflatten(v reflect.Value, c []float64) []float64 {
 	if v.Type() == reflect.TypeFor[variant.Basis]() {
 		c = []float64{c[0], c[3], c[6], c[1], c[4], c[7], c[2], c[5], c[8]}

@@ -220,7 +220,7 @@ func (r random) structure(depth int) reflect.Type {
 func (r random) wire(t reflect.Type) string {
 	zero := reflect.Zero(t)
 	switch {
-	case own[t] != 0:
+	case ownTypes[t] != 0:
 		return ""
 	case t.Kind() == reflect.String:
 		return ",type=" + []string{"String", "StringName", "NodePath"}[r.IntN(3)]
@@ -278,7 +278,7 @@ func (r random) fill(v reflect.Value, depth int) {
 		v.SetFloat(float64(float32(r.IntN(400)-100) / 8))
 	case k == reflect.Float64:
 		v.SetFloat(r.real())
-		if own[t] != 0 || overflows32(v.Float()) && r.IntN(20) > 0 {
+		if ownTypes[t] != 0 || overflows32(v.Float()) && r.IntN(20) > 0 {
 			v.SetFloat(0.5)
 		}
 	case k == reflect.Pointer:

@@ -13,10 +13,9 @@ var le = binary.LittleEndian
 // NotASCII has the bits that are zero in eight bytes of ASCII.
 const NotASCII = 0x8080808080808080
 
-// ShortText returns the size of a length field n, its text and padding, if the text has one
-// to eight bytes and starts word, and word proves it to be ASCII: the bytes that decide are
-// those of the text and of its padding. Otherwise it returns 0. Two branches are faster than
-// a mask by length, which has to be loaded.
+// ShortText returns the size of a length field n, its text and padding, if the text has one to
+// eight bytes and starts word, and the bytes of the text and of its padding in word are ASCII.
+// Otherwise it returns 0. Two branches are faster than a mask by length, which has to be loaded.
 func ShortText(n uint32, word uint64) int {
 	switch {
 	case n-1 < 4 && uint32(word)&(NotASCII>>32) == 0:

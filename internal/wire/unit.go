@@ -53,8 +53,8 @@ func UnitOf[T Element]() (Unit, int) {
 	}
 }
 
-// unitOfNamed returns UnitOf for a type that a program has defined, such as a Vector3 with
-// underlying type [3]float32.
+// unitOfNamed returns the unit and the number of components of a type that a program has defined,
+// such as a Vector3 with underlying type [3]float32.
 func unitOfNamed(t reflect.Type) (Unit, int) {
 	n := 1
 	if t.Kind() == reflect.Array {
@@ -94,8 +94,8 @@ func Overflows(x float64) bool {
 	return math.Float32bits(float32(x))&^(1<<31) == infinity && math.Abs(x) <= math.MaxFloat64
 }
 
-// NarrowFloat converts the bits of a float64 to those of a float32 and reports whether
-// that is the same number or the same NaN. It converts NaNs without arithmetic, which
+// NarrowFloat converts the bits of a float64 to the bits of a float32 and reports whether
+// these are the same number or the same NaN. It converts NaNs without arithmetic, which
 // would make a signaling NaN quiet.
 func NarrowFloat(bits uint64) (uint32, bool) {
 	if x := math.Float64frombits(bits); x == x {
@@ -111,7 +111,7 @@ func FitsFloat32(bits uint64) bool {
 	return ok
 }
 
-// WidenFloat converts the bits of a float32 to those of a float64, the inverse of
+// WidenFloat converts the bits of a float32 to the bits of a float64. It is the inverse of
 // NarrowFloat.
 func WidenFloat(bits uint32) uint64 {
 	if x := math.Float32frombits(bits); x == x {
