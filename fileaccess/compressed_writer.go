@@ -76,6 +76,7 @@ func (c *CompressedWriter) compress(content []byte) {
 // Close writes the file. After it succeeded, another call returns nil.
 func (c *CompressedWriter) Close() error { return c.close(c.finish) }
 
+// finish compresses the last block and writes the file.
 func (c *CompressedWriter) finish() error {
 	c.compress(c.block) // there is a last block even if it is empty
 	header := append(make([]byte, 0, sizesOffset), magicCompressed...)

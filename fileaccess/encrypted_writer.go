@@ -107,6 +107,7 @@ func (e *EncryptedWriter) skipHeader() error {
 // Close completes the file. After it succeeded, another call returns nil.
 func (e *EncryptedWriter) Close() error { return e.close(e.finish) }
 
+// finish writes the last blocks and the header. Only now are the MD5 and the length known.
 func (e *EncryptedWriter) finish() error {
 	e.buf = append(e.buf, make([]byte, padded(e.length)-e.length)...)
 	e.crypt(e.buf, e.buf)

@@ -84,6 +84,7 @@ func (r *reader) packed(o *object) error {
 	return r.wrote(o.offset, r.e.End())
 }
 
+// packedStrings writes n strings. A lenient reader writes the text of other values.
 func (r *reader) packedStrings(n int) error {
 	for range n {
 		at := r.at.pos
@@ -223,6 +224,7 @@ func overflow(c []float64) {
 	}
 }
 
+// overflowed returns x, or infinity if x is too large for a float32.
 func overflowed(x float64) float64 {
 	if f := float64(float32(x)); math.IsInf(f, 0) {
 		return f
@@ -280,6 +282,7 @@ func (r *reader) longArg() (int64, error) {
 	return x, r.located(at, err)
 }
 
+// located returns err with the offset of a value, or nil.
 func (r *reader) located(offset int, err error) error {
 	if err == nil {
 		return nil

@@ -92,6 +92,7 @@ type batch struct {
 
 var readers = sync.Pool{New: func() any { return new(reader) }}
 
+// release returns r to the pool, without the memory of a large value.
 func (r *reader) release() {
 	r.e = nil
 	r.text.release()

@@ -313,6 +313,7 @@ func (r *reader) readForm(o *object) error {
 	return nil
 }
 
+// first returns the name of the first member in s.
 func (s memberSet) first() string {
 	for m, name := range memberNames {
 		if s&(1<<m) != 0 {
@@ -567,7 +568,7 @@ func (r *reader) inputEvent(o *object) error {
 	if err != nil {
 		return err
 	}
-	data := make([]byte, n)
+	data := make([]byte, n) // n elements are in the text already, so this is less than the text
 	if err := fill(r, data, (*reader).byteArg); err != nil {
 		return err
 	}

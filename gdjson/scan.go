@@ -229,6 +229,7 @@ func (t *text) scanNumber(i int) (int, bool) {
 	return i, true
 }
 
+// digits returns the offset after the digits at i.
 func digits(b []byte, i int) int {
 	for i < len(b) && b[i]-'0' < 10 {
 		i++

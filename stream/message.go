@@ -206,6 +206,7 @@ func (m *socket[T, S]) send(content []byte) error {
 	return m.c.cause(err)
 }
 
+// interruptRead interrupts a call of ws that reads. Without conn, it breaks ws.
 func (m *socket[T, S]) interruptRead() {
 	if m.conn != nil {
 		_ = m.conn.SetReadDeadline(aLongTimeAgo)
@@ -214,6 +215,7 @@ func (m *socket[T, S]) interruptRead() {
 	}
 }
 
+// interruptWrite interrupts a call of ws that writes. Without conn, it breaks ws.
 func (m *socket[T, S]) interruptWrite() {
 	if m.conn != nil {
 		_ = m.conn.SetWriteDeadline(aLongTimeAgo)

@@ -112,6 +112,7 @@ func (c *PacketConn) WriteRawTo(to net.Addr, packet []byte) error {
 	return c.send(packet, to)
 }
 
+// send sends a datagram within WriteTimeout.
 func (c *PacketConn) send(b []byte, to net.Addr) error {
 	if d := c.config.WriteTimeout; d > 0 {
 		if err := c.setDeadline(c.conn.SetWriteDeadline, d); err != nil {

@@ -74,7 +74,7 @@ type decoder struct {
 	foundDouble   *bool                 // Options.FoundDoubleReals
 	// zeroFirst is set if the next variable is an element of a reused slice, or of an
 	// array. It is decoded as if it were made zero first, except that slices in it keep
-	// their memory: entries of an old map, for example, are not merged with new ones.
+	// their memory: the entries of an old map, for example, are not merged with the new map.
 	zeroFirst bool
 	// peekFirst is set after a typed read has failed because of the value's type. From then
 	// on, the type of the next value is checked before a typed read: an Error for each of a
@@ -184,6 +184,8 @@ func (s *decoder) charge(t reflect.Type, n int64) error {
 	return nil
 }
 
+// memoryError returns the error for a value that needs n bytes more than are left. It is not in
+// charge, so that the compiler inlines charge.
 func (s *decoder) memoryError(t reflect.Type, n int64) error {
 	got := s.maxMemory - s.memoryLeft
 	if got += n; got < 0 {
@@ -270,6 +272,7 @@ func (s *decoder) enter(t reflect.Type) error {
 	return nil
 }
 
+// depthError returns the error for a t that is nested too deeply.
 func (s *decoder) depthError(t reflect.Type) error { return s.fail(0, t, depthError()) }
 
 // leave decrements the depth after the content of a container, and reads the End.
@@ -513,18 +516,18 @@ func (s *decoder) payload(n int) ([]byte, error) {
 		}
 		if len(b) == cap(b) { // consume the End
 			_, err := io.CopyN(io.Discard, r, 1)
-			return b, noEOF(err)
+			return b, ignoreEOF(err)
 		}
 		m, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+m]
 		if err != nil {
-			return b, noEOF(err)
+			return b, ignoreEOF(err)
 		}
 	}
 }
 
-// noEOF returns nil for the io.EOF at the end of a payload.
-func noEOF(err error) error {
+// ignoreEOF returns nil for the io.EOF at the end of a payload.
+func ignoreEOF(err error) error {
 	if err == io.EOF {
 		return nil
 	}
@@ -670,9 +673,9 @@ func (s *decoder) methodError(v reflect.Value, typ gdwire.Type, before position,
 	return &gdwire.Error{Offset: at.Offset, Path: at.Path, Err: &TypeError{Go: v.Type(), Err: err}}
 }
 
-// failMethod returns an Error with a TypeError for a method that was called at position before,
-// in front of a value of type t. If the method has read exactly one value, or nothing, the
-// location is that of the value; otherwise that of the latest token.
+// failMethod returns an Error with a TypeError for a method that was called when a value of type
+// t was next, at the position before. If the method has read exactly one value, or nothing, the
+// error is at the value; otherwise it is at the latest token.
 func (s *decoder) failMethod(before position, t gdwire.Type, g reflect.Type, reason error) error {
 	after := s.position()
 	err := s.d.WrapError(nil)

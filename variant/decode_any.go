@@ -9,7 +9,7 @@ import (
 
 // Memory charged for values in an interface, in addition to the data they point to.
 const (
-	boxSize   = 16 // of an interface, and of a number or a string's header in one
+	boxSize   = 16 // of an interface, and of a number or a string's header that it points to
 	entrySize = 32 // of a Dictionary's entry
 	indexSize = 64 // of a key in its index
 )

@@ -6,6 +6,10 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
+// The methods below decode the types of this package. A nil makes the variable zero, and a value
+// of another type is an error, with two exceptions: a StringName or NodePath takes text of any
+// type, and a Raw takes any value.
+
 func (s *decoder) stringName(v *StringName) error {
 	text, err := s.readText(variableOf(reflect.ValueOf(v).Elem()), reflect.TypeFor[StringName]())
 	if err == nil {
@@ -138,6 +142,8 @@ func (c *rawCopier) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// raw copies the next value into v, in the format of the Decoder. MaxMemory limits the copy; the
+// Decoder checks all other limits.
 func (s *decoder) raw(v *Raw) error {
 	if s.rawCopier == nil {
 		c := &rawCopier{s: s}
@@ -148,8 +154,8 @@ func (s *decoder) raw(v *Raw) error {
 	}
 	c := s.rawCopier
 	c.e.Reset(c)
-	c.b = nil
-	if s.d.PeekKind() == gdwire.KindDictKey { // the token before a key
+	c.b = nil                                 // the previous Raw keeps its bytes
+	if s.d.PeekKind() == gdwire.KindDictKey { // CopyValue would copy the token, too
 		if _, err := s.d.ReadToken(); err != nil {
 			return err
 		}

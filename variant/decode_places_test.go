@@ -188,7 +188,7 @@ func TestUnmarshalDecodeAnywhere(t *testing.T) {
 }
 
 // isConsumed reports whether an error at value can consume it: if value is a packed array with
-// elements that v cannot hold, whose location is that of the packed array, and for the DictKey
+// elements that v cannot hold, whose location is the packed array, and for the DictKey
 // before an object's id.
 func isConsumed(place string, value, v any) bool {
 	switch value.(type) {
@@ -232,7 +232,7 @@ func (f *failing) UnmarshalVariant(d *gdwire.Decoder) error { return failingRead
 
 // The error of an Unmarshaler is wrapped in an Error and a TypeError, unless it is an error of
 // the Decoder that stays or of its Reader. The Decoder's other errors keep their position, and
-// those of an inner Unmarshal get a second one.
+// errors of an inner Unmarshal get a second location.
 func TestUnmarshalerErrors(t *testing.T) {
 	inner := encoded(t, dict("to", "x"), nil)
 	fails := func(d *gdwire.Decoder) error { return errOwn }

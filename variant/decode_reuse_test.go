@@ -179,7 +179,7 @@ func withoutTags(text []byte) (all []any) {
 	return all
 }
 
-// After an error in a list, it has the elements before that one.
+// After an error in a slice, it has the elements before that element.
 func TestListsAfterErrors(t *testing.T) {
 	for _, c := range []struct{ wire, into, want any }{
 		{array(5, 300, 7), &[]int8{1, 2, 3}, &[]int8{5}},

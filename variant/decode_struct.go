@@ -103,7 +103,7 @@ func (c *structDecoder) clearNonFields(v reflect.Value) {
 // compares each with the next field, and calls readKeyOrRest for a key that differs. Against a
 // loop for keys in any order, that is -26 % of Unmarshal into structs; ReadKey alone is -18 %.
 func (c *structDecoder) decode(s *decoder, x variable) error {
-	if c.info.array || s.peekFirst {
+	if c.info.array || s.peekFirst { // otherwise ReadDict finds out, in a single step
 		if isDict, err := c.decodeUnlessDict(s, x); !isDict {
 			return err
 		}

@@ -111,7 +111,7 @@ func (d *Dictionary) Delete(key any) bool {
 	}
 	d.entries[i] = Entry[any, any]{Key: tombstone{}}
 	d.deleted++
-	if d.deleted > len(d.entries)/2 {
+	if d.deleted > len(d.entries)/2 { // so that compact takes constant time on average
 		d.compact()
 	}
 	return true

@@ -29,7 +29,7 @@ func Marshal(v any, opts ...Options) ([]byte, error) {
 // owns it: result decides whether the caller gets it or the encoder gets it back.
 func (s *encoder) takeBuffer(plan *plan[encodeFunc]) []byte {
 	if plan.sizeHint.Load() > 0 {
-		// Swap, so that only the next of many small values after a large one pays for it.
+		// Swap, so that only the next of many small values after a large value pays for it.
 		if n := int(plan.sizeHint.Swap(0)); n > 0 {
 			return make([]byte, 0, n+n/16)
 		}

@@ -7,6 +7,9 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
+// The methods below encode the types of this package. The Encoder returns an error for a type
+// that its format does not have.
+
 func (s *encoder) stringName(v *StringName) error {
 	return s.textAs(gdwire.TypeStringName, string(*v))
 }

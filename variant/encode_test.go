@@ -360,7 +360,7 @@ func TestMarshalResultsAreNeverWrittenAgain(t *testing.T) {
 	tasks.Wait()
 }
 
-// A nesting marshals another one while it is marshaled itself. The innermost is large if
+// A nesting marshals another nesting while it is marshaled itself. The innermost is large if
 // Depth is negative.
 type nesting struct{ Depth int }
 

@@ -84,7 +84,7 @@ func ExampleRaw_union() {
 		return show(message.Type, packet, o)
 	}
 	// In the other form of a union, the content is a separate field. A Raw has its own
-	// format, and the other options remain those of the message.
+	// format, and the other options of the message remain.
 	receiveEnvelope := func(packet []byte, o variant.Options) error {
 		var envelope struct {
 			Type    string

@@ -140,7 +140,7 @@ var godot2 = &Options{
 	Encoder: gdwire.EncoderOptions{Format: gdwire.Godot2},
 }
 
-// requireSame is require.Equal for values that can contain NaN and indexes.
+// requireSame fails unless two values are equal, also with NaN and indexes of Dictionaries in them.
 func requireSame(t testing.TB, want, got any) {
 	t.Helper()
 	if x, ok := want.(float64); ok && x != x {

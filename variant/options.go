@@ -8,8 +8,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// Options configures decoding and encoding. Functions take at most one; more are a panic.
-// The zero value, like none, selects Godot4 with the default limits.
+// Options configures decoding and encoding. Functions panic if they get several. The zero
+// value, like none, selects Godot4 with the default limits.
 type Options struct {
 	// Decoder configures Unmarshal. UnmarshalDecode, Elements and Entries use the
 	// options of their Decoder instead.
@@ -130,6 +130,7 @@ func withField(err error, field string) error {
 // Deeper values are assumed to contain themselves.
 const maxDepth = 10000
 
+// depthError returns the cause of an error for a value that is nested too deeply.
 func depthError() error {
 	return &gdwire.LimitError{Name: "Depth", Got: maxDepth + 1, Max: maxDepth}
 }

@@ -63,6 +63,7 @@ func parsePath(text string) ([]paths.Step, error) {
 	return p.Steps, nil
 }
 
+// notFound returns the error for a path whose last step leads to nothing.
 func notFound(steps []paths.Step) error {
 	return fmt.Errorf("variant: %v: %w", paths.Path{Steps: steps}, ErrNotFound)
 }
@@ -192,6 +193,7 @@ func converted(x reflect.Value, t reflect.Type) (reflect.Value, bool) {
 	return x, false
 }
 
+// isNumber reports whether t is an integer or float kind.
 func isNumber(t reflect.Type) bool {
 	k := t.Kind()
 	return k >= reflect.Int && k <= reflect.Float64 && k != reflect.Uintptr

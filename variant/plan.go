@@ -16,7 +16,7 @@ import (
 type plan[F any] struct {
 	do       F
 	err      error        // why the type cannot be encoded or decoded
-	sizeHint atomic.Int64 // the size of a large result of Marshal, for the next one; otherwise 0
+	sizeHint atomic.Int64 // the size of the latest result of Marshal if that was large, for the next result; otherwise 0
 }
 
 // A planKey identifies a plan: a Go type, the Variant type in its tag, and whether the plan is
@@ -46,7 +46,7 @@ func (c *plans[F]) ofKey(key planKey) (*plan[F], error) {
 	r := planner[F]{c, map[planKey]*plan[F]{}}
 	p, err := r.planOf(key)
 	if err != nil {
-		// Drop the other plans of r, which can refer to a failed one.
+		// Drop the other plans of r, which can refer to a failed plan.
 		p = &plan[F]{err: fmt.Errorf("variant: %w", err)}
 		c.all.Store(key, p)
 		return p, p.err

@@ -40,6 +40,7 @@ func (o *omission) Error() string {
 	return fmt.Sprintf("%s: values left out because of their long paths: %d; get shows them", paths.AppendPacket(nil, o.packet), o.values)
 }
 
+// newFlatPrinter returns a printer that shows a line for each leaf.
 func newFlatPrinter(s *stdio, _ *options) printer {
 	v := &flatPrinter{stdio: s}
 	return printer{show: v.show}

@@ -91,10 +91,10 @@ func (s *stdio) openAt(tree *paths.Tree, o *options) (io.Reader, io.Closer, erro
 	return io.NewSectionReader(c, 0, c.Size), closer, nil
 }
 
-// skip reads a packet other than the one in the path.
+// skip reads a packet that is not the packet in the path.
 func skip(p *input.Packet) error {
 	if p.Framed() {
-		return nil // the next one skips it
+		return nil // reading the next packet skips it
 	}
 	if p.Err != nil {
 		return p.Err

@@ -66,7 +66,7 @@ func framed(packets ...[]byte) []byte {
 	return b
 }
 
-// framedBig is framed with lengths in big-endian.
+// framedBig returns packets after their lengths, as framed does, but with big-endian lengths.
 func framedBig(packets ...[]byte) []byte {
 	var b []byte
 	for _, p := range packets {

@@ -150,7 +150,7 @@ func peak(t *testing.T, args string, pieces iter.Seq[[]byte]) (most int) {
 	return peakOf(t, words, pieces)
 }
 
-// peakOf is peak without additional flags.
+// peakOf returns the peak memory of a command without additional flags.
 func peakOf(t *testing.T, words []string, pieces iter.Seq[[]byte]) (most int) {
 	if testsize.Race {
 		t.Skip("skipped: the race detector needs memory of its own")

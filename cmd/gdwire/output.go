@@ -62,7 +62,7 @@ func (s *stdio) keepPart(f *outfile.File, name string, bytes int64) error {
 }
 
 // checkOutput returns an error if an input is the file that the output replaces, unless it
-// is a save that is replaced with an edited one.
+// is a save that is replaced with an edited save.
 func (s *stdio) checkOutput(in *input.Source, save bool) error {
 	if in.Info == nil || s.output == nil {
 		return nil

@@ -94,8 +94,8 @@ func (s *stdio) recognize(in *input.Source, o *options) error {
 	return s.decide(in, o, &ri, r)
 }
 
-// decide sets the format and frame to those of the best reading, or returns an error that says
-// why there is none.
+// decide sets the format and frame as in the best reading, or returns an error that says why no
+// reading is good enough.
 func (s *stdio) decide(in *input.Source, o *options, ri *recognize.Input, r recognize.Result) error {
 	const choose = "to read it anyway, choose -format and -frame"
 	switch r.Certainty {

@@ -36,6 +36,7 @@ type tokenPrinter struct {
 	kinds, contents [256]*color.Color
 }
 
+// show shows the tokens of a packet.
 func (v *tokenPrinter) show(p *input.Packet) error {
 	if p.Framed() {
 		head := fmt.Sprintf("packet %d, offset %d, %d bytes", p.Index, p.Offset, p.Size)
@@ -59,6 +60,7 @@ func (v *tokenPrinter) show(p *input.Packet) error {
 	return nil
 }
 
+// line shows a token that starts at an offset, inside depth containers.
 func (v *tokenPrinter) line(at int64, depth int, t gdwire.Token) error {
 	offset := fmt.Sprintf("%8d", at)
 	kind := t.Kind().String()

@@ -159,6 +159,8 @@ func (e *editor) isDouble(v *paths.Value) (bool, error) {
 	return *e.double, nil
 }
 
+// hasReals reports whether v contains a math type or packed array whose width differs between
+// engines.
 func hasReals(v *paths.Value) bool {
 	n, integers := v.Type.Components()
 	return n > 0 && !integers || v.Type.Element() > gdwire.TypeString ||

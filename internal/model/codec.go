@@ -56,7 +56,7 @@ func Copy(p []byte, from gdwire.DecoderOptions, to gdwire.EncoderOptions) ([]byt
 	return b.Bytes(), err
 }
 
-// Tokens describes the tokens of all values in p, one a line.
+// Tokens describes the tokens of all values in p, each on a line.
 func Tokens(p []byte, o gdwire.DecoderOptions) (lines []string, err error) {
 	d := gdwire.NewDecoder(nil, &o)
 	defer d.Release()

@@ -16,7 +16,7 @@ import (
 type Reference struct {
 	Format  string
 	types   []string
-	Objects bool // serialized ones are allowed
+	Objects bool // serialized objects are allowed
 	Double  bool // DoubleReals
 	Valid   func([]byte) bool
 	P       []byte

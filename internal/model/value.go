@@ -56,7 +56,7 @@ func (v Value) Plain() Value {
 	return v
 }
 
-// AnyNaN returns v with all NaNs replaced by one.
+// AnyNaN returns v with all NaNs replaced by the same NaN.
 func (v Value) AnyNaN() Value {
 	one := func(bits uint64) uint64 {
 		if x := math.Float64frombits(bits); x != x {

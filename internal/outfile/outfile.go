@@ -241,6 +241,8 @@ func (f *File) replace() error {
 	return os.Rename(f.Name(), f.target)
 }
 
+// sameContent reports whether a and b are the same file with the same size and time of change. The
+// content is not compared.
 func sameContent(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }

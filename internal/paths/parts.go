@@ -25,6 +25,7 @@ type component struct {
 	typ   gdwire.Type
 }
 
+// numbers returns a component of type t for each name: the first number, the second, and so on.
 func numbers(t gdwire.Type, names ...string) (all []component) {
 	for i, name := range names {
 		all = append(all, component{name, i, t})

@@ -46,7 +46,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestInput has lines that mean one that is printed otherwise.
+// TestInput has lines with the meaning of another line, which is printed for them.
 func TestInput(t *testing.T) {
 	for in, want := range map[string]string{
 		`player.hp=10`:                        `$.player.hp = 10`,

@@ -30,7 +30,7 @@ type scanner struct {
 	text  string
 	pos   int
 	depth int    // of containers around the next value
-	steps []Step // memory for those of a path
+	steps []Step // memory for the steps of a path
 }
 
 func (s *scanner) errorf(format string, args ...any) error {
@@ -73,7 +73,7 @@ func (s *scanner) space() {
 	}
 }
 
-// word skips a word in lower or upper case, if it is next and no longer one.
+// word skips a word in lower or upper case, if it is next and not the start of a longer word.
 func (s *scanner) word(word string) bool {
 	n := wire.NameLen(s.text[s.pos:])
 	ok := n == len(word) && strings.EqualFold(s.text[s.pos:s.pos+n], word)

@@ -299,6 +299,8 @@ func (t *trial) chunk(token gdwire.Token) {
 	}
 }
 
+// plausible reports whether a game is likely to have the number x. Bytes that are read as another
+// type than they are give very small and very large numbers.
 func plausible(x float64) bool {
 	a := math.Abs(x)
 	implausible := a < tiny && a > 0 || a > huge && !math.IsInf(a, 1) // NaN is not

@@ -42,7 +42,7 @@ const (
 
 const (
 	hexBefore = 32      // bytes shown before a value
-	hexBytes  = 2 << 10 // bytes shown of a value, and after a short one
+	hexBytes  = 2 << 10 // bytes shown of a value, and after a short value
 	textBytes = 64 << 10
 )
 
