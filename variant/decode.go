@@ -76,12 +76,14 @@ type decoder struct {
 	// array. It is decoded as if it were made zero first, except that slices in it keep
 	// their memory: the entries of an old map, for example, are not merged with the new map.
 	zeroFirst bool
-	// peekFirst is set after a typed read has failed because of the value's type. From then
-	// on, the type of the next value is checked before a typed read: an Error for each of a
+	// peekFirst is set after a typed read has failed, usually because of a nil. From then on,
+	// the type of the next value is checked before a typed read: an Error for each of a
 	// million nils takes long.
-	peekFirst     bool
-	depth         int
-	recent        recent[decodeFunc]
+	peekFirst bool
+	depth     int // of Go values: pointers count, too
+	recent    recent[decodeFunc]
+	// Scratch memory: the components of a math type, and the text of a NodePath, on the slow
+	// path and on the fast path.
 	reals         [maxComponents]float64
 	reals32       [maxComponents]float32
 	ints          [maxComponents]int32
@@ -124,7 +126,8 @@ func (s *decoder) resetBytes(data []byte, o *Options) {
 	s.reset(s.bytesDecoder, o)
 }
 
-// begin prepares s for a new top-level value: MaxMemory applies to each of them.
+// begin prepares s for a top-level value, or for an element of Elements or Entries: MaxMemory
+// applies to each of these.
 func (s *decoder) begin(o *Options) {
 	s.rejectUnknown, s.maxMemory, s.foundDouble = o.RejectUnknown, o.MaxMemory, o.FoundDoubleReals
 	switch {
@@ -538,7 +541,7 @@ func ignoreEOF(err error) error {
 // read back from the text is an error.
 func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 	names, subnames, absolute := t.NodePath()
-	// In the form of one string, the name contains the separators.
+	// A NodePath in the form of one string has a single name, which contains the separators.
 	single := names == 1 && subnames == 0 && !absolute && !s.hasNewNodePaths()
 	b := s.scratch[:0]
 	if absolute {
@@ -583,7 +586,8 @@ func (s *decoder) longName(g reflect.Type) ([]byte, error) {
 	return s.d.AppendString(nil)
 }
 
-// hasNewNodePaths reports whether the format has no NodePaths in the form of one string.
+// hasNewNodePaths reports whether all NodePaths of the format have separate names. Others have
+// NodePaths in the form of one string, too.
 func (s *decoder) hasNewNodePaths() bool {
 	f := s.options.Format
 	return f == nil || f == gdwire.Godot4 || f == gdwire.Godot3

@@ -155,7 +155,7 @@ func (b decodePlanner) makeArrayDecoder(t reflect.Type, wire gdwire.Type) (decod
 	packed := makePackedDecoders(t, elem)
 	m, isMath := componentsOf(t)
 	size := t.Elem().Size()
-	anyType := func(s *decoder, x variable) error {
+	decode := func(s *decoder, x variable) error {
 		typ, err := s.d.PeekType()
 		switch {
 		case err != nil:
@@ -191,11 +191,11 @@ func (b decodePlanner) makeArrayDecoder(t reflect.Type, wire gdwire.Type) (decod
 		return s.leave()
 	}
 	if isMath {
-		if usual := m.expectedType(wire); usual != 0 {
-			return m.makeMathFirstDecoder(usual, anyType), nil
+		if typ := m.expectedType(wire); typ != 0 {
+			return m.makeMathFirstDecoder(typ, decode), nil
 		}
 	}
-	return anyType, nil
+	return decode, nil
 }
 
 // makeMathFirstDecoder returns a function that reads a value of the math type typ, or calls
@@ -294,8 +294,8 @@ type packedStart struct {
 // packedStartOf returns the packedStart for t, the first token of a packed array.
 func packedStartOf(t gdwire.Token) packedStart { return packedStart{t.Type(), t.Width(), countOf(t)} }
 
-// A bulkFunc reads packed numbers into v: all elements and the End into a slice, or as many
-// as v has into an array.
+// A bulkFunc reads packed numbers into v: all elements and the End into a slice, or into an array
+// as many elements as it has, without the End.
 type bulkFunc func(s *decoder, v reflect.Value, t packedStart) error
 
 // packedFuncs has the functions that read packed arrays into a list, as a bulkFunc does, by the
