@@ -306,6 +306,24 @@ func (s *state) admits(t Type) bool {
 	return elem == 0 || t == elem || elem == TypeObject && t == TypeNil
 }
 
+// unexpected returns the cause of the error of a call that is not allowed at the current position.
+// what names the call: a Type, a Kind or the name of a method.
+func (s *state) unexpected(what any) error {
+	f := s.top()
+	switch s.want() {
+	case wantEnd:
+		return wrapf(ErrCount, "%v after the declared %d %s", what, f.count, f.holds())
+	case wantProperty:
+		return wrapf(ErrMisplacedKey, "%v where a property name is expected", what)
+	case wantName:
+		return wrapf(ErrType, "%v where a string of a %v is expected", what, f.typ)
+	case wantText, wantChunk:
+		return wrapf(ErrIncomplete, "%v inside a %v", what, f.typ)
+	default:
+		return wrapf(ErrMisplacedKey, "%v where a value is expected", what)
+	}
+}
+
 // A location is a kind of part of a container.
 type location uint8
 

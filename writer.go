@@ -289,7 +289,7 @@ func (e *Encoder) begin(t Type) (*[2]form, error) {
 		return nil, err
 	}
 	if w := e.want(); w > lastValue && w != wantDictKey { // typed calls may omit the DictKey
-		return nil, e.fail(e.misplaced(t))
+		return nil, e.fail(e.unexpected(t))
 	}
 	forms := &e.forms[t&63]
 	if forms[0].typ != t { // as Format.Has
@@ -303,24 +303,6 @@ func (e *Encoder) begin(t Type) (*[2]form, error) {
 		return nil, e.fail(wrapf(ErrType, "%v in a container of %v", t, elem))
 	}
 	return forms, nil
-}
-
-// misplaced returns the cause of the error of a call that is not allowed at the current position.
-// what names the call: a Type, a Kind or the name of a method.
-func (s *state) misplaced(what any) error {
-	f := s.top()
-	switch s.want() {
-	case wantEnd:
-		return wrapf(ErrCount, "%v after the declared %d %s", what, f.count, f.holds())
-	case wantProperty:
-		return wrapf(ErrMisplacedKey, "%v where a property name is expected", what)
-	case wantName:
-		return wrapf(ErrType, "%v where a string of a %v is expected", what, f.typ)
-	case wantText, wantChunk:
-		return wrapf(ErrIncomplete, "%v inside a %v", what, f.typ)
-	default:
-		return wrapf(ErrMisplacedKey, "%v where a value is expected", what)
-	}
 }
 
 // writeValue writes a whole value or name in pieces.

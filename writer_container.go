@@ -70,7 +70,7 @@ func (e *Encoder) beginForm(t Type, n int64, wide int) error {
 // open opens a container with frame f, whose head has been written. An Unknown count is the
 // last four bytes of the head, in every head that can have it.
 func (e *Encoder) open(f *frame) {
-	e.push(&f.content, f.count, 0).names = f.names
+	e.push(&f.content, f.count, 0).setNames(f.names, f.flags)
 	if f.has(flagUnknown) {
 		e.setRemaining(unknownRemaining)
 		e.keepCount() // before anything can flush the head
@@ -303,7 +303,7 @@ func writeProperty[S string | []byte](e *Encoder, name S) error {
 		return err
 	}
 	if e.want() != wantProperty {
-		return e.fail(e.misplaced(KindProperty))
+		return e.fail(e.unexpected(KindProperty))
 	}
 	if err := checkName(e, name); err != nil {
 		return err
@@ -420,7 +420,7 @@ func (e *Encoder) Write(p []byte) (int, error) {
 		}
 		return 0, e.fail(wrapf(ErrCount, "%d bytes after the declared %d × %d", len(p), f.count, max(f.size, 1)))
 	case w != wantText && w != wantChunk:
-		return 0, e.fail(e.misplaced("Write"))
+		return 0, e.fail(e.unexpected("Write"))
 	}
 	// The bytes of an incomplete element or rune at the end of p are written, too, but only whole
 	// elements are counted.
@@ -461,7 +461,7 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 		return nil
 	}
 	if f.kind != KindPackedStart || f.size == 0 || e.remaining == 0 {
-		return e.fail(e.misplaced("WritePacked"))
+		return e.fail(e.unexpected("WritePacked"))
 	}
 	u, n := wire.UnitOf[T]()
 	if n != int(layouts[f.typ].n) || !u.ConvertsTo(f.unit) {

@@ -180,7 +180,7 @@ func (e *Encoder) writeDataChunk(t Token) error {
 		return err
 	}
 	if e.want() != wantChunk {
-		return e.fail(e.misplaced(KindChunk))
+		return e.fail(e.unexpected(KindChunk))
 	}
 	// Arrays of integers have the same width in all formats, so only floats are converted.
 	f, to := e.top(), e.top().unit

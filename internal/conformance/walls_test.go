@@ -25,7 +25,6 @@ var walls = map[string]string{
 	"source":      "source",
 	"state":       "state",
 	"frame":       "frame state",
-	"frame.names": "frame writer_container.go", // by open, only for an Encoder
 	"fastPath":    "fastPath",
 
 	// The calls of a Decoder.
