@@ -373,9 +373,9 @@ func bulkFuncs(t reflect.Type) map[gdwire.Type]bulkFunc {
 	return all
 }
 
-// readFloat32s is a bulkFunc for lists of an S, which consists of float32. A D has as many
-// float64. If the packed array has components of 64 bits, a finite component beyond the range
-// of float32 is an error.
+// readFloat32s reads a packed array as a bulkFunc does, into a v whose elements have the memory
+// layout of an S, which consists of float32. A D has as many float64. If the packed array has
+// components of 64 bits, a finite component beyond the range of float32 is an error.
 func readFloat32s[S, D gdwire.Packable](s *decoder, v reflect.Value, t packedStart) error {
 	if t.width != 64 {
 		return readBulk[S](s, v, t)
@@ -402,7 +402,7 @@ func (s *decoder) chargePacked(v reflect.Value, n int) error {
 	return s.charge(v.Type(), int64(max(n-v.Cap(), 0))*int64(v.Type().Elem().Size()))
 }
 
-// readBulk is a bulkFunc for a v with the memory layout of a []T.
+// readBulk reads a packed array as a bulkFunc does, into a v with the memory layout of a []T.
 func readBulk[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart) error {
 	all, ok := viewOf[T](v)
 	if v.Kind() == reflect.Slice {
@@ -434,8 +434,8 @@ func (s *decoder) bulkError(v reflect.Value, t packedStart, err error) error {
 	return err
 }
 
-// readOneByOne is a bulkFunc that sets the components of each element by reflection. It needs
-// no package unsafe.
+// readOneByOne reads a packed array as a bulkFunc does. It sets the components of each element by
+// reflection, without package unsafe.
 func readOneByOne[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart) error {
 	m, _ := componentsOf(v.Type().Elem())
 	return readBatches(s, v, t, func(dst reflect.Value, src *T) error {
@@ -444,8 +444,8 @@ func readOneByOne[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart)
 	})
 }
 
-// readIntegers is a bulkFunc for a v whose integers are of another kind than those in the
-// packed array. An integer that does not fit is an error.
+// readIntegers reads a packed array as a bulkFunc does, into a v whose integers are of another
+// kind than the integers in the packed array. An integer that does not fit is an error.
 func readIntegers(s *decoder, v reflect.Value, t packedStart) error {
 	if v.Kind() == reflect.Slice {
 		if err := s.chargePacked(v, t.n); err != nil {

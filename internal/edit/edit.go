@@ -442,7 +442,8 @@ func (e *editor) newValue(p *paths.Node) (paths.Value, error) {
 	return e.source.Value, nil
 }
 
-// leave is called after the value at p.
+// leave adds elements or pairs to the container at p, and corrects its count. The Walker calls it
+// after the value at p.
 func (e *editor) leave(p *paths.Node, c paths.Container) error {
 	if e.finds {
 		return nil

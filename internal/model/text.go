@@ -49,7 +49,7 @@ func F32(x ...float64) string {
 	return " " + hex.EncodeToString(b)
 }
 
-// F64 is F32 for 64 bits.
+// F64 returns numbers as floats of 64 bits in hex, after a space.
 func F64(x ...float64) string {
 	var b []byte
 	for _, x := range x {
