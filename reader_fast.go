@@ -86,9 +86,17 @@ func (p *fastPath) take(size int) error {
 // fast path cannot read the value: if it is near the end of the buffer, or has a header with flags of
 // declared types or of no meaning, which the slow path explains.
 func (p *fastPath) fastForm() (f *form, b *[fastSize]byte) {
-	if buf, r := p.fastValues, p.r&math.MaxInt; r <= len(buf)-fastSize && p.remaining > 0 {
+	if p.remaining > 0 {
+		f, b = p.forms.formAt(p.fastValues, p.r&math.MaxInt)
+	}
+	return
+}
+
+// formAt returns the form of the value at r in buf and its first bytes, or nil.
+func (table *formTable) formAt(buf []byte, r int) (f *form, b *[fastSize]byte) {
+	if r <= len(buf)-fastSize {
 		b = (*[fastSize]byte)(buf[r:])
-		if form, ok := p.forms.find(le.Uint32(b[:])); ok {
+		if form, ok := table.find(le.Uint32(b[:])); ok {
 			f = form
 		}
 	}
@@ -550,8 +558,7 @@ func (p *fastPath) skipValues(open int) bool {
 	buf, r, left, sizes := p.fastValues, p.r, p.remaining, &p.forms.sizes
 	last, before, end := -1, -1, len(buf)-4 // last and before are the positions of the last two values in buf
 	for {
-	loop: // its variables stay in registers, because it contains no calls
-		for left > 0 {
+		for left > 0 { // its variables stay in registers, because it contains no calls
 			r &= math.MaxInt
 			if r > end {
 				break
@@ -565,17 +572,13 @@ func (p *fastPath) skipValues(open int) bool {
 				break
 			} else {
 				b := (*[keyBytes]byte)(buf[r:])
-				switch m := le.Uint32(b[4:]) - 1; { // as wire.ShortText, with one test of the size
-				case m < 4 && le.Uint32(b[8:])&(wire.NotASCII>>32) == 0:
-					next += 12
-				case m < 8 && le.Uint64(b[8:])&wire.NotASCII == 0:
-					next += 16
-				case m < 12 && (le.Uint64(b[8:])|le.Uint64(b[12:]))&wire.NotASCII == 0: // up to 16 bytes: -32 % of packets
-					next += 20
-				case m < 16 && (le.Uint64(b[8:])|le.Uint64(b[16:]))&wire.NotASCII == 0:
-					next += 24
-				default:
-					break loop
+				m := le.Uint32(b[4:]) - 1
+				// As wire.ShortText, for up to 16 bytes: -32 % of packets. Behind the text, its padding and
+				// the next header are ASCII, too; otherSize reads what differs.
+				if m < 8 && le.Uint64(b[8:])&wire.NotASCII == 0 || m < 16 && (le.Uint64(b[8:])|le.Uint64(b[16:]))&wire.NotASCII == 0 {
+					next += 12 + int(m&^3)
+				} else {
+					break
 				}
 			}
 			before, last, r = last, r, next
@@ -593,14 +596,7 @@ func (p *fastPath) skipValues(open int) bool {
 			left, last, before = p.remaining, -1, -1
 			continue
 		}
-		var form *form // as fastForm, which looks at the fields: -2 % of SkipValue
-		var b *[fastSize]byte
-		if r <= len(buf)-fastSize {
-			b = (*[fastSize]byte)(buf[r:])
-			if f, ok := p.forms.find(le.Uint32(b[:])); ok {
-				form = f
-			}
-		}
+		form, b := p.forms.formAt(buf, r)
 		if form == nil || form.shape != shapeArray && form.shape != shapeDict {
 			if size := p.otherSize(form, b); size > 0 {
 				before, last, r = last, r, r+size

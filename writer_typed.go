@@ -414,10 +414,7 @@ func checkName[S string | []byte](e *Encoder, name S) error {
 // engines do, it omits empty names and a colon at the end. Two colons in a row, which
 // engines call invalid, are [ErrRange].
 func (e *Encoder) WriteNodePath(nodePath string) error {
-	absolute := uint32(0)
-	if strings.HasPrefix(nodePath, "/") {
-		absolute = nodePathAbsolute
-	}
+	absolute := uint32(bit(strings.HasPrefix(nodePath, "/"))) * nodePathAbsolute
 	// In one pass, because most are short: -35 % of Marshal. The head is put after the names, which
 	// are counted on the way. The slow path has the errors, and overwrites what PutNames has left.
 	if e.fast(fastSize + wire.ShortNames) {
@@ -456,8 +453,7 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	if size > maxName {
 		return e.fail(wrapf(ErrRange, "NodePath of %d bytes is too long", size))
 	}
-	// So that a LimitError leaves none of it written. After it, only the Writer can fail, and the
-	// sink keeps its error.
+	// So that a LimitError leaves none of it written. After it, only the Writer can fail.
 	if err := e.reserve(size); err != nil {
 		return e.fail(err)
 	}
@@ -470,8 +466,9 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 		for rest := part.text; rest != ""; {
 			var name string
 			if name, rest, _ = strings.Cut(rest, part.separator); name != "" {
-				var b [4]byte
-				if err := appendPieces(&e.sink, appendWords(b[:0], uint32(len(name))), name, wire.Zeros(wire.Padding(uint32(len(name))))); err != nil {
+				n, length := uint32(len(name)), [4]byte{}
+				le.PutUint32(length[:], n)
+				if err := appendPieces(&e.sink, length[:], name, wire.Zeros(wire.Padding(n))); err != nil {
 					return err
 				}
 			}
