@@ -316,10 +316,17 @@ func writeValue[S string | []byte](e *Encoder, head []byte, body S, tail []byte)
 // writeBytes writes p, which has n values, elements of packed data, or bytes of a string. Most data
 // fits the buffer and needs none of the checks for pieces: -30 % of the time of WriteInts, -5 % of
 // WritePacked. What does not fit, or finds an empty buffer, may be written without being copied.
+// A number or vector is never split between two calls of the Writer.
 func (e *Encoder) writeBytes(p []byte, n uint64) error {
 	if e.n > 0 && len(p) <= e.limit-e.n {
 		e.advance(copy(e.buf[e.n:], p))
-	} else if err := appendPieces(&e.sink, nil, p, nil); err != nil {
+		return e.endValues(n)
+	}
+	var head []byte // is not split
+	if len(p) <= spareSize {
+		head, p = p, nil
+	}
+	if err := appendPieces(&e.sink, head, p, nil); err != nil {
 		return e.fail(err)
 	}
 	return e.endValues(n)

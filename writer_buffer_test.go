@@ -683,3 +683,26 @@ func TestRandomCalls(t *testing.T) {
 		}
 	}
 }
+
+// A number or vector that does not fit the rest of the buffer is written in one piece, so that a
+// Writer that fails has got none of it.
+func TestValuesAreNotSplit(t *testing.T) {
+	for name, write := range map[string]func(e *Encoder) error{
+		"int":     func(e *Encoder) error { return e.WriteInt(1 << 40) },
+		"vector":  func(e *Encoder) error { return e.WriteReals(TypeVector2, 1, 2) },
+		"ints":    func(e *Encoder) error { return e.WriteInts(TypeVector2i, 1, 2) },
+		"a token": token(Vector(TypeVector2, 1, 2)),
+	} {
+		var sizes []int
+		e := NewEncoder(writerFunc(func(p []byte) (int, error) {
+			sizes = append(sizes, len(p))
+			return len(p), nil
+		}), nil)
+		require.NoError(t, e.BeginArray(2))
+		require.NoError(t, e.WriteString(strings.Repeat("x", bufferSize-24)))
+		require.NoError(t, write(e), name)
+		require.NoError(t, e.End())
+		require.Equal(t, []int{bufferSize - 8, 12}, sizes, name)
+		e.Release()
+	}
+}
