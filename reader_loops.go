@@ -137,7 +137,7 @@ func (d *Decoder) leaveLoop() error {
 // A DictKey is not counted, so a body that has read the next one shows only in marked.
 func (l *loop) finished(left, keyPos uint64) bool {
 	d := l.d
-	return d.remaining == left && d.keyPos == keyPos && d.marked != d.remaining && d.err == nil
+	return d.remaining == left && d.keyPos == keyPos && d.marked != d.remaining && d.err == nil && d.abandoned == 0
 }
 
 // finish skips what the body has not read of its values. After it, left values remain.
@@ -146,7 +146,7 @@ func (l *loop) finish(left uint64) error {
 	if d.err != nil { // the body has ignored it
 		return d.failed()
 	}
-	if !l.isOpen() {
+	if !l.isOpen() || d.abandoned > 0 && d.abandoned <= l.depth { // or iter.Pull has ended the loop around it
 		return l.readPast()
 	}
 	// The body has left a part of its own value open. A container that it has opened after its

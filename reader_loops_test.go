@@ -530,6 +530,47 @@ func TestOuterLoopLeftFirst(t *testing.T) {
 	require.EqualValues(t, 7, readTo(t, d, 1).Int())
 }
 
+// A loop whose outer loop has been left gives an error, and no key or element of another value.
+func TestLoopsEndWithTheOuterLoop(t *testing.T) {
+	field := func(x any) []byte { return bytesOf(str("a"), x) }
+	for name, c := range map[string]struct {
+		packet []byte
+		loop   func(d *Decoder, yield func(error))
+	}{
+		"Fields": {bytesOf(idArray, 1, idDict, 2, field(integer(1)), field(integer(2)), str("the next value")), func(d *Decoder, yield func(error)) {
+			for _, err := range d.Fields() {
+				yield(err)
+			}
+		}},
+		"Elements": {bytesOf(idArray, 1, idArray, 2, integer(1), integer(2), integer(7)), func(d *Decoder, yield func(error)) {
+			for _, err := range d.Elements() {
+				yield(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := NewDecoder(plain(c.packet), nil)
+			defer d.Release()
+			next, stop := iter.Pull2(d.Elements())
+			next()
+			var errs []error
+			c.loop(d, func(err error) {
+				if errs = append(errs, err); err == nil {
+					_, err = d.ReadInt()
+					require.NoError(t, err)
+					stop()
+				}
+			})
+			require.Len(t, errs, 2)
+			require.NoError(t, errs[0])
+			require.ErrorIs(t, errs[1], ErrCount)
+			require.NoError(t, d.SkipValue(), "the next value")
+			_, err := d.ReadToken()
+			require.Equal(t, io.EOF, err)
+		})
+	}
+}
+
 // The keys of nested loops all stay valid while their bodies run.
 func TestFieldsKeysStay(t *testing.T) {
 	inner := bytesOf(idDict, 2, str(text32), integer(1), str("short"), integer(2))
