@@ -198,10 +198,13 @@ func (l *lookahead) beginValue() error {
 // before it waits for the bytes that they declare. The error is then the same for every way in which
 // the input arrives.
 func (l *lookahead) value() (Token, error) {
-	if l.form == nil && l.err == nil { // expect has read it
+	if l.form == nil && l.err == nil { // expect has not read it
 		l.readHeader()
 	}
-	if l.checkHeader(); l.err != nil {
+	if l.err == nil {
+		l.checkHeader()
+	}
+	if l.err != nil {
 		return Token{}, l.err
 	}
 	switch l.form.shape {

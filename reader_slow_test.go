@@ -194,3 +194,31 @@ func TestContainerHints(t *testing.T) {
 		})
 	}
 }
+
+// Calls after an error that stays return it and allocate nothing, also where the depth is an error.
+func TestCallsAfterAnError(t *testing.T) {
+	d := NewDecoder(nil, &DecoderOptions{Limits: Limits{Depth: 1}})
+	defer d.Release()
+	d.ResetBytes(bytesOf(idArray, 1, idArray, 1, idArray, 1, idNil))
+	for range 2 {
+		_, err := d.ReadArray()
+		require.NoError(t, err)
+	}
+	_, err := d.ReadArray()
+	require.ErrorIs(t, err, ErrLimit)
+	for name, read := range map[string]func() error{
+		"ReadArray":  func() error { _, err := d.ReadArray(); return err },
+		"ReadBool":   func() error { _, err := d.ReadBool(); return err },
+		"ReadInt":    func() error { _, err := d.ReadInt(); return err },
+		"ReadString": func() error { _, err := d.ReadString(); return err },
+		"ReadToken":  func() error { _, err := d.ReadToken(); return err },
+		"SkipValue":  d.SkipValue,
+	} {
+		allocs := testing.AllocsPerRun(20, func() {
+			if read() != err {
+				t.Errorf("%s returns another error", name)
+			}
+		})
+		require.Zero(t, allocs, name)
+	}
+}
