@@ -31,8 +31,8 @@ type payload struct {
 	elem   units  // of a PackedStart
 }
 
-// set makes the left bytes at pos, and what follows them, the payload of a token. kind is 0 for a token
-// that bulk reads cannot read.
+// set makes the left bytes at pos, and what follows them, the payload of a token of the slow path. kind
+// is 0 for a token that bulk reads cannot read.
 func (p *payload) set(token mark, kind Kind, pos uint64, left int) {
 	*p = payload{token: token, kind: kind, pos: pos, left: left}
 }
@@ -64,9 +64,9 @@ func (b bulk) start() bool {
 	}
 	if p.token != d.mark { // the token came from the fast path, which does not set payload
 		if f := d.top(); d.keyPos == d.tokenPos() && (f.size > 0 || f.kind == KindNodePathStart) { // the Start of f
-			p.set(d.mark, f.kind, 0, 0)
+			*p = payload{token: d.mark, kind: f.kind}
 		} else if at, n := b.fastText(); at > 0 {
-			p.set(d.mark, KindStringChunk, d.tokenPos()+uint64(at), n)
+			*p = payload{token: d.mark, kind: KindStringChunk, pos: d.tokenPos() + uint64(at), left: n}
 		} else {
 			return false
 		}
