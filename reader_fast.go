@@ -413,8 +413,8 @@ func (p *fastPath) shortNodePath(to *hook.NodePathText, b *[fastSize]byte) []byt
 	return text[:n&127]
 }
 
-// longNodePath is shortNodePath for all NodePaths whose text has up to nodePathText bytes. It returns
-// nil if a name is empty or has a separator: the names could then not be found again in the text.
+// longNodePath does the same for any NodePath whose text has up to nodePathText bytes. It returns nil
+// if a name is empty or has a separator: the names could then not be found again in the text.
 func (p *fastPath) longNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte {
 	total, ok := p.nodePathCount(b)
 	if !ok {
