@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"net"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -517,24 +516,6 @@ func smallEncoder(w io.Writer, f *Format, size int) *Encoder {
 
 // A step is a call on an Encoder.
 type step func(e *Encoder) error
-
-// maxMemory returns the bytes that reading or writing a value of any size may
-// allocate.
-func maxMemory() uint64 {
-	if testsize.Race { // it drops some pooled buffers
-		return 256 << 10
-	}
-	return 64 << 10
-}
-
-// allocated returns how many bytes f allocates in all.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
 
 // A counter is a Writer that counts bytes and has no other method.
 type counter int64

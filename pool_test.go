@@ -377,7 +377,7 @@ func TestReleasedBuffersAreReused(t *testing.T) {
 		t.Skip("the race detector empties pools")
 	}
 	const rounds = 200
-	n := allocated(func() {
+	n := testsize.Allocated(func() {
 		for range rounds {
 			d := NewDecoder(plain(str("text")), nil)
 			readTo(t, d, 1)

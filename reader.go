@@ -28,8 +28,7 @@ import (
 // fast path reads values inside Arrays, Dictionaries, NodePaths and PackedStringArrays, if they are
 // completely in the buffer and have a header that engines write, and opens Arrays, Dictionaries and
 // packed arrays at the top level. Its methods find a value or return nil, false or 0; the methods of
-// the Decoder then turn to the slow path, which reads everything else: start, then next and the
-// lookahead that it begins.
+// the Decoder then turn to the slow path, which reads everything else: start, then a lookahead.
 //
 // The fast path does not check Limits.Bytes, because limit includes it, nor errors, options, bulk
 // reads or loops that have been left, because updateFastPath and startFast set fastValues and

@@ -565,7 +565,7 @@ func (b bulk) direct() uint64 {
 // elements.
 func (b bulk) readDirect(dst []byte, once bool) (int, error) {
 	d := b.d
-	// An error, the rest of a chunk and the End are for peek, which has what comes with them.
+	// peek handles an error, the rest of a chunk, and the End.
 	if d.err != nil || d.payload.left > 0 || d.want() != wantChunk {
 		return 0, nil
 	}

@@ -573,8 +573,8 @@ func (p *fastPath) skipValues(open int) bool {
 			} else {
 				b := (*[keyBytes]byte)(buf[r:])
 				m := le.Uint32(b[4:]) - 1
-				// As wire.ShortText, for up to 16 bytes: -32 % of packets. Behind the text, its padding and
-				// the next header are ASCII, too; otherSize reads what differs.
+				// As wire.ShortText, for up to 16 bytes: -32 % of packets. After the text, its padding and
+				// the next header are ASCII, too; otherSize measures all other texts.
 				if m < 8 && le.Uint64(b[8:])&wire.NotASCII == 0 || m < 16 && (le.Uint64(b[8:])|le.Uint64(b[16:]))&wire.NotASCII == 0 {
 					next += 12 + int(m&^3)
 				} else {
@@ -605,7 +605,7 @@ func (p *fastPath) skipValues(open int) bool {
 			}
 			form = nil
 		}
-		p.skipped(left, last, before) // the container, and an error of the slow path, need the state
+		p.skipped(left, last, before) // openFast and the slow path continue from there
 		if form == nil || !p.openFast(form, le.Uint32(b[4:])) {
 			return false
 		}

@@ -68,8 +68,8 @@ func (d *Decoder) failed() error {
 func (d *Decoder) setErr(err error, once bool) { d.err, d.errOnce = err, once }
 
 // updateFastPath switches the fast path off if start has something to do before the next token, and
-// otherwise on if it can read the innermost container. Whoever gives start something to do calls
-// stopFast; whoever may have done the last of it calls updateFastPath.
+// otherwise on if it can read the innermost container. It is called after an error, a bulk read or a
+// loop has ended. Where one begins, stopFast is called instead.
 func (d *Decoder) updateFastPath() {
 	if d.err != nil || d.abandoned > 0 || d.payload.active {
 		d.stopFast()
@@ -111,9 +111,9 @@ var wantKinds = [...]Kind{
 }
 
 // A lookahead reads the fields of a token from the read buffer, in their order, without
-// consuming them: the header, counts and names. Only open, take, takeText, takeChunk and takeNumber
-// consume them, after all of them are buffered and checked. After a temporary error of the Reader,
-// the same call therefore starts from the header again.
+// consuming them: the header, counts and names. Only open, take, takeText, takeChunk, takeNumber and
+// the callers of math consume them, after all of them are buffered and checked. After a temporary
+// error of the Reader, the same call therefore starts from the header again.
 //
 // The first error stays. After it, methods check nothing, consume nothing and return zeros,
 // so that the functions for each type need not handle it field by field.

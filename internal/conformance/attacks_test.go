@@ -35,31 +35,13 @@ const (
 	maxPath    = 200
 )
 
-// maxMemory returns the bytes that reading or writing a value of any size may
-// allocate.
-func maxMemory() uint64 {
-	if testsize.Race { // it drops some pooled buffers
-		return 256 << 10
-	}
-	return 64 << 10
-}
-
-// allocated returns how many bytes f allocates in all.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
 // withoutPool empties gdwire's pool of buffers for a test: a pooled buffer would hide what a
 // call allocates. The test calls no Release, so that the pool stays empty.
 func withoutPool(t *testing.T) {
 	t.Helper()
 	requireEmpty := func() {
 		t.Helper()
-		got := allocated(func() { gdwire.NewDecoder(bytes.NewReader(nil), nil).PeekKind() })
+		got := testsize.Allocated(func() { gdwire.NewDecoder(bytes.NewReader(nil), nil).PeekKind() })
 		require.GreaterOrEqual(t, got, uint64(readBuffer), "a Decoder's buffer was in the pool")
 	}
 	runtime.GC() // a sync.Pool keeps what it has until the second collection
@@ -265,7 +247,7 @@ func runAttack(t *testing.T, a *attacks.Attack, limited bool) {
 				tokens int64
 				err    error
 			)
-			got := allocated(func() {
+			got := testsize.Allocated(func() {
 				d = gdwire.NewDecoder(nil, o)
 				switch input {
 				case "Reset":
@@ -300,7 +282,7 @@ func runAttack(t *testing.T, a *attacks.Attack, limited bool) {
 
 			// Memory follows the nesting and, where input is kept, the bytes
 			// received.
-			sent, most := r.read, maxMemory()+levelSize*uint64(depth)
+			sent, most := r.read, testsize.MaxMemory()+levelSize*uint64(depth)
 			if a.Keys {
 				most += keySize * uint64(depth)
 			}

@@ -62,7 +62,7 @@ func hugeSize() int64 {
 // requireLittleMemory expects that f allocates little. The pool has to be empty.
 func requireLittleMemory(t *testing.T, f func()) {
 	t.Helper()
-	require.Less(t, allocated(f), maxMemory())
+	require.Less(t, testsize.Allocated(f), testsize.MaxMemory())
 }
 
 func TestHugeValuesAreRead(t *testing.T) {
