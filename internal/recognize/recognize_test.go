@@ -336,6 +336,20 @@ func TestForeign(t *testing.T) {
 	require.Less(t, taken, 5)
 }
 
+func TestIsUTF16(t *testing.T) {
+	for start, want := range map[string]bool{
+		"\xff\xfea\x00": true, "\xfe\xff\x00a": true, // little-endian, big-endian
+		"\xff\xfea\x00b": true, "\xfe\xff\x00ab": true,
+		"\xff\xfea": false, "\xfe\xff\x00": false, // no whole character
+		"\xff\xfea\x01": false, "\xfe\xff\x01a": false, // not ASCII
+		"\xff\xfe\x00\x00": false, "\xfe\xff\x00\x00": false, // NUL
+		"\xff\xfe\x00a": false, "\xfe\xffa\x00": false, // the mark of the other byte order
+		"\xfe\xfea\x00": false, "\xff\xffa\x00": false, "\xfe\xfe\x00a": false, "\xff\xff\x00a": false,
+	} {
+		require.Equal(t, want, isUTF16([]byte(start)), "%q", start)
+	}
+}
+
 // TestPrograms recognizes no program of this machine as values.
 func TestPrograms(t *testing.T) {
 	var all []string
