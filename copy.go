@@ -126,6 +126,7 @@ func CopyValue(e *Encoder, d *Decoder) error {
 		e.accepts = declared
 		err = e.WriteToken(t)
 		e.accepts = 0
+		d.drop() // no bulk read may continue with a payload that has been copied
 		if err != nil {
 			return err
 		}

@@ -157,6 +157,39 @@ func TestCopyValueInTheMiddle(t *testing.T) {
 	}
 }
 
+// A payload that has been copied is over: no bulk read may return it again, as none may after SkipValue.
+func TestCopyValueEndsPayloads(t *testing.T) {
+	for name, value := range map[string][]byte{
+		"text": str("text"), "chunks": str(longText), "name": bytesOf(idName, "name"), "bytes": bytesOf(idBytes, 3, []byte("abc\x00")),
+	} {
+		d := NewDecoder(nil, fieldsOptions(16))
+		eachSlowReader(d, bytesOf(idArray, 3, value, str("next"), str("last")), func(reader string) {
+			e := NewEncoder(io.Discard, nil)
+			defer e.Release()
+			require.NoError(t, copyToken(e, d))
+			if name == "bytes" {
+				require.NoError(t, copyToken(e, d)) // its Start, so that only the data is copied
+			}
+			require.NoError(t, CopyValue(e, d))
+			_, err := ReadPacked(d, make([]byte, 1))
+			require.ErrorIs(t, err, ErrType, "%s, %s", name, reader)
+			_, err = AppendPacked(d, []byte(nil))
+			require.Error(t, err, "%s, %s", name, reader)
+			_, err = d.Payload().Read(make([]byte, 1))
+			require.ErrorIs(t, err, ErrType, "%s, %s", name, reader)
+			if name == "bytes" {
+				require.NoError(t, d.ReadEnd())
+			}
+			for _, want := range []string{"next", "last"} {
+				text, err := d.AppendString(nil)
+				require.NoError(t, err)
+				require.Equal(t, want, string(text), "%s, %s", name, reader)
+			}
+		})
+		d.Release()
+	}
+}
+
 // Elements of another type than declared are copied where both containers declare
 // the same, as a lenient Decoder accepts them, and written by no other call.
 func TestCopyValueOfWrongElements(t *testing.T) {

@@ -439,4 +439,9 @@ func (d *Decoder) Depth() int {
 //
 // Level 0 contains all values: its kind is 0, its index belongs to the latest top-level
 // value, and its count is -1. For a level that is not open, StackIndex returns 0, -1, -1.
-func (d *Decoder) StackIndex(i int) (kind Kind, index, count int64) { return d.stackIndex(i) }
+func (d *Decoder) StackIndex(i int) (kind Kind, index, count int64) {
+	if i > d.Depth() { // open in the state, until the next call skips the rest
+		return 0, -1, -1
+	}
+	return d.stackIndex(i)
+}

@@ -253,8 +253,11 @@ func (p *fastPath) fastMath(t Type) ([]byte, *form) {
 // fastFloats reads the next value, of math type t with components of 32 bits, into c, without
 // finding the form: -1 % of typed reads. It returns false if the fast path cannot read the value.
 func fastFloats[F float32 | float64](p *fastPath, t Type, c []F) bool {
+	if !p.hasFast(p.remaining) { // also if there are no forms, before Reset
+		return false
+	}
 	form := &p.forms.byType[t&63][0]
-	if !p.hasFast(p.remaining) || form.header != le.Uint32(p.peekFast()[:]) || form.unit != wire.Float32 || form.shape != shapeMath {
+	if form.header != le.Uint32(p.peekFast()[:]) || form.typ != t || form.unit != wire.Float32 || form.shape != shapeMath {
 		return false
 	}
 	from, size := p.r+4, 4*len(c)

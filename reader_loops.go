@@ -2,6 +2,7 @@ package gdwire
 
 import (
 	"iter"
+	"math"
 
 	"github.com/gdwire/gdwire/internal/wire"
 )
@@ -46,7 +47,8 @@ func (d *Decoder) Fields() iter.Seq2[[]byte, error] {
 
 // Elements reads the next value, an Array or packed array, and iterates over the indices
 // of its elements. The loop's body reads the element: a number, vector or color of a packed
-// array with [ReadPacked], into a slice of length 1. The rules of [Decoder.Fields] apply.
+// array with [ReadPacked], into a slice of length 1. The rules of [Decoder.Fields] apply. A packed
+// array of more elements than an int can count, where it has 32 bits, is [ErrRange].
 func (d *Decoder) Elements() iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		l := loop{d: d}
@@ -233,8 +235,21 @@ func (l *loop) elements(yield func(int, error) bool) {
 	}
 	ahead := lookahead{d: d}
 	ahead.expect(TypeArray, func(f *form) bool { return f.typ == TypeArray || f.kind == KindPackedStart })
+	ahead.checkIndices()
 	t, err := ahead.value()
 	l.each(int(t.Len()), err, 1, yield)
+}
+
+// checkIndices checks, after expect, that an int can count the elements of a packed array. It cannot
+// count more than 2^31 - 1 where it has 32 bits.
+func (l *lookahead) checkIndices() {
+	if math.MaxInt >= math.MaxUint32 || l.err != nil || l.form.kind != KindPackedStart {
+		return
+	}
+	length := *l // a copy, so that value finds the count unread and returns an error of the Reader
+	if n := length.uint32(); uint64(n) > math.MaxInt {
+		l.err = l.d.errorAt(l.at, wrapf(ErrRange, "%d elements do not fit int", n))
+	}
 }
 
 // pairs is the iterator of Pairs.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -1146,4 +1147,25 @@ func TestPairsErrors(t *testing.T) {
 		}
 		require.Error(t, last, cut)
 	}
+}
+
+// An int of 32 bits cannot count 2^31 elements. Nothing is consumed then, so another call can read them.
+func TestElementsBeyondInt(t *testing.T) {
+	packet := bytesOf(idArray, 1, idBytes, uint32(1<<31), []byte("abcd"))
+	d := NewDecoder(plain(packet), &DecoderOptions{Limits: Limits{PackedBytes: -1}})
+	defer d.Release()
+	readTo(t, d, 1)
+	for i, err := range d.Elements() {
+		if math.MaxInt < math.MaxUint32 {
+			requireError(t, err, 12, "$[0]", ErrRange)
+			require.EqualValues(t, 8, d.InputOffset())
+			return
+		}
+		require.NoError(t, err)
+		require.EqualValues(t, "abcd"[i], readElement(t, d))
+		if i == 3 {
+			return
+		}
+	}
+	t.Fatal("the loop ended")
 }

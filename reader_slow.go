@@ -385,6 +385,7 @@ func (d *Decoder) readError(err error) error {
 // stay: typed reads return it if they have consumed nothing. The path is that of the next token, whose
 // key has been read, while WrapError has the path of the latest.
 func (d *Decoder) errorAt(at int, err error) error {
+	d.drop() // a number on the fast path that does not fit has not come to start
 	return d.latest(&Error{
 		Offset: int64(d.pos()-d.origin) + int64(at),
 		Path:   string(d.appendPath(nil, true, d.key)),
@@ -413,8 +414,8 @@ func (d *Decoder) Err() error {
 // can be one that does not stay, or an error of the Reader. It reads nothing. With
 // [errors.Is], code that passes d to a method learns whether the method's error is one of d.
 func (d *Decoder) LastError() error {
-	if d.cold == nil { // there was none, or Release
-		return d.err
+	if d.cold == nil { // there was none, or Release; the io.EOF that PeekKind keeps is no error
+		return d.Err()
 	}
 	return d.cold.err
 }

@@ -16,8 +16,11 @@ import (
 // Err returns errors that stay, and LastError the latest one. Neither reads.
 func TestErrAndLastError(t *testing.T) {
 	packet := bytesOf(idArray, 3, integer(1), integer(2), 99)
-	d := NewDecoder(plain(packet), nil)
+	d := NewDecoder(plain(nil), nil)
 	defer d.Release()
+	require.Zero(t, d.PeekKind())
+	require.NoError(t, d.LastError(), "of a Decoder that has found none")
+	d.Reset(plain(packet))
 	require.NoError(t, d.Err())
 	require.NoError(t, d.LastError())
 	readTo(t, d, 1)
@@ -45,6 +48,14 @@ func TestErrAndLastError(t *testing.T) {
 	require.Equal(t, io.ErrClosedPipe, d.LastError())
 	require.Zero(t, d.PeekKind())
 	require.NoError(t, d.Err(), "PeekKind keeps an error of the Reader for one call only")
+
+	for range 2 { // without an error before, and with one that Reset has discarded
+		d.Reset(plain(nil))
+		require.Zero(t, d.PeekKind())
+		require.NoError(t, d.Err())
+		require.NoError(t, d.LastError(), "the end of the input is no error")
+		_ = d.WrapError(errors.New("own"))
+	}
 
 	d.Reset(plain(packet[:10]))
 	require.ErrorIs(t, d.SkipValue(), io.ErrUnexpectedEOF)

@@ -190,7 +190,50 @@ func TestTypedReadsOfMathMisused(t *testing.T) {
 	require.Equal(t, []float64{0.5, 1.5}, c)
 }
 
-// A typed read is repeated after a temporary error at any byte.
+// A type of 64 and more is none, although tables of types are indexed by its lowest bits.
+func TestReadRealsOfUnknownTypes(t *testing.T) {
+	packet := bytesOf(idArray, 5, idVector2, reals(2), idNil, idNil, idNil, idNil)
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	eachSlowReader(d, packet, func(reader string) {
+		readTo(t, d, 1)
+		for _, unknown := range []Type{TypeVector2 + 64, TypeVector2 + 128, TypeVector2 + 192} {
+			require.ErrorIs(t, d.ReadReals(unknown, make([]float64, 2)), ErrType, reader)
+			require.ErrorIs(t, d.ReadReals32(unknown, make([]float32, 2)), ErrType, reader)
+		}
+		require.EqualValues(t, 8, d.InputOffset())
+	})
+}
+
+// All reads of a Decoder without input return an error.
+func TestReadRealsBeforeReset(t *testing.T) {
+	require.Equal(t, errNotReset, new(Decoder).ReadReals(TypeVector2, make([]float64, 2)))
+	require.Equal(t, errNotReset, new(Decoder).ReadReals32(TypeVector2, make([]float32, 2)))
+	require.Equal(t, errNotReset, new(Decoder).ReadInts(TypeVector2i, make([]int32, 2)))
+}
+
+// A number that does not fit ends the payload of the token before it, as every other call does.
+func TestNumbersThatDoNotFitEndPayloads(t *testing.T) {
+	for _, c := range []struct {
+		number []byte
+		read   func(d *Decoder) error
+	}{
+		{bytesOf(idFloat, float32(1.5)), func(d *Decoder) error { _, err := d.ReadInt(); return err }},
+		{integer(-1), func(d *Decoder) error { _, err := ReadInteger[uint8](d); return err }},
+		{bytesOf(idFloat|bit16, 1e300), func(d *Decoder) error { _, err := d.ReadFloat32(); return err }},
+		{bytesOf(idInt|bit16, uint64(1)<<60+1), func(d *Decoder) error { _, err := d.ReadFloat(); return err }},
+	} {
+		d := NewDecoder(nil, nil)
+		eachSlowReader(d, bytesOf(idArray, 3, str("ab"), c.number, str("next")), func(reader string) {
+			readTo(t, d, 2)
+			require.ErrorIs(t, c.read(d), ErrRange, reader)
+			_, err := d.AppendString(nil)
+			require.ErrorIs(t, err, ErrType, reader)
+		})
+		d.Release()
+	}
+}
+
 // A float and a packed array of one element are no math types, whatever the lengths are.
 func TestReadRealsOfOtherTypes(t *testing.T) {
 	for typ, value := range map[Type][]byte{TypeFloat: bytesOf(idFloat, reals(1)), TypePackedFloat32Array: bytesOf(idFloats, 1, reals(1))} {
