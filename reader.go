@@ -181,7 +181,9 @@ func (d *Decoder) ResetN(r io.Reader, n int64) {
 // They are not copied: the payloads of tokens are parts of b, so b must not change while the Decoder
 // reads it.
 func (d *Decoder) ResetBytes(b []byte) {
-	d.reset(nil, b, len(b))
+	// Without its spare capacity: what follows b in memory can belong to another goroutine, and a
+	// slice of b must not reach it.
+	d.reset(nil, b[:len(b):len(b)], len(b))
 	d.endAt(d.origin + uint64(len(b)))
 	// The limits of the first value are set now, because all bytes are there. Calls can then read
 	// the start of a packet on the fast path, without a call of start.

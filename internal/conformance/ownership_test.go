@@ -92,7 +92,7 @@ func TestOwnershipTables(t *testing.T) {
 	var found []string
 	exported := map[string]bool{}
 	for _, dir := range []string{".", "stream", "variant", "gdjson", "fileaccess", "internal/limits"} {
-		for name, results := range functions(t, filepath.Join("..", "..", dir)) {
+		for name, results := range functions(t, filepath.Join("..", "..", dir), func(f *ast.FuncType) *ast.FieldList { return f.Results }) {
 			exported[name] = true
 			if memory.MatchString(results) {
 				found = append(found, name)
@@ -106,8 +106,9 @@ func TestOwnershipTables(t *testing.T) {
 	}
 }
 
-// functions returns the exported functions and methods in a directory, and their results.
-func functions(t *testing.T, dir string) map[string]string {
+// functions returns the exported functions and methods in a directory, and the types in a part of
+// their declarations: their results or parameters.
+func functions(t *testing.T, dir string, part func(*ast.FuncType) *ast.FieldList) map[string]string {
 	all := map[string]string{}
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	require.NoError(t, err)
@@ -130,7 +131,7 @@ func functions(t *testing.T, dir string) map[string]string {
 			if !ok || !f.Name.IsExported() {
 				continue
 			}
-			path, results := file.Name.Name+".", ""
+			path, types := file.Name.Name+".", ""
 			if f.Recv != nil {
 				receiver := strings.TrimPrefix(text(f.Recv.List[0].Type), "*")
 				if !ast.IsExported(receiver) {
@@ -138,12 +139,12 @@ func functions(t *testing.T, dir string) map[string]string {
 				}
 				path += receiver + "."
 			}
-			if f.Type.Results != nil {
-				for _, r := range f.Type.Results.List {
-					results += text(r.Type) + ", "
+			if list := part(f.Type); list != nil {
+				for _, field := range list.List {
+					types += text(field.Type) + ", "
 				}
 			}
-			all[path+f.Name.Name] = results
+			all[path+f.Name.Name] = types
 		}
 	}
 	return all
