@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -279,6 +280,8 @@ func TestSmall(t *testing.T) {
 		{"several values", "0200000005000000" + "0200000006000000" + "0400000001000000" + "61000000", Result{Probably, []Reading{{g4, Bare}, {g3, Bare}, {g2, Bare}}, ""}},
 		{"InputEvent of Godot 2", "13000000" + "01000000" + "02000000" + "14000000" + "00000002" + "41000000", Result{Probably, []Reading{{g2, Bare}}, ""}},
 		{"bool of 2", "0100000002000000", Result{Probably, []Reading{{g4, Bare}, {g3, Bare}, {g2, Bare}}, ""}},
+		{"Transform3D or damaged Dictionary of Godot 3", "1200000008000000" + strings.Repeat("02000000010000000200000005000000", 3) + "63000000", Result{}},
+		{"damaged Dictionary of Godot 3, twice as long as a Transform3D", "1200000008000000" + strings.Repeat("02000000010000000200000005000000", 7) + "63000000", Result{Damaged, []Reading{{g3, Bare}}, ""}},
 		{"trailing bytes", "0c000000" + "0200000005000000" + "ffffffff", Result{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -348,6 +351,18 @@ func TestIsUTF16(t *testing.T) {
 	} {
 		require.Equal(t, want, isUTF16([]byte(start)), "%q", start)
 	}
+}
+
+func TestPlainHeader(t *testing.T) {
+	for header, want := range map[uint32]bool{
+		0: true, 2: true, 2 | 1<<16: true, 2 | 2<<16: false, 2 | 1<<8: false, 2 | 1<<24: false,
+		28: true, 28 | 3<<16: true, 28 | 4<<16: false, 28 | 1<<8: false, // an Array
+		27: true, 27 | 15<<16: true, 27 | 16<<16: false, 27 | 1<<8: false, // a Dictionary
+		29: true, 29 | 1<<16: true, 29 | 2<<16: false,
+	} {
+		require.Equal(t, want, plainHeader(binary.LittleEndian.AppendUint32(nil, header)), "%x", header)
+	}
+	require.False(t, plainHeader([]byte{2, 0, 0}))
 }
 
 // TestPrograms recognizes no program of this machine as values.
