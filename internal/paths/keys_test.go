@@ -13,7 +13,8 @@ import (
 
 // A key is a step of a path if it is short and of a type that paths have.
 func TestKeyStep(t *testing.T) {
-	long := strings.Repeat("k", MaxKey+1)
+	longest := strings.Repeat("k", MaxKey)
+	long := longest + "k"
 	for _, row := range []struct {
 		name string
 		key  []byte
@@ -30,6 +31,8 @@ func TestKeyStep(t *testing.T) {
 		{"NodePath with a separator in a sub-name", encode(22, uint32(0x80000001), 2, 0, "a", "b:c", "d"), ""},
 		{"NodePath with a slash in a sub-name", encode(22, uint32(0x80000001), 1, 0, "a", "b/c"), `[^"a:b/c"]`},
 		{"NodePath with an empty name", encode(22, uint32(0x80000001), 0, 1, ""), ""},
+		{"longest String", encode(4, longest), "." + longest},
+		{"longest NodePath", encode(22, uint32(0x80000001), 0, 0, longest), `[^"` + longest + `"]`},
 		{"long String", encode(4, long), ""},
 		{"long NodePath", encode(22, uint32(0x80000001), 0, 0, long), ""},
 		{"Array", encode(28, 0), ""},

@@ -3,6 +3,7 @@ package paths
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -63,6 +64,7 @@ func TestPlacesOfContainer(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
+	longest := strings.Repeat("k", nearKey)
 	for _, row := range []struct{ path, key, want string }{
 		{"hpp", "hp", "there is no $.hpp; did you mean hp?"},
 		{"HP", "hp", "there is no $.HP; did you mean hp?"},
@@ -73,6 +75,9 @@ func TestNearest(t *testing.T) {
 		{"x", "y", "there is no $.x"},
 		{`["two word"]`, "two words", `there is no $["two word"]; did you mean $["two words"]?`},
 		{"[7]", "8", "there is no $[7]"},
+		{longest[1:] + "x", longest, "there is no $." + longest[1:] + "x; did you mean " + longest + "?"},
+		{longest, longest + "k", "there is no $." + longest},
+		{longest + "k", longest, "there is no $." + longest + "k"},
 	} {
 		t.Run(row.path, func(t *testing.T) {
 			tree := treeOf(t, row.path)

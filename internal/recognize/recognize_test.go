@@ -282,6 +282,8 @@ func TestSmall(t *testing.T) {
 		{"bool of 2", "0100000002000000", Result{Probably, []Reading{{g4, Bare}, {g3, Bare}, {g2, Bare}}, ""}},
 		{"Transform3D or damaged Dictionary of Godot 3", "1200000008000000" + strings.Repeat("02000000010000000200000005000000", 3) + "63000000", Result{}},
 		{"damaged Dictionary of Godot 3, twice as long as a Transform3D", "1200000008000000" + strings.Repeat("02000000010000000200000005000000", 7) + "63000000", Result{Damaged, []Reading{{g3, Bare}}, ""}},
+		{"Array of 20 bytes", "1c00000002000000" + "0200000005000000" + "00000000", Result{Probably, []Reading{{g4, Bare}}, ""}},
+		{"Array of 24 bytes", "1c00000002000000" + "0200000005000000" + "0200000006000000", Result{Sure, []Reading{{g4, Bare}}, ""}},
 		{"trailing bytes", "0c000000" + "0200000005000000" + "ffffffff", Result{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
