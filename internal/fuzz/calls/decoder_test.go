@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -27,6 +28,16 @@ type decoderCall struct {
 	// window: the result depends on the size of the read buffer.
 	window bool
 	call   func(c *caller) error
+}
+
+// continues has the calls after which a bulk read can return the rest of a payload. After all others,
+// it begins with the next value, or is an error.
+var continues = map[string]bool{
+	"ReadToken": true, "the bytes of an earlier token": true, "Tokens": true, "Payload": true,
+	"7 bytes of the payload": true, "100 bytes of the payload": true, "all bytes of a new payload": true,
+	"ReadPacked of float32": true, "ReadPacked of byte": true, "ReadPacked of [3]float64": true,
+	"AppendPacked of int64": true, "AppendPacked of byte": true, "AppendPacked of float64": true, "AppendPacked of [2]float32": true,
+	"AppendString": true, "WrapError": true,
 }
 
 // decoderCalls has every call that reads. A new one is a line here.
@@ -94,6 +105,7 @@ func init() {
 				if err = e; err != nil {
 					break
 				}
+				c.continues = true
 				c.trace = fuzz.AppendToken(c.trace, tok)
 				if c.body() {
 					break
@@ -130,10 +142,13 @@ func init() {
 			}
 			return err
 		}},
+		{"WrapError", false, func(c *caller) error { return c.d.WrapError(errOwn) }},
+		{"PeekType", false, func(c *caller) error { return read(c, c.d.PeekType) }},
 		{"ReadNil", false, func(c *caller) error { return c.retry(c.d.ReadNil) }},
 		{"ReadBool", false, func(c *caller) error { return read(c, c.d.ReadBool) }},
 		{"ReadInt", false, func(c *caller) error { return read(c, c.d.ReadInt) }},
 		{"ReadFloat", false, func(c *caller) error { return read(c, c.d.ReadFloat) }},
+		{"ReadFloat32", false, func(c *caller) error { return read(c, c.d.ReadFloat32) }},
 		{"ReadInteger of uint8", false, func(c *caller) error {
 			return read(c, func() (uint8, error) { return gdwire.ReadInteger[uint8](c.d) })
 		}},
@@ -176,9 +191,14 @@ func init() {
 			})
 		}},
 		{"ReadReals", false, func(c *caller) error {
-			typ := gdwire.TypeVector2 + gdwire.Type(c.byte()%17)
+			typ := gdwire.Type(c.byte())
 			v := make([]float64, c.byte()%17)
 			return read(c, func() ([]float64, error) { return v, c.d.ReadReals(typ, v) })
+		}},
+		{"ReadReals32", false, func(c *caller) error {
+			typ := gdwire.Type(c.byte())
+			v := make([]float32, c.byte()%17)
+			return read(c, func() ([]float32, error) { return v, c.d.ReadReals32(typ, v) })
 		}},
 		{"ReadInts", false, func(c *caller) error {
 			var v [2]int32
@@ -193,6 +213,7 @@ func init() {
 				if err = e; err != nil {
 					break
 				}
+				c.continues = false
 				was := bytes.Clone(key)
 				c.trace = append(c.trace, key...)
 				left := c.body()
@@ -208,26 +229,41 @@ func init() {
 		}},
 		{"Elements", false, func(c *caller) error { return c.loop(c.d.Elements()) }},
 		{"Pairs", false, func(c *caller) error { return c.loop(c.d.Pairs()) }},
+		{"Elements by iter.Pull", false, func(c *caller) error { return c.pull(c.d.Elements()) }},
+		{"Pairs by iter.Pull", false, func(c *caller) error { return c.pull(c.d.Pairs()) }},
+		{"Elements that panic", false, func(c *caller) error { return c.panics(c.d.Elements()) }},
+		{"Pairs that panic", false, func(c *caller) error { return c.panics(c.d.Pairs()) }},
 		{"Reset", false, func(c *caller) error { c.reset(); return nil }},
+		{"Release", false, func(c *caller) error {
+			c.forget()
+			c.d.Release()
+			if c.byte()%4 > 0 { // otherwise the next calls return ErrReleased
+				c.start(c.d)
+			}
+			return nil
+		}},
 	}
 }
 
 // A caller makes the calls that a script chooses and records their results.
 type caller struct {
-	t      testing.TB
-	d      *gdwire.Decoder
-	start  func(d *gdwire.Decoder) // resets d to the input
-	script []byte
-	trace  []byte
-	places []byte   // the trace without what the calls returned
-	lost   bool     // an error of the Reader has interrupted a call that does not continue
-	log    []string // the names of the calls
+	t       testing.TB
+	d       *gdwire.Decoder
+	start   func(d *gdwire.Decoder) // resets d to the input
+	script  []byte
+	trace   []byte
+	places  []byte   // the trace without what the calls returned
+	errs    []byte   // Err and LastError after each call
+	failing bool     // the Reader has temporary errors
+	lost    bool     // an error of the Reader has interrupted a call that does not continue
+	log     []string // the names of the calls
 
 	token      gdwire.Token // the latest
 	tokenBytes []byte       // a copy of its Bytes
 	payload    io.Reader
 	payloadAt  int // the number of calls before the payload was taken
 
+	continues bool // the latest call allows that a bulk read continues a payload
 	anyWindow bool // make no call whose result depends on the read buffer
 	failed    bool // an error that stays has been found after some chunks, or none, by the read buffer
 	calls     int  // the number of calls that have read
@@ -252,9 +288,11 @@ func (c *caller) byte() byte {
 // retry makes a call again as long as the Reader's errors are temporary.
 func (c *caller) retry(call func() error) error {
 	for range 1 << 16 {
-		if err := call(); err != fuzz.ErrTemporary {
+		err := call()
+		if err != fuzz.ErrTemporary {
 			return err
 		}
+		c.failing = true
 	}
 	c.t.Fatal("a call that never ends")
 	return nil
@@ -290,10 +328,62 @@ func readText(c *caller, call func() (string, error)) error {
 }
 
 func (c *caller) reset() {
+	c.forget()
+	c.start(c.d)
+}
+
+// forget drops what is known of the input before Reset or Release.
+func (c *caller) forget() {
 	c.offset, c.failed = 0, false
 	c.moved = true
 	c.payload, c.token = nil, gdwire.Token{}
-	c.start(c.d)
+}
+
+// errOwn is an error of the program.
+var errOwn = errors.New("own error")
+
+// pull makes some calls between the iterations of a loop over indices, which is not entered
+// as a function: calls can come between its iterations, and after the end of a loop around it.
+func (c *caller) pull(seq iter.Seq2[int, error]) (err error) {
+	c.loops++
+	next, stop := iter.Pull2(seq)
+	defer stop()
+	for {
+		i, e, ok := next()
+		if err = e; !ok || err != nil {
+			break
+		}
+		c.continues = true
+		c.trace = append(c.trace, byte(i))
+		if c.body() {
+			break
+		}
+	}
+	c.moved = true
+	return err
+}
+
+// panics leaves a loop over indices by a panic after some calls.
+func (c *caller) panics(seq iter.Seq2[int, error]) (err error) {
+	c.loops++
+	c.moved = true
+	defer func() {
+		c.moved = true
+		if r := recover(); r != nil && r != errOwn {
+			panic(r)
+		}
+	}()
+	for i, e := range seq {
+		if err = e; err != nil {
+			return err
+		}
+		c.continues = true
+		c.trace = append(c.trace, byte(i))
+		if c.body() {
+			panic(errOwn)
+		}
+	}
+	return nil
 }
 
 // loop makes some calls in each iteration of a loop over indices.
@@ -303,6 +393,7 @@ func (c *caller) loop(seq iter.Seq2[int, error]) (err error) {
 		if err = e; err != nil {
 			break
 		}
+		c.continues = true // of an element of a packed array
 		c.trace = append(c.trace, byte(i))
 		if c.body() {
 			break
@@ -404,7 +495,7 @@ func (c *caller) next() {
 	}
 	c.log = append(c.log, op.name)
 	offset, depth, moved := c.d.InputOffset(), c.d.Depth(), c.moved
-	calls := c.calls
+	calls, mayContinue := c.calls, c.continues
 	switch op.name {
 	case "the bytes of an earlier token":
 	case "Payload", "7 bytes of the payload", "100 bytes of the payload": // read nothing but that
@@ -416,6 +507,10 @@ func (c *caller) next() {
 	}
 	err := op.call(c)
 	after := c.d.InputOffset()
+	c.continues = continues[op.name]
+	if bulk := strings.HasPrefix(op.name, "Append") || strings.HasPrefix(op.name, "ReadPacked"); bulk && err == nil && !mayContinue && after == offset {
+		c.t.Fatalf("%s returned a payload that an earlier call had read", op.name)
+	}
 	if err != nil && after == offset && c.d.Depth() == depth && c.calls == calls+1 {
 		c.calls = calls // it consumed nothing: a payload may be read on
 	}
@@ -482,7 +577,15 @@ func (c *caller) note(name string, err error) {
 	}
 	if err == nil && !c.failed || !c.anyWindow {
 		c.trace = fmt.Appendf(c.trace, "%d %d %s", c.d.InputOffset(), c.d.Depth(), path)
+		for i := -1; i <= c.d.Depth()+1; i++ {
+			kind, index, count := c.d.StackIndex(i)
+			c.trace = fmt.Append(c.trace, kind, index, count)
+			if open := 0 <= i && i <= c.d.Depth(); !open && (kind != 0 || index != -1 || count != -1) {
+				c.t.Fatalf("after %s, StackIndex(%d) is %v, %d, %d at depth %d", name, i, kind, index, count, c.d.Depth())
+			}
+		}
 	}
+	c.noteErrors(name)
 	c.trace = append(c.trace, '\n')
 	c.places = append(c.places, c.trace[start:]...)
 	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
@@ -490,6 +593,15 @@ func (c *caller) note(name string, err error) {
 			c.t.Fatalf("%s: the path of %q at %d", name, e.Path, e.Offset)
 		}
 	}
+}
+
+// noteErrors writes the errors that the Decoder remembers into the transcript.
+func (c *caller) noteErrors(name string) {
+	last := c.d.LastError()
+	if last == io.EOF {
+		c.t.Fatalf("after %s, the end of the input is LastError", name)
+	}
+	c.errs = fmt.Appendf(c.errs, "%s: Err %v, LastError %v\n", name, c.d.Err(), last)
 }
 
 // checkError expects that an error stays, or that the call consumed nothing.
@@ -526,7 +638,9 @@ var (
 		start func(d *gdwire.Decoder, p []byte)
 	}{
 		{"ResetBytes", func(d *gdwire.Decoder, p []byte) { d.ResetBytes(p) }},
-		{"ResetN", func(d *gdwire.Decoder, p []byte) { d.ResetN(iotest.HalfReader(plain(p)), int64(len(p))) }},
+		{"ResetN", func(d *gdwire.Decoder, p []byte) { d.ResetN(plain(p), int64(len(p))) }},
+		{"half at a time", func(d *gdwire.Decoder, p []byte) { d.ResetN(iotest.HalfReader(plain(p)), int64(len(p))) }},
+		{"one byte at a time", func(d *gdwire.Decoder, p []byte) { d.ResetN(iotest.OneByteReader(plain(p)), int64(len(p))) }},
 		{"ResetN with temporary errors", func(d *gdwire.Decoder, p []byte) { d.ResetN(&fuzz.FlakyReader{R: plain(p)}, int64(len(p))) }},
 	}
 )
@@ -557,6 +671,12 @@ func compareCalls(t testing.TB, name string, want, got *caller) {
 	wantTrace, gotTrace := want.trace, got.trace
 	if got.lost {
 		wantTrace, gotTrace = want.places, got.places
+	}
+	if bytes.Equal(wantTrace, gotTrace) {
+		if got.failing || want.anyWindow { // errors of the Reader, and offsets inside texts, differ
+			return
+		}
+		wantTrace, gotTrace = want.errs, got.errs
 	}
 	if bytes.Equal(wantTrace, gotTrace) {
 		return
@@ -705,7 +825,9 @@ func TestDecoderCalls(t *testing.T) {
 func TestPairsOfDecoderCalls(t *testing.T) {
 	var out bytes.Buffer
 	e := gdwire.NewEncoder(&out, nil)
-	e.BeginArray(3)
+	e.BeginArray(5)
+	e.WriteString("short")
+	e.WriteFloat(-1.5) // which is no integer
 	e.WriteString(strings.Repeat("text", 10))
 	e.BeginPacked(gdwire.TypePackedByteArray, 41)
 	gdwire.WritePacked(e, bytes.Repeat([]byte{7}, 41))
@@ -720,26 +842,20 @@ func TestPairsOfDecoderCalls(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	payload := -1
-	for i := range decoderCalls {
-		if decoderCalls[i].name == "Payload" {
-			payload = i
-		}
-	}
-	kinds := 3
-	if !testsize.Full() {
-		kinds = 1
-	}
+	payload := slices.IndexFunc(decoderCalls, func(c decoderCall) bool { return c.name == "Payload" })
 	for i := range decoderCalls {
 		for j := range decoderCalls {
-			for tokens := range 7 {
-				if (i+j+tokens)%5 > 0 && !testsize.Full() {
-					continue
-				}
-				script := make([]byte, tokens, tokens+4) // of ReadToken
-				script = append(script, byte(payload), byte(i), byte(j), 0)
-				for kind := range kinds {
-					requireCalls(t, out.Bytes(), fuzz.Rest*fuzz.Seed(kind), script)
+			for tokens := range 9 {
+				for variation := range 6 { // with Payload before the calls or without, on three kinds of input
+					if (i+j+tokens+variation)%23 > 0 && !testsize.Full() {
+						continue
+					}
+					script := make([]byte, tokens, tokens+4) // of ReadToken
+					if variation%2 > 0 {
+						script = append(script, byte(payload))
+					}
+					script = append(script, byte(i), byte(j), 0)
+					requireCalls(t, out.Bytes(), fuzz.Rest*fuzz.Seed(variation/2), script)
 				}
 			}
 		}
