@@ -606,7 +606,7 @@ func isName(name []byte, subname bool) bool {
 // makeTextUnmarshalerDecoder returns the function that decodes a t, a TextUnmarshaler.
 // UnmarshalText decodes text; other values are decoded by the kind of t.
 func (b decodePlanner) makeTextUnmarshalerDecoder(t reflect.Type) decodeFunc {
-	kind, kindErr := b.makeDefaultDecoder(t, 0)
+	kind, kindErr := b.try(func() (decodeFunc, error) { return b.makeDefaultDecoder(t, 0) })
 	return func(s *decoder, x variable) error {
 		typ, err := s.d.PeekType()
 		switch {

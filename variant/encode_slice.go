@@ -89,7 +89,7 @@ func (b encodePlanner) makeSliceEncoder(t reflect.Type, wire gdwire.Type) (encod
 		if err != nil {
 			return nil, err
 		}
-		plain, plainErr := b.makeElementsEncoder(t)
+		plain, plainErr := b.try(func() (encodeFunc, error) { return b.makeElementsEncoder(t) })
 		return func(s *encoder, x variable) error {
 			switch {
 			case s.format.Has(p.typ):

@@ -147,7 +147,7 @@ type (
 		Children map[string]treeNode
 	}
 	lists []lists
-	maps  map[string]maps
+	dicts map[string]dicts
 	marks map[int]marks
 )
 
@@ -161,7 +161,7 @@ var hostileTypes = []reflect.Type{
 	reflect.TypeFor[map[int][16]float64](), reflect.TypeFor[map[int][200]byte](), reflect.TypeFor[map[[2]any][]int](), reflect.TypeFor[map[int]*[50]int](), reflect.TypeFor[map[int]map[int]int](),
 	reflect.TypeFor[map[string]Dictionary](), reflect.TypeFor[map[any]map[any]any](),
 	reflect.TypeFor[[]map[int][16]float64](), reflect.TypeFor[[]map[string]string](), reflect.TypeFor[[]map[int][300]byte](), reflect.TypeFor[[]map[any]any](),
-	reflect.TypeFor[treeNode](), reflect.TypeFor[map[string]treeNode](), reflect.TypeFor[[]treeNode](), reflect.TypeFor[lists](), reflect.TypeFor[maps](), reflect.TypeFor[marks](),
+	reflect.TypeFor[treeNode](), reflect.TypeFor[map[string]treeNode](), reflect.TypeFor[[]treeNode](), reflect.TypeFor[lists](), reflect.TypeFor[dicts](), reflect.TypeFor[marks](),
 	reflect.TypeFor[node](), reflect.TypeFor[player](), reflect.TypeFor[[]extra](), reflect.TypeFor[[]extraMap](), reflect.TypeFor[extra](), reflect.TypeFor[extraMap](), reflect.TypeFor[map[string]extra](),
 	reflect.TypeFor[[]struct{ *Shared }](), reflect.TypeFor[map[string]*Shared](), reflect.TypeFor[[]simple](), reflect.TypeFor[[]zoo](), reflect.TypeFor[map[int]zoo](),
 	reflect.TypeFor[struct {

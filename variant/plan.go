@@ -2,6 +2,7 @@ package variant
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -101,6 +102,17 @@ func (r *planner[F]) planOf(key planKey) (*plan[F], error) {
 	var err error
 	p.do, err = r.plans.build(r, key)
 	return p, err
+}
+
+// try calls build, whose error the caller tolerates. After an error, it drops the plans that
+// build has added: they have no function, or refer to a plan without one.
+func (r *planner[F]) try(build func() (F, error)) (F, error) {
+	before := maps.Clone(r.pending)
+	do, err := build()
+	if err != nil {
+		r.pending = before
+	}
+	return do, err
 }
 
 // checkPointer returns an error for a pointer type that never leads to another type,

@@ -3,6 +3,11 @@ package variant
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -71,6 +76,200 @@ func TestGoTypes(t *testing.T) {
 		{name: "[]int64 in Godot 3", value: []int64{1, 1 << 40}, wire: array(int64(1), int64(1<<40)), options: godot3},
 		{name: "[]float64 in Godot 3", value: []float64{0.1}, wire: array(0.1), options: godot3},
 	})
+}
+
+// textWithFunc and textWithField are decoded from text only: the kind of textWithFunc cannot be
+// decoded, nor can the type of a field.
+type (
+	textWithFunc  struct{ F func() }
+	textWithField struct{ Inner withFunc }
+	withFunc      struct {
+		Next *withFunc
+		F    func()
+	}
+)
+
+func (*textWithFunc) UnmarshalText([]byte) error  { return nil }
+func (*textWithField) UnmarshalText([]byte) error { return nil }
+
+// A type that is used only in one of two ways, because the other has no plan, remains invalid by
+// itself.
+func TestPlansAfterError(t *testing.T) {
+	resetPlans()
+	defer resetPlans()
+	_, err := Marshal([][4]float64{{1}})
+	require.NoError(t, err)
+	for _, v := range []any{[4]float64{}, &[4]float64{}, struct{ A [4]float64 }{}, map[string][4]float64{}} {
+		_, err = Marshal(v)
+		require.ErrorContains(t, err, "needs a tag", "%T", v)
+	}
+	_, err = Marshal([][4]float64{{1}}, *godot3)
+	require.ErrorContains(t, err, "needs a tag")
+
+	text := encoded(t, "x", nil)
+	require.NoError(t, Unmarshal(text, new(textWithFunc)))
+	require.NoError(t, Unmarshal(text, new(textWithField)))
+	for _, v := range []any{new(func()), new(withFunc), new(*withFunc), new([]withFunc)} {
+		require.ErrorContains(t, Unmarshal(encoded(t, nil, nil), v), "func() has no Variant type", "%T", v)
+	}
+}
+
+// TestOrderOfTypes uses random types, many of them invalid in one direction or everywhere: each as
+// the first type of a process, after the others, and in reverse. The results are the same.
+func TestOrderOfTypes(t *testing.T) {
+	const n = 500
+	r := randomTypes{rand.New(rand.NewPCG(5, 0))}
+	types := make([]reflect.Type, n)
+	for i := range types {
+		types[i] = r.typ(2)
+	}
+	fresh := make([]string, n)
+	errors := 0
+	for i, typ := range types {
+		resetPlans()
+		fresh[i] = useType(typ)
+		require.NotContains(t, fresh[i], "panic", "%v", typ)
+		if strings.Contains(fresh[i], "variant: ") {
+			errors++
+		}
+	}
+	require.Greater(t, errors, n/10, "types that are errors")
+	require.Less(t, errors, n*9/10, "types that are errors")
+	resetPlans()
+	defer resetPlans()
+	for i, typ := range types {
+		require.Equal(t, fresh[i], useType(typ), "%v after %d others", typ, i)
+	}
+	resetPlans()
+	for i, typ := range slices.Backward(types) {
+		require.Equal(t, fresh[i], useType(typ), "%v in reverse", typ)
+	}
+}
+
+// randomTypes makes random types from leaves of which some are invalid.
+type randomTypes struct{ *rand.Rand }
+
+var leafTypes = []reflect.Type{
+	reflect.TypeFor[int](), reflect.TypeFor[int32](), reflect.TypeFor[byte](), reflect.TypeFor[string](), reflect.TypeFor[any](), reflect.TypeFor[float64](),
+	reflect.TypeFor[[4]float64](), reflect.TypeFor[[4]float64](), reflect.TypeFor[[6]float32](), reflect.TypeFor[[3]float32](),
+	reflect.TypeFor[Vector3](), reflect.TypeFor[StringName](), reflect.TypeFor[Raw](), reflect.TypeFor[level](), reflect.TypeFor[celsius](),
+	reflect.TypeFor[point](), reflect.TypeFor[player](), reflect.TypeFor[node](), reflect.TypeFor[row](), reflect.TypeFor[extra](),
+	reflect.TypeFor[withFunc](), reflect.TypeFor[textWithFunc](), reflect.TypeFor[textWithField](), reflect.TypeFor[textOfAll](), reflect.TypeFor[textOfAll]().Elem(),
+}
+
+// textOfAll is decoded from text only, because of a type in it, and has others before it.
+type textOfAll []struct {
+	Node  node
+	Level map[level]player
+	Texts []textWithFunc
+	Next  textOfAll
+	Inner withFunc
+}
+
+func (*textOfAll) UnmarshalText([]byte) error { return nil }
+
+func (r randomTypes) typ(depth int) reflect.Type {
+	kind := r.IntN(9)
+	if depth == 0 {
+		kind = 0
+	}
+	switch kind {
+	case 0, 1:
+		return leafTypes[r.IntN(len(leafTypes))]
+	case 2, 3:
+		return reflect.SliceOf(r.typ(depth - 1))
+	case 4:
+		return reflect.ArrayOf(r.IntN(4), r.typ(depth-1))
+	case 5:
+		keys := []reflect.Type{reflect.TypeFor[string](), reflect.TypeFor[int](), reflect.TypeFor[level](), reflect.TypeFor[any](), reflect.TypeFor[[4]float64](), reflect.TypeFor[[2]int32]()}
+		return reflect.MapOf(keys[r.IntN(len(keys))], r.typ(depth-1))
+	case 6:
+		return reflect.PointerTo(r.typ(depth - 1))
+	}
+	fields := make([]reflect.StructField, r.IntN(4))
+	for i := range fields {
+		fields[i] = reflect.StructField{Name: string(rune('A' + i)), Type: r.typ(depth - 1)}
+		fields[i].Tag = reflect.StructTag([]string{"", "", `gd:",omitzero"`, `gd:",type=Array"`, `gd:",type=Color"`, `gd:"-"`}[r.IntN(6)])
+	}
+	return reflect.StructOf(fields)
+}
+
+// useType returns what Marshal and Unmarshal do with a type, as text.
+func useType(t reflect.Type) string {
+	var all []string
+	use := func(name string, do func() (any, error)) {
+		defer func() {
+			if p := recover(); p != nil {
+				all = append(all, fmt.Sprintf("%s: panic %v", name, p))
+			}
+		}()
+		x, err := do()
+		all = append(all, fmt.Sprintf("%s: %v %v", name, x, err))
+	}
+	v := reflect.New(t)
+	fillOne(v.Elem(), 5)
+	var inputs [][]byte
+	for _, o := range []*Options{{}, godot3} {
+		use("Marshal", func() (any, error) {
+			b, err := Marshal(v.Interface(), *o)
+			inputs = append(inputs, b)
+			return b, err
+		})
+	}
+	for _, x := range []any{nil, "x", "level 1", 1, []float64{1}, array("x"), dict("a", "x"), Vector3{1, 2, 3}} {
+		b, err := Marshal(x)
+		if inputs = append(inputs, b); err != nil {
+			panic(err)
+		}
+	}
+	for _, b := range inputs {
+		use("Unmarshal", func() (any, error) {
+			v := reflect.New(t)
+			err := Unmarshal(b, v.Interface())
+			b, _ := Marshal(v.Interface())
+			return b, err
+		})
+	}
+	return strings.Join(all, "\n")
+}
+
+// fillOne sets v, so that each slice and map in it has an element.
+func fillOne(v reflect.Value, depth int) {
+	if depth == 0 {
+		return
+	}
+	switch t := v.Type(); t.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(t.Elem()))
+		fillOne(v.Elem(), depth-1)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(t, 1, 1))
+		fillOne(v.Index(0), depth-1)
+	case reflect.Array:
+		for i := range v.Len() {
+			fillOne(v.Index(i), depth-1)
+		}
+	case reflect.Map:
+		key, elem := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
+		fillOne(elem, depth-1)
+		v.Set(reflect.MakeMap(t))
+		v.SetMapIndex(key, elem)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				fillOne(v.Field(i), depth-1)
+			}
+		}
+	}
+}
+
+// resetPlans drops all plans, as in a new process.
+func resetPlans() {
+	encodePlans.all.Clear()
+	decodePlans.all.Clear()
+	for _, p := range []*sync.Pool{&encoderPool, &decoderPool} {
+		*p = sync.Pool{New: p.New}
+	}
 }
 
 func TestTypesWithoutVariant(t *testing.T) {
