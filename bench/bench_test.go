@@ -203,6 +203,54 @@ func TestCounting(t *testing.T) {
 	require.Equal(t, 4*(1+countRounds), marks)
 }
 
+// Two trees are measured in turns, in the same layout.
+func TestAlternate(t *testing.T) {
+	o, err := parseTime([]string{"-run", "^copy$"})
+	require.NoError(t, err)
+	o.turns = 2
+	all, err := o.alternate([]string{".", "."}, t.TempDir(), 1)
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	for _, r := range all {
+		require.Len(t, r.Groups, 1)
+		require.Len(t, r.find("copy", "gdwire CopyValue, bytes").Rounds, 2*o.rounds)
+	}
+}
+
+func TestWriteTimes(t *testing.T) {
+	reportsOf := func(name string, layouts ...[]float64) (all []*report) {
+		for _, rounds := range layouts {
+			all = append(all, &report{Groups: []found{{Name: "g", Measurements: []measurement{
+				{Name: name, Rounds: rounds},
+			}}}})
+		}
+		return all
+	}
+	var out bytes.Buffer
+	writeTimes(&out, reportsOf("m", []float64{30, 10}, []float64{20}, []float64{10}), reportsOf("m", []float64{11}, []float64{90, 24}, []float64{9}))
+	require.Contains(t, out.String(), "| g: m | 10.0 ns | 11.0 ns | +10.0 % | -10.0 to +20.0 |\n")
+	out.Reset()
+	writeTimes(&out, reportsOf("m", []float64{1}), reportsOf("n", []float64{1}))
+	require.Equal(t, 2, strings.Count(out.String(), "\n")) // the head of the table
+}
+
+func TestTimeFlags(t *testing.T) {
+	o, err := parseTime(nil)
+	require.NoError(t, err)
+	require.Equal(t, 3, o.layouts)
+	var timed []string
+	for _, g := range groups {
+		if o.run.MatchString(g.name) {
+			timed = append(timed, g.name)
+		}
+	}
+	require.Equal(t, []string{"skip", "copy", "packets, memory"}, timed)
+	for _, args := range [][]string{{"-layouts", "0"}, {"skip"}, {"-run", "("}} {
+		_, err = parseTime(args)
+		require.ErrorIs(t, err, errUsage, args)
+	}
+}
+
 // Counts of the same tree differ by less than 0.3 %.
 func TestCountTree(t *testing.T) {
 	if !canCount() {

@@ -6,6 +6,7 @@
 //	go run . -json run.json -plot decode.svg  Markdown, JSON and a plot
 //	go run . -layouts 3                       three layouts, for figures to publish
 //	go run . count                            compare instructions with a commit's
+//	go run . time                             compare times of some groups with a commit's
 package main
 
 import (
@@ -70,6 +71,12 @@ func command(args []string) error {
 				return err
 			}
 			return o.count(os.Stdout, os.Stderr)
+		case "time":
+			o, err := parseTime(args[1:])
+			if err != nil {
+				return err
+			}
+			return o.compare(os.Stdout, os.Stderr)
 		case countingCommand:
 			return counting(args[1:], os.Stdout)
 		}
@@ -162,17 +169,11 @@ func (o *options) measureLayouts(progress io.Writer) (*report, error) {
 	var all *report
 	for i := 1; i <= o.layouts; i++ {
 		fmt.Fprintf(progress, "layout %d of %d\n", i, o.layouts)
-		if err := build(".", command, fmt.Sprintf("-ldflags=-randlayout=%d", i)); err != nil {
+		if err := buildLayout(".", command, i); err != nil {
 			return nil, err
 		}
-		cmd := exec.Command(command, "-json", "-", "-run", o.run.String(), "-slot", o.slot.String(), "-rounds", strconv.Itoa(o.rounds))
-		cmd.Stderr = progress
-		out, err := cmd.Output()
+		r, err := o.measureBy(command, ".", progress)
 		if err != nil {
-			return nil, err
-		}
-		r := new(report)
-		if err := json.Unmarshal(out, r); err != nil {
 			return nil, err
 		}
 		if all == nil {
@@ -182,6 +183,27 @@ func (o *options) measureLayouts(progress io.Writer) (*report, error) {
 		}
 	}
 	return all, nil
+}
+
+// buildLayout builds the bench module in the folder bench, with the functions in a random order
+// that is the same for the same number.
+func buildLayout(bench, command string, layout int) error {
+	return build(bench, command, fmt.Sprintf("-ldflags=-randlayout=%d", layout))
+}
+
+// measureBy measures the chosen groups by a build of this command, in the folder bench.
+func (o *options) measureBy(command, bench string, progress io.Writer) (*report, error) {
+	cmd := exec.Command(command, "-json", "-", "-run", o.run.String(), "-slot", o.slot.String(), "-rounds", strconv.Itoa(o.rounds))
+	cmd.Dir, cmd.Stderr = bench, progress
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	r := new(report)
+	if err := json.Unmarshal(out, r); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // write writes a report to all chosen outputs.

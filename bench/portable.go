@@ -1,13 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strconv"
 )
 
 // portable is the prefix of the names of groups measured without unsafe code.
@@ -39,15 +38,9 @@ func measurePortable(o *options) ([]found, error) {
 	if err := build(".", command, "-tags=purego"); err != nil {
 		return nil, err
 	}
-	child := exec.Command(command, "-run", "^(Read|Write)Packed, (64 MiB|4 KiB)$", "-json", "-",
-		"-rounds", strconv.Itoa(o.rounds), "-slot", o.slot.String())
-	child.Stderr = os.Stderr
-	out, err := child.Output()
+	child := options{rounds: o.rounds, slot: o.slot, run: regexp.MustCompile("^(Read|Write)Packed, (64 MiB|4 KiB)$")}
+	r, err := child.measureBy(command, ".", os.Stderr)
 	if err != nil {
-		return nil, fmt.Errorf("purego: %w", err)
-	}
-	var r report
-	if err := json.Unmarshal(out, &r); err != nil {
 		return nil, fmt.Errorf("purego: %w", err)
 	}
 	for i := range r.Groups {
