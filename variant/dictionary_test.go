@@ -88,7 +88,7 @@ func TestDictionaryKeys(t *testing.T) {
 		{RID(1), RID(1), true}, {RID(1), RID(2), false}, {Callable{}, Callable{}, true},
 		{array(1), array(int64(1)), true}, {array(1), array(1.0), false}, {array(array()), array(array()), true}, {array(), nil, false},
 		{array(nan), array(nan), true}, {array(RID(1)), array(RID(1)), true},
-		{dict("a", 1, "b", 2), dict("b", 2, "a", 1), true}, {dict("a", 1), dict("a", 2), false}, {dict("a", 1), dict(), false}, {dict(), array(), false},
+		{dict("a", 1, "b", 2), dict("b", 2, "a", 1), true}, {dict("a", 1), dict("a", 2), false}, {dict("a", 1), dict(), false}, {dict(), dict("a", 1), false}, {dict(), array(), false},
 		{[]byte{1}, []byte{1}, true}, {[]byte{1}, []int32{1}, false}, {[]string{"a"}, []string{"a"}, true},
 		{[]float64{nan}, []float64{nan}, true}, {[]float64{1}, []float64{1, 2}, false}, {[]Vector2{{1, 2}}, []Vector2{{1, zero + 2}}, true}, {[]float32{1}, []float64{1}, false},
 		{[]Color{{1, 2, 3, 4}}, []Color{{1, 2, 3, 5}}, false},

@@ -169,6 +169,15 @@ func TestEntriesErrors(t *testing.T) {
 	for _, err := range Entries[[]int, int](newDecoderOf(b)) {
 		require.EqualError(t, err, "variant: []int cannot be a key")
 	}
+	for _, err := range Entries[Image, int](newDecoderOf(b)) {
+		require.EqualError(t, err, "variant: variant.Image cannot be a key")
+	}
+	for _, err := range Entries[Dictionary, int](newDecoderOf(b)) {
+		require.EqualError(t, err, "variant: variant.Dictionary cannot be a key")
+	}
+	for _, err := range Entries[Array, int](newDecoderOf(b)) {
+		require.EqualError(t, err, "variant: variant.Array cannot be a key")
+	}
 	for _, err := range Entries[int, int](newDecoderOf(encoded(t, 1, nil))) {
 		require.ErrorIs(t, err, gdwire.ErrType)
 	}
@@ -349,9 +358,10 @@ func TestMemoryLimit(t *testing.T) {
 		nested[i] = nils[:100]
 	}
 	for _, c := range []struct {
-		name string
-		wire any
-		into any
+		name   string
+		wire   any
+		into   any
+		format *gdwire.Format
 	}{
 		{name: "nils into large structs", wire: fewNils, into: new([]large)},
 		{name: "nils into pointers", wire: numbers, into: new([]**int)},
@@ -383,10 +393,12 @@ func TestMemoryLimit(t *testing.T) {
 		{name: "Array", wire: nils, into: new(Array)},
 		{name: "Object", wire: &Object{Class: "A", Properties: make([]Property, 80_000)}, into: new(any)},
 		{name: "embedded pointers", wire: notes, into: new([]struct{ *Shared })},
+		{name: "Image", wire: Image{Data: make([]byte, 2<<20)}, into: new(Image), format: gdwire.Godot2},
+		{name: "any Image", wire: Image{Data: make([]byte, 2<<20)}, into: new(any), format: gdwire.Godot2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := encoded(t, c.wire, nil)
-			o := &Options{MaxMemory: 1 << 20, Decoder: gdwire.DecoderOptions{AllowObjects: true}}
+			b := encoded(t, c.wire, &Options{Encoder: gdwire.EncoderOptions{Format: c.format}})
+			o := &Options{MaxMemory: 1 << 20, Decoder: gdwire.DecoderOptions{Format: c.format, AllowObjects: true}}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			err := Unmarshal(b, c.into, *o)
