@@ -2,6 +2,7 @@ package recognize
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"go/build"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -208,7 +210,9 @@ func TestCut(t *testing.T) {
 	for _, w := range corpus(t) {
 		for range 4 {
 			b := w.b[:r.IntN(len(w.b))]
-			c[judge(file(b), w.want)]++
+			got := file(b)
+			c[judge(got, w.want)]++
+			requireResult(t, got, Recognize(&Input{Head: b, Size: int64(len(b))}), "%x, all of which is in the head", b)
 		}
 	}
 	t.Log(&c)
@@ -352,6 +356,57 @@ func TestIsUTF16(t *testing.T) {
 		"\xfe\xfea\x00": false, "\xff\xffa\x00": false, "\xfe\xfe\x00a": false, "\xff\xff\x00a": false,
 	} {
 		require.Equal(t, want, isUTF16([]byte(start)), "%q", start)
+	}
+}
+
+// Numbers and texts that a game is not likely to have make a reading implausible, wherever they are.
+func TestImplausible(t *testing.T) {
+	packed := func(typ gdwire.Type, write func(*gdwire.Encoder) error) func(*gdwire.Encoder) error {
+		return func(e *gdwire.Encoder) error {
+			return cmp.Or(e.BeginPacked(typ, 1), write(e), e.End())
+		}
+	}
+	text := func(s string) func(*gdwire.Encoder) error {
+		return func(e *gdwire.Encoder) error { return e.WriteString(s) }
+	}
+	real := func(x float64) func(*gdwire.Encoder) error {
+		return func(e *gdwire.Encoder) error { return e.WriteFloat(x) }
+	}
+	float32s := func(x float32) func(*gdwire.Encoder) error {
+		return packed(gdwire.TypePackedFloat32Array, func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, []float32{x}) })
+	}
+	float64s := func(x float64) func(*gdwire.Encoder) error {
+		return packed(gdwire.TypePackedFloat64Array, func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, []float64{x}) })
+	}
+	vectors := func(x, y float32) func(*gdwire.Encoder) error {
+		return packed(gdwire.TypePackedVector2Array, func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, [][2]float32{{x, y}}) })
+	}
+	for _, c := range []struct {
+		name  string
+		write func(*gdwire.Encoder) error
+		want  bool
+	}{
+		{"text", text("a\tb\r\n"), false}, {"control character", text("a\x01"), true}, {"DEL", text("\x7f"), true},
+		{"float", real(1e15), false}, {"zero", real(0), false}, {"infinity", real(math.Inf(-1)), false}, {"NaN", real(math.NaN()), false},
+		{"small float", real(-1e-13), true}, {"large float", real(-2e15), true},
+		{"Vector2", func(e *gdwire.Encoder) error { return e.WriteReals(gdwire.TypeVector2, 1, 2) }, false},
+		{"Vector2 with a small number", func(e *gdwire.Encoder) error { return e.WriteReals(gdwire.TypeVector2, 1, 1e-20) }, true},
+		{"float32", float32s(1), false}, {"small float32", float32s(1e-20), true},
+		{"float64", float64s(1), false}, {"small float64", float64s(1e-20), true},
+		{"vectors", vectors(1, 2), false}, {"vectors with a small number", vectors(1, 1e-20), true},
+		{"int32", packed(gdwire.TypePackedInt32Array, func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, []int32{1}) }), false},
+		{"int64", packed(gdwire.TypePackedInt64Array, func(e *gdwire.Encoder) error { return gdwire.WritePacked(e, []int64{1}) }), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var b bytes.Buffer
+			e := gdwire.NewEncoder(&b, nil)
+			require.NoError(t, c.write(e))
+			require.NoError(t, e.Close())
+			s := search{Input: &Input{Head: b.Bytes(), Size: int64(b.Len())}, trials: map[attempt]*trial{}}
+			got := s.read(attempt{Reading: Reading{gdwire.Godot4, Bare}, strict: true})
+			require.True(t, got.whole)
+			require.Equal(t, c.want, got.implausible)
+		})
 	}
 }
 

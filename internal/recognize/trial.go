@@ -177,11 +177,13 @@ func (in *Input) follow(f Frame, offset int64) bool {
 	block := make([]byte, followBlock)
 	start, n := int64(0), 0 // of the bytes in block
 	for range maxFollowed {
-		if offset == in.Size || in.At == nil && offset < in.Size {
+		switch {
+		case offset == in.Size:
 			return true
-		}
-		if offset > in.Size-lengthSize {
+		case offset > in.Size-lengthSize:
 			return false
+		case in.At == nil:
+			return true
 		}
 		if offset+lengthSize > start+int64(n) {
 			start = offset
