@@ -155,10 +155,14 @@ func (c *structEncoder) encodeVarying(s *encoder, v reflect.Value) error {
 			fields = append(fields, f)
 		}
 	}
-	if c.info.embed == nil {
+	var unknown reflect.Value
+	collects := c.info.embed != nil
+	if collects {
+		unknown, collects = fieldOf(v, c.info.embed.index) // false if it is in a nil pointer
+	}
+	if !collects {
 		return encodePairs(s, variableOf(v), fields, 0)
 	}
-	unknown, _ := fieldOf(v, c.info.embed.index)
 	var n int
 	if unknown.Kind() == reflect.Map {
 		n = unknown.Len()

@@ -66,3 +66,29 @@ func TestMarshalEmbeddedNilPointer(t *testing.T) {
 	}
 	require.Equal(t, encoded(t, array(nil, 2), nil), encoded(t, pointers{B: 2}, nil))
 }
+
+// Without the struct that collects unknown keys, there are none.
+func TestMarshalNilCollector(t *testing.T) {
+	type Dict struct {
+		Known int
+		Rest  *Dictionary `gd:",embed"`
+	}
+	type Map struct {
+		Rest map[string]int `gd:",embed"`
+	}
+	type ofDict struct {
+		*Dict
+		N int
+	}
+	type ofMap struct {
+		*Map
+		N int
+	}
+	testGoTypes(t, []goType{
+		{name: "nil pointer to *Dictionary", value: ofDict{N: 1}, wire: dict("n", int64(1))},
+		{name: "nil *Dictionary", value: ofDict{&Dict{}, 1}, wire: dict("known", int64(0), "n", int64(1))},
+		{name: "*Dictionary", value: ofDict{&Dict{1, dict("x", int64(2))}, 3}, wire: dict("known", int64(1), "n", int64(3), "x", int64(2))},
+		{name: "nil pointer to map", value: ofMap{N: 1}, wire: dict("n", int64(1))},
+		{name: "map", value: ofMap{&Map{map[string]int{"x": 2}}, 3}, wire: dict("n", int64(3), "x", int64(2))},
+	})
+}
