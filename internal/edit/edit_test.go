@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -278,7 +280,9 @@ func (f *file) spot(r *rand.Rand, accept func(*node) bool) (spot, bool) {
 	return all[r.IntN(len(all))], true
 }
 
-func plan(c *Content, op Op, lines ...string) (*Plan, error) {
+func plan(c *Content, op Op, lines ...string) (*Plan, error) { return planWith(c, op, true, lines...) }
+
+func planWith(c *Content, op Op, exact bool, lines ...string) (*Plan, error) {
 	var tree paths.Tree
 	for _, line := range lines {
 		var p paths.Path
@@ -296,7 +300,7 @@ func plan(c *Content, op Op, lines ...string) (*Plan, error) {
 			return nil, err
 		}
 	}
-	return c.Edit(op, &tree, true)
+	return c.Edit(op, &tree, exact)
 }
 
 func written(t *testing.T, p *Plan) string {
@@ -463,6 +467,171 @@ func TestFormats(t *testing.T) {
 			})
 		}
 	}
+}
+
+// What an edit of the value at $.a does, and what is said of it.
+func TestEdits(t *testing.T) {
+	value := func(text string) []byte { return encodeIn(t, gdwire.Godot4, text) }
+	object := func(properties ...string) []byte { // each is null
+		b := u32(padded(u32(padded(u32(u32(u32(nil, tDict), 1), tString), "a"), 24), "Node"), len(properties))
+		for _, name := range properties {
+			b = u32(padded(b, name), tNil)
+		}
+		return b
+	}
+	long := strings.Repeat("x", 300)
+	for _, row := range []struct {
+		name   string
+		before []byte
+		op     Op
+		exact  bool
+		line   string
+		after  []byte
+		change string // "" if there is none
+		err    string
+	}{
+		{name: "int", before: value("5"), line: "a = 6", after: value("6"), change: "$.a: 6, was 5"},
+		{name: "the same", before: value("5"), line: "a = 5", after: value("5")},
+		{name: "the same as a float", before: value("5"), line: "a = 5.0", after: value("5")},
+		{name: "float for an int", before: value("5"), line: "a = 6.0", after: value("6"), change: "$.a: 6, was 5"},
+		{name: "exact float for an int", before: value("5"), exact: true, line: "a = 6.0", after: value("6.0"), change: "$.a: 6.0, was 5"},
+		{name: "float with its type for an int", before: value("5"), line: "a = f:6", after: value("6.0"), change: "$.a: 6.0, was 5"},
+		{name: "String for a StringName", before: value(`&"x"`), line: `a = "y"`, after: value(`&"y"`), change: `$.a: &"y", was &"x"`},
+		{name: "String for an int", before: value("5"), line: `a = "y"`, err: "$.a is of type int and not String; s:y sets another type"},
+		{name: "int for a String", before: value(`"x"`), line: "a = 5", err: "$.a is of type String and not int; i:5 sets another type"},
+		{name: "String for null", before: value("null"), line: `a = "y"`, after: value(`"y"`), change: `$.a: "y", was null`},
+		{name: "null for an int", before: value("5"), line: "a = null", after: value("null"), change: "$.a: null, was 5"},
+		{name: "Vector2 for an int", before: value("5"), line: "a = Vector2(1, 2)", after: value("Vector2(1, 2)"), change: "$.a: Vector2(1.0, 2.0), was 5"},
+		{name: "int in an Array[float]", before: value("Array[float]([1.0])"), line: "a[0] = 2", after: value("Array[float]([2.0])"), change: "$.a[0]: 2.0, was 1.0"},
+		{name: "int for an Array", before: value("[1, 2]"), exact: true, line: "a = 5", after: value("5"), change: "$.a: 5, was Array of 2"},
+		{name: "start of a long text", before: value(`"` + long + `"`), line: `a = "` + long[:200] + `"`, after: value(`"` + long[:200] + `"`), change: `$.a: "` + long[:200] + `", was "` + long[:200] + `"…`},
+		{name: "long text", before: value(`"` + long + `"`), line: `a = "` + long + `"`, after: value(`"` + long + `"`)},
+		{name: "declared type", before: value("Array[int]([1])"), line: "a = Array[int]", after: value("Array[int]([1])")},
+		{name: "other declared type", before: value("Array[int]([1])"), line: "a = Array[float]", err: "$.a is Array[int] and not Array[float]; only values and empty containers can be set"},
+		{name: "declared type of an int", before: value("5"), line: "a = Array[int]", err: "$.a is of type int and not Array[int]; only values and empty containers can be set"},
+		{name: "component", before: value("Vector2(1, 2)"), line: "a.x = 3", after: value("Vector2(3, 2)"), change: "$.a.x: 3.0, was 1.0"},
+		{name: "the same component", before: value("Vector2(1, 2)"), line: "a.x = 1", after: value("Vector2(1, 2)")},
+		{name: "text for a component", before: value("Vector2(1, 2)"), line: `a.x = "y"`, err: `$.a.x is in a Vector2: "y" is not of type float`},
+		{name: "exact int for a component", before: value("Vector2(1, 2)"), line: "a.x = i:3", err: "$.a.x is in a Vector2: 3 is not of type float"},
+		{name: "too large for an element", before: value("PackedInt32Array([1])"), line: "a[0] = 3000000000", err: "$.a[0]: 3000000000 does not fit a PackedInt32Array"},
+		{name: "not a value", before: value("5"), line: "a = x", err: "want a value and not"},
+		{name: "not there", before: value("5"), line: "b = 1", err: "there is no $.b"},
+		{name: "not there, but similar", before: value("{\"health\": 1}"), line: "a.heath = 1", err: "there is no $.a.heath; did you mean health?"},
+		{name: "Object", before: object("p"), exact: true, line: "a = 5", after: value("5"), change: `$.a: 5, was Object("Node")`},
+
+		{name: "delete", before: value("[1, 2]"), op: Delete, line: "a[0]", after: value("[2]"), change: "$.a[0]: , was 1"},
+		{name: "delete a packet", before: value("5"), op: Delete, line: "$", err: "$ is a whole packet, which cannot be deleted"},
+		{name: "delete a key", before: value("5"), op: Delete, line: "$.key(0)", err: "$.key(0) is a key; .value(n) deletes the n-th pair"},
+		{name: "delete a component", before: value("Vector2(1, 2)"), op: Delete, line: "a.x", err: "$.a.x is a component of a Vector2"},
+		{name: "delete a property", before: object("p", "quite long"), op: Delete, line: "a.p", after: object("quite long"), change: "$.a.p: , was null"},
+
+		{name: "add", before: value("[1]"), op: Add, line: "a[+] = 2", after: value("[1, 2]"), change: "$.a[+]: 2, was "},
+		{name: "add text to numbers", before: value("PackedInt32Array([1])"), op: Add, line: `a[+] = "x"`, err: `$.a[+] is in a PackedInt32Array: "x" is not of type int`},
+		{name: "add a component", before: value("Vector2(1, 2)"), op: Add, line: "a.x = 1", err: "$.a.x is a component of a Vector2"},
+		{name: "add to an int", before: value("5"), op: Add, line: "a.x = 1", err: "$.a is of type int, to which nothing can be added"},
+		{name: "add a packet", before: value("5"), op: Add, line: "$ = 1", err: "$ is a whole packet, which cannot be added"},
+		{name: "add what is there", before: value("5"), op: Add, line: "a = 1", err: "there is a value at $.a; set changes it"},
+		{name: "add a pair by its number", before: value("5"), op: Add, line: ".value(7) = 1", err: "$.value(7) is not a key that can be added to a Dictionary"},
+		{name: "add far after the end", before: value("[1]"), op: Add, line: "a[2] = 2", err: "there is no $.a[2]"},
+		{name: "add a type", before: value("[1]"), op: Add, line: "a[+] = Array[int]", err: "Array[int] is a type and not a value"},
+		{name: "add what is no value", before: value("[1]"), op: Add, line: "a[+] = x", err: "want a value and not"},
+		{name: "add a property", before: object("p"), op: Add, line: "a.longer = null", after: object("p", "longer"), change: "$.a.longer: null, was "},
+		{name: "add a property without a name", before: object("p"), op: Add, line: "a[1] = null", err: "$.a[1]: a property has a name, and not 1"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := &Content{ReaderAt: bytes.NewReader(row.before), Size: int64(len(row.before)), Decoder: gdwire.DecoderOptions{AllowObjects: true}}
+			p, err := planWith(c, row.op, row.exact, row.line)
+			if row.err != "" {
+				require.ErrorContains(t, err, row.err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, hex.EncodeToString(row.after), written(t, p))
+			change := ""
+			for _, c := range p.Changes {
+				change += c.Path + ": " + c.Text + ", was " + c.Was
+			}
+			require.Equal(t, row.change, change)
+		})
+	}
+}
+
+// A Plan describes the first changes and counts the others.
+func TestManyChanges(t *testing.T) {
+	f := &file{packets: []*node{{typ: tArray}}}
+	var lines []string
+	for i := range maxChanges + 2 {
+		f.packets[0].items = append(f.packets[0].items, &node{typ: tInt, n: int64(i)})
+		lines = append(lines, fmt.Sprintf("[%d] = -1", i))
+	}
+	p, err := plan(f.content(), Set, lines...)
+	require.NoError(t, err)
+	require.Len(t, p.Changes, maxChanges)
+	require.Equal(t, 2, p.More)
+}
+
+// Math types of 64 bits stay so, and are added so beside others.
+func TestDoubleReals(t *testing.T) {
+	vector := func(x float64) []byte {
+		b := binary.LittleEndian.AppendUint64(u32(nil, tVector|1<<16), math.Float64bits(x))
+		return binary.LittleEndian.AppendUint64(b, math.Float64bits(2))
+	}
+	array := func(items ...[]byte) []byte {
+		return append(u32(u32(nil, tArray), len(items)), slices.Concat(items...)...)
+	}
+	for _, order := range []binary.ByteOrder{nil, binary.BigEndian} {
+		framed := func(b []byte) []byte {
+			if order == nil {
+				return b
+			}
+			return append(order.(binary.AppendByteOrder).AppendUint32(nil, uint32(len(b))), b...)
+		}
+		b := framed(array(vector(1), vector(1)))
+		c := &Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: order}
+		p, err := plan(c, Set, "[1] = Vector2(0.1, 2)")
+		require.NoError(t, err)
+		require.Equal(t, hex.EncodeToString(framed(array(vector(1), vector(0.1)))), written(t, p))
+		p, err = plan(c, Add, "[+] = Vector2(0.1, 2)")
+		require.NoError(t, err)
+		require.Equal(t, hex.EncodeToString(framed(array(vector(1), vector(1), vector(0.1)))), written(t, p))
+	}
+}
+
+// Errors have the offset in the content, of whichever packet.
+func TestErrorOffset(t *testing.T) {
+	bad := u32(u32(u32(nil, tArray), 2), 99)
+	for name, read := range map[string]func(*Content) error{
+		"edit": func(c *Content) error { _, err := plan(c, Set, "$1[1] = 1"); return err },
+		"copy": func(c *Content) error { _, err := c.Copy(paths.Path{Packet: 1}, new(paths.Tree)); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			packets := &file{order: binary.LittleEndian, packets: []*node{{typ: tInt, n: 5}}}
+			first, _ := io.ReadAll(io.NewSectionReader(packets.content(), 0, packets.content().Size))
+			b := append(first, u32(nil, len(bad))...)
+			start := len(b)
+			b = append(b, bad...)
+			err := read(&Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Order: packets.order})
+			var at *gdwire.Error
+			require.ErrorAs(t, err, &at)
+			require.EqualValues(t, start+8, at.Offset)
+		})
+	}
+}
+
+// The limits of the Decoder hold for what is read and not for what is written, but for Depth.
+func TestLimits(t *testing.T) {
+	b := encodeIn(t, gdwire.Godot4, "[1, 2]")
+	c := &Content{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Elements: 2, StringBytes: 3, Depth: 2}}}
+	for line, want := range map[string]string{
+		"a[+] = 3":        "[1, 2, 3]",
+		`a[+] = "longer"`: `[1, 2, "longer"]`,
+	} {
+		p, err := plan(c, Add, line)
+		require.NoError(t, err, line)
+		require.Equal(t, hex.EncodeToString(encodeIn(t, gdwire.Godot4, want)), written(t, p))
+	}
+	_, err := plan(c, Add, "a[+] = [1]")
+	require.ErrorIs(t, err, gdwire.ErrLimit)
 }
 
 // The bit of Godot 3 that marks a shared container stays.
