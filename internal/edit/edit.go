@@ -239,7 +239,7 @@ func (e *editor) finish(p *editedPacket) error {
 func (e *editor) verify(p *editedPacket) error {
 	o := e.content.Decoder
 	strict := o
-	strict.Strict, strict.AllowObjects, strict.OneValue = true, true, e.content.Order != nil
+	strict.Strict, strict.AllowObjects = true, true
 	strict.Limits = gdwire.Limits{Depth: o.Limits.Depth, Elements: -1, Values: -1, StringBytes: -1, PackedBytes: -1}
 	check := func(o gdwire.DecoderOptions, splices []splice) error {
 		d := gdwire.NewDecoder(&spliced{r: e.content, at: p.Start, end: p.End, splices: splices}, &o)

@@ -514,6 +514,7 @@ func TestEdits(t *testing.T) {
 		{name: "text for a component", before: value("Vector2(1, 2)"), line: `a.x = "y"`, err: `$.a.x is in a Vector2: "y" is not of type float`},
 		{name: "exact int for a component", before: value("Vector2(1, 2)"), line: "a.x = i:3", err: "$.a.x is in a Vector2: 3 is not of type float"},
 		{name: "too large for an element", before: value("PackedInt32Array([1])"), line: "a[0] = 3000000000", err: "$.a[0]: 3000000000 does not fit a PackedInt32Array"},
+		{name: "type of another format", before: value("5"), line: `a = InputEvent(1, 2, "")`, err: "$.a: godot4 has no InputEvent"},
 		{name: "not a value", before: value("5"), line: "a = x", err: "want a value and not"},
 		{name: "not there", before: value("5"), line: "b = 1", err: "there is no $.b"},
 		{name: "not there, but similar", before: value("{\"health\": 1}"), line: "a.heath = 1", err: "there is no $.a.heath; did you mean health?"},
@@ -554,6 +555,13 @@ func TestEdits(t *testing.T) {
 			require.Equal(t, row.change, change)
 		})
 	}
+}
+
+// An element that is added at the start of a container follows the new count.
+func TestSortSplices(t *testing.T) {
+	all := []splice{{start: 8, end: 8}, {start: 4, end: 8}, {start: 8, end: 9}, {start: 0, end: 4}, {start: 8, end: 8, size: 1}}
+	sortSplices(all)
+	require.Equal(t, []splice{{start: 0, end: 4}, {start: 4, end: 8}, {start: 8, end: 8}, {start: 8, end: 8, size: 1}, {start: 8, end: 9}}, all)
 }
 
 // A Plan describes the first changes and counts the others.
