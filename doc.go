@@ -20,6 +20,9 @@
 //   - Tokens: [Decoder.ReadToken], [Encoder.WriteToken] and [CopyValue] handle
 //     values of any shape, in filters, proxies and inspectors.
 //
+// A call that takes a whole input (Unmarshal, UnmarshalRead, Validate) accepts
+// exactly what it asks for. A call that takes a Decoder reads the next value.
+//
 // Other packages of this module build on them: stream has length-prefixed
 // packets, connections and servers; gdjson has Godot's JSON forms; fileaccess has
 // the engines' compressed and encrypted files; gdwiretest has seeds for fuzz targets.

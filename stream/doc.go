@@ -23,8 +23,9 @@
 //	}
 //	err := s.ListenAndServe(":7777")
 //
-// A packet is one value. Bytes that follow it are ignored, as engines do, and counted
-// by [Reader.Trailing].
+// A call that takes a whole input (Unmarshal, UnmarshalRead, Validate) accepts exactly what it
+// asks for. A call that takes a Decoder reads the next value. A packet is one value: bytes that
+// follow it are ignored, as engines do, and counted by [Reader.Trailing].
 //
 // # Errors
 //

@@ -2,7 +2,6 @@ package variant
 
 import (
 	"encoding"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -15,36 +14,24 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// Unmarshal decodes the value at the start of data into the variable that v points to.
-// It ignores bytes after the value; with Strict they are an error. The variable refers to
-// no part of data.
+// Unmarshal decodes data, which must be exactly one value, into the variable that v points to. For
+// a value that other bytes follow, use [UnmarshalFirst]; for the content of a file with lengths,
+// package stream. The variable refers to no part of data.
 //
-// After an error, the variable has the parts that were decoded before it.
+// After an error, the variable has the parts that were decoded before it, all of the value if the
+// error is that bytes follow it.
 func Unmarshal(data []byte, v any, opts ...Options) error {
-	o := optionsOf(opts)
 	s := getDecoder()
 	defer s.release()
-	s.resetBytes(data, o)
-	if err := unexpectedEOF(s.unmarshal(v)); err != nil {
-		return withLengthHint(err, data)
+	s.resetBytes(data, optionsOf(opts))
+	err := s.unmarshal(v)
+	if err == nil {
+		err = s.atEnd(data)
 	}
-	if o.Decoder.Strict {
-		return atEnd(s.d)
+	if err != nil {
+		return explain(err, data)
 	}
 	return nil
-}
-
-// withLengthHint returns err. If err is a type that does not fit, and data begins with its own
-// length, it adds a hint: data then seems to be a packet of a stream with its length, and most
-// small lengths are also the header of some type.
-func withLengthHint(err error, data []byte) error {
-	var at *gdwire.Error
-	var wrong *TypeError
-	if errors.As(err, &at) && at.Offset == 0 && errors.As(err, &wrong) && wrong.Err == gdwire.ErrType &&
-		len(data) > 4 && int64(binary.LittleEndian.Uint32(data)) == int64(len(data)-4) {
-		wrong.Err = fmt.Errorf("%w; the data begins with its length: see package stream", gdwire.ErrType)
-	}
-	return err
 }
 
 // UnmarshalDecode decodes the next value of d, also inside a container, into the

@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -106,11 +107,16 @@ func TestUnmarshalArguments(t *testing.T) {
 	var n int
 	require.EqualError(t, Unmarshal(nil, &n), "gdwire: offset 0, $: unexpected EOF")
 	require.ErrorIs(t, Unmarshal(b[:6], &n), io.ErrUnexpectedEOF)
-	more := append(b, 1, 2, 3)
-	require.NoError(t, Unmarshal(more, &n))
-	strict := &Options{Decoder: gdwire.DecoderOptions{Strict: true}}
-	require.NoError(t, Unmarshal(b, &n, *strict))
-	require.ErrorIs(t, Unmarshal(more, &n, *strict), gdwire.ErrStrict)
+	for _, o := range []Options{{}, {Decoder: gdwire.DecoderOptions{Strict: true}}, {Decoder: gdwire.DecoderOptions{OneValue: true}}} {
+		require.NoError(t, Unmarshal(b, &n, o))
+		for _, v := range []any{&n, new(any), new(Raw)} {
+			err := Unmarshal(append(b, 1, 2, 3), v, o)
+			require.EqualError(t, err, "gdwire: offset 8, $: 3 bytes after the value")
+			require.Equal(t, o.Decoder.Strict, errors.Is(err, gdwire.ErrStrict))
+			require.Equal(t, err, Validate(append(b, 1, 2, 3), o))
+			require.EqualError(t, UnmarshalRead(bytes.NewReader(append(b, 1, 2, 3)), v, o), "gdwire: offset 8, $: bytes after the value")
+		}
+	}
 	d := gdwire.NewDecoder(&oneByteReader{}, nil)
 	require.Equal(t, io.EOF, UnmarshalDecode(d, &n))
 	require.Equal(t, io.EOF, UnmarshalDecode(d, new(celsius)))

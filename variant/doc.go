@@ -45,7 +45,10 @@
 //		fmt.Println(save.Player.Name)
 //	}
 //
-// [Unmarshal] and [Marshal] work on a packet in memory. [UnmarshalDecode] and
+// A call that takes a whole input ([Unmarshal], [UnmarshalRead], [Validate]) accepts exactly what it
+// asks for. A call that takes a Decoder reads the next value.
+//
+// [UnmarshalFirst] is for values that follow each other in memory. [UnmarshalDecode] and
 // [MarshalEncode] work anywhere in a stream, such as a packet of a *stream.Conn.
 // [Elements] and [Entries] read containers of any size one record at a time.
 //
@@ -126,6 +129,11 @@
 // a value, this error wraps a [*TypeError]:
 //
 //	gdwire: offset 52, $.player.hp: String into Go int32 (Player.HP)
+//
+// If the data of Unmarshal, UnmarshalFirst or UnmarshalRead is no value but a file with lengths, a
+// compressed or encrypted file, or JSON, the error also says how it is read:
+//
+//	gdwire: offset 0, $: serialized objects are not allowed; the data is 2 values after their lengths: read them with package stream
 //
 // # Memory
 //

@@ -55,12 +55,13 @@ func FuzzUnmarshal(f *testing.F) {
 	})
 }
 
-// requireStable decodes b into a result of variable, encodes it and decodes it again.
+// requireStable decodes the value at the start of b into a result of variable, encodes it and decodes
+// it again.
 func requireStable(t testing.TB, b []byte, variable func() any, o *Options) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	v := variable()
-	err := Unmarshal(b, v, *o)
+	rest, err := UnmarshalFirst(b, v, *o)
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20+100*len(b)))
 	if err != nil {
@@ -68,6 +69,7 @@ func requireStable(t testing.TB, b []byte, variable func() any, o *Options) {
 		require.ErrorAs(t, err, &at, "%T", v)
 		return
 	}
+	require.Equal(t, len(rest) == 0, Unmarshal(b, variable(), *o) == nil, "%T: exactly one value", v)
 	once, err := Marshal(v, *o)
 	if errors.Is(err, gdwire.ErrType) || errors.Is(err, gdwire.ErrRange) || errors.Is(err, gdwire.ErrUTF8) {
 		// A typed container with elements of other types; text that is not a NodePath.

@@ -1,39 +1,47 @@
 package variant
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // UnmarshalFirst decodes the value at the start of data, as [Unmarshal] does, and returns the
 // bytes after it, for values that follow each other in memory. After an error it returns data.
 func UnmarshalFirst(data []byte, v any, opts ...Options) (rest []byte, err error) {
-	o := optionsOf(opts)
 	s := getDecoder()
 	defer s.release()
-	s.resetBytes(data, o)
-	if err := unexpectedEOF(s.unmarshal(v)); err != nil {
-		return data, err
+	s.resetBytes(data, optionsOf(opts))
+	if err := s.unmarshal(v); err != nil {
+		return data, explain(err, data)
 	}
 	return data[s.d.InputOffset():], nil
 }
 
-// UnmarshalRead decodes the first value of r into the variable that v points to. It can
-// read more of r than the value: to read several values, create one [gdwire.Decoder] and
-// call [UnmarshalDecode] for each. If r is empty, it returns io.EOF.
+// UnmarshalRead decodes the content of r up to io.EOF, which must be exactly one value, into the
+// variable that v points to. To read the next value of a connection, use [UnmarshalDecode]:
+// UnmarshalRead does not return while a connection stays open. If r is empty, it returns io.EOF.
 //
-// It returns as soon as the value has arrived. With Strict it reads r to its end, and
-// bytes after the value are an error.
+// After an error of the content it reads up to 1 MiB of r, if r can be a file with lengths.
 func UnmarshalRead(r io.Reader, v any, opts ...Options) error {
-	o := optionsOf(opts)
+	o := *optionsOf(opts)
+	o.Decoder.OneValue = false // which would hide the bytes after the value
+	var g wire.Guess
+	r = io.TeeReader(r, &g)
 	d := gdwire.NewDecoder(r, &o.Decoder)
 	defer d.Release()
-	if err := UnmarshalDecode(d, v, *o); err != nil || !o.Decoder.Strict {
-		return err
+	err := UnmarshalDecode(d, v, o)
+	if err == nil {
+		err = atEOF(d)
 	}
-	return atEnd(d)
+	if at, ok := err.(*gdwire.Error); ok {
+		return withHint(at, &g, readOn(r, &g))
+	}
+	return err
 }
 
 // Validate returns nil if data is one complete value and nothing else, and otherwise an
@@ -43,13 +51,14 @@ func Validate(data []byte, opts ...Options) error {
 	s := getDecoder()
 	defer s.release()
 	s.resetBytes(data, optionsOf(opts))
-	if err := unexpectedEOF(s.d.SkipValue()); err != nil {
-		return err
+	err := s.d.SkipValue()
+	switch err {
+	case nil:
+		return s.atEnd(data)
+	case io.EOF:
+		return noValueError()
 	}
-	if end := s.d.InputOffset(); end < int64(len(data)) {
-		return &gdwire.Error{Offset: end, Path: "$", Err: fmt.Errorf("%d bytes after the value", int64(len(data))-end)}
-	}
-	return nil
+	return err
 }
 
 // MarshalAppend appends the encoding of v to dst. After an error it returns dst.
@@ -79,23 +88,78 @@ func MarshalWrite(w io.Writer, v any, opts ...Options) error {
 	return e.Close()
 }
 
-// unexpectedEOF returns err, or for io.EOF an Error: data in memory without a value is not
-// the end of a stream.
-func unexpectedEOF(err error) error {
-	if err == io.EOF {
-		return &gdwire.Error{Path: "$", Err: io.ErrUnexpectedEOF}
+// noValueError returns the error for data in memory without a value, which is not the end of a stream.
+func noValueError() error { return &gdwire.Error{Path: "$", Err: io.ErrUnexpectedEOF} }
+
+// atEnd returns an error if bytes of data follow the value that s has read.
+func (s *decoder) atEnd(data []byte) error {
+	end := s.d.InputOffset()
+	if end == int64(len(data)) {
+		return nil
 	}
-	return err
+	return bytesAfter(fmt.Sprintf("%d bytes after the value", int64(len(data))-end), end, s.options.Strict)
 }
 
-// atEnd returns an error if bytes follow the value that d has read.
-func atEnd(d *gdwire.Decoder) error {
-	switch _, err := d.ReadToken(); err {
-	case io.EOF:
+// atEOF returns an error if bytes follow the value that d has read from a Reader.
+func atEOF(d *gdwire.Decoder) error {
+	end := d.InputOffset()
+	_, err := d.PeekType()
+	if err == io.EOF {
 		return nil
-	case nil: // from a Reader, where another value could follow
-		return d.WrapError(fmt.Errorf("%w: bytes after the value", gdwire.ErrStrict))
-	default:
+	}
+	if _, invalid := err.(*gdwire.Error); err != nil && !invalid {
+		return err // of the Reader
+	}
+	return bytesAfter("bytes after the value", end, d.Options().Strict)
+}
+
+// bytesAfter returns an Error with a text for bytes after a value, which ends at offset end. With
+// Strict it is an ErrStrict, as if the Decoder had read on.
+func bytesAfter(text string, end int64, strict bool) error {
+	err := errors.New(text)
+	if strict {
+		err = &reason{gdwire.ErrStrict, text}
+	}
+	return &gdwire.Error{Offset: end, Path: "$", Err: err}
+}
+
+// maxReadOn is the number of bytes of a Reader that are read for a hint.
+const maxReadOn = 1 << 20
+
+// readOn reads r, which writes to g, to its end, and reports whether it has reached it. It ends
+// earlier as soon as r returns nothing, or what has been read cannot be the start of up to maxReadOn
+// bytes of packets.
+func readOn(r io.Reader, g *wire.Guess) bool {
+	b := make([]byte, 4<<10)
+	for g.Missing() <= maxReadOn-g.Size() {
+		if n, err := r.Read(b); err != nil || n == 0 {
+			return err == io.EOF
+		}
+	}
+	return false
+}
+
+// withHint returns the Error err of an input, of which g has seen the start or all. It adds a hint if
+// the input seems to be no value but a file of another kind. The hint of the Decoder, which knows
+// only the first four bytes, is replaced. A valid value that does not fit a Go variable inside the
+// caller's variable gets no hint: a few short values begin with a number that could be a length.
+func withHint(err *gdwire.Error, g *wire.Guess, all bool) error {
+	hint := g.Hint(all)
+	var inside *TypeError
+	if hint == "" || err.Path != "$" && errors.As(err, &inside) {
 		return err
 	}
+	text := strings.TrimSuffix(err.Err.Error(), wire.Hint(g.First()))
+	return &gdwire.Error{Offset: err.Offset, Path: err.Path, Err: &reason{err.Err, text + hint}}
+}
+
+// explain returns err, an error of the value at the start of data, with a hint if there is one.
+func explain(err error, data []byte) error {
+	if err == io.EOF {
+		return noValueError()
+	}
+	if at, ok := err.(*gdwire.Error); ok {
+		return withHint(at, wire.GuessOf(data), true)
+	}
+	return err
 }

@@ -51,18 +51,23 @@ func TestUnmarshalFirst(t *testing.T) {
 func TestUnmarshalRead(t *testing.T) {
 	strict := variant.Options{Decoder: gdwire.DecoderOptions{Strict: true}}
 	packet := marshal(t, []any{int64(1), "two"})
-	long := append(bytes.Clone(packet), 0, 0, 0, 0)
+	long := append(bytes.Clone(packet), make([]byte, 12)...)
 	errTape := errors.New("tape")
 	for _, c := range []struct {
 		name  string
 		input io.Reader
 		opts  []variant.Options
 		is    error
+		text  string
 	}{
 		{name: "one value", input: bytes.NewReader(packet)},
 		{name: "byte by byte", input: iotest.OneByteReader(bytes.NewReader(packet))},
-		{name: "an error after the value", input: io.MultiReader(iotest.OneByteReader(bytes.NewReader(packet)), iotest.ErrReader(errTape))},
-		{name: "bytes after it", input: bytes.NewReader(long)},
+		{name: "an end with the last bytes", input: iotest.DataErrReader(bytes.NewReader(packet))},
+		{name: "an error after the value", input: io.MultiReader(iotest.OneByteReader(bytes.NewReader(packet)), iotest.ErrReader(errTape)), is: errTape},
+		{name: "bytes after it", input: bytes.NewReader(long), text: "gdwire: offset 28, $: bytes after the value"},
+		{name: "a byte after it", input: iotest.OneByteReader(bytes.NewReader(long[:len(packet)+1])), text: "gdwire: offset 28, $: bytes after the value"},
+		{name: "unknown bytes after it", input: bytes.NewReader(append(bytes.Clone(packet), "JUNKJUNK"...)), text: "gdwire: offset 28, $: bytes after the value"},
+		{name: "bytes after it and OneValue", input: bytes.NewReader(long), opts: []variant.Options{{Decoder: gdwire.DecoderOptions{OneValue: true}}}, text: "gdwire: offset 28, $: bytes after the value"},
 		{name: "strict", input: bytes.NewReader(packet), opts: []variant.Options{strict}},
 		{name: "bytes after it, strict", input: iotest.OneByteReader(bytes.NewReader(long)), opts: []variant.Options{strict}, is: gdwire.ErrStrict},
 		{name: "empty", input: strings.NewReader(""), is: io.EOF},
@@ -72,7 +77,14 @@ func TestUnmarshalRead(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var v []any
 			err := variant.UnmarshalRead(c.input, &v, c.opts...)
-			require.ErrorIs(t, err, c.is)
+			switch {
+			case c.text != "":
+				require.EqualError(t, err, c.text)
+			case c.is != nil:
+				require.ErrorIs(t, err, c.is)
+			default:
+				require.NoError(t, err)
+			}
 			if c.is == nil {
 				require.Equal(t, []any{int64(1), "two"}, v)
 			}

@@ -58,6 +58,20 @@ func TestREADME(t *testing.T) {
 	require.True(t, strings.HasPrefix(readme, "gdwire "), "one sentence first")
 }
 
+// The rule of whole inputs is the same sentence in the documentation of all packages whose calls it
+// explains.
+func TestRuleOfWholeInputs(t *testing.T) {
+	const rule = "A call that takes a whole input (Unmarshal, UnmarshalRead, Validate) accepts exactly what it asks for. " +
+		"A call that takes a Decoder reads the next value."
+	links := strings.NewReplacer("[", "", "]", "")
+	for _, name := range []string{"doc.go", "variant/doc.go", "stream/doc.go"} {
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../..", name), nil, parser.ParseComments)
+		require.NoError(t, err)
+		text := strings.Join(strings.Fields(links.Replace(f.Doc.Text())), " ")
+		require.True(t, strings.Contains(text, rule), name)
+	}
+}
+
 // TestREADMEOutput runs the README's programs and compares what they print.
 func TestREADMEOutput(t *testing.T) {
 	t.Chdir("../..")

@@ -1,10 +1,27 @@
 package wire
 
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
 // Hint returns what the input probably is if it begins with the four bytes of first in place
 // of a header, for messages, or "". It needs no other bytes, so that the text of an error does
-// not depend on how they arrive.
+// not depend on how they arrive. [Guess.Hint] knows more of the input.
 func Hint(first uint32) string {
-	switch string(le.AppendUint32(nil, first)) {
+	if hint := foreign(le.AppendUint32(nil, first)); hint != "" {
+		return hint
+	}
+	if first <= 1<<24 && first%4 == 0 { // as nearly all lengths are
+		return "; perhaps the input begins with its length: see package stream"
+	}
+	return ""
+}
+
+// foreign returns the hint for an input that begins with head and is no Variant, or "".
+func foreign(head []byte) string {
+	switch string(head) {
 	case "GCPF":
 		return "; GCPF: a compressed file, see package fileaccess"
 	case "GDEC":
@@ -14,16 +31,121 @@ func Hint(first uint32) string {
 	case "RSCC":
 		return "; RSCC: a compressed resource, not a value"
 	}
-	isText := true
-	for i := range 4 {
-		c := byte(first >> (8 * i))
-		isText = isText && (c >= ' ' && c <= '~' || c == '\n' || c == '\r' || c == '\t')
+	for _, c := range head {
+		if (c < ' ' || c > '~') && c != '\n' && c != '\r' && c != '\t' {
+			return ""
+		}
 	}
-	switch {
-	case isText:
-		return "; the input is text: for JSON, see package gdjson"
-	case first <= 1<<24 && first%4 == 0: // as nearly all lengths are
-		return "; perhaps the input begins with its length: see package stream"
+	if len(head) == 0 {
+		return ""
+	}
+	return "; the input is text: for JSON, see package gdjson"
+}
+
+// A Guess tells what an input is that is not one value. It is written in pieces of any size, in a
+// time that grows with the number of the lengths in it. The zero value is ready.
+type Guess struct {
+	head        [headerSize]byte
+	size        int64
+	little, big packets
+}
+
+const headerSize = 4
+
+// GuessOf returns the Guess for all of an input.
+func GuessOf(input []byte) *Guess {
+	g := new(Guess)
+	_, _ = g.Write(input)
+	return g
+}
+
+// Write adds the next bytes of the input. It returns no error.
+func (g *Guess) Write(b []byte) (int, error) {
+	if g.size < headerSize {
+		copy(g.head[g.size:], b)
+	}
+	g.size += int64(len(b))
+	g.little.follow(b, binary.LittleEndian)
+	g.big.follow(b, binary.BigEndian)
+	return len(b), nil
+}
+
+// Missing returns the number of bytes that must at least follow if the input consists of packets
+// with lengths and goes on, or math.MaxInt64 if it does not consist of packets.
+func (g *Guess) Missing() int64 { return min(g.little.missing(), g.big.missing()) }
+
+// Size returns the number of bytes written.
+func (g *Guess) Size() int64 { return g.size }
+
+// Hint returns the hint at another package if the input begins like another kind of file, or, if
+// all of it has been written, if it consists of packets with lengths. Otherwise it returns "".
+func (g *Guess) Hint(all bool) string {
+	if hint := foreign(g.head[:min(g.size, headerSize)]); hint != "" || !all {
+		return hint
+	}
+	if n := g.little.complete(); n > 0 {
+		return lengthsHint(n, "length", "package stream")
+	}
+	if n := g.big.complete(); n > 0 {
+		return lengthsHint(n, "big-endian length", "package stream and BigEndianLength")
 	}
 	return ""
+}
+
+// First returns the first four bytes as Hint takes them.
+func (g *Guess) First() uint32 { return le.Uint32(g.head[:]) }
+
+// lengthsHint returns the hint for n values after their lengths.
+func lengthsHint(n int, length, reader string) string {
+	if n == 1 {
+		return fmt.Sprintf("; the data is 1 value after its %s: read it with %s", length, reader)
+	}
+	return fmt.Sprintf("; the data is %d values after their %ss: read them with %s", n, length, reader)
+}
+
+// packets follows the lengths of packets through an input.
+type packets struct {
+	count  int              // that have begun
+	left   int64            // bytes of the latest packet that have not been seen
+	length [headerSize]byte // of the next packet, as far as it has been seen
+	seen   int              // bytes of length
+	wrong  bool             // a length is less than that of any value
+}
+
+// follow reads the lengths in b, the next bytes of the input.
+func (p *packets) follow(b []byte, order binary.ByteOrder) {
+	for len(b) > 0 && !p.wrong {
+		if p.left > 0 {
+			n := min(p.left, int64(len(b)))
+			p.left -= n
+			b = b[n:]
+			continue
+		}
+		n := copy(p.length[p.seen:], b)
+		p.seen += n
+		b = b[n:]
+		if p.seen == headerSize {
+			p.count, p.seen, p.left = p.count+1, 0, int64(order.Uint32(p.length[:]))
+			p.wrong = p.left < headerSize // with which each value begins
+		}
+	}
+}
+
+// missing returns the number of bytes that complete the latest packet, or the next length.
+func (p *packets) missing() int64 {
+	switch {
+	case p.wrong:
+		return math.MaxInt64
+	case p.left > 0:
+		return p.left
+	}
+	return int64(headerSize - p.seen)
+}
+
+// complete returns the number of packets that are the input from its first to its last byte, or 0.
+func (p *packets) complete() int {
+	if p.wrong || p.left > 0 || p.seen > 0 {
+		return 0
+	}
+	return p.count
 }
