@@ -127,8 +127,8 @@ func (e *Encoder) Reset(w io.Writer) {
 }
 
 // ResetBytes discards the state of e as Reset does, and makes it append to b instead of
-// writing to a Writer. Bytes returns the result. The size of containers of [Unknown] count is
-// not limited.
+// writing to a Writer. Bytes returns the result. e can write to all of the capacity of b, also
+// after the output. The size of containers of [Unknown] count is not limited.
 func (e *Encoder) ResetBytes(b []byte) {
 	e.restartBytes(b)
 	e.reset()

@@ -61,7 +61,8 @@ func Validate(data []byte, opts ...Options) error {
 	return err
 }
 
-// MarshalAppend appends the encoding of v to dst. After an error it returns dst.
+// MarshalAppend appends the encoding of v to dst. After an error it returns dst. It can write to
+// all of the capacity of dst, also after the encoding.
 func MarshalAppend(dst []byte, v any, opts ...Options) ([]byte, error) {
 	s := getEncoder()
 	defer s.release()
