@@ -319,7 +319,7 @@ var comparisons = []comparison{
 		reads(t, newOf([2]string{}), `["a","b","c"]`, refused, []string{"a", "b", "c"}, refused)
 		reads(t, newOf([2]string{}), `["a"]`, refused, []string{"a"}, refused)
 	}},
-	{"elements of slices", "zeroed first", "the same, but memory is reused", func(t *testing.T) {
+	{"elements of slices", "zeroed first", "the same", func(t *testing.T) {
 		type element struct{ A, B int }
 		v := func() any { return &[]element{{1, 2}, {3, 4}} }
 		reads(t, v, `[{"A":5}]`, []element{{5, 0}}, []any{pairs("a", 5)}, []element{{5, 0}})
@@ -329,7 +329,8 @@ var comparisons = []comparison{
 		require.NoError(t, err)
 		require.NoError(t, variant.Unmarshal(wire, &lists))
 		require.Equal(t, [][]int64{{7}}, lists)
-		require.Same(t, inner, &lists[0][0])
+		require.NotSame(t, inner, &lists[0][0])
+		inner = &lists[0][0]
 		require.NoError(t, json.Unmarshal([]byte(`[[8]]`), &lists))
 		require.NotSame(t, inner, &lists[0][0])
 	}},

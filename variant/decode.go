@@ -59,10 +59,8 @@ type decoder struct {
 	maxMemory     int64                 // Options.MaxMemory
 	memoryLeft    int64                 // the part of maxMemory that is not charged yet
 	foundDouble   *bool                 // Options.FoundDoubleReals
-	// zeroFirst is set if the next variable is an element of a reused slice, or of an
-	// array. It is decoded as if it were made zero first, except that slices in it keep
-	// their memory: the entries of an old map, for example, are not merged with the new map.
-	zeroFirst bool
+	// reused has the memory of slices that this call has read into: see reuse.
+	reused []memory
 	// peekFirst is set after a typed read has failed, usually because of a nil. From then on,
 	// the type of the next value is checked before a typed read: an Error for each of a
 	// million nils takes long.
@@ -123,7 +121,7 @@ func (s *decoder) begin(o *Options) {
 	case s.maxMemory < 0:
 		s.maxMemory = math.MaxInt64
 	}
-	s.memoryLeft, s.zeroFirst, s.peekFirst, s.depth = s.maxMemory, false, false, 0
+	s.memoryLeft, s.reused, s.peekFirst, s.depth = s.maxMemory, s.reused[:0], false, 0
 }
 
 // release returns s to the pool.
@@ -271,8 +269,7 @@ func (s *decoder) leave() error {
 	return s.d.ReadEnd()
 }
 
-// A decodeFunc reads the next value into x, a variable of the plan's type. It leaves
-// s.zeroFirst unchanged, unless it returns an error: that ends the call of Unmarshal.
+// A decodeFunc reads the next value into x, a variable of the plan's type.
 type decodeFunc func(s *decoder, x variable) error
 
 // reflected returns a decodeFunc or encodeFunc that calls do with the variable, of type t, as a
@@ -614,9 +611,6 @@ func (s *decoder) unmarshalText(v reflect.Value) error {
 	if err != nil {
 		return err
 	}
-	if s.zeroFirst {
-		v.SetZero()
-	}
 	if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
 		return s.fail(gdwire.TypeString, v.Type(), err)
 	}
@@ -633,9 +627,6 @@ func decodeUnmarshaler(s *decoder, v reflect.Value) error {
 	before := s.position()
 	if s.d.PeekKind() == gdwire.KindDictKey {
 		before.index++ // the key of the next pair
-	}
-	if s.zeroFirst {
-		v.SetZero()
 	}
 	if err := v.Addr().Interface().(Unmarshaler).UnmarshalVariant(s.d); err != nil {
 		return s.methodError(v, typ, before, err)
@@ -693,7 +684,7 @@ func (s *decoder) position() position {
 
 // makePointerDecoder returns the function that decodes a t, a pointer. A nil makes the pointer
 // nil. Other values are decoded into the variable that it points to, or into a new variable if
-// it is nil or its old value must not be merged.
+// it is nil.
 func (b decodePlanner) makePointerDecoder(t reflect.Type, wire gdwire.Type) (decodeFunc, error) {
 	if err := checkPointer(t); err != nil {
 		return nil, err
@@ -709,7 +700,7 @@ func (b decodePlanner) makePointerDecoder(t reflect.Type, wire gdwire.Type) (dec
 			v.SetZero()
 			return s.d.ReadNil()
 		}
-		if v.IsNil() || s.zeroFirst { // the program can have kept the old pointer
+		if v.IsNil() {
 			if err := s.charge(t, size); err != nil {
 				return err
 			}
@@ -740,11 +731,8 @@ func decodeAny(s *decoder, v reflect.Value) error {
 
 // decodeInterface decodes into the variable that the pointer in an interface with methods
 // points to. If the interface holds no pointer, the type to decode into is unknown, which is an
-// error. Elements that are made zero first hold none.
+// error. Elements, which are made zero first, hold none.
 func decodeInterface(s *decoder, v reflect.Value) error {
-	if s.zeroFirst {
-		v.SetZero()
-	}
 	if p := v.Elem(); v.IsNil() || p.Kind() != reflect.Pointer || p.IsNil() {
 		return s.nilOrTypeError(v, nil)
 	}

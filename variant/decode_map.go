@@ -73,11 +73,10 @@ func (b decodePlanner) makeMapDecoder(t reflect.Type) (decodeFunc, error) {
 		if err := s.enter(t); err != nil {
 			return err
 		}
-		m := mapDecoder{s: s, typ: t, sizes: sizes, key: key, elem: elem.do, zeroFirst: s.zeroFirst}
+		m := mapDecoder{s: s, typ: t, sizes: sizes, key: key, elem: elem.do}
 		if err := m.decode(v, n); err != nil {
 			return err
 		}
-		s.zeroFirst = m.zeroFirst
 		s.depth--
 		return s.d.ReadEnd()
 	}), err
@@ -89,14 +88,13 @@ type mapDecoder struct {
 	typ       reflect.Type
 	sizes     mapSizes
 	key, elem decodeFunc
-	zeroFirst bool
 }
 
 // decode reads n pairs into v. Entries of v with other keys remain. For a key that v
 // already has, the value is read into a copy of the existing value.
 func (m *mapDecoder) decode(v reflect.Value, n int) error {
 	charged := m.sizes.of(v.Len())
-	if v.IsNil() || m.zeroFirst { // the program can have kept the old map
+	if v.IsNil() {
 		room := m.s.grow(0, n, m.sizes.slot+m.sizes.apart)
 		if room <= groupSlots {
 			room = 0 // allocated with the first entry
@@ -107,7 +105,6 @@ func (m *mapDecoder) decode(v reflect.Value, n int) error {
 		}
 		v.Set(reflect.MakeMapWithSize(m.typ, room))
 	}
-	m.s.zeroFirst = false
 	// The variables for the key and the value. Maps inside them charge their own.
 	if err := m.s.charge(m.typ, int64(m.typ.Key().Size()+m.typ.Elem().Size())); err != nil {
 		return err

@@ -30,7 +30,8 @@ func (b decodePlanner) makeSliceDecoder(t reflect.Type) (decodeFunc, error) {
 	if err != nil {
 		return nil, err
 	}
-	packed := makePackedDecoders(t, elem)
+	l := &listDecoder{t, elem, t.Elem().Size(), keepsOld(t.Elem())}
+	packed := l.packedDecoders()
 	if t.Elem() == stringType {
 		packed[gdwire.TypePackedStringArray] = func(s *decoder, x variable, t packedStart) error {
 			return s.strings(pointer[[]string](x), t.n)
@@ -46,7 +47,10 @@ func (b decodePlanner) makeSliceDecoder(t reflect.Type) (decodeFunc, error) {
 			if err != nil {
 				return err
 			}
-			return s.readElements(x, t, n, elem)
+			if _, most := lenCap(x); most > 0 {
+				l.reuse(s, x, most)
+			}
+			return l.decode(s, x, n)
 		case packed[typ] == nil:
 			return s.nilOrTypeError(valueOf(x, t), nil)
 		}
@@ -54,46 +58,112 @@ func (b decodePlanner) makeSliceDecoder(t reflect.Type) (decodeFunc, error) {
 		if err != nil {
 			return err
 		}
+		if _, most := lenCap(x); most > 0 {
+			l.reuse(s, x, most)
+		}
 		return packed[typ](s, x, packedStartOf(tok))
 	}, nil
 }
 
-// readElements reads the n elements and the End of an Array or PackedStringArray into x, a
-// slice of type t. It reuses the slice's memory.
-func (s *decoder) readElements(x variable, t reflect.Type, n int, elem *plan[decodeFunc]) error {
-	if err := s.enter(t); err != nil {
+// A listDecoder reads the elements of a slice or array.
+type listDecoder struct {
+	typ      reflect.Type
+	elem     *plan[decodeFunc]
+	size     uintptr // of an element
+	keepsOld bool    // see keepsOld
+}
+
+// decode reads the n elements and the End of an Array or PackedStringArray into the slice or array
+// x. An array has n elements.
+func (l *listDecoder) decode(s *decoder, x variable, n int) error {
+	if err := s.enter(l.typ); err != nil {
 		return err
 	}
-	zeroFirst := s.zeroFirst
-	if err := s.readEachElement(x, t, n, elem.do); err != nil {
+	read := l.readSlice
+	if l.typ.Kind() == reflect.Array {
+		read = l.readArray
+	}
+	if err := read(s, x, n); err != nil {
 		return err
 	}
-	s.zeroFirst = zeroFirst
 	return s.leave()
 }
 
-// readEachElement reads n elements into x, a slice of type t. After an error, x has the
-// elements before it.
-func (s *decoder) readEachElement(x variable, t reflect.Type, n int, elem decodeFunc) error {
-	size := t.Elem().Size()
+// memory is the memory of a slice up to its capacity, by its first address and the address after
+// it.
+type memory struct{ start, end uintptr }
+
+// maxReused is the maximum number of slices whose memory a call reuses.
+const maxReused = 16
+
+// reuse makes x, a slice with a capacity of n, nil if its memory overlaps that of another slice
+// which this call has read. Otherwise the next value can be read into the memory of x. Slices in
+// elements of lists are nil already, so few slices have memory.
+func (l *listDecoder) reuse(s *decoder, x variable, n int) {
+	v := valueOf(x, l.typ)
+	m := memory{start: v.Pointer()}
+	m.end = m.start + uintptr(n)*l.size
+	overlaps := func(other memory) bool { return m.start < other.end && other.start < m.end }
+	if len(s.reused) == maxReused || slices.ContainsFunc(s.reused, overlaps) {
+		v.SetZero()
+		return
+	}
+	s.reused = append(s.reused, m)
+}
+
+// keepsOld reports whether a variable of type t can have parts of its old value after it has been
+// decoded. Elements of such types are made zero first. Nothing that they refer to is reused: other
+// elements, or copies that the program has kept, can refer to it, too.
+func keepsOld(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	switch t.Kind() {
+	case reflect.Array, reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice, reflect.Struct:
+		return ownTypes[t] == nil || p.Implements(unmarshalerType)
+	}
+	return p.Implements(unmarshalerType) || p.Implements(textUnmarshalerType)
+}
+
+// clearedAtOnce is the number of old elements that readSlice makes zero with one call.
+const clearedAtOnce = 64
+
+// readSlice reads n elements into the slice x. After an error, x has the elements before it.
+func (l *listDecoder) readSlice(s *decoder, x variable, n int) error {
 	_, old := lenCap(x) // elements before this index can have values
 	if n == 0 && old == 0 {
-		valueOf(x, t).Set(reflect.MakeSlice(t, 0, 0))
+		valueOf(x, l.typ).Set(reflect.MakeSlice(l.typ, 0, 0))
 	}
 	have := min(n, old)
 	setLen(x, have)
-	all := sliceData(x)
+	clean := 0 // old elements before this index are zero
+	if !l.keepsOld {
+		clean = -1
+	}
+	all, size, read := sliceData(x), l.size, l.elem.do
 	for i := range n {
 		if i == have {
-			if err := s.growSlice(valueOf(x, t), n); err != nil {
+			if err := s.growSlice(valueOf(x, l.typ), n); err != nil {
 				return err
 			}
 			have, _ = lenCap(x)
-			all = sliceData(x)
+			all, clean = sliceData(x), -1
 		}
-		s.zeroFirst = i < old
-		if err := elem(s, elemAt(all, i, size)); err != nil {
+		if i == clean {
+			clean = min(i+clearedAtOnce, have)
+			valueOf(x, l.typ).Slice(i, clean).Clear()
+		}
+		if err := read(s, elemAt(all, i, size)); err != nil {
 			setLen(x, i)
+			return err
+		}
+	}
+	return nil
+}
+
+// readArray reads the n elements of the array x.
+func (l *listDecoder) readArray(s *decoder, x variable, n int) error {
+	valueOf(x, l.typ).SetZero()
+	for i := range n {
+		if err := l.elem.do(s, elemAt(x, i, l.size)); err != nil {
 			return err
 		}
 	}
@@ -152,9 +222,9 @@ func (b decodePlanner) makeArrayDecoder(t reflect.Type, wire gdwire.Type) (decod
 	if err != nil {
 		return nil, err
 	}
-	packed := makePackedDecoders(t, elem)
+	l := &listDecoder{t, elem, t.Elem().Size(), keepsOld(t.Elem())}
+	packed := l.packedDecoders()
 	m, isMath := componentsOf(t)
-	size := t.Elem().Size()
 	decode := func(s *decoder, x variable) error {
 		typ, err := s.d.PeekType()
 		switch {
@@ -172,23 +242,9 @@ func (b decodePlanner) makeArrayDecoder(t reflect.Type, wire gdwire.Type) (decod
 		case tok.Len() != int64(t.Len()):
 			return s.fail(typ, t, fmt.Errorf("%w: %d elements", gdwire.ErrCount, tok.Len()))
 		case typ != gdwire.TypeArray:
-			if err := packed[typ](s, x, packedStartOf(tok)); err != nil {
-				return err
-			}
-			return s.d.ReadEnd()
+			return packed[typ](s, x, packedStartOf(tok))
 		}
-		if err := s.enter(t); err != nil {
-			return err
-		}
-		zeroFirst := s.zeroFirst
-		s.zeroFirst = true
-		for i := range t.Len() {
-			if err := elem.do(s, elemAt(x, i, size)); err != nil {
-				return err
-			}
-		}
-		s.zeroFirst = zeroFirst
-		return s.leave()
+		return l.decode(s, x, t.Len())
 	}
 	if isMath {
 		if typ := m.expectedType(wire); typ != 0 {
@@ -298,34 +354,24 @@ func packedStartOf(t gdwire.Token) packedStart { return packedStart{t.Type(), t.
 // as many elements as it has, without the End.
 type bulkFunc func(s *decoder, v reflect.Value, t packedStart) error
 
-// packedFuncs has the functions that read packed arrays into a list, as a bulkFunc does, by the
-// types that it can hold.
+// packedFuncs has the functions that read all elements and the End of a packed array into a list, by
+// the types that it can hold.
 type packedFuncs [gdwire.TypeInputEvent + 1]func(s *decoder, x variable, t packedStart) error
 
-// makePackedDecoders returns the packedFuncs of list, a slice or array whose elements have the
-// plan elem.
-func makePackedDecoders(list reflect.Type, elem *plan[decodeFunc]) *packedFuncs {
+// packedDecoders returns the packedFuncs of the list.
+func (l *listDecoder) packedDecoders() *packedFuncs {
 	var all packedFuncs
-	for typ, bulk := range bulkFuncs(list.Elem()) {
-		all[typ] = func(s *decoder, x variable, t packedStart) error { return bulk(s, valueOf(x, list), t) }
-	}
-	all[gdwire.TypePackedStringArray] = func(s *decoder, x variable, t packedStart) error {
-		return s.packedStrings(x, list, t, elem)
-	}
-	return &all
-}
-
-// packedStrings reads the PackedStringArray that starts with t into the list x.
-func (s *decoder) packedStrings(x variable, list reflect.Type, t packedStart, elem *plan[decodeFunc]) error {
-	if list.Kind() == reflect.Slice {
-		return s.readElements(x, list, t.n, elem)
-	}
-	for i := range list.Len() {
-		if err := elem.do(s, elemAt(x, i, list.Elem().Size())); err != nil {
+	for typ, bulk := range bulkFuncs(l.typ.Elem()) {
+		all[typ] = func(s *decoder, x variable, t packedStart) error {
+			err := bulk(s, valueOf(x, l.typ), t)
+			if err == nil && l.typ.Kind() == reflect.Array {
+				err = s.d.ReadEnd()
+			}
 			return err
 		}
 	}
-	return nil
+	all[gdwire.TypePackedStringArray] = func(s *decoder, x variable, t packedStart) error { return l.decode(s, x, t.n) }
+	return &all
 }
 
 // bulkFuncs returns the functions that read packed arrays into lists of t. PackedStringArrays,

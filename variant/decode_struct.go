@@ -3,7 +3,6 @@ package variant
 import (
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/hook"
@@ -19,13 +18,11 @@ type fieldDecoder struct {
 
 // A structDecoder reads a struct.
 type structDecoder struct {
-	typ        reflect.Type
-	fields     []*fieldDecoder
-	info       *structFields
-	embed      *plan[decodeFunc] // of the values of an embedded map
-	math       *components       // nil if it cannot hold a math type
-	hasHidden  bool              // it has variables that are not reached by fields, or only by pointers
-	needsClear bool              // clear does something
+	typ    reflect.Type
+	fields []*fieldDecoder
+	info   *structFields
+	embed  *plan[decodeFunc] // of the values of an embedded map
+	math   *components       // nil if it cannot hold a math type
 }
 
 // makeStructDecoder returns the function that decodes a t, a struct, from a Dictionary, or from
@@ -55,48 +52,7 @@ func (b decodePlanner) makeStructDecoder(t reflect.Type) (decodeFunc, error) {
 	if m, ok := componentsOf(t); ok {
 		c.math = &m
 	}
-	c.hasHidden = info.hasHidden(t, nil)
-	c.needsClear = c.hasHidden || info.embed != nil
 	return c.decode, nil
-}
-
-// hasHidden reports whether t, the struct or a struct embedded at the given index, has
-// variables that are not encoded, or that are encoded but reached by a pointer.
-func (f *structFields) hasHidden(t reflect.Type, index []int) bool {
-	for i := range t.NumField() {
-		at := slices.Concat(index, []int{i})
-		isEmbedded := false
-		isField := slices.ContainsFunc(f.all, func(f field) bool {
-			isEmbedded = isEmbedded || len(f.index) > len(at) && slices.Equal(f.index[:len(at)], at)
-			return slices.Equal(f.index, at)
-		})
-		switch inner := t.Field(i); {
-		case isField, inner.Name == "_", f.embed != nil && slices.Equal(f.embed.index, at):
-		case !isEmbedded, inner.Type.Kind() == reflect.Pointer, f.hasHidden(inner.Type, at):
-			return true
-		}
-	}
-	return false
-}
-
-// clearNonFields makes everything in v zero except its fields. These are made zero when they
-// are decoded, or by clearUnread, so that their slices keep their memory.
-func (c *structDecoder) clearNonFields(v reflect.Value) {
-	if !c.hasHidden {
-		if f, ok := fieldOf(v, c.info.embed.index); ok {
-			f.SetZero()
-		}
-		return
-	}
-	old := reflect.New(c.typ).Elem()
-	old.Set(v)
-	v.SetZero()
-	for i := range c.fields {
-		if f, ok := fieldOf(v, c.fields[i].index); ok { // otherwise reached by a pointer
-			from, _ := fieldOf(old, c.fields[i].index)
-			f.Set(from)
-		}
-	}
 }
 
 // decode reads a struct. The keys of a Dictionary are usually in the order of the fields: decode
@@ -115,9 +71,6 @@ func (c *structDecoder) decode(s *decoder, x variable) error {
 	if err := s.enter(c.typ); err != nil {
 		return err
 	}
-	if s.zeroFirst && c.needsClear {
-		c.clearNonFields(valueOf(x, c.typ))
-	}
 	for i, f := range c.fields[:min(n, len(c.fields))] {
 		if !hook.ReadKey(s.d, &f.key) {
 			if isNext, err := c.readKeyOrRest(s, x, n, i); !isNext {
@@ -128,13 +81,9 @@ func (c *structDecoder) decode(s *decoder, x variable) error {
 			return withField(err, f.goName)
 		}
 	}
-	switch {
-	case n > len(c.fields):
+	if n > len(c.fields) {
 		_, err := c.readKeyOrRest(s, x, n, len(c.fields))
 		return err
-	case n < len(c.fields) && s.zeroFirst:
-		seen := c.newSeen(n)
-		c.clearUnread(valueOf(x, c.typ), &seen)
 	}
 	return s.leave()
 }
@@ -229,7 +178,6 @@ func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key []by
 			seen.keys = map[string]struct{}{}
 		}
 	}
-	read := next
 	for left := n; ; {
 		i := -1
 		if isText {
@@ -242,23 +190,19 @@ func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key []by
 			err = s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(c.fields[i].name)))
 		default:
 			seen.set(i)
-			next, read = i+1, read+1
+			next = i + 1
 			err = c.fields[i].decode(s, x)
 		}
 		if err != nil {
 			return err
 		}
 		if left--; left == 0 {
-			break
+			return nil
 		}
 		if key, isText, err = s.d.ReadText(); err != nil {
 			return err
 		}
 	}
-	if s.zeroFirst && read < len(c.fields) {
-		c.clearUnread(valueOf(x, c.typ), &seen)
-	}
-	return nil
 }
 
 // find returns the index of the field with the given name, or -1 if there is none. It
@@ -422,9 +366,6 @@ func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any, seen *s
 func (c *structDecoder) decodeArray(s *decoder, x variable, n int) error {
 	if err := s.enter(c.typ); err != nil {
 		return err
-	}
-	if s.zeroFirst && c.needsClear {
-		c.clearNonFields(valueOf(x, c.typ))
 	}
 	seen := c.newSeen(0)
 	for i := range n {

@@ -141,11 +141,12 @@
 // memory of the decoded values: 4 bytes of input can become an element of a large
 // struct. Slices and maps grow with the elements received, never by a declared count.
 //
-// Elements of slices and arrays are made zero first, but Unmarshal reuses the memory of
-// slices, including slices inside elements. It allocates new memory for pointers and maps
-// inside elements, so that copies of these that a program has kept do not change. Strings
-// of up to 32 bytes are allocated in blocks of 128 bytes; a block stays in memory as long
-// as any of its strings.
+// Unmarshal reuses the memory of slices, up to their capacity. Elements of slices and arrays
+// are made zero first: Unmarshal allocates new memory for slices, pointers and maps inside
+// elements, because other elements, and copies that a program has kept, can refer to the old
+// memory. If the memory of a slice overlaps that of another slice that the same call has read,
+// and after 16 slices, it allocates a new slice. Strings of up to 32 bytes are allocated in
+// blocks of 128 bytes; a block stays in memory as long as any of its strings.
 //
 // # Comparison with encoding/json/v2
 //
@@ -171,7 +172,7 @@
 //	number into any          float64                      int64 or float64, as encoded
 //	object into any          map[string]any               *Dictionary, ordered
 //	array too long, short    error                        error
-//	elements of slices       zeroed first                 the same, but memory is reused
+//	elements of slices       zeroed first                 the same
 //	entries of maps          merged                       merged
 //	MarshalJSONTo            must write one value         MarshalVariant must write one value
 package variant
