@@ -377,7 +377,7 @@ func (l *listDecoder) packedDecoders() *packedFuncs {
 // bulkFuncs returns the functions that read packed arrays into lists of t. PackedStringArrays,
 // which any list can be read from, are not among them.
 func bulkFuncs(t reflect.Type) map[gdwire.Type]bulkFunc {
-	if own := ownTypes[t]; own != nil && own.math == nil {
+	if own := ownTypes[t]; own != nil && own.math == nil || hasMethods(t) {
 		return nil // an int is no RID
 	}
 	if zero := reflect.Zero(t); zero.CanInt() || zero.CanUint() {
@@ -396,8 +396,8 @@ func bulkFuncs(t reflect.Type) map[gdwire.Type]bulkFunc {
 		}
 		return all
 	}
-	m, ok := componentsOf(t)
-	if !ok || m.leaf == reflect.Int32 || m.n > 4 {
+	m, ok := packedComponents(t)
+	if !ok || m.n > 4 {
 		return nil
 	}
 	double := [...]bulkFunc{1: readBulk[float64], 2: readBulk[[2]float64], 3: readBulk[[3]float64], 4: readBulk[[4]float64]}[m.n]

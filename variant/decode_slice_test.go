@@ -64,6 +64,18 @@ func TestTypeErrorsOfLists(t *testing.T) {
 		{name: "packed array's length", wire: []byte{1}, into: new([2]byte), err: `offset 0, $: PackedByteArray into Go [2]uint8: wrong count: 1 elements`, is: gdwire.ErrCount},
 		{name: "Vector3 into two", wire: Vector3{}, into: new(vec2), err: `offset 0, $: Vector3 into Go variant.vec2`, is: gdwire.ErrType},
 		{name: "Vector3 into ints", wire: Vector3{}, into: new([3]int32), err: `offset 0, $: Vector3 into Go [3]int32`, is: gdwire.ErrType},
+		{name: "Transform3D into Vector3s", wire: Transform3D{}, into: new([4]Vector3), err: `offset 0, $: Transform3D into Go [4]variant.Vector3`, is: gdwire.ErrType},
+		{name: "Basis into Vector3s", wire: Basis{}, into: new([3]Vector3), err: `offset 0, $: Basis into Go [3]variant.Vector3`, is: gdwire.ErrType},
+		{name: "Rect2 into Vector2s", wire: Rect2{}, into: new([2]Vector2), err: `offset 0, $: Rect2 into Go [2]variant.Vector2`, is: gdwire.ErrType},
+		{name: "Vector2i into an array of one", wire: Vector2i{}, into: new([1]Vector2i), err: `offset 0, $: Vector2i into Go [1]variant.Vector2i`, is: gdwire.ErrType},
+		{name: "PackedVector4Array into Vector2s", wire: []Vector4{{}}, into: new([][2]Vector2), err: `offset 0, $: PackedVector4Array into Go [][2]variant.Vector2`, is: gdwire.ErrType},
+		{name: "packed floats into structs", wire: []float64{1}, into: new([]struct{ HP float64 }), err: `offset 0, $: PackedFloat64Array into Go []struct { HP float64 }`, is: gdwire.ErrType},
+		{name: "packed floats into arrays", wire: []float32{1}, into: new([1][1]float32), err: `offset 0, $: PackedFloat32Array into Go [1][1]float32`, is: gdwire.ErrType},
+		{name: "Vector3 into an ignored field", wire: Vector3{}, into: new(struct {
+			X, Y float64
+			Z    float64 `gd:"-"`
+		}), err: "offset 0, $: Vector3 into Go struct { X float64; Y float64; Z float64 \"gd:\\\"-\\\"\" }", is: gdwire.ErrType},
+		{name: "packed ints into elements with a method", wire: []int32{99}, into: new([]uvInt32), err: `offset 0, $: PackedInt32Array into Go []variant.uvInt32`, is: gdwire.ErrType},
 		{name: "Vector3i into floats", wire: Vector3i{}, into: new(vec3), err: `offset 0, $: Vector3i into Go variant.vec3`, is: gdwire.ErrType},
 	})
 }

@@ -88,7 +88,9 @@
 // array, and as an Array in a format without it. Other slices are encoded as an Array.
 // An array of 2, 3, 9, 12 or 16 floats, or of 2 or 3 int32, is encoded as the math type
 // with this number of components. Several types have 4 or 6 floats or 4 int32, so arrays
-// of these need a tag with the type.
+// of these need a tag with the type. Other arrays are encoded like slices: a [3]Vector3 is a
+// PackedVector3Array, whatever its length, and takes no other math type. A struct takes no math
+// type if one of its fields is ignored.
 //
 // # Structs
 //
@@ -122,6 +124,11 @@
 // methods of [Marshaler] and [Unmarshaler], the types of this package,
 // encoding.TextMarshaler and, for a Variant that is text, encoding.TextUnmarshaler, and
 // the kind of the type. Marshaler and Unmarshaler are not used for keys.
+//
+// A list of a type with any of these methods is encoded as an Array. It is decoded from an Array
+// or a PackedStringArray, but not from packed numbers, nor from a math type, because their
+// components are not values that a method could read. A type= in a tag cannot replace
+// MarshalVariant.
 //
 // # Errors
 //

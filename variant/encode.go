@@ -190,7 +190,9 @@ func (b encodePlanner) makeEncoder(key planKey) (encodeFunc, error) {
 		p := reflect.PointerTo(t)
 		own := ownTypes[t]
 		switch {
-		case p.Implements(marshalerType) && wire == 0 && !key.isKey:
+		case p.Implements(marshalerType) && wire != 0:
+			return nil, tagError(t, wire) // the method chooses the type
+		case p.Implements(marshalerType) && !key.isKey:
 			return reflected(t, encodeMarshaler), nil
 		case own != nil && (wire == 0 || wire == own.typ):
 			return own.encode, nil

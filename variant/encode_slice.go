@@ -47,10 +47,10 @@ func packedOf(t reflect.Type) (p packedType, ok bool) {
 		}
 		return p, false
 	}
-	if q := reflect.PointerTo(t); q.Implements(marshalerType) || q.Implements(textMarshalerType) {
+	n, leaf := 1, t.Kind()
+	if hasMethods(t) || leaf == reflect.Array && hasMethods(t.Elem()) {
 		return p, false
 	}
-	n, leaf := 1, t.Kind()
 	if leaf == reflect.Array {
 		n, leaf = t.Len(), t.Elem().Kind()
 		if n < 2 || n > 4 || leaf != reflect.Float32 && leaf != reflect.Float64 {
@@ -128,6 +128,9 @@ func (b encodePlanner) makeElementsEncoder(t reflect.Type) (encodeFunc, error) {
 // makePackedEncoder returns the function that encodes a t, a slice or array, as the packed
 // array p.
 func (b encodePlanner) makePackedEncoder(t reflect.Type, p packedType) (encodeFunc, error) {
+	if hasMethods(t.Elem()) {
+		return nil, tagError(t, p.typ)
+	}
 	if p.leaf == reflect.String {
 		if t.Elem().Kind() != reflect.String {
 			return nil, tagError(t, p.typ)
@@ -171,10 +174,17 @@ func elementsOf(x variable, t reflect.Type) (all variable, n int) {
 	return sliceData(x), n
 }
 
+// packedComponents returns the components of t as an element of a packed array of floats or
+// vectors, and false if t is none. A float is a number, and no array or struct of one.
+func packedComponents(t reflect.Type) (components, bool) {
+	m, ok := innerComponents(t)
+	return m, ok && m.leaf != reflect.Int32 && (m.n > 1 || m.leaf == t.Kind())
+}
+
 // bulkWriter returns a function that writes the elements of a slice or array of elem to the
 // packed array p, or nil if they do not fit.
 func bulkWriter(elem reflect.Type, p packedType) func(*encoder, reflect.Value) error {
-	m, ok := componentsOf(elem)
+	m, ok := packedComponents(elem)
 	switch {
 	case p.leaf == reflect.Uint8 && elem.Kind() == reflect.Uint8:
 		return writeBulk[byte]
@@ -184,7 +194,7 @@ func bulkWriter(elem reflect.Type, p packedType) func(*encoder, reflect.Value) e
 		return writeBulk[int64]
 	case p.leaf == reflect.Int64 || p.leaf == reflect.Int32 || p.leaf == reflect.Uint8:
 		return integerWriter(elem, p)
-	case !ok || m.n != p.n || m.leaf == reflect.Int32:
+	case !ok || m.n != p.n:
 		return nil
 	}
 	single := m.leaf == reflect.Float32

@@ -54,6 +54,9 @@ type tag struct {
 	wire     gdwire.Type // the type of type=, or 0
 }
 
+// ignoredTag is the tag of a field that is neither encoded nor decoded.
+const ignoredTag = "-"
+
 // parseTag parses the value of a gd tag: a name, which may be empty or in single
 // quotes, and options.
 func parseTag(s string) (t tag, err error) {
@@ -176,7 +179,7 @@ type embedded struct {
 // fields in s.all from index first are at the same depth as f.
 func (s *structFields) add(e embedded, f reflect.StructField, first int) (inner embedded, err error) {
 	text, tagged := f.Tag.Lookup("gd")
-	if text == "-" {
+	if text == ignoredTag {
 		return inner, nil
 	}
 	t, err := parseTag(text)
@@ -248,14 +251,21 @@ func (s *structFields) inline(f reflect.StructField, index []int, t tag) (embedd
 // isValueType reports whether a struct type is encoded as one value, and not as a
 // Dictionary of its fields.
 func isValueType(t reflect.Type) bool {
+	return ownTypes[t] != nil || hasMethods(t)
+}
+
+// hasMethods reports whether t has methods that encode or decode it. Marshal then writes a list of
+// t as an Array, because a method can write any value. Unmarshal reads no t from packed numbers or
+// from the components of a math type, because a method can read only whole values.
+func hasMethods(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
-	return ownTypes[t] != nil || p.Implements(marshalerType) || p.Implements(unmarshalerType) ||
+	return p.Implements(marshalerType) || p.Implements(unmarshalerType) ||
 		p.Implements(textMarshalerType) || p.Implements(textUnmarshalerType)
 }
 
 // setEmbed makes f the field that collects unknown keys.
 func (s *structFields) setEmbed(f field) error {
-	isMap := f.typ.Kind() == reflect.Map && f.typ.Key().Kind() == reflect.String
+	isMap := f.typ.Kind() == reflect.Map && f.typ.Key().Kind() == reflect.String && !hasMethods(f.typ.Key())
 	switch {
 	case !isMap && f.typ != reflect.TypeFor[*Dictionary]():
 		return fmt.Errorf("embed on %v, neither *Dictionary nor a map of string keys", f.typ)

@@ -104,6 +104,9 @@ func TestTypeMistakes(t *testing.T) {
 			A int `gd:",embed"`
 		}{}, err: `variant: struct { A int "gd:\",embed\"" }.A: embed on int, neither *Dictionary nor a map of string keys`},
 		{value: struct {
+			A map[utText]int `gd:",embed"`
+		}{}, err: `variant: struct { A map[variant.utText]int "gd:\",embed\"" }.A: embed on map[variant.utText]int, neither *Dictionary nor a map of string keys`},
+		{value: struct {
 			A *Dictionary `gd:",embed,omitzero"`
 		}{}, err: `variant: struct { A *variant.Dictionary "gd:\",embed,omitzero\"" }.A: embed together with another option`},
 		{value: struct {
@@ -150,6 +153,24 @@ func TestTypeMistakes(t *testing.T) {
 		{value: struct {
 			A []int `gd:",type=PackedStringArray"`
 		}{}, err: "variant: struct.A: type=PackedStringArray does not fit Go []int", writing: true},
+		{value: struct {
+			A mvInt32 `gd:",type=int"`
+		}{}, err: "variant: struct.A: type=int does not fit Go variant.mvInt32", writing: true},
+		{value: struct {
+			A []uvInt32 `gd:",type=PackedInt32Array"`
+		}{}, err: "variant: struct.A: type=PackedInt32Array does not fit Go []variant.uvInt32", writing: true},
+		{value: struct {
+			A []mtText `gd:",type=PackedStringArray"`
+		}{}, err: "variant: struct.A: type=PackedStringArray does not fit Go []variant.mtText", writing: true},
+		{value: struct {
+			A [3]mtFloat32 `gd:",type=Vector3"`
+		}{}, err: "variant: struct.A: type=Vector3 does not fit Go [3]variant.mtFloat32", writing: true},
+		{value: struct {
+			A []struct{ HP float64 } `gd:",type=PackedFloat64Array"`
+		}{}, err: "variant: struct.A: type=PackedFloat64Array does not fit Go []struct { HP float64 }", writing: true},
+		{value: struct {
+			A [2]Vector3 `gd:",type=AABB"`
+		}{}, err: "variant: struct.A: type=AABB does not fit Go [2]variant.Vector3", writing: true},
 		{value: struct {
 			A int `gd:",type=Array"`
 		}{}, err: "variant: struct.A: type=Array does not fit Go int", writing: true},

@@ -7,7 +7,8 @@ import (
 )
 
 // components describes a Go type that can hold a math type: a number, or an array or struct
-// that consists of floats of one kind or of int32, also nested.
+// that consists of floats of one kind or of int32, also nested. An array of math types of this
+// package is a list of them, and numbers with methods are values of their own.
 type components struct {
 	typ  reflect.Type
 	n    int
@@ -17,14 +18,15 @@ type components struct {
 	order []int
 }
 
-// componentsOf returns the components of t, and false if t cannot hold a math type.
+// componentsOf returns the components of t, and false if t cannot hold a math type. Methods of t
+// itself do not matter.
 func componentsOf(t reflect.Type) (c components, ok bool) {
 	switch t.Kind() {
 	case reflect.Float32, reflect.Float64, reflect.Int32:
 		return components{typ: t, n: 1, leaf: t.Kind()}, true
 	case reflect.Array:
-		inner, ok := componentsOf(t.Elem())
-		if !ok || t.Len() == 0 || t.Len() > maxComponents/inner.n {
+		inner, ok := innerComponents(t.Elem())
+		if !ok || ownTypes[t.Elem()] != nil || t.Len() == 0 || t.Len() > maxComponents/inner.n {
 			return c, false
 		}
 		for range t.Len() {
@@ -35,8 +37,8 @@ func componentsOf(t reflect.Type) (c components, ok bool) {
 	case reflect.Struct:
 		for i := range t.NumField() {
 			f := t.Field(i)
-			inner, ok := componentsOf(f.Type)
-			if !ok || !f.IsExported() || i > 0 && inner.leaf != c.leaf || c.n+inner.n > maxComponents {
+			inner, ok := innerComponents(f.Type)
+			if !ok || !f.IsExported() || f.Tag.Get("gd") == ignoredTag || i > 0 && inner.leaf != c.leaf || c.n+inner.n > maxComponents {
 				return c, false
 			}
 			c.add(&inner)
@@ -47,6 +49,14 @@ func componentsOf(t reflect.Type) (c components, ok bool) {
 		return c, c.n > 0
 	}
 	return c, false
+}
+
+// innerComponents returns the components of t, the type of an element or field.
+func innerComponents(t reflect.Type) (c components, ok bool) {
+	if hasMethods(t) {
+		return c, false
+	}
+	return componentsOf(t)
 }
 
 // add appends the components of an element or field. Only a Basis and types that contain a

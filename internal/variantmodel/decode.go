@@ -272,7 +272,7 @@ func (n *node) setSlice(v reflect.Value) error {
 			return n.fail(gdwire.ErrType)
 		}
 	case gdwire.TypePackedFloat32Array, gdwire.TypePackedFloat64Array:
-		if s.n != 1 || s.leaf == reflect.Int32 {
+		if k := t.Elem().Kind(); k != reflect.Float32 && k != reflect.Float64 {
 			return n.fail(gdwire.ErrType)
 		}
 	case gdwire.TypePackedVector2Array, gdwire.TypePackedVector3Array, gdwire.TypePackedVector4Array, gdwire.TypePackedColorArray:

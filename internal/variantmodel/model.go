@@ -44,8 +44,8 @@ func fieldsOf(t reflect.Type) (all []field, positional bool) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("gd"), ",")
-		if f.Name == "_" {
-			positional = true
+		if f.Name == "_" || isIgnored(f) {
+			positional = positional || f.Name == "_"
 			continue
 		}
 		if f.Anonymous {
@@ -71,6 +71,8 @@ func fieldsOf(t reflect.Type) (all []field, positional bool) {
 	return all, positional
 }
 
+func isIgnored(f reflect.StructField) bool { return f.Tag.Get("gd") == "-" }
+
 // A shape is what a Go type is made of if it can be a math type: numbers of one kind.
 type shape struct {
 	n    int
@@ -83,13 +85,15 @@ func shapeOf(t reflect.Type) shape {
 		return shape{1, t.Kind()}
 	case reflect.Array:
 		s := shapeOf(t.Elem())
-		s.n *= t.Len()
+		if s.n *= t.Len(); ownTypes[t.Elem()] != 0 {
+			return shape{} // a list of vectors is no larger vector
+		}
 		return s
 	case reflect.Struct:
 		var s shape
 		for i := range t.NumField() {
 			f := shapeOf(t.Field(i).Type)
-			if f.n == 0 || !t.Field(i).IsExported() || i > 0 && f.leaf != s.leaf {
+			if f.n == 0 || !t.Field(i).IsExported() || isIgnored(t.Field(i)) || i > 0 && f.leaf != s.leaf {
 				return shape{}
 			}
 			s = shape{s.n + f.n, f.leaf}

@@ -210,7 +210,9 @@ func (r random) structure(depth int) reflect.Type {
 		if r.IntN(5) == 0 {
 			key = "a rather long name " + key
 		}
-		f.Tag = reflect.StructTag(fmt.Sprintf("gd:%q", key+options))
+		if f.Tag = reflect.StructTag(fmt.Sprintf("gd:%q", key+options)); r.IntN(16) == 0 {
+			f.Tag = `gd:"-"`
+		}
 		fields = append(fields, f)
 	}
 	return reflect.StructOf(fields)
