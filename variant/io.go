@@ -26,7 +26,8 @@ func UnmarshalFirst(data []byte, v any, opts ...Options) (rest []byte, err error
 // variable that v points to. To read the next value of a connection, use [UnmarshalDecode]:
 // UnmarshalRead does not return while a connection stays open. If r is empty, it returns io.EOF.
 //
-// After an error of the content it reads up to 1 MiB of r, if r can be a file with lengths.
+// Options.Decoder.OneValue has no effect. After an error of the content, UnmarshalRead reads up to
+// 1 MiB of r, if r can be a file with lengths, for the text of the error.
 func UnmarshalRead(r io.Reader, v any, opts ...Options) error {
 	o := *optionsOf(opts)
 	o.Decoder.OneValue = false // which would hide the bytes after the value
