@@ -514,6 +514,21 @@ func TestEdits(t *testing.T) {
 		{name: "text for a component", before: value("Vector2(1, 2)"), line: `a.x = "y"`, err: `$.a.x is in a Vector2: "y" is not of type float`},
 		{name: "exact int for a component", before: value("Vector2(1, 2)"), line: "a.x = i:3", err: "$.a.x is in a Vector2: 3 is not of type float"},
 		{name: "too large for an element", before: value("PackedInt32Array([1])"), line: "a[0] = 3000000000", err: "$.a[0]: 3000000000 does not fit a PackedInt32Array"},
+		{name: "two packets", before: append(value("5"), value("6")...), line: "a = 7\n$1.a = 8", after: append(value("7"), value("8")...), change: "$.a: 7, was 5$1.a: 8, was 6"},
+		{name: "other type than declared", before: value("Array[int]([1])"), exact: true, line: `a[0] = "x"`, err: "engines would not read the edited packet"},
+		{name: "component of a component", before: value("Rect2(1, 2, 3, 4)"), line: "a.size.y = 5", after: value("Rect2(1, 2, 3, 5)"), change: "$.a.size.y: 5.0, was 4.0"},
+		{name: "vector for components", before: value("Rect2(1, 2, 3, 4)"), line: "a.size = Vector2i(5, 6)", after: value("Rect2(1, 2, 5, 6)"), change: "$.a.size: Vector2(5.0, 6.0), was Vector2(3.0, 4.0)"},
+		{name: "float for an integer component", before: value("Vector2i(1, 2)"), line: "a.y = 5.0", after: value("Vector2i(1, 5)"), change: "$.a.y: 5, was 2"},
+		{name: "fraction for an integer component", before: value("Vector2i(1, 2)"), line: "a.y = 5.5", err: "$.a.y is in a Vector2i: 5.5 is not of type int"},
+		{name: "elements of a declared type", before: value("Array[float]([1.0])"), line: "a = [1, 2.5]", after: value("Array[float]([1.0, 2.5])"), change: "$.a: Array[float]([1.0, 2.5]), was Array of 1"},
+		{name: "null for an Object", before: value("Array[Node]([])"), line: "a = [null]", after: value("Array[Node]([null])"), change: "$.a: Array[Node]([null]), was Array[Node]([])"},
+		{name: "pairs of declared types", before: value("Dictionary[String, float]({})"), line: `a = {"k": 1}`, after: value(`Dictionary[String, float]({"k": 1.0})`), change: `$.a: Dictionary[String, float]({"k": 1.0}), was Dictionary[String, float]({})`},
+		{name: "cut key", before: value(`{"a long key": 1}`), line: `a["a long…"] = 2`, after: value(`{"a long key": 2}`), change: `$.a["a long key"]: 2, was 1`},
+		{name: "cut keys in each other", before: value(`{"key1": {"long": 1}, "other": {"longer": 2}}`), line: `a["key…"]["lo…"] = 2`, after: value(`{"key1": {"long": 2}, "other": {"longer": 2}}`), change: "$.a.key1.long: 2, was 1"},
+		{name: "key that ends as if it were cut", before: value(`{"key1": 1, "key…": 2}`), line: `a["key…"] = 3`, after: value(`{"key1": 1, "key…": 3}`), change: `$.a["key…"]: 3, was 2`},
+		{name: "several cut keys", before: value(`{"key1": 1, "key2": 2}`), line: `a["key…"] = 3`, err: `several keys fit $.a["key…"]: "key1" and "key2"`},
+		{name: "key and cut key", before: value(`{"key1": 1}`), line: "a.key1 = 2\na[\"key…\"] = 3", err: `$.a.key1 is there twice, as ["key…"] and .key1`},
+		{name: "cut key that is not there", before: value(`{"key1": 1}`), line: `a["long…"] = 3`, err: `there is no $.a["long…"]`},
 		{name: "type of another format", before: value("5"), line: `a = InputEvent(1, 2, "")`, err: "$.a: godot4 has no InputEvent"},
 		{name: "not a value", before: value("5"), line: "a = x", err: "want a value and not"},
 		{name: "not there", before: value("5"), line: "b = 1", err: "there is no $.b"},
@@ -541,7 +556,7 @@ func TestEdits(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := &Content{ReaderAt: bytes.NewReader(row.before), Size: int64(len(row.before)), Decoder: gdwire.DecoderOptions{AllowObjects: true}}
-			p, err := planWith(c, row.op, row.exact, row.line)
+			p, err := planWith(c, row.op, row.exact, strings.Split(row.line, "\n")...)
 			if row.err != "" {
 				require.ErrorContains(t, err, row.err)
 				return
