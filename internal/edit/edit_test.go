@@ -523,6 +523,8 @@ func TestEdits(t *testing.T) {
 		{name: "elements of a declared type", before: value("Array[float]([1.0])"), line: "a = [1, 2.5]", after: value("Array[float]([1.0, 2.5])"), change: "$.a: Array[float]([1.0, 2.5]), was Array of 1"},
 		{name: "null for an Object", before: value("Array[Node]([])"), line: "a = [null]", after: value("Array[Node]([null])"), change: "$.a: Array[Node]([null]), was Array[Node]([])"},
 		{name: "pairs of declared types", before: value("Dictionary[String, float]({})"), line: `a = {"k": 1}`, after: value(`Dictionary[String, float]({"k": 1.0})`), change: `$.a: Dictionary[String, float]({"k": 1.0}), was Dictionary[String, float]({})`},
+		{name: "pairs with any values", before: value("Dictionary[float, Variant]({})"), line: `a = {1: "x"}`, after: value(`Dictionary[float, Variant]({1.0: "x"})`), change: `$.a: Dictionary[float, Variant]({1.0: "x"}), was Dictionary[float, Variant]({})`},
+		{name: "pairs with Objects", before: value("Dictionary[float, Node]({})"), line: `a = {1: null}`, after: value(`Dictionary[float, Node]({1.0: null})`), change: `$.a: Dictionary[float, Node]({1.0: null}), was Dictionary[float, Node]({})`},
 		{name: "cut key", before: value(`{"a long key": 1}`), line: `a["a long…"] = 2`, after: value(`{"a long key": 2}`), change: `$.a["a long key"]: 2, was 1`},
 		{name: "cut keys in each other", before: value(`{"key1": {"long": 1}, "other": {"longer": 2}}`), line: `a["key…"]["lo…"] = 2`, after: value(`{"key1": {"long": 2}, "other": {"longer": 2}}`), change: "$.a.key1.long: 2, was 1"},
 		{name: "key that ends as if it were cut", before: value(`{"key1": 1, "key…": 2}`), line: `a["key…"] = 3`, after: value(`{"key1": 1, "key…": 3}`), change: `$.a["key…"]: 3, was 2`},

@@ -42,7 +42,7 @@ func (v *Value) Fit(t gdwire.Type) (Value, bool) {
 
 // FitElem returns the value as a value of a declared type, as Fit does.
 func (v *Value) FitElem(e gdwire.Elem) (Value, bool) {
-	if e.Type == gdwire.TypeNil || e.Type == gdwire.TypeObject && v.Type == gdwire.TypeNil {
+	if e.Type == 0 || e.Type == gdwire.TypeObject && v.Type == gdwire.TypeNil {
 		return *v, true
 	}
 	return v.Fit(e.Type)

@@ -35,6 +35,7 @@ func TestTree(t *testing.T) {
 	require.Len(t, slices.Collect(root.child([]byte(".l")).Inner), 2)
 	require.Equal(t, "$.l[+]", tree.Targets[5].String())
 	require.Equal(t, Step{Op: End}, tree.Targets[5].Step())
+	require.Equal(t, 5, tree.Targets[5].Number())
 	require.Nil(t, tree.Root(2))
 
 	p, err := Parse(".a.b")
