@@ -152,26 +152,46 @@ func (f *seenFields) set(i int) {
 	}
 }
 
+// A structKey is a key in a Dictionary for a struct.
+type structKey struct {
+	text   []byte
+	isText bool // otherwise the key has not been read
+	isName bool // a StringName, if the struct collects unknown keys
+}
+
+// readKey reads the next key if it is text.
+func (c *structDecoder) readKey(s *decoder) (k structKey, err error) {
+	if c.info.embed != nil {
+		t, err := s.d.PeekType()
+		if err != nil {
+			return k, err
+		}
+		k.isName = t == gdwire.TypeStringName
+	}
+	k.text, k.isText, err = s.d.ReadText()
+	return k, err
+}
+
 // readKeyOrRest reads the next of n keys after decode has read a pair for each of the first
 // next fields. It returns true if the key belongs to the next field. Otherwise it also reads all
 // other pairs, in any order, and the End.
 func (c *structDecoder) readKeyOrRest(s *decoder, x variable, n, next int) (isNext bool, err error) {
-	key, isText, err := s.d.ReadText()
+	key, err := c.readKey(s)
 	if err != nil {
 		return false, err
 	}
-	if isText && next < len(c.fields) && string(key) == c.fields[next].name {
+	if key.isText && next < len(c.fields) && string(key.text) == c.fields[next].name {
 		return true, nil
 	}
-	if err := c.decodeRest(s, x, n-next, next, key, isText); err != nil {
+	if err := c.decodeRest(s, x, n-next, next, key); err != nil {
 		return false, err
 	}
 	return false, s.leave()
 }
 
 // decodeRest reads the last n pairs, in any order, after decode has read a pair for each of the
-// first next fields. The key of the first of the n pairs has been read if isText is set.
-func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key []byte, isText bool) (err error) {
+// first next fields. key is the key of the first of the n pairs.
+func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key structKey) (err error) {
 	seen := c.newSeen(next)
 	if c.embed != nil {
 		if m, ok := fieldOf(valueOf(x, c.typ), c.info.embed.index); ok && m.Len() > 0 {
@@ -180,12 +200,12 @@ func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key []by
 	}
 	for left := n; ; {
 		i := -1
-		if isText {
-			i = c.find(key, next)
+		if key.isText {
+			i = c.find(key.text, next)
 		}
 		switch {
 		case i < 0:
-			err = c.decodeUnknown(s, valueOf(x, c.typ), key, isText, &seen)
+			err = c.decodeUnknown(s, valueOf(x, c.typ), key, &seen)
 		case seen.has(i):
 			err = s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(c.fields[i].name)))
 		default:
@@ -199,7 +219,7 @@ func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key []by
 		if left--; left == 0 {
 			return nil
 		}
-		if key, isText, err = s.d.ReadText(); err != nil {
+		if key, err = c.readKey(s); err != nil {
 			return err
 		}
 	}
@@ -268,19 +288,19 @@ func (c *structDecoder) clearUnread(v reflect.Value, seen *seenFields) {
 
 // decodeUnknown collects or skips a pair whose key has no field, or returns an error, as the
 // struct and the Options say. A key that is text has been read; any other key is next.
-func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key []byte, isText bool, seen *seenFields) error {
+func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key structKey, seen *seenFields) error {
 	switch {
 	case c.info.embed != nil:
-		return withField(c.collect(s, v, key, isText, seen), c.info.embed.goName)
-	case s.rejectUnknown && isText:
-		return s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrUnknownKey, quoted(string(key))))
+		return withField(c.collect(s, v, key, seen), c.info.embed.goName)
+	case s.rejectUnknown && key.isText:
+		return s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrUnknownKey, quoted(string(key.text))))
 	case s.rejectUnknown:
 		t, err := s.token()
 		if err != nil {
 			return err
 		}
 		return s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w of type %v", ErrUnknownKey, t.Type()))
-	case !isText:
+	case !key.isText:
 		if err := s.d.SkipValue(); err != nil {
 			return err
 		}
@@ -290,17 +310,21 @@ func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key []byte, i
 
 // collect reads the value of an unknown key, and adds the pair to the field that collects such
 // pairs.
-func (c *structDecoder) collect(s *decoder, v reflect.Value, key []byte, isText bool, seen *seenFields) error {
+func (c *structDecoder) collect(s *decoder, v reflect.Value, key structKey, seen *seenFields) error {
 	f, err := s.allocField(v, c.info.embed.index)
 	if err != nil {
 		return err
 	}
 	var k any
-	if isText {
-		if k, err = string(key), s.charge(f.Type(), int64(len(key))); err != nil {
-			return err
-		}
-	} else if k, err = s.anyKey(); err != nil {
+	switch {
+	case !key.isText:
+		k, err = s.anyKey()
+	case key.isName:
+		k, err = StringName(key.text), s.charge(f.Type(), int64(len(key.text)))
+	default:
+		k, err = string(key.text), s.charge(f.Type(), int64(len(key.text)))
+	}
+	if err != nil {
 		return err
 	}
 	if c.embed != nil {

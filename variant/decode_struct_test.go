@@ -128,3 +128,15 @@ func TestCollectInUsedMap(t *testing.T) {
 	require.NoError(t, Unmarshal(encoded(t, dict("x", dict("b", 5), "z", dict("a", 6)), nil), &v))
 	require.Equal(t, map[string]pair{"x": {1, 5}, "y": {3, 4}, "z": {A: 6}}, v.Rest)
 }
+
+// Keys that a struct collects keep their type.
+func TestCollectedKeys(t *testing.T) {
+	want := dict("rest", 1, StringName("name"), 2, StringName("other"), 3, NodePath("a/b"), 4)
+	b := encoded(t, want, nil)
+	var v struct {
+		Rest *Dictionary `gd:",embed"`
+	}
+	require.NoError(t, Unmarshal(b, &v))
+	require.Equal(t, b, encoded(t, v.Rest, nil))
+	require.Equal(t, b, encoded(t, v, nil))
+}
