@@ -89,7 +89,7 @@ func getDecoder() *decoder { return decoderPool.Get().(*decoder) }
 
 // reset makes s read from d, with the options of a call.
 func (s *decoder) reset(d *gdwire.Decoder, o *Options) {
-	s.d, s.options = d, d.Options()
+	s.d, s.options, s.peekFirst = d, d.Options(), false
 	s.begin(o)
 }
 
@@ -121,7 +121,7 @@ func (s *decoder) begin(o *Options) {
 	case s.maxMemory < 0:
 		s.maxMemory = math.MaxInt64
 	}
-	s.memoryLeft, s.reused, s.peekFirst, s.depth = s.maxMemory, s.reused[:0], false, 0
+	s.memoryLeft, s.reused, s.depth = s.maxMemory, s.reused[:0], 0
 }
 
 // release returns s to the pool.

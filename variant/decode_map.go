@@ -198,9 +198,21 @@ func (b decodePlanner) makeKeyDecoder(t reflect.Type) (decodeFunc, error) {
 	case t.Kind() == reflect.Interface:
 		return reflected(t, decodeAnyKey), nil
 	case reflect.PointerTo(t).Implements(textUnmarshalerType):
-		return reflected(t, (*decoder).unmarshalText), nil
+		return reflected(t, (*decoder).textKey), nil
 	}
 	return b.makeDefaultDecoder(t, 0)
+}
+
+// textKey reads a key into v, a TextUnmarshaler.
+func (s *decoder) textKey(v reflect.Value) error {
+	switch t, err := s.d.PeekType(); {
+	case err != nil:
+		return err
+	case t == gdwire.TypeNil: // UnmarshalText cannot tell it from an empty text
+		v.SetZero()
+		return s.d.ReadNil()
+	}
+	return s.unmarshalText(v)
 }
 
 // decodeAnyKey reads a key into v, a zero interface.

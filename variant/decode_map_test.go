@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -81,4 +82,19 @@ func TestMapSizes(t *testing.T) {
 			assert.LessOrEqual(t, charged, got*2+512, "%v of %d", typ, n)
 		}
 	}
+}
+
+// A nil key is the zero value, as a nil anywhere.
+func TestNilKeys(t *testing.T) {
+	b := encoded(t, dict(nil, 1), nil)
+	var times map[time.Time]int
+	require.NoError(t, Unmarshal(b, &times))
+	require.Equal(t, map[time.Time]int{{}: 1}, times)
+	var levels map[level]int
+	require.NoError(t, Unmarshal(b, &levels))
+	require.Equal(t, map[level]int{0: 1}, levels)
+	var texts map[string]int
+	require.NoError(t, Unmarshal(b, &texts))
+	require.Equal(t, map[string]int{"": 1}, texts)
+	require.ErrorContains(t, Unmarshal(encoded(t, dict("", 1), nil), &times), "parsing time")
 }

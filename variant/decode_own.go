@@ -145,6 +145,9 @@ func (c *rawCopier) Write(p []byte) (int, error) {
 // raw copies the next value into v, in the format of the Decoder. MaxMemory limits the copy; the
 // Decoder checks all other limits.
 func (s *decoder) raw(v *Raw) error {
+	if kind, _, _ := s.d.StackIndex(s.d.Depth()); kind == gdwire.KindPackedStart { // no value, but a string without a header is next
+		return s.nilOrTypeError(reflect.ValueOf(v).Elem(), nil)
+	}
 	if s.rawCopier == nil {
 		c := &rawCopier{s: s}
 		c.e = gdwire.NewEncoder(c, &gdwire.EncoderOptions{

@@ -183,6 +183,7 @@ func (s *decoder) strings(all *[]string, n int) error {
 		if i == len(to) {
 			size := s.grow(i, n, boxSize)
 			if err := s.charge(stringType, int64(size-i)*boxSize); err != nil {
+				*all = to
 				return err
 			}
 			grown := make([]string, size)

@@ -1,9 +1,12 @@
 package variant
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -110,5 +113,31 @@ func TestWideComponents(t *testing.T) {
 			require.EqualError(t, err, c.err)
 			require.ErrorIs(t, err, gdwire.ErrRange)
 		})
+	}
+}
+
+// After an error of MaxMemory, lists have the elements before it, texts included.
+func TestListsBeyondMemory(t *testing.T) {
+	texts := make([]string, 1000)
+	for i := range texts {
+		texts[i] = "text"
+	}
+	for _, wire := range []any{texts, array(slices.Repeat([]any{"text"}, 1000)...)} {
+		d := gdwire.NewDecoder(iotest.OneByteReader(bytes.NewReader(encoded(t, wire, nil))), nil)
+		var got []string
+		require.ErrorIs(t, UnmarshalDecode(d, &got, Options{MaxMemory: 4000}), gdwire.ErrLimit)
+		require.NotEmpty(t, got)
+		require.Equal(t, texts[:len(got)], got)
+	}
+}
+
+// A string of a packed array is no value, so a Raw cannot hold it.
+func TestPackedStringsIntoRaw(t *testing.T) {
+	for _, v := range []any{new([]Raw), new([2]Raw), new([]*Raw)} {
+		err := Unmarshal(encoded(t, []string{"a", "b"}, nil), v)
+		var wrong *TypeError
+		require.ErrorAs(t, err, &wrong, "%T: %v", v, err)
+		require.ErrorIs(t, err, gdwire.ErrType)
+		require.ErrorContains(t, err, "offset 8, $[0]: String into Go variant.Raw")
 	}
 }

@@ -21,6 +21,8 @@ func TestSnakeCase(t *testing.T) {
 		"X":          "x",
 		"already_ok": "already_ok",
 		"Ärger2":     "ärger_2",
+		"X名1":        "x名1", // only upper and lower case begin words
+		"A٣":         "a٣",  // only 0 to 9 are digits
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, want, snakeCase(name))

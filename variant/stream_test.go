@@ -555,3 +555,29 @@ func TestElementsOfPackedArraysLeft(t *testing.T) {
 		}
 	}
 }
+
+// Elements and Entries make no error for each of many nils.
+func TestStreamOfNils(t *testing.T) {
+	elements := encoded(t, &Array{Values: make([]any, 1000)}, nil)
+	pairs := &Dictionary{}
+	for i := range 1000 {
+		pairs.Set(i, nil)
+	}
+	entries := encoded(t, pairs, nil)
+	d := gdwire.NewDecoder(nil, nil)
+	allocs := testing.AllocsPerRun(5, func() {
+		n := 0
+		d.ResetBytes(elements)
+		for x, err := range Elements[int](d) {
+			require.True(t, x == 0 && err == nil)
+			n++
+		}
+		d.ResetBytes(entries)
+		for e, err := range Entries[int, float32](d) {
+			require.True(t, e.Value == 0 && err == nil)
+			n++
+		}
+		require.Equal(t, 2000, n)
+	})
+	require.Less(t, allocs, 200.0)
+}
