@@ -36,6 +36,9 @@ type Dictionary struct {
 	entries []Entry[any, any] // a deleted entry has a tombstone as its key
 	index   map[any]int       // index in entries of hashable keys, or nil if there are few
 	deleted int
+	// first is the index of the first entry that is not deleted: a loop that removes the oldest
+	// pair again and again would otherwise pass all deleted entries each time.
+	first int
 	// seqs has the sequence number of each entry: the number of pairs that were added
 	// before it. It is nil until compact has removed entries: until then, the sequence
 	// number is the entry's index.
@@ -51,6 +54,12 @@ type Entry[K, V any] struct {
 
 // tombstone is the key of a deleted entry.
 type tombstone struct{}
+
+// isDeleted reports whether key is that of a deleted entry.
+func isDeleted(key any) bool {
+	_, deleted := key.(tombstone)
+	return deleted
+}
 
 // fewEntries is the number of keys up to which comparing them one by one is faster than
 // an index.
@@ -111,6 +120,9 @@ func (d *Dictionary) Delete(key any) bool {
 	}
 	d.entries[i] = Entry[any, any]{Key: tombstone{}}
 	d.deleted++
+	for d.first < len(d.entries) && isDeleted(d.entries[d.first].Key) {
+		d.first++
+	}
 	if d.deleted > len(d.entries)/2 { // so that compact takes constant time on average
 		d.compact()
 	}
@@ -126,7 +138,7 @@ func (d *Dictionary) All() iter.Seq2[any, any] {
 			return
 		}
 		end := d.seq(len(d.entries))
-		for next := 0; ; next++ {
+		for next := d.seq(d.first); ; next++ {
 			i := next
 			if d.seqs != nil {
 				i, _ = slices.BinarySearch(d.seqs, next)
@@ -135,7 +147,7 @@ func (d *Dictionary) All() iter.Seq2[any, any] {
 				return
 			}
 			e := &d.entries[i]
-			if _, gone := e.Key.(tombstone); !gone && !yield(e.Key, e.Value) {
+			if !isDeleted(e.Key) && !yield(e.Key, e.Value) {
 				return
 			}
 		}
@@ -155,13 +167,13 @@ func (d *Dictionary) seq(i int) int {
 func (d *Dictionary) compact() {
 	seqs, entries := make([]int, 0, d.Len()), d.entries[:0]
 	for i, e := range d.entries {
-		if _, gone := e.Key.(tombstone); !gone {
+		if !isDeleted(e.Key) {
 			seqs, entries = append(seqs, d.seq(i)), append(entries, e)
 		}
 	}
 	clear(d.entries[len(entries):])
 	d.removed += d.deleted
-	d.seqs, d.entries, d.deleted, d.index = seqs, entries, 0, nil
+	d.seqs, d.entries, d.deleted, d.first, d.index = seqs, entries, 0, 0, nil
 	d.reindex()
 }
 
@@ -202,7 +214,12 @@ func (d *Dictionary) findBy(c *comparison, key any) int {
 	if k, ok := hashable(key); ok {
 		return d.findHashable(k)
 	}
-	return slices.IndexFunc(d.entries, func(e Entry[any, any]) bool { return c.equal(e.Key, key) })
+	for i := d.first; i < len(d.entries); i++ {
+		if c.equal(d.entries[i].Key, key) {
+			return i
+		}
+	}
+	return -1
 }
 
 // findHashable returns the index of the entry of k, a result of hashable, or -1.

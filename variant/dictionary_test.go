@@ -203,6 +203,58 @@ func TestDictionaryAll(t *testing.T) {
 	}
 }
 
+// Deleting the first pair again and again takes time proportional to the number of pairs: All and
+// find pass no entry that was deleted at the front, and compact moves few.
+func TestDictionaryDeleteFirst(t *testing.T) {
+	const pairs = 1000
+	for name, key := range map[string]func(i int) any{
+		"int": func(i int) any { return int64(i) },
+		"RID": func(i int) any { return RID(i) }, // compared by content
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &Dictionary{}
+			for i := range pairs {
+				d.Set(key(i), i)
+			}
+			compacted := 0
+			for i := range pairs {
+				if i%4 == 0 { // a queue that is also filled
+					d.Set(key(pairs+i), i)
+				}
+				front := d.entries[:d.first]
+				passed := 0
+				for j := range front {
+					front[j].Key = countedKey{&passed}
+				}
+				for k := range d.All() {
+					require.Equal(t, key(i), k)
+					require.Equal(t, d.first, d.find(k))
+					break
+				}
+				require.Zero(t, passed)
+				for j := range front {
+					front[j].Key = tombstone{}
+				}
+				entries, removed := len(d.entries), d.removed
+				require.True(t, d.Delete(key(i)))
+				if d.removed > removed {
+					compacted += entries
+				}
+			}
+			require.Equal(t, pairs/4, d.Len())
+			require.LessOrEqual(t, compacted, 4*pairs)
+		})
+	}
+}
+
+// A countedKey counts how often it is compared.
+type countedKey struct{ compared *int }
+
+func (k countedKey) MarshalText() ([]byte, error) {
+	*k.compared++
+	return nil, nil
+}
+
 // Values that contain themselves, in all ways in which a Go value can, are neither
 // compared nor encoded for ever.
 func TestCycles(t *testing.T) {
