@@ -42,14 +42,15 @@ func (d *Decoder) SkipValue() error {
 		case d.skipValues(1), d.fastValues == nil: // nil after a packed array
 			return nil
 		case d.depth > 0:
-			return d.readTo(span{open: 1})
+			return d.SkipTo(0)
 		}
 	}
-	if err := d.start(); err != nil {
+	l, err := d.look()
+	if err != nil {
 		return err
 	}
-	l, rest := lookahead{d: d}, d.span() // before the first token, which can open a container
-	read := l.token                      // a value's first token, a name, or the next chunk
+	rest := d.span() // before the first token, which can open a container
+	read := l.token  // a value's first token, a name, or the next chunk
 	switch d.want() {
 	case wantEnd:
 		return d.WrapError(wrapf(ErrCount, "SkipValue at an End"))
@@ -59,33 +60,32 @@ func (d *Decoder) SkipValue() error {
 	if _, err := read(); err != nil {
 		return err
 	}
-	return d.readTo(rest)
+	return l.skip(rest)
 }
 
 // SkipTo skips tokens until Depth is at most depth. It returns the same errors as reading
 // them. It can be called after any token, and again after an error of the Reader.
 func (d *Decoder) SkipTo(depth int) error {
-	if err := d.start(); err != nil {
+	l, err := d.look()
+	if err != nil {
 		return err
 	}
-	return d.readTo(span{open: max(depth, 0) + 1})
+	return l.skip(span{open: max(depth, 0) + 1})
 }
 
-// readTo reads up to the end of s: what is buffered on the fast path, without tokens, and what is
-// not by single tokens of the slow path. The caller has called start.
-func (d *Decoder) readTo(s span) error {
-	for {
+// skip reads up to the end of s: what is buffered on the fast path, without tokens, and what is
+// not by single tokens of the slow path.
+func (l *lookahead) skip(s span) (err error) {
+	d := l.d
+	for err == nil {
 		if d.skipFast(s.open); d.isOver(s) {
 			break
 		}
-		l := lookahead{d: d}
-		if _, err := l.token(); err != nil {
-			d.drop()
-			return err
-		}
+		*l = d.ahead()
+		_, err = l.token()
 	}
 	d.drop()
-	return nil
+	return err
 }
 
 // CopyValue reads from d and writes to e what [Decoder.SkipValue] would skip: the next
@@ -100,7 +100,7 @@ func (d *Decoder) readTo(s span) error {
 // later one, d and e both remain inside the value. [Decoder.SkipTo] leaves it in d, but e
 // cannot complete it: CopyValue has called [Encoder.Fail].
 func CopyValue(e *Encoder, d *Decoder) error {
-	if err := d.start(); err != nil {
+	if _, err := d.look(); err != nil {
 		return err
 	}
 	if err := e.Err(); err != nil {

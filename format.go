@@ -78,7 +78,13 @@ type formTable struct {
 	// them: -4 % of typed reads of known shape against finding the form.
 	headers [numKinds]uint64
 	sizes   fixedSizes
+
+	// floats has the sizes of math types with components of float32, by type, or noFloats.
+	floats [256]uint8
 }
+
+// noFloats is the size of no math type.
+const noFloats = 255
 
 const numForms = 128
 
@@ -388,9 +394,15 @@ func newFormat(f Format) *Format {
 		for k := range table.headers {
 			table.headers[k] = noHeader
 		}
+		for t := range table.floats {
+			table.floats[t] = noFloats
+		}
 		for id, t := range f.types {
 			r := f.newForms(t, uint32(id), double == 1)
 			table.byType[t] = r
+			if r[0].shape == shapeMath && r[0].unit == wire.Float32 {
+				table.floats[t] = r[0].size
+			}
 			for bit, form := range r {
 				table.byHeader[id+bit*numForms/2] = form
 				table.headers[form.kind] = uint64(form.header)

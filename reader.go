@@ -28,7 +28,7 @@ import (
 // fast path reads values inside Arrays, Dictionaries, NodePaths and PackedStringArrays, if they are
 // completely in the buffer and have a header that engines write, and opens Arrays, Dictionaries and
 // packed arrays at the top level. Its methods find a value or return nil, false or 0; the methods of
-// the Decoder then turn to the slow path, which reads everything else: start, then a lookahead.
+// the Decoder then turn to the slow path, which reads everything else, by a lookahead.
 //
 // The fast path does not check Limits.Bytes, because limit includes it, nor errors, options, bulk
 // reads or loops that have been left, because updateFastPath and startFast set fastValues and
@@ -120,7 +120,8 @@ type Decoder struct {
 	// State of earlier calls.
 	err       error // returned by all later calls, or only by the next call if errOnce is set
 	payload   payload
-	abandoned int // the depth of the outermost container that a loop has left, or 0
+	abandoned int   // the depth of the outermost container that a loop has left, or 0
+	fault     error // the first error of the current lookahead
 	cold      *cold
 
 	errOnce    bool       // see err
@@ -186,7 +187,7 @@ func (d *Decoder) ResetBytes(b []byte) {
 	d.reset(nil, b[:len(b):len(b)], len(b))
 	d.endAt(d.origin + uint64(len(b)))
 	// The limits of the first value are set now, because all bytes are there. Calls can then read
-	// the start of a packet on the fast path, without a call of start.
+	// the start of a packet on the fast path, without a call of look.
 	d.limitValue()
 	d.startTop()
 }
@@ -338,7 +339,7 @@ func (d *Decoder) readLast() (Token, error) {
 		}
 	case d.pos() == d.inputEnd && d.depth == 0 && d.remaining > 0 && d.err == nil && d.srcErr == nil && d.abandoned == 0 &&
 		!d.payload.active:
-		// The end of a packet, and start has nothing to do: -5 % of the tokens of 64 bytes.
+		// The end of a packet, and look has nothing to do: -5 % of the tokens of 64 bytes.
 		d.drop()
 		return Token{}, io.EOF
 	}
@@ -375,7 +376,7 @@ func (d *Decoder) PeekKind() Kind {
 // another loop covers only the value that comes next then, inside the first.
 func (d *Decoder) Tokens() iter.Seq2[Token, error] {
 	return func(yield func(Token, error) bool) {
-		if err := d.start(); err != nil {
+		if _, err := d.look(); err != nil {
 			yield(Token{}, err)
 			return
 		}

@@ -79,7 +79,7 @@ func (b bulk) start() bool {
 	}
 	p.active = true
 	d.drop()     // its payload leaves the buffer as the bulk read goes on
-	d.stopFast() // until end, or until the next call ends the bulk read in start
+	d.stopFast() // until end, or until the next call ends the bulk read in look
 	return true
 }
 
@@ -110,6 +110,14 @@ func (b bulk) end() {
 	b.d.updateFastPath()
 }
 
+// look returns a lookahead at the next token of the payload. Decoder.look would end the bulk read.
+func (b bulk) look() (lookahead, error) {
+	if b.d.err != nil {
+		return lookahead{}, b.d.failed()
+	}
+	return b.d.ahead(), nil
+}
+
 // peek returns the buffered bytes of the payload. If there are none, it reads the next chunk or
 // name, or of packed data at least one element, and as many bytes as most. At the end of the
 // payload it closes the value, except a string, which has ended with its last chunk, and
@@ -120,10 +128,10 @@ func (b bulk) peek(most int) ([]byte, error) {
 		if p.done {
 			return nil, io.EOF
 		}
-		if d.err != nil { // after the bytes before it, which have been returned
-			return nil, d.failed()
+		l, err := b.look()
+		if err != nil { // after the bytes before it, which have been returned
+			return nil, err
 		}
-		l := lookahead{d: d}
 		p.pos = d.pos()
 		switch w := d.want(); {
 		case w == wantText, w == wantName && p.kind == KindNodePathStart:
@@ -144,8 +152,8 @@ func (b bulk) peek(most int) ([]byte, error) {
 			p.done = true // further calls return io.EOF, too
 			return nil, io.EOF
 		}
-		if l.err != nil {
-			return nil, l.err
+		if l.d.fault != nil {
+			return nil, l.d.fault
 		}
 	}
 	i := int(p.pos - d.base)
@@ -186,9 +194,16 @@ func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 	}
 	b := bulk{d}
 	if !b.start() || d.payload.done || d.payload.kind != KindStringChunk && d.payload.kind != KindNodePathStart {
-		if err := b.startText("String, StringName or NodePath", isTextOrNodePath); err != nil {
+		t, err := d.readPart("String, StringName or NodePath", isTextOrNodePath)
+		if err != nil {
 			return dst, err
 		}
+		if t.Last() {
+			dst = append(dst, t.Bytes()...)
+			d.drop() // as after a bulk read
+			return dst, nil
+		}
+		b.start()
 	}
 	dst, err := b.appendText(dst)
 	if err == nil {
@@ -197,36 +212,21 @@ func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 	return dst, err
 }
 
-// startText reads the first token of the next value, which is a name, or a text that accepts
-// reports true for, and begins a bulk read of it.
-func (b bulk) startText(want any, accepts func(*form) bool) error {
-	d := b.d
-	err := d.start()
-	if err != nil {
-		return err
+// text returns the text that begins with t, a StringChunk or NodePathStart, after the call that has
+// read it has returned err. Unlike AppendString, an interrupted read is not continued: the caller of
+// ReadString does not have the text so far.
+func (b bulk) text(t Token, err error) (string, error) {
+	switch {
+	case err != nil:
+		return "", err
+	case t.Last():
+		text := string(t.Bytes())
+		b.d.drop() // as after a bulk read
+		return text, nil
 	}
-	l := lookahead{d: d}
-	if d.want() == wantName {
-		_, err = l.token()
-	} else {
-		l.expect(want, accepts)
-		_, err = l.value()
-	}
-	if err == nil {
-		b.start()
-	}
-	return err
-}
-
-// text returns the payload of a string or NodePath, and ends the bulk read. Unlike AppendString,
-// an interrupted read is not continued: the caller of ReadString does not have the text so far.
-func (b bulk) text() (string, error) {
+	b.start()
 	// Also after an error: no later call continues this read.
 	defer b.end()
-	if b.d.payload.kind == KindStringChunk && b.d.want() != wantText { // all of the text is buffered
-		text, _ := b.peek(math.MaxInt)
-		return string(text), nil
-	}
 	text, err := b.appendText(nil)
 	if err != nil {
 		return "", err
@@ -367,7 +367,7 @@ func (p *payloadReader) WriteTo(w io.Writer) (total int64, err error) {
 // no elements; the next call continues after those that were returned.
 func ReadPacked[T Packable](d *Decoder, dst []T) (int, error) {
 	if d.abandoned > 0 {
-		if err := d.leaveLoop(); err != nil {
+		if _, err := d.look(); err != nil { // which leaves the loop
 			return 0, err
 		}
 	}
@@ -501,15 +501,18 @@ func (c *content) units() units { return units{c.unit, layouts[c.typ].n} }
 // that convert to want.
 func (b bulk) startPacked(want units) error {
 	d := b.d
-	l := lookahead{d: d}
-	if l.expect("packed array", isPacked); l.err != nil {
-		return l.err
+	l, err := d.look()
+	if err != nil {
+		return err
+	}
+	if l.expect("packed array", isPacked); l.d.fault != nil {
+		return l.d.fault
 	}
 	elem := l.form.units()
 	if !elem.convertTo(want) {
 		return d.errorAt(0, elem.mismatch(want))
 	}
-	_, err := l.value()
+	_, err = l.value()
 	if err == nil {
 		b.start()
 	}

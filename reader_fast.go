@@ -256,12 +256,8 @@ func fastFloats[F float32 | float64](p *fastPath, t Type, c []F) bool {
 	if !p.hasFast(p.remaining) { // also if there are no forms, before Reset
 		return false
 	}
-	form := &p.forms.byType[t&63][0]
-	if form.header != le.Uint32(p.peekFast()[:]) || form.typ != t || form.unit != wire.Float32 || form.shape != shapeMath {
-		return false
-	}
 	from, size := p.r+4, 4*len(c)
-	if size != int(form.size) || size > len(p.fastValues)-from {
+	if size != int(p.forms.floats[t]) || p.forms.byType[t&63][0].header != le.Uint32(p.peekFast()[:]) || size > len(p.fastValues)-from {
 		return false
 	}
 	b := p.fastValues[from:]

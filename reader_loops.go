@@ -109,24 +109,17 @@ func (l *loop) exit() {
 	d.cold.keys = d.cold.keys[:l.keys]
 	if !l.done && l.isOpen() && (d.abandoned == 0 || d.abandoned > l.depth) { // iter.Pull can end the outer loop first
 		d.abandoned = l.depth
-		d.stopFast() // so that the next call comes to start
+		d.stopFast() // so that the next call comes to look
 	}
 }
 
-// leaveLoop skips the rest of a container that a Fields or Elements loop has left.
+// leaveLoop skips the rest of a container that a Fields or Elements loop has left, for look.
 func (d *Decoder) leaveLoop() error {
-	if d.abandoned == 0 {
-		return nil
-	}
-	if d.err != nil {
-		return d.failed()
-	}
 	depth := d.abandoned
-	d.abandoned = 0 // before readTo, because it keeps the fast path off, as a bulk read does
-	d.payload.stop()
-	d.drop()
+	d.abandoned = 0 // before skip, because it keeps the fast path off, as a bulk read does
 	d.startFast()
-	err := d.readTo(span{open: depth})
+	l := d.ahead()
+	err := l.skip(span{open: depth})
 	if err != nil { // the next call goes on after an error of the Reader
 		d.abandoned = depth
 		d.stopFast()
@@ -172,12 +165,15 @@ func (l *loop) finish(left uint64) error {
 
 // skip skips a value or an element of packed data. SkipValue would skip all of the packed data.
 func (l *loop) skip() error {
-	if l.d.want() == wantChunk {
-		ahead := lookahead{d: l.d}
-		ahead.takeChunk(1)
-		return ahead.err
+	if l.d.want() != wantChunk {
+		return l.d.SkipValue()
 	}
-	return l.d.SkipValue()
+	ahead, err := l.d.look()
+	if err == nil {
+		ahead.takeChunk(1)
+		err = ahead.d.fault
+	}
+	return err
 }
 
 func (l *loop) readPast() error {
@@ -233,22 +229,30 @@ func (l *loop) elements(yield func(int, error) bool) {
 			return
 		}
 	}
-	ahead := lookahead{d: d}
-	ahead.expect(TypeArray, func(f *form) bool { return f.typ == TypeArray || f.kind == KindPackedStart })
-	ahead.checkIndices()
-	t, err := ahead.value()
+	t, err := d.readElements()
 	l.each(int(t.Len()), err, 1, yield)
+}
+
+// readElements reads the start of an Array or packed array.
+func (d *Decoder) readElements() (Token, error) {
+	l, err := d.look()
+	if err != nil {
+		return Token{}, err
+	}
+	l.expect(TypeArray, func(f *form) bool { return f.typ == TypeArray || f.kind == KindPackedStart })
+	l.checkIndices()
+	return l.value()
 }
 
 // checkIndices checks, after expect, that an int can count the elements of a packed array. It cannot
 // count more than 2^31 - 1 where it has 32 bits.
 func (l *lookahead) checkIndices() {
-	if math.MaxInt >= math.MaxUint32 || l.err != nil || l.form.kind != KindPackedStart {
+	if math.MaxInt >= math.MaxUint32 || l.d.fault != nil || l.form.kind != KindPackedStart {
 		return
 	}
 	length := *l // a copy, so that value finds the count unread and returns an error of the Reader
 	if n := length.uint32(); uint64(n) > math.MaxInt {
-		l.err = l.d.errorAt(l.at, wrapf(ErrRange, "%d elements do not fit int", n))
+		l.d.fault = l.d.errorAt(l.at, wrapf(ErrRange, "%d elements do not fit int", n))
 	}
 }
 
@@ -324,10 +328,10 @@ func (l *loop) keep(keys []byte) []byte {
 // text of a key that is too long is skipped and not kept.
 func (l *loop) slowKey() (key []byte, ok bool, err error) {
 	d := l.d
-	if err := d.start(); err != nil {
+	ahead, err := d.look()
+	if err != nil {
 		return nil, false, err
 	}
-	ahead := lookahead{d: d}
 	t, err := ahead.value()
 	if err != nil {
 		return nil, false, err

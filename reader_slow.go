@@ -10,48 +10,55 @@ import (
 // The slow path reads whatever the fast path does not: top-level values, containers with declared
 // types, objects, texts in chunks, Strict, and every token that is not completely in the buffer.
 //
-// Calls enter it with start, which returns the error of an earlier call or brings the Decoder into
+// Calls enter it by look, which returns the error of an earlier call or brings the Decoder into
 // a plain state: no valid token, no active bulk read, no abandoned container. Then want tells what
-// is next, and a lookahead reads it. Only the slow path waits for bytes and makes errors: of the
-// input with fail, which stay, and of calls that do not fit the input with errorAt, which do not.
+// is next, and the lookahead that look returns reads it. Bulk reads, which continue where an earlier
+// call has ended, have a door of their own, bulk.look. Only the slow path waits for bytes and makes
+// errors: of the input with fail, which stay, and of calls that do not fit the input with errorAt,
+// which do not.
 
 // readSlow reads the next token on the slow path.
 func (d *Decoder) readSlow() (Token, error) {
-	if err := d.start(); err != nil {
+	l, err := d.look()
+	if err != nil {
 		return Token{}, err
 	}
-	l := lookahead{d: d}
 	if d.depth == 0 { // as token, which costs more: -5 % of tokens of 64 bytes from a Reader
 		return l.topValue()
 	}
 	return l.token()
 }
 
-// start begins each call that reads on the slow path. It invalidates the latest token,
-// ends a bulk read, skips the rest of a container that a loop has left, and
-// returns the error of an earlier call.
-func (d *Decoder) start() error {
+// look begins each call that reads on the slow path. It invalidates the latest token,
+// ends a bulk read, skips the rest of a container that a loop has left, and returns a lookahead at the
+// next token, or the error of an earlier call.
+func (d *Decoder) look() (lookahead, error) {
 	d.drop()              // also if the call fails: a token is valid until the next call
 	if d.payload.active { // a bulk read keeps the fast path off, so that its end is noticed here
 		d.payload.stop()
 		d.updateFastPath()
 	}
 	if d.err != nil {
-		return d.failed()
+		return lookahead{}, d.failed()
 	}
 	if d.abandoned > 0 { // here, because leaving a loop must not wait for a slow sender
 		if err := d.leaveLoop(); err != nil {
-			return err
+			return lookahead{}, err
 		}
 	}
-	if d.depth > 0 {
-		return nil
+	if d.depth == 0 {
+		d.stopFast() // the fast path does not begin a top-level value, which sets limits of its own
+		if d.remaining == 0 {
+			return lookahead{}, errNotReset // Release leaves an error
+		}
 	}
-	d.stopFast() // the fast path does not begin a top-level value, which sets limits of its own
-	if d.remaining == 0 {
-		return errNotReset // Release leaves an error
-	}
-	return nil
+	return d.ahead(), nil
+}
+
+// ahead returns a lookahead at the next token.
+func (d *Decoder) ahead() lookahead {
+	d.fault = nil
+	return lookahead{d: d}
 }
 
 // failed returns d.err, the error of an earlier call.
@@ -67,7 +74,7 @@ func (d *Decoder) failed() error {
 // setErr sets the error that calls return, or only the next call if once is set.
 func (d *Decoder) setErr(err error, once bool) { d.err, d.errOnce = err, once }
 
-// updateFastPath switches the fast path off if start has something to do before the next token, and
+// updateFastPath switches the fast path off if look has something to do before the next token, and
 // otherwise on if it can read the innermost container. It is called after an error, a bulk read or a
 // loop has ended. Where one begins, stopFast is called instead.
 func (d *Decoder) updateFastPath() {
@@ -78,23 +85,21 @@ func (d *Decoder) updateFastPath() {
 	d.startFast()
 }
 
-// peekSlow returns the kind of the next token for PeekKind, on the slow path. Like start it ends
-// a bulk read and leaves an abandoned container, but it takes no error of an earlier call,
-// because it cannot return it.
+// peekSlow returns the kind of the next token for PeekKind, on the slow path. It takes no error of an
+// earlier call, because it cannot return it.
 func (d *Decoder) peekSlow() Kind {
-	d.drop()
-	d.payload.stop()
 	if d.err != nil { // the next call returns it; also an error of the Reader that an earlier PeekKind kept
+		d.payload.stop()
 		return 0
 	}
-	k, err := Kind(0), d.leaveLoop()
+	k := Kind(0)
+	l, err := d.look()
 	if err == nil {
-		if k = wantKinds[d.want()]; k == 0 && d.remaining > 0 {
-			l := lookahead{d: d}
-			if l.readHeader(); l.err == nil {
+		if k = wantKinds[d.want()]; k == 0 {
+			if l.readHeader(); l.d.fault == nil {
 				k = l.form.kind
 			}
-			err = l.err
+			err = l.d.fault
 		}
 	}
 	if err != nil && d.err == nil { // an error of the Reader, which PeekKind cannot return and the next call does
@@ -115,17 +120,17 @@ var wantKinds = [...]Kind{
 // the callers of math consume them, after all of them are buffered and checked. After a temporary
 // error of the Reader, the same call therefore starts from the header again.
 //
-// The first error stays. After it, methods check nothing, consume nothing and return zeros,
-// so that the functions for each type need not handle it field by field.
+// The first error stays in Decoder.fault, until another lookahead begins. After it, methods check
+// nothing, consume nothing and return zeros, so that the functions for each type need not handle it
+// field by field. A lookahead of three words is passed in registers: -3 % of packets of 64 bytes from
+// a Reader.
 type lookahead struct {
-	d      *Decoder
-	at     int    // the offset of the next field, from the start of the token
-	form   *form  // of the value, after readHeader
-	header uint32 // with its flags, for value
-	err    error
+	d    *Decoder
+	at   int   // the offset of the next field, from the start of the token
+	form *form // of the value, after readHeader
 }
 
-// token reads the next token. The caller has called start.
+// token reads the next token.
 func (l *lookahead) token() (Token, error) {
 	d := l.d
 	switch d.want() {
@@ -193,19 +198,18 @@ func (l *lookahead) beginValue() error {
 	return nil
 }
 
-// value reads the first token of a value. The caller has called start and knows that a value or key
-// is next. Each case reads its fields in the order of the encoding, and checks counts and lengths
+// value reads the first token of a value. The caller knows that a value or key is next. Each case reads its fields in the order of the encoding, and checks counts and lengths
 // before it waits for the bytes that they declare. The error is then the same for every way in which
 // the input arrives.
 func (l *lookahead) value() (Token, error) {
-	if l.form == nil && l.err == nil { // expect has not read it
+	if l.form == nil && l.d.fault == nil { // expect has not read it
 		l.readHeader()
 	}
-	if l.err == nil {
+	if l.d.fault == nil {
 		l.checkHeader()
 	}
-	if l.err != nil {
-		return Token{}, l.err
+	if l.d.fault != nil {
+		return Token{}, l.d.fault
 	}
 	switch l.form.shape {
 	case shapeText:
@@ -232,11 +236,11 @@ func (l *lookahead) value() (Token, error) {
 // a known type id, the flags of the header are wrong, otherwise the id.
 func (l *lookahead) readHeader() {
 	d := l.d
-	if l.err = l.beginValue(); l.err != nil {
+	if l.d.fault = l.beginValue(); l.d.fault != nil {
 		return
 	}
 	h, f := l.uint32(), d.format
-	l.header, l.form = h, d.forms.lookup(h)
+	l.form = d.forms.lookup(h)
 	switch {
 	case l.form != nil: // also after an error of the Reader
 	case f.typeOf(h&0xFFFF) != 0: // only in formats whose ids have more than 16 bits
@@ -250,26 +254,51 @@ func (l *lookahead) readHeader() {
 	}
 }
 
+// header returns the header that readHeader has read, with its flags.
+func (l *lookahead) header() uint32 { return le.Uint32(l.d.buf[l.d.r:]) }
+
+// readForm reads the first token of the next value, whose form accepts must report true for. want
+// names the wanted value in the error.
+func (d *Decoder) readForm(want any, accepts func(*form) bool) (Token, error) {
+	l, err := d.look()
+	if err != nil {
+		return Token{}, err
+	}
+	l.expect(want, accepts)
+	return l.value()
+}
+
+// readPart does the same for a text. The names of a NodePath and the strings of a PackedStringArray,
+// which have no form, are accepted, too.
+func (d *Decoder) readPart(want any, accepts func(*form) bool) (Token, error) {
+	l, err := d.look()
+	if err != nil {
+		return Token{}, err
+	}
+	if d.want() == wantName {
+		return l.text(d.top().typ)
+	}
+	l.expect(want, accepts)
+	return l.value()
+}
+
 // expect reads the header of the next value for a typed read, which consumes nothing, not even a
 // DictKey, if the value is not what it wants. accepts reports whether it is; nil accepts all values.
 // want names the wanted value in the error. After expect, value reads the value, or returns the error.
 func (l *lookahead) expect(want any, accepts func(*form) bool) {
 	d := l.d
-	if l.err = d.start(); l.err != nil {
-		return
-	}
 	switch w := d.want(); {
 	case w <= lastValue || w == wantDictKey: // a value
-		if l.readHeader(); l.err == nil && accepts != nil && !accepts(l.form) {
-			l.err = d.errorAt(0, wrapf(ErrType, "got %v, want %v", l.form.typ, want))
+		if l.readHeader(); l.d.fault == nil && accepts != nil && !accepts(l.form) {
+			l.d.fault = d.errorAt(0, wrapf(ErrType, "got %v, want %v", l.form.typ, want))
 		}
 	case w == wantEnd:
 		f := d.top()
-		l.err = d.errorAt(0, wrapf(ErrCount, "more %s than the declared %d", f.holds(), f.count))
+		l.d.fault = d.errorAt(0, wrapf(ErrCount, "more %s than the declared %d", f.holds(), f.count))
 	case w == wantProperty:
-		l.err = d.errorAt(0, wrapf(ErrType, "got the name of a property, want a value"))
+		l.d.fault = d.errorAt(0, wrapf(ErrType, "got the name of a property, want a value"))
 	default:
-		l.err = d.errorAt(0, wrapf(ErrType, "got a part of a %v, want a value", d.top().typ))
+		l.d.fault = d.errorAt(0, wrapf(ErrType, "got a part of a %v, want a value", d.top().typ))
 	}
 }
 
@@ -277,10 +306,11 @@ func (l *lookahead) expect(want any, accepts func(*form) bool) {
 // the declared type of its container, and the alternatives in strictSeen. It is called before the
 // rest of the value is waited for: an error of the header must not depend on a slow sender.
 func (l *lookahead) checkHeader() {
-	d, form, h := l.d, l.form, l.header
-	if l.checkLimit(limitDepth, 0, uint64(d.depth)); l.err != nil || !d.options.Strict {
+	d, form := l.d, l.form
+	if l.checkLimit(limitDepth, 0, uint64(d.depth)); l.d.fault != nil || !d.options.Strict {
 		return
 	}
+	h := l.header()
 	f, class, wide := d.format, layouts[form.typ].class, h>>16&1
 	flagged := f.width[class] == flagged
 	switch {
@@ -301,10 +331,10 @@ func (l *lookahead) checkHeader() {
 // bytes reads n bytes. It waits for all of them at once, because an error of Limits.Bytes
 // contains the number. The bytes are valid until the next call, which can move them.
 func (l *lookahead) bytes(n int) []byte {
-	if l.err == nil {
-		l.err = l.wait(l.at + n)
+	if l.d.fault == nil {
+		l.d.fault = l.wait(l.at + n)
 	}
-	if l.err != nil {
+	if l.d.fault != nil {
 		return nil
 	}
 	from := l.d.r + l.at
@@ -359,8 +389,8 @@ func (l *lookahead) uint32() uint32 { return uint32(l.word(4)) }
 // fail sets an error in the input, at bytes after the start of the token, unless err is nil. It
 // stays in the Decoder, too: what follows cannot be read.
 func (l *lookahead) fail(at int, err error) {
-	if l.err == nil && err != nil {
-		l.err = l.d.fail(at, err)
+	if l.d.fault == nil && err != nil {
+		l.d.fault = l.d.fail(at, err)
 	}
 }
 

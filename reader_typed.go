@@ -11,7 +11,7 @@ import (
 // header equals the header of their form. The slow path checks the header without consuming it
 // and then reads the value as a token. A value of another type, or a number that does not fit,
 // must consume nothing, not even a DictKey: the caller can then read the value in another way.
-// So expect and number find the type and the number first, and only then is anything taken.
+// So expect and number find the type and the number first, and only then is anything consumed.
 
 // PeekType returns the type of the next value without consuming it, also if the value is a
 // key before which a DictKey is next. The names of a NodePath and the strings of a
@@ -22,15 +22,15 @@ func (d *Decoder) PeekType() (Type, error) {
 		d.drop()
 		return form.typ, nil
 	}
-	if err := d.start(); err != nil {
+	l, err := d.look()
+	if err != nil {
 		return 0, err
 	}
 	if d.want() == wantName {
 		return TypeString, nil
 	}
-	l := lookahead{d: d}
-	if l.expect(nil, nil); l.err != nil {
-		return 0, l.err
+	if l.expect(nil, nil); l.d.fault != nil {
+		return 0, l.d.fault
 	}
 	return l.form.typ, nil
 }
@@ -87,10 +87,9 @@ func ReadInteger[T Integer](d *Decoder) (T, error) {
 			return v, d.take(4 + int(form.size))
 		}
 	}
-	l := lookahead{d: d}
-	t := l.number(TypeInt)
-	if l.err != nil {
-		return 0, l.err
+	t, size, err := d.number(TypeInt)
+	if err != nil {
+		return 0, err
 	}
 	x, f := t.Int(), t.Float()
 	isInt := t.Type() == TypeInt || f == math.Trunc(f) && f >= -1<<63 && f < 1<<63 // whether x is the number
@@ -106,7 +105,7 @@ func ReadInteger[T Integer](d *Decoder) (T, error) {
 		}
 		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.number(), v))
 	}
-	return v, l.takeNumber(t)
+	return v, d.take(size)
 }
 
 // number returns the value of an int or float, for messages.
@@ -131,37 +130,35 @@ func (d *Decoder) ReadFloat() (float64, error) {
 	return readFloat[float64](d)
 }
 
-// number returns the next value, an int or float. takeNumber consumes it, after the caller has
-// found that it fits.
-func (l *lookahead) number(want Type) Token {
-	d := l.d
+// number returns the next value, an int or float, and its encoded size. The caller consumes it, after
+// it has found that the number fits.
+func (d *Decoder) number(want Type) (t Token, size int, err error) {
 	var last [fastSize]byte
 	form, b := d.fastForm()
 	if form == nil {
 		form, b = d.lastForm(&last), &last
 	}
-	if form != nil && isNumber(form) {
-		l.form, l.at = form, 4+int(form.size)
-		return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}
+	if form == nil || !isNumber(form) {
+		return d.slowNumber(want)
 	}
-	if l.expect(want, isNumber); l.err == nil {
-		l.checkHeader()
-	}
-	if l.err != nil {
-		return Token{}
-	}
-	return Token{head: l.form.head, bits: l.word(int(l.form.size))}
+	return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, 4 + int(form.size), nil
 }
 
-// takeNumber consumes the number t.
-func (l *lookahead) takeNumber(t Token) error {
-	if l.d.options.Strict {
-		l.fail(0, l.d.format.canonicalNumber(l.form, t.bits))
+// slowNumber does the same on the slow path. With Strict, a number in a form that engines never write
+// is that error, whether or not it fits the caller's type.
+func (d *Decoder) slowNumber(want Type) (t Token, size int, err error) {
+	l, err := d.look()
+	if err != nil {
+		return Token{}, 0, err
 	}
-	if l.err != nil {
-		return l.err
+	if l.expect(want, isNumber); l.d.fault == nil {
+		l.checkHeader()
 	}
-	return l.d.take(l.at)
+	if l.d.fault == nil {
+		t = Token{head: l.form.head, bits: l.word(int(l.form.size))}
+		l.checkNumber(t.bits)
+	}
+	return t, l.at, l.d.fault
 }
 
 // ReadString reads a String, a StringName, or the next string of a PackedStringArray or
@@ -174,11 +171,7 @@ func (d *Decoder) ReadString() (string, error) {
 	if text, ok := d.fastString(); ok {
 		return string(text), nil
 	}
-	b := bulk{d}
-	if err := b.startText(TypeString, isText); err != nil {
-		return "", err
-	}
-	return b.text()
+	return bulk{d}.text(d.readPart(TypeString, isText))
 }
 
 // ReadNodePath reads a NodePath and returns it as text, such as "/root/Player:position". After
@@ -188,12 +181,7 @@ func (d *Decoder) ReadNodePath() (string, error) {
 	if text := fastNodePath(d, &buf); text != nil {
 		return string(text), nil
 	}
-	if _, err := d.readType(TypeNodePath); err != nil {
-		return "", err
-	}
-	b := bulk{d}
-	b.start() // with the NodePathStart, which is a token with a payload for bulk reads
-	return b.text()
+	return bulk{d}.text(d.readType(TypeNodePath))
 }
 
 // ReadReals reads a value of math type t into c, in encoded order: a Basis is encoded by
@@ -202,55 +190,53 @@ func (d *Decoder) ReadReals(t Type, c []float64) error {
 	if fastFloats(&d.fastPath, t, c) {
 		return nil
 	}
-	l := lookahead{d: d}
-	b := l.math(t, len(c), wire.Float32)
-	if l.err != nil {
-		return l.err
+	b, unit, err := d.math(t, len(c), wire.Float32)
+	if err != nil {
+		return err
 	}
-	wire.Floats(c, b, l.form.unit)
-	return d.take(l.at)
+	wire.Floats(c, b, unit)
+	return d.take(4 + len(b))
 }
 
 // ReadInts reads a value of type t into c. t must be Vector2i, Vector3i, Vector4i or Rect2i,
 // and len(c) the number of its components.
 func (d *Decoder) ReadInts(t Type, c []int32) error {
-	l := lookahead{d: d}
-	b := l.math(t, len(c), wire.Int32)
-	if l.err != nil {
-		return l.err
+	b, _, err := d.math(t, len(c), wire.Int32)
+	if err != nil {
+		return err
 	}
 	for i := range c {
 		c[i] = int32(le.Uint32(b[4*i:]))
 	}
-	return d.take(l.at)
+	return d.take(4 + len(b))
 }
 
-// math returns the bytes of the next value, of math type t with n components of the narrow unit u.
-// The unit of its form is that of the bytes. The caller consumes them, l.at in all.
-func (l *lookahead) math(t Type, n int, u wire.Unit) []byte {
-	d := l.d
-	if l.err = d.start(); l.err != nil {
-		return nil
+// math returns the components of the next value, of math type t with n components of the narrow unit
+// u, and their unit. The caller consumes them, after their header.
+func (d *Decoder) math(t Type, n int, u wire.Unit) ([]byte, wire.Unit, error) {
+	l, err := d.look()
+	if err != nil {
+		return nil, 0, err
 	}
 	switch m := &layouts[t]; {
 	case !m.isMath():
-		l.err = d.errorAt(0, wrapf(ErrType, "%v is not a math type", t))
+		return nil, 0, d.errorAt(0, wrapf(ErrType, "%v is not a math type", t))
 	case m.units[0] != u:
-		l.err = d.errorAt(0, wrapf(ErrType, "%v has components of %v, not %v", t, m.units[0], u))
+		return nil, 0, d.errorAt(0, wrapf(ErrType, "%v has components of %v, not %v", t, m.units[0], u))
 	case n != int(m.n):
-		l.err = d.errorAt(0, wrapf(ErrCount, "%v has %d components, not %d", t, m.n, n))
-	default:
-		if b, form := d.fastMath(t); form != nil {
-			l.form, l.at = form, 4+len(b)
-			return b
-		}
-		l.expect(t, func(f *form) bool { return f.typ == t })
-		if l.err == nil {
-			l.checkHeader()
-			return l.bytes(int(l.form.size))
-		}
+		return nil, 0, d.errorAt(0, wrapf(ErrCount, "%v has %d components, not %d", t, m.n, n))
 	}
-	return nil
+	if b, form := d.fastMath(t); form != nil {
+		return b, form.unit, nil
+	}
+	if l.expect(t, func(f *form) bool { return f.typ == t }); l.d.fault == nil {
+		l.checkHeader()
+	}
+	if l.d.fault != nil {
+		return nil, 0, l.d.fault
+	}
+	b := l.bytes(int(l.form.size))
+	return b, l.form.unit, l.d.fault
 }
 
 // ReadRID reads an RID and returns its id, which is 0 in formats before Godot 4.
@@ -264,9 +250,7 @@ func (d *Decoder) ReadRID() (uint64, error) {
 func (d *Decoder) ReadObjectID() (uint64, error) {
 	// By the kind, because serialized objects have the same type. An error names what the call reads:
 	// "got Object, want Object" would not help.
-	l := lookahead{d: d}
-	l.expect("an object's id", func(f *form) bool { return f.kind == KindObjectID })
-	t, err := l.value()
+	t, err := d.readForm("an object's id", func(f *form) bool { return f.kind == KindObjectID })
 	return t.ID(), err
 }
 
@@ -331,7 +315,7 @@ func (d *Decoder) ReadEnd() error {
 
 // checkEnd checks that an End is next.
 func (d *Decoder) checkEnd() error {
-	if err := d.start(); err != nil {
+	if _, err := d.look(); err != nil {
 		return err
 	}
 	switch f := d.top(); {
@@ -387,15 +371,16 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 	if text, ok := d.fastString(); ok {
 		return text, true, nil
 	}
-	if err := d.start(); err != nil {
+	l, err := d.look()
+	if err != nil {
 		return nil, false, err
 	}
-	l, typ, most := lookahead{d: d}, d.top().typ, uint64(d.maxChunk)
+	typ, most := d.top().typ, uint64(d.maxChunk)
 	if d.want() == wantName {
 		most += uint64(d.format.nul(typ))
 	} else {
-		if l.expect(nil, nil); l.err != nil || l.form.shape != shapeText {
-			return nil, false, l.err
+		if l.expect(nil, nil); l.d.fault != nil || l.form.shape != shapeText {
+			return nil, false, l.d.fault
 		}
 		typ = l.form.typ
 		l.checkHeader()
@@ -403,8 +388,8 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 	// A text longer than a chunk is left to the caller, who has consumed nothing, and to calls that read
 	// it in parts. A copy reads the length, so that text finds it unread.
 	length := l
-	if n := length.uint32(); length.err != nil || uint64(n) > most {
-		return nil, false, length.err
+	if n := length.uint32(); length.d.fault != nil || uint64(n) > most {
+		return nil, false, length.d.fault
 	}
 	t, err := l.text(typ)
 	text = t.Bytes()
@@ -425,10 +410,9 @@ func (d *Decoder) ReadFloat32() (float32, error) {
 
 // readFloat reads the number for ReadFloat and ReadFloat32 after their fast paths.
 func readFloat[T float32 | float64](d *Decoder) (T, error) {
-	l := lookahead{d: d}
-	t := l.number(TypeFloat)
-	if l.err != nil {
-		return 0, l.err
+	t, size, err := d.number(TypeFloat)
+	if err != nil {
+		return 0, err
 	}
 	x := T(t.Float())
 	// An int is exact if it is the same after the conversion there and back. The bound comes first,
@@ -437,7 +421,7 @@ func readFloat[T float32 | float64](d *Decoder) (T, error) {
 	if t.Type() == TypeInt && !exact || math.IsInf(float64(x), 0) && !math.IsInf(t.Float(), 0) {
 		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.number(), x))
 	}
-	return x, l.takeNumber(t)
+	return x, d.take(size)
 }
 
 // ReadReals32 reads a value of math type t into c, in encoded order. It rounds components of 64
@@ -447,12 +431,10 @@ func (d *Decoder) ReadReals32(t Type, c []float32) error {
 	if fastFloats(&d.fastPath, t, c) {
 		return nil
 	}
-	l := lookahead{d: d}
-	b := l.math(t, len(c), wire.Float32)
-	if l.err != nil {
-		return l.err
+	b, unit, err := d.math(t, len(c), wire.Float32)
+	if err != nil {
+		return err
 	}
-	unit := l.form.unit
 	for i := range c { // all of them before the first is stored or the value consumed
 		if x := wire.Float(b[i*unit.Size():], unit); wire.Overflows(x) {
 			return d.errorAt(0, wrapf(ErrRange, "component %v does not fit float32", x))
@@ -461,7 +443,7 @@ func (d *Decoder) ReadReals32(t Type, c []float32) error {
 	for i := range c {
 		c[i] = float32(wire.Float(b[i*unit.Size():], unit))
 	}
-	return d.take(l.at)
+	return d.take(4 + len(b))
 }
 
 // readType reads the first token of the next value, which must have type t.
@@ -472,9 +454,7 @@ func (d *Decoder) readType(t Type) (Token, error) {
 	if form := d.lastForm(&last); form != nil && form.typ == t && form.shape == shapeWord {
 		return d.takeLast(form, &last), nil
 	}
-	l := lookahead{d: d}
-	l.expect(t, func(f *form) bool { return f.typ == t })
-	return l.value()
+	return d.readForm(t, func(f *form) bool { return f.typ == t })
 }
 
 func isNumber(f *form) bool { return f.typ == TypeInt || f.typ == TypeFloat }

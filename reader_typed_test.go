@@ -212,6 +212,27 @@ func TestReadRealsBeforeReset(t *testing.T) {
 	require.Equal(t, errNotReset, new(Decoder).ReadInts(TypeVector2i, make([]int32, 2)))
 }
 
+// With Strict, a number in a form that engines never write is that error, which stays, whether or not
+// it fits.
+func TestStrictNumbersThatDoNotFit(t *testing.T) {
+	d := NewDecoder(nil, &DecoderOptions{Strict: true})
+	defer d.Release()
+	for name, c := range map[string]struct {
+		number []byte
+		read   func(d *Decoder) error
+	}{
+		"int":   {bytesOf(idInt|bit16, uint64(300)), func(d *Decoder) error { _, err := ReadInteger[uint8](d); return err }},
+		"float": {bytesOf(idFloat|bit16, 1.5), func(d *Decoder) error { _, err := d.ReadInt(); return err }},
+	} {
+		eachSlowReader(d, bytesOf(idArray, 1, c.number), func(reader string) {
+			readTo(t, d, 1)
+			err := c.read(d)
+			require.ErrorIs(t, err, ErrStrict, "%s, %s", name, reader)
+			require.Same(t, err, d.Err(), "%s, %s", name, reader)
+		})
+	}
+}
+
 // A number that does not fit ends the payload of the token before it, as every other call does.
 func TestNumbersThatDoNotFitEndPayloads(t *testing.T) {
 	for _, c := range []struct {

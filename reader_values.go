@@ -46,7 +46,7 @@ func (l *lookahead) checkCount(at int, n, values, size uint64) {
 	l.checkLimit(limitElements, at, n)
 	l.checkLimit(limitValues, at, total)
 	l.checkLength(at, n*size)
-	if l.err == nil {
+	if l.d.fault == nil {
 		d.setValues(total)
 	}
 }
@@ -72,7 +72,7 @@ func (l *lookahead) name() int {
 		l.fail(at, wrapf(ErrRange, "name of %d bytes", n))
 	}
 	b := l.bytes(int(wire.Padded(n)))
-	if l.err != nil {
+	if l.d.fault != nil {
 		return 0
 	}
 	l.checkText(at+4, b[:n])
@@ -83,8 +83,8 @@ func (l *lookahead) name() int {
 // take consumes the fields, a whole value or name. It returns t with a payload of n bytes at
 // offset at, or without one if at is 0.
 func (l *lookahead) take(t Token, at, n int) (Token, error) {
-	if l.err != nil {
-		return Token{}, l.err
+	if l.d.fault != nil {
+		return Token{}, l.d.fault
 	}
 	l.d.countAt(l.d.pos())
 	return l.finish(t, at, n), nil
@@ -93,8 +93,8 @@ func (l *lookahead) take(t Token, at, n int) (Token, error) {
 // open consumes the fields and pushes a frame for count elements. It returns the Start token, with
 // a payload as take does.
 func (l *lookahead) open(count uint32, at, n int) (Token, error) {
-	if l.err != nil {
-		return Token{}, l.err
+	if l.d.fault != nil {
+		return Token{}, l.d.fault
 	}
 	d, form := l.d, l.form
 	d.push(&form.content, count, d.pos()) // with the position of the header, before finish passes it
@@ -128,10 +128,15 @@ func (l *lookahead) fixed() (Token, error) {
 		return l.take(t, 4, int(form.size))
 	}
 	t.bits = l.word(int(form.size))
-	if l.d.options.Strict {
-		l.fail(0, l.d.format.canonicalNumber(form, t.bits))
-	}
+	l.checkNumber(t.bits)
 	return l.take(t, 0, 0)
+}
+
+// checkNumber checks, with Strict, that engines write the number in these bits.
+func (l *lookahead) checkNumber(bits uint64) {
+	if l.d.options.Strict {
+		l.fail(0, l.d.format.canonicalNumber(l.form, bits))
+	}
 }
 
 // sharedBit is bit 31 of an array's or dictionary's count. Godot 2 keeps it with the value; other
@@ -142,7 +147,7 @@ const sharedBit = 1 << 31
 // have any, and the count. The encoded types are the payload of the token, so that reading them
 // allocates nothing: Token.Elem decodes them again.
 func (l *lookahead) container() (Token, error) {
-	d, from, flags := l.d, l.at, l.header>>16&uint32(l.form.headerFlags)
+	d, from, flags := l.d, l.at, l.header()>>16&uint32(l.form.headerFlags)
 	// An Array declares the type of its elements in bits 16 and 17, a Dictionary also that of its values
 	// in the two bits after them; in an Array these are 0.
 	elem := l.declared(containerKind(flags & 3)) // of elements or keys
@@ -316,7 +321,7 @@ func (l *lookahead) image() (Token, error) {
 	const fields = 16 // format, mipmaps, width, height
 	b := l.bytes(fields + 4)
 	if b == nil {
-		return Token{}, l.err
+		return Token{}, l.d.fault
 	}
 	n := le.Uint32(b[fields:])
 	l.checkBytes(limitPacked, 4+fields, uint64(n))
@@ -327,7 +332,7 @@ func (l *lookahead) image() (Token, error) {
 func (l *lookahead) event() (Token, error) {
 	b := l.bytes(wire.EventHead) // type, device, and the size of all that follows the header
 	if b == nil {
-		return Token{}, l.err
+		return Token{}, l.d.fault
 	}
 	event, device, size := le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:])
 	rest := size - wire.EventHead // size includes the fields before it; if it is less, the first check fails
@@ -357,8 +362,8 @@ func (l *lookahead) text(typ Type) (Token, error) {
 	d := l.d
 	pos := d.pos()
 	part := l.takeText(typ)
-	if l.err != nil {
-		return Token{}, l.err
+	if l.d.fault != nil {
+		return Token{}, l.d.fault
 	}
 	d.markToken(pos)
 	d.payload.set(d.mark, KindStringChunk, pos+uint64(part.at), part.n)
@@ -379,7 +384,7 @@ func (l *lookahead) takeText(typ Type) textPart {
 		l.checkLength(at, uint64(total))
 	}
 	part := l.textPart(typ, left, total)
-	if l.err != nil {
+	if l.d.fault != nil {
 		return part
 	}
 	// All checks have passed and all bytes are buffered: from here on nothing can fail, so the call is
@@ -407,7 +412,7 @@ func (l *lookahead) takeText(typ Type) textPart {
 // come. Where a chunk ends depends only on maxChunk and the text, never on how the bytes arrive, so
 // that the tokens of an input are always the same.
 func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
-	if l.err != nil {
+	if l.d.fault != nil {
 		return textPart{}
 	}
 	d, at, nul := l.d, l.at, l.d.format.nul(typ)
@@ -418,7 +423,7 @@ func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
 	}
 	pad, err := l.padded(typ, at+n, pad)
 	if err != nil && d.err == nil { // an error of the Reader
-		l.err = err
+		l.d.fault = err
 		return textPart{}
 	}
 	// If the input or Limits.Bytes ends inside the chunk or its padding, the received part is
@@ -432,10 +437,10 @@ func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
 	if err != nil || !last { // the next chunk begins with a rune that this one would split
 		text = text[:wire.WholeRunes(text, len(text))]
 	}
-	if l.checkText(at, text); l.err == nil {
-		l.err = err
+	if l.checkText(at, text); l.d.fault == nil {
+		l.d.fault = err
 	}
-	if l.err != nil {
+	if l.d.fault != nil {
 		return textPart{}
 	}
 	if !last { // the bytes of a split rune are left for the next chunk
@@ -503,8 +508,8 @@ func (l *lookahead) chunk() (Token, error) {
 	d := l.d
 	pos, f := d.pos(), d.top()
 	n := l.takeChunk(math.MaxInt)
-	if l.err != nil {
-		return Token{}, l.err
+	if l.d.fault != nil {
+		return Token{}, l.d.fault
 	}
 	d.markToken(pos)
 	d.payload.set(d.mark, f.kind, pos, n)
@@ -526,10 +531,10 @@ func (l *lookahead) takeChunk(most int) int {
 		}
 	}
 	size := n * int(f.size) // fits an int: at most MaxChunk, or one element
-	if pad, l.err = l.padded(f.typ, size, pad); l.err == nil {
+	if pad, l.d.fault = l.padded(f.typ, size, pad); l.d.fault == nil {
 		l.checkPadding(size, d.buf[d.r+size:d.r+size+pad])
 	}
-	if l.err != nil {
+	if l.d.fault != nil {
 		return 0
 	}
 	d.count(uint64(n))

@@ -32,6 +32,7 @@ var walls = map[string]string{
 	"Decoder.err":        "reader_slow.go",
 	"Decoder.errOnce":    "reader_slow.go",
 	"Decoder.strictSeen": "reader_slow.go",
+	"Decoder.fault":      "lookahead reader_slow.go",                   // ahead
 	"Decoder.abandoned":  "reader_loops.go reader.go",                  // reset
 	"Decoder.options":    "reader.go reader_values.go writer_token.go", // their address; by WriteRaw for its Decoder
 
