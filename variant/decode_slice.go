@@ -346,10 +346,13 @@ type packedStart struct {
 	typ   gdwire.Type
 	width int // in bits, of a component
 	n     int
+	first int64 // the index of the element that is read first
 }
 
 // packedStartOf returns the packedStart for t, the first token of a packed array.
-func packedStartOf(t gdwire.Token) packedStart { return packedStart{t.Type(), t.Width(), countOf(t)} }
+func packedStartOf(t gdwire.Token) packedStart {
+	return packedStart{t.Type(), t.Width(), countOf(t), 0}
+}
 
 // A bulkFunc reads packed numbers into v: all elements and the End into a slice, or into an array
 // as many elements as it has, without the End.
@@ -436,7 +439,7 @@ func readFloat32s[S, D gdwire.Packable](s *decoder, v reflect.Value, t packedSta
 	return readBatches(s, v, t, func(dst reflect.Value, src *D) error {
 		for _, x := range appendComponents(reflect.ValueOf(src).Elem(), s.reals[:0]) {
 			if math.IsInf(float64(float32(x)), 0) && !math.IsInf(x, 0) {
-				return s.fail(t.typ, dst.Type(), rangeError(x, reflect.TypeFor[float32]()))
+				return rangeError(x, reflect.TypeFor[float32]())
 			}
 		}
 		setPackable(dst, reflect.ValueOf(src).Elem(), &m)
@@ -506,14 +509,14 @@ func readIntegers(s *decoder, v reflect.Value, t packedStart) error {
 		case dst.CanUint() && *src >= 0 && !dst.OverflowUint(uint64(*src)):
 			dst.SetUint(uint64(*src))
 		default:
-			return s.fail(t.typ, dst.Type(), rangeError(*src, dst.Type()))
+			return rangeError(*src, dst.Type())
 		}
 		return nil
 	})
 }
 
 // readBatches reads a packed array into v as a bulkFunc does. It reads batches of elements, and
-// calls set to store each of them.
+// calls set to store each of them. An error of set is the reason why the element does not fit.
 func readBatches[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart, set func(dst reflect.Value, src *T) error) error {
 	if v.Kind() == reflect.Slice {
 		if v.IsNil() {
@@ -527,6 +530,7 @@ func readBatches[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart, 
 		if v.Kind() != reflect.Slice {
 			batch = batch[:min(len(batch), v.Len()-i)]
 		}
+		before := s.d.InputOffset()
 		n, err := gdwire.ReadPacked(s.d, batch)
 		for k := range n {
 			if v.Kind() == reflect.Slice {
@@ -541,7 +545,7 @@ func readBatches[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart, 
 				if v.Kind() == reflect.Slice {
 					v.SetLen(i)
 				}
-				return err
+				return s.failElement(t, v.Type().Elem(), before, k, i, err)
 			}
 			i++
 		}
@@ -553,6 +557,18 @@ func readBatches[T gdwire.Packable](s *decoder, v reflect.Value, t packedStart, 
 		}
 	}
 	return nil
+}
+
+// failElement returns the error for element i of the packed array t, the k-th after offset.
+func (s *decoder) failElement(t packedStart, g reflect.Type, offset int64, k, i int, reason error) error {
+	elem := t.typ.Element()
+	components, _ := elem.Components() // 0 for numbers
+	err := s.fail(elem, g, reason)
+	if at, ok := err.(*gdwire.Error); ok {
+		at.Offset = offset + int64(k)*int64(max(components, 1)*t.width/8)
+		at.Path += fmt.Sprintf("[%d]", t.first+int64(i))
+	}
+	return err
 }
 
 // makeMathDecoder returns the function that decodes a type of this package with components m,

@@ -54,10 +54,10 @@ func TestTypeErrorsOfLists(t *testing.T) {
 		{name: "packed slice", wire: []float32{1}, into: new([]int), err: `offset 0, $: PackedFloat32Array into Go []int`, is: gdwire.ErrType},
 		{name: "packed bytes", wire: []float32{1}, into: new([]byte), err: `offset 0, $: PackedFloat32Array into Go []uint8`, is: gdwire.ErrType},
 		{name: "packed structs", wire: []float32{1}, into: new([]simple), err: `offset 0, $: PackedFloat32Array into Go []variant.simple`, is: gdwire.ErrType},
-		{name: "packed range", wire: []int32{1, 300}, into: new([]int8), err: `offset 0, $: PackedInt32Array into Go int8: 300 does not fit int8`, is: gdwire.ErrRange},
-		{name: "packed negative", wire: []int32{-1}, into: new([]uint), err: `offset 0, $: PackedInt32Array into Go uint: -1 does not fit uint`, is: gdwire.ErrRange},
-		{name: "packed floats", wire: []float64{0.1, 1e300}, into: new([]float32), err: `offset 0, $: PackedFloat64Array into Go float32: 1e+300 does not fit float32`, is: gdwire.ErrRange},
-		{name: "packed floats into an array", wire: []float64{0.1, -1e300}, into: new([2]myFloat), err: `offset 0, $: PackedFloat64Array into Go variant.myFloat: -1e+300 does not fit float32`, is: gdwire.ErrRange},
+		{name: "packed range", wire: []int32{1, 300}, into: new([]int8), err: `offset 12, $[1]: int into Go int8: 300 does not fit int8`, is: gdwire.ErrRange},
+		{name: "packed negative", wire: []int32{-1}, into: new([]uint), err: `offset 8, $[0]: int into Go uint: -1 does not fit uint`, is: gdwire.ErrRange},
+		{name: "packed floats", wire: []float64{0.1, 1e300}, into: new([]float32), err: `offset 16, $[1]: float into Go float32: 1e+300 does not fit float32`, is: gdwire.ErrRange},
+		{name: "packed floats into an array", wire: []float64{0.1, -1e300}, into: new([2]myFloat), err: `offset 16, $[1]: float into Go variant.myFloat: -1e+300 does not fit float32`, is: gdwire.ErrRange},
 		{name: "packed infinity", wire: []float64{math.Inf(1)}, into: new([]float32)},
 		{name: "packed ids", wire: []int64{1}, into: new([]RID), err: `offset 0, $: PackedInt64Array into Go []variant.RID`, is: gdwire.ErrType},
 		{name: "packed ids of objects", wire: []byte{1}, into: new([1]ObjectID), err: `offset 0, $: PackedByteArray into Go [1]variant.ObjectID`, is: gdwire.ErrType},
@@ -95,9 +95,9 @@ func TestWideComponents(t *testing.T) {
 		{Vector3{0, 0, -1e39}, new(point), `gdwire: offset 0, $: Vector3 into Go variant.point: component -1e+39 does not fit float32`},
 		{Basis{X: Vector3{X: 1e300}}, new([9]float32), `gdwire: offset 0, $: Basis into Go [9]float32: component 1e+300 does not fit float32`},
 		{array(Vector2{}, Vector2{1, 1e300}), new([]vec2), `gdwire: offset 28, $[1]: Vector2 into Go variant.vec2: component 1e+300 does not fit float32`},
-		{[]Vector2{{1, 2}, {1, 1e300}}, new([]vec2), `gdwire: offset 0, $: PackedVector2Array into Go variant.vec2: 1e+300 does not fit float32`},
-		{[]Vector3{{1e300, 2, 3}}, new([]point), `gdwire: offset 0, $: PackedVector3Array into Go variant.point: 1e+300 does not fit float32`},
-		{[]Vector4{{1, 2, 3, 1e300}}, new([1]vec4), `gdwire: offset 0, $: PackedVector4Array into Go variant.vec4: 1e+300 does not fit float32`},
+		{[]Vector2{{1, 2}, {1, 1e300}}, new([]vec2), `gdwire: offset 24, $[1]: Vector2 into Go variant.vec2: 1e+300 does not fit float32`},
+		{[]Vector3{{1e300, 2, 3}}, new([]point), `gdwire: offset 8, $[0]: Vector3 into Go variant.point: 1e+300 does not fit float32`},
+		{[]Vector4{{1, 2, 3, 1e300}}, new([1]vec4), `gdwire: offset 8, $[0]: Vector4 into Go variant.vec4: 1e+300 does not fit float32`},
 		{Vector2{math.Inf(1), 0.1}, new(vec2), ""},
 		{[]Vector2{{math.Inf(1), 0.1}}, new([]vec2), ""},
 		{Vector2{1e300, 0}, new([2]float64), ""},
@@ -140,4 +140,39 @@ func TestPackedStringsIntoRaw(t *testing.T) {
 		require.ErrorIs(t, err, gdwire.ErrType)
 		require.ErrorContains(t, err, "offset 8, $[0]: String into Go variant.Raw")
 	}
+}
+
+// An element of a packed array that does not fit is an error with its own offset and path.
+func TestPackedElementsOutOfRange(t *testing.T) {
+	ints := slices.Repeat([]int32{1}, 100)
+	ints[70] = 300
+	double := &Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}}
+	for _, c := range []struct {
+		wire, into any
+		want       string
+	}{
+		{dict("a", ints), new(map[string][]int8), "offset 308, $.a[70]: int into Go int8: 300 does not fit int8"},
+		{dict("a", ints), new(map[string][100]uint8), "offset 308, $.a[70]: int into Go uint8: 300 does not fit uint8"},
+		{[]byte{1, 200}, new([]int8), "offset 9, $[1]: int into Go int8: 200 does not fit int8"},
+		{[]Vector2{{1, 2}, {1e300, 2}}, new([][2]float32), "offset 24, $[1]: Vector2 into Go [2]float32: 1e+300 does not fit float32"},
+	} {
+		require.ErrorContains(t, Unmarshal(encoded(t, c.wire, double), c.into), c.want)
+	}
+
+	d := gdwire.NewDecoder(nil, nil)
+	d.ResetBytes(encoded(t, array(ints, "next"), nil))
+	_, err := d.ReadArray()
+	require.NoError(t, err)
+	i := 0
+	for _, err := range Elements[int8](d) {
+		if i == 70 {
+			require.EqualError(t, err, "gdwire: offset 296, $[0][70]: int into Go int8: 300 does not fit int8")
+		} else {
+			require.NoError(t, err)
+		}
+		i++
+	}
+	text, err := d.ReadString()
+	require.NoError(t, err)
+	require.Equal(t, "next", text)
 }

@@ -41,8 +41,11 @@ func Elements[T any](d *gdwire.Decoder, opts ...Options) iter.Seq2[T, error] {
 				yield(none, s.nilOrTypeError(reflect.ValueOf(new([]T)).Elem(), nil))
 				return
 			}
-			start := packedStart{typ: typ, width: 64} // or 32, which 64 can hold
-			read = func(s *decoder, _ variable) error { return bulk(s, list, start) }
+			start := packedStart{typ: typ, width: 64, first: -1} // or 32, which 64 can hold
+			read = func(s *decoder, _ variable) error {
+				start.first++
+				return bulk(s, list, start)
+			}
 		}
 		for _, err := range d.Elements() {
 			if err != nil {

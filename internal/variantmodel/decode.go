@@ -2,6 +2,7 @@ package variantmodel
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -135,7 +136,7 @@ func (n *node) readPacked(d *gdwire.Decoder) (err error) {
 func readNumbers[T gdwire.Packable](d *gdwire.Decoder, n *node, split func(T) (any, []float64)) error {
 	all, err := gdwire.AppendPacked(d, []T{})
 	for i := range all {
-		x := &node{path: n.path, typ: n.typ}
+		x := &node{path: fmt.Sprintf("%s[%d]", n.path, i), typ: n.typ}
 		x.scalar, x.numbers = split(all[i])
 		n.items = append(n.items, x)
 	}
