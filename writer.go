@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -224,7 +225,12 @@ func (e *Encoder) ClearError() error {
 // code that cannot complete a value that it has begun to write. Fail wraps err in an
 // [Error] with offset and path, unless err is or wraps an Error. It returns the error that
 // stays. Fail(nil) has no effect.
-func (e *Encoder) Fail(err error) error {
+func (e *Encoder) Fail(err error) error { return e.failWith(err, true) }
+
+func init() { hook.Refuse = func(e any, err error) error { return e.(*Encoder).failWith(err, false) } }
+
+// failWith makes err, in an Error, the error of e. ClearError does not clear it if it is permanent.
+func (e *Encoder) failWith(err error, permanent bool) error {
 	if first := e.Err(); err == nil || e.permanent || first == errNotReset {
 		return first
 	}
@@ -232,7 +238,7 @@ func (e *Encoder) Fail(err error) error {
 	if located := new(Error); !errors.As(err, &located) {
 		err = e.fail(err)
 	}
-	return e.stop(err, true)
+	return e.stop(err, permanent)
 }
 
 // fail returns the error that stays. If there is none yet, that is err in an Error with the offset

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/hook"
 )
 
 // Marshal returns the encoding of v.
@@ -59,7 +60,7 @@ func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 // MarshalEncode writes v to e as the next value. It uses the options of e.
 //
 // If an error occurs after a part of v has been written, the error stays in e, because
-// the value cannot be completed. An error of the Writer stays, too: unlike a call on e,
+// the value cannot be completed. Otherwise [gdwire.Encoder.ClearError] clears it. An error of the Writer stays, too: unlike a call on e,
 // MarshalEncode cannot be repeated.
 func MarshalEncode(e *gdwire.Encoder, v any) error {
 	if err := e.Err(); err != nil {
@@ -138,20 +139,29 @@ func indirect(v any) reflect.Value {
 
 // marshal writes x, which indirect has returned.
 func (s *encoder) marshal(plan *plan[encodeFunc], x reflect.Value) error {
+	before := s.e.OutputOffset()
 	err := s.encodeNested(plan.do, addressable(x))
 	if err != nil {
+		fail := s.e.Fail
+		if s.e.OutputOffset() == before { // as after an invalid call, which writes nothing
+			fail = s.refuse
+		}
 		var known *gdwire.Error
-		if failed := s.e.Fail(err); errors.As(err, &known) || errors.Is(failed, gdwire.ErrReleased) {
+		if failed := fail(err); errors.As(err, &known) || errors.Is(failed, gdwire.ErrReleased) {
 			return failed
 		}
 	}
 	return err
 }
 
-// fail makes the Encoder fail with a TypeError at the next value, and returns the error.
+// fail makes the Encoder fail with a TypeError at the next value, and returns the error. If a part
+// of the value has been written, marshal makes it stay.
 func (s *encoder) fail(t reflect.Type, err error) error {
-	return s.e.Fail(&TypeError{Go: t, Err: err})
+	return s.refuse(&TypeError{Go: t, Err: err})
 }
+
+// refuse makes err the error of the Encoder, until ClearError.
+func (s *encoder) refuse(err error) error { return hook.Refuse(s.e, err) }
 
 // withField returns err, an error in field f, with the Go type and name of the field. An error
 // of the Writer remains as it is.
@@ -455,7 +465,7 @@ func (s *encoder) any(v any, isKey bool) error {
 	r := reflect.ValueOf(v)
 	plan, err := encodePlans.ofKey(planKey{typ: r.Type(), isKey: isKey})
 	if err != nil {
-		return s.e.Fail(err)
+		return s.refuse(err)
 	}
 	return s.encodeNested(plan.do, addressable(r))
 }

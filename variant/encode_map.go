@@ -197,7 +197,7 @@ func encodedKey(plan *plan[encodeFunc]) func(*encoder, reflect.Value) (string, e
 			if at, ok := err.(*gdwire.Error); ok {
 				err = at.Err // the offset and path of the map replace those in the key
 			}
-			return "", s.e.Fail(err)
+			return "", s.refuse(err)
 		}
 		return string(b), nil
 	}

@@ -493,3 +493,35 @@ func TestMarshalNoObject(t *testing.T) {
 	}
 	require.Equal(t, encoded(t, nil, nil), encoded(t, ObjectID(0), nil))
 }
+
+// An error before anything has been written is that of an invalid call: ClearError clears it. Once
+// a part of the value has been written, the error stays.
+func TestMarshalEncodeErrors(t *testing.T) {
+	for _, c := range []struct {
+		v      any
+		stays  bool
+		format *gdwire.Format
+	}{
+		{v: level(-1)},
+		{v: Basis{X: Vector3{X: 1e300}}},
+		{v: Vector4i{}, format: gdwire.Godot3},
+		{v: map[level]int{-1: 1}, stays: true},
+		{v: []any{1, level(-1)}, stays: true},
+		{v: map[string]any{"a": level(-1)}, stays: true},
+	} {
+		var b bytes.Buffer
+		e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: c.format})
+		require.NoError(t, e.BeginArray(1))
+		err := MarshalEncode(e, c.v)
+		require.Error(t, err, "%v", c.v)
+		require.Equal(t, err, e.ClearError(), "%v", c.v)
+		if c.stays {
+			require.Error(t, MarshalEncode(e, 5), "%v", c.v)
+			continue
+		}
+		require.NoError(t, MarshalEncode(e, 5), "%v", c.v)
+		require.NoError(t, e.End())
+		require.NoError(t, e.Close())
+		require.Equal(t, encoded(t, array(5), &Options{Encoder: gdwire.EncoderOptions{Format: c.format}}), b.Bytes())
+	}
+}

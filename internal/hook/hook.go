@@ -36,3 +36,7 @@ var ReadKey func(d any, k *Key) bool
 // WriteKey writes the String k to e, a *gdwire.Encoder. It writes nothing and returns false
 // if that is not possible without an error or a flush.
 var WriteKey func(e any, k *Key) bool
+
+// Refuse makes err the error of e, a *gdwire.Encoder, as Encoder.Fail does, but ClearError clears
+// it. It is for calls that have written nothing.
+var Refuse func(e any, err error) error
