@@ -41,8 +41,8 @@ func (m Mode) codec() *codec {
 	return nil
 }
 
-// A codec has functions that return a decoder and an encoder of a mode's blocks. Both are
-// used for all blocks of a file.
+// A codec creates a decoder and an encoder of a mode's blocks. Both are used for all
+// blocks of a file.
 type codec struct {
 	name string
 	// ratio is the maximum number of bytes to which a byte of a block is decoded.
@@ -56,7 +56,7 @@ type decoder interface {
 	decode(dst, block []byte) error
 }
 
-// An encoder appends a block whose content is src to dst.
+// An encoder appends a block with the content src to dst.
 type encoder interface {
 	encode(dst, src []byte) []byte
 }
@@ -142,7 +142,7 @@ func (d *streamDecoder) decode(dst, block []byte) error {
 	} else if err != nil {
 		return err
 	}
-	// Only the read that returns io.EOF has verified the checksum.
+	// The checksum is verified by the read that returns io.EOF.
 	if _, err := io.ReadFull(r, d.probe[:]); err == nil {
 		return errLong
 	} else if err != io.EOF {

@@ -17,7 +17,7 @@ import (
 //	    the blocks
 //	    "GCPF"
 //
-// The last block has total%blockSize bytes. It exists even if it is empty.
+// The last block contains total%blockSize bytes. It exists even if it is empty.
 const (
 	modeOffset      = 4
 	blockSizeOffset = 8

@@ -29,8 +29,8 @@
 // # Compressed files
 //
 // The content consists of blocks of 4096 bytes. Each is compressed separately, by FastLZ
-// unless the game has chosen another [Mode]. Godot 3 and 4 read each other's files. The
-// content has less than 4 GiB.
+// unless the game chose another [Mode]. Godot 3 and 4 read each other's files. The
+// content is shorter than 4 GiB.
 //
 // A file begins with the sizes of its blocks. A Reader keeps these, 4 bytes for each
 // block, and one block; a [CompressedWriter] must keep the compressed blocks until Close.
@@ -43,21 +43,21 @@
 //
 // A file contains the MD5 of its content. A wrong key and damage both result in a wrong
 // MD5, which is [ErrPassword]. NewReader verifies the MD5 before it returns if the content
-// has up to Options.MaxBuffered bytes, which it keeps in memory, or if the input is an
-// io.Seeker, which it reads twice; Info().Verified is then true. Longer content from a pipe
+// is up to Options.MaxBuffered bytes long and is kept in memory, or if the input is an
+// io.Seeker and is read twice; Info().Verified is then true. Longer content from a pipe
 // or connection is returned before it is verified, and Read returns ErrPassword instead of
-// io.EOF at its end. It does the same if a file changes between the two readings. Empty
+// io.EOF at its end. Read does the same if a file changes between the two readings. Empty
 // content can be opened with any key.
 //
-// The MD5 does not authenticate a file, and every copy of the game has the key: verified
-// content is undamaged, but remains untrusted input.
+// The MD5 does not authenticate a file, and every copy of the game contains the key:
+// verified content is undamaged, but remains untrusted input.
 //
 // # Damaged and hostile files
 //
 // Any input gives content or an error, never a panic. Every number in a file is
 // checked against [Limits] before it is used, memory grows with the bytes that
-// arrive, and a block that becomes more or less than it should is an error. By
-// default content has at most 256 MiB and a block at most 1 MiB. A program that reads
+// arrive, and a block that becomes more or less than it should is an error. By default
+// content is at most 256 MiB and a block at most 1 MiB long. A program that reads
 // files of its own user can raise Limits.Size; a program that reads uploads should lower it,
 // because 4 KiB of input can become many MiB of zeros.
 //
@@ -67,7 +67,7 @@
 //	ErrDamaged            content that no engine wrote
 //	ErrPassword           wrong password or damaged file
 //	ErrMode               brotli, which no engine writes, or an unknown mode
-//	ErrLimit              a limit is exceeded; a *LimitError has the numbers
+//	ErrLimit              a limit is exceeded; a *LimitError contains the numbers
 //
 // NewReader also returns [ErrNoKey], for an encrypted file if there is no key. Errors of
 // the underlying Reader are returned unchanged. All errors stay.

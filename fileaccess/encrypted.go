@@ -20,8 +20,8 @@ import (
 //	28  IV                              24  u64 length of the content
 //	44  AES-256-CFB                     32  AES-256-ECB
 //
-// of the content, padded with zeros to a multiple of 16 bytes. Readers ignore the
-// padding's content.
+// AES encrypts the content, padded with zeros to a multiple of 16 bytes. Readers
+// ignore the values of the padding.
 
 // A Layout is the layout of an encrypted file.
 type Layout uint8
@@ -42,7 +42,7 @@ func (l Layout) String() string {
 	return "godot4"
 }
 
-// layouts has the offsets of the fields of each Layout.
+// layouts contains the offsets of the fields of each Layout.
 var layouts = [...]struct {
 	md5Offset, lengthOffset, ivOffset, dataOffset int
 }{
@@ -158,8 +158,8 @@ func remaining(r io.Reader) (int64, error) {
 }
 
 // detectLayout returns the layout of a file of size bytes, or of unknown size if size is
-// negative, that begins with header. Of 2^32 MD5s, one begins like the version of Godot 3; the
-// size then decides.
+// negative, that begins with header. A single MD5 in 2^32 begins like the version of Godot 3;
+// the size then decides.
 func detectLayout(header []byte, size int64) Layout {
 	fits := func(layout Layout) bool {
 		l := layouts[layout]
@@ -172,8 +172,8 @@ func detectLayout(header []byte, size int64) Layout {
 	return LayoutGodot3
 }
 
-// verify returns a Reader of the content and whether its MD5 has been verified. start
-// returns a Reader that reads the content after the header.
+// verify returns a Reader of the content and whether the content's MD5 was verified.
+// start returns a Reader that reads the content after the header.
 func verify(src *source, start func() *encryptedReader, o *Options) (r io.Reader, verified bool, err error) {
 	e := start()
 	buffered := o.MaxBuffered

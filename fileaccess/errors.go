@@ -22,7 +22,7 @@ var (
 	ErrMode = errors.New("unsupported compression mode")
 	// ErrLayout reports a Layout that is neither LayoutGodot3 nor LayoutGodot4.
 	ErrLayout = errors.New("unknown layout")
-	// ErrLimit is the error that every LimitError is, as in package gdwire.
+	// ErrLimit matches every LimitError, as in package gdwire.
 	ErrLimit = limits.ErrLimit
 	// ErrClosed is returned by Write after Close.
 	ErrClosed = errors.New("fileaccess: write after Close")

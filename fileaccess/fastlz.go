@@ -13,7 +13,7 @@ import (
 //	          distance; if c>>5 is 7, a byte follows that is added to the length;
 //	          a byte follows with bits 0 to 7 of the distance
 //
-// The match begins distance+1 bytes back and may overlap what it makes. The first
+// The match begins distance+1 bytes back and may overlap its own output. The first
 // opcode's upper three bits are the stream's level less 1 and its lower five
 // always a literal run. Level 2 differs in two things: after a length byte of 255
 // another length byte follows; and if the distance is 8191, two more bytes, the upper byte
@@ -101,8 +101,8 @@ func fastlzDecode(dst, src []byte) (n int, err error) {
 }
 
 // fastlzMatch returns length and distance of the match with opcode c and how many
-// bytes of src belong to it, 0 if there are too few. The distance is how many
-// bytes back it begins.
+// bytes of src belong to it, 0 if there are too few. The distance is how many bytes
+// back the match begins.
 func fastlzMatch(c byte, src []byte, level byte) (length, distance, used int) {
 	length, distance = int(c>>5)+2, int(c&31)<<8
 	more := c>>5 == 7
@@ -129,7 +129,7 @@ func fastlzMatch(c byte, src []byte, level byte) (length, distance, used int) {
 	return length, distance + 1, used
 }
 
-// repeat fills dst with pattern, again and again. Together they are one slice.
+// repeat fills dst with copies of pattern. dst directly follows pattern in memory.
 func repeat(dst, pattern []byte) {
 	for n := copy(dst, pattern); n < len(dst); {
 		n += copy(dst[n:], dst[:n])
@@ -138,7 +138,7 @@ func repeat(dst, pattern []byte) {
 
 // A fastlzEncoder encodes blocks of compressed files, at level 1.
 type fastlzEncoder struct {
-	// seen holds for the hash of three bytes where they were last, plus 1.
+	// seen holds, by the hash of three bytes, 1 plus their latest offset.
 	seen  [1 << fastlzHashBits]int32
 	short [fastlzMin]byte
 }

@@ -46,7 +46,7 @@ var limitTable = [numLimits]struct {
 	limitBlocks:    {"Blocks", 1 << 20, maxBuffered / sizeBytes},
 }
 
-// bounds has the Limits with defaults in place of zeros.
+// bounds stores the Limits with defaults in place of zeros.
 type bounds [numLimits]int64
 
 // bounds returns the Limits with defaults in place of zeros.

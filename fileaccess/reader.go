@@ -51,8 +51,8 @@ type Info struct {
 	// Size is the declared size in bytes of the content of a Compressed or
 	// Encrypted file, and -1 for a Plain file. Writers ignore it.
 	Size int64
-	// Verified reports whether NewReader has verified the MD5 of the content of
-	// an Encrypted file. Writers ignore it.
+	// Verified reports whether NewReader verified the MD5 of the content of an
+	// Encrypted file. Writers ignore it.
 	Verified bool
 }
 

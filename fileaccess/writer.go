@@ -27,10 +27,10 @@ type plainWriter struct{ io.Writer }
 
 func (plainWriter) Close() error { return nil }
 
-// A sticky has the error that all later calls of a Writer return.
+// A sticky holds the error that all later calls of a Writer return.
 type sticky struct{ err error }
 
-// close calls finish, unless there is an error or finish has been called.
+// close calls finish, unless there is an error or finish was called.
 func (s *sticky) close(finish func() error) error {
 	if s.err == nil {
 		s.err = finish()

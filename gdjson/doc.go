@@ -26,9 +26,9 @@
 //	Object, serialized            {"type":"Node","props":["name","s:n"]}
 //	Image, InputEvent (Godot 2)   {"type":"Image","format":…,"data":[…]}
 //
-// args list a Basis by columns, as in the engine; the binary format has it by rows.
-// In args, infinity is 1e99999, NaN is null, and an integer beyond 2^53 is a string
-// of its digits, because the engine's JSON numbers are float64.
+// args list a Basis by columns, as in the engine; the binary format stores it by
+// rows. In args, infinity is 1e99999, NaN is null, and an integer beyond 2^53 is a
+// string of its digits, because the engine's JSON numbers are float64.
 //
 // The engine's JSON loses parts of some values. gdjson writes more, so that every
 // value of an engine is read back as the same bytes:
@@ -36,9 +36,9 @@
 //   - Floats are the shortest decimal that reads back as the same float64. The
 //     engine writes 14 decimals.
 //   - Ids and the names of signals are additional members.
-//   - A NaN that differs from the default NaN has its sign and payload, as in
-//     WebAssembly's text format: "f:-nan", and in args "nan:0x4000000000001". In
-//     args, FromJSON makes a signaling NaN quiet.
+//   - A NaN that differs from the default NaN is written with its sign and payload,
+//     as in WebAssembly's text format: "f:-nan", and in args "nan:0x4000000000001".
+//     In args, FromJSON makes a signaling NaN quiet.
 //   - elem_type, key_type and value_type are the name of a built-in type, a class
 //     or a res:// path. Where the engine would confuse these, they are an object
 //     with the kind of the name: {"builtin":"Object"}, {"class":"int"} or
@@ -75,8 +75,8 @@
 //
 // The following are errors even so: other text that is not JSON, more than one value,
 // values that the Encoder's limits or format exclude, and elements that are not of
-// the declared type, which the engine keeps. Where FromJSON is more exact than the
-// engine, it stays so: the engine reads ids, and null in args, as 0. FromJSON does not
+// the declared type, which the engine keeps. FromJSON remains more exact than the
+// engine, which reads ids, and null in args, as 0. FromJSON does not
 // check that classes and scripts exist; the engine replaces a value that names an
 // unknown class or script by null.
 //

@@ -35,7 +35,7 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrapf returns an error that wraps cause, but has a formatted text of its own.
+// wrapf returns an error that wraps cause. Its text is only the formatted text.
 func wrapf(cause error, format string, args ...any) error {
 	return &reason{cause, fmt.Sprintf(format, args...)}
 }

@@ -192,8 +192,8 @@ func packedVectors[V [2]float64 | [3]float64 | [4]float64](r *reader, o *object,
 	return nil
 }
 
-// tooLarge handles the Encoder's error that a number in args does not fit in 32 bits. The
-// first of args has the index first in its object. A lenient reader calls again, which
+// tooLarge handles the Encoder's error that a number in args does not fit in 32 bits.
+// first is the index of args[0] in its object. A lenient reader calls again, which
 // replaces such numbers with infinity, as the engine does. Otherwise tooLarge finds the
 // number and adds its offset to the error.
 func (r *reader) tooLarge(o *object, first int, err error, args []float64, again func() error) error {

@@ -14,8 +14,8 @@ import (
 // at most [gdwire.EncoderOptions].MaxBuffered bytes, and an index of 12 bytes for each
 // object and array. Longer text is a [gdwire.LimitError].
 //
-// Invalid JSON, and a value that e cannot write, is an [Error]. If FromJSON has
-// written nothing yet, e is unchanged and remains usable. Otherwise the error stays
+// Invalid JSON, and a value that e cannot write, is an [Error]. If FromJSON wrote
+// nothing, e is unchanged and remains usable. Otherwise the error stays
 // in e, as after [gdwire.Encoder.Fail]; an error of e's Writer stays, too. An error
 // of r is returned unchanged.
 func FromJSON(e *gdwire.Encoder, r io.Reader, opts ...Options) error {

@@ -169,7 +169,7 @@ func memberOf(name []byte) (member, bool) {
 	return 0, false
 }
 
-// members holds the members that an object has and the positions of their values.
+// members holds the members of an object and the positions of their values.
 type members struct {
 	set memberSet
 	at  [numMembers]cursor
@@ -212,7 +212,7 @@ const (
 	formInputEvent
 )
 
-// forms has a form for every type that is written as an object, by name.
+// forms contains a form for every type that is written as an object, by name.
 var forms = func() map[string]form {
 	args, data := setOf(memberArgs), setOf(memberData)
 	m := map[string]form{
@@ -284,7 +284,7 @@ func (r *reader) nativeObject() error {
 }
 
 // readForm finds the form of an object by its member "type" and checks that the
-// object has the right members.
+// object contains the right members.
 func (r *reader) readForm(o *object) error {
 	if !o.has(memberType) {
 		return r.failf(o.offset, gdwire.ErrType, "object without \"type\"")
@@ -420,7 +420,7 @@ func (r *reader) dictionary(o *object) error {
 }
 
 // elem reads a member that declares a type. Its value is a string as declaredText
-// returns it, or an object whose only member is "builtin", "class" or "script".
+// returns it, or an object with the only member "builtin", "class" or "script".
 func (r *reader) elem(o *object, m member) (e gdwire.Elem, err error) {
 	if !o.has(m) {
 		return e, nil
@@ -482,8 +482,7 @@ func (r *reader) serialized(o *object) error {
 	return r.wrote(o.offset, r.e.End())
 }
 
-// idMember reads a member that is an id. It returns 0 if the object has no such
-// member.
+// idMember reads a member that is an id. It returns 0 if the member is missing.
 func (r *reader) idMember(o *object, m member) (uint64, error) {
 	if !o.has(m) {
 		return 0, nil

@@ -21,7 +21,7 @@ func parseReal(b []byte) (float64, error) {
 	return x, wrapf(gdwire.ErrRange, "%s does not fit a float", cut(b, 40))
 }
 
-// tens has the powers of ten, all exact, by which parseShort divides.
+// tens contains the powers of ten, all exact, by which parseShort divides.
 var tens = [16]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
 // parseShort parses a JSON number of at most 15 digits and without an exponent, in a
@@ -67,7 +67,7 @@ func isInfinity(b []byte) bool {
 }
 
 // parseInt parses an integer. Zeros after a decimal point are accepted, because the
-// engine's JSON.stringify writes them after every number that JSON.parse has read.
+// engine's JSON.stringify writes them after every number that JSON.parse read.
 func parseInt(b []byte) (int64, error) {
 	digits := b
 	if i := bytes.IndexByte(b, '.'); i > 0 && len(bytes.Trim(b[i+1:], "0")) == 0 {

@@ -43,8 +43,8 @@ func (r *reader) plain() error {
 	}
 }
 
-// plainNumber converts a number: to an int if it has neither point nor exponent and
-// is not -0, otherwise to a float.
+// plainNumber converts a number: to an int if it is written without point and
+// exponent and is not -0, otherwise to a float.
 func (r *reader) plainNumber() error {
 	at := r.at.pos
 	b := r.literal()

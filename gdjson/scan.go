@@ -88,8 +88,8 @@ func (t *text) scan() bool {
 }
 
 // The functions below scan the syntax element that begins at offset i of b. They
-// return the offset after it and whether it is valid. If it is not, the offset has
-// no meaning.
+// return the offset after it and whether it is valid. If it is not, the offset is
+// meaningless.
 
 // space skips the white space of JSON and all characters below control, if there are any.
 func space(b []byte, i int, control byte) int {
@@ -113,7 +113,7 @@ func scanName(b []byte, i int, control byte) (int, bool) {
 }
 
 // To test eight bytes at a time: ones times a byte repeats it in all eight, and
-// highs has the highest bit of each.
+// highs is the highest bit of each.
 const ones, highs = 0x0101010101010101, 0x8080808080808080
 
 // scanString scans a string. It skips eight bytes at a time if they are ASCII without
@@ -237,7 +237,7 @@ func digits(b []byte, i int) int {
 	return i
 }
 
-// The functions below do the same in text that scan has found valid.
+// The functions below do the same in text that scan found valid.
 
 // skipSpace skips white space, if there is any.
 func skipSpace(b []byte, i int) int {

@@ -28,7 +28,7 @@ var (
 	transform3DColumns = []int{0, 3, 6, 1, 4, 7, 2, 5, 8, 9, 10, 11}
 )
 
-// shapes has the shapes of math types, packed arrays and Image.
+// shapes contains the shapes of math types, packed arrays and Image.
 var shapes = func() (all [256]shape) {
 	for _, t := range gdwire.Types() {
 		n, integers := t.Components()
@@ -67,7 +67,7 @@ func numberUnit(integers bool, bits int) unit {
 	return unitInt64
 }
 
-// types has the built-in types by name.
+// types contains the built-in types by name.
 var types = func() map[string]gdwire.Type {
 	m := make(map[string]gdwire.Type)
 	for _, t := range gdwire.Types() {

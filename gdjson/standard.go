@@ -31,7 +31,7 @@ func standardNumber(scratch, b []byte) (_, std []byte) {
 	return scratch, scratch
 }
 
-// appendUnquoted appends the content of a string that scan has accepted.
+// appendUnquoted appends the content of a string that scan accepted.
 func appendUnquoted(dst, s []byte) []byte {
 	dst = slices.Grow(dst, len(s))
 	for {
@@ -54,12 +54,13 @@ func appendUnquoted(dst, s []byte) []byte {
 	}
 }
 
-// escapes has the characters for escape sequences of one letter.
+// escapes contains the characters for escape sequences of one letter.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v'}
 
-// appendJSON appends text in which as many bytes of JSON replace what only the engine's
-// JSON.stringify writes, or if lenient is set, what its JSON.parse accepts. The result is
-// JSON if the text is accepted, and otherwise invalid at the same offset.
+// appendJSON appends text and replaces the engine's deviations from JSON by as many bytes
+// of JSON: those that JSON.stringify writes, or if lenient is set, those that JSON.parse
+// accepts. The result is JSON if the text is accepted, and otherwise invalid at the same
+// offset.
 func appendJSON(dst, text []byte, lenient bool) []byte {
 	from := len(dst)
 	dst = append(dst, text...)
@@ -87,8 +88,8 @@ func appendJSON(dst, text []byte, lenient bool) []byte {
 	return dst
 }
 
-// replaceInString replaces what is not JSON in the string whose content begins at i. It returns
-// the offset of its closing quote.
+// replaceInString replaces the deviations from JSON in the string with the content at i. It
+// returns the offset of the closing quote.
 func replaceInString(b []byte, i int) int {
 	for ; i < len(b) && b[i] != '"'; i++ {
 		if b[i] < ' ' {
@@ -103,8 +104,8 @@ func replaceInString(b []byte, i int) int {
 	return i
 }
 
-// replaceNumber replaces the number that begins at i by JSON. It returns the offset of its last
-// byte.
+// replaceNumber replaces the number that begins at i by JSON. It returns the offset of the last
+// byte of the number.
 func replaceNumber(b []byte, i int) int {
 	start := i
 	if b[i] == '-' {

@@ -18,12 +18,13 @@ import (
 )
 
 // A text is the JSON of one value and an index of its objects and arrays. The index
-// has the counts that the Encoder needs before the content, and lets the reader skip
-// a member in constant time, because "type" may follow "args". Conversion therefore
-// takes time proportional to the text for any nesting and any order of members.
+// holds the counts that the Encoder needs before the content, and lets the reader
+// skip a member in constant time, because "type" may follow "args". Conversion
+// therefore takes time proportional to the text for any nesting and any order of
+// members.
 type text struct {
 	json    []byte
-	lenient bool // accept what the engine accepts
+	lenient bool // accept the engine's deviations from JSON
 	nodes   []node
 }
 
@@ -35,7 +36,7 @@ type node struct {
 }
 
 const (
-	// maxText is the greatest length of a text, because nodes have offsets of 32
+	// maxText is the greatest length of a text, because nodes hold offsets of 32
 	// bits.
 	maxText = math.MaxUint32 - 1
 	// noNode is the parent of the top-level value.
@@ -69,8 +70,8 @@ func limitError(got, most int64) error {
 	return &Error{Offset: most, Err: &gdwire.LimitError{Name: "MaxBuffered", Got: got, Max: most}}
 }
 
-// readAll reads src to its end. It returns an error as soon as it has read more than
-// most bytes.
+// readAll reads src to its end. It returns an error as soon as more than most bytes
+// were read.
 func (t *text) readAll(src io.Reader, most int64) error {
 	b := t.json[:0]
 	for {
@@ -89,8 +90,9 @@ func (t *text) readAll(src io.Reader, most int64) error {
 	}
 }
 
-// syntaxError returns the error for text that scan has not accepted. jsontext finds it, in a
-// copy in which what only the engine accepts is replaced by as many bytes of JSON.
+// syntaxError returns the error for text that scan did not accept. jsontext finds the error
+// in a copy in which appendJSON replaces the engine's deviations from JSON by as many bytes
+// of JSON.
 func (t *text) syntaxError() error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(appendJSON(nil, t.json, t.lenient)), jsontext.AllowDuplicateNames(true))
 	_, err := d.ReadValue()
@@ -119,8 +121,8 @@ func (t *text) syntaxError() error {
 	return &Error{Offset: s.ByteOffset, Pointer: t.restoreNames(s.JSONPointer, s.ByteOffset), Err: cause}
 }
 
-// restoreNames returns p, which jsontext has returned for an error at offset, with the names as
-// they are in the text. jsontext has read a copy, in which appendJSON has replaced bytes.
+// restoreNames returns p, which jsontext returned for an error at offset, with the names as
+// they are in the text. jsontext read a copy in which appendJSON replaced bytes.
 func (t *text) restoreNames(p jsontext.Pointer, offset int64) jsontext.Pointer {
 	var scratch, b []byte
 	open := t.walk(int(offset), func(*level) {})

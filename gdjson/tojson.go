@@ -54,10 +54,10 @@ type writer struct {
 	broken bool  // out returned an error
 	frames []frame
 	outer  int  // number of frames around the key that script writes
-	named  bool // a member's name has been written; its value is next
+	named  bool // a member's name was written; its value is next
 
 	inText       bool  // between the chunks of a string
-	oldNodePaths bool  // the format has NodePaths that are one string
+	oldNodePaths bool  // NodePaths of the format can be a single string
 	before       int64 // offset of the latest token, if oldNodePaths
 	nodePath     nodePath
 	base64       []byte // an incomplete group of three bytes
@@ -99,7 +99,8 @@ func getWriter(out io.Writer, d *gdwire.Decoder, o *Options) *writer {
 	return w
 }
 
-// release returns the writer to the pool, unless a large token has made it large.
+// release returns the writer to the pool, unless a large token made the writer
+// large.
 func (w *writer) release() {
 	w.out, w.d, w.err = nil, nil, nil
 	if cap(w.buf)+cap(w.scratch) <= 32*flushAt && cap(w.frames) <= 2048 {
@@ -153,7 +154,7 @@ func (w *writer) value(write func(*writer, gdwire.Token)) error {
 	}
 }
 
-// flush writes the buffered text to w.out, unless w.out has returned an error before.
+// flush writes the buffered text to w.out, unless w.out returned an error before.
 func (w *writer) flush() {
 	if len(w.buf) > 0 && !w.broken {
 		_, err := checked.Write(w.out, w.buf)
@@ -289,8 +290,8 @@ func (w *writer) quote(s []byte) {
 	w.add(`"`)
 }
 
-// chunk appends a chunk of a string, with before in front of the first chunk and
-// after at the end of the last.
+// chunk appends a chunk of a string. The text before precedes the first chunk, and
+// the text after follows the last chunk.
 func (w *writer) chunk(t gdwire.Token, before, after string) {
 	if !w.inText {
 		w.start(before)
@@ -302,7 +303,8 @@ func (w *writer) chunk(t gdwire.Token, before, after string) {
 }
 
 // nodePathStart appends the start of a NodePath's text. A NodePath in the form of
-// one string is recognized by its header of 4 bytes, because its token has no mark.
+// one string is recognized by its header of 4 bytes, because no bit of its token
+// marks it.
 func (w *writer) nodePathStart(t gdwire.Token, before, after string) {
 	names, _, absolute := t.NodePath()
 	w.nodePath = nodePath{subnames: names, old: w.oldNodePaths && w.d.InputOffset()-w.before == 4}
@@ -405,7 +407,7 @@ func plainWord(x uint64) bool {
 	return (x|(x-' '*ones)|(quote-ones)|(slash-ones)|(del-ones))&highs == 0
 }
 
-// plainBytes has the ASCII characters that need no escaping, with any Options.
+// plainBytes contains the ASCII characters that need no escaping, with any Options.
 var plainBytes = func() (t [256]bool) {
 	for c := ' '; c < 0x7F; c++ {
 		t[c] = c != '"' && c != '\\'

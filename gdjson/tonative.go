@@ -134,7 +134,7 @@ func (w *writer) nativeReference(t gdwire.Token) {
 	w.end()
 }
 
-// nativeGodot2 appends an Image or InputEvent, types that only Godot 2 has. No
+// nativeGodot2 appends an Image or InputEvent, types of Godot 2 alone. No
 // engine reads them as JSON.
 func (w *writer) nativeGodot2(t gdwire.Token) {
 	if t.Kind() == gdwire.KindImageStart {

@@ -12,7 +12,7 @@ var le = binary.LittleEndian
 const maxExact = 1 << 53
 
 // appendInt64 appends x as a number, or as a string beyond maxExact, where the
-// engine, whose JSON numbers are float64, would round it.
+// engine would round it, because its JSON numbers are float64.
 func appendInt64(dst []byte, x int64) []byte {
 	if -maxExact <= x && x <= maxExact {
 		return strconv.AppendInt(dst, x, 10)
@@ -73,8 +73,8 @@ func appendText(dst []byte, x float64, width int) []byte {
 	return append(dst, "-inf"...)
 }
 
-// appendNaN appends a NaN as WebAssembly's text format has it: "nan" for the usual
-// NaN, otherwise its sign and, after a colon, its payload.
+// appendNaN appends a NaN as WebAssembly's text format writes it: "nan" for the
+// usual NaN, otherwise its sign and, after a colon, its payload.
 func appendNaN(dst []byte, bits uint64) []byte {
 	if bits&signBit != 0 {
 		dst = append(dst, '-')

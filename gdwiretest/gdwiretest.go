@@ -1,4 +1,4 @@
-// Package gdwiretest has packets for tests of programs that decode Variants.
+// Package gdwiretest provides packets for tests of programs that decode Variants.
 package gdwiretest
 
 import (
@@ -9,8 +9,9 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// Seeds adds packets to the seed corpus of f, whose function takes one []byte: a value of
-// every type of the formats, or of Godot4 if there are none, and nested containers.
+// Seeds adds packets to the seed corpus of f, with a function that takes one []byte: a
+// value of every type of the formats, or of Godot4 if there are none, and nested
+// containers.
 func Seeds(f *testing.F, formats ...*gdwire.Format) {
 	if len(formats) == 0 {
 		formats = []*gdwire.Format{gdwire.Godot4}

@@ -16,7 +16,7 @@ import (
 //
 // Options.IdleTimeout and ReadTimeout limit how long Next, NextRaw and the Decoder
 // wait, WriteTimeout how long WritePacket, WriteRaw and Flush do. A timeout is an
-// [os.ErrDeadlineExceeded] and does not close the connection: the next call has the
+// [os.ErrDeadlineExceeded] and does not close the connection: the next call gets the
 // same time again. After a timeout that is final, because a packet was written in part,
 // a TLS handshake was interrupted or the connection is a WebSocket, later calls return
 // an [ErrBroken] instead.
@@ -27,21 +27,21 @@ type Conn struct {
 	config    *config
 	conn      net.Conn      // nil for a WebSocket
 	link      link          // conn or the WebSocket
-	handshake *handshake    // nil if conn has none
+	handshake *handshake    // nil without a handshake
 	interrupt func()        // interrupts a call of Next that waits for a packet
 	stats     *counters     // of the Server, or nil if there is none
-	discarded chan struct{} // closed when the goroutine of CloseRead has ended; nil without CloseRead
+	discarded chan struct{} // closed when the goroutine of CloseRead ends; nil without CloseRead
 
 	// Used only by the goroutine that reads.
-	armed     int64 // 1 + CompleteOffset of the packet whose read deadline is set, or 0
-	last      bool  // Next has returned its last packet after Shutdown
+	armed     int64 // 1 + CompleteOffset of the packet with a read deadline, or 0
+	last      bool  // Next returned its last packet after Shutdown
 	published published
 
 	draining atomic.Bool // by Server.Shutdown
 
 	mu      sync.Mutex
 	idle    bool // Next waits for the first byte of a packet
-	limited bool // the connection has a read deadline
+	limited bool // a read deadline is set
 	endless bool // no IdleTimeout, because of CloseRead
 	end     closeFrame
 }
@@ -83,7 +83,8 @@ func newNetConn(ctx context.Context, conn net.Conn, s *config) *Conn {
 	return c
 }
 
-// A link is what a Conn needs of its connection in addition to reading and writing.
+// A link contains the methods of a connection that a Conn needs besides Read and
+// Write.
 type link interface {
 	RemoteAddr() net.Addr
 	SetReadDeadline(time.Time) error
@@ -108,9 +109,9 @@ func (c *Conn) NetConn() net.Conn { return c.conn }
 // RemoteAddr returns the address of the other side. For a WebSocket it needs [WithNetConn].
 func (c *Conn) RemoteAddr() net.Addr { return c.link.RemoteAddr() }
 
-// CloseWithCode closes the connection. Over a WebSocket the close frame has this status
-// code, which is defined in RFC 6455 or from 3000 to 4999, and a reason of up to 123 bytes.
-// Other connections ignore both.
+// CloseWithCode closes the connection. Over a WebSocket the close frame contains this
+// status code, which is defined in RFC 6455 or from 3000 to 4999, and a reason of up to 123
+// bytes. Other connections ignore both.
 func (c *Conn) CloseWithCode(code int, reason string) error {
 	c.setEnd(code, reason)
 	return c.Close()
@@ -125,8 +126,8 @@ func (c *Conn) setEnd(code int, reason string) {
 
 // Next returns a Decoder of the next packet, as [Reader.Next] does. After Close it returns
 // [net.ErrClosed], after the context is done its cause, also if packets have arrived before.
-// After [Server.Shutdown] it returns at most the packet that has begun to arrive, then
-// [ErrServerClosed].
+// After [Server.Shutdown] it returns at most the packet whose first byte arrived before,
+// then [ErrServerClosed].
 func (c *Conn) Next() (*gdwire.Decoder, error) {
 	if err := c.begin(); err != nil {
 		c.countInvalid()
@@ -151,7 +152,7 @@ func (c *Conn) NextRaw(dst []byte) ([]byte, error) {
 	return dst, err
 }
 
-// begin returns why there is no next packet.
+// begin returns an error if there is no next packet.
 func (c *Conn) begin() error {
 	if err := c.ended(); err != nil {
 		return err
@@ -164,8 +165,8 @@ func (c *Conn) begin() error {
 }
 
 // CloseRead discards all packets from now on, in a goroutine of its own. It serves
-// handlers that only write: the returned context is done when the other side has closed
-// the connection, with the cause io.EOF, and after [Server.Shutdown], with the cause
+// handlers that only write: the returned context is done when the other side closes the
+// connection, with the cause io.EOF, and after [Server.Shutdown], with the cause
 // [ErrServerClosed], or for any other reason for which Next fails. IdleTimeout no longer
 // applies. Nothing else may read then, and CloseRead must not be called again.
 func (c *Conn) CloseRead(ctx context.Context) context.Context {
@@ -186,7 +187,7 @@ func (c *Conn) CloseRead(ctx context.Context) context.Context {
 	return ctx
 }
 
-// wait prepares for waiting for bytes: of the packet that has begun, or if idle is true, of the
+// wait prepares for waiting for bytes: of the packet that began, or if idle is true, of the
 // next packet.
 func (c *Conn) wait(idle bool) error {
 	if err := c.flushAndWait(); err != nil {
@@ -229,12 +230,12 @@ func (c *Conn) setReadDeadline() error {
 	return nil
 }
 
-// readError returns the error of a call that has read after wait.
+// readError returns the error of a call that read after wait.
 func (c *Conn) readError(err error) error {
 	if err == nil {
 		return nil
 	}
-	c.armed = 0 // the next call has the same time again
+	c.armed = 0 // the next call gets the same time again
 	c.mu.Lock()
 	drained := c.draining.Load() && c.idle
 	c.mu.Unlock()
@@ -256,8 +257,8 @@ func (c *Conn) drain() {
 	}
 }
 
-// finish closes the connection after the handler has returned err, unless it has been
-// closed, and counts what was read.
+// finish closes the connection, if it is still open, after the handler returned err,
+// and counts the packets and bytes that were read.
 func (c *Conn) finish(err error) {
 	if err == nil && c.draining.Load() {
 		err = ErrServerClosed
@@ -270,7 +271,7 @@ func (c *Conn) finish(err error) {
 	c.publish()
 }
 
-// setStats makes s count what is read and written from now on.
+// setStats makes s count all packets and bytes from now on.
 func (c *Conn) setStats(s *counters) {
 	c.stats = s
 	c.published.bytes = c.Reader.in
@@ -348,7 +349,7 @@ func (c *lifetime) cause(err error) error {
 }
 
 // setDeadline sets a deadline: d from now, or none if d is 0. It ignores the error of a net.Pipe
-// whose other end is closed: the Read or Write that follows returns a better error.
+// after the other end was closed: the Read or Write that follows returns a better error.
 func (c *lifetime) setDeadline(deadline func(time.Time) error, d time.Duration) error {
 	var end time.Time
 	if d > 0 {

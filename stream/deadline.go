@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A deadlineTimer calls expire when a deadline has passed. Once set has returned, expire is not
-// called for an earlier deadline, which a time.Timer alone cannot promise. Deadlines are set for
+// A deadlineTimer calls expire when a deadline passes. After set returns, expire is not called
+// for an earlier deadline, which a time.Timer alone cannot promise. Deadlines are set for
 // every message and hardly ever pass, so a later deadline leaves the timer as it is: when
 // the timer fires, it is set to the deadline of that moment.
 type deadlineTimer struct {

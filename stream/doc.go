@@ -1,6 +1,6 @@
 // Package stream reads and writes packets of Godot's Variant format: length-prefixed
 // packets on connections and in files, as put_var, store_var, PacketPeerStream and the
-// remote debugger use them, datagrams, and messages of a WebSocket. It also has a
+// remote debugger use them, datagrams, and messages of a WebSocket. It also provides a
 // server.
 //
 // A [Reader] returns a [gdwire.Decoder] for each packet, and a [Writer] passes a
@@ -45,15 +45,15 @@
 //
 // # Memory
 //
-// A Conn has no read buffer while it waits for a packet. Together with the waiting
+// A Conn holds no read buffer while it waits for a packet. Together with the waiting
 // goroutine it needs less than 8 KiB, most of it the goroutine's stack. The first bytes of a
-// packet are read into a buffer of 256 bytes; a longer packet uses a buffer of 16 KiB from
-// a pool until it has been read.
+// packet are read into a buffer of 256 bytes; a longer packet uses a buffer of 16 KiB from a
+// pool until it is read.
 //
 // # Files
 //
 // A Reader reads a file of values from several calls of FileAccess.store_var, and a Writer
-// appends to it. If a program has crashed while writing, the last packet is incomplete;
+// appends to it. If a program crashed while writing, the last packet is incomplete;
 // [ScanComplete] returns the end of the complete packets. [Writer.WriteThrough] writes values that
 // are too large for memory.
 //

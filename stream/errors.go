@@ -24,8 +24,8 @@ func (e *PacketTooLongError) Error() string {
 // an earlier call returned a timeout after a part of a packet, message or handshake.
 var ErrBroken = errors.New("gdwire/stream: connection is broken")
 
-// stickyError returns the error of all later calls, after a call has returned err and left the
-// connection unusable. It replaces a timeout, after which a caller could repeat the call, by an
+// stickyError returns the error of all later calls after err left the connection unusable. It
+// replaces a timeout, after which a caller could repeat the call, by an
 // ErrBroken.
 func stickyError(err error) error {
 	if isTimeout(err) {
@@ -34,7 +34,7 @@ func stickyError(err error) error {
 	return err
 }
 
-// isTimeout reports whether err says that a deadline has passed.
+// isTimeout reports whether err says that a deadline passed.
 func isTimeout(err error) bool {
 	var t interface{ Timeout() bool }
 	return errors.As(err, &t) && t.Timeout()

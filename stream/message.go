@@ -31,7 +31,7 @@ type MessageConn[T, S ~int] interface {
 const binaryMessage = 2
 
 // Status codes of close frames, for [Conn.CloseWithCode]. A [Server] closes with
-// CloseNormal if the handler returns nil or the client has closed, with CloseGoingAway
+// CloseNormal if the handler returns nil or the client closed, with CloseGoingAway
 // after Shutdown, with ClosePolicyViolation after a timeout or an error about a packet,
 // with CloseInternalError after any other error or a panic, and with CloseTryAgainLater
 // beyond MaxConns.
@@ -76,7 +76,7 @@ func WithNetConn(ctx context.Context, conn net.Conn) context.Context {
 //	}
 //
 // The context should be the context of the request, and the http.Server should have
-// [WithNetConn] as its ConnContext. See [NewMessageConn] for what differs from a
+// [WithNetConn] as its ConnContext. See [NewMessageConn] for the differences from a
 // connection over TCP.
 func ServeMessages[T, S ~int](ctx context.Context, s *Server, ws MessageConn[T, S], status func(error) S) {
 	s.ServeConn(newMessageConn(ctx, ws, status, s.sharedConfig()))
@@ -88,8 +88,8 @@ func ServeMessages[T, S ~int](ctx context.Context, s *Server, ws MessageConn[T, 
 //     first of its frames within IdleTimeout and for the rest within ReadTimeout; after
 //     [Server.Shutdown] it does not wait for the rest.
 //   - A message that is text or is longer than Options.MaxPacket ends the connection, and
-//     every timeout is final. After a timeout of Next packets can be written if ctx has a
-//     connection from [WithNetConn].
+//     every timeout is final. After a timeout of Next packets can be written if ctx
+//     contains a connection from [WithNetConn].
 //   - Next returns io.EOF after a close frame with status 1000 or 1001 or without status.
 //   - Close sends a close frame and waits for the answer, for a second at most.
 //   - The offsets of the Reader count 4 bytes before each message, for a length.
@@ -121,13 +121,13 @@ type socket[T, S ~int] struct {
 	conn   net.Conn // under ws, or nil if it is not known
 
 	// ctx is the context of calls of ws. When it is done, ws is broken: no close frame can
-	// be sent. With conn, whose deadlines interrupt calls without that, it is never done.
+	// be sent. With conn, it is never done, because conn's deadlines interrupt calls.
 	ctx         context.Context
 	cancel      context.CancelCauseFunc
 	read, write deadlineTimer
 
 	next *packet // the message that Read returns, or nil
-	off  int     // how much of it has been returned
+	off  int     // how many bytes of it were returned
 	err  error   // why there are no more messages
 }
 

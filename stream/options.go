@@ -14,8 +14,8 @@ import (
 // otherwise. It is also the most that engines encode with their default settings.
 const DefaultMaxPacket = 8 << 20
 
-// unfinished is the length of a packet whose WriteThrough has not ended. No complete
-// packet has it: engines read lengths as signed 32-bit numbers.
+// unfinished is the length of a packet until its WriteThrough ends. No complete
+// packet is so long: engines read lengths as signed 32-bit numbers.
 const unfinished = math.MaxUint32
 
 // Options configures the types of this package. The zero value, like nil, selects
@@ -41,7 +41,7 @@ type Options struct {
 	// seconds, also without a Server.
 	HandshakeTimeout time.Duration
 	// ReadTimeout is the time for reading and handling the rest of a packet of a
-	// [Conn], from when it has to be waited for to the next call of Next.
+	// [Conn], from when the Conn must wait for the rest to the next call of Next.
 	ReadTimeout time.Duration
 	// WriteTimeout is the time for writing one packet, or those that were held back.
 	WriteTimeout time.Duration
@@ -49,10 +49,10 @@ type Options struct {
 	// datagram.
 	IdleTimeout time.Duration
 
-	// BufferWrites holds packets back until a Conn has to wait for bytes, until Flush
+	// BufferWrites holds packets back until a Conn must wait for bytes, until Flush
 	// or Close is called, or until there are 16 KiB. That needs fewer system calls for
 	// a handler that answers many packets. While Next waits, packets of other
-	// goroutines are written at once. It has no effect on WebSockets.
+	// goroutines are written at once. WebSockets ignore it.
 	BufferWrites bool
 }
 
@@ -86,14 +86,14 @@ func (o *Options) order() binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// A config has Options with all defaults set, and the Encoders of all Writers that use it.
-// The Conns of a Server share a config.
+// A config holds Options with all defaults set, and the Encoders of all Writers that use
+// it. The Conns of a Server share a config.
 type config struct {
 	Options
 	encoders sync.Pool // of *gdwire.Encoder, released
 }
 
-// newConfig returns the config for o. A nil o has the zero value.
+// newConfig returns the config for o. A nil o is the zero value.
 func newConfig(o *Options) *config {
 	s := new(config)
 	if o != nil {

@@ -11,14 +11,14 @@ import (
 // no more.
 const maxDatagram = 64 << 10
 
-// A PacketConn reads and writes datagrams, each of which is one packet without a
+// A PacketConn reads and writes datagrams. Each datagram is one packet without a
 // length, as with PacketPeerUDP. One goroutine may read while any number write.
 //
 // After an error that concerns one datagram or one peer, the next call continues with
 // others; see [Skippable]. These errors are a [gdwire.Error] and a [PeerError]. ReadPacket
 // returns a PeerError for a peer that an earlier datagram did not reach. WritePacketTo and
-// WriteRawTo return it for a datagram that the system does not send, because its address has
-// the port 0, it is longer than UDP permits (65,507 bytes with IPv4), or there is no route.
+// WriteRawTo return it for a datagram that the system does not send, because the port is 0,
+// the datagram is longer than UDP permits (65,507 bytes with IPv4), or there is no route.
 // Timeouts and the errors of a closed connection concern all peers.
 //
 // Options.IdleTimeout limits the time that ReadPacket waits.
@@ -81,7 +81,7 @@ func (c *PacketConn) ReadPacket() (*gdwire.Decoder, net.Addr, error) {
 }
 
 // Trailing returns the number of bytes that follow the value in the latest datagram,
-// once the value has been read to its end, and 0 before. Engines ignore such bytes.
+// once the value is read to its end, and 0 before. Engines ignore such bytes.
 func (c *PacketConn) Trailing() int64 {
 	if c.size == 0 {
 		return 0

@@ -20,8 +20,8 @@ import (
 // no data: after a temporary error, such as a timeout, the call can be repeated. A stream
 // that ends inside a packet or a length is an [io.ErrUnexpectedEOF] that is not wrapped.
 //
-// A Reader reads ahead, but never waits for more bytes than it needs. It has no read buffer
-// while it waits for a packet.
+// A Reader reads ahead, but never waits for more bytes than it needs. It holds no read
+// buffer while it waits for a packet.
 type Reader struct {
 	src    io.Reader
 	dec    *gdwire.Decoder
@@ -86,7 +86,7 @@ func newReader(r io.Reader, c *config) *Reader {
 // After the last packet Next returns io.EOF. For an empty packet it returns a
 // [gdwire.Error], for a packet that is longer than Options.MaxPacket a [PacketTooLongError].
 //
-// A packet of up to 16 KiB has arrived completely when Next returns. The Decoder reads a longer
+// A packet of up to 16 KiB is buffered completely when Next returns. The Decoder reads a longer
 // packet as needed, and then also returns the errors of the stream.
 func (r *Reader) Next() (*gdwire.Decoder, error) {
 	r.countInvalid()
@@ -115,7 +115,7 @@ func (r *Reader) Next() (*gdwire.Decoder, error) {
 
 // NextRaw appends the bytes of the next packet to dst without decoding them. dst grows
 // as they arrive. NextRaw returns the errors of Next. After an error of the stream the
-// result has the bytes received so far; call NextRaw again with it to continue.
+// result contains the bytes received so far; call NextRaw again with it to continue.
 func (r *Reader) NextRaw(dst []byte) ([]byte, error) {
 	r.countInvalid()
 	if r.state == stateOpen {
@@ -151,7 +151,7 @@ func (r *Reader) PacketOffset() int64 { return r.offset }
 func (r *Reader) PacketSize() int64 { return r.size }
 
 // Trailing returns the number of bytes that follow the value in the latest packet,
-// once the value has been read to its end, and 0 before. Engines ignore such bytes.
+// once the value is read to its end, and 0 before. Engines ignore such bytes.
 func (r *Reader) Trailing() int64 {
 	if r.state != stateOpen {
 		return 0
@@ -234,8 +234,8 @@ func (r *Reader) readLength() error {
 	return err
 }
 
-// idle reports whether the latest packet has been consumed and no byte of the next packet has
-// arrived.
+// idle reports whether the latest packet is consumed and no byte of the next packet is
+// buffered.
 func (r *Reader) idle() bool { return r.left == 0 && r.r == r.w }
 
 // begun reports whether bytes of the next packet have arrived, or whether the latest
@@ -244,7 +244,7 @@ func (r *Reader) begun() bool {
 	return r.state == stateNew || r.state == stateRaw || int64(r.w-r.r) > r.left
 }
 
-// countInvalid counts the latest packet if its Decoder has found it invalid.
+// countInvalid counts the latest packet if its Decoder found it invalid.
 func (r *Reader) countInvalid() {
 	if r.state != stateOpen {
 		return
@@ -274,7 +274,7 @@ func (r *Reader) skip() error {
 }
 
 // fill reads until n bytes are in buf[r:w], at most bufferSize. After an error it
-// keeps those that it read.
+// keeps the bytes that it read.
 func (r *Reader) fill(n int) error {
 	if r.r == r.w {
 		r.r, r.w = 0, 0

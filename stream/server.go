@@ -20,8 +20,8 @@ var ErrServerClosed = errors.New("gdwire/stream: server closed")
 // errNoHandler is returned by Serve.
 var errNoHandler = errors.New("gdwire/stream: Server has no Handler")
 
-// DefaultMaxConns is the maximum number of simultaneous connections of a Server whose MaxConns
-// is 0.
+// DefaultMaxConns is the maximum number of simultaneous connections of a Server if MaxConns is
+// 0.
 const DefaultMaxConns = 10_000
 
 // A Server accepts connections and calls Handler for each, in the manner of
@@ -54,12 +54,12 @@ type Server struct {
 	// ConnContext, if set, is called before Handler and returns the handler's context,
 	// which derives from ctx.
 	ConnContext func(ctx context.Context, c *Conn) context.Context
-	// ConnClosed, if set, is called after a connection has been closed, with the
-	// handler's context and error. It is also called if there was no handler, because
-	// a TLS handshake has failed.
+	// ConnClosed, if set, is called after a connection was closed, with the handler's
+	// context and error. It is also called if there was no handler, because a TLS
+	// handshake failed.
 	ConnClosed func(ctx context.Context, c *Conn, err error)
 	// ErrorLog is the log of errors: at most 10 records a second. The first record after
-	// suppressed records has their number. nil selects [slog.Default].
+	// suppressed records contains their number. nil selects [slog.Default].
 	ErrorLog *slog.Logger
 
 	counters counters
@@ -88,7 +88,7 @@ func (s *Server) listen(addr string, serve func(net.Listener) error) error {
 	return serve(ln)
 }
 
-// check returns why nothing can be served.
+// check returns an error if the Server cannot serve.
 func (s *Server) check() error {
 	if s.Handler == nil {
 		return errNoHandler
@@ -102,10 +102,10 @@ func (s *Server) check() error {
 	return nil
 }
 
-// Serve accepts connections from ln and calls Handler for each. It returns the error
-// of ln that is not temporary, or [ErrServerClosed], and closes ln. After a temporary
-// error, such as too many open files, it waits for 5 ms, and up to a second if there
-// are more.
+// Serve accepts connections from ln and calls Handler for each. It returns the first
+// error of ln that is not temporary, or [ErrServerClosed], and closes ln. After a
+// temporary error, such as too many open files, it waits for 5 ms, and up to a second
+// if more follow.
 func (s *Server) Serve(ln net.Listener) error {
 	defer func() { _ = ln.Close() }()
 	if err := s.addListener(&ln); err != nil {
@@ -138,7 +138,8 @@ func (s *Server) Serve(ln net.Listener) error {
 	}
 }
 
-// temporary reports whether err says so of itself, as net's errors do.
+// temporary reports whether the method Temporary of err, as of net's errors,
+// returns true.
 func temporary(err error) bool {
 	var t interface{ Temporary() bool }
 	return errors.As(err, &t) && t.Temporary()
@@ -156,7 +157,7 @@ func (s *Server) Full() bool {
 	return s.room() != nil
 }
 
-// room returns why another connection cannot be served. s is locked.
+// room returns an error if no other connection can be served. s is locked.
 func (s *Server) room() error {
 	switch most := s.MaxConns; {
 	case s.isClosing():
@@ -167,7 +168,7 @@ func (s *Server) room() error {
 	return nil
 }
 
-// ServeConn calls Handler for c, which has its own Options, and closes c when Handler
+// ServeConn calls Handler for c, which keeps its own Options, and closes c when Handler
 // returns. The handler's context derives from the context that c was made with. After Shutdown
 // and Close, and beyond MaxConns, ServeConn closes c at once.
 func (s *Server) ServeConn(c *Conn) {
@@ -182,7 +183,7 @@ func (s *Server) ServeConn(c *Conn) {
 }
 
 // handle serves a connection that was added. Every idle connection keeps the stack of handle, so
-// other functions do what follows the handler.
+// other functions do the work after the handler.
 func (s *Server) handle(c *Conn) {
 	ctx, err := c.ctx, error(nil)
 	defer func() { s.end(ctx, c, panicked(recover(), err)) }()
@@ -196,7 +197,7 @@ func (s *Server) handle(c *Conn) {
 	err = s.Handler(ctx, c)
 }
 
-// end closes a connection whose handler has returned err.
+// end closes a connection after its handler returned err.
 func (s *Server) end(ctx context.Context, c *Conn, err error) {
 	defer s.remove(func() { delete(s.conns, c) })
 	c.finish(err)
@@ -207,7 +208,7 @@ func (s *Server) end(ctx context.Context, c *Conn, err error) {
 	}
 }
 
-// A panicError is the error of a function that has panicked.
+// A panicError is the error of a function that panicked.
 type panicError struct {
 	value any
 	stack []byte
@@ -266,10 +267,11 @@ func closeCode(err error) (code int, reason string) {
 }
 
 // Shutdown closes the listeners, makes [Conn.Next] of every connection return
-// [ErrServerClosed] after the packet that has begun to arrive, and waits until all
-// handlers have returned, or ctx is done, whose error it then returns. Handlers can
-// still write, for example to say goodbye. Those that do not call Next learn of it by
-// [Conn.CloseRead]. Connections that are still in their TLS handshake are closed.
+// [ErrServerClosed] after a packet whose first byte arrived before, and waits until
+// all handlers have returned. If ctx is done before, Shutdown returns the error of
+// ctx. Handlers can still write, for example to say goodbye. Those that do not call
+// Next learn of it by [Conn.CloseRead]. Connections that are still in their TLS
+// handshake are closed.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.close(func() {
 		for c := range s.conns {
@@ -295,7 +297,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// close ends accepting, then calls also with s locked.
+// close stops accepting, then calls also with s locked.
 func (s *Server) close(also func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

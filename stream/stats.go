@@ -2,12 +2,12 @@ package stream
 
 import "sync/atomic"
 
-// Stats counts what a [Server] has done since it was made.
+// Stats counts what a [Server] did since it was made.
 type Stats struct {
 	Conns    int64 // connections that are open now
 	Accepted int64 // connections served, now or before
 	Refused  int64 // connections closed because of MaxConns or Shutdown
-	Failed   int64 // connections whose handler or handshake failed, and that were logged
+	Failed   int64 // connections with a failed handler or handshake, and that were logged
 
 	PacketsIn  int64 // packets read, valid and invalid
 	PacketsOut int64 // packets written
@@ -17,7 +17,7 @@ type Stats struct {
 	Timeouts   int64 // connections that ended because of a timeout
 }
 
-// counters are the Stats of a Server. Reading is counted when a Conn has to wait for
+// counters are the Stats of a Server. Reading is counted when a Conn must wait for
 // bytes, writing after each Write to the connection, so that a packet costs no atomic
 // operation of its own.
 type counters struct {
@@ -41,10 +41,10 @@ func (s *Server) Stats() Stats {
 	}
 }
 
-// A published has the counts of a Reader that stats has already.
+// A published holds the counts of a Reader that stats already includes.
 type published struct{ packets, bytes, invalid int64 }
 
-// publish adds what was read since the latest call.
+// publish adds the packets and bytes read since the latest call.
 func (c *Conn) publish() {
 	if c.stats == nil {
 		return

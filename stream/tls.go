@@ -16,7 +16,7 @@ type handshaker interface {
 }
 
 // A handshake is the handshake of a connection. The first call that reads or writes
-// does it, within a timeout.
+// performs it, within a timeout.
 type handshake struct {
 	conn    handshaker
 	timeout time.Duration
@@ -26,7 +26,7 @@ type handshake struct {
 	err error // of later calls
 }
 
-// do does the handshake if it has not been done. Other goroutines wait for it.
+// do performs the handshake unless it is done. Other goroutines wait for it.
 func (h *handshake) do(l *lifetime) error {
 	if h == nil || h.done.Load() {
 		return nil
@@ -53,12 +53,12 @@ func (h *handshake) do(l *lifetime) error {
 	return err
 }
 
-// isPending reports whether the handshake has not been completed.
+// isPending reports whether the handshake is not completed.
 func (h *handshake) isPending() bool { return h != nil && !h.done.Load() }
 
 // ServeTLS accepts TLS connections from ln and calls Handler for each, as [Server.Serve] does.
-// It reads the certificate and its key from files, unless TLSConfig has a certificate and both
-// names are empty.
+// It reads the certificate and its key from files, unless TLSConfig contains a certificate and
+// both names are empty.
 func (s *Server) ServeTLS(ln net.Listener, certFile, keyFile string) error {
 	config := s.TLSConfig.Clone()
 	if config == nil {

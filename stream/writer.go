@@ -11,9 +11,9 @@ import (
 
 // A Writer writes length-prefixed packets. Several goroutines can use it at the same time.
 //
-// Errors of the io.Writer are returned unchanged. If it has written nothing of a packet, the
-// call can be repeated. If it has written a part, a reader could not find the next packet,
-// and all later calls return the same error, or [ErrBroken] after a timeout.
+// Errors of the io.Writer are returned unchanged. If no byte of a packet was written, the
+// call can be repeated. If a part was written, a reader could not find the next packet, and
+// all later calls return the same error, or [ErrBroken] after a timeout.
 //
 // With Options.BufferWrites it holds packets back, up to 16 KiB, until Flush is called.
 type Writer struct {
@@ -42,7 +42,7 @@ func newWriter(w io.Writer, c *config) *Writer { return &Writer{config: c, order
 // WritePacket writes a packet with the value that write writes. The packet is
 // encoded in memory and written with one Write.
 //
-// It writes nothing if write returns an error, which it returns. It also writes
+// If write returns an error, WritePacket returns it and writes nothing. It also writes
 // nothing, and returns a [gdwire.Error], if write ignored an error of the Encoder,
 // left the value incomplete, or wrote no value or several, because engines read one value
 // of a packet; beyond Options.MaxPacket it returns a [PacketTooLongError].
@@ -78,7 +78,7 @@ func (w *Writer) WriteRaw(packet []byte) error {
 	return w.send(p, rest)
 }
 
-// send writes the length and content of p, then rest, which is content, too.
+// send writes the length and content of p, then rest, which continues the content.
 func (w *Writer) send(p *packet, rest []byte) error {
 	w.order.PutUint32(p.buf, uint32(len(p.content())+len(rest)))
 	w.mu.Lock()

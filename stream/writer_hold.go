@@ -2,7 +2,7 @@ package stream
 
 import "github.com/gdwire/gdwire/internal/checked"
 
-// A held has the packets that a Writer holds back with Options.BufferWrites.
+// A held contains the packets that a Writer holds back with Options.BufferWrites.
 type held struct {
 	buf         *[bufferSize]byte // from the pool buffers; nil if n is 0
 	n           int
@@ -31,7 +31,7 @@ func (w *Writer) hold(p *packet, rest []byte) (bool, error) {
 }
 
 // Flush writes the packets that were held back because of Options.BufferWrites. If a
-// timeout occurs before any of their bytes has been written, Flush can be called again.
+// timeout occurs before any of their bytes is written, Flush can be called again.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

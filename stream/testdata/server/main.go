@@ -1,4 +1,4 @@
-// A server that answers every packet of a Godot client with what it was sent.
+// A server that answers every packet of a Godot client with the value in it.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 }
 
 func serve(conn net.Conn) {
-	// Godot 4 is the default; limits are, too.
+	// Without Format it would be Godot 4. The limits are the defaults.
 	o := &stream.Options{Format: gdwire.Godot3, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
 	c := stream.NewConn(context.Background(), conn, o)
 	defer c.Close()
@@ -46,7 +46,7 @@ func serve(conn net.Conn) {
 			})
 		}
 		if err != nil && !stream.Skippable(err) {
-			return // the client has gone, or is too slow
+			return // the client left, or is too slow
 		}
 	}
 }
