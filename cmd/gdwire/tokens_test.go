@@ -1,11 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"io"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/mattn/go-runewidth"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/testsize"
 )
 
 func TestTokens(t *testing.T) {
@@ -74,4 +81,66 @@ func TestTokensCut(t *testing.T) {
 	require.Contains(t, lines[1], `StringChunk  String 16256 of 40000 bytes "xxx`)
 	require.Equal(t, strings.Index(lines[1], "S"), strings.Index(lines[3], "S"), "a string goes on as deep as it began")
 	require.Contains(t, r.out, "[200] Int32  5\n")
+}
+
+// TestTokensVectors: the content of a token is that in its String, except for chunks.
+func TestTokensVectors(t *testing.T) {
+	v := newStdio(nil, io.Discard, io.Discard).tokenPrinter()
+	for folder, name := range engines {
+		format, err := gdwire.FormatByName(name)
+		require.NoError(t, err)
+		for _, vector := range vectors(t, folder) {
+			d := gdwire.NewDecoder(bytes.NewReader(vector.bytes(t)), &gdwire.DecoderOptions{Format: format, AllowObjects: true})
+			for token, err := range d.Tokens() {
+				require.NoError(t, err)
+				if k := token.Kind(); k != gdwire.KindStringChunk && k != gdwire.KindChunk {
+					content := string(v.appendContent(nil, token, 1<<20))
+					require.Equal(t, token.String(), strings.TrimRight(k.String()+" "+content, " "), vector.Name)
+				}
+			}
+			d.Release()
+		}
+	}
+}
+
+// TestTokensQuoted: each byte is quoted as strconv does, alone and in text.
+func TestTokensQuoted(t *testing.T) {
+	for c := range 256 {
+		for _, text := range []string{string([]byte{byte(c)}), string([]byte{'a', byte(c), 'z'})} {
+			require.Equal(t, strconv.Quote(text), string(appendQuoted(nil, []byte(text), plainWidth)))
+		}
+	}
+}
+
+// TestTokensColors: colors change nothing but colors, and take no columns.
+func TestTokensColors(t *testing.T) {
+	in := wire(27, 2, 4, "name", 4, strings.Repeat("日本語", 100), 4, "pos", 5, float32(1), float32(2.5))
+	plain := runWith(in, "tokens")
+	t.Setenv("CLICOLOR_FORCE", "1")
+	colored := runWith(in, "tokens")
+	require.Zero(t, colored.status, colored.err)
+	require.Contains(t, colored.out, "\x1b[2m       8\x1b[22m    \x1b[2mDictKey\x1b[22m\n\x1b[2m       8\x1b[22m    \x1b[mStringChunk\x1b[m  \x1b[32mString \"name\"\x1b[0m\n")
+	require.Equal(t, plain.out, regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(colored.out, ""))
+}
+
+// TestTokensAllocations: lines of usual tokens need no memory.
+func TestTokensAllocations(t *testing.T) {
+	if testsize.Race {
+		t.Skip("skipped: a sync.Pool drops buffers at random then")
+	}
+	v := newStdio(nil, io.Discard, io.Discard).tokenPrinter()
+	d := gdwire.NewDecoder(nil, nil)
+	defer d.Release()
+	in := wire(27, 3, 4, "name", 4, "text", 4, "pos", 5, float32(1), float32(2.5), 3, float32(0.1), 30, 2, 7, -1)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		d.ResetBytes(in)
+		for token, err := range d.Tokens() {
+			if err == nil {
+				err = v.line(d.InputOffset(), d.Depth(), token)
+			}
+			if err != nil {
+				panic(err)
+			}
+		}
+	}))
 }
