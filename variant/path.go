@@ -28,7 +28,7 @@ func Get(v any, path string) (any, error) {
 	for i := 0; err == nil && i < len(steps); i++ {
 		var ok bool
 		if v, ok = child(v, &steps[i]); !ok {
-			err = notFound(steps[:i+1])
+			err = pathError(steps[:i+1], ErrNotFound)
 		}
 	}
 	if err != nil {
@@ -38,15 +38,17 @@ func Get(v any, path string) (any, error) {
 }
 
 // Set replaces the value at a path in *v: see [Get]. If only the last step of the path leads to
-// nothing, and that is a key of a Dictionary or map, Set adds it.
+// nothing, and that is a key of a Dictionary or map, Set adds it. If the place has a Go type that
+// cannot hold the value, such as a component of a math type, Set returns an error that wraps
+// [gdwire.ErrType] or [gdwire.ErrRange].
 func Set(v *any, path string, value any) error {
 	steps, err := parsePath(path)
 	if err != nil {
 		return err
 	}
-	changed, n := replace(*v, steps, value)
-	if n > 0 {
-		return notFound(steps[:len(steps)-n+1])
+	changed, left, err := replace(*v, steps, value)
+	if err != nil {
+		return pathError(steps[:len(steps)-left+1], err)
 	}
 	*v = changed
 	return nil
@@ -63,61 +65,49 @@ func parsePath(text string) ([]paths.Step, error) {
 	return p.Steps, nil
 }
 
-// notFound returns the error for a path whose last step leads to nothing.
-func notFound(steps []paths.Step) error {
-	return fmt.Errorf("variant: %v: %w", paths.Path{Steps: steps}, ErrNotFound)
+// pathError returns the error for a path whose last step fails.
+func pathError(steps []paths.Step, err error) error {
+	return fmt.Errorf("variant: %v: %w", paths.Path{Steps: steps}, err)
 }
 
-// replace returns v with another value at the end of steps. If a step leads to nothing, it
-// returns the number of steps from there.
-func replace(v any, steps []paths.Step, value any) (changed any, missing int) {
+// replace returns v with another value at the end of steps. After an error it returns the number
+// of steps from the step that fails.
+func replace(v any, steps []paths.Step, value any) (changed any, left int, err error) {
 	if len(steps) == 0 {
-		return value, 0
+		return value, 0, nil
 	}
 	if old, ok := child(v, &steps[0]); ok {
-		if value, missing = replace(old, steps[1:], value); missing > 0 {
-			return nil, missing
+		if value, left, err = replace(old, steps[1:], value); err != nil {
+			return nil, left, err
 		}
 	} else if len(steps) > 1 {
-		return nil, len(steps)
+		return nil, len(steps), ErrNotFound
 	}
-	if changed, ok := withChild(v, &steps[0], value); ok {
-		return changed, 0
-	}
-	return nil, len(steps)
+	changed, err = withChild(v, &steps[0], value)
+	return changed, len(steps), err
 }
 
 // child returns the value to which a step leads from v.
 func child(v any, step *paths.Step) (any, bool) {
 	switch v := v.(type) {
 	case *Dictionary:
-		if step.Op == paths.Child {
-			key, ok := stepKey(&step.Key)
-			if !ok {
-				return nil, false
-			}
-			return v.Get(key)
-		}
-		i := int64(0)
-		for key, value := range v.All() {
-			if i == step.Index {
-				if step.Op == paths.KeyAt {
-					return key, true
-				}
-				return value, true
-			}
-			i++
-		}
-		return nil, false
+		return v.child(step)
+	case Dictionary:
+		return v.child(step)
 	case *Array:
+		if v == nil {
+			return nil, false
+		}
+		return child(v.Values, step)
+	case Array:
 		return child(v.Values, step)
 	case *Object:
-		for _, p := range v.Properties {
-			if step.Op == paths.Child && isText(step.Key.Type) && p.Name == step.Key.Text {
-				return p.Value, true
-			}
+		if p := v.property(step); p != nil {
+			return p.Value, true
 		}
 		return nil, false
+	case Object:
+		return child(&v, step)
 	}
 	place := elementAt(reflect.ValueOf(v), step)
 	if !place.IsValid() {
@@ -126,71 +116,126 @@ func child(v any, step *paths.Step) (any, bool) {
 	return place.Interface(), true
 }
 
+// child returns the value, or the key, to which a step leads.
+func (d *Dictionary) child(step *paths.Step) (any, bool) {
+	switch step.Op {
+	case paths.Child:
+		if key, ok := stepKey(&step.Key); ok {
+			return d.Get(key)
+		}
+	case paths.KeyAt, paths.ValueAt:
+		i := int64(0)
+		for key, value := range d.All() {
+			if i == step.Index {
+				if step.Op == paths.KeyAt {
+					return key, true
+				}
+				return value, true
+			}
+			i++
+		}
+	}
+	return nil, false
+}
+
+// property returns the property to which a step leads, or nil.
+func (o *Object) property(step *paths.Step) *Property {
+	if o != nil && step.Op == paths.Child && isText(step.Key.Type) {
+		for i := range o.Properties {
+			if o.Properties[i].Name == step.Key.Text {
+				return &o.Properties[i]
+			}
+		}
+	}
+	return nil
+}
+
 // withChild returns v with another value where the step leads. Where v is a pointer, map or
 // slice, it is changed in place.
-func withChild(v any, step *paths.Step, value any) (any, bool) {
+func withChild(v any, step *paths.Step, value any) (any, error) {
 	switch v := v.(type) {
 	case *Dictionary:
 		key, ok := stepKey(&step.Key)
-		if ok = ok && step.Op == paths.Child; ok {
-			v.Set(key, value)
+		if !ok || v == nil || step.Op != paths.Child {
+			return nil, ErrNotFound
 		}
-		return v, ok
+		v.Set(key, value)
+		return v, nil
+	case Dictionary:
+		_, err := withChild(&v, step, value)
+		return v, err
 	case *Array:
-		_, ok := withChild(v.Values, step, value)
-		return v, ok
-	case *Object:
-		for i, p := range v.Properties {
-			if step.Op == paths.Child && isText(step.Key.Type) && p.Name == step.Key.Text {
-				v.Properties[i].Value = value
-				return v, true
-			}
+		if v == nil {
+			return nil, ErrNotFound
 		}
-		return v, false
+		_, err := withChild(v.Values, step, value)
+		return v, err
+	case Array:
+		_, err := withChild(v.Values, step, value)
+		return v, err
+	case *Object:
+		p := v.property(step)
+		if p == nil {
+			return nil, ErrNotFound
+		}
+		p.Value = value
+		return v, nil
+	case Object:
+		_, err := withChild(&v, step, value)
+		return v, err
 	}
-	old := reflect.ValueOf(v)
+	return withElement(reflect.ValueOf(v), step, reflect.ValueOf(&value).Elem().Elem())
+}
+
+// withElement does what withChild does for a map, slice or math type.
+func withElement(old reflect.Value, step *paths.Step, x reflect.Value) (any, error) {
 	if !old.IsValid() {
-		return v, false
+		return nil, ErrNotFound
 	}
-	x := reflect.ValueOf(&value).Elem().Elem()
 	if old.Kind() == reflect.Map {
 		if step.Op != paths.Child || old.Type().Key().Kind() != reflect.String || !isText(step.Key.Type) || old.IsNil() {
-			return v, false
+			return nil, ErrNotFound
 		}
-		if x, ok := converted(x, old.Type().Elem()); ok {
+		x, err := converted(x, old.Type().Elem())
+		if err == nil {
 			old.SetMapIndex(reflect.ValueOf(step.Key.Text).Convert(old.Type().Key()), x)
-			return v, true
 		}
-		return v, false
+		return old.Interface(), err
 	}
 	if old.Kind() == reflect.Struct { // not addressable in an any
 		old = addressable(old)
 	}
 	place := elementAt(old, step)
 	if !place.IsValid() || !place.CanSet() {
-		return v, false
+		return nil, ErrNotFound
 	}
-	x, ok := converted(x, place.Type())
-	if ok {
+	x, err := converted(x, place.Type())
+	if err == nil {
 		place.Set(x)
 	}
-	return old.Interface(), ok
+	return old.Interface(), err
 }
 
-// converted returns x as a t. A number can become another kind of number, if that holds it.
-func converted(x reflect.Value, t reflect.Type) (reflect.Value, bool) {
+// converted returns x as a t. A number can become another kind of number that holds it; a float
+// is rounded to a float32.
+func converted(x reflect.Value, t reflect.Type) (reflect.Value, error) {
 	switch {
 	case !x.IsValid():
-		return reflect.Zero(t), t.Kind() == reflect.Interface || t.Kind() == reflect.Pointer
+		if t.Kind() == reflect.Interface || t.Kind() == reflect.Pointer {
+			return reflect.Zero(t), nil
+		}
+		return x, &reason{gdwire.ErrType, fmt.Sprintf("nil into Go %v", t)}
 	case x.Type().AssignableTo(t):
-		return x, true
+		return x, nil
 	case isNumber(x.Type()) && isNumber(t):
 		y := x.Convert(t)
-		if y.Convert(x.Type()).Equal(x) || t.Kind() == reflect.Float32 && x.CanFloat() {
-			return y, true
+		rounded := t.Kind() == reflect.Float32 && x.CanFloat() && !reflect.Zero(t).OverflowFloat(x.Float())
+		if !rounded && !y.Convert(x.Type()).Equal(x) {
+			return x, rangeError(x, t)
 		}
+		return y, nil
 	}
-	return x, false
+	return x, &reason{gdwire.ErrType, fmt.Sprintf("Go %v into Go %v", x.Type(), t)}
 }
 
 // isNumber reports whether t is an integer or float kind.
@@ -215,8 +260,11 @@ func elementAt(v reflect.Value, step *paths.Step) (place reflect.Value) {
 			place = v.Index(int(i))
 		}
 	case reflect.Struct:
-		if isText(step.Key.Type) && ownTypes[v.Type()] != nil {
-			place = v.FieldByNameFunc(func(name string) bool { return strings.ToLower(name) == step.Key.Text })
+		if own := ownTypes[v.Type()]; isText(step.Key.Type) && own != nil && own.math != nil {
+			is := func(name string) bool { return strings.ToLower(name) == step.Key.Text }
+			if place = v.FieldByNameFunc(is); !place.IsValid() && v.Type() == reflect.TypeFor[Plane]() {
+				place = v.FieldByName("Normal").FieldByNameFunc(is) // plane.x is plane.normal.x, as in GDScript
+			}
 		}
 	}
 	return place

@@ -2,10 +2,12 @@ package variant_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -89,7 +91,7 @@ func TestSet(t *testing.T) {
 	require.NoError(t, variant.Set(&v, "ints[0]", 3), "an int fits an int32")
 	require.NoError(t, variant.Set(&v, "player.pos.x", 4))
 	for path, value := range map[string]any{
-		"list[3]": 1, "no.such.key": 1, "ints[0]": int64(1) << 40, "ints[1]": "text", "player.hp.x": 1, "player.pos.x": "text", "player.pos.z": 1.0,
+		"list[3]": 1, "no.such.key": 1, "player.hp.x": 1, "player.pos.z": 1.0, "player[+]": 1, "list[+]": 1,
 	} {
 		require.ErrorIs(t, variant.Set(&v, path, value), variant.ErrNotFound, path)
 	}
@@ -104,6 +106,69 @@ func TestSet(t *testing.T) {
 	var nothing any
 	require.ErrorIs(t, variant.Set(&nothing, "a", 1), variant.ErrNotFound)
 	require.Error(t, variant.Set(&nothing, "[", 1))
+}
+
+// A value that the place cannot hold is another error than a path that leads nowhere.
+func TestSetWrongTypes(t *testing.T) {
+	v := tree(t)
+	for _, c := range []struct {
+		path  string
+		value any
+		is    error
+		text  string
+	}{
+		{"ints[0]", int64(1) << 40, gdwire.ErrRange, "variant: $.ints[0]: 1099511627776 does not fit int32"},
+		{"ints[1]", "text", gdwire.ErrType, "variant: $.ints[1]: Go string into Go int32"},
+		{"ints[1]", nil, gdwire.ErrType, "variant: $.ints[1]: nil into Go int32"},
+		{"player.pos.x", "text", gdwire.ErrType, "variant: $.player.pos.x: Go string into Go float64"},
+		{"color.r", 1e300, gdwire.ErrRange, "variant: $.color.r: 1e+300 does not fit float32"},
+	} {
+		require.NoError(t, variant.Set(&v, "color", variant.Color{}))
+		err := variant.Set(&v, c.path, c.value)
+		require.ErrorIs(t, err, c.is)
+		require.NotErrorIs(t, err, variant.ErrNotFound)
+		require.EqualError(t, err, c.text)
+	}
+	require.NoError(t, variant.Set(&v, "color.r", 0.1), "it is rounded")
+	require.NoError(t, variant.Set(&v, "color.g", math.Inf(1)))
+	color, err := variant.Get(v, "color")
+	require.NoError(t, err)
+	require.Equal(t, variant.Color{R: 0.1, G: float32(math.Inf(1))}, color)
+}
+
+// Containers that are nil pointers lead nowhere, and those without a pointer are containers, too.
+func TestGetSetContainers(t *testing.T) {
+	for _, nothing := range []any{(*variant.Dictionary)(nil), (*variant.Array)(nil), (*variant.Object)(nil), map[string]int(nil), (*int)(nil)} {
+		for _, path := range []string{"a", "[0]", "$.key(0)", "[+]"} {
+			_, err := variant.Get(nothing, path)
+			require.ErrorIs(t, err, variant.ErrNotFound, "%T %s", nothing, path)
+			v := nothing
+			require.ErrorIs(t, variant.Set(&v, path, 1), variant.ErrNotFound, "%T %s", nothing, path)
+		}
+	}
+	var d variant.Dictionary
+	d.Set("a", 1)
+	for path, whole := range map[string]any{
+		"a": d, "[0]": variant.Array{Values: []any{1}}, "p": variant.Object{Properties: []variant.Property{{Name: "p", Value: 1}}},
+		"plane.x": map[string]any{"plane": variant.Plane{Normal: variant.Vector3{X: 1}}},
+	} {
+		got, err := variant.Get(whole, path)
+		require.NoError(t, err, path)
+		require.EqualValues(t, 1, got, path)
+		_, err = variant.Get(whole, "entries")
+		require.ErrorIs(t, err, variant.ErrNotFound)
+		require.NoError(t, variant.Set(&whole, path, 2), path)
+		got, err = variant.Get(whole, path)
+		require.NoError(t, err, path)
+		require.EqualValues(t, 2, got, path)
+	}
+	v := any(&d)
+	_, err := variant.Get(v, "[+]")
+	require.ErrorIs(t, err, variant.ErrNotFound)
+	require.ErrorIs(t, variant.Set(&v, "[+]", 5), variant.ErrNotFound)
+	signal := any(variant.Signal{Name: "s"})
+	_, err = variant.Get(signal, "name")
+	require.ErrorIs(t, err, variant.ErrNotFound)
 }
 
 // Values of a saved game are read and changed without a struct for it.
