@@ -32,7 +32,7 @@ func TestNewWriter(t *testing.T) {
 
 // A closed file accepts no more bytes, and can be closed again.
 func TestWriteAfterClose(t *testing.T) {
-	for name, info := range map[string]fileaccess.Info{"compressed": compressedInfo(fileaccess.FastLZ), "encrypted": encryptedInfo(fileaccess.LayoutGodot3)} {
+	for name, info := range map[string]fileaccess.Info{"plain": {}, "compressed": compressedInfo(fileaccess.FastLZ), "encrypted": encryptedInfo(fileaccess.LayoutGodot3)} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			w, err := fileaccess.NewWriter(&b, info, right)
@@ -55,6 +55,26 @@ func TestNewWriterRefuses(t *testing.T) {
 	w, err = fileaccess.NewWriter(io.Discard, compressedInfo(fileaccess.Brotli), nil)
 	require.ErrorIs(t, err, fileaccess.ErrMode)
 	require.True(t, w == nil)
+	w, err = fileaccess.NewWriter(io.Discard, fileaccess.Info{Container: 3}, right)
+	require.ErrorIs(t, err, fileaccess.ErrContainer)
+	require.True(t, w == nil)
+}
+
+// The error of a plain file's Writer stays, as those of the other files.
+func TestPlainWriterFails(t *testing.T) {
+	w, err := fileaccess.NewWriter(ptr(room(5)), fileaccess.Info{}, nil)
+	require.NoError(t, err)
+	n, err := w.Write(make([]byte, 10))
+	require.Equal(t, errFull, err)
+	require.LessOrEqual(t, n, 5)
+	_, err = w.Write(nil)
+	require.Equal(t, errFull, err)
+	require.Equal(t, errFull, w.Close())
+	require.Equal(t, errFull, w.Close())
+	w, err = fileaccess.NewWriter(shortWriter{}, fileaccess.Info{}, nil)
+	require.NoError(t, err)
+	_, err = w.Write(make([]byte, 10))
+	require.Equal(t, io.ErrShortWrite, err)
 }
 
 var errFull = errors.New("no space left")
