@@ -68,6 +68,17 @@ func TestDictionary(t *testing.T) {
 	}
 }
 
+// A Dictionary whose keys come and go stays small.
+func TestDictionaryCompacts(t *testing.T) {
+	var d Dictionary
+	for i := range 10_000 {
+		d.Set(i, i)
+		d.Delete(i - 10)
+	}
+	require.Equal(t, 10, d.Len())
+	require.Less(t, len(d.entries), 40)
+}
+
 // Keys that are equal and keys that are not, in small and in large Dictionaries.
 func TestDictionaryKeys(t *testing.T) {
 	nan, otherNaN := math.NaN(), math.Float64frombits(0xFFF8000000000123)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"sort"
 	"strings"
 	"testing"
 
@@ -414,6 +415,33 @@ func TestMemoryLimit(t *testing.T) {
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20), "with what growing leaves")
 			o.MaxMemory = -1
 			require.NoError(t, Unmarshal(b, c.into, *o))
+		})
+	}
+}
+
+// The least MaxMemory with which a value is decoded into an any.
+func TestCharges(t *testing.T) {
+	for _, c := range []struct {
+		wire any
+		want int
+	}{
+		{nil, 0}, {5, 0}, {1.5, 0}, // of a number alone, the next charge would be too large
+		{"text", 20}, {StringName("text"), 20}, {NodePath("a/b"), 66}, {Signal{"s", 1}, 65},
+		{Vector2{}, 16}, {Vector3{}, 24}, {Color{}, 16}, {Vector4{}, 96}, {Transform3D{}, 160},
+		{RID(5), 64}, {ObjectID(3), 64}, {Callable{}, 64},
+		{[]byte{1, 2}, 34}, {[]int32{1}, 36}, {[]float64{1}, 40}, {[]Vector2{{}}, 48}, {[]Color{{}}, 48},
+		{[]string{}, 32}, {[]string{"a"}, 49}, {[]string{"a", "bc"}, 67},
+		{array(), 64}, {array(nil), 80}, {array(nil, nil, nil), 112}, {array(1, nil, nil, "text"), 64 + 4*16 + 16 + 20},
+		{dict(), 128}, {dict("k", nil), 177}, {dict("k", nil, "l", nil), 226}, {dict(1, 2, "k", nil), 128 + 2*32 + 2*16 + 17},
+		{&Object{Class: "A", Properties: []Property{{"p", nil}}}, 97},
+	} {
+		t.Run(fmt.Sprintf("%T %v", c.wire, c.wire), func(t *testing.T) {
+			b := encoded(t, c.wire, nil)
+			least := sort.Search(1<<12, func(memory int) bool {
+				var v any
+				return Unmarshal(b, &v, Options{MaxMemory: int64(max(memory, 1)), Decoder: gdwire.DecoderOptions{AllowObjects: true}}) == nil
+			})
+			require.Equal(t, c.want, least)
 		})
 	}
 }
