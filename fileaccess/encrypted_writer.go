@@ -30,8 +30,7 @@ type EncryptedWriter struct {
 
 // NewEncryptedWriter returns a Writer of a file that FileAccess.open_encrypted
 // opens with key, or open_encrypted_with_pass with its password. Close completes the file
-// and does not close w. Without Close the header is missing and the file cannot be
-// opened.
+// and does not close w. Without Close the header is missing and the file cannot be opened.
 //
 // The file is encrypted as engines do it. Its MD5 detects damage, but does not authenticate
 // the file.

@@ -70,8 +70,7 @@ func limitError(got, most int64) error {
 	return &Error{Offset: most, Err: &gdwire.LimitError{Name: "MaxBuffered", Got: got, Max: most}}
 }
 
-// readAll reads src to its end. It returns an error as soon as more than most bytes
-// were read.
+// readAll reads src to its end. It returns an error as soon as more than most bytes were read.
 func (t *text) readAll(src io.Reader, most int64) error {
 	b := t.json[:0]
 	for {

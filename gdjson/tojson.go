@@ -99,8 +99,7 @@ func getWriter(out io.Writer, d *gdwire.Decoder, o *Options) *writer {
 	return w
 }
 
-// release returns the writer to the pool, unless a large token made the writer
-// large.
+// release returns the writer to the pool, unless a large token made the writer large.
 func (w *writer) release() {
 	w.out, w.d, w.err = nil, nil, nil
 	if cap(w.buf)+cap(w.scratch) <= 32*flushAt && cap(w.frames) <= 2048 {
@@ -303,8 +302,7 @@ func (w *writer) chunk(t gdwire.Token, before, after string) {
 }
 
 // nodePathStart appends the start of a NodePath's text. A NodePath in the form of
-// one string is recognized by its header of 4 bytes, because no bit of its token
-// marks it.
+// one string is recognized by its header of 4 bytes, because no bit of its token marks it.
 func (w *writer) nodePathStart(t gdwire.Token, before, after string) {
 	names, _, absolute := t.NodePath()
 	w.nodePath = nodePath{subnames: names, old: w.oldNodePaths && w.d.InputOffset()-w.before == 4}

@@ -23,7 +23,7 @@ type acceptor struct {
 }
 
 // run accepts connections until ctx is done, and returns after all handlers. It returns the
-// error that has ended ln before. The number of connections is not limited: handle itself can
+// error that ended ln before. The number of connections is not limited: handle itself can
 // wait.
 func (a *acceptor) run(ctx context.Context, ln net.Listener) error {
 	log := &serverLog{logf: a.logf}

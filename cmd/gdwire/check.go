@@ -148,7 +148,7 @@ func readAll(p *input.Packet, see func(gdwire.Token)) error {
 	return nil
 }
 
-// newFault returns an error with its offset and path in the packet.
+// newFault returns an error with the offset and path in the packet.
 func newFault(p *input.Packet, err error) fault {
 	f := fault{Error: err.Error(), At: p.End, Path: "$"}
 	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
@@ -173,7 +173,7 @@ type summary struct {
 // maxErrors is the maximum number of errors in a summary.
 const maxErrors = 10
 
-// add reads a packet and counts what is in it.
+// add reads a packet and counts the values in it.
 func (c *summary) add(p *input.Packet) error {
 	err := readAll(p, func(t gdwire.Token) { c.count(p, t) })
 	if err == nil {

@@ -37,8 +37,8 @@ func lengthOrder(f recognize.Frame) binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// writeContainer calls write with a Writer for the content of the output, which has the same
-// container as the input.
+// writeContainer calls write with a Writer for the content of the output. The output uses
+// the same container as the input.
 func (s *stdio) writeContainer(o *options, write func(io.Writer) error) error {
 	if o.container == nil || o.container.Container == fileaccess.Plain {
 		return write(s.out)

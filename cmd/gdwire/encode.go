@@ -116,7 +116,7 @@ func (s *stdio) loadLike(o *options) ([][]byte, error) {
 	return all, nil
 }
 
-// encodeFile returns the encoded values of the input. old has the values of the file of -like.
+// encodeFile returns the encoded values of the input. old holds the values of the file of -like.
 func (s *stdio) encodeFile(o *options, old [][]byte) (all [][]byte, err error) {
 	in, err := s.openFile(o.file(), false)
 	if err != nil {

@@ -172,7 +172,7 @@ func (v *flatPrinter) cut(err error) error {
 	return err
 }
 
-// nodePath shows a NodePath. text is the part of it that has been read.
+// nodePath shows a NodePath. text is the part of it that was read.
 func (v *flatPrinter) nodePath(r *paths.NodePathReader, text []byte) error {
 	v.startLine()
 	v.buf = append(v.buf, `^"`...)
@@ -279,7 +279,7 @@ func (v *flatPrinter) pair(i int64) error {
 	return v.child(step.Append)
 }
 
-// longKey shows a key that starts with t. text is the part of it that has been read.
+// longKey shows a key that starts with t. text is the part of it that was read.
 func (v *flatPrinter) longKey(i int64, t gdwire.Token, r *paths.NodePathReader, text []byte) error {
 	n := len(v.path)
 	v.path = paths.AppendKeyAt(v.path, i)
@@ -340,7 +340,7 @@ func (v *flatPrinter) bytes(t gdwire.Token) error {
 	value := paths.FromToken(t, v.numbers[:0])
 	v.startLine()
 	v.buf = value.Append(v.buf)
-	v.buf = v.buf[:len(v.buf)-len(`")`)] // the value has no bytes yet, only the quotes around them
+	v.buf = v.buf[:len(v.buf)-len(`")`)] // the bytes come before this end
 	for {
 		t, err := v.p.ReadToken()
 		if err != nil {

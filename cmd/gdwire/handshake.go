@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// A handshakeReader reads what a client sends. If it starts with an HTTP request for a
-// WebSocket, the reader removes the header Sec-WebSocket-Extensions, so that messages are not
-// compressed.
+// A handshakeReader reads the stream of a client. If the stream starts with an HTTP request
+// for a WebSocket, the reader removes the header Sec-WebSocket-Extensions, so that messages
+// are not compressed.
 type handshakeReader struct {
 	r       io.Reader
 	removed func() // called if there were extensions
 
 	head []byte // read and not returned yet
 	err  error
-	done bool // the request has been read, or the stream starts with something else
+	done bool // the request was read, or the stream starts with something else
 }
 
 const (

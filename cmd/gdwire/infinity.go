@@ -50,8 +50,8 @@ func largeNumbers(text []byte) (all []numberIn) {
 }
 
 // restoreInfinity replaces the largest finite number in text by infinity where the old value
-// has infinity. It returns the number of replacements. They have the same length, so that the
-// offsets of errors are those in the input.
+// contains infinity. It returns the number of replacements. A replacement is as long as the
+// number, so that the offsets of errors are those in the input.
 func restoreInfinity(text, old []byte, o *options) (restored []byte, n int) {
 	if !bytes.Contains(text, []byte(largest)) {
 		return text, 0

@@ -79,7 +79,7 @@ func (l *lines) push(one line) {
 func (l *lines) signal() {
 	select {
 	case l.wake <- struct{}{}:
-	default: // run has not received the previous signal yet
+	default: // the previous signal is still pending
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// listenOptions has the flags of listen.
+// listenOptions holds the flags of listen.
 type listenOptions struct {
 	printer    printerMaker
 	packets    int64 // the number of packets after which listen ends; 0 for never
@@ -87,13 +87,13 @@ type listener struct {
 	options *options
 	quiet   bool // the printer itself shows the numbers of connection and packet
 	end     context.CancelFunc
-	free    chan struct{} // has an element for each connection that is read
+	free    chan struct{} // contains an element for each connection that is read
 
 	mu      sync.Mutex
 	printer printer
 	left    int64 // number of packets until the end, or negative for no end
 	bad     bool  // a packet was invalid
-	err     error // the error that has ended the command
+	err     error // the error that ended the command
 }
 
 // listen accepts connections and shows their packets.

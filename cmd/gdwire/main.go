@@ -91,7 +91,7 @@ var commands = []command{
 	{name: "version", summary: "Show the version.", run: version},
 }
 
-// errBad reports invalid input whose details have been shown.
+// errBad reports invalid input after its details were shown.
 var errBad = errors.New("bad input")
 
 // errEmpty reports input without values.
@@ -155,7 +155,7 @@ func start(args []string, s *stdio) error {
 	return usageError{noCommand(name), printUsage}
 }
 
-// noCommand returns the error for a name that no command has.
+// noCommand returns the error for a name of no command.
 func noCommand(name string) error {
 	if _, err := os.Stat(name); err == nil {
 		return fmt.Errorf("no command %q; did you mean gdwire check %[1]s?", name)

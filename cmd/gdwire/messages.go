@@ -19,7 +19,7 @@ import (
 // A message is the unit that proxy forwards or drops with -drop-invalid.
 type message struct {
 	raw    []byte // all its bytes; valid until the next message is read
-	packet []byte // the encoded value, or nil if the message has none
+	packet []byte // the encoded value, or nil if the message contains none
 	valid  bool
 }
 
@@ -88,8 +88,7 @@ func (m *messages) recognize(o *options) error {
 	return nil
 }
 
-// checkSize returns an error if a packet has more bytes than permitted. It has size bytes
-// so far.
+// checkSize returns an error if a packet is longer than permitted. size is its length so far.
 func (m *messages) checkSize(size uint64) error {
 	const overhead = 64 // bytes for each byte of a packet that is sent in many fragments
 	if size > uint64(m.max) || int64(m.raw.Len()) > overhead*(m.max+overhead) {
@@ -193,8 +192,8 @@ func (m *messages) webSocket() (message, error) {
 	}
 }
 
-// frame reads one WebSocket frame and returns its first byte and its payload. The message
-// has size bytes so far.
+// frame reads one WebSocket frame and returns its first byte and its payload. size is the
+// length of the message so far.
 func (m *messages) frame(size int) (first byte, payload []byte, err error) {
 	b, err := m.readBytes(2)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/gdwire/gdwire/internal/recognize"
 )
 
-// options has the flags and operands.
+// options holds the flags and operands.
 type options struct {
 	input.Reading // Decoder.Format is nil unless -format is given
 
@@ -68,7 +68,7 @@ type limit struct {
 	set               func(*options, int64)
 }
 
-// limits has a flag for each limit.
+// limits contains a flag for each limit.
 var limits = []limit{
 	{"max-depth", "Depth", "containers around a value [1024]", limitFlag, false, func(o *options, n int64) { o.Decoder.Limits.Depth = int(min(n, math.MaxInt)) }},
 	{"max-elements", "Elements", "elements, pairs or properties of a container [1 Mi]", limitFlag, true, func(o *options, n int64) { o.Decoder.Limits.Elements = n }},
@@ -81,7 +81,7 @@ var limits = []limit{
 	{"max-packet", "MaxPacket", "bytes of a packet [8 MiB]", limitFlag, true, func(o *options, n int64) { o.MaxPacket = n }},
 }
 
-// A flagGroup is a set of flags that several subcommands have.
+// A flagGroup is a set of flags that several subcommands share.
 type flagGroup uint8
 
 const (
@@ -136,7 +136,7 @@ func outputFlag(fs *flag.FlagSet, o *options) {
 	fs.StringVar(&o.output, "o", "", "write to `FILE`, which is replaced after success")
 }
 
-// saveFlag defines -o of a command whose output is an edited save.
+// saveFlag defines -o of a command that writes an edited save.
 func saveFlag(fs *flag.FlagSet, o *options) {
 	outputFlag(fs, o)
 	fs.Lookup("o").Usage += "; it can be the input"

@@ -44,7 +44,7 @@ func (s *stdio) runTo(name string, run func() error) error {
 	return err
 }
 
-// A partError is the error of an input whose first bytes were written.
+// A partError is the error of an input after its first bytes were written.
 type partError struct {
 	error
 	bytes int64

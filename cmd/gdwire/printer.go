@@ -11,7 +11,7 @@ import (
 // A printer shows packets in one form.
 type printer struct {
 	// show reads the value of a packet and shows it. It returns the error of the
-	// packet, errBad if it has shown that error itself, or an outputError.
+	// packet, errBad if it showed that error itself, or an outputError.
 	show func(*input.Packet) error
 	// end shows a summary after the last packet, if it is not nil.
 	end func()

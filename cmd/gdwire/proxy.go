@@ -23,7 +23,7 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// proxyOptions has the flags of proxy.
+// proxyOptions holds the flags of proxy.
 type proxyOptions struct {
 	webSocket   bool   // -frame ws
 	dropInvalid bool   // -drop-invalid
@@ -145,8 +145,8 @@ func proxy(s *stdio, o *options) error {
 	return p.err
 }
 
-// waitOutput waits until all has been shown. After a signal it ends the program if that does
-// not happen soon: the output is blocked.
+// waitOutput waits until everything is shown. After a signal it ends the program if that
+// does not happen soon: the output is blocked.
 func waitOutput(signals context.Context, shown <-chan struct{}) {
 	select {
 	case <-shown:
@@ -352,7 +352,7 @@ func (d *direction) showAll(r io.Reader) {
 	}
 }
 
-// filter forwards each valid packet after it has received all of it.
+// filter forwards each valid packet after receiving all of it.
 func (d *direction) filter() {
 	o := *d.options
 	err := d.each(d.input, &o, func(m message) error {

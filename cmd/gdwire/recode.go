@@ -15,14 +15,14 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A target has the properties of the output that -to sets. A nil is as in the input.
+// A target holds the properties of the output that -to sets. A nil is as in the input.
 type target struct {
 	format    *gdwire.Format
 	frame     *recognize.Frame
 	container *fileaccess.Info
 }
 
-// containers has the containers by their names in -to.
+// containers maps the names in -to to containers.
 var containers = map[string]fileaccess.Info{
 	"plain":     {},
 	"encrypted": {Container: fileaccess.Encrypted},

@@ -10,12 +10,12 @@ import (
 	"github.com/gdwire/gdwire/internal/paths"
 )
 
-// An editing has the options of set, add, delete and copy.
+// An editing holds the options of set, add, delete and copy.
 type editing struct {
 	op    edit.Op
 	tree  *paths.Tree // nil if the lines come from standard input
 	exact bool        // values keep the type that they are written with
-	from  paths.Path  // of copy: the path of the value, whose target is the only path of tree
+	from  paths.Path  // of copy: the path of the source; the only path of tree is the target
 }
 
 // setCheck parses the edits of set on the command line, if there are any.

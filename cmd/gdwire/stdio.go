@@ -20,8 +20,8 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A stdio has the standard streams of a command, what is known about them, and the output file
-// that can replace standard output.
+// A stdio holds the standard streams of a command, their properties, and the output file that
+// can replace standard output.
 type stdio struct {
 	in      io.Reader
 	out     *bufio.Writer
@@ -42,7 +42,7 @@ type stdio struct {
 	bar        *progressbar.ProgressBar
 }
 
-// A palette has the colors of the output.
+// A palette holds the colors of the output.
 type palette struct {
 	plain, dim, bold, good, bad, text, data, open *color.Color
 }
@@ -81,7 +81,7 @@ func terminal(w io.Writer) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// pen returns a color for text that is written to w. It has an effect if w is a terminal and
+// pen returns a color for text that is written to w. It is active if w is a terminal and
 // NO_COLOR is not set, or if CLICOLOR_FORCE is set.
 func pen(w io.Writer, a ...color.Attribute) *color.Color {
 	c := color.New(a...)

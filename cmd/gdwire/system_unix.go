@@ -12,7 +12,7 @@ import (
 // terminated is the signal by which systems and service managers end a program.
 const terminated = syscall.SIGTERM
 
-// isClosedPipe reports whether err says that the reader of the output has closed it.
+// isClosedPipe reports whether err says that the reader of the output closed it.
 func isClosedPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
 // ignoreClosedPipe lets the program go on when nobody reads its messages.

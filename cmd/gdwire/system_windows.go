@@ -15,7 +15,7 @@ const (
 	errNotConnected syscall.Errno = 233
 )
 
-// isClosedPipe reports whether err says that the reader of the output has closed it.
+// isClosedPipe reports whether err says that the reader of the output closed it.
 func isClosedPipe(err error) bool {
 	for _, closed := range []error{syscall.EPIPE, errBrokenPipe, errNoData, errNotConnected} {
 		if errors.Is(err, closed) {

@@ -84,7 +84,7 @@ const (
 	background, foreground        = "#1e1e2e", "#cdd6f4"
 )
 
-// styles has the SVG attributes for escape sequences.
+// styles contains the SVG attributes for escape sequences.
 var styles = map[string]string{
 	"1": `font-weight="bold"`, "2": `fill="#7f849c"`,
 	"31": `fill="#f38ba8"`, "32": `fill="#a6e3a1"`, "33": `fill="#f9e2af"`, "36": `fill="#89dceb"`,

@@ -47,7 +47,7 @@ const (
 )
 
 // detail describes the value at an offset. width is the size of an element of a packed array,
-// which has no header, or 0.
+// which is stored without a header, or 0.
 func (s *Source) detail(done <-chan struct{}, at, end, width int64) (*detail, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (s *Source) skipRest(v *detail, d *decoder, b *budget) error {
 	return nil
 }
 
-// text adds the parts of a string, whose length is at an offset.
+// text adds the parts of a string with the length at an offset.
 func (s *Source) text(v *detail, at int64) error {
 	b, err := s.bytes(at, 4)
 	if err != nil || len(b) < 4 {

@@ -52,8 +52,8 @@ type Live struct {
 	added   chan struct{}          // closed when a packet is added; nil if nobody waits
 }
 
-// NewLive returns a Live without packets. It calls text for packets that a page asks for only,
-// so that adding them takes little time.
+// NewLive returns a Live without packets. It calls text only for packets that a page requests,
+// so that adding packets takes little time.
 func NewLive(text TextFunc) *Live {
 	return &Live{text: text, ring: make([]Packet, livePackets)}
 }

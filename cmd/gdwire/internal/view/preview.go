@@ -17,7 +17,7 @@ const (
 	maxNested  = 6   // containers that a row's text opens
 )
 
-// errFull ends a preview that has become long enough.
+// errFull ends a preview that is long enough.
 var errFull = errors.New("the preview is full")
 
 // A preview is the start of a value as text: {id: 0, name: "item_0", …}.
@@ -87,7 +87,7 @@ func (p *preview) value(t gdwire.Token, depth int) error {
 	return p.add(v.Append(nil))
 }
 
-// text appends a string, whose first chunk is t.
+// text appends a string with the first chunk t.
 func (p *preview) text(t gdwire.Token) error {
 	b := t.Bytes()
 	cut := cutText(b)

@@ -20,8 +20,8 @@ type row struct {
 	End   int64  `json:"end"`  // of its packet
 	Type  string `json:"type"`
 	Text  string `json:"text"`            // its value, or the start of it
-	Count int64  `json:"count"`           // of its children; 0 if it has none
-	Width int64  `json:"width,omitempty"` // of an element of a packed array, which has no header, in bytes
+	Count int64  `json:"count"`           // of its children, or 0
+	Width int64  `json:"width,omitempty"` // of an element of a packed array, without header, in bytes
 	Color string `json:"color,omitempty"` // of a Color, as #rrggbb
 	Error *fault `json:"error,omitempty"`
 }
@@ -74,7 +74,7 @@ func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, 
 	l := &listing{Count: c.count, Next: -1, Rows: []row{}}
 	b := &budget{done, time.Now().Add(workTime)}
 	i, at, err := s.seek(d, c, from, b)
-	if err == nil && i < from && at < c.end { // it took too long: the page asks again
+	if err == nil && i < from && at < c.end { // it took too long: the page repeats the request
 		l.Next = from
 		return l, nil
 	}
@@ -87,7 +87,7 @@ func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, 
 		row := r.row(c, i, at)
 		l.Rows = append(l.Rows, row)
 		if row.Error != nil && (c.kind != 0 || s.Frame == recognize.Bare) {
-			return l, nil // what follows cannot be found
+			return l, nil // the next child cannot be found
 		}
 		i++
 		if c.width > 0 {
@@ -99,7 +99,7 @@ func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, 
 				l.Next = i
 				return l, nil
 			}
-			if err != nil { // in the child; what follows cannot be found
+			if err != nil { // in the child; the next child cannot be found
 				l.Rows[len(l.Rows)-1].Error = faultOf(err)
 				return l, nil
 			}
@@ -174,7 +174,7 @@ func (r *rowReader) fill(c *container, w *row) error {
 	return nil
 }
 
-// describe sets what the first token of the value tells.
+// describe sets the fields that follow from the first token of the value.
 func (w *row) describe(t gdwire.Token) {
 	w.Type = t.Type().String()
 	switch t.Kind() {
@@ -229,7 +229,7 @@ func (r *rowReader) key(w *row) error {
 	return nil
 }
 
-// element describes an element of a packed array, which has no header.
+// element describes an element of a packed array, which is stored without a header.
 func (r *rowReader) element(c *container, w *row) error {
 	if c.width == 0 {
 		name, end, err := r.s.name(w.At)

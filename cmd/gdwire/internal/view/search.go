@@ -14,7 +14,7 @@ import (
 	"github.com/gdwire/gdwire/internal/recognize"
 )
 
-// A hit is a value or key that a search has found.
+// A hit is a value or key that a search found.
 type hit struct {
 	Way  []int64 `json:"way"`  // the indexes that lead to it: of the packet, in it, and so on
 	Path string  `json:"path"` // cut after 200 bytes
@@ -23,7 +23,7 @@ type hit struct {
 // progress is a line of the answer to a search.
 type progress struct {
 	Hit   *hit   `json:"hit,omitempty"`
-	At    int64  `json:"at"` // up to which offset the source has been searched
+	At    int64  `json:"at"` // up to which offset the source was searched
 	Done  bool   `json:"done,omitempty"`
 	Error *fault `json:"error,omitempty"`
 }
@@ -34,7 +34,7 @@ const (
 	reportEvery = 16 << 20 // bytes
 )
 
-// A query is what a search looks for.
+// A query is the text or number that a search looks for.
 type query struct {
 	text   []byte  // in lower case
 	number float64 // or this number
@@ -199,7 +199,7 @@ func (x *search) packed(t gdwire.Token) error {
 	buf := make([]byte, 8<<10)
 	found := false
 	for {
-		n, err := io.ReadFull(payload, buf) // the size of buf is one of whole components
+		n, err := io.ReadFull(payload, buf) // buf holds a whole number of components
 		for b := buf[:n]; len(b) >= width/8 && !found; b = b[width/8:] {
 			if kind.element == gdwire.TypeInt {
 				found = float64(signed(b[:width/8])) == x.q.number

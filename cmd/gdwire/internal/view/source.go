@@ -39,8 +39,8 @@ type Source struct {
 // NewSource returns a Source of bytes in memory.
 func NewSource(data []byte) *Source { return &Source{data: data, size: int64(len(data))} }
 
-// NewFile returns a Source of the content of f from base on. Once the file has another size
-// or time, all reads fail.
+// NewFile returns a Source of the content of f from base on. Once the size or time of the
+// file changed, all reads fail.
 func NewFile(f *os.File, base int64) (*Source, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -58,7 +58,7 @@ func NewFile(f *os.File, base int64) (*Source, error) {
 
 var errChanged = errors.New("the file has changed: reload the page")
 
-// check returns an error if the file is no longer what it was.
+// check returns an error if the file changed.
 func (s *Source) check() error {
 	if s.stat == nil || s.data != nil {
 		return nil
@@ -88,7 +88,7 @@ func (s *Source) bytes(at int64, n int) ([]byte, error) {
 }
 
 // A decoder reads values of a Source for a request. Reads of a file fail once the request is
-// done, so that no large value is read for a client that has left.
+// done, so that no large value is read for a client that left.
 type decoder struct {
 	*gdwire.Decoder
 	done <-chan struct{}
@@ -129,7 +129,7 @@ func (r *requested) Read(p []byte) (int, error) {
 	}
 }
 
-// A container is a value whose children can be listed.
+// A container is a value with children that can be listed.
 type container struct {
 	at    int64
 	kind  gdwire.Kind // 0 for the whole source, whose children are its packets
@@ -172,8 +172,8 @@ func elementWidth(t gdwire.Token) int64 {
 	return int64(n)
 }
 
-// packed has the packed arrays whose elements have one size, but not PackedByteArray, which
-// is shown as bytes.
+// packed contains the packed arrays with elements of a fixed size, but not PackedByteArray,
+// which is shown as bytes.
 var packed = map[gdwire.Type]struct {
 	element    gdwire.Type
 	components int
@@ -188,8 +188,8 @@ var packed = map[gdwire.Type]struct {
 	gdwire.TypePackedColorArray:   {gdwire.TypeColor, 4},
 }
 
-// marks has the offsets of some of a container's children, so that a child is found without
-// reading all children before it.
+// marks holds the offsets of some of a container's children, so that a child is found
+// without reading all children before it.
 type marks struct {
 	index, at []int64
 }
@@ -307,7 +307,7 @@ func (s *Source) after(d *decoder, c *container, at, end int64) (int64, error) {
 	return at + d.InputOffset(), nil
 }
 
-// packet returns the offset of the value in the packet whose length is at an offset, and the
+// packet returns the offset of the value in the packet with the length at an offset, and the
 // end of the packet. If the length cannot be read, both are the offset of the length.
 func (s *Source) packet(at int64) (value, end int64, err error) {
 	if s.Frame == recognize.Bare {

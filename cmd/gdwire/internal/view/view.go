@@ -26,7 +26,7 @@ var pages embed.FS
 type Server struct {
 	// File is the file that is shown, or nil.
 	File *Source
-	// Live has the live packets that are shown, or is nil.
+	// Live holds the live packets that are shown, or is nil.
 	Live *Live
 	// Command is the file's name in the commands that the page offers to copy.
 	Command string
@@ -67,8 +67,8 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	return err
 }
 
-// headers has the headers of every answer. With these, the page runs its own script only, and no
-// other page can read an answer or show it in a frame.
+// headers contains the headers of every answer. With these, the page runs its own script only,
+// and no other page can read an answer or show it in a frame.
 var headers = map[string]string{
 	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
@@ -142,10 +142,10 @@ func (s *Server) fromHere(r *http.Request, page bool) bool {
 
 func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // an error says that the browser has gone
+	_ = json.NewEncoder(w).Encode(v) // an error says that the browser closed the connection
 }
 
-// info describes what is shown.
+// info describes the content that is shown.
 func (s *Server) info(w http.ResponseWriter, _ *http.Request) error {
 	about := map[string]any{"live": s.Live != nil}
 	if f := s.File; f != nil {
@@ -158,7 +158,7 @@ func (s *Server) info(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-// arguments has the arguments of a request for a value.
+// arguments holds the arguments of a request for a value.
 type arguments struct {
 	source         *Source
 	at, end, index int64
