@@ -1,5 +1,5 @@
-// Package attacks has a table of hostile inputs. The tests decode all of them, and
-// bench/attacks measures their memory and time.
+// Package attacks contains a table of hostile inputs. The tests decode all of them,
+// and bench/attacks measures their memory and time.
 package attacks
 
 import (

@@ -40,8 +40,8 @@ func (e *editor) addTo(p *paths.Node, c *paths.Container) (n int64, err error) {
 	return n, nil
 }
 
-// addElement adds an element to an Array or packed array. It returns false if the array has
-// no such position.
+// addElement adds an element to an Array or packed array. It returns false if the position
+// of the target is not in the array.
 func (e *editor) addElement(t *paths.Node, c *paths.Container) (bool, error) {
 	at, ok := e.positions[t]
 	step := t.Step()

@@ -8,8 +8,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A Content is what is edited: packets after their lengths, or values that follow each
-// other, which are packets without a length.
+// A Content is an input to edit: packets after their lengths, or values that follow each other,
+// which are packets without a length.
 type Content struct {
 	io.ReaderAt
 	Size    int64
@@ -29,7 +29,7 @@ const lengthSize = 4
 
 // Packets calls yield for each wanted packet, until it returns false or an error. The Decoder is
 // at the start of the packet, and yield can read it. The End of a packet without a length is 0,
-// because it has not been read.
+// because it is not known yet.
 func (c *Content) Packets(wanted func(index int64) bool, yield func(p Packet, d *gdwire.Decoder) (bool, error)) error {
 	if c.Order == nil {
 		return c.values(wanted, yield)

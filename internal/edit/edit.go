@@ -14,7 +14,7 @@ import (
 	"github.com/gdwire/gdwire/internal/paths"
 )
 
-// An Op is what is done at the targets of a tree.
+// An Op is a kind of edit at the targets of a tree.
 type Op uint8
 
 // The kinds of edits.
@@ -25,7 +25,7 @@ const (
 	Put              // replace or add
 )
 
-// A Plan has the splices that edit a content.
+// A Plan contains the splices that edit a content.
 type Plan struct {
 	Changes []Change // the first changes
 	More    int      // the number of other changes
@@ -51,8 +51,8 @@ type editedPacket struct {
 	splices []splice
 }
 
-// Edit returns the plan for the edits in a tree, whose texts are the new values. If exact is
-// not set, a new value takes the type of the old value.
+// Edit returns the plan for the edits in a tree. The texts of the tree are the new values. If
+// exact is not set, a new value takes the type of the old value.
 func (c *Content) Edit(op Op, tree *paths.Tree, exact bool) (*Plan, error) {
 	e := &editor{Plan: Plan{content: c}, op: op, exact: exact}
 	if err := e.run(tree); err != nil {
@@ -61,8 +61,8 @@ func (c *Content) Edit(op Op, tree *paths.Tree, exact bool) (*Plan, error) {
 	return &e.Plan, nil
 }
 
-// Copy returns the plan that puts copies of the value at a path at the targets of a tree,
-// whose values are replaced if there are some.
+// Copy returns the plan that puts copies of the value at a path at the targets of a tree and
+// replaces any values there.
 func (c *Content) Copy(from paths.Path, to *paths.Tree) (*Plan, error) {
 	var source paths.Tree
 	if _, err := source.Add(from, ""); err != nil {
@@ -90,12 +90,12 @@ type editor struct {
 	op     Op
 	exact  bool
 	finds  bool    // only source is wanted
-	source *source // of what is put
+	source *source // the value to put
 
 	*paths.Walker
 	base      int64 // of the Decoder's input in the content
 	packet    Packet
-	double    *bool // whether the packet has math types of 64 bits, if that is known
+	double    *bool // whether the packet contains math types of 64 bits, if that is known
 	here      []splice
 	positions map[*paths.Node]int64 // at which elements are added
 	removed   map[*paths.Node]int64 // the number of elements removed
@@ -104,7 +104,7 @@ type editor struct {
 // A source is a value that is copied.
 type source struct {
 	oldValue
-	start, size int64 // of its bytes; the size is 0 if it has no header of its own
+	start, size int64 // of its bytes; the size is 0 without a header of its own
 }
 
 // run walks over all packets of the tree.
@@ -143,7 +143,7 @@ func (e *editor) run(tree *paths.Tree) error {
 	return nil
 }
 
-// notFound returns the error for a node at which a walk has found no value. It walks over the
+// notFound returns the error for a node at which a walk found no value. It walks over the
 // packet again, for this node alone, to find a similar key.
 func (c *Content) notFound(p *paths.Node) error {
 	path, err := paths.Parse(p.String())
@@ -168,7 +168,7 @@ func (c *Content) notFound(p *paths.Node) error {
 	return near.NotFound(p)
 }
 
-// Resolve replaces the keys of a tree that end in "…" by the keys that they stand for, as
+// Resolve replaces the keys of a tree that end in "…" by the keys that they abbreviate, as
 // Tree.Resolve does.
 func (c *Content) Resolve(tree *paths.Tree, lenient bool) error {
 	return tree.Resolve(lenient, func(w *paths.Walker) error {
@@ -273,7 +273,7 @@ func (e *editor) changed(p *paths.Node, text, was string) {
 	e.Changes = append(e.Changes, Change{p.String(), text, was})
 }
 
-// value handles a target whose value is next.
+// value handles a target before its value is read.
 func (e *editor) value(p *paths.Node) (goOn bool, err error) {
 	if p.HasInner() {
 		if v, err := paths.ParseValue(p.Text); e.op == Set && err == nil && v.Form == paths.Declared {
@@ -431,7 +431,7 @@ func (e *editor) part(p *paths.Node, part paths.Part) error {
 	return nil
 }
 
-// newValue returns the new value of a target, which has no containers in it.
+// newValue returns the new value of a target, which contains no containers.
 func (e *editor) newValue(p *paths.Node) (paths.Value, error) {
 	if e.source == nil {
 		return paths.ParseValue(p.Text)
@@ -465,7 +465,7 @@ func (e *editor) leave(p *paths.Node, c paths.Container) error {
 	return nil
 }
 
-// checkDeclared checks that a line such as $.a = Array[int] has the type of the existing
+// checkDeclared checks that a line such as $.a = Array[int] states the type of the existing
 // value.
 func (e *editor) checkDeclared(p *paths.Node, c *paths.Container) error {
 	if !p.IsTarget() {

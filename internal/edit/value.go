@@ -11,7 +11,8 @@ import (
 	"github.com/gdwire/gdwire/internal/paths"
 )
 
-// An oldValue is a value in the input. Its text may be cut, and a container has no content.
+// An oldValue is a value in the input. Its text may be cut, and a container is stored without
+// content.
 type oldValue struct {
 	paths.Value
 	count int64 // of elements
@@ -88,14 +89,14 @@ func (o *oldValue) is(v *paths.Value) bool {
 	return !o.cut && o.Form != paths.Declared && v.Items == nil && o.Value.String() == v.String()
 }
 
-// plain has the types of values that can be written without their type, and the prefix that
+// plain contains the types of values that can be written without their type, and the prefix that
 // gives the type.
 var plain = map[gdwire.Type]string{
 	gdwire.TypeInt: "i:", gdwire.TypeFloat: "f:", gdwire.TypeString: "s:", gdwire.TypeBool: "b:",
 }
 
-// fit returns v as a value of the same type as o. It returns an error for a value that has
-// another type only because it was written without a type.
+// fit returns v as a value of the same type as o. It returns an error if the type differs only
+// because v was written without a type.
 func (o *oldValue) fit(p *paths.Node, v paths.Value) (paths.Value, error) {
 	if fit, ok := v.FitLike(&o.Value); ok {
 		return fit, nil
@@ -159,8 +160,8 @@ func (e *editor) isDouble(v *paths.Value) (bool, error) {
 	return *e.double, nil
 }
 
-// hasReals reports whether v contains a math type or packed array whose width differs between
-// engines.
+// hasReals reports whether v contains a math type or packed array with a width that differs
+// between engines.
 func hasReals(v *paths.Value) bool {
 	n, integers := v.Type.Components()
 	return n > 0 && !integers || v.Type.Element() > gdwire.TypeString ||
@@ -178,8 +179,8 @@ func HasDoubleReals(d *gdwire.Decoder) (double bool, err error) {
 	return double, nil
 }
 
-// isDouble reports whether a token has components or elements that only engines with
-// double precision write.
+// isDouble reports whether a token holds components or elements that only engines with double
+// precision write.
 func isDouble(t gdwire.Token) bool {
 	if t.Width() != 64 {
 		return false

@@ -1,8 +1,8 @@
-// Package fuzz has the seeds of all fuzz targets. Its tests are the fuzz targets with
-// cheap checks: after each execution, go test -fuzz compares the counters of every
-// function in the test binary, which takes 80 µs with testify and its dependencies, so
-// these tests import only the codec. The package calls has the targets that compare
-// sequences of calls.
+// Package fuzz contains the seeds of all fuzz targets. Its tests are the fuzz targets
+// with cheap checks: after each execution, go test -fuzz compares the counters of
+// every function in the test binary, which takes 80 µs with testify and its
+// dependencies, so these tests import only the codec. The package calls contains the
+// targets that compare sequences of calls.
 package fuzz
 
 import (
@@ -18,7 +18,7 @@ import (
 // Rest on, the other choices of a target.
 type Seed uint64
 
-// The bits of a Seed after the three bits of the format. Window has three bits.
+// The bits of a Seed after the three bits of the format. Window takes three bits.
 const (
 	Strict Seed = 1 << (iota + 3)
 	Objects

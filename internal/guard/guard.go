@@ -5,7 +5,7 @@ package guard
 // A Memory holds one input at a time.
 type Memory struct {
 	bytes []byte // an input ends with them
-	whole []byte // bytes, and after them what cannot be read
+	whole []byte // bytes, and after them the memory that cannot be read
 }
 
 // Put returns a copy of data in m, which replaces the previous input. The capacity of the result

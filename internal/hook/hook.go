@@ -1,4 +1,4 @@
-// Package hook has functions of package gdwire for the other packages of this module. They
+// Package hook contains functions of package gdwire for the other packages of this module. They
 // are fast in special cases and too special for a public API. Package gdwire sets them.
 package hook
 
@@ -7,7 +7,7 @@ package hook
 //
 // It consumes nothing and returns nil if the next value is not a NodePath, if the names
 // cannot be found again in the text because one is empty or contains a separator, or if the
-// NodePath is not completely in the read buffer yet or has more than 100 bytes of text. Then
+// NodePath is not completely in the read buffer yet or its text is longer than 100 bytes. Then
 // AppendString appends the text of any NodePath, and ReadToken returns its names.
 var ReadNodePath func(d any, buf *NodePathText) (text []byte)
 

@@ -63,8 +63,8 @@ type Packet struct {
 // Framed reports whether the packet is length-prefixed.
 func (p *Packet) Framed() bool { return p.frames != nil }
 
-// AllTokens iterates over the tokens of the packet's value. It ends after an error, whose
-// offset is relative to the start of the input.
+// AllTokens iterates over the tokens of the packet's value. It ends after an error. The offset
+// of the error is relative to the start of the input.
 func (p *Packet) AllTokens(yield func(gdwire.Token, error) bool) {
 	err := p.Err
 	if err == nil {
@@ -86,7 +86,7 @@ func (p *Packet) AllTokens(yield func(gdwire.Token, error) bool) {
 	}
 }
 
-// Finish returns the error of a packet whose value has been read up to err. A truncated
+// Finish returns the error of a packet after its value was read up to err. A truncated
 // length-prefixed packet is invalid even if its value is complete.
 func (p *Packet) Finish(err error) error {
 	if !p.Framed() {
@@ -128,7 +128,7 @@ func (p *Packet) setError(err error) {
 	p.Err = p.FromStart(err)
 }
 
-// ReadOffset returns the offset up to which the input has been read.
+// ReadOffset returns the offset up to which the input was read.
 func (p *Packet) ReadOffset() int64 { return p.base + p.InputOffset() }
 
 // Trailing returns the number of bytes after the value in its packet.
@@ -182,9 +182,8 @@ func newFramer(r io.Reader, o *Reading) *framer {
 	return &framer{s, s.Next, g, o.Filled}
 }
 
-// newWholeFramer returns a framer that returns packets after it has received them
-// completely. The first packet that only one of the candidate formats can read decides
-// the format.
+// newWholeFramer returns a framer that returns packets after receiving them completely. The
+// first packet that only one of the candidate formats can read decides the format.
 func newWholeFramer(s *stream.Reader, o *Reading) *framer {
 	d := o.NewDecoder()
 	var raw []byte
@@ -215,7 +214,7 @@ func (o *Reading) DecideFormat(packet []byte) bool {
 		return false
 	}
 	if o.undecided++; o.undecided > maxUndecided {
-		o.Candidates = nil // the Decoder has the first candidate
+		o.Candidates = nil // the Decoder uses the first candidate
 		return false
 	}
 	r := recognize.Recognize(&recognize.Input{
@@ -230,7 +229,7 @@ func (o *Reading) DecideFormat(packet []byte) bool {
 }
 
 // sameInAll reports whether a packet is a null, bool, number, String or Vector2, as which
-// all candidate formats read it. Godot 2 has no flag for numbers of 64 bits.
+// all candidate formats read it. Godot 2 knows no flag for numbers of 64 bits.
 func (o *Reading) sameInAll(packet []byte) bool {
 	const vector2, wide = 5, 1
 	return len(packet) >= 4 && packet[0] <= vector2 && packet[1] == 0 && packet[3] == 0 &&
@@ -245,7 +244,7 @@ func (f *framer) packets(yield func(*Packet) bool) {
 		d, err := f.next()
 		at := f.PacketOffset()
 		if err == io.EOF || err == io.ErrUnexpectedEOF && at == last {
-			return // the previous packet was truncated, which has been reported
+			return // the previous packet was truncated, which was reported
 		}
 		if err != nil {
 			d = none
@@ -302,8 +301,8 @@ func (o *Reading) Packets(r io.Reader) iter.Seq[*Packet] {
 	return values(r, o)
 }
 
-// WholePackets iterates over the length-prefixed packets that s reads, each after it has
-// been received completely. The first packet that only one of the Candidates can read decides
+// WholePackets iterates over the length-prefixed packets that s reads, each after it was
+// received completely. The first packet that only one of the Candidates can read decides
 // the format.
 func (o *Reading) WholePackets(s *stream.Reader) iter.Seq[*Packet] {
 	return newWholeFramer(s, o).packets

@@ -13,7 +13,7 @@ import (
 	"github.com/gdwire/gdwire/internal/recognize"
 )
 
-// MaxInMemory is the maximum size in bytes of what ReadAll reads.
+// MaxInMemory is the maximum size in bytes of an input for ReadAll.
 const MaxInMemory = 1 << 30
 
 // A Source is an opened input: the content of a file or of its container.
@@ -25,7 +25,7 @@ type Source struct {
 	Size      int64           // of the content in bytes, or -1 if it is not known
 	Live      bool            // a pipe or terminal, which can send more at any time
 	Container fileaccess.Info // after OpenContainer
-	Header    []byte          // the bytes that Skip has kept
+	Header    []byte          // the bytes that Skip kept
 
 	file    *os.File // nil if the input is not a file
 	skipped int64
@@ -93,7 +93,7 @@ func (in *Source) Skip(n int64, keep bool) error {
 }
 
 // OpenContainer makes the Source read the content of the container, if the input is
-// compressed or encrypted. Errors of the container have the name of the input.
+// compressed or encrypted. Errors of the container contain the name of the input.
 func (in *Source) OpenContainer(o *fileaccess.Options) error {
 	r, err := fileaccess.NewReader(in.Reader, o)
 	if err != nil {
@@ -133,8 +133,8 @@ func IsContainerError(err error) bool {
 	return errors.As(err, &e)
 }
 
-// File returns the regular file whose content is plain, and the offset at which the content
-// starts. For other inputs, such as standard input, it returns nil.
+// File returns the file and the offset at which the content starts, if the input is a regular
+// file with plain content. For other inputs, such as standard input, it returns nil.
 func (in *Source) File() (f *os.File, start int64) {
 	if in.Path == "" || in.Info == nil || in.Container.Container != fileaccess.Plain {
 		return nil, 0
@@ -142,8 +142,8 @@ func (in *Source) File() (f *os.File, start int64) {
 	return in.file, in.skipped
 }
 
-// Recognize recognizes the content, which can be read from its start after that. ri can have the
-// formats and frames to choose from; Recognize sets its other fields.
+// Recognize recognizes the content, which can be read from its start after that. ri can contain
+// the formats and frames to choose from; Recognize sets its other fields.
 func (in *Source) Recognize(ri *recognize.Input) (recognize.Result, error) {
 	ri.Size = in.Size
 	if f, start := in.File(); f != nil {
@@ -151,7 +151,7 @@ func (in *Source) Recognize(ri *recognize.Input) (recognize.Result, error) {
 	}
 	err := recognize.ReadHead(in.Reader, ri, in.Live)
 	switch {
-	case IsContainerError(err) && len(ri.Head) > 0: // read what there is, and then this error
+	case IsContainerError(err) && len(ri.Head) > 0: // read the head, and then this error
 		ri.Size = int64(len(ri.Head))
 	case err != nil:
 		return recognize.Result{}, err

@@ -1,5 +1,5 @@
-// Package limits has the error of input that exceeds a limit, which the packages gdwire and
-// fileaccess share.
+// Package limits defines the error of input that exceeds a limit, which the packages gdwire
+// and fileaccess share.
 package limits
 
 import (
@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// ErrLimit is the error that every Error is.
+// ErrLimit matches every Error.
 var ErrLimit = errors.New("limit exceeded")
 
 // An Error reports input that exceeds a limit.
@@ -17,7 +17,7 @@ type Error struct {
 	Max  int64  // the limit
 }
 
-// texts describes what is limited, by the name of the limit.
+// texts describes the limited counts and sizes, by the name of the limit.
 var texts = map[string]string{
 	"Depth":       "value inside %d containers",
 	"Elements":    "container of %d elements",

@@ -27,7 +27,7 @@ type Reference struct {
 	TypedDict bool    // a Dictionary's header had flags
 }
 
-// TypeNames has the types of each format in the order of their ids.
+// TypeNames lists the types of each format in the order of their ids.
 var TypeNames = map[string][]string{
 	"godot4": strings.Fields(`Nil bool int float String Vector2 Vector2i Rect2 Rect2i Vector3 Vector3i Transform2D
 		Vector4 Vector4i Plane Quaternion AABB Basis Transform3D Projection Color StringName NodePath RID Object Callable Signal
@@ -49,14 +49,14 @@ func init() {
 	TypeNames["manual30"] = TypeNames["godot3"]
 }
 
-// RealComponents has the number of components of each type of reals.
+// RealComponents contains the number of components of each type of reals.
 var RealComponents = map[string]int{
 	"Vector2": 2, "Rect2": 4, "Vector3": 3, "Transform2D": 6, "Vector4": 4, "Plane": 4, "Quaternion": 4, "AABB": 6,
 	"Basis": 9, "Transform3D": 12, "Projection": 16, "Color": 4,
 	"PackedVector2Array": 2, "PackedVector3Array": 3, "PackedVector4Array": 4, "PackedColorArray": 4,
 }
 
-// IntComponents has the number of components of each type of ints.
+// IntComponents contains the number of components of each type of ints.
 var IntComponents = map[string]int{"Vector2i": 2, "Rect2i": 4, "Vector3i": 3, "Vector4i": 4}
 
 // A refusal is a panic of a reference on invalid input.
@@ -275,7 +275,7 @@ func (r *Reference) reals(v *Value, wide bool) {
 	}
 }
 
-// count reads the count of a packed array whose elements have to follow.
+// count reads the count of a packed array. The elements must follow.
 func (r *Reference) count(size uint64) uint64 {
 	n := uint64(r.u32())
 	if n*size > uint64(len(r.P)-r.Pos) {

@@ -25,7 +25,7 @@ func unhex(t testing.TB, s string) []byte {
 // NoLimits disables all limits.
 var NoLimits = gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1}
 
-// Build replaces headers by their bytes in the format: <int+1.255> has 1 in bits
+// Build replaces headers by their bytes in the format: <int+1.255> sets 1 in bits
 // 16 and up and 255 in bits 8 to 15.
 func Build(t testing.TB, f *gdwire.Format, text string) []byte {
 	return unhex(t, headerPattern.ReplaceAllStringFunc(text, func(s string) string {

@@ -1,6 +1,6 @@
-// Package model is a second codec for tests. It has whole values in memory, written for
-// simplicity alone: Value, read and written token by token with the codec under test, and a
-// reference decoder of packets that shares nothing with it.
+// Package model is a second codec for tests. It is written for simplicity alone and holds
+// whole values in memory: Value, read and written token by token with the codec under test,
+// and a reference decoder of packets that shares nothing with it.
 package model
 
 import (
@@ -13,8 +13,8 @@ import (
 
 var le = binary.LittleEndian
 
-// A Value is a whole Variant in memory, for comparisons. It has bits instead of
-// numbers, so that no NaN is changed.
+// A Value is a whole Variant in memory, for comparisons. It holds bits instead of numbers,
+// so that no NaN is changed.
 type Value struct {
 	Type     string   // Godot 4's name for it; an object is ObjectID or Object
 	Wide     bool     // its numbers have 64 bits on the wire
@@ -36,7 +36,7 @@ type Declared struct {
 	Name string
 }
 
-// TypeByName has all types.
+// TypeByName contains all types.
 var TypeByName = func() map[string]gdwire.Type {
 	m := map[string]gdwire.Type{}
 	for _, t := range gdwire.Types() {
@@ -137,7 +137,7 @@ func (v *Value) ChangeTexts(change func(string) string) bool {
 	return changed
 }
 
-// HasWrongTypes reports whether an element or key has another type than declared.
+// HasWrongTypes reports whether an element or key is of another type than declared.
 func HasWrongTypes(v *Value) bool {
 	for i := range v.Items {
 		item, must := &v.Items[i], v.DeclaredType(i)

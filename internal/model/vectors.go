@@ -12,7 +12,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// An Engine is an engine whose vectors are in testdata.
+// An Engine is an engine with vectors in testdata.
 type Engine struct {
 	Folder string
 	Format *gdwire.Format
@@ -20,7 +20,7 @@ type Engine struct {
 	Dirty  bool // its padding after the names of a NodePath is old memory content
 }
 
-// Engines has all engines with vectors.
+// Engines contains all engines with vectors.
 var Engines = []Engine{
 	{Folder: "godot3.2.3", Format: gdwire.Godot3, Dirty: true},
 	{Folder: "godot4.3", Format: gdwire.Godot4, Dirty: true},
@@ -29,8 +29,8 @@ var Engines = []Engine{
 	{Folder: "godot4.7-dev-double", Format: gdwire.Godot4, Double: true},
 }
 
-// Singles are the engines whose math types have 32 bits. The others have
-// vectors alone.
+// Singles are the engines with math types of 32 bits. The other engines provide only
+// vectors.
 var Singles = slices.DeleteFunc(slices.Clone(Engines), func(e Engine) bool { return e.Double })
 
 // A Vector is a line of vectors.jsonl.
@@ -55,7 +55,7 @@ func (h *HexBytes) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// ReadLines reads a file in testdata that has one JSON object a line.
+// ReadLines reads a file in testdata with one JSON object a line.
 func ReadLines[T any](t testing.TB, path ...string) (all []T) {
 	for line := range bytes.Lines(ReadFile(t, path...)) {
 		var v T

@@ -58,7 +58,7 @@ func writeValue(e *gdwire.Encoder, v *Value, unknown bool) error {
 	case "Object":
 		n := count(len(v.Names))
 		if v.Text == "" {
-			n = 0 // a null object has no properties
+			n = 0 // a null object is without properties
 		}
 		return first(e.BeginObject(v.Text, n), func() error {
 			for i, name := range v.Names {

@@ -119,8 +119,8 @@ func folderError(target string, err error) error {
 	return fmt.Errorf(text, target, folder, failed.Err)
 }
 
-// removeOnSignal removes the unfinished file before a signal ends the program. Signals of
-// failed writes end it no longer.
+// removeOnSignal removes the unfinished file before a signal ends the program. Signals of failed
+// writes no longer end the program.
 func (f *File) removeOnSignal(name string) {
 	for _, s := range endings {
 		if !signal.Ignored(s) { // as after nohup
@@ -153,8 +153,8 @@ func (f *File) release() {
 func (f *File) Direct() bool { return f.target == "" }
 
 // Read reports whether an opened file is the file that f replaces. The new content is then made
-// from the old content, and Commit returns ErrChanged if that has changed since the first call.
-// The name is the name by which the file was opened, or "" if it is not known.
+// from the old content, and Commit returns ErrChanged if the old content changed after the first
+// call. The name is the name by which the file was opened, or "" if it is not known.
 func (f *File) Read(name string, opened os.FileInfo) bool {
 	if f.Direct() {
 		return false

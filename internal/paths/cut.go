@@ -10,7 +10,7 @@ import (
 // HasCut reports whether a key of the paths ends in "…", as long keys in errors do.
 func (t *Tree) HasCut() bool { return len(t.cut) > 0 }
 
-// Resolve replaces each key that ends in "…" by the only key that it can stand for, unless
+// Resolve replaces each key that ends in "…" by the only key that it can abbreviate, unless
 // there is such a key itself. walk reads all packets with paths. If lenient is set, Resolve
 // takes the first of several keys, and after an error the keys before it.
 func (t *Tree) Resolve(lenient bool, walk func(*Walker) error) error {
@@ -37,7 +37,7 @@ func (t *Tree) Resolve(lenient bool, walk func(*Walker) error) error {
 	return nil
 }
 
-// resolve sets the keys of the nodes with a cut key whose container a walk has reached. The
+// resolve sets the keys of the nodes with a cut key in containers that a walk reached. The
 // other nodes are in these nodes, so that another walk can reach them.
 func (t *Tree) resolve(fits map[*Node][]string, lenient bool) error {
 	var reached []*Node

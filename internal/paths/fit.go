@@ -6,7 +6,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// textTypes has the types of text.
+// textTypes contains the types of text.
 var textTypes = map[gdwire.Type]bool{gdwire.TypeString: true, gdwire.TypeStringName: true, gdwire.TypeNodePath: true}
 
 // Fit returns the value as a value of type t: a number as another kind of number that

@@ -13,8 +13,8 @@ import (
 const MaxKey = 1 << 10
 
 // KeyStep reads the key that starts with t and returns the step to its value. If the key
-// cannot be part of a path, it calls long, for a NodePath with its reader and the text that
-// has been read, and returns false.
+// cannot be part of a path, it calls long, for a NodePath with its reader and the text read
+// so far, and returns false.
 func KeyStep(d *gdwire.Decoder, t gdwire.Token, numbers []float64, long func(r *NodePathReader, text []byte) error) (Step, bool, error) {
 	switch t.Kind() {
 	case gdwire.KindStringChunk:
@@ -42,7 +42,7 @@ func KeyStep(d *gdwire.Decoder, t gdwire.Token, numbers []float64, long func(r *
 // nan is the NaN of engines' constant NAN, and of nan in paths and values.
 var nan = math.Float64frombits(0x7FF8 << 48)
 
-// otherNaN reports whether x is a NaN with other bits than nan, which look the same.
+// otherNaN reports whether x is a NaN with other bits than nan. Both are printed the same.
 func otherNaN(x float64) bool { return x != x && math.Float64bits(x) != math.Float64bits(nan) }
 
 // A NodePathReader reads the names of a NodePath and their separators.
@@ -50,10 +50,10 @@ type NodePathReader struct {
 	d         *gdwire.Decoder
 	absolute  bool
 	names     int64
-	read      bool // something has been read
+	read      bool // something was read
 	inName    bool // the next chunk continues the latest name
-	ended     bool // the End has been read
-	ambiguous bool // another NodePath has the same text
+	ended     bool // the End was read
+	ambiguous bool // the text of another NodePath is the same
 }
 
 // NewNodePathReader returns a reader of the NodePath that starts with the latest token.

@@ -20,7 +20,7 @@ type near struct {
 	distance int
 }
 
-// The limits of what a Nearest looks at.
+// The limits of the keys and mistakes that a Nearest considers.
 const (
 	nearKey = 40 // bytes of a key
 	nearest = 3  // edits of a character
@@ -97,7 +97,7 @@ func distance(a, b string, most int) int {
 	return row[len(y)]
 }
 
-// NotFound returns the error for a node at which a walk has found no value.
+// NotFound returns the error for a node at which a walk found no value.
 func (n *Nearest) NotFound(p *Node) error {
 	missing := p // the first node on the path without a value
 	for missing.parent != nil && missing.parent.Hits == 0 {

@@ -9,14 +9,15 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// words has the values that are a word, in any case.
+// words contains the values that are a word, in any case.
 var words = map[string]Value{
 	"null":  {Type: gdwire.TypeNil},
 	"true":  {Type: gdwire.TypeBool, Int: 1},
 	"false": {Type: gdwire.TypeBool},
 }
 
-// prefixes has the prefixes of values that are written with their type, as in Godot's JSON.
+// prefixes contains the prefixes of values that are written with their type, as in Godot's
+// JSON.
 var prefixes = []struct {
 	text string
 	typ  gdwire.Type

@@ -18,7 +18,7 @@ type Part struct {
 	Size   int64 // in bytes
 }
 
-// A component is a part of a math type, by the name that it has in GDScript.
+// A component is a part of a math type, by its name in GDScript.
 type component struct {
 	name  string
 	first int // its first number
@@ -33,7 +33,7 @@ func numbers(t gdwire.Type, names ...string) (all []component) {
 	return all
 }
 
-// components has those whose numbers follow each other in the encoding.
+// components contains the components whose numbers follow each other in the encoding.
 var components = map[gdwire.Type][]component{
 	gdwire.TypeVector2:     numbers(gdwire.TypeFloat, "x", "y"),
 	gdwire.TypeVector2i:    numbers(gdwire.TypeInt, "x", "y"),
@@ -54,7 +54,7 @@ var components = map[gdwire.Type][]component{
 	},
 }
 
-// Component returns the component with this name, or false if the part has none.
+// Component returns the component with this name, or false if there is none.
 func (p *Part) Component(name string) (Part, bool) {
 	for _, c := range components[p.Value.Type] {
 		if c.name != name {

@@ -65,8 +65,8 @@ func ParseLine(line string) (Path, Value, error) {
 	return p, v, err
 }
 
-// CutLine parses a line and returns the text of its value, for ParseValue. The Path has its
-// steps in the memory of steps, if that is enough: many lines need little memory then.
+// CutLine parses a line and returns the text of its value, for ParseValue. The Path holds
+// its steps in the memory of steps, if that is enough: many lines need little memory then.
 func CutLine(line string, steps []Step) (Path, string, error) {
 	p, _, text, err := parseLine(line, steps)
 	return p, text, err

@@ -168,7 +168,7 @@ func (s *scanner) quoted() (string, error) {
 	return "", s.errorf("the string does not end")
 }
 
-// escapes has the characters for escape sequences of one letter.
+// escapes contains the characters for escape sequences of one letter.
 var escapes = map[byte]byte{
 	'"': '"', '\'': '\'', '\\': '\\', 'n': '\n', 'r': '\r', 't': '\t', 'a': '\a', 'b': '\b', 'f': '\f', 'v': '\v',
 }
@@ -201,7 +201,7 @@ func (s *scanner) escape(dst []byte) ([]byte, error) {
 // AppendText appends s for use between double quotes. It escapes all characters that are
 // not printable.
 func AppendText[T string | []byte](dst []byte, s T) []byte {
-	plain := 0 // offset up to which s has been appended
+	plain := 0 // offset up to which s was appended
 	for i := 0; i < len(s); {
 		if c := s[i]; c >= ' ' && c < 0x7f && c != '"' && c != '\\' {
 			i++

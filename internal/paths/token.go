@@ -178,7 +178,7 @@ func Round32(x float64) float64 {
 
 func (v *Value) writeText(e *gdwire.Encoder) func() error {
 	return func() error {
-		if v.Text == "" { // also for a PackedStringArray, which has no Write
+		if v.Text == "" { // also for a PackedStringArray, for which Write cannot be called
 			return nil
 		}
 		_, err := e.Write([]byte(v.Text))

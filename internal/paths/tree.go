@@ -7,8 +7,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A Tree has paths of several packets, so that one walk over a packet finds all of its
-// paths. Paths with the same start share their Nodes.
+// A Tree holds paths of several packets, so that one walk over a packet finds all paths of the
+// packet. Paths with the same start share their Nodes.
 type Tree struct {
 	Targets []*Node // in the order of Add
 
@@ -23,7 +23,7 @@ type Tree struct {
 type Node struct {
 	// Text is the text that Add was called with.
 	Text string
-	// Hits is the number of values that a walk has found here.
+	// Hits is the number of values that a walk found here.
 	Hits int32
 
 	target int32 // its number in Targets, from 1; 0 if it only leads to targets
@@ -37,8 +37,7 @@ type Node struct {
 // maxUnindexed is the maximum number of nodes in a node that are searched without an index.
 const maxUnindexed = 8
 
-// Add adds a path. It returns an error for a path that has been added before, unless it
-// ends in [+].
+// Add adds a path. It returns an error for a path that was added before, unless it ends in [+].
 func (t *Tree) Add(p Path, text string) (*Node, error) {
 	at := t.root(p.Packet)
 	for i := range p.Steps {
@@ -84,7 +83,7 @@ func (t *Tree) newNode() *Node {
 // child returns the node that a step leads to from p. It adds the node if there is none.
 func (t *Tree) child(p *Node, s *Step) *Node {
 	t.buf = s.Append(t.buf[:0])
-	if s.Op == End { // each [+] adds an element, so it has a node of its own
+	if s.Op == End { // each [+] adds an element, so it needs a node of its own
 		t.buf = fmt.Append(t.buf, len(t.Targets))
 	}
 	if c := p.child(t.buf); c != nil {

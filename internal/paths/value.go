@@ -16,7 +16,7 @@ type Value struct {
 	Form Form
 	// Int is an int, 1 for true, the id of an RID, Object or Signal.
 	Int int64
-	// NoID reports whether an RID has no id, as in formats before Godot 4.
+	// NoID reports whether an RID is without an id, as in formats before Godot 4.
 	NoID bool
 	// Numbers are a float, the components of a math type, or the leading
 	// numbers of an Image or InputEvent.
@@ -31,8 +31,8 @@ type Value struct {
 	// values or an Array's elements.
 	Key, Elem gdwire.Elem
 	// Items are the elements of a whole Array or packed array, or the keys and
-	// values of a Dictionary, in turn. Parsed values have them; FromToken returns
-	// containers without.
+	// values of a Dictionary, in turn. Parsed values contain them; FromToken returns containers
+	// without items.
 	Items []Value
 	// Exact reports whether the value was written with its type, such as i:2.
 	Exact bool
@@ -48,7 +48,7 @@ const (
 	Declared             // a container's type without its content: Array[int], PackedInt32Array, Object("Node")
 )
 
-// signatures has the arguments of values that are written as a call, one letter for each:
+// signatures lists the arguments of values that are written as a call, one letter for each:
 // r and i are real and integer components, u is a 32-bit number, d a 64-bit id, s a
 // string, and x bytes in hexadecimal.
 var signatures = func() map[gdwire.Type]string {
@@ -71,7 +71,7 @@ const (
 	variant  = "Variant"  // any type, in the declaration of a Dictionary
 )
 
-// types has the types by name.
+// types contains the types by name.
 var types = func() map[string]gdwire.Type {
 	m := map[string]gdwire.Type{}
 	for _, t := range gdwire.Types() {

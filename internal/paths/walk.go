@@ -22,7 +22,7 @@ type Walker struct {
 	// Key is called for each key of a Dictionary or Object, with the node of that
 	// container. It returns the node of the value, or nil for the node with this key.
 	Key func(p *Node, key *Step) *Node
-	// Leave is called after a value that the Walker has read.
+	// Leave is called after a value that the Walker read.
 	Leave func(p *Node, c Container) error
 
 	start   int64
@@ -48,7 +48,7 @@ type Container struct {
 // starts. A pair starts with its key.
 func (w *Walker) Start() int64 { return w.start }
 
-// Elem returns the declared type of the next value, which Value has been called for.
+// Elem returns the declared type of the next value, for which Value was called.
 func (w *Walker) Elem() gdwire.Elem { return w.elem }
 
 // Walk reads the next value, which is at p.
@@ -328,5 +328,5 @@ func (w *Walker) components(p *Node, part Part) error {
 	return nil
 }
 
-// ErrFound ends a walk whose only target has been found.
+// ErrFound ends a walk after its only target was found.
 var ErrFound = errors.New("found")

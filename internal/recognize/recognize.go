@@ -47,7 +47,7 @@ type Input struct {
 	// Formats and Frames are the candidates. nil means all.
 	Formats []*gdwire.Format
 	Frames  []Frame
-	// Decoder has the options of the trials. Format, limits, Strict and
+	// Decoder contains the options of the trials. Format, limits, Strict and
 	// AllowObjects are ignored.
 	Decoder gdwire.DecoderOptions
 }
@@ -81,7 +81,7 @@ const (
 // A Result is the outcome of Recognize.
 type Result struct {
 	Certainty Certainty
-	// Readings has the readings that fit best, all equally well. Unless the
+	// Readings contains the readings that fit best, all equally well. Unless the
 	// Certainty is Ambiguous, all of them read the same values.
 	Readings []Reading
 	Name     string // of a Foreign input
@@ -114,7 +114,7 @@ type search struct {
 	*Input
 	trials map[attempt]*trial
 	ends   map[Frame]bool // the lengths after the head end at the end of the input
-	frame  *Frame         // the only candidate, whose lengths add up to the size of the input, or nil
+	frame  *Frame         // the only candidate with lengths that add up to the size of the input, or nil
 }
 
 // An attempt is a way to read an input.
@@ -162,7 +162,7 @@ func (in *Input) known() int64 { return max(in.Size, int64(len(in.Head))) }
 // whole reports whether Head is all of the input.
 func (in *Input) whole() bool { return in.Size == int64(len(in.Head)) }
 
-// signatures has the first bytes of other kinds of files.
+// signatures contains the first bytes of other kinds of files.
 var signatures = []struct{ start, name string }{
 	{"RSRC", "a resource of Godot (.res, .scn)"}, {"RSCC", "a compressed resource of Godot (.res, .scn)"},
 	{"GDPC", "a package of Godot (.pck)"}, {"ECFG", "project settings of Godot (project.binary)"},
@@ -238,7 +238,7 @@ var sureRules = []rule{
 	{certainty: Sure, formats: newFormats, strict: true, accept: func(t *trial) bool { return t.whole }},
 }
 
-// unsureRules has the other rules in descending order of certainty.
+// unsureRules contains the other rules in descending order of certainty.
 var unsureRules = []rule{
 	{certainty: Probably, formats: oldFormats, strict: true, accept: func(t *trial) bool { return t.whole }},
 	{certainty: Probably, formats: allFormats, strict: true, several: true, accept: func(t *trial) bool { return t.whole && !t.implausible }},
@@ -380,7 +380,7 @@ func (s *search) damaged() Result {
 	return Result{Certainty: Damaged, Readings: []Reading{best.Reading}}
 }
 
-// further reports whether a reading has read more than another. Of two damaged packets, a
+// further reports whether a reading read more than another. Of two damaged packets, a
 // smaller declared length is more plausible.
 func (t *trial) further(other *trial) bool {
 	return cmp.Or(cmp.Compare(t.good, other.good), cmp.Compare(t.used, other.used), cmp.Compare(other.declared, t.declared)) > 0

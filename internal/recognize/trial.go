@@ -20,7 +20,7 @@ type trial struct {
 	whole       bool   // all bytes of the head were read
 	cut         bool   // whole, but the input ends inside a packet or value
 	implausible bool   // it contains improbable numbers or texts
-	plainHeader bool   // the first header has only bits that engines write
+	plainHeader bool   // the first header contains only bits that engines write
 	values      uint64 // a hash of all tokens
 	headers     int    // values
 	leaves      int    // values other than containers that were read
@@ -204,8 +204,7 @@ func (f Frame) length(b []byte) uint32 {
 	return binary.LittleEndian.Uint32(b)
 }
 
-// plainHeader reports whether the header at the start of b has only bits that engines
-// write.
+// plainHeader reports whether the header at the start of b contains only bits that engines write.
 func plainHeader(b []byte) bool {
 	if len(b) < 4 {
 		return false
@@ -309,8 +308,7 @@ func plausible(x float64) bool {
 	return !implausible
 }
 
-// hasControl reports whether a text has control characters other than line
-// breaks and tabs.
+// hasControl reports whether a text contains control characters other than line breaks and tabs.
 func hasControl(b []byte) bool {
 	for _, c := range b {
 		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {

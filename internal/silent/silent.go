@@ -1,9 +1,9 @@
-// Package silent has a peer for tests that nothing waits for bytes that it does not need.
+// Package silent contains a peer to test that calls wait only for bytes that they need.
 package silent
 
 import "errors"
 
-// ErrWaits is the error of a Peer that has nothing more to send. A connection would wait.
+// ErrWaits is the error of a Peer that sends nothing more. A connection would wait.
 var ErrWaits = errors.New("the call waits for more than was sent")
 
 // A Peer is a Reader of bytes that were sent, after which it stays silent.
@@ -13,7 +13,7 @@ type Peer struct {
 	waits bool
 }
 
-// New returns a Peer that has sent b and returns up to step bytes at a time.
+// New returns a Peer that sent b and returns up to step bytes at a time.
 func New(b []byte, step int) *Peer { return &Peer{b: b, step: step} }
 
 func (p *Peer) Read(dst []byte) (int, error) {
@@ -26,5 +26,5 @@ func (p *Peer) Read(dst []byte) (int, error) {
 	return n, nil
 }
 
-// Waits reports whether more bytes were read than the Peer has sent.
+// Waits reports whether more bytes were read than the Peer sent.
 func (p *Peer) Waits() bool { return p.waits }

@@ -346,7 +346,8 @@ func (n *node) setMap(v reflect.Value) error {
 	return nil
 }
 
-// isIn reports whether a map has a key, or a key of another type of text with the same text.
+// isIn reports whether a map contains a key, or a key of another type of text with the same
+// text.
 func isIn(m, key reflect.Value) bool {
 	if m.MapIndex(key).IsValid() {
 		return true
@@ -462,7 +463,7 @@ func vectors[T any, V [2]float64 | [3]float64 | [4]float64](all []V) any {
 	return out
 }
 
-// mathTypes has the types of math types in an any.
+// mathTypes contains the types of math types in an any.
 var mathTypes = map[gdwire.Type]reflect.Type{
 	gdwire.TypeVector2: reflect.TypeFor[variant.Vector2](), gdwire.TypeVector2i: reflect.TypeFor[variant.Vector2i](),
 	gdwire.TypeRect2: reflect.TypeFor[variant.Rect2](), gdwire.TypeRect2i: reflect.TypeFor[variant.Rect2i](),

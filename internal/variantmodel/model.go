@@ -27,7 +27,7 @@ func (e *Error) Error() string { return e.Path + ": " + e.Cause.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// errTypes is the error for a Go type that has no encoding.
+// errTypes is the error for a Go type without an encoding.
 var errTypes = errors.New("invalid Go type")
 
 // A field is a field of a struct or of a struct embedded in it.
@@ -73,7 +73,7 @@ func fieldsOf(t reflect.Type) (all []field, positional bool) {
 
 func isIgnored(f reflect.StructField) bool { return f.Tag.Get("gd") == "-" }
 
-// A shape is what a Go type is made of if it can be a math type: numbers of one kind.
+// A shape describes a Go type that can be a math type: numbers of one kind.
 type shape struct {
 	n    int
 	leaf reflect.Kind
@@ -103,14 +103,14 @@ func shapeOf(t reflect.Type) shape {
 	return shape{}
 }
 
-// components has the number of components of the math types, negative for integers.
+// components contains the number of components of the math types, negative for integers.
 var components = map[gdwire.Type]int{
 	gdwire.TypeVector2: 2, gdwire.TypeVector2i: -2, gdwire.TypeRect2: 4, gdwire.TypeRect2i: -4, gdwire.TypeVector3: 3, gdwire.TypeVector3i: -3,
 	gdwire.TypeTransform2D: 6, gdwire.TypeVector4: 4, gdwire.TypeVector4i: -4, gdwire.TypePlane: 4, gdwire.TypeQuaternion: 4, gdwire.TypeAABB: 6,
 	gdwire.TypeBasis: 9, gdwire.TypeTransform3D: 12, gdwire.TypeProjection: 16, gdwire.TypeColor: 4,
 }
 
-// fits reports whether a shape has the components of a math type.
+// fits reports whether a shape contains the components of a math type.
 func (s shape) fits(t gdwire.Type) bool {
 	n := components[t]
 	return n != 0 && (s.leaf == reflect.Int32 && n == -s.n || s.leaf != reflect.Int32 && n == s.n)
@@ -126,7 +126,7 @@ func (s shape) mathTypes() (all []gdwire.Type) {
 	return all
 }
 
-// ownTypes has the types of package variant that the model knows.
+// ownTypes contains the types of package variant that the model knows.
 var ownTypes = func() map[reflect.Type]gdwire.Type {
 	m := map[reflect.Type]gdwire.Type{
 		reflect.TypeFor[variant.StringName](): gdwire.TypeStringName, reflect.TypeFor[variant.NodePath](): gdwire.TypeNodePath,

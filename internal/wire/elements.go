@@ -11,8 +11,8 @@ type Element interface {
 		~[2]float32 | ~[3]float32 | ~[4]float32 | ~[2]float64 | ~[3]float64 | ~[4]float64
 }
 
-// AsBytes returns the memory of s as bytes, if that is its encoding: if a T has the units of
-// the encoded elements, and the machine their byte order.
+// AsBytes returns the memory of s as bytes, if that is the encoding of s: if a T consists of
+// the units of the encoded elements, and the machine uses their byte order.
 func AsBytes[T Element](s []T, sameUnits bool) ([]byte, bool) {
 	if !sameUnits {
 		return nil, false
@@ -42,7 +42,7 @@ func Decode[T Element](dst []T, b []byte, u Unit) {
 	if decodeSlice(dst, b, u) {
 		return
 	}
-	// A type that a program has defined, as its numbers.
+	// A type that a program defined, as its numbers.
 	_, n := UnitOf[T]()
 	eachUnnamed(dst, func(i int, numbers any) { decodeSlice(numbers, b[i*n*u.Size():], u) })
 }

@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// Hint returns what the input probably is if it begins with the four bytes of first in place
-// of a header, for messages, or "". It needs no other bytes, so that the text of an error does
-// not depend on how they arrive. [Guess.Hint] knows more of the input.
+// Hint describes, for messages, an input that begins with the four bytes of first in place of a
+// header, or returns "". It needs no other bytes, so that the text of an error does not depend on
+// how the bytes arrive. [Guess.Hint] uses more of the input.
 func Hint(first uint32) string {
 	if hint := foreign(le.AppendUint32(nil, first)); hint != "" {
 		return hint
@@ -42,8 +42,8 @@ func foreign(head []byte) string {
 	return "; the input is text: for JSON, see package gdjson"
 }
 
-// A Guess tells what an input is that is not one value. It is written in pieces of any size, in a
-// time that grows with the number of the lengths in it. The zero value is ready.
+// A Guess identifies an input that is not one value. The input is written in pieces of any size,
+// in a time that grows with the number of lengths in the input. The zero value is ready.
 type Guess struct {
 	head        [headerSize]byte
 	size        int64
@@ -78,7 +78,7 @@ func (g *Guess) Missing() int64 { return min(g.little.missing(), g.big.missing()
 func (g *Guess) Size() int64 { return g.size }
 
 // Hint returns the hint at another package if the input begins like another kind of file, or, if
-// all of it has been written, if it consists of packets with lengths. Otherwise it returns "".
+// all of it was written, if it consists of packets with lengths. Otherwise it returns "".
 func (g *Guess) Hint(all bool) string {
 	if hint := foreign(g.head[:min(g.size, headerSize)]); hint != "" || !all {
 		return hint
@@ -107,7 +107,7 @@ func lengthsHint(n int, length, reader string) string {
 type packets struct {
 	count  int              // that have begun
 	left   int64            // bytes of the latest packet that have not been seen
-	length [headerSize]byte // of the next packet, as far as it has been seen
+	length [headerSize]byte // of the next packet, as far as it was seen
 	seen   int              // bytes of length
 	wrong  bool             // a length is less than that of any value
 }

@@ -12,7 +12,7 @@ const (
 // PutNames puts the names and sub-names of a NodePath into b, from its text, in one pass, eight
 // bytes at a time. It omits empty names, a slash at the start and a colon at the end. It returns
 // the numbers of names and sub-names and their size in bytes. ok is false for a text that is long,
-// is not ASCII or has two colons in a row. Bytes of b after the names may be overwritten.
+// is not ASCII or contains two colons in a row. Bytes of b after the names may be overwritten.
 func PutNames(b *[ShortNames]byte, text string) (names, subnames uint32, size int, ok bool) {
 	if len(text) > maxShortNames {
 		return 0, 0, 0, false
@@ -48,7 +48,7 @@ func PutNames(b *[ShortNames]byte, text string) (names, subnames uint32, size in
 		rest := len(text) - from // the bytes of the name in word
 		if end != 0 {
 			rest = bits.TrailingZeros64(end) / 8
-			word &= end>>7 - 1 // zeros in place of the separator and of what follows it: the padding
+			word &= end>>7 - 1 // zeros in place of the separator and the bytes after it: the padding
 		}
 		le.PutUint64(b[to:to+8:to+8], word)
 		from += rest + 1

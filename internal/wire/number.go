@@ -68,8 +68,8 @@ func AppendNonFinite(dst []byte, x float64) ([]byte, bool) {
 	return dst, false
 }
 
-// AppendNumber appends the number of unit u at the start of b as text. A float has a dot or an
-// exponent.
+// AppendNumber appends the number of unit u at the start of b as text. A float is written with a
+// dot or an exponent.
 func AppendNumber(dst, b []byte, u Unit) []byte {
 	switch u {
 	case Int32:

@@ -17,7 +17,7 @@ func appendStep(dst []byte, before string, n int64, after byte) []byte {
 	return append(dst, after)
 }
 
-// IsName reports whether a path has the key s without quotes, as .name.
+// IsName reports whether a path contains the key s without quotes, as .name.
 func IsName[S string | []byte](s S) bool { return len(s) > 0 && NameLen(s) == len(s) }
 
 // NameLen returns the length of the name at the start of s: letters, underscores and, after the

@@ -10,12 +10,12 @@ import (
 
 var le = binary.LittleEndian
 
-// NotASCII has the bits that are zero in eight bytes of ASCII.
+// NotASCII is a mask of the bits that are zero in eight bytes of ASCII.
 const NotASCII = 0x8080808080808080
 
-// ShortText returns the size of a length field n, its text and padding, if the text has one to
-// eight bytes and starts word, and the bytes of the text and of its padding in word are ASCII.
-// Otherwise it returns 0. Two branches are faster than a mask by length, which has to be loaded.
+// ShortText returns the size of a length field n, its text and padding, if the text is one to eight
+// bytes long and starts word, and the bytes of the text and of its padding in word are ASCII.
+// Otherwise it returns 0. Two branches are faster than a mask by length, which must be loaded.
 func ShortText(n uint32, word uint64) int {
 	switch {
 	case n-1 < 4 && uint32(word)&(NotASCII>>32) == 0:
@@ -32,17 +32,17 @@ func PlainText(word uint64, n uint32) bool {
 	return word<<((64-8*Padded(n))&63)&notPlain[n&3] == 0
 }
 
-// notPlain has the bits that are zero in a word that ends with ASCII and padding, by
-// the length of the text modulo 4.
+// notPlain contains the bits that are zero in a word that ends with ASCII and padding, by the length
+// of the text modulo 4.
 var notPlain = [4]uint64{
 	NotASCII, NotASCII | 0xFFFFFF<<40, NotASCII | 0xFFFF<<48, NotASCII | 0xFF<<56,
 }
 
-// EqualBytes returns a word with the highest bit set in each byte in which word, which is
-// ASCII, has c.
+// EqualBytes returns a word with the highest bit set in each byte in which word, which is ASCII,
+// contains c.
 func EqualBytes(word uint64, c byte) uint64 {
 	const ones = 0x0101010101010101
-	// A byte of the exclusive or is 0 where word has c, and at most 0x7F elsewhere. Adding 0x7F
+	// A byte of the exclusive or is 0 where word contains c, and at most 0x7F elsewhere. Adding 0x7F
 	// sets its highest bit unless it is 0, and never carries into the next byte.
 	return ^((word ^ ones*uint64(c)) + 0x7F*ones) & (0x80 * ones)
 }
@@ -153,7 +153,7 @@ func AppendQuoted(dst, text []byte, n int) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		switch r {
-		case '\a', '\b', '\f', '\v': // strconv has letters for them
+		case '\a', '\b', '\f', '\v': // strconv writes letters for them
 			dst = append(dst, '\\', 'x', '0', "0123456789abcdef"[r])
 		default:
 			var b [16]byte

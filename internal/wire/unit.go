@@ -53,7 +53,7 @@ func UnitOf[T Element]() (Unit, int) {
 	}
 }
 
-// unitOfNamed returns the unit and the number of components of a type that a program has defined,
+// unitOfNamed returns the unit and the number of components of a type that a program defined,
 // such as a Vector3 with underlying type [3]float32.
 func unitOfNamed(t reflect.Type) (Unit, int) {
 	n := 1
@@ -101,7 +101,7 @@ func NarrowFloat(bits uint64) (uint32, bool) {
 	if x := math.Float64frombits(bits); x == x {
 		return math.Float32bits(float32(x)), float64(float32(x)) == x
 	}
-	const lost = 1<<29 - 1 // the bits of the payload of a NaN that 32 bits have no room for
+	const lost = 1<<29 - 1 // the bits of the payload of a NaN that do not fit in 32 bits
 	return uint32(bits>>32&(1<<31)) | 0x7F800000 | uint32(bits>>29&0x7FFFFF), bits&lost == 0
 }
 

@@ -8,7 +8,7 @@ import "unsafe"
 // are the encoding of s, so packed arrays are read directly into the caller's slice and
 // written directly from it, as fast as memory is copied.
 //
-// This file has all unsafe code of the package; portable.go replaces it.
+// This file contains all unsafe code of the package; portable.go replaces it.
 func memory[T Element](s []T) ([]byte, bool) {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T)))), true
 }
