@@ -70,7 +70,7 @@ func (b encodePlanner) makePairsEncoder(t reflect.Type, elem *plan[encodeFunc]) 
 // TextMarshaler or TextUnmarshaler, which keys of other types must implement.
 func checkKey(t, text reflect.Type) error {
 	if own := ownTypes[t]; own != nil {
-		if own.math != nil || t.Comparable() && t != reflect.TypeFor[Dictionary]() && t != reflect.TypeFor[Array]() {
+		if t.Comparable() {
 			return nil
 		}
 		return fmt.Errorf("%v cannot be a key", t)

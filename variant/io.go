@@ -46,8 +46,10 @@ func UnmarshalRead(r io.Reader, v any, opts ...Options) error {
 }
 
 // Validate returns nil if data is one complete value and nothing else, and otherwise an
-// error with the offset and path of the first fault. It checks what Unmarshal checks,
-// with the limits of [Options].Decoder, and allocates nothing.
+// error with the offset and path of the first fault. It checks what Unmarshal into a [Raw]
+// checks, with the limits of [Options].Decoder, and allocates nothing. A NodePath whose names
+// cannot be found again in its text, because one contains a separator, is valid: only its
+// conversion to text is an error.
 func Validate(data []byte, opts ...Options) error {
 	s := getDecoder()
 	defer s.release()

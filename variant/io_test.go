@@ -218,3 +218,16 @@ func ExampleValidate() {
 	// <nil>
 	// gdwire: offset 0, $: unknown godot4 type id 104; the input is text: for JSON, see package gdjson
 }
+
+// Validate accepts what Unmarshal accepts into a Raw, names of NodePaths that a text cannot hold
+// included.
+func TestValidateNodePath(t *testing.T) {
+	e := gdwire.NewEncoder(nil, nil)
+	e.ResetBytes(nil)
+	require.NoError(t, e.BeginNodePath(1, 0, true))
+	require.NoError(t, e.WriteString("a/b"))
+	require.NoError(t, e.End())
+	require.NoError(t, variant.Validate(e.Bytes()))
+	require.NoError(t, variant.Unmarshal(e.Bytes(), new(variant.Raw)))
+	require.ErrorIs(t, variant.Unmarshal(e.Bytes(), new(any)), gdwire.ErrRange)
+}

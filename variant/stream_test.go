@@ -609,3 +609,21 @@ func TestStreamOfNils(t *testing.T) {
 	})
 	require.Less(t, allocs, 200.0)
 }
+
+// Types that cannot be compared are no keys.
+func TestEntriesOfIncomparableKeys(t *testing.T) {
+	b := encoded(t, dict("a", 1), nil)
+	refused := func(key string, n int, err error) {
+		require.EqualError(t, err, "variant: variant."+key+" cannot be a key")
+		require.Zero(t, n)
+	}
+	for e, err := range Entries[Dictionary, int](newDecoderOf(b)) {
+		refused("Dictionary", e.Value, err)
+	}
+	for e, err := range Entries[Array, int](newDecoderOf(b)) {
+		refused("Array", e.Value, err)
+	}
+	for e, err := range Entries[Raw, int](newDecoderOf(b)) {
+		refused("Raw", e.Value, err)
+	}
+}
