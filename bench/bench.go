@@ -27,20 +27,20 @@ type contender struct {
 	ours      bool // gdwire, which must not allocate unless allocates
 	allocates bool
 	bytes     int // processed by one run, for MB/s
-	// run does the work once and returns a result, which has to be want.
+	// run does the work once and returns a result, which must be want.
 	run  func() int
 	want int
 	// verify, if set, checks the last run. Tests call it.
 	verify func() error
 }
 
-// allocating returns c as one of ours that may allocate.
+// allocating returns c as a contender of gdwire that may allocate.
 func (c contender) allocating() contender {
 	c.ours, c.allocates = true, true
 	return c
 }
 
-// A stage has the resources of a group.
+// A stage holds the resources of a group.
 type stage struct {
 	short    bool // a test runs the bodies once, on small data
 	cleanups []func()
@@ -64,7 +64,7 @@ func (s *stage) scale(n, small int) int {
 	return n
 }
 
-// check panics on an error, because bodies of benchmarks cannot return one.
+// check panics on an error, because bodies of benchmarks cannot return errors.
 func check(err error) {
 	if err != nil {
 		panic(err)
@@ -77,7 +77,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// A measurement has the times of a contender, in ns per run.
+// A measurement contains the times of a contender, in ns per run.
 type measurement struct {
 	Name      string     `json:"name"`
 	Ours      bool       `json:"ours"`
@@ -92,7 +92,7 @@ type measurement struct {
 
 // measure measures a group: each round runs every contender for one slot, and
 // another contender is the first of each round, and every second round is in reverse
-// order, so that changes of the machine's speed and what ran before affect all
+// order, so that changes of the machine's speed and the previous work affect all
 // contenders alike.
 func measure(g group, o *options) found {
 	s := &stage{}
@@ -133,8 +133,8 @@ func (m *measurement) summarize() {
 // of the machine seldom affects all parts.
 const parts = 5
 
-// fastest returns the time of a run in the fastest part of a slot, which has n
-// runs. For long runs there are as many parts as fit three slots, at least one.
+// fastest returns the time of a run in the fastest part of a slot of n runs. For
+// long runs there are as many parts as fit three slots, at least one.
 //
 // A run before the slot is not counted: the first after a garbage collection takes
 // memory from the system or clears it.

@@ -8,9 +8,9 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// bulkSizes are the sizes of packed arrays: one that is larger than all caches,
-// the same number of bytes in many small arrays, and a few small arrays that stay
-// in the caches.
+// bulkSizes are the sizes of packed arrays: an array larger than all caches, the
+// same number of bytes in many small arrays, and a few small arrays that stay in
+// the caches.
 var bulkSizes = []struct {
 	name, about string
 	size        int // of one array's elements
@@ -131,7 +131,7 @@ func bulkReading(size, arrays int) []contender {
 		p    = &plain{}
 		d    = gdwire.NewDecoder(nil, nil)
 		all  []contender
-		last = -1 // the index of the element type whose heads the arrays have
+		last = -1 // the index of the element type of the arrays' heads
 	)
 	for e, el := range elements {
 		n := size / el.size

@@ -20,7 +20,7 @@ import (
 	"strings"
 )
 
-// countFile has the counts of the commit that changed it last.
+// countFile contains the counts of the latest commit that changed it.
 const countFile = "instructions.json"
 
 // Counts are the instructions of one run of each contender.
@@ -59,7 +59,7 @@ func parseCount(args []string) (*countOptions, error) {
 }
 
 // count compares the instructions of this tree with those of the commit that
-// changed countFile last and fails if one of ours grew.
+// changed countFile last and fails if a contender of gdwire grew.
 func (o *countOptions) count(out, progress io.Writer) error {
 	if !canCount() {
 		fmt.Fprintln(out, "instructions are not counted: that needs valgrind on amd64")
@@ -291,7 +291,7 @@ func counting(args []string, out io.Writer) error {
 const countedBytes = 256 << 10
 
 // readCounts returns the counts of the contenders in lines, which counting wrote. The
-// names of the profiles are that of the last one with a number.
+// last profile is named profile, the others profile with a number.
 func readCounts(lines []byte, profile string) (*counts, error) {
 	c := newCounts()
 	at := 0
@@ -304,9 +304,9 @@ func readCounts(lines []byte, profile string) (*counts, error) {
 		if err != nil {
 			return nil, err
 		}
-		least := 0.0 // for what was not counted
+		least := 0.0 // for contenders that were not counted
 		if n > 0 {
-			at++ // what happened before the first round
+			at++ // instructions before the first round
 			least = math.Inf(1)
 			for range countRounds {
 				at++

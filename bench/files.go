@@ -127,7 +127,7 @@ var arraysGroup = group{
 	},
 }
 
-// A fileWriter has only the Write method of a file, and counts bytes.
+// A fileWriter exposes only the Write method of a file, and counts bytes.
 type fileWriter struct {
 	f *os.File
 	n int

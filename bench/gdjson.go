@@ -71,7 +71,7 @@ func toJSON(wire, text []byte) contender {
 	}
 }
 
-// jsonWriting writes the tokens of text. Numbers are formatted, as gdjson has to.
+// jsonWriting writes the tokens of text. Numbers are formatted, as gdjson must do.
 func jsonWriting(text []byte) contender {
 	var tokens []jsontext.Token
 	for d := jsontext.NewDecoder(bytes.NewBuffer(text)); ; {

@@ -37,8 +37,8 @@ var (
 	}
 )
 
-// goals are in time: of bulk copies, whole programs and what else instructions do not tell.
-// countGoals has the others.
+// goals are in time: of bulk copies, whole programs and other work that instructions do not
+// measure. countGoals contains the others.
 var goals = []goal{
 	{
 		text: "SkipValue, of msgp.Skip over bytes", limit: 0.6,
@@ -111,7 +111,7 @@ var goals = []goal{
 	{text: "peak memory of gdwire check", limit: 24, unit: "MiB", measured: peakMemory},
 }
 
-// timeOf measures the worst ratio of contenders of a group to another one.
+// timeOf measures the worst ratio of contenders of a group to another contender.
 func timeOf(group, against string, of ...string) func(*report) (float64, string, bool) {
 	return func(r *report) (worst float64, where string, ok bool) {
 		other := r.find(group, against)
@@ -136,7 +136,7 @@ func rateOf(group, against string, of ...string) func(*report) (float64, string,
 }
 
 // growthOf measures the worst ratio of ten times the data in one value to a tenth of ten
-// values, in the groups whose names match a regular expression.
+// values, in the groups with names that match a regular expression.
 func growthOf(groups string) func(*report) (float64, string, bool) {
 	matches := regexp.MustCompile(groups)
 	return func(r *report) (worst float64, where string, ok bool) {
@@ -154,8 +154,7 @@ func growthOf(groups string) func(*report) (float64, string, bool) {
 	}
 }
 
-// allocations returns those of the gdwire contender that has most, of those that
-// must not allocate.
+// allocations returns the most allocations of a gdwire contender that must not allocate.
 func allocations(r *report) (worst float64, where string, ok bool) {
 	for _, f := range r.Groups {
 		for _, m := range f.Measurements {

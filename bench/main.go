@@ -24,7 +24,7 @@ import (
 	"time"
 )
 
-// groups has the groups in the order of the report.
+// groups contains the groups in the order of the report.
 var groups = slices.Concat(
 	documentGroups,
 	variantGroups,
@@ -47,7 +47,7 @@ type options struct {
 	json, plot string
 }
 
-// errUsage is returned for flags whose error was printed.
+// errUsage is returned for invalid flags after their error was printed.
 var errUsage = errors.New("usage")
 
 func main() {
@@ -130,8 +130,8 @@ func (o *options) bench(out, progress io.Writer) error {
 	return errors.Join(failed, o.write(r, out))
 }
 
-// measure measures the chosen groups in this process. The report has the groups
-// that could be measured, the error is about the others.
+// measure measures the chosen groups in this process. The report contains the groups that could
+// be measured, the error is about the others.
 func (o *options) measure(progress io.Writer) (*report, error) {
 	r := newReport()
 	var failed error

@@ -32,8 +32,8 @@ var stresses = []stress{
 	{"a value of 4 GiB", []string{"-max-packed", "-1"}, feedValue},
 }
 
-// peaks runs the command on each stress. It has to be called first: on Linux a
-// process starts with the peak of its parent, so this process has to be small, and
+// peaks runs the command on each stress. It must be called first: on Linux a
+// process starts with the peak of its parent, so this process must be small, and
 // all commands are started before their input is made.
 func peaks(size int64) (all []peak, err error) {
 	dir, err := os.MkdirTemp("", "gdwire-bench")

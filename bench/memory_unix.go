@@ -14,7 +14,7 @@ func maxRSS(p *os.ProcessState) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	n := int64(usage.Maxrss) //nolint:unconvert // it has 32 bits on other systems
+	n := int64(usage.Maxrss) //nolint:unconvert // an int32 on other systems
 	if runtime.GOOS != "darwin" && runtime.GOOS != "ios" {
 		n <<= 10
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A report has all measurements of a run.
+// A report contains all measurements of a run.
 type report struct {
 	Machine  machine   `json:"machine"`
 	Peers    []string  `json:"peers"` // module and version
@@ -20,7 +20,7 @@ type report struct {
 	Verdicts []verdict `json:"goals"`
 }
 
-// found has the measurements of a group.
+// found contains the measurements of a group.
 type found struct {
 	Name         string        `json:"name"`
 	About        string        `json:"about"`

@@ -131,7 +131,7 @@ type playerState struct {
 	LeftStick variant.Vector2
 }
 
-// echoBufio answers packets with bufio, whose Writer is flushed when its Reader is empty.
+// echoBufio answers packets with bufio. It flushes the Writer when the Reader is empty.
 func echoBufio(conn net.Conn) func(n int) {
 	r, w := &bareReader{r: bufio.NewReaderSize(conn, packetBuffer)}, bufio.NewWriterSize(conn, packetBuffer)
 	return func(n int) {
@@ -166,8 +166,8 @@ func echoConn(o *stream.Options) func(conn net.Conn) func(n int) {
 	}
 }
 
-// exchange returns one end of a connection. run has the other end send wire, calls handle
-// and returns the number of bytes received, which are answers.
+// exchange returns one end of a connection. run makes the other end send wire, calls
+// handle and returns the number of bytes received, which are answers.
 func exchange(s *stage, wire []byte, answers int) (conn net.Conn, run func(handle func()) int) {
 	ln := must(net.Listen("tcp", "127.0.0.1:0"))
 	out := must(net.Dial("tcp", ln.Addr().String()))

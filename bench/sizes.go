@@ -68,7 +68,7 @@ func items() [][]byte {
 // itemCounts are the numbers of items in the packets of the plot.
 var itemCounts = []int{1, 3, 12, 48, 190, 760, 3000, 12000}
 
-// plotted has the contenders that the plot shows.
+// plotted contains the contenders that the plot shows.
 func plotted(doc *document) []contender {
 	return []contender{
 		oursReading(doc, "tokens", doc.tokens, readTokens)[0],

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// A comparison has the values of the flags of bench time.
+// A comparison holds the values of the flags of bench time.
 type comparison struct {
 	options        // of each turn
 	turns   int    // of each tree in each layout
 	against string // a commit
 }
 
-// timedGroups matches the groups whose loops carry a load: the next position depends on what is
-// loaded at this one. Instructions do not tell their time.
+// timedGroups matches the groups with loops that carry a load: the next position depends on the
+// value loaded at the current position. The number of instructions does not tell their time.
 const timedGroups = "^(skip|copy|packets, memory)$"
 
 func parseTime(args []string) (*comparison, error) {

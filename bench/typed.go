@@ -38,7 +38,7 @@ type typedWalk struct {
 	reals  [16]float64
 }
 
-// components has the number of components of the math types, by kind.
+// components contains the number of components of the math types, by kind.
 var components = func() (n [64]int) {
 	for t, k := range map[gdwire.Type]int{
 		gdwire.TypeVector2: 2, gdwire.TypeVector3: 3, gdwire.TypeVector4: 4, gdwire.TypeColor: 4,

@@ -47,7 +47,7 @@ var variantGroups = []group{
 	},
 }
 
-// variantGoals has the goals of package variant.
+// variantGoals contains the goals of package variant.
 var variantGoals = []goal{
 	{
 		text: "variant into structs, of cbor", limit: 0.3,
@@ -202,7 +202,7 @@ func records() []contender {
 }
 
 // valueGrowthGroups compare ten values of 1 MB with one of 10 MB, as growthGroup does. Each
-// way is a group, so that the collector does not mark what the others keep.
+// way is a group, so that the collector does not mark the values of the others.
 func valueGrowthGroups() (all []group) {
 	for _, way := range []struct {
 		name string

@@ -6,7 +6,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// The functions below are what a program would write by hand, without reflection.
+// The functions below are written by hand, as in a program without reflection.
 
 func (w *savedWorld) read(d *gdwire.Decoder) error {
 	for key, err := range d.Fields() {

@@ -133,7 +133,7 @@ func (b *Browser) Run(ctx context.Context, p Program) (*Output, error) {
 	url := fmt.Sprintf("http://%s/%d/", b.addr, len(b.programs)-1)
 	b.mu.Unlock()
 
-	// In a window of its own: a page in a tab behind another draws no frames.
+	// In a window of its own: a page in a hidden tab draws no frames.
 	page, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
@@ -223,7 +223,7 @@ func (b *Browser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// contentTypes has the media types of the files that a page loads. A browser compiles
+// contentTypes contains the media types of the files that a page loads. A browser compiles
 // WebAssembly while it arrives only if the type is correct.
 var contentTypes = map[string]string{
 	".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm", ".pck": "application/octet-stream",

@@ -1,6 +1,6 @@
 // Command attacks runs decoders on the inputs of internal/attacks and prints the
-// table of the README with their costs. Each attack on each decoder has its own
-// process, so that a crash or the memory limit ends only that.
+// table of the README with their costs. Each attack on each decoder runs in its own
+// process, so that a crash or the memory limit ends only that attack.
 package main
 
 import (

@@ -2,8 +2,8 @@
 // of its room, whichever process they are connected to.
 //
 // The first packet of a client is a String, the name of its room. All others are forwarded
-// as bytes, without decoding them, through NATS: a subject for each room. Each process has a
-// NATS server of its own, and these are joined by routes.
+// as bytes, without decoding them, through NATS: a subject for each room. Each process runs
+// a NATS server of its own, and these are joined by routes.
 package main
 
 import (
@@ -113,13 +113,13 @@ func connect() (*nats.Conn, func(), error) {
 	return nc, func() { nc.Close(); ns.Shutdown() }, nil
 }
 
-// backlog is the number of packets that may wait for a member. One who has more is dropped.
+// backlog is the number of packets that may wait for a member. With more, the member is dropped.
 const backlog = 1024
 
 // A member is a client in a room.
 type member struct {
 	conn    *stream.Conn
-	packets chan []byte // closed when the member has left or was dropped
+	packets chan []byte // closed when the member left or was dropped
 }
 
 // write writes packets until there are no more.
@@ -131,7 +131,7 @@ func (m *member) write() {
 	}
 }
 
-// A room has the members that are connected to this process.
+// A room contains the members that are connected to this process.
 type room struct {
 	sub *nats.Subscription
 
@@ -153,7 +153,7 @@ func (r *room) deliver(msg *nats.Msg) {
 	}
 }
 
-// remove removes a member, if it has not been. r is locked.
+// remove removes a member unless it was removed before. r is locked.
 func (r *room) remove(m *member) {
 	if _, ok := r.members[m]; ok {
 		delete(r.members, m)
@@ -161,7 +161,7 @@ func (r *room) remove(m *member) {
 	}
 }
 
-// A hub has the rooms in which there are members of this process.
+// A hub contains the rooms with members of this process.
 type hub struct {
 	nc *nats.Conn
 

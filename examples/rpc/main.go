@@ -24,7 +24,7 @@ func main() {
 	log.Fatal(web.ListenAndServe())
 }
 
-// newGame returns a handler whose WebSockets are players.
+// newGame returns a handler that serves a WebSocket for each player.
 func newGame() http.Handler {
 	var mu sync.Mutex
 	positions := map[int]variant.Vector2{}

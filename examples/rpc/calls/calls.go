@@ -36,10 +36,10 @@ const (
 	maxInvalid = 10      // invalid packets in a row, after which a client is disconnected
 )
 
-// Calls has the functions that clients can call, and the clients. Functions are registered
-// before the first client connects.
+// Calls contains the functions that clients can call, and the clients. Functions are
+// registered before the first client connects.
 type Calls struct {
-	// Join and Leave, if set, are called when a client has connected and disconnected.
+	// Join and Leave, if set, are called after a client connected and disconnected.
 	// Join is called before any function.
 	Join, Leave func(p *Peer)
 
@@ -49,7 +49,7 @@ type Calls struct {
 	peers map[int]*Peer
 }
 
-// A function is what a path and a method select.
+// A function is selected by a path and a method.
 type function struct {
 	path, method string
 	value        reflect.Value // invalid if clients can call it on each other only
@@ -331,7 +331,7 @@ func (c *Calls) function(p *Peer, d *gdwire.Decoder) (*function, error) {
 func (f *function) call(p *Peer, encoded []byte) error {
 	arguments := reflect.New(f.arguments)
 	if err := variant.Unmarshal(encoded, arguments.Interface(), variant.Options{MaxMemory: maxMemory}); err != nil {
-		return fmt.Errorf("arguments of %s.%s: %w", f.path, f.method, err) // whose offset and path are in the arguments
+		return fmt.Errorf("arguments of %s.%s: %w", f.path, f.method, err) // its offset and path are in the arguments
 	}
 	in := make([]reflect.Value, 1, 8)
 	in[0] = reflect.ValueOf(p)
