@@ -3,6 +3,7 @@ package variant
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"testing"
@@ -81,6 +82,28 @@ func TestTypeErrorsOfLists(t *testing.T) {
 		{name: "packed ints into elements with a method", wire: []int32{99}, into: new([]uvInt32), err: `offset 0, $: PackedInt32Array into Go []variant.uvInt32`, is: gdwire.ErrType},
 		{name: "Vector3i into floats", wire: Vector3i{}, into: new(vec3), err: `offset 0, $: Vector3i into Go variant.vec3`, is: gdwire.ErrType},
 	})
+}
+
+// A slice stays as it is if the count of a packed array is missing, or more than a limit.
+func TestPackedWithoutCount(t *testing.T) {
+	for _, c := range []struct{ wire, into, want any }{
+		{[]byte{1, 2}, &[]byte{7}, &[]byte{7}},
+		{[]byte{1, 2}, &[]int{7}, &[]int{7}},
+		{[]int64{1, 2}, &[]int64{7}, &[]int64{7}},
+		{[]float32{1, 2}, &[]float64{7}, &[]float64{7}},
+		{[]Vector2{{}, {}}, &[]Vector2{{7, 7}}, &[]Vector2{{7, 7}}},
+		{[]string{"a", "b"}, &[]string{"c"}, &[]string{"c"}},
+		{[]string{"a", "b"}, &[]level{7}, &[]level{7}},
+	} {
+		t.Run(fmt.Sprintf("%T into %T", c.wire, c.into), func(t *testing.T) {
+			b := encoded(t, c.wire, nil)
+			require.ErrorIs(t, Unmarshal(b[:6], c.into), io.ErrUnexpectedEOF)
+			require.Equal(t, c.want, c.into)
+			limits := gdwire.Limits{Elements: 1, PackedBytes: 1}
+			require.ErrorIs(t, Unmarshal(b, c.into, Options{Decoder: gdwire.DecoderOptions{Limits: limits}}), gdwire.ErrLimit)
+			require.Equal(t, c.want, c.into)
+		})
+	}
 }
 
 // Components of 64 bits that a float32 cannot hold are errors, wherever they are.

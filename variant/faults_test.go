@@ -47,7 +47,7 @@ func everything(t testing.TB) (all []fault) {
 	o := fuzzOptions(gdwire.Godot4)
 	o.MaxMemory = 0
 	for _, variable := range []any{map[level]string{1: "a"}, map[ivec2][]int{{1, 2}: {3}}, map[any]any{"a": 1, 2: "b"}, row{X: 1, Name: "a"}, extraMap{1, map[string]int{"x": 1}},
-		[2][2]string{{"a", "b"}, {"c", "d"}}, [][]uint16{{1, 2}}, []celsius{{1}}, []level{1, 2}, [3]*int{ptr(1)}, Object{"A", []Property{{"b", 1}}}, []*Shared{{"a"}},
+		[2][2]string{{"a", "b"}, {"c", "d"}}, [][]uint16{{1, 2}}, []celsius{{1}}, []level{1, 2}, [][3]float64{{1, 2, 3}}, [3]*int{ptr(1)}, Object{"A", []Property{{"b", 1}}}, []*Shared{{"a"}},
 		player{Shared: &Shared{"x"}, Friends: []player{{Name: "f"}}}} {
 		all = append(all, fault{encoded(t, variable, o), func() any { return reflect.New(reflect.TypeOf(variable)).Interface() }, o})
 	}
@@ -136,6 +136,15 @@ func TestCutAnywhere(t *testing.T) {
 			err = UnmarshalDecode(d, f.into(), *f.o)
 			require.ErrorIs(t, err, errDisk, "%T cut at %d", v, cut)
 			d.Release()
+
+			d = gdwire.NewDecoder(&onceReader{f.packet[:cut], f.packet[cut:]}, &f.o.Decoder)
+			again := f.into()
+			if err = UnmarshalDecode(d, again, *f.o); err == nil { // it was met in looking ahead, and gone in reading
+				require.Equal(t, v, again, "%T cut at %d for a moment", v, cut)
+			} else {
+				require.ErrorIs(t, err, errDisk, "%T cut at %d for a moment", v, cut)
+			}
+			d.Release()
 		}
 	}
 }
@@ -149,6 +158,21 @@ func (r *cutReader) Read(p []byte) (int, error) {
 	}
 	n := copy(p, r.b)
 	r.b = r.b[n:]
+	return n, nil
+}
+
+// A onceReader fails with errDisk once, before its rest.
+type onceReader struct{ first, rest []byte }
+
+func (r *onceReader) Read(p []byte) (int, error) {
+	if len(r.first) == 0 && len(r.rest) > 0 {
+		r.first, r.rest = r.rest, nil
+		return 0, errDisk
+	}
+	n := copy(p, r.first)
+	if r.first = r.first[n:]; n == 0 {
+		return 0, io.EOF
+	}
 	return n, nil
 }
 
