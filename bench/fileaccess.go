@@ -9,8 +9,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compressedGroup reads a saved game in a compressed file, beside the zstd package
-// on its blocks alone.
+// compressedGroup compares reading a saved game in a compressed file with the zstd
+// package on the blocks alone.
 var compressedGroup = group{
 	name:  "compressed file, zstd",
 	about: "The saved game in blocks of 4096 bytes, as open_compressed writes it.",
@@ -33,7 +33,7 @@ var compressedGroup = group{
 				},
 			},
 			{
-				// Not ours in the sense that it must not allocate: it does for each file.
+				// Not marked as ours, because it allocates for each file.
 				name: "gdwire fileaccess", bytes: len(doc.godot), want: len(doc.godot),
 				run: func() (n int) {
 					r := must(fileaccess.NewReader(struct{ io.Reader }{bytes.NewReader(file)}, nil))

@@ -36,7 +36,7 @@ var gdjsonGroups = []group{
 	},
 }
 
-// gdjsonGoals are those of issue 12.
+// gdjsonGoals are the goals of package gdjson.
 var gdjsonGoals = []goal{
 	{text: "native JSON out, of jsontext", limit: 1.3, measured: timeOf("JSON out", "jsontext", "gdjson")},
 	{text: "native JSON in, of jsontext", limit: 1.3, measured: timeOf("JSON in", "jsontext, values taken", "gdjson", "gdjson, args before type")},

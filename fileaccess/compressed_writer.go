@@ -7,7 +7,8 @@ import (
 )
 
 // A CompressedWriter writes a compressed file. The sizes of all blocks precede the first
-// block in the file, so it keeps the compressed blocks until Close. Errors stay.
+// block in the file, so the CompressedWriter keeps the compressed blocks until Close.
+// Errors stay.
 type CompressedWriter struct {
 	w         io.Writer
 	mode      Mode

@@ -9,7 +9,7 @@ import (
 )
 
 // An EncryptedWriter writes an encrypted file. The MD5 and the length of the content precede
-// it in the file. If w is an io.WriterAt and io.Seeker, such as an *os.File, the
+// the content in the file. If w is an io.WriterAt and io.Seeker, such as an *os.File, the
 // EncryptedWriter writes the header last; otherwise it keeps the content until Close. Errors
 // stay.
 type EncryptedWriter struct {
@@ -22,7 +22,7 @@ type EncryptedWriter struct {
 	buf    []byte // of the content, not encrypted yet
 	sticky
 
-	// When buf first holds a chunk, writing begins where w allows it.
+	// When buf first holds a chunk, writing begins if w allows to write the header later.
 	tried  bool
 	header io.WriterAt // nil: buf holds the whole content until Close
 	start  int64       // offset of the header in w

@@ -302,7 +302,7 @@ func (w *writer) chunk(t gdwire.Token, before, after string) {
 }
 
 // nodePathStart appends the start of a NodePath's text. A NodePath in the form of
-// one string is recognized by its header of 4 bytes, because no bit of its token marks it.
+// one string is recognized by the header of 4 bytes, because the token does not show the form.
 func (w *writer) nodePathStart(t gdwire.Token, before, after string) {
 	names, _, absolute := t.NodePath()
 	w.nodePath = nodePath{subnames: names, old: w.oldNodePaths && w.d.InputOffset()-w.before == 4}
@@ -398,8 +398,8 @@ func plainPrefix(s []byte) (n int) {
 	return n
 }
 
-// plainWord reports whether all eight bytes of x are plainBytes. It can return false
-// although they are, but not true if they are not.
+// plainWord reports whether all eight bytes of x are plainBytes. It may return false for plain
+// bytes, but never true for others.
 func plainWord(x uint64) bool {
 	quote, slash, del := x^'"'*ones, x^'\\'*ones, x^0x7F*ones
 	return (x|(x-' '*ones)|(quote-ones)|(slash-ones)|(del-ones))&highs == 0

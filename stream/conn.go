@@ -102,8 +102,8 @@ const closeTimeout = time.Second
 // aLongTimeAgo is a deadline that interrupts a call.
 var aLongTimeAgo = time.Unix(1, 0)
 
-// NetConn returns the connection. Reading from it, writing to it or setting its
-// deadlines breaks the Conn. NetConn of a WebSocket returns nil.
+// NetConn returns the connection. Any Read, Write or deadline of the connection breaks the Conn.
+// NetConn of a WebSocket returns nil.
 func (c *Conn) NetConn() net.Conn { return c.conn }
 
 // RemoteAddr returns the address of the other side. For a WebSocket it needs [WithNetConn].

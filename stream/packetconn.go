@@ -48,9 +48,9 @@ func NewPacketConn(ctx context.Context, conn net.PacketConn, o *Options) *Packet
 // it is empty, with a [PacketTooLongError] inside if it is longer than Options.MaxPacket or
 // 64 KiB, or a [PeerError].
 //
-// The PacketConn owns the Decoder: it and its tokens are valid until the next
-// ReadPacket, and must not be Reset or Released. Until something is read from it, its
-// UnreadBuffer returns the whole datagram.
+// The PacketConn owns the Decoder, which must not be Reset or Released and is valid with its
+// tokens until the next ReadPacket. Before the first read, UnreadBuffer returns the whole
+// datagram.
 func (c *PacketConn) ReadPacket() (*gdwire.Decoder, net.Addr, error) {
 	c.dec.Release()
 	c.size = 0

@@ -79,9 +79,9 @@ func newReader(r io.Reader, c *config) *Reader {
 }
 
 // Next returns a Decoder of the next packet, after skipping the unread bytes of the
-// latest packet. The Decoder returns io.EOF after the packet's first value. The Reader
-// owns it: it and its tokens are valid until the next call of Next or NextRaw, and
-// must not be Reset or Released.
+// latest packet. The Decoder returns io.EOF after the packet's first value. The Reader owns the
+// Decoder, which must not be Reset or Released and is valid with its tokens until the next call
+// of Next or NextRaw.
 //
 // After the last packet Next returns io.EOF. For an empty packet it returns a
 // [gdwire.Error], for a packet that is longer than Options.MaxPacket a [PacketTooLongError].

@@ -269,8 +269,8 @@ func closeCode(err error) (code int, reason string) {
 // Shutdown closes the listeners, makes [Conn.Next] of every connection return
 // [ErrServerClosed] after a packet whose first byte arrived before, and waits until
 // all handlers have returned. If ctx is done before, Shutdown returns the error of
-// ctx. Handlers can still write, for example to say goodbye. Those that do not call
-// Next learn of it by [Conn.CloseRead]. Connections that are still in their TLS
+// ctx. Handlers can still write, for example to say goodbye. Handlers that do not call Next
+// learn of Shutdown by [Conn.CloseRead]. Connections that are still in their TLS
 // handshake are closed.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.close(func() {

@@ -19,11 +19,11 @@ var ErrNotSeekable = errors.New("gdwire/stream: writer cannot seek")
 // Reader accepts, so that a crash is noticed. Options.MaxPacket applies: with -1
 // packets can have up to 4 GiB. Engines read up to 2 GiB.
 //
-// If it fails, or write panics, the packet is removed with the method
+// If WriteThrough fails, or write panics, the packet is removed with the method
 // Truncate(int64) error of the io.Writer. If that fails or there is no such method,
 // every later call returns an error that says so.
 //
-// Other calls wait until it returns, so write must not make any.
+// Other calls wait until WriteThrough returns, so write must not make any.
 func (w *Writer) WriteThrough(write func(*gdwire.Encoder) error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

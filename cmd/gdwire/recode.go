@@ -15,7 +15,7 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
-// A target holds the properties of the output that -to sets. A nil is as in the input.
+// A target holds the properties of the output that -to sets. nil keeps the property of the input.
 type target struct {
 	format    *gdwire.Format
 	frame     *recognize.Frame
@@ -138,8 +138,8 @@ func recodeFile(s *stdio, o *options) error {
 
 // newRecodePrinter returns a printer that re-encodes each packet to out. It drops invalid
 // length-prefixed packets, and writes other invalid values up to the error. To a regular file
-// without a container it writes packets without holding them in memory, because it can set their
-// lengths later.
+// without a container it writes packets without holding them in memory, because the lengths can
+// be set later.
 func newRecodePrinter(s *stdio, out io.Writer, o *options) printer {
 	if o.Framed() {
 		so := o.Stream()

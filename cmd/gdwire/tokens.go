@@ -39,7 +39,7 @@ func (s *stdio) tokenPrinter() *tokenPrinter {
 }
 
 // A tokenPrinter appends the parts of a line to one buffer. Package fmt would take several
-// times as long, because most tokens are small and each has a line.
+// times as long, because most tokens are small and each takes a line.
 type tokenPrinter struct {
 	*stdio
 	offset          paint

@@ -387,7 +387,7 @@ func (r *Reference) inputEvent(v *Value) {
 }
 
 // Compare decodes p with a Decoder and with the reference. It reports whether both
-// accept p, and returns an error if they differ in that, in the value or in its size.
+// accept p, and returns an error if they disagree on that, on the value or on the size.
 func Compare(p []byte, o gdwire.DecoderOptions) (accepted bool, err error) {
 	want, wantSize, rejected := DecodeReference(p, o.Format.String(), o.AllowObjects, o.DoubleReals)
 	o.Limits = NoLimits

@@ -27,8 +27,7 @@ type File struct {
 }
 
 // Create returns a File that replaces the file of the given name. It follows symbolic
-// links. The file need not exist; if it does, its permissions are kept, and it must be
-// writable.
+// links. The file need not exist. An existing file must be writable and keeps its permissions.
 func Create(name string) (*File, error) {
 	target, err := followLinks(name)
 	if err != nil {

@@ -197,7 +197,7 @@ func (in *Input) bySignature() Result {
 	return Result{}
 }
 
-// isText reports whether b is text. Values are not, because lengths and headers contain
+// isText reports whether b is text. Encoded values are not, because lengths and headers contain
 // NULs.
 func isText(b []byte) bool {
 	if len(b) < 4 || bytes.IndexByte(b, 0) >= 0 {

@@ -89,8 +89,8 @@ func (t *trial) bare() {
 	}
 }
 
-// framed reads length-prefixed packets. Each must be filled by its value: engines write
-// nothing after it.
+// framed reads length-prefixed packets. Each value must fill its packet, because engines write no
+// other bytes.
 func (t *trial) framed() {
 	in := t.search
 	good := true // so far

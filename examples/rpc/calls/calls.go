@@ -1,6 +1,6 @@
 // Package calls lets the clients of a Godot game call functions in Go, and Go call methods
 // of the game that carry @rpc. The game uses gdwire_multiplayer.gd; ../README.md describes
-// the packets. It is written to be copied.
+// the packets. The package is written to be copied.
 //
 // Calls are decoded with the default limits and options of package gdwire: the Decoder of the
 // server's [stream.Options] does not apply to them.
@@ -199,7 +199,7 @@ func (c *Calls) Handle(ctx context.Context, conn *stream.Conn) error {
 	return c.receive(p)
 }
 
-// join adds a client and sends it its id and the ids of the others, and its id to them.
+// join adds a client. It sends all ids to the client, and the client's id to the others.
 func (c *Calls) join(conn *stream.Conn) (*Peer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

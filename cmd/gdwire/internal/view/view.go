@@ -124,8 +124,8 @@ var types = map[string]string{
 	".svg": "image/svg+xml",
 }
 
-// fromHere reports whether a request is from the page itself, or opens it. The file that opens
-// the page in the browser is not from here.
+// fromHere reports whether a request comes from the page itself, or opens the page. The page may
+// be opened from another origin, as by the file of Open.
 func (s *Server) fromHere(r *http.Request, page bool) bool {
 	if r.Host != s.host {
 		return false
