@@ -12,7 +12,9 @@ import (
 //
 // Counts precede content in the binary format, so FromJSON holds the text in memory,
 // at most [gdwire.EncoderOptions].MaxBuffered bytes, and an index of 12 bytes for each
-// object and array. Longer text is a [gdwire.LimitError].
+// object and array. Longer text is a [gdwire.LimitError]. FromJSON reads the bytes of a
+// [bytes.Buffer] in place, without copying them, so nothing must write to the Buffer before
+// FromJSON returns.
 //
 // Invalid JSON, and a value that e cannot write, is an [Error]. If FromJSON wrote
 // nothing, e is unchanged and remains usable. Otherwise the error stays

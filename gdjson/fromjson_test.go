@@ -163,3 +163,32 @@ func TestFromJSONDepth(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, got, levels*20+8+500_004)
 }
+
+// FromJSON reads a bytes.Buffer to its end in place, does not change its bytes, and does not keep
+// them as memory for later texts.
+func TestFromJSONBuffer(t *testing.T) {
+	for _, o := range []gdjson.Options{{}, {Plain: true}, {Lenient: true}} {
+		for _, text := range []string{`["s:a\u0061\n", "i:5"]`, ` {"a":1, "b":[1.5]}`, `[1,`, `"s:` + strings.Repeat("x", 2000) + `"`, ``} {
+			want, wantErr := fromJSON(text, nil, &o)
+			b := bytes.NewBuffer([]byte(text))
+			bytesBefore := b.Bytes()
+			var out bytes.Buffer
+			e := gdwire.NewEncoder(&out, &gdwire.EncoderOptions{MaxBuffered: 4000})
+			err := gdjson.FromJSON(e, b, o)
+			if err == nil {
+				require.NoError(t, e.Close())
+			}
+			e.Release()
+			require.Equal(t, wantErr, err)
+			require.Equal(t, want, out.Bytes())
+			require.Zero(t, b.Len())
+			_, _ = fromJSON(strings.Repeat(" ", 100)+`"s:other"`, nil, &o)
+			require.Equal(t, text, string(bytesBefore))
+		}
+	}
+	e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{MaxBuffered: 5})
+	defer e.Release()
+	want := gdjson.FromJSON(e, strings.NewReader(`"s:xyz"`))
+	require.ErrorIs(t, want, gdwire.ErrLimit)
+	require.Equal(t, want, gdjson.FromJSON(e, bytes.NewBufferString(`"s:xyz"`)))
+}

@@ -91,3 +91,26 @@ func TestFromJSONPlain(t *testing.T) {
 		})
 	}
 }
+
+// The first of all duplicate members is found, in objects inside and after others.
+func TestFromPlainDuplicates(t *testing.T) {
+	for _, c := range []struct{ text, pointer string }{
+		{`{"a":1,"b":2,"a":3}`, "/a"},
+		{`{"a":{"b":1},"b":{"a":1,"a":2}}`, "/b/a"},
+		{`{"a":{"b":1,"c":{"b":1},"b":2},"a":3}`, "/a/b"},
+		{`{"a":{"b":1},"c":[{"b":1},{"b":1},{"a":1}],"a":{"b":1,"b":2}}`, "/a"},
+		{`[{"a":1},{"a":1},{"b":[{"a":1,"c":2}],"a":1,"b":1}]`, "/2/b"},
+		{`{"a":1,"\u0061":2}`, "/a"},
+		{`{"x":{"a":{"a":{"a":1}}},"a":{"x":[{},[{"a":{}}]]},"y":[{"a":1},{"a":1}]}`, ""},
+	} {
+		_, err := fromJSON(c.text, nil, &gdjson.Options{Plain: true})
+		if c.pointer == "" {
+			require.NoError(t, err, c.text)
+			continue
+		}
+		require.ErrorIs(t, err, jsontext.ErrDuplicateName, c.text)
+		fault := err.(*gdjson.Error)
+		require.Equal(t, c.pointer, string(fault.Pointer), c.text)
+		require.Positive(t, strings.LastIndex(c.text[:fault.Offset+1], `"`))
+	}
+}

@@ -184,6 +184,23 @@ func TestFromJSONManyNames(t *testing.T) {
 	}
 }
 
+// TestFromJSONBufferMemory: in addition to a bytes.Buffer, the index of its objects is held, and
+// the names of open objects.
+func TestFromJSONBufferMemory(t *testing.T) {
+	if testsize.Race {
+		t.Skip("skipped: the race detector needs memory of its own")
+	}
+	const element = `{"a":0,"b":1},`
+	text := bytes.NewBufferString("[" + strings.Repeat(element, 1<<17) + "0]")
+	size := int64(text.Len())
+	e := gdwire.NewEncoder(io.Discard, nil)
+	defer e.Release()
+	var err error
+	peak := peakOf(func() { err = gdjson.FromJSON(e, text, gdjson.Options{Plain: true}) })
+	require.NoError(t, err)
+	require.LessOrEqual(t, peak, size*5/4)
+}
+
 // peakOf returns the most memory that objects on the heap have, while do runs, more than
 // before, as the garbage collector finds it.
 func peakOf(do func()) int64 {

@@ -24,7 +24,8 @@ import (
 // members.
 type text struct {
 	json    []byte
-	lenient bool // accept the engine's deviations from JSON
+	own     []byte // memory of json, unless the source is a bytes.Buffer
+	lenient bool   // accept the engine's deviations from JSON
 	nodes   []node
 }
 
@@ -70,14 +71,22 @@ func limitError(got, most int64) error {
 	return &Error{Offset: most, Err: &gdwire.LimitError{Name: "MaxBuffered", Got: got, Max: most}}
 }
 
-// readAll reads src to its end. It returns an error as soon as more than most bytes were read.
+// readAll reads src to its end. It returns an error as soon as more than most bytes were read. It
+// does not copy the bytes of a bytes.Buffer.
 func (t *text) readAll(src io.Reader, most int64) error {
-	b := t.json[:0]
+	if b, ok := src.(*bytes.Buffer); ok {
+		t.json = b.Next(b.Len())
+		if int64(len(t.json)) > most {
+			return limitError(most+1, most)
+		}
+		return nil
+	}
+	b := t.own[:0]
 	for {
 		b = slices.Grow(b, 512)
 		n, err := checked.Read(src, b[len(b):min(int64(cap(b)), most+1)])
 		b = b[:len(b)+n]
-		t.json = b
+		t.own, t.json = b, b
 		switch {
 		case int64(len(b)) > most:
 			return limitError(int64(len(b)), most)
@@ -157,43 +166,65 @@ var (
 	errInvalid     = errors.New("invalid JSON") // never returned while scan and jsontext agree
 )
 
-// checkNames returns an error if two members of an object have the same name. It sorts
-// all names by object and hash, so that equal names are neighbors.
+// A namedMember is a member of an object, while its name is compared with the others.
+type namedMember struct {
+	hash         uint64 // of the name
+	object, name uint32 // index of the node, offset of the name
+}
+
+// checkNames returns an error if two members of an object have the same name. It holds the
+// members of open objects only.
 func (t *text) checkNames() error {
-	type member struct {
-		object, name uint32 // index of the node, offset of the name
-		hash         uint64 // of the name
-	}
-	var all []member
-	var scratch [2][]byte
+	var all []namedMember
+	var scratch []byte
 	seed := maphash.MakeSeed()
-	t.walk(len(t.json), func(l *level) {
-		hash := maphash.Bytes(seed, t.name(uint32(l.name), &scratch[0]))
-		all = append(all, member{uint32(l.node), uint32(l.name), hash})
-	})
-	slices.SortFunc(all, func(x, y member) int {
-		switch {
-		case x.object != y.object:
-			return cmp.Compare(x.object, y.object)
-		case x.hash != y.hash:
-			return cmp.Compare(x.hash, y.hash)
-		case bytes.Equal(t.name(x.name, &scratch[0]), t.name(y.name, &scratch[1])):
-			return cmp.Compare(x.name, y.name)
-		}
-		return bytes.Compare(t.name(x.name, &scratch[0]), t.name(y.name, &scratch[1]))
-	})
-	first := int64(math.MaxInt64)
-	for i := 1; i < len(all); i++ {
-		x, y := &all[i-1], &all[i]
-		if x.object == y.object && x.hash == y.hash && bytes.Equal(t.name(x.name, &scratch[0]), t.name(y.name, &scratch[1])) {
-			first = min(first, int64(y.name))
+	first := uint32(math.MaxUint32)
+	// checkClosed checks and removes the members of objects that end before offset i.
+	checkClosed := func(i int) {
+		for len(all) > 0 {
+			object := all[len(all)-1].object
+			if int(t.nodes[object].end) > i {
+				return
+			}
+			from := len(all) - 1
+			for from > 0 && all[from-1].object == object {
+				from--
+			}
+			first = min(first, t.duplicate(all[from:]))
+			all = all[:from]
 		}
 	}
-	if first == math.MaxInt64 {
+	t.walk(len(t.json), func(l *level) {
+		checkClosed(l.name)
+		hash := maphash.Bytes(seed, t.name(uint32(l.name), &scratch))
+		all = append(all, namedMember{hash, uint32(l.node), uint32(l.name)})
+	})
+	checkClosed(len(t.json))
+	if first == math.MaxUint32 {
 		return nil
 	}
-	err := wrapf(jsontext.ErrDuplicateName, "duplicate member %s", quoted(t.name(uint32(first), &scratch[0])))
-	return &Error{Offset: first, Pointer: t.pointer(first), Err: err}
+	err := wrapf(jsontext.ErrDuplicateName, "duplicate member %s", quoted(t.name(first, &scratch)))
+	return &Error{Offset: int64(first), Pointer: t.pointer(int64(first)), Err: err}
+}
+
+// duplicate returns the least offset of a name that an earlier member of an object has, or
+// math.MaxUint32. It sorts the members by hash, so that equal names are neighbors.
+func (t *text) duplicate(members []namedMember) uint32 {
+	var scratch [2][]byte
+	slices.SortFunc(members, func(x, y namedMember) int {
+		if x.hash != y.hash {
+			return cmp.Compare(x.hash, y.hash)
+		}
+		return cmp.Or(bytes.Compare(t.name(x.name, &scratch[0]), t.name(y.name, &scratch[1])), cmp.Compare(x.name, y.name))
+	})
+	first := uint32(math.MaxUint32)
+	for i := 1; i < len(members); i++ {
+		x, y := &members[i-1], &members[i]
+		if x.hash == y.hash && bytes.Equal(t.name(x.name, &scratch[0]), t.name(y.name, &scratch[1])) {
+			first = min(first, y.name)
+		}
+	}
+	return first
 }
 
 // name returns the content of the string at offset i, in scratch if it is escaped.
@@ -207,11 +238,12 @@ func (t *text) name(i uint32, scratch *[]byte) []byte {
 	return *scratch
 }
 
-// release drops the memory of a large text, and keeps less memory for the next text.
+// release drops the memory of a large text and of a bytes.Buffer, and keeps less memory for the next text.
 func (t *text) release() {
 	const most = 4 << 20
-	if cap(t.json) > most {
-		t.json = nil
+	t.json = nil
+	if cap(t.own) > most {
+		t.own = nil
 	}
 	if cap(t.nodes) > most/16 {
 		t.nodes = nil
