@@ -7,6 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
+	"runtime"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -117,7 +119,7 @@ func (s *stdio) loadLike(o *options) ([][]byte, error) {
 }
 
 // encodeFile returns the encoded values of the input. old holds the values of the file of -like.
-func (s *stdio) encodeFile(o *options, old [][]byte) (all [][]byte, err error) {
+func (s *stdio) encodeFile(o *options, old [][]byte) (all []*encoded, err error) {
 	in, err := s.openFile(o.file(), false)
 	if err != nil {
 		return nil, err
@@ -144,6 +146,9 @@ func (s *stdio) encodeFile(o *options, old [][]byte) (all [][]byte, err error) {
 		} else if !o.json.Plain {
 			s.noteLargest(v)
 		}
+		if len(v) > largeText {
+			runtime.GC() // values has moved the text to larger and larger memory; the value can use the old
+		}
 		b, err := encodeValue(v, o, &jo)
 		if err != nil {
 			return nil, prefixed(in.Name, explainLargest(shiftedJSON(err, start), v))
@@ -160,51 +165,85 @@ func shiftedJSON(err error, by int64) error {
 	return err
 }
 
-func encodeValue(text []byte, o *options, jo *gdjson.Options) ([]byte, error) {
-	var b bytes.Buffer
+// largeText is the length in bytes of text that is worth a collection of garbage.
+const largeText = 4 << 20
+
+// An encoded value is in pieces, so that a large one is never copied into larger memory.
+type encoded struct {
+	pieces [][]byte
+	size   int64
+}
+
+// maxPiece is the size in bytes of the pieces of a large value.
+const maxPiece = 1 << 20
+
+// Write appends b. Pieces grow with the value, up to maxPiece.
+func (v *encoded) Write(b []byte) (int, error) {
+	n := len(b)
+	v.size += int64(n)
+	for len(b) > 0 {
+		last := len(v.pieces) - 1
+		if last < 0 || len(v.pieces[last]) == cap(v.pieces[last]) {
+			v.pieces = append(v.pieces, make([]byte, 0, min(max(v.size, int64(n)), maxPiece)))
+			last++
+		}
+		piece := &v.pieces[last]
+		part := min(len(b), cap(*piece)-len(*piece))
+		*piece = append(*piece, b[:part]...)
+		b = b[part:]
+	}
+	return n, nil
+}
+
+// bytes returns the value as one slice.
+func (v *encoded) bytes() []byte { return bytes.Join(v.pieces, nil) }
+
+func encodeValue(text []byte, o *options, jo *gdjson.Options) (*encoded, error) {
+	v := &encoded{}
 	eo := o.Encoder()
 	eo.MaxBuffered = input.MaxInMemory
-	e := gdwire.NewEncoder(&b, &eo)
+	e := gdwire.NewEncoder(v, &eo)
 	defer e.Release()
-	if err := gdjson.FromJSON(e, bytes.NewReader(text), *jo); err != nil {
+	if err := gdjson.FromJSON(e, bytes.NewBuffer(text), *jo); err != nil {
 		return nil, err
 	}
-	return b.Bytes(), e.Close()
+	return v, e.Close()
 }
 
 // writePackets writes values, with their lengths if the output is framed.
-func writePackets(w io.Writer, o *options, values [][]byte) error {
-	if !o.Framed() {
-		for _, v := range values {
-			if _, err := w.Write(v); err != nil {
+func writePackets(w io.Writer, o *options, values []*encoded) error {
+	for _, v := range values {
+		pieces := v.pieces
+		if o.Framed() {
+			if v.size > math.MaxUint32 {
+				return &stream.PacketTooLongError{Size: v.size, Max: math.MaxUint32}
+			}
+			length := make([]byte, 4)
+			lengthOrder(o.Frame).PutUint32(length, uint32(v.size))
+			pieces = append([][]byte{length}, pieces...)
+		}
+		for _, piece := range pieces {
+			if _, err := w.Write(piece); err != nil {
 				return err
 			}
-		}
-		return nil
-	}
-	so := o.Stream()
-	so.MaxPacket = -1
-	sw := stream.NewWriter(w, so)
-	for _, v := range values {
-		if err := sw.WriteRaw(v); err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
 // showChanges shows the paths of the values that differ.
-func (s *stdio) showChanges(o *options, old, values [][]byte) {
+func (s *stdio) showChanges(o *options, old [][]byte, values []*encoded) {
 	if o.quiet {
 		return
 	}
 	const most = 20 // lines
 	shown, more := 0, 0
 	for i := range values {
-		if bytes.Equal(old[i], values[i]) {
+		value := values[i].bytes()
+		if bytes.Equal(old[i], value) {
 			continue
 		}
-		for _, line := range changes(flatLines(old[i], int64(i), o), flatLines(values[i], int64(i), o)) {
+		for _, line := range changes(flatLines(old[i], int64(i), o), flatLines(value, int64(i), o)) {
 			if shown == most {
 				more++
 				continue

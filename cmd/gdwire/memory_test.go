@@ -126,6 +126,27 @@ func TestMemoryCompressed(t *testing.T) {
 	}
 }
 
+// TestMemoryEncode: encode holds its text and the value, and while it reads the text, half of it
+// twice.
+func TestMemoryEncode(t *testing.T) {
+	if runtime.GOOS != "linux" || testsize.Race {
+		t.Skip("skipped: how much memory a process had is asked on Linux only, without the race detector")
+	}
+	text := "[" + strings.Repeat(`{"name":"some text","position":[1.5,2.5],"id":1},`, 16<<20/50) + "null]"
+	c := exec.CommandContext(t.Context(), "gdwire", "encode", "-q", "-plain")
+	c.Stdin = strings.NewReader(text)
+	out, err := c.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	_, err = io.ReadFull(out, make([]byte, 1)) // now it waits until the rest is read
+	require.NoError(t, err)
+	most := residentPeak(t, c.Process.Pid)
+	value, err := io.Copy(io.Discard, out)
+	require.NoError(t, err)
+	require.NoError(t, c.Wait())
+	require.Less(t, most, (3*len(text)/2+int(value))>>10+maxPeak)
+}
+
 // maxPeak is the most memory that a command may have, in KiB.
 const maxPeak = 24 << 10
 
