@@ -28,6 +28,7 @@ import (
 var groups = slices.Concat(
 	documentGroups,
 	variantGroups,
+	mapGroups,
 	valueGrowthGroups(),
 	[]group{typedGroup, smallGroup, growthGroup},
 	packetGroups,

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/variant"
+	json "github.com/go-json-experiment/json"
+	"github.com/vmihailenco/msgpack/v5"
+)
+
+// mapGroups compare package variant with codecs of Go values, on what programs without structs
+// send. Only variant sorts the keys.
+var mapGroups = []group{
+	{
+		name:    "maps and trees out",
+		counted: true,
+		about:   "A tree of map[string]any with 12 leaves, and a map[string]int64 of 1000 entries.",
+		setup: func(*stage) []contender {
+			return append(writingMap("tree", mapTree()), writingMap("map[string]int64", countMap())...)
+		},
+	},
+	{
+		name:    "maps and trees in",
+		counted: true,
+		about:   "The same, and the tree into any.",
+		setup: func(*stage) []contender {
+			all := readingMap[map[string]any]("tree", mapTree())
+			all = append(all, readingMap[any]("tree into any", mapTree())...)
+			all = append(all, readingMap[map[string]int64]("map[string]int64", countMap())...)
+			return append(all, readingMap[map[string]any]("map[string]any", anyMap())...)
+		},
+	},
+}
+
+// mapTree returns a record as a program without structs builds it: two maps and a list with 12
+// leaves.
+func mapTree() map[string]any {
+	return map[string]any{
+		"id":       int64(7),
+		"name":     "Ada Lovelace",
+		"alive":    true,
+		"health":   87.5,
+		"level":    int64(12),
+		"luck":     int64(-3),
+		"class":    "engineer",
+		"position": map[string]any{"x": 1.5, "y": 0.0, "z": -3.25},
+		"tags":     []any{"human", "winged"},
+	}
+}
+
+// mapEntries is the number of entries of the maps that are no trees.
+const mapEntries = 1000
+
+func countMap() map[string]int64 {
+	m := map[string]int64{}
+	for i := range mapEntries {
+		m[fmt.Sprint("player_", i*7919)] = int64(i)
+	}
+	return m
+}
+
+// anyMap returns the entries of countMap in interfaces.
+func anyMap() map[string]any {
+	m := map[string]any{}
+	for k, v := range countMap() {
+		m[k] = v
+	}
+	return m
+}
+
+// writingMap returns contenders that encode v.
+func writingMap(name string, v any) []contender {
+	var to drain
+	e := gdwire.NewEncoder(&to, nil)
+	size := len(must(variant.Marshal(v)))
+	bytesOf := func(codec string, marshal func(v any) ([]byte, error)) contender {
+		return contender{name: codec + ", " + name, bytes: size, want: len(must(marshal(v))), run: func() int { return len(must(marshal(v))) }}
+	}
+	return []contender{
+		contender{name: "variant.MarshalEncode, " + name, bytes: size, want: size, run: func() int {
+			to.n = 0
+			e.Reset(&to)
+			check(variant.MarshalEncode(e, v))
+			check(e.Flush())
+			return to.n
+		}}.allocating(),
+		bytesOf("variant.Marshal", func(v any) ([]byte, error) { return variant.Marshal(v) }).allocating(),
+		bytesOf("cbor.Marshal", cbor.Marshal),
+		bytesOf("msgpack.Marshal", msgpack.Marshal),
+		bytesOf("json v2", func(v any) ([]byte, error) { return json.Marshal(v) }),
+	}
+}
+
+// readingMap returns contenders that decode the encoding of v into a new T.
+func readingMap[T any](name string, v any) []contender {
+	b := must(variant.Marshal(v))
+	to := func(codec string, b []byte, decode func(b []byte, v any) error) contender {
+		return contender{name: codec + ", " + name, bytes: len(b), want: len(b), run: func() int {
+			var v T
+			check(decode(b, &v))
+			return len(b)
+		}}
+	}
+	return []contender{
+		to("variant", b, func(b []byte, v any) error { return variant.Unmarshal(b, v) }).allocating(),
+		to("cbor", must(cbor.Marshal(v)), cbor.Unmarshal),
+		to("msgpack", must(msgpack.Marshal(v)), msgpack.Unmarshal),
+		to("json v2", must(json.Marshal(v)), func(b []byte, v any) error { return json.Unmarshal(b, v) }),
+	}
+}
