@@ -20,7 +20,7 @@ func Marshal(v any, opts ...Options) ([]byte, error) {
 		return nil, err
 	}
 	s.resetBytes(optionsOf(opts), s.takeBuffer(plan))
-	if err := s.marshal(plan, x); err != nil {
+	if err := s.marshal(plan, v, x); err != nil {
 		return nil, err
 	}
 	return s.result(plan, s.e.Bytes()), nil
@@ -74,7 +74,7 @@ func MarshalEncode(e *gdwire.Encoder, v any) error {
 		return err
 	}
 	s.reset(e)
-	return s.marshal(plan, x)
+	return s.marshal(plan, v, x)
 }
 
 // encoder has the state of one call of Marshal or MarshalEncode, and what the pool keeps for
@@ -137,10 +137,13 @@ func indirect(v any) reflect.Value {
 	return r
 }
 
-// marshal writes x, which indirect has returned.
-func (s *encoder) marshal(plan *plan[encodeFunc], x reflect.Value) error {
+// marshal writes v with the plan of x, which indirect has returned for v.
+func (s *encoder) marshal(plan *plan[encodeFunc], v any, x reflect.Value) error {
 	before := s.e.OutputOffset()
-	err := s.encodeNested(plan.do, addressable(x))
+	ok, err := s.tree(v)
+	if !ok {
+		err = s.encodeNested(plan.do, addressable(x))
+	}
 	if err != nil {
 		fail := s.e.Fail
 		if s.e.OutputOffset() == before { // as after an invalid call, which writes nothing
@@ -422,21 +425,31 @@ func (s *encoder) encodeNested(encode encodeFunc, v reflect.Value) error {
 
 // makeInterfaceEncoder returns the function that encodes a t, an interface, as the value in it.
 func makeInterfaceEncoder(t reflect.Type, isKey bool) encodeFunc {
+	if t.NumMethod() == 0 {
+		return func(s *encoder, x variable) error { return s.element(*pointer[any](x), t, isKey) }
+	}
 	return reflected(t, func(s *encoder, v reflect.Value) error {
 		if v.IsNil() {
 			return s.e.WriteNil()
 		}
-		if s.depth++; s.depth > maxDepth {
-			return s.fail(t, depthError())
-		}
-		err := s.any(v.Elem().Interface(), isKey)
-		s.depth--
-		return err
+		return s.element(v.Elem().Interface(), t, isKey)
 	})
 }
 
-// any writes a value of any type. The most frequent types that Unmarshal stores in an any need
-// no lookup of a plan.
+// element writes v, which is in a variable of type t, an interface.
+func (s *encoder) element(v any, t reflect.Type, isKey bool) error {
+	if v == nil {
+		return s.e.WriteNil()
+	}
+	if s.depth++; s.depth > maxDepth {
+		return s.fail(t, depthError())
+	}
+	err := s.any(v, isKey)
+	s.depth--
+	return err
+}
+
+// any writes a value of any type. The most frequent types in an any need no lookup of a plan.
 func (s *encoder) any(v any, isKey bool) error {
 	switch v := v.(type) {
 	case nil:
@@ -451,16 +464,9 @@ func (s *encoder) any(v any, isKey bool) error {
 		return s.e.WriteFloat(v)
 	case string:
 		return s.e.WriteString(v)
-	case *Dictionary:
-		if v != nil {
-			return s.writeNested(v, func() error { return s.dictionary(v) })
-		}
-		return s.e.WriteNil()
-	case *Array:
-		if v != nil {
-			return s.writeNested(v, func() error { return s.array(v) })
-		}
-		return s.e.WriteNil()
+	}
+	if ok, err := s.tree(v); ok {
+		return err
 	}
 	r := reflect.ValueOf(v)
 	plan, err := encodePlans.ofKey(planKey{typ: r.Type(), isKey: isKey})
@@ -470,13 +476,50 @@ func (s *encoder) any(v any, isKey bool) error {
 	return s.encodeNested(plan.do, addressable(r))
 }
 
-// writeNested calls write for the content of v, one level deeper. It returns an error if the
-// depth exceeds maxDepth.
-func (s *encoder) writeNested(v any, write func() error) error {
-	if s.depth++; s.depth > maxDepth {
-		return s.fail(reflect.TypeOf(v), depthError())
+// tree writes v, one level deeper than the value that contains it, and returns true if v is of a
+// type that trees in an any consist of. Otherwise it writes nothing. It needs no plan, and no copy
+// of v that has an address.
+func (s *encoder) tree(v any) (ok bool, err error) {
+	var write func() error
+	switch v := v.(type) {
+	case *Dictionary:
+		if v == nil {
+			return true, s.e.WriteNil()
+		}
+		write = func() error { return s.dictionary(v) }
+	case *Array:
+		if v == nil {
+			return true, s.e.WriteNil()
+		}
+		write = func() error { return s.array(v) }
+	case map[string]any:
+		write = func() error { return anyMaps.encode(s, v, reflect.TypeFor[map[string]any]()) }
+	case []any:
+		write = func() error { return s.list(v) }
+	default:
+		return false, nil
 	}
-	err := write()
+	if s.depth++; s.depth > maxDepth {
+		return true, s.fail(reflect.TypeOf(v), depthError())
+	}
+	err = write()
 	s.depth--
-	return err
+	return true, err
+}
+
+// list writes v as an Array.
+func (s *encoder) list(v []any) error {
+	if err := s.e.BeginArray(len(v)); err != nil {
+		return err
+	}
+	if s.depth++; s.depth > maxDepth {
+		return s.fail(reflect.TypeFor[[]any](), depthError())
+	}
+	for _, x := range v {
+		if err := s.element(x, anyType, false); err != nil {
+			return err
+		}
+	}
+	s.depth--
+	return s.e.End()
 }

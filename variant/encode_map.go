@@ -17,6 +17,14 @@ type pairsFunc func(s *encoder, m reflect.Value) error
 // makeMapEncoder returns the function that encodes a t, a map, as a Dictionary with sorted
 // keys.
 func (b encodePlanner) makeMapEncoder(t reflect.Type) (encodeFunc, error) {
+	if m := textMapFor(t); m != nil {
+		return m.encoder(t), nil
+	}
+	return b.makeReflectedMapEncoder(t)
+}
+
+// makeReflectedMapEncoder returns the function of makeMapEncoder for any map.
+func (b encodePlanner) makeReflectedMapEncoder(t reflect.Type) (encodeFunc, error) {
 	elem, err := b.plan(t.Elem(), 0)
 	if err != nil {
 		return nil, err

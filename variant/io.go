@@ -75,7 +75,7 @@ func MarshalAppend(dst []byte, v any, opts ...Options) ([]byte, error) {
 		return dst, err
 	}
 	s.resetBytes(optionsOf(opts), dst)
-	if err := s.marshal(plan, x); err != nil {
+	if err := s.marshal(plan, v, x); err != nil {
 		return dst, err
 	}
 	return s.e.Bytes(), nil

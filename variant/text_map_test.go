@@ -1,0 +1,148 @@
+package variant
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/testsize"
+)
+
+// randomText returns a key that often begins or ends as others do.
+func randomText(r *rand.Rand) string {
+	var b []byte
+	for range r.IntN(4) {
+		b = append(b, []string{"", "a", "\x00", "player_", "é", "z", "\U0001f600"}[r.IntN(7)]...)
+	}
+	return string(b)
+}
+
+// randomTextMap returns a map of type t with up to n entries.
+func randomTextMap(r *rand.Rand, t reflect.Type, n int) reflect.Value {
+	m := reflect.MakeMap(t)
+	for range n {
+		v := reflect.New(t.Elem()).Elem()
+		switch v.Kind() {
+		case reflect.Bool:
+			v.SetBool(r.IntN(2) > 0)
+		case reflect.String:
+			v.SetString(randomText(r))
+		case reflect.Float32, reflect.Float64:
+			v.SetFloat(float64(r.IntN(100)) / 4)
+		case reflect.Interface:
+			trees := []any{
+				nil, true, r.IntN(100), int64(-1), 1.5, "text", []any{}, []any{nil, "a"}, map[string]any{}, map[string]any{randomText(r): 1},
+				map[string]int{"b": 1, "a": 2}, dict("a", 1), array(), (*Dictionary)(nil), Vector2{1, 2}, mvText("a"), []any(nil), map[string]any(nil),
+			}
+			if x := trees[r.IntN(len(trees))]; x != nil {
+				v.Set(reflect.ValueOf(x))
+			}
+		default:
+			v.SetInt(int64(r.IntN(100)) - 50)
+		}
+		m.SetMapIndex(reflect.ValueOf(randomText(r)), v)
+	}
+	return m
+}
+
+// A textMap encodes as makeReflectedMapEncoder does.
+func TestTextMapsAsReflected(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for elem := range textMaps {
+		typ := reflect.MapOf(stringType, elem)
+		t.Run(typ.String(), func(t *testing.T) {
+			planner := planner[encodeFunc]{&encodePlans, map[planKey]*plan[encodeFunc]{}}
+			reflected, err := encodePlanner{&planner}.makeReflectedMapEncoder(typ)
+			require.NoError(t, err)
+			for i := range 300 {
+				m := randomTextMap(r, typ, i%40)
+				s := getEncoder()
+				s.resetBytes(&Options{}, nil)
+				require.NoError(t, reflected(s, variableOf(addressable(m))))
+				want := slices.Clone(s.e.Bytes())
+				s.release()
+				require.Equal(t, want, encoded(t, m.Interface(), nil))
+				require.Equal(t, want, encoded(t, addressable(m).Addr().Interface(), nil))
+				in := encoded(t, []any{m.Interface()}, nil)
+				require.Equal(t, want, in[8:])
+			}
+		})
+	}
+}
+
+type (
+	namedTree  map[string]any
+	marshalMap map[string]any
+)
+
+func (marshalMap) MarshalVariant(e *gdwire.Encoder) error { return e.WriteString("method") }
+
+// Methods and names of types are those of the map that is encoded.
+func TestTextMapTypes(t *testing.T) {
+	tree := map[string]any{"b": 1, "a": nil}
+	require.Equal(t, encoded(t, dict("a", nil, "b", 1), nil), encoded(t, namedTree(tree), nil))
+	require.Equal(t, encoded(t, "method", nil), encoded(t, marshalMap(tree), nil))
+	require.Equal(t, encoded(t, array("method"), nil), encoded(t, []any{marshalMap(tree)}, nil))
+	require.Equal(t, encoded(t, dict("a", "method"), nil), encoded(t, map[string]mvInt64{"a": 1}, nil))
+	require.Nil(t, textMapFor(reflect.TypeFor[map[mtText]any]()))
+
+	_, err := Marshal(map[string]any{"a": namedTree{"b": []any{1, make(chan int)}}})
+	require.EqualError(t, err, `gdwire: offset 56, $.value(0).value(0)[1]: variant: chan int has no Variant type`)
+	_, err = Marshal(map[string]string{"a": "\xff"})
+	require.ErrorIs(t, err, gdwire.ErrUTF8)
+}
+
+// A map or list that contains itself is an error.
+func TestTextMapCycles(t *testing.T) {
+	tree, named, list := map[string]any{}, namedTree{}, make([]any, 1)
+	tree["a"], named["a"], list[0] = tree, named, list
+	for _, v := range []any{tree, &tree, named, list, &list} {
+		_, err := Marshal(v, Options{Encoder: gdwire.EncoderOptions{Depth: -1}})
+		var at *TypeError
+		require.ErrorAs(t, err, &at, "%T", v)
+		require.ErrorContains(t, err, fmt.Sprint(maxDepth), "%T", v)
+	}
+}
+
+// The pool keeps neither the pairs nor the memory of large maps.
+func TestSortedPairsAreEmptied(t *testing.T) {
+	for _, n := range []int{0, 1, 100, maxSorted, 3 * maxSorted} {
+		m := map[string]any{}
+		for i := range n {
+			m[fmt.Sprint(i)] = fmt.Sprint("value ", i)
+		}
+		var p sortedPairs[any]
+		p.fill(m, n)
+		var keys []string
+		for _, next := range p.order {
+			keys = append(keys, p.pairs[next.at].Key)
+		}
+		require.Equal(t, slices.Sorted(maps.Keys(m)), keys)
+		require.Equal(t, n <= maxSorted, p.empty(), "%d", n)
+		for _, pair := range p.pairs[:cap(p.pairs)] {
+			require.Zero(t, pair)
+		}
+	}
+}
+
+// Trees are written without allocations.
+func TestTreeAllocations(t *testing.T) {
+	if testsize.Race {
+		t.Skip("pools drop objects")
+	}
+	tree := map[string]any{"a": 1, "b": map[string]any{"c": "d", "e": []any{1.5, true, nil}}}
+	e := gdwire.NewEncoder(io.Discard, nil)
+	defer e.Release()
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		e.Reset(io.Discard)
+		require.NoError(t, MarshalEncode(e, tree))
+		require.NoError(t, e.Flush())
+	}))
+}
