@@ -50,17 +50,18 @@ func (d *Decoder) SkipValue() error {
 		return err
 	}
 	rest := d.span() // before the first token, which can open a container
-	read := l.token  // a value's first token, a name, or the next chunk
 	switch d.want() {
 	case wantEnd:
 		return d.WrapError(wrapf(ErrCount, "SkipValue at an End"))
 	case wantDictKey:
-		read = l.value // the key
+		l.value() // the key
+	default:
+		l.token() // a value's first token, a name, or the next chunk
 	}
-	if _, err := read(); err != nil {
-		return err
+	if !l.failed() {
+		l.skip(rest)
 	}
-	return l.skip(rest)
+	return d.failure()
 }
 
 // SkipTo skips tokens until Depth is at most depth. It returns the same errors as reading
@@ -70,22 +71,24 @@ func (d *Decoder) SkipTo(depth int) error {
 	if err != nil {
 		return err
 	}
-	return l.skip(span{open: max(depth, 0) + 1})
+	l.skip(span{open: max(depth, 0) + 1})
+	return d.failure()
 }
 
-// skip reads up to the end of s: what is buffered on the fast path, without tokens, and what is
-// not by single tokens of the slow path.
-func (l *lookahead) skip(s span) (err error) {
-	d := l.d
-	for err == nil {
-		if d.skipFast(s.open); d.isOver(s) {
+// skip reads up to the end of x, or a fault: what is buffered on the fast path, without tokens, and
+// what is not by single tokens of the slow path.
+func (l *lookahead) skip(x span) {
+	s := l.s
+	for {
+		if s.skipFast(x.open); s.isOver(x) {
 			break
 		}
-		*l = d.ahead()
-		_, err = l.token()
+		*l = s.ahead()
+		if l.token(); l.failed() {
+			break
+		}
 	}
-	d.drop()
-	return err
+	s.drop()
 }
 
 // CopyValue reads from d and writes to e what [Decoder.SkipValue] would skip: the next

@@ -14,7 +14,7 @@ const (
 )
 
 // appendPath appends the path of the latest token, or of the next one if next is set. key
-// returns the type of the latest key of frame i and its bytes, see Decoder.key. An Encoder passes
+// returns the type of the latest key of frame i and its bytes, see slowPath.key. An Encoder passes
 // noKey.
 func (s *state) appendPath(dst []byte, next bool, key func(i int) (Type, []byte)) []byte {
 	start := len(dst)
@@ -88,42 +88,55 @@ type savedKey struct {
 	typ  Type
 }
 
+// savedKeys has a key for each frame of a stack.
+type savedKeys []savedKey
+
+// at returns the key of frame i of a stack of n frames.
+func (k *savedKeys) at(i, n int) *savedKey {
+	if len(*k) <= i {
+		*k = append(make([]savedKey, 0, n), *k...)[:n]
+	}
+	return &(*k)[i]
+}
+
 // saveKeys saves the keys that start before pos, because these bytes are about to leave the buffer.
 // It stops at the first frame whose key has left the buffer before, because the keys of outer
 // frames start earlier. Most keys are never saved: their containers end while they are in the history.
-func (d *Decoder) saveKeys(pos uint64) {
-	for i := d.depth; i > 0; i-- {
-		f := d.frame(i)
-		if f.keyPos < d.base {
+func (s *slowPath) saveKeys(pos uint64) {
+	for i := s.depth; i > 0; i-- {
+		f := s.frame(i)
+		if f.keyPos < s.base {
 			return
 		}
 		if f.keyPos >= pos || f.pairs == 0 { // without pairs, keyPos is where the container starts
 			continue
 		}
-		r := d.getCold()
-		if len(r.saved) <= i {
-			r.saved = append(make([]savedKey, 0, len(d.stack)), r.saved...)[:len(d.stack)]
+		if s.saved == nil {
+			s.saved = new(savedKeys)
 		}
-		typ, data := d.key(i)
-		s := &r.saved[i]
-		s.n, s.typ = uint8(copy(s.data[:], data)), typ
+		typ, data := s.key(i)
+		k := s.saved.at(i, len(s.stack))
+		k.n, k.typ = uint8(copy(k.data[:], data)), typ
 	}
 }
+
+// dropKeys frees the memory of saved keys, for Release.
+func (s *slowPath) dropKeys() { s.saved = nil }
 
 // key returns the type of the latest key or property of frame i, String for a property, and its
 // bytes: the text, at most maxKey+1 bytes of it, or the payload of a value of fixed size. The type is
 // 0 for a key that is not shown in paths. key decodes the key again where it is in the buffer:
 // reading a key stores only its position.
-func (d *Decoder) key(i int) (Type, []byte) {
-	f := d.frame(i)
-	if f.keyPos < d.base { // saveKeys has seen it leave
-		s := &d.cold.saved[i]
-		return s.typ, s.data[:s.n]
+func (s *slowPath) key(i int) (Type, []byte) {
+	f := s.frame(i)
+	if f.keyPos < s.base { // saveKeys has seen it leave
+		k := &(*s.saved)[i]
+		return k.typ, k.data[:k.n]
 	}
-	b := d.buf[f.keyPos-d.base : d.end]
+	b := s.buf[f.keyPos-s.base : s.end]
 	typ := TypeString
 	if f.kind == KindDictStart { // a property is a name without a header
-		form := d.forms.lookup(le.Uint32(b))
+		form := s.forms.lookup(le.Uint32(b))
 		b = b[4:]
 		switch {
 		case form != nil && form.shape == shapeText:

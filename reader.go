@@ -49,7 +49,8 @@ import (
 //	state.go          the open containers, as an Encoder has them
 //	format.go         the tables of types, for both
 //	reader.go         Reset, ReadToken and PeekKind
-//	reader_slow.go    the slow path: earlier calls, errors, waiting for the fields of a token
+//	pending.go        what earlier calls have left
+//	reader_slow.go    the slow path: its door, faults and errors, waiting for the fields of a token
 //	reader_values.go  these fields: each kind of value, strings and packed data
 //	reader_fast.go    the fast path
 //	reader_typed.go, reader_loops.go, reader_bulk.go, copy.go  calls that use both
@@ -115,29 +116,19 @@ type DecoderOptions struct {
 // up to 35 bytes of its latest key if that has left the buffer. It allocates nothing by
 // a declared count.
 type Decoder struct {
-	fastPath
-
-	// State of earlier calls.
-	err       error // returned by all later calls, or only by the next call if errOnce is set
-	payload   payload
-	abandoned int   // the depth of the outermost container that a loop has left, or 0
-	fault     error // the first error of the current lookahead
-	cold      *cold
-
-	errOnce    bool       // see err
-	strictSeen strictSeen // in the top-level value
-	options    DecoderOptions
+	slowPath
+	pending
+	cold *cold
 }
 
 // cold has the state that few Decoders need. It is allocated on first use.
 type cold struct {
 	reader payloadReader // the result of Payload
 	keys   []byte        // the keys of active loops
-	saved  []savedKey    // the latest keys of the open containers that have left the buffer
 	err    error         // for LastError
 }
 
-// getCold returns d.cold and allocates it for the first error, loop, saved key or Payload.
+// getCold returns d.cold and allocates it for the first error, loop or Payload.
 func (d *Decoder) getCold() *cold {
 	if d.cold == nil {
 		d.cold = new(cold)
@@ -149,9 +140,7 @@ func (d *Decoder) getCold() *cold {
 // DecoderOptions.
 func NewDecoder(r io.Reader, o *DecoderOptions) *Decoder {
 	d := new(Decoder)
-	if o != nil {
-		d.options = *o
-	}
+	d.setOptions(o)
 	d.Reset(r)
 	return d
 }
@@ -197,20 +186,15 @@ func (d *Decoder) ResetBytes(b []byte) {
 // from the options, which do not change after it.
 func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 	d.restart(r, buf, end)
-	d.setErr(nil, false)
-	d.payload.stop()
-	d.abandoned = 0
+	d.pending.discard()
 	if r := d.cold; r != nil {
-		*r = cold{keys: r.keys[:0], saved: r.saved, reader: r.reader} // a stale Reader returns an error
+		*r = cold{keys: r.keys[:0], reader: r.reader} // a stale Reader returns an error
 	}
 	d.state.init()
 	if d.forms != nil {
 		return
 	}
-	o := &d.options
-	o.Format = cmp.Or(o.Format, Godot4)
-	o.MaxChunk = cmp.Or(o.MaxChunk, DefaultMaxChunk)
-	d.configure(o)
+	d.configure()
 }
 
 // Release returns the read buffer to the pool. Until the next Reset, calls return
@@ -220,6 +204,7 @@ func (d *Decoder) Release() {
 	d.stopFast()
 	d.state.close()
 	d.cold = nil // LastError then returns ErrReleased
+	d.dropKeys()
 	d.setErr(ErrReleased, false)
 	d.release() // last: nothing refers to the buffer any longer
 }
@@ -430,7 +415,7 @@ func (d *Decoder) WrapError(err error) error {
 // loop has been left is not open, although its rest is still to be skipped.
 func (d *Decoder) Depth() int {
 	if d.abandoned > 0 {
-		return d.abandoned - 1
+		return int(d.abandoned) - 1
 	}
 	return d.depth
 }

@@ -16,36 +16,6 @@ import (
 // Packed numbers need not pass through the read buffer: readDirect reads them into the caller's
 // memory.
 
-// payload is the part of the latest token's payload that bulk reads have not returned
-// yet. AppendString, ReadString, Payload, ReadPacked and AppendPacked are bulk reads.
-//
-// Tokens of the slow path set it. For a token of the fast path, bulk.start finds it: a Start from the
-// innermost container, and the text of a string from the encoded token.
-type payload struct {
-	token  mark   // of the token that it belongs to
-	pos    uint64 // the position of the buffered bytes that have not been returned
-	left   int    // the number of these bytes
-	kind   Kind   // StringChunk, PackedStart, ImageStart or NodePathStart; 0 for none
-	active bool   // the latest call was a bulk read
-	done   bool   // all of it has been returned
-	elem   units  // of a PackedStart
-}
-
-// set makes the left bytes at pos, and what follows them, the payload of a token of the slow path. kind
-// is 0 for a token that bulk reads cannot read.
-func (p *payload) set(token mark, kind Kind, pos uint64, left int) {
-	*p = payload{token: token, kind: kind, pos: pos, left: left}
-}
-
-// setElements makes the elements that are next the payload of a loop over a packed array, whatever the
-// loop's body has called before.
-func (p *payload) setElements(token mark, elem units) {
-	*p = payload{token: token, kind: KindPackedStart, active: true, elem: elem}
-}
-
-// stop ends a bulk read. The rest of the payload is then read as tokens.
-func (p *payload) stop() { p.active = false }
-
 // A bulk reads the payload of a Decoder. Its state is in the Decoder, because a bulk read that
 // an error of the Reader has interrupted is continued by another call.
 type bulk struct{ d *Decoder }
@@ -62,12 +32,17 @@ func (b bulk) start() bool {
 	case !d.hasPayload():
 		return false
 	}
-	if p.token != d.mark { // the token came from the fast path, which does not set payload
-		if f := d.top(); d.keyPos == d.tokenPos() && (f.size > 0 || f.kind == KindNodePathStart) { // the Start of f
-			*p = payload{token: d.mark, kind: f.kind}
-		} else if at, n := b.fastText(); at > 0 {
-			*p = payload{token: d.mark, kind: KindStringChunk, pos: d.tokenPos() + uint64(at), left: n}
-		} else {
+	if p.token != d.mark { // the encoding tells where its payload is: see followed
+		switch f := d.top(); {
+		case d.keyPos != d.tokenPos() || f.pairs != 0: // no Start: without pairs, keyPos is where f starts
+			at, n := b.fastText()
+			if at == 0 {
+				return false
+			}
+			p.set(d.mark, KindStringChunk, d.tokenPos()+uint64(at), n)
+		case f.size > 0 || f.kind == KindNodePathStart: // data, and the names of a NodePath, which are joined
+			p.set(d.mark, f.kind, 0, 0)
+		default: // packed strings and elements are read one by one
 			return false
 		}
 	}
@@ -83,8 +58,8 @@ func (b bulk) start() bool {
 	return true
 }
 
-// fastText returns the offset of the text in the latest token, which came from the fast
-// path, and the length of the text. It returns 0 if the token is not a string. It reads the
+// fastText returns the offset of the text in the latest token, which is in the buffer as a whole, and
+// the length of the text. It returns 0 if the token is not a string. It reads the
 // encoded token again, so that the fast path need not store where the text of a token is.
 func (b bulk) fastText() (at, n int) {
 	d := b.d
@@ -113,7 +88,7 @@ func (b bulk) end() {
 // look returns a lookahead at the next token of the payload. Decoder.look would end the bulk read.
 func (b bulk) look() (lookahead, error) {
 	if b.d.err != nil {
-		return lookahead{}, b.d.failed()
+		return lookahead{}, b.d.earlier()
 	}
 	return b.d.ahead(), nil
 }
@@ -136,6 +111,7 @@ func (b bulk) peek(most int) ([]byte, error) {
 		switch w := d.want(); {
 		case w == wantText, w == wantName && p.kind == KindNodePathStart:
 			part := l.takeText(d.top().typ)
+			d.stopFast() // which takeText has switched on after the string
 			p.pos += uint64(part.at)
 			p.left = part.n
 		case w == wantChunk:
@@ -152,8 +128,8 @@ func (b bulk) peek(most int) ([]byte, error) {
 			p.done = true // further calls return io.EOF, too
 			return nil, io.EOF
 		}
-		if l.d.fault != nil {
-			return nil, l.d.fault
+		if l.failed() {
+			return nil, d.failure()
 		}
 	}
 	i := int(p.pos - d.base)
@@ -279,7 +255,7 @@ func (b bulk) appendSeparator(dst []byte) []byte {
 func (b bulk) missing(call string) error {
 	d := b.d
 	if d.err != nil {
-		return d.failed()
+		return d.earlier()
 	}
 	if d.remaining == 0 && d.depth == 0 {
 		return errNotReset // Release leaves an error
@@ -505,18 +481,18 @@ func (b bulk) startPacked(want units) error {
 	if err != nil {
 		return err
 	}
-	if l.expect("packed array", isPacked); l.d.fault != nil {
-		return l.d.fault
+	if l.expect("packed array", isPacked); l.failed() {
+		return d.failure()
 	}
 	elem := l.form.units()
 	if !elem.convertTo(want) {
 		return d.errorAt(0, elem.mismatch(want))
 	}
-	_, err = l.value()
-	if err == nil {
-		b.start()
+	if l.value(); l.failed() {
+		return d.failure()
 	}
-	return err
+	b.start()
+	return nil
 }
 
 // checkPacked checks that the payload is a packed array with elements that convert to want.
@@ -586,5 +562,9 @@ func (b bulk) readDirect(dst []byte, once bool) (int, error) {
 		n, err = d.source.readDirect(dst, n, size, once)
 	}
 	d.count(uint64(n / size))
-	return n, d.readError(err)
+	if err == nil {
+		return n, nil
+	}
+	d.setFault(d.readFault(err))
+	return n, d.failure()
 }

@@ -45,7 +45,7 @@ func (p *fastPath) configure(o *DecoderOptions) {
 	p.forms = &o.Format.forms[bit(o.DoubleReals)]
 	p.bounds = o.Limits.bounds()
 	p.maxChunk = min(max(o.MaxChunk, smallestChunk), largestChunk)
-	p.maxDepth = int(min(p.bounds[limitDepth], math.MaxInt))
+	p.maxDepth = int(min(p.bounds[limitDepth], mostFrames))
 	p.maxWhole = int(min(int64(p.maxChunk), p.bounds[limitString]))
 	p.maxCount = min(p.bounds[limitElements], sharedBit-1)
 	p.noFastPath = o.Strict || p.maxWhole < smallestChunk

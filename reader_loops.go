@@ -107,21 +107,22 @@ func (l *loop) exit() {
 		return
 	}
 	d.cold.keys = d.cold.keys[:l.keys]
-	if !l.done && l.isOpen() && (d.abandoned == 0 || d.abandoned > l.depth) { // iter.Pull can end the outer loop first
-		d.abandoned = l.depth
+	if !l.done && l.isOpen() && (d.abandoned == 0 || int(d.abandoned) > l.depth) { // iter.Pull can end the outer loop first
+		d.abandon(l.depth)
 		d.stopFast() // so that the next call comes to look
 	}
 }
 
 // leaveLoop skips the rest of a container that a Fields or Elements loop has left, for look.
 func (d *Decoder) leaveLoop() error {
-	depth := d.abandoned
-	d.abandoned = 0 // before skip, because it keeps the fast path off, as a bulk read does
+	depth := int(d.abandoned)
+	d.abandon(0) // before skip, because it keeps the fast path off, as a bulk read does
 	d.startFast()
 	l := d.ahead()
-	err := l.skip(span{open: depth})
+	l.skip(span{open: depth})
+	err := d.failure()
 	if err != nil { // the next call goes on after an error of the Reader
-		d.abandoned = depth
+		d.abandon(depth)
 		d.stopFast()
 	}
 	return err
@@ -139,9 +140,9 @@ func (l *loop) finished(left, keyPos uint64) bool {
 func (l *loop) finish(left uint64) error {
 	d := l.d
 	if d.err != nil { // the body has ignored it
-		return d.failed()
+		return d.earlier()
 	}
-	if !l.isOpen() || d.abandoned > 0 && d.abandoned <= l.depth { // or iter.Pull has ended the loop around it
+	if !l.isOpen() || d.abandoned > 0 && int(d.abandoned) <= l.depth { // or iter.Pull has ended the loop around it
 		return l.readPast()
 	}
 	// The body has left a part of its own value open. A container that it has opened after its
@@ -171,7 +172,7 @@ func (l *loop) skip() error {
 	ahead, err := l.d.look()
 	if err == nil {
 		ahead.takeChunk(1)
-		err = ahead.d.fault
+		err = l.d.failure()
 	}
 	return err
 }
@@ -241,18 +242,18 @@ func (d *Decoder) readElements() (Token, error) {
 	}
 	l.expect(TypeArray, func(f *form) bool { return f.typ == TypeArray || f.kind == KindPackedStart })
 	l.checkIndices()
-	return l.value()
+	return d.result(l.value())
 }
 
 // checkIndices checks, after expect, that an int can count the elements of a packed array. It cannot
 // count more than 2^31 - 1 where it has 32 bits.
 func (l *lookahead) checkIndices() {
-	if math.MaxInt >= math.MaxUint32 || l.d.fault != nil || l.form.kind != KindPackedStart {
+	if math.MaxInt >= math.MaxUint32 || l.failed() || l.form.kind != KindPackedStart {
 		return
 	}
 	length := *l // a copy, so that value finds the count unread and returns an error of the Reader
 	if n := length.uint32(); uint64(n) > math.MaxInt {
-		l.d.fault = l.d.errorAt(l.at, wrapf(ErrRange, "%d elements do not fit int", n))
+		l.misfit(l.at, wrapf(ErrRange, "%d elements do not fit int", n))
 	}
 }
 
@@ -332,7 +333,7 @@ func (l *loop) slowKey() (key []byte, ok bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	t, err := ahead.value()
+	t, err := d.result(ahead.value())
 	if err != nil {
 		return nil, false, err
 	}

@@ -1,6 +1,7 @@
 package gdwire
 
 import (
+	"cmp"
 	"io"
 	"math"
 
@@ -13,9 +14,100 @@ import (
 // Calls enter it by look, which returns the error of an earlier call or brings the Decoder into
 // a plain state: no valid token, no active bulk read, no abandoned container. Then want tells what
 // is next, and the lookahead that look returns reads it. Bulk reads, which continue where an earlier
-// call has ended, have a door of their own, bulk.look. Only the slow path waits for bytes and makes
-// errors: of the input with fail, which stay, and of calls that do not fit the input with errorAt,
-// which do not.
+// call has ended, have a door of their own, bulk.look. Only the slow path waits for bytes. What it finds
+// wrong is a fault, and the Decoder makes the error of the call from it: failure.
+
+// A slowPath is what a lookahead needs: the fast path, whose bytes and nesting it shares, and the
+// options. It reads from the Reader, but knows nothing of earlier calls and makes no [Error]: what it
+// finds wrong is a fault.
+type slowPath struct {
+	fastPath
+	fault      fault      // of the current lookahead
+	saved      *savedKeys // the latest keys of the open containers that have left the buffer, or nil
+	strictSeen strictSeen // in the top-level value
+	options    DecoderOptions
+}
+
+// setOptions sets the options, before the first reset.
+func (s *slowPath) setOptions(o *DecoderOptions) {
+	if o != nil {
+		s.options = *o
+	}
+}
+
+// configure completes the options and derives the fields of the fast path from them.
+func (s *slowPath) configure() {
+	o := &s.options
+	o.Format = cmp.Or(o.Format, Godot4)
+	o.MaxChunk = cmp.Or(o.MaxChunk, DefaultMaxChunk)
+	s.fastPath.configure(o)
+}
+
+// setFault sets the fault of a bulk read without a lookahead.
+func (s *slowPath) setFault(f fault) { s.fault = f }
+
+// ahead returns a lookahead at the next token.
+func (s *slowPath) ahead() lookahead {
+	s.fault.kind = noFault // alone, because this is one store
+	return lookahead{s: s}
+}
+
+// A fault is what keeps a lookahead from reading a token. Without a kind it is none, whatever its other
+// fields hold.
+type fault struct {
+	err  error
+	at   int // of a fault in the input or the call: bytes after the start of the token
+	kind faultKind
+}
+
+type faultKind uint8
+
+const (
+	noFault  faultKind = iota
+	inInput            // an Error that stays
+	inCall             // an Error that does not stay: the next value is not what the call reads
+	ofReader           // an error of the Reader, after which the call can be repeated
+	atEnd              // io.EOF, before a top-level value
+)
+
+// result returns the token t, or the error of a call for the fault of the lookahead that has read t.
+func (d *Decoder) result(t Token) (Token, error) {
+	if d.fault.kind != noFault {
+		return Token{}, d.failure()
+	}
+	switch t.Kind() {
+	case KindStringChunk:
+		d.payload.set(d.mark, KindStringChunk, d.tokenPos()+t.offset(), t.payloadLen())
+	case KindChunk:
+		d.payload.set(d.mark, d.top().kind, d.tokenPos(), t.payloadLen())
+	case KindProperty: // bulk reads do not return names of properties
+		d.payload.set(d.mark, 0, 0, 0)
+	}
+	return t, nil
+}
+
+// followed has the kinds of tokens whose encoding does not tell where their payload is, so that result
+// stores it: chunks, and the names of properties. Of other tokens, bulk.start finds the payload, if
+// there is a bulk read.
+var followed = [128]bool{KindStringChunk: true, KindChunk: true, KindProperty: true}
+
+// failure returns the error of a call for the fault of its lookahead, or nil.
+func (d *Decoder) failure() error {
+	switch f := &d.fault; f.kind {
+	case noFault:
+		return nil
+	case ofReader:
+		return d.latest(f.err)
+	case atEnd:
+		return io.EOF
+	case inInput: // what follows cannot be read; the fast path is off, so that later calls come to look
+		d.setErr(d.errorAt(f.at, f.err), false)
+		d.stopFast()
+		return d.err
+	default:
+		return d.errorAt(f.at, f.err)
+	}
+}
 
 // readSlow reads the next token on the slow path.
 func (d *Decoder) readSlow() (Token, error) {
@@ -23,10 +115,16 @@ func (d *Decoder) readSlow() (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
+	var t Token
 	if d.depth == 0 { // as token, which costs more: -5 % of tokens of 64 bytes from a Reader
-		return l.topValue()
+		t = l.topValue()
+	} else {
+		t = l.token()
 	}
-	return l.token()
+	if l.failed() || followed[t.Kind()&127] {
+		return d.result(t)
+	}
+	return t, nil // as result: -2 % of the same
 }
 
 // look begins each call that reads on the slow path. It invalidates the latest token,
@@ -39,7 +137,7 @@ func (d *Decoder) look() (lookahead, error) {
 		d.updateFastPath()
 	}
 	if d.err != nil {
-		return lookahead{}, d.failed()
+		return lookahead{}, d.earlier()
 	}
 	if d.abandoned > 0 { // here, because leaving a loop must not wait for a slow sender
 		if err := d.leaveLoop(); err != nil {
@@ -55,14 +153,8 @@ func (d *Decoder) look() (lookahead, error) {
 	return d.ahead(), nil
 }
 
-// ahead returns a lookahead at the next token.
-func (d *Decoder) ahead() lookahead {
-	d.fault = nil
-	return lookahead{d: d}
-}
-
-// failed returns d.err, the error of an earlier call.
-func (d *Decoder) failed() error {
+// earlier returns d.err, the error of an earlier call.
+func (d *Decoder) earlier() error {
 	err := d.err
 	if d.errOnce { // an error of the Reader that PeekKind has met, and that is now returned
 		d.setErr(nil, false)
@@ -71,14 +163,11 @@ func (d *Decoder) failed() error {
 	return err
 }
 
-// setErr sets the error that calls return, or only the next call if once is set.
-func (d *Decoder) setErr(err error, once bool) { d.err, d.errOnce = err, once }
-
 // updateFastPath switches the fast path off if look has something to do before the next token, and
 // otherwise on if it can read the innermost container. It is called after an error, a bulk read or a
 // loop has ended. Where one begins, stopFast is called instead.
 func (d *Decoder) updateFastPath() {
-	if d.err != nil || d.abandoned > 0 || d.payload.active {
+	if d.any() {
 		d.stopFast()
 		return
 	}
@@ -96,10 +185,10 @@ func (d *Decoder) peekSlow() Kind {
 	l, err := d.look()
 	if err == nil {
 		if k = wantKinds[d.want()]; k == 0 {
-			if l.readHeader(); l.d.fault == nil {
+			if l.readHeader(); !l.failed() {
 				k = l.form.kind
 			}
-			err = l.d.fault
+			err = d.failure()
 		}
 	}
 	if err != nil && d.err == nil { // an error of the Reader, which PeekKind cannot return and the next call does
@@ -116,34 +205,37 @@ var wantKinds = [...]Kind{
 }
 
 // A lookahead reads the fields of a token from the read buffer, in their order, without
-// consuming them: the header, counts and names. Only open, take, takeText, takeChunk, takeNumber and
+// consuming them: the header, counts and names. Only open, take, takeText and takeChunk, number and
 // the callers of math consume them, after all of them are buffered and checked. After a temporary
 // error of the Reader, the same call therefore starts from the header again.
 //
-// The first error stays in Decoder.fault, until another lookahead begins. After it, methods check
+// The first fault stays in the slowPath, until another lookahead begins. After it, methods check
 // nothing, consume nothing and return zeros, so that the functions for each type need not handle it
 // field by field. A lookahead of three words is passed in registers: -3 % of packets of 64 bytes from
 // a Reader.
 type lookahead struct {
-	d    *Decoder
+	s    *slowPath
 	at   int   // the offset of the next field, from the start of the token
 	form *form // of the value, after readHeader
 }
 
+// failed reports whether there is a fault.
+func (l *lookahead) failed() bool { return l.s.fault.kind != noFault }
+
 // token reads the next token.
-func (l *lookahead) token() (Token, error) {
-	d := l.d
-	switch d.want() {
+func (l *lookahead) token() Token {
+	s := l.s
+	switch s.want() {
 	case wantElem, wantKey, wantValue, wantField:
 		return l.value()
 	case wantTop:
 		return l.topValue()
 	case wantDictKey:
-		return d.readDictKey(), nil
+		return s.readDictKey()
 	case wantEnd:
-		return d.readEnd(), nil
+		return s.readEnd()
 	case wantName, wantText:
-		return l.text(d.top().typ)
+		return l.text(s.top().typ)
 	case wantProperty: // a name without a header
 		n := l.name()
 		return l.take(newToken(KindProperty, TypeObject, 0, 0), 4, n)
@@ -153,63 +245,64 @@ func (l *lookahead) token() (Token, error) {
 }
 
 // topValue reads the first token of a top-level value.
-func (l *lookahead) topValue() (Token, error) {
-	d := l.d
+func (l *lookahead) topValue() Token {
+	s := l.s
 	// Whether the input ends here must be known before beginValue, which can find that a value
 	// is not allowed. With OneValue or Strict it decides itself, without waiting for bytes.
 	switch {
-	case d.r < d.end: // there is a value
-	case d.pos() == d.inputEnd && d.srcErr == nil: // the Reader is not asked for more than the caller's n bytes
-		return Token{}, io.EOF
-	case !d.options.OneValue && !d.options.Strict: // the usual end of a Reader
+	case s.r < s.end: // there is a value
+	case s.pos() == s.inputEnd && s.srcErr == nil: // the Reader is not asked for more than the caller's n bytes
+		s.fault.kind = atEnd
+		return Token{}
+	case !s.options.OneValue && !s.options.Strict: // the usual end of a Reader
 		if err := l.fetch(1); err != nil {
-			return Token{}, d.readError(err)
+			s.fault = s.readFault(err)
+			return Token{}
 		}
 	}
-	if err := l.beginValue(); err != nil {
-		return Token{}, err
+	if l.beginValue(); l.failed() {
+		return Token{}
 	}
-	if form := d.startTop(); form != nil {
-		n := le.Uint32(d.buf[d.r+4:])
-		if opened := form.shape == shapePacked && d.openPacked(form, n) || form.shape != shapePacked && d.openFast(form, n); opened {
-			return Token{head: form.head, bits: uint64(n)}, nil
+	if form := s.startTop(); form != nil {
+		n := le.Uint32(s.buf[s.r+4:])
+		if opened := form.shape == shapePacked && s.openPacked(form, n) || form.shape != shapePacked && s.openFast(form, n); opened {
+			return Token{head: form.head, bits: uint64(n)}
 		}
-		d.stopFast()
+		s.stopFast()
 	}
 	return l.value()
 }
 
 // beginValue prepares for a top-level value, if it is next. PeekKind and typed reads call it, too,
 // so it can be called several times before the value.
-func (l *lookahead) beginValue() error {
-	d := l.d
-	if d.depth > 0 {
-		return nil
+func (l *lookahead) beginValue() {
+	s := l.s
+	if s.depth > 0 {
+		return
 	}
-	d.strictSeen = 0
-	d.limitValue()
-	first := d.valueStart == d.origin
-	if d.options.Strict && !first && d.inputEnd != math.MaxUint64 && d.valueStart < d.inputEnd {
-		return d.fail(0, notCanonical("bytes after the value"))
+	s.strictSeen = 0
+	s.limitValue()
+	switch first := s.valueStart == s.origin; {
+	case first:
+	case s.options.Strict && s.inputEnd != math.MaxUint64 && s.valueStart < s.inputEnd:
+		l.fail(0, notCanonical("bytes after the value"))
+	case s.options.OneValue:
+		s.fault.kind = atEnd
 	}
-	if d.options.OneValue && !first {
-		return io.EOF
-	}
-	return nil
 }
 
 // value reads the first token of a value. The caller knows that a value or key is next. Each case reads its fields in the order of the encoding, and checks counts and lengths
 // before it waits for the bytes that they declare. The error is then the same for every way in which
 // the input arrives.
-func (l *lookahead) value() (Token, error) {
-	if l.form == nil && l.d.fault == nil { // expect has not read it
+func (l *lookahead) value() Token {
+	if l.form == nil && !l.failed() { // expect has not read it
 		l.readHeader()
 	}
-	if l.d.fault == nil {
+	if !l.failed() {
 		l.checkHeader()
 	}
-	if l.d.fault != nil {
-		return Token{}, l.d.fault
+	if l.failed() {
+		return Token{}
 	}
 	switch l.form.shape {
 	case shapeText:
@@ -235,19 +328,19 @@ func (l *lookahead) value() (Token, error) {
 // readHeader reads the header of a value and finds its form. Without a form there is an error: for
 // a known type id, the flags of the header are wrong, otherwise the id.
 func (l *lookahead) readHeader() {
-	d := l.d
-	if l.d.fault = l.beginValue(); l.d.fault != nil {
+	s := l.s
+	if l.beginValue(); l.failed() {
 		return
 	}
-	h, f := l.uint32(), d.format
-	l.form = d.forms.lookup(h)
+	h, f := l.uint32(), s.format
+	l.form = s.forms.lookup(h)
 	switch {
 	case l.form != nil: // also after an error of the Reader
 	case f.typeOf(h&0xFFFF) != 0: // only in formats whose ids have more than 16 bits
 		l.fail(0, wrapf(ErrFlags, "header has flags: %#x, %v has none", h, f))
 	default:
 		hint := ""
-		if d.pos() == d.origin { // the first bytes, which tell what else the input can be
+		if s.pos() == s.origin { // the first bytes, which tell what else the input can be
 			hint = wire.Hint(h)
 		}
 		l.fail(0, wrapf(ErrType, "unknown %v type id %d%s", f, h&f.idMask, hint))
@@ -255,7 +348,7 @@ func (l *lookahead) readHeader() {
 }
 
 // header returns the header that readHeader has read, with its flags.
-func (l *lookahead) header() uint32 { return le.Uint32(l.d.buf[l.d.r:]) }
+func (l *lookahead) header() uint32 { return le.Uint32(l.s.buf[l.s.r:]) }
 
 // readForm reads the first token of the next value, whose form accepts must report true for. want
 // names the wanted value in the error.
@@ -265,7 +358,7 @@ func (d *Decoder) readForm(want any, accepts func(*form) bool) (Token, error) {
 		return Token{}, err
 	}
 	l.expect(want, accepts)
-	return l.value()
+	return d.result(l.value())
 }
 
 // readPart does the same for a text. The names of a NodePath and the strings of a PackedStringArray,
@@ -276,29 +369,29 @@ func (d *Decoder) readPart(want any, accepts func(*form) bool) (Token, error) {
 		return Token{}, err
 	}
 	if d.want() == wantName {
-		return l.text(d.top().typ)
+		return d.result(l.text(d.top().typ))
 	}
 	l.expect(want, accepts)
-	return l.value()
+	return d.result(l.value())
 }
 
 // expect reads the header of the next value for a typed read, which consumes nothing, not even a
 // DictKey, if the value is not what it wants. accepts reports whether it is; nil accepts all values.
 // want names the wanted value in the error. After expect, value reads the value, or returns the error.
 func (l *lookahead) expect(want any, accepts func(*form) bool) {
-	d := l.d
-	switch w := d.want(); {
+	s := l.s
+	switch w := s.want(); {
 	case w <= lastValue || w == wantDictKey: // a value
-		if l.readHeader(); l.d.fault == nil && accepts != nil && !accepts(l.form) {
-			l.d.fault = d.errorAt(0, wrapf(ErrType, "got %v, want %v", l.form.typ, want))
+		if l.readHeader(); !l.failed() && accepts != nil && !accepts(l.form) {
+			l.misfit(0, wrapf(ErrType, "got %v, want %v", l.form.typ, want))
 		}
 	case w == wantEnd:
-		f := d.top()
-		l.d.fault = d.errorAt(0, wrapf(ErrCount, "more %s than the declared %d", f.holds(), f.count))
+		f := s.top()
+		l.misfit(0, wrapf(ErrCount, "more %s than the declared %d", f.holds(), f.count))
 	case w == wantProperty:
-		l.d.fault = d.errorAt(0, wrapf(ErrType, "got the name of a property, want a value"))
+		l.misfit(0, wrapf(ErrType, "got the name of a property, want a value"))
 	default:
-		l.d.fault = d.errorAt(0, wrapf(ErrType, "got a part of a %v, want a value", d.top().typ))
+		l.misfit(0, wrapf(ErrType, "got a part of a %v, want a value", s.top().typ))
 	}
 }
 
@@ -306,24 +399,24 @@ func (l *lookahead) expect(want any, accepts func(*form) bool) {
 // the declared type of its container, and the alternatives in strictSeen. It is called before the
 // rest of the value is waited for: an error of the header must not depend on a slow sender.
 func (l *lookahead) checkHeader() {
-	d, form := l.d, l.form
-	if l.checkLimit(limitDepth, 0, uint64(d.depth)); l.d.fault != nil || !d.options.Strict {
+	s, form := l.s, l.form
+	if l.checkLimit(limitDepth, 0, uint64(s.depth)); l.failed() || !s.options.Strict {
 		return
 	}
 	h := l.header()
-	f, class, wide := d.format, layouts[form.typ].class, h>>16&1
+	f, class, wide := s.format, layouts[form.typ].class, h>>16&1
 	flagged := f.width[class] == flagged
 	switch {
 	// Bits 8 to 15 mean nothing, and bits 16 to 31 only what the type has. With an idMask of all
 	// bits, lookup has found only headers without flags.
 	case f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(form.headerFlags) != 0):
 		l.fail(0, notCanonical("header %#x", h))
-	case !d.admits(form.typ):
-		l.fail(0, notCanonical("%v in a container of %v", form.typ, d.top().elem))
+	case !s.admits(form.typ):
+		l.fail(0, notCanonical("%v in a container of %v", form.typ, s.top().elem))
 	// An engine is built for one width of math types, and one call encodes all objects alike.
-	case class == classReal && flagged && d.strictSeen.both(class, wide):
+	case class == classReal && flagged && s.strictSeen.both(class, wide):
 		l.fail(0, notCanonical("math types of both widths"))
-	case class == classObject && flagged && d.strictSeen.both(class, wide):
+	case class == classObject && flagged && s.strictSeen.both(class, wide):
 		l.fail(0, notCanonical("both ids of objects and serialized objects"))
 	}
 }
@@ -331,49 +424,50 @@ func (l *lookahead) checkHeader() {
 // bytes reads n bytes. It waits for all of them at once, because an error of Limits.Bytes
 // contains the number. The bytes are valid until the next call, which can move them.
 func (l *lookahead) bytes(n int) []byte {
-	if l.d.fault == nil {
-		l.d.fault = l.wait(l.at + n)
-	}
-	if l.d.fault != nil {
+	if l.failed() {
 		return nil
 	}
-	from := l.d.r + l.at
+	if f := l.wait(l.at + n); f.kind != noFault {
+		l.s.fault = f
+		return nil
+	}
+	from := l.s.r + l.at
 	l.at += n
-	return l.d.buf[from : from+n]
+	return l.s.buf[from : from+n]
 }
 
 // wait reads until at least n bytes of the token are buffered. Even if n exceeds Limits.Bytes, it
 // first reads up to that limit, because the input can end earlier. The error and its offset then do
 // not depend on how the tokens are read.
-func (l *lookahead) wait(n int) error {
-	d := l.d
-	if d.limit-d.r >= n {
-		return nil
+func (l *lookahead) wait(n int) fault {
+	s := l.s
+	if s.limit-s.r >= n {
+		return fault{}
 	}
-	fault := d.bounds.check(limitBytes, d.pos()+uint64(n)-d.valueStart)
+	err := s.bounds.check(limitBytes, s.pos()+uint64(n)-s.valueStart)
 	at := n // bytes to wait for
-	if fault != nil {
-		at = int(d.valueStart + uint64(d.bounds[limitBytes]) - d.pos())
+	if err != nil {
+		at = int(s.valueStart + uint64(s.bounds[limitBytes]) - s.pos())
 	}
-	if d.end-d.r < at {
+	if s.end-s.r < at {
 		if err := l.fetch(at); err != nil {
-			return d.readError(err)
+			return s.readFault(err)
 		}
 	}
-	if fault != nil {
-		return d.fail(at, fault)
+	if err != nil {
+		return fault{err, at, inInput}
 	}
-	return nil
+	return fault{}
 }
 
 // fetch reads until at least n bytes are buffered after r. It saves the keys that leave the
 // buffer, because a path can need them as long as their containers are open.
 func (l *lookahead) fetch(n int) error {
-	d := l.d
-	if from := d.unneeded(n); from > 0 {
-		d.saveKeys(d.base + uint64(from))
+	s := l.s
+	if from := s.unneeded(n); from > 0 {
+		s.saveKeys(s.base + uint64(from))
 	}
-	return d.source.fetch(n, d.maxChunk+history+headroom)
+	return s.source.fetch(n, s.maxChunk+history+headroom)
 }
 
 // word reads a number of n bytes, at most 8. After an error it is 0. The copy serves all sizes, and
@@ -386,29 +480,28 @@ func (l *lookahead) word(n int) uint64 {
 
 func (l *lookahead) uint32() uint32 { return uint32(l.word(4)) }
 
-// fail sets an error in the input, at bytes after the start of the token, unless err is nil. It
-// stays in the Decoder, too: what follows cannot be read.
+// fail sets a fault in the input, at bytes after the start of the token, unless err is nil.
 func (l *lookahead) fail(at int, err error) {
-	if l.d.fault == nil && err != nil {
-		l.d.fault = l.d.fail(at, err)
+	if err != nil && !l.failed() {
+		l.s.fault = fault{err, at, inInput}
 	}
 }
 
-// readError returns the error for the caller after the Reader has returned err. io.EOF
-// inside a value becomes io.ErrUnexpectedEOF.
-func (d *Decoder) readError(err error) error {
+// misfit sets a fault in the call, at bytes after the start of the token.
+func (l *lookahead) misfit(at int, err error) { l.s.fault = fault{err, at, inCall} }
+
+// readFault returns the fault after the Reader has returned err. io.EOF inside a value is
+// io.ErrUnexpectedEOF.
+func (s *slowPath) readFault(err error) fault {
 	if err != io.EOF {
-		if err != nil {
-			_ = d.latest(err)
-		}
-		return err
+		return fault{err: err, kind: ofReader}
 	}
-	left := d.end - d.r                                            // bytes of an incomplete token
-	short := d.inputEnd != math.MaxUint64 && d.pos() != d.inputEnd // of the length that was given
-	if d.depth > 0 || left > 0 || short {
-		return d.fail(left, io.ErrUnexpectedEOF)
+	left := s.end - s.r                                            // bytes of an incomplete token
+	short := s.inputEnd != math.MaxUint64 && s.pos() != s.inputEnd // of the length that was given
+	if s.depth > 0 || left > 0 || short {
+		return fault{io.ErrUnexpectedEOF, left, inInput}
 	}
-	return io.EOF
+	return fault{err: err, kind: atEnd}
 }
 
 // errorAt returns an Error for the next token, with an offset of at bytes after r. It does not
@@ -421,14 +514,6 @@ func (d *Decoder) errorAt(at int, err error) error {
 		Path:   string(d.appendPath(nil, true, d.key)),
 		Err:    err,
 	})
-}
-
-// fail returns the error of errorAt, which all later calls return, too. The fast path is off after
-// it, so that these calls come to start.
-func (d *Decoder) fail(at int, err error) error {
-	d.setErr(d.errorAt(at, err), false)
-	d.stopFast()
-	return d.err
 }
 
 // Err returns the error that all calls return until Reset: nil, an [Error], or [ErrReleased].

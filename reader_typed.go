@@ -29,8 +29,8 @@ func (d *Decoder) PeekType() (Type, error) {
 	if d.want() == wantName {
 		return TypeString, nil
 	}
-	if l.expect(nil, nil); l.d.fault != nil {
-		return 0, l.d.fault
+	if l.expect(nil, nil); l.failed() {
+		return 0, d.failure()
 	}
 	return l.form.typ, nil
 }
@@ -151,14 +151,14 @@ func (d *Decoder) slowNumber(want Type) (t Token, size int, err error) {
 	if err != nil {
 		return Token{}, 0, err
 	}
-	if l.expect(want, isNumber); l.d.fault == nil {
+	if l.expect(want, isNumber); !l.failed() {
 		l.checkHeader()
 	}
-	if l.d.fault == nil {
+	if !l.failed() {
 		t = Token{head: l.form.head, bits: l.word(int(l.form.size))}
 		l.checkNumber(t.bits)
 	}
-	return t, l.at, l.d.fault
+	return t, l.at, d.failure()
 }
 
 // ReadString reads a String, a StringName, or the next string of a PackedStringArray or
@@ -229,14 +229,14 @@ func (d *Decoder) math(t Type, n int, u wire.Unit) ([]byte, wire.Unit, error) {
 	if b, form := d.fastMath(t); form != nil {
 		return b, form.unit, nil
 	}
-	if l.expect(t, func(f *form) bool { return f.typ == t }); l.d.fault == nil {
+	if l.expect(t, func(f *form) bool { return f.typ == t }); !l.failed() {
 		l.checkHeader()
 	}
-	if l.d.fault != nil {
-		return nil, 0, l.d.fault
+	if l.failed() {
+		return nil, 0, d.failure()
 	}
 	b := l.bytes(int(l.form.size))
-	return b, l.form.unit, l.d.fault
+	return b, l.form.unit, d.failure()
 }
 
 // ReadRID reads an RID and returns its id, which is 0 in formats before Godot 4.
@@ -379,8 +379,8 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 	if d.want() == wantName {
 		most += uint64(d.format.nul(typ))
 	} else {
-		if l.expect(nil, nil); l.d.fault != nil || l.form.shape != shapeText {
-			return nil, false, l.d.fault
+		if l.expect(nil, nil); l.failed() || l.form.shape != shapeText {
+			return nil, false, d.failure()
 		}
 		typ = l.form.typ
 		l.checkHeader()
@@ -388,10 +388,10 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 	// A text longer than a chunk is left to the caller, who has consumed nothing, and to calls that read
 	// it in parts. A copy reads the length, so that text finds it unread.
 	length := l
-	if n := length.uint32(); length.d.fault != nil || uint64(n) > most {
-		return nil, false, length.d.fault
+	if n := length.uint32(); l.failed() || uint64(n) > most {
+		return nil, false, d.failure()
 	}
-	t, err := l.text(typ)
+	t, err := d.result(l.text(typ))
 	text = t.Bytes()
 	d.drop() // no bulk read may continue this text
 	return text, err == nil, err

@@ -11,21 +11,21 @@ import (
 // strict sets an error at bytes after the start of the token, with Strict, if the input differs from
 // what engines write.
 func (l *lookahead) strict(differs bool, at int, text string) {
-	if differs && l.d.options.Strict {
+	if differs && l.s.options.Strict {
 		l.fail(at, notCanonical(text))
 	}
 }
 
 // checkLimit checks the field at offset at, which declares n.
-func (l *lookahead) checkLimit(x limit, at int, n uint64) { l.fail(at, l.d.bounds.check(x, n)) }
+func (l *lookahead) checkLimit(x limit, at int, n uint64) { l.fail(at, l.s.bounds.check(x, n)) }
 
 // checkLength checks whether n bytes can follow the length field at offset at. It makes a length
 // that is too large for the input or for Limits.Bytes an error at once, before any of the bytes: a
 // sender who declares much and sends nothing is not waited for.
 func (l *lookahead) checkLength(at int, n uint64) {
-	d := l.d
-	if end := d.pos() + uint64(at) + 4 + n; end > d.valueEnd {
-		l.checkLimit(limitBytes, at, end-d.valueStart)
+	s := l.s
+	if end := s.pos() + uint64(at) + 4 + n; end > s.valueEnd {
+		l.checkLimit(limitBytes, at, end-s.valueStart)
 		l.fail(at, io.ErrUnexpectedEOF)
 	}
 }
@@ -41,13 +41,13 @@ func (l *lookahead) checkBytes(x limit, at int, n uint64) {
 // might interrupt: the repeated call would add them again. The products fit 64 bits, because n has
 // at most 33.
 func (l *lookahead) checkCount(at int, n, values, size uint64) {
-	d := l.d
-	total := d.values + n*values
+	s := l.s
+	total := s.values + n*values
 	l.checkLimit(limitElements, at, n)
 	l.checkLimit(limitValues, at, total)
 	l.checkLength(at, n*size)
-	if l.d.fault == nil {
-		d.setValues(total)
+	if !l.failed() {
+		s.setValues(total)
 	}
 }
 
@@ -55,7 +55,7 @@ func (l *lookahead) checkCount(at int, n, values, size uint64) {
 // value read here would be a container that no engine sees.
 func (l *lookahead) signed() uint32 {
 	n := l.uint32()
-	if n > math.MaxInt32 && l.d.format.engine { // programs written from a manual have no such rule
+	if n > math.MaxInt32 && l.s.format.engine { // programs written from a manual have no such rule
 		l.strict(true, l.at-4, "negative count")
 		return 0
 	}
@@ -72,7 +72,7 @@ func (l *lookahead) name() int {
 		l.fail(at, wrapf(ErrRange, "name of %d bytes", n))
 	}
 	b := l.bytes(int(wire.Padded(n)))
-	if l.d.fault != nil {
+	if l.failed() {
 		return 0
 	}
 	l.checkText(at+4, b[:n])
@@ -82,45 +82,40 @@ func (l *lookahead) name() int {
 
 // take consumes the fields, a whole value or name. It returns t with a payload of n bytes at
 // offset at, or without one if at is 0.
-func (l *lookahead) take(t Token, at, n int) (Token, error) {
-	if l.d.fault != nil {
-		return Token{}, l.d.fault
+func (l *lookahead) take(t Token, at, n int) Token {
+	if l.failed() {
+		return Token{}
 	}
-	l.d.countAt(l.d.pos())
-	return l.finish(t, at, n), nil
+	l.s.countAt(l.s.pos())
+	return l.finish(t, at, n)
 }
 
 // open consumes the fields and pushes a frame for count elements. It returns the Start token, with
 // a payload as take does.
-func (l *lookahead) open(count uint32, at, n int) (Token, error) {
-	if l.d.fault != nil {
-		return Token{}, l.d.fault
+func (l *lookahead) open(count uint32, at, n int) Token {
+	if l.failed() {
+		return Token{}
 	}
-	d, form := l.d, l.form
-	d.push(&form.content, count, d.pos()) // with the position of the header, before finish passes it
+	s, form := l.s, l.form
+	s.push(&form.content, count, s.pos()) // with the position of the header, before finish passes it
 	t := l.finish(Token{head: form.head, bits: uint64(count)}, at, n)
-	// Bulk reads read data, and join the names of a NodePath; packed strings are read one by one.
-	if form.size > 0 || form.shape == shapeNodePath {
-		d.payload.set(d.mark, form.kind, 0, 0)
-	}
-	d.startFast()
-	return t, nil
+	s.startFast()
+	return t
 }
 
 // finish consumes the fields for take and open, which have counted the value: that needs the
 // position before it.
 func (l *lookahead) finish(t Token, at, n int) Token {
-	d := l.d
-	d.pass(d.r+l.at, d.pos())
-	d.payload.set(d.mark, 0, 0, 0) // nothing for bulk reads, unless open adds its kind
+	s := l.s
+	s.pass(s.r+l.at, s.pos())
 	if at > 0 {
-		t = t.at(&d.tokenSource, at, n)
+		t = t.at(&s.tokenSource, at, n)
 	}
 	return t
 }
 
 // fixed reads a number or math type. A number is in the token itself; components are its payload.
-func (l *lookahead) fixed() (Token, error) {
+func (l *lookahead) fixed() Token {
 	form := l.form
 	t := Token{head: form.head}
 	if form.shape == shapeMath {
@@ -134,8 +129,8 @@ func (l *lookahead) fixed() (Token, error) {
 
 // checkNumber checks, with Strict, that engines write the number in these bits.
 func (l *lookahead) checkNumber(bits uint64) {
-	if l.d.options.Strict {
-		l.fail(0, l.d.format.canonicalNumber(l.form, bits))
+	if l.s.options.Strict {
+		l.fail(0, l.s.format.canonicalNumber(l.form, bits))
 	}
 }
 
@@ -146,8 +141,8 @@ const sharedBit = 1 << 31
 // container reads the start of an Array or Dictionary: the declared types, if the flags
 // have any, and the count. The encoded types are the payload of the token, so that reading them
 // allocates nothing: Token.Elem decodes them again.
-func (l *lookahead) container() (Token, error) {
-	d, from, flags := l.d, l.at, l.header()>>16&uint32(l.form.headerFlags)
+func (l *lookahead) container() Token {
+	s, from, flags := l.s, l.at, l.header()>>16&uint32(l.form.headerFlags)
 	// An Array declares the type of its elements in bits 16 and 17, a Dictionary also that of its values
 	// in the two bits after them; in an Array these are 0.
 	elem := l.declared(containerKind(flags & 3)) // of elements or keys
@@ -164,7 +159,7 @@ func (l *lookahead) container() (Token, error) {
 	n, shared := l.uint32(), tokenFlags(0)
 	if n&sharedBit != 0 {
 		n &^= sharedBit
-		if d.format.shared {
+		if s.format.shared {
 			shared = flagShared
 		}
 		l.strict(shared == 0, at, "shared bit of a count")
@@ -174,19 +169,19 @@ func (l *lookahead) container() (Token, error) {
 	if to == from {
 		from = 0 // no payload
 	}
-	t, err := l.open(n, from, to-from)
-	if err == nil {
-		d.top().setElem(elem)
+	t := l.open(n, from, to-from)
+	if !l.failed() {
+		s.top().setElem(elem)
 		t.head |= uint64(shared)<<16 | uint64(flags)<<(16+elemShift)
 	}
-	return t, err
+	return t
 }
 
 // declared reads a declared type. It returns the type of the elements, or 0 for any. A declared
 // class or script has a name, and its elements are Objects. Engines refuse an unknown id, too, but
 // take id 0 for no type. Only Strict and the Encoder compare the elements with the type.
 func (l *lookahead) declared(k containerKind) Type {
-	at, f := l.at, l.d.format
+	at, f := l.at, l.s.format
 	switch k {
 	case containerUntyped:
 		return 0
@@ -209,14 +204,14 @@ func (l *lookahead) declared(k containerKind) Type {
 
 // object reads the start of a serialized object: the name of its class, and the number of its
 // properties. Each property is a Property token, the name, and a value.
-func (l *lookahead) object() (Token, error) {
-	d := l.d
-	null := d.format.nullObject // the format has null objects, which need no permission
-	if !d.options.AllowObjects && !null {
+func (l *lookahead) object() Token {
+	s := l.s
+	null := s.format.nullObject // the format has null objects, which need no permission
+	if !s.options.AllowObjects && !null {
 		l.fail(0, ErrObject) // before the name, so that none is waited for
 	}
 	n := l.name()
-	if n > 0 && !d.options.AllowObjects { // an object, and not null
+	if n > 0 && !s.options.AllowObjects { // an object, and not null
 		l.fail(0, ErrObject)
 	}
 	l.strict(n == 0 && !null, 0, "object without a class")
@@ -237,8 +232,8 @@ const (
 
 // nodePath reads the start of a NodePath. Bit 31 of its first word tells two counts and flags from
 // the form before Godot 3, in which the word is the length of one string.
-func (l *lookahead) nodePath() (Token, error) {
-	d, format := l.d, l.d.format
+func (l *lookahead) nodePath() Token {
+	s, format := l.s, l.s.format
 	names, subnames, flags := uint32(1), uint64(0), flagOldNodePath
 	if n := l.uint32(); n&newNodePathBit != 0 {
 		names, subnames, flags = l.nodePathCounts(n &^ newNodePathBit)
@@ -250,26 +245,26 @@ func (l *lookahead) nodePath() (Token, error) {
 		l.checkCount(4, 1, 1, 0)
 		l.at = 4 // the word is the length of the string, which follows in the form of a name
 	}
-	t, err := l.open(names+uint32(subnames), 0, 0)
-	if err == nil {
-		d.top().setNames(names, flags)
+	t := l.open(names+uint32(subnames), 0, 0)
+	if !l.failed() {
+		s.top().setNames(names, flags)
 		t.head |= uint64(flags) << 16
 		t.bits = uint64(names) | subnames<<32
 	}
-	return t, err
+	return t
 }
 
 // nodePathCounts reads the number of sub-names and the flags of a NodePath with this number
 // of names. The counts that it returns are those that engines use: with the property that only a
 // flag counts, and with an overflow of 32 bits.
 func (l *lookahead) nodePathCounts(names uint32) (uint32, uint64, tokenFlags) {
-	format, word := l.d.format, l.word(8)
+	format, word := l.s.format, l.word(8)
 	subnames, bits := uint64(uint32(word)), uint32(word>>32)
 	known := uint32(nodePathAbsolute) // the flags that engines write
 	if format.keepProperty {
 		known |= nodePathProperty
 	}
-	if l.d.options.Strict && bits&^known != 0 {
+	if l.s.options.Strict && bits&^known != 0 {
 		l.fail(12, notCanonical("NodePath flags %#x", bits))
 	}
 	flags := tokenFlags(bits&nodePathAbsolute) * flagAbsolute
@@ -279,7 +274,7 @@ func (l *lookahead) nodePathCounts(names uint32) (uint32, uint64, tokenFlags) {
 	}
 	total := uint64(names) + subnames
 	if format.engine && total > math.MaxUint32 { // engines add in 32 bits
-		if l.d.options.Strict {
+		if l.s.options.Strict {
 			l.fail(4, notCanonical("NodePath of %d names", total))
 		}
 		total &= math.MaxUint32
@@ -296,7 +291,7 @@ func (l *lookahead) nodePathCounts(names uint32) (uint32, uint64, tokenFlags) {
 
 // packed reads the start of a packed array. The elements of one with numbers are limited by
 // PackedBytes, and not by Elements and Values: nothing is created for each of them.
-func (l *lookahead) packed() (Token, error) {
+func (l *lookahead) packed() Token {
 	var n uint32
 	if l.form.shape == shapePackedStrings {
 		n = l.signed()
@@ -309,7 +304,7 @@ func (l *lookahead) packed() (Token, error) {
 }
 
 // signal reads a Signal.
-func (l *lookahead) signal() (Token, error) {
+func (l *lookahead) signal() Token {
 	n := l.name()
 	object := l.word(8)
 	return l.take(Token{head: l.form.head, bits: object}, 8, n)
@@ -317,11 +312,11 @@ func (l *lookahead) signal() (Token, error) {
 
 // image reads the start of an Image of Godot 2. Its fields are the payload of the token; the data
 // follows as Chunks.
-func (l *lookahead) image() (Token, error) {
+func (l *lookahead) image() Token {
 	const fields = 16 // format, mipmaps, width, height
 	b := l.bytes(fields + 4)
 	if b == nil {
-		return Token{}, l.d.fault
+		return Token{}
 	}
 	n := le.Uint32(b[fields:])
 	l.checkBytes(limitPacked, 4+fields, uint64(n))
@@ -329,10 +324,10 @@ func (l *lookahead) image() (Token, error) {
 }
 
 // event reads an InputEvent of Godot 2.
-func (l *lookahead) event() (Token, error) {
+func (l *lookahead) event() Token {
 	b := l.bytes(wire.EventHead) // type, device, and the size of all that follows the header
 	if b == nil {
-		return Token{}, l.d.fault
+		return Token{}
 	}
 	event, device, size := le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:])
 	rest := size - wire.EventHead // size includes the fields before it; if it is less, the first check fails
@@ -358,33 +353,32 @@ type textPart struct {
 // text reads the next chunk of a string as a token. The length field is next before the first
 // chunk. A bulk read can continue after it. typ is the type of the string, or of the NodePath or
 // array that it is part of.
-func (l *lookahead) text(typ Type) (Token, error) {
-	d := l.d
-	pos := d.pos()
+func (l *lookahead) text(typ Type) Token {
+	s := l.s
+	pos := s.pos()
 	part := l.takeText(typ)
-	if l.d.fault != nil {
-		return Token{}, l.d.fault
+	if l.failed() {
+		return Token{}
 	}
-	d.markToken(pos)
-	d.payload.set(d.mark, KindStringChunk, pos+uint64(part.at), part.n)
-	return newToken(KindStringChunk, typ, part.flags, part.length).at(&d.tokenSource, part.at, part.n), nil
+	s.markToken(pos)
+	return newToken(KindStringChunk, typ, part.flags, part.length).at(&s.tokenSource, part.at, part.n)
 }
 
 // takeText consumes the next chunk of a string, for text and for bulk reads, which need no token.
 // A string in one chunk, as most are, opens no frame; a longer one is open from its first chunk
 // to its last. The first chunk counts the string in the container around it.
 func (l *lookahead) takeText(typ Type) textPart {
-	d, at, f := l.d, l.at, l.d.top()
-	left, total, first := d.remaining, f.count, f.kind != KindStringChunk
+	s, at, f := l.s, l.at, l.s.top()
+	left, total, first := s.remaining, f.count, f.kind != KindStringChunk
 	if first {
 		total = l.uint32()
 		left = uint64(total)
 		// StringBytes limits the text. The NUL of engines is no part of it.
-		l.checkLimit(limitString, at, uint64(total-min(total, d.format.nul(typ))))
+		l.checkLimit(limitString, at, uint64(total-min(total, s.format.nul(typ))))
 		l.checkLength(at, uint64(total))
 	}
 	part := l.textPart(typ, left, total)
-	if l.d.fault != nil {
+	if l.failed() {
 		return part
 	}
 	// All checks have passed and all bytes are buffered: from here on nothing can fail, so the call is
@@ -392,19 +386,19 @@ func (l *lookahead) takeText(typ Type) textPart {
 	last := part.flags&flagLast != 0
 	switch {
 	case first && last: // no frame is needed
-		d.countAt(d.pos())
+		s.countAt(s.pos())
 	case first:
-		d.push(&content{kind: KindStringChunk, typ: typ}, total, d.pos())
+		s.push(&content{kind: KindStringChunk, typ: typ}, total, s.pos())
 	case last:
-		d.pop()
+		s.pop()
 	}
 	if !last { // in the frame of the string, which the last chunk has closed
-		d.count(uint64(part.n))
+		s.count(uint64(part.n))
 	}
 	if first != last { // a frame was opened or closed, perhaps by a bulk read
-		d.updateFastPath()
+		s.startFast() // a bulk read switches it off again, see bulk.peek
 	}
-	d.consume(part.size)
+	s.consume(part.size)
 	return part
 }
 
@@ -412,48 +406,48 @@ func (l *lookahead) takeText(typ Type) textPart {
 // come. Where a chunk ends depends only on maxChunk and the text, never on how the bytes arrive, so
 // that the tokens of an input are always the same.
 func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
-	if l.d.fault != nil {
+	if l.failed() {
 		return textPart{}
 	}
-	d, at, nul := l.d, l.at, l.d.format.nul(typ)
-	n, pad, flags := d.maxChunk, 0, tokenFlags(0)
-	last := left <= uint64(d.maxChunk)+uint64(nul) // whether the NUL fits, too, must not decide about a chunk
+	s, at, nul := l.s, l.at, l.s.format.nul(typ)
+	n, pad, flags := s.maxChunk, 0, tokenFlags(0)
+	last := left <= uint64(s.maxChunk)+uint64(nul) // whether the NUL fits, too, must not decide about a chunk
 	if last {
 		n, pad, flags = int(left), wire.Padding(total), flagLast
 	}
-	pad, err := l.padded(typ, at+n, pad)
-	if err != nil && d.err == nil { // an error of the Reader
-		l.d.fault = err
+	pad, cut := l.padded(typ, at+n, pad)
+	if cut.kind == ofReader {
+		s.fault = cut
 		return textPart{}
 	}
 	// If the input or Limits.Bytes ends inside the chunk or its padding, the received part is
 	// checked first, because with smaller chunks an error in it would be reported.
-	b := d.buf[d.r:d.limit]
+	b := s.buf[s.r:s.limit]
 	text := b[min(at, len(b)):min(at+n, len(b))]
 	ended := last && nul > 0 && n > 0 && len(text) == n && text[n-1] == 0
 	if ended { // the NUL that engines write is no part of the text; any other NUL is
 		text = text[:n-1]
 	}
-	if err != nil || !last { // the next chunk begins with a rune that this one would split
+	if cut.kind != noFault || !last { // the next chunk begins with a rune that this one would split
 		text = text[:wire.WholeRunes(text, len(text))]
 	}
-	if l.checkText(at, text); l.d.fault == nil {
-		l.d.fault = err
+	if l.checkText(at, text); !l.failed() && cut.kind != noFault {
+		s.fault = cut
 	}
-	if l.d.fault != nil {
+	if l.failed() {
 		return textPart{}
 	}
 	if !last { // the bytes of a split rune are left for the next chunk
 		n = len(text)
 	}
-	if d.options.Strict {
+	if s.options.Strict {
 		l.strict(last && nul > 0 && !ended, at+n, "packed string without a NUL")
-		if typ != TypeNodePath || !d.format.engine { // most engine versions leave memory content in this padding
+		if typ != TypeNodePath || !s.format.engine { // most engine versions leave memory content in this padding
 			l.checkPadding(at+n, b[at+n:at+n+pad])
 		}
 	}
 	part := textPart{at: at, n: len(text), size: at + n + pad, length: uint64(total), flags: flags}
-	if nul > 0 && uint64(total) <= uint64(d.maxChunk)+1 {
+	if nul > 0 && uint64(total) <= uint64(s.maxChunk)+1 {
 		part.length = uint64(part.n)
 	} else if nul > 0 { // whether there is a NUL, only the last chunk can tell
 		part.flags |= flagNUL
@@ -465,10 +459,10 @@ func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
 // NUL. The first of several errors counts, as with smaller chunks.
 func (l *lookahead) checkText(at int, text []byte) {
 	valid := len(text)
-	if !l.d.options.AllowInvalidUTF8 && !wire.ValidBytes(text) {
+	if !l.s.options.AllowInvalidUTF8 && !wire.ValidBytes(text) {
 		valid = wire.InvalidAt(text)
 	}
-	if l.d.options.Strict {
+	if l.s.options.Strict {
 		i := bytes.IndexByte(text[:valid], 0)
 		l.strict(i >= 0, at+i, "NUL in a string")
 	}
@@ -480,23 +474,23 @@ func (l *lookahead) checkText(at int, text []byte) {
 // checkPadding checks, with Strict, that padding is zero, if engines write zeros.
 func (l *lookahead) checkPadding(at int, pad []byte) {
 	for _, c := range pad {
-		l.strict(c != 0 && !l.d.format.garbagePadding, at, "padding other than zero")
+		l.strict(c != 0 && !l.s.format.garbagePadding, at, "padding other than zero")
 	}
 }
 
 // padded waits for n bytes and pad bytes of padding, without reading them. It returns the number
 // of bytes of padding, which can be missing at the end of the input if engines accept that. Where
 // Limits.Bytes ends in the padding, it waits for one byte more to learn whether the input ends.
-func (l *lookahead) padded(typ Type, n, pad int) (int, error) {
-	d, o := l.d, &l.d.options
+func (l *lookahead) padded(typ Type, n, pad int) (int, fault) {
+	s, o := l.s, &l.s.options
 	// Engines accept these types if the packet ends before their padding.
-	if pad > 0 && d.limit-d.r < n+pad && !o.Strict && !o.wholePadding && o.Format.mayLackPadding(typ) {
-		most := d.valueStart + uint64(d.bounds[limitBytes]) - d.pos()
-		if need := int(min(uint64(n+pad), most+1)); d.end-d.r < need {
-			if err := l.fetch(need); err == io.EOF && d.end-d.r >= n {
-				pad = d.end - d.r - n
+	if pad > 0 && s.limit-s.r < n+pad && !o.Strict && !o.wholePadding && o.Format.mayLackPadding(typ) {
+		most := s.valueStart + uint64(s.bounds[limitBytes]) - s.pos()
+		if need := int(min(uint64(n+pad), most+1)); s.end-s.r < need {
+			if err := l.fetch(need); err == io.EOF && s.end-s.r >= n {
+				pad = s.end - s.r - n
 			} else if err != nil {
-				return pad, d.readError(err)
+				return pad, s.readFault(err)
 			}
 		}
 	}
@@ -504,16 +498,15 @@ func (l *lookahead) padded(typ Type, n, pad int) (int, error) {
 }
 
 // chunk reads the next elements of packed data as a token.
-func (l *lookahead) chunk() (Token, error) {
-	d := l.d
-	pos, f := d.pos(), d.top()
+func (l *lookahead) chunk() Token {
+	s := l.s
+	pos, f := s.pos(), s.top()
 	n := l.takeChunk(math.MaxInt)
-	if l.d.fault != nil {
-		return Token{}, l.d.fault
+	if l.failed() {
+		return Token{}
 	}
-	d.markToken(pos)
-	d.payload.set(d.mark, f.kind, pos, n)
-	return newToken(KindChunk, f.typ, tokenFlags(f.unit), uint64(n/int(f.size))).at(&d.tokenSource, 0, n), nil
+	s.markToken(pos)
+	return newToken(KindChunk, f.typ, tokenFlags(f.unit), uint64(n/int(f.size))).at(&s.tokenSource, 0, n)
 }
 
 // takeChunk consumes the next elements of packed data, at most this number, and the
@@ -522,23 +515,25 @@ func (l *lookahead) chunk() (Token, error) {
 // Both are consumed at once: after an error of the Reader between them, nothing would say
 // that only padding is missing.
 func (l *lookahead) takeChunk(most int) int {
-	d, f := l.d, l.d.top()
-	n, pad := min(max(d.maxChunk/int(f.size), 1), most), 0
-	if d.remaining <= uint64(n) {
-		n = int(d.remaining)
+	s, f := l.s, l.s.top()
+	n, pad := min(max(s.maxChunk/int(f.size), 1), most), 0
+	if s.remaining <= uint64(n) {
+		n = int(s.remaining)
 		if f.unit == wire.Byte {
 			pad = wire.Padding(f.count)
 		}
 	}
 	size := n * int(f.size) // fits an int: at most MaxChunk, or one element
-	if pad, l.d.fault = l.padded(f.typ, size, pad); l.d.fault == nil {
-		l.checkPadding(size, d.buf[d.r+size:d.r+size+pad])
-	}
-	if l.d.fault != nil {
+	pad, cut := l.padded(f.typ, size, pad)
+	if cut.kind != noFault {
+		s.fault = cut
 		return 0
 	}
-	d.count(uint64(n))
-	d.consume(size + pad)
+	if l.checkPadding(size, s.buf[s.r+size:s.r+size+pad]); l.failed() {
+		return 0
+	}
+	s.count(uint64(n))
+	s.consume(size + pad)
 	return size
 }
 

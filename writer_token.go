@@ -220,11 +220,11 @@ func (e *Encoder) WriteRaw(value []byte) error {
 	// Without limits, because the value is in memory already, but with the Encoder's limit of depth.
 	// The Decoder reads value in place, and Release makes it forget the slice.
 	d := e.raw
-	d.options = DecoderOptions{
+	d.setOptions(&DecoderOptions{
 		Format: e.options.Format, AllowObjects: true, AllowInvalidUTF8: e.options.AllowInvalidUTF8, DoubleReals: e.options.DoubleReals,
 		Limits:       Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
 		wholePadding: true,
-	}
+	})
 	d.ResetBytes(value)
 	defer d.Release()
 	t, err := d.ReadToken()

@@ -1,0 +1,62 @@
+package gdwire
+
+import "math"
+
+// pending is what earlier calls on a Decoder have left to the next call: an error, the rest of a
+// payload, or a container whose loop has been left. While there is any of these, the fast path is
+// off, so that the next call comes to look.
+type pending struct {
+	err       error // returned by all later calls, or only by the next call if errOnce is set
+	payload   payload
+	abandoned int32 // the depth of the outermost container that a loop has left, or 0; see mostFrames
+	errOnce   bool
+}
+
+// mostFrames is the maximum depth that fits pending.abandoned. So many frames would need 64 GiB.
+const mostFrames = math.MaxInt32
+
+// discard drops what earlier calls have left, for Reset.
+func (p *pending) discard() {
+	p.setErr(nil, false)
+	p.payload.stop()
+	p.abandoned = 0
+}
+
+// any reports whether look has something to do before the next token.
+func (p *pending) any() bool { return p.err != nil || p.abandoned > 0 || p.payload.active }
+
+// setErr sets the error that calls return, or only the next call if once is set.
+func (p *pending) setErr(err error, once bool) { p.err, p.errOnce = err, once }
+
+// abandon makes look skip the rest of the container at this depth, whose loop has been left.
+func (p *pending) abandon(depth int) { p.abandoned = int32(depth) }
+
+// payload is the part of the latest token's payload that bulk reads have not returned
+// yet. AppendString, ReadString, Payload, ReadPacked and AppendPacked are bulk reads.
+//
+// Decoder.follow sets it for chunks. For other tokens, bulk.start finds it: a Start from the innermost
+// container, and the text of a string from the encoded token.
+type payload struct {
+	token  mark   // of the token that it belongs to
+	pos    uint64 // the position of the buffered bytes that have not been returned
+	left   int    // the number of these bytes
+	kind   Kind   // StringChunk, PackedStart, ImageStart or NodePathStart; 0 for none
+	active bool   // the latest call was a bulk read
+	done   bool   // all of it has been returned
+	elem   units  // of a PackedStart
+}
+
+// set makes the left bytes at pos, and what follows them, the payload of a token. kind is 0 for a token
+// that bulk reads cannot read.
+func (p *payload) set(token mark, kind Kind, pos uint64, left int) {
+	*p = payload{token: token, kind: kind, pos: pos, left: left}
+}
+
+// setElements makes the elements that are next the payload of a loop over a packed array, whatever the
+// loop's body has called before.
+func (p *payload) setElements(token mark, elem units) {
+	*p = payload{token: token, kind: KindPackedStart, active: true, elem: elem}
+}
+
+// stop ends a bulk read. The rest of the payload is then read as tokens.
+func (p *payload) stop() { p.active = false }
