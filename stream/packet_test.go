@@ -49,6 +49,9 @@ func TestWritePacketFails(t *testing.T) {
 			out.Reset()
 		})
 	}
+	var kept *gdwire.Encoder
+	require.NoError(t, w.WritePacket(func(e *gdwire.Encoder) error { kept = e; return e.WriteNil() }))
+	require.ErrorIs(t, kept.WriteNil(), gdwire.ErrReleased)
 	require.Panics(t, func() { _ = w.WritePacket(func(*gdwire.Encoder) error { panic("own") }) })
 	require.NoError(t, w.WritePacket(number(1)))
 }

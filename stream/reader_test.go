@@ -304,6 +304,19 @@ func TestInvalidated(t *testing.T) {
 	require.ErrorIs(t, err, gdwire.ErrReleased)
 }
 
+// NextRaw ends the use of the Decoder that Next returned, as Next does.
+func TestNextRawAfterNext(t *testing.T) {
+	packets := mixed(t)
+	r := stream.NewReader(bytes.NewReader(framed(binary.LittleEndian, packets[0], packets[2])), nil)
+	d, err := r.Next()
+	require.NoError(t, err)
+	raw, err := r.NextRaw(nil)
+	require.NoError(t, err)
+	require.Equal(t, packets[2], raw)
+	_, err = d.ReadToken()
+	require.ErrorIs(t, err, gdwire.ErrReleased)
+}
+
 // TestStrict has bytes after a value, which Strict refuses.
 func TestStrict(t *testing.T) {
 	b := framed(binary.LittleEndian, mixed(t)[5], mixed(t)[0])
