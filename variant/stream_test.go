@@ -107,6 +107,12 @@ func TestElementsErrors(t *testing.T) {
 	require.ErrorIs(t, errs[1], gdwire.ErrLimit)
 	require.NoError(t, errs[2])
 
+	var raws []string // a Raw that is too large leaves nothing for the next
+	for v, err := range Elements[Raw](newDecoderOf(encoded(t, array(make([]byte, 50_000), 5), nil)), Options{MaxMemory: 1000}) {
+		raws = append(raws, fmt.Sprint(errors.Is(err, gdwire.ErrLimit), v.Data))
+	}
+	require.Equal(t, []string{"true []", "false [2 0 0 0 5 0 0 0]"}, raws)
+
 	b := encoded(t, array(array(1), array(2)), nil)
 	errs = collect(newDecoderOf(b[:len(b)-4]))
 	require.Len(t, errs, 2, "an error of the input comes once")
