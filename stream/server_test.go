@@ -164,6 +164,31 @@ func TestServerPanic(t *testing.T) {
 	require.Contains(t, logged.String(), "thirteen")
 }
 
+// Without MaxConns, DefaultMaxConns connections are served.
+func TestServerDefaultMaxConns(t *testing.T) {
+	started, leave := make(chan struct{}), make(chan struct{})
+	s := &stream.Server{Handler: func(context.Context, *stream.Conn) error {
+		started <- struct{}{}
+		<-leave
+		return nil
+	}}
+	var all sync.WaitGroup
+	for range stream.DefaultMaxConns {
+		require.False(t, s.Full())
+		_, conn := net.Pipe()
+		all.Go(func() { s.ServeConn(stream.NewConn(t.Context(), conn, nil)) })
+		<-started
+	}
+	require.True(t, s.Full())
+	client, conn := net.Pipe()
+	s.ServeConn(stream.NewConn(t.Context(), conn, nil))
+	_, err := client.Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.EOF)
+	close(leave)
+	all.Wait()
+	require.False(t, s.Full())
+}
+
 func TestServerMaxConns(t *testing.T) {
 	s := &stream.Server{MaxConns: 2, Handler: func(_ context.Context, c *stream.Conn) error { return echo(c, false) }}
 	ln := listen(t)
