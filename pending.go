@@ -15,8 +15,8 @@ type pending struct {
 // mostFrames is the maximum depth that fits pending.abandoned. So many frames would need 64 GiB.
 const mostFrames = math.MaxInt32
 
-// discard drops what earlier calls have left, for Reset.
-func (p *pending) discard() {
+// reset drops what earlier calls have left.
+func (p *pending) reset() {
 	p.setErr(nil, false)
 	p.payload.stop()
 	p.abandoned = 0

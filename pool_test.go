@@ -393,8 +393,8 @@ func TestLargestBufferGrows(t *testing.T) {
 		t.Skip("takes the memory of 32 bits")
 	}
 	defer runtime.GC() // or the next collection waits for twice as much
-	s := source{buffer: getBuffer(largestChunk + history + headroom)}
-	s.buf = s.buffer.B
+	s := slowPath{input: input{buffer: getBuffer(largestChunk + history + headroom)}}
+	s.setBuffer(s.buffer.B)
 	n := len(s.buf) + 100
 	s.grow(n)
 	require.Len(t, s.buf, n)

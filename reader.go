@@ -45,7 +45,8 @@ import (
 //
 // The files, in the order in which they explain each other:
 //
-//	source.go         the bytes, and the positions of tokens
+//	window.go         the buffered bytes, and the positions of tokens
+//	input.go          the Reader, and how it fills the window
 //	state.go          the open containers, as an Encoder has them
 //	format.go         the tables of types, for both
 //	reader.go         Reset, ReadToken and PeekKind
@@ -186,7 +187,7 @@ func (d *Decoder) ResetBytes(b []byte) {
 // from the options, which do not change after it.
 func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 	d.restart(r, buf, end)
-	d.pending.discard()
+	d.pending.reset()
 	if r := d.cold; r != nil {
 		*r = cold{keys: r.keys[:0], reader: r.reader} // a stale Reader returns an error
 	}

@@ -549,7 +549,7 @@ func (b bulk) readDirect(dst []byte, once bool) (int, error) {
 		return 0, nil
 	}
 	most, size := min(uint64(len(dst)), b.direct()), int(d.top().size)
-	// Input in memory is always buffered. source.readDirect would overwrite it.
+	// Input in memory is always buffered. slowPath.readDirect would overwrite it.
 	if most > uint64(d.limit-d.r) && (d.src == nil || most < uint64(d.maxChunk)) {
 		return 0, nil
 	}
@@ -559,7 +559,7 @@ func (b bulk) readDirect(dst []byte, once bool) (int, error) {
 	var err error
 	if enough := once && n > 0 && n%size == 0; n < len(dst) && !enough {
 		d.saveKeys(d.base + uint64(d.end)) // all of the buffer is given up
-		n, err = d.source.readDirect(dst, n, size, once)
+		n, err = d.slowPath.readDirect(dst, n, size, once)
 	}
 	d.count(uint64(n / size))
 	if err == nil {

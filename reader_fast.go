@@ -23,7 +23,7 @@ import (
 // never read from the Reader and know no errors, bulk reads or loops; a Decoder, which knows
 // them, switches it off where it must handle them first.
 type fastPath struct {
-	source
+	window
 	state
 
 	values uint64 // declared so far in the top-level value, including itself

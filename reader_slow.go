@@ -22,6 +22,7 @@ import (
 // finds wrong is a fault.
 type slowPath struct {
 	fastPath
+	input
 	fault      fault      // of the current lookahead
 	saved      *savedKeys // the latest keys of the open containers that have left the buffer, or nil
 	strictSeen strictSeen // in the top-level value
@@ -255,7 +256,7 @@ func (l *lookahead) topValue() Token {
 		s.fault.kind = atEnd
 		return Token{}
 	case !s.options.OneValue && !s.options.Strict: // the usual end of a Reader
-		if err := l.fetch(1); err != nil {
+		if err := s.fetch(1); err != nil {
 			s.fault = s.readFault(err)
 			return Token{}
 		}
@@ -450,7 +451,7 @@ func (l *lookahead) wait(n int) fault {
 		at = int(s.valueStart + uint64(s.bounds[limitBytes]) - s.pos())
 	}
 	if s.end-s.r < at {
-		if err := l.fetch(at); err != nil {
+		if err := s.fetch(at); err != nil {
 			return s.readFault(err)
 		}
 	}
@@ -458,16 +459,6 @@ func (l *lookahead) wait(n int) fault {
 		return fault{err, at, inInput}
 	}
 	return fault{}
-}
-
-// fetch reads until at least n bytes are buffered after r. It saves the keys that leave the
-// buffer, because a path can need them as long as their containers are open.
-func (l *lookahead) fetch(n int) error {
-	s := l.s
-	if from := s.unneeded(n); from > 0 {
-		s.saveKeys(s.base + uint64(from))
-	}
-	return s.source.fetch(n, s.maxChunk+history+headroom)
 }
 
 // word reads a number of n bytes, at most 8. After an error it is 0. The copy serves all sizes, and

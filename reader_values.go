@@ -487,7 +487,7 @@ func (l *lookahead) padded(typ Type, n, pad int) (int, fault) {
 	if pad > 0 && s.limit-s.r < n+pad && !o.Strict && !o.wholePadding && o.Format.mayLackPadding(typ) {
 		most := s.valueStart + uint64(s.bounds[limitBytes]) - s.pos()
 		if need := int(min(uint64(n+pad), most+1)); s.end-s.r < need {
-			if err := l.fetch(need); err == io.EOF && s.end-s.r >= n {
+			if err := s.fetch(need); err == io.EOF && s.end-s.r >= n {
 				pad = s.end - s.r - n
 			} else if err != nil {
 				return pad, s.readFault(err)

@@ -1,0 +1,172 @@
+package gdwire
+
+import "math"
+
+// A window is the part of the input that is buffered, and the positions in it. It does not depend on
+// containers and knows no Reader; input fills it.
+//
+//	buf[:r]       consumed; the last bytes are kept for paths
+//	buf[r:limit]    read, not consumed
+//	buf[limit:end]  read, beyond Limits.Bytes
+//	buf[end:]     free
+//
+// 0 ≤ r ≤ limit ≤ end ≤ len(buf). A position is a number of bytes since the creation of the
+// Decoder. Reset and Release do not set it back, so positions never repeat: a stale token or
+// loop is found by comparing positions, and nothing has to be cleared.
+type window struct {
+	tokenSource
+
+	// buf[:limit] if the fast path may read values there, or names and packed strings,
+	// otherwise nil. At most one of them is set; see fastPath.startFast.
+	fastValues, fastNames []byte
+	nameNUL               uint32 // the number of NULs that engines write after each of these names
+
+	r, limit, end int
+
+	origin     uint64 // the position of offset 0
+	valueStart uint64 // the position of the top-level value
+	valueEnd   uint64 // its maximum end, by Limits.Bytes or inputEnd
+	inputEnd   uint64 // the position of the end of the input, or MaxUint64 if its length was not given
+}
+
+// tokenSource has the buffer with the payload of the latest token. Tokens refer to it.
+type tokenSource struct {
+	buf  []byte
+	base uint64 // the position of buf[0]
+	mark mark
+}
+
+// A mark identifies the latest token. It is the position of its first byte, and payloadBit if
+// the token has a payload that is valid. DictKey and End, which consume nothing, have none.
+type mark uint64
+
+const payloadBit mark = 1 << 63
+
+// markAt returns the mark of a token with a payload that begins at pos.
+func markAt(pos uint64) mark { return mark(pos) | payloadBit }
+
+// pos returns the position of the token.
+func (m mark) pos() uint64 { return uint64(m &^ payloadBit) }
+
+// tokenPos returns the position of the latest token.
+func (s *tokenSource) tokenPos() uint64 { return s.mark.pos() }
+
+// hasPayload reports whether the payload of the latest token is valid.
+func (s *tokenSource) hasPayload() bool { return s.mark&payloadBit != 0 }
+
+// markToken makes a token with a payload that begins at pos the latest.
+func (s *tokenSource) markToken(pos uint64) { s.mark = markAt(pos) }
+
+// markEmpty makes a token without a payload that begins at pos the latest.
+func (s *tokenSource) markEmpty(pos uint64) { s.mark = mark(pos) }
+
+// drop invalidates the payload of the latest token.
+func (s *tokenSource) drop() { s.mark &^= payloadBit }
+
+// keep makes the payload of the latest token valid, after a call that has marked it as empty. The
+// functions that typed reads and ReadToken share mark tokens as empty, because typed reads return
+// none; only ReadToken calls keep.
+func (s *tokenSource) keep() { s.mark |= payloadBit }
+
+// pos returns the position of the first byte that is not consumed.
+func (w *window) pos() uint64 { return w.base + uint64(w.r) }
+
+// hasFast reports whether the fast path can read the next value: whether a header and 12 bytes
+// after it are buffered. left is state.remaining. A condition apart from peekFast is -1 % of
+// typed reads against one call that returns nil.
+func (w *window) hasFast(left uint64) bool {
+	return w.r&math.MaxInt <= len(w.fastValues)-fastSize && left > 0
+}
+
+// peekFast returns the first bytes of the next value, after hasFast has reported true. The mask,
+// which changes no position, shows the compiler that r is not negative: -0.6 % of typed reads.
+func (w *window) peekFast() *[fastSize]byte {
+	return (*[fastSize]byte)(w.fastValues[w.r&math.MaxInt:])
+}
+
+// pass consumes the bytes up to r, a token with a payload that begins at pos.
+func (w *window) pass(r int, pos uint64) { w.r, w.mark = r, mark(pos)|payloadBit }
+
+// passEmpty consumes the bytes up to r, a token that begins at pos and has no payload, or whose
+// payload no Token refers to.
+func (w *window) passEmpty(r int, pos uint64) { w.r, w.mark = r, mark(pos) }
+
+// setPos consumes the bytes up to r, for a loop that keeps r in a local variable and marks the latest
+// token at its end.
+func (w *window) setPos(r int) { w.r = r }
+
+// consume consumes n bytes.
+func (w *window) consume(n int) { w.r += n }
+
+// endAt sets the position of the end of the input.
+func (w *window) endAt(pos uint64) { w.inputEnd = pos }
+
+// startValue makes pos the start of the top-level value, which has at most this number of bytes.
+func (w *window) startValue(most uint64) {
+	w.valueStart = w.pos()
+	w.valueEnd = min(w.inputEnd, w.valueStart+most)
+	w.limit = w.readable()
+}
+
+// readable returns limit: end, or the end of Limits.Bytes. Before the first value, valueEnd is
+// less than base; the difference then wraps to a large number, so that end decides.
+func (w *window) readable() int { return int(min(uint64(w.end), w.valueEnd-w.base)) }
+
+// setLimit sets limit, and the bytes of the fast path to the same.
+func (w *window) setLimit() {
+	w.limit = w.readable()
+	if w.fastValues != nil {
+		w.fastValues = w.buf[:w.limit]
+	} else if w.fastNames != nil {
+		w.fastNames = w.buf[:w.limit]
+	}
+}
+
+// stopFast makes the slow path read what follows.
+func (w *window) stopFast() { w.fastValues, w.fastNames = nil, nil }
+
+// readValuesFast lets the fast path read values.
+func (w *window) readValuesFast() { w.fastValues, w.fastNames = w.buf[:w.limit], nil }
+
+// readNamesFast lets the fast path read names and packed strings.
+func (w *window) readNamesFast(nul uint32) {
+	w.fastValues, w.fastNames, w.nameNUL = nil, w.buf[:w.limit], nul
+}
+
+// restart discards all positions. The next input starts with buf[:end].
+func (w *window) restart(buf []byte, end int) {
+	// An End can have the position after the last byte, so the first new position is larger. Tokens
+	// and loops of the previous input then differ from all new ones in their positions.
+	w.base += uint64(w.end) + 1
+	w.origin = w.base
+	w.markEmpty(w.base)
+	w.r, w.limit, w.end = 0, end, end
+	w.buf = buf
+	w.inputEnd = math.MaxUint64
+}
+
+// setBuffer makes buf, which starts with the bytes of the present buffer, the buffer.
+func (w *window) setBuffer(buf []byte) { w.buf = buf }
+
+// shift removes the first bytes of the buffer, up to the history before r.
+func (w *window) shift(from int) {
+	w.end = copy(w.buf, w.buf[from:w.end])
+	w.base += uint64(from)
+	w.r = history
+}
+
+// fill adds n bytes, which have been read to the end of the buffer.
+func (w *window) fill(n int) { w.end += n }
+
+// bypass empties the buffer, all of which has been consumed, before n bytes that do not pass
+// through it.
+func (w *window) bypass(n int) {
+	w.base += uint64(w.end) + uint64(n)
+	w.r, w.end = 0, 0
+}
+
+// unread puts back b, the last bytes that have bypassed the empty buffer.
+func (w *window) unread(b []byte) {
+	w.base -= uint64(len(b))
+	w.end = copy(w.buf, b)
+}
