@@ -352,7 +352,7 @@ func (b decodePlanner) makeDefaultDecoder(t reflect.Type, wire gdwire.Type) (dec
 		return makeStringDecoder(t), nil
 	case reflect.Interface:
 		if t.NumMethod() == 0 {
-			return reflected(t, decodeAny), nil
+			return decodeAny, nil
 		}
 		return reflected(t, decodeInterface), nil
 	case reflect.Slice:
@@ -715,18 +715,13 @@ func (b decodePlanner) makePointerDecoder(t reflect.Type, wire gdwire.Type) (dec
 	}), err
 }
 
-// decodeAny reads the next value into v, an any.
-func decodeAny(s *decoder, v reflect.Value) error {
-	x, err := s.any()
-	switch {
-	case err != nil:
-		return err
-	case x == nil:
-		v.SetZero()
-	default:
-		v.Set(reflect.ValueOf(x))
+// decodeAny reads the next value into x, an empty interface.
+func decodeAny(s *decoder, x variable) error {
+	v, err := s.any()
+	if err == nil {
+		*pointer[any](x) = v
 	}
-	return nil
+	return err
 }
 
 // decodeInterface decodes into the variable that the pointer in an interface with methods

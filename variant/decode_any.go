@@ -205,9 +205,9 @@ func (s *decoder) anyKey() (any, error) {
 }
 
 // A keyCache has recent keys, as strings in interfaces. Neighboring Dictionaries often have the
-// same keys, which then are not allocated again. A key can be at two indexes, which differ in
-// the lowest bit: with a single index, the large saved game, in which two keys of each record
-// have the same, takes 4 % longer.
+// same keys, which then are not allocated again. Two neighboring indexes are a set, which holds two
+// keys: with sets of one key, the large saved game, in which two keys of each record have the same
+// set, takes 4 % longer.
 type keyCache [128]any
 
 // intern returns b, which must not be empty, as a string in an interface.
@@ -216,8 +216,8 @@ func (k *keyCache) intern(b []byte) any {
 	if n > 32 {
 		return string(b)
 	}
-	i := (uint(b[0])*31 + uint(b[n/2])*13 + uint(b[n-1])*7 + n*3) % uint(len(k))
-	first, second := &k[i], &k[i^1]
+	i := (uint(b[0])*31 + uint(b[n/2])*13 + uint(b[n-1])*7 + n*3) % uint(len(k)) &^ 1
+	first, second := &k[i], &k[i+1]
 	if text, ok := (*first).(string); ok && text == string(b) {
 		return *first
 	}

@@ -46,3 +46,28 @@ func TestUnmarshalObjectWithoutClass(t *testing.T) {
 	require.NoError(t, Unmarshal(packet, &v, Options{Decoder: gdwire.DecoderOptions{AllowObjects: true}}))
 	require.Nil(t, v)
 }
+
+// A set of the key cache evicts a key only if it holds two others.
+func TestKeyCacheSets(t *testing.T) {
+	sets := map[int][]string{} // by the index of the first key that a cache was given
+	for i := range 2000 {
+		key := fmt.Sprint("key ", i)
+		var k keyCache
+		k.intern([]byte(key))
+		for at := range k {
+			if k[at] != nil {
+				sets[at] = append(sets[at], key)
+			}
+		}
+	}
+	var k keyCache
+	for at, all := range sets {
+		if len(all) < 2 {
+			continue
+		}
+		require.Zero(t, at%2)
+		k.intern([]byte(all[0]))
+		k.intern([]byte(all[1]))
+		require.Equal(t, []any{all[1], all[0]}, k[at:at+2])
+	}
+}

@@ -56,13 +56,37 @@ func (m *mapSizes) of(n int) int64 {
 
 // makeMapDecoder returns the function that decodes a t, a map, from a Dictionary.
 func (b decodePlanner) makeMapDecoder(t reflect.Type) (decodeFunc, error) {
+	m, err := b.newMapDecoder(t)
+	if err != nil {
+		return nil, err
+	}
+	if text := textMapFor(t); text != nil {
+		return m.reading(text.decoder(m)), nil
+	}
+	return m.reading(m.decode), nil
+}
+
+// A mapDecoder reads the pairs of maps.
+type mapDecoder struct {
+	typ   reflect.Type
+	sizes mapSizes
+	key   decodeFunc
+	elem  *plan[decodeFunc]
+}
+
+// newMapDecoder returns the mapDecoder for t.
+func (b decodePlanner) newMapDecoder(t reflect.Type) (*mapDecoder, error) {
 	key, err := b.makeKeyDecoder(t.Key())
 	if err != nil {
 		return nil, err
 	}
 	elem, err := b.plan(t.Elem(), 0)
-	sizes := mapSizesOf(t)
-	return reflected(t, func(s *decoder, v reflect.Value) error {
+	return &mapDecoder{t, mapSizesOf(t), key, elem}, err
+}
+
+// reading returns the function that decodes a map with decode, which reads n pairs into v.
+func (m *mapDecoder) reading(decode func(s *decoder, v reflect.Value, n int) error) decodeFunc {
+	return reflected(m.typ, func(s *decoder, v reflect.Value) error {
 		if s.peekFirst && s.decodeNil(v) {
 			return nil
 		}
@@ -70,43 +94,22 @@ func (b decodePlanner) makeMapDecoder(t reflect.Type) (decodeFunc, error) {
 		if err != nil {
 			return s.nilOrTypeError(v, err)
 		}
-		if err := s.enter(t); err != nil {
+		if err := s.enter(m.typ); err != nil {
 			return err
 		}
-		m := mapDecoder{s: s, typ: t, sizes: sizes, key: key, elem: elem.do}
-		if err := m.decode(v, n); err != nil {
+		if err := decode(s, v, n); err != nil {
 			return err
 		}
 		s.depth--
 		return s.d.ReadEnd()
-	}), err
-}
-
-// A mapDecoder reads the pairs of a map.
-type mapDecoder struct {
-	s         *decoder
-	typ       reflect.Type
-	sizes     mapSizes
-	key, elem decodeFunc
+	})
 }
 
 // decode reads n pairs into v. Entries of v with other keys remain. For a key that v
 // already has, the value is read into a copy of the existing value.
-func (m *mapDecoder) decode(v reflect.Value, n int) error {
-	charged := m.sizes.of(v.Len())
-	if v.IsNil() {
-		room := m.s.grow(0, n, m.sizes.slot+m.sizes.apart)
-		if room <= groupSlots {
-			room = 0 // allocated with the first entry
-		}
-		charged = m.sizes.of(room)
-		if err := m.s.charge(m.typ, charged); err != nil {
-			return err
-		}
-		v.Set(reflect.MakeMapWithSize(m.typ, room))
-	}
-	// The variables for the key and the value. Maps inside them charge their own.
-	if err := m.s.charge(m.typ, int64(m.typ.Key().Size()+m.typ.Elem().Size())); err != nil {
+func (m *mapDecoder) decode(s *decoder, v reflect.Value, n int) error {
+	charged, err := m.begin(s, v, n)
+	if err != nil {
 		return err
 	}
 	var seen reflect.Value // the keys read so far, if v had entries before
@@ -118,14 +121,11 @@ func (m *mapDecoder) decode(v reflect.Value, n int) error {
 	for range n {
 		key.SetZero()
 		elem.SetZero()
-		if err := m.readKey(key); err != nil {
+		if err := m.readKey(s, key); err != nil {
 			return err
 		}
-		if size := m.sizes.of(v.Len() + 1); size > charged {
-			if err := m.s.charge(m.typ, size-charged); err != nil {
-				return err
-			}
-			charged = size
+		if charged, err = m.charge(s, v.Len()+1, charged); err != nil {
+			return err
 		}
 		if seen.IsValid() {
 			if old := v.MapIndex(key); old.IsValid() {
@@ -133,9 +133,9 @@ func (m *mapDecoder) decode(v reflect.Value, n int) error {
 			}
 		}
 		if m.isDuplicate(v, seen, key) {
-			return m.s.fail(gdwire.TypeDictionary, m.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(fmt.Sprint(key))))
+			return m.duplicateError(s, fmt.Sprint(key))
 		}
-		if err := m.elem(m.s, variableOf(elem)); err != nil {
+		if err := m.elem.do(s, variableOf(elem)); err != nil {
 			return err
 		}
 		v.SetMapIndex(key, elem)
@@ -146,22 +146,55 @@ func (m *mapDecoder) decode(v reflect.Value, n int) error {
 	return nil
 }
 
+// begin makes a map for v if it is nil, and returns the bytes that are charged for the map.
+func (m *mapDecoder) begin(s *decoder, v reflect.Value, n int) (charged int64, err error) {
+	charged = m.sizes.of(v.Len())
+	if v.IsNil() {
+		room := s.grow(0, n, m.sizes.slot+m.sizes.apart)
+		if room <= groupSlots {
+			room = 0 // allocated with the first entry
+		}
+		charged = m.sizes.of(room)
+		if err := s.charge(m.typ, charged); err != nil {
+			return charged, err
+		}
+		v.Set(reflect.MakeMapWithSize(m.typ, room))
+	}
+	// The variables for the key and the value. Maps inside them charge their own.
+	return charged, s.charge(m.typ, int64(m.typ.Key().Size()+m.typ.Elem().Size()))
+}
+
+// charge charges what a map with n entries occupies, of which some is charged already, and returns
+// how much of it is charged now.
+func (m *mapDecoder) charge(s *decoder, n int, charged int64) (int64, error) {
+	size := m.sizes.of(n)
+	if size <= charged {
+		return charged, nil
+	}
+	return size, s.charge(m.typ, size-charged)
+}
+
+// duplicateError returns the error for a key that has been read before.
+func (m *mapDecoder) duplicateError(s *decoder, key string) error {
+	return s.fail(gdwire.TypeDictionary, m.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(key)))
+}
+
 // readKey reads a key. A key that a map cannot compare is an error.
-func (m *mapDecoder) readKey(key reflect.Value) error {
-	if err := m.key(m.s, variableOf(key)); err != nil {
+func (m *mapDecoder) readKey(s *decoder, key reflect.Value) error {
+	if err := m.key(s, variableOf(key)); err != nil {
 		return err
 	}
 	if key.Kind() == reflect.Interface {
 		switch x := key.Interface().(type) {
 		case *Array, *Dictionary, *Object:
-			return m.s.fail(0, m.typ.Key(), fmt.Errorf("%w: a map cannot compare %T", gdwire.ErrType, x))
+			return s.fail(0, m.typ.Key(), fmt.Errorf("%w: a map cannot compare %T", gdwire.ErrType, x))
 		}
 		if !key.IsNil() && !key.Elem().Comparable() {
-			return m.s.fail(0, m.typ.Key(), fmt.Errorf("%w: a map cannot compare %v", gdwire.ErrType, key.Elem().Type()))
+			return s.fail(0, m.typ.Key(), fmt.Errorf("%w: a map cannot compare %v", gdwire.ErrType, key.Elem().Type()))
 		}
 	}
 	if holdsNaN(key) {
-		return m.s.fail(0, m.typ.Key(), fmt.Errorf("%w: a map cannot find NaN", gdwire.ErrRange))
+		return s.fail(0, m.typ.Key(), fmt.Errorf("%w: a map cannot find NaN", gdwire.ErrRange))
 	}
 	return nil
 }

@@ -9,11 +9,14 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A textMap encodes maps with keys of type string and values of one frequent type without methods. The
-// results are those of makeReflectedMapEncoder, which takes two to four times as many instructions.
+// A textMap encodes and decodes maps with keys of type string and values of one frequent type without
+// methods. The results are those of makeReflectedMapEncoder and mapDecoder.decode, which take two to
+// four times as many instructions.
 type textMap interface {
 	// encoder returns the function that encodes a t.
 	encoder(t reflect.Type) encodeFunc
+	// decoder returns the function that does what m.decode does.
+	decoder(m *mapDecoder) func(s *decoder, v reflect.Value, n int) error
 }
 
 // textMaps has the textMap of each type of values that has one.
@@ -94,6 +97,38 @@ func (c *textMapOf[T]) writePairs(s *encoder, p *sortedPairs[T], n int, t reflec
 		}
 	}
 	return nil
+}
+
+func (c *textMapOf[T]) decoder(m *mapDecoder) func(s *decoder, v reflect.Value, n int) error {
+	return func(s *decoder, v reflect.Value, n int) error {
+		if v.Len() > 0 {
+			return m.decode(s, v, n) // compares the keys with those of before
+		}
+		charged, err := m.begin(s, v, n)
+		if err != nil {
+			return err
+		}
+		to := *pointer[map[string]T](variableOf(v))
+		pair := new(Entry[string, T])
+		variables := reflect.ValueOf(pair).Elem()
+		key, value := variableOf(variables.Field(0)), variableOf(variables.Field(1))
+		for range n {
+			if err := m.key(s, key); err != nil {
+				return err
+			}
+			if charged, err = m.charge(s, len(to)+1, charged); err != nil {
+				return err
+			}
+			if _, again := to[pair.Key]; again {
+				return m.duplicateError(s, pair.Key)
+			}
+			if err := m.elem.do(s, value); err != nil {
+				return err
+			}
+			to[pair.Key] = pair.Value
+		}
+		return nil
+	}
 }
 
 // sortedPairs holds the pairs of a map while they are written.

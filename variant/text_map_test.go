@@ -77,6 +77,57 @@ func TestTextMapsAsReflected(t *testing.T) {
 	}
 }
 
+// A textMap decodes as mapDecoder.decode does, with the same errors after the same memory.
+func TestTextMapsReadAsReflected(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var packets [][]byte
+	for elem := range textMaps {
+		for n := range 20 {
+			packets = append(packets, encoded(t, randomTextMap(r, reflect.MapOf(stringType, elem), n).Interface(), nil))
+		}
+	}
+	for _, key := range []any{"a", StringName("a"), NodePath("a"), 1, nil} {
+		packets = append(packets, encoded(t, &Dictionary{entries: []Entry[any, any]{{"a", nil}, {"b", 1}, {key, 2}}}, nil))
+	}
+	packets = append(packets, encoded(t, nil, nil), encoded(t, 1, nil))
+	for elem := range textMaps {
+		typ := reflect.MapOf(stringType, elem)
+		t.Run(typ.String(), func(t *testing.T) {
+			m, err := decodePlanner{&planner[decodeFunc]{&decodePlans, map[planKey]*plan[decodeFunc]{}}}.newMapDecoder(typ)
+			require.NoError(t, err)
+			for _, packet := range packets {
+				for range 4 {
+					b := packet
+					o := &Options{}
+					switch r.IntN(4) {
+					case 0:
+						b = b[:r.IntN(len(b)+1)]
+					case 1:
+						o.MaxMemory = 1 + r.Int64N(2000)
+					}
+					want, got := reflect.New(typ).Elem(), reflect.New(typ)
+					if r.IntN(3) == 0 {
+						want.Set(reflect.MakeMap(typ))
+						want.SetMapIndex(reflect.ValueOf("a"), reflect.Zero(elem))
+						got.Elem().Set(reflect.MakeMap(typ))
+						got.Elem().SetMapIndex(reflect.ValueOf("a"), reflect.Zero(elem))
+					}
+					s := getDecoder()
+					s.resetBytes(b, o)
+					err := m.reading(m.decode)(s, variableOf(want))
+					if err != nil {
+						err = explain(err, b)
+					}
+					s.release()
+					also := Unmarshal(b, got.Interface(), *o)
+					require.Equal(t, fmt.Sprint(err), fmt.Sprint(also), "%x", b)
+					require.Equal(t, want.Interface(), got.Elem().Interface(), "%x", b)
+				}
+			}
+		})
+	}
+}
+
 type (
 	namedTree  map[string]any
 	marshalMap map[string]any
