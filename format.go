@@ -3,6 +3,7 @@ package gdwire
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -114,6 +115,17 @@ func (table *formTable) lookup(h uint32) *form {
 		return form
 	}
 	return nil
+}
+
+// formAt returns the form of the value at r in buf and its first bytes, or nil.
+func (table *formTable) formAt(buf []byte, r int) (f *form, b *[fastSize]byte) {
+	if r <= len(buf)-fastSize {
+		b = (*[fastSize]byte)(buf[r:])
+		if form, ok := table.find(le.Uint32(b[:])); ok {
+			f = form
+		}
+	}
+	return
 }
 
 // fixedSizes has the sizes of numbers and math types by formIndex, and 0 for other values: -7 % of
@@ -465,3 +477,38 @@ func (f *form) complete(id uint32, flags uint16, bit uint32) {
 		f.head |= uint64(flagLast|flagOffset(8)) << 16
 	}
 }
+
+// put puts a header and a word into b; the size of the word is f.size.
+func (f *form) put(b *[fastSize]byte, word uint64) {
+	le.PutUint32(b[:], f.header)
+	le.PutUint64(b[4:], word)
+}
+
+// canonicalNumber checks that the number of a form has the fewest bits, that a bool is 0 or
+// 1, and that an object's id is not 0.
+func (f *Format) canonicalNumber(form *form, bits uint64) error {
+	flagged := f.width[layouts[form.typ].class] == flagged
+	narrow, wide := math.Float32frombits(uint32(bits)), math.Float64frombits(bits)
+	// An engine writes a float in 32 bits if it has the same value there. It compares by ==, so a NaN,
+	// which equals nothing, is written in 64 bits.
+	switch k := form.kind; {
+	case k == KindBool && bits > 1:
+		return notCanonical("bool of %d", bits)
+	case k == KindInt64 && flagged && int64(bits) == int64(int32(bits)):
+		return notCanonical("int %d in 64 bits", int64(bits))
+	case k == KindFloat32 && flagged && f.engine && narrow != narrow:
+		return notCanonical("NaN in 32 bits")
+	case k == KindFloat64 && flagged && wide == float64(float32(wide)):
+		return notCanonical("float %v in 64 bits", wide)
+	case k == KindObjectID && form.size == 8 && bits == 0:
+		return notCanonical("object id 0")
+	}
+	return nil
+}
+
+// Bits of a NodePath: newNodePathBit is in its first word, the others are in its flags.
+const (
+	newNodePathBit   = 1 << 31
+	nodePathAbsolute = 1 << 0
+	nodePathProperty = 1 << 1
+)

@@ -53,7 +53,7 @@ import (
 //	pending.go        what earlier calls have left
 //	reader_slow.go    the slow path: its door, faults and errors, waiting for the fields of a token
 //	reader_values.go  these fields: each kind of value, strings and packed data
-//	reader_fast.go    the fast path
+//	reader_fast.go, reader_skip.go, nodepath.go  the fast path
 //	reader_typed.go, reader_loops.go, reader_bulk.go, copy.go  calls that use both
 //	path.go           where an error is
 

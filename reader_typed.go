@@ -108,14 +108,6 @@ func ReadInteger[T Integer](d *Decoder) (T, error) {
 	return v, d.take(size)
 }
 
-// number returns the value of an int or float, for messages.
-func (t Token) number() any {
-	if t.Type() == TypeInt {
-		return t.Int()
-	}
-	return t.Float()
-}
-
 // ReadFloat reads a float, or an int that a float64 represents exactly. It returns
 // [ErrRange] for other ints.
 func (d *Decoder) ReadFloat() (float64, error) {

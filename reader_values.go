@@ -223,13 +223,6 @@ func (l *lookahead) object() Token {
 	return l.open(count, 8, n)
 }
 
-// Bits of a NodePath: newNodePathBit is in its first word, the others are in its flags.
-const (
-	newNodePathBit   = 1 << 31
-	nodePathAbsolute = 1 << 0
-	nodePathProperty = 1 << 1
-)
-
 // nodePath reads the start of a NodePath. Bit 31 of its first word tells two counts and flags from
 // the form before Godot 3, in which the word is the length of one string.
 func (l *lookahead) nodePath() Token {
@@ -552,26 +545,4 @@ func (s *strictSeen) both(c widthClass, wide uint32) bool {
 // notCanonical returns the error for input that engines accept but never write.
 func notCanonical(format string, args ...any) error {
 	return wrapf(ErrStrict, "not canonical: "+format, args...)
-}
-
-// canonicalNumber checks that the number of a form has the fewest bits, that a bool is 0 or
-// 1, and that an object's id is not 0.
-func (f *Format) canonicalNumber(form *form, bits uint64) error {
-	flagged := f.width[layouts[form.typ].class] == flagged
-	narrow, wide := math.Float32frombits(uint32(bits)), math.Float64frombits(bits)
-	// An engine writes a float in 32 bits if it has the same value there. It compares by ==, so a NaN,
-	// which equals nothing, is written in 64 bits.
-	switch k := form.kind; {
-	case k == KindBool && bits > 1:
-		return notCanonical("bool of %d", bits)
-	case k == KindInt64 && flagged && int64(bits) == int64(int32(bits)):
-		return notCanonical("int %d in 64 bits", int64(bits))
-	case k == KindFloat32 && flagged && f.engine && narrow != narrow:
-		return notCanonical("NaN in 32 bits")
-	case k == KindFloat64 && flagged && wide == float64(float32(wide)):
-		return notCanonical("float %v in 64 bits", wide)
-	case k == KindObjectID && form.size == 8 && bits == 0:
-		return notCanonical("object id 0")
-	}
-	return nil
 }

@@ -1,6 +1,10 @@
 package gdwire
 
-import "github.com/gdwire/gdwire/internal/wire"
+import (
+	"math"
+
+	"github.com/gdwire/gdwire/internal/wire"
+)
 
 // state has the open containers of a Decoder or Encoder and decides which token may be
 // next. It does not depend on the encoding.
@@ -211,6 +215,33 @@ const flagNested = flagLast
 func (f *frame) init(c *content, n uint32) {
 	f.count, f.names = n, 0
 	f.content = *c // not in one statement with the others, which would copy it twice
+}
+
+// setDeclared sets the declared count of f, or returns an error if n is out of range. An Unknown count
+// is written as 0 until its End.
+func (f *frame) setDeclared(n int64, format *Format) error {
+	if n == Unknown {
+		f.flags |= flagUnknown
+		return nil
+	}
+	if n < 0 || n > f.maxCount(format) {
+		return wrapf(ErrRange, "count of %d is out of range", n)
+	}
+	f.count = uint32(n)
+	return nil
+}
+
+// maxCount returns the largest count of f. Engines read counts as int32. In the formats of manuals
+// they have 32 bits, except for arrays and dictionaries, where bit 31 is no part of the count.
+func (f *frame) maxCount(format *Format) int64 {
+	most := int64(math.MaxInt32)
+	if !format.engine && f.kind != KindArrayStart && f.kind != KindDictStart {
+		most = math.MaxUint32
+	}
+	if f.kind == KindStringChunk { // the encoded length includes the NUL
+		most -= int64(f.names)
+	}
+	return most
 }
 
 // enter is the part of push that is small enough to be inlined. The caller has found the frame

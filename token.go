@@ -561,3 +561,11 @@ func typed(elems ...Elem) string {
 	}
 	return " " + s + "]"
 }
+
+// number returns the value of an int or float, for messages.
+func (t Token) number() any {
+	if t.Type() == TypeInt {
+		return t.Int()
+	}
+	return t.Float()
+}

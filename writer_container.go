@@ -87,33 +87,6 @@ func writeStart[S string | []byte](e *Encoder, f *frame, head []byte, body S, ta
 	return nil
 }
 
-// setDeclared sets the declared count of f, or returns an error if n is out of range. An Unknown count
-// is written as 0 until its End.
-func (f *frame) setDeclared(n int64, format *Format) error {
-	if n == Unknown {
-		f.flags |= flagUnknown
-		return nil
-	}
-	if n < 0 || n > f.maxCount(format) {
-		return wrapf(ErrRange, "count of %d is out of range", n)
-	}
-	f.count = uint32(n)
-	return nil
-}
-
-// maxCount returns the largest count of f. Engines read counts as int32. In the formats of manuals
-// they have 32 bits, except for arrays and dictionaries, where bit 31 is no part of the count.
-func (f *frame) maxCount(format *Format) int64 {
-	most := int64(math.MaxInt32)
-	if !format.engine && f.kind != KindArrayStart && f.kind != KindDictStart {
-		most = math.MaxUint32
-	}
-	if f.kind == KindStringChunk { // the encoded length includes the NUL
-		most -= int64(f.names)
-	}
-	return most
-}
-
 // End ends the innermost container, string or packed array that a Begin call or a Start
 // token has begun.
 func (e *Encoder) End() error {

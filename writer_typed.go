@@ -138,12 +138,6 @@ func (e *Encoder) writeWord(t Type, size uint8, bits uint64) error {
 	return e.writeBytes(e.spare[:4+form.size], 1)
 }
 
-// put puts a header and a word into b; the size of the word is f.size.
-func (f *form) put(b *[fastSize]byte, word uint64) {
-	le.PutUint32(b[:], f.header)
-	le.PutUint64(b[4:], word)
-}
-
 // WriteReals writes a value of math type t from its components in encoded order: a Basis is
 // encoded by rows. It rounds them to 32 bits, as engines do, or writes 64 bits if
 // [EncoderOptions].DoubleReals is set and the type has these. A finite component that becomes
