@@ -26,7 +26,7 @@ func (e *Encoder) WriteBool(v bool) error {
 	if v {
 		word = 1
 	}
-	if e.fast(fastSize) { // as writeWord, but with fewer tests: -2 % of encode, in WriteInt -3 %, in WriteFloat -1 %
+	if e.fast(fastSize) { // as writeWord, but with fewer tests: without it, encode takes 1.7 % more instructions
 		b := (*[fastSize]byte)(e.fastValues[e.n&math.MaxInt:])
 		le.PutUint32(b[:], e.forms[TypeBool][0].header)
 		le.PutUint32(b[4:], uint32(word))
