@@ -1006,3 +1006,25 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 		})
 	}
 }
+
+// At a DictKey, Tokens covers the key. A body that reads the key itself has ended the loop.
+func TestTokensWhoseKeyIsRead(t *testing.T) {
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	eachSlowReader(d, bytesOf(idDict, 1, str("a"), integer(7)), func(reader string) {
+		readTo(t, d, 1)
+		n := 0
+		for token, err := range d.Tokens() {
+			require.NoError(t, err)
+			require.Equal(t, KindDictKey, token.Kind())
+			text, err := d.ReadString()
+			require.NoError(t, err)
+			require.Equal(t, "a", text)
+			n++
+		}
+		require.Equal(t, 1, n, reader)
+		v, err := d.ReadInt()
+		require.NoError(t, err)
+		require.EqualValues(t, 7, v, reader)
+	})
+}
