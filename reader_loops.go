@@ -245,14 +245,16 @@ func (d *Decoder) readElements() (Token, error) {
 	return d.result(l.value())
 }
 
-// checkIndices checks, after expect, that an int can count the elements of a packed array. It cannot
-// count more than 2^31 - 1 where it has 32 bits.
+// checkIndices checks, after expect, that an int can count the numbers of a packed array. It cannot
+// count more than 2^31 - 1 where it has 32 bits. The checks of value come first, so that its errors do.
 func (l *lookahead) checkIndices() {
-	if math.MaxInt >= math.MaxUint32 || l.failed() || l.form.kind != KindPackedStart {
+	if math.MaxInt >= math.MaxUint32 || l.failed() || l.form.shape != shapePacked {
 		return
 	}
-	length := *l // a copy, so that value finds the count unread and returns an error of the Reader
-	if n := length.uint32(); uint64(n) > math.MaxInt {
+	l.checkHeader()
+	length := *l // a copy, so that value finds the count unread
+	n := uint64(length.uint32())
+	if length.checkBytes(limitPacked, l.at, n*uint64(l.form.size)); n > math.MaxInt && !l.failed() {
 		l.misfit(l.at, wrapf(ErrRange, "%d elements do not fit int", n))
 	}
 }
