@@ -11,7 +11,21 @@ import (
 // A NodePath that is in the buffer as a whole becomes text at once, without a frame and without tokens
 // for its names, for ReadNodePath, AppendString and package variant.
 
-func init() { hook.ReadNodePath = fastNodePath }
+func init() {
+	hook.ReadNodePath = fastNodePath
+	hook.TakeNodePaths = takeNodePaths
+}
+
+// takeNodePaths is [hook.TakeNodePaths].
+func takeNodePaths(x any) bool {
+	p := &x.(*Decoder).fastPath
+	met := p.metNodePath
+	p.setNodePath(false)
+	return met
+}
+
+// setNodePath sets whether a NodePath has been met.
+func (p *fastPath) setNodePath(met bool) { p.metNodePath = met }
 
 // fastNodePath is [hook.ReadNodePath]. -15 % of Unmarshal into structs.
 func fastNodePath(x any, to *hook.NodePathText) []byte {

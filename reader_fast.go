@@ -28,14 +28,15 @@ type fastPath struct {
 	values uint64 // declared so far in the top-level value, including itself
 
 	// Derived from the options by configure.
-	format     *Format
-	forms      *formTable
-	noFastPath bool  // there is no fast path: with Strict, or where chunks can be shorter than smallestChunk
-	maxWhole   int   // the maximum length of a string in one chunk and within Limits
-	maxChunk   int   // the maximum length of a chunk
-	maxCount   int64 // the maximum count that the fast path reads: below bit 31 and within Limits
-	maxDepth   int
-	bounds     bounds
+	format      *Format
+	forms       *formTable
+	noFastPath  bool  // there is no fast path: with Strict, or where chunks can be shorter than smallestChunk
+	metNodePath bool  // not from the options: a NodePath was skipped, or read on the slow path, see takeNodePaths
+	maxWhole    int   // the maximum length of a string in one chunk and within Limits
+	maxChunk    int   // the maximum length of a chunk
+	maxCount    int64 // the maximum count that the fast path reads: below bit 31 and within Limits
+	maxDepth    int
+	bounds      bounds
 }
 
 // configure derives the fields for the options of a Decoder.

@@ -156,6 +156,7 @@ func (p *fastPath) otherSize(form *form, b *[fastSize]byte) int {
 		}
 	case shapeNodePath:
 		if names, ok := p.nodePathCount(b); ok {
+			p.setNodePath(true)
 			return p.namesSize(16, names)
 		}
 	case shapePackedStrings:

@@ -525,8 +525,7 @@ func ignoreEOF(err error) error {
 // read back from the text is an error.
 func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 	names, subnames, absolute := t.NodePath()
-	// A NodePath in the form of one string has a single name, which contains the separators.
-	single := names == 1 && subnames == 0 && !absolute && !s.hasNewNodePaths()
+	single := s.isSingleName(t)
 	b := s.scratch[:0]
 	if absolute {
 		b = append(b, '/')
@@ -548,7 +547,7 @@ func (s *decoder) nodePathText(t gdwire.Token, g reflect.Type) (string, error) {
 			return "", err
 		}
 		if !single && !isName(name, i >= names) {
-			return "", s.fail(gdwire.TypeNodePath, g, fmt.Errorf("%w: name %s", gdwire.ErrRange, quoted(string(name))))
+			return "", s.fail(gdwire.TypeNodePath, g, nameError(name))
 		}
 		b = append(b, name...)
 	}
@@ -570,11 +569,17 @@ func (s *decoder) longName(g reflect.Type) ([]byte, error) {
 	return s.d.AppendString(nil)
 }
 
-// hasNewNodePaths reports whether all NodePaths of the format have separate names. Others have
-// NodePaths in the form of one string, too.
-func (s *decoder) hasNewNodePaths() bool {
+// isSingleName reports whether the NodePath that starts with t can have the form of one string, in
+// formats that allow it. It then has a single name, which can contain separators.
+func (s *decoder) isSingleName(t gdwire.Token) bool {
+	names, subnames, absolute := t.NodePath()
 	f := s.options.Format
-	return f == nil || f == gdwire.Godot4 || f == gdwire.Godot3
+	return names == 1 && subnames == 0 && !absolute && f != nil && f != gdwire.Godot4 && f != gdwire.Godot3
+}
+
+// nameError returns the error for a name of a NodePath that cannot be read back from its text.
+func nameError(name []byte) error {
+	return fmt.Errorf("%w: name %s", gdwire.ErrRange, quoted(string(name)))
 }
 
 // isName reports whether a name of a NodePath can be read back from the NodePath's text.

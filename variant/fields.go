@@ -305,10 +305,13 @@ func typeName(t reflect.Type) string {
 	return t.Name()
 }
 
-// quoted returns a name for a message: quoted, and cut after 64 bytes.
+// quotedBytes is the maximum number of bytes of a name in a message.
+const quotedBytes = 64
+
+// quoted returns a name for a message: quoted, and cut after quotedBytes.
 func quoted(name string) string {
-	if len(name) > 64 {
-		name = name[:64]
+	if len(name) > quotedBytes {
+		name = name[:quotedBytes]
 	}
 	return strconv.Quote(name)
 }

@@ -49,10 +49,26 @@ func FuzzUnmarshal(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte, format byte) {
 		o := fuzzOptions(gdwire.Formats()[int(format)%len(gdwire.Formats())])
+		requireValidated(t, b, o)
 		for _, variable := range into {
 			requireStable(t, b, variable, o)
 		}
 	})
+}
+
+// requireValidated checks that Validate accepts b if Unmarshal into an any does, and otherwise
+// finds the same place.
+func requireValidated(t testing.TB, b []byte, o *Options) {
+	unlimited := *o
+	unlimited.MaxMemory = -1
+	got, want := Validate(b, unlimited), Unmarshal(b, new(any), unlimited)
+	require.Equal(t, want == nil, got == nil, "%v, %v", want, got)
+	var gotAt, wantAt *gdwire.Error
+	if errors.As(want, &wantAt) {
+		require.ErrorAs(t, got, &gotAt)
+		require.Equal(t, wantAt.Offset, gotAt.Offset, "%v, %v", want, got)
+		require.Equal(t, wantAt.Path, gotAt.Path, "%v, %v", want, got)
+	}
 }
 
 // requireStable decodes the value at the start of b into a result of variable, encodes it and decodes

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -46,15 +47,17 @@ func UnmarshalRead(r io.Reader, v any, opts ...Options) error {
 }
 
 // Validate returns nil if data is one complete value and nothing else, and otherwise an
-// error with the offset and path of the first fault. It checks what Unmarshal into a [Raw]
-// checks, with the limits of [Options].Decoder, and allocates nothing. A NodePath whose names
-// cannot be found again in its text, because one contains a separator, is valid: only its
-// conversion to text is an error.
+// error with the offset and path of the first fault. It checks what Unmarshal into an any checks,
+// with the limits of [Options].Decoder but without MaxMemory, and allocates nothing.
 func Validate(data []byte, opts ...Options) error {
 	s := getDecoder()
 	defer s.release()
 	s.resetBytes(data, optionsOf(opts))
 	err := s.d.SkipValue()
+	if hook.TakeNodePaths(s.d) {
+		s.d.ResetBytes(data)
+		err = s.skipChecked()
+	}
 	switch err {
 	case nil:
 		return s.atEnd(data)
@@ -62,6 +65,50 @@ func Validate(data []byte, opts ...Options) error {
 		return noValueError()
 	}
 	return err
+}
+
+// skipChecked skips the next value as SkipValue does, but a NodePath that cannot become text is an
+// error, as in nodePathText.
+func (s *decoder) skipChecked() error {
+	for {
+		t, err := s.d.ReadToken()
+		if err == nil {
+			switch t.Kind() {
+			case gdwire.KindNodePathStart:
+				err = s.checkNames(t)
+			case gdwire.KindPackedStart:
+				err = s.d.SkipTo(s.d.Depth() - 1)
+			}
+		}
+		if err != nil || s.d.Depth() == 0 {
+			return err
+		}
+	}
+}
+
+// checkNames reads the names of the NodePath that starts with t.
+func (s *decoder) checkNames(t gdwire.Token) error {
+	if s.isSingleName(t) {
+		return nil // the caller skips the name
+	}
+	names, subnames, _ := t.NodePath()
+	for i := range names + subnames {
+		offset := s.d.InputOffset()
+		start, ok := s.scratch[:0], true // the start of the name, for the error
+		for last := false; !last; {
+			chunk, err := s.d.ReadToken()
+			if err != nil {
+				return err
+			}
+			ok = ok && isName(chunk.Bytes(), i >= names)
+			start = append(start, chunk.Bytes()[:min(len(chunk.Bytes()), quotedBytes-len(start))]...)
+			last = chunk.Last()
+		}
+		if s.scratch = start; !ok {
+			return &gdwire.Error{Offset: offset, Path: string(s.d.AppendPath(nil)), Err: nameError(start)}
+		}
+	}
+	return nil
 }
 
 // MarshalAppend appends the encoding of v to dst. After an error it returns dst. It can write to

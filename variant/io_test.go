@@ -219,15 +219,79 @@ func ExampleValidate() {
 	// gdwire: offset 0, $: unknown godot4 type id 104; the input is text: for JSON, see package gdjson
 }
 
-// Validate accepts what Unmarshal accepts into a Raw, names of NodePaths that a text cannot hold
-// included.
-func TestValidateNodePath(t *testing.T) {
-	e := gdwire.NewEncoder(nil, nil)
-	e.ResetBytes(nil)
-	require.NoError(t, e.BeginNodePath(1, 0, true))
-	require.NoError(t, e.WriteString("a/b"))
-	require.NoError(t, e.End())
-	require.NoError(t, variant.Validate(e.Bytes()))
-	require.NoError(t, variant.Unmarshal(e.Bytes(), new(variant.Raw)))
-	require.ErrorIs(t, variant.Unmarshal(e.Bytes(), new(any)), gdwire.ErrRange)
+// Validate accepts what Unmarshal accepts into an any: NodePaths whose names can be found again in
+// their text. A NodePath in the form of one string contains its separators.
+func TestValidateNodePaths(t *testing.T) {
+	long := strings.Repeat("n", 50)
+	names := func(absolute bool, names []string, subnames ...string) func(e *gdwire.Encoder) error {
+		return func(e *gdwire.Encoder) error {
+			err := e.BeginNodePath(len(names), len(subnames), absolute)
+			for _, name := range append(names, subnames...) {
+				err = errors.Join(err, e.WriteString(name))
+			}
+			return errors.Join(err, e.End())
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		write func(e *gdwire.Encoder) error
+		bad   string // the name that is refused
+		at    int64  // its offset, with MaxChunk 64 and more
+	}{
+		{"names", names(true, []string{"root", "Player"}, "position", "x"), "", 0},
+		{"no names", names(false, nil), "", 0},
+		{"only the root", names(true, nil), "", 0},
+		{"slash", names(true, []string{"root", "a/b"}), "a/b", 24},
+		{"colon", names(true, []string{"a:b"}), "a:b", 16},
+		{"slash in a single name", names(false, []string{"a/b"}), "a/b", 16},
+		{"slash in a sub-name", names(false, []string{"a"}, "b/c"), "", 0},
+		{"colon in a sub-name", names(false, []string{"a"}, "b", "c:"), "c:", 32},
+		{"empty name", names(false, []string{"a", ""}), "", 24},
+		{"empty sub-name", names(false, nil, ""), "", 16},
+		{"long names", names(false, []string{long, long}, long), "", 0},
+		{"slash in a long name", names(true, []string{long + "/" + long}), long + "/" + long[:13], 16},
+	} {
+		for _, f := range gdwire.Formats() {
+			single := c.name == "slash in a single name" && f != gdwire.Godot4 && f != gdwire.Godot3
+			for _, maxChunk := range []int{0, 16} {
+				e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{Format: f})
+				e.ResetBytes(nil)
+				require.NoError(t, e.BeginArray(3))
+				require.NoError(t, e.WriteString("before"))
+				require.NoError(t, c.write(e), c.name)
+				require.NoError(t, variant.MarshalEncode(e, []byte{1, 2, 3}))
+				require.NoError(t, e.End())
+				o := variant.Options{Decoder: gdwire.DecoderOptions{Format: f, MaxChunk: maxChunk}}
+				got, want := variant.Validate(e.Bytes(), o), variant.Unmarshal(e.Bytes(), new(any), o)
+				if c.at == 0 || single {
+					require.NoError(t, got, c.name)
+					require.NoError(t, want, c.name)
+					continue
+				}
+				var wantAt, gotAt *gdwire.Error
+				require.ErrorAs(t, want, &wantAt, c.name)
+				require.ErrorAs(t, got, &gotAt, c.name)
+				require.Equal(t, wantAt.Offset, gotAt.Offset, c.name)
+				require.Equal(t, wantAt.Path, gotAt.Path, c.name)
+				require.ErrorIs(t, got, gdwire.ErrRange)
+				require.ErrorContains(t, got, fmt.Sprintf("name %q", c.bad))
+				if maxChunk == 0 {
+					require.Equal(t, 24+c.at, gotAt.Offset, c.name)
+				}
+			}
+		}
+	}
+}
+
+// The first fault is reported, also after a NodePath. Nothing is allocated.
+func TestValidateAfterNodePath(t *testing.T) {
+	good := marshal(t, []any{variant.NodePath("/root/Player:position"), []float32{1, 2}, []string{"a"}})
+	require.NoError(t, variant.Validate(good))
+	require.ErrorIs(t, variant.Validate(good[:len(good)-1]), io.ErrUnexpectedEOF)
+	require.EqualError(t, variant.Validate(append(good, 0)), "gdwire: offset 88, $: 1 bytes after the value")
+	require.Zero(t, testing.AllocsPerRun(100, func() { _ = variant.Validate(good) }))
+	bad := bytes.Replace(good, []byte("Player"), []byte("Pla/er"), 1)
+	require.ErrorIs(t, variant.Validate(bad), gdwire.ErrRange)
+	require.ErrorIs(t, variant.Validate(bad[:len(bad)-1]), gdwire.ErrRange)
+	require.NoError(t, variant.Validate(marshal(t, "no NodePath")))
 }
