@@ -599,6 +599,24 @@ func TestTokensWithSkips(t *testing.T) {
 		kinds = append(kinds, tok.Kind())
 	}
 	require.Equal(t, []Kind{KindDictKey, KindStringChunk}, kinds)
+
+	// It ends if the body leaves it there, or reads the key.
+	d.Reset(plain(bytesOf(idDict, 1, str("k"), integer(1))))
+	readTo(t, d, 1)
+	for tok := range d.Tokens() {
+		require.Equal(t, KindDictKey, tok.Kind())
+		break
+	}
+	d.Reset(plain(bytesOf(idDict, 1, str("k"), integer(1))))
+	readTo(t, d, 1)
+	for tok := range d.Tokens() {
+		require.Equal(t, KindDictKey, tok.Kind())
+		_, err = d.ReadString()
+		require.NoError(t, err)
+	}
+	n, err = d.ReadInt()
+	require.NoError(t, err)
+	require.EqualValues(t, 1, n)
 }
 
 // Reset forgets the error that PeekKind has kept: the next Error stays.

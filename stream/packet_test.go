@@ -49,6 +49,8 @@ func TestWritePacketFails(t *testing.T) {
 			out.Reset()
 		})
 	}
+	require.ErrorContains(t, w.WritePacket(func(e *gdwire.Encoder) error { return errors.Join(e.WriteNil(), e.WriteNil()) }), "packet of 2 values, not 1")
+	require.ErrorContains(t, w.WritePacket(func(*gdwire.Encoder) error { return nil }), "packet of 0 values, not 1")
 	var kept *gdwire.Encoder
 	require.NoError(t, w.WritePacket(func(e *gdwire.Encoder) error { kept = e; return e.WriteNil() }))
 	require.ErrorIs(t, kept.WriteNil(), gdwire.ErrReleased)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -109,6 +110,17 @@ func TestTemporaryReaderFaults(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// An error that comes with bytes is returned once, after them.
+func TestErrorWithBytes(t *testing.T) {
+	packet := framed(binary.LittleEndian, mixed(t)[0])
+	f := &faulty{b: slices.Concat(packet, packet), at: len(packet), err: errTemporary, joined: true}
+	r := stream.NewReader(f, nil)
+	for _, want := range []error{nil, errTemporary, nil, io.EOF} {
+		_, err := r.Next()
+		require.Equal(t, want, err)
 	}
 }
 

@@ -184,6 +184,14 @@ func TestSharedMemory(t *testing.T) {
 	require.Equal(t, []int{}, parts.C)
 	require.Same(t, &all[0], &parts.A[0])
 
+	for _, wire := range []any{dict("a", []int64{5}, "b", []int64{6}), dict("a", array(5), "b", array(6))} {
+		one := make([]int64, 1) // with room for no more
+		same := struct{ A, B []int64 }{one, one}
+		require.NoError(t, Unmarshal(encoded(t, wire, nil), &same))
+		require.Equal(t, []int64{5}, same.A)
+		require.Equal(t, []int64{6}, same.B)
+	}
+
 	many := map[string][]int{}
 	values := &Dictionary{}
 	want := map[string][]int{}

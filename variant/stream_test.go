@@ -425,6 +425,34 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
+// A slice that grows is charged no more than it holds.
+func TestChargesOfGrowth(t *testing.T) {
+	type large struct{ Data [1024]byte }
+	b := encoded(t, make([]any, 64), nil)
+	o := Options{MaxMemory: 64 << 10}
+	require.NoError(t, Unmarshal(b, new([]large), o))
+	o.MaxMemory--
+	require.ErrorIs(t, Unmarshal(b, new([]large), o), gdwire.ErrLimit)
+}
+
+// A name that is longer than the read buffer is limited, or whole.
+func TestChargesOfLongName(t *testing.T) {
+	path := NodePath(strings.Repeat("n", 50_000))
+	b := encoded(t, path, nil)
+	enough := 0
+	for memory := len(path) - 3; memory < len(path)+3; memory++ {
+		var got NodePath
+		err := UnmarshalRead(bytes.NewReader(b), &got, Options{MaxMemory: int64(memory)})
+		if err != nil {
+			require.ErrorIs(t, err, gdwire.ErrLimit)
+			continue
+		}
+		require.Equal(t, path, got)
+		enough++
+	}
+	require.Equal(t, 3, enough)
+}
+
 // The least MaxMemory with which a value is decoded into an any.
 func TestCharges(t *testing.T) {
 	for _, c := range []struct {
