@@ -59,9 +59,9 @@ func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 
 // MarshalEncode writes v to e as the next value. It uses the options of e.
 //
-// If an error occurs after a part of v has been written, the error stays in e, because
-// the value cannot be completed. Otherwise [gdwire.Encoder.ClearError] clears it. An error of the Writer stays, too: unlike a call on e,
-// MarshalEncode cannot be repeated.
+// If an error occurs after a part of v has been written, the error stays in e, because the value
+// cannot be completed. Otherwise [gdwire.Encoder.ClearError] clears it. An error of the Writer
+// stays, too: unlike a call on e, MarshalEncode cannot be repeated.
 func MarshalEncode(e *gdwire.Encoder, v any) error {
 	if err := e.Err(); err != nil {
 		return err // also if a Marshaler ignored it and calls MarshalEncode for another value
