@@ -1,9 +1,12 @@
 package variant
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -258,4 +261,35 @@ func TestDepthOfSiblings(t *testing.T) {
 	var v any
 	require.NoError(t, Unmarshal(b, &v, *o))
 	require.Len(t, all, len(wide))
+}
+
+// Siblings do not make room for deeper nesting either.
+func TestDepthAfterSiblings(t *testing.T) {
+	unlimited := Options{Encoder: gdwire.EncoderOptions{Depth: -1}, Decoder: gdwire.DecoderOptions{AllowObjects: true, Limits: gdwire.Limits{Depth: -1}}}
+	var nested []any
+	for range maxDepth {
+		nested = []any{nested}
+	}
+	var deep []byte // as nested, encoded
+	for range maxDepth + 1 {
+		deep = binary.LittleEndian.AppendUint32(deep, uint32(headerOf(gdwire.TypeArray)))
+		deep = binary.LittleEndian.AppendUint32(deep, 1)
+	}
+	deep = binary.LittleEndian.AppendUint32(deep, 0)
+	for _, sibling := range []any{
+		dict("a", nil), array(1), []any{1}, map[string]any{"a": 1}, map[string]string{"a": "b"}, map[int]int{1: 2}, map[any]any{1: 2}, []int{1}, [][]int{{1}}, [2]string{},
+		simple{}, row{}, ptr(ptr(1)), &Object{Class: "A", Properties: []Property{{"a", 1}}}, Raw{}, level(1),
+	} {
+		t.Run(fmt.Sprintf("%T", sibling), func(t *testing.T) {
+			const n = 4 * maxDepth
+			_, err := Marshal(append(slices.Repeat([]any{sibling}, n), nested), unlimited)
+			require.ErrorIs(t, err, gdwire.ErrLimit)
+
+			b := binary.LittleEndian.AppendUint32(nil, uint32(headerOf(gdwire.TypeArray)))
+			b = binary.LittleEndian.AppendUint32(b, n+1)
+			b = append(append(b, bytes.Repeat(encoded(t, sibling, nil), n)...), deep...)
+			var v []any
+			require.ErrorIs(t, Unmarshal(b, &v, unlimited), gdwire.ErrLimit)
+		})
+	}
 }
