@@ -129,15 +129,6 @@ func TestCollectInUsedMap(t *testing.T) {
 	require.Equal(t, map[string]pair{"x": {1, 5}, "y": {3, 4}, "z": {A: 6}}, v.Rest)
 }
 
-// An entry of a collecting map that has a value is read into a copy of it, as that of any map.
-func TestCollectIntoCopies(t *testing.T) {
-	collected := struct {
-		Rest map[string]simple `gd:",embed"`
-	}{map[string]simple{"x": {Name: "kept", MaxHP: 1}, "y": {Name: "other"}}}
-	require.NoError(t, Unmarshal(encoded(t, dict("x", dict("max_hp", 2), "z", dict("name", "new")), nil), &collected))
-	require.Equal(t, map[string]simple{"x": {Name: "kept", MaxHP: 2}, "y": {Name: "other"}, "z": {Name: "new"}}, collected.Rest)
-}
-
 // Keys that a struct collects keep their type.
 func TestCollectedKeys(t *testing.T) {
 	want := dict("rest", 1, StringName("name"), 2, StringName("other"), 3, NodePath("a/b"), 4)
