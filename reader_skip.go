@@ -11,7 +11,7 @@ import (
 // the size of the text just read, so they are judged by time, not by instructions.
 
 // skipFast skips values on the fast path, without creating tokens, while at least open
-// containers are open. It returns where the slow path must read a token; readTo then calls
+// containers are open. It returns where the slow path must read a token; lookahead.skip then calls
 // skipFast again.
 func (p *fastPath) skipFast(open int) {
 	for p.depth >= open {

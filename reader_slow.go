@@ -44,7 +44,7 @@ func (s *slowPath) configure() {
 	s.fastPath.configure(o)
 }
 
-// setFault sets the fault of a bulk read without a lookahead.
+// setFault sets the fault of a bulk read without a lookahead, or clears a fault.
 func (s *slowPath) setFault(f fault) { s.fault = f }
 
 // ahead returns a lookahead at the next token.
@@ -92,11 +92,15 @@ func (d *Decoder) result(t Token) (Token, error) {
 // there is a bulk read.
 var followed = [128]bool{KindStringChunk: true, KindChunk: true, KindProperty: true}
 
-// failure returns the error of a call for the fault of its lookahead, or nil.
+// failure returns the error of a call for the fault of its lookahead, or nil, and clears the fault: a
+// Decoder in a pool refers to no error of a Reader.
 func (d *Decoder) failure() error {
-	switch f := &d.fault; f.kind {
-	case noFault:
+	f := d.fault
+	if f.kind == noFault {
 		return nil
+	}
+	d.setFault(fault{})
+	switch f.kind {
 	case ofReader:
 		return d.latest(f.err)
 	case atEnd:
@@ -292,9 +296,9 @@ func (l *lookahead) beginValue() {
 	}
 }
 
-// value reads the first token of a value. The caller knows that a value or key is next. Each case reads its fields in the order of the encoding, and checks counts and lengths
-// before it waits for the bytes that they declare. The error is then the same for every way in which
-// the input arrives.
+// value reads the first token of a value. The caller knows that a value or key is next. Each case
+// reads its fields in the order of the encoding, and checks counts and lengths before it waits for the
+// bytes that they declare. The error is then the same for every way in which the input arrives.
 func (l *lookahead) value() Token {
 	if l.form == nil && !l.failed() { // expect has not read it
 		l.readHeader()
@@ -499,7 +503,7 @@ func (s *slowPath) readFault(err error) fault {
 // stay: typed reads return it if they have consumed nothing. The path is that of the next token, whose
 // key has been read, while WrapError has the path of the latest.
 func (d *Decoder) errorAt(at int, err error) error {
-	d.drop() // a number on the fast path that does not fit has not come to start
+	d.drop() // a number on the fast path that does not fit has not come to look
 	return d.latest(&Error{
 		Offset: int64(d.pos()-d.origin) + int64(at),
 		Path:   string(d.appendPath(nil, true, d.key)),

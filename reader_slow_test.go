@@ -233,3 +233,19 @@ func TestCallsAfterAnError(t *testing.T) {
 		require.Zero(t, allocs, name)
 	}
 }
+
+// A Decoder keeps no error of a Reader after it has returned it, because it can be in a pool.
+func TestFaultsAreCleared(t *testing.T) {
+	d := NewDecoder(nil, nil)
+	defer d.Release()
+	for name, call := range map[string]func() error{
+		"ReadToken": func() error { _, err := d.ReadToken(); return err },
+		"ReadInt":   func() error { _, err := d.ReadInt(); return err },
+		"SkipValue": d.SkipValue,
+		"PeekKind":  func() error { d.PeekKind(); return d.err },
+	} {
+		d.Reset(iotest.ErrReader(io.ErrClosedPipe))
+		require.Equal(t, io.ErrClosedPipe, call(), name)
+		require.Equal(t, fault{}, d.fault, name)
+	}
+}
