@@ -13,8 +13,8 @@ import (
 	"testing/iotest"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/fuzz"
-	"github.com/gdwire/gdwire/internal/model"
+	"github.com/gdwire/gdwire/internal/test/fuzz"
+	"github.com/gdwire/gdwire/internal/test/model"
 	"github.com/stretchr/testify/require"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -461,7 +461,7 @@ func (r *slowReader) Read(p []byte) (int, error) {
 
 // stride returns the step of a sweep, which is larger in short runs.
 func stride() int {
-	if !testsize.Full() || testsize.Race {
+	if !testenv.Full() || testenv.Race {
 		return 7
 	}
 	return 1

@@ -15,7 +15,7 @@ import (
 	"github.com/valyala/bytebufferpool"
 
 	"github.com/gdwire/gdwire/internal/checked"
-	"github.com/gdwire/gdwire/internal/silent"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -311,7 +311,7 @@ func TestCallsDoNotWait(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, step := range []int{1, 1 << 20} {
-				p := silent.New(bytes.Clone(c.sent), step)
+				p := testenv.NewPeer(bytes.Clone(c.sent), step)
 				d := NewDecoder(p, &DecoderOptions{MaxChunk: 16})
 				defer d.Release()
 				readTo(t, d, c.tokens)

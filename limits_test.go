@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -294,7 +294,7 @@ func TestDeepNestingNeedsLittleMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := NewDecoder(plain(packet), &DecoderOptions{Limits: Limits{Depth: -1}})
-			got := testsize.Allocated(func() {
+			got := testenv.Allocated(func() {
 				if err := read(d); err != io.EOF {
 					require.NoError(t, err)
 				}
@@ -389,7 +389,7 @@ func TestHostileCountsAllocateNothing(t *testing.T) {
 					for _, count := range []uint32{math.MaxInt32, math.MaxUint32, 1 << 30, 1 << 24} {
 						for extra := 8; extra <= 16; extra += 4 {
 							packet := append(append(bytes.Clone(c.head), bytesOf(count)...), make([]byte, extra)...)
-							require.Less(t, testsize.Allocated(func() {
+							require.Less(t, testenv.Allocated(func() {
 								d := NewDecoder(nil, &DecoderOptions{Format: c.format, AllowObjects: true, Limits: noLimits})
 								eachReader(d, packet, func(string) {
 									if err := read(d); err == nil && name == "ReadToken" {
@@ -397,7 +397,7 @@ func TestHostileCountsAllocateNothing(t *testing.T) {
 									}
 								})
 								d.Release()
-							}), testsize.MaxMemory())
+							}), testenv.MaxMemory())
 						}
 					}
 				})

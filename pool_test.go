@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/bytebufferpool"
 
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // owners has the buffers in use and how many there have been.
@@ -152,7 +152,7 @@ func TestBuffersInThePool(t *testing.T) {
 // The pool calibrates its sizes by the buffers it is given. Buffers of Decoders
 // must not look empty, nor oversized beside those of many Encoders.
 func TestPoolKeepsBuffersInUse(t *testing.T) {
-	if testsize.Race {
+	if testenv.Race {
 		t.Skip("the race detector drops pooled buffers")
 	}
 	const calibration = 42_000 // Puts after which the pool calibrates
@@ -373,11 +373,11 @@ func TestResetClearsState(t *testing.T) {
 
 // A released buffer is reused.
 func TestReleasedBuffersAreReused(t *testing.T) {
-	if testsize.Race {
+	if testenv.Race {
 		t.Skip("the race detector empties pools")
 	}
 	const rounds = 200
-	n := testsize.Allocated(func() {
+	n := testenv.Allocated(func() {
 		for range rounds {
 			d := NewDecoder(plain(str("text")), nil)
 			readTo(t, d, 1)
@@ -389,7 +389,7 @@ func TestReleasedBuffersAreReused(t *testing.T) {
 
 // The size of the largest read buffer, doubled, does not fit an int of 32 bits.
 func TestLargestBufferGrows(t *testing.T) {
-	if math.MaxInt > math.MaxInt32 || testsize.Race {
+	if math.MaxInt > math.MaxInt32 || testenv.Race {
 		t.Skip("takes the memory of 32 bits")
 	}
 	defer runtime.GC() // or the next collection waits for twice as much

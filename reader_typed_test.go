@@ -15,8 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/silent"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -519,7 +518,7 @@ func testInteger[T Integer](t *testing.T, name string, least, most int64, wantLe
 
 // Nothing but a string's text is allocated.
 func TestTypedReadsAllocateNothing(t *testing.T) {
-	if testsize.Race {
+	if testenv.Race {
 		t.Skip("the race detector allocates")
 	}
 	packet := bytesOf(idArray, 10, idNil, idBool, 1, integer(7), idFloat|bit16, 0.5, str("text"), idVector3, reals(3),
@@ -1280,10 +1279,10 @@ func TestTypedReadsDoNotWait(t *testing.T) {
 					if errors.Is(call.want(v), ErrType) {
 						sent = start + 4
 					}
-					p := silent.New(e.Bytes()[:sent:sent], step)
+					p := testenv.NewPeer(e.Bytes()[:sent:sent], step)
 					d.Reset(p)
 					readTo(t, d, place.tokens)
-					if _, err := call.read(d); p.Waits() || errors.Is(err, silent.ErrWaits) {
+					if _, err := call.read(d); p.Waits() || errors.Is(err, testenv.ErrWaits) {
 						t.Fatalf("%s of %s as %s: %v", call.name, v.name, place.name, err)
 					}
 				}

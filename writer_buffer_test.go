@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/internal/checked"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // Bytes that follow an Unknown count are buffered until its End, all others are
@@ -411,7 +411,7 @@ func TestWriterFaultsInLongText(t *testing.T) {
 	}
 }
 
-// Permanently broken Readers are in internal/conformance. These are Writers.
+// Permanently broken Readers are in internal/test/conformance. These are Writers.
 
 var errBroken = errors.New("broken")
 
@@ -466,7 +466,7 @@ func TestBrokenWriters(t *testing.T) {
 // Random calls are made on an Encoder with a large buffer, where most take the fast path,
 // and then on one with a small buffer. Both return the same and write the same. Then the
 // Writer fails at a random byte: the calls before return the same, and those after it the
-// Writer's error. The calls are not those of internal/fuzz/calls, whose package cannot be
+// Writer's error. The calls are not those of internal/test/fuzz/calls, whose package cannot be
 // imported here and cannot make the buffer small: with the usual one it misses defects of
 // reserve, appendElements and appendLong.
 
@@ -642,7 +642,7 @@ func errorKind(err error) string {
 
 func TestRandomCalls(t *testing.T) {
 	sequences := 20_000
-	if !testsize.Full() || testsize.Race {
+	if !testenv.Full() || testenv.Race {
 		sequences = 3000
 	}
 	for s := range uint64(sequences) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -70,7 +70,7 @@ func TestDeclaredNamesArePadded(t *testing.T) {
 
 // Writing a token with a string that is too long for tokens is an error.
 func TestTokenOfFourGigabytes(t *testing.T) {
-	if strconv.IntSize == 32 || testsize.Race {
+	if strconv.IntSize == 32 || testenv.Race {
 		t.Skip("skipped: needs 64 bits, and the race detector checks the pointer")
 	}
 	var b byte

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -207,7 +207,7 @@ func TestTextCallErrors(t *testing.T) {
 	testCallErrors(t, []callError{
 		{name: "no string", call: text(TypeInt, 1), is: ErrType, text: "offset 0, $: int is not a string type"},
 	})
-	if strconv.IntSize == 32 || testsize.Race {
+	if strconv.IntSize == 32 || testenv.Race {
 		t.Skip("skipped: needs 64 bits, and the race detector checks the pointer")
 	}
 	var b byte

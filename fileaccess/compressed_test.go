@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // The offsets of a header's fields.
@@ -156,7 +156,7 @@ func TestBlockSizes(t *testing.T) {
 
 // Memory and the number of allocations do not depend on the number of blocks.
 func TestCompressedMemory(t *testing.T) {
-	if testsize.Race {
+	if testenv.Race {
 		t.Skip("skipped: the race detector empties pools")
 	}
 	buf := make([]byte, 32<<10)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 func TestNewCompressedWriterRefuses(t *testing.T) {
@@ -52,7 +52,7 @@ func TestCompressedWriterTooLong(t *testing.T) {
 
 // The encoders reuse their state for each block.
 func TestCompressedWriterMemory(t *testing.T) {
-	if testsize.Race {
+	if testenv.Race {
 		t.Skip("skipped: the race detector empties pools")
 	}
 	content := pattern(1 << 20)

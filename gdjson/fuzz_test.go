@@ -12,7 +12,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // FuzzFromJSON: any text is an error, or a value that ToJSON and FromJSON convert
@@ -143,7 +143,7 @@ func checkExact(t testing.TB, wire []byte, format *gdwire.Format) {
 // TestRandomValues: random values are unchanged after conversion to JSON and back.
 func TestRandomValues(t *testing.T) {
 	n := 20_000
-	if !testsize.Full() {
+	if !testenv.Full() {
 		n = 2_000
 	}
 	for _, double := range []bool{false, true} {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // A sparse is a Reader of head, then n bytes of fill.
@@ -73,7 +73,7 @@ func TestToJSONMemory(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			size := c.size
-			if !testsize.Full() {
+			if !testenv.Full() {
 				size = quick
 			}
 			for _, plain := range []bool{false, true} {
@@ -102,11 +102,11 @@ func TestToJSONMemory(t *testing.T) {
 // TestFromJSONMemory: FromJSON needs at most nine times MaxBuffered bytes at any moment,
 // for any text, whether it is cut off, complete or too long.
 func TestFromJSONMemory(t *testing.T) {
-	if testsize.Race {
+	if testenv.Race {
 		t.Skip("skipped: the race detector needs memory of its own")
 	}
 	most := 8 << 20
-	if !testsize.Full() {
+	if !testenv.Full() {
 		most = 2 << 20
 	}
 	for _, c := range []struct {
@@ -162,11 +162,11 @@ func TestFromJSONMemory(t *testing.T) {
 
 // TestFromJSONManyNames: objects with names that all differ.
 func TestFromJSONManyNames(t *testing.T) {
-	if testsize.Race {
+	if testenv.Race {
 		t.Skip("skipped: the race detector needs memory of its own")
 	}
 	most := 8 << 20
-	if !testsize.Full() {
+	if !testenv.Full() {
 		most = 2 << 20
 	}
 	text := []byte(`{"":0`)
@@ -187,7 +187,7 @@ func TestFromJSONManyNames(t *testing.T) {
 // TestFromJSONBufferMemory: in addition to a bytes.Buffer, the index of its objects is held, and
 // the names of open objects.
 func TestFromJSONBufferMemory(t *testing.T) {
-	if testsize.Race {
+	if testenv.Race {
 		t.Skip("skipped: the race detector needs memory of its own")
 	}
 	const element = `{"a":0,"b":1},`

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
-	"github.com/gdwire/gdwire/internal/silent"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -23,14 +23,14 @@ func TestToJSONDoesNotWait(t *testing.T) {
 		for _, head := range [][]byte{nil, {28, 0, 0, 0, 2, 0, 0, 0}} {
 			for _, plain := range []bool{false, true} {
 				for _, step := range []int{1, 1 << 20} {
-					p := silent.New(append(head[:len(head):len(head)], packet...), step)
+					p := testenv.NewPeer(append(head[:len(head):len(head)], packet...), step)
 					d := gdwire.NewDecoder(p, &gdwire.DecoderOptions{AllowObjects: true})
 					if head != nil {
 						_, err := d.ReadArray()
 						require.NoError(t, err)
 					}
 					err := gdjson.ToJSON(io.Discard, d, gdjson.Options{Plain: plain})
-					require.False(t, p.Waits() || errors.Is(err, silent.ErrWaits), "%#v: %v", v, err)
+					require.False(t, p.Waits() || errors.Is(err, testenv.ErrWaits), "%#v: %v", v, err)
 				}
 			}
 		}

@@ -21,7 +21,7 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/fuzz"
+	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/variant"
 	"github.com/stretchr/testify/require"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/silent"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -26,7 +26,7 @@ func (*failing) UnmarshalVariant(d *gdwire.Decoder) error {
 // A silentConn reads from a silent peer.
 type silentConn struct {
 	net.Conn
-	peer *silent.Peer
+	peer *testenv.Peer
 }
 
 func (c silentConn) Read(p []byte) (int, error) { return c.peer.Read(p) }
@@ -95,13 +95,13 @@ func TestReadingDoesNotWait(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, step := range []int{1, 1 << 20} {
-				p := silent.New(c.sent, step)
+				p := testenv.NewPeer(c.sent, step)
 				require.NoError(t, c.call(stream.NewReader(p, nil)))
 				require.False(t, p.Waits())
 
 				ours, theirs := net.Pipe()
 				defer theirs.Close()
-				p = silent.New(c.sent, step)
+				p = testenv.NewPeer(c.sent, step)
 				conn := stream.NewConn(context.Background(), silentConn{ours, p}, nil)
 				defer conn.Close()
 				require.NoError(t, c.call(conn.Reader))

@@ -24,7 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -486,7 +486,7 @@ func TestServerLoad(t *testing.T) {
 // TestIdleMemory measures the memory of a connection that waits for a packet, with its
 // goroutine: it has read packets, small and large, and written some.
 func TestIdleMemory(t *testing.T) {
-	if testsize.Race {
+	if testenv.Race {
 		t.Skip("skipped: the race detector makes stacks larger")
 	}
 	const conns = 200

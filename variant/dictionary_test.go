@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 func TestDictionary(t *testing.T) {
@@ -158,7 +158,7 @@ func TestDictionaryKeepsEqualContainers(t *testing.T) {
 // deletes keys.
 func TestDictionaryAll(t *testing.T) {
 	seeds := uint64(2000)
-	if !testsize.Full() {
+	if !testenv.Full() {
 		seeds /= 10
 	}
 	for seed := range seeds {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // everything has packets with values of all kinds, and the Go types to decode them.
@@ -124,7 +124,7 @@ func TestCutAnywhere(t *testing.T) {
 		v := f.into()
 		require.NoError(t, Unmarshal(f.packet, v, *f.o), "%T", v)
 		step := 1 + len(f.packet)/500
-		if !testsize.Full() {
+		if !testenv.Full() {
 			step *= 7
 		}
 		for cut := 0; cut < len(f.packet); cut += step {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -286,7 +286,7 @@ func TestValidateNodePaths(t *testing.T) {
 // it, pools drop some of what they are given.
 func requireNoAllocs(t *testing.T, f func()) {
 	t.Helper()
-	if !testsize.Race {
+	if !testenv.Race {
 		require.Zero(t, testing.AllocsPerRun(100, f))
 	}
 }

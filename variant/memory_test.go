@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // liveHeap returns the size of the objects that the latest garbage collection has found.
@@ -185,7 +185,7 @@ func TestPeakMemory(t *testing.T) {
 		t.Run(typ.String(), func(t *testing.T) {
 			for _, name := range names {
 				packet := packets[name]
-				if !testsize.Full() && random.IntN(16) > 0 {
+				if !testenv.Full() && random.IntN(16) > 0 {
 					continue
 				}
 				var err error

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/silent"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // UnmarshalDecode into any Go type needs no byte after the value, also if the value does not
@@ -20,7 +20,7 @@ func TestUnmarshalDecodeDoesNotWait(t *testing.T) {
 			packet := encoded(t, value, &Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}})
 			for _, v := range goVariables() {
 				for _, step := range []int{1, 1 << 20} {
-					p := silent.New(append(head[:len(head):len(head)], packet...), step)
+					p := testenv.NewPeer(append(head[:len(head):len(head)], packet...), step)
 					d := gdwire.NewDecoder(p, &gdwire.DecoderOptions{AllowObjects: true})
 					for d.InputOffset() < int64(len(head)) {
 						if _, err := d.ReadToken(); err != nil {
@@ -28,14 +28,14 @@ func TestUnmarshalDecodeDoesNotWait(t *testing.T) {
 						}
 					}
 					err := UnmarshalDecode(d, v)
-					if p.Waits() || errors.Is(err, silent.ErrWaits) {
+					if p.Waits() || errors.Is(err, testenv.ErrWaits) {
 						t.Fatalf("%s: %#v into %T: %v", place, value, v, err)
 					}
 					if d.InputOffset() > int64(len(head)) || !errors.Is(err, gdwire.ErrType) {
 						continue
 					}
 					// Not read, so the header is enough.
-					p = silent.New(packet[:4], step)
+					p = testenv.NewPeer(packet[:4], step)
 					d.Reset(p)
 					if err := UnmarshalDecode(d, v); p.Waits() || !errors.Is(err, gdwire.ErrType) {
 						t.Fatalf("header of %#v into %T: %v", value, v, err)
@@ -76,10 +76,10 @@ func TestLoopsDoNotWait(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, step := range []int{1, 1 << 20} {
-				p := silent.New(c.sent, step)
+				p := testenv.NewPeer(c.sent, step)
 				d := gdwire.NewDecoder(p, nil)
 				defer d.Release()
-				if err := c.call(d); p.Waits() || errors.Is(err, silent.ErrWaits) || errors.Is(err, io.EOF) {
+				if err := c.call(d); p.Waits() || errors.Is(err, testenv.ErrWaits) || errors.Is(err, io.EOF) {
 					t.Fatal(err)
 				}
 			}

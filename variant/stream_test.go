@@ -14,8 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/silent"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 func newDecoderOf(b []byte) *gdwire.Decoder {
@@ -242,7 +241,7 @@ func heapMeter() func() int64 {
 // A million records of 1 KiB need the memory of one.
 func TestStreamsInConstantMemory(t *testing.T) {
 	n := 1_000_000
-	if !testsize.Full() {
+	if !testenv.Full() {
 		n = 50_000
 	}
 	type record struct {
@@ -287,7 +286,7 @@ func TestStreamsInConstantMemory(t *testing.T) {
 // Unknown keys of any size are skipped in constant memory.
 func TestUnknownInConstantMemory(t *testing.T) {
 	size := 1 << 30
-	if !testsize.Full() {
+	if !testenv.Full() {
 		size = 1 << 24
 	}
 	head := []byte{27, 0, 0, 0, 2, 0, 0, 0}
@@ -610,7 +609,7 @@ func TestElementsOfPackedArraysLeft(t *testing.T) {
 		b := encoded(t, v, nil)
 		size := (len(b) - 8) / 5
 		for n := 1; n <= 4; n++ {
-			d := gdwire.NewDecoder(silent.New(b[:8+n*size], 1), nil)
+			d := gdwire.NewDecoder(testenv.NewPeer(b[:8+n*size], 1), nil)
 			require.NoError(t, nth(n, Elements[int](d)))
 			require.EqualValues(t, 8+n*size, d.InputOffset())
 			require.Equal(t, 0, d.Depth())

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // randomText returns a key that often begins or ends as others do.
@@ -185,7 +185,7 @@ func TestSortedPairsAreEmptied(t *testing.T) {
 
 // Trees are written without allocations.
 func TestTreeAllocations(t *testing.T) {
-	if testsize.Race {
+	if testenv.Race {
 		t.Skip("pools drop objects")
 	}
 	tree := map[string]any{"a": 1, "b": map[string]any{"c": "d", "e": []any{1.5, true, nil}}}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // A trial is a way to store a save, and what Unmarshal accepts of the files.
@@ -42,7 +42,7 @@ const inLengths = "after their lengths: read them with package stream"
 // after its length is also the String "".
 func TestForms(t *testing.T) {
 	saves := 600
-	if testsize.Full() {
+	if testenv.Full() {
 		saves = 6000
 	}
 	trials := []*trial{
@@ -299,9 +299,9 @@ func TestHintOfHostileData(t *testing.T) {
 	} {
 		for _, v := range []any{new(any), new(int), new(Raw)} {
 			var err error
-			n := testsize.Allocated(func() { err = Unmarshal(data, v) })
+			n := testenv.Allocated(func() { err = Unmarshal(data, v) })
 			require.Error(t, err, name)
-			require.Less(t, n, testsize.MaxMemory(), name)
+			require.Less(t, n, testenv.MaxMemory(), name)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Command attacks runs decoders on the inputs of internal/attacks and prints the
+// Command attacks runs decoders on the inputs of internal/test/attacks and prints the
 // table of the README with their costs. Each attack on each decoder runs in its own
 // process, so that a crash or the memory limit ends only that attack.
 package main
@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/attacks"
+	"github.com/gdwire/gdwire/internal/test/attacks"
 )
 
 const (

@@ -13,13 +13,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // runProcess runs the command as a process of its own. It returns the output, without its
 // first skip bytes, and the most memory that the process had before the last of it, in KiB.
 func runProcess(t *testing.T, stdin string, skip int, args ...string) (out []byte, most int) {
-	if testsize.Race {
+	if testenv.Race {
 		t.Skip("skipped: the race detector needs memory of its own")
 	}
 	c := exec.CommandContext(t.Context(), "gdwire", args...)

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // endless is a Reader of n bytes of text.
@@ -47,7 +47,7 @@ func TestMemory(t *testing.T) {
 		"json" + frame: 1 << 20, "flat" + frame: 1 << 20, "get $" + frame: 1 << 20, "check" + frame: 1 << 20, "check -json" + frame: 1 << 20,
 		"tokens": uint64(size / 4), "tokens" + frame: uint64(size / 4), // all lines together; none is kept
 	} {
-		if testsize.Race {
+		if testenv.Race {
 			most *= 2 // a sync.Pool drops buffers at random then
 		}
 		for name, head := range values {
@@ -129,7 +129,7 @@ func TestMemoryCompressed(t *testing.T) {
 // TestMemoryEncode: encode holds its text and the value, and while it reads the text, half of it
 // twice.
 func TestMemoryEncode(t *testing.T) {
-	if runtime.GOOS != "linux" || testsize.Race {
+	if runtime.GOOS != "linux" || testenv.Race {
 		t.Skip("skipped: how much memory a process had is asked on Linux only, without the race detector")
 	}
 	text := "[" + strings.Repeat(`{"name":"some text","position":[1.5,2.5],"id":1},`, 16<<20/50) + "null]"
@@ -173,7 +173,7 @@ func peak(t *testing.T, args string, pieces iter.Seq[[]byte]) (most int) {
 
 // peakOf returns the peak memory of a command without additional flags.
 func peakOf(t *testing.T, words []string, pieces iter.Seq[[]byte]) (most int) {
-	if testsize.Race {
+	if testenv.Race {
 		t.Skip("skipped: the race detector needs memory of its own")
 	}
 	c := exec.CommandContext(t.Context(), "gdwire", words...)

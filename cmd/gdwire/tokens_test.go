@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/testsize"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 func TestTokens(t *testing.T) {
@@ -125,7 +125,7 @@ func TestTokensColors(t *testing.T) {
 
 // TestTokensAllocations: lines of usual tokens need no memory.
 func TestTokensAllocations(t *testing.T) {
-	if testsize.Race {
+	if testenv.Race {
 		t.Skip("skipped: a sync.Pool drops buffers at random then")
 	}
 	v := newStdio(nil, io.Discard, io.Discard).tokenPrinter()

@@ -1,0 +1,361 @@
+package conformance
+
+import (
+	"bytes"
+	"go/ast"
+	"go/build/constraint"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/attacks"
+	"github.com/gdwire/gdwire/internal/test/model"
+	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// The README has the programs and types of the code.
+func TestREADME(t *testing.T) {
+	t.Chdir("../../..")
+	b, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	readme := string(b)
+
+	for _, program := range []string{"examples/save/main.go", "examples/server/main.go"} {
+		t.Run(program, func(t *testing.T) {
+			source, err := os.ReadFile(program)
+			require.NoError(t, err)
+			require.True(t, strings.Contains(readme, "```go\n"+string(source)+"```\n"), "the README has another program")
+		})
+	}
+	require.LessOrEqual(t, strings.Count(readme, "\n"), 250, "lines")
+
+	types := "| types |"
+	for _, f := range gdwire.Formats() {
+		n := 0
+		for _, typ := range gdwire.Types() {
+			if f.Has(typ) {
+				n++
+			}
+		}
+		types += " " + strconv.Itoa(n) + " |"
+		require.Contains(t, readme, "`"+f.String()+"`")
+	}
+	require.Contains(t, readme, types)
+	require.Contains(t, readme, (&gdwire.Error{Offset: 34, Path: `$.player.inventory[3]`,
+		Err: &gdwire.LimitError{Name: "StringBytes", Got: 4294967295, Max: 16 << 20}}).Error())
+	require.True(t, strings.HasPrefix(readme, "gdwire "), "one sentence first")
+}
+
+// The rule of whole inputs is the same sentence in the documentation of all packages whose calls it
+// explains.
+func TestRuleOfWholeInputs(t *testing.T) {
+	const rule = "A call that takes a whole input (Unmarshal, UnmarshalRead, Validate) accepts exactly what it asks for. " +
+		"A call that takes a Decoder reads the next value."
+	links := strings.NewReplacer("[", "", "]", "")
+	for _, name := range []string{"doc.go", "variant/doc.go", "stream/doc.go"} {
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../../..", name), nil, parser.ParseComments)
+		require.NoError(t, err)
+		text := strings.Join(strings.Fields(links.Replace(f.Doc.Text())), " ")
+		require.True(t, strings.Contains(text, rule), name)
+	}
+}
+
+// TestREADMEOutput runs the README's programs and compares what they print.
+func TestREADMEOutput(t *testing.T) {
+	t.Chdir("../../..")
+	if !testenv.Full() {
+		t.Skip("skipped: builds programs")
+	}
+	run := func(stdin []byte, program string) []byte {
+		c := exec.CommandContext(t.Context(), "go", "run", program)
+		c.Stdin = bytes.NewReader(stdin)
+		var stderr bytes.Buffer
+		c.Stderr = &stderr
+		out, err := c.Output()
+		require.NoError(t, err, "%s: %s", program, &stderr)
+		return out
+	}
+
+	tokens := run(run(nil, "./examples/write"), "./examples/read")
+	want, err := os.ReadFile("examples/read/output.txt")
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(tokens))
+
+	save, err := os.ReadFile("testdata/godot4.7-dev/save_game_large.bin")
+	require.NoError(t, err)
+	healed := run(save, "./examples/save")
+	require.Len(t, healed, len(save))
+	changed := 0
+	for i := range save {
+		if save[i] != healed[i] {
+			changed++
+		}
+	}
+	require.Equal(t, 2, changed, "bytes of the one number that the program sets")
+}
+
+// The programs in examples end by themselves, without a panic, for any value at any place of
+// their input.
+func TestExampleProgramsWithHostileInput(t *testing.T) {
+	if !testenv.Full() {
+		t.Skip("skipped: builds programs")
+	}
+	item := map[string]any{"id": 7, "name": "item_7", "weight": 0.5, "pos": variant.Vector3{X: 1}, "tags": []string{"a"},
+		"parent": variant.NodePath("/root"), "stats": map[string]int{"hp": 1, "mp": 2}}
+	save, err := variant.Marshal(map[string]any{"version": 1, "player": map[string]any{"name": "Ada", "inventory": []any{item}}})
+	require.NoError(t, err)
+	dir := t.TempDir()
+	out, err := exec.Command("go", "build", "-o", dir, "../../../examples/...").CombinedOutput()
+	require.NoError(t, err, string(out))
+	programs, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.NotEmpty(t, programs)
+	i := 0
+	model.Replace(t, save, func(packet []byte) {
+		if i++; i%7 != 0 {
+			return
+		}
+		program := programs[i/7%len(programs)].Name() // each sees others
+		cmd := exec.Command(filepath.Join(dir, program))
+		cmd.Stdin = bytes.NewReader(packet)
+		out, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		if err != nil {
+			require.ErrorAs(t, err, &exit, "%s of %x", program, packet)
+			require.Equal(t, 1, exit.ExitCode(), "%s of %x: %s", program, packet, out)
+		}
+		require.NotContains(t, string(out), "panic:", "%s of %x", program, packet)
+	})
+}
+
+// CONTRIBUTING.md names each source file of the root package, each internal package and
+// each direct dependency, and no test that does not exist.
+func TestContributing(t *testing.T) {
+	t.Chdir("../../..")
+	b, err := os.ReadFile("CONTRIBUTING.md")
+	require.NoError(t, err)
+	text := string(b)
+	named := map[string]bool{} // words of the first column of tables
+	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]+) \|`).FindAllStringSubmatch(text, -1) {
+		for word := range strings.SplitSeq(row[1], ", ") {
+			named[word] = true
+		}
+	}
+
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	var tests strings.Builder
+	for _, name := range files {
+		if !strings.HasSuffix(name, "_test.go") {
+			require.True(t, named[name], "%s is not in the table of files", name)
+			delete(named, name)
+		}
+	}
+	for name := range named {
+		require.False(t, strings.HasSuffix(name, ".go"), "there is no %s", name)
+	}
+
+	for _, dir := range []string{"internal", "internal/test"} {
+		folders, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		for _, folder := range folders {
+			name := dir + "/" + folder.Name()
+			require.True(t, named[folder.Name()] || name == "internal/test", "%s is not in the table of packages", name)
+		}
+	}
+
+	mod, err := os.ReadFile("go.mod")
+	require.NoError(t, err)
+	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(string(mod), -1) {
+		require.True(t, named[m[1]], "%s is not in the table of dependencies", m[1])
+	}
+
+	require.NoError(t, filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, "_test.go") {
+			var b []byte
+			b, err = os.ReadFile(path)
+			tests.Write(b)
+		}
+		return err
+	}))
+	for _, name := range regexp.MustCompile(`\b(Test|Fuzz)[A-Z]\w+`).FindAllString(text, -1) {
+		require.True(t, strings.Contains(tests.String(), "func "+name+"("), "there is no %s", name)
+	}
+}
+
+// The files to which documents link exist.
+func TestLinks(t *testing.T) {
+	t.Chdir("../../..")
+	code := regexp.MustCompile("(?s)```.*?```|`[^`]*`")
+	link := regexp.MustCompile(`\]\(([^):#\s]+)[)#]`)
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(string(b), ""), -1) {
+			_, err := os.Stat(filepath.Join(filepath.Dir(path), filepath.FromSlash(m[1])))
+			assert.NoError(t, err, path)
+		}
+		return nil
+	}))
+}
+
+// Every exported name is used in a test or an example; those of the root package also in the
+// tests and the model of its formats.
+func TestExported(t *testing.T) {
+	t.Chdir("../../..")
+	parse := func(dir string, tests bool, add func(f *ast.File, names map[string]bool), names map[string]bool) {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		require.NoError(t, err)
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") == tests {
+				f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+				require.NoError(t, err)
+				add(f, names)
+			}
+		}
+	}
+	for _, dir := range []string{".", "stream", "variant", "fileaccess", "gdjson", "gdwiretest"} {
+		exported, used := map[string]bool{}, map[string]bool{}
+		parse(dir, false, exports, exported)
+		parse(dir, true, mentions, used)
+		if dir == "." {
+			parse("internal/test/conformance", true, mentions, used)
+			parse("internal/test/model", false, mentions, used)
+		}
+		require.NotEmpty(t, exported)
+		for name := range exported {
+			assert.True(t, used[name], "%s: no test or example uses %s", dir, name)
+		}
+	}
+}
+
+// exports adds the names that f exports: types, functions, values, methods,
+// fields.
+func exports(f *ast.File, names map[string]bool) {
+	add := func(ids ...*ast.Ident) {
+		for _, id := range ids {
+			if id.IsExported() {
+				names[id.Name] = true
+			}
+		}
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil || exportedReceiver(d.Recv) {
+				add(d.Name)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.ValueSpec:
+					add(s.Names...)
+				case *ast.TypeSpec:
+					add(s.Name)
+					if st, ok := s.Type.(*ast.StructType); ok && s.Name.IsExported() {
+						for _, field := range st.Fields.List {
+							add(field.Names...)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func exportedReceiver(recv *ast.FieldList) bool {
+	t := recv.List[0].Type
+	if p, ok := t.(*ast.StarExpr); ok {
+		t = p.X
+	}
+	id, ok := t.(*ast.Ident)
+	return ok && id.IsExported()
+}
+
+// mentions adds the names that f uses.
+func mentions(f *ast.File, names map[string]bool) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			names[n.Sel.Name] = true
+		case *ast.Ident:
+			names[n.Name] = true
+		}
+		return true
+	})
+}
+
+// Only files named unsafe.go import unsafe, the tag purego excludes them, and SECURITY.md
+// has a row for the package of each.
+func TestUnsafe(t *testing.T) {
+	t.Chdir("../../..")
+	security, err := os.ReadFile("SECURITY.md")
+	require.NoError(t, err)
+	_, table, found := strings.Cut(string(security), "| package | what it does with `unsafe` |\n")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n\n")
+	documented, packages := []string{}, []string{}
+	for _, line := range strings.Split(table, "\n")[1:] {
+		documented = append(documented, strings.Split(line, "`")[1])
+	}
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != "." {
+			if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil {
+				return filepath.SkipDir // another module
+			}
+		}
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly|parser.ParseComments)
+		require.NoError(t, err)
+		for _, i := range f.Imports {
+			if i.Path.Value != `"unsafe"` {
+				continue
+			}
+			assert.Equal(t, "unsafe.go", filepath.Base(path))
+			x, err := constraint.Parse(f.Comments[0].List[0].Text)
+			require.NoError(t, err, path)
+			assert.False(t, x.Eval(func(string) bool { return true }), "%s is built with purego", path)
+			packages = append(packages, filepath.ToSlash(filepath.Join("gdwire", filepath.Dir(path))))
+		}
+		return nil
+	}))
+	assert.ElementsMatch(t, documented, packages)
+}
+
+// SECURITY.md has the rows of the table.
+func TestSECURITYAttacks(t *testing.T) {
+	t.Chdir("../../..")
+	b, err := os.ReadFile("SECURITY.md")
+	require.NoError(t, err)
+	_, section, _ := strings.Cut(string(b), "\n## Attacks, measured\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	rows := 0
+	for _, a := range attacks.All() {
+		if a.Row != "" {
+			rows++
+			require.Contains(t, section, a.Cells())
+			require.Contains(t, section, "| "+a.Others+" |")
+		}
+	}
+	require.Equal(t, rows+2, strings.Count(section, "\n|"))
+}

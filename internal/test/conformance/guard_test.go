@@ -1,0 +1,222 @@
+package conformance
+
+import (
+	"bytes"
+	"go/ast"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/test/fuzz"
+	"github.com/gdwire/gdwire/internal/test/guard"
+	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/internal/wire"
+	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// No function reads beyond the end of the bytes that it is given, however large their capacity is:
+// the next bytes in memory can belong to another goroutine. These tables have all exported
+// functions with a parameter of type []byte.
+
+// unguarded has the functions that only write to their bytes, and those that pass them to a
+// function of the system.
+var unguarded = []string{
+	"fileaccess.Reader.Read",
+	"gdwire.Decoder.AppendPath", "gdwire.Decoder.AppendString", "gdwire.Encoder.AppendPath", "gdwire.Encoder.ResetBytes",
+	"stream.Conn.NextRaw", "stream.Reader.NextRaw", "stream.PacketConn.WriteRawTo",
+	"variant.MarshalAppend",
+}
+
+// A guarded function is called with bytes before an unreadable page. The format and the options
+// are those of the packet.
+type guarded struct {
+	name string
+	call func(b []byte, o gdwire.DecoderOptions)
+}
+
+// guardedCalls has the functions by name. Some read the bytes in several ways.
+var guardedCalls = []guarded{
+	{"gdwire.Decoder.ResetBytes", func(b []byte, o gdwire.DecoderOptions) {
+		for _, err := range decoderOf(b, o).Tokens() {
+			if err != nil {
+				return
+			}
+		}
+	}},
+	{"gdwire.Decoder.ResetBytes", func(b []byte, o gdwire.DecoderOptions) {
+		_ = decoderOf(b, o).SkipValue()
+	}},
+	{"gdwire.Decoder.ResetBytes", func(b []byte, o gdwire.DecoderOptions) {
+		e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{Format: o.Format})
+		defer e.Release()
+		_ = gdwire.CopyValue(e, decoderOf(b, o))
+	}},
+	{"gdwire.Decoder.ResetBytes", typedReads},
+	{"gdwire.Encoder.Write", func(b []byte, o gdwire.DecoderOptions) {
+		writeTo(o, func(e *gdwire.Encoder) {
+			if e.BeginPacked(gdwire.TypePackedByteArray, int64(len(b))) == nil {
+				_, _ = e.Write(b)
+			}
+		})
+		writeTo(o, func(e *gdwire.Encoder) {
+			if e.BeginString(gdwire.TypeString, int64(len(b))) == nil {
+				_, _ = e.Write(b)
+			}
+		})
+	}},
+	{"gdwire.Encoder.WriteRaw", func(b []byte, o gdwire.DecoderOptions) {
+		writeTo(o, func(e *gdwire.Encoder) { _ = e.WriteRaw(b) })
+	}},
+	{"gdwire.Encoder.WriteInputEvent", func(b []byte, o gdwire.DecoderOptions) {
+		writeTo(o, func(e *gdwire.Encoder) { _ = e.WriteInputEvent(1, 2, b) })
+	}},
+	{"gdwire.WritePacked", func(b []byte, o gdwire.DecoderOptions) {
+		writeTo(o, func(e *gdwire.Encoder) { _ = gdwire.WritePacked(e, b) })
+	}},
+	{"gdwire.Encoder.WriteString", func(b []byte, o gdwire.DecoderOptions) {
+		for _, write := range []func(*gdwire.Encoder, string) error{
+			(*gdwire.Encoder).WriteString, (*gdwire.Encoder).WriteStringName, (*gdwire.Encoder).WriteNodePath,
+		} {
+			writeTo(o, func(e *gdwire.Encoder) { _ = write(e, wire.String(b)) })
+		}
+	}},
+	{"variant.Unmarshal", func(b []byte, o gdwire.DecoderOptions) {
+		for _, v := range []any{
+			new(any), new([]any), new([]string), new(string), new(variant.NodePath), new(variant.Raw), new(map[any]any), new(map[string]string),
+			new([][3]float32), new([]variant.Color), new([]int16), new(variant.Vector3), new(struct{ A, Name string }),
+			new(struct{ Name variant.NodePath }), new(variant.Object),
+		} {
+			_ = variant.Unmarshal(b, v, variant.Options{Decoder: o})
+		}
+	}},
+	{"variant.UnmarshalFirst", func(b []byte, o gdwire.DecoderOptions) {
+		for len(b) > 0 {
+			var v any
+			rest, err := variant.UnmarshalFirst(b, &v, variant.Options{Decoder: o})
+			if err != nil {
+				return
+			}
+			b = rest
+		}
+	}},
+	{"variant.Validate", func(b []byte, o gdwire.DecoderOptions) { _ = variant.Validate(b, variant.Options{Decoder: o}) }},
+	{"variant.Marshal", func(b []byte, o gdwire.DecoderOptions) {
+		text := wire.String(b)
+		for _, v := range []any{text, variant.StringName(text), variant.NodePath(text), b, map[string]int{text: 1}, variant.Raw{Format: o.Format, Data: b}} {
+			_, _ = variant.Marshal(v, variant.Options{Encoder: gdwire.EncoderOptions{Format: o.Format}})
+		}
+	}},
+	{"gdjson.ToJSON", func(b []byte, o gdwire.DecoderOptions) { _ = gdjson.ToJSON(io.Discard, decoderOf(b, o)) }},
+	{"fileaccess.CompressedWriter.Write", func(b []byte, _ gdwire.DecoderOptions) {
+		for mode := fileaccess.FastLZ; mode <= fileaccess.Gzip; mode++ {
+			if w, err := fileaccess.NewCompressedWriter(io.Discard, mode, 4096); err == nil {
+				_, _ = w.Write(b)
+				_ = w.Close()
+			}
+		}
+	}},
+	{"fileaccess.EncryptedWriter.Write", func(b []byte, _ gdwire.DecoderOptions) {
+		if w, err := fileaccess.NewEncryptedWriter(io.Discard, fileaccess.LayoutGodot4, new(fileaccess.Key)); err == nil {
+			_, _ = w.Write(b)
+			_ = w.Close()
+		}
+	}},
+	{"stream.Writer.WriteRaw", func(b []byte, _ gdwire.DecoderOptions) { _ = stream.NewWriter(io.Discard, nil).WriteRaw(b) }},
+}
+
+// decoderOf returns a Decoder of b.
+func decoderOf(b []byte, o gdwire.DecoderOptions) *gdwire.Decoder {
+	d := gdwire.NewDecoder(nil, &o)
+	d.ResetBytes(b)
+	return d
+}
+
+// writeTo calls write with an Encoder of the format of o that discards its output.
+func writeTo(o gdwire.DecoderOptions, write func(*gdwire.Encoder)) {
+	e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{Format: o.Format, AllowInvalidUTF8: o.AllowInvalidUTF8})
+	write(e)
+	e.Release()
+}
+
+// typedReads calls typed reads and bulk reads of a Decoder until one of them consumes no more.
+func typedReads(b []byte, o gdwire.DecoderOptions) {
+	d := decoderOf(b, o)
+	for d.Err() == nil && d.InputOffset() < int64(len(b)) {
+		before := d.InputOffset()
+		for _, read := range []func() error{
+			func() error { _, err := d.ReadInt(); return err },
+			func() error { _, err := d.ReadFloat32(); return err },
+			func() error { _, err := d.ReadString(); return err },
+			func() error { _, err := d.ReadNodePath(); return err },
+			func() error { _, _, err := d.ReadText(); return err },
+			func() error { _, _, err := d.ReadSignal(); return err },
+			func() error { return d.ReadReals(gdwire.TypeVector3, make([]float64, 3)) },
+			func() error { return d.ReadReals32(gdwire.TypeColor, make([]float32, 4)) },
+			func() error { return d.ReadInts(gdwire.TypeVector2i, make([]int32, 2)) },
+			func() error { _, err := d.ReadArray(); return err },
+			func() error { _, err := d.ReadDict(); return err },
+			func() error { _, err := d.ReadToken(); return err },
+			func() error { _, err := gdwire.AppendPacked[float64](d, nil); return err },
+			func() error { _, err := gdwire.AppendPacked[int64](d, nil); return err },
+			func() error { _, err := d.AppendString(nil); return err },
+			func() error { _, err := io.Copy(io.Discard, d.Payload()); return err },
+		} {
+			_ = read()
+		}
+		if d.InputOffset() == before {
+			return
+		}
+	}
+}
+
+func TestGuardTables(t *testing.T) {
+	names := slices.Clone(unguarded)
+	for _, g := range guardedCalls {
+		names = append(names, g.name)
+	}
+	for _, dir := range []string{".", "stream", "variant", "gdjson", "fileaccess"} {
+		for name, params := range functions(t, filepath.Join("..", "..", "..", dir), func(f *ast.FuncType) *ast.FieldList { return f.Params }) {
+			if strings.Contains(params, "[]byte") {
+				require.Contains(t, names, name)
+			}
+		}
+	}
+}
+
+// TestGuard calls the functions with inputs, and with parts of them, before an unreadable page.
+func TestGuard(t *testing.T) {
+	inputs, cuts := knownInputs(t), 1000
+	if !testenv.Full() {
+		inputs, cuts = fuzz.Seeds(), 8
+	}
+	for _, text := range []string{"", "a", "ab", "abc", "abcd", "abcdefg", "ä", "\xff", "/a/b:c", strings.Repeat("x", 33)} {
+		inputs = append(inputs, fuzz.Input{Packet: []byte(text)})
+	}
+	size := 0
+	for _, in := range inputs {
+		size = max(size, len(in.Packet))
+	}
+	m := guard.New(t, size)
+	for i, in := range inputs {
+		o := in.Seed.Options()
+		for cut := 0; cut <= len(in.Packet); cut += 1 + len(in.Packet)/cuts {
+			whole := in.Packet[:len(in.Packet)-cut]
+			b := m.Put(whole)
+			for _, g := range guardedCalls {
+				if cut > 0 && strings.HasPrefix(g.name, "fileaccess.") { // slow, and any bytes are the same to them
+					continue
+				}
+				require.NotPanics(t, func() { g.call(b, o) }, "%s, input %d: %x", g.name, i, whole)
+			}
+			require.True(t, bytes.Equal(whole, b), "input %d has changed", i)
+		}
+	}
+}

@@ -1,0 +1,720 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"hash/maphash"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/gdjson"
+	"github.com/gdwire/gdwire/internal/test/testenv"
+	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// Memory has one owner: what a function returns, or fills, is the caller's and is never
+// written again. These tables have all exported functions that return or fill memory.
+
+// borrowed has what the caller does not own, and the end of it.
+var borrowed = map[string]string{
+	"gdwire.Decoder.ReadToken":    "the next read; Token.Clone keeps it",
+	"gdwire.Decoder.Tokens":       "the next step of the loop",
+	"gdwire.Decoder.ReadText":     "the next read",
+	"gdwire.Decoder.Fields":       "the next read in the loop's body",
+	"gdwire.Decoder.UnreadBuffer": "the next read",
+	"gdwire.Decoder.Payload":      "the next read that is not of the payload",
+	"gdwire.Token.Bytes":          "that of the Token",
+	"gdwire.Encoder.Bytes":        "the next call",
+}
+
+// others have nothing to own: numbers, memory of their arguments, values of the package.
+var others = []string{
+	"fileaccess.NewReader", "stream.NewReader", "gdwire.Decoder.Elements", "gdwire.Decoder.Pairs",
+	"gdwire.Decoder.Options", "gdwire.Encoder.Options", "gdwire.ReadInteger",
+	"gdwire.ArrayStart", "gdwire.Bool", "gdwire.DictKey", "gdwire.DictStart", "gdwire.End", "gdwire.Float32", "gdwire.Float64",
+	"gdwire.Int32", "gdwire.Int64", "gdwire.Nil", "gdwire.ObjectID", "gdwire.String", "gdwire.StringName", "gdwire.Vector",
+	"gdwire.Token.Vector2", "gdwire.Token.Vector3", "gdwire.Token.Vector4",
+	"variant.UnmarshalFirst", // the rest of its argument; the value is that of Unmarshal
+}
+
+// kept has what the caller owns. The test calls each of them.
+var kept = []string{
+	"gdwire.Decoder.ReadString", "gdwire.Decoder.ReadNodePath", "gdwire.Decoder.ReadSignal", "gdwire.Decoder.AppendString", "gdwire.Decoder.AppendPath",
+	"gdwire.AppendPacked", "gdwire.Token.Clone", "gdwire.Token.Text", "gdwire.Token.String", "gdwire.Token.AppendReals", "gdwire.Token.Elem", "gdwire.Token.KeyElem",
+	"gdwire.Encoder.AppendPath", "gdwire.Error.Error", "limits.Error.Error", "gdwire.Elem.String", "gdwire.Format.String", "gdwire.Kind.String", "gdwire.Type.String",
+	"gdwire.Formats", "gdwire.Types",
+	"stream.Conn.NextRaw", "stream.Reader.NextRaw", "stream.PacketTooLongError.Error", "stream.PeerError.Error",
+	"variant.Marshal", "variant.MarshalAppend", "variant.Dictionary.All", "variant.Dictionary.Get", "variant.Elements", "variant.Entries", "variant.Get", "variant.TypeError.Error",
+	"gdjson.Error.Error",
+	"fileaccess.Container.String", "fileaccess.Error.Error", "fileaccess.Layout.String", "fileaccess.Mode.String",
+}
+
+// filled has functions that fill memory of the caller, or write to a Writer of the caller.
+var filled = []string{
+	"gdwire.ReadPacked", "gdwire.Decoder.ReadReals", "gdwire.Decoder.ReadReals32", "gdwire.Decoder.ReadInts", "gdwire.Encoder.Flush",
+	"variant.Unmarshal", "variant.UnmarshalDecode", "gdjson.ToJSON", "gdjson.FromJSON", "fileaccess.Reader.Read",
+}
+
+// memory matches results in which memory can be.
+var memory = regexp.MustCompile(`\bstring\b|\[|\bany\b|\b[TKV]\b|Token|Raw|Dictionary|Options|Elem\b|Reader\b`)
+
+// TestOwnershipTables: each exported function that returns memory is in one of the tables.
+func TestOwnershipTables(t *testing.T) {
+	all := slices.Concat(others, kept)
+	for name := range borrowed {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	require.Equal(t, slices.Compact(slices.Clone(all)), all)
+	var found []string
+	exported := map[string]bool{}
+	for _, dir := range []string{".", "stream", "variant", "gdjson", "fileaccess", "internal/limits"} {
+		for name, results := range functions(t, filepath.Join("..", "..", "..", dir), func(f *ast.FuncType) *ast.FieldList { return f.Results }) {
+			exported[name] = true
+			if memory.MatchString(results) {
+				found = append(found, name)
+			}
+		}
+	}
+	slices.Sort(found)
+	require.Equal(t, found, all)
+	for _, name := range filled {
+		require.True(t, exported[name], name)
+	}
+}
+
+// functions returns the exported functions and methods in a directory, and the types in a part of
+// their declarations: their results or parameters.
+func functions(t *testing.T, dir string, part func(*ast.FuncType) *ast.FieldList) map[string]string {
+	all := map[string]string{}
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	require.NoError(t, err)
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		src, err := os.ReadFile(name)
+		require.NoError(t, err)
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, src, 0)
+		require.NoError(t, err)
+		text := func(n any) string {
+			var b bytes.Buffer
+			require.NoError(t, printer.Fprint(&b, set, n))
+			return b.String()
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || !f.Name.IsExported() {
+				continue
+			}
+			path, types := file.Name.Name+".", ""
+			if f.Recv != nil {
+				receiver := strings.TrimPrefix(text(f.Recv.List[0].Type), "*")
+				if !ast.IsExported(receiver) {
+					continue
+				}
+				path += receiver + "."
+			}
+			if list := part(f.Type); list != nil {
+				for _, field := range list.List {
+					types += text(field.Type) + ", "
+				}
+			}
+			all[path+f.Name.Name] = types
+		}
+	}
+	return all
+}
+
+// TestOwnership keeps what the functions return and fill in random sequences of several
+// goroutines, and looks at it again at the end.
+func TestOwnership(t *testing.T) {
+	steps := 3000
+	if !testenv.Full() {
+		steps = 150
+	}
+	seen := sync.Map{}
+	var group sync.WaitGroup
+	for i := range uint64(4) {
+		group.Go(func() {
+			k := &keeper{Rand: rand.New(rand.NewPCG(i, 0)), t: t, seen: &seen}
+			for range steps {
+				calls[k.IntN(len(calls))](k)
+				k.check(k.IntN(len(k.all) + 1))
+				if len(k.all) > 2000 { // the oldest have been looked at often
+					k.check(len(k.all))
+					k.all = slices.Delete(k.all, 0, 1000)
+				}
+				if t.Failed() {
+					return
+				}
+			}
+			k.check(len(k.all))
+		})
+	}
+	group.Wait()
+	for _, name := range slices.Concat(kept, filled) {
+		_, ok := seen.Load(name)
+		require.True(t, ok, "%s was not called", name)
+	}
+}
+
+// A keeper keeps results with their hashes.
+type keeper struct {
+	*rand.Rand
+	t    *testing.T
+	all  []result
+	seen *sync.Map
+}
+
+type result struct {
+	name  string
+	value any
+	hash  uint64
+}
+
+func (k *keeper) keep(name string, v any) {
+	k.seen.Store(name, true)
+	k.all = append(k.all, result{name, v, hashOf(v)})
+}
+
+// check checks n random results, or all.
+func (k *keeper) check(n int) {
+	for range min(n, 20) {
+		if n == len(k.all) {
+			break
+		}
+		k.verify(&k.all[k.IntN(len(k.all))])
+	}
+	if n == len(k.all) {
+		for i := range k.all {
+			k.verify(&k.all[i])
+		}
+	}
+}
+
+func (k *keeper) verify(r *result) {
+	if hashOf(r.value) != r.hash {
+		k.t.Errorf("%s: its result has changed", r.name)
+	}
+}
+
+var hashSeed = maphash.MakeSeed()
+
+func hashOf(v any) uint64 {
+	var h maphash.Hash
+	h.SetSeed(hashSeed)
+	hashValue(&h, reflect.ValueOf(v))
+	return h.Sum64()
+}
+
+// hashValue adds all that is reachable from v.
+func hashValue(h *maphash.Hash, v reflect.Value) {
+	word := func(x uint64) { h.Write(binary.LittleEndian.AppendUint64(nil, x)) }
+	word(uint64(v.Kind()))
+	switch k := v.Kind(); {
+	case k == reflect.Bool:
+		word(map[bool]uint64{true: 1}[v.Bool()])
+	case v.CanInt():
+		word(uint64(v.Int()))
+	case v.CanUint():
+		word(v.Uint())
+	case v.CanFloat():
+		word(math.Float64bits(v.Float()))
+	case k == reflect.String:
+		h.WriteString(v.String())
+	case k == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
+		h.Write(v.Bytes())
+	case k == reflect.Slice || k == reflect.Array:
+		for i := range v.Len() {
+			hashValue(h, v.Index(i))
+		}
+	case k == reflect.Pointer && v.Type() == reflect.TypeFor[*gdwire.Format](), k == reflect.Func, k == reflect.Chan:
+	case k == reflect.Pointer || k == reflect.Interface:
+		if !v.IsNil() {
+			hashValue(h, v.Elem())
+		}
+	case k == reflect.Struct:
+		for i := range v.NumField() {
+			hashValue(h, v.Field(i))
+		}
+	case k == reflect.Map:
+		sum := uint64(0)
+		for pairs := v.MapRange(); pairs.Next(); {
+			var pair maphash.Hash
+			pair.SetSeed(hashSeed)
+			hashValue(&pair, pairs.Key())
+			hashValue(&pair, pairs.Value())
+			sum += pair.Sum64()
+		}
+		word(sum)
+	}
+}
+
+// size returns a random size, mostly small, and seldom one around those at which buffers
+// change hands.
+func (k *keeper) size() int {
+	switch k.IntN(12) {
+	case 0:
+		return []int{4 << 10, 32 << 10, 64 << 10, 128 << 10}[k.IntN(4)] + k.IntN(200) - 100
+	case 1:
+		return k.IntN(70_000)
+	}
+	return k.IntN(40)
+}
+
+func (k *keeper) text() string {
+	return strings.Repeat(string(rune('a'+k.IntN(26))), k.size())
+}
+
+// packet returns an encoded value of any type that the calls below read.
+func (k *keeper) value(depth int) any {
+	n := k.IntN(14)
+	if depth == 0 {
+		n = k.IntN(11)
+	}
+	switch n {
+	case 0:
+		return k.Int64()
+	case 1, 2:
+		return k.text()
+	case 3:
+		return variant.StringName(k.text())
+	case 4:
+		return variant.NodePath("/" + string(rune('a'+k.IntN(26))) + "/b:" + strings.Repeat("x", k.IntN(100)))
+	case 5:
+		return variant.Signal{Name: strings.Repeat("s", k.IntN(200)), Object: variant.ObjectID(k.Uint64())}
+	case 6:
+		return []byte(k.text())
+	case 7:
+		return slices.Repeat([]int64{k.Int64()}, k.size()/8)
+	case 8:
+		return slices.Repeat([]variant.Vector3{{X: k.Float64()}}, k.size()/12)
+	case 9:
+		return slices.Repeat([]string{strings.Repeat("p", k.IntN(50))}, k.IntN(30))
+	case 10:
+		return variant.Color{R: k.Float32()}
+	case 11:
+		a := &variant.Array{Elem: gdwire.Elem{}}
+		for range k.IntN(5) {
+			a.Values = append(a.Values, k.value(depth-1))
+		}
+		return a
+	case 12:
+		return &variant.Array{Elem: gdwire.Elem{Type: gdwire.TypeObject, Script: "res://" + strings.Repeat("s", k.IntN(100)) + ".gd"}}
+	}
+	d := &variant.Dictionary{}
+	for i := range k.IntN(6) {
+		d.Set([]any{fmt.Sprint("key ", i), int64(i), variant.StringName("name")}[k.IntN(3)], k.value(depth-1))
+	}
+	return d
+}
+
+func (k *keeper) packet() []byte {
+	b, err := variant.Marshal(k.value(3))
+	require.NoError(k.t, err)
+	return b
+}
+
+// calls has the steps of the sequences.
+var calls = []func(*keeper){
+	marshal, marshal, unmarshal, unmarshal, decode, decode, decode, tokens, records, encode, jsons, packets, files, texts, failures,
+}
+
+func marshal(k *keeper) {
+	v := k.value(3)
+	b, err := variant.Marshal(v)
+	require.NoError(k.t, err)
+	k.keep("variant.Marshal", b)
+	dst := make([]byte, k.IntN(10), 10+k.size())
+	b, err = variant.MarshalAppend(dst, v)
+	require.NoError(k.t, err)
+	k.keep("variant.MarshalAppend", b)
+	part, err := variant.Get([]any{v}, "[0]")
+	require.NoError(k.t, err)
+	k.keep("variant.Get", part)
+}
+
+// A record has fields of the kinds of memory that Unmarshal fills.
+type record struct {
+	Name   string
+	Path   variant.NodePath
+	Data   []byte
+	Longs  []int64
+	Points []variant.Vector3
+	Names  []string
+	Any    any
+	Map    map[string]any
+	List   []record
+	Raw    variant.Raw
+	Next   *record
+	Rest   *variant.Dictionary `gd:",embed"`
+}
+
+func (k *keeper) record(depth int) *record {
+	r := &record{
+		Name: k.text(), Path: "a/b", Data: []byte(k.text()), Longs: make([]int64, k.IntN(20)), Points: []variant.Vector3{{X: 1}},
+		Names: []string{k.text()}, Any: k.value(1), Map: map[string]any{k.text(): k.value(1)}, Rest: &variant.Dictionary{},
+	}
+	r.Rest.Set("other", k.value(1))
+	if depth > 0 {
+		r.Next, r.List = k.record(depth-1), []record{*k.record(depth - 1)}
+	}
+	return r
+}
+
+func unmarshal(k *keeper) {
+	b, err := variant.Marshal(k.record(k.IntN(2)))
+	require.NoError(k.t, err)
+	r := new(record)
+	if k.IntN(2) == 0 {
+		d := gdwire.NewDecoder(&chunks{b, k.Rand}, nil)
+		require.NoError(k.t, variant.UnmarshalDecode(d, r))
+		d.Release()
+		k.keep("variant.UnmarshalDecode", r)
+	} else {
+		require.NoError(k.t, variant.Unmarshal(b, r))
+		clear(b) // Unmarshal refers to nothing of its input
+		k.keep("variant.Unmarshal", r)
+	}
+	var v any
+	require.NoError(k.t, variant.Unmarshal(k.packet(), &v))
+	k.keep("variant.Unmarshal", v)
+	if d, ok := v.(*variant.Dictionary); ok {
+		for key, x := range d.All() {
+			k.keep("variant.Dictionary.All", []any{key, x})
+			got, _ := d.Get(key)
+			k.keep("variant.Dictionary.Get", got)
+		}
+	}
+}
+
+// chunks is a Reader that returns a few bytes at a time, and clears them later.
+type chunks struct {
+	b []byte
+	r *rand.Rand
+}
+
+func (c *chunks) Read(p []byte) (int, error) {
+	if len(c.b) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), 1+c.r.IntN(5000))], c.b)
+	clear(c.b[:n])
+	c.b = c.b[n:]
+	return n, nil
+}
+
+// decoder returns a Decoder of a packet, from memory or from a Reader.
+func (k *keeper) decoder(b []byte) *gdwire.Decoder {
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{MaxChunk: []int{0, 16, 1000}[k.IntN(3)]})
+	if k.IntN(2) == 0 {
+		d.ResetBytes(b)
+	} else {
+		d.Reset(&chunks{b, k.Rand})
+	}
+	return d
+}
+
+// decode reads a packet by typed calls and tokens in turn.
+func decode(k *keeper) {
+	b := k.packet()
+	d := k.decoder(b)
+	for {
+		var err error
+		typ, _ := d.PeekType()
+		switch n := k.IntN(10); {
+		case typ == gdwire.TypeString && n < 3, typ == gdwire.TypeStringName && n < 3:
+			var s string
+			if s, err = d.ReadString(); err == nil {
+				k.keep("gdwire.Decoder.ReadString", s)
+			}
+		case typ == gdwire.TypeString && n < 6:
+			var s []byte
+			if s, err = d.AppendString(make([]byte, k.IntN(3), 3+k.size())); err == nil {
+				k.keep("gdwire.Decoder.AppendString", s)
+			}
+		case typ == gdwire.TypeNodePath && n < 6:
+			var s string
+			if s, err = d.ReadNodePath(); err == nil {
+				k.keep("gdwire.Decoder.ReadNodePath", s)
+			}
+		case typ == gdwire.TypeSignal && n < 6:
+			var s string
+			if s, _, err = d.ReadSignal(); err == nil {
+				k.keep("gdwire.Decoder.ReadSignal", s)
+			}
+		case typ == gdwire.TypeColor && n < 3:
+			c := make([]float64, 4)
+			err = d.ReadReals(typ, c)
+			k.keep("gdwire.Decoder.ReadReals", c)
+		case typ == gdwire.TypeColor && n < 6:
+			c := make([]float32, 4)
+			err = d.ReadReals32(typ, c)
+			k.keep("gdwire.Decoder.ReadReals32", c)
+		case n == 9:
+			k.keep("gdwire.Decoder.AppendPath", d.AppendPath(nil))
+			k.keep("gdwire.Error.Error", d.WrapError(gdwire.ErrRange))
+			fallthrough
+		default:
+			err = k.token(d)
+		}
+		if err != nil {
+			break
+		}
+	}
+	d.Release()
+	clear(b)
+
+	d.ResetBytes(binary.LittleEndian.AppendUint64([]byte{6, 0, 0, 0}, k.Uint64())) // Vector2i
+	c := make([]int32, 2)
+	require.NoError(k.t, d.ReadInts(gdwire.TypeVector2i, c))
+	k.keep("gdwire.Decoder.ReadInts", c)
+	d.Release()
+}
+
+// token reads a token and keeps what can be kept of it.
+func (k *keeper) token(d *gdwire.Decoder) error {
+	t, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	if t.Kind() == gdwire.KindPackedStart && k.IntN(2) == 0 {
+		switch t.Type() {
+		case gdwire.TypePackedByteArray:
+			return packed[byte](k, d)
+		case gdwire.TypePackedInt64Array:
+			return packed[int64](k, d)
+		case gdwire.TypePackedVector3Array:
+			return packed[[3]float64](k, d)
+		}
+	}
+	k.keepToken(t)
+	return nil
+}
+
+func (k *keeper) keepToken(t gdwire.Token) {
+	clone := t.Clone()
+	k.keep("gdwire.Token.Clone", bytes.NewReader(clone.Bytes()))
+	k.keep("gdwire.Token.Text", t.Text())
+	k.keep("gdwire.Token.String", t.String())
+	k.keep("gdwire.Token.AppendReals", t.AppendReals(nil))
+	k.keep("gdwire.Token.Elem", t.Elem())
+	k.keep("gdwire.Token.KeyElem", t.KeyElem())
+	k.keep("gdwire.Elem.String", t.Elem().String())
+}
+
+// packed reads the payload of a packed array.
+func packed[T gdwire.Packable](k *keeper, d *gdwire.Decoder) error {
+	some := make([]T, 1+k.IntN(100))
+	if n, err := gdwire.ReadPacked(d, some); err != nil || n < len(some) {
+		k.keep("gdwire.ReadPacked", some)
+		return ignoreEOF(err)
+	}
+	k.keep("gdwire.ReadPacked", some)
+	all, err := gdwire.AppendPacked(d, []T(nil))
+	k.keep("gdwire.AppendPacked", all)
+	return err
+}
+
+func ignoreEOF(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+func tokens(k *keeper) {
+	d := k.decoder(k.packet())
+	defer d.Release()
+	for t, err := range d.Tokens() {
+		require.NoError(k.t, err)
+		k.keepToken(t)
+	}
+}
+
+func records(k *keeper) {
+	b, err := variant.Marshal([]*record{k.record(0), k.record(0)})
+	require.NoError(k.t, err)
+	d := k.decoder(b)
+	for r, err := range variant.Elements[record](d) {
+		require.NoError(k.t, err)
+		k.keep("variant.Elements", r)
+	}
+	d.Release()
+	b, err = variant.Marshal(map[string]*record{k.text(): k.record(0), "b": k.record(0)})
+	require.NoError(k.t, err)
+	d = k.decoder(b)
+	for e, err := range variant.Entries[string, record](d) {
+		require.NoError(k.t, err)
+		k.keep("variant.Entries", e)
+	}
+	d.Release()
+}
+
+func encode(k *keeper) {
+	var out bytes.Buffer
+	e := gdwire.NewEncoder(&out, nil)
+	require.NoError(k.t, e.BeginArray(2))
+	k.keep("gdwire.Encoder.AppendPath", e.AppendPath(nil))
+	require.NoError(k.t, variant.MarshalEncode(e, k.value(2)))
+	require.NoError(k.t, e.WriteString(k.text()))
+	require.NoError(k.t, e.End())
+	require.NoError(k.t, e.Close())
+	e.Release()
+	k.keep("gdwire.Encoder.Flush", out.Bytes())
+}
+
+func jsons(k *keeper) {
+	d := k.decoder(k.packet())
+	var text bytes.Buffer
+	require.NoError(k.t, gdjson.ToJSON(&text, d))
+	d.Release()
+	k.keep("gdjson.ToJSON", text.Bytes())
+
+	var out bytes.Buffer
+	e := gdwire.NewEncoder(&out, nil)
+	require.NoError(k.t, gdjson.FromJSON(e, bytes.NewReader(text.Bytes())))
+	require.NoError(k.t, e.Close())
+	k.keep("gdjson.FromJSON", out.Bytes())
+	e.Release()
+	bad := fmt.Sprintf(`["i:1",{"type":"Dictionary","args":[%q,%q]}]`, "s:"+k.text(), k.text())
+	e.Reset(io.Discard)
+	err := gdjson.FromJSON(e, strings.NewReader(bad))
+	require.Error(k.t, err)
+	e.Release()
+	k.keep("gdjson.Error.Error", err)
+	k.keep("gdjson.Error.Error", err.Error())
+}
+
+func packets(k *keeper) {
+	one, other := net.Pipe()
+	read := stream.NewConn(context.Background(), one, nil)
+	written := stream.NewConn(context.Background(), other, nil)
+	done := make(chan error)
+	go func() {
+		done <- errors.Join(written.WriteRaw(k.packetOf(1)), written.WriteRaw(k.packetOf(2)))
+	}()
+	for range 2 {
+		b, err := read.NextRaw(nil)
+		require.NoError(k.t, err)
+		k.keep("stream.Conn.NextRaw", b)
+	}
+	require.NoError(k.t, <-done)
+	read.Close()
+	written.Close()
+
+	var b bytes.Buffer
+	w := stream.NewWriter(&b, nil)
+	for range 3 {
+		require.NoError(k.t, w.WriteRaw(k.packet()))
+	}
+	r := stream.NewReader(&chunks{b.Bytes(), k.Rand}, nil)
+	for {
+		raw, err := r.NextRaw(make([]byte, k.IntN(3)))
+		if err != nil {
+			require.Equal(k.t, io.EOF, err)
+			break
+		}
+		k.keep("stream.Reader.NextRaw", raw)
+	}
+	r = stream.NewReader(bytes.NewReader([]byte{0, 0, 0, 127}), &stream.Options{MaxPacket: 100})
+	_, err := r.NextRaw(nil)
+	k.keep("stream.PacketTooLongError.Error", err)
+	k.keep("stream.PeerError.Error", (&stream.PeerError{Err: err}).Error())
+}
+
+// packetOf returns a packet that does not depend on the keeper, for another goroutine.
+func (*keeper) packetOf(n int) []byte {
+	b, err := variant.Marshal(strings.Repeat("x", 10_000*n))
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func files(k *keeper) {
+	data := []byte(k.text() + k.text())
+	var file bytes.Buffer
+	w, err := fileaccess.NewCompressedWriter(&file, fileaccess.Zstd, 4096)
+	require.NoError(k.t, err)
+	_, err = w.Write(data)
+	require.NoError(k.t, errors.Join(err, w.Close()))
+	r, err := fileaccess.NewReader(iotest.HalfReader(bytes.NewReader(file.Bytes())), nil)
+	require.NoError(k.t, err)
+	got := make([]byte, len(data))
+	_, err = io.ReadFull(r, got)
+	require.NoError(k.t, err)
+	require.True(k.t, bytes.Equal(data, got))
+	k.keep("fileaccess.Reader.Read", got)
+	cut := file.Bytes()[:file.Len()-1-k.IntN(file.Len()/2)]
+	if r, err = fileaccess.NewReader(bytes.NewReader(cut), nil); err == nil {
+		_, err = io.ReadAll(r)
+	}
+	require.Error(k.t, err)
+	k.keep("fileaccess.Error.Error", err)
+	k.keep("fileaccess.Error.Error", err.Error())
+}
+
+// texts calls what returns texts and lists of the package.
+func texts(k *keeper) {
+	k.keep("gdwire.Formats", gdwire.Formats())
+	k.keep("gdwire.Types", gdwire.Types())
+	k.keep("gdwire.Format.String", gdwire.Formats()[k.IntN(3)].String())
+	k.keep("gdwire.Kind.String", gdwire.Kind(k.IntN(100)).String())
+	k.keep("gdwire.Type.String", gdwire.Type(k.IntN(100)).String())
+	k.keep("fileaccess.Container.String", fileaccess.Container(k.IntN(5)).String())
+	k.keep("fileaccess.Layout.String", fileaccess.Layout(k.IntN(5)).String())
+	k.keep("fileaccess.Mode.String", fileaccess.Mode(k.IntN(5)).String())
+	k.keep("limits.Error.Error", (&fileaccess.LimitError{}).Error())
+	all := gdwire.Types()
+	clear(all) // is the caller's
+	require.NotZero(k.t, gdwire.Types()[0])
+}
+
+// failures keeps errors, which have paths.
+func failures(k *keeper) {
+	b, err := variant.Marshal(map[string]any{"names": []any{"a", k.text(), k.Int64()}})
+	require.NoError(k.t, err)
+	var v struct{ Names []string }
+	err = variant.Unmarshal(b, &v)
+	require.Error(k.t, err)
+	clear(b)
+	var typeError *variant.TypeError
+	require.ErrorAs(k.t, err, &typeError)
+	k.keep("variant.TypeError.Error", typeError.Error())
+	var at *gdwire.Error
+	require.ErrorAs(k.t, err, &at)
+	k.keep("gdwire.Error.Error", at.Path)
+	d := gdwire.NewDecoder(bytes.NewReader([]byte{4, 0, 0, 0, 255, 255, 255, 127}), nil)
+	_, err = d.ReadToken()
+	var limit *gdwire.LimitError
+	require.ErrorAs(k.t, err, &limit)
+	d.Release()
+	k.keep("limits.Error.Error", limit)
+	k.keep("limits.Error.Error", limit.Error())
+}

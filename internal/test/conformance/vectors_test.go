@@ -1,0 +1,237 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/test/model"
+	"github.com/gdwire/gdwire/internal/test/testenv"
+)
+
+// forVectors runs a test for each vector of each engine.
+func forVectors(t *testing.T, test func(t *testing.T, e *model.Engine, v *model.Vector)) {
+	for i := range model.Engines {
+		e := &model.Engines[i]
+		for _, v := range e.Vectors(t) {
+			t.Run(e.Folder+"/"+v.Name, func(t *testing.T) { test(t, e, &v) })
+		}
+	}
+}
+
+func TestVectorsDecode(t *testing.T) {
+	forVectors(t, func(t *testing.T, e *model.Engine, v *model.Vector) {
+		for _, window := range []int{0, 16} {
+			for _, strict := range []bool{false, true} {
+				o := gdwire.DecoderOptions{Format: e.Format, AllowObjects: v.FullObjects, MaxChunk: window, Strict: strict}
+				d := gdwire.NewDecoder(bytes.NewReader(v.Hex), &o)
+				got, err := model.Read(d)
+				require.NoError(t, err)
+				require.Equal(t, v.Value.Plain().AnyNaN(), got.Plain().AnyNaN())
+				require.EqualValues(t, len(v.Hex), d.InputOffset())
+				require.Zero(t, d.Depth())
+				d.Release()
+			}
+		}
+	})
+}
+
+// A build of an engine writes all reals in one width.
+func TestVectorsWidth(t *testing.T) {
+	real := map[string]bool{
+		"Vector2": true, "Rect2": true, "Vector3": true, "Transform2D": true, "Vector4": true, "Plane": true, "Quaternion": true, "AABB": true,
+		"Basis": true, "Transform3D": true, "Projection": true, "PackedVector2Array": true, "PackedVector3Array": true, "PackedVector4Array": true,
+	}
+	seen := map[bool]int{}
+	forVectors(t, func(t *testing.T, e *model.Engine, v *model.Vector) {
+		got, _, err := model.Decode(v.Hex, gdwire.DecoderOptions{Format: e.Format, AllowObjects: true})
+		require.NoError(t, err)
+		got.Holds(func(v *model.Value) bool {
+			if real[v.Type] && len(v.Numbers) > 0 {
+				assert.Equal(t, e.Double, v.Wide, v.Type)
+				seen[v.Wide]++
+			}
+			if v.Type == "Color" || v.Type == "PackedColorArray" {
+				assert.False(t, v.Wide, v.Type)
+			}
+			return false
+		})
+	})
+	assert.NotZero(t, seen[true])
+	assert.NotZero(t, seen[false])
+}
+
+func TestVectorsReencode(t *testing.T) {
+	forVectors(t, func(t *testing.T, e *model.Engine, v *model.Vector) {
+		from := gdwire.DecoderOptions{Format: e.Format, AllowObjects: v.FullObjects}
+		to := gdwire.EncoderOptions{Format: e.Format, DoubleReals: e.Double}
+		narrow := from
+		narrow.MaxChunk = 16
+		want := v.Hex
+		if e.Dirty {
+			want = model.CleanPaths(v.Hex, e.Format)
+		}
+		tree, _, err := model.Decode(v.Hex, from)
+		require.NoError(t, err)
+		for name, write := range map[string]func() ([]byte, error){
+			"tokens":         func() ([]byte, error) { return model.Rewrite(v.Hex, from, to) },
+			"small tokens":   func() ([]byte, error) { return model.Rewrite(v.Hex, narrow, to) },
+			"copy":           func() ([]byte, error) { return model.Copy(v.Hex, from, to) },
+			"small copy":     func() ([]byte, error) { return model.Copy(v.Hex, narrow, to) },
+			"calls":          func() ([]byte, error) { return model.Encode(&tree, to, false) },
+			"unknown counts": func() ([]byte, error) { return model.Encode(&tree, to, true) },
+		} {
+			got, err := write()
+			require.NoError(t, err, name)
+			require.Equal(t, hex.EncodeToString(want), hex.EncodeToString(got), name)
+		}
+	})
+}
+
+func TestVectorsObjectsNotAllowed(t *testing.T) {
+	objects := 0
+	forVectors(t, func(t *testing.T, e *model.Engine, v *model.Vector) {
+		full := v.Value.Holds(func(v *model.Value) bool { return v.Type == "Object" })
+		_, size, err := model.Decode(v.Hex, gdwire.DecoderOptions{Format: e.Format})
+		if !full {
+			require.NoError(t, err)
+			return
+		}
+		objects++
+		require.ErrorIs(t, err, gdwire.ErrObject)
+		var fault *gdwire.Error
+		require.ErrorAs(t, err, &fault)
+		assert.Equal(t, size, fault.Offset, "nothing of the object is consumed")
+		header := map[*gdwire.Format]uint32{gdwire.Godot3: 17, gdwire.Godot4: 24}[e.Format]
+		assert.Equal(t, header, le.Uint32(v.Hex[fault.Offset:]))
+	})
+	assert.NotZero(t, objects)
+}
+
+// put_var and store_var write length-prefixed packets.
+func TestVectorsFrames(t *testing.T) {
+	packed := func(e *model.Engine) model.Value {
+		v := model.Value{Type: "PackedInt64Array", Wide: true, Numbers: []uint64{1, 2}}
+		if e.Format == gdwire.Godot3 {
+			v.Type, v.Wide = "PackedInt32Array", false
+		}
+		return v
+	}
+	float := model.Value{Type: "float", Bits: model.Widened(0x40600000)}
+	vector2 := model.Value{Type: "Vector2", Numbers: []uint64{model.Widened(0x3F800000), model.Widened(0x40000000)}}
+	for i := range model.Singles {
+		e := &model.Singles[i]
+		want := []model.Value{
+			{Type: "int", Bits: 1},
+			{Type: "String", Text: "two"},
+			{Type: "Dictionary", Items: []model.Value{
+				{Type: "String", Text: "three"},
+				{Type: "Array", Items: []model.Value{float, vector2}},
+			}},
+			packed(e),
+			{Type: "Nil"},
+		}
+		for _, name := range []string{"put_var.bin", "store_var.bin"} {
+			if _, err := os.Stat(model.Testdata(e.Folder, name)); errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			t.Run(e.Folder+"/"+name, func(t *testing.T) {
+				var got []model.Value
+				for b := model.ReadFile(t, e.Folder, name); len(b) > 0; {
+					n := le.Uint32(b)
+					v, size, err := model.Decode(b[4:4+n], gdwire.DecoderOptions{Format: e.Format, Strict: true})
+					require.NoError(t, err)
+					require.EqualValues(t, n, size)
+					got, b = append(got, v), b[4+n:]
+				}
+				require.Equal(t, want, got)
+			})
+		}
+	}
+}
+
+func TestVectorsSaveGame(t *testing.T) {
+	for _, e := range model.Engines {
+		if e.Folder != "godot3.2.3" && e.Folder != "godot4.7-dev" {
+			continue
+		}
+		t.Run(e.Folder, func(t *testing.T) {
+			p := model.ReadFile(t, e.Folder, "save_game_large.bin")
+			from := gdwire.DecoderOptions{Format: e.Format, Strict: true}
+			v, size, err := model.Decode(p, from)
+			require.NoError(t, err)
+			require.EqualValues(t, len(p), size)
+			require.Equal(t, "Dictionary", v.Type)
+
+			from.MaxChunk = 100
+			to := gdwire.EncoderOptions{Format: e.Format}
+			for name, write := range map[string]func() ([]byte, error){
+				"tokens":         func() ([]byte, error) { return model.Rewrite(p, from, to) },
+				"copy":           func() ([]byte, error) { return model.Copy(p, from, to) },
+				"calls":          func() ([]byte, error) { return model.Encode(&v, to, false) },
+				"unknown counts": func() ([]byte, error) { return model.Encode(&v, to, true) },
+			} {
+				t.Run(name, func(t *testing.T) {
+					got, err := write()
+					require.NoError(t, err)
+					require.True(t, bytes.Equal(p, got))
+				})
+			}
+		})
+	}
+}
+
+// All short vectors as elements of one Array, so that every kind of token crosses
+// the ends of buffers.
+func TestVectorsInOneArray(t *testing.T) {
+	for i := range model.Engines {
+		e := &model.Engines[i]
+		t.Run(e.Folder, func(t *testing.T) {
+			var elements []byte
+			n := 1
+			vectors := e.Vectors(t)
+			for len(elements) < 100<<10 {
+				for _, v := range vectors {
+					if len(v.Hex) < 200 {
+						elements = append(elements, model.CleanPaths(v.Hex, e.Format)...)
+						n++
+					}
+				}
+			}
+			from := gdwire.DecoderOptions{Format: e.Format, AllowObjects: true}
+			to := gdwire.EncoderOptions{Format: e.Format, DoubleReals: e.Double}
+			step := 16
+			if !testenv.Full() {
+				step *= 7
+			}
+			for shift := 0; shift < 512; shift += step {
+				p := model.Build(t, e.Format, "<Array>")
+				p = le.AppendUint32(p, uint32(n))
+				p = append(p, model.Build(t, e.Format, "<String>")...)
+				p = le.AppendUint32(p, uint32(shift))
+				p = append(p, bytes.Repeat([]byte{'x'}, shift)...)
+				p = append(p, elements...)
+
+				from.MaxChunk = shift
+				got, err := model.Rewrite(p, from, to)
+				require.NoError(t, err)
+				require.True(t, bytes.Equal(p, got), "tokens, shift %d", shift)
+				v, _, err := model.Decode(p, from)
+				require.NoError(t, err)
+				got, err = model.Encode(&v, to, shift%64 == 0)
+				require.NoError(t, err)
+				require.True(t, bytes.Equal(p, got), "calls, shift %d", shift)
+			}
+		})
+	}
+}
+
+var le = binary.LittleEndian

@@ -1,0 +1,370 @@
+package conformance
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// walls has types of the root package, and who writes their fields: the methods of types and the
+// functions of files. Fields with a row of their own are exceptions; "all" is an assignment of
+// the whole value.
+var walls = map[string]string{
+	// The bytes and the nesting of a Decoder, and what the fast path derives from the options.
+	"tokenSource": "tokenSource window",
+	"window":      "window",
+	"input":       "input input.go",
+	"state":       "state",
+	"frame":       "frame state",
+	"fastPath":    "fastPath",
+
+	// The calls of a Decoder.
+	"Decoder":          "reader.go",
+	"slowPath":         "slowPath lookahead",
+	"slowPath.options": "slowPath reader_values.go", // their address
+	"pending":          "pending",
+
+	// The calls of an Encoder.
+	"Encoder":         "writer.go",
+	"Encoder.accepts": "copy.go",
+	"Encoder.partial": "writer_container.go writer.go", // reset
+	"Encoder.rune":    "writer_container.go writer.go", // reset
+	"Encoder.raw":     "writer_token.go",
+
+	// The bytes of an Encoder.
+	"sink":       "writer_buffer.go",
+	"sink.spare": "writer_buffer.go writer_typed.go", // memory for one call: a local array would be allocated
+
+	// The formats, which do not change: only their addresses are taken elsewhere.
+	"formTable":       "format.go",
+	"formTable.sizes": "format.go reader_skip.go",
+	"form":            "format.go",
+	"content":         "format.go frame state", // of frames, too
+
+	// Private state of files.
+	"lookahead":     "lookahead",
+	"loop":          "reader_loops.go",
+	"payload":       "pending.go reader_bulk.go",
+	"fault":         "lookahead slowPath",
+	"payloadReader": "reader_bulk.go",
+	"cold.all":      "reader.go", // reset
+	"cold.err":      "reader_slow.go",
+	"cold.keys":     "reader_loops.go",
+	"savedKey":      "path.go",
+}
+
+// barred has names that the methods of a type do not mention. They return no error but nil.
+var barred = map[string]string{
+	"fastPath": "fetch fail misfit readFault errorAt failure",
+}
+
+// TestWalls: only the functions in the table write the fields of its types. It logs the number of
+// files that write each field.
+//
+// A write is an assignment, ++, --, or taking the address, which slicing an array does. The
+// address of a value whose type is in the table is none, because a write through it is seen. A
+// local variable is not shared. Methods of other packages that change a field are not seen.
+func TestWalls(t *testing.T) {
+	p := parseRoot(t)
+	files := map[string]map[string]map[string]bool{} // that write a field, by type and field
+	used := map[string]bool{}                        // row and writer
+	for _, w := range p.writes() {
+		if files[w.typ] == nil {
+			files[w.typ] = map[string]map[string]bool{}
+		}
+		if files[w.typ][w.field] == nil {
+			files[w.typ][w.field] = map[string]bool{}
+		}
+		files[w.typ][w.field][w.file] = true
+		row := w.typ + "." + w.field
+		if _, ok := walls[row]; !ok {
+			row = w.typ
+		}
+		allowed := strings.Fields(walls[row])
+		if i := slices.IndexFunc(allowed, func(a string) bool { return a == w.receiver || a == w.file }); i >= 0 {
+			used[row+" "+allowed[i]] = true
+		} else if p.isWall[w.typ] {
+			t.Errorf("%s writes %s.%s; only %s may", w.at, w.typ, w.field, walls[row])
+		}
+	}
+	for row, writers := range walls {
+		for _, writer := range strings.Fields(writers) {
+			if !used[row+" "+writer] {
+				t.Errorf("%s: %s writes it no longer", row, writer)
+			}
+		}
+	}
+	for _, typ := range slices.Sorted(maps.Keys(files)) {
+		line := typ + ":"
+		for _, field := range slices.Sorted(maps.Keys(files[typ])) {
+			line += fmt.Sprintf(" %s %d", field, len(files[typ][field]))
+			if len(files[typ][field]) > 1 {
+				line += fmt.Sprint(slices.Sorted(maps.Keys(files[typ][field])))
+			}
+		}
+		t.Log(line)
+	}
+}
+
+// The fast path knows no Reader and no errors.
+func TestFastPathHasNoErrors(t *testing.T) {
+	p := parseRoot(t)
+	seen := map[string]bool{}
+	for _, f := range p.functions {
+		names, ok := barred[receiver(f)]
+		if !ok {
+			continue
+		}
+		seen[receiver(f)] = true
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && slices.Contains(strings.Fields(names), id.Name) {
+				t.Errorf("%s: %s mentions %s", p.at(id), f.Name.Name, id.Name)
+			}
+			return true
+		})
+		results := f.Type.Results
+		if results == nil || types.ExprString(results.List[len(results.List)-1].Type) != "error" {
+			continue
+		}
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			if r, ok := n.(*ast.ReturnStmt); ok && (len(r.Results) == 0 || types.ExprString(r.Results[len(r.Results)-1]) != "nil") {
+				t.Errorf("%s: %s returns an error other than nil", p.at(r), f.Name.Name)
+			}
+			_, ok := n.(*ast.FuncLit)
+			return !ok
+		})
+	}
+	for typ := range barred {
+		require.True(t, seen[typ], "there is no %s", typ)
+	}
+}
+
+// What the fast path is made of, and the tables, know no Reader and no Writer: their files do not
+// import io.
+func TestFilesWithoutIO(t *testing.T) {
+	for _, name := range []string{"window.go", "state.go", "pending.go", "reader_fast.go", "reader_skip.go", "nodepath.go", "key.go", "path.go", "format.go", "elem.go", "token.go"} {
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "..", name), nil, parser.ImportsOnly)
+		require.NoError(t, err)
+		for _, imported := range f.Imports {
+			require.NotEqual(t, `"io"`, imported.Path.Value, name)
+		}
+	}
+}
+
+// A rootPackage is the parsed root package.
+type rootPackage struct {
+	t         *testing.T
+	set       *token.FileSet
+	functions []*ast.FuncDecl
+	info      types.Info
+	scope     *types.Scope
+	isWall    map[string]bool // types in walls
+	isField   map[string]bool // and the names of their fields
+}
+
+func parseRoot(t *testing.T) *rootPackage {
+	t.Helper()
+	p := &rootPackage{t: t, set: token.NewFileSet(), isWall: map[string]bool{}, isField: map[string]bool{}, info: types.Info{
+		Selections: map[*ast.SelectorExpr]*types.Selection{},
+		Types:      map[ast.Expr]types.TypeAndValue{},
+		Uses:       map[*ast.Ident]types.Object{},
+		Defs:       map[*ast.Ident]types.Object{},
+	}}
+	names, err := filepath.Glob(filepath.Join("..", "..", "..", "*.go"))
+	require.NoError(t, err)
+	var files []*ast.File
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(p.set, name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		files = append(files, f)
+		for _, d := range f.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
+				p.functions = append(p.functions, f)
+			}
+		}
+	}
+	// What other packages declare stays unknown, which takes a twentieth of the time.
+	config := types.Config{Importer: noImports{}, Error: func(error) {}}
+	pkg, _ := config.Check("gdwire", p.set, files, &p.info)
+	p.scope = pkg.Scope()
+	for row := range walls {
+		name, _, _ := strings.Cut(row, ".")
+		p.isWall[name] = true
+		object := p.scope.Lookup(name)
+		require.NotNil(t, object, "there is no type %s", name)
+		s := object.Type().Underlying().(*types.Struct)
+		for i := range s.NumFields() {
+			p.isField[s.Field(i).Name()] = true
+		}
+	}
+	return p
+}
+
+// noImports has packages without declarations.
+type noImports struct{}
+
+func (noImports) Import(p string) (*types.Package, error) {
+	pkg := types.NewPackage(p, path.Base(p))
+	pkg.MarkComplete()
+	return pkg, nil
+}
+
+// at returns the file and line of n.
+func (p *rootPackage) at(n ast.Node) string {
+	at := p.set.Position(n.Pos())
+	return fmt.Sprintf("%s:%d", filepath.Base(at.Filename), at.Line)
+}
+
+// A write is a place where a field changes.
+type write struct {
+	typ, field string
+	file, at   string
+	receiver   string // of the function, or ""
+}
+
+// writes returns all writes of fields of the package's types.
+func (p *rootPackage) writes() (all []write) {
+	for _, f := range p.functions {
+		add := func(x ast.Expr, address bool) {
+			if typ, field := p.field(x, address); typ != "" {
+				at := p.at(x)
+				file, _, _ := strings.Cut(at, ":")
+				all = append(all, write{typ, field, file, at, receiver(f)})
+			}
+		}
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.AssignStmt:
+				for _, x := range n.Lhs {
+					add(x, false)
+				}
+			case *ast.IncDecStmt:
+				add(n.X, false)
+			case *ast.RangeStmt:
+				add(n.Key, false)
+				add(n.Value, false)
+			case *ast.UnaryExpr:
+				if n.Op == token.AND {
+					add(n.X, true)
+				}
+			case *ast.SliceExpr:
+				if p.isArray(n.X) {
+					add(n.X, true)
+				}
+			}
+			return true
+		})
+	}
+	return all
+}
+
+// field returns the field that a write of x changes, or "": its type and name, or "all" if it is
+// the whole value. Within a value whose type is not in walls, it is the field around that.
+func (p *rootPackage) field(x ast.Expr, address bool) (typ, field string) {
+	steps, local := p.steps(x)
+	if local {
+		return "", ""
+	}
+	if named := nameOf(p.info.TypeOf(x)); p.isWall[named] {
+		if address {
+			return "", ""
+		}
+		return named, "all"
+	}
+	for _, s := range slices.Backward(steps) {
+		if typ == "" || p.isWall[s[0]] {
+			typ, field = s[0], s[1]
+		}
+		if p.isWall[s[0]] {
+			break
+		}
+	}
+	return typ, field
+}
+
+// steps returns the types and names of the fields in which x is, the outermost first, up to a
+// pointer or slice, and whether it is in a local variable.
+func (p *rootPackage) steps(x ast.Expr) (steps [][2]string, local bool) {
+	switch x := x.(type) {
+	case *ast.ParenExpr:
+		return p.steps(x.X)
+	case *ast.Ident:
+		v, ok := p.info.ObjectOf(x).(*types.Var)
+		return nil, ok && v.Parent() != p.scope
+	case *ast.IndexExpr:
+		if p.isArray(x.X) {
+			return p.steps(x.X)
+		}
+	case *ast.SelectorExpr:
+		s := p.info.Selections[x]
+		if s == nil {
+			if p.isField[x.Sel.Name] && !p.isPackage(x.X) {
+				p.t.Errorf("%s: field %s of an unknown type", p.at(x), x.Sel.Name)
+			}
+			return nil, false
+		}
+		if s.Kind() != types.FieldVal {
+			return nil, false
+		}
+		steps, local = p.steps(x.X)
+		t := s.Recv()
+		for _, i := range s.Index() {
+			if pointer, ok := t.Underlying().(*types.Pointer); ok {
+				t, steps, local = pointer.Elem(), nil, false
+			}
+			f := t.Underlying().(*types.Struct).Field(i)
+			steps = append(steps, [2]string{nameOf(t), f.Name()})
+			t = f.Type()
+		}
+	}
+	return steps, local
+}
+
+func (p *rootPackage) isArray(x ast.Expr) bool {
+	t := p.info.TypeOf(x)
+	if t == nil {
+		return false
+	}
+	_, ok := t.Underlying().(*types.Array)
+	return ok
+}
+
+func (p *rootPackage) isPackage(x ast.Expr) bool {
+	id, ok := x.(*ast.Ident)
+	if ok {
+		_, ok = p.info.Uses[id].(*types.PkgName)
+	}
+	return ok
+}
+
+// nameOf returns the name of a type, or of the elements of an array, or "".
+func nameOf(t types.Type) string {
+	for a, ok := t.(*types.Array); ok; a, ok = t.(*types.Array) {
+		t = a.Elem()
+	}
+	if n, ok := t.(*types.Named); ok {
+		return n.Obj().Name()
+	}
+	return ""
+}
+
+// receiver returns the name of the type of which f is a method, or "".
+func receiver(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return ""
+	}
+	return strings.TrimPrefix(types.ExprString(f.Recv.List[0].Type), "*")
+}

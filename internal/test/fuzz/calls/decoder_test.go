@@ -1,0 +1,890 @@
+// Package calls_test makes random sequences of calls on Decoders and Encoders.
+package calls_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal/test/fuzz"
+	"github.com/gdwire/gdwire/internal/test/testenv"
+)
+
+// A decoderCall is a call on a Decoder. It writes its results into the transcript and returns
+// its error. After temporary errors it is retried.
+type decoderCall struct {
+	name string
+	// window: the result depends on the size of the read buffer.
+	window bool
+	call   func(c *caller) error
+}
+
+// continues has the calls after which a bulk read can return the rest of a payload. After all others,
+// it begins with the next value, or is an error.
+var continues = map[string]bool{
+	"ReadToken": true, "the bytes of an earlier token": true, "Tokens": true, "Payload": true,
+	"7 bytes of the payload": true, "100 bytes of the payload": true, "all bytes of a new payload": true,
+	"ReadPacked of float32": true, "ReadPacked of byte": true, "ReadPacked of [3]float64": true,
+	"AppendPacked of int64": true, "AppendPacked of byte": true, "AppendPacked of float64": true, "AppendPacked of [2]float32": true,
+	"AppendString": true, "WrapError": true,
+}
+
+// decoderCalls has every call that reads. A new one is a line here.
+var decoderCalls []decoderCall
+
+func init() {
+	decoderCalls = []decoderCall{
+		{"ReadToken", true, func(c *caller) (err error) {
+			c.token = gdwire.Token{}
+			err = c.retry(func() error { c.token, err = c.d.ReadToken(); return err })
+			if err == nil {
+				c.payload = nil
+				c.tokenBytes = append(c.tokenBytes[:0], c.token.Bytes()...)
+				c.trace = fuzz.AppendToken(c.trace, c.token)
+			}
+			return err
+		}},
+		{"the bytes of an earlier token", true, func(c *caller) error {
+			c.useToken()
+			return nil
+		}},
+		{"PeekKind", false, func(c *caller) error {
+			var k gdwire.Kind
+			err := c.retry(func() error {
+				if k = c.d.PeekKind(); k != 0 {
+					return nil
+				}
+				_, err := c.d.ReadToken()
+				if err == nil {
+					c.t.Fatal("PeekKind returned 0 before a token")
+				}
+				return err
+			})
+			c.trace = append(c.trace, byte(k))
+			return err
+		}},
+		{"SkipValue", false, func(c *caller) error { return c.retrySkip(c.d.SkipValue) }},
+		{"SkipTo(0)", false, func(c *caller) error { return c.retry(func() error { return c.d.SkipTo(0) }) }},
+		{"SkipTo(depth-1)", false, func(c *caller) error {
+			depth := c.d.Depth() - 1
+			return c.retry(func() error { return c.d.SkipTo(depth) })
+		}},
+		{"CopyValue", true, func(c *caller) error {
+			c.out.Reset()
+			c.e.Reset(&c.out)
+			err := c.retrySkip(func() error {
+				if errors.Is(c.e.Err(), fuzz.ErrTemporary) { // inside a string or packed data
+					return c.d.SkipValue()
+				}
+				return gdwire.CopyValue(c.e, c.d)
+			})
+			if e := c.e.Err(); errors.Is(e, fuzz.ErrTemporary) {
+				c.lost = true
+			} else if e != nil {
+				c.moved = true // it is the Encoder's error
+				c.e.ClearError()
+			}
+			c.retry(c.e.Flush)
+			c.trace = append(c.trace, c.out.Bytes()...)
+			return err
+		}},
+		{"Tokens", true, func(c *caller) (err error) {
+			c.loops++
+			for tok, e := range c.d.Tokens() {
+				if err = e; err != nil {
+					break
+				}
+				c.continues = true
+				c.trace = fuzz.AppendToken(c.trace, tok)
+				if c.body() {
+					break
+				}
+			}
+			c.moved = true
+			return err
+		}},
+		{"Payload", true, func(c *caller) error {
+			c.payload, c.payloadAt = c.d.Payload(), c.calls
+			return nil
+		}},
+		{"7 bytes of the payload", true, func(c *caller) error { return c.readPayload(7) }},
+		{"100 bytes of the payload", true, func(c *caller) error { return c.readPayload(100) }},
+		{"all bytes of a new payload", true, func(c *caller) error {
+			c.payload, c.payloadAt = c.d.Payload(), c.calls
+			c.out.Reset()
+			err := c.retry(func() error { _, err := c.payload.(io.WriterTo).WriteTo(&c.out); return err })
+			c.trace = append(c.trace, c.out.Bytes()...)
+			return err
+		}},
+		{"ReadPacked of float32", true, func(c *caller) error { return readPacked[float32](c) }},
+		{"ReadPacked of byte", true, func(c *caller) error { return readPacked[byte](c) }},
+		{"ReadPacked of [3]float64", true, func(c *caller) error { return readPacked[[3]float64](c) }},
+		{"AppendPacked of int64", false, func(c *caller) error { return appendPacked[int64](c) }},
+		{"AppendPacked of byte", false, func(c *caller) error { return appendPacked[byte](c) }},
+		{"AppendPacked of float64", false, func(c *caller) error { return appendPacked[float64](c) }},
+		{"AppendPacked of [2]float32", false, func(c *caller) error { return appendPacked[[2]float32](c) }},
+		{"AppendString", false, func(c *caller) error {
+			var dst []byte
+			err := c.retry(func() (err error) { dst, err = c.d.AppendString(dst); return err })
+			if err == nil || !c.anyWindow {
+				c.trace = append(c.trace, dst...)
+			}
+			return err
+		}},
+		{"WrapError", false, func(c *caller) error { return c.d.WrapError(errOwn) }},
+		{"PeekType", false, func(c *caller) error { return read(c, c.d.PeekType) }},
+		{"ReadNil", false, func(c *caller) error { return c.retry(c.d.ReadNil) }},
+		{"ReadBool", false, func(c *caller) error { return read(c, c.d.ReadBool) }},
+		{"ReadInt", false, func(c *caller) error { return read(c, c.d.ReadInt) }},
+		{"ReadFloat", false, func(c *caller) error { return read(c, c.d.ReadFloat) }},
+		{"ReadFloat32", false, func(c *caller) error { return read(c, c.d.ReadFloat32) }},
+		{"ReadInteger of uint8", false, func(c *caller) error {
+			return read(c, func() (uint8, error) { return gdwire.ReadInteger[uint8](c.d) })
+		}},
+		{"ReadString", false, func(c *caller) error { return readText(c, c.d.ReadString) }},
+		{"ReadKey or ReadString", false, func(c *caller) error {
+			return readText(c, func() (string, error) {
+				for text, key := range decoderKeys {
+					if hook.ReadKey(c.d, &key) {
+						return text, nil
+					}
+				}
+				return c.d.ReadString()
+			})
+		}},
+		{"ReadText", true, func(c *caller) error {
+			return c.retry(func() error {
+				text, ok, err := c.d.ReadText()
+				if err == nil {
+					c.trace = fmt.Append(c.trace, ok, string(text))
+				}
+				return err
+			})
+		}},
+		{"ReadNodePath", false, func(c *caller) error { return readText(c, c.d.ReadNodePath) }},
+		{"hook.ReadNodePath or ReadNodePath", false, func(c *caller) error {
+			return readText(c, func() (string, error) {
+				if text := hook.ReadNodePath(c.d, new(hook.NodePathText)); text != nil {
+					return string(text), nil
+				}
+				return c.d.ReadNodePath()
+			})
+		}},
+		{"ReadObjectID", false, func(c *caller) error { return read(c, c.d.ReadObjectID) }},
+		{"ReadRID", false, func(c *caller) error { return read(c, c.d.ReadRID) }},
+		{"ReadCallable", false, func(c *caller) error { return c.retry(c.d.ReadCallable) }},
+		{"ReadSignal", false, func(c *caller) error {
+			return read(c, func() (string, error) {
+				name, object, err := c.d.ReadSignal()
+				return fmt.Sprint(name, object), err
+			})
+		}},
+		{"ReadReals", false, func(c *caller) error {
+			typ := gdwire.Type(c.byte())
+			v := make([]float64, c.byte()%17)
+			return read(c, func() ([]float64, error) { return v, c.d.ReadReals(typ, v) })
+		}},
+		{"ReadReals32", false, func(c *caller) error {
+			typ := gdwire.Type(c.byte())
+			v := make([]float32, c.byte()%17)
+			return read(c, func() ([]float32, error) { return v, c.d.ReadReals32(typ, v) })
+		}},
+		{"ReadInts", false, func(c *caller) error {
+			var v [2]int32
+			return read(c, func() ([2]int32, error) { return v, c.d.ReadInts(gdwire.TypeVector2i, v[:]) })
+		}},
+		{"ReadArray", false, func(c *caller) error { return read(c, c.d.ReadArray) }},
+		{"ReadDict", false, func(c *caller) error { return read(c, c.d.ReadDict) }},
+		{"ReadEnd", false, func(c *caller) error { return c.retry(c.d.ReadEnd) }},
+		{"Fields", false, func(c *caller) (err error) {
+			c.loops++
+			for key, e := range c.d.Fields() {
+				if err = e; err != nil {
+					break
+				}
+				c.continues = false
+				was := bytes.Clone(key)
+				c.trace = append(c.trace, key...)
+				left := c.body()
+				if !bytes.Equal(was, key) {
+					c.t.Fatalf("the key %q became %q in the loop's body", was, key)
+				}
+				if left {
+					break
+				}
+			}
+			c.moved = true
+			return err
+		}},
+		{"Elements", false, func(c *caller) error { return c.loop(c.d.Elements()) }},
+		{"Pairs", false, func(c *caller) error { return c.loop(c.d.Pairs()) }},
+		{"Elements by iter.Pull", false, func(c *caller) error { return c.pull(c.d.Elements()) }},
+		{"Pairs by iter.Pull", false, func(c *caller) error { return c.pull(c.d.Pairs()) }},
+		{"Elements that panic", false, func(c *caller) error { return c.panics(c.d.Elements()) }},
+		{"Pairs that panic", false, func(c *caller) error { return c.panics(c.d.Pairs()) }},
+		{"Reset", false, func(c *caller) error { c.reset(); return nil }},
+		{"Release", false, func(c *caller) error {
+			c.forget()
+			c.d.Release()
+			if c.byte()%4 > 0 { // otherwise the next calls return ErrReleased
+				c.start(c.d)
+			}
+			return nil
+		}},
+	}
+}
+
+// A caller makes the calls that a script chooses and records their results.
+type caller struct {
+	t       testing.TB
+	d       *gdwire.Decoder
+	start   func(d *gdwire.Decoder) // resets d to the input
+	script  []byte
+	trace   []byte
+	places  []byte   // the trace without what the calls returned
+	errs    []byte   // Err and LastError after each call
+	failing bool     // the Reader has temporary errors
+	lost    bool     // an error of the Reader has interrupted a call that does not continue
+	log     []string // the names of the calls
+
+	token      gdwire.Token // the latest
+	tokenBytes []byte       // a copy of its Bytes
+	payload    io.Reader
+	payloadAt  int // the number of calls before the payload was taken
+
+	continues bool // the latest call allows that a bulk read continues a payload
+	anyWindow bool // make no call whose result depends on the read buffer
+	failed    bool // an error that stays has been found after some chunks, or none, by the read buffer
+	calls     int  // the number of calls that have read
+	loops     int  // the number of loops so far
+	depth     int  // the number of nested loops
+	offset    int64
+	moved     bool // the error of the latest call can be in an earlier value
+
+	e   *gdwire.Encoder
+	out bytes.Buffer
+}
+
+func (c *caller) byte() byte {
+	if len(c.script) == 0 {
+		return 0
+	}
+	b := c.script[0]
+	c.script = c.script[1:]
+	return b
+}
+
+// retry makes a call again as long as the Reader's errors are temporary.
+func (c *caller) retry(call func() error) error {
+	for range 1 << 16 {
+		err := call()
+		if err != fuzz.ErrTemporary {
+			return err
+		}
+		c.failing = true
+	}
+	c.t.Fatal("a call that never ends")
+	return nil
+}
+
+// retrySkip makes a call that skips or reads a whole value. If a temporary error interrupts it
+// inside the value, it skips the rest of that.
+func (c *caller) retrySkip(call func() error) error {
+	depth := c.d.Depth()
+	return c.retry(func() error {
+		if c.d.Depth() > depth {
+			return c.d.SkipTo(depth)
+		}
+		return call()
+	})
+}
+
+// readText is read for a text, which is lost if a temporary error interrupts the call inside
+// it.
+func readText(c *caller, call func() (string, error)) error {
+	var text string
+	read := false
+	err := c.retrySkip(func() (err error) {
+		text, err = call()
+		read = err == nil
+		return err
+	})
+	if err == nil {
+		c.trace = append(c.trace, text...)
+		c.lost = c.lost || !read
+	}
+	return err
+}
+
+func (c *caller) reset() {
+	c.forget()
+	c.start(c.d)
+}
+
+// forget drops what is known of the input before Reset or Release.
+func (c *caller) forget() {
+	c.offset, c.failed = 0, false
+	c.moved = true
+	c.payload, c.token = nil, gdwire.Token{}
+}
+
+// errOwn is an error of the program.
+var errOwn = errors.New("own error")
+
+// pull makes some calls between the iterations of a loop over indices, which is not entered
+// as a function: calls can come between its iterations, and after the end of a loop around it.
+func (c *caller) pull(seq iter.Seq2[int, error]) (err error) {
+	c.loops++
+	next, stop := iter.Pull2(seq)
+	defer stop()
+	for {
+		i, e, ok := next()
+		if err = e; !ok || err != nil {
+			break
+		}
+		c.continues = true
+		c.trace = append(c.trace, byte(i))
+		if c.body() {
+			break
+		}
+	}
+	c.moved = true
+	return err
+}
+
+// panics leaves a loop over indices by a panic after some calls.
+func (c *caller) panics(seq iter.Seq2[int, error]) (err error) {
+	c.loops++
+	c.moved = true
+	defer func() {
+		c.moved = true
+		if r := recover(); r != nil && r != errOwn {
+			panic(r)
+		}
+	}()
+	for i, e := range seq {
+		if err = e; err != nil {
+			return err
+		}
+		c.continues = true
+		c.trace = append(c.trace, byte(i))
+		if c.body() {
+			panic(errOwn)
+		}
+	}
+	return nil
+}
+
+// loop makes some calls in each iteration of a loop over indices.
+func (c *caller) loop(seq iter.Seq2[int, error]) (err error) {
+	c.loops++
+	for i, e := range seq {
+		if err = e; err != nil {
+			break
+		}
+		c.continues = true // of an element of a packed array
+		c.trace = append(c.trace, byte(i))
+		if c.body() {
+			break
+		}
+	}
+	c.moved = true
+	return err
+}
+
+// body makes some calls inside a loop and reports whether to leave it.
+func (c *caller) body() (leave bool) {
+	c.depth++
+	for range c.byte() % 4 {
+		if c.depth > 3 {
+			break
+		}
+		c.next()
+	}
+	c.depth--
+	return c.byte()%8 == 7
+}
+
+// useToken reads the bytes of the latest token. They are unchanged, or Bytes
+// panics because the token is stale.
+func (c *caller) useToken() {
+	defer func() {
+		if r := recover(); r != nil && !strings.HasPrefix(fmt.Sprint(r), "gdwire: token used after the next call") {
+			panic(r)
+		}
+	}()
+	if b := c.token.Bytes(); len(b) > 0 && !bytes.Equal(b, c.tokenBytes) {
+		c.t.Fatalf("the bytes %x of a token became %x", c.tokenBytes, b)
+	}
+}
+
+// readPayload reads from the latest Payload, which can be stale.
+func (c *caller) readPayload(n int) error {
+	if c.payload == nil {
+		return nil
+	}
+	buf := make([]byte, n)
+	done := 0
+	err := c.retry(func() error {
+		n, err := io.ReadFull(c.payload, buf[done:])
+		if done += n; err == io.ErrUnexpectedEOF {
+			err = io.EOF
+		}
+		return err
+	})
+	if c.payloadAt != c.calls {
+		if done > 0 || err == nil {
+			c.t.Fatalf("%d bytes of a payload that is over, and %v", done, err)
+		}
+	}
+	c.trace = append(c.trace, buf[:done]...)
+	return err
+}
+
+func read[T any](c *caller, call func() (T, error)) error {
+	var v T
+	err := c.retry(func() (err error) { v, err = call(); return err })
+	if err == nil {
+		c.trace = fmt.Append(c.trace, v)
+	}
+	return err
+}
+
+func readPacked[T gdwire.Packable](c *caller) error {
+	dst := make([]T, c.byte()%9)
+	n := 0
+	err := c.retry(func() error {
+		k, err := gdwire.ReadPacked(c.d, dst[n:])
+		n += k
+		return err
+	})
+	c.trace = fmt.Append(c.trace, dst[:n])
+	return err
+}
+
+func appendPacked[T gdwire.Packable](c *caller) error {
+	var dst []T
+	err := c.retry(func() (err error) { dst, err = gdwire.AppendPacked(c.d, dst); return err })
+	if err == nil || !c.anyWindow {
+		c.trace = fmt.Append(c.trace, dst)
+	}
+	return err
+}
+
+// next makes the next call of the script and checks the properties that hold after
+// every call.
+func (c *caller) next() {
+	b := c.byte()
+	op := &decoderCalls[int(b)%len(decoderCalls)]
+	if b >= 200 || c.anyWindow && op.window { // mostly go forward
+		op = &decoderCalls[0]
+		if c.anyWindow {
+			op = c.wholeToken()
+		}
+	}
+	c.log = append(c.log, op.name)
+	offset, depth, moved := c.d.InputOffset(), c.d.Depth(), c.moved
+	calls, mayContinue := c.calls, c.continues
+	switch op.name {
+	case "the bytes of an earlier token":
+	case "Payload", "7 bytes of the payload", "100 bytes of the payload": // read nothing but that
+	case "all bytes of a new payload":
+		c.calls++
+	default:
+		c.calls++
+		c.moved = false
+	}
+	err := op.call(c)
+	after := c.d.InputOffset()
+	c.continues = continues[op.name]
+	if bulk := strings.HasPrefix(op.name, "Append") || strings.HasPrefix(op.name, "ReadPacked"); bulk && err == nil && !mayContinue && after == offset {
+		c.t.Fatalf("%s returned a payload that an earlier call had read", op.name)
+	}
+	if err != nil && after == offset && c.d.Depth() == depth && c.calls == calls+1 {
+		c.calls = calls // it consumed nothing: a payload may be read on
+	}
+	if c.payloadAt == calls && (strings.HasPrefix(op.name, "ReadPacked") || strings.HasPrefix(op.name, "Append")) {
+		c.payloadAt = c.calls // it may have read a part of the payload
+	}
+	if after < c.offset {
+		c.t.Fatalf("%s moved from offset %d back to %d", op.name, c.offset, after)
+	}
+	c.offset = after
+	c.note(op.name, err)
+	if err != nil && !moved && !c.moved {
+		c.checkError(op.name, err, after == offset && c.d.Depth() == depth)
+	}
+}
+
+// wholeToken chooses a call that reads the next token in one piece, however small
+// the read buffer is.
+func (c *caller) wholeToken() *decoderCall {
+	name := "ReadToken"
+	switch c.retryKind() {
+	case gdwire.KindStringChunk:
+		name = "AppendString"
+	case gdwire.KindChunk:
+		name = "SkipTo(depth-1)"
+	}
+	for i := range decoderCalls {
+		if decoderCalls[i].name == name {
+			return &decoderCalls[i]
+		}
+	}
+	panic(name)
+}
+
+func (c *caller) retryKind() (k gdwire.Kind) {
+	c.retry(func() error {
+		if k = c.d.PeekKind(); k != 0 {
+			return nil
+		}
+		_, err := c.d.ReadToken()
+		return err
+	})
+	return k
+}
+
+// note writes the position of the Decoder after a call into the transcript.
+func (c *caller) note(name string, err error) {
+	text := fmt.Sprint(err)
+	if e := (*gdwire.Error)(nil); c.anyWindow && errors.As(err, &e) {
+		text = fmt.Sprint(e.Path, e.Err) // the latest chunk, and so the offset, may differ
+	}
+	c.trace = fmt.Appendf(c.trace, " %s %v ", name, text)
+	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
+		text = e.Err.Error() // after a lost call, the latest token is another
+	}
+	c.places = fmt.Appendf(c.places, " %s %v ", name, text)
+	start := len(c.trace)
+	path := c.d.AppendPath(nil)
+	if !utf8.Valid(path) {
+		c.t.Fatalf("after %s the path is %q", name, path)
+	}
+	if e := (*gdwire.Error)(nil); errors.As(err, &e) && !errors.Is(err, gdwire.ErrType) && !errors.Is(err, gdwire.ErrRange) && !errors.Is(err, gdwire.ErrCount) {
+		c.failed = true // a loop that is left after it has no error of its own
+	}
+	if err == nil && !c.failed || !c.anyWindow {
+		c.trace = fmt.Appendf(c.trace, "%d %d %s", c.d.InputOffset(), c.d.Depth(), path)
+		for i := -1; i <= c.d.Depth()+1; i++ {
+			kind, index, count := c.d.StackIndex(i)
+			c.trace = fmt.Append(c.trace, kind, index, count)
+			if open := 0 <= i && i <= c.d.Depth(); !open && (kind != 0 || index != -1 || count != -1) {
+				c.t.Fatalf("after %s, StackIndex(%d) is %v, %d, %d at depth %d", name, i, kind, index, count, c.d.Depth())
+			}
+		}
+	}
+	c.noteErrors(name)
+	c.trace = append(c.trace, '\n')
+	c.places = append(c.places, c.trace[start:]...)
+	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
+		if !utf8.ValidString(e.Path) || e.Offset < 0 {
+			c.t.Fatalf("%s: the path of %q at %d", name, e.Path, e.Offset)
+		}
+	}
+}
+
+// noteErrors writes the errors that the Decoder remembers into the transcript.
+func (c *caller) noteErrors(name string) {
+	last := c.d.LastError()
+	if last == io.EOF {
+		c.t.Fatalf("after %s, the end of the input is LastError", name)
+	}
+	c.errs = fmt.Appendf(c.errs, "%s: Err %v, LastError %v\n", name, c.d.Err(), last)
+}
+
+// checkError expects that an error stays, or that the call consumed nothing.
+func (c *caller) checkError(name string, err error, unmoved bool) {
+	if unmoved || err == io.EOF && (strings.HasPrefix(name, "ReadPacked") || strings.HasSuffix(name, "payload")) {
+		return // the end of the array or payload
+	}
+	if k := c.retryKind(); k != 0 {
+		c.t.Fatalf("%s consumed something, returned %v, and %v is next", name, err, k)
+	}
+	again := c.retry(func() error { _, err := c.d.ReadToken(); return err })
+	if err != io.EOF && fuzz.ErrorText(again) != fuzz.ErrorText(err) {
+		c.t.Fatalf("%s returned %v, and then ReadToken %v", name, err, again)
+	}
+}
+
+// plain hides every method of a Reader but Read.
+func plain(b []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(b)} }
+
+// Inputs of unknown and of known length. The others are compared with the first of
+// each.
+var (
+	openInputs = []struct {
+		name  string
+		start func(d *gdwire.Decoder, p []byte)
+	}{
+		{"a Reader", func(d *gdwire.Decoder, p []byte) { d.Reset(plain(p)) }},
+		{"one byte at a time", func(d *gdwire.Decoder, p []byte) { d.Reset(iotest.OneByteReader(plain(p))) }},
+		{"io.EOF with the last bytes", func(d *gdwire.Decoder, p []byte) { d.Reset(iotest.DataErrReader(plain(p))) }},
+		{"temporary errors", func(d *gdwire.Decoder, p []byte) { d.Reset(&fuzz.FlakyReader{R: iotest.OneByteReader(plain(p))}) }},
+	}
+	knownInputs = []struct {
+		name  string
+		start func(d *gdwire.Decoder, p []byte)
+	}{
+		{"ResetBytes", func(d *gdwire.Decoder, p []byte) { d.ResetBytes(p) }},
+		{"ResetN", func(d *gdwire.Decoder, p []byte) { d.ResetN(plain(p), int64(len(p))) }},
+		{"half at a time", func(d *gdwire.Decoder, p []byte) { d.ResetN(iotest.HalfReader(plain(p)), int64(len(p))) }},
+		{"one byte at a time", func(d *gdwire.Decoder, p []byte) { d.ResetN(iotest.OneByteReader(plain(p)), int64(len(p))) }},
+		{"ResetN with temporary errors", func(d *gdwire.Decoder, p []byte) { d.ResetN(&fuzz.FlakyReader{R: plain(p)}, int64(len(p))) }},
+	}
+)
+
+// runCalls makes the calls of a script on one kind of input.
+func runCalls(t testing.TB, o gdwire.DecoderOptions, start func(d *gdwire.Decoder), script []byte, anyWindow bool) *caller {
+	d := gdwire.NewDecoder(nil, &o)
+	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{Format: o.Format, DoubleReals: o.DoubleReals, AllowInvalidUTF8: true, Depth: -1})
+	c := &caller{t: t, d: d, e: e, start: start, script: script, anyWindow: anyWindow}
+	defer d.Release()
+	defer e.Release()
+	defer func() {
+		if r := recover(); r != nil || t.Failed() {
+			t.Logf("calls: %s", strings.Join(c.log, ", "))
+			if r != nil {
+				panic(r)
+			}
+		}
+	}()
+	start(d)
+	for len(c.script) > 0 {
+		c.next()
+	}
+	return c
+}
+
+func compareCalls(t testing.TB, name string, want, got *caller) {
+	wantTrace, gotTrace := want.trace, got.trace
+	if got.lost {
+		wantTrace, gotTrace = want.places, got.places
+	}
+	if bytes.Equal(wantTrace, gotTrace) {
+		if got.failing || want.anyWindow { // errors of the Reader, and offsets inside texts, differ
+			return
+		}
+		wantTrace, gotTrace = want.errs, got.errs
+	}
+	if bytes.Equal(wantTrace, gotTrace) {
+		return
+	}
+	t.Logf("%s, calls: %s", name, strings.Join(got.log, ", "))
+	wants, gots := bytes.Split(wantTrace, []byte("\n")), bytes.Split(gotTrace, []byte("\n"))
+	for i := range min(len(wants), len(gots)) {
+		if !bytes.Equal(wants[i], gots[i]) {
+			t.Fatalf("after %q\nwant  %q\ngot   %q", wants[max(i-1, 0)], wants[i], gots[i])
+		}
+	}
+	t.Fatalf("%d calls instead of %d", len(gots), len(wants))
+}
+
+// requireCalls makes the calls of a script on a packet from different Readers and requires
+// the same results. The seed chooses the Readers.
+func requireCalls(t testing.TB, p []byte, s fuzz.Seed, script []byte) {
+	o := s.Options()
+	begin := func(f func(d *gdwire.Decoder, p []byte)) func(d *gdwire.Decoder) {
+		return func(d *gdwire.Decoder) { f(d, p) }
+	}
+	switch s.Choose(3) {
+	case 0:
+		want := runCalls(t, o, begin(openInputs[0].start), script, false)
+		for _, in := range openInputs[1:] {
+			if in.name == "temporary errors" && want.loops > 0 {
+				continue // loops do not resume
+			}
+			compareCalls(t, in.name, want, runCalls(t, o, begin(in.start), script, false))
+		}
+	case 1:
+		for _, in := range knownInputs[1:] {
+			o.MaxChunk = max(o.MaxChunk, len(p), 16) // in memory nothing is cut
+			want := runCalls(t, o, begin(knownInputs[0].start), script, false)
+			if in.name == "ResetN with temporary errors" && want.loops > 0 {
+				continue
+			}
+			compareCalls(t, in.name, want, runCalls(t, o, begin(in.start), script, false))
+		}
+	default:
+		want := runCalls(t, o, begin(openInputs[0].start), script, true)
+		for _, size := range []int{0, 16, 23, 64} {
+			o.MaxChunk = size
+			compareCalls(t, fmt.Sprint("read buffer of ", size), want, runCalls(t, o, begin(openInputs[0].start), script, true))
+		}
+	}
+}
+
+// compose puts packets of one format into nested containers, so that calls are made at every
+// kind of position.
+func compose(random *rand.Rand, all []fuzz.Input, s fuzz.Seed, depth int) []byte {
+	pick := func() []byte {
+		for range 20 {
+			if in := all[random.IntN(len(all))]; in.Seed.Format() == s.Format() && len(in.Packet) < 300 {
+				return in.Packet
+			}
+		}
+		return nil
+	}
+	var out bytes.Buffer
+	e := gdwire.NewEncoder(&out, &gdwire.EncoderOptions{Format: s.Format(), DoubleReals: s.Has(fuzz.Double)})
+	defer e.Release()
+	var value func(depth int)
+	value = func(depth int) {
+		kind := random.IntN(4)
+		if depth == 0 {
+			kind = 3
+		}
+		n := random.IntN(4)
+		switch kind {
+		case 0:
+			e.BeginArray(n)
+			for range n {
+				value(depth - 1)
+			}
+			e.End()
+		case 1, 2:
+			e.BeginDict(n)
+			for i := range n {
+				if random.IntN(5) > 0 {
+					e.WriteString(strings.Repeat("k", i*7))
+				} else {
+					value(depth - 1)
+				}
+				value(depth - 1)
+			}
+			e.End()
+		default:
+			if e.WriteRaw(pick()) != nil {
+				e.ClearError()
+				e.WriteNil()
+			}
+		}
+	}
+	value(depth)
+	e.Close()
+	return out.Bytes()
+}
+
+var sequences = flag.Int("sequences", 20_000, "how many random sequences of calls tests make")
+
+// TestDecoderCalls makes random calls on random packets.
+func TestDecoderCalls(t *testing.T) {
+	n := *sequences
+	if !testenv.Full() {
+		n = min(n, 2_000)
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	all := fuzz.Seeds()
+	for i := range n {
+		s := fuzz.Seed(random.Uint64())
+		if random.IntN(3) > 0 {
+			s &^= fuzz.Limits
+		}
+		p := compose(random, all, s, 3)
+		for range random.IntN(3) {
+			if random.IntN(4) == 0 && len(p) > 0 {
+				p[random.IntN(len(p))] ^= 1 << random.IntN(8)
+			}
+			if random.IntN(8) == 0 {
+				p = p[:random.IntN(len(p)+1)]
+			}
+		}
+		script := make([]byte, 1+random.IntN(30))
+		for i := range script {
+			script[i] = byte(random.Uint32())
+		}
+		if !t.Run(fmt.Sprint(i), func(t *testing.T) {
+			defer func() {
+				if r := recover(); r != nil || t.Failed() {
+					t.Logf("packet %x, seed %#x, script %x", p, uint64(s), script)
+					if r != nil {
+						panic(r)
+					}
+				}
+			}()
+			requireCalls(t, p, s, script)
+		}) {
+			break
+		}
+	}
+}
+
+// TestPairsOfDecoderCalls makes every call after every other, inside a string, a packed
+// array and containers.
+func TestPairsOfDecoderCalls(t *testing.T) {
+	var out bytes.Buffer
+	e := gdwire.NewEncoder(&out, nil)
+	e.BeginArray(5)
+	e.WriteString("short")
+	e.WriteFloat(-1.5) // which is no integer
+	e.WriteString(strings.Repeat("text", 10))
+	e.BeginPacked(gdwire.TypePackedByteArray, 41)
+	gdwire.WritePacked(e, bytes.Repeat([]byte{7}, 41))
+	e.End()
+	e.BeginDict(2)
+	e.WriteString("position")
+	e.WriteReals(gdwire.TypeVector2, 1, 2)
+	e.WriteString("path")
+	e.WriteNodePath("/root/Player:position")
+	e.End()
+	e.End()
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	payload := slices.IndexFunc(decoderCalls, func(c decoderCall) bool { return c.name == "Payload" })
+	for i := range decoderCalls {
+		for j := range decoderCalls {
+			for tokens := range 9 {
+				for variation := range 6 { // with Payload before the calls or without, on three kinds of input
+					if (i+j+tokens+variation)%23 > 0 && !testenv.Full() {
+						continue
+					}
+					script := make([]byte, tokens, tokens+4) // of ReadToken
+					if variation%2 > 0 {
+						script = append(script, byte(payload))
+					}
+					script = append(script, byte(i), byte(j), 0)
+					requireCalls(t, out.Bytes(), fuzz.Rest*fuzz.Seed(variation/2), script)
+				}
+			}
+		}
+	}
+}
+
+// FuzzDecoderCalls makes the calls that the input chooses.
+func FuzzDecoderCalls(f *testing.F) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for _, in := range fuzz.Seeds() {
+		script := make([]byte, 12)
+		for i := range script {
+			script[i] = byte(random.Uint32())
+		}
+		f.Add(in.Packet, uint64(in.Seed)+uint64(random.IntN(3))*uint64(fuzz.Rest), script)
+	}
+	f.Fuzz(func(t *testing.T, p []byte, n uint64, script []byte) {
+		if len(script) > 60 {
+			return
+		}
+		requireCalls(t, p, fuzz.Seed(n), script)
+	})
+}
+
+// decoderKeys are texts of the known packets.
+var decoderKeys = func() map[string]hook.Key {
+	all := map[string]hook.Key{}
+	for _, text := range []string{"", "a", "key", "name", "path", "position", "velocity", "max_health", "inventory"} {
+		all[text] = hook.NewKey(text)
+	}
+	return all
+}()
