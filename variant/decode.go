@@ -59,7 +59,7 @@ type decoder struct {
 	maxMemory     int64                 // Options.MaxMemory
 	memoryLeft    int64                 // the part of maxMemory that is not charged yet
 	foundDouble   *bool                 // Options.FoundDoubleReals
-	// reused has the memory of slices that this call has read into: see reuse.
+	// reused contains the memory of variables and slices that this call reads into: see reuse.
 	reused []memory
 	// peekFirst is set after a typed read has failed, usually because of a nil. From then on,
 	// the type of the next value is checked before a typed read: an Error for each of a
@@ -155,10 +155,12 @@ func (s *decoder) unmarshal(v any) error {
 		}
 		return err
 	}
-	plan, err := s.recent.of(&decodePlans, p.Type().Elem())
+	t := p.Type().Elem()
+	plan, err := s.recent.of(&decodePlans, t)
 	if err != nil {
 		return err
 	}
+	s.reused = append(s.reused, memoryAt(p, t.Size()))
 	return plan.do(s, variableOf(p.Elem()))
 }
 
@@ -704,6 +706,9 @@ func (b decodePlanner) makePointerDecoder(t reflect.Type, wire gdwire.Type) (dec
 		case typ == gdwire.TypeNil:
 			v.SetZero()
 			return s.d.ReadNil()
+		}
+		if !v.IsNil() {
+			s.follow(v, t.Elem().Size())
 		}
 		if v.IsNil() {
 			if err := s.charge(t, size); err != nil {

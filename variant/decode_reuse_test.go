@@ -192,6 +192,35 @@ func TestSharedMemory(t *testing.T) {
 		require.Equal(t, []int64{6}, same.B)
 	}
 
+	var array4 struct {
+		A [4]int
+		S []int
+	}
+	array4.S = array4.A[1:]
+	require.NoError(t, Unmarshal(encoded(t, dict("a", array(1, 2, 3, 4), "s", array(5, 6)), nil), &array4))
+	require.Equal(t, [4]int{1, 2, 3, 4}, array4.A)
+	require.Equal(t, []int{5, 6}, array4.S)
+
+	type pointed struct {
+		P *[2]int
+		S []int
+		Q *int
+	}
+	pair := &[2]int{7, 8}
+	for _, p := range []pointed{{P: pair, S: pair[1:]}, {P: pair, S: pair[:], Q: &pair[0]}, {S: pair[:], Q: &pair[1]}} {
+		for _, wire := range []any{
+			dict("p", array(1, 2), "s", array(5, 6), "q", 9),
+			dict("s", []int64{5, 6}, "p", array(1, 2), "q", 9),
+		} {
+			before := p
+			require.NoError(t, Unmarshal(encoded(t, wire, nil), &before))
+			if p.Q == nil || p.P == nil { // otherwise two pointers lead to one variable
+				require.Equal(t, pointed{&[2]int{1, 2}, []int{5, 6}, ptr(9)}, before)
+			}
+			require.Equal(t, []int{5, 6}, before.S)
+		}
+	}
+
 	many := map[string][]int{}
 	values := &Dictionary{}
 	want := map[string][]int{}

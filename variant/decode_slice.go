@@ -89,26 +89,50 @@ func (l *listDecoder) decode(s *decoder, x variable, n int) error {
 	return s.leave()
 }
 
-// memory is the memory of a slice up to its capacity, by its first address and the address after
-// it.
-type memory struct{ start, end uintptr }
+// memory is the memory of a variable, or of a slice up to its capacity, by its first address and
+// the address after it.
+type memory struct {
+	start, end uintptr
+	slice      bool
+}
 
-// maxReused is the maximum number of slices whose memory a call reuses.
+// memoryAt returns the memory of size bytes that v, a slice or pointer, refers to.
+func memoryAt(v reflect.Value, size uintptr) memory {
+	start := v.Pointer()
+	return memory{start, start + size, v.Kind() == reflect.Slice}
+}
+
+func (m memory) overlaps(other memory) bool { return m.start < other.end && other.start < m.end }
+
+// maxReused is the maximum number of variables and slices whose memory a call uses again. With
+// more of them, it allocates new slices.
 const maxReused = 16
 
-// reuse makes x, a slice with a capacity of n, nil if its memory overlaps that of another slice
-// which this call has read. Otherwise the next value can be read into the memory of x. Slices in
-// elements of lists are nil already, so few slices have memory.
+// reuse makes x, a slice with a capacity of n, nil if its memory overlaps that of a variable or
+// another slice which this call reads into. Otherwise the next value can be read into the memory
+// of x. Slices in elements of lists are nil already, so few slices have memory.
 func (l *listDecoder) reuse(s *decoder, x variable, n int) {
 	v := valueOf(x, l.typ)
-	m := memory{start: v.Pointer()}
-	m.end = m.start + uintptr(n)*l.size
-	overlaps := func(other memory) bool { return m.start < other.end && other.start < m.end }
-	if len(s.reused) == maxReused || slices.ContainsFunc(s.reused, overlaps) {
+	m := memoryAt(v, uintptr(n)*l.size)
+	if len(s.reused) >= maxReused || slices.ContainsFunc(s.reused, m.overlaps) {
 		v.SetZero()
 		return
 	}
 	s.reused = append(s.reused, m)
+}
+
+// follow makes v, a pointer to a variable of size bytes, nil if the variable overlaps the memory
+// of a slice which this call has read. Otherwise the call reads into the variable, also if another
+// pointer leads to it.
+func (s *decoder) follow(v reflect.Value, size uintptr) {
+	m := memoryAt(v, size)
+	if slices.ContainsFunc(s.reused, func(other memory) bool { return other.slice && m.overlaps(other) }) {
+		v.SetZero()
+		return
+	}
+	if len(s.reused) < maxReused {
+		s.reused = append(s.reused, m)
+	}
 }
 
 // keepsOld reports whether a variable of type t can have parts of its old value after it has been

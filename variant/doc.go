@@ -151,8 +151,10 @@
 // Unmarshal reuses the memory of slices, up to their capacity. Elements of slices and arrays
 // are made zero first: Unmarshal allocates new memory for slices, pointers and maps inside
 // elements, because other elements, and copies that a program has kept, can refer to the old
-// memory. If the memory of a slice overlaps that of another slice that the same call has read,
-// and after 16 slices, it allocates a new slice. Strings of up to 32 bytes are allocated in
+// memory. If the memory of a slice overlaps that of a variable or another slice which the same call
+// reads into, and after 16 of them, it allocates a new slice. Outside elements it follows pointers
+// and maps: two that are equal lead to one variable, which the later value sets. An UnmarshalDecode
+// that an UnmarshalVariant calls is a call of its own. Strings of up to 32 bytes are allocated in
 // blocks of 128 bytes; a block stays in memory as long as any of its strings.
 //
 // # Comparison with encoding/json/v2

@@ -1,17 +1,24 @@
 package variant
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 func TestGoTypes(t *testing.T) {
@@ -114,8 +121,12 @@ func TestPlansAfterError(t *testing.T) {
 	}
 }
 
+// orderOfType is set to a number in processes that TestOrderOfTypes starts.
+const orderOfType = "GDWIRE_ORDER_OF_TYPE"
+
 // TestOrderOfTypes uses random types, many of them invalid in one direction or everywhere: each as
-// the first type of a process, after the others, and in reverse. The results are the same.
+// the first type of a process, without plans, after the others, and in reverse. The results are
+// the same.
 func TestOrderOfTypes(t *testing.T) {
 	const n = 500
 	r := randomTypes{rand.New(rand.NewPCG(5, 0))}
@@ -123,18 +134,36 @@ func TestOrderOfTypes(t *testing.T) {
 	for i := range types {
 		types[i] = r.typ(2)
 	}
+	if i, err := strconv.Atoi(os.Getenv(orderOfType)); err == nil {
+		fmt.Print(useType(types[i]))
+		os.Exit(0)
+	}
 	fresh := make([]string, n)
-	errors := 0
+	invalid := 0
 	for i, typ := range types {
 		resetPlans()
 		fresh[i] = useType(typ)
 		require.NotContains(t, fresh[i], "panic", "%v", typ)
 		if strings.Contains(fresh[i], "variant: ") {
-			errors++
+			invalid++
 		}
 	}
-	require.Greater(t, errors, n/10, "types that are errors")
-	require.Less(t, errors, n*9/10, "types that are errors")
+	require.Greater(t, invalid, n/10, "types that are errors")
+	require.Less(t, invalid, n*9/10, "types that are errors")
+	step := 25
+	if testenv.Full() {
+		step = 1
+	}
+	for i := 0; i < n; i += step {
+		process := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestOrderOfTypes$")
+		process.Env = append(os.Environ(), fmt.Sprint(orderOfType, "=", i))
+		out, err := process.Output()
+		if errors.Is(err, syscall.ENOEXEC) {
+			break // an emulator runs the tests
+		}
+		require.NoError(t, err)
+		require.Equal(t, fresh[i], string(out), "%v in a process of its own", types[i])
+	}
 	resetPlans()
 	defer resetPlans()
 	for i, typ := range types {

@@ -14,8 +14,9 @@ import (
 )
 
 // TestSharing decodes values into targets whose slices, and in elements also pointers and maps,
-// share memory. The results are those of new targets. Outside elements, Unmarshal follows pointers
-// and maps, so two that are equal lead to one variable.
+// share memory. Slices can be parts of arrays of the target, and pointers lead to elements of
+// slices. The results are those of new targets. Outside elements, Unmarshal follows pointers and
+// maps, so two that are equal lead to one variable.
 func TestSharing(t *testing.T) {
 	types, compared := 500, 0
 	if testenv.Full() {
@@ -24,6 +25,9 @@ func TestSharing(t *testing.T) {
 	for seed := range uint64(types) {
 		r := random{rand.New(rand.NewPCG(seed, 2))}
 		typ := r.typ(4)
+		if seed%2 == 1 {
+			typ = listsOf(r.typ(2))
+		}
 		name := typ.String()
 		if strings.Contains(name, "omitzero") || strings.Contains(name, "Base") || strings.Contains(name, `gd:\"-\"`) {
 			continue // old values of fields that are omitted, or are no fields of the encoding, remain
@@ -39,7 +43,7 @@ func TestSharing(t *testing.T) {
 			continue
 		}
 		for range 10 {
-			s := sharer{r, map[reflect.Type][]reflect.Value{}}
+			s := sharer{r, map[reflect.Type][]reflect.Value{}, map[reflect.Type][]reflect.Value{}}
 			got := reflect.New(typ)
 			s.shape(got.Elem(), want.Elem())
 			before := fmt.Sprintf("%+v", got.Elem())
@@ -52,10 +56,20 @@ func TestSharing(t *testing.T) {
 	require.Greater(t, compared, types)
 }
 
+// listsOf returns a struct whose fields can refer to the same elements of type t.
+func listsOf(t reflect.Type) reflect.Type {
+	var fields []reflect.StructField
+	for i, of := range []reflect.Type{reflect.PointerTo(t), reflect.ArrayOf(3, t), reflect.SliceOf(t), reflect.PointerTo(t), reflect.SliceOf(t)} {
+		fields = append(fields, reflect.StructField{Name: string(rune('A' + i)), Type: of})
+	}
+	return reflect.StructOf(fields)
+}
+
 // A sharer makes values that share memory.
 type sharer struct {
 	random
-	made map[reflect.Type][]reflect.Value // slices, pointers and maps
+	made   map[reflect.Type][]reflect.Value // slices, pointers and maps
+	arrays map[reflect.Type][]reflect.Value // slices of arrays outside elements, by their types
 }
 
 // shape makes v a value of the shape of like: it has the variables that a decoder of like uses
@@ -63,14 +77,26 @@ type sharer struct {
 func (s *sharer) shape(v, like reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:
+		if all := s.arrays[v.Type()]; len(all) > 0 && s.IntN(3) == 0 {
+			v.Set(all[s.IntN(len(all))])
+			return
+		}
 		s.share(v, 3)
 	case reflect.Array:
 		s.shareAll(v, 3)
+		t := reflect.SliceOf(v.Type().Elem())
+		s.arrays[t] = append(s.arrays[t], v.Slice(0, v.Len()))
 	case reflect.Pointer:
-		if !like.IsNil() {
-			v.Set(reflect.New(v.Type().Elem()))
-			s.shape(v.Elem(), like.Elem())
+		if like.IsNil() {
+			return
 		}
+		v.Set(reflect.New(v.Type().Elem()))
+		if all := s.made[reflect.SliceOf(v.Type().Elem())]; len(all) > 0 && s.IntN(2) == 0 {
+			if of := all[s.IntN(len(all))]; of.Cap() > 0 {
+				v.Set(of.Slice(0, of.Cap()).Index(s.IntN(of.Cap())).Addr())
+			}
+		}
+		s.shape(v.Elem(), like.Elem())
 	case reflect.Map:
 		if !like.IsNil() {
 			v.Set(reflect.MakeMap(v.Type()))
