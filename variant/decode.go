@@ -41,7 +41,8 @@ func Unmarshal(data []byte, v any, opts ...Options) error {
 // Where no value is next, it returns an error and consumes nothing: [gdwire.ErrCount] at an
 // End, and [gdwire.ErrType] at the name of a property or inside a packed array. It also
 // consumes nothing if the value itself has the wrong type or is out of range. After other
-// errors, d can be inside the value; use [gdwire.Decoder.SkipTo] to continue after it.
+// errors, also after one of an element of an Array or packed array, d can be inside the value;
+// use [gdwire.Decoder.SkipTo] to continue after it.
 // UnmarshalDecode cannot be repeated after an error of the Reader.
 func UnmarshalDecode(d *gdwire.Decoder, v any, opts ...Options) error {
 	s := getDecoder()

@@ -146,7 +146,9 @@
 //
 // [gdwire.Limits] bounds the input that the Decoder accepts, and [Options].MaxMemory the
 // memory of the decoded values: 4 bytes of input can become an element of a large
-// struct. Slices and maps grow with the elements received, never by a declared count.
+// struct. Slices and maps grow with the elements received, never by a declared count. Values inside
+// more than 10,000 containers, pointers among them, are a [gdwire.LimitError] whatever the
+// Decoder's limit is.
 //
 // Unmarshal reuses the memory of slices, up to their capacity. Elements of slices and arrays
 // are made zero first: Unmarshal allocates new memory for slices, pointers and maps inside
