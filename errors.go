@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gdwire/gdwire/internal/limits"
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
 // Causes of an [Error]. Most are wrapped together with details, so test for them
 // with [errors.Is].
 var (
-	// ErrLimit is the error that every LimitError is.
-	ErrLimit = limits.ErrLimit
+	// ErrLimit is the error that every LimitError wraps, also those of package
+	// fileaccess.
+	ErrLimit = checked.ErrLimit
 	// ErrType is returned for a type id that the format does not have, for values
 	// of another type than declared, and for calls that do not apply to the type of
 	// the next or the open value.

@@ -1,9 +1,8 @@
 package gdwire
 
 import (
+	"fmt"
 	"math"
-
-	"github.com/gdwire/gdwire/internal/limits"
 )
 
 // Limits bounds the input that a Decoder accepts. In each field, zero selects the
@@ -59,19 +58,20 @@ const maxName = 1 << 30
 
 const defaultBuffered = 8 << 20
 
-// limitTable has the names of the limits, for errors, and their defaults.
+// limitTable contains the names of the limits, what errors say of a count or size, and the
+// defaults.
 var limitTable = [numLimits]struct {
-	name     string
-	standard int64
+	name, text string
+	standard   int64
 }{
-	limitDepth:    {"Depth", 1024},
-	limitElements: {"Elements", 1 << 20},
-	limitValues:   {"Values", 1 << 24},
-	limitString:   {"StringBytes", 16 << 20},
-	limitName:     {"NameBytes", 1 << 10},
-	limitPacked:   {"PackedBytes", 256 << 20},
-	limitBytes:    {"Bytes", math.MaxInt64},
-	limitBuffered: {"MaxBuffered", defaultBuffered},
+	limitDepth:    {"Depth", "value inside %d containers", 1024},
+	limitElements: {"Elements", "container of %d elements", 1 << 20},
+	limitValues:   {"Values", "container that adds up to %d values", 1 << 24},
+	limitString:   {"StringBytes", "string of %d bytes", 16 << 20},
+	limitName:     {"NameBytes", "name of %d bytes", 1 << 10},
+	limitPacked:   {"PackedBytes", "packed data of %d bytes", 256 << 20},
+	limitBytes:    {"Bytes", "value of at least %d bytes", math.MaxInt64},
+	limitBuffered: {"MaxBuffered", "container of unknown size with %d bytes so far", defaultBuffered},
 }
 
 // bounds has the limits of a Decoder, with defaults in place of zeros and math.MaxInt64 for
@@ -110,10 +110,22 @@ func (b *bounds) check(l limit, got uint64) error {
 }
 
 // A LimitError reports input that exceeds one of the [Limits], or a container of
-// Unknown count that exceeds [EncoderOptions].MaxBuffered. It is an [ErrLimit] for
-// [errors.Is]. Its fields are
-//
-//	Name string // name of the field of Limits or EncoderOptions
-//	Got  int64  // the count or size in the input, as far as it is known
-//	Max  int64  // the limit
-type LimitError = limits.Error
+// Unknown count that exceeds [EncoderOptions].MaxBuffered. It wraps [ErrLimit].
+type LimitError struct {
+	Name string // name of the field of Limits or EncoderOptions
+	Got  int64  // the count or size in the input, as far as it is known
+	Max  int64  // the limit
+}
+
+func (e *LimitError) Error() string {
+	text := "%d" // for limits of other packages, such as MaxMemory of variant
+	for _, l := range &limitTable {
+		if l.name == e.Name {
+			text = l.text
+		}
+	}
+	return fmt.Sprintf(text+" exceeds limit %s (%d)", e.Got, e.Name, e.Max)
+}
+
+// Unwrap returns ErrLimit.
+func (e *LimitError) Unwrap() error { return ErrLimit }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gdwire/gdwire/internal/limits"
+	"github.com/gdwire/gdwire/internal/checked"
 )
 
 // Causes of an [Error], and errors of calls. Test for them with [errors.Is]. A file that
@@ -24,8 +24,9 @@ var (
 	ErrContainer = errors.New("unknown container")
 	// ErrLayout reports a Layout that is neither LayoutGodot3 nor LayoutGodot4.
 	ErrLayout = errors.New("unknown layout")
-	// ErrLimit matches every LimitError, as in package gdwire.
-	ErrLimit = limits.ErrLimit
+	// ErrLimit is the error that every LimitError wraps, also those of package
+	// gdwire.
+	ErrLimit = checked.ErrLimit
 	// ErrClosed is returned by Write after Close.
 	ErrClosed = errors.New("fileaccess: write after Close")
 )

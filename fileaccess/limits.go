@@ -1,9 +1,8 @@
 package fileaccess
 
 import (
+	"fmt"
 	"math"
-
-	"github.com/gdwire/gdwire/internal/limits"
 )
 
 // Limits bounds the files that a Reader accepts. In each field, 0 selects the default and
@@ -37,13 +36,15 @@ const (
 // lengths fit an int on all machines.
 const maxBuffered = 1 << 30
 
+// limitTable contains the names of the limits, what errors say of a size or count, the defaults,
+// and the greatest values.
 var limitTable = [numLimits]struct {
-	name          string
+	name, text    string
 	standard, max int64
 }{
-	limitSize:      {"Size", 256 << 20, math.MaxInt64 - 1<<10},
-	limitBlockSize: {"BlockSize", 1 << 20, maxBuffered},
-	limitBlocks:    {"Blocks", 1 << 20, maxBuffered / sizeBytes},
+	limitSize:      {"Size", "content of %d bytes", 256 << 20, math.MaxInt64 - 1<<10},
+	limitBlockSize: {"BlockSize", "block of %d bytes", 1 << 20, maxBuffered},
+	limitBlocks:    {"Blocks", "file of %d blocks", 1 << 20, maxBuffered / sizeBytes},
 }
 
 // bounds stores the Limits with defaults in place of zeros.
@@ -72,10 +73,22 @@ func (b *bounds) check(l limit, got uint64, offset int64) error {
 }
 
 // A LimitError reports a file that exceeds one of the [Limits], or content that is too long
-// for a compressed file. It is an [ErrLimit] for [errors.Is], and the LimitError of package
-// gdwire. Its fields are
-//
-//	Name string // name of the field of Limits
-//	Got  int64  // declared by the file
-//	Max  int64  // allowed by the limit
-type LimitError = limits.Error
+// for a compressed file. It wraps [ErrLimit].
+type LimitError struct {
+	Name string // name of the field of Limits
+	Got  int64  // declared by the file
+	Max  int64  // allowed by the limit
+}
+
+func (e *LimitError) Error() string {
+	text := "%d"
+	for _, l := range &limitTable {
+		if l.name == e.Name {
+			text = l.text
+		}
+	}
+	return fmt.Sprintf(text+" exceeds limit %s (%d)", e.Got, e.Name, e.Max)
+}
+
+// Unwrap returns ErrLimit.
+func (e *LimitError) Unwrap() error { return ErrLimit }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/gdwire/gdwire"
 )
 
@@ -16,8 +14,9 @@ type Error struct {
 	// of the first invalid byte.
 	Offset int64
 	// Pointer is the location of the invalid JSON value. For text that is not
-	// JSON, it is the location of the innermost value around the error.
-	Pointer jsontext.Pointer
+	// JSON, it is the location of the innermost value around the error. It is a
+	// JSON pointer (RFC 6901), such as /args/0.
+	Pointer string
 	// Err is the cause: a wrapped error of gdwire such as [gdwire.ErrRange], a
 	// [gdwire.LimitError], a [gdwire.Error] of the Encoder,
 	// io.ErrUnexpectedEOF, or the error of package jsontext.

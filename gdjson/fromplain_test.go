@@ -80,7 +80,7 @@ func TestFromJSONPlain(t *testing.T) {
 			require.ErrorIs(t, err, c.cause)
 			var fault *gdjson.Error
 			require.ErrorAs(t, err, &fault)
-			require.Equal(t, c.pointer, string(fault.Pointer))
+			require.Equal(t, c.pointer, fault.Pointer)
 			got, err := fromJSON(c.text, nil, &gdjson.Options{Plain: true, Lenient: true})
 			if c.lenient == nil {
 				require.ErrorIs(t, err, c.cause)
@@ -110,7 +110,7 @@ func TestFromPlainDuplicates(t *testing.T) {
 		}
 		require.ErrorIs(t, err, jsontext.ErrDuplicateName, c.text)
 		fault := err.(*gdjson.Error)
-		require.Equal(t, c.pointer, string(fault.Pointer), c.text)
+		require.Equal(t, c.pointer, fault.Pointer, c.text)
 		require.Positive(t, strings.LastIndex(c.text[:fault.Offset+1], `"`))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
@@ -43,7 +44,7 @@ func FuzzFromJSON(f *testing.F) {
 			var fault *gdjson.Error
 			require.ErrorAs(t, err, &fault)
 			require.LessOrEqual(t, fault.Offset, int64(len(text)))
-			require.True(t, fault.Pointer.IsValid())
+			require.True(t, jsontext.Pointer(fault.Pointer).IsValid())
 			return
 		}
 		from := &gdwire.DecoderOptions{Format: to.Format, DoubleReals: to.DoubleReals, AllowObjects: true}

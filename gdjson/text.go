@@ -131,7 +131,7 @@ func (t *text) syntaxError() error {
 
 // restoreNames returns p, which jsontext returned for an error at offset, with the names as
 // they are in the text. jsontext read a copy in which appendJSON replaced bytes.
-func (t *text) restoreNames(p jsontext.Pointer, offset int64) jsontext.Pointer {
+func (t *text) restoreNames(p jsontext.Pointer, offset int64) string {
 	var scratch, b []byte
 	open := t.walk(int(offset), func(*level) {})
 	for token := range p.Tokens() {
@@ -142,7 +142,7 @@ func (t *text) restoreNames(p jsontext.Pointer, offset int64) jsontext.Pointer {
 		}
 		open = open[min(1, len(open)):]
 	}
-	return jsontext.Pointer(b)
+	return string(b)
 }
 
 // appendToken appends a token of a JSON pointer.
@@ -251,7 +251,7 @@ func (t *text) release() {
 }
 
 // pointer returns the JSON pointer of the value or name at offset.
-func (t *text) pointer(offset int64) jsontext.Pointer {
+func (t *text) pointer(offset int64) string {
 	var scratch, b []byte
 	for _, l := range t.walk(int(offset), func(*level) {}) {
 		switch {
@@ -261,7 +261,7 @@ func (t *text) pointer(offset int64) jsontext.Pointer {
 			b = strconv.AppendInt(append(b, '/'), int64(l.index), 10)
 		}
 	}
-	return jsontext.Pointer(b)
+	return string(b)
 }
 
 // A level is an open object or array of walk.

@@ -23,7 +23,7 @@ const (
 
 // A numberIn is a number in JSON text.
 type numberIn struct {
-	pointer  jsontext.Pointer
+	pointer  string
 	start    int
 	text     string
 	infinite bool // 1e99999
@@ -44,7 +44,7 @@ func largeNumbers(text []byte) (all []numberIn) {
 		x, _ := strconv.ParseFloat(number, 64)
 		if a := math.Abs(x); a == math.MaxFloat64 || math.IsInf(a, 0) {
 			start := int(d.InputOffset()) - len(number)
-			all = append(all, numberIn{d.StackPointer(), start, number, math.IsInf(a, 0)})
+			all = append(all, numberIn{string(d.StackPointer()), start, number, math.IsInf(a, 0)})
 		}
 	}
 }
@@ -65,7 +65,7 @@ func restoreInfinity(text, old []byte, o *options) (restored []byte, n int) {
 	if err := gdjson.ToJSON(&was, d, o.json); err != nil {
 		return text, 0
 	}
-	infinite := map[jsontext.Pointer]bool{}
+	infinite := map[string]bool{}
 	for _, number := range largeNumbers(was.Bytes()) {
 		infinite[number.pointer] = number.infinite
 	}
@@ -89,7 +89,7 @@ func explainLargest(err error, text []byte) error {
 		return err
 	}
 	for _, number := range largeNumbers(text) {
-		if !number.infinite && string(number.pointer) == string(e.Pointer) {
+		if !number.infinite && number.pointer == e.Pointer {
 			return fmt.Errorf("%w; %s", err, jqHint)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
 )
 
 func TestParseSize(t *testing.T) {
@@ -44,6 +47,14 @@ func TestLimitFlags(t *testing.T) {
 	}
 	r := runWith(framed(wire(4, "abc")), "json", "-frame", "u32", "-max-packet", "5")
 	require.Contains(t, r.err, "; raise it with -max-packet\n")
+	var compressed bytes.Buffer
+	w, err := fileaccess.NewCompressedWriter(&compressed, fileaccess.Zstd, 0)
+	require.NoError(t, err)
+	_, err = w.Write(framed(wire(4, "abc")))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	r = runWith(compressed.Bytes(), "json", "-max-content", "5")
+	require.Contains(t, r.err, "; raise it with -max-content\n")
 
 	file := filepath.Join(t.TempDir(), "large")
 	large := framed(wire(29, 9<<20, make([]byte, 9<<20))) // beyond 8 MiB

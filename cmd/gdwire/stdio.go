@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/outfile"
 	"github.com/gdwire/gdwire/stream"
 )
@@ -109,10 +110,13 @@ func (s *stdio) report(err error) {
 func flagFor(err error) string {
 	name := ""
 	var limit *gdwire.LimitError
+	var file *fileaccess.LimitError
 	var packet *stream.PacketTooLongError
 	switch {
 	case errors.As(err, &limit):
 		name = limit.Name
+	case errors.As(err, &file):
+		name = file.Name
 	case errors.As(err, &packet):
 		name = "MaxPacket"
 	}

@@ -1,6 +1,6 @@
-// Package checked calls Read and Write methods and checks the counts they return.
-// A method that violates the contract of package io causes an error instead of a
-// panic.
+// Package checked contains the checks that gdwire and fileaccess share. It calls Read and Write
+// methods and checks the counts they return: a method that violates the contract of package io
+// causes an error instead of a panic.
 package checked
 
 import (
@@ -13,6 +13,10 @@ var (
 	ErrRead  = errors.New("gdwire: reader returned an impossible count")
 	ErrWrite = errors.New("gdwire: writer returned an impossible count")
 )
+
+// ErrLimit is the error that the LimitErrors of gdwire and fileaccess wrap. It is one value, so
+// that programs which read files and their content test for one error.
+var ErrLimit = errors.New("limit exceeded")
 
 // maxEmptyReads is the number of consecutive calls that may return no bytes and no
 // error.

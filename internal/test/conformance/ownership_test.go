@@ -64,12 +64,12 @@ var others = []string{
 var kept = []string{
 	"gdwire.Decoder.ReadString", "gdwire.Decoder.ReadNodePath", "gdwire.Decoder.ReadSignal", "gdwire.Decoder.AppendString", "gdwire.Decoder.AppendPath",
 	"gdwire.AppendPacked", "gdwire.Token.Clone", "gdwire.Token.Text", "gdwire.Token.String", "gdwire.Token.AppendReals", "gdwire.Token.Elem", "gdwire.Token.KeyElem",
-	"gdwire.Encoder.AppendPath", "gdwire.Error.Error", "limits.Error.Error", "gdwire.Elem.String", "gdwire.Format.String", "gdwire.Kind.String", "gdwire.Type.String",
+	"gdwire.Encoder.AppendPath", "gdwire.Error.Error", "gdwire.LimitError.Error", "gdwire.Elem.String", "gdwire.Format.String", "gdwire.Kind.String", "gdwire.Type.String",
 	"gdwire.Formats", "gdwire.Types",
 	"stream.Conn.NextRaw", "stream.Reader.NextRaw", "stream.PacketTooLongError.Error", "stream.PeerError.Error",
 	"variant.Marshal", "variant.MarshalAppend", "variant.Dictionary.All", "variant.Dictionary.Get", "variant.Elements", "variant.Entries", "variant.Get", "variant.TypeError.Error",
 	"gdjson.Error.Error",
-	"fileaccess.Container.String", "fileaccess.Error.Error", "fileaccess.Layout.String", "fileaccess.Mode.String",
+	"fileaccess.Container.String", "fileaccess.Error.Error", "fileaccess.Layout.String", "fileaccess.LimitError.Error", "fileaccess.Mode.String",
 }
 
 // filled has functions that fill memory of the caller, or write to a Writer of the caller.
@@ -91,7 +91,7 @@ func TestOwnershipTables(t *testing.T) {
 	require.Equal(t, slices.Compact(slices.Clone(all)), all)
 	var found []string
 	exported := map[string]bool{}
-	for _, dir := range []string{".", "stream", "variant", "gdjson", "fileaccess", "internal/limits"} {
+	for _, dir := range []string{".", "stream", "variant", "gdjson", "fileaccess"} {
 		for name, results := range functions(t, filepath.Join("..", "..", "..", dir), func(f *ast.FuncType) *ast.FieldList { return f.Results }) {
 			exported[name] = true
 			if memory.MatchString(results) {
@@ -690,7 +690,7 @@ func texts(k *keeper) {
 	k.keep("fileaccess.Container.String", fileaccess.Container(k.IntN(5)).String())
 	k.keep("fileaccess.Layout.String", fileaccess.Layout(k.IntN(5)).String())
 	k.keep("fileaccess.Mode.String", fileaccess.Mode(k.IntN(5)).String())
-	k.keep("limits.Error.Error", (&fileaccess.LimitError{}).Error())
+	k.keep("fileaccess.LimitError.Error", (&fileaccess.LimitError{}).Error())
 	all := gdwire.Types()
 	clear(all) // is the caller's
 	require.NotZero(k.t, gdwire.Types()[0])
@@ -715,6 +715,6 @@ func failures(k *keeper) {
 	var limit *gdwire.LimitError
 	require.ErrorAs(k.t, err, &limit)
 	d.Release()
-	k.keep("limits.Error.Error", limit)
-	k.keep("limits.Error.Error", limit.Error())
+	k.keep("gdwire.LimitError.Error", limit)
+	k.keep("gdwire.LimitError.Error", limit.Error())
 }

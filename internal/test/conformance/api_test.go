@@ -1,0 +1,195 @@
+package conformance
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+)
+
+// A listedPackage is what `go list` prints about a package.
+type listedPackage struct {
+	ImportPath, Name, Export string
+	Standard, DepOnly        bool
+	Imports                  []string
+}
+
+// isPublic reports whether programs can import p, a package of this module, to use it.
+func (p *listedPackage) isPublic() bool {
+	return !p.DepOnly && p.Name != "main" && !strings.Contains(p.ImportPath, "/internal/")
+}
+
+// listPackages returns the packages of this module and all that they import, by path.
+func listPackages(t *testing.T) map[string]*listedPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Name,Export,Standard,DepOnly,Imports", "./...")
+	cmd.Dir = "../../.."
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, &stderr)
+	all := map[string]*listedPackage{}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		p := new(listedPackage)
+		if err := d.Decode(p); errors.Is(err, io.EOF) {
+			return all
+		}
+		require.NoError(t, err)
+		all[p.ImportPath] = p
+	}
+}
+
+// Only tests import the packages of internal/test.
+func TestTestPackages(t *testing.T) {
+	for path, p := range listPackages(t) {
+		for _, imported := range p.Imports {
+			if strings.Contains(imported, "/internal/test/") {
+				require.Contains(t, path, "/internal/test/", "%s imports %s", path, imported)
+			}
+		}
+	}
+}
+
+// The exported names of public packages mention no type of an internal package or of another
+// module, so that users see what the types are and requirements can change.
+func TestExportedSignatures(t *testing.T) {
+	all := listPackages(t)
+	from := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(all[path].Export)
+	})
+	public := 0
+	for path, p := range all {
+		if !p.isPublic() {
+			continue
+		}
+		public++
+		pkg, err := from.Import(path)
+		require.NoError(t, err)
+		for _, name := range pkg.Scope().Names() {
+			if object := pkg.Scope().Lookup(name); object.Exported() {
+				s := signature{all: all, pkg: pkg, seen: map[types.Type]bool{}}
+				s.declaration(object)
+				for _, foreign := range s.foreign {
+					t.Errorf("%s.%s mentions %s", pkg.Name(), name, foreign)
+				}
+			}
+		}
+	}
+	require.Greater(t, public, 5)
+}
+
+// A signature is what users see of a declaration of pkg.
+type signature struct {
+	all     map[string]*listedPackage
+	pkg     *types.Package
+	seen    map[types.Type]bool
+	foreign []string // types that are neither of a public package nor of the standard library
+}
+
+// declaration walks over what an object is declared as.
+func (s *signature) declaration(object types.Object) {
+	t := object.Type()
+	if _, ok := object.(*types.TypeName); !ok {
+		s.walk(t)
+	} else if alias, ok := t.(*types.Alias); ok {
+		s.walk(alias.Rhs())
+	} else {
+		s.named(t.(*types.Named))
+	}
+}
+
+// named walks over the definition and the methods of a type.
+func (s *signature) named(t *types.Named) {
+	s.walk(t.Underlying())
+	for p := range t.TypeParams().TypeParams() {
+		s.walk(p.Constraint())
+	}
+	for m := range t.Methods() {
+		if m.Exported() {
+			s.walk(m.Type())
+		}
+	}
+}
+
+// walk collects the foreign types that t mentions where users see them.
+func (s *signature) walk(t types.Type) {
+	if s.seen[t] {
+		return
+	}
+	s.seen[t] = true
+	switch t := t.(type) {
+	case *types.Alias:
+		s.mention(t.Obj())
+	case *types.Named:
+		for arg := range t.TypeArgs().Types() {
+			s.walk(arg)
+		}
+		s.mention(t.Obj())
+	case *types.Map:
+		s.walk(t.Key())
+		s.walk(t.Elem())
+	case *types.Signature:
+		for p := range t.TypeParams().TypeParams() {
+			s.walk(p.Constraint())
+		}
+		for _, list := range []*types.Tuple{t.Params(), t.Results()} {
+			for v := range list.Variables() {
+				s.walk(v.Type())
+			}
+		}
+	case *types.Struct:
+		for f := range t.Fields() {
+			if f.Exported() || f.Embedded() {
+				s.walk(f.Type())
+			}
+		}
+	case *types.Interface:
+		for m := range t.ExplicitMethods() {
+			if m.Exported() {
+				s.walk(m.Type())
+			}
+		}
+		for e := range t.EmbeddedTypes() {
+			s.walk(e)
+		}
+	case *types.Union:
+		for term := range t.Terms() {
+			s.walk(term.Type())
+		}
+	case interface{ Elem() types.Type }: // pointers, slices, arrays, channels
+		s.walk(t.Elem())
+	}
+}
+
+// mention collects a type that is foreign. What is not exported, such as an embedded type, is
+// walked as a part of what mentions it.
+func (s *signature) mention(object *types.TypeName) {
+	switch pkg := object.Pkg(); {
+	case pkg == nil: // error, any
+	case pkg == s.pkg && !object.Exported():
+		s.declaration(object)
+	case !s.all[pkg.Path()].Standard && !s.all[pkg.Path()].isPublic():
+		s.foreign = append(s.foreign, fmt.Sprint(pkg.Path(), ".", object.Name()))
+	}
+}
+
+// gdwire and fileaccess have a LimitError each, and one ErrLimit.
+func TestErrLimit(t *testing.T) {
+	for _, err := range []error{&gdwire.LimitError{}, &fileaccess.LimitError{}} {
+		require.ErrorIs(t, err, gdwire.ErrLimit)
+		require.ErrorIs(t, err, fileaccess.ErrLimit)
+		require.NotErrorIs(t, err, gdwire.ErrType)
+	}
+}
