@@ -9,8 +9,8 @@ type span struct {
 	data bool // it also ends after the packed data of the container at depth open
 }
 
-// span returns the span of the next value, or of the rest of a string or packed array
-// that has been read in part.
+// span returns the span of the next value, or of the rest of a string or packed array that was read
+// in part.
 func (s *state) span() span {
 	switch s.want() {
 	case wantText:
@@ -33,8 +33,8 @@ func (s *state) isOver(x span) bool {
 // next, it returns [ErrCount].
 //
 // After an error of the Reader, if Depth is as before the call, SkipValue can be repeated:
-// nothing has been consumed, or whole chunks. If Depth is larger, call SkipTo with the Depth
-// before the call.
+// nothing was consumed, or whole chunks. If Depth is larger, call SkipTo with the Depth before the
+// call.
 func (d *Decoder) SkipValue() error {
 	// The fast path is on at the top level only after ResetBytes, for the first value.
 	if d.depth == 0 && d.fastValues != nil { // -22 % of packets
@@ -92,7 +92,7 @@ func (l *lookahead) skip(x span) {
 }
 
 // CopyValue reads from d and writes to e what [Decoder.SkipValue] would skip: the next
-// value, or the rest of one that has been read in part. It writes tokens as
+// value, or the rest of one that was read in part. It writes tokens as
 // [Encoder.WriteToken] does, so it converts between formats. If an End is next, it
 // returns [ErrCount].
 //
@@ -101,7 +101,7 @@ func (l *lookahead) skip(x span) {
 //
 // After an error of the Reader before the first token, CopyValue can be repeated. After a
 // later one, d and e both remain inside the value. [Decoder.SkipTo] leaves it in d, but e
-// cannot complete it: CopyValue has called [Encoder.Fail].
+// cannot complete it: CopyValue then calls [Encoder.Fail].
 func CopyValue(e *Encoder, d *Decoder) error {
 	if _, err := d.look(); err != nil {
 		return err
@@ -129,7 +129,7 @@ func CopyValue(e *Encoder, d *Decoder) error {
 		e.accepts = declared
 		err = e.WriteToken(t)
 		e.accepts = 0
-		d.drop() // no bulk read may continue with a payload that has been copied
+		d.drop() // no bulk read may continue with a payload that was copied
 		if err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ loop:
 		default:
 			break loop
 		}
-		e.setRemaining(d.remaining) // the values that passFast or passNames has gone over
+		e.setRemaining(d.remaining) // the values that passFast or passNames went over
 		if e.remaining > 0 {
 			if !copyStart(e, d) {
 				break

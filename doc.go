@@ -6,8 +6,8 @@
 //	data, err = variant.Marshal(save)                     // data is for bytes_to_var
 //
 // A [Decoder] reads values from an io.Reader, an [Encoder] writes them to an
-// io.Writer. Neither holds a whole value in memory: each has a buffer of 16 KiB
-// from a pool and uses 32 bytes for every open container. Every count is checked
+// io.Writer. Neither holds a whole value in memory: each uses a buffer of 16 KiB
+// from a pool and 32 bytes for every open container. Every count is checked
 // against [Limits] before it is used, and no allocation is sized by one. Engines
 // use the format in var_to_bytes, put_var and store_var.
 //
@@ -23,9 +23,9 @@
 // A call that takes a whole input (Unmarshal, UnmarshalRead, Validate) accepts
 // exactly what it asks for. A call that takes a Decoder reads the next value.
 //
-// Other packages of this module build on them: stream has length-prefixed
-// packets, connections and servers; gdjson has Godot's JSON forms; fileaccess has
-// the engines' compressed and encrypted files; gdwiretest has seeds for fuzz targets.
+// Other packages of this module build on them: stream provides length-prefixed
+// packets, connections and servers; gdjson, Godot's JSON forms; fileaccess, the
+// engines' compressed and encrypted files; gdwiretest, seeds for fuzz targets.
 //
 // # Reading
 //
@@ -50,7 +50,7 @@
 //
 // A value of another type is an [Error] that consumes nothing, so the value can
 // be read in another way or skipped. [Decoder.Fields] and [Decoder.Elements] skip
-// every value that the loop's body has not read.
+// every value that the loop's body does not read.
 //
 // Which call reads what:
 //
@@ -135,8 +135,8 @@
 // The Decoder returns a leading U+FEFF and the text after a NUL, which engines
 // drop.
 //
-// It is stricter than some engines in one way: all text has to be UTF-8 as Godot
-// 4 defines it. Godot 3 accepts surrogates and overlong forms, and no engine
+// It is stricter than some engines in one way: all text must be UTF-8 as Godot 4
+// defines it. Godot 3 accepts surrogates and overlong forms, and no engine
 // checks the text after a NUL. [DecoderOptions].AllowInvalidUTF8 accepts them.
 //
 // [CopyValue] and [Encoder.WriteToken] write values as they were read. An engine
@@ -176,7 +176,7 @@
 // Invalid input returns an [Error] with its offset and path and never causes a
 // panic. Apart from the read buffer, memory grows with the bytes received and
 // never with a declared count: 32 bytes for each open container, and 35 more once
-// its latest key has left the buffer. Serialized objects, which name classes and
+// its latest key leaves the buffer. Serialized objects, which name classes and
 // scripts of the sender's choice, are refused unless
 // [DecoderOptions].AllowObjects is set. Methods of [Token] return the zero value
 // if they do not apply to its kind, because the sender chooses the kind.
@@ -189,11 +189,11 @@
 // An error of the Reader is returned as it is. If it is temporary, such as a timeout,
 // reading can go on:
 //
-//	ReadToken, PeekKind, ReadText,     nothing has been consumed: repeat the call
+//	ReadToken, PeekKind, ReadText,     nothing was consumed: repeat the call
 //	typed reads of one token, SkipTo
-//	AppendString, Payload,             the caller has what has been read: repeat
+//	AppendString, Payload,             the caller got what was read: repeat
 //	ReadPacked, AppendPacked           the call with it
-//	Fields, Elements, Pairs            the loop has ended: SkipTo leaves the container
+//	Fields, Elements, Pairs            the loop is over: SkipTo leaves the container
 //	any call after a loop was left     the rest is still to be skipped: repeat the call
 //	SkipValue                          if Depth is as before the call, repeat it; if it
 //	                                   is larger, SkipTo with the Depth before goes on

@@ -57,9 +57,9 @@ func (e Elem) typ() Type {
 	return e.Type
 }
 
-// declaredElem decodes the declared type at the start of b, which a Decoder has checked or
-// appendElem has made. It returns the built-in type, the name of the class or script as a part of b,
-// and the number of bytes. The ids are those of Godot 4, the only format with typed containers.
+// declaredElem decodes the declared type at the start of b, which a Decoder checked or appendElem
+// made. It returns the built-in type, the name of the class or script as a part of b, and the
+// number of bytes. The ids are those of Godot 4, the only format with typed containers.
 func declaredElem(b []byte, k containerKind) (t Type, name []byte, size int) {
 	if k == containerUntyped {
 		return 0, nil, 0

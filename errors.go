@@ -63,8 +63,8 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrapf returns an error that wraps err and has a formatted text. fmt.Errorf with %w would add
-// the text of err, which only repeats it: "wrong type" after "got int, want String".
+// wrapf returns an error that wraps err, with a formatted text. fmt.Errorf with %w would add the
+// text of err, which only repeats it: "wrong type" after "got int, want String".
 func wrapf(err error, format string, args ...any) error {
 	return &reason{err, fmt.Sprintf(format, args...)}
 }

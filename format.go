@@ -34,12 +34,12 @@ var le = binary.LittleEndian
 // several goroutines at the same time.
 type Format struct {
 	name string
-	// types has the types in the order of their ids.
+	// types contains the types in the order of their ids.
 	types []Type
 	// idMask selects the bits of a header that are the type id. If it is at most
 	// 16 bits, bits 16 to 31 are flags.
 	idMask uint32
-	// width has the width of each class of numbers.
+	// width contains the width of each class of numbers.
 	width [numClasses]width
 	// engine is set for formats that engines write: packed strings end in a NUL,
 	// and a negative count of packed strings or properties means 0.
@@ -49,7 +49,7 @@ type Format struct {
 	nullObject bool
 	// typed is set if arrays and dictionaries can declare types.
 	typed bool
-	// shared is set if bit 31 of a count has a meaning and is kept.
+	// shared is set if bit 31 of a count is a flag, which is kept.
 	shared bool
 	// oldNodePath is set if a NodePath can be one string.
 	oldNodePath bool
@@ -58,15 +58,15 @@ type Format struct {
 	property, keepProperty bool
 	// garbagePadding is set if engines leave the content of padding undefined.
 	garbagePadding bool
-	// optionalPadding has the types whose padding can be missing at the end of a packet.
+	// optionalPadding contains the types whose padding can be missing at the end of a packet.
 	optionalPadding []Type
 
-	// forms has the forms with DoubleReals at index 1, and those without it at index 0.
-	// newFormat computes them from the fields above.
+	// forms holds the forms with DoubleReals at index 1, and those without it at index 0. newFormat
+	// computes them from the fields above.
 	forms [2]formTable
 }
 
-// A formTable has the forms of a format.
+// A formTable holds the forms of a format.
 //
 // Here and elsewhere, a mask that changes no valid index, as in byType[t&63][wide&1],
 // hasPairs[k&127] or a shift by n&63, shows the compiler the range, which saves a check.
@@ -75,12 +75,12 @@ type formTable struct {
 	byType   [64][2]form    // the same forms: without bit 16 in the header, and with it
 	idMask   uint32         // a copy from the Format
 
-	// headers has the headers of bools and numbers, by kind, or noHeader. Typed reads compare with
-	// them: -4 % of typed reads of known shape against finding the form.
+	// headers holds the headers of bools and numbers, by kind, or noHeader. Typed reads compare
+	// with them: -4 % of typed reads of known shape against finding the form.
 	headers [numKinds]uint64
 	sizes   fixedSizes
 
-	// floats has the sizes of math types with components of float32, by type, or noFloats.
+	// floats holds the sizes of math types with components of float32, by type, or noFloats.
 	floats [256]uint8
 }
 
@@ -99,8 +99,8 @@ func formIndex(h uint32) uint32 { return h&63 | h>>10&64 }
 // formBits are the bits of a header that formIndex uses.
 const formBits = 63 | wideFlag<<16
 
-// find returns the form of header h, and whether h has no other flags than those of the form.
-// The fast path reads only such values.
+// find returns the form of header h, and whether the flags of h are only those of the form. The
+// fast path reads only such values.
 //
 // The headers of all forms have no bits but those of formIndex, so one mask is enough for them.
 func (table *formTable) find(h uint32) (*form, bool) {
@@ -108,8 +108,8 @@ func (table *formTable) find(h uint32) (*form, bool) {
 	return form, form.header == h
 }
 
-// lookup returns the form of header h, whatever its flags are, or nil if the format has no
-// such type.
+// lookup returns the form of header h, whatever its flags are, or nil if the format does not
+// include that type.
 func (table *formTable) lookup(h uint32) *form {
 	if form := &table.byHeader[formIndex(h)]; h&table.idMask < numForms/2 && form.typ != 0 {
 		return form
@@ -128,8 +128,8 @@ func (table *formTable) formAt(buf []byte, r int) (f *form, b *[fastSize]byte) {
 	return
 }
 
-// fixedSizes has the sizes of numbers and math types by formIndex, and 0 for other values: -7 % of
-// SkipValue against finding the form.
+// fixedSizes holds the sizes of numbers and math types by formIndex, and 0 for other values: -7 %
+// of SkipValue against finding the form.
 type fixedSizes [numForms]uint8
 
 // of returns the size of a value with header h.
@@ -216,7 +216,7 @@ func FormatByName(name string) (*Format, error) {
 // or manual30.
 func (f *Format) String() string { return f.name }
 
-// Has reports whether the format has type t.
+// Has reports whether the format includes type t.
 func (f *Format) Has(t Type) bool { return f.forms[0].byType[t&63][0].typ == t }
 
 // mayLackPadding reports whether engines accept a t without its padding at the end of
@@ -260,7 +260,7 @@ func insert(types []Type, before, t Type) []Type {
 	return slices.Insert(slices.Clone(types), slices.Index(types, before)+1, t)
 }
 
-// layouts describes all types. It has an entry for each number that a Type can have, so that a
+// layouts describes all types. It contains an entry for each number that a Type can have, so that a
 // Type from a caller needs no check: the layout of an unknown type is zero.
 //
 // To add a type, add a constant in token.go, a layout here and an entry in the list of types of
@@ -346,7 +346,7 @@ func packedLayout(name string, elem Type, n uint8, c widthClass, narrow, wide wi
 type shape uint8
 
 const (
-	shapeNone     shape = iota // no type has this id
+	shapeNone     shape = iota // no type with this id
 	shapeWord                  // a number of form.size bytes, at most 8
 	shapeMath                  // form.size bytes of components
 	shapeText                  // length, bytes, padding
@@ -369,7 +369,7 @@ const (
 	classInt                      // int
 	classFloat                    // float
 	classReal                     // math types, and packed arrays of vectors
-	classColor                    // Color, which has 32 bits in all engines
+	classColor                    // Color: 32 bits in all engines
 	classInt32                    // integer vectors
 	classObject                   // Object: if flagged, a serialized object or an id; otherwise a header that means null
 	classRID
@@ -392,7 +392,7 @@ type form struct {
 	header      uint32 // the header, without the flags of declared types
 	headerFlags uint16 // the flags that the header can have, bit 16 of the header first
 	shape       shape
-	content     // typ is 0 if the format has no such id
+	content     // typ is 0 if the id is unknown in the format
 }
 
 // wideFlag is bit 16 of a header, in form.headerFlags.
@@ -470,7 +470,7 @@ func (f *form) complete(id uint32, flags uint16, bit uint32) {
 	f.head = newToken(f.kind, f.typ, tokenFlags(f.unit), 0).head
 	switch f.shape {
 	case shapeWord:
-		f.mask = 1<<(8*f.size) - 1 // for a size of 8, the shift gives 0 and the mask has all bits
+		f.mask = 1<<(8*f.size) - 1 // for a size of 8, the shift gives 0 and the mask is all ones
 	case shapeMath:
 		f.head |= uint64(f.size)<<32 | uint64(flagOffset(4))<<16
 	case shapeText:
@@ -484,12 +484,12 @@ func (f *form) put(b *[fastSize]byte, word uint64) {
 	le.PutUint64(b[4:], word)
 }
 
-// canonicalNumber checks that the number of a form has the fewest bits, that a bool is 0 or
-// 1, and that an object's id is not 0.
+// canonicalNumber checks that the number of a form is encoded in the fewest bits, that a bool is 0
+// or 1, and that an object's id is not 0.
 func (f *Format) canonicalNumber(form *form, bits uint64) error {
 	flagged := f.width[layouts[form.typ].class] == flagged
 	narrow, wide := math.Float32frombits(uint32(bits)), math.Float64frombits(bits)
-	// An engine writes a float in 32 bits if it has the same value there. It compares by ==, so a NaN,
+	// An engine writes a float in 32 bits if the value stays the same. It compares by ==, so a NaN,
 	// which equals nothing, is written in 64 bits.
 	switch k := form.kind; {
 	case k == KindBool && bits > 1:

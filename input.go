@@ -51,7 +51,7 @@ func (s *slowPath) fetch(n int) (err error) {
 		s.shift(from)
 	}
 	for err == nil && s.end-s.r < n {
-		if s.end == len(s.buf) { // only when all of it has been filled, see grow
+		if s.end == len(s.buf) { // only when all of it is filled, see grow
 			s.grow(n)
 		}
 		var m int
@@ -109,9 +109,9 @@ func (s *slowPath) grow(n int) {
 }
 
 // readDirect reads whole elements of size bytes from src into p, and returns the number of bytes
-// in p. The caller has copied the first n of them from the buffer and has consumed all of it. If
-// src fails inside an element, readDirect moves the bytes of that element to the buffer. If once
-// is set, it returns as soon as it has elements.
+// in p. The caller copied the first n of them from the buffer, which is now empty. If src fails
+// inside an element, readDirect moves the bytes of that element to the buffer. If once is set, it
+// returns after the first elements.
 func (s *slowPath) readDirect(p []byte, n, size int, once bool) (int, error) {
 	s.bypass(0) // the buffer is empty, and keeps no history for paths: see saveKeys
 	var err error

@@ -35,9 +35,9 @@ type Limits struct {
 }
 
 // A limit identifies a field of Limits, or EncoderOptions.MaxBuffered. The slow path checks each
-// in the order of the fields of a token, so that the error does not depend on how much of the
-// token has been received; the fast path checks all at once and leaves what exceeds to the slow
-// path, which has the errors.
+// in the order of the fields of a token, so that the error does not depend on how much of the token
+// was received; the fast path checks all at once and leaves what exceeds to the slow path, which
+// makes the errors.
 type limit uint8
 
 const (
@@ -74,7 +74,7 @@ var limitTable = [numLimits]struct {
 	limitBuffered: {"MaxBuffered", "container of unknown size with %d bytes so far", defaultBuffered},
 }
 
-// bounds has the limits of a Decoder, with defaults in place of zeros and math.MaxInt64 for
+// bounds holds the limits of a Decoder, with defaults in place of zeros and math.MaxInt64 for
 // disabled limits, so that each check is one comparison.
 type bounds [numLimits]int64
 

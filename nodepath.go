@@ -24,7 +24,7 @@ func takeNodePaths(x any) bool {
 	return met
 }
 
-// setNodePath sets whether a NodePath has been met.
+// setNodePath sets whether a NodePath was met.
 func (p *fastPath) setNodePath(met bool) { p.metNodePath = met }
 
 // fastNodePath is [hook.ReadNodePath]. -15 % of Unmarshal into structs.
@@ -41,9 +41,9 @@ func fastNodePath(x any, to *hook.NodePathText) []byte {
 }
 
 // shortNodePath consumes the NodePath that starts with b and returns its text, in the memory of to.
-// It returns nil, and longNodePath can read the NodePath, unless it has a name, and at most 11 names
-// and sub-names, of one to eight ASCII characters. As it calls nothing, its variables stay in
-// registers: -14 % of typed reads of known shape, and -12 % of Unmarshal.
+// It returns nil, and longNodePath can read the NodePath, unless it consists of 1 to 11 names and
+// sub-names of one to eight ASCII characters, at least one of them a name. As it calls nothing, its
+// variables stay in registers: -14 % of typed reads of known shape, and -12 % of Unmarshal.
 func (p *fastPath) shortNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte {
 	const ones = 0x0101010101010101
 	names := le.Uint32(b[4:]) - newNodePathBit
@@ -68,7 +68,8 @@ func (p *fastPath) shortNodePath(to *hook.NodePathText, b *[fastSize]byte) []byt
 			text[at] = separator
 			le.PutUint64(text[at+1:], word) // the next name overwrites what follows this one
 			bits |= word
-			// Subtracting 1 sets the highest bit of a byte that is 0, as it is where word has the separator.
+			// Subtracting 1 sets the highest bit of a byte that is 0, as it is where word contains
+			// the separator.
 			bits |= (word ^ ones*'/') - ones
 			bits |= (word ^ ones*':') - ones
 			n = at + 1 + uint(size)
@@ -89,8 +90,9 @@ func (p *fastPath) shortNodePath(to *hook.NodePathText, b *[fastSize]byte) []byt
 	return text[:n&127]
 }
 
-// longNodePath does the same for any NodePath whose text has up to nodePathText bytes. It returns nil
-// if a name is empty or has a separator: the names could then not be found again in the text.
+// longNodePath does the same for any NodePath whose text is at most nodePathText bytes long. It
+// returns nil if a name is empty or contains a separator: the names could then not be found again
+// in the text.
 func (p *fastPath) longNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte {
 	total, ok := p.nodePathCount(b)
 	if !ok {

@@ -19,7 +19,7 @@ const (
 func (s *state) appendPath(dst []byte, next bool, key func(i int) (Type, []byte)) []byte {
 	start := len(dst)
 	dst = append(dst, '$')
-	// Each step has at least three bytes, so the cost of an error does not grow with the depth.
+	// Each step is at least three bytes long, so the cost of an error does not grow with the depth.
 	for i := 1; i <= s.depth && len(dst)-start < maxPath; i++ {
 		index, l := s.locate(i, next && i == s.depth) // outer frames have begun their value in both cases
 		switch l {
@@ -41,11 +41,11 @@ func (s *state) appendPath(dst []byte, next bool, key func(i int) (Type, []byte)
 	return dst
 }
 
-// noKey returns no key, so that a path has the index of each pair.
+// noKey returns no key, so that a path contains the index of each pair.
 func noKey(int) (Type, []byte) { return 0, nil }
 
 // appendKey appends the step to the value of a key: .name for a String that needs no quotes,
-// otherwise the key in brackets. data is its text, or its payload if it has a fixed size. Text of
+// otherwise the key in brackets. data is its text, or its payload if its size is fixed. Text of
 // more than maxKey bytes is cut.
 func appendKey(dst []byte, typ Type, data []byte) []byte {
 	if typ == TypeString && len(data) <= maxKey && wire.IsName(data) {
@@ -80,15 +80,15 @@ func appendKey(dst []byte, typ Type, data []byte) []byte {
 // unitOf returns the unit of a number or math type from its size: 4 or 8 bytes for each component.
 func (l *layout) unitOf(data []byte) wire.Unit { return l.units[len(data)/int(l.n)/8] }
 
-// A savedKey has a copy of a key whose bytes have left the buffer. It has no slice, so that the
-// saved keys of all depths are one allocation.
+// A savedKey holds a copy of a key whose bytes have left the buffer, in an array, so that the saved
+// keys of all depths are one allocation.
 type savedKey struct {
 	data [maxKey + 1]byte
 	n    uint8
 	typ  Type
 }
 
-// savedKeys has a key for each frame of a stack.
+// savedKeys holds a key for each frame of a stack.
 type savedKeys []savedKey
 
 // at returns the key of frame i of a stack of n frames.
@@ -100,8 +100,8 @@ func (k *savedKeys) at(i, n int) *savedKey {
 }
 
 // saveKeys saves the keys that start before pos, because these bytes are about to leave the buffer.
-// It stops at the first frame whose key has left the buffer before, because the keys of outer
-// frames start earlier. Most keys are never saved: their containers end while they are in the history.
+// It stops at the first frame whose key left the buffer before, because the keys of outer frames
+// start earlier. Most keys are never saved: their containers end while they are in the history.
 func (s *slowPath) saveKeys(pos uint64) {
 	for i := s.depth; i > 0; i-- {
 		f := s.frame(i)
@@ -129,7 +129,7 @@ func (s *slowPath) dropKeys() { s.saved = nil }
 // reading a key stores only its position.
 func (s *slowPath) key(i int) (Type, []byte) {
 	f := s.frame(i)
-	if f.keyPos < s.base { // saveKeys has seen it leave
+	if f.keyPos < s.base { // saveKeys saw it leave
 		k := &(*s.saved)[i]
 		return k.typ, k.data[:k.n]
 	}

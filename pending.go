@@ -2,13 +2,13 @@ package gdwire
 
 import "math"
 
-// pending is what earlier calls on a Decoder have left to the next call: an error, the rest of a
-// payload, or a container whose loop has been left. While there is any of these, the fast path is
-// off, so that the next call comes to look.
+// pending is what earlier calls on a Decoder leave to the next call: an error, the rest of a
+// payload, or a container whose loop was left. While there is any of these, the fast path is off,
+// so that the next call comes to look.
 type pending struct {
 	err       error // returned by all later calls, or only by the next call if errOnce is set
 	payload   payload
-	abandoned int32 // the depth of the outermost container that a loop has left, or 0; see mostFrames
+	abandoned int32 // the depth of the outermost container that a loop left, or 0; see mostFrames
 	errOnce   bool
 }
 
@@ -22,13 +22,13 @@ func (p *pending) reset() {
 	p.abandoned = 0
 }
 
-// any reports whether look has something to do before the next token.
+// any reports whether there is something for look to do before the next token.
 func (p *pending) any() bool { return p.err != nil || p.abandoned > 0 || p.payload.active }
 
 // setErr sets the error that calls return, or only the next call if once is set.
 func (p *pending) setErr(err error, once bool) { p.err, p.errOnce = err, once }
 
-// abandon makes look skip the rest of the container at this depth, whose loop has been left.
+// abandon makes look skip the rest of the container at this depth, whose loop was left.
 func (p *pending) abandon(depth int) { p.abandoned = int32(depth) }
 
 // payload is the part of the latest token's payload that bulk reads have not returned
@@ -42,7 +42,7 @@ type payload struct {
 	left   int    // the number of these bytes
 	kind   Kind   // StringChunk, PackedStart, ImageStart or NodePathStart; 0 for none
 	active bool   // the latest call was a bulk read
-	done   bool   // all of it has been returned
+	done   bool   // all of it was returned
 	elem   units  // of a PackedStart
 }
 
@@ -52,8 +52,8 @@ func (p *payload) set(token mark, kind Kind, pos uint64, left int) {
 	*p = payload{token: token, kind: kind, pos: pos, left: left}
 }
 
-// setElements makes the elements that are next the payload of a loop over a packed array, whatever the
-// loop's body has called before.
+// setElements makes the elements that are next the payload of a loop over a packed array, whatever
+// the loop's body called before.
 func (p *payload) setElements(token mark, elem units) {
 	*p = payload{token: token, kind: KindPackedStart, active: true, elem: elem}
 }

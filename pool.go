@@ -2,8 +2,8 @@ package gdwire
 
 import "github.com/valyala/bytebufferpool"
 
-// pool has the buffers of released Decoders and Encoders. A buffer in it is referred to by nobody:
-// what Decoders return is copied, or valid only until Release.
+// pool holds the buffers of released Decoders and Encoders. A buffer in it is referred to by
+// nobody: what Decoders return is copied, or valid only until Release.
 var pool bytebufferpool.Pool
 
 // bufferSize is the usual size of the buffers of Decoders and Encoders, a power of two as in the
@@ -14,8 +14,8 @@ const bufferSize = DefaultMaxChunk + history + headroom
 // ones, which long names and containers of Unknown count need, would stay in memory.
 const maxPooled = 64 << 10
 
-// getBuffer returns a buffer from the pool, with a len(B) of at least n. It still has
-// the bytes of its last user.
+// getBuffer returns a buffer from the pool, with a len(B) of at least n. It still contains the
+// bytes of its last user.
 func getBuffer(n int) *bytebufferpool.ByteBuffer {
 	b := pool.Get()
 	if cap(b.B) < n { // a new one, or from a Decoder with a smaller MaxChunk

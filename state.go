@@ -6,8 +6,8 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// state has the open containers of a Decoder or Encoder and decides which token may be
-// next. It does not depend on the encoding.
+// state holds the open containers of a Decoder or Encoder and decides which token may be next. It
+// does not depend on the encoding.
 //
 // The innermost open container is described by the integers remaining, pairs,
 // marked and keyPos, which every call reads and writes; the frames hold those around it.
@@ -44,8 +44,8 @@ type frame struct {
 	content
 }
 
-// content describes a value. A form has the content of its values, and the frame of a container
-// has a copy of it. It fits one word, so that opening a container copies it in one step.
+// content describes a value. A form contains the content of its values, and the frame of a
+// container a copy of it. It fits one word, so that opening a container copies it in one step.
 type content struct {
 	kind  Kind      // of the first token, or StringChunk; 0 for the top level
 	typ   Type      // of the value; for a string, of the value that it is part of
@@ -101,8 +101,8 @@ func (s *state) init() {
 	s.remaining, s.pairs, s.marked, s.keyPos = unknownRemaining, 0, noMark, 0
 }
 
-// close makes want return wantNothing. It drops the stack if a deeply nested value has
-// made it larger than 64 KiB, the limit of buffers in the pool, too.
+// close makes want return wantNothing. It drops the stack if a deeply nested value made it larger
+// than 64 KiB, the limit of buffers in the pool, too.
 func (s *state) close() {
 	if len(s.stack) > 2048 {
 		s.stack = nil
@@ -176,13 +176,12 @@ func (s *state) countAt(pos uint64) uint64 {
 	return pos
 }
 
-// markKey notes that the DictKey before the next key has been read or written. The note ends by
-// itself: counting the key changes remaining, which never has the same value again in the
-// container.
+// markKey notes that the DictKey before the next key was read or written. The note ends by itself:
+// counting the key changes remaining, which never returns to the same value in the container.
 func (s *state) markKey() { s.marked = s.remaining }
 
 // push counts a value that begins at pos and opens a frame for its content: n elements,
-// pairs, names or bytes. An Encoder has no positions and passes 0.
+// pairs, names or bytes. An Encoder, which keeps no positions, passes 0.
 func (s *state) push(c *content, n uint32, pos uint64) *frame {
 	stack, depth := s.stack, s.depth+1
 	if depth >= len(stack) { // doubled, but only for containers that have been received or begun
@@ -194,7 +193,7 @@ func (s *state) push(c *content, n uint32, pos uint64) *frame {
 	around.remaining, around.keyPos = s.remaining, s.keyPos
 	f.init(c, n)
 	pairs := hasPairs[c.kind&127]
-	f.pairs = pairs // a form has it already, a frame that the Encoder has made does not
+	f.pairs = pairs // a form contains it already, a frame of the Encoder does not
 	s.depth, s.pairs, s.remaining, s.marked, s.keyPos = depth, uint64(pairs), uint64(n)<<(pairs&1), noMark, pos
 	return f
 }
@@ -205,9 +204,9 @@ func (f *frame) setElem(t Type) { f.elem = t }
 // setNames sets the fields of the frame of a NodePath.
 func (f *frame) setNames(names uint32, flags tokenFlags) { f.names, f.flags = names, flags }
 
-// flagNested is set in a frame that an Encoder has opened on the fast path of values. The fast
-// path of values then continues after its End without the tests of updateFastPath. The bit
-// is free: flagLast is for tokens, and no frame has it.
+// flagNested is set in a frame that an Encoder opened on the fast path of values. The fast path of
+// values then continues after its End without the tests of updateFastPath. The bit is free:
+// flagLast is for tokens, and no frame uses it.
 const flagNested = flagLast
 
 // init sets f for n elements, pairs, names or bytes of c. remaining and keyPos are not used
@@ -244,9 +243,9 @@ func (f *frame) maxCount(format *Format) int64 {
 	return most
 }
 
-// enter is the part of push that is small enough to be inlined. The caller has found the frame
-// around, has checked that the stack has another frame, and sets that frame with init. values is
-// the number of values in the container.
+// enter is the part of push that is small enough to be inlined. The caller finds the frame around,
+// checks that there is room for another frame on the stack, and sets that frame with init. values
+// is the number of values in the container.
 func (s *state) enter(around *frame, pairs, values, pos uint64) {
 	if s.atKey() {
 		s.keyPos = pos
@@ -257,8 +256,8 @@ func (s *state) enter(around *frame, pairs, values, pos uint64) {
 }
 
 // nest counts a value and opens a container of this number of values on the fast path of an
-// Encoder. The caller has set frames[1] with init. keyPos stays, because an Encoder has no
-// positions.
+// Encoder. The caller sets frames[1] with init before. keyPos stays, because an Encoder
+// keeps no positions.
 func (s *state) nest(frames *[2]frame, pairs, values uint64) {
 	frames[0].remaining = s.remaining - 1
 	frames[1].flags |= flagNested
@@ -266,14 +265,14 @@ func (s *state) nest(frames *[2]frame, pairs, values uint64) {
 	s.pairs, s.remaining, s.marked = pairs, values, noMark
 }
 
-// unnest closes a frame that nest has opened. around is the frame around it.
+// unnest closes a frame that nest opened. around is the frame around it.
 func (s *state) unnest(around *frame) {
 	s.depth--
 	s.remaining, s.pairs, s.marked = around.remaining, uint64(around.pairs), noMark
 }
 
-// pop closes the innermost frame and returns the frame around it, whose value has been counted
-// by push. After a key that is a container, the value of that key is next.
+// pop closes the innermost frame and returns the frame around it, whose value push counted. After a
+// key that is a container, the value of that key is next.
 func (s *state) pop() *frame {
 	depth := s.depth - 1
 	f := &s.stack[depth]
@@ -384,7 +383,7 @@ func (s *state) locate(i int, next bool) (index int64, l location) {
 	done := f.done()
 	switch f.kind {
 	case KindArrayStart, KindNodePathStart, KindPackedStart:
-		// Packed data has no locations: its tokens are chunks of any number of elements.
+		// Packed data contains no locations: its tokens are chunks of any number of elements.
 		if f.size > 0 || next && f.remaining == 0 {
 			return -1, noLocation
 		}
@@ -393,13 +392,13 @@ func (s *state) locate(i int, next bool) (index int64, l location) {
 		}
 		l = atElement
 	case KindDictStart, KindObjectStart:
-		odd := done&1 != 0 // the key of a pair has been read, and its value has not
+		odd := done&1 != 0 // the key of a pair was read, and its value was not
 		done /= 2
 		switch {
 		case next && f.remaining == 0: // an End is next
 			return -1, noLocation
 		case next && odd, !next && odd && f.kind == KindObjectStart:
-			l = atValue // a Property has the location of its value, because its name is known
+			l = atValue // a Property is located where its value is, because its name is known
 		case next, odd, i == s.depth && s.marked == s.remaining:
 			l = atKey // a key, or the DictKey before it, which is not counted
 		default: // the value of the latest complete pair

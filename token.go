@@ -14,7 +14,7 @@ import (
 // zero Type is no type.
 type Type uint8
 
-// The types of Godot 4 in its order, then those that only Godot 2 has.
+// The types of Godot 4 in its order, then those of Godot 2 alone.
 const (
 	TypeNil Type = iota + 1
 	TypeBool
@@ -68,8 +68,7 @@ func (t Type) String() string {
 	return "Type(" + strconv.Itoa(int(t)) + ")"
 }
 
-// Types returns all types in their order: those of Godot 4, then those that only Godot 2
-// has.
+// Types returns all types in their order: those of Godot 4, then those of Godot 2 alone.
 func Types() []Type {
 	all := make([]Type, 0, numTypes-1)
 	for t := TypeNil; t < numTypes; t++ {
@@ -151,8 +150,8 @@ const (
 	numKinds
 )
 
-// kindNames has the names of the kinds that have no type's number, and of KindBool, whose type is
-// named bool.
+// kindNames contains the names of the kinds whose numbers are not those of types, and of KindBool,
+// whose type is named bool.
 var kindNames = [256]string{
 	KindInt32: "Int32", KindInt64: "Int64", KindFloat32: "Float32", KindFloat64: "Float64",
 	KindBool:        "Bool",
@@ -186,9 +185,9 @@ const Unknown = -1
 // Methods return the zero value for Tokens of other kinds instead of panicking,
 // because the sender chooses the kind.
 type Token struct {
-	// head has the kind in bits 0 to 7, the type in 8 to 15, flags in 16 to 31
-	// and the length of the payload in 32 to 63. A Token has four words, because
-	// the compiler passes no more in registers.
+	// head holds the kind in bits 0 to 7, the type in 8 to 15, flags in 16 to 31
+	// and the length of the payload in 32 to 63. A Token is four words long,
+	// because the compiler passes no more in registers.
 	head uint64
 	bits uint64       // the number's bits, the id or the count
 	src  *tokenSource // the buffer with the payload
@@ -291,7 +290,7 @@ func (t Token) Bytes() []byte {
 	if n == 0 {
 		return nil
 	}
-	if t.src.mark != t.pos { // positions never repeat, so no later token has the same mark
+	if t.src.mark != t.pos { // positions never repeat, so no later token gets the same mark
 		panic("gdwire: token used after the next call on its Decoder; Clone it to keep it")
 	}
 	i := t.pos.pos() - t.src.base + t.offset()
@@ -378,8 +377,8 @@ func (t Token) ID() uint64 {
 func (t Token) Width() int { return t.unit().Size() * 8 }
 
 // NodePath returns the numbers of names and sub-names of a NodePathStart, and whether the
-// NodePath is absolute. A NodePath in the form before Godot 3, which is one string, has
-// one name that is this string.
+// NodePath is absolute. In the form before Godot 3, a NodePath is one string, which
+// counts as its only name.
 func (t Token) NodePath() (names, subnames int64, absolute bool) {
 	if t.Kind() != KindNodePathStart {
 		return 0, 0, false

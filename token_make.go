@@ -30,8 +30,7 @@ func Int32(v int32) Token {
 	return newToken(KindInt32, TypeInt, tokenFlags(wire.Int32), uint64(uint32(v)))
 }
 
-// Int64 returns the token of an int that is encoded in 64 bits, if the format has ints
-// of 64 bits.
+// Int64 returns the token of an int that is encoded in 64 bits, if the format supports that.
 func Int64(v int64) Token { return newToken(KindInt64, TypeInt, tokenFlags(wire.Int64), uint64(v)) }
 
 // Float32 returns the token of a float that is encoded in 32 bits.
@@ -39,8 +38,7 @@ func Float32(v float32) Token {
 	return newToken(KindFloat32, TypeFloat, tokenFlags(wire.Float32), uint64(math.Float32bits(v)))
 }
 
-// Float64 returns the token of a float that is encoded in 64 bits, if the format has
-// floats of 64 bits.
+// Float64 returns the token of a float that is encoded in 64 bits, if the format supports that.
 func Float64(v float64) Token {
 	return newToken(KindFloat64, TypeFloat, tokenFlags(wire.Float64), math.Float64bits(v))
 }

@@ -12,7 +12,7 @@ import "math"
 //
 // 0 ≤ r ≤ limit ≤ end ≤ len(buf). A position is a number of bytes since the creation of the
 // Decoder. Reset and Release do not set it back, so positions never repeat: a stale token or
-// loop is found by comparing positions, and nothing has to be cleared.
+// loop is found by comparing positions, and nothing need be cleared.
 type window struct {
 	tokenSource
 
@@ -29,15 +29,15 @@ type window struct {
 	inputEnd   uint64 // the position of the end of the input, or MaxUint64 if its length was not given
 }
 
-// tokenSource has the buffer with the payload of the latest token. Tokens refer to it.
+// tokenSource holds the buffer with the payload of the latest token. Tokens refer to it.
 type tokenSource struct {
 	buf  []byte
 	base uint64 // the position of buf[0]
 	mark mark
 }
 
-// A mark identifies the latest token. It is the position of its first byte, and payloadBit if
-// the token has a payload that is valid. DictKey and End, which consume nothing, have none.
+// A mark identifies the latest token. It is the position of its first byte, and payloadBit if the
+// token's payload is valid. DictKey and End, which consume nothing, have none.
 type mark uint64
 
 const payloadBit mark = 1 << 63
@@ -63,7 +63,7 @@ func (s *tokenSource) markEmpty(pos uint64) { s.mark = mark(pos) }
 // drop invalidates the payload of the latest token.
 func (s *tokenSource) drop() { s.mark &^= payloadBit }
 
-// keep makes the payload of the latest token valid, after a call that has marked it as empty. The
+// keep makes the payload of the latest token valid, after a call that marked it as empty. The
 // functions that typed reads and ReadToken share mark tokens as empty, because typed reads return
 // none; only ReadToken calls keep.
 func (s *tokenSource) keep() { s.mark |= payloadBit }
@@ -78,8 +78,8 @@ func (w *window) hasFast(left uint64) bool {
 	return w.r&math.MaxInt <= len(w.fastValues)-fastSize && left > 0
 }
 
-// peekFast returns the first bytes of the next value, after hasFast has reported true. The mask,
-// which changes no position, shows the compiler that r is not negative: -0.6 % of typed reads.
+// peekFast returns the first bytes of the next value, after hasFast reported true. The mask, which
+// changes no position, shows the compiler that r is not negative: -0.6 % of typed reads.
 func (w *window) peekFast() *[fastSize]byte {
 	return (*[fastSize]byte)(w.fastValues[w.r&math.MaxInt:])
 }
@@ -87,8 +87,8 @@ func (w *window) peekFast() *[fastSize]byte {
 // pass consumes the bytes up to r, a token with a payload that begins at pos.
 func (w *window) pass(r int, pos uint64) { w.r, w.mark = r, mark(pos)|payloadBit }
 
-// passEmpty consumes the bytes up to r, a token that begins at pos and has no payload, or whose
-// payload no Token refers to.
+// passEmpty consumes the bytes up to r, a token that begins at pos, without a payload or with one
+// that no Token refers to.
 func (w *window) passEmpty(r int, pos uint64) { w.r, w.mark = r, mark(pos) }
 
 // setPos consumes the bytes up to r, for a loop that keeps r in a local variable and marks the latest
@@ -101,7 +101,7 @@ func (w *window) consume(n int) { w.r += n }
 // endAt sets the position of the end of the input.
 func (w *window) endAt(pos uint64) { w.inputEnd = pos }
 
-// startValue makes pos the start of the top-level value, which has at most this number of bytes.
+// startValue makes pos the start of the top-level value, of at most this number of bytes.
 func (w *window) startValue(most uint64) {
 	w.valueStart = w.pos()
 	w.valueEnd = min(w.inputEnd, w.valueStart+most)
@@ -158,8 +158,7 @@ func (w *window) shift(from int) {
 // fill adds n bytes, which have been read to the end of the buffer.
 func (w *window) fill(n int) { w.end += n }
 
-// bypass empties the buffer, all of which has been consumed, before n bytes that do not pass
-// through it.
+// bypass empties the buffer, all of which was consumed, before n bytes that do not pass through it.
 func (w *window) bypass(n int) {
 	w.base += uint64(w.end) + uint64(n)
 	w.r, w.end = 0, 0
