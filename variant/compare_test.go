@@ -27,7 +27,7 @@ func TestComparison(t *testing.T) {
 		rows = append(rows, strings.Join([]string{c.name, c.json, c.variant}, " | "))
 		t.Run(c.name, c.test)
 	}
-	// The table has these rows, and no others.
+	// The table consists of these rows.
 	doc, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
 	_, table, ok := strings.Cut(string(doc), "# Comparison with encoding/json/v2\n")

@@ -18,7 +18,7 @@ import (
 // a value that other bytes follow, use [UnmarshalFirst]; for the content of a file with lengths,
 // package stream. The variable refers to no part of data.
 //
-// After an error, the variable has the parts that were decoded before it, all of the value if the
+// After an error, the variable holds the parts that were decoded before it, all of the value if the
 // error is that bytes follow it.
 func Unmarshal(data []byte, v any, opts ...Options) error {
 	s := getDecoder()
@@ -40,10 +40,10 @@ func Unmarshal(data []byte, v any, opts ...Options) error {
 //
 // Where no value is next, it returns an error and consumes nothing: [gdwire.ErrCount] at an
 // End, and [gdwire.ErrType] at the name of a property or inside a packed array. It also
-// consumes nothing if the value itself has the wrong type or is out of range. After other
-// errors, also after one of an element of an Array or packed array, d can be inside the value;
-// use [gdwire.Decoder.SkipTo] to continue after it.
-// UnmarshalDecode cannot be repeated after an error of the Reader.
+// consumes nothing if the value itself is of the wrong type or out of range. After other errors,
+// also after one of an element of an Array or packed array, d can be inside the value; use
+// [gdwire.Decoder.SkipTo] to continue after it. UnmarshalDecode cannot be repeated after an error
+// of the Reader.
 func UnmarshalDecode(d *gdwire.Decoder, v any, opts ...Options) error {
 	s := getDecoder()
 	defer s.release()
@@ -51,8 +51,8 @@ func UnmarshalDecode(d *gdwire.Decoder, v any, opts ...Options) error {
 	return s.unmarshal(v)
 }
 
-// decoder has the state of one call of Unmarshal or UnmarshalDecode, and what the pool keeps
-// for the next call.
+// decoder holds the state of one call of Unmarshal or UnmarshalDecode, and what the pool keeps for
+// the next call.
 type decoder struct {
 	d             *gdwire.Decoder
 	options       gdwire.DecoderOptions // of d
@@ -62,9 +62,9 @@ type decoder struct {
 	foundDouble   *bool                 // Options.FoundDoubleReals
 	// reused contains the memory of variables and slices that this call reads into: see reuse.
 	reused []memory
-	// peekFirst is set after a typed read has failed, usually because of a nil. From then on,
-	// the type of the next value is checked before a typed read: an Error for each of a
-	// million nils takes long.
+	// peekFirst is set after a typed read failed, usually because of a nil. From then on, the type
+	// of the next value is checked before a typed read: an Error for each of a million nils takes
+	// long.
 	peekFirst bool
 	depth     int // of Go values: pointers count, too
 	recent    recent[decodeFunc]
@@ -213,7 +213,7 @@ func (s *decoder) nilOrTypeError(v reflect.Value, cause error) error {
 	if errors.Is(cause, gdwire.ErrRange) {
 		reason = at.Err
 	}
-	switch cause = s.d.ReadNil(); { // its error has the offset and path of the value
+	switch cause = s.d.ReadNil(); { // its error contains the offset and path of the value
 	case cause == nil:
 		v.SetZero()
 		return nil
@@ -397,7 +397,7 @@ type scalarDecoder[T any] struct {
 	read func(*gdwire.Decoder) (T, error)
 }
 
-// readInt reads an int where it has 64 bits, which holds every int64.
+// readInt reads an int on machines whose ints have 64 bits and hold every int64.
 func readInt(d *gdwire.Decoder) (int, error) {
 	x, err := d.ReadInt()
 	return int(x), err
@@ -573,7 +573,7 @@ func (s *decoder) longName(g reflect.Type) ([]byte, error) {
 }
 
 // isSingleName reports whether the NodePath that starts with t can have the form of one string, in
-// formats that allow it. It then has a single name, which can contain separators.
+// formats that allow it. It is then a single name, which can contain separators.
 func (s *decoder) isSingleName(t gdwire.Token) bool {
 	names, subnames, absolute := t.NodePath()
 	f := s.options.Format
@@ -625,8 +625,7 @@ func (s *decoder) unmarshalText(v reflect.Value) error {
 	return nil
 }
 
-// decodeUnmarshaler calls the UnmarshalVariant of v and checks that it has read exactly one
-// value.
+// decodeUnmarshaler calls the UnmarshalVariant of v and checks that it read exactly one value.
 func decodeUnmarshaler(s *decoder, v reflect.Value) error {
 	typ, err := s.d.PeekType()
 	if err != nil {
@@ -645,8 +644,8 @@ func decodeUnmarshaler(s *decoder, v reflect.Value) error {
 	return nil
 }
 
-// methodError returns the error for v after its method has returned err. It reads nothing,
-// because the sender may have sent no more than the method has read.
+// methodError returns the error for v after its method returned err. It reads nothing, because the
+// sender may have sent no more than the method read.
 func (s *decoder) methodError(v reflect.Value, typ gdwire.Type, before position, err error) error {
 	last := s.d.LastError()
 	if last == nil || !errors.Is(err, last) {
@@ -664,8 +663,8 @@ func (s *decoder) methodError(v reflect.Value, typ gdwire.Type, before position,
 }
 
 // failMethod returns an Error with a TypeError for a method that was called when a value of type
-// t was next, at the position before. If the method has read exactly one value, or nothing, the
-// error is at the value; otherwise it is at the latest token.
+// t was next, at the position before. If the method read exactly one value, or nothing, the error
+// is at the value; otherwise it is at the latest token.
 func (s *decoder) failMethod(before position, t gdwire.Type, g reflect.Type, reason error) error {
 	after := s.position()
 	err := s.d.WrapError(nil)

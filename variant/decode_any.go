@@ -204,7 +204,7 @@ func (s *decoder) anyKey() (any, error) {
 	return s.anyFrom(t)
 }
 
-// A keyCache has recent keys, as strings in interfaces. Neighboring Dictionaries often have the
+// A keyCache holds recent keys, as strings in interfaces. Neighboring Dictionaries often have the
 // same keys, which then are not allocated again. Two neighboring indexes are a set, which holds two
 // keys: with sets of one key, the large saved game, in which two keys of each record have the same
 // set, takes 4 % longer.

@@ -8,11 +8,11 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// mapSizes has the sizes of what Go allocates for a map: a header, and groups of eight slots
-// with a control byte for each. A map of up to eight entries has a single group. In a larger
-// map, the number of slots is a power of two, and at most seven of eight are used. Keys and
-// values of more than 128 bytes are allocated apart. Unmarshal charges these sizes, because 4
-// bytes of input can become an entry.
+// mapSizes contains the sizes of what Go allocates for a map: a header, and groups of eight slots
+// with a control byte for each. A map of up to eight entries consists of a single group. In a
+// larger map, the number of slots is a power of two, and at most seven of eight are used. Keys and
+// values of more than 128 bytes are allocated apart. Unmarshal charges these sizes, because 4 bytes
+// of input can become an entry.
 type mapSizes struct{ slot, apart int64 }
 
 const (
@@ -105,8 +105,8 @@ func (m *mapDecoder) reading(decode func(s *decoder, v reflect.Value, n int) err
 	})
 }
 
-// decode reads n pairs into v. Entries of v with other keys remain. For a key that v
-// already has, the value is read into a copy of the existing value.
+// decode reads n pairs into v. Entries of v with other keys remain. For a key that v already
+// contains, the value is read into a copy of the existing value.
 func (m *mapDecoder) decode(s *decoder, v reflect.Value, n int) error {
 	charged, err := m.begin(s, v, n)
 	if err != nil {
@@ -174,7 +174,7 @@ func (m *mapDecoder) charge(s *decoder, n int, charged int64) (int64, error) {
 	return size, s.charge(m.typ, size-charged)
 }
 
-// duplicateError returns the error for a key that has been read before.
+// duplicateError returns the error for a key that was read before.
 func (m *mapDecoder) duplicateError(s *decoder, key string) error {
 	return s.fail(gdwire.TypeDictionary, m.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(key)))
 }
@@ -199,8 +199,8 @@ func (m *mapDecoder) readKey(s *decoder, key reflect.Value) error {
 	return nil
 }
 
-// isDuplicate reports whether key has been read before: it is in seen, or in v if seen is the
-// zero Value. A string and a StringName with the same text are the same key.
+// isDuplicate reports whether key was read before: it is in seen, or in v if seen is the zero
+// Value. A string and a StringName with the same text are the same key.
 func (m *mapDecoder) isDuplicate(v, seen, key reflect.Value) bool {
 	if seen.IsValid() {
 		v = seen

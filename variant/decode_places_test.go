@@ -78,7 +78,7 @@ var otherPlaces = []struct {
 	{place{"inside a String", 1, func(e *gdwire.Encoder, _ func()) { e.WriteString("a text that needs several chunks of 16 bytes") }}, gdwire.ErrType},
 }
 
-// packet returns the packet that has v at p.
+// packet returns the packet that contains v at p.
 func (p *place) packet(t *testing.T, v any) []byte {
 	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{DoubleReals: true})
 	e.ResetBytes(nil)

@@ -166,8 +166,8 @@ func TestReusedAsJSON(t *testing.T) {
 	}
 }
 
-// Nothing that a target shares is read into twice: elements that a program has moved, fields that
-// are parts of one slice, and values of maps.
+// Nothing that a target shares is read into twice: elements that a program moved, fields that are
+// parts of one slice, and values of maps.
 func TestSharedMemory(t *testing.T) {
 	type tagged struct{ Tags []int }
 	moved := []tagged{{[]int{7}}, {[]int{8}}, {[]int{9}}}
@@ -240,7 +240,7 @@ func TestSharedMemory(t *testing.T) {
 	require.Equal(t, "old", *old)
 }
 
-// After an error in a slice, it has the elements before that element.
+// After an error in a slice, it contains the elements before that element.
 func TestListsAfterErrors(t *testing.T) {
 	for _, c := range []struct{ wire, into, want any }{
 		{array(5, 300, 7), &[]int8{1, 2, 3}, &[]int8{5}},

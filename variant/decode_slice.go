@@ -74,7 +74,7 @@ type listDecoder struct {
 }
 
 // decode reads the n elements and the End of an Array or PackedStringArray into the slice or array
-// x. An array has n elements.
+// x. An array is n elements long.
 func (l *listDecoder) decode(s *decoder, x variable, n int) error {
 	if err := s.enter(l.typ); err != nil {
 		return err
@@ -121,9 +121,9 @@ func (l *listDecoder) reuse(s *decoder, x variable, n int) {
 	s.reused = append(s.reused, m)
 }
 
-// follow makes v, a pointer to a variable of size bytes, nil if the variable overlaps the memory
-// of a slice which this call has read. Otherwise the call reads into the variable, also if another
-// pointer leads to it.
+// follow makes v, a pointer to a variable of size bytes, nil if the variable overlaps the memory of
+// a slice which this call read. Otherwise the call reads into the variable, also if another pointer
+// leads to it.
 func (s *decoder) follow(v reflect.Value, size uintptr) {
 	m := memoryAt(v, size)
 	if slices.ContainsFunc(s.reused, func(other memory) bool { return other.slice && m.overlaps(other) }) {
@@ -135,9 +135,9 @@ func (s *decoder) follow(v reflect.Value, size uintptr) {
 	}
 }
 
-// keepsOld reports whether a variable of type t can have parts of its old value after it has been
+// keepsOld reports whether a variable of type t can have parts of its old value after it is
 // decoded. Elements of such types are made zero first. Nothing that they refer to is reused: other
-// elements, or copies that the program has kept, can refer to it, too.
+// elements, or copies that the program kept, can refer to it, too.
 func keepsOld(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	switch t.Kind() {
@@ -150,7 +150,7 @@ func keepsOld(t reflect.Type) bool {
 // clearedAtOnce is the number of old elements that readSlice makes zero with one call.
 const clearedAtOnce = 64
 
-// readSlice reads n elements into the slice x. After an error, x has the elements before it.
+// readSlice reads n elements into the slice x. After an error, x contains the elements before it.
 func (l *listDecoder) readSlice(s *decoder, x variable, n int) error {
 	_, old := lenCap(x) // elements before this index can have values
 	if n == 0 && old == 0 {
@@ -226,7 +226,7 @@ func (s *decoder) strings(all *[]string, n int) error {
 	return s.d.ReadEnd()
 }
 
-// growSlice makes the slice v, which is full, longer: it then has at most n elements.
+// growSlice makes the slice v, which is full, longer: to at most n elements.
 func (s *decoder) growSlice(v reflect.Value, n int) error {
 	t := v.Type()
 	size := int64(t.Elem().Size())
@@ -280,8 +280,8 @@ func (b decodePlanner) makeArrayDecoder(t reflect.Type, wire gdwire.Type) (decod
 }
 
 // makeMathFirstDecoder returns a function that reads a value of the math type typ, or calls
-// other if the next value has another type. After the first of these, it calls other at once:
-// an error for each value takes longer.
+// other if the next value is of another type. After the first of these, it calls other at once: an
+// error for each value takes longer.
 func (m *components) makeMathFirstDecoder(typ gdwire.Type, other decodeFunc) decodeFunc {
 	return func(s *decoder, x variable) error {
 		if s.peekFirst {
@@ -296,7 +296,7 @@ func (m *components) makeMathFirstDecoder(typ gdwire.Type, other decodeFunc) dec
 	}
 }
 
-// fits reports whether m has as many components as t, of the same kind.
+// fits reports whether m consists of as many components as t, of the same kind.
 func (m *components) fits(t mathType) bool {
 	return t.n == m.n && t.ints == (m.leaf == reflect.Int32)
 }
@@ -311,7 +311,7 @@ func (m *components) expectedType(wire gdwire.Type) gdwire.Type {
 	return 0
 }
 
-// mathTypesByType has the math types by their type.
+// mathTypesByType contains the math types by their type.
 var mathTypesByType = func() (all [256]mathType) {
 	for _, t := range mathTypes {
 		all[t.typ] = t
@@ -378,12 +378,12 @@ func packedStartOf(t gdwire.Token) packedStart {
 	return packedStart{t.Type(), t.Width(), countOf(t), 0}
 }
 
-// A bulkFunc reads packed numbers into v: all elements and the End into a slice, or into an array
-// as many elements as it has, without the End.
+// A bulkFunc reads packed numbers into v: all elements and the End into a slice, or as many
+// elements as it can hold into an array, without the End.
 type bulkFunc func(s *decoder, v reflect.Value, t packedStart) error
 
-// packedFuncs has the functions that read all elements and the End of a packed array into a list, by
-// the types that it can hold.
+// packedFuncs contains the functions that read all elements and the End of a packed array into a
+// list, by the types that it can hold.
 type packedFuncs [gdwire.TypeInputEvent + 1]func(s *decoder, x variable, t packedStart) error
 
 // packedDecoders returns the packedFuncs of the list.
@@ -448,8 +448,8 @@ func bulkFuncs(t reflect.Type) map[gdwire.Type]bulkFunc {
 }
 
 // readFloat32s reads a packed array as a bulkFunc does, into a v whose elements have the memory
-// layout of an S, which consists of float32. A D has as many float64. If the packed array has
-// components of 64 bits, a finite component beyond the range of float32 is an error.
+// layout of an S, which consists of float32. A D consists of as many float64. If the packed array's
+// components have 64 bits, a finite component beyond the range of float32 is an error.
 func readFloat32s[S, D gdwire.Packable](s *decoder, v reflect.Value, t packedStart) error {
 	if t.width != 64 {
 		return readBulk[S](s, v, t)

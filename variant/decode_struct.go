@@ -88,8 +88,8 @@ func (c *structDecoder) decode(s *decoder, x variable) error {
 	return s.leave()
 }
 
-// retry calls decode again after ReadDict has returned err. From now on, decode checks first
-// whether a Dictionary is next.
+// retry calls decode again after ReadDict returned err. From now on, decode checks first whether a
+// Dictionary is next.
 func (c *structDecoder) retry(s *decoder, x variable, err error) error {
 	if s.peekFirst {
 		return err
@@ -155,7 +155,7 @@ func (f *seenFields) set(i int) {
 // A structKey is a key in a Dictionary for a struct.
 type structKey struct {
 	text   []byte
-	isText bool // otherwise the key has not been read
+	isText bool // otherwise the key was not read
 	isName bool // a StringName, if the struct collects unknown keys
 }
 
@@ -172,9 +172,9 @@ func (c *structDecoder) readKey(s *decoder) (k structKey, err error) {
 	return k, err
 }
 
-// readKeyOrRest reads the next of n keys after decode has read a pair for each of the first
-// next fields. It returns true if the key belongs to the next field. Otherwise it also reads all
-// other pairs, in any order, and the End.
+// readKeyOrRest reads the next of n keys after decode read a pair for each of the first next
+// fields. It returns true if the key belongs to the next field. Otherwise it also reads all other
+// pairs, in any order, and the End.
 func (c *structDecoder) readKeyOrRest(s *decoder, x variable, n, next int) (isNext bool, err error) {
 	key, err := c.readKey(s)
 	if err != nil {
@@ -189,8 +189,8 @@ func (c *structDecoder) readKeyOrRest(s *decoder, x variable, n, next int) (isNe
 	return false, s.leave()
 }
 
-// decodeRest reads the last n pairs, in any order, after decode has read a pair for each of the
-// first next fields. key is the key of the first of the n pairs.
+// decodeRest reads the last n pairs, in any order, after decode read a pair for each of the first
+// next fields. key is the key of the first of the n pairs.
 func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key structKey) (err error) {
 	seen := c.newSeen(next)
 	if c.embed != nil {
@@ -245,8 +245,8 @@ func (f *fieldDecoder) decode(s *decoder, x variable) error {
 	return nil
 }
 
-// embeddedPlan returns the plan for a field that the struct t has from a struct it embeds. It
-// takes the whole t as its variable, because a pointer can be on the way to the field.
+// embeddedPlan returns the plan for a field of the struct t from a struct it embeds. It takes the
+// whole t as its variable, because a pointer can be on the way to the field.
 func (b decodePlanner) embeddedPlan(t reflect.Type, f *field, of *plan[decodeFunc]) *plan[decodeFunc] {
 	return &plan[decodeFunc]{do: reflected(t, func(s *decoder, v reflect.Value) error {
 		v, err := s.allocField(v, f.index)
@@ -286,8 +286,8 @@ func (c *structDecoder) clearUnread(v reflect.Value, seen *seenFields) {
 	}
 }
 
-// decodeUnknown collects or skips a pair whose key has no field, or returns an error, as the
-// struct and the Options say. A key that is text has been read; any other key is next.
+// decodeUnknown collects or skips a pair whose key names no field, or returns an error, as the
+// struct and the Options say. A key that is text was read before; any other key is next.
 func (c *structDecoder) decodeUnknown(s *decoder, v reflect.Value, key structKey, seen *seenFields) error {
 	switch {
 	case c.info.embed != nil:

@@ -119,7 +119,7 @@ func keysInOrder(random *rand.Rand, n int) (keys []int) {
 	return keys
 }
 
-// Unknown keys are merged into a map that has entries, as keys of other maps are.
+// Unknown keys are merged into a map with entries, as keys of other maps are.
 func TestCollectInUsedMap(t *testing.T) {
 	type pair struct{ A, B int }
 	v := struct {

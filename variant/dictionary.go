@@ -33,17 +33,17 @@ type Dictionary struct {
 	// Elem in an untyped Dictionary.
 	Key, Value gdwire.Elem
 
-	entries []Entry[any, any] // a deleted entry has a tombstone as its key
+	entries []Entry[any, any] // the key of a deleted entry is a tombstone
 	index   map[any]int       // index in entries of hashable keys, or nil if there are few
 	deleted int
 	// first is the index of the first entry that is not deleted: a loop that removes the oldest
 	// pair again and again would otherwise pass all deleted entries each time.
 	first int
-	// seqs has the sequence number of each entry: the number of pairs that were added
-	// before it. It is nil until compact has removed entries: until then, the sequence
-	// number is the entry's index.
+	// seqs contains the sequence number of each entry: the number of pairs that were
+	// added before it. It is nil until compact removes entries: until then, the
+	// sequence number is the entry's index.
 	seqs    []int
-	removed int // the number of entries that compact has removed
+	removed int // the number of entries that compact removed
 }
 
 // Entry is a key and its value.
@@ -73,7 +73,7 @@ func (d *Dictionary) Len() int {
 	return len(d.entries) - d.deleted
 }
 
-// Get returns the value of key and reports whether d has the key.
+// Get returns the value of key and reports whether d contains the key.
 func (d *Dictionary) Get(key any) (value any, ok bool) {
 	if i := d.find(key); i >= 0 {
 		return d.entries[i].Value, true
@@ -130,7 +130,7 @@ func (d *Dictionary) Delete(key any) bool {
 }
 
 // All iterates over the pairs in order. The loop's body can set and delete keys: the loop
-// yields the value that a key has when it is reached, and neither keys that have been
+// yields the value of a key at the time when it is reached, and neither keys that were
 // deleted nor keys that were added since the loop began.
 func (d *Dictionary) All() iter.Seq2[any, any] {
 	return func(yield func(any, any) bool) {

@@ -75,13 +75,12 @@
 //	Image, InputEvent  Image, InputEvent      (Godot 2)
 //	any of these       —                      Raw
 //
-// A value that Unmarshal stores in an any is encoded as the same bytes if an engine has
-// written it, and if Encoder.DoubleReals has the value of [Options].FoundDoubleReals. Types,
-// declared types of elements, the order of pairs, and the bits of numbers are kept. The
-// following are not kept: the width of numbers in 64 bits that engines write in 32 bits, the
-// content of padding, flags in headers that have no meaning, the bit of Godot 2 for shared
-// containers, an object without a class, which becomes nil, and of equal keys all values but
-// the last.
+// A value that Unmarshal stores in an any is encoded as the same bytes if an engine wrote it, and
+// if Encoder.DoubleReals equals [Options].FoundDoubleReals. Types, declared types of elements, the
+// order of pairs, and the bits of numbers are kept. The following are not kept: the width of
+// numbers in 64 bits that engines write in 32 bits, the content of padding, flags in headers that
+// have no meaning, the bit of Godot 2 for shared containers, an object without a class, which
+// becomes nil, and of equal keys all values but the last.
 //
 // A slice of byte, int32, int64, float32, float64, string, Vector2, Vector3,
 // Vector4, Color or [2], [3] or [4] floats is encoded as the corresponding packed
@@ -152,10 +151,10 @@
 //
 // Unmarshal reuses the memory of slices, up to their capacity. Elements of slices and arrays
 // are made zero first: Unmarshal allocates new memory for slices, pointers and maps inside
-// elements, because other elements, and copies that a program has kept, can refer to the old
-// memory. If the memory of a slice overlaps that of a variable or another slice which the same call
-// reads into, and after 16 of them, it allocates a new slice. Outside elements it follows pointers
-// and maps: two that are equal lead to one variable, which the later value sets. An UnmarshalDecode
+// elements, because other elements, and copies that a program kept, can refer to the old memory. If
+// the memory of a slice overlaps that of a variable or another slice which the same call reads
+// into, and after 16 of them, it allocates a new slice. Outside elements it follows pointers and
+// maps: two that are equal lead to one variable, which the later value sets. An UnmarshalDecode
 // that an UnmarshalVariant calls is a call of its own. Strings of up to 32 bytes are allocated in
 // blocks of 128 bytes; a block stays in memory as long as any of its strings.
 //

@@ -59,9 +59,9 @@ func (s *encoder) result(plan *plan[encodeFunc], b []byte) []byte {
 
 // MarshalEncode writes v to e as the next value. It uses the options of e.
 //
-// If an error occurs after a part of v has been written, the error stays in e, because the value
-// cannot be completed. Otherwise [gdwire.Encoder.ClearError] clears it. An error of the Writer
-// stays, too: unlike a call on e, MarshalEncode cannot be repeated.
+// If an error occurs after a part of v was written, the error stays in e, because the value cannot
+// be completed. Otherwise [gdwire.Encoder.ClearError] clears it. An error of the Writer stays, too:
+// unlike a call on e, MarshalEncode cannot be repeated.
 func MarshalEncode(e *gdwire.Encoder, v any) error {
 	if err := e.Err(); err != nil {
 		return err // also if a Marshaler ignored it and calls MarshalEncode for another value
@@ -77,8 +77,8 @@ func MarshalEncode(e *gdwire.Encoder, v any) error {
 	return s.marshal(plan, v, x)
 }
 
-// encoder has the state of one call of Marshal or MarshalEncode, and what the pool keeps for
-// the next call.
+// encoder holds the state of one call of Marshal or MarshalEncode, and what the pool keeps for the
+// next call.
 type encoder struct {
 	e       *gdwire.Encoder
 	options gdwire.EncoderOptions // of e
@@ -125,7 +125,7 @@ func (s *encoder) release() {
 }
 
 // indirect returns v, the argument of Marshal or MarshalEncode, or the variable that it points
-// to, because a variable has an address, and v would have to be copied first.
+// to, because a variable is addressable, and v would have to be copied first.
 func indirect(v any) reflect.Value {
 	r := reflect.ValueOf(v)
 	if !r.IsValid() {
@@ -137,7 +137,7 @@ func indirect(v any) reflect.Value {
 	return r
 }
 
-// marshal writes v with the plan of x, which indirect has returned for v.
+// marshal writes v with the plan of x, which indirect returned for v.
 func (s *encoder) marshal(plan *plan[encodeFunc], v any, x reflect.Value) error {
 	before := s.e.OutputOffset()
 	ok, err := s.tree(v)
@@ -158,7 +158,7 @@ func (s *encoder) marshal(plan *plan[encodeFunc], v any, x reflect.Value) error 
 }
 
 // fail makes the Encoder fail with a TypeError at the next value, and returns the error. If a part
-// of the value has been written, marshal makes it stay.
+// of the value was written, marshal makes it stay.
 func (s *encoder) fail(t reflect.Type, err error) error {
 	return s.refuse(&TypeError{Go: t, Err: err})
 }
@@ -477,8 +477,8 @@ func (s *encoder) any(v any, isKey bool) error {
 }
 
 // tree writes v, one level deeper than the value that contains it, and returns true if v is of a
-// type that trees in an any consist of. Otherwise it writes nothing. It needs no plan, and no copy
-// of v that has an address.
+// type that trees in an any consist of. Otherwise it writes nothing. It needs no plan, and no
+// addressable copy of v.
 func (s *encoder) tree(v any) (ok bool, err error) {
 	var write func() error
 	switch v := v.(type) {

@@ -123,7 +123,7 @@ func makeSortedPairsEncoder[T cmp.Ordered](
 		pairs := m.MapRange()
 		for i := range order {
 			if !pairs.Next() {
-				return s.fail(m.Type(), gdwire.ErrCount) // another goroutine has changed the map
+				return s.fail(m.Type(), gdwire.ErrCount) // another goroutine changed the map
 			}
 			keys.Index(i).SetIterKey(pairs)
 			values.Index(i).SetIterValue(pairs)
@@ -211,7 +211,7 @@ func encodedKey(plan *plan[encodeFunc]) func(*encoder, reflect.Value) (string, e
 	}
 }
 
-// writeEncoded writes a key that encodedKey has encoded.
+// writeEncoded writes a key that encodedKey encoded.
 func writeEncoded(s *encoder, _ reflect.Value, encoded string) error {
 	return s.e.WriteRaw([]byte(encoded))
 }

@@ -15,7 +15,7 @@ type packedType struct {
 	leaf reflect.Kind // of a component, or String
 }
 
-// packedTypes has all packed arrays. Floats can have either width in Go.
+// packedTypes contains all packed arrays. Floats can have either width in Go.
 var packedTypes = func() map[gdwire.Type]packedType {
 	all := map[gdwire.Type]packedType{}
 	for _, t := range gdwire.Types() {
@@ -29,7 +29,8 @@ var packedTypes = func() map[gdwire.Type]packedType {
 	return all
 }()
 
-// leafKinds has the Go kinds of elements that are not vectors, by their type and width in bits.
+// leafKinds contains the Go kinds of elements that are not vectors, by their type and width in
+// bits.
 var leafKinds = map[gdwire.Type]map[int]reflect.Kind{
 	gdwire.TypeInt:    {8: reflect.Uint8, 32: reflect.Int32, 64: reflect.Int64},
 	gdwire.TypeFloat:  {32: reflect.Float32, 64: reflect.Float64},
@@ -252,8 +253,8 @@ func setPackable(dst, src reflect.Value, m *components) {
 	}
 }
 
-// integerWriter returns a function that writes integers of another kind than the packed array
-// has, or nil if elem is no integer. An integer that does not fit is an error.
+// integerWriter returns a function that writes integers of another kind than those of the packed
+// array, or nil if elem is no integer. An integer that does not fit is an error.
 func integerWriter(elem reflect.Type, p packedType) func(*encoder, reflect.Value) error {
 	zero := reflect.Zero(elem)
 	if !zero.CanInt() && !zero.CanUint() {

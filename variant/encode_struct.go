@@ -178,8 +178,8 @@ func (c *structEncoder) encodeVarying(s *encoder, v reflect.Value) error {
 	return nil
 }
 
-// embeddedPlan returns the plan for a field that the struct t has from a struct it embeds. It
-// takes the whole t as its variable, because a pointer can be on the way to the field.
+// embeddedPlan returns the plan for a field of the struct t from a struct it embeds. It takes the
+// whole t as its variable, because a pointer can be on the way to the field.
 func (b encodePlanner) embeddedPlan(t reflect.Type, f *field, of *plan[encodeFunc]) *plan[encodeFunc] {
 	return &plan[encodeFunc]{do: reflected(t, func(s *encoder, v reflect.Value) error {
 		v, _ = fieldOf(v, f.index)
@@ -240,8 +240,7 @@ func (c *structEncoder) checkUnknown(s *encoder, name string) error {
 	return nil
 }
 
-// encodeMarshaler calls the MarshalVariant of v and checks that it has written exactly one
-// value.
+// encodeMarshaler calls the MarshalVariant of v and checks that it wrote exactly one value.
 func encodeMarshaler(s *encoder, v reflect.Value) error {
 	before := s.position()
 	err := v.Addr().Interface().(Marshaler).MarshalVariant(s.e)

@@ -284,7 +284,7 @@ type failingWriter struct{}
 
 func (*failingWriter) Write(p []byte) (int, error) { return 0, errDisk }
 
-// Each result of Marshal has memory of its own, and little more than it needs, whatever the
+// Each result of Marshal is in memory of its own, and in little more than it needs, whatever the
 // sizes of the results before it.
 func TestMarshalResults(t *testing.T) {
 	sizes := []int{0, 10, 10_000, 100_000, 100_000, 105_000, 1_000_000, 300, 300, 110_000, 60_000, 3_000_000, 3_000_000, 70_000, 20}
@@ -494,8 +494,8 @@ func TestMarshalNoObject(t *testing.T) {
 	require.Equal(t, encoded(t, nil, nil), encoded(t, ObjectID(0), nil))
 }
 
-// An error before anything has been written is that of an invalid call: ClearError clears it. Once
-// a part of the value has been written, the error stays.
+// An error before anything was written is that of an invalid call: ClearError clears it. After a
+// part of the value was written, the error stays.
 func TestMarshalEncodeErrors(t *testing.T) {
 	for _, c := range []struct {
 		v      any

@@ -51,8 +51,8 @@ func Example() {
 	// Output: Ada 90 [{7 2} {9 0}]
 }
 
-// A field of a message has its type. The program decodes that field first, and then the
-// same bytes as a struct for the type.
+// A field of a message names its type. The program decodes that field first, and then the same
+// bytes as a struct for the type.
 func ExampleRaw_union() {
 	type Move struct{ To variant.Vector2 }
 	type Chat struct{ Text string }
@@ -83,8 +83,8 @@ func ExampleRaw_union() {
 		}
 		return show(message.Type, packet, o)
 	}
-	// In the other form of a union, the content is a separate field. A Raw has its own
-	// format, and the other options of the message remain.
+	// In the other form of a union, the content is a separate field. A Raw contains its own format,
+	// and the other options of the message remain.
 	receiveEnvelope := func(packet []byte, o variant.Options) error {
 		var envelope struct {
 			Type    string
@@ -127,7 +127,7 @@ func ExampleRaw_union() {
 	// move to {3 4}
 }
 
-// A Dictionary keeps the order of its pairs and has keys of any type.
+// A Dictionary keeps the order of its pairs and holds keys of any type.
 func ExampleDictionary() {
 	var inventory variant.Dictionary
 	inventory.Set("sword", 1)

@@ -16,7 +16,7 @@ import (
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
-// everything has packets with values of all kinds, and the Go types to decode them.
+// everything returns packets with values of all kinds, and the Go types to decode them.
 func everything(t testing.TB) (all []fault) {
 	zooInfo, err := fieldsOf(reflect.TypeFor[zoo]())
 	require.NoError(t, err)

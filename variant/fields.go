@@ -11,7 +11,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// structFields has the encoded fields of a struct.
+// structFields contains the encoded fields of a struct.
 type structFields struct {
 	all    []field
 	byName map[string]int // index in all
@@ -25,12 +25,12 @@ type field struct {
 	index  []int  // for reflect.Value.FieldByIndex
 	goName string // such as "Player.HP"
 	typ    reflect.Type
-	// isZero calls the method IsZero of the type for omitzero. It is nil if the
-	// type has no such method.
+	// isZero calls the method IsZero of the type for omitzero. It is nil for a type without such a
+	// method.
 	isZero func(reflect.Value) bool
 }
 
-// A fieldLocation has the index and offset of a field in its struct, for fieldAt. For a field
+// A fieldLocation contains the index and offset of a field in its struct, for fieldAt. For a field
 // from an embedded struct, whose plan takes the whole struct, they are -1 and 0.
 type fieldLocation struct {
 	i      int
@@ -254,9 +254,9 @@ func isValueType(t reflect.Type) bool {
 	return ownTypes[t] != nil || hasMethods(t)
 }
 
-// hasMethods reports whether t has methods that encode or decode it. Marshal then writes a list of
-// t as an Array, because a method can write any value. Unmarshal reads no t from packed numbers or
-// from the components of a math type, because a method can read only whole values.
+// hasMethods reports whether t declares methods that encode or decode it. Marshal then writes a
+// list of t as an Array, because a method can write any value. Unmarshal reads no t from packed
+// numbers or from the components of a math type, because a method can read only whole values.
 func hasMethods(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return p.Implements(marshalerType) || p.Implements(unmarshalerType) ||
@@ -278,8 +278,8 @@ func (s *structFields) setEmbed(f field) error {
 	return nil
 }
 
-// isZeroMethod returns a function that calls the IsZero method of t, or nil if t has none. A
-// nil pointer or interface, on which the method could panic, is zero.
+// isZeroMethod returns a function that calls the IsZero method of t, or nil if there is none. A nil
+// pointer or interface, on which the method could panic, is zero.
 func isZeroMethod(t reflect.Type) func(reflect.Value) bool {
 	type isZeroer interface{ IsZero() bool }
 	switch p := reflect.TypeFor[isZeroer](); {

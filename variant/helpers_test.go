@@ -72,7 +72,7 @@ type (
 	}
 	box[T any] struct{ Value T }
 
-	// level is encoded as text if it has a name, and otherwise as a number.
+	// level is encoded as text if there is a name for it, and otherwise as a number.
 	level int
 	// celsius encodes and decodes itself.
 	celsius struct{ degrees float64 }

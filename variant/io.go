@@ -142,7 +142,7 @@ func MarshalWrite(w io.Writer, v any, opts ...Options) error {
 // noValueError returns the error for data in memory without a value, which is not the end of a stream.
 func noValueError() error { return &gdwire.Error{Path: "$", Err: io.ErrUnexpectedEOF} }
 
-// atEnd returns an error if bytes of data follow the value that s has read.
+// atEnd returns an error if bytes of data follow the value that s read.
 func (s *decoder) atEnd(data []byte) error {
 	end := s.d.InputOffset()
 	if end == int64(len(data)) {
@@ -151,7 +151,7 @@ func (s *decoder) atEnd(data []byte) error {
 	return bytesAfter(fmt.Sprintf("%d bytes after the value", int64(len(data))-end), end, s.options.Strict)
 }
 
-// atEOF returns an error if bytes follow the value that d has read from a Reader.
+// atEOF returns an error if bytes follow the value that d read from a Reader.
 func atEOF(d *gdwire.Decoder) error {
 	end := d.InputOffset()
 	_, err := d.PeekType()
@@ -177,8 +177,8 @@ func bytesAfter(text string, end int64, strict bool) error {
 // maxReadOn is the number of bytes of a Reader that are read for a hint.
 const maxReadOn = 1 << 20
 
-// readOn reads r, which writes to g, to its end, and reports whether it has reached it. It ends
-// earlier as soon as r returns nothing, or what has been read cannot be the start of up to maxReadOn
+// readOn reads r, which writes to g, to its end, and reports whether it reached the end. It ends
+// earlier as soon as r returns nothing, or what was read cannot be the start of up to maxReadOn
 // bytes of packets.
 func readOn(r io.Reader, g *wire.Guess) bool {
 	b := make([]byte, 4<<10)
@@ -190,7 +190,7 @@ func readOn(r io.Reader, g *wire.Guess) bool {
 	return false
 }
 
-// withHint returns the Error err of an input, of which g has seen the start or all. It adds a hint if
+// withHint returns the Error err of an input, of which g saw the start or all. It adds a hint if
 // the input seems to be no value but a file of another kind. The hint of the Decoder, which knows
 // only the first four bytes, is replaced. A valid value that does not fit a Go variable inside the
 // caller's variable gets no hint: a few short values begin with a number that could be a length.

@@ -13,8 +13,8 @@ type components struct {
 	typ  reflect.Type
 	n    int
 	leaf reflect.Kind // Float32, Float64 or Int32
-	// order has the index in the Go type of each encoded component. It is nil if
-	// the order is the same.
+	// order contains the index in the Go type of each encoded component. It is nil if the order is
+	// the same.
 	order []int
 }
 
@@ -205,8 +205,8 @@ type mathType struct {
 	ints bool
 }
 
-// mathTypes has all math types. An array is encoded as a math type without a tag if
-// only one of them has its number of components.
+// mathTypes contains all math types. An array is encoded as a math type without a tag if its length
+// is the number of components of only one of them.
 var mathTypes = func() (all []mathType) {
 	for _, t := range gdwire.Types() {
 		if n, ints := t.Components(); n > 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
-// liveHeap returns the size of the objects that the latest garbage collection has found.
+// liveHeap returns the size of the objects that the latest garbage collection found.
 func liveHeap() int64 {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(s)

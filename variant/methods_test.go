@@ -331,7 +331,7 @@ func requireMethod(t *testing.T, typ reflect.Type, places []reflect.Type, inputs
 				continue
 			}
 			for _, x := range variablesOf(v.Elem(), typ) {
-				if !x.IsZero() { // of a nil or a missing key: no input has zeros
+				if !x.IsZero() { // of a nil or a missing key: no input contains zeros
 					require.Contains(t, []string{"7", "marked", "[7 7 7]", "[7 7]", "{7 7}"}, fmt.Sprint(x), "%v into %v", input, place)
 					called++
 				}

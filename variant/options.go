@@ -25,9 +25,9 @@ type Options struct {
 	// the fields of a positional struct.
 	RejectUnknown bool
 	// FoundDoubleReals, if it is not nil, is set to true if a math type or an array of
-	// vectors that is decoded into an any, Array, Dictionary or Object has components
-	// of 64 bits, as engines of double precision write them. Encode the value with
-	// the same Encoder.DoubleReals, which otherwise rounds them to 32 bits:
+	// vectors that is decoded into an any, Array, Dictionary or Object contains
+	// components of 64 bits, as engines of double precision write them. Encode the
+	// value with the same Encoder.DoubleReals, which otherwise rounds them to 32 bits:
 	//
 	//	var double bool
 	//	err := variant.Unmarshal(data, &v, variant.Options{FoundDoubleReals: &double})
@@ -66,16 +66,16 @@ type Marshaler interface {
 // Errors of the Reader, and Errors in the input, are returned as they are. Any other error is
 // wrapped in a [*TypeError] and a [*gdwire.Error] with the position. If it is an Error of the
 // Decoder, such as ErrType from a typed read, the position remains the same. If it is an Error
-// of another Decoder, because the method has called Unmarshal for bytes that it has read, both
-// positions remain: the outer is the position of the method's value, and errors.As finds the
-// inner in TypeError.Err.
+// of another Decoder, because the method called Unmarshal for bytes that it read, both positions
+// remain: the outer is the position of the method's value, and errors.As finds the inner in
+// TypeError.Err.
 type Unmarshaler interface {
 	UnmarshalVariant(d *gdwire.Decoder) error
 }
 
 // Causes of a [TypeError], in addition to those of package gdwire.
 var (
-	// ErrDuplicateKey is returned for a key that a struct or map already has.
+	// ErrDuplicateKey is returned for a key that is already in a struct or map.
 	ErrDuplicateKey = errors.New("duplicate key")
 	// ErrUnknownKey is returned for a key or element without a field in a struct.
 	ErrUnknownKey = errors.New("unknown key")
@@ -116,8 +116,7 @@ func (e *TypeError) Error() string {
 // Unwrap returns Err.
 func (e *TypeError) Unwrap() error { return e.Err }
 
-// withField returns err. If it has a TypeError, it sets the field, unless a nested struct has
-// set it.
+// withField returns err. If it wraps a TypeError, it sets the field, unless a nested struct set it.
 func withField(err error, field string) error {
 	var t *TypeError
 	if errors.As(err, &t) && t.Field == "" {

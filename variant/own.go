@@ -15,10 +15,10 @@ type ownType struct {
 	decode decodeFunc
 }
 
-// ownTypes has the types of this package.
+// ownTypes contains the types of this package.
 var ownTypes map[reflect.Type]*ownType
 
-// mathByType has the math types of this package.
+// mathByType contains the math types of this package.
 var mathByType = map[gdwire.Type]reflect.Type{}
 
 func init() { // the functions refer to the table
@@ -75,7 +75,7 @@ func newOwnMathType[T any](t gdwire.Type) *ownType {
 	return &ownType{typ: t, math: &m, encode: makeMathEncoder(m, t), decode: makeMathDecoder(m, t)}
 }
 
-// addressable returns v, or a copy of it that has an address.
+// addressable returns v, or an addressable copy of it.
 func addressable(v reflect.Value) reflect.Value {
 	if v.CanAddr() {
 		return v

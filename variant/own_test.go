@@ -48,7 +48,8 @@ func TestOwnTypes(t *testing.T) {
 	})
 }
 
-// Every math type and packed array has a Go type that any becomes and that is encoded as it.
+// For every math type and packed array there is a Go type that any becomes and that is encoded as
+// it.
 func TestEveryType(t *testing.T) {
 	for _, typ := range gdwire.Types() {
 		var b bytes.Buffer

@@ -13,7 +13,7 @@ import (
 // ErrNotFound is returned by [Get] and [Set] if no value is at the path.
 var ErrNotFound = errors.New("not found")
 
-// Get returns the value at a path in v, a tree as [Unmarshal] stores it in an any. The path has
+// Get returns the value at a path in v, a tree as [Unmarshal] stores it in an any. The path follows
 // the syntax of [gdwire.Error].Path and of the command gdwire, with or without $ at its start:
 //
 //	player.inventory[7].stats.hp      keys of Dictionaries, properties, and an index
@@ -38,7 +38,7 @@ func Get(v any, path string) (any, error) {
 }
 
 // Set replaces the value at a path in *v: see [Get]. If only the last step of the path leads to
-// nothing, and that is a key of a Dictionary or map, Set adds it. If the place has a Go type that
+// nothing, and that is a key of a Dictionary or map, Set adds it. If the Go type of the place
 // cannot hold the value, such as a component of a math type, Set returns an error that wraps
 // [gdwire.ErrType] or [gdwire.ErrRange].
 func Set(v *any, path string, value any) error {

@@ -10,10 +10,10 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A plan has the function that encodes or decodes a Go type: F is encodeFunc or decodeFunc.
-// The function calls those in the plans of the types that the type contains. It refers to
-// plans and not to functions, because do is not set yet while the plan of a type that
-// contains itself is built.
+// A plan holds the function that encodes or decodes a Go type: F is encodeFunc or
+// decodeFunc. The function calls those in the plans of the types that the type contains. It
+// refers to plans and not to functions, because do is not set yet while the plan of a type
+// that contains itself is built.
 type plan[F any] struct {
 	do       F
 	err      error        // why the type cannot be encoded or decoded
@@ -104,8 +104,8 @@ func (r *planner[F]) planOf(key planKey) (*plan[F], error) {
 	return p, err
 }
 
-// try calls build, whose error the caller tolerates. After an error, it drops the plans that
-// build has added: they have no function, or refer to a plan without one.
+// try calls build, whose error the caller tolerates. After an error, it drops the plans that build
+// added: they have no function, or refer to a plan without one.
 func (r *planner[F]) try(build func() (F, error)) (F, error) {
 	before := maps.Clone(r.pending)
 	do, err := build()

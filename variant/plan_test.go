@@ -99,8 +99,8 @@ type (
 func (*textWithFunc) UnmarshalText([]byte) error  { return nil }
 func (*textWithField) UnmarshalText([]byte) error { return nil }
 
-// A type that is used only in one of two ways, because the other has no plan, remains invalid by
-// itself.
+// A type that is used only in one of two ways, because there is no plan for the other, remains
+// invalid by itself.
 func TestPlansAfterError(t *testing.T) {
 	resetPlans()
 	defer resetPlans()
@@ -186,7 +186,7 @@ var leafTypes = []reflect.Type{
 	reflect.TypeFor[withFunc](), reflect.TypeFor[textWithFunc](), reflect.TypeFor[textWithField](), reflect.TypeFor[textOfAll](), reflect.TypeFor[textOfAll]().Elem(),
 }
 
-// textOfAll is decoded from text only, because of a type in it, and has others before it.
+// textOfAll is decoded from text only, because of a type in it, after others.
 type textOfAll []struct {
 	Node  node
 	Level map[level]player
@@ -262,7 +262,7 @@ func useType(t reflect.Type) string {
 	return strings.Join(all, "\n")
 }
 
-// fillOne sets v, so that each slice and map in it has an element.
+// fillOne sets v, so that each slice and map in it contains an element.
 func fillOne(v reflect.Value, depth int) {
 	if depth == 0 {
 		return

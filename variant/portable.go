@@ -7,13 +7,13 @@ import "reflect"
 // A variable is a Go variable that a plan reads into or writes: see unsafe.go.
 type variable = reflect.Value
 
-// variableOf returns v, which has an address, as a variable.
+// variableOf returns v, which is addressable, as a variable.
 func variableOf(v reflect.Value) variable { return v }
 
 // valueOf returns x as a reflect.Value.
 func valueOf(x variable, _ reflect.Type) reflect.Value { return x }
 
-// pointer returns a pointer to x, whose type has the underlying type T.
+// pointer returns a pointer to x, whose underlying type is T.
 func pointer[T any](x variable) *T {
 	p := x.Addr()
 	if p, ok := p.Interface().(*T); ok {
@@ -75,7 +75,7 @@ func viewOf[T any](v reflect.Value) ([]T, bool) {
 	return nil, false
 }
 
-// setView sets the slice v to all, which viewOf has returned.
+// setView sets the slice v to all, which viewOf returned.
 func setView[T any](v reflect.Value, all []T) { v.Set(reflect.ValueOf(all)) }
 
 // numbersIn reports false: see unsafe.go.

@@ -109,7 +109,7 @@ func Entries[K, V any](d *gdwire.Decoder, opts ...Options) iter.Seq2[Entry[K, V]
 	}
 }
 
-// keyDecoder returns the function that decodes keys of type t. It is not cached: decodePlans has
+// keyDecoder returns the function that decodes keys of type t. It is not cached: decodePlans holds
 // the plans for values, which can use Unmarshaler.
 func keyDecoder(t reflect.Type) (decodeFunc, error) {
 	r := &planner[decodeFunc]{&decodePlans, map[planKey]*plan[decodeFunc]{}}

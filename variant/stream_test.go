@@ -61,7 +61,7 @@ func TestElementsOfStrings(t *testing.T) {
 	require.Equal(t, []string{"a", "b"}, all)
 }
 
-// Later iterations do not change the values that the loop has yielded.
+// Later iterations do not change the values that the loop yielded.
 func TestElementsAreKept(t *testing.T) {
 	type record struct {
 		Tags []string

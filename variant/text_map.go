@@ -19,7 +19,7 @@ type textMap interface {
 	decoder(m *mapDecoder) func(s *decoder, v reflect.Value, n int) error
 }
 
-// textMaps has the textMap of each type of values that has one.
+// textMaps contains the textMaps, by the type of their values.
 var textMaps map[reflect.Type]textMap
 
 // anyMaps is the textMap of any, which encoder.tree uses, too.
@@ -85,7 +85,7 @@ func (c *textMapOf[T]) encode(s *encoder, m map[string]T, t reflect.Type) error 
 // writePairs writes p, the n pairs of a t.
 func (c *textMapOf[T]) writePairs(s *encoder, p *sortedPairs[T], n int, t reflect.Type) error {
 	if len(p.pairs) != n {
-		return s.fail(t, gdwire.ErrCount) // another goroutine has changed the map
+		return s.fail(t, gdwire.ErrCount) // another goroutine changed the map
 	}
 	for _, next := range p.order {
 		pair := &p.pairs[next.at]

@@ -81,14 +81,14 @@ type Property struct {
 	Value any
 }
 
-// Image is an Image, which only the format of Godot 2 has. Format is the engine's format
-// of the pixels in Data.
+// Image is an Image, a type of the format of Godot 2 only. Format is the engine's format of the
+// pixels in Data.
 type Image struct {
 	Format, Mipmaps, Width, Height uint32
 	Data                           []byte
 }
 
-// InputEvent is an InputEvent, which only the format of Godot 2 has. Data has the other
+// InputEvent is an InputEvent, a type of the format of Godot 2 only. Data contains the other
 // fields, such as the modifiers and scancode of a key.
 type InputEvent struct {
 	Type, Device uint32
@@ -99,8 +99,8 @@ type InputEvent struct {
 type Array struct {
 	// Elem is the declared type of the elements, or the zero Elem.
 	Elem gdwire.Elem
-	// Values has the elements. Unmarshal stores them as in an any; Marshal accepts
-	// any Go type that can be encoded.
+	// Values contains the elements. Unmarshal stores them as in an any; Marshal accepts any Go type
+	// that can be encoded.
 	Values []any
 }
 

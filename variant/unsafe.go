@@ -7,19 +7,19 @@ import (
 	"unsafe"
 )
 
-// This file has all unsafe code of the package; portable.go replaces it.
+// This file contains all unsafe code of the package; portable.go replaces it.
 
 // A variable is the address of a Go variable that a plan reads into or encodes. The plan knows
 // the type. With a reflect.Value instead, decoding and encoding structs take 50 % longer.
 type variable = unsafe.Pointer
 
-// variableOf returns v, which has an address, as a variable.
+// variableOf returns v, which is addressable, as a variable.
 func variableOf(v reflect.Value) variable { return unsafe.Pointer(v.UnsafeAddr()) }
 
 // valueOf returns x, a variable of type t, as a reflect.Value.
 func valueOf(x variable, t reflect.Type) reflect.Value { return reflect.NewAt(t, x).Elem() }
 
-// pointer returns a pointer to x, whose type has the underlying type T.
+// pointer returns a pointer to x, whose underlying type is T.
 func pointer[T any](x variable) *T { return (*T)(x) }
 
 // boolIn, intIn, floatIn and textIn return the value of x, a variable of a bool, number or
@@ -52,8 +52,8 @@ func lenCap(x variable) (n, most int) {
 func setLen(x variable, n int) { *pointer[[]struct{}](x) = (*pointer[[]struct{}](x))[:n] }
 
 // viewOf returns the elements of v, a slice or an array with an address, as a []T. The caller
-// must have checked that an element has the memory layout of a T: as many numbers of the same
-// kind. Packed arrays of a program's own vector types are therefore read and written at the
+// must have checked that the memory layout of an element is that of a T: as many numbers of the
+// same kind. Packed arrays of a program's own vector types are therefore read and written at the
 // speed of memory.
 func viewOf[T any](v reflect.Value) ([]T, bool) {
 	if v.Kind() == reflect.Slice {

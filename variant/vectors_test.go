@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An engine describes an engine that has vectors in the module's testdata.
+// An engine describes an engine with vectors in the module's testdata.
 type engine struct {
 	folder string
 	format *gdwire.Format
@@ -93,8 +93,8 @@ func TestVectorsRoundTrip(t *testing.T) {
 	})
 }
 
-// A value in an any is encoded as the bytes that an engine has written, of either precision,
-// with the precision that Unmarshal has found.
+// A value in an any is encoded as the bytes that an engine wrote, of either precision, with the
+// precision that Unmarshal found.
 func TestFoundDoubleReals(t *testing.T) {
 	found := map[string]bool{}
 	forVectors(t, func(t *testing.T, e *engine, packet []byte) {
