@@ -34,10 +34,10 @@ import (
 // reads or loops that have been left, because updateFastPath and startFast set fastValues and
 // fastNames to nil where any of these must be checked.
 //
-// On both paths, a token is consumed only after all of it is in the buffer. A call that a
-// temporary error of the Reader interrupts has therefore changed nothing, except for
-// bytes read ahead, and can be repeated. Of calls that read many tokens, bulk reads into the
-// caller's memory continue with payload, and the leaving of a loop with abandoned.
+// On both paths, a token is consumed only after all of it is in the buffer. Therefore a call that a
+// temporary error of the Reader interrupts changes nothing, except for bytes read ahead, and can be
+// repeated. Of calls that read many tokens, bulk reads into the caller's memory continue with
+// payload, and the leaving of a loop with abandoned.
 //
 // countAt counts a value, push and pop open and close containers. Only ReadToken
 // and the typed reads, SkipValue and SkipTo, CopyValue and the bulk reads call them;
@@ -47,7 +47,7 @@ import (
 //
 //	window.go         the buffered bytes, and the positions of tokens
 //	input.go          the Reader, and how it fills the window
-//	state.go          the open containers, as an Encoder has them
+//	state.go          the open containers, as in an Encoder
 //	format.go         the tables of types, for both
 //	reader.go         Reset, ReadToken and PeekKind
 //	pending.go        what earlier calls have left
@@ -57,8 +57,8 @@ import (
 //	reader_typed.go, reader_loops.go, reader_bulk.go, copy.go  calls that use both
 //	path.go           where an error is
 
-// DefaultMaxChunk is the default of [DecoderOptions].MaxChunk. With it, the read
-// buffer has 16 KiB.
+// DefaultMaxChunk is the default of [DecoderOptions].MaxChunk. With it, the read buffer is 16 KiB
+// long.
 const DefaultMaxChunk = 16<<10 - 128
 
 const (
@@ -109,20 +109,20 @@ type DecoderOptions struct {
 // it with NewDecoder, or call Reset, ResetN or ResetBytes on a zero Decoder. It must
 // not be used by several goroutines at the same time.
 //
-// An error of the Reader is returned unchanged, and most calls can be repeated after it; the
-// package documentation has a table. An [Error] in the input stays until Reset: all later
-// calls return it.
+// An error of the Reader is returned unchanged, and most calls can be repeated after it; see the
+// table in the package documentation. An [Error] in the input stays until Reset: all later calls
+// return it.
 //
-// A Decoder has a read buffer from a pool, and 32 bytes for each open container, with
-// up to 35 bytes of its latest key if that has left the buffer. It allocates nothing by
-// a declared count.
+// A Decoder holds a read buffer from a pool, and 32 bytes for each open container, with
+// up to 35 bytes of its latest key if that left the buffer. It allocates nothing by a
+// declared count.
 type Decoder struct {
 	slowPath
 	pending
 	cold *cold
 }
 
-// cold has the state that few Decoders need. It is allocated on first use.
+// cold holds the state that few Decoders need. It is allocated on first use.
 type cold struct {
 	reader payloadReader // the result of Payload
 	keys   []byte        // the keys of active loops
@@ -318,14 +318,14 @@ func (d *Decoder) readLast() (Token, error) {
 		}
 	case d.fastNames != nil:
 		if text, ok := d.fastName(); ok {
-			d.keep() // fastName has marked the token as empty, for typed reads
+			d.keep() // fastName marked the token as empty, for typed reads
 			const head = uint64(KindStringChunk) | uint64(flagLast|1<<offsetShift)<<16
 			n := uint64(len(text))
 			return Token{head: head | uint64(d.top().typ)<<8 | n<<32, bits: n, src: &d.tokenSource, pos: d.mark}, nil
 		}
 	case d.pos() == d.inputEnd && d.depth == 0 && d.remaining > 0 && d.err == nil && d.srcErr == nil && d.abandoned == 0 &&
 		!d.payload.active:
-		// The end of a packet, and look has nothing to do: -5 % of the tokens of 64 bytes.
+		// The end of a packet, and nothing is pending: -5 % of the tokens of 64 bytes.
 		d.drop()
 		return Token{}, io.EOF
 	}
@@ -356,10 +356,10 @@ func (d *Decoder) PeekKind() Kind {
 }
 
 // Tokens iterates over the tokens that [Decoder.SkipValue] would skip: those of the next
-// value, or of the rest of a value that has been read in part. If an End is next, it yields
-// [ErrCount]. It ends after an error.
-// The loop's body can call bulk reads and skips. After a temporary error of the Reader,
-// another loop covers only the value that comes next then, inside the first.
+// value, or of the rest of a value that was read in part. If an End is next, it yields
+// [ErrCount]. It ends after an error. The loop's body can call bulk reads and skips. After
+// a temporary error of the Reader, another loop covers only the value that comes next then,
+// inside the first.
 func (d *Decoder) Tokens() iter.Seq2[Token, error] {
 	return func(yield func(Token, error) bool) {
 		if _, err := d.look(); err != nil {
@@ -375,7 +375,7 @@ func (d *Decoder) Tokens() iter.Seq2[Token, error] {
 			t, err := d.ReadToken()
 			if t.Kind() == KindDictKey && d.depth < rest.open {
 				pos := d.pos()
-				if !yield(t, err) || d.pos() != pos { // the body has read the key
+				if !yield(t, err) || d.pos() != pos { // the body read the key
 					return
 				}
 				continue
@@ -412,8 +412,8 @@ func (d *Decoder) WrapError(err error) error {
 }
 
 // Depth returns the number of open containers, including NodePaths, packed arrays,
-// Images, and a string between its chunks. It is 0 after a complete value. A container whose
-// loop has been left is not open, although its rest is still to be skipped.
+// Images, and a string between its chunks. It is 0 after a complete value. A container whose loop
+// was left is not open, although its rest is still to be skipped.
 func (d *Decoder) Depth() int {
 	if d.abandoned > 0 {
 		return int(d.abandoned) - 1

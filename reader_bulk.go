@@ -12,16 +12,15 @@ import (
 
 // A bulk read returns the content of a string, NodePath, packed array or Image in pieces, without
 // tokens. It begins with the next value, or with the rest of the latest token: start finds out
-// which. Then peek and discard alternate, until peek returns io.EOF and has closed the value.
-// Packed numbers need not pass through the read buffer: readDirect reads them into the caller's
-// memory.
+// which. Then peek and discard alternate, until peek closes the value and returns io.EOF. Packed
+// numbers need not pass through the read buffer: readDirect reads them into the caller's memory.
 
-// A bulk reads the payload of a Decoder. Its state is in the Decoder, because a bulk read that
-// an error of the Reader has interrupted is continued by another call.
+// A bulk reads the payload of a Decoder. Its state is in the Decoder, because a bulk read that an
+// error of the Reader interrupted is continued by another call.
 type bulk struct{ d *Decoder }
 
-// start begins or continues a bulk read. It returns false if the latest token has
-// no payload for bulk reads.
+// start begins or continues a bulk read. It returns false if the latest token is without a payload
+// for bulk reads.
 func (b bulk) start() bool {
 	d, p := b.d, &b.d.payload
 	switch {
@@ -79,7 +78,7 @@ func (b bulk) fastText() (at, n int) {
 	return 0, 0
 }
 
-// end ends a bulk read after all of the payload has been returned.
+// end ends a bulk read after all of the payload was returned.
 func (b bulk) end() {
 	b.d.payload.stop()
 	b.d.updateFastPath()
@@ -95,8 +94,7 @@ func (b bulk) look() (lookahead, error) {
 
 // peek returns the buffered bytes of the payload. If there are none, it reads the next chunk or
 // name, or of packed data at least one element, and as many bytes as most. At the end of the
-// payload it closes the value, except a string, which has ended with its last chunk, and
-// returns io.EOF.
+// payload it closes the value, except a string, which ends with its last chunk, and returns io.EOF.
 func (b bulk) peek(most int) ([]byte, error) {
 	d, p := b.d, &b.d.payload
 	if p.left == 0 {
@@ -111,7 +109,7 @@ func (b bulk) peek(most int) ([]byte, error) {
 		switch w := d.want(); {
 		case w == wantText, w == wantName && p.kind == KindNodePathStart:
 			part := l.takeText(d.top().typ)
-			d.stopFast() // which takeText has switched on after the string
+			d.stopFast() // which takeText switched on after the string
 			p.pos += uint64(part.at)
 			p.left = part.n
 		case w == wantChunk:
@@ -122,7 +120,7 @@ func (b bulk) peek(most int) ([]byte, error) {
 			}
 			p.left = l.takeChunk(max(most/int(d.top().size), 1))
 		default:
-			if p.kind != KindStringChunk { // its End, which has no bytes
+			if p.kind != KindStringChunk { // its End, which is not encoded
 				d.pop()
 			}
 			p.done = true // further calls return io.EOF, too
@@ -136,7 +134,7 @@ func (b bulk) peek(most int) ([]byte, error) {
 	return d.buf[i : i+p.left], nil
 }
 
-// discard consumes n of the bytes that peek has returned.
+// discard consumes n of the bytes that peek returned.
 func (b bulk) discard(n int) {
 	b.d.payload.pos += uint64(n)
 	b.d.payload.left -= n
@@ -148,7 +146,7 @@ func (b bulk) discard(n int) {
 // NodePathStart, it appends the NodePath as text, such as "/root/Player:position", and
 // reads its End.
 //
-// dst grows with the text received. After a temporary error of the Reader, dst has the
+// dst grows with the text received. After a temporary error of the Reader, the result contains the
 // text received so far; call AppendString again with it.
 func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 	if !d.hasPayload() { // otherwise the latest token can be a chunk, whose string is continued
@@ -188,9 +186,9 @@ func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 	return dst, err
 }
 
-// text returns the text that begins with t, a StringChunk or NodePathStart, after the call that has
-// read it has returned err. Unlike AppendString, an interrupted read is not continued: the caller of
-// ReadString does not have the text so far.
+// text returns the text that begins with t, a StringChunk or NodePathStart. err is the error of the
+// call that read t. Unlike AppendString, an interrupted read is not continued: the caller of
+// ReadString did not get the text so far.
 func (b bulk) text(t Token, err error) (string, error) {
 	switch {
 	case err != nil:
@@ -214,7 +212,7 @@ func (b bulk) text(t Token, err error) (string, error) {
 func (b bulk) appendText(dst []byte) ([]byte, error) {
 	for {
 		// An interrupted read of a name is repeated with its separator, so dst gets the
-		// separator only after peek has succeeded.
+		// separator only after peek succeeded.
 		with := dst
 		if b.d.payload.kind == KindNodePathStart {
 			with = b.appendSeparator(dst)
@@ -233,8 +231,8 @@ func (b bulk) appendText(dst []byte) ([]byte, error) {
 	}
 }
 
-// appendSeparator appends what the text of a NodePath has before its next name, or at its end: the
-// NodePath "/" has no names. Between the chunks of one name there is nothing.
+// appendSeparator appends what the text of a NodePath contains before its next name, or at its end:
+// the NodePath "/" consists of no names. Between the chunks of one name there is nothing.
 func (b bulk) appendSeparator(dst []byte) []byte {
 	d := b.d
 	if d.payload.done || d.want() == wantText {
@@ -251,7 +249,7 @@ func (b bulk) appendSeparator(dst []byte) []byte {
 	return dst
 }
 
-// missing returns the error of a call if the latest token has no payload that it could read.
+// missing returns the error of a call if it could read no payload of the latest token.
 func (b bulk) missing(call string) error {
 	d := b.d
 	if d.err != nil {
@@ -280,14 +278,15 @@ func (d *Decoder) Payload() io.Reader {
 	return p
 }
 
-// A payloadReader reads the payload of a token, until another call on the Decoder. A Decoder has
-// only one, so that Payload allocates nothing after its first call; earlier Readers are the same object.
+// A payloadReader reads the payload of a token, until another call on the Decoder. A Decoder keeps
+// only one, so that Payload allocates nothing after its first call; earlier Readers are the same
+// object.
 type payloadReader struct {
 	bulk
 	token mark
 }
 
-// check returns an error if another call on the Decoder has ended the bulk read.
+// check returns an error if another call on the Decoder ended the bulk read.
 func (p *payloadReader) check() error {
 	q := &p.d.payload
 	if !q.active || q.token != p.token || q.kind == KindNodePathStart || p.d.abandoned > 0 {
@@ -336,7 +335,7 @@ func (p *payloadReader) WriteTo(w io.Writer) (total int64, err error) {
 // ReadPacked reads elements of a packed array into dst and returns their number. The
 // latest token must be the PackedStart or a Chunk of the array; the elements of that Chunk
 // are the first to be read. ReadPacked fills dst, or returns io.EOF after the last element.
-// It has then consumed the End, too.
+// It then also consumes the End.
 //
 // T must have the number of components of the elements. Floats are widened or rounded,
 // integers are only widened; other conversions are [ErrType]. An error of the Reader loses
@@ -396,8 +395,8 @@ func fillPacked[T Packable](b bulk, dst []T, want units) (int, error) {
 // read. Conversions are those of ReadPacked.
 //
 // dst grows with the elements received, never by the declared count. After a temporary
-// error of the Reader, dst has the elements received so far; call AppendPacked again with
-// it.
+// error of the Reader, the result contains the elements received so far; call
+// AppendPacked again with it.
 func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	want := typeUnits[T]()
 	// An array that is buffered as a whole needs no frame and no bulk read.
@@ -439,8 +438,8 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 			return dst, err
 		}
 		if len(dst) == cap(dst) {
-			// In memory, checkLength has found that all elements are there. From a Reader, dst at
-			// most doubles or grows by a chunk, whatever the declared count is.
+			// In memory, checkLength found that all elements are there. From a Reader, dst at most
+			// doubles or grows by a chunk, whatever the declared count is.
 			step := left
 			if d.src != nil {
 				step = min(left, max(len(dst), d.maxChunk/size, 1))
@@ -503,7 +502,7 @@ func (b bulk) checkPacked(call string, want units) error {
 		return b.missing(call)
 	case !p.elem.convertTo(want):
 		return b.d.WrapError(p.elem.mismatch(want))
-	case p.left > 0 && p.left%p.elem.size() != 0: // Payload has read a part of an element
+	case p.left > 0 && p.left%p.elem.size() != 0: // Payload read a part of an element
 		return b.d.WrapError(wrapf(ErrType, "Payload has read a part of the next element"))
 	}
 	return nil
@@ -540,7 +539,7 @@ func (b bulk) direct() uint64 {
 // readDirect reads whole elements of packed data into dst, from the buffer and then directly
 // from the Reader. It returns 0 if they should be read as a chunk: if they are neither buffered
 // nor more than a buffer, or if padding follows them. If the Reader fails inside an element, it
-// moves the bytes of that element to the buffer. If once is set, it returns as soon as it has
+// moves the bytes of that element to the buffer. If once is set, it returns after the first
 // elements.
 func (b bulk) readDirect(dst []byte, once bool) (int, error) {
 	d := b.d

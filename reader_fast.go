@@ -17,10 +17,10 @@ import (
 // packed arrays, Ends and switching the path on and off. How it goes over values is in
 // reader_skip.go, and how it reads a whole NodePath in nodepath.go.
 
-// A fastPath has the bytes and the nesting of a Decoder, and what it needs to recognize values: the
-// tables of the format and the limits. It is the wall between the two paths. Its methods
-// never read from the Reader and know no errors, bulk reads or loops; a Decoder, which knows
-// them, switches it off where it must handle them first.
+// A fastPath holds the bytes and the nesting of a Decoder, and what it needs to recognize values:
+// the tables of the format and the limits. It is the wall between the two paths. Its methods never
+// read from the Reader and know no errors, bulk reads or loops; a Decoder, which knows them,
+// switches it off where it must handle them first.
 type fastPath struct {
 	window
 	state
@@ -74,17 +74,17 @@ const (
 )
 
 // take consumes the next value, of size bytes, on the fast path. It returns nil, the error of
-// typed reads. The compiler marks the start of inlined code by an instruction, unless the
-// line of the call has another. So both calls are on one line, and typed reads call take in the
-// line in which they return: -2 % of typed reads of known shape.
+// typed reads. The compiler marks the start of inlined code by an instruction, unless the line of
+// the call contains another. So both calls are on one line, and typed reads call take in the line
+// in which they return: -2 % of typed reads of known shape.
 func (p *fastPath) take(size int) error {
 	p.passEmpty(p.r+size, p.countAt(p.base+uint64(p.r)))
 	return nil
 }
 
 // fastForm returns the form of the next value and its first bytes. It returns nil if the
-// fast path cannot read the value: if it is near the end of the buffer, or has a header with flags of
-// declared types or of no meaning, which the slow path explains.
+// fast path cannot read the value: if it is near the end of the buffer, or its header contains
+// flags of declared types or of no meaning, which the slow path explains.
 func (p *fastPath) fastForm() (f *form, b *[fastSize]byte) {
 	if p.remaining > 0 {
 		f, b = p.forms.formAt(p.fastValues, p.r&math.MaxInt)
@@ -124,7 +124,7 @@ func (p *fastPath) lastForm(b *[fastSize]byte) *form {
 	return form
 }
 
-// takeLast consumes the value that lastForm has found and returns its token.
+// takeLast consumes the value that lastForm found and returns its token.
 func (p *fastPath) takeLast(form *form, b *[fastSize]byte) Token {
 	t := Token{head: form.head}
 	switch n := le.Uint32(b[4:]); form.shape {
@@ -139,7 +139,7 @@ func (p *fastPath) takeLast(form *form, b *[fastSize]byte) Token {
 	default:
 		_ = p.take(4 + int(form.size))
 	}
-	p.keep() // take has marked the token as empty
+	p.keep() // take marked the token as empty
 	t.src, t.pos = &p.tokenSource, p.mark
 	return t
 }
@@ -315,7 +315,7 @@ func (p *fastPath) startTop() *form {
 func (p *fastPath) nodePathCount(b *[fastSize]byte) (uint32, bool) {
 	names, subnames, bits := le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
 	n := uint64(names&^newNodePathBit) + uint64(subnames)
-	// The old form in one string has no counts here, a property adds a name, and the sum of counts
+	// The old form in one string is without counts, a property adds a name, and the sum of counts
 	// beyond 31 bits is what engines compute in 32: all of these are for the slow path.
 	ok := names >= newNodePathBit && bits <= nodePathAbsolute && n <= math.MaxInt32 && int64(n) <= p.bounds[limitElements] &&
 		p.values+n <= uint64(p.bounds[limitValues]) && p.pos()+16+4*n <= p.valueEnd
@@ -366,7 +366,7 @@ func (p *fastPath) openPacked(form *form, n uint32) bool {
 // takePacked consumes a packed array with this many bytes of elements, and its End.
 func (p *fastPath) takePacked(data int) {
 	_ = p.take(8 + (data+3)&^3)
-	if p.depth == 0 { // where ResetBytes has switched it on: the next value sets its own limits
+	if p.depth == 0 { // where ResetBytes switched it on: the next value sets its own limits
 		p.stopFast()
 	}
 }
@@ -396,7 +396,7 @@ func (p *fastPath) readEnd() Token {
 
 // startFast switches the fast path on if it can read the values or names of the innermost
 // container, and off otherwise. The caller knows that no error, bulk read or container that a loop
-// has left is to be handled first, see updateFastPath; only the fast path itself enters and leaves
+// left is to be handled first, see updateFastPath; only the fast path itself enters and leaves
 // names without other tests.
 func (p *fastPath) startFast() {
 	p.stopFast()

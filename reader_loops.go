@@ -7,15 +7,15 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A loop reads one key or index, calls its body, and then checks what the body has read. The
-// body can call any method of the Decoder: nothing, half of its value, another loop, skips, even
-// Reset. Therefore the loop trusts no state from before the body, except positions, which never
-// repeat. finished is the usual case, a body that has read its value; finish handles the others.
+// A loop reads one key or index, calls its body, and then checks what the body read. The body can
+// call any method of the Decoder: nothing, half of its value, another loop, skips, even Reset.
+// Therefore the loop trusts no state from before the body, except positions, which never repeat.
+// finished is the usual case, a body that read its value; finish handles the others.
 
 // Fields reads the next value, a Dictionary, and iterates over its keys that are Strings
 // or StringNames. The loop's body reads the value. Fields skips any part of the value
-// that the body has not read, and skips pairs whose key has another type or is longer than
-// Limits.NameBytes.
+// that the body did not read, and skips pairs whose key is of another type or is longer
+// than Limits.NameBytes.
 //
 //	for key, err := range d.Fields() {
 //		if err != nil {
@@ -33,8 +33,8 @@ import (
 //	}
 //
 // The key is a copy and valid until the next iteration. An error ends the loop. It is
-// [ErrType] if the next value has another type, which consumes nothing, and [ErrCount] if
-// the body has read more than the value.
+// [ErrType] if the next value is of another type, which consumes nothing, and [ErrCount]
+// if the body read more than the value.
 //
 // Leaving the loop reads nothing. The next call on the Decoder first skips the rest of the
 // Dictionary and returns an error in it.
@@ -48,7 +48,7 @@ func (d *Decoder) Fields() iter.Seq2[[]byte, error] {
 // Elements reads the next value, an Array or packed array, and iterates over the indices
 // of its elements. The loop's body reads the element: a number, vector or color of a packed
 // array with [ReadPacked], into a slice of length 1. The rules of [Decoder.Fields] apply. A packed
-// array of more elements than an int can count, where it has 32 bits, is [ErrRange].
+// array of more elements than an int of 32 bits can count is [ErrRange] on machines with such ints.
 func (d *Decoder) Elements() iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		l := loop{d: d}
@@ -58,7 +58,7 @@ func (d *Decoder) Elements() iter.Seq2[int, error] {
 
 // Pairs reads the next value, a Dictionary, and iterates over the indices of its pairs.
 // The loop's body reads the key, which can have any type, and the value. The rules of
-// [Decoder.Fields] apply; Pairs skips any part of the key and the value that the body has
+// [Decoder.Fields] apply; Pairs skips any part of the key and the value that the body did
 // not read.
 func (d *Decoder) Pairs() iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
@@ -73,7 +73,7 @@ type loop struct {
 	origin uint64 // d.origin at its start, to detect a Reset
 	depth  int    // of the container
 	keys   int    // the number of bytes in cold.keys that outer loops use; after them, Fields copies its keys
-	done   bool   // the rest is not to be skipped: its End has been read, or an error has ended the loop
+	done   bool   // the rest is not to be skipped: its End was read, or an error ended the loop
 
 	// remaining and keyPos of the frame around the container. They identify it: keyPos is the
 	// position of a container or key, which never repeats, and remaining tells its values apart.
@@ -82,7 +82,7 @@ type loop struct {
 	short *[8]byte // of Fields: the bytes of cold.keys for a short key; a longer one follows them
 }
 
-// open begins the loop over the container that the latest call on the Decoder has opened.
+// open begins the loop over the container that the latest call on the Decoder opened.
 func (l *loop) open() {
 	d := l.d
 	around := &d.stack[d.depth-1]
@@ -113,7 +113,7 @@ func (l *loop) exit() {
 	}
 }
 
-// leaveLoop skips the rest of a container that a Fields or Elements loop has left, for look.
+// leaveLoop skips the rest of a container that a Fields or Elements loop left, for look.
 func (d *Decoder) leaveLoop() error {
 	depth := int(d.abandoned)
 	d.abandon(0) // before skip, because it keeps the fast path off, as a bulk read does
@@ -130,29 +130,29 @@ func (d *Decoder) leaveLoop() error {
 
 // finished reports whether the body has read exactly what it should: left values remain. keyPos is
 // d.keyPos before the body. It differs in every other container, so the depth need not be compared.
-// A DictKey is not counted, so a body that has read the next one shows only in marked.
+// A DictKey is not counted, so a body that read the next one shows only in marked.
 func (l *loop) finished(left, keyPos uint64) bool {
 	d := l.d
 	return d.remaining == left && d.keyPos == keyPos && d.marked != d.remaining && d.err == nil && d.abandoned == 0
 }
 
-// finish skips what the body has not read of its values. After it, left values remain.
+// finish skips what the body did not read of its values. After it, left values remain.
 func (l *loop) finish(left uint64) error {
 	d := l.d
-	if d.err != nil { // the body has ignored it
+	if d.err != nil { // the body ignored it
 		return d.earlier()
 	}
-	if !l.isOpen() || d.abandoned > 0 && int(d.abandoned) <= l.depth { // or iter.Pull has ended the loop around it
+	if !l.isOpen() || d.abandoned > 0 && int(d.abandoned) <= l.depth { // or iter.Pull ended the loop around it
 		return l.readPast()
 	}
-	// The body has left a part of its own value open. A container that it has opened after its
-	// value is not closed: that is reading too much.
+	// The body left a part of its own value open. A container that it opened after its value is not
+	// closed: that is reading too much.
 	if d.depth > l.depth && d.stack[l.depth].remaining >= left {
 		if err := d.SkipTo(l.depth); err != nil {
 			return err
 		}
 	}
-	// It has not read the value, or neither the key nor the value of Pairs.
+	// It did not read the value, or neither the key nor the value of Pairs.
 	for d.depth == l.depth && d.remaining > left {
 		if err := l.skip(); err != nil {
 			return err
@@ -182,7 +182,7 @@ func (l *loop) readPast() error {
 }
 
 // end returns err, or reads the End of the container. After an error the loop skips nothing, so
-// that the caller can repeat or leave with SkipTo what the error has interrupted.
+// that the caller can repeat or leave with SkipTo what the error interrupted.
 func (l *loop) end(err error) error {
 	l.done = true
 	if err == nil {
@@ -208,7 +208,7 @@ func (l *loop) fields(yield func([]byte, error) bool) {
 		var ok bool
 		if key, ok, err = l.key(); ok {
 			keyPos := d.keyPos
-			if !yield(key, nil) || d.origin != l.origin { // left, or the body has called Reset
+			if !yield(key, nil) || d.origin != l.origin { // left, or the body called Reset
 				return
 			}
 			if !l.finished(left, keyPos) {
@@ -245,8 +245,8 @@ func (d *Decoder) readElements() (Token, error) {
 	return d.result(l.value())
 }
 
-// checkIndices checks, after expect, that an int can count the numbers of a packed array. It cannot
-// count more than 2^31 - 1 where it has 32 bits. The checks of value come first, so that its errors do.
+// checkIndices checks, after expect, that an int can count the numbers of a packed array. An int of
+// 32 bits cannot count more than 2^31 - 1. The checks of value come first, so that its errors do.
 func (l *lookahead) checkIndices() {
 	if math.MaxInt >= math.MaxUint32 || l.failed() || l.form.shape != shapePacked {
 		return
@@ -265,7 +265,7 @@ func (l *loop) pairs(yield func(int, error) bool) {
 	l.each(n, err, 2, yield)
 }
 
-// each iterates over n elements, or pairs, of the container that the latest call has opened, unless
+// each iterates over n elements, or pairs, of the container that the latest call opened, unless
 // that call returned err. values is the number of values that the loop's body reads.
 func (l *loop) each(n int, err error, values uint64, yield func(int, error) bool) {
 	if err != nil {
@@ -315,7 +315,7 @@ func (l *loop) key() (key []byte, ok bool, err error) {
 		return l.slowKey()
 	}
 	if int64(len(text)) > d.bounds[limitName] {
-		return nil, false, d.SkipValue() // the value; fastString has consumed the key
+		return nil, false, d.SkipValue() // the value; fastString consumed the key
 	}
 	return l.keep(append(d.cold.keys[:l.keys+len(short)], text...)), true, nil
 }
@@ -327,7 +327,7 @@ func (l *loop) keep(keys []byte) []byte {
 }
 
 // slowKey reads the next key for key, on the slow path. It reads the first token of the key,
-// without the DictKey, which has no bytes. The token has the length of the whole text, so the
+// without the DictKey, which is not encoded. The token holds the length of the whole text, so the
 // text of a key that is too long is skipped and not kept.
 func (l *loop) slowKey() (key []byte, ok bool, err error) {
 	d := l.d

@@ -40,7 +40,7 @@ func (p *fastPath) skipFast(open int) {
 // instructions: see "Speed" in CONTRIBUTING.md. Each position depends on the size of the value
 // before. A size that is added waits for its load; a constant that is added in a branch does not,
 // because branches are predicted. Adding the size of short texts takes 1.6 % more instructions,
-// but 35 % more time of SkipValue: that is why this function has more branches than others.
+// but 35 % more time of SkipValue: that is why this function branches more than others.
 func (p *fastPath) skipValues(open int) bool {
 	buf, r, left, sizes := p.fastValues, p.r, p.remaining, &p.forms.sizes
 	last, before, end := -1, -1, len(buf)-4 // last and before are the positions of the last two values in buf
@@ -107,8 +107,8 @@ func (p *fastPath) skipValues(open int) bool {
 	}
 }
 
-// skipped sets what the skipping of values has changed. The last two values of the innermost
-// container were at last and before in the buffer, or at -1.
+// skipped sets what the skipping of values changed. The last two values of the innermost container
+// were at last and before in the buffer, or at -1.
 func (p *fastPath) skipped(left uint64, last, before int) {
 	if last < 0 {
 		return
@@ -191,8 +191,8 @@ func (p *fastPath) namesSize(head int, n uint32) int {
 	return r - p.r
 }
 
-// skipNames skips names or packed strings, of a container that has been opened before. It is judged
-// by time, as skipValues.
+// skipNames skips names or packed strings, of a container that is already open. It is judged by
+// time, as skipValues.
 func (p *fastPath) skipNames() {
 	names, r, left := p.fastNames, p.r, p.remaining
 	last := p.tokenPos()
@@ -221,14 +221,14 @@ func (p *fastPath) skipNames() {
 // CopyValue.
 func (p *fastPath) passFast(most int) {
 	buf, r, left := p.fastValues, p.r, p.remaining
-	buf = buf[:min(len(buf), r+most)] // no more than the Encoder has room for
+	buf = buf[:min(len(buf), r+most)] // no more than there is room for in the Encoder
 	last := p.tokenPos()
 loop:
 	for r <= len(buf)-fastSize && left > 0 {
 		b := (*[fastSize]byte)(buf[r:])
 		n := le.Uint32(b[4:])
 		form, ok := p.forms.find(le.Uint32(b[:]))
-		// An Encoder writes bools as 0 or 1, whatever number a lenient Decoder has read as true.
+		// An Encoder writes bools as 0 or 1, whatever number a lenient Decoder read as true.
 		if !ok || form.shape > shapeText || n > 1 && form.kind == KindBool {
 			break
 		}
@@ -241,7 +241,8 @@ loop:
 		case n-1 < 8 && wire.PlainText(le.Uint64(b[8:]), n):
 			next += 16
 		default:
-			// Of other text, the last word has one to three bytes of padding above those of the text.
+			// Of other text, the last word contains one to three bytes of padding above those of
+			// the text.
 			next += 8 + int(wire.Padded(n))
 			if !p.wholeText(r+8, n) || next > len(buf) || n&3 != 0 && le.Uint32(buf[next-4:])>>(8*(n&3)) != 0 {
 				break loop

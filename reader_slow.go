@@ -13,9 +13,9 @@ import (
 //
 // Calls enter it by look, which returns the error of an earlier call or brings the Decoder into
 // a plain state: no valid token, no active bulk read, no abandoned container. Then want tells what
-// is next, and the lookahead that look returns reads it. Bulk reads, which continue where an earlier
-// call has ended, have a door of their own, bulk.look. Only the slow path waits for bytes. What it finds
-// wrong is a fault, and the Decoder makes the error of the call from it: failure.
+// is next, and the lookahead that look returns reads it. Bulk reads, which continue where an
+// earlier call ended, have a door of their own, bulk.look. Only the slow path waits for bytes. What
+// it finds wrong is a fault, and the Decoder makes the error of the call from it: failure.
 
 // A slowPath is what a lookahead needs: the fast path, whose bytes and nesting it shares, and the
 // options. It reads from the Reader, but knows nothing of earlier calls and makes no [Error]: what it
@@ -71,7 +71,7 @@ const (
 	atEnd              // io.EOF, before a top-level value
 )
 
-// result returns the token t, or the error of a call for the fault of the lookahead that has read t.
+// result returns the token t, or the error of a call for the fault of the lookahead that read t.
 func (d *Decoder) result(t Token) (Token, error) {
 	if d.fault.kind != noFault {
 		return Token{}, d.failure()
@@ -87,9 +87,9 @@ func (d *Decoder) result(t Token) (Token, error) {
 	return t, nil
 }
 
-// followed has the kinds of tokens whose encoding does not tell where their payload is, so that result
-// stores it: chunks, and the names of properties. Of other tokens, bulk.start finds the payload, if
-// there is a bulk read.
+// followed contains the kinds of tokens whose encoding does not tell where their payload is, so
+// that result stores it: chunks, and the names of properties. Of other tokens, bulk.start finds the
+// payload, if there is a bulk read.
 var followed = [128]bool{KindStringChunk: true, KindChunk: true, KindProperty: true}
 
 // failure returns the error of a call for the fault of its lookahead, or nil, and clears the fault: a
@@ -133,7 +133,7 @@ func (d *Decoder) readSlow() (Token, error) {
 }
 
 // look begins each call that reads on the slow path. It invalidates the latest token,
-// ends a bulk read, skips the rest of a container that a loop has left, and returns a lookahead at the
+// ends a bulk read, skips the rest of a container that a loop left, and returns a lookahead at the
 // next token, or the error of an earlier call.
 func (d *Decoder) look() (lookahead, error) {
 	d.drop()              // also if the call fails: a token is valid until the next call
@@ -161,16 +161,16 @@ func (d *Decoder) look() (lookahead, error) {
 // earlier returns d.err, the error of an earlier call.
 func (d *Decoder) earlier() error {
 	err := d.err
-	if d.errOnce { // an error of the Reader that PeekKind has met, and that is now returned
+	if d.errOnce { // an error of the Reader that PeekKind met, and that is now returned
 		d.setErr(nil, false)
 		d.updateFastPath()
 	}
 	return err
 }
 
-// updateFastPath switches the fast path off if look has something to do before the next token, and
-// otherwise on if it can read the innermost container. It is called after an error, a bulk read or a
-// loop has ended. Where one begins, stopFast is called instead.
+// updateFastPath switches the fast path off if there is something for look to do before the next
+// token, and otherwise on if it can read the innermost container. It is called after the end of an
+// error, a bulk read or a loop. Where one begins, stopFast is called instead.
 func (d *Decoder) updateFastPath() {
 	if d.any() {
 		d.stopFast()
@@ -203,7 +203,7 @@ func (d *Decoder) peekSlow() Kind {
 	return k
 }
 
-// wantKinds has the kinds of tokens that do not start a value.
+// wantKinds contains the kinds of tokens that do not start a value.
 var wantKinds = [...]Kind{
 	wantDictKey: KindDictKey, wantProperty: KindProperty, wantName: KindStringChunk,
 	wantText: KindStringChunk, wantChunk: KindChunk, wantEnd: KindEnd,
@@ -300,7 +300,7 @@ func (l *lookahead) beginValue() {
 // reads its fields in the order of the encoding, and checks counts and lengths before it waits for the
 // bytes that they declare. The error is then the same for every way in which the input arrives.
 func (l *lookahead) value() Token {
-	if l.form == nil && !l.failed() { // expect has not read it
+	if l.form == nil && !l.failed() { // expect did not read it
 		l.readHeader()
 	}
 	if !l.failed() {
@@ -352,7 +352,7 @@ func (l *lookahead) readHeader() {
 	}
 }
 
-// header returns the header that readHeader has read, with its flags.
+// header returns the header that readHeader read, with its flags.
 func (l *lookahead) header() uint32 { return le.Uint32(l.s.buf[l.s.r:]) }
 
 // readForm reads the first token of the next value, whose form accepts must report true for. want
@@ -412,8 +412,8 @@ func (l *lookahead) checkHeader() {
 	f, class, wide := s.format, layouts[form.typ].class, h>>16&1
 	flagged := f.width[class] == flagged
 	switch {
-	// Bits 8 to 15 mean nothing, and bits 16 to 31 only what the type has. With an idMask of all
-	// bits, lookup has found only headers without flags.
+	// Bits 8 to 15 mean nothing, and bits 16 to 31 only what the type defines. With an idMask of
+	// all bits, lookup finds only headers without flags.
 	case f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(form.headerFlags) != 0):
 		l.fail(0, notCanonical("header %#x", h))
 	case !s.admits(form.typ):
@@ -485,7 +485,7 @@ func (l *lookahead) fail(at int, err error) {
 // misfit sets a fault in the call, at bytes after the start of the token.
 func (l *lookahead) misfit(at int, err error) { l.s.fault = fault{err, at, inCall} }
 
-// readFault returns the fault after the Reader has returned err. io.EOF inside a value is
+// readFault returns the fault after the Reader returned err. io.EOF inside a value is
 // io.ErrUnexpectedEOF.
 func (s *slowPath) readFault(err error) fault {
 	if err != io.EOF {
@@ -500,10 +500,10 @@ func (s *slowPath) readFault(err error) fault {
 }
 
 // errorAt returns an Error for the next token, with an offset of at bytes after r. It does not
-// stay: typed reads return it if they have consumed nothing. The path is that of the next token, whose
-// key has been read, while WrapError has the path of the latest.
+// stay: typed reads return it if they consumed nothing. The path is that of the next token, whose
+// key was read, while WrapError uses the path of the latest.
 func (d *Decoder) errorAt(at int, err error) error {
-	d.drop() // a number on the fast path that does not fit has not come to look
+	d.drop() // a number on the fast path that does not fit did not come to look
 	return d.latest(&Error{
 		Offset: int64(d.pos()-d.origin) + int64(at),
 		Path:   string(d.appendPath(nil, true, d.key)),
@@ -520,9 +520,9 @@ func (d *Decoder) Err() error {
 	return d.err
 }
 
-// LastError returns the latest error that d has found since Reset, or nil: an [Error], which
-// can be one that does not stay, or an error of the Reader. It reads nothing. With
-// [errors.Is], code that passes d to a method learns whether the method's error is one of d.
+// LastError returns the latest error that d found since Reset, or nil: an [Error], which can be one
+// that does not stay, or an error of the Reader. It reads nothing. With [errors.Is], code that
+// passes d to a method learns whether the method's error is one of d.
 func (d *Decoder) LastError() error {
 	if d.cold == nil { // there was none, or Release; the io.EOF that PeekKind keeps is no error
 		return d.Err()

@@ -7,11 +7,11 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// Each typed read has a fast path, for values that are completely in the buffer and whose
-// header equals the header of their form. The slow path checks the header without consuming it
-// and then reads the value as a token. A value of another type, or a number that does not fit,
-// must consume nothing, not even a DictKey: the caller can then read the value in another way.
-// So expect and number find the type and the number first, and only then is anything consumed.
+// Each typed read begins with a fast path, for values that are completely in the buffer and whose
+// header equals the header of their form. The slow path checks the header without consuming it and
+// then reads the value as a token. A value of another type, or a number that does not fit, must
+// consume nothing, not even a DictKey: the caller can then read the value in another way. So expect
+// and number find the type and the number first, and only then is anything consumed.
 
 // PeekType returns the type of the next value without consuming it, also if the value is a
 // key before which a DictKey is next. The names of a NodePath and the strings of a
@@ -122,8 +122,8 @@ func (d *Decoder) ReadFloat() (float64, error) {
 	return readFloat[float64](d)
 }
 
-// number returns the next value, an int or float, and its encoded size. The caller consumes it, after
-// it has found that the number fits.
+// number returns the next value, an int or float, and its encoded size. The caller consumes it,
+// after it found that the number fits.
 func (d *Decoder) number(want Type) (t Token, size int, err error) {
 	var last [fastSize]byte
 	form, b := d.fastForm()
@@ -156,9 +156,9 @@ func (d *Decoder) slowNumber(want Type) (t Token, size int, err error) {
 // ReadString reads a String, a StringName, or the next string of a PackedStringArray or
 // NodePath.
 //
-// After an error of the Reader, if Depth is as before the call, nothing has been consumed, and
-// ReadString can be repeated. If Depth is larger, the text read so far is lost, and SkipTo
-// leaves the rest. AppendString loses no text.
+// After an error of the Reader, if Depth is as before the call, nothing was consumed, and
+// ReadString can be repeated. If Depth is larger, the text read so far is lost, and SkipTo leaves
+// the rest. AppendString loses no text.
 func (d *Decoder) ReadString() (string, error) {
 	if text, ok := d.fastString(); ok {
 		return string(text), nil
@@ -323,9 +323,9 @@ func (d *Decoder) checkEnd() error {
 // ReadText reads the next key or value, a String or StringName, or the next string of a
 // PackedStringArray or NodePath, and returns its text without copying it. The text is valid
 // until the next call on the Decoder. The bytes after it, up to its capacity, are those of the
-// input: append must not write there. If the next value has another type, or a text that does
-// not fit the read buffer, ReadText consumes nothing and returns false; ReadToken or a typed
-// read can then read the value.
+// input: append must not write there. If the next value is of another type, or a text that does not
+// fit the read buffer, ReadText consumes nothing and returns false; ReadToken or a typed read can
+// then read the value.
 //
 // It is for programs that compare texts without a copy, and for loops over keys of any
 // type.
@@ -377,8 +377,8 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 		typ = l.form.typ
 		l.checkHeader()
 	}
-	// A text longer than a chunk is left to the caller, who has consumed nothing, and to calls that read
-	// it in parts. A copy reads the length, so that text finds it unread.
+	// A text longer than a chunk is left to the caller, who consumed nothing, and to calls that
+	// read it in parts. A copy reads the length, so that text finds it unread.
 	length := l
 	if n := length.uint32(); l.failed() || uint64(n) > most {
 		return nil, false, d.failure()
@@ -440,8 +440,8 @@ func (d *Decoder) ReadReals32(t Type, c []float32) error {
 
 // readType reads the first token of the next value, which must have type t.
 func (d *Decoder) readType(t Type) (Token, error) {
-	// Typed reads have looked for their value in the buffer, but not in its last bytes. For values whose
-	// token has no payload, that is done here.
+	// Typed reads looked for their value in the buffer, but not in its last bytes. For values whose
+	// token is without a payload, that is done here.
 	var last [fastSize]byte
 	if form := d.lastForm(&last); form != nil && form.typ == t && form.shape == shapeWord {
 		return d.takeLast(form, &last), nil

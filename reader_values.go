@@ -38,8 +38,8 @@ func (l *lookahead) checkBytes(x limit, at int, n uint64) {
 
 // checkCount checks a count of n elements, each of at least size bytes and of the given
 // number of values. It adds the values to d.values, so no field can follow that the Reader
-// might interrupt: the repeated call would add them again. The products fit 64 bits, because n has
-// at most 33.
+// might interrupt: the repeated call would add them again. The products fit 64 bits, because n is
+// at most 33 bits long.
 func (l *lookahead) checkCount(at int, n, values, size uint64) {
 	s := l.s
 	total := s.values + n*values
@@ -178,8 +178,9 @@ func (l *lookahead) container() Token {
 }
 
 // declared reads a declared type. It returns the type of the elements, or 0 for any. A declared
-// class or script has a name, and its elements are Objects. Engines refuse an unknown id, too, but
-// take id 0 for no type. Only Strict and the Encoder compare the elements with the type.
+// class or script is followed by its name, and its elements are Objects. Engines refuse an unknown
+// id, too, but take id 0 for no type. Only Strict and the Encoder compare the elements with the
+// type.
 func (l *lookahead) declared(k containerKind) Type {
 	at, f := l.at, l.s.format
 	switch k {
@@ -206,7 +207,7 @@ func (l *lookahead) declared(k containerKind) Type {
 // properties. Each property is a Property token, the name, and a value.
 func (l *lookahead) object() Token {
 	s := l.s
-	null := s.format.nullObject // the format has null objects, which need no permission
+	null := s.format.nullObject // the format includes null objects, which need no permission
 	if !s.options.AllowObjects && !null {
 		l.fail(0, ErrObject) // before the name, so that none is waited for
 	}
@@ -216,7 +217,7 @@ func (l *lookahead) object() Token {
 	}
 	l.strict(n == 0 && !null, 0, "object without a class")
 	count := uint32(0)
-	if n > 0 { // an object with an empty class name is null and has no count
+	if n > 0 { // an object with an empty class name is null and without a count
 		count = l.signed()
 		l.checkCount(l.at-4, uint64(count), 2, 8)
 	}
@@ -375,8 +376,8 @@ func (l *lookahead) takeText(typ Type) textPart {
 	if l.failed() {
 		return part
 	}
-	// All checks have passed and all bytes are buffered: from here on nothing can fail, so the call is
-	// either repeated from its start or has counted the text exactly once.
+	// All checks passed and all bytes are buffered: from here on nothing can fail, so the call is
+	// either repeated from its start or counts the text exactly once.
 	last := part.flags&flagLast != 0
 	switch {
 	case first && last: // no frame is needed
@@ -386,7 +387,7 @@ func (l *lookahead) takeText(typ Type) textPart {
 	case last:
 		s.pop()
 	}
-	if !last { // in the frame of the string, which the last chunk has closed
+	if !last { // in the frame of the string, which the last chunk closed
 		s.count(uint64(part.n))
 	}
 	if first != last { // a frame was opened or closed, perhaps by a bulk read
@@ -531,13 +532,13 @@ func (l *lookahead) takeChunk(most int) int {
 	return size
 }
 
-// strictSeen is the set of alternatives that Strict has seen in a top-level value. An
-// engine uses only one of two alternatives in a value: math types of 32 or of 64 bits, and
-// serialized objects or ids. Each class has two bits.
+// strictSeen is the set of alternatives that Strict saw in a top-level value. An engine
+// uses only one of two alternatives in a value: math types of 32 or of 64 bits, and
+// serialized objects or ids. Each class occupies two bits.
 type strictSeen uint32
 
-// both adds an alternative of class c, the wide one if wide is 1, and reports whether the other has
-// been seen, too.
+// both adds an alternative of class c, the wide one if wide is 1, and reports whether the other was
+// seen, too.
 func (s *strictSeen) both(c widthClass, wide uint32) bool {
 	*s |= 1 << wide << (2 * c)
 	return *s>>(2*c)&3 == 3
