@@ -148,7 +148,7 @@ func CopyValue(e *Encoder, d *Decoder) error {
 // come. These bytes are the same as WriteToken would write. It does not copy the End
 // after which fewer than open containers are open.
 func copyFast(e *Encoder, d *Decoder, open int) {
-	if e.options.Format != d.format || e.options.DoubleReals != d.options.DoubleReals {
+	if e.format != d.format || e.options.DoubleReals != d.options.DoubleReals {
 		return
 	}
 	start := d.r // nothing here reads more, so the bytes from start on stay where they are

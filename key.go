@@ -81,7 +81,6 @@ func writeKey(x any, k *hook.Key) bool {
 	le.PutUint64(b[:], k.Head)
 	le.PutUint64(b[8:], k.First)
 	le.PutUint64(b[16:], k.Last)
-	e.advance(size)
-	e.count(1)
+	e.put(size)
 	return true
 }

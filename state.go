@@ -204,11 +204,6 @@ func (f *frame) setElem(t Type) { f.elem = t }
 // setNames sets the fields of the frame of a NodePath.
 func (f *frame) setNames(names uint32, flags tokenFlags) { f.names, f.flags = names, flags }
 
-// flagNested is set in a frame that an Encoder opened on the fast path of values. The fast path of
-// values then continues after its End without the tests of updateFastPath. The bit is free:
-// flagLast is for tokens, and no frame uses it.
-const flagNested = flagLast
-
 // init sets f for n elements, pairs, names or bytes of c. remaining and keyPos are not used
 // while the frame is innermost.
 func (f *frame) init(c *content, n uint32) {
@@ -255,29 +250,18 @@ func (s *state) enter(around *frame, pairs, values, pos uint64) {
 	s.pairs, s.remaining, s.marked, s.keyPos = pairs, values, noMark, pos
 }
 
-// nest counts a value and opens a container of this number of values on the fast path of an
-// Encoder. The caller sets frames[1] with init before. keyPos stays, because an Encoder
-// keeps no positions.
-func (s *state) nest(frames *[2]frame, pairs, values uint64) {
-	frames[0].remaining = s.remaining - 1
-	frames[1].flags |= flagNested
-	s.depth++
-	s.pairs, s.remaining, s.marked = pairs, values, noMark
-}
-
-// unnest closes a frame that nest opened. around is the frame around it.
-func (s *state) unnest(around *frame) {
-	s.depth--
-	s.remaining, s.pairs, s.marked = around.remaining, uint64(around.pairs), noMark
-}
-
 // pop closes the innermost frame and returns the frame around it, whose value push counted. After a
 // key that is a container, the value of that key is next.
 func (s *state) pop() *frame {
-	depth := s.depth - 1
-	f := &s.stack[depth]
-	s.depth, s.remaining, s.keyPos, s.marked, s.pairs = depth, f.remaining, f.keyPos, noMark, uint64(f.pairs)
-	return f
+	around := &s.stack[s.depth-1]
+	s.leave(around)
+	return around
+}
+
+// leave is pop where the caller has found the frame around.
+func (s *state) leave(around *frame) {
+	s.depth--
+	s.remaining, s.keyPos, s.marked, s.pairs = around.remaining, around.keyPos, noMark, uint64(around.pairs)
 }
 
 // frame returns frame i: 0 is the top level, depth the innermost frame. Its remaining
@@ -316,6 +300,11 @@ func (f *frame) holds() string {
 		return "bytes"
 	}
 	return "elements"
+}
+
+// isUntyped reports whether f is an Array or Dictionary without a declared type of elements or keys.
+func (f *frame) isUntyped() bool {
+	return (f.kind == KindArrayStart || f.kind == KindDictStart) && f.elem == 0
 }
 
 func (f *frame) has(flag tokenFlags) bool { return f.flags&flag != 0 }

@@ -25,8 +25,8 @@ import (
 //
 // The fast path writes numbers, vectors, texts and NodePaths, and begins and ends Arrays,
 // Dictionaries, NodePaths and PackedStringArrays, inside an untyped Array or Dictionary within
-// Depth. There, fastValues is the buffer up to limit; elsewhere it is empty (see updateFastPath),
-// so one comparison decides. Besides the buffer, a value changes only remaining, the number of
+// Depth. There, fastValues is the buffer up to limit; elsewhere it is empty (see
+// fastWriter.updateFastPath), so one comparison decides. Besides the buffer, a value changes only remaining, the number of
 // values to come. fastNames is the same for names of NodePaths and packed strings. After an error
 // both are empty, so the fast path does not check for one.
 //
@@ -44,6 +44,7 @@ import (
 //	writer_buffer.go     the bytes, and the calls of the Writer
 //	state.go             the open containers, as a Decoder has them
 //	format.go            the tables of types, for both
+//	writer_fast.go       where both meet: what the fast path writes into the buffer
 //	writer.go            Reset, Flush, errors, and what all calls share
 //	writer_typed.go      values
 //	writer_container.go  containers, strings in pieces, packed data and their End
@@ -82,8 +83,7 @@ type EncoderOptions struct {
 // An Encoder buffers its output. It writes when its buffer is full, when a
 // top-level value is complete, and on Flush.
 type Encoder struct {
-	state
-	sink
+	fastWriter
 
 	// State of earlier calls.
 	accepts Type             // while CopyValue writes, the type that the container of the Decoder declares
@@ -91,10 +91,8 @@ type Encoder struct {
 	rune    wire.PartialRune // the rune that Write has left incomplete
 
 	// The options, and fields derived from them.
-	options  EncoderOptions
-	forms    *[64][2]form // by type
-	double   int          // 1 if DoubleReals is set, otherwise 0: the index of the form of math types
-	maxDepth int
+	options EncoderOptions
+	double  int // 1 if DoubleReals is set, otherwise 0: the index of the form of math types
 
 	raw *Decoder // of WriteRaw, kept for its next call
 }
@@ -146,9 +144,9 @@ func (e *Encoder) reset() {
 		o.Format = Godot4
 	}
 	e.double = bit(o.DoubleReals)
-	e.forms = &o.Format.forms[e.double&1].byType
-	e.maxDepth = int(min(limitDepth.or(int64(o.Depth)), math.MaxInt))
+	e.configure(o)
 	e.init()
+	e.follow()
 	e.partial, e.rune = 0, wire.PartialRune{}
 }
 
@@ -157,6 +155,7 @@ func (e *Encoder) reset() {
 func (e *Encoder) Release() {
 	e.close()
 	e.release()
+	e.follow()
 }
 
 // OutputOffset returns the number of bytes written or buffered since Reset.
@@ -250,36 +249,6 @@ func (e *Encoder) fail(err error) error {
 	return e.stop(&Error{Offset: e.OutputOffset(), Path: string(e.appendPath(nil, true, noKey)), Err: err}, false)
 }
 
-// updateFastPath switches the fast path on or off for the innermost container. It must be
-// called after any change of the state that it tests. The fast path itself, which knows what
-// it has begun or ended, calls setFast instead: -6 % of encode.
-//
-// The slow path checks the elements of typed containers, the names of properties, and the values
-// beyond Depth. Names are not values, so neither applies to them.
-func (e *Encoder) updateFastPath() {
-	limit := max(e.limit, 0)
-	switch f := e.top(); {
-	case f.kind == KindArrayStart, f.kind == KindDictStart:
-		if f.elem == 0 && e.depth <= e.maxDepth {
-			e.setFast(limit, 0, 0)
-			return
-		}
-	case f.kind == KindNodePathStart, f.kind == KindPackedStart && f.size == 0:
-		e.setFast(0, limit, e.options.Format.nul(f.typ))
-		return
-	}
-	e.setFast(0, 0, 0)
-}
-
-// fast reports whether the fast path is on, a value may be next and the buffer has room for size
-// bytes. The caller puts a value at fastValues[n:], and calls advance and count. Unlike endValues
-// it need not flush, because the fast path is off at the top level. The bytes after the value may
-// be overwritten: the next value follows it. The mask of n, here and elsewhere, is explained in
-// format.go.
-func (e *Encoder) fast(size int) bool {
-	return e.n&math.MaxInt <= len(e.fastValues)-size && e.remaining > 0
-}
-
 // begin checks that a value of type t may be next and returns its forms. Calls that do not
 // write on the fast path call it first, and have written nothing if it returns an error.
 func (e *Encoder) begin(t Type) (*[2]form, error) {
@@ -299,7 +268,7 @@ func (e *Encoder) begin(t Type) (*[2]form, error) {
 	}
 	forms := &e.forms[t&63]
 	if forms[0].typ != t { // as Format.Has
-		return nil, e.fail(wrapf(ErrType, "%v has no %v", e.options.Format, t))
+		return nil, e.fail(wrapf(ErrType, "%v has no %v", e.format, t))
 	}
 	if e.depth > e.maxDepth {
 		return nil, e.fail(&LimitError{Name: limitTable[limitDepth].name, Got: int64(e.depth), Max: int64(e.maxDepth)})
@@ -313,7 +282,7 @@ func (e *Encoder) begin(t Type) (*[2]form, error) {
 
 // writeValue writes a whole value or name in pieces.
 func writeValue[S string | []byte](e *Encoder, head []byte, body S, tail []byte) error {
-	if err := appendPieces(&e.sink, head, body, tail); err != nil {
+	if err := writePieces(&e.fastWriter, head, body, tail); err != nil {
 		return e.fail(err)
 	}
 	return e.endValues(1)
@@ -332,7 +301,7 @@ func (e *Encoder) writeBytes(p []byte, n uint64) error {
 	if len(p) <= spareSize {
 		head, p = p, nil
 	}
-	if err := appendPieces(&e.sink, head, p, nil); err != nil {
+	if err := writePieces(&e.fastWriter, head, p, nil); err != nil {
 		return e.fail(err)
 	}
 	return e.endValues(n)

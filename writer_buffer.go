@@ -7,7 +7,6 @@ import (
 	"github.com/valyala/bytebufferpool"
 
 	"github.com/gdwire/gdwire/internal/checked"
-	"github.com/gdwire/gdwire/internal/wire"
 )
 
 // sink has the bytes that an Encoder writes, see the picture in writer.go. It does not depend on
@@ -21,12 +20,7 @@ import (
 // directly to the Writer.
 type sink struct {
 	buf      []byte
-	n, limit int // limit is -1 after stop, so that nothing fits and each call takes the slow path
-
-	// buf[:limit] if the fast path may write values, or names and packed strings, otherwise
-	// buf[:0]. At most one of them is not empty; see Encoder.updateFastPath.
-	fastValues, fastNames []byte
-	nameNUL               uint32 // the number of NULs after a name: 1 for the strings of engines' PackedStringArrays
+	n, limit int // limit is -1 after stop, so that nothing fits
 
 	err       error // returned by all later calls; ErrReleased after release
 	permanent bool  // only restart clears err: after Fail, release and errors of the Writer
@@ -54,7 +48,7 @@ const keepNothing = math.MaxInt
 func (s *sink) restart(w io.Writer, maxKept int) {
 	if s.buffer == nil { // otherwise the buffer of the earlier output, which kept bytes may have enlarged
 		s.buffer = getBuffer(bufferSize)
-		s.setBuffer(s.buffer.B)
+		s.buf = s.buffer.B
 	}
 	s.w, s.n, s.written = w, 0, 0
 	s.keep, s.counts, s.maxKept = keepNothing, s.counts[:0], maxKept
@@ -65,7 +59,7 @@ func (s *sink) restart(w io.Writer, maxKept int) {
 // bytes are kept, as after an Unknown count, so nothing is flushed and reserve enlarges the slice.
 func (s *sink) restartBytes(b []byte) {
 	s.release()
-	s.setBuffer(b[:cap(b)])
+	s.buf = b[:cap(b)]
 	s.n, s.written = len(b), -uint64(len(b))                     // so that OutputOffset is 0
 	s.keep, s.counts, s.maxKept = 0, s.counts[:0], math.MaxInt/2 // so that twice the size fits an int
 	s.resume()
@@ -74,37 +68,29 @@ func (s *sink) restartBytes(b []byte) {
 // release returns the buffer to the pool, and refers to neither the buffer nor the Writer any more.
 func (s *sink) release() {
 	_ = s.stop(ErrReleased, true)
-	s.setBuffer(nil)
-	s.w, s.n, s.written = nil, 0, 0
+	s.buf, s.w, s.n, s.written = nil, nil, 0, 0
 	if s.buffer != nil {
 		putBuffer(s.buffer)
 		s.buffer = nil
 	}
 }
 
-// setBuffer sets the buffer and switches the fast path off.
-func (s *sink) setBuffer(b []byte) { s.buf, s.fastValues, s.fastNames = b, b[:0], b[:0] }
-
-// stop makes err the error that stays and returns it. It switches the fast path off until resume,
-// even if updateFastPath is called. Without that, each fast path would have to check for an error
-// of an earlier call.
+// stop makes err the error that stays and returns it. Until resume, nothing fits the buffer, so that
+// the fast path need not check for an error of an earlier call.
 func (s *sink) stop(err error, permanent bool) error {
 	s.err, s.permanent = err, permanent
 	s.limit = -1
-	s.setFast(0, 0, 0)
 	return err
 }
 
-// resume ends the effect of stop. The caller then calls Encoder.updateFastPath.
+// resume ends the effect of stop.
 func (s *sink) resume() {
 	s.err, s.permanent = nil, false
 	s.limit = 0
-	s.setFast(0, 0, 0)
 	s.setLimit()
 }
 
-// setLimit sets limit, and the limit of the fast path to the same where it is on. It must be called
-// after the buffer, keep or maxKept has changed.
+// setLimit sets limit. It must be called after the buffer, keep or maxKept has changed.
 func (s *sink) setLimit() {
 	if s.limit < 0 { // stopped
 		return
@@ -113,52 +99,10 @@ func (s *sink) setLimit() {
 	if s.keeps() {
 		s.limit = min(s.limit, s.keep+s.maxKept)
 	}
-	if len(s.fastValues) > 0 {
-		s.fastValues = s.fastValues[:s.limit]
-	} else if len(s.fastNames) > 0 {
-		s.fastNames = s.fastNames[:s.limit]
-	}
-}
-
-// setFast lets the fast path write values up to the first limit, or names, each with nul NULs, up
-// to the second. The slow path writes what follows if both are 0.
-func (s *sink) setFast(values, names int, nul uint32) {
-	s.fastValues = s.fastValues[:values]
-	s.fastNames = s.fastNames[:names]
-	s.nameNUL = nul
 }
 
 // advance appends the n bytes that the caller has put at buf[n:].
 func (s *sink) advance(n int) { s.n += n }
-
-// appendTwoWords appends a text of at most 16 bytes on the fast path: a value with its header, or a
-// name. first has the first eight, last the last eight if there are more. It returns false if it
-// has appended nothing. -3 % of encode, which has few such texts.
-func (s *sink) appendTwoWords(header uint32, size int, first, last uint64) bool {
-	const most = fastSize + 8
-	if (first|last)&wire.NotASCII != 0 {
-		return false
-	}
-	n, length := s.n&math.MaxInt, uint32(size)+s.nameNUL // nameNUL is 0 outside of names
-	last >>= uint(8*(16-size)) & 63                      // without the bytes that first has, too
-	if values := s.fastValues; n <= len(values)-most {
-		b := (*[most]byte)(values[n:])
-		le.PutUint64(b[:], uint64(header)|uint64(length)<<32)
-		le.PutUint64(b[8:], first)
-		le.PutUint64(b[16:], last)
-		s.n = n + 8 + int(wire.Padded(length))
-		return true
-	} else if names := s.fastNames; n <= len(names)-most {
-		b := (*[most]byte)(names[n:])
-		le.PutUint32(b[:], length)
-		le.PutUint64(b[4:], first)
-		le.PutUint64(b[12:], last)
-		le.PutUint32(b[20:], 0)
-		s.n = n + 4 + int(wire.Padded(length))
-		return true
-	}
-	return false
-}
 
 // appendPieces appends the bytes of a call: what precedes the payload, the payload, which is the
 // only long piece, and what follows it. If it returns a LimitError, it has appended none of them.
@@ -327,12 +271,10 @@ func (s *sink) reserve(n int64) error {
 		return nil
 	}
 	// Twice the size, so that each byte is copied once on average, but no more than can be kept.
-	// The old buffer is left to the garbage collector: after ResetBytes it is the caller's. The
-	// fast path stays on or off.
+	// The old buffer is left to the garbage collector: after ResetBytes it is the caller's.
 	buf := make([]byte, max(min(2*len(s.buf), s.keep+s.maxKept), size))
 	copy(buf, s.buf[:s.n])
 	s.buf = buf
-	s.fastValues, s.fastNames = buf[:len(s.fastValues)], buf[:len(s.fastNames)]
 	if s.buffer != nil { // release returns the larger one, if it is not too large
 		s.buffer.B = buf
 	}

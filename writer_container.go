@@ -11,8 +11,7 @@ import (
 // the NUL and padding of strings and bytes, but sets an Unknown count.
 //
 // On the fast path, beginCounted and beginNodePath do all of this at once: -23 % and -13 % of
-// encode. The frame that they open has flagNested, so that its End knows without other tests that
-// the fast path is on around it.
+// encode.
 //
 // Data of strings, packed arrays and Images follows the head, in any number of calls. Each checks
 // all of its data before it writes a part. Only Write can end inside an element or a rune. Then
@@ -36,9 +35,9 @@ func (e *Encoder) beginCounted(t Type, n int64) error {
 	// In a container of pairs, keys and values are counted.
 	frames, pairs := (*[2]frame)(stack[depth:]), uint64(form.pairs)
 	frames[1].init(&form.content, uint32(n))
-	e.nest(frames, pairs, uint64(n)*(1+pairs))
+	e.enter(&frames[0], pairs, uint64(n)*(1+pairs), 0)
 	if form.shape == shapePackedStrings {
-		e.setFast(0, len(values), e.options.Format.nul(TypePackedStringArray))
+		e.setFast(0, len(values), e.format.nul(TypePackedStringArray))
 	} else if depth >= e.maxDepth { // it can be empty, but begin returns an error for any value in it
 		e.setFast(0, 0, 0)
 	}
@@ -54,7 +53,7 @@ func (e *Encoder) beginForm(t Type, n int64, wide int) error {
 	}
 	form := &forms[wide&1]
 	f := frame{content: form.content}
-	if err := f.setDeclared(n, e.options.Format); err != nil {
+	if err := f.setDeclared(n, e.format); err != nil {
 		return e.fail(err)
 	}
 	if e.limit-e.n >= 8 { // without the checks for pieces: -10 % of WritePacked
@@ -80,7 +79,7 @@ func (e *Encoder) open(f *frame) {
 
 // writeStart writes the head of a container in pieces and opens the container with frame f.
 func writeStart[S string | []byte](e *Encoder, f *frame, head []byte, body S, tail []byte) error {
-	if err := appendPieces(&e.sink, head, body, tail); err != nil {
+	if err := writePieces(&e.fastWriter, head, body, tail); err != nil {
 		return e.fail(err)
 	}
 	e.open(f)
@@ -90,18 +89,16 @@ func writeStart[S string | []byte](e *Encoder, f *frame, head []byte, body S, ta
 // End ends the innermost container, string or packed array that a Begin call or a Start
 // token has begun.
 func (e *Encoder) End() error {
-	// The End of a value that the fast path has begun has no bytes and does not flush, and what the
-	// fast path may write after it is known: values. -10 % of encode.
+	// Where the fast path is on, an End has no bytes. In an untyped container it does not flush, and
+	// the fast path may write values after it. -10 % of encode.
 	stack, around := e.stack, (e.depth-1)&math.MaxInt // at the top level, a number above all lengths
-	if e.remaining == 0 && around <= len(stack)-2 {
-		frames := (*[2]frame)(stack[around:])
+	if e.remaining == 0 && around < len(stack) && stack[around].isUntyped() {
 		switch {
-		case !frames[1].has(flagNested): // the fast path may be off around it
-		case len(e.fastValues) > 0: // an Array or Dictionary, inside another
-			e.unnest(&frames[0])
+		case len(e.fastValues) > 0: // an Array or Dictionary
+			e.leave(&stack[around])
 			return nil
 		case len(e.fastNames) > 0: // a NodePath or PackedStringArray
-			e.unnest(&frames[0])
+			e.leave(&stack[around])
 			e.setFast(len(e.fastNames), 0, 0)
 			return nil
 		}
@@ -134,7 +131,7 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 	// The End of most values has no bytes and no count to set: -2 % of WritePacked.
 	if f.kind == KindStringChunk || f.unit == wire.Byte || f.has(flagUnknown) {
 		n := e.done() + int64(len(text))
-		if n > f.maxCount(e.options.Format) {
+		if n > f.maxCount(e.format) {
 			return e.fail(wrapf(ErrRange, "count of %d is out of range", n))
 		}
 		tail := 0
@@ -153,7 +150,7 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 			}
 			e.setCount(uint32(n))
 		}
-		if err := appendPieces(&e.sink, nil, text, wire.Zeros(tail)); err != nil {
+		if err := writePieces(&e.fastWriter, nil, text, wire.Zeros(tail)); err != nil {
 			return e.fail(err)
 		}
 	}
@@ -197,9 +194,9 @@ func (e *Encoder) beginTyped(kind Kind, t Type, n int64, elems ...Elem) error {
 	head := b[:4] // for the header, which begin finds
 	for i, elem := range elems {
 		switch name := elem.String(); {
-		case elem.kind() == containerBuiltin && (elem.Type == TypeNil || !e.options.Format.Has(elem.Type)):
+		case elem.kind() == containerBuiltin && (elem.Type == TypeNil || !e.format.Has(elem.Type)):
 			// Type id 0 declares nothing, so there are no arrays of nil.
-			return e.fail(wrapf(ErrType, "%v has no containers of %v", e.options.Format, elem.Type))
+			return e.fail(wrapf(ErrType, "%v has no containers of %v", e.format, elem.Type))
 		case len(name) > maxName/2: // so that the size of two fits an int of 32 bits
 			return e.fail(wrapf(ErrRange, "name of %d bytes is too long", len(name)))
 		case !e.options.AllowInvalidUTF8 && !wire.Valid(name):
@@ -221,14 +218,14 @@ func (e *Encoder) beginContainer(n int64, flags uint32, head []byte, f frame) er
 		return err
 	}
 	if flags&^uint32(forms[0].headerFlags) != 0 {
-		return e.fail(wrapf(ErrType, "%v has no typed containers", e.options.Format))
+		return e.fail(wrapf(ErrType, "%v has no typed containers", e.format))
 	}
-	if err := f.setDeclared(n, e.options.Format); err != nil {
+	if err := f.setDeclared(n, e.format); err != nil {
 		return e.fail(err)
 	}
 	// Only tokens have flagShared: a copy in the same format keeps bit 31.
 	count := f.count
-	if f.has(flagShared) && e.options.Format.shared {
+	if f.has(flagShared) && e.format.shared {
 		count |= sharedBit
 	}
 	var tail [4]byte
@@ -248,13 +245,13 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 		return err
 	}
 	if forms[0].shape != shapeObject {
-		return e.fail(wrapf(ErrType, "%v has no serialized objects", e.options.Format))
+		return e.fail(wrapf(ErrType, "%v has no serialized objects", e.format))
 	}
 	f := frame{content: forms[0].content}
 	if len(class) == 0 && count != 0 { // nor is Unknown allowed: null has no bytes for a count
 		return e.fail(wrapf(ErrCount, "properties of an object without a class"))
 	}
-	if err := f.setDeclared(count, e.options.Format); err != nil {
+	if err := f.setDeclared(count, e.format); err != nil {
 		return e.fail(err)
 	}
 	if err := checkName(e, class); err != nil {
@@ -304,22 +301,21 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	stack, depth := e.stack, e.depth&math.MaxInt
 	// The last test also fails for negative numbers. What it admits has a sum that is a valid count.
 	if e.fast(fastSize) && depth <= len(stack)-2 && flags&^flagAbsolute == 0 && uint64(names|subnames) <= math.MaxInt32/2 {
-		values, n := e.fastValues, e.n&math.MaxInt
-		form, b := &e.forms[TypeNodePath][0], (*[fastSize]byte)(values[n:])
+		form, b := &e.forms[TypeNodePath][0], e.free()
 		putNodePath(b[:], form.header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
 		e.advance(fastSize)
 		frames := (*[2]frame)(stack[depth:])
 		frames[1].init(&form.content, uint32(names+subnames))
 		frames[1].setNames(uint32(names), flags)
-		e.nest(frames, 0, uint64(names+subnames))
-		e.setFast(0, len(values), 0)
+		e.enter(&frames[0], 0, uint64(names+subnames), 0)
+		e.setFast(0, len(e.fastValues), 0)
 		return nil
 	}
 	forms, err := e.begin(TypeNodePath)
 	if err != nil {
 		return err
 	}
-	format := e.options.Format
+	format := e.format
 	f := frame{content: forms[0].content, names: uint32(names), count: uint32(names + subnames)}
 	f.flags = flags
 	// Bit 31 of the number of names says which form the path has.
@@ -371,7 +367,7 @@ func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) err
 		return err
 	}
 	f := frame{content: forms[0].content}
-	if err := f.setDeclared(n, e.options.Format); err != nil {
+	if err := f.setDeclared(n, e.format); err != nil {
 		return e.fail(err)
 	}
 	var b [24]byte

@@ -154,7 +154,7 @@ func (e *Encoder) writeTextChunk(t Token) error {
 	nul := f.names // 1 if the Encoder adds a NUL
 	if t.Last() && t.has(flagNUL) && uint64(len(text)) == left+1 {
 		if nul == 0 {
-			return e.fail(wrapf(ErrCount, "packed string without a NUL in %v", e.options.Format))
+			return e.fail(wrapf(ErrCount, "packed string without a NUL in %v", e.format))
 		}
 		left, nul = left+1, 0 // the counted NUL is missing
 	}
@@ -221,7 +221,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 	// The Decoder reads value in place, and Release makes it forget the slice.
 	d := e.raw
 	d.setOptions(&DecoderOptions{
-		Format: e.options.Format, AllowObjects: true, AllowInvalidUTF8: e.options.AllowInvalidUTF8, DoubleReals: e.options.DoubleReals,
+		Format: e.format, AllowObjects: true, AllowInvalidUTF8: e.options.AllowInvalidUTF8, DoubleReals: e.options.DoubleReals,
 		Limits:       Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
 		wholePadding: true,
 	})

@@ -27,11 +27,10 @@ func (e *Encoder) WriteBool(v bool) error {
 		word = 1
 	}
 	if e.fast(fastSize) { // as writeWord, but with fewer tests: without it, encode takes 1.7 % more instructions
-		b := (*[fastSize]byte)(e.fastValues[e.n&math.MaxInt:])
+		b := e.free()
 		le.PutUint32(b[:], e.forms[TypeBool][0].header)
 		le.PutUint32(b[4:], uint32(word))
-		e.advance(8)
-		e.count(1)
+		e.put(8)
 		return nil
 	}
 	return e.writeWord(TypeBool, 4, word)
@@ -42,19 +41,17 @@ func (e *Encoder) WriteBool(v bool) error {
 // WriteToken.
 func (e *Encoder) WriteInt(v int64) error {
 	if e.fast(fastSize) {
-		b, forms := (*[fastSize]byte)(e.fastValues[e.n&math.MaxInt:]), &e.forms[TypeInt]
+		b, forms := e.free(), &e.forms[TypeInt]
 		if v == int64(int32(v)) {
 			le.PutUint32(b[:], forms[0].header)
 			le.PutUint64(b[4:], uint64(v))
-			e.advance(4 + int(forms[0].size)) // 8 in Manual3, whose ints all have 64 bits
-			e.count(1)
+			e.put(4 + int(forms[0].size)) // 8 in Manual3, whose ints all have 64 bits
 			return nil
 		}
 		if forms[1].size == 8 { // the format has ints of 64 bits
 			le.PutUint32(b[:], forms[1].header)
 			le.PutUint64(b[4:], uint64(v))
-			e.advance(12)
-			e.count(1)
+			e.put(12)
 			return nil
 		}
 	}
@@ -71,18 +68,16 @@ func (e *Encoder) WriteInt(v int64) error {
 func (e *Encoder) WriteFloat(v float64) error {
 	f := float32(v)
 	if e.fast(fastSize) {
-		b, forms := (*[fastSize]byte)(e.fastValues[e.n&math.MaxInt:]), &e.forms[TypeFloat]
+		b, forms := e.free(), &e.forms[TypeFloat]
 		if float64(f) == v { // All formats have floats of 32 bits.
 			le.PutUint64(b[:], uint64(forms[0].header)|uint64(math.Float32bits(f))<<32)
-			e.advance(8)
-			e.count(1)
+			e.put(8)
 			return nil
 		}
 		if forms[1].size == 8 { // the format has floats of 64 bits
 			le.PutUint32(b[:], forms[1].header)
 			le.PutUint64(b[4:], math.Float64bits(v))
-			e.advance(12)
-			e.count(1)
+			e.put(12)
 			return nil
 		}
 	}
@@ -106,14 +101,13 @@ func (e *Encoder) WriteCallable() error { return e.writeWord(TypeCallable, 4, 0)
 // fit it, and an int is sign-extended to 64 bits; if it is 8, they are for the wide form.
 func (e *Encoder) writeWord(t Type, size uint8, bits uint64) error {
 	if e.fast(fastSize) {
-		b := (*[fastSize]byte)(e.fastValues[e.n&math.MaxInt:])
+		b := e.free()
 		form := &e.forms[t&63][size>>3&1] // 4>>3 is 0, 8>>3 is 1
 		// The slow path narrows bits if the format has no wide form, and knows for which types a
 		// number may be lost. A type that the format does not have is no shapeWord.
 		if form.shape == shapeWord && (form.size >= size || bits == 0) {
 			form.put(b, bits)
-			e.advance(4 + int(form.size))
-			e.count(1)
+			e.put(4 + int(form.size))
 			return nil
 		}
 	}
@@ -132,7 +126,7 @@ func (e *Encoder) writeWord(t Type, size uint8, bits uint64) error {
 	case narrow && int64(bits) != int64(int32(bits)):
 		return e.fail(wrapf(ErrRange, "int %d does not fit 32 bits", int64(bits)))
 	case form.size == 0 && t == TypeObject && bits != 0: // but the id of an RID is lost, as documented
-		return e.fail(wrapf(ErrRange, "%v has no object ids", e.options.Format))
+		return e.fail(wrapf(ErrRange, "%v has no object ids", e.format))
 	}
 	form.put((*[fastSize]byte)(e.spare[:]), bits) // eight bytes, of which form.size are written
 	return e.writeBytes(e.spare[:4+form.size], 1)
@@ -148,12 +142,11 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 	if e.fast(realsSize) && !e.options.DoubleReals {
 		form := &e.forms[t&63][0]
 		if form.typ == t && form.shape == shapeMath && form.unit == wire.Float32 && int(form.size) == 4*len(c) {
-			b := (*[realsSize]byte)(e.fastValues[e.n&math.MaxInt:])
+			b := e.freeReals()
 			// Infinities and NaNs are valid, but the slow path tells them from numbers that overflow.
 			if wire.NarrowFloats((*[16 * 4]byte)(b[4:]), c) {
 				le.PutUint32(b[:], form.header)
-				e.advance(4 + 4*len(c))
-				e.count(1)
+				e.put(4 + 4*len(c))
 				return nil
 			}
 		}
@@ -258,8 +251,7 @@ func (e *Encoder) WriteString(s string) error {
 		b := (*[fastSize]byte)(values[n:])
 		le.PutUint64(b[:], stringHeader|uint64(size)<<32)
 		le.PutUint64(b[8:], word)
-		e.advance((8 + size + 3) &^ 3)
-		e.count(1)
+		e.put((8 + size + 3) &^ 3)
 		return nil
 	}
 	if names := e.fastNames; n <= len(names)-fastSize {
@@ -268,8 +260,7 @@ func (e *Encoder) WriteString(s string) error {
 		le.PutUint32(b[:], uint32(length))
 		le.PutUint64(b[4:], word)
 		le.PutUint32(b[12:], 0) // the NUL after eight characters, and its padding
-		e.advance((4 + length + 3) &^ 3)
-		e.count(1)
+		e.put((4 + length + 3) &^ 3)
 		return nil
 	}
 	return writeText(e, TypeString, s)
@@ -310,8 +301,7 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 	le.PutUint64(b, uint64(form.header)|uint64(n)<<32)
 	le.PutUint32(b[8+n&^3:], 0) // the padding, before the text, which overwrites a part of the word
 	copy(b[8:], s)
-	e.advance(8 + int(wire.Padded(uint32(n))))
-	e.count(1)
+	e.put(8 + int(wire.Padded(uint32(n))))
 	return nil
 }
 
@@ -344,7 +334,7 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, n int64, text S, whole
 	case whole:
 		f.count = uint32(n)
 	default: // in pieces, the format decides: see maxCount
-		if err := f.setDeclared(n, e.options.Format); err != nil {
+		if err := f.setDeclared(n, e.format); err != nil {
 			return e.fail(err)
 		}
 		if uint64(len(text)) > uint64(f.count) {
@@ -408,17 +398,8 @@ func checkName[S string | []byte](e *Encoder, name S) error {
 // engines do, it omits empty names and a colon at the end. Two colons in a row, which
 // engines call invalid, are [ErrRange].
 func (e *Encoder) WriteNodePath(nodePath string) error {
-	absolute := uint32(bit(strings.HasPrefix(nodePath, "/"))) * nodePathAbsolute
-	// In one pass, because most are short: -35 % of Marshal. The head is put after the names, which
-	// are counted on the way. The slow path has the errors, and overwrites what PutNames has left.
-	if e.fast(fastSize + wire.ShortNames) {
-		b := e.fastValues[e.n&math.MaxInt:]
-		if names, subnames, size, ok := wire.PutNames((*[wire.ShortNames]byte)(b[fastSize:]), nodePath); ok {
-			putNodePath(b, e.forms[TypeNodePath][0].header, names, subnames, absolute)
-			e.advance(fastSize + size)
-			e.count(1)
-			return nil
-		}
+	if e.writeNodePath(nodePath) {
+		return nil
 	}
 	forms, err := e.begin(TypeNodePath)
 	if err != nil {
@@ -452,8 +433,8 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 		return e.fail(err)
 	}
 	var head [16]byte
-	putNodePath(head[:], forms[0].header, counts[0], counts[1], absolute)
-	if err := e.appendShort(head[:]); err != nil {
+	putNodePath(head[:], forms[0].header, counts[0], counts[1], isAbsolute(nodePath))
+	if err := writePieces(&e.fastWriter, head[:], "", nil); err != nil {
 		return err
 	}
 	for _, part := range parts {
@@ -462,19 +443,11 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 			if name, rest, _ = strings.Cut(rest, part.separator); name != "" {
 				n, length := uint32(len(name)), [4]byte{}
 				le.PutUint32(length[:], n)
-				if err := appendPieces(&e.sink, length[:], name, wire.Zeros(wire.Padding(n))); err != nil {
+				if err := writePieces(&e.fastWriter, length[:], name, wire.Zeros(wire.Padding(n))); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	return e.endValues(1)
-}
-
-// putNodePath puts the head of a NodePath into b.
-func putNodePath(b []byte, header, names, subnames, flags uint32) {
-	le.PutUint32(b, header)
-	le.PutUint32(b[4:], names|newNodePathBit)
-	le.PutUint32(b[8:], subnames)
-	le.PutUint32(b[12:], flags)
 }

@@ -41,9 +41,12 @@ var walls = map[string]string{
 	"Encoder.rune":    "writer_container.go writer.go", // reset
 	"Encoder.raw":     "writer_token.go",
 
-	// The bytes of an Encoder.
-	"sink":       "writer_buffer.go",
-	"sink.spare": "writer_buffer.go writer_typed.go", // memory for one call: a local array would be allocated
+	// The bytes and the nesting of an Encoder.
+	"sink":            "writer_buffer.go",
+	"sink.n":          "writer_buffer.go fastWriter", // put
+	"state.remaining": "state fastWriter",            // put
+	"fastWriter":      "fastWriter",
+	"sink.spare":      "writer_buffer.go writer_typed.go", // memory for one call: a local array would be allocated
 
 	// The formats, which do not change: only their addresses are taken elsewhere.
 	"formTable":       "format.go",
