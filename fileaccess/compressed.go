@@ -38,7 +38,7 @@ type compressedReader struct {
 	decoder   decoder
 	ratio     int64
 	blockSize int
-	left      int64 // bytes of the content in blocks not decoded yet
+	remaining int64 // bytes of the content in blocks not decoded yet
 
 	sizes  []byte // compressed sizes of the blocks, as in the file
 	block  int    // the next block
@@ -87,14 +87,14 @@ func openCompressed(src *source, o *Options) (io.Reader, Info, error) {
 	if err != nil {
 		return nil, Info{}, err
 	}
-	remaining := sum + magicBytes
+	size := sum + magicBytes
 	return &compressedReader{
 		src:       src,
-		in:        bufio.NewReaderSize(io.LimitReader(src, remaining), int(min(remaining, readAhead))),
+		in:        bufio.NewReaderSize(io.LimitReader(src, size), int(min(size, readAhead))),
 		decoder:   codec.decoder(),
 		ratio:     codec.ratio,
 		blockSize: int(blockSize),
-		left:      int64(total),
+		remaining: int64(total),
 		sizes:     sizes,
 		offset:    src.n,
 	}, Info{Container: Compressed, Mode: mode, BlockSize: int(blockSize), Size: int64(total)}, nil
@@ -141,7 +141,7 @@ func (c *compressedReader) next(p []byte) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	n = int(min(int64(c.blockSize), c.left))
+	n = int(min(int64(c.blockSize), c.remaining))
 	if int64(n) > c.ratio*int64(max(len(block), fastlzMin)) {
 		// Checked because out is allocated for n bytes.
 		return 0, errorf(c.offset, ErrDamaged, "block %d: %d bytes cannot be compressed to %d", c.block, n, len(block))
@@ -156,7 +156,7 @@ func (c *compressedReader) next(p []byte) (n int, err error) {
 	if err := c.decoder.decode(p[:n], block); err != nil {
 		return 0, errorf(c.offset, ErrDamaged, "block %d: %v", c.block, err)
 	}
-	c.left -= int64(n)
+	c.remaining -= int64(n)
 	c.offset += int64(len(block))
 	c.block++
 	if direct {

@@ -105,7 +105,7 @@ func padded(n int64) int64 { return (n + encryptedBlock - 1) &^ (encryptedBlock 
 // openEncrypted reads the header after the magic number and, if possible, verifies the
 // content.
 func openEncrypted(src *source, o *Options) (io.Reader, Info, error) {
-	left, err := remaining(src.r)
+	remaining, err := bytesIn(src.r)
 	if err != nil {
 		return nil, Info{}, err
 	}
@@ -113,7 +113,7 @@ func openEncrypted(src *source, o *Options) (io.Reader, Info, error) {
 	if err := src.readFull(header[magicBytes:layouts[LayoutGodot3].dataOffset]); err != nil {
 		return nil, Info{}, err
 	}
-	layout := detectLayout(header[:], left+magicBytes)
+	layout := detectLayout(header[:], remaining+magicBytes)
 	l := layouts[layout]
 	if err := src.readFull(header[layouts[LayoutGodot3].dataOffset:l.dataOffset]); err != nil {
 		return nil, Info{}, err
@@ -139,8 +139,8 @@ func openEncrypted(src *source, o *Options) (io.Reader, Info, error) {
 	return r, info, err
 }
 
-// remaining returns the number of bytes left in r, or a negative number if r cannot seek.
-func remaining(r io.Reader) (int64, error) {
+// bytesIn returns the number of bytes that remain in r, or a negative number if r cannot seek.
+func bytesIn(r io.Reader) (int64, error) {
 	s, ok := r.(io.Seeker)
 	if !ok {
 		return -maxHeader, nil
@@ -180,7 +180,7 @@ func verify(src *source, start func() *encryptedReader, o *Options) (r io.Reader
 	if buffered == 0 {
 		buffered = defaultBuffered
 	}
-	if buffered < 0 || e.left <= buffered {
+	if buffered < 0 || e.remaining <= buffered {
 		b, err := io.ReadAll(e)
 		return bytes.NewReader(b), true, err
 	}
@@ -213,7 +213,7 @@ type encryptedReader struct {
 	want       []byte // MD5
 	wantOffset int64
 	dataOffset int
-	left       int64 // bytes of the content not decrypted yet
+	remaining  int64 // bytes of the content not decrypted yet
 	unread     int64 // bytes not read from src yet
 
 	buf        []byte
@@ -232,7 +232,7 @@ func newEncryptedReader(src *source, layout Layout, header []byte, key *Key) *en
 		want:       header[l.md5Offset:][:md5.Size],
 		wantOffset: int64(l.md5Offset),
 		dataOffset: l.dataOffset,
-		left:       length,
+		remaining:  length,
 		unread:     padded(length),
 		buf:        make([]byte, min(padded(length), chunk)),
 	}
@@ -256,7 +256,7 @@ func (e *encryptedReader) Read(p []byte) (int, error) {
 // fill decrypts at least one block into rest. With the last block it returns io.EOF, or drops
 // the block and returns ErrPassword.
 func (e *encryptedReader) fill() error {
-	if e.left > 0 {
+	if e.remaining > 0 {
 		e.end = copy(e.buf, e.buf[e.start:e.end])
 		room := min(int64(len(e.buf)-e.end), e.unread)
 		n, err := io.ReadAtLeast(e.src, e.buf[e.end:][:room], encryptedBlock-e.end)
@@ -267,11 +267,11 @@ func (e *encryptedReader) fill() error {
 		e.end += n
 		e.start = e.end &^ (encryptedBlock - 1)
 		e.crypt(e.buf[:e.start], e.buf[:e.start])
-		e.rest = e.buf[:min(int64(e.start), e.left)]
+		e.rest = e.buf[:min(int64(e.start), e.remaining)]
 		e.sum.Write(e.rest)
-		e.left -= int64(len(e.rest))
+		e.remaining -= int64(len(e.rest))
 	}
-	if e.left > 0 {
+	if e.remaining > 0 {
 		return nil
 	}
 	if !bytes.Equal(e.sum.Sum(nil), e.want) {

@@ -39,7 +39,7 @@ type Reader struct {
 	// The latest packet.
 	lengthOffset int64 // offset of its length
 	offset, size int64
-	left         int64 // bytes of it that are not consumed
+	remaining    int64 // bytes of it that are not consumed
 	state        packetState
 
 	packets, invalid int64 // number of packets
@@ -109,7 +109,7 @@ func (r *Reader) Next() (*gdwire.Decoder, error) {
 	n := int(r.size)
 	r.dec.ResetBytes(r.buf[r.r : r.r+n : r.r+n])
 	r.r += n
-	r.left = 0
+	r.remaining = 0
 	return r.dec, nil
 }
 
@@ -127,9 +127,9 @@ func (r *Reader) NextRaw(dst []byte) ([]byte, error) {
 		}
 	}
 	r.state = stateRaw
-	for r.left > 0 {
+	for r.remaining > 0 {
 		if len(dst) == cap(dst) {
-			dst = slices.Grow(dst, int(min(r.left, int64(max(len(dst), bufferSize)))))
+			dst = slices.Grow(dst, int(min(r.remaining, int64(max(len(dst), bufferSize)))))
 		}
 		n, err := (*packetReader)(r).Read(dst[len(dst):cap(dst)])
 		dst = dst[:len(dst)+n]
@@ -186,7 +186,7 @@ func (r *Reader) begin() error {
 		return nil
 	}
 	r.state = stateDone
-	if r.left > 0 {
+	if r.remaining > 0 {
 		if err := r.skip(); err != nil {
 			return noEOF(err)
 		}
@@ -203,7 +203,7 @@ func (r *Reader) begin() error {
 	}
 	r.size = int64(size)
 	r.r += lengthSize
-	r.offset, r.left = r.lengthOffset+lengthSize, r.size
+	r.offset, r.remaining = r.lengthOffset+lengthSize, r.size
 	r.packets++
 	if r.size > r.config.MaxPacket {
 		r.invalid++
@@ -236,12 +236,12 @@ func (r *Reader) readLength() error {
 
 // idle reports whether the latest packet is consumed and no byte of the next packet is
 // buffered.
-func (r *Reader) idle() bool { return r.left == 0 && r.r == r.w }
+func (r *Reader) idle() bool { return r.remaining == 0 && r.r == r.w }
 
 // begun reports whether bytes of the next packet have arrived, or whether the latest
 // call was interrupted inside a packet.
 func (r *Reader) begun() bool {
-	return r.state == stateNew || r.state == stateRaw || int64(r.w-r.r) > r.left
+	return r.state == stateNew || r.state == stateRaw || int64(r.w-r.r) > r.remaining
 }
 
 // countInvalid counts the latest packet if its Decoder found it invalid.
@@ -257,18 +257,18 @@ func (r *Reader) countInvalid() {
 // skip consumes the rest of the packet. It does not seek: that would not find the
 // end of the stream.
 func (r *Reader) skip() error {
-	for r.left > 0 {
+	for r.remaining > 0 {
 		if r.r == r.w {
-			if r.left > smallSize {
+			if r.remaining > smallSize {
 				r.enlarge()
 			}
 			if err := r.fill(1); err != nil {
 				return err
 			}
 		}
-		n := min(int64(r.w-r.r), r.left)
+		n := min(int64(r.w-r.r), r.remaining)
 		r.r += int(n)
-		r.left -= n
+		r.remaining -= n
 	}
 	return nil
 }
@@ -326,10 +326,10 @@ type packetReader Reader
 
 func (c *packetReader) Read(p []byte) (int, error) {
 	r := (*Reader)(c)
-	p = p[:min(int64(len(p)), r.left)]
-	if r.r == r.w && r.left >= bufferSize { // into p, without a copy
+	p = p[:min(int64(len(p)), r.remaining)]
+	if r.r == r.w && r.remaining >= bufferSize { // into p, without a copy
 		n, err := r.read(p)
-		r.left -= int64(n)
+		r.remaining -= int64(n)
 		return n, noEOF(err)
 	}
 	if r.r == r.w { // also read packets that follow
@@ -340,7 +340,7 @@ func (c *packetReader) Read(p []byte) (int, error) {
 	}
 	n := copy(p, r.buf[r.r:r.w])
 	r.r += n
-	r.left -= int64(n)
+	r.remaining -= int64(n)
 	return n, nil
 }
 

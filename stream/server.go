@@ -403,8 +403,8 @@ type logLimit struct {
 	suppressed int       // records since the latest record that was logged
 }
 
-// take reports whether a record can be logged, and how many were suppressed before it.
-func (l *logLimit) take() (suppressed int, ok bool) {
+// allow reports whether a record can be logged, and how many were suppressed before it.
+func (l *logLimit) allow() (suppressed int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now := time.Now(); now.Sub(l.second) >= time.Second {
@@ -420,7 +420,7 @@ func (l *logLimit) take() (suppressed int, ok bool) {
 
 // logError logs a record unless there are too many.
 func (s *Server) logError(message string, args ...any) {
-	suppressed, ok := s.log.take()
+	suppressed, ok := s.log.allow()
 	if !ok {
 		return
 	}

@@ -17,7 +17,7 @@ type flatPrinter struct {
 	p       *input.Packet
 	path    []byte // of the current value
 	long    int64  // the sum of the lengths of all long paths in the output
-	left    int64  // the number of values of the packet that were left out
+	omitted int64  // the number of values of the packet that were left out
 	buf     []byte
 	numbers [16]float64
 }
@@ -50,13 +50,13 @@ func newFlatPrinter(s *stdio, _ *options) printer {
 func (v *flatPrinter) show(p *input.Packet) error {
 	v.p = p
 	v.path = paths.AppendPacket(v.path[:0], p.Index)
-	v.left = 0
+	v.omitted = 0
 	err := p.Err
 	if err == nil {
 		err = p.Finish(v.value())
 	}
-	if err == nil && v.left > 0 {
-		err = &omission{p.Index, v.left}
+	if err == nil && v.omitted > 0 {
+		err = &omission{p.Index, v.omitted}
 	}
 	return err
 }
@@ -66,7 +66,7 @@ func (v *flatPrinter) show(p *input.Packet) error {
 func (v *flatPrinter) omit() bool {
 	n := len(v.path)
 	if n > maxPath || n > shortPath && v.long > longPaths+longPerIn*v.p.ReadOffset() {
-		v.left++
+		v.omitted++
 		return true
 	}
 	return false

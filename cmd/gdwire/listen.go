@@ -89,11 +89,11 @@ type listener struct {
 	end     context.CancelFunc
 	free    chan struct{} // contains an element for each connection that is read
 
-	mu      sync.Mutex
-	printer printer
-	left    int64 // number of packets until the end, or negative for no end
-	bad     bool  // a packet was invalid
-	err     error // the error that ended the command
+	mu        sync.Mutex
+	printer   printer
+	remaining int64 // number of packets until the end, or negative for no end
+	bad       bool  // a packet was invalid
+	err       error // the error that ended the command
 }
 
 // listen accepts connections and shows their packets.
@@ -110,7 +110,7 @@ func listen(s *stdio, o *options) error {
 
 	o.lines = true // a line for each packet, not a summary
 	l := &listener{
-		stdio: s, options: o, end: end, left: cmp.Or(o.listen.packets, -1),
+		stdio: s, options: o, end: end, remaining: cmp.Or(o.listen.packets, -1),
 		printer: o.listen.printer.newPrinter(s, o), quiet: o.listen.printer.name == "check",
 		free: make(chan struct{}, maxConnections),
 	}
@@ -125,7 +125,7 @@ func listen(s *stdio, o *options) error {
 		}
 	}()
 	waitOutput(signals, done)
-	if l.err == nil && l.bad && l.left == 0 {
+	if l.err == nil && l.bad && l.remaining == 0 {
 		return errBad
 	}
 	return l.err
@@ -173,7 +173,7 @@ func (l *listener) logConn(number int64, format string, args ...any) {
 func (l *listener) packet(p *input.Packet) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.left == 0 || l.err != nil {
+	if l.remaining == 0 || l.err != nil {
 		return false
 	}
 	if !l.quiet {
@@ -190,7 +190,7 @@ func (l *listener) packet(p *input.Packet) bool {
 			l.report(err)
 		}
 	}
-	if l.left--; l.left == 0 {
+	if l.remaining--; l.remaining == 0 {
 		l.stop(nil)
 		return false
 	}

@@ -88,12 +88,12 @@ type proxyServer struct {
 	end     context.CancelFunc
 	lines   lines // of output and errors
 
-	mu      sync.Mutex
-	left    int64 // number of packets until the end, or negative for no end
-	err     error
-	packets [2]int64 // from clients and from servers
-	invalid int64
-	bytes   [2]atomic.Int64
+	mu        sync.Mutex
+	remaining int64 // number of packets until the end, or negative for no end
+	err       error
+	packets   [2]int64 // from clients and from servers
+	invalid   int64
+	bytes     [2]atomic.Int64
 }
 
 const (
@@ -118,7 +118,7 @@ func proxy(s *stdio, o *options) error {
 	if err != nil {
 		return err
 	}
-	p := &proxyServer{stdio: s, options: o, end: end, left: cmp.Or(o.proxy.packets, -1)}
+	p := &proxyServer{stdio: s, options: o, end: end, remaining: cmp.Or(o.proxy.packets, -1)}
 	p.lines.maxBytes, p.lines.flush, p.lines.fail = maxWaiting, s.out.Flush, p.stop
 	p.lines.missedLine = func(missed string) line { return line{s.errs, "gdwire: … " + missed + " packets not shown\n"} }
 	p.lines.start()
@@ -427,14 +427,14 @@ func (d *direction) show(packet []byte, o *options) bool {
 func (d *direction) countPacket(invalid error) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.left == 0 || d.err != nil {
+	if d.remaining == 0 || d.err != nil {
 		return false
 	}
 	d.packets[d.way]++
 	if invalid != nil {
 		d.invalid++
 	}
-	if d.left--; d.left == 0 {
+	if d.remaining--; d.remaining == 0 {
 		d.end()
 	}
 	return true
@@ -473,7 +473,7 @@ func (d *direction) line(now time.Time, packet []byte, o *options, invalid error
 // plainText returns the first width columns, or more, of a valid packet as plain JSON.
 func plainText(packet []byte, o *options, width int) string {
 	const column = 4 // maximum number of bytes in a column
-	short := &shortWriter{left: column * width}
+	short := &shortWriter{remaining: column * width}
 	d := o.NewDecoder()
 	defer d.Release()
 	d.ResetBytes(packet)
@@ -484,12 +484,12 @@ func plainText(packet []byte, o *options, width int) string {
 // A shortWriter accepts a limited number of bytes.
 type shortWriter struct {
 	strings.Builder
-	left int
+	remaining int
 }
 
 func (w *shortWriter) Write(p []byte) (int, error) {
-	n := min(len(p), w.left)
-	w.left -= n
+	n := min(len(p), w.remaining)
+	w.remaining -= n
 	_, _ = w.Builder.Write(p[:n])
 	if n < len(p) {
 		return n, io.ErrShortWrite

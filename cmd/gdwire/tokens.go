@@ -99,7 +99,7 @@ func (v *tokenPrinter) line(at int64, depth int, t gdwire.Token) error {
 		b = append(b, "] "...)
 	}
 	kind := t.Kind().String()
-	left := max(v.width-(len(b)-painted)-len(kind)-2, 1)
+	remaining := max(v.width-(len(b)-painted)-len(kind)-2, 1)
 	b = append(b, v.kinds[t.Kind()].before...)
 	b = append(b, kind...)
 	b = append(b, v.kinds[t.Kind()].after...)
@@ -108,8 +108,8 @@ func (v *tokenPrinter) line(at int64, depth int, t gdwire.Token) error {
 	b = append(b, "  "...)
 	b = append(b, v.contents[t.Kind()].before...)
 	start := len(b)
-	if b = v.appendContent(b, t, left); len(b) > start {
-		b = appendCut(b[:start], b[start:], left)
+	if b = v.appendContent(b, t, remaining); len(b) > start {
+		b = appendCut(b[:start], b[start:], remaining)
 		b = append(b, v.contents[t.Kind()].after...)
 	} else {
 		b = b[:end]

@@ -118,11 +118,11 @@ func (e *editor) run(tree *paths.Tree) error {
 		}
 	}
 	e.Walker = &paths.Walker{Value: e.value, Part: e.part, Leave: e.leave}
-	left := tree.Packets()
+	remaining := tree.Packets()
 	err := e.content.packets(tree, func(p Packet, d *gdwire.Decoder) (bool, error) {
-		left--
+		remaining--
 		e.Decoder = d
-		return left > 0, e.edit(tree, p)
+		return remaining > 0, e.edit(tree, p)
 	})
 	if err != nil {
 		return err
@@ -172,11 +172,11 @@ func (c *Content) notFound(p *paths.Node) error {
 // Tree.Resolve does.
 func (c *Content) Resolve(tree *paths.Tree, lenient bool) error {
 	return tree.Resolve(lenient, func(w *paths.Walker) error {
-		left := tree.Packets()
+		remaining := tree.Packets()
 		return c.packets(tree, func(p Packet, d *gdwire.Decoder) (bool, error) {
-			left--
+			remaining--
 			w.Decoder = d
-			return left > 0, w.Walk(tree.Root(p.Index))
+			return remaining > 0, w.Walk(tree.Root(p.Index))
 		})
 	})
 }

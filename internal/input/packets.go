@@ -177,7 +177,7 @@ type framer struct {
 // newFramer returns a framer that reads packets in parts, so that they need not fit in
 // memory.
 func newFramer(r io.Reader, o *Reading) *framer {
-	g := &gate{r: r, left: math.MaxInt64}
+	g := &gate{r: r, remaining: math.MaxInt64}
 	s := stream.NewReader(g, o.Stream())
 	return &framer{s, s.Next, g, o.Filled}
 }
@@ -264,29 +264,29 @@ func (f *framer) rest(end int64) error {
 	if f.gate == nil || f.InputOffset() >= end {
 		return nil
 	}
-	f.gate.left = end - f.InputOffset()
+	f.gate.remaining = end - f.InputOffset()
 	_, err := f.Next() // skips the rest, then fails at the gate or at the end of the input
-	f.gate.left = math.MaxInt64
+	f.gate.remaining = math.MaxInt64
 	if err == errClosed || err == io.EOF {
 		return nil
 	}
 	return err
 }
 
-// A gate is a Reader of the next left bytes of r.
+// A gate is a Reader of the next remaining bytes of r.
 type gate struct {
-	r    io.Reader
-	left int64
+	r         io.Reader
+	remaining int64
 }
 
 var errClosed = errors.New("no more for now")
 
 func (g *gate) Read(p []byte) (int, error) {
-	if g.left == 0 {
+	if g.remaining == 0 {
 		return 0, errClosed
 	}
-	n, err := g.r.Read(p[:min(int64(len(p)), g.left)])
-	g.left -= int64(n)
+	n, err := g.r.Read(p[:min(int64(len(p)), g.remaining)])
+	g.remaining -= int64(n)
 	return n, err
 }
 

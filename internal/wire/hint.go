@@ -105,19 +105,19 @@ func lengthsHint(n int, length, reader string) string {
 
 // packets follows the lengths of packets through an input.
 type packets struct {
-	count  int              // that have begun
-	left   int64            // bytes of the latest packet that have not been seen
-	length [headerSize]byte // of the next packet, as far as it was seen
-	seen   int              // bytes of length
-	wrong  bool             // a length is less than that of any value
+	count     int              // that have begun
+	remaining int64            // bytes of the latest packet that have not been seen
+	length    [headerSize]byte // of the next packet, as far as it was seen
+	seen      int              // bytes of length
+	wrong     bool             // a length is less than that of any value
 }
 
 // follow reads the lengths in b, the next bytes of the input.
 func (p *packets) follow(b []byte, order binary.ByteOrder) {
 	for len(b) > 0 && !p.wrong {
-		if p.left > 0 {
-			n := min(p.left, int64(len(b)))
-			p.left -= n
+		if p.remaining > 0 {
+			n := min(p.remaining, int64(len(b)))
+			p.remaining -= n
 			b = b[n:]
 			continue
 		}
@@ -125,8 +125,8 @@ func (p *packets) follow(b []byte, order binary.ByteOrder) {
 		p.seen += n
 		b = b[n:]
 		if p.seen == headerSize {
-			p.count, p.seen, p.left = p.count+1, 0, int64(order.Uint32(p.length[:]))
-			p.wrong = p.left < headerSize // with which each value begins
+			p.count, p.seen, p.remaining = p.count+1, 0, int64(order.Uint32(p.length[:]))
+			p.wrong = p.remaining < headerSize // with which each value begins
 		}
 	}
 }
@@ -136,15 +136,15 @@ func (p *packets) missing() int64 {
 	switch {
 	case p.wrong:
 		return math.MaxInt64
-	case p.left > 0:
-		return p.left
+	case p.remaining > 0:
+		return p.remaining
 	}
 	return int64(headerSize - p.seen)
 }
 
 // complete returns the number of packets that are the input from its first to its last byte, or 0.
 func (p *packets) complete() int {
-	if p.wrong || p.left > 0 || p.seen > 0 {
+	if p.wrong || p.remaining > 0 || p.seen > 0 {
 		return 0
 	}
 	return p.count

@@ -24,14 +24,14 @@ var errFull = errors.New("the preview is full")
 type preview struct {
 	d       *gdwire.Decoder
 	buf     []byte
-	left    int
+	most    int // bytes in buf
 	numbers []float64
 }
 
 // add appends text, or … and errFull if it does not fit.
 func (p *preview) add(text []byte) error {
-	if len(p.buf)+len(text) > p.left {
-		p.buf = append(p.buf, cutText(text[:min(len(text), max(p.left-len(p.buf), 0))])...)
+	if len(p.buf)+len(text) > p.most {
+		p.buf = append(p.buf, cutText(text[:min(len(text), max(p.most-len(p.buf), 0))])...)
 		p.buf = append(p.buf, "…"...)
 		return errFull
 	}

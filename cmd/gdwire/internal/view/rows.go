@@ -165,7 +165,7 @@ func (r *rowReader) fill(c *container, w *row) error {
 		return offset(err, w.At)
 	}
 	w.describe(t)
-	p := preview{d: r.d.Decoder, left: maxPreview, numbers: r.numbers[:0]}
+	p := preview{d: r.d.Decoder, most: maxPreview, numbers: r.numbers[:0]}
 	err = p.value(t, 0)
 	w.Text = string(p.buf)
 	if err != nil && err != errFull {
