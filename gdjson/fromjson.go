@@ -97,7 +97,7 @@ var readers = sync.Pool{New: func() any { return new(reader) }}
 // release returns r to the pool, without the memory of a large value.
 func (r *reader) release() {
 	r.e = nil
-	r.text.release()
+	r.text.discard()
 	if cap(r.scratch) > 1<<20 {
 		r.scratch = nil
 	}

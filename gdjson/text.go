@@ -136,7 +136,7 @@ func (t *text) restoreNames(p jsontext.Pointer, offset int64) string {
 	open := t.walk(int(offset), func(*level) {})
 	for token := range p.Tokens() {
 		if len(open) > 0 && open[0].name > 0 {
-			b = appendToken(b, t.name(uint32(open[0].name), &scratch))
+			b = appendToken(b, t.nameAt(uint32(open[0].name), &scratch))
 		} else {
 			b = appendToken(b, []byte(token))
 		}
@@ -196,14 +196,14 @@ func (t *text) checkNames() error {
 	}
 	t.walk(len(t.json), func(l *level) {
 		checkClosed(l.name)
-		hash := maphash.Bytes(seed, t.name(uint32(l.name), &scratch))
+		hash := maphash.Bytes(seed, t.nameAt(uint32(l.name), &scratch))
 		all = append(all, namedMember{hash, uint32(l.node), uint32(l.name)})
 	})
 	checkClosed(len(t.json))
 	if first == math.MaxUint32 {
 		return nil
 	}
-	err := wrapf(jsontext.ErrDuplicateName, "duplicate member %s", quoted(t.name(first, &scratch)))
+	err := wrapf(jsontext.ErrDuplicateName, "duplicate member %s", quoted(t.nameAt(first, &scratch)))
 	return &Error{Offset: int64(first), Pointer: t.pointer(int64(first)), Err: err}
 }
 
@@ -215,20 +215,20 @@ func (t *text) duplicate(members []namedMember) uint32 {
 		if x.hash != y.hash {
 			return cmp.Compare(x.hash, y.hash)
 		}
-		return cmp.Or(bytes.Compare(t.name(x.name, &scratch[0]), t.name(y.name, &scratch[1])), cmp.Compare(x.name, y.name))
+		return cmp.Or(bytes.Compare(t.nameAt(x.name, &scratch[0]), t.nameAt(y.name, &scratch[1])), cmp.Compare(x.name, y.name))
 	})
 	first := uint32(math.MaxUint32)
 	for i := 1; i < len(members); i++ {
 		x, y := &members[i-1], &members[i]
-		if x.hash == y.hash && bytes.Equal(t.name(x.name, &scratch[0]), t.name(y.name, &scratch[1])) {
+		if x.hash == y.hash && bytes.Equal(t.nameAt(x.name, &scratch[0]), t.nameAt(y.name, &scratch[1])) {
 			first = min(first, y.name)
 		}
 	}
 	return first
 }
 
-// name returns the content of the string at offset i, in scratch if it is escaped.
-func (t *text) name(i uint32, scratch *[]byte) []byte {
+// nameAt returns the content of the string at offset i, in scratch if it is escaped.
+func (t *text) nameAt(i uint32, scratch *[]byte) []byte {
 	end, escaped := stringEnd(t.json, int(i))
 	content := t.json[i+1 : end-1]
 	if !escaped {
@@ -238,8 +238,9 @@ func (t *text) name(i uint32, scratch *[]byte) []byte {
 	return *scratch
 }
 
-// release drops the memory of a large text and of a bytes.Buffer, and keeps less memory for the next text.
-func (t *text) release() {
+// discard drops the memory of a large text and of a bytes.Buffer, and keeps less memory for the
+// next text.
+func (t *text) discard() {
 	const most = 4 << 20
 	t.json = nil
 	if cap(t.own) > most {
@@ -256,7 +257,7 @@ func (t *text) pointer(offset int64) string {
 	for _, l := range t.walk(int(offset), func(*level) {}) {
 		switch {
 		case l.name > 0:
-			b = appendToken(b, t.name(uint32(l.name), &scratch))
+			b = appendToken(b, t.nameAt(uint32(l.name), &scratch))
 		case l.index >= 0:
 			b = strconv.AppendInt(append(b, '/'), int64(l.index), 10)
 		}

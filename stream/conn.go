@@ -129,7 +129,7 @@ func (c *Conn) setEnd(code int, reason string) {
 // After [Server.Shutdown] it returns at most the packet whose first byte arrived before,
 // then [ErrServerClosed].
 func (c *Conn) Next() (*gdwire.Decoder, error) {
-	if err := c.begin(); err != nil {
+	if err := c.ready(); err != nil {
 		c.countInvalid()
 		c.dec.Release()
 		return nil, err
@@ -142,7 +142,7 @@ func (c *Conn) Next() (*gdwire.Decoder, error) {
 // NextRaw appends the bytes of the next packet to dst, as [Reader.NextRaw] does. It returns the
 // errors of [Conn.Next].
 func (c *Conn) NextRaw(dst []byte) ([]byte, error) {
-	if err := c.begin(); err != nil {
+	if err := c.ready(); err != nil {
 		c.countInvalid()
 		c.dec.Release()
 		return dst, err
@@ -152,8 +152,8 @@ func (c *Conn) NextRaw(dst []byte) ([]byte, error) {
 	return dst, err
 }
 
-// begin returns an error if there is no next packet.
-func (c *Conn) begin() error {
+// ready returns an error if there is no next packet.
+func (c *Conn) ready() error {
 	if err := c.ended(); err != nil {
 		return err
 	}

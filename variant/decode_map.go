@@ -42,8 +42,8 @@ func mapSizesOf(t reflect.Type) (m mapSizes) {
 	return m
 }
 
-// of returns the bytes that a map with n entries occupies.
-func (m *mapSizes) of(n int) int64 {
+// bytes returns the number of bytes that a map with n entries occupies.
+func (m *mapSizes) bytes(n int) int64 {
 	slots := int64(groupSlots)
 	switch {
 	case n == 0:
@@ -108,7 +108,7 @@ func (m *mapDecoder) reading(decode func(s *decoder, v reflect.Value, n int) err
 // decode reads n pairs into v. Entries of v with other keys remain. For a key that v already
 // contains, the value is read into a copy of the existing value.
 func (m *mapDecoder) decode(s *decoder, v reflect.Value, n int) error {
-	charged, err := m.begin(s, v, n)
+	charged, err := m.makeMap(s, v, n)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (m *mapDecoder) decode(s *decoder, v reflect.Value, n int) error {
 		if err := m.readKey(s, key); err != nil {
 			return err
 		}
-		if charged, err = m.charge(s, v.Len()+1, charged); err != nil {
+		if charged, err = m.chargeEntries(s, v.Len()+1, charged); err != nil {
 			return err
 		}
 		if seen.IsValid() {
@@ -146,15 +146,15 @@ func (m *mapDecoder) decode(s *decoder, v reflect.Value, n int) error {
 	return nil
 }
 
-// begin makes a map for v if it is nil, and returns the bytes that are charged for the map.
-func (m *mapDecoder) begin(s *decoder, v reflect.Value, n int) (charged int64, err error) {
-	charged = m.sizes.of(v.Len())
+// makeMap makes a map for v if it is nil, and returns the bytes that are charged for the map.
+func (m *mapDecoder) makeMap(s *decoder, v reflect.Value, n int) (charged int64, err error) {
+	charged = m.sizes.bytes(v.Len())
 	if v.IsNil() {
 		room := s.grow(0, n, m.sizes.slot+m.sizes.apart)
 		if room <= groupSlots {
 			room = 0 // allocated with the first entry
 		}
-		charged = m.sizes.of(room)
+		charged = m.sizes.bytes(room)
 		if err := s.charge(m.typ, charged); err != nil {
 			return charged, err
 		}
@@ -164,10 +164,10 @@ func (m *mapDecoder) begin(s *decoder, v reflect.Value, n int) (charged int64, e
 	return charged, s.charge(m.typ, int64(m.typ.Key().Size()+m.typ.Elem().Size()))
 }
 
-// charge charges what a map with n entries occupies, of which some is charged already, and returns
-// how much of it is charged now.
-func (m *mapDecoder) charge(s *decoder, n int, charged int64) (int64, error) {
-	size := m.sizes.of(n)
+// chargeEntries charges what a map with n entries occupies, of which some is charged already, and
+// returns how much of it is charged now.
+func (m *mapDecoder) chargeEntries(s *decoder, n int, charged int64) (int64, error) {
+	size := m.sizes.bytes(n)
 	if size <= charged {
 		return charged, nil
 	}

@@ -74,7 +74,7 @@ func TestMapSizes(t *testing.T) {
 				runtime.ReadMemStats(&after)
 				got = min(got, int64(after.TotalAlloc-before.TotalAlloc)-int64(typ.Key().Size()+typ.Elem().Size()))
 			}
-			charged := sizes.of(n)
+			charged := sizes.bytes(n)
 			if sizes.apart > 0 { // not allocated yet
 				charged -= int64(n) * sizes.apart
 			}

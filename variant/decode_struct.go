@@ -132,7 +132,7 @@ func (c *structDecoder) newSeen(n int) (f seenFields) {
 		f.rest = make([]uint64, n)
 	}
 	for i := range n {
-		f.set(i)
+		f.add(i)
 	}
 	return f
 }
@@ -144,7 +144,7 @@ func (f *seenFields) has(i int) bool {
 	return f.rest[i/64-1]&(1<<(i%64)) != 0
 }
 
-func (f *seenFields) set(i int) {
+func (f *seenFields) add(i int) {
 	if i < 64 {
 		f.first |= 1 << i
 	} else {
@@ -209,7 +209,7 @@ func (c *structDecoder) decodeRest(s *decoder, x variable, n, next int, key stru
 		case seen.has(i):
 			err = s.fail(gdwire.TypeDictionary, c.typ, fmt.Errorf("%w %s", ErrDuplicateKey, quoted(c.fields[i].name)))
 		default:
-			seen.set(i)
+			seen.add(i)
 			next = i + 1
 			err = c.fields[i].decode(s, x)
 		}
@@ -356,7 +356,7 @@ func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any, seen *s
 	}
 	sizes := mapSizesOf(m.Type())
 	if m.IsNil() {
-		if err := s.charge(m.Type(), sizes.of(0)); err != nil {
+		if err := s.charge(m.Type(), sizes.bytes(0)); err != nil {
 			return err
 		}
 		m.Set(reflect.MakeMap(m.Type()))
@@ -372,7 +372,7 @@ func (c *structDecoder) collectInMap(s *decoder, m reflect.Value, k any, seen *s
 	if duplicate {
 		return s.fail(gdwire.TypeDictionary, m.Type(), fmt.Errorf("%w %s", ErrDuplicateKey, quoted(text)))
 	}
-	if err := s.charge(m.Type(), sizes.of(m.Len()+1)-sizes.of(m.Len())+int64(m.Type().Elem().Size())); err != nil {
+	if err := s.charge(m.Type(), sizes.bytes(m.Len()+1)-sizes.bytes(m.Len())+int64(m.Type().Elem().Size())); err != nil {
 		return err
 	}
 	value := reflect.New(m.Type().Elem()).Elem()
@@ -396,7 +396,7 @@ func (c *structDecoder) decodeArray(s *decoder, x variable, n int) error {
 		var err error
 		switch {
 		case i < len(c.fields):
-			seen.set(i)
+			seen.add(i)
 			err = c.fields[i].decode(s, x)
 		case s.rejectUnknown:
 			t, tokenErr := s.token()

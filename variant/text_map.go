@@ -104,7 +104,7 @@ func (c *textMapOf[T]) decoder(m *mapDecoder) func(s *decoder, v reflect.Value, 
 		if v.Len() > 0 {
 			return m.decode(s, v, n) // compares the keys with those of before
 		}
-		charged, err := m.begin(s, v, n)
+		charged, err := m.makeMap(s, v, n)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (c *textMapOf[T]) decoder(m *mapDecoder) func(s *decoder, v reflect.Value, 
 			if err := m.key(s, key); err != nil {
 				return err
 			}
-			if charged, err = m.charge(s, len(to)+1, charged); err != nil {
+			if charged, err = m.chargeEntries(s, len(to)+1, charged); err != nil {
 				return err
 			}
 			if _, again := to[pair.Key]; again {

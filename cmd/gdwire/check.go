@@ -69,7 +69,7 @@ func newCheckPrinter(s *stdio, o *options) printer {
 	if o.Framed() {
 		c.noun = "packets"
 	}
-	return printer{show: c.add, end: c.show}
+	return printer{show: c.add, end: c.write}
 }
 
 // A verdict is a line of check -json.
@@ -205,8 +205,8 @@ func (c *summary) count(p *input.Packet, t gdwire.Token) {
 	c.types[t.Type()]++
 }
 
-// show writes the summary.
-func (c *summary) show() {
+// write writes the summary.
+func (c *summary) write() {
 	took := time.Since(c.start)
 	bad := c.colors.plain
 	if c.bad > 0 {

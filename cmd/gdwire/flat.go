@@ -140,7 +140,7 @@ func (v *flatPrinter) text(t gdwire.Token) error {
 	v.startLine()
 	v.buf = append(append(v.buf, paths.TextPrefix(t.Type())...), '"')
 	if err := v.chunks(t); err != nil {
-		return v.cut(err)
+		return v.endLine(err)
 	}
 	v.buf = append(v.buf, "\"\n"...)
 	return v.flush()
@@ -163,8 +163,8 @@ func (v *flatPrinter) chunks(t gdwire.Token) error {
 	}
 }
 
-// cut ends a line after an error.
-func (v *flatPrinter) cut(err error) error {
+// endLine ends a line after an error.
+func (v *flatPrinter) endLine(err error) error {
 	v.buf = append(v.buf, '\n')
 	if failed := v.flush(); failed != nil {
 		return failed
@@ -178,7 +178,7 @@ func (v *flatPrinter) nodePath(r *paths.NodePathReader, text []byte) error {
 	v.buf = append(v.buf, `^"`...)
 	v.buf = paths.AppendText(v.buf, text)
 	if err := v.names(r); err != nil {
-		return v.cut(err)
+		return v.endLine(err)
 	}
 	v.buf = append(v.buf, "\"\n"...)
 	return v.flush()
@@ -294,7 +294,7 @@ func (v *flatPrinter) longKey(i int64, t gdwire.Token, r *paths.NodePathReader, 
 func (v *flatPrinter) packed(t gdwire.Token) error {
 	typ := t.Type()
 	if typ == gdwire.TypePackedByteArray || typ == gdwire.TypeImage {
-		return v.bytes(t)
+		return v.hexBytes(t)
 	}
 	if err := v.line(t); err != nil {
 		return err
@@ -335,8 +335,8 @@ func (v *flatPrinter) packed(t gdwire.Token) error {
 	}
 }
 
-// bytes shows a PackedByteArray or Image in hexadecimal, chunk by chunk.
-func (v *flatPrinter) bytes(t gdwire.Token) error {
+// hexBytes shows a PackedByteArray or Image in hexadecimal, chunk by chunk.
+func (v *flatPrinter) hexBytes(t gdwire.Token) error {
 	value := paths.FromToken(t, v.numbers[:0])
 	v.startLine()
 	v.buf = value.Append(v.buf)
@@ -344,7 +344,7 @@ func (v *flatPrinter) bytes(t gdwire.Token) error {
 	for {
 		t, err := v.p.ReadToken()
 		if err != nil {
-			return v.cut(err)
+			return v.endLine(err)
 		}
 		if t.Kind() == gdwire.KindEnd {
 			v.buf = append(v.buf, "\")\n"...)

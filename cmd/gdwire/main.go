@@ -59,11 +59,11 @@ type command struct {
 
 var commands = []command{
 	{name: "tokens", operands: "[FILE]", max: 1, summary: "Show every token with its offset.",
-		common: readFlags, flags: outputFlag, run: show(newTokenPrinter), showsObjects: true},
+		common: readFlags, flags: outputFlag, run: showCommand(newTokenPrinter), showsObjects: true},
 	{name: "json", operands: "[FILE]", max: 1, summary: "Show each value as a line of JSON, as Godot's JSON.from_native does.",
-		common: readFlags, flags: jsonFlags, run: show(newJSONPrinter), showsObjects: true},
+		common: readFlags, flags: jsonFlags, run: showCommand(newJSONPrinter), showsObjects: true},
 	{name: "flat", operands: "[FILE]", max: 1, summary: "Show a line for each leaf, path = value, for grep and diff.",
-		common: readFlags, flags: outputFlag, run: show(newFlatPrinter), showsObjects: true},
+		common: readFlags, flags: outputFlag, run: showCommand(newFlatPrinter), showsObjects: true},
 	{name: "get", operands: "PATH [FILE]", min: 1, max: 2, summary: "Show the value at a path, such as player.hp, as JSON.",
 		common: readFlags, flags: getFlags, check: getCheck, run: get, showsObjects: true},
 	{name: "set", operands: "['PATH = VALUE'…] FILE", min: 1, max: -1, summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input.",
@@ -109,7 +109,7 @@ type choiceError struct{ error }
 // run runs the command and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := newStdio(stdin, stdout, stderr)
-	err := start(args, s)
+	err := execute(args, s)
 	if failed := s.out.Flush(); failed != nil && (err == nil || err == errBad) {
 		err = failed
 	}
@@ -132,8 +132,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return statusBad
 }
 
-// start runs the subcommand in args.
-func start(args []string, s *stdio) error {
+// execute runs the subcommand in args.
+func execute(args []string, s *stdio) error {
 	if len(args) == 0 {
 		return usageError{errors.New("which command?"), printUsage}
 	}
@@ -149,7 +149,7 @@ func start(args []string, s *stdio) error {
 	}
 	for _, c := range commands {
 		if c.name == name {
-			return c.start(args, s)
+			return c.execute(args, s)
 		}
 	}
 	return usageError{noCommand(name), printUsage}
@@ -170,8 +170,8 @@ func noCommand(name string) error {
 
 var helps = map[string]bool{"help": true, "-h": true, "-help": true, "--help": true}
 
-// start runs the subcommand with its flags and operands.
-func (c *command) start(args []string, s *stdio) error {
+// execute runs the subcommand with its flags and operands.
+func (c *command) execute(args []string, s *stdio) error {
 	o := newOptions()
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // run reports its errors

@@ -30,8 +30,8 @@ func (p printer) counting(n *int64) printer {
 // An outputError is an error of the output, and not of the packet. It ends the command.
 type outputError struct{ error }
 
-// show returns the subcommand that shows the packets of a file.
-func show(newPrinter func(*stdio, *options) printer) func(*stdio, *options) error {
+// showCommand returns the subcommand that shows the packets of a file.
+func showCommand(newPrinter func(*stdio, *options) printer) func(*stdio, *options) error {
 	return func(s *stdio, o *options) error { return s.showFile(o.file(), o, newPrinter) }
 }
 
@@ -47,12 +47,12 @@ func (s *stdio) showFile(name string, o *options, newPrinter func(*stdio, *optio
 	if quiet := v.end != nil; quiet || !s.isTerminal {
 		r = s.progress(r, in.Size)
 	}
-	return s.show(o.Packets(r), v, in.Live)
+	return s.showPackets(o.Packets(r), v, in.Live)
 }
 
-// show shows packets and reports their errors. It shows each packet of a live source before
+// showPackets shows packets and reports their errors. It shows each packet of a live source before
 // it waits for the next.
-func (s *stdio) show(packets iter.Seq[*input.Packet], v printer, live bool) error {
+func (s *stdio) showPackets(packets iter.Seq[*input.Packet], v printer, live bool) error {
 	var bad error
 	for p := range packets {
 		err := v.show(p)

@@ -274,7 +274,7 @@ func (d *direction) copy() {
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
-		d.showAll(&pieceReader{pieces: d.pieces})
+		d.showFile(&pieceReader{pieces: d.pieces})
 		for range d.pieces { // forward without showing
 		}
 	}()
@@ -343,8 +343,8 @@ func (r *pieceReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// showAll shows the packets in a stream, up to the first error in their framing.
-func (d *direction) showAll(r io.Reader) {
+// showFile shows the packets in a stream, up to the first error in their framing.
+func (d *direction) showFile(r io.Reader) {
 	o := *d.options
 	err := d.each(r, &o, func(message) error { return nil })
 	if err != io.EOF {
@@ -417,7 +417,7 @@ func (d *direction) show(packet []byte, o *options) bool {
 	if o.lines {
 		d.lines.add(d.out, d.jsonLine(now, packet, o, invalid))
 	} else {
-		d.lines.add(d.out, d.line(now, packet, o, invalid))
+		d.lines.add(d.out, d.packetLine(now, packet, o, invalid))
 	}
 	return invalid == nil
 }
@@ -457,8 +457,8 @@ func validate(packet []byte, o *options) error {
 	return err
 }
 
-// line returns a packet as a line of text.
-func (d *direction) line(now time.Time, packet []byte, o *options, invalid error) string {
+// packetLine returns a packet as a line of text.
+func (d *direction) packetLine(now time.Time, packet []byte, o *options, invalid error) string {
 	head := fmt.Sprintf("%s #%d %s %d ", now.Format(clock), d.number, arrows[d.way], len(packet))
 	width := max(d.width-len(head), 20)
 	var text string

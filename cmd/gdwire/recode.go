@@ -124,7 +124,7 @@ func recodeFile(s *stdio, o *options) error {
 	}
 	var n int64
 	err = s.writeContainer(w, func(out io.Writer) error {
-		err := s.show(o.Packets(s.progress(in, in.Size)), newRecodePrinter(s, out, w).counting(&n), in.Live)
+		err := s.showPackets(o.Packets(s.progress(in, in.Size)), newRecodePrinter(s, out, w).counting(&n), in.Live)
 		if err == errBad && s.outFile != nil {
 			return errBad // do not replace the file
 		}

@@ -174,14 +174,14 @@ func HasDoubleReals(d *gdwire.Decoder) (double bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		double = double || isDouble(t)
+		double = double || holdsDoubles(t)
 	}
 	return double, nil
 }
 
-// isDouble reports whether a token holds components or elements that only engines with double
+// holdsDoubles reports whether a token holds components or elements that only engines with double
 // precision write.
-func isDouble(t gdwire.Token) bool {
+func holdsDoubles(t gdwire.Token) bool {
 	if t.Width() != 64 {
 		return false
 	}

@@ -34,7 +34,7 @@ func (n *Nearest) Key(p *Node, key *Step) *Node {
 		return nil
 	}
 	for c := range p.Inner {
-		name := n.name(c)
+		name := n.keyOf(c)
 		if c.Hits > 0 || name == "" {
 			continue
 		}
@@ -49,8 +49,8 @@ func (n *Nearest) Key(p *Node, key *Step) *Node {
 	return nil
 }
 
-// name returns the key of a node, or "" if it is not compared with others.
-func (n *Nearest) name(p *Node) string {
+// keyOf returns the key of a node, or "" if it is not compared with others.
+func (n *Nearest) keyOf(p *Node) string {
 	name, ok := n.names[p]
 	if ok {
 		return name

@@ -41,7 +41,7 @@ const maxUnindexed = 8
 func (t *Tree) Add(p Path, text string) (*Node, error) {
 	at := t.root(p.Packet)
 	for i := range p.Steps {
-		at = t.child(at, &p.Steps[i])
+		at = t.addChild(at, &p.Steps[i])
 	}
 	if at.target > 0 {
 		return nil, fmt.Errorf("%v is there twice", at)
@@ -80,8 +80,8 @@ func (t *Tree) newNode() *Node {
 	return p
 }
 
-// child returns the node that a step leads to from p. It adds the node if there is none.
-func (t *Tree) child(p *Node, s *Step) *Node {
+// addChild returns the node that a step leads to from p, and adds it if there is none.
+func (t *Tree) addChild(p *Node, s *Step) *Node {
 	t.buf = s.Append(t.buf[:0])
 	if s.Op == End { // each [+] adds an element, so it needs a node of its own
 		t.buf = fmt.Append(t.buf, len(t.Targets))

@@ -54,10 +54,10 @@ func (w *Walker) Elem() gdwire.Elem { return w.elem }
 // Walk reads the next value, which is at p.
 func (w *Walker) Walk(p *Node) error {
 	w.start, w.elem = w.InputOffset(), gdwire.Elem{}
-	return w.value(p)
+	return w.walk(p)
 }
 
-func (w *Walker) value(p *Node) error {
+func (w *Walker) walk(p *Node) error {
 	p.Hits++
 	read := p.HasInner()
 	if p.IsTarget() && w.Value != nil {
@@ -126,7 +126,7 @@ func (w *Walker) array(p *Node, c *Container) error {
 			continue
 		}
 		w.start, w.elem = w.InputOffset(), c.Elem
-		if err := w.value(all[0].node); err != nil {
+		if err := w.walk(all[0].node); err != nil {
 			return err
 		}
 		all = all[1:]
@@ -158,7 +158,7 @@ func (w *Walker) next(p *Node) error {
 	if p == nil {
 		return w.SkipValue()
 	}
-	return w.value(p)
+	return w.walk(p)
 }
 
 // dictionary reads the pairs of a Dictionary.
@@ -175,7 +175,7 @@ func (w *Walker) dictionary(p *Node, c *Container) error {
 		value := p.child(w.key)
 		if key != nil {
 			w.elem = c.Key
-			if err := w.value(key); err != nil {
+			if err := w.walk(key); err != nil {
 				return err
 			}
 		} else if byKey, err := w.byKey(p); err != nil {

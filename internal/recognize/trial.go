@@ -57,7 +57,7 @@ func (s *search) readNew(a attempt) *trial {
 	if a.Frame == Bare {
 		t.bare()
 	} else {
-		t.framed()
+		t.readFramed()
 	}
 	t.values = t.hash.Sum64()
 	return t
@@ -89,9 +89,9 @@ func (t *trial) bare() {
 	}
 }
 
-// framed reads length-prefixed packets. Each value must fill its packet, because engines write no
-// other bytes.
-func (t *trial) framed() {
+// readFramed reads length-prefixed packets. Each value must fill its packet, because engines write
+// no other bytes.
+func (t *trial) readFramed() {
 	in := t.search
 	good := true // so far
 	offset := int64(0)
