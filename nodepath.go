@@ -124,7 +124,7 @@ func (p *fastPath) longNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte
 		text = append(text, name...)
 		r += int(wire.Padded(uint32(size)))
 	}
-	if r > len(buf) || !wire.ValidBytes(text) { // separators are ASCII, so each name is valid, too
+	if r > len(buf) || !wire.Valid(text) { // separators are ASCII, so each name is valid, too
 		return nil
 	}
 	p.values += uint64(total)

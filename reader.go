@@ -275,7 +275,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 // readText reads a String or StringName of n bytes, which is not short ASCII, for ReadToken. head is
 // the head of its token.
 func (d *Decoder) readText(head uint64, n uint32) (Token, error) {
-	if !d.wholeText(d.r+8, n) {
+	if d.textAt(d.r+8, n) == nil {
 		return d.readSlow()
 	}
 	d.count(1)

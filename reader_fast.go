@@ -172,14 +172,14 @@ func (p *fastPath) fastLastString() (text []byte, ok bool) {
 }
 
 // fastStringOf consumes the next value, a String or StringName of n bytes, for fastString. It
-// returns false if the text is not whole, see wholeText.
+// returns false if the text is not whole, see textAt.
 func (p *fastPath) fastStringOf(n uint32) (text []byte, ok bool) {
-	i := p.r + 8
-	if !p.wholeText(i, n) {
+	text = p.textAt(p.r+8, n)
+	if text == nil {
 		return nil, false
 	}
 	_ = p.take(8 + int(wire.Padded(n)))
-	return p.buf[i : i+int(n)], true
+	return text, true
 }
 
 // fastName consumes the next name or packed string and returns its text in the buffer, without
@@ -208,10 +208,9 @@ func (p *fastPath) fastName() (text []byte, ok bool) {
 // fastLongName does the same for a name of n bytes that is not short ASCII.
 func (p *fastPath) fastLongName(n uint32) (text []byte, ok bool) {
 	i := p.r + 4
-	if !p.wholeText(i, n) {
+	if text = p.textAt(i, n); text == nil {
 		return nil, false
 	}
-	text = p.fastNames[i : i+int(n)]
 	p.setRemaining(p.remaining - 1)
 	p.passEmpty(i+int(wire.Padded(n)), p.pos())
 	if n > 0 && text[n-1] == 0 {
@@ -258,12 +257,25 @@ func fastFloats[F float32 | float64](p *fastPath, t Type, c []F) bool {
 	return true
 }
 
-// wholeText reports whether the n bytes of text at buf[i:] are one chunk, within the
-// limits, valid, and buffered together with their padding. The length comes first: after it, n and its
-// padding fit an int. Text that is not UTF-8 goes to the slow path even where it is allowed, so that
-// the fast path need not know the option.
-func (p *fastPath) wholeText(i int, n uint32) bool {
-	return int64(n) <= int64(p.maxWhole) && p.limit-i >= int(wire.Padded(n)) && wire.ValidBytes(p.buf[i:i+int(n)])
+// textAt returns the n bytes of text at buf[i:] if they are one chunk, within the limits, valid,
+// and buffered together with their padding. Otherwise it returns nil. The length comes first: after
+// it, n and its padding fit an int. Text that is not UTF-8 goes to the slow path even where it is allowed,
+// so that the fast path need not know the option.
+func (p *fastPath) textAt(i int, n uint32) []byte {
+	if int64(n) > int64(p.maxWhole) || p.limit-i < int(wire.Padded(n)) {
+		return nil
+	}
+	text := p.buf[i : i+int(n)]
+	switch {
+	case n-1 < 8 && p.limit-i >= 8:
+		if !wire.ValidShort(le.Uint64(text[:8]), n) {
+			return nil
+		}
+	case n-9 < 24 && wire.IsASCII(text):
+	case !wire.Valid(text):
+		return nil
+	}
+	return text
 }
 
 // countFits reports whether a count of n elements or pairs, after the header at r, is within

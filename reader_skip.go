@@ -132,7 +132,7 @@ func (p *fastPath) skipped(left uint64, last, before int) {
 func (p *fastPath) otherSize(form *form, b *[fastSize]byte) int {
 	if form == nil {
 		b := p.fastValues[p.r:]
-		if len(b) < 8 || le.Uint32(b) != stringHeader || !p.wholeText(p.r+8, le.Uint32(b[4:])) {
+		if len(b) < 8 || le.Uint32(b) != stringHeader || p.textAt(p.r+8, le.Uint32(b[4:])) == nil {
 			return 0
 		}
 		return 8 + int(wire.Padded(le.Uint32(b[4:])))
@@ -147,7 +147,7 @@ func (p *fastPath) otherSize(form *form, b *[fastSize]byte) int {
 	}
 	switch form.shape {
 	case shapeText:
-		if p.wholeText(p.r+8, n) {
+		if p.textAt(p.r+8, n) != nil {
 			return 8 + int(wire.Padded(n))
 		}
 	case shapePacked:
@@ -180,7 +180,7 @@ func (p *fastPath) namesSize(head int, n uint32) int {
 		n := le.Uint32(b[:])
 		size := wire.ShortText(n, le.Uint64(b[4:]))
 		if size == 0 {
-			if !p.wholeText(r+4, n) {
+			if p.textAt(r+4, n) == nil {
 				return 0
 			}
 			size = 4 + int(wire.Padded(n))
@@ -201,7 +201,7 @@ func (p *fastPath) skipNames() {
 		n := le.Uint32(b[:])
 		size := wire.ShortText(n, le.Uint64(b[4:]))
 		if size == 0 {
-			if !p.wholeText(r+4, n) {
+			if p.textAt(r+4, n) == nil {
 				break
 			}
 			size = 4 + int(wire.Padded(n))
@@ -244,7 +244,7 @@ loop:
 			// Of other text, the last word contains one to three bytes of padding above those of
 			// the text.
 			next += 8 + int(wire.Padded(n))
-			if !p.wholeText(r+8, n) || next > len(buf) || n&3 != 0 && le.Uint32(buf[next-4:])>>(8*(n&3)) != 0 {
+			if p.textAt(r+8, n) == nil || next > len(buf) || n&3 != 0 && le.Uint32(buf[next-4:])>>(8*(n&3)) != 0 {
 				break loop
 			}
 		}
@@ -274,7 +274,7 @@ func (p *fastPath) passNames(most int) {
 		n := le.Uint32(b[:])
 		size := 4 + int(wire.Padded(n))
 		if n-1 >= 8 || !wire.PlainText(le.Uint64(b[4:]), n) {
-			if !p.wholeText(r+4, n) || size > len(names)-r || n&3 != 0 && le.Uint32(names[r+size-4:])>>(8*(n&3)) != 0 {
+			if p.textAt(r+4, n) == nil || size > len(names)-r || n&3 != 0 && le.Uint32(names[r+size-4:])>>(8*(n&3)) != 0 {
 				break
 			}
 		}

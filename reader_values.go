@@ -454,7 +454,7 @@ func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
 // NUL. The first of several errors counts, as with smaller chunks.
 func (l *lookahead) checkText(at int, text []byte) {
 	valid := len(text)
-	if !l.s.options.AllowInvalidUTF8 && !wire.ValidBytes(text) {
+	if !l.s.options.AllowInvalidUTF8 && !wire.Valid(text) {
 		valid = wire.InvalidAt(text)
 	}
 	if l.s.options.Strict {

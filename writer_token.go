@@ -108,7 +108,7 @@ func (e *Encoder) writeContainerStart(t Token) error {
 		if typ <= TypeNil {
 			return e.fail(wrapf(ErrType, "container of an unknown type"))
 		}
-		if !e.options.AllowInvalidUTF8 && !wire.ValidBytes(name) {
+		if !e.options.AllowInvalidUTF8 && !wire.Valid(name) {
 			return e.fail(ErrUTF8)
 		}
 		if i == 0 { // as in beginTyped

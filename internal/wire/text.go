@@ -47,27 +47,6 @@ func EqualBytes(word uint64, c byte) uint64 {
 	return ^((word ^ ones*uint64(c)) + 0x7F*ones) & (0x80 * ones)
 }
 
-// ValidBytes reports whether p is UTF-8, with a fast path for short ASCII.
-func ValidBytes(p []byte) bool {
-	n, bits := len(p), uint64(0)
-	switch {
-	case n > 32:
-		return utf8.Valid(p)
-	case n >= 8:
-		for i := 0; i < n-8; i += 8 {
-			bits |= le.Uint64(p[i:])
-		}
-		bits |= le.Uint64(p[n-8:])
-	case n >= 4:
-		bits = uint64(le.Uint32(p) | le.Uint32(p[n-4:]))
-	default:
-		for _, c := range p {
-			bits |= uint64(c)
-		}
-	}
-	return bits&NotASCII == 0 || utf8.Valid(p)
-}
-
 // InvalidAt returns the offset of the first byte of p that is not valid UTF-8.
 func InvalidAt(p []byte) int {
 	i := 0
@@ -79,26 +58,6 @@ func InvalidAt(p []byte) int {
 		i += n
 	}
 	return i
-}
-
-// Valid reports whether s is UTF-8, with a fast path for ASCII.
-func Valid[S string | []byte](s S) bool {
-	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		if Load64(s[i:])&NotASCII != 0 {
-			break
-		}
-	}
-	if Short(s[i:])&NotASCII == 0 && len(s)-i <= 8 {
-		return true
-	}
-	switch s := any(s[i:]).(type) {
-	case string:
-		return utf8.ValidString(s)
-	case []byte:
-		return utf8.Valid(s)
-	}
-	return false
 }
 
 // Short returns the first eight bytes of s as a little-endian number, with zeros after

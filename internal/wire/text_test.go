@@ -1,32 +1,10 @@
 package wire
 
 import (
-	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
-
-// The fast paths for short ASCII text accept the same text as package utf8.
-func TestValidText(t *testing.T) {
-	for size := range 80 {
-		for _, part := range []string{"", "é", "€", "\U0001F600", "\x80", "\xff", "\xc3", "\xe2\x82", "\xed\xa0\x80"} {
-			for at := range max(size-len(part), 0) + 1 {
-				text := strings.Repeat("x", at) + part + strings.Repeat("x", max(size-at-len(part), 0))
-				want := utf8.ValidString(text)
-				require.Equal(t, want, ValidBytes([]byte(text)), "%q", text)
-				require.Equal(t, want, Valid(text), "%q", text)
-				require.Equal(t, want, Valid([]byte(text)), "%q", text)
-				invalid := len(text)
-				if !want {
-					invalid = at
-				}
-				require.Equal(t, invalid, InvalidAt([]byte(text)), "%q", text)
-			}
-		}
-	}
-}
 
 func TestShort(t *testing.T) {
 	const text = "abcdefghijkl"

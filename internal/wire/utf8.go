@@ -1,0 +1,133 @@
+package wire
+
+import (
+	"math"
+	"unicode/utf8"
+)
+
+// Valid reports whether s is UTF-8. The loads overlap, so that a few branches are enough for short
+// ASCII of all lengths.
+func Valid[S string | []byte](s S) bool {
+	n, some := len(s), uint64(0)
+	switch {
+	case n > 64:
+		if (Load64(s)|Load64(s[n-8:]))&NotASCII == 0 {
+			return validLong(s)
+		}
+		some = NotASCII
+	case n > 32:
+		some = Load64(s) | Load64(s[8:]) | Load64(s[16:]) | Load64(s[24:]) |
+			Load64(s[n-32:]) | Load64(s[n-24:]) | Load64(s[n-16:]) | Load64(s[n-8:])
+	case n > 16:
+		some = Load64(s) | Load64(s[8:]) | Load64(s[n-16:]) | Load64(s[n-8:])
+	case n > 8:
+		some = Load64(s) | Load64(s[n-8:])
+	default:
+		w := Short(s)
+		return w&NotASCII == 0 || validWords(s, 0, w)
+	}
+	return some&NotASCII == 0 || validWords(s, n-8, Load64(s[n-8:]))
+}
+
+// validLong does the same for long text that is probably ASCII, for which package utf8 takes less time.
+func validLong[S string | []byte](s S) bool {
+	switch s := any(s).(type) {
+	case string:
+		return utf8.ValidString(s)
+	case []byte:
+		return utf8.Valid(s)
+	}
+	return false
+}
+
+// IsASCII reports whether p, of 9 to 32 bytes, is ASCII: as Valid, but without a call.
+func IsASCII(p []byte) bool {
+	n := len(p)
+	all := le.Uint64(p) | le.Uint64(p[n-8:])
+	if n > 16 {
+		all |= le.Uint64(p[8:]) | le.Uint64(p[n-16:])
+	}
+	return all&NotASCII == 0
+}
+
+// ValidShort reports whether the first n bytes of w, 1 to 8, are UTF-8. Without it, a text of four
+// bytes that are not ASCII takes 26 % more instructions of ReadText.
+func ValidShort(w uint64, n uint32) bool {
+	const each = 0x0101010101010101
+	unused := (64 - 8*n) & 63
+	w = w << unused >> unused
+	// The highest bits of a byte tell how many bytes follow it. These have the bits 10.
+	high := w & NotASCII
+	lead := high & (w << 1)
+	three := lead & (w << 2)
+	if high^lead != lead<<8|three<<16 || lead>>56|three>>48|three&(w<<3) != 0 {
+		return validWords("", 0, w) // a rune of four bytes, or invalid
+	}
+	if (lead^three)&^(w&(0x1E*each)+0x7F*each) != 0 { // C0 or C1: overlong
+		return false
+	}
+	nibble := w & (0x0F * each)
+	// E0 and ED, which some bytes cannot follow.
+	return three&^((nibble+0x7F*each)&(nibble^(0x0D*each)+0x7F*each)) == 0 || validWords("", 0, w)
+}
+
+// validWords reports whether the first n bytes of s, and the last eight after them, are UTF-8. It looks
+// at eight bytes at a time. Long text that is not ASCII takes 0.4 to 0.85 of the time of package utf8,
+// runes of four bytes as much. The positions grow by constants in branches, so that no load waits for
+// the size of the rune before; a size that is computed takes twice as long.
+func validWords[S string | []byte](s S, n int, last uint64) bool {
+	const (
+		twoMask, two     = 0xC0E0, 0x80C0 // the bits that all runes of two bytes share
+		threeMask, three = 0xC0C0F0, 0x8080E0
+		fourMask, four   = 0xC0C0C0F8, 0x808080F0
+
+		pair = 1 | 1<<16       // of two runes of two bytes
+		all  = pair | pair<<32 // of four
+	)
+	for i := 0; ; {
+		w := last
+		if i &= math.MaxInt; i < n {
+			w = Load64(s[i : i+8])
+		} else {
+			w >>= 8 * uint(i-n)
+		}
+		switch {
+		case w&NotASCII == 0:
+			if i += 8; i >= n+8 {
+				return true
+			}
+		case w&threeMask == three:
+			next := w >> 24
+			switch {
+			case w&0x200F == 0 || w&0x200F == 0x200D: // overlong, or a surrogate
+				return false
+			case next&threeMask == three && next&0x200F != 0 && next&0x200F != 0x200D:
+				i += 6
+			default:
+				i += 3
+			}
+		case w&twoMask == two && w&0x1E != 0: // otherwise overlong
+			switch {
+			case w&(twoMask*all) == two*all && (w&(0x1E*all)+0x7F*all)&(0x80*all) == 0x80*all:
+				i += 8
+			case w&(twoMask*pair) == two*pair && w&(0x1E<<16) != 0:
+				i += 4
+			default:
+				i += 2
+			}
+		case w&0x80 == 0:
+			switch {
+			case w&0x8000 != 0:
+				i++
+			case w&0x800000 != 0:
+				i += 2
+			default:
+				i += 3
+			}
+		case w&fourMask == four && w&7<<2|w>>12&3-1 < 16: // otherwise overlong, or beyond U+10FFFF
+			i += 4
+		default:
+			return false
+		}
+	}
+}
