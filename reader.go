@@ -13,11 +13,11 @@ import (
 //
 // The read buffer holds a part of the input:
 //
-//	offset 0                                                              the reader's next byte
-//	|                                                                     |
+//	offset 0                                                               the reader's next byte
+//	|                                                                      |
 //	…  [ history | latest token | bytes to be read … | beyond Limits.Bytes | free ]
 //	   |         |              |                    |                     |
-//	   buf[0]    tokenPos       pos                  limit                   end
+//	   buf[0]    tokenPos       pos                  limit                 end
 //
 // base is the position of buf[0], tokenPos the position of the latest token, and keyPos the
 // position of the latest key in the innermost container; the history keeps short keys for paths. To

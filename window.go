@@ -5,10 +5,10 @@ import "math"
 // A window is the part of the input that is buffered, and the positions in it. It does not depend on
 // containers and knows no Reader; input fills it.
 //
-//	buf[:r]       consumed; the last bytes are kept for paths
+//	buf[:r]         consumed; the last bytes are kept for paths
 //	buf[r:limit]    read, not consumed
 //	buf[limit:end]  read, beyond Limits.Bytes
-//	buf[end:]     free
+//	buf[end:]       free
 //
 // 0 ≤ r ≤ limit ≤ end ≤ len(buf). A position is a number of bytes since the creation of the
 // Decoder. Reset and Release do not set it back, so positions never repeat: a stale token or
