@@ -63,7 +63,7 @@ func TestCopyValueFaults(t *testing.T) {
 	})
 }
 
-// openLike opens containers in e so that what d has next may be written.
+// openLike opens containers in e so that what is next in d may be written.
 func openLike(t *testing.T, e *Encoder, d *Decoder) {
 	switch d.want() {
 	case wantDictKey, wantKey:
@@ -84,8 +84,8 @@ func copyToken(e *Encoder, d *Decoder) error {
 	return e.WriteToken(t)
 }
 
-// A copy that the Reader interrupted before its first token has consumed nothing: SkipValue
-// skips a whole value.
+// A copy that the Reader interrupted before its first token consumed nothing: SkipValue skips a
+// whole value.
 func TestCopyInterruptedBeforeItsFirstToken(t *testing.T) {
 	d := NewDecoder(io.MultiReader(plain(bytesOf(idArray, 2)), &onceReader{errTemporary}, plain(bytesOf(integer(1), integer(2)))), nil)
 	defer d.Release()
@@ -157,7 +157,7 @@ func TestCopyValueInTheMiddle(t *testing.T) {
 	}
 }
 
-// A payload that has been copied is over: no bulk read may return it again, as none may after SkipValue.
+// A payload that was copied is over: no bulk read may return it again, as none may after SkipValue.
 func TestCopyValueEndsPayloads(t *testing.T) {
 	for name, value := range map[string][]byte{
 		"text": str("text"), "chunks": str(longText), "name": bytesOf(idName, "name"), "bytes": bytesOf(idBytes, 3, []byte("abc\x00")),
@@ -321,7 +321,7 @@ func TestCopyingAllocatesNothing(t *testing.T) {
 	})
 }
 
-// A saved game has keys, paths and every kind of container.
+// A saved game contains keys, paths and every kind of container.
 func TestSavedGameAllocatesNothing(t *testing.T) {
 	packet, err := os.ReadFile("testdata/godot4.7-dev/save_game_large.bin")
 	require.NoError(t, err)

@@ -615,7 +615,7 @@ func ExampleLimits() {
 	// StringBytes 4294967295 1048576 true
 }
 
-// An Error has the offset and path of invalid input.
+// An Error contains the offset and path of invalid input.
 func ExampleError() {
 	cut := player()[:70]
 	d := gdwire.NewDecoder(bytes.NewReader(cut), nil)

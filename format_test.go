@@ -77,8 +77,8 @@ func TestTypes(t *testing.T) {
 	assert.False(t, gdwire.Godot4.Has(200))
 }
 
-// Every type has a name, belongs to a format, and its elements or components are those of
-// its tokens.
+// Every type is named and belongs to a format, and its elements or components are those of its
+// tokens.
 func TestTypeTable(t *testing.T) {
 	names := map[string]bool{}
 	for _, typ := range gdwire.Types() {

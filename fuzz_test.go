@@ -455,8 +455,8 @@ func FuzzExamples(f *testing.F) {
 	})
 }
 
-// wantPlayer returns the required result of (*Player).read for a value, and whether it
-// has to accept it.
+// wantPlayer returns the required result of (*Player).read for a value, and whether it must accept
+// it.
 func wantPlayer(v *model.Value) (p Player, ok bool) {
 	if v.Type != "Dictionary" {
 		return p, false

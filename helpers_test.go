@@ -280,7 +280,7 @@ var shortTexts = map[string]struct {
 	"a packed string": {bytesOf(idStrings, 2), 1, "\x00"},
 }
 
-// document has tokens in every kind of location.
+// document contains tokens in every kind of location.
 var document = bytesOf(idDict, 9,
 	str("player"), idDict, 1, str("inventory"), idArray, 2, idNil, str("sword"),
 	integer(5), integer(6),
@@ -361,7 +361,7 @@ var documentPaths = []string{
 // The results of a Decoder and the output of an Encoder must not depend on how the
 // Reader or Writer cuts the bytes, nor on temporary errors. So every call is made
 // at every token of every sample, with a Reader or Writer that fails at every
-// byte, and must have the result that it has without failures.
+// byte, and must give the result that it gives without failures.
 
 var errTemporary = errors.New("temporary")
 
@@ -518,7 +518,7 @@ func smallEncoder(w io.Writer, f *Format, size int) *Encoder {
 // A step is a call on an Encoder.
 type step func(e *Encoder) error
 
-// A counter is a Writer that counts bytes and has no other method.
+// A counter is a Writer that counts bytes, without other methods.
 type counter int64
 
 func (c *counter) Write(p []byte) (int, error) {
@@ -811,9 +811,9 @@ func writeAll(p []byte) step {
 	}
 }
 
-// requireFinal makes calls that write want to w, which fails. The calls before have written
-// the start of want, and all later calls return the same error and write nothing, even
-// though w has recovered.
+// requireFinal makes calls that write want to w, which fails. The calls before wrote the
+// start of want, and all later calls return the same error and write nothing, even though w
+// recovered.
 func requireFinal(t *testing.T, e *Encoder, w *faultyWriter, want []byte, calls []step, name string) {
 	t.Helper()
 	var first error

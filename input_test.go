@@ -349,7 +349,7 @@ func last[T any](loop iter.Seq2[T, error], n int) (err error) {
 	return err
 }
 
-// A transcript has all results of a Decoder.
+// A transcript contains all results of a Decoder.
 type transcript []byte
 
 func (tr *transcript) add(d *Decoder, what string, payload []byte, err error) {

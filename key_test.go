@@ -102,8 +102,8 @@ func TestReadKey(t *testing.T) {
 	require.Greater(t, hits, 1000)
 }
 
-// compareKeys reads the same texts by ReadText from a and by ReadKey from b, and returns how
-// many ReadKey has read.
+// compareKeys reads the same texts by ReadText from a and by ReadKey from b, and returns how many
+// ReadKey read.
 func compareKeys(t *testing.T, name string, a, b *Decoder) (hits int) {
 	defer a.Release()
 	defer b.Release()
@@ -147,7 +147,7 @@ func compareKeys(t *testing.T, name string, a, b *Decoder) (hits int) {
 	}
 }
 
-// A Key of a text that has no words is equal to no bytes, although the sender chooses them.
+// A Key of a text without words is equal to no bytes, although the sender chooses them.
 func TestKeyWithoutWords(t *testing.T) {
 	for _, first := range []byte{0, 4, 0xFF} {
 		for _, text := range []string{"", "longer than sixteen bytes", "Zoë"} {

@@ -208,7 +208,7 @@ func TestLimitOfBytesInBulkReads(t *testing.T) {
 	}
 }
 
-// SECURITY.md has the default limits.
+// SECURITY.md lists the default limits.
 func TestSECURITYLimits(t *testing.T) {
 	b, err := os.ReadFile("SECURITY.md")
 	require.NoError(t, err)
@@ -306,7 +306,7 @@ func TestDeepNestingNeedsLittleMemory(t *testing.T) {
 	}
 }
 
-// counted has the bytes before every kind of count or length.
+// counted contains the bytes before every kind of count or length.
 var counted = []struct {
 	name   string
 	format *Format

@@ -272,7 +272,7 @@ func TestPathsOfKeys(t *testing.T) {
 		{"long", str(strings.Repeat("x", 33)), `$["` + strings.Repeat("x", 32) + `…"]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, far := range []bool{false, true} { // the key has left the buffer
+			for _, far := range []bool{false, true} { // the key left the buffer
 				b := append(bytesOf(idDict, 1), c.key...)
 				if far {
 					b = append(b, bytesOf(idArray, 2, str(strings.Repeat("y", 500)))...)

@@ -15,7 +15,7 @@ import (
 	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
-// owners has the buffers in use and how many there have been.
+// owners contains the buffers in use and their number so far.
 type owners struct {
 	sync.Mutex
 	used map[*byte]bool
@@ -41,8 +41,8 @@ func (o *owners) take(t *testing.T, b *bytebufferpool.ByteBuffer) (giveBack func
 }
 
 // Many goroutines take buffers from the pool and give them back, wherever reading
-// and writing were interrupted. No two have the same buffer, each has the results
-// it would have alone, and no goroutine remains.
+// and writing were interrupted. No two share a buffer, each gets the results that
+// it would get alone, and no goroutine remains.
 func TestManyGoroutines(t *testing.T) {
 	pool = bytebufferpool.Pool{}
 	before := runtime.NumGoroutine()
@@ -121,7 +121,7 @@ func TestReleaseGivesBackOnce(t *testing.T) {
 		require.NotSame(t, &d.buf[0], &e.buf[0])
 		d.ResetBytes(str("text")) // keeps its buffer for the next Reset
 		d.Release()
-		d.ResetBytes(str("text")) // has no buffer to give back
+		d.ResetBytes(str("text")) // without a buffer to give back
 		d.Release()
 		e.Release()
 		requireSingleOwners(t, 10)
@@ -193,7 +193,7 @@ func TestLargeNamesAreNotPooled(t *testing.T) {
 	for range 20 {
 		require.LessOrEqual(t, cap(getBuffer(1).B), maxPooled)
 	}
-	// The next buffer has the usual size, and shorter names can be read.
+	// The next buffer is of the usual size, and shorter names can be read.
 	d.Reset(plain(bytesOf(idSignal, "x", uint64(7))))
 	require.Equal(t, "x", readTo(t, d, 1).Text())
 	d.Release()

@@ -247,7 +247,7 @@ func TestPayloadTakenTooEarly(t *testing.T) {
 	}
 }
 
-// After a loop has been left, the latest token has no payload.
+// After a loop was left, the latest token is without a payload.
 func TestNoPayloadAfterALoop(t *testing.T) {
 	packet := bytesOf(idArray, 2, idArray, 2, str("in the loop"), str("skipped"), str("after it"))
 	d := NewDecoder(nil, nil)

@@ -147,7 +147,7 @@ func TestInterruptedSkipAfterPeekKind(t *testing.T) {
 	}
 }
 
-// After an interrupted SkipValue, Depth says how to go on, whatever has been left before.
+// After an interrupted SkipValue, Depth says how to go on, whatever was left before.
 func TestInterruptedSkip(t *testing.T) {
 	inner := bytesOf(idArray, 2, idArray, 1, str(text32), integer(1))
 	for name, packet := range map[string][]byte{
@@ -172,7 +172,7 @@ func TestInterruptedSkip(t *testing.T) {
 				d.Reset(io.MultiReader(plain(bytesOf(idArray, 2, idArray, 2, inner, inner)), r))
 				readTo(t, d, 1)
 				for range d.Elements() {
-					break // what it has not read is left to the next call
+					break // what it did not read is left to the next call
 				}
 				require.Equal(t, 1, d.Depth())
 				require.NoError(t, skipWithRetries(d), how)
@@ -442,7 +442,7 @@ func TestFastNodePath(t *testing.T) {
 				require.NoError(t, d.ReadEnd())
 			}
 		}
-		if test.want != "" { // the text has these names
+		if test.want != "" { // the text contains these names
 			again := NewEncoder(nil, nil)
 			again.ResetBytes(nil)
 			require.NoError(t, again.WriteNodePath(test.want))

@@ -181,7 +181,7 @@ func TestElementsLoop(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, next, i)
 				next++
-				if count == 3 && b.name == "CopyValue" { // an Encoder has no place for a string without its array
+				if count == 3 && b.name == "CopyValue" { // an Encoder cannot write a string without its array
 					continue
 				}
 				require.NoError(t, b.body(d))
@@ -531,7 +531,7 @@ func TestOuterLoopLeftFirst(t *testing.T) {
 	require.EqualValues(t, 7, readTo(t, d, 1).Int())
 }
 
-// A loop whose outer loop has been left gives an error, and no key or element of another value.
+// A loop whose outer loop was left gives an error, and no key or element of another value.
 func TestLoopsEndWithTheOuterLoop(t *testing.T) {
 	field := func(x any) []byte { return bytesOf(str("a"), x) }
 	for name, c := range map[string]struct {
@@ -662,7 +662,7 @@ func TestFieldsLeftReturnErrors(t *testing.T) {
 }
 
 // A read error ends a loop inside the container.
-// After a read error, the loop has not left its Dictionary: the next call reads inside it.
+// After a read error, the loop is still in its Dictionary: the next call reads inside it.
 func TestFieldsReadErrorStaysInside(t *testing.T) {
 	packet := bytesOf(idDict, 2, str("a"), integer(1), str("b"), integer(2))
 	d := NewDecoder(&faultyReader{b: packet, at: 8 + 12 + 4}, nil)
@@ -700,8 +700,8 @@ func TestFieldsReadError(t *testing.T) {
 	}
 }
 
-// An error of the Reader in the rest of a container that a loop has left is returned once by
-// the next call, whichever it is; the same call then finds the value after the container.
+// An error of the Reader in the rest of a container that a loop left is returned once by the next
+// call, whichever it is; the same call then finds the value after the container.
 func TestFieldsLeftInterrupted(t *testing.T) {
 	rest := bytesOf(integer(1), str("b"), str("longer than eight bytes"))
 	packet := bytesOf(idArray, 2, idDict, 2, str("a"), rest, integer(7))
@@ -754,8 +754,8 @@ func TestFieldsLeftInterrupted(t *testing.T) {
 	}
 }
 
-// An error that PeekKind has met in the body is returned by the call after the loop, and so is
-// one that stays.
+// An error that PeekKind met in the body is returned by the call after the loop, and so is one that
+// stays.
 func TestFieldsLeftAfterAnError(t *testing.T) {
 	packet := bytesOf(idArray, 2, idDict, 1, str("a"), integer(1), integer(7))
 	invalid := bytesOf(idArray, 2, idDict, 1, str("a"), 99)
@@ -820,8 +820,8 @@ func TestFieldsErrors(t *testing.T) {
 	})
 }
 
-// A body that has only opened its value leaves a container in which as many values remain as
-// in the loop's own.
+// A body that only opened its value leaves a container in which as many values remain as in the
+// loop's own.
 func TestElementsOpenedWithEqualCount(t *testing.T) {
 	inner := map[string]func(e *Encoder) error{
 		"Array": func(e *Encoder) error { return errors.Join(e.BeginArray(2), e.WriteNil(), e.WriteNil(), e.End()) },
@@ -864,8 +864,8 @@ func TestElementsOpenedWithEqualCount(t *testing.T) {
 	}
 }
 
-// A loop that is left after its body has read past its container skips no part of another
-// container, however similar that is.
+// A loop that is left after its body read past its container skips no part of another container,
+// however similar that is.
 func TestLoopsLeftAfterReadingPast(t *testing.T) {
 	inner := bytesOf(idDict, 2, str("a"), integer(1), str("b"), integer(2))
 	list := bytesOf(idArray, 2, integer(3), integer(4))

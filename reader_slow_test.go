@@ -49,7 +49,7 @@ func TestErrAndLastError(t *testing.T) {
 	require.Zero(t, d.PeekKind())
 	require.NoError(t, d.Err(), "PeekKind keeps an error of the Reader for one call only")
 
-	for range 2 { // without an error before, and with one that Reset has discarded
+	for range 2 { // without an error before, and with one that Reset discarded
 		d.Reset(plain(nil))
 		require.Zero(t, d.PeekKind())
 		require.NoError(t, d.Err())
@@ -234,7 +234,7 @@ func TestCallsAfterAnError(t *testing.T) {
 	}
 }
 
-// A Decoder keeps no error of a Reader after it has returned it, because it can be in a pool.
+// A Decoder keeps no error of a Reader after it returned it, because it can be in a pool.
 func TestFaultsAreCleared(t *testing.T) {
 	d := NewDecoder(nil, nil)
 	defer d.Release()

@@ -327,7 +327,7 @@ func TestWrapErrorOffset(t *testing.T) {
 	})
 }
 
-// The end of the input stays, even if the Reader has more bytes later.
+// The end of the input stays, even if the Reader returns more bytes later.
 func TestErrorsStayAfterPeekKind(t *testing.T) {
 	for there, kind := range map[int]Kind{2: 0, 6: KindInt32} {
 		t.Run(fmt.Sprintf("%d bytes", there), func(t *testing.T) {
@@ -619,7 +619,7 @@ func TestTokensWithSkips(t *testing.T) {
 	require.EqualValues(t, 1, n)
 }
 
-// Reset forgets the error that PeekKind has kept: the next Error stays.
+// Reset forgets the error that PeekKind kept: the next Error stays.
 func TestResetAfterPeekedError(t *testing.T) {
 	d := NewDecoder(plain(nil), nil)
 	defer d.Release()
@@ -724,7 +724,7 @@ func TestDecoderOptions(t *testing.T) {
 	require.Equal(t, o, d.Options())
 }
 
-// Every call has the same results whether all bytes are buffered, so that the fast path reads
+// Every call gives the same results whether all bytes are buffered, so that the fast path reads
 // what it can, or arrive one by one, so that the slow path reads all. These values are in a
 // container, and the fast path must leave them to the slow path.
 func TestFastPathAgreesWithSlowPath(t *testing.T) {
@@ -820,8 +820,8 @@ func TestFastPathAgreesWithSlowPath(t *testing.T) {
 	}
 }
 
-// everyWalk has calls that read the values after the given number of tokens. They return
-// their results and the positions after them, and whether there were as many tokens.
+// everyWalk contains calls that read the values after the given number of tokens. They return their
+// results and the positions after them, and whether there were as many tokens.
 var everyWalk = map[string]func(d *Decoder, tokens int) (log []string, more bool){
 	"ReadToken": func(d *Decoder, tokens int) ([]string, bool) {
 		log, err := walk(d, math.MaxInt, nil)
@@ -1025,7 +1025,7 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// At a DictKey, Tokens covers the key. A body that reads the key itself has ended the loop.
+// At a DictKey, Tokens covers the key. A body that reads the key itself ends the loop.
 func TestTokensWhoseKeyIsRead(t *testing.T) {
 	d := NewDecoder(nil, nil)
 	defer d.Release()

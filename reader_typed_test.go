@@ -298,7 +298,7 @@ func TestTypedReadsWithinLimits(t *testing.T) {
 	}
 }
 
-// ReadEnd obeys an error and a loop that has been left, where all elements have been read.
+// ReadEnd obeys an error and a loop that was left, where all elements were read.
 func TestReadEndAfterAll(t *testing.T) {
 	packet := bytesOf(idArray, 1, idDict, 1, str("a"), integer(1), make([]byte, fastSize))
 	d := NewDecoder(nil, nil)
@@ -839,7 +839,7 @@ type typedValue struct {
 	write  func(e *Encoder)
 }
 
-// typedValues has a value of each type, in each of its widths.
+// typedValues contains a value of each type, in each of its widths.
 var typedValues = slices.Concat([]typedValue{
 	{name: "Nil", text: "nil", write: func(e *Encoder) { e.WriteNil() }},
 	{name: "bool", text: "false", write: func(e *Encoder) { e.WriteBool(false) }},

@@ -78,7 +78,7 @@ func TestSizes(t *testing.T) {
 	require.LessOrEqual(t, unsafe.Sizeof(Decoder{}), uintptr(576)) // a size class of Go's allocator
 }
 
-// The container of a loop that has been left is not open, for Depth and StackIndex alike.
+// The container of a loop that was left is not open, for Depth and StackIndex alike.
 func TestStackIndexOfLeftLoops(t *testing.T) {
 	d := NewDecoder(plain(bytesOf(idArray, 2, idArray, 2, integer(1), integer(2), idNil)), nil)
 	defer d.Release()

@@ -292,7 +292,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// The file has what the goals are about.
+// The file contains what the goals are about.
 func TestCountFile(t *testing.T) {
 	b, err := os.ReadFile(countFile)
 	require.NoError(t, err)

@@ -68,7 +68,7 @@ func TestWrongPassword(t *testing.T) {
 	}
 }
 
-// An empty content has the same MD5 under any key.
+// The MD5 of an empty content is the same under any key.
 func TestWrongPasswordEmpty(t *testing.T) {
 	for _, layout := range bothLayouts {
 		got, _, err := readAll(bytes.NewReader(file(t, encryptedInfo(layout), right, nil)), &fileaccess.Options{Key: wrong})
@@ -256,8 +256,8 @@ func (s *seeker) Seek(offset int64, whence int) (int64, error) {
 
 var errSeek = errors.New("cannot seek")
 
-// A pipe has a method Seek that fails, so it is read as a stream. A failure after the
-// position has changed is an error.
+// The method Seek of a pipe fails, so it is read as a stream. A failure after the position changed
+// is an error.
 func TestSeekFails(t *testing.T) {
 	content := pattern(100_000)
 	data := file(t, encryptedInfo(fileaccess.LayoutGodot3), right, content)

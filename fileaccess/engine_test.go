@@ -24,7 +24,7 @@ type recipe struct {
 	key   *fileaccess.Key
 }
 
-// recipes has recipes for files that Godot 3 reads.
+// recipes returns recipes for files that Godot 3 reads.
 func recipes() (all []recipe) {
 	for _, mode := range modes {
 		for _, blockSize := range []int{0, 1, 15, 100, 65536, 1 << 18} {

@@ -15,7 +15,7 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// A saved game is read from a compressed file that store_var has written.
+// A saved game is read from a compressed file that store_var wrote.
 func Example() {
 	f, err := os.Open("../testdata/containers/godot4.6/save_zstd")
 	if err != nil {

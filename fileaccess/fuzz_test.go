@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// small has limits so that no input takes long.
+// small contains limits so that no input takes long.
 var small = fileaccess.Limits{Size: 1 << 20, BlockSize: 1 << 16, Blocks: 1 << 12}
 
 // mostBlocks is the maximum number of blocks to write, because some encoders take long for

@@ -31,7 +31,7 @@ type vector struct {
 
 func (v *vector) options() *fileaccess.Options { return &fileaccess.Options{Key: v.key} }
 
-// modes has the modes that engines write.
+// modes contains the modes that engines write.
 var modes = []fileaccess.Mode{fileaccess.FastLZ, fileaccess.Deflate, fileaccess.Zstd, fileaccess.Gzip}
 
 // pattern returns the content of n bytes in the vectors compressed_MODE_N.

@@ -80,8 +80,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A changed byte is an error inside the file, or has no effect on content with a checksum,
-// or results in other content of the declared length.
+// A changed byte is an error inside the file, or without effect on content with a checksum, or
+// results in other content of the declared length.
 func TestAltered(t *testing.T) {
 	for _, v := range vectors(t) {
 		if v.info.Container == fileaccess.Plain {

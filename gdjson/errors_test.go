@@ -27,7 +27,7 @@ func TestError(t *testing.T) {
 	require.EqualError(t, err, `gdjson: offset 1, "/0": string "`+strings.Repeat("é", 20)+`…" without a prefix`)
 }
 
-// TestError has two more.
+// TestError tests two more.
 func TestMessages(t *testing.T) {
 	for _, c := range []struct {
 		name  string

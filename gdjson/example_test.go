@@ -105,7 +105,7 @@ func ExampleFromJSON() {
 	// Output: {"name":"Ada","hp":100,"pos":[1.0,2.5]}
 }
 
-// An Error has the offset and the JSON pointer of the invalid value.
+// An Error contains the offset and the JSON pointer of the invalid value.
 func ExampleFromJSON_error() {
 	e := gdwire.NewEncoder(io.Discard, nil)
 	defer e.Release()

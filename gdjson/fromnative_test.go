@@ -176,7 +176,7 @@ const nestAt = "/args/1/1"
 
 func nothing(e *gdwire.Encoder) { e.WriteNil() }
 
-// strictCases has JSON that is accepted although ToJSON writes it in another way.
+// strictCases contains JSON that is accepted although ToJSON writes it in another way.
 var strictCases = []readCase{
 	{name: "white space", text: " \t\r\n{ \"args\" :\n[ 1 ,\r2 ] ,\t\"type\" : \"Vector2i\" }\n", write: vector2i(1, 2)},
 	{name: "escapes", text: `{"\u0074ype":"Vector\u0032i","ar\u0067s":[1,2]}`, write: vector2i(1, 2)},
@@ -220,8 +220,8 @@ var strictCases = []readCase{
 		}},
 }
 
-// lenientCases has JSON that the engine and Lenient accept, with their result, and
-// that is an error without Lenient.
+// lenientCases contains JSON that the engine and Lenient accept, with their result, and that is an
+// error without Lenient.
 var lenientCases = []readCase{
 	{"plain number", `5`, nothing, gdwire.ErrType, ""},
 	{"string without a prefix", `"abc"`, nothing, gdwire.ErrType, ""},

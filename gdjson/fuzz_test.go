@@ -66,11 +66,11 @@ func FuzzFromJSON(f *testing.F) {
 // signaling matches a NaN that arithmetic makes quiet.
 var signaling = regexp.MustCompile(`nan:0x([0-9a-f]{1,12}|[0-7][0-9a-f]{12})"`)
 
-// seeds has formats by their index in gdwire.Formats.
+// seeds contains formats by their index in gdwire.Formats.
 var seeds = map[*gdwire.Format]byte{gdwire.Godot4: 0, gdwire.Godot3: 1}
 
 // FuzzToJSON: FromJSON reads everything that ToJSON writes. For values as engines
-// write them, the result has the same bytes, and for others the same JSON.
+// write them, the result is the same bytes, and for others the same JSON.
 func FuzzToJSON(f *testing.F) {
 	for i, e := range engines {
 		for _, v := range e.vectors(f) {
@@ -116,8 +116,8 @@ func FuzzToJSON(f *testing.F) {
 	})
 }
 
-// checkExact checks that converting a canonical value to JSON and back has the same
-// result as CopyValue.
+// checkExact checks that converting a canonical value to JSON and back gives the same result as
+// CopyValue.
 func checkExact(t testing.TB, wire []byte, format *gdwire.Format) {
 	from := &gdwire.DecoderOptions{Format: format, AllowObjects: true, Strict: true}
 	d := gdwire.NewDecoder(bytes.NewReader(wire), from)
@@ -271,7 +271,7 @@ func (r randomValues) dict(e *gdwire.Encoder, n, depth int) {
 	e.End()
 }
 
-// components has the number of components of each type that numbers writes.
+// components contains the number of components of each type that numbers writes.
 var components = map[gdwire.Type]int{
 	gdwire.TypeVector2: 2, gdwire.TypeRect2: 4, gdwire.TypeVector3: 3, gdwire.TypeTransform2D: 6, gdwire.TypeVector4: 4, gdwire.TypePlane: 4,
 	gdwire.TypeQuaternion: 4, gdwire.TypeAABB: 6, gdwire.TypeBasis: 9, gdwire.TypeTransform3D: 12, gdwire.TypeProjection: 16, gdwire.TypeColor: 4,

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// texts has edge cases of JSON, valid and invalid.
+// texts contains edge cases of JSON, valid and invalid.
 var texts = []string{
 	``, ` `, `n`, `nul`, `null`, `nulll`, ` true `, `false,`, `[]`, `[`, `]`, `{}`, `{`, `}`, `[}`, `{]`, `[,]`, `[1,]`, `[1 2]`, `{,}`,
 	`{"a"}`, `{"a":}`, `{"a":1,}`, `{"a" : 1 , "b":[ ]}`, `{1:2}`, `{"a":1 "b":2}`, `{"a":{"b":[[],{}]}}`, `[[]`, `[]]`, "\u00a0null", "\fnull",

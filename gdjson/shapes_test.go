@@ -11,7 +11,7 @@ import (
 	"github.com/gdwire/gdwire/gdwiretest"
 )
 
-// shapeCases has math types, packed arrays and declared types.
+// shapeCases contains math types, packed arrays and declared types.
 var shapeCases = []toCase{
 	{"Vector2", func(e *gdwire.Encoder) { e.WriteReals(gdwire.TypeVector2, 1, -2.5) }, `{"type":"Vector2","args":[1.0,-2.5]}`, `[1.0,-2.5]`},
 	{"Rect2i", func(e *gdwire.Encoder) { e.WriteInts(gdwire.TypeRect2i, 1, -2, 3, 4) }, `{"type":"Rect2i","args":[1,-2,3,4]}`, `[1,-2,3,4]`},

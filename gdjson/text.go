@@ -207,8 +207,8 @@ func (t *text) checkNames() error {
 	return &Error{Offset: int64(first), Pointer: t.pointer(int64(first)), Err: err}
 }
 
-// duplicate returns the least offset of a name that an earlier member of an object has, or
-// math.MaxUint32. It sorts the members by hash, so that equal names are neighbors.
+// duplicate returns the least offset of a name that is also that of an earlier member of an object,
+// or math.MaxUint32. It sorts the members by hash, so that equal names are neighbors.
 func (t *text) duplicate(members []namedMember) uint32 {
 	var scratch [2][]byte
 	slices.SortFunc(members, func(x, y namedMember) int {

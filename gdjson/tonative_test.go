@@ -10,7 +10,7 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 )
 
-// nativeCases has the references to which native JSON adds members.
+// nativeCases contains the references to which native JSON adds members.
 var nativeCases = []toCase{
 	{"RID", func(e *gdwire.Encoder) { e.WriteRID(math.MaxUint64) }, `{"type":"RID","id":"-1"}`, `-1`},
 	{"Callable", func(e *gdwire.Encoder) { e.WriteCallable() }, `{"type":"Callable"}`, `null`},

@@ -7,7 +7,7 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// numberCases has numbers at the boundaries between the forms in which they are written.
+// numberCases contains numbers at the boundaries between the forms in which they are written.
 var numberCases = []toCase{
 	{"int", func(e *gdwire.Encoder) { e.WriteInt(-5) }, `"i:-5"`, `-5`},
 	{"smallest int", func(e *gdwire.Encoder) { e.WriteInt(math.MinInt64) }, `"i:-9223372036854775808"`, `-9223372036854775808`},

@@ -18,7 +18,7 @@ var plainCases = []toCase{
 
 func TestToJSONPlain(t *testing.T) { testToJSON(t, plainCases) }
 
-// Base64 has three bytes in a group, which chunks divide anywhere.
+// A group of base64 is three bytes long, which chunks divide anywhere.
 func TestToJSONBase64(t *testing.T) {
 	for _, window := range []int{16, 17, 18, 0} {
 		for n := range 60 {

@@ -18,7 +18,7 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 )
 
-// An engine describes an engine that has vectors in testdata.
+// An engine describes an engine with vectors in testdata.
 type engine struct {
 	folder string
 	format *gdwire.Format
@@ -122,8 +122,8 @@ func TestSaveGames(t *testing.T) {
 	}
 }
 
-// lossy has the values that the engine's own JSON does not represent exactly, and
-// the reason. All other values are converted to the same bytes.
+// lossy contains the values that the engine's own JSON does not represent exactly, and the reason.
+// All other values are converted to the same bytes.
 var lossy = map[string]string{
 	"float_9":                     "digits", // 1e-45
 	"float_12":                    "digits", // pi

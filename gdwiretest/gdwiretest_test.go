@@ -12,10 +12,10 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// onlyNull has the formats whose only object is null, which is written as nil.
+// onlyNull contains the formats whose only object is null, which is written as nil.
 var onlyNull = map[*gdwire.Format]bool{gdwire.Godot2: true, gdwire.Manual3: true, gdwire.Manual30: true}
 
-// Every format has a valid packet of each of its types.
+// There is a valid packet in every format of each of its types.
 func TestPackets(t *testing.T) {
 	for _, format := range gdwire.Formats() {
 		o := variant.Options{Decoder: gdwire.DecoderOptions{Format: format, Strict: true, AllowObjects: true}}

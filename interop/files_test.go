@@ -76,8 +76,7 @@ func TestFiles(t *testing.T) {
 	t.Log(files, "files each way")
 }
 
-// exchangeFile writes a file, lets the engine read it, and reads a file that the
-// engine has written.
+// exchangeFile writes a file, lets the engine read it, and reads a file that the engine wrote.
 func exchangeFile(ctx context.Context, ws *websocket.Conn, mode any, info fileaccess.Info, key *fileaccess.Key, content []byte) error {
 	var file bytes.Buffer
 	w, err := fileaccess.NewWriter(&file, info, key)

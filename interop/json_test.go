@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// engineTexts has native JSON, valid and invalid, as engines, people and tools write
-// it. The engine and gdjson with Lenient read the same value from each.
+// engineTexts contains native JSON, valid and invalid, as engines, people and tools write it. The
+// engine and gdjson with Lenient read the same value from each.
 var engineTexts = []string{
 	`null`, `[true,false]`, `5`, `1.5`, `"abc"`, `"x:1"`, `":"`, `""`, `"i"`, `"sn"`, `"f:--5"`, `"f:-x"`, `"f:1e+2,5"`, `"s:"`, `"s:é😀\n\"\\"`, `"sn:a"`, `"i:5"`, `"i:-007"`, `"i:+5"`, `"i:0x10"`, `"i:5.7"`,
 	`"i:"`, `"i:-"`, `"i:1e3"`, `"i: 5"`, `"i:--5"`, `"i:9223372036854775807"`, `"i:9223372036854775808"`, `"i:-9223372036854775808"`, `"i:-9223372036854775809"`,

@@ -98,8 +98,8 @@ func newJury() *jury {
 	}
 }
 
-// agree reports whether gdwire has the engine's verdict on p. For text that is not
-// UTF-8 it compares the verdict with AllowInvalidUTF8.
+// agree reports whether gdwire's verdict on p is the engine's. For text that is not UTF-8 it
+// compares the verdict with AllowInvalidUTF8.
 func (j *jury) agree(p []byte, engine verdict) bool {
 	v, err := ours(j.lenient, p)
 	if v == engine {
@@ -237,7 +237,7 @@ type mutator struct {
 	good [][]byte
 }
 
-// words has edge cases of counts and headers.
+// words contains edge cases of counts and headers.
 var words = []uint32{0, 1, 2, 3, 4, 5, 0x7F, 0xFF, 0x100, 0xFFFF, 0x10000, 0x1001C, 0x2001C, 0x1001B, 0x5001B,
 	0x7FFFFFFE, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF, 21, 22, 24, 25, 26, 27, 28, 29, 34, 38, 39}
 

@@ -21,7 +21,7 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// The file in which an exported game has its global classes. The tests load scripts by path.
+// The file in which an exported game lists its global classes. The tests load scripts by path.
 const classCache, noClasses = ".godot/global_script_class_cache.cfg", "list=[]\n"
 
 // rpcFiles returns the files of a game that uses gdwire_multiplayer.gd.
@@ -55,7 +55,7 @@ func TestRPC(t *testing.T) {
 		return p.Call("Main", "echoed_back", i, v)
 	})
 	c.Func("Main", "ready_for_calls", func(p *calls.Peer) error {
-		// What a game has to refuse, whoever calls it.
+		// What a game must refuse, whoever calls it.
 		for _, call := range [][2]string{
 			{"Main", "private"}, {"Main", "queue_free"}, {"Main", "missing"}, {"Missing", "anyone"}, {"../..", "anyone"}, {"", "propagate_call"},
 		} {
@@ -157,8 +157,8 @@ func TestRPCGame(t *testing.T) {
 	defer cancel()
 	addr := runExample(t, "../examples/rpc", "-addr")
 	files := gameFiles(t)
-	// Each game prints where the squares are once there are two, and ends when the other has
-	// seen them, too.
+	// Each game prints where the squares are once there are two, and ends when the other saw them,
+	// too.
 	files["main.gd"] += `
 var shown := false
 func _physics_process(_delta: float) -> void:

@@ -151,7 +151,7 @@ func BenchmarkViewProxy(b *testing.B) {
 			require.NoError(b, conn.Close())
 			require.EqualValues(b, packets*len(packet), <-received)
 			took[p] = time.Since(begin)
-			<-p.closed // it has shown the rest
+			<-p.closed // it showed the rest
 		}
 		slices.Reverse(order)
 		ratios = append(ratios, took[plain].Seconds()/took[viewed].Seconds())
@@ -171,7 +171,7 @@ type runningProxy struct {
 	pid        int
 }
 
-// processorTime returns how long the proxy has used a processor, in ticks.
+// processorTime returns how long the proxy used a processor, in ticks.
 func (p *runningProxy) processorTime(b *testing.B) (ticks float64) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/stat")
 	require.NoError(b, err)

@@ -111,7 +111,7 @@ func icon(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// damaged returns the name of a save whose seventh item has an unknown type.
+// damaged returns the name of a save whose seventh item is of an unknown type.
 func damaged(t *testing.T) string {
 	b, err := os.ReadFile(largeSave)
 	require.NoError(t, err)

@@ -53,7 +53,7 @@ func openView(t *testing.T, binary, file string) *viewPage {
 }
 
 // runView runs a command that serves a page, up to its end by an interrupt. It returns the
-// address of the page and what the command has printed before it.
+// address of the page and what the command printed before it.
 func runView(t testing.TB, binary string, args ...string) (url, printed string) {
 	command := exec.Command(binary, args...)
 	stderr, err := command.StderrPipe()

@@ -242,7 +242,7 @@ func TestIdleWebSocket(t *testing.T) {
 			_, err = conn.Write(frame)
 			require.NoError(t, err)
 			var end bool
-			for b := make([]byte, 500); !end; { // until the answer, which has the text of the request
+			for b := make([]byte, 500); !end; { // until the answer, which contains the text of the request
 				n, err := conn.Read(b)
 				require.NoError(t, err)
 				end = bytes.Contains(b[:n], []byte("idle"))

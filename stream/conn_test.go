@@ -361,8 +361,8 @@ func TestTCP(t *testing.T) {
 	require.Equal(t, io.EOF, err)
 }
 
-// TestEndedNext closes a Conn that has buffered packets, with and without timeouts: they
-// are not returned.
+// TestEndedNext closes a Conn with buffered packets, with and without timeouts: they are not
+// returned.
 func TestEndedNext(t *testing.T) {
 	for name, c := range connEnds {
 		for _, o := range []*stream.Options{nil, {ReadTimeout: long, IdleTimeout: long}} {
@@ -457,7 +457,7 @@ func TestNoGoroutines(t *testing.T) {
 			}
 			theirs.Close()
 			requireGoroutines(t, before, name)
-			// Closing again has no effect.
+			// Closing again does nothing.
 			require.NoError(t, c.Close())
 			require.NoError(t, p.Close())
 		}

@@ -88,7 +88,7 @@ func ExampleStats_prometheus() {
 }
 
 // A bucket limits packets: perSecond of them on average, and burst at once. The module
-// golang.org/x/time/rate has a complete one.
+// golang.org/x/time/rate contains a complete one.
 type bucket struct {
 	perSecond, burst float64
 
@@ -111,7 +111,7 @@ func (b *bucket) take() bool {
 	return true
 }
 
-// An addresses has what is shared by the connections from one address.
+// An addresses contains what is shared by the connections from one address.
 type addresses struct {
 	perAddress int // connections
 

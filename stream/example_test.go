@@ -172,7 +172,7 @@ func ExampleServer_broadcast() {
 	a, b, slow := connect(), connect(), connect()
 	for _, c := range []*stream.Conn{a, b} {
 		_ = c.WritePacket(number(0))
-		receive(c, 0) // so it has joined
+		receive(c, 0) // so it joined
 	}
 	_ = slow.WritePacket(number(0)) // and never reads
 	for n := range 100 {

@@ -147,7 +147,7 @@ func (l *logBuffer) String() string {
 }
 
 // serve serves connections to a port of this machine and returns the port. The test ends
-// when every handle has returned.
+// when every handle returned.
 func serve(t *testing.T, o *stream.Options, handle func(*stream.Conn) error) (port string) {
 	if o == nil {
 		o = &stream.Options{}

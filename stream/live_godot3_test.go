@@ -98,8 +98,7 @@ func TestEngineUDP(t *testing.T) {
 	t.Log(summary(engine(t, "echo.gd", []string{"PORT=" + port, "MODE=udp"})))
 }
 
-// TestEngineFile rewrites a file of values that the engine stored, and has the engine
-// compare.
+// TestEngineFile rewrites a file of values that the engine stored, and lets the engine compare.
 func TestEngineFile(t *testing.T) {
 	for _, big := range []string{"", "yes"} {
 		t.Run("big_endian="+big, func(t *testing.T) {
@@ -147,7 +146,7 @@ func TestEngineFile(t *testing.T) {
 	}
 }
 
-// TestEngineReadsOurs has the engine print values that an Encoder wrote.
+// TestEngineReadsOurs lets the engine print values that an Encoder wrote.
 func TestEngineReadsOurs(t *testing.T) {
 	t.Parallel()
 	for _, big := range []string{"", "yes"} {

@@ -71,7 +71,7 @@ func WithNetConn(ctx context.Context, conn net.Conn) context.Context {
 //		return
 //	}
 //	ws, err := websocket.Accept(w, r, nil)
-//	if err == nil { // otherwise Accept has answered the request
+//	if err == nil { // otherwise Accept answered the request
 //		stream.ServeMessages(r.Context(), s, ws, websocket.CloseStatus)
 //	}
 //

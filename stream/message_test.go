@@ -97,7 +97,7 @@ func (s *fakeSocket) conn(ctx context.Context) context.Context {
 	return stream.WithNetConn(ctx, fakeConn{s: s})
 }
 
-// A fakeConn has an address, and deadlines that interrupt the calls of a fakeSocket.
+// A fakeConn returns an address, and supports deadlines that interrupt the calls of a fakeSocket.
 type fakeConn struct {
 	net.Conn
 	s *fakeSocket

@@ -68,7 +68,7 @@ func TestPacketConn(t *testing.T) {
 	require.NoError(t, b.WriteRawTo(toA, encoded(t, number(7))))
 	good(7, 0)
 
-	// The largest that UDP has.
+	// The largest of UDP.
 	require.NoError(t, a.WriteRawTo(toB, encoded(t, number(8))))
 	text := strings.Repeat("x", 65_507-8)
 	require.NoError(t, b.WritePacketTo(toB, str(text[:65_496])))
@@ -116,7 +116,7 @@ func TestPacketConnEnds(t *testing.T) {
 	require.Equal(t, own, <-ended)
 }
 
-// A longConn has datagrams that are longer than UDP's.
+// A longConn returns datagrams that are longer than UDP's.
 type longConn struct{ net.PacketConn }
 
 func (longConn) ReadFrom(p []byte) (int, net.Addr, error) {

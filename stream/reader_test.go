@@ -317,7 +317,7 @@ func TestNextRawAfterNext(t *testing.T) {
 	require.ErrorIs(t, err, gdwire.ErrReleased)
 }
 
-// TestStrict has bytes after a value, which Strict refuses.
+// TestStrict sends bytes after a value, which Strict refuses.
 func TestStrict(t *testing.T) {
 	b := framed(binary.LittleEndian, mixed(t)[5], mixed(t)[0])
 	got := everyToken(stream.NewReader(bytes.NewReader(b), &stream.Options{Decoder: gdwire.DecoderOptions{Strict: true}}))

@@ -110,7 +110,7 @@ func TestDefaultsTable(t *testing.T) {
 }
 
 // TestDripShutdown shuts a server down while a client's packets always end one byte into
-// the next one, so that there is always one that has begun to arrive, and while another
+// the next one, so that there is always one that began to arrive, and while another
 // client floods it.
 func TestDripShutdown(t *testing.T) {
 	one := framed(binary.LittleEndian, encoded(t, number(1)))
@@ -165,7 +165,7 @@ func TestServerMistakes(t *testing.T) {
 	fake := newFakeListener(nil)
 	result := start(s, incomparable{fake, nil})
 	conn, _ := net.Pipe()
-	fake.conns <- conn // Serve accepts, so it has kept the listener
+	fake.conns <- conn // Serve accepts, so it kept the listener
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer other.Close()
@@ -312,8 +312,8 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// TestCloseRead has handlers that only write. They learn that the client has left, and of
-// Shutdown. A client that sends nothing is not idle, and what it sends is discarded.
+// TestCloseRead tests handlers that only write. They learn that the client left, and of Shutdown. A
+// client that sends nothing is not idle, and what it sends is discarded.
 func TestCloseRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(s *stream.Server, client net.Conn)
@@ -387,7 +387,7 @@ func TestStats(t *testing.T) {
 	})
 }
 
-// TestLogLimit has many connections fail within seconds: few are logged.
+// TestLogLimit lets many connections fail within seconds: few are logged.
 func TestLogLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logged logBuffer

@@ -88,7 +88,7 @@ func TestServerDefaultLog(t *testing.T) {
 	require.Contains(t, logged.String(), `gdwire/stream: connection failed remote=pipe error="unexpected EOF" packets=0`)
 }
 
-// TestServerUnused ends a Server that has served nothing.
+// TestServerUnused ends a Server that served nothing.
 func TestServerUnused(t *testing.T) {
 	require.NoError(t, new(stream.Server).Shutdown(t.Context()))
 	require.NoError(t, new(stream.Server).Close())
@@ -204,7 +204,7 @@ func TestServerMaxConns(t *testing.T) {
 	require.Equal(t, io.EOF, err)
 
 	require.NoError(t, a.Close())
-	require.Eventually(t, func() bool { // once the server has noticed
+	require.Eventually(t, func() bool { // once the server noticed
 		c := dial(t, ln.Addr())
 		_ = c.WritePacket(number(3))
 		_, err := c.Next()
@@ -252,8 +252,8 @@ func (f *fakeListener) Close() error {
 
 func (f *fakeListener) Addr() net.Addr { return nil }
 
-// TestServerAcceptErrors has Accept fail: the waits double up to a second, begin
-// anew after a success, and are cut short by Close.
+// TestServerAcceptErrors lets Accept fail: the waits double up to a second, begin anew after a
+// success, and are cut short by Close.
 func TestServerAcceptErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logged logBuffer
@@ -484,7 +484,7 @@ func TestServerLoad(t *testing.T) {
 }
 
 // TestIdleMemory measures the memory of a connection that waits for a packet, with its
-// goroutine: it has read packets, small and large, and written some.
+// goroutine: it read packets, small and large, and written some.
 func TestIdleMemory(t *testing.T) {
 	if testenv.Race {
 		t.Skip("skipped: the race detector makes stacks larger")

@@ -119,8 +119,8 @@ func TestBufferWritesOthers(t *testing.T) {
 	})
 }
 
-// TestBufferWritesTimeout has the other side not read: packets that were held back are lost
-// only if a part of them was written.
+// TestBufferWritesTimeout lets the other side not read: packets that were held back are lost only
+// if a part of them was written.
 func TestBufferWritesTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()

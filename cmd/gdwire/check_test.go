@@ -124,7 +124,7 @@ func TestCheckLargeFrames(t *testing.T) {
 	})
 }
 
-// TestVerdictLines: each line of check -json has all its members in order.
+// TestVerdictLines: each line of check -json contains all its members in order.
 func TestVerdictLines(t *testing.T) {
 	good := regexp.MustCompile(`^\{"index":\d+,"offset":\d+,"ok":true,"bytes":\d+,"trailing":\d+\}$`)
 	bad := regexp.MustCompile(`^\{"index":\d+,"offset":\d+,"ok":false,"bytes":\d+,"error":".+","at":\d+,"path":"\$.*"\}$`)

@@ -37,7 +37,7 @@ func runProcess(t *testing.T, stdin string, skip int, args ...string) (out []byt
 	return out, most
 }
 
-// lastOutput is more than what the process has written and nobody has read.
+// lastOutput is more than what the process wrote and nobody read.
 const lastOutput = 160 << 10
 
 // A file is edited in pieces, however large it is.

@@ -147,7 +147,7 @@ func (s *stdio) encodeFile(o *options, old [][]byte) (all []*encoded, err error)
 			s.noteLargest(v)
 		}
 		if len(v) > largeText {
-			runtime.GC() // values has moved the text to larger and larger memory; the value can use the old
+			runtime.GC() // values moved the text to larger and larger memory; the value can use the old
 		}
 		b, err := encodeValue(v, o, &jo)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// engines has the format of each folder of testdata.
+// engines contains the format of each folder of testdata.
 var engines = map[string]string{
 	"godot3.2.3": "godot3", "godot4.3": "godot4", "godot4.7-dev": "godot4", "godot4.7-dev-double": "godot4",
 }

@@ -24,7 +24,7 @@ func TestJSON(t *testing.T) {
 	})
 }
 
-// TestJSONCutOff: each value and packet has a line, valid or not.
+// TestJSONCutOff: each value and packet is on a line, valid or not.
 func TestJSONCutOff(t *testing.T) {
 	five, bad := wire(2, 5), wire(28, 2, 2, 1, 99)
 	runCases(t, []testCase{

@@ -62,7 +62,7 @@ func TestListenTokens(t *testing.T) {
 	require.Contains(t, got.out, "Int32  7")
 }
 
-// TestListenCheck has valid and hostile clients at the same time.
+// TestListenCheck connects valid and hostile clients at the same time.
 func TestListenCheck(t *testing.T) {
 	const good, packets, bad = 8, 50, 8
 	l := startListening(t, "-o", "check", "-n", "1000000", "-max-packet", "1000")
@@ -138,7 +138,7 @@ func TestListenBad(t *testing.T) {
 	require.Contains(t, got.err, "type id")
 }
 
-// TestListenTimeouts has clients that are too slow.
+// TestListenTimeouts connects clients that are too slow.
 func TestListenTimeouts(t *testing.T) {
 	l := startListening(t, "-read-timeout", "20ms", "-idle-timeout", "20ms", "-o", "json")
 	l.dial(t)

@@ -185,7 +185,7 @@ func peakOf(t *testing.T, words []string, pieces iter.Seq[[]byte]) (most int) {
 	var last []byte
 	for b := range pieces {
 		if _, err := in.Write(last); err != nil {
-			break // it has seen enough
+			break // it saw enough
 		}
 		last = b
 	}
@@ -197,7 +197,7 @@ func peakOf(t *testing.T, words []string, pieces iter.Seq[[]byte]) (most int) {
 	return most
 }
 
-// residentPeak returns the most memory that a process has had so far, in KiB,
+// residentPeak returns the most memory that a process occupied so far, in KiB,
 // without the pages of its executable, which the system can drop at any time and
 // whose number depends on how the command was linked.
 func residentPeak(t *testing.T, pid int) int {

@@ -63,7 +63,7 @@ func TestLimitFlags(t *testing.T) {
 	require.Equal(t, statusBad, runWith(large, "check", "-frame", "u32").status)
 }
 
-// TestFlagOrder has flags after operands, and operands that look like flags.
+// TestFlagOrder tests flags after operands, and operands that look like flags.
 func TestFlagOrder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "-five")
 	require.NoError(t, os.WriteFile(file, wire(2, 5), 0o600))

@@ -132,8 +132,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestDamagedSave flips each bit of a save. check reports an error, or the format that the
-// save has.
+// TestDamagedSave flips each bit of a save. check reports an error, or the format of the save.
 func TestDamagedSave(t *testing.T) {
 	id := func(n int) []byte { return wire(27, 1, 4, "id", 2, n) }
 	save := framed(slices.Concat(wire(27, 3, 4, "name", 4, "Ada", 4, "hp", 2, 10, 4, "items", 28, 3), id(1), id(2), id(3)))

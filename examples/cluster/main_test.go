@@ -158,7 +158,7 @@ func (c *client) has(phase, n int64, senders map[*client]bool) bool {
 
 const perSecond = 20
 
-// exchange has the clients send n packets each, and waits until each has all of its room.
+// exchange lets the clients send n packets each, and waits until each got all of its room.
 func exchange(t *testing.T, clients map[*client]bool, phase, n int64) {
 	var sending sync.WaitGroup
 	for c := range clients {
@@ -184,8 +184,8 @@ func all(clients map[*client]bool, phase, n int64) bool {
 	return true
 }
 
-// meet has the clients send until each has a packet of all in its room: then all processes
-// know of all members.
+// meet lets the clients send until each got a packet of all in its room: then all processes know of
+// all members.
 func meet(t *testing.T, clients map[*client]bool, phase int64) {
 	require.Eventually(t, func() bool {
 		for c := range clients {
@@ -255,7 +255,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// TestNames has clients whose first packet is no name of a room: they are disconnected.
+// TestNames connects clients whose first packet is no name of a room: they are disconnected.
 func TestNames(t *testing.T) {
 	p := startProcess(t, nil)
 	for _, name := range []string{"", "a.b", "*", ">", "a b", strings.Repeat("x", 65)} {

@@ -424,7 +424,7 @@ func encodeIn(t *testing.T, f *gdwire.Format, lines ...string) []byte {
 	return b.Bytes()
 }
 
-// Counts, padding and parts are where each format has them.
+// Counts, padding and parts are where they are in each format.
 func TestFormats(t *testing.T) {
 	before := []string{"[1, 2]", `PackedByteArray("010203")`, `PackedStringArray(["x", "y"])`, "PackedInt32Array([1, 2])", "PackedVector3Array([Vector3(1, 2, 3)])", "Transform3D(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)"}
 	for _, f := range gdwire.Formats() {

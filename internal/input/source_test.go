@@ -112,7 +112,7 @@ func TestSourceErrors(t *testing.T) {
 	_, err = in.Recognize(&recognize.Input{})
 	require.Equal(t, cable, err)
 
-	// What a cut container has is recognized and read, and then its error.
+	// What is left of a cut container is recognized and read, and then its error.
 	cut := zstd(t, strings.Repeat(save, 10_000))
 	in, err = Open("", strings.NewReader(cut[:len(cut)-10]))
 	require.NoError(t, err)

@@ -41,7 +41,7 @@ func add(name, line string) error {
 }
 
 // TestSeveralWriters: of programs that edit a file at the same time, each succeeds and its
-// edit stays, or it reports that the file has changed.
+// edit stays, or it reports that the file changed.
 func TestSeveralWriters(t *testing.T) {
 	folder := t.TempDir()
 	name := filepath.Join(folder, "file")

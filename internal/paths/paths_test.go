@@ -46,7 +46,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestInput has lines with the meaning of another line, which is printed for them.
+// TestInput reads lines with the meaning of another line, which is printed for them.
 func TestInput(t *testing.T) {
 	for in, want := range map[string]string{
 		`player.hp=10`:                        `$.player.hp = 10`,
@@ -181,7 +181,7 @@ func TestTokens(t *testing.T) {
 					if format == gdwire.Godot4 {
 						require.True(t, errors.Is(err, gdwire.ErrRange) || v.Type >= gdwire.TypeImage, "%v: %v", v, err)
 					}
-					continue // this format has no such value
+					continue // there is no such value in this format
 				}
 				d := gdwire.NewDecoder(&b, &gdwire.DecoderOptions{Format: format, AllowInvalidUTF8: true})
 				token, err := d.ReadToken()

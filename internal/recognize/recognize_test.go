@@ -298,7 +298,7 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// TestFixed has formats and frames that the user chose.
+// TestFixed reads formats and frames that the user chose.
 func TestFixed(t *testing.T) {
 	b, err := hex.DecodeString("0e0000000000803f000000000000000000000040")
 	require.NoError(t, err)
@@ -313,7 +313,7 @@ func TestFixed(t *testing.T) {
 	requireResult(t, Result{Certainty: Probably, Readings: []Reading{{gdwire.Manual30, U32}}}, Recognize(&in))
 }
 
-// TestForeign has files of other kinds.
+// TestForeign reads files of other kinds.
 func TestForeign(t *testing.T) {
 	for start, want := range map[string]string{
 		"RSRC\x00\x00\x00\x00":                "a resource of Godot (.res, .scn)",

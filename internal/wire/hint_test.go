@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Guess knows the kind of an input, in whatever pieces it has arrived.
+// A Guess knows the kind of an input, in whatever pieces it arrived.
 func TestGuess(t *testing.T) {
 	packet := func(b string) string { return string(le.AppendUint32(nil, uint32(len(b)))) + b }
 	big := func(b string) string { return string(be(uint32(len(b)))) + b }

@@ -44,7 +44,7 @@ func withoutPool(t *testing.T) {
 		got := testenv.Allocated(func() { gdwire.NewDecoder(bytes.NewReader(nil), nil).PeekKind() })
 		require.GreaterOrEqual(t, got, uint64(readBuffer), "a Decoder's buffer was in the pool")
 	}
-	runtime.GC() // a sync.Pool keeps what it has until the second collection
+	runtime.GC() // a sync.Pool keeps its content until the second collection
 	runtime.GC()
 	requireEmpty()
 	t.Cleanup(requireEmpty)

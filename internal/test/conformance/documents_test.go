@@ -25,7 +25,7 @@ import (
 	"github.com/gdwire/gdwire/variant"
 )
 
-// The README has the programs and types of the code.
+// The README contains the programs and types of the code.
 func TestREADME(t *testing.T) {
 	t.Chdir("../../..")
 	b, err := os.ReadFile("README.md")
@@ -300,8 +300,8 @@ func mentions(f *ast.File, names map[string]bool) {
 	})
 }
 
-// Only files named unsafe.go import unsafe, the tag purego excludes them, and SECURITY.md
-// has a row for the package of each.
+// Only files named unsafe.go import unsafe, the tag purego excludes them, and SECURITY.md contains
+// a row for the package of each.
 func TestUnsafe(t *testing.T) {
 	t.Chdir("../../..")
 	security, err := os.ReadFile("SECURITY.md")
@@ -342,7 +342,7 @@ func TestUnsafe(t *testing.T) {
 	assert.ElementsMatch(t, documented, packages)
 }
 
-// SECURITY.md has the rows of the table.
+// SECURITY.md contains the rows of the table.
 func TestSECURITYAttacks(t *testing.T) {
 	t.Chdir("../../..")
 	b, err := os.ReadFile("SECURITY.md")

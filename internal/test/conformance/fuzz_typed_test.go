@@ -86,7 +86,7 @@ type typedWalk struct {
 	starts []int64 // the offsets of the values that were read
 }
 
-// skipped is the Type of a value that a loop has skipped.
+// skipped is the Type of a value that a loop skipped.
 const skipped = "skipped"
 
 // unfit are calls, with the kinds of the values that they can read.

@@ -23,10 +23,10 @@ import (
 )
 
 // No function reads beyond the end of the bytes that it is given, however large their capacity is:
-// the next bytes in memory can belong to another goroutine. These tables have all exported
+// the next bytes in memory can belong to another goroutine. These tables list all exported
 // functions with a parameter of type []byte.
 
-// unguarded has the functions that only write to their bytes, and those that pass them to a
+// unguarded contains the functions that only write to their bytes, and those that pass them to a
 // function of the system.
 var unguarded = []string{
 	"fileaccess.Reader.Read",
@@ -42,7 +42,7 @@ type guarded struct {
 	call func(b []byte, o gdwire.DecoderOptions)
 }
 
-// guardedCalls has the functions by name. Some read the bytes in several ways.
+// guardedCalls contains the functions by name. Some read the bytes in several ways.
 var guardedCalls = []guarded{
 	{"gdwire.Decoder.ResetBytes", func(b []byte, o gdwire.DecoderOptions) {
 		for _, err := range decoderOf(b, o).Tokens() {

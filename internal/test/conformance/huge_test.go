@@ -59,7 +59,7 @@ func hugeSize() int64 {
 	}
 }
 
-// requireLittleMemory expects that f allocates little. The pool has to be empty.
+// requireLittleMemory expects that f allocates little. The pool must be empty.
 func requireLittleMemory(t *testing.T, f func()) {
 	t.Helper()
 	require.Less(t, testenv.Allocated(f), testenv.MaxMemory())
@@ -265,7 +265,7 @@ func hugeHeads(n uint32) []hugeHead {
 	}
 }
 
-// readHuge has the ways of reading the rest of the input.
+// readHuge contains the ways of reading the rest of the input.
 var readHuge = map[string]func(d *gdwire.Decoder) error{
 	"ReadToken": func(d *gdwire.Decoder) error {
 		for {
@@ -437,8 +437,7 @@ func (r *hugeName) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Each length that the format has can be begun, and End returns an error while content is
-// missing.
+// Each length of the format can be begun, and End returns an error while content is missing.
 func TestHugeLengthsAreBegun(t *testing.T) {
 	for _, n := range append(hugeLengths, math.MaxInt32-1, 1) {
 		n := int64(n)

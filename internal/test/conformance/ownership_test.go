@@ -36,9 +36,9 @@ import (
 )
 
 // Memory has one owner: what a function returns, or fills, is the caller's and is never
-// written again. These tables have all exported functions that return or fill memory.
+// written again. These tables list all exported functions that return or fill memory.
 
-// borrowed has what the caller does not own, and the end of it.
+// borrowed contains what the caller does not own, and the end of it.
 var borrowed = map[string]string{
 	"gdwire.Decoder.ReadToken":    "the next read; Token.Clone keeps it",
 	"gdwire.Decoder.Tokens":       "the next step of the loop",
@@ -60,7 +60,7 @@ var others = []string{
 	"variant.UnmarshalFirst", // the rest of its argument; the value is that of Unmarshal
 }
 
-// kept has what the caller owns. The test calls each of them.
+// kept contains what the caller owns. The test calls each of them.
 var kept = []string{
 	"gdwire.Decoder.ReadString", "gdwire.Decoder.ReadNodePath", "gdwire.Decoder.ReadSignal", "gdwire.Decoder.AppendString", "gdwire.Decoder.AppendPath",
 	"gdwire.AppendPacked", "gdwire.Token.Clone", "gdwire.Token.Text", "gdwire.Token.String", "gdwire.Token.AppendReals", "gdwire.Token.Elem", "gdwire.Token.KeyElem",
@@ -72,7 +72,7 @@ var kept = []string{
 	"fileaccess.Container.String", "fileaccess.Error.Error", "fileaccess.Layout.String", "fileaccess.LimitError.Error", "fileaccess.Mode.String",
 }
 
-// filled has functions that fill memory of the caller, or write to a Writer of the caller.
+// filled contains functions that fill memory of the caller, or write to a Writer of the caller.
 var filled = []string{
 	"gdwire.ReadPacked", "gdwire.Decoder.ReadReals", "gdwire.Decoder.ReadReals32", "gdwire.Decoder.ReadInts", "gdwire.Encoder.Flush",
 	"variant.Unmarshal", "variant.UnmarshalDecode", "gdjson.ToJSON", "gdjson.FromJSON", "fileaccess.Reader.Read",
@@ -340,7 +340,7 @@ func (k *keeper) packet() []byte {
 	return b
 }
 
-// calls has the steps of the sequences.
+// calls contains the steps of the sequences.
 var calls = []func(*keeper){
 	marshal, marshal, unmarshal, unmarshal, decode, decode, decode, tokens, records, encode, jsons, packets, files, texts, failures,
 }
@@ -359,7 +359,7 @@ func marshal(k *keeper) {
 	k.keep("variant.Get", part)
 }
 
-// A record has fields of the kinds of memory that Unmarshal fills.
+// A record contains fields of the kinds of memory that Unmarshal fills.
 type record struct {
 	Name   string
 	Path   variant.NodePath

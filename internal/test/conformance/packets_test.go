@@ -207,7 +207,7 @@ func packedPackets() []packet {
 		head := "PackedStart " + m.typ + " 2 | "
 		chunk := "Chunk " + m.typ + " 2:"
 		narrow, wide := model.F32(counted(2*m.n)...), model.F64(counted(2*m.n)...)
-		// With the smallest read buffer each chunk has one element.
+		// With the smallest read buffer each chunk contains one element.
 		list = append(list, packet{name: m.typ, formats: m.formats, packet: "<" + m.typ + "> 02000000" + narrow, tokens: head + chunk + narrow + " | End"})
 		if m.typ != "PackedColorArray" {
 			list = append(list, packet{name: "wide " + m.typ, formats: "godot4", packet: "<" + m.typ + "+1> 02000000" + wide, tokens: head + chunk + wide + " | End", double: true})
@@ -437,8 +437,8 @@ func TestFormatStrict(t *testing.T) {
 	})
 }
 
-// The table has every type of every format, and the formats have the types of
-// their description.
+// The table contains every type of every format, and the formats have the types of their
+// description.
 func TestFormatsAreCovered(t *testing.T) {
 	covered := map[string]bool{}
 	forPackets(t, func(t *testing.T, f *gdwire.Format, _ *packet, b, _ []byte) {

@@ -69,7 +69,7 @@ func TestReferenceOnMutations(t *testing.T) {
 	}
 }
 
-// interesting has words at the edges of ranges.
+// interesting contains words at the edges of ranges.
 var interesting = []uint32{0, 1, 2, 3, 4, 0xFF, 0x100, 0x10000, 0x50000, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF}
 
 // mutated returns p with one to three things changed.

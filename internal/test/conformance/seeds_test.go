@@ -93,10 +93,10 @@ func features(in fuzz.Input, add func(feature)) {
 var writeSeeds = flag.Bool("write-seeds", false, "choose the seeds of the fuzz targets anew")
 
 // The seeds of the fuzz targets are those of knownInputs, shortest first, that
-// have a feature which none before them has: 504 of 7,276, which reach all
-// but a few of the Decoder's statements that all of them reach. A target runs
-// every seed before it tries anything new, so more of them only cost time.
-// go test -run TestSeeds -write-seeds chooses them anew.
+// have a feature which is new among them: 504 of 7,276, which reach all but a
+// few of the Decoder's statements that all of them reach. A target runs every
+// seed before it tries anything new, so more of them only cost time. go test
+// -run TestSeeds -write-seeds chooses them anew.
 func TestSeeds(t *testing.T) {
 	all := knownInputs(t)
 	slices.SortStableFunc(all, func(a, b fuzz.Input) int { return cmp.Compare(len(a.Packet), len(b.Packet)) })

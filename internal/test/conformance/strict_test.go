@@ -42,7 +42,7 @@ const (
 	rowTrailing   = "bytes after the value, if the length of the input is known"
 )
 
-// strictCases has cases for every row of the list.
+// strictCases returns cases for every row of the list.
 func strictCases() []strictCase {
 	g4, g3, g2, m4, m30 := gdwire.Godot4, gdwire.Godot3, gdwire.Godot2, gdwire.Manual4, gdwire.Manual30
 	return []strictCase{

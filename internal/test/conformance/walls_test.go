@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// walls has types of the root package, and who writes their fields: the methods of types and the
-// functions of files. Fields with a row of their own are exceptions; "all" is an assignment of
+// walls contains types of the root package, and who writes their fields: the methods of types and
+// the functions of files. Fields with a row of their own are exceptions; "all" is an assignment of
 // the whole value.
 var walls = map[string]string{
 	// The bytes and the nesting of a Decoder, and what the fast path derives from the options.
@@ -66,7 +66,7 @@ var walls = map[string]string{
 	"savedKey":      "path.go",
 }
 
-// barred has names that the methods of a type do not mention. They return no error but nil.
+// barred contains names that the methods of a type do not mention. They return no error but nil.
 var barred = map[string]string{
 	"fastPath": "fetch fail misfit readFault errorAt failure",
 }
@@ -216,7 +216,7 @@ func parseRoot(t *testing.T) *rootPackage {
 	return p
 }
 
-// noImports has packages without declarations.
+// noImports returns packages without declarations.
 type noImports struct{}
 
 func (noImports) Import(p string) (*types.Package, error) {

@@ -121,7 +121,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// requireStays requires an error that has an offset in the input and stays.
+// requireStays requires an error with an offset in the input that stays.
 func requireStays(t testing.TB, d *gdwire.Decoder, fault error, size int) {
 	if _, err := d.ReadToken(); err != fault {
 		t.Fatalf("%v, and then %v", fault, err)
@@ -146,8 +146,8 @@ func requireSameError(t testing.TB, name string, want, got error) {
 	t.Fatalf("%s: %v instead of %v", name, got, want)
 }
 
-// FuzzCopy copies packets in memory: the copy has the same tokens, and the same
-// bytes if the packet was canonical.
+// FuzzCopy copies packets in memory: the copy consists of the same tokens, and the same bytes if
+// the packet was canonical.
 func FuzzCopy(f *testing.F) {
 	fuzz.AddSeeds(f.Add)
 	var out bytes.Buffer

@@ -37,7 +37,7 @@ func TestModel(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", c)
-	// Each outcome has to be common, so that the comparison means something.
+	// Each outcome must be common, so that the comparison means something.
 	for name, n := range map[string]int{"encoded": c.encoded, "invalid types": 20 * c.invalid, "decoded": c.decoded, "errors": c.failed} {
 		require.Greater(t, n, types/20, name)
 	}

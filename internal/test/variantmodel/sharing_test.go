@@ -72,8 +72,8 @@ type sharer struct {
 	arrays map[reflect.Type][]reflect.Value // slices of arrays outside elements, by their types
 }
 
-// shape makes v a value of the shape of like: it has the variables that a decoder of like uses
-// again. Elements of lists have any values.
+// shape makes v a value of the shape of like: it consists of the variables that a decoder of like
+// uses again. Elements of lists have any values.
 func (s *sharer) shape(v, like reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:

@@ -91,7 +91,7 @@ func texts(rows []row) (lines []string) {
 
 var identity = variant.Basis{X: variant.Vector3{X: 1}, Y: variant.Vector3{Y: 1}, Z: variant.Vector3{Z: 1}}
 
-// sample has a value of each kind of row.
+// sample contains a value of each kind of row.
 func sample() *variant.Dictionary {
 	var d variant.Dictionary
 	for _, p := range []struct{ key, value any }{
@@ -186,7 +186,7 @@ func (c *leavingClient) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// Nobody reads the rest of a large value for a client that has left.
+// Nobody reads the rest of a large value for a client that left.
 func TestClientLeaves(t *testing.T) {
 	s := onDisk(t, source(recognize.Bare, packet(t, []any{make([]byte, 2*maxChild), 1})))
 	file := s.file
@@ -532,7 +532,7 @@ func TestOpen(t *testing.T) {
 	require.Empty(t, names)
 }
 
-// A file that has changed is not read.
+// A changed file is not read.
 func TestChangedFile(t *testing.T) {
 	s := onDisk(t, source(recognize.Bare, packet(t, []any{1, 2})))
 	_, err := s.children(t.Context().Done(), root, 0, 0)

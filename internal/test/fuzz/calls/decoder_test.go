@@ -30,8 +30,8 @@ type decoderCall struct {
 	call   func(c *caller) error
 }
 
-// continues has the calls after which a bulk read can return the rest of a payload. After all others,
-// it begins with the next value, or is an error.
+// continues contains the calls after which a bulk read can return the rest of a payload. After all
+// others, it begins with the next value, or is an error.
 var continues = map[string]bool{
 	"ReadToken": true, "the bytes of an earlier token": true, "Tokens": true, "Payload": true,
 	"7 bytes of the payload": true, "100 bytes of the payload": true, "all bytes of a new payload": true,
@@ -40,7 +40,7 @@ var continues = map[string]bool{
 	"AppendString": true, "WrapError": true,
 }
 
-// decoderCalls has every call that reads. A new one is a line here.
+// decoderCalls contains every call that reads. A new one is a line here.
 var decoderCalls []decoderCall
 
 func init() {
@@ -254,8 +254,8 @@ type caller struct {
 	trace   []byte
 	places  []byte   // the trace without what the calls returned
 	errs    []byte   // Err and LastError after each call
-	failing bool     // the Reader has temporary errors
-	lost    bool     // an error of the Reader has interrupted a call that does not continue
+	failing bool     // the Reader returns temporary errors
+	lost    bool     // an error of the Reader interrupted a call that does not continue
 	log     []string // the names of the calls
 
 	token      gdwire.Token // the latest
@@ -265,7 +265,7 @@ type caller struct {
 
 	continues bool // the latest call allows that a bulk read continues a payload
 	anyWindow bool // make no call whose result depends on the read buffer
-	failed    bool // an error that stays has been found after some chunks, or none, by the read buffer
+	failed    bool // an error that stays was found after some chunks, or none, by the read buffer
 	calls     int  // the number of calls that have read
 	loops     int  // the number of loops so far
 	depth     int  // the number of nested loops
@@ -573,7 +573,7 @@ func (c *caller) note(name string, err error) {
 		c.t.Fatalf("after %s the path is %q", name, path)
 	}
 	if e := (*gdwire.Error)(nil); errors.As(err, &e) && !errors.Is(err, gdwire.ErrType) && !errors.Is(err, gdwire.ErrRange) && !errors.Is(err, gdwire.ErrCount) {
-		c.failed = true // a loop that is left after it has no error of its own
+		c.failed = true // a loop that is left after it returns no error of its own
 	}
 	if err == nil && !c.failed || !c.anyWindow {
 		c.trace = fmt.Appendf(c.trace, "%d %d %s", c.d.InputOffset(), c.d.Depth(), path)

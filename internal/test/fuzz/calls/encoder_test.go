@@ -73,7 +73,7 @@ var seedPackets = fuzz.Seeds()
 
 type encoderFunc = func(e *gdwire.Encoder) error
 
-// encoderCalls has every call that writes. A new one is a line here.
+// encoderCalls contains every call that writes. A new one is a line here.
 var encoderCalls = []encoderCall{
 	{"WriteNil", func(*arguments) encoderFunc { return (*gdwire.Encoder).WriteNil }},
 	{"WriteBool", func(a *arguments) encoderFunc {
@@ -295,7 +295,7 @@ func encoderOptions(s fuzz.Seed) *gdwire.EncoderOptions {
 	return &gdwire.EncoderOptions{Format: s.Format(), DoubleReals: s.Has(fuzz.Double), AllowInvalidUTF8: s.Has(fuzz.AllowInvalidUTF8), Depth: 6, MaxBuffered: 1 << 10}
 }
 
-// A writing has the results of calls on an Encoder.
+// A writing contains the results of calls on an Encoder.
 type writing struct {
 	out   []byte
 	notes []string // the error of each call before the Writer failed, and the position of the Encoder after it
