@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -57,30 +58,32 @@ func TestReadTimeout(t *testing.T) {
 
 // TestTimeouts lets each timeout expire and repeats the call: no bytes are lost.
 func TestTimeouts(t *testing.T) {
-	c, theirs := pipe(t, &stream.Options{ReadTimeout: short, IdleTimeout: short})
-	timeout := func() {
-		_, err := c.Next()
-		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
-		require.False(t, stream.Skippable(err))
-	}
-	b := framed(binary.LittleEndian, encoded(t, str("two")), encoded(t, number(3)))
-	timeout()
-	for _, part := range [][]byte{b[:1], b[1:3], b[3:5], b[5:10]} {
-		done := send(theirs, part)
+	synctest.Test(t, func(t *testing.T) {
+		c, theirs := pipe(t, &stream.Options{ReadTimeout: short, IdleTimeout: short})
+		timeout := func() {
+			_, err := c.Next()
+			require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+			require.False(t, stream.Skippable(err))
+		}
+		b := framed(binary.LittleEndian, encoded(t, str("two")), encoded(t, number(3)))
 		timeout()
+		for _, part := range [][]byte{b[:1], b[1:3], b[3:5], b[5:10]} {
+			done := send(theirs, part)
+			timeout()
+			<-done
+		}
+		done := send(theirs, b[10:])
+		d, err := c.Next()
+		require.NoError(t, err)
+		s, err := d.ReadToken()
+		require.NoError(t, err)
+		require.Equal(t, "two", s.Text())
+		d, err = c.Next()
+		require.NoError(t, err)
+		require.NoError(t, d.SkipValue())
 		<-done
-	}
-	done := send(theirs, b[10:])
-	d, err := c.Next()
-	require.NoError(t, err)
-	s, err := d.ReadToken()
-	require.NoError(t, err)
-	require.Equal(t, "two", s.Text())
-	d, err = c.Next()
-	require.NoError(t, err)
-	require.NoError(t, d.SkipValue())
-	<-done
-	timeout()
+		timeout()
+	})
 }
 
 // A watched connection records the deadlines that are set.
@@ -241,53 +244,57 @@ func TestDeadlineErrors(t *testing.T) {
 
 // TestNextRawTimeout interrupts NextRaw inside a packet by a timeout.
 func TestNextRawTimeout(t *testing.T) {
-	m := &moody{}
-	ours, theirs := net.Pipe()
-	m.Conn = ours
-	c := stream.NewConn(t.Context(), m, &stream.Options{ReadTimeout: short})
-	defer c.Close()
-	b := framed(binary.LittleEndian, mixed(t)[6])
-	done := send(theirs, b[:20_000])
-	raw, err := c.NextRaw(nil)
-	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
-	<-done
-	m.refuse = m.calls + 1
-	raw, err = c.NextRaw(raw)
-	require.Equal(t, errMood, err)
-	done = send(theirs, b[20_000:])
-	raw, err = c.NextRaw(raw)
-	require.NoError(t, err)
-	require.True(t, bytes.Equal(b[4:], raw))
-	<-done
+	synctest.Test(t, func(t *testing.T) {
+		m := &moody{}
+		ours, theirs := net.Pipe()
+		m.Conn = ours
+		c := stream.NewConn(t.Context(), m, &stream.Options{ReadTimeout: short})
+		defer c.Close()
+		b := framed(binary.LittleEndian, mixed(t)[6])
+		done := send(theirs, b[:20_000])
+		raw, err := c.NextRaw(nil)
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+		<-done
+		m.refuse = m.calls + 1
+		raw, err = c.NextRaw(raw)
+		require.Equal(t, errMood, err)
+		done = send(theirs, b[20_000:])
+		raw, err = c.NextRaw(raw)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(b[4:], raw))
+		<-done
+	})
 }
 
 func TestWriteTimeout(t *testing.T) {
-	c, theirs := pipe(t, &stream.Options{WriteTimeout: short})
-	require.ErrorIs(t, c.WritePacket(number(1)), os.ErrDeadlineExceeded)
+	synctest.Test(t, func(t *testing.T) {
+		c, theirs := pipe(t, &stream.Options{WriteTimeout: short})
+		require.ErrorIs(t, c.WritePacket(number(1)), os.ErrDeadlineExceeded)
 
-	// No byte was written: the packet can be written again.
-	got := make([]byte, 12)
-	read := make(chan error)
-	go func() {
-		_, err := io.ReadFull(theirs, got)
-		read <- err
-	}()
-	require.NoError(t, c.WritePacket(number(1)))
-	require.NoError(t, <-read)
-	require.Equal(t, framed(binary.LittleEndian, encoded(t, number(1))), got)
+		// No byte was written: the packet can be written again.
+		got := make([]byte, 12)
+		read := make(chan error)
+		go func() {
+			_, err := io.ReadFull(theirs, got)
+			read <- err
+		}()
+		require.NoError(t, c.WritePacket(number(1)))
+		require.NoError(t, <-read)
+		require.Equal(t, framed(binary.LittleEndian, encoded(t, number(1))), got)
 
-	// A part of the next one was written: no packet can follow.
-	go func() {
-		_, err := io.ReadFull(theirs, got[:5])
-		read <- err
-	}()
-	require.ErrorIs(t, c.WritePacket(number(2)), os.ErrDeadlineExceeded)
-	require.NoError(t, <-read)
-	go func() { _, _ = io.Copy(io.Discard, theirs) }()
-	for _, err := range []error{c.WritePacket(number(3)), c.WriteRaw([]byte{0, 0, 0, 0}), c.WriteThrough(number(3))} {
-		require.ErrorIs(t, err, stream.ErrBroken)
-		require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
-	}
+		// A part of the next one was written: no packet can follow.
+		go func() {
+			_, err := io.ReadFull(theirs, got[:5])
+			read <- err
+		}()
+		require.ErrorIs(t, c.WritePacket(number(2)), os.ErrDeadlineExceeded)
+		require.NoError(t, <-read)
+		go func() { _, _ = io.Copy(io.Discard, theirs) }()
+		for _, err := range []error{c.WritePacket(number(3)), c.WriteRaw([]byte{0, 0, 0, 0}), c.WriteThrough(number(3))} {
+			require.ErrorIs(t, err, stream.ErrBroken)
+			require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+		}
+	})
 }
 
 var errOwn = errors.New("own")
