@@ -113,3 +113,26 @@ type Packable interface {
 	~byte | ~int32 | ~int64 | ~float32 | ~float64 |
 		~[2]float32 | ~[3]float32 | ~[4]float32 | ~[2]float64 | ~[3]float64 | ~[4]float64
 }
+
+// units describes the components of an element of a packed array.
+type units struct {
+	unit wire.Unit
+	n    uint8
+}
+
+func (u units) size() int { return u.unit.Size() * int(u.n) }
+
+// typeUnits returns the units of a T.
+func typeUnits[T Packable]() units {
+	u, n := wire.UnitOf[T]()
+	return units{u, uint8(n)}
+}
+
+// units returns the units of the elements of packed data.
+func (c *content) units() units { return units{c.unit, layouts[c.typ].n} }
+
+func (u units) convertTo(v units) bool { return u.n == v.n && u.unit.ConvertsTo(v.unit) }
+
+func (u units) mismatch(v units) error {
+	return wrapf(ErrType, "got elements of %d × %v, want %d × %v", u.n, u.unit, v.n, v.unit)
+}

@@ -76,8 +76,14 @@ type reason struct {
 }
 
 func (r *reason) Error() string { return r.text }
+
 func (r *reason) Unwrap() error { return r.err }
 
 // errNotReset is the error of a zero Decoder or Encoder. It is no Error, because there is neither
 // an offset nor a path, and it does not stay, so that Reset need not clear it.
 var errNotReset = errors.New("gdwire: used before Reset")
+
+// notCanonical returns the error for input that engines accept but never write.
+func notCanonical(format string, args ...any) error {
+	return wrapf(ErrStrict, "not canonical: "+format, args...)
+}

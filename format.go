@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -25,7 +26,7 @@ var le = binary.LittleEndian
 //	formIndex(0x00010009)        64 + 9: the forms with bit 16 follow those without it
 //	Godot4.forms[0].byHeader[73] TypeVector3, KindVector3, unit float64, size 24 bytes
 //
-// A layout describes a type in all formats, and a Format how one family of engines
+// A layout, in type.go, describes a type in all formats, and a Format how one family of engines
 // encodes the types. newFormat combines them to a form for each type id and both
 // values of bit 16. Decoder and Encoder use only forms.
 
@@ -139,6 +140,21 @@ func (sizes *fixedSizes) of(h uint32) int {
 	}
 	return int(sizes[(h|h>>10)&(numForms-1)])
 }
+
+// fastSize is the number of bytes that the fast path loads for a value: a header and a
+// number, or a header, a length and up to eight bytes of text. Values in fewer bytes, at the end of
+// the buffer, are for lastForm or the slow path.
+const fastSize = 16
+
+const (
+	// stringHeader is the header of a String in every format.
+	stringHeader = 4
+	// stringHead is the head of its form.
+	stringHead = uint64(KindStringChunk) | uint64(TypeString)<<8 | uint64(flagLast|2<<offsetShift)<<16
+)
+
+// keyBytes is the number of bytes that readKey and writeKey load and store.
+const keyBytes = 8 + hook.MaxKey
 
 // The supported formats. Redot and Xogot use Godot4; the manual of Mole describes
 // Godot2.
@@ -260,122 +276,6 @@ func insert(types []Type, before, t Type) []Type {
 	return slices.Insert(slices.Clone(types), slices.Index(types, before)+1, t)
 }
 
-// layouts describes all types. It contains an entry for each number that a Type can have, so that a
-// Type from a caller needs no check: the layout of an unknown type is zero.
-//
-// To add a type, add a constant in token.go, a layout here and an entry in the list of types of
-// its format. Tests in this package and in all others that know the types one by one, such as
-// variant and gdjson, then fail until they know it, too.
-var layouts = [256]layout{
-	TypeNil:      {name: "Nil", shape: shapeWord},
-	TypeBool:     {name: "bool", shape: shapeWord, n: 1, units: [2]wire.Unit{wire.Int32, wire.Int32}},
-	TypeInt:      {name: "int", shape: shapeWord, class: classInt, n: 1, units: [2]wire.Unit{wire.Int32, wire.Int64}, kinds: [2]Kind{KindInt32, KindInt64}},
-	TypeFloat:    {name: "float", shape: shapeWord, class: classFloat, n: 1, units: [2]wire.Unit{wire.Float32, wire.Float64}, kinds: [2]Kind{KindFloat32, KindFloat64}},
-	TypeRID:      {name: "RID", shape: shapeWord, class: classRID, n: 1, units: [2]wire.Unit{wire.None, wire.Int64}},
-	TypeObject:   {name: "Object", shape: shapeWord, class: classObject, n: 1, units: [2]wire.Unit{wire.None, wire.Int64}, kinds: [2]Kind{KindObjectID, KindObjectID}},
-	TypeCallable: {name: "Callable", shape: shapeWord},
-
-	TypeVector2:     mathLayout("Vector2", 2, classReal),
-	TypeRect2:       mathLayout("Rect2", 4, classReal),
-	TypeVector3:     mathLayout("Vector3", 3, classReal),
-	TypeTransform2D: mathLayout("Transform2D", 6, classReal),
-	TypeVector4:     mathLayout("Vector4", 4, classReal),
-	TypePlane:       mathLayout("Plane", 4, classReal),
-	TypeQuaternion:  mathLayout("Quaternion", 4, classReal),
-	TypeAABB:        mathLayout("AABB", 6, classReal),
-	TypeBasis:       mathLayout("Basis", 9, classReal),
-	TypeTransform3D: mathLayout("Transform3D", 12, classReal),
-	TypeProjection:  mathLayout("Projection", 16, classReal),
-	TypeColor:       mathLayout("Color", 4, classColor),
-	TypeVector2i:    mathLayout("Vector2i", 2, classInt32),
-	TypeRect2i:      mathLayout("Rect2i", 4, classInt32),
-	TypeVector3i:    mathLayout("Vector3i", 3, classInt32),
-	TypeVector4i:    mathLayout("Vector4i", 4, classInt32),
-
-	TypeString:     {name: "String", shape: shapeText, kinds: [2]Kind{KindStringChunk, KindStringChunk}},
-	TypeStringName: {name: "StringName", shape: shapeText, kinds: [2]Kind{KindStringChunk, KindStringChunk}},
-	TypeNodePath:   {name: "NodePath", shape: shapeNodePath, kinds: [2]Kind{KindNodePathStart, KindNodePathStart}},
-	TypeSignal:     {name: "Signal", shape: shapeSignal},
-	TypeDictionary: {name: "Dictionary", shape: shapeDict, kinds: [2]Kind{KindDictStart, KindDictStart}},
-	TypeArray:      {name: "Array", shape: shapeArray, kinds: [2]Kind{KindArrayStart, KindArrayStart}},
-	TypeImage:      {name: "Image", shape: shapeImage, n: 1, units: [2]wire.Unit{wire.Byte, wire.Byte}, kinds: [2]Kind{KindImageStart, KindImageStart}},
-	TypeInputEvent: {name: "InputEvent", shape: shapeEvent},
-
-	TypePackedByteArray:    packedLayout("PackedByteArray", TypeInt, 1, classNone, wire.Byte, wire.Byte),
-	TypePackedInt32Array:   packedLayout("PackedInt32Array", TypeInt, 1, classNone, wire.Int32, wire.Int32),
-	TypePackedInt64Array:   packedLayout("PackedInt64Array", TypeInt, 1, classNone, wire.Int64, wire.Int64),
-	TypePackedFloat32Array: packedLayout("PackedFloat32Array", TypeFloat, 1, classNone, wire.Float32, wire.Float32),
-	TypePackedFloat64Array: packedLayout("PackedFloat64Array", TypeFloat, 1, classNone, wire.Float64, wire.Float64),
-	TypePackedStringArray:  {name: "PackedStringArray", elem: TypeString, shape: shapePackedStrings, kinds: [2]Kind{KindPackedStart, KindPackedStart}},
-	TypePackedVector2Array: packedLayout("PackedVector2Array", TypeVector2, 2, classReal, wire.Float32, wire.Float64),
-	TypePackedVector3Array: packedLayout("PackedVector3Array", TypeVector3, 3, classReal, wire.Float32, wire.Float64),
-	TypePackedColorArray:   packedLayout("PackedColorArray", TypeColor, 4, classColor, wire.Float32, wire.Float64),
-	TypePackedVector4Array: packedLayout("PackedVector4Array", TypeVector4, 4, classReal, wire.Float32, wire.Float64),
-}
-
-// A layout describes a type in all formats.
-type layout struct {
-	name  string
-	shape shape
-	elem  Type // of a packed array
-	class widthClass
-	n     uint8        // number of components; for packed arrays, of an element
-	units [2]wire.Unit // of a component, narrow and wide
-	kinds [2]Kind      // of the first token, narrow and wide; 0 is the kind with the type's number
-
-	components uint8 // n for math types, otherwise 0; finding it from shape and n costs tokens with values 0.7 %
-}
-
-// isMath reports whether the type is a math type, a fixed number of components.
-func (l *layout) isMath() bool { return l.components > 0 }
-
-func mathLayout(name string, n uint8, c widthClass) layout {
-	units := [2]wire.Unit{wire.Float32, wire.Float64}
-	if c == classInt32 {
-		units = [2]wire.Unit{wire.Int32, wire.Int32}
-	}
-	return layout{name: name, shape: shapeMath, class: c, n: n, units: units, components: n}
-}
-
-func packedLayout(name string, elem Type, n uint8, c widthClass, narrow, wide wire.Unit) layout {
-	kinds := [2]Kind{KindPackedStart, KindPackedStart}
-	return layout{name: name, shape: shapePacked, elem: elem, class: c, n: n, units: [2]wire.Unit{narrow, wide}, kinds: kinds}
-}
-
-// A shape is the structure of a payload, the bytes after a header.
-type shape uint8
-
-const (
-	shapeNone     shape = iota // no type with this id
-	shapeWord                  // a number of form.size bytes, at most 8
-	shapeMath                  // form.size bytes of components
-	shapeText                  // length, bytes, padding
-	shapeNodePath              // two counts, flags, names
-	shapeSignal                // name, object id
-	shapeObject                // class, count, properties
-	shapeDict                  // count, keys and values
-	shapeArray                 // count, elements
-	shapePacked                // count, numbers
-	shapePackedStrings
-	shapeImage
-	shapeEvent
-)
-
-// A widthClass is a set of types that have the same width in each format.
-type widthClass uint8
-
-const (
-	classNone   widthClass = iota // one width in all formats
-	classInt                      // int
-	classFloat                    // float
-	classReal                     // math types, and packed arrays of vectors
-	classColor                    // Color: 32 bits in all engines
-	classInt32                    // integer vectors
-	classObject                   // Object: if flagged, a serialized object or an id; otherwise a header that means null
-	classRID
-	numClasses
-)
-
 // A width decides between the narrow and the wide unit of a layout.
 type width uint8
 
@@ -467,7 +367,7 @@ func (f *form) complete(id uint32, flags uint16, bit uint32) {
 	if f.shape != shapeArray && f.shape != shapeDict { // where bit 16 declares a type
 		f.header |= bit & uint32(flags) << 16
 	}
-	f.head = newToken(f.kind, f.typ, tokenFlags(f.unit), 0).head
+	f.head = tokenHead(f.kind, f.typ, tokenFlags(f.unit))
 	switch f.shape {
 	case shapeWord:
 		f.mask = 1<<(8*f.size) - 1 // for a size of 8, the shift gives 0 and the mask is all ones
@@ -512,3 +412,35 @@ const (
 	nodePathAbsolute = 1 << 0
 	nodePathProperty = 1 << 1
 )
+
+// sharedBit is bit 31 of an array's or dictionary's count. Godot 2 keeps it with the value; other
+// engines ignore it.
+const sharedBit = 1 << 31
+
+// strictSeen is the set of alternatives that Strict saw in a top-level value. An engine
+// uses only one of two alternatives in a value: math types of 32 or of 64 bits, and
+// serialized objects or ids. Each class occupies two bits.
+type strictSeen uint32
+
+// both adds an alternative of class c, the wide one if wide is 1, and reports whether the other was
+// seen, too.
+func (s *strictSeen) both(c widthClass, wide uint32) bool {
+	*s |= 1 << wide << (2 * c)
+	return *s>>(2*c)&3 == 3
+}
+
+func isNumber(f *form) bool { return f.typ == TypeInt || f.typ == TypeFloat }
+
+func isText(f *form) bool { return f.shape == shapeText }
+
+func isPacked(f *form) bool { return f.shape == shapePacked }
+
+func isTextOrNodePath(f *form) bool { return f.shape == shapeText || f.shape == shapeNodePath }
+
+// bit returns 1 for true: as the encoding of a bool, or as an index of forms.
+func bit(v bool) int {
+	if v {
+		return 1
+	}
+	return 0
+}

@@ -1,7 +1,9 @@
 package gdwire
 
 import (
+	"cmp"
 	"io"
+	"math"
 
 	"github.com/valyala/bytebufferpool"
 
@@ -24,6 +26,68 @@ func (i *input) release() {
 		putBuffer(i.buffer)
 		i.buffer = nil
 	}
+}
+
+// A slowPath is what a lookahead needs: the fast path, whose bytes and nesting it shares, and the
+// options. It reads from the Reader, but knows nothing of earlier calls and makes no [Error]: what it
+// finds wrong is a fault.
+type slowPath struct {
+	fastPath
+	input
+	fault      fault      // of the current lookahead
+	saved      *savedKeys // the latest keys of the open containers that have left the buffer, or nil
+	strictSeen strictSeen // in the top-level value
+	options    DecoderOptions
+}
+
+// setOptions sets the options, before the first reset.
+func (s *slowPath) setOptions(o *DecoderOptions) {
+	if o != nil {
+		s.options = *o
+	}
+}
+
+// configure completes the options and derives the fields of the fast path from them.
+func (s *slowPath) configure() {
+	o := &s.options
+	o.Format = cmp.Or(o.Format, Godot4)
+	o.MaxChunk = cmp.Or(o.MaxChunk, DefaultMaxChunk)
+	s.fastPath.configure(o)
+}
+
+// A fault is what keeps a lookahead from reading a token. Without a kind it is none, whatever its other
+// fields hold.
+type fault struct {
+	err  error
+	at   int // of a fault in the input or the call: bytes after the start of the token
+	kind faultKind
+}
+
+type faultKind uint8
+
+const (
+	noFault  faultKind = iota
+	inInput            // an Error that stays
+	inCall             // an Error that does not stay: the next value is not what the call reads
+	ofReader           // an error of the Reader, after which the call can be repeated
+	atEnd              // io.EOF, before a top-level value
+)
+
+// setFault sets the fault of a bulk read without a lookahead, or clears a fault.
+func (s *slowPath) setFault(f fault) { s.fault = f }
+
+// readFault returns the fault after the Reader returned err. io.EOF inside a value is
+// io.ErrUnexpectedEOF.
+func (s *slowPath) readFault(err error) fault {
+	if err != io.EOF {
+		return fault{err: err, kind: ofReader}
+	}
+	left := s.end - s.r                                            // bytes of an incomplete token
+	short := s.inputEnd != math.MaxUint64 && s.pos() != s.inputEnd // of the length that was given
+	if s.depth > 0 || left > 0 || short {
+		return fault{io.ErrUnexpectedEOF, left, inInput}
+	}
+	return fault{err: err, kind: atEnd}
 }
 
 // restart discards the input and all positions in it. The next input is buf[:end] and then
@@ -129,4 +193,77 @@ func (s *slowPath) readDirect(p []byte, n, size int, once bool) (int, error) {
 	s.unread(p[n : n+split])
 	s.setLimit()
 	return n, err
+}
+
+// A savedKey holds a copy of a key whose bytes have left the buffer, in an array, so that the saved
+// keys of all depths are one allocation.
+type savedKey struct {
+	data [maxKey + 1]byte
+	n    uint8
+	typ  Type
+}
+
+// savedKeys holds a key for each frame of a stack.
+type savedKeys []savedKey
+
+// at returns the key of frame i of a stack of n frames.
+func (k *savedKeys) at(i, n int) *savedKey {
+	if len(*k) <= i {
+		*k = append(make([]savedKey, 0, n), *k...)[:n]
+	}
+	return &(*k)[i]
+}
+
+// saveKeys saves the keys that start before pos, because these bytes are about to leave the buffer.
+// It stops at the first frame whose key left the buffer before, because the keys of outer frames
+// start earlier. Most keys are never saved: their containers end while they are in the history.
+func (s *slowPath) saveKeys(pos uint64) {
+	for i := s.depth; i > 0; i-- {
+		f := s.frame(i)
+		if f.keyPos < s.base {
+			return
+		}
+		if f.keyPos >= pos || f.pairs == 0 { // without pairs, keyPos is where the container starts
+			continue
+		}
+		if s.saved == nil {
+			s.saved = new(savedKeys)
+		}
+		typ, data := s.key(i)
+		k := s.saved.at(i, len(s.stack))
+		k.n, k.typ = uint8(copy(k.data[:], data)), typ
+	}
+}
+
+// dropKeys frees the memory of saved keys, for Release.
+func (s *slowPath) dropKeys() { s.saved = nil }
+
+// key returns the type of the latest key or property of frame i, String for a property, and its
+// bytes: the text, at most maxKey+1 bytes of it, or the payload of a value of fixed size. The type is
+// 0 for a key that is not shown in paths. key decodes the key again where it is in the buffer:
+// reading a key stores only its position.
+func (s *slowPath) key(i int) (Type, []byte) {
+	f := s.frame(i)
+	if f.keyPos < s.base { // saveKeys saw it leave
+		k := &(*s.saved)[i]
+		return k.typ, k.data[:k.n]
+	}
+	b := s.buf[f.keyPos-s.base : s.end]
+	typ := TypeString
+	if f.kind == KindDictStart { // a property is a name without a header
+		form := s.forms.lookup(le.Uint32(b))
+		b = b[4:]
+		switch {
+		case form != nil && form.shape == shapeText:
+			typ = form.typ
+		// The types up to Color are numbers and vectors; an id or a matrix would not help a reader.
+		case form != nil && form.shape <= shapeMath && form.typ <= TypeColor && form.size <= maxKey:
+			return form.typ, b[:form.size]
+		default:
+			return 0, nil
+		}
+	}
+	n := le.Uint32(b)
+	b = b[4:]
+	return typ, b[:min(uint64(n), uint64(len(b)), maxKey+1)]
 }

@@ -19,9 +19,6 @@ func init() {
 	hook.WriteKey = writeKey
 }
 
-// keyBytes is the number of bytes that readKey and writeKey load and store.
-const keyBytes = 8 + hook.MaxKey
-
 // newKey returns the words of a text of 1 to MaxKey ASCII characters. For another text it returns a
 // Key that readKey never finds and writeKey never writes.
 func newKey(text string) hook.Key {

@@ -129,3 +129,52 @@ func (e *LimitError) Error() string {
 
 // Unwrap returns ErrLimit.
 func (e *LimitError) Unwrap() error { return ErrLimit }
+
+// DecoderOptions configures a Decoder. The zero value selects [Godot4] with the default
+// [Limits], as lenient as the engines.
+type DecoderOptions struct {
+	// Format is the format of the input. nil selects Godot4.
+	Format *Format
+	// Limits bounds the input.
+	Limits Limits
+	// MaxChunk is the maximum number of bytes of text or elements in one token.
+	// A string of up to MaxChunk bytes is one chunk, and the boundaries of
+	// chunks depend only on MaxChunk. 0 selects DefaultMaxChunk. The minimum is
+	// 16 and the maximum 1 GiB; other values are adjusted.
+	MaxChunk int
+	// AllowObjects permits serialized objects. They name classes and scripts that
+	// an engine would create, so forward them only from trusted senders.
+	AllowObjects bool
+	// Strict refuses input that engines accept but never write. The package
+	// documentation lists it.
+	Strict bool
+	// AllowInvalidUTF8 accepts text that is not UTF-8.
+	AllowInvalidUTF8 bool
+	// DoubleReals selects 64 bits for the components of math types and of packed
+	// vectors and colors in the formats of manuals. The header of a value in
+	// Godot4 contains the width.
+	DoubleReals bool
+	// OneValue makes the Decoder return io.EOF after the first value, as engines
+	// do for a packet.
+	OneValue bool
+
+	wholePadding bool // missing padding is an error
+}
+
+// EncoderOptions configures an Encoder. The zero value selects [Godot4].
+type EncoderOptions struct {
+	// Format is the format of the output. nil selects Godot4.
+	Format *Format
+	// Depth is the maximum number of arrays, dictionaries and objects around a
+	// value. 0 selects 1024, the limit of the engines; -1 disables the limit.
+	Depth int
+	// MaxBuffered is the maximum size in bytes of a container of [Unknown] count,
+	// which the Encoder keeps in memory until its End. 0 selects 8 MiB; -1 disables
+	// the limit.
+	MaxBuffered int64
+	// AllowInvalidUTF8 writes text without checking that it is UTF-8.
+	AllowInvalidUTF8 bool
+	// DoubleReals makes WriteReals and BeginPacked write components of 64 bits, as
+	// engines with double precision do. It has no effect in Godot2 and Godot3.
+	DoubleReals bool
+}

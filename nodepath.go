@@ -3,7 +3,6 @@ package gdwire
 import (
 	"bytes"
 	"math"
-	"strings"
 
 	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/wire"
@@ -24,9 +23,6 @@ func takeNodePaths(x any) bool {
 	p.setNodePath(false)
 	return met
 }
-
-// setNodePath sets whether a NodePath was met.
-func (p *fastPath) setNodePath(met bool) { p.metNodePath = met }
 
 // fastNodePath is [hook.ReadNodePath]. -15 % of Unmarshal into structs.
 func fastNodePath(x any, to *hook.NodePathText) []byte {
@@ -134,32 +130,3 @@ func (p *fastPath) longNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte
 
 // nodePathText is the maximum size of the text. The mask 127 changes no index in it.
 const nodePathText = 100
-
-// writeNodePath writes a NodePath from its text. In one pass, because most are short: -35 % of Marshal.
-// The head is put after the names, which are counted on the way. It returns false if the slow path
-// must write it, which has the errors, and overwrites what PutNames has left.
-func (w *fastWriter) writeNodePath(text string) bool {
-	if !w.fast(fastSize + wire.ShortNames) {
-		return false
-	}
-	b := w.fastValues[w.n&math.MaxInt:]
-	names, subnames, size, ok := wire.PutNames((*[wire.ShortNames]byte)(b[fastSize:]), text)
-	if ok {
-		putNodePath(b, w.forms[TypeNodePath][0].header, names, subnames, isAbsolute(text))
-		w.put(fastSize + size)
-	}
-	return ok
-}
-
-// isAbsolute returns the flags of a NodePath from its text.
-func isAbsolute(text string) uint32 {
-	return uint32(bit(strings.HasPrefix(text, "/"))) * nodePathAbsolute
-}
-
-// putNodePath puts the head of a NodePath into b.
-func putNodePath(b []byte, header, names, subnames, flags uint32) {
-	le.PutUint32(b, header)
-	le.PutUint32(b[4:], names|newNodePathBit)
-	le.PutUint32(b[8:], subnames)
-	le.PutUint32(b[12:], flags)
-}

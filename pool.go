@@ -2,6 +2,23 @@ package gdwire
 
 import "github.com/valyala/bytebufferpool"
 
+// DefaultMaxChunk is the default of [DecoderOptions].MaxChunk. With it, the read buffer is 16 KiB
+// long.
+const DefaultMaxChunk = 16<<10 - 128
+
+const (
+	// smallestChunk and largestChunk bound DecoderOptions.MaxChunk; the sum of its maximum, history
+	// and headroom fits an int on all machines.
+	smallestChunk = 16
+	largestChunk  = 1 << 30
+	// history is the number of consumed bytes that the read buffer keeps, so that
+	// a path can quote the latest key.
+	history = 64
+	// headroom is the space in the read buffer for the headers, padding and NUL
+	// of a token, in addition to MaxChunk.
+	headroom = 64
+)
+
 // pool holds the buffers of released Decoders and Encoders. A buffer in it is referred to by
 // nobody: what Decoders return is copied, or valid only until Release.
 var pool bytebufferpool.Pool

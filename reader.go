@@ -45,65 +45,16 @@ import (
 //
 // The files, in the order in which they explain each other:
 //
-//	window.go         the buffered bytes, and the positions of tokens
-//	input.go          the Reader, and how it fills the window
-//	state.go          the open containers, as in an Encoder
 //	format.go         the tables of types, for both
-//	reader.go         Reset, ReadToken and PeekKind
+//	state.go          the open containers, as in an Encoder; path.go, where an error is
+//	window.go         the buffered bytes
 //	pending.go        what earlier calls have left
-//	reader_slow.go    the slow path: its door, faults and errors, waiting for the fields of a token
-//	reader_values.go  these fields: each kind of value, strings and packed data
-//	reader_fast.go, reader_skip.go, nodepath.go  the fast path
-//	reader_typed.go, reader_loops.go, reader_bulk.go, copy.go  calls that use both
-//	path.go           where an error is
-
-// DefaultMaxChunk is the default of [DecoderOptions].MaxChunk. With it, the read buffer is 16 KiB
-// long.
-const DefaultMaxChunk = 16<<10 - 128
-
-const (
-	// smallestChunk and largestChunk bound DecoderOptions.MaxChunk; the sum of its maximum, history
-	// and headroom fits an int on all machines.
-	smallestChunk = 16
-	largestChunk  = 1 << 30
-	// history is the number of consumed bytes that the read buffer keeps, so that
-	// a path can quote the latest key.
-	history = 64
-	// headroom is the space in the read buffer for the headers, padding and NUL
-	// of a token, in addition to MaxChunk.
-	headroom = 64
-)
-
-// DecoderOptions configures a Decoder. The zero value selects [Godot4] with the default
-// [Limits], as lenient as the engines.
-type DecoderOptions struct {
-	// Format is the format of the input. nil selects Godot4.
-	Format *Format
-	// Limits bounds the input.
-	Limits Limits
-	// MaxChunk is the maximum number of bytes of text or elements in one token.
-	// A string of up to MaxChunk bytes is one chunk, and the boundaries of
-	// chunks depend only on MaxChunk. 0 selects DefaultMaxChunk. The minimum is
-	// 16 and the maximum 1 GiB; other values are adjusted.
-	MaxChunk int
-	// AllowObjects permits serialized objects. They name classes and scripts that
-	// an engine would create, so forward them only from trusted senders.
-	AllowObjects bool
-	// Strict refuses input that engines accept but never write. The package
-	// documentation lists it.
-	Strict bool
-	// AllowInvalidUTF8 accepts text that is not UTF-8.
-	AllowInvalidUTF8 bool
-	// DoubleReals selects 64 bits for the components of math types and of packed
-	// vectors and colors in the formats of manuals. The header of a value in
-	// Godot4 contains the width.
-	DoubleReals bool
-	// OneValue makes the Decoder return io.EOF after the first value, as engines
-	// do for a packet.
-	OneValue bool
-
-	wholePadding bool // missing padding is an error
-}
+//	reader_fast.go, reader_skip.go  the fast path
+//	input.go          the Reader, and how it fills the window
+//	reader_slow.go    the slow path: waiting for the fields of a token, and checking them
+//	reader_values.go  these tokens: each kind of value, strings and packed data
+//	reader.go         Reset, the door of the slow path, ReadToken and PeekKind
+//	reader_bulk.go, reader_typed.go, reader_loops.go, copy.go  calls that use both
 
 // A Decoder reads values that follow each other, as tokens or by typed calls. Create
 // it with NewDecoder, or call Reset, ResetN or ResetBytes on a zero Decoder. It must
@@ -208,6 +159,148 @@ func (d *Decoder) Release() {
 	d.dropKeys()
 	d.setErr(ErrReleased, false)
 	d.release() // last: nothing refers to the buffer any longer
+}
+
+// look begins each call that reads on the slow path. It invalidates the latest token,
+// ends a bulk read, skips the rest of a container that a loop left, and returns a lookahead at the
+// next token, or the error of an earlier call.
+func (d *Decoder) look() (lookahead, error) {
+	d.drop()              // also if the call fails: a token is valid until the next call
+	if d.payload.active { // a bulk read keeps the fast path off, so that its end is noticed here
+		d.payload.stop()
+		d.updateFastPath()
+	}
+	if d.err != nil {
+		return lookahead{}, d.earlier()
+	}
+	if d.abandoned > 0 { // here, because leaving a loop must not wait for a slow sender
+		if err := d.leaveLoop(); err != nil {
+			return lookahead{}, err
+		}
+	}
+	if d.depth == 0 {
+		d.stopFast() // the fast path does not begin a top-level value, which sets limits of its own
+		if d.remaining == 0 {
+			return lookahead{}, errNotReset // Release leaves an error
+		}
+	}
+	return d.ahead(), nil
+}
+
+// leaveLoop skips the rest of a container that a Fields or Elements loop left, for look.
+func (d *Decoder) leaveLoop() error {
+	depth := int(d.abandoned)
+	d.abandon(0) // before skip, because it keeps the fast path off, as a bulk read does
+	d.startFast()
+	l := d.ahead()
+	l.skip(span{open: depth})
+	err := d.failure()
+	if err != nil { // the next call goes on after an error of the Reader
+		d.abandon(depth)
+		d.stopFast()
+	}
+	return err
+}
+
+// earlier returns d.err, the error of an earlier call.
+func (d *Decoder) earlier() error {
+	err := d.err
+	if d.errOnce { // an error of the Reader that PeekKind met, and that is now returned
+		d.setErr(nil, false)
+		d.updateFastPath()
+	}
+	return err
+}
+
+// updateFastPath switches the fast path off if there is something for look to do before the next
+// token, and otherwise on if it can read the innermost container. It is called after the end of an
+// error, a bulk read or a loop. Where one begins, stopFast is called instead.
+func (d *Decoder) updateFastPath() {
+	if d.any() {
+		d.stopFast()
+		return
+	}
+	d.startFast()
+}
+
+// result returns the token t, or the error of a call for the fault of the lookahead that read t.
+func (d *Decoder) result(t Token) (Token, error) {
+	if d.fault.kind != noFault {
+		return Token{}, d.failure()
+	}
+	switch t.Kind() {
+	case KindStringChunk:
+		d.payload.set(d.mark, KindStringChunk, d.tokenPos()+t.offset(), t.payloadLen())
+	case KindChunk:
+		d.payload.set(d.mark, d.top().kind, d.tokenPos(), t.payloadLen())
+	case KindProperty: // bulk reads do not return names of properties
+		d.payload.set(d.mark, 0, 0, 0)
+	}
+	return t, nil
+}
+
+// followed contains the kinds of tokens whose encoding does not tell where their payload is, so
+// that result stores it: chunks, and the names of properties. Of other tokens, bulk.start finds the
+// payload, if there is a bulk read.
+var followed = [128]bool{KindStringChunk: true, KindChunk: true, KindProperty: true}
+
+// failure returns the error of a call for the fault of its lookahead, or nil, and clears the fault: a
+// Decoder in a pool refers to no error of a Reader.
+func (d *Decoder) failure() error {
+	f := d.fault
+	if f.kind == noFault {
+		return nil
+	}
+	d.setFault(fault{})
+	switch f.kind {
+	case ofReader:
+		return d.latest(f.err)
+	case atEnd:
+		return io.EOF
+	case inInput: // what follows cannot be read; the fast path is off, so that later calls come to look
+		d.setErr(d.errorAt(f.at, f.err), false)
+		d.stopFast()
+		return d.err
+	default:
+		return d.errorAt(f.at, f.err)
+	}
+}
+
+// errorAt returns an Error for the next token, with an offset of at bytes after r. It does not
+// stay: typed reads return it if they consumed nothing. The path is that of the next token, whose
+// key was read, while WrapError uses the path of the latest.
+func (d *Decoder) errorAt(at int, err error) error {
+	d.drop() // a number on the fast path that does not fit did not come to look
+	return d.latest(&Error{
+		Offset: int64(d.pos()-d.origin) + int64(at),
+		Path:   string(d.appendPath(nil, true, d.key)),
+		Err:    err,
+	})
+}
+
+// latest returns err and makes it the error that LastError returns.
+func (d *Decoder) latest(err error) error {
+	d.getCold().err = err
+	return err
+}
+
+// Err returns the error that all calls return until Reset: nil, an [Error], or [ErrReleased].
+// It reads nothing.
+func (d *Decoder) Err() error {
+	if d.errOnce {
+		return nil
+	}
+	return d.err
+}
+
+// LastError returns the latest error that d found since Reset, or nil: an [Error], which can be one
+// that does not stay, or an error of the Reader. It reads nothing. With [errors.Is], code that
+// passes d to a method learns whether the method's error is one of d.
+func (d *Decoder) LastError() error {
+	if d.cold == nil { // there was none, or Release; the io.EOF that PeekKind keeps is no error
+		return d.Err()
+	}
+	return d.cold.err
 }
 
 // ReadToken returns the next token. At the end of the input it returns io.EOF after a
@@ -332,6 +425,49 @@ func (d *Decoder) readLast() (Token, error) {
 	return d.readSlow()
 }
 
+// readSlow reads the next token on the slow path.
+func (d *Decoder) readSlow() (Token, error) {
+	l, err := d.look()
+	if err != nil {
+		return Token{}, err
+	}
+	var t Token
+	if d.depth == 0 { // as token, which costs more: -5 % of tokens of 64 bytes from a Reader
+		t = l.topValue()
+	} else {
+		t = l.token()
+	}
+	if l.failed() || followed[t.Kind()&127] {
+		return d.result(t)
+	}
+	return t, nil // as result: -2 % of the same
+}
+
+// readForm reads the first token of the next value, whose form accepts must report true for. want
+// names the wanted value in the error.
+func (d *Decoder) readForm(want any, accepts func(*form) bool) (Token, error) {
+	l, err := d.look()
+	if err != nil {
+		return Token{}, err
+	}
+	l.expect(want, accepts)
+	return d.result(l.value())
+}
+
+// readPart does the same for a text. The names of a NodePath and the strings of a PackedStringArray,
+// which have no form, are accepted, too.
+func (d *Decoder) readPart(want any, accepts func(*form) bool) (Token, error) {
+	l, err := d.look()
+	if err != nil {
+		return Token{}, err
+	}
+	if d.want() == wantName {
+		return d.result(l.text(d.top().typ))
+	}
+	l.expect(want, accepts)
+	return d.result(l.value())
+}
+
 // PeekKind returns the kind of the next token without consuming it. It returns 0 at the
 // end of the input and after an error, which the next ReadToken returns. It waits for at
 // most 4 bytes, because these contain the kind.
@@ -353,6 +489,36 @@ func (d *Decoder) PeekKind() Kind {
 		return form.kind
 	}
 	return d.peekSlow()
+}
+
+// peekSlow returns the kind of the next token for PeekKind, on the slow path. It takes no error of an
+// earlier call, because it cannot return it.
+func (d *Decoder) peekSlow() Kind {
+	if d.err != nil { // the next call returns it; also an error of the Reader that an earlier PeekKind kept
+		d.payload.stop()
+		return 0
+	}
+	k := Kind(0)
+	l, err := d.look()
+	if err == nil {
+		if k = wantKinds[d.want()]; k == 0 {
+			if l.readHeader(); !l.failed() {
+				k = l.form.kind
+			}
+			err = d.failure()
+		}
+	}
+	if err != nil && d.err == nil { // an error of the Reader, which PeekKind cannot return and the next call does
+		d.setErr(err, true)
+	}
+	d.updateFastPath()
+	return k
+}
+
+// wantKinds contains the kinds of tokens that do not start a value.
+var wantKinds = [...]Kind{
+	wantDictKey: KindDictKey, wantProperty: KindProperty, wantName: KindStringChunk,
+	wantText: KindStringChunk, wantChunk: KindChunk, wantEnd: KindEnd,
 }
 
 // Tokens iterates over the tokens that [Decoder.SkipValue] would skip: those of the next
@@ -385,6 +551,54 @@ func (d *Decoder) Tokens() iter.Seq2[Token, error] {
 			}
 		}
 	}
+}
+
+// SkipValue skips the next value. It returns the same errors as reading the value. If a
+// DictKey is next, SkipValue skips that token and the key; if a Property is next, it skips
+// the name; and inside a string or packed data it skips the remaining chunks. If an End is
+// next, it returns [ErrCount].
+//
+// After an error of the Reader, if Depth is as before the call, SkipValue can be repeated:
+// nothing was consumed, or whole chunks. If Depth is larger, call SkipTo with the Depth before the
+// call.
+func (d *Decoder) SkipValue() error {
+	// The fast path is on at the top level only after ResetBytes, for the first value.
+	if d.depth == 0 && d.fastValues != nil { // -22 % of packets
+		switch {
+		case d.skipValues(1), d.fastValues == nil: // nil after a packed array
+			return nil
+		case d.depth > 0:
+			return d.SkipTo(0)
+		}
+	}
+	l, err := d.look()
+	if err != nil {
+		return err
+	}
+	rest := d.span() // before the first token, which can open a container
+	switch d.want() {
+	case wantEnd:
+		return d.WrapError(wrapf(ErrCount, "SkipValue at an End"))
+	case wantDictKey:
+		l.value() // the key
+	default:
+		l.token() // a value's first token, a name, or the next chunk
+	}
+	if !l.failed() {
+		l.skip(rest)
+	}
+	return d.failure()
+}
+
+// SkipTo skips tokens until Depth is at most depth. It returns the same errors as reading
+// them. It can be called after any token, and again after an error of the Reader.
+func (d *Decoder) SkipTo(depth int) error {
+	l, err := d.look()
+	if err != nil {
+		return err
+	}
+	l.skip(span{open: max(depth, 0) + 1})
+	return d.failure()
 }
 
 // InputOffset returns the number of bytes consumed since Reset. It is the offset of the

@@ -455,23 +455,6 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	}
 }
 
-// units describes the components of an element of a packed array.
-type units struct {
-	unit wire.Unit
-	n    uint8
-}
-
-func (u units) size() int { return u.unit.Size() * int(u.n) }
-
-// typeUnits returns the units of a T.
-func typeUnits[T Packable]() units {
-	u, n := wire.UnitOf[T]()
-	return units{u, uint8(n)}
-}
-
-// units returns the units of the elements of packed data.
-func (c *content) units() units { return units{c.unit, layouts[c.typ].n} }
-
 // startPacked reads the start of the next value, which must be a packed array with elements
 // that convert to want.
 func (b bulk) startPacked(want units) error {
@@ -506,12 +489,6 @@ func (b bulk) checkPacked(call string, want units) error {
 		return b.d.WrapError(wrapf(ErrType, "Payload has read a part of the next element"))
 	}
 	return nil
-}
-
-func (u units) convertTo(v units) bool { return u.n == v.n && u.unit.ConvertsTo(v.unit) }
-
-func (u units) mismatch(v units) error {
-	return wrapf(ErrType, "got elements of %d × %v, want %d × %v", u.n, u.unit, v.n, v.unit)
 }
 
 // copyElements fills dst with n elements, if all of them are buffered and no padding follows

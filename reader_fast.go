@@ -61,17 +61,8 @@ func (p *fastPath) limitValue() {
 // setValues sets the number of declared values, for the slow path.
 func (p *fastPath) setValues(n uint64) { p.values = n }
 
-// fastSize is the number of bytes that the fast path loads for a value: a header and a
-// number, or a header, a length and up to eight bytes of text. Values in fewer bytes, at the end of
-// the buffer, are for lastForm or the slow path.
-const fastSize = 16
-
-const (
-	// stringHeader is the header of a String in every format.
-	stringHeader = 4
-	// stringHead is the head of its form.
-	stringHead = uint64(KindStringChunk) | uint64(TypeString)<<8 | uint64(flagLast|2<<offsetShift)<<16
-)
+// setNodePath sets whether a NodePath was met.
+func (p *fastPath) setNodePath(met bool) { p.metNodePath = met }
 
 // take consumes the next value, of size bytes, on the fast path. It returns nil, the error of
 // typed reads. The compiler marks the start of inlined code by an instruction, unless the line of

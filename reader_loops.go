@@ -113,21 +113,6 @@ func (l *loop) exit() {
 	}
 }
 
-// leaveLoop skips the rest of a container that a Fields or Elements loop left, for look.
-func (d *Decoder) leaveLoop() error {
-	depth := int(d.abandoned)
-	d.abandon(0) // before skip, because it keeps the fast path off, as a bulk read does
-	d.startFast()
-	l := d.ahead()
-	l.skip(span{open: depth})
-	err := d.failure()
-	if err != nil { // the next call goes on after an error of the Reader
-		d.abandon(depth)
-		d.stopFast()
-	}
-	return err
-}
-
 // finished reports whether the body has read exactly what it should: left values remain. keyPos is
 // d.keyPos before the body. It differs in every other container, so the depth need not be compared.
 // A DictKey is not counted, so a body that read the next one shows only in marked.

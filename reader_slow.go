@@ -1,7 +1,7 @@
 package gdwire
 
 import (
-	"cmp"
+	"bytes"
 	"io"
 	"math"
 
@@ -17,196 +17,10 @@ import (
 // earlier call ended, have a door of their own, bulk.look. Only the slow path waits for bytes. What
 // it finds wrong is a fault, and the Decoder makes the error of the call from it: failure.
 
-// A slowPath is what a lookahead needs: the fast path, whose bytes and nesting it shares, and the
-// options. It reads from the Reader, but knows nothing of earlier calls and makes no [Error]: what it
-// finds wrong is a fault.
-type slowPath struct {
-	fastPath
-	input
-	fault      fault      // of the current lookahead
-	saved      *savedKeys // the latest keys of the open containers that have left the buffer, or nil
-	strictSeen strictSeen // in the top-level value
-	options    DecoderOptions
-}
-
-// setOptions sets the options, before the first reset.
-func (s *slowPath) setOptions(o *DecoderOptions) {
-	if o != nil {
-		s.options = *o
-	}
-}
-
-// configure completes the options and derives the fields of the fast path from them.
-func (s *slowPath) configure() {
-	o := &s.options
-	o.Format = cmp.Or(o.Format, Godot4)
-	o.MaxChunk = cmp.Or(o.MaxChunk, DefaultMaxChunk)
-	s.fastPath.configure(o)
-}
-
-// setFault sets the fault of a bulk read without a lookahead, or clears a fault.
-func (s *slowPath) setFault(f fault) { s.fault = f }
-
 // ahead returns a lookahead at the next token.
 func (s *slowPath) ahead() lookahead {
 	s.fault.kind = noFault // alone, because this is one store
 	return lookahead{s: s}
-}
-
-// A fault is what keeps a lookahead from reading a token. Without a kind it is none, whatever its other
-// fields hold.
-type fault struct {
-	err  error
-	at   int // of a fault in the input or the call: bytes after the start of the token
-	kind faultKind
-}
-
-type faultKind uint8
-
-const (
-	noFault  faultKind = iota
-	inInput            // an Error that stays
-	inCall             // an Error that does not stay: the next value is not what the call reads
-	ofReader           // an error of the Reader, after which the call can be repeated
-	atEnd              // io.EOF, before a top-level value
-)
-
-// result returns the token t, or the error of a call for the fault of the lookahead that read t.
-func (d *Decoder) result(t Token) (Token, error) {
-	if d.fault.kind != noFault {
-		return Token{}, d.failure()
-	}
-	switch t.Kind() {
-	case KindStringChunk:
-		d.payload.set(d.mark, KindStringChunk, d.tokenPos()+t.offset(), t.payloadLen())
-	case KindChunk:
-		d.payload.set(d.mark, d.top().kind, d.tokenPos(), t.payloadLen())
-	case KindProperty: // bulk reads do not return names of properties
-		d.payload.set(d.mark, 0, 0, 0)
-	}
-	return t, nil
-}
-
-// followed contains the kinds of tokens whose encoding does not tell where their payload is, so
-// that result stores it: chunks, and the names of properties. Of other tokens, bulk.start finds the
-// payload, if there is a bulk read.
-var followed = [128]bool{KindStringChunk: true, KindChunk: true, KindProperty: true}
-
-// failure returns the error of a call for the fault of its lookahead, or nil, and clears the fault: a
-// Decoder in a pool refers to no error of a Reader.
-func (d *Decoder) failure() error {
-	f := d.fault
-	if f.kind == noFault {
-		return nil
-	}
-	d.setFault(fault{})
-	switch f.kind {
-	case ofReader:
-		return d.latest(f.err)
-	case atEnd:
-		return io.EOF
-	case inInput: // what follows cannot be read; the fast path is off, so that later calls come to look
-		d.setErr(d.errorAt(f.at, f.err), false)
-		d.stopFast()
-		return d.err
-	default:
-		return d.errorAt(f.at, f.err)
-	}
-}
-
-// readSlow reads the next token on the slow path.
-func (d *Decoder) readSlow() (Token, error) {
-	l, err := d.look()
-	if err != nil {
-		return Token{}, err
-	}
-	var t Token
-	if d.depth == 0 { // as token, which costs more: -5 % of tokens of 64 bytes from a Reader
-		t = l.topValue()
-	} else {
-		t = l.token()
-	}
-	if l.failed() || followed[t.Kind()&127] {
-		return d.result(t)
-	}
-	return t, nil // as result: -2 % of the same
-}
-
-// look begins each call that reads on the slow path. It invalidates the latest token,
-// ends a bulk read, skips the rest of a container that a loop left, and returns a lookahead at the
-// next token, or the error of an earlier call.
-func (d *Decoder) look() (lookahead, error) {
-	d.drop()              // also if the call fails: a token is valid until the next call
-	if d.payload.active { // a bulk read keeps the fast path off, so that its end is noticed here
-		d.payload.stop()
-		d.updateFastPath()
-	}
-	if d.err != nil {
-		return lookahead{}, d.earlier()
-	}
-	if d.abandoned > 0 { // here, because leaving a loop must not wait for a slow sender
-		if err := d.leaveLoop(); err != nil {
-			return lookahead{}, err
-		}
-	}
-	if d.depth == 0 {
-		d.stopFast() // the fast path does not begin a top-level value, which sets limits of its own
-		if d.remaining == 0 {
-			return lookahead{}, errNotReset // Release leaves an error
-		}
-	}
-	return d.ahead(), nil
-}
-
-// earlier returns d.err, the error of an earlier call.
-func (d *Decoder) earlier() error {
-	err := d.err
-	if d.errOnce { // an error of the Reader that PeekKind met, and that is now returned
-		d.setErr(nil, false)
-		d.updateFastPath()
-	}
-	return err
-}
-
-// updateFastPath switches the fast path off if there is something for look to do before the next
-// token, and otherwise on if it can read the innermost container. It is called after the end of an
-// error, a bulk read or a loop. Where one begins, stopFast is called instead.
-func (d *Decoder) updateFastPath() {
-	if d.any() {
-		d.stopFast()
-		return
-	}
-	d.startFast()
-}
-
-// peekSlow returns the kind of the next token for PeekKind, on the slow path. It takes no error of an
-// earlier call, because it cannot return it.
-func (d *Decoder) peekSlow() Kind {
-	if d.err != nil { // the next call returns it; also an error of the Reader that an earlier PeekKind kept
-		d.payload.stop()
-		return 0
-	}
-	k := Kind(0)
-	l, err := d.look()
-	if err == nil {
-		if k = wantKinds[d.want()]; k == 0 {
-			if l.readHeader(); !l.failed() {
-				k = l.form.kind
-			}
-			err = d.failure()
-		}
-	}
-	if err != nil && d.err == nil { // an error of the Reader, which PeekKind cannot return and the next call does
-		d.setErr(err, true)
-	}
-	d.updateFastPath()
-	return k
-}
-
-// wantKinds contains the kinds of tokens that do not start a value.
-var wantKinds = [...]Kind{
-	wantDictKey: KindDictKey, wantProperty: KindProperty, wantName: KindStringChunk,
-	wantText: KindStringChunk, wantChunk: KindChunk, wantEnd: KindEnd,
 }
 
 // A lookahead reads the fields of a token from the read buffer, in their order, without
@@ -227,57 +41,6 @@ type lookahead struct {
 // failed reports whether there is a fault.
 func (l *lookahead) failed() bool { return l.s.fault.kind != noFault }
 
-// token reads the next token.
-func (l *lookahead) token() Token {
-	s := l.s
-	switch s.want() {
-	case wantElem, wantKey, wantValue, wantField:
-		return l.value()
-	case wantTop:
-		return l.topValue()
-	case wantDictKey:
-		return s.readDictKey()
-	case wantEnd:
-		return s.readEnd()
-	case wantName, wantText:
-		return l.text(s.top().typ)
-	case wantProperty: // a name without a header
-		n := l.name()
-		return l.take(newToken(KindProperty, TypeObject, 0, 0), 4, n)
-	default:
-		return l.chunk()
-	}
-}
-
-// topValue reads the first token of a top-level value.
-func (l *lookahead) topValue() Token {
-	s := l.s
-	// Whether the input ends here must be known before beginValue, which can find that a value
-	// is not allowed. With OneValue or Strict it decides itself, without waiting for bytes.
-	switch {
-	case s.r < s.end: // there is a value
-	case s.pos() == s.inputEnd && s.srcErr == nil: // the Reader is not asked for more than the caller's n bytes
-		s.fault.kind = atEnd
-		return Token{}
-	case !s.options.OneValue && !s.options.Strict: // the usual end of a Reader
-		if err := s.fetch(1); err != nil {
-			s.fault = s.readFault(err)
-			return Token{}
-		}
-	}
-	if l.beginValue(); l.failed() {
-		return Token{}
-	}
-	if form := s.startTop(); form != nil {
-		n := le.Uint32(s.buf[s.r+4:])
-		if opened := form.shape == shapePacked && s.openPacked(form, n) || form.shape != shapePacked && s.openFast(form, n); opened {
-			return Token{head: form.head, bits: uint64(n)}
-		}
-		s.stopFast()
-	}
-	return l.value()
-}
-
 // beginValue prepares for a top-level value, if it is next. PeekKind and typed reads call it, too,
 // so it can be called several times before the value.
 func (l *lookahead) beginValue() {
@@ -294,40 +57,6 @@ func (l *lookahead) beginValue() {
 	case s.options.OneValue:
 		s.fault.kind = atEnd
 	}
-}
-
-// value reads the first token of a value. The caller knows that a value or key is next. Each case
-// reads its fields in the order of the encoding, and checks counts and lengths before it waits for the
-// bytes that they declare. The error is then the same for every way in which the input arrives.
-func (l *lookahead) value() Token {
-	if l.form == nil && !l.failed() { // expect did not read it
-		l.readHeader()
-	}
-	if !l.failed() {
-		l.checkHeader()
-	}
-	if l.failed() {
-		return Token{}
-	}
-	switch l.form.shape {
-	case shapeText:
-		return l.text(l.form.typ)
-	case shapeNodePath:
-		return l.nodePath()
-	case shapeSignal:
-		return l.signal()
-	case shapeObject:
-		return l.object()
-	case shapeArray, shapeDict:
-		return l.container()
-	case shapePacked, shapePackedStrings:
-		return l.packed()
-	case shapeImage:
-		return l.image()
-	case shapeEvent:
-		return l.event()
-	}
-	return l.fixed()
 }
 
 // readHeader reads the header of a value and finds its form. Without a form there is an error: for
@@ -354,31 +83,6 @@ func (l *lookahead) readHeader() {
 
 // header returns the header that readHeader read, with its flags.
 func (l *lookahead) header() uint32 { return le.Uint32(l.s.buf[l.s.r:]) }
-
-// readForm reads the first token of the next value, whose form accepts must report true for. want
-// names the wanted value in the error.
-func (d *Decoder) readForm(want any, accepts func(*form) bool) (Token, error) {
-	l, err := d.look()
-	if err != nil {
-		return Token{}, err
-	}
-	l.expect(want, accepts)
-	return d.result(l.value())
-}
-
-// readPart does the same for a text. The names of a NodePath and the strings of a PackedStringArray,
-// which have no form, are accepted, too.
-func (d *Decoder) readPart(want any, accepts func(*form) bool) (Token, error) {
-	l, err := d.look()
-	if err != nil {
-		return Token{}, err
-	}
-	if d.want() == wantName {
-		return d.result(l.text(d.top().typ))
-	}
-	l.expect(want, accepts)
-	return d.result(l.value())
-}
 
 // expect reads the header of the next value for a typed read, which consumes nothing, not even a
 // DictKey, if the value is not what it wants. accepts reports whether it is; nil accepts all values.
@@ -485,53 +189,157 @@ func (l *lookahead) fail(at int, err error) {
 // misfit sets a fault in the call, at bytes after the start of the token.
 func (l *lookahead) misfit(at int, err error) { l.s.fault = fault{err, at, inCall} }
 
-// readFault returns the fault after the Reader returned err. io.EOF inside a value is
-// io.ErrUnexpectedEOF.
-func (s *slowPath) readFault(err error) fault {
-	if err != io.EOF {
-		return fault{err: err, kind: ofReader}
+// strict sets an error at bytes after the start of the token, with Strict, if the input differs from
+// what engines write.
+func (l *lookahead) strict(differs bool, at int, text string) {
+	if differs && l.s.options.Strict {
+		l.fail(at, notCanonical(text))
 	}
-	left := s.end - s.r                                            // bytes of an incomplete token
-	short := s.inputEnd != math.MaxUint64 && s.pos() != s.inputEnd // of the length that was given
-	if s.depth > 0 || left > 0 || short {
-		return fault{io.ErrUnexpectedEOF, left, inInput}
-	}
-	return fault{err: err, kind: atEnd}
 }
 
-// errorAt returns an Error for the next token, with an offset of at bytes after r. It does not
-// stay: typed reads return it if they consumed nothing. The path is that of the next token, whose
-// key was read, while WrapError uses the path of the latest.
-func (d *Decoder) errorAt(at int, err error) error {
-	d.drop() // a number on the fast path that does not fit did not come to look
-	return d.latest(&Error{
-		Offset: int64(d.pos()-d.origin) + int64(at),
-		Path:   string(d.appendPath(nil, true, d.key)),
-		Err:    err,
-	})
-}
+// checkLimit checks the field at offset at, which declares n.
+func (l *lookahead) checkLimit(x limit, at int, n uint64) { l.fail(at, l.s.bounds.check(x, n)) }
 
-// Err returns the error that all calls return until Reset: nil, an [Error], or [ErrReleased].
-// It reads nothing.
-func (d *Decoder) Err() error {
-	if d.errOnce {
-		return nil
+// checkLength checks whether n bytes can follow the length field at offset at. It makes a length
+// that is too large for the input or for Limits.Bytes an error at once, before any of the bytes: a
+// sender who declares much and sends nothing is not waited for.
+func (l *lookahead) checkLength(at int, n uint64) {
+	s := l.s
+	if end := s.pos() + uint64(at) + 4 + n; end > s.valueEnd {
+		l.checkLimit(limitBytes, at, end-s.valueStart)
+		l.fail(at, io.ErrUnexpectedEOF)
 	}
-	return d.err
 }
 
-// LastError returns the latest error that d found since Reset, or nil: an [Error], which can be one
-// that does not stay, or an error of the Reader. It reads nothing. With [errors.Is], code that
-// passes d to a method learns whether the method's error is one of d.
-func (d *Decoder) LastError() error {
-	if d.cold == nil { // there was none, or Release; the io.EOF that PeekKind keeps is no error
-		return d.Err()
+// checkBytes checks the length field at offset at of a name or of packed data, n bytes.
+func (l *lookahead) checkBytes(x limit, at int, n uint64) {
+	l.checkLimit(x, at, n)
+	l.checkLength(at, n)
+}
+
+// checkCount checks a count of n elements, each of at least size bytes and of the given
+// number of values. It adds the values to d.values, so no field can follow that the Reader
+// might interrupt: the repeated call would add them again. The products fit 64 bits, because n is
+// at most 33 bits long.
+func (l *lookahead) checkCount(at int, n, values, size uint64) {
+	s := l.s
+	total := s.values + n*values
+	l.checkLimit(limitElements, at, n)
+	l.checkLimit(limitValues, at, total)
+	l.checkLength(at, n*size)
+	if !l.failed() {
+		s.setValues(total)
 	}
-	return d.cold.err
 }
 
-// latest returns err and makes it the error that LastError returns.
-func (d *Decoder) latest(err error) error {
-	d.getCold().err = err
-	return err
+// signed reads a count that engines read as an int32, and as 0 if it is negative. A larger
+// value read here would be a container that no engine sees.
+func (l *lookahead) signed() uint32 {
+	n := l.uint32()
+	if n > math.MaxInt32 && l.s.format.engine { // programs written from a manual have no such rule
+		l.strict(true, l.at-4, "negative count")
+		return 0
+	}
+	return n
+}
+
+// name reads a name with its length and padding, and returns the length. A token holds its name as
+// a whole, so all of it is waited for, and NameBytes limits it instead of StringBytes.
+func (l *lookahead) name() int {
+	at := l.at
+	n := l.uint32()
+	l.checkBytes(limitName, at, uint64(n))
+	if uint64(l.at)+wire.Padded(n) > math.MaxInt-bufferSize { // possible with two names and ints of 32 bits
+		l.fail(at, wrapf(ErrRange, "name of %d bytes", n))
+	}
+	b := l.bytes(int(wire.Padded(n)))
+	if l.failed() {
+		return 0
+	}
+	l.checkText(at+4, b[:n])
+	l.checkPadding(at+4+int(n), b[n:])
+	return int(n)
+}
+
+// take consumes the fields, a whole value or name. It returns t with a payload of n bytes at
+// offset at, or without one if at is 0.
+func (l *lookahead) take(t Token, at, n int) Token {
+	if l.failed() {
+		return Token{}
+	}
+	l.s.countAt(l.s.pos())
+	return l.finish(t, at, n)
+}
+
+// open consumes the fields and pushes a frame for count elements. It returns the Start token, with
+// a payload as take does.
+func (l *lookahead) open(count uint32, at, n int) Token {
+	if l.failed() {
+		return Token{}
+	}
+	s, form := l.s, l.form
+	s.push(&form.content, count, s.pos()) // with the position of the header, before finish passes it
+	t := l.finish(Token{head: form.head, bits: uint64(count)}, at, n)
+	s.startFast()
+	return t
+}
+
+// finish consumes the fields for take and open, which have counted the value: that needs the
+// position before it.
+func (l *lookahead) finish(t Token, at, n int) Token {
+	s := l.s
+	s.pass(s.r+l.at, s.pos())
+	if at > 0 {
+		t = t.at(&s.tokenSource, at, n)
+	}
+	return t
+}
+
+// checkNumber checks, with Strict, that engines write the number in these bits.
+func (l *lookahead) checkNumber(bits uint64) {
+	if l.s.options.Strict {
+		l.fail(0, l.s.format.canonicalNumber(l.form, bits))
+	}
+}
+
+// checkText checks that text, at offset at, is UTF-8 and, with Strict, that it contains no
+// NUL. The first of several errors counts, as with smaller chunks.
+func (l *lookahead) checkText(at int, text []byte) {
+	valid := len(text)
+	if !l.s.options.AllowInvalidUTF8 && !wire.Valid(text) {
+		valid = wire.InvalidAt(text)
+	}
+	if l.s.options.Strict {
+		i := bytes.IndexByte(text[:valid], 0)
+		l.strict(i >= 0, at+i, "NUL in a string")
+	}
+	if valid < len(text) {
+		l.fail(at+valid, ErrUTF8)
+	}
+}
+
+// checkPadding checks, with Strict, that padding is zero, if engines write zeros.
+func (l *lookahead) checkPadding(at int, pad []byte) {
+	for _, c := range pad {
+		l.strict(c != 0 && !l.s.format.garbagePadding, at, "padding other than zero")
+	}
+}
+
+// padded waits for n bytes and pad bytes of padding, without reading them. It returns the number
+// of bytes of padding, which can be missing at the end of the input if engines accept that. Where
+// Limits.Bytes ends in the padding, it waits for one byte more to learn whether the input ends.
+func (l *lookahead) padded(typ Type, n, pad int) (int, fault) {
+	s, o := l.s, &l.s.options
+	// Engines accept these types if the packet ends before their padding.
+	if pad > 0 && s.limit-s.r < n+pad && !o.Strict && !o.wholePadding && o.Format.mayLackPadding(typ) {
+		most := s.valueStart + uint64(s.bounds[limitBytes]) - s.pos()
+		if need := int(min(uint64(n+pad), most+1)); s.end-s.r < need {
+			if err := s.fetch(need); err == io.EOF && s.end-s.r >= n {
+				pad = s.end - s.r - n
+			} else if err != nil {
+				return pad, s.readFault(err)
+			}
+		}
+	}
+	return pad, l.wait(n + pad)
 }

@@ -448,9 +448,3 @@ func (d *Decoder) readType(t Type) (Token, error) {
 	}
 	return d.readForm(t, func(f *form) bool { return f.typ == t })
 }
-
-func isNumber(f *form) bool { return f.typ == TypeInt || f.typ == TypeFloat }
-func isText(f *form) bool   { return f.shape == shapeText }
-func isPacked(f *form) bool { return f.shape == shapePacked }
-
-func isTextOrNodePath(f *form) bool { return f.shape == shapeText || f.shape == shapeNodePath }

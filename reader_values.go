@@ -1,117 +1,110 @@
 package gdwire
 
 import (
-	"bytes"
-	"io"
 	"math"
 
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// strict sets an error at bytes after the start of the token, with Strict, if the input differs from
-// what engines write.
-func (l *lookahead) strict(differs bool, at int, text string) {
-	if differs && l.s.options.Strict {
-		l.fail(at, notCanonical(text))
+// token reads the next token.
+func (l *lookahead) token() Token {
+	s := l.s
+	switch s.want() {
+	case wantElem, wantKey, wantValue, wantField:
+		return l.value()
+	case wantTop:
+		return l.topValue()
+	case wantDictKey:
+		return s.readDictKey()
+	case wantEnd:
+		return s.readEnd()
+	case wantName, wantText:
+		return l.text(s.top().typ)
+	case wantProperty: // a name without a header
+		n := l.name()
+		return l.take(newToken(KindProperty, TypeObject, 0, 0), 4, n)
+	default:
+		return l.chunk()
 	}
 }
 
-// checkLimit checks the field at offset at, which declares n.
-func (l *lookahead) checkLimit(x limit, at int, n uint64) { l.fail(at, l.s.bounds.check(x, n)) }
-
-// checkLength checks whether n bytes can follow the length field at offset at. It makes a length
-// that is too large for the input or for Limits.Bytes an error at once, before any of the bytes: a
-// sender who declares much and sends nothing is not waited for.
-func (l *lookahead) checkLength(at int, n uint64) {
+// topValue reads the first token of a top-level value.
+func (l *lookahead) topValue() Token {
 	s := l.s
-	if end := s.pos() + uint64(at) + 4 + n; end > s.valueEnd {
-		l.checkLimit(limitBytes, at, end-s.valueStart)
-		l.fail(at, io.ErrUnexpectedEOF)
+	// Whether the input ends here must be known before beginValue, which can find that a value
+	// is not allowed. With OneValue or Strict it decides itself, without waiting for bytes.
+	switch {
+	case s.r < s.end: // there is a value
+	case s.pos() == s.inputEnd && s.srcErr == nil: // the Reader is not asked for more than the caller's n bytes
+		s.fault.kind = atEnd
+		return Token{}
+	case !s.options.OneValue && !s.options.Strict: // the usual end of a Reader
+		if err := s.fetch(1); err != nil {
+			s.fault = s.readFault(err)
+			return Token{}
+		}
 	}
+	if l.beginValue(); l.failed() {
+		return Token{}
+	}
+	if form := s.startTop(); form != nil {
+		n := le.Uint32(s.buf[s.r+4:])
+		if opened := form.shape == shapePacked && s.openPacked(form, n) || form.shape != shapePacked && s.openFast(form, n); opened {
+			return Token{head: form.head, bits: uint64(n)}
+		}
+		s.stopFast()
+	}
+	return l.value()
 }
 
-// checkBytes checks the length field at offset at of a name or of packed data, n bytes.
-func (l *lookahead) checkBytes(x limit, at int, n uint64) {
-	l.checkLimit(x, at, n)
-	l.checkLength(at, n)
-}
-
-// checkCount checks a count of n elements, each of at least size bytes and of the given
-// number of values. It adds the values to d.values, so no field can follow that the Reader
-// might interrupt: the repeated call would add them again. The products fit 64 bits, because n is
-// at most 33 bits long.
-func (l *lookahead) checkCount(at int, n, values, size uint64) {
-	s := l.s
-	total := s.values + n*values
-	l.checkLimit(limitElements, at, n)
-	l.checkLimit(limitValues, at, total)
-	l.checkLength(at, n*size)
+// value reads the first token of a value. The caller knows that a value or key is next. Each case
+// reads its fields in the order of the encoding, and checks counts and lengths before it waits for the
+// bytes that they declare. The error is then the same for every way in which the input arrives.
+func (l *lookahead) value() Token {
+	if l.form == nil && !l.failed() { // expect did not read it
+		l.readHeader()
+	}
 	if !l.failed() {
-		s.setValues(total)
+		l.checkHeader()
 	}
-}
-
-// signed reads a count that engines read as an int32, and as 0 if it is negative. A larger
-// value read here would be a container that no engine sees.
-func (l *lookahead) signed() uint32 {
-	n := l.uint32()
-	if n > math.MaxInt32 && l.s.format.engine { // programs written from a manual have no such rule
-		l.strict(true, l.at-4, "negative count")
-		return 0
-	}
-	return n
-}
-
-// name reads a name with its length and padding, and returns the length. A token holds its name as
-// a whole, so all of it is waited for, and NameBytes limits it instead of StringBytes.
-func (l *lookahead) name() int {
-	at := l.at
-	n := l.uint32()
-	l.checkBytes(limitName, at, uint64(n))
-	if uint64(l.at)+wire.Padded(n) > math.MaxInt-bufferSize { // possible with two names and ints of 32 bits
-		l.fail(at, wrapf(ErrRange, "name of %d bytes", n))
-	}
-	b := l.bytes(int(wire.Padded(n)))
-	if l.failed() {
-		return 0
-	}
-	l.checkText(at+4, b[:n])
-	l.checkPadding(at+4+int(n), b[n:])
-	return int(n)
-}
-
-// take consumes the fields, a whole value or name. It returns t with a payload of n bytes at
-// offset at, or without one if at is 0.
-func (l *lookahead) take(t Token, at, n int) Token {
 	if l.failed() {
 		return Token{}
 	}
-	l.s.countAt(l.s.pos())
-	return l.finish(t, at, n)
-}
-
-// open consumes the fields and pushes a frame for count elements. It returns the Start token, with
-// a payload as take does.
-func (l *lookahead) open(count uint32, at, n int) Token {
-	if l.failed() {
-		return Token{}
+	switch l.form.shape {
+	case shapeText:
+		return l.text(l.form.typ)
+	case shapeNodePath:
+		return l.nodePath()
+	case shapeSignal:
+		return l.signal()
+	case shapeObject:
+		return l.object()
+	case shapeArray, shapeDict:
+		return l.container()
+	case shapePacked, shapePackedStrings:
+		return l.packed()
+	case shapeImage:
+		return l.image()
+	case shapeEvent:
+		return l.event()
 	}
-	s, form := l.s, l.form
-	s.push(&form.content, count, s.pos()) // with the position of the header, before finish passes it
-	t := l.finish(Token{head: form.head, bits: uint64(count)}, at, n)
-	s.startFast()
-	return t
+	return l.fixed()
 }
 
-// finish consumes the fields for take and open, which have counted the value: that needs the
-// position before it.
-func (l *lookahead) finish(t Token, at, n int) Token {
+// skip reads up to the end of x, or a fault: what is buffered on the fast path, without tokens, and
+// what is not by single tokens of the slow path.
+func (l *lookahead) skip(x span) {
 	s := l.s
-	s.pass(s.r+l.at, s.pos())
-	if at > 0 {
-		t = t.at(&s.tokenSource, at, n)
+	for {
+		if s.skipFast(x.open); s.isOver(x) {
+			break
+		}
+		*l = s.ahead()
+		if l.token(); l.failed() {
+			break
+		}
 	}
-	return t
+	s.drop()
 }
 
 // fixed reads a number or math type. A number is in the token itself; components are its payload.
@@ -126,17 +119,6 @@ func (l *lookahead) fixed() Token {
 	l.checkNumber(t.bits)
 	return l.take(t, 0, 0)
 }
-
-// checkNumber checks, with Strict, that engines write the number in these bits.
-func (l *lookahead) checkNumber(bits uint64) {
-	if l.s.options.Strict {
-		l.fail(0, l.s.format.canonicalNumber(l.form, bits))
-	}
-}
-
-// sharedBit is bit 31 of an array's or dictionary's count. Godot 2 keeps it with the value; other
-// engines ignore it.
-const sharedBit = 1 << 31
 
 // container reads the start of an Array or Dictionary: the declared types, if the flags
 // have any, and the count. The encoded types are the payload of the token, so that reading them
@@ -450,48 +432,6 @@ func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
 	return part
 }
 
-// checkText checks that text, at offset at, is UTF-8 and, with Strict, that it contains no
-// NUL. The first of several errors counts, as with smaller chunks.
-func (l *lookahead) checkText(at int, text []byte) {
-	valid := len(text)
-	if !l.s.options.AllowInvalidUTF8 && !wire.Valid(text) {
-		valid = wire.InvalidAt(text)
-	}
-	if l.s.options.Strict {
-		i := bytes.IndexByte(text[:valid], 0)
-		l.strict(i >= 0, at+i, "NUL in a string")
-	}
-	if valid < len(text) {
-		l.fail(at+valid, ErrUTF8)
-	}
-}
-
-// checkPadding checks, with Strict, that padding is zero, if engines write zeros.
-func (l *lookahead) checkPadding(at int, pad []byte) {
-	for _, c := range pad {
-		l.strict(c != 0 && !l.s.format.garbagePadding, at, "padding other than zero")
-	}
-}
-
-// padded waits for n bytes and pad bytes of padding, without reading them. It returns the number
-// of bytes of padding, which can be missing at the end of the input if engines accept that. Where
-// Limits.Bytes ends in the padding, it waits for one byte more to learn whether the input ends.
-func (l *lookahead) padded(typ Type, n, pad int) (int, fault) {
-	s, o := l.s, &l.s.options
-	// Engines accept these types if the packet ends before their padding.
-	if pad > 0 && s.limit-s.r < n+pad && !o.Strict && !o.wholePadding && o.Format.mayLackPadding(typ) {
-		most := s.valueStart + uint64(s.bounds[limitBytes]) - s.pos()
-		if need := int(min(uint64(n+pad), most+1)); s.end-s.r < need {
-			if err := s.fetch(need); err == io.EOF && s.end-s.r >= n {
-				pad = s.end - s.r - n
-			} else if err != nil {
-				return pad, s.readFault(err)
-			}
-		}
-	}
-	return pad, l.wait(n + pad)
-}
-
 // chunk reads the next elements of packed data as a token.
 func (l *lookahead) chunk() Token {
 	s := l.s
@@ -530,21 +470,4 @@ func (l *lookahead) takeChunk(most int) int {
 	s.count(uint64(n))
 	s.consume(size + pad)
 	return size
-}
-
-// strictSeen is the set of alternatives that Strict saw in a top-level value. An engine
-// uses only one of two alternatives in a value: math types of 32 or of 64 bits, and
-// serialized objects or ids. Each class occupies two bits.
-type strictSeen uint32
-
-// both adds an alternative of class c, the wide one if wide is 1, and reports whether the other was
-// seen, too.
-func (s *strictSeen) both(c widthClass, wide uint32) bool {
-	*s |= 1 << wide << (2 * c)
-	return *s>>(2*c)&3 == 3
-}
-
-// notCanonical returns the error for input that engines accept but never write.
-func notCanonical(format string, args ...any) error {
-	return wrapf(ErrStrict, "not canonical: "+format, args...)
 }

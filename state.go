@@ -1,10 +1,6 @@
 package gdwire
 
-import (
-	"math"
-
-	"github.com/gdwire/gdwire/internal/wire"
-)
+import "math"
 
 // state holds the open containers of a Decoder or Encoder and decides which token may be next. It
 // does not depend on the encoding.
@@ -44,18 +40,6 @@ type frame struct {
 	content
 }
 
-// content describes a value. A form contains the content of its values, and the frame of a
-// container a copy of it. It fits one word, so that opening a container copies it in one step.
-type content struct {
-	kind  Kind      // of the first token, or StringChunk; 0 for the top level
-	typ   Type      // of the value; for a string, of the value that it is part of
-	pairs uint8     // 1 for a container of pairs, otherwise 0
-	elem  Type      // declared type of elements or keys; 0 for any
-	unit  wire.Unit // of packed data and numbers
-	size  uint8     // bytes of an element of packed data, or of a value of fixed size
-	flags tokenFlags
-}
-
 const (
 	// noMark is odd, so it is never the value of remaining before a key.
 	noMark = 1
@@ -64,9 +48,6 @@ const (
 	// in any input, so that counting never reaches 0, which would mean that an End is next.
 	unknownRemaining = 1 << 62
 )
-
-// hasPairs is 1 for the kinds of Start tokens of containers of pairs.
-var hasPairs = [128]uint8{KindDictStart: 1, KindObjectStart: 1}
 
 // A want is the kind of token or value that is next.
 type want uint8
@@ -323,6 +304,31 @@ func (s *state) declared() Type {
 func (s *state) admits(t Type) bool {
 	elem := s.declared()
 	return elem == 0 || t == elem || elem == TypeObject && t == TypeNil
+}
+
+// A span is the sequence of tokens that SkipValue, CopyValue or Tokens cover. It ends with
+// the first token after which isOver reports true.
+type span struct {
+	open int  // it ends when fewer than this number of containers are open; 0 for no span
+	data bool // it also ends after the packed data of the container at depth open
+}
+
+// span returns the span of the next value, or of the rest of a string or packed array that was read
+// in part.
+func (s *state) span() span {
+	switch s.want() {
+	case wantText:
+		return span{open: s.depth}
+	case wantChunk:
+		return span{open: s.depth, data: true}
+	default:
+		return span{open: s.depth + 1}
+	}
+}
+
+// isOver reports whether the tokens of x have been read, after at least one of them.
+func (s *state) isOver(x span) bool {
+	return s.depth < x.open || x.data && s.remaining == 0
 }
 
 // unexpected returns the cause of the error of a call that is not allowed at the current position.

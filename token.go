@@ -1,7 +1,6 @@
 package gdwire
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,165 +8,6 @@ import (
 
 	"github.com/gdwire/gdwire/internal/wire"
 )
-
-// A Type is a Variant type. Types have their names in Godot 4, for all formats. The
-// zero Type is no type.
-type Type uint8
-
-// The types of Godot 4 in its order, then those of Godot 2 alone.
-const (
-	TypeNil Type = iota + 1
-	TypeBool
-	TypeInt
-	TypeFloat
-	TypeString
-	TypeVector2
-	TypeVector2i
-	TypeRect2
-	TypeRect2i
-	TypeVector3
-	TypeVector3i
-	TypeTransform2D
-	TypeVector4
-	TypeVector4i
-	TypePlane
-	TypeQuaternion
-	TypeAABB
-	TypeBasis
-	TypeTransform3D
-	TypeProjection
-	TypeColor
-	TypeStringName
-	TypeNodePath
-	TypeRID
-	TypeObject
-	TypeCallable
-	TypeSignal
-	TypeDictionary
-	TypeArray
-	TypePackedByteArray
-	TypePackedInt32Array
-	TypePackedInt64Array
-	TypePackedFloat32Array
-	TypePackedFloat64Array
-	TypePackedStringArray
-	TypePackedVector2Array
-	TypePackedVector3Array
-	TypePackedColorArray
-	TypePackedVector4Array
-	TypeImage
-	TypeInputEvent
-	numTypes
-)
-
-// String returns the type's name in Godot 4, such as "int" or "Vector2".
-func (t Type) String() string {
-	if name := layouts[t].name; name != "" {
-		return name
-	}
-	return "Type(" + strconv.Itoa(int(t)) + ")"
-}
-
-// Types returns all types in their order: those of Godot 4, then those of Godot 2 alone.
-func Types() []Type {
-	all := make([]Type, 0, numTypes-1)
-	for t := TypeNil; t < numTypes; t++ {
-		all = append(all, t)
-	}
-	return all
-}
-
-// Components returns the number of components of a math type, and whether they are
-// integers. It returns 0 and false for other types.
-func (t Type) Components() (n int, integers bool) {
-	l := &layouts[t]
-	return int(l.components), l.isMath() && l.units[0] == wire.Int32
-}
-
-// Element returns the type of the elements of a packed array: TypeInt, TypeFloat,
-// TypeString, TypeColor or a vector. It returns 0 for other types.
-func (t Type) Element() Type { return layouts[t].elem }
-
-// ElementWidth returns the number of bits of an element of a packed array, or of each of its
-// components: 8 for a PackedByteArray. Vectors and colors have 32 bits here, but can be
-// encoded in 64, see [Token.Width]. It returns 0 for strings and other types.
-func (t Type) ElementWidth() int {
-	if t.Element() == 0 {
-		return 0
-	}
-	return 8 * layouts[t].units[0].Size()
-}
-
-// A Kind is the kind of a token. The zero Kind is no kind; [Decoder.PeekKind] returns
-// it for an error.
-type Kind uint8
-
-// The kinds of values that are one token have the number of their type.
-const (
-	KindNil         = Kind(TypeNil)
-	KindBool        = Kind(TypeBool)
-	KindVector2     = Kind(TypeVector2)
-	KindVector2i    = Kind(TypeVector2i)
-	KindRect2       = Kind(TypeRect2)
-	KindRect2i      = Kind(TypeRect2i)
-	KindVector3     = Kind(TypeVector3)
-	KindVector3i    = Kind(TypeVector3i)
-	KindTransform2D = Kind(TypeTransform2D)
-	KindVector4     = Kind(TypeVector4)
-	KindVector4i    = Kind(TypeVector4i)
-	KindPlane       = Kind(TypePlane)
-	KindQuaternion  = Kind(TypeQuaternion)
-	KindAABB        = Kind(TypeAABB)
-	KindBasis       = Kind(TypeBasis)
-	KindTransform3D = Kind(TypeTransform3D)
-	KindProjection  = Kind(TypeProjection)
-	KindColor       = Kind(TypeColor)
-	KindRID         = Kind(TypeRID)
-	KindCallable    = Kind(TypeCallable)
-	KindSignal      = Kind(TypeSignal)
-	KindInputEvent  = Kind(TypeInputEvent)
-)
-
-// The kinds of numbers, by their encoded width, and of the parts of values that are
-// several tokens.
-const (
-	KindInt32         Kind = iota + 64 // an int encoded in 32 bits
-	KindInt64                          // an int encoded in 64 bits
-	KindFloat32                        // a float encoded in 32 bits
-	KindFloat64                        // a float encoded in 64 bits
-	KindStringChunk                    // text of a String, StringName, NodePath name or packed string
-	KindNodePathStart                  // followed by StringChunks for names and sub-names, End
-	KindObjectID                       // the instance id of an object; 0 is null
-	KindObjectStart                    // followed by Property, value, …, End
-	KindProperty                       // the name of a property; followed by its value
-	KindDictStart                      // followed by DictKey, key, value, …, End
-	KindDictKey                        // followed by a key and its value
-	KindArrayStart                     // followed by elements, End
-	KindPackedStart                    // followed by Chunks, or StringChunks of packed strings, End
-	KindImageStart                     // followed by Chunks, End
-	KindChunk                          // whole elements of a packed array, or bytes of an image
-	KindEnd                            // the end of the innermost Start
-	numKinds
-)
-
-// kindNames contains the names of the kinds whose numbers are not those of types, and of KindBool,
-// whose type is named bool.
-var kindNames = [256]string{
-	KindInt32: "Int32", KindInt64: "Int64", KindFloat32: "Float32", KindFloat64: "Float64",
-	KindBool:        "Bool",
-	KindStringChunk: "StringChunk", KindNodePathStart: "NodePathStart",
-	KindObjectID: "ObjectID", KindObjectStart: "ObjectStart", KindProperty: "Property",
-	KindDictStart: "DictStart", KindDictKey: "DictKey", KindArrayStart: "ArrayStart",
-	KindPackedStart: "PackedStart", KindImageStart: "ImageStart", KindChunk: "Chunk", KindEnd: "End",
-}
-
-// String returns the kind's name, such as "Vector2" or "ArrayStart".
-func (k Kind) String() string {
-	if name := cmp.Or(kindNames[k], layouts[k].name); name != "" {
-		return name
-	}
-	return "Kind(" + strconv.Itoa(int(k)) + ")"
-}
 
 // Unknown is the count of a container, string or packed array whose length is not
 // known at its start. Only an Encoder accepts it.
@@ -194,39 +34,8 @@ type Token struct {
 	pos  mark         // equals src.mark while the payload is valid
 }
 
-// tokenFlags are the flags in Token.head. Frames have some of them, too: those that decide about
-// what follows a Start token.
-type tokenFlags uint16
-
-const (
-	flagUnit        tokenFlags = 7               // mask: the unit of numbers
-	flagLast        tokenFlags = 1 << (iota + 2) // the last chunk of a string
-	flagNUL                                      // Len includes a NUL
-	flagAbsolute                                 // a NodePath starts with a slash
-	flagProperty                                 // the last sub-name of a NodePath comes from bit 1 of its flags
-	flagOldNodePath                              // a NodePath is one string
-	flagShared                                   // bit 31 of the count is set
-	flagElem0                                    // two bits: the containerKind of elements or keys
-	flagElem1
-	flagValue0 // two bits: the containerKind of a dictionary's values
-	flagValue1
-	flagUnknown // the count is Unknown
-	flagOffset0 // two bits: the offset of the payload in the token, see flagOffset
-	flagOffset1
-
-	elemShift   = 9
-	valueShift  = 11
-	offsetShift = 14
-)
-
-// flagOffset returns the flags for a payload that starts at offset 0, 4, 8 or 16. They have the
-// values 0 to 3.
-func flagOffset(offset int) tokenFlags {
-	return tokenFlags(offset/4-offset/16) << offsetShift
-}
-
 func newToken(k Kind, t Type, f tokenFlags, bits uint64) Token {
-	return Token{head: uint64(k) | uint64(t)<<8 | uint64(f)<<16, bits: bits}
+	return Token{head: tokenHead(k, t, f), bits: bits}
 }
 
 // at returns t with a payload of n bytes, which are at offset in w's latest token.
@@ -319,6 +128,14 @@ func (t Token) Len() int64 {
 	return 0
 }
 
+// count returns the declared count of a Start token, which can be Unknown.
+func (t Token) count() int64 {
+	if t.has(flagUnknown) {
+		return Unknown
+	}
+	return int64(t.bits)
+}
+
 // Last reports whether the token is the last StringChunk of its string.
 func (t Token) Last() bool { return t.Kind() == KindStringChunk && t.has(flagLast) }
 
@@ -375,6 +192,11 @@ func (t Token) ID() uint64 {
 // type, or a component of an element of a PackedStart or Chunk. It returns 0 for tokens
 // without numbers.
 func (t Token) Width() int { return t.unit().Size() * 8 }
+
+// wide returns the index of the form of a math type or packed array: 1 for components of 64 bits.
+func (t Token) wide() int {
+	return bit(t.unit() == wire.Float64)
+}
 
 // NodePath returns the numbers of names and sub-names of a NodePathStart, and whether the
 // NodePath is absolute. In the form before Godot 3, a NodePath is one string, which
@@ -568,3 +390,142 @@ func (t Token) number() any {
 	}
 	return t.Float()
 }
+
+// The constructors return tokens for an Encoder. They copy payloads, so the tokens stay valid. They
+// return no errors: what cannot be encoded is an error of WriteToken, whose format decides.
+
+// Nil returns the token of a nil.
+func Nil() Token { return newToken(KindNil, TypeNil, 0, 0) }
+
+// Bool returns the token of a bool.
+func Bool(v bool) Token {
+	return newToken(KindBool, TypeBool, tokenFlags(wire.Int32), uint64(bit(v)))
+}
+
+// Int32 returns the token of an int that is encoded in 32 bits.
+func Int32(v int32) Token {
+	return newToken(KindInt32, TypeInt, tokenFlags(wire.Int32), uint64(uint32(v)))
+}
+
+// Int64 returns the token of an int that is encoded in 64 bits, if the format supports that.
+func Int64(v int64) Token { return newToken(KindInt64, TypeInt, tokenFlags(wire.Int64), uint64(v)) }
+
+// Float32 returns the token of a float that is encoded in 32 bits.
+func Float32(v float32) Token {
+	return newToken(KindFloat32, TypeFloat, tokenFlags(wire.Float32), uint64(math.Float32bits(v)))
+}
+
+// Float64 returns the token of a float that is encoded in 64 bits, if the format supports that.
+func Float64(v float64) Token {
+	return newToken(KindFloat64, TypeFloat, tokenFlags(wire.Float64), math.Float64bits(v))
+}
+
+// Vector returns the token of a value of math type t, with components in encoded order: a
+// Basis is encoded by rows. It rounds them to 32 bits, as engines do. If t is not a math
+// type with as many components, or a component is out of range, Vector returns the zero
+// Token, which WriteToken refuses.
+func Vector(t Type, components ...float64) Token {
+	if !layouts[t].isMath() || int(layouts[t].n) != len(components) {
+		return Token{}
+	}
+	u, p := layouts[t].units[0], make([]byte, 0, 4*len(components))
+	for _, x := range components {
+		bits, ok := math.Float32bits(float32(x)), !wire.Overflows(x)
+		if u == wire.Int32 {
+			bits, ok = uint32(int32(x)), float64(int32(x)) == x
+		}
+		if !ok {
+			return Token{}
+		}
+		p = le.AppendUint32(p, bits)
+	}
+	return newToken(Kind(t), t, tokenFlags(u), 0).withPayload(p)
+}
+
+// String returns the token of a String in one chunk.
+func String(s string) Token { return textToken(TypeString, s) }
+
+// StringName returns the token of a StringName in one chunk.
+func StringName(s string) Token { return textToken(TypeStringName, s) }
+
+func textToken(t Type, s string) Token {
+	if len(s) > math.MaxInt32 { // the first chunk of a string that no Encoder writes: ErrRange
+		return newToken(KindStringChunk, t, 0, uint64(len(s)))
+	}
+	return newToken(KindStringChunk, t, flagLast, uint64(len(s))).withPayload([]byte(s))
+}
+
+// ObjectID returns the token of an object as its instance id; 0 is null.
+func ObjectID(id uint64) Token {
+	return newToken(KindObjectID, TypeObject, tokenFlags(wire.Int64), id)
+}
+
+// ArrayStart returns the token that starts an Array of n elements. n can be [Unknown].
+// elem is the declared type of the elements, or the zero Elem.
+func ArrayStart(n int, elem Elem) Token {
+	return startToken(KindArrayStart, TypeArray, n, elem)
+}
+
+// DictStart returns the token that starts a Dictionary of n pairs. n can be [Unknown].
+// key and value are the declared types, or zero Elems.
+func DictStart(n int, key, value Elem) Token {
+	return startToken(KindDictStart, TypeDictionary, n, key, value)
+}
+
+func startToken(k Kind, t Type, n int, elems ...Elem) Token {
+	var flags tokenFlags
+	var p []byte
+	for i, e := range elems {
+		flags |= tokenFlags(e.kind()) << (elemShift + 2*i)
+		p = appendElem(p, e)
+	}
+	if n == Unknown {
+		flags |= flagUnknown
+	}
+	return newToken(k, t, flags, uint64(n)).withPayload(p)
+}
+
+// DictKey returns the token that precedes a key.
+func DictKey() Token { return newToken(KindDictKey, TypeDictionary, 0, 0) }
+
+// End returns the token that ends the innermost container.
+func End() Token { return newToken(KindEnd, 0, 0, 0) }
+
+// tokenSource holds the buffer with the payload of the latest token. Tokens refer to it.
+type tokenSource struct {
+	buf  []byte
+	base uint64 // the position of buf[0]
+	mark mark
+}
+
+// A mark identifies the latest token. It is the position of its first byte, and payloadBit if the
+// token's payload is valid. DictKey and End, which consume nothing, have none.
+type mark uint64
+
+const payloadBit mark = 1 << 63
+
+// markAt returns the mark of a token with a payload that begins at pos.
+func markAt(pos uint64) mark { return mark(pos) | payloadBit }
+
+// pos returns the position of the token.
+func (m mark) pos() uint64 { return uint64(m &^ payloadBit) }
+
+// tokenPos returns the position of the latest token.
+func (s *tokenSource) tokenPos() uint64 { return s.mark.pos() }
+
+// hasPayload reports whether the payload of the latest token is valid.
+func (s *tokenSource) hasPayload() bool { return s.mark&payloadBit != 0 }
+
+// markToken makes a token with a payload that begins at pos the latest.
+func (s *tokenSource) markToken(pos uint64) { s.mark = markAt(pos) }
+
+// markEmpty makes a token without a payload that begins at pos the latest.
+func (s *tokenSource) markEmpty(pos uint64) { s.mark = mark(pos) }
+
+// drop invalidates the payload of the latest token.
+func (s *tokenSource) drop() { s.mark &^= payloadBit }
+
+// keep makes the payload of the latest token valid, after a call that marked it as empty. The
+// functions that typed reads and ReadToken share mark tokens as empty, because typed reads return
+// none; only ReadToken calls keep.
+func (s *tokenSource) keep() { s.mark |= payloadBit }

@@ -2,6 +2,8 @@ package gdwire_test
 
 import (
 	"bytes"
+	"encoding/hex"
+	"fmt"
 	"math"
 	"testing"
 
@@ -150,3 +152,114 @@ func TestWrongKind(t *testing.T) {
 	assert.Equal(t, "Kind(200)", gdwire.Kind(200).String())
 	assert.Equal(t, "Type(200)", gdwire.Type(200).String())
 }
+
+// Tokens made by functions are written by an Encoder and read by a Decoder.
+func TestMadeTokens(t *testing.T) {
+	stringInt := [2]gdwire.Elem{{Type: gdwire.TypeString}, {Type: gdwire.TypeInt}}
+	for _, c := range []struct {
+		tokens []gdwire.Token
+		hex    string
+		text   string
+	}{
+		{[]gdwire.Token{gdwire.Nil()}, "00000000", "Nil"},
+		{[]gdwire.Token{gdwire.Bool(true)}, "0100000001000000", "Bool true"},
+		{[]gdwire.Token{gdwire.Bool(false)}, "0100000000000000", "Bool false"},
+		{[]gdwire.Token{gdwire.Int32(-5)}, "02000000fbffffff", "Int32 -5"},
+		{[]gdwire.Token{gdwire.Int64(-5)}, "02000100fbffffffffffffff", "Int64 -5"},
+		{[]gdwire.Token{gdwire.Float32(0.5)}, "030000000000003f", "Float32 0.5"},
+		{[]gdwire.Token{gdwire.Float64(0.5)}, "03000100000000000000e03f", "Float64 0.5"},
+		{[]gdwire.Token{gdwire.Vector(gdwire.TypeVector2, 0.1, -1)}, "05000000cdcccc3d000080bf", "Vector2 [0.10000000149011612 -1]"},
+		{[]gdwire.Token{gdwire.Vector(gdwire.TypeVector2i, math.MinInt32, math.MaxInt32)}, "0600000000000080ffffff7f", "Vector2i [-2.147483648e+09 2.147483647e+09]"},
+		{[]gdwire.Token{gdwire.Vector(gdwire.TypePlane, math.Inf(1), 0, 0, math.NaN())}, "0e0000000000807f00000000000000000000c07f", "Plane [+Inf 0 0 NaN]"},
+		{[]gdwire.Token{gdwire.String("hé")}, "040000000300000068c3a900", `StringChunk String "hé"`},
+		{[]gdwire.Token{gdwire.StringName("")}, "1500000000000000", `StringChunk StringName ""`},
+		{[]gdwire.Token{gdwire.ObjectID(1 << 63)}, "180001000000000000000080", "ObjectID -9223372036854775808"},
+		{[]gdwire.Token{gdwire.ArrayStart(0, gdwire.Elem{}), gdwire.End()}, "1c00000000000000", "ArrayStart 0"},
+		{
+			[]gdwire.Token{gdwire.ArrayStart(gdwire.Unknown, gdwire.Elem{Class: "Node"}), gdwire.Nil(), gdwire.End()},
+			"1c000200040000004e6f64650100000000000000", "ArrayStart 1 [Node]",
+		},
+		{
+			[]gdwire.Token{gdwire.DictStart(1, stringInt[0], stringInt[1]), gdwire.DictKey(), gdwire.String("a"), gdwire.Int32(1), gdwire.End()},
+			"1b000500040000000200000001000000040000000100000061000000" + "0200000001000000", "DictStart 1 [String, int]",
+		},
+		{
+			[]gdwire.Token{gdwire.DictStart(0, gdwire.Elem{}, gdwire.Elem{Script: "res://a.gd"}), gdwire.End()},
+			"1b000c000a0000007265733a2f2f612e6764000000000000", "DictStart 0 [Variant, res://a.gd]",
+		},
+	} {
+		t.Run(c.text, func(t *testing.T) {
+			var b bytes.Buffer
+			e := gdwire.NewEncoder(&b, nil)
+			for _, tok := range c.tokens {
+				require.NoError(t, e.WriteToken(tok))
+			}
+			require.NoError(t, e.Close())
+			require.Equal(t, c.hex, hex.EncodeToString(b.Bytes()))
+			d := gdwire.NewDecoder(&b, nil)
+			first, err := d.ReadToken()
+			require.NoError(t, err)
+			require.Equal(t, c.text, first.String())
+			require.Equal(t, c.tokens[0].Kind(), first.Kind())
+			require.Equal(t, c.tokens[0].Elem(), first.Elem())
+			require.Equal(t, c.tokens[0].KeyElem(), first.KeyElem())
+			require.Equal(t, c.tokens[0].Text(), first.Text())
+			require.Equal(t, c.tokens[0].ID(), first.ID())
+			require.Equal(t, c.tokens[0].Bool(), first.Bool())
+			require.Equal(t, c.tokens[0].Width(), first.Width())
+			require.Equal(t, fmt.Sprint(c.tokens[0].AppendReals(nil)), fmt.Sprint(first.AppendReals(nil)))
+		})
+	}
+	require.Equal(t, int64(gdwire.Unknown), gdwire.ArrayStart(gdwire.Unknown, gdwire.Elem{}).Len())
+}
+
+// Vector makes a token of each math type, and the zero Token of anything else.
+func TestVector(t *testing.T) {
+	made := map[gdwire.Type]int{}
+	for typ := range gdwire.Type(255) {
+		for n := range 20 {
+			tok := gdwire.Vector(typ, make([]float64, n)...)
+			if tok == (gdwire.Token{}) {
+				continue
+			}
+			require.Equal(t, typ, tok.Type())
+			require.Equal(t, n, tok.Components())
+			made[typ] = n
+		}
+	}
+	require.Len(t, made, 16)
+	require.Equal(t, 9, made[gdwire.TypeBasis])
+	for _, tok := range []gdwire.Token{
+		gdwire.Vector(gdwire.TypeVector2, 1e300, 0),
+		gdwire.Vector(gdwire.TypeVector2i, 0.5, 0),
+		gdwire.Vector(gdwire.TypeVector2i, 1<<31, 0),
+		gdwire.Vector(gdwire.TypeVector2i, math.NaN(), 0),
+	} {
+		require.Zero(t, tok)
+	}
+}
+
+func TestTokensMadeForEncoders(t *testing.T) {
+	require.Zero(t, testing.AllocsPerRun(20, func() {
+		for _, tok := range [...]gdwire.Token{
+			gdwire.Nil(), gdwire.Bool(true), gdwire.Int32(1), gdwire.Int64(2), gdwire.Float32(3), gdwire.Float64(4),
+			gdwire.ObjectID(5), gdwire.DictKey(), gdwire.End(),
+		} {
+			discard = tok
+		}
+	}))
+	for name, make := range map[string]func() gdwire.Token{
+		"String":     func() gdwire.Token { return gdwire.String("text") },
+		"StringName": func() gdwire.Token { return gdwire.StringName("text") },
+		"ArrayStart": func() gdwire.Token { return gdwire.ArrayStart(1, gdwire.Elem{Class: "Node"}) },
+		"DictStart": func() gdwire.Token {
+			return gdwire.DictStart(1, gdwire.Elem{Type: gdwire.TypeInt}, gdwire.Elem{Script: "res://x"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.LessOrEqual(t, testing.AllocsPerRun(20, func() { discard = make() }), 4.0)
+		})
+	}
+}
+
+var discard gdwire.Token

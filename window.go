@@ -29,45 +29,6 @@ type window struct {
 	inputEnd   uint64 // the position of the end of the input, or MaxUint64 if its length was not given
 }
 
-// tokenSource holds the buffer with the payload of the latest token. Tokens refer to it.
-type tokenSource struct {
-	buf  []byte
-	base uint64 // the position of buf[0]
-	mark mark
-}
-
-// A mark identifies the latest token. It is the position of its first byte, and payloadBit if the
-// token's payload is valid. DictKey and End, which consume nothing, have none.
-type mark uint64
-
-const payloadBit mark = 1 << 63
-
-// markAt returns the mark of a token with a payload that begins at pos.
-func markAt(pos uint64) mark { return mark(pos) | payloadBit }
-
-// pos returns the position of the token.
-func (m mark) pos() uint64 { return uint64(m &^ payloadBit) }
-
-// tokenPos returns the position of the latest token.
-func (s *tokenSource) tokenPos() uint64 { return s.mark.pos() }
-
-// hasPayload reports whether the payload of the latest token is valid.
-func (s *tokenSource) hasPayload() bool { return s.mark&payloadBit != 0 }
-
-// markToken makes a token with a payload that begins at pos the latest.
-func (s *tokenSource) markToken(pos uint64) { s.mark = markAt(pos) }
-
-// markEmpty makes a token without a payload that begins at pos the latest.
-func (s *tokenSource) markEmpty(pos uint64) { s.mark = mark(pos) }
-
-// drop invalidates the payload of the latest token.
-func (s *tokenSource) drop() { s.mark &^= payloadBit }
-
-// keep makes the payload of the latest token valid, after a call that marked it as empty. The
-// functions that typed reads and ReadToken share mark tokens as empty, because typed reads return
-// none; only ReadToken calls keep.
-func (s *tokenSource) keep() { s.mark |= payloadBit }
-
 // pos returns the position of the first byte that is not consumed.
 func (w *window) pos() uint64 { return w.base + uint64(w.r) }
 

@@ -50,24 +50,6 @@ import (
 //	writer_container.go  containers, strings in pieces, packed data and their End
 //	writer_token.go      tokens of any format, and values that are already encoded
 
-// EncoderOptions configures an Encoder. The zero value selects [Godot4].
-type EncoderOptions struct {
-	// Format is the format of the output. nil selects Godot4.
-	Format *Format
-	// Depth is the maximum number of arrays, dictionaries and objects around a
-	// value. 0 selects 1024, the limit of the engines; -1 disables the limit.
-	Depth int
-	// MaxBuffered is the maximum size in bytes of a container of [Unknown] count,
-	// which the Encoder keeps in memory until its End. 0 selects 8 MiB; -1 disables
-	// the limit.
-	MaxBuffered int64
-	// AllowInvalidUTF8 writes text without checking that it is UTF-8.
-	AllowInvalidUTF8 bool
-	// DoubleReals makes WriteReals and BeginPacked write components of 64 bits, as
-	// engines with double precision do. It has no effect in Godot2 and Godot3.
-	DoubleReals bool
-}
-
 // An Encoder writes values, from tokens or by typed calls. Create it with NewEncoder, or
 // call Reset on a zero Encoder. It must not be used by several goroutines at the same
 // time.
@@ -315,4 +297,24 @@ func (e *Encoder) endValues(n uint64) error {
 		return nil
 	}
 	return e.flush()
+}
+
+// open opens a container with frame f, whose head has been written. An Unknown count is the
+// last four bytes of the head, in every head that can have it.
+func (e *Encoder) open(f *frame) {
+	e.push(&f.content, f.count, 0).setNames(f.names, f.flags)
+	if f.has(flagUnknown) {
+		e.setRemaining(unknownRemaining)
+		e.keepCount() // before anything can flush the head
+	}
+	e.updateFastPath()
+}
+
+// writeStart writes the head of a container in pieces and opens the container with frame f.
+func writeStart[S string | []byte](e *Encoder, f *frame, head []byte, body S, tail []byte) error {
+	if err := writePieces(&e.fastWriter, head, body, tail); err != nil {
+		return e.fail(err)
+	}
+	e.open(f)
+	return nil
 }

@@ -66,26 +66,6 @@ func (e *Encoder) beginForm(t Type, n int64, wide int) error {
 	return writeStart(e, &f, appendWords(b[:0], form.header, f.count), "", nil)
 }
 
-// open opens a container with frame f, whose head has been written. An Unknown count is the
-// last four bytes of the head, in every head that can have it.
-func (e *Encoder) open(f *frame) {
-	e.push(&f.content, f.count, 0).setNames(f.names, f.flags)
-	if f.has(flagUnknown) {
-		e.setRemaining(unknownRemaining)
-		e.keepCount() // before anything can flush the head
-	}
-	e.updateFastPath()
-}
-
-// writeStart writes the head of a container in pieces and opens the container with frame f.
-func writeStart[S string | []byte](e *Encoder, f *frame, head []byte, body S, tail []byte) error {
-	if err := writePieces(&e.fastWriter, head, body, tail); err != nil {
-		return e.fail(err)
-	}
-	e.open(f)
-	return nil
-}
-
 // End ends the innermost container, string or packed array that a Begin call or a Start
 // token has begun.
 func (e *Encoder) End() error {

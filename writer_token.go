@@ -77,19 +77,6 @@ func (e *Encoder) WriteToken(t Token) error {
 	return e.writeMath(t)
 }
 
-// count returns the declared count of a Start token, which can be Unknown.
-func (t Token) count() int64 {
-	if t.has(flagUnknown) {
-		return Unknown
-	}
-	return int64(t.bits)
-}
-
-// wide returns the index of the form of a math type or packed array: 1 for components of 64 bits.
-func (t Token) wide() int {
-	return bit(t.unit() == wire.Float64)
-}
-
 // writeContainerStart writes an ArrayStart or DictStart. It clears the padding in declared types,
 // because a lenient Decoder accepts any padding.
 func (e *Encoder) writeContainerStart(t Token) error {

@@ -163,10 +163,6 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 	return e.writeBytes(b, 1)
 }
 
-// realsSize is the size of the longest value of 32-bit components, a Projection, with its
-// header.
-const realsSize = 4 + 16*4
-
 // WriteInts writes a value of type t, an integer vector or Rect2i, from its components.
 func (e *Encoder) WriteInts(t Type, c ...int32) error {
 	_, b, err := e.beginMath(t, 0, len(c), wire.Int32)

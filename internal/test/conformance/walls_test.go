@@ -7,8 +7,10 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +33,7 @@ var walls = map[string]string{
 	// The calls of a Decoder.
 	"Decoder":          "reader.go",
 	"slowPath":         "slowPath lookahead",
-	"slowPath.options": "slowPath reader_values.go", // their address
+	"slowPath.options": "slowPath reader_slow.go", // their address
 	"pending":          "pending",
 
 	// The calls of an Encoder.
@@ -61,14 +63,21 @@ var walls = map[string]string{
 	"fault":         "lookahead slowPath",
 	"payloadReader": "reader_bulk.go",
 	"cold.all":      "reader.go", // reset
-	"cold.err":      "reader_slow.go",
+	"cold.err":      "reader.go",
 	"cold.keys":     "reader_loops.go",
-	"savedKey":      "path.go",
+	"savedKey":      "input.go",
 }
 
 // barred contains names that the methods of a type do not mention. They return no error but nil.
 var barred = map[string]string{
 	"fastPath": "fetch fail misfit readFault errorAt failure",
+}
+
+// backUp holds the arrows between files that run back up, and why. An arrow runs from the file that
+// uses a name to the file that declares it, and back up if CONTRIBUTING.md lists the second after
+// the first.
+var backUp = map[string]string{
+	"reader.go → reader_bulk.go": "a Decoder holds the Reader that Payload returns, so that it is allocated once",
 }
 
 // TestWalls: only the functions in the table write the fields of its types. It logs the number of
@@ -119,6 +128,57 @@ func TestWalls(t *testing.T) {
 	}
 }
 
+// Each file of the root package uses files that are listed before it. It logs the number of arrows, of
+// those that run back up, and of pairs of files that use each other.
+func TestArrows(t *testing.T) {
+	p := parseRoot(t)
+	order := readingOrder(t)
+	arrows := map[[2]string]map[string]bool{} // the names that are used, by both files
+	for id, object := range p.info.Uses {
+		if object.Pkg() == nil || object.Pkg().Scope() != p.scope || !object.Pos().IsValid() {
+			continue
+		}
+		arrow := [2]string{p.file(id.Pos()), p.file(object.Pos())}
+		if arrow[0] == arrow[1] {
+			continue
+		}
+		if arrows[arrow] == nil {
+			arrows[arrow] = map[string]bool{}
+		}
+		arrows[arrow][object.Name()] = true
+	}
+	seen, pairs := map[string]bool{}, 0
+	for arrow, names := range arrows {
+		from, to := slices.Index(order, arrow[0]), slices.Index(order, arrow[1])
+		require.True(t, from >= 0 && to >= 0, arrow)
+		if arrows[[2]string{arrow[1], arrow[0]}] != nil && from < to {
+			pairs++
+		}
+		if from > to {
+			continue
+		}
+		name := arrow[0] + " → " + arrow[1]
+		seen[name] = true
+		if backUp[name] == "" {
+			t.Errorf("%s, which is listed after it: %s", name, slices.Sorted(maps.Keys(names)))
+		}
+	}
+	for name := range backUp {
+		require.True(t, seen[name], "%s is gone", name)
+	}
+	t.Logf("%d arrows, %d back up, %d pairs", len(arrows), len(seen), pairs)
+}
+
+// readingOrder returns the files in the table of CONTRIBUTING.md.
+func readingOrder(t *testing.T) (files []string) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "CONTRIBUTING.md"))
+	require.NoError(t, err)
+	for _, row := range regexp.MustCompile(`(?m)^\| (\w+\.go(?:, \w+\.go)*) \|`).FindAllSubmatch(page, -1) {
+		files = append(files, strings.Split(string(row[1]), ", ")...)
+	}
+	return files
+}
+
 // The fast path knows no Reader and no errors.
 func TestFastPathHasNoErrors(t *testing.T) {
 	p := parseRoot(t)
@@ -155,7 +215,7 @@ func TestFastPathHasNoErrors(t *testing.T) {
 // What the fast path is made of, and the tables, know no Reader and no Writer: their files do not
 // import io.
 func TestFilesWithoutIO(t *testing.T) {
-	for _, name := range []string{"window.go", "state.go", "pending.go", "reader_fast.go", "reader_skip.go", "nodepath.go", "key.go", "path.go", "format.go", "elem.go", "token.go"} {
+	for _, name := range []string{"window.go", "state.go", "pending.go", "reader_fast.go", "reader_skip.go", "nodepath.go", "key.go", "path.go", "type.go", "format.go", "elem.go", "token.go"} {
 		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "..", name), nil, parser.ImportsOnly)
 		require.NoError(t, err)
 		for _, imported := range f.Imports {
@@ -224,6 +284,9 @@ func (noImports) Import(p string) (*types.Package, error) {
 	pkg.MarkComplete()
 	return pkg, nil
 }
+
+// file returns the name of the file of a position.
+func (p *rootPackage) file(at token.Pos) string { return filepath.Base(p.set.Position(at).Filename) }
 
 // at returns the file and line of n.
 func (p *rootPackage) at(n ast.Node) string {
