@@ -511,7 +511,7 @@ func smallEncoder(w io.Writer, f *Format, size int) *Encoder {
 	e := NewEncoder(w, &EncoderOptions{Format: f})
 	e.buf = e.buf[:size:size]
 	e.setLimit()
-	e.follow()
+	e.updateFastPath()
 	return e
 }
 

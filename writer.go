@@ -128,7 +128,7 @@ func (e *Encoder) reset() {
 	e.double = bit(o.DoubleReals)
 	e.configure(o)
 	e.init()
-	e.follow()
+	e.attach()
 	e.partial, e.rune = 0, wire.PartialRune{}
 }
 
@@ -137,7 +137,6 @@ func (e *Encoder) reset() {
 func (e *Encoder) Release() {
 	e.close()
 	e.release()
-	e.follow()
 }
 
 // OutputOffset returns the number of bytes written or buffered since Reset.
@@ -169,7 +168,9 @@ func (e *Encoder) Flush() error {
 	if err := e.Err(); err != nil {
 		return err
 	}
-	return e.flush()
+	err := e.flush()
+	e.follow()
+	return err
 }
 
 // Close calls Flush. It returns [ErrIncomplete] if a value is not complete. It does not close
@@ -226,6 +227,7 @@ func (e *Encoder) failWith(err error, permanent bool) error {
 // and path of the current call, whose value is the next, because an invalid call writes nothing.
 func (e *Encoder) fail(err error) error {
 	if first := e.Err(); first != nil {
+		e.follow() // an error of the Writer
 		return first
 	}
 	return e.stop(&Error{Offset: e.OutputOffset(), Path: string(e.appendPath(nil, true, noKey)), Err: err}, false)
@@ -264,9 +266,10 @@ func (e *Encoder) begin(t Type) (*[2]form, error) {
 
 // writeValue writes a whole value or name in pieces.
 func writeValue[S string | []byte](e *Encoder, head []byte, body S, tail []byte) error {
-	if err := writePieces(&e.fastWriter, head, body, tail); err != nil {
+	if err := appendPieces(&e.sink, head, body, tail); err != nil {
 		return e.fail(err)
 	}
+	e.follow()
 	return e.endValues(1)
 }
 
@@ -283,20 +286,11 @@ func (e *Encoder) writeBytes(p []byte, n uint64) error {
 	if len(p) <= spareSize {
 		head, p = p, nil
 	}
-	if err := writePieces(&e.fastWriter, head, p, nil); err != nil {
+	if err := appendPieces(&e.sink, head, p, nil); err != nil {
 		return e.fail(err)
 	}
+	e.follow()
 	return e.endValues(n)
-}
-
-// endValues counts n values, elements or bytes that have been written. It flushes a top-level value,
-// because the receiver may wait for it.
-func (e *Encoder) endValues(n uint64) error {
-	e.count(n)
-	if e.depth > 0 {
-		return nil
-	}
-	return e.flush()
 }
 
 // open opens a container with frame f, whose head has been written. An Unknown count is the
@@ -312,7 +306,7 @@ func (e *Encoder) open(f *frame) {
 
 // writeStart writes the head of a container in pieces and opens the container with frame f.
 func writeStart[S string | []byte](e *Encoder, f *frame, head []byte, body S, tail []byte) error {
-	if err := writePieces(&e.fastWriter, head, body, tail); err != nil {
+	if err := appendPieces(&e.sink, head, body, tail); err != nil {
 		return e.fail(err)
 	}
 	e.open(f)

@@ -130,7 +130,7 @@ func (e *Encoder) finish(text []byte, nul uint32) error {
 			}
 			e.setCount(uint32(n))
 		}
-		if err := writePieces(&e.fastWriter, nil, text, wire.Zeros(tail)); err != nil {
+		if err := appendPieces(&e.sink, nil, text, wire.Zeros(tail)); err != nil {
 			return e.fail(err)
 		}
 	}
@@ -444,5 +444,6 @@ func (e *Encoder) writeElements(n int, encode func(b []byte, i, m int)) error {
 	if err := e.appendElements(n, int(e.top().size), encode); err != nil {
 		return e.fail(err)
 	}
+	e.follow()
 	return e.endValues(uint64(n))
 }

@@ -60,14 +60,17 @@ func (w *fastWriter) put(n int) {
 	w.remaining--
 }
 
-// updateFastPath switches the fast path on or off for the innermost container. It must be
-// called after any change of the state that it tests. The fast path itself, which knows what
-// it has begun or ended, calls setFast instead: -6 % of encode.
+// updateFastPath switches the fast path on or off for the innermost container. It must be called after
+// any change of what it tests. The fast path itself, which
+// knows what it begins or ends, calls setFast instead: -6 % of encode.
 //
 // The slow path checks the elements of typed containers, the names of properties, and the values
 // beyond maxDepth. Names are not values, so neither applies to them.
 func (w *fastWriter) updateFastPath() {
-	limit := max(w.limit, 0)
+	if cap(w.fastValues) != cap(w.buf) { // reserve has enlarged the buffer
+		w.attach()
+	}
+	limit := max(w.limit, 0) // after stop, there is no fast path
 	switch f := w.top(); {
 	case f.isUntyped() && w.depth <= w.maxDepth:
 		w.setFast(limit, 0, 0)
@@ -78,6 +81,9 @@ func (w *fastWriter) updateFastPath() {
 	}
 }
 
+// attach makes the fast path, which is off then, write to the sink's buffer.
+func (w *fastWriter) attach() { w.fastValues, w.fastNames = w.buf[:0], w.buf[:0] }
+
 // setFast lets the fast path write values up to the first limit, or names, each with nul NULs, up
 // to the second. The slow path writes what follows if both are 0.
 func (w *fastWriter) setFast(values, names int, nul uint32) {
@@ -86,51 +92,37 @@ func (w *fastWriter) setFast(values, names int, nul uint32) {
 	w.nameNUL = nul
 }
 
-// follow sets the bytes of the fast path, which stays on or off, after the buffer or its limit has
-// changed. After stop, the limit is below 0, and the fast path off.
+// follow updates the fast path, if it is on, after calls of the sink that can fail, change the limit or
+// enlarge the buffer. Bytes never get into an old buffer, because n exceeds its length, but the fast
+// path would stay off.
 func (w *fastWriter) follow() {
-	values, names := w.buf[:0], w.buf[:0]
-	switch limit := max(w.limit, 0); {
-	case len(w.fastValues) > 0:
-		values = w.buf[:limit]
-	case len(w.fastNames) > 0:
-		names = w.buf[:limit]
+	if len(w.fastValues)+len(w.fastNames) > 0 {
+		w.updateFastPath()
 	}
-	w.fastValues, w.fastNames = values, names
 }
 
-// The methods of the sink that change the buffer or its limit, and are not called before setFast or
-// updateFastPath, are followed.
-
+// stop makes err the error that stays, see sink.stop, and switches the fast path off, which need not
+// check for an error then.
 func (w *fastWriter) stop(err error, permanent bool) error {
-	err = w.sink.stop(err, permanent)
+	_ = w.sink.stop(err, permanent)
 	w.follow()
 	return err
 }
 
-func (w *fastWriter) flush() error {
-	err := w.sink.flush()
-	w.follow()
-	return err
+// release returns the buffer to the pool, see sink.release.
+func (w *fastWriter) release() {
+	w.sink.release()
+	w.attach()
 }
 
-func (w *fastWriter) reserve(n int64) error {
-	err := w.sink.reserve(n)
-	w.follow()
-	return err
-}
-
-func (w *fastWriter) appendElements(n, size int, encode func(b []byte, i, m int)) error {
-	err := w.sink.appendElements(n, size, encode)
-	w.follow()
-	return err
-}
-
-// writePieces appends the bytes of a call, see appendPieces.
-func writePieces[S string | []byte](w *fastWriter, head []byte, body S, tail []byte) error {
-	err := appendPieces(&w.sink, head, body, tail)
-	w.follow()
-	return err
+// endValues counts n values, elements or bytes that have been written. It flushes a top-level value,
+// because the receiver may wait for it.
+func (w *fastWriter) endValues(n uint64) error {
+	w.count(n)
+	if w.depth > 0 {
+		return nil
+	}
+	return w.flush()
 }
 
 // appendTwoWords appends a text of at most 16 bytes on the fast path: a value with its header, or a

@@ -798,7 +798,7 @@ func TestEncodingAllocatesNothing(t *testing.T) {
 			e := NewEncoder(io.Discard, nil)
 			e.buf = e.buf[:size:size]
 			e.setLimit()
-			e.follow()
+			e.updateFastPath()
 			requireNoAllocs(t, func() {
 				e.Reset(io.Discard)
 				encode(e, c)

@@ -430,8 +430,8 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 	}
 	var head [16]byte
 	putNodePath(head[:], forms[0].header, counts[0], counts[1], isAbsolute(nodePath))
-	if err := writePieces(&e.fastWriter, head[:], "", nil); err != nil {
-		return err
+	if err := e.appendShort(head[:]); err != nil {
+		return e.fail(err)
 	}
 	for _, part := range parts {
 		for rest := part.text; rest != ""; {
@@ -439,11 +439,12 @@ func (e *Encoder) WriteNodePath(nodePath string) error {
 			if name, rest, _ = strings.Cut(rest, part.separator); name != "" {
 				n, length := uint32(len(name)), [4]byte{}
 				le.PutUint32(length[:], n)
-				if err := writePieces(&e.fastWriter, length[:], name, wire.Zeros(wire.Padding(n))); err != nil {
-					return err
+				if err := appendPieces(&e.sink, length[:], name, wire.Zeros(wire.Padding(n))); err != nil {
+					return e.fail(err)
 				}
 			}
 		}
 	}
+	e.follow()
 	return e.endValues(1)
 }
