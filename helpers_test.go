@@ -562,7 +562,7 @@ func (m misuse) rejects(t *testing.T, e *Encoder) {
 // frames returns the stack of an Encoder.
 func frames(e *Encoder) (all []frame) {
 	for i := range e.Depth() + 1 {
-		all = append(all, *e.frame(i))
+		all = append(all, *e.spill(i))
 	}
 	return all
 }

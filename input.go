@@ -219,7 +219,7 @@ func (k *savedKeys) at(i, n int) *savedKey {
 // start earlier. Most keys are never saved: their containers end while they are in the history.
 func (s *slowPath) saveKeys(pos uint64) {
 	for i := s.depth; i > 0; i-- {
-		f := s.frame(i)
+		f := s.spill(i)
 		if f.keyPos < s.base {
 			return
 		}
@@ -243,7 +243,7 @@ func (s *slowPath) dropKeys() { s.saved = nil }
 // 0 for a key that is not shown in paths. key decodes the key again where it is in the buffer:
 // reading a key stores only its position.
 func (s *slowPath) key(i int) (Type, []byte) {
-	f := s.frame(i)
+	f := s.spill(i)
 	if f.keyPos < s.base { // saveKeys saw it leave
 		k := &(*s.saved)[i]
 		return k.typ, k.data[:k.n]

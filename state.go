@@ -36,7 +36,7 @@ type state struct {
 type frame struct {
 	remaining, keyPos uint64 // those of state, while another container is innermost
 	count             uint32 // declared
-	names             uint32 // of a NodePath, without sub-names; of a string, NULs that an Encoder must still write
+	names             uint32 // of a NodePath, without sub-names
 	content
 }
 
@@ -214,7 +214,7 @@ func (f *frame) maxCount(format *Format) int64 {
 		most = math.MaxUint32
 	}
 	if f.kind == KindStringChunk { // the encoded length includes the NUL
-		most -= int64(f.names)
+		most -= int64(f.nul())
 	}
 	return most
 }
@@ -245,14 +245,12 @@ func (s *state) leave(around *frame) {
 	s.remaining, s.keyPos, s.marked, s.pairs = around.remaining, around.keyPos, noMark, uint64(around.pairs)
 }
 
-// frame returns frame i: 0 is the top level, depth the innermost frame. Its remaining
-// and keyPos are valid until the next call.
-func (s *state) frame(i int) *frame {
-	f := &s.stack[i]
-	if i == s.depth {
-		f.remaining, f.keyPos = s.remaining, s.keyPos
-	}
-	return f
+// spill stores the integers of the innermost container in its frame and returns frame i: 0 is the top
+// level, depth the innermost. The stored integers are valid until the next call.
+func (s *state) spill(i int) *frame {
+	innermost := s.top()
+	innermost.remaining, innermost.keyPos = s.remaining, s.keyPos
+	return &s.stack[i]
 }
 
 // done returns the number of values of f that have been read or written; a pair is two. A
@@ -266,7 +264,7 @@ func (f *frame) done() int64 {
 
 // done returns the number of elements, pairs, names or bytes of the innermost frame that have
 // been read or written.
-func (s *state) done() int64 { return s.frame(s.depth).done() >> s.pairs }
+func (s *state) done() int64 { return s.spill(s.depth).done() >> s.pairs }
 
 // holds returns a word for the content of f, for messages.
 func (f *frame) holds() string {
@@ -287,6 +285,9 @@ func (f *frame) holds() string {
 func (f *frame) isUntyped() bool {
 	return (f.kind == KindArrayStart || f.kind == KindDictStart) && f.elem == 0
 }
+
+// nul returns the number of NULs that an Encoder still writes after the string f: 0 or 1.
+func (f *frame) nul() uint32 { return uint32(f.flags / flagNUL & 1) }
 
 func (f *frame) has(flag tokenFlags) bool { return f.flags&flag != 0 }
 
@@ -327,9 +328,7 @@ func (s *state) span() span {
 }
 
 // isOver reports whether the tokens of x have been read, after at least one of them.
-func (s *state) isOver(x span) bool {
-	return s.depth < x.open || x.data && s.remaining == 0
-}
+func (s *state) isOver(x span) bool { return s.depth < x.open || x.data && s.remaining == 0 }
 
 // unexpected returns the cause of the error of a call that is not allowed at the current position.
 // what names the call: a Type, a Kind or the name of a method.
@@ -374,7 +373,7 @@ const (
 //	the key "b"    3     .key(1)       .b
 //	its value      4     .b            none, an End
 func (s *state) locate(i int, next bool) (index int64, l location) {
-	f := s.frame(i)
+	f := s.spill(i)
 	done := f.done()
 	switch f.kind {
 	case KindArrayStart, KindNodePathStart, KindPackedStart:
@@ -414,7 +413,7 @@ func (s *state) stackIndex(i int) (kind Kind, index, count int64) {
 	if i < 0 || i > s.depth || s.depth == 0 && s.remaining == 0 {
 		return 0, -1, -1
 	}
-	f := s.frame(i)
+	f := s.spill(i)
 	if i == 0 { // top-level values are not limited in number and have no path
 		return 0, f.done() - 1, -1
 	}

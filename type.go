@@ -304,7 +304,7 @@ type tokenFlags uint16
 const (
 	flagUnit        tokenFlags = 7               // mask: the unit of numbers
 	flagLast        tokenFlags = 1 << (iota + 2) // the last chunk of a string
-	flagNUL                                      // Len includes a NUL
+	flagNUL                                      // Len includes a NUL; in a frame, an Encoder still writes one
 	flagAbsolute                                 // a NodePath starts with a slash
 	flagProperty                                 // the last sub-name of a NodePath comes from bit 1 of its flags
 	flagOldNodePath                              // a NodePath is one string
@@ -324,11 +324,7 @@ const (
 
 // flagOffset returns the flags for a payload that starts at offset 0, 4, 8 or 16. They have the
 // values 0 to 3.
-func flagOffset(offset int) tokenFlags {
-	return tokenFlags(offset/4-offset/16) << offsetShift
-}
+func flagOffset(offset int) tokenFlags { return tokenFlags(offset/4-offset/16) << offsetShift }
 
 // tokenHead returns Token.head without a payload.
-func tokenHead(k Kind, t Type, f tokenFlags) uint64 {
-	return uint64(k) | uint64(t)<<8 | uint64(f)<<16
-}
+func tokenHead(k Kind, t Type, f tokenFlags) uint64 { return uint64(k) | uint64(t)<<8 | uint64(f)<<16 }

@@ -101,7 +101,7 @@ func (e *Encoder) End() error {
 			return e.fail(wrapf(ErrCount, "End inside an element"))
 		}
 	}
-	return e.finish(nil, f.names)
+	return e.finish(nil, f.nul())
 }
 
 // finish closes the innermost frame. For a string it first writes text, nul NULs and

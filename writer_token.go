@@ -138,7 +138,7 @@ func (e *Encoder) writeTextChunk(t Token) error {
 		return writeTextSlow(e, t.Type(), t.count(), text, false)
 	}
 	f, left := e.top(), e.remaining
-	nul := f.names // 1 if the Encoder adds a NUL
+	nul := f.nul() // 1 if the Encoder adds a NUL
 	if t.Last() && t.has(flagNUL) && uint64(len(text)) == left+1 {
 		if nul == 0 {
 			return e.fail(wrapf(ErrCount, "packed string without a NUL in %v", e.format))

@@ -313,7 +313,7 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, n int64, text S, whole
 	var b [8]byte
 	head, f := b[:0], frame{content: content{kind: KindStringChunk, typ: t}}
 	if e.want() == wantName {
-		f.typ, f.names = e.top().typ, e.nameNUL
+		f.typ, f.flags = e.top().typ, tokenFlags(e.nameNUL)*flagNUL
 	} else {
 		forms, err := e.begin(t)
 		if err != nil {
@@ -340,10 +340,10 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, n int64, text S, whole
 	if !e.options.AllowInvalidUTF8 && !wire.Valid(text) {
 		return e.fail(ErrUTF8)
 	}
-	length := f.count + f.names // with its NUL
+	length := f.count + f.nul() // with its NUL
 	head = appendWords(head, length)
 	if whole {
-		return writeValue(e, head, text, wire.Zeros(int(f.names)+wire.Padding(length)))
+		return writeValue(e, head, text, wire.Zeros(int(f.nul())+wire.Padding(length)))
 	}
 	if err := writeStart(e, &f, head, text, nil); err != nil {
 		return err
