@@ -410,7 +410,7 @@ func (d *Decoder) readLast() (Token, error) {
 			return d.takeLast(form, &b), nil
 		}
 	case d.fastNames != nil:
-		if text, ok := d.fastName(); ok {
+		if text := d.fastName(); text != nil {
 			d.keep() // fastName marked the token as empty, for typed reads
 			const head = uint64(KindStringChunk) | uint64(flagLast|1<<offsetShift)<<16
 			n := uint64(len(text))
@@ -615,9 +615,7 @@ func (d *Decoder) UnreadBuffer() []byte { return d.buf[d.r:d.end:d.end] }
 // [1.5], [true], [null] or [Vector2i(1, 2)]. For other keys, .value(3) is the value of the
 // fourth pair; .key(3) is the key itself. The text of a key is cut after 32 bytes and then
 // ends in …; the location is cut after 200 bytes. The command gdwire accepts the same paths.
-func (d *Decoder) AppendPath(dst []byte) []byte {
-	return d.appendPath(dst, false, d.key)
-}
+func (d *Decoder) AppendPath(dst []byte) []byte { return d.appendPath(dst, false, d.key) }
 
 // WrapError returns err in an [Error] with the offset and path of the latest token, for
 // values that the caller finds invalid. Only [Decoder.LastError] shows that it was called.

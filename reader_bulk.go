@@ -34,7 +34,7 @@ func (b bulk) start() bool {
 	if p.token != d.mark { // the encoding tells where its payload is: see followed
 		switch f := d.top(); {
 		case d.keyPos != d.tokenPos() || f.pairs != 0: // no Start: without pairs, keyPos is where f starts
-			at, n := b.fastText()
+			at, n := b.tokenText()
 			if at == 0 {
 				return false
 			}
@@ -57,10 +57,10 @@ func (b bulk) start() bool {
 	return true
 }
 
-// fastText returns the offset of the text in the latest token, which is in the buffer as a whole, and
+// tokenText returns the offset of the text in the latest token, which is in the buffer as a whole, and
 // the length of the text. It returns 0 if the token is not a string. It reads the
 // encoded token again, so that the fast path need not store where the text of a token is.
-func (b bulk) fastText() (at, n int) {
+func (b bulk) tokenText() (at, n int) {
 	d := b.d
 	text := d.buf[d.tokenPos()-d.base:]
 	h := le.Uint32(text)
@@ -151,12 +151,9 @@ func (b bulk) discard(n int) {
 func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 	if !d.hasPayload() { // otherwise the latest token can be a chunk, whose string is continued
 		var text []byte
-		switch form, b := d.fastForm(); {
-		case form == nil:
-			text, _ = d.fastLastString()
-		case form.shape == shapeText:
-			text, _ = d.fastStringOf(le.Uint32(b[4:]))
-		case form.shape == shapeNodePath:
+		if form, b := d.fastForm(); form == nil || form.shape != shapeNodePath {
+			text = d.fastText()
+		} else {
 			var buf hook.NodePathText // so that dst grows by no more than the text
 			if text = d.shortNodePath(&buf, b); text == nil {
 				text = d.longNodePath(&buf, b)

@@ -135,50 +135,45 @@ func (p *fastPath) takeLast(form *form, b *[fastSize]byte) Token {
 	return t
 }
 
-// fastString consumes the next value, a String or StringName, or the next name or packed
-// string, and returns its text in the buffer. It returns false if the fast path cannot read
-// it.
-func (p *fastPath) fastString() (text []byte, ok bool) {
+// fastText consumes the next value, a String or StringName, or the next name or packed string, and
+// returns its text in the buffer. It returns nil if the fast path cannot read it.
+func (p *fastPath) fastText() []byte {
 	form, b := p.fastForm()
 	if form == nil {
-		return p.fastLastString()
+		return p.fastLastText()
 	}
+	n := le.Uint32(b[4:])
 	if form.shape != shapeText {
-		return nil, false
+		return nil
 	}
-	return p.fastStringOf(le.Uint32(b[4:]))
+	text := p.textAt(p.r+8, n)
+	if text != nil {
+		_ = p.take(8 + int(wire.Padded(n)))
+	}
+	return text
 }
 
-// fastLastString reads for fastString a name, a packed string, or a text in the last bytes of the
+// fastLastText reads for fastText a name, a packed string, or a short text in the last bytes of the
 // buffer.
-func (p *fastPath) fastLastString() (text []byte, ok bool) {
+func (p *fastPath) fastLastText() []byte {
 	if p.fastValues == nil {
 		return p.fastName()
 	}
 	var b [fastSize]byte
 	if form := p.lastForm(&b); form == nil || form.shape != shapeText {
-		return nil, false
+		return nil
 	}
-	return p.fastStringOf(le.Uint32(b[4:]))
-}
-
-// fastStringOf consumes the next value, a String or StringName of n bytes, for fastString. It
-// returns false if the text is not whole, see textAt.
-func (p *fastPath) fastStringOf(n uint32) (text []byte, ok bool) {
-	text = p.textAt(p.r+8, n)
-	if text == nil {
-		return nil, false
-	}
+	n, from := le.Uint32(b[4:]), p.r+8
 	_ = p.take(8 + int(wire.Padded(n)))
-	return text, true
+	return p.buf[from : from+int(n)]
 }
 
 // fastName consumes the next name or packed string and returns its text in the buffer, without
-// the NUL that engines write. It returns false if the fast path cannot read it.
-func (p *fastPath) fastName() (text []byte, ok bool) {
+// the NUL that engines write. It returns nil if the fast path cannot read it.
+func (p *fastPath) fastName() []byte {
 	names, r, left := p.fastNames, p.r&math.MaxInt, p.remaining
 	if r > len(names)-fastSize || left == 0 {
-		return nil, false
+		return nil
 	}
 	b := (*[fastSize]byte)(names[r:])
 	n := le.Uint32(b[:])
@@ -193,21 +188,23 @@ func (p *fastPath) fastName() (text []byte, ok bool) {
 	if b[(n+3)&15] == 0 {
 		n -= p.nameNUL
 	}
-	return b[4:][:n], true
+	return b[4:][:n]
 }
 
-// fastLongName does the same for a name of n bytes that is not short ASCII.
-func (p *fastPath) fastLongName(n uint32) (text []byte, ok bool) {
+// fastLongName does the same for a name of n bytes that is not short ASCII. In fastName, its calls take
+// 1.3 % of tokens and 1.9 % of typed reads of known shape.
+func (p *fastPath) fastLongName(n uint32) []byte {
 	i := p.r + 4
-	if text = p.textAt(i, n); text == nil {
-		return nil, false
+	text := p.textAt(i, n)
+	if text == nil {
+		return nil
 	}
 	p.setRemaining(p.remaining - 1)
 	p.passEmpty(i+int(wire.Padded(n)), p.pos())
 	if n > 0 && text[n-1] == 0 {
 		text = text[:n-p.nameNUL]
 	}
-	return text, true
+	return text
 }
 
 // fastMath returns the bytes and form of the next value, of math type t. It consumes nothing, and

@@ -295,12 +295,12 @@ func (l *loop) key() (key []byte, ok bool, err error) {
 			return short[: m+1 : m+1], true, d.take(16)
 		}
 	}
-	text, ok := d.fastString()
-	if !ok {
+	text := d.fastText()
+	if text == nil {
 		return l.slowKey()
 	}
 	if int64(len(text)) > d.bounds[limitName] {
-		return nil, false, d.SkipValue() // the value; fastString consumed the key
+		return nil, false, d.SkipValue() // the value; fastText consumed the key
 	}
 	return l.keep(append(d.cold.keys[:l.keys+len(short)], text...)), true, nil
 }

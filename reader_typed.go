@@ -160,7 +160,7 @@ func (d *Decoder) slowNumber(want Type) (t Token, size int, err error) {
 // ReadString can be repeated. If Depth is larger, the text read so far is lost, and SkipTo leaves
 // the rest. AppendString loses no text.
 func (d *Decoder) ReadString() (string, error) {
-	if text, ok := d.fastString(); ok {
+	if text := d.fastText(); text != nil {
 		return string(text), nil
 	}
 	return bulk{d}.text(d.readPart(TypeString, isText))
@@ -342,7 +342,7 @@ func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
 			return d.readLongText(m + 1)
 		}
 	}
-	if text, ok := d.fastName(); ok {
+	if text := d.fastName(); text != nil {
 		return text, true, nil
 	}
 	return d.readTextSlow()
@@ -360,7 +360,7 @@ func (d *Decoder) readLongText(n uint32) (text []byte, ok bool, err error) {
 // readTextSlow reads a text for ReadText that is a StringName, in the last bytes of the buffer, or
 // on the slow path.
 func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
-	if text, ok := d.fastString(); ok {
+	if text := d.fastText(); text != nil {
 		return text, true, nil
 	}
 	l, err := d.look()

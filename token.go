@@ -47,9 +47,7 @@ func (t Token) at(w *tokenSource, offset, n int) Token {
 
 // withPayload returns t with payload p, which stays valid, because no Decoder moves the mark of its
 // tokenSource.
-func (t Token) withPayload(p []byte) Token {
-	return t.at(&tokenSource{buf: p}, 0, len(p))
-}
+func (t Token) withPayload(p []byte) Token { return t.at(&tokenSource{buf: p}, 0, len(p)) }
 
 func (t Token) flags() tokenFlags { return tokenFlags(t.head >> 16) }
 
@@ -65,9 +63,7 @@ func (t Token) offset() uint64 { return 2 << (t.flags() >> offsetShift) &^ 3 }
 
 func (t Token) elemKind() containerKind { return containerKind(t.flags() >> elemShift & 3) }
 
-func (t Token) valueKind() containerKind {
-	return containerKind(t.flags() >> valueShift & 3)
-}
+func (t Token) valueKind() containerKind { return containerKind(t.flags() >> valueShift & 3) }
 
 // Kind returns the kind of the token.
 func (t Token) Kind() Kind { return Kind(t.head) }
@@ -194,9 +190,7 @@ func (t Token) ID() uint64 {
 func (t Token) Width() int { return t.unit().Size() * 8 }
 
 // wide returns the index of the form of a math type or packed array: 1 for components of 64 bits.
-func (t Token) wide() int {
-	return bit(t.unit() == wire.Float64)
-}
+func (t Token) wide() int { return bit(t.unit() == wire.Float64) }
 
 // NodePath returns the numbers of names and sub-names of a NodePathStart, and whether the
 // NodePath is absolute. In the form before Godot 3, a NodePath is one string, which
@@ -398,9 +392,7 @@ func (t Token) number() any {
 func Nil() Token { return newToken(KindNil, TypeNil, 0, 0) }
 
 // Bool returns the token of a bool.
-func Bool(v bool) Token {
-	return newToken(KindBool, TypeBool, tokenFlags(wire.Int32), uint64(bit(v)))
-}
+func Bool(v bool) Token { return newToken(KindBool, TypeBool, tokenFlags(wire.Int32), uint64(bit(v))) }
 
 // Int32 returns the token of an int that is encoded in 32 bits.
 func Int32(v int32) Token {
@@ -456,15 +448,11 @@ func textToken(t Type, s string) Token {
 }
 
 // ObjectID returns the token of an object as its instance id; 0 is null.
-func ObjectID(id uint64) Token {
-	return newToken(KindObjectID, TypeObject, tokenFlags(wire.Int64), id)
-}
+func ObjectID(id uint64) Token { return newToken(KindObjectID, TypeObject, tokenFlags(wire.Int64), id) }
 
 // ArrayStart returns the token that starts an Array of n elements. n can be [Unknown].
 // elem is the declared type of the elements, or the zero Elem.
-func ArrayStart(n int, elem Elem) Token {
-	return startToken(KindArrayStart, TypeArray, n, elem)
-}
+func ArrayStart(n int, elem Elem) Token { return startToken(KindArrayStart, TypeArray, n, elem) }
 
 // DictStart returns the token that starts a Dictionary of n pairs. n can be [Unknown].
 // key and value are the declared types, or zero Elems.

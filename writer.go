@@ -158,9 +158,7 @@ func (e *Encoder) StackIndex(i int) (kind Kind, index, count int64) { return e.s
 // AppendPath appends the location of the latest value to dst, in the form of
 // [Decoder.AppendPath]. An Encoder does not keep keys, so the value of the fourth key is
 // .value(3).
-func (e *Encoder) AppendPath(dst []byte) []byte {
-	return e.appendPath(dst, false, noKey)
-}
+func (e *Encoder) AppendPath(dst []byte) []byte { return e.appendPath(dst, false, noKey) }
 
 // Flush writes the buffered bytes, except for those from an [Unknown] count of an open
 // container on.
