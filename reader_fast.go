@@ -286,7 +286,7 @@ func (p *fastPath) openFast(form *form, n uint32) bool {
 		return false
 	}
 	p.values += values
-	p.enter(&stack[depth], pairs, values, pos)
+	p.enterAt(&stack[depth], pairs, values, pos)
 	stack[depth+1].init(&form.content, n)
 	p.passEmpty(p.r+8, pos)
 	if form.shape == shapePackedStrings {

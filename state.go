@@ -219,10 +219,18 @@ func (f *frame) maxCount(format *Format) int64 {
 	return most
 }
 
-// enter is the part of push that is small enough to be inlined. The caller finds the frame around,
-// checks that there is room for another frame on the stack, and sets that frame with init. values
-// is the number of values in the container.
-func (s *state) enter(around *frame, pairs, values, pos uint64) {
+// enter is the part of push that is small enough to be inlined, without the position of the value, which
+// only a Decoder has. The caller finds the frame around, checks that the stack contains another frame,
+// and sets that frame with init. values is the number of values in the container.
+func (s *state) enter(around *frame, pairs, values uint64) {
+	around.remaining = s.remaining - 1
+	s.depth++
+	s.pairs, s.remaining, s.marked = pairs, values, noMark
+}
+
+// enterAt is enter for a value that begins at pos. It does not call enter, which would take an
+// instruction more: the compiler marks inlined code.
+func (s *state) enterAt(around *frame, pairs, values, pos uint64) {
 	if s.atKey() {
 		s.keyPos = pos
 	}

@@ -35,7 +35,7 @@ func (e *Encoder) beginCounted(t Type, n int64) error {
 	// In a container of pairs, keys and values are counted.
 	frames, pairs := (*[2]frame)(stack[depth:]), uint64(form.pairs)
 	frames[1].init(&form.content, uint32(n))
-	e.enter(&frames[0], pairs, uint64(n)*(1+pairs), 0)
+	e.enter(&frames[0], pairs, uint64(n)*(1+pairs))
 	if form.shape == shapePackedStrings {
 		e.setFast(0, len(values), e.format.nul(TypePackedStringArray))
 	} else if depth >= e.maxDepth { // it can be empty, but begin returns an error for any value in it
@@ -287,7 +287,7 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 		frames := (*[2]frame)(stack[depth:])
 		frames[1].init(&form.content, uint32(names+subnames))
 		frames[1].setNames(uint32(names), flags)
-		e.enter(&frames[0], 0, uint64(names+subnames), 0)
+		e.enter(&frames[0], 0, uint64(names+subnames))
 		e.setFast(0, len(e.fastValues), 0)
 		return nil
 	}
