@@ -6,7 +6,7 @@ replace github.com/gdwire/gdwire => ../
 
 require (
 	github.com/coder/websocket v1.8.15
-	github.com/fxamacker/cbor/v2 v2.9.6
+	github.com/fxamacker/cbor/v2 v2.10.0
 	github.com/gdwire/gdwire v0.0.0-00010101000000-000000000000
 	github.com/go-json-experiment/json v1.27.2
 	github.com/klauspost/compress v1.20.3
@@ -23,6 +23,7 @@ require (
 	git.sr.ht/~sbinet/gg v0.7.0 // indirect
 	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
+	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	github.com/vmihailenco/tagparser/v2 v2.0.0 // indirect

@@ -11,6 +11,7 @@ type goal struct {
 	text  string
 	limit float64
 	least bool // at least the limit instead of at most
+	aim   bool // not met so far
 	unit  string
 	// measured returns the worst measurement and its contender, and false if there
 	// is none.
@@ -22,6 +23,7 @@ type verdict struct {
 	Goal     string  `json:"goal"`
 	Limit    float64 `json:"limit"`
 	Least    bool    `json:"least,omitempty"`
+	Aim      bool    `json:"aim,omitempty"`
 	Unit     string  `json:"unit,omitempty"`
 	Measured float64 `json:"measured"`
 	Where    string  `json:"where"`
@@ -191,9 +193,20 @@ func judge(r *report, goals []goal) (all []verdict) {
 		if g.least {
 			met = worst >= g.limit
 		}
-		all = append(all, verdict{g.text, g.limit, g.least, g.unit, worst, where, met})
+		all = append(all, verdict{g.text, g.limit, g.least, g.aim, g.unit, worst, where, met})
 	}
 	return all
+}
+
+// result returns "met", "missed" or, for an aim that is not met, "aim".
+func (v *verdict) result() string {
+	switch {
+	case v.Met:
+		return "met"
+	case v.Aim:
+		return "aim"
+	}
+	return "**missed**"
 }
 
 // bound formats the limit of a verdict.

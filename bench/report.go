@@ -167,15 +167,11 @@ func (r *report) markdown(w io.Writer) error {
 func writeVerdicts(b io.Writer, all []verdict) {
 	fmt.Fprint(b, "| | measured | goal | |\n|---|--:|--:|---|\n")
 	for _, v := range all {
-		met := "met"
-		if !v.Met {
-			met = "**missed**"
-		}
 		where := v.Where
 		if where != "" {
 			where = " (" + where + ")"
 		}
-		fmt.Fprintf(b, "| %s | %.2f %s | %s | %s%s |\n", v.Goal, v.Measured, v.Unit, v.bound(), met, where)
+		fmt.Fprintf(b, "| %s | %.2f %s | %s | %s%s |\n", v.Goal, v.Measured, v.Unit, v.bound(), v.result(), where)
 	}
 }
 
