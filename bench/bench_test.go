@@ -40,7 +40,7 @@ func TestContenders(t *testing.T) {
 
 // All contenders read the same document.
 func TestTranslation(t *testing.T) {
-	for name, doc := range map[string]*document{"saved game": game(), "small packet": smallPacket()} {
+	for name, doc := range map[string]*document{"saved game": game(), "dialog": dialog(), "small packet": smallPacket()} {
 		t.Run(name, func(t *testing.T) {
 			for _, c := range append(builders(doc), ourWriting(doc), oursReading(doc, "", doc.sum, readValues)[1]) {
 				require.Equal(t, c.want, c.run(), c.name)
@@ -111,10 +111,13 @@ func TestReport(t *testing.T) {
 	for _, v := range r.Verdicts {
 		require.True(t, v.Met, v.Goal)
 	}
-	for _, row := range summary.rows {
-		for _, c := range row.cells {
-			if c != (cell{}) {
-				require.NotNil(t, r.find(c.group, c.name), c)
+	for _, table := range summary {
+		for _, row := range table.rows {
+			require.LessOrEqual(t, len(row.cells), len(table.columns), row.job)
+			for _, c := range row.cells {
+				if c != (cell{}) {
+					require.NotNil(t, r.find(c.group, c.name), c)
+				}
 			}
 		}
 	}

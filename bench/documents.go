@@ -6,68 +6,73 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// documentGroups compare formats on the saved game.
-var documentGroups = []group{
-	{
-		name:    "tokens",
-		counted: true,
-		about:   "Every token or value of the document, in order.",
-		setup: func(*stage) []contender {
-			doc := game()
-			return slices.Concat(
-				oursReading(doc, "tokens", doc.tokens, readTokens),
-				oursReading(doc, "tokens, values taken", doc.sum, readValues),
-				msgpReading(doc),
-				[]contender{jsonReading(doc)},
-			)
+// documentGroups compare formats on each document.
+var documentGroups = slices.Concat(groupsOf("", game), groupsOf(", dialog", dialog))
+
+// groupsOf returns the groups of a document, with a suffix to their names.
+func groupsOf(suffix string, document func() *document) []group {
+	return []group{
+		{
+			name:    "tokens" + suffix,
+			counted: true,
+			about:   "Every token or value of the document, in order.",
+			setup: func(*stage) []contender {
+				doc := document()
+				return slices.Concat(
+					oursReading(doc, "tokens", doc.tokens, readTokens),
+					oursReading(doc, "tokens, values taken", doc.sum, readValues),
+					msgpReading(doc),
+					[]contender{jsonReading(doc)},
+				)
+			},
 		},
-	},
-	{
-		name:    "skip",
-		counted: true,
-		about:   "The document is checked without using any of it.",
-		setup: func(*stage) []contender {
-			doc := game()
-			return slices.Concat(
-				oursReading(doc, "SkipValue", len(doc.godot), skip),
-				oursReading(doc, "tokens", doc.tokens, readTokens),
-				[]contender{wellformed(doc)},
-				msgpSkipping(doc),
-			)
+		{
+			name:    "skip" + suffix,
+			counted: true,
+			about:   "The document is checked without using any of it.",
+			setup: func(*stage) []contender {
+				doc := document()
+				return slices.Concat(
+					oursReading(doc, "SkipValue", len(doc.godot), skip),
+					oursReading(doc, "tokens", doc.tokens, readTokens),
+					[]contender{wellformed(doc)},
+					msgpSkipping(doc),
+				)
+			},
 		},
-	},
-	{
-		name:  "build",
-		about: "Tokens, and trees of any: the cost of having everything in memory.",
-		setup: func(*stage) []contender {
-			doc := game()
-			return slices.Concat(
-				oursReading(doc, "tokens, values taken", doc.sum, readValues)[:1],
-				builders(doc),
-			)
+		{
+			name:  "build" + suffix,
+			about: "Tokens, and trees of any: the cost of having everything in memory.",
+			setup: func(*stage) []contender {
+				doc := document()
+				return slices.Concat(
+					oursReading(doc, "tokens, values taken", doc.sum, readValues)[:1],
+					builders(doc),
+				)
+			},
 		},
-	},
-	{
-		name:    "encode",
-		counted: true,
-		about:   "The document to a Writer: gdwire, msgp and jsontext by the same list of calls, the others from a tree of any.",
-		setup: func(*stage) []contender {
-			doc := game()
-			return slices.Concat([]contender{ourWriting(doc), msgpWriting(doc)}, writers(doc))
+		{
+			name:    "encode" + suffix,
+			counted: true,
+			about:   "The document to a Writer: gdwire, msgp and jsontext by the same list of calls, the others from a tree of any.",
+			setup: func(*stage) []contender {
+				doc := document()
+				return slices.Concat([]contender{ourWriting(doc), msgpWriting(doc)}, writers(doc))
+			},
 		},
-	},
-	{
-		name:    "copy",
-		counted: true,
-		about:   "The document from a Decoder to an Encoder, and the Decoder alone.",
-		setup: func(*stage) []contender {
-			doc := game()
-			return slices.Concat(
-				oursReading(doc, "CopyValue", len(doc.godot), copier()),
-				oursReading(doc, "tokens", doc.tokens, readTokens),
-			)
+		{
+			name:    "copy" + suffix,
+			counted: true,
+			about:   "The document from a Decoder to an Encoder, and the Decoder alone.",
+			setup: func(*stage) []contender {
+				doc := document()
+				return slices.Concat(
+					oursReading(doc, "CopyValue", len(doc.godot), copier()),
+					oursReading(doc, "tokens", doc.tokens, readTokens),
+				)
+			},
 		},
-	},
+	}
 }
 
 // copier returns a function that copies a value and returns its size.

@@ -10,10 +10,12 @@ require (
 	github.com/gdwire/gdwire v0.0.0-00010101000000-000000000000
 	github.com/go-json-experiment/json v1.27.2
 	github.com/klauspost/compress v1.20.3
+	github.com/planetscale/vtprotobuf v0.6.0
 	github.com/stretchr/testify v1.12.1
 	github.com/tinylib/msgp v1.6.5
 	github.com/vmihailenco/msgpack/v5 v5.4.1
 	gonum.org/v1/plot v0.17.0
+	google.golang.org/protobuf v1.36.12
 )
 
 require (
@@ -23,7 +25,6 @@ require (
 	git.sr.ht/~sbinet/gg v0.7.0 // indirect
 	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
-	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	github.com/vmihailenco/tagparser/v2 v2.0.0 // indirect
@@ -36,4 +37,8 @@ require (
 	golang.org/x/tools v0.37.0 // indirect
 )
 
-tool github.com/tinylib/msgp
+tool (
+	github.com/planetscale/vtprotobuf/cmd/protoc-gen-go-vtproto
+	github.com/tinylib/msgp
+	google.golang.org/protobuf/cmd/protoc-gen-go
+)

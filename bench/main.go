@@ -28,7 +28,9 @@ import (
 var groups = slices.Concat(
 	documentGroups,
 	variantGroups,
+	recordGroups,
 	mapGroups,
+	textGroups,
 	valueGrowthGroups(),
 	[]group{typedGroup, smallGroup, growthGroup},
 	packetGroups,

@@ -40,7 +40,8 @@ func newReport() *report {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
 			switch m.Path {
-			case "github.com/tinylib/msgp", "github.com/fxamacker/cbor/v2", "github.com/vmihailenco/msgpack/v5", "github.com/go-json-experiment/json":
+			case "github.com/tinylib/msgp", "github.com/fxamacker/cbor/v2", "github.com/vmihailenco/msgpack/v5", "github.com/go-json-experiment/json",
+				"google.golang.org/protobuf", "github.com/planetscale/vtprotobuf":
 				r.Peers = append(r.Peers, m.Path+" "+m.Version)
 			}
 		}
@@ -98,48 +99,6 @@ func (r *report) find(group, name string) *measurement {
 	return nil
 }
 
-// A cell of the summary is a contender's time.
-type cell struct{ group, name string }
-
-// summary is the table of the summary: a row for each job, a column for each peer.
-var summary = struct {
-	columns []string
-	rows    []struct {
-		job   string
-		cells []cell
-	}
-}{
-	columns: []string{"gdwire", "msgp", "cbor", "msgpack", "jsontext", "gob", "copying"},
-	rows: []struct {
-		job   string
-		cells []cell
-	}{
-		{"read token by token", []cell{
-			{"tokens", "gdwire tokens, bytes"}, {"tokens", "msgp walk, bytes.Reader"}, {}, {}, {"tokens", "jsontext ReadToken"},
-		}},
-		{"the same from a Reader", []cell{{"tokens", "gdwire tokens, Reader"}, {"tokens", "msgp walk, Reader"}}},
-		{"check and skip", []cell{{"skip", "gdwire SkipValue, bytes"}, {"skip", "msgp Skip, Reader"}, {"skip", "cbor Wellformed"}}},
-		{"read into any (gdwire: take each value)", []cell{
-			{"build", "gdwire tokens, values taken, bytes"}, {"build", "msgp ReadIntf"}, {"build", "cbor Unmarshal"},
-			{"build", "msgpack DecodeInterface"}, {}, {"build", "gob Decode"},
-		}},
-		{"write", []cell{
-			{"encode", "gdwire"}, {"encode", "msgp"}, {"encode", "cbor Marshal"}, {"encode", "msgpack Encode"},
-			{"encode", "jsontext WriteToken"}, {"encode", "gob Encode"},
-		}},
-		{"read and write again", []cell{{"copy", "gdwire CopyValue, bytes"}}},
-		{"a packet of 64 bytes", []cell{
-			{"64 bytes", "gdwire tokens, bytes"}, {"64 bytes", "msgp walk, bytes.Reader"}, {"64 bytes", "cbor Wellformed"}, {},
-			{"64 bytes", "jsontext ReadToken"},
-		}},
-		{"64 MiB of float32 in", []cell{{"ReadPacked, 64 MiB", "gdwire float32"}, {}, {}, {}, {}, {}, {"ReadPacked, 64 MiB", "io.ReadFull"}}},
-		{"64 MiB of float32 out", []cell{{"WritePacked, 64 MiB", "gdwire float32"}, {}, {}, {}, {}, {}, {"WritePacked, 64 MiB", "Write"}}},
-		{"1 GiB from file to file", []cell{
-			{"1 GiB from file to file", "gdwire CopyValue"}, {}, {}, {}, {}, {}, {"1 GiB from file to file", "io.CopyBuffer"},
-		}},
-	},
-}
-
 // markdown writes the report as Markdown.
 func (r *report) markdown(w io.Writer) error {
 	var b strings.Builder
@@ -172,29 +131,6 @@ func writeVerdicts(b io.Writer, all []verdict) {
 			where = " (" + where + ")"
 		}
 		fmt.Fprintf(b, "| %s | %.2f %s | %s | %s%s |\n", v.Goal, v.Measured, v.Unit, v.bound(), v.result(), where)
-	}
-}
-
-func (r *report) summary(b *strings.Builder) {
-	var rows []string
-	for _, row := range summary.rows {
-		cells := make([]string, len(summary.columns))
-		ours := r.find(row.cells[0].group, row.cells[0].name)
-		if ours == nil {
-			continue
-		}
-		for i, c := range row.cells {
-			if m := r.find(c.group, c.name); m == ours {
-				cells[i] = "**" + duration(m.Median) + "**"
-			} else if m != nil {
-				cells[i] = fmt.Sprintf("%s (× %.2g)", duration(m.Median), ratio(m.Rounds, ours.Rounds))
-			}
-		}
-		rows = append(rows, fmt.Sprintf("| %s | %s |\n", row.job, strings.Join(cells, " | ")))
-	}
-	if len(rows) > 0 {
-		fmt.Fprintf(b, "\n## Summary\n\n| | %s |\n|---%s|\n%s", strings.Join(summary.columns, " | "),
-			strings.Repeat("|--:", len(summary.columns)), strings.Join(rows, ""))
 	}
 }
 

@@ -1,10 +1,6 @@
 package main
 
-import (
-	"errors"
-
-	"github.com/gdwire/gdwire"
-)
+import "github.com/gdwire/gdwire"
 
 // The functions below are written by hand, as in a program without reflection.
 
@@ -43,7 +39,7 @@ func (p *savedPlayer) read(d *gdwire.Decoder) error {
 		case "transform":
 			err = readReals(d, gdwire.TypeTransform3D, p.Transform[:])
 		case "inventory":
-			p.Inventory, err = readItems(d, p.Inventory[:0])
+			p.Inventory, err = readAll(d, p.Inventory[:0], (*savedItem).read)
 		}
 		if err != nil {
 			return err
@@ -52,22 +48,24 @@ func (p *savedPlayer) read(d *gdwire.Decoder) error {
 	return nil
 }
 
-func readItems(d *gdwire.Decoder, items []savedItem) ([]savedItem, error) {
+// readAll appends the elements of an Array to all. The memory of elements beyond its length is used
+// again.
+func readAll[T any](d *gdwire.Decoder, all []T, read func(*T, *gdwire.Decoder) error) ([]T, error) {
 	n, err := d.ReadArray()
 	if err != nil {
-		return items, err
+		return all, err
 	}
 	for range n {
-		if len(items) < cap(items) {
-			items = items[:len(items)+1]
+		if len(all) < cap(all) {
+			all = all[:len(all)+1]
 		} else {
-			items = append(items, savedItem{})
+			all = append(all, *new(T))
 		}
-		if err := items[len(items)-1].read(d); err != nil {
-			return items, err
+		if err := read(&all[len(all)-1], d); err != nil {
+			return all, err
 		}
 	}
-	return items, d.ReadEnd()
+	return all, d.ReadEnd()
 }
 
 func (it *savedItem) read(d *gdwire.Decoder) error {
@@ -143,7 +141,7 @@ func readStrings(d *gdwire.Decoder, all []string) ([]string, error) {
 	return all, nil
 }
 
-func (w *savedWorld) write(e *gdwire.Encoder) error {
+func (w *savedWorld) write(e *gdwire.Encoder) {
 	e.BeginDict(5)
 	e.WriteString("version")
 	e.WriteInt(w.Version)
@@ -160,7 +158,6 @@ func (w *savedWorld) write(e *gdwire.Encoder) error {
 	e.WriteString("seed")
 	e.WriteInt(w.Seed)
 	e.End()
-	return errors.Join(e.Err(), e.Close())
 }
 
 func (p *savedPlayer) write(e *gdwire.Encoder) {

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/variant"
+	json "github.com/go-json-experiment/json"
+	"github.com/vmihailenco/msgpack/v5"
+)
+
+// recordGroups measure calls of package variant for each record.
+var recordGroups = []group{
+	{
+		name:  "records",
+		about: "An Array of 3000 records at once, and one by one.",
+		setup: func(*stage) []contender { return records() },
+	},
+	{
+		name:    "small records in",
+		counted: true,
+		about:   "1000 small structs, each by a call: from an Array, or one after the other.",
+		setup:   func(*stage) []contender { return smallRecordsIn() },
+	},
+	{
+		name:    "small records out",
+		counted: true,
+		about:   "The same, each by a call, by value and by pointer.",
+		setup:   func(*stage) []contender { return smallRecordsOut() },
+	},
+}
+
+func records() []contender {
+	all := world().Player.Inventory
+	b := must(variant.Marshal(all))
+	d := gdwire.NewDecoder(nil, nil)
+	return []contender{
+		{name: "Unmarshal", bytes: len(b), want: len(all), run: func() int {
+			var items []savedItem
+			check(variant.Unmarshal(b, &items))
+			return len(items)
+		}},
+		{name: "Elements", bytes: len(b), want: len(all), run: func() int {
+			d.ResetBytes(b)
+			n := 0
+			for _, err := range variant.Elements[savedItem](d) {
+				check(err)
+				n++
+			}
+			return n
+		}},
+	}
+}
+
+// A smallRecord is what a peer may send in every frame.
+type smallRecord struct {
+	ID    int64      `json:"id" msgpack:"id"`
+	Name  string     `json:"name" msgpack:"name"`
+	Pos   [3]float32 `json:"pos" msgpack:"pos"`
+	Alive bool       `json:"alive" msgpack:"alive"`
+}
+
+// recordCount is the number of small records.
+const recordCount = 1000
+
+func smallRecords() []smallRecord {
+	all := make([]smallRecord, recordCount)
+	for i := range all {
+		all[i] = smallRecord{int64(i), fmt.Sprint("player_", i), [3]float32{float32(i), 0, 0.5}, i%2 == 0}
+	}
+	return all
+}
+
+// sum tells whether all have read the same.
+func (r *smallRecord) sum() int { return int(r.ID) + len(r.Name) + int(r.Pos[0]) + sumOfBool(r.Alive) }
+
+// smallRecordsIn returns contenders that read all records into one that is kept.
+func smallRecordsIn() []contender {
+	all := smallRecords()
+	array := must(variant.Marshal(all))
+	want := 0
+	for i := range all {
+		want += all[i].sum()
+	}
+	d := gdwire.NewDecoder(nil, nil)
+	// following is for codecs that return the bytes after a record.
+	following := func(name string, marshal func(v any) ([]byte, error), first func(b []byte, r *smallRecord) ([]byte, error)) contender {
+		var b []byte
+		for i := range all {
+			b = append(b, must(marshal(&all[i]))...)
+		}
+		return contender{name: name, bytes: len(array), want: want, run: func() int {
+			var r smallRecord
+			sum := 0
+			for rest := b; len(rest) > 0; {
+				rest = must(first(rest, &r))
+				sum += r.sum()
+			}
+			return sum
+		}}
+	}
+	return []contender{
+		contender{name: "Elements", bytes: len(array), want: want, run: func() int {
+			d.ResetBytes(array)
+			sum := 0
+			for r, err := range variant.Elements[smallRecord](d) {
+				check(err)
+				sum += r.sum()
+			}
+			return sum
+		}}.allocating(),
+		contender{name: "UnmarshalDecode", bytes: len(array), want: want, run: func() int {
+			d.ResetBytes(array)
+			var r smallRecord
+			sum := 0
+			for range must(d.ReadArray()) {
+				check(variant.UnmarshalDecode(d, &r))
+				sum += r.sum()
+			}
+			check(d.ReadEnd())
+			return sum
+		}}.allocating(),
+		following("cbor.UnmarshalFirst", cbor.Marshal, func(b []byte, r *smallRecord) ([]byte, error) { return cbor.UnmarshalFirst(b, r) }),
+	}
+}
+
+// smallRecordsOut returns contenders that write each record.
+func smallRecordsOut() []contender {
+	all := smallRecords()
+	var to drain
+	e := gdwire.NewEncoder(&to, nil)
+	size := 0
+	for i := range all {
+		size += len(must(variant.Marshal(&all[i])))
+	}
+	bytesOf := func(name string, marshal func(r *smallRecord) ([]byte, error)) contender {
+		run := func() int {
+			sum := 0
+			for i := range all {
+				sum += len(must(marshal(&all[i])))
+			}
+			return sum
+		}
+		return contender{name: name, bytes: size, want: run(), run: run}
+	}
+	return []contender{
+		bytesOf("variant.Marshal", func(r *smallRecord) ([]byte, error) { return variant.Marshal(r) }).allocating(),
+		bytesOf("variant.Marshal, by value", func(r *smallRecord) ([]byte, error) { return variant.Marshal(*r) }).allocating(),
+		contender{name: "variant.MarshalEncode", bytes: size, want: size, run: func() int {
+			to.n = 0
+			e.Reset(&to)
+			for i := range all {
+				check(variant.MarshalEncode(e, &all[i]))
+			}
+			check(e.Flush())
+			return to.n
+		}}.allocating(),
+		bytesOf("cbor.Marshal", func(r *smallRecord) ([]byte, error) { return cbor.Marshal(r) }),
+		bytesOf("cbor.Marshal, by value", func(r *smallRecord) ([]byte, error) { return cbor.Marshal(*r) }),
+		bytesOf("msgpack.Marshal, by value", func(r *smallRecord) ([]byte, error) { return msgpack.Marshal(*r) }),
+		bytesOf("json v2, by value", func(r *smallRecord) ([]byte, error) { return json.Marshal(*r) }),
+	}
+}

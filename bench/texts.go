@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/gdwire/gdwire"
+)
+
+// textGroups measure texts by their length and their script, each call in a group of its own.
+var textGroups = []group{
+	{
+		name:    "texts, ReadText",
+		counted: true,
+		about:   "1000 texts of a length in bytes, without a copy.",
+		setup: func(*stage) []contender {
+			return textContenders(func(t *texts) []contender {
+				return []contender{t.reading("gdwire", func(d *gdwire.Decoder) int {
+					text, ok, err := d.ReadText()
+					check(err)
+					if !ok {
+						panic("text in several chunks")
+					}
+					return len(text)
+				})}
+			})
+		},
+	},
+	{
+		name:    "texts, ReadString",
+		counted: true,
+		about:   "The same as strings; cbor reads them into a slice that is kept.",
+		setup: func(*stage) []contender {
+			return textContenders(func(t *texts) []contender {
+				return []contender{
+					t.reading("gdwire", func(d *gdwire.Decoder) int { return len(must(d.ReadString())) }).allocating(),
+					t.readingCBOR(),
+				}
+			})
+		},
+	},
+	{
+		name:    "texts, SkipValue",
+		counted: true,
+		about:   "The same, checked and skipped.",
+		setup: func(*stage) []contender {
+			return textContenders(func(t *texts) []contender { return []contender{t.skipping(), t.wellformed()} })
+		},
+	},
+	{
+		name:    "texts, WriteString",
+		counted: true,
+		about:   "The same, written.",
+		setup: func(*stage) []contender {
+			return textContenders(func(t *texts) []contender { return []contender{t.writing(), t.writingCBOR()} })
+		},
+	},
+}
+
+// textCount is the number of texts in an array.
+const textCount = 1000
+
+// textLengths contains the least and the greatest length of texts, in bytes.
+var textLengths = []struct {
+	name        string
+	least, most int
+}{
+	{"1 to 8 bytes", 1, 8},
+	{"9 to 16 bytes", 9, 16},
+	{"17 to 32 bytes", 17, 32},
+	{"33 to 64 bytes", 33, 64},
+	{"1 KiB", 1 << 10, 1 << 10},
+}
+
+// scripts contains the first letter of the texts, which tells the bytes of a character.
+var scripts = []struct {
+	name   string
+	first  rune
+	packed bool // in a PackedStringArray
+}{
+	{"ASCII", 'a', false},
+	{"2 bytes a character", 'а', false}, // Cyrillic
+	{"3 bytes a character", 'あ', false},
+	{"ASCII packed", 'a', true},
+}
+
+// texts is an array of texts of a length and a script.
+type texts struct {
+	name  string
+	all   []string
+	size  int // of all, in bytes
+	typ   gdwire.Type
+	godot []byte
+}
+
+// textContenders returns contenders for the texts of each length and script.
+func textContenders(of func(t *texts) []contender) (all []contender) {
+	for _, length := range textLengths {
+		for _, script := range scripts {
+			t := newTexts(length.least, length.most, script.first)
+			t.name = length.name + ", " + script.name
+			t.typ = gdwire.TypeArray
+			if script.packed {
+				t.typ = gdwire.TypePackedStringArray
+			}
+			var b bytes.Buffer
+			e := gdwire.NewEncoder(&b, nil)
+			t.write(e)
+			e.Release()
+			t.godot = b.Bytes()
+			all = append(all, of(t)...)
+		}
+	}
+	return all
+}
+
+// newTexts returns texts of random lengths. They have whole characters and are therefore up to two
+// bytes shorter, but not empty.
+func newTexts(least, most int, first rune) *texts {
+	random := rand.New(rand.NewPCG(1, 2))
+	width := len(string(first))
+	t := new(texts)
+	for range textCount {
+		n := max(1, (least+random.IntN(most-least+1))/width)
+		var b strings.Builder
+		for range n {
+			b.WriteRune(first + rune(random.IntN(26)))
+		}
+		t.all = append(t.all, b.String())
+		t.size += b.Len()
+	}
+	return t
+}
+
+func (t *texts) write(e *gdwire.Encoder) {
+	if t.typ == gdwire.TypeArray {
+		check(e.BeginArray(len(t.all)))
+	} else {
+		check(e.BeginPacked(t.typ, int64(len(t.all))))
+	}
+	for _, text := range t.all {
+		check(e.WriteString(text))
+	}
+	check(e.End())
+	check(e.Close())
+}
+
+// contender returns a contender whose name tells the texts.
+func (t *texts) contender(codec string, want int, run func() int) contender {
+	return contender{name: codec + ", " + t.name, ours: codec == "gdwire", bytes: len(t.godot), want: want, run: run}
+}
+
+// reading calls read for each text and adds up its results.
+func (t *texts) reading(codec string, read func(d *gdwire.Decoder) int) contender {
+	d := gdwire.NewDecoder(nil, nil)
+	return t.contender(codec, t.size, func() int {
+		d.ResetBytes(t.godot)
+		size := 0
+		for range must(d.ReadToken()).Len() {
+			size += read(d)
+		}
+		check(d.ReadEnd())
+		return size
+	})
+}
+
+func (t *texts) readingCBOR() contender {
+	b := must(cbor.Marshal(t.all))
+	var all []string
+	return t.contender("cbor", t.size, func() int {
+		check(cbor.Unmarshal(b, &all))
+		size := 0
+		for _, text := range all {
+			size += len(text)
+		}
+		return size
+	})
+}
+
+func (t *texts) skipping() contender {
+	d := gdwire.NewDecoder(nil, nil)
+	return t.contender("gdwire", len(t.godot), func() int {
+		d.ResetBytes(t.godot)
+		return skip(d)
+	})
+}
+
+func (t *texts) wellformed() contender {
+	b := must(cbor.Marshal(t.all))
+	return t.contender("cbor Wellformed", 0, func() int {
+		check(cbor.Wellformed(b))
+		return 0
+	})
+}
+
+func (t *texts) writing() contender {
+	var to drain
+	e := gdwire.NewEncoder(&to, nil)
+	return t.contender("gdwire", len(t.godot), func() int {
+		to.n = 0
+		e.Reset(&to)
+		t.write(e)
+		return to.n
+	})
+}
+
+func (t *texts) writingCBOR() contender {
+	return t.contender("cbor", len(must(cbor.Marshal(t.all))), func() int { return len(must(cbor.Marshal(t.all))) })
+}
