@@ -422,10 +422,14 @@ const sharedBit = 1 << 31
 // serialized objects or ids. Each class occupies two bits.
 type strictSeen uint32
 
-// both adds an alternative of class c, the wide one if wide is 1, and reports whether the other was
-// seen, too.
-func (s *strictSeen) both(c widthClass, wide uint32) bool {
-	*s |= 1 << wide << (2 * c)
+// both adds the alternative of a value of type t with header h, and reports whether the other was seen,
+// too.
+func (s *strictSeen) both(f *Format, t Type, h uint32) bool {
+	c := layouts[t].class
+	if f.width[c] != flagged || c != classReal && c != classObject {
+		return false
+	}
+	*s |= 1 << (h >> 16 & 1) << (2 * c)
 	return *s>>(2*c)&3 == 3
 }
 

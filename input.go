@@ -34,10 +34,9 @@ func (i *input) release() {
 type slowPath struct {
 	fastPath
 	input
-	fault      fault      // of the current lookahead
-	saved      *savedKeys // the latest keys of the open containers that have left the buffer, or nil
-	strictSeen strictSeen // in the top-level value
-	options    DecoderOptions
+	fault   fault      // of the current lookahead
+	saved   *savedKeys // the latest keys of the open containers that have left the buffer, or nil
+	options DecoderOptions
 }
 
 // setOptions sets the options, before the first reset.
@@ -121,6 +120,9 @@ func (s *slowPath) fetch(n int) (err error) {
 		var m int
 		m, err = s.read(s.buf[s.end:])
 		s.fill(m)
+	}
+	if s.strict {
+		s.stopFast() // it must not read the new bytes before startStrict has checked them
 	}
 	s.setLimit() // also after an error: the same call continues with the bytes before it
 	return err

@@ -183,6 +183,8 @@ func (d *Decoder) look() (lookahead, error) {
 		if d.remaining == 0 {
 			return lookahead{}, errNotReset // Release leaves an error
 		}
+	} else if d.strict {
+		d.startFast() // for the calls after this one: all that was checked is read
 	}
 	return d.ahead(), nil
 }

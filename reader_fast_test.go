@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 )
 
 // A skip ends where reading the same tokens ends.
@@ -450,4 +453,116 @@ func TestFastNodePath(t *testing.T) {
 		}
 		d.Release()
 	}
+}
+
+// With Strict, the fast path reads what was checked before: also across the ends of what is checked at
+// once, in nested containers, and up to a value that engines never write.
+func TestCheckAhead(t *testing.T) {
+	rounds := 300
+	if testenv.Full() {
+		rounds = 10_000
+	}
+	kinds := map[string]int{}
+	for seed := range rounds {
+		r := rand.New(rand.NewPCG(uint64(seed), 3))
+		packet := strictPacket(t, r)
+		if seed%10 > 0 {
+			at := 4 * r.IntN(len(packet)/4)
+			words := []uint32{0, 1, 2, 3, 4, 5, 1<<16 | 2, 1<<16 | 3, 1<<16 | 5, 1 << 31, 0x01000061, 0x00610061, r.Uint32()}
+			le.PutUint32(packet[at:], words[r.IntN(len(words))])
+		}
+		read := func(d *Decoder) (all []string) {
+			defer d.Release()
+			for {
+				tok, err := d.ReadToken()
+				if err != nil {
+					return append(all, err.Error())
+				}
+				all = append(all, fmt.Sprint(tok.Kind(), d.InputOffset(), tok.Len()))
+			}
+		}
+		o := &DecoderOptions{Strict: true, AllowObjects: true}
+		whole := struct{ io.Reader }{bytes.NewReader(packet)}
+		got := read(NewDecoder(whole, o))
+		want := read(NewDecoder(iotest.OneByteReader(bytes.NewReader(packet)), o))
+		require.Equal(t, want[len(want)-1], got[len(got)-1], "seed %d", seed)
+		require.True(t, slices.Equal(want, got), "seed %d", seed)
+
+		d := NewDecoder(struct{ io.Reader }{bytes.NewReader(packet)}, o)
+		var err error
+		for err == nil { // a smaller count leaves values after the first
+			err = d.SkipValue()
+		}
+		d.Release()
+		last := want[len(want)-1]
+		require.EqualError(t, err, last, "seed %d", seed)
+		kinds[last[strings.LastIndexByte(last, ':')+1:]]++
+	}
+	require.Greater(t, len(kinds), 5, kinds)
+}
+
+// strictPacket returns a random packet, longer than checkedAhead, as engines write it.
+func strictPacket(t *testing.T, r *rand.Rand) []byte {
+	var b bytes.Buffer
+	e := NewEncoder(&b, nil)
+	defer e.Release()
+	var value func(depth int)
+	value = func(depth int) {
+		var err error
+		switch k := r.IntN(12); {
+		case k == 0 && depth < 40:
+			n := r.IntN(4)
+			require.NoError(t, e.BeginDict(n))
+			for range n {
+				require.NoError(t, e.WriteString(strings.Repeat("k", r.IntN(12))))
+				value(depth + 1)
+			}
+			err = e.End()
+		case k <= 2 && depth < 40:
+			n := r.IntN(5)
+			require.NoError(t, e.BeginArray(n))
+			for range n {
+				value(depth + 1)
+			}
+			err = e.End()
+		case k == 3:
+			err = e.WriteReals(TypeVector2, 1, r.Float64())
+		case k == 4:
+			err = e.WriteFloat(float64(r.IntN(4)) / 3)
+		case k == 5:
+			err = e.WriteBool(r.IntN(2) > 0)
+		case k == 6:
+			err = e.WriteStringName(strings.Repeat("né", r.IntN(20)))
+		case k == 7:
+			require.NoError(t, e.BeginPacked(TypePackedInt32Array, 2))
+			require.NoError(t, WritePacked(e, []int32{1, 2}))
+			err = e.End()
+		case k == 8:
+			err = e.WriteNil()
+		case k == 9:
+			err = e.WriteInt(r.Int64() >> r.IntN(64))
+		default:
+			err = e.WriteString(strings.Repeat("abé", r.IntN(12)))
+		}
+		require.NoError(t, err)
+	}
+	n := 100 + r.IntN(500)
+	require.NoError(t, e.BeginArray(n))
+	for i := range n {
+		if i%50 > 0 {
+			value(0)
+			continue
+		}
+		require.NoError(t, e.BeginTypedArray(3, Elem{Type: TypeDictionary}))
+		for range 3 {
+			require.NoError(t, e.BeginDict(1))
+			require.NoError(t, e.WriteNil())
+			value(1)
+			require.NoError(t, e.End())
+		}
+		require.NoError(t, e.End())
+	}
+	require.NoError(t, e.End())
+	require.NoError(t, e.Flush())
+	return b.Bytes()
 }

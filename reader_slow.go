@@ -48,7 +48,6 @@ func (l *lookahead) beginValue() {
 	if s.depth > 0 {
 		return
 	}
-	s.strictSeen = 0
 	s.limitValue()
 	switch first := s.valueStart == s.origin; {
 	case first:
@@ -113,8 +112,7 @@ func (l *lookahead) checkHeader() {
 		return
 	}
 	h := l.header()
-	f, class, wide := s.format, layouts[form.typ].class, h>>16&1
-	flagged := f.width[class] == flagged
+	f := s.format
 	switch {
 	// Bits 8 to 15 mean nothing, and bits 16 to 31 only what the type defines. With an idMask of
 	// all bits, lookup finds only headers without flags.
@@ -123,10 +121,12 @@ func (l *lookahead) checkHeader() {
 	case !s.admits(form.typ):
 		l.fail(0, notCanonical("%v in a container of %v", form.typ, s.top().elem))
 	// An engine is built for one width of math types, and one call encodes all objects alike.
-	case class == classReal && flagged && s.strictSeen.both(class, wide):
-		l.fail(0, notCanonical("math types of both widths"))
-	case class == classObject && flagged && s.strictSeen.both(class, wide):
-		l.fail(0, notCanonical("both ids of objects and serialized objects"))
+	case s.strictSeen.both(f, form.typ, h):
+		both := "math types of both widths"
+		if form.typ == TypeObject {
+			both = "both ids of objects and serialized objects"
+		}
+		l.fail(0, notCanonical("%s", both))
 	}
 }
 
@@ -271,14 +271,14 @@ func (l *lookahead) take(t Token, at, n int) Token {
 	return l.finish(t, at, n)
 }
 
-// open consumes the fields and pushes a frame for count elements. It returns the Start token, with
-// a payload as take does.
-func (l *lookahead) open(count uint32, at, n int) Token {
+// open consumes the fields and pushes a frame for count elements, of the declared type elem. It returns
+// the Start token, with a payload as take does.
+func (l *lookahead) open(count uint32, elem Type, at, n int) Token {
 	if l.failed() {
 		return Token{}
 	}
 	s, form := l.s, l.form
-	s.push(&form.content, count, s.pos()) // with the position of the header, before finish passes it
+	s.push(&form.content, count, s.pos()).setElem(elem) // with the position of the header, before finish passes it
 	t := l.finish(Token{head: form.head, bits: uint64(count)}, at, n)
 	s.startFast()
 	return t

@@ -96,6 +96,9 @@ func (l *lookahead) value() Token {
 func (l *lookahead) skip(x span) {
 	s := l.s
 	for {
+		if s.strict {
+			s.startFast() // with the next values checked
+		}
 		if s.skipFast(x.open); s.isOver(x) {
 			break
 		}
@@ -151,9 +154,8 @@ func (l *lookahead) container() Token {
 	if to == from {
 		from = 0 // no payload
 	}
-	t := l.open(n, from, to-from)
+	t := l.open(n, elem, from, to-from)
 	if !l.failed() {
-		s.top().setElem(elem)
 		t.head |= uint64(shared)<<16 | uint64(flags)<<(16+elemShift)
 	}
 	return t
@@ -203,7 +205,7 @@ func (l *lookahead) object() Token {
 		count = l.signed()
 		l.checkCount(l.at-4, uint64(count), 2, 8)
 	}
-	return l.open(count, 8, n)
+	return l.open(count, 0, 8, n)
 }
 
 // nodePath reads the start of a NodePath. Bit 31 of its first word tells two counts and flags from
@@ -222,7 +224,7 @@ func (l *lookahead) nodePath() Token {
 		l.checkCount(4, 1, 1, 0)
 		l.at = 4 // the word is the length of the string, which follows in the form of a name
 	}
-	t := l.open(names+uint32(subnames), 0, 0)
+	t := l.open(names+uint32(subnames), 0, 0, 0)
 	if !l.failed() {
 		s.top().setNames(names, flags)
 		t.head |= uint64(flags) << 16
@@ -277,7 +279,7 @@ func (l *lookahead) packed() Token {
 		n = l.uint32()
 		l.checkBytes(limitPacked, 4, uint64(n)*uint64(l.form.size))
 	}
-	return l.open(n, 0, 0)
+	return l.open(n, 0, 0, 0)
 }
 
 // signal reads a Signal.
@@ -297,7 +299,7 @@ func (l *lookahead) image() Token {
 	}
 	n := le.Uint32(b[fields:])
 	l.checkBytes(limitPacked, 4+fields, uint64(n))
-	return l.open(n, 4, fields)
+	return l.open(n, 0, 4, fields)
 }
 
 // event reads an InputEvent of Godot 2.

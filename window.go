@@ -89,6 +89,9 @@ func (w *window) stopFast() { w.fastValues, w.fastNames = nil, nil }
 // readValuesFast lets the fast path read values.
 func (w *window) readValuesFast() { w.fastValues, w.fastNames = w.buf[:w.limit], nil }
 
+// readValuesTo lets the fast path read values up to buf[end].
+func (w *window) readValuesTo(end int) { w.fastValues, w.fastNames = w.buf[:end], nil }
+
 // readNamesFast lets the fast path read names and packed strings.
 func (w *window) readNamesFast(nul uint32) {
 	w.fastValues, w.fastNames, w.nameNUL = nil, w.buf[:w.limit], nul

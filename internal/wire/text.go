@@ -38,6 +38,12 @@ var notPlain = [4]uint64{
 	NotASCII, NotASCII | 0xFFFFFF<<40, NotASCII | 0xFFFF<<48, NotASCII | 0xFF<<56,
 }
 
+// HasNUL reports whether a NUL is among the first n bytes of word, 1 to 8, which are ASCII.
+func HasNUL(word uint64, n uint32) bool {
+	text := uint64(1)<<(8*n) - 1
+	return EqualBytes(word&text|^text&0x0101010101010101, 0) != 0
+}
+
 // EqualBytes returns a word with the highest bit set in each byte in which word, which is ASCII,
 // contains c.
 func EqualBytes(word uint64, c byte) uint64 {

@@ -32,7 +32,7 @@ var walls = map[string]string{
 
 	// The calls of a Decoder.
 	"Decoder":          "reader.go",
-	"slowPath":         "slowPath lookahead",
+	"slowPath":         "slowPath",
 	"slowPath.options": "slowPath reader_slow.go", // their address
 	"pending":          "pending",
 
