@@ -77,7 +77,7 @@ type formTable struct {
 	idMask   uint32         // a copy from the Format
 
 	// headers holds the headers of bools and numbers, by kind, or noHeader. Typed reads compare
-	// with them: -4 % of typed reads of known shape against finding the form.
+	// with them: -1.8 % of typed reads of known shape against finding the form.
 	headers [numKinds]uint64
 	sizes   fixedSizes
 
@@ -129,8 +129,8 @@ func (table *formTable) formAt(buf []byte, r int) (f *form, b *[fastSize]byte) {
 	return
 }
 
-// fixedSizes holds the sizes of numbers and math types by formIndex, and 0 for other values: -7 %
-// of SkipValue against finding the form.
+// fixedSizes holds the sizes of numbers and math types by formIndex, and 0 for other values: -6 % of
+// SkipValue against finding the form.
 type fixedSizes [numForms]uint8
 
 // of returns the size of a value with header h.

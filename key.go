@@ -38,7 +38,7 @@ func newKey(text string) hook.Key {
 
 // readKey consumes the next value or key of the Decoder x if it is the String k and completely in the
 // buffer. It compares words that may have bytes of the next value, so it needs keyBytes in the
-// buffer. It cannot panic and so needs no frame: -2 % of Unmarshal.
+// buffer. It cannot panic and so needs no frame: -1 % of Unmarshal into structs.
 func readKey(x any, k *hook.Key) bool {
 	d, ok := x.(*Decoder)
 	if !ok {

@@ -404,7 +404,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 			d.takePacked(data)
 			dst = slices.Grow(dst, n)[:len(dst)+n]
 			from, to := d.buf[at:at+data], dst[len(dst)-n:]
-			if b, ok := wire.AsBytes(to, elem == want); ok { // as Decode does, but inlined: -4 % of AppendPacked
+			if b, ok := wire.AsBytes(to, elem == want); ok { // as Decode does, but inlined: -7 % of AppendPacked
 				copy(b, from)
 			} else {
 				wire.Decode(to, from, elem.unit)
@@ -488,8 +488,9 @@ func (b bulk) checkPacked(call string, want units) error {
 	return nil
 }
 
-// copyElements fills dst with n elements, if all of them are buffered and no padding follows
-// them. It needs no division, and most arrays are read by it: -9 % of ReadPacked.
+// copyElements fills dst with n elements, if all of them are buffered and no padding follows them. It
+// needs no division, and most arrays are read by it: -6 % of ReadPacked of 4 KiB from a Reader, -8 % in
+// memory.
 func (b bulk) copyElements(dst []byte, n uint64) bool {
 	d := b.d
 	if d.payload.left > 0 || d.payload.done || d.err != nil || len(dst) > d.limit-d.r || uint64(len(dst)) > b.direct() {

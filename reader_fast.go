@@ -72,7 +72,7 @@ func (p *fastPath) setNodePath(met bool) { p.metNodePath = met }
 // take consumes the next value, of size bytes, on the fast path. It returns nil, the error of
 // typed reads. The compiler marks the start of inlined code by an instruction, unless the line of
 // the call contains another. So both calls are on one line, and typed reads call take in the line
-// in which they return: -2 % of typed reads of known shape.
+// in which they return: -0.7 % of typed reads of known shape.
 func (p *fastPath) take(size int) error {
 	p.passEmpty(p.r+size, p.countAt(p.base+uint64(p.r)))
 	return nil
@@ -279,9 +279,9 @@ func (p *fastPath) countFits(n uint32, values uint64) bool {
 		p.values+values <= uint64(p.bounds[limitValues]) && p.pos()+8+4*values <= p.valueEnd
 }
 
-// openFast consumes the start of an Array, Dictionary or PackedStringArray of n elements
-// or pairs. It returns false if the slow path must handle it, and makes no calls: -4 % of
-// typed reads against push, which can grow the stack.
+// openFast consumes the start of an Array, Dictionary or PackedStringArray of n elements or pairs. It
+// returns false if the slow path must handle it, and makes no calls: -3 % of tokens and -4 % of typed
+// reads of known shape against push, which can grow the stack.
 func (p *fastPath) openFast(form *form, n uint32) bool {
 	pos, pairs, stack, depth := p.pos(), uint64(form.pairs&1), p.stack, p.depth
 	values := uint64(n) << pairs
@@ -355,8 +355,9 @@ func (p *fastPath) wholePacked(form *form, n uint32) (data int, ok bool) {
 	return int(size), true
 }
 
-// openPacked consumes the start of a packed array of n numbers: -11 % of ReadPacked of 4 KiB. It
-// returns false if not all of them are buffered, so that the slow path must handle it.
+// openPacked consumes the start of a packed array of n numbers: -21 % of ReadPacked of 4 KiB from a
+// Reader, -34 % in memory. It returns false if not all of them are buffered, so that the slow path must
+// handle it.
 func (p *fastPath) openPacked(form *form, n uint32) bool {
 	if _, ok := p.wholePacked(form, n); !ok {
 		return false

@@ -280,7 +280,7 @@ func (l *loop) each(n int, err error, values uint64, yield func(int, error) bool
 
 // key reads the next key and returns a copy, because the body may read more into the buffer while
 // it uses the key. If the key is not a string or is too long, key skips the pair and returns false.
-// The switch, as in ReadText, is -32 % of Fields.
+// The switch, as in ReadText, is -34 % of Fields.
 func (l *loop) key() (key []byte, ok bool, err error) {
 	d, short := l.d, l.short
 	if d.hasFast(d.remaining) && d.bounds[limitName] >= 8 {

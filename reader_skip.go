@@ -60,7 +60,7 @@ func (p *fastPath) skipValues(open int) bool {
 				break
 			} else {
 				b := (*[keyBytes]byte)(buf[r:])
-				// As wire.ShortText, for up to 16 bytes: -32 % of packets. After the text, its padding and
+				// As wire.ShortText, for up to 16 bytes: -34 % of packets. After the text, its padding and
 				// the next header are ASCII, too; otherSize measures all other texts.
 				switch m := le.Uint32(b[4:]) - 1; {
 				case m < 4 && le.Uint32(b[8:])&(wire.NotASCII>>32) == 0:

@@ -245,7 +245,7 @@ func (t Token) AppendReals(dst []float64) []float64 {
 	}
 	b, at := t.Bytes(), len(dst)
 	dst = slices.Grow(dst, n)[:at+n]
-	if u := t.unit(); u == wire.Float32 { // inlined: -3 % of the tokens of 64 bytes with their values
+	if u := t.unit(); u == wire.Float32 { // inlined: -3 % of tokens with their values
 		wire.WidenFloats(dst[at:], b)
 	} else {
 		wire.Floats(dst[at:], b, u)

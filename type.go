@@ -229,7 +229,7 @@ type layout struct {
 	units [2]wire.Unit // of a component, narrow and wide
 	kinds [2]Kind      // of the first token, narrow and wide; 0 is the kind with the type's number
 
-	components uint8 // n for math types, otherwise 0; finding it from shape and n costs tokens with values 0.7 %
+	components uint8 // n for math types, otherwise 0; -0.7 % of tokens of 64 bytes with their values against shape and n
 }
 
 // isMath reports whether the type is a math type, a fixed number of components.

@@ -136,7 +136,7 @@ func appendPieces[S string | []byte](s *sink, head []byte, body S, tail []byte) 
 // appendShort appends a piece. If it does not fit, appendShort flushes first, and splits the
 // piece only if it is longer than the buffer, so never before an Unknown count. It copies p
 // and never passes it to the Writer, because then p, a variable of the caller, would be
-// allocated: 17 % more of the time of a packet of 64 bytes.
+// allocated: -17 % of writing a String of 64 bytes.
 func (s *sink) appendShort(p []byte) error {
 	for len(p) > 0 {
 		if len(p) > len(s.buf)-s.n && s.n > 0 {

@@ -7,10 +7,10 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// A fastWriter has the bytes and the nesting of an Encoder, and what the fast path needs to write
+// A fastWriter holds the bytes and the nesting of an Encoder, and what the fast path needs to write
 // values: the tables of the format and the depth. Its methods are those that are inlined; the calls of
-// the Encoder contain the rest of the fast path themselves: a method with a result for each of them
-// takes 10.7 % more instructions of encode.
+// the Encoder contain the rest of the fast path themselves: -10 % of encode against a method with a
+// result for each of them.
 type fastWriter struct {
 	state
 	sink
@@ -54,15 +54,15 @@ func (w *fastWriter) freeReals() *[realsSize]byte {
 }
 
 // put appends and counts the value of n bytes that the caller has put into free. It writes the fields
-// itself: calls of advance and count, each marked by an instruction, take 4 % more of WriteString.
+// itself: calls of advance and count, each marked by an instruction, are 1.7 % of encode.
 func (w *fastWriter) put(n int) {
 	w.n += n
 	w.remaining--
 }
 
 // updateFastPath switches the fast path on or off for the innermost container. It must be called after
-// any change of what it tests. The fast path itself, which
-// knows what it begins or ends, calls setFast instead: -6 % of encode.
+// any change of what it tests. The fast path itself, which knows what it begins or ends, calls setFast
+// instead: -10 % of encode.
 //
 // The slow path checks the elements of typed containers, the names of properties, and the values
 // beyond maxDepth. Names are not values, so neither applies to them.
@@ -127,7 +127,7 @@ func (w *fastWriter) endValues(n uint64) error {
 
 // appendTwoWords appends a text of at most 16 bytes on the fast path: a value with its header, or a
 // name. first has the first eight, last the last eight if there are more. It returns false if it
-// has appended nothing. -3 % of encode, which has few such texts.
+// has appended nothing. -2 % of encode, which has few such texts.
 func (w *fastWriter) appendTwoWords(header uint32, size int, first, last uint64) bool {
 	const most = fastSize + 8
 	if (first|last)&wire.NotASCII != 0 {

@@ -26,7 +26,7 @@ func (e *Encoder) WriteBool(v bool) error {
 	if v {
 		word = 1
 	}
-	if e.fast(fastSize) { // as writeWord, but with fewer tests: without it, encode takes 1.7 % more instructions
+	if e.fast(fastSize) { // as writeWord, but with fewer tests: -1.6 % of encode
 		b := e.free()
 		le.PutUint32(b[:], e.forms[TypeBool][0].header)
 		le.PutUint32(b[4:], uint32(word))
@@ -137,7 +137,7 @@ func (e *Encoder) writeWord(t Type, size uint8, bits uint64) error {
 // [EncoderOptions].DoubleReals is set and the type has these. A finite component that becomes
 // infinite is [ErrRange].
 func (e *Encoder) WriteReals(t Type, c ...float64) error {
-	// In DoubleReals, most components have 64 bits: these are for the slow path. -13 %
+	// In DoubleReals, most components have 64 bits: these are for the slow path. -14 %
 	// of encode.
 	if e.fast(realsSize) && !e.options.DoubleReals {
 		form := &e.forms[t&63][0]
@@ -223,7 +223,7 @@ const shortText = 8
 // WriteString writes a String, or the next name of a NodePath, or the next string of a
 // PackedStringArray. Engines drop a leading U+FEFF, and the text after a NUL.
 func (e *Encoder) WriteString(s string) error {
-	// Most texts are short and ASCII. Such a text and its padding are one word: -23 % of encode.
+	// Most texts are short and ASCII. Such a text and its padding are one word: -31 % of encode.
 	n, size := e.n&math.MaxInt, len(s)
 	var word uint64 // wire.Short(s), with a branch for each range of sizes, where loads overlap
 	switch {
