@@ -65,18 +65,8 @@ func TestTestPackages(t *testing.T) {
 // The exported names of public packages mention no type of an internal package or of another
 // module, so that users see what the types are and requirements can change.
 func TestExportedSignatures(t *testing.T) {
-	all := listPackages(t)
-	from := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
-		return os.Open(all[path].Export)
-	})
-	public := 0
-	for path, p := range all {
-		if !p.isPublic() {
-			continue
-		}
-		public++
-		pkg, err := from.Import(path)
-		require.NoError(t, err)
+	all, public := publicPackages(t)
+	for _, pkg := range public {
 		for _, name := range pkg.Scope().Names() {
 			if object := pkg.Scope().Lookup(name); object.Exported() {
 				s := signature{all: all, pkg: pkg, seen: map[types.Type]bool{}}
@@ -87,7 +77,25 @@ func TestExportedSignatures(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, public, 5)
+}
+
+// publicPackages returns what listPackages does, and the exported declarations of packages that
+// programs can import, by path.
+func publicPackages(t *testing.T) (all map[string]*listedPackage, public map[string]*types.Package) {
+	t.Helper()
+	all, public = listPackages(t), map[string]*types.Package{}
+	from := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(all[path].Export)
+	})
+	for path, p := range all {
+		if p.isPublic() {
+			pkg, err := from.Import(path)
+			require.NoError(t, err)
+			public[path] = pkg
+		}
+	}
+	require.Greater(t, len(public), 5)
+	return all, public
 }
 
 // A signature is what users see of a declaration of pkg.
