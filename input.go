@@ -81,10 +81,10 @@ func (s *slowPath) readFault(err error) fault {
 	if err != io.EOF {
 		return fault{err: err, kind: ofReader}
 	}
-	left := s.end - s.r                                            // bytes of an incomplete token
+	remaining := s.end - s.r                                       // bytes of an incomplete token
 	short := s.inputEnd != math.MaxUint64 && s.pos() != s.inputEnd // of the length that was given
-	if s.depth > 0 || left > 0 || short {
-		return fault{io.ErrUnexpectedEOF, left, inInput}
+	if s.depth > 0 || remaining > 0 || short {
+		return fault{io.ErrUnexpectedEOF, remaining, inInput}
 	}
 	return fault{err: err, kind: atEnd}
 }
@@ -137,11 +137,11 @@ func (s *slowPath) read(p []byte) (int, error) {
 	}
 	// The bytes after inputEnd are not part of the input: on a connection, the next message
 	// follows.
-	if left := s.inputEnd - s.base - uint64(s.end); uint64(len(p)) > left {
-		if left == 0 {
+	if remaining := s.inputEnd - s.base - uint64(s.end); uint64(len(p)) > remaining {
+		if remaining == 0 {
 			return 0, io.EOF
 		}
-		p = p[:left]
+		p = p[:remaining]
 	}
 	n, err := checked.Read(s.src, p)
 	if n > 0 { // the bytes can complete a token, which then must be returned before the error

@@ -13,11 +13,11 @@ import (
 
 func init() {
 	hook.ReadNodePath = fastNodePath
-	hook.TakeNodePaths = takeNodePaths
+	hook.SkippedNodePath = skippedNodePath
 }
 
-// takeNodePaths is [hook.TakeNodePaths].
-func takeNodePaths(x any) bool {
+// skippedNodePath is [hook.SkippedNodePath].
+func skippedNodePath(x any) bool {
 	p := &x.(*Decoder).fastPath
 	met := p.metNodePath
 	p.setNodePath(false)
@@ -81,7 +81,7 @@ func (p *fastPath) shortNodePath(to *hook.NodePathText, b *[fastSize]byte) []byt
 		return nil
 	}
 	p.values += uint64(le.Uint32(b[4:]) - newNodePathBit + le.Uint32(b[8:]))
-	_ = p.take(r - p.r)
+	_ = p.consumeValue(r - p.r)
 	if le.Uint32(b[12:]) != nodePathAbsolute {
 		return text[1 : n&127] // without the first separator
 	}
@@ -125,7 +125,7 @@ func (p *fastPath) longNodePath(to *hook.NodePathText, b *[fastSize]byte) []byte
 		return nil
 	}
 	p.values += uint64(total)
-	_ = p.take(r - p.r)
+	_ = p.consumeValue(r - p.r)
 	return text
 }
 

@@ -18,7 +18,7 @@ const mostFrames = math.MaxInt32
 // reset drops what earlier calls have left.
 func (p *pending) reset() {
 	p.setErr(nil, false)
-	p.payload.stop()
+	p.payload.deactivate()
 	p.abandoned = 0
 }
 
@@ -37,19 +37,19 @@ func (p *pending) abandon(depth int) { p.abandoned = int32(depth) }
 // Decoder.follow sets it for chunks. For other tokens, bulk.start finds it: a Start from the innermost
 // container, and the text of a string from the encoded token.
 type payload struct {
-	token  mark   // of the token that it belongs to
-	pos    uint64 // the position of the buffered bytes that have not been returned
-	left   int    // the number of these bytes
-	kind   Kind   // StringChunk, PackedStart, ImageStart or NodePathStart; 0 for none
-	active bool   // the latest call was a bulk read
-	done   bool   // all of it was returned
-	elem   units  // of a PackedStart
+	token     mark   // of the token that it belongs to
+	pos       uint64 // the position of the buffered bytes that have not been returned
+	remaining int    // the number of these bytes
+	kind      Kind   // StringChunk, PackedStart, ImageStart or NodePathStart; 0 for none
+	active    bool   // the latest call was a bulk read
+	done      bool   // all of it was returned
+	elem      units  // of a PackedStart
 }
 
-// set makes the left bytes at pos, and what follows them, the payload of a token. kind is 0 for a token
-// that bulk reads cannot read.
-func (p *payload) set(token mark, kind Kind, pos uint64, left int) {
-	*p = payload{token: token, kind: kind, pos: pos, left: left}
+// set makes the remaining bytes at pos, and what follows them, the payload of a token. kind is 0
+// for a token that bulk reads cannot read.
+func (p *payload) set(token mark, kind Kind, pos uint64, remaining int) {
+	*p = payload{token: token, kind: kind, pos: pos, remaining: remaining}
 }
 
 // setElements makes the elements that are next the payload of a loop over a packed array, whatever
@@ -58,5 +58,5 @@ func (p *payload) setElements(token mark, elem units) {
 	*p = payload{token: token, kind: KindPackedStart, active: true, elem: elem}
 }
 
-// stop ends a bulk read. The rest of the payload is then read as tokens.
-func (p *payload) stop() { p.active = false }
+// deactivate ends a bulk read. The rest of the payload is then read as tokens.
+func (p *payload) deactivate() { p.active = false }

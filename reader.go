@@ -167,7 +167,7 @@ func (d *Decoder) Release() {
 func (d *Decoder) look() (lookahead, error) {
 	d.drop()              // also if the call fails: a token is valid until the next call
 	if d.payload.active { // a bulk read keeps the fast path off, so that its end is noticed here
-		d.payload.stop()
+		d.payload.deactivate()
 		d.updateFastPath()
 	}
 	if d.err != nil {
@@ -311,16 +311,16 @@ func (d *Decoder) LastError() error {
 // It returns as soon as the bytes of the token have been received, and never waits for
 // more. DictKey and End read nothing.
 func (d *Decoder) ReadToken() (Token, error) {
-	buf, r, left := d.fastValues, d.r, d.remaining
+	buf, r, remaining := d.fastValues, d.r, d.remaining
 	if r > len(buf)-fastSize { // also if the fast path of values is off, because buf is nil then
 		return d.readLast()
 	}
-	if left == 0 {
+	if remaining == 0 {
 		return d.readEnd(), nil
 	}
 	pos := d.base + uint64(r)
-	if ^left&d.pairs != 0 { // atKey, in one expression
-		if d.marked != left {
+	if ^remaining&d.pairs != 0 { // atKey, in one expression
+		if d.marked != remaining {
 			return d.readDictKey(), nil
 		}
 		d.setKey(pos)
@@ -335,7 +335,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 		switch form.shape {
 		case shapeWord:
 			d.passEmpty(r+4+int(form.size), pos)
-			d.setRemaining(left - 1)
+			d.setRemaining(remaining - 1)
 			return Token{head: form.head, bits: le.Uint64(b[4:]) & form.mask}, nil
 		case shapeMath:
 			end := r + 4 + int(form.size)
@@ -343,7 +343,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 				return d.readSlow()
 			}
 			d.pass(end, pos)
-			d.setRemaining(left - 1)
+			d.setRemaining(remaining - 1)
 			return Token{head: form.head, src: &d.tokenSource, pos: markAt(pos)}, nil
 		case shapeArray, shapeDict, shapePackedStrings:
 			n := le.Uint32(b[4:])
@@ -363,7 +363,7 @@ func (d *Decoder) ReadToken() (Token, error) {
 		return d.readText(head, n)
 	}
 	d.pass(r+4+size, pos)
-	d.setRemaining(left - 1)
+	d.setRemaining(remaining - 1)
 	return Token{head: head | uint64(n)<<32, bits: uint64(n), src: &d.tokenSource, pos: markAt(pos)}, nil
 }
 
@@ -401,7 +401,7 @@ func (d *Decoder) readLast() (Token, error) {
 	switch {
 	case d.remaining == 0 && d.depth > 0 && d.abandoned == 0 && d.err == nil:
 		// An End needs no bytes, so it is returned even where the fast path is off.
-		d.payload.stop()
+		d.payload.deactivate()
 		return d.readEnd(), nil
 	case d.fastValues != nil:
 		if d.atKey() && d.marked != d.remaining {
@@ -413,7 +413,7 @@ func (d *Decoder) readLast() (Token, error) {
 		}
 	case d.fastNames != nil:
 		if text := d.fastName(); text != nil {
-			d.keep() // fastName marked the token as empty, for typed reads
+			d.keepPayload() // fastName marked the token as empty, for typed reads
 			const head = uint64(KindStringChunk) | uint64(flagLast|1<<offsetShift)<<16
 			n := uint64(len(text))
 			return Token{head: head | uint64(d.top().typ)<<8 | n<<32, bits: n, src: &d.tokenSource, pos: d.mark}, nil
@@ -497,7 +497,7 @@ func (d *Decoder) PeekKind() Kind {
 // earlier call, because it cannot return it.
 func (d *Decoder) peekSlow() Kind {
 	if d.err != nil { // the next call returns it; also an error of the Reader that an earlier PeekKind kept
-		d.payload.stop()
+		d.payload.deactivate()
 		return 0
 	}
 	k := Kind(0)

@@ -80,7 +80,7 @@ func (b bulk) tokenText() (at, n int) {
 
 // end ends a bulk read after all of the payload was returned.
 func (b bulk) end() {
-	b.d.payload.stop()
+	b.d.payload.deactivate()
 	b.d.updateFastPath()
 }
 
@@ -97,7 +97,7 @@ func (b bulk) look() (lookahead, error) {
 // payload it closes the value, except a string, which ends with its last chunk, and returns io.EOF.
 func (b bulk) peek(most int) ([]byte, error) {
 	d, p := b.d, &b.d.payload
-	if p.left == 0 {
+	if p.remaining == 0 {
 		if p.done {
 			return nil, io.EOF
 		}
@@ -111,14 +111,14 @@ func (b bulk) peek(most int) ([]byte, error) {
 			part := l.takeText(d.top().typ)
 			d.stopFast() // which takeText switched on after the string
 			p.pos += uint64(part.at)
-			p.left = part.n
+			p.remaining = part.n
 		case w == wantChunk:
 			// Read padding together with the last bytes only, so that the bytes
 			// returned before an error in the padding do not depend on the Reader.
 			if direct := b.direct(); direct > 0 {
 				most = int(min(uint64(most), uint64(d.limit-d.r), direct))
 			}
-			p.left = l.takeChunk(max(most/int(d.top().size), 1))
+			p.remaining = l.takeChunk(max(most/int(d.top().size), 1))
 		default:
 			if p.kind != KindStringChunk { // its End, which is not encoded
 				d.pop()
@@ -131,13 +131,13 @@ func (b bulk) peek(most int) ([]byte, error) {
 		}
 	}
 	i := int(p.pos - d.base)
-	return d.buf[i : i+p.left], nil
+	return d.buf[i : i+p.remaining], nil
 }
 
 // discard consumes n of the bytes that peek returned.
 func (b bulk) discard(n int) {
 	b.d.payload.pos += uint64(n)
-	b.d.payload.left -= n
+	b.d.payload.remaining -= n
 }
 
 // AppendString appends the text of the next value, a String or StringName, to dst, or the text of
@@ -183,10 +183,10 @@ func (d *Decoder) AppendString(dst []byte) ([]byte, error) {
 	return dst, err
 }
 
-// text returns the text that begins with t, a StringChunk or NodePathStart. err is the error of the
-// call that read t. Unlike AppendString, an interrupted read is not continued: the caller of
+// wholeText returns the text that begins with t, a StringChunk or NodePathStart. err is the error
+// of the call that read t. Unlike AppendString, an interrupted read is not continued: the caller of
 // ReadString did not get the text so far.
-func (b bulk) text(t Token, err error) (string, error) {
+func (b bulk) wholeText(t Token, err error) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
@@ -401,7 +401,7 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 		elem := form.units()
 		if data, ok := d.wholePacked(form, le.Uint32(b[4:])); ok && elem.convertTo(want) {
 			at, n := d.r+8, data/elem.size()
-			d.takePacked(data)
+			d.consumePacked(data)
 			dst = slices.Grow(dst, n)[:len(dst)+n]
 			from, to := d.buf[at:at+data], dst[len(dst)-n:]
 			if b, ok := wire.AsBytes(to, elem == want); ok { // as Decode does, but inlined: -7 % of AppendPacked
@@ -425,8 +425,8 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 	p := &d.payload
 	size := p.elem.size()
 	for {
-		left := p.left/size + int(min(d.remaining, 1<<30)) // for ints of 32 bits
-		if left == 0 {                                     // peek closes the array
+		remaining := p.remaining/size + int(min(d.remaining, 1<<30)) // for ints of 32 bits
+		if remaining == 0 {                                          // peek closes the array
 			_, err := b.peek(0)
 			if err == io.EOF {
 				b.end()
@@ -437,14 +437,14 @@ func AppendPacked[T Packable](d *Decoder, dst []T) ([]T, error) {
 		if len(dst) == cap(dst) {
 			// In memory, checkLength found that all elements are there. From a Reader, dst at most
 			// doubles or grows by a chunk, whatever the declared count is.
-			step := left
+			step := remaining
 			if d.src != nil {
-				step = min(left, max(len(dst), d.maxChunk/size, 1))
+				step = min(remaining, max(len(dst), d.maxChunk/size, 1))
 			}
 			dst = slices.Grow(dst, step)
 		}
 		free := dst[len(dst):cap(dst)]
-		n, err := fillPacked(b, free[:min(left, len(free))], want)
+		n, err := fillPacked(b, free[:min(remaining, len(free))], want)
 		dst = dst[:len(dst)+n]
 		if err != nil {
 			return dst, err
@@ -482,7 +482,7 @@ func (b bulk) checkPacked(call string, want units) error {
 		return b.missing(call)
 	case !p.elem.convertTo(want):
 		return b.d.WrapError(p.elem.mismatch(want))
-	case p.left > 0 && p.left%p.elem.size() != 0: // Payload read a part of an element
+	case p.remaining > 0 && p.remaining%p.elem.size() != 0: // Payload read a part of an element
 		return b.d.WrapError(wrapf(ErrType, "Payload has read a part of the next element"))
 	}
 	return nil
@@ -493,7 +493,7 @@ func (b bulk) checkPacked(call string, want units) error {
 // memory.
 func (b bulk) copyElements(dst []byte, n uint64) bool {
 	d := b.d
-	if d.payload.left > 0 || d.payload.done || d.err != nil || len(dst) > d.limit-d.r || uint64(len(dst)) > b.direct() {
+	if d.payload.remaining > 0 || d.payload.done || d.err != nil || len(dst) > d.limit-d.r || uint64(len(dst)) > b.direct() {
 		return false
 	}
 	d.consume(copy(dst, d.buf[d.r:d.limit]))
@@ -519,7 +519,7 @@ func (b bulk) direct() uint64 {
 func (b bulk) readDirect(dst []byte, once bool) (int, error) {
 	d := b.d
 	// peek handles an error, the rest of a chunk, and the End.
-	if d.err != nil || d.payload.left > 0 || d.want() != wantChunk {
+	if d.err != nil || d.payload.remaining > 0 || d.want() != wantChunk {
 		return 0, nil
 	}
 	most, size := min(uint64(len(dst)), b.direct()), int(d.top().size)

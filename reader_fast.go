@@ -69,11 +69,11 @@ func (p *fastPath) setValues(n uint64) { p.values = n }
 // setNodePath sets whether a NodePath was met.
 func (p *fastPath) setNodePath(met bool) { p.metNodePath = met }
 
-// take consumes the next value, of size bytes, on the fast path. It returns nil, the error of
+// consumeValue consumes the next value, of size bytes, on the fast path. It returns nil, the error of
 // typed reads. The compiler marks the start of inlined code by an instruction, unless the line of
-// the call contains another. So both calls are on one line, and typed reads call take in the line
-// in which they return: -0.7 % of typed reads of known shape.
-func (p *fastPath) take(size int) error {
+// the call contains another. So both calls are on one line, and typed reads call consumeValue in
+// the line in which they return: -0.7 % of typed reads of known shape.
+func (p *fastPath) consumeValue(size int) error {
 	p.passEmpty(p.r+size, p.countAt(p.base+uint64(p.r)))
 	return nil
 }
@@ -126,16 +126,16 @@ func (p *fastPath) takeLast(form *form, b *[fastSize]byte) Token {
 	switch n := le.Uint32(b[4:]); form.shape {
 	case shapeWord:
 		t.bits = le.Uint64(b[4:]) & form.mask
-		_ = p.take(4 + int(form.size))
+		_ = p.consumeValue(4 + int(form.size))
 		return t
 	case shapeText:
 		t.head |= uint64(n) << 32
 		t.bits = uint64(n)
-		_ = p.take(8 + int(wire.Padded(n)))
+		_ = p.consumeValue(8 + int(wire.Padded(n)))
 	default:
-		_ = p.take(4 + int(form.size))
+		_ = p.consumeValue(4 + int(form.size))
 	}
-	p.keep() // take marked the token as empty
+	p.keepPayload() // consumeValue marked the token as empty
 	t.src, t.pos = &p.tokenSource, p.mark
 	return t
 }
@@ -153,7 +153,7 @@ func (p *fastPath) fastText() []byte {
 	}
 	text := p.textAt(p.r+8, n)
 	if text != nil {
-		_ = p.take(8 + int(wire.Padded(n)))
+		_ = p.consumeValue(8 + int(wire.Padded(n)))
 	}
 	return text
 }
@@ -169,15 +169,15 @@ func (p *fastPath) fastLastText() []byte {
 		return nil
 	}
 	n, from := le.Uint32(b[4:]), p.r+8
-	_ = p.take(8 + int(wire.Padded(n)))
+	_ = p.consumeValue(8 + int(wire.Padded(n)))
 	return p.buf[from : from+int(n)]
 }
 
 // fastName consumes the next name or packed string and returns its text in the buffer, without
 // the NUL that engines write. It returns nil if the fast path cannot read it.
 func (p *fastPath) fastName() []byte {
-	names, r, left := p.fastNames, p.r&math.MaxInt, p.remaining
-	if r > len(names)-fastSize || left == 0 {
+	names, r, remaining := p.fastNames, p.r&math.MaxInt, p.remaining
+	if r > len(names)-fastSize || remaining == 0 {
 		return nil
 	}
 	b := (*[fastSize]byte)(names[r:])
@@ -186,7 +186,7 @@ func (p *fastPath) fastName() []byte {
 	if size == 0 {
 		return p.fastLongName(n)
 	}
-	p.setRemaining(left - 1)
+	p.setRemaining(remaining - 1)
 	p.passEmpty(r+size, p.base+uint64(r))
 	// The last byte of the text, because n is at least 1. Some programs write no NUL after it, and in
 	// formats without one nameNUL is 0: then a NUL is text.
@@ -243,7 +243,7 @@ func fastFloats[F float32 | float64](p *fastPath, t Type, c []F) bool {
 		return false
 	}
 	b := p.fastValues[from:]
-	_ = p.take(4 + size)
+	_ = p.consumeValue(4 + size)
 	for i := range c {
 		c[i] = F(math.Float32frombits(le.Uint32(wire.Nth(b, i, 4))))
 	}
@@ -348,8 +348,8 @@ func (p *fastPath) openNodePath(form *form, b *[fastSize]byte) bool {
 // path.
 func (p *fastPath) wholePacked(form *form, n uint32) (data int, ok bool) {
 	// size can exceed 32 bits. Only bytes are padded; the size of other elements is a multiple of 4.
-	size, left := uint64(n)*uint64(form.size), uint64(len(p.fastValues)-p.r)
-	if int64(size) > p.bounds[limitPacked] || 8+(size+3)&^3 > left {
+	size, remaining := uint64(n)*uint64(form.size), uint64(len(p.fastValues)-p.r)
+	if int64(size) > p.bounds[limitPacked] || 8+(size+3)&^3 > remaining {
 		return 0, false
 	}
 	return int(size), true
@@ -369,9 +369,9 @@ func (p *fastPath) openPacked(form *form, n uint32) bool {
 	return true
 }
 
-// takePacked consumes a packed array with this many bytes of elements, and its End.
-func (p *fastPath) takePacked(data int) {
-	_ = p.take(8 + (data+3)&^3)
+// consumePacked consumes a packed array with this many bytes of elements, and its End.
+func (p *fastPath) consumePacked(data int) {
+	_ = p.consumeValue(8 + (data+3)&^3)
 	if p.depth == 0 { // where ResetBytes switched it on: the next value sets its own limits
 		p.stopFast()
 	}
@@ -380,7 +380,7 @@ func (p *fastPath) takePacked(data int) {
 // readDictKey returns the DictKey before a key.
 func (p *fastPath) readDictKey() Token {
 	p.markKey()
-	p.markEmpty(p.base + uint64(p.r)) // not pos: see take
+	p.markEmpty(p.base + uint64(p.r)) // not pos: see consumeValue
 	return Token{head: uint64(KindDictKey) | uint64(TypeDictionary)<<8}
 }
 
@@ -441,30 +441,30 @@ func (p *fastPath) startStrict() {
 // that engines write: numbers, math types, texts, and starts of untyped Arrays and Dictionaries.
 func (p *fastPath) checkAhead() int {
 	var around [32]uint64 // the numbers of values to come in the containers around
-	depth, r, left := 0, p.r, p.remaining
+	depth, r, remaining := 0, p.r, p.remaining
 	for most := r + checkedAhead; r < most; {
 		form, b := p.forms.formAt(p.buf[:p.limit], r)
-		if form == nil || left == 0 {
+		if form == nil || remaining == 0 {
 			break
 		}
-		left--
+		remaining--
 		if form.shape == shapeArray || form.shape == shapeDict {
 			n := uint64(le.Uint32(b[4:]))
 			if depth == len(around) || n >= sharedBit {
 				break
 			}
-			around[depth] = left
+			around[depth] = remaining
 			depth++
-			left = n << form.pairs
+			remaining = n << form.pairs
 			r += 8
 		} else if size := p.checkedSize(form, b, r); size > 0 {
 			r += size
 		} else {
 			break
 		}
-		for left == 0 && depth > 0 {
+		for remaining == 0 && depth > 0 {
 			depth--
-			left = around[depth]
+			remaining = around[depth]
 		}
 	}
 	return r

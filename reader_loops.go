@@ -10,7 +10,7 @@ import (
 // A loop reads one key or index, calls its body, and then checks what the body read. The body can
 // call any method of the Decoder: nothing, half of its value, another loop, skips, even Reset.
 // Therefore the loop trusts no state from before the body, except positions, which never repeat.
-// finished is the usual case, a body that read its value; finish handles the others.
+// finished is the usual case, a body that read its value; skipUnread handles the others.
 
 // Fields reads the next value, a Dictionary, and iterates over its keys that are Strings
 // or StringNames. The loop's body reads the value. Fields skips any part of the value
@@ -77,16 +77,16 @@ type loop struct {
 
 	// remaining and keyPos of the frame around the container. They identify it: keyPos is the
 	// position of a container or key, which never repeats, and remaining tells its values apart.
-	left, keyPos uint64
+	remaining, keyPos uint64
 
 	short *[8]byte // of Fields: the bytes of cold.keys for a short key; a longer one follows them
 }
 
-// open begins the loop over the container that the latest call on the Decoder opened.
-func (l *loop) open() {
+// start begins the loop over the container that the latest call on the Decoder opened.
+func (l *loop) start() {
 	d := l.d
 	around := &d.stack[d.depth-1]
-	l.origin, l.depth, l.keys, l.left, l.keyPos = d.origin, d.depth, len(d.getCold().keys), around.remaining, around.keyPos
+	l.origin, l.depth, l.keys, l.remaining, l.keyPos = d.origin, d.depth, len(d.getCold().keys), around.remaining, around.keyPos
 }
 
 // isOpen reports whether the container is still open. The body can have closed it and opened
@@ -96,7 +96,7 @@ func (l *loop) isOpen() bool {
 		return false
 	}
 	around := &l.d.stack[l.depth-1] // never the innermost frame
-	return around.remaining == l.left && around.keyPos == l.keyPos
+	return around.remaining == l.remaining && around.keyPos == l.keyPos
 }
 
 // exit makes the next call on the Decoder skip the rest of the container. It reads nothing itself:
@@ -113,16 +113,18 @@ func (l *loop) exit() {
 	}
 }
 
-// finished reports whether the body has read exactly what it should: left values remain. keyPos is
-// d.keyPos before the body. It differs in every other container, so the depth need not be compared.
-// A DictKey is not counted, so a body that read the next one shows only in marked.
-func (l *loop) finished(left, keyPos uint64) bool {
+// finished reports whether the body has read exactly what it should, so that this number of values
+// remain. keyPos is d.keyPos before the body. It differs in every other container, so the depth
+// need not be compared. A DictKey is not counted, so a body that read the next one shows only in
+// marked.
+func (l *loop) finished(remaining, keyPos uint64) bool {
 	d := l.d
-	return d.remaining == left && d.keyPos == keyPos && d.marked != d.remaining && d.err == nil && d.abandoned == 0
+	return d.remaining == remaining && d.keyPos == keyPos && d.marked != d.remaining && d.err == nil && d.abandoned == 0
 }
 
-// finish skips what the body did not read of its values. After it, left values remain.
-func (l *loop) finish(left uint64) error {
+// skipUnread skips what the body did not read of its values. After it, this number of values
+// remain.
+func (l *loop) skipUnread(remaining uint64) error {
 	d := l.d
 	if d.err != nil { // the body ignored it
 		return d.earlier()
@@ -132,18 +134,18 @@ func (l *loop) finish(left uint64) error {
 	}
 	// The body left a part of its own value open. A container that it opened after its value is not
 	// closed: that is reading too much.
-	if d.depth > l.depth && d.stack[l.depth].remaining >= left {
+	if d.depth > l.depth && d.stack[l.depth].remaining >= remaining {
 		if err := d.SkipTo(l.depth); err != nil {
 			return err
 		}
 	}
 	// It did not read the value, or neither the key nor the value of Pairs.
-	for d.depth == l.depth && d.remaining > left {
+	for d.depth == l.depth && d.remaining > remaining {
 		if err := l.skip(); err != nil {
 			return err
 		}
 	}
-	if d.depth > l.depth || d.remaining != left || d.atKey() && d.marked == left {
+	if d.depth > l.depth || d.remaining != remaining || d.atKey() && d.marked == remaining {
 		return l.readPast()
 	}
 	return nil
@@ -184,20 +186,20 @@ func (l *loop) fields(yield func([]byte, error) bool) {
 		yield(nil, err)
 		return
 	}
-	l.open()
+	l.start()
 	d.cold.keys = le.AppendUint64(d.cold.keys, 0) // outer loops have their keys before it
 	l.short = (*[8]byte)(d.cold.keys[l.keys:])
 	defer l.exit()
-	for left := 2*uint64(n) - 2; n > 0 && err == nil; n, left = n-1, left-2 {
+	for remaining := 2*uint64(n) - 2; n > 0 && err == nil; n, remaining = n-1, remaining-2 {
 		var key []byte
 		var ok bool
-		if key, ok, err = l.key(); ok {
+		if key, ok, err = l.nextKey(); ok {
 			keyPos := d.keyPos
 			if !yield(key, nil) || d.origin != l.origin { // left, or the body called Reset
 				return
 			}
-			if !l.finished(left, keyPos) {
-				err = l.finish(left)
+			if !l.finished(remaining, keyPos) {
+				err = l.skipUnread(remaining)
 			}
 		}
 	}
@@ -258,7 +260,7 @@ func (l *loop) each(n int, err error, values uint64, yield func(int, error) bool
 		return
 	}
 	d := l.d
-	l.open()
+	l.start()
 	defer l.exit()
 	keyPos, packed := d.keyPos, d.want() == wantChunk
 	for i := 0; i < n && err == nil; i++ {
@@ -269,8 +271,8 @@ func (l *loop) each(n int, err error, values uint64, yield func(int, error) bool
 		if !yield(i, nil) || d.origin != l.origin {
 			return
 		}
-		if left := values * uint64(n-i-1); !l.finished(left, keyPos) {
-			err = l.finish(left)
+		if remaining := values * uint64(n-i-1); !l.finished(remaining, keyPos) {
+			err = l.skipUnread(remaining)
 		}
 	}
 	if err := l.end(err); err != nil {
@@ -278,10 +280,10 @@ func (l *loop) each(n int, err error, values uint64, yield func(int, error) bool
 	}
 }
 
-// key reads the next key and returns a copy, because the body may read more into the buffer while
-// it uses the key. If the key is not a string or is too long, key skips the pair and returns false.
-// The switch, as in ReadText, is -34 % of Fields.
-func (l *loop) key() (key []byte, ok bool, err error) {
+// nextKey reads the next key and returns a copy, because the body may read more into the buffer
+// while it uses the key. If the key is not a string or is too long, nextKey skips the pair and
+// returns false. The switch, as in ReadText, is -34 % of Fields.
+func (l *loop) nextKey() (key []byte, ok bool, err error) {
 	d, short := l.d, l.short
 	if d.hasFast(d.remaining) && d.bounds[limitName] >= 8 {
 		b := d.peekFast()
@@ -289,10 +291,10 @@ func (l *loop) key() (key []byte, ok bool, err error) {
 		case le.Uint32(b[:]) != stringHeader:
 		case m < 4 && le.Uint32(b[8:])&(wire.NotASCII>>32) == 0:
 			*short = [8]byte(b[8:]) // with the bytes after the text, which are cut off again
-			return short[: m+1 : m+1], true, d.take(12)
+			return short[: m+1 : m+1], true, d.consumeValue(12)
 		case m < 8 && le.Uint64(b[8:])&wire.NotASCII == 0:
 			*short = [8]byte(b[8:])
-			return short[: m+1 : m+1], true, d.take(16)
+			return short[: m+1 : m+1], true, d.consumeValue(16)
 		}
 	}
 	text := d.fastText()
@@ -302,11 +304,11 @@ func (l *loop) key() (key []byte, ok bool, err error) {
 	if int64(len(text)) > d.bounds[limitName] {
 		return nil, false, d.SkipValue() // the value; fastText consumed the key
 	}
-	return l.keep(append(d.cold.keys[:l.keys+len(short)], text...)), true, nil
+	return l.keepKey(append(d.cold.keys[:l.keys+len(short)], text...)), true, nil
 }
 
-// keep sets cold.keys and returns the longer key at its end.
-func (l *loop) keep(keys []byte) []byte {
+// keepKey sets cold.keys and returns the longer key at its end.
+func (l *loop) keepKey(keys []byte) []byte {
 	l.d.cold.keys = keys
 	return keys[l.keys+len(l.short) : len(keys) : len(keys)] // an append to the key must not write to cold.keys
 }
@@ -341,5 +343,5 @@ func (l *loop) slowKey() (key []byte, ok bool, err error) {
 			b.end()
 		}
 	}
-	return l.keep(keys), err == nil, err
+	return l.keepKey(keys), err == nil, err
 }

@@ -42,11 +42,11 @@ func (p *fastPath) skipFast(open int) {
 // because branches are predicted. Adding the size of short texts takes 1.6 % more instructions,
 // but 35 % more time of SkipValue: that is why this function branches more than others.
 func (p *fastPath) skipValues(open int) bool {
-	buf, r, left, sizes := p.fastValues, p.r, p.remaining, &p.forms.sizes
+	buf, r, remaining, sizes := p.fastValues, p.r, p.remaining, &p.forms.sizes
 	last, before, end := -1, -1, len(buf)-4 // last and before are the positions of the last two values in buf
 	for {
 	loop:
-		for left > 0 { // its variables stay in registers, because it contains no calls
+		for remaining > 0 { // its variables stay in registers, because it contains no calls
 			r &= math.MaxInt
 			if r > end {
 				break
@@ -76,10 +76,10 @@ func (p *fastPath) skipValues(open int) bool {
 				}
 			}
 			before, last, r = last, r, next
-			left--
+			remaining--
 		}
 		p.setPos(r)
-		if left == 0 { // as readEnd
+		if remaining == 0 { // as readEnd
 			p.markEmpty(p.pos())
 			if k := p.pop().kind; k != KindArrayStart && k != KindDictStart {
 				p.startFast()
@@ -87,29 +87,29 @@ func (p *fastPath) skipValues(open int) bool {
 			if p.depth < open || p.fastValues == nil {
 				return true
 			}
-			left, last, before = p.remaining, -1, -1
+			remaining, last, before = p.remaining, -1, -1
 			continue
 		}
 		form, b := p.forms.formAt(buf, r)
 		if form == nil || form.shape != shapeArray && form.shape != shapeDict {
 			if size := p.otherSize(form, b); size > 0 {
 				before, last, r = last, r, r+size
-				left--
+				remaining--
 				continue
 			}
 			form = nil
 		}
-		p.skipped(left, last, before) // openFast and the slow path continue from there
+		p.skipped(remaining, last, before) // openFast and the slow path continue from there
 		if form == nil || !p.openFast(form, le.Uint32(b[4:])) {
 			return false
 		}
-		r, left, last, before = p.r, p.remaining, -1, -1
+		r, remaining, last, before = p.r, p.remaining, -1, -1
 	}
 }
 
 // skipped sets what the skipping of values changed. The last two values of the innermost container
 // were at last and before in the buffer, or at -1.
-func (p *fastPath) skipped(left uint64, last, before int) {
+func (p *fastPath) skipped(remaining uint64, last, before int) {
 	if last < 0 {
 		return
 	}
@@ -117,14 +117,14 @@ func (p *fastPath) skipped(left uint64, last, before int) {
 	if form, _ := p.forms.find(le.Uint32(p.fastValues[last:])); form.shape > shapeText {
 		pos = p.pos() // of its End
 	}
-	if left&1 != 0 { // the latest value is a key
+	if remaining&1 != 0 { // the latest value is a key
 		before = last
 	}
 	if p.pairs != 0 && before >= 0 { // if only a value was skipped, its key is set already
 		p.setKey(p.base + uint64(before))
 	}
 	p.markEmpty(pos)
-	p.setRemaining(left)
+	p.setRemaining(remaining)
 }
 
 // otherSize returns the size of the next value: a longer string, a NodePath, a packed array, or a
@@ -140,7 +140,7 @@ func (p *fastPath) otherSize(form *form, b *[fastSize]byte) int {
 	n := le.Uint32(b[4:])
 	if p.depth == 0 { // a packed array; skipping ends after it: see SkipValue
 		if data, ok := p.wholePacked(form, n); ok {
-			p.takePacked(data)
+			p.consumePacked(data)
 			p.markEmpty(p.pos()) // the token of its End
 		}
 		return 0
@@ -194,9 +194,9 @@ func (p *fastPath) namesSize(head int, n uint32) int {
 // skipNames skips names or packed strings, of a container that is already open. It is judged by
 // time, as skipValues.
 func (p *fastPath) skipNames() {
-	names, r, left := p.fastNames, p.r, p.remaining
+	names, r, remaining := p.fastNames, p.r, p.remaining
 	last := p.tokenPos()
-	for r <= len(names)-fastSize && left > 0 {
+	for r <= len(names)-fastSize && remaining > 0 {
 		b := (*[fastSize]byte)(names[r:])
 		n := le.Uint32(b[:])
 		size := wire.ShortText(n, le.Uint64(b[4:]))
@@ -207,11 +207,11 @@ func (p *fastPath) skipNames() {
 			size = 4 + int(wire.Padded(n))
 		}
 		last = p.base + uint64(r)
-		left--
+		remaining--
 		r += size
 	}
 	p.passEmpty(r, last)
-	p.setRemaining(left)
+	p.setRemaining(remaining)
 }
 
 // passFast goes over at most `most` bytes of the values of the innermost container
@@ -220,11 +220,11 @@ func (p *fastPath) skipNames() {
 // skipValues. Adding the size of short texts, in place of two branches, takes 7 to 15 % more time of
 // CopyValue.
 func (p *fastPath) passFast(most int) {
-	buf, r, left := p.fastValues, p.r, p.remaining
+	buf, r, remaining := p.fastValues, p.r, p.remaining
 	buf = buf[:min(len(buf), r+most)] // no more than there is room for in the Encoder
 	last := p.tokenPos()
 loop:
-	for r <= len(buf)-fastSize && left > 0 {
+	for r <= len(buf)-fastSize && remaining > 0 {
 		b := (*[fastSize]byte)(buf[r:])
 		n := le.Uint32(b[4:])
 		form, ok := p.forms.find(le.Uint32(b[:]))
@@ -252,24 +252,24 @@ loop:
 			break
 		}
 		last = p.base + uint64(r)
-		if ^left&p.pairs != 0 {
+		if ^remaining&p.pairs != 0 {
 			p.setKey(last)
 		}
-		left--
+		remaining--
 		r = next
 	}
 	p.passEmpty(r, last)
-	p.setRemaining(left)
+	p.setRemaining(remaining)
 }
 
 // passNames goes over at most `most` bytes of names or packed strings that an Encoder would write
 // as they are. Without it, CopyValue takes 79 % more instructions. It is judged by time, as
 // skipValues.
 func (p *fastPath) passNames(most int) {
-	names, r, left := p.fastNames, p.r, p.remaining
+	names, r, remaining := p.fastNames, p.r, p.remaining
 	names = names[:min(len(names), r+most)]
 	last := p.tokenPos()
-	for r <= len(names)-fastSize && left > 0 {
+	for r <= len(names)-fastSize && remaining > 0 {
 		b := (*[fastSize]byte)(names[r:])
 		n := le.Uint32(b[:])
 		size := 4 + int(wire.Padded(n))
@@ -282,9 +282,9 @@ func (p *fastPath) passNames(most int) {
 			break
 		}
 		last = p.base + uint64(r)
-		left--
+		remaining--
 		r += size
 	}
 	p.passEmpty(r, last)
-	p.setRemaining(left)
+	p.setRemaining(remaining)
 }

@@ -268,7 +268,7 @@ func (l *lookahead) take(t Token, at, n int) Token {
 		return Token{}
 	}
 	l.s.countAt(l.s.pos())
-	return l.finish(t, at, n)
+	return l.consumeFields(t, at, n)
 }
 
 // open consumes the fields and pushes a frame for count elements, of the declared type elem. It returns
@@ -278,19 +278,19 @@ func (l *lookahead) open(count uint32, elem Type, at, n int) Token {
 		return Token{}
 	}
 	s, form := l.s, l.form
-	s.push(&form.content, count, s.pos()).setElem(elem) // with the position of the header, before finish passes it
-	t := l.finish(Token{head: form.head, bits: uint64(count)}, at, n)
+	s.push(&form.content, count, s.pos()).setElem(elem) // with the position of the header, before consumeFields passes it
+	t := l.consumeFields(Token{head: form.head, bits: uint64(count)}, at, n)
 	s.startFast()
 	return t
 }
 
-// finish consumes the fields for take and open, which have counted the value: that needs the
+// consumeFields consumes the fields for take and open, which have counted the value: that needs the
 // position before it.
-func (l *lookahead) finish(t Token, at, n int) Token {
+func (l *lookahead) consumeFields(t Token, at, n int) Token {
 	s := l.s
 	s.pass(s.r+l.at, s.pos())
 	if at > 0 {
-		t = t.at(&s.tokenSource, at, n)
+		t = t.withPayloadAt(&s.tokenSource, at, n)
 	}
 	return t
 }

@@ -43,7 +43,7 @@ type Integer interface {
 // ReadNil reads a nil.
 func (d *Decoder) ReadNil() error {
 	if form, _ := d.fastForm(); form != nil && form.kind == KindNil {
-		return d.take(4)
+		return d.consumeValue(4)
 	}
 	_, err := d.readType(TypeNil)
 	return err
@@ -53,7 +53,7 @@ func (d *Decoder) ReadNil() error {
 func (d *Decoder) ReadBool() (bool, error) {
 	if d.hasFast(d.remaining) {
 		if b := d.peekFast(); uint64(le.Uint32(b[:])) == d.forms.headers[KindBool] {
-			return le.Uint32(b[4:]) != 0, d.take(8)
+			return le.Uint32(b[4:]) != 0, d.consumeValue(8)
 		}
 	}
 	t, err := d.readType(TypeBool)
@@ -66,9 +66,9 @@ func (d *Decoder) ReadInt() (int64, error) {
 	if d.hasFast(d.remaining) {
 		switch b := d.peekFast(); {
 		case uint64(le.Uint32(b[:])) == d.forms.headers[KindInt32]:
-			return int64(int32(le.Uint32(b[4:]))), d.take(8)
+			return int64(int32(le.Uint32(b[4:]))), d.consumeValue(8)
 		case uint64(le.Uint32(b[:])) == d.forms.headers[KindInt64]:
-			return int64(le.Uint64(b[4:])), d.take(12)
+			return int64(le.Uint64(b[4:])), d.consumeValue(12)
 		}
 	}
 	return ReadInteger[int64](d)
@@ -84,7 +84,7 @@ func ReadInteger[T Integer](d *Decoder) (T, error) {
 		}
 		// Converted back to int64, v equals x even if x is negative and v a uint64; only the signs differ.
 		if v := T(x); int64(v) == x && (v < 0) == (x < 0) {
-			return v, d.take(4 + int(form.size))
+			return v, d.consumeValue(4 + int(form.size))
 		}
 	}
 	t, size, err := d.number(TypeInt)
@@ -103,9 +103,9 @@ func ReadInteger[T Integer](d *Decoder) (T, error) {
 		if !isInt && f != math.Trunc(f) {
 			return 0, d.errorAt(0, wrapf(ErrRange, "float %v is not an integer", f))
 		}
-		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.number(), v))
+		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.numberValue(), v))
 	}
-	return v, d.take(size)
+	return v, d.consumeValue(size)
 }
 
 // ReadFloat reads a float, or an int that a float64 represents exactly. It returns
@@ -114,9 +114,9 @@ func (d *Decoder) ReadFloat() (float64, error) {
 	if d.hasFast(d.remaining) {
 		switch b := d.peekFast(); {
 		case uint64(le.Uint32(b[:])) == d.forms.headers[KindFloat32]:
-			return float64(math.Float32frombits(le.Uint32(b[4:]))), d.take(8)
+			return float64(math.Float32frombits(le.Uint32(b[4:]))), d.consumeValue(8)
 		case uint64(le.Uint32(b[:])) == d.forms.headers[KindFloat64]:
-			return math.Float64frombits(le.Uint64(b[4:])), d.take(12)
+			return math.Float64frombits(le.Uint64(b[4:])), d.consumeValue(12)
 		}
 	}
 	return readFloat[float64](d)
@@ -163,7 +163,7 @@ func (d *Decoder) ReadString() (string, error) {
 	if text := d.fastText(); text != nil {
 		return string(text), nil
 	}
-	return bulk{d}.text(d.readPart(TypeString, isText))
+	return bulk{d}.wholeText(d.readPart(TypeString, isText))
 }
 
 // ReadNodePath reads a NodePath and returns it as text, such as "/root/Player:position". After
@@ -173,7 +173,7 @@ func (d *Decoder) ReadNodePath() (string, error) {
 	if text := fastNodePath(d, &buf); text != nil {
 		return string(text), nil
 	}
-	return bulk{d}.text(d.readType(TypeNodePath))
+	return bulk{d}.wholeText(d.readType(TypeNodePath))
 }
 
 // ReadReals reads a value of math type t into c, in encoded order: a Basis is encoded by
@@ -187,7 +187,7 @@ func (d *Decoder) ReadReals(t Type, c []float64) error {
 		return err
 	}
 	wire.Floats(c, b, unit)
-	return d.take(4 + len(b))
+	return d.consumeValue(4 + len(b))
 }
 
 // ReadInts reads a value of type t into c. t must be Vector2i, Vector3i, Vector4i or Rect2i,
@@ -200,7 +200,7 @@ func (d *Decoder) ReadInts(t Type, c []int32) error {
 	for i := range c {
 		c[i] = int32(le.Uint32(b[4*i:]))
 	}
-	return d.take(4 + len(b))
+	return d.consumeValue(4 + len(b))
 }
 
 // math returns the components of the next value, of math type t with n components of the narrow unit
@@ -335,9 +335,9 @@ func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
 		switch m := le.Uint32(b[4:]) - 1; {
 		case le.Uint32(b[:]) != stringHeader:
 		case m < 4 && le.Uint32(b[8:])&(wire.NotASCII>>32) == 0: // wire.ShortText, with one test of the size
-			return b[8:][:m+1], true, d.take(12)
+			return b[8:][:m+1], true, d.consumeValue(12)
 		case m < 8 && le.Uint64(b[8:])&wire.NotASCII == 0:
-			return b[8:][:m+1], true, d.take(16)
+			return b[8:][:m+1], true, d.consumeValue(16)
 		default:
 			return d.readLongText(m + 1)
 		}
@@ -352,7 +352,7 @@ func (d *Decoder) ReadText() (text []byte, ok bool, err error) {
 // up its form again, ReadText would take 34 to 40 % more instructions for texts of 9 to 64 bytes.
 func (d *Decoder) readLongText(n uint32) (text []byte, ok bool, err error) {
 	if text := d.textAt(d.r+8, n); text != nil {
-		return text, true, d.take(8 + int(wire.Padded(n)))
+		return text, true, d.consumeValue(8 + int(wire.Padded(n)))
 	}
 	return d.readTextSlow()
 }
@@ -394,7 +394,7 @@ func (d *Decoder) readTextSlow() (text []byte, ok bool, err error) {
 func (d *Decoder) ReadFloat32() (float32, error) {
 	if d.hasFast(d.remaining) {
 		if b := d.peekFast(); uint64(le.Uint32(b[:])) == d.forms.headers[KindFloat32] {
-			return math.Float32frombits(le.Uint32(b[4:])), d.take(8)
+			return math.Float32frombits(le.Uint32(b[4:])), d.consumeValue(8)
 		}
 	}
 	return readFloat[float32](d)
@@ -411,9 +411,9 @@ func readFloat[T float32 | float64](d *Decoder) (T, error) {
 	// because int64(1<<63) depends on the processor.
 	exact := x < 1<<63 && int64(x) == t.Int()
 	if t.Type() == TypeInt && !exact || math.IsInf(float64(x), 0) && !math.IsInf(t.Float(), 0) {
-		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.number(), x))
+		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.numberValue(), x))
 	}
-	return x, d.take(size)
+	return x, d.consumeValue(size)
 }
 
 // ReadReals32 reads a value of math type t into c, in encoded order. It rounds components of 64
@@ -435,7 +435,7 @@ func (d *Decoder) ReadReals32(t Type, c []float32) error {
 	for i := range c {
 		c[i] = float32(wire.Float(b[i*unit.Size():], unit))
 	}
-	return d.take(4 + len(b))
+	return d.consumeValue(4 + len(b))
 }
 
 // readType reads the first token of the next value, which must have type t.

@@ -130,12 +130,12 @@ func (l *lookahead) container() Token {
 	s, from, flags := l.s, l.at, l.header()>>16&uint32(l.form.headerFlags)
 	// An Array declares the type of its elements in bits 16 and 17, a Dictionary also that of its values
 	// in the two bits after them; in an Array these are 0.
-	elem := l.declared(containerKind(flags & 3)) // of elements or keys
-	if elem == 0 {                               // type id 0 declares nothing, so the payload begins after it
+	elem := l.readDeclared(containerKind(flags & 3)) // of elements or keys
+	if elem == 0 {                                   // type id 0 declares nothing, so the payload begins after it
 		flags, from = flags&^3, l.at
 	}
 	to := l.at
-	if l.declared(containerKind(flags>>2)) == 0 { // of values
+	if l.readDeclared(containerKind(flags>>2)) == 0 { // of values
 		flags &= 3
 	} else {
 		to = l.at
@@ -161,11 +161,11 @@ func (l *lookahead) container() Token {
 	return t
 }
 
-// declared reads a declared type. It returns the type of the elements, or 0 for any. A declared
+// readDeclared reads a declared type. It returns the type of the elements, or 0 for any. A declared
 // class or script is followed by its name, and its elements are Objects. Engines refuse an unknown
 // id, too, but take id 0 for no type. Only Strict and the Encoder compare the elements with the
 // type.
-func (l *lookahead) declared(k containerKind) Type {
+func (l *lookahead) readDeclared(k containerKind) Type {
 	at, f := l.at, l.s.format
 	switch k {
 	case containerUntyped:
@@ -340,7 +340,7 @@ func (l *lookahead) text(typ Type) Token {
 		return Token{}
 	}
 	s.markToken(pos)
-	return newToken(KindStringChunk, typ, part.flags, part.length).at(&s.tokenSource, part.at, part.n)
+	return newToken(KindStringChunk, typ, part.flags, part.length).withPayloadAt(&s.tokenSource, part.at, part.n)
 }
 
 // takeText consumes the next chunk of a string, for text and for bulk reads, which need no token.
@@ -348,15 +348,15 @@ func (l *lookahead) text(typ Type) Token {
 // to its last. The first chunk counts the string in the container around it.
 func (l *lookahead) takeText(typ Type) textPart {
 	s, at, f := l.s, l.at, l.s.top()
-	left, total, first := s.remaining, f.count, f.kind != KindStringChunk
+	remaining, total, first := s.remaining, f.count, f.kind != KindStringChunk
 	if first {
 		total = l.uint32()
-		left = uint64(total)
+		remaining = uint64(total)
 		// StringBytes limits the text. The NUL of engines is no part of it.
 		l.checkLimit(limitString, at, uint64(total-min(total, s.format.nul(typ))))
 		l.checkLength(at, uint64(total))
 	}
-	part := l.textPart(typ, left, total)
+	part := l.textPart(typ, remaining, total)
 	if l.failed() {
 		return part
 	}
@@ -381,18 +381,18 @@ func (l *lookahead) takeText(typ Type) textPart {
 	return part
 }
 
-// textPart reads the next chunk of a string of total bytes; left bytes are still to
+// textPart reads the next chunk of a string of total bytes, of which remaining bytes are still to
 // come. Where a chunk ends depends only on maxChunk and the text, never on how the bytes arrive, so
 // that the tokens of an input are always the same.
-func (l *lookahead) textPart(typ Type, left uint64, total uint32) textPart {
+func (l *lookahead) textPart(typ Type, remaining uint64, total uint32) textPart {
 	if l.failed() {
 		return textPart{}
 	}
 	s, at, nul := l.s, l.at, l.s.format.nul(typ)
 	n, pad, flags := s.maxChunk, 0, tokenFlags(0)
-	last := left <= uint64(s.maxChunk)+uint64(nul) // whether the NUL fits, too, must not decide about a chunk
+	last := remaining <= uint64(s.maxChunk)+uint64(nul) // whether the NUL fits, too, must not decide about a chunk
 	if last {
-		n, pad, flags = int(left), wire.Padding(total), flagLast
+		n, pad, flags = int(remaining), wire.Padding(total), flagLast
 	}
 	pad, cut := l.padded(typ, at+n, pad)
 	if cut.kind == ofReader {
@@ -443,7 +443,7 @@ func (l *lookahead) chunk() Token {
 		return Token{}
 	}
 	s.markToken(pos)
-	return newToken(KindChunk, f.typ, tokenFlags(f.unit), uint64(n/int(f.size))).at(&s.tokenSource, 0, n)
+	return newToken(KindChunk, f.typ, tokenFlags(f.unit), uint64(n/int(f.size))).withPayloadAt(&s.tokenSource, 0, n)
 }
 
 // takeChunk consumes the next elements of packed data, at most this number, and the

@@ -139,7 +139,7 @@ func (s *state) want() want {
 func (s *state) atKey() bool { return s.remaining&1 == 0 && s.pairs != 0 }
 
 // setRemaining sets remaining, for loops that keep it in a local variable.
-func (s *state) setRemaining(left uint64) { s.remaining = left }
+func (s *state) setRemaining(remaining uint64) { s.remaining = remaining }
 
 // setKey sets the position of the latest key, for the same loops.
 func (s *state) setKey(pos uint64) { s.keyPos = pos }

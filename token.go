@@ -38,8 +38,8 @@ func newToken(k Kind, t Type, f tokenFlags, bits uint64) Token {
 	return Token{head: tokenHead(k, t, f), bits: bits}
 }
 
-// at returns t with a payload of n bytes, which are at offset in w's latest token.
-func (t Token) at(w *tokenSource, offset, n int) Token {
+// withPayloadAt returns t with a payload of n bytes, which are at offset in w's latest token.
+func (t Token) withPayloadAt(w *tokenSource, offset, n int) Token {
 	t.head |= uint64(n)<<32 | uint64(flagOffset(offset))<<16
 	t.src, t.pos = w, w.mark
 	return t
@@ -47,7 +47,7 @@ func (t Token) at(w *tokenSource, offset, n int) Token {
 
 // withPayload returns t with payload p, which stays valid, because no Decoder moves the mark of its
 // tokenSource.
-func (t Token) withPayload(p []byte) Token { return t.at(&tokenSource{buf: p}, 0, len(p)) }
+func (t Token) withPayload(p []byte) Token { return t.withPayloadAt(&tokenSource{buf: p}, 0, len(p)) }
 
 func (t Token) flags() tokenFlags { return tokenFlags(t.head >> 16) }
 
@@ -124,8 +124,8 @@ func (t Token) Len() int64 {
 	return 0
 }
 
-// count returns the declared count of a Start token, which can be Unknown.
-func (t Token) count() int64 {
+// declaredCount returns the declared count of a Start token, which can be Unknown.
+func (t Token) declaredCount() int64 {
 	if t.has(flagUnknown) {
 		return Unknown
 	}
@@ -314,7 +314,7 @@ func (t Token) String() string {
 	case KindBool:
 		return fmt.Sprint("Bool ", t.Bool())
 	case KindInt32, KindInt64, KindFloat32, KindFloat64:
-		return fmt.Sprint(k, " ", t.number())
+		return fmt.Sprint(k, " ", t.numberValue())
 	case KindRID, KindObjectID:
 		return fmt.Sprint(k, " ", int64(t.ID()))
 	case KindStringChunk:
@@ -377,8 +377,8 @@ func typed(elems ...Elem) string {
 	return " " + s + "]"
 }
 
-// number returns the value of an int or float, for messages.
-func (t Token) number() any {
+// numberValue returns the value of an int or float, for messages.
+func (t Token) numberValue() any {
 	if t.Type() == TypeInt {
 		return t.Int()
 	}
@@ -513,7 +513,7 @@ func (s *tokenSource) markEmpty(pos uint64) { s.mark = mark(pos) }
 // drop invalidates the payload of the latest token.
 func (s *tokenSource) drop() { s.mark &^= payloadBit }
 
-// keep makes the payload of the latest token valid, after a call that marked it as empty. The
+// keepPayload makes the payload of the latest token valid, after a call that marked it as empty. The
 // functions that typed reads and ReadToken share mark tokens as empty, because typed reads return
-// none; only ReadToken calls keep.
-func (s *tokenSource) keep() { s.mark |= payloadBit }
+// none; only ReadToken calls keepPayload.
+func (s *tokenSource) keepPayload() { s.mark |= payloadBit }

@@ -32,11 +32,11 @@ type window struct {
 // pos returns the position of the first byte that is not consumed.
 func (w *window) pos() uint64 { return w.base + uint64(w.r) }
 
-// hasFast reports whether the fast path can read the next value: whether a header and 12 bytes after it
-// are buffered. left is state.remaining. A condition apart from peekFast is -1.6 % of typed reads of
-// known shape against one call that returns nil.
-func (w *window) hasFast(left uint64) bool {
-	return w.r&math.MaxInt <= len(w.fastValues)-fastSize && left > 0
+// hasFast reports whether the fast path can read the next value: whether a header and 12 bytes
+// after it are buffered. remaining is state.remaining. A condition apart from peekFast is -1.6 % of
+// typed reads of known shape against one call that returns nil.
+func (w *window) hasFast(remaining uint64) bool {
+	return w.r&math.MaxInt <= len(w.fastValues)-fastSize && remaining > 0
 }
 
 // peekFast returns the first bytes of the next value, after hasFast reported true. The mask, which

@@ -100,12 +100,12 @@ func (e *Encoder) End() error {
 			return e.fail(wrapf(ErrCount, "End inside an element"))
 		}
 	}
-	return e.finish(nil, f.nul())
+	return e.closeFrame(nil, f.nul())
 }
 
-// finish closes the innermost frame. For a string it first writes text, nul NULs and
+// closeFrame closes the innermost frame. For a string it first writes text, nul NULs and
 // padding. Whatever can be an error of the call is checked before anything is changed.
-func (e *Encoder) finish(text []byte, nul uint32) error {
+func (e *Encoder) closeFrame(text []byte, nul uint32) error {
 	f := e.top()
 	// The End of most values has no bytes and no count to set: -9 % of WritePacked.
 	if f.kind == KindStringChunk || f.unit == wire.Byte || f.has(flagUnknown) {

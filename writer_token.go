@@ -44,7 +44,7 @@ func (e *Encoder) WriteToken(t Token) error {
 		flags := t.flags() & (flagAbsolute | flagProperty | flagOldNodePath) // flagOffset is the token's
 		return e.beginNodePath(names, subnames, flags)
 	case KindObjectStart:
-		return beginObject(e, t.Bytes(), t.count())
+		return beginObject(e, t.Bytes(), t.declaredCount())
 	case KindProperty:
 		return writeProperty(e, t.Bytes())
 	case KindArrayStart, KindDictStart:
@@ -57,12 +57,12 @@ func (e *Encoder) WriteToken(t Token) error {
 		return nil
 	case KindPackedStart: // of a Decoder, so the type is a packed array
 		if t.Type() == TypePackedStringArray {
-			return e.beginCounted(TypePackedStringArray, t.count())
+			return e.beginCounted(TypePackedStringArray, t.declaredCount())
 		}
-		return e.beginForm(t.Type(), t.count(), t.wide())
+		return e.beginForm(t.Type(), t.declaredCount(), t.wide())
 	case KindImageStart:
 		f, m, w, h := t.Image()
-		return e.BeginImage(f, m, w, h, t.count())
+		return e.BeginImage(f, m, w, h, t.declaredCount())
 	case KindChunk:
 		return e.writeDataChunk(t)
 	case KindInputEvent:
@@ -82,7 +82,7 @@ func (e *Encoder) WriteToken(t Token) error {
 func (e *Encoder) writeContainerStart(t Token) error {
 	f := frame{content: content{kind: t.Kind(), typ: t.Type(), flags: t.flags() & flagShared}}
 	if t.payloadLen() == 0 && f.flags == 0 { // no declared types, as most
-		return e.beginCounted(f.typ, t.count())
+		return e.beginCounted(f.typ, t.declaredCount())
 	}
 	var b [containerHead]byte
 	head := append(b[:4], t.Bytes()...) // a copy, because the payload belongs to the Decoder
@@ -104,7 +104,7 @@ func (e *Encoder) writeContainerStart(t Token) error {
 		clear(declared[n-wire.Padding(uint32(len(name))) : n])
 		declared = declared[n:]
 	}
-	return e.beginContainer(t.count(), uint32(t.elemKind())|uint32(t.valueKind())<<2, head, f)
+	return e.beginContainer(t.declaredCount(), uint32(t.elemKind())|uint32(t.valueKind())<<2, head, f)
 }
 
 // writeMath writes a math type and converts its components to the width of the format.
@@ -133,28 +133,28 @@ func (e *Encoder) writeTextChunk(t Token) error {
 	case !inside && t.Last():
 		return writeText(e, t.Type(), text)
 	case !inside && t.has(flagNUL):
-		return writeTextSlow(e, t.Type(), t.count()-1, text, false)
+		return writeTextSlow(e, t.Type(), t.declaredCount()-1, text, false)
 	case !inside:
-		return writeTextSlow(e, t.Type(), t.count(), text, false)
+		return writeTextSlow(e, t.Type(), t.declaredCount(), text, false)
 	}
-	f, left := e.top(), e.remaining
+	f, remaining := e.top(), e.remaining
 	nul := f.nul() // 1 if the Encoder adds a NUL
-	if t.Last() && t.has(flagNUL) && uint64(len(text)) == left+1 {
+	if t.Last() && t.has(flagNUL) && uint64(len(text)) == remaining+1 {
 		if nul == 0 {
 			return e.fail(wrapf(ErrCount, "packed string without a NUL in %v", e.format))
 		}
-		left, nul = left+1, 0 // the counted NUL is missing
+		remaining, nul = remaining+1, 0 // the counted NUL is missing
 	}
 	// The last chunk can be too short only in a string that BeginString has begun with Unknown.
-	if n := uint64(len(text)); n > left || t.Last() && n < left && !f.has(flagUnknown) {
-		return e.fail(wrapf(ErrCount, "chunk of %d bytes where %d are left", n, left))
+	if n := uint64(len(text)); n > remaining || t.Last() && n < remaining && !f.has(flagUnknown) {
+		return e.fail(wrapf(ErrCount, "chunk of %d bytes where %d are left", n, remaining))
 	}
 	// Chunks have whole runes, but a Write before this call may have left a part of a rune.
 	if e.rune.Len() > 0 || !e.options.AllowInvalidUTF8 && !wire.Valid(text) {
 		return e.fail(ErrUTF8)
 	}
 	if t.Last() {
-		return e.finish(text, nul)
+		return e.closeFrame(text, nul)
 	}
 	return e.writeBytes(text, uint64(len(text)))
 }

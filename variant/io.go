@@ -54,7 +54,7 @@ func Validate(data []byte, opts ...Options) error {
 	defer s.release()
 	s.resetBytes(data, optionsOf(opts))
 	err := s.d.SkipValue()
-	if hook.TakeNodePaths(s.d) {
+	if hook.SkippedNodePath(s.d) {
 		s.d.ResetBytes(data)
 		err = s.skipChecked()
 	}

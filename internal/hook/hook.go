@@ -11,10 +11,10 @@ package hook
 // AppendString appends the text of any NodePath, and ReadToken returns its names.
 var ReadNodePath func(d any, buf *NodePathText) (text []byte)
 
-// TakeNodePaths reports whether d, a *gdwire.Decoder, may have skipped a NodePath since the last
-// call of TakeNodePaths for d. Validate checks the names of NodePaths only in data that contain
+// SkippedNodePath reports whether d, a *gdwire.Decoder, may have skipped a NodePath since the last
+// call of SkippedNodePath for d. Validate checks the names of NodePaths only in data that contain
 // one, because SkipValue takes a third of the time of a loop over tokens.
-var TakeNodePaths func(d any) bool
+var SkippedNodePath func(d any) bool
 
 // NodePathText is memory for the text of ReadNodePath, after which it can write eight bytes more.
 type NodePathText [128 + 8]byte
