@@ -8,7 +8,8 @@ import (
 // Valid reports whether s is UTF-8. The loads overlap, so that a few branches are enough for short
 // ASCII of all lengths.
 func Valid[S string | []byte](s S) bool {
-	n, some := len(s), uint64(0)
+	n := len(s)
+	var some uint64 // the bits of all words that the branch loads
 	switch {
 	case n > 64:
 		if (Load64(s)|Load64(s[n-8:]))&NotASCII == 0 {
