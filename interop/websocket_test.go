@@ -91,7 +91,7 @@ func TestWebSocket(t *testing.T) {
 		count = 200
 	}
 	var logged syncBuffer
-	s := &stream.Server{Handler: greet, ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)), Options: stream.Options{
+	s := &stream.Server{Handler: greet, Logger: slog.New(slog.NewTextHandler(&logged, nil)), Options: stream.Options{
 		MaxPacket: 64 << 10, Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: 100}},
 		ReadTimeout: time.Minute, WriteTimeout: time.Second,
 	}}
@@ -171,7 +171,7 @@ func exchangeTCP(ctx context.Context, addr string) error {
 
 // TestWebSocketIdle: the server closes the connection of a client that sends nothing.
 func TestWebSocketIdle(t *testing.T) {
-	s := &stream.Server{Handler: greet, ErrorLog: slog.New(slog.NewTextHandler(&syncBuffer{}, nil)), Options: stream.Options{IdleTimeout: 10 * time.Millisecond}}
+	s := &stream.Server{Handler: greet, Logger: slog.New(slog.NewTextHandler(&syncBuffer{}, nil)), Options: stream.Options{IdleTimeout: 10 * time.Millisecond}}
 	ws, _, err := websocket.Dial(t.Context(), serveWeb(t, s), nil)
 	require.NoError(t, err)
 	_, _, err = ws.Read(t.Context())

@@ -146,9 +146,9 @@ func (h *hub) broadcast(packet []byte) {
 func ExampleServer_broadcast() {
 	h := &hub{clients: map[*stream.Conn]chan<- []byte{}}
 	s := &stream.Server{
-		Handler:  h.serve,
-		Options:  stream.Options{MaxPacket: 64 << 10, WriteTimeout: 10 * time.Second},
-		ErrorLog: slog.New(slog.DiscardHandler), // or slog.Default()
+		Handler: h.serve,
+		Options: stream.Options{MaxPacket: 64 << 10, WriteTimeout: 10 * time.Second},
+		Logger:  slog.New(slog.DiscardHandler), // or slog.Default()
 	}
 	connect := func() *stream.Conn {
 		server, client := net.Pipe() // as if accepted by Serve

@@ -367,7 +367,7 @@ func TestMessageServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var logged logBuffer
-				server := &stream.Server{ErrorLog: slog.New(slog.NewTextHandler(&logged, nil))}
+				server := &stream.Server{Logger: slog.New(slog.NewTextHandler(&logged, nil))}
 				server.Handler = func(_ context.Context, conn *stream.Conn) error {
 					if _, err := conn.Next(); err != nil {
 						return err

@@ -58,9 +58,9 @@ type Server struct {
 	// context and error. It is also called if there was no handler, because a TLS
 	// handshake failed.
 	ConnClosed func(ctx context.Context, c *Conn, err error)
-	// ErrorLog is the log of errors: at most 10 records a second. The first record after
+	// Logger is the log of errors: at most 10 records a second. The first record after
 	// suppressed records contains their number. nil selects [slog.Default].
-	ErrorLog *slog.Logger
+	Logger *slog.Logger
 
 	counters counters
 	log      logLimit
@@ -427,7 +427,7 @@ func (s *Server) logError(message string, args ...any) {
 	if suppressed > 0 {
 		args = append(args, "suppressed", suppressed)
 	}
-	log := s.ErrorLog
+	log := s.Logger
 	if log == nil {
 		log = slog.Default()
 	}

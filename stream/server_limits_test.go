@@ -51,7 +51,7 @@ func TestServerDefaults(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					closed := make(chan error, 1)
 					s := &stream.Server{
-						Options: o, ErrorLog: quiet(),
+						Options: o, Logger: quiet(),
 						Handler:    func(_ context.Context, conn *stream.Conn) error { return c.handler(conn) },
 						ConnClosed: func(_ context.Context, _ *stream.Conn, err error) { closed <- err },
 					}
@@ -221,8 +221,8 @@ func TestServeTLS(t *testing.T) {
 			serve := func(timeout time.Duration) (*stream.Server, net.Addr, chan error) {
 				s := &stream.Server{
 					TLSConfig: c.config, Options: stream.Options{HandshakeTimeout: timeout},
-					ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)),
-					Handler:  func(_ context.Context, c *stream.Conn) error { return echo(c, true) },
+					Logger:  slog.New(slog.NewTextHandler(&logged, nil)),
+					Handler: func(_ context.Context, c *stream.Conn) error { return echo(c, true) },
 				}
 				ln, result := listen(t), make(chan error)
 				go func() { result <- s.ServeTLS(ln, c.cert, c.key) }()
@@ -290,7 +290,7 @@ func TestHooks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var calls []string
 			s := &stream.Server{
-				ErrorLog: quiet(),
+				Logger: quiet(),
 				ConnContext: func(ctx context.Context, c *stream.Conn) context.Context {
 					calls = append(calls, "begin "+c.RemoteAddr().String())
 					return context.WithValue(ctx, key{}, "value")
@@ -357,7 +357,7 @@ func TestCloseRead(t *testing.T) {
 func TestStats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stream.Server{
-			MaxConns: 1, Options: stream.Options{MaxPacket: 100}, ErrorLog: quiet(),
+			MaxConns: 1, Options: stream.Options{MaxPacket: 100}, Logger: quiet(),
 			Handler: func(_ context.Context, c *stream.Conn) error { return echo(c, false) },
 		}
 		ln := newFakeListener(nil)
@@ -392,8 +392,8 @@ func TestLogLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logged logBuffer
 		s := &stream.Server{
-			ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)),
-			Handler:  func(context.Context, *stream.Conn) error { return io.ErrUnexpectedEOF },
+			Logger:  slog.New(slog.NewTextHandler(&logged, nil)),
+			Handler: func(context.Context, *stream.Conn) error { return io.ErrUnexpectedEOF },
 		}
 		for range 3 {
 			for range 1000 {

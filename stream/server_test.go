@@ -56,8 +56,8 @@ func ask(t *testing.T, c *stream.Conn, n int64) int64 {
 func TestServer(t *testing.T) {
 	var logged logBuffer
 	s := &stream.Server{
-		Handler:  func(_ context.Context, c *stream.Conn) error { return echo(c, false) },
-		ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)),
+		Handler: func(_ context.Context, c *stream.Conn) error { return echo(c, false) },
+		Logger:  slog.New(slog.NewTextHandler(&logged, nil)),
 	}
 	first, second := listen(t), listen(t)
 	served := []func() error{start(s, first), start(s, second)}
@@ -113,8 +113,8 @@ func TestServerLog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var logged logBuffer
 			s := &stream.Server{
-				Handler:  func(context.Context, *stream.Conn) error { return c.handler() },
-				ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)),
+				Handler: func(context.Context, *stream.Conn) error { return c.handler() },
+				Logger:  slog.New(slog.NewTextHandler(&logged, nil)),
 			}
 			ours, theirs := net.Pipe()
 			s.ServeConn(stream.NewConn(t.Context(), ours, nil))
@@ -132,7 +132,7 @@ func TestServerLog(t *testing.T) {
 // TestServerPanic panics for one client and answers the others.
 func TestServerPanic(t *testing.T) {
 	var logged logBuffer
-	s := &stream.Server{ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)), Handler: func(_ context.Context, c *stream.Conn) error {
+	s := &stream.Server{Logger: slog.New(slog.NewTextHandler(&logged, nil)), Handler: func(_ context.Context, c *stream.Conn) error {
 		for {
 			d, err := c.Next()
 			if err != nil {
@@ -258,8 +258,8 @@ func TestServerAcceptErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logged logBuffer
 		s := &stream.Server{
-			Handler:  func(_ context.Context, c *stream.Conn) error { return echo(c, false) },
-			ErrorLog: slog.New(slog.NewTextHandler(&logged, nil)),
+			Handler: func(_ context.Context, c *stream.Conn) error { return echo(c, false) },
+			Logger:  slog.New(slog.NewTextHandler(&logged, nil)),
 		}
 		ln := newFakeListener(acceptError{temporary: true})
 		result := start(s, ln)
@@ -380,7 +380,7 @@ func TestServerClose(t *testing.T) {
 			errs <- err
 			errs <- c.WritePacket(number(1))
 			return errors.New("not logged by this test")
-		}, ErrorLog: slog.New(slog.DiscardHandler)}
+		}, Logger: slog.New(slog.DiscardHandler)}
 		ln := newFakeListener(nil)
 		result := start(s, ln)
 		ours, theirs := net.Pipe()

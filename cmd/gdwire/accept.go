@@ -33,7 +33,7 @@ func (a *acceptor) run(ctx context.Context, ln net.Listener) error {
 			a.handle(ctx, c, a.count.Add(1))
 			return nil
 		},
-		Options: a.options, MaxConns: -1, ErrorLog: slog.New(log),
+		Options: a.options, MaxConns: -1, Logger: slog.New(log),
 	}
 	for _, timeout := range []*time.Duration{&s.Options.ReadTimeout, &s.Options.WriteTimeout, &s.Options.IdleTimeout} {
 		if *timeout <= 0 {
