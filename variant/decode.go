@@ -59,7 +59,6 @@ type decoder struct {
 	rejectUnknown bool                  // Options.RejectUnknown
 	maxMemory     int64                 // Options.MaxMemory
 	memoryLeft    int64                 // the part of maxMemory that is not charged yet
-	foundDouble   *bool                 // Options.FoundDoubleReals
 	// reused contains the memory of variables and slices that this call reads into: see reuse.
 	reused []memory
 	// peekFirst is set after a typed read failed, usually because of a nil. From then on, the type
@@ -115,7 +114,7 @@ func (s *decoder) resetBytes(data []byte, o *Options) {
 // begin prepares s for a top-level value, or for an element of Elements or Entries: MaxMemory
 // applies to each of these.
 func (s *decoder) begin(o *Options) {
-	s.rejectUnknown, s.maxMemory, s.foundDouble = o.RejectUnknown, o.MaxMemory, o.FoundDoubleReals
+	s.rejectUnknown, s.maxMemory = o.RejectUnknown, o.MaxMemory
 	switch {
 	case s.maxMemory == 0:
 		s.maxMemory = defaultMemory
@@ -134,7 +133,7 @@ func (s *decoder) release() {
 	if s.d == s.bytesDecoder && s.bytesDecoder != nil {
 		s.bytesDecoder.Release()
 	}
-	s.d, s.foundDouble = nil, nil
+	s.d = nil
 	decoderPool.Put(s)
 }
 

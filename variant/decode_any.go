@@ -52,15 +52,12 @@ func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
 	case gdwire.KindDictStart:
 		return s.anyDictionary(t)
 	case gdwire.KindVector2:
-		s.setFoundDouble(t)
 		v := t.Vector2()
 		return Vector2{v[0], v[1]}, s.charge(anyType, 16)
 	case gdwire.KindVector3:
-		s.setFoundDouble(t)
 		v := t.Vector3()
 		return Vector3{v[0], v[1], v[2]}, s.charge(anyType, 24)
 	case gdwire.KindColor:
-		s.setFoundDouble(t)
 		v := t.Vector4()
 		return Color{float32(v[0]), float32(v[1]), float32(v[2]), float32(v[3])}, s.charge(anyType, 16)
 	case gdwire.KindPackedStart:
@@ -91,16 +88,8 @@ func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
 	return s.anyMath(t)
 }
 
-// setFoundDouble sets Options.FoundDoubleReals if the components of t have 64 bits.
-func (s *decoder) setFoundDouble(t gdwire.Token) {
-	if s.foundDouble != nil && t.Width() == 64 {
-		*s.foundDouble = true
-	}
-}
-
 // anyMath returns t as the math type of this package.
 func (s *decoder) anyMath(t gdwire.Token) (any, error) {
-	s.setFoundDouble(t)
 	g := mathByType[t.Type()]
 	if err := s.charge(g, int64(g.Size())); err != nil {
 		return nil, err
@@ -249,7 +238,6 @@ func (s *decoder) anyPacked(t gdwire.Token) (any, error) {
 		err := s.strings(&all, countOf(t))
 		return all, err
 	}
-	s.setFoundDouble(t)
 	switch t.Type() {
 	case gdwire.TypePackedVector2Array:
 		return packedSlice[Vector2](s, t, readBulk[[2]float64])

@@ -76,7 +76,7 @@
 //	any of these       —                      Raw
 //
 // A value that Unmarshal stores in an any is encoded as the same bytes if an engine wrote it, and
-// if Encoder.DoubleReals equals [Options].FoundDoubleReals. Types, declared types of elements, the
+// if Encoder.DoubleReals is what [Raw.DoubleReals] returns for the bytes. Types, declared types of elements, the
 // order of pairs, and the bits of numbers are kept. The following are not kept: the width of
 // numbers in 64 bits that engines write in 32 bits, the content of padding, flags in headers that
 // have no meaning, the bit of Godot 2 for shared containers, an object without a class, which

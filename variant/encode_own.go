@@ -102,12 +102,8 @@ func (s *encoder) raw(v *Raw) error {
 	case from == s.format:
 		return s.e.WriteRaw(v.Data)
 	}
-	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
-		Format: from, AllowObjects: true, AllowInvalidUTF8: s.options.AllowInvalidUTF8, DoubleReals: s.options.DoubleReals,
-		Limits: gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
-	})
+	d := v.decoder(s.options)
 	defer d.Release()
-	d.ResetBytes(v.Data)
 	if err := gdwire.CopyValue(s.e, d); err != nil {
 		return s.fail(reflect.TypeFor[Raw](), err)
 	}

@@ -24,17 +24,6 @@ type Options struct {
 	// RejectUnknown makes unknown keys of structs an error, and elements beyond
 	// the fields of a positional struct.
 	RejectUnknown bool
-	// FoundDoubleReals, if it is not nil, is set to true if a math type or an array of
-	// vectors that is decoded into an any, Array, Dictionary or Object contains
-	// components of 64 bits, as engines of double precision write them. Encode the
-	// value with the same Encoder.DoubleReals, which otherwise rounds them to 32 bits:
-	//
-	//	var double bool
-	//	err := variant.Unmarshal(data, &v, variant.Options{FoundDoubleReals: &double})
-	//	…
-	//	o := gdwire.EncoderOptions{DoubleReals: double}
-	//	data, err = variant.Marshal(v, variant.Options{Encoder: o})
-	FoundDoubleReals *bool
 }
 
 const defaultMemory = 256 << 20

@@ -1,6 +1,10 @@
 package variant
 
-import "github.com/gdwire/gdwire"
+import (
+	"cmp"
+
+	"github.com/gdwire/gdwire"
+)
 
 // The math types, with the fields of GDScript in its order. Components are float64, for
 // engines of both precisions. Those of a Color are float32, as in all engines.
@@ -125,4 +129,43 @@ func (r Raw) Unmarshal(v any, opts ...Options) error {
 		data = make([]byte, 4) // nil, in every format
 	}
 	return Unmarshal(data, v, o)
+}
+
+// DoubleReals reports whether r contains a math type, or an array of vectors, with components of 64
+// bits, as engines of double precision write them. An any does not keep this width: encode its
+// value with the same Encoder.DoubleReals, which otherwise rounds components to 32 bits.
+//
+//	var r variant.Raw
+//	err := variant.Unmarshal(data, &r)
+//	…
+//	err = r.Unmarshal(&v)
+//	…
+//	o := gdwire.EncoderOptions{DoubleReals: r.DoubleReals()}
+//	data, err = variant.Marshal(v, variant.Options{Encoder: o})
+//
+// DoubleReals reads r up to the first such value, or up to an error. It returns false in the
+// formats of manuals, whose encoding does not tell.
+func (r Raw) DoubleReals() bool {
+	d := r.decoder(gdwire.EncoderOptions{AllowInvalidUTF8: true})
+	defer d.Release()
+	for t, err := range d.Tokens() {
+		if err != nil {
+			return false
+		}
+		components, _ := cmp.Or(t.Type().Element(), t.Type()).Components()
+		if components > 0 && t.Width() == 64 {
+			return true
+		}
+	}
+	return false
+}
+
+// decoder returns a Decoder without limits that reads r as an Encoder with options o would write it.
+func (r *Raw) decoder(o gdwire.EncoderOptions) *gdwire.Decoder {
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{
+		Format: r.Format, AllowObjects: true, AllowInvalidUTF8: o.AllowInvalidUTF8, DoubleReals: o.DoubleReals,
+		Limits: gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
+	})
+	d.ResetBytes(r.Data)
+	return d
 }

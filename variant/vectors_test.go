@@ -2,6 +2,7 @@ package variant
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"os"
@@ -94,24 +95,46 @@ func TestVectorsRoundTrip(t *testing.T) {
 }
 
 // A value in an any is encoded as the bytes that an engine wrote, of either precision, with the
-// precision that Unmarshal found.
-func TestFoundDoubleReals(t *testing.T) {
+// precision that a Raw reports.
+func TestDoubleReals(t *testing.T) {
 	found := map[string]bool{}
 	forVectors(t, func(t *testing.T, e *engine, packet []byte) {
-		var double bool
 		o := *e.options()
-		o.Encoder.DoubleReals, o.FoundDoubleReals = false, &double
+		o.Encoder.DoubleReals = false
+		var r Raw
+		require.NoError(t, Unmarshal(packet, &r, o))
 		var v any
-		require.NoError(t, Unmarshal(packet, &v, o))
-		o.Encoder.DoubleReals = double
+		require.NoError(t, r.Unmarshal(&v, o))
+		o.Encoder.DoubleReals = r.DoubleReals()
 		got, err := Marshal(v, o)
 		require.NoError(t, err)
 		require.Equal(t, hex.EncodeToString(packet), hex.EncodeToString(got), "%#v", v)
-		require.False(t, double && !e.double)
-		found[e.folder] = found[e.folder] || double
+		require.False(t, r.DoubleReals() && !e.double)
+		found[e.folder] = found[e.folder] || r.DoubleReals()
 	})
 	for i := range engines {
 		require.Equal(t, engines[i].double, found[engines[i].folder])
+	}
+
+	vector := append([]byte{5, 0, 1, 0}, make([]byte, 16)...) // a Vector2 of 64 bits
+	array := func(elements ...[]byte) Raw {
+		return Raw{Data: append([]byte{28, 0, 0, 0, byte(len(elements)), 0, 0, 0}, bytes.Join(elements, nil)...)}
+	}
+	for _, c := range []struct {
+		name string
+		raw  Raw
+		want bool
+	}{
+		{"nil", Raw{}, false},
+		{"vector", Raw{Data: vector}, true},
+		{"after a nil", array(make([]byte, 4), vector), true},
+		{"before damage", array(vector, []byte{99, 0, 0, 0}), true},
+		{"after damage", array([]byte{99, 0, 0, 0}, vector), false},
+		{"float and int", array(append([]byte{3, 0, 1, 0}, make([]byte, 8)...), append([]byte{2, 0, 1, 0}, make([]byte, 8)...)), false},
+		{"PackedFloat64Array", Raw{Data: append([]byte{33, 0, 0, 0, 1, 0, 0, 0}, make([]byte, 8)...)}, false},
+		{"PackedVector2Array", Raw{Data: append([]byte{35, 0, 1, 0, 1, 0, 0, 0}, make([]byte, 16)...)}, true},
+	} {
+		require.Equal(t, c.want, c.raw.DoubleReals(), c.name)
 	}
 }
 
@@ -132,7 +155,7 @@ func TestNotKept(t *testing.T) {
 		{name: "object without a class", packet: []byte{24, 0, 0, 0, 0, 0, 0, 0}, want: []byte{0, 0, 0, 0}},
 		{name: "equal keys", packet: []byte{27, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0},
 			want: []byte{27, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}},
-		{name: "width without FoundDoubleReals", packet: append([]byte{5, 0, 1, 0}, make([]byte, 16)...), want: append([]byte{5, 0, 0, 0}, make([]byte, 8)...)},
+		{name: "width without DoubleReals", packet: append([]byte{5, 0, 1, 0}, make([]byte, 16)...), want: append([]byte{5, 0, 0, 0}, make([]byte, 8)...)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := Options{Decoder: gdwire.DecoderOptions{Format: c.format, AllowObjects: true}, Encoder: gdwire.EncoderOptions{Format: c.format}}
