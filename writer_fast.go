@@ -130,9 +130,6 @@ func (w *fastWriter) endValues(n uint64) error {
 // has appended nothing. -2 % of encode, which has few such texts.
 func (w *fastWriter) appendTwoWords(header uint32, size int, first, last uint64) bool {
 	const most = fastSize + 8
-	if (first|last)&wire.NotASCII != 0 {
-		return false
-	}
 	n, length := w.n&math.MaxInt, uint32(size)+w.nameNUL // nameNUL is 0 outside of names
 	last >>= uint(8*(16-size)) & 63                      // without the bytes that first has, too
 	if values := w.fastValues; n <= len(values)-most {
@@ -152,6 +149,16 @@ func (w *fastWriter) appendTwoWords(header uint32, size int, first, last uint64)
 		return true
 	}
 	return false
+}
+
+// putName puts a name or packed string with this number of NULs into b, and returns its size. Without
+// it, packed strings of 17 bytes take 2.4 times as many instructions.
+func putName[S string | []byte](b []byte, s S, nul uint32) int {
+	length := uint32(len(s)) + nul
+	le.PutUint32(b, length)
+	le.PutUint64(b[4+len(s)&^3:], 0) // the NUL and the padding, before the text, which overwrites a part of them
+	copy(b[4:], s)
+	return 4 + int(wire.Padded(length))
 }
 
 // realsSize is the size of the longest value of 32-bit components, a Projection, with its

@@ -283,15 +283,21 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 		} else {
 			first = wire.Short(s)
 		}
-		if e.appendTwoWords(form.header, n, first, last) {
+		ascii := (first|last)&wire.NotASCII == 0
+		if (ascii || n <= 8 && wire.ValidShort(first, uint32(n))) && e.appendTwoWords(form.header, n, first, last) {
 			e.count(1)
 			return nil
 		}
 	}
-	// fastSize is enough for the header, the length and the padding. Names of more than 16 bytes are
-	// for the slow path: for them, fastValues is empty.
-	if e.n > len(e.fastValues)-fastSize-n || n > maxText || !e.options.AllowInvalidUTF8 && !wire.Valid(s) {
+	// At most one of the slices is not empty. fastSize is enough for the header, the length, a NUL and the
+	// padding.
+	room := len(e.fastValues) + len(e.fastNames) - e.n
+	if room < fastSize+n || n > maxText || !e.options.AllowInvalidUTF8 && !wire.Valid(s) {
 		return writeTextSlow(e, t, int64(n), s, true)
+	}
+	if len(e.fastNames) > 0 {
+		e.put(putName(e.buf[e.n:], s, e.nameNUL))
+		return nil
 	}
 	b := e.buf[e.n:]
 	le.PutUint64(b, uint64(form.header)|uint64(n)<<32)

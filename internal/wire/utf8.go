@@ -25,7 +25,7 @@ func Valid[S string | []byte](s S) bool {
 		some = Load64(s) | Load64(s[n-8:])
 	default:
 		w := Short(s)
-		return w&NotASCII == 0 || validWords(s, 0, w)
+		return w&NotASCII == 0 || ValidShort(w, uint32(n))
 	}
 	return some&NotASCII == 0 || validWords(s, n-8, Load64(s[n-8:]))
 }
