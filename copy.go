@@ -87,8 +87,9 @@ loop:
 			break
 		}
 		d.readEnd()
-		e.pop()
-		e.updateFastPath()
+		if around := e.pop(); len(e.fastValues) == 0 || !around.isUntyped() { // otherwise it stays on
+			e.updateFastPath()
+		}
 	}
 	e.advance(copy(e.buf[e.n:], d.buf[start:d.r]))
 }
