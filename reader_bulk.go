@@ -202,7 +202,7 @@ func (b bulk) wholeText(t Token, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return string(text), nil
+	return wire.String(text), nil // not a copy: text belongs to nobody else
 }
 
 // appendText appends the payload of a string or NodePath.
@@ -216,7 +216,7 @@ func (b bulk) appendText(dst []byte) ([]byte, error) {
 		}
 		text, err := b.peek(math.MaxInt)
 		if err == nil || err == io.EOF {
-			dst = append(with, text...)
+			dst = append(b.grow(with, len(text)), text...)
 		}
 		if err == io.EOF {
 			return dst, nil
@@ -226,6 +226,17 @@ func (b bulk) appendText(dst []byte) ([]byte, error) {
 		}
 		b.discard(len(text))
 	}
+}
+
+// grow returns dst with room for n bytes, and for the rest of a string as far as that is buffered, or
+// as dst would be doubled: memory grows with the bytes received.
+func (b bulk) grow(dst []byte, n int) []byte {
+	d := b.d
+	if n <= cap(dst)-len(dst) || d.want() != wantText {
+		return dst
+	}
+	arrived := max(d.limit-d.r, len(dst)+n)
+	return slices.Grow(dst, n+int(min(d.remaining, uint64(arrived))))
 }
 
 // appendSeparator appends what the text of a NodePath contains before its next name, or at its end:

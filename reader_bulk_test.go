@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire/internal/checked"
+	"github.com/gdwire/gdwire/internal/test/testenv"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -633,5 +634,29 @@ func TestPayloadInParts(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, "abcdef", string(part)+string(rest))
 		})
+	}
+}
+
+// A string that is in memory as a whole is allocated once. From a Reader, its memory grows with the bytes
+// received, and at most doubles.
+func TestLongStringAllocations(t *testing.T) {
+	const size = 1 << 20
+	packet := bytesOf(idString, size, strings.Repeat("x", size))
+	for name, reset := range readers(packet) {
+		d := NewDecoder(nil, nil)
+		read := func() {
+			reset(d)
+			text, err := d.ReadString()
+			require.True(t, err == nil && len(text) == size)
+		}
+		read()
+		most := uint64(5 * size) // without package unsafe, the string is a copy
+		if name == "ResetBytes" {
+			most = 2*size + size/4
+		}
+		if !testenv.Race {
+			require.Less(t, testenv.Allocated(read), most, name)
+		}
+		d.Release()
 	}
 }
