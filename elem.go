@@ -7,7 +7,8 @@ import (
 )
 
 // An Elem is the declared type of the elements of a typed Array, or of the keys or
-// values of a typed Dictionary. The zero Elem declares no type.
+// values of a typed Dictionary. The zero Elem declares no type. More fields may be added, so use
+// keyed literals. Elems are compared with ==.
 type Elem struct {
 	// Type is a built-in type. It is TypeObject if Class or Script is set.
 	Type Type

@@ -255,26 +255,38 @@ func (f *Format) typeOf(id uint32) Type {
 	return 0
 }
 
-// The types of each format, in the order of their ids. Godot 4 added types between those of
-// Godot 3, and Godot 3 dropped two of Godot 2.
+// The types of each format, in the order of their ids.
 var (
-	godot4Types  = Types()[:TypePackedVector4Array]
-	manual4Types = without(godot4Types,
-		TypeVector2i, TypeRect2i, TypeVector3i, TypeVector4, TypeVector4i, TypeProjection,
-		TypeStringName, TypeCallable, TypeSignal, TypePackedVector4Array)
-	godot3Types = without(manual4Types, TypePackedInt64Array, TypePackedFloat64Array)
-	godot2Types = insert(insert(godot3Types, TypeColor, TypeImage), TypeObject, TypeInputEvent)
+	godot4Types = []Type{
+		TypeNil, TypeBool, TypeInt, TypeFloat, TypeString,
+		TypeVector2, TypeVector2i, TypeRect2, TypeRect2i, TypeVector3, TypeVector3i, TypeTransform2D, TypeVector4, TypeVector4i,
+		TypePlane, TypeQuaternion, TypeAABB, TypeBasis, TypeTransform3D, TypeProjection,
+		TypeColor, TypeStringName, TypeNodePath, TypeRID, TypeObject, TypeCallable, TypeSignal, TypeDictionary, TypeArray,
+		TypePackedByteArray, TypePackedInt32Array, TypePackedInt64Array, TypePackedFloat32Array, TypePackedFloat64Array,
+		TypePackedStringArray, TypePackedVector2Array, TypePackedVector3Array, TypePackedColorArray, TypePackedVector4Array,
+	}
+	manual4Types = []Type{
+		TypeNil, TypeBool, TypeInt, TypeFloat, TypeString,
+		TypeVector2, TypeRect2, TypeVector3, TypeTransform2D, TypePlane, TypeQuaternion, TypeAABB, TypeBasis, TypeTransform3D,
+		TypeColor, TypeNodePath, TypeRID, TypeObject, TypeDictionary, TypeArray,
+		TypePackedByteArray, TypePackedInt32Array, TypePackedInt64Array, TypePackedFloat32Array, TypePackedFloat64Array,
+		TypePackedStringArray, TypePackedVector2Array, TypePackedVector3Array, TypePackedColorArray,
+	}
+	godot3Types = []Type{
+		TypeNil, TypeBool, TypeInt, TypeFloat, TypeString,
+		TypeVector2, TypeRect2, TypeVector3, TypeTransform2D, TypePlane, TypeQuaternion, TypeAABB, TypeBasis, TypeTransform3D,
+		TypeColor, TypeNodePath, TypeRID, TypeObject, TypeDictionary, TypeArray,
+		TypePackedByteArray, TypePackedInt32Array, TypePackedFloat32Array,
+		TypePackedStringArray, TypePackedVector2Array, TypePackedVector3Array, TypePackedColorArray,
+	}
+	godot2Types = []Type{
+		TypeNil, TypeBool, TypeInt, TypeFloat, TypeString,
+		TypeVector2, TypeRect2, TypeVector3, TypeTransform2D, TypePlane, TypeQuaternion, TypeAABB, TypeBasis, TypeTransform3D,
+		TypeColor, TypeImage, TypeNodePath, TypeRID, TypeObject, TypeInputEvent, TypeDictionary, TypeArray,
+		TypePackedByteArray, TypePackedInt32Array, TypePackedFloat32Array,
+		TypePackedStringArray, TypePackedVector2Array, TypePackedVector3Array, TypePackedColorArray,
+	}
 )
-
-// without returns types without some of them.
-func without(types []Type, some ...Type) []Type {
-	return slices.DeleteFunc(slices.Clone(types), func(t Type) bool { return slices.Contains(some, t) })
-}
-
-// insert returns types with t after before.
-func insert(types []Type, before, t Type) []Type {
-	return slices.Insert(slices.Clone(types), slices.Index(types, before)+1, t)
-}
 
 // A width decides between the narrow and the wide unit of a layout.
 type width uint8
@@ -302,7 +314,7 @@ func newFormat(f Format) *Format {
 	for double := range f.forms {
 		table := &f.forms[double]
 		table.idMask = f.idMask
-		table.byType[0][0].typ = numTypes // Type 0 is none, see Encoder.begin.
+		table.byType[0][0].typ = noType // Type 0 is none, see Encoder.begin.
 		for k := range table.headers {
 			table.headers[k] = noHeader
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,15 @@ func TestTypes(t *testing.T) {
 	assert.False(t, gdwire.Godot4.Has(200))
 }
 
+// Numbers of types never change, because programs store them: new types of engines are appended to
+// those of Godot 4, and the kinds that are no types begin at 64.
+func TestTypeNumbers(t *testing.T) {
+	require.Equal(t, [...]gdwire.Type{1, 25, 39, 62, 63},
+		[...]gdwire.Type{gdwire.TypeNil, gdwire.TypeObject, gdwire.TypePackedVector4Array, gdwire.TypeImage, gdwire.TypeInputEvent})
+	require.Equal(t, [...]gdwire.Kind{63, 64, 79}, [...]gdwire.Kind{gdwire.KindInputEvent, gdwire.KindInt32, gdwire.KindEnd})
+	require.True(t, slices.IsSorted(gdwire.Types()))
+}
+
 // Every type is named and belongs to a format, and its elements or components are those of its
 // tokens.
 func TestTypeTable(t *testing.T) {
@@ -108,7 +118,7 @@ func TestTypeTable(t *testing.T) {
 		}
 	}
 	require.Len(t, names, 41)
-	for _, none := range []gdwire.Type{0, 42, 64 + gdwire.TypeVector3, 255} {
+	for _, none := range []gdwire.Type{0, 40, 61, 64 + gdwire.TypeVector3, 255} {
 		n, ints := none.Components()
 		require.Zero(t, n)
 		require.False(t, ints)

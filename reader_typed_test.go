@@ -899,7 +899,7 @@ func packedValue[T Packable](typ Type, double bool, v []T) typedValue {
 }
 
 func mathValues() (all []typedValue) {
-	for t := range numTypes {
+	for _, t := range Types() {
 		v := typedValue{name: t.String()}
 		switch n := int(layouts[t].n); {
 		case !layouts[t].isMath():
@@ -1040,7 +1040,7 @@ func appendsPacked[T Packable](accepts string) typedRead {
 }
 
 func mathCalls() (all []typedRead) {
-	for t := range numTypes {
+	for _, t := range Types() {
 		c := typedRead{accepts: t.String()}
 		switch n := layouts[t].n; {
 		case !layouts[t].isMath():

@@ -11,7 +11,8 @@ import (
 // zero Type is no type.
 type Type uint8
 
-// The types of Godot 4 in its order, then those of Godot 2 alone.
+// The types of Godot 4 in its order, then those of Godot 2 alone. Numbers never change. New types of
+// engines are appended after TypePackedVector4Array.
 const (
 	TypeNil Type = iota + 1
 	TypeBool
@@ -52,10 +53,13 @@ const (
 	TypePackedVector3Array
 	TypePackedColorArray
 	TypePackedVector4Array
-	TypeImage
-	TypeInputEvent
-	numTypes
+
+	TypeImage      Type = 62
+	TypeInputEvent Type = 63
 )
+
+// noType is the number of no type, and not a multiple of 64.
+const noType Type = 255
 
 // String returns the type's name in Godot 4, such as "int" or "Vector2".
 func (t Type) String() string {
@@ -67,9 +71,11 @@ func (t Type) String() string {
 
 // Types returns all types in their order: those of Godot 4, then those of Godot 2 alone.
 func Types() []Type {
-	all := make([]Type, 0, numTypes-1)
-	for t := TypeNil; t < numTypes; t++ {
-		all = append(all, t)
+	var all []Type
+	for t := range Type(KindInt32) {
+		if layouts[t].name != "" {
+			all = append(all, t)
+		}
 	}
 	return all
 }
@@ -170,7 +176,7 @@ func (k Kind) String() string {
 // Type from a caller needs no check: the layout of an unknown type is zero.
 //
 // To add a type, add a constant above, a layout here and an entry in the list of types of
-// its format. Tests in this package and in all others that know the types one by one, such as
+// each format that has it. Tests in this package and in all others that know the types one by one, such as
 // variant and gdjson, then fail until they know it, too.
 var layouts = [256]layout{
 	TypeNil:      {name: "Nil", shape: shapeWord},

@@ -98,7 +98,7 @@ func TestEveryType(t *testing.T) {
 				inArray.Reset(io.Discard)
 				require.NoError(t, inArray.BeginArray(1))
 				want, got := call(top, typ, n), call(inArray, typ, n)
-				if want == nil && got == nil && typ < numTypes {
+				if want == nil && got == nil && (typ == 0 || layouts[typ].name != "") {
 					continue
 				}
 				require.EqualError(t, got, strings.Replace(fmt.Sprint(want), "offset 0, $:", "offset 8, $[0]:", 1), "%s of %v, %d", name, typ, n)

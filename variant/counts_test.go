@@ -19,7 +19,7 @@ func TestLargestCounts(t *testing.T) {
 	none := gdwire.DecoderOptions{Limits: gdwire.Limits{
 		Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1,
 	}}
-	for typ := range gdwire.TypeInputEvent {
+	for typ := range gdwire.TypePackedVector4Array {
 		for _, n := range []uint32{math.MaxInt32, math.MaxInt32 + 2, math.MaxUint32} {
 			b := binary.LittleEndian.AppendUint32(nil, uint32(typ))
 			b = append(binary.LittleEndian.AppendUint32(b, n), make([]byte, 4096)...)

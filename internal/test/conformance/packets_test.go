@@ -455,7 +455,7 @@ func TestFormatsAreCovered(t *testing.T) {
 			assert.Equal(t, slices.Contains(model.TypeNames[f.String()], name), f.Has(typ), "%v has %v", f, typ)
 		}
 		assert.False(t, f.Has(0))
-		assert.False(t, f.Has(gdwire.TypeInputEvent+1))
+		assert.False(t, f.Has(gdwire.TypePackedVector4Array+1))
 	}
 	assert.ElementsMatch(t, strings.Fields(all), names)
 	for _, name := range []string{"", "godot5", "godot-3", "Godot4"} {

@@ -118,7 +118,7 @@ func (s shape) fits(t gdwire.Type) bool {
 
 // mathTypes returns the math types that a shape fits.
 func (s shape) mathTypes() (all []gdwire.Type) {
-	for t := gdwire.TypeNil; t <= gdwire.TypeInputEvent; t++ {
+	for _, t := range gdwire.Types() {
 		if s.fits(t) {
 			all = append(all, t)
 		}
