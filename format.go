@@ -170,7 +170,7 @@ var (
 	Godot2 = newFormat(godot2)
 	// Manual4 is the format in the 4.x manuals of Redot and Xogot.
 	Manual4 = newFormat(manual4)
-	// Manual3 is the format in the 3.x manual: int has 64 bits and float 32.
+	// Manual3 is the format in the 3.x manual: an int is 64 bits wide and a float 32.
 	Manual3 = newFormat(manual3)
 	// Manual30 is the format in the 3.0 manual: int and float have 32 bits.
 	Manual30 = newFormat(manual30)

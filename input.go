@@ -122,7 +122,7 @@ func (s *slowPath) fetch(n int) (err error) {
 		s.fill(m)
 	}
 	if s.strict {
-		s.stopFast() // it must not read the new bytes before startStrict has checked them
+		s.stopFast() // it must not read the new bytes before startStrict checked them
 	}
 	s.setLimit() // also after an error: the same call continues with the bytes before it
 	return err

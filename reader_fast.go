@@ -27,7 +27,7 @@ type fastPath struct {
 	state
 
 	values      uint64     // declared so far in the top-level value, including itself
-	checked     uint64     // with Strict, the position up to which startStrict has checked values
+	checked     uint64     // with Strict, the position up to which startStrict checked values
 	strictSeen  strictSeen // in the top-level value
 	metNodePath bool       // a NodePath was skipped, or read on the slow path, see takeNodePaths
 
@@ -57,7 +57,7 @@ func (p *fastPath) configure(o *DecoderOptions) {
 }
 
 // limitValue sets the limits of a top-level value that starts at pos(). The sum for Limits.Values
-// starts at 1, for the value itself. Strict has seen no alternatives.
+// starts at 1, for the value itself. No alternatives of Strict were seen.
 func (p *fastPath) limitValue() {
 	p.startValue(uint64(p.bounds[limitBytes]))
 	p.values, p.strictSeen = 1, 0

@@ -113,7 +113,7 @@ func (l *loop) exit() {
 	}
 }
 
-// finished reports whether the body has read exactly what it should, so that this number of values
+// finished reports whether the body read exactly what it should, so that this number of values
 // remain. keyPos is d.keyPos before the body. It differs in every other container, so the depth
 // need not be compared. A DictKey is not counted, so a body that read the next one shows only in
 // marked.

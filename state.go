@@ -220,7 +220,7 @@ func (f *frame) maxCount(format *Format) int64 {
 }
 
 // enter is the part of push that is small enough to be inlined, without the position of the value, which
-// only a Decoder has. The caller finds the frame around, checks that the stack contains another frame,
+// only a Decoder keeps. The caller finds the frame around, checks that the stack contains another frame,
 // and sets that frame with init. values is the number of values in the container.
 func (s *state) enter(around *frame, pairs, values uint64) {
 	around.remaining = s.remaining - 1
@@ -247,7 +247,7 @@ func (s *state) pop() *frame {
 	return around
 }
 
-// leave is pop where the caller has found the frame around.
+// leave is pop where the caller found the frame around.
 func (s *state) leave(around *frame) {
 	s.depth--
 	s.remaining, s.keyPos, s.marked, s.pairs = around.remaining, around.keyPos, noMark, uint64(around.pairs)

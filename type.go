@@ -176,7 +176,7 @@ func (k Kind) String() string {
 // Type from a caller needs no check: the layout of an unknown type is zero.
 //
 // To add a type, add a constant above, a layout here and an entry in the list of types of
-// each format that has it. Tests in this package and in all others that know the types one by one, such as
+// each format that knows it. Tests in this package and in all others that know the types one by one, such as
 // variant and gdjson, then fail until they know it, too.
 var layouts = [256]layout{
 	TypeNil:      {name: "Nil", shape: shapeWord},

@@ -11,7 +11,7 @@ import (
 
 // How an Encoder writes.
 //
-// The buffer holds the part of the output that the Writer has not got yet:
+// The buffer holds the part of the output that the Writer did not get yet:
 //
 //	offset 0
 //	|
@@ -36,13 +36,13 @@ import (
 // kept, leaves none of them. Then they change the nesting: count a value, or open a frame. End does
 // the same with what follows the data of a string or packed array, and closes the frame.
 //
-// The sink keeps the first error of its Writer or of an invalid call. It stays, so no call has to
-// know what an earlier call has written.
+// The sink keeps the first error of its Writer or of an invalid call. It stays, so no call needs to
+// know what an earlier call wrote.
 //
 // The files, in the order in which they explain each other:
 //
 //	writer_buffer.go     the bytes, and the calls of the Writer
-//	state.go             the open containers, as a Decoder has them
+//	state.go             the open containers, as in a Decoder
 //	format.go            the tables of types, for both
 //	writer_fast.go       where both meet: what the fast path writes into the buffer
 //	writer.go            Reset, Flush, errors, and what all calls share
@@ -60,7 +60,7 @@ import (
 // error. ClearError clears it, too, so that a valid call can be made instead.
 //
 // An error of the Writer is returned unchanged and stays, too: until Reset, all calls
-// return it, even if the Writer has recovered.
+// return it, even if the Writer recovered.
 //
 // An Encoder buffers its output. It writes when its buffer is full, when a
 // top-level value is complete, and on Flush.
@@ -69,8 +69,8 @@ type Encoder struct {
 
 	// State of earlier calls.
 	accepts Type             // while CopyValue writes, the type that the container of the Decoder declares
-	partial int              // number of bytes of an element that Write has left incomplete
-	rune    wire.PartialRune // the rune that Write has left incomplete
+	partial int              // number of bytes of an element that Write left incomplete
+	rune    wire.PartialRune // the rune that Write left incomplete
 
 	// The options, and fields derived from them.
 	options EncoderOptions
@@ -189,22 +189,22 @@ func (e *Encoder) Err() error {
 	return e.err
 }
 
-// ClearError returns the error of an invalid call and clears it. The call has written
+// ClearError returns the error of an invalid call and clears it. The call wrote
 // nothing, so a valid call can be made instead. ClearError does not clear an error of Fail or
 // of the Writer.
 func (e *Encoder) ClearError() error {
 	err := e.Err()
 	if e.err != nil && !e.permanent {
-		e.resume() // first, because updateFastPath has no effect after stop
+		e.resume() // first, because updateFastPath does nothing after stop
 		e.updateFastPath()
 	}
 	return err
 }
 
 // Fail makes err an error that stays until Reset and that ClearError does not clear. It is for
-// code that cannot complete a value that it has begun to write. Fail wraps err in an
+// code that cannot complete a value that it began to write. Fail wraps err in an
 // [Error] with offset and path, unless err is or wraps an Error. It returns the error that
-// stays. Fail(nil) has no effect.
+// stays. Fail(nil) does nothing.
 func (e *Encoder) Fail(err error) error { return e.failWith(err, true) }
 
 func init() { hook.Refuse = func(e any, err error) error { return e.(*Encoder).failWith(err, false) } }
@@ -270,7 +270,7 @@ func writeValue[S string | []byte](e *Encoder, head []byte, body S, tail []byte)
 	return e.endValues(1)
 }
 
-// writeBytes writes p, which has n values, elements of packed data, or bytes of a string. Most data
+// writeBytes writes p, n values, elements of packed data, or bytes of a string. Most data
 // fits the buffer and needs none of the checks for pieces: -40 % of WriteInts, -6 % of
 // WritePacked. What does not fit, or finds an empty buffer, may be written without being copied.
 // A number or vector is never split between two calls of the Writer.
@@ -290,7 +290,7 @@ func (e *Encoder) writeBytes(p []byte, n uint64) error {
 	return e.endValues(n)
 }
 
-// open opens a container with frame f, whose head has been written. An Unknown count is the
+// open opens a container with frame f, whose head is written. An Unknown count is the
 // last four bytes of the head, in every head that can have it.
 func (e *Encoder) open(f *frame) {
 	e.push(&f.content, f.count, 0).setNames(f.names, f.flags)

@@ -9,7 +9,7 @@ import (
 	"github.com/gdwire/gdwire/internal/checked"
 )
 
-// sink has the bytes that an Encoder writes, see the picture in writer.go. It does not depend on
+// sink holds the bytes that an Encoder writes, see the picture in writer.go. It does not depend on
 // containers, and alone writes its fields.
 //
 // An Encoder checks a call before it appends anything, so what is appended is final, and only
@@ -90,7 +90,7 @@ func (s *sink) resume() {
 	s.setLimit()
 }
 
-// setLimit sets limit. It must be called after the buffer, keep or maxKept has changed.
+// setLimit sets limit. It must be called after a change of the buffer, keep or maxKept.
 func (s *sink) setLimit() {
 	if s.limit < 0 { // stopped
 		return
@@ -101,11 +101,11 @@ func (s *sink) setLimit() {
 	}
 }
 
-// advance appends the n bytes that the caller has put at buf[n:].
+// advance appends the n bytes that the caller put at buf[n:].
 func (s *sink) advance(n int) { s.n += n }
 
 // appendPieces appends the bytes of a call: what precedes the payload, the payload, which is the
-// only long piece, and what follows it. If it returns a LimitError, it has appended none of them.
+// only long piece, and what follows it. If it returns a LimitError, it appended none of them.
 // It is a function because methods cannot have type parameters: a string need not be converted,
 // which would copy it.
 func appendPieces[S string | []byte](s *sink, head []byte, body S, tail []byte) error {
@@ -130,7 +130,7 @@ func appendPieces[S string | []byte](s *sink, head []byte, body S, tail []byte) 
 	return err
 }
 
-// The functions that follow test len(buf) and not limit: where limit is smaller, reserve has made
+// The functions that follow test len(buf) and not limit: where limit is smaller, reserve made
 // sure that all bytes fit.
 
 // appendShort appends a piece. If it does not fit, appendShort flushes first, and splits the
@@ -175,7 +175,7 @@ func appendLong[S string | []byte](s *sink, p S) error {
 }
 
 // appendElements appends n elements of size bytes, at most spareSize. encode puts m of them,
-// from element i on, into b. If it returns a LimitError, it has appended none of them.
+// from element i on, into b. If it returns a LimitError, it appended none of them.
 func (s *sink) appendElements(n, size int, encode func(b []byte, i, m int)) error {
 	if err := s.reserve(int64(n) * int64(size)); err != nil {
 		return err
@@ -266,7 +266,7 @@ func (s *sink) reserve(n int64) error {
 	if err := s.checkKept(n); err != nil {
 		return err
 	}
-	size := s.n + int(n) // checkKept has bounded both
+	size := s.n + int(n) // checkKept bounds both
 	if size <= len(s.buf) {
 		return nil
 	}

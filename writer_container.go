@@ -7,7 +7,7 @@ import (
 )
 
 // A container is begun in this order: begin checks that it may be next, setDeclared checks its
-// count, writeStart writes its head, and open pushes its frame. Its End has no bytes, except for
+// count, writeStart writes its head, and open pushes its frame. Its End takes no bytes, except for
 // the NUL and padding of strings and bytes, but sets an Unknown count.
 //
 // On the fast path, beginCounted and beginNodePath do all of this at once: -17 % and -10 % of encode.
@@ -20,7 +20,7 @@ import (
 // arrays and Images, and the data.
 
 // beginCounted begins an untyped container or PackedStringArray of n elements or pairs. All formats
-// have these types. The slow path has Unknown counts, which are negative, counts that are out of
+// have these types. The slow path knows Unknown counts, which are negative, counts that are out of
 // range, and a stack without another frame, which push makes longer.
 func (e *Encoder) beginCounted(t Type, n int64) error {
 	stack, depth := e.stack, e.depth&math.MaxInt
@@ -44,7 +44,7 @@ func (e *Encoder) beginCounted(t Type, n int64) error {
 }
 
 // beginForm begins an untyped container, PackedStringArray or packed array of n elements or pairs.
-// A packed array has the wide form if wide is 1.
+// A packed array takes the wide form if wide is 1.
 func (e *Encoder) beginForm(t Type, n int64, wide int) error {
 	forms, err := e.begin(t)
 	if err != nil {
@@ -66,7 +66,7 @@ func (e *Encoder) beginForm(t Type, n int64, wide int) error {
 }
 
 // End ends the innermost container, string or packed array that a Begin call or a Start
-// token has begun.
+// token began.
 func (e *Encoder) End() error {
 	// Where the fast path is on, an End writes no bytes. In an untyped container it does not flush, and
 	// the fast path may write values after it. -10 % of encode.
@@ -107,7 +107,7 @@ func (e *Encoder) End() error {
 // padding. Whatever can be an error of the call is checked before anything is changed.
 func (e *Encoder) closeFrame(text []byte, nul uint32) error {
 	f := e.top()
-	// The End of most values has no bytes and no count to set: -9 % of WritePacked.
+	// The End of most values takes no bytes and sets no count: -9 % of WritePacked.
 	if f.kind == KindStringChunk || f.unit == wire.Byte || f.has(flagUnknown) {
 		n := e.done() + int64(len(text))
 		if n > f.maxCount(e.format) {
@@ -122,7 +122,7 @@ func (e *Encoder) closeFrame(text []byte, nul uint32) error {
 			tail = wire.Padding(uint32(n))
 		}
 		if f.has(flagUnknown) {
-			// Checked before setCount, because an invalid call has no effect. setCount is first, so
+			// Checked before setCount, because an invalid call changes nothing. setCount is first, so
 			// that the bytes need not be kept any longer and can make room for the tail.
 			if err := e.checkKept(int64(len(text) + tail)); err != nil {
 				return e.fail(err)
@@ -135,7 +135,7 @@ func (e *Encoder) closeFrame(text []byte, nul uint32) error {
 	}
 	e.pop()
 	e.updateFastPath()
-	return e.endValues(0) // push has counted the value
+	return e.endValues(0) // push counted the value
 }
 
 // BeginArray begins an Array of n elements; n can be [Unknown]. Write the elements, then
@@ -189,7 +189,7 @@ func (e *Encoder) beginTyped(kind Kind, t Type, n int64, elems ...Elem) error {
 }
 
 // beginContainer begins an Array or Dictionary. flags are bits 16 to 31 of the header. head
-// has four bytes for the header, and then the declared types. It is memory of the caller, which
+// starts with four bytes for the header, and then the declared types. It is memory of the caller, which
 // beginContainer fills in and copies.
 func (e *Encoder) beginContainer(n int64, flags uint32, head []byte, f frame) error {
 	forms, err := e.begin(f.typ)
@@ -215,7 +215,7 @@ func (e *Encoder) beginContainer(n int64, flags uint32, head []byte, f frame) er
 
 // BeginObject begins a serialized object of n properties; n can be [Unknown]. Call
 // WriteProperty and write the value of each property, then call End. A reader must allow
-// objects. An object with an empty class is null and has no properties.
+// objects. An object with an empty class is null, without properties.
 func (e *Encoder) BeginObject(class string, n int) error { return beginObject(e, class, int64(n)) }
 
 func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
@@ -227,7 +227,7 @@ func beginObject[S string | []byte](e *Encoder, class S, count int64) error {
 		return e.fail(wrapf(ErrType, "%v has no serialized objects", e.format))
 	}
 	f := frame{content: forms[0].content}
-	if len(class) == 0 && count != 0 { // nor is Unknown allowed: null has no bytes for a count
+	if len(class) == 0 && count != 0 { // nor is Unknown allowed: null is written without a count
 		return e.fail(wrapf(ErrCount, "properties of an object without a class"))
 	}
 	if err := f.setDeclared(count, e.format); err != nil {
@@ -278,7 +278,7 @@ func (e *Encoder) BeginNodePath(names, subnames int, absolute bool) error {
 
 func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	stack, depth := e.stack, e.depth&math.MaxInt
-	// The last test also fails for negative numbers. What it admits has a sum that is a valid count.
+	// The last test also fails for negative numbers. The sum of what it admits is a valid count.
 	if e.fast(fastSize) && depth <= len(stack)-2 && flags&^flagAbsolute == 0 && uint64(names|subnames) <= math.MaxInt32/2 {
 		form, b := &e.forms[TypeNodePath][0], e.free()
 		putNodePath(b[:], form.header, uint32(names), uint32(subnames), uint32(flags/flagAbsolute)*nodePathAbsolute)
@@ -297,7 +297,7 @@ func (e *Encoder) beginNodePath(names, subnames int64, flags tokenFlags) error {
 	format := e.format
 	f := frame{content: forms[0].content, names: uint32(names), count: uint32(names + subnames)}
 	f.flags = flags
-	// Bit 31 of the number of names says which form the path has.
+	// Bit 31 of the number of names says which form follows.
 	if names < 0 || names > math.MaxInt32 || subnames < 0 || subnames > f.maxCount(format)-names {
 		return e.fail(wrapf(ErrRange, "NodePath of %d names and %d sub-names", names, subnames))
 	}
@@ -354,7 +354,7 @@ func (e *Encoder) BeginImage(format, mipmaps, width, height uint32, n int64) err
 }
 
 // Write writes bytes of the string, packed array or image that BeginString, BeginPacked or
-// BeginImage has begun. Runes and elements can be split between calls. With an
+// BeginImage began. Runes and elements can be split between calls. With an
 // error of the Writer it returns the number of bytes of p that were written or buffered.
 func (e *Encoder) Write(p []byte) (int, error) {
 	if err := e.Err(); err != nil {
@@ -396,7 +396,7 @@ func (e *Encoder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// WritePacked writes elements of the packed array that BeginPacked has begun. T must have
+// WritePacked writes elements of the packed array that BeginPacked began. T must have
 // the number of components of the elements. Floats are widened or rounded; a finite number that
 // becomes infinite is [ErrRange]. Integers are only widened. Other conversions are
 // [ErrType].
@@ -430,7 +430,7 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 }
 
 // checkElements returns an error if n elements are more than the packed array still needs, or if
-// Write has left an element incomplete.
+// Write left an element incomplete.
 func (e *Encoder) checkElements(n int) error {
 	if uint64(n) > e.remaining || e.partial > 0 {
 		return e.fail(wrapf(ErrCount, "%d elements after %d of the declared %d", n, e.done(), e.top().count))

@@ -33,7 +33,7 @@ func (w *fastWriter) configure(o *EncoderOptions) {
 	w.maxDepth = int(min(limitDepth.or(int64(o.Depth)), math.MaxInt))
 }
 
-// fast reports whether the fast path is on, a value may be next and the buffer has room for size
+// fast reports whether the fast path is on, a value may be next and the buffer provides room for size
 // bytes. The caller puts a value into free, and calls put. Unlike endValues it need not flush,
 // because the fast path is off at the top level. The mask of n, here and elsewhere, is explained in
 // format.go.
@@ -41,19 +41,19 @@ func (w *fastWriter) fast(size int) bool {
 	return w.n&math.MaxInt <= len(w.fastValues)-size && w.remaining > 0
 }
 
-// free returns the bytes for the next value, after fast has reported true for fastSize or more. The
+// free returns the bytes for the next value, after fast reported true for fastSize or more. The
 // bytes after the value may be overwritten: the next value follows it.
 func (w *fastWriter) free() *[fastSize]byte {
 	return (*[fastSize]byte)(w.fastValues[w.n&math.MaxInt:])
 }
 
-// freeReals does the same for a math type, after fast has reported true for realsSize. Where the Encoder
-// slices fastValues itself, the compiler does not see that fast has checked the bounds.
+// freeReals does the same for a math type, after fast reported true for realsSize. Where the Encoder
+// slices fastValues itself, the compiler does not see that fast checked the bounds.
 func (w *fastWriter) freeReals() *[realsSize]byte {
 	return (*[realsSize]byte)(w.fastValues[w.n&math.MaxInt:])
 }
 
-// put appends and counts the value of n bytes that the caller has put into free. It writes the fields
+// put appends and counts the value of n bytes that the caller put into free. It writes the fields
 // itself: calls of advance and count, each marked by an instruction, are 1.7 % of encode.
 func (w *fastWriter) put(n int) {
 	w.n += n
@@ -67,7 +67,7 @@ func (w *fastWriter) put(n int) {
 // The slow path checks the elements of typed containers, the names of properties, and the values
 // beyond maxDepth. Names are not values, so neither applies to them.
 func (w *fastWriter) updateFastPath() {
-	if cap(w.fastValues) != cap(w.buf) { // reserve has enlarged the buffer
+	if cap(w.fastValues) != cap(w.buf) { // reserve enlarged the buffer
 		w.attach()
 	}
 	limit := max(w.limit, 0) // after stop, there is no fast path
@@ -126,12 +126,12 @@ func (w *fastWriter) endValues(n uint64) error {
 }
 
 // appendTwoWords appends a text of at most 16 bytes on the fast path: a value with its header, or a
-// name. first has the first eight, last the last eight if there are more. It returns false if it
-// has appended nothing. -2 % of encode, which has few such texts.
+// name. first contains the first eight, last the last eight if there are more. It returns false if it
+// appended nothing. -2 % of encode, which contains few such texts.
 func (w *fastWriter) appendTwoWords(header uint32, size int, first, last uint64) bool {
 	const most = fastSize + 8
 	n, length := w.n&math.MaxInt, uint32(size)+w.nameNUL // nameNUL is 0 outside of names
-	last >>= uint(8*(16-size)) & 63                      // without the bytes that first has, too
+	last >>= uint(8*(16-size)) & 63                      // without the bytes that first holds, too
 	if values := w.fastValues; n <= len(values)-most {
 		b := (*[most]byte)(values[n:])
 		le.PutUint64(b[:], uint64(header)|uint64(length)<<32)
@@ -167,7 +167,7 @@ const realsSize = 4 + 16*4
 
 // writeNodePath writes a NodePath from its text. In one pass, because most are short: -35 % of Marshal.
 // The head is put after the names, which are counted on the way. It returns false if the slow path
-// must write it, which has the errors, and overwrites what PutNames has left.
+// must write it, which makes the errors, and overwrites what PutNames left.
 func (w *fastWriter) writeNodePath(text string) bool {
 	if !w.fast(fastSize + wire.ShortNames) {
 		return false

@@ -13,7 +13,7 @@ import (
 
 // WriteToken writes a token in the format of e. The token comes from a Decoder of any
 // format, or from a function such as [ArrayStart]. An int, float or component is widened or
-// narrowed if the format has only one width, and is [ErrRange] if its value would change. An
+// narrowed if the format knows only one width, and is [ErrRange] if its value would change. An
 // RID gets the id 0, or loses its id.
 //
 // Parts that only a lenient Decoder accepts are written as engines write them: bools,
@@ -145,7 +145,7 @@ func (e *Encoder) writeTextChunk(t Token) error {
 		}
 		remaining, nul = remaining+1, 0 // the counted NUL is missing
 	}
-	// The last chunk can be too short only in a string that BeginString has begun with Unknown.
+	// The last chunk can be too short only in a string that BeginString began with Unknown.
 	if n := uint64(len(text)); n > remaining || t.Last() && n < remaining && !f.has(flagUnknown) {
 		return e.fail(wrapf(ErrCount, "chunk of %d bytes where %d are left", n, remaining))
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
-// Each call tries the fast path first. There it may store more bytes than the value has, because
-// it has checked that fastSize bytes are free and the next value overwrites them. The slow path
+// Each call tries the fast path first. There it may store more bytes than the value takes, because
+// it checked that fastSize bytes are free and the next value overwrites them. The slow path
 // starts with begin, checks the value, and only then writes.
 //
 // The fast paths exist only for speed and write the same bytes: TestRandomCalls makes the same calls
@@ -36,7 +36,7 @@ func (e *Encoder) WriteBool(v bool) error {
 	return e.writeWord(TypeBool, 4, word)
 }
 
-// WriteInt writes an int in the fewest bits, as engines do. If the format has only ints of
+// WriteInt writes an int in the fewest bits, as engines do. If the format knows only ints of
 // 32 bits, a larger int is [ErrRange]. To write a small int in 64 bits, pass [Int64] to
 // WriteToken.
 func (e *Encoder) WriteInt(v int64) error {
@@ -48,7 +48,7 @@ func (e *Encoder) WriteInt(v int64) error {
 			e.put(4 + int(forms[0].size)) // 8 in Manual3, whose ints all have 64 bits
 			return nil
 		}
-		if forms[1].size == 8 { // the format has ints of 64 bits
+		if forms[1].size == 8 { // the format knows ints of 64 bits
 			le.PutUint32(b[:], forms[1].header)
 			le.PutUint64(b[4:], uint64(v))
 			e.put(12)
@@ -62,7 +62,7 @@ func (e *Encoder) WriteInt(v int64) error {
 }
 
 // WriteFloat writes a float in the fewest bits, as engines do: in 32 bits if v is a float32,
-// and in 64 bits if it is another number or a NaN. If the format has only floats of 32 bits,
+// and in 64 bits if it is another number or a NaN. If the format knows only floats of 32 bits,
 // a number that is not a float32 is [ErrRange]. To write any float in 64 bits, pass
 // [Float64] to WriteToken.
 func (e *Encoder) WriteFloat(v float64) error {
@@ -74,7 +74,7 @@ func (e *Encoder) WriteFloat(v float64) error {
 			e.put(8)
 			return nil
 		}
-		if forms[1].size == 8 { // the format has floats of 64 bits
+		if forms[1].size == 8 { // the format knows floats of 64 bits
 			le.PutUint32(b[:], forms[1].header)
 			le.PutUint64(b[4:], math.Float64bits(v))
 			e.put(12)
@@ -103,7 +103,7 @@ func (e *Encoder) writeWord(t Type, size uint8, bits uint64) error {
 	if e.fast(fastSize) {
 		b := e.free()
 		form := &e.forms[t&63][size>>3&1] // 4>>3 is 0, 8>>3 is 1
-		// The slow path narrows bits if the format has no wide form, and knows for which types a
+		// The slow path narrows bits if the format lacks a wide form, and knows for which types a
 		// number may be lost. A type that the format does not have is no shapeWord.
 		if form.shape == shapeWord && (form.size >= size || bits == 0) {
 			form.put(b, bits)
@@ -134,7 +134,7 @@ func (e *Encoder) writeWord(t Type, size uint8, bits uint64) error {
 
 // WriteReals writes a value of math type t from its components in encoded order: a Basis is
 // encoded by rows. It rounds them to 32 bits, as engines do, or writes 64 bits if
-// [EncoderOptions].DoubleReals is set and the type has these. A finite component that becomes
+// [EncoderOptions].DoubleReals is set and the type knows these. A finite component that becomes
 // infinite is [ErrRange].
 func (e *Encoder) WriteReals(t Type, c ...float64) error {
 	// In DoubleReals, most components have 64 bits: these are for the slow path. -14 %
@@ -195,7 +195,7 @@ func (e *Encoder) beginMath(t Type, wide, n int, u wire.Unit) (*form, []byte, er
 	return form, b, nil
 }
 
-// WriteInputEvent writes an InputEvent of Godot 2. data has the fields after the device. If
+// WriteInputEvent writes an InputEvent of Godot 2. data contains the fields after the device. If
 // data is longer than the type requires, the surplus is not written; if it is shorter, the
 // error is [ErrRange].
 func (e *Encoder) WriteInputEvent(event, device uint32, data []byte) error {
@@ -310,7 +310,7 @@ func writeText[S string | []byte](e *Encoder, t Type, s S) error {
 // writeTextSlow writes text on the slow path: a whole string or name, or the first bytes of a
 // string of n bytes, whose frame it opens. It checks the position before the text, so that the
 // error of a misplaced call does not depend on the text. text is written together with the head,
-// so that an error leaves neither written. A name has no header, and its type is the NodePath's or
+// so that an error leaves neither written. A name is without a header, and its type is the NodePath's or
 // array's: t does not matter.
 func writeTextSlow[S string | []byte](e *Encoder, t Type, n int64, text S, whole bool) error {
 	if err := e.Err(); err != nil {
