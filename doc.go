@@ -41,7 +41,7 @@
 //		case "name":
 //			p.Name, err = d.ReadString()
 //		case "pos":
-//			err = d.ReadReals(gdwire.TypeVector3, p.Pos[:])
+//			err = ReadComponents(d, gdwire.TypeVector3, p.Pos[:])
 //		}
 //		if err != nil {
 //			return err
@@ -59,7 +59,7 @@
 //	an Array                       Elements; ReadArray and ReadEnd if its count is needed
 //	a Dictionary                   Fields if its keys are text, Pairs for other keys
 //	a packed array                 AppendPacked; ReadPacked or Payload in pieces; Elements for each
-//	a math type                    ReadReals, ReadInts
+//	a math type                    ReadComponents
 //	a value of any type            PeekKind, then a call of this table; or ReadToken
 //	a value that is not needed     SkipValue
 //
@@ -84,7 +84,7 @@
 //	e.WriteString("name")
 //	e.WriteString("Ada")
 //	e.WriteString("pos")
-//	e.WriteReals(gdwire.TypeVector3, 1, 2, 3)
+//	WriteComponents(e, gdwire.TypeVector3, []float64{1, 2, 3})
 //	e.End()
 //	return e.Close()
 //

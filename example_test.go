@@ -23,7 +23,7 @@ func player() []byte {
 	e.WriteString("name")
 	e.WriteString("Ada")
 	e.WriteString("pos")
-	e.WriteReals(gdwire.TypeVector3, 1, 2, 3)
+	gdwire.WriteComponents(e, gdwire.TypeVector3, []float64{1, 2, 3})
 	e.WriteString("tags")
 	e.BeginArray(2)
 	e.WriteString("a")
@@ -46,7 +46,7 @@ func ExampleEncoder() {
 	e.WriteString("hp")
 	e.WriteInt(100)
 	e.WriteString("at")
-	e.WriteReals(gdwire.TypeVector2, 0.5, -1)
+	gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{0.5, -1})
 	e.End()
 	if err := e.Close(); err != nil { // or that of the first call that failed
 		fmt.Println(err)
@@ -112,7 +112,7 @@ func (p *Player) read(d *gdwire.Decoder) error {
 		case "name":
 			p.Name, err = d.ReadString()
 		case "pos":
-			err = d.ReadReals(gdwire.TypeVector3, p.Pos[:])
+			err = gdwire.ReadComponents(d, gdwire.TypeVector3, p.Pos[:])
 		}
 		if err != nil {
 			return err
@@ -393,7 +393,7 @@ func ExampleCopyValue() {
 	var old, new bytes.Buffer
 	e := gdwire.NewEncoder(&old, &gdwire.EncoderOptions{Format: gdwire.Godot3})
 	e.BeginArray(2)
-	e.WriteReals(gdwire.TypeColor, 1, 0.5, 0, 1)
+	gdwire.WriteComponents(e, gdwire.TypeColor, []float64{1, 0.5, 0, 1})
 	e.WriteNodePath("/root/Main:visible")
 	e.End()
 	e.Close()

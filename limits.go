@@ -174,7 +174,7 @@ type EncoderOptions struct {
 	MaxBuffered int64
 	// AllowInvalidUTF8 writes text without checking that it is UTF-8.
 	AllowInvalidUTF8 bool
-	// DoubleReals makes WriteReals and BeginPacked write components of 64 bits, as
+	// DoubleReals makes WriteComponents and BeginPacked write components of 64 bits, as
 	// engines with double precision do. It does nothing in Godot2 and Godot3.
 	DoubleReals bool
 }

@@ -526,7 +526,7 @@ func strictPacket(t *testing.T, r *rand.Rand) []byte {
 			}
 			err = e.End()
 		case k == 3:
-			err = e.WriteReals(TypeVector2, 1, r.Float64())
+			err = WriteComponents(e, TypeVector2, []float64{1, r.Float64()})
 		case k == 4:
 			err = e.WriteFloat(float64(r.IntN(4)) / 3)
 		case k == 5:

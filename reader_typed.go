@@ -176,36 +176,33 @@ func (d *Decoder) ReadNodePath() (string, error) {
 	return bulk{d}.wholeText(d.readType(TypeNodePath))
 }
 
-// ReadReals reads a value of math type t into c, in encoded order: a Basis is encoded by
-// rows. t must be a type of floats, and len(c) the number of its components.
-func (d *Decoder) ReadReals(t Type, c []float64) error {
-	if fastFloats(&d.fastPath, t, c) {
+// ReadComponents reads a value of math type t into c, in encoded order: a Basis is encoded by rows.
+// len(c) must be the number of its components. An integer vector can be read into floats, but no
+// floats into integers. A float32 rounds components of 64 bits; [ErrRange] is returned for a finite
+// component beyond its range, and for an integer that it cannot represent exactly.
+func ReadComponents[T Component](d *Decoder, t Type, c []T) error {
+	if fastComponents(&d.fastPath, t, c) {
 		return nil
 	}
-	b, unit, err := d.math(t, len(c), wire.Float32)
+	b, unit, err := d.math(t, len(c), isInt[T]())
 	if err != nil {
 		return err
 	}
-	wire.Floats(c, b, unit)
-	return d.consumeValue(4 + len(b))
-}
-
-// ReadInts reads a value of type t into c. t must be Vector2i, Vector3i, Vector4i or Rect2i,
-// and len(c) the number of its components.
-func (d *Decoder) ReadInts(t Type, c []int32) error {
-	b, _, err := d.math(t, len(c), wire.Int32)
-	if err != nil {
-		return err
+	for i := range c { // all of them before the first is stored or the value consumed
+		x := wire.Float(b[i*unit.Size():], unit)
+		if y := float64(T(x)); y != x && (unit == wire.Int32 || math.IsInf(y, 0) && !math.IsInf(x, 0)) {
+			return d.errorAt(0, wrapf(ErrRange, "component %v does not fit %T", x, c[i]))
+		}
 	}
 	for i := range c {
-		c[i] = int32(le.Uint32(b[4*i:]))
+		c[i] = T(wire.Float(b[i*unit.Size():], unit))
 	}
 	return d.consumeValue(4 + len(b))
 }
 
-// math returns the components of the next value, of math type t with n components of the narrow unit
-// u, and their unit. The caller consumes them, after their header.
-func (d *Decoder) math(t Type, n int, u wire.Unit) ([]byte, wire.Unit, error) {
+// math returns the components of the next value, of math type t with n components, and their unit. The
+// caller consumes them, after their header. If ints is set, they must be integers.
+func (d *Decoder) math(t Type, n int, ints bool) ([]byte, wire.Unit, error) {
 	l, err := d.look()
 	if err != nil {
 		return nil, 0, err
@@ -213,8 +210,8 @@ func (d *Decoder) math(t Type, n int, u wire.Unit) ([]byte, wire.Unit, error) {
 	switch m := &layouts[t]; {
 	case !m.isMath():
 		return nil, 0, d.errorAt(0, wrapf(ErrType, "%v is not a math type", t))
-	case m.units[0] != u:
-		return nil, 0, d.errorAt(0, wrapf(ErrType, "%v has components of %v, not %v", t, m.units[0], u))
+	case ints && m.units[0] != wire.Int32:
+		return nil, 0, d.errorAt(0, wrapf(ErrType, "%v has components of %v, not %v", t, m.units[0], wire.Int32))
 	case n != int(m.n):
 		return nil, 0, d.errorAt(0, wrapf(ErrCount, "%v has %d components, not %d", t, m.n, n))
 	}
@@ -414,28 +411,6 @@ func readFloat[T float32 | float64](d *Decoder) (T, error) {
 		return 0, d.errorAt(0, wrapf(ErrRange, "%v %v does not fit %T", t.Type(), t.numberValue(), x))
 	}
 	return x, d.consumeValue(size)
-}
-
-// ReadReals32 reads a value of math type t into c, in encoded order. It rounds components of 64
-// bits, and returns [ErrRange] for a finite component beyond the range of float32. t must be a
-// type of floats, and len(c) the number of its components.
-func (d *Decoder) ReadReals32(t Type, c []float32) error {
-	if fastFloats(&d.fastPath, t, c) {
-		return nil
-	}
-	b, unit, err := d.math(t, len(c), wire.Float32)
-	if err != nil {
-		return err
-	}
-	for i := range c { // all of them before the first is stored or the value consumed
-		if x := wire.Float(b[i*unit.Size():], unit); wire.Overflows(x) {
-			return d.errorAt(0, wrapf(ErrRange, "component %v does not fit float32", x))
-		}
-	}
-	for i := range c {
-		c[i] = float32(wire.Float(b[i*unit.Size():], unit))
-	}
-	return d.consumeValue(4 + len(b))
 }
 
 // readType reads the first token of the next value, which must have type t.

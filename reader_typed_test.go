@@ -172,43 +172,42 @@ func TestTypedReadsOfStrings(t *testing.T) {
 	}
 }
 
-// ReadReals and ReadInts refuse slices of another length and types that have no
-// such components.
+// ReadComponents refuses slices of another length, types without components, and floats into integers.
 func TestTypedReadsOfMathMisused(t *testing.T) {
 	d := NewDecoder(plain(bytesOf(idArray, 5, idVector2, reals(2), idNil, idNil, idNil, idNil)), nil)
 	defer d.Release()
 	readTo(t, d, 1)
-	require.ErrorIs(t, d.ReadReals(TypeVector2, make([]float64, 3)), ErrCount)
-	require.ErrorIs(t, d.ReadReals(TypeVector2i, make([]float64, 2)), ErrType)
-	require.ErrorIs(t, d.ReadReals(0, nil), ErrType)
-	require.ErrorIs(t, d.ReadReals(200, nil), ErrType)
-	require.ErrorIs(t, d.ReadInts(TypeVector2, make([]int32, 2)), ErrType)
-	require.ErrorIs(t, d.ReadInts(TypeVector2i, make([]int32, 1)), ErrCount)
+	require.ErrorIs(t, ReadComponents(d, TypeVector2, make([]float64, 3)), ErrCount)
+	require.ErrorIs(t, ReadComponents(d, TypeVector2i, make([]float64, 2)), ErrType) // a Vector2 is next
+	require.ErrorIs(t, ReadComponents[float64](d, 0, nil), ErrType)
+	require.ErrorIs(t, ReadComponents[int32](d, 200, nil), ErrType)
+	require.ErrorIs(t, ReadComponents(d, TypeVector2, make([]int32, 2)), ErrType)
+	require.ErrorIs(t, ReadComponents(d, TypeVector2i, make([]int32, 1)), ErrCount)
 	c := make([]float64, 2)
-	require.NoError(t, d.ReadReals(TypeVector2, c))
+	require.NoError(t, ReadComponents(d, TypeVector2, c))
 	require.Equal(t, []float64{0.5, 1.5}, c)
 }
 
 // A type of 64 and more is none, although tables of types are indexed by its lowest bits.
-func TestReadRealsOfUnknownTypes(t *testing.T) {
+func TestReadComponentsOfUnknownTypes(t *testing.T) {
 	packet := bytesOf(idArray, 5, idVector2, reals(2), idNil, idNil, idNil, idNil)
 	d := NewDecoder(nil, nil)
 	defer d.Release()
 	eachSlowReader(d, packet, func(reader string) {
 		readTo(t, d, 1)
 		for _, unknown := range []Type{TypeVector2 + 64, TypeVector2 + 128, TypeVector2 + 192} {
-			require.ErrorIs(t, d.ReadReals(unknown, make([]float64, 2)), ErrType, reader)
-			require.ErrorIs(t, d.ReadReals32(unknown, make([]float32, 2)), ErrType, reader)
+			require.ErrorIs(t, ReadComponents(d, unknown, make([]float64, 2)), ErrType, reader)
+			require.ErrorIs(t, ReadComponents(d, unknown, make([]float32, 2)), ErrType, reader)
 		}
 		require.EqualValues(t, 8, d.InputOffset())
 	})
 }
 
 // All reads of a Decoder without input return an error.
-func TestReadRealsBeforeReset(t *testing.T) {
-	require.Equal(t, errNotReset, new(Decoder).ReadReals(TypeVector2, make([]float64, 2)))
-	require.Equal(t, errNotReset, new(Decoder).ReadReals32(TypeVector2, make([]float32, 2)))
-	require.Equal(t, errNotReset, new(Decoder).ReadInts(TypeVector2i, make([]int32, 2)))
+func TestReadComponentsBeforeReset(t *testing.T) {
+	require.Equal(t, errNotReset, ReadComponents(new(Decoder), TypeVector2, make([]float64, 2)))
+	require.Equal(t, errNotReset, ReadComponents(new(Decoder), TypeVector2, make([]float32, 2)))
+	require.Equal(t, errNotReset, ReadComponents(new(Decoder), TypeVector2i, make([]int32, 2)))
 }
 
 // With Strict, a number in a form that engines never write is that error, which stays, whether or not
@@ -255,13 +254,13 @@ func TestNumbersThatDoNotFitEndPayloads(t *testing.T) {
 }
 
 // A float and a packed array of one element are no math types, whatever the lengths are.
-func TestReadRealsOfOtherTypes(t *testing.T) {
+func TestReadComponentsOfOtherTypes(t *testing.T) {
 	for typ, value := range map[Type][]byte{TypeFloat: bytesOf(idFloat, reals(1)), TypePackedFloat32Array: bytesOf(idFloats, 1, reals(1))} {
 		packet := bytesOf(idArray, 5, value, idNil, idNil, idNil, idNil)
 		for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
 			d := NewDecoder(r, nil)
 			readTo(t, d, 1)
-			require.ErrorIs(t, d.ReadReals(typ, make([]float64, 1)), ErrType)
+			require.ErrorIs(t, ReadComponents(d, typ, make([]float64, 1)), ErrType)
 			require.EqualValues(t, 8, d.InputOffset())
 			d.Release()
 		}
@@ -399,7 +398,7 @@ func TestReadStringIsLeft(t *testing.T) {
 }
 
 // A math type can arrive in pieces that are longer than its header.
-func TestReadRealsInPieces(t *testing.T) {
+func TestReadComponentsInPieces(t *testing.T) {
 	packet := bytesOf(idArray, 1, bytesOf(idTransform, reals(12)))
 	d := NewDecoder(readerFunc(func(p []byte) (int, error) {
 		n := copy(p, packet[:min(30, len(packet))])
@@ -409,7 +408,7 @@ func TestReadRealsInPieces(t *testing.T) {
 	defer d.Release()
 	readTo(t, d, 1)
 	var c [12]float64
-	require.NoError(t, d.ReadReals(TypeTransform3D, c[:]))
+	require.NoError(t, ReadComponents(d, TypeTransform3D, c[:]))
 	require.Equal(t, 11.5, c[11])
 }
 
@@ -462,7 +461,7 @@ func TestTypedReadsRepeated(t *testing.T) {
 		require.NoError(t, withRetries(func() error { _, err := d.ReadArray(); return err }), name)
 		readText(d.ReadString, "pos")
 		var v [3]float64
-		require.NoError(t, withRetries(func() error { return d.ReadReals(TypeVector3, v[:]) }), name)
+		require.NoError(t, withRetries(func() error { return ReadComponents(d, TypeVector3, v[:]) }), name)
 		require.Equal(t, [3]float64{0.5, 1.5, 2.5}, v)
 		readText(d.ReadString, longText)
 		readText(d.ReadString, text32)
@@ -552,7 +551,7 @@ func TestTypedReadsAllocateNothing(t *testing.T) {
 					text, e = d.AppendString(text[:0])
 					check(e)
 					var v [3]float64
-					check(d.ReadReals(TypeVector3, v[:]))
+					check(ReadComponents(d, TypeVector3, v[:]))
 					text, e = d.AppendString(text[:0])
 					check(e)
 					for key, e := range d.Fields() {
@@ -592,19 +591,19 @@ func TestTypedReadErrors(t *testing.T) {
 		{name: "another type", packet: str("x"), is: ErrType, text: "offset 0, $: got String, want int",
 			read: func(d *Decoder) error { _, err := d.ReadInt(); return err }},
 		{name: "another math type", packet: integer(1), is: ErrType, text: "offset 0, $: got int, want Vector3",
-			read: func(d *Decoder) error { return d.ReadReals(TypeVector3, vector) }},
+			read: func(d *Decoder) error { return ReadComponents(d, TypeVector3, vector) }},
 		{name: "no packed array", packet: integer(1), is: ErrType, text: "offset 0, $: got int, want packed array",
 			read: func(d *Decoder) error { _, err := AppendPacked[byte](d, nil); return err }},
-		{name: "reals of a type without them", packet: integer(1), is: ErrType, text: "offset 0, $: Vector2i has components of int32, not float32",
-			read: func(d *Decoder) error { return d.ReadReals(TypeVector2i, vector) }},
+		{name: "integers of a type of floats", packet: integer(1), is: ErrType, text: "offset 0, $: Vector2 has components of float32, not int32",
+			read: func(d *Decoder) error { return ReadComponents(d, TypeVector2, make([]int32, 2)) }},
 		{name: "reals of a number", packet: integer(1), is: ErrType, text: "offset 0, $: int is not a math type",
-			read: func(d *Decoder) error { return d.ReadReals(TypeInt, vector) }},
+			read: func(d *Decoder) error { return ReadComponents(d, TypeInt, vector) }},
 		{name: "component that float32 does not hold", packet: bytesOf(idVector2|bit16, 1e300, 1.0), is: ErrRange, text: "offset 0, $: component 1e+300 does not fit float32",
-			read: func(d *Decoder) error { return d.ReadReals32(TypeVector2, make([]float32, 2)) }},
+			read: func(d *Decoder) error { return ReadComponents(d, TypeVector2, make([]float32, 2)) }},
 		{name: "float that float32 does not hold", packet: bytesOf(idFloat|bit16, 1e300), is: ErrRange, text: "offset 0, $: float 1e+300 does not fit float32",
 			read: func(d *Decoder) error { _, err := d.ReadFloat32(); return err }},
 		{name: "too many components", packet: integer(1), is: ErrCount, text: "offset 0, $: Vector2 has 2 components, not 3",
-			read: func(d *Decoder) error { return d.ReadReals(TypeVector2, vector) }},
+			read: func(d *Decoder) error { return ReadComponents(d, TypeVector2, vector) }},
 		{name: "ReadEnd at the top level", packet: integer(1), is: ErrIncomplete, text: "offset 0, $: End without a matching Start",
 			read: func(d *Decoder) error { return d.ReadEnd() }},
 		{name: "ReadEnd before the last element", packet: bytesOf(idArray, 2, idNil, idNil), tokens: 2, is: ErrCount, text: "offset 12, $[1]: End after 1 of 2 elements",
@@ -878,7 +877,7 @@ var typedValues = slices.Concat([]typedValue{
 	}},
 	{name: "Image", write: func(e *Encoder) { e.BeginImage(1, 0, 2, 1, 6); e.Write([]byte("pixels")); e.End() }},
 	{name: "InputEvent", write: func(e *Encoder) { e.WriteInputEvent(6, 0, []byte{1, 0, 0, 0}) }},
-	{name: "Vector3", text: "[-0 0 0]", double: true, write: func(e *Encoder) { e.WriteReals(TypeVector3, math.Copysign(0, -1), 0, 0) }}, // as the head of a NodePath
+	{name: "Vector3", text: "[-0 0 0]", double: true, write: func(e *Encoder) { WriteComponents(e, TypeVector3, []float64{math.Copysign(0, -1), 0, 0}) }}, // as the head of a NodePath
 	packedValue(TypePackedByteArray, false, []byte{1, 2, 3}),
 	packedValue(TypePackedInt32Array, false, []int32{1, -2}),
 	packedValue(TypePackedInt64Array, false, []int64{1, -2}),
@@ -906,13 +905,13 @@ func mathValues() (all []typedValue) {
 			continue
 		case layouts[t].units[0] == wire.Int32:
 			c := []int32{1, -2, 3, -4}[:n]
-			v.text, v.write = fmt.Sprint(c), func(e *Encoder) { e.WriteInts(t, c...) }
+			v.text, v.write = fmt.Sprint(c), func(e *Encoder) { WriteComponents(e, t, c) }
 		default:
 			c := make([]float64, n)
 			for i := range c {
 				c[i] = float64(i) + 0.5
 			}
-			v.text, v.double, v.write = fmt.Sprint(c), true, func(e *Encoder) { e.WriteReals(t, c...) }
+			v.text, v.double, v.write = fmt.Sprint(c), true, func(e *Encoder) { WriteComponents(e, t, c) }
 		}
 		all = append(all, v)
 	}
@@ -1039,6 +1038,11 @@ func appendsPacked[T Packable](accepts string) typedRead {
 		read: func(d *Decoder) (any, error) { return AppendPacked[T](d, nil) }}
 }
 
+// components reads a value of math type t with n components of type T.
+func components[T Component](t Type, n uint8) func(d *Decoder) (any, error) {
+	return func(d *Decoder) (any, error) { v := make([]T, n); return v, ReadComponents(d, t, v) }
+}
+
 func mathCalls() (all []typedRead) {
 	for _, t := range Types() {
 		c := typedRead{accepts: t.String()}
@@ -1046,13 +1050,13 @@ func mathCalls() (all []typedRead) {
 		case !layouts[t].isMath():
 			continue
 		case layouts[t].units[0] == wire.Int32:
-			c.name = "ReadInts " + c.accepts
-			c.read = func(d *Decoder) (any, error) { v := make([]int32, n); return v, d.ReadInts(t, v) }
+			c.name = "ReadComponents of int32 " + c.accepts
+			c.read = components[int32](t, n)
 		default:
-			c.name = "ReadReals " + c.accepts
-			c.read = func(d *Decoder) (any, error) { v := make([]float64, n); return v, d.ReadReals(t, v) }
-			narrow := typedRead{name: "ReadReals32 " + c.accepts, accepts: c.accepts}
-			narrow.read = func(d *Decoder) (any, error) { v := make([]float32, n); return v, d.ReadReals32(t, v) }
+			c.name = "ReadComponents of float64 " + c.accepts
+			c.read = components[float64](t, n)
+			narrow := typedRead{name: "ReadComponents of float32 " + c.accepts, accepts: c.accepts}
+			narrow.read = components[float32](t, n)
 			all = append(all, narrow)
 		}
 		all = append(all, c)
@@ -1291,22 +1295,50 @@ func TestTypedReadsDoNotWait(t *testing.T) {
 	}
 }
 
-// TestReadRealsOfInts reads an integer vector as floats, which consumes nothing.
-func TestReadRealsOfInts(t *testing.T) {
-	var buf bytes.Buffer
-	e := NewEncoder(&buf, nil)
-	require.NoError(t, e.BeginArray(2))
-	require.NoError(t, e.WriteInts(TypeVector2i, 1, 2))
-	require.NoError(t, e.WriteInts(TypeVector2i, 3, 4))
-	require.NoError(t, e.End())
-	var d Decoder
-	d.ResetBytes(buf.Bytes())
-	_, err := d.ReadArray()
-	require.NoError(t, err)
-	for range 2 { // the last one is at the end of the buffer
+// TestComponentsOfIntegers reads integer vectors into each type. A float32 cannot represent all of
+// them, which consumes nothing.
+func TestComponentsOfIntegers(t *testing.T) {
+	for name, reset := range readers(bytesOf(idArray, 3, 6, 1, -2, 6, 1<<24+1, 2, 6, math.MinInt32, 1<<24)) {
+		d := NewDecoder(nil, nil)
+		reset(d)
+		_, err := d.ReadArray()
+		require.NoError(t, err)
+		ints, narrow, wide := make([]int32, 2), make([]float32, 2), make([]float64, 2)
+		require.NoError(t, ReadComponents(d, TypeVector2i, ints), name)
+		require.Equal(t, []int32{1, -2}, ints)
 		at := d.InputOffset()
-		require.ErrorIs(t, d.ReadReals(TypeVector2i, make([]float64, 2)), ErrType)
+		require.EqualError(t, ReadComponents(d, TypeVector2i, narrow), "gdwire: offset 20, $[1]: component 1.6777217e+07 does not fit float32", name)
+		require.Equal(t, []float32{0, 0}, narrow)
 		require.Equal(t, at, d.InputOffset())
-		require.NoError(t, d.ReadInts(TypeVector2i, make([]int32, 2)))
+		require.NoError(t, ReadComponents(d, TypeVector2i, wide), name)
+		require.Equal(t, []float64{1<<24 + 1, 2}, wide)
+		require.NoError(t, ReadComponents(d, TypeVector2i, narrow), name)
+		require.Equal(t, []float32{math.MinInt32, 1 << 24}, narrow)
+		d.Release()
 	}
+}
+
+// Components of named types, and of 32 bits, are written as those of float64.
+func TestWriteComponents(t *testing.T) {
+	type real float32
+	write := func(f func(e *Encoder) error) []byte {
+		var b bytes.Buffer
+		e := NewEncoder(&b, nil)
+		defer e.Release()
+		require.NoError(t, e.BeginArray(1))
+		require.NoError(t, f(e))
+		require.NoError(t, e.End())
+		require.NoError(t, e.Flush())
+		return b.Bytes()
+	}
+	want := write(func(e *Encoder) error { return WriteComponents(e, TypeVector2, []float64{0.5, -3}) })
+	require.Equal(t, want, write(func(e *Encoder) error { return WriteComponents(e, TypeVector2, []float32{0.5, -3}) }))
+	require.Equal(t, want, write(func(e *Encoder) error { return WriteComponents(e, TypeVector2, []real{0.5, -3}) }))
+	e := NewEncoder(io.Discard, nil)
+	defer e.Release()
+	require.ErrorIs(t, WriteComponents(e, TypeVector2, []int32{1, 2}), ErrType)
+	e.ClearError()
+	require.ErrorIs(t, WriteComponents(e, TypeVector2i, []float32{1, 2}), ErrType)
+	e.ClearError()
+	require.ErrorIs(t, WriteComponents(e, TypeVector2i, []int32{1}), ErrCount)
 }

@@ -226,19 +226,9 @@ func (t Token) Components() int {
 	return int(layouts[t.Kind()].components) // the kinds of math types have the numbers of their types
 }
 
-// Real returns component i of a math type, including integer vectors, in encoded order:
-// a Basis is encoded by rows. It returns 0 if there is no such component.
-func (t Token) Real(i int) float64 {
-	if uint(i) >= uint(t.Components()) {
-		return 0
-	}
-	b := t.Bytes()
-	return wire.Float(b[i*t.unit().Size():], t.unit())
-}
-
-// AppendReals appends the components of a math type to dst in encoded order, such as
+// AppendComponents appends the components of a math type to dst in encoded order, such as
 // the three rows of a Basis.
-func (t Token) AppendReals(dst []float64) []float64 {
+func (t Token) AppendComponents(dst []float64) []float64 {
 	n := t.Components()
 	if n == 0 {
 		return dst
@@ -251,31 +241,6 @@ func (t Token) AppendReals(dst []float64) []float64 {
 		wire.Floats(dst[at:], b, u)
 	}
 	return dst
-}
-
-// Vector2 returns the components of a Vector2 or Vector2i.
-func (t Token) Vector2() (v [2]float64) {
-	t.vector(v[:])
-	return v
-}
-
-// Vector3 returns the components of a Vector3 or Vector3i.
-func (t Token) Vector3() (v [3]float64) {
-	t.vector(v[:])
-	return v
-}
-
-// Vector4 returns the components of a Vector4, Vector4i, Rect2, Rect2i, Plane,
-// Quaternion or Color.
-func (t Token) Vector4() (v [4]float64) {
-	t.vector(v[:])
-	return v
-}
-
-func (t Token) vector(v []float64) {
-	if t.Components() == len(v) {
-		t.AppendReals(v[:0])
-	}
 }
 
 // Elem returns the declared type of an ArrayStart's elements or a DictStart's values.
@@ -351,7 +316,7 @@ func (t Token) String() string {
 		e, d := t.Event()
 		return fmt.Sprintf("InputEvent type %d, device %d: %x", e, d, t.Bytes())
 	default:
-		return fmt.Sprint(k, t.AppendReals(nil))
+		return fmt.Sprint(k, t.AppendComponents(nil))
 	}
 }
 

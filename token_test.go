@@ -54,16 +54,16 @@ func TestMathTypes(t *testing.T) {
 				}
 				width, size := 32, 4+4*c.n
 				if c.ints {
-					require.NoError(t, e.WriteInts(c.typ, ints...))
-					require.ErrorIs(t, e.WriteReals(c.typ, want...), gdwire.ErrType)
+					require.NoError(t, gdwire.WriteComponents(e, c.typ, ints))
+					require.ErrorIs(t, gdwire.WriteComponents(e, c.typ, want), gdwire.ErrType)
 					require.Error(t, e.ClearError())
-					require.ErrorIs(t, e.WriteInts(c.typ, ints[1:]...), gdwire.ErrCount)
+					require.ErrorIs(t, gdwire.WriteComponents(e, c.typ, ints[1:]), gdwire.ErrCount)
 					require.Error(t, e.ClearError())
 				} else {
-					require.NoError(t, e.WriteReals(c.typ, want...))
-					require.ErrorIs(t, e.WriteInts(c.typ, ints...), gdwire.ErrType)
+					require.NoError(t, gdwire.WriteComponents(e, c.typ, want))
+					require.ErrorIs(t, gdwire.WriteComponents(e, c.typ, ints), gdwire.ErrType)
 					require.Error(t, e.ClearError())
-					require.ErrorIs(t, e.WriteReals(c.typ, want[1:]...), gdwire.ErrCount)
+					require.ErrorIs(t, gdwire.WriteComponents(e, c.typ, want[1:]), gdwire.ErrCount)
 					require.Error(t, e.ClearError())
 					if double && c.typ != gdwire.TypeColor {
 						width, size = 64, 4+8*c.n
@@ -80,18 +80,8 @@ func TestMathTypes(t *testing.T) {
 				require.Equal(t, c.name, tok.Type().String())
 				require.Equal(t, c.n, tok.Components())
 				require.Equal(t, width, tok.Width())
-				require.Equal(t, want, tok.AppendReals(nil))
-				require.Equal(t, want[c.n-1], tok.Real(c.n-1))
-				require.Zero(t, tok.Real(c.n))
-				require.Zero(t, tok.Real(-1))
-				v2, v3, v4 := tok.Vector2(), tok.Vector3(), tok.Vector4()
-				for n, v := range map[int][]float64{2: v2[:], 3: v3[:], 4: v4[:]} {
-					if n == c.n {
-						require.Equal(t, want, v)
-					} else {
-						require.Equal(t, make([]float64, n), v)
-					}
-				}
+				require.Equal(t, want, tok.AppendComponents(nil))
+				require.Equal(t, append([]float64{7}, want...), tok.AppendComponents([]float64{7}))
 			}
 		})
 	}
@@ -136,11 +126,7 @@ func TestWrongKind(t *testing.T) {
 			assert.False(t, absolute || tok.Bool(), tok)
 			assert.Zero(t, tok.ID(), tok)
 			assert.Zero(t, tok.Components(), tok)
-			assert.Zero(t, tok.Real(0), tok)
-			assert.Empty(t, tok.AppendReals(nil), tok)
-			assert.Zero(t, tok.Vector2(), tok)
-			assert.Zero(t, tok.Vector3(), tok)
-			assert.Zero(t, tok.Vector4(), tok)
+			assert.Empty(t, tok.AppendComponents(nil), tok)
 			assert.Zero(t, tok.Elem(), tok)
 			assert.Zero(t, tok.KeyElem(), tok)
 			assert.Equal(t, tok.Kind() == gdwire.KindStringChunk, tok.Last(), tok)
@@ -207,7 +193,7 @@ func TestMadeTokens(t *testing.T) {
 			require.Equal(t, c.tokens[0].ID(), first.ID())
 			require.Equal(t, c.tokens[0].Bool(), first.Bool())
 			require.Equal(t, c.tokens[0].Width(), first.Width())
-			require.Equal(t, fmt.Sprint(c.tokens[0].AppendReals(nil)), fmt.Sprint(first.AppendReals(nil)))
+			require.Equal(t, fmt.Sprint(c.tokens[0].AppendComponents(nil)), fmt.Sprint(first.AppendComponents(nil)))
 		})
 	}
 	require.Equal(t, int64(gdwire.Unknown), gdwire.ArrayStart(gdwire.Unknown, gdwire.Elem{}).Len())

@@ -334,3 +334,11 @@ func flagOffset(offset int) tokenFlags { return tokenFlags(offset/4-offset/16) <
 
 // tokenHead returns Token.head without a payload.
 func tokenHead(k Kind, t Type, f tokenFlags) uint64 { return uint64(k) | uint64(t)<<8 | uint64(f)<<16 }
+
+// Component is the set of Go types for the components of math types.
+type Component interface {
+	~int32 | ~float32 | ~float64
+}
+
+// isInt reports whether T is a type of integers.
+func isInt[T Component]() bool { return T(1)/2 == 0 }

@@ -235,7 +235,7 @@ func (e *Encoder) fail(err error) error {
 // write on the fast path call it first, and have written nothing if it returns an error.
 func (e *Encoder) begin(t Type) (*[2]form, error) {
 	// Where the fast path is on, there is no error, the container is untyped and the depth is
-	// within the limit. Only the count and the types of the format are left to check: -18 % of WriteInts.
+	// within the limit. Only the count and the types of the format are left to check: -18 % of WriteComponents of int32.
 	if e.fast(fastSize) {
 		if forms := &e.forms[t&63]; forms[0].typ == t {
 			return forms, nil
@@ -271,7 +271,7 @@ func writeValue[S string | []byte](e *Encoder, head []byte, body S, tail []byte)
 }
 
 // writeBytes writes p, n values, elements of packed data, or bytes of a string. Most data
-// fits the buffer and needs none of the checks for pieces: -40 % of WriteInts, -6 % of
+// fits the buffer and needs none of the checks for pieces: -40 % of WriteComponents of int32, -6 % of
 // WritePacked. What does not fit, or finds an empty buffer, may be written without being copied.
 // A number or vector is never split between two calls of the Writer.
 func (e *Encoder) writeBytes(p []byte, n uint64) error {

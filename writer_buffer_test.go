@@ -341,8 +341,8 @@ func typedCalls() []step {
 	floats := []float64{0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5}
 	return []step{
 		func(e *Encoder) error { return e.BeginArray(9) },
-		func(e *Encoder) error { return e.WriteReals(TypeBasis, floats...) },
-		func(e *Encoder) error { return e.WriteInts(TypeRect2i, 1, 2, 3, 4) },
+		func(e *Encoder) error { return WriteComponents(e, TypeBasis, floats) },
+		func(e *Encoder) error { return WriteComponents(e, TypeRect2i, []int32{1, 2, 3, 4}) },
 		func(e *Encoder) error { return e.BeginPacked(TypePackedFloat32Array, 19) },
 		func(e *Encoder) error { return WritePacked(e, floats) },
 		func(e *Encoder) error { return WritePacked(e, []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}) },
@@ -520,15 +520,15 @@ var randomCalls = []func(r *rand.Rand) step{
 	},
 	func(r *rand.Rand) step {
 		v := one(r, 1, 1e300)
-		return func(e *Encoder) error { return e.WriteReals(TypeVector3, 1, v, 3) }
+		return func(e *Encoder) error { return WriteComponents(e, TypeVector3, []float64{1, v, 3}) }
 	},
 	func(r *rand.Rand) step {
 		v := one(r, 1.5, 2.5)
-		return func(e *Encoder) error { return e.WriteReals(TypeBasis, 1, 2, 3, 4, 5, 6, 7, 8, v) }
+		return func(e *Encoder) error { return WriteComponents(e, TypeBasis, []float64{1, 2, 3, 4, 5, 6, 7, 8, v}) }
 	},
 	func(r *rand.Rand) step {
 		v := one[int32](r, 1, 2)
-		return func(e *Encoder) error { return e.WriteInts(TypeRect2i, 1, 2, 3, v) }
+		return func(e *Encoder) error { return WriteComponents(e, TypeRect2i, []int32{1, 2, 3, v}) }
 	},
 	func(r *rand.Rand) step { s := randomText(r); return func(e *Encoder) error { return e.WriteString(s) } },
 	func(r *rand.Rand) step { s := randomText(r); return func(e *Encoder) error { return e.WriteString(s) } },
@@ -689,8 +689,8 @@ func TestRandomCalls(t *testing.T) {
 func TestValuesAreNotSplit(t *testing.T) {
 	for name, write := range map[string]func(e *Encoder) error{
 		"int":     func(e *Encoder) error { return e.WriteInt(1 << 40) },
-		"vector":  func(e *Encoder) error { return e.WriteReals(TypeVector2, 1, 2) },
-		"ints":    func(e *Encoder) error { return e.WriteInts(TypeVector2i, 1, 2) },
+		"vector":  func(e *Encoder) error { return WriteComponents(e, TypeVector2, []float64{1, 2}) },
+		"ints":    func(e *Encoder) error { return WriteComponents(e, TypeVector2i, []int32{1, 2}) },
 		"a token": token(Vector(TypeVector2, 1, 2)),
 	} {
 		var sizes []int

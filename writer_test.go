@@ -53,12 +53,12 @@ func TestInvalidCalls(t *testing.T) {
 			{"a bad class", func(e *Encoder) error { return e.BeginObject("\xc3", 0) }, ErrUTF8},
 			{"properties of null", func(e *Encoder) error { return e.BeginObject("", 1) }, ErrCount},
 			{"null of unknown size", func(e *Encoder) error { return e.BeginObject("", Unknown) }, ErrCount},
-			{"too few components", func(e *Encoder) error { return e.WriteReals(TypeVector3, 1, 2) }, ErrCount},
-			{"too many components", func(e *Encoder) error { return e.WriteInts(TypeVector2i, 1, 2, 3) }, ErrCount},
-			{"reals of ints", func(e *Encoder) error { return e.WriteReals(TypeVector2i, 1, 2) }, ErrType},
-			{"ints of reals", func(e *Encoder) error { return e.WriteInts(TypeVector2, 1, 2) }, ErrType},
-			{"reals of a string", func(e *Encoder) error { return e.WriteReals(TypeString) }, ErrType},
-			{"a component too large", func(e *Encoder) error { return e.WriteReals(TypeVector2, 1, math.MaxFloat64) }, ErrRange},
+			{"too few components", func(e *Encoder) error { return WriteComponents(e, TypeVector3, []float64{1, 2}) }, ErrCount},
+			{"too many components", func(e *Encoder) error { return WriteComponents(e, TypeVector2i, []int32{1, 2, 3}) }, ErrCount},
+			{"reals of ints", func(e *Encoder) error { return WriteComponents(e, TypeVector2i, []float64{1, 2}) }, ErrType},
+			{"ints of reals", func(e *Encoder) error { return WriteComponents(e, TypeVector2, []int32{1, 2}) }, ErrType},
+			{"reals of a string", func(e *Encoder) error { return WriteComponents(e, TypeString, []float64{}) }, ErrType},
+			{"a component too large", func(e *Encoder) error { return WriteComponents(e, TypeVector2, []float64{1, math.MaxFloat64}) }, ErrRange},
 			{"an Image", func(e *Encoder) error { return e.BeginImage(0, 0, 1, 1, 1) }, ErrType},
 			{"an InputEvent", func(e *Encoder) error { return e.WriteInputEvent(0, 0, nil) }, ErrType},
 			{"no raw value", func(e *Encoder) error { return e.WriteRaw(nil) }, ErrCount},
@@ -379,7 +379,7 @@ func TestTypesTheFormatLacks(t *testing.T) {
 	require.Equal(t, bytesOf(2, uint64(7)), allow(Manual3, intSeven))
 	require.Equal(t, bytesOf(18), allow(Godot2, func(e *Encoder) error { return e.WriteObjectID(0) }))
 	require.Equal(t, bytesOf(16), allow(Godot3, func(e *Encoder) error { return e.WriteRID(7) }))
-	require.Equal(t, bytesOf(5, reals(2)), allow(Godot3, func(e *Encoder) error { return e.WriteReals(TypeVector2, 0.5, 1.5) }))
+	require.Equal(t, bytesOf(5, reals(2)), allow(Godot3, func(e *Encoder) error { return WriteComponents(e, TypeVector2, []float64{0.5, 1.5}) }))
 	require.Equal(t, bytesOf(16, "a/b"), allow(Godot2, token(oldNodePath), func(e *Encoder) error { return e.WriteString("a/b") }, end))
 	require.Equal(t, bytesOf(15, 0, 0, 1, 1, 5, []byte("abcde\x00\x00\x00")), allow(Godot2, func(e *Encoder) error {
 		return e.BeginImage(0, 0, 1, 1, Unknown)
@@ -430,7 +430,7 @@ func TestEncoderDepth(t *testing.T) {
 		"a path":                 path(0, 0),
 		"a whole path":           func(e *Encoder) error { return e.WriteNodePath("a") },
 		"packed array":           packedOf(TypePackedByteArray, 0),
-		"a vector":               func(e *Encoder) error { return e.WriteReals(TypeVector2, 1, 2) },
+		"a vector":               func(e *Encoder) error { return WriteComponents(e, TypeVector2, []float64{1, 2}) },
 		"a signal":               func(e *Encoder) error { return e.WriteSignal("x", 1) },
 		"a float":                func(e *Encoder) error { return e.WriteFloat(1) },
 		"a typed array":          typedArray(0, Elem{Class: "A"}),
@@ -576,7 +576,7 @@ func TestErrorsStay(t *testing.T) {
 	e.WriteString("name")
 	e.WriteString("\xff")
 	e.WriteString("pos")
-	e.WriteReals(TypeVector3, 1e300, 0, 0)
+	WriteComponents(e, TypeVector3, []float64{1e300, 0, 0})
 	e.End()
 	err := e.Close()
 	requireError(t, err, 20, "$.value(0)", ErrUTF8)
@@ -611,7 +611,7 @@ func TestRecover(t *testing.T) {
 	require.Equal(t, err, e.ClearError())
 	require.NoError(t, e.ClearError())
 	require.NoError(t, e.WriteNil())
-	require.ErrorIs(t, e.WriteInts(TypeVector3, 1), ErrType)
+	require.ErrorIs(t, WriteComponents(e, TypeVector3, []int32{1}), ErrType)
 	require.ErrorIs(t, e.ClearError(), ErrType)
 	require.NoError(t, e.WriteNil())
 	require.ErrorIs(t, e.Close(), ErrIncomplete)
@@ -729,9 +729,9 @@ func encode(e *Encoder, c *encodeData) {
 	check(e.WriteStringName(c.text))
 	check(e.WriteSignal(c.text, 7))
 	check(e.WriteNodePath(c.path))
-	check(e.WriteReals(TypeVector3, 1, 2, 3))
-	check(e.WriteReals(TypeProjection, c.reals...))
-	check(e.WriteInts(TypeRect2i, 1, 2, 3, 4))
+	check(WriteComponents(e, TypeVector3, []float64{1, 2, 3}))
+	check(WriteComponents(e, TypeProjection, c.reals))
+	check(WriteComponents(e, TypeRect2i, []int32{1, 2, 3, 4}))
 	check(e.WriteRaw(c.raw))
 
 	check(e.BeginTypedDict(1, Elem{Type: TypeString}, Elem{Class: c.name}))

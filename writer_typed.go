@@ -132,14 +132,14 @@ func (e *Encoder) writeWord(t Type, size uint8, bits uint64) error {
 	return e.writeBytes(e.spare[:4+form.size], 1)
 }
 
-// WriteReals writes a value of math type t from its components in encoded order: a Basis is
-// encoded by rows. It rounds them to 32 bits, as engines do, or writes 64 bits if
+// WriteComponents writes a value of math type t from its components in encoded order: a Basis is
+// encoded by rows. Floats are rounded to 32 bits, as engines do, or written in 64 bits if
 // [EncoderOptions].DoubleReals is set and the type knows these. A finite component that becomes
-// infinite is [ErrRange].
-func (e *Encoder) WriteReals(t Type, c ...float64) error {
+// infinite is [ErrRange]. Integer vectors are written from int32, other types from floats.
+func WriteComponents[T Component](e *Encoder, t Type, c []T) error {
 	// In DoubleReals, most components have 64 bits: these are for the slow path. -14 %
 	// of encode.
-	if e.fast(realsSize) && !e.options.DoubleReals {
+	if !isInt[T]() && e.fast(realsSize) && !e.options.DoubleReals {
 		form := &e.forms[t&63][0]
 		if form.typ == t && form.shape == shapeMath && form.unit == wire.Float32 && int(form.size) == 4*len(c) {
 			b := e.freeReals()
@@ -151,26 +151,20 @@ func (e *Encoder) WriteReals(t Type, c ...float64) error {
 			}
 		}
 	}
-	form, b, err := e.beginMath(t, e.double, len(c), wire.Float32)
+	unit, wide := wire.Float32, e.double
+	if isInt[T]() {
+		unit, wide = wire.Int32, 0
+	}
+	form, b, err := e.beginMath(t, wide, len(c), unit)
 	if err != nil {
 		return err
 	}
 	for i, x := range c {
-		if !wire.PutFloat(b[4+i*form.unit.Size():], x, form.unit) {
+		if isInt[T]() {
+			le.PutUint32(b[4+4*i:], uint32(int32(x)))
+		} else if !wire.PutFloat(b[4+i*form.unit.Size():], float64(x), form.unit) {
 			return e.fail(wrapf(ErrRange, "%v does not fit 32 bits", x))
 		}
-	}
-	return e.writeBytes(b, 1)
-}
-
-// WriteInts writes a value of type t, an integer vector or Rect2i, from its components.
-func (e *Encoder) WriteInts(t Type, c ...int32) error {
-	_, b, err := e.beginMath(t, 0, len(c), wire.Int32)
-	if err != nil {
-		return err
-	}
-	for i, x := range c {
-		le.PutUint32(b[4+4*i:], uint32(x))
 	}
 	return e.writeBytes(b, 1)
 }

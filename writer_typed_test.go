@@ -60,7 +60,7 @@ func TestLargestCounts(t *testing.T) {
 
 func TestValueCallErrors(t *testing.T) {
 	reals := func(typ Type, c ...float64) step {
-		return func(e *Encoder) error { return e.WriteReals(typ, c...) }
+		return func(e *Encoder) error { return WriteComponents(e, typ, c) }
 	}
 	testCallErrors(t, []callError{
 		{name: "float in Godot 2", format: Godot2, call: func(e *Encoder) error { return e.WriteToken(Float64(0.1)) }, is: ErrRange, text: "offset 0, $: float 0.1 does not fit 32 bits"},
@@ -78,13 +78,13 @@ func TestValueCallErrors(t *testing.T) {
 func TestEveryType(t *testing.T) {
 	reals, ints := make([]float64, 16), make([]int32, 16)
 	calls := map[string]func(e *Encoder, typ Type, n int) error{
-		"WriteReals":      func(e *Encoder, typ Type, n int) error { return e.WriteReals(typ, reals[:n]...) },
-		"WriteInts":       func(e *Encoder, typ Type, n int) error { return e.WriteInts(typ, ints[:n]...) },
-		"BeginPacked":     func(e *Encoder, typ Type, n int) error { return e.BeginPacked(typ, int64(n)) },
-		"BeginString":     func(e *Encoder, typ Type, n int) error { return e.BeginString(typ, int64(n)) },
-		"BeginTypedArray": func(e *Encoder, typ Type, n int) error { return e.BeginTypedArray(n, Elem{Type: typ}) },
-		"BeginTypedDict":  func(e *Encoder, typ Type, n int) error { return e.BeginTypedDict(n, Elem{Type: typ}, Elem{Type: typ}) },
-		"ArrayStart":      func(e *Encoder, typ Type, n int) error { return e.WriteToken(ArrayStart(n, Elem{Type: typ})) },
+		"WriteComponents of float64": func(e *Encoder, typ Type, n int) error { return WriteComponents(e, typ, reals[:n]) },
+		"WriteComponents of int32":   func(e *Encoder, typ Type, n int) error { return WriteComponents(e, typ, ints[:n]) },
+		"BeginPacked":                func(e *Encoder, typ Type, n int) error { return e.BeginPacked(typ, int64(n)) },
+		"BeginString":                func(e *Encoder, typ Type, n int) error { return e.BeginString(typ, int64(n)) },
+		"BeginTypedArray":            func(e *Encoder, typ Type, n int) error { return e.BeginTypedArray(n, Elem{Type: typ}) },
+		"BeginTypedDict":             func(e *Encoder, typ Type, n int) error { return e.BeginTypedDict(n, Elem{Type: typ}, Elem{Type: typ}) },
+		"ArrayStart":                 func(e *Encoder, typ Type, n int) error { return e.WriteToken(ArrayStart(n, Elem{Type: typ})) },
 		"DictStart": func(e *Encoder, typ Type, n int) error {
 			return e.WriteToken(DictStart(n, Elem{Type: typ}, Elem{Type: typ}))
 		},

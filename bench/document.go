@@ -146,7 +146,7 @@ func translate(godot []byte) *document {
 				panic(fmt.Sprintf("no translation of %v", t))
 			}
 			s.op, s.n, s.bits = opReals, int32(t.Components()), uint64(len(doc.reals))
-			doc.reals = t.AppendReals(doc.reals)
+			doc.reals = t.AppendComponents(doc.reals)
 		}
 		if key {
 			panic("key that is no string")

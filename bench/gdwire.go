@@ -45,7 +45,7 @@ func readValues(d *gdwire.Decoder) int {
 		case gdwire.KindFloat32, gdwire.KindFloat64:
 			sum += bitsOf(t.Float())
 		default:
-			for _, x := range t.AppendReals(reals[:0]) {
+			for _, x := range t.AppendComponents(reals[:0]) {
 				sum += bitsOf(x)
 			}
 		}
@@ -74,7 +74,7 @@ func (doc *document) writeGodot(e *gdwire.Encoder) {
 		case opString, opKey:
 			check(e.WriteString(s.text))
 		case opReals:
-			check(e.WriteReals(s.typ, doc.reals[s.bits:][:s.n]...))
+			check(gdwire.WriteComponents(e, s.typ, doc.reals[s.bits:][:s.n]))
 		case opBlob:
 			check(e.BeginPacked(s.typ, int64(s.n)))
 			must(e.Write(doc.blobs[s.bits]))

@@ -16,7 +16,7 @@ func smallPacket() *document {
 		check(e.WriteString("peer_id"))
 		check(e.WriteInt(7))
 		check(e.WriteString("position"))
-		check(e.WriteReals(gdwire.TypeVector3, 1.5, 0, -3.25))
+		check(gdwire.WriteComponents(e, gdwire.TypeVector3, []float64{1.5, 0, -3.25}))
 		check(e.End())
 	})
 }

@@ -108,7 +108,7 @@ func (w *typedWalk) nodePath(d *gdwire.Decoder) int {
 
 func (w *typedWalk) math(d *gdwire.Decoder, t gdwire.Type, n int) int {
 	c := w.reals[:n]
-	check(d.ReadReals(t, c))
+	check(gdwire.ReadComponents(d, t, c))
 	sum := 0
 	for _, x := range c {
 		sum += bitsOf(x)

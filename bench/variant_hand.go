@@ -120,7 +120,7 @@ func (s *savedStats) read(d *gdwire.Decoder) error {
 
 func readReals(d *gdwire.Decoder, t gdwire.Type, c []float32) error {
 	var wide [12]float64
-	err := d.ReadReals(t, wide[:len(c)])
+	err := gdwire.ReadComponents(d, t, wide[:len(c)])
 	for i := range c {
 		c[i] = float32(wide[i])
 	}
@@ -212,5 +212,5 @@ func writeReals(e *gdwire.Encoder, t gdwire.Type, c []float32) {
 	for i, x := range c {
 		wide[i] = float64(x)
 	}
-	e.WriteReals(t, wide[:len(c)]...)
+	gdwire.WriteComponents(e, t, wide[:len(c)])
 }

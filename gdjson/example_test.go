@@ -25,7 +25,7 @@ func exampleSave() []byte {
 	e.WriteString("hp")
 	e.WriteInt(7)
 	e.WriteString("pos")
-	e.WriteReals(gdwire.TypeVector2, 1, 2.5)
+	gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, 2.5})
 	e.End()
 	if err := e.Close(); err != nil {
 		panic(err)

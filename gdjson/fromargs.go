@@ -24,7 +24,7 @@ func (r *reader) math(o *object) error {
 		if err := fill(r, c, (*reader).intArg); err != nil {
 			return err
 		}
-		return r.wrote(o.offset, r.e.WriteInts(o.typ, c...))
+		return r.wrote(o.offset, gdwire.WriteComponents(r.e, o.typ, c))
 	}
 	args, c := r.batch.reals[:n], r.batch.reals[n:2*n]
 	if err := fill(r, args, (*reader).realArg); err != nil {
@@ -36,11 +36,11 @@ func (r *reader) math(o *object) error {
 		}
 		c[i] = x
 	}
-	err = r.e.WriteReals(o.typ, c...)
+	err = gdwire.WriteComponents(r.e, o.typ, c)
 	if errors.Is(err, gdwire.ErrRange) {
 		err = r.tooLarge(o, 0, err, args, func() error {
 			overflow(c)
-			return r.e.WriteReals(o.typ, c...)
+			return gdwire.WriteComponents(r.e, o.typ, c)
 		})
 	}
 	return r.wrote(o.offset, err)

@@ -41,7 +41,7 @@ type readCase struct {
 var ints32 = packed[int32]
 
 func vector2i(x, y int32) func(*gdwire.Encoder) {
-	return func(e *gdwire.Encoder) { e.WriteInts(gdwire.TypeVector2i, x, y) }
+	return func(e *gdwire.Encoder) { gdwire.WriteComponents(e, gdwire.TypeVector2i, []int32{x, y}) }
 }
 
 // TestFromJSONEncoder tests the state of the Encoder after an error.

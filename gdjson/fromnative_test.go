@@ -187,7 +187,7 @@ var strictCases = []readCase{
 	{name: "ints as strings", text: `{"type":"Vector2i","args":["1","-2"]}`, write: vector2i(1, -2)},
 	{name: "leading zeros", text: `"i:-007"`, write: func(e *gdwire.Encoder) { e.WriteInt(-7) }},
 	{name: "ints as reals", text: `{"type":"Vector2","args":[1,-2]}`,
-		write: func(e *gdwire.Encoder) { e.WriteReals(gdwire.TypeVector2, 1, -2) }},
+		write: func(e *gdwire.Encoder) { gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, -2}) }},
 	{name: "digits", text: `{"type":"PackedFloat64Array","args":[0.1000000000000000055511151231257827,1E3,-0]}`,
 		write: packed(gdwire.TypePackedFloat64Array, []float64{0.1, 1000, math.Copysign(0, -1)})},
 	{name: "infinity of jq", text: `{"type":"PackedFloat32Array","args":[1E+99999,-1E+99999]}`,
@@ -264,7 +264,9 @@ var lenientCases = []readCase{
 		packed(gdwire.TypePackedFloat64Array, []float64{0, 1.5, 1, 0, 0}), gdwire.ErrType, "/args/0"},
 	{"real too large", `{"type":"PackedFloat64Array","args":[1,1e400]}`, packed(gdwire.TypePackedFloat64Array, []float64{1, infinity}), gdwire.ErrRange, "/args/1"},
 	{"component too large", `{"args":[1,2,3,-4e38,5,6,7,8,9],"type":"Basis"}`,
-		func(e *gdwire.Encoder) { e.WriteReals(gdwire.TypeBasis, 1, -infinity, 7, 2, 5, 8, 3, 6, 9) }, gdwire.ErrRange, "/args/3"},
+		func(e *gdwire.Encoder) {
+			gdwire.WriteComponents(e, gdwire.TypeBasis, []float64{1, -infinity, 7, 2, 5, 8, 3, 6, 9})
+		}, gdwire.ErrRange, "/args/3"},
 	{"element too large", `{"args":[1,1e39,null],"type":"PackedFloat32Array"}`,
 		packed(gdwire.TypePackedFloat32Array, []float32{1, float32(infinity), float32(nan(0x7FF8 << 48))}), gdwire.ErrRange, "/args/1"},
 	{"vector too large", `{"args":[1,2,3,-1e39],"type":"PackedVector2Array"}`,

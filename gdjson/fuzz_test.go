@@ -280,11 +280,11 @@ var components = map[gdwire.Type]int{
 func (r randomValues) numbers(e *gdwire.Encoder, typ gdwire.Type, n int) {
 	switch typ {
 	case gdwire.TypeVector2i:
-		e.WriteInts(typ, int32(r.int()), int32(r.int()))
+		gdwire.WriteComponents(e, typ, []int32{int32(r.int()), int32(r.int())})
 	case gdwire.TypeVector3i:
-		e.WriteInts(typ, 1, -2, int32(r.int()))
+		gdwire.WriteComponents(e, typ, []int32{1, -2, int32(r.int())})
 	case gdwire.TypeVector4i, gdwire.TypeRect2i:
-		e.WriteInts(typ, 1, -2, math.MinInt32, int32(r.int()))
+		gdwire.WriteComponents(e, typ, []int32{1, -2, math.MinInt32, int32(r.int())})
 	case gdwire.TypePackedByteArray:
 		packed(typ, []byte(r.text()))(e)
 	case gdwire.TypePackedInt32Array:
@@ -311,7 +311,7 @@ func (r randomValues) numbers(e *gdwire.Encoder, typ gdwire.Type, n int) {
 			c[i] = r.real()
 		}
 		if n, ok := components[typ]; ok {
-			e.WriteReals(typ, c[:n]...)
+			gdwire.WriteComponents(e, typ, c[:n])
 			return
 		}
 		panic(typ)

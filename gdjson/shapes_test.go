@@ -13,11 +13,15 @@ import (
 
 // shapeCases contains math types, packed arrays and declared types.
 var shapeCases = []toCase{
-	{"Vector2", func(e *gdwire.Encoder) { e.WriteReals(gdwire.TypeVector2, 1, -2.5) }, `{"type":"Vector2","args":[1.0,-2.5]}`, `[1.0,-2.5]`},
-	{"Rect2i", func(e *gdwire.Encoder) { e.WriteInts(gdwire.TypeRect2i, 1, -2, 3, 4) }, `{"type":"Rect2i","args":[1,-2,3,4]}`, `[1,-2,3,4]`},
-	{"Basis", func(e *gdwire.Encoder) { e.WriteReals(gdwire.TypeBasis, 1, 2, 3, 4, 5, 6, 7, 8, 9) },
+	{"Vector2", func(e *gdwire.Encoder) { gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, -2.5}) }, `{"type":"Vector2","args":[1.0,-2.5]}`, `[1.0,-2.5]`},
+	{"Rect2i", func(e *gdwire.Encoder) { gdwire.WriteComponents(e, gdwire.TypeRect2i, []int32{1, -2, 3, 4}) }, `{"type":"Rect2i","args":[1,-2,3,4]}`, `[1,-2,3,4]`},
+	{"Basis", func(e *gdwire.Encoder) {
+		gdwire.WriteComponents(e, gdwire.TypeBasis, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9})
+	},
 		`{"type":"Basis","args":[1.0,4.0,7.0,2.0,5.0,8.0,3.0,6.0,9.0]}`, `[1.0,4.0,7.0,2.0,5.0,8.0,3.0,6.0,9.0]`},
-	{"Transform3D", func(e *gdwire.Encoder) { e.WriteReals(gdwire.TypeTransform3D, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12) },
+	{"Transform3D", func(e *gdwire.Encoder) {
+		gdwire.WriteComponents(e, gdwire.TypeTransform3D, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+	},
 		`{"type":"Transform3D","args":[1.0,4.0,7.0,2.0,5.0,8.0,3.0,6.0,9.0,10.0,11.0,12.0]}`, `[1.0,4.0,7.0,2.0,5.0,8.0,3.0,6.0,9.0,10.0,11.0,12.0]`},
 	{"typed Array", func(e *gdwire.Encoder) {
 		e.BeginTypedArray(1, gdwire.Elem{Type: gdwire.TypeInt})

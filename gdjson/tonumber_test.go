@@ -13,7 +13,7 @@ var numberCases = []toCase{
 	{"smallest int", func(e *gdwire.Encoder) { e.WriteInt(math.MinInt64) }, `"i:-9223372036854775808"`, `-9223372036854775808`},
 	{"float", func(e *gdwire.Encoder) { e.WriteFloat(0.1) }, `"f:0.1"`, `0.1`},
 	{"float of 32 bits", func(e *gdwire.Encoder) { e.WriteToken(gdwire.Float32(0.1)) }, `"f:0.10000000149011612"`, `0.10000000149011612`},
-	{"component of 32 bits", func(e *gdwire.Encoder) { e.WriteReals(gdwire.TypeVector2, 0.1, 0) },
+	{"component of 32 bits", func(e *gdwire.Encoder) { gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{0.1, 0}) },
 		`{"type":"Vector2","args":[0.10000000149011612,0.0]}`, `[0.1,0.0]`},
 	{"float without a fraction", func(e *gdwire.Encoder) { e.WriteFloat(-3) }, `"f:-3.0"`, `-3.0`},
 	{"negative zero", func(e *gdwire.Encoder) { e.WriteFloat(math.Copysign(0, -1)) }, `"f:-0.0"`, `-0.0`},
@@ -32,7 +32,7 @@ var numberCases = []toCase{
 	{"negative NaN", func(e *gdwire.Encoder) { e.WriteFloat(nan(0xFFF8 << 48)) }, `"f:-nan"`, `null`},
 	{"NaN with payload", func(e *gdwire.Encoder) { e.WriteFloat(nan(0x7FF8<<48 | 1)) }, `"f:nan:0x8000000000001"`, `null`},
 	{"odd reals", func(e *gdwire.Encoder) {
-		e.WriteReals(gdwire.TypeColor, infinity, -infinity, nan(0x7FF8<<48), nan(0xFFFC<<48))
+		gdwire.WriteComponents(e, gdwire.TypeColor, []float64{infinity, -infinity, nan(0x7FF8 << 48), nan(0xFFFC << 48)})
 	}, `{"type":"Color","args":[1e99999,-1e99999,null,"-nan:0xc000000000000"]}`, `[1e99999,-1e99999,null,null]`},
 	{"int32", packed(gdwire.TypePackedInt32Array, []int32{1, math.MinInt32}), `{"type":"PackedInt32Array","args":[1,-2147483648]}`, `[1,-2147483648]`},
 	{"int64", packed(gdwire.TypePackedInt64Array, []int64{1 << 53, 1<<53 + 1, -1 << 53, math.MinInt64}),

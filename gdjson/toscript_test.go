@@ -25,8 +25,10 @@ func TestToJSONKeys(t *testing.T) {
 		{"float", func(e *gdwire.Encoder) { e.WriteFloat(1) }, `1.0`},
 		{"infinity", func(e *gdwire.Encoder) { e.WriteFloat(-infinity) }, `-inf`},
 		{"NodePath", func(e *gdwire.Encoder) { e.WriteNodePath("/a:b") }, `^"/a:b"`},
-		{"Vector2i", func(e *gdwire.Encoder) { e.WriteInts(gdwire.TypeVector2i, 1, -2) }, `Vector2i(1, -2)`},
-		{"Basis, by rows", func(e *gdwire.Encoder) { e.WriteReals(gdwire.TypeBasis, 1, 2, 3, 4, 5, 6, 7, 8, 9) },
+		{"Vector2i", func(e *gdwire.Encoder) { gdwire.WriteComponents(e, gdwire.TypeVector2i, []int32{1, -2}) }, `Vector2i(1, -2)`},
+		{"Basis, by rows", func(e *gdwire.Encoder) {
+			gdwire.WriteComponents(e, gdwire.TypeBasis, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9})
+		},
 			`Basis(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)`},
 		{"Array", func(e *gdwire.Encoder) {
 			e.BeginArray(3)

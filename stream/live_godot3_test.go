@@ -192,25 +192,35 @@ var ours = []struct {
 		}
 		return errors.Join(err, e.End())
 	}},
-	{"5 Vector2( 1.5, -2 )", func(e *gdwire.Encoder) error { return e.WriteReals(gdwire.TypeVector2, 1.5, -2) }},
-	{"6 Rect2( 1, 2, 3, 4 )", func(e *gdwire.Encoder) error { return e.WriteReals(gdwire.TypeRect2, 1, 2, 3, 4) }},
-	{"7 Vector3( 1, 2, 3 )", func(e *gdwire.Encoder) error { return e.WriteReals(gdwire.TypeVector3, 1, 2, 3) }},
+	{"5 Vector2( 1.5, -2 )", func(e *gdwire.Encoder) error {
+		return gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1.5, -2})
+	}},
+	{"6 Rect2( 1, 2, 3, 4 )", func(e *gdwire.Encoder) error {
+		return gdwire.WriteComponents(e, gdwire.TypeRect2, []float64{1, 2, 3, 4})
+	}},
+	{"7 Vector3( 1, 2, 3 )", func(e *gdwire.Encoder) error {
+		return gdwire.WriteComponents(e, gdwire.TypeVector3, []float64{1, 2, 3})
+	}},
 	{"8 Transform2D( 1, 2, 3, 4, 5, 6 )", func(e *gdwire.Encoder) error {
-		return e.WriteReals(gdwire.TypeTransform2D, 1, 2, 3, 4, 5, 6)
+		return gdwire.WriteComponents(e, gdwire.TypeTransform2D, []float64{1, 2, 3, 4, 5, 6})
 	}},
-	{"9 Plane( 0, 1, 0, 7 )", func(e *gdwire.Encoder) error { return e.WriteReals(gdwire.TypePlane, 0, 1, 0, 7) }},
+	{"9 Plane( 0, 1, 0, 7 )", func(e *gdwire.Encoder) error {
+		return gdwire.WriteComponents(e, gdwire.TypePlane, []float64{0, 1, 0, 7})
+	}},
 	{"10 Quat( 0.5, -0.5, 0.5, 1 )", func(e *gdwire.Encoder) error {
-		return e.WriteReals(gdwire.TypeQuaternion, 0.5, -0.5, 0.5, 1)
+		return gdwire.WriteComponents(e, gdwire.TypeQuaternion, []float64{0.5, -0.5, 0.5, 1})
 	}},
-	{"11 AABB( 1, 2, 3, 4, 5, 6 )", func(e *gdwire.Encoder) error { return e.WriteReals(gdwire.TypeAABB, 1, 2, 3, 4, 5, 6) }},
+	{"11 AABB( 1, 2, 3, 4, 5, 6 )", func(e *gdwire.Encoder) error {
+		return gdwire.WriteComponents(e, gdwire.TypeAABB, []float64{1, 2, 3, 4, 5, 6})
+	}},
 	{"12 Basis( 1, 2, 3, 4, 5, 6, 7, 8, 9 )", func(e *gdwire.Encoder) error {
-		return e.WriteReals(gdwire.TypeBasis, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+		return gdwire.WriteComponents(e, gdwire.TypeBasis, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9})
 	}},
 	{"13 Transform( 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 )", func(e *gdwire.Encoder) error {
-		return e.WriteReals(gdwire.TypeTransform3D, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
+		return gdwire.WriteComponents(e, gdwire.TypeTransform3D, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
 	}},
 	{"14 Color( 0.25, 0.5, 0.75, 1 )", func(e *gdwire.Encoder) error {
-		return e.WriteReals(gdwire.TypeColor, 0.25, 0.5, 0.75, 1)
+		return gdwire.WriteComponents(e, gdwire.TypeColor, []float64{0.25, 0.5, 0.75, 1})
 	}},
 	{`15 NodePath("/root/Player:position:x")`, func(e *gdwire.Encoder) error {
 		return e.WriteNodePath("/root/Player:position:x")

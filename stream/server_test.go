@@ -448,7 +448,7 @@ func TestServerLoad(t *testing.T) {
 	ln := listen(t)
 	result := start(s, ln)
 	packet := encoded(t, func(e *gdwire.Encoder) error {
-		return errors.Join(e.BeginDict(2), e.WriteString("pos"), e.WriteReals(gdwire.TypeVector3, 1, 2, 3),
+		return errors.Join(e.BeginDict(2), e.WriteString("pos"), gdwire.WriteComponents(e, gdwire.TypeVector3, []float64{1, 2, 3}),
 			e.WriteString("name"), e.WriteString("Ada"), e.End())
 	})
 	var answered atomic.Int64

@@ -52,13 +52,13 @@ func (s *decoder) anyFrom(t gdwire.Token) (any, error) {
 	case gdwire.KindDictStart:
 		return s.anyDictionary(t)
 	case gdwire.KindVector2:
-		v := t.Vector2()
+		v := t.AppendComponents(s.reals[:0])
 		return Vector2{v[0], v[1]}, s.charge(anyType, 16)
 	case gdwire.KindVector3:
-		v := t.Vector3()
+		v := t.AppendComponents(s.reals[:0])
 		return Vector3{v[0], v[1], v[2]}, s.charge(anyType, 24)
 	case gdwire.KindColor:
-		v := t.Vector4()
+		v := t.AppendComponents(s.reals[:0])
 		return Color{float32(v[0]), float32(v[1]), float32(v[2]), float32(v[3])}, s.charge(anyType, 16)
 	case gdwire.KindPackedStart:
 		return s.anyPacked(t)
@@ -95,7 +95,7 @@ func (s *decoder) anyMath(t gdwire.Token) (any, error) {
 		return nil, err
 	}
 	v := reflect.New(g).Elem()
-	ownTypes[g].math.store(variableOf(v), t.AppendReals(s.reals[:0]))
+	ownTypes[g].math.store(variableOf(v), t.AppendComponents(s.reals[:0]))
 	return v.Interface(), nil
 }
 

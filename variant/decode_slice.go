@@ -334,30 +334,30 @@ func (s *decoder) readNumbers(x variable, m *components, typ gdwire.Type) error 
 	if m.order == nil && m.leaf != reflect.Int32 {
 		if m.leaf == reflect.Float32 {
 			if numbers, ok := numbersIn[float32](x, m.n); ok {
-				return s.d.ReadReals32(typ, numbers)
+				return gdwire.ReadComponents(s.d, typ, numbers)
 			}
 		} else if numbers, ok := numbersIn[float64](x, m.n); ok {
-			return s.d.ReadReals(typ, numbers)
+			return gdwire.ReadComponents(s.d, typ, numbers)
 		}
 	}
 	c := s.reals[:m.n]
 	switch m.leaf {
 	case reflect.Int32:
-		if err := s.d.ReadInts(typ, s.ints[:m.n]); err != nil {
+		if err := gdwire.ReadComponents(s.d, typ, s.ints[:m.n]); err != nil {
 			return err
 		}
 		for i := range c {
 			c[i] = float64(s.ints[i])
 		}
 	case reflect.Float32:
-		if err := s.d.ReadReals32(typ, s.reals32[:m.n]); err != nil {
+		if err := gdwire.ReadComponents(s.d, typ, s.reals32[:m.n]); err != nil {
 			return err
 		}
 		for i := range c {
 			c[i] = float64(s.reals32[i])
 		}
 	default:
-		if err := s.d.ReadReals(typ, c); err != nil {
+		if err := gdwire.ReadComponents(s.d, typ, c); err != nil {
 			return err
 		}
 	}

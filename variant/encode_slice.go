@@ -298,11 +298,11 @@ func makeMathEncoder(m components, typ gdwire.Type) encodeFunc {
 	return func(s *encoder, x variable) error {
 		m.load(x, s.reals[:])
 		if m.leaf != reflect.Int32 {
-			return s.e.WriteReals(typ, s.reals[:m.n]...)
+			return gdwire.WriteComponents(s.e, typ, s.reals[:m.n])
 		}
 		for i := range m.n {
 			s.ints[i] = int32(s.reals[i])
 		}
-		return s.e.WriteInts(typ, s.ints[:m.n]...)
+		return gdwire.WriteComponents(s.e, typ, s.ints[:m.n])
 	}
 }

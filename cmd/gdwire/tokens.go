@@ -181,7 +181,7 @@ func (v *tokenPrinter) appendElements(dst []byte, t gdwire.Token, width int) []b
 // appendReals appends the components of a math type.
 func (v *tokenPrinter) appendReals(dst []byte, t gdwire.Token) []byte {
 	before := byte('[')
-	for _, x := range t.AppendReals(v.numbers[:0]) {
+	for _, x := range t.AppendComponents(v.numbers[:0]) {
 		dst = appendReal(append(dst, before), x)
 		before = ' '
 	}

@@ -13,7 +13,7 @@ func main() {
 	e.WriteString("name")
 	e.WriteString("Ada")
 	e.WriteString("pos")
-	e.WriteReals(gdwire.TypeVector3, 1, 2, 3)
+	gdwire.WriteComponents(e, gdwire.TypeVector3, []float64{1, 2, 3})
 	e.End()
 	if err := e.Close(); err != nil { // or that of the first call that failed
 		log.Fatal(err)

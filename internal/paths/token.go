@@ -49,7 +49,7 @@ func FromToken(t gdwire.Token, numbers []float64) Value {
 			v.Form = Declared
 		}
 	default:
-		v.Numbers = t.AppendReals(v.Numbers)
+		v.Numbers = t.AppendComponents(v.Numbers)
 		v.Single = t.Width() == 32
 	}
 	return v
@@ -104,7 +104,7 @@ func (v *Value) Write(e *gdwire.Encoder, double bool) error {
 		for i, x := range v.Numbers {
 			c[i] = int32(x)
 		}
-		return e.WriteInts(v.Type, c...)
+		return gdwire.WriteComponents(e, v.Type, c)
 	}
 	c := make([]float64, len(v.Numbers))
 	for i, x := range v.Numbers {
@@ -113,7 +113,7 @@ func (v *Value) Write(e *gdwire.Encoder, double bool) error {
 			c[i] = Round32(x)
 		}
 	}
-	return e.WriteReals(v.Type, c...)
+	return gdwire.WriteComponents(e, v.Type, c)
 }
 
 // writeItems writes a container and its content.

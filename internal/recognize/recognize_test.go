@@ -389,8 +389,10 @@ func TestImplausible(t *testing.T) {
 		{"text", text("a\tb\r\n"), false}, {"control character", text("a\x01"), true}, {"DEL", text("\x7f"), true},
 		{"float", real(1e15), false}, {"zero", real(0), false}, {"infinity", real(math.Inf(-1)), false}, {"NaN", real(math.NaN()), false},
 		{"small float", real(-1e-13), true}, {"large float", real(-2e15), true},
-		{"Vector2", func(e *gdwire.Encoder) error { return e.WriteReals(gdwire.TypeVector2, 1, 2) }, false},
-		{"Vector2 with a small number", func(e *gdwire.Encoder) error { return e.WriteReals(gdwire.TypeVector2, 1, 1e-20) }, true},
+		{"Vector2", func(e *gdwire.Encoder) error { return gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, 2}) }, false},
+		{"Vector2 with a small number", func(e *gdwire.Encoder) error {
+			return gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, 1e-20})
+		}, true},
 		{"float32", float32s(1), false}, {"small float32", float32s(1e-20), true},
 		{"float64", float64s(1), false}, {"small float64", float64s(1e-20), true},
 		{"vectors", vectors(1, 2), false}, {"vectors with a small number", vectors(1, 1e-20), true},

@@ -38,11 +38,11 @@ func (s *saves) value(depth int) {
 	case 6, 7:
 		e.WriteString(s.text())
 	case 8:
-		e.WriteReals(gdwire.TypeVector2, s.real32(), s.real32())
+		gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{s.real32(), s.real32()})
 	case 9:
-		e.WriteReals(gdwire.TypeVector3, s.real32(), s.real32(), s.real32())
+		gdwire.WriteComponents(e, gdwire.TypeVector3, []float64{s.real32(), s.real32(), s.real32()})
 	case 10:
-		e.WriteReals(gdwire.TypeColor, s.real32(), 0, 0.5, 1)
+		gdwire.WriteComponents(e, gdwire.TypeColor, []float64{s.real32(), 0, 0.5, 1})
 	case 11:
 		e.WriteNodePath("/root/" + string('A'+rune(s.IntN(26))) + ":hp")
 	case 12:

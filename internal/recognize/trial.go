@@ -269,8 +269,9 @@ func (t *trial) token(token gdwire.Token) {
 	case gdwire.KindChunk:
 		t.chunk(token)
 	default:
-		for i := range token.Components() {
-			t.check(plausible(token.Real(i)))
+		var all [16]float64
+		for _, x := range token.AppendComponents(all[:0]) {
+			t.check(plausible(x))
 		}
 	}
 	t.leaves++

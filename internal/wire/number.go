@@ -34,7 +34,7 @@ func WidenFloats(dst []float64, b []byte) {
 
 // NarrowFloats puts src, at most 16 floats, into b in 32 bits, and reports whether all are finite
 // and fit. It tests them together after the loop. The mask saves the checks of bounds.
-func NarrowFloats(b *[16 * 4]byte, src []float64) bool {
+func NarrowFloats[T ~int32 | ~float32 | ~float64](b *[16 * 4]byte, src []T) bool {
 	const infinite = 0xFF << 23
 	carry := uint32(0) // bit 31 is the carry out of the exponent of an infinity or NaN
 	for i, x := range src {

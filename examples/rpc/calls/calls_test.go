@@ -371,7 +371,7 @@ func byHand(d *gdwire.Decoder, text []byte, pos []float64) (seq int, err error) 
 	if _, err = d.ReadArray(); err != nil {
 		return 0, err
 	}
-	if err = d.ReadReals(gdwire.TypeVector2, pos); err != nil {
+	if err = gdwire.ReadComponents(d, gdwire.TypeVector2, pos); err != nil {
 		return 0, err
 	}
 	if seq, err = gdwire.ReadInteger[int](d); err != nil {

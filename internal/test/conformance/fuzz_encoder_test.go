@@ -269,7 +269,7 @@ func (c *script) call(t testing.TB) {
 		for i := range x {
 			x[i] = pick(c, scriptFloats)
 		}
-		err := e.WriteReals(typ, x...)
+		err := gdwire.WriteComponents(e, typ, x)
 		c.took(err, "%v %x", typ, c.rounded(typ, x))
 	case 14:
 		typ := c.anyType()
@@ -279,7 +279,7 @@ func (c *script) call(t testing.TB) {
 			x[i] = int32(pick(c, scriptInts))
 			bits[i] = uint64(int64(x[i]))
 		}
-		c.took(e.WriteInts(typ, x...), "%v %x", typ, bits)
+		c.took(gdwire.WriteComponents(e, typ, x), "%v %x", typ, bits)
 	case 15:
 		kind, data := uint32(c.byte()%10), []byte(pick(c, scriptData))
 		err := e.WriteInputEvent(kind, 7, data)

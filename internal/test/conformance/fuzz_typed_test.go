@@ -107,8 +107,8 @@ var unfit = []struct {
 	{"ReadObjectID", []gdwire.Kind{gdwire.KindObjectID}, func(d *gdwire.Decoder) error { _, err := d.ReadObjectID(); return err }},
 	{"ReadSignal", []gdwire.Kind{gdwire.KindSignal}, func(d *gdwire.Decoder) error { _, _, err := d.ReadSignal(); return err }},
 	{"ReadCallable", []gdwire.Kind{gdwire.KindCallable}, (*gdwire.Decoder).ReadCallable},
-	{"ReadReals", []gdwire.Kind{gdwire.KindPlane}, func(d *gdwire.Decoder) error { return d.ReadReals(gdwire.TypePlane, make([]float64, 4)) }},
-	{"ReadInts", []gdwire.Kind{gdwire.KindVector3i}, func(d *gdwire.Decoder) error { return d.ReadInts(gdwire.TypeVector3i, make([]int32, 3)) }},
+	{"ReadComponents of float64", []gdwire.Kind{gdwire.KindPlane}, func(d *gdwire.Decoder) error { return gdwire.ReadComponents(d, gdwire.TypePlane, make([]float64, 4)) }},
+	{"ReadComponents of int32", []gdwire.Kind{gdwire.KindVector3i}, func(d *gdwire.Decoder) error { return gdwire.ReadComponents(d, gdwire.TypeVector3i, make([]int32, 3)) }},
 	{"AppendPacked", []gdwire.Kind{gdwire.KindPackedStart}, func(d *gdwire.Decoder) error { _, err := gdwire.AppendPacked[byte](d, nil); return err }},
 	{"ReadArray", []gdwire.Kind{gdwire.KindArrayStart}, func(d *gdwire.Decoder) error { _, err := d.ReadArray(); return err }},
 	{"ReadDict", []gdwire.Kind{gdwire.KindDictStart}, func(d *gdwire.Decoder) error { _, err := d.ReadDict(); return err }},
@@ -281,14 +281,14 @@ func (w *typedWalk) math(t gdwire.Type) (model.Value, error) {
 	v := model.Value{Type: t.String()}
 	if n := model.IntComponents[v.Type]; n > 0 {
 		c := make([]int32, n)
-		err := w.d.ReadInts(t, c)
+		err := gdwire.ReadComponents(w.d, t, c)
 		for _, x := range c {
 			v.Numbers = append(v.Numbers, uint64(x))
 		}
 		return v, err
 	}
 	c := make([]float64, model.RealComponents[v.Type])
-	err := w.d.ReadReals(t, c)
+	err := gdwire.ReadComponents(w.d, t, c)
 	for _, x := range c {
 		v.Numbers = append(v.Numbers, math.Float64bits(x))
 	}

@@ -56,8 +56,12 @@ func (r *randomValues) leaf() randomValue {
 		func(e *gdwire.Encoder) { e.WriteInt(number << (number * 10)) },
 		func(e *gdwire.Encoder) { e.WriteFloat(float) },
 		func(e *gdwire.Encoder) { e.WriteString(text) },
-		func(e *gdwire.Encoder) { e.WriteReals(gdwire.TypeVector2, float, float64(number)) },
-		func(e *gdwire.Encoder) { e.WriteReals(gdwire.TypeColor, float, 0, 0, float64(number)) },
+		func(e *gdwire.Encoder) {
+			gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{float, float64(number)})
+		},
+		func(e *gdwire.Encoder) {
+			gdwire.WriteComponents(e, gdwire.TypeColor, []float64{float, 0, 0, float64(number)})
+		},
 		func(e *gdwire.Encoder) { e.WriteNodePath("/abc/" + "defg"[:number]) },
 		func(e *gdwire.Encoder) {
 			e.BeginPacked(gdwire.TypePackedInt32Array, 1)

@@ -56,14 +56,13 @@ var others = []string{
 	"gdwire.Decoder.Options", "gdwire.Encoder.Options", "gdwire.ReadInteger",
 	"gdwire.ArrayStart", "gdwire.Bool", "gdwire.DictKey", "gdwire.DictStart", "gdwire.End", "gdwire.Float32", "gdwire.Float64",
 	"gdwire.Int32", "gdwire.Int64", "gdwire.Nil", "gdwire.ObjectID", "gdwire.String", "gdwire.StringName", "gdwire.Vector",
-	"gdwire.Token.Vector2", "gdwire.Token.Vector3", "gdwire.Token.Vector4",
 	"variant.UnmarshalFirst", // the rest of its argument; the value is that of Unmarshal
 }
 
 // kept contains what the caller owns. The test calls each of them.
 var kept = []string{
 	"gdwire.Decoder.ReadString", "gdwire.Decoder.ReadNodePath", "gdwire.Decoder.ReadSignal", "gdwire.Decoder.AppendString", "gdwire.Decoder.AppendPath",
-	"gdwire.AppendPacked", "gdwire.Token.Clone", "gdwire.Token.Text", "gdwire.Token.String", "gdwire.Token.AppendReals", "gdwire.Token.Elem", "gdwire.Token.KeyElem",
+	"gdwire.AppendPacked", "gdwire.Token.Clone", "gdwire.Token.Text", "gdwire.Token.String", "gdwire.Token.AppendComponents", "gdwire.Token.Elem", "gdwire.Token.KeyElem",
 	"gdwire.Encoder.AppendPath", "gdwire.Error.Error", "gdwire.LimitError.Error", "gdwire.Elem.String", "gdwire.Format.String", "gdwire.Kind.String", "gdwire.Type.String",
 	"gdwire.Formats", "gdwire.Types",
 	"stream.Conn.NextRaw", "stream.Reader.NextRaw", "stream.PacketTooLongError.Error", "stream.PeerError.Error",
@@ -74,7 +73,7 @@ var kept = []string{
 
 // filled contains functions that fill memory of the caller, or write to a Writer of the caller.
 var filled = []string{
-	"gdwire.ReadPacked", "gdwire.Decoder.ReadReals", "gdwire.Decoder.ReadReals32", "gdwire.Decoder.ReadInts", "gdwire.Encoder.Flush",
+	"gdwire.ReadPacked", "gdwire.ReadComponents", "gdwire.Encoder.Flush",
 	"variant.Unmarshal", "variant.UnmarshalDecode", "gdjson.ToJSON", "gdjson.FromJSON", "fileaccess.Reader.Read",
 }
 
@@ -470,12 +469,12 @@ func decode(k *keeper) {
 			}
 		case typ == gdwire.TypeColor && n < 3:
 			c := make([]float64, 4)
-			err = d.ReadReals(typ, c)
-			k.keep("gdwire.Decoder.ReadReals", c)
+			err = gdwire.ReadComponents(d, typ, c)
+			k.keep("gdwire.ReadComponents", c)
 		case typ == gdwire.TypeColor && n < 6:
 			c := make([]float32, 4)
-			err = d.ReadReals32(typ, c)
-			k.keep("gdwire.Decoder.ReadReals32", c)
+			err = gdwire.ReadComponents(d, typ, c)
+			k.keep("gdwire.ReadComponents", c)
 		case n == 9:
 			k.keep("gdwire.Decoder.AppendPath", d.AppendPath(nil))
 			k.keep("gdwire.Error.Error", d.WrapError(gdwire.ErrRange))
@@ -492,8 +491,8 @@ func decode(k *keeper) {
 
 	d.ResetBytes(binary.LittleEndian.AppendUint64([]byte{6, 0, 0, 0}, k.Uint64())) // Vector2i
 	c := make([]int32, 2)
-	require.NoError(k.t, d.ReadInts(gdwire.TypeVector2i, c))
-	k.keep("gdwire.Decoder.ReadInts", c)
+	require.NoError(k.t, gdwire.ReadComponents(d, gdwire.TypeVector2i, c))
+	k.keep("gdwire.ReadComponents", c)
 	d.Release()
 }
 
@@ -522,7 +521,7 @@ func (k *keeper) keepToken(t gdwire.Token) {
 	k.keep("gdwire.Token.Clone", bytes.NewReader(clone.Bytes()))
 	k.keep("gdwire.Token.Text", t.Text())
 	k.keep("gdwire.Token.String", t.String())
-	k.keep("gdwire.Token.AppendReals", t.AppendReals(nil))
+	k.keep("gdwire.Token.AppendComponents", t.AppendComponents(nil))
 	k.keep("gdwire.Token.Elem", t.Elem())
 	k.keep("gdwire.Token.KeyElem", t.KeyElem())
 	k.keep("gdwire.Elem.String", t.Elem().String())

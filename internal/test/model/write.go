@@ -81,9 +81,9 @@ func writeValue(e *gdwire.Encoder, v *Value, unknown bool) error {
 		return first(e.BeginPacked(typ, int64(count(v.elements()))), v.writeElements(e, unknown || v.elements()%2 == 1), e.End)
 	}
 	if isInts(v.Type) {
-		return e.WriteInts(typ, AsNumbers(v.Numbers, ToInt32)...)
+		return gdwire.WriteComponents(e, typ, AsNumbers(v.Numbers, ToInt32))
 	}
-	return e.WriteReals(typ, AsNumbers(v.Numbers, math.Float64frombits)...)
+	return gdwire.WriteComponents(e, typ, AsNumbers(v.Numbers, math.Float64frombits))
 }
 
 // first makes calls until one returns an error.

@@ -72,7 +72,7 @@ func parse(d *gdwire.Decoder) (*node, error) {
 		}
 		return n, d.ReadEnd()
 	}
-	n.numbers = t.AppendReals(nil)
+	n.numbers = t.AppendComponents(nil)
 	return n, nil
 }
 

@@ -120,13 +120,13 @@ func exactInt(x float64) (int64, bool) {
 func encodeMath(e *gdwire.Encoder, v reflect.Value, wire gdwire.Type) error {
 	c := flatten(v)
 	if components[wire] > 0 {
-		return e.WriteReals(wire, c...)
+		return gdwire.WriteComponents(e, wire, c)
 	}
 	var ints []int32
 	for _, x := range c {
 		ints = append(ints, int32(x))
 	}
-	return e.WriteInts(wire, ints...)
+	return gdwire.WriteComponents(e, wire, ints)
 }
 
 // packedOf returns the packed array for elements of type t, or 0.

@@ -131,7 +131,7 @@ func (s *Source) describe(v *detail, end int64, b *budget) error {
 	default:
 		v.part(body, pos(), partContent, "content")
 		if t.Kind() == gdwire.KindColor {
-			v.Color = htmlColor(t.AppendReals(nil))
+			v.Color = htmlColor(t.AppendComponents(nil))
 		}
 	}
 	return s.skipRest(v, d, b)

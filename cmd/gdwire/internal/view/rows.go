@@ -185,7 +185,7 @@ func (w *row) describe(t gdwire.Token) {
 			w.Count = t.Len()
 		}
 	case gdwire.KindColor:
-		w.Color = htmlColor(t.AppendReals(nil))
+		w.Color = htmlColor(t.AppendComponents(nil))
 	}
 }
 

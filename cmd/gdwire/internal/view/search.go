@@ -174,7 +174,7 @@ func (x *search) token(t gdwire.Token) error {
 		}
 		return x.packed(t)
 	}
-	x.reals = t.AppendReals(x.reals[:0])
+	x.reals = t.AppendComponents(x.reals[:0])
 	for _, r := range x.reals {
 		if x.equal(r, t.Width()) {
 			return x.found(true)

@@ -190,19 +190,19 @@ func init() {
 				return fmt.Sprint(name, object), err
 			})
 		}},
-		{"ReadReals", false, func(c *caller) error {
+		{"ReadComponents of float64", false, func(c *caller) error {
 			typ := gdwire.Type(c.byte())
 			v := make([]float64, c.byte()%17)
-			return read(c, func() ([]float64, error) { return v, c.d.ReadReals(typ, v) })
+			return read(c, func() ([]float64, error) { return v, gdwire.ReadComponents(c.d, typ, v) })
 		}},
-		{"ReadReals32", false, func(c *caller) error {
+		{"ReadComponents of float32", false, func(c *caller) error {
 			typ := gdwire.Type(c.byte())
 			v := make([]float32, c.byte()%17)
-			return read(c, func() ([]float32, error) { return v, c.d.ReadReals32(typ, v) })
+			return read(c, func() ([]float32, error) { return v, gdwire.ReadComponents(c.d, typ, v) })
 		}},
-		{"ReadInts", false, func(c *caller) error {
+		{"ReadComponents of int32", false, func(c *caller) error {
 			var v [2]int32
-			return read(c, func() ([2]int32, error) { return v, c.d.ReadInts(gdwire.TypeVector2i, v[:]) })
+			return read(c, func() ([2]int32, error) { return v, gdwire.ReadComponents(c.d, gdwire.TypeVector2i, v[:]) })
 		}},
 		{"ReadArray", false, func(c *caller) error { return read(c, c.d.ReadArray) }},
 		{"ReadDict", false, func(c *caller) error { return read(c, c.d.ReadDict) }},
@@ -834,7 +834,7 @@ func TestPairsOfDecoderCalls(t *testing.T) {
 	e.End()
 	e.BeginDict(2)
 	e.WriteString("position")
-	e.WriteReals(gdwire.TypeVector2, 1, 2)
+	gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, 2})
 	e.WriteString("path")
 	e.WriteNodePath("/root/Player:position")
 	e.End()

@@ -128,16 +128,16 @@ var encoderCalls = []encoderCall{
 	{"WriteSignal", func(a *arguments) encoderFunc {
 		return func(e *gdwire.Encoder) error { return e.WriteSignal(a.text(0), uint64(a.int(1))) }
 	}},
-	{"WriteReals", func(a *arguments) encoderFunc {
+	{"WriteComponents of float64", func(a *arguments) encoderFunc {
 		c := make([]float64, a.b[1]%18)
 		for i := range c {
 			c[i] = a.float(2)
 		}
-		return func(e *gdwire.Encoder) error { return e.WriteReals(a.typ(0), c...) }
+		return func(e *gdwire.Encoder) error { return gdwire.WriteComponents(e, a.typ(0), c) }
 	}},
-	{"WriteInts", func(a *arguments) encoderFunc {
+	{"WriteComponents of int32", func(a *arguments) encoderFunc {
 		c := make([]int32, a.b[1]%6)
-		return func(e *gdwire.Encoder) error { return e.WriteInts(a.typ(0), c...) }
+		return func(e *gdwire.Encoder) error { return gdwire.WriteComponents(e, a.typ(0), c) }
 	}},
 	{"WriteInputEvent", func(a *arguments) encoderFunc {
 		return func(e *gdwire.Encoder) error { return e.WriteInputEvent(uint32(a.b[0]%10), 7, a.bytes(1)) }
