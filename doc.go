@@ -119,7 +119,7 @@
 //
 // # Formats
 //
-// [Godot4] is the default. [Godot3] and [Godot2] are the formats of older
+// A [Format] is a number, and 0 selects the default, [Godot4]. [Godot3] and [Godot2] are the formats of older
 // engines. [Manual4], [Manual3] and [Manual30] are the formats that the engines'
 // manuals describe, which differ from those that the engines use. Tokens do not
 // depend on the format: [CopyValue] converts from one format to another and

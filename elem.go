@@ -67,7 +67,7 @@ func declaredElem(b []byte, k containerKind) (t Type, name []byte, size int) {
 	}
 	n := le.Uint32(b)
 	if k == containerBuiltin {
-		return Godot4.typeOf(n), nil, 4
+		return Godot4.data().typeOf(n), nil, 4
 	}
 	return TypeObject, b[4 : 4+n], 4 + int(wire.Padded(n))
 }
@@ -92,7 +92,7 @@ func appendElem(b []byte, e Elem) []byte {
 	case containerBuiltin:
 		id := uint32(0) // invalid: ArrayStart returns no error, so the Encoder refuses it
 		if Godot4.Has(e.Type) {
-			id = Godot4.forms[0].byType[e.Type][0].header
+			id = Godot4.data().forms[0].byType[e.Type][0].header
 		}
 		b = le.AppendUint32(b, id)
 	case containerClass, containerScript:

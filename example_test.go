@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -627,18 +628,19 @@ func ExampleError() {
 	// Output: 70 $.pos true
 }
 
-// The format is an option.
-func ExampleFormatByName() {
-	f, err := gdwire.FormatByName("godot2")
-	if err != nil {
+// The format is an option. As a flag, it accepts the names of all formats.
+func ExampleFormat() {
+	var f gdwire.Format
+	flags := flag.NewFlagSet("program", flag.ContinueOnError)
+	flags.TextVar(&f, "format", gdwire.Godot4, "the `format` of the values")
+	if err := flags.Parse([]string{"-format", "godot2"}); err != nil {
 		fmt.Println(err)
 		return
 	}
 	d := gdwire.NewDecoder(strings.NewReader("\x14\x00\x00\x00\x00\x00\x00\x00"), &gdwire.DecoderOptions{Format: f})
 	t, err := d.ReadToken()
 	fmt.Println(f, t, err, f.Has(gdwire.TypeImage), f.Has(gdwire.TypeSignal))
-	_, err = gdwire.FormatByName("godot-3")
-	fmt.Println(err)
+	fmt.Println(f.UnmarshalText([]byte("godot-3")))
 	for _, f := range gdwire.Formats() {
 		fmt.Print(f, " ")
 	}

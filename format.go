@@ -17,23 +17,118 @@ var le = binary.LittleEndian
 // The tables in this file describe all formats. A value starts with a header of 32
 // bits. In Godot 4, the header of a Vector3 with components of 64 bits is 0x00010009:
 //
-//	0x00010009 & Godot4.idMask   9, the type id
-//	Godot4.types[9]              TypeVector3
+//	0x00010009 & godot4.idMask   9, the type id
+//	godot4.types[9]              TypeVector3
 //	0x00010009 >> 16             1, the flags: bit 16 is set
 //
 //	layouts[TypeVector3]         3 components, float32 or float64, class classReal
-//	Godot4.width[classReal]      flagged: bit 16 selects 64 bits
+//	godot4.width[classReal]      flagged: bit 16 selects 64 bits
 //	formIndex(0x00010009)        64 + 9: the forms with bit 16 follow those without it
-//	Godot4.forms[0].byHeader[73] TypeVector3, KindVector3, unit float64, size 24 bytes
+//	godot4.forms[0].byHeader[73] TypeVector3, KindVector3, unit float64, size 24 bytes
 //
-// A layout, in type.go, describes a type in all formats, and a Format how one family of engines
+// A layout, in type.go, describes a type in all formats, and a formatData how one family of engines
 // encodes the types. newFormat combines them to a form for each type id and both
 // values of bit 16. Decoder and Encoder use only forms.
 
-// A Format describes the encoding of one family of engines, or of one manual: the ids
-// of its types and the widths of its numbers. Formats are read-only and can be used by
-// several goroutines at the same time.
-type Format struct {
+// A Format identifies the encoding of one family of engines, or of one manual: the ids of
+// its types and the widths of its numbers. 0 selects the default, [Godot4]. The first call
+// on a Decoder or Encoder with another number that is not listed here returns an [Error].
+// Numbers never change.
+type Format uint8
+
+// The supported formats. Redot and Xogot use Godot4; the manual of Mole describes
+// Godot2.
+//
+// The formats of manuals are those that a program written from the manual reads and
+// writes. No engine uses them.
+const (
+	// Godot4 is the format of Godot 4.0 to 4.7 and its relatives.
+	Godot4 Format = iota + 1
+	// Godot3 is the format of Godot 3.x.
+	Godot3
+	// Godot2 is the format of Godot 2.x.
+	Godot2
+	// Manual4 is the format in the 4.x manuals of Redot and Xogot.
+	Manual4
+	// Manual3 is the format in the 3.x manual: an int is 64 bits wide and a float 32.
+	Manual3
+	// Manual30 is the format in the 3.0 manual: int and float have 32 bits.
+	Manual30
+
+	numFormats
+)
+
+// Formats returns all formats: those of engines, [Godot4] first, and then those of manuals.
+func Formats() []Format { return []Format{Godot4, Godot3, Godot2, Manual4, Manual3, Manual30} }
+
+// Has reports whether the format includes type t.
+func (f Format) Has(t Type) bool { return f.data().has(t) }
+
+// String returns the format's name: godot4, godot3, godot2, manual4, manual3
+// or manual30. The name of 0 is that of the default, and an unknown number's is like Format(200).
+func (f Format) String() string {
+	if data := f.data(); data != unknownFormat {
+		return data.name
+	}
+	return fmt.Sprintf("Format(%d)", uint8(f))
+}
+
+// MarshalText returns the name that String returns, or an error for an unknown number.
+func (f Format) MarshalText() ([]byte, error) {
+	if f.data() == unknownFormat {
+		return nil, fmt.Errorf("gdwire: unknown format %d", uint8(f))
+	}
+	return []byte(f.String()), nil
+}
+
+// UnmarshalText sets f to the format of the given name, so that [flag.TextVar] and encoding/json
+// accept the names that String returns. For any other text it returns an error that lists the names
+// and leaves f unchanged.
+func (f *Format) UnmarshalText(text []byte) error {
+	names := make([]string, 0, numFormats)
+	for _, known := range Formats() {
+		if known.String() == string(text) {
+			*f = known
+			return nil
+		}
+		names = append(names, known.String())
+	}
+	return fmt.Errorf("gdwire: unknown format %q, not one of %s", text, strings.Join(names, ", "))
+}
+
+// data returns the description of the format: that of Godot4 for 0, and unknownFormat for an unknown
+// number.
+func (f Format) data() *formatData {
+	switch {
+	case f == 0:
+		return formatTable[Godot4]
+	case f < numFormats:
+		return formatTable[f]
+	default:
+		return unknownFormat
+	}
+}
+
+// formatTable contains the descriptions of all formats. They are read-only.
+var formatTable = [numFormats]*formatData{
+	Godot4:   newFormat(godot4),
+	Godot3:   newFormat(godot3),
+	Godot2:   newFormat(godot2),
+	Manual4:  newFormat(manual4),
+	Manual3:  newFormat(manual3),
+	Manual30: newFormat(manual30),
+}
+
+// unknownFormat contains no types. All calls on a Decoder or Encoder with it return an error.
+var unknownFormat = newFormat(formatData{})
+
+// unknownFormatError returns the cause of that error.
+func unknownFormatError(f Format) error {
+	return wrapf(ErrRange, "unknown format %d", uint8(f))
+}
+
+// A formatData describes a format.
+type formatData struct {
 	name string
 	// types contains the types in the order of their ids.
 	types []Type
@@ -74,7 +169,7 @@ type Format struct {
 type formTable struct {
 	byHeader [numForms]form // by formIndex; at offset 0, so that its address need not be computed
 	byType   [64][2]form    // the same forms: without bit 16 in the header, and with it
-	idMask   uint32         // a copy from the Format
+	idMask   uint32         // a copy from the formatData
 
 	// headers holds the headers of bools and numbers, by kind, or noHeader. Typed reads compare
 	// with them: -1.8 % of typed reads of known shape against finding the form.
@@ -156,91 +251,53 @@ const (
 // keyBytes is the number of bytes that readKey and writeKey load and store.
 const keyBytes = 8 + hook.MaxKey
 
-// The supported formats. Redot and Xogot use Godot4; the manual of Mole describes
-// Godot2.
-//
-// The formats of manuals are those that a program written from the manual reads and
-// writes. No engine uses them.
-var (
-	// Godot4 is the format of Godot 4.0 to 4.7 and its relatives.
-	Godot4 = newFormat(godot4)
-	// Godot3 is the format of Godot 3.x.
-	Godot3 = newFormat(godot3)
-	// Godot2 is the format of Godot 2.x.
-	Godot2 = newFormat(godot2)
-	// Manual4 is the format in the 4.x manuals of Redot and Xogot.
-	Manual4 = newFormat(manual4)
-	// Manual3 is the format in the 3.x manual: an int is 64 bits wide and a float 32.
-	Manual3 = newFormat(manual3)
-	// Manual30 is the format in the 3.0 manual: int and float have 32 bits.
-	Manual30 = newFormat(manual30)
-)
-
 // The properties of each format.
 var (
-	godot4 = Format{
+	godot4 = formatData{
 		name: "godot4", types: godot4Types, idMask: 0xFF,
 		width:  [numClasses]width{classInt: flagged, classFloat: flagged, classReal: flagged, classObject: flagged, classRID: wide},
 		engine: true, typed: true, property: true,
 		optionalPadding: []Type{TypePackedByteArray},
 	}
-	godot3 = Format{
+	godot3 = formatData{
 		name: "godot3", types: godot3Types, idMask: 0xFF,
 		width:  [numClasses]width{classInt: flagged, classFloat: flagged, classObject: flagged},
 		engine: true, property: true,
 		optionalPadding: []Type{TypePackedByteArray},
 	}
-	godot2 = Format{
+	godot2 = formatData{
 		name: "godot2", types: godot2Types, idMask: 0xFFFFFFFF,
 		engine: true, shared: true, oldNodePath: true, property: true, keepProperty: true, garbagePadding: true,
 		optionalPadding: []Type{TypeString, TypePackedByteArray, TypeImage},
 	}
-	manual4 = Format{
+	manual4 = formatData{
 		name: "manual4", types: manual4Types, idMask: 0xFFFF,
 		width:      [numClasses]width{classInt: flagged, classFloat: flagged, classObject: flagged},
 		nullObject: true, oldNodePath: true,
 	}
-	manual3 = Format{
+	manual3 = formatData{
 		name: "manual3", types: godot3Types, idMask: 0xFFFFFFFF,
 		width:       [numClasses]width{classInt: wide},
 		oldNodePath: true,
 	}
-	manual30 = Format{
+	manual30 = formatData{
 		name: "manual30", types: godot3Types, idMask: 0xFFFFFFFF,
 		oldNodePath: true,
 	}
 )
 
-var formats = []*Format{Godot4, Godot3, Godot2, Manual4, Manual3, Manual30}
+// has reports whether the format includes type t.
+func (f *formatData) has(t Type) bool { return f.forms[0].byType[t&63][0].typ == t }
 
-// Formats returns all formats, [Godot4] first.
-func Formats() []*Format { return slices.Clone(formats) }
-
-// FormatByName returns the format whose String is name, or an error that lists the names.
-func FormatByName(name string) (*Format, error) {
-	names := make([]string, len(formats))
-	for i, f := range formats {
-		if f.name == name {
-			return f, nil
-		}
-		names[i] = f.name
-	}
-	return nil, fmt.Errorf("gdwire: unknown format %q, not one of %s", name, strings.Join(names, ", "))
-}
-
-// String returns the format's name: godot4, godot3, godot2, manual4, manual3
-// or manual30.
-func (f *Format) String() string { return f.name }
-
-// Has reports whether the format includes type t.
-func (f *Format) Has(t Type) bool { return f.forms[0].byType[t&63][0].typ == t }
+// String returns the name, for errors.
+func (f *formatData) String() string { return f.name }
 
 // mayLackPadding reports whether engines accept a t without its padding at the end of
 // a packet.
-func (f *Format) mayLackPadding(t Type) bool { return slices.Contains(f.optionalPadding, t) }
+func (f *formatData) mayLackPadding(t Type) bool { return slices.Contains(f.optionalPadding, t) }
 
 // nul returns the number of NULs, 0 or 1, that engines write after each string of a t.
-func (f *Format) nul(t Type) uint32 {
+func (f *formatData) nul(t Type) uint32 {
 	if t == TypePackedStringArray && f.engine {
 		return 1
 	}
@@ -248,7 +305,7 @@ func (f *Format) nul(t Type) uint32 {
 }
 
 // typeOf returns the type with the given id, or 0 if there is none.
-func (f *Format) typeOf(id uint32) Type {
+func (f *formatData) typeOf(id uint32) Type {
 	if id < uint32(len(f.types)) {
 		return f.types[id]
 	}
@@ -310,7 +367,7 @@ type form struct {
 // wideFlag is bit 16 of a header, in form.headerFlags.
 const wideFlag = 1
 
-func newFormat(f Format) *Format {
+func newFormat(f formatData) *formatData {
 	for double := range f.forms {
 		table := &f.forms[double]
 		table.idMask = f.idMask
@@ -339,7 +396,7 @@ func newFormat(f Format) *Format {
 	return &f
 }
 
-func (f *Format) newForms(t Type, id uint32, double bool) (r [2]form) {
+func (f *formatData) newForms(t Type, id uint32, double bool) (r [2]form) {
 	l := &layouts[t]
 	w := f.width[l.class]
 	// In the manuals, double-precision builds set no flag and have wide colors, too.
@@ -398,7 +455,7 @@ func (f *form) put(b *[fastSize]byte, word uint64) {
 
 // canonicalNumber checks that the number of a form is encoded in the fewest bits, that a bool is 0
 // or 1, and that an object's id is not 0.
-func (f *Format) canonicalNumber(form *form, bits uint64) error {
+func (f *formatData) canonicalNumber(form *form, bits uint64) error {
 	flagged := f.width[layouts[form.typ].class] == flagged
 	narrow, wide := math.Float32frombits(uint32(bits)), math.Float64frombits(bits)
 	// An engine writes a float in 32 bits if the value stays the same. It compares by ==, so a NaN,
@@ -436,7 +493,7 @@ type strictSeen uint32
 
 // both adds the alternative of a value of type t with header h, and reports whether the other was seen,
 // too.
-func (s *strictSeen) both(f *Format, t Type, h uint32) bool {
+func (s *strictSeen) both(f *formatData, t Type, h uint32) bool {
 	c := layouts[t].class
 	if f.width[c] != flagged || c != classReal && c != classObject {
 		return false

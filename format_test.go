@@ -2,8 +2,10 @@ package gdwire_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +19,7 @@ import (
 // The types and the formats that have them: 4, 3 and 2 for the engines, m for the
 // manual of 4.x. The other manuals have those of Godot 3.
 func TestTypes(t *testing.T) {
-	formats := map[rune]*gdwire.Format{'4': gdwire.Godot4, '3': gdwire.Godot3, '2': gdwire.Godot2, 'm': gdwire.Manual4}
+	formats := map[rune]gdwire.Format{'4': gdwire.Godot4, '3': gdwire.Godot3, '2': gdwire.Godot2, 'm': gdwire.Manual4}
 	for _, c := range []struct {
 		typ      gdwire.Type
 		name, in string
@@ -69,7 +71,7 @@ func TestTypes(t *testing.T) {
 			for letter, format := range formats {
 				assert.Equal(t, strings.ContainsRune(c.in, letter), format.Has(c.typ), "%v %v", format, c.typ)
 			}
-			for _, manual := range []*gdwire.Format{gdwire.Manual3, gdwire.Manual30} {
+			for _, manual := range []gdwire.Format{gdwire.Manual3, gdwire.Manual30} {
 				assert.Equal(t, gdwire.Godot3.Has(c.typ), manual.Has(c.typ), "%v %v", manual, c.typ)
 			}
 		})
@@ -145,4 +147,63 @@ func TestElement(t *testing.T) {
 	} {
 		require.Equal(t, want, fmt.Sprint(packed.Element(), " ", packed.ElementWidth()), "%v", packed)
 	}
+}
+
+// An unknown number of a format is an error of the first call, which stays, and of no value or input.
+func TestUnknownFormat(t *testing.T) {
+	for _, f := range []gdwire.Format{gdwire.Manual30 + 1, 200, 255} {
+		text := fmt.Sprintf("gdwire: offset 0, $: unknown format %d", f)
+		packet := []byte{2, 0, 0, 0, 1, 0, 0, 0}
+		for _, b := range [][]byte{nil, packet, {4, 0, 0, 0, 1, 0, 0, 0, 'a', 0, 0, 0}} {
+			d := gdwire.NewDecoder(bytes.NewReader(b), &gdwire.DecoderOptions{Format: f})
+			for range 2 {
+				_, err := d.ReadToken()
+				require.EqualError(t, err, text)
+				require.ErrorIs(t, err, gdwire.ErrRange)
+				d.ResetBytes(b)
+				require.EqualError(t, d.SkipValue(), text)
+				_, err = d.ReadString()
+				require.EqualError(t, err, text)
+				require.EqualError(t, d.Err(), text)
+				require.Equal(t, f, d.Options().Format)
+				d.Reset(bytes.NewReader(b))
+			}
+		}
+		e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{Format: f})
+		for range 2 {
+			require.EqualError(t, e.WriteString("a"), text)
+			require.EqualError(t, e.ClearError(), text)
+			require.EqualError(t, e.BeginArray(0), text)
+			require.EqualError(t, e.Close(), text)
+			e.ResetBytes(nil)
+			require.EqualError(t, e.WriteRaw(packet), text)
+			require.Empty(t, e.Bytes())
+			e.Reset(io.Discard)
+		}
+		require.Equal(t, fmt.Sprintf("Format(%d)", uint8(f)), f.String())
+		_, err := f.MarshalText()
+		require.EqualError(t, err, fmt.Sprintf("gdwire: unknown format %d", f))
+		for _, typ := range gdwire.Types() {
+			require.False(t, f.Has(typ))
+		}
+		require.False(t, f.Has(0))
+	}
+}
+
+// The number 0 selects gdwire.Godot4, and each name is read again as the same number.
+func TestFormatText(t *testing.T) {
+	require.Equal(t, gdwire.Godot4, gdwire.NewDecoder(nil, nil).Options().Format)
+	require.Equal(t, gdwire.Godot4, gdwire.NewEncoder(nil, nil).Options().Format)
+	var f gdwire.Format
+	require.True(t, f.Has(gdwire.TypeSignal))
+	require.Equal(t, "godot4", f.String())
+	for _, f := range append(gdwire.Formats(), 0) {
+		text, err := f.MarshalText()
+		require.NoError(t, err)
+		var again gdwire.Format
+		require.NoError(t, again.UnmarshalText(text))
+		require.Equal(t, cmp.Or(f, gdwire.Godot4), again)
+	}
+	// The numbers never change.
+	require.Equal(t, []gdwire.Format{1, 2, 3, 4, 5, 6}, []gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2, gdwire.Manual4, gdwire.Manual3, gdwire.Manual30})
 }

@@ -110,7 +110,7 @@ const (
 // A sample is a packet of one or more values in the encoding of an Encoder.
 type sample struct {
 	name   string
-	format *Format
+	format Format
 	packet []byte
 }
 
@@ -507,7 +507,7 @@ func eachFaultyWriter(n int, f func(name string, w *faultyWriter)) {
 }
 
 // smallEncoder returns an Encoder with a buffer of size bytes.
-func smallEncoder(w io.Writer, f *Format, size int) *Encoder {
+func smallEncoder(w io.Writer, f Format, size int) *Encoder {
 	e := NewEncoder(w, &EncoderOptions{Format: f})
 	e.buf = e.buf[:size:size]
 	e.setLimit()
@@ -680,7 +680,7 @@ func testInputErrors(t *testing.T, all []inputError) {
 // A callError is an invalid call and the whole text of its error.
 type callError struct {
 	name   string
-	format *Format
+	format Format
 	before []step
 	call   step
 	is     error

@@ -133,8 +133,8 @@ func (e *LimitError) Unwrap() error { return ErrLimit }
 // DecoderOptions configures a Decoder. The zero value selects [Godot4] with the default
 // [Limits], as lenient as the engines.
 type DecoderOptions struct {
-	// Format is the format of the input. nil selects Godot4.
-	Format *Format
+	// Format is the format of the input. 0 selects Godot4.
+	Format Format
 	// Limits bounds the input.
 	Limits Limits
 	// MaxChunk is the maximum number of bytes of text or elements in one token.
@@ -163,8 +163,8 @@ type DecoderOptions struct {
 
 // EncoderOptions configures an Encoder. The zero value selects [Godot4].
 type EncoderOptions struct {
-	// Format is the format of the output. nil selects Godot4.
-	Format *Format
+	// Format is the format of the output. 0 selects Godot4.
+	Format Format
 	// Depth is the maximum number of arrays, dictionaries and objects around a
 	// value. 0 selects 1024, the limit of the engines; -1 disables the limit.
 	Depth int

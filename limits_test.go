@@ -309,7 +309,7 @@ func TestDeepNestingNeedsLittleMemory(t *testing.T) {
 // counted contains the bytes before every kind of count or length.
 var counted = []struct {
 	name   string
-	format *Format
+	format Format
 	head   []byte
 }{
 	{"String", Godot4, bytesOf(idString)},
@@ -452,7 +452,7 @@ func TestObjectsNotAllowedByDefault(t *testing.T) {
 	packet := bytesOf(idArray, 1, idObject, "Node", 1, "script", idNil)
 	for _, c := range []struct {
 		name     string
-		format   *Format
+		format   Format
 		packet   []byte
 		rejected bool
 	}{
@@ -602,7 +602,7 @@ func TestLimitOfBytesBeyondInput(t *testing.T) {
 func TestLimitOfBytesWithoutPadding(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		format *Format
+		format Format
 		packet []byte // without padding
 		pad    int
 	}{

@@ -97,7 +97,7 @@ func NewDecoder(r io.Reader, o *DecoderOptions) *Decoder {
 	return d
 }
 
-// Options returns the options of d. Format is never nil.
+// Options returns the options of d. Format is never 0.
 func (d *Decoder) Options() DecoderOptions {
 	o := d.options
 	o.Format = cmp.Or(o.Format, Godot4)
@@ -143,10 +143,13 @@ func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 		*r = cold{keys: r.keys[:0], reader: r.reader} // a stale Reader returns an error
 	}
 	d.state.init()
-	if d.forms != nil {
+	if d.configured {
 		return
 	}
 	d.configure()
+	if !d.configured {
+		d.setErr(d.errorAt(0, unknownFormatError(d.options.Format)), false)
+	}
 }
 
 // Release returns the read buffer to the pool. Until the next Reset, calls return

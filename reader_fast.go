@@ -34,7 +34,8 @@ type fastPath struct {
 	// Derived from the options by configure.
 	noFastPath bool // there is no fast path: with Strict, or where chunks can be shorter than smallestChunk
 	strict     bool // with Strict, there is the fast path of startStrict
-	format     *Format
+	configured bool // not if the format is unknown: then each reset configures, and leaves an error
+	format     *formatData
 	forms      *formTable
 	maxWhole   int   // the maximum length of a string in one chunk and within Limits
 	maxChunk   int   // the maximum length of a chunk
@@ -45,8 +46,9 @@ type fastPath struct {
 
 // configure derives the fields for the options of a Decoder.
 func (p *fastPath) configure(o *DecoderOptions) {
-	p.format = o.Format
-	p.forms = &o.Format.forms[bit(o.DoubleReals)]
+	p.format = o.Format.data()
+	p.configured = p.format != unknownFormat
+	p.forms = &p.format.forms[bit(o.DoubleReals)]
 	p.bounds = o.Limits.bounds()
 	p.maxChunk = min(max(o.MaxChunk, smallestChunk), largestChunk)
 	p.maxDepth = int(min(p.bounds[limitDepth], mostFrames))

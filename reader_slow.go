@@ -331,7 +331,7 @@ func (l *lookahead) checkPadding(at int, pad []byte) {
 func (l *lookahead) padded(typ Type, n, pad int) (int, fault) {
 	s, o := l.s, &l.s.options
 	// Engines accept these types if the packet ends before their padding.
-	if pad > 0 && s.limit-s.r < n+pad && !o.Strict && !o.wholePadding && o.Format.mayLackPadding(typ) {
+	if pad > 0 && s.limit-s.r < n+pad && !o.Strict && !o.wholePadding && s.format.mayLackPadding(typ) {
 		most := s.valueStart + uint64(s.bounds[limitBytes]) - s.pos()
 		if need := int(min(uint64(n+pad), most+1)); s.end-s.r < need {
 			if err := s.fetch(need); err == io.EOF && s.end-s.r >= n {

@@ -1098,7 +1098,7 @@ func writesInt(e *Encoder) { e.WriteInt(1) }
 // Each typed read is tried at each type of each format in each place. It reads the value,
 // or returns an error that consumes nothing and does not stay.
 func TestTypedReadsOfEveryType(t *testing.T) {
-	for _, f := range formats {
+	for _, f := range Formats() {
 		for _, double := range []bool{false, true} {
 			for _, strict := range []bool{false, true} {
 				for _, memory := range []bool{false, true} {
@@ -1188,8 +1188,8 @@ func testTypedReads(t *testing.T, o *DecoderOptions, memory bool) {
 			}
 		}
 	}
-	for _, typ := range o.Format.types {
-		require.True(t, tried[typ.String()] || o.DoubleReals || typ == TypeObject && o.Format.width[classObject] != flagged, typ)
+	for _, typ := range o.Format.data().types {
+		require.True(t, tried[typ.String()] || o.DoubleReals || typ == TypeObject && o.Format.data().width[classObject] != flagged, typ)
 	}
 	require.True(t, tried["ObjectID"] || o.DoubleReals)
 }

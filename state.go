@@ -194,7 +194,7 @@ func (f *frame) init(c *content, n uint32) {
 
 // setDeclared sets the declared count of f, or returns an error if n is out of range. An Unknown count
 // is written as 0 until its End.
-func (f *frame) setDeclared(n int64, format *Format) error {
+func (f *frame) setDeclared(n int64, format *formatData) error {
 	if n == Unknown {
 		f.flags |= flagUnknown
 		return nil
@@ -208,7 +208,7 @@ func (f *frame) setDeclared(n int64, format *Format) error {
 
 // maxCount returns the largest count of f. Engines read counts as int32. In the formats of manuals
 // they have 32 bits, except for arrays and dictionaries, where bit 31 is no part of the count.
-func (f *frame) maxCount(format *Format) int64 {
+func (f *frame) maxCount(format *formatData) int64 {
 	most := int64(math.MaxInt32)
 	if !format.engine && f.kind != KindArrayStart && f.kind != KindDictStart {
 		most = math.MaxUint32

@@ -1,6 +1,7 @@
 package gdwire
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"math"
@@ -90,12 +91,10 @@ func NewEncoder(w io.Writer, o *EncoderOptions) *Encoder {
 	return e
 }
 
-// Options returns the options of e. Format is never nil.
+// Options returns the options of e. Format is never 0.
 func (e *Encoder) Options() EncoderOptions {
 	o := e.options
-	if o.Format == nil {
-		o.Format = Godot4
-	}
+	o.Format = cmp.Or(o.Format, Godot4)
 	return o
 }
 
@@ -122,14 +121,15 @@ func (e *Encoder) Bytes() []byte { return e.buf[:e.n] }
 // reset prepares for the first value, after the bytes have been reset.
 func (e *Encoder) reset() {
 	o := &e.options
-	if o.Format == nil {
-		o.Format = Godot4
-	}
+	o.Format = cmp.Or(o.Format, Godot4)
 	e.double = bit(o.DoubleReals)
 	e.configure(o)
 	e.init()
 	e.attach()
 	e.partial, e.rune = 0, wire.PartialRune{}
+	if e.format == unknownFormat {
+		_ = e.Fail(unknownFormatError(o.Format))
+	}
 }
 
 // Release returns the buffer to the pool. Bytes that were not flushed are lost. Until the
@@ -248,7 +248,7 @@ func (e *Encoder) begin(t Type) (*[2]form, error) {
 		return nil, e.fail(e.unexpected(t))
 	}
 	forms := &e.forms[t&63]
-	if forms[0].typ != t { // as Format.Has
+	if forms[0].typ != t { // as formatData.has
 		return nil, e.fail(wrapf(ErrType, "%v has no %v", e.format, t))
 	}
 	if e.depth > e.maxDepth {

@@ -173,7 +173,7 @@ func (e *Encoder) beginTyped(kind Kind, t Type, n int64, elems ...Elem) error {
 	head := b[:4] // for the header, which begin finds
 	for i, elem := range elems {
 		switch name := elem.String(); {
-		case elem.kind() == containerBuiltin && (elem.Type == TypeNil || !e.format.Has(elem.Type)):
+		case elem.kind() == containerBuiltin && (elem.Type == TypeNil || !e.format.has(elem.Type)):
 			// Type id 0 declares nothing, so there are no arrays of nil.
 			return e.fail(wrapf(ErrType, "%v has no containers of %v", e.format, elem.Type))
 		case len(name) > maxName/2: // so that the size of two fits an int of 32 bits

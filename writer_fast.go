@@ -21,15 +21,15 @@ type fastWriter struct {
 	nameNUL               uint32 // the number of NULs after a name: 1 for the strings of engines' PackedStringArrays
 
 	// Derived from the options by configure.
-	format   *Format
+	format   *formatData
 	forms    *[64][2]form // by type
 	maxDepth int
 }
 
 // configure derives the fields for the options of an Encoder.
 func (w *fastWriter) configure(o *EncoderOptions) {
-	w.format = o.Format
-	w.forms = &o.Format.forms[bit(o.DoubleReals)&1].byType
+	w.format = o.Format.data()
+	w.forms = &w.format.forms[bit(o.DoubleReals)&1].byType
 	w.maxDepth = int(min(limitDepth.or(int64(o.Depth)), math.MaxInt))
 }
 

@@ -325,14 +325,14 @@ func TestInvalidCalls(t *testing.T) {
 // Types that a format does not have are errors, and those it has instead are
 // written.
 func TestTypesTheFormatLacks(t *testing.T) {
-	allow := func(f *Format, s ...step) []byte {
+	allow := func(f Format, s ...step) []byte {
 		return encoded(t, &EncoderOptions{Format: f}, func(e *Encoder) {
 			for _, s := range s {
 				require.NoError(t, s(e))
 			}
 		})
 	}
-	refuse := func(f *Format, m ...misuse) {
+	refuse := func(f Format, m ...misuse) {
 		e := NewEncoder(io.Discard, &EncoderOptions{Format: f})
 		defer e.Release()
 		for _, m := range m {

@@ -208,7 +208,7 @@ func (e *Encoder) WriteRaw(value []byte) error {
 	// The Decoder reads value in place, and Release makes it forget the slice.
 	d := e.raw
 	d.setOptions(&DecoderOptions{
-		Format: e.format, AllowObjects: true, AllowInvalidUTF8: e.options.AllowInvalidUTF8, DoubleReals: e.options.DoubleReals,
+		Format: e.options.Format, AllowObjects: true, AllowInvalidUTF8: e.options.AllowInvalidUTF8, DoubleReals: e.options.DoubleReals,
 		Limits:       Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
 		wholePadding: true,
 	})

@@ -47,7 +47,7 @@ func TestLargestCounts(t *testing.T) {
 		{"packed strings", func(n int64) step { return packedOf(TypePackedStringArray, n) }, math.MaxInt32, math.MaxUint32},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for f, most := range map[*Format]int64{Godot4: c.engines, Godot2: c.engines, Manual4: c.manual, Manual30: c.manual} {
+			for f, most := range map[Format]int64{Godot4: c.engines, Godot2: c.engines, Manual4: c.manual, Manual30: c.manual} {
 				e := NewEncoder(io.Discard, &EncoderOptions{Format: f})
 				require.NoError(t, c.begin(most)(e), "%d %s in %v", most, c.name, f)
 				e.Reset(io.Discard)

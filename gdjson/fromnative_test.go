@@ -128,7 +128,7 @@ func TestFromJSONObjects(t *testing.T) {
 // TestFromJSONFormats tests the types that other formats than Godot 4 have and lack.
 func TestFromJSONFormats(t *testing.T) {
 	for _, c := range []struct {
-		format *gdwire.Format
+		format gdwire.Format
 		text   string
 		cause  error
 	}{

@@ -67,7 +67,7 @@ func FuzzFromJSON(f *testing.F) {
 var signaling = regexp.MustCompile(`nan:0x([0-9a-f]{1,12}|[0-7][0-9a-f]{12})"`)
 
 // seeds contains formats by their index in gdwire.Formats.
-var seeds = map[*gdwire.Format]byte{gdwire.Godot4: 0, gdwire.Godot3: 1}
+var seeds = map[gdwire.Format]byte{gdwire.Godot4: 0, gdwire.Godot3: 1}
 
 // FuzzToJSON: FromJSON reads everything that ToJSON writes. For values as engines
 // write them, the result is the same bytes, and for others the same JSON.
@@ -118,7 +118,7 @@ func FuzzToJSON(f *testing.F) {
 
 // checkExact checks that converting a canonical value to JSON and back gives the same result as
 // CopyValue.
-func checkExact(t testing.TB, wire []byte, format *gdwire.Format) {
+func checkExact(t testing.TB, wire []byte, format gdwire.Format) {
 	from := &gdwire.DecoderOptions{Format: format, AllowObjects: true, Strict: true}
 	d := gdwire.NewDecoder(bytes.NewReader(wire), from)
 	defer d.Release()

@@ -64,7 +64,7 @@ func TestToJSONShapes(t *testing.T) { testToJSON(t, shapeCases) }
 // Every type goes through both kinds of JSON. A new one needs a packet in gdwiretest.
 func TestEveryType(t *testing.T) {
 	types := map[gdwire.Type]bool{}
-	for _, f := range []*gdwire.Format{gdwire.Godot4, gdwire.Godot2} {
+	for _, f := range []gdwire.Format{gdwire.Godot4, gdwire.Godot2} {
 		from, to := &gdwire.DecoderOptions{Format: f, AllowObjects: true}, &gdwire.EncoderOptions{Format: f}
 		for packet := range gdwiretest.Packets(f) {
 			first, err := gdwire.NewDecoder(bytes.NewReader(packet), from).ReadToken()

@@ -21,7 +21,7 @@ import (
 // An engine describes an engine with vectors in testdata.
 type engine struct {
 	folder string
-	format *gdwire.Format
+	format gdwire.Format
 	double bool // its math types have 64 bits
 }
 
@@ -50,7 +50,7 @@ func (e *engine) vectors(t testing.TB) (all []vector) {
 
 // wire returns the vector's bytes, with zeros in the padding of NodePath names,
 // where engines leave memory content.
-func (v *vector) wire(t testing.TB, f *gdwire.Format) []byte {
+func (v *vector) wire(t testing.TB, f gdwire.Format) []byte {
 	wire, err := hex.DecodeString(v.Hex)
 	require.NoError(t, err)
 	d := gdwire.NewDecoder(bytes.NewReader(bytes.Clone(wire)), &gdwire.DecoderOptions{Format: f, AllowObjects: true})

@@ -12,9 +12,9 @@ import (
 // Seeds adds packets to the seed corpus of f, with a function that takes one []byte: a
 // value of every type of the formats, or of Godot4 if there are none, and nested
 // containers.
-func Seeds(f *testing.F, formats ...*gdwire.Format) {
+func Seeds(f *testing.F, formats ...gdwire.Format) {
 	if len(formats) == 0 {
-		formats = []*gdwire.Format{gdwire.Godot4}
+		formats = []gdwire.Format{gdwire.Godot4}
 	}
 	for _, format := range formats {
 		for packet := range Packets(format) {
@@ -24,7 +24,7 @@ func Seeds(f *testing.F, formats ...*gdwire.Format) {
 }
 
 // Packets iterates over the packets of [Seeds] in one format. Each packet is the caller's.
-func Packets(format *gdwire.Format) iter.Seq[[]byte] {
+func Packets(format gdwire.Format) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		o := variant.Options{Encoder: gdwire.EncoderOptions{Format: format}}
 		for _, v := range values {

@@ -13,7 +13,7 @@ import (
 )
 
 // onlyNull contains the formats whose only object is null, which is written as nil.
-var onlyNull = map[*gdwire.Format]bool{gdwire.Godot2: true, gdwire.Manual3: true, gdwire.Manual30: true}
+var onlyNull = map[gdwire.Format]bool{gdwire.Godot2: true, gdwire.Manual3: true, gdwire.Manual30: true}
 
 // There is a valid packet in every format of each of its types.
 func TestPackets(t *testing.T) {

@@ -23,8 +23,8 @@ const unfinished = math.MaxUint32
 // the timeout in its table; for others, it is off. -1 disables a timeout.
 type Options struct {
 	// Format is the format of the values, unless Decoder.Format or Encoder.Format
-	// is set. nil selects Godot4.
-	Format *gdwire.Format
+	// is set. 0 selects Godot4.
+	Format gdwire.Format
 	// MaxPacket is the maximum length of a packet in bytes, read or written. A longer
 	// packet is a [PacketTooLongError]. 0 selects DefaultMaxPacket; -1 disables the limit,
 	// so that only the 32 bits of the length limit a packet.
@@ -99,12 +99,8 @@ func newConfig(o *Options) *config {
 	if o != nil {
 		s.Options = *o
 	}
-	if s.Decoder.Format == nil {
-		s.Decoder.Format = s.Format
-	}
-	if s.Encoder.Format == nil {
-		s.Encoder.Format = s.Format
-	}
+	s.Decoder.Format = cmp.Or(s.Decoder.Format, s.Format)
+	s.Encoder.Format = cmp.Or(s.Encoder.Format, s.Format)
 	s.Decoder.OneValue = true
 	s.HandshakeTimeout = cmp.Or(s.HandshakeTimeout, serverTimeouts.HandshakeTimeout)
 	for _, t := range s.timeouts() {

@@ -576,7 +576,7 @@ func (s *decoder) longName(g reflect.Type) ([]byte, error) {
 func (s *decoder) isSingleName(t gdwire.Token) bool {
 	names, subnames, absolute := t.NodePath()
 	f := s.options.Format
-	return names == 1 && subnames == 0 && !absolute && f != nil && f != gdwire.Godot4 && f != gdwire.Godot3
+	return names == 1 && subnames == 0 && !absolute && f != 0 && f != gdwire.Godot4 && f != gdwire.Godot3
 }
 
 // nameError returns the error for a name of a NodePath that cannot be read back from its text.

@@ -82,7 +82,7 @@ func MarshalEncode(e *gdwire.Encoder, v any) error {
 type encoder struct {
 	e       *gdwire.Encoder
 	options gdwire.EncoderOptions // of e
-	format  *gdwire.Format        // of e
+	format  gdwire.Format         // of e
 	depth   int
 	recent  recent[encodeFunc]
 	reals   [maxComponents]float64

@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 
@@ -92,12 +93,9 @@ func (s *encoder) dictionary(v *Dictionary) error {
 
 // raw writes the value in v, converted if it is in another format.
 func (s *encoder) raw(v *Raw) error {
-	from := v.Format
-	if from == nil {
-		from = gdwire.Godot4
-	}
+	from := cmp.Or(v.Format, gdwire.Godot4)
 	switch {
-	case len(v.Data) == 0 && v.Format == nil:
+	case len(v.Data) == 0 && v.Format == 0:
 		return s.e.WriteNil()
 	case from == s.format:
 		return s.e.WriteRaw(v.Data)

@@ -500,7 +500,7 @@ func TestMarshalEncodeErrors(t *testing.T) {
 	for _, c := range []struct {
 		v      any
 		stays  bool
-		format *gdwire.Format
+		format gdwire.Format
 	}{
 		{v: level(-1)},
 		{v: Basis{X: Vector3{X: 1e300}}},

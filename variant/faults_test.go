@@ -28,7 +28,7 @@ func everything(t testing.TB) (all []fault) {
 	full.Set(array(1), "key")
 	full.Set(strings.Repeat("long", 20), StringName(strings.Repeat("long", 10_000)))
 	full.Set(NodePath(strings.Repeat("n/", 10_000)), 1)
-	for _, format := range []*gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2} {
+	for _, format := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2} {
 		o := fuzzOptions(format)
 		o.MaxMemory = 0
 		v := any(full)

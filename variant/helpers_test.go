@@ -185,7 +185,7 @@ func (*badStringer) String() string { return "" }
 var errDisk = errors.New("disk full")
 
 // fuzzOptions reads and writes a format with little memory.
-func fuzzOptions(f *gdwire.Format) *Options {
+func fuzzOptions(f gdwire.Format) *Options {
 	return &Options{
 		Decoder:   gdwire.DecoderOptions{Format: f, AllowObjects: true},
 		Encoder:   gdwire.EncoderOptions{Format: f, DoubleReals: f == gdwire.Godot4},

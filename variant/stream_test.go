@@ -367,7 +367,7 @@ func TestMemoryLimit(t *testing.T) {
 		name   string
 		wire   any
 		into   any
-		format *gdwire.Format
+		format gdwire.Format
 	}{
 		{name: "nils into large structs", wire: fewNils, into: new([]large)},
 		{name: "nils into pointers", wire: numbers, into: new([]**int)},

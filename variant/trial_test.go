@@ -20,8 +20,8 @@ import (
 type trial struct {
 	name   string
 	store  func(t *testing.T, s *save) []byte
-	format *gdwire.Format // only of saves in this format, if not nil
-	hint   string         // in each error of Unmarshal into an any
+	format gdwire.Format // only of saves in this format, if not 0
+	hint   string        // in each error of Unmarshal into an any
 	// The maximum number of wrong values in 1,000 files, into an any. Into a struct there are none.
 	wrong int
 
@@ -31,7 +31,7 @@ type trial struct {
 // A save is a random value, and two others that can follow it in a file.
 type save struct {
 	*rand.Rand
-	format *gdwire.Format
+	format gdwire.Format
 	values [3][]byte
 }
 
@@ -59,12 +59,12 @@ func TestForms(t *testing.T) {
 		{name: "encrypted", store: contained(fileaccess.Info{Container: fileaccess.Encrypted}), hint: "GDEC: an encrypted file, see package fileaccess"},
 	}
 	for i := range saves {
-		s := &save{Rand: rand.New(rand.NewPCG(uint64(i), 1)), format: []*gdwire.Format{gdwire.Godot4, gdwire.Godot3}[i%2]}
+		s := &save{Rand: rand.New(rand.NewPCG(uint64(i), 1)), format: []gdwire.Format{gdwire.Godot4, gdwire.Godot3}[i%2]}
 		for j := range s.values {
 			s.values[j] = s.value(t)
 		}
 		for _, c := range trials {
-			if c.format == nil || c.format == s.format {
+			if c.format == 0 || c.format == s.format {
 				c.try(t, s)
 			}
 		}
@@ -134,7 +134,7 @@ func (s *save) holds(file []byte, v any) bool {
 }
 
 // saveOptions returns the Options for a format.
-func saveOptions(f *gdwire.Format) *Options {
+func saveOptions(f gdwire.Format) *Options {
 	return &Options{Decoder: gdwire.DecoderOptions{Format: f}, Encoder: gdwire.EncoderOptions{Format: f}}
 }
 

@@ -109,13 +109,13 @@ type Array struct {
 }
 
 // Raw is an encoded value of any type, to keep, compare, forward or decode later. Data
-// is encoded in Format, or in Godot4 if Format is nil, in the way of
+// is encoded in Format, or in Godot4 if Format is 0, in the way of
 // [gdwire.CopyValue]. Encoding a Raw in another format converts it. The zero Raw is nil.
 //
 // In the format of a manual, components in Data have the width selected by DoubleReals
 // of the Decoder or Encoder.
 type Raw struct {
-	Format *gdwire.Format
+	Format gdwire.Format
 	Data   []byte
 }
 
@@ -125,7 +125,7 @@ func (r Raw) Unmarshal(v any, opts ...Options) error {
 	o := *optionsOf(opts)
 	o.Decoder.Format = r.Format
 	data := r.Data
-	if len(data) == 0 && r.Format == nil {
+	if len(data) == 0 && r.Format == 0 {
 		data = make([]byte, 4) // nil, in every format
 	}
 	return Unmarshal(data, v, o)

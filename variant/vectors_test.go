@@ -16,7 +16,7 @@ import (
 // An engine describes an engine with vectors in the module's testdata.
 type engine struct {
 	folder string
-	format *gdwire.Format
+	format gdwire.Format
 	double bool // its math types have 64 bits
 	dirty  bool // it leaves memory content after the names of a NodePath
 }
@@ -144,7 +144,7 @@ func TestNotKept(t *testing.T) {
 		name   string
 		packet []byte
 		want   []byte
-		format *gdwire.Format
+		format gdwire.Format
 	}{
 		{name: "int in 64 bits", packet: []byte{2, 0, 1, 0, 5, 0, 0, 0, 0, 0, 0, 0}, want: []byte{2, 0, 0, 0, 5, 0, 0, 0}},
 		{name: "float in 64 bits", packet: []byte{3, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0xE0, 0x3F}, want: []byte{3, 0, 0, 0, 0, 0, 0, 0x3F}},

@@ -40,8 +40,7 @@ var noLimits = gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -
 func read(a *attacks.Attack, r io.Reader, limits gdwire.Limits) error {
 	o := &gdwire.DecoderOptions{AllowObjects: a.Objects, Limits: limits}
 	if a.Format != "" {
-		var err error
-		if o.Format, err = gdwire.FormatByName(a.Format); err != nil {
+		if err := o.Format.UnmarshalText([]byte(a.Format)); err != nil {
 			return err
 		}
 	}

@@ -65,9 +65,7 @@ func listenCheck(o *options) error {
 	case o.listen.packets < 0:
 		return errors.New("-n is less than 0")
 	}
-	if o.Decoder.Format == nil {
-		o.Decoder.Format = gdwire.Godot4
-	}
+	o.Decoder.Format = cmp.Or(o.Decoder.Format, gdwire.Godot4)
 	return completeAddress(&o.operands[0])
 }
 

@@ -53,7 +53,7 @@ func (d *direction) messages(r io.Reader, o *options) (*messages, error) {
 			d.logConn(d.number, "%s this is HTTP, so packets are taken to be WebSocket messages", arrows[d.way])
 		}
 		if !o.given["format"] {
-			o.Decoder.Format, o.Candidates = gdwire.Godot4, []*gdwire.Format{gdwire.Godot4, gdwire.Godot3}
+			o.Decoder.Format, o.Candidates = gdwire.Godot4, []gdwire.Format{gdwire.Godot4, gdwire.Godot3}
 		}
 		m.next = m.webSocketHead
 		return m, nil
@@ -65,7 +65,7 @@ func (d *direction) messages(r io.Reader, o *options) (*messages, error) {
 func (m *messages) recognize(o *options) error {
 	in := &recognize.Input{Size: -1, Decoder: o.Decoder, Frames: []recognize.Frame{recognize.U32, recognize.U32BE}}
 	if o.given["format"] {
-		in.Formats = []*gdwire.Format{o.Decoder.Format}
+		in.Formats = []gdwire.Format{o.Decoder.Format}
 	}
 	if o.given["frame"] {
 		in.Frames = []recognize.Frame{o.Frame}

@@ -100,7 +100,7 @@ const (
 func (o *options) define(fs *flag.FlagSet, groups flagGroup, objects bool) {
 	d := &o.Decoder
 	if groups&valueFlags != 0 {
-		choose(fs, "format", "`FORMAT` of the values", gdwire.Formats(), &d.Format, (*gdwire.Format).String)
+		choose(fs, "format", "`FORMAT` of the values", gdwire.Formats(), &d.Format, gdwire.Format.String)
 		choose(fs, "frame", "`LENGTH` that precedes each packet", frames, &o.Frame, recognize.Frame.String)
 		fs.BoolVar(&d.AllowObjects, "objects", objects, "allow serialized objects")
 		fs.BoolVar(&d.AllowInvalidUTF8, "any-utf8", false, "accept text that is not UTF-8")

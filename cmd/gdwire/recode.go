@@ -48,7 +48,7 @@ func toFlag(fs *flag.FlagSet, o *options) {
 
 // add adds a part of -to. A second part of the same kind is an error.
 func (t *target) add(part string) error {
-	if f, err := gdwire.FormatByName(part); err == nil {
+	if f := new(gdwire.Format); f.UnmarshalText([]byte(part)) == nil {
 		return setOnce(&t.format, f, "format", part)
 	}
 	for _, f := range frames {
@@ -87,7 +87,7 @@ func recodeCheck(o *options) error {
 func (o *options) writer() *options {
 	w := *o
 	if o.to.format != nil {
-		w.Decoder.Format = o.to.format
+		w.Decoder.Format = *o.to.format
 	}
 	if o.to.frame != nil {
 		w.Frame = *o.to.frame

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -82,7 +83,7 @@ func (s *stdio) recognize(in *input.Source, o *options) error {
 	}
 	ri := recognize.Input{Decoder: o.Decoder}
 	if o.given["format"] {
-		ri.Formats = []*gdwire.Format{o.Decoder.Format}
+		ri.Formats = []gdwire.Format{o.Decoder.Format}
 	}
 	if o.given["frame"] {
 		ri.Frames = []recognize.Frame{o.Frame}
@@ -103,9 +104,7 @@ func (s *stdio) decide(in *input.Source, o *options, ri *recognize.Input, r reco
 		if !o.nonEmpty {
 			s.infof(o, "%s is empty", in.Name)
 		}
-		if o.Decoder.Format == nil {
-			o.Decoder.Format = gdwire.Godot4
-		}
+		o.Decoder.Format = cmp.Or(o.Decoder.Format, gdwire.Godot4)
 		return nil
 	case recognize.Foreign:
 		return fmt.Errorf("%s is %s, not values of Godot; %s", in.Name, r.Name, choose)

@@ -77,8 +77,8 @@ func TestWrapped(t *testing.T) {
 						require.True(t, want.Readings[0].Format == o.Decoder.Format, "%s %v", v.Name, info)
 						if want.Certainty == recognize.Sure {
 							require.Equal(t, frame, o.Frame)
-							f, err := gdwire.FormatByName(format)
-							require.NoError(t, err)
+							var f gdwire.Format
+							require.NoError(t, f.UnmarshalText([]byte(format)))
 							require.Contains(t, want.Readings, recognize.Reading{Format: f, Frame: frame})
 						}
 					}
@@ -91,7 +91,7 @@ func TestWrapped(t *testing.T) {
 
 // TestSaveFiles recognizes the files that engines wrote by FileAccess.
 func TestSaveFiles(t *testing.T) {
-	for folder, format := range map[string]*gdwire.Format{"godot3.2.3": gdwire.Godot3, "godot4.6": gdwire.Godot4} {
+	for folder, format := range map[string]gdwire.Format{"godot3.2.3": gdwire.Godot3, "godot4.6": gdwire.Godot4} {
 		names, err := filepath.Glob(testdata("containers", folder) + "/save_*")
 		require.NoError(t, err)
 		require.Len(t, names, 7)

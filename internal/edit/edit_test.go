@@ -409,7 +409,7 @@ func copyRandom(r *rand.Rand, f *file, c *Content, s spot) (*Plan, error) {
 }
 
 // encodeIn encodes a value in a format.
-func encodeIn(t *testing.T, f *gdwire.Format, lines ...string) []byte {
+func encodeIn(t *testing.T, f gdwire.Format, lines ...string) []byte {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: f})
 	require.NoError(t, e.BeginDict(len(lines)))

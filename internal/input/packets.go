@@ -18,9 +18,9 @@ import (
 type Reading struct {
 	Decoder    gdwire.DecoderOptions
 	Frame      recognize.Frame
-	MaxPacket  int64            // maximum length of a packet in bytes, as in stream.Options
-	Filled     bool             // bytes after the value of a packet are an error
-	Candidates []*gdwire.Format // formats in which the first packets have the same values
+	MaxPacket  int64           // maximum length of a packet in bytes, as in stream.Options
+	Filled     bool            // bytes after the value of a packet are an error
+	Candidates []gdwire.Format // formats in which the first packets have the same values
 
 	undecided int // packets that have not decided between the Candidates
 }

@@ -105,7 +105,7 @@ func TestPackets(t *testing.T) {
 func TestCandidates(t *testing.T) {
 	color := words(20, 0, 0, 0, 0) // to Godot 3 a PoolByteArray without elements, and 12 bytes
 	require.Len(t, color, 20)
-	o := Reading{Frame: recognize.U32, Candidates: []*gdwire.Format{gdwire.Godot3, gdwire.Godot4}}
+	o := Reading{Frame: recognize.U32, Candidates: []gdwire.Format{gdwire.Godot3, gdwire.Godot4}}
 	o.Decoder.Format = gdwire.Godot3
 	got := look(&o, bytes.NewReader(framed(words(2, 5), color, color)), false)
 	require.Len(t, got, 3)
@@ -117,7 +117,7 @@ func TestCandidates(t *testing.T) {
 	require.Empty(t, o.Candidates)
 
 	// Too many that do not decide: the first candidate it is.
-	o = Reading{Frame: recognize.U32, Candidates: []*gdwire.Format{gdwire.Godot3, gdwire.Godot4}}
+	o = Reading{Frame: recognize.U32, Candidates: []gdwire.Format{gdwire.Godot3, gdwire.Godot4}}
 	o.Decoder.Format = gdwire.Godot3
 	plane := words(14, 0, 0, 0, 0) // Color of Godot 3
 	for range maxUndecided {

@@ -167,7 +167,7 @@ func TestDeep(t *testing.T) {
 
 // TestTokens writes values and reads them again.
 func TestTokens(t *testing.T) {
-	for _, format := range []*gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2} {
+	for _, format := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2} {
 		for _, double := range []bool{false, true} {
 			r := rand.New(rand.NewPCG(1, 2))
 			for range 20_000 {

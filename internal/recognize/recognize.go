@@ -28,7 +28,7 @@ func (f Frame) String() string { return [...]string{"none", "u32", "u32be"}[f] }
 
 // A Reading is a format and a frame in which the input can be read.
 type Reading struct {
-	Format *gdwire.Format
+	Format gdwire.Format
 	Frame  Frame
 }
 
@@ -45,7 +45,7 @@ type Input struct {
 	// to its end.
 	At io.ReaderAt
 	// Formats and Frames are the candidates. nil means all.
-	Formats []*gdwire.Format
+	Formats []gdwire.Format
 	Frames  []Frame
 	// Decoder contains the options of the trials. Format, limits, Strict and
 	// AllowObjects are ignored.
@@ -220,16 +220,16 @@ func isUTF16(b []byte) bool {
 // A rule accepts readings by a criterion.
 type rule struct {
 	certainty Certainty
-	formats   []*gdwire.Format
+	formats   []gdwire.Format
 	strict    bool
 	several   bool // several values instead of one
 	accept    func(*trial) bool
 }
 
 var (
-	newFormats = []*gdwire.Format{gdwire.Godot4, gdwire.Godot3}
-	oldFormats = []*gdwire.Format{gdwire.Godot2}
-	allFormats = []*gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2}
+	newFormats = []gdwire.Format{gdwire.Godot4, gdwire.Godot3}
+	oldFormats = []gdwire.Format{gdwire.Godot2}
+	allFormats = []gdwire.Format{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2}
 )
 
 // sureRules accept canonical values that are all of the input.
@@ -272,7 +272,7 @@ func (s *search) frames() []Frame {
 }
 
 // formats returns the candidates among the formats of a rule.
-func (s *search) formats(all []*gdwire.Format) []*gdwire.Format {
+func (s *search) formats(all []gdwire.Format) []gdwire.Format {
 	if s.Formats != nil {
 		return s.Formats
 	}

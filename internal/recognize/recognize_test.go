@@ -29,11 +29,11 @@ func full() bool { return os.Getenv("GDWIRE_FULL") != "" && !testing.Short() }
 // A vector is a value that an engine wrote.
 type vector struct {
 	name   string
-	format *gdwire.Format
+	format gdwire.Format
 	bytes  []byte
 }
 
-var engines = map[string]*gdwire.Format{
+var engines = map[string]gdwire.Format{
 	"godot3.2.3": gdwire.Godot3, "godot4.3": gdwire.Godot4, "godot4.6": gdwire.Godot4,
 	"godot4.7-dev": gdwire.Godot4, "godot4.7-dev-double": gdwire.Godot4,
 }
@@ -302,11 +302,11 @@ func TestSmall(t *testing.T) {
 func TestFixed(t *testing.T) {
 	b, err := hex.DecodeString("0e0000000000803f000000000000000000000040")
 	require.NoError(t, err)
-	in := Input{Head: b, Size: int64(len(b)), Formats: []*gdwire.Format{gdwire.Godot3}}
+	in := Input{Head: b, Size: int64(len(b)), Formats: []gdwire.Format{gdwire.Godot3}}
 	requireResult(t, Result{Certainty: Probably, Readings: []Reading{{gdwire.Godot3, Bare}}}, Recognize(&in))
 	in.Formats, in.Frames = nil, []Frame{U32}
 	requireResult(t, Result{}, Recognize(&in))
-	in.Formats = []*gdwire.Format{gdwire.Manual30}
+	in.Formats = []gdwire.Format{gdwire.Manual30}
 	in.Frames = nil
 	in.Head = frame(U32, []byte{19, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 7, 0, 0, 0})
 	in.Size = int64(len(in.Head))

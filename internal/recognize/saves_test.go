@@ -14,7 +14,7 @@ import (
 // saves makes random saved games.
 type saves struct {
 	*rand.Rand
-	format *gdwire.Format
+	format gdwire.Format
 	odd    bool // with floats and texts that are rarely seen
 	e      *gdwire.Encoder
 }
@@ -154,7 +154,7 @@ func (s *saves) framed(t *testing.T) (all []byte) {
 
 // readable reports whether each packet of a framed file can be read and is filled by its
 // value, as check reports.
-func readable(b []byte, format *gdwire.Format) bool {
+func readable(b []byte, format gdwire.Format) bool {
 	for len(b) > 0 {
 		if len(b) < lengthSize || U32.length(b) > uint32(len(b)-lengthSize) {
 			return false

@@ -113,7 +113,7 @@ func requireConversions(t *testing.T, p []byte, from gdwire.DecoderOptions, coun
 
 func TestConvertPackets(t *testing.T) {
 	counts := map[string]int{}
-	forPackets(t, func(t *testing.T, f *gdwire.Format, p *packet, b, _ []byte) {
+	forPackets(t, func(t *testing.T, f gdwire.Format, p *packet, b, _ []byte) {
 		if strings.Contains(p.name, "old form") {
 			t.Skip("a value does not show that it was one string")
 		}
@@ -158,7 +158,7 @@ func TestConvertGodot3(t *testing.T) {
 func TestConvertBits(t *testing.T) {
 	for _, c := range []struct {
 		name                 string
-		from, to             *gdwire.Format
+		from, to             gdwire.Format
 		packet, want         string
 		fromDouble, toDouble bool
 		err                  error
@@ -268,7 +268,7 @@ func TestConvertLongPackedStrings(t *testing.T) {
 	}
 }
 
-func packedStrings(f *gdwire.Format, all ...string) []byte {
+func packedStrings(f gdwire.Format, all ...string) []byte {
 	b := []byte{byte(slices.Index(model.TypeNames[f.String()], "PackedStringArray")), 0, 0, 0}
 	b = le.AppendUint32(b, uint32(len(all)))
 	for _, s := range all {

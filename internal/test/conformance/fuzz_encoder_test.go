@@ -26,7 +26,7 @@ type event string
 type script struct {
 	p      []byte
 	e      *gdwire.Encoder
-	f      *gdwire.Format
+	f      gdwire.Format
 	double bool
 	events []event
 	open   []string // text, data, path, strings or container

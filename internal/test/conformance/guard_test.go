@@ -60,6 +60,9 @@ var guardedCalls = []guarded{
 		_ = gdwire.CopyValue(e, decoderOf(b, o))
 	}},
 	{"gdwire.Decoder.ResetBytes", typedReads},
+	{"gdwire.Format.UnmarshalText", func(b []byte, o gdwire.DecoderOptions) {
+		_ = o.Format.UnmarshalText(b)
+	}},
 	{"gdwire.Encoder.Write", func(b []byte, o gdwire.DecoderOptions) {
 		writeTo(o, func(e *gdwire.Encoder) {
 			if e.BeginPacked(gdwire.TypePackedByteArray, int64(len(b))) == nil {

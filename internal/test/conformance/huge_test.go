@@ -229,7 +229,7 @@ var hugeLengths = []uint32{1<<30 - 9, 1<<30 - 1, 1 << 30, 1<<30 + 1, 1<<31 - 8, 
 // A hugeHead is the start of a value, in the notation of model.Build.
 type hugeHead struct {
 	name   string
-	format *gdwire.Format
+	format gdwire.Format
 	text   string
 }
 
@@ -443,7 +443,7 @@ func TestHugeLengthsAreBegun(t *testing.T) {
 		n := int64(n)
 		for _, c := range []struct {
 			name   string
-			format *gdwire.Format
+			format gdwire.Format
 			most   int64
 			begin  func(e *gdwire.Encoder) error
 		}{

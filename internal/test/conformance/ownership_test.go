@@ -63,7 +63,7 @@ var others = []string{
 var kept = []string{
 	"gdwire.Decoder.ReadString", "gdwire.Decoder.ReadNodePath", "gdwire.Decoder.ReadSignal", "gdwire.Decoder.AppendString", "gdwire.Decoder.AppendPath",
 	"gdwire.AppendPacked", "gdwire.Token.Clone", "gdwire.Token.Text", "gdwire.Token.String", "gdwire.Token.AppendComponents", "gdwire.Token.Elem", "gdwire.Token.KeyElem",
-	"gdwire.Encoder.AppendPath", "gdwire.Error.Error", "gdwire.LimitError.Error", "gdwire.Elem.String", "gdwire.Format.String", "gdwire.Kind.String", "gdwire.Type.String",
+	"gdwire.Encoder.AppendPath", "gdwire.Error.Error", "gdwire.LimitError.Error", "gdwire.Elem.String", "gdwire.Format.MarshalText", "gdwire.Format.String", "gdwire.Kind.String", "gdwire.Type.String",
 	"gdwire.Formats", "gdwire.Types",
 	"stream.Conn.NextRaw", "stream.Reader.NextRaw", "stream.PacketTooLongError.Error", "stream.PeerError.Error",
 	"variant.Marshal", "variant.MarshalAppend", "variant.Dictionary.All", "variant.Dictionary.Get", "variant.Elements", "variant.Entries", "variant.Get", "variant.TypeError.Error",
@@ -252,7 +252,7 @@ func hashValue(h *maphash.Hash, v reflect.Value) {
 		for i := range v.Len() {
 			hashValue(h, v.Index(i))
 		}
-	case k == reflect.Pointer && v.Type() == reflect.TypeFor[*gdwire.Format](), k == reflect.Func, k == reflect.Chan:
+	case k == reflect.Func, k == reflect.Chan:
 	case k == reflect.Pointer || k == reflect.Interface:
 		if !v.IsNil() {
 			hashValue(h, v.Elem())
@@ -683,6 +683,8 @@ func files(k *keeper) {
 func texts(k *keeper) {
 	k.keep("gdwire.Formats", gdwire.Formats())
 	k.keep("gdwire.Types", gdwire.Types())
+	text, _ := gdwire.Formats()[k.IntN(3)].MarshalText()
+	k.keep("gdwire.Format.MarshalText", text)
 	k.keep("gdwire.Format.String", gdwire.Formats()[k.IntN(3)].String())
 	k.keep("gdwire.Kind.String", gdwire.Kind(k.IntN(100)).String())
 	k.keep("gdwire.Type.String", gdwire.Type(k.IntN(100)).String())

@@ -345,12 +345,12 @@ func lenientPackets() []packet {
 	)
 }
 
-func (p *packet) options(f *gdwire.Format) gdwire.DecoderOptions {
+func (p *packet) options(f gdwire.Format) gdwire.DecoderOptions {
 	return gdwire.DecoderOptions{Format: f, AllowObjects: p.objects, DoubleReals: p.double}
 }
 
 // forPackets runs a test for each packet in each of its formats.
-func forPackets(t *testing.T, test func(t *testing.T, f *gdwire.Format, p *packet, b, again []byte)) {
+func forPackets(t *testing.T, test func(t *testing.T, f gdwire.Format, p *packet, b, again []byte)) {
 	for i := range validPackets {
 		p := &validPackets[i]
 		for _, name := range strings.Fields(p.formats) {
@@ -383,7 +383,7 @@ func (p *packet) lines() (lines []string) {
 }
 
 func TestFormatDecodes(t *testing.T) {
-	forPackets(t, func(t *testing.T, f *gdwire.Format, p *packet, b, _ []byte) {
+	forPackets(t, func(t *testing.T, f gdwire.Format, p *packet, b, _ []byte) {
 		got, err := model.Tokens(b, p.options(f))
 		require.NoError(t, err)
 		require.Equal(t, p.lines(), got)
@@ -391,7 +391,7 @@ func TestFormatDecodes(t *testing.T) {
 }
 
 func TestFormatEncodes(t *testing.T) {
-	forPackets(t, func(t *testing.T, f *gdwire.Format, p *packet, b, again []byte) {
+	forPackets(t, func(t *testing.T, f gdwire.Format, p *packet, b, again []byte) {
 		from, to := p.options(f), gdwire.EncoderOptions{Format: f, DoubleReals: p.double}
 		want := hex.EncodeToString(again)
 		for _, window := range []int{0, 16} {
@@ -417,7 +417,7 @@ func TestFormatEncodes(t *testing.T) {
 }
 
 func TestFormatStrict(t *testing.T) {
-	forPackets(t, func(t *testing.T, f *gdwire.Format, p *packet, b, again []byte) {
+	forPackets(t, func(t *testing.T, f gdwire.Format, p *packet, b, again []byte) {
 		o := p.options(f)
 		o.Strict = true
 		_, err := model.Tokens(b, o)
@@ -441,13 +441,13 @@ func TestFormatStrict(t *testing.T) {
 // description.
 func TestFormatsAreCovered(t *testing.T) {
 	covered := map[string]bool{}
-	forPackets(t, func(t *testing.T, f *gdwire.Format, _ *packet, b, _ []byte) {
+	forPackets(t, func(t *testing.T, f gdwire.Format, _ *packet, b, _ []byte) {
 		covered[f.String()+" "+model.TypeNames[f.String()][b[0]]] = true
 	})
 	names := []string{}
 	for _, f := range gdwire.Formats() {
 		names = append(names, f.String())
-		require.Same(t, f, formatNamed(t, f.String()))
+		require.Equal(t, f, formatNamed(t, f.String()))
 		for _, typ := range model.TypeNames[f.String()] {
 			assert.True(t, covered[f.String()+" "+typ], "%v has no packet with %v", f, typ)
 		}
@@ -459,21 +459,21 @@ func TestFormatsAreCovered(t *testing.T) {
 	}
 	assert.ElementsMatch(t, strings.Fields(all), names)
 	for _, name := range []string{"", "godot5", "godot-3", "Godot4"} {
-		f, err := gdwire.FormatByName(name)
-		assert.Nil(t, f)
-		assert.EqualError(t, err, fmt.Sprintf("gdwire: unknown format %q, not one of godot4, godot3, godot2, manual4, manual3, manual30", name))
+		f := gdwire.Godot3
+		assert.EqualError(t, f.UnmarshalText([]byte(name)), fmt.Sprintf("gdwire: unknown format %q, not one of godot4, godot3, godot2, manual4, manual3, manual30", name))
+		assert.Equal(t, gdwire.Godot3, f)
 	}
 }
 
-func formatNamed(t testing.TB, name string) *gdwire.Format {
+func formatNamed(t testing.TB, name string) gdwire.Format {
 	t.Helper()
-	f, err := gdwire.FormatByName(name)
-	require.NoError(t, err)
+	var f gdwire.Format
+	require.NoError(t, f.UnmarshalText([]byte(name)))
 	return f
 }
 
 func TestFormatReference(t *testing.T) {
-	forPackets(t, func(t *testing.T, f *gdwire.Format, p *packet, b, _ []byte) {
+	forPackets(t, func(t *testing.T, f gdwire.Format, p *packet, b, _ []byte) {
 		require.True(t, requireReference(t, b, p.options(f)))
 	})
 }
@@ -481,7 +481,7 @@ func TestFormatReference(t *testing.T) {
 // Bytes after a value do not change it, except with Strict in a packet of one
 // value.
 func TestFormatTrailing(t *testing.T) {
-	forPackets(t, func(t *testing.T, f *gdwire.Format, p *packet, b, _ []byte) {
+	forPackets(t, func(t *testing.T, f gdwire.Format, p *packet, b, _ []byte) {
 		if len(b)%4 != 0 {
 			t.Skip("its padding is missing because nothing follows")
 		}
@@ -609,7 +609,7 @@ func TestFormatInvalid(t *testing.T) {
 
 // requireInvalidInside expects the same fault if the packet is an element that
 // others follow, whether it is read or skipped.
-func requireInvalidInside(t *testing.T, f *gdwire.Format, p []byte, o gdwire.DecoderOptions, want *gdwire.Error) {
+func requireInvalidInside(t *testing.T, f gdwire.Format, p []byte, o gdwire.DecoderOptions, want *gdwire.Error) {
 	p = slices.Concat(model.Build(t, f, "<Array> 02000000"), p, model.Build(t, f, "<Vector3> 00000000 00000000 00000000"))
 	d := gdwire.NewDecoder(nil, &o)
 	for _, read := range []func() error{

@@ -22,7 +22,7 @@ import (
 // knownInputs are all packets that the tests know: the engines' vectors and
 // verdicts, and the tables of valid and invalid packets of each format.
 func knownInputs(t testing.TB) (all []fuzz.Input) {
-	add := func(p []byte, format *gdwire.Format, double bool) {
+	add := func(p []byte, format gdwire.Format, double bool) {
 		s := fuzz.SeedOf(format, fuzz.Objects)
 		if double {
 			s |= fuzz.Double
@@ -59,7 +59,7 @@ func knownInputs(t testing.TB) (all []fuzz.Input) {
 // A feature of an input is a kind of token in a format, a payload of some
 // magnitude after a kind of token, or a validation error.
 type feature struct {
-	format   *gdwire.Format
+	format   gdwire.Format
 	kind     gdwire.Kind
 	after    gdwire.Kind
 	typ      gdwire.Type

@@ -17,7 +17,7 @@ import (
 // that they write.
 type strictCase struct {
 	row, name string // of the list in the package documentation, and a part of it
-	format    *gdwire.Format
+	format    gdwire.Format
 	packet    string
 	offset    int64
 	path      string

@@ -110,7 +110,7 @@ func TestVectorsObjectsNotAllowed(t *testing.T) {
 		var fault *gdwire.Error
 		require.ErrorAs(t, err, &fault)
 		assert.Equal(t, size, fault.Offset, "nothing of the object is consumed")
-		header := map[*gdwire.Format]uint32{gdwire.Godot3: 17, gdwire.Godot4: 24}[e.Format]
+		header := map[gdwire.Format]uint32{gdwire.Godot3: 17, gdwire.Godot4: 24}[e.Format]
 		assert.Equal(t, header, le.Uint32(v.Hex[fault.Offset:]))
 	})
 	assert.NotZero(t, objects)

@@ -35,10 +35,10 @@ func (s Seed) Has(bit Seed) bool { return s&bit != 0 }
 var formats = gdwire.Formats()
 
 // Format returns the format that s chooses.
-func (s Seed) Format() *gdwire.Format { return formats[int(s&7)%len(formats)] }
+func (s Seed) Format() gdwire.Format { return formats[int(s&7)%len(formats)] }
 
 // SeedOf returns a Seed of format f with the given bits set.
-func SeedOf(f *gdwire.Format, bits Seed) Seed {
+func SeedOf(f gdwire.Format, bits Seed) Seed {
 	for s := range Seed(len(formats)) {
 		if s.Format() == f {
 			return s | bits
@@ -81,8 +81,8 @@ func Seeds() (all []Input) {
 		if err != nil {
 			panic(err)
 		}
-		format, err := gdwire.FormatByName(fields[0])
-		if err != nil {
+		var format gdwire.Format
+		if err := format.UnmarshalText([]byte(fields[0])); err != nil {
 			panic(err)
 		}
 		p, err := hex.DecodeString(strings.Join(fields[2:], ""))

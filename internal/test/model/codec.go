@@ -79,7 +79,7 @@ func Tokens(p []byte, o gdwire.DecoderOptions) (lines []string, err error) {
 
 // CleanPaths returns p with zeros as padding of NodePath names. The offsets of
 // tokens show where that is.
-func CleanPaths(p []byte, f *gdwire.Format) []byte {
+func CleanPaths(p []byte, f gdwire.Format) []byte {
 	p = bytes.Clone(p)
 	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: f, AllowObjects: true, AllowInvalidUTF8: true, Limits: NoLimits})
 	d.ResetBytes(bytes.Clone(p))

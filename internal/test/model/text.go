@@ -27,7 +27,7 @@ var NoLimits = gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -
 
 // Build replaces headers by their bytes in the format: <int+1.255> sets 1 in bits
 // 16 and up and 255 in bits 8 to 15.
-func Build(t testing.TB, f *gdwire.Format, text string) []byte {
+func Build(t testing.TB, f gdwire.Format, text string) []byte {
 	return unhex(t, headerPattern.ReplaceAllStringFunc(text, func(s string) string {
 		m := headerPattern.FindStringSubmatch(s)
 		id := slices.Index(TypeNames[f.String()], m[1])

@@ -15,7 +15,7 @@ import (
 // An Engine is an engine with vectors in testdata.
 type Engine struct {
 	Folder string
-	Format *gdwire.Format
+	Format gdwire.Format
 	Double bool // its math types have 64 bits
 	Dirty  bool // its padding after the names of a NodePath is old memory content
 }

@@ -20,7 +20,7 @@ const inMemory = 64 << 20
 // A Source is the content of a file, or one live packet.
 type Source struct {
 	Name      string
-	Format    *gdwire.Format
+	Format    gdwire.Format
 	Frame     recognize.Frame
 	Container string // how the file is compressed or encrypted, or ""
 	Options   gdwire.DecoderOptions

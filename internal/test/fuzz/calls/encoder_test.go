@@ -24,7 +24,7 @@ type encoderCall struct {
 // arguments are the bytes of a script for one call.
 type arguments struct {
 	b      [4]byte
-	format *gdwire.Format
+	format gdwire.Format
 }
 
 // count is small, Unknown or invalid.
@@ -258,7 +258,7 @@ func (c chosenCall) start() func(e *gdwire.Encoder) error {
 }
 
 // chosenCalls returns the calls of a script.
-func chosenCalls(script []byte, f *gdwire.Format) (all []chosenCall) {
+func chosenCalls(script []byte, f gdwire.Format) (all []chosenCall) {
 	for ; len(script) >= 5; script = script[5:] {
 		c := chosenCall{&encoderCalls[int(script[0])%len(encoderCalls)], arguments{format: f}}
 		copy(c.a.b[:], script[1:])
