@@ -561,6 +561,9 @@ func (c *caller) note(name string, err error) {
 	text := fmt.Sprint(err)
 	if e := (*gdwire.Error)(nil); c.anyWindow && errors.As(err, &e) {
 		text = fmt.Sprint(e.Path, e.Err) // the latest chunk, and so the offset, may differ
+		if c.failed && err != c.d.Err() {
+			text = e.Err.Error() // and so its path, after a text that a chunk has begun
+		}
 	}
 	c.trace = fmt.Appendf(c.trace, " %s %v ", name, text)
 	if e := (*gdwire.Error)(nil); errors.As(err, &e) {
