@@ -141,7 +141,7 @@ func testElements[T Packable](t *testing.T, writable ...Type) {
 					can = can || w == typ
 				}
 				if !can {
-					require.ErrorIs(t, err, ErrType, "%v", typ)
+					require.ErrorIs(t, err, ErrCall, "%v", typ)
 					continue
 				}
 				require.NoError(t, err, "%v", typ)

@@ -14,9 +14,24 @@ var (
 	// fileaccess.
 	ErrLimit = checked.ErrLimit
 	// ErrType is returned for a type id that the format does not have, for values
-	// of another type than declared, and for calls that do not apply to the type of
-	// the next or the open value.
+	// of another type than declared, and for reads of another type than the next value,
+	// whose sender chose the type.
 	ErrType = errors.New("wrong type")
+	// ErrCall is returned for a call that is a mistake in the program, whatever the input is:
+	//
+	//   - a read or write of components of a type that is not a math type, that has components of
+	//     another Go type, or another number of them
+	//   - ReadEnd and End without an open container
+	//   - ReadPacked and AppendPacked after Payload has read a part of an element
+	//   - BeginPacked and BeginString of a type that is not a packed array or text
+	//   - WritePacked of elements, and a chunk, that do not fit the open packed array or text
+	//   - a value where a name of the open NodePath or PackedStringArray is expected
+	//   - WriteToken of the zero Token
+	//
+	// Other errors of an Encoder are about a call and its values, too: ErrCount, ErrMisplacedKey
+	// and ErrIncomplete about its position, ErrType and ErrRange about what a format or
+	// declared type does not admit.
+	ErrCall = errors.New("invalid call")
 	// ErrFlags is returned for header flags in a format without flags.
 	ErrFlags = errors.New("header has flags")
 	// ErrObject is returned for a serialized object if AllowObjects is not set.
@@ -34,8 +49,8 @@ var (
 	// ErrMisplacedKey is returned for a key without a value, and for a DictKey where no key
 	// is expected.
 	ErrMisplacedKey = errors.New("misplaced key")
-	// ErrIncomplete is returned for calls that do not fit the open value, such as Close
-	// inside a container, or End without a matching Begin.
+	// ErrIncomplete is returned for calls that need a complete value, such as Close inside a
+	// container.
 	ErrIncomplete = errors.New("unfinished value")
 	// ErrReleased is returned by a Decoder or Encoder after Release, until Reset.
 	ErrReleased = errors.New("gdwire: used after Release")

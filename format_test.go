@@ -106,7 +106,7 @@ func TestTypeTable(t *testing.T) {
 		var b bytes.Buffer
 		e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: format})
 		if err := e.BeginPacked(typ, 0); err != nil {
-			require.ErrorIs(t, err, gdwire.ErrType)
+			require.ErrorIs(t, err, gdwire.ErrCall)
 			require.Zero(t, elem, "%v", typ)
 			require.Zero(t, bits, "%v", typ)
 			continue

@@ -494,7 +494,7 @@ func (b bulk) checkPacked(call string, want units) error {
 	case !p.elem.convertTo(want):
 		return b.d.WrapError(p.elem.mismatch(want))
 	case p.remaining > 0 && p.remaining%p.elem.size() != 0: // Payload read a part of an element
-		return b.d.WrapError(wrapf(ErrType, "Payload has read a part of the next element"))
+		return b.d.WrapError(wrapf(ErrCall, "Payload has read a part of the next element"))
 	}
 	return nil
 }

@@ -441,7 +441,7 @@ func TestPayloadErrors(t *testing.T) {
 			read: func(d *Decoder) error { _, err := ReadPacked(d, make([]int32, 1)); return err }},
 		{name: "other elements", packet: bytesOf(idFloats, 1, reals(1)), tokens: 1, is: ErrType, text: "offset 0, $: got elements of 1 × float32, want 2 × float32",
 			read: func(d *Decoder) error { _, err := ReadPacked(d, make([][2]float32, 1)); return err }},
-		{name: "part of an element", packet: bytesOf(idFloats, 1, reals(1)), tokens: 1, is: ErrType, text: "offset 0, $: Payload has read a part of the next element",
+		{name: "part of an element", packet: bytesOf(idFloats, 1, reals(1)), tokens: 1, is: ErrCall, text: "offset 0, $: Payload has read a part of the next element",
 			read: func(d *Decoder) error {
 				if _, err := io.ReadFull(d.Payload(), make([]byte, 2)); err != nil {
 					return err
@@ -554,7 +554,7 @@ func TestReadPackedInsideAVector(t *testing.T) {
 		if _, err = ReadPacked(d, make([][3]float32, 2-(taken+11)/12)); taken%12 == 0 {
 			require.NoError(t, err)
 		} else {
-			require.ErrorIs(t, err, ErrType, "%d bytes taken", taken)
+			require.ErrorIs(t, err, ErrCall, "%d bytes taken", taken)
 		}
 		d.Release()
 	}
@@ -573,7 +573,7 @@ func TestReadPackedInsideAnElement(t *testing.T) {
 				readTo(t, d, 1)
 				_, err := io.ReadFull(d.Payload(), make([]byte, 2))
 				require.NoError(t, err)
-				require.ErrorIs(t, read(d), ErrType, name)
+				require.ErrorIs(t, read(d), ErrCall, name)
 				require.NoError(t, d.SkipTo(0))
 				d.Release()
 			})

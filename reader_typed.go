@@ -209,11 +209,11 @@ func (d *Decoder) math(t Type, n int, ints bool) ([]byte, wire.Unit, error) {
 	}
 	switch m := &layouts[t]; {
 	case !m.isMath():
-		return nil, 0, d.errorAt(0, wrapf(ErrType, "%v is not a math type", t))
+		return nil, 0, d.errorAt(0, wrapf(ErrCall, "%v is not a math type", t))
 	case ints && m.units[0] != wire.Int32:
-		return nil, 0, d.errorAt(0, wrapf(ErrType, "%v has components of %v, not %v", t, m.units[0], wire.Int32))
+		return nil, 0, d.errorAt(0, wrapf(ErrCall, "%v has components of %v, not %v", t, m.units[0], wire.Int32))
 	case n != int(m.n):
-		return nil, 0, d.errorAt(0, wrapf(ErrCount, "%v has %d components, not %d", t, m.n, n))
+		return nil, 0, d.errorAt(0, wrapf(ErrCall, "%v has %d components, not %d", t, m.n, n))
 	}
 	if b, form := d.fastMath(t); form != nil {
 		return b, form.unit, nil
@@ -311,7 +311,7 @@ func (d *Decoder) checkEnd() error {
 	case d.remaining == 0:
 		return nil
 	case d.depth == 0:
-		return d.errorAt(0, wrapf(ErrIncomplete, "End without a matching Start"))
+		return d.errorAt(0, wrapf(ErrCall, "End without a matching Start"))
 	default:
 		return d.errorAt(0, wrapf(ErrCount, "End after %d of %d %s", d.done(), f.count, f.holds()))
 	}

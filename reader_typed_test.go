@@ -143,7 +143,7 @@ func TestTypedReadsMisplaced(t *testing.T) {
 	}
 	d := NewDecoder(plain(nil), nil)
 	defer d.Release()
-	require.ErrorIs(t, d.ReadEnd(), ErrIncomplete)
+	require.ErrorIs(t, d.ReadEnd(), ErrCall)
 	require.Equal(t, io.EOF, d.ReadNil())
 }
 
@@ -177,12 +177,12 @@ func TestTypedReadsOfMathMisused(t *testing.T) {
 	d := NewDecoder(plain(bytesOf(idArray, 5, idVector2, reals(2), idNil, idNil, idNil, idNil)), nil)
 	defer d.Release()
 	readTo(t, d, 1)
-	require.ErrorIs(t, ReadComponents(d, TypeVector2, make([]float64, 3)), ErrCount)
+	require.ErrorIs(t, ReadComponents(d, TypeVector2, make([]float64, 3)), ErrCall)
 	require.ErrorIs(t, ReadComponents(d, TypeVector2i, make([]float64, 2)), ErrType) // a Vector2 is next
-	require.ErrorIs(t, ReadComponents[float64](d, 0, nil), ErrType)
-	require.ErrorIs(t, ReadComponents[int32](d, 200, nil), ErrType)
-	require.ErrorIs(t, ReadComponents(d, TypeVector2, make([]int32, 2)), ErrType)
-	require.ErrorIs(t, ReadComponents(d, TypeVector2i, make([]int32, 1)), ErrCount)
+	require.ErrorIs(t, ReadComponents[float64](d, 0, nil), ErrCall)
+	require.ErrorIs(t, ReadComponents[int32](d, 200, nil), ErrCall)
+	require.ErrorIs(t, ReadComponents(d, TypeVector2, make([]int32, 2)), ErrCall)
+	require.ErrorIs(t, ReadComponents(d, TypeVector2i, make([]int32, 1)), ErrCall)
 	c := make([]float64, 2)
 	require.NoError(t, ReadComponents(d, TypeVector2, c))
 	require.Equal(t, []float64{0.5, 1.5}, c)
@@ -196,8 +196,8 @@ func TestReadComponentsOfUnknownTypes(t *testing.T) {
 	eachSlowReader(d, packet, func(reader string) {
 		readTo(t, d, 1)
 		for _, unknown := range []Type{TypeVector2 + 64, TypeVector2 + 128, TypeVector2 + 192} {
-			require.ErrorIs(t, ReadComponents(d, unknown, make([]float64, 2)), ErrType, reader)
-			require.ErrorIs(t, ReadComponents(d, unknown, make([]float32, 2)), ErrType, reader)
+			require.ErrorIs(t, ReadComponents(d, unknown, make([]float64, 2)), ErrCall, reader)
+			require.ErrorIs(t, ReadComponents(d, unknown, make([]float32, 2)), ErrCall, reader)
 		}
 		require.EqualValues(t, 8, d.InputOffset())
 	})
@@ -260,7 +260,7 @@ func TestReadComponentsOfOtherTypes(t *testing.T) {
 		for _, r := range []io.Reader{&slowReader{packet}, bytes.NewReader(packet)} {
 			d := NewDecoder(r, nil)
 			readTo(t, d, 1)
-			require.ErrorIs(t, ReadComponents(d, typ, make([]float64, 1)), ErrType)
+			require.ErrorIs(t, ReadComponents(d, typ, make([]float64, 1)), ErrCall)
 			require.EqualValues(t, 8, d.InputOffset())
 			d.Release()
 		}
@@ -594,17 +594,17 @@ func TestTypedReadErrors(t *testing.T) {
 			read: func(d *Decoder) error { return ReadComponents(d, TypeVector3, vector) }},
 		{name: "no packed array", packet: integer(1), is: ErrType, text: "offset 0, $: got int, want packed array",
 			read: func(d *Decoder) error { _, err := AppendPacked[byte](d, nil); return err }},
-		{name: "integers of a type of floats", packet: integer(1), is: ErrType, text: "offset 0, $: Vector2 has components of float32, not int32",
+		{name: "integers of a type of floats", packet: integer(1), is: ErrCall, text: "offset 0, $: Vector2 has components of float32, not int32",
 			read: func(d *Decoder) error { return ReadComponents(d, TypeVector2, make([]int32, 2)) }},
-		{name: "reals of a number", packet: integer(1), is: ErrType, text: "offset 0, $: int is not a math type",
+		{name: "reals of a number", packet: integer(1), is: ErrCall, text: "offset 0, $: int is not a math type",
 			read: func(d *Decoder) error { return ReadComponents(d, TypeInt, vector) }},
 		{name: "component that float32 does not hold", packet: bytesOf(idVector2|bit16, 1e300, 1.0), is: ErrRange, text: "offset 0, $: component 1e+300 does not fit float32",
 			read: func(d *Decoder) error { return ReadComponents(d, TypeVector2, make([]float32, 2)) }},
 		{name: "float that float32 does not hold", packet: bytesOf(idFloat|bit16, 1e300), is: ErrRange, text: "offset 0, $: float 1e+300 does not fit float32",
 			read: func(d *Decoder) error { _, err := d.ReadFloat32(); return err }},
-		{name: "too many components", packet: integer(1), is: ErrCount, text: "offset 0, $: Vector2 has 2 components, not 3",
+		{name: "too many components", packet: integer(1), is: ErrCall, text: "offset 0, $: Vector2 has 2 components, not 3",
 			read: func(d *Decoder) error { return ReadComponents(d, TypeVector2, vector) }},
-		{name: "ReadEnd at the top level", packet: integer(1), is: ErrIncomplete, text: "offset 0, $: End without a matching Start",
+		{name: "ReadEnd at the top level", packet: integer(1), is: ErrCall, text: "offset 0, $: End without a matching Start",
 			read: func(d *Decoder) error { return d.ReadEnd() }},
 		{name: "ReadEnd before the last element", packet: bytesOf(idArray, 2, idNil, idNil), tokens: 2, is: ErrCount, text: "offset 12, $[1]: End after 1 of 2 elements",
 			read: func(d *Decoder) error { return d.ReadEnd() }},
@@ -1336,9 +1336,9 @@ func TestWriteComponents(t *testing.T) {
 	require.Equal(t, want, write(func(e *Encoder) error { return WriteComponents(e, TypeVector2, []real{0.5, -3}) }))
 	e := NewEncoder(io.Discard, nil)
 	defer e.Release()
-	require.ErrorIs(t, WriteComponents(e, TypeVector2, []int32{1, 2}), ErrType)
+	require.ErrorIs(t, WriteComponents(e, TypeVector2, []int32{1, 2}), ErrCall)
 	e.ClearError()
-	require.ErrorIs(t, WriteComponents(e, TypeVector2i, []float32{1, 2}), ErrType)
+	require.ErrorIs(t, WriteComponents(e, TypeVector2i, []float32{1, 2}), ErrCall)
 	e.ClearError()
-	require.ErrorIs(t, WriteComponents(e, TypeVector2i, []int32{1}), ErrCount)
+	require.ErrorIs(t, WriteComponents(e, TypeVector2i, []int32{1}), ErrCall)
 }

@@ -348,7 +348,7 @@ func (s *state) unexpected(what any) error {
 	case wantProperty:
 		return wrapf(ErrMisplacedKey, "%v where a property name is expected", what)
 	case wantName:
-		return wrapf(ErrType, "%v where a string of a %v is expected", what, f.typ)
+		return wrapf(ErrCall, "%v where a string of a %v is expected", what, f.typ)
 	case wantText, wantChunk:
 		return wrapf(ErrIncomplete, "%v inside a %v", what, f.typ)
 	default:

@@ -55,15 +55,15 @@ func TestMathTypes(t *testing.T) {
 				width, size := 32, 4+4*c.n
 				if c.ints {
 					require.NoError(t, gdwire.WriteComponents(e, c.typ, ints))
-					require.ErrorIs(t, gdwire.WriteComponents(e, c.typ, want), gdwire.ErrType)
+					require.ErrorIs(t, gdwire.WriteComponents(e, c.typ, want), gdwire.ErrCall)
 					require.Error(t, e.ClearError())
-					require.ErrorIs(t, gdwire.WriteComponents(e, c.typ, ints[1:]), gdwire.ErrCount)
+					require.ErrorIs(t, gdwire.WriteComponents(e, c.typ, ints[1:]), gdwire.ErrCall)
 					require.Error(t, e.ClearError())
 				} else {
 					require.NoError(t, gdwire.WriteComponents(e, c.typ, want))
-					require.ErrorIs(t, gdwire.WriteComponents(e, c.typ, ints), gdwire.ErrType)
+					require.ErrorIs(t, gdwire.WriteComponents(e, c.typ, ints), gdwire.ErrCall)
 					require.Error(t, e.ClearError())
-					require.ErrorIs(t, gdwire.WriteComponents(e, c.typ, want[1:]), gdwire.ErrCount)
+					require.ErrorIs(t, gdwire.WriteComponents(e, c.typ, want[1:]), gdwire.ErrCall)
 					require.Error(t, e.ClearError())
 					if double && c.typ != gdwire.TypeColor {
 						width, size = 64, 4+8*c.n

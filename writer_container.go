@@ -89,7 +89,7 @@ func (e *Encoder) End() error {
 	if e.remaining > 0 { // too early, or after any number of values of an Unknown count
 		switch w := e.want(); {
 		case w == wantTop:
-			return e.fail(wrapf(ErrIncomplete, "End without a matching Begin"))
+			return e.fail(wrapf(ErrCall, "End without a matching Begin"))
 		case w == wantKey || w == wantValue || w == wantField:
 			return e.fail(wrapf(ErrMisplacedKey, "End after a key without a value"))
 		case !f.has(flagUnknown):
@@ -335,7 +335,7 @@ func (e *Encoder) BeginPacked(t Type, n int64) error {
 	if _, err := e.begin(t); err != nil { // before the type, as for all values
 		return err
 	}
-	return e.fail(wrapf(ErrType, "%v is not a packed array type", t))
+	return e.fail(wrapf(ErrCall, "%v is not a packed array type", t))
 }
 
 // BeginImage begins an Image of Godot 2 with n bytes of data; n can be [Unknown]. Write the
@@ -413,7 +413,7 @@ func WritePacked[T Packable](e *Encoder, src []T) error {
 	}
 	u, n := wire.UnitOf[T]()
 	if n != int(layouts[f.typ].n) || !u.ConvertsTo(f.unit) {
-		return e.fail(wrapf(ErrType, "got elements of %d × %v, want %d × %v", n, u, layouts[f.typ].n, f.unit))
+		return e.fail(wrapf(ErrCall, "got elements of %d × %v, want %d × %v", n, u, layouts[f.typ].n, f.unit))
 	}
 	if err := e.checkElements(len(src)); err != nil {
 		return err

@@ -144,11 +144,11 @@ func TestContainerCallErrors(t *testing.T) {
 		{name: "too many elements", before: []step{array(1), intSeven}, call: intSeven, is: ErrCount, text: "offset 16, $: int after the declared 1 elements"},
 		{name: "too many pairs", before: []step{dict(0)}, call: intSeven, is: ErrCount, text: "offset 8, $: int after the declared 0 pairs"},
 		{name: "value in place of a name", before: []step{object("A", 1)}, call: writeNil, is: ErrMisplacedKey, text: "offset 16, $.key(0): Nil where a property name is expected"},
-		{name: "value in a NodePath", before: []step{path(1, 0)}, call: writeNil, is: ErrType, text: "offset 16, $[0]: Nil where a string of a NodePath is expected"},
+		{name: "value in a NodePath", before: []step{path(1, 0)}, call: writeNil, is: ErrCall, text: "offset 16, $[0]: Nil where a string of a NodePath is expected"},
 		{name: "value in a String", before: []step{text(TypeString, 1)}, call: writeNil, is: ErrIncomplete, text: "offset 8, $: Nil inside a String"},
 		{name: "name in place of a value", call: property, is: ErrMisplacedKey, text: "offset 0, $: Property where a value is expected"},
 		{name: "negative count", call: array(-2), is: ErrRange, text: "offset 0, $: count of -2 is out of range"},
-		{name: "End at the top level", call: end, is: ErrIncomplete, text: "offset 0, $: End without a matching Begin"},
+		{name: "End at the top level", call: end, is: ErrCall, text: "offset 0, $: End without a matching Begin"},
 		{name: "End after a key", before: []step{dict(1), stringX}, call: end, is: ErrMisplacedKey, text: "offset 20, $.value(0): End after a key without a value"},
 		{name: "End before the last element", before: []step{array(2), writeNil}, call: end, is: ErrCount, text: "offset 12, $[1]: End after 1 of the declared 2"},
 		{name: "End inside a rune", before: []step{text(TypeString, Unknown), write("\xc3")}, call: end, is: ErrUTF8, text: "offset 9, $: End inside a rune"},
@@ -184,14 +184,14 @@ func TestPackedCallErrors(t *testing.T) {
 	packed := packedOf(TypePackedFloat32Array, 2)
 	one := func(e *Encoder) error { return WritePacked(e, []float32{1}) }
 	testCallErrors(t, []callError{
-		{name: "no packed array", call: packedOf(TypeInt, 0), is: ErrType, text: "offset 0, $: int is not a packed array type"},
+		{name: "no packed array", call: packedOf(TypeInt, 0), is: ErrCall, text: "offset 0, $: int is not a packed array type"},
 		{name: "Write after the last element", before: []step{packed, floats}, call: write("1"), is: ErrCount, text: "offset 16, $: 1 bytes after the declared 2 × 4"},
 		{name: "Write after the last byte", before: []step{text(TypeString, 3), write("abc")}, call: write("d"), is: ErrCount, text: "offset 11, $: 1 bytes after the declared 3 × 1"},
 		{name: "Write of too many elements", before: []step{packed, one}, call: write("12345"), is: ErrCount, text: "offset 12, $: 5 bytes after 1 of the declared 2 elements"},
 		{name: "Write of too many bytes", before: []step{text(TypeString, 3), write("a")}, call: write("bcd"), is: ErrCount, text: "offset 9, $: 3 bytes after 1 of the declared 3"},
 		{name: "Write at the top level", call: write("x"), is: ErrMisplacedKey, text: "offset 0, $: Write where a value is expected"},
 		{name: "WritePacked at the top level", call: floats, is: ErrMisplacedKey, text: "offset 0, $: WritePacked where a value is expected"},
-		{name: "other elements", before: []step{packedOf(TypePackedVector2Array, 1)}, call: one, is: ErrType, text: "offset 8, $: got elements of 1 × float32, want 2 × float32"},
+		{name: "other elements", before: []step{packedOf(TypePackedVector2Array, 1)}, call: one, is: ErrCall, text: "offset 8, $: got elements of 1 × float32, want 2 × float32"},
 		{name: "too many numbers", before: []step{packed, one}, call: floats, is: ErrCount, text: "offset 12, $: 2 elements after 1 of the declared 2"},
 		{name: "element too large", before: []step{packed}, call: func(e *Encoder) error { return WritePacked(e, []float64{1e300}) }, is: ErrRange, text: "offset 8, $: element does not fit 32 bits"},
 	})

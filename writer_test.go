@@ -25,12 +25,12 @@ func TestInvalidCalls(t *testing.T) {
 		want   []byte
 	}{
 		{"nothing open", nil, []misuse{
-			{"End", end, ErrIncomplete},
+			{"End", end, ErrCall},
 			{"Write", write("x"), ErrMisplacedKey},
 			{"WritePacked", floats, ErrMisplacedKey},
 			{"WriteProperty", property, ErrMisplacedKey},
 			{"DictKey", dictKey, ErrMisplacedKey},
-			{"no token", token(Token{}), ErrType},
+			{"no token", token(Token{}), ErrCall},
 			{"an array's count", array(-2), ErrRange},
 			{"a dictionary's count", dict(-2), ErrRange},
 			{"a string's length", text(TypeString, -2), ErrRange},
@@ -40,12 +40,12 @@ func TestInvalidCalls(t *testing.T) {
 			{"a path's names", path(-1, 0), ErrRange},
 			{"a path's sub-names", path(0, -1), ErrRange},
 			{"more names than there are numbers", path(math.MaxInt32, 1), ErrRange},
-			{"an int as string", text(TypeInt, 1), ErrType},
+			{"an int as string", text(TypeInt, 1), ErrCall},
 			{"a type of Godot 2", packedOf(TypeImage, 1), ErrType},
 			{"no type", text(0, 1), ErrType},
 			{"a type that does not exist", packedOf(200, 1), ErrType},
-			{"a path as string", text(TypeNodePath, 1), ErrType},
-			{"an array as packed array", packedOf(TypeArray, 1), ErrType},
+			{"a path as string", text(TypeNodePath, 1), ErrCall},
+			{"an array as packed array", packedOf(TypeArray, 1), ErrCall},
 			{"bad text", func(e *Encoder) error { return e.WriteString("a\xff") }, ErrUTF8},
 			{"a bad StringName", func(e *Encoder) error { return e.WriteStringName("\xc3") }, ErrUTF8},
 			{"a bad signal", func(e *Encoder) error { return e.WriteSignal("\xc3", 0) }, ErrUTF8},
@@ -53,11 +53,11 @@ func TestInvalidCalls(t *testing.T) {
 			{"a bad class", func(e *Encoder) error { return e.BeginObject("\xc3", 0) }, ErrUTF8},
 			{"properties of null", func(e *Encoder) error { return e.BeginObject("", 1) }, ErrCount},
 			{"null of unknown size", func(e *Encoder) error { return e.BeginObject("", Unknown) }, ErrCount},
-			{"too few components", func(e *Encoder) error { return WriteComponents(e, TypeVector3, []float64{1, 2}) }, ErrCount},
-			{"too many components", func(e *Encoder) error { return WriteComponents(e, TypeVector2i, []int32{1, 2, 3}) }, ErrCount},
-			{"reals of ints", func(e *Encoder) error { return WriteComponents(e, TypeVector2i, []float64{1, 2}) }, ErrType},
-			{"ints of reals", func(e *Encoder) error { return WriteComponents(e, TypeVector2, []int32{1, 2}) }, ErrType},
-			{"reals of a string", func(e *Encoder) error { return WriteComponents(e, TypeString, []float64{}) }, ErrType},
+			{"too few components", func(e *Encoder) error { return WriteComponents(e, TypeVector3, []float64{1, 2}) }, ErrCall},
+			{"too many components", func(e *Encoder) error { return WriteComponents(e, TypeVector2i, []int32{1, 2, 3}) }, ErrCall},
+			{"reals of ints", func(e *Encoder) error { return WriteComponents(e, TypeVector2i, []float64{1, 2}) }, ErrCall},
+			{"ints of reals", func(e *Encoder) error { return WriteComponents(e, TypeVector2, []int32{1, 2}) }, ErrCall},
+			{"reals of a string", func(e *Encoder) error { return WriteComponents(e, TypeString, []float64{}) }, ErrCall},
 			{"a component too large", func(e *Encoder) error { return WriteComponents(e, TypeVector2, []float64{1, math.MaxFloat64}) }, ErrRange},
 			{"an Image", func(e *Encoder) error { return e.BeginImage(0, 0, 1, 1, 1) }, ErrType},
 			{"an InputEvent", func(e *Encoder) error { return e.WriteInputEvent(0, 0, nil) }, ErrType},
@@ -67,7 +67,7 @@ func TestInvalidCalls(t *testing.T) {
 			{"a first chunk that is no text", token(chunkOf(TypeString, 9, "\xff", false)), ErrUTF8},
 			{"a first chunk that is more than all", token(chunkOf(TypeString, 2, "abc", false)), ErrCount},
 			{"a first chunk of a bad length", token(chunkOf(TypeString, -2, "abc", false)), ErrRange},
-			{"a first chunk of a path", token(chunkOf(TypeNodePath, 9, "abc", false)), ErrType},
+			{"a first chunk of a path", token(chunkOf(TypeNodePath, 9, "abc", false)), ErrCall},
 			{"an object's count", func(e *Encoder) error { return e.BeginObject("A", -2) }, ErrRange},
 		}, []step{intSeven, closing}, integer(7)},
 
@@ -145,8 +145,8 @@ func TestInvalidCalls(t *testing.T) {
 		}, []step{end}, bytesOf(idObject, "")},
 
 		{"a path", []step{path(1, 1)}, []misuse{
-			{"a number", intSeven, ErrType},
-			{"a raw string", func(e *Encoder) error { return e.WriteRaw(str("x")) }, ErrType},
+			{"a number", intSeven, ErrCall},
+			{"a raw string", func(e *Encoder) error { return e.WriteRaw(str("x")) }, ErrCall},
 			{"End", end, ErrCount},
 			{"bad text", func(e *Encoder) error { return e.WriteString("\xc3") }, ErrUTF8},
 		}, []step{stringX, text(TypeString, 1), write("y"), end, end}, bytesOf(idPath, newPath(1), 1, 0, "x", "y")},
@@ -156,9 +156,9 @@ func TestInvalidCalls(t *testing.T) {
 		}, []step{end}, bytesOf(idPath, newPath(1), 0, 0, "x")},
 
 		{"packed strings", []step{packedOf(TypePackedStringArray, 1)}, []misuse{
-			{"a number", intSeven, ErrType},
-			{"Write", write("x"), ErrType},
-			{"WritePacked", floats, ErrType},
+			{"a number", intSeven, ErrCall},
+			{"Write", write("x"), ErrCall},
+			{"WritePacked", floats, ErrCall},
 			{"End", end, ErrCount},
 		}, []step{stringX, end}, bytesOf(idStrings, 1, "x\x00")},
 
@@ -222,20 +222,20 @@ func TestInvalidCalls(t *testing.T) {
 		}, []step{write("d"), end}, bytesOf(idFloats, 1, []byte("abcd"))},
 
 		{"packed numbers from slices", []step{packedOf(TypePackedFloat32Array, 2)}, []misuse{
-			{"ints", func(e *Encoder) error { return WritePacked(e, []int32{1}) }, ErrType},
-			{"no ints", func(e *Encoder) error { return WritePacked(e, []int32{}) }, ErrType},
-			{"vectors", func(e *Encoder) error { return WritePacked(e, [][2]float32{{1, 2}}) }, ErrType},
+			{"ints", func(e *Encoder) error { return WritePacked(e, []int32{1}) }, ErrCall},
+			{"no ints", func(e *Encoder) error { return WritePacked(e, []int32{}) }, ErrCall},
+			{"vectors", func(e *Encoder) error { return WritePacked(e, [][2]float32{{1, 2}}) }, ErrCall},
 			{"too large a number", func(e *Encoder) error { return WritePacked(e, []float64{1, -math.MaxFloat64}) }, ErrRange},
 			{"too many", func(e *Encoder) error { return WritePacked(e, []float64{1, 2, 3}) }, ErrCount},
 			{"a chunk of too many", token(elements(TypePackedFloat32Array, wire.Float32, 3, make([]byte, 12))), ErrCount},
-			{"a chunk of ints", token(elements(TypePackedInt32Array, wire.Int32, 1, make([]byte, 4))), ErrType},
-			{"a chunk of vectors", token(elements(TypePackedVector2Array, wire.Float32, 1, make([]byte, 8))), ErrType},
+			{"a chunk of ints", token(elements(TypePackedInt32Array, wire.Int32, 1, make([]byte, 4))), ErrCall},
+			{"a chunk of vectors", token(elements(TypePackedVector2Array, wire.Float32, 1, make([]byte, 8))), ErrCall},
 			{"a chunk whose numbers would change", token(elements(TypePackedFloat64Array, wire.Float64, 1, bytesOf(0.1))), ErrRange},
 		}, []step{token(elements(TypePackedFloat64Array, wire.Float64, 1, bytesOf(0.5))), func(e *Encoder) error { return WritePacked(e, []float64{1}) }, end},
 			bytesOf(idFloats, 2, float32(0.5), float32(1))},
 
 		{"packed vectors", []step{packedOf(TypePackedVector2Array, 2)}, []misuse{
-			{"numbers", floats, ErrType},
+			{"numbers", floats, ErrCall},
 			{"vectors too large", func(e *Encoder) error { return WritePacked(e, [][2]float64{{1, 1e300}}) }, ErrRange},
 			{"more than there are", func(e *Encoder) error { return WritePacked(e, make([][2]float64, 3)) }, ErrCount},
 		}, []step{func(e *Encoder) error { return WritePacked(e, make([][2]float64, 2)) }, end}, bytesOf(idVectors2, 2, uint64(0), uint64(0))},
@@ -253,9 +253,9 @@ func TestInvalidCalls(t *testing.T) {
 		}, []step{end}, bytesOf(idFloats, 2, float32(1), float32(2))},
 
 		{"ints into ints", []step{packedOf(TypePackedInt32Array, 1)}, []misuse{
-			{"wider ones", func(e *Encoder) error { return WritePacked(e, []int64{1}) }, ErrType},
-			{"reals", floats, ErrType},
-			{"a chunk of reals", token(elements(TypePackedFloat64Array, wire.Float64, 1, bytesOf(0.5))), ErrType},
+			{"wider ones", func(e *Encoder) error { return WritePacked(e, []int64{1}) }, ErrCall},
+			{"reals", floats, ErrCall},
+			{"a chunk of reals", token(elements(TypePackedFloat64Array, wire.Float64, 1, bytesOf(0.5))), ErrCall},
 		}, []step{func(e *Encoder) error { return WritePacked(e, []byte{200}) }, end}, bytesOf(idInts, 1, 200)},
 
 		{"a typed array", []step{typedArray(1, Elem{Type: TypeString})}, []misuse{
@@ -611,8 +611,8 @@ func TestRecover(t *testing.T) {
 	require.Equal(t, err, e.ClearError())
 	require.NoError(t, e.ClearError())
 	require.NoError(t, e.WriteNil())
-	require.ErrorIs(t, WriteComponents(e, TypeVector3, []int32{1}), ErrType)
-	require.ErrorIs(t, e.ClearError(), ErrType)
+	require.ErrorIs(t, WriteComponents(e, TypeVector3, []int32{1}), ErrCall)
+	require.ErrorIs(t, e.ClearError(), ErrCall)
 	require.NoError(t, e.WriteNil())
 	require.ErrorIs(t, e.Close(), ErrIncomplete)
 	require.ErrorIs(t, e.End(), ErrIncomplete, "that of Close stays, too")

@@ -72,7 +72,7 @@ func (e *Encoder) WriteToken(t Token) error {
 		return e.End()
 	}
 	if t.Components() == 0 {
-		return e.fail(wrapf(ErrType, "not a token"))
+		return e.fail(wrapf(ErrCall, "not a token"))
 	}
 	return e.writeMath(t)
 }
@@ -172,7 +172,7 @@ func (e *Encoder) writeDataChunk(t Token) error {
 	// Arrays of integers have the same width in all formats, so only floats are converted.
 	f, to := e.top(), e.top().unit
 	if layouts[f.typ].n != layouts[t.Type()].n || from != to && (from < wire.Float32 || to < wire.Float32) {
-		return e.fail(wrapf(ErrType, "chunk of a %v in a %v", t.Type(), f.typ))
+		return e.fail(wrapf(ErrCall, "chunk of a %v in a %v", t.Type(), f.typ))
 	}
 	if err := e.checkElements(n); err != nil {
 		return err

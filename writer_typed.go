@@ -179,9 +179,9 @@ func (e *Encoder) beginMath(t Type, wide, n int, u wire.Unit) (*form, []byte, er
 	}
 	// The narrow unit tells floats from ints, and is the same in all formats.
 	if l := &layouts[t]; !l.isMath() || l.units[0] != u {
-		return nil, nil, e.fail(wrapf(ErrType, "%v has no such components", t))
+		return nil, nil, e.fail(wrapf(ErrCall, "%v has no such components", t))
 	} else if n != int(l.n) {
-		return nil, nil, e.fail(wrapf(ErrCount, "%v has %d components, not %d", t, l.n, n))
+		return nil, nil, e.fail(wrapf(ErrCall, "%v has %d components, not %d", t, l.n, n))
 	}
 	form := &forms[wide&1]
 	b := e.spare[:4+int(form.size)]
@@ -320,7 +320,7 @@ func writeTextSlow[S string | []byte](e *Encoder, t Type, n int64, text S, whole
 			return err
 		}
 		if forms[0].shape != shapeText {
-			return e.fail(wrapf(ErrType, "%v is not a string type", t))
+			return e.fail(wrapf(ErrCall, "%v is not a string type", t))
 		}
 		head = appendWords(head, forms[0].header)
 	}

@@ -67,8 +67,8 @@ func TestValueCallErrors(t *testing.T) {
 		{name: "int in Godot 2", format: Godot2, call: func(e *Encoder) error { return e.WriteInt(1 << 40) }, is: ErrRange, text: "offset 0, $: int 1099511627776 does not fit 32 bits"},
 		{name: "object id in Godot 2", format: Godot2, call: func(e *Encoder) error { return e.WriteObjectID(5) }, is: ErrRange, text: "offset 0, $: godot2 has no object ids"},
 		{name: "component too large", call: reals(TypeVector2, 1, 1e300), is: ErrRange, text: "offset 0, $: 1e+300 does not fit 32 bits"},
-		{name: "reals of a type without them", call: reals(TypeVector2i, 1, 2), is: ErrType, text: "offset 0, $: Vector2i has no such components"},
-		{name: "too few components", call: reals(TypeVector3, 1, 2), is: ErrCount, text: "offset 0, $: Vector3 has 3 components, not 2"},
+		{name: "reals of a type without them", call: reals(TypeVector2i, 1, 2), is: ErrCall, text: "offset 0, $: Vector2i has no such components"},
+		{name: "too few components", call: reals(TypeVector3, 1, 2), is: ErrCall, text: "offset 0, $: Vector3 has 3 components, not 2"},
 		{name: "short InputEvent", format: Godot2, call: func(e *Encoder) error { return e.WriteInputEvent(1, 0, make([]byte, 5)) }, is: ErrRange, text: "offset 0, $: InputEvent of type 1 needs more than 5 bytes"},
 	})
 }
@@ -205,7 +205,7 @@ func TestTextOfEverySize(t *testing.T) {
 
 func TestTextCallErrors(t *testing.T) {
 	testCallErrors(t, []callError{
-		{name: "no string", call: text(TypeInt, 1), is: ErrType, text: "offset 0, $: int is not a string type"},
+		{name: "no string", call: text(TypeInt, 1), is: ErrCall, text: "offset 0, $: int is not a string type"},
 	})
 	if strconv.IntSize == 32 || testenv.Race {
 		t.Skip("skipped: needs 64 bits, and the race detector checks the pointer")
