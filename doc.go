@@ -119,11 +119,24 @@
 //
 // # Formats
 //
-// A [Format] is a number, and 0 selects the default, [Godot4]. [Godot3] and [Godot2] are the formats of older
-// engines. [Manual4], [Manual3] and [Manual30] are the formats that the engines'
-// manuals describe, which differ from those that the engines use. Tokens do not
-// depend on the format: [CopyValue] converts from one format to another and
-// returns [ErrRange] or [ErrType] for a value that the other cannot represent.
+// A [Format] is a number, and 0 selects the default, [Godot4]. [Godot3] and [Godot2] are the formats of
+// older engines. Tokens do not depend on the format: [CopyValue] converts from one format to another
+// and returns [ErrRange] or [ErrType] for a value that the other cannot represent.
+//
+//	                 Godot4                 Godot3           Godot2
+//	engines          Godot 4, Redot, Xogot  Godot 3          Godot 2, Mole
+//	types            39                     27               29
+//	int, float       32 or 64 bits          32 or 64 bits    32 bits
+//	math types       32 or 64 bits          32 bits          32 bits
+//	declared types   all three kinds        none             none
+//	objects          id, serialized         id, serialized   null
+//	RID              id                     no id            no id
+//	NodePath         new form               new form         both forms, property flag
+//	packed strings   end in NUL             end in NUL       end in NUL
+//	only here        Callable, Signal,                       Image, InputEvent,
+//	                 StringName, Vector4,                    shared bit of a count
+//	                 Projection, integer
+//	                 vectors
 //
 // # Leniency
 //
@@ -202,6 +215,22 @@
 //	CopyValue                          if Encoder.Err is nil, repeat the call; otherwise
 //	                                   the Encoder cannot complete the value, and
 //	                                   SkipTo leaves it in the Decoder
+//
+// # Formats of manuals
+//
+// [Manual4], [Manual3] and [Manual30] are the formats that the manuals of the engines describe, and that
+// programs written from a manual use. No engine writes them.
+//
+//	                 Manual4                     Manual3              Manual30
+//	manual           4.x of Redot and Xogot      3.x                  3.0
+//	types            29                          27                   27
+//	int, float       32 or 64 bits               64 bits, 32 bits     32 bits
+//	math types       32 bits; 64 with            the same             the same
+//	                 DoubleReals, without a flag
+//	objects          id, serialized              null                 null
+//	RID              no id                       no id                no id
+//	NodePath         both forms                  both forms           both forms
+//	packed strings   without NUL                 without NUL          without NUL
 //
 // # Build tags
 //
