@@ -41,21 +41,32 @@ func TestREADME(t *testing.T) {
 	}
 	require.LessOrEqual(t, strings.Count(readme, "\n"), 250, "lines")
 
-	types := "| types |"
 	for _, f := range gdwire.Formats() {
-		n := 0
-		for _, typ := range gdwire.Types() {
-			if f.Has(typ) {
-				n++
-			}
-		}
-		types += " " + strconv.Itoa(n) + " |"
 		require.Contains(t, readme, "`"+f.String()+"`")
 	}
-	require.Contains(t, readme, types)
 	require.Contains(t, readme, (&gdwire.Error{Offset: 34, Path: `$.player.inventory[3]`,
 		Err: &gdwire.LimitError{Name: "StringBytes", Got: 4294967295, Max: 16 << 20}}).Error())
 	require.True(t, strings.HasPrefix(readme, "gdwire "), "one sentence first")
+}
+
+// The tables of formats in the package page count the types of each.
+func TestTablesOfFormats(t *testing.T) {
+	page, err := os.ReadFile("../../../doc.go")
+	require.NoError(t, err)
+	text := strings.Join(strings.Fields(string(page)), " ")
+	for _, table := range [][]gdwire.Format{{gdwire.Godot4, gdwire.Godot3, gdwire.Godot2}, {gdwire.Manual4, gdwire.Manual3, gdwire.Manual30}} {
+		row := "// types"
+		for _, f := range table {
+			n := 0
+			for _, typ := range gdwire.Types() {
+				if f.Has(typ) {
+					n++
+				}
+			}
+			row += " " + strconv.Itoa(n)
+		}
+		require.Contains(t, text, row+" // int, float")
+	}
 }
 
 // The rule of whole inputs is the same sentence in the documentation of all packages whose calls it
