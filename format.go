@@ -96,28 +96,23 @@ func (f *Format) UnmarshalText(text []byte) error {
 	return fmt.Errorf("gdwire: unknown format %q, not one of %s", text, strings.Join(names, ", "))
 }
 
-// data returns the description of the format: that of Godot4 for 0, and unknownFormat for an unknown
-// number.
-func (f Format) data() *formatData {
-	switch {
-	case f == 0:
-		return formatTable[Godot4]
-	case f < numFormats:
-		return formatTable[f]
-	default:
-		return unknownFormat
-	}
-}
+// data returns the description of the format.
+func (f Format) data() *formatData { return formatTable[f] }
 
-// formatTable contains the descriptions of all formats. They are read-only.
-var formatTable = [numFormats]*formatData{
-	Godot4:   newFormat(godot4),
-	Godot3:   newFormat(godot3),
-	Godot2:   newFormat(godot2),
-	Manual4:  newFormat(manual4),
-	Manual3:  newFormat(manual3),
-	Manual30: newFormat(manual30),
-}
+// formatTable contains the descriptions of all numbers: that of Godot4 for 0, and unknownFormat for a
+// number that is no format. They are read-only.
+var formatTable = func() (all [math.MaxUint8 + 1]*formatData) {
+	for i := range all {
+		all[i] = unknownFormat
+	}
+	for f, data := range map[Format]formatData{
+		Godot4: godot4, Godot3: godot3, Godot2: godot2, Manual4: manual4, Manual3: manual3, Manual30: manual30,
+	} {
+		all[f] = newFormat(data)
+	}
+	all[0] = all[Godot4]
+	return all
+}()
 
 // unknownFormat contains no types. All calls on a Decoder or Encoder with it return an error.
 var unknownFormat = newFormat(formatData{})
