@@ -293,6 +293,11 @@ func TestCompare(t *testing.T) {
 		_, rows, _ := strings.Cut(out.String(), "|---|--:|--:|--:|\n")
 		require.Equal(t, c.out, rows)
 	}
+	ofMaps := func(n float64) *counts {
+		return &counts{Groups: map[string]map[string]float64{mapGroups[0].name: {"tree": n}}}
+	}
+	require.Empty(t, compare(io.Discard, ofMaps(1000), ofMaps(1029)))
+	require.NotEmpty(t, compare(io.Discard, ofMaps(1000), ofMaps(1031)))
 }
 
 // The file contains what the goals are about.
