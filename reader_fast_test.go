@@ -501,6 +501,36 @@ func TestCheckAhead(t *testing.T) {
 	require.Greater(t, len(kinds), 5, kinds)
 }
 
+// What is checked ahead in a container ends with it: the values after it are those of a typed
+// container, which are not checked ahead.
+func TestCheckAheadEndsWithContainer(t *testing.T) {
+	for name, inner := range map[string][]byte{
+		"an Array":           bytesOf(idArray, 1, integer(1)),
+		"a Dictionary":       bytesOf(idDict, 1, integer(1), integer(2)),
+		"an empty Array":     bytesOf(idArray, 0),
+		"Arrays in an Array": bytesOf(idArray, 2, idArray, 1, integer(1), idArray, 0),
+		"40 Arrays":          bytesOf(bytes.Repeat(bytesOf(idArray, 1), 40), integer(1)),
+	} {
+		after := bytesOf(integer(7), idDict, 0, idDict, 0)
+		packet := bytesOf(idArray|typedBy, idDict, 4, idDict, 1, idNil, inner, after)
+		d := NewDecoder(struct{ io.Reader }{bytes.NewReader(packet)}, &DecoderOptions{Strict: true})
+		want := fmt.Sprintf("gdwire: offset %d, $[1]: not canonical: int in a container of Dictionary", len(packet)-len(after))
+		require.EqualError(t, readAllTokens(d), want, name)
+		d.Reset(struct{ io.Reader }{bytes.NewReader(packet)})
+		require.EqualError(t, d.SkipValue(), want, name)
+		d.Release()
+	}
+}
+
+// readAllTokens reads tokens up to the first error.
+func readAllTokens(d *Decoder) error {
+	for {
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+	}
+}
+
 // strictPacket returns a random packet, longer than checkedAhead, as engines write it.
 func strictPacket(t *testing.T, r *rand.Rand) []byte {
 	var b bytes.Buffer
