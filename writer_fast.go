@@ -156,7 +156,7 @@ func (w *fastWriter) appendTwoWords(header uint32, size int, first, last uint64)
 func putName[S string | []byte](b []byte, s S, nul uint32) int {
 	length := uint32(len(s)) + nul
 	le.PutUint32(b, length)
-	le.PutUint64(b[4+len(s)&^3:], 0) // the NUL and the padding, before the text, which overwrites a part of them
+	le.PutUint32(b[4+len(s)&^3:], 0) // the NUL and the padding, before the text, which overwrites a part of them
 	copy(b[4:], s)
 	return 4 + int(wire.Padded(length))
 }
