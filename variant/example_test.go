@@ -500,3 +500,41 @@ func Example_sql() {
 	// string is not a column of bytes
 	// gdwire: offset 0, $: unknown godot4 type id 116; the input is text: for JSON, see package gdjson
 }
+
+// An element that was removed is one difference, although the others have another index after it.
+func ExampleDiff() {
+	type Save struct {
+		HP    int
+		Items []any
+		Quest int `gd:",omitzero"`
+	}
+	before, err := variant.Marshal(Save{HP: 10, Items: []any{"sword", "torch", "map"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	after, err := variant.Marshal(Save{HP: 7, Items: []any{"torch", "map"}, Quest: 3})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var a, b any
+	if err := errors.Join(variant.Unmarshal(before, &a), variant.Unmarshal(after, &b)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for c := range variant.Diff(a, b) {
+		switch {
+		case c.Added:
+			fmt.Printf("%s: %v, was not there\n", c.Path, c.New)
+		case c.Removed:
+			fmt.Printf("%s: was %v, is not there\n", c.Path, c.Old)
+		default:
+			fmt.Printf("%s: %v, was %v\n", c.Path, c.New, c.Old)
+		}
+	}
+	// Output:
+	// $.hp: 7, was 10
+	// $.items[0]: was sword, is not there
+	// $.quest: 3, was not there
+}

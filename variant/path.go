@@ -120,7 +120,7 @@ func child(v any, step *paths.Step) (any, bool) {
 func (d *Dictionary) child(step *paths.Step) (any, bool) {
 	switch step.Op {
 	case paths.Child:
-		if key, ok := stepKey(&step.Key); ok {
+		if key, ok := d.stepKey(&step.Key); ok {
 			return d.Get(key)
 		}
 	case paths.KeyAt, paths.ValueAt:
@@ -155,7 +155,7 @@ func (o *Object) property(step *paths.Step) *Property {
 func withChild(v any, step *paths.Step, value any) (any, error) {
 	switch v := v.(type) {
 	case *Dictionary:
-		key, ok := stepKey(&step.Key)
+		key, ok := v.stepKey(&step.Key)
 		if !ok || v == nil || step.Op != paths.Child {
 			return nil, ErrNotFound
 		}
@@ -270,8 +270,21 @@ func elementAt(v reflect.Value, step *paths.Step) (place reflect.Value) {
 	return place
 }
 
-// stepKey returns the key of a step as Unmarshal stores it in an any.
-func stepKey(k *paths.Value) (any, bool) {
+// stepKey returns the key of a step. Components that are not those of a key in d are rounded to 32
+// bits, of which paths show fewer digits, if that gives a key in d.
+func (d *Dictionary) stepKey(k *paths.Value) (any, bool) {
+	key, ok := stepKey(k, true)
+	if n, integers := k.Type.Components(); n > 0 && !integers && d.find(key) < 0 {
+		if single, ok := stepKey(k, false); ok && d.find(single) >= 0 {
+			return single, true
+		}
+	}
+	return key, ok
+}
+
+// stepKey returns the key of a step as Unmarshal stores it in an any, with components of 64 bits if
+// double is set, and otherwise rounded to 32.
+func stepKey(k *paths.Value, double bool) (any, bool) {
 	switch k.Type {
 	case gdwire.TypeNil:
 		return nil, true
@@ -290,9 +303,9 @@ func stepKey(k *paths.Value) (any, bool) {
 	}
 	// Math types and ids: written and read again, the key is what Unmarshal stores.
 	var key any
-	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{DoubleReals: true})
+	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{DoubleReals: double})
 	e.ResetBytes(nil)
-	if k.Write(e, true) != nil || Unmarshal(e.Bytes(), &key) != nil {
+	if k.Write(e, double) != nil || Unmarshal(e.Bytes(), &key) != nil {
 		return nil, false
 	}
 	return key, true
