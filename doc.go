@@ -20,7 +20,7 @@
 //   - Tokens: [Decoder.ReadToken], [Encoder.WriteToken] and [CopyValue] handle
 //     values of any shape, in filters, proxies and inspectors.
 //
-// A call that takes a whole input (Unmarshal, UnmarshalRead, Validate) accepts
+// A call that takes a whole input (Unmarshal, UnmarshalRead, Validate, Receive) accepts
 // exactly what it asks for. A call that takes a Decoder reads the next value.
 //
 // Other packages of this module build on them: stream provides length-prefixed

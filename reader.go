@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 
+	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/wire"
 )
 
@@ -609,6 +610,17 @@ func (d *Decoder) SkipTo(depth int) error {
 // InputOffset returns the number of bytes consumed since Reset. It is the offset of the
 // first byte after the latest token and its padding.
 func (d *Decoder) InputOffset() int64 { return int64(d.pos() - d.origin) }
+
+func init() { hook.BytesLeft = bytesLeft }
+
+// bytesLeft is [hook.BytesLeft].
+func bytesLeft(x any) int64 {
+	d := x.(*Decoder)
+	if d.inputEnd == math.MaxUint64 {
+		return 0
+	}
+	return int64(d.inputEnd - d.pos())
+}
 
 // UnreadBuffer returns the bytes that have been read from the Reader but not consumed. The
 // slice is valid until the next call on d that reads.

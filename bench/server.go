@@ -105,7 +105,7 @@ var serverGroups = []group{
 					}
 				}),
 				contend("stream.Server", func(w http.ResponseWriter, r *http.Request) {
-					stream.ServeMessages(r.Context(), server, must(websocket.Accept(w, r, nil)), websocket.CloseStatus)
+					server.ServeMessages(r.Context(), stream.WebSocket(must(websocket.Accept(w, r, nil)), websocket.CloseStatus))
 				}).allocating(),
 			}
 		},

@@ -15,7 +15,6 @@ import (
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/examples/rpc/calls"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
@@ -128,12 +127,12 @@ func otherClient(ctx context.Context, url string, game int) error {
 	if err != nil {
 		return err
 	}
-	c := stream.NewMessageConn(ctx, ws, websocket.CloseStatus, nil)
+	c := stream.NewMessageConn(ctx, stream.WebSocket(ws, websocket.CloseStatus), nil)
 	for _, call := range []any{
 		[]any{"Main", "authority_only", []any{}, game},
 		[]any{"Main", "anyone", []any{"hello"}, game},
 	} {
-		if err := c.WritePacket(func(e *gdwire.Encoder) error { return variant.MarshalEncode(e, call) }); err != nil {
+		if err := variant.Send(c, call); err != nil {
 			return err
 		}
 	}

@@ -37,13 +37,10 @@ type message struct {
 func greet(_ context.Context, c *stream.Conn) error {
 	for {
 		var m message
-		d, err := c.Next()
-		if err == nil {
-			err = variant.UnmarshalDecode(d, &m)
-		}
+		err := variant.Receive(c, &m)
 		if err == nil {
 			m.Name = "hello, " + m.Name
-			err = c.WritePacket(func(e *gdwire.Encoder) error { return variant.MarshalEncode(e, m) })
+			err = variant.Send(c, m)
 		}
 		if err != nil && !stream.Skippable(err) {
 			return err
@@ -56,7 +53,7 @@ func serveWeb(t *testing.T, s *stream.Server) (url string) {
 	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: []string{"*"}})
 		if err == nil {
-			stream.ServeMessages(r.Context(), s, ws, websocket.CloseStatus)
+			s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
 		}
 	}))
 	web.Config.ConnContext = stream.WithNetConn
@@ -152,15 +149,11 @@ func exchangeTCP(ctx context.Context, addr string) error {
 	}
 	c := stream.NewConn(ctx, conn, nil)
 	defer c.Close()
-	if err := c.WritePacket(func(e *gdwire.Encoder) error { return variant.MarshalEncode(e, message{"TCP", int64(5)}) }); err != nil {
-		return err
-	}
-	d, err := c.Next()
-	if err != nil {
+	if err := variant.Send(c, message{"TCP", int64(5)}); err != nil {
 		return err
 	}
 	var m message
-	if err := variant.UnmarshalDecode(d, &m); err != nil {
+	if err := variant.Receive(c, &m); err != nil {
 		return err
 	}
 	if want := (message{"hello, TCP", int64(5)}); m != want {
@@ -268,7 +261,7 @@ func TestIdleWebSocket(t *testing.T) {
 		}
 	})
 	ours := measure(func(ctx context.Context, ws *websocket.Conn) {
-		stream.ServeMessages(ctx, server, ws, websocket.CloseStatus)
+		server.ServeMessages(ctx, stream.WebSocket(ws, websocket.CloseStatus))
 	})
 	t.Logf("%d bytes, %d with coder/websocket alone", ours, plain)
 	require.LessOrEqual(t, ours, 25<<10)

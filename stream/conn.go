@@ -11,8 +11,8 @@ import (
 	"github.com/gdwire/gdwire"
 )
 
-// A Conn is a [Reader] and a [Writer] over a connection. One goroutine may read while
-// any number write.
+// A Conn reads and writes packets over a connection, as a [Reader] and a [Writer] do. One
+// goroutine may read while any number write.
 //
 // Options.IdleTimeout and ReadTimeout limit how long Next, NextRaw and the Decoder
 // wait, WriteTimeout how long WritePacket, WriteRaw and Flush do. A timeout is an
@@ -21,9 +21,9 @@ import (
 // a TLS handshake was interrupted or the connection is a WebSocket, later calls return
 // an [ErrBroken] instead.
 type Conn struct {
-	*Reader
-	*Writer
 	lifetime
+	reader    *Reader
+	writer    *Writer
 	config    *config
 	conn      net.Conn      // nil for a WebSocket
 	link      link          // conn or the WebSocket
@@ -65,7 +65,7 @@ func NewConn(ctx context.Context, conn net.Conn, o *Options) *Conn {
 func newNetConn(ctx context.Context, conn net.Conn, s *config) *Conn {
 	c := newConn(conn, s)
 	c.conn = conn
-	c.Reader, c.Writer = newReader(connReader{c}, s), newWriter(connWriter{c}, s)
+	c.reader, c.writer = newReader(connReader{c}, s), newWriter(connWriter{c}, s)
 	if t, ok := conn.(handshaker); ok {
 		c.handshake = &handshake{conn: t, timeout: s.HandshakeTimeout}
 	}
@@ -74,10 +74,10 @@ func newNetConn(ctx context.Context, conn net.Conn, s *config) *Conn {
 		_ = conn.SetReadDeadline(aLongTimeAgo)
 	}
 	if s.WriteTimeout > 0 {
-		c.deadline = func() error { return c.setDeadline(conn.SetWriteDeadline, s.WriteTimeout) }
+		c.writer.deadline = func() error { return c.setDeadline(conn.SetWriteDeadline, s.WriteTimeout) }
 	}
 	c.watch(ctx, func() error {
-		c.flushNow(func() error { return conn.SetWriteDeadline(time.Now().Add(closeTimeout)) })
+		c.writer.flushNow(func() error { return conn.SetWriteDeadline(time.Now().Add(closeTimeout)) })
 		return conn.Close()
 	}, conn.Close)
 	return c
@@ -130,11 +130,11 @@ func (c *Conn) setEnd(code int, reason string) {
 // then [ErrServerClosed].
 func (c *Conn) Next() (*gdwire.Decoder, error) {
 	if err := c.ready(); err != nil {
-		c.countInvalid()
-		c.dec.Release()
+		c.reader.countInvalid()
+		c.reader.dec.Release()
 		return nil, err
 	}
-	d, err := c.Reader.Next()
+	d, err := c.reader.Next()
 	c.last = c.draining.Load()
 	return d, err
 }
@@ -143,11 +143,11 @@ func (c *Conn) Next() (*gdwire.Decoder, error) {
 // errors of [Conn.Next].
 func (c *Conn) NextRaw(dst []byte) ([]byte, error) {
 	if err := c.ready(); err != nil {
-		c.countInvalid()
-		c.dec.Release()
+		c.reader.countInvalid()
+		c.reader.dec.Release()
 		return dst, err
 	}
-	dst, err := c.Reader.NextRaw(dst)
+	dst, err := c.reader.NextRaw(dst)
 	c.last = c.draining.Load()
 	return dst, err
 }
@@ -157,12 +157,35 @@ func (c *Conn) ready() error {
 	if err := c.ended(); err != nil {
 		return err
 	}
-	if c.draining.Load() && (c.last || !c.begun()) {
+	if c.draining.Load() && (c.last || !c.reader.begun()) {
 		return ErrServerClosed
 	}
 	c.armed = 0
 	return nil
 }
+
+// WritePacket writes a packet with the value that write writes, as [Writer.WritePacket] does.
+func (c *Conn) WritePacket(write func(*gdwire.Encoder) error) error {
+	return c.writer.WritePacket(write)
+}
+
+// WriteRaw writes a packet with these bytes, an encoded value, as [Writer.WriteRaw] does. It does
+// not check them.
+func (c *Conn) WriteRaw(packet []byte) error { return c.writer.WriteRaw(packet) }
+
+// Flush writes the packets that were held back because of Options.BufferWrites. If a timeout occurs
+// before any of their bytes is written, Flush can be called again.
+func (c *Conn) Flush() error { return c.writer.Flush() }
+
+// PacketOffset returns the offset of the latest packet in the stream: see [Reader.PacketOffset].
+func (c *Conn) PacketOffset() int64 { return c.reader.PacketOffset() }
+
+// PacketSize returns the latest packet's length in bytes, as declared by the sender.
+func (c *Conn) PacketSize() int64 { return c.reader.PacketSize() }
+
+// Trailing returns the number of bytes that follow the value in the latest packet, once the value is
+// read to its end, and 0 before. Engines ignore such bytes.
+func (c *Conn) Trailing() int64 { return c.reader.Trailing() }
 
 // CloseRead discards all packets from now on, in a goroutine of its own. It serves
 // handlers that only write: the returned context is done when the other side closes the
@@ -190,7 +213,7 @@ func (c *Conn) CloseRead(ctx context.Context) context.Context {
 // wait prepares for waiting for bytes: of the packet that began, or if idle is true, of the
 // next packet.
 func (c *Conn) wait(idle bool) error {
-	if err := c.flushAndWait(); err != nil {
+	if err := c.writer.flushAndWait(); err != nil {
 		return err
 	}
 	c.publish()
@@ -206,7 +229,7 @@ func (c *Conn) wait(idle bool) error {
 // setReadDeadline sets the read deadline, once for each packet, so that a sender cannot extend
 // it byte by byte. c is locked.
 func (c *Conn) setReadDeadline() error {
-	packet := c.lengthOffset + 1
+	packet := c.reader.lengthOffset + 1
 	if c.armed == packet && !c.idle {
 		return nil
 	}
@@ -267,17 +290,17 @@ func (c *Conn) finish(err error) {
 	if c.discarded != nil {
 		<-c.discarded
 	}
-	c.countInvalid()
+	c.reader.countInvalid()
 	c.publish()
 }
 
 // setStats makes s count all packets and bytes from now on.
 func (c *Conn) setStats(s *counters) {
 	c.stats = s
-	c.published.bytes = c.Reader.in
-	c.Writer.mu.Lock()
-	defer c.Writer.mu.Unlock()
-	c.Writer.stats = s
+	c.published.bytes = c.reader.in
+	c.writer.mu.Lock()
+	defer c.writer.mu.Unlock()
+	c.writer.stats = s
 }
 
 type connReader struct{ c *Conn }
@@ -286,11 +309,11 @@ func (r connReader) Read(p []byte) (int, error) {
 	if err := r.c.handshake.do(&r.c.lifetime); err != nil {
 		return 0, err
 	}
-	if err := r.c.wait(r.c.Reader.idle()); err != nil {
+	if err := r.c.wait(r.c.reader.idle()); err != nil {
 		return 0, err
 	}
 	n, err := r.c.conn.Read(p)
-	r.c.endWait()
+	r.c.writer.endWait()
 	return n, r.c.readError(err)
 }
 

@@ -11,9 +11,10 @@
 //		Options: stream.Options{MaxPacket: 64 << 10},
 //		Handler: func(ctx context.Context, c *stream.Conn) error {
 //			for {
-//				d, err := c.Next()
+//				var m message
+//				err := variant.Receive(c, &m) // or c.Next, for its Decoder
 //				if err == nil {
-//					err = handle(d, c)
+//					err = variant.Send(c, m.answer())
 //				}
 //				if err != nil && !stream.Skippable(err) {
 //					return err // io.EOF: the client closed the connection
@@ -23,9 +24,10 @@
 //	}
 //	err := s.ListenAndServe(":7777")
 //
-// A call that takes a whole input (Unmarshal, UnmarshalRead, Validate) accepts exactly what it
-// asks for. A call that takes a Decoder reads the next value. A packet is one value: bytes that
-// follow it are ignored, as engines do, and counted by [Reader.Trailing].
+// A call that takes a whole input (Unmarshal, UnmarshalRead, Validate, Receive) accepts exactly
+// what it asks for. A call that takes a Decoder reads the next value. A packet is one value:
+// variant.Receive accepts no bytes after it; Next ignores them, as engines do, and
+// [Reader.Trailing] counts them.
 //
 // # Errors
 //
@@ -59,8 +61,10 @@
 //
 // # WebSocket
 //
-// Each binary message of a WebSocket is one packet. [ServeMessages] serves a WebSocket with
+// Each binary message of a WebSocket is one packet. [Server.ServeMessages] serves a WebSocket with
 // the same Handler as connections over TCP, and [NewMessageConn] returns a Conn over a WebSocket.
+// Both take a [MessageConn], which [WebSocket] makes, or which a program implements over another
+// transport of messages.
 //
 // # Datagrams
 //

@@ -10,24 +10,25 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
 )
 
-// echoServer answers every packet with itself.
-func echoServer() *stream.Server {
-	return &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
-		for {
-			packet, err := c.NextRaw(nil)
-			if err == nil {
-				err = c.WriteRaw(packet)
-			}
-			if err != nil && !stream.Skippable(err) {
-				return err
-			}
+// forward is a Handler that answers every packet with itself.
+func forward(_ context.Context, c *stream.Conn) error {
+	for {
+		packet, err := c.NextRaw(nil)
+		if err == nil {
+			err = c.WriteRaw(packet)
 		}
-	}}
+		if err != nil && !stream.Skippable(err) {
+			return err
+		}
+	}
 }
+
+// echoServer answers every packet with itself.
+func echoServer() *stream.Server { return &stream.Server{Handler: forward} }
 
 // exchange connects a client to s, which sends and receives a packet n times.
 func exchange(s *stream.Server, n int) {
@@ -36,7 +37,7 @@ func exchange(s *stream.Server, n int) {
 	c := stream.NewConn(context.Background(), client, nil)
 	defer c.Close()
 	for range n {
-		_ = c.WritePacket(func(e *gdwire.Encoder) error { return e.WriteInt(1) })
+		_ = variant.Send(c, 1)
 		_, _ = c.Next()
 	}
 }
@@ -185,7 +186,7 @@ func ExampleServer_limits() {
 	w := stream.NewWriter(client, nil)
 	sent := 0
 	for ; sent < 1000; sent++ {
-		if err := w.WritePacket(func(e *gdwire.Encoder) error { return e.WriteInt(1) }); err != nil {
+		if err := variant.Send(w, 1); err != nil {
 			break
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
 )
 
 // A server that sends every value back: with limits on size and time, and a
@@ -24,12 +25,13 @@ func ExampleServer() {
 	s := &stream.Server{
 		Handler: func(_ context.Context, c *stream.Conn) error {
 			for {
-				d, err := c.Next()
+				var v any
+				err := variant.Receive(c, &v)
 				if err == nil {
-					err = c.WritePacket(func(e *gdwire.Encoder) error { return gdwire.CopyValue(e, d) })
+					err = variant.Send(c, v)
 				}
 				if err == stream.ErrServerClosed {
-					return c.WritePacket(func(e *gdwire.Encoder) error { return e.WriteString("goodbye") })
+					return variant.Send(c, "goodbye")
 				}
 				if err != nil && !stream.Skippable(err) {
 					return err
@@ -59,19 +61,14 @@ func ExampleServer() {
 	}
 	c := stream.NewConn(context.Background(), conn, nil)
 	defer c.Close()
-	text := func() string {
-		d, err := c.Next()
-		if err != nil {
-			log.Fatal(err)
-		}
-		s, err := d.ReadString()
-		if err != nil {
+	text := func() (s string) {
+		if err := variant.Receive(c, &s); err != nil {
 			log.Fatal(err)
 		}
 		return s
 	}
 	_ = c.WriteRaw([]byte("garbage")) // an invalid packet; the next one is answered
-	_ = c.WritePacket(func(e *gdwire.Encoder) error { return e.WriteString("hello") })
+	_ = variant.Send(c, "hello")
 	fmt.Println("answer:", text())
 
 	down := make(chan error)
@@ -155,30 +152,23 @@ func ExampleServer_broadcast() {
 		go s.ServeConn(stream.NewConn(context.Background(), server, &s.Options))
 		return stream.NewConn(context.Background(), client, nil)
 	}
-	number := func(n int) func(*gdwire.Encoder) error {
-		return func(e *gdwire.Encoder) error { return e.WriteInt(int64(n)) }
-	}
-	receive := func(c *stream.Conn, n int64) { // others may come first
+	receive := func(c *stream.Conn, n int) { // others may come first
 		for got := n - 1; got != n; {
-			d, err := c.Next()
-			if err == nil {
-				got, err = d.ReadInt()
-			}
-			if err != nil {
+			if err := variant.Receive(c, &got); err != nil {
 				log.Fatal(err)
 			}
 		}
 	}
 	a, b, slow := connect(), connect(), connect()
 	for _, c := range []*stream.Conn{a, b} {
-		_ = c.WritePacket(number(0))
+		_ = variant.Send(c, 0)
 		receive(c, 0) // so it joined
 	}
-	_ = slow.WritePacket(number(0)) // and never reads
+	_ = variant.Send(slow, 0) // and never reads
 	for n := range 100 {
-		_ = a.WritePacket(number(n))
-		receive(a, int64(n))
-		receive(b, int64(n))
+		_ = variant.Send(a, n)
+		receive(a, n)
+		receive(b, n)
 	}
 	fmt.Println("both received 100 packets")
 	_, err := slow.Next()
@@ -221,8 +211,8 @@ func ExampleReader() {
 }
 
 // Appending to a file whose last packet is incomplete because of a crash.
-func ExampleScan() {
-	name := filepath.Join(os.TempDir(), "gdwire-example-scan")
+func ExampleScanComplete() {
+	name := filepath.Join(os.TempDir(), "gdwire-example-scan-complete")
 	defer os.Remove(name)
 	_ = os.WriteFile(name, []byte{8, 0, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0 /* and then */, 8, 0, 0, 0, 2}, 0o600)
 

@@ -207,10 +207,19 @@ func send(conn net.Conn, b []byte) (done chan struct{}) {
 
 var errBroken = errors.New("broken")
 
+// A source returns packets: a Reader or a Conn.
+type source interface {
+	Next() (*gdwire.Decoder, error)
+	NextRaw(dst []byte) ([]byte, error)
+	PacketOffset() int64
+	PacketSize() int64
+	Trailing() int64
+}
+
 // readings are the ways to read a stream of packets to its end. Each returns a record of
 // it, and repeats calls after errTemporary.
-var readings = map[string]func(r *stream.Reader) (string, error){
-	"tokens": func(r *stream.Reader) (string, error) {
+var readings = map[string]func(r source) (string, error){
+	"tokens": func(r source) (string, error) {
 		return everyPacket(r, func(w io.Writer, d *gdwire.Decoder) error {
 			for {
 				t, err := again(d.ReadToken)
@@ -221,7 +230,7 @@ var readings = map[string]func(r *stream.Reader) (string, error){
 			}
 		})
 	},
-	"SkipValue": func(r *stream.Reader) (string, error) {
+	"SkipValue": func(r source) (string, error) {
 		return everyPacket(r, func(_ io.Writer, d *gdwire.Decoder) error {
 			_, err := again(func() (int, error) {
 				if d.Depth() > 0 { // it was interrupted
@@ -232,7 +241,7 @@ var readings = map[string]func(r *stream.Reader) (string, error){
 			return err
 		})
 	},
-	"CopyValue": func(r *stream.Reader) (string, error) {
+	"CopyValue": func(r source) (string, error) {
 		return everyPacket(r, func(w io.Writer, d *gdwire.Decoder) error {
 			e := gdwire.NewEncoder(w, nil)
 			defer e.Release()
@@ -240,10 +249,10 @@ var readings = map[string]func(r *stream.Reader) (string, error){
 			return err
 		})
 	},
-	"Next": func(r *stream.Reader) (string, error) {
+	"Next": func(r source) (string, error) {
 		return everyPacket(r, func(io.Writer, *gdwire.Decoder) error { return nil })
 	},
-	"NextRaw": func(r *stream.Reader) (string, error) {
+	"NextRaw": func(r source) (string, error) {
 		var b bytes.Buffer
 		for {
 			var raw []byte

@@ -10,25 +10,84 @@ import (
 	"time"
 )
 
-// A MessageConn is a WebSocket, such as a *websocket.Conn of
-// github.com/coder/websocket. T are its types of messages and S the status codes of
-// its close frames, both numbered as in RFC 6455.
-type MessageConn[T, S ~int] interface {
-	// Reader waits for the next message and returns a Reader of it.
-	Reader(ctx context.Context) (T, io.Reader, error)
-	// Write writes a message.
-	Write(ctx context.Context, messageType T, message []byte) error
+// A MessageConn is a connection of binary messages. [WebSocket] returns one for a *websocket.Conn of
+// github.com/coder/websocket; a type with these methods can be one over any other transport.
+//
+// One goroutine reads while others write, one at a time. A call whose context is done returns soon,
+// and can leave the connection unusable.
+type MessageConn interface {
+	// NextMessage waits for the next message and returns a Reader of it, which is valid until the
+	// next call. A message that is not binary is an error. io.EOF is a normal close.
+	NextMessage(ctx context.Context) (io.Reader, error)
+	// WriteMessage writes a binary message, and does not keep its bytes.
+	WriteMessage(ctx context.Context, message []byte) error
 	// SetReadLimit sets the largest size of a message in bytes. A longer message ends the
-	// connection.
+	// connection. It is called before NextMessage.
 	SetReadLimit(n int64)
-	// Close sends a close frame, waits for the other side's, and closes the connection.
-	Close(status S, reason string) error
+	// Close sends a close frame, waits for the other side's, and closes the connection. The code
+	// is one of RFC 6455. A transport without close frames ignores both.
+	Close(code int, reason string) error
 	// CloseNow closes the connection.
 	CloseNow() error
 }
 
+// WebSocket returns ws as a MessageConn. status returns the status of the close frame that an error
+// reports:
+//
+//	stream.WebSocket(ws, websocket.CloseStatus)
+//
+// T are the types of messages and S the status codes of ws, both numbered as in RFC 6455.
+func WebSocket[T, S ~int](ws interface {
+	Reader(ctx context.Context) (T, io.Reader, error)
+	Write(ctx context.Context, messageType T, message []byte) error
+	SetReadLimit(n int64)
+	Close(status S, reason string) error
+	CloseNow() error
+}, status func(error) S,
+) MessageConn {
+	return &webSocket[T, S]{ws, status}
+}
+
+// A typedSocket contains the methods of WebSocket's argument.
+type typedSocket[T, S ~int] interface {
+	Reader(ctx context.Context) (T, io.Reader, error)
+	Write(ctx context.Context, messageType T, message []byte) error
+	SetReadLimit(n int64)
+	Close(status S, reason string) error
+	CloseNow() error
+}
+
+// A webSocket is a WebSocket as a MessageConn.
+type webSocket[T, S ~int] struct {
+	typedSocket[T, S]
+	status func(error) S
+}
+
 // binaryMessage is the type of a message in RFC 6455.
 const binaryMessage = 2
+
+func (w *webSocket[T, S]) NextMessage(ctx context.Context) (io.Reader, error) {
+	t, r, err := w.Reader(ctx)
+	if err != nil {
+		switch w.status(err) {
+		case CloseNormal, CloseGoingAway, closeNone:
+			return nil, io.EOF
+		}
+		return nil, err
+	}
+	if t != binaryMessage {
+		return nil, errNotBinary
+	}
+	return r, nil
+}
+
+func (w *webSocket[T, S]) WriteMessage(ctx context.Context, message []byte) error {
+	return w.Write(ctx, binaryMessage, message)
+}
+
+func (w *webSocket[T, S]) Close(code int, reason string) error {
+	return w.typedSocket.Close(S(code), reason)
+}
 
 // Status codes of close frames, for [Conn.CloseWithCode]. A [Server] closes with
 // CloseNormal if the handler returns nil or the client closed, with CloseGoingAway
@@ -51,7 +110,7 @@ var errNotBinary = errors.New("gdwire/stream: message is text, not binary")
 type netConnKey struct{}
 
 // WithNetConn returns a context with the connection under a WebSocket, for
-// [ServeMessages] and [NewMessageConn]. It is a ConnContext of an [http.Server]:
+// [Server.ServeMessages] and [NewMessageConn]. It is a ConnContext of an [http.Server]:
 //
 //	web := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
 //
@@ -61,10 +120,9 @@ func WithNetConn(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, netConnKey{}, conn)
 }
 
-// ServeMessages calls s.Handler for a WebSocket and closes it when the handler returns.
-// Each binary message is one packet, without a length, as with WebSocketPeer.put_var
-// and WebSocketPeer.send. status returns the status of the close frame that an error
-// reports, such as websocket.CloseStatus:
+// ServeMessages calls Handler for a connection of messages, such as a WebSocket, and closes it when
+// the handler returns. Each message is one packet, without a length, as with WebSocketPeer.put_var
+// and WebSocketPeer.send:
 //
 //	if s.Full() {
 //		http.Error(w, "full", http.StatusServiceUnavailable)
@@ -72,18 +130,18 @@ func WithNetConn(ctx context.Context, conn net.Conn) context.Context {
 //	}
 //	ws, err := websocket.Accept(w, r, nil)
 //	if err == nil { // otherwise Accept answered the request
-//		stream.ServeMessages(r.Context(), s, ws, websocket.CloseStatus)
+//		s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
 //	}
 //
-// The context should be the context of the request, and the http.Server should have
-// [WithNetConn] as its ConnContext. See [NewMessageConn] for the differences from a
-// connection over TCP.
-func ServeMessages[T, S ~int](ctx context.Context, s *Server, ws MessageConn[T, S], status func(error) S) {
-	s.ServeConn(newMessageConn(ctx, ws, status, s.sharedConfig()))
+// The handler's context derives from ctx, which should be the context of the request, and the
+// http.Server should have [WithNetConn] as its ConnContext. See [NewMessageConn] for the differences
+// from a connection over TCP.
+func (s *Server) ServeMessages(ctx context.Context, c MessageConn) {
+	s.ServeConn(newMessageConn(ctx, c, s.sharedConfig()))
 }
 
-// NewMessageConn returns a Conn over a WebSocket, for example of a client, and becomes
-// its owner. Servers use [ServeMessages]. The Conn differs from a Conn over TCP:
+// NewMessageConn returns a Conn over a connection of messages, for example of a client, and becomes
+// its owner. Servers use [Server.ServeMessages]. The Conn differs from a Conn over TCP:
 //   - A message is read whole, into memory that grows as it arrives. Next waits for the
 //     first of its frames within IdleTimeout and for the rest within ReadTimeout; after
 //     [Server.Shutdown] it does not wait for the rest.
@@ -92,33 +150,32 @@ func ServeMessages[T, S ~int](ctx context.Context, s *Server, ws MessageConn[T, 
 //     contains a connection from [WithNetConn].
 //   - Next returns io.EOF after a close frame with status 1000 or 1001 or without status.
 //   - Close sends a close frame and waits for the answer, for a second at most.
-//   - The offsets of the Reader count 4 bytes before each message, for a length.
-func NewMessageConn[T, S ~int](ctx context.Context, ws MessageConn[T, S], status func(error) S, o *Options) *Conn {
-	return newMessageConn(ctx, ws, status, newConfig(o))
+//   - Offsets count 4 bytes before each message, for a length.
+func NewMessageConn(ctx context.Context, c MessageConn, o *Options) *Conn {
+	return newMessageConn(ctx, c, newConfig(o))
 }
 
-func newMessageConn[T, S ~int](ctx context.Context, ws MessageConn[T, S], status func(error) S, s *config) *Conn {
+func newMessageConn(ctx context.Context, ws MessageConn, s *config) *Conn {
 	ws.SetReadLimit(s.MaxPacket)
-	m := &socket[T, S]{ws: ws, status: status, ctx: context.Background()}
+	m := &socket{ws: ws, ctx: context.Background()}
 	if m.conn, _ = ctx.Value(netConnKey{}).(net.Conn); m.conn == nil {
 		m.ctx, m.cancel = context.WithCancelCause(context.Background())
 	}
 	m.read.expire, m.write.expire = m.interruptRead, m.interruptWrite
 	c := newConn(m, s)
 	m.c = c
-	c.Reader, c.Writer = newReader(m, s), newWriter(nil, s)
-	c.message = m.send
+	c.reader, c.writer = newReader(m, s), newWriter(nil, s)
+	c.writer.message = m.send
 	c.interrupt = m.drain
 	c.watch(ctx, m.Close, m.abort)
 	return c
 }
 
-// A socket is a WebSocket as a link. Its Read returns each message after its length.
-type socket[T, S ~int] struct {
-	c      *Conn
-	ws     MessageConn[T, S]
-	status func(error) S
-	conn   net.Conn // under ws, or nil if it is not known
+// A socket is a MessageConn as a link. Its Read returns each message after its length.
+type socket struct {
+	c    *Conn
+	ws   MessageConn
+	conn net.Conn // under ws, or nil if it is not known
 
 	// ctx is the context of calls of ws. When it is done, ws is broken: no close frame can
 	// be sent. With conn, it is never done, because conn's deadlines interrupt calls.
@@ -131,7 +188,7 @@ type socket[T, S ~int] struct {
 	err  error   // why there are no more messages
 }
 
-func (m *socket[T, S]) Read(p []byte) (int, error) {
+func (m *socket) Read(p []byte) (int, error) {
 	if m.next == nil {
 		if m.err != nil {
 			return 0, m.err
@@ -150,17 +207,16 @@ func (m *socket[T, S]) Read(p []byte) (int, error) {
 }
 
 // receive waits for a message and reads all of it. No buffer is held while waiting.
-func (m *socket[T, S]) receive() error {
+func (m *socket) receive() error {
 	if err := m.c.wait(true); err != nil {
 		return err
 	}
-	t, r, err := m.ws.Reader(m.ctx)
+	r, err := m.ws.NextMessage(m.ctx)
 	if err != nil {
+		if err == errNotBinary {
+			m.c.setEnd(closeCode(err))
+		}
 		return m.readError(err)
-	}
-	if t != binaryMessage {
-		m.c.setEnd(closeCode(errNotBinary))
-		return errNotBinary
 	}
 	if err := m.c.wait(false); err != nil {
 		return err
@@ -177,11 +233,7 @@ func (m *socket[T, S]) receive() error {
 }
 
 // readError returns the error of Next for an error of ws.
-func (m *socket[T, S]) readError(err error) error {
-	switch m.status(err) {
-	case CloseNormal, CloseGoingAway, closeNone:
-		err = io.EOF
-	}
+func (m *socket) readError(err error) error {
 	if m.c.draining.Load() {
 		err = ErrServerClosed
 	} else if isTimeout(err) || m.ctx.Err() != nil {
@@ -191,7 +243,7 @@ func (m *socket[T, S]) readError(err error) error {
 }
 
 // send writes a message.
-func (m *socket[T, S]) send(content []byte) error {
+func (m *socket) send(content []byte) error {
 	if err := m.c.ended(); err != nil {
 		return err
 	}
@@ -199,7 +251,7 @@ func (m *socket[T, S]) send(content []byte) error {
 		m.write.set(time.Now().Add(d))
 		defer m.write.set(time.Time{})
 	}
-	err := m.ws.Write(m.ctx, T(binaryMessage), content)
+	err := m.ws.WriteMessage(m.ctx, content)
 	if err != nil && (isTimeout(err) || m.ctx.Err() != nil) {
 		err = os.ErrDeadlineExceeded
 	}
@@ -207,7 +259,7 @@ func (m *socket[T, S]) send(content []byte) error {
 }
 
 // interruptRead interrupts a call of ws that reads. Without conn, it breaks ws.
-func (m *socket[T, S]) interruptRead() {
+func (m *socket) interruptRead() {
 	if m.conn != nil {
 		_ = m.conn.SetReadDeadline(aLongTimeAgo)
 	} else {
@@ -216,7 +268,7 @@ func (m *socket[T, S]) interruptRead() {
 }
 
 // interruptWrite interrupts a call of ws that writes. Without conn, it breaks ws.
-func (m *socket[T, S]) interruptWrite() {
+func (m *socket) interruptWrite() {
 	if m.conn != nil {
 		_ = m.conn.SetWriteDeadline(aLongTimeAgo)
 	} else {
@@ -225,7 +277,7 @@ func (m *socket[T, S]) interruptWrite() {
 }
 
 // drain interrupts Next because of Shutdown. Without conn that takes a close frame.
-func (m *socket[T, S]) drain() {
+func (m *socket) drain() {
 	if m.conn != nil {
 		_ = m.conn.SetReadDeadline(aLongTimeAgo)
 	} else {
@@ -234,7 +286,7 @@ func (m *socket[T, S]) drain() {
 }
 
 // Close sends a close frame and waits for the answer.
-func (m *socket[T, S]) Close() error {
+func (m *socket) Close() error {
 	m.read.stop()
 	m.write.stop()
 	m.c.mu.Lock()
@@ -250,13 +302,13 @@ func (m *socket[T, S]) Close() error {
 		deadline = aLongTimeAgo // a full server does not wait for the client
 	}
 	_ = m.conn.SetReadDeadline(deadline)
-	_ = m.ws.Close(S(end.code), end.reason) // an error says that the other side is gone already
+	_ = m.ws.Close(end.code, end.reason) // an error says that the other side is gone already
 	return nil
 }
 
 // closeWithin sends a close frame and waits for the answer, but not longer than
 // closeTimeout if ws waits longer.
-func (m *socket[T, S]) closeWithin(end closeFrame) {
+func (m *socket) closeWithin(end closeFrame) {
 	defer m.cancel(net.ErrClosed)
 	if end.code == CloseTryAgainLater {
 		_ = m.ws.CloseNow()
@@ -265,7 +317,7 @@ func (m *socket[T, S]) closeWithin(end closeFrame) {
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		_ = m.ws.Close(S(end.code), end.reason)
+		_ = m.ws.Close(end.code, end.reason)
 	}()
 	timeout := time.NewTimer(closeTimeout)
 	defer timeout.Stop()
@@ -276,7 +328,7 @@ func (m *socket[T, S]) closeWithin(end closeFrame) {
 }
 
 // abort closes the connection because its context is done.
-func (m *socket[T, S]) abort() error {
+func (m *socket) abort() error {
 	m.read.stop()
 	m.write.stop()
 	if m.cancel != nil {
@@ -286,7 +338,7 @@ func (m *socket[T, S]) abort() error {
 }
 
 // RemoteAddr returns the address of the connection under the WebSocket.
-func (m *socket[T, S]) RemoteAddr() net.Addr {
+func (m *socket) RemoteAddr() net.Addr {
 	if m.conn != nil {
 		return m.conn.RemoteAddr()
 	}
@@ -300,7 +352,7 @@ func (messageAddr) Network() string { return "websocket" }
 func (messageAddr) String() string  { return "websocket" }
 
 // SetReadDeadline interrupts receive after t.
-func (m *socket[T, S]) SetReadDeadline(t time.Time) error {
+func (m *socket) SetReadDeadline(t time.Time) error {
 	m.read.set(t)
 	return nil
 }

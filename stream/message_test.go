@@ -107,8 +107,6 @@ func (c fakeConn) SetReadDeadline(t time.Time) error  { c.s.reading.set(t); retu
 func (c fakeConn) SetWriteDeadline(t time.Time) error { c.s.writing.set(t); return nil }
 func (c fakeConn) RemoteAddr() net.Addr               { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 7} }
 
-var _ stream.MessageConn[frameType, closeCode] = (*fakeSocket)(nil)
-
 func newSocket() *fakeSocket {
 	s := &fakeSocket{in: make(chan frame, 100), out: make(chan []byte), closed: make(chan closeCode, 10), broken: make(chan struct{})}
 	s.reading.ch, s.writing.ch = make(chan struct{}), make(chan struct{})
@@ -196,10 +194,8 @@ func (s *fakeSocket) end() error {
 
 func (s *fakeSocket) send(b []byte) { s.in <- frame{typ: 2, r: bytes.NewReader(b)} }
 
-var _ stream.MessageConn[frameType, closeCode] = (*fakeSocket)(nil)
-
 func messageConn(ctx context.Context, s *fakeSocket, o *stream.Options) *stream.Conn {
-	return stream.NewMessageConn(ctx, s, closeStatus, o)
+	return stream.NewMessageConn(ctx, stream.WebSocket(s, closeStatus), o)
 }
 
 // TestMessages exchanges messages of all sizes.
@@ -233,7 +229,6 @@ func TestMessages(t *testing.T) {
 		_, err := c.Next()
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 		require.True(t, stream.Skippable(err))
-		require.Equal(t, stream.ErrNotSeekable, c.WriteThrough(number(1)))
 		require.NoError(t, c.Close())
 		require.EqualValues(t, 1000, <-s.closed)
 		_, err = c.Next()
@@ -403,7 +398,7 @@ func TestMessageServer(t *testing.T) {
 				served := make(chan struct{})
 				go func() {
 					defer close(served)
-					stream.ServeMessages(ctx, server, s, closeStatus)
+					server.ServeMessages(ctx, stream.WebSocket(s, closeStatus))
 				}()
 				s.send(one)
 				synctest.Wait()
@@ -464,7 +459,7 @@ func TestMessageRefused(t *testing.T) {
 		s := &stream.Server{MaxConns: 1, Handler: func(_ context.Context, c *stream.Conn) error { return echo(c, true) }}
 		require.False(t, s.Full())
 		first := newSocket()
-		go stream.ServeMessages(first.conn(t.Context()), s, first, closeStatus)
+		go s.ServeMessages(first.conn(t.Context()), stream.WebSocket(first, closeStatus))
 		synctest.Wait()
 		require.True(t, s.Full())
 		goroutines := runtime.NumGoroutine()
@@ -472,11 +467,11 @@ func TestMessageRefused(t *testing.T) {
 		for range 100 {
 			f := newSocket()
 			f.deaf = true
-			stream.ServeMessages(f.conn(t.Context()), s, f, closeStatus)
+			s.ServeMessages(f.conn(t.Context()), stream.WebSocket(f, closeStatus))
 			require.EqualValues(t, stream.CloseTryAgainLater, <-f.closed)
 			f = newSocket() // without a net.Conn there is no close frame
 			f.deaf = true
-			stream.ServeMessages(t.Context(), s, f, closeStatus)
+			s.ServeMessages(t.Context(), stream.WebSocket(f, closeStatus))
 			require.EqualValues(t, -1, <-f.closed)
 		}
 		require.Zero(t, time.Since(begin))
@@ -486,7 +481,7 @@ func TestMessageRefused(t *testing.T) {
 		require.NoError(t, s.Shutdown(t.Context()))
 		require.True(t, s.Full())
 		f := newSocket()
-		stream.ServeMessages(f.conn(t.Context()), s, f, closeStatus)
+		s.ServeMessages(f.conn(t.Context()), stream.WebSocket(f, closeStatus))
 		require.EqualValues(t, stream.CloseGoingAway, <-f.closed)
 	})
 }
@@ -498,9 +493,60 @@ func TestCloseWithCode(t *testing.T) {
 			return c.CloseWithCode(4001, "wrong version")
 		}}
 		f := newSocket()
-		stream.ServeMessages(t.Context(), s, f, closeStatus)
+		s.ServeMessages(t.Context(), stream.WebSocket(f, closeStatus))
 		require.EqualValues(t, 4001, <-f.closed)
 		require.Equal(t, "wrong version", f.reason.Load())
 		require.Empty(t, f.closed)
 	})
+}
+
+// TestMessageConn serves a MessageConn that is no WebSocket, and ends it in every way.
+func TestMessageConn(t *testing.T) {
+	one := encoded(t, number(1))
+	for name, c := range map[string]struct {
+		end    func(s *stream.Server, client *channelConn, cancel func())
+		want   error // of the handler
+		within time.Duration
+	}{
+		"client closed":   {func(_ *stream.Server, c *channelConn, _ func()) { _ = c.Close(1000, "") }, io.EOF, 0},
+		"idle":            {func(*stream.Server, *channelConn, func()) {}, os.ErrDeadlineExceeded, 5 * time.Minute},
+		"too long":        {func(_ *stream.Server, c *channelConn, _ func()) { c.out <- make([]byte, 101) }, errTooLong, 0},
+		"Shutdown":        {func(s *stream.Server, _ *channelConn, _ func()) { shutdown(s, nil) }, stream.ErrServerClosed, 0},
+		"Close":           {func(s *stream.Server, _ *channelConn, _ func()) { s.Close() }, stream.ErrServerClosed, 0},
+		"context is done": {func(_ *stream.Server, _ *channelConn, cancel func()) { cancel() }, context.Canceled, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				closed := make(chan error, 1)
+				s := &stream.Server{
+					Logger: quiet(), Options: stream.Options{MaxPacket: 100},
+					Handler:    forward,
+					ConnClosed: func(_ context.Context, _ *stream.Conn, err error) { closed <- err },
+				}
+				ours, theirs := channelPipe()
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				served := make(chan struct{})
+				go func() {
+					defer close(served)
+					s.ServeMessages(ctx, ours)
+				}()
+				client := stream.NewMessageConn(t.Context(), theirs, nil)
+				for range 3 {
+					require.NoError(t, client.WriteRaw(one))
+					require.EqualValues(t, 1, answer(t, client))
+				}
+				begin := time.Now()
+				c.end(s, theirs, cancel)
+				err := <-closed
+				require.ErrorContains(t, err, c.want.Error())
+				require.Equal(t, c.within, time.Since(begin))
+				<-served
+				require.NoError(t, client.Close())
+				require.NoError(t, s.Shutdown(t.Context()))
+				require.EqualValues(t, 3, s.Stats().PacketsIn)
+				require.EqualValues(t, 3, s.Stats().PacketsOut)
+			})
+		})
+	}
 }

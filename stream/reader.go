@@ -2,6 +2,7 @@ package stream
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"math/bits"
 	"slices"
@@ -244,12 +245,13 @@ func (r *Reader) begun() bool {
 	return r.state == stateNew || r.state == stateRaw || int64(r.w-r.r) > r.remaining
 }
 
-// countInvalid counts the latest packet if its Decoder found it invalid.
+// countInvalid counts the latest packet if its Decoder found an error in it, also one that does not
+// stay, because the value does not fit what the program reads. A mistake in the program is none.
 func (r *Reader) countInvalid() {
 	if r.state != stateOpen {
 		return
 	}
-	if _, ok := r.dec.Err().(*gdwire.Error); ok {
+	if err, ok := r.dec.LastError().(*gdwire.Error); ok && !errors.Is(err, gdwire.ErrCall) {
 		r.invalid++
 	}
 }

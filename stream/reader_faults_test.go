@@ -74,7 +74,7 @@ func faultOptions() *stream.Options {
 	return &stream.Options{MaxPacket: 45_000, Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Elements: 50}}}
 }
 
-func everyPacket(r *stream.Reader, read func(w io.Writer, d *gdwire.Decoder) error) (string, error) {
+func everyPacket(r source, read func(w io.Writer, d *gdwire.Decoder) error) (string, error) {
 	var b bytes.Buffer
 	for {
 		d, err := again(r.Next)

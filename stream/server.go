@@ -27,7 +27,7 @@ const DefaultMaxConns = 10_000
 // A Server accepts connections and calls Handler for each, in the manner of
 // net/http. Its fields must not be changed once it is in use.
 //
-// One Server can serve several listeners, and WebSockets through [ServeMessages].
+// One Server can serve several listeners, and WebSockets through [Server.ServeMessages].
 //
 // If a limit is 0, its value is in this table. -1 disables a limit:
 //
@@ -233,7 +233,7 @@ func (s *Server) report(c *Conn, err error) {
 	if isTimeout(err) || errors.Is(err, ErrBroken) {
 		s.counters.timeouts.Add(1)
 	}
-	about := []any{"remote", c.RemoteAddr().String(), "error", err, "packets", c.Reader.packets}
+	about := []any{"remote", c.RemoteAddr().String(), "error", err, "packets", c.reader.packets}
 	if p, ok := err.(*panicError); ok {
 		about = append(about, "stack", string(p.stack))
 	}

@@ -13,7 +13,7 @@ type Stats struct {
 	PacketsOut int64 // packets written
 	BytesIn    int64 // bytes read, with lengths; from WebSockets, bytes of messages
 	BytesOut   int64 // bytes written
-	Invalid    int64 // packets read that were empty, too long or invalid up to where they were decoded
+	Invalid    int64 // packets read that were empty, too long, invalid or did not fit the Go type
 	Timeouts   int64 // connections that ended because of a timeout
 }
 
@@ -49,7 +49,7 @@ func (c *Conn) publish() {
 	if c.stats == nil {
 		return
 	}
-	now := published{c.Reader.packets, c.Reader.in, c.Reader.invalid}
+	now := published{c.reader.packets, c.reader.in, c.reader.invalid}
 	if now == c.published {
 		return
 	}

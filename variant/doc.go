@@ -45,11 +45,12 @@
 //		fmt.Println(save.Player.Name)
 //	}
 //
-// A call that takes a whole input ([Unmarshal], [UnmarshalRead], [Validate]) accepts exactly what it
+// A call that takes a whole input ([Unmarshal], [UnmarshalRead], [Validate], [Receive]) accepts exactly what it
 // asks for. A call that takes a Decoder reads the next value.
 //
 // [UnmarshalFirst] is for values that follow each other in memory. [UnmarshalDecode] and
-// [MarshalEncode] work anywhere in a stream, such as a packet of a *stream.Conn.
+// [MarshalEncode] work anywhere in a stream. [Receive] and [Send] are for packets, such as those of a
+// *stream.Conn.
 // [Elements] and [Entries] read containers of any size one record at a time.
 //
 // # Types

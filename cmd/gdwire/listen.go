@@ -138,7 +138,7 @@ func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
 	case <-ctx.Done():
 		return
 	}
-	for p := range l.options.WholePackets(c.Reader) {
+	for p := range l.options.WholePackets(c) {
 		p.Connection = number
 		if p.Err != nil && !stream.Skippable(p.Err) {
 			if ctx.Err() == nil {

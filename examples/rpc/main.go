@@ -59,7 +59,7 @@ func newGame() http.Handler {
 		}
 		ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: []string{"*"}})
 		if err == nil {
-			stream.ServeMessages(r.Context(), s, ws, websocket.CloseStatus)
+			s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
 		}
 	})
 }

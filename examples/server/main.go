@@ -5,10 +5,12 @@ import (
 	"context"
 	"log"
 	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/coder/websocket"
-	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
 )
@@ -24,13 +26,10 @@ type message struct {
 func handle(_ context.Context, c *stream.Conn) error {
 	for {
 		var m message
-		d, err := c.Next()
-		if err == nil {
-			err = variant.UnmarshalDecode(d, &m)
-		}
+		err := variant.Receive(c, &m)
 		if err == nil {
 			m.Name = "hello, " + m.Name
-			err = c.WritePacket(func(e *gdwire.Encoder) error { return variant.MarshalEncode(e, m) })
+			err = variant.Send(c, m)
 		}
 		if err != nil && !stream.Skippable(err) { // skippable: only this packet is invalid
 			return err
@@ -39,6 +38,7 @@ func handle(_ context.Context, c *stream.Conn) error {
 }
 
 func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// Timeouts and MaxConns are those of a zero Server: see its documentation.
 	s := &stream.Server{Handler: handle, Options: stream.Options{MaxPacket: 64 << 10}}
 	accept := func(w http.ResponseWriter, r *http.Request) {
@@ -49,11 +49,14 @@ func main() {
 		o := &websocket.AcceptOptions{OriginPatterns: []string{"*"}} // pages of any host
 		ws, err := websocket.Accept(w, r, o)
 		if err == nil {
-			stream.ServeMessages(r.Context(), s, ws, websocket.CloseStatus)
+			s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
 		}
 	}
 	h := &http.Server{Addr: web, Handler: http.HandlerFunc(accept),
 		ReadHeaderTimeout: 10 * time.Second, ConnContext: stream.WithNetConn}
-	go func() { log.Fatal(s.ListenAndServe(tcp)) }()
-	log.Fatal(h.ListenAndServe())
+	go func() { log.Print(s.ListenAndServe(tcp)); stop() }()
+	go func() { log.Print(h.ListenAndServe()); stop() }()
+	<-ctx.Done()
+	_ = h.Close()                        // no more clients; the connected ones belong to s
+	_ = s.Shutdown(context.Background()) // waits until their handlers have returned
 }

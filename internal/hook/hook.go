@@ -16,6 +16,10 @@ var ReadNodePath func(d any, buf *NodePathText) (text []byte)
 // one, because SkipValue takes a third of the time of a loop over tokens.
 var SkippedNodePath func(d any) bool
 
+// BytesLeft returns the number of bytes between the position of d, a *gdwire.Decoder, and the end of
+// the input that ResetN or ResetBytes gave it, or 0 if it does not know the end.
+var BytesLeft func(d any) int64
+
 // NodePathText is memory for the text of ReadNodePath, after which it can write eight bytes more.
 type NodePathText [128 + 8]byte
 

@@ -122,7 +122,7 @@ func (p *Packet) ValueSize() int64 {
 // setError sets the error of a length-prefixed packet.
 func (p *Packet) setError(err error) {
 	if err == io.ErrUnexpectedEOF { // not wrapped: the input ends inside the packet
-		p.Err = &gdwire.Error{Offset: p.frames.InputOffset(), Path: "$", Err: err}
+		p.Err = &gdwire.Error{Offset: p.frames.inputOffset(), Path: "$", Err: err}
 		return
 	}
 	p.Err = p.FromStart(err)
@@ -168,10 +168,19 @@ func values(r io.Reader, o *Reading) iter.Seq[*Packet] {
 
 // A framer reads length-prefixed packets.
 type framer struct {
-	*stream.Reader
-	next   func() (*gdwire.Decoder, error)
-	gate   *gate // nil if next reads whole packets
-	filled bool  // bytes after the value of a packet are an error
+	Frames
+	next        func() (*gdwire.Decoder, error)
+	inputOffset func() int64 // the number of bytes read
+	gate        *gate        // nil if next reads whole packets
+	filled      bool         // bytes after the value of a packet are an error
+}
+
+// Frames are length-prefixed packets, of a *stream.Reader or a *stream.Conn.
+type Frames interface {
+	Next() (*gdwire.Decoder, error)
+	NextRaw(dst []byte) ([]byte, error)
+	PacketOffset() int64
+	PacketSize() int64
 }
 
 // newFramer returns a framer that reads packets in parts, so that they need not fit in
@@ -179,22 +188,25 @@ type framer struct {
 func newFramer(r io.Reader, o *Reading) *framer {
 	g := &gate{r: r, remaining: math.MaxInt64}
 	s := stream.NewReader(g, o.Stream())
-	return &framer{s, s.Next, g, o.Filled}
+	return &framer{s, s.Next, s.InputOffset, g, o.Filled}
 }
 
 // newWholeFramer returns a framer that returns packets after receiving them completely. The
 // first packet that only one of the candidate formats can read decides the format.
-func newWholeFramer(s *stream.Reader, o *Reading) *framer {
+func newWholeFramer(s Frames, o *Reading) *framer {
 	d := o.NewDecoder()
 	var raw []byte
-	return &framer{Reader: s, filled: o.Filled, next: func() (_ *gdwire.Decoder, err error) {
+	f := &framer{Frames: s, filled: o.Filled}
+	f.inputOffset = func() int64 { return s.PacketOffset() + int64(len(raw)) }
+	f.next = func() (_ *gdwire.Decoder, err error) {
 		raw, err = s.NextRaw(raw[:0])
 		if err == nil && o.Candidates != nil && o.DecideFormat(raw) {
 			d = o.NewDecoder()
 		}
 		d.ResetBytes(raw)
 		return d, err
-	}}
+	}
+	return f
 }
 
 // NewDecoder returns a Decoder of single packets.
@@ -261,10 +273,10 @@ func (f *framer) packets(yield func(*Packet) bool) {
 // rest reads the rest of the packet, which ends at end. It does not wait for the
 // next packet. The packet's Decoder is invalid after it.
 func (f *framer) rest(end int64) error {
-	if f.gate == nil || f.InputOffset() >= end {
+	if f.gate == nil || f.inputOffset() >= end {
 		return nil
 	}
-	f.gate.remaining = end - f.InputOffset()
+	f.gate.remaining = end - f.inputOffset()
 	_, err := f.Next() // skips the rest, then fails at the gate or at the end of the input
 	f.gate.remaining = math.MaxInt64
 	if err == errClosed || err == io.EOF {
@@ -304,6 +316,6 @@ func (o *Reading) Packets(r io.Reader) iter.Seq[*Packet] {
 // WholePackets iterates over the length-prefixed packets that s reads, each after it was
 // received completely. The first packet that only one of the Candidates can read decides
 // the format.
-func (o *Reading) WholePackets(s *stream.Reader) iter.Seq[*Packet] {
+func (o *Reading) WholePackets(s Frames) iter.Seq[*Packet] {
 	return newWholeFramer(s, o).packets
 }

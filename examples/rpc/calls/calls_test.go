@@ -35,7 +35,7 @@ func serve(t testing.TB, c *Calls) *host {
 	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := websocket.Accept(w, r, nil)
 		if err == nil {
-			stream.ServeMessages(r.Context(), s, ws, websocket.CloseStatus)
+			s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
 		}
 	}))
 	web.Config.ConnContext = stream.WithNetConn
@@ -59,7 +59,7 @@ type client struct {
 func (h *host) connect(t testing.TB) *client {
 	ws, _, err := websocket.Dial(t.Context(), h.url, nil)
 	require.NoError(t, err)
-	c := &client{Conn: stream.NewMessageConn(context.Background(), ws, websocket.CloseStatus, nil), t: t}
+	c := &client{Conn: stream.NewMessageConn(context.Background(), stream.WebSocket(ws, websocket.CloseStatus), nil), t: t}
 	t.Cleanup(func() { _ = ws.CloseNow() })
 	hello, ok := c.next().([]any)
 	require.True(t, ok)
@@ -72,7 +72,7 @@ func (h *host) connect(t testing.TB) *client {
 }
 
 func (c *client) send(packet any) error {
-	return c.WritePacket(func(e *gdwire.Encoder) error { return variant.MarshalEncode(e, packet) })
+	return variant.Send(c, packet)
 }
 
 func (c *client) call(target int, method string, arguments ...any) {
@@ -82,12 +82,8 @@ func (c *client) call(target int, method string, arguments ...any) {
 
 // receive returns the next packet.
 func (c *client) receive() (any, error) {
-	d, err := c.Next()
-	if err != nil {
-		return nil, err
-	}
 	var v []any
-	err = variant.UnmarshalDecode(d, &v)
+	err := variant.Receive(c, &v)
 	return v, err
 }
 

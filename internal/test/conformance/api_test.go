@@ -62,6 +62,28 @@ func TestTestPackages(t *testing.T) {
 	}
 }
 
+// A program that forwards packets without decoding them needs package stream alone: package variant
+// would make it a third larger.
+func TestForwarderImports(t *testing.T) {
+	const module = "github.com/gdwire/gdwire"
+	all, seen := listPackages(t), map[string]bool{}
+	var walk func(path string)
+	walk = func(path string) {
+		if seen[path] || all[path] == nil {
+			return
+		}
+		seen[path] = true
+		for _, imported := range all[path].Imports {
+			walk(imported)
+		}
+	}
+	walk(module + "/stream")
+	require.True(t, seen[module])
+	for _, path := range []string{"/variant", "/gdjson", "/fileaccess", "/savefile"} {
+		require.False(t, seen[module+path], path)
+	}
+}
+
 // The exported names of public packages mention no type of an internal package or of another
 // module, so that users see what the types are and requirements can change.
 func TestExportedSignatures(t *testing.T) {

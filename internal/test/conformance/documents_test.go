@@ -72,7 +72,7 @@ func TestTablesOfFormats(t *testing.T) {
 // The rule of whole inputs is the same sentence in the documentation of all packages whose calls it
 // explains.
 func TestRuleOfWholeInputs(t *testing.T) {
-	const rule = "A call that takes a whole input (Unmarshal, UnmarshalRead, Validate) accepts exactly what it asks for. " +
+	const rule = "A call that takes a whole input (Unmarshal, UnmarshalRead, Validate, Receive) accepts exactly what it asks for. " +
 		"A call that takes a Decoder reads the next value."
 	links := strings.NewReplacer("[", "", "]", "")
 	for _, name := range []string{"doc.go", "variant/doc.go", "stream/doc.go"} {

@@ -1,0 +1,134 @@
+package stream_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
+)
+
+var errTooLong = errors.New("message is too long")
+
+var _ stream.MessageConn = (*channelConn)(nil)
+
+// A channelConn is a MessageConn over two channels: one end of a connection within a program.
+type channelConn struct {
+	in, out      chan []byte
+	limit        int64
+	closed, gone chan struct{} // closed by Close and CloseNow: of this end, and of the other
+	once         *sync.Once    // for closed
+}
+
+// channelPipe returns both ends of a connection.
+func channelPipe() (a, b *channelConn) {
+	a = &channelConn{in: make(chan []byte), out: make(chan []byte), closed: make(chan struct{}), gone: make(chan struct{}), once: new(sync.Once)}
+	return a, &channelConn{in: a.out, out: a.in, closed: a.gone, gone: a.closed, once: new(sync.Once)}
+}
+
+func (c *channelConn) NextMessage(ctx context.Context) (io.Reader, error) {
+	select {
+	case b := <-c.in:
+		if int64(len(b)) > c.limit {
+			return nil, errTooLong
+		}
+		return bytes.NewReader(b), nil
+	case <-c.gone:
+		return nil, io.EOF
+	case <-c.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (c *channelConn) WriteMessage(ctx context.Context, message []byte) error {
+	select {
+	case c.out <- bytes.Clone(message):
+		return nil
+	case <-c.gone:
+		return io.ErrClosedPipe
+	case <-c.closed:
+		return net.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *channelConn) SetReadLimit(n int64)        { c.limit = n }
+func (c *channelConn) Close(_ int, _ string) error { return c.CloseNow() }
+func (c *channelConn) CloseNow() error             { c.once.Do(func() { close(c.closed) }); return nil }
+
+// Serving connections of messages that are no WebSockets: a MessageConn has five methods.
+func ExampleServer_ServeMessages() {
+	s := &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
+		for {
+			var name string
+			err := variant.Receive(c, &name)
+			if err == nil {
+				err = variant.Send(c, "hello, "+name)
+			}
+			if err != nil && !stream.Skippable(err) {
+				return err
+			}
+		}
+	}}
+	ours, theirs := channelPipe()
+	go s.ServeMessages(context.Background(), ours)
+
+	c := stream.NewMessageConn(context.Background(), theirs, nil)
+	var answer string
+	err := errors.Join(variant.Send(c, "Ada"), variant.Receive(c, &answer))
+	fmt.Println(answer, err)
+	_ = s.Shutdown(context.Background())
+	fmt.Println(variant.Receive(c, &answer))
+	// Output:
+	// hello, Ada <nil>
+	// EOF
+}
+
+// Writing a packet by typed calls, without Go values for it.
+func ExampleConn_WritePacket() {
+	server, client := net.Pipe()
+	defer server.Close()
+	c := stream.NewConn(context.Background(), client, nil)
+	defer c.Close()
+	go func() {
+		err := c.WritePacket(func(e *gdwire.Encoder) error {
+			_ = e.BeginDict(1) // an error stays: WritePacket returns it
+			_ = e.WriteString("pos")
+			_ = gdwire.WriteComponents(e, gdwire.TypeVector2, []float64{1, 2.5})
+			return e.End()
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+	}()
+	var v map[string]variant.Vector2
+	fmt.Println(variant.Receive(stream.NewReader(server, nil), &v), v)
+	// Output: <nil> map[pos:{1 2.5}]
+}
+
+// Ending a server: handlers finish what they are doing, and the program waits for them.
+func ExampleServer_Shutdown() {
+	s := echoServer()
+	served := make(chan error)
+	go func() { served <- s.ListenAndServe("127.0.0.1:0") }()
+
+	// When a signal arrives: ListenAndServe returns at once, Shutdown after the handlers.
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := s.Shutdown(ctx); err != nil {
+		_ = s.Close() // handlers that do not return
+	}
+	fmt.Println(<-served)
+	// Output: gdwire/stream: server closed
+}
