@@ -5,6 +5,8 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
+	"strconv"
 
 	"github.com/gdwire/gdwire/internal/hook"
 	"github.com/gdwire/gdwire/internal/wire"
@@ -79,6 +81,18 @@ type cold struct {
 	reader payloadReader // the result of Payload
 	keys   []byte        // the keys of active loops
 	err    error         // for LastError
+	value  int64         // the number at the start of paths, if it is not 0
+}
+
+func init() { hook.Place = place }
+
+// place is [hook.Place].
+func place(x any, offset, value int64) {
+	d := x.(*Decoder)
+	d.raiseOffsets(offset)
+	if value > 0 || d.cold != nil {
+		d.getCold().value = value
+	}
 }
 
 // getCold returns d.cold and allocates it for the first error, loop or Payload.
@@ -279,7 +293,7 @@ func (d *Decoder) errorAt(at int, err error) error {
 	d.drop() // a number on the fast path that does not fit did not come to look
 	return d.latest(&Error{
 		Offset: int64(d.pos()-d.origin) + int64(at),
-		Path:   string(d.appendPath(nil, true, d.key)),
+		Path:   string(d.pathFrom(nil, true)),
 		Err:    err,
 	})
 }
@@ -632,7 +646,21 @@ func (d *Decoder) UnreadBuffer() []byte { return d.buf[d.r:d.end:d.end] }
 // [1.5], [true], [null] or [Vector2i(1, 2)]. For other keys, .value(3) is the value of the
 // fourth pair; .key(3) is the key itself. The text of a key is cut after 32 bytes and then
 // ends in …; the location is cut after 200 bytes. The command gdwire accepts the same paths.
-func (d *Decoder) AppendPath(dst []byte) []byte { return d.appendPath(dst, false, d.key) }
+func (d *Decoder) AppendPath(dst []byte) []byte { return d.pathFrom(dst, false) }
+
+// pathFrom appends the path of the latest token, or of the next one if next is set, from the value of
+// [hook.Place].
+func (d *Decoder) pathFrom(dst []byte, next bool) []byte {
+	start := len(dst) + 1 // after the $
+	dst = d.appendPath(dst, next, d.key)
+	if d.cold != nil && d.cold.value > 0 {
+		dst = slices.Insert(dst, start, strconv.AppendInt(nil, d.cold.value, 10)...)
+		if path := dst[start-1:]; len(path) > maxPath {
+			dst = dst[:start-1+wire.WholeRunes(path, maxPath)]
+		}
+	}
+	return dst
+}
 
 // WrapError returns err in an [Error] with the offset and path of the latest token, for
 // values that the caller finds invalid. Only [Decoder.LastError] shows that it was called.

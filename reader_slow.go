@@ -49,8 +49,8 @@ func (l *lookahead) beginValue() {
 		return
 	}
 	s.limitValue()
-	switch first := s.valueStart == s.origin; {
-	case first:
+	switch {
+	case s.untouched():
 	case s.options.Strict && s.inputEnd != math.MaxUint64 && s.valueStart < s.inputEnd:
 		l.fail(0, notCanonical("bytes after the value"))
 	case s.options.OneValue:
@@ -73,7 +73,7 @@ func (l *lookahead) readHeader() {
 		l.fail(0, wrapf(ErrFlags, "header has flags: %#x, %v has none", h, f))
 	default:
 		hint := ""
-		if s.pos() == s.origin { // the first bytes, which tell what else the input can be
+		if s.depth == 0 && s.untouched() { // the first bytes, which tell what else the input can be
 			hint = wire.Hint(h)
 		}
 		l.fail(0, wrapf(ErrType, "unknown %v type id %d%s", f, h&f.idMask, hint))

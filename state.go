@@ -92,6 +92,9 @@ func (s *state) close() {
 	s.remaining, s.pairs, s.marked = 0, 0, noMark
 }
 
+// untouched reports whether no top-level value has begun. It is called at the top level.
+func (s *state) untouched() bool { return s.remaining == unknownRemaining }
+
 // top returns the innermost frame. Its remaining and keyPos are those of the state.
 func (s *state) top() *frame { return &s.stack[s.depth] }
 

@@ -98,6 +98,9 @@ func (w *window) readNamesFast(nul uint32) {
 	w.fastValues, w.fastNames, w.nameNUL = nil, w.buf[:w.limit], nul
 }
 
+// raiseOffsets makes offsets larger by n.
+func (w *window) raiseOffsets(n int64) { w.origin -= uint64(n) }
+
 // restart discards all positions. The next input starts with buf[:end].
 func (w *window) restart(buf []byte, end int) {
 	// An End can have the position after the last byte, so the first new position is larger. Tokens

@@ -97,11 +97,8 @@ func (s *stdio) loadLike(o *options) ([][]byte, error) {
 			return false, err
 		}
 		end := d.InputOffset()
-		if lo.Framed() {
-			end += p.Start
-			if end < p.End {
-				return false, fmt.Errorf("%d bytes follow the value of packet %d, which JSON would lose", p.End-end, p.Index)
-			}
+		if lo.Framed() && end < p.End {
+			return false, fmt.Errorf("%d bytes follow the value of packet %d, which JSON would lose", p.End-end, p.Index)
 		}
 		used = end
 		lo.Decoder.DoubleReals = lo.Decoder.DoubleReals || double

@@ -51,7 +51,7 @@ func TestEncodeLike(t *testing.T) {
 		{"nothing changed", framed(wire(2, math.MaxInt32), wire(4, "some text to be sure")), "\"i:2147483647\"\n\"s:some text to be sure\"", nil,
 			framed(wire(2, math.MaxInt32), wire(4, "some text to be sure")), statusGood, "no value changed"},
 		{"another number of values", double, `"i:1" "i:2"`, nil, nil, statusBad, "has 1, the input 2"},
-		{"invalid packets", framed(wire(2, 5), wire(99), wire(4, "some text to be sure")), `"i:5" null "s:x"`, []string{"-format", "godot4", "-frame", "u32"}, nil, statusBad, "offset 16, $: "},
+		{"invalid packets", framed(wire(2, 5), wire(99), wire(4, "some text to be sure")), `"i:5" null "s:x"`, []string{"-format", "godot4", "-frame", "u32"}, nil, statusBad, "offset 16, $1: "},
 		{"bytes after values, confirmed", framed(wire(27, 1, 4, "some text to be sure", 2, 5, 0, 0)), `null`, []string{"-format", "godot4", "-frame", "u32"}, nil, statusBad, "8 bytes follow the value of packet 0, which JSON would lose"},
 		{"bytes after values", framed(wire(27, 2, 4, "some text to be sure", 2, 5, 4, "b", 2, 6, 0, 0)), `null`, nil, nil, statusUsage, "confirm this with"},
 	} {

@@ -2,10 +2,10 @@ package edit
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/hook"
 )
 
 // A Content is an input to edit: packets after their lengths, or values that follow each other,
@@ -38,25 +38,48 @@ func (c *Content) Packets(wanted func(index int64) bool, yield func(p Packet, d 
 	do.OneValue = true
 	d := gdwire.NewDecoder(nil, &do)
 	defer d.Release()
-	lengths := window{r: c.ReaderAt, size: c.Size}
-	p := Packet{}
-	for at := int64(0); c.Size-at >= lengthSize; p.Index++ {
-		b, err := lengths.bytes(at, lengthSize)
+	for p, err := range c.lengths {
 		if err != nil {
 			return err
 		}
-		p.Start = at + lengthSize
-		p.End = min(p.Start+int64(c.Order.Uint32(b)), c.Size)
-		at = p.End
 		if !wanted(p.Index) {
 			continue
 		}
-		d.Reset(io.NewSectionReader(c.ReaderAt, p.Start, p.End-p.Start))
+		p.End = min(p.End, c.Size)
+		c.place(d, p)
 		if goOn, err := yield(p, d); err != nil || !goOn {
-			return shift(err, p.Start)
+			return err
 		}
 	}
 	return nil
+}
+
+// lengths iterates over the packets after their lengths. The End of the last packet can be after the
+// end of the content.
+func (c *Content) lengths(yield func(Packet, error) bool) {
+	w := window{r: c.ReaderAt, size: c.Size}
+	p := Packet{}
+	for at := int64(0); c.Size-at >= lengthSize; p.Index++ {
+		b, err := w.bytes(at, lengthSize)
+		if err == nil {
+			p.Start = at + lengthSize
+			p.End = p.Start + int64(c.Order.Uint32(b))
+			at = p.End
+		}
+		if !yield(p, err) || err != nil {
+			return
+		}
+	}
+}
+
+// place makes d read a packet. Offsets are those in the content, and paths start with the number of the
+// packet.
+func (c *Content) place(d *gdwire.Decoder, p Packet) {
+	if p.End == 0 {
+		p.End = c.Size
+	}
+	d.Reset(io.NewSectionReader(c.ReaderAt, p.Start, p.End-p.Start))
+	hook.Place(d, p.Start, p.Index)
 }
 
 // values calls yield for each value.
@@ -72,6 +95,7 @@ func (c *Content) values(wanted func(index int64) bool, yield func(p Packet, d *
 			return err
 		}
 		p.Start = d.InputOffset()
+		hook.Place(d, 0, p.Index)
 		if !wanted(p.Index) {
 			if err := d.SkipValue(); err != nil {
 				return err
@@ -82,14 +106,6 @@ func (c *Content) values(wanted func(index int64) bool, yield func(p Packet, d *
 			return err
 		}
 	}
-}
-
-// shift makes the offset of an error relative to the start of the content.
-func shift(err error, by int64) error {
-	if e := (*gdwire.Error)(nil); by > 0 && errors.As(err, &e) {
-		return &gdwire.Error{Offset: by + e.Offset, Path: e.Path, Err: e.Err}
-	}
-	return err
 }
 
 // A window keeps the latest bytes of a ReaderAt in memory.

@@ -31,7 +31,7 @@ type Plan struct {
 	More    int      // the number of other changes
 
 	content *Content
-	splices []splice
+	edited  *table
 	packets []editedPacket
 }
 
@@ -49,6 +49,7 @@ const maxChanges = 1000
 type editedPacket struct {
 	Packet
 	splices []splice
+	grow    int64 // the number of bytes that they add
 }
 
 // Edit returns the plan for the edits in a tree. The texts of the tree are the new values. If
@@ -79,9 +80,16 @@ func (c *Content) Copy(from paths.Path, to *paths.Tree) (*Plan, error) {
 	return &e.Plan, nil
 }
 
+// Content returns the edited content. Its memory depends on the new values.
+func (p *Plan) Content() *Content {
+	c := *p.content
+	c.ReaderAt, c.Size = p.edited, p.edited.size
+	return &c
+}
+
 // WriteTo writes the edited content.
 func (p *Plan) WriteTo(w io.Writer) (int64, error) {
-	return io.Copy(w, &spliced{r: p.content, end: p.content.Size, splices: p.splices})
+	return io.Copy(w, io.NewSectionReader(p.edited, 0, p.edited.size))
 }
 
 // An editor makes a plan.
@@ -93,7 +101,6 @@ type editor struct {
 	source *source // the value to put
 
 	*paths.Walker
-	base      int64 // of the Decoder's input in the content
 	packet    Packet
 	double    *bool // whether the packet contains math types of 64 bits, if that is known
 	here      []splice
@@ -109,6 +116,7 @@ type source struct {
 
 // run walks over all packets of the tree.
 func (e *editor) run(tree *paths.Tree) error {
+	e.edited = newTable(e.content.ReaderAt, e.content.Size)
 	if len(tree.Targets) == 0 {
 		return nil
 	}
@@ -135,12 +143,7 @@ func (e *editor) run(tree *paths.Tree) error {
 			return fmt.Errorf("there are %d values at %v; .value(n) is the value of the n-th pair", p.Hits, p)
 		}
 	}
-	for i := range e.Plan.packets {
-		if err := e.finish(&e.Plan.packets[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.finish()
 }
 
 // notFound returns the error for a node at which a walk found no value. It walks over the
@@ -188,11 +191,8 @@ func (c *Content) packets(tree *paths.Tree, yield func(Packet, *gdwire.Decoder) 
 
 // edit makes the splices of a packet.
 func (e *editor) edit(tree *paths.Tree, p Packet) error {
-	e.packet, e.base, e.double, e.here = p, 0, nil, nil
+	e.packet, e.double, e.here = p, nil, nil
 	e.positions, e.removed = nil, nil
-	if e.content.Order != nil {
-		e.base = p.Start
-	}
 	if err := e.Walk(tree.Root(p.Index)); err != nil {
 		return err
 	}
@@ -208,48 +208,61 @@ func (e *editor) edit(tree *paths.Tree, p Packet) error {
 			return errors.New("two of the paths lead to the same bytes")
 		}
 	}
-	e.Plan.packets = append(e.Plan.packets, editedPacket{p, e.here})
+	e.Plan.packets = append(e.Plan.packets, editedPacket{Packet: p, splices: e.here})
 	return nil
 }
 
-// finish verifies an edited packet and adds its splices to the plan.
-func (e *editor) finish(p *editedPacket) error {
-	if err := e.verify(p); err != nil {
-		return err
-	}
-	if e.content.Order != nil {
-		size := p.End - p.Start
+// finish makes the edited content and verifies its packets.
+func (e *editor) finish() error {
+	var all []splice
+	for i := range e.Plan.packets {
+		p := &e.Plan.packets[i]
 		for i := range p.splices {
-			size += p.splices[i].grow()
+			p.grow += p.splices[i].grow()
 		}
-		if size > math.MaxUint32 {
-			return errors.New("the packet would be too long for a length of 32 bits")
+		if e.content.Order != nil {
+			size := p.End - p.Start + p.grow
+			if size > math.MaxUint32 {
+				return errors.New("the packet would be too long for a length of 32 bits")
+			}
+			length := make([]byte, lengthSize)
+			e.content.Order.PutUint32(length, uint32(size))
+			all = append(all, splice{start: p.Start - lengthSize, end: p.Start, bytes: length})
 		}
-		length := make([]byte, lengthSize)
-		e.content.Order.PutUint32(length, uint32(size))
-		e.splices = append(e.splices, splice{start: p.Start - lengthSize, end: p.Start, bytes: length})
+		all = append(all, p.splices...)
+		p.splices = nil
 	}
-	e.splices = append(e.splices, p.splices...)
-	p.splices = nil
+	e.edited = e.edited.splice(all)
+	shift := int64(0)
+	for i := range e.Plan.packets {
+		p := &e.Plan.packets[i]
+		if err := e.verify(p.Packet, shift, p.grow); err != nil {
+			return err
+		}
+		shift += p.grow
+	}
 	return nil
 }
 
-// verify checks an edited packet. If engines could have written the packet before the edit, it
-// must be so after the edit; otherwise it must be readable.
-func (e *editor) verify(p *editedPacket) error {
+// verify checks an edited packet, which has moved by shift and grown. If engines could have written
+// the packet before the edit, it must be so after the edit; otherwise it must be readable.
+func (e *editor) verify(p Packet, shift, grow int64) error {
 	o := e.content.Decoder
 	strict := o
 	strict.Strict, strict.AllowObjects = true, true
 	strict.Limits = gdwire.Limits{Depth: o.Limits.Depth, Elements: -1, Values: -1, StringBytes: -1, PackedBytes: -1}
-	check := func(o gdwire.DecoderOptions, splices []splice) error {
-		d := gdwire.NewDecoder(&spliced{r: e.content, at: p.Start, end: p.End, splices: splices}, &o)
+	check := func(o gdwire.DecoderOptions, r io.ReaderAt, start, end int64) error {
+		d := gdwire.NewDecoder(io.NewSectionReader(r, start, end-start), &o)
 		defer d.Release()
 		return d.SkipValue()
 	}
-	err := check(strict, p.splices)
-	if err != nil && check(strict, nil) != nil {
+	edited := func(o gdwire.DecoderOptions) error {
+		return check(o, e.edited, p.Start+shift, p.End+shift+grow)
+	}
+	err := edited(strict)
+	if err != nil && check(strict, e.content, p.Start, p.End) != nil {
 		o.AllowObjects, o.Limits = true, strict.Limits
-		err = check(o, p.splices)
+		err = edited(o)
 	}
 	if err != nil {
 		return fmt.Errorf("engines would not read the edited packet: %w", err)
@@ -257,12 +270,8 @@ func (e *editor) verify(p *editedPacket) error {
 	return nil
 }
 
-// splice adds a replacement of bytes, at offsets of the Decoder.
-func (e *editor) splice(s splice) {
-	s.start += e.base
-	s.end += e.base
-	e.here = append(e.here, s)
-}
+// splice adds a replacement of bytes.
+func (e *editor) splice(s splice) { e.here = append(e.here, s) }
 
 // changed describes a change.
 func (e *editor) changed(p *paths.Node, text, was string) {
@@ -335,7 +344,7 @@ func (e *editor) set(p *paths.Node, v paths.Value) error {
 func (e *editor) find() error {
 	start := e.InputOffset()
 	was, err := e.read(maxCopied)
-	e.source = &source{oldValue: was, start: e.base + start, size: e.InputOffset() - start}
+	e.source = &source{oldValue: was, start: start, size: e.InputOffset() - start}
 	return err
 }
 

@@ -3,13 +3,14 @@ package edit
 import (
 	"io"
 	"slices"
+	"sort"
 )
 
 // A splice replaces bytes of the content.
 type splice struct {
 	start, end int64
 	bytes      []byte
-	from, size int64 // of the bytes of the content to use, if bytes is nil
+	from, size int64 // of bytes of the content to use, after bytes
 }
 
 // grow returns the number of bytes that the splice adds.
@@ -25,48 +26,91 @@ func sortSplices(all []splice) {
 	})
 }
 
-// A spliced is a Reader of a part of the content with splices.
-type spliced struct {
-	r       io.ReaderAt
-	at, end int64
-	splices []splice // from at
-	done    int64    // bytes of the first splice that have been read
+// A table is an edited content: pieces of the content before all edits, and new bytes.
+type table struct {
+	r    io.ReaderAt // before all edits
+	all  []piece
+	size int64
 }
 
-func (s *spliced) Read(p []byte) (int, error) {
-	for len(s.splices) > 0 && s.at == s.splices[0].start {
-		next := &s.splices[0]
-		if n := int64(len(next.bytes)); s.done < n {
-			read := copy(p, next.bytes[s.done:])
-			s.done += int64(read)
-			return read, nil
-		}
-		if from := s.done - int64(len(next.bytes)); from < next.size {
-			read, err := s.r.ReadAt(p[:min(int64(len(p)), next.size-from)], next.from+from)
-			s.done += int64(read)
-			return read, early(read, err)
-		}
-		s.at, s.done, s.splices = next.end, 0, s.splices[1:]
-	}
-	if s.at == s.end {
-		return 0, io.EOF
-	}
-	end := s.end
-	if len(s.splices) > 0 {
-		end = s.splices[0].start
-	}
-	read, err := s.r.ReadAt(p[:min(int64(len(p)), end-s.at)], s.at)
-	s.at += int64(read)
-	return read, early(read, err)
+// A piece is a part of a table.
+type piece struct {
+	at, size int64  // in the table
+	bytes    []byte // if nil:
+	from     int64  // the offset of its bytes in r
 }
 
-// early returns the error of a ReadAt before the end of the content.
-func early(read int, err error) error {
-	switch {
-	case read > 0:
-		return nil
-	case err == io.EOF:
-		return io.ErrUnexpectedEOF
+// newTable returns the table of a content without edits, or the table that the content is.
+func newTable(r io.ReaderAt, size int64) *table {
+	if t, ok := r.(*table); ok {
+		return t
 	}
-	return err
+	return &table{r: r, all: []piece{{size: size}}, size: size}
+}
+
+// splice returns the table with sorted splices. t does not change.
+func (t *table) splice(all []splice) *table {
+	n := &table{r: t.r, all: make([]piece, 0, len(t.all)+2*len(all))}
+	at := int64(0)
+	for i := range all {
+		s := &all[i]
+		n.addFrom(t, at, s.start)
+		n.add(piece{bytes: s.bytes, size: int64(len(s.bytes))})
+		n.addFrom(t, s.from, s.from+s.size)
+		at = s.end
+	}
+	n.addFrom(t, at, t.size)
+	return n
+}
+
+// add adds a piece at the end, unless it is empty.
+func (t *table) add(p piece) {
+	if p.size > 0 {
+		p.at = t.size
+		t.all = append(t.all, p)
+		t.size += p.size
+	}
+}
+
+// addFrom adds the bytes of another table from start to end.
+func (t *table) addFrom(other *table, start, end int64) {
+	for i := other.find(start); start < end; i++ {
+		p := other.all[i]
+		skipped := start - p.at
+		p.size = min(p.size-skipped, end-start)
+		if p.bytes != nil {
+			p.bytes = p.bytes[skipped:][:p.size]
+		}
+		p.from += skipped
+		start += p.size
+		t.add(p)
+	}
+}
+
+// find returns the index of the piece with the byte at an offset.
+func (t *table) find(at int64) int {
+	return sort.Search(len(t.all), func(i int) bool { return at < t.all[i].at+t.all[i].size })
+}
+
+// ReadAt reads bytes of the edited content.
+func (t *table) ReadAt(b []byte, at int64) (n int, err error) {
+	for i := t.find(at); n < len(b); i++ {
+		if i == len(t.all) {
+			return n, io.EOF
+		}
+		p := &t.all[i]
+		skipped := at - p.at
+		part := b[n:][:min(int64(len(b)-n), p.size-skipped)]
+		if p.bytes != nil {
+			copy(part, p.bytes[skipped:])
+		} else if read, err := t.r.ReadAt(part, p.from+skipped); read < len(part) {
+			if err == io.EOF { // the file is shorter than it was
+				err = io.ErrUnexpectedEOF
+			}
+			return n + read, err
+		}
+		n += len(part)
+		at += int64(len(part))
+	}
+	return n, nil
 }

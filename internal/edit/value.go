@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/gdwire/gdwire"
@@ -142,18 +141,14 @@ func (e *editor) isDouble(v *paths.Value) (bool, error) {
 		return e.content.Encoder.DoubleReals, nil
 	}
 	if e.double == nil {
-		c := e.content
-		end := e.packet.End
-		if c.Order == nil {
-			end = c.Size
-		}
-		o := c.Decoder
+		o := e.content.Decoder
 		o.OneValue, o.AllowObjects = true, true
-		d := gdwire.NewDecoder(io.NewSectionReader(c, e.packet.Start, end-e.packet.Start), &o)
+		d := gdwire.NewDecoder(nil, &o)
 		defer d.Release()
+		e.content.place(d, e.packet)
 		double, err := HasDoubleReals(d)
 		if err != nil {
-			return false, shift(err, e.packet.Start-e.base)
+			return false, err
 		}
 		e.double = &double
 	}

@@ -49,3 +49,8 @@ var WriteKey func(e any, k *Key) bool
 // Refuse makes err the error of e, a *gdwire.Encoder, as Encoder.Fail does, but ClearError clears
 // it. It is for calls that have written nothing.
 var Refuse func(e any, err error) error
+
+// Place makes the offsets of d, a *gdwire.Decoder, start at offset, and its paths at the value of
+// this number, such as $2, until Reset. It is for a value in a file, and is called before its first
+// token was read.
+var Place func(d any, offset, value int64)

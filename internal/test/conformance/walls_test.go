@@ -64,6 +64,7 @@ var walls = map[string]string{
 	"payloadReader": "reader_bulk.go",
 	"cold.all":      "reader.go", // reset
 	"cold.err":      "reader.go",
+	"cold.value":    "reader.go",
 	"cold.keys":     "reader_loops.go",
 	"savedKey":      "input.go",
 }
