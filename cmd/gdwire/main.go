@@ -4,6 +4,7 @@
 //
 //	gdwire tokens|json|flat [flags] [FILE]
 //	gdwire get [flags] PATH [FILE]
+//	gdwire diff [flags] A B
 //	gdwire set|add [flags] ['PATH = VALUE'…] FILE -o FILE
 //	gdwire delete [flags] PATH… FILE -o FILE
 //	gdwire copy [flags] PATH TO FILE -o FILE
@@ -66,6 +67,8 @@ var commands = []command{
 		common: readFlags, flags: outputFlag, run: showCommand(newFlatPrinter), showsObjects: true},
 	{name: "get", operands: "PATH [FILE]", min: 1, max: 2, summary: "Show the value at a path, such as player.hp, as JSON.",
 		common: readFlags, flags: getFlags, check: getCheck, run: get, showsObjects: true},
+	{name: "diff", operands: "A B", min: 2, max: 2, summary: "Show the values that differ between two files: path: old -> new.",
+		common: readFlags, flags: diffFlags, run: diff, showsObjects: true},
 	{name: "set", operands: "['PATH = VALUE'…] FILE", min: 1, max: -1, summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input.",
 		common: editFlags, flags: saveFlag, check: setCheck, run: editFile, binary: true, edits: true},
 	{name: "add", operands: "['PATH = VALUE'…] FILE", min: 1, max: -1, summary: "Add keys of dictionaries, elements before [n], or elements at the end as [+].",

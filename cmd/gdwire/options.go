@@ -22,6 +22,7 @@ type options struct {
 	input.Reading // Decoder.Format is nil unless -format is given
 
 	maxContent   int64
+	maxMemory    int64 // of diff
 	skip         int64
 	quiet        bool
 	passwordFile string
