@@ -88,6 +88,8 @@ type encoder struct {
 	reals   [maxComponents]float64
 	ints    [maxComponents]int32
 
+	sorted [textMapSlots]any // for each textMapOf[T], a list of *sortedPairs[T] that are not in use
+
 	bytesEncoder *gdwire.Encoder // for Marshal
 	bytesOptions gdwire.EncoderOptions
 	buf          []byte // memory for the next small result, or nil
@@ -426,27 +428,14 @@ func (s *encoder) encodeNested(encode encodeFunc, v reflect.Value) error {
 // makeInterfaceEncoder returns the function that encodes a t, an interface, as the value in it.
 func makeInterfaceEncoder(t reflect.Type, isKey bool) encodeFunc {
 	if t.NumMethod() == 0 {
-		return func(s *encoder, x variable) error { return s.element(*pointer[any](x), t, isKey) }
+		return func(s *encoder, x variable) error { return s.any(*pointer[any](x), isKey) }
 	}
 	return reflected(t, func(s *encoder, v reflect.Value) error {
 		if v.IsNil() {
 			return s.e.WriteNil()
 		}
-		return s.element(v.Elem().Interface(), t, isKey)
+		return s.any(v.Elem().Interface(), isKey)
 	})
-}
-
-// element writes v, which is in a variable of type t, an interface.
-func (s *encoder) element(v any, t reflect.Type, isKey bool) error {
-	if v == nil {
-		return s.e.WriteNil()
-	}
-	if s.depth++; s.depth > maxDepth {
-		return s.fail(t, depthError())
-	}
-	err := s.any(v, isKey)
-	s.depth--
-	return err
 }
 
 // any writes a value of any type. The most frequent types in an any need no lookup of a plan.
@@ -516,7 +505,7 @@ func (s *encoder) list(v []any) error {
 		return s.fail(reflect.TypeFor[[]any](), depthError())
 	}
 	for _, x := range v {
-		if err := s.element(x, anyType, false); err != nil {
+		if err := s.any(x, false); err != nil {
 			return err
 		}
 	}

@@ -114,7 +114,7 @@ func withField(err error, field string) error {
 	return err
 }
 
-// maxDepth is the maximum nesting of Go values, including pointers and interfaces.
+// maxDepth is the maximum nesting of Go values, including pointers.
 // Deeper values are assumed to contain themselves.
 const maxDepth = 10000
 

@@ -1,6 +1,8 @@
 package variant
 
 import (
+	"cmp"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"maps"
@@ -196,4 +198,36 @@ func TestTreeAllocations(t *testing.T) {
 		require.NoError(t, MarshalEncode(e, tree))
 		require.NoError(t, e.Flush())
 	}))
+}
+
+// The words of texts of all lengths are in the order of the texts.
+func TestWordOf(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		b := make([]byte, r.IntN(11))
+		for i := range b {
+			b[i] = "\x00\x01az\xff"[r.IntN(5)]
+		}
+		text := string(b)
+		require.Equal(t, binary.BigEndian.Uint64(append(b, make([]byte, 8)...)), wordOf(text), "%q", text)
+	}
+}
+
+// Few keys are sorted by insertion, or by their whole texts if some have the same word.
+func TestSortWords(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 10_000 {
+		order := make([]sortedKey, r.IntN(fewSorted+1))
+		for i := range order {
+			order[i] = sortedKey{r.Uint64N(40), i}
+		}
+		want := slices.Clone(order)
+		slices.SortStableFunc(want, func(a, b sortedKey) int { return cmp.Compare(a.word, b.word) })
+		distinct := true
+		for i := range max(len(want), 1) - 1 {
+			distinct = distinct && want[i].word != want[i+1].word
+		}
+		require.Equal(t, distinct, sortWords(order))
+		require.Equal(t, want, order)
+	}
 }
