@@ -1,7 +1,6 @@
 package gdwire
 
 import (
-	"bytes"
 	"math"
 
 	"github.com/gdwire/gdwire/internal/hook"
@@ -22,9 +21,8 @@ func init() {
 // newKey returns the words of a text of 1 to MaxKey ASCII characters. For another text it returns a
 // Key that readKey never finds and writeKey never writes.
 func newKey(text string) hook.Key {
-	var b, mask [keyBytes]byte
+	var b [keyBytes]byte
 	n := copy(b[8:], text)
-	copy(mask[8:], bytes.Repeat([]byte{0xFF}, n))
 	first, last := le.Uint64(b[8:]), le.Uint64(b[16:])
 	// ASCII needs no check for UTF-8, which writeKey does not have.
 	if n == 0 || n < len(text) || (first|last)&wire.NotASCII != 0 {
@@ -32,7 +30,7 @@ func newKey(text string) hook.Key {
 	}
 	return hook.Key{
 		Len: n, Size: 8 + int(wire.Padded(uint32(n))), Head: stringHeader | uint64(n)<<32,
-		First: first, Last: last, Mask: le.Uint64(mask[8:]), LastMask: le.Uint64(mask[16:]),
+		First: first, Last: last, Mask: 1<<(8*n) - 1, LastMask: 1<<(8*max(n-8, 0)) - 1, // 0 - 1 of eight bytes and more
 	}
 }
 

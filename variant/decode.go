@@ -77,7 +77,8 @@ type decoder struct {
 	textBlock     *[textBlockSize]byte // the latest block of short texts
 	textBlockLeft int                  // the bytes at its end that no string uses
 	keys          keyCache
-	rawCopier     *rawCopier // for Raw, created for the first one
+	known         [maxKnownDepth]knownKeys // of Dictionaries, by depth
+	rawCopier     *rawCopier               // for Raw, created for the first one
 
 	bytesDecoder *gdwire.Decoder // for Unmarshal
 	bytesOptions gdwire.DecoderOptions

