@@ -121,10 +121,10 @@ func ExampleRaw_union() {
 		fmt.Println(err)
 	}
 	// Output:
-	// move to {1 2}
+	// move to Vector2(1.0, 2.0)
 	// chat: hello
 	// unknown type "dance"
-	// move to {3 4}
+	// move to Vector2(3.0, 4.0)
 }
 
 // A Dictionary keeps the order of its pairs and holds keys of any type.
@@ -156,10 +156,12 @@ func ExampleDictionary() {
 	}
 	chest, ok := d.Get(variant.Vector2i{X: 3, Y: 4})
 	fmt.Println(d.Len(), chest, ok)
+	fmt.Println(d)
 	// Output:
 	// sword 2
-	// {3 4} chest
+	// Vector2i(3, 4) chest
 	// 2 chest true
+	// {"sword": 2, Vector2i(3, 4): "chest"}
 }
 
 // Unknown keys are kept when a struct is decoded and encoded again.

@@ -21,8 +21,15 @@ var ErrNotFound = errors.New("not found")
 //	pos.x, transform.origin.y         a component of a math type
 //	d.value(3), d.key(3)              the fourth pair of a Dictionary
 //
-// A name is the key of a String or StringName. Get also looks into maps with string keys, and
-// slices. The value is not copied: if it is a pointer, map or slice, v contains the same.
+// A name is the key of a String or StringName. Texts of keys are written as [Dictionary.String]
+// prints them, or as %q of package fmt does, so that Sprintf makes a path:
+//
+//	fmt.Sprintf("players[%q].hp", name)
+//	fmt.Sprintf("grid[%v]", variant.Vector2i{X: 1, Y: 2})
+//
+// A float key needs a point, which %v of 2.0 does not print.
+//
+// Get also looks into maps with string keys, and slices. The value is not copied: if it is a pointer, map or slice, v contains the same.
 func Get(v any, path string) (any, error) {
 	steps, err := parsePath(path)
 	for i := 0; err == nil && i < len(steps); i++ {
@@ -304,6 +311,7 @@ func stepKey(k *paths.Value, double bool) (any, bool) {
 	// Math types and ids: written and read again, the key is what Unmarshal stores.
 	var key any
 	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{DoubleReals: double})
+	defer e.Release()
 	e.ResetBytes(nil)
 	if k.Write(e, double) != nil || Unmarshal(e.Bytes(), &key) != nil {
 		return nil, false

@@ -197,6 +197,22 @@ func ExampleGet() {
 	fmt.Println(err)
 	// Output:
 	// sword <nil>
-	// {5 2} <nil>
+	// Vector2(5.0, 2.0) <nil>
 	// variant: $.player.inventory[1]: not found
+}
+
+// Sprintf makes a path of any key: with %q of text, and with %v of other types.
+func ExampleGet_anyKey() {
+	var players, grid, save variant.Dictionary
+	players.Set("Zoë [admin]", map[string]any{"hp": 90})
+	grid.Set(variant.Vector2i{X: 1, Y: 2}, "wall")
+	save.Set("players", &players)
+	save.Set("grid", &grid)
+	fmt.Println(&save)
+	fmt.Println(variant.Get(&save, fmt.Sprintf("players[%q].hp", "Zoë [admin]")))
+	fmt.Println(variant.Get(&save, fmt.Sprintf("grid[%v]", variant.Vector2i{X: 1, Y: 2})))
+	// Output:
+	// {"players": {"Zoë [admin]": {"hp": 90}}, "grid": {Vector2i(1, 2): "wall"}}
+	// 90 <nil>
+	// wall <nil>
 }

@@ -124,11 +124,7 @@ type Raw struct {
 func (r Raw) Unmarshal(v any, opts ...Options) error {
 	o := *optionsOf(opts)
 	o.Decoder.Format = r.Format
-	data := r.Data
-	if len(data) == 0 && r.Format == 0 {
-		data = make([]byte, 4) // nil, in every format
-	}
-	return Unmarshal(data, v, o)
+	return Unmarshal(r.data(), v, o)
 }
 
 // DoubleReals reports whether r contains a math type, or an array of vectors, with components of 64
@@ -166,6 +162,14 @@ func (r *Raw) decoder(o gdwire.EncoderOptions) *gdwire.Decoder {
 		Format: r.Format, AllowObjects: true, AllowInvalidUTF8: o.AllowInvalidUTF8, DoubleReals: o.DoubleReals,
 		Limits: gdwire.Limits{Depth: -1, Elements: -1, Values: -1, StringBytes: -1, NameBytes: -1, PackedBytes: -1, Bytes: -1},
 	})
-	d.ResetBytes(r.Data)
+	d.ResetBytes(r.data())
 	return d
+}
+
+// data returns Data, or that of the zero Raw: nil, in every format.
+func (r *Raw) data() []byte {
+	if len(r.Data) == 0 && r.Format == 0 {
+		return make([]byte, 4)
+	}
+	return r.Data
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/hex"
 	"fmt"
 
 	"github.com/gdwire/gdwire"
@@ -15,10 +14,10 @@ import (
 type flatPrinter struct {
 	*stdio
 	p       *input.Packet
-	path    []byte // of the current value
-	long    int64  // the sum of the lengths of all long paths in the output
-	omitted int64  // the number of values of the packet that were left out
-	buf     []byte
+	path    []byte        // of the current value
+	long    int64         // the sum of the lengths of all long paths in the output
+	omitted int64         // the number of values of the packet that were left out
+	text    paths.Printer // of the current line
 	numbers [16]float64
 }
 
@@ -43,12 +42,13 @@ func (o *omission) Error() string {
 // newFlatPrinter returns a printer that shows a line for each leaf.
 func newFlatPrinter(s *stdio, _ *options) printer {
 	v := &flatPrinter{stdio: s}
+	v.text.Flush = v.flush
 	return printer{show: v.show}
 }
 
 // show shows the lines of a packet.
 func (v *flatPrinter) show(p *input.Packet) error {
-	v.p = p
+	v.p, v.text.Decoder = p, p.Decoder
 	v.path = paths.AppendPacket(v.path[:0], p.Index)
 	v.omitted = 0
 	err := p.Err
@@ -87,28 +87,24 @@ func (v *flatPrinter) value() error {
 // token shows the value that starts with t.
 func (v *flatPrinter) token(t gdwire.Token) error {
 	switch t.Kind() {
-	case gdwire.KindStringChunk:
-		return v.text(t)
-	case gdwire.KindNodePathStart:
-		return v.nodePath(paths.NewNodePathReader(v.p.Decoder, t), nil)
 	case gdwire.KindArrayStart:
 		return v.array(t)
 	case gdwire.KindDictStart:
 		return v.dictionary(t)
 	case gdwire.KindObjectStart:
 		return v.object(t)
-	case gdwire.KindPackedStart, gdwire.KindImageStart:
-		return v.packed(t)
+	case gdwire.KindPackedStart:
+		if t.Type() != gdwire.TypePackedByteArray {
+			return v.packed(t)
+		}
 	}
 	return v.line(t)
 }
 
-// line shows a value of one token, or the declared types in a Start token.
+// line shows a value without values in it, or the declared types in a Start token.
 func (v *flatPrinter) line(t gdwire.Token) error {
-	value := paths.FromToken(t, v.numbers[:0])
 	v.startLine()
-	v.buf = append(value.Append(v.buf), '\n')
-	return v.flush()
+	return v.endLine(v.text.Leaf(t))
 }
 
 // startLine appends the path and = to the buffer.
@@ -116,13 +112,13 @@ func (v *flatPrinter) startLine() {
 	if len(v.path) > shortPath {
 		v.long += int64(len(v.path))
 	}
-	v.buf = append(append(v.buf[:0], v.path...), " = "...)
+	v.text.Buf = append(append(v.text.Buf[:0], v.path...), " = "...)
 }
 
 // flush writes the buffer.
 func (v *flatPrinter) flush() error {
-	_, err := v.out.Write(v.buf)
-	v.buf = v.buf[:0]
+	_, err := v.out.Write(v.text.Buf)
+	v.text.Buf = v.text.Buf[:0]
 	return err
 }
 
@@ -135,69 +131,13 @@ func (v *flatPrinter) child(step func(dst []byte) []byte) error {
 	return err
 }
 
-// text shows a string, chunk by chunk.
-func (v *flatPrinter) text(t gdwire.Token) error {
-	v.startLine()
-	v.buf = append(append(v.buf, paths.TextPrefix(t.Type())...), '"')
-	if err := v.chunks(t); err != nil {
-		return v.endLine(err)
-	}
-	v.buf = append(v.buf, "\"\n"...)
-	return v.flush()
-}
-
-// chunks appends the text that starts with chunk t.
-func (v *flatPrinter) chunks(t gdwire.Token) error {
-	for {
-		v.buf = paths.AppendText(v.buf, t.Bytes())
-		if t.Last() {
-			return nil
-		}
-		if err := v.flush(); err != nil {
-			return err
-		}
-		var err error
-		if t, err = v.p.ReadToken(); err != nil {
-			return err
-		}
-	}
-}
-
-// endLine ends a line after an error.
+// endLine ends a line, and returns err or the error of the output.
 func (v *flatPrinter) endLine(err error) error {
-	v.buf = append(v.buf, '\n')
+	v.text.Buf = append(v.text.Buf, '\n')
 	if failed := v.flush(); failed != nil {
 		return failed
 	}
 	return err
-}
-
-// nodePath shows a NodePath. text is the part of it that was read.
-func (v *flatPrinter) nodePath(r *paths.NodePathReader, text []byte) error {
-	v.startLine()
-	v.buf = append(v.buf, `^"`...)
-	v.buf = paths.AppendText(v.buf, text)
-	if err := v.names(r); err != nil {
-		return v.endLine(err)
-	}
-	v.buf = append(v.buf, "\"\n"...)
-	return v.flush()
-}
-
-// names appends the names of a NodePath.
-func (v *flatPrinter) names(r *paths.NodePathReader) error {
-	for {
-		separator, t, err := r.Next()
-		if err != nil || t.Kind() == gdwire.KindEnd {
-			v.buf = append(v.buf, separator...)
-			return err
-		}
-		v.buf = append(v.buf, separator...)
-		v.buf = paths.AppendText(v.buf, t.Bytes())
-		if err := v.flush(); err != nil {
-			return err
-		}
-	}
 }
 
 // array shows the elements of an Array.
@@ -285,17 +225,14 @@ func (v *flatPrinter) longKey(i int64, t gdwire.Token, r *paths.NodePathReader, 
 	v.path = paths.AppendKeyAt(v.path, i)
 	defer func() { v.path = v.path[:n] }()
 	if r != nil {
-		return v.nodePath(r, text)
+		v.startLine()
+		return v.endLine(v.text.NodePath(r, text))
 	}
 	return v.token(t)
 }
 
-// packed shows a packed array or an Image.
+// packed shows a packed array.
 func (v *flatPrinter) packed(t gdwire.Token) error {
-	typ := t.Type()
-	if typ == gdwire.TypePackedByteArray || typ == gdwire.TypeImage {
-		return v.hexBytes(t)
-	}
 	if err := v.line(t); err != nil {
 		return err
 	}
@@ -313,7 +250,7 @@ func (v *flatPrinter) packed(t gdwire.Token) error {
 			return nil
 		case t.Kind() == gdwire.KindStringChunk:
 			v.path = paths.AppendIndex(v.path, i)
-			if err := v.text(t); err != nil {
+			if err := v.line(t); err != nil {
 				return err
 			}
 			i++
@@ -326,33 +263,11 @@ func (v *flatPrinter) packed(t gdwire.Token) error {
 			}
 			value := paths.Element(t, b[:size], v.numbers[:0])
 			v.startLine()
-			v.buf = append(value.Append(v.buf), '\n')
+			v.text.Buf = append(value.Append(v.text.Buf), '\n')
 			if err := v.flush(); err != nil {
 				return err
 			}
 			i++
-		}
-	}
-}
-
-// hexBytes shows a PackedByteArray or Image in hexadecimal, chunk by chunk.
-func (v *flatPrinter) hexBytes(t gdwire.Token) error {
-	value := paths.FromToken(t, v.numbers[:0])
-	v.startLine()
-	v.buf = value.Append(v.buf)
-	v.buf = v.buf[:len(v.buf)-len(`")`)] // the bytes come before this end
-	for {
-		t, err := v.p.ReadToken()
-		if err != nil {
-			return v.endLine(err)
-		}
-		if t.Kind() == gdwire.KindEnd {
-			v.buf = append(v.buf, "\")\n"...)
-			return v.flush()
-		}
-		v.buf = hex.AppendEncode(v.buf, t.Bytes())
-		if err := v.flush(); err != nil {
-			return err
 		}
 	}
 }

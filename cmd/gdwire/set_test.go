@@ -47,6 +47,8 @@ func TestSet(t *testing.T) {
 		{"packed string", "[0] = \"longer\"", wire(34, 2, "a\x00", "b\x00"), wire(34, 2, "longer\x00", "b\x00"), `was "a"`},
 		{"packed vector", "[0] = Vector2(3, 4)", wire(35, 1, float32(1), float32(2)), wire(35, 1, float32(3), float32(4)), "was Vector2(1.0, 2.0)"},
 		{"property", "name = null", wire(24, "Node", 1, "name", 4, "x"), wire(24, "Node", 1, "name", 0), `was "x"`},
+		{"serialized object", `hp = Object("Node", {"name": "a", "b": [1]})`, value, wire(27, 2, 4, "hp", 24, "Node", 2, "name", 4, "a", "b", 28, 1, 2, 1, 4, "name", 4, "Ada"), `$.hp: Object("Node", {"name": "a", "b": [1]}), was 10`},
+		{"serialized object without properties", `hp = Object("Node", {})`, value, wire(27, 2, 4, "hp", 24, "Node", 0, 4, "name", 4, "Ada"), `$.hp: Object("Node", {}), was 10`},
 		{"padding of a NodePath is kept", "[0] = 6", wire(28, 2, 2, 5, 22, uint32(0x80000001), 0, 0, 1, []byte("aXYZ")), wire(28, 2, 2, 6, 22, uint32(0x80000001), 0, 0, 1, []byte("aXYZ")), "was 5"},
 
 		{"not there", "mp = 1", value, nil, "there is no $.mp"},
@@ -75,6 +77,11 @@ func TestSet(t *testing.T) {
 			require.Equal(t, hex.EncodeToString(c.out), hex.EncodeToString([]byte(r.out)))
 			require.Equal(t, c.err == "", r.err == "")
 		})
+	}
+	for _, object := range []string{`Object("Node", {})`, `[{"a": Object("Node", {"b": 1})}]`} {
+		r := setWith(t, value, "hp = "+object, flags[:4]...)
+		require.Equal(t, statusBad, r.status)
+		require.Contains(t, r.err, "$.hp: serialized objects are not allowed")
 	}
 }
 

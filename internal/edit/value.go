@@ -113,6 +113,9 @@ func (o *oldValue) fit(p *paths.Node, v paths.Value) (paths.Value, error) {
 
 // encode returns the bytes of a value.
 func (e *editor) encode(v *paths.Value) ([]byte, error) {
+	if !e.content.Decoder.AllowObjects && hasObjects(v) {
+		return nil, gdwire.ErrObject
+	}
 	double, err := e.isDouble(v)
 	if err != nil {
 		return nil, err
@@ -161,6 +164,12 @@ func hasReals(v *paths.Value) bool {
 	n, integers := v.Type.Components()
 	return n > 0 && !integers || v.Type.Element() > gdwire.TypeString ||
 		slices.ContainsFunc(v.Items, func(v paths.Value) bool { return hasReals(&v) })
+}
+
+// hasObjects reports whether v contains a serialized object.
+func hasObjects(v *paths.Value) bool {
+	return v.Type == gdwire.TypeObject && (v.Form != paths.Whole || v.Items != nil) ||
+		slices.ContainsFunc(v.Items, func(v paths.Value) bool { return hasObjects(&v) })
 }
 
 // HasDoubleReals reads the next value and reports whether it contains math types of 64 bits.

@@ -20,7 +20,7 @@ func (t *Tree) Resolve(lenient bool, walk func(*Walker) error) error {
 			for _, c := range t.cut[p] {
 				if text := c.Step().Key.Text; text == key.Key.Text {
 					fits[c] = append([]string{text}, fits[c]...)
-				} else if strings.HasPrefix(key.Key.Text, strings.TrimSuffix(text, ellipsis)) && len(fits[c]) < 2 {
+				} else if strings.HasPrefix(key.Key.Text, strings.TrimSuffix(text, Ellipsis)) && len(fits[c]) < 2 {
 					fits[c] = append(fits[c], key.Key.Text)
 				}
 			}

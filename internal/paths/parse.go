@@ -128,13 +128,10 @@ func parseInt(text string, bits int) (int64, error) {
 	return strconv.ParseInt(text, base, bits)
 }
 
-// maxNesting is the maximum number of containers around a value.
-const maxNesting = 1000
-
 // items parses the content of a container in brackets or braces.
 func (s *scanner) items(v Value) (Value, error) {
-	if s.depth == maxNesting {
-		return v, s.errorf("more than %d values in each other", maxNesting)
+	if s.depth > MaxNesting { // containers, and a packed array in them
+		return v, s.errorf("more than %d values in each other", MaxNesting)
 	}
 	s.depth++
 	defer func() { s.depth-- }()
@@ -212,8 +209,7 @@ func (s *scanner) named(name string) (Value, error) {
 	v := Value{Type: types[name]}
 	switch {
 	case v.Type == gdwire.TypeObject:
-		v.Form = Declared
-		return v, s.sequence(func() (err error) { v.Text, err = s.quoted(); return err }, "(", ")")
+		return s.object(v)
 	case v.Type == gdwire.TypeArray, v.Type == gdwire.TypeDictionary:
 		return s.typed(v)
 	case v.Type.Element() != 0 && v.Type != gdwire.TypePackedByteArray:
@@ -227,6 +223,32 @@ func (s *scanner) named(name string) (Value, error) {
 		return v, errNoSuchType
 	}
 	return s.arguments(v)
+}
+
+// object parses the class of an Object and, if they follow, its properties.
+func (s *scanner) object(v Value) (Value, error) {
+	v.Form = Declared
+	err := s.sequence(func() (err error) {
+		if v.Text, err = s.quoted(); err != nil {
+			return err
+		}
+		if s.space(); !s.accept(",") {
+			return nil
+		}
+		if s.space(); s.atEnd() || s.text[s.pos] != '{' {
+			return s.errorf("want { and the properties")
+		}
+		if v, err = s.items(v); err != nil {
+			return err
+		}
+		for i := 0; i < len(v.Items); i += 2 {
+			if name := &v.Items[i]; name.Type != gdwire.TypeString {
+				return s.errorf(`a property has a name, such as "name", and not %v`, name)
+			}
+		}
+		return nil
+	}, "(", ")")
+	return v, err
 }
 
 // sequence parses before, then calls parse, then parses after.

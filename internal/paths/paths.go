@@ -99,7 +99,7 @@ func (p Path) String() string {
 		b = p.Steps[i].Append(b)
 	}
 	if p.Cut {
-		b = append(b, ellipsis...)
+		b = append(b, Ellipsis...)
 	}
 	return string(b)
 }
@@ -107,8 +107,8 @@ func (p Path) String() string {
 // appendStep is the text of a step with Op End.
 const appendStep = "[+]"
 
-// ellipsis is the end of a cut path or key.
-const ellipsis = "…"
+// Ellipsis is the end of a cut path or key.
+const Ellipsis = "…"
 
 // AppendPacket appends the path of packet n: $, or $2.
 func AppendPacket(dst []byte, n int64) []byte {
@@ -182,7 +182,7 @@ func (s *scanner) path() (Path, error) {
 			step.Key, err = s.name()
 		case first && wire.NameLen(s.text) > 0:
 			step.Key, err = s.name()
-		case s.accept(ellipsis):
+		case s.accept(Ellipsis):
 			p.Cut = true
 			return p, nil
 		case first && !s.atEnd():

@@ -35,6 +35,7 @@ func TestLines(t *testing.T) {
 		`$ = []`, `$ = {}`, `$ = Array[int]([])`, `$ = Array[Node]`, `$ = Array["res://a \"b\".gd"]`, `$ = Array[&"int"]([])`, `$ = Array[&"a b"]`, `$ = Array[Object]`,
 		`$ = Dictionary[String, int]`, `$ = Dictionary[Variant, int]({})`, `$ = Dictionary[String, Variant]`, `$ = Dictionary[&"Variant", Vector2i]`,
 		`$ = PackedInt32Array`, `$ = PackedVector2Array()`, `$ = PackedByteArray("")`, `$ = Object("Node")`, `$ = Object("")`,
+		`$ = Object("Node", {})`, `$ = Object("Node", {"name": "a", "metadata/b": [Object("B", {"c": PackedInt32Array([1])})]})`,
 		`$ = Image(3, 0, 4294967295, 1, "0102")`, `$ = InputEvent(1, 2, "00ff")`,
 		`$ = Transform2D(1.0, 0.0, 0.0, 1.0, nan, -inf)`, `$ = Color(0.1, 0.2, 0.3, 1.0)`, `$ = Rect2i(1, -2, 2147483647, -2147483648)`,
 	} {
@@ -125,6 +126,9 @@ func TestErrors(t *testing.T) {
 		`$ = Dictionary[int]`:              `want the types of keys and values`,
 		`$ = Object(Node)`:                 `want a string`,
 		`$ = Dictionary`:                   `want [`,
+		`$ = Object("Node", 1)`:            `column 20: want { and the properties`,
+		`$ = Object("Node", {&"a": 1})`:    `a property has a name, such as "name", and not &"a"`,
+		`$[Object("Node", {"a": 1})] = 1`:  `is not a key`,
 	} {
 		t.Run(line, func(t *testing.T) {
 			_, _, err := ParseLine(line)
@@ -159,7 +163,7 @@ func TestDeep(t *testing.T) {
 	_, err = tree.Add(p, "")
 	require.NoError(t, err)
 	require.Len(t, tree.Targets[0].String(), 1+2*maxSteps)
-	nested := strings.Repeat("[", maxNesting) + strings.Repeat("]", maxNesting)
+	nested := strings.Repeat("[", MaxNesting) + "PackedInt32Array([1])" + strings.Repeat("]", MaxNesting)
 	v, err := ParseValue(nested)
 	require.NoError(t, err)
 	require.Equal(t, nested, v.String())
@@ -365,6 +369,38 @@ func equal(a, b Value) bool {
 	})
 	return same && a.Type == b.Type && a.Form == b.Form && a.Int == b.Int && a.NoID == b.NoID &&
 		a.Text == b.Text && a.Key == b.Key && a.Elem == b.Elem
+}
+
+// TestPrinter prints values as they were parsed, on one line.
+func TestPrinter(t *testing.T) {
+	nested := strings.Repeat("[", MaxNesting) + "PackedInt32Array([1])" + strings.Repeat("]", MaxNesting)
+	for _, text := range []string{
+		`[]`, `{}`, `[{}, []]`, `{1: [2, 3.0], &"a": {^"b:c": true}, "d\n": null}`, `Dictionary[String, int]({"a": 1})`,
+		`Array[&"int"]([ObjectID(5), null])`, `Object("Node", {})`, `[Object("Node", {"name": "a", "b": Object("B", {"c": 1})}), 2]`,
+		`PackedInt32Array()`, `[PackedInt32Array([1, -2]), PackedStringArray(["a", "b\"c"]), PackedByteArray("00ff"), PackedByteArray("")]`,
+		`PackedVector2Array([Vector2(0.1, 2.0), Vector2(nan, -inf)])`, `[PackedFloat64Array([0.1]), PackedFloat32Array([0.1])]`,
+		`[Vector2(0.1, 2.0), Rect2i(1, 2, 3, 4), Color(0.1, 1.0, 0.0, 1.0), RID(5), Callable(), Signal("a", 7), 0.1]`, nested,
+	} {
+		v, err := ParseValue(text)
+		require.NoError(t, err)
+		require.Equal(t, text, v.String())
+		for _, o := range []gdwire.EncoderOptions{{Depth: -1}, {Depth: -1, DoubleReals: true}} {
+			e := gdwire.NewEncoder(nil, &o)
+			e.ResetBytes(nil)
+			require.NoError(t, v.Write(e, o.DoubleReals))
+			d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{AllowObjects: true, Limits: gdwire.Limits{Depth: -1}})
+			d.ResetBytes(e.Bytes())
+			p := Printer{Decoder: d}
+			require.NoError(t, p.Next(0))
+			require.Equal(t, text, string(p.Buf))
+			if text == nested {
+				p.Buf = nil
+				d.ResetBytes(e.Bytes())
+				require.NoError(t, p.Next(1))
+				require.Equal(t, strings.Repeat("[", MaxNesting-1)+"…"+strings.Repeat("]", MaxNesting-1), string(p.Buf))
+			}
+		}
+	}
 }
 
 // FuzzLines parses any text: it is an error, or a line that prints and parses

@@ -20,7 +20,7 @@ func (e *SyntaxError) Error() string {
 	const most = 60 // bytes of the text
 	text := e.Text
 	if len(text) > most {
-		text = text[:most] + ellipsis
+		text = text[:most] + Ellipsis
 	}
 	return fmt.Sprintf("%q, column %d: %s", text, e.Column, e.Reason)
 }
@@ -47,7 +47,7 @@ func (s *scanner) rest() string {
 	text := s.text[s.pos:]
 	const most = 20
 	if len(text) > most {
-		text = text[:most] + ellipsis
+		text = text[:most] + Ellipsis
 	}
 	return strconv.Quote(text)
 }

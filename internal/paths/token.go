@@ -58,7 +58,7 @@ func FromToken(t gdwire.Token, numbers []float64) Value {
 // Write writes a value of Form Whole or Empty. It rounds numbers to 32 bits unless double
 // is set, which must equal the Encoder's DoubleReals.
 func (v *Value) Write(e *gdwire.Encoder, double bool) error {
-	if v.Items != nil {
+	if v.Items != nil || v.Form == Empty {
 		return v.writeItems(e, double)
 	}
 	switch v.Type {
@@ -84,10 +84,6 @@ func (v *Value) Write(e *gdwire.Encoder, double bool) error {
 		return e.WriteCallable()
 	case gdwire.TypeSignal:
 		return e.WriteSignal(v.Text, uint64(v.Int))
-	case gdwire.TypeArray:
-		return firstError(func() error { return e.BeginTypedArray(0, v.Elem) }, e.End)
-	case gdwire.TypeDictionary:
-		return firstError(func() error { return e.BeginTypedDict(0, v.Key, v.Elem) }, e.End)
 	case gdwire.TypeImage:
 		n := v.Numbers
 		return firstError(func() error {
@@ -123,11 +119,17 @@ func (v *Value) writeItems(e *gdwire.Encoder, double bool) (err error) {
 		err = e.BeginTypedArray(len(v.Items), v.Elem)
 	case gdwire.TypeDictionary:
 		err = e.BeginTypedDict(len(v.Items)/2, v.Key, v.Elem)
+	case gdwire.TypeObject:
+		err = e.BeginObject(v.Text, len(v.Items)/2)
 	default:
 		return v.writePacked(e, double)
 	}
 	for i := range v.Items {
-		if err == nil {
+		switch {
+		case err != nil:
+		case v.Type == gdwire.TypeObject && i%2 == 0:
+			err = e.WriteProperty(v.Items[i].Text)
+		default:
 			err = v.Items[i].Write(e, double)
 		}
 	}
@@ -178,7 +180,7 @@ func Round32(x float64) float64 {
 
 func (v *Value) writeText(e *gdwire.Encoder) func() error {
 	return func() error {
-		if v.Text == "" { // also for a PackedStringArray, for which Write cannot be called
+		if v.Text == "" {
 			return nil
 		}
 		_, err := e.Write([]byte(v.Text))

@@ -95,7 +95,7 @@ func (t *Tree) addChild(p *Node, s *Step) *Node {
 		c.step = string(t.buf)
 	}
 	p.add(c)
-	if s.Op == Child && s.Key.Type == gdwire.TypeString && strings.HasSuffix(s.Key.Text, ellipsis) {
+	if s.Op == Child && s.Key.Type == gdwire.TypeString && strings.HasSuffix(s.Key.Text, Ellipsis) {
 		if t.cut == nil {
 			t.cut = map[*Node][]*Node{}
 		}

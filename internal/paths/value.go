@@ -24,14 +24,16 @@ type Value struct {
 	// Single reports whether Numbers had 32 bits, so that they are printed with
 	// fewer digits.
 	Single bool
+	// Short reports whether those Numbers that 32 bits can hold are printed as if they had 32.
+	Short bool
 	// Text is the text of a string or NodePath, the bytes of a PackedByteArray,
 	// Image or InputEvent, the name of a Signal or of an Object's class.
 	Text string
 	// Key and Elem are the declared types of a Dictionary's keys, and of its
 	// values or an Array's elements.
 	Key, Elem gdwire.Elem
-	// Items are the elements of a whole Array or packed array, or the keys and
-	// values of a Dictionary, in turn. Parsed values contain them; FromToken returns containers
+	// Items are the elements of a whole Array or packed array, or the keys of a Dictionary, or names
+	// of an Object's properties, and the values, in turn. Parsed values contain them; FromToken returns containers
 	// without items.
 	Items []Value
 	// Exact reports whether the value was written with its type, such as i:2.
@@ -44,7 +46,7 @@ type Form uint8
 // The forms of values.
 const (
 	Whole    Form = iota // a complete value
-	Empty                // an empty container: [], {}, Array[int]([]), PackedInt32Array()
+	Empty                // an empty container: [], {}, Array[int]([]), PackedInt32Array(), Object("Node", {})
 	Declared             // a container's type without its content: Array[int], PackedInt32Array, Object("Node")
 )
 
@@ -67,7 +69,7 @@ var signatures = func() map[gdwire.Type]string {
 }()
 
 const (
-	objectID = "ObjectID" // an Object as its id; a serialized one is Object("Class")
+	objectID = "ObjectID" // an Object as its id; a serialized one is Object("Class", {…})
 	variant  = "Variant"  // any type, in the declaration of a Dictionary
 )
 
@@ -88,8 +90,10 @@ func (v *Value) IsKey() bool {
 	}
 	switch v.Type {
 	case gdwire.TypeNil, gdwire.TypeBool, gdwire.TypeInt, gdwire.TypeFloat,
-		gdwire.TypeString, gdwire.TypeStringName, gdwire.TypeNodePath, gdwire.TypeObject:
+		gdwire.TypeString, gdwire.TypeStringName, gdwire.TypeNodePath:
 		return true
+	case gdwire.TypeObject:
+		return v.Items == nil // an id
 	case gdwire.TypeRID:
 		return !v.NoID
 	}
@@ -170,7 +174,7 @@ func (v *Value) appendArguments(dst []byte) []byte {
 }
 
 func (v *Value) appendReal(dst []byte, x float64) []byte {
-	if v.Single {
+	if v.Single || v.Short && float64(float32(x)) == x {
 		return AppendFloat32(dst, float32(x))
 	}
 	return AppendFloat(dst, x)
@@ -201,66 +205,89 @@ func appendFloat(dst []byte, x float64, bits int) []byte {
 
 // appendContainer appends an empty container or a declaration.
 func (v *Value) appendContainer(dst []byte) []byte {
-	untyped := v.Key == (gdwire.Elem{}) && v.Elem == (gdwire.Elem{})
-	switch v.Type {
-	case gdwire.TypeObject:
-		dst = append(dst, "Object("...)
-		return append(AppendQuoted(dst, v.Text), ')')
-	case gdwire.TypeArray:
-		if !untyped {
-			dst = append(appendElem(append(dst, "Array["...), v.Elem), ']')
-		}
-		return v.appendEmpty(dst, untyped, "[]")
-	case gdwire.TypeDictionary:
-		if !untyped {
-			dst = appendElem(append(dst, "Dictionary["...), v.Key)
-			dst = append(appendElem(append(dst, ", "...), v.Elem), ']')
-		}
-		return v.appendEmpty(dst, untyped, "{}")
+	switch {
+	case v.Form == Declared && v.isDeclared():
+		return v.appendDeclared(dst)
+	case v.Type.Element() != 0:
+		return append(v.appendDeclared(dst), "()"...)
 	}
-	dst = append(dst, v.Type.String()...)
-	if v.Form == Empty {
-		dst = append(dst, "()"...)
-	}
-	return dst
+	return v.AppendEnd(v.AppendStart(dst))
 }
 
 // appendItems appends a container with its content.
 func (v *Value) appendItems(dst []byte) []byte {
-	open, end := "[", "]"
-	if v.Type == gdwire.TypeDictionary {
-		open, end = "{", "}"
-	}
-	declared := Value{Type: v.Type, Form: Declared, Key: v.Key, Elem: v.Elem}
-	typed := v.Type != gdwire.TypeDictionary && v.Type != gdwire.TypeArray || v.Key != (gdwire.Elem{}) || v.Elem != (gdwire.Elem{})
-	if typed {
-		dst = append(declared.appendContainer(dst), '(')
-	}
-	dst = append(dst, open...)
+	dst = v.AppendStart(dst)
 	for i := range v.Items {
-		switch {
-		case i == 0:
-		case v.Type == gdwire.TypeDictionary && i%2 == 1:
-			dst = append(dst, ": "...)
-		default:
-			dst = append(dst, ", "...)
+		if v.hasPairs() && i%2 == 1 {
+			dst = append(dst, AfterKey...)
+		} else {
+			dst = AppendSeparator(dst, int64(i))
 		}
 		dst = v.Items[i].Append(dst)
 	}
-	if dst = append(dst, end...); typed {
-		dst = append(dst, ')')
+	return v.AppendEnd(dst)
+}
+
+// AfterKey is the text between a key or the name of a property and its value.
+const AfterKey = ": "
+
+// AppendSeparator appends the text before item or pair i of a container.
+func AppendSeparator(dst []byte, i int64) []byte {
+	if i > 0 {
+		dst = append(dst, ", "...)
 	}
 	return dst
 }
 
-func (v *Value) appendEmpty(dst []byte, untyped bool, empty string) []byte {
+// hasPairs reports whether Items are keys or names, and values, in turn.
+func (v *Value) hasPairs() bool {
+	return v.Type == gdwire.TypeDictionary || v.Type == gdwire.TypeObject
+}
+
+// isDeclared reports whether a type is written before the items of a container.
+func (v *Value) isDeclared() bool {
+	return v.Type != gdwire.TypeArray && v.Type != gdwire.TypeDictionary || v.Key != (gdwire.Elem{}) || v.Elem != (gdwire.Elem{})
+}
+
+// appendDeclared appends the type of a container: Array[int] or Object("Node").
+func (v *Value) appendDeclared(dst []byte) []byte {
+	dst = append(dst, v.Type.String()...)
+	switch v.Type {
+	case gdwire.TypeObject:
+		return append(AppendQuoted(append(dst, '('), v.Text), ')')
+	case gdwire.TypeArray:
+		return append(appendElem(append(dst, '['), v.Elem), ']')
+	case gdwire.TypeDictionary:
+		dst = appendElem(append(dst, '['), v.Key)
+		return append(appendElem(append(dst, ", "...), v.Elem), ']')
+	}
+	return dst
+}
+
+// AppendStart appends the text before the items of a container: [ or Array[int]([.
+func (v *Value) AppendStart(dst []byte) []byte {
 	switch {
-	case untyped:
-		return append(dst, empty...)
-	case v.Form == Empty:
-		dst = append(dst, '(')
-		dst = append(dst, empty...)
-		return append(dst, ')')
+	case v.Type == gdwire.TypeObject:
+		dst = v.appendDeclared(dst)
+		dst = append(dst[:len(dst)-1], ", "...)
+	case v.isDeclared():
+		dst = append(v.appendDeclared(dst), '(')
+	}
+	if v.hasPairs() {
+		return append(dst, '{')
+	}
+	return append(dst, '[')
+}
+
+// AppendEnd appends the text after the items of a container: ] or ]).
+func (v *Value) AppendEnd(dst []byte) []byte {
+	if v.hasPairs() {
+		dst = append(dst, '}')
+	} else {
+		dst = append(dst, ']')
+	}
+	if v.isDeclared() {
+		dst = append(dst, ')')
 	}
 	return dst
 }

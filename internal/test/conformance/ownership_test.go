@@ -66,10 +66,27 @@ var kept = []string{
 	"gdwire.Encoder.AppendPath", "gdwire.Error.Error", "gdwire.LimitError.Error", "gdwire.Elem.String", "gdwire.Format.MarshalText", "gdwire.Format.String", "gdwire.Kind.String", "gdwire.Type.String",
 	"gdwire.Formats", "gdwire.Types",
 	"stream.Conn.NextRaw", "stream.Reader.NextRaw", "stream.PacketTooLongError.Error", "stream.PeerError.Error",
-	"variant.Marshal", "variant.MarshalAppend", "variant.Dictionary.All", "variant.Dictionary.Get", "variant.Elements", "variant.Entries", "variant.Get", "variant.TypeError.Error",
+	"variant.Marshal", "variant.MarshalAppend", "variant.Dictionary.All", "variant.Dictionary.Get", "variant.Diff", "variant.Elements", "variant.Entries", "variant.Get", "variant.TypeError.Error",
 	"gdjson.Error.Error",
 	"fileaccess.Container.String", "fileaccess.Error.Error", "fileaccess.Layout.String", "fileaccess.LimitError.Error", "fileaccess.Mode.String",
 }
+
+// stringers contains the types of variant with a method String, which is in kept.
+var stringers = []fmt.Stringer{
+	&variant.Dictionary{}, &variant.Array{}, &variant.Object{}, variant.Raw{}, variant.RID(0), variant.ObjectID(0), variant.Signal{}, variant.Callable{},
+	variant.Image{}, variant.InputEvent{}, variant.Vector2{}, variant.Vector2i{}, variant.Vector3{}, variant.Vector3i{}, variant.Vector4{}, variant.Vector4i{},
+	variant.Rect2{}, variant.Rect2i{}, variant.Plane{}, variant.Quaternion{}, variant.AABB{}, variant.Transform2D{}, variant.Basis{}, variant.Transform3D{},
+	variant.Projection{}, variant.Color{},
+}
+
+func init() {
+	for _, v := range stringers {
+		kept = append(kept, nameOfString(v))
+	}
+}
+
+// nameOfString returns the name of the method String of v.
+func nameOfString(v fmt.Stringer) string { return strings.TrimPrefix(fmt.Sprintf("%T.String", v), "*") }
 
 // filled contains functions that fill memory of the caller, or write to a Writer of the caller.
 var filled = []string{
@@ -356,6 +373,12 @@ func marshal(k *keeper) {
 	part, err := variant.Get([]any{v}, "[0]")
 	require.NoError(k.t, err)
 	k.keep("variant.Get", part)
+	for c := range variant.Diff(v, k.value(3)) {
+		k.keep("variant.Diff", c.Path)
+	}
+	for _, v := range append([]fmt.Stringer{variant.Raw{Data: b}}, stringers...) {
+		k.keep(nameOfString(v), v.String())
+	}
 }
 
 // A record contains fields of the kinds of memory that Unmarshal fills.

@@ -1,0 +1,251 @@
+package variant
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/paths"
+)
+
+// String returns d on one line, in the syntax of the command gdwire:
+//
+//	{"name": "Ada", "pos": Vector2(1.0, 2.5), "tags": Array[StringName]([&"a"]), "data": PackedByteArray("00ff")}
+//
+// The text is whole, of any length. A container in more than 1,024 others is …, and so is one that
+// contains itself, where it does. A value that cannot be encoded is the error, in angle brackets.
+func (d *Dictionary) String() string { return textOf(d) }
+
+// String returns a on one line, as [Dictionary.String] does: Array[int]([1, 2]).
+func (a *Array) String() string { return textOf(a) }
+
+// String returns o on one line, as [Dictionary.String] does: Object("Node", {"name": "a"}).
+func (o *Object) String() string { return textOf(o) }
+
+// String returns the value in r on one line, as [Dictionary.String] does.
+func (r Raw) String() string { return textOf(r) }
+
+// String returns v as GDScript has it: Vector2(1.0, 2.5). The methods of the other math types do the
+// same. A component that a float32 can hold is printed with the digits that it needs as a float32.
+func (v Vector2) String() string { return textOf(v) }
+
+// String returns v as text, as [Vector2.String] does.
+func (v Vector2i) String() string { return textOf(v) }
+
+// String returns v as text, as [Vector2.String] does.
+func (v Vector3) String() string { return textOf(v) }
+
+// String returns v as text, as [Vector2.String] does.
+func (v Vector3i) String() string { return textOf(v) }
+
+// String returns v as text, as [Vector2.String] does.
+func (v Vector4) String() string { return textOf(v) }
+
+// String returns v as text, as [Vector2.String] does.
+func (v Vector4i) String() string { return textOf(v) }
+
+// String returns v as text, with four numbers: Rect2(1.0, 2.0, 3.0, 4.0).
+func (v Rect2) String() string { return textOf(v) }
+
+// String returns v as text, with four numbers, as [Rect2.String] does.
+func (v Rect2i) String() string { return textOf(v) }
+
+// String returns v as text, with four numbers, as [Rect2.String] does.
+func (v Plane) String() string { return textOf(v) }
+
+// String returns v as text, as [Vector2.String] does.
+func (v Quaternion) String() string { return textOf(v) }
+
+// String returns v as text, with six numbers, as [Rect2.String] does.
+func (v AABB) String() string { return textOf(v) }
+
+// String returns v as text, with six numbers, as [Rect2.String] does.
+func (v Transform2D) String() string { return textOf(v) }
+
+// String returns v as text, with nine numbers in encoded order, which is by rows.
+func (v Basis) String() string { return textOf(v) }
+
+// String returns v as text, with the numbers of [Basis.String] and three of the origin.
+func (v Transform3D) String() string { return textOf(v) }
+
+// String returns v as text, with sixteen numbers, as [Rect2.String] does.
+func (v Projection) String() string { return textOf(v) }
+
+// String returns v as text, as [Vector2.String] does.
+func (v Color) String() string { return textOf(v) }
+
+// String returns r as text: RID(5).
+func (r RID) String() string { return textOf(r) }
+
+// String returns o as text, ObjectID(5), or null.
+func (o ObjectID) String() string { return textOf(o) }
+
+// String returns s as text: Signal("hit", 5).
+func (s Signal) String() string { return textOf(s) }
+
+// String returns c as text: Callable().
+func (c Callable) String() string { return textOf(c) }
+
+// String returns i as text, with Data in hexadecimal: Image(3, 0, 2, 1, "00ff").
+func (i Image) String() string { return textOf(i) }
+
+// String returns e as text, with Data in hexadecimal: InputEvent(1, 0, "00ff").
+func (e InputEvent) String() string { return textOf(e) }
+
+// textOf returns v as the command gdwire prints it, on one line.
+func textOf(v any) string {
+	d := (&Raw{}).decoder(gdwire.EncoderOptions{AllowInvalidUTF8: true})
+	defer d.Release()
+	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{AllowInvalidUTF8: true, DoubleReals: true, Depth: -1})
+	defer e.Release()
+	e.ResetBytes(nil)
+	p := printer{Printer: paths.Printer{Decoder: d, Short: true}, e: e}
+	p.value(v)
+	return string(p.Buf)
+}
+
+// A printer prints trees. The text of everything else is that of its encoding.
+type printer struct {
+	paths.Printer
+	e      *gdwire.Encoder
+	around []content // of the containers around the next value
+}
+
+// content identifies the content of a container.
+type content struct {
+	first any // a pointer to the first element
+	n     int
+}
+
+// contentOf returns the content of a container with these elements.
+func contentOf[T any](all []T) content {
+	if len(all) == 0 {
+		return content{} // nothing is in it
+	}
+	return content{&all[0], len(all)}
+}
+
+// value appends v.
+func (p *printer) value(v any) {
+	switch v := v.(type) {
+	case *Dictionary:
+		p.dictionary(v)
+	case Dictionary:
+		p.dictionary(&v)
+	case *Array:
+		p.array(v)
+	case Array:
+		p.array(&v)
+	case []any:
+		p.array(&Array{Values: v})
+	case *Object:
+		p.object(v)
+	case Object:
+		p.object(&v)
+	case Raw:
+		d := v.decoder(gdwire.EncoderOptions{AllowInvalidUTF8: true})
+		defer d.Release()
+		p.next(d)
+	case Image:
+		p.leaf(gdwire.TypeImage, v.Data, v.Format, v.Mipmaps, v.Width, v.Height)
+	case InputEvent:
+		p.leaf(gdwire.TypeInputEvent, v.Data, v.Type, v.Device)
+	default:
+		p.e.ResetBytes(p.e.Bytes()[:0])
+		if err := MarshalEncode(p.e, v); err != nil {
+			p.error(err)
+			return
+		}
+		p.ResetBytes(p.e.Bytes())
+		p.next(p.Decoder)
+	}
+}
+
+// next appends the next value of d.
+func (p *printer) next(d *gdwire.Decoder) {
+	start, own := len(p.Buf), p.Decoder
+	p.Decoder = d
+	if err := p.Next(len(p.around)); err != nil {
+		p.Buf = p.Buf[:start]
+		p.error(err)
+	}
+	p.Decoder = own
+}
+
+// error appends err instead of a value. A value that is nested too deep, as all that contain
+// themselves are, is ….
+func (p *printer) error(err error) {
+	if errors.Is(err, gdwire.ErrLimit) {
+		p.Buf = append(p.Buf, paths.Ellipsis...)
+		return
+	}
+	p.Buf = fmt.Appendf(p.Buf, "<%v>", err)
+}
+
+// leaf appends a value that consists of numbers and bytes.
+func (p *printer) leaf(t gdwire.Type, data []byte, numbers ...uint32) {
+	v := paths.Value{Type: t, Text: string(data)}
+	for _, x := range numbers {
+		v.Numbers = append(v.Numbers, float64(x))
+	}
+	p.Buf = v.Append(p.Buf)
+}
+
+// container appends a container, whose items are appended by a call.
+func (p *printer) container(v paths.Value, c content, items func()) {
+	if len(p.around) == paths.MaxNesting || slices.Contains(p.around, c) {
+		p.Buf = append(p.Buf, paths.Ellipsis...)
+		return
+	}
+	p.around = append(p.around, c)
+	p.Buf = v.AppendStart(p.Buf)
+	items()
+	p.Buf = v.AppendEnd(p.Buf)
+	p.around = p.around[:len(p.around)-1]
+}
+
+func (p *printer) dictionary(d *Dictionary) {
+	if d == nil {
+		p.value(nil)
+		return
+	}
+	v := paths.Value{Type: gdwire.TypeDictionary, Key: d.Key, Elem: d.Value}
+	p.container(v, contentOf(d.entries), func() {
+		i := int64(0)
+		for key, value := range d.All() {
+			p.Buf = paths.AppendSeparator(p.Buf, i)
+			p.value(key)
+			p.Buf = append(p.Buf, paths.AfterKey...)
+			p.value(value)
+			i++
+		}
+	})
+}
+
+func (p *printer) array(a *Array) {
+	if a == nil {
+		p.value(nil)
+		return
+	}
+	p.container(paths.Value{Type: gdwire.TypeArray, Elem: a.Elem}, contentOf(a.Values), func() {
+		for i, x := range a.Values {
+			p.Buf = paths.AppendSeparator(p.Buf, int64(i))
+			p.value(x)
+		}
+	})
+}
+
+func (p *printer) object(o *Object) {
+	if o == nil {
+		p.value(nil)
+		return
+	}
+	p.container(paths.Value{Type: gdwire.TypeObject, Text: o.Class}, contentOf(o.Properties), func() {
+		for i := range o.Properties {
+			p.Buf = paths.AppendQuoted(paths.AppendSeparator(p.Buf, int64(i)), o.Properties[i].Name)
+			p.Buf = append(p.Buf, paths.AfterKey...)
+			p.value(o.Properties[i].Value)
+		}
+	})
+}
