@@ -28,7 +28,7 @@ func TestCopyValueFaults(t *testing.T) {
 				return
 			}
 			depth, e := d.Depth(), smallEncoder(w, s.format, 16)
-			defer e.Release()
+			defer e.Close()
 			openLike(t, e, d)
 			before := e.Depth()
 			err := CopyValue(e, d)
@@ -102,7 +102,7 @@ func TestCopyValueInPlaceOfSkipValue(t *testing.T) {
 	defer d.Release()
 	var b bytes.Buffer
 	e := NewEncoder(&b, nil)
-	defer e.Release()
+	defer e.Close()
 	copies := func() { require.NoError(t, CopyValue(e, d)) }
 	writes := func() { require.NoError(t, e.WriteToken(readTo(t, d, 1))) }
 	writes()
@@ -165,7 +165,7 @@ func TestCopyValueEndsPayloads(t *testing.T) {
 		d := NewDecoder(nil, fieldsOptions(16))
 		eachSlowReader(d, bytesOf(idArray, 3, value, str("next"), str("last")), func(reader string) {
 			e := NewEncoder(io.Discard, nil)
-			defer e.Release()
+			defer e.Close()
 			require.NoError(t, copyToken(e, d))
 			if name == "bytes" {
 				require.NoError(t, copyToken(e, d)) // its Start, so that only the data is copied
@@ -219,7 +219,7 @@ func TestCopyValueOfWrongElements(t *testing.T) {
 				require.NoError(t, CopyValue(e, d))
 				require.NoError(t, e.End())
 			}
-			e.Release()
+			e.Close()
 			d.Release()
 		})
 	}
@@ -279,7 +279,7 @@ func TestCopyValueDeclaredTypes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := NewEncoder(io.Discard, nil)
-			defer e.Release()
+			defer e.Close()
 			defer c.d.Release()
 			require.NoError(t, c.begin(e))
 			require.ErrorIs(t, CopyValue(e, c.d), c.want)
@@ -293,7 +293,7 @@ func TestCopyingAllocatesNothing(t *testing.T) {
 			d := NewDecoder(nil, s.options(maxChunk))
 			defer d.Release()
 			e := NewEncoder(io.Discard, &EncoderOptions{Format: s.format})
-			defer e.Release()
+			defer e.Close()
 			for _, reset := range readers(s.packet) {
 				requireNoAllocs(t, func() {
 					reset(d)
@@ -328,7 +328,7 @@ func TestSavedGameAllocatesNothing(t *testing.T) {
 	d := NewDecoder(nil, nil)
 	defer d.Release()
 	e := NewEncoder(io.Discard, nil)
-	defer e.Release()
+	defer e.Close()
 	for name, reset := range readers(packet) {
 		reset(d)
 		check(d.SkipValue()) // the stack reaches its final depth

@@ -79,7 +79,6 @@
 // take a count, or [Unknown] if it is not known yet:
 //
 //	e := gdwire.NewEncoder(conn, nil)
-//	defer e.Release()
 //	e.BeginDict(2)
 //	e.WriteString("name")
 //	e.WriteString("Ada")

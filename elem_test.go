@@ -55,7 +55,6 @@ func TestElemOfNoType(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := NewEncoder(io.Discard, nil)
-			defer e.Release()
 			for _, m := range []misuse{
 				{"ArrayStart", token(ArrayStart(0, c.elem)), c.want},
 				{"BeginTypedArray", typedArray(0, c.elem), c.want},
@@ -133,7 +132,7 @@ func testElements[T Packable](t *testing.T, writable ...Type) {
 			for _, double := range []bool{false, true} {
 				var b bytes.Buffer
 				e := NewEncoder(&b, &EncoderOptions{DoubleReals: double})
-				defer e.Release()
+				defer e.Close()
 				require.NoError(t, e.BeginPacked(typ, n))
 				err := WritePacked(e, src)
 				var can bool
@@ -358,7 +357,7 @@ func testNamed[T, U Packable](t *testing.T, typ Type, src []T, same []U) {
 
 func TestNamedPackableOverflow(t *testing.T) {
 	e := NewEncoder(nil, nil)
-	defer e.Release()
+	defer e.Close()
 	require.NoError(t, e.BeginPacked(TypePackedVector2Array, 2))
 	require.ErrorIs(t, WritePacked(e, []dvec2{{1, 2}, {3, math.MaxFloat64}}), ErrRange)
 }

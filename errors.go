@@ -52,8 +52,8 @@ var (
 	// ErrIncomplete is returned for calls that need a complete value, such as Close inside a
 	// container.
 	ErrIncomplete = errors.New("unfinished value")
-	// ErrReleased is returned by a Decoder or Encoder after Release, until Reset.
-	ErrReleased = errors.New("gdwire: used after Release")
+	// ErrClosed is returned by a Decoder after Release and an Encoder after Close, until Reset.
+	ErrClosed = errors.New("gdwire: used after Close or Release")
 )
 
 // An Error describes invalid input of a Decoder or an invalid call on an Encoder.

@@ -32,7 +32,7 @@ func TestCauses(t *testing.T) {
 		{"ErrCount", ErrCount, "wrong count"},
 		{"ErrMisplacedKey", ErrMisplacedKey, "misplaced key"},
 		{"ErrIncomplete", ErrIncomplete, "unfinished value"},
-		{"ErrReleased", ErrReleased, "gdwire: used after Release"},
+		{"ErrClosed", ErrClosed, "gdwire: used after Close or Release"},
 		{"errNotReset", errNotReset, "gdwire: used before Reset"},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.EqualError(t, c.err, c.text) })

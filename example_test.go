@@ -42,7 +42,6 @@ func player() []byte {
 func ExampleEncoder() {
 	var packet bytes.Buffer
 	e := gdwire.NewEncoder(&packet, nil)
-	defer e.Release()
 	e.BeginDict(2)
 	e.WriteString("hp")
 	e.WriteInt(100)
@@ -224,7 +223,7 @@ func ExampleDecoder_SkipTo() {
 	d := gdwire.NewDecoder(bytes.NewReader(player()), nil)
 	defer d.Release()
 	e := gdwire.NewEncoder(&edited, nil)
-	defer e.Release()
+	defer e.Close()
 	fmt.Println(setName(e, d, "Grace"))
 
 	var p Player
@@ -307,7 +306,6 @@ func ExampleDecoder_AppendPath() {
 func ExampleEncoder_ClearError() {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
-	defer e.Release()
 	names := []string{"Ada", "\xff"}
 	e.BeginArray(len(names))
 	for _, name := range names {
@@ -347,7 +345,6 @@ func ExampleEncoder_Fail() {
 	}
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
-	defer e.Release()
 	writeScore(e, -1)
 	e.WriteInt(0)
 	e.End()

@@ -213,10 +213,10 @@ func requireSkips(t *testing.T, s fuzz.Seed, all []step, fault error, reset func
 				require.Equal(t, written.Bytes(), copied.Bytes())
 			}
 			d2.Release()
-			e2.Release()
+			e2.Close()
 		}
 		d.Release()
-		e.Release()
+		e.Close()
 	}
 
 	to := s.Choose(97) % (depth + 1)
@@ -276,7 +276,7 @@ func valueEnd(all []step, at, depth int) int {
 // and little for each byte.
 func requireSmall(t *testing.T, p []byte, d *gdwire.Decoder) {
 	e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{Depth: -1})
-	defer e.Release()
+	defer e.Close()
 	for name, read := range map[string]func() error{
 		"ReadToken": func() error { _, err := d.ReadToken(); return err },
 		"SkipValue": d.SkipValue,
@@ -438,7 +438,7 @@ func FuzzExamples(f *testing.F) {
 		d.Reset(bytes.NewReader(input))
 		var edited bytes.Buffer
 		e := gdwire.NewEncoder(&edited, nil)
-		defer e.Release()
+		defer e.Close()
 		if err := setName(e, d, "Grace"); invalid != nil {
 			require.Error(t, err)
 		} else if want := withName(v, "Grace"); !errors.Is(err, gdwire.ErrType) || !want.Holds(model.HasWrongTypes) {

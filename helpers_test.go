@@ -185,7 +185,6 @@ func encoded(t testing.TB, o *EncoderOptions, write func(e *Encoder)) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	e := NewEncoder(&b, o)
-	defer e.Release()
 	write(e)
 	require.NoError(t, e.Close())
 	return b.Bytes()
@@ -550,7 +549,6 @@ func (m misuse) rejects(t *testing.T, e *Encoder) {
 	require.Equal(t, err, e.WriteNil(), m.name)
 	require.Equal(t, err, m.call(e), m.name)
 	require.Equal(t, err, e.Flush(), m.name)
-	require.Equal(t, err, e.Close(), m.name)
 	require.Equal(t, err, e.Err(), m.name)
 	require.Equal(t, err, e.ClearError(), m.name)
 	require.NoError(t, e.Err(), m.name)
@@ -571,7 +569,6 @@ func frames(e *Encoder) (all []frame) {
 var (
 	writeNil   = step((*Encoder).WriteNil)
 	end        = step((*Encoder).End)
-	closing    = step((*Encoder).Close)
 	dictKey    = step(func(e *Encoder) error { return e.WriteToken(DictKey()) })
 	stringX    = step(func(e *Encoder) error { return e.WriteString("x") })
 	stringName = step(func(e *Encoder) error { return e.WriteStringName("x") })
@@ -691,7 +688,7 @@ func testCallErrors(t *testing.T, all []callError) {
 	for _, c := range all {
 		t.Run(c.name, func(t *testing.T) {
 			e := NewEncoder(io.Discard, &EncoderOptions{Format: c.format})
-			defer e.Release()
+			defer e.Close()
 			for _, s := range c.before {
 				require.NoError(t, s(e))
 			}
@@ -710,7 +707,7 @@ func requireText(t *testing.T, err, is error, text string) {
 	require.ErrorAs(t, err, &located)
 	require.Equal(t, located.Err, errors.Unwrap(err))
 	require.ErrorIs(t, err, is)
-	for _, other := range []error{ErrLimit, ErrType, ErrFlags, ErrObject, ErrUTF8, ErrRange, ErrStrict, ErrCount, ErrMisplacedKey, ErrIncomplete, ErrReleased} {
+	for _, other := range []error{ErrLimit, ErrType, ErrFlags, ErrObject, ErrUTF8, ErrRange, ErrStrict, ErrCount, ErrMisplacedKey, ErrIncomplete, ErrClosed} {
 		if other != is {
 			require.NotErrorIs(t, err, other)
 		}
@@ -719,12 +716,12 @@ func requireText(t *testing.T, err, is error, text string) {
 
 func copyToNowhere(d *Decoder) error {
 	e := NewEncoder(io.Discard, &EncoderOptions{Format: d.options.Format, Depth: -1})
-	defer e.Release()
+	defer e.Close()
 	return CopyValue(e, d)
 }
 
 var everyWrite = map[string]step{
-	"Flush": (*Encoder).Flush, "Close": closing, "End": end,
+	"Flush": (*Encoder).Flush, "End": end,
 	"WriteNil": writeNil, "WriteCallable": (*Encoder).WriteCallable,
 	"WriteBool":                  func(e *Encoder) error { return e.WriteBool(true) },
 	"WriteInt":                   intSeven,
@@ -818,7 +815,7 @@ func requireFinal(t *testing.T, e *Encoder, w *faultyWriter, want []byte, calls 
 	t.Helper()
 	var first error
 	written := 0
-	for i, call := range append(slices.Clip(calls), closing, (*Encoder).Flush, (*Encoder).ClearError, (*Encoder).Err) {
+	for i, call := range append(slices.Clip(calls), (*Encoder).Flush, (*Encoder).ClearError, (*Encoder).Err, (*Encoder).Close) {
 		err := call(e)
 		if first == nil && err != nil {
 			first, written = err, len(w.b)

@@ -72,7 +72,6 @@ func TestWriteKey(t *testing.T) {
 				require.NoError(t, writeTexts(e, before, write))
 				require.NoError(t, e.Close())
 				require.Greater(t, to.Len(), 16<<10)
-				e.Release()
 			}
 			require.Equal(t, texts.Bytes(), keys.Bytes(), "%v, %d", f, before)
 		}

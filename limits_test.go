@@ -288,7 +288,7 @@ func TestDeepNestingNeedsLittleMemory(t *testing.T) {
 		"CopyValue": copyToNowhere,
 		"WriteRaw": func(d *Decoder) error {
 			e := NewEncoder(io.Discard, &EncoderOptions{Depth: -1})
-			defer e.Release()
+			defer e.Close()
 			return e.WriteRaw(packet)
 		},
 	} {
@@ -346,7 +346,7 @@ var counted = []struct {
 func TestHostileCountsAllocateNothing(t *testing.T) {
 	noLimits := limitsOf("", 0)
 	e := NewEncoder(io.Discard, nil)
-	defer e.Release()
+	defer e.Close()
 	reads := map[string]func(d *Decoder) error{
 		"ReadToken": readAll,
 		"SkipValue": (*Decoder).SkipValue,

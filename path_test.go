@@ -181,7 +181,7 @@ func TestEncoderPaths(t *testing.T) {
 	d := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
 	defer d.Release()
 	e := NewEncoder(io.Discard, nil)
-	defer e.Release()
+	defer e.Close()
 	for i, line := range documentPaths {
 		require.NoError(t, e.WriteToken(readTo(t, d, 1)))
 		_, path, _ := strings.Cut(line, " ")

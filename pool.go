@@ -19,7 +19,7 @@ const (
 	headroom = 64
 )
 
-// pool holds the buffers of released Decoders and Encoders. A buffer in it is referred to by
+// pool holds the buffers of released Decoders and closed Encoders. A buffer in it is referred to by
 // nobody: what Decoders return is copied, or valid only until Release.
 var pool bytebufferpool.Pool
 

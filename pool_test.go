@@ -67,10 +67,10 @@ func TestManyGoroutines(t *testing.T) {
 				}
 				giveBack[0]()
 				giveBack[1]()
-				d.Release()
-				e.Release()
-				d.Release()
-				e.Release()
+				for range 2 {
+					d.Release()
+					e.Close()
+				}
 			}
 		})
 	}
@@ -103,7 +103,7 @@ func requireSingleOwners(t *testing.T, n int) {
 	}
 }
 
-// Repeated calls of Release give the buffer back once.
+// Repeated calls of Release and Close give the buffer back once.
 func TestReleaseGivesBackOnce(t *testing.T) {
 	for range 100 {
 		d := NewDecoder(plain(str("text")), nil)
@@ -112,7 +112,7 @@ func TestReleaseGivesBackOnce(t *testing.T) {
 		require.NoError(t, e.WriteString("text"))
 		for range 5 {
 			d.Release()
-			e.Release()
+			e.Close()
 		}
 		requireSingleOwners(t, 10)
 		d.Reset(plain(str("text")))
@@ -123,7 +123,7 @@ func TestReleaseGivesBackOnce(t *testing.T) {
 		d.Release()
 		d.ResetBytes(str("text")) // without a buffer to give back
 		d.Release()
-		e.Release()
+		e.Close()
 		requireSingleOwners(t, 10)
 	}
 }
@@ -165,7 +165,7 @@ func TestPoolKeepsBuffersInUse(t *testing.T) {
 	}
 	write := func() {
 		e.Reset(io.Discard)
-		e.Release()
+		e.Close()
 	}
 	for name, share := range map[string]int{"no Decoders": 0, "few Decoders": 1, "as many": 50, "few Encoders": 99, "no Encoders": 100} {
 		t.Run(name, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestLargeNamesAreNotPooled(t *testing.T) {
 
 	e := NewEncoder(io.Discard, nil)
 	require.NoError(t, e.WriteSignal(name, 7))
-	e.Release()
+	e.Close()
 	for range 20 {
 		require.LessOrEqual(t, cap(getBuffer(1).B), maxPooled)
 	}
@@ -224,9 +224,9 @@ var everyRead = map[string]func(d *Decoder) error{
 	},
 }
 
-// After Release every call returns ErrReleased, and a zero Encoder says that it
+// After Release or Close every call returns ErrClosed, and a zero Decoder or Encoder says that it
 // was never Reset.
-func TestReleased(t *testing.T) {
+func TestClosed(t *testing.T) {
 	for state, d := range map[string]func() *Decoder{
 		"zero": func() *Decoder { return new(Decoder) },
 		"released": func() *Decoder {
@@ -246,7 +246,7 @@ func TestReleased(t *testing.T) {
 		for name, read := range everyRead {
 			t.Run("a Decoder "+state+" "+name, func(t *testing.T) {
 				d := d()
-				want := ErrReleased
+				want := ErrClosed
 				if state == "zero" {
 					want = errNotReset
 				}
@@ -269,18 +269,18 @@ func TestReleased(t *testing.T) {
 	}
 	for state, e := range map[string]func() *Encoder{
 		"zero": func() *Encoder { return new(Encoder) },
-		"released": func() *Encoder {
+		"closed": func() *Encoder {
 			e := NewEncoder(io.Discard, nil)
 			require.NoError(t, e.BeginArray(Unknown))
-			e.Release()
+			e.Close()
 			return e
 		},
-		"zero and released": func() *Encoder { e := new(Encoder); e.Release(); return e },
+		"zero and closed": func() *Encoder { e := new(Encoder); e.Close(); return e },
 	} {
 		for name, write := range everyWrite {
 			t.Run("an Encoder "+state+" "+name, func(t *testing.T) {
 				e := e()
-				want := ErrReleased
+				want := ErrClosed
 				if state == "zero" {
 					want = errNotReset
 				}
@@ -300,7 +300,7 @@ func TestReleased(t *testing.T) {
 				e.Reset(&b)
 				require.NoError(t, e.WriteInt(7))
 				require.Equal(t, integer(7), b.Bytes())
-				e.Release()
+				e.Close()
 			})
 		}
 	}
@@ -311,7 +311,7 @@ func TestResetClearsState(t *testing.T) {
 	d := NewDecoder(nil, nil)
 	defer d.Release()
 	e := NewEncoder(nil, nil)
-	defer e.Release()
+	defer e.Close()
 	for name, leave := range map[string]func(){
 		"inside containers": func() {
 			d.Reset(plain(document))

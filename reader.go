@@ -168,14 +168,14 @@ func (d *Decoder) reset(r io.Reader, buf []byte, end int) {
 }
 
 // Release returns the read buffer to the pool. Until the next Reset, calls return
-// [ErrReleased]. Tokens that were not cloned become invalid.
+// [ErrClosed]. Tokens that were not cloned become invalid.
 func (d *Decoder) Release() {
 	d.reset(nil, nil, 0) // new positions, so that old tokens and loops are found to be stale
 	d.stopFast()
 	d.state.close()
-	d.cold = nil // LastError then returns ErrReleased
+	d.cold = nil // LastError then returns ErrClosed
 	d.dropKeys()
-	d.setErr(ErrReleased, false)
+	d.setErr(ErrClosed, false)
 	d.release() // last: nothing refers to the buffer any longer
 }
 
@@ -304,7 +304,7 @@ func (d *Decoder) latest(err error) error {
 	return err
 }
 
-// Err returns the error that all calls return until Reset: nil, an [Error], or [ErrReleased].
+// Err returns the error that all calls return until Reset: nil, an [Error], or [ErrClosed].
 // It reads nothing.
 func (d *Decoder) Err() error {
 	if d.errOnce {

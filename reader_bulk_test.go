@@ -341,7 +341,7 @@ func TestPayloadAfterRelease(t *testing.T) {
 	p := d.Payload()
 	d.Release()
 	_, err := p.Read(make([]byte, 4))
-	require.Equal(t, ErrReleased, err)
+	require.Equal(t, ErrClosed, err)
 }
 
 // A Read into no bytes does not wait for the Reader.

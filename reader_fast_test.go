@@ -356,7 +356,7 @@ func TestEndOfPacket(t *testing.T) {
 	}
 	d.Release()
 	_, err := d.ReadToken()
-	require.Equal(t, ErrReleased, err)
+	require.Equal(t, ErrClosed, err)
 	_, err = new(Decoder).ReadToken()
 	require.Error(t, err)
 	require.NotEqual(t, io.EOF, err)
@@ -535,7 +535,7 @@ func readAllTokens(d *Decoder) error {
 func strictPacket(t *testing.T, r *rand.Rand) []byte {
 	var b bytes.Buffer
 	e := NewEncoder(&b, nil)
-	defer e.Release()
+	defer e.Close()
 	var value func(depth int)
 	value = func(depth int) {
 		var err error

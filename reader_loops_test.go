@@ -73,7 +73,7 @@ var loopBodies = []loopBody{
 	{"inner loops that break", func(d *Decoder) error { return readLoops(d, false) }},
 	{"CopyValue", func(d *Decoder) error {
 		e := NewEncoder(io.Discard, nil)
-		defer e.Release()
+		defer e.Close()
 		return CopyValue(e, d)
 	}},
 }
@@ -374,7 +374,7 @@ func TestFieldsReset(t *testing.T) {
 		require.NoError(t, err)
 		d.Release()
 	}
-	require.ErrorIs(t, d.ReadNil(), ErrReleased)
+	require.ErrorIs(t, d.ReadNil(), ErrClosed)
 }
 
 // A loopKind ranges over a container, calls the body for each part of it, and returns the

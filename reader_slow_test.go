@@ -61,8 +61,8 @@ func TestErrAndLastError(t *testing.T) {
 	require.ErrorIs(t, d.SkipValue(), io.ErrUnexpectedEOF)
 	require.ErrorIs(t, d.Err(), io.ErrUnexpectedEOF)
 	d.Release()
-	require.Equal(t, ErrReleased, d.Err())
-	require.Equal(t, ErrReleased, d.LastError())
+	require.Equal(t, ErrClosed, d.Err())
+	require.Equal(t, ErrClosed, d.LastError())
 }
 
 // Unknown type ids are errors inside containers as well.

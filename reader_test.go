@@ -425,7 +425,7 @@ func TestStaleTokens(t *testing.T) {
 		"CopyValue": func(d *Decoder) {
 			e := NewEncoder(io.Discard, nil)
 			CopyValue(e, d)
-			e.Release()
+			e.Close()
 		},
 		"AppendString": func(d *Decoder) { d.AppendString(nil) },
 		"Payload":      func(d *Decoder) { d.Payload() },

@@ -1121,7 +1121,6 @@ func TestTypedReadsBeforeEnd(t *testing.T) {
 	defer d.Release()
 	var b bytes.Buffer
 	e := NewEncoder(nil, nil)
-	defer e.Release()
 	for i := range typedValues {
 		v := &typedValues[i]
 		b.Reset()
@@ -1149,7 +1148,6 @@ func testTypedReads(t *testing.T, o *DecoderOptions, memory bool) {
 	defer d.Release()
 	var b bytes.Buffer
 	e := NewEncoder(nil, &EncoderOptions{Format: o.Format, DoubleReals: o.DoubleReals})
-	defer e.Release()
 	tried := map[string]bool{}
 	for i := range typedValues {
 		v := &typedValues[i]
@@ -1262,7 +1260,6 @@ func appendValue(dst []byte, d *Decoder) []byte {
 // of another type.
 func TestTypedReadsDoNotWait(t *testing.T) {
 	e := NewEncoder(nil, nil)
-	defer e.Release()
 	d := NewDecoder(nil, &DecoderOptions{AllowObjects: true})
 	defer d.Release()
 	for i := range typedValues {
@@ -1324,7 +1321,7 @@ func TestWriteComponents(t *testing.T) {
 	write := func(f func(e *Encoder) error) []byte {
 		var b bytes.Buffer
 		e := NewEncoder(&b, nil)
-		defer e.Release()
+		defer e.Close()
 		require.NoError(t, e.BeginArray(1))
 		require.NoError(t, f(e))
 		require.NoError(t, e.End())
@@ -1335,7 +1332,7 @@ func TestWriteComponents(t *testing.T) {
 	require.Equal(t, want, write(func(e *Encoder) error { return WriteComponents(e, TypeVector2, []float32{0.5, -3}) }))
 	require.Equal(t, want, write(func(e *Encoder) error { return WriteComponents(e, TypeVector2, []real{0.5, -3}) }))
 	e := NewEncoder(io.Discard, nil)
-	defer e.Release()
+	defer e.Close()
 	require.ErrorIs(t, WriteComponents(e, TypeVector2, []int32{1, 2}), ErrCall)
 	e.ClearError()
 	require.ErrorIs(t, WriteComponents(e, TypeVector2i, []float32{1, 2}), ErrCall)

@@ -53,7 +53,7 @@ const (
 type want uint8
 
 const (
-	wantNothing want = iota // not Reset, or released
+	wantNothing want = iota // not Reset, released or closed
 	// Values, up to lastValue.
 	wantTop   // a top-level value
 	wantElem  // an element of an array

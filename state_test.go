@@ -29,7 +29,7 @@ func TestStackIndex(t *testing.T) {
 	d := NewDecoder(plain(document), &DecoderOptions{AllowObjects: true})
 	defer d.Release()
 	e := NewEncoder(io.Discard, nil)
-	defer e.Release()
+	defer e.Close()
 	stack := func(s interface {
 		Depth() int
 		StackIndex(i int) (kind Kind, index, count int64)

@@ -64,7 +64,7 @@ import (
 // return it, even if the Writer recovered.
 //
 // An Encoder buffers its output. It writes when its buffer is full, when a
-// top-level value is complete, and on Flush.
+// top-level value is complete, and on Flush. Close ends its use; Reset begins another.
 type Encoder struct {
 	fastWriter
 
@@ -107,7 +107,7 @@ func (e *Encoder) Reset(w io.Writer) {
 }
 
 // ResetBytes discards the state of e as Reset does, and makes it append to b instead of
-// writing to a Writer. Bytes returns the result. e can write to all of the capacity of b, also
+// writing to a Writer. Bytes returns the result, also after Close. e can write to all of the capacity of b, also
 // after the output. The size of containers of [Unknown] count is not limited.
 func (e *Encoder) ResetBytes(b []byte) {
 	e.restartBytes(b)
@@ -115,7 +115,7 @@ func (e *Encoder) ResetBytes(b []byte) {
 }
 
 // Bytes returns the slice given to ResetBytes with the output appended. After Reset, it
-// returns the bytes that are buffered. The slice is valid until the next call on e.
+// returns the bytes that are buffered. The slice is valid until the next call on e that writes.
 func (e *Encoder) Bytes() []byte { return e.buf[:e.n] }
 
 // reset prepares for the first value, after the bytes have been reset.
@@ -130,13 +130,6 @@ func (e *Encoder) reset() {
 	if e.format == unknownFormat {
 		_ = e.Fail(unknownFormatError(o.Format))
 	}
-}
-
-// Release returns the buffer to the pool. Bytes that were not flushed are lost. Until the
-// next Reset, calls return [ErrReleased].
-func (e *Encoder) Release() {
-	e.close()
-	e.release()
 }
 
 // OutputOffset returns the number of bytes written or buffered since Reset.
@@ -171,19 +164,39 @@ func (e *Encoder) Flush() error {
 	return err
 }
 
-// Close calls Flush. It returns [ErrIncomplete] if a value is not complete. It does not close
-// the Writer, and more values can be written after it.
+// Close flushes, and returns the buffer to the pool. After an error, which Close returns, or if a
+// value is not complete, which is an error that is [ErrIncomplete], it does not flush, and bytes
+// that are buffered are lost. It does not close the Writer.
+//
+// Until the next Reset, all calls return [ErrClosed], except Close, which returns nil.
 func (e *Encoder) Close() error {
-	if e.depth > 0 {
-		return e.fail(wrapf(ErrIncomplete, "%v without its End", e.top().kind))
+	err := e.Err()
+	switch {
+	case err == ErrClosed:
+		return nil
+	case err != nil:
+	case e.depth > 0:
+		err = e.fail(wrapf(ErrIncomplete, "%v without its End", e.top().kind))
+	default:
+		err = e.flush()
 	}
-	return e.Flush()
+	e.close()
+	e.release()
+	return err
+}
+
+// forget closes e and drops the slice of ResetBytes.
+func (e *Encoder) forget() {
+	e.close()
+	e.release()
+	e.sink.forget()
+	e.attach()
 }
 
 // Err returns the error that all calls currently return: nil, an [Error], an error of the
-// Writer, or [ErrReleased].
+// Writer, or [ErrClosed].
 func (e *Encoder) Err() error {
-	if e.err == nil && e.stack == nil { // Release can drop the stack, but leaves an error
+	if e.err == nil && e.stack == nil { // Close can drop the stack, but leaves an error
 		return errNotReset
 	}
 	return e.err
@@ -207,7 +220,10 @@ func (e *Encoder) ClearError() error {
 // stays. Fail(nil) does nothing.
 func (e *Encoder) Fail(err error) error { return e.failWith(err, true) }
 
-func init() { hook.Refuse = func(e any, err error) error { return e.(*Encoder).failWith(err, false) } }
+func init() {
+	hook.Refuse = func(e any, err error) error { return e.(*Encoder).failWith(err, false) }
+	hook.Forget = func(e any) { e.(*Encoder).forget() }
+}
 
 // failWith makes err, in an Error, the error of e. ClearError does not clear it if it is permanent.
 func (e *Encoder) failWith(err error, permanent bool) error {

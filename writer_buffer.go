@@ -22,7 +22,7 @@ type sink struct {
 	buf      []byte
 	n, limit int // limit is -1 after stop, so that nothing fits
 
-	err       error // returned by all later calls; ErrReleased after release
+	err       error // returned by all later calls; ErrClosed after release
 	permanent bool  // only restart clears err: after Fail, release and errors of the Writer
 
 	keep    int   // position in buf of the outermost Unknown count, or keepNothing; 0 after restartBytes
@@ -66,14 +66,17 @@ func (s *sink) restartBytes(b []byte) {
 }
 
 // release returns the buffer to the pool, and refers to neither the buffer nor the Writer any more.
+// The caller's slice remains, for Bytes.
 func (s *sink) release() {
-	_ = s.stop(ErrReleased, true)
-	s.buf, s.w, s.n, s.written = nil, nil, 0, 0
+	_ = s.stop(ErrClosed, true)
 	if s.buffer != nil {
 		putBuffer(s.buffer)
-		s.buffer = nil
+		s.buffer, s.buf, s.w, s.n = nil, nil, nil, 0
 	}
 }
+
+// forget drops the caller's slice after release.
+func (s *sink) forget() { s.buf, s.n, s.written = nil, 0, 0 }
 
 // stop makes err the error that stays and returns it. Until resume, nothing fits the buffer, so that
 // the fast path need not check for an error of an earlier call.

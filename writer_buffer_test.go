@@ -22,7 +22,7 @@ import (
 func TestUnknownCountsAreBuffered(t *testing.T) {
 	var b bytes.Buffer
 	e := NewEncoder(&b, nil)
-	defer e.Release()
+	defer e.Close()
 	require.NoError(t, e.BeginArray(2))
 	require.NoError(t, e.WriteInt(7))
 	require.NoError(t, e.BeginArray(Unknown))
@@ -78,7 +78,7 @@ func TestBuffered(t *testing.T) {
 			outermost(e) // and once more from the start
 			require.NoError(t, e.WriteString(long))
 			misuse{"nil", writeNil, ErrLimit}.rejects(t, e)
-			e.Release()
+			e.Close()
 		})
 	}
 
@@ -153,7 +153,7 @@ func TestNamesWhereBuffersEnd(t *testing.T) {
 		e := smallEncoder(&b, Godot4, 12+size)
 		write(e)
 		require.Equal(t, want, b.Bytes(), "buffer of %d", 12+size)
-		e.Release()
+		e.Close()
 	}
 }
 
@@ -161,7 +161,7 @@ func TestNamesWhereBuffersEnd(t *testing.T) {
 func TestLongValuesDoNotGrowTheBuffer(t *testing.T) {
 	long := make([]byte, 4*bufferSize)
 	e := NewEncoder(io.Discard, nil)
-	defer e.Release()
+	defer e.Close()
 	size := len(e.buf)
 	for name, call := range map[string]step{
 		"WriteString": func(e *Encoder) error { return e.WriteString(string(long)) },
@@ -188,7 +188,7 @@ func TestUsedBuffers(t *testing.T) {
 	want := bytesOf(idArray, 30)
 	var b bytes.Buffer
 	e := NewEncoder(&b, nil)
-	defer e.Release()
+	defer e.Close()
 	for i := range e.buf {
 		e.buf[i] = 0xFF
 	}
@@ -213,7 +213,7 @@ func TestMisbehavingWriters(t *testing.T) {
 	for _, n := range []int{-1, 1 << 20} {
 		e := NewEncoder(writerFunc(func([]byte) (int, error) { return n, nil }), nil)
 		require.Equal(t, checked.ErrWrite, e.WriteNil())
-		e.Release()
+		e.Close()
 
 		d := NewDecoder(plain(str("text")), nil)
 		readTo(t, d, 1)
@@ -232,7 +232,6 @@ func TestValuesAreWrittenWhenTheyEnd(t *testing.T) {
 		defer d.Release()
 		var b bytes.Buffer
 		e := NewEncoder(&b, &EncoderOptions{Format: s.format})
-		defer e.Release()
 		for _, tok := range tokens(t, d) {
 			before := b.Len()
 			require.NoError(t, e.WriteToken(tok))
@@ -243,7 +242,6 @@ func TestValuesAreWrittenWhenTheyEnd(t *testing.T) {
 			}
 		}
 		require.NoError(t, e.Close())
-		require.NoError(t, e.Close(), "it can be closed and go on")
 	})
 }
 
@@ -320,15 +318,15 @@ func TestWriterFaults(t *testing.T) {
 						}
 						e := smallEncoder(w, s.format, size)
 						requireFinal(t, e, w, s.packet, steps, fmt.Sprintf("%s, buffer of %d, %s", way, size, name))
-						e.Release()
+						e.Close()
 					})
 					w := &faultyWriter{at: -1}
 					e := smallEncoder(w, s.format, size)
-					for _, step := range append(slices.Clip(steps), closing) {
+					for _, step := range append(slices.Clip(steps), (*Encoder).Flush) {
 						require.NoError(t, step(e), "%s, buffer of %d", way, size)
 					}
 					require.Equal(t, string(s.packet), string(w.b), "%s, buffer of %d", way, size)
-					e.Release()
+					e.Close()
 				}
 			}
 		}
@@ -382,15 +380,15 @@ func TestWriterFaultsInTypedCalls(t *testing.T) {
 		eachFaultyWriter(len(want), func(name string, w *faultyWriter) {
 			e := smallEncoder(w, Godot4, size)
 			requireFinal(t, e, w, want, typedCalls(), fmt.Sprintf("buffer of %d, %s", size, name))
-			e.Release()
+			e.Close()
 		})
 		w := &faultyWriter{at: -1}
 		e := smallEncoder(w, Godot4, size)
-		for _, step := range append(typedCalls(), closing) {
+		for _, step := range append(typedCalls(), (*Encoder).Flush) {
 			require.NoError(t, step(e))
 		}
 		require.Equal(t, want, w.b, "buffer of %d", size)
-		e.Release()
+		e.Close()
 	}
 }
 
@@ -405,7 +403,7 @@ func TestWriterFaultsInLongText(t *testing.T) {
 				w := *w
 				e := smallEncoder(&w, Godot4, size)
 				requireFinal(t, e, &w, want, calls, fmt.Sprintf("%d bytes, %s, buffer of %d", len(text), name, size))
-				e.Release()
+				e.Close()
 			}
 		})
 	}
@@ -443,7 +441,7 @@ func TestBrokenWriters(t *testing.T) {
 					w := &brokenWriter{room: room}
 					e := smallEncoder(w, s.format, size)
 					failed := false
-					for _, step := range append(slices.Clip(ways[way]), (*Encoder).Close) {
+					for _, step := range append(slices.Clip(ways[way]), (*Encoder).Flush) {
 						err := step(e)
 						if err == nil {
 							continue
@@ -456,7 +454,6 @@ func TestBrokenWriters(t *testing.T) {
 					require.True(t, failed, "%s, %d bytes", way, room)
 					require.Equal(t, errBroken, e.Close(), "%s, %d bytes", way, room)
 					require.Equal(t, string(s.packet[:room]), string(w.b), "%s, %d bytes", way, room)
-					e.Release()
 				}
 			}
 		}
@@ -598,7 +595,6 @@ var randomCalls = []func(r *rand.Rand) step{
 		return func(e *Encoder) error { return e.WriteRaw(p) }
 	},
 	func(*rand.Rand) step { return (*Encoder).Flush },
-	func(*rand.Rand) step { return closing },
 }
 
 // randomCopy is the place of copyTokens in randomCalls.
@@ -609,7 +605,7 @@ const randomCopy = 0
 func randomSequence(t *testing.T, r *rand.Rand, n int) (calls []randomCall, errs []string, want []byte) {
 	var b bytes.Buffer
 	e := NewEncoder(&b, &EncoderOptions{Depth: 5, MaxBuffered: 500})
-	defer e.Release()
+	defer e.Close()
 	for range n {
 		for range 12 {
 			c := randomCall{r.IntN(len(randomCalls)), r.Uint64()}
@@ -679,7 +675,7 @@ func TestRandomCalls(t *testing.T) {
 				require.Error(t, final, "sequence %d", s)
 				require.Equal(t, string(want[:at]), string(w.b), "sequence %d", s)
 			}
-			e.Release()
+			e.Close()
 		}
 	}
 }
@@ -703,6 +699,6 @@ func TestValuesAreNotSplit(t *testing.T) {
 		require.NoError(t, write(e), name)
 		require.NoError(t, e.End())
 		require.Equal(t, []int{bufferSize - 8, 12}, sizes, name)
-		e.Release()
+		e.Close()
 	}
 }

@@ -176,7 +176,7 @@ func TestConvertedChunksInPieces(t *testing.T) {
 		require.NoError(t, CopyValue(e, d))
 		require.Equal(t, narrow, b.Bytes(), "buffer of %d", size)
 		d.Release()
-		e.Release()
+		e.Close()
 	}
 }
 

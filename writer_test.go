@@ -69,7 +69,7 @@ func TestInvalidCalls(t *testing.T) {
 			{"a first chunk of a bad length", token(chunkOf(TypeString, -2, "abc", false)), ErrRange},
 			{"a first chunk of a path", token(chunkOf(TypeNodePath, 9, "abc", false)), ErrCall},
 			{"an object's count", func(e *Encoder) error { return e.BeginObject("A", -2) }, ErrRange},
-		}, []step{intSeven, closing}, integer(7)},
+		}, []step{intSeven}, integer(7)},
 
 		{"an array full", []step{array(1), writeNil}, []misuse{
 			{"another element", writeNil, ErrCount},
@@ -81,35 +81,31 @@ func TestInvalidCalls(t *testing.T) {
 			{"Write of nothing", write(""), ErrCount},
 			{"WritePacked", floats, ErrCount},
 			{"WritePacked of nothing", func(e *Encoder) error { return WritePacked[byte](e, nil) }, ErrCount},
-			{"Close", closing, ErrIncomplete},
-		}, []step{end, closing}, bytesOf(idArray, 1, idNil)},
+		}, []step{end}, bytesOf(idArray, 1, idNil)},
 
 		{"an array not full", []step{array(2), writeNil}, []misuse{
 			{"End", end, ErrCount},
-			{"Close", closing, ErrIncomplete},
 			{"a key", dictKey, ErrMisplacedKey},
 			{"a property", property, ErrMisplacedKey},
 			{"Write", write("x"), ErrMisplacedKey},
 			{"WritePacked", floats, ErrMisplacedKey},
-		}, []step{writeNil, end, closing}, bytesOf(idArray, 2, idNil, idNil)},
+		}, []step{writeNil, end}, bytesOf(idArray, 2, idNil, idNil)},
 
 		{"a dictionary between pairs", []step{dict(2), stringX, writeNil}, []misuse{
 			{"End", end, ErrCount},
 			{"a property", property, ErrMisplacedKey},
 			{"Write", write("x"), ErrMisplacedKey},
-		}, []step{dictKey, stringX, writeNil, end, closing}, bytesOf(idDict, 2, str("x"), idNil, str("x"), idNil)},
+		}, []step{dictKey, stringX, writeNil, end}, bytesOf(idDict, 2, str("x"), idNil, str("x"), idNil)},
 
 		{"a dictionary after a marker", []step{dict(1), dictKey}, []misuse{
 			{"another marker", dictKey, ErrMisplacedKey},
 			{"End", end, ErrMisplacedKey},
-			{"Close", closing, ErrIncomplete},
 			{"a property", property, ErrMisplacedKey},
 		}, []step{stringX, writeNil, end}, bytesOf(idDict, 1, str("x"), idNil)},
 
 		{"a dictionary after a key", []step{dict(1), stringX}, []misuse{
 			{"a marker", dictKey, ErrMisplacedKey},
 			{"End", end, ErrMisplacedKey},
-			{"Close", closing, ErrIncomplete},
 		}, []step{writeNil, end}, bytesOf(idDict, 1, str("x"), idNil)},
 
 		{"a dictionary of unknown size after a key", []step{dict(Unknown), stringX}, []misuse{
@@ -182,7 +178,6 @@ func TestInvalidCalls(t *testing.T) {
 			{"too much in a chunk", token(chunkOf(TypeString, 3, "bcd", true)), ErrCount},
 			{"too little in the last chunk", token(chunkOf(TypeString, 3, "b", true)), ErrCount},
 			{"End", end, ErrCount},
-			{"Close", closing, ErrIncomplete},
 			{"a value", intSeven, ErrIncomplete},
 			{"a string", text(TypeString, 1), ErrIncomplete},
 			{"WritePacked", floats, ErrIncomplete},
@@ -305,7 +300,6 @@ func TestInvalidCalls(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var b bytes.Buffer
 			e := NewEncoder(&b, nil)
-			defer e.Release()
 			run := func(steps []step) {
 				for i, s := range steps {
 					require.NoError(t, s(e), "step %d", i)
@@ -334,7 +328,7 @@ func TestTypesTheFormatLacks(t *testing.T) {
 	}
 	refuse := func(f Format, m ...misuse) {
 		e := NewEncoder(io.Discard, &EncoderOptions{Format: f})
-		defer e.Release()
+		defer e.Close()
 		for _, m := range m {
 			m.rejects(t, e)
 		}
@@ -398,7 +392,7 @@ func TestTypesTheFormatLacks(t *testing.T) {
 func TestEncoderDepth(t *testing.T) {
 	var b bytes.Buffer
 	e := NewEncoder(&b, &EncoderOptions{Depth: 2})
-	defer e.Release()
+	defer e.Close()
 	require.NoError(t, e.BeginArray(1))
 	require.NoError(t, e.BeginDict(2))
 	require.NoError(t, e.WriteInt(7))
@@ -448,7 +442,7 @@ func TestEncoderDepth(t *testing.T) {
 				require.NoError(t, deeper.BeginArray(1))
 			}
 			require.NoError(t, call(deeper), "%s, not too deep")
-			deeper.Release()
+			deeper.Close()
 		})
 	}
 
@@ -471,7 +465,7 @@ func TestEncoderDepth(t *testing.T) {
 			if want != nil {
 				require.EqualValues(t, 16, e.OutputOffset(), "the arrays alone")
 			}
-			e.Release()
+			e.Close()
 			d.Release()
 		})
 	}
@@ -495,14 +489,13 @@ func TestEncoderDepth(t *testing.T) {
 func TestWriterErrors(t *testing.T) {
 	broken := errors.New("broken")
 	e := NewEncoder(writerFunc(func([]byte) (int, error) { return 0, broken }), nil)
-	defer e.Release()
 	require.Equal(t, broken, e.WriteInt(7))
 	require.Equal(t, broken, e.WriteInt(7))
 	require.Equal(t, broken, e.Flush())
-	require.Equal(t, broken, e.Close())
 	require.Equal(t, broken, e.ClearError())
 	require.Equal(t, broken, e.Fail(io.EOF))
 	require.Equal(t, broken, e.Err())
+	require.Equal(t, broken, e.Close())
 	var b bytes.Buffer
 	e.Reset(&b)
 	require.NoError(t, e.WriteInt(8))
@@ -515,10 +508,90 @@ func TestEncoderOptions(t *testing.T) {
 	require.Equal(t, o, NewEncoder(nil, &o).Options())
 }
 
-func TestWriterErrorTexts(t *testing.T) {
-	testCallErrors(t, []callError{
-		{name: "Close", before: []step{dict(1)}, call: closing, is: ErrIncomplete, text: "offset 8, $.key(0): DictStart without its End"},
-	})
+// Close returns the first error, ends all calls until Reset, and loses bytes only with an error.
+func TestEncoderClose(t *testing.T) {
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		name   string
+		steps  []step
+		err    string // "" if there is none
+		is     error
+		output []byte
+	}{
+		{"nothing", nil, "", nil, nil},
+		{"a value", []step{intSeven}, "", nil, integer(7)},
+		{"an array", []step{array(1), writeNil, end}, "", nil, bytesOf(idArray, 1, idNil)},
+		{"an open array", []step{intSeven, array(1), writeNil}, "gdwire: offset 20, $: ArrayStart without its End", ErrIncomplete, integer(7)},
+		{"an open dictionary", []step{dict(1)}, "gdwire: offset 8, $.key(0): DictStart without its End", ErrIncomplete, nil},
+		{"a key alone", []step{dict(1), stringX}, "gdwire: offset 20, $.value(0): DictStart without its End", ErrIncomplete, nil},
+		{"an unknown count", []step{array(Unknown), intSeven}, "gdwire: offset 16, $[1]: ArrayStart without its End", ErrIncomplete, nil},
+		{"a string", []step{text(TypeString, 3), write("a")}, "gdwire: offset 9, $: StringChunk without its End", ErrIncomplete, nil},
+		{"flushed", []step{array(1), (*Encoder).Flush}, "gdwire: offset 8, $[0]: ArrayStart without its End", ErrIncomplete, bytesOf(idArray, 1)},
+		{"an invalid call", []step{intSeven, end}, "gdwire: offset 8, $: End without a matching Begin", ErrCall, integer(7)},
+		{"Fail", []step{intSeven, func(e *Encoder) error { return e.Fail(broken) }}, "gdwire: offset 8, $: broken", broken, integer(7)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for name, start := range map[string]func(e *Encoder) (output func() []byte){
+				"Reset": func(e *Encoder) func() []byte {
+					var b bytes.Buffer
+					e.Reset(&b)
+					return b.Bytes
+				},
+				"ResetBytes": func(e *Encoder) func() []byte {
+					e.ResetBytes([]byte("head"))
+					return func() []byte { return bytes.TrimPrefix(e.Bytes(), []byte("head")) }
+				},
+			} {
+				e := new(Encoder)
+				for range 2 { // closed Encoders can be used again
+					output := start(e)
+					for _, s := range c.steps {
+						_ = s(e)
+					}
+					err := e.Close()
+					if c.err == "" {
+						require.NoError(t, err)
+					} else {
+						require.EqualError(t, err, c.err)
+						require.ErrorIs(t, err, c.is)
+					}
+					require.NoError(t, e.Close(), "again")
+					require.Nil(t, e.buffer, "it is in the pool")
+					if name == "Reset" {
+						require.Equal(t, string(c.output), string(output()))
+						require.Nil(t, e.w)
+					} else { // nothing is flushed, so that nothing is lost
+						require.Equal(t, string(c.output), string(output()[:len(c.output)]))
+					}
+					for name, call := range everyWrite {
+						require.Equal(t, ErrClosed, call(e), name)
+					}
+					require.Equal(t, ErrClosed, e.Err())
+					require.Equal(t, ErrClosed, e.ClearError())
+					require.Equal(t, ErrClosed, e.Fail(broken))
+					require.Zero(t, e.Depth())
+				}
+			}
+		})
+	}
+	e := NewEncoder(writerFunc(func([]byte) (int, error) { return 0, broken }), nil)
+	require.NoError(t, e.BeginArray(0)) // not flushed before its End
+	require.Equal(t, broken, e.End())
+	require.Equal(t, broken, e.Close())
+	require.NoError(t, e.Close())
+	require.Equal(t, ErrClosed, e.WriteNil())
+}
+
+// The number of bytes written remains after Close.
+func TestOutputOffsetAfterClose(t *testing.T) {
+	e := NewEncoder(io.Discard, nil)
+	require.NoError(t, e.WriteInt(7))
+	require.NoError(t, e.Close())
+	require.EqualValues(t, 8, e.OutputOffset())
+	e.ResetBytes([]byte("head"))
+	require.NoError(t, e.WriteInt(7))
+	require.NoError(t, e.Close())
+	require.EqualValues(t, 8, e.OutputOffset())
 }
 
 // Random calls write the same to memory as to a Writer, after what the slice has.
@@ -538,8 +611,8 @@ func TestResetBytes(t *testing.T) {
 		require.NoError(t, e.Flush())
 		require.Equal(t, "head"+string(want), string(e.Bytes())[:len("head")+len(want)], "sequence %d", s)
 		require.EqualValues(t, len(e.Bytes())-len("head"), e.OutputOffset())
-		e.Release()
-		require.ErrorIs(t, e.WriteNil(), ErrReleased)
+		e.Close()
+		require.ErrorIs(t, e.WriteNil(), ErrClosed)
 	}
 }
 
@@ -571,16 +644,14 @@ func TestResetBytesUnknown(t *testing.T) {
 func TestErrorsStay(t *testing.T) {
 	var b bytes.Buffer
 	e := NewEncoder(&b, nil)
-	defer e.Release()
 	e.BeginDict(Unknown)
 	e.WriteString("name")
 	e.WriteString("\xff")
 	e.WriteString("pos")
 	WriteComponents(e, TypeVector3, []float64{1e300, 0, 0})
 	e.End()
-	err := e.Close()
+	err := e.Flush()
 	requireError(t, err, 20, "$.value(0)", ErrUTF8)
-	require.Equal(t, err, e.Close())
 	require.Equal(t, err, e.Flush())
 	require.Equal(t, err, e.Err())
 	require.Empty(t, b.Bytes())
@@ -595,7 +666,7 @@ func TestErrorsStay(t *testing.T) {
 	e.Reset(&b)
 	require.NoError(t, e.Err())
 	require.NoError(t, e.WriteNil())
-	require.NoError(t, e.Close())
+	require.NoError(t, e.Flush())
 	require.Equal(t, bytesOf(idNil), b.Bytes())
 }
 
@@ -603,7 +674,6 @@ func TestErrorsStay(t *testing.T) {
 func TestRecover(t *testing.T) {
 	var b bytes.Buffer
 	e := NewEncoder(&b, nil)
-	defer e.Release()
 	require.NoError(t, e.ClearError())
 	require.NoError(t, e.BeginArray(2))
 	err := e.WriteString("\xff")
@@ -614,9 +684,6 @@ func TestRecover(t *testing.T) {
 	require.ErrorIs(t, WriteComponents(e, TypeVector3, []int32{1}), ErrCall)
 	require.ErrorIs(t, e.ClearError(), ErrCall)
 	require.NoError(t, e.WriteNil())
-	require.ErrorIs(t, e.Close(), ErrIncomplete)
-	require.ErrorIs(t, e.End(), ErrIncomplete, "that of Close stays, too")
-	require.ErrorIs(t, e.ClearError(), ErrIncomplete)
 	require.NoError(t, e.End())
 	require.NoError(t, e.Close())
 	require.Equal(t, bytesOf(idArray, 2, idNil, idNil), b.Bytes())
@@ -626,7 +693,7 @@ func TestRecover(t *testing.T) {
 func TestFail(t *testing.T) {
 	mine := errors.New("no such player")
 	e := NewEncoder(io.Discard, nil)
-	defer e.Release()
+	defer e.Close()
 	begin := func() {
 		e.Reset(io.Discard)
 		require.NoError(t, e.Fail(nil))
@@ -638,7 +705,7 @@ func TestFail(t *testing.T) {
 		require.Equal(t, err, e.ClearError())
 		require.Equal(t, err, e.ClearError())
 		require.Equal(t, err, e.WriteNil())
-		require.Equal(t, err, e.Close())
+		require.Equal(t, err, e.Flush())
 		require.Equal(t, err, e.Err())
 		require.Equal(t, err, e.Fail(io.EOF), "the first one counts")
 		require.Equal(t, err, e.Fail(nil))
@@ -690,7 +757,7 @@ func TestWriterErrorStays(t *testing.T) {
 			require.Equal(t, depth, e.Depth(), name)
 		}
 		require.Equal(t, bytesOf(idDict, 1, str(longText))[:at], append([]byte{}, w.b...))
-		e.Release()
+		e.Close()
 	}
 }
 
@@ -707,7 +774,6 @@ func TestCloseAfterWriterError(t *testing.T) {
 		e.WriteString("cccc")
 		e.End()
 		require.Equal(t, errTemporary, e.Close(), "failing at %d", at)
-		e.Release()
 	}
 }
 
@@ -804,7 +870,6 @@ func TestEncodingAllocatesNothing(t *testing.T) {
 				encode(e, c)
 				check(e.Close())
 			})
-			e.Release()
 		}
 	}
 }

@@ -78,7 +78,7 @@ func TestTokenOfFourGigabytes(t *testing.T) {
 	tok := String(unsafe.String(&b, int(n))) // its bytes are never read
 	require.EqualValues(t, n, tok.Len())
 	e := NewEncoder(io.Discard, nil)
-	defer e.Release()
+	defer e.Close()
 	require.ErrorIs(t, e.WriteToken(tok), ErrRange)
 }
 
@@ -102,7 +102,7 @@ func TestTokenCallErrors(t *testing.T) {
 
 func TestWriteRawInvalidValues(t *testing.T) {
 	e := NewEncoder(io.Discard, nil)
-	defer e.Release()
+	defer e.Close()
 	for _, c := range []struct {
 		name string
 		b    []byte
@@ -122,10 +122,10 @@ func TestWriteRawInvalidValues(t *testing.T) {
 		})
 	}
 	require.NoError(t, e.WriteRaw(bytesOf(idObject, "Node", 0)))
-	e.Release()
-	require.Equal(t, ErrReleased, e.WriteRaw(bytesOf(99)), "also if invalid")
+	e.Close()
+	require.Equal(t, ErrClosed, e.WriteRaw(bytesOf(99)), "also if invalid")
 	any := NewEncoder(io.Discard, &EncoderOptions{AllowInvalidUTF8: true})
-	defer any.Release()
+	defer any.Close()
 	require.NoError(t, any.WriteRaw(str("\xff")))
 	require.NoError(t, any.WriteString("\xff"))
 	require.NoError(t, any.BeginTypedArray(0, Elem{Class: "\xff"}))
@@ -150,7 +150,7 @@ func TestWriteRawHasNoLimits(t *testing.T) {
 			e := NewEncoder(io.Discard, nil)
 			require.NoError(t, e.WriteRaw(packet))
 			require.EqualValues(t, len(packet), e.OutputOffset())
-			e.Release()
+			e.Close()
 		})
 	}
 }

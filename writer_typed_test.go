@@ -52,7 +52,7 @@ func TestLargestCounts(t *testing.T) {
 				require.NoError(t, c.begin(most)(e), "%d %s in %v", most, c.name, f)
 				e.Reset(io.Discard)
 				require.ErrorIs(t, c.begin(most+1)(e), ErrRange, "%d %s in %v", most+1, c.name, f)
-				e.Release()
+				e.Close()
 			}
 		})
 	}
@@ -103,8 +103,8 @@ func TestEveryType(t *testing.T) {
 				}
 				require.EqualError(t, got, strings.Replace(fmt.Sprint(want), "offset 0, $:", "offset 8, $[0]:", 1), "%s of %v, %d", name, typ, n)
 			}
-			top.Release()
-			inArray.Release()
+			top.Close()
+			inArray.Close()
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestInvalidTextInPieces(t *testing.T) {
 					err = e.End()
 				}
 				require.ErrorIs(t, err, ErrUTF8, "%q split at %d and %d", text, i, j)
-				e.Release()
+				e.Close()
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func TestInvalidTextInPieces(t *testing.T) {
 // One invalid byte is found at every position.
 func TestInvalidTextAtEveryByte(t *testing.T) {
 	e := NewEncoder(io.Discard, nil)
-	defer e.Release()
+	defer e.Close()
 	for n := range 40 {
 		for i := range n {
 			text := []byte(strings.Repeat("x", n))
@@ -239,7 +239,7 @@ func TestWriteShortNodePath(t *testing.T) {
 		inArray.Reset()
 		e := NewEncoder(&top, nil)
 		wantErr := e.WriteNodePath(text)
-		e.Release()
+		e.Close()
 
 		e = NewEncoder(&inArray, nil)
 		require.NoError(t, e.BeginArray(1))
@@ -251,7 +251,7 @@ func TestWriteShortNodePath(t *testing.T) {
 		require.NoError(t, err, "%q", text)
 		require.NoError(t, e.End())
 		require.Equal(t, top.String(), inArray.String()[8:], "%q", text)
-		e.Release()
+		e.Close()
 	}
 }
 
@@ -269,7 +269,7 @@ func TestWriteNodePathAsEngines(t *testing.T) {
 			require.NoError(t, err, text)
 			require.Equal(t, want, hex.EncodeToString(b.Bytes()), text)
 		}
-		e.Release()
+		e.Close()
 	}
 }
 

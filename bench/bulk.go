@@ -103,7 +103,6 @@ func (el *element) head(n int) []byte {
 	var to memoryWriter
 	to.b = make([]byte, headSize)
 	e := gdwire.NewEncoder(&to, nil)
-	defer e.Release()
 	check(e.BeginPacked(el.typ, int64(n)))
 	check(e.Flush())
 	return to.b[:to.n]
@@ -239,7 +238,7 @@ func bulkWriting(size, arrays int) []contender {
 					check(el.write(e, src[:n*el.size]))
 					check(e.End())
 				}
-				check(e.Close())
+				check(e.Flush())
 				return to.n
 			},
 		})

@@ -55,7 +55,6 @@ func besideEngine(g group, o *options) ([]found, error) {
 func (doc *document) godot3() []byte {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, &gdwire.EncoderOptions{Format: gdwire.Godot3})
-	defer e.Release()
 	d := gdwire.NewDecoder(bytes.NewReader(doc.godot), nil)
 	defer d.Release()
 	check(gdwire.CopyValue(e, d))
@@ -81,7 +80,7 @@ func oursInGodot3(doc *document) []contender {
 				to.n = 0
 				e.Reset(&to)
 				doc.writeGodot(e)
-				check(e.Close())
+				check(e.Flush())
 				return to.n
 			},
 		},

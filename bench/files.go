@@ -48,7 +48,7 @@ var fileGroup = group{
 				d.Reset(r)
 				e.Reset(w)
 				run()
-				check(e.Close())
+				check(e.Flush())
 			})
 		}
 		return []contender{

@@ -103,7 +103,7 @@ func ourWriting(doc *document) contender {
 			to.n = 0
 			e.Reset(&to)
 			doc.writeGodot(e)
-			check(e.Close())
+			check(e.Flush())
 			return to.n
 		},
 	}

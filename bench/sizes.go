@@ -25,7 +25,6 @@ func smallPacket() *document {
 func encoded(write func(*gdwire.Encoder)) *document {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
-	defer e.Release()
 	write(e)
 	check(e.Close())
 	return translate(b.Bytes())
@@ -109,7 +108,6 @@ func sizeGroups() []group {
 func (doc *document) times(n int) []byte {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
-	defer e.Release()
 	doc.writeTimes(e, n)
 	check(e.Close())
 	return b.Bytes()
@@ -174,7 +172,7 @@ var growthGroup = group{
 				to.n = 0
 				e.Reset(&to)
 				doc.writeTimes(e, times)
-				check(e.Close())
+				check(e.Flush())
 				return to.n
 			}},
 		} {

@@ -108,7 +108,7 @@ func textContenders(of func(t *texts) []contender) (all []contender) {
 			var b bytes.Buffer
 			e := gdwire.NewEncoder(&b, nil)
 			t.write(e)
-			e.Release()
+			check(e.Close())
 			t.godot = b.Bytes()
 			all = append(all, of(t)...)
 		}
@@ -144,7 +144,7 @@ func (t *texts) write(e *gdwire.Encoder) {
 		check(e.WriteString(text))
 	}
 	check(e.End())
-	check(e.Close())
+	check(e.Flush())
 }
 
 // contender returns a contender whose name tells the texts.

@@ -157,7 +157,7 @@ func fromStructs(x structDocument) []contender {
 			to.n = 0
 			e.Reset(&to)
 			write()
-			check(e.Close())
+			check(e.Flush())
 			return to.n
 		}}
 	}

@@ -18,7 +18,6 @@ import (
 func exampleSave() []byte {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
-	defer e.Release()
 	e.BeginDict(3)
 	e.WriteString("name")
 	e.WriteString("Ada")
@@ -93,7 +92,7 @@ func ExampleFromJSON() {
 
 	var save bytes.Buffer
 	e := gdwire.NewEncoder(&save, nil)
-	defer e.Release()
+	defer e.Close()
 	if err := gdjson.FromJSON(e, strings.NewReader(edited)); err != nil {
 		fmt.Println(err)
 		return
@@ -108,7 +107,7 @@ func ExampleFromJSON() {
 // An Error contains the offset and the JSON pointer of the invalid value.
 func ExampleFromJSON_error() {
 	e := gdwire.NewEncoder(io.Discard, nil)
-	defer e.Release()
+	defer e.Close()
 	const text = `{"type":"Dictionary","args":["s:pos",{"type":"Vector2","args":[1.0]}]}`
 	err := gdjson.FromJSON(e, strings.NewReader(text))
 	fmt.Println(err)
@@ -127,7 +126,7 @@ func ExampleFromJSON_lines() {
 		{"name": "Bob"}`
 	var wire bytes.Buffer
 	e := gdwire.NewEncoder(&wire, nil)
-	defer e.Release()
+	defer e.Close()
 	texts := jsontext.NewDecoder(strings.NewReader(lines))
 	for {
 		text, err := texts.ReadValue()

@@ -48,7 +48,6 @@ func vector2i(x, y int32) func(*gdwire.Encoder) {
 func TestFromJSONEncoder(t *testing.T) {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
-	defer e.Release()
 	for _, text := range []string{`[`, `5`, `{"type":"Vector2","args":[1]}`, `{"type":"Image","format":1,"mipmaps":1,"width":1,"height":1,"data":[]}`} {
 		t.Run(text, func(t *testing.T) {
 			require.Error(t, gdjson.FromJSON(e, strings.NewReader(text)))
@@ -56,20 +55,20 @@ func TestFromJSONEncoder(t *testing.T) {
 		})
 	}
 	require.NoError(t, gdjson.FromJSON(e, strings.NewReader(`"i:1"`)))
-	require.NoError(t, e.Close())
+	require.NoError(t, e.Flush())
 	require.Equal(t, 8, b.Len())
 
 	e.BeginDict(1)
 	require.NoError(t, gdjson.FromJSON(e, strings.NewReader(`"s:key"`)))
 	require.NoError(t, gdjson.FromJSON(e, strings.NewReader(`[]`)))
 	e.End()
-	require.NoError(t, e.Close())
+	require.NoError(t, e.Flush())
 
 	err := gdjson.FromJSON(e, strings.NewReader(`["i:1",5]`))
 	require.ErrorIs(t, err, gdwire.ErrType)
 	require.ErrorIs(t, e.ClearError(), err, "cannot be cleared")
-	require.ErrorIs(t, e.Close(), err)
 	require.ErrorIs(t, gdjson.FromJSON(e, strings.NewReader(`null`)), err)
+	require.ErrorIs(t, e.Close(), err)
 }
 
 // TestFromJSONWriter: an error of the Writer is returned unchanged, and the value
@@ -84,7 +83,6 @@ func TestFromJSONWriter(t *testing.T) {
 		e := gdwire.NewEncoder(&fullWriter{n: n, err: errTest}, nil)
 		require.Equal(t, errTest, gdjson.FromJSON(e, strings.NewReader(text)))
 		require.ErrorIs(t, e.Close(), errTest)
-		e.Release()
 	}
 }
 
@@ -178,7 +176,7 @@ func TestFromJSONBuffer(t *testing.T) {
 			if err == nil {
 				require.NoError(t, e.Close())
 			}
-			e.Release()
+			e.Close()
 			require.Equal(t, wantErr, err)
 			require.Equal(t, want, out.Bytes())
 			require.Zero(t, b.Len())
@@ -187,7 +185,7 @@ func TestFromJSONBuffer(t *testing.T) {
 		}
 	}
 	e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{MaxBuffered: 5})
-	defer e.Release()
+	defer e.Close()
 	want := gdjson.FromJSON(e, strings.NewReader(`"s:xyz"`))
 	require.ErrorIs(t, want, gdwire.ErrLimit)
 	require.Equal(t, want, gdjson.FromJSON(e, bytes.NewBufferString(`"s:xyz"`)))

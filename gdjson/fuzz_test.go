@@ -124,7 +124,7 @@ func checkExact(t testing.TB, wire []byte, format gdwire.Format) {
 	defer d.Release()
 	var want bytes.Buffer
 	e := gdwire.NewEncoder(&want, &gdwire.EncoderOptions{Format: format})
-	defer e.Release()
+	defer e.Close()
 	require.NoError(t, gdwire.CopyValue(e, d))
 
 	wide := false

@@ -27,7 +27,6 @@ func array(n int, write func(*gdwire.Encoder)) func(*gdwire.Encoder) {
 func encode(t testing.TB, o *gdwire.EncoderOptions, write func(e *gdwire.Encoder)) []byte {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, o)
-	defer e.Release()
 	write(e)
 	require.NoError(t, e.Close())
 	return b.Bytes()
@@ -90,11 +89,8 @@ var engines = []engine{
 func fromJSON(text string, to *gdwire.EncoderOptions, o *gdjson.Options) ([]byte, error) {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, to)
-	defer e.Release()
-	if err := gdjson.FromJSON(e, strings.NewReader(text), *cmp.Or(o, new(gdjson.Options))); err != nil {
-		return b.Bytes(), err
-	}
-	return b.Bytes(), e.Close()
+	err := cmp.Or(gdjson.FromJSON(e, strings.NewReader(text), *cmp.Or(o, new(gdjson.Options))), e.Close())
+	return b.Bytes(), err
 }
 
 // A toCase is a value in native and in plain JSON.

@@ -146,7 +146,7 @@ func TestFromJSONMemory(t *testing.T) {
 				e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{MaxBuffered: int64(most)})
 				var err error
 				peak := peakOf(func() { err = gdjson.FromJSON(e, src, c.o) })
-				e.Release()
+				e.Close()
 				require.LessOrEqual(t, src.at, 2*most)
 				require.LessOrEqual(t, peak, int64(9*most))
 				if n < most && err == nil {
@@ -174,7 +174,7 @@ func TestFromJSONManyNames(t *testing.T) {
 		text = fmt.Appendf(text, `,"%x":0`, i)
 	}
 	e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{MaxBuffered: int64(most)})
-	defer e.Release()
+	defer e.Close()
 	for _, end := range []string{`}`, `,"0":0}`} {
 		var err error
 		src := io.MultiReader(bytes.NewReader(text), strings.NewReader(end))
@@ -194,7 +194,7 @@ func TestFromJSONBufferMemory(t *testing.T) {
 	text := bytes.NewBufferString("[" + strings.Repeat(element, 1<<17) + "0]")
 	size := int64(text.Len())
 	e := gdwire.NewEncoder(io.Discard, nil)
-	defer e.Release()
+	defer e.Close()
 	var err error
 	peak := peakOf(func() { err = gdjson.FromJSON(e, text, gdjson.Options{Plain: true}) })
 	require.NoError(t, err)

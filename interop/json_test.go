@@ -67,7 +67,7 @@ func TestLenientJSON(t *testing.T) {
 		err := gdjson.FromJSON(e, strings.NewReader(text), gdjson.Options{Lenient: true, AllowObjects: true})
 		require.NoError(t, err, text)
 		require.NoError(t, e.Close())
-		e.Release()
+		e.Close()
 		require.Equal(t, lines[i], hex.EncodeToString(got.Bytes()), text)
 	}
 }

@@ -3,6 +3,7 @@ package interop
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
@@ -406,9 +407,6 @@ func copyOf(p []byte, o *gdwire.DecoderOptions) ([]byte, error) {
 	d.ResetBytes(p)
 	var out bytes.Buffer
 	e := gdwire.NewEncoder(&out, nil)
-	defer e.Release()
-	if err := gdwire.CopyValue(e, d); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), e.Close()
+	err := cmp.Or(gdwire.CopyValue(e, d), e.Close())
+	return out.Bytes(), err
 }

@@ -2,6 +2,7 @@ package interop
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -180,11 +181,8 @@ func remake(s sample) (map[string]any, error) {
 func fromJSON(text string) ([]byte, error) {
 	var out bytes.Buffer
 	e := gdwire.NewEncoder(&out, nil)
-	defer e.Release()
-	if err := gdjson.FromJSON(e, strings.NewReader(text)); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), e.Close()
+	err := cmp.Or(gdjson.FromJSON(e, strings.NewReader(text)), e.Close())
+	return out.Bytes(), err
 }
 
 // difference describes the first difference between two values, and returns "" if there

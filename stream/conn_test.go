@@ -386,7 +386,7 @@ func TestEndedNext(t *testing.T) {
 				_, err = conn.Next()
 				require.Equal(t, c.want, err)
 				_, err = d.ReadToken()
-				require.ErrorIs(t, err, gdwire.ErrReleased)
+				require.ErrorIs(t, err, gdwire.ErrClosed)
 				raw, err := conn.NextRaw([]byte{7})
 				require.Equal(t, c.want, err)
 				require.Equal(t, []byte{7}, raw)

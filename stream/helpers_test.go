@@ -83,7 +83,6 @@ func framed(order binary.AppendByteOrder, packets ...[]byte) (b []byte) {
 func encoded(t testing.TB, write func(e *gdwire.Encoder) error) []byte {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, nil)
-	defer e.Release()
 	require.NoError(t, write(e))
 	require.NoError(t, e.Close())
 	return b.Bytes()
@@ -244,7 +243,7 @@ var readings = map[string]func(r source) (string, error){
 	"CopyValue": func(r source) (string, error) {
 		return everyPacket(r, func(w io.Writer, d *gdwire.Decoder) error {
 			e := gdwire.NewEncoder(w, nil)
-			defer e.Release()
+			defer e.Close()
 			_, err := again(func() (int, error) { return 0, gdwire.CopyValue(e, d) })
 			return err
 		})

@@ -90,7 +90,7 @@ func (o *Options) order() binary.ByteOrder {
 // it. The Conns of a Server share a config.
 type config struct {
 	Options
-	encoders sync.Pool // of *gdwire.Encoder, released
+	encoders sync.Pool // of *gdwire.Encoder, closed
 }
 
 // newConfig returns the config for o. A nil o is the zero value.

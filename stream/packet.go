@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"io"
 	"sync"
 
@@ -81,22 +82,18 @@ func (c *config) encode(write func(*gdwire.Encoder) error) (*packet, error) {
 // value.
 func (c *config) encodeTo(w *packetWriter, write func(*gdwire.Encoder) error) error {
 	e := c.encoders.Get().(*gdwire.Encoder)
-	defer func() {
-		e.Release()
-		c.encoders.Put(e)
-	}()
 	e.Reset(w)
-	if err := write(e); err != nil {
+	err := write(e)
+	_, last, _ := e.StackIndex(0)
+	// Also if write ignored them: an error of w, and that of an Encoder that write closed.
+	err = cmp.Or(err, w.err, e.Err())
+	err = cmp.Or(err, e.Close())
+	c.encoders.Put(e) // not after a panic of write
+	if err != nil {
 		return err
 	}
-	if w.err != nil { // also if write ignored it
-		return w.err
-	}
-	if err := e.Close(); err != nil {
-		return err
-	}
-	if _, index, _ := e.StackIndex(0); index > 0 {
-		return valueCount(index + 1)
+	if last > 0 {
+		return valueCount(last + 1)
 	}
 	if w.size == 0 {
 		return valueCount(0)

@@ -51,9 +51,11 @@ func TestWritePacketFails(t *testing.T) {
 	}
 	require.ErrorContains(t, w.WritePacket(func(e *gdwire.Encoder) error { return errors.Join(e.WriteNil(), e.WriteNil()) }), "packet of 2 values, not 1")
 	require.ErrorContains(t, w.WritePacket(func(*gdwire.Encoder) error { return nil }), "packet of 0 values, not 1")
+	closes := func(e *gdwire.Encoder) error { return errors.Join(e.WriteNil(), e.WriteNil(), e.Close()) }
+	require.ErrorIs(t, w.WritePacket(closes), gdwire.ErrClosed, "it would hide that there are two values")
 	var kept *gdwire.Encoder
 	require.NoError(t, w.WritePacket(func(e *gdwire.Encoder) error { kept = e; return e.WriteNil() }))
-	require.ErrorIs(t, kept.WriteNil(), gdwire.ErrReleased)
+	require.ErrorIs(t, kept.WriteNil(), gdwire.ErrClosed)
 	require.Panics(t, func() { _ = w.WritePacket(func(*gdwire.Encoder) error { panic("own") }) })
 	require.NoError(t, w.WritePacket(number(1)))
 }

@@ -301,7 +301,7 @@ func TestInvalidated(t *testing.T) {
 	_, err = r.Next()
 	require.Equal(t, io.EOF, err)
 	_, err = d.ReadToken()
-	require.ErrorIs(t, err, gdwire.ErrReleased)
+	require.ErrorIs(t, err, gdwire.ErrClosed)
 }
 
 // NextRaw ends the use of the Decoder that Next returned, as Next does.
@@ -314,7 +314,7 @@ func TestNextRawAfterNext(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, packets[2], raw)
 	_, err = d.ReadToken()
-	require.ErrorIs(t, err, gdwire.ErrReleased)
+	require.ErrorIs(t, err, gdwire.ErrClosed)
 }
 
 // TestStrict sends bytes after a value, which Strict refuses.

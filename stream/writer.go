@@ -47,7 +47,8 @@ func newWriter(w io.Writer, c *config) *Writer { return &Writer{config: c, order
 // left the value incomplete, or wrote no value or several, because engines read one value
 // of a packet; beyond Options.MaxPacket it returns a [PacketTooLongError].
 //
-// The Encoder is write's own until write returns. Other goroutines can write packets
+// The Encoder is that of write until write returns, which must not close it: WritePacket does, and
+// otherwise returns [gdwire.ErrClosed] and writes nothing. Other goroutines can write packets
 // meanwhile.
 func (w *Writer) WritePacket(write func(*gdwire.Encoder) error) error {
 	p, err := w.config.encode(write)

@@ -121,8 +121,8 @@ func TestUnmarshalArguments(t *testing.T) {
 	require.Equal(t, io.EOF, UnmarshalDecode(d, &n))
 	require.Equal(t, io.EOF, UnmarshalDecode(d, new(celsius)))
 	d.Release()
-	require.Equal(t, gdwire.ErrReleased, UnmarshalDecode(d, &n))
-	require.Equal(t, gdwire.ErrReleased, UnmarshalDecode(d, new(any)))
+	require.Equal(t, gdwire.ErrClosed, UnmarshalDecode(d, &n))
+	require.Equal(t, gdwire.ErrClosed, UnmarshalDecode(d, new(any)))
 }
 
 // Methods that do not read or write exactly one value are errors.

@@ -120,7 +120,7 @@ func (s *encoder) resetBytes(o *Options, buf []byte) {
 // release returns s to the pool.
 func (s *encoder) release() {
 	if s.e == s.bytesEncoder && s.bytesEncoder != nil {
-		s.bytesEncoder.Release()
+		hook.Forget(s.bytesEncoder)
 	}
 	s.e = nil
 	encoderPool.Put(s)
@@ -152,7 +152,7 @@ func (s *encoder) marshal(plan *plan[encodeFunc], v any, x reflect.Value) error 
 			fail = s.refuse
 		}
 		var known *gdwire.Error
-		if failed := fail(err); errors.As(err, &known) || errors.Is(failed, gdwire.ErrReleased) {
+		if failed := fail(err); errors.As(err, &known) || errors.Is(failed, gdwire.ErrClosed) {
 			return failed
 		}
 	}

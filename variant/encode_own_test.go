@@ -33,3 +33,14 @@ func TestMarshalNilPointers(t *testing.T) {
 	require.Equal(t, encoded(t, dict("d", nil, "a", nil, "o", nil), nil), b)
 	require.Equal(t, encoded(t, array(nil, nil), nil), encoded(t, []any{(*Dictionary)(nil), (*Array)(nil)}, nil))
 }
+
+// The pool does not keep the slice of a caller in memory.
+func TestMarshalForgetsTheSlice(t *testing.T) {
+	s := new(encoder)
+	s.resetBytes(new(Options), make([]byte, 0, 100))
+	require.NoError(t, s.e.WriteInt(7))
+	kept := s.e
+	s.release()
+	require.Nil(t, kept.Bytes())
+	require.Equal(t, gdwire.ErrClosed, kept.WriteInt(7))
+}

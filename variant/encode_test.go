@@ -270,14 +270,14 @@ func TestMarshalEncode(t *testing.T) {
 	require.Equal(t, err, e.Err())
 	require.Equal(t, err, e.ClearError())
 	require.Equal(t, err, e.WriteNil())
-	require.Equal(t, err, e.Close())
+	require.Equal(t, err, e.Flush())
 
 	e.Reset(&failingWriter{})
 	err = MarshalEncode(e, make([]byte, 1<<20))
 	require.Equal(t, errDisk, err)
 	require.ErrorIs(t, e.WriteNil(), errDisk)
-	e.Release()
-	require.ErrorIs(t, MarshalEncode(e, 1), gdwire.ErrReleased)
+	e.Close()
+	require.ErrorIs(t, MarshalEncode(e, 1), gdwire.ErrClosed)
 }
 
 type failingWriter struct{}
@@ -467,7 +467,7 @@ func TestMarshalerResetsEncoder(t *testing.T) {
 	for name, reset := range map[string]func(*gdwire.Encoder){
 		"Reset":      func(e *gdwire.Encoder) { e.Reset(io.Discard) },
 		"ResetBytes": func(e *gdwire.Encoder) { e.ResetBytes(make([]byte, 5)) },
-		"Release":    (*gdwire.Encoder).Release,
+		"Close":      func(e *gdwire.Encoder) { e.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, v := range []any{resetting{reset}, []any{resetting{reset}}, map[string]resetting{"a": {reset}}} {

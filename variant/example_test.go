@@ -426,7 +426,6 @@ func ExampleTypeError() {
 func ExampleMarshalEncode() {
 	var out bytes.Buffer
 	e := gdwire.NewEncoder(&out, nil)
-	defer e.Release()
 	e.BeginArray(2)
 	e.WriteString("spawn")
 	variant.MarshalEncode(e, map[string]int{"hp": 5})

@@ -220,7 +220,7 @@ func TestFailingWriter(t *testing.T) {
 			e := gdwire.NewEncoder(&cutWriter{after}, &f.o.Encoder)
 			require.ErrorIs(t, MarshalEncode(e, large), errDisk, "%T", v)
 			require.ErrorIs(t, e.Close(), errDisk)
-			e.Release()
+			e.Close()
 		}
 	}
 }

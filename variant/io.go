@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -132,11 +133,7 @@ func MarshalAppend(dst []byte, v any, opts ...Options) ([]byte, error) {
 // after an error, the beginning of a value can have been written.
 func MarshalWrite(w io.Writer, v any, opts ...Options) error {
 	e := gdwire.NewEncoder(w, &optionsOf(opts).Encoder)
-	defer e.Release()
-	if err := MarshalEncode(e, v); err != nil {
-		return err
-	}
-	return e.Close()
+	return cmp.Or(MarshalEncode(e, v), e.Close())
 }
 
 // noValueError returns the error for data in memory without a value, which is not the end of a stream.

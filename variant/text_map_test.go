@@ -192,7 +192,7 @@ func TestTreeAllocations(t *testing.T) {
 	}
 	tree := map[string]any{"a": 1, "b": map[string]any{"c": "d", "e": []any{1.5, true, nil}}}
 	e := gdwire.NewEncoder(io.Discard, nil)
-	defer e.Release()
+	defer e.Close()
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		e.Reset(io.Discard)
 		require.NoError(t, MarshalEncode(e, tree))

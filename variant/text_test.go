@@ -113,7 +113,7 @@ func TestStringParses(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 1))
 	payload := []byte{1, 0, 0, 0, 0, 0, 0xf8, 0x7f} // of math.NaN, which is not that of nan
 	e := gdwire.NewEncoder(nil, nil)
-	defer e.Release()
+	defer e.Close()
 	for range 10_000 {
 		v := randomValue(random, 5)
 		b := encoded(t, v, nil)

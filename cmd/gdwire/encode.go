@@ -200,11 +200,8 @@ func encodeValue(text []byte, o *options, jo *gdjson.Options) (*encoded, error) 
 	eo := o.Encoder()
 	eo.MaxBuffered = input.MaxInMemory
 	e := gdwire.NewEncoder(v, &eo)
-	defer e.Release()
-	if err := gdjson.FromJSON(e, bytes.NewBuffer(text), *jo); err != nil {
-		return nil, err
-	}
-	return v, e.Close()
+	err := cmp.Or(gdjson.FromJSON(e, bytes.NewBuffer(text), *jo), e.Close())
+	return v, err
 }
 
 // writePackets writes values, with their lengths if the output is framed.

@@ -129,12 +129,10 @@ func (e *editor) encoded(write func(*gdwire.Encoder) error, double bool) ([]byte
 	o := e.content.Encoder
 	o.DoubleReals = double
 	enc := gdwire.NewEncoder(&b, &o)
-	defer enc.Release()
-	if err := write(enc); err != nil {
+	if err := cmp.Or(write(enc), enc.Close()); err != nil {
 		return nil, err
 	}
-	err := enc.Close()
-	return b.Bytes(), err
+	return b.Bytes(), nil
 }
 
 // isDouble reports whether math types in v are written with 64 bits, as others in the packet. It

@@ -46,6 +46,10 @@ var ReadKey func(d any, k *Key) bool
 // if that is not possible without an error or a flush.
 var WriteKey func(e any, k *Key) bool
 
+// Forget closes e, a *gdwire.Encoder, and makes it forget the slice of ResetBytes, which a pool of
+// Encoders would keep in memory. Bytes returns nil then.
+var Forget func(e any)
+
 // Refuse makes err the error of e, a *gdwire.Encoder, as Encoder.Fail does, but ClearError clears
 // it. It is for calls that have written nothing.
 var Refuse func(e any, err error) error

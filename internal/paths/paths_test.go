@@ -208,7 +208,7 @@ func TestTokens(t *testing.T) {
 				}
 				require.Equal(t, v.String(), got.String())
 				d.Release()
-				e.Release()
+				e.Close()
 			}
 		}
 	}

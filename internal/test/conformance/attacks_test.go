@@ -36,7 +36,7 @@ const (
 )
 
 // withoutPool empties gdwire's pool of buffers for a test: a pooled buffer would hide what a
-// call allocates. The test calls no Release, so that the pool stays empty.
+// call allocates. The test calls neither Release nor Close, so that the pool stays empty.
 func withoutPool(t *testing.T) {
 	t.Helper()
 	requireEmpty := func() {

@@ -56,7 +56,7 @@ var guardedCalls = []guarded{
 	}},
 	{"gdwire.Decoder.ResetBytes", func(b []byte, o gdwire.DecoderOptions) {
 		e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{Format: o.Format})
-		defer e.Release()
+		defer e.Close()
 		_ = gdwire.CopyValue(e, decoderOf(b, o))
 	}},
 	{"gdwire.Decoder.ResetBytes", typedReads},
@@ -146,7 +146,7 @@ func decoderOf(b []byte, o gdwire.DecoderOptions) *gdwire.Decoder {
 func writeTo(o gdwire.DecoderOptions, write func(*gdwire.Encoder)) {
 	e := gdwire.NewEncoder(io.Discard, &gdwire.EncoderOptions{Format: o.Format, AllowInvalidUTF8: o.AllowInvalidUTF8})
 	write(e)
-	e.Release()
+	e.Close()
 }
 
 // typedReads calls typed reads and bulk reads of a Decoder until one of them consumes no more.

@@ -202,7 +202,7 @@ func TestHugeValuesAreWritten(t *testing.T) {
 				e := gdwire.NewEncoder(&out, nil)
 				require.NoError(t, c.write(e))
 				require.NoError(t, e.End())
-				require.NoError(t, e.Close())
+				require.NoError(t, e.Flush())
 				require.EqualValues(t, n+8, out)
 			})
 		})
@@ -460,7 +460,7 @@ func TestHugeLengthsAreBegun(t *testing.T) {
 				err := c.begin(e)
 				if n > c.most {
 					require.ErrorIs(t, err, gdwire.ErrRange)
-					e.Release()
+					e.Close()
 					return
 				}
 				require.NoError(t, err)
@@ -468,7 +468,7 @@ func TestHugeLengthsAreBegun(t *testing.T) {
 				require.ErrorIs(t, e.ClearError(), gdwire.ErrCount)
 				require.NoError(t, e.Flush())
 				require.Equal(t, uint32(n), le.Uint32(out.Bytes()[out.Len()-4:]))
-				e.Release()
+				e.Close()
 			})
 		}
 	}
@@ -514,7 +514,7 @@ func TestHugeStringsAreNotWritten(t *testing.T) {
 	sizes := []int64{maxText + 1, maxText + 2, 1<<32 + 20}
 	b := sparse(t, sizes[2])
 	e := new(gdwire.Encoder)
-	defer e.Release()
+	defer e.Close()
 	e.ResetBytes(b[:0])
 	require.NoError(t, e.BeginArray(1))
 	for _, size := range sizes {

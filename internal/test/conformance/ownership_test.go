@@ -607,7 +607,7 @@ func encode(k *keeper) {
 	require.NoError(k.t, e.WriteString(k.text()))
 	require.NoError(k.t, e.End())
 	require.NoError(k.t, e.Close())
-	e.Release()
+	e.Close()
 	k.keep("gdwire.Encoder.Flush", out.Bytes())
 }
 
@@ -623,12 +623,12 @@ func jsons(k *keeper) {
 	require.NoError(k.t, gdjson.FromJSON(e, bytes.NewReader(text.Bytes())))
 	require.NoError(k.t, e.Close())
 	k.keep("gdjson.FromJSON", out.Bytes())
-	e.Release()
+	e.Close()
 	bad := fmt.Sprintf(`["i:1",{"type":"Dictionary","args":[%q,%q]}]`, "s:"+k.text(), k.text())
 	e.Reset(io.Discard)
 	err := gdjson.FromJSON(e, strings.NewReader(bad))
 	require.Error(k.t, err)
-	e.Release()
+	e.Close()
 	k.keep("gdjson.Error.Error", err)
 	k.keep("gdjson.Error.Error", err.Error())
 }

@@ -160,7 +160,7 @@ func FuzzCopy(f *testing.F) {
 		defer d.Release()
 		d.ResetBytes(p)
 		e := gdwire.NewEncoder(&out, &gdwire.EncoderOptions{Format: o.Format, DoubleReals: o.DoubleReals, AllowInvalidUTF8: o.AllowInvalidUTF8, Depth: -1})
-		defer e.Release()
+		defer e.Close()
 		if err := gdwire.CopyValue(e, d); err != nil {
 			return
 		}

@@ -21,7 +21,6 @@ func Decode(p []byte, o gdwire.DecoderOptions) (v Value, size int64, err error) 
 func Encode(v *Value, o gdwire.EncoderOptions, unknown bool) ([]byte, error) {
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, &o)
-	defer e.Release()
 	err := first(writeValue(e, v, unknown), e.Close)
 	return b.Bytes(), err
 }
@@ -32,7 +31,6 @@ func Rewrite(p []byte, from gdwire.DecoderOptions, to gdwire.EncoderOptions) ([]
 	defer d.Release()
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, &to)
-	defer e.Release()
 	for t, err := range d.Tokens() {
 		if err != nil {
 			return nil, err
@@ -51,7 +49,6 @@ func Copy(p []byte, from gdwire.DecoderOptions, to gdwire.EncoderOptions) ([]byt
 	d.ResetBytes(p)
 	var b bytes.Buffer
 	e := gdwire.NewEncoder(&b, &to)
-	defer e.Release()
 	err := first(gdwire.CopyValue(e, d), e.Close)
 	return b.Bytes(), err
 }

@@ -237,7 +237,7 @@ func init() {
 		{"Release", false, func(c *caller) error {
 			c.forget()
 			c.d.Release()
-			if c.byte()%4 > 0 { // otherwise the next calls return ErrReleased
+			if c.byte()%4 > 0 { // otherwise the next calls return ErrClosed
 				c.start(c.d)
 			}
 			return nil
@@ -654,7 +654,7 @@ func runCalls(t testing.TB, o gdwire.DecoderOptions, start func(d *gdwire.Decode
 	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{Format: o.Format, DoubleReals: o.DoubleReals, AllowInvalidUTF8: true, Depth: -1})
 	c := &caller{t: t, d: d, e: e, start: start, script: script, anyWindow: anyWindow}
 	defer d.Release()
-	defer e.Release()
+	defer e.Close()
 	defer func() {
 		if r := recover(); r != nil || t.Failed() {
 			t.Logf("calls: %s", strings.Join(c.log, ", "))
@@ -741,7 +741,6 @@ func compose(random *rand.Rand, all []fuzz.Input, s fuzz.Seed, depth int) []byte
 	}
 	var out bytes.Buffer
 	e := gdwire.NewEncoder(&out, &gdwire.EncoderOptions{Format: s.Format(), DoubleReals: s.Has(fuzz.Double)})
-	defer e.Release()
 	var value func(depth int)
 	value = func(depth int) {
 		kind := random.IntN(4)

@@ -226,7 +226,6 @@ var encoderCalls = []encoderCall{
 		}
 	}},
 	{"Flush", func(*arguments) encoderFunc { return (*gdwire.Encoder).Flush }},
-	{"Close", func(*arguments) encoderFunc { return (*gdwire.Encoder).Close }},
 }
 
 const copying = "copying"
@@ -306,7 +305,7 @@ type writing struct {
 // all calls must return that and write nothing.
 func write(t testing.TB, calls []chosenCall, s fuzz.Seed, w io.Writer, out func() []byte) (all writing) {
 	e := gdwire.NewEncoder(w, encoderOptions(s))
-	defer e.Release()
+	defer e.Close()
 	for _, c := range calls {
 		offset := e.OutputOffset()
 		err := c.start()(e)
@@ -377,7 +376,6 @@ func requireEncoderCalls(t testing.TB, script []byte, s fuzz.Seed) {
 func requireErrorStays(t testing.TB, calls []chosenCall, s fuzz.Seed) {
 	var out bytes.Buffer
 	e := gdwire.NewEncoder(&out, encoderOptions(s))
-	defer e.Release()
 	var stays error
 	var offset int64
 	for _, c := range calls {
@@ -399,8 +397,8 @@ func requireErrorStays(t testing.TB, calls []chosenCall, s fuzz.Seed) {
 			t.Fatalf("%s returned %v after %v, and is at %d after %d", c.name, err, stays, e.OutputOffset(), offset)
 		}
 	}
-	if err := e.Close(); stays != nil && fuzz.ErrorText(err) != fuzz.ErrorText(stays) {
-		t.Fatalf("Close returned %v after %v", err, stays)
+	if err := e.Close(); stays != nil && fuzz.ErrorText(err) != fuzz.ErrorText(stays) || e.Close() != nil || e.Err() != gdwire.ErrClosed {
+		t.Fatalf("Close returned %v after %v, and then Err %v", err, stays, e.Err())
 	}
 	requirePrefix(t, s, out.Bytes())
 	out.Reset()
