@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -85,9 +84,7 @@ func (s *stdio) openAt(tree *paths.Tree, o *options) (io.Reader, io.Closer, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := c.Resolve(tree, true); err != nil {
-		return nil, nil, errors.Join(err, closer.Close())
-	}
+	c.Resolve(tree)
 	return io.NewSectionReader(c, 0, c.Size), closer, nil
 }
 

@@ -108,6 +108,12 @@ func (e *editor) addPair(t *paths.Node, c *paths.Container) error {
 	case step.Op != paths.Child:
 		return fmt.Errorf("%v is not a key that can be added to a %v", t, c.Type)
 	}
+	if _, err := e.newKeys(t.Parent()); err != nil {
+		return err
+	}
+	if err := e.checkKey(t.Parent(), t); err != nil {
+		return err
+	}
 	b, err := e.encodeKey(&step.Key, c)
 	if err != nil {
 		return fmt.Errorf("%v: %w", t, reason(err))

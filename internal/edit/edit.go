@@ -106,6 +106,7 @@ type editor struct {
 	here      []splice
 	positions map[*paths.Node]int64 // at which elements are added
 	removed   map[*paths.Node]int64 // the number of elements removed
+	keys      keys
 }
 
 // A source is a value that is copied.
@@ -120,12 +121,10 @@ func (e *editor) run(tree *paths.Tree) error {
 	if len(tree.Targets) == 0 {
 		return nil
 	}
-	if tree.HasCut() {
-		if err := e.content.Resolve(tree, false); err != nil {
-			return err
-		}
-	}
 	e.Walker = &paths.Walker{Value: e.value, Part: e.part, Leave: e.leave}
+	if !e.finds && e.op != Delete {
+		e.Walker.Key = e.key
+	}
 	remaining := tree.Packets()
 	err := e.content.packets(tree, func(p Packet, d *gdwire.Decoder) (bool, error) {
 		remaining--
@@ -171,15 +170,13 @@ func (c *Content) notFound(p *paths.Node) error {
 	return near.NotFound(p)
 }
 
-// Resolve replaces the keys of a tree that end in "…" by the keys that they abbreviate, as
-// Tree.Resolve does.
-func (c *Content) Resolve(tree *paths.Tree, lenient bool) error {
-	return tree.Resolve(lenient, func(w *paths.Walker) error {
-		remaining := tree.Packets()
+// Resolve replaces the keys of a tree with one path that end in "…" by the keys that they
+// abbreviate, as Tree.Resolve does.
+func (c *Content) Resolve(tree *paths.Tree) {
+	tree.Resolve(func(w *paths.Walker) error {
 		return c.packets(tree, func(p Packet, d *gdwire.Decoder) (bool, error) {
-			remaining--
 			w.Decoder = d
-			return remaining > 0, w.Walk(tree.Root(p.Index))
+			return false, w.Walk(tree.Root(p.Index))
 		})
 	})
 }
@@ -192,7 +189,7 @@ func (c *Content) packets(tree *paths.Tree, yield func(Packet, *gdwire.Decoder) 
 // edit makes the splices of a packet.
 func (e *editor) edit(tree *paths.Tree, p Packet) error {
 	e.packet, e.double, e.here = p, nil, nil
-	e.positions, e.removed = nil, nil
+	e.positions, e.removed, e.keys = nil, nil, newKeys()
 	if err := e.Walk(tree.Root(p.Index)); err != nil {
 		return err
 	}
@@ -337,6 +334,9 @@ func (e *editor) set(p *paths.Node, v paths.Value) error {
 	}
 	e.splice(splice{start: start, end: e.InputOffset(), bytes: b})
 	e.changed(p, v.String(), was.String())
+	if p.Parent() != nil && p.Step().Op == paths.KeyAt {
+		e.keys.set[p] = true
+	}
 	return nil
 }
 
@@ -460,6 +460,9 @@ func (e *editor) leave(p *paths.Node, c paths.Container) error {
 	grow := -e.removed[p]
 	switch {
 	case e.op == Set:
+		if err := e.checkKeys(p); err != nil {
+			return err
+		}
 		return e.checkDeclared(p, &c)
 	case e.op == Add || e.op == Put:
 		n, err := e.addTo(p, &c)

@@ -116,6 +116,9 @@ func (e *editor) encode(v *paths.Value) ([]byte, error) {
 	if !e.content.Decoder.AllowObjects && hasObjects(v) {
 		return nil, gdwire.ErrObject
 	}
+	if err := checkPairs(v); err != nil {
+		return nil, err
+	}
 	double, err := e.isDouble(v)
 	if err != nil {
 		return nil, err
