@@ -212,9 +212,9 @@ func asJSON(v any) (json.RawMessage, error) {
 // treeText returns a tree as text.
 func treeText(v any) (text string, err error) {
 	err = decodeTree(v, func(d *gdwire.Decoder) error {
-		t, err := d.ReadToken()
-		value := paths.FromToken(t, nil)
-		text = value.String()
+		p := paths.Printer{Decoder: d, Short: true}
+		err := p.Next(0)
+		text = string(p.Buf)
 		return err
 	})
 	return text, err

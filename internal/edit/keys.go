@@ -93,7 +93,7 @@ func (e *editor) checkKeys(p *paths.Node) error {
 	return err
 }
 
-// checkPairs returns an error for a Dictionary in v that contains a key twice.
+// checkPairs returns an error for a Dictionary or Object in v that contains a key twice.
 func checkPairs(v *paths.Value) error {
 	seen := map[string]bool{}
 	for i := range v.Items {
@@ -101,7 +101,7 @@ func checkPairs(v *paths.Value) error {
 		if err := checkPairs(item); err != nil {
 			return err
 		}
-		if v.Type != gdwire.TypeDictionary || i%2 == 1 {
+		if v.Type != gdwire.TypeDictionary && v.Type != gdwire.TypeObject || i%2 == 1 {
 			continue
 		}
 		text := comparable(item)
