@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -67,6 +68,7 @@ var kept = []string{
 	"gdwire.Formats", "gdwire.Types",
 	"stream.Conn.NextRaw", "stream.Reader.NextRaw", "stream.PacketTooLongError.Error", "stream.PeerError.Error",
 	"variant.Marshal", "variant.MarshalAppend", "variant.Dictionary.All", "variant.Dictionary.Get", "variant.Diff", "variant.Elements", "variant.Entries", "variant.Get", "variant.TypeError.Error",
+	"variant.Array.MarshalJSON", "variant.Dictionary.MarshalJSON", "variant.Object.MarshalJSON",
 	"gdjson.Error.Error",
 	"fileaccess.Container.String", "fileaccess.Error.Error", "fileaccess.Layout.String", "fileaccess.LimitError.Error", "fileaccess.Mode.String",
 }
@@ -373,6 +375,13 @@ func marshal(k *keeper) {
 	part, err := variant.Get([]any{v}, "[0]")
 	require.NoError(k.t, err)
 	k.keep("variant.Get", part)
+	for name, v := range map[string]json.Marshaler{
+		"Dictionary": &variant.Dictionary{Key: gdwire.Elem{Script: k.text()}}, "Array": &variant.Array{Values: []any{k.text()}}, "Object": &variant.Object{Class: k.text()},
+	} {
+		b, err := v.MarshalJSON()
+		require.NoError(k.t, err)
+		k.keep("variant."+name+".MarshalJSON", b)
+	}
 	for c := range variant.Diff(v, k.value(3)) {
 		k.keep("variant.Diff", c.Path)
 	}
