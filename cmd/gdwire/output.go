@@ -17,7 +17,7 @@ func (s *stdio) runTo(name string, run func() error) error {
 	if name == "" || name == "-" {
 		return run()
 	}
-	f, err := outfile.Create(name)
+	f, err := outfile.Create(name, outfile.EndOnSignal)
 	if err != nil {
 		return err
 	}

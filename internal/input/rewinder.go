@@ -1,10 +1,17 @@
 package input
 
-// A rewinder is a ReaderAt for a Source that can be read only from its start. It opens the
-// Source again for offsets before the latest bytes, which it keeps.
+import "io"
+
+// Rewind returns a Content of what open returns, which can be read only from its start. It is opened
+// again for offsets before the latest 256 KiB, which are kept.
+func Rewind(open func() (io.ReadCloser, error)) (Content, error) {
+	in, err := open()
+	return &rewinder{in: in, open: open}, err
+}
+
 type rewinder struct {
-	in     *Source
-	open   func() (*Source, error)
+	in     io.ReadCloser
+	open   func() (io.ReadCloser, error)
 	at     int64  // the offset after the latest bytes
 	latest []byte // up to keptBytes
 }

@@ -17,7 +17,7 @@ func TestRewinder(t *testing.T) {
 		data[i] = byte(r.Uint32())
 	}
 	opened := 0
-	open := func() (*Source, error) {
+	open := func() (io.ReadCloser, error) {
 		opened++
 		return &Source{Reader: bytes.NewReader(data)}, nil
 	}

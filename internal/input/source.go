@@ -183,7 +183,7 @@ func (in *Source) Content(reopen func() (*Source, error)) (c Content, size int64
 		return section{io.NewSectionReader(f, start, in.Size), in}, in.Size, nil
 	}
 	if in.Path != "" && in.Info != nil && in.Size >= 0 {
-		return &rewinder{in: in, open: reopen}, in.Size, nil
+		return &rewinder{in: in, open: func() (io.ReadCloser, error) { return reopen() }}, in.Size, nil
 	}
 	data, err := in.ReadAll()
 	if err != nil {

@@ -13,7 +13,16 @@ import (
 
 // ErrChanged is returned by Commit if the file to be replaced is no longer the file that was
 // read.
-var ErrChanged = errors.New("the file has changed since it was read")
+var ErrChanged = errors.New("the file has changed since it was opened")
+
+// Signals tells what a signal does while a file is written.
+type Signals bool
+
+// The ways to handle signals.
+const (
+	IgnoreSignals Signals = false // they are the program's
+	EndOnSignal   Signals = true  // for a command
+)
 
 // A File is the new content of a file. It is written to another file in the same folder, which
 // Commit renames to the name of the old file, so that the old file is unchanged after an error, a
@@ -23,12 +32,17 @@ type File struct {
 	target  string      // the file to replace, or "" if it is written directly
 	old     os.FileInfo // of target, when the File was created
 	read    os.FileInfo // of target, when its content was read
-	signals chan os.Signal
+	signals chan os.Signal // with EndOnSignal
 }
 
 // Create returns a File that replaces the file of the given name. It follows symbolic
-// links. The file need not exist. An existing file must be writable and keeps its permissions.
-func Create(name string) (*File, error) {
+// links. The file need not exist. An existing file must be writable. It keeps its owner, permissions
+// and, on Linux, access lists and extended attributes, as far as the system lets it; what it cannot
+// keep gives nobody more rights than before. Of several hard links, the other names keep the old file.
+//
+// With EndOnSignal, a signal that ends the program first removes the unfinished file, and signals of
+// failed writes no longer end the program.
+func Create(name string, signals Signals) (*File, error) {
 	target, err := followLinks(name)
 	if err != nil {
 		return nil, err
@@ -45,11 +59,13 @@ func Create(name string) (*File, error) {
 			return nil, err
 		}
 	}
-	f := &File{target: target, old: old, signals: make(chan os.Signal, 1)}
+	f := &File{target: target, old: old}
 	folder, base := filepath.Split(target)
 	beside := folder + "." + base + "." + rand.Text()[:8] + ".tmp"
-	f.removeOnSignal(beside)
-	if f.File, err = createLike(beside, old); err != nil {
+	if signals == EndOnSignal {
+		f.removeOnSignal(beside)
+	}
+	if f.File, err = createLike(beside, target, old); err != nil {
 		f.release()
 		return nil, folderError(target, err)
 	}
@@ -90,16 +106,23 @@ func checkWritable(name string, old os.FileInfo) error {
 	return nil
 }
 
-// createLike creates a file with the permissions and owner of the old file, if old is not nil.
-func createLike(name string, old os.FileInfo) (*os.File, error) {
+// createLike creates a file with the owner, permissions and attributes of the target, if old is not
+// nil.
+func createLike(name, target string, old os.FileInfo) (*os.File, error) {
 	mode := os.FileMode(0o666)
 	if old != nil {
 		mode = 0o600 // until its owner is known
 	}
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err == nil && old != nil {
-		keepOwner(name, old)
-		_ = os.Chmod(name, old.Mode().Perm())
+		mode = old.Mode().Perm()
+		if !keepOwner(name, old) { // the group is another: its members get what everybody has
+			mode &= 0o707 | mode&0o007<<3
+		}
+		if !keepAttributes(name, target) { // the group's permissions are the mask of an access list
+			mode &= 0o700
+		}
+		_ = os.Chmod(name, mode)
 	}
 	return f, err
 }
@@ -118,9 +141,9 @@ func folderError(target string, err error) error {
 	return fmt.Errorf(text, target, folder, failed.Err)
 }
 
-// removeOnSignal removes the unfinished file before a signal ends the program. Signals of failed
-// writes no longer end the program.
+// removeOnSignal removes the unfinished file before a signal ends the program.
 func (f *File) removeOnSignal(name string) {
+	f.signals = make(chan os.Signal, 1)
 	for _, s := range endings {
 		if !signal.Ignored(s) { // as after nohup
 			signal.Notify(f.signals, s)

@@ -15,7 +15,7 @@ import (
 // add writes a line to a file as a program would that edits it: it reads all of it, and
 // replaces it with more.
 func add(name, line string) error {
-	f, err := Create(name)
+	f, err := Create(name, IgnoreSignals)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func TestChanged(t *testing.T) {
 			require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
 			info, err := os.Stat(file)
 			require.NoError(t, err)
-			f, err := Create(file)
+			f, err := Create(file, IgnoreSignals)
 			require.NoError(t, err)
 			require.True(t, f.Read(file, info))
 			_, err = f.WriteString("new")
@@ -127,7 +127,7 @@ func TestRead(t *testing.T) {
 	require.NoError(t, os.WriteFile(a, nil, 0o600))
 	require.NoError(t, os.WriteFile(b, nil, 0o600))
 	require.NoError(t, os.Link(a, c))
-	f, err := Create(a)
+	f, err := Create(a, IgnoreSignals)
 	require.NoError(t, err)
 	defer f.Abandon()
 	for name, want := range map[string]bool{a: true, b: false, c: true} {
@@ -148,7 +148,7 @@ func TestReadReplaced(t *testing.T) {
 	for _, name := range []string{file, link, linked + "/link", folder + "/./file"} {
 		require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
 		require.NoError(t, add(file, "1"))
-		f, err := Create(link)
+		f, err := Create(link, IgnoreSignals)
 		require.NoError(t, err)
 		require.NoError(t, add(file, "2"))
 		in, err := os.Open(name) // which keeps its inode from being used again
@@ -173,7 +173,7 @@ func TestReplace(t *testing.T) {
 			require.NoError(t, os.WriteFile(name, []byte("old"), 0o600))
 			require.NoError(t, os.Chmod(name, mode))
 			for _, commit := range []bool{false, true} {
-				f, err := Create(name)
+				f, err := Create(name, IgnoreSignals)
 				require.NoError(t, err)
 				require.False(t, f.Direct())
 				_, err = f.WriteString("new")

@@ -14,7 +14,7 @@ var endings = []os.Signal{os.Interrupt, syscall.SIGTERM}
 var writeFailures []os.Signal
 
 // keepOwner does nothing: the owner is the writer of the file, or its folder decides.
-func keepOwner(string, os.FileInfo) {}
+func keepOwner(string, os.FileInfo) bool { return true }
 
 // syncFolder does nothing: folders cannot be synced.
 func syncFolder(string) {}

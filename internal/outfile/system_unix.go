@@ -13,12 +13,17 @@ var endings = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, sysca
 // writeFailures are the signals of a failed write.
 var writeFailures = []os.Signal{syscall.SIGPIPE, syscall.SIGXFSZ}
 
-// keepOwner gives a file the owner of the file that it replaces, as far as permitted.
-func keepOwner(name string, old os.FileInfo) {
-	if s, ok := old.Sys().(*syscall.Stat_t); ok {
-		_ = os.Chown(name, -1, int(s.Gid))
-		_ = os.Chown(name, int(s.Uid), -1)
+// keepOwner gives a file the owner and group of the file that it replaces, as far as permitted. It
+// reports whether the group is the same.
+func keepOwner(name string, old os.FileInfo) bool {
+	s, ok := old.Sys().(*syscall.Stat_t)
+	if !ok {
+		return true
 	}
+	_ = os.Chown(name, -1, int(s.Gid))
+	_ = os.Chown(name, int(s.Uid), -1)
+	var now syscall.Stat_t
+	return syscall.Stat(name, &now) == nil && now.Gid == s.Gid
 }
 
 // syncFolder makes a renamed file survive a power failure.

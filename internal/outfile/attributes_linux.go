@@ -1,0 +1,32 @@
+package outfile
+
+import (
+	"strings"
+	"syscall"
+)
+
+// accessList is the attribute with the access list of a file.
+const accessList = "system.posix_acl_access"
+
+// keepAttributes copies the extended attributes of a file, with its access list, as far as permitted.
+// It returns false if there is an access list that it cannot copy.
+func keepAttributes(to, from string) bool {
+	names := make([]byte, 64<<10) // the maximum of the system, as for a value
+	n, err := syscall.Listxattr(from, names)
+	if err != nil {
+		return err == syscall.ENOTSUP || err == syscall.ENOSYS
+	}
+	value := make([]byte, 64<<10)
+	kept := true
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(names[:n]), "\x00"), "\x00") {
+		if name == "" {
+			continue
+		}
+		n, err := syscall.Getxattr(from, name, value)
+		if err == nil {
+			err = syscall.Setxattr(to, name, value[:n], 0)
+		}
+		kept = kept && (err == nil || name != accessList)
+	}
+	return kept
+}
