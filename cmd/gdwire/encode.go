@@ -90,8 +90,7 @@ func (s *stdio) loadLike(o *options) ([][]byte, error) {
 	c.Decoder.AllowObjects = true
 	var all [][]byte
 	used := int64(0)
-	every := func(int64) bool { return true }
-	err = c.Packets(every, func(p edit.Packet, d *gdwire.Decoder) (bool, error) {
+	err = c.Packets(edit.Every, func(p edit.Packet, d *gdwire.Decoder) (bool, error) {
 		double, err := edit.HasDoubleReals(d)
 		if err != nil {
 			return false, err

@@ -23,7 +23,7 @@ func (e *editor) addTo(p *paths.Node, c *paths.Container) (n int64, err error) {
 		var added bool
 		switch c.Kind {
 		case gdwire.KindArrayStart, gdwire.KindPackedStart:
-			added, err = e.addElement(t, c)
+			added, err = e.addElement(t, c, n)
 		case gdwire.KindDictStart, gdwire.KindObjectStart:
 			added, err = true, e.addPair(t, c)
 		default:
@@ -40,12 +40,16 @@ func (e *editor) addTo(p *paths.Node, c *paths.Container) (n int64, err error) {
 	return n, nil
 }
 
-// addElement adds an element to an Array or packed array. It returns false if the position
-// of the target is not in the array.
-func (e *editor) addElement(t *paths.Node, c *paths.Container) (bool, error) {
+// addElement adds an element to an Array or packed array, after n others. It returns false if the
+// position of the target is not in the array.
+func (e *editor) addElement(t *paths.Node, c *paths.Container, n int64) (bool, error) {
 	at, ok := e.positions[t]
+	end := c.Len
+	if e.op == Put { // one after the other
+		end += n
+	}
 	step := t.Step()
-	if step.Op == paths.End || step.Op == paths.Child && step.Key.Type == gdwire.TypeInt && step.Key.Int == c.Len {
+	if step.Op == paths.End || step.Op == paths.Child && step.Key.Type == gdwire.TypeInt && step.Key.Int == end {
 		at, ok = c.End, true
 	}
 	if !ok {
@@ -81,6 +85,9 @@ func (e *editor) addedValue(t *paths.Node, elem gdwire.Elem) (splice, string, er
 	if e.source != nil {
 		s, err := e.sourceSplice()
 		return s, e.source.String(), err
+	}
+	if e.values != nil {
+		return e.addedGoValue(t, elem)
 	}
 	v, err := paths.ParseValue(t.Text)
 	if err != nil {

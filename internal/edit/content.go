@@ -2,10 +2,13 @@ package edit
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/hook"
+	"github.com/gdwire/gdwire/internal/paths"
 )
 
 // A Content is an input to edit: packets after their lengths, or values that follow each other,
@@ -24,8 +27,79 @@ type Packet struct {
 	Start, End int64 // without the length
 }
 
-// lengthSize is the size of a length in bytes.
-const lengthSize = 4
+// Finish reads what d has not read of the packet, and returns an error if bytes follow its value.
+func (p *Packet) Finish(d *gdwire.Decoder) error {
+	skip := func() error { return d.SkipTo(0) }
+	if d.InputOffset() == p.Start {
+		skip = d.SkipValue
+	}
+	if err := skip(); err != nil && err != io.EOF {
+		return err
+	}
+	if n := p.End - d.InputOffset(); n > 0 {
+		return p.wrap(d.InputOffset(), fmt.Errorf("%d bytes after the value", n))
+	}
+	return nil
+}
+
+// wrap returns an error in the packet.
+func (p *Packet) wrap(offset int64, err error) error {
+	return &gdwire.Error{Offset: offset, Path: string(paths.AppendPacket(nil, p.Index)), Err: err}
+}
+
+const (
+	// lengthSize is the size of a length in bytes.
+	lengthSize = 4
+	// minPacket is the size of the shortest value, null.
+	minPacket = 4
+)
+
+// Every accepts all packets.
+func Every(int64) bool { return true }
+
+// CheckLengths returns an error if the lengths do not end at the end of the content, or if there is
+// one of no value.
+func (c *Content) CheckLengths() error {
+	if c.Order == nil {
+		return nil
+	}
+	next := Packet{}
+	for p, err := range c.lengths {
+		switch n := p.End - p.Start; {
+		case err != nil:
+			return err
+		case p.End > c.Size:
+			return p.wrap(c.Size, io.ErrUnexpectedEOF)
+		case n < minPacket:
+			return p.wrap(p.Start-lengthSize, fmt.Errorf("a packet of %d bytes", n))
+		}
+		next = Packet{Index: p.Index + 1, Start: p.End}
+	}
+	if next.Start < c.Size {
+		return next.wrap(c.Size, io.ErrUnexpectedEOF)
+	}
+	return nil
+}
+
+// HasDoubleReals reports whether the first math type in the first n bytes contains components of 64
+// bits.
+func (c *Content) HasDoubleReals(n int64) (double bool) {
+	found := errors.New("found")
+	head := *c
+	head.Decoder.AllowObjects = true
+	_ = head.Packets(Every, func(_ Packet, d *gdwire.Decoder) (bool, error) {
+		for t, err := range d.Tokens() {
+			if err != nil {
+				return false, err
+			}
+			if double = holdsDoubles(t); double || d.InputOffset() > n || t.Components() > 0 {
+				return false, found
+			}
+		}
+		return true, nil
+	})
+	return double
+}
 
 // Packets calls yield for each wanted packet, until it returns false or an error. The Decoder is
 // at the start of the packet, and yield can read it. The End of a packet without a length is 0,
@@ -46,7 +120,7 @@ func (c *Content) Packets(wanted func(index int64) bool, yield func(p Packet, d 
 			continue
 		}
 		p.End = min(p.End, c.Size)
-		c.place(d, p)
+		c.Place(d, p)
 		if goOn, err := yield(p, d); err != nil || !goOn {
 			return err
 		}
@@ -72,9 +146,9 @@ func (c *Content) lengths(yield func(Packet, error) bool) {
 	}
 }
 
-// place makes d read a packet. Offsets are those in the content, and paths start with the number of the
+// Place makes d read a packet. Offsets are those in the content, and paths start with the number of the
 // packet.
-func (c *Content) place(d *gdwire.Decoder, p Packet) {
+func (c *Content) Place(d *gdwire.Decoder, p Packet) {
 	if p.End == 0 {
 		p.End = c.Size
 	}

@@ -97,8 +97,9 @@ type editor struct {
 	Plan
 	op     Op
 	exact  bool
-	finds  bool    // only source is wanted
-	source *source // the value to put
+	finds  bool     // only source is wanted
+	source *source  // the value to put, or
+	values []*Value // the values to put at the targets, by their numbers
 
 	*paths.Walker
 	packet    Packet
@@ -297,6 +298,8 @@ func (e *editor) value(p *paths.Node) (goOn bool, err error) {
 		return false, e.SkipValue()
 	case e.op == Delete:
 		return false, e.remove(p)
+	case e.values != nil:
+		return false, e.setValue(p)
 	case e.op == Put:
 		return false, e.replace(p)
 	}
@@ -310,7 +313,7 @@ func (e *editor) value(p *paths.Node) (goOn bool, err error) {
 // set replaces the next value.
 func (e *editor) set(p *paths.Node, v paths.Value) error {
 	start, elem := e.InputOffset(), e.Elem()
-	was, err := e.read(len(v.Text))
+	was, err := read(e.Decoder, len(v.Text))
 	if err != nil {
 		return err
 	}
@@ -321,7 +324,7 @@ func (e *editor) set(p *paths.Node, v paths.Value) error {
 		v = fit
 	}
 	if !e.exact && !v.Exact {
-		if v, err = was.fit(p, v); err != nil {
+		if v, err = was.fit(p, v, false); err != nil {
 			return err
 		}
 	}
@@ -334,16 +337,21 @@ func (e *editor) set(p *paths.Node, v paths.Value) error {
 	}
 	e.splice(splice{start: start, end: e.InputOffset(), bytes: b})
 	e.changed(p, v.String(), was.String())
+	e.noteKey(p)
+	return nil
+}
+
+// noteKey notes that a target was replaced, if it is a key.
+func (e *editor) noteKey(p *paths.Node) {
 	if p.Parent() != nil && p.Step().Op == paths.KeyAt {
 		e.keys.set[p] = true
 	}
-	return nil
 }
 
 // find reads the source of a copy.
 func (e *editor) find() error {
 	start := e.InputOffset()
-	was, err := e.read(maxCopied)
+	was, err := read(e.Decoder, maxCopied)
 	e.source = &source{oldValue: was, start: start, size: e.InputOffset() - start}
 	return err
 }
@@ -351,7 +359,7 @@ func (e *editor) find() error {
 // replace replaces the next value by the source of a copy.
 func (e *editor) replace(p *paths.Node) error {
 	start := e.InputOffset()
-	was, err := e.read(0)
+	was, err := read(e.Decoder, 0)
 	if err != nil {
 		return err
 	}
@@ -383,7 +391,7 @@ func (e *editor) remove(p *paths.Node) error {
 		return fmt.Errorf("%v is a key; .value(n) deletes the n-th pair", p)
 	}
 	start := e.Start()
-	was, err := e.read(0)
+	was, err := read(e.Decoder, 0)
 	if err != nil {
 		return err
 	}
@@ -442,13 +450,23 @@ func (e *editor) part(p *paths.Node, part paths.Part) error {
 
 // newValue returns the new value of a target, which contains no containers.
 func (e *editor) newValue(p *paths.Node) (paths.Value, error) {
-	if e.source == nil {
+	var v *oldValue
+	switch {
+	case e.source != nil:
+		v = &e.source.oldValue
+	case e.values != nil:
+		n, err := e.marshal(p)
+		if err != nil {
+			return paths.Value{}, err
+		}
+		v = &n.oldValue
+	default:
 		return paths.ParseValue(p.Text)
 	}
-	if e.source.cut || e.source.Form != paths.Whole {
-		return paths.Value{}, fmt.Errorf("%v cannot have a copy of %v", p, e.source)
+	if v.cut || v.Form != paths.Whole {
+		return paths.Value{}, fmt.Errorf("%v cannot contain %v", p, v)
 	}
-	return e.source.Value, nil
+	return v.Value, nil
 }
 
 // leave adds elements or pairs to the container at p, and corrects its count. The Walker calls it

@@ -45,9 +45,9 @@ func (e *editor) newKeys(p *paths.Node) (map[string]*paths.Node, error) {
 		switch {
 		case !t.IsTarget():
 			continue
-		case step.Op == paths.KeyAt && e.op == Set:
+		case step.Op == paths.KeyAt && (e.op == Set || e.values != nil):
 			var err error
-			if key, err = paths.ParseValue(t.Text); err != nil {
+			if key, err = e.newValue(t); err != nil {
 				return nil, err
 			}
 		case step.Op != paths.Child || e.op == Set:

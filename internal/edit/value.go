@@ -24,11 +24,11 @@ const (
 	maxCopied = 1 << 20 // into a packed array or as a component
 )
 
-// read reads the next value. Its text is cut after n bytes, or more.
-func (e *editor) read(n int) (oldValue, error) {
+// read reads the next value of d. Its text is cut after n bytes, or more.
+func read(d *gdwire.Decoder, n int) (oldValue, error) {
 	n = max(n, maxShown)
-	depth := e.Depth()
-	t, err := e.ReadToken()
+	depth := d.Depth()
+	t, err := d.ReadToken()
 	if err != nil {
 		return oldValue{}, err
 	}
@@ -42,11 +42,11 @@ func (e *editor) read(n int) (oldValue, error) {
 	case gdwire.KindStringChunk:
 		add([]byte(o.Text))
 		for ; err == nil && !t.Last(); add(t.Bytes()) {
-			t, err = e.ReadToken()
+			t, err = d.ReadToken()
 		}
 		o.Text = string(text)
 	case gdwire.KindNodePathStart:
-		r := paths.NewNodePathReader(e.Decoder, t)
+		r := paths.NewNodePathReader(d, t)
 		for err == nil && t.Kind() != gdwire.KindEnd {
 			var separator string
 			separator, t, err = r.Next()
@@ -59,13 +59,13 @@ func (e *editor) read(n int) (oldValue, error) {
 			break
 		}
 		for err == nil && t.Kind() != gdwire.KindEnd {
-			if t, err = e.ReadToken(); t.Kind() == gdwire.KindChunk {
+			if t, err = d.ReadToken(); t.Kind() == gdwire.KindChunk {
 				add(t.Bytes())
 			}
 		}
 		o.Text = string(text)
 	}
-	return o, cmp.Or(err, e.SkipTo(depth))
+	return o, cmp.Or(err, d.SkipTo(depth))
 }
 
 // String describes the value.
@@ -96,7 +96,7 @@ var plain = map[gdwire.Type]string{
 
 // fit returns v as a value of the same type as o. It returns an error if the type differs only
 // because v was written without a type.
-func (o *oldValue) fit(p *paths.Node, v paths.Value) (paths.Value, error) {
+func (o *oldValue) fit(p *paths.Node, v paths.Value, byRaw bool) (paths.Value, error) {
 	if fit, ok := v.FitLike(&o.Value); ok {
 		return fit, nil
 	}
@@ -108,7 +108,11 @@ func (o *oldValue) fit(p *paths.Node, v paths.Value) (paths.Value, error) {
 	if v.Type == gdwire.TypeString {
 		text = v.Text
 	}
-	return v, fmt.Errorf("%v is of type %v and not %v; %s%s sets another type", p, o.Type, v.Type, prefix, text)
+	how := prefix + text
+	if byRaw {
+		how = "a variant.Raw"
+	}
+	return v, fmt.Errorf("%v is of type %v and not %v; %s sets another type", p, o.Type, v.Type, how)
 }
 
 // encode returns the bytes of a value.
@@ -138,18 +142,26 @@ func (e *editor) encoded(write func(*gdwire.Encoder) error, double bool) ([]byte
 	return b.Bytes(), nil
 }
 
-// isDouble reports whether math types in v are written with 64 bits, as others in the packet. It
-// reads the packet for that once.
+// isDouble reports whether math types in v are written with 64 bits, as others in the packet.
 func (e *editor) isDouble(v *paths.Value) (bool, error) {
-	if e.content.Encoder.DoubleReals || !hasReals(v) {
+	if !hasReals(v) {
 		return e.content.Encoder.DoubleReals, nil
+	}
+	return e.packetIsDouble()
+}
+
+// packetIsDouble reports whether the packet contains math types of 64 bits. It reads the packet for
+// that once.
+func (e *editor) packetIsDouble() (bool, error) {
+	if e.content.Encoder.DoubleReals {
+		return true, nil
 	}
 	if e.double == nil {
 		o := e.content.Decoder
 		o.OneValue, o.AllowObjects = true, true
 		d := gdwire.NewDecoder(nil, &o)
 		defer d.Release()
-		e.content.place(d, e.packet)
+		e.content.Place(d, e.packet)
 		double, err := HasDoubleReals(d)
 		if err != nil {
 			return false, err

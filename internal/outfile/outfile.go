@@ -29,9 +29,9 @@ const (
 // signal or on a full disk. Devices and pipes are written directly.
 type File struct {
 	*os.File
-	target  string      // the file to replace, or "" if it is written directly
-	old     os.FileInfo // of target, when the File was created
-	read    os.FileInfo // of target, when its content was read
+	target  string         // the file to replace, or "" if it is written directly
+	old     os.FileInfo    // of target, when the File was created
+	read    os.FileInfo    // of target, when its content was read
 	signals chan os.Signal // with EndOnSignal
 }
 

@@ -97,19 +97,25 @@ func distance(a, b string, most int) int {
 	return row[len(y)]
 }
 
-// NotFound returns the error for a node at which a walk found no value.
+// A NotFoundError reports a path without a value.
+type NotFoundError struct{ text string }
+
+func (e *NotFoundError) Error() string { return e.text }
+
+// NotFound returns the NotFoundError for a node at which a walk found no value.
 func (n *Nearest) NotFound(p *Node) error {
 	missing := p // the first node on the path without a value
 	for missing.parent != nil && missing.parent.Hits == 0 {
 		missing = missing.parent
 	}
-	near, ok := n.best[missing]
-	switch {
-	case !ok:
-		return fmt.Errorf("there is no %v", p)
-	case missing == p && wire.IsName(near.name):
-		return fmt.Errorf("there is no %v; did you mean %s?", p, near.name)
+	text := fmt.Sprintf("there is no %v", p)
+	if near, ok := n.best[missing]; ok {
+		similar := near.name
+		if missing != p || !wire.IsName(similar) {
+			step := Step{Key: Value{Type: gdwire.TypeString, Text: similar}}
+			similar = string(step.Append([]byte(missing.parent.String())))
+		}
+		text += "; did you mean " + similar + "?"
 	}
-	step := Step{Key: Value{Type: gdwire.TypeString, Text: near.name}}
-	return fmt.Errorf("there is no %v; did you mean %s?", p, step.Append([]byte(missing.parent.String())))
+	return &NotFoundError{text}
 }

@@ -1,0 +1,31 @@
+// Package savefile reads, edits and writes saved games as they are on disk: in the format of any
+// engine, with or without lengths before the values, plain, compressed or encrypted.
+//
+//	f, err := savefile.Open("user/save.dat", nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer f.Close()
+//	fmt.Println(f.Info) // godot4, lengths, zstd
+//	var hp int
+//	if err := f.Get("player.hp", &hp); err != nil {
+//		return err
+//	}
+//
+// A call that takes a whole input, such as [File.Unmarshal], accepts exactly what it asks for. A call
+// that takes a Decoder, such as those in the body of a loop over [File.Values], reads the next value.
+//
+// # Large files
+//
+// A content of up to 4 MiB is held in memory. A larger content stays in its file, which must not change
+// until Close; for a compressed or encrypted one, the file is read again from its start if a call needs an
+// earlier part. Values, Get and WriteTo then take 24 MiB at most, whatever the file is: besides the Go
+// values that they decode, and the compressed blocks that a writer of compressed files keeps.
+//
+// # Untrusted files
+//
+// The limits are those of Options.Decoder.Limits and Options.Container.Limits. For an upload, set
+// Container.Limits.Size to the size of the largest content that the program accepts, because a few
+// KiB of a compressed file can become hundreds of MiB, and Decoder.Limits.Depth, if the
+// values are stored in an any. Serialized objects are refused unless Decoder.AllowObjects is set.
+package savefile

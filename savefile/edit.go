@@ -1,0 +1,98 @@
+package savefile
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/edit"
+	"github.com/gdwire/gdwire/internal/outfile"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// An Edit is one change of a [File].
+type Edit struct {
+	op    edit.Op
+	path  string
+	value any
+}
+
+// Set sets the value at a path. If only its last step leads to nothing and is a key, or [+] at
+// the end of an array, the value is added. A number or text takes the type of the old value (the
+// int 2 becomes 2.0) and is an error if it cannot; a [variant.Raw] is written as it is.
+func Set(path string, value any) Edit { return Edit{edit.Put, path, value} }
+
+// Delete removes an element, pair or property.
+func Delete(path string) Edit { return Edit{edit.Delete, path, nil} }
+
+// Edit changes values and keeps every other byte of the content; counts and lengths around them
+// are corrected. Edits apply in order; if one fails, f is unchanged. Reading calls see the
+// result, Save writes it. Its memory depends on the new values and not on the file.
+//
+// Many edits in one call take hardly longer than one, unless they delete elements of arrays or use
+// paths such as .value(3).
+//
+// A file whose Info is not Sure cannot be edited: pass its Format and Lengths to Open.
+func (f *File) Edit(edits ...Edit) error {
+	if !f.opened.Sure {
+		return fmt.Errorf("savefile: it is only probable that the file is %v: to edit it, set Format and Lengths in the Options of Open", f.opened)
+	}
+	requests := make([]edit.Request, len(edits))
+	for i, e := range edits {
+		path, err := parsePath(e.path)
+		if err != nil {
+			return err
+		}
+		requests[i] = edit.Request{Op: e.op, Path: path, Value: newValue(e.value)}
+	}
+	c, err := f.content.Apply(requests)
+	if err != nil {
+		if d := damaged(err); d != err {
+			return d
+		}
+		return notFound(err)
+	}
+	f.content = c
+	return nil
+}
+
+// newValue returns a Go value for an edit.
+func newValue(v any) *edit.Value {
+	exact := false
+	switch v.(type) {
+	case variant.Raw, *variant.Raw:
+		exact = true
+	}
+	return &edit.Value{Exact: exact, Encode: func(o gdwire.EncoderOptions) ([]byte, error) {
+		return variant.Marshal(v, variant.Options{Encoder: o})
+	}}
+}
+
+// Save writes f to the file of the given name, beside it, synced, and renamed when it is
+// complete, so that a file of this name is replaced or unchanged. It follows symbolic links; other
+// hard links of the file keep the old content. If f was opened by this name and another program has
+// changed the file since, Save returns an error that wraps [ErrChanged].
+//
+// The new file keeps the owner and permissions of the old, and on Linux access lists and extended
+// attributes; where the system does not allow that, it gives nobody more rights than before. On
+// Windows, a file of more than 4 MiB cannot be replaced while f is open.
+func (f *File) Save(name string) error {
+	out, err := outfile.Create(name, outfile.IgnoreSignals)
+	if err != nil {
+		return err
+	}
+	own := f.stat != nil && out.Read(f.name, f.stat)
+	err = f.write(out.File)
+	stat, failed := out.Stat()
+	if err = errors.Join(err, failed); err != nil {
+		out.Abandon()
+		return named(err, name)
+	}
+	if err := out.Commit(); err != nil {
+		return err
+	}
+	if own {
+		f.stat = stat
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package savefile_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/savefile"
+)
+
+type player struct {
+	Name string
+	HP   int
+}
+
+type save struct {
+	Version int
+	Player  player
+	Items   []string
+}
+
+// newSave writes a compressed save of two values to a temporary folder and returns its name.
+func newSave() string {
+	folder, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	zstd := fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}
+	f, err := savefile.New(savefile.Info{Container: zstd}, 3, save{3, player{"Ada", 42}, []string{"map", "lamp"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	name := filepath.Join(folder, "save.dat")
+	if err := f.Save(name); err != nil {
+		log.Fatal(err)
+	}
+	return name
+}
+
+func ExampleOpen() {
+	f, err := savefile.Open(newSave(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	var hp int
+	if err := f.Get("$1.player.hp", &hp); err != nil { // $1 is the second value
+		log.Fatal(err)
+	}
+	fmt.Println(f.Info, "and hp", hp)
+	// Output: godot4, lengths, zstd and hp 42
+}
+
+func ExampleFile_Edit() {
+	name := newSave()
+	f, err := savefile.Open(name, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	err = f.Edit(
+		savefile.Set("$1.player.hp", 999),
+		savefile.Set("$1.player.title", "Countess"), // a new key
+		savefile.Set("$1.items[+]", "rope"),
+		savefile.Delete("$1.items[0]"),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := f.Save(name); err != nil { // replaces the file after success
+		log.Fatal(err)
+	}
+	var s save
+	if err := f.Get("$1", &s); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(s)
+	// Output: {3 {Ada 999} [lamp rope]}
+}
+
+func ExampleFile_Unmarshal() {
+	f, err := savefile.Open(newSave(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	var version int
+	var s save
+	if err := f.Unmarshal(&version, &s); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(version, s.Player.Name)
+	fmt.Println(f.Unmarshal(&version))
+	// Output:
+	// 3 Ada
+	// savefile: more than 1 value
+}
+
+func ExampleNew() {
+	f, err := savefile.New(savefile.Info{
+		Format:    gdwire.Godot3,
+		Container: fileaccess.Info{Container: fileaccess.Encrypted, Layout: fileaccess.LayoutGodot3},
+		Key:       fileaccess.PasswordKey("hunter2"),
+	}, map[string]int{"level": 7})
+	if err != nil {
+		log.Fatal(err)
+	}
+	folder, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := f.Save(filepath.Join(folder, "save.dat")); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(f.Info)
+	// Output: godot3, lengths, encrypted
+}

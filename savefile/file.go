@@ -1,0 +1,182 @@
+package savefile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/edit"
+	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// A File is a saved game: one or several values. It must not be used by several goroutines at the
+// same time.
+type File struct {
+	// Info describes the file. WriteTo and Save write a file of this kind: to convert the
+	// file, change Info. Reading does not depend on it.
+	Info Info
+
+	opened  Info // what content is
+	content *edit.Content
+	name    string      // by which it was opened, or ""
+	stat    os.FileInfo // of this file when it was opened
+	file    *os.File    // nil if the content is held in memory
+}
+
+// Close closes the file. f cannot be read after that.
+func (f *File) Close() error {
+	if f.file == nil {
+		return nil
+	}
+	return f.file.Close()
+}
+
+// Values iterates over the values. The Decoder is valid until the next iteration, which skips
+// what the body has not read. Errors contain the offset in the content, and the path $2 in value 2; an
+// error ends the iteration.
+func (f *File) Values() iter.Seq2[*gdwire.Decoder, error] {
+	return func(yield func(*gdwire.Decoder, error) bool) {
+		err := f.content.Packets(edit.Every, func(p edit.Packet, d *gdwire.Decoder) (bool, error) {
+			if !yield(d, nil) {
+				return false, nil
+			}
+			return true, p.Finish(d)
+		})
+		if err != nil {
+			yield(nil, damaged(err))
+		}
+	}
+}
+
+// Unmarshal decodes the values of f, one into each of vs. It is an error if f contains more or fewer.
+// After an error, the variables hold what was decoded before it.
+func (f *File) Unmarshal(vs ...any) error {
+	n := 0
+	for d, err := range f.Values() {
+		if err == nil && n == len(vs) {
+			err = fmt.Errorf("savefile: more than %d %s", n, plural(n, "value"))
+		} else if err == nil {
+			err = variant.UnmarshalDecode(d, vs[n])
+		}
+		if err != nil {
+			return damaged(err)
+		}
+		n++
+	}
+	if n < len(vs) {
+		return fmt.Errorf("savefile: %d %s instead of %d", n, plural(n, "value"), len(vs))
+	}
+	return nil
+}
+
+// plural returns a noun, with an s unless n is 1.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+// Get decodes the value at a path into the variable that v points to, and skips everything before it.
+// The path is that of [variant.Get], $2.player.hp in value 2. The error wraps [variant.ErrNotFound] if
+// there is no such value.
+func (f *File) Get(path string, v any) error {
+	p, err := parsePath(path)
+	if err != nil {
+		return err
+	}
+	var tree paths.Tree
+	target, err := tree.Add(p, "")
+	if err != nil {
+		return err
+	}
+	var near paths.Nearest
+	w := &paths.Walker{Key: near.Key}
+	w.Value = func(*paths.Node) (bool, error) { return false, found(variant.UnmarshalDecode(w.Decoder, v)) }
+	w.Part = func(_ *paths.Node, part paths.Part) error { return found(f.unmarshalPart(&part, v)) }
+	wanted := func(index int64) bool { return index == p.Packet }
+	err = f.content.Packets(wanted, func(_ edit.Packet, d *gdwire.Decoder) (bool, error) {
+		w.Decoder = d
+		return false, w.Walk(tree.Root(p.Packet))
+	})
+	switch err {
+	case paths.ErrFound:
+		return nil
+	case nil:
+		return notFound(near.NotFound(target))
+	}
+	return damaged(err)
+}
+
+// parsePath parses a path, which must be whole.
+func parsePath(path string) (paths.Path, error) {
+	p, err := paths.Parse(path)
+	if err == nil && p.Cut {
+		err = fmt.Errorf("%s is only the start of a path", path)
+	}
+	if err != nil {
+		err = fmt.Errorf("savefile: %w", err)
+	}
+	return p, err
+}
+
+// found returns paths.ErrFound, unless there is another error.
+func found(err error) error {
+	if err == nil {
+		err = paths.ErrFound
+	}
+	return err
+}
+
+// unmarshalPart decodes an element of a packed array or a component.
+func (f *File) unmarshalPart(part *paths.Part, v any) error {
+	double := part.Bits == 64
+	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{DoubleReals: double, AllowInvalidUTF8: true})
+	defer func() { _ = e.Close() }()
+	e.ResetBytes(nil)
+	if err := part.Value.Write(e, double); err != nil {
+		return err
+	}
+	return variant.Unmarshal(e.Bytes(), v, variant.Options{Decoder: gdwire.DecoderOptions{AllowInvalidUTF8: true}})
+}
+
+// A notFoundError is the error for a path that leads to nothing.
+type notFoundError struct{ error }
+
+func (e *notFoundError) Unwrap() error { return variant.ErrNotFound }
+
+// notFound returns err with the name of this package; if err reports that there is no value at a path,
+// it wraps variant.ErrNotFound.
+func notFound(err error) error {
+	var missing *paths.NotFoundError
+	named := fmt.Errorf("savefile: %w", err)
+	if errors.As(err, &missing) {
+		return &notFoundError{named}
+	}
+	return named
+}
+
+// damaged returns err, or a DamageError if err says that the content or its container is damaged.
+func damaged(err error) error {
+	var already *DamageError
+	var at *gdwire.Error
+	var in *fileaccess.Error
+	switch {
+	case err == nil, errors.As(err, &already):
+	case errors.Is(err, gdwire.ErrLimit), errors.Is(err, gdwire.ErrObject), errors.Is(err, gdwire.ErrCall):
+	case errors.Is(err, fileaccess.ErrPassword), errors.Is(err, fileaccess.ErrMode):
+	case errors.As(err, new(*convertError)), errors.As(err, new(*variant.TypeError)): // the value is good and the variable of another type
+	case errors.As(err, &at):
+		return &DamageError{at.Offset, err}
+	case errors.As(err, &in):
+		return &DamageError{in.Offset, err}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &DamageError{0, err}
+	}
+	return err
+}

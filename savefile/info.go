@@ -1,0 +1,132 @@
+package savefile
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/outfile"
+	"github.com/gdwire/gdwire/internal/recognize"
+)
+
+// Info describes a file, so that another can be written in the same way.
+type Info struct {
+	// Format is the format of the values. For New, 0 selects Godot4.
+	Format gdwire.Format
+	// Lengths says whether a length precedes each value. For New, 0 selects LittleEndian.
+	Lengths Lengths
+	// DoubleReals reports whether math types have components of 64 bits, as engines of double
+	// precision write them. For Open, it describes the first 64 KiB. WriteTo does not change them.
+	DoubleReals bool
+	// Container is the container: plain, compressed or encrypted.
+	Container fileaccess.Info
+	// Key is the key of an encrypted file.
+	Key *fileaccess.Key `json:"-"`
+	// Sure reports whether no other reading fits. Writers ignore it.
+	Sure bool
+	// Damage is what Options.Repair has removed, or nil. Writers ignore it.
+	Damage *DamageError
+}
+
+// String returns a description such as "godot4, lengths, zstd". It does not contain the key.
+func (i Info) String() string {
+	text := i.Format.String() + ", " + i.Lengths.String()
+	switch i.Container.Container {
+	case fileaccess.Plain:
+	case fileaccess.Compressed:
+		text += ", " + i.Container.Mode.String()
+	default:
+		text += ", " + i.Container.Container.String()
+	}
+	return text
+}
+
+// withDefaults returns i with values for the fields that can be 0.
+func (i Info) withDefaults() Info {
+	i.Format = cmp.Or(i.Format, gdwire.Godot4)
+	i.Lengths = cmp.Or(i.Lengths, LittleEndian)
+	return i
+}
+
+// Lengths says whether a length precedes each value.
+type Lengths uint8
+
+// The kinds of lengths. Options.Lengths can be 0: recognize.
+const (
+	NoLengths    Lengths = iota + 1 // var_to_bytes
+	LittleEndian                    // store_var
+	BigEndian                       // store_var with big_endian
+)
+
+// lengths contains what is known of each kind of Lengths.
+var lengths = [...]struct {
+	name  string
+	frame recognize.Frame
+	order binary.ByteOrder
+}{
+	NoLengths:    {"no lengths", recognize.Bare, nil},
+	LittleEndian: {"lengths", recognize.U32, binary.LittleEndian},
+	BigEndian:    {"big-endian lengths", recognize.U32BE, binary.BigEndian},
+}
+
+// valid reports whether l is one of the constants.
+func (l Lengths) valid() bool { return l > 0 && int(l) < len(lengths) }
+
+// String returns "no lengths", "lengths" or "big-endian lengths".
+func (l Lengths) String() string {
+	if !l.valid() {
+		return fmt.Sprintf("Lengths(%d)", uint8(l))
+	}
+	return lengths[l].name
+}
+
+// lengthsOf returns the Lengths of a frame.
+func lengthsOf(f recognize.Frame) Lengths {
+	for l := NoLengths; ; l++ {
+		if lengths[l].frame == f {
+			return l
+		}
+	}
+}
+
+// Options configures [Open] and [Read]. The zero value, like nil, recognizes everything.
+type Options struct {
+	// Decoder configures reading. If its Format is 0, the format is recognized.
+	Decoder gdwire.DecoderOptions
+	// Lengths says whether a length precedes each value. If it is 0, that is recognized.
+	Lengths Lengths
+	// Container contains the key or password of an encrypted file, and limits.
+	Container fileaccess.Options
+	// Repair opens a damaged file up to its damage: complete values, and of the damaged value
+	// the longest valid start, closed properly. Open and Read then read all of the file.
+	// Info.Damage tells what is missing.
+	Repair bool
+}
+
+// A DamageError reports that a file cannot be read from Offset on. Info.Damage contains it after a
+// repair.
+type DamageError struct {
+	// Offset is a number of bytes in the content; if Err wraps a [*fileaccess.Error], in the file.
+	Offset int64
+	// Err is the cause, such as a [*gdwire.Error] with the path of the damaged value, or
+	// io.ErrUnexpectedEOF.
+	Err error
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("savefile: damaged at offset %d: %v", e.Offset, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *DamageError) Unwrap() error { return e.Err }
+
+// Errors of Open and Save. Test for them with errors.Is.
+var (
+	// ErrUnknown is returned for a file that is not recognized, or that could be read in several ways.
+	ErrUnknown = errors.New("not recognized")
+	// ErrChanged is returned by Save if another program has changed the file.
+	ErrChanged = outfile.ErrChanged
+)

@@ -1,0 +1,247 @@
+package savefile
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// password is the password of all encrypted files of the tests.
+var password = fileaccess.PasswordKey("hunter2")
+
+// kinds contains all kinds of files of the formats that engines write today.
+var kinds = func() (all []Info) {
+	var containers []fileaccess.Info
+	for m := fileaccess.FastLZ; m <= fileaccess.Gzip; m++ {
+		containers = append(containers, fileaccess.Info{Container: fileaccess.Compressed, Mode: m})
+	}
+	containers = append(containers, fileaccess.Info{}, fileaccess.Info{Container: fileaccess.Encrypted})
+	for _, f := range []gdwire.Format{gdwire.Godot4, gdwire.Godot3} {
+		for l := NoLengths; l <= BigEndian; l++ {
+			for _, c := range containers {
+				i := Info{Format: f, Lengths: l, Container: c}
+				if c.Container == fileaccess.Encrypted {
+					i.Key = password
+					if f == gdwire.Godot3 {
+						i.Container.Layout = fileaccess.LayoutGodot3
+					}
+				}
+				all = append(all, i)
+			}
+		}
+	}
+	return all
+}()
+
+// A maker makes random saved games.
+type maker struct {
+	*rand.Rand
+	ints []string // the paths of ints in the latest save
+}
+
+// save returns the values of a save: a Dictionary with the int "hp", and sometimes others. Without
+// lengths there is one.
+func (m *maker) save(l Lengths) (all []any) {
+	m.ints = nil
+	n := 1
+	if l != NoLengths && m.IntN(3) == 0 {
+		n = 2 + m.IntN(2)
+	}
+	for i := range n {
+		d := new(variant.Dictionary)
+		root := "$"
+		if i > 0 {
+			root = fmt.Sprint("$", i)
+		}
+		d.Set("version", 3)
+		d.Set("name", m.text())
+		m.fill(d, root, 1+m.IntN(4))
+		d.Set("hp", m.IntN(1000))
+		m.ints = append(m.ints, root+".hp")
+		all = append(all, d)
+	}
+	return all
+}
+
+// fill adds random pairs.
+func (m *maker) fill(d *variant.Dictionary, path string, depth int) {
+	for i := range m.IntN(7) {
+		key := fmt.Sprintf("k%d%s", i, []string{"", "_x"}[m.IntN(2)])
+		d.Set(key, m.value(path+"."+key, depth-1))
+	}
+}
+
+func (m *maker) value(path string, depth int) any {
+	switch n := m.IntN(12); {
+	case n < 3 && depth > 0:
+		d := new(variant.Dictionary)
+		m.fill(d, path, depth)
+		return d
+	case n < 5 && depth > 0:
+		a := new(variant.Array)
+		for i := range m.IntN(6) {
+			a.Values = append(a.Values, m.value(fmt.Sprintf("%s[%d]", path, i), depth-1))
+		}
+		return a
+	}
+	return m.leaf(path)
+}
+
+func (m *maker) leaf(path string) any {
+	switch m.IntN(10) {
+	case 0:
+		return nil
+	case 1:
+		return m.IntN(2) == 1
+	case 2:
+		return float64(m.IntN(2000)-1000) / 8
+	case 3:
+		return variant.Vector2{X: float64(m.IntN(100)) / 4, Y: 1.5}
+	case 4:
+		return variant.Vector3{X: float64(m.IntN(100)) / 4, Y: -1, Z: 2}
+	case 5:
+		b := make([]byte, m.IntN(20))
+		for i := range b {
+			b[i] = byte(1 + m.IntN(255))
+		}
+		return b
+	case 6:
+		return variant.NodePath("/root/" + m.text())
+	case 7, 8:
+		return m.text()
+	}
+	m.ints = append(m.ints, path)
+	return m.IntN(1 << 20)
+}
+
+func (m *maker) text() string {
+	const letters = "abcdefghij ABC_äß中"
+	r := []rune(letters)
+	b := make([]rune, 1+m.IntN(13))
+	for i := range b {
+		b[i] = r[m.IntN(len(r))]
+	}
+	return string(b)
+}
+
+// file returns the bytes of a file, and of its content.
+func file(t *testing.T, info Info, values ...any) (all, content []byte) {
+	t.Helper()
+	f, err := New(info, values...)
+	require.NoError(t, err)
+	all = written(t, f)
+	f.Info.Container = fileaccess.Info{}
+	return all, written(t, f)
+}
+
+func written(t *testing.T, f *File) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	n, err := f.WriteTo(&b)
+	require.NoError(t, err)
+	require.EqualValues(t, b.Len(), n)
+	return b.Bytes()
+}
+
+// read opens a file in memory.
+func read(b []byte, o *Options) (*File, error) {
+	if o == nil {
+		o = new(Options)
+	}
+	o.Container.Key = password
+	return Read(bytes.NewReader(b), int64(len(b)), o)
+}
+
+// given returns Options with the kind of a file.
+func given(i Info) *Options {
+	return &Options{Lengths: i.Lengths, Decoder: gdwire.DecoderOptions{Format: i.Format}}
+}
+
+// values returns all values of a file.
+func values(f *File) (all []any, err error) {
+	for d, err := range f.Values() {
+		var v any
+		if err == nil {
+			err = variant.UnmarshalDecode(d, &v)
+		}
+		if err != nil {
+			return all, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// TestRandom opens random saves of all kinds, writes them again to the same bytes, and changes an int,
+// of which only its bytes differ.
+func TestRandom(t *testing.T) {
+	m := &maker{Rand: rand.New(rand.NewPCG(1, 2))}
+	for i := range 1000 {
+		want := kinds[i%len(kinds)]
+		saved := m.save(want.Lengths)
+		b, content := file(t, want, saved...)
+		f, err := read(b, nil)
+		require.NoError(t, err, "%v", want)
+		require.True(t, f.Info.Sure)
+		require.Equal(t, want.String(), f.Info.String())
+		got, err := values(f)
+		require.NoError(t, err)
+		require.Len(t, got, len(saved))
+		requireWritten(t, f, b)
+
+		path := m.ints[m.IntN(len(m.ints))]
+		var old, now int
+		require.NoError(t, f.Get(path, &old))
+		require.NoError(t, f.Edit(Set(path, old^1)))
+		require.NoError(t, f.Get(path, &now))
+		require.Equal(t, old^1, now)
+		f.Info.Container = fileaccess.Info{}
+		edited := written(t, f)
+		require.Len(t, edited, len(content))
+		requireDiffers(t, content, edited, 4)
+		if want.Container.Container == fileaccess.Plain {
+			require.NoError(t, f.Edit(Set(path, old)))
+			requireWritten(t, f, b)
+		}
+	}
+}
+
+// requireWritten: f is written as b, or an encrypted file with another IV.
+func requireWritten(t *testing.T, f *File, b []byte) {
+	t.Helper()
+	again := written(t, f)
+	if f.Info.Container.Container != fileaccess.Encrypted {
+		require.True(t, bytes.Equal(b, again))
+		return
+	}
+	require.Len(t, again, len(b))
+	a, err := read(b, nil)
+	require.NoError(t, err)
+	c, err := read(again, nil)
+	require.NoError(t, err)
+	a.Info.Container, c.Info.Container = fileaccess.Info{}, fileaccess.Info{}
+	require.True(t, bytes.Equal(written(t, a), written(t, c)))
+}
+
+// requireDiffers: a and b differ, in one range of at most n bytes.
+func requireDiffers(t *testing.T, a, b []byte, n int) {
+	t.Helper()
+	first, last := -1, 0
+	for i := range a {
+		if a[i] != b[i] {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	require.GreaterOrEqual(t, first, 0)
+	require.Less(t, last-first, n)
+}
