@@ -126,7 +126,11 @@ func (s *decoder) fillArray(a *Array, t gdwire.Token) error {
 			}
 			a.Values = append(make([]any, 0, grown), a.Values...)
 		}
-		x, err := s.any()
+		t, err := s.d.ReadToken()
+		if err != nil {
+			return err
+		}
+		x, err := s.anyFrom(t)
 		if err != nil {
 			return err
 		}
@@ -172,34 +176,45 @@ func (s *decoder) fillDictionary(d *Dictionary, t gdwire.Token) error {
 		if err != nil {
 			return err
 		}
-		value, err := s.any()
+		t, err := s.d.ReadToken()
+		if err != nil {
+			return err
+		}
+		value, err := s.anyFrom(t)
 		if err != nil {
 			return err
 		}
 		if isKnown {
 			d.entries = append(d.entries, Entry[any, any]{key, value})
 		} else if d.setDecoded(key, value); len(d.entries) > at {
-			known.set(at, key)
+			known = known.learn(at, key)
 		}
+	}
+	if known != nil {
+		known.misses = 0
 	}
 	s.depth--
 	return s.d.ReadEnd()
 }
 
-// knownKeys contains the first keys of the latest Dictionary at a depth. As long as the keys of the
+// knownKeys contains the first keys of an earlier Dictionary at a depth. As long as the keys of the
 // next Dictionary there are the same, each is found by a comparison of words, and needs no search for
 // an equal key before it, because all of them differ: -30 % of Unmarshal into any.
-type knownKeys []knownKey
+type knownKeys struct {
+	keys   []knownKey
+	misses int // the number of Dictionaries with other keys since these were found
+}
 
-// A knownKey is one of knownKeys. It is zero, and never found, for a key that is not a short string.
+// A knownKey is one of knownKeys. It is never found if the key is not a short string.
 type knownKey struct {
-	key     any
+	key     any // or nil
 	encoded hook.Key
 }
 
 const (
 	maxKnownDepth = 32         // of Dictionaries with knownKeys
 	maxKnownKeys  = fewEntries // so that a Dictionary of known keys has no index
+	maxMisses     = 4          // then other keys replace knownKeys, which takes as long as they save
 )
 
 // knownAt returns the knownKeys at a depth, or nil if there are none.
@@ -210,14 +225,13 @@ func (s *decoder) knownAt(depth int) *knownKeys {
 	return &s.known[depth]
 }
 
-// nextKey reads key i of a Dictionary, after i others that are in known. It reports whether it is in
-// known, too.
+// nextKey reads key i of a Dictionary, whose keys before are in known. It reports whether this one is, too.
 func (s *decoder) nextKey(known *knownKeys, i int) (key any, isKnown bool, err error) {
-	if known == nil || i >= len(*known) {
+	if known == nil || i >= len(known.keys) {
 		key, err = s.anyKey()
 		return key, false, err
 	}
-	next := &(*known)[i]
+	next := &known.keys[i]
 	if hook.ReadKey(s.d, &next.encoded) {
 		return next.key, true, s.charge(anyType, boxSize+int64(next.encoded.Len))
 	}
@@ -225,17 +239,24 @@ func (s *decoder) nextKey(known *knownKeys, i int) (key any, isKnown bool, err e
 	return key, next.key != nil && next.key == key, err
 }
 
-// set sets key i, which is no other key before it, and removes those after it.
-func (known *knownKeys) set(i int, key any) {
+// learn adds key i of a Dictionary to known, if the keys before it are those in known. It returns nil
+// if known contains other keys from there on, for the rest of the Dictionary.
+func (known *knownKeys) learn(i int, key any) *knownKeys {
 	if known == nil || i >= maxKnownKeys {
-		return
+		return known
+	}
+	if i < len(known.keys) {
+		if known.misses++; known.misses < maxMisses {
+			return nil
+		}
 	}
 	text, _ := key.(string)
 	next := knownKey{key, hook.NewKey(text)}
 	if next.encoded.Len == 0 {
 		next.key = nil // which can be long
 	}
-	*known = append((*known)[:i], next)
+	known.keys, known.misses = append(known.keys[:i], next), 0
+	return known
 }
 
 // anyKey reads a key and returns it in the Go type for an any.

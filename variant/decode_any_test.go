@@ -138,7 +138,9 @@ func TestKnownKeysOfNested(t *testing.T) {
 		require.Equal(t, packet, encoded(t, got, nil))
 	}
 	for _, known := range s.known[1:] {
-		require.Len(t, known, 4)
-		require.Equal(t, []any{"a", "next", "z", nil}, []any{known[0].key, known[1].key, known[2].key, known[3].key})
+		require.Len(t, known.keys, 4)
+		for i, want := range []any{"a", "next", "z", nil} {
+			require.Equal(t, want, known.keys[i].key)
+		}
 	}
 }
