@@ -45,22 +45,24 @@ func Unmarshal(data []byte, v any, opts ...Options) error {
 // [gdwire.Decoder.SkipTo] to continue after it. UnmarshalDecode cannot be repeated after an error
 // of the Reader.
 func UnmarshalDecode(d *gdwire.Decoder, v any, opts ...Options) error {
-	s := getDecoder()
-	defer s.release()
+	s := getDecoder() // not released if a method panics
 	s.reset(d, optionsOf(opts))
-	return s.unmarshal(v)
+	err := s.unmarshal(v)
+	s.release()
+	return err
 }
 
 // decoder holds the state of one call of Unmarshal or UnmarshalDecode, and what the pool keeps for
 // the next call.
 type decoder struct {
 	d             *gdwire.Decoder
-	options       gdwire.DecoderOptions // of d
-	rejectUnknown bool                  // Options.RejectUnknown
-	maxMemory     int64                 // Options.MaxMemory
-	memoryLeft    int64                 // the part of maxMemory that is not charged yet
-	// reused contains the memory of variables and slices that this call reads into: see reuse.
-	reused []memory
+	rejectUnknown bool  // Options.RejectUnknown
+	maxMemory     int64 // Options.MaxMemory
+	memoryLeft    int64 // the part of maxMemory that is not charged yet
+	// reused contains the memory of variables and slices that this call reads into, but for that of
+	// its argument until another is added: see reusedMemory.
+	reused   []memory
+	argument reflect.Value // of unmarshal, or the zero Value
 	// peekFirst is set after a typed read failed, usually because of a nil. From then on, the type
 	// of the next value is checked before a typed read: an Error for each of a million nils takes
 	// long.
@@ -90,7 +92,7 @@ func getDecoder() *decoder { return decoderPool.Get().(*decoder) }
 
 // reset makes s read from d, with the options of a call.
 func (s *decoder) reset(d *gdwire.Decoder, o *Options) {
-	s.d, s.options, s.peekFirst = d, d.Options(), false
+	s.d, s.peekFirst = d, false
 	s.begin(o)
 }
 
@@ -122,7 +124,7 @@ func (s *decoder) begin(o *Options) {
 	case s.maxMemory < 0:
 		s.maxMemory = math.MaxInt64
 	}
-	s.memoryLeft, s.reused, s.depth = s.maxMemory, s.reused[:0], 0
+	s.memoryLeft, s.reused, s.argument, s.depth = s.maxMemory, s.reused[:0], reflect.Value{}, 0
 }
 
 // release returns s to the pool.
@@ -134,7 +136,7 @@ func (s *decoder) release() {
 	if s.d == s.bytesDecoder && s.bytesDecoder != nil {
 		s.bytesDecoder.Release()
 	}
-	s.d = nil
+	s.d, s.argument = nil, reflect.Value{}
 	decoderPool.Put(s)
 }
 
@@ -156,13 +158,13 @@ func (s *decoder) unmarshal(v any) error {
 		}
 		return err
 	}
-	t := p.Type().Elem()
-	plan, err := s.recent.of(&decodePlans, t)
+	x := p.Elem()
+	plan, err := s.recent.of(&decodePlans, x.Type())
 	if err != nil {
 		return err
 	}
-	s.reused = append(s.reused, memoryAt(p, t.Size()))
-	return plan.do(s, variableOf(p.Elem()))
+	s.argument = x
+	return plan.do(s, variableOf(x))
 }
 
 // charge subtracts n bytes from the memory that is left. It returns an error if there is
@@ -576,7 +578,7 @@ func (s *decoder) longName(g reflect.Type) ([]byte, error) {
 // formats that allow it. It is then a single name, which can contain separators.
 func (s *decoder) isSingleName(t gdwire.Token) bool {
 	names, subnames, absolute := t.NodePath()
-	f := s.options.Format
+	f := s.d.Options().Format
 	return names == 1 && subnames == 0 && !absolute && f != 0 && f != gdwire.Godot4 && f != gdwire.Godot3
 }
 

@@ -149,9 +149,9 @@ func (s *decoder) raw(v *Raw) error {
 		return s.nilOrTypeError(reflect.ValueOf(v).Elem(), nil)
 	}
 	if s.rawCopier == nil {
-		c := &rawCopier{s: s}
+		c, o := &rawCopier{s: s}, s.d.Options()
 		c.e = gdwire.NewEncoder(c, &gdwire.EncoderOptions{
-			Format: s.options.Format, Depth: -1, AllowInvalidUTF8: true, DoubleReals: s.options.DoubleReals,
+			Format: o.Format, Depth: -1, AllowInvalidUTF8: true, DoubleReals: o.DoubleReals,
 		})
 		s.rawCopier = c
 	}

@@ -108,13 +108,23 @@ func (m memory) overlaps(other memory) bool { return m.start < other.end && othe
 // more of them, it allocates new slices.
 const maxReused = 16
 
+// reusedMemory returns the memory of the variables and slices that this call reads into. That of the
+// argument of most calls is never needed.
+func (s *decoder) reusedMemory() []memory {
+	if s.argument.IsValid() {
+		s.reused = append(s.reused, memoryAt(s.argument.Addr(), s.argument.Type().Size()))
+		s.argument = reflect.Value{}
+	}
+	return s.reused
+}
+
 // reuse makes x, a slice with a capacity of n, nil if its memory overlaps that of a variable or
 // another slice which this call reads into. Otherwise the next value can be read into the memory
 // of x. Slices in elements of lists are nil already, so few slices have memory.
 func (l *listDecoder) reuse(s *decoder, x variable, n int) {
 	v := valueOf(x, l.typ)
 	m := memoryAt(v, uintptr(n)*l.size)
-	if len(s.reused) >= maxReused || slices.ContainsFunc(s.reused, m.overlaps) {
+	if all := s.reusedMemory(); len(all) >= maxReused || slices.ContainsFunc(all, m.overlaps) {
 		v.SetZero()
 		return
 	}
@@ -126,7 +136,7 @@ func (l *listDecoder) reuse(s *decoder, x variable, n int) {
 // leads to it.
 func (s *decoder) follow(v reflect.Value, size uintptr) {
 	m := memoryAt(v, size)
-	if slices.ContainsFunc(s.reused, func(other memory) bool { return other.slice && m.overlaps(other) }) {
+	if slices.ContainsFunc(s.reusedMemory(), func(other memory) bool { return other.slice && m.overlaps(other) }) {
 		v.SetZero()
 		return
 	}

@@ -145,7 +145,7 @@ func (s *decoder) atEnd(data []byte) error {
 	if end == int64(len(data)) {
 		return nil
 	}
-	return bytesAfter(fmt.Sprintf("%d bytes after the value", int64(len(data))-end), end, s.options.Strict)
+	return bytesAfter(fmt.Sprintf("%d bytes after the value", int64(len(data))-end), end, s.d.Options().Strict)
 }
 
 // atEOF returns an error if bytes follow the value that d read from a Reader.
