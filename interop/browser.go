@@ -70,7 +70,7 @@ func Open(ctx context.Context) (*Browser, error) {
 		return nil, err
 	}
 	b := &Browser{}
-	if b.engine, err = fetchEngine(ctx); err != nil {
+	if b.engine, err = engine.fetch(ctx); err != nil {
 		return nil, err
 	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

@@ -2,6 +2,7 @@ package interop
 
 import (
 	"bytes"
+	"errors"
 	"image"
 	"image/color"
 	"image/png"
@@ -91,9 +92,29 @@ func TestViewScenes(t *testing.T) {
 			if dir := os.Getenv("GDWIRE_SCREENSHOTS"); dir != "" {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, scene.name+".png"), picture, 0o644))
 			}
+			p.accessible()
 			p.quiet()
 		})
 	}
+}
+
+// axe is the checker of accessibility.
+var axe = npmPackage{
+	name: "axe-core", version: "4.14.1",
+	sha512: "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
+	folder: "package/", files: []string{"axe.min.js"},
+}
+
+// accessible expects that axe finds no violation in the page.
+func (p *viewPage) accessible() {
+	p.t.Helper()
+	files, err := axe.fetch(p.t.Context())
+	if errors.Is(err, ErrUnavailable) {
+		p.t.Skip(err)
+	}
+	require.NoError(p.t, err)
+	p.run(string(files["axe.min.js"]))
+	require.Empty(p.t, eval[[]string](p, `axe.run().then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + " " + n.target.join(" ") + ": " + n.failureSummary)))`))
 }
 
 // icon returns a small picture.

@@ -51,14 +51,31 @@ func diff(s *stdio, o *options) error {
 		sides[i] = &side{name: input.DisplayName(name), r: content, size: content.Size, options: &one}
 		o.key = one.key // probably that of the second file, too
 	}
-	at, err := v.trees(sides[0], sides[1])
-	if limit := (*gdwire.LimitError)(nil); errors.As(err, &limit) && limit.Name == "MaxMemory" {
+	c := comparer{tree: v.change, leaf: v.leaf, byPosition: func(limit int64) {
 		s.logf("the values need more memory than %s: from here on they are compared by position, without aligning elements; -max-memory raises the limit",
-			humanize.IBytes(uint64(limit.Max)))
-		err = v.leaves(sides[0], sides[1], at)
-	}
+			humanize.IBytes(uint64(limit)))
+	}}
+	err := c.compare(sides[0], sides[1])
 	if err == nil && v.found {
 		err = errBad
+	}
+	return err
+}
+
+// A comparer calls its functions for each difference between two files: in two trees or, where these
+// would need too much memory, between two leaves, of which one can be nil.
+type comparer struct {
+	tree       func(c variant.Change) error
+	leaf       func(old, value *leaf) error
+	byPosition func(limit int64) // is called before the first leaves
+}
+
+// compare compares two files.
+func (c *comparer) compare(a, b *side) error {
+	at, err := c.trees(a, b)
+	if limit := (*gdwire.LimitError)(nil); errors.As(err, &limit) && limit.Name == "MaxMemory" {
+		c.byPosition(limit.Max)
+		err = c.leaves(a, b, at)
 	}
 	return err
 }
@@ -94,7 +111,7 @@ func (f *side) value(p *input.Packet) (v any, err error) {
 
 // trees compares the values of two files, each pair in memory. After an error, it returns the number
 // of the packet.
-func (v *differ) trees(a, b *side) (packet int64, err error) {
+func (c *comparer) trees(a, b *side) (packet int64, err error) {
 	nextA, stopA := a.packets()
 	defer stopA()
 	nextB, stopB := b.packets()
@@ -117,11 +134,11 @@ func (v *differ) trees(a, b *side) (packet int64, err error) {
 		}
 		path := string(paths.AppendPacket(nil, i))
 		if p == nil || q == nil {
-			err = v.change(variant.Change{Path: path, Old: old, New: value, Added: p == nil, Removed: q == nil})
+			err = c.tree(variant.Change{Path: path, Old: old, New: value, Added: p == nil, Removed: q == nil})
 		} else {
-			for c := range variant.Diff(old, value) {
-				c.Path = path + strings.TrimPrefix(c.Path, "$")
-				if err = v.change(c); err != nil {
+			for change := range variant.Diff(old, value) {
+				change.Path = path + strings.TrimPrefix(change.Path, "$")
+				if err = c.tree(change); err != nil {
 					break
 				}
 			}
@@ -221,7 +238,7 @@ func treeText(v any) (text string, err error) {
 }
 
 // leaves compares two files leaf by leaf, from a packet on.
-func (v *differ) leaves(a, b *side, packet int64) error {
+func (c *comparer) leaves(a, b *side, packet int64) error {
 	seed := maphash.MakeSeed()
 	nextA, stopA := iter.Pull2(a.lines(packet, seed))
 	defer stopA()
@@ -239,15 +256,15 @@ func (v *differ) leaves(a, b *side, packet int64) error {
 			return nil
 		case p != nil && q != nil && p.path == q.path:
 			if *p != *q {
-				err = v.leaf(p, q)
+				err = c.leaf(p, q)
 			}
 			x.drop()
 			y.drop()
 		case q == nil || p != nil && y.distance(p.path) >= x.distance(q.path):
-			err = v.leaf(p, nil)
+			err = c.leaf(p, nil)
 			x.drop()
 		default:
-			err = v.leaf(nil, q)
+			err = c.leaf(nil, q)
 			y.drop()
 		}
 		if err != nil {

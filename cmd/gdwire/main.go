@@ -14,7 +14,7 @@
 //	gdwire unwrap [flags] [FILE]
 //	gdwire listen [flags] ADDR
 //	gdwire proxy [flags] LISTEN TARGET
-//	gdwire view [flags] [FILE]
+//	gdwire view [flags] [[OLD] FILE]
 //	gdwire version
 //
 // No FILE, or -, is standard input. gdwire help COMMAND lists the flags.
@@ -89,7 +89,7 @@ var commands = []command{
 		common: valueFlags | strictFlags | limitFlag, flags: listenFlags, check: listenCheck, run: listen, showsObjects: true},
 	{name: "proxy", operands: "LISTEN TARGET", min: 2, max: 2, summary: "Forward connections to a server and show the packets in both directions.",
 		common: valueFlags | strictFlags | limitFlag, flags: proxyFlags, check: proxyCheck, run: proxy},
-	{name: "view", operands: "[FILE]", max: 1, summary: "Show a file in a page of the browser, beside its bytes.",
+	{name: "view", operands: "[[OLD] FILE]", max: 2, summary: "Show a file in a page of the browser, beside its bytes, or what differs from an older one.",
 		common: valueFlags | fileFlags | skipFlags | quietFlags, flags: viewFlags, run: viewFile, showsObjects: true},
 	{name: "version", summary: "Show the version.", run: version},
 }

@@ -1,44 +1,133 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
 
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/variant"
 )
 
 func viewFlags(fs *flag.FlagSet, o *options) {
 	fs.BoolVar(&o.noOpen, "no-open", false, "print the address of the page instead of opening a browser")
 }
 
-// viewFile shows a file in a page until it is interrupted.
+// viewFile shows a file, or a newer file compared with an older one, in a page until it is interrupted.
 func viewFile(s *stdio, o *options) error {
-	in, err := s.open(o.file(), o)
-	if err != nil {
-		return err
+	names := o.operands
+	if len(names) == 0 {
+		names = []string{o.file()}
 	}
-	defer func() { _ = in.Close() }()
-	file, err := newViewSource(in, o)
-	if err != nil {
-		return err
+	var files []*view.Source // the newest last
+	for _, name := range names {
+		one := *o
+		file, closer, err := openSource(s, name, &one)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = closer.Close() }()
+		files = append(files, file)
+		o.key = one.key // probably that of the second file, too
+	}
+	latest, name := files[len(files)-1], names[len(names)-1]
+	page := &view.Server{File: latest, Command: input.DisplayName(name), Compare: compareSources(o)}
+	if len(files) > 1 {
+		page.Before = files[0]
+	}
+	if latest.Path != "" {
+		page.Reopen = func() (*view.Source, error) {
+			one := *o
+			file, _, err := openSource(s, name, &one) // which the page reads as long as it is shown
+			return file, err
+		}
 	}
 	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, terminated)
 	defer end()
-	serve, err := openPage(&view.Server{File: file, Command: in.Name}, o, s.logf)
+	serve, err := openPage(page, o, s.logf)
 	if err != nil {
 		return err
 	}
 	return serve(ctx)
 }
 
+// openSource opens a file for the page.
+func openSource(s *stdio, name string, o *options) (*view.Source, io.Closer, error) {
+	in, err := s.open(name, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := newViewSource(in, o)
+	if err != nil {
+		_ = in.Close()
+		return nil, nil, err
+	}
+	return file, in, nil
+}
+
+// compareSources returns a function that compares two files as diff does.
+func compareSources(o *options) view.CompareFunc {
+	return func(ctx context.Context, before, after *view.Source, yield func(view.Change) bool) (note string, err error) {
+		var sides [2]*side
+		for i, source := range []*view.Source{before, after} {
+			one := *o
+			one.Candidates, one.Frame = nil, source.Frame
+			one.Decoder, one.maxMemory = source.Options, maxCompared
+			one.Decoder.Format, one.Decoder.AllowObjects = source.Format, true
+			content, size := source.Content()
+			sides[i] = &side{name: source.Name, r: content, size: size, options: &one}
+		}
+		send := func(change view.Change) error {
+			change.Old, change.New = cut(change.Old, plainWidth), cut(change.New, plainWidth)
+			if ctx.Err() != nil || !yield(change) {
+				return errLoopEnded
+			}
+			return nil
+		}
+		c := comparer{
+			tree: func(c variant.Change) error {
+				change := view.Change{Path: c.Path}
+				if !c.Added {
+					change.Old, err = treeText(c.Old)
+				}
+				if !c.Removed && err == nil {
+					change.New, err = treeText(c.New)
+				}
+				return cmp.Or(err, send(change))
+			},
+			leaf: func(old, value *leaf) error {
+				var change view.Change
+				if old != nil {
+					change.Path, change.Old = old.path, old.text
+				}
+				if value != nil {
+					change.Path, change.New = value.path, value.text
+				}
+				return send(change)
+			},
+			byPosition: func(int64) { note = "large files are compared by position" },
+		}
+		if err = c.compare(sides[0], sides[1]); err == errLoopEnded {
+			err = ctx.Err()
+		}
+		return note, err
+	}
+}
+
+// maxCompared is the memory in bytes that the values of each of two files may take that are compared as
+// trees.
+const maxCompared = 256 << 20
+
 // newViewSource returns the content of an input for a page. Compressed and encrypted files, and
 // pipes, are read into memory.
 func newViewSource(in *input.Source, o *options) (*view.Source, error) {
 	var v *view.Source
+	stat, err := os.Stat(in.Name) // before it is read, so that a later change is noticed
 	if f, start := in.File(); f != nil {
 		var err error
 		if v, err = view.NewFile(f, start); err != nil {
@@ -50,6 +139,9 @@ func newViewSource(in *input.Source, o *options) (*view.Source, error) {
 			return nil, err
 		}
 		v = view.NewSource(content)
+	}
+	if err == nil && stat.Mode().IsRegular() {
+		v.Path, v.Stat = in.Name, stat
 	}
 	v.Name, v.Format, v.Frame, v.Options = filepath.Base(in.Name), o.Decoder.Format, o.Frame, o.Decoder
 	v.Container = containerText(o.container)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/paths"
 	"github.com/gdwire/gdwire/internal/recognize"
 )
 
@@ -31,7 +32,44 @@ type Packet struct {
 // A packetLine is a line of the list of packets.
 type packetLine struct {
 	Packet
-	Text string `json:"text"`
+	Text  string `json:"text"`
+	Match bool   `json:"match"` // the condition of the request holds for it
+}
+
+// A condition holds for packets with a value at a path.
+type condition struct {
+	path  string
+	value paths.Value
+}
+
+// newCondition parses path = value.
+func newCondition(line string) (*condition, error) {
+	p, value, err := paths.ParseLine(line)
+	if err != nil {
+		return nil, err
+	}
+	return &condition{p.String(), value}, nil
+}
+
+// holds reports whether the value at the path in a packet equals that of the condition, with the type of
+// the packet's.
+func (c *condition) holds(s *Source) bool {
+	w, missing, err := s.wayTo(nil, c.path)
+	if err != nil || missing != "" {
+		return false
+	}
+	t := s.tracer(nil)
+	defer t.release()
+	_, found, err := t.row(w)
+	if err != nil {
+		return false
+	}
+	got, err := paths.ParseValue(found.Text)
+	if err != nil { // a container
+		return false
+	}
+	want, ok := c.value.FitLike(&got)
+	return ok && want.String() == got.String()
 }
 
 // A TextFunc returns the text of a packet in the list.
@@ -113,7 +151,17 @@ func (l *Live) packet(number int64) *Source {
 	if number < l.next-l.kept || number >= l.next {
 		return nil
 	}
-	p := l.at(number)
+	return l.at(number).source()
+}
+
+// keptPackets returns the range of the packets that are kept.
+func (l *Live) keptPackets() (from, to int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.next - l.kept, l.next
+}
+
+func (p *Packet) source() *Source {
 	s := NewSource(p.raw)
 	s.Format, s.Frame, s.Options = p.options.Format, recognize.Bare, *p.options
 	return s
@@ -127,7 +175,7 @@ const (
 // after returns up to maxBatch packets from a number on. It waits for the first of them until ctx
 // is done, for at most longPoll. It also returns the number of the oldest packet that is kept, and
 // how many packets were missed.
-func (l *Live) after(ctx context.Context, number int64) (lines []packetLine, oldest, missed int64) {
+func (l *Live) after(ctx context.Context, number int64, c *condition) (lines []packetLine, oldest, missed int64) {
 	ctx, cancel := context.WithTimeout(ctx, longPoll)
 	defer cancel()
 	for {
@@ -143,7 +191,7 @@ func (l *Live) after(ctx context.Context, number int64) (lines []packetLine, old
 		added := l.added
 		l.mu.Unlock()
 		for _, p := range packets {
-			lines = append(lines, packetLine{p, l.text(p.raw, *p.options)})
+			lines = append(lines, packetLine{p, l.text(p.raw, *p.options), c != nil && c.holds(p.source())})
 		}
 		if len(lines) > 0 {
 			return lines, oldest, missed

@@ -21,9 +21,13 @@ type row struct {
 	Type  string `json:"type"`
 	Text  string `json:"text"`            // its value, or the start of it
 	Count int64  `json:"count"`           // of its children, or 0
+	To    int64  `json:"to,omitempty"`    // the offset after it, if it is known
 	Width int64  `json:"width,omitempty"` // of an element of a packed array, without header, in bytes
-	Color string `json:"color,omitempty"` // of a Color, as #rrggbb
+	Color string `json:"color,omitempty"` // of a Color, as #rrggbbaa
+	Odd   string `json:"odd,omitempty"`   // why no engine writes the value like this
 	Error *fault `json:"error,omitempty"`
+
+	Picture bool `json:"picture,omitempty"` // a PNG, JPEG or WebP of at most maxThumbnail bytes
 }
 
 // A fault is an error and its offset.
@@ -32,7 +36,11 @@ type fault struct {
 	Text string `json:"text"`
 }
 
+// faultOf returns the fault of an error, or nil for nil.
 func faultOf(err error) *fault {
+	if err == nil {
+		return nil
+	}
 	f := &fault{At: -1, Text: err.Error()}
 	if e, ok := err.(*gdwire.Error); ok {
 		f.At, f.Text = e.Offset, fmt.Sprintf("offset %d: %v", e.Offset, e.Err)
@@ -86,12 +94,14 @@ func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, 
 		}
 		row := r.row(c, i, at)
 		l.Rows = append(l.Rows, row)
+		last := &l.Rows[len(l.Rows)-1]
 		if row.Error != nil && (c.kind != 0 || s.Frame == recognize.Bare) {
 			return l, nil // the next child cannot be found
 		}
 		i++
 		if c.width > 0 {
 			at += c.width
+			last.To = at
 		} else if c.count < 0 || i < c.count {
 			end := min(c.end, at+maxChild)
 			at, err = s.after(d, c, at, end)
@@ -100,12 +110,17 @@ func (s *Source) children(done <-chan struct{}, at, end, from int64) (*listing, 
 				return l, nil
 			}
 			if err != nil { // in the child; the next child cannot be found
-				l.Rows[len(l.Rows)-1].Error = faultOf(err)
+				last.Error = faultOf(err)
 				return l, nil
 			}
+			last.To = at
+			last.Odd = r.odd(last)
 			s.mu.Lock()
 			s.marksOf(c).add(i, at)
 			s.mu.Unlock()
+		} else if to, err := s.after(d, c, at, min(c.end, at+maxOdd)); err == nil { // the last one, if it is small
+			last.To = to
+			last.Odd = r.odd(last)
 		}
 	}
 	if err != nil {
@@ -134,37 +149,23 @@ func (r *rowReader) row(c *container, i, at int64) row {
 }
 
 func (r *rowReader) fill(c *container, w *row) error {
-	switch c.kind {
-	case 0:
-		w.Step = string(paths.AppendPacket(nil, w.Index))
-		value, end, err := r.s.packet(w.At)
-		if err != nil {
-			return err
-		}
-		w.At, w.End = value, end
-	case gdwire.KindArrayStart:
-		w.Step = string(paths.AppendIndex(nil, w.Index))
-	case gdwire.KindPackedStart:
-		w.Step = string(paths.AppendIndex(nil, w.Index))
+	if err := r.step(c, w); err != nil {
+		return err
+	}
+	return r.value(c, w)
+}
+
+// value describes a value at which step arrived.
+func (r *rowReader) value(c *container, w *row) error {
+	if c.kind == gdwire.KindPackedStart {
 		return r.element(c, w)
-	case gdwire.KindObjectStart:
-		name, value, err := r.s.name(w.At)
-		if err != nil {
-			return err
-		}
-		step := paths.Step{Key: paths.Value{Type: gdwire.TypeString, Text: string(name)}}
-		w.Step, w.At = string(step.Append(nil)), value
-	case gdwire.KindDictStart:
-		if err := r.key(w); err != nil {
-			return err
-		}
 	}
 	r.s.reset(r.d, w.At, w.End)
 	t, err := r.d.ReadToken()
 	if err != nil {
 		return offset(err, w.At)
 	}
-	w.describe(t)
+	r.describe(w, t)
 	p := preview{d: r.d.Decoder, most: maxPreview, numbers: r.numbers[:0]}
 	err = p.value(t, 0)
 	w.Text = string(p.buf)
@@ -174,8 +175,33 @@ func (r *rowReader) fill(c *container, w *row) error {
 	return nil
 }
 
-// describe sets the fields that follow from the first token of the value.
-func (w *row) describe(t gdwire.Token) {
+// step sets the step to a child and moves w from its key, name or length to its value.
+func (r *rowReader) step(c *container, w *row) error {
+	switch c.kind {
+	case 0:
+		w.Step = string(paths.AppendPacket(nil, w.Index))
+		value, end, err := r.s.packet(w.At)
+		if err != nil {
+			return err
+		}
+		w.At, w.End = value, end
+	case gdwire.KindArrayStart, gdwire.KindPackedStart:
+		w.Step = string(paths.AppendIndex(nil, w.Index))
+	case gdwire.KindObjectStart:
+		name, value, err := r.s.name(w.At)
+		if err != nil {
+			return err
+		}
+		step := paths.Step{Key: paths.Value{Type: gdwire.TypeString, Text: string(name)}}
+		w.Step, w.At = string(step.Append(nil)), value
+	case gdwire.KindDictStart:
+		return r.key(w)
+	}
+	return nil
+}
+
+// describe sets the fields of w that follow from the first token of the value.
+func (r *rowReader) describe(w *row, t gdwire.Token) {
 	w.Type = t.Type().String()
 	switch t.Kind() {
 	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart:
@@ -184,15 +210,48 @@ func (w *row) describe(t gdwire.Token) {
 		if elementWidth(t) > 0 || t.Type() == gdwire.TypePackedStringArray {
 			w.Count = t.Len()
 		}
+		w.Picture = t.Type() == gdwire.TypePackedByteArray && t.Len() <= maxThumbnail && r.isPicture(w.At+r.d.InputOffset())
 	case gdwire.KindColor:
 		w.Color = htmlColor(t.AppendComponents(nil))
 	}
 }
 
-// htmlColor returns a color as #rrggbb.
+// maxThumbnail is the size in bytes of the largest picture that a row shows.
+const maxThumbnail = 1 << 20
+
+// isPicture reports whether the bytes at an offset are those of a picture.
+func (r *rowReader) isPicture(at int64) bool {
+	head, err := r.s.bytes(at, 12)
+	return err == nil && pictureType(head) != ""
+}
+
+// maxOdd is the size in bytes of the largest value that a row tells to be odd, or not.
+const maxOdd = 64 << 10
+
+// odd returns why no engine writes the value of a row like this, or "".
+func (r *rowReader) odd(w *row) string {
+	if w.Error != nil || w.To-w.At > maxOdd || w.Width > 0 {
+		return ""
+	}
+	b, err := r.s.bytes(w.At, int(w.To-w.At))
+	if err != nil {
+		return ""
+	}
+	o := r.s.Options
+	o.Format, o.AllowObjects, o.Strict = r.s.Format, true, true
+	d := gdwire.NewDecoder(nil, &o)
+	defer d.Release()
+	d.ResetBytes(b)
+	if f := faultOf(offset(d.SkipValue(), w.At)); f != nil {
+		return f.Text
+	}
+	return ""
+}
+
+// htmlColor returns a color as #rrggbbaa.
 func htmlColor(c []float64) string {
 	b := []byte("#")
-	for _, x := range c[:3] {
+	for _, x := range c[:4] {
 		x = math.Round(max(0, min(1, x)) * 255) // NaN becomes 0
 		n := 0
 		if x > 0 {

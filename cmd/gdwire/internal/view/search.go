@@ -2,22 +2,28 @@ package view
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/paths"
 	"github.com/gdwire/gdwire/internal/recognize"
 )
 
 // A hit is a value or key that a search found.
 type hit struct {
-	Way  []int64 `json:"way"`  // the indexes that lead to it: of the packet, in it, and so on
-	Path string  `json:"path"` // cut after 200 bytes
+	Way    way    `json:"way"`
+	Path   string `json:"path"`             // of the value, also of a hit in its key
+	Packet *int64 `json:"packet,omitempty"` // the number of the live packet
+
+	Text string `json:"text"` // the value, or of a long text what is around the hit
 }
 
 // progress is a line of the answer to a search.
@@ -81,6 +87,8 @@ type search struct {
 	packet int64
 	base   int64 // offset of the Decoder's input
 	hits   int
+	latest way // of the latest hit
+	rows   *tracer
 	told   int64
 	tail   []byte // the end of the latest chunk in lower case
 	reals  []float64
@@ -89,8 +97,9 @@ type search struct {
 // search calls report for each hit and now and then for the progress. The error of a value
 // ends it.
 func (s *Source) search(ctx context.Context, q *query, report func(progress) error) error {
-	x := &search{s: s, q: q, report: report, d: s.decoder(ctx.Done())}
+	x := &search{s: s, q: q, report: report, d: s.decoder(ctx.Done()), rows: s.tracer(ctx.Done())}
 	defer x.d.Release()
+	defer x.rows.release()
 	if err := s.check(); err != nil {
 		return err
 	}
@@ -118,6 +127,27 @@ func (s *Source) search(ctx context.Context, q *query, report func(progress) err
 		}
 	}
 	return report(progress{At: s.size, Done: true})
+}
+
+// search searches all packets that are kept.
+func (l *Live) search(ctx context.Context, q *query, report func(progress) error) {
+	from, to := l.keptPackets()
+	hits := 0
+	for n := from; n < to && hits < maxHits && ctx.Err() == nil; n++ {
+		s := l.packet(n)
+		if s == nil {
+			continue
+		}
+		_ = s.search(ctx, q, func(p progress) error { // an error of a packet is in the list of packets
+			if p.Hit == nil {
+				return nil
+			}
+			hits++
+			p.Hit.Packet = &n
+			return report(progress{Hit: p.Hit})
+		})
+	}
+	_ = report(progress{Done: true})
 }
 
 // value searches the next value.
@@ -165,9 +195,9 @@ func (x *search) token(t gdwire.Token) error {
 	}
 	switch t.Kind() {
 	case gdwire.KindInt32, gdwire.KindInt64:
-		return x.found(float64(t.Int()) == x.q.number)
+		return x.foundIf(float64(t.Int()) == x.q.number)
 	case gdwire.KindFloat32, gdwire.KindFloat64:
-		return x.found(x.equal(t.Float(), t.Width()))
+		return x.foundIf(x.equal(t.Float(), t.Width()))
 	case gdwire.KindPackedStart:
 		if elementWidth(t) == 0 {
 			return x.d.SkipTo(x.d.Depth() - 1)
@@ -177,7 +207,7 @@ func (x *search) token(t gdwire.Token) error {
 	x.reals = t.AppendComponents(x.reals[:0])
 	for _, r := range x.reals {
 		if x.equal(r, t.Width()) {
-			return x.found(true)
+			return x.found("")
 		}
 	}
 	return nil
@@ -208,7 +238,7 @@ func (x *search) packed(t gdwire.Token) error {
 			}
 		}
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			return x.found(found)
+			return x.foundIf(found)
 		}
 		if err != nil {
 			return err
@@ -216,34 +246,63 @@ func (x *search) packed(t gdwire.Token) error {
 	}
 }
 
+func (x *search) foundIf(ok bool) error {
+	if !ok {
+		return nil
+	}
+	return x.found("")
+}
+
 // text searches a chunk of text.
 func (x *search) text(chunk []byte, last bool) error {
+	before := len(x.tail)
 	x.tail = lower(x.tail, chunk)
-	found := bytes.Contains(x.tail, x.q.text)
+	at := bytes.Index(x.tail, x.q.text)
+	found := at >= 0
+	around := ""
+	if found && (!last || len(chunk) > maxPreview) && len(x.tail) == before+len(chunk) {
+		around = excerpt(chunk, at-before)
+	}
 	keep := min(len(x.q.text)-1, len(x.tail))
 	if last || found {
 		keep = 0
 	}
 	x.tail = append(x.tail[:0], x.tail[len(x.tail)-keep:]...)
-	if err := x.found(found); err != nil || !found || last {
+	if !found {
+		return nil
+	}
+	if err := x.found(around); err != nil || last {
 		return err
 	}
 	return x.d.SkipTo(x.d.Depth() - 1) // one hit for a string
 }
 
-// found reports the latest token.
-func (x *search) found(ok bool) error {
-	if !ok {
-		return nil
+// excerpt returns the part of a long text that includes offset at.
+func excerpt(text []byte, at int) string {
+	from := max(at-maxPreview/4, 0)
+	for from > 0 && from < len(text) && !utf8.RuneStart(text[from]) {
+		from--
 	}
-	h := &hit{Way: []int64{x.packet}, Path: string(x.d.AppendPath(nil))}
+	return "…" + string(paths.AppendText(nil, cutText(text[from:]))) + "…"
+}
+
+// found reports the value of the latest token, or the value whose key it is. around is the text around
+// the hit in a long text, or "".
+func (x *search) found(around string) error {
+	w := way{x.packet}
 	for i := 1; i <= x.d.Depth(); i++ {
 		kind, index, _ := x.d.StackIndex(i)
 		if kind == gdwire.KindNodePathStart || kind == gdwire.KindStringChunk || index < 0 {
 			break // the page shows these as one value
 		}
-		h.Way = append(h.Way, index)
+		w = append(w, index)
 	}
+	if slices.Equal(w, x.latest) { // its key, too
+		return nil
+	}
+	x.latest = w
+	path, row, _ := x.rows.row(w) // a damaged value is shown as far as it is whole
+	h := &hit{Way: w, Path: cmp.Or(path, string(x.d.AppendPath(nil))), Text: cmp.Or(around, row.Text)}
 	x.hits++
 	if err := x.report(progress{Hit: h, At: x.base + x.d.InputOffset()}); err != nil {
 		return err

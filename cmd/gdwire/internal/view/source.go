@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ const inMemory = 64 << 20
 // A Source is the content of a file, or one live packet.
 type Source struct {
 	Name      string
+	Path      string      // of the file, to see whether it has changed, or "" if it cannot change
+	Stat      os.FileInfo // of the file at Path, before it was read
 	Format    gdwire.Format
 	Frame     recognize.Frame
 	Container string // how the file is compressed or encrypted, or ""
@@ -56,7 +59,7 @@ func NewFile(f *os.File, base int64) (*Source, error) {
 	return s, nil
 }
 
-var errChanged = errors.New("the file has changed: reload the page")
+var errChanged = errors.New("the file has changed")
 
 // check returns an error if the file changed.
 func (s *Source) check() error {
@@ -68,6 +71,14 @@ func (s *Source) check() error {
 		err = errChanged
 	}
 	return err
+}
+
+// Content returns the bytes of s and their number.
+func (s *Source) Content() (io.ReaderAt, int64) {
+	if s.data != nil {
+		return bytes.NewReader(s.data), s.size
+	}
+	return io.NewSectionReader(s.file, s.base, s.size), s.size
 }
 
 // bytes returns up to n bytes from at on. They must not be changed.
@@ -237,7 +248,7 @@ func (s *Source) marksOf(c *container) *marks {
 // budget ends work that takes too long for one answer.
 type budget struct {
 	done  <-chan struct{} // of the request
-	until time.Time
+	until time.Time       // or zero
 }
 
 func (b *budget) spent() bool {
@@ -245,7 +256,7 @@ func (b *budget) spent() bool {
 	case <-b.done:
 		return true
 	default:
-		return time.Now().After(b.until)
+		return !b.until.IsZero() && time.Now().After(b.until)
 	}
 }
 

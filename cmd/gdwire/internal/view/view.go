@@ -26,6 +26,12 @@ var pages embed.FS
 type Server struct {
 	// File is the file that is shown, or nil.
 	File *Source
+	// Before is what File is compared with, such as an older save, or nil.
+	Before *Source
+	// Reopen opens the file again after it has changed. It is nil if File cannot change, as a pipe.
+	Reopen func() (*Source, error)
+	// Compare compares two Sources. It is nil if there is no file.
+	Compare CompareFunc
 	// Live holds the live packets that are shown, or is nil.
 	Live *Live
 	// Command is the file's name in the commands that the page offers to copy.
@@ -34,6 +40,7 @@ type Server struct {
 	token    string
 	host     string
 	searches chan struct{}
+	versions versions
 }
 
 // maxSearches is the number of searches at the same time.
@@ -47,6 +54,7 @@ func (s *Server) Listen() (net.Listener, error) {
 	}
 	s.token, s.host = rand.Text(), ln.Addr().String()
 	s.searches = make(chan struct{}, maxSearches)
+	s.versions.set(s.Before, s.File)
 	return ln, nil
 }
 
@@ -85,6 +93,7 @@ type answer func(s *Server, w http.ResponseWriter, r *http.Request) error
 var answers = map[string]answer{
 	"info": (*Server).info, "children": (*Server).children, "value": (*Server).value,
 	"picture": (*Server).picture, "search": (*Server).search, "live": (*Server).live,
+	"way": (*Server).way, "sizes": (*Server).sizes, "watch": (*Server).watch, "changes": (*Server).changes,
 }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -148,10 +157,11 @@ func writeJSON(w http.ResponseWriter, v any) {
 // info describes the content that is shown.
 func (s *Server) info(w http.ResponseWriter, _ *http.Request) error {
 	about := map[string]any{"live": s.Live != nil}
-	if f := s.File; f != nil {
+	if f, version := s.versions.latest(); f != nil {
 		about["file"] = map[string]any{
 			"name": f.Name, "command": s.Command, "size": f.size, "format": f.Format.String(),
 			"frame": f.Frame.String(), "container": f.Container,
+			"version": version, "compared": s.versions.get(version-1) != nil, "changes": s.Reopen != nil,
 		}
 	}
 	writeJSON(w, about)
@@ -166,10 +176,16 @@ type arguments struct {
 }
 
 // arguments returns the arguments of a request. packet is the number of a live packet; without
-// it, the request is about the file.
+// it, the request is about a version of the file, or the latest.
 func (s *Server) arguments(r *http.Request) (a arguments, err error) {
 	q := r.URL.Query()
-	a.source = s.File
+	a.source, _ = s.versions.latest()
+	if q.Has("version") {
+		version, _ := strconv.Atoi(q.Get("version"))
+		if a.source = s.versions.get(version); a.source == nil {
+			return a, errChanged
+		}
+	}
 	if n, ok := q["packet"]; ok && s.Live != nil {
 		number, _ := strconv.ParseInt(n[0], 10, 64)
 		if a.source = s.Live.packet(number); a.source == nil {
@@ -245,13 +261,11 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// search answers with a line of JSON for each hit and for the progress.
+// search answers with a line of JSON for each hit and for the progress: in the file, in a packet, or in
+// all packets that are kept.
 func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
-	a, err := s.arguments(r)
-	if err != nil {
-		return err
-	}
-	q, err := newQuery(r.URL.Query().Get("q"), r.URL.Query().Get("kind") == "number")
+	query := r.URL.Query()
+	q, err := newQuery(query.Get("q"), query.Get("kind") == "number")
 	if err != nil {
 		return err
 	}
@@ -261,17 +275,61 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return fmt.Errorf("%d searches are running", maxSearches)
 	}
+	if query.Has("packets") && s.Live != nil {
+		s.Live.search(r.Context(), q, lines[progress](w))
+		return nil
+	}
+	a, err := s.arguments(r)
+	if err != nil {
+		return err
+	}
+	send := lines[progress](w)
+	if err := a.source.search(r.Context(), q, send); err != nil && r.Context().Err() == nil {
+		_ = send(progress{Done: true, Error: faultOf(err)})
+	}
+	return nil
+}
+
+// lines returns a function that answers with one more line of JSON.
+func lines[T any](w http.ResponseWriter) func(T) error {
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	lines := json.NewEncoder(w)
-	flush := http.NewResponseController(w)
-	err = a.source.search(r.Context(), q, func(p progress) error {
-		if err := lines.Encode(p); err != nil {
+	to, flush := json.NewEncoder(w), http.NewResponseController(w)
+	return func(v T) error {
+		if err := to.Encode(v); err != nil {
 			return err
 		}
 		return flush.Flush()
-	})
-	if err != nil && r.Context().Err() == nil {
-		_ = lines.Encode(progress{Done: true, Error: faultOf(err)})
+	}
+}
+
+// way answers with the way to a path or to an offset.
+func (s *Server) way(w http.ResponseWriter, r *http.Request) error {
+	a, err := s.arguments(r)
+	if err != nil {
+		return err
+	}
+	var to way
+	missing := ""
+	if path := r.URL.Query().Get("path"); path != "" {
+		to, missing, err = a.source.wayTo(r.Context().Done(), path)
+	} else {
+		to, err = a.source.wayAt(r.Context().Done(), a.at)
+	}
+	if err == nil {
+		writeJSON(w, map[string]any{"way": to, "missing": missing})
+	}
+	return err
+}
+
+// sizes answers with lines of JSON: the progress, and at the end the largest children.
+func (s *Server) sizes(w http.ResponseWriter, r *http.Request) error {
+	a, err := s.arguments(r)
+	if err != nil {
+		return err
+	}
+	send := lines[sizes](w)
+	if err := a.source.sizes(r.Context(), a.at, a.end, send); err != nil && r.Context().Err() == nil {
+		_ = send(sizes{Done: true, Error: faultOf(err)})
 	}
 	return nil
 }
@@ -285,7 +343,11 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	packets, oldest, missed := s.Live.after(r.Context(), from)
+	var c *condition
+	if where := r.URL.Query().Get("where"); where != "" {
+		c, _ = newCondition(where) // while it is typed, it holds for none
+	}
+	packets, oldest, missed := s.Live.after(r.Context(), from, c)
 	writeJSON(w, map[string]any{"packets": packets, "oldest": oldest, "missed": missed})
 	return nil
 }

@@ -134,14 +134,14 @@ func TestChildren(t *testing.T) {
 					`.rid RID RID(5)`, `.object Object ObjectID(6)`, `.signal Signal Signal("hit", 7)`,
 					`.basis Basis Basis(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)`, `["bad\n\u202e"] String "\x00\u202e"`,
 				}, texts(inside))
-				require.Equal(t, "#ff8000", inside[3].Color)
+				require.Equal(t, "#ff8000ff", inside[3].Color)
 
 				require.Equal(t, []string{`[0] int 1`, `[1] String "two"`, `[2] Array []`, `[3] Dictionary {x: 3}`}, texts(list(t, s, &inside[7])))
 				require.Equal(t, []string{`[0] int 1`, `[1] int -2`}, texts(list(t, s, &inside[8])))
 				require.Equal(t, []string{`[0] float 0.1`}, texts(list(t, s, &inside[10])))
 				require.Equal(t, []string{`[0] String "a"`, `[1] String ""`}, texts(list(t, s, &inside[12])))
 				require.Equal(t, []string{`[0] Vector2 Vector2(1.0, 2.0)`}, texts(list(t, s, &inside[14])))
-				require.Equal(t, "#0000ff", list(t, s, &inside[15])[0].Color)
+				require.Equal(t, "#0000ff00", list(t, s, &inside[15])[0].Color)
 				require.Equal(t, []string{`.hp int 5`, `["metadata/x"] Array [1]`}, texts(list(t, s, &rows[1])))
 			})
 		}
@@ -413,7 +413,7 @@ func TestServer(t *testing.T) {
 		require.Equal(t, types[filepath.Ext(name)], answer.Header.Get("Content-Type"))
 	}
 	_, body = get("info")
-	require.JSONEq(t, fmt.Sprintf(`{"live":true,"file":{"name":"save.bin","command":"save.bin","size":%d,"format":"godot4","frame":"none","container":""}}`, file.size), body)
+	require.JSONEq(t, fmt.Sprintf(`{"live":true,"file":{"name":"save.bin","command":"save.bin","size":%d,"format":"godot4","frame":"none","container":"","version":1,"compared":false,"changes":false}}`, file.size), body)
 	_, body = get("children?at=-1")
 	require.Contains(t, body, `"type":"Array"`)
 	_, body = get("children?at=0")
@@ -484,7 +484,7 @@ func TestLive(t *testing.T) {
 	require.Nil(t, live.packet(5))
 	require.NotNil(t, live.packet(livePackets+11))
 	live.Miss()
-	packets, oldest, missed := live.after(t.Context(), 0)
+	packets, oldest, missed := live.after(t.Context(), 0, nil)
 	require.EqualValues(t, 1, missed)
 	require.EqualValues(t, 12, oldest)
 	require.Len(t, packets, maxBatch)
@@ -492,7 +492,7 @@ func TestLive(t *testing.T) {
 	for range 40 {
 		add(make([]byte, 1<<20))
 	}
-	packets, _, _ = live.after(t.Context(), 0)
+	packets, _, _ = live.after(t.Context(), 0, nil)
 	require.Len(t, packets, 31) // within 32 MiB, with their headers
 	_, body = get("children?at=-1&packet=20")
 	require.Contains(t, body, "no longer kept")

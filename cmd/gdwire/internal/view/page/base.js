@@ -1,0 +1,77 @@
+// What all parts of the page use. Text from the input only ever becomes text: there is no HTML in it.
+
+export const byId = id => document.getElementById(id);
+
+// ask returns the answer to a request. If it is nothing but an error, this is thrown.
+export async function ask(what, args, signal) {
+	const answer = await fetch(what + "?" + new URLSearchParams(args), {signal});
+	const json = await answer.json();
+	if (json.error && Object.keys(json).length === 1) throw new Error(json.error.text);
+	return json;
+}
+
+// askLines calls each for the lines of JSON of an answer, as they arrive.
+export async function askLines(what, args, signal, each) {
+	const answer = await fetch(what + "?" + new URLSearchParams(args), {signal});
+	const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+	let rest = "";
+	for (;;) {
+		const {value, done} = await reader.read();
+		if (done) return;
+		const lines = (rest + value).split("\n");
+		rest = lines.pop();
+		for (const line of lines) {
+			const json = JSON.parse(line);
+			if (json.error && Object.keys(json).length === 1) throw new Error(json.error.text);
+			each(json);
+		}
+	}
+}
+
+export function make(tag, className, text) {
+	const e = document.createElement(tag);
+	if (className) e.className = className;
+	if (text !== undefined) e.textContent = text;
+	return e;
+}
+
+export const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
+
+// sizeText returns a number of bytes, in a unit that is easy to read.
+export function sizeText(n) {
+	for (const [unit, size] of [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]])
+		if (n >= size) return (n / size).toFixed(1) + " " + unit;
+	return n + " bytes";
+}
+
+// shortSize returns it for a narrow column.
+export const shortSize = n => sizeText(n).replace(/ bytes$/, " B");
+
+// sized returns a number of bytes, exactly and readably.
+export const sized = n => n < 1000 ? sizeText(n) : `${n.toLocaleString("en")} bytes (${sizeText(n)})`;
+
+// textClass returns the class of the text of a value.
+export function textClass(row) {
+	if (row.count > 0) return "kind-container";
+	return /^(String|StringName|NodePath)$/.test(row.type) ? "kind-string" : "kind-number";
+}
+
+// swatch returns a small field of a color, above a pattern that shows through it.
+export function swatch(color) {
+	const e = make("span", "dot");
+	e.style.setProperty("--color", color);
+	return e;
+}
+
+// bold returns elements for text, in which the occurrences of a part are bold.
+export function bold(text, part) {
+	const found = [];
+	const lower = text.toLowerCase(), wanted = part.toLowerCase();
+	if (!wanted || lower.length !== text.length) return [text];
+	let from = 0;
+	for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, from)) {
+		found.push(text.slice(from, at), make("b", "", text.slice(at, at + wanted.length)));
+		from = at + wanted.length;
+	}
+	return [...found, text.slice(from)];
+}

@@ -1,0 +1,89 @@
+// What differs between two versions of the file.
+
+import {ask, byId, make} from "./base.js";
+import {choices, Lines, option} from "./lines.js";
+
+export class Changes {
+	// goTo selects the value at a path.
+	constructor(goTo) {
+		this.goTo = goTo;
+		this.list = [];
+		this.byPath = new Map();
+		this.sorted = [];
+		this.at = -1;
+		this.lines = new Lines(byId("change-lines"), () => this.list.length, (e, line) => this.fill(e, line));
+		choices(this.lines, () => this.at, n => this.choose(n));
+		byId("next").addEventListener("click", () => this.choose(this.at + 1));
+		byId("previous").addEventListener("click", () => this.choose(this.at - 1));
+		byId("only").addEventListener("change", event => document.body.classList.toggle("only-changes", event.target.checked));
+		document.addEventListener("keydown", event => {
+			const by = {n: 1, p: -1}[event.key];
+			const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
+			if (by && this.list.length > 0 && !typing && !event.ctrlKey && !event.altKey && !event.metaKey) this.choose(this.at + by);
+		});
+	}
+
+	// load asks what has changed since the version before. since says when.
+	async load(since) {
+		byId("changes").hidden = false;
+		byId("changed").textContent = "comparing …";
+		this.set([]);
+		let answer;
+		try {
+			answer = await ask("changes", {});
+		} catch (error) {
+			byId("changed").textContent = error.message;
+			return;
+		}
+		this.set(answer.changes);
+		const n = this.list.length;
+		byId("changed").textContent = (n === 0 && !answer.fault ? "nothing differs" : n === 1 ? "1 change" : `${answer.more ? "the first " : ""}${n} changes`) + since +
+			(answer.note ? "; " + answer.note : "") + (answer.fault ? "; " + answer.fault.text : "");
+	}
+
+	set(list) {
+		for (const c of list) c.kind = c.old === "" ? "added" : c.new === "" ? "gone" : "changed";
+		this.list = list;
+		this.byPath = new Map(list.map(c => [c.path, c]));
+		this.sorted = list.map(c => c.path).sort();
+		this.at = -1;
+		byId("next").disabled = byId("previous").disabled = list.length === 0;
+		this.lines.scrollTo(0);
+	}
+
+	// mark returns how the line of a path in the tree is marked.
+	mark(path) {
+		if (this.list.length === 0) return null;
+		const change = this.byPath.get(path);
+		if (change?.kind === "gone") return {kind: "gone-here"}; // another element is at its place now
+		if (change) return {kind: change.kind, old: change.old};
+		let low = 0, high = this.sorted.length;
+		while (low < high) {
+			const mid = (low + high) >> 1;
+			if (this.sorted[mid] <= path) low = mid + 1;
+			else high = mid;
+		}
+		for (; low < this.sorted.length && this.sorted[low].startsWith(path); low++)
+			if (".[".includes(this.sorted[low][path.length])) return {kind: "around", inside: true};
+		return null;
+	}
+
+	fill(e, line) {
+		const c = this.list[line];
+		e.className = `line ${c.kind}` + (line === this.at ? " chosen" : "");
+		option(this.lines, e, line, line === this.at);
+		const name = make("span", "name"), value = make("span", "value");
+		name.append(make("span", "sign", {added: "+", gone: "−", changed: "~"}[c.kind]), make("span", "step", c.path.replace(/^\$\.?(?!\d|$)/, "")));
+		if (c.kind === "gone") value.append(make("del", "", c.old));
+		else if (c.kind === "changed") value.append(make("del", "", c.old), " → ", c.new);
+		else value.append(c.new);
+		e.replaceChildren(name, value);
+	}
+
+	choose(n) {
+		if (this.list.length === 0) return;
+		this.at = (n + this.list.length) % this.list.length;
+		this.lines.show(this.at);
+		this.goTo(this.list[this.at].path);
+	}
+}

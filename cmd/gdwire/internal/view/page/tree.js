@@ -1,0 +1,286 @@
+import {ask, make, pause, swatch, textClass} from "./base.js";
+import {Lines} from "./lines.js";
+
+const pageRows = 200;
+const maxOpened = 1000; // values that * opens
+
+// A Container is an open value: its children, of which those that were shown are known.
+class Container {
+	constructor(parent, index, row) {
+		this.parent = parent;
+		this.index = index;
+		this.row = row;
+		this.rows = new Map();
+		this.open = []; // the open children, by index
+		this.count = Math.max(row.count, 0); // lines of children
+		this.unknown = row.count < 0; // the number of children is not known yet
+		this.below = this.count; // lines of children and of what is open in them
+		this.loading = new Set();
+		this.fault = null; // what comes instead of a child
+		this.path = (parent ? parent.path : "") + row.step;
+		this.depth = parent ? parent.depth + 1 : 0;
+	}
+	grow(lines) {
+		for (let c = this; c; c = c.parent) c.below += lines;
+	}
+	setCount(n) {
+		this.grow(n - this.count);
+		this.count = n;
+	}
+	child(index) { return this.open.find(c => c.index === index); }
+	// showsFault returns whether an error in this value is shown below it.
+	showsFault() { return this.fault || this.open.some(c => c.showsFault()); }
+	// at returns the container and index of a line below this container.
+	at(line) {
+		let before = 0;
+		for (const c of this.open) {
+			const place = c.index + before;
+			if (line <= place) break;
+			if (line <= place + c.below) return c.at(line - place - 1);
+			before += c.below;
+		}
+		return [this, line - before];
+	}
+	// line returns the line of a child, below the root.
+	line(index) {
+		let n = index;
+		for (const c of this.open) if (c.index < index) n += c.below;
+		return this.parent ? this.parent.line(this.index) + 1 + n : n;
+	}
+	addOpen(c) {
+		this.open.push(c);
+		this.open.sort((a, b) => a.index - b.index);
+		this.grow(c.below);
+	}
+	removeOpen(c) {
+		this.open.splice(this.open.indexOf(c), 1);
+		this.grow(-c.below);
+	}
+	// paths returns the paths of this container and of those that are open in it.
+	paths() { return [...this.parent ? [this.path] : [], ...this.open.flatMap(c => c.paths())]; }
+}
+
+// Tree shows a source: the file, or a packet. show is called with the container and row of the value
+// that is selected, and marks has the changes to be marked.
+export class Tree {
+	constructor(element, show, marks) {
+		this.element = element;
+		this.show = show;
+		this.marks = marks;
+		this.lines = new Lines(element, () => this.root ? this.root.below : 0, (e, line) => this.fill(e, line));
+		element.addEventListener("click", event => {
+			const line = this.lines.lineOf(event);
+			if (line < 0) return;
+			const [c, index] = this.root.at(line);
+			this.select(c, index);
+			if (event.target.closest(".twisty") || event.detail === 2) this.toggle(c, index);
+		});
+		element.addEventListener("keydown", event => this.key(event));
+		new ResizeObserver(() => {
+			if (this.chosen) this.lines.show(this.chosen[0].line(this.chosen[1]));
+		}).observe(element);
+	}
+	// reset shows another source. framed tells whether it has packets with lengths, which stay closed.
+	reset(args, framed) {
+		this.args = args;
+		this.chosen = null;
+		this.generation = (this.generation || 0) + 1;
+		this.root = new Container(null, 0, {at: -1, end: 0, step: "", count: -1});
+		this.root.setCount(1);
+		const loaded = this.load(this.root, 0); // before the layout, which takes longer than the answer
+		this.lines.scrollTo(0);
+		this.ready = loaded.then(async () => {
+			if (!framed) await this.expand(this.root, 0);
+			if (!this.chosen) await this.select(this.root, 0);
+		});
+		return this.ready;
+	}
+	// load asks for the children from an index on.
+	async load(c, index) {
+		if (c.rows.has(index) || c.fault && index >= c.count - 1) return;
+		const start = c.unknown ? index : Math.max(0, Math.min(index, c.count - 1));
+		const from = c.unknown ? start : start - start % pageRows;
+		const want = c.rows.has(from) ? start : from;
+		if (c.loading.has(want)) return;
+		c.loading.add(want);
+		const generation = this.generation;
+		try {
+			const list = await ask("children", {...this.args, at: c.row.at, end: c.row.end, index: want});
+			if (generation !== this.generation) return;
+			for (const row of list.rows) c.rows.set(row.index, row);
+			const known = want + list.rows.length;
+			const last = list.rows.at(-1);
+			if (list.error || last?.error && list.next < 0) {
+				if (list.error) c.rows.set(known, {index: known, step: "", at: list.error.at, end: 0, type: "", text: "", count: 0, error: list.error});
+				c.unknown = false;
+				c.fault = list.error || last.error;
+				c.setCount(known + (list.error ? 1 : 0));
+			} else if (c.unknown) {
+				c.unknown = list.next >= 0;
+				c.setCount(Math.max(c.count, known + (c.unknown ? 1 : 0)));
+				if (!c.unknown) c.setCount(known);
+			}
+		} catch (error) {
+			if (generation !== this.generation) return;
+			c.rows.set(want, {index: want, step: "", at: -1, end: 0, type: "", text: "", count: 0, error: {at: -1, text: error.message}});
+		} finally {
+			c.loading.delete(want);
+		}
+		this.lines.update();
+	}
+	// row returns the row of a child, when it is there: an answer has a limited time, so that far
+	// children take several.
+	async row(c, index) {
+		for (const generation = this.generation; generation === this.generation && index < c.count;) {
+			await this.load(c, index);
+			if (c.rows.has(index) || c.fault) break;
+			await pause(10);
+		}
+		return c.rows.get(index);
+	}
+	fill(e, line) {
+		const [c, index] = this.root.at(line);
+		const row = c.rows.get(index);
+		const open = c.child(index);
+		e.id = "line-" + line;
+		e.className = "line";
+		e.setAttribute("role", "treeitem");
+		e.setAttribute("aria-level", c.depth + 1);
+		e.setAttribute("aria-posinset", index + 1);
+		e.setAttribute("aria-setsize", c.unknown ? -1 : c.count);
+		const chosen = this.chosen && this.chosen[0] === c && this.chosen[1] === index;
+		e.setAttribute("aria-selected", chosen ? "true" : "false");
+		if (chosen) {
+			e.classList.add("chosen");
+			this.element.setAttribute("aria-activedescendant", e.id);
+		}
+		e.removeAttribute("aria-expanded");
+		const name = make("span", "name");
+		name.style.paddingLeft = 4 + 14 * c.depth + "px";
+		if (!row) {
+			this.load(c, index);
+			name.append("…");
+			e.replaceChildren(name);
+			return;
+		}
+		if (row.count > 0) e.setAttribute("aria-expanded", open ? "true" : "false");
+		name.append(make("span", "twisty", row.count > 0 ? (open ? "▾" : "▸") : ""), make("span", "step", row.step || ""));
+		const mark = this.marks(c.path + row.step);
+		if (mark) e.classList.add(mark.kind);
+		const value = make("span", "value");
+		if (row.color) value.append(swatch(row.color));
+		if (row.picture) {
+			const picture = make("img", "thumbnail");
+			picture.alt = "";
+			picture.src = "picture?" + new URLSearchParams({...this.args, at: row.at});
+			value.append(picture);
+		}
+		if (mark?.old) value.append(make("del", "", mark.old), " → ");
+		if (mark?.inside && !open) value.append(make("span", "inside", "changes in it "));
+		if (row.text && !open) value.append(make("span", textClass(row), row.text));
+		if (row.error && !open?.showsFault()) value.append(make("span", "bad", " " + row.error.text));
+		const type = make("span", "type", row.type + (row.count > 0 ? " " + row.count : ""));
+		if (row.odd) {
+			const badge = make("abbr", "odd", "≠");
+			badge.title = "No engine writes it like this: " + row.odd;
+			type.prepend(badge, " ");
+		}
+		e.replaceChildren(name, value, type);
+	}
+	async expand(c, index) {
+		const row = await this.row(c, index);
+		if (!row || row.count <= 0 || c.child(index)) return c.child(index);
+		const opened = new Container(c, index, row);
+		c.addOpen(opened);
+		await this.load(opened, 0);
+		this.lines.update();
+		return opened;
+	}
+	// expandAll opens a value and all in it, up to a number of values.
+	async expandAll(c, index) {
+		let opened = 0;
+		for (const next = [[c, index]]; next.length > 0 && opened < maxOpened; opened++) {
+			const open = await this.expand(...next.shift());
+			for (let i = 0; open && i < Math.min(open.count, maxOpened); i++)
+				if ((await this.row(open, i))?.count > 0) next.push([open, i]);
+		}
+	}
+	toggle(c, index) {
+		const open = c.child(index);
+		if (open) c.removeOpen(open);
+		else this.expand(c, index);
+		this.lines.update();
+	}
+	async select(c, index, centered) {
+		this.chosen = [c, index];
+		this.lines.show(c.line(index), centered);
+		const row = await this.row(c, index);
+		if (row && this.chosen?.[0] === c && this.chosen[1] === index) await this.show(c, row);
+	}
+	// follow opens the way to a value and selects it, unless it shall only be opened.
+	async follow(way, open) {
+		let c = this.root;
+		for (const [i, index] of way.entries()) {
+			while (c.unknown && index >= c.count - 1) {
+				const before = c.count;
+				await this.load(c, c.count - 1);
+				if (c.count === before && c.unknown) await pause(10);
+			}
+			if (i === way.length - 1) return open ? this.expand(c, index) : this.select(c, index, true);
+			const next = await this.expand(c, index);
+			if (!next) return open ? null : this.select(c, index, true);
+			c = next;
+		}
+	}
+	// goTo selects the value at a path, and returns what of the path leads to nothing.
+	async goTo(path, open) {
+		const {way, missing} = await ask("way", {...this.args, path});
+		if (!open || !missing) await this.follow(way, open);
+		return missing;
+	}
+	// state returns what is open and selected, and restore opens and selects it again after reset.
+	state() {
+		const [c, index] = this.chosen || [null, 0];
+		return {open: this.root.paths(), chosen: c ? c.path + (c.rows.get(index)?.step || "") : "", top: this.lines.top};
+	}
+	async restore(state) {
+		for (const path of state.open.slice(0, maxOpened)) await this.goTo(path, true).catch(() => {});
+		if (state.chosen) await this.goTo(state.chosen).catch(() => {});
+		this.lines.scrollTo(state.top);
+	}
+	// rowAt returns the smallest value with an offset in it, among the visible lines, as its line.
+	lineAt(offset) {
+		let best = null, size = Infinity;
+		for (const e of this.lines.frame.children) {
+			const row = this.rowOf(e);
+			if (row && row.at <= offset && offset < row.to && row.to - row.at < size) [best, size] = [e, row.to - row.at];
+		}
+		return best;
+	}
+	rowOf(line) {
+		const [c, index] = this.root.at(Number(line.dataset.line));
+		return c.rows.get(index);
+	}
+	key(event) {
+		if (!this.root || event.ctrlKey || event.altKey || event.metaKey) return;
+		const last = this.root.below - 1;
+		const line = this.chosen ? this.chosen[0].line(this.chosen[1]) : -1;
+		const go = n => this.select(...this.root.at(Math.max(0, Math.min(n, last))));
+		const [c, index] = this.chosen || [this.root, 0];
+		const close = () => { if (c.child(index)) this.toggle(c, index); else if (c.parent) this.select(c.parent, c.index); };
+		switch (event.key) {
+		case "ArrowDown": go(line + 1); break;
+		case "ArrowUp": go(line - 1); break;
+		case "PageDown": go(line + this.lines.visible()); break;
+		case "PageUp": go(line - this.lines.visible()); break;
+		case "Home": go(0); break;
+		case "End": go(last); break;
+		case "ArrowRight": if (c.child(index)) go(line + 1); else this.expand(c, index); break;
+		case "ArrowLeft": case "-": close(); break;
+		case "*": this.expandAll(c, index); break;
+		case "Enter": case " ": this.toggle(c, index); break;
+		default: return;
+		}
+		event.preventDefault();
+	}
+}

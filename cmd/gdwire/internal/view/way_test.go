@@ -1,0 +1,173 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// everyRow calls f with each row of a source, and the way and path to it.
+func everyRow(t *testing.T, s *Source, parent *row, to way, path string, f func(w way, path string, r row)) {
+	for _, r := range list(t, s, parent) {
+		w := append(append(way{}, to...), r.Index)
+		f(w, path+r.Step, r)
+		if r.Count > 0 {
+			everyRow(t, s, &r, w, path+r.Step, f)
+		}
+	}
+}
+
+// The path and the bytes of each row lead to it.
+func TestWays(t *testing.T) {
+	value := packet(t, sample())
+	for _, frame := range []recognize.Frame{recognize.Bare, recognize.U32, recognize.U32BE} {
+		memory := source(frame, value, packet(t, []any{1, map[string]any{"a": 2}}))
+		for _, s := range []*Source{memory, onDisk(t, memory)} {
+			rows := s.tracer(t.Context().Done())
+			defer rows.release()
+			n := 0
+			everyRow(t, s, nil, nil, "", func(w way, path string, r row) {
+				n++
+				got, found, err := rows.row(w)
+				require.NoError(t, err)
+				require.Equal(t, path, got)
+				require.Equal(t, []any{r.At, r.Text, r.Count}, []any{found.At, found.Text, found.Count}, path)
+				if !strings.Contains(path, ".value(") { // a key that no path can name
+					back, missing, err := s.wayTo(t.Context().Done(), path)
+					require.NoError(t, err, path)
+					require.Empty(t, missing, path)
+					require.Equal(t, w, back, path)
+				}
+				require.Greater(t, r.To, r.At, path)
+				for _, at := range []int64{r.At, r.To - 1} {
+					back, err := s.wayAt(t.Context().Done(), at)
+					require.NoError(t, err)
+					require.Equal(t, fmt.Sprint(w), fmt.Sprint(back[:min(len(back), len(w))]), "%s, offset %d", path, at)
+				}
+			})
+			require.Greater(t, n, 30)
+		}
+	}
+}
+
+func TestWayErrors(t *testing.T) {
+	s := source(recognize.Bare, packet(t, map[string]any{"pos": variant.Vector2{X: 1}, "list": []any{1}}))
+	for _, c := range []struct{ path, missing string }{
+		{"pos.x", "$.x"}, {"nothing.at.all", "$.nothing.at.all"}, {"list[7]", "$[7]"}, {"list[0].a", "$.a"}, {"list[+]", "$[+]"},
+	} {
+		_, missing, err := s.wayTo(t.Context().Done(), c.path)
+		require.NoError(t, err, c.path)
+		require.Equal(t, c.missing, missing)
+	}
+	_, _, err := s.wayTo(t.Context().Done(), "a..b")
+	require.ErrorContains(t, err, "a..b")
+	_, _, err = s.wayTo(t.Context().Done(), "$3.a")
+	require.ErrorIs(t, err, errNoValue)
+}
+
+func TestSizes(t *testing.T) {
+	values := make([]any, 5000)
+	for i := range values {
+		values[i] = strings.Repeat("x", i%100)
+	}
+	values[4321] = []any{strings.Repeat("y", 10_000)}
+	memory := source(recognize.Bare, packet(t, values))
+	for _, s := range []*Source{memory, onDisk(t, memory)} {
+		var last sizes
+		require.NoError(t, s.sizes(t.Context(), 0, 0, func(x sizes) error { last = x; return nil }))
+		require.True(t, last.Done)
+		require.EqualValues(t, 5000, last.Count)
+		require.EqualValues(t, s.size-8, last.Bytes)
+		require.Len(t, last.Largest, maxSizes)
+		first := last.Largest[0]
+		require.Equal(t, []any{int64(4321), "[4321]", "Array", int64(1), int64(8 + 8 + 10_000)}, []any{first.Index, first.Step, first.Type, first.Count, first.Bytes})
+		for i := 1; i < maxSizes; i++ {
+			require.LessOrEqual(t, last.Largest[i].Bytes, last.Largest[i-1].Bytes)
+		}
+		require.EqualValues(t, 8+100, last.Largest[1].Bytes)
+	}
+}
+
+// A file that is written again becomes the next version, once it stays the same, and the one before it
+// can still be read.
+func TestVersions(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "save.bin")
+	open := func() (*Source, error) {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, err
+		}
+		b, err := os.ReadFile(name)
+		s := source(recognize.Bare, b)
+		s.Path, s.Stat = name, info
+		return s, err
+	}
+	require.NoError(t, os.WriteFile(name, packet(t, 1), 0o600))
+	first, err := open()
+	require.NoError(t, err)
+	s := &Server{File: first, Reopen: open, Compare: func(_ context.Context, before, after *Source, yield func(Change) bool) (string, error) {
+		for i := 0; yield(Change{Path: fmt.Sprint(i), Old: list(t, before, nil)[0].Text, New: list(t, after, nil)[0].Text}); i++ {
+		}
+		return "a note", nil
+	}}
+	get := start(t, s)
+	_, body := get("changes")
+	require.Contains(t, body, "there is nothing to compare with")
+
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		require.NoError(t, s.waitForChange(ctx, 1))
+		require.ErrorIs(t, ctx.Err(), context.DeadlineExceeded, "nothing has changed")
+		require.NoError(t, os.WriteFile(name, packet(t, 2), 0o600))
+		require.NoError(t, os.Chtimes(name, time.Time{}, time.Unix(1000, 0)))
+		require.NoError(t, s.waitForChange(t.Context(), 1))
+		require.NoError(t, os.Remove(name))
+		require.NoError(t, os.WriteFile(name+".other", nil, 0o600))
+		require.NoError(t, s.waitForChange(t.Context(), 1), "another request has seen it")
+	})
+	_, body = get("info")
+	require.Contains(t, body, `"version":2`)
+	_, body = get("children?at=-1")
+	require.Contains(t, body, `"text":"2"`)
+	_, body = get("children?at=-1&version=1")
+	require.Contains(t, body, `"text":"1"`)
+	_, body = get("children?at=-1&version=0")
+	require.Contains(t, body, "the file has changed")
+	_, body = get("changes")
+	require.Contains(t, body, `{"path":"0","old":"1","new":"2"}`)
+	require.Contains(t, body, `"more":true`)
+	require.Contains(t, body, "a note")
+	_, body = get("watch?version=1")
+	require.Contains(t, body, `"version":2`)
+	_, body = get("way?path=$")
+	require.JSONEq(t, `{"way":[0],"missing":""}`, body)
+	_, body = get("way?at=3&version=2")
+	require.JSONEq(t, `{"way":[0],"missing":""}`, body)
+	_, body = get("sizes?at=-1")
+	require.Contains(t, body, `"done":true`)
+}
+
+// A condition compares with the type of the packet's value.
+func TestCondition(t *testing.T) {
+	s := source(recognize.Bare, packet(t, []any{"move", map[string]any{"hp": 0.0, "name": "Ada", "list": []any{1}}}))
+	for line, holds := range map[string]bool{
+		"[1].hp = 0": true, "[1].hp = 1": false, "[0] = \"move\"": true, "[1].name = \"Bob\"": false, "[1].mp = 0": false, "[1].hp.x = 0": false, "[1] = 0": false,
+	} {
+		c, err := newCondition(line)
+		require.NoError(t, err)
+		require.Equal(t, holds, c.holds(s), line)
+	}
+	_, err := newCondition("hp =")
+	require.Error(t, err)
+}
