@@ -66,18 +66,21 @@ func newNetConn(ctx context.Context, conn net.Conn, s *config) *Conn {
 	c := newConn(conn, s)
 	c.conn = conn
 	c.reader, c.writer = newReader(connReader{c}, s), newWriter(connWriter{c}, s)
+	c.writer.ended = c.ended
 	if t, ok := conn.(handshaker); ok {
 		c.handshake = &handshake{conn: t, timeout: s.HandshakeTimeout}
+		c.writer.final = true
 	}
 	c.interrupt = func() {
 		c.limited = true
 		_ = conn.SetReadDeadline(aLongTimeAgo)
 	}
 	if s.WriteTimeout > 0 {
-		c.writer.deadline = func() error { return c.setDeadline(conn.SetWriteDeadline, s.WriteTimeout) }
+		c.writer.deadline = c.setWriteDeadline
 	}
 	c.watch(ctx, func() error {
-		c.writer.flushNow(func() error { return conn.SetWriteDeadline(time.Now().Add(closeTimeout)) })
+		end := time.Now().Add(closeTimeout)
+		c.writer.flushNow(func() error { return conn.SetWriteDeadline(end) })
 		return conn.Close()
 	}, conn.Close)
 	return c
@@ -251,6 +254,15 @@ func (c *Conn) setReadDeadline() error {
 		c.armed = 0
 	}
 	return nil
+}
+
+// setWriteDeadline sets the deadline of the next Write. It looks afterwards whether the connection has
+// ended, so that it does not replace the deadline of Close.
+func (c *Conn) setWriteDeadline() error {
+	if err := c.setDeadline(c.conn.SetWriteDeadline, c.config.WriteTimeout); err != nil {
+		return err
+	}
+	return c.ended()
 }
 
 // readError returns the error of a call that read after wait.

@@ -23,6 +23,10 @@ type Writer struct {
 	deadline func() error
 	// message, if set, writes the content of a packet instead of dst.
 	message func(content []byte) error
+	// ended, if set, returns why the connection was closed, or nil.
+	ended func() error
+	// final is set if every error of dst stays, because dst repeats it, as a tls.Conn does.
+	final bool
 
 	mu    sync.Mutex
 	dst   io.Writer
@@ -120,10 +124,10 @@ func (w *Writer) setWriteDeadline() error {
 }
 
 // countWritten counts packets after n of their bytes were written. If a part was written before
-// an error, the error stays.
+// an error, or if no error of dst can be repeated, the error stays.
 func (w *Writer) countWritten(n int, packets int64, err error) {
 	if err != nil {
-		if n > 0 {
+		if n > 0 || w.final {
 			w.err = stickyError(err)
 		}
 		return

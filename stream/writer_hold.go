@@ -14,6 +14,11 @@ type held struct {
 // if the packet is too large. w is locked.
 func (w *Writer) hold(p *packet, rest []byte) (bool, error) {
 	h := &w.held
+	if w.ended != nil { // Close writes what is held: nothing is held after it
+		if err := w.ended(); err != nil {
+			return false, err
+		}
+	}
 	if h.n+len(p.buf)+len(rest) > bufferSize {
 		if err := w.flush(); err != nil {
 			return false, err
@@ -49,7 +54,7 @@ func (w *Writer) flush() error {
 	}
 	n, err := checked.Write(w.dst, h.buf[:h.n])
 	w.countWritten(n, h.packets, err)
-	if n > 0 {
+	if n > 0 || w.err != nil {
 		w.release()
 	}
 	return err
@@ -85,12 +90,14 @@ func (w *Writer) endWait() {
 	}
 }
 
-// flushNow writes packets before the connection is closed, unless another goroutine is
-// writing. limit sets the deadline.
+// flushNow writes packets before the connection is closed, after those that another goroutine is
+// writing. limit sets the deadline for both.
 func (w *Writer) flushNow(limit func() error) {
-	if !w.config.BufferWrites || !w.mu.TryLock() {
+	if !w.config.BufferWrites {
 		return
 	}
+	_ = limit()
+	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.deadline = limit
 	_ = w.flush()

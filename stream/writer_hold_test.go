@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -154,4 +156,77 @@ func TestBufferWritesTimeout(t *testing.T) {
 		require.NoError(t, c.Close())
 		require.LessOrEqual(t, time.Since(begin), time.Second)
 	})
+}
+
+// TestBufferWritesEnd writes after the end of a connection: no packet is held back and lost.
+func TestBufferWritesEnd(t *testing.T) {
+	own := errors.New("own")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	for want, end := range map[error]func(c *stream.Conn){
+		net.ErrClosed: func(c *stream.Conn) { _ = c.Close() },
+		own:           func(*stream.Conn) { cancel(own) },
+	} {
+		ours, _ := net.Pipe()
+		c := stream.NewConn(ctx, ours, &stream.Options{BufferWrites: true, WriteTimeout: time.Second})
+		end(c)
+		for range 3 {
+			require.Equal(t, want, c.WritePacket(number(1)))
+			require.Equal(t, want, c.WriteRaw(make([]byte, 100_000)))
+		}
+		_ = c.Close()
+	}
+}
+
+// A stalled connection does not finish its first Write until a deadline is set: the other side then
+// reads, or the deadline passes.
+type stalled struct {
+	net.Conn
+	reads          bool
+	writing, ended chan struct{}
+	once           sync.Once
+	got            []byte
+}
+
+func (s *stalled) Write(p []byte) (int, error) {
+	select {
+	case s.writing <- struct{}{}:
+		<-s.ended
+	case <-s.ended:
+	}
+	if !s.reads {
+		return 0, os.ErrDeadlineExceeded
+	}
+	s.got = append(s.got, p...)
+	return len(p), nil
+}
+
+func (s *stalled) SetWriteDeadline(time.Time) error {
+	s.once.Do(func() { close(s.ended) })
+	return nil
+}
+
+// TestBufferWritesClose closes a connection while another goroutine writes: Close limits the time of
+// this Write, waits for it, and then writes what was held back.
+func TestBufferWritesClose(t *testing.T) {
+	one := framed(binary.LittleEndian, encoded(t, number(1)))
+	for _, reads := range []bool{true, false} {
+		ours, _ := net.Pipe()
+		s := &stalled{Conn: ours, reads: reads, writing: make(chan struct{}), ended: make(chan struct{})}
+		c := stream.NewConn(t.Context(), s, &stream.Options{BufferWrites: true})
+		require.NoError(t, c.WritePacket(number(1)))
+		flushed, closed := make(chan error), make(chan error)
+		go func() { flushed <- c.Flush() }()
+		<-s.writing
+		go func() { closed <- c.Close() }()
+		err := <-flushed
+		require.NoError(t, <-closed)
+		if reads {
+			require.NoError(t, err)
+			require.Equal(t, one, s.got)
+		} else {
+			require.Equal(t, net.ErrClosed, err)
+			require.Empty(t, s.got)
+		}
+		require.Equal(t, net.ErrClosed, c.WritePacket(number(2)))
+	}
 }
