@@ -38,8 +38,11 @@ type Conn struct {
 	published published
 
 	draining atomic.Bool // by Server.Shutdown
+	served   atomic.Bool // by a Server, which closes the connection after its handler
 
 	mu      sync.Mutex
+	half    bool // Close ended writing and left the rest to the Server: see linger
+	hurried bool // by Server.Close
 	idle    bool // Next waits for the first byte of a packet
 	limited bool // a read deadline is set
 	endless bool // no IdleTimeout, because of CloseRead
@@ -81,6 +84,9 @@ func newNetConn(ctx context.Context, conn net.Conn, s *config) *Conn {
 	c.watch(ctx, func() error {
 		end := time.Now().Add(closeTimeout)
 		c.writer.flushNow(func() error { return conn.SetWriteDeadline(end) })
+		if c.served.Load() && c.closeWrite() {
+			return nil
+		}
 		return conn.Close()
 	}, conn.Close)
 	return c
@@ -222,6 +228,9 @@ func (c *Conn) wait(idle bool) error {
 	c.publish()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.ended(); err != nil { // here, because a deadline would replace that of Close
+		return err
+	}
 	if idle && c.draining.Load() {
 		return ErrServerClosed
 	}
@@ -302,6 +311,7 @@ func (c *Conn) finish(err error) {
 	if c.discarded != nil {
 		<-c.discarded
 	}
+	c.linger()
 	c.reader.countInvalid()
 	c.publish()
 }

@@ -41,6 +41,9 @@ type Server struct {
 	// Handler handles one connection, which is closed when Handler returns. It runs in
 	// its own goroutine. ctx is done when the Conn or the Server is closed.
 	//
+	// What was written arrives although the client still sends: when Handler has returned, or
+	// closed the Conn and returned, up to half a second of input is discarded.
+	//
 	// Its error is logged unless it is or wraps io.EOF, net.ErrClosed or
 	// ErrServerClosed. A panic is logged, too, and ends only this connection.
 	Handler func(ctx context.Context, c *Conn) error
@@ -292,6 +295,7 @@ func (s *Server) Close() error {
 	s.close(func() {
 		for c := range s.conns {
 			c.cancel(ErrServerClosed)
+			c.hurry()
 		}
 	})
 	return nil
@@ -365,6 +369,7 @@ func (s *Server) addConn(c *Conn) error {
 	}
 	s.counters.accepted.Add(1)
 	c.setStats(&s.counters)
+	c.served.Store(true)
 	s.conns[c] = struct{}{}
 	return nil
 }

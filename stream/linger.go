@@ -1,0 +1,74 @@
+package stream
+
+import (
+	"io"
+	"net"
+	"time"
+)
+
+// A TCP connection that is closed while input is unread, or that receives more, is reset, and the
+// other side loses what it has not read yet. A Server therefore closes in two steps, as net/http does:
+// Close ends writing, and after the handler the Server's goroutine discards input, until the other
+// side closes, or for lingerTimeout.
+
+// lingerTimeout is the time for which a Server discards input before it closes a connection.
+const lingerTimeout = 500 * time.Millisecond
+
+// A halfCloser is a connection that can be closed for writing alone.
+type halfCloser interface{ CloseWrite() error }
+
+// closeWrite ends writing and interrupts calls that read. It returns false if the connection must be
+// closed at once, because it cannot be closed in two steps, or because a packet is being written
+// or was written in part.
+func (c *Conn) closeWrite() bool {
+	conn, ok := c.conn.(halfCloser)
+	if !ok || c.handshake.isPending() || !c.writer.mu.TryLock() {
+		return false
+	}
+	defer c.writer.mu.Unlock()
+	if c.writer.err != nil || conn.CloseWrite() != nil {
+		return false
+	}
+	if under := c.transport(); under != c.conn { // the end of TLS is not the end of the stream
+		if conn, ok := under.(halfCloser); !ok || conn.CloseWrite() != nil {
+			return false
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.half = !c.hurried
+	return c.half && c.conn.SetReadDeadline(aLongTimeAgo) == nil
+}
+
+// transport returns the connection under TLS, or the connection.
+func (c *Conn) transport() net.Conn {
+	if t, ok := c.conn.(interface{ NetConn() net.Conn }); ok {
+		return t.NetConn()
+	}
+	return c.conn
+}
+
+// linger discards input and closes a connection for which Close ended writing.
+func (c *Conn) linger() {
+	c.mu.Lock()
+	half, conn := c.half, c.conn
+	if half {
+		conn = c.transport() // what it receives is not decrypted
+		_ = conn.SetReadDeadline(time.Now().Add(lingerTimeout))
+	}
+	c.mu.Unlock()
+	if half {
+		_, _ = io.Copy(io.Discard, conn)
+		_ = conn.Close()
+	}
+}
+
+// hurry closes a connection at once for which Close ended writing.
+func (c *Conn) hurry() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hurried = true
+	if c.half {
+		_ = c.transport().Close()
+	}
+}

@@ -1,0 +1,170 @@
+package stream_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"io"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/stream"
+)
+
+// TestUnreadInput ends connections whose clients send without a pause: the clients receive all that
+// was written, and then the end of the stream, whatever ended the connection.
+func TestUnreadInput(t *testing.T) {
+	const packets = 50
+	certFile, keyFile, trust := certificate(t)
+	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		tls bool
+		end func(c *stream.Conn) error
+	}{
+		"return":      {false, func(*stream.Conn) error { return nil }},
+		"Close":       {false, func(c *stream.Conn) error { return c.Close() }},
+		"error":       {false, func(*stream.Conn) error { return errOwn }},
+		"TLS, return": {true, func(*stream.Conn) error { return nil }},
+		"TLS, Close":  {true, func(c *stream.Conn) error { return c.Close() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &stream.Server{Logger: quiet(), Handler: func(_ context.Context, conn *stream.Conn) error {
+				if err := next(conn); err != nil {
+					return err
+				}
+				for range packets {
+					if err := conn.WritePacket(number(1)); err != nil {
+						return err
+					}
+				}
+				return c.end(conn)
+			}}
+			ln := listen(t)
+			addr := ln.Addr().String()
+			if c.tls {
+				ln = tls.NewListener(ln, &tls.Config{Certificates: []tls.Certificate{cert}})
+			}
+			result := start(s, ln)
+			for range 10 {
+				conn, err := net.Dial("tcp", addr)
+				require.NoError(t, err)
+				if c.tls {
+					conn = tls.Client(conn, trust)
+				}
+				wrote := make(chan struct{})
+				go func() {
+					defer close(wrote)
+					one := framed(binary.LittleEndian, encoded(t, number(1)))
+					for {
+						if _, err := conn.Write(one); err != nil {
+							return
+						}
+					}
+				}()
+				got, err := io.ReadAll(conn)
+				assert.NoError(t, err)
+				assert.Len(t, got, packets*12)
+				conn.Close()
+				<-wrote
+			}
+			require.NoError(t, s.Shutdown(t.Context()))
+			require.Equal(t, stream.ErrServerClosed, result())
+		})
+	}
+}
+
+// A halfConn is a net.Pipe that can be closed for writing alone.
+type halfConn struct {
+	net.Conn
+	half, closed chan struct{}
+}
+
+func newHalfConn(conn net.Conn) *halfConn {
+	return &halfConn{conn, make(chan struct{}, 1), make(chan struct{}, 10)}
+}
+
+func (c *halfConn) CloseWrite() error { c.half <- struct{}{}; return nil }
+
+func (c *halfConn) Close() error { c.closed <- struct{}{}; return c.Conn.Close() }
+
+// TestLinger measures how long a connection stays open after its handler.
+func TestLinger(t *testing.T) {
+	for name, c := range map[string]struct {
+		client func(s *stream.Server, conn net.Conn)
+		want   time.Duration
+	}{
+		"silent":       {func(*stream.Server, net.Conn) {}, 500 * time.Millisecond},
+		"floods":       {func(_ *stream.Server, conn net.Conn) { _, _ = io.Copy(conn, endless{}) }, 500 * time.Millisecond},
+		"closes":       {func(_ *stream.Server, conn net.Conn) { time.Sleep(100 * time.Millisecond); conn.Close() }, 100 * time.Millisecond},
+		"Server.Close": {func(s *stream.Server, _ net.Conn) { time.Sleep(200 * time.Millisecond); s.Close() }, 200 * time.Millisecond},
+	} {
+		for _, closes := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := &stream.Server{Handler: func(_ context.Context, conn *stream.Conn) error {
+						if closes {
+							go func() { _ = conn.Close() }() // as another goroutine of a program does
+							assert.Equal(t, net.ErrClosed, next(conn))
+							assert.Equal(t, net.ErrClosed, conn.WritePacket(number(1)))
+						}
+						return nil
+					}}
+					ln := newFakeListener(nil)
+					result := start(s, ln)
+					ours, theirs := net.Pipe()
+					half := newHalfConn(ours)
+					ln.conns <- half
+					begin := time.Now()
+					<-half.half
+					require.Zero(t, time.Since(begin))
+					go c.client(s, theirs)
+					<-half.closed
+					require.Equal(t, c.want, time.Since(begin))
+					require.NoError(t, s.Shutdown(t.Context()))
+					require.Equal(t, stream.ErrServerClosed, result())
+				})
+			})
+		}
+	}
+	// A Conn without a Server is closed at once.
+	synctest.Test(t, func(t *testing.T) {
+		ours, _ := net.Pipe()
+		half := newHalfConn(ours)
+		c := stream.NewConn(t.Context(), half, nil)
+		require.NoError(t, c.Close())
+		<-half.closed
+		require.Empty(t, half.half)
+	})
+	// Server.Close closes a connection that a handler has closed, although the handler goes on.
+	synctest.Test(t, func(t *testing.T) {
+		leave := make(chan struct{})
+		s := &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
+			_ = c.Close()
+			<-leave
+			return nil
+		}}
+		ours, _ := net.Pipe()
+		half := newHalfConn(ours)
+		go s.ServeConn(stream.NewConn(t.Context(), half, nil))
+		<-half.half
+		synctest.Wait()
+		require.NoError(t, s.Close())
+		<-half.closed
+		close(leave)
+		require.NoError(t, s.Shutdown(t.Context()))
+	})
+}
+
+// endless is an input without an end, of which 100 bytes arrive in a millisecond.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	time.Sleep(time.Millisecond)
+	return min(len(p), 100), nil
+}
