@@ -41,11 +41,12 @@ type Conn struct {
 	served   atomic.Bool // by a Server, which closes the connection after its handler
 
 	mu      sync.Mutex
-	half    bool // Close ended writing and left the rest to the Server: see linger
-	hurried bool // by Server.Close
-	idle    bool // Next waits for the first byte of a packet
-	limited bool // a read deadline is set
-	endless bool // no IdleTimeout, because of CloseRead
+	half    bool      // Close ended writing and left the rest to the Server: see linger
+	hurried bool      // by Server.Close
+	drainBy time.Time // when a read ends after drain; zero if it does not
+	idle    bool      // Next waits for the first byte of a packet
+	limited bool      // a read deadline is set
+	endless bool      // no IdleTimeout, because of CloseRead
 	end     closeFrame
 }
 
@@ -66,7 +67,7 @@ func NewConn(ctx context.Context, conn net.Conn, o *Options) *Conn {
 
 // newNetConn returns a Conn over conn, as NewConn does. Other Conns may share the config.
 func newNetConn(ctx context.Context, conn net.Conn, s *config) *Conn {
-	c := newConn(conn, s)
+	c := newConn(netLink{conn, s}, s)
 	c.conn = conn
 	c.reader, c.writer = newReader(connReader{c}, s), newWriter(connWriter{c}, s)
 	c.writer.ended = c.ended
@@ -97,6 +98,20 @@ func newNetConn(ctx context.Context, conn net.Conn, s *config) *Conn {
 type link interface {
 	RemoteAddr() net.Addr
 	SetReadDeadline(time.Time) error
+	// endWrite makes a Write that is under way, and has a timeout, end before at.
+	endWrite(at time.Time)
+}
+
+// A netLink is a net.Conn as a link.
+type netLink struct {
+	net.Conn
+	config *config
+}
+
+func (l netLink) endWrite(at time.Time) {
+	if l.config.WriteTimeout > 0 { // the next Write sets its own
+		_ = l.SetWriteDeadline(at)
+	}
 }
 
 // newConn returns a Conn without a Reader and a Writer, which does not watch a context yet.
@@ -252,6 +267,9 @@ func (c *Conn) setReadDeadline() error {
 			timeout = 0
 		}
 	}
+	if !c.drainBy.IsZero() {
+		timeout = shorter(timeout, max(time.Until(c.drainBy), 1))
+	}
 	if timeout > 0 || c.limited {
 		if err := c.setDeadline(c.link.SetReadDeadline, timeout); err != nil {
 			return err
@@ -266,10 +284,14 @@ func (c *Conn) setReadDeadline() error {
 }
 
 // setWriteDeadline sets the deadline of the next Write. It looks afterwards whether the connection has
-// ended, so that it does not replace the deadline of Close.
+// ended or is drained, so that it does not replace the deadline of Close or Shutdown.
 func (c *Conn) setWriteDeadline() error {
-	if err := c.setDeadline(c.conn.SetWriteDeadline, c.config.WriteTimeout); err != nil {
+	timeout := c.writeTimeout()
+	if err := c.setDeadline(c.conn.SetWriteDeadline, timeout); err != nil {
 		return err
+	}
+	if c.writeTimeout() != timeout {
+		return c.setWriteDeadline()
 	}
 	return c.ended()
 }
@@ -281,7 +303,7 @@ func (c *Conn) readError(err error) error {
 	}
 	c.armed = 0 // the next call gets the same time again
 	c.mu.Lock()
-	drained := c.draining.Load() && c.idle
+	drained := c.draining.Load() && (c.idle || isTimeout(err))
 	c.mu.Unlock()
 	if drained {
 		return ErrServerClosed
@@ -296,9 +318,34 @@ func (c *Conn) drain() {
 	c.draining.Store(true)
 	if c.handshake.isPending() {
 		c.cancel(ErrServerClosed)
-	} else if c.idle {
-		c.interrupt()
+		return
 	}
+	if d := c.config.DrainTimeout; d > 0 {
+		c.drainBy = time.Now().Add(d)
+		c.link.endWrite(c.drainBy)
+	}
+	if c.idle {
+		c.interrupt()
+	} else if !c.drainBy.IsZero() {
+		c.limited = true
+		_ = c.link.SetReadDeadline(c.drainBy)
+	}
+}
+
+// writeTimeout returns the time for a Write.
+func (c *Conn) writeTimeout() time.Duration {
+	if c.config.WriteTimeout > 0 && c.draining.Load() {
+		return shorter(c.config.WriteTimeout, c.config.DrainTimeout)
+	}
+	return c.config.WriteTimeout
+}
+
+// shorter returns the shorter timeout. 0 is none.
+func shorter(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // finish closes the connection, if it is still open, after the handler returned err,

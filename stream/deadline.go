@@ -29,6 +29,16 @@ func (a *deadlineTimer) set(at time.Time) {
 	a.start(time.Until(at))
 }
 
+// shorten sets the deadline unless there is none, or an earlier one.
+func (a *deadlineTimer) shorten(at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.at.IsZero() && at.Before(a.at) {
+		a.at = at
+		a.start(time.Until(at))
+	}
+}
+
 // start sets the timer to the deadline, which is d from now.
 func (a *deadlineTimer) start(d time.Duration) {
 	a.fires = a.at

@@ -143,8 +143,8 @@ func (s *Server) ServeMessages(ctx context.Context, c MessageConn) {
 // NewMessageConn returns a Conn over a connection of messages, for example of a client, and becomes
 // its owner. Servers use [Server.ServeMessages]. The Conn differs from a Conn over TCP:
 //   - A message is read whole, into memory that grows as it arrives. Next waits for the
-//     first of its frames within IdleTimeout and for the rest within ReadTimeout; after
-//     [Server.Shutdown] it does not wait for the rest.
+//     first of its frames within IdleTimeout and for the rest within ReadTimeout, or after
+//     [Server.Shutdown] within DrainTimeout.
 //   - A message that is text or is longer than Options.MaxPacket ends the connection, and
 //     every timeout is final. After a timeout of Next packets can be written if ctx
 //     contains a connection from [WithNetConn].
@@ -247,8 +247,12 @@ func (m *socket) send(content []byte) error {
 	if err := m.c.ended(); err != nil {
 		return err
 	}
-	if d := m.c.config.WriteTimeout; d > 0 {
-		m.write.set(time.Now().Add(d))
+	if d := m.c.writeTimeout(); d > 0 {
+		now := time.Now()
+		m.write.set(now.Add(d))
+		if less := m.c.writeTimeout(); less < d { // since Shutdown, which saw no write
+			m.write.set(now.Add(less))
+		}
 		defer m.write.set(time.Time{})
 	}
 	err := m.ws.WriteMessage(m.ctx, content)
@@ -257,6 +261,9 @@ func (m *socket) send(content []byte) error {
 	}
 	return m.c.cause(err)
 }
+
+// endWrite makes a write that is under way end before at.
+func (m *socket) endWrite(at time.Time) { m.write.shorten(at) }
 
 // interruptRead interrupts a call of ws that reads. Without conn, it breaks ws.
 func (m *socket) interruptRead() {

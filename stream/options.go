@@ -49,6 +49,11 @@ type Options struct {
 	// datagram.
 	IdleTimeout time.Duration
 
+	// DrainTimeout is the time that [Server.Shutdown] leaves a client for the rest of a packet that
+	// has begun to arrive. Of WriteTimeout, no more than DrainTimeout remains for each write. 0
+	// selects a second, also without a Server.
+	DrainTimeout time.Duration
+
 	// BufferWrites holds packets back until a Conn must wait for bytes, until Flush
 	// or Close is called, or until there are 16 KiB. That needs fewer system calls for
 	// a handler that answers many packets. While Next waits, packets of other
@@ -62,11 +67,12 @@ var serverTimeouts = Options{
 	ReadTimeout:      10 * time.Second,
 	WriteTimeout:     10 * time.Second,
 	IdleTimeout:      5 * time.Minute,
+	DrainTimeout:     time.Second,
 }
 
 // timeouts returns the fields that are timeouts.
-func (o *Options) timeouts() [4]*time.Duration {
-	return [...]*time.Duration{&o.HandshakeTimeout, &o.ReadTimeout, &o.WriteTimeout, &o.IdleTimeout}
+func (o *Options) timeouts() [5]*time.Duration {
+	return [...]*time.Duration{&o.HandshakeTimeout, &o.ReadTimeout, &o.WriteTimeout, &o.IdleTimeout, &o.DrainTimeout}
 }
 
 // withTimeouts returns o, in which the timeouts of standard replace timeouts of 0.
@@ -103,6 +109,7 @@ func newConfig(o *Options) *config {
 	s.Encoder.Format = cmp.Or(s.Encoder.Format, s.Format)
 	s.Decoder.OneValue = true
 	s.HandshakeTimeout = cmp.Or(s.HandshakeTimeout, serverTimeouts.HandshakeTimeout)
+	s.DrainTimeout = cmp.Or(s.DrainTimeout, serverTimeouts.DrainTimeout)
 	for _, t := range s.timeouts() {
 		*t = max(*t, 0)
 	}

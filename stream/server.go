@@ -35,6 +35,7 @@ const DefaultMaxConns = 10_000
 //	ReadTimeout        10 s     a packet that arrives too slowly
 //	WriteTimeout       10 s     a client that does not read
 //	IdleTimeout        5 min    a client that sends nothing
+//	DrainTimeout       1 s      a packet that has begun to arrive at Shutdown
 //	MaxConns           10,000   too many connections
 //	MaxPacket          8 MiB    an endless packet
 type Server struct {
@@ -270,8 +271,8 @@ func closeCode(err error) (code int, reason string) {
 }
 
 // Shutdown closes the listeners, makes [Conn.Next] of every connection return
-// [ErrServerClosed] after a packet whose first byte arrived before, and waits until
-// all handlers have returned. If ctx is done before, Shutdown returns the error of
+// [ErrServerClosed] after a packet whose first byte arrived before, if the rest of it arrives
+// within DrainTimeout, and waits until all handlers have returned. If ctx is done before, Shutdown returns the error of
 // ctx. Handlers can still write, for example to say goodbye. Handlers that do not call Next
 // learn of Shutdown by [Conn.CloseRead]. Connections that are still in their TLS
 // handshake are closed.

@@ -104,7 +104,7 @@ func TestDefaultsTable(t *testing.T) {
 		}
 		require.Contains(t, string(security), fmt.Sprintf("| %s | `stream.Server` %s | %s |", about, field[1], value))
 	}
-	require.Equal(t, 6, rows)
+	require.Equal(t, 7, rows)
 	require.Equal(t, 10_000, stream.DefaultMaxConns)
 	require.Equal(t, 8<<20, stream.DefaultMaxPacket)
 }

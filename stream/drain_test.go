@@ -1,0 +1,112 @@
+package stream_test
+
+import (
+	"context"
+	"encoding/binary"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/stream"
+)
+
+// TestDrainTimeout shuts a server down while a client is in the middle of something: no client holds
+// Shutdown longer than DrainTimeout, over TCP and over a WebSocket.
+func TestDrainTimeout(t *testing.T) {
+	one, large := framed(binary.LittleEndian, encoded(t, number(1))), framed(binary.LittleEndian, mixed(t)[6])
+	write := func(b []byte) func(net.Conn) { return func(c net.Conn) { _, _ = c.Write(b) } }
+	message := func(f frame) func(*fakeSocket) { return func(s *fakeSocket) { s.in <- f } }
+	for name, c := range map[string]struct {
+		conn    func(net.Conn)    // what a client over TCP does, or
+		socket  func(*fakeSocket) // over a WebSocket
+		unknown bool              // the net.Conn under the WebSocket
+		handler func(*stream.Conn) error
+		options stream.Options
+		talks   bool // to a client that does not read
+		want    time.Duration
+	}{
+		"idle":                {conn: write(nil), handler: next, want: 0},
+		"inside a length":     {conn: write(one[:2]), handler: next, want: time.Second},
+		"inside a packet":     {conn: write(one[:6]), handler: next, want: time.Second},
+		"inside NextRaw":      {conn: write(one[:6]), handler: func(c *stream.Conn) error { _, err := c.NextRaw(nil); return err }, want: time.Second},
+		"inside a value":      {conn: write(large[:30_000]), handler: skipOne, want: time.Second},
+		"no ReadTimeout":      {conn: write(one[:6]), handler: next, options: stream.Options{ReadTimeout: -1}, want: time.Second},
+		"a shorter one":       {conn: write(one[:6]), handler: next, options: stream.Options{ReadTimeout: time.Second}, want: time.Second},
+		"DrainTimeout":        {conn: write(one[:6]), handler: next, options: stream.Options{DrainTimeout: 3 * time.Second}, want: 3 * time.Second},
+		"off":                 {conn: write(one[:6]), handler: next, options: stream.Options{DrainTimeout: -1}, want: 10 * time.Second},
+		"drips":               {conn: drip, handler: skipOne, want: time.Second},
+		"does not read":       {conn: write(nil), handler: talk, talks: true, want: time.Second},
+		"does not read, off":  {conn: write(nil), handler: talk, talks: true, options: stream.Options{DrainTimeout: -1}, want: 10 * time.Second},
+		"message":             {socket: message(frame{typ: 2, r: slowly{}}), handler: next, want: 1200 * time.Millisecond}, // at the next byte
+		"message, unknown":    {socket: message(frame{typ: 2, r: slowly{}}), unknown: true, handler: next, want: 1200 * time.Millisecond},
+		"message, not read":   {socket: func(*fakeSocket) {}, handler: talk, talks: true, want: time.Second},
+		"unknown, not read":   {socket: func(*fakeSocket) {}, unknown: true, handler: talk, talks: true, want: time.Second},
+		"message, idle":       {socket: func(*fakeSocket) {}, handler: next, want: 0},
+		"message, no timeout": {socket: message(frame{typ: 2, r: slowly{}}), handler: next, options: stream.Options{ReadTimeout: -1}, want: 1200 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ended := make(chan error, 1)
+				s := &stream.Server{Options: c.options, Logger: quiet(), Handler: func(_ context.Context, conn *stream.Conn) error {
+					err := c.handler(conn)
+					ended <- err
+					return err
+				}}
+				if c.conn != nil {
+					ours, theirs := net.Pipe()
+					ln := newFakeListener(nil)
+					result := start(s, ln)
+					defer func() { require.Equal(t, stream.ErrServerClosed, result()) }()
+					ln.conns <- ours
+					go c.conn(theirs)
+				} else {
+					f := newSocket()
+					ctx := t.Context()
+					if !c.unknown {
+						ctx = f.conn(ctx)
+					}
+					go s.ServeMessages(ctx, stream.WebSocket(f, closeStatus))
+					c.socket(f)
+				}
+				synctest.Wait()
+				begin := time.Now()
+				require.NoError(t, s.Shutdown(t.Context()))
+				require.Equal(t, c.want, time.Since(begin))
+				if !c.talks && c.options.DrainTimeout == 0 {
+					require.Equal(t, stream.ErrServerClosed, <-ended)
+				}
+			})
+		})
+	}
+}
+
+func skipOne(c *stream.Conn) error {
+	d, err := c.Next()
+	if err != nil {
+		return err
+	}
+	return d.SkipValue()
+}
+
+// talk writes to a client that does not read.
+func talk(c *stream.Conn) error {
+	for {
+		if err := c.WritePacket(number(1)); err != nil {
+			return err
+		}
+	}
+}
+
+// drip sends a packet of which a byte comes every 100 ms.
+func drip(conn net.Conn) {
+	_, _ = conn.Write([]byte{0, 0, 0x40, 0, 29, 0, 0, 0, 0, 0, 0x30, 0}) // a PackedByteArray of 3 MiB
+	for {
+		time.Sleep(100 * time.Millisecond)
+		if _, err := conn.Write([]byte{0}); err != nil {
+			return
+		}
+	}
+}
