@@ -48,6 +48,8 @@ type Conn struct {
 	limited bool      // a read deadline is set
 	endless bool      // no IdleTimeout, because of CloseRead
 	end     closeFrame
+
+	readFault, writeFault fault // the latest of each
 }
 
 // A closeFrame is the status code and reason of a WebSocket's close frame.
@@ -132,6 +134,14 @@ func (c *Conn) NetConn() net.Conn { return c.conn }
 
 // RemoteAddr returns the address of the other side. For a WebSocket it needs [WithNetConn].
 func (c *Conn) RemoteAddr() net.Addr { return c.link.RemoteAddr() }
+
+// remote returns RemoteAddr as text, also if there is none.
+func (c *Conn) remote() string {
+	if addr := c.RemoteAddr(); addr != nil {
+		return addr.String()
+	}
+	return "unknown"
+}
 
 // CloseWithCode closes the connection. Over a WebSocket the close frame contains this
 // status code, which is defined in RFC 6455 or from 3000 to 4999, and a reason of up to 123
@@ -304,11 +314,29 @@ func (c *Conn) readError(err error) error {
 	c.armed = 0 // the next call gets the same time again
 	c.mu.Lock()
 	drained := c.draining.Load() && (c.idle || isTimeout(err))
+	timeout := readTimeout
+	if c.idle {
+		timeout = idleTimeout
+	}
 	c.mu.Unlock()
 	if drained {
 		return ErrServerClosed
 	}
-	return c.cause(err)
+	if cause := c.ended(); cause != nil {
+		return cause
+	}
+	return c.note(&c.readFault, err, timeout)
+}
+
+// writeError returns the error of a call that wrote.
+func (c *Conn) writeError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := c.ended(); cause != nil {
+		return cause
+	}
+	return c.note(&c.writeFault, err, writeTimeout)
 }
 
 // drain makes Next return ErrServerClosed instead of waiting for another packet.
@@ -350,11 +378,11 @@ func shorter(a, b time.Duration) time.Duration {
 
 // finish closes the connection, if it is still open, after the handler returned err,
 // and counts the packets and bytes that were read.
-func (c *Conn) finish(err error) {
+func (c *Conn) finish(err error, kind faultKind) {
 	if err == nil && c.draining.Load() {
 		err = ErrServerClosed
 	}
-	_ = c.CloseWithCode(closeCode(err))
+	_ = c.CloseWithCode(closeCode(err, kind))
 	if c.discarded != nil {
 		<-c.discarded
 	}
@@ -393,7 +421,7 @@ func (w connWriter) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := w.c.conn.Write(p)
-	return n, w.c.cause(err)
+	return n, w.c.writeError(err)
 }
 
 // A lifetime closes a connection when its context is done. Calls then return the context's

@@ -50,7 +50,7 @@ func ExampleStats() {
 	exchange(s, 3)
 	_ = s.Shutdown(context.Background())
 	fmt.Println(expvar.Get("game"))
-	// Output: {"Conns":0,"Accepted":1,"Refused":0,"Failed":0,"PacketsIn":3,"PacketsOut":3,"BytesIn":36,"BytesOut":36,"Invalid":0,"Timeouts":0}
+	// Output: {"Conns":0,"Accepted":1,"Refused":0,"Failed":0,"Lost":0,"Panics":0,"PacketsIn":3,"PacketsOut":3,"BytesIn":36,"BytesOut":36,"Invalid":0,"HandshakeTimeouts":0,"IdleTimeouts":0,"ReadTimeouts":0,"WriteTimeouts":0}
 }
 
 // Publishing the counters of a server in the text format of Prometheus.
@@ -66,7 +66,11 @@ func ExampleStats_prometheus() {
 			{"gdwire_connections_total", "counter", n.Accepted},
 			{"gdwire_refused_total", "counter", n.Refused},
 			{"gdwire_failed_total", "counter", n.Failed},
-			{"gdwire_timeouts_total", "counter", n.Timeouts},
+			{"gdwire_lost_total", "counter", n.Lost},
+			{"gdwire_panics_total", "counter", n.Panics},
+			{"gdwire_idle_timeouts_total", "counter", n.IdleTimeouts},
+			{"gdwire_read_timeouts_total", "counter", n.ReadTimeouts},
+			{"gdwire_write_timeouts_total", "counter", n.WriteTimeouts},
 			{"gdwire_packets_in_total", "counter", n.PacketsIn},
 			{"gdwire_packets_out_total", "counter", n.PacketsOut},
 			{"gdwire_bytes_in_total", "counter", n.BytesIn},

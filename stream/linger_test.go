@@ -123,9 +123,14 @@ func TestLinger(t *testing.T) {
 					begin := time.Now()
 					<-half.half
 					require.Zero(t, time.Since(begin))
-					go c.client(s, theirs)
+					left := make(chan struct{})
+					go func() {
+						defer close(left)
+						c.client(s, theirs)
+					}()
 					<-half.closed
 					require.Equal(t, c.want, time.Since(begin))
+					<-left
 					require.NoError(t, s.Shutdown(t.Context()))
 					require.Equal(t, stream.ErrServerClosed, result())
 				})

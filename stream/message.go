@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -73,7 +74,7 @@ func (w *webSocket[T, S]) NextMessage(ctx context.Context) (io.Reader, error) {
 		case CloseNormal, CloseGoingAway, closeNone:
 			return nil, io.EOF
 		}
-		return nil, err
+		return nil, err // also io.EOF inside, of a connection that was lost
 	}
 	if t != binaryMessage {
 		return nil, errNotBinary
@@ -214,7 +215,7 @@ func (m *socket) receive() error {
 	r, err := m.ws.NextMessage(m.ctx)
 	if err != nil {
 		if err == errNotBinary {
-			m.c.setEnd(closeCode(err))
+			m.c.setEnd(closeCode(err, handlerFault))
 		}
 		return m.readError(err)
 	}
@@ -236,6 +237,8 @@ func (m *socket) receive() error {
 func (m *socket) readError(err error) error {
 	if m.c.draining.Load() {
 		err = ErrServerClosed
+	} else if err != io.EOF && errors.Is(err, io.EOF) { // the connection ended without a close frame
+		err = fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, err)
 	} else if isTimeout(err) || m.ctx.Err() != nil {
 		err = os.ErrDeadlineExceeded
 	}
@@ -259,7 +262,7 @@ func (m *socket) send(content []byte) error {
 	if err != nil && (isTimeout(err) || m.ctx.Err() != nil) {
 		err = os.ErrDeadlineExceeded
 	}
-	return m.c.cause(err)
+	return m.c.writeError(err)
 }
 
 // endWrite makes a write that is under way end before at.

@@ -350,7 +350,7 @@ func TestMessageServer(t *testing.T) {
 		"Shutdown, deaf, unknown": {end: shutdown, want: stream.CloseGoingAway, deaf: true, unknown: true},
 		"Close":                   {end: func(s *stream.Server, _ *fakeSocket) { s.Close() }, want: -1},
 		"EOF":                     {end: gets(frame{err: closeError{1000}}), want: stream.CloseNormal},
-		"lost":                    {end: gets(frame{err: io.ErrUnexpectedEOF}), want: stream.CloseInternalError, logged: "unexpected EOF"},
+		"lost":                    {end: gets(frame{err: io.ErrUnexpectedEOF}), want: stream.CloseInternalError},
 		"text":                    {end: gets(frame{typ: 1, r: strings.NewReader("text")}), want: 1003, logged: "text, not binary"},
 		"idle":                    {end: func(*stream.Server, *fakeSocket) {}, want: stream.ClosePolicyViolation, logged: "i/o timeout"},
 		"slow":                    {end: gets(frame{typ: 2, r: slowly{}}), want: stream.ClosePolicyViolation, logged: "i/o timeout"},

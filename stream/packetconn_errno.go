@@ -9,3 +9,8 @@ import "syscall"
 var peerErrors = []error{
 	syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
 }
+
+// resetErrors are errors of a connection whose other side was lost.
+var resetErrors = []error{
+	syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE, syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
+}

@@ -1,4 +1,4 @@
 package stream
 
-// peerErrors is empty: the errors of this system have no numbers.
-var peerErrors []error
+// peerErrors and resetErrors are empty: the errors of this system have no numbers.
+var peerErrors, resetErrors []error

@@ -46,7 +46,8 @@ type Server struct {
 	// closed the Conn and returned, up to half a second of input is discarded.
 	//
 	// Its error is logged unless it is or wraps io.EOF, net.ErrClosed or
-	// ErrServerClosed. A panic is logged, too, and ends only this connection.
+	// ErrServerClosed, at level Error, or Debug if the client vanished. A panic is logged,
+	// too, with its stack, and ends only this connection.
 	Handler func(ctx context.Context, c *Conn) error
 	// Options configures the connections of Serve and ServeMessages.
 	Options Options
@@ -62,8 +63,8 @@ type Server struct {
 	// context and error. It is also called if there was no handler, because a TLS
 	// handshake failed.
 	ConnClosed func(ctx context.Context, c *Conn, err error)
-	// Logger is the log of errors: at most 10 records a second. The first record after
-	// suppressed records contains their number. nil selects [slog.Default].
+	// Logger is the log of errors: at most 10 records a second, and all panics. The first record
+	// after suppressed records contains their number. nil selects [slog.Default].
 	Logger *slog.Logger
 
 	counters counters
@@ -133,7 +134,7 @@ func (s *Server) Serve(ln net.Listener) error {
 			return err
 		default:
 			delay = min(max(2*delay, 5*time.Millisecond), time.Second)
-			s.logError("accept failed", "error", err, "retry", delay)
+			s.logLimited(slog.LevelError, "accept failed", "error", err, "retry", delay)
 			select {
 			case <-time.After(delay):
 			case <-s.closing:
@@ -180,7 +181,7 @@ func (s *Server) ServeConn(c *Conn) {
 		panic(errNoHandler)
 	}
 	if err := s.addConn(c); err != nil {
-		_ = c.CloseWithCode(closeCode(err))
+		_ = c.CloseWithCode(closeCode(err, noFault))
 		return
 	}
 	s.handle(c)
@@ -192,6 +193,7 @@ func (s *Server) handle(c *Conn) {
 	ctx, err := c.ctx, error(nil)
 	defer func() { s.end(ctx, c, panicked(recover(), err)) }()
 	if err = c.handshake.do(&c.lifetime); err != nil {
+		_ = c.note(&c.readFault, err, handshakeTimeout)
 		err = fmt.Errorf("TLS handshake: %w", err)
 		return
 	}
@@ -204,10 +206,15 @@ func (s *Server) handle(c *Conn) {
 // end closes a connection after its handler returned err.
 func (s *Server) end(ctx context.Context, c *Conn, err error) {
 	defer s.remove(func() { delete(s.conns, c) })
-	c.finish(err)
-	s.report(c, err)
+	kind := c.faultOf(err)
+	c.finish(err, kind)
+	s.report(c, err, kind, true)
 	if s.ConnClosed != nil {
-		defer func() { s.report(c, panicked(recover(), nil)) }()
+		defer func() {
+			if err := panicked(recover(), nil); err != nil {
+				s.report(c, err, panicFault, !kind.isFailure())
+			}
+		}()
 		s.ConnClosed(ctx, c, err)
 	}
 }
@@ -228,20 +235,25 @@ func panicked(recovered any, err error) error {
 	return &panicError{recovered, debug.Stack()}
 }
 
-// report counts and logs a connection that ended badly.
-func (s *Server) report(c *Conn, err error) {
-	if isNormalEnd(err) {
+// report counts and logs a connection that ended badly. first is false if it was counted as failed
+// before.
+func (s *Server) report(c *Conn, err error, kind faultKind, first bool) {
+	if kind == noFault {
 		return
 	}
-	s.counters.failed.Add(1)
-	if isTimeout(err) || errors.Is(err, ErrBroken) {
-		s.counters.timeouts.Add(1)
+	s.counters.faults[kind].Add(1)
+	if kind.isFailure() && first {
+		s.counters.failed.Add(1)
 	}
-	about := []any{"remote", c.RemoteAddr().String(), "error", err, "packets", c.reader.packets}
-	if p, ok := err.(*panicError); ok {
-		about = append(about, "stack", string(p.stack))
+	about := []any{"remote", c.remote(), "error", err, "packets", c.reader.packets}
+	switch p, _ := err.(*panicError); {
+	case p != nil:
+		s.logger().Error("gdwire/stream: connection failed", append(about, "stack", string(p.stack))...)
+	case kind == resetFault:
+		s.logLimited(slog.LevelDebug, "connection lost", about...)
+	default:
+		s.logLimited(slog.LevelError, "connection failed", about...)
 	}
-	s.logError("connection failed", about...)
 }
 
 // isNormalEnd reports whether err, the error of a handler, is the normal end of a connection,
@@ -252,17 +264,17 @@ func isNormalEnd(err error) bool {
 
 // closeCode returns the status code and reason with which a connection is closed after
 // err, the error of its handler.
-func closeCode(err error) (code int, reason string) {
+func closeCode(err error, kind faultKind) (code int, reason string) {
 	switch {
 	case errors.Is(err, ErrServerClosed):
 		return CloseGoingAway, "server is shutting down"
 	case errors.Is(err, errFull):
 		return CloseTryAgainLater, "server is full"
-	case isNormalEnd(err):
+	case kind == noFault:
 		return CloseNormal, ""
 	case errors.Is(err, errNotBinary):
 		return closeUnsupported, "binary messages only"
-	case isTimeout(err) || errors.Is(err, ErrBroken):
+	case kind.isTimeout():
 		return ClosePolicyViolation, "timeout"
 	case Skippable(err):
 		return ClosePolicyViolation, "invalid packet"
@@ -424,8 +436,12 @@ func (l *logLimit) allow() (suppressed int, ok bool) {
 	return suppressed, true
 }
 
-// logError logs a record unless there are too many.
-func (s *Server) logError(message string, args ...any) {
+// logLimited logs a record unless there are too many.
+func (s *Server) logLimited(level slog.Level, message string, args ...any) {
+	log := s.logger()
+	if !log.Enabled(context.Background(), level) {
+		return
+	}
 	suppressed, ok := s.log.allow()
 	if !ok {
 		return
@@ -433,9 +449,13 @@ func (s *Server) logError(message string, args ...any) {
 	if suppressed > 0 {
 		args = append(args, "suppressed", suppressed)
 	}
-	log := s.Logger
-	if log == nil {
-		log = slog.Default()
+	log.Log(context.Background(), level, "gdwire/stream: "+message, args...)
+}
+
+// logger returns Logger or its default.
+func (s *Server) logger() *slog.Logger {
+	if s.Logger == nil {
+		return slog.Default()
 	}
-	log.Error("gdwire/stream: "+message, args...)
+	return s.Logger
 }

@@ -64,7 +64,12 @@ func TestServerDefaults(t *testing.T) {
 					if o == (stream.Options{}) {
 						require.ErrorIs(t, <-closed, os.ErrDeadlineExceeded)
 						require.Equal(t, c.want, time.Since(begin))
-						require.EqualValues(t, 1, s.Stats().Timeouts)
+						n := s.Stats()
+						require.EqualValues(t, 1, map[string]int64{
+							"IdleTimeout": n.IdleTimeouts, "ReadTimeout": n.ReadTimeouts, "WriteTimeout": n.WriteTimeouts,
+						}[name])
+						require.EqualValues(t, 1, n.IdleTimeouts+n.ReadTimeouts+n.WriteTimeouts)
+						require.EqualValues(t, 1, n.Failed)
 					} else {
 						time.Sleep(time.Hour)
 						require.EqualValues(t, 1, s.Stats().Conns)
@@ -380,7 +385,7 @@ func TestStats(t *testing.T) {
 		_, err = theirs.Write(one[:3])
 		require.NoError(t, err)
 		time.Sleep(time.Minute)
-		want.Conns, want.Timeouts, want.Failed, want.BytesIn = 0, 1, 1, want.BytesIn+3
+		want.Conns, want.ReadTimeouts, want.Failed, want.BytesIn = 0, 1, 1, want.BytesIn+3
 		require.Equal(t, want, s.Stats())
 		require.NoError(t, s.Shutdown(t.Context()))
 		require.Equal(t, stream.ErrServerClosed, result())

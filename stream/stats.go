@@ -7,24 +7,29 @@ type Stats struct {
 	Conns    int64 // connections that are open now
 	Accepted int64 // connections served, now or before
 	Refused  int64 // connections closed because of MaxConns or Shutdown
-	Failed   int64 // connections with a failed handler or handshake, and that were logged
+	Failed   int64 // connections with a failed handler or handshake, and timeouts; all were logged
+	Lost     int64 // connections that the client reset, or that the network lost
+	Panics   int64 // panics of handlers and of ConnClosed
 
 	PacketsIn  int64 // packets read, valid and invalid
 	PacketsOut int64 // packets written
 	BytesIn    int64 // bytes read, with lengths; from WebSockets, bytes of messages
 	BytesOut   int64 // bytes written
 	Invalid    int64 // packets read that were empty, too long, invalid or did not fit the Go type
-	Timeouts   int64 // connections that ended because of a timeout
+
+	// Connections that ended because of one of these timeouts.
+	HandshakeTimeouts, IdleTimeouts, ReadTimeouts, WriteTimeouts int64
 }
 
 // counters are the Stats of a Server. Reading is counted when a Conn must wait for
 // bytes, writing after each Write to the connection, so that a packet costs no atomic
 // operation of its own.
 type counters struct {
-	accepted, refused, failed, timeouts atomic.Int64
-	packetsIn, bytesIn, invalid         atomic.Int64
-	_                                   [64]byte // another cache line: other goroutines write
-	packetsOut, bytesOut                atomic.Int64
+	accepted, refused, failed   atomic.Int64
+	faults                      [faultKinds]atomic.Int64
+	packetsIn, bytesIn, invalid atomic.Int64
+	_                           [64]byte // another cache line: other goroutines write
+	packetsOut, bytesOut        atomic.Int64
 }
 
 // Stats returns the counters. It waits for nobody and can be called at any time.
@@ -37,7 +42,9 @@ func (s *Server) Stats() Stats {
 		Conns: int64(conns), Accepted: c.accepted.Load(), Refused: c.refused.Load(), Failed: c.failed.Load(),
 		PacketsIn: c.packetsIn.Load(), PacketsOut: c.packetsOut.Load(),
 		BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),
-		Invalid: c.invalid.Load(), Timeouts: c.timeouts.Load(),
+		Invalid: c.invalid.Load(), Lost: c.faults[resetFault].Load(), Panics: c.faults[panicFault].Load(),
+		HandshakeTimeouts: c.faults[handshakeTimeout].Load(), IdleTimeouts: c.faults[idleTimeout].Load(),
+		ReadTimeouts: c.faults[readTimeout].Load(), WriteTimeouts: c.faults[writeTimeout].Load(),
 	}
 }
 

@@ -161,14 +161,14 @@ func TestBufferWritesTimeout(t *testing.T) {
 // TestBufferWritesEnd writes after the end of a connection: no packet is held back and lost.
 func TestBufferWritesEnd(t *testing.T) {
 	own := errors.New("own")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	for want, end := range map[error]func(c *stream.Conn){
-		net.ErrClosed: func(c *stream.Conn) { _ = c.Close() },
-		own:           func(*stream.Conn) { cancel(own) },
+	for want, end := range map[error]func(c *stream.Conn, cancel context.CancelCauseFunc){
+		net.ErrClosed: func(c *stream.Conn, _ context.CancelCauseFunc) { _ = c.Close() },
+		own:           func(_ *stream.Conn, cancel context.CancelCauseFunc) { cancel(own) },
 	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
 		ours, _ := net.Pipe()
 		c := stream.NewConn(ctx, ours, &stream.Options{BufferWrites: true, WriteTimeout: time.Second})
-		end(c)
+		end(c, cancel)
 		for range 3 {
 			require.Equal(t, want, c.WritePacket(number(1)))
 			require.Equal(t, want, c.WriteRaw(make([]byte, 100_000)))
