@@ -22,6 +22,8 @@
 //
 // A call that takes a whole input (Unmarshal, UnmarshalRead, Validate, Receive) accepts
 // exactly what it asks for. A call that takes a Decoder reads the next value.
+// Constructors take a pointer to options, nil for the defaults; other calls take any number of
+// options, which they merge field by field.
 //
 // Other packages of this module build on them: stream provides length-prefixed
 // packets, connections and servers; gdjson, Godot's JSON forms; fileaccess, the

@@ -1,7 +1,10 @@
 package gdjson
 
-// Options configures [ToJSON] and [FromJSON], which panic if they get several. The zero
-// value, like none, selects native JSON, written on one line and read exactly.
+import "github.com/gdwire/gdwire/internal/options"
+
+// Options configures [ToJSON] and [FromJSON]. The zero value, like none, selects native JSON,
+// written on one line and read exactly. Several are merged: a field that is not zero replaces that
+// of earlier Options.
 type Options struct {
 	// Plain selects plain JSON instead of native JSON.
 	Plain bool
@@ -23,8 +26,8 @@ type Options struct {
 
 var defaultOptions Options
 
-// optionsOf returns the Options in the variadic arguments of a function, or the zero value if
-// there are none. The caller must not change the result.
+// optionsOf returns the merged Options of the variadic arguments of a function, or the zero value
+// if there are none. The caller must not change the result.
 func optionsOf(opts []Options) *Options {
 	switch len(opts) {
 	case 0:
@@ -32,5 +35,5 @@ func optionsOf(opts []Options) *Options {
 	case 1:
 		return &opts[0]
 	}
-	panic("gdjson: more than one Options")
+	return options.Merge(opts)
 }

@@ -114,7 +114,7 @@ func ExampleConn_WritePacket() {
 	}()
 	var v map[string]variant.Vector2
 	fmt.Println(variant.Receive(stream.NewReader(server, nil), &v), v)
-	// Output: <nil> map[pos:{1 2.5}]
+	// Output: <nil> map[pos:Vector2(1.0, 2.5)]
 }
 
 // Ending a server: handlers finish what they are doing, and the program waits for them.

@@ -221,7 +221,7 @@ func ExampleScanComplete() {
 		log.Fatal(err)
 	}
 	defer f.Close()
-	whole, err := stream.ScanComplete(f, nil)
+	whole, err := stream.ScanComplete(f)
 	fmt.Println(whole, err)
 	if err == io.ErrUnexpectedEOF {
 		_, err = f.Seek(whole, io.SeekStart)

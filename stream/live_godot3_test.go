@@ -111,7 +111,7 @@ func TestEngineFile(t *testing.T) {
 			old, err := os.Open(name)
 			require.NoError(t, err)
 			defer old.Close()
-			whole, err := stream.ScanComplete(old, o)
+			whole, err := stream.ScanComplete(old, *o)
 			require.NoError(t, err)
 			info, err := old.Stat()
 			require.NoError(t, err)

@@ -19,7 +19,8 @@ const DefaultMaxPacket = 8 << 20
 const unfinished = math.MaxUint32
 
 // Options configures the types of this package. The zero value, like nil, selects
-// [gdwire.Godot4] with default limits. For the connections of a [Server], a timeout of 0 selects
+// [gdwire.Godot4] with default limits. [ScanComplete] merges several: a field that is not zero
+// replaces that of earlier Options. For the connections of a [Server], a timeout of 0 selects
 // the timeout in its table; for others, it is off. -1 disables a timeout.
 type Options struct {
 	// Format is the format of the values, unless Decoder.Format or Encoder.Format

@@ -343,7 +343,7 @@ func TestStoreVar(t *testing.T) {
 				require.Empty(t, o.err)
 				require.Zero(t, o.trailing)
 			}
-			whole, err := stream.ScanComplete(bytes.NewReader(b), o)
+			whole, err := stream.ScanComplete(bytes.NewReader(b), *o)
 			require.NoError(t, err)
 			require.EqualValues(t, len(b), whole)
 		})

@@ -1,6 +1,10 @@
 package stream
 
-import "io"
+import (
+	"io"
+
+	"github.com/gdwire/gdwire/internal/options"
+)
 
 // ScanComplete reads r to its end and returns the number of bytes at its start that are
 // complete packets. It returns [io.ErrUnexpectedEOF] if other bytes follow them: a
@@ -8,8 +12,8 @@ import "io"
 //
 // To append to a file, ScanComplete it, truncate it to that number of bytes, and write from
 // there. Lengths in the other byte order look like an incomplete packet as well.
-func ScanComplete(r io.Reader, o *Options) (whole int64, err error) {
-	p := NewReader(r, o)
+func ScanComplete(r io.Reader, opts ...Options) (whole int64, err error) {
+	p := NewReader(r, options.Merge(opts))
 	for err == nil || Skippable(err) {
 		_, err = p.Next()
 	}

@@ -41,7 +41,7 @@ func TestScan(t *testing.T) {
 
 			f, err := os.OpenFile(name, os.O_RDWR, 0)
 			require.NoError(t, err)
-			size, err := stream.ScanComplete(f, nil)
+			size, err := stream.ScanComplete(f)
 			require.EqualValues(t, good, size)
 			if good == n {
 				require.NoError(t, err)
@@ -59,6 +59,6 @@ func TestScan(t *testing.T) {
 			require.Equal(t, append(bytes.Clone(whole[:good]), framed(binary.LittleEndian, encoded(t, str("on")))...), b)
 		}
 	}
-	_, err := stream.ScanComplete(&stutter{r: bytes.NewReader(nil), err: errTape}, nil)
+	_, err := stream.ScanComplete(&stutter{r: bytes.NewReader(nil), err: errTape})
 	require.Equal(t, errTape, err)
 }

@@ -35,7 +35,7 @@ func TestWriteThrough(t *testing.T) {
 		require.NoError(t, rerr)
 		require.Greater(t, len(b), 16)
 		require.Equal(t, []byte{255, 255, 255, 255}, b[12:16])
-		whole, serr := stream.ScanComplete(bytes.NewReader(b), nil)
+		whole, serr := stream.ScanComplete(bytes.NewReader(b))
 		require.Equal(t, io.ErrUnexpectedEOF, serr)
 		require.EqualValues(t, 12, whole)
 		return errors.Join(err, e.End())

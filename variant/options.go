@@ -6,10 +6,12 @@ import (
 	"reflect"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/options"
 )
 
-// Options configures decoding and encoding. Functions panic if they get several. The zero
-// value, like none, selects Godot4 with the default limits.
+// Options configures decoding and encoding. The zero value, like none, selects Godot4 with the
+// default limits. Several are merged: a field that is not zero, also of the options and Limits in
+// them, replaces that of earlier Options.
 type Options struct {
 	// Decoder configures Unmarshal. UnmarshalDecode, Elements and Entries use the
 	// options of their Decoder instead.
@@ -30,8 +32,8 @@ const defaultMemory = 256 << 20
 
 var defaultOptions Options
 
-// optionsOf returns the Options in the variadic arguments of a function, or the zero value if
-// there are none. The caller must not change the result.
+// optionsOf returns the merged Options of the variadic arguments of a function, or the zero value
+// if there are none. The caller must not change the result.
 func optionsOf(opts []Options) *Options {
 	switch len(opts) {
 	case 0:
@@ -39,7 +41,7 @@ func optionsOf(opts []Options) *Options {
 	case 1:
 		return &opts[0]
 	}
-	panic("variant: more than one Options")
+	return options.Merge(opts)
 }
 
 // A Marshaler encodes itself. MarshalVariant must write exactly one value, which can be

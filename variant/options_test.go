@@ -45,10 +45,26 @@ func TestInField(t *testing.T) {
 	require.NoError(t, withField(nil, "Player.HP"))
 }
 
-// Functions take at most one Options.
-func TestOnlyOptions(t *testing.T) {
+// Calls merge several Options, and allocate nothing for one.
+func TestSeveralOptions(t *testing.T) {
 	require.Equal(t, &Options{}, optionsOf(nil))
 	o := []Options{{MaxMemory: 5}}
 	require.Same(t, &o[0], optionsOf(o))
-	require.PanicsWithValue(t, "variant: more than one Options", func() { _, _ = Marshal(1, Options{}, Options{}) })
+
+	float := Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot3}}
+	double := Options{Encoder: gdwire.EncoderOptions{DoubleReals: true}}
+	want := encoded(t, Vector2{1, 2}, &float)
+	b, err := Marshal(Vector2{1, 2}, Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot4}}, float, double, Options{})
+	require.NoError(t, err)
+	require.Equal(t, want, b, "Godot3 does not have 64 bits")
+	b, err = Marshal(Vector2{1, 2}, double, Options{MaxMemory: 5})
+	require.NoError(t, err)
+	require.Equal(t, encoded(t, Vector2{1, 2}, &double), b)
+
+	// The defaults of a program, and those of a call.
+	defaults := Options{Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Elements: 2}}, RejectUnknown: true}
+	var list []int
+	packet := encoded(t, []int{1, 2, 3}, nil)
+	require.ErrorIs(t, Unmarshal(packet, &list, defaults, Options{Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Depth: 1}}}), gdwire.ErrLimit)
+	require.NoError(t, Unmarshal(packet, &list, defaults, Options{Decoder: gdwire.DecoderOptions{Limits: gdwire.Limits{Elements: -1}}}))
 }

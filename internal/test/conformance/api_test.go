@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,9 +27,10 @@ type listedPackage struct {
 	Imports                  []string
 }
 
-// isPublic reports whether programs can import p, a package of this module, to use it.
+// isPublic reports whether programs import p, a package of this module, to use it. Those of examples
+// are there to be copied.
 func (p *listedPackage) isPublic() bool {
-	return !p.DepOnly && p.Name != "main" && !strings.Contains(p.ImportPath, "/internal/")
+	return !p.DepOnly && p.Name != "main" && !strings.Contains(p.ImportPath, "/internal/") && !strings.Contains(p.ImportPath, "/examples/")
 }
 
 // listPackages returns the packages of this module and all that they import, by path.
@@ -99,6 +101,72 @@ func TestExportedSignatures(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Constructors take a pointer to options, nil for the defaults. All other calls take ...Options,
+// which they merge.
+func TestOptionsParameters(t *testing.T) {
+	_, public := publicPackages(t)
+	merged := map[string]bool{}
+	for _, pkg := range public {
+		for _, f := range exportedFuncs(pkg) {
+			constructs := false
+			for v := range f.Signature().Results().Variables() {
+				p, ok := v.Type().(*types.Pointer)
+				constructs = constructs || ok && isOf(p.Elem(), pkg)
+			}
+			for v := range f.Signature().Params().Variables() {
+				form, name := "", ""
+				switch p := v.Type().(type) {
+				case *types.Pointer:
+					form, name = "pointer", optionsName(p.Elem())
+				case *types.Slice:
+					form, name = "variadic", optionsName(p.Elem())
+				default:
+					form, name = "value", optionsName(p)
+				}
+				if name == "" {
+					continue
+				}
+				want := map[bool]string{true: "pointer", false: "variadic"}[constructs]
+				require.Equal(t, want, form, "%s.%s", pkg.Name(), f.Name())
+				if form == "variadic" {
+					merged[name] = true
+				}
+			}
+		}
+	}
+	require.Equal(t, map[string]bool{"gdjson.Options": true, "stream.Options": true, "variant.Options": true}, merged,
+		"add a type to TestMerge of internal/options, and here")
+}
+
+// exportedFuncs returns the exported functions and methods of a package.
+func exportedFuncs(pkg *types.Package) (all []*types.Func) {
+	for _, name := range pkg.Scope().Names() {
+		switch o := pkg.Scope().Lookup(name).(type) {
+		case *types.Func:
+			all = append(all, o)
+		case *types.TypeName:
+			for m := range types.NewMethodSet(types.NewPointer(o.Type())).Methods() {
+				all = append(all, m.Obj().(*types.Func))
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(f *types.Func) bool { return !f.Exported() })
+}
+
+// isOf reports whether t is a type that pkg declares.
+func isOf(t types.Type, pkg *types.Package) bool {
+	n, ok := t.(*types.Named)
+	return ok && n.Obj().Pkg() == pkg
+}
+
+// optionsName returns the package and name of t if it is options, otherwise "".
+func optionsName(t types.Type) string {
+	if n, ok := t.(*types.Named); ok && strings.HasSuffix(n.Obj().Name(), "Options") {
+		return n.Obj().Pkg().Name() + "." + n.Obj().Name()
+	}
+	return ""
 }
 
 // publicPackages returns what listPackages does, and the exported declarations of packages that

@@ -1,0 +1,28 @@
+// Package options merges the options of calls, whose last parameter is ...Options. Constructors take
+// *Options instead.
+package options
+
+import "reflect"
+
+// Merge returns the merged options: in each field, also of nested structs, the last value that is
+// not zero. O is a struct. Calls that must not allocate use a single Options in place, without Merge.
+func Merge[O any](all []O) *O {
+	var merged O
+	for _, o := range all { // a copy, so that the caller's slice is not allocated
+		merge(reflect.ValueOf(&merged).Elem(), reflect.ValueOf(&o).Elem())
+	}
+	return &merged
+}
+
+// merge sets the fields of to that are not zero in from.
+func merge(to, from reflect.Value) {
+	for i := range from.NumField() {
+		switch t, f := to.Field(i), from.Field(i); {
+		case !t.CanSet() || f.IsZero(): // programs cannot set unexported fields
+		case f.Kind() == reflect.Struct:
+			merge(t, f)
+		default:
+			t.Set(f)
+		}
+	}
+}
