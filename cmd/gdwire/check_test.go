@@ -63,7 +63,7 @@ func TestCheckJSON(t *testing.T) {
 `},
 		{name: "frame cut", args: "check -json -frame u32", in: framed(five, bad)[:30], status: statusBad,
 			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
-{"index":1,"offset":16,"ok":false,"bytes":14,"error":"gdwire: offset 30, $: unexpected EOF","at":30,"path":"$"}
+{"index":1,"offset":16,"ok":false,"bytes":14,"error":"gdwire: offset 30, $: the packet is cut: 6 of its 20 bytes are missing: unexpected EOF","at":30,"path":"$"}
 `},
 		{name: "length cut", args: "check -json -frame u32", in: framed(five, bad)[:13], status: statusBad,
 			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
@@ -98,17 +98,17 @@ func TestCheckLargeFrames(t *testing.T) {
 {"index":1,"offset":60016,"ok":true,"bytes":8,"trailing":0}
 `},
 		{name: "cut", args: "check -json -frame u32", in: framed(large)[:30_000], status: statusBad,
-			out: `{"index":0,"offset":4,"ok":false,"bytes":29996,"error":"gdwire: offset 30000, $: unexpected EOF","at":30000,"path":"$"}
+			out: `{"index":0,"offset":4,"ok":false,"bytes":29996,"error":"gdwire: offset 30000, $: the packet is cut: 10012 of its 40008 bytes are missing: unexpected EOF","at":30000,"path":"$"}
 `},
 		{name: "cut after the value", args: "check -json -frame u32", in: framed(five, more)[:60_000], status: statusBad,
 			out: `{"index":0,"offset":4,"ok":true,"bytes":8,"trailing":0}
-{"index":1,"offset":16,"ok":false,"bytes":59984,"error":"gdwire: offset 60000, $: unexpected EOF","at":60000,"path":"$"}
+{"index":1,"offset":16,"ok":false,"bytes":59984,"error":"gdwire: offset 60000, $: the packet is cut: 24 of its 60008 bytes are missing: unexpected EOF","at":60000,"path":"$"}
 `},
 		{name: "bad and cut", args: "check -json -frame u32", in: framed(bad)[:30_000], status: statusBad,
-			out: `{"index":0,"offset":4,"ok":false,"bytes":29996,"error":"gdwire: offset 30000, $: unexpected EOF","at":30000,"path":"$"}
+			out: `{"index":0,"offset":4,"ok":false,"bytes":29996,"error":"gdwire: offset 30000, $: the packet is cut: 10016 of its 40012 bytes are missing: unexpected EOF","at":30000,"path":"$"}
 `},
 		{name: "dropped", args: "recode -frame u32", in: framed(bad, five, large, large)[:110_000], status: statusBad,
-			out: string(framed(five, large)), err: "offset 110000, $: unexpected EOF"},
+			out: string(framed(five, large)), err: "offset 110000, $: the packet is cut: 10052 of its 40008 bytes are missing: unexpected EOF"},
 	})
 	t.Run("input fails", func(t *testing.T) {
 		for _, b := range [][]byte{large, bad, more} {

@@ -122,7 +122,7 @@ func TestFlatVectors(t *testing.T) {
 				}
 			}
 			require.NoError(t, os.WriteFile(file, b, 0o600))
-			r = runWith([]byte(r.out), append([]string{"set", file}, flags...)...)
+			r = runWith([]byte(r.out), append([]string{"set", "-q", file}, flags...)...)
 			require.Zero(t, r.status, "%s: %s", v.Name, r.err)
 			require.Empty(t, r.err)
 			require.True(t, bytes.Equal(b, []byte(r.out)), v.Name)

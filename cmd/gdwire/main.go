@@ -192,14 +192,26 @@ func (c *command) execute(args []string, s *stdio) error {
 	if err == nil && c.check != nil {
 		err = c.check(o)
 	}
-	if err == nil && (c.binary || o.raw) && o.output == "" && s.isTerminal {
-		err = errors.New("the output is binary and not for a terminal: use -o FILE")
+	if err == nil {
+		err = o.checkOutput(c, s.isTerminal)
 	}
 	if err != nil {
 		return usageError{err, c.printUsage}
 	}
 	s.edits = c.edits
 	return s.runTo(o.output, func() error { return c.run(s, o) })
+}
+
+// checkOutput checks that binary output does not go to a terminal.
+func (o *options) checkOutput(c *command, isTerminal bool) error {
+	switch {
+	case o.output != "" || !isTerminal:
+	case c.edits:
+		return errors.New("nothing was saved: use -o FILE, which can be the input")
+	case c.binary || o.raw:
+		return errors.New("the output is binary and not for a terminal: use -o FILE")
+	}
+	return nil
 }
 
 // parse parses flags and operands in any order. After -- there are operands only.

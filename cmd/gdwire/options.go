@@ -134,7 +134,12 @@ func isLimit(f *flag.Flag) bool {
 
 // outputFlag defines -o.
 func outputFlag(fs *flag.FlagSet, o *options) {
-	fs.StringVar(&o.output, "o", "", "write to `FILE`, which is replaced after success")
+	fs.Func("o", "write to `FILE`, which is replaced after success", func(name string) error {
+		if o.output = name; name == "" {
+			return errors.New("want the name of a file")
+		}
+		return nil
+	})
 }
 
 // saveFlag defines -o of a command that writes an edited save.
@@ -214,6 +219,9 @@ func choose[T any](fs *flag.FlagSet, flag, text string, choices []T, dst *T, nam
 func (o *options) raiseLimits(size int64) {
 	for _, l := range limits {
 		if l.growsWithFile && !o.given[l.name] {
+			if l.limit == "MaxPacket" {
+				size = math.MaxUint32 // a packet that is cut is longer than the file
+			}
 			l.set(o, max(size, 1))
 		}
 	}

@@ -35,6 +35,9 @@ func (s *stdio) runTo(name string, run func() error) error {
 	s.out, s.output, s.outFile, s.isTerminal, s.width, s.colors = stdout, nil, nil, isTerminal, width, colors
 	var part *partError
 	switch {
+	case err == nil && s.unchanged:
+		f.Abandon()
+		return nil
 	case err == nil:
 		return f.Commit()
 	case errors.As(err, &part) && !f.Direct():
@@ -67,7 +70,10 @@ func (s *stdio) checkOutput(in *input.Source, save bool) error {
 	if in.Info == nil || s.output == nil {
 		return nil
 	}
-	if !s.output.Read(in.Path, in.Info) || save && s.edits {
+	if !s.output.Read(in.Path, in.Info) {
+		return nil
+	}
+	if s.replaces = save && s.edits; s.replaces {
 		return nil
 	}
 	return fmt.Errorf("%s is the input, which -o would replace with something else: choose another file", in.Name)

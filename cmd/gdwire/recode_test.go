@@ -28,7 +28,7 @@ func TestRecode(t *testing.T) {
 		{name: "strict frames", args: "recode -frame u32 -strict", in: framed(wire(2, 5, 0), five), out: string(framed(five)), status: statusBad, err: "offset 12, $: not canonical"},
 		{name: "big-endian", args: "recode -frame u32be", in: framedBig(lenient, five), out: string(framedBig(wire(1, 1), five))},
 		{name: "frame too long", args: "recode -frame u32 -max-packet 8", in: framed(five, bad, five), out: string(framed(five, five)), status: statusBad, err: "exceeds"},
-		{name: "frame cut", args: "recode -frame u32", in: framed(five, five)[:22], out: string(framed(five)), status: statusBad, err: "offset 22, $: unexpected EOF"},
+		{name: "frame cut", args: "recode -frame u32", in: framed(five, five)[:22], out: string(framed(five)), status: statusBad, err: "offset 22, $: the packet is cut: 2 of its 8 bytes are missing: unexpected EOF"},
 		{name: "frame grows", args: "recode -frame u32 -max-packet 9", in: framed(wire(29, 1, []byte{7})), out: string(framed(wire(29, 1, []byte{7, 0, 0, 0})))},
 		{name: "any UTF-8", args: "recode -any-utf8", in: wire(4, "\xff\xc3"), out: string(wire(4, "\xff\xc3"))},
 		{name: "objects", args: "recode -objects", in: wire(24, "Resource", 1, "a", 0), out: string(wire(24, "Resource", 1, "a", 0))},

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/gdwire/gdwire/internal/edit"
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/paths"
 )
 
@@ -132,6 +133,12 @@ func editFile(s *stdio, o *options) error {
 	}
 	if err != nil {
 		return err
+	}
+	if len(plan.Changes) == 0 {
+		s.infof(o, "nothing changed: %s contains these values already", input.DisplayName(o.file()))
+		if s.unchanged = s.replaces; s.unchanged {
+			return nil
+		}
 	}
 	err = s.writeContainer(o, func(w io.Writer) error {
 		_, err := plan.WriteTo(w)

@@ -40,6 +40,7 @@ func (s *stdio) openContainer(name string, o *options) (*input.Source, error) {
 	if fo.Limits.Size = o.maxContent; !in.Live && fo.Limits.Size == 0 {
 		fo.Limits.Size = -1
 	}
+	in.Whole = s.edits
 	err = in.Skip(o.skip, s.edits)
 	if err == nil {
 		err = in.OpenContainer(&fo)

@@ -122,7 +122,11 @@ func (p *Packet) ValueSize() int64 {
 // setError sets the error of a length-prefixed packet.
 func (p *Packet) setError(err error) {
 	if err == io.ErrUnexpectedEOF { // not wrapped: the input ends inside the packet
-		p.Err = &gdwire.Error{Offset: p.frames.inputOffset(), Path: "$", Err: err}
+		at := p.frames.inputOffset()
+		if missing := p.Offset + p.Size - at; p.Size > 0 && missing > 0 {
+			err = fmt.Errorf("the packet is cut: %d of its %d bytes are missing: %w", missing, p.Size, err)
+		}
+		p.Err = &gdwire.Error{Offset: at, Path: "$", Err: err}
 		return
 	}
 	p.Err = p.FromStart(err)

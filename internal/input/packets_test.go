@@ -82,7 +82,7 @@ func TestPackets(t *testing.T) {
 			{0, 4, 12, 12, 4, 1, "gdwire: offset 12, $: 4 bytes follow the value in its packet"}, {1, 20, 28, 8, 0, 1, ""},
 		}},
 		{"a packet that is cut", Reading{Frame: recognize.U32}, framed(five, list)[:30], []seen{
-			{0, 4, 12, 8, 0, 1, ""}, {1, 16, 16, 24, 24, 0, "gdwire: offset 30, $: unexpected EOF"},
+			{0, 4, 12, 8, 0, 1, ""}, {1, 16, 16, 24, 24, 0, "gdwire: offset 30, $: the packet is cut: 10 of its 24 bytes are missing: unexpected EOF"},
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestPackets(t *testing.T) {
 	o := Reading{Frame: recognize.U32}
 	got := look(&o, bytes.NewReader(framed(list)[:20]), true)
 	require.Len(t, got, 1)
-	require.Equal(t, "gdwire: offset 20, $: unexpected EOF", got[0].err)
+	require.Equal(t, "gdwire: offset 20, $: the packet is cut: 8 of its 24 bytes are missing: unexpected EOF", got[0].err)
 }
 
 // The first packet that only one of the candidates can read decides the format, also of

@@ -4,6 +4,7 @@ package input
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +27,7 @@ type Source struct {
 	Live      bool            // a pipe or terminal, which can send more at any time
 	Container fileaccess.Info // after OpenContainer
 	Header    []byte          // the bytes that Skip kept
+	Whole     bool            // bytes after a container are an error
 
 	file    *os.File // nil if the input is not a file
 	skipped int64
@@ -103,19 +105,37 @@ func (in *Source) OpenContainer(o *fileaccess.Options) error {
 	if in.Container.Container != fileaccess.Plain {
 		in.Size = in.Container.Size
 	}
-	in.Reader = &namedReader{r, in}
+	in.Reader = &namedReader{r: r, in: in, file: in.Reader, left: in.Container.Size}
 	return nil
 }
 
 // A namedReader reads the content of a container.
 type namedReader struct {
-	r  io.Reader
-	in *Source
+	r    io.Reader
+	in   *Source
+	file io.Reader
+	left int64 // bytes of the content; negative if it is plain
 }
 
 func (c *namedReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
+	if c.left -= int64(n); c.left == 0 && c.in.Whole && (err == nil || err == io.EOF) {
+		c.left = -1
+		err = c.end()
+	}
 	return n, c.in.named(err)
+}
+
+// end returns an error if bytes follow the container.
+func (c *namedReader) end() error {
+	var b [1]byte
+	if _, err := io.ReadFull(c.r, b[:]); err != io.EOF {
+		return err
+	}
+	if _, err := io.ReadFull(c.file, b[:]); err != io.EOF {
+		return cmp.Or(err, fmt.Errorf("%s: bytes follow the content that is %v, and would be lost", c.in.Name, c.in.Container.Container))
+	}
+	return nil
 }
 
 // named adds the name of the input to an error of a container.

@@ -43,21 +43,20 @@ type File struct {
 // With EndOnSignal, a signal that ends the program first removes the unfinished file, and signals of
 // failed writes no longer end the program.
 func Create(name string, signals Signals) (*File, error) {
+	if old, err := os.Stat(name); err == nil && !old.Mode().IsRegular() {
+		// The links of /dev/stdout and /dev/fd lead to pipes that have no name.
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		return &File{File: f}, err
+	}
 	target, err := followLinks(name)
 	if err != nil {
 		return nil, err
 	}
 	old, err := os.Stat(target)
-	switch {
-	case err != nil:
+	if err != nil {
 		old = nil
-	case !old.Mode().IsRegular():
-		f, err := os.OpenFile(target, os.O_WRONLY, 0)
-		return &File{File: f}, err
-	default:
-		if err := checkWritable(target, old); err != nil {
-			return nil, err
-		}
+	} else if err := checkWritable(target, old); err != nil {
+		return nil, err
 	}
 	f := &File{target: target, old: old}
 	folder, base := filepath.Split(target)
