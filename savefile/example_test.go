@@ -1,6 +1,7 @@
 package savefile_test
 
 import (
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -117,4 +118,38 @@ func ExampleNew() {
 	}
 	fmt.Println(f.Info)
 	// Output: godot3, lengths, encrypted
+}
+
+func ExampleOptions_repair() {
+	name := newSave()
+	f, err := savefile.Open(name, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	f.Info.Container = fileaccess.Info{} // not compressed
+	if err := f.Save(name); err != nil {
+		log.Fatal(err)
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(name, b[:len(b)-20], 0o600); err != nil { // as after a power failure
+		log.Fatal(err)
+	}
+
+	_, err = savefile.Open(name, nil)
+	fmt.Println(errors.As(err, new(*savefile.DamageError)))
+	f, err = savefile.Open(name, &savefile.Options{Repair: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var s save
+	if err := f.Get("$1", &s); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(f.Info.Damage.Err, s)
+	// Output:
+	// true
+	// gdwire: offset 136, $1: unexpected EOF {3 {Ada 42} [map]}
 }

@@ -94,7 +94,11 @@ func Read(r io.ReaderAt, size int64, o *Options) (*File, error) {
 	}
 	f := &File{Info: l.info}
 	f.content = l.content(f)
-	if err := cmp.Or(damaged(f.content.CheckLengths()), l.damage()); err != nil {
+	err := l.check(f)
+	if o.Repair {
+		err = f.repair(err)
+	}
+	if err != nil {
 		return nil, err
 	}
 	f.Info.DoubleReals = o.Decoder.DoubleReals || f.content.HasDoubleReals(recognize.HeadSize)
@@ -112,14 +116,32 @@ type loader struct {
 	r    io.ReaderAt // the content
 	size int64
 	cut  *DamageError // of the container, or nil
+
+	known   bool // the options contain format and lengths
+	suspect bool // what was recognized is damaged
 }
 
-// damage returns the damage of the container.
-func (l *loader) damage() error {
-	if l.cut == nil {
+// check returns a DamageError if the file is damaged, as far as that is known without reading all of
+// it. If the head of the file already is, it reads up to the damage.
+func (l *loader) check(f *File) error {
+	if l.cut != nil {
+		return l.cut
+	}
+	if l.size == 0 {
 		return nil
 	}
-	return l.cut
+	err := checkZeros(f.content, l.known && !l.options.Repair)
+	if err == nil {
+		err = damaged(f.content.CheckLengths())
+	}
+	if err == nil && l.suspect {
+		for _, err = range f.Values() {
+			if err != nil {
+				break
+			}
+		}
+	}
+	return err
 }
 
 // openContainer finds the content of a file.
@@ -198,8 +220,8 @@ func (l *loader) findEnd() error {
 // recognize finds the format and lengths, unless the Options contain both.
 func (l *loader) recognize() error {
 	l.info.Format, l.info.Lengths = l.decoder.Format, l.options.Lengths
-	l.info.Sure = l.info.Format != 0 && l.info.Lengths != 0
-	if l.info.Sure {
+	l.known = l.info.Format != 0 && l.info.Lengths != 0
+	if l.info.Sure = l.known; l.known {
 		return nil
 	}
 	in := recognize.Input{Size: l.size, At: l.r, Decoder: l.decoder}
@@ -228,6 +250,7 @@ func (l *loader) recognize() error {
 		best := r.Readings[0]
 		l.info.Format, l.info.Lengths = best.Format, lengthsOf(best.Frame)
 		l.info.Sure = r.Certainty == recognize.Sure && len(r.Readings) == 1
+		l.suspect = r.Certainty < recognize.Probably
 		return nil
 	}
 	return fmt.Errorf("savefile: %w: %s; set Format and Lengths in the Options to read it anyway", ErrUnknown, text)

@@ -166,17 +166,16 @@ func given(i Info) *Options {
 
 // values returns all values of a file.
 func values(f *File) (all []any, err error) {
-	for d, err := range f.Values() {
+	for d, damage := range f.Values() {
+		if damage != nil {
+			return all, damage
+		}
 		var v any
-		if err == nil {
-			err = variant.UnmarshalDecode(d, &v)
-		}
-		if err != nil {
-			return all, err
-		}
-		all = append(all, v)
+		if err = variant.UnmarshalDecode(d, &v); err == nil {
+			all = append(all, v)
+		} // otherwise the next iteration is a DamageError
 	}
-	return all, nil
+	return all, err
 }
 
 // TestRandom opens random saves of all kinds, writes them again to the same bytes, and changes an int,

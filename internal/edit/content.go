@@ -25,15 +25,20 @@ type Content struct {
 type Packet struct {
 	Index      int64
 	Start, End int64 // without the length
+	Length     int64 // that is declared, or 0
 }
 
 // Finish reads what d has not read of the packet, and returns an error if bytes follow its value.
 func (p *Packet) Finish(d *gdwire.Decoder) error {
-	skip := func() error { return d.SkipTo(0) }
+	var err error
 	if d.InputOffset() == p.Start {
-		skip = d.SkipValue
+		if err = d.SkipValue(); err == io.EOF { // a packet without a value
+			err = p.wrap(p.Start, errEmpty)
+		}
+	} else if err = d.SkipTo(0); err == io.EOF {
+		err = nil
 	}
-	if err := skip(); err != nil && err != io.EOF {
+	if err != nil {
 		return err
 	}
 	if n := p.End - d.InputOffset(); n > 0 {
@@ -54,6 +59,9 @@ const (
 	minPacket = 4
 )
 
+// errEmpty is the error of a packet that is too short for a value.
+var errEmpty = errors.New("a length without a value")
+
 // Every accepts all packets.
 func Every(int64) bool { return true }
 
@@ -71,7 +79,7 @@ func (c *Content) CheckLengths() error {
 		case p.End > c.Size:
 			return p.wrap(c.Size, io.ErrUnexpectedEOF)
 		case n < minPacket:
-			return p.wrap(p.Start-lengthSize, fmt.Errorf("a packet of %d bytes", n))
+			return p.wrap(p.Start-lengthSize, errEmpty)
 		}
 		next = Packet{Index: p.Index + 1, Start: p.End}
 	}
@@ -79,6 +87,18 @@ func (c *Content) CheckLengths() error {
 		return next.wrap(c.Size, io.ErrUnexpectedEOF)
 	}
 	return nil
+}
+
+// From returns a function that accepts the packets, after their lengths, that end after an offset.
+func (c *Content) From(offset int64) func(index int64) bool {
+	first := int64(0)
+	for p, err := range c.lengths {
+		if err != nil || p.End > offset {
+			break
+		}
+		first = p.Index + 1
+	}
+	return func(index int64) bool { return index >= first }
 }
 
 // HasDoubleReals reports whether the first math type in the first n bytes contains components of 64
@@ -119,7 +139,7 @@ func (c *Content) Packets(wanted func(index int64) bool, yield func(p Packet, d 
 		if !wanted(p.Index) {
 			continue
 		}
-		p.End = min(p.End, c.Size)
+		p.Length, p.End = p.End-p.Start, min(p.End, c.Size)
 		c.Place(d, p)
 		if goOn, err := yield(p, d); err != nil || !goOn {
 			return err

@@ -518,16 +518,22 @@ func (e *editor) checkDeclared(p *paths.Node, c *paths.Container) error {
 // count corrects the count of a container and the padding of a PackedByteArray.
 func (e *editor) count(c *paths.Container, grow int64) {
 	n := c.Len + grow
-	b := binary.LittleEndian.AppendUint32(nil, uint32(n))
-	if high := b[3]; high == 0 && c.Len>>24 == 0 {
-		b = b[:3] // the high bit may mark a shared container
-	}
+	b := countBytes(c.Len, n)
 	at := c.Start - 4
 	e.splice(splice{start: at, end: at + int64(len(b)), bytes: b})
 	if c.Type == gdwire.TypePackedByteArray {
 		end := e.InputOffset()
 		e.splice(splice{start: c.End, end: end, bytes: make([]byte, -n&3)})
 	}
+}
+
+// countBytes returns the bytes that change a count from old to n.
+func countBytes(old, n int64) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(n))
+	if high := b[3]; high == 0 && old>>24 == 0 {
+		b = b[:3] // the high bit may mark a shared container
+	}
+	return b
 }
 
 // reason returns the cause of an encoding error, without offset and path.

@@ -234,28 +234,37 @@ var (
 
 // sureRules accept canonical values that are all of the input.
 var sureRules = []rule{
-	{certainty: Sure, formats: newFormats, strict: true, accept: func(t *trial) bool { return t.whole && !t.implausible }},
-	{certainty: Sure, formats: newFormats, strict: true, accept: func(t *trial) bool { return t.whole }},
+	{certainty: Sure, formats: newFormats, strict: true, accept: func(t *trial) bool { return t.canBeSure() && !t.implausible }},
+	{certainty: Sure, formats: newFormats, strict: true, accept: (*trial).canBeSure},
+}
+
+// canBeSure reports whether a reading can be the only one. Any bytes are a math type, of which some
+// components are often denormal; in a container or after lengths they are what a game computed.
+func (t *trial) canBeSure() bool {
+	return t.whole && !t.nullKeys && !(t.denormal && t.headers == 1 && t.Frame == Bare)
 }
 
 // unsureRules contains the other rules in descending order of certainty.
 var unsureRules = []rule{
 	{certainty: Probably, formats: oldFormats, strict: true, accept: func(t *trial) bool { return t.whole }},
-	{certainty: Probably, formats: allFormats, strict: true, several: true, accept: func(t *trial) bool { return t.whole && !t.implausible }},
+	{certainty: Probably, formats: allFormats, strict: true, several: true, accept: func(t *trial) bool {
+		return t.whole && !t.implausible && !t.nullKeys && !t.nullsFollow()
+	}},
 	{certainty: Probably, formats: allFormats, accept: func(t *trial) bool { return t.lenient() && t.trailing == 0 }},
-	{certainty: Probably, formats: allFormats, accept: func(t *trial) bool { return t.lenient() && t.Frame == Bare && t.zerosFollow() }},
+	{certainty: Damaged, formats: allFormats, accept: func(t *trial) bool { return t.lenient() && t.Frame == Bare && t.zerosFollow() }},
 	{certainty: CutShort, formats: newFormats, strict: true, accept: func(t *trial) bool { return t.cutShort() && !t.implausible }},
 	{certainty: CutShort, formats: newFormats, strict: true, accept: (*trial).cutShort},
 	{certainty: CutShort, formats: oldFormats, strict: true, accept: (*trial).cutShort},
+	{certainty: Probably, formats: newFormats, strict: true, accept: func(t *trial) bool { return t.whole && !t.nullKeys }},
+	{certainty: Damaged, formats: newFormats, strict: true, accept: func(t *trial) bool { return t.whole }},
 }
 
 // lenient reports whether a lenient reading is plausible.
 func (t *trial) lenient() bool {
-	return t.whole && t.plainHeader && (t.Frame != Bare || !t.implausible)
+	return t.whole && t.plainHeader && !t.nullKeys && (t.Frame != Bare || !t.implausible)
 }
 
-// zerosFollow reports whether only zeros follow the value, as in a buffer larger than the
-// value.
+// zerosFollow reports whether only zeros follow the value, as after a power failure.
 func (t *trial) zerosFollow() bool {
 	return t.leaves > 0 && len(bytes.Trim(t.search.Head[t.used:], "\x00")) == 0
 }

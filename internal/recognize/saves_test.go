@@ -230,3 +230,71 @@ func TestRandomValues(t *testing.T) {
 	t.Logf("%d of %d are not sure", blocked, n)
 	require.LessOrEqual(t, 200*blocked, n)
 }
+
+// TestDenormal: a math type with a denormal component, which any bytes can be, is never sure; a container
+// with one can be.
+func TestDenormal(t *testing.T) {
+	encoded := func(inArray bool, x float64) []byte {
+		var b bytes.Buffer
+		e := gdwire.NewEncoder(&b, nil)
+		if inArray {
+			require.NoError(t, e.BeginArray(1))
+		}
+		c := []float64{1, 0, 0, 0, 1, 0, 0, 0, 1, x, 2, 3}
+		require.NoError(t, gdwire.WriteComponents(e, gdwire.TypeTransform3D, c))
+		if inArray {
+			require.NoError(t, e.End())
+		}
+		require.NoError(t, e.Close())
+		return b.Bytes()
+	}
+	const denormal = 1e-40
+	require.Equal(t, Sure, file(encoded(false, 1)).Certainty)
+	require.Equal(t, Probably, file(encoded(false, denormal)).Certainty)
+	require.Equal(t, Sure, file(encoded(true, denormal)).Certainty)
+	require.Equal(t, Sure, file(frame(U32, encoded(false, denormal))).Certainty)
+}
+
+// TestZeros: zeros after a value, and a Dictionary with the key null twice, are damage; the nulls of an
+// Array are not.
+func TestZeros(t *testing.T) {
+	const n = 40
+	write := func(write func(e *gdwire.Encoder)) []byte {
+		var b bytes.Buffer
+		e := gdwire.NewEncoder(&b, nil)
+		write(e)
+		require.NoError(t, e.Close())
+		return b.Bytes()
+	}
+	slots := write(func(e *gdwire.Encoder) {
+		e.BeginDict(2)
+		e.WriteString("a name of the save")
+		e.WriteInt(1)
+		e.WriteString("slots")
+		e.BeginArray(n)
+		for range n {
+			e.WriteNil()
+		}
+		e.End()
+		e.End()
+	})
+	keys := write(func(e *gdwire.Encoder) {
+		e.BeginDict(n)
+		e.WriteString("a name of the save")
+		e.WriteInt(1)
+		for range n - 1 {
+			e.WriteNil()
+			e.WriteNil()
+		}
+		e.End()
+	})
+	nulls := append(bytes.Clone(slots), make([]byte, 4*n)...)
+	for _, f := range []Frame{Bare, U32, U32BE} {
+		require.Equal(t, Sure, file(frame(f, slots)).Certainty, f)
+		require.Equal(t, Damaged, file(frame(f, keys)).Certainty, f)
+	}
+	require.Equal(t, Damaged, file(nulls).Certainty)
+	require.Equal(t, Damaged, file(append(nulls, 0, 0)).Certainty)
+	twice := append(bytes.Clone(slots), slots...)
+	require.Equal(t, Probably, file(append(twice, 0, 0, 0, 0)).Certainty, "two values and a null")
+}

@@ -20,6 +20,10 @@ type trial struct {
 	whole       bool   // all bytes of the head were read
 	cut         bool   // whole, but the input ends inside a packet or value
 	implausible bool   // it contains improbable numbers or texts
+	denormal    bool   // it contains a component that is denormal
+	nullKeys    bool   // a Dictionary contains the key null twice
+	count       int    // values at the top level
+	nulls       int    // of these, nulls at the end
 	plainHeader bool   // the first header contains only bits that engines write
 	values      uint64 // a hash of all tokens
 	headers     int    // values
@@ -225,9 +229,15 @@ func plainHeader(b []byte) bool {
 func (t *trial) value(b []byte) (int, error) {
 	d := t.decoder
 	d.Reset(bytes.NewReader(b))
+	t.count++
+	var keys NullKeys
 	for token, err := range d.Tokens() {
 		switch {
 		case err == nil:
+			t.nullKeys = t.nullKeys || keys.Twice(d, token)
+			if t.nulls++; token.Kind() != gdwire.KindNil || d.Depth() > 0 {
+				t.nulls = 0
+			}
 			t.token(token)
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			return len(b), io.ErrUnexpectedEOF
@@ -272,6 +282,7 @@ func (t *trial) token(token gdwire.Token) {
 		var all [16]float64
 		for _, x := range token.AppendComponents(all[:0]) {
 			t.check(plausible(x))
+			t.denormal = t.denormal || isDenormal(x, token.Width())
 		}
 	}
 	t.leaves++
@@ -308,6 +319,20 @@ func plausible(x float64) bool {
 	implausible := a < tiny && a > 0 || a > huge && !math.IsInf(a, 1) // NaN is not
 	return !implausible
 }
+
+// isDenormal reports whether x is smaller than the numbers with a full mantissa of 32 or 64 bits, as no
+// game computes them.
+func isDenormal(x float64, bits int) bool {
+	smallest := 0x1p-126
+	if bits == 64 {
+		smallest = 0x1p-1022
+	}
+	return x != 0 && math.Abs(x) < smallest
+}
+
+// nullsFollow reports whether there are several values, of which all after the first or several at the
+// end are null, as zeros are.
+func (t *trial) nullsFollow() bool { return NullsFollow(t.count, t.nulls) }
 
 // hasControl reports whether a text contains control characters other than line breaks and tabs.
 func hasControl(b []byte) bool {

@@ -1,0 +1,175 @@
+package edit
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/gdwire/gdwire"
+)
+
+// Repair returns the content up to its first error: complete values, and of the damaged value the
+// longest valid start, with counts that say so. The content is taken to end at end. bad is the error, or
+// nil if there is none; a content without values cannot be repaired and is nil.
+func (c *Content) Repair(end int64) (repaired *Content, bad error) {
+	short := *c
+	short.Size = end
+	short.Decoder.AllowObjects = true
+	good := int64(0) // the offset after the last complete value
+	var broken *Packet
+	bad = short.Packets(Every, func(p Packet, d *gdwire.Decoder) (bool, error) {
+		broken = &p
+		if err := p.Finish(d); err != nil {
+			return false, err
+		}
+		if p.Length > 0 && p.Start+p.Length > p.End {
+			return false, p.wrap(p.End, io.ErrUnexpectedEOF)
+		}
+		good, broken = d.InputOffset(), nil
+		return true, nil
+	})
+	if (bad == nil || !isInput(bad)) && good == c.Size {
+		return c, bad
+	}
+	var all []splice
+	if broken != nil {
+		all = short.salvage(*broken)
+	}
+	if all == nil {
+		all = []splice{{start: good, end: c.Size}}
+		if c.Order == nil {
+			all[0].bytes = make([]byte, -good&3) // padding
+		}
+	}
+	all[len(all)-1].end = c.Size
+	t := newTable(c.ReaderAt, c.Size).splice(all)
+	if t.size == 0 {
+		return nil, bad
+	}
+	out := *c
+	out.ReaderAt, out.Size = t, t.size
+	return &out, bad
+}
+
+// isInput reports whether an error is about the input, and not one of reading it.
+func isInput(err error) bool {
+	return errors.As(err, new(*gdwire.Error))
+}
+
+// A salvage finds the longest valid start of a damaged value.
+type salvage struct {
+	open []level
+	end  int64 // the offset after the value, if it is complete
+}
+
+// A level is an open container.
+type level struct {
+	kind    gdwire.Kind
+	countAt int64 // the offset of its count
+	len     int64 // the count
+	done    int64 // complete elements, pairs or properties
+	end     int64 // the offset after them
+	inKey   bool  // of a Dictionary: the next value is a key
+}
+
+// salvageChunk makes chunks small, because of a cut chunk nothing is known.
+const salvageChunk = 16
+
+// salvage returns the splices that make a damaged packet its longest valid start; the last one ends the
+// content. It returns nil if no part is valid.
+func (c *Content) salvage(p Packet) []splice {
+	o := c.Decoder
+	o.MaxChunk, o.OneValue = salvageChunk, true
+	d := gdwire.NewDecoder(nil, &o)
+	defer d.Release()
+	c.Place(d, p)
+	var s salvage
+	for t, err := range d.Tokens() {
+		if err != nil {
+			break
+		}
+		s.token(t, d.InputOffset())
+	}
+	return s.splices(p, c.Order)
+}
+
+// token follows a token that ends at an offset.
+func (s *salvage) token(t gdwire.Token, at int64) {
+	switch t.Kind() {
+	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart, gdwire.KindPackedStart,
+		gdwire.KindNodePathStart, gdwire.KindImageStart:
+		s.open = append(s.open, level{kind: t.Kind(), countAt: at - 4, len: t.Len(), end: at})
+		return
+	case gdwire.KindEnd:
+		s.open = s.open[:len(s.open)-1]
+	case gdwire.KindDictKey:
+		s.open[len(s.open)-1].inKey = true
+		return
+	case gdwire.KindProperty:
+		return
+	case gdwire.KindStringChunk:
+		if !t.Last() {
+			return
+		}
+	case gdwire.KindChunk:
+		s.add(t.Len(), at)
+		return
+	}
+	s.add(1, at)
+}
+
+// add counts n complete values that end at an offset.
+func (s *salvage) add(n, at int64) {
+	if len(s.open) == 0 {
+		s.end = at // bytes follow it, or its padding is missing
+		return
+	}
+	l := &s.open[len(s.open)-1]
+	if l.inKey {
+		l.inKey = false
+		return
+	}
+	l.done += n
+	l.end = at
+}
+
+// isOpaque reports whether a container cannot end early.
+func (l *level) isOpaque() bool {
+	return l.kind == gdwire.KindNodePathStart || l.kind == gdwire.KindImageStart
+}
+
+// splices returns the splices that close the open containers.
+func (s *salvage) splices(p Packet, order binary.ByteOrder) (all []splice) {
+	for i := range s.open {
+		if s.open[i].isOpaque() {
+			s.open = s.open[:i]
+			break
+		}
+		if s.open[i].inKey { // what is open in it is a key
+			s.open = s.open[:i+1]
+			break
+		}
+	}
+	end := s.end
+	if len(s.open) > 0 {
+		end = s.open[len(s.open)-1].end
+	}
+	if end == 0 {
+		return nil
+	}
+	padding := make([]byte, (p.Start-end)&3)
+	if order != nil {
+		length := make([]byte, lengthSize)
+		order.PutUint32(length, uint32(end-p.Start)+uint32(len(padding)))
+		all = append(all, splice{start: p.Start - lengthSize, end: p.Start, bytes: length})
+	}
+	for i := range s.open {
+		l := &s.open[i]
+		if i < len(s.open)-1 {
+			l.done++ // the container in it
+		}
+		b := countBytes(l.len, l.done)
+		all = append(all, splice{start: l.countAt, end: l.countAt + int64(len(b)), bytes: b})
+	}
+	return append(all, splice{start: end, bytes: padding})
+}

@@ -1,0 +1,221 @@
+package savefile
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// plainKinds contains the kinds without a container.
+var plainKinds = slices.DeleteFunc(slices.Clone(kinds), func(i Info) bool { return i.Container != fileaccess.Info{} })
+
+// isDamage reports whether an error is about the file.
+func requireDamage(t *testing.T, err error, text ...any) {
+	t.Helper()
+	var damage *DamageError
+	require.ErrorAs(t, err, &damage, text...)
+}
+
+// all reads all values of a file in the given kind, or of the kind that is recognized.
+func all(b []byte, o *Options) ([]any, error) {
+	f, err := read(b, o)
+	if err != nil {
+		return nil, err
+	}
+	return values(f)
+}
+
+// requireRepaired: a repaired file contains only values that Strict accepts, and each is the original with
+// parts removed. It returns false if nothing is left.
+func requireRepaired(t *testing.T, b []byte, kind Info, original []any) bool {
+	t.Helper()
+	o := given(kind)
+	o.Repair = true
+	f, err := read(b, o)
+	if err != nil {
+		requireDamage(t, err)
+		return false
+	}
+	require.NotNil(t, f.Info.Damage)
+	var again bytes.Buffer
+	_, err = f.WriteTo(&again)
+	require.NoError(t, err)
+	o = given(kind)
+	o.Decoder.Strict = true
+	got, err := all(again.Bytes(), o)
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(got), len(original))
+	for i := range got {
+		for c := range variant.Diff(original[i], got[i]) {
+			if !c.Removed {
+				require.Empty(t, cmpStart(c.Old, c.New), "%v", c)
+			}
+		}
+	}
+	return true
+}
+
+// cmpStart returns a text if a is not a start of b, for packed arrays that were cut.
+func cmpStart(old, now any) string {
+	a, ok := old.([]byte)
+	b, same := now.([]byte)
+	if ok && same && bytes.HasPrefix(a, b) {
+		return ""
+	}
+	return "changed"
+}
+
+// TestCut cuts random saves of all kinds anywhere. It is noticed, and what is left can be repaired.
+func TestCut(t *testing.T) {
+	m := &maker{Rand: rand.New(rand.NewPCG(3, 4))}
+	repaired := 0
+	for i := range 1000 {
+		kind := kinds[i%len(kinds)]
+		kind.Container.BlockSize = 32 // so that a part of a cut file can be read
+		b, _ := file(t, kind, m.save(kind.Lengths)...)
+		original, err := all(b, given(kind))
+		require.NoError(t, err)
+		cut := b[:1+m.IntN(len(b)-1)]
+		got, err := all(cut, given(kind))
+		if err == nil {
+			require.NotEqual(t, NoLengths, kind.Lengths)
+			require.Less(t, len(got), len(original), "cut between two values")
+			require.Equal(t, original[:len(got)], got)
+			continue
+		}
+		if kind.Container.Container == fileaccess.Encrypted {
+			require.Error(t, err) // a wrong MD5, or a header that is cut
+			continue
+		}
+		requireDamage(t, err, "%v", kind)
+		if requireRepaired(t, cut, kind, original) {
+			repaired++
+		}
+		got, err = all(cut, nil)
+		require.Error(t, err, "%v", got)
+	}
+	t.Logf("%d of 1,000 cut files repaired", repaired)
+	require.Greater(t, repaired, 600)
+}
+
+// TestZeroedEnds replaces the ends of random saves by zeros. It is noticed, unless a number or a bool
+// became 0.
+func TestZeroedEnds(t *testing.T) {
+	m := &maker{Rand: rand.New(rand.NewPCG(5, 6))}
+	repaired, legal := 0, 0
+	for i := range 1000 {
+		kind := plainKinds[i%len(plainKinds)]
+		b, _ := file(t, kind, m.save(kind.Lengths)...)
+		original, err := all(b, nil)
+		require.NoError(t, err)
+		from := 1 + m.IntN(len(b)-1)
+		zeroed := append(bytes.Clone(b[:from]), make([]byte, len(b)-from)...)
+		got, err := all(zeroed, nil)
+		if err == nil {
+			changes := 0
+			for i := range got {
+				for c := range variant.Diff(original[i], got[i]) {
+					require.True(t, isZeroed(c.Old, c.New), "%v: %v, %v", kind, c, got)
+					changes++
+				}
+			}
+			require.Len(t, got, len(original))
+			require.LessOrEqual(t, changes, 1, "%v %d: %v, %v", kind, from, got, original)
+			legal++
+			continue
+		}
+		if requireRepairedZeros(t, zeroed, kind, original) {
+			repaired++
+		}
+	}
+	t.Logf("of 1,000 files: %d with legal zeros, %d repaired", legal, repaired)
+	require.Less(t, legal, 100)
+	require.Greater(t, repaired, 600)
+}
+
+// requireRepairedZeros is requireRepaired where the last number can have become 0.
+func requireRepairedZeros(t *testing.T, b []byte, kind Info, original []any) bool {
+	t.Helper()
+	o := given(kind)
+	o.Repair = true
+	f, err := read(b, o)
+	if err != nil {
+		return false
+	}
+	got, err := values(f)
+	require.NoError(t, err)
+	o = given(kind)
+	o.Decoder.Strict = true
+	again, err := all(written(t, f), o)
+	require.NoError(t, err)
+	require.Equal(t, got, again)
+	require.LessOrEqual(t, len(got), len(original))
+	return true
+}
+
+// isZeroed reports whether now can be old with zeros in its last bytes.
+func isZeroed(old, now any) bool {
+	switch old.(type) {
+	case int64, float64, bool, variant.Vector2, variant.Vector3, []byte:
+		return true
+	}
+	return false
+}
+
+// TestWholeEnds: whole saves that end in zeros or nulls are good.
+func TestWholeEnds(t *testing.T) {
+	m := &maker{Rand: rand.New(rand.NewPCG(7, 8))}
+	for i := range 1000 {
+		kind := kinds[i%len(kinds)]
+		saved := m.save(kind.Lengths)
+		slots := &variant.Array{Values: make([]any, 40)}
+		ends := []any{slots, 0, 0.0, make([]byte, 100), nil, variant.Vector3{}, false}
+		d := saved[len(saved)-1].(*variant.Dictionary)
+		d.Set("last", ends[i/len(kinds)%len(ends)])
+		b, _ := file(t, kind, saved...)
+		f, err := read(b, nil)
+		require.NoError(t, err)
+		got, err := values(f)
+		require.NoError(t, err)
+		require.Len(t, got, len(saved))
+		require.True(t, f.Info.Sure)
+	}
+}
+
+// TestDamageFlips flips bits of saves: each call returns, and Repair gives a file that can be read.
+func TestDamageFlips(t *testing.T) {
+	m := &maker{Rand: rand.New(rand.NewPCG(9, 10))}
+	for i := range 500 {
+		kind := kinds[i%len(kinds)]
+		b, _ := file(t, kind, m.save(kind.Lengths)...)
+		for range 4 {
+			b[m.IntN(len(b))] ^= 1 << m.IntN(8)
+		}
+		o := given(kind)
+		o.Repair = true
+		o.Decoder.AllowObjects = true
+		if f, err := read(b, o); err == nil {
+			_, err := values(f)
+			require.NoError(t, err, "%v", f.Info.Damage)
+		}
+	}
+}
+
+// TestRepairNothing: a file without a complete value, and one that is not damaged.
+func TestRepairNothing(t *testing.T) {
+	o := &Options{Repair: true, Lengths: NoLengths, Decoder: gdwire.DecoderOptions{Format: gdwire.Godot4}}
+	_, err := read([]byte{4, 0, 0, 0, 9, 0, 0, 0, 'a'}, o)
+	requireDamage(t, err)
+	b, _ := file(t, Info{}, map[string]int{"a long key of a save": 1})
+	f, err := read(b, &Options{Repair: true})
+	require.NoError(t, err)
+	require.Nil(t, f.Info.Damage)
+	require.Equal(t, b, written(t, f))
+}
