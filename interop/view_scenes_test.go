@@ -3,6 +3,7 @@ package interop
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -14,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/variant"
 )
 
@@ -31,27 +33,25 @@ func TestViewScenes(t *testing.T) {
 		return p
 	}
 	for _, scene := range []struct {
-		name   string
-		width  int64
-		scheme string
-		open   func(t *testing.T) *viewPage
+		name string
+		open func(t *testing.T) *viewPage
 	}{
-		{"tree", 1200, "light", player},
-		{"search", 1200, "dark", func(t *testing.T) *viewPage {
+		{"tree", player},
+		{"search", func(t *testing.T) *viewPage {
 			p := openView(t, binary, largeSave)
 			p.find("ITEM_29", "111 found")
 			p.run(`document.querySelectorAll("#hits button")[100].click()`)
 			p.until(`document.querySelector("#tree .chosen")?.textContent.includes('"item_2989"') && document.querySelectorAll("#hex div").length > 0`)
 			return p
 		}},
-		{"picture", 1200, "light", func(t *testing.T) *viewPage {
+		{"picture", func(t *testing.T) *viewPage {
 			name, _ := writeValue(t, map[string]any{"icon": icon(t), "name": "Ada", "path": variant.NodePath("Hero/Sprite:scale"), "tags": []string{"new"}})
 			p := openView(t, binary, name)
 			p.choose(".icon")
 			p.until(`document.getElementById("picture").naturalWidth === 9`)
 			return p
 		}},
-		{"damaged", 1200, "light", func(t *testing.T) *viewPage {
+		{"damaged", func(t *testing.T) *viewPage {
 			p := openView(t, binary, damaged(t))
 			p.until(`document.querySelector("#tree .bad") !== null`)
 			p.open(".player")
@@ -62,7 +62,7 @@ func TestViewScenes(t *testing.T) {
 			p.until(`document.querySelector("#hex .wrong") !== null`)
 			return p
 		}},
-		{"live", 1200, "light", func(t *testing.T) *viewPage {
+		{"live", func(t *testing.T) *viewPage {
 			v := openLive(t, binary)
 			for n := range 8 {
 				v.call("move", variant.Vector2{X: float64(n), Y: 2.5}, n)
@@ -75,26 +75,62 @@ func TestViewScenes(t *testing.T) {
 			v.until(`document.querySelector("#hex .wrong") !== null`)
 			return v.viewPage
 		}},
-		{"narrow", 420, "dark", player},
+		{"changes", func(t *testing.T) *viewPage {
+			before, after := saves()
+			older, _ := writeValue(t, before)
+			newer, _ := writeValue(t, after)
+			url, _ := runView(t, binary, "view", "-no-open", older, newer)
+			p := openPage(t, url)
+			p.until(changeLines + `.length === 3`)
+			p.press("n")
+			p.until(`document.getElementById("was").textContent === "10" && document.querySelectorAll("#hex div").length > 0`)
+			return p
+		}},
+		{"map", func(t *testing.T) *viewPage {
+			p := openView(t, binary, largeSave)
+			p.choose(".player")
+			p.until(`document.querySelectorAll("#map-list li").length === 3`)
+			return p
+		}},
+		{"values", func(t *testing.T) *viewPage {
+			name, _ := writeValue(t, map[string]any{"color": variant.Color{R: 1, G: 0.5, A: 0.3}, "colors": []variant.Color{{B: 1, A: 1}, {G: 1, A: 0.5}},
+				"wide": variant.Raw{Data: []byte{2, 0, 1, 0, 5, 0, 0, 0, 0, 0, 0, 0}}, "basis": variant.Basis{}, "typed": &variant.Array{Elem: gdwire.Elem{Type: gdwire.TypeInt}}})
+			p := openView(t, binary, name)
+			p.choose(".wide")
+			p.until(`!document.getElementById("odd").hidden`)
+			return p
+		}},
 	} {
 		t.Run(scene.name, func(t *testing.T) {
 			p := scene.open(t)
-			require.NoError(t, chromedp.Do(p.ctx, chromedp.EmulateViewport(scene.width, 800)))
-			_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scene.scheme}}})
-			require.NoError(t, err)
-			p.until(`document.querySelector("#tree .chosen") && document.getElementById("hex").scrollWidth <= document.getElementById("hex").clientWidth`)
-			require.Empty(t, eval[[]string](p, `[document.documentElement, ...document.querySelectorAll("header, main, section, .bar, #hex, #detail")]
-				.filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map(e => e.id || e.tagName)`), "wider than their place")
-			require.Equal(t, 800, eval[int](p, `document.documentElement.scrollHeight`))
-			picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-			require.NoError(t, err)
-			if dir := os.Getenv("GDWIRE_SCREENSHOTS"); dir != "" {
-				require.NoError(t, os.WriteFile(filepath.Join(dir, scene.name+".png"), picture, 0o644))
+			for _, width := range []int64{1400, 800, 420} {
+				for _, scheme := range []string{"light", "dark"} {
+					p.fits(scene.name, width, scheme)
+				}
 			}
-			p.accessible()
 			p.quiet()
 		})
+	}
+}
+
+// fits expects that the page fits a window of a width.
+func (p *viewPage) fits(scene string, width int64, scheme string) {
+	p.t.Helper()
+	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.EmulateViewport(width, 800)))
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	require.NoError(p.t, err)
+	p.until(`document.querySelector("#tree .chosen") && document.getElementById("hex").scrollWidth <= document.getElementById("hex").clientWidth`)
+	require.Empty(p.t, eval[[]string](p, `[document.documentElement, ...document.querySelectorAll("header, main, section, .bar, #hex, #detail")]
+		.filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map(e => e.id || e.tagName)`), "wider than their place at %d", width)
+	require.Equal(p.t, 800, eval[int](p, `document.documentElement.scrollHeight`))
+	if dir := os.Getenv("GDWIRE_SCREENSHOTS"); dir != "" {
+		picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+		require.NoError(p.t, err)
+		require.NoError(p.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", scene, width, scheme)), picture, 0o644))
+	}
+	if width == 1400 || scheme == "light" { // it takes most of the time
+		p.accessible()
 	}
 }
 

@@ -68,6 +68,7 @@ export class Lines {
 		const n = this.count();
 		const first = Math.max(0, Math.min(Math.floor(this.top), n - 1));
 		const shown = n === 0 ? 0 : Math.min(n - first, this.visible() + 1);
+		this.element.removeAttribute("aria-activedescendant"); // unless the chosen line is drawn
 		while (this.frame.childElementCount < shown) this.frame.append(make("div", "line"));
 		while (this.frame.childElementCount > shown) this.frame.lastElementChild.remove();
 		for (let i = 0; i < shown; i++) {
