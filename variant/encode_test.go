@@ -525,3 +525,68 @@ func TestMarshalEncodeErrors(t *testing.T) {
 		require.Equal(t, encoded(t, array(5), &Options{Encoder: gdwire.EncoderOptions{Format: c.format}}), b.Bytes())
 	}
 }
+
+// A greedy changes itself when it is encoded.
+type greedy struct{ N, Calls int64 }
+
+func (g *greedy) MarshalVariant(e *gdwire.Encoder) error {
+	g.Calls++
+	return e.WriteInt(g.N)
+}
+
+// A greedyZero changes itself when it is compared with zero.
+type greedyZero struct{ N, Calls int64 }
+
+func (g *greedyZero) IsZero() bool {
+	g.Calls++
+	return false
+}
+
+// Values in interfaces are encoded as variables are. Methods get a copy of them, and a constant can be
+// encoded, which is in memory that cannot be written.
+func TestMarshalByValue(t *testing.T) {
+	type inner struct {
+		Text string
+		List []int
+	}
+	type withMethod struct {
+		Inner  inner
+		Greedy [1]greedy
+	}
+	type withZero struct {
+		Zero greedyZero `gd:",omitzero"`
+	}
+	type pointer struct{ P *inner }
+	in := inner{"a", []int{1, 2}}
+	for _, v := range []any{
+		in, [2]inner{in, in}, struct{}{}, pointer{&in}, [1]pointer{{&in}}, struct {
+			P pointer
+			_ struct{}
+		}{P: pointer{&in}}, [1]*inner{&in}, &in,
+		Vector3{1, 2, 3}, Signal{"name", 1}, Image{Data: []byte{1}}, Raw{Data: encoded(t, 1, nil)}, *dict("a", 1), NodePath("a/b"), StringName("a"),
+		[]inner{in}, map[string]inner{"a": in}, int8(1), uint64(2), float32(0.5), true, "text", any(nil), struct{ V any }{in},
+		withMethod{in, [1]greedy{{N: 1}}}, withZero{greedyZero{N: 1}}, greedy{N: 2}, [3]greedy{},
+	} {
+		p := reflect.New(reflect.TypeOf(&v).Elem())
+		if v != nil {
+			p = reflect.New(reflect.TypeOf(v))
+			p.Elem().Set(reflect.ValueOf(v))
+		}
+		o := &Options{Encoder: gdwire.EncoderOptions{Format: gdwire.Godot2}}
+		if _, image := v.(Image); !image {
+			o = nil
+		}
+		want := encoded(t, p.Interface(), o)
+		require.Equal(t, want, encoded(t, v, o), "%T", v)
+		require.Equal(t, want, encoded(t, []any{v}, o)[8:], "%T", v)
+		require.Equal(t, want, encoded(t, array(v), o)[8:], "%T", v)
+	}
+	method, zero, alone := withMethod{in, [1]greedy{{N: 1}}}, withZero{greedyZero{N: 1}}, greedy{N: 2}
+	all := []any{method, zero, alone, [2]withMethod{method}, struct{ V withZero }{zero}}
+	want := []any{method, zero, alone, [2]withMethod{method}, struct{ V withZero }{zero}}
+	encoded(t, all, nil)
+	for _, v := range all {
+		encoded(t, v, nil)
+	}
+	require.Equal(t, want, all)
+}

@@ -17,6 +17,7 @@ import (
 type plan[F any] struct {
 	do       F
 	err      error        // why the type cannot be encoded or decoded
+	readOnly bool         // see isReadOnly
 	sizeHint atomic.Int64 // the size of the latest result of Marshal if that was large, for the next result; otherwise 0
 }
 
@@ -97,7 +98,7 @@ func (r *planner[F]) planOf(key planKey) (*plan[F], error) {
 	if p, ok := r.plans.all.Load(key); ok && p.(*plan[F]).err == nil {
 		return p.(*plan[F]), nil
 	}
-	p := &plan[F]{}
+	p := &plan[F]{readOnly: isReadOnly(key.typ)}
 	r.pending[key] = p
 	var err error
 	p.do, err = r.plans.build(r, key)

@@ -10,6 +10,9 @@ type variable = reflect.Value
 // variableOf returns v, which is addressable, as a variable.
 func variableOf(v reflect.Value) variable { return v }
 
+// variableIn returns false: see unsafe.go.
+func variableIn(any) (variable, bool) { return variable{}, false }
+
 // valueOf returns x as a reflect.Value.
 func valueOf(x variable, _ reflect.Type) reflect.Value { return x }
 

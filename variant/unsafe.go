@@ -16,6 +16,10 @@ type variable = unsafe.Pointer
 // variableOf returns v, which is addressable, as a variable.
 func variableOf(v reflect.Value) variable { return unsafe.Pointer(v.UnsafeAddr()) }
 
+// variableIn returns the value in v as a variable, which must not be written, if its type is larger
+// than a pointer.
+func variableIn(v any) (variable, bool) { return (*[2]unsafe.Pointer)(unsafe.Pointer(&v))[1], true }
+
 // valueOf returns x, a variable of type t, as a reflect.Value.
 func valueOf(x variable, t reflect.Type) reflect.Value { return reflect.NewAt(t, x).Elem() }
 
