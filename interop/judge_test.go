@@ -1,17 +1,14 @@
 package interop
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -21,10 +18,12 @@ import (
 	"testing/iotest"
 
 	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/suite"
 	"github.com/gdwire/gdwire/internal/test/fuzz"
 	"github.com/gdwire/gdwire/variant"
-	"github.com/stretchr/testify/require"
 )
 
 var judged = flag.Int("judged", 100_000, "number of damaged packets in TestJudge")
@@ -202,28 +201,23 @@ func goodPackets(ctx context.Context, ws *websocket.Conn) ([][]byte, error) {
 	if err := variant.Unmarshal(message, &all); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"vectors", "verdicts"} {
-		f, err := os.Open("../testdata/godot4.6/" + name + ".jsonl")
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		for lines := json.NewDecoder(bufio.NewReader(f)); ; {
-			var line struct{ Hex string }
-			if err := lines.Decode(&line); err == io.EOF {
-				break
-			} else if err != nil {
-				return nil, err
-			}
-			p, err := hex.DecodeString(line.Hex)
-			if err != nil {
-				return nil, err
-			}
-			if len(p) < 4096 {
-				all = append(all, p)
-			}
+	values, err := suite.ValuesOf("4.6")
+	if err != nil {
+		return nil, err
+	}
+	packets, err := suite.Packets()
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range values {
+		all = append(all, v.Hex)
+	}
+	for _, p := range packets {
+		if _, ok := p.Engines["4.6"]; ok {
+			all = append(all, p.Hex)
 		}
 	}
+	all = slices.DeleteFunc(all, func(p []byte) bool { return len(p) >= 4096 })
 	for _, s := range fuzz.Seeds() {
 		if s.Seed.Format() == gdwire.Godot4 {
 			all = append(all, s.Packet)

@@ -1,32 +1,33 @@
 package variant
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/gdwire/gdwire"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/suite"
 )
 
-// An engine describes an engine with vectors in the module's testdata.
+// An engine describes an engine with vectors in spec/vectors.
 type engine struct {
-	folder string
+	name   string // of its vectors
+	folder string // in the module's testdata
 	format gdwire.Format
 	double bool // its math types have 64 bits
 	dirty  bool // it leaves memory content after the names of a NodePath
 }
 
 var engines = []engine{
-	{folder: "godot3.2.3", format: gdwire.Godot3, dirty: true},
-	{folder: "godot4.3", format: gdwire.Godot4, dirty: true},
-	{folder: "godot4.6", format: gdwire.Godot4, dirty: true},
-	{folder: "godot4.7-dev", format: gdwire.Godot4},
-	{folder: "godot4.7-dev-double", format: gdwire.Godot4, double: true},
+	{name: "3.2.3", folder: "godot3.2.3", format: gdwire.Godot3, dirty: true},
+	{name: "4.3", folder: "godot4.3", format: gdwire.Godot4, dirty: true},
+	{name: "4.6", folder: "godot4.6", format: gdwire.Godot4, dirty: true},
+	{name: "4.7-dev", folder: "godot4.7-dev", format: gdwire.Godot4},
+	{name: "4.7-dev-double", folder: "godot4.7-dev-double", format: gdwire.Godot4, double: true},
 }
 
 // options returns the options for the engine's format.
@@ -37,16 +38,8 @@ func (e *engine) options() *Options {
 	}
 }
 
-// A vector is a line of vectors.jsonl.
-type vector struct {
-	Name string
-	Hex  string
-}
-
-// packet returns the engine's bytes, with zeros in the padding of NodePath names.
-func (v *vector) packet(t testing.TB, e *engine) []byte {
-	p, err := hex.DecodeString(v.Hex)
-	require.NoError(t, err)
+// packet returns bytes of the engine, with zeros in the padding of NodePath names.
+func (e *engine) packet(t testing.TB, p []byte) []byte {
 	if !e.dirty {
 		return p
 	}
@@ -67,19 +60,12 @@ func (v *vector) packet(t testing.TB, e *engine) []byte {
 func forVectors(t *testing.T, test func(t *testing.T, e *engine, packet []byte)) {
 	for i := range engines {
 		e := &engines[i]
-		f, err := os.Open(filepath.Join("..", "testdata", e.folder, "vectors.jsonl"))
+		values, err := suite.ValuesOf(e.name)
 		require.NoError(t, err)
-		defer f.Close()
-		lines := bufio.NewScanner(f)
-		lines.Buffer(nil, 1<<24)
-		n := 0
-		for ; lines.Scan(); n++ {
-			var v vector
-			require.NoError(t, json.Unmarshal(lines.Bytes(), &v))
-			t.Run(e.folder+"/"+v.Name, func(t *testing.T) { test(t, e, v.packet(t, e)) })
+		require.NotEmpty(t, values)
+		for _, v := range values {
+			t.Run(e.name+"/"+v.Name, func(t *testing.T) { test(t, e, e.packet(t, v.Hex)) })
 		}
-		require.NoError(t, lines.Err())
-		require.NotZero(t, n)
 	}
 }
 

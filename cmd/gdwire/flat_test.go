@@ -102,7 +102,7 @@ func TestFlatVectors(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "value")
 	for folder, format := range engines {
 		for i, v := range vectors(t, folder) {
-			b := framed(v.bytes(t))
+			b := framed([]byte(v.Hex))
 			flags := []string{"-format", format, "-frame", "u32", "-objects"}
 			r := runWith(b, append([]string{"flat"}, flags...)...)
 			require.Zero(t, r.status, "%s: %s", v.Name, r.err)

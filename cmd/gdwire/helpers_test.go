@@ -3,10 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/suite"
 )
 
 // engines contains the format of each folder of testdata.
@@ -122,40 +121,16 @@ func full() bool { return os.Getenv("GDWIRE_FULL") != "" && !testing.Short() }
 
 func testdata(folder, file string) string { return filepath.Join("..", "..", "testdata", folder, file) }
 
-// A vector is a line of vectors.jsonl.
-type vector struct {
-	Name        string
-	Hex         string
-	Value       struct{ T string }
-	NativeJSON  *string `json:"native_json"`
-	FullObjects bool    `json:"full_objects"`
-}
-
-func (v *vector) bytes(t *testing.T) []byte {
-	b, err := hex.DecodeString(v.Hex)
+// vectors returns the values that the engine of a folder wrote.
+func vectors(t testing.TB, folder string) []suite.Value {
+	all, err := suite.ValuesOf(strings.TrimPrefix(folder, "godot"))
 	require.NoError(t, err)
-	return b
-}
-
-func vectors(t *testing.T, folder string) (all []vector) {
-	f, err := os.Open(testdata(folder, "vectors.jsonl"))
-	require.NoError(t, err)
-	defer f.Close()
-	for d := json.NewDecoder(f); ; {
-		var v vector
-		err := d.Decode(&v)
-		if err == io.EOF {
-			break
-		}
-		require.NoError(t, err)
-		all = append(all, v)
-	}
 	require.NotEmpty(t, all)
 	return all
 }
 
 // sample is vectors, or a quarter of them in the quick tests.
-func sample(t *testing.T, folder string) (some []vector) {
+func sample(t *testing.T, folder string) (some []suite.Value) {
 	all := vectors(t, folder)
 	if full() {
 		return all

@@ -30,7 +30,7 @@ func eachWrapped(t *testing.T, key *fileaccess.Key, f func(name string, content 
 			if i%step > 0 {
 				continue
 			}
-			b := v.bytes(t)
+			b := []byte(v.Hex)
 			for frame, content := range map[string][]byte{"none": b, "u32": framed(b, b), "u32be": framedBig(b, b)} {
 				name := strings.Join([]string{folder, v.Name, frame}, " ")
 				f(name, content)

@@ -1,14 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/internal/suite"
 )
 
 // TestPlain: without a terminal, the output contains no escape sequences for any input.
@@ -53,14 +53,14 @@ func TestLive(t *testing.T) {
 
 // TestVerdicts: all printers agree on the valid packets, and show a line for each.
 func TestVerdicts(t *testing.T) {
+	suitePackets, err := suite.Packets()
+	require.NoError(t, err)
 	for _, folder := range []string{"godot3.2.3", "godot4.3", "godot4.7-dev"} {
 		var packets [][]byte
-		text, err := os.ReadFile(testdata(folder, "verdicts.jsonl"))
-		require.NoError(t, err)
-		for line := range bytes.Lines(text) {
-			var v vector
-			require.NoError(t, json.Unmarshal(line, &v))
-			packets = append(packets, v.bytes(t))
+		for _, p := range suitePackets {
+			if _, ok := p.Engines[strings.TrimPrefix(folder, "godot")]; ok {
+				packets = append(packets, p.Hex)
+			}
 		}
 		for _, flags := range []string{"", "-strict", "-objects", "-any-utf8"} {
 			lines := func(command string) []string {

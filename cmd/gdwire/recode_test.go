@@ -44,7 +44,7 @@ func TestRecode(t *testing.T) {
 func TestRecodeVectors(t *testing.T) {
 	for folder, format := range engines {
 		for _, v := range vectors(t, folder) {
-			b := v.bytes(t)
+			b := []byte(v.Hex)
 			flags := []string{"-format", format, "-objects"}
 			r := runWith(b, append([]string{"recode"}, flags...)...)
 			require.Zero(t, r.status, "%s %s: %s", folder, v.Name, r.err)

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,13 +90,9 @@ func FuzzSet(f *testing.F) {
 		most = 60
 	}
 	for folder := range engines {
-		text, err := os.ReadFile(testdata(folder, "vectors.jsonl"))
-		require.NoError(f, err)
-		for line := range bytes.Lines(text) {
-			var v vector
-			require.NoError(f, json.Unmarshal(line, &v))
-			if b, err := hex.DecodeString(v.Hex); err == nil && len(b) < most {
-				f.Add(b)
+		for _, v := range vectors(f, folder) {
+			if len(v.Hex) < most {
+				f.Add([]byte(v.Hex))
 			}
 		}
 	}
@@ -139,7 +133,7 @@ func TestEditVectors(t *testing.T) {
 			return []byte(r.out), strings.SplitAfter(flat.out, "\n")
 		}
 		for _, v := range sample(t, folder) {
-			b := framed(v.bytes(t))
+			b := framed([]byte(v.Hex))
 			flat := runWith(b, append([]string{"flat"}, flags...)...)
 			lines := strings.SplitAfter(flat.out, "\n")
 			for i, line := range lines[:len(lines)-1] {

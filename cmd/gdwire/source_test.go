@@ -52,7 +52,7 @@ func TestWrapped(t *testing.T) {
 			if !full() && i%25 > 0 {
 				continue
 			}
-			b := v.bytes(t)
+			b := []byte(v.Hex)
 			for _, frame := range frames {
 				content := map[recognize.Frame][]byte{recognize.Bare: b, recognize.U32: framed(b), recognize.U32BE: framedBig(b)}[frame]
 				want := recognize.Recognize(&recognize.Input{Head: content[:min(len(content), recognize.HeadSize)], Size: int64(len(content)), At: bytes.NewReader(content)})

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/build"
@@ -21,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/suite"
 )
 
 // full reports whether tests have their full sizes, which take minutes.
@@ -44,17 +44,10 @@ func testdata(names ...string) string {
 
 func vectors(t *testing.T) (all []vector) {
 	for folder, format := range engines {
-		text, err := os.ReadFile(testdata(folder, "vectors.jsonl"))
-		if os.IsNotExist(err) {
-			continue
-		}
+		values, err := suite.ValuesOf(strings.TrimPrefix(folder, "godot"))
 		require.NoError(t, err)
-		for line := range bytes.Lines(text) {
-			var v struct{ Name, Hex string }
-			require.NoError(t, json.Unmarshal(line, &v))
-			b, err := hex.DecodeString(v.Hex)
-			require.NoError(t, err)
-			all = append(all, vector{folder + " " + v.Name, format, b})
+		for _, v := range values {
+			all = append(all, vector{folder + " " + v.Name, format, v.Hex})
 		}
 	}
 	require.Greater(t, len(all), 400)

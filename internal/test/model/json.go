@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// UnmarshalJSON reads a value in the form of vectors.jsonl.
+// UnmarshalJSON reads a value in the form of spec/vectors.
 func (v *Value) UnmarshalJSON(b []byte) error {
 	var in struct {
 		T                   string
@@ -21,11 +21,13 @@ func (v *Value) UnmarshalJSON(b []byte) error {
 		Names, Subnames     []string
 		Name, Object, Class string
 		Properties          [][2]json.RawMessage
+
+		Format, Mipmaps, Width, Height, Event, Device uint64
 	}
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	*v = Value{Type: in.T, Absolute: in.Absolute}
+	*v = Value{Type: in.T, Absolute: in.Absolute, Wide: in.T == "PackedInt64Array" || in.T == "PackedFloat64Array"}
 	var err error
 	switch in.T {
 	case "Nil", "Callable":
@@ -65,7 +67,8 @@ func (v *Value) UnmarshalJSON(b []byte) error {
 		var items []Value
 		err = json.Unmarshal(in.V, &items)
 		v.Items = append(v.Items, items...)
-	case "PackedByteArray":
+	case "PackedByteArray", "Image", "InputEvent":
+		v.Numbers = map[string][]uint64{"Image": {in.Format, in.Mipmaps, in.Width, in.Height}, "InputEvent": {in.Event, in.Device}}[in.T]
 		var text string
 		err = json.Unmarshal(in.V, &text)
 		data, e := hex.DecodeString(text)

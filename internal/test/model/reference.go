@@ -1,8 +1,10 @@
 package model
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"unicode/utf8"
@@ -25,6 +27,13 @@ type Reference struct {
 	Starts    []int64 // the offset of each value, in the order of the packet
 	Missing   int     // bytes of padding at the end
 	TypedDict bool    // a Dictionary's header had flags
+
+	Rule   func(string) // called with the number of each rule of spec/SPEC.md that the packet shows, if not nil
+	Cause  string       // the rule that the packet breaks, after an error
+	depth  int
+	packed bool // the string is of a PackedStringArray of an engine
+	widths int  // bits 0 and 1: math types of 32 bits and of 64 bits were read
+	forms  int  // bits 0 and 1: ids of objects and serialized objects were read
 }
 
 // TypeNames lists the types of each format in the order of their ids.
@@ -60,7 +69,7 @@ var RealComponents = map[string]int{
 var IntComponents = map[string]int{"Vector2i": 2, "Rect2i": 4, "Vector3i": 3, "Vector4i": 4}
 
 // A refusal is a panic of a reference on invalid input.
-type refusal string
+type refusal struct{ rule, text string }
 
 // DecodeReference decodes the value at the start of p and returns its size.
 func DecodeReference(p []byte, format string, objects, double bool) (v Value, size int, err error) {
@@ -81,13 +90,24 @@ func (r *Reference) Decode() (v Value, err error) {
 			if !ok {
 				panic(x)
 			}
-			v, err = Value{}, errors.New(string(why))
+			v, err, r.Cause = Value{}, errors.New(why.text), why.rule
 		}
 	}()
-	return r.value(), nil
+	v = r.value()
+	r.shows(r.Pos < len(r.P), "B5")
+	return v, nil
 }
 
-func refuse(format string, args ...any) { panic(refusal(fmt.Sprintf(format, args...))) }
+func refuse(rule, format string, args ...any) { panic(refusal{rule, fmt.Sprintf(format, args...)}) }
+
+// shows notes rules if the packet shows them.
+func (r *Reference) shows(so bool, rules ...string) {
+	for _, rule := range rules {
+		if so && rule != "" && r.Rule != nil {
+			r.Rule(rule)
+		}
+	}
+}
 
 func (r *Reference) is(formats ...string) bool {
 	for _, f := range formats {
@@ -100,9 +120,12 @@ func (r *Reference) is(formats ...string) bool {
 
 func (r *Reference) engine() bool { return r.is("godot4", "godot3", "godot2") }
 
-func (r *Reference) take(n uint64) []byte {
+func (r *Reference) take(n uint64) []byte { return r.takeBy("B4", n) }
+
+// takeBy returns n bytes, or refuses the packet because of a rule.
+func (r *Reference) takeBy(rule string, n uint64) []byte {
 	if n > uint64(len(r.P)-r.Pos) {
-		refuse("%d bytes where %d are left", n, len(r.P)-r.Pos)
+		refuse(rule, "%d bytes where %d are left", n, len(r.P)-r.Pos)
 	}
 	b := r.P[r.Pos : r.Pos+int(n)]
 	r.Pos += int(n)
@@ -118,23 +141,38 @@ func (r *Reference) pad(n uint32, mayMiss bool) {
 	if left := uint32(len(r.P) - r.Pos); mayMiss && left < missing {
 		r.Missing = int(missing - left)
 		missing = left
+		r.shows(!r.is("godot2"), "P2")
+		r.shows(r.is("godot2"), "G4")
 	}
-	r.take(uint64(missing))
+	for _, b := range r.takeBy("T4", uint64(missing)) {
+		r.shows(b != 0, "T3")
+	}
 }
 
 // text reads a string, starting with its length.
 func (r *Reference) text(mayMiss bool) string {
 	n := r.u32()
-	b := r.take(uint64(n))
+	b := r.takeBy("T2", uint64(n))
+	until, _, nul := bytes.Cut(b, []byte{0})
 	if !r.Valid(b) {
-		refuse("text is no UTF-8")
+		if r.Valid(until) {
+			refuse("T7", "text after a NUL is no UTF-8")
+		}
+		refuse("T5", "text is no UTF-8")
 	}
+	r.shows(nul && (len(until) < len(b)-1 || !r.packed), "T6")
+	r.shows(bytes.HasPrefix(b, []byte("\ufeff")), "T8")
 	r.pad(n, mayMiss)
 	return string(b)
 }
 
 func (r *Reference) value() Value {
 	r.Starts = append(r.Starts, int64(r.Pos))
+	if r.depth > 0 && r.Pos == len(r.P) {
+		refuse("C4", "no element at the end")
+	}
+	r.depth++
+	defer func() { r.depth-- }()
 	header := r.u32()
 	id, flags := header, uint32(0)
 	switch r.Format {
@@ -144,27 +182,39 @@ func (r *Reference) value() Value {
 		id, flags = header&0xFFFF, header>>16
 	}
 	if id >= uint32(len(r.types)) {
-		refuse("type %d", id)
+		refuse("B2", "type %d", id)
 	}
 	v := Value{Type: r.types[id]}
 	wide := flags&1 != 0
+	r.shows(true, typeRules[v.Type])
+	r.showsHeader(v.Type, header)
 	switch v.Type {
 	case "Nil", "Callable":
 	case "bool":
-		if r.u32() != 0 {
+		n := r.u32()
+		if n != 0 {
 			v.Bits = 1
 		}
+		r.shows(n > 1, "S3")
 	case "int":
 		if v.Wide = r.is("manual3") || wide; v.Wide {
 			v.Bits = r.u64()
+			r.shows(wide, "S5")
+			r.shows(wide && int64(v.Bits) == int64(int32(v.Bits)), "S6")
 		} else {
 			v.Bits = uint64(int64(int32(r.u32())))
 		}
 	case "float":
 		if v.Wide = wide; v.Wide {
 			v.Bits = r.u64()
+			x := math.Float64frombits(v.Bits)
+			r.shows(true, "S8")
+			r.shows(x != x, "S10")
+			r.shows(float64(float32(x)) == x, "S9")
 		} else {
 			v.Bits = Widened(r.u32())
+			x := math.Float64frombits(v.Bits)
+			r.shows(x != x && r.is("godot4", "godot3"), "S10")
 		}
 	case "String":
 		v.Text = r.text(r.is("godot2"))
@@ -183,20 +233,25 @@ func (r *Reference) value() Value {
 		r.object(&v, wide)
 	case "Array":
 		v.Elem = r.declared(flags & 3)
-		for n := r.u32() & 0x7FFFFFFF; n > 0; n-- {
+		r.shows(v.Elem.Kind > 0, "C6")
+		for n := r.containerCount(); n > 0; n-- {
 			v.Items = append(v.Items, r.value())
 		}
+		r.shows(HasWrongTypes(&Value{Type: v.Type, Elem: v.Elem, Items: v.Items}), "C10")
 	case "Dictionary":
 		r.TypedDict = r.TypedDict || flags&15 != 0
 		v.Key = r.declared(flags & 3)
 		v.Elem = r.declared(flags >> 2 & 3)
-		for n := r.u32() & 0x7FFFFFFF; n > 0; n-- {
+		r.shows(v.Key.Kind > 0 || v.Elem.Kind > 0, "C7")
+		for n := r.containerCount(); n > 0; n-- {
 			v.Items = append(v.Items, r.value())
 			v.Items = append(v.Items, r.value())
 		}
+		r.shows(HasWrongTypes(&Value{Type: v.Type, Key: v.Key, Elem: v.Elem, Items: v.Items}), "C10")
+		r.shows(equalKeys(&v), "C5")
 	case "PackedByteArray":
 		n := r.u32()
-		v.Data = append(v.Data, r.take(uint64(n))...)
+		v.Data = append(v.Data, r.takeBy("P7", uint64(n))...)
 		r.pad(n, r.engine())
 	case "PackedInt32Array":
 		for n := r.count(4); n > 0; n-- {
@@ -220,10 +275,18 @@ func (r *Reference) value() Value {
 		n := r.u32()
 		if r.engine() && int32(n) < 0 {
 			n = 0
+			r.shows(true, "P6")
 		}
+		r.shows(!r.engine(), "A6")
 		for ; n > 0; n-- {
+			if r.Pos == len(r.P) {
+				refuse("P7", "no string at the end")
+			}
+			r.packed = r.engine()
 			s := r.text(false)
+			r.packed = false
 			if r.engine() {
+				r.shows(strings.Count(s, "\x00") != 1 || !strings.HasSuffix(s, "\x00"), "P5")
 				s = strings.TrimSuffix(s, "\x00")
 			}
 			v.Names = append(v.Names, s)
@@ -233,7 +296,7 @@ func (r *Reference) value() Value {
 			v.Numbers = append(v.Numbers, uint64(r.u32()))
 		}
 		n := r.u32()
-		v.Data = append(v.Data, r.take(uint64(n))...)
+		v.Data = append(v.Data, r.takeBy("P7", uint64(n))...)
 		r.pad(n, true)
 	case "InputEvent":
 		r.inputEvent(&v)
@@ -257,6 +320,12 @@ func (r *Reference) reals(v *Value, wide bool) {
 		v.Wide = wide && !color
 	case !r.engine():
 		v.Wide = r.Double
+		r.shows(r.Double, "A4")
+	}
+	r.shows(v.Wide && r.is("godot4"), "M2")
+	if r.is("godot4") && !color {
+		r.widths |= map[bool]int{false: 1, true: 2}[v.Wide]
+		r.shows(r.widths == 3, "M5")
 	}
 	size := uint64(4)
 	if v.Wide {
@@ -279,7 +348,7 @@ func (r *Reference) reals(v *Value, wide bool) {
 func (r *Reference) count(size uint64) uint64 {
 	n := uint64(r.u32())
 	if n*size > uint64(len(r.P)-r.Pos) {
-		refuse("%d elements in %d bytes", n, len(r.P)-r.Pos)
+		refuse("P7", "%d elements in %d bytes", n, len(r.P)-r.Pos)
 	}
 	return n
 }
@@ -294,15 +363,17 @@ func (r *Reference) declared(kind uint32) Declared {
 	case 1:
 		id := r.u32()
 		if id >= uint32(len(r.types)) {
-			refuse("elements of type %d", id)
+			refuse("C8", "elements of type %d", id)
 		}
 		if id == 0 {
+			r.shows(true, "C9")
 			return Declared{}
 		}
 		return Declared{1, r.types[id]}
 	default:
 		name := r.text(false)
 		if name == "" {
+			r.shows(true, "C9")
 			return Declared{1, "Object"}
 		}
 		return Declared{int(kind), name}
@@ -313,11 +384,12 @@ func (r *Reference) nodePath(v *Value) {
 	first := r.u32()
 	if first < 1<<31 {
 		if r.is("godot4", "godot3") {
-			refuse("NodePath in its old form")
+			refuse("N4", "NodePath in its old form")
 		}
-		b := r.take(uint64(first))
+		r.shows(true, "N9")
+		b := r.takeBy("T2", uint64(first))
 		if !r.Valid(b) {
-			refuse("path is no UTF-8")
+			refuse("T5", "path is no UTF-8")
 		}
 		r.pad(first, false)
 		v.Names = []string{string(b)}
@@ -325,63 +397,113 @@ func (r *Reference) nodePath(v *Value) {
 	}
 	names, subnames, flags := uint64(first-1<<31), uint64(r.u32()), r.u32()
 	v.Absolute = flags&1 != 0
+	r.shows(v.Absolute, "N2")
 	if r.engine() && flags&2 != 0 {
 		subnames++
+		r.shows(r.is("godot2"), "G3")
+		r.shows(!r.is("godot2"), "N3")
 	}
+	r.shows(flags > 3 || flags > 1 && !r.engine(), "N7")
 	if total := names + subnames; r.engine() && total > 1<<32-1 { // engines add them in 32 bits
 		total -= 1 << 32
 		names = min(names, total)
 		subnames = total - names
+		r.shows(true, "N5")
 	}
 	for ; names > 0; names-- {
-		v.Names = append(v.Names, r.text(false))
+		v.Names = append(v.Names, r.name())
 	}
 	for ; subnames > 0; subnames-- {
-		v.Subnames = append(v.Subnames, r.text(false))
+		v.Subnames = append(v.Subnames, r.name())
 	}
+}
+
+// name reads a name of a NodePath. Engines leave memory content in its padding.
+func (r *Reference) name() string {
+	if r.Pos == len(r.P) {
+		refuse("N8", "no name at the end")
+	}
+	noted := r.Rule
+	r.Rule = func(rule string) {
+		if rule == "T3" {
+			rule = "N6"
+		}
+		if noted != nil {
+			noted(rule)
+		}
+	}
+	s := r.text(false)
+	r.Rule = noted
+	return s
+}
+
+// containerCount reads the count of an Array or Dictionary.
+func (r *Reference) containerCount() uint32 {
+	n := r.u32()
+	r.shows(n>>31 != 0 && r.is("godot2"), "G2")
+	r.shows(n>>31 != 0 && !r.is("godot2"), "C3")
+	return n & 0x7FFFFFFF
 }
 
 func (r *Reference) object(v *Value, id bool) {
 	v.Type = "ObjectID"
 	if !r.is("godot4", "godot3", "manual4") {
+		r.shows(true, "O7")
 		return
 	}
 	if id {
 		v.Bits = r.u64()
+		r.shows(true, "O1")
+		r.form(1)
+		r.shows(v.Bits == 0, "O6")
 		return
 	}
 	v.Type = "Object"
 	if !r.Objects && !r.is("manual4") {
-		refuse("serialized object")
+		refuse("O3", "serialized object")
 	}
 	if v.Text = r.text(false); v.Text == "" {
+		r.shows(true, "O4")
 		return
 	}
 	if !r.Objects {
-		refuse("serialized object")
+		refuse("O3", "serialized object")
 	}
+	r.shows(true, "O2")
+	r.form(2)
 	n := r.u32()
 	if r.engine() && int32(n) < 0 {
 		n = 0
+		r.shows(true, "O5")
 	}
 	for ; n > 0; n-- {
+		if r.Pos == len(r.P) {
+			refuse("O8", "no property at the end")
+		}
 		v.Names = append(v.Names, r.text(false))
 		v.Items = append(v.Items, r.value())
 	}
 }
 
+// form notes a form of objects.
+func (r *Reference) form(bit int) {
+	r.forms |= bit
+	r.shows(r.forms == 3, "O9")
+}
+
 func (r *Reference) inputEvent(v *Value) {
 	event, device, length := r.u32(), r.u32(), r.u32()
 	if length < 12 {
-		refuse("InputEvent of %d bytes", length)
+		refuse("G7", "InputEvent of %d bytes", length)
 	}
-	data := r.take(uint64(length - 12))
+	data := r.takeBy("G7", uint64(length-12))
 	n := map[uint32]int{1: 8, 3: 4, 4: 8, 5: 4, 6: 4}[event]
 	if event == 4 && len(data) == 4 {
 		n = 4
 	}
+	r.shows(len(data) > n, "G8")
 	if len(data) < n {
-		refuse("InputEvent %d of %d bytes", event, length)
+		refuse("G7", "InputEvent %d of %d bytes", event, length)
 	}
 	v.Numbers, v.Data = []uint64{uint64(event), uint64(device)}, append(v.Data, data[:n]...)
 }

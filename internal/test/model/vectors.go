@@ -1,8 +1,6 @@
 package model
 
 import (
-	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/suite"
 )
 
-// An Engine is an engine with vectors in testdata.
+// An Engine is an engine with vectors in spec/vectors.
 type Engine struct {
-	Folder string
+	Name   string // as vectors have it
+	Folder string // of its files in testdata
 	Format gdwire.Format
 	Double bool // its math types have 64 bits
 	Dirty  bool // its padding after the names of a NodePath is old memory content
@@ -22,50 +22,23 @@ type Engine struct {
 
 // Engines contains all engines with vectors.
 var Engines = []Engine{
-	{Folder: "godot3.2.3", Format: gdwire.Godot3, Dirty: true},
-	{Folder: "godot4.3", Format: gdwire.Godot4, Dirty: true},
-	{Folder: "godot4.6", Format: gdwire.Godot4, Dirty: true}, // the official build
-	{Folder: "godot4.7-dev", Format: gdwire.Godot4},
-	{Folder: "godot4.7-dev-double", Format: gdwire.Godot4, Double: true},
+	{Name: "3.2.3", Folder: "godot3.2.3", Format: gdwire.Godot3, Dirty: true},
+	{Name: "4.3", Folder: "godot4.3", Format: gdwire.Godot4, Dirty: true},
+	{Name: "4.6", Folder: "godot4.6", Format: gdwire.Godot4, Dirty: true}, // the official build
+	{Name: "4.7-dev", Folder: "godot4.7-dev", Format: gdwire.Godot4},
+	{Name: "4.7-dev-double", Folder: "godot4.7-dev-double", Format: gdwire.Godot4, Double: true},
 }
 
 // Singles are the engines with math types of 32 bits. The other engines provide only
 // vectors.
 var Singles = slices.DeleteFunc(slices.Clone(Engines), func(e Engine) bool { return e.Double })
 
-// A Vector is a line of vectors.jsonl.
+// A Vector is a value and the bytes that an engine wrote for it.
 type Vector struct {
 	Name        string
-	Hex         HexBytes
-	FullObjects bool `json:"full_objects"`
+	Hex         []byte
+	FullObjects bool
 	Value       Value
-}
-
-// HexBytes are bytes in hex in JSON.
-type HexBytes []byte
-
-// UnmarshalJSON decodes hex digits.
-func (h *HexBytes) UnmarshalJSON(b []byte) error {
-	var text string
-	if err := json.Unmarshal(b, &text); err != nil {
-		return err
-	}
-	p, err := hex.DecodeString(text)
-	*h = p
-	return err
-}
-
-// ReadLines reads a file in testdata with one JSON object a line.
-func ReadLines[T any](t testing.TB, path ...string) (all []T) {
-	for line := range bytes.Lines(ReadFile(t, path...)) {
-		var v T
-		must(t, json.Unmarshal(line, &v))
-		all = append(all, v)
-	}
-	if len(all) == 0 {
-		t.Fatalf("no lines in %v", path)
-	}
-	return all
 }
 
 // ReadFile reads a file in testdata.
@@ -76,8 +49,18 @@ func ReadFile(t testing.TB, path ...string) []byte {
 }
 
 // Vectors reads the vectors of e.
-func (e *Engine) Vectors(t testing.TB) []Vector {
-	return ReadLines[Vector](t, e.Folder, "vectors.jsonl")
+func (e *Engine) Vectors(t testing.TB) (all []Vector) {
+	values, err := suite.ValuesOf(e.Name)
+	must(t, err)
+	for _, v := range values {
+		one := Vector{Name: v.Name, Hex: v.Hex, FullObjects: v.Objects}
+		must(t, json.Unmarshal(v.Value, &one.Value))
+		all = append(all, one)
+	}
+	if len(all) == 0 {
+		t.Fatalf("no vectors of %s", e.Name)
+	}
+	return all
 }
 
 // Testdata returns the name of a file in testdata of the module's root, where the test of
@@ -97,15 +80,25 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// A Verdict is a line of verdicts.jsonl: the result of an engine for a packet.
+// A Verdict is the result of an engine for a packet.
 type Verdict struct {
-	Hex       HexBytes
+	Hex       []byte
 	Accept    bool
 	Size      int64
-	Reencoded HexBytes
+	Reencoded []byte
 }
 
 // Verdicts reads the verdicts of e.
-func (e *Engine) Verdicts(t testing.TB) []Verdict {
-	return ReadLines[Verdict](t, e.Folder, "verdicts.jsonl")
+func (e *Engine) Verdicts(t testing.TB) (all []Verdict) {
+	packets, err := suite.Packets()
+	must(t, err)
+	for _, p := range packets {
+		if a, ok := p.Engines[e.Name]; ok {
+			all = append(all, Verdict{p.Hex, a.Accept, a.Size, a.Reencoded})
+		}
+	}
+	if len(all) == 0 {
+		t.Fatalf("no verdicts of %s", e.Name)
+	}
+	return all
 }

@@ -1,0 +1,140 @@
+// Package suite reads the vectors of spec/vectors, whose README describes each field.
+package suite
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/gdwire/gdwire/spec"
+)
+
+// A Value is a line of values.jsonl: a value and its bytes.
+type Value struct {
+	ID         string          `json:"id"`
+	Name       string          `json:"name"`
+	Since      string          `json:"since"`
+	Formats    []string        `json:"formats"`
+	Engines    []string        `json:"engines,omitempty"`
+	Rules      []string        `json:"rules"`
+	Objects    bool            `json:"objects,omitempty"`
+	Double     bool            `json:"double,omitempty"`
+	Value      json.RawMessage `json:"value"`
+	Hex        Hex             `json:"hex"`
+	Encode     string          `json:"encode"`
+	NativeJSON *string         `json:"native_json,omitempty"`
+}
+
+// The kinds of Value.Encode.
+const (
+	Exact   = "exact" // an encoder writes these bytes
+	ByValue = "value" // an encoder may write other bytes of the same value
+)
+
+// A Packet is a line of packets.jsonl: a damaged or odd packet.
+type Packet struct {
+	ID      string            `json:"id"`
+	Kind    string            `json:"kind"`
+	Formats []string          `json:"formats"`
+	Rules   []string          `json:"rules"`
+	Verdict string            `json:"verdict"`
+	Strict  bool              `json:"strict,omitempty"`
+	Objects bool              `json:"objects,omitempty"`
+	Double  bool              `json:"double,omitempty"`
+	Hex     Hex               `json:"hex"`
+	Refuse  *int              `json:"refuse,omitempty"`
+	Engines map[string]Answer `json:"engines,omitempty"`
+}
+
+// The verdicts on packets.
+const (
+	Valid   = "valid"
+	Invalid = "invalid"
+	Differs = "differs" // engines disagree with each other or with the rules
+)
+
+// An Answer is what an engine did with a packet.
+type Answer struct {
+	Accept    bool  `json:"accept"`
+	Size      int64 `json:"size,omitempty"`
+	Reencoded Hex   `json:"reencoded,omitempty"`
+}
+
+// A Stream is a line of framing.jsonl: packets after their lengths.
+type Stream struct {
+	ID      string   `json:"id"`
+	Kind    string   `json:"kind"`
+	Rules   []string `json:"rules"`
+	Formats []string `json:"formats"`
+	Frame   string   `json:"frame"`
+	Hex     Hex      `json:"hex,omitempty"`
+	File    string   `json:"file,omitempty"`
+	Packets []Hex    `json:"packets"`
+	Verdict string   `json:"verdict"`
+}
+
+// A File is a line of files.jsonl: a compressed or encrypted file.
+type File struct {
+	ID        string   `json:"id"`
+	Rules     []string `json:"rules"`
+	File      string   `json:"file"`
+	Container string   `json:"container"`
+	Mode      string   `json:"mode,omitempty"`
+	Engine    string   `json:"engine"`
+	Password  string   `json:"password,omitempty"`
+	Key       Hex      `json:"key,omitempty"`
+	Size      int      `json:"size"`
+	MD5       Hex      `json:"md5"`
+}
+
+// Hex contains bytes, in JSON as hexadecimal digits.
+type Hex []byte
+
+// MarshalText returns hexadecimal digits.
+func (h Hex) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h), nil }
+
+// UnmarshalText decodes hexadecimal digits.
+func (h *Hex) UnmarshalText(text []byte) (err error) {
+	*h, err = hex.AppendDecode(nil, text)
+	return err
+}
+
+// Values returns the lines of values.jsonl.
+func Values() ([]Value, error) { return read[Value]("values") }
+
+// Packets returns the lines of packets.jsonl.
+func Packets() ([]Packet, error) { return read[Packet]("packets") }
+
+// Streams returns the lines of framing.jsonl.
+func Streams() ([]Stream, error) { return read[Stream]("framing") }
+
+// Files returns the lines of files.jsonl.
+func Files() ([]File, error) { return read[File]("files") }
+
+// ValuesOf returns the values that an engine, such as 4.6, wrote.
+func ValuesOf(engine string) (all []Value, err error) {
+	values, err := Values()
+	for _, v := range values {
+		if slices.Contains(v.Engines, engine) {
+			all = append(all, v)
+		}
+	}
+	return all, err
+}
+
+func read[T any](name string) (all []T, err error) {
+	text, err := spec.Files.ReadFile("vectors/" + name + ".jsonl")
+	if err != nil {
+		return nil, err
+	}
+	for line := range bytes.Lines(text) {
+		var v T
+		if err := json.Unmarshal(line, &v); err != nil {
+			return nil, fmt.Errorf("%s.jsonl, line %d: %w", name, len(all)+1, err)
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}

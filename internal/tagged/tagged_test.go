@@ -1,0 +1,76 @@
+package tagged_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/tagged"
+)
+
+// TestAppend: the values of the vectors are what Append makes of their bytes.
+func TestAppend(t *testing.T) {
+	values, err := suite.Values()
+	require.NoError(t, err)
+	for _, v := range values {
+		for _, name := range v.Formats {
+			var f gdwire.Format
+			require.NoError(t, f.UnmarshalText([]byte(name)))
+			for _, chunk := range []int{0, 16} {
+				d := gdwire.NewDecoder(bytes.NewReader(v.Hex), &gdwire.DecoderOptions{Format: f, AllowObjects: v.Objects, DoubleReals: v.Double, MaxChunk: chunk})
+				got, err := tagged.Append(nil, d)
+				require.NoError(t, err, v.ID)
+				require.EqualValues(t, len(v.Hex), d.InputOffset())
+				require.Zero(t, d.Depth())
+				d.Release()
+				same, err := tagged.Equal(v.Value, got)
+				require.NoError(t, err)
+				require.True(t, same, "%s: %s, want %s", v.ID, got, v.Value)
+			}
+		}
+	}
+}
+
+func TestEqual(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{`{"t":"int","v":"5"}`, ` {"v":"5","t":"int"} `, true},
+		{`{"t":"int","v":"5"}`, `{"t":"int","v":"6"}`, false},
+		{`{"t":"int","v":"5"}`, `{"t":"int","v":5}`, false},
+		{`{"t":"int","v":"0"}`, `{"t":"int"}`, false},
+		{`{"t":"RID","v":"0"}`, `{"t":"RID"}`, true},
+		{`{"t":"RID"}`, `{"t":"RID","v":"1"}`, false},
+		{`{"t":"Array","v":[]}`, `{"t":"Array","v":[],"type":null}`, true},
+		{`{"t":"Array","v":[]}`, `{"t":"Array","v":[null]}`, false},
+		{`{"t":"float","v":1}`, `{"t":"float","v":1.0}`, true},
+		{`{"t":"float","v":1e400}`, `{"t":"float","v":1e400}`, false},
+		{`{"t":"float","v":-0.0}`, `{"t":"float","v":0}`, false},
+		{`{"t":"float","v":-0.0}`, `{"t":"float","v":"-0.0"}`, true},
+		{`{"t":"float","v":"-0.0"}`, `{"t":"float","v":-0.0}`, true},
+		{`{"t":"float","v":"-0.0"}`, `{"t":"float","v":0}`, false},
+		{`{"t":"float","v":"NaN"}`, `{"t":"float","v":"NaN"}`, true},
+		{`{"t":"RID","v":{}}`, `{"t":"RID","v":{}}`, true},
+		{`[]`, `{}`, false},
+		{`{}`, `[]`, false},
+	} {
+		got, err := tagged.Equal([]byte(c.a), []byte(c.b))
+		require.NoError(t, err)
+		require.Equal(t, c.want, got, "%s %s", c.a, c.b)
+	}
+	deep := strings.Repeat(`{"t":"Array","v":[`, 1000) + strings.Repeat("]}", 1000)
+	same, err := tagged.Equal([]byte(deep), []byte(deep))
+	require.NoError(t, err)
+	require.True(t, same)
+	for _, text := range []string{"", "{", `{"t":1} 2`, "nil"} {
+		_, err := tagged.Equal([]byte(text), []byte("{}"))
+		require.Error(t, err, text)
+		_, err = tagged.Equal([]byte("{}"), []byte(text))
+		require.Error(t, err, text)
+	}
+}

@@ -1,0 +1,519 @@
+package conformance
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/suite"
+	"github.com/gdwire/gdwire/internal/tagged"
+	"github.com/gdwire/gdwire/internal/test/model"
+	"github.com/gdwire/gdwire/spec"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestSuite: the files of spec/vectors contain what engines wrote and answered, and the packets of
+// the tables here. Every other field is what the rules of SPEC.md and the reference decoder say.
+// With GDWIRE_WRITE_SPEC=1 it writes the files.
+func TestSuite(t *testing.T) {
+	b := newSuiteBuilder(t)
+	for name, text := range map[string][]byte{
+		"values": lines(t, b.values), "packets": lines(t, b.packets), "framing": lines(t, b.streams()), "files": lines(t, suiteFiles(t)),
+	} {
+		file := filepath.Join("..", "..", "..", "spec", "vectors", name+".jsonl")
+		if os.Getenv("GDWIRE_WRITE_SPEC") != "" {
+			require.NoError(t, os.WriteFile(file, text, 0o644))
+			continue
+		}
+		want, err := os.ReadFile(file)
+		require.NoError(t, err)
+		got, written := bytes.Split(text, []byte("\n")), bytes.Split(want, []byte("\n"))
+		for i := range min(len(got), len(written)) {
+			require.Equal(t, string(got[i]), string(written[i]), "%s.jsonl, line %d; GDWIRE_WRITE_SPEC=1 writes it", name, i+1)
+		}
+		require.Len(t, written, len(got))
+	}
+}
+
+// lines returns values as lines of JSON.
+func lines[T any](t *testing.T, all []T) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	for _, v := range all {
+		require.NoError(t, e.Encode(v))
+	}
+	return b.Bytes()
+}
+
+// A suiteBuilder completes the vectors.
+type suiteBuilder struct {
+	t       *testing.T
+	titles  map[string]string // of the rules in SPEC.md
+	values  []suite.Value
+	packets []suite.Packet
+	last    map[string]int // the highest number of an id, by its part before the number
+}
+
+func newSuiteBuilder(t *testing.T) *suiteBuilder {
+	b := &suiteBuilder{t: t, titles: specRules(t).titles, last: map[string]int{}}
+	var err error
+	b.values, err = suite.Values()
+	require.NoError(t, err)
+	b.packets, err = suite.Packets()
+	require.NoError(t, err)
+	for _, v := range b.values {
+		b.noteID(v.ID)
+	}
+	for _, p := range b.packets {
+		b.noteID(p.ID)
+	}
+	b.addTables()
+	for i := range b.values {
+		b.completeValue(&b.values[i])
+	}
+	for i := range b.packets {
+		b.completePacket(&b.packets[i])
+	}
+	return b
+}
+
+func (b *suiteBuilder) noteID(id string) {
+	prefix, number, ok := strings.Cut(id, "-")
+	var n int
+	_, err := fmt.Sscanf(number, "%d", &n)
+	require.True(b.t, ok && err == nil, id)
+	b.last[prefix] = max(b.last[prefix], n)
+}
+
+// newID returns an id that begins with a letter and the short name of a format.
+func (b *suiteBuilder) newID(letter, format string) string {
+	short := map[string]string{"godot4": "4", "godot3": "3", "godot2": "2", "manual4": "m4", "manual3": "m3", "manual30": "m30"}[format]
+	b.last[letter+short]++
+	return fmt.Sprintf("%s%s-%04d", letter, short, b.last[letter+short])
+}
+
+// addTables adds the packets of this package's tables that are not there yet.
+func (b *suiteBuilder) addTables() {
+	for _, p := range validPackets {
+		for _, name := range strings.Fields(p.formats) {
+			f := formatNamed(b.t, name)
+			data := model.Build(b.t, f, p.packet)
+			if p.lenient {
+				b.addPacket(suite.Packet{Kind: p.name, Objects: p.objects, Double: p.double, Hex: data}, name)
+			} else {
+				b.addValue(suite.Value{Name: p.name, Objects: p.objects, Double: p.double, Hex: data}, name)
+			}
+		}
+	}
+	for _, depth := range []int{1024, 1025} {
+		p := bytes.Repeat(model.Build(b.t, gdwire.Godot4, "<Array> 01000000"), depth)
+		b.addPacket(suite.Packet{Hex: append(p, 0, 0, 0, 0)}, "godot4")
+	}
+	for _, r := range invalidPackets {
+		for _, name := range strings.Fields(r.formats) {
+			b.addPacket(suite.Packet{Kind: r.name, Objects: r.objects, Hex: model.Build(b.t, formatNamed(b.t, name), r.packet)}, name)
+		}
+	}
+}
+
+// addValue adds a value in a format. Its bytes in formats that agree on the value are one line.
+func (b *suiteBuilder) addValue(v suite.Value, format string) {
+	v.Value = b.tagged(v.Hex, format, v.Objects, v.Double)
+	for i := range b.values {
+		w := &b.values[i]
+		if !bytes.Equal(w.Hex, v.Hex) || w.Objects != v.Objects || slices.Contains(w.Formats, "godot4") != (format == "godot4") {
+			continue
+		}
+		if slices.Contains(w.Formats, format) {
+			return
+		}
+		if v.Double == w.Double && sameJSON(b.t, v.Value, w.Value) {
+			w.Formats = append(w.Formats, format)
+			return
+		}
+	}
+	v.ID, v.Formats = b.newID("g", format), []string{format}
+	b.values = append(b.values, v)
+}
+
+// tagged returns the value of a packet as tagged JSON.
+func (b *suiteBuilder) tagged(p []byte, format string, objects, double bool) []byte {
+	d := gdwire.NewDecoder(bytes.NewReader(p), &gdwire.DecoderOptions{Format: formatNamed(b.t, format), AllowObjects: objects, DoubleReals: double})
+	defer d.Release()
+	text, err := tagged.Append(nil, d)
+	require.NoError(b.t, err, "%x", p)
+	return text
+}
+
+func sameJSON(t *testing.T, a, b []byte) bool {
+	same, err := tagged.Equal(a, b)
+	require.NoError(t, err)
+	return same
+}
+
+func (b *suiteBuilder) addPacket(p suite.Packet, format string) {
+	for i := range b.packets {
+		q := &b.packets[i]
+		if bytes.Equal(q.Hex, p.Hex) && q.Objects == p.Objects && slices.Contains(q.Formats, format) {
+			return
+		}
+	}
+	p.ID, p.Formats = b.newID("p", format), []string{format}
+	b.packets = append(b.packets, p)
+}
+
+// completeValue computes the fields of a value that follow from others.
+func (b *suiteBuilder) completeValue(v *suite.Value) {
+	var value model.Value
+	require.NoError(b.t, json.Unmarshal(v.Value, &value), v.ID)
+	rules := ruleSet{}
+	v.Encode = suite.Exact
+	for _, format := range v.Formats {
+		r := model.Reference{Format: format, Objects: v.Objects, Double: v.Double, P: v.Hex, Rule: rules.add}
+		got, err := r.Decode()
+		require.NoError(b.t, err, v.ID)
+		require.Equal(b.t, value.Plain().AnyNaN(), got.Plain().AnyNaN(), v.ID)
+		v.Double = v.Double || rules["M2"]
+		p, err := model.Encode(&value, gdwire.EncoderOptions{Format: formatNamed(b.t, format), DoubleReals: v.Double}, false)
+		if err != nil || !bytes.Equal(p, v.Hex) {
+			v.Encode = suite.ByValue
+		}
+	}
+	if v.NativeJSON != nil {
+		value.Holds(func(v *model.Value) bool {
+			rules.add(nativeRule(v))
+			return false
+		})
+	}
+	v.Rules, v.Since = rules.sorted(), since(v.Formats, &value)
+}
+
+// nativeRule returns the rule for a value in native JSON.
+func nativeRule(v *model.Value) string {
+	switch v.Type {
+	case "Nil", "bool", "int", "float":
+		return "J1"
+	case "String", "StringName", "NodePath":
+		return "J2"
+	case "RID", "Callable", "Signal":
+		return "J4"
+	case "Array":
+		return "J5"
+	case "Dictionary":
+		return "J6"
+	case "Object", "ObjectID":
+		return "J7"
+	}
+	return "J3"
+}
+
+// since returns the first release with a value: that of the oldest format, unless the value needs a
+// later one.
+func since(formats []string, v *model.Value) string {
+	first := map[string]string{"godot2": "2.0", "godot3": "3.0", "manual30": "3.0", "manual3": "3.1", "manual4": "4.0", "godot4": "4.0"}
+	release := "9"
+	for _, f := range formats {
+		release = min(release, first[f])
+	}
+	v.Holds(func(v *model.Value) bool {
+		if v.Type == "PackedVector4Array" || v.Type == "Array" && v.Elem.Kind > 0 {
+			release = max(release, "4.3")
+		}
+		typed := v.Key.Kind > 0 || v.Elem.Kind > 0
+		for i := 0; v.Type == "Dictionary" && i < len(v.Items); i += 2 {
+			typed = typed || v.Items[i].Type == "StringName"
+		}
+		if v.Type == "Dictionary" && typed {
+			release = max(release, "4.4")
+		}
+		return false
+	})
+	return release
+}
+
+// A ruleSet contains numbers of rules.
+type ruleSet map[string]bool
+
+func (s ruleSet) add(rule string) { s[rule] = true }
+
+// sorted returns the numbers in the order of SPEC.md.
+func (s ruleSet) sorted() []string {
+	all := []string{}
+	for rule := range s {
+		all = append(all, rule)
+	}
+	slices.SortFunc(all, compareRules)
+	return all
+}
+
+// compareRules compares the numbers of rules as SPEC.md lists them.
+func compareRules(a, b string) int {
+	const chapters = "BSTMNROCPGAFKJ"
+	return cmp.Or(strings.Index(chapters, a[:1])-strings.Index(chapters, b[:1]), len(a)-len(b), strings.Compare(a, b))
+}
+
+// oddities are the rules that make a valid packet one that engines never write, the most
+// remarkable first.
+var oddities = strings.Fields("B7 C11 N5 C10 C9 C5 G8 G4 P2 P5 P6 O4 O5 O6 T8 T6 N9 N3 N7 N6 T3 M5 O9 S10 S6 S9 S3 C3 G2 B3 B1 B5")
+
+// completePacket computes the fields of a packet that follow from others.
+func (b *suiteBuilder) completePacket(p *suite.Packet) {
+	rules := ruleSet{}
+	format := p.Formats[0]
+	r := model.Reference{Format: format, Objects: p.Objects, Double: p.Double, P: p.Hex, Rule: rules.add}
+	_, err := r.Decode()
+	p.Verdict = suite.Valid
+	if err != nil {
+		p.Verdict = suite.Invalid
+		rules = ruleSet{r.Cause: true}
+	}
+	if depth := bytes.Count(p.Hex[:min(len(p.Hex), 8)], []byte{0x1c}); depth == 1 && len(p.Hex) > 8000 {
+		rules.add("B7")
+		if len(p.Hex) > 8*1025 {
+			p.Verdict, rules = suite.Differs, ruleSet{"B7": true}
+		}
+	}
+	accepted := 0
+	for name, answer := range p.Engines {
+		if answer.Accept != (err == nil) {
+			p.Verdict = suite.Differs
+			if name == "4.3" && r.TypedDict {
+				rules.add("C11")
+			}
+			if format == "godot3" && rules["T5"] {
+				rules = ruleSet{"T10": true}
+			}
+		}
+		if answer.Accept {
+			accepted++
+		}
+	}
+	if accepted > 0 && accepted < len(p.Engines) || rules["T7"] {
+		p.Verdict = suite.Differs
+	}
+	p.Refuse, p.Strict = nil, false
+	options := gdwire.DecoderOptions{Format: formatNamed(b.t, format), AllowObjects: p.Objects, DoubleReals: p.Double}
+	switch p.Verdict {
+	case suite.Invalid:
+		if p.Refuse = refusedAt(p.Hex, options); p.Refuse != nil {
+			rules.add("B6")
+		}
+	case suite.Valid:
+		options.Strict = true
+		_, err := model.Tokens(p.Hex, options)
+		p.Strict = err != nil
+	}
+	p.Rules = rules.sorted()
+	p.Kind = b.titles[p.Rules[0]]
+	if r.Cause != "" && rules[r.Cause] {
+		p.Kind = b.titles[r.Cause]
+	}
+	for _, rule := range oddities {
+		if rules[rule] {
+			p.Kind = b.titles[rule]
+			break
+		}
+	}
+	if p.Verdict == suite.Valid && !p.Strict {
+		p.Kind = "as engines write it"
+	}
+}
+
+// refusedAt returns the number of bytes after which a Decoder refuses p without waiting for more, or
+// nil if it waits for bytes after p.
+func refusedAt(p []byte, o gdwire.DecoderOptions) *int {
+	for n := range len(p) + 1 {
+		d := gdwire.NewDecoder(&waiting{p[:n]}, &o)
+		err := d.SkipValue()
+		d.Release()
+		if err != nil && !errors.Is(err, errWait) {
+			return &n
+		}
+	}
+	return nil
+}
+
+var errWait = errors.New("more bytes are needed")
+
+// waiting is a Reader of bytes that others will follow.
+type waiting struct{ p []byte }
+
+func (w *waiting) Read(p []byte) (int, error) {
+	if len(w.p) == 0 {
+		return 0, errWait
+	}
+	n := copy(p, w.p)
+	w.p = w.p[n:]
+	return n, nil
+}
+
+// TestSuitePrefixes: a Decoder waits at every proper prefix of a valid value.
+func TestSuitePrefixes(t *testing.T) {
+	values, err := suite.Values()
+	require.NoError(t, err)
+	for _, v := range values {
+		for n := range min(len(v.Hex), 400) {
+			d := gdwire.NewDecoder(&waiting{v.Hex[:n]}, &gdwire.DecoderOptions{Format: formatNamed(t, v.Formats[0]), AllowObjects: true, DoubleReals: v.Double})
+			require.ErrorIs(t, d.SkipValue(), errWait, "%s, %d bytes", v.ID, n)
+			d.Release()
+		}
+	}
+}
+
+// TestSuiteIsWhole: ids are unique, and every rule about bytes is in vectors.
+func TestSuiteIsWhole(t *testing.T) {
+	s := specRules(t)
+	packets := allVectors(t)
+	used := ruleSet{}
+	for id, v := range packets {
+		require.NotEmpty(t, v.rules, id)
+		for _, rule := range v.rules {
+			require.Contains(t, s.titles, rule, id)
+			used.add(rule)
+		}
+	}
+	for rule := range s.titles {
+		assert.True(t, used[rule], "no vector shows rule %s", rule)
+		v, ok := packets[s.vector[rule]]
+		assert.True(t, ok && slices.Contains(v.rules, rule), "SPEC.md names for rule %s the vector %q, which does not show it", rule, s.vector[rule])
+	}
+	for id, text := range s.examples {
+		require.Contains(t, packets, id)
+		assert.Equal(t, hex.EncodeToString(packets[id].hex), text, "the example %s of SPEC.md", id)
+	}
+}
+
+// TestSpecExamples: there is an example of every type.
+func TestSpecExamples(t *testing.T) {
+	examples := specRules(t).examples
+	values, err := suite.Values()
+	require.NoError(t, err)
+	shown := map[string]bool{"Object": true}
+	for _, v := range values {
+		if _, ok := examples[v.ID]; ok {
+			var value struct{ T string }
+			require.NoError(t, json.Unmarshal(v.Value, &value))
+			shown[value.T] = true
+		}
+	}
+	for _, typ := range gdwire.Types() {
+		assert.True(t, shown[typ.String()], "SPEC.md shows no example of %v", typ)
+	}
+}
+
+// TestSuiteSchema: schema.json and the README describe every member of the lines.
+func TestSuiteSchema(t *testing.T) {
+	dir := filepath.Join("..", "..", "..", "spec", "vectors")
+	text, err := os.ReadFile(filepath.Join(dir, "schema.json"))
+	require.NoError(t, err)
+	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	require.NoError(t, err)
+	var schema struct {
+		Defs map[string]struct {
+			Properties map[string]any
+			Required   []string
+		} `json:"$defs"`
+	}
+	require.NoError(t, json.Unmarshal(text, &schema))
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	require.NoError(t, err)
+	require.Len(t, files, len(schema.Defs))
+	for name, def := range schema.Defs {
+		text, err := os.ReadFile(filepath.Join(dir, name+".jsonl"))
+		require.NoError(t, err)
+		for line := range bytes.Lines(text) {
+			var members map[string]json.RawMessage
+			require.NoError(t, json.Unmarshal(line, &members))
+			for member := range members {
+				require.Contains(t, def.Properties, member, name)
+			}
+			for _, member := range def.Required {
+				require.Contains(t, members, member, name)
+			}
+		}
+		for member := range def.Properties {
+			require.Contains(t, string(readme), "`"+member+"`", name)
+		}
+	}
+}
+
+type anyVector struct {
+	rules []string
+	hex   []byte
+}
+
+// allVectors returns the lines of all files by their ids.
+func allVectors(t *testing.T) map[string]anyVector {
+	all := map[string]anyVector{}
+	add := func(id string, rules []string, data []byte) {
+		require.NotContains(t, all, id)
+		all[id] = anyVector{rules, data}
+	}
+	values, err := suite.Values()
+	require.NoError(t, err)
+	for _, v := range values {
+		add(v.ID, v.Rules, v.Hex)
+	}
+	packets, err := suite.Packets()
+	require.NoError(t, err)
+	for _, p := range packets {
+		add(p.ID, p.Rules, p.Hex)
+	}
+	streams, err := suite.Streams()
+	require.NoError(t, err)
+	for _, s := range streams {
+		add(s.ID, s.Rules, s.Hex)
+	}
+	files, err := suite.Files()
+	require.NoError(t, err)
+	for _, f := range files {
+		add(f.ID, f.Rules, nil)
+	}
+	return all
+}
+
+// A specText is what SPEC.md says about vectors.
+type specText struct {
+	titles   map[string]string // of rules
+	vector   map[string]string // the vector that each rule names
+	examples map[string]string // by id, in hex
+}
+
+var (
+	rulePattern    = regexp.MustCompile("(?m)^- \\*\\*([A-Z]\\d+)\\*\\* ([^(]+) \\(`([a-z0-9-]+)`\\)\\. ")
+	examplePattern = regexp.MustCompile("(?m)^`([a-z0-9]+-\\d+)`:\n\n((?:    [^\n]*\n)+)")
+	bytesPattern   = regexp.MustCompile(`(?m)^    ([0-9a-f]{2}(?: [0-9a-f]{2})*)(?:  .*)?$`)
+)
+
+// specRules reads the rules and examples of SPEC.md.
+func specRules(t *testing.T) specText {
+	text, err := spec.Files.ReadFile("SPEC.md")
+	require.NoError(t, err)
+	s := specText{map[string]string{}, map[string]string{}, map[string]string{}}
+	for _, m := range rulePattern.FindAllStringSubmatch(string(text), -1) {
+		require.NotContains(t, s.titles, m[1], "the rule is there twice")
+		s.titles[m[1]], s.vector[m[1]] = m[2], m[3]
+	}
+	require.NotEmpty(t, s.titles)
+	for _, m := range examplePattern.FindAllStringSubmatch(string(text), -1) {
+		digits := ""
+		for _, line := range bytesPattern.FindAllStringSubmatch(m[2], -1) {
+			digits += strings.ReplaceAll(line[1], " ", "")
+		}
+		s.examples[m[1]] = digits
+	}
+	require.NotEmpty(t, s.examples)
+	return s
+}
