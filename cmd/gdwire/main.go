@@ -14,6 +14,7 @@
 //	gdwire unwrap [flags] [FILE]
 //	gdwire listen [flags] ADDR
 //	gdwire proxy [flags] LISTEN TARGET
+//	gdwire debug [flags] [ADDR] [COMMAND…] [-- GAME…]
 //	gdwire view [flags] [[OLD] FILE]
 //	gdwire version
 //
@@ -53,9 +54,10 @@ type command struct {
 	flags                   func(*flag.FlagSet, *options) // defines additional flags, if not nil
 	check                   func(*options) error          // checks flags and operands, if not nil
 	run                     func(*stdio, *options) error
-	showsObjects            bool // serialized objects are allowed by default
-	binary                  bool // its output is binary
-	edits                   bool // its output is an edited save, so -o can be the input
+	details                 func(io.Writer) // prints more of the help, if not nil
+	showsObjects            bool            // serialized objects are allowed by default
+	binary                  bool            // its output is binary
+	edits                   bool            // its output is an edited save, so -o can be the input
 }
 
 var commands = []command{
@@ -89,6 +91,8 @@ var commands = []command{
 		common: valueFlags | strictFlags | limitFlag, flags: listenFlags, check: listenCheck, run: listen, showsObjects: true},
 	{name: "proxy", operands: "LISTEN TARGET", min: 2, max: 2, summary: "Forward connections to a server and show the packets in both directions.",
 		common: valueFlags | strictFlags | limitFlag, flags: proxyFlags, check: proxyCheck, run: proxy},
+	{name: "debug", operands: "[ADDR] [COMMAND…] [-- GAME…]", max: -1, summary: "Show what a running game does, its nodes and variables, and change them.",
+		common: limitFlag, flags: debugFlags, check: debugCheck, run: debugGame, details: printDebugCommands},
 	{name: "view", operands: "[[OLD] FILE]", max: 2, summary: "Show a file in a page of the browser, beside its bytes, or what differs from an older one.",
 		common: valueFlags | fileFlags | skipFlags | quietFlags, flags: viewFlags, run: viewFile, showsObjects: true},
 	{name: "version", summary: "Show the version.", run: version},
@@ -225,6 +229,7 @@ func (o *options) parse(fs *flag.FlagSet, args []string) error {
 			break
 		}
 		if n := len(args) - len(rest); n > 0 && args[n-1] == "--" {
+			o.separator = len(o.operands)
 			o.operands = append(o.operands, rest...)
 			break
 		}
@@ -256,6 +261,9 @@ func (c *command) printUsage(w io.Writer) error {
 func (c *command) printHelp(w io.Writer, fs *flag.FlagSet) error {
 	t := newTable(w)
 	fmt.Fprintf(t, "Usage: gdwire %s [flags] %s\n\n%s\n\n", c.name, c.operands, c.summary)
+	if c.details != nil {
+		c.details(t)
+	}
 	printFlags(t, fs, func(f *flag.Flag) bool { return !isLimit(f) })
 	if c.common&limitFlag != 0 {
 		fmt.Fprintln(t, "\nLimits:")

@@ -41,7 +41,9 @@ type options struct {
 	listen     listenOptions
 	proxy      proxyOptions
 	noOpen     bool // of view
+	debug      debugOptions
 	operands   []string
+	separator  int              // number of operands before --, or -1
 	given      map[string]bool  // names of the flags on the command line
 	container  *fileaccess.Info // of the input
 	nonEmpty   bool             // input without values is an error
@@ -49,7 +51,7 @@ type options struct {
 	several    bool             // there is more than one file
 }
 
-func newOptions() *options { return &options{given: map[string]bool{}} }
+func newOptions() *options { return &options{given: map[string]bool{}, separator: -1} }
 
 var frames = []recognize.Frame{recognize.Bare, recognize.U32, recognize.U32BE}
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 )
@@ -23,3 +24,9 @@ func ignoreClosedPipe() {}
 
 // openTerminal opens the user's console.
 func openTerminal() (*os.File, error) { return os.OpenFile("/dev/cons", os.O_RDWR, 0) }
+
+// ownGroup would let a program run in a process group of its own, which this system lacks.
+func ownGroup(*exec.Cmd) {}
+
+// killGroup ends a program.
+func killGroup(p *os.Process) { _ = p.Kill() }

@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 )
@@ -20,3 +21,9 @@ func ignoreClosedPipe() { signal.Ignore(syscall.SIGPIPE) }
 
 // openTerminal opens the user's terminal.
 func openTerminal() (*os.File, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }
+
+// ownGroup lets a program run in a process group of its own, so that Ctrl-C does not end it.
+func ownGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// killGroup ends a program of ownGroup, and those that it started.
+func killGroup(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }

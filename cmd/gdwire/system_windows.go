@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"syscall"
 )
 
@@ -30,3 +31,11 @@ func ignoreClosedPipe() {}
 
 // openTerminal opens the user's console.
 func openTerminal() (*os.File, error) { return os.OpenFile("CONIN$", os.O_RDWR, 0) }
+
+// ownGroup lets a program run in a process group of its own, so that Ctrl-C does not end it.
+func ownGroup(c *exec.Cmd) {
+	c.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}
+
+// killGroup ends a program of ownGroup.
+func killGroup(p *os.Process) { _ = p.Kill() }

@@ -28,7 +28,7 @@ func main() {
 }
 
 func debug(ctx context.Context, ln net.Listener, set []string) error {
-	s, err := session.Accept(ctx, ln)
+	s, err := session.Accept(ctx, ln, nil)
 	if err != nil {
 		return err
 	}

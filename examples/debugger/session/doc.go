@@ -8,7 +8,7 @@
 //
 //	ln, err := net.Listen("tcp", "127.0.0.1:6007")
 //	…
-//	s, err := session.Accept(ctx, ln) // godot --remote-debug tcp://127.0.0.1:6007 --path game
+//	s, err := session.Accept(ctx, ln, nil) // godot --remote-debug tcp://127.0.0.1:6007 --path game
 //	…
 //	defer s.Close()
 //	tree, err := s.Tree(ctx)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,9 +49,10 @@ type waiter struct {
 	done  chan struct{}
 }
 
-// Accept waits for a game to connect to ln, and returns a Session with it. A command that takes
-// longer than 10 seconds to send breaks the Session.
-func Accept(ctx context.Context, ln net.Listener) (*Session, error) {
+// Accept waits for a game to connect to ln, and returns a Session with it. The options are those of
+// the connection, and their Decoder those of values. Without a WriteTimeout, commands have 10
+// seconds each.
+func Accept(ctx context.Context, ln net.Listener, o *stream.Options) (*Session, error) {
 	type deadline interface{ SetDeadline(time.Time) error }
 	if l, ok := ln.(deadline); ok {
 		defer context.AfterFunc(ctx, func() { _ = l.SetDeadline(time.Unix(1, 0)) })()
@@ -62,7 +64,12 @@ func Accept(ctx context.Context, ln net.Listener) (*Session, error) {
 		}
 		return nil, err
 	}
-	return New(stream.NewConn(context.Background(), conn, &stream.Options{WriteTimeout: 10 * time.Second})), nil
+	var own stream.Options
+	if o != nil {
+		own = *o
+	}
+	own.WriteTimeout = cmp.Or(own.WriteTimeout, 10*time.Second)
+	return New(stream.NewConn(context.Background(), conn, &own), variant.Options{Decoder: own.Decoder}), nil
 }
 
 // New returns a Session with the game at the other end of a connection, and becomes the owner of

@@ -424,6 +424,6 @@ func TestAccept(t *testing.T) {
 	defer ln.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = Accept(ctx, ln)
+	_, err = Accept(ctx, ln, nil)
 	require.ErrorIs(t, err, context.Canceled)
 }

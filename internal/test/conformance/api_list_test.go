@@ -22,7 +22,9 @@ func TestAPI(t *testing.T) {
 	t.Chdir("../../..")
 	var list apiList
 	for _, path := range slices.Sorted(maps.Keys(public)) {
-		list.addPackage(public[path])
+		if !strings.Contains(path, "/examples/") { // which are copied, and change with the engine
+			list.addPackage(public[path])
+		}
 	}
 	next := strings.Join(list.lines, "\n") + "\n"
 	name := filepath.Join("api", "next.txt")

@@ -1,0 +1,430 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/examples/debugger/session"
+	"github.com/gdwire/gdwire/internal/paths"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// A debugCommand is a command of the debugger.
+type debugCommand struct {
+	name, operand, summary string // operand is "" if there is none
+	run                    func(d *debugger, ctx context.Context, operand string) error
+}
+
+var debugCommands []debugCommand
+
+func init() { // help refers to them
+	debugCommands = []debugCommand{
+		{"tree", "", "show the nodes", (*debugger).showTree},
+		{"get", "NODE:PROPERTY", "show a property, or all of NODE", (*debugger).get},
+		{"set", "NODE:PROPERTY = VALUE", "change a property", (*debugger).set},
+		{"watch", "NODE:PROPERTY", "show a property when it changes, until the game ends or Ctrl-C", (*debugger).watch},
+		{"monitors", "", "show frames per second, memory and so on, until the game ends or Ctrl-C", (*debugger).monitors},
+		{"break", "FILE:LINE", "stop the game at a line", breakpoint(true)},
+		{"clear", "FILE:LINE", "remove a breakpoint", breakpoint(false)},
+		{"pause", "", "stop the game at its next line", (*debugger).pause},
+		{"stack", "", "show the stack and its variables, when the game is stopped", (*debugger).stack},
+		{"eval", "EXPRESSION", "show the value of an expression, when the game is stopped", (*debugger).eval},
+		{"step", "", "go to the next line, in a called function, too", proceed((*session.Session).Step)},
+		{"next", "", "go to the next line of the function", proceed((*session.Session).Next)},
+		{"out", "", "go to the end of the function", proceed((*session.Session).Out)},
+		{"continue", "", "let the game run", (*debugger).resume},
+		{"help", "", "show the commands", (*debugger).help},
+	}
+}
+
+// findDebugCommand returns the command of the given name, or nil.
+func findDebugCommand(name string) *debugCommand {
+	i := slices.IndexFunc(debugCommands, func(c debugCommand) bool { return c.name == name })
+	if i < 0 {
+		return nil
+	}
+	return &debugCommands[i]
+}
+
+// A debugStep is a command with its operand.
+type debugStep struct {
+	*debugCommand
+	operand string
+}
+
+func (s *debugStep) run(ctx context.Context, d *debugger) error {
+	return s.debugCommand.run(d, ctx, s.operand)
+}
+
+// newStep returns the command of the given name. operand is all that follows.
+func newStep(name, operand string) (debugStep, error) {
+	c := findDebugCommand(name)
+	if c == nil {
+		for _, other := range debugCommands {
+			if paths.Similar(name, other.name) {
+				return debugStep{}, fmt.Errorf("no command %q of the debugger; did you mean %s?", name, other.name)
+			}
+		}
+		return debugStep{}, fmt.Errorf("no command %q of the debugger; help lists them", name)
+	}
+	if (c.operand == "") != (operand == "") {
+		return debugStep{}, fmt.Errorf("want %s", strings.TrimSpace(c.name+" "+c.operand))
+	}
+	return debugStep{c, operand}, nil
+}
+
+// debugSteps returns the commands in words of a command line.
+func debugSteps(words []string) (steps []debugStep, err error) {
+	for len(words) > 0 {
+		n, operand := 1, ""
+		if c := findDebugCommand(words[0]); c != nil && c.operand != "" {
+			n = min(2, len(words))
+			if len(words) > 3 && words[2] == "=" { // set without quotes
+				n = 4
+			}
+			operand = strings.Join(words[1:n], " ")
+		}
+		step, err := newStep(words[0], operand)
+		if err != nil {
+			return nil, err
+		}
+		steps, words = append(steps, step), words[n:]
+	}
+	return steps, nil
+}
+
+// execute runs a line, and shows its error.
+func (d *debugger) execute(ctx context.Context, line string) {
+	name, operand, _ := strings.Cut(strings.TrimSpace(line), " ")
+	if name == "" {
+		return
+	}
+	step, err := newStep(name, strings.TrimSpace(operand))
+	if err == nil {
+		err = step.run(ctx, d)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.report(err)
+	}
+}
+
+// readCommands runs the lines of standard input.
+func (d *debugger) readCommands(ctx context.Context) {
+	if d.in != nil {
+		for lines := bufio.NewScanner(d.in); lines.Scan(); {
+			d.execute(ctx, lines.Text())
+		}
+	}
+	d.leave(ctx)
+}
+
+// answerTime is the time for the game to answer.
+const answerTime = 10 * time.Second
+
+// errNoAnswer reports a game that did not answer in time.
+var errNoAnswer = fmt.Errorf("the game did not answer within %v", answerTime)
+
+// ask calls f with a context for one answer of the game.
+func ask[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, answerTime, errNoAnswer)
+	defer cancel()
+	return f(ctx)
+}
+
+// showTree shows the scene tree.
+func (d *debugger) showTree(ctx context.Context, _ string) error {
+	root, err := ask(ctx, d.session.Scene)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for depth, n := range root.All() {
+		fmt.Fprintf(&b, "%*s%s  %s\n", 2*depth, "", oneLine(n.Name), d.colors.dim.Sprint(oneLine(strings.TrimSpace(n.Class+" "+n.Scene))))
+	}
+	return d.printf("%s", b.String())
+}
+
+// find returns the node and the name of a property at a path such as Main:hp.
+func (d *debugger) find(ctx context.Context, path string) (n *session.Node, property string, err error) {
+	root, err := ask(ctx, d.session.Scene)
+	if err != nil {
+		return nil, "", err
+	}
+	name, property, _ := strings.Cut(path, ":")
+	if n = root.Find(name); n != nil {
+		return n, property, nil
+	}
+	hint := ""
+	last := name[strings.LastIndexByte(name, '/')+1:]
+	for _, other := range root.All() {
+		if other.Name == last || paths.Similar(last, other.Name) {
+			hint = "; did you mean " + strings.TrimPrefix(other.Path(), root.Path()+"/") + "?"
+			break
+		}
+	}
+	return nil, "", fmt.Errorf("no node %s%s", oneLine(name), oneLine(hint))
+}
+
+// inspect returns the object and the property at a path. The property is nil for the path of a node.
+func (d *debugger) inspect(ctx context.Context, path string) (*session.Object, *session.Property, error) {
+	n, name, err := d.find(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err := ask(ctx, func(ctx context.Context) (*session.Object, error) { return d.session.Inspect(ctx, n.ID) })
+	if err != nil || name == "" {
+		return o, nil, err
+	}
+	p := o.Property(name)
+	if p == nil {
+		hint := ""
+		for _, other := range o.Properties {
+			if short := strings.TrimPrefix(other.Name, "Members/"); paths.Similar(name, short) {
+				hint = "; did you mean " + short + "?"
+				break
+			}
+		}
+		return nil, nil, fmt.Errorf("no property %s of %s%s", oneLine(name), oneLine(n.Path()), oneLine(hint))
+	}
+	return o, p, nil
+}
+
+// get shows a property, or all of them.
+func (d *debugger) get(ctx context.Context, path string) error {
+	o, p, err := d.inspect(ctx, path)
+	if err != nil {
+		return err
+	}
+	if p != nil {
+		return d.printf("%v\n", p.Value)
+	}
+	var b strings.Builder
+	for _, p := range o.Properties {
+		fmt.Fprintf(&b, "%s = %s\n", oneLine(strings.TrimPrefix(p.Name, "Members/")), cut(p.Value.String(), d.width))
+	}
+	return d.printf("%s", b.String())
+}
+
+// set changes a property. A value keeps its type, as with the command set.
+func (d *debugger) set(ctx context.Context, line string) error {
+	path, text, ok := strings.Cut(line, "=")
+	path = strings.TrimSpace(path)
+	if !ok || !strings.Contains(path, ":") {
+		return fmt.Errorf("want set NODE:PROPERTY = VALUE and not %q", line)
+	}
+	v, err := paths.ParseValue(strings.TrimSpace(text))
+	if err != nil {
+		return err
+	}
+	o, p, err := d.inspect(ctx, path)
+	if err != nil {
+		return err
+	}
+	old, err := leading(p.Value)
+	if err != nil {
+		return err
+	}
+	if fit, ok := v.FitLike(&old); ok {
+		v = fit
+	} else if prefix := typePrefixes[v.Type]; !v.Exact && prefix != "" && old.Type != gdwire.TypeNil {
+		return fmt.Errorf("%s is of type %v and not %v; %s%s sets another type", oneLine(path), old.Type, v.Type, prefix, strings.TrimSpace(text))
+	}
+	if err := d.session.SetProperty(ctx, o.ID, strings.TrimPrefix(p.Name, "Members/"), pathValue{&v}); err != nil {
+		return err
+	}
+	_, p, err = d.inspect(ctx, path)
+	if err != nil {
+		return err
+	}
+	return d.printf("%s: %v, was %s\n", oneLine(path), cut(p.Value.String(), d.width), cut(old.String(), d.width))
+}
+
+// leading returns a value, or only the type of a container.
+func leading(r variant.Raw) (paths.Value, error) {
+	d := gdwire.NewDecoder(nil, &gdwire.DecoderOptions{Format: r.Format})
+	defer d.Release()
+	d.ResetBytes(r.Data)
+	t, err := d.ReadToken()
+	if err != nil {
+		return paths.Value{}, err
+	}
+	return paths.FromToken(t, nil), nil
+}
+
+// typePrefixes contains the prefixes of values that are written with their type.
+var typePrefixes = map[gdwire.Type]string{
+	gdwire.TypeInt: "i:", gdwire.TypeFloat: "f:", gdwire.TypeString: "s:", gdwire.TypeBool: "b:",
+}
+
+// A pathValue encodes a value that was parsed.
+type pathValue struct{ *paths.Value }
+
+func (v pathValue) MarshalVariant(e *gdwire.Encoder) error { return v.Write(e, false) }
+
+// watchInterval is the time between two looks at a property.
+const watchInterval = 100 * time.Millisecond
+
+// watch shows a property when it changes.
+func (d *debugger) watch(ctx context.Context, path string) error {
+	if !strings.Contains(path, ":") {
+		return fmt.Errorf("want watch NODE:PROPERTY and not %q", path)
+	}
+	var last []byte
+	for {
+		_, p, err := d.inspect(ctx, path)
+		if err != nil {
+			return d.unlessEnded(err)
+		}
+		if !bytes.Equal(last, p.Value.Data) {
+			last = p.Value.Data
+			if err := d.printf("%s = %s\n", oneLine(path), cut(p.Value.String(), d.width)); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-time.After(watchInterval):
+		case <-d.session.Done():
+			return d.session.Err()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// unlessEnded returns err, or nil if it only says that the game ended.
+func (d *debugger) unlessEnded(err error) error {
+	if errors.Is(err, session.ErrEnded) {
+		return d.session.Err()
+	}
+	return err
+}
+
+// monitors shows measurements.
+func (d *debugger) monitors(ctx context.Context, _ string) error {
+	show := func(on bool) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.monitoring, d.table = on, 0
+	}
+	show(true)
+	defer show(false)
+	if err := d.session.Monitor(ctx, true); err != nil {
+		return d.unlessEnded(err)
+	}
+	select {
+	case <-d.session.Done():
+		return d.session.Err()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// breakpoint returns a command that sets or removes a breakpoint.
+func breakpoint(set bool) func(*debugger, context.Context, string) error {
+	return func(d *debugger, ctx context.Context, place string) error {
+		colon := strings.LastIndexByte(place, ':')
+		line, err := strconv.Atoi(place[colon+1:])
+		if colon <= 0 || err != nil {
+			return fmt.Errorf("want FILE:LINE, such as main.gd:19, and not %q", place)
+		}
+		file := place[:colon]
+		if !strings.Contains(file, "://") {
+			file = "res://" + file
+		}
+		return d.session.Breakpoint(ctx, file, line, set)
+	}
+}
+
+// pause stops the game and waits until it is.
+func (d *debugger) pause(ctx context.Context, _ string) error {
+	if err := d.session.Break(ctx); err != nil {
+		return err
+	}
+	_, err := ask(ctx, d.session.WaitStop)
+	return err
+}
+
+// stack waits until the game is stopped, and shows the stack with the variables of each function.
+func (d *debugger) stack(ctx context.Context, _ string) error {
+	if _, err := d.session.WaitStop(ctx); err != nil {
+		return err
+	}
+	stack, err := ask(ctx, d.session.Stack)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for i, f := range stack {
+		fmt.Fprintf(&b, "%d  %s\n", i, d.colors.bold.Sprint(oneLine(f.String())))
+		all, err := ask(ctx, func(ctx context.Context) ([]session.Variable, error) { return d.session.Variables(ctx, i) })
+		if err != nil {
+			return err
+		}
+		for _, v := range all {
+			fmt.Fprintf(&b, "   %s %s = %s\n", d.colors.dim.Sprintf("%-6s", v.Scope), oneLine(v.Name), cut(v.Value.String(), d.width))
+		}
+	}
+	return d.printf("%s", b.String())
+}
+
+// eval waits until the game is stopped, and shows the value of an expression.
+func (d *debugger) eval(ctx context.Context, expression string) error {
+	if _, err := d.session.WaitStop(ctx); err != nil {
+		return err
+	}
+	v, err := ask(ctx, func(ctx context.Context) (variant.Raw, error) { return d.session.Evaluate(ctx, expression, 0) })
+	if err != nil {
+		return err
+	}
+	return d.printf("%v\n", v)
+}
+
+// resume waits until the game is stopped, and lets it run.
+func (d *debugger) resume(ctx context.Context, _ string) error {
+	if _, err := d.session.WaitStop(ctx); err != nil {
+		return err
+	}
+	return d.session.Continue(ctx)
+}
+
+// proceed returns a command that lets a stopped game run to another line.
+func proceed(run func(*session.Session, context.Context) error) func(*debugger, context.Context, string) error {
+	return func(d *debugger, ctx context.Context, _ string) error {
+		if _, err := d.session.WaitStop(ctx); err != nil {
+			return err
+		}
+		if err := run(d.session, ctx); err != nil {
+			return err
+		}
+		_, err := d.session.WaitStop(ctx)
+		return err
+	}
+}
+
+// help shows the commands.
+func (d *debugger) help(context.Context, string) error {
+	var b strings.Builder
+	t := newTable(&b)
+	printDebugCommands(t)
+	_ = t.Flush()
+	return d.printf("%s", b.String())
+}
+
+// printDebugCommands prints the commands as rows of a table.
+func printDebugCommands(w io.Writer) {
+	for _, c := range debugCommands {
+		fmt.Fprintf(w, "  %s %s\t%s\n", c.name, c.operand, c.summary)
+	}
+	fmt.Fprintln(w)
+}

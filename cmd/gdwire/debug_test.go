@@ -1,0 +1,164 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A debugging is a run of debug.
+type debugging struct{ listening }
+
+// startDebug starts debug with a free port.
+func startDebug(t *testing.T, args ...string) *debugging {
+	r, w := io.Pipe()
+	d := &debugging{listening{errs: bufio.NewReader(r), done: make(chan struct{})}}
+	var out bytes.Buffer
+	go func() {
+		defer close(d.done)
+		d.result.status = run(append([]string{"debug", "127.0.0.1:0"}, args...), nil, &out, w)
+		d.result.out = out.String()
+		w.Close()
+	}()
+	_, rest, ok := strings.Cut(d.line(t), "listening on ")
+	require.True(t, ok)
+	d.addr, _, _ = strings.Cut(rest, ";")
+	return d
+}
+
+func recordedGame(t *testing.T, version string) []byte {
+	b, err := os.ReadFile(filepath.Join("..", "..", "examples", "debugger", "session", "testdata", version, "game.bin"))
+	require.NoError(t, err)
+	return b
+}
+
+// Games that were recorded: what they print, errors with their stack, a stop, and the game's own
+// message. Nobody gives commands, so a game that stops is continued.
+func TestDebugRecorded(t *testing.T) {
+	for version, want := range map[string][]string{
+		"3.2.3": {
+			"hello from the game", "çabeça 260[1.5, 2.5]",
+			"warning: careful (modules/gdscript/gdscript_functions.cpp:817 in call)\n  0  res://main.gd:6 in _ready\n",
+		},
+		"4.7-dev": {
+			"hello from the game true", "çabeça 260[1.5, 2.5]", "hp 6001", "warning: careful (",
+			"  0  res://main.gd:10 in _ready\n", `mine:hello 1 "two" Vector2(3.0, 4.0) Dictionary[String, int]({"a": 5000000000})`,
+		},
+	} {
+		t.Run(version, func(t *testing.T) {
+			prefix := filepath.Join(t.TempDir(), "game")
+			d := startDebug(t, "-record", prefix)
+			conn := d.dial(t)
+			_, err := conn.Write(recordedGame(t, version))
+			require.NoError(t, err)
+			require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+			r := d.wait(t)
+			require.Zero(t, r.status, r.err)
+			for _, text := range want {
+				require.Contains(t, r.out, text)
+			}
+			require.NotContains(t, r.out, "scene:")
+			recorded, err := os.ReadFile(prefix + "-1-client.bin")
+			require.NoError(t, err)
+			require.Equal(t, recordedGame(t, version), recorded)
+		})
+	}
+}
+
+// -json shows each message as a line, also invalid ones.
+func TestDebugJSON(t *testing.T) {
+	d := startDebug(t, "-json")
+	conn := d.dial(t)
+	_, err := conn.Write(append(framed(wire(99)), recordedGame(t, "4.7-dev")...))
+	require.NoError(t, err)
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	r := d.wait(t)
+	require.Zero(t, r.status, r.err)
+	names := map[string]int{}
+	for line := range strings.Lines(r.out) {
+		var v struct {
+			Name, Error string
+			Thread      int
+			Data        []any
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &v), line)
+		names[v.Name]++
+		if v.Name == "" {
+			require.Contains(t, v.Error, "unknown godot4 type id 99")
+		} else {
+			require.Equal(t, 1, v.Thread)
+			require.NotNil(t, v.Data)
+		}
+	}
+	require.Equal(t, 9, names["stack_frame_var"])
+	require.Equal(t, 1, names["evaluation_return"])
+	require.Equal(t, 1, names["mine:hello"])
+	require.Equal(t, 1, names[""])
+}
+
+// A program after -- gets the address before its arguments, in the form that its version wants.
+func TestDebugStarts(t *testing.T) {
+	for version, want := range map[string]string{
+		"3.6.1.stable.official": "<--remote-debug><127.0.0.1:PORT><--path><a b><--><x>",
+		"4.4.stable.official":   "<--remote-debug><tcp://127.0.0.1:PORT><--path><a b><--><x>",
+	} {
+		program := filepath.Join(t.TempDir(), "game")
+		script := "#!/bin/sh\nif [ \"$1\" = --version ]; then echo " + version + "; exit; fi\nprintf '<%s>' \"$@\"; exit 3\n"
+		require.NoError(t, os.WriteFile(program, []byte(script), 0o700))
+		r := runWith(nil, "debug", "127.0.0.1:0", "--", program, "--path", "a b", "--", "x")
+		require.Equal(t, statusBad, r.status)
+		require.Contains(t, r.err, "the game ended before it connected")
+		require.Contains(t, r.err, "exit status 3")
+		before, after, ok := strings.Cut(want, "PORT")
+		require.True(t, ok)
+		require.Contains(t, r.err, before)
+		require.Contains(t, r.err, after)
+	}
+	r := runWith(nil, "debug", "--", filepath.Join(t.TempDir(), "missing"))
+	require.Equal(t, statusBad, r.status)
+	require.Contains(t, r.err, "no such file")
+}
+
+func TestDebugCommandLine(t *testing.T) {
+	for line, want := range map[string]string{
+		"debug stak":        `no command "stak" of the debugger; did you mean stack?`,
+		"debug 6007 nosuch": `no command "nosuch" of the debugger; help lists them`,
+		"debug get":         "want get NODE:PROPERTY",
+		"debug 1:2:3":       "too many colons",
+	} {
+		r := runWith(nil, strings.Fields(line)...)
+		require.Equal(t, statusUsage, r.status, line)
+		require.Contains(t, r.err, want, line)
+	}
+	steps, err := debugSteps([]string{"break", "main.gd:19", "stack", "set", "Main:hp", "=", "5", "set", "a:b = 5", "eval", "hp * 2"})
+	require.NoError(t, err)
+	var got []string
+	for _, s := range steps {
+		got = append(got, strings.TrimSpace(s.name+" "+s.operand))
+	}
+	require.Equal(t, []string{"break main.gd:19", "stack", "set Main:hp = 5", "set a:b = 5", "eval hp * 2"}, got)
+	require.Contains(t, runWith(nil, "debug", "-h").out, "NODE:PROPERTY = VALUE")
+}
+
+func TestDebugCompletion(t *testing.T) {
+	c := &console{}
+	for before, want := range map[string]string{"t": "tree", "s": "s", "st": "st", "sta": "stack", "wa": "watch ", "x": "x", "eval h": "eval h"} {
+		line, pos, ok := c.complete(before+"!", len(before), '\t')
+		require.True(t, ok)
+		require.Equal(t, want+"!", line)
+		require.Equal(t, len(want), pos)
+	}
+	require.Equal(t, "get Main/Pla", completed("get Ma", []string{"get Main/Player", "get Main/Plan\x1b", "get Main/Plane", "get root"}))
+	require.Equal(t, "get ñ", completed("get ", []string{"get ña", "get ñb"}))
+	require.Equal(t, "get ", completed("get ", []string{"get ñ", "get ò"}))
+}
