@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,10 +33,15 @@ type Conn struct {
 	stats     *counters     // of the Server, or nil if there is none
 	discarded chan struct{} // closed when the goroutine of CloseRead ends; nil without CloseRead
 
+	// reading is locked by Next and NextRaw, so that a handler can return while another of its
+	// goroutines reads.
+	reading sync.Mutex
+
 	// Used only by the goroutine that reads.
 	armed     int64 // 1 + CompleteOffset of the packet with a read deadline, or 0
 	last      bool  // Next returned its last packet after Shutdown
 	published published
+	lengths   int64 // the bytes that a WebSocket's Reader has read before messages
 
 	draining atomic.Bool // by Server.Shutdown
 	served   atomic.Bool // by a Server, which closes the connection after its handler
@@ -144,17 +150,23 @@ func (c *Conn) remote() string {
 }
 
 // CloseWithCode closes the connection. Over a WebSocket the close frame contains this
-// status code, which is defined in RFC 6455 or from 3000 to 4999, and a reason of up to 123
-// bytes. Other connections ignore both.
+// status code, which is defined in RFC 6455 or from 3000 to 4999, and a reason, which is cut
+// after 123 bytes. Other connections ignore both.
 func (c *Conn) CloseWithCode(code int, reason string) error {
 	c.setEnd(code, reason)
 	return c.Close()
 }
 
+// maxReason is the maximum length in bytes of a close frame's reason, by RFC 6455.
+const maxReason = 123
+
 // setEnd sets the close frame that Close will send.
 func (c *Conn) setEnd(code int, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if len(reason) > maxReason {
+		reason = strings.ToValidUTF8(reason[:maxReason], "") // the last character may have been cut
+	}
 	c.end = closeFrame{code, reason}
 }
 
@@ -163,9 +175,9 @@ func (c *Conn) setEnd(code int, reason string) {
 // After [Server.Shutdown] it returns at most the packet whose first byte arrived before,
 // then [ErrServerClosed].
 func (c *Conn) Next() (*gdwire.Decoder, error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
 	if err := c.ready(); err != nil {
-		c.reader.countInvalid()
-		c.reader.dec.Release()
 		return nil, err
 	}
 	d, err := c.reader.Next()
@@ -176,9 +188,9 @@ func (c *Conn) Next() (*gdwire.Decoder, error) {
 // NextRaw appends the bytes of the next packet to dst, as [Reader.NextRaw] does. It returns the
 // errors of [Conn.Next].
 func (c *Conn) NextRaw(dst []byte) ([]byte, error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
 	if err := c.ready(); err != nil {
-		c.reader.countInvalid()
-		c.reader.dec.Release()
 		return dst, err
 	}
 	dst, err := c.reader.NextRaw(dst)
@@ -188,11 +200,14 @@ func (c *Conn) NextRaw(dst []byte) ([]byte, error) {
 
 // ready returns an error if there is no next packet.
 func (c *Conn) ready() error {
-	if err := c.ended(); err != nil {
-		return err
+	err := c.ended()
+	if err == nil && c.draining.Load() && (c.last || !c.reader.begun()) {
+		err = ErrServerClosed
 	}
-	if c.draining.Load() && (c.last || !c.reader.begun()) {
-		return ErrServerClosed
+	if err != nil {
+		c.reader.countInvalid()
+		c.reader.dec.Release()
+		return err
 	}
 	c.armed = 0
 	return nil
@@ -293,6 +308,15 @@ func (c *Conn) setReadDeadline() error {
 	return nil
 }
 
+// active makes the IdleTimeout begin again, if Next waits for a packet.
+func (c *Conn) active() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.idle && c.limited && !c.draining.Load() && c.ended() == nil {
+		_ = c.setReadDeadline()
+	}
+}
+
 // setWriteDeadline sets the deadline of the next Write. It looks afterwards whether the connection has
 // ended or is drained, so that it does not replace the deadline of Close or Shutdown.
 func (c *Conn) setWriteDeadline() error {
@@ -386,18 +410,20 @@ func (c *Conn) finish(err error, kind faultKind) {
 	if c.discarded != nil {
 		<-c.discarded
 	}
-	c.linger()
+	c.reading.Lock() // after another goroutine of the handler, which Close has interrupted
 	c.reader.countInvalid()
 	c.publish()
+	c.reading.Unlock()
+	c.linger()
 }
 
-// setStats makes s count all packets and bytes from now on.
+// setStats makes s count all packets and bytes from now on. It waits for no goroutine that writes.
 func (c *Conn) setStats(s *counters) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
 	c.stats = s
-	c.published.bytes = c.reader.in
-	c.writer.mu.Lock()
-	defer c.writer.mu.Unlock()
-	c.writer.stats = s
+	c.published = c.counts()
+	c.writer.stats.Store(s)
 }
 
 type connReader struct{ c *Conn }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"log/slog"
 	"math"
 	"net"
 	"os"
@@ -203,6 +204,9 @@ func send(conn net.Conn, b []byte) (done chan struct{}) {
 	}()
 	return done
 }
+
+// newLog returns a log that writes text to w.
+func newLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
 var errBroken = errors.New("broken")
 

@@ -129,7 +129,7 @@ func WithNetConn(ctx context.Context, conn net.Conn) context.Context {
 //		http.Error(w, "full", http.StatusServiceUnavailable)
 //		return
 //	}
-//	ws, err := websocket.Accept(w, r, nil)
+//	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{OnPingReceived: stream.PingReceived})
 //	if err == nil { // otherwise Accept answered the request
 //		s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
 //	}
@@ -158,9 +158,10 @@ func NewMessageConn(ctx context.Context, c MessageConn, o *Options) *Conn {
 
 func newMessageConn(ctx context.Context, ws MessageConn, s *config) *Conn {
 	ws.SetReadLimit(s.MaxPacket)
-	m := &socket{ws: ws, ctx: context.Background()}
+	m := &socket{ws: ws}
+	m.ctx = context.WithValue(context.Background(), socketKey{}, m)
 	if m.conn, _ = ctx.Value(netConnKey{}).(net.Conn); m.conn == nil {
-		m.ctx, m.cancel = context.WithCancelCause(context.Background())
+		m.ctx, m.cancel = context.WithCancelCause(m.ctx)
 	}
 	m.read.expire, m.write.expire = m.interruptRead, m.interruptWrite
 	c := newConn(m, s)
@@ -170,6 +171,20 @@ func newMessageConn(ctx context.Context, ws MessageConn, s *config) *Conn {
 	c.interrupt = m.drain
 	c.watch(ctx, m.Close, m.abort)
 	return c
+}
+
+// socketKey is the key of a socket in the contexts of its calls.
+type socketKey struct{}
+
+// PingReceived makes a ping count as activity, so that IdleTimeout begins again: clients that only
+// watch stay connected if they send pings. It is OnPingReceived of the websocket.AcceptOptions or
+// DialOptions of github.com/coder/websocket; other implementations of [MessageConn] call it with the
+// context of NextMessage. It returns true.
+func PingReceived(ctx context.Context, _ []byte) bool {
+	if m, ok := ctx.Value(socketKey{}).(*socket); ok {
+		m.c.active()
+	}
+	return true
 }
 
 // A socket is a MessageConn as a link. Its Read returns each message after its length.
@@ -209,6 +224,9 @@ func (m *socket) Read(p []byte) (int, error) {
 
 // receive waits for a message and reads all of it. No buffer is held while waiting.
 func (m *socket) receive() error {
+	if err := m.broken(); err != nil {
+		return err
+	}
 	if err := m.c.wait(true); err != nil {
 		return err
 	}
@@ -229,6 +247,7 @@ func (m *socket) receive() error {
 	}
 	m.read.set(time.Time{})
 	m.c.config.order().PutUint32(p.buf, uint32(len(p.content())))
+	m.c.lengths += lengthSize
 	m.next = p
 	return nil
 }
@@ -250,6 +269,9 @@ func (m *socket) send(content []byte) error {
 	if err := m.c.ended(); err != nil {
 		return err
 	}
+	if err := m.broken(); err != nil {
+		return err
+	}
 	if d := m.c.writeTimeout(); d > 0 {
 		now := time.Now()
 		m.write.set(now.Add(d))
@@ -263,6 +285,14 @@ func (m *socket) send(content []byte) error {
 		err = os.ErrDeadlineExceeded
 	}
 	return m.c.writeError(err)
+}
+
+// broken returns an ErrBroken if a timeout of the other direction broke ws.
+func (m *socket) broken() error {
+	if m.ctx.Err() == nil {
+		return nil
+	}
+	return stickyError(os.ErrDeadlineExceeded)
 }
 
 // endWrite makes a write that is under way end before at.

@@ -550,3 +550,77 @@ func TestMessageConn(t *testing.T) {
 		})
 	}
 }
+
+// TestCloseReason closes WebSockets with long reasons, which are cut as RFC 6455 demands.
+func TestCloseReason(t *testing.T) {
+	for reason, want := range map[string]string{
+		strings.Repeat("x", 123):       strings.Repeat("x", 123),
+		strings.Repeat("x", 124):       strings.Repeat("x", 123),
+		strings.Repeat("é", 100):       strings.Repeat("é", 61),
+		"x" + strings.Repeat("é", 100): "x" + strings.Repeat("é", 61),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newSocket()
+			require.NoError(t, messageConn(t.Context(), f, nil).CloseWithCode(4000, reason))
+			require.EqualValues(t, 4000, <-f.closed)
+			require.Equal(t, want, f.reason.Load())
+		})
+	}
+}
+
+// A pinged socket receives a ping every minute while it waits for a message.
+type pinged struct{ *fakeSocket }
+
+func (p pinged) Reader(ctx context.Context) (frameType, io.Reader, error) {
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for range 20 {
+			select {
+			case <-time.After(time.Minute):
+				stream.PingReceived(ctx, nil)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return p.fakeSocket.Reader(ctx)
+}
+
+// TestPing receives pings and nothing else: the client is idle after the last of them.
+func TestPing(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newSocket()
+			ctx := t.Context()
+			if known {
+				ctx = f.conn(ctx)
+			}
+			c := stream.NewMessageConn(ctx, stream.WebSocket(pinged{f}, closeStatus), &stream.Options{IdleTimeout: 2 * time.Minute})
+			begin := time.Now()
+			require.ErrorIs(t, next(c), os.ErrDeadlineExceeded)
+			require.Equal(t, 22*time.Minute, time.Since(begin))
+			require.NoError(t, c.Close())
+		})
+	}
+	require.True(t, stream.PingReceived(t.Context(), nil), "of another connection")
+}
+
+// TestMessageBroken breaks a WebSocket by a timeout: the first call of the other direction is an
+// ErrBroken, as over TLS.
+func TestMessageBroken(t *testing.T) {
+	o := &stream.Options{IdleTimeout: time.Second, WriteTimeout: time.Second}
+	write := func(c *stream.Conn) error { return c.WritePacket(number(1)) }
+	for _, calls := range [][2]func(c *stream.Conn) error{{next, write}, {write, next}} {
+		synctest.Test(t, func(t *testing.T) {
+			c := messageConn(t.Context(), newSocket(), o)
+			require.ErrorIs(t, calls[0](c), os.ErrDeadlineExceeded)
+			for range 2 {
+				for _, call := range calls {
+					require.ErrorIs(t, call(c), stream.ErrBroken)
+				}
+			}
+			require.NoError(t, c.Close())
+		})
+	}
+}

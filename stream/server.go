@@ -190,6 +190,7 @@ func (s *Server) ServeConn(c *Conn) {
 // handle serves a connection that was added. Every idle connection keeps the stack of handle, so
 // other functions do the work after the handler.
 func (s *Server) handle(c *Conn) {
+	c.setStats(&s.counters)
 	ctx, err := c.ctx, error(nil)
 	defer func() { s.end(ctx, c, panicked(recover(), err)) }()
 	if err = c.handshake.do(&c.lifetime); err != nil {
@@ -381,7 +382,6 @@ func (s *Server) addConn(c *Conn) error {
 		return err
 	}
 	s.counters.accepted.Add(1)
-	c.setStats(&s.counters)
 	c.served.Store(true)
 	s.conns[c] = struct{}{}
 	return nil

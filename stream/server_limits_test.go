@@ -258,6 +258,12 @@ func TestServeTLS(t *testing.T) {
 	}
 	s := &stream.Server{Handler: func(context.Context, *stream.Conn) error { return nil }}
 	require.ErrorIs(t, s.ServeTLS(newFakeListener(nil), "none", "none"), os.ErrNotExist)
+	for _, config := range []*tls.Config{nil, {MinVersion: tls.VersionTLS13}} {
+		s.TLSConfig = config
+		ln := newFakeListener(nil)
+		require.ErrorIs(t, s.ServeTLS(ln, "", ""), os.ErrNotExist, "without a certificate")
+		<-ln.closed
+	}
 }
 
 // TestHandshake interrupts handshakes of Conns: by their timeout, which later calls do not

@@ -51,12 +51,18 @@ func (s *Server) Stats() Stats {
 // A published holds the counts of a Reader that stats already includes.
 type published struct{ packets, bytes, invalid int64 }
 
+// counts returns the current counts. The lengths that a WebSocket's Reader counts are not received.
+func (c *Conn) counts() published {
+	r := c.reader
+	return published{r.packets, r.in - c.lengths, r.invalid}
+}
+
 // publish adds the packets and bytes read since the latest call.
 func (c *Conn) publish() {
 	if c.stats == nil {
 		return
 	}
-	now := published{c.reader.packets, c.reader.in, c.reader.invalid}
+	now := c.counts()
 	if now == c.published {
 		return
 	}

@@ -57,14 +57,15 @@ func (h *handshake) do(l *lifetime) error {
 func (h *handshake) isPending() bool { return h != nil && !h.done.Load() }
 
 // ServeTLS accepts TLS connections from ln and calls Handler for each, as [Server.Serve] does.
-// It reads the certificate and its key from files, unless TLSConfig contains a certificate and
-// both names are empty.
+// It reads the certificate and its key from files, unless both names are empty and TLSConfig contains
+// a certificate, GetCertificate or GetConfigForClient.
 func (s *Server) ServeTLS(ln net.Listener, certFile, keyFile string) error {
 	config := s.TLSConfig.Clone()
 	if config == nil {
 		config = new(tls.Config)
 	}
-	if certFile != "" || keyFile != "" {
+	known := len(config.Certificates) > 0 || config.GetCertificate != nil || config.GetConfigForClient != nil
+	if !known || certFile != "" || keyFile != "" {
 		cert, err := tls.LoadX509KeyPair(certFile, keyFile)
 		if err != nil {
 			_ = ln.Close()

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/checked"
@@ -32,7 +33,7 @@ type Writer struct {
 	dst   io.Writer
 	err   error
 	held  held
-	stats *counters // of the Server, or nil if there is none
+	stats atomic.Pointer[counters] // of the Server, or nil if there is none
 }
 
 // NewWriter returns a Writer that writes packets to w. If o is nil, it uses the zero
@@ -132,8 +133,8 @@ func (w *Writer) countWritten(n int, packets int64, err error) {
 		}
 		return
 	}
-	if w.stats != nil {
-		w.stats.packetsOut.Add(packets)
-		w.stats.bytesOut.Add(int64(n))
+	if s := w.stats.Load(); s != nil {
+		s.packetsOut.Add(packets)
+		s.bytesOut.Add(int64(n))
 	}
 }

@@ -1,0 +1,128 @@
+package stream_test
+
+import (
+	"context"
+	"encoding/binary"
+	"net"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/stream"
+)
+
+// TestBlockedWriter serves a Conn that another goroutine is writing to: all methods of the Server still
+// return.
+func TestBlockedWriter(t *testing.T) {
+	handled := make(chan struct{})
+	s := &stream.Server{MaxConns: 1, Handler: func(_ context.Context, c *stream.Conn) error {
+		close(handled)
+		return next(c)
+	}}
+	ours, theirs := net.Pipe()
+	c := stream.NewConn(t.Context(), ours, nil)
+	wrote := make(chan error)
+	go func() { wrote <- c.WritePacket(number(1)) }()
+	_, err := theirs.Read(make([]byte, 1)) // the rest blocks
+	require.NoError(t, err)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		s.ServeConn(c)
+	}()
+	<-handled
+	require.True(t, s.Full())
+	require.EqualValues(t, 1, s.Stats().Conns)
+	require.NoError(t, s.Close())
+	require.ErrorIs(t, <-wrote, stream.ErrServerClosed)
+	<-served
+	require.NoError(t, s.Shutdown(t.Context()))
+}
+
+// An anonymous connection tells no address.
+type anonymous struct{ net.Conn }
+
+func (anonymous) RemoteAddr() net.Addr { return nil }
+
+// TestNoRemoteAddr logs the failure of a connection without an address.
+func TestNoRemoteAddr(t *testing.T) {
+	var logged logBuffer
+	s := &stream.Server{Logger: newLog(&logged), Handler: func(context.Context, *stream.Conn) error { return errOwn }}
+	ours, _ := net.Pipe()
+	s.ServeConn(stream.NewConn(t.Context(), anonymous{ours}, nil))
+	require.Contains(t, logged.String(), "remote=unknown error=own")
+}
+
+// TestStatsBeforeServing reads from Conns before a Server serves them: it counts what is read after that.
+func TestStatsBeforeServing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, bad := encoded(t, number(1)), []byte{200, 0, 0, 0}
+		s := &stream.Server{Handler: forward}
+		ours, theirs := net.Pipe()
+		go func() {
+			_, _ = theirs.Write(framed(binary.LittleEndian, one, one, bad, one))
+			theirs.Close()
+		}()
+		f := newSocket()
+		for _, b := range [][]byte{one, one, bad, one} {
+			f.send(b)
+		}
+		f.in <- frame{err: closeError{1000}}
+		for _, c := range []*stream.Conn{stream.NewConn(t.Context(), ours, nil), messageConn(t.Context(), f, nil)} {
+			for range 4 {
+				_ = skipOne(c)
+			}
+			s.ServeConn(c)
+			n := s.Stats()
+			require.Zero(t, [3]int64{n.PacketsIn, n.BytesIn, n.Invalid})
+		}
+		// A WebSocket receives messages, and no lengths.
+		f = newSocket()
+		for range 3 {
+			f.send(one)
+		}
+		f.in <- frame{err: closeError{1000}}
+		s.Handler = func(_ context.Context, c *stream.Conn) error { return drained(c) }
+		s.ServeMessages(t.Context(), stream.WebSocket(f, closeStatus))
+		require.EqualValues(t, 3, s.Stats().PacketsIn)
+		require.EqualValues(t, 3*len(one), s.Stats().BytesIn)
+	})
+}
+
+// TestReaderOutlivesHandler returns from a handler while another goroutine of it reads: the Server
+// waits for this goroutine's call, which ends.
+func TestReaderOutlivesHandler(t *testing.T) {
+	one := framed(binary.LittleEndian, encoded(t, number(1)))
+	for range 20 {
+		reading, ended := make(chan struct{}), make(chan error, 1)
+		s := &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
+			go func() {
+				for i := 0; ; i++ {
+					if i == 3 {
+						close(reading)
+					}
+					if err := next(c); err != nil {
+						ended <- err
+						return
+					}
+				}
+			}()
+			<-reading
+			return nil
+		}}
+		ours, theirs := net.Pipe()
+		go func() {
+			for {
+				if _, err := theirs.Write(one); err != nil {
+					return
+				}
+			}
+		}()
+		s.ServeConn(stream.NewConn(t.Context(), ours, nil))
+		assert.Equal(t, net.ErrClosed, <-ended)
+		require.GreaterOrEqual(t, s.Stats().PacketsIn, int64(3))
+		require.NoError(t, s.Shutdown(t.Context()))
+	}
+}
