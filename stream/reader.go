@@ -248,10 +248,16 @@ func (r *Reader) begun() bool {
 // countInvalid counts the latest packet if its Decoder found an error in it, also one that does not
 // stay, because the value does not fit what the program reads. A mistake in the program is none.
 func (r *Reader) countInvalid() {
-	if r.state != stateOpen {
-		return
+	if r.state == stateOpen {
+		if err := r.dec.LastError(); err != nil {
+			r.countError(err)
+		}
 	}
-	if err, ok := r.dec.LastError().(*gdwire.Error); ok && !errors.Is(err, gdwire.ErrCall) {
+}
+
+// countError counts the latest packet if err is one of its content.
+func (r *Reader) countError(err error) {
+	if _, ok := err.(*gdwire.Error); ok && !errors.Is(err, gdwire.ErrCall) {
 		r.invalid++
 	}
 }
