@@ -361,3 +361,20 @@ func TestNamedPackableOverflow(t *testing.T) {
 	require.NoError(t, e.BeginPacked(TypePackedVector2Array, 2))
 	require.ErrorIs(t, WritePacked(e, []dvec2{{1, 2}, {3, math.MaxFloat64}}), ErrRange)
 }
+
+// A declared type with an id that the format does not have is an error with this id, always.
+func TestElemOfUnknownID(t *testing.T) {
+	for _, id := range []uint32{39, 99, 1 << 31} {
+		for _, packet := range [][]byte{
+			bytesOf(uint32(idArray|1<<16), id, 0),
+			bytesOf(uint32(idDict|1<<16), id, 0),
+			bytesOf(uint32(idDict|1<<18), id, 0),
+		} {
+			d := NewDecoder(plain(packet), nil)
+			_, err := d.ReadToken()
+			requireError(t, err, 4, "$", ErrType)
+			require.ErrorContains(t, err, fmt.Sprintf("elements of unknown godot4 type id %d", id))
+			d.Release()
+		}
+	}
+}

@@ -113,11 +113,12 @@ func (l *lookahead) checkHeader() {
 	}
 	h := l.header()
 	f := s.format
-	switch {
 	// Bits 8 to 15 mean nothing, and bits 16 to 31 only what the type defines. With an idMask of
 	// all bits, lookup finds only headers without flags.
-	case f.idMask != math.MaxUint32 && (h&0xFF00 != 0 || h>>16&^uint32(form.headerFlags) != 0):
-		l.fail(0, notCanonical("header %#x", h))
+	unknown := h &^ (0xFF | uint32(form.headerFlags)<<16)
+	switch {
+	case f.idMask != math.MaxUint32 && unknown != 0:
+		l.fail(0, notCanonical("unknown bits %#x in header %#x", unknown, h))
 	case !s.admits(form.typ):
 		l.fail(0, notCanonical("%v in a container of %v", form.typ, s.top().elem))
 	// An engine is built for one width of math types, and one call encodes all objects alike.

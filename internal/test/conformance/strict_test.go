@@ -56,14 +56,16 @@ func strictCases() []strictCase {
 		{row: rowBool, name: "two", text: "bool of 2", format: g4, packet: "<bool> 02000000", path: "$", similar: "<bool> 01000000"},
 		{row: rowBool, name: "high bit", format: g2, packet: "<bool> 00000080", path: "$", similar: "<bool> 00000000"},
 
-		{row: rowHeader, name: "bits 8 to 15", text: "header 0x102", format: g4, packet: "02010000 00000000", path: "$", similar: "<int> 00000000"},
+		{row: rowHeader, name: "bits 8 to 15", text: "unknown bits 0x100 in header 0x102", format: g4, packet: "02010000 00000000", path: "$", similar: "<int> 00000000"},
 		{row: rowHeader, name: "flag of nil", format: g4, packet: "<Nil+1>", path: "$", similar: "<Nil>"},
 		{row: rowHeader, name: "second flag of an int", format: g4, packet: "<int+2> 00000000", path: "$", similar: "<int> 00000000"},
 		{row: rowHeader, name: "flag of an integer vector", format: g4, packet: "<Vector2i+1> 00000000 00000000", path: "$", similar: "<Vector2i> 00000000 00000000"},
 		{row: rowHeader, name: "flag of a string", format: g3, packet: "<String+1> 00000000", path: "$", similar: "<String> 00000000"},
 		{row: rowHeader, name: "flag of math before Godot 4", format: g3, packet: "<Vector2+1>" + model.F32(1, 2), path: "$", similar: "<Vector2>" + model.F32(1, 2)},
 		{row: rowHeader, name: "flags of an Array before Godot 4", format: g3, packet: "<Array+1> 00000000", path: "$", similar: "<Array> 00000000"},
-		{row: rowHeader, name: "flags of values of an Array", format: g4, packet: "<Array+4> 00000000", path: "$", similar: "<Dictionary+4> <int> 00000000"},
+		{row: rowHeader, name: "flags of values of an Array", text: "unknown bits 0x40000 in header 0x4001c", format: g4, packet: "<Array+4> 00000000", path: "$", similar: "<Dictionary+4> <int> 00000000"},
+		{row: rowHeader, name: "flag of a typed Array", text: "unknown bits 0x100000 in header 0x11001c", format: g4, packet: "<Array+17> 02000000 00000000", path: "$", similar: "<Array+1> 02000000 00000000"},
+		{row: rowHeader, name: "flag of a Dictionary", text: "unknown bits 0x80000000 in header 0x8000001b", format: g4, packet: "<Dictionary+32768> 00000000", path: "$", similar: "<Dictionary+15> 01000000 61000000 01000000 61000000 00000000"},
 		{row: rowHeader, name: "flag of packed bytes", format: g4, packet: "<PackedByteArray+1> 00000000", path: "$", similar: "<PackedByteArray> 00000000"},
 
 		{row: rowMixed, name: "narrow and wide", text: "math types of both widths", format: g4, packet: "<Array> 02000000 <Vector2>" + model.F32(1, 2) + "<Vector2+1>" + model.F64(1, 2), offset: 20, path: "$[1]",
