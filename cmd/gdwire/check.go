@@ -21,34 +21,9 @@ func checkFlags(fs *flag.FlagSet, o *options) {
 	fs.BoolVar(&o.lines, "json", false, "a line of JSON for each value or packet")
 }
 
-// check validates files.
+// check validates a file, which must have a value.
 func check(s *stdio, o *options) error {
 	o.nonEmpty = true
-	if len(o.operands) <= 1 {
-		return s.checkFile(o)
-	}
-	var all error
-	for i, name := range o.operands {
-		if !o.lines {
-			if i > 0 {
-				fmt.Fprintln(s.out)
-			}
-			fmt.Fprintln(s.out, s.colors.bold.Sprint(printable(name)))
-		}
-		one := *o
-		one.operands, one.Candidates, one.several = []string{name}, nil, true
-		err := s.checkFile(&one)
-		if err != nil && err != errBad {
-			s.report(err)
-			err = errBad
-		}
-		all = cmp.Or(all, err)
-	}
-	return all
-}
-
-// checkFile validates a file, which must have a value.
-func (s *stdio) checkFile(o *options) error {
 	var n int64
 	err := s.showFile(o.file(), o, func(s *stdio, o *options) printer { return newCheckPrinter(s, o).counting(&n) })
 	if err == nil && n == 0 {
@@ -207,6 +182,10 @@ func (c *summary) count(p *input.Packet, t gdwire.Token) {
 
 // write writes the summary.
 func (c *summary) write() {
+	if c.options.several {
+		c.line()
+		return
+	}
 	took := time.Since(c.start)
 	bad := c.colors.plain
 	if c.bad > 0 {
@@ -225,6 +204,26 @@ func (c *summary) write() {
 	c.row("speed", humanize.Bytes(uint64(float64(c.bytes)/max(took.Seconds(), 1e-9)))+"/s")
 	c.rows("types", c.typeCounts())
 	c.rows("errors", c.errorTexts())
+}
+
+// line writes the summary of one of several files.
+func (c *summary) line() {
+	text := c.colors.good.Sprint("good")
+	if c.bad > 0 {
+		text = c.colors.bad.Sprint("bad ")
+	}
+	name := printable(c.options.file())
+	fmt.Fprintf(c.out, "%s  %s: %s %s, %s bytes", text, name, humanize.Comma(c.good), c.noun, humanize.Comma(c.bytes))
+	if from := c.options.origin(); from != nil {
+		fmt.Fprintf(c.out, ", %s, frame %s, %s", from.Format, from.Frame, from.Container)
+	}
+	for _, err := range c.errors[:min(len(c.errors), 1)] {
+		fmt.Fprintf(c.out, "; %s", printable(strings.TrimPrefix(err.Error(), "gdwire: ")))
+	}
+	if c.bad > 1 {
+		fmt.Fprintf(c.out, ", and %s more errors", humanize.Comma(c.bad-1))
+	}
+	fmt.Fprintln(c.out)
 }
 
 // typeCounts returns the number of values of each type, the highest number first.

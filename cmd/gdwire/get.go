@@ -122,6 +122,9 @@ func found(err error) error {
 
 // showJSON shows the next value as JSON and returns ErrFound.
 func showJSON(s *stdio, o *options, d *gdwire.Decoder) error {
+	if o.several {
+		fmt.Fprintf(s.out, "%s: ", printable(o.file()))
+	}
 	jo := o.json
 	jo.EscapeForTerminal = true
 	if err := gdjson.ToJSON(s.out, d, jo); err != nil {

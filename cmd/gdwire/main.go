@@ -2,15 +2,16 @@
 // Godot and its relatives: saved games, packets and network traffic. It recognizes the
 // format, frame and container of a file.
 //
-//	gdwire tokens|json|flat [flags] [FILE]
-//	gdwire get [flags] PATH [FILE]
+//	gdwire tokens|flat [flags] [FILE]
+//	gdwire json [flags] [FILE…]
+//	gdwire get [flags] PATH [FILE…]
 //	gdwire diff [flags] A B
-//	gdwire set|add [flags] ['PATH = VALUE'…] FILE -o FILE
-//	gdwire delete [flags] PATH… FILE -o FILE
+//	gdwire set|add [flags] ['PATH = VALUE'…] FILE -o FILE, or -i FILE…
+//	gdwire delete [flags] PATH… FILE -o FILE, or -i FILE…
 //	gdwire copy [flags] PATH TO FILE -o FILE
 //	gdwire check [flags] [FILE…]
 //	gdwire encode [flags] [JSONFILE]
-//	gdwire recode [flags] [FILE]
+//	gdwire recode [flags] [FILE], or -i FILE…
 //	gdwire unwrap [flags] [FILE]
 //	gdwire listen [flags] ADDR
 //	gdwire proxy [flags] LISTEN TARGET
@@ -56,6 +57,7 @@ type command struct {
 	run                     func(*stdio, *options) error
 	details                 func(io.Writer) // prints more of the help, if not nil
 	showsObjects            bool            // serialized objects are allowed by default
+	many                    bool            // it takes several files
 	binary                  bool            // its output is binary
 	edits                   bool            // its output is an edited save, so -o can be the input
 }
@@ -63,27 +65,27 @@ type command struct {
 var commands = []command{
 	{name: "tokens", operands: "[FILE]", max: 1, summary: "Show every token with its offset.",
 		common: readFlags, flags: outputFlag, run: showCommand(newTokenPrinter), showsObjects: true},
-	{name: "json", operands: "[FILE]", max: 1, summary: "Show each value as a line of JSON, as Godot's JSON.from_native does.",
+	{name: "json", operands: "[FILE…]", max: -1, many: true, summary: "Show each value as a line of JSON, as Godot's JSON.from_native does.",
 		common: readFlags, flags: jsonFlags, run: showCommand(newJSONPrinter), showsObjects: true},
 	{name: "flat", operands: "[FILE]", max: 1, summary: "Show a line for each leaf, path = value, for grep and diff.",
 		common: readFlags, flags: outputFlag, run: showCommand(newFlatPrinter), showsObjects: true},
-	{name: "get", operands: "PATH [FILE]", min: 1, max: 2, summary: "Show the value at a path, such as player.hp, as JSON.",
+	{name: "get", operands: "PATH [FILE…]", min: 1, max: -1, many: true, summary: "Show the value at a path, such as player.hp, as JSON.",
 		common: readFlags, flags: getFlags, check: getCheck, run: get, showsObjects: true},
 	{name: "diff", operands: "A B", min: 2, max: 2, summary: "Show the values that differ between two files: path: old -> new.",
 		common: readFlags, flags: diffFlags, run: diff, showsObjects: true},
-	{name: "set", operands: "['PATH = VALUE'…] FILE", min: 1, max: -1, summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input.",
-		common: editFlags, flags: saveFlag, check: setCheck, run: editFile, binary: true, edits: true},
-	{name: "add", operands: "['PATH = VALUE'…] FILE", min: 1, max: -1, summary: "Add keys of dictionaries, elements before [n], or elements at the end as [+].",
-		common: editFlags, flags: saveFlag, check: addCheck, run: editFile, binary: true, edits: true},
-	{name: "delete", operands: "PATH… FILE", min: 2, max: -1, summary: "Delete keys of dictionaries and elements of arrays.",
-		common: editFlags, flags: saveFlag, check: deleteCheck, run: editFile, binary: true, edits: true},
-	{name: "copy", operands: "PATH TO FILE", min: 3, max: 3, summary: "Copy the value at PATH to the path TO.",
-		common: editFlags, flags: saveFlag, check: copyCheck, run: editFile, binary: true, edits: true},
-	{name: "check", operands: "[FILE…]", max: -1, summary: "Validate the input and print statistics.",
+	{name: "set", operands: "['PATH = VALUE'…] FILE…", min: 1, max: -1, many: true, summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input.",
+		common: editFlags, flags: editsFlags, check: setCheck, run: editFile, binary: true, edits: true},
+	{name: "add", operands: "['PATH = VALUE'…] FILE…", min: 1, max: -1, many: true, summary: "Add keys of dictionaries, elements before [n], or elements at the end as [+].",
+		common: editFlags, flags: editsFlags, check: addCheck, run: editFile, binary: true, edits: true},
+	{name: "delete", operands: "PATH… FILE…", min: 2, max: -1, many: true, summary: "Delete keys of dictionaries and elements of arrays.",
+		common: editFlags, flags: editsFlags, check: deleteCheck, run: editFile, binary: true, edits: true},
+	{name: "copy", operands: "PATH TO FILE…", min: 3, max: -1, many: true, summary: "Copy the value at PATH to the path TO.",
+		common: editFlags, flags: editsFlags, check: copyCheck, run: editFile, binary: true, edits: true},
+	{name: "check", operands: "[FILE…]", max: -1, many: true, summary: "Validate the input and print statistics.",
 		common: readFlags, flags: checkFlags, run: check},
 	{name: "encode", operands: "[JSONFILE]", max: 1, summary: "Write JSON as values. Up to 1 GiB.",
 		common: valueFlags | fileFlags | quietFlags | limitFlag, flags: encodeFlags, check: encodeCheck, run: encode, binary: true, edits: true},
-	{name: "recode", operands: "[FILE]", max: 1, summary: "Decode and re-encode, in the same or another format.",
+	{name: "recode", operands: "[FILE…]", max: -1, many: true, summary: "Decode and re-encode, in the same or another format.",
 		common: readFlags, flags: recodeFlags, check: recodeCheck, run: recodeFile, binary: true, edits: true},
 	{name: "unwrap", operands: "[FILE]", max: 1, summary: "Write the content of a compressed or encrypted file.",
 		common: fileFlags | skipFlags, flags: outputFlag, run: unwrap, binary: true},
@@ -196,13 +198,19 @@ func (c *command) execute(args []string, s *stdio) error {
 	if err == nil && c.check != nil {
 		err = c.check(o)
 	}
-	if err == nil {
+	if err == nil && c.many {
+		err = o.checkFiles(c)
+	}
+	if err == nil && !o.inPlace {
 		err = o.checkOutput(c, s.isTerminal)
 	}
 	if err != nil {
 		return usageError{err, c.printUsage}
 	}
 	s.edits = c.edits
+	if c.many {
+		return c.runFiles(s, o)
+	}
 	return s.runTo(o.output, func() error { return c.run(s, o) })
 }
 

@@ -48,7 +48,8 @@ type options struct {
 	container  *fileaccess.Info // of the input
 	nonEmpty   bool             // input without values is an error
 	recognized bool             // format or frame were recognized
-	several    bool             // there is more than one file
+	several    bool             // this is one of several files
+	inPlace    bool             // -i
 }
 
 func newOptions() *options { return &options{given: map[string]bool{}, separator: -1} }
@@ -148,6 +149,12 @@ func outputFlag(fs *flag.FlagSet, o *options) {
 func saveFlag(fs *flag.FlagSet, o *options) {
 	outputFlag(fs, o)
 	fs.Lookup("o").Usage += "; it can be the input"
+}
+
+// editsFlags defines the flags of a command that edits saves.
+func editsFlags(fs *flag.FlagSet, o *options) {
+	saveFlag(fs, o)
+	inPlaceFlag(fs, o)
 }
 
 func jsonFlags(fs *flag.FlagSet, o *options) {

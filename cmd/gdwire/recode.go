@@ -73,7 +73,7 @@ func setOnce[T any](dst **T, v *T, kind, part string) error {
 }
 
 func recodeFlags(fs *flag.FlagSet, o *options) {
-	saveFlag(fs, o)
+	editsFlags(fs, o)
 	toFlag(fs, o)
 }
 

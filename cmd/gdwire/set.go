@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,43 +15,64 @@ import (
 // An editing holds the options of set, add, delete and copy.
 type editing struct {
 	op    edit.Op
-	tree  *paths.Tree // nil if the lines come from standard input
-	exact bool        // values keep the type that they are written with
-	from  paths.Path  // of copy: the path of the source; the only path of tree is the target
+	lines []string   // on the command line: path = value, or path
+	input []byte     // standard input for several files, which contains lines if there are no others
+	exact bool       // values keep the type that they are written with
+	from  paths.Path // of copy: the path of the source; lines is the target
 }
 
 // setCheck parses the edits of set on the command line, if there are any.
-func setCheck(o *options) error { return linesCheck(o, edit.Set) }
+func setCheck(o *options) error { return o.editCheck(edit.Set) }
 
 // addCheck parses the edits of add on the command line, if there are any.
-func addCheck(o *options) error { return linesCheck(o, edit.Add) }
+func addCheck(o *options) error { return o.editCheck(edit.Add) }
 
-// linesCheck parses operands of the form path = value.
-func linesCheck(o *options, op edit.Op) error {
-	o.edit.op = op
-	lines, err := editCheck(o)
-	if len(lines) == 0 {
-		if err == nil && o.file() == "-" {
-			err = errors.New("standard input cannot be both the file and the lines")
-		}
-		return err
+// deleteCheck parses the paths of delete.
+func deleteCheck(o *options) error { return o.editCheck(edit.Delete) }
+
+// copyCheck parses the paths of copy.
+func copyCheck(o *options) (err error) {
+	if o.edit.from, err = wholePath(paths.Parse(o.operands[0])); err != nil {
+		return withOperandHint(o, err)
 	}
-	for _, line := range lines {
-		if err == nil {
-			_, err = addLine(o.edit.tree, line, nil)
-		}
-	}
-	return withOperandHint(o, err)
+	o.operands = o.operands[1:]
+	return o.editCheck(edit.Put)
 }
 
-// editCheck returns the operands before the file.
-func editCheck(o *options) ([]string, error) {
+// editCheck parses the operands before the files.
+func (o *options) editCheck(op edit.Op) error {
 	o.writes = true
-	all := o.operands[:len(o.operands)-1]
-	if len(all) > 0 {
-		o.edit.tree = &paths.Tree{}
+	o.edit.op = op
+	files := o.firstFile()
+	o.edit.lines = o.operands[:files]
+	if len(o.edit.lines) == 0 {
+		if o.edit.exact = true; o.file() == "-" {
+			return errors.New("standard input cannot be both the file and the lines")
+		}
+		return nil
 	}
-	return all, nil
+	if _, err := o.edit.tree(nil); err != nil {
+		return withOperandHint(o, err)
+	}
+	o.operands = o.operands[files:]
+	return nil
+}
+
+// firstFile returns the index of the operand that is the first file to edit: the last one, or with
+// -i the first one that is there.
+func (o *options) firstFile() int {
+	last := len(o.operands) - 1
+	if o.inPlace {
+		for i, name := range o.operands {
+			if first := i == 0 && o.edit.op != edit.Set && o.edit.op != edit.Add; first {
+				continue // a path
+			}
+			if _, err := os.Stat(name); err == nil {
+				return i
+			}
+		}
+	}
+	return last
 }
 
 // withOperandHint returns err. If the first operand is a file, it adds the hint that the file
@@ -62,28 +84,32 @@ func withOperandHint(o *options, err error) error {
 	return err
 }
 
-// deleteCheck parses the paths of delete.
-func deleteCheck(o *options) error {
-	o.edit.op = edit.Delete
-	all, err := editCheck(o)
-	for _, text := range all {
-		if err == nil {
-			err = addPath(o.edit.tree, text)
+// tree returns the paths and values of the lines on the command line, or else in r.
+func (e *editing) tree(r io.Reader) (*paths.Tree, error) {
+	tree := &paths.Tree{}
+	if len(e.lines) == 0 {
+		return tree, readLines(r, tree)
+	}
+	for _, line := range e.lines {
+		var err error
+		if e.op == edit.Delete || e.op == edit.Put {
+			err = addPath(tree, line)
+		} else {
+			_, err = addLine(tree, line, nil)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	return withOperandHint(o, err)
+	return tree, nil
 }
 
-// copyCheck parses the paths of copy.
-func copyCheck(o *options) error {
-	all, err := editCheck(o)
-	if err == nil {
-		o.edit.op = edit.Put
-		if o.edit.from, err = wholePath(paths.Parse(all[0])); err == nil {
-			err = addPath(o.edit.tree, all[1])
-		}
+// tree returns the paths and values of an edit.
+func (s *stdio) tree(o *options) (*paths.Tree, error) {
+	if len(o.edit.lines) > 0 || !o.several {
+		return o.edit.tree(s.in)
 	}
-	return withOperandHint(o, err)
+	return o.edit.tree(bytes.NewReader(o.edit.input))
 }
 
 // addPath adds a path to a tree.
@@ -114,11 +140,9 @@ func wholePath(p paths.Path, err error) (paths.Path, error) {
 
 // editFile edits values in a file and keeps all other bytes.
 func editFile(s *stdio, o *options) error {
-	if o.edit.tree == nil {
-		o.edit.tree, o.edit.exact = &paths.Tree{}, true
-		if err := readLines(s.in, o.edit.tree); err != nil {
-			return err
-		}
+	tree, err := s.tree(o)
+	if err != nil {
+		return err
 	}
 	c, closer, err := s.openContent(o.file(), o)
 	if err != nil {
@@ -127,15 +151,17 @@ func editFile(s *stdio, o *options) error {
 	defer func() { _ = closer.Close() }()
 	var plan *edit.Plan
 	if o.edit.op == edit.Put {
-		plan, err = c.Copy(o.edit.from, o.edit.tree)
+		plan, err = c.Copy(o.edit.from, tree)
 	} else {
-		plan, err = c.Edit(o.edit.op, o.edit.tree, o.edit.exact)
+		plan, err = c.Edit(o.edit.op, tree, o.edit.exact)
 	}
 	if err != nil {
 		return err
 	}
 	if len(plan.Changes) == 0 {
-		s.infof(o, "nothing changed: %s contains these values already", input.DisplayName(o.file()))
+		if !o.several {
+			s.infof(o, "nothing changed: %s contains these values already", input.DisplayName(o.file()))
+		}
 		if s.unchanged = s.replaces; s.unchanged {
 			return nil
 		}
