@@ -134,7 +134,7 @@ func ExampleOptions_repair() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := os.WriteFile(name, b[:len(b)-20], 0o600); err != nil { // as after a power failure
+	if err := os.WriteFile(name, b[:len(b)-5], 0o600); err != nil { // as after a power failure
 		log.Fatal(err)
 	}
 
@@ -151,5 +151,5 @@ func ExampleOptions_repair() {
 	fmt.Println(f.Info.Damage.Err, s)
 	// Output:
 	// true
-	// gdwire: offset 136, $1: unexpected EOF {3 {Ada 42} [map]}
+	// gdwire: offset 155, $1: unexpected EOF {3 {Ada 42} [map]}
 }
