@@ -263,9 +263,16 @@ func (e *editor) verify(p Packet, shift, grow int64) error {
 		err = edited(o)
 	}
 	if err != nil {
-		return fmt.Errorf("engines would not read the edited packet: %w", err)
+		return &RefusedError{err}
 	}
 	return nil
+}
+
+// A RefusedError reports an edit after which engines would not read the packet.
+type RefusedError struct{ err error }
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("engines would not read the edited packet: %v", e.err)
 }
 
 // splice adds a replacement of bytes.

@@ -1,0 +1,346 @@
+package savefile
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/variant"
+)
+
+// save is the content of the saves that tests edit.
+func save() *variant.Dictionary {
+	d := new(variant.Dictionary)
+	d.Set("hp", 42)
+	d.Set("speed", 1.5)
+	d.Set("name", variant.StringName("Ada"))
+	d.Set("pos", variant.Vector2{X: 1, Y: 2})
+	d.Set("items", &variant.Array{Values: []any{"map", 1, nil}})
+	d.Set("bytes", []byte{1, 2, 3})
+	d.Set("floats", &variant.Array{Elem: gdwire.Elem{Type: gdwire.TypeFloat}, Values: []any{1.5}})
+	return d
+}
+
+// TestEdits: edits apply in order, and values take the types of those they replace.
+func TestEdits(t *testing.T) {
+	raw, err := variant.Marshal("text")
+	require.NoError(t, err)
+	for _, c := range []struct {
+		name  string
+		edits []Edit
+		want  string // the text of the save, or
+		err   string
+	}{
+		{"types", []Edit{Set("hp", 7.0), Set("speed", 2), Set("name", "Eva"), Set("pos.x", 3), Set("bytes[1]", 9), Set("floats[0]", 4)},
+			`{"hp": 7, "speed": 2.0, "name": &"Eva", "pos": Vector2(3.0, 2.0), "items": ["map", 1, null], "bytes": PackedByteArray("010903"), "floats": Array[float]([4.0])}`, ""},
+		{"raw", []Edit{Set("hp", variant.Raw{Data: raw}), Delete("bytes"), Delete("items"), Delete("floats"), Delete("pos")},
+			`{"hp": "text", "speed": 1.5, "name": &"Ada"}`, ""},
+		{"in order", []Edit{Delete("items[0]"), Set("items[0]", 2), Delete("items[1]"), Set("items[+]", "x"), Set("items[2]", "y"), Set("items[+]", "z"),
+			Set("hp", 1), Set("hp", 2), Delete("bytes"), Set("bytes", nil), Delete("floats"), Delete("pos"), Delete("name")},
+			`{"hp": 2, "speed": 1.5, "items": [2, "x", "y", "z"], "bytes": null}`, ""},
+		{"new keys and what is in them", []Edit{Delete("items"), Delete("floats"), Delete("bytes"), Delete("pos"), Set("a", map[string]int{"b": 1}), Set("a.b", 2), Set("a.c", "x"), Set(`["…"]`, 1)},
+			`{"hp": 42, "speed": 1.5, "name": &"Ada", "a": {"b": 2, "c": "x"}, "…": 1}`, ""},
+		{"typed array", []Edit{Set("floats[+]", 2), Delete("items"), Delete("bytes"), Delete("pos"), Set(".value(0)", 1), Delete("name")},
+			`{"hp": 1, "speed": 1.5, "floats": Array[float]([1.5, 2.0])}`, ""},
+		{"whole", []Edit{Set("$", []any{1}), Set("[1]", 2), Set("[2]", 3)}, `[1, 2, 3]`, ""},
+
+		{"type", []Edit{Set("hp", "text")}, "", "savefile: $.hp is of type int and not String; a variant.Raw sets another type"},
+		{"fraction", []Edit{Set("hp", 1.5)}, "", "savefile: $.hp is of type int and not float; a variant.Raw sets another type"},
+		{"missing", []Edit{Set("speed", 2), Set("itms[0]", 1)}, "", "savefile: there is no $.itms[0]; did you mean $.items?"},
+		{"missing element", []Edit{Set("items[4]", 1)}, "", "savefile: there is no $.items[4]"},
+		{"missing packet", []Edit{Delete("$3.x")}, "", "savefile: there is no $3.x"},
+		{"delete a packet", []Edit{Delete("$")}, "", "savefile: $ is a whole packet, which cannot be deleted"},
+		{"path", []Edit{Set("a b", 1)}, "", `savefile: "a b", column 2: unexpected " b"`},
+		{"Go value", []Edit{Set("hp", make(chan int))}, "", "savefile: variant: chan int has no Variant type"},
+		{"too large", []Edit{Set("bytes[0]", 256)}, "", "savefile: $.bytes[0]: 256 does not fit a PackedByteArray"},
+		{"declared type", []Edit{Set("floats[0]", variant.Raw{Data: raw})}, "", "savefile: engines would not read the edited packet: gdwire: offset"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b, _ := file(t, Info{}, save())
+			f, err := read(b, nil)
+			require.NoError(t, err)
+			err = f.Edit(c.edits...)
+			if c.err != "" {
+				require.ErrorContains(t, err, c.err)
+				require.Equal(t, b, written(t, f))
+				return
+			}
+			require.NoError(t, err)
+			var got any
+			require.NoError(t, f.Unmarshal(&got))
+			require.Equal(t, c.want, fmt.Sprint(got))
+
+			one, err := read(b, nil) // the same, one after the other
+			require.NoError(t, err)
+			for _, e := range c.edits {
+				require.NoError(t, one.Edit(e))
+			}
+			require.Equal(t, written(t, one), written(t, f))
+		})
+	}
+}
+
+// TestNotFound: errors of missing paths wrap variant.ErrNotFound.
+func TestNotFound(t *testing.T) {
+	f, err := New(Info{}, save())
+	require.NoError(t, err)
+	var v any
+	for _, path := range []string{"x", "hp.x", "items[3]", "$1", "pos.z"} {
+		require.ErrorIs(t, f.Get(path, &v), variant.ErrNotFound, path)
+		require.ErrorIs(t, f.Edit(Delete(path)), variant.ErrNotFound, path)
+	}
+	require.NotErrorIs(t, f.Get("hp…", &v), variant.ErrNotFound)
+	require.Error(t, f.Get("name", new(int)))
+	require.Error(t, f.Get("hp", new(string)))
+	var x float64
+	require.NoError(t, f.Get("pos.y", &x))
+	require.Equal(t, 2.0, x)
+}
+
+// TestRandomEdits: many edits at once give the same file as one after the other.
+func TestRandomEdits(t *testing.T) {
+	m := &maker{Rand: rand.New(rand.NewPCG(11, 12))}
+	for i := range 300 {
+		kind := plainKinds[i%len(plainKinds)]
+		b, _ := file(t, kind, m.save(kind.Lengths)...)
+		var edits []Edit
+		for range 1 + m.IntN(12) {
+			path := m.ints[m.IntN(len(m.ints))]
+			switch m.IntN(4) {
+			case 0:
+				edits = append(edits, Delete(path))
+			case 1:
+				edits = append(edits, Set("$.new"+fmt.Sprint(m.IntN(3)), m.text()))
+			default:
+				edits = append(edits, Set(path, m.IntN(math.MaxInt32)))
+			}
+		}
+		at, err := read(b, given(kind))
+		require.NoError(t, err)
+		one, err := read(b, given(kind))
+		require.NoError(t, err)
+		all := at.Edit(edits...)
+		for _, e := range edits {
+			if err = one.Edit(e); err != nil {
+				break
+			}
+		}
+		if err != nil {
+			require.Error(t, all)
+			require.Equal(t, b, written(t, at))
+			continue
+		}
+		require.NoError(t, all)
+		require.Equal(t, written(t, one), written(t, at))
+	}
+}
+
+// A countingReader counts the bytes that are read.
+type countingReader struct {
+	io.ReaderAt
+	n int64
+}
+
+func (c *countingReader) ReadAt(b []byte, at int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(b, at)
+	c.n += int64(n)
+	return n, err
+}
+
+// TestManyEdits: 1,000 edits in one call read a file no more often than one.
+func TestManyEdits(t *testing.T) {
+	all := new(variant.Dictionary)
+	for i := range 20_000 {
+		all.Set(fmt.Sprintf("key_%d", i), map[string]int{"hp": i})
+	}
+	b, _ := file(t, Info{}, all)
+	reads := func(n int) int64 {
+		r := &countingReader{ReaderAt: bytes.NewReader(b)}
+		f, err := Read(r, int64(len(b)), nil)
+		require.NoError(t, err)
+		r.n = 0
+		var edits []Edit
+		for i := range n {
+			edits = append(edits, Set(fmt.Sprintf("key_%d.hp", i*7), i+1))
+		}
+		require.NoError(t, f.Edit(edits...))
+		return r.n
+	}
+	require.InEpsilon(t, reads(1), reads(1000), 0.1)
+}
+
+func BenchmarkEdits(b *testing.B) {
+	all := new(variant.Dictionary)
+	for i := range 20_000 {
+		all.Set(fmt.Sprintf("key_%d", i), map[string]int{"hp": i})
+	}
+	f, err := New(Info{}, all)
+	require.NoError(b, err)
+	var edits []Edit
+	for i := range 1000 {
+		edits = append(edits, Set(fmt.Sprintf("key_%d.hp", i*7), i+1))
+	}
+	content := f.content
+	b.SetBytes(content.Size)
+	for b.Loop() {
+		f.content = content
+		require.NoError(b, f.Edit(edits...))
+	}
+}
+
+// TestSave replaces the file that was opened, once more after another edit, and not if another program
+// has changed it.
+func TestSave(t *testing.T) {
+	for _, size := range []int{10, maxHeld} {
+		name := filepath.Join(t.TempDir(), "file")
+		b, _ := file(t, Info{}, map[string]any{"hp": 1, "bytes": make([]byte, size), "end": "text"})
+		require.NoError(t, os.WriteFile(name, b, 0o640))
+		f, err := Open(name, nil)
+		require.NoError(t, err)
+		for hp := range 3 {
+			require.NoError(t, f.Edit(Set("hp", hp+2)))
+			require.NoError(t, f.Save(name))
+		}
+		other := filepath.Join(t.TempDir(), "other")
+		require.NoError(t, f.Save(other))
+		a, err := os.ReadFile(name)
+		require.NoError(t, err)
+		c, err := os.ReadFile(other)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(a, c))
+		requireDiffers(t, a, b, 1)
+
+		require.NoError(t, os.WriteFile(name, []byte("another program"), 0o640))
+		require.ErrorIs(t, f.Save(name), ErrChanged)
+		a, err = os.ReadFile(name)
+		require.NoError(t, err)
+		require.Equal(t, "another program", string(a))
+		require.NoError(t, f.Save(other))
+		require.NoError(t, f.Close())
+		entries, err := os.ReadDir(filepath.Dir(name))
+		require.NoError(t, err)
+		require.Len(t, entries, 1)
+	}
+}
+
+// TestConvert changes the format, lengths, container and password.
+func TestConvert(t *testing.T) {
+	m := &maker{Rand: rand.New(rand.NewPCG(13, 14))}
+	for i := range 300 {
+		from, to := kinds[m.IntN(len(kinds))], kinds[m.IntN(len(kinds))]
+		saved := m.save(from.Lengths)
+		if to.Lengths == NoLengths {
+			saved = saved[:1]
+		}
+		b, _ := file(t, from, saved...)
+		f, err := read(b, nil)
+		require.NoError(t, err)
+		f.Info.Format, f.Info.Lengths, f.Info.Container, f.Info.Key = to.Format, to.Lengths, to.Container, to.Key
+		want, _ := file(t, to, saved...)
+		requireWritten(t, f, want)
+		got, err := read(written(t, f), nil)
+		require.NoError(t, err, i)
+		require.Equal(t, to.String(), got.Info.String())
+	}
+	f, err := New(Info{}, variant.Vector4{X: 1})
+	require.NoError(t, err)
+	f.Info.Format = gdwire.Godot3
+	_, err = f.WriteTo(io.Discard)
+	require.ErrorIs(t, err, gdwire.ErrType)
+	require.NotErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.Nil(t, asDamage(err))
+}
+
+func asDamage(err error) error {
+	if d := damaged(err); d != err {
+		return d
+	}
+	return nil
+}
+
+// TestUnknown: files that are not recognized, or not sure.
+func TestUnknown(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                         "savefile: not recognized: the file is empty; set Format and Lengths in the Options to read it anyway",
+		"\x89PNG rest of an image": "it is a PNG image",
+		`{"json": 1}`:              "it is text, perhaps JSON; set",
+		"\x01\x00\xff\x04\x05":     "no values of Godot",
+	} {
+		_, err := read([]byte(text), nil)
+		require.ErrorIs(t, err, ErrUnknown)
+		require.ErrorContains(t, err, want)
+		require.Nil(t, asDamage(err))
+	}
+	b, _ := file(t, Info{}, 5)
+	f, err := read(b, nil)
+	require.NoError(t, err)
+	require.False(t, f.Info.Sure, "an int of any format")
+	require.ErrorContains(t, f.Edit(Set("$", 6)), "savefile: it is only probable that the file is godot4, lengths")
+	f, err = read(b, given(Info{Format: gdwire.Godot3, Lengths: LittleEndian}))
+	require.NoError(t, err)
+	require.NoError(t, f.Edit(Set("$", 6)))
+
+	_, err = Open(filepath.Join(t.TempDir(), "none"), nil)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = Open(t.TempDir(), nil)
+	require.Error(t, err)
+	_, err = New(Info{Lengths: 9}, 1)
+	require.ErrorContains(t, err, "unknown Lengths(9)")
+	_, err = read(b, &Options{Lengths: 9})
+	require.ErrorContains(t, err, "unknown Lengths(9)")
+}
+
+// TestKeys: a container whose content is not held is opened several times, and the password asked for once.
+func TestKeys(t *testing.T) {
+	b, _ := file(t, Info{Container: fileaccess.Info{Container: fileaccess.Encrypted}, Key: password}, make([]byte, 2*maxHeld), 7, "text")
+	asked := 0
+	o := &Options{Container: fileaccess.Options{AskKey: func(fileaccess.Info) (*fileaccess.Key, error) {
+		asked++
+		return password, nil
+	}}}
+	f, err := Read(bytes.NewReader(b), int64(len(b)), o)
+	require.NoError(t, err)
+	var n int
+	for range 2 {
+		require.NoError(t, f.Get("$1", &n))
+	}
+	require.Equal(t, 7, n)
+	require.Equal(t, 1, asked)
+	require.Equal(t, password, f.Info.Key)
+	require.NotContains(t, f.Info.String(), string(password[:]))
+	_, err = Read(bytes.NewReader(b), int64(len(b)), nil)
+	require.ErrorIs(t, err, fileaccess.ErrNoKey)
+	_, err = Read(bytes.NewReader(b), int64(len(b)), &Options{Container: fileaccess.Options{Key: fileaccess.PasswordKey("x")}})
+	require.ErrorIs(t, err, fileaccess.ErrPassword)
+}
+
+// TestPaths: errors of calls on a Decoder of Values have the offset in the content and the number of
+// the value.
+func TestPaths(t *testing.T) {
+	for _, l := range []Lengths{NoLengths, LittleEndian} {
+		f, err := New(Info{Lengths: l}, 1, map[string]string{"a": "text"})
+		require.NoError(t, err)
+		n := 0
+		for d, err := range f.Values() {
+			require.NoError(t, err)
+			if n++; n == 2 {
+				err = variant.UnmarshalDecode(d, new(map[string]int))
+				require.ErrorContains(t, err, "$1.a: String into Go int")
+				var at *gdwire.Error
+				require.ErrorAs(t, err, &at)
+				require.Equal(t, f.content.Size-12, at.Offset)
+			}
+		}
+		require.Equal(t, 2, n)
+		require.EqualError(t, f.Unmarshal(new(int), new(any), new(any)), "savefile: 2 values instead of 3")
+	}
+}

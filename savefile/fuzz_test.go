@@ -1,0 +1,89 @@
+package savefile
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/fileaccess"
+)
+
+// addSeeds adds a save of each kind.
+func addSeeds(f *testing.F, add func(b []byte)) {
+	for _, kind := range kinds {
+		d := save()
+		if kind.Format == gdwire.Godot3 {
+			d.Delete("floats") // of a declared type
+		}
+		n, err := New(kind, d, 5)
+		require.NoError(f, err)
+		var b bytes.Buffer
+		_, err = n.WriteTo(&b)
+		require.NoError(f, err)
+		add(b.Bytes())
+		add(b.Bytes()[:b.Len()-9])
+	}
+}
+
+// FuzzOpen: any bytes are a file or an error. What is opened is written as it was, unless it is encrypted, and
+// what is repaired can be read.
+func FuzzOpen(f *testing.F) {
+	addSeeds(f, func(b []byte) { f.Add(b, false); f.Add(b, true) })
+	f.Fuzz(func(t *testing.T, b []byte, repair bool) {
+		o := &Options{Repair: repair, Container: fileaccess.Options{Limits: fileaccess.Limits{Size: 1 << 20}}}
+		s, err := read(b, o)
+		if err != nil {
+			return
+		}
+		_, err = values(s)
+		if repair {
+			require.True(t, err == nil || errors.Is(err, gdwire.ErrLimit) || errors.Is(err, gdwire.ErrObject), "%v", err)
+		}
+		if s.Info.Damage == nil && s.Info.Container.Container == fileaccess.Plain {
+			require.Equal(t, b, written(t, s))
+		}
+	})
+}
+
+// FuzzEdit: an edit, at any path, of a file changes the value at that path and no other bytes than an
+// edit of the content in memory.
+func FuzzEdit(f *testing.F) {
+	addSeeds(f, func(b []byte) { f.Add(b, "hp", "items[0]", int64(7)); f.Add(b, "$.items[+]", "pos.x", int64(1)) })
+	f.Fuzz(func(t *testing.T, b []byte, path, other string, n int64) {
+		o := &Options{Container: fileaccess.Options{Limits: fileaccess.Limits{Size: 1 << 20}}}
+		s, err := read(b, o)
+		if err != nil || !s.Info.Sure {
+			return
+		}
+		before := s.content
+		if err := s.Edit(Set(path, n), Set(other, "text"), Delete(path)); err == nil {
+			s.content = before
+		}
+		require.Same(t, before, s.content)
+		if s.Edit(Set(path, n)) != nil {
+			return
+		}
+		edited, err := io.ReadAll(io.NewSectionReader(s.content, 0, s.content.Size))
+		require.NoError(t, err)
+		again, err := read(edited, given(s.Info))
+		require.NoError(t, err)
+		var got any
+		if err := again.Get(path, &got); err != nil { // [+], or a path of several values
+			return
+		}
+		switch v := got.(type) {
+		case int64:
+			if n == int64(int32(n)) && again.content.Size == before.Size {
+				require.Equal(t, n, v)
+			}
+		case float64:
+			require.InDelta(t, float64(n), v, 1+float64(n)/1e6)
+		default:
+			t.Fatalf("%T", got)
+		}
+	})
+}

@@ -1,0 +1,186 @@
+package savefile
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/test/testenv"
+)
+
+// The processes that tests start are the test itself, with one of these jobs and a file.
+const jobVariable = "GDWIRE_SAVEFILE_JOB"
+
+var jobs = map[string]func(name string) error{"edit": editJob, "save": saveJob}
+
+func init() {
+	if jobs[os.Getenv(jobVariable)] != nil {
+		runtime.LockOSThread() // the thread that a test follows makes all calls of the system
+	}
+}
+
+func TestMain(m *testing.M) {
+	if job := jobs[os.Getenv(jobVariable)]; job != nil {
+		if err := job(os.Args[1]); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Println(residentPeak())
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// residentPeak returns the most memory that this process had, in KiB, without its program.
+func residentPeak() (kib int) {
+	b, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(b)) {
+		fields := strings.Fields(line)
+		switch n, _ := strconv.Atoi(fields[min(1, len(fields)-1)]); fields[0] {
+		case "VmHWM:":
+			kib += n
+		case "RssFile:":
+			kib -= n
+		}
+	}
+	return kib
+}
+
+// command returns the command of a job.
+func command(t *testing.T, job, file string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	c := exec.CommandContext(t.Context(), self, file)
+	c.Env = append(os.Environ(), jobVariable+"="+job)
+	return c
+}
+
+// editJob makes all calls on a large file: an Array of a PackedByteArray and two ints.
+func editJob(name string) error {
+	o := given(Info{}.withDefaults())
+	o.Container = fileaccess.Options{Key: password, Limits: fileaccess.Limits{Size: -1}}
+	o.Decoder.Limits.PackedBytes = -1
+	f, err := Open(name, o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	var n int
+	if err := f.Get("[1]", &n); err != nil || n != 5 {
+		return fmt.Errorf("%d, %w", n, err)
+	}
+	if err := f.Edit(Set("[1]", n+1), Set("[+]", "text"), Set("[0][7]", 200)); err != nil {
+		return err
+	}
+	return f.Save(name)
+}
+
+// TestLargeFiles: Get, Edit and Save of a file take 24 MiB, whatever its size is.
+func TestLargeFiles(t *testing.T) {
+	if testenv.Race {
+		t.Skip("skipped: the race detector needs memory of its own")
+	}
+	size := int64(64 << 20)
+	if testenv.Full() && strconv.IntSize > 32 {
+		size = 1 << 30
+	}
+	for name, info := range map[string]Info{
+		"plain":     {},
+		"encrypted": {Container: fileaccess.Info{Container: fileaccess.Encrypted}, Key: password},
+		"zstd":      {Container: fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd, BlockSize: 64 << 10}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "file")
+			writeLarge(t, file, info, size)
+			out, err := command(t, "edit", file).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			kib, err := strconv.Atoi(strings.TrimSpace(string(out)))
+			require.NoError(t, err)
+			t.Logf("%d KiB for %d MiB", kib, size>>20)
+			require.Less(t, kib, 24<<10)
+		})
+	}
+}
+
+// writeLarge writes a large file for editJob. A plain file is mostly a hole.
+func writeLarge(t *testing.T, name string, info Info, size int64) {
+	t.Helper()
+	n := byte(size >> 24)
+	head := []byte{0, 0, 0, 0, 28, 0, 0, 0, 3, 0, 0, 0, 29, 0, 0, 0, 0, 0, 0, n}
+	tail := []byte{2, 0, 0, 0, 5, 0, 0, 0, 2, 0, 0, 0, 6, 0, 0, 0}
+	head[0], head[3] = byte(len(head)-4+len(tail)), n
+	f, err := os.Create(name)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Close()) }()
+	if info.Container.Container == fileaccess.Plain {
+		_, err = f.Write(head)
+		require.NoError(t, err)
+		_, err = f.WriteAt(tail, int64(len(head))+size)
+		require.NoError(t, err)
+		return
+	}
+	w, err := fileaccess.NewWriter(f, info.Container, info.Key)
+	require.NoError(t, err)
+	_, err = w.Write(head)
+	require.NoError(t, err)
+	block := make([]byte, 1<<20)
+	for range size >> 20 {
+		_, err = w.Write(block)
+		require.NoError(t, err)
+	}
+	_, err = w.Write(tail)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+}
+
+// saveJob changes a small file.
+func saveJob(name string) error {
+	f, err := Open(name, nil)
+	if err != nil {
+		return err
+	}
+	if err := f.Edit(Set("hp", 2)); err != nil {
+		return err
+	}
+	return f.Save(name)
+}
+
+// newSave writes a save with the int hp, and returns its bytes.
+func newSave(t *testing.T, name string, hp int) []byte {
+	t.Helper()
+	b, _ := file(t, Info{}, map[string]any{"hp": hp, "text": strings.Repeat("x", 200_000)})
+	require.NoError(t, os.WriteFile(name, b, 0o600))
+	return b
+}
+
+// TestKilled ends a program before and after each call of the system by which Save can change files. The
+// file is the old or the new one.
+func TestKilled(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "file")
+	changed := newSave(t, name, 2)
+	old := newSave(t, name, 1)
+	kills, done := 0, false
+	for ; !done; kills++ {
+		require.NoError(t, os.WriteFile(name, old, 0o600))
+		done = runKilled(t, command(t, "save", name), kills)
+		b, err := os.ReadFile(name)
+		require.NoError(t, err)
+		if done {
+			require.True(t, bytes.Equal(b, changed))
+		} else {
+			require.True(t, bytes.Equal(b, old) || bytes.Equal(b, changed), "after %d", kills)
+		}
+	}
+	t.Logf("killed %d times", kills-1)
+	require.Greater(t, kills, 10)
+}
