@@ -1,7 +1,6 @@
 package gdwire
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"math"
@@ -94,7 +93,9 @@ func NewEncoder(w io.Writer, o *EncoderOptions) *Encoder {
 // Options returns the options of e. Format is never 0.
 func (e *Encoder) Options() EncoderOptions {
 	o := e.options
-	o.Format = cmp.Or(o.Format, Godot4)
+	if o.Format == 0 {
+		o.Format = Godot4
+	}
 	return o
 }
 
@@ -121,7 +122,9 @@ func (e *Encoder) Bytes() []byte { return e.buf[:e.n] }
 // reset prepares for the first value, after the bytes have been reset.
 func (e *Encoder) reset() {
 	o := &e.options
-	o.Format = cmp.Or(o.Format, Godot4)
+	if o.Format == 0 {
+		o.Format = Godot4
+	}
 	e.double = bit(o.DoubleReals)
 	e.configure(o)
 	e.init()

@@ -194,7 +194,7 @@ func encodedKey(plan *plan[encodeFunc]) func(*encoder, reflect.Value) (string, e
 	return func(s *encoder, key reflect.Value) (string, error) {
 		inner := getEncoder()
 		defer inner.release()
-		inner.resetBytes(&Options{Encoder: s.options}, inner.buf[:0])
+		inner.resetBytes(&Options{Encoder: s.e.Options()}, inner.buf[:0])
 		inner.depth = s.depth
 		err := plan.do(inner, variableOf(key))
 		b := inner.e.Bytes()

@@ -100,7 +100,7 @@ func (s *encoder) raw(v *Raw) error {
 	case from == s.format:
 		return s.e.WriteRaw(v.Data)
 	}
-	d := v.decoder(s.options)
+	d := v.decoder(s.e.Options())
 	defer d.Release()
 	if err := gdwire.CopyValue(s.e, d); err != nil {
 		return s.fail(reflect.TypeFor[Raw](), err)
