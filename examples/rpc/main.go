@@ -5,6 +5,7 @@ package main
 import (
 	"flag"
 	"log"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -31,8 +32,10 @@ func newGame() http.Handler {
 	c := &calls.Calls{}
 	c.Join = func(p *calls.Peer) {
 		mu.Lock()
-		defer mu.Unlock()
-		for id, pos := range positions {
+		known := maps.Clone(positions)
+		mu.Unlock()
+		for id, pos := range known {
+			p.Wait()
 			_ = p.Call("Main", "moved", id, pos) // numbers and vectors can be encoded
 		}
 	}
@@ -51,7 +54,7 @@ func newGame() http.Handler {
 		return c.All("Main", "said", p.ID, text)
 	})
 
-	s := &stream.Server{Handler: c.Handle, Options: stream.Options{MaxPacket: 64 << 10}}
+	s := &stream.Server{Handler: c.Handle, Options: stream.Options{MaxPacket: calls.MaxPacket}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.Full() {
 			http.Error(w, "too many players", http.StatusServiceUnavailable)

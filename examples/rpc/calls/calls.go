@@ -30,17 +30,23 @@ const (
 	server   = 1
 )
 
+// MaxPacket is the maximum length in bytes of a packet that is sent, for the Options of the
+// [stream.Server]. Clients can send half of it: what a function or a Relay sends on to others is
+// longer than what the caller sent.
+const MaxPacket = 64 << 10
+
 const (
-	maxMemory  = 1 << 20 // of the arguments of one call, in bytes
-	maxQueued  = 1024    // packets that wait for a peer to read them
-	maxInvalid = 10      // invalid packets in a row, after which a client is disconnected
+	maxReceived = MaxPacket / 2
+	maxMemory   = 1 << 20 // of the arguments of one call, in bytes
+	maxQueued   = 4 << 20 // bytes of packets that wait for a peer to read them
+	maxInvalid  = 10      // invalid packets in a row, after which a client is disconnected
 )
 
 // Calls contains the functions that clients can call, and the clients. Functions are
 // registered before the first client connects.
 type Calls struct {
 	// Join and Leave, if set, are called after a client connected and disconnected.
-	// Join is called before any function.
+	// Join is called before any function. One that makes many calls calls p.Wait between them.
 	Join, Leave func(p *Peer)
 
 	functions map[string]*function // by path, a zero byte, and method
@@ -112,15 +118,15 @@ func (c *Calls) add(path, method string) *function {
 	return c.functions[key]
 }
 
-// All calls the method on every client. The call is encoded once. Clients that do not read
-// fast enough are disconnected.
+// All calls the method on every client. The call is encoded once; it is an error, and sent to nobody,
+// if it is longer than MaxPacket. Clients that do not read fast enough are disconnected.
 func (c *Calls) All(path, method string, arguments ...any) error {
 	return c.call(path, method, arguments, server, everyone)
 }
 
 // call queues a call for its target.
 func (c *Calls) call(path, method string, arguments any, from, target int) error {
-	packet, err := variant.Marshal([]any{path, method, arguments, from})
+	packet, err := encode([]any{path, method, arguments, from})
 	if err != nil {
 		return err
 	}
@@ -139,20 +145,34 @@ type Peer struct {
 	ID int // from 2, as the game sees it
 
 	conn    *stream.Conn
-	out     chan []byte // packets that wait to be written
-	packet  []byte      // the latest of the client's
-	key     []byte      // of the latest function
+	out     queue
+	packet  []byte // the latest of the client's
+	key     []byte // of the latest function
 	closing sync.Once
 }
 
-// Call calls the method on p.
+// Call calls the method on p. It is an error if the call is longer than MaxPacket.
 func (p *Peer) Call(path, method string, arguments ...any) error {
 	return p.send([]any{path, method, arguments, server})
 }
 
+// Wait waits until there is room for more calls of p, which disconnect p otherwise: until at most half
+// of the packets that may wait do, or p is disconnected. No lock should be held meanwhile that others
+// need.
+func (p *Peer) Wait() { p.out.waitForRoom() }
+
+// encode returns a packet.
+func encode(v any) ([]byte, error) {
+	packet, err := variant.Marshal(v)
+	if err == nil && len(packet) > MaxPacket {
+		err = fmt.Errorf("%d bytes: %w", len(packet), errLong)
+	}
+	return packet, err
+}
+
 // send queues a packet.
 func (p *Peer) send(v any) error {
-	packet, err := variant.Marshal(v)
+	packet, err := encode(v)
 	if err == nil {
 		p.queue(packet)
 	}
@@ -162,9 +182,7 @@ func (p *Peer) send(v any) error {
 // queue appends a packet to those that wait for p, which is disconnected if there are too
 // many. It does not wait.
 func (p *Peer) queue(packet []byte) {
-	select {
-	case p.out <- packet:
-	default:
+	if !p.out.put(packet) {
 		p.Close("too slow")
 	}
 }
@@ -177,19 +195,23 @@ func (p *Peer) Close(reason string) {
 }
 
 // Handle serves one client. It is the Handler of a [stream.Server].
-func (c *Calls) Handle(ctx context.Context, conn *stream.Conn) error {
+func (c *Calls) Handle(ctx context.Context, conn *stream.Conn) (err error) {
 	p, err := c.join(conn)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	var failed error // why nothing can be written
 	var writing sync.WaitGroup
-	writing.Go(func() { p.write(ctx) })
+	writing.Go(func() { failed = p.write() })
 	defer func() {
 		c.leave(p)
-		cancel()
+		p.out.close()
 		writing.Wait()
+		if failed != nil { // the error of receive says only that the connection was closed
+			err = failed
+		}
 	}()
+	defer context.AfterFunc(ctx, p.out.close)() // ends Wait
 	if c.Join != nil {
 		c.Join(p)
 	}
@@ -203,7 +225,7 @@ func (c *Calls) Handle(ctx context.Context, conn *stream.Conn) error {
 func (c *Calls) join(conn *stream.Conn) (*Peer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := &Peer{conn: conn, out: make(chan []byte, maxQueued+len(c.peers))}
+	p := &Peer{conn: conn}
 	for p.ID <= server || c.peers[p.ID] != nil {
 		p.ID = int(rand.Int32())
 	}
@@ -228,17 +250,18 @@ func (c *Calls) leave(p *Peer) {
 	}
 }
 
-// write writes the packets that wait until ctx is done.
-func (p *Peer) write(ctx context.Context) {
+// write writes packets until the queue is closed, or until an error, which it returns.
+func (p *Peer) write() error {
 	for {
-		select {
-		case packet := <-p.out:
-			if p.conn.WriteRaw(packet) != nil {
-				_ = p.conn.Close() // ends NextRaw
-				return
-			}
-		case <-ctx.Done():
-			return
+		packet, ok := p.out.take()
+		if !ok {
+			return nil
+		}
+		err := p.conn.WriteRaw(packet)
+		if err != nil && !stream.Skippable(err) {
+			p.out.close()
+			_ = p.conn.CloseWithCode(stream.CloseInternalError, "") // ends NextRaw
+			return err
 		}
 	}
 }
@@ -250,7 +273,11 @@ func (c *Calls) receive(p *Peer) error {
 	for invalid := 0; ; {
 		var err error
 		if p.packet, err = p.conn.NextRaw(p.packet[:0]); err == nil {
-			err = c.dispatch(p, d, p.packet)
+			if len(p.packet) > maxReceived {
+				err = errLong
+			} else {
+				err = c.dispatch(p, d, p.packet)
+			}
 		} else if !stream.Skippable(err) {
 			return err
 		}
@@ -264,6 +291,7 @@ func (c *Calls) receive(p *Peer) error {
 }
 
 var (
+	errLong      = errors.New("packet is too long")
 	errCall      = errors.New("not a path, a method, arguments and a peer")
 	errUnknown   = errors.New("no such function")
 	errArguments = errors.New("wrong number of arguments")

@@ -434,7 +434,7 @@ func FuzzPacket(f *testing.F) {
 	c.Func("Main", "quick", func(*Peer, bool, int64, float64, variant.Vector3) error { return nil })
 	c.Func("Main", "any", func(*Peer, any, []any, map[string]any) error { return nil })
 	c.Relay("Main", "any")
-	p, other := &Peer{ID: 2}, &Peer{ID: 3, out: make(chan []byte, 1)}
+	p, other := &Peer{ID: 2}, &Peer{ID: 3}
 	c.peers[2], c.peers[3] = p, other
 	f.Add(movePacket(f))
 	f.Add(packetOf(f, "quick", server, true, 5, 0.1, variant.Vector3{X: 1}))
@@ -445,8 +445,7 @@ func FuzzPacket(f *testing.F) {
 		d := gdwire.NewDecoder(nil, nil)
 		defer d.Release()
 		_ = c.dispatch(p, d, packet)
-		select {
-		case sent := <-other.out:
+		for _, sent := range other.out.packets {
 			var call struct {
 				_            struct{} `gd:",array"`
 				Path, Method string
@@ -455,7 +454,62 @@ func FuzzPacket(f *testing.F) {
 			}
 			require.NoError(t, variant.Unmarshal(sent, &call, variant.Options{RejectUnknown: true}))
 			require.Equal(t, "Main any 2", fmt.Sprint(call.Path, " ", call.Method, " ", call.From))
-		default:
 		}
+		other.out = queue{}
 	})
+}
+
+// A chat of any length affects its sender alone: up to maxReceived it arrives everywhere, beyond that
+// it is a mistake of the caller, and so is a call that an answer of more than MaxPacket would need.
+func TestLongCalls(t *testing.T) {
+	c := &Calls{}
+	c.Func("Main", "chat", func(p *Peer, text string) error { return c.All("Main", "said", p.ID, text) })
+	c.Func("Main", "double", func(_ *Peer, text string) error { return c.All("Main", "said", text, text, text) })
+	c.Relay("Main", "wave")
+	mistakes := 0
+	c.Func("Main", "count", func(p *Peer) error { mistakes++; return p.Call("Main", "counted", mistakes) })
+	h := serve(t, c)
+	a, b := h.connect(t), h.connect(t)
+	require.IsType(t, []any{}, a.next(), "b is here")
+	require.IsType(t, []any{}, b.next(), "a is here")
+	overhead := len(packetOf(t, "chat", server, ""))
+	for _, long := range []int{maxReceived, maxReceived + 4, MaxPacket, MaxPacket - 4} {
+		for _, method := range []string{"chat", "wave", "double"} {
+			text := strings.Repeat("x", long-overhead) // "wave" and "chat" have as many bytes
+			target := map[bool]int{true: 0, false: server}[method == "wave"]
+			if method == "double" {
+				text = text[:len(text)-4]
+			}
+			a.call(target, method, text)
+			if long <= maxReceived && method == "chat" {
+				a.expectCall(1, "said", int64(a.id), text)
+				b.expectCall(1, "said", int64(a.id), text)
+			} else if long <= maxReceived && method == "wave" {
+				b.expectCall(a.id, "wave", text)
+			}
+			a.call(server, "count") // a is still connected, and what follows arrives
+			require.Contains(t, fmt.Sprint(a.next()), "counted")
+		}
+	}
+	b.call(server, "count")
+	require.Contains(t, fmt.Sprint(b.next()), "counted")
+}
+
+// A Join sends more than the queue holds, and the client receives it all.
+func TestLargeJoin(t *testing.T) {
+	const count = 300
+	text := strings.Repeat("x", 30_000)
+	c := &Calls{}
+	c.Join = func(p *Peer) {
+		for i := range count {
+			p.Wait()
+			assert.NoError(t, p.Call("Main", "item", i, text))
+		}
+	}
+	require.Greater(t, count*len(text), 2*maxQueued)
+	h := serve(t, c)
+	a := h.connect(t)
+	for i := range count {
+		a.expectCall(server, "item", int64(i), text)
+	}
 }
