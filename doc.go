@@ -20,14 +20,14 @@
 //   - Tokens: [Decoder.ReadToken], [Encoder.WriteToken] and [CopyValue] handle
 //     values of any shape, in filters, proxies and inspectors.
 //
-// A call that takes a whole input (Unmarshal, UnmarshalRead, Validate, Receive) accepts
-// exactly what it asks for. A call that takes a Decoder reads the next value.
-// Constructors take a pointer to options, nil for the defaults; other calls take any number of
-// options, which they merge field by field.
+// A call that takes a whole input (Unmarshal, UnmarshalRead, Validate, Receive, File.Unmarshal of
+// package savefile) accepts exactly what it asks for. A call that takes a Decoder reads the next
+// value. Constructors take a pointer to options, nil for the defaults; other calls take any number
+// of options, which they merge field by field.
 //
 // Other packages of this module build on them: stream provides length-prefixed
 // packets, connections and servers; gdjson, Godot's JSON forms; fileaccess, the
-// engines' compressed and encrypted files; gdwiretest, seeds for fuzz targets.
+// engines' compressed and encrypted files; savefile, saved games of any kind; gdwiretest, seeds for fuzz targets.
 //
 // # Reading
 //

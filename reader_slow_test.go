@@ -172,15 +172,15 @@ func TestValueErrors(t *testing.T) {
 // An error at the beginning of the input names the container that it probably is, from its
 // first four bytes alone.
 func TestContainerHints(t *testing.T) {
-	const frame = "; perhaps the input begins with its length: see package stream"
+	const frame = "; perhaps the input begins with its length: see packages savefile and stream"
 	for _, c := range []struct {
 		name, input, hint string
 	}{
 		{"packets with lengths", string(bytesOf(100, idArray, 0)) + strings.Repeat("\x00", 92), frame},
 		{"no length of engines", string(bytesOf(99, idArray, 0)), ""},
 		{"another first byte", "\xf0\xf1\xf2\xf3", ""},
-		{"compressed", "GCPF\x02\x00\x00\x00", "; GCPF: a compressed file, see package fileaccess"},
-		{"encrypted", "GDEC\x01\x00\x00\x00", "; GDEC: an encrypted file, see package fileaccess"},
+		{"compressed", "GCPF\x02\x00\x00\x00", "; GCPF: a compressed file, see package savefile"},
+		{"encrypted", "GDEC\x01\x00\x00\x00", "; GDEC: an encrypted file, see package savefile"},
 		{"resource", "RSRC\x00\x00\x00\x00", "; RSRC: a resource, not a value"},
 		{"compressed resource", "RSCC\x00\x00\x00\x00", "; RSCC: a compressed resource, not a value"},
 		{"JSON", "{\n\t\"a\": 1}", "; the input is text: for JSON, see package gdjson"},

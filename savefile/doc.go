@@ -12,8 +12,9 @@
 //		return err
 //	}
 //
-// A call that takes a whole input, such as [File.Unmarshal], accepts exactly what it asks for. A call
-// that takes a Decoder, such as those in the body of a loop over [File.Values], reads the next value.
+// A call that takes a whole input (Unmarshal, UnmarshalRead, Validate, Receive, File.Unmarshal of
+// package savefile) accepts exactly what it asks for. A call that takes a Decoder reads the next
+// value.
 //
 // # Large files
 //

@@ -344,3 +344,27 @@ func TestPaths(t *testing.T) {
 		require.EqualError(t, f.Unmarshal(new(int), new(any), new(any)), "savefile: 2 values instead of 3")
 	}
 }
+
+// TestDoubleReals: math types that an edit adds have the width of the others in the file.
+func TestDoubleReals(t *testing.T) {
+	for _, double := range []bool{false, true} {
+		b, _ := file(t, Info{DoubleReals: double}, save())
+		f, err := read(b, nil)
+		require.NoError(t, err)
+		require.Equal(t, double, f.Info.DoubleReals)
+		require.NoError(t, f.Edit(Set("new", variant.Vector3{X: 0.1}), Delete("pos")))
+		var v variant.Vector3
+		require.NoError(t, f.Get("new", &v))
+		require.Equal(t, double, v.X == 0.1)
+	}
+}
+
+// TestDamageError: its cause is that of the reader.
+func TestDamageError(t *testing.T) {
+	b, _ := file(t, Info{}, save())
+	_, err := read(b[:len(b)-3], nil)
+	var damage *DamageError
+	require.ErrorAs(t, err, &damage)
+	require.EqualValues(t, len(b)-3, damage.Offset)
+	require.ErrorIs(t, damage.Unwrap(), io.ErrUnexpectedEOF)
+}

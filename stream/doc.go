@@ -24,10 +24,10 @@
 //	}
 //	err := s.ListenAndServe(":7777")
 //
-// A call that takes a whole input (Unmarshal, UnmarshalRead, Validate, Receive) accepts exactly
-// what it asks for. A call that takes a Decoder reads the next value. A packet is one value:
-// variant.Receive accepts no bytes after it; Next ignores them, as engines do, and
-// [Reader.Trailing] counts them.
+// A call that takes a whole input (Unmarshal, UnmarshalRead, Validate, Receive, File.Unmarshal of
+// package savefile) accepts exactly what it asks for. A call that takes a Decoder reads the next
+// value. A packet is one value: variant.Receive accepts no bytes after it; Next ignores them, as
+// engines do, and [Reader.Trailing] counts them.
 //
 // # Errors
 //

@@ -218,7 +218,7 @@ func TestLengthBeforeData(t *testing.T) {
 		switch err := Unmarshal(data, &v); size & 0xFF {
 		case 0: // nil, or a nil with flags that engines ignore
 		default:
-			require.ErrorContains(t, err, "package stream", "%d", size)
+			require.ErrorContains(t, err, "package savefile", "%d", size)
 		}
 	}
 	packet, err := Marshal([]int{1})

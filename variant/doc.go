@@ -45,8 +45,9 @@
 //		fmt.Println(save.Player.Name)
 //	}
 //
-// A call that takes a whole input ([Unmarshal], [UnmarshalRead], [Validate], [Receive]) accepts exactly what it
-// asks for. A call that takes a Decoder reads the next value.
+// A call that takes a whole input ([Unmarshal], [UnmarshalRead], [Validate], [Receive],
+// File.Unmarshal of package savefile) accepts exactly what it asks for. A call that takes a
+// Decoder reads the next value.
 //
 // [UnmarshalFirst] is for values that follow each other in memory. [UnmarshalDecode] and
 // [MarshalEncode] work anywhere in a stream. [Receive] and [Send] are for packets, such as those of a
@@ -140,7 +141,7 @@
 // If the data of Unmarshal, UnmarshalFirst or UnmarshalRead is no value but a file with lengths, a
 // compressed or encrypted file, or JSON, the error also says how it is read:
 //
-//	gdwire: offset 0, $: serialized objects are not allowed; the data is 2 values after their lengths: read them with package stream
+//	gdwire: offset 0, $: serialized objects are not allowed; the data is 2 values after their lengths: read them with package savefile
 //
 // # Memory
 //

@@ -35,7 +35,7 @@ type save struct {
 	values [3][]byte
 }
 
-const inLengths = "after their lengths: read them with package stream"
+const inLengths = "after their lengths: read them with package savefile"
 
 // TestForms stores random saves of Godot 4 and Godot 3 in all ways of engines, and with damage, and
 // gives the files to Unmarshal, which expects exactly one value of Godot 4. No save is null, which
@@ -47,16 +47,16 @@ func TestForms(t *testing.T) {
 	}
 	trials := []*trial{
 		{name: "Godot 4, a value", format: gdwire.Godot4, store: plain},
-		{name: "after its length", store: lengths(binary.LittleEndian, 1), hint: "after its length: read it with package stream", wrong: 2},
-		{name: "three values after their lengths", store: lengths(binary.LittleEndian, 3), hint: "3 values after their lengths: read them with package stream", wrong: 2},
+		{name: "after its length", store: lengths(binary.LittleEndian, 1), hint: "after its length: read it with package savefile", wrong: 2},
+		{name: "three values after their lengths", store: lengths(binary.LittleEndian, 3), hint: "3 values after their lengths: read them with package savefile", wrong: 2},
 		{name: "after its length, big-endian", store: lengths(binary.BigEndian, 1), hint: "after its big-endian length", wrong: 1},
 		{name: "Godot 4, three values", format: gdwire.Godot4, store: three},
 		{name: "Godot 3, a value", format: gdwire.Godot3, store: plain, wrong: 50},
 		{name: "Godot 3, three values", format: gdwire.Godot3, store: three, wrong: 20},
 		{name: "Godot 3, cut", format: gdwire.Godot3, store: cut, wrong: 10},
 		{name: "zeros after the value", store: zeros, wrong: 20},
-		{name: "compressed", store: contained(fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}), hint: "GCPF: a compressed file, see package fileaccess"},
-		{name: "encrypted", store: contained(fileaccess.Info{Container: fileaccess.Encrypted}), hint: "GDEC: an encrypted file, see package fileaccess"},
+		{name: "compressed", store: contained(fileaccess.Info{Container: fileaccess.Compressed, Mode: fileaccess.Zstd}), hint: "GCPF: a compressed file, see package savefile"},
+		{name: "encrypted", store: contained(fileaccess.Info{Container: fileaccess.Encrypted}), hint: "GDEC: an encrypted file, see package savefile"},
 	}
 	for i := range saves {
 		s := &save{Rand: rand.New(rand.NewPCG(uint64(i), 1)), format: []gdwire.Format{gdwire.Godot4, gdwire.Godot3}[i%2]}
@@ -207,13 +207,13 @@ func TestHints(t *testing.T) {
 		{name: "a type id", data: framed(96, 4), is: gdwire.ErrType, into: new(any),
 			text: "offset 0, $: unknown godot4 type id 96; the data is 2 values " + inLengths},
 		{name: "a Go type", data: framed(4), is: gdwire.ErrType, into: new(int),
-			text: "offset 0, $: String into Go int; the data is 1 value after its length: read it with package stream"},
+			text: "offset 0, $: String into Go int; the data is 1 value after its length: read it with package savefile"},
 		{name: "a big-endian length", data: []byte{0, 0, 0, 8, 2, 0, 0, 0, 5, 0, 0, 0}, into: new(any),
-			text: "offset 4, $: 8 bytes after the value; the data is 1 value after its big-endian length: read it with package stream and BigEndianLength"},
+			text: "offset 4, $: 8 bytes after the value; the data is 1 value after its big-endian length: read it with package savefile"},
 		{name: "JSON that begins with a type id", data: []byte("\t\t{\n"), is: gdwire.ErrType, into: new(int),
 			text: "offset 0, $: Vector3 into Go int; the input is text: for JSON, see package gdjson"},
 		{name: "a cut file", data: framed(96, 4)[:90], is: gdwire.ErrType, into: new(any),
-			text: "offset 0, $: unknown godot4 type id 96; perhaps the input begins with its length: see package stream"},
+			text: "offset 0, $: unknown godot4 type id 96; perhaps the input begins with its length: see packages savefile and stream"},
 		{name: "a type inside a value", data: encoded(t, array(1, 2, "", ""), nil), is: gdwire.ErrType, into: new([]int),
 			text: "offset 24, $[2]: String into Go int"},
 		{name: "bytes after the value", data: framed(4, 4), into: new(any),

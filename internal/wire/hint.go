@@ -14,7 +14,7 @@ func Hint(first uint32) string {
 		return hint
 	}
 	if first <= 1<<24 && first%4 == 0 { // as nearly all lengths are
-		return "; perhaps the input begins with its length: see package stream"
+		return "; perhaps the input begins with its length: see packages savefile and stream"
 	}
 	return ""
 }
@@ -23,9 +23,9 @@ func Hint(first uint32) string {
 func foreign(head []byte) string {
 	switch string(head) {
 	case "GCPF":
-		return "; GCPF: a compressed file, see package fileaccess"
+		return "; GCPF: a compressed file, see package savefile"
 	case "GDEC":
-		return "; GDEC: an encrypted file, see package fileaccess"
+		return "; GDEC: an encrypted file, see package savefile"
 	case "RSRC":
 		return "; RSRC: a resource, not a value"
 	case "RSCC":
@@ -84,10 +84,10 @@ func (g *Guess) Hint(all bool) string {
 		return hint
 	}
 	if n := g.little.complete(); n > 0 {
-		return lengthsHint(n, "length", "package stream")
+		return lengthsHint(n, "length")
 	}
 	if n := g.big.complete(); n > 0 {
-		return lengthsHint(n, "big-endian length", "package stream and BigEndianLength")
+		return lengthsHint(n, "big-endian length")
 	}
 	return ""
 }
@@ -96,11 +96,11 @@ func (g *Guess) Hint(all bool) string {
 func (g *Guess) First() uint32 { return le.Uint32(g.head[:]) }
 
 // lengthsHint returns the hint for n values after their lengths.
-func lengthsHint(n int, length, reader string) string {
+func lengthsHint(n int, length string) string {
 	if n == 1 {
-		return fmt.Sprintf("; the data is 1 value after its %s: read it with %s", length, reader)
+		return fmt.Sprintf("; the data is 1 value after its %s: read it with package savefile", length)
 	}
-	return fmt.Sprintf("; the data is %d values after their %ss: read them with %s", n, length, reader)
+	return fmt.Sprintf("; the data is %d values after their %ss: read them with package savefile", n, length)
 }
 
 // packets follows the lengths of packets through an input.

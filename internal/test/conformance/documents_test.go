@@ -72,10 +72,11 @@ func TestTablesOfFormats(t *testing.T) {
 // The rule of whole inputs is the same sentence in the documentation of all packages whose calls it
 // explains.
 func TestRuleOfWholeInputs(t *testing.T) {
-	const rule = "A call that takes a whole input (Unmarshal, UnmarshalRead, Validate, Receive) accepts exactly what it asks for. " +
+	const rule = "A call that takes a whole input (Unmarshal, UnmarshalRead, Validate, Receive, File.Unmarshal of package savefile) " +
+		"accepts exactly what it asks for. " +
 		"A call that takes a Decoder reads the next value."
 	links := strings.NewReplacer("[", "", "]", "")
-	for _, name := range []string{"doc.go", "variant/doc.go", "stream/doc.go"} {
+	for _, name := range []string{"doc.go", "variant/doc.go", "stream/doc.go", "savefile/doc.go"} {
 		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../../..", name), nil, parser.ParseComments)
 		require.NoError(t, err)
 		text := strings.Join(strings.Fields(links.Replace(f.Doc.Text())), " ")
@@ -89,8 +90,8 @@ func TestREADMEOutput(t *testing.T) {
 	if !testenv.Full() {
 		t.Skip("skipped: builds programs")
 	}
-	run := func(stdin []byte, program string) []byte {
-		c := exec.CommandContext(t.Context(), "go", "run", program)
+	run := func(stdin []byte, program ...string) []byte {
+		c := exec.CommandContext(t.Context(), "go", append([]string{"run"}, program...)...)
 		c.Stdin = bytes.NewReader(stdin)
 		var stderr bytes.Buffer
 		c.Stderr = &stderr
@@ -106,7 +107,11 @@ func TestREADMEOutput(t *testing.T) {
 
 	save, err := os.ReadFile("testdata/godot4.7-dev/save_game_large.bin")
 	require.NoError(t, err)
-	healed := run(save, "./examples/save")
+	name := filepath.Join(t.TempDir(), "save")
+	require.NoError(t, os.WriteFile(name, save, 0o600))
+	run(nil, "./examples/save", name)
+	healed, err := os.ReadFile(name)
+	require.NoError(t, err)
 	require.Len(t, healed, len(save))
 	changed := 0
 	for i := range save {
@@ -139,7 +144,9 @@ func TestExampleProgramsWithHostileInput(t *testing.T) {
 			return
 		}
 		program := programs[i/7%len(programs)].Name() // each sees others
-		cmd := exec.Command(filepath.Join(dir, program))
+		file := filepath.Join(dir, "file") // of the programs that read a file and not standard input
+		require.NoError(t, os.WriteFile(file, packet, 0o600))
+		cmd := exec.Command(filepath.Join(dir, program), file)
 		cmd.Stdin = bytes.NewReader(packet)
 		out, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
