@@ -144,7 +144,7 @@ func TestExampleProgramsWithHostileInput(t *testing.T) {
 			return
 		}
 		program := programs[i/7%len(programs)].Name() // each sees others
-		file := filepath.Join(dir, "file") // of the programs that read a file and not standard input
+		file := filepath.Join(dir, "file")            // of the programs that read a file and not standard input
 		require.NoError(t, os.WriteFile(file, packet, 0o600))
 		cmd := exec.Command(filepath.Join(dir, program), file)
 		cmd.Stdin = bytes.NewReader(packet)
