@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
@@ -16,7 +17,9 @@ import (
 
 func getFlags(fs *flag.FlagSet, o *options) {
 	jsonFlags(fs, o)
-	fs.BoolVar(&o.raw, "raw", false, "write the bytes of a string, packed array or image as they are")
+	fs.BoolVar(&o.raw, "raw", false, "write the bytes of a string, packed array or image as they are, and a number as text")
+	fs.BoolVar(&o.keys, "keys", false, "show the keys of a dictionary, or the names of an object's properties")
+	fs.BoolVar(&o.length, "length", false, "show the number of elements, pairs or properties, or of bytes of text")
 }
 
 // getCheck parses the path. If the last operand is not a file, the operands may be in the wrong
@@ -62,6 +65,9 @@ func get(s *stdio, o *options) error {
 		case paths.ErrFound:
 			return nil
 		case nil:
+			if tree.Targets[0].Hits > 0 {
+				return nil // each [*]
+			}
 			return near.NotFound(tree.Targets[0])
 		default:
 			return p.FromStart(err)
@@ -102,14 +108,99 @@ func skip(p *input.Packet) error {
 // find shows the value at the path in a packet and returns ErrFound.
 func find(s *stdio, o *options, p *input.Packet, tree *paths.Tree, near *paths.Nearest) error {
 	w := &paths.Walker{Decoder: p.Decoder, Key: near.Key}
+	all := several(slices.ContainsFunc(o.path.Steps, func(s paths.Step) bool { return s.Op == paths.All }))
 	w.Value = func(*paths.Node) (bool, error) {
-		if o.raw {
-			return false, found(writePayload(s.out, p))
-		}
-		return false, showJSON(s, o, p.Decoder)
+		return false, all.more(showValue(s, o, p))
 	}
-	w.Part = func(_ *paths.Node, part paths.Part) error { return showPart(s, o, &part) }
+	w.Part = func(_ *paths.Node, part paths.Part) error { return all.more(showPart(s, o, &part)) }
 	return w.Walk(tree.Root(p.Index))
+}
+
+// several reports whether a path leads to several values.
+type several bool
+
+// more returns nil in place of ErrFound if other values can follow.
+func (all several) more(err error) error {
+	if all && err == paths.ErrFound {
+		return nil
+	}
+	return err
+}
+
+// showValue shows the next value, and returns ErrFound.
+func showValue(s *stdio, o *options, p *input.Packet) error {
+	switch {
+	case o.raw:
+		return found(writePayload(s.out, p))
+	case o.keys:
+		return found(s.showKeys(o, p.Decoder))
+	case o.length:
+		return found(s.showLength(p.Decoder))
+	}
+	return showJSON(s, o, p.Decoder)
+}
+
+// showKeys shows the keys of the next value, a line of JSON for each.
+func (s *stdio) showKeys(o *options, d *gdwire.Decoder) error {
+	t, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	if k := t.Kind(); k != gdwire.KindDictStart && k != gdwire.KindObjectStart {
+		return fmt.Errorf("a value of type %v contains no keys", t.Type())
+	}
+	for range t.Len() {
+		key, err := d.ReadToken()
+		if err == nil && key.Kind() == gdwire.KindProperty {
+			err = showJSON(s, o, gdwire.NewDecoder(bytes.NewReader(encodedText(key.Text())), nil))
+		} else if err == nil {
+			err = showJSON(s, o, d)
+		}
+		if err == paths.ErrFound {
+			err = d.SkipValue()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = d.ReadToken() // End
+	return err
+}
+
+// encodedText returns a String in the format of Godot 4.
+func encodedText(text string) []byte {
+	e := gdwire.NewEncoder(nil, &gdwire.EncoderOptions{AllowInvalidUTF8: true})
+	defer func() { _ = e.Close() }()
+	e.ResetBytes(nil)
+	_ = e.WriteString(text) // into memory
+	return e.Bytes()
+}
+
+// showLength shows the number of elements of the next value.
+func (s *stdio) showLength(d *gdwire.Decoder) error {
+	depth := d.Depth()
+	t, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	n := t.Len()
+	switch t.Kind() {
+	case gdwire.KindArrayStart, gdwire.KindDictStart, gdwire.KindObjectStart, gdwire.KindPackedStart:
+	case gdwire.KindStringChunk:
+		for !t.Last() {
+			if t, err = d.ReadToken(); err != nil {
+				return err
+			}
+			n += t.Len()
+		}
+	default:
+		return fmt.Errorf("a value of type %v has no length", t.Type())
+	}
+	if err := d.SkipTo(depth); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(s.out, n)
+	return err
 }
 
 // found returns ErrFound, unless there is another error.
@@ -136,7 +227,13 @@ func showJSON(s *stdio, o *options, d *gdwire.Decoder) error {
 // showPart shows a part of a value as a value of its own and returns ErrFound.
 func showPart(s *stdio, o *options, part *paths.Part) error {
 	v := &part.Value
-	if o.raw {
+	switch {
+	case o.keys || o.length:
+		return fmt.Errorf("-keys and -length are for containers and text, and not for an element or component")
+	case o.raw && (v.Type == gdwire.TypeInt || v.Type == gdwire.TypeFloat):
+		_, err := s.out.WriteString(v.String())
+		return found(err)
+	case o.raw:
 		b, err := part.Append([]byte(v.Text), v)
 		if err == nil {
 			_, err = s.out.Write(b)
@@ -160,12 +257,16 @@ func writePayload(w io.Writer, p *input.Packet) error {
 	}
 	switch t.Kind() {
 	case gdwire.KindStringChunk, gdwire.KindImageStart:
+	case gdwire.KindBool, gdwire.KindInt32, gdwire.KindInt64, gdwire.KindFloat32, gdwire.KindFloat64:
+		v := paths.FromToken(t, nil)
+		_, err := io.WriteString(w, v.String())
+		return err
 	case gdwire.KindPackedStart:
 		if t.Type() == gdwire.TypePackedStringArray {
 			return fmt.Errorf("-raw does not write a %v; add [n] to the path for one of its strings", t.Type())
 		}
 	default:
-		return fmt.Errorf("-raw writes strings, packed arrays and images, not a %v", t.Type())
+		return fmt.Errorf("-raw writes strings, numbers, packed arrays and images, not a %v", t.Type())
 	}
 	_, err = io.Copy(w, p.Payload())
 	return err

@@ -5,6 +5,7 @@
 //	gdwire tokens|flat [flags] [FILE]
 //	gdwire json [flags] [FILE…]
 //	gdwire get [flags] PATH [FILE…]
+//	gdwire find [flags] TEXT|NUMBER [FILE…]
 //	gdwire diff [flags] A B
 //	gdwire set|add [flags] ['PATH = VALUE'…] FILE -o FILE, or -i FILE…
 //	gdwire delete [flags] PATH… FILE -o FILE, or -i FILE…
@@ -49,7 +50,8 @@ const (
 
 // A command is a subcommand.
 type command struct {
-	name, operands, summary string
+	group                   string                        // in the usage
+	name, operands, summary string                        // the usage shows the first sentence of the summary
 	min, max                int                           // number of operands; max is -1 for no maximum
 	common                  flagGroup                     // flags shared with other commands
 	flags                   func(*flag.FlagSet, *options) // defines additional flags, if not nil
@@ -62,42 +64,52 @@ type command struct {
 	edits                   bool            // its output is an edited save, so -o can be the input
 }
 
+// The groups of commands in the usage.
+const (
+	look   = "Look"
+	change = "Change"
+	watch  = "Watch"
+	verify = "Check"
+)
+
 var commands = []command{
-	{name: "tokens", operands: "[FILE]", max: 1, summary: "Show every token with its offset.",
+	{group: look, name: "tokens", operands: "[FILE]", max: 1, summary: "Show every token with its offset.",
 		common: readFlags, flags: outputFlag, run: showCommand(newTokenPrinter), showsObjects: true},
-	{name: "json", operands: "[FILE…]", max: -1, many: true, summary: "Show each value as a line of JSON, as Godot's JSON.from_native does.",
+	{group: look, name: "json", operands: "[FILE…]", max: -1, many: true, summary: "Show each value as a line of JSON, as Godot's JSON.from_native does.",
 		common: readFlags, flags: jsonFlags, run: showCommand(newJSONPrinter), showsObjects: true},
-	{name: "flat", operands: "[FILE]", max: 1, summary: "Show a line for each leaf, path = value, for grep and diff.",
+	{group: look, name: "flat", operands: "[FILE]", max: 1, summary: "Show a line for each leaf, path = value, for grep and diff.",
 		common: readFlags, flags: outputFlag, run: showCommand(newFlatPrinter), showsObjects: true},
-	{name: "get", operands: "PATH [FILE…]", min: 1, max: -1, many: true, summary: "Show the value at a path, such as player.hp, as JSON.",
+	{group: look, name: "get", operands: "PATH [FILE…]", min: 1, max: -1, many: true, summary: "Show the value at a path, such as player.hp, as JSON.",
 		common: readFlags, flags: getFlags, check: getCheck, run: get, showsObjects: true},
-	{name: "diff", operands: "A B", min: 2, max: 2, summary: "Show the values that differ between two files: path: old -> new.",
+	{group: look, name: "find", operands: "TEXT|NUMBER [FILE…]", min: 1, max: -1, many: true, summary: "Show the path and value of each value, or key, that contains a text or number.",
+		common: readFlags, flags: outputFlag, check: findCheck, run: findValues, showsObjects: true},
+	{group: look, name: "diff", operands: "A B", min: 2, max: 2, summary: "Show the values that differ between two files: path: old -> new.",
 		common: readFlags, flags: diffFlags, run: diff, showsObjects: true},
-	{name: "set", operands: "['PATH = VALUE'…] FILE…", min: 1, max: -1, many: true, summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input.",
-		common: editFlags, flags: editsFlags, check: setCheck, run: editFile, binary: true, edits: true},
-	{name: "add", operands: "['PATH = VALUE'…] FILE…", min: 1, max: -1, many: true, summary: "Add keys of dictionaries, elements before [n], or elements at the end as [+].",
-		common: editFlags, flags: editsFlags, check: addCheck, run: editFile, binary: true, edits: true},
-	{name: "delete", operands: "PATH… FILE…", min: 2, max: -1, many: true, summary: "Delete keys of dictionaries and elements of arrays.",
-		common: editFlags, flags: editsFlags, check: deleteCheck, run: editFile, binary: true, edits: true},
-	{name: "copy", operands: "PATH TO FILE…", min: 3, max: -1, many: true, summary: "Copy the value at PATH to the path TO.",
-		common: editFlags, flags: editsFlags, check: copyCheck, run: editFile, binary: true, edits: true},
-	{name: "check", operands: "[FILE…]", max: -1, many: true, summary: "Validate the input and print statistics.",
-		common: readFlags, flags: checkFlags, run: check},
-	{name: "encode", operands: "[JSONFILE]", max: 1, summary: "Write JSON as values. Up to 1 GiB.",
-		common: valueFlags | fileFlags | quietFlags | limitFlag, flags: encodeFlags, check: encodeCheck, run: encode, binary: true, edits: true},
-	{name: "recode", operands: "[FILE…]", max: -1, many: true, summary: "Decode and re-encode, in the same or another format.",
-		common: readFlags, flags: recodeFlags, check: recodeCheck, run: recodeFile, binary: true, edits: true},
-	{name: "unwrap", operands: "[FILE]", max: 1, summary: "Write the content of a compressed or encrypted file.",
+	{group: look, name: "unwrap", operands: "[FILE]", max: 1, summary: "Write the content of a compressed or encrypted file.",
 		common: fileFlags | skipFlags, flags: outputFlag, run: unwrap, binary: true},
-	{name: "listen", operands: "ADDR", min: 1, max: 1, summary: "Accept connections and show the packets that arrive.",
-		common: valueFlags | strictFlags | limitFlag, flags: listenFlags, check: listenCheck, run: listen, showsObjects: true},
-	{name: "proxy", operands: "LISTEN TARGET", min: 2, max: 2, summary: "Forward connections to a server and show the packets in both directions.",
-		common: valueFlags | strictFlags | limitFlag, flags: proxyFlags, check: proxyCheck, run: proxy},
-	{name: "debug", operands: "[ADDR] [COMMAND…] [-- GAME…]", max: -1, summary: "Show what a running game does, its nodes and variables, and change them.",
-		common: limitFlag, flags: debugFlags, check: debugCheck, run: debugGame, details: printDebugCommands},
-	{name: "view", operands: "[[OLD] FILE]", max: 2, summary: "Show a file in a page of the browser, beside its bytes, or what differs from an older one.",
+	{group: look, name: "view", operands: "[[OLD] FILE]", max: 2, summary: "Show a file in a page of the browser, beside its bytes, or what differs from an older one.",
 		common: valueFlags | fileFlags | skipFlags | quietFlags, flags: viewFlags, run: viewFile, showsObjects: true},
-	{name: "version", summary: "Show the version.", run: version},
+	{group: change, name: "set", operands: "['PATH = VALUE'…] FILE…", min: 1, max: -1, many: true, summary: "Replace values, and keep all other bytes. Without PATH = VALUE read such lines from standard input.",
+		common: editFlags, flags: editsFlags, check: setCheck, run: editFile, binary: true, edits: true},
+	{group: change, name: "add", operands: "['PATH = VALUE'…] FILE…", min: 1, max: -1, many: true, summary: "Add keys of dictionaries, elements before [n], or elements at the end as [+].",
+		common: editFlags, flags: editsFlags, check: addCheck, run: editFile, binary: true, edits: true},
+	{group: change, name: "delete", operands: "PATH… FILE…", min: 2, max: -1, many: true, summary: "Delete keys of dictionaries and elements of arrays.",
+		common: editFlags, flags: editsFlags, check: deleteCheck, run: editFile, binary: true, edits: true},
+	{group: change, name: "copy", operands: "PATH TO FILE…", min: 3, max: -1, many: true, summary: "Copy the value at PATH to the path TO.",
+		common: editFlags, flags: editsFlags, check: copyCheck, run: editFile, binary: true, edits: true},
+	{group: change, name: "encode", operands: "[JSONFILE]", max: 1, summary: "Write JSON as values. Up to 1 GiB.",
+		common: valueFlags | fileFlags | quietFlags | limitFlag, flags: encodeFlags, check: encodeCheck, run: encode, binary: true, edits: true},
+	{group: change, name: "recode", operands: "[FILE…]", max: -1, many: true, summary: "Decode and re-encode, in the same or another format.",
+		common: readFlags, flags: recodeFlags, check: recodeCheck, run: recodeFile, binary: true, edits: true},
+	{group: watch, name: "listen", operands: "ADDR", min: 1, max: 1, summary: "Accept connections and show the packets that arrive.",
+		common: valueFlags | strictFlags | limitFlag, flags: listenFlags, check: listenCheck, run: listen, showsObjects: true},
+	{group: watch, name: "proxy", operands: "LISTEN TARGET", min: 2, max: 2, summary: "Forward connections to a server and show the packets in both directions.",
+		common: valueFlags | strictFlags | limitFlag, flags: proxyFlags, check: proxyCheck, run: proxy},
+	{group: watch, name: "debug", operands: "[ADDR] [COMMAND…] [-- GAME…]", max: -1, summary: "Show what a running game does, its nodes and variables, and change them.",
+		common: limitFlag, flags: debugFlags, check: debugCheck, run: debugGame, details: printDebugCommands},
+	{group: verify, name: "check", operands: "[FILE…]", max: -1, many: true, summary: "Validate the input and print statistics.",
+		common: readFlags, flags: checkFlags, run: check},
+	{group: verify, name: "version", summary: "Show the version.", run: version},
 }
 
 // errBad reports invalid input after its details were shown.
@@ -192,6 +204,9 @@ func (c *command) execute(args []string, s *stdio) error {
 	if err == flag.ErrHelp {
 		return c.printHelp(s.out, fs)
 	}
+	if err != nil {
+		err = withSimilarFlag(err, fs)
+	}
 	if n := len(o.operands); err == nil && (n < c.min || c.max >= 0 && n > c.max) {
 		err = fmt.Errorf("%s takes %s and not %q", c.name, strings.Trim(c.operands+" and flags", " "), o.operands)
 	}
@@ -212,6 +227,24 @@ func (c *command) execute(args []string, s *stdio) error {
 		return c.runFiles(s, o)
 	}
 	return s.runTo(o.output, func() error { return c.run(s, o) })
+}
+
+// withSimilarFlag returns err. If it is about a flag that there is not, it adds a similar one.
+func withSimilarFlag(err error, fs *flag.FlagSet) error {
+	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !ok {
+		return err
+	}
+	similar := ""
+	fs.VisitAll(func(f *flag.Flag) {
+		if similar == "" && paths.Similar(name, f.Name) {
+			similar = f.Name
+		}
+	})
+	if similar == "" {
+		return err
+	}
+	return fmt.Errorf("%w; did you mean -%s?", err, similar)
 }
 
 // checkOutput checks that binary output does not go to a terminal.
@@ -252,8 +285,14 @@ func (o *options) parse(fs *flag.FlagSet, args []string) error {
 func printUsage(w io.Writer) error {
 	t := newTable(w)
 	fmt.Fprintf(t, "Usage: gdwire COMMAND [flags] [FILE]\n\n")
+	group := ""
 	for _, c := range commands {
-		fmt.Fprintf(t, "  %s\t%s\n", c.name, c.summary)
+		heading := ""
+		if c.group != group {
+			group, heading = c.group, c.group
+		}
+		summary, _, _ := strings.Cut(c.summary, ". ")
+		fmt.Fprintf(t, "%s\t%s\t%s.\n", heading, c.name, strings.TrimSuffix(summary, "."))
 	}
 	fmt.Fprintf(t, "\nNo FILE, or -, is standard input. gdwire COMMAND -h lists the flags.\n")
 	return t.Flush()

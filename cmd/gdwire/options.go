@@ -32,6 +32,9 @@ type options struct {
 	key          *fileaccess.Key
 
 	raw        bool           // of get
+	keys       bool           // of get
+	length     bool           // of get
+	find       string         // of find
 	json       gdjson.Options // of json and get
 	lines      bool           // check -json, proxy -json
 	like       string         // of encode

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/gdwire/gdwire/internal/edit"
 	"github.com/gdwire/gdwire/internal/input"
@@ -132,6 +133,9 @@ func addLine(tree *paths.Tree, line string, steps []paths.Step) ([]paths.Step, e
 
 // wholePath returns an error for a path that ends in "…".
 func wholePath(p paths.Path, err error) (paths.Path, error) {
+	if err == nil && slices.ContainsFunc(p.Steps, func(s paths.Step) bool { return s.Op == paths.All }) {
+		err = fmt.Errorf("%v leads to several values, which only get shows", p)
+	}
 	if err == nil && p.Cut {
 		err = fmt.Errorf("%v is only the start of a path", p)
 	}

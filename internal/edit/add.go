@@ -59,6 +59,9 @@ func (e *editor) addElement(t *paths.Node, c *paths.Container, n int64) (bool, e
 	var text string
 	if c.Kind == gdwire.KindPackedStart {
 		v, err := e.newValue(t)
+		if err == nil {
+			err = checkNoChange(t, &v)
+		}
 		if err != nil {
 			return false, err
 		}
@@ -93,6 +96,9 @@ func (e *editor) addedValue(t *paths.Node, elem gdwire.Elem) (splice, string, er
 	if err != nil {
 		return splice{}, "", err
 	}
+	if err := checkNoChange(t, &v); err != nil {
+		return splice{}, "", err
+	}
 	if v.Form == paths.Declared {
 		return splice{}, "", fmt.Errorf("%v is a type and not a value", &v)
 	}
@@ -104,6 +110,14 @@ func (e *editor) addedValue(t *paths.Node, elem gdwire.Elem) (splice, string, er
 		return splice{}, "", fmt.Errorf("%v: %w", t, reason(err))
 	}
 	return splice{bytes: b}, v.String(), nil
+}
+
+// checkNoChange returns an error for a value that is the change of another one.
+func checkNoChange(t *paths.Node, v *paths.Value) error {
+	if v.Change == "" {
+		return nil
+	}
+	return fmt.Errorf("there is no %v for %s= %v", t, v.Change, v)
 }
 
 // addPair adds a pair to a Dictionary, or a property to an Object.

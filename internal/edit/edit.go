@@ -324,6 +324,9 @@ func (e *editor) set(p *paths.Node, v paths.Value) error {
 	if err != nil {
 		return err
 	}
+	if v, err = v.Result(&was.Value); err != nil {
+		return fmt.Errorf("%v: %w", p, err)
+	}
 	if was.is(&v) {
 		return nil
 	}
@@ -443,6 +446,9 @@ func (e *editor) part(p *paths.Node, part paths.Part) error {
 		return fmt.Errorf("%v is a component of a %v", p, part.In)
 	}
 	v, err := e.newValue(p)
+	if err == nil {
+		v, err = v.Result(&part.Value)
+	}
 	if err != nil {
 		return err
 	}

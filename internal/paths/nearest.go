@@ -71,27 +71,29 @@ func Similar(a, b string) bool { return distance(a, b, allowed(a)) <= allowed(a)
 // allowed returns the number of mistakes in a similar name.
 func allowed(name string) int { return min(nearest, len(name)/3) }
 
-// distance returns the number of characters to insert, delete or replace that makes a of b,
-// or a larger number than most if it is larger. Case is ignored.
+// distance returns the number of characters to insert, delete, replace or exchange with the next one
+// that makes a of b, or a larger number than most if it is larger. Case is ignored.
 func distance(a, b string, most int) int {
 	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
 	if most < 0 || len(x)-len(y) > most || len(y)-len(x) > most {
 		return most + 1
 	}
-	row := make([]int, len(y)+1)
+	older, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range x {
-		diagonal := row[0]
+		older, last, row = last, row, older
 		row[0] = i + 1
 		for j := range y {
-			replaced := diagonal
+			replaced := last[j]
 			if x[i] != y[j] {
 				replaced++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, diagonal+1)
+			row[j+1] = min(replaced, row[j]+1, last[j+1]+1)
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				row[j+1] = min(row[j+1], older[j-1]+1)
+			}
 		}
 	}
 	return row[len(y)]

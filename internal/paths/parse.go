@@ -2,6 +2,8 @@ package paths
 
 import (
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -35,14 +37,58 @@ func (s *scanner) operand() (v Value, err error) {
 			break
 		}
 	}
-	if !v.Exact && err == nil {
+	if start := s.pos; !v.Exact && err == nil {
 		v, err = s.value()
+		if e := (*SyntaxError)(nil); errors.As(err, &e) && strings.HasSuffix(e.Reason, textHint) {
+			e.Reason = strings.TrimSuffix(e.Reason, textHint) + "; text is in quotes: " + s.text[:start] + string(AppendQuoted(nil, s.text[start:]))
+		}
 	}
 	if s.space(); err == nil && !s.atEnd() {
 		err = s.errorf("unexpected %s", s.rest())
 	}
 	return v, err
 }
+
+// change parses a value that is added or subtracted, or any other value if change is empty.
+func (s *scanner) change(change string) (Value, error) {
+	start := s.pos
+	v, err := s.operand()
+	if v.Change = change; err == nil && change != "" && v.Type != gdwire.TypeInt && v.Type != gdwire.TypeFloat {
+		s.pos = start
+		err = s.errorf("%s= takes a number and not %s", change, s.rest())
+	}
+	return v, err
+}
+
+// Result returns the value that an old value becomes: the value itself, or the sum or difference.
+func (v *Value) Result(old *Value) (Value, error) {
+	if v.Change == "" {
+		return *v, nil
+	}
+	sum := *old
+	fit, ok := v.Fit(old.Type)
+	switch {
+	case !ok || old.Type != gdwire.TypeInt && old.Type != gdwire.TypeFloat:
+		return *v, fmt.Errorf("%v cannot be added to %v, of type %v", v, old, old.Type)
+	case old.Type == gdwire.TypeFloat && v.Change == "-":
+		sum.Numbers = []float64{old.Numbers[0] - fit.Numbers[0]}
+	case old.Type == gdwire.TypeFloat:
+		sum.Numbers = []float64{old.Numbers[0] + fit.Numbers[0]}
+	case v.Change == "-":
+		sum.Int = old.Int - fit.Int
+		ok = (sum.Int < old.Int) == (fit.Int > 0)
+	default:
+		sum.Int = old.Int + fit.Int
+		ok = (sum.Int > old.Int) == (fit.Int > 0)
+	}
+	if !ok {
+		return *v, fmt.Errorf("%v %s %v is out of range", old, v.Change, v)
+	}
+	return sum, nil
+}
+
+// textHint ends the error for a word that is no value.
+const textHint = `; text is written "…"`
 
 // exact parses the value after a prefix. Text is in quotes or goes to the end of the line.
 func (s *scanner) exact(t gdwire.Type) (Value, error) {
@@ -100,7 +146,7 @@ func (s *scanner) value() (Value, error) {
 	v, err := s.named(name)
 	if err == errNoSuchType {
 		s.pos = start
-		err = s.errorf(`want a value and not %s; text is written "…"`, s.rest())
+		err = s.errorf("want a value and not %s"+textHint, s.rest())
 	}
 	return v, err
 }

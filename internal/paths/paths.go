@@ -16,6 +16,7 @@ package paths
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/internal/wire"
@@ -47,6 +48,7 @@ const (
 	KeyAt             // .key(n)
 	ValueAt           // .value(n)
 	End               // [+], after the last element
+	All               // [*], each value in the container
 )
 
 // Parse parses a path. The $ is optional.
@@ -77,18 +79,29 @@ func parseLine(line string, steps []Step) (p Path, v Value, text string, err err
 	if p, err = s.path(); err != nil {
 		return p, v, "", err
 	}
-	if s.space(); !s.accept("=") {
+	s.space()
+	start := s.pos
+	if !s.accept("=") && !s.accept("+=") && !s.accept("-=") {
 		return p, v, "", s.errorf("want = and a value")
 	}
+	change := strings.TrimSuffix(s.text[start:s.pos], "=")
 	s.space()
 	text = s.text[s.pos:]
-	v, err = s.operand()
+	if change != "" {
+		text = change + "=" + text
+	}
+	v, err = s.change(change)
 	return p, v, text, err
 }
 
 // ParseValue parses the value of a line.
 func ParseValue(text string) (Value, error) {
 	s := scanner{text: text}
+	for _, change := range []string{"+", "-"} {
+		if s.accept(change + "=") {
+			return s.change(change)
+		}
+	}
 	return s.operand()
 }
 
@@ -104,8 +117,11 @@ func (p Path) String() string {
 	return string(b)
 }
 
-// appendStep is the text of a step with Op End.
-const appendStep = "[+]"
+// The text of a step with Op End, and of one with Op All.
+const (
+	appendStep = "[+]"
+	everyStep  = "[*]"
+)
 
 // Ellipsis is the end of a cut path or key.
 const Ellipsis = "…"
@@ -128,6 +144,8 @@ func (s *Step) Append(dst []byte) []byte {
 		return AppendValueAt(dst, s.Index)
 	case End:
 		return append(dst, appendStep...)
+	case All:
+		return append(dst, everyStep...)
 	}
 	if s.Key.Type == gdwire.TypeString && wire.IsName(s.Key.Text) {
 		return append(append(dst, '.'), s.Key.Text...)
@@ -170,6 +188,8 @@ func (s *scanner) path() (Path, error) {
 		switch {
 		case s.accept(appendStep):
 			step.Op = End
+		case s.accept(everyStep):
+			step.Op = All
 		case s.accept("["):
 			step.Key, err = s.key()
 		case s.accept(".key("):

@@ -64,6 +64,16 @@ func TestPlacesOfContainer(t *testing.T) {
 	}
 }
 
+// Exchanged letters are one mistake.
+func TestSimilar(t *testing.T) {
+	for _, row := range []struct {
+		a, b string
+		want bool
+	}{{"glod", "gold", true}, {"fromat", "format", true}, {"falt", "flat", true}, {"ab", "ba", false}, {"gold", "old", true}, {"gold", "god", true}, {"gold", "silver", false}, {"Zoë1", "zeö1", false}} {
+		require.Equal(t, row.want, Similar(row.a, row.b), row)
+	}
+}
+
 func TestNearest(t *testing.T) {
 	longest := strings.Repeat("k", nearKey)
 	for _, row := range []struct{ path, key, want string }{

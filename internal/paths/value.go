@@ -36,6 +36,8 @@ type Value struct {
 	// of an Object's properties, and the values, in turn. Parsed values contain them; FromToken returns containers
 	// without items.
 	Items []Value
+	// Change is "+" or "-" if the value is added to the old value, or subtracted from it.
+	Change string
 	// Exact reports whether the value was written with its type, such as i:2.
 	Exact bool
 }

@@ -117,21 +117,34 @@ func (w *Walker) inside(p *Node, t gdwire.Token, c *Container) error {
 
 // array reads the elements of an Array, up to the last node.
 func (w *Walker) array(p *Node, c *Container) error {
-	all := p.elements()
-	for i := int64(0); i < c.Len && len(all) > 0; i++ {
-		if all[0].index > i {
+	all, every := p.elements(c.Len), p.every()
+	for i := int64(0); i < c.Len && (len(all) > 0 || every != nil); i++ {
+		var node *Node
+		if node, all = nodeAt(i, all, every); node == nil {
 			if err := w.SkipValue(); err != nil {
 				return err
 			}
 			continue
 		}
 		w.start, w.elem = w.InputOffset(), c.Elem
-		if err := w.walk(all[0].node); err != nil {
+		if err := w.walk(node); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// nodeAt returns the node at index i, or nil if there is none, and the nodes after it. Another node
+// at the same index finds nothing.
+func nodeAt(i int64, all []element, every *Node) (*Node, []element) {
+	node := every
+	for len(all) > 0 && all[0].index <= i {
+		if all[0].index == i && node == every {
+			node = all[0].node
 		}
 		all = all[1:]
 	}
-	return nil
+	return node, all
 }
 
 // An element is a node in an array, with its index.
@@ -140,11 +153,19 @@ type element struct {
 	node  *Node
 }
 
-// elements returns the nodes in an array, in order.
-func (p *Node) elements() (all []element) {
+// every returns the node for each value in the container at p, or nil if there is none.
+func (p *Node) every() *Node { return p.child([]byte(everyStep)) }
+
+// elements returns the nodes in an array of n elements, in order. A negative index counts from the
+// end.
+func (p *Node) elements(n int64) (all []element) {
 	for c := range p.Inner {
 		if digits := strings.Trim(c.step, "[]"); digits != c.step {
-			if i, err := strconv.ParseInt(digits, 10, 64); err == nil && i >= 0 {
+			i, err := strconv.ParseInt(digits, 10, 64)
+			if i < 0 {
+				i += n
+			}
+			if err == nil && i >= 0 {
 				all = append(all, element{i, c})
 			}
 		}
@@ -182,6 +203,9 @@ func (w *Walker) dictionary(p *Node, c *Container) error {
 			return err
 		} else if value == nil {
 			value = byKey
+		}
+		if value == nil {
+			value = p.every()
 		}
 		w.start, w.elem = start, c.Elem
 		if err := w.next(value); err != nil {
@@ -233,7 +257,7 @@ func (w *Walker) object(p *Node, c *Container) error {
 			return err
 		}
 		step := Step{Key: FromToken(t, nil)}
-		at := w.node(p, &step)
+		at := cmp.Or(w.node(p, &step), p.every())
 		w.start, w.elem = start, gdwire.Elem{}
 		if err := w.next(at); err != nil {
 			return err
@@ -244,9 +268,9 @@ func (w *Walker) object(p *Node, c *Container) error {
 
 // packed reads the elements of a packed array, up to the last node.
 func (w *Walker) packed(p *Node, c *Container) error {
-	all := p.elements()
+	all, every := p.elements(c.Len), p.every()
 	if c.Type == gdwire.TypePackedStringArray {
-		return w.strings(all, c)
+		return w.strings(all, every, c)
 	}
 	if c.Type == gdwire.TypePackedByteArray {
 		c.Bits = 8
@@ -254,11 +278,17 @@ func (w *Walker) packed(p *Node, c *Container) error {
 	n, _ := c.Type.Element().Components()
 	size := int64(max(n, 1) * c.Bits / 8)
 	c.End = c.Start + c.Len*size
-	for i := int64(0); len(all) > 0; {
+	for i := int64(0); len(all) > 0 || every != nil; {
 		offset := w.InputOffset()
 		t, err := w.ReadToken()
 		if err != nil || t.Kind() == gdwire.KindEnd {
 			return err
+		}
+		if every != nil {
+			all = all[:0]
+			for n := range t.Len() {
+				all = append(all, element{i + n, every})
+			}
 		}
 		for end := i + t.Len(); len(all) > 0 && all[0].index < end; all = all[1:] {
 			at := (all[0].index - i) * size
@@ -274,23 +304,24 @@ func (w *Walker) packed(p *Node, c *Container) error {
 }
 
 // strings reads the elements of a PackedStringArray, up to the last node.
-func (w *Walker) strings(all []element, c *Container) error {
-	for i := int64(0); i < c.Len && len(all) > 0; i++ {
+func (w *Walker) strings(all []element, every *Node, c *Container) error {
+	for i := int64(0); i < c.Len && (len(all) > 0 || every != nil); i++ {
+		var node *Node
+		node, all = nodeAt(i, all, every)
 		offset := w.InputOffset()
 		t, err := w.ReadToken()
 		switch {
 		case err != nil:
 			return err
-		case all[0].index == i:
+		case node != nil:
 			text, err := w.AppendString(nil)
 			if err != nil {
 				return err
 			}
 			v := Value{Type: gdwire.TypeString, Text: string(text)}
-			if err := w.part(all[0].node, Part{In: c.Type, Value: v, Offset: offset, Size: w.InputOffset() - offset}); err != nil {
+			if err := w.part(node, Part{In: c.Type, Value: v, Offset: offset, Size: w.InputOffset() - offset}); err != nil {
 				return err
 			}
-			all = all[1:]
 		case !t.Last():
 			if err := w.SkipValue(); err != nil {
 				return err
