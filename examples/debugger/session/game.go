@@ -128,7 +128,7 @@ func (s *Session) Out(ctx context.Context) error {
 	return s.proceed(ctx, "out")
 }
 
-// proceed sends a command to the stopped thread, and waits until it runs.
+// proceed sends a command to the stopped thread, and waits until it runs or the game has ended.
 func (s *Session) proceed(ctx context.Context, command string) error {
 	stop, changed := s.stopped()
 	if stop == nil {
@@ -138,7 +138,11 @@ func (s *Session) proceed(ctx context.Context, command string) error {
 		return err
 	}
 	for now := stop; now == stop; now, changed = s.stopped() {
-		if err := s.wait(ctx, changed); err != nil {
+		err := s.wait(ctx, changed)
+		if errors.Is(err, ErrEnded) { // a game that runs to its end can forget to say that it runs
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}
