@@ -2,16 +2,22 @@
 // in the folder of the module:
 //
 //	go run ./cmd/gdwire/internal/picture >cmd/gdwire/terminal.svg
+//	go run ./cmd/gdwire/internal/picture debug >examples/debugger/terminal.svg
+//
+// The second picture needs an engine: GDWIRE_GODOT4 is a program that runs a script as the main
+// scene, with the arguments for the engine in GODOT_ARGS.
 package main
 
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"html"
 	"log"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -23,6 +29,7 @@ type scene struct {
 	match string // only lines that match
 	lines int
 	shown string // the command line in the picture
+	game  bool   // the arguments end with a program, which runs a game
 }
 
 const save = "testdata/godot4.7-dev/save_game_large.bin"
@@ -33,9 +40,22 @@ var scenes = []scene{
 	{args: []string{"get", "player.inventory[7].stats.hp", save}, lines: 1, shown: "gdwire get player.inventory[7].stats.hp save.bin"},
 }
 
+var debugScenes = []scene{
+	{args: []string{"debug", "tree", "set", "Main/Player:position = Vector2(64, 2.5)"}, game: true,
+		lines: 7, shown: "gdwire debug tree set 'Main/Player:position = Vector2(64, 2.5)' -- godot --path game 2>/dev/null"},
+	{args: []string{"debug", "break", "main.gd:17", "stack", "eval", "left.max() + 1"}, game: true,
+		match: "lose|player|left|^3", lines: 6, shown: `gdwire debug break main.gd:17 stack eval "left.max() + 1" -- godot --path game 2>/dev/null`},
+	{args: []string{"debug"}, game: true,
+		match: "hello|lives|Bo has|lose", lines: 4, shown: "gdwire debug -- godot --path game"},
+}
+
 func main() {
 	log.SetFlags(0)
-	svg, err := draw()
+	all := scenes
+	if len(os.Args) > 1 && os.Args[1] == "debug" {
+		all = debugScenes
+	}
+	svg, err := draw(all)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -43,7 +63,7 @@ func main() {
 }
 
 // draw runs the scenes and returns the picture.
-func draw() ([]byte, error) {
+func draw(scenes []scene) ([]byte, error) {
 	var lines []string
 	for i, s := range scenes {
 		if i > 0 {
@@ -59,10 +79,41 @@ func draw() ([]byte, error) {
 	return render(lines), nil
 }
 
+// gameScript runs the game of the pictures as godot --path game would.
+const gameScript = `#!/bin/sh
+if [ "$1" = --version ]; then echo 4; exit; fi
+GODOT_ARGS="$*" exec "$GDWIRE_GODOT4" "$GAME"
+`
+
+// addGame adds the program that runs the game to a command. remove removes its file.
+func addGame(c *exec.Cmd) (remove func(), err error) {
+	f, err := os.CreateTemp("", "game")
+	if err != nil {
+		return nil, err
+	}
+	remove = func() { _ = os.Remove(f.Name()) }
+	_, err = f.WriteString(gameScript)
+	if err = errors.Join(err, f.Chmod(0o700), f.Close()); err != nil {
+		remove()
+		return nil, err
+	}
+	game, err := filepath.Abs("cmd/gdwire/internal/picture/testdata/game.gd")
+	c.Args = append(c.Args, "--", f.Name())
+	c.Env = append(c.Env, "GAME="+game)
+	return remove, err
+}
+
 // run returns the lines of a scene.
 func (s *scene) run() ([]string, error) {
 	c := exec.Command("go", append([]string{"run", "./cmd/gdwire"}, s.args...)...)
 	c.Env = append(os.Environ(), "CLICOLOR_FORCE=1")
+	if s.game {
+		remove, err := addGame(c)
+		if err != nil {
+			return nil, err
+		}
+		defer remove()
+	}
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
 	if err := c.Run(); err != nil {

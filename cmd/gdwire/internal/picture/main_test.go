@@ -13,11 +13,24 @@ func TestPicture(t *testing.T) {
 		t.Skip("skipped: it builds the command")
 	}
 	t.Chdir("../../../..")
-	svg, err := draw()
+	svg, err := draw(scenes)
 	require.NoError(t, err)
 	have, err := os.ReadFile("cmd/gdwire/terminal.svg")
 	require.NoError(t, err)
 	require.Equal(t, string(have), string(svg), "go run ./cmd/gdwire/internal/picture >cmd/gdwire/terminal.svg")
+}
+
+// TestDebugPicture: the picture of a game is that of a run.
+func TestDebugPicture(t *testing.T) {
+	if os.Getenv("GDWIRE_GODOT4") == "" {
+		t.Skip("skipped: no GDWIRE_GODOT4, so no engine was asked")
+	}
+	t.Chdir("../../../..")
+	svg, err := draw(debugScenes)
+	require.NoError(t, err)
+	have, err := os.ReadFile("examples/debugger/terminal.svg")
+	require.NoError(t, err)
+	require.Equal(t, string(have), string(svg), "go run ./cmd/gdwire/internal/picture debug >examples/debugger/terminal.svg")
 }
 
 func TestSpans(t *testing.T) {
