@@ -41,7 +41,9 @@ type Conn struct {
 	armed     int64 // 1 + CompleteOffset of the packet with a read deadline, or 0
 	last      bool  // Next returned its last packet after Shutdown
 	published published
-	lengths   int64 // the bytes that a WebSocket's Reader has read before messages
+	rate      *bucket // nil without Server.PacketRate
+	tooFast   bool    // rate was exceeded
+	lengths   int64   // the bytes that a WebSocket's Reader has read before messages
 
 	draining atomic.Bool // by Server.Shutdown
 	served   atomic.Bool // by a Server, which closes the connection after its handler
@@ -182,6 +184,10 @@ func (c *Conn) Next() (*gdwire.Decoder, error) {
 	}
 	d, err := c.reader.Next()
 	c.last = c.draining.Load()
+	if !c.withinRate(err) {
+		c.reader.dec.Release()
+		return nil, ErrPacketRate
+	}
 	return d, err
 }
 
@@ -195,7 +201,20 @@ func (c *Conn) NextRaw(dst []byte) ([]byte, error) {
 	}
 	dst, err := c.reader.NextRaw(dst)
 	c.last = c.draining.Load()
+	if !c.withinRate(err) {
+		return dst, ErrPacketRate
+	}
 	return dst, err
+}
+
+// withinRate takes a token for a packet that was read, valid or with an error of its own, and reports
+// whether there was one.
+func (c *Conn) withinRate(err error) bool {
+	if c.rate == nil || err != nil && !Skippable(err) {
+		return true
+	}
+	c.tooFast = !c.rate.take()
+	return !c.tooFast
 }
 
 // ready returns an error if there is no next packet.
@@ -203,6 +222,9 @@ func (c *Conn) ready() error {
 	err := c.ended()
 	if err == nil && c.draining.Load() && (c.last || !c.reader.begun()) {
 		err = ErrServerClosed
+	}
+	if err == nil && c.tooFast {
+		err = ErrPacketRate
 	}
 	if err != nil {
 		c.reader.countInvalid()

@@ -61,7 +61,12 @@ func TestDrainTimeout(t *testing.T) {
 					result := start(s, ln)
 					defer func() { require.Equal(t, stream.ErrServerClosed, result()) }()
 					ln.conns <- ours
-					go c.conn(theirs)
+					left := make(chan struct{})
+					defer func() { <-left }()
+					go func() {
+						defer close(left)
+						c.conn(theirs)
+					}()
 				} else {
 					f := newSocket()
 					ctx := t.Context()

@@ -7,8 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"sync"
-	"time"
 
 	"github.com/gdwire/gdwire/stream"
 	"github.com/gdwire/gdwire/variant"
@@ -50,7 +48,7 @@ func ExampleStats() {
 	exchange(s, 3)
 	_ = s.Shutdown(context.Background())
 	fmt.Println(expvar.Get("game"))
-	// Output: {"Conns":0,"Accepted":1,"Refused":0,"Failed":0,"Lost":0,"Panics":0,"PacketsIn":3,"PacketsOut":3,"BytesIn":36,"BytesOut":36,"Invalid":0,"HandshakeTimeouts":0,"IdleTimeouts":0,"ReadTimeouts":0,"WriteTimeouts":0}
+	// Output: {"Conns":0,"Accepted":1,"Refused":0,"Failed":0,"Lost":0,"TooFast":0,"Panics":0,"PacketsIn":3,"PacketsOut":3,"BytesIn":36,"BytesOut":36,"Invalid":0,"HandshakeTimeouts":0,"IdleTimeouts":0,"ReadTimeouts":0,"WriteTimeouts":0}
 }
 
 // Publishing the counters of a server in the text format of Prometheus.
@@ -92,109 +90,24 @@ func ExampleStats_prometheus() {
 	// # TYPE gdwire_connections_total
 }
 
-// A bucket limits packets: perSecond of them on average, and burst at once. The module
-// golang.org/x/time/rate contains a complete one.
-type bucket struct {
-	perSecond, burst float64
-
-	mu   sync.Mutex
-	left float64
-	at   time.Time
-}
-
-// take reports whether another packet is allowed.
-func (b *bucket) take() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := time.Now()
-	b.left = min(b.left+now.Sub(b.at).Seconds()*b.perSecond, b.burst)
-	b.at = now
-	if b.left < 1 {
-		return false
-	}
-	b.left--
-	return true
-}
-
-// An addresses contains what is shared by the connections from one address.
-type addresses struct {
-	perAddress int // connections
-
-	mu sync.Mutex
-	m  map[string]*address
-}
-
-type address struct {
-	bucket
-	conns int
-}
-
-// host returns the address of a client without its port.
-func host(c *stream.Conn) string {
-	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
-	if err != nil {
-		return c.RemoteAddr().String()
-	}
-	return host
-}
-
-// add returns what is shared by the connections from c's address, or nil if there are
-// too many.
-func (a *addresses) add(c *stream.Conn) *address {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	addr := a.m[host(c)]
-	if addr == nil {
-		addr = &address{bucket: bucket{perSecond: 200, burst: 400}}
-		a.m[host(c)] = addr
-	}
-	if addr.conns == a.perAddress {
-		return nil
-	}
-	addr.conns++
-	return addr
-}
-
-func (a *addresses) remove(c *stream.Conn, addr *address) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if addr.conns--; addr.conns == 0 {
-		delete(a.m, host(c))
-	}
-}
-
-// Limiting the packets a second of each connection and of each address, and the
-// connections of each address.
+// Limiting how many packets a client may send, and how many connections come from one address.
 func ExampleServer_limits() {
-	all := &addresses{perAddress: 10, m: map[string]*address{}}
-	s := &stream.Server{Handler: func(_ context.Context, c *stream.Conn) error {
-		addr := all.add(c)
-		if addr == nil {
-			return c.CloseWithCode(stream.CloseTryAgainLater, "too many connections")
-		}
-		defer all.remove(c, addr)
-		own := &bucket{perSecond: 30, burst: 60}
-		for {
-			_, err := c.Next()
-			if err != nil && !stream.Skippable(err) { // invalid packets count as well
-				return err
-			}
-			if !own.take() || !addr.take() {
-				return c.CloseWithCode(stream.ClosePolicyViolation, "too many packets")
-			}
-		}
-	}}
+	s := echoServer()
+	s.MaxConnsPerAddr = 8 // players behind one router
+	s.PacketRate = 30     // a second, on average
+	s.PacketBurst = 60    // at once
 
 	server, client := net.Pipe() // as if accepted by Serve
 	go s.ServeConn(stream.NewConn(context.Background(), server, &s.Options))
-	w := stream.NewWriter(client, nil)
-	sent := 0
-	for ; sent < 1000; sent++ {
-		if err := variant.Send(w, 1); err != nil {
-			break
-		}
+	c := stream.NewConn(context.Background(), client, nil)
+	answers := 0
+	for ; variant.Send(c, answers) == nil; answers++ {
+		_, _ = c.Next()
 	}
-	fmt.Println("disconnected after a burst:", sent > 60 && sent < 100)
+	fmt.Println("disconnected after a burst:", answers >= 60 && answers < 100)
 	_ = s.Shutdown(context.Background())
-	// Output: disconnected after a burst: true
+	fmt.Println(s.Stats().TooFast)
+	// Output:
+	// disconnected after a burst: true
+	// 1
 }

@@ -13,6 +13,7 @@ const (
 	noFault          faultKind = iota
 	handlerFault               // an error of the handler's own, or an invalid packet that it did not skip
 	panicFault                 // a panic
+	rateFault                  // too many packets
 	resetFault                 // the client reset the connection, or the network lost it
 	handshakeTimeout           // the kinds of timeouts
 	idleTimeout
@@ -70,6 +71,9 @@ func (c *Conn) faultOf(err error) faultKind {
 	c.mu.Unlock()
 	if _, ok := err.(*panicError); ok {
 		return panicFault
+	}
+	if errors.Is(err, ErrPacketRate) {
+		return rateFault
 	}
 	for _, f := range []fault{read, write} {
 		if f.kind != noFault && errors.Is(err, f.err) && !Skippable(err) {

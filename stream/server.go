@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -54,6 +55,17 @@ type Server struct {
 	// MaxConns is the maximum number of simultaneous connections. Further connections
 	// are closed at once.
 	MaxConns int
+	// MaxConnsPerAddr is the maximum number of simultaneous connections from one address of a
+	// client, for IPv6 from one /64 network; 0 disables the limit. Further connections are closed
+	// before their TLS handshake. The address of a WebSocket is known if its context is one of
+	// [WithNetConn]. Clients of a reverse proxy all have the proxy's address.
+	MaxConnsPerAddr int
+	// PacketRate is the maximum number of packets that each client may send in a second, on
+	// average; 0 disables the limit. PacketBurst is the number that it may send at once; 0
+	// selects PacketRate. Invalid packets count. When a client sends more, Next returns
+	// [ErrPacketRate], and a WebSocket is closed with ClosePolicyViolation.
+	PacketRate  float64
+	PacketBurst int
 	// TLSConfig is the configuration of ServeTLS.
 	TLSConfig *tls.Config
 	// ConnContext, if set, is called before Handler and returns the handler's context,
@@ -72,7 +84,8 @@ type Server struct {
 
 	mu        sync.Mutex
 	config    *config
-	conns     map[*Conn]struct{}
+	conns     map[*Conn]netip.Addr // the address, for addrs
+	addrs     map[netip.Addr]int   // connections of each, if MaxConnsPerAddr is set
 	listeners map[*net.Listener]struct{}
 	closing   chan struct{} // closed by Shutdown and Close
 	done      chan struct{} // closed when conns and listeners are empty after that
@@ -123,11 +136,7 @@ func (s *Server) Serve(ln net.Listener) error {
 		switch {
 		case err == nil:
 			delay = 0
-			if c := newNetConn(context.Background(), conn, s.config); s.addConn(c) == nil {
-				go s.handle(c)
-			} else {
-				_ = c.Close()
-			}
+			s.accept(conn)
 		case s.isClosing():
 			return ErrServerClosed
 		case !temporary(err):
@@ -141,6 +150,21 @@ func (s *Server) Serve(ln net.Listener) error {
 			}
 		}
 	}
+}
+
+// accept serves conn in a goroutine of its own, or closes it.
+func (s *Server) accept(conn net.Conn) {
+	addr := addrOf(conn.RemoteAddr())
+	if s.addConn(nil, addr) != nil { // before it costs memory
+		_ = conn.Close()
+		return
+	}
+	c := newNetConn(context.Background(), conn, s.config)
+	if s.addConn(c, addr) != nil { // since then, Shutdown was called
+		_ = conn.Close()
+		return
+	}
+	go s.handle(c)
 }
 
 // temporary reports whether the method Temporary of err, as of net's errors,
@@ -159,16 +183,19 @@ func (s *Server) Full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.init()
-	return s.room() != nil
+	return s.room(netip.Addr{}) != nil
 }
 
-// room returns an error if no other connection can be served. s is locked.
-func (s *Server) room() error {
+// room returns an error if no other connection from addr can be served. s is locked.
+func (s *Server) room(addr netip.Addr) error {
 	switch most := s.MaxConns; {
 	case s.isClosing():
 		return ErrServerClosed
 	case most == 0 && len(s.conns) >= DefaultMaxConns, most > 0 && len(s.conns) >= most:
 		return errFull
+	}
+	if most := s.MaxConnsPerAddr; most > 0 && s.addrs[addr] >= most { // of no address, there are none
+		return errAddr
 	}
 	return nil
 }
@@ -180,7 +207,7 @@ func (s *Server) ServeConn(c *Conn) {
 	if s.Handler == nil {
 		panic(errNoHandler)
 	}
-	if err := s.addConn(c); err != nil {
+	if err := s.addConn(c, addrOf(c.RemoteAddr())); err != nil {
 		_ = c.CloseWithCode(closeCode(err, noFault))
 		return
 	}
@@ -191,6 +218,7 @@ func (s *Server) ServeConn(c *Conn) {
 // other functions do the work after the handler.
 func (s *Server) handle(c *Conn) {
 	c.setStats(&s.counters)
+	c.rate = newBucket(s.PacketRate, s.PacketBurst)
 	ctx, err := c.ctx, error(nil)
 	defer func() { s.end(ctx, c, panicked(recover(), err)) }()
 	if err = c.handshake.do(&c.lifetime); err != nil {
@@ -206,7 +234,7 @@ func (s *Server) handle(c *Conn) {
 
 // end closes a connection after its handler returned err.
 func (s *Server) end(ctx context.Context, c *Conn, err error) {
-	defer s.remove(func() { delete(s.conns, c) })
+	defer s.remove(func() { s.removeConn(c) })
 	kind := c.faultOf(err)
 	c.finish(err, kind)
 	s.report(c, err, kind, true)
@@ -271,6 +299,10 @@ func closeCode(err error, kind faultKind) (code int, reason string) {
 		return CloseGoingAway, "server is shutting down"
 	case errors.Is(err, errFull):
 		return CloseTryAgainLater, "server is full"
+	case errors.Is(err, errAddr):
+		return CloseTryAgainLater, "too many connections from this address"
+	case kind == rateFault:
+		return ClosePolicyViolation, "too many packets"
 	case kind == noFault:
 		return CloseNormal, ""
 	case errors.Is(err, errNotBinary):
@@ -336,7 +368,7 @@ func (s *Server) init() {
 		return
 	}
 	s.config = newConfig(s.Options.withTimeouts(serverTimeouts))
-	s.conns, s.listeners = map[*Conn]struct{}{}, map[*net.Listener]struct{}{}
+	s.conns, s.addrs, s.listeners = map[*Conn]netip.Addr{}, map[netip.Addr]int{}, map[*net.Listener]struct{}{}
 	s.closing, s.done = make(chan struct{}), make(chan struct{})
 }
 
@@ -372,19 +404,35 @@ func (s *Server) addListener(ln *net.Listener) error {
 	return nil
 }
 
-// addConn returns an error if c cannot be served.
-func (s *Server) addConn(c *Conn) error {
+// addConn returns an error, and counts it, if c cannot be served. Without c, it only looks whether a
+// connection from addr can be.
+func (s *Server) addConn(c *Conn, addr netip.Addr) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.init()
-	if err := s.room(); err != nil {
+	if err := s.room(addr); err != nil {
 		s.counters.refused.Add(1)
 		return err
 	}
+	if c == nil {
+		return nil
+	}
 	s.counters.accepted.Add(1)
 	c.served.Store(true)
-	s.conns[c] = struct{}{}
+	s.conns[c] = addr
+	if s.MaxConnsPerAddr > 0 && addr.IsValid() {
+		s.addrs[addr]++
+	}
 	return nil
+}
+
+// removeConn undoes addConn. s is locked.
+func (s *Server) removeConn(c *Conn) {
+	addr := s.conns[c]
+	delete(s.conns, c)
+	if s.addrs[addr]--; s.addrs[addr] <= 0 {
+		delete(s.addrs, addr)
+	}
 }
 
 // remove calls f, which removes a connection or listener.

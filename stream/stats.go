@@ -6,9 +6,10 @@ import "sync/atomic"
 type Stats struct {
 	Conns    int64 // connections that are open now
 	Accepted int64 // connections served, now or before
-	Refused  int64 // connections closed because of MaxConns or Shutdown
+	Refused  int64 // connections closed because of MaxConns, MaxConnsPerAddr or Shutdown
 	Failed   int64 // connections with a failed handler or handshake, and timeouts; all were logged
 	Lost     int64 // connections that the client reset, or that the network lost
+	TooFast  int64 // connections that ended because of PacketRate
 	Panics   int64 // panics of handlers and of ConnClosed
 
 	PacketsIn  int64 // packets read, valid and invalid
@@ -43,6 +44,7 @@ func (s *Server) Stats() Stats {
 		PacketsIn: c.packetsIn.Load(), PacketsOut: c.packetsOut.Load(),
 		BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),
 		Invalid: c.invalid.Load(), Lost: c.faults[resetFault].Load(), Panics: c.faults[panicFault].Load(),
+		TooFast:           c.faults[rateFault].Load(),
 		HandshakeTimeouts: c.faults[handshakeTimeout].Load(), IdleTimeouts: c.faults[idleTimeout].Load(),
 		ReadTimeouts: c.faults[readTimeout].Load(), WriteTimeouts: c.faults[writeTimeout].Load(),
 	}

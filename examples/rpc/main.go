@@ -54,13 +54,14 @@ func newGame() http.Handler {
 		return c.All("Main", "said", p.ID, text)
 	})
 
-	s := &stream.Server{Handler: c.Handle, Options: stream.Options{MaxPacket: calls.MaxPacket}}
+	s := &stream.Server{Handler: c.Handle, Options: stream.Options{MaxPacket: calls.MaxPacket},
+		MaxConnsPerAddr: 20, PacketRate: 100} // a player moves 60 times a second
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.Full() {
 			http.Error(w, "too many players", http.StatusServiceUnavailable)
 			return
 		}
-		ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: []string{"*"}})
+		ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: []string{"*"}, OnPingReceived: stream.PingReceived})
 		if err == nil {
 			s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))
 		}

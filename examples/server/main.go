@@ -40,13 +40,15 @@ func handle(_ context.Context, c *stream.Conn) error {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// Timeouts and MaxConns are those of a zero Server: see its documentation.
-	s := &stream.Server{Handler: handle, Options: stream.Options{MaxPacket: 64 << 10}}
+	s := &stream.Server{Handler: handle, Options: stream.Options{MaxPacket: 64 << 10},
+		MaxConnsPerAddr: 20, PacketRate: 100} // of a client, in a second
 	accept := func(w http.ResponseWriter, r *http.Request) {
 		if s.Full() {
 			http.Error(w, "too many connections", http.StatusServiceUnavailable)
 			return
 		}
-		o := &websocket.AcceptOptions{OriginPatterns: []string{"*"}} // pages of any host
+		o := &websocket.AcceptOptions{OriginPatterns: []string{"*"}, // pages of any host
+			OnPingReceived: stream.PingReceived}
 		ws, err := websocket.Accept(w, r, o)
 		if err == nil {
 			s.ServeMessages(r.Context(), stream.WebSocket(ws, websocket.CloseStatus))

@@ -1,0 +1,63 @@
+package stream
+
+import (
+	"cmp"
+	"errors"
+	"net"
+	"net/netip"
+	"time"
+)
+
+// ErrPacketRate is returned by [Conn.Next] after a client sent more packets than
+// Server.PacketRate allows.
+var ErrPacketRate = errors.New("gdwire/stream: too many packets")
+
+// errAddr is the error of a connection beyond MaxConnsPerAddr.
+var errAddr = errors.New("gdwire/stream: too many connections from this address")
+
+// addrOf returns the address whose connections MaxConnsPerAddr counts: an IPv4 address or the /64
+// network of an IPv6 address, which one client can have to itself. It is zero for other networks.
+func addrOf(remote net.Addr) netip.Addr {
+	if remote == nil {
+		return netip.Addr{}
+	}
+	var addr netip.Addr
+	if tcp, ok := remote.(*net.TCPAddr); ok {
+		addr = tcp.AddrPort().Addr()
+	} else if port, err := netip.ParseAddrPort(remote.String()); err == nil {
+		addr = port.Addr()
+	}
+	addr = addr.Unmap().WithZone("")
+	if addr.Is6() {
+		addr = netip.PrefixFrom(addr, 64).Masked().Addr()
+	}
+	return addr
+}
+
+// A bucket contains tokens, one for each packet that may be read at once. It gets perSecond new
+// tokens a second, up to burst.
+type bucket struct {
+	perSecond, burst, tokens float64
+	at                       time.Time // of the latest take
+}
+
+// newBucket returns a full bucket, or nil if perSecond is 0.
+func newBucket(perSecond float64, burst int) *bucket {
+	if perSecond <= 0 {
+		return nil
+	}
+	full := max(cmp.Or(float64(burst), perSecond), 1)
+	return &bucket{perSecond, full, full, time.Now()}
+}
+
+// take takes a token and reports whether there was one.
+func (b *bucket) take() bool {
+	now := time.Now()
+	b.tokens = min(b.tokens+now.Sub(b.at).Seconds()*b.perSecond, b.burst)
+	b.at = now
+	if b.tokens < 1 {
+		return false
+	}
+	b.tokens--
+	return true
+}

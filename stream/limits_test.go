@@ -1,0 +1,188 @@
+package stream_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/stream"
+)
+
+// A remote is a connection from an address.
+type remote struct {
+	net.Conn
+	addr net.Addr
+}
+
+func (r remote) RemoteAddr() net.Addr { return r.addr }
+
+// A textAddr is an address of another type than net's.
+type textAddr string
+
+func (textAddr) Network() string  { return "tcp" }
+func (a textAddr) String() string { return string(a) }
+
+// TestMaxConnsPerAddr connects from pairs of addresses: whether they count as one.
+func TestMaxConnsPerAddr(t *testing.T) {
+	tcp := func(text string) net.Addr {
+		addr, err := net.ResolveTCPAddr("tcp", text)
+		require.NoError(t, err)
+		return addr
+	}
+	for name, c := range map[string]struct {
+		a, b net.Addr
+		same bool
+	}{
+		"IPv4":              {tcp("10.0.0.1:1"), tcp("10.0.0.1:2"), true},
+		"others":            {tcp("10.0.0.1:1"), tcp("10.0.0.2:1"), false},
+		"IPv4 in IPv6":      {tcp("10.0.0.1:1"), tcp("[::ffff:10.0.0.1]:1"), true},
+		"IPv6":              {tcp("[2001:db8::1]:1"), tcp("[2001:db8::ffff:ffff:ffff:ffff]:2"), true},
+		"IPv6, others":      {tcp("[2001:db8::1]:1"), tcp("[2001:db8:0:1::1]:1"), false},
+		"zones":             {tcp("[fe80::1%1]:1"), tcp("[fe80::1%2]:1"), true},
+		"text":              {tcp("10.0.0.1:1"), textAddr("10.0.0.1:2"), true},
+		"no addresses":      {nil, nil, false},
+		"pipes":             {textAddr("pipe"), textAddr("pipe"), false},
+		"pipe and loopback": {textAddr("pipe"), tcp("127.0.0.1:1"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &stream.Server{MaxConnsPerAddr: 1, Handler: func(_ context.Context, c *stream.Conn) error { return next(c) }}
+				ln := newFakeListener(nil)
+				result := start(s, ln)
+				connect := func(addr net.Addr) net.Conn {
+					ours, theirs := net.Pipe()
+					ln.conns <- remote{ours, addr}
+					synctest.Wait()
+					return theirs
+				}
+				first := connect(c.a)
+				second := connect(c.b)
+				want := stream.Stats{Conns: 2, Accepted: 2}
+				if c.same {
+					want = stream.Stats{Conns: 1, Accepted: 1, Refused: 1}
+				}
+				require.Equal(t, want, s.Stats())
+				require.False(t, s.Full())
+				second.Close()
+				first.Close()
+				synctest.Wait()
+				connect(c.b) // there is room again
+				require.EqualValues(t, 1, s.Stats().Conns)
+				// A WebSocket from there
+				if c.a != nil && c.b.String() != "pipe" {
+					f := newSocket()
+					s.ServeMessages(stream.WithNetConn(t.Context(), addressed{fakeConn{s: f}, c.b}), stream.WebSocket(f, closeStatus))
+					require.EqualValues(t, stream.CloseTryAgainLater, <-f.closed)
+					require.Equal(t, "too many connections from this address", f.reason.Load())
+				}
+				require.NoError(t, s.Shutdown(t.Context()))
+				require.Equal(t, stream.ErrServerClosed, result())
+			})
+		})
+	}
+}
+
+// An addressed connection is under a fakeSocket and has an address.
+type addressed struct {
+	fakeConn
+	addr net.Addr
+}
+
+func (a addressed) RemoteAddr() net.Addr { return a.addr }
+
+// TestPacketRate sends packets at a pace: at which of them the client is disconnected, over TCP and
+// over a WebSocket.
+func TestPacketRate(t *testing.T) {
+	one := encoded(t, number(1))
+	for name, c := range map[string]struct {
+		rate   float64
+		burst  int
+		pace   time.Duration
+		packet []byte
+		want   int // packets that are answered, of 1000
+	}{
+		"off":               {0, 0, 0, one, 1000},
+		"at once":           {10, 0, 0, one, 10},
+		"burst":             {10, 50, 0, one, 50},
+		"small burst":       {10, 1, 0, one, 1},
+		"at its rate":       {10, 1, 100 * time.Millisecond, one, 1000},
+		"twice its rate":    {10, 10, 50 * time.Millisecond, one, 19},
+		"less than one":     {0.5, 0, 2 * time.Second, one, 1000},
+		"invalid":           {10, 0, 0, []byte{200, 0, 0, 0}, 10},
+		"empty":             {10, 0, 0, nil, 10},
+		"after a long time": {10, 5, 0, one, 5},
+	} {
+		for _, web := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					answered, again := 0, 0
+					s := &stream.Server{PacketRate: c.rate, PacketBurst: c.burst, Logger: quiet(), Handler: func(_ context.Context, conn *stream.Conn) error {
+						for {
+							err := skipOne(conn)
+							if err != nil && !stream.Skippable(err) {
+								if err == stream.ErrPacketRate {
+									_, rerr := conn.NextRaw(nil)
+									require.Equal(t, err, rerr)
+									again++
+								}
+								return err
+							}
+							answered++
+						}
+					}}
+					ended := make(chan struct{})
+					var send func(b []byte)
+					f := newSocket()
+					if web {
+						f.in = make(chan frame)
+						go func() {
+							defer close(ended)
+							s.ServeMessages(f.conn(t.Context()), stream.WebSocket(f, closeStatus))
+						}()
+						send = func(b []byte) {
+							select {
+							case f.in <- frame{typ: 2, r: bytes.NewReader(b)}:
+							case <-ended:
+							}
+						}
+					} else {
+						ours, theirs := net.Pipe()
+						go func() {
+							defer close(ended)
+							s.ServeConn(stream.NewConn(t.Context(), ours, nil))
+						}()
+						send = func(b []byte) { _, _ = theirs.Write(framed(binary.LittleEndian, b)) }
+					}
+					if name == "after a long time" {
+						time.Sleep(time.Minute)
+					}
+					for range 1000 {
+						send(c.packet)
+						time.Sleep(c.pace)
+					}
+					synctest.Wait()
+					require.Equal(t, c.want, answered)
+					fast := int64(0)
+					if c.want < 1000 {
+						<-ended
+						fast = 1
+					}
+					require.EqualValues(t, fast, again)
+					require.Equal(t, fast, s.Stats().TooFast)
+					require.Equal(t, fast, s.Stats().Failed)
+					if web && fast > 0 {
+						require.EqualValues(t, stream.ClosePolicyViolation, <-f.closed)
+						require.Equal(t, "too many packets", f.reason.Load())
+					}
+					require.NoError(t, s.Shutdown(t.Context()))
+				})
+			})
+		}
+	}
+}
