@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/examples/debugger/session"
 	"github.com/gdwire/gdwire/stream"
 )
@@ -32,7 +34,7 @@ const editorPort = "6007"
 
 func debugFlags(fs *flag.FlagSet, o *options) {
 	fs.BoolVar(&o.lines, "json", false, "a line of JSON for each message of the game, and no other output")
-	fs.StringVar(&o.debug.record, "record", "", "keep what the game sends in `PREFIX`-1-client.bin, and what it receives in PREFIX-1-server.bin")
+	recordFlag(fs, &o.debug.record)
 }
 
 // debugCheck splits the operands into the address, the commands and the program.
@@ -78,14 +80,20 @@ func debugGame(s *stdio, o *options) error {
 	defer stop()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	if err := checkRecord(o.debug.record); err != nil {
-		return err
-	}
 	ln, err := net.Listen("tcp", o.debug.addr)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = ln.Close() }()
+	recorder, err := newRecorder(o.debug.record)
+	if err != nil {
+		return err
+	}
+	accepted := ln
+	if recorder != nil {
+		accepted = &record.Listener{Listener: ln, Recorder: recorder, Order: binary.LittleEndian, Fail: end, Number: 1}
+		defer func() { _ = recorder.Close() }()
+	}
 	connecting := ctx
 	var game *game
 	if len(o.debug.program) > 0 {
@@ -96,10 +104,6 @@ func debugGame(s *stdio, o *options) error {
 		connecting = game.running(ctx)
 	} else {
 		s.logf("listening on %v; start the game with --remote-debug tcp://%[1]v, or Godot 3 with --remote-debug %[1]v", ln.Addr())
-	}
-	accepted := ln
-	if o.debug.record != "" {
-		accepted = &recordingListener{ln, o.debug.record, end}
 	}
 	d := &debugger{stdio: s, options: o, results: s.out, events: s.out}
 	if len(o.debug.steps) > 0 && !o.lines {
@@ -254,55 +258,4 @@ func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.text)
-}
-
-// A recordingListener records what its connections receive and send, in files as those of proxy.
-type recordingListener struct {
-	net.Listener
-	prefix string
-	fail   context.CancelCauseFunc // is called if a file cannot be written
-}
-
-func (l *recordingListener) SetDeadline(t time.Time) error {
-	return l.Listener.(*net.TCPListener).SetDeadline(t)
-}
-
-func (l *recordingListener) Accept() (net.Conn, error) {
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	c := &recordedConn{Conn: conn, fail: l.fail}
-	for way := range c.files {
-		c.files[way], err = os.OpenFile(recordName(l.prefix, 1, way), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if err != nil {
-			return nil, errors.Join(err, conn.Close())
-		}
-	}
-	return c, nil
-}
-
-// A recordedConn is a connection that records what it receives and sends.
-type recordedConn struct {
-	net.Conn
-	files [2]*os.File
-	fail  context.CancelCauseFunc
-}
-
-func (c *recordedConn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	c.record(0, b[:n])
-	return n, err
-}
-
-func (c *recordedConn) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	c.record(1, b[:n])
-	return n, err
-}
-
-func (c *recordedConn) record(way int, b []byte) {
-	if _, err := c.files[way].Write(b); err != nil {
-		c.fail(err)
-	}
 }

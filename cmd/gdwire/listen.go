@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/stream"
@@ -24,6 +25,7 @@ type listenOptions struct {
 	printer    printerMaker
 	packets    int64 // the number of packets after which listen ends; 0 for never
 	read, idle time.Duration
+	record     string // -record
 }
 
 // A printerMaker is a printer's constructor and its name in -as.
@@ -52,6 +54,7 @@ func listenFlags(fs *flag.FlagSet, o *options) {
 	for flag, text := range map[string]string{"as": "show packets as `FORM`", "o": "the same as -as: `FORM`"} {
 		choose(fs, flag, text, printerMakers, &l.printer, func(v printerMaker) string { return v.name })
 	}
+	recordFlag(fs, &l.record)
 	fs.Int64Var(&l.packets, "n", 0, "exit after `N` packets [never]")
 	fs.DurationVar(&l.read, "read-timeout", 10*time.Second, "close a connection that takes longer than `TIME` for one packet")
 	fs.DurationVar(&l.idle, "idle-timeout", 0, "close a connection that sends nothing for `TIME` [never]")
@@ -104,14 +107,22 @@ func listen(s *stdio, o *options) error {
 	if err != nil {
 		return err
 	}
+	recorder, err := newRecorder(o.listen.record)
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	l := &listener{
+		stdio: s, options: o, end: end, remaining: cmp.Or(o.listen.packets, -1), quiet: o.listen.printer.name == "check",
+		free: make(chan struct{}, maxConnections),
+	}
+	if recorder != nil {
+		ln = &record.Listener{Listener: ln, Recorder: recorder, Order: lengthOrder(o.Frame), Fail: l.fail}
+		defer func() { _ = recorder.Close() }()
+	}
 	fmt.Fprintln(s.errs, "listening on", ln.Addr())
 
 	o.lines = true // a line for each packet, not a summary
-	l := &listener{
-		stdio: s, options: o, end: end, remaining: cmp.Or(o.listen.packets, -1),
-		printer: o.listen.printer.newPrinter(s, o), quiet: o.listen.printer.name == "check",
-		free: make(chan struct{}, maxConnections),
-	}
+	l.printer = o.listen.printer.newPrinter(s, o)
 	so := o.Stream()
 	so.ReadTimeout, so.IdleTimeout = o.listen.read, o.listen.idle
 	a := &acceptor{options: *so, handle: l.serve, logf: l.logf}
@@ -137,6 +148,9 @@ func (l *listener) serve(ctx context.Context, c *stream.Conn, number int64) {
 		defer func() { <-l.free }()
 	case <-ctx.Done():
 		return
+	}
+	if recorded, ok := c.NetConn().(*record.Conn); ok {
+		recorded.Start(number)
 	}
 	for p := range l.options.WholePackets(c) {
 		p.Connection = number

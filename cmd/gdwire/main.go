@@ -105,6 +105,8 @@ var commands = []command{
 		common: valueFlags | strictFlags | limitFlag, flags: listenFlags, check: listenCheck, run: listen, showsObjects: true},
 	{group: watch, name: "proxy", operands: "LISTEN TARGET", min: 2, max: 2, summary: "Forward connections to a server and show the packets in both directions.",
 		common: valueFlags | strictFlags | limitFlag, flags: proxyFlags, check: proxyCheck, run: proxy},
+	{group: watch, name: "replay", operands: "PREFIX ADDR", min: 2, max: 2, summary: "Send what proxy -record kept to a server again, and show which answers differ and how long they take.",
+		common: valueFlags | limitFlag, flags: replayFlags, check: replayCheck, run: replay},
 	{group: watch, name: "debug", operands: "[ADDR] [COMMAND…] [-- GAME…]", max: -1, summary: "Show what a running game does, its nodes and variables, and change them.",
 		common: limitFlag, flags: debugFlags, check: debugCheck, run: debugGame, details: printDebugCommands},
 	{group: verify, name: "check", operands: "[FILE…]", max: -1, many: true, summary: "Validate the input and print statistics.",

@@ -25,21 +25,32 @@ type message struct {
 
 // messages reads the messages of one direction of a connection.
 type messages struct {
-	r    io.Reader
-	max  int64
-	next func() (message, error)
-	raw  bytes.Buffer
+	r     io.Reader
+	max   int64
+	order binary.ByteOrder // of the lengths, or nil for WebSocket
+	next  func() (message, error)
+	raw   bytes.Buffer
 }
 
-// messages returns a reader of the messages in r. It recognizes the frame and the format that
-// flags have not chosen.
-func (d *direction) messages(r io.Reader, o *options) (*messages, error) {
+// again returns a reader of messages of the same kind.
+func (m *messages) again(r io.Reader) *messages {
+	n := &messages{r: r, max: m.max, order: m.order}
+	n.next = n.lengthPrefixed
+	if m.order == nil {
+		n.next = n.webSocketHead
+	}
+	return n
+}
+
+// newMessages returns a reader of the messages in r. It recognizes the frame and the format that
+// flags have not chosen, and calls note if they are not those of most connections.
+func newMessages(r io.Reader, o *options, note func(string)) (*messages, error) {
 	m := &messages{r: r, max: cmp.Or(o.MaxPacket, stream.DefaultMaxPacket)}
 	if m.max < 0 {
 		m.max = 1<<32 - 1
 	}
 	if o.given["format"] && o.given["frame"] && !o.proxy.webSocket {
-		m.next = m.lengthPrefixed(lengthOrder(o.Frame))
+		m.order, m.next = lengthOrder(o.Frame), m.lengthPrefixed
 		return m, nil
 	}
 	start := make([]byte, 4)
@@ -50,7 +61,7 @@ func (d *direction) messages(r io.Reader, o *options) (*messages, error) {
 	m.r = io.MultiReader(bytes.NewReader(start[:n]), r)
 	if text := string(start); o.proxy.webSocket || text == "GET " || text == "HTTP" {
 		if !o.proxy.webSocket {
-			d.logConn(d.number, "%s this is HTTP, so packets are taken to be WebSocket messages", arrows[d.way])
+			note("this is HTTP, so packets are taken to be WebSocket messages")
 		}
 		if !o.given["format"] {
 			o.Decoder.Format, o.Candidates = gdwire.Godot4, []gdwire.Format{gdwire.Godot4, gdwire.Godot3}
@@ -84,8 +95,27 @@ func (m *messages) recognize(o *options) error {
 			o.Candidates = append(o.Candidates, reading.Format)
 		}
 	}
-	m.next = m.lengthPrefixed(lengthOrder(o.Frame))
+	m.order, m.next = lengthOrder(o.Frame), m.lengthPrefixed
 	return nil
+}
+
+// rest returns a reader of the messages that follow others of this kind.
+func (m *messages) rest(r io.Reader) *messages {
+	n := m.again(r)
+	if m.order == nil {
+		n.next = n.webSocket
+	}
+	return n
+}
+
+// nextPacket returns the next packet, without the messages between packets.
+func (m *messages) nextPacket() ([]byte, error) {
+	for {
+		next, err := m.next()
+		if err != nil || next.packet != nil {
+			return next.packet, err
+		}
+	}
 }
 
 // checkSize returns an error if a packet is longer than permitted. size is its length so far.
@@ -107,23 +137,21 @@ func (m *messages) readBytes(n int64) ([]byte, error) {
 	return m.raw.Bytes()[start:], err
 }
 
-// lengthPrefixed returns a function that reads packets after their length.
-func (m *messages) lengthPrefixed(order binary.ByteOrder) func() (message, error) {
-	return func() (message, error) {
-		m.raw.Reset()
-		head, err := m.readBytes(4)
-		if err != nil {
-			return message{}, err
-		}
-		size := order.Uint32(head)
-		if err := m.checkSize(uint64(size)); err != nil {
-			return message{}, err
-		}
-		if _, err = m.readBytes(int64(size)); err != nil {
-			return message{}, err
-		}
-		return message{raw: m.raw.Bytes(), packet: m.raw.Bytes()[4:]}, nil
+// lengthPrefixed reads a packet after its length.
+func (m *messages) lengthPrefixed() (message, error) {
+	m.raw.Reset()
+	head, err := m.readBytes(4)
+	if err != nil {
+		return message{}, err
 	}
+	size := m.order.Uint32(head)
+	if err := m.checkSize(uint64(size)); err != nil {
+		return message{}, err
+	}
+	if _, err = m.readBytes(int64(size)); err != nil {
+		return message{}, err
+	}
+	return message{raw: m.raw.Bytes(), packet: m.raw.Bytes()[4:]}, nil
 }
 
 // maxHTTP is the maximum length of the head of an HTTP request or response.

@@ -43,6 +43,7 @@ type options struct {
 	edit       editing        // of set, add, delete and copy
 	listen     listenOptions
 	proxy      proxyOptions
+	replay     replayOptions
 	noOpen     bool // of view
 	debug      debugOptions
 	operands   []string

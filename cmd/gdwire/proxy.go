@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/view"
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/stream"
@@ -40,7 +41,7 @@ func proxyFlags(fs *flag.FlagSet, o *options) {
 	fs.Lookup("frame").Usage += ", ws"
 	fs.BoolVar(&o.lines, "json", false, "a line of JSON for each packet")
 	fs.BoolVar(&p.dropInvalid, "drop-invalid", false, "forward a packet when it is whole, and only if it is valid; without -objects serialized objects are not")
-	fs.StringVar(&p.record, "record", "", "keep what is sent in `PREFIX`-1-client.bin, PREFIX-1-server.bin and so on")
+	recordFlag(fs, &p.record)
 	fs.BoolVar(&p.view, "view", false, "show the packets in a page of the browser, too")
 	viewFlags(fs, o)
 	fs.Int64Var(&p.packets, "n", 0, "exit after `N` packets [never]")
@@ -84,7 +85,8 @@ func proxyCheck(o *options) error {
 type proxyServer struct {
 	*stdio
 	options *options
-	live    *view.Live // of -view, or nil
+	live    *view.Live       // of -view, or nil
+	record  *record.Recorder // of -record, or nil
 	end     context.CancelFunc
 	lines   lines // of output and errors
 
@@ -111,14 +113,15 @@ func proxy(s *stdio, o *options) error {
 	defer stop()
 	ctx, end := context.WithCancel(signals)
 	defer end()
-	if err := checkRecord(o.proxy.record); err != nil {
-		return err
-	}
 	ln, err := net.Listen("tcp", o.operands[0])
 	if err != nil {
 		return err
 	}
-	p := &proxyServer{stdio: s, options: o, end: end, remaining: cmp.Or(o.proxy.packets, -1)}
+	recorder, err := newRecorder(o.proxy.record)
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	p := &proxyServer{stdio: s, options: o, end: end, remaining: cmp.Or(o.proxy.packets, -1), record: recorder}
 	p.lines.maxBytes, p.lines.flush, p.lines.fail = maxWaiting, s.out.Flush, p.stop
 	p.lines.missedLine = func(missed string) line { return line{s.errs, "gdwire: … " + missed + " packets not shown\n"} }
 	p.lines.start()
@@ -138,6 +141,11 @@ func proxy(s *stdio, o *options) error {
 	a := &acceptor{handle: p.serve, logf: p.logf}
 	if err := a.run(ctx, ln); err != nil {
 		p.stop(err)
+	}
+	if recorder != nil {
+		if err := recorder.Close(); err != nil {
+			p.stop(err)
+		}
 	}
 	p.summary(a.count.Load())
 	p.lines.close()
@@ -210,25 +218,32 @@ type direction struct {
 	number   int64
 	way      int // 0 from client to server, 1 from server to client
 	from, to net.Conn
-	input    io.Reader // of from
-	record   *os.File
-	pieces   chan []byte // forwarded and not shown yet
+	input    io.Reader  // of from
+	file     *os.File   // of -record, or nil
+	pieces   chan piece // forwarded and not shown yet
+	offset   int64      // after the latest message
+}
+
+// A piece is bytes that arrived at a time.
+type piece struct {
+	bytes []byte
+	at    time.Time
 }
 
 var arrows = [2]string{"->", "<-"}
 
 // forward forwards all bytes and the end of the stream.
 func (d *direction) forward(ctx context.Context) {
-	if prefix := d.options.proxy.record; prefix != "" {
+	if d.record != nil {
 		f, err := retry(ctx, d.logWaiting, func() (*os.File, error) {
-			return os.OpenFile(recordName(prefix, d.number, d.way), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+			return d.record.File(d.number, record.Direction(d.way))
 		})
 		if err != nil {
 			d.stop(err)
 			return
 		}
 		defer func() { _ = f.Close() }()
-		d.record = f
+		d.file = f
 	}
 	if d.way == 0 {
 		d.input = &handshakeReader{r: d.from, removed: func() {
@@ -245,18 +260,17 @@ func (d *direction) forward(ctx context.Context) {
 	}
 }
 
-// recordName returns the name of the file with one direction of a connection.
-func recordName(prefix string, number int64, way int) string {
-	return fmt.Sprintf("%s-%d-%s.bin", prefix, number, [2]string{"client", "server"}[way])
+// recordFlag defines the flag -record.
+func recordFlag(fs *flag.FlagSet, prefix *string) {
+	fs.StringVar(prefix, "record", "", "keep what is sent in `PREFIX`-1-client.bin, PREFIX-1-server.bin and so on, and when in PREFIX.index.jsonl, for replay")
 }
 
-// checkRecord returns an error if there are recordings with the prefix.
-func checkRecord(prefix string) error {
-	name := recordName(prefix, 1, 0)
-	if _, err := os.Lstat(name); prefix != "" && err == nil {
-		return fmt.Errorf("%s is an earlier recording: choose another PREFIX for -record", name)
+// newRecorder returns the Recorder of -record, or nil.
+func newRecorder(prefix string) (*record.Recorder, error) {
+	if prefix == "" {
+		return nil, nil
 	}
-	return nil
+	return record.New(prefix)
 }
 
 // maxPieces is the maximum number of pieces that wait to be shown. If half as many wait, packets
@@ -270,7 +284,7 @@ const maxViewed = 64
 // copy forwards bytes as they arrive. Another goroutine shows the packets in them, so that the
 // output does not delay them.
 func (d *direction) copy() {
-	d.pieces = make(chan []byte, maxPieces)
+	d.pieces = make(chan piece, maxPieces)
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
@@ -289,7 +303,7 @@ func (d *direction) copy() {
 			}
 			if !behind {
 				select {
-				case d.pieces <- append([]byte(nil), buf[:n]...):
+				case d.pieces <- piece{append([]byte(nil), buf[:n]...), time.Now()}:
 				default:
 					behind = true
 					d.logConn(d.number, "%s packets arrive faster than they can be counted; the rest is only forwarded", arrows[d.way])
@@ -307,10 +321,23 @@ func (d *direction) copy() {
 // recordBytes counts bytes and appends them to the file of -record.
 func (d *direction) recordBytes(b []byte) {
 	d.bytes[d.way].Add(int64(len(b)))
-	if d.record != nil {
-		if _, err := d.record.Write(b); err != nil {
+	if d.file != nil {
+		if _, err := d.file.Write(b); err != nil {
 			d.stop(err)
 		}
+	}
+}
+
+// index adds a message that arrived at a time to the index of -record if it is a packet that was
+// forwarded.
+func (d *direction) index(m message, at time.Time, forwarded bool) {
+	from, n := d.offset, int64(len(m.raw))
+	d.offset += n
+	if d.record == nil || m.packet == nil || !forwarded {
+		return
+	}
+	if err := d.record.Add(at, record.Packet{Connection: d.number, Direction: record.Direction(d.way), Offset: from, Length: n}); err != nil {
+		d.stop(err)
 	}
 }
 
@@ -326,8 +353,9 @@ func (p *proxyServer) stop(err error) {
 
 // A pieceReader reads pieces of a stream.
 type pieceReader struct {
-	pieces <-chan []byte
+	pieces <-chan piece
 	rest   []byte
+	at     time.Time // at which the latest piece arrived
 }
 
 func (r *pieceReader) Read(b []byte) (int, error) {
@@ -336,7 +364,7 @@ func (r *pieceReader) Read(b []byte) (int, error) {
 		if !ok {
 			return 0, io.EOF
 		}
-		r.rest = piece
+		r.rest, r.at = piece.bytes, piece.at
 	}
 	n := copy(b, r.rest)
 	r.rest = r.rest[n:]
@@ -344,9 +372,12 @@ func (r *pieceReader) Read(b []byte) (int, error) {
 }
 
 // showFile shows the packets in a stream, up to the first error in their framing.
-func (d *direction) showFile(r io.Reader) {
+func (d *direction) showFile(r *pieceReader) {
 	o := *d.options
-	err := d.each(r, &o, func(message) error { return nil })
+	err := d.each(r, &o, func(m message) error {
+		d.index(m, r.at, true)
+		return nil
+	})
 	if err != io.EOF {
 		d.logConn(d.number, "%s %v; what follows is only forwarded", arrows[d.way], err)
 	}
@@ -357,6 +388,7 @@ func (d *direction) filter() {
 	o := *d.options
 	err := d.each(d.input, &o, func(m message) error {
 		d.recordBytes(m.raw)
+		d.index(m, time.Now(), m.valid)
 		if !m.valid {
 			return nil
 		}
@@ -371,7 +403,7 @@ func (d *direction) filter() {
 
 // each shows each message in a stream and then calls do.
 func (d *direction) each(r io.Reader, o *options, do func(message) error) error {
-	messages, err := d.messages(r, o)
+	messages, err := newMessages(r, o, func(note string) { d.logConn(d.number, "%s %s", arrows[d.way], note) })
 	if err != nil {
 		return err
 	}

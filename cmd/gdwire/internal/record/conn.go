@@ -1,0 +1,137 @@
+package record
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// A Listener returns connections that can be recorded: each is a [*Conn].
+type Listener struct {
+	net.Listener
+	Recorder *Recorder
+	Order    binary.ByteOrder // of the lengths before the packets
+	Fail     func(error)      // is called if a file cannot be written
+	Number   int64            // of the only connection, or 0 if Start is called for each
+}
+
+// Accept returns the next connection, a [*Conn].
+func (l *Listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &Conn{Conn: c, l: l, number: l.Number}, nil
+}
+
+// SetDeadline sets the deadline of Accept.
+func (l *Listener) SetDeadline(t time.Time) error {
+	return l.Listener.(interface{ SetDeadline(time.Time) error }).SetDeadline(t)
+}
+
+// A Conn is a connection that is recorded from Start on: the other side is the client.
+type Conn struct {
+	net.Conn
+	l      *Listener
+	number int64
+	ways   [2]way
+}
+
+// Start begins the recording of the connection with this number, before its first byte.
+func (c *Conn) Start(number int64) { c.number = number }
+
+func (c *Conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.record(FromClient, b[:n])
+	return n, err
+}
+
+func (c *Conn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.record(FromServer, b[:n])
+	return n, err
+}
+
+// CloseWrite ends what is sent, as that of a TCP connection.
+func (c *Conn) CloseWrite() error { return c.Conn.(interface{ CloseWrite() error }).CloseWrite() }
+
+// Close closes the connection and its files.
+func (c *Conn) Close() error {
+	err := c.Conn.Close()
+	for i := range c.ways {
+		err = errors.Join(err, c.ways[i].close())
+	}
+	return err
+}
+
+// record writes bytes, and the packets that are complete with them.
+func (c *Conn) record(d Direction, b []byte) {
+	if len(b) == 0 || c.number == 0 {
+		return
+	}
+	if err := c.ways[d].add(c, d, b); err != nil {
+		c.l.Fail(err)
+	}
+}
+
+// A way is one direction of a Conn, whose packets follow their lengths.
+type way struct {
+	mu       sync.Mutex // Close can run beside a Read
+	file     *os.File   // is created for the first byte
+	closed   bool
+	offset   int64 // after all bytes
+	start    int64 // of the packet
+	head     [4]byte
+	received int   // bytes of head
+	missing  int64 // bytes of the packet after head
+}
+
+func (w *way) close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	if w.file == nil {
+		return nil
+	}
+	return w.file.Close()
+}
+
+func (w *way) add(c *Conn, d Direction, b []byte) (err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil
+	}
+	if w.file == nil {
+		if w.file, err = c.l.Recorder.File(c.number, d); err != nil {
+			w.closed = true
+			return err
+		}
+	}
+	if _, err := w.file.Write(b); err != nil {
+		return err
+	}
+	for now := time.Now(); len(b) > 0; {
+		if w.received < len(w.head) {
+			n := copy(w.head[w.received:], b)
+			b, w.received, w.offset = b[n:], w.received+n, w.offset+int64(n)
+			w.missing = int64(c.l.Order.Uint32(w.head[:]))
+		}
+		if w.received == len(w.head) {
+			n := min(w.missing, int64(len(b)))
+			b, w.missing, w.offset = b[n:], w.missing-n, w.offset+n
+			if w.missing > 0 {
+				return nil
+			}
+			err := c.l.Recorder.Add(now, Packet{Connection: c.number, Direction: d, Offset: w.start, Length: w.offset - w.start})
+			if err != nil {
+				return err
+			}
+			w.start, w.received = w.offset, 0
+		}
+	}
+	return nil
+}

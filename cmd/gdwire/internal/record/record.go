@@ -1,0 +1,202 @@
+// Package record writes and reads recordings of connections: PREFIX-1-client.bin and
+// PREFIX-1-server.bin contain all bytes of the two directions of the first connection, and
+// PREFIX.index.jsonl a line of JSON for each packet that was forwarded:
+//
+//	{"time":1250000,"connection":1,"direction":"->","offset":0,"length":36}
+//
+// The time is in nanoseconds since the first packet. -> is from the client. The offset and length are
+// those of the packet in the file of its direction, with its length or the frames of its message.
+package record
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"math"
+	"os"
+	"sync"
+	"time"
+)
+
+// A Direction is one direction of a connection.
+type Direction int
+
+// The directions.
+const (
+	FromClient Direction = iota
+	FromServer
+)
+
+var (
+	names  = [...]string{"client", "server"}
+	arrows = [...]string{"->", "<-"}
+)
+
+// String returns the arrow of d: -> or <-.
+func (d Direction) String() string { return arrows[d] }
+
+// MarshalText returns the arrow of d.
+func (d Direction) MarshalText() ([]byte, error) { return []byte(arrows[d]), nil }
+
+// UnmarshalText sets d to the direction of an arrow.
+func (d *Direction) UnmarshalText(text []byte) error {
+	for i, arrow := range arrows {
+		if arrow == string(text) {
+			*d = Direction(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("direction %q, not -> or <-", text)
+}
+
+// IndexName returns the name of the index of a recording.
+func IndexName(prefix string) string { return prefix + ".index.jsonl" }
+
+// FileName returns the name of the file with one direction of a connection.
+func FileName(prefix string, connection int64, d Direction) string {
+	return fmt.Sprintf("%s-%d-%s.bin", prefix, connection, names[d])
+}
+
+// A Packet is a line of the index.
+type Packet struct {
+	Time       time.Duration `json:"time"` // since the first packet
+	Connection int64         `json:"connection"`
+	Direction  Direction     `json:"direction"`
+	Offset     int64         `json:"offset"`
+	Length     int64         `json:"length"`
+}
+
+// A Recorder writes a recording. It can be used by several goroutines at the same time.
+type Recorder struct {
+	prefix string
+
+	mu    sync.Mutex
+	index *os.File
+	lines *bufio.Writer
+	json  *json.Encoder // to lines
+	first time.Time     // of the first packet
+}
+
+// New returns a Recorder of a new recording. It never overwrites an earlier one.
+func New(prefix string) (*Recorder, error) {
+	for _, name := range []string{FileName(prefix, 1, FromClient), IndexName(prefix)} {
+		if _, err := os.Lstat(name); err == nil {
+			return nil, fmt.Errorf("%s is an earlier recording: choose another PREFIX for -record", name)
+		}
+	}
+	f, err := create(IndexName(prefix))
+	if err != nil {
+		return nil, err
+	}
+	r := &Recorder{prefix: prefix, index: f, lines: bufio.NewWriter(f)}
+	r.json = json.NewEncoder(r.lines)
+	r.json.SetEscapeHTML(false)
+	return r, nil
+}
+
+func create(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+}
+
+// File creates the file of one direction of a connection. The caller writes its bytes and closes it.
+func (r *Recorder) File(connection int64, d Direction) (*os.File, error) {
+	return create(FileName(r.prefix, connection, d))
+}
+
+// Add adds a packet that was received at a time to the index. Its Time is set here.
+func (r *Recorder) Add(at time.Time, p Packet) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.first.IsZero() {
+		r.first = at
+	}
+	p.Time = max(at.Sub(r.first), 0) // of another direction, it can be a little earlier
+	err := r.json.Encode(p)
+	if err == nil && r.lines.Available() < 1<<10 {
+		err = r.lines.Flush() // at the end of a line, so that a killed program leaves whole lines
+	}
+	return err
+}
+
+// Close writes the rest of the index.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return errors.Join(r.lines.Flush(), r.index.Close())
+}
+
+// maxLine is the maximum length of a line of the index.
+const maxLine = 4 << 10
+
+// ReadIndex iterates over the packets of an index, in the order of its lines. It ends with the first
+// error, which names the line. A last line without its end, of a program that was killed, is left out.
+func ReadIndex(r io.Reader) iter.Seq2[Packet, error] {
+	return func(yield func(Packet, error) bool) {
+		lines := bufio.NewReaderSize(r, maxLine)
+		for n := 1; ; n++ {
+			line, err := lines.ReadSlice('\n')
+			if err == io.EOF {
+				return
+			}
+			var p Packet
+			if err == nil {
+				err = json.Unmarshal(line, &p)
+			}
+			if err == nil && (p.Time < 0 || p.Connection < 1 || p.Offset < 0 || p.Length < 1 || p.Offset > math.MaxInt64-p.Length) {
+				err = errors.New("a number is out of range")
+			}
+			if err != nil {
+				yield(Packet{}, fmt.Errorf("line %d of the index: %w", n, err))
+				return
+			}
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A Connection is what a recording contains of a connection: its packets in order, by direction.
+type Connection struct {
+	Number  int64
+	Packets [2][]Packet
+}
+
+// Connections returns the connections of a recording. timed is false if there is no index: then they have no
+// packets.
+func Connections(prefix string) (all []*Connection, timed bool, err error) {
+	f, err := os.Open(IndexName(prefix))
+	if errors.Is(err, fs.ErrNotExist) {
+		for n := int64(1); ; n++ {
+			if _, err := os.Stat(FileName(prefix, n, FromClient)); err != nil {
+				if n == 1 {
+					return nil, false, err
+				}
+				return all, false, nil
+			}
+			all = append(all, &Connection{Number: n})
+		}
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { _ = f.Close() }()
+	byNumber := map[int64]*Connection{}
+	for p, err := range ReadIndex(f) {
+		if err != nil {
+			return nil, false, fmt.Errorf("%s: %w", f.Name(), err)
+		}
+		c := byNumber[p.Connection]
+		if c == nil {
+			c = &Connection{Number: p.Connection}
+			byNumber[p.Connection] = c
+			all = append(all, c)
+		}
+		c.Packets[p.Direction] = append(c.Packets[p.Direction], p)
+	}
+	return all, true, nil
+}

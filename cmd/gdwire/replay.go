@@ -1,0 +1,392 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"math/bits"
+	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
+)
+
+// replayOptions holds the flags of replay.
+type replayOptions struct {
+	copies  int
+	speed   float64
+	timeout time.Duration
+}
+
+func replayFlags(fs *flag.FlagSet, o *options) {
+	r := &o.replay
+	o.Decoder.AllowObjects = true
+	fs.IntVar(&r.copies, "copies", 1, "send the recording `N` times at once, each on connections of its own")
+	fs.Float64Var(&r.speed, "speed", 1, "send it at `X` times its speed; 0 is as fast as possible")
+	fs.DurationVar(&r.timeout, "timeout", 10*time.Second, "wait at most `TIME` for each answer")
+}
+
+func replayCheck(o *options) error {
+	r := &o.replay
+	switch {
+	case r.copies < 1:
+		return errors.New("-copies is less than 1")
+	case r.speed < 0 || math.IsInf(r.speed, 0) || math.IsNaN(r.speed):
+		return errors.New("-speed is not a number from 0 on")
+	case r.timeout <= 0:
+		return errors.New("-timeout is not more than 0")
+	}
+	return completeAddress(&o.operands[1])
+}
+
+// maxDiffering is the number of differences that are shown.
+const maxDiffering = 20
+
+// A replayer sends a recording to a server and compares the answers with those that were recorded.
+type replayer struct {
+	*stdio
+	options *options
+	prefix  string
+	start   time.Time
+
+	close []io.Closer
+	sent  atomic.Int64 // packets
+	count atomic.Int64 // answers
+
+	recorded, arrived latencies
+
+	mu     sync.Mutex
+	differ int64
+}
+
+// replay sends a recording again.
+func replay(s *stdio, o *options) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, terminated)
+	defer stop()
+	p := &replayer{stdio: s, options: o, prefix: o.operands[0]}
+	connections, timed, err := record.Connections(p.prefix)
+	if err != nil {
+		return err
+	}
+	if !timed {
+		s.logf("there is no %s: the packets of each file are sent in their order, without times", record.IndexName(p.prefix))
+	}
+	defer func() {
+		for _, f := range p.close {
+			_ = f.Close()
+		}
+	}()
+	var sessions []*replayed
+	for _, c := range connections {
+		first, err := p.open(c, timed)
+		if err != nil {
+			return err
+		}
+		sessions = append(sessions, first)
+	}
+	p.start = time.Now()
+	var all sync.WaitGroup
+	for n := range o.replay.copies {
+		for _, one := range sessions {
+			all.Go(func() { one.run(ctx, n+1) })
+		}
+	}
+	all.Wait()
+	p.summary(len(sessions))
+	if p.differ > 0 && ctx.Err() == nil {
+		return errBad
+	}
+	return ctx.Err()
+}
+
+// summary shows what was sent, what came back, and after which time.
+func (p *replayer) summary(connections int) {
+	fmt.Fprintf(p.out, "%d copies of %d connections: %d packets sent, %d answers, %d differ\n",
+		p.options.replay.copies, connections, p.sent.Load(), p.count.Load(), p.differ)
+	for _, l := range []struct {
+		name string
+		*latencies
+	}{{"recorded", &p.recorded}, {"now", &p.arrived}} {
+		if l.count > 0 {
+			fmt.Fprintf(p.out, "answers %s after: half of them %v, 90 %% %v, 99 %% %v, all %v\n", l.name, l.quantile(0.5), l.quantile(0.9), l.quantile(0.99), l.max)
+		}
+	}
+}
+
+// A replayed is one connection of a recording.
+type replayed struct {
+	*replayer
+	number  int64
+	options options              // with the format that was recognized
+	kind    *messages            // what the server's messages are like
+	files   [2]*io.SectionReader // the recorded bytes of the client, and of the server or nil
+	packets []record.Packet      // of the client
+	answers []record.Packet      // of the server, if there is an index
+}
+
+// open opens the files of a connection, and recognizes what they contain.
+func (p *replayer) open(c *record.Connection, timed bool) (*replayed, error) {
+	s := &replayed{replayer: p, number: c.Number, options: *p.options, packets: c.Packets[record.FromClient], answers: c.Packets[record.FromServer]}
+	for way := range s.files {
+		f, err := os.Open(record.FileName(p.prefix, c.Number, record.Direction(way)))
+		if errors.Is(err, fs.ErrNotExist) && way == int(record.FromServer) { // of listen
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.close = append(p.close, f)
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		s.files[way] = io.NewSectionReader(f, 0, info.Size())
+	}
+	for _, packet := range append(s.packets, s.answers...) {
+		if file := s.files[packet.Direction]; file == nil || packet.Offset+packet.Length > file.Size() {
+			return nil, fmt.Errorf("%s: a packet ends at %d, after the end of the file of connection %d", record.IndexName(p.prefix), packet.Offset+packet.Length, c.Number)
+		}
+	}
+	for way, f := range s.files {
+		if f == nil {
+			continue
+		}
+		m, err := newMessages(f, &s.options, func(string) {})
+		if err == io.EOF { // nothing was sent
+			continue
+		}
+		if err != nil {
+			return nil, prefixed(record.FileName(p.prefix, c.Number, record.Direction(way)), err)
+		}
+		s.kind = m
+		if way == 0 && !timed {
+			if s.packets, err = allPackets(m); err != nil {
+				return nil, prefixed(record.FileName(p.prefix, c.Number, record.FromClient), err)
+			}
+		}
+	}
+	return s, nil
+}
+
+// allPackets returns the packets of a file without an index.
+func allPackets(m *messages) (all []record.Packet, err error) {
+	for at := int64(0); ; {
+		next, err := m.next()
+		if err == io.EOF {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		n := int64(len(next.raw))
+		if next.packet != nil {
+			all = append(all, record.Packet{Offset: at, Length: n})
+		}
+		at += n
+	}
+}
+
+// run sends the packets of the connection and compares the answers.
+func (s *replayed) run(ctx context.Context, number int) {
+	name := fmt.Sprintf("#%d", s.number)
+	if s.options.replay.copies > 1 {
+		name += fmt.Sprintf(" of copy %d", number)
+	}
+	if s.kind == nil || !s.wait(ctx, s.begin()) {
+		return
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", s.options.operands[1])
+	if err != nil {
+		s.differs("%s: %v", name, err)
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	var sent atomic.Int64 // when the latest packet was sent, in nanoseconds since the start
+	var both sync.WaitGroup
+	both.Go(func() {
+		if err := s.send(ctx, conn, &sent); err != nil && ctx.Err() == nil {
+			s.differs("%s: %v", name, err)
+		}
+	})
+	if s.files[record.FromServer] == nil { // nothing to compare with
+		go func() { _, _ = io.Copy(io.Discard, conn) }()
+		both.Wait()
+		return
+	}
+	err = s.compare(conn, name, &sent, number == 1)
+	if err != nil && ctx.Err() == nil {
+		s.differs("%s: %v", name, err)
+		_ = conn.Close()
+	}
+	both.Wait()
+	if more := s.more(conn); more > 0 && err == nil {
+		s.differs("%s: %d more answers than recorded", name, more)
+	}
+}
+
+// moreTime is how long more answers than were recorded are waited for.
+const moreTime = 200 * time.Millisecond
+
+// more returns the number of packets that arrive after the recorded ones.
+func (s *replayed) more(conn net.Conn) (n int) {
+	if c, ok := conn.(*net.TCPConn); ok {
+		_ = c.CloseWrite()
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(moreTime))
+	for m := s.kind.rest(conn); ; n++ {
+		if _, err := m.nextPacket(); err != nil {
+			return n
+		}
+	}
+}
+
+// begin returns when the connection began.
+func (s *replayed) begin() time.Duration {
+	if len(s.packets) == 0 {
+		return 0
+	}
+	return s.packets[0].Time
+}
+
+// wait waits until a recorded time. It returns false if ctx is done.
+func (s *replayed) wait(ctx context.Context, at time.Duration) bool {
+	wait := time.Until(s.due(at))
+	if wait <= 0 || s.options.replay.speed == 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// due returns the time for what was recorded at a time.
+func (s *replayed) due(at time.Duration) time.Time {
+	if s.options.replay.speed == 0 {
+		return time.Now()
+	}
+	return s.start.Add(time.Duration(float64(at) / s.options.replay.speed))
+}
+
+// send sends the packets of the client, at their times.
+func (s *replayed) send(ctx context.Context, conn net.Conn, sent *atomic.Int64) error {
+	for i, p := range s.packets {
+		if !s.wait(ctx, p.Time) {
+			return ctx.Err()
+		}
+		if i == 0 && s.kind.order == nil { // with the handshake
+			p.Offset, p.Length = 0, p.Offset+p.Length
+		}
+		if err := conn.SetWriteDeadline(time.Now().Add(s.options.replay.timeout)); err != nil {
+			return err
+		}
+		if _, err := io.Copy(conn, io.NewSectionReader(s.files[0], p.Offset, p.Length)); err != nil {
+			return err
+		}
+		sent.Store(int64(time.Since(s.start)))
+		s.sent.Add(1)
+	}
+	return nil
+}
+
+// compare compares the packets that arrive with those that the server sent when they were recorded.
+func (s *replayed) compare(conn net.Conn, name string, sent *atomic.Int64, first bool) error {
+	recorded, arrived := s.kind.again(io.NewSectionReader(s.files[1], 0, s.files[1].Size())), s.kind.again(conn)
+	asked := 0
+	for n := 0; ; n++ {
+		want, err := recorded.nextPacket()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return prefixed(record.FileName(s.prefix, s.number, record.FromServer), err)
+		}
+		deadline := time.Now()
+		if n < len(s.answers) {
+			deadline = s.due(s.answers[n].Time)
+		}
+		if err := conn.SetReadDeadline(deadline.Add(s.options.replay.timeout)); err != nil {
+			return err
+		}
+		got, err := arrived.nextPacket()
+		if err != nil {
+			return fmt.Errorf("no answer %d, recorded %s: %w", n, s.text(want), err)
+		}
+		s.count.Add(1)
+		s.arrived.add(time.Since(s.start) - time.Duration(sent.Load()))
+		if first && n < len(s.answers) {
+			for asked < len(s.packets) && s.packets[asked].Time <= s.answers[n].Time {
+				asked++
+			}
+			if asked > 0 {
+				s.recorded.add(s.answers[n].Time - s.packets[asked-1].Time)
+			}
+		}
+		if !bytes.Equal(got, want) {
+			s.differs("%s, answer %d: recorded %s, got %s", name, n, s.text(want), s.text(got))
+		}
+	}
+}
+
+// text returns the start of a packet as text.
+func (s *replayed) text(packet []byte) string {
+	return cut(plainText(packet, &s.options, viewColumns/2), viewColumns/2)
+}
+
+// differs shows one difference, unless many were shown, and counts it.
+func (p *replayer) differs(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.differ++
+	if p.differ <= maxDiffering {
+		fmt.Fprintln(p.out, printable(fmt.Sprintf(format, args...)))
+	} else if p.differ == maxDiffering+1 {
+		fmt.Fprintln(p.out, "…")
+	}
+}
+
+// A latencies is a histogram of times, four buckets for each power of two of nanoseconds, so that its
+// memory does not depend on their number.
+type latencies struct {
+	mu      sync.Mutex
+	count   int64
+	buckets [256]int64
+	max     time.Duration
+}
+
+func (l *latencies) add(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count++
+	l.max = max(l.max, d)
+	n := uint64(max(d, 4))
+	power := bits.Len64(n) - 1
+	l.buckets[4*power+int(n>>(power-2)&3)]++
+}
+
+// quantile returns the time within which a share of the answers came, at most a fifth too much.
+func (l *latencies) quantile(share float64) time.Duration {
+	rest := int64(math.Ceil(share * float64(l.count)))
+	for i, n := range l.buckets {
+		if rest -= n; rest <= 0 {
+			upper := time.Duration(5+i&3) << (i >> 2) / 4
+			return min(upper, l.max).Round(time.Microsecond)
+		}
+	}
+	return l.max
+}

@@ -1,0 +1,162 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
+)
+
+// recorded records a conversation with an echo server, and returns its prefix.
+func recorded(t *testing.T, args ...string) (prefix string, sent []byte) {
+	prefix = filepath.Join(t.TempDir(), "game")
+	p := startProxy(t, serve(t, echo), append(args, "-record", prefix)...)
+	sent = framed(wire(2, 5), wire(28, 2, 4, "move", 5, float32(1), float32(2.5)), wire(4, "three"))
+	require.Equal(t, sent, p.exchange(t, sent))
+	p.end(t, 1)
+	return prefix, sent
+}
+
+func TestReplay(t *testing.T) {
+	prefix, sent := recorded(t)
+	all, timed, err := record.Connections(prefix)
+	require.NoError(t, err)
+	require.True(t, timed)
+	for _, packets := range all[0].Packets {
+		require.Len(t, packets, 3)
+		end := int64(0)
+		for _, p := range packets {
+			require.Equal(t, end, p.Offset)
+			end += p.Length
+		}
+		require.EqualValues(t, len(sent), end)
+	}
+	for _, speed := range []string{"1", "0", "1000"} {
+		r := runWith(nil, "replay", "-speed", speed, "-copies", "4", prefix, serve(t, echo))
+		require.Zero(t, r.status, r.err)
+		require.Regexp(t, `^4 copies of 1 connections: 12 packets sent, 12 answers, 0 differ
+answers recorded after: half of them \S+, 90 % \S+, 99 % \S+, all \S+
+answers now after: half of them \S+, 90 % \S+, 99 % \S+, all \S+
+$`, r.out)
+	}
+
+	// A server that answers otherwise.
+	other := serve(t, func(conn net.Conn) {
+		b := make([]byte, len(sent))
+		_, _ = io.ReadFull(conn, b)
+		_, _ = conn.Write(bytes.Replace(b, []byte("three"), []byte("3ree!"), 1))
+		_, _ = conn.Write(framed(wire(2, 6)))
+	})
+	r := runWith(nil, "replay", prefix, other)
+	require.Equal(t, statusBad, r.status)
+	require.Contains(t, r.out, "#1, answer 2: recorded \"three\", got \"3ree!\"\n")
+	require.Contains(t, r.out, "#1: 1 more answers than recorded\n")
+	require.Contains(t, r.out, "3 packets sent, 3 answers, 2 differ\n")
+
+	silent := serve(t, func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) })
+	r = runWith(nil, "replay", "-timeout", "50ms", prefix, silent)
+	require.Equal(t, statusBad, r.status)
+	require.Contains(t, r.out, "#1: no answer 0, recorded 5: ")
+	require.Contains(t, r.out, "i/o timeout")
+
+	require.NoError(t, os.Remove(record.IndexName(prefix)))
+	r = runWith(nil, "replay", prefix, serve(t, echo))
+	require.Zero(t, r.status, r.err)
+	require.Contains(t, r.err, "index.jsonl: the packets of each file are sent in their order, without times")
+	require.Regexp(t, regexp.MustCompile(`1 copies of 1 connections: 3 packets sent, 3 answers, 0 differ\nanswers now`), r.out)
+}
+
+// The handshake of a WebSocket is sent again, too.
+func TestReplayWebSocket(t *testing.T) {
+	prefix := filepath.Join(t.TempDir(), "ws")
+	answer := append([]byte(upgradeResponse), webSocketMessage(false, 2, wire(18, 1, 4, "hp", 2, 5))...)
+	var got []byte
+	done := make(chan struct{}, 2)
+	server := serve(t, func(conn net.Conn) {
+		_, _ = conn.Write(answer)
+		got, _ = io.ReadAll(conn)
+		done <- struct{}{}
+	})
+	p := startProxy(t, server, "-record", prefix)
+	sent := append([]byte(upgradeRequest), webSocketMessage(true, 2, wire(2, 5))...)
+	sent = append(sent, webSocketMessage(true, 9, []byte("ping"))...)
+	sent = append(sent, webSocketMessage(true, 2, wire(2, 6))...)
+	require.Equal(t, answer, p.exchange(t, sent))
+	p.end(t, 1)
+	<-done
+	r := runWith(nil, "replay", prefix, server)
+	require.Zero(t, r.status, r.err+r.out)
+	require.Contains(t, r.out, "2 packets sent, 1 answers, 0 differ")
+	<-done
+	require.Equal(t, bytes.Replace(sent, webSocketMessage(true, 9, []byte("ping")), nil, 1), got)
+}
+
+// listen records what it receives in the same way.
+func TestListenRecord(t *testing.T) {
+	prefix := filepath.Join(t.TempDir(), "in")
+	l := startListening(t, "-record", prefix, "-n", "2")
+	sent := framed(wire(2, 5), wire(4, "two"))
+	conn := l.dial(t)
+	_, err := conn.Write(sent)
+	require.NoError(t, err)
+	l.wait(t)
+	b, err := os.ReadFile(record.FileName(prefix, 1, record.FromClient))
+	require.NoError(t, err)
+	require.Equal(t, sent, b)
+	all, _, err := record.Connections(prefix)
+	require.NoError(t, err)
+	require.Len(t, all[0].Packets[0], 2)
+	require.Equal(t, []int64{12, 16}, []int64{all[0].Packets[0][1].Offset, all[0].Packets[0][1].Length})
+	r := runWith(nil, "replay", prefix, serve(t, echo))
+	require.Zero(t, r.status, r.err)
+	require.Contains(t, r.out, "2 packets sent, 0 answers, 0 differ", "there are no answers to compare with")
+}
+
+func TestReplayMistakes(t *testing.T) {
+	prefix, _ := recorded(t)
+	for _, c := range []struct {
+		args []string
+		err  string
+	}{
+		{[]string{"-copies", "0", prefix, "1"}, "-copies is less than 1"},
+		{[]string{"-speed", "-1", prefix, "1"}, "-speed is not a number from 0 on"},
+		{[]string{"-timeout", "0s", prefix, "1"}, "-timeout is not more than 0"},
+		{[]string{prefix + "x", "1"}, "no such file"},
+	} {
+		r := runWith(nil, append([]string{"replay"}, c.args...)...)
+		require.NotZero(t, r.status)
+		require.Contains(t, r.err, c.err)
+	}
+	index, err := os.ReadFile(record.IndexName(prefix))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(record.IndexName(prefix), bytes.Replace(index, []byte(`"length":12`), []byte(`"length":12345`), 1), 0o600))
+	r := runWith(nil, "replay", prefix, "1")
+	require.Equal(t, statusBad, r.status)
+	require.Contains(t, r.err, "after the end of the file of connection 1")
+	require.NoError(t, os.WriteFile(record.IndexName(prefix), []byte("{}\n"), 0o600))
+	r = runWith(nil, "replay", prefix, "1")
+	require.Contains(t, r.err, "line 1 of the index")
+}
+
+func TestLatencies(t *testing.T) {
+	var l latencies
+	for i := range 1000 {
+		l.add(time.Duration(i+1) * time.Millisecond)
+	}
+	for share, want := range map[float64]float64{0.5: 500, 0.9: 900, 0.99: 990} {
+		got := l.quantile(share).Seconds() * 1000
+		require.GreaterOrEqual(t, got, want)
+		require.LessOrEqual(t, got, 1.25*want)
+	}
+	require.Equal(t, time.Second, l.max)
+}
