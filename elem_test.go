@@ -364,7 +364,7 @@ func TestNamedPackableOverflow(t *testing.T) {
 
 // A declared type with an id that the format does not have is an error with this id, always.
 func TestElemOfUnknownID(t *testing.T) {
-	for _, id := range []uint32{39, 99, 1 << 31} {
+	for _, id := range []uint32{uint32(len(godot4Types)), 99, 1 << 31} {
 		for _, packet := range [][]byte{
 			bytesOf(uint32(idArray|1<<16), id, 0),
 			bytesOf(uint32(idDict|1<<16), id, 0),

@@ -904,7 +904,10 @@ func mathValues() (all []typedValue) {
 		case !layouts[t].isMath():
 			continue
 		case layouts[t].units[0] == wire.Int32:
-			c := []int32{1, -2, 3, -4}[:n]
+			c := make([]int32, n)
+			for i := range c {
+				c[i] = int32(1-2*(i%2)) * int32(i+1)
+			}
 			v.text, v.write = fmt.Sprint(c), func(e *Encoder) { WriteComponents(e, t, c) }
 		default:
 			c := make([]float64, n)

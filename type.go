@@ -175,9 +175,7 @@ func (k Kind) String() string {
 // layouts describes all types. It contains an entry for each number that a Type can have, so that a
 // Type from a caller needs no check: the layout of an unknown type is zero.
 //
-// To add a type, add a constant above, a layout here and an entry in the list of types of
-// each format that knows it. Tests in this package and in all others that know the types one by one, such as
-// variant and gdjson, then fail until they know it, too.
+// CONTRIBUTING.md says how to add a type.
 var layouts = [256]layout{
 	TypeNil:      {name: "Nil", shape: shapeWord},
 	TypeBool:     {name: "bool", shape: shapeWord, n: 1, units: [2]wire.Unit{wire.Int32, wire.Int32}},

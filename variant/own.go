@@ -58,6 +58,11 @@ func init() { // the functions refer to the table
 			mathByType[own.typ] = t
 		}
 	}
+	for _, t := range gdwire.Types() {
+		if n, _ := t.Components(); n > 0 && mathByType[t] == nil {
+			panic("variant: declare a type for " + t.String() + " in types.go and add it to ownTypes")
+		}
+	}
 }
 
 // newOwnType returns the ownType of T, from functions that write and read a T.

@@ -422,3 +422,23 @@ func FuzzLines(f *testing.F) {
 		checkLine(t, p, v)
 	})
 }
+
+// Paths and conversions know each math type: a Basis by its columns, which is not a table's matter.
+func TestEveryMathType(t *testing.T) {
+	kinds := map[int]int{}
+	for _, typ := range gdwire.Types() {
+		n, integers := typ.Components()
+		if n == 0 {
+			continue
+		}
+		require.True(t, components[typ] != nil || typ == gdwire.TypeBasis, "no components of %v in parts.go", typ)
+		if integers {
+			require.NotZero(t, numberKinds[typ], "no counterpart of %v in fit.go", typ)
+		}
+		kinds[numberKinds[typ]]++
+	}
+	delete(kinds, 0)
+	for kind, n := range kinds {
+		require.Equal(t, 2, n, "types of number kind %d", kind)
+	}
+}
