@@ -15,6 +15,7 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/input"
+	"github.com/gdwire/gdwire/internal/recognize"
 )
 
 func checkFlags(fs *flag.FlagSet, o *options) {
@@ -25,11 +26,41 @@ func checkFlags(fs *flag.FlagSet, o *options) {
 func check(s *stdio, o *options) error {
 	o.nonEmpty = true
 	var n int64
-	err := s.showFile(o.file(), o, func(s *stdio, o *options) printer { return newCheckPrinter(s, o).counting(&n) })
+	var zeros zeroedEnd
+	err := s.showFile(o.file(), o, func(s *stdio, o *options) printer {
+		return zeros.watch(newCheckPrinter(s, o)).counting(&n)
+	})
+	if err == nil && o.recognized && !o.Framed() && recognize.NullsFollow(int(n), zeros.nulls) {
+		return fmt.Errorf("%s is damaged: zeros from offset %d to the end, where a value was; choose -format and -frame to take them for nulls", input.DisplayName(o.file()), zeros.start)
+	}
 	if err == nil && n == 0 {
 		return fmt.Errorf("%s is empty", input.DisplayName(o.file()))
 	}
 	return err
+}
+
+// A zeroedEnd finds nulls at the end of values without lengths, as which zeros are read.
+type zeroedEnd struct {
+	nulls int   // the number of values at the end that are null
+	start int64 // the offset of the first of them
+}
+
+// watch returns a printer that also watches for nulls.
+func (z *zeroedEnd) watch(p printer) printer {
+	show := p.show
+	p.show = func(one *input.Packet) error {
+		switch {
+		case one.PeekKind() != gdwire.KindNil:
+			z.nulls = 0
+		case z.nulls == 0:
+			z.start = one.Offset
+			fallthrough
+		default:
+			z.nulls++
+		}
+		return show(one)
+	}
+	return p
 }
 
 // newCheckPrinter returns a printer that validates packets. It shows a line for each packet with
@@ -112,9 +143,14 @@ func showVerdict(e *json.Encoder, p *input.Packet, from *origin) error {
 
 // readAll reads the value of a packet and calls see for each token.
 func readAll(p *input.Packet, see func(gdwire.Token)) error {
+	var nulls recognize.NullKeys
 	for t, err := range p.AllTokens {
 		if err != nil {
 			return err
+		}
+		if nulls.Twice(p.Decoder, t) {
+			err := errors.New("a Dictionary with the key null twice, as if zeros had replaced the end of the file")
+			return &gdwire.Error{Offset: p.ReadOffset(), Path: string(p.AppendPath(nil)), Err: err}
 		}
 		if see != nil {
 			see(t)

@@ -14,6 +14,7 @@
 //	gdwire encode [flags] [JSONFILE]
 //	gdwire recode [flags] [FILE], or -i FILE…
 //	gdwire unwrap [flags] [FILE]
+//	gdwire repair [flags] FILE -o FILE
 //	gdwire listen [flags] ADDR
 //	gdwire proxy [flags] LISTEN TARGET
 //	gdwire debug [flags] [ADDR] [COMMAND…] [-- GAME…]
@@ -97,6 +98,8 @@ var commands = []command{
 		common: editFlags, flags: editsFlags, check: deleteCheck, run: editFile, binary: true, edits: true},
 	{group: change, name: "copy", operands: "PATH TO FILE…", min: 3, max: -1, many: true, summary: "Copy the value at PATH to the path TO.",
 		common: editFlags, flags: editsFlags, check: copyCheck, run: editFile, binary: true, edits: true},
+	{group: change, name: "repair", operands: "FILE", min: 1, max: 1, summary: "Write what can be read of a damaged file, and say what is lost.",
+		common: valueFlags | fileFlags | quietFlags | limitFlag, flags: outputFlag, check: repairCheck, run: repair, showsObjects: true, binary: true},
 	{group: change, name: "encode", operands: "[JSONFILE]", max: 1, summary: "Write JSON as values. Up to 1 GiB.",
 		common: valueFlags | fileFlags | quietFlags | limitFlag, flags: encodeFlags, check: encodeCheck, run: encode, binary: true, edits: true},
 	{group: change, name: "recode", operands: "[FILE…]", max: -1, many: true, summary: "Decode and re-encode, in the same or another format.",
