@@ -48,6 +48,8 @@ type Conn struct {
 	draining atomic.Bool // by Server.Shutdown
 	served   atomic.Bool // by a Server, which closes the connection after its handler
 
+	opened time.Time
+
 	mu      sync.Mutex
 	half    bool      // Close ended writing and left the rest to the Server: see linger
 	hurried bool      // by Server.Close
@@ -56,6 +58,9 @@ type Conn struct {
 	limited bool      // a read deadline is set
 	endless bool      // no IdleTimeout, because of CloseRead
 	end     closeFrame
+
+	shown   published // counts for Stats
+	waiting time.Time // when the latest wait began
 
 	readFault, writeFault fault // the latest of each
 }
@@ -126,7 +131,7 @@ func (l netLink) endWrite(at time.Time) {
 
 // newConn returns a Conn without a Reader and a Writer, which does not watch a context yet.
 func newConn(l link, s *config) *Conn {
-	return &Conn{link: l, config: s, end: closeFrame{code: CloseNormal}}
+	return &Conn{link: l, config: s, opened: time.Now(), end: closeFrame{code: CloseNormal}}
 }
 
 // closeTimeout is how long Close waits for the other side: to accept packets that were
@@ -296,13 +301,15 @@ func (c *Conn) wait(idle bool) error {
 	if idle && c.draining.Load() {
 		return ErrServerClosed
 	}
-	c.idle = idle
-	return c.setReadDeadline()
+	now := time.Now()
+	c.shown = c.counts()
+	c.idle, c.waiting = idle, now
+	return c.setReadDeadline(now)
 }
 
 // setReadDeadline sets the read deadline, once for each packet, so that a sender cannot extend
 // it byte by byte. c is locked.
-func (c *Conn) setReadDeadline() error {
+func (c *Conn) setReadDeadline(now time.Time) error {
 	packet := c.reader.lengthOffset + 1
 	if c.armed == packet && !c.idle {
 		return nil
@@ -315,10 +322,10 @@ func (c *Conn) setReadDeadline() error {
 		}
 	}
 	if !c.drainBy.IsZero() {
-		timeout = shorter(timeout, max(time.Until(c.drainBy), 1))
+		timeout = shorter(timeout, max(c.drainBy.Sub(now), 1))
 	}
 	if timeout > 0 || c.limited {
-		if err := c.setDeadline(c.link.SetReadDeadline, timeout); err != nil {
+		if err := c.setDeadline(c.link.SetReadDeadline, now, timeout); err != nil {
 			return err
 		}
 	}
@@ -335,7 +342,7 @@ func (c *Conn) active() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.idle && c.limited && !c.draining.Load() && c.ended() == nil {
-		_ = c.setReadDeadline()
+		_ = c.setReadDeadline(time.Now())
 	}
 }
 
@@ -343,7 +350,7 @@ func (c *Conn) active() {
 // ended or is drained, so that it does not replace the deadline of Close or Shutdown.
 func (c *Conn) setWriteDeadline() error {
 	timeout := c.writeTimeout()
-	if err := c.setDeadline(c.conn.SetWriteDeadline, timeout); err != nil {
+	if err := c.setDeadline(c.conn.SetWriteDeadline, time.Now(), timeout); err != nil {
 		return err
 	}
 	if c.writeTimeout() != timeout {
@@ -516,12 +523,12 @@ func (c *lifetime) cause(err error) error {
 	return err
 }
 
-// setDeadline sets a deadline: d from now, or none if d is 0. It ignores the error of a net.Pipe
+// setDeadline sets a deadline: d after now, or none if d is 0. It ignores the error of a net.Pipe
 // after the other end was closed: the Read or Write that follows returns a better error.
-func (c *lifetime) setDeadline(deadline func(time.Time) error, d time.Duration) error {
+func (c *lifetime) setDeadline(deadline func(time.Time) error, now time.Time, d time.Duration) error {
 	var end time.Time
 	if d > 0 {
-		end = time.Now().Add(d)
+		end = now.Add(d)
 	}
 	if err := deadline(end); err != io.ErrClosedPipe {
 		return c.cause(err)

@@ -3,9 +3,12 @@ package stream_test
 import (
 	"context"
 	"encoding/binary"
+	"io"
 	"net"
+	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -125,4 +128,60 @@ func TestReaderOutlivesHandler(t *testing.T) {
 		require.GreaterOrEqual(t, s.Stats().PacketsIn, int64(3))
 		require.NoError(t, s.Shutdown(t.Context()))
 	}
+}
+
+// TestConns iterates over the connections of a Server, describes them and closes one.
+func TestConns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one := encoded(t, number(1))
+		s := &stream.Server{Handler: forward}
+		require.Empty(t, slices.Collect(s.Conns()))
+		first, theirs := net.Pipe()
+		go s.ServeConn(stream.NewConn(t.Context(), remote{first, textAddr("10.0.0.2:7")}, nil))
+		time.Sleep(time.Minute)
+		f := newSocket()
+		go s.ServeMessages(f.conn(t.Context()), stream.WebSocket(f, closeStatus))
+		send := func() {
+			_, err := theirs.Write(framed(binary.LittleEndian, one))
+			require.NoError(t, err)
+			_, err = io.ReadFull(theirs, make([]byte, 12))
+			require.NoError(t, err)
+		}
+		send()
+		_, err := theirs.Write(framed(binary.LittleEndian, nil))
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		send()
+		f.send(one)
+		<-f.out
+		time.Sleep(2 * time.Second)
+		f.send(one) // is not read, so the next calls wait for no Write
+		synctest.Wait()
+
+		byAddr := map[string]*stream.Conn{}
+		for c := range s.Conns() {
+			byAddr[c.RemoteAddr().String()] = c
+			require.EqualValues(t, 2, s.Stats().Conns) // methods of s do not wait for the loop
+		}
+		require.Len(t, byAddr, 2)
+		require.Equal(t, stream.ConnStats{
+			RemoteAddr: "10.0.0.2:7", Age: time.Minute + 3*time.Second, Idle: 2 * time.Second,
+			PacketsIn: 3, PacketsOut: 2, BytesIn: 28, BytesOut: 24, Invalid: 1,
+		}, byAddr["10.0.0.2:7"].Stats())
+		require.Equal(t, stream.ConnStats{
+			RemoteAddr: "10.0.0.1:7", Age: 3 * time.Second, // the address of a fakeConn
+			PacketsIn: 1, PacketsOut: 1, BytesIn: 8, BytesOut: 8, // not idle: it answers a message
+		}, byAddr["10.0.0.1:7"].Stats())
+		for range s.Conns() {
+			break
+		}
+		require.NoError(t, byAddr["10.0.0.2:7"].CloseWithCode(4000, "kicked"))
+		_, err = io.ReadAll(theirs)
+		require.NoError(t, err)
+		synctest.Wait()
+		require.Len(t, slices.Collect(s.Conns()), 1)
+		require.NoError(t, s.Close())
+		require.NoError(t, s.Shutdown(t.Context()))
+		require.Empty(t, slices.Collect(s.Conns()))
+	})
 }

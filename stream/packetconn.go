@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"net"
+	"time"
 
 	"github.com/gdwire/gdwire"
 )
@@ -61,7 +62,7 @@ func (c *PacketConn) ReadPacket() (*gdwire.Decoder, net.Addr, error) {
 		c.buf = make([]byte, maxDatagram+1)
 	}
 	if d := c.config.IdleTimeout; d > 0 {
-		if err := c.setDeadline(c.conn.SetReadDeadline, d); err != nil {
+		if err := c.setDeadline(c.conn.SetReadDeadline, time.Now(), d); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -115,7 +116,7 @@ func (c *PacketConn) WriteRawTo(to net.Addr, packet []byte) error {
 // send sends a datagram within WriteTimeout.
 func (c *PacketConn) send(b []byte, to net.Addr) error {
 	if d := c.config.WriteTimeout; d > 0 {
-		if err := c.setDeadline(c.conn.SetWriteDeadline, d); err != nil {
+		if err := c.setDeadline(c.conn.SetWriteDeadline, time.Now(), d); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,8 @@ const DefaultMaxConns = 10_000
 // A Server accepts connections and calls Handler for each, in the manner of
 // net/http. Its fields must not be changed once it is in use.
 //
-// One Server can serve several listeners, and WebSockets through [Server.ServeMessages].
+// [Server.Stats] counts what it did, and [Server.Conns] shows the connections. One Server can serve
+// several listeners, and WebSockets through [Server.ServeMessages].
 //
 // If a limit is 0, its value is in this table. -1 disables a limit:
 //

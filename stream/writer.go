@@ -34,6 +34,8 @@ type Writer struct {
 	err   error
 	held  held
 	stats atomic.Pointer[counters] // of the Server, or nil if there is none
+	// What was written, for Conn.Stats, which does not wait for a Write.
+	packets, bytes atomic.Int64
 }
 
 // NewWriter returns a Writer that writes packets to w. If o is nil, it uses the zero
@@ -133,6 +135,8 @@ func (w *Writer) countWritten(n int, packets int64, err error) {
 		}
 		return
 	}
+	w.packets.Add(packets)
+	w.bytes.Add(int64(n))
 	if s := w.stats.Load(); s != nil {
 		s.packetsOut.Add(packets)
 		s.bytesOut.Add(int64(n))
