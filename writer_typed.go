@@ -217,7 +217,7 @@ const shortText = 8
 // WriteString writes a String, or the next name of a NodePath, or the next string of a
 // PackedStringArray. Engines drop a leading U+FEFF, and the text after a NUL.
 func (e *Encoder) WriteString(s string) error {
-	// Most texts are short and ASCII. Such a text and its padding are one word: -31 % of encode.
+	// Most texts are short. Such a text and its padding are one word: -31 % of encode.
 	n, size := e.n&math.MaxInt, len(s)
 	var word uint64 // wire.Short(s), with a branch for each range of sizes, where loads overlap
 	switch {
@@ -232,7 +232,7 @@ func (e *Encoder) WriteString(s string) error {
 	case size == 1:
 		word = uint64(s[0])
 	}
-	if word&wire.NotASCII != 0 {
+	if word&wire.NotASCII != 0 && !wire.ValidShort(word, uint32(size)) {
 		return writeText(e, TypeString, s)
 	}
 	// At most one of the slices is not empty: the first where texts are values, the second where
