@@ -166,8 +166,11 @@ func damaged(err error) error {
 	var already *DamageError
 	var at *gdwire.Error
 	var in *fileaccess.Error
+	var zeros *edit.ZerosError
 	switch {
 	case err == nil, errors.As(err, &already):
+	case errors.As(err, &zeros):
+		return &DamageError{zeros.From, err}
 	case errors.Is(err, gdwire.ErrLimit), errors.Is(err, gdwire.ErrObject), errors.Is(err, gdwire.ErrCall):
 	case errors.Is(err, fileaccess.ErrPassword), errors.Is(err, fileaccess.ErrMode):
 	case errors.As(err, new(*convertError)), errors.As(err, new(*variant.TypeError)): // the value is good and the variable of another type

@@ -127,10 +127,7 @@ func (l *loader) check(f *File) error {
 	if l.cut != nil {
 		return l.cut
 	}
-	if l.size == 0 {
-		return nil
-	}
-	err := checkZeros(f.content, l.known && !l.options.Repair)
+	err := damaged(f.content.CheckZeros(l.known && !l.options.Repair))
 	if err == nil {
 		err = damaged(f.content.CheckLengths())
 	}

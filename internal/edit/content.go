@@ -89,8 +89,8 @@ func (c *Content) CheckLengths() error {
 	return nil
 }
 
-// From returns a function that accepts the packets, after their lengths, that end after an offset.
-func (c *Content) From(offset int64) func(index int64) bool {
+// from returns a function that accepts the packets, after their lengths, that end after an offset.
+func (c *Content) from(offset int64) func(index int64) bool {
 	first := int64(0)
 	for p, err := range c.lengths {
 		if err != nil || p.End > offset {
