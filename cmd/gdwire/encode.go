@@ -15,7 +15,6 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/gdjson"
-	"github.com/gdwire/gdwire/internal/edit"
 	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/stream"
 )
@@ -69,49 +68,6 @@ func encode(s *stdio, o *options) error {
 		s.infof(o, "this is what bytes_to_var reads; get_var needs -frame u32")
 	}
 	return s.writeContainer(o, func(w io.Writer) error { return writePackets(w, o, values) })
-}
-
-// loadLike returns the values of the file of -like, and sets the options to its format, frame
-// and container. Bytes that JSON would lose are an error.
-func (s *stdio) loadLike(o *options) ([][]byte, error) {
-	lo := *o
-	in, err := s.open(o.like, &lo)
-	if err != nil {
-		return nil, err
-	}
-	data, err := in.ReadAll()
-	if err = errors.Join(err, in.Close()); err != nil {
-		return nil, err
-	}
-	c := &edit.Content{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Decoder: lo.Decoder}
-	if lo.Framed() {
-		c.Order = lengthOrder(lo.Frame)
-	}
-	c.Decoder.AllowObjects = true
-	var all [][]byte
-	used := int64(0)
-	err = c.Packets(edit.Every, func(p edit.Packet, d *gdwire.Decoder) (bool, error) {
-		double, err := edit.HasDoubleReals(d)
-		if err != nil {
-			return false, err
-		}
-		end := d.InputOffset()
-		if lo.Framed() && end < p.End {
-			return false, fmt.Errorf("%d bytes follow the value of packet %d, which JSON would lose", p.End-end, p.Index)
-		}
-		used = end
-		lo.Decoder.DoubleReals = lo.Decoder.DoubleReals || double
-		all = append(all, data[p.Start:end])
-		return true, nil
-	})
-	if err != nil {
-		return nil, prefixed(o.like, err)
-	}
-	if used < c.Size {
-		return nil, fmt.Errorf("%s: %d bytes follow the last packet", o.like, c.Size-used)
-	}
-	o.Decoder, o.Frame, o.container, o.key = lo.Decoder, lo.Frame, lo.container, lo.key
-	return all, nil
 }
 
 // encodeFile returns the encoded values of the input. old holds the values of the file of -like.

@@ -16,7 +16,6 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/cmd/gdwire/internal/record"
 	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -50,7 +49,7 @@ const loopback = "127.0.0.1"
 
 func listenFlags(fs *flag.FlagSet, o *options) {
 	l := &o.listen
-	l.printer, o.Frame = printerMakers[0], recognize.U32
+	l.printer, o.Frame = printerMakers[0], input.U32
 	for flag, text := range map[string]string{"as": "show packets as `FORM`", "o": "the same as -as: `FORM`"} {
 		choose(fs, flag, text, printerMakers, &l.printer, func(v printerMaker) string { return v.name })
 	}

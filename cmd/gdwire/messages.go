@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
-	"github.com/gdwire/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -74,29 +73,11 @@ func newMessages(r io.Reader, o *options, note func(string)) (*messages, error) 
 
 // recognize recognizes length-prefixed packets.
 func (m *messages) recognize(o *options) error {
-	in := &recognize.Input{Size: -1, Decoder: o.Decoder, Frames: []recognize.Frame{recognize.U32, recognize.U32BE}}
-	if o.given["format"] {
-		in.Formats = []gdwire.Format{o.Decoder.Format}
+	r, err := recognizePackets(m.r, o)
+	if err == nil {
+		m.r, m.order, m.next = r, lengthOrder(o.Frame), m.lengthPrefixed
 	}
-	if o.given["frame"] {
-		in.Frames = []recognize.Frame{o.Frame}
-	}
-	if err := recognize.ReadHead(m.r, in, true); err != nil {
-		return err
-	}
-	m.r = io.MultiReader(bytes.NewReader(in.Head), m.r)
-	got := recognize.Recognize(in)
-	if len(got.Readings) == 0 {
-		return errors.New("no packets of Godot were recognized; -format and -frame say how they are written (ENet and other protocols over UDP are not supported)")
-	}
-	o.Decoder.Format, o.Frame = got.Readings[0].Format, got.Readings[0].Frame
-	if len(got.Readings) > 1 {
-		for _, reading := range got.Readings {
-			o.Candidates = append(o.Candidates, reading.Format)
-		}
-	}
-	m.order, m.next = lengthOrder(o.Frame), m.lengthPrefixed
-	return nil
+	return err
 }
 
 // rest returns a reader of the messages that follow others of this kind.

@@ -14,7 +14,6 @@ import (
 	"github.com/gdwire/gdwire/gdjson"
 	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/paths"
-	"github.com/gdwire/gdwire/internal/recognize"
 )
 
 // options holds the flags and operands.
@@ -58,7 +57,7 @@ type options struct {
 
 func newOptions() *options { return &options{given: map[string]bool{}, separator: -1} }
 
-var frames = []recognize.Frame{recognize.Bare, recognize.U32, recognize.U32BE}
+var frames = []input.Frame{input.Bare, input.U32, input.U32BE}
 
 // file returns the operand with the name of the input.
 func (o *options) file() string {
@@ -109,7 +108,7 @@ func (o *options) define(fs *flag.FlagSet, groups flagGroup, objects bool) {
 	d := &o.Decoder
 	if groups&valueFlags != 0 {
 		choose(fs, "format", "`FORMAT` of the values", gdwire.Formats(), &d.Format, gdwire.Format.String)
-		choose(fs, "frame", "`LENGTH` that precedes each packet", frames, &o.Frame, recognize.Frame.String)
+		choose(fs, "frame", "`LENGTH` that precedes each packet", frames, &o.Frame, input.Frame.String)
 		fs.BoolVar(&d.AllowObjects, "objects", objects, "allow serialized objects")
 		fs.BoolVar(&d.AllowInvalidUTF8, "any-utf8", false, "accept text that is not UTF-8")
 		fs.BoolVar(&d.DoubleReals, "double", false, "read math types of 64 bits in the manuals' formats")

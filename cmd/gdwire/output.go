@@ -8,7 +8,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/outfile"
 )
 
 // runTo runs a command with output to the file of the given name, or to standard output if the
@@ -17,7 +16,7 @@ func (s *stdio) runTo(name string, run func() error) error {
 	if name == "" || name == "-" {
 		return run()
 	}
-	f, err := outfile.Create(name, outfile.EndOnSignal)
+	f, err := createOutput(name)
 	if err != nil {
 		return err
 	}
@@ -56,7 +55,7 @@ type partError struct {
 func (e *partError) Unwrap() error { return e.error }
 
 // keepPart keeps the output up to an error.
-func (s *stdio) keepPart(f *outfile.File, name string, bytes int64) error {
+func (s *stdio) keepPart(f *outputFile, name string, bytes int64) error {
 	err := f.KeepAs(name)
 	if err == nil {
 		s.logf("the first %s bytes are in %s", humanize.Comma(bytes), name)

@@ -11,14 +11,13 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/recognize"
 	"github.com/gdwire/gdwire/stream"
 )
 
 // A target holds the properties of the output that -to sets. nil keeps the property of the input.
 type target struct {
 	format    *gdwire.Format
-	frame     *recognize.Frame
+	frame     *input.Frame
 	container *fileaccess.Info
 }
 

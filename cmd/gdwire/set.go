@@ -8,14 +8,13 @@ import (
 	"os"
 	"slices"
 
-	"github.com/gdwire/gdwire/internal/edit"
 	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/paths"
 )
 
 // An editing holds the options of set, add, delete and copy.
 type editing struct {
-	op    edit.Op
+	op    editOp
 	lines []string   // on the command line: path = value, or path
 	input []byte     // standard input for several files, which contains lines if there are no others
 	exact bool       // values keep the type that they are written with
@@ -23,13 +22,13 @@ type editing struct {
 }
 
 // setCheck parses the edits of set on the command line, if there are any.
-func setCheck(o *options) error { return o.editCheck(edit.Set) }
+func setCheck(o *options) error { return o.editCheck(opSet) }
 
 // addCheck parses the edits of add on the command line, if there are any.
-func addCheck(o *options) error { return o.editCheck(edit.Add) }
+func addCheck(o *options) error { return o.editCheck(opAdd) }
 
 // deleteCheck parses the paths of delete.
-func deleteCheck(o *options) error { return o.editCheck(edit.Delete) }
+func deleteCheck(o *options) error { return o.editCheck(opDelete) }
 
 // copyCheck parses the paths of copy.
 func copyCheck(o *options) (err error) {
@@ -37,11 +36,11 @@ func copyCheck(o *options) (err error) {
 		return withOperandHint(o, err)
 	}
 	o.operands = o.operands[1:]
-	return o.editCheck(edit.Put)
+	return o.editCheck(opPut)
 }
 
 // editCheck parses the operands before the files.
-func (o *options) editCheck(op edit.Op) error {
+func (o *options) editCheck(op editOp) error {
 	o.writes = true
 	o.edit.op = op
 	files := o.firstFile()
@@ -65,7 +64,7 @@ func (o *options) firstFile() int {
 	last := len(o.operands) - 1
 	if o.inPlace {
 		for i, name := range o.operands {
-			if first := i == 0 && o.edit.op != edit.Set && o.edit.op != edit.Add; first {
+			if first := i == 0 && o.edit.op != opSet && o.edit.op != opAdd; first {
 				continue // a path
 			}
 			if _, err := os.Stat(name); err == nil {
@@ -93,7 +92,7 @@ func (e *editing) tree(r io.Reader) (*paths.Tree, error) {
 	}
 	for _, line := range e.lines {
 		var err error
-		if e.op == edit.Delete || e.op == edit.Put {
+		if e.op == opDelete || e.op == opPut {
 			err = addPath(tree, line)
 		} else {
 			_, err = addLine(tree, line, nil)
@@ -153,12 +152,7 @@ func editFile(s *stdio, o *options) error {
 		return err
 	}
 	defer func() { _ = closer.Close() }()
-	var plan *edit.Plan
-	if o.edit.op == edit.Put {
-		plan, err = c.Copy(o.edit.from, tree)
-	} else {
-		plan, err = c.Edit(o.edit.op, tree, o.edit.exact)
-	}
+	plan, err := o.edit.plan(c, tree)
 	if err != nil {
 		return err
 	}
@@ -181,7 +175,7 @@ func editFile(s *stdio, o *options) error {
 }
 
 // noteChanges adds a note for each change of a plan. Notes are shown when the output is complete.
-func (s *stdio) noteChanges(o *options, plan *edit.Plan) {
+func (s *stdio) noteChanges(o *options, plan *editPlan) {
 	if o.quiet {
 		return
 	}

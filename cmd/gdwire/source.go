@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,10 +10,8 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/recognize"
 )
 
 // open opens the input of the given name and recognizes it.
@@ -74,73 +71,9 @@ func (s *stdio) openFile(name string, save bool) (*input.Source, error) {
 	return in, nil
 }
 
-// recognize finds the format and frame of the input, unless flags give both.
-func (s *stdio) recognize(in *input.Source, o *options) error {
-	if !in.Live {
-		o.raiseLimits(in.Size)
-	}
-	if o.given["format"] && o.given["frame"] {
-		return nil
-	}
-	ri := recognize.Input{Decoder: o.Decoder}
-	if o.given["format"] {
-		ri.Formats = []gdwire.Format{o.Decoder.Format}
-	}
-	if o.given["frame"] {
-		ri.Frames = []recognize.Frame{o.Frame}
-	}
-	r, err := in.Recognize(&ri)
-	if err != nil {
-		return err
-	}
-	return s.decide(in, o, &ri, r)
-}
-
-// decide sets the format and frame as in the best reading, or returns an error that says why no
-// reading is good enough.
-func (s *stdio) decide(in *input.Source, o *options, ri *recognize.Input, r recognize.Result) error {
-	const choose = "to read it anyway, choose -format and -frame"
-	switch r.Certainty {
-	case recognize.Empty:
-		if !o.nonEmpty {
-			s.infof(o, "%s is empty", in.Name)
-		}
-		o.Decoder.Format = cmp.Or(o.Decoder.Format, gdwire.Godot4)
-		return nil
-	case recognize.Foreign:
-		return fmt.Errorf("%s is %s, not values of Godot; %s", in.Name, r.Name, choose)
-	case recognize.Unknown:
-		return fmt.Errorf("%s was not recognized as values of Godot; %s", in.Name, choose)
-	case recognize.Ambiguous:
-		return choiceError{s.ambiguous(in, o, ri, r)}
-	}
-	reading := r.Readings[0]
-	o.Decoder.Format, o.Frame, o.recognized = reading.Format, reading.Frame, true
-	o.Filled = true // engines write no bytes after a value, so the file is damaged
-	if len(r.Readings) > 1 && o.Framed() && int64(len(ri.Head)) != in.Size {
-		for _, other := range r.Readings {
-			o.Candidates = append(o.Candidates, other.Format)
-		}
-	}
-	how := map[recognize.Certainty]string{
-		recognize.Probably: "probably ", recognize.CutShort: "cut short, probably ", recognize.Damaged: "damaged, probably ",
-	}[r.Certainty]
-	if whole := int64(len(ri.Head)) == ri.Size; whole && len(r.Readings) > 1 && r.Certainty == recognize.Probably {
-		how = "" // all readings have the same values, and nothing can follow, as it could in a pipe
-	}
-	what := fmt.Sprintf("%s%v, %s%s", how, reading.Format, frameText(reading.Frame), containerText(o.container))
-	if how != "" && o.writes {
-		return choiceError{fmt.Errorf("%s is %s; to write it, confirm this with %v", in.Name, what, reading)}
-	}
-	if _, ok := terminal(s.errs); ok || how != "" {
-		s.infof(o, "%s is %s", in.Name, what)
-	}
-	return nil
-}
-
 // frameText describes a frame.
-func frameText(f recognize.Frame) string {
-	if f == recognize.Bare {
+func frameText(f input.Frame) string {
+	if f == input.Bare {
 		return "values without length (-frame none)"
 	}
 	return "packets with length (-frame " + f.String() + ")"
@@ -155,18 +88,6 @@ func containerText(info *fileaccess.Info) string {
 		return ", encrypted as by " + info.Layout.String()
 	}
 	return ""
-}
-
-// ambiguous returns an error that shows each reading.
-func (s *stdio) ambiguous(in *input.Source, o *options, ri *recognize.Input, r recognize.Result) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s can be read in %d ways; choose one:", in.Name, len(r.Readings))
-	for _, reading := range r.Readings {
-		o := *o
-		o.Decoder.Format, o.Frame, o.Candidates = reading.Format, reading.Frame, nil
-		fmt.Fprintf(&b, "\n  %v: %s", reading, firstLine(ri.Head, &o))
-	}
-	return errors.New(b.String())
 }
 
 // firstLine returns the first line that flat shows.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/internal/recognize"
 )
 
@@ -54,7 +55,7 @@ func TestWrapped(t *testing.T) {
 			}
 			b := []byte(v.Hex)
 			for _, frame := range frames {
-				content := map[recognize.Frame][]byte{recognize.Bare: b, recognize.U32: framed(b), recognize.U32BE: framedBig(b)}[frame]
+				content := map[input.Frame][]byte{input.Bare: b, input.U32: framed(b), input.U32BE: framedBig(b)}[frame]
 				want := recognize.Recognize(&recognize.Input{Head: content[:min(len(content), recognize.HeadSize)], Size: int64(len(content)), At: bytes.NewReader(content)})
 				for _, info := range infos {
 					var w bytes.Buffer
@@ -106,7 +107,7 @@ func TestSaveFiles(t *testing.T) {
 				o, err := recognized(t, name, pipe, key)
 				require.NoError(t, err)
 				require.True(t, format == o.Decoder.Format, name)
-				require.Equal(t, recognize.U32, o.Frame)
+				require.Equal(t, input.U32, o.Frame)
 			}
 		}
 	}

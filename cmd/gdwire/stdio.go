@@ -17,7 +17,6 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/outfile"
 	"github.com/gdwire/gdwire/stream"
 )
 
@@ -31,10 +30,10 @@ type stdio struct {
 
 	inputRead bool // in is the input of the command
 
-	output    *outfile.File // of -o, or nil
-	edits     bool          // the output is an edited save, which can replace the input
-	replaces  bool          // output replaces the input
-	unchanged bool          // output is the same as the input, which stays
+	output    *outputFile // of -o, or nil
+	edits     bool        // the output is an edited save, which can replace the input
+	replaces  bool        // output replaces the input
+	unchanged bool        // output is the same as the input, which stays
 
 	notes []string // messages for the end
 

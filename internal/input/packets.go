@@ -14,10 +14,20 @@ import (
 	"github.com/gdwire/gdwire/stream"
 )
 
+// A Frame is the form of the length that precedes each packet, if any.
+type Frame = recognize.Frame
+
+// The frames.
+const (
+	Bare  = recognize.Bare  // no lengths
+	U32   = recognize.U32   // 32 bits, little-endian
+	U32BE = recognize.U32BE // 32 bits, big-endian
+)
+
 // A Reading says how the values in a Source are read.
 type Reading struct {
 	Decoder    gdwire.DecoderOptions
-	Frame      recognize.Frame
+	Frame      Frame
 	MaxPacket  int64           // maximum length of a packet in bytes, as in stream.Options
 	Filled     bool            // bytes after the value of a packet are an error
 	Candidates []gdwire.Format // formats in which the first packets have the same values
