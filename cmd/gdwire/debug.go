@@ -101,9 +101,10 @@ func debugGame(s *stdio, o *options) error {
 			return err
 		}
 		defer game.kill()
+		defer context.AfterFunc(ctx, game.kill)()
 		connecting = game.running(ctx)
 	} else {
-		s.logf("listening on %v; start the game with --remote-debug tcp://%[1]v, or Godot 3 with --remote-debug %[1]v", ln.Addr())
+		s.logf("listening on %v for a game with --remote-debug tcp://%[1]v, or of Godot 3 with --remote-debug %[1]v", ln.Addr())
 	}
 	d := &debugger{stdio: s, options: o, results: s.out, events: s.out}
 	if len(o.debug.steps) > 0 && !o.lines {
@@ -111,8 +112,12 @@ func debugGame(s *stdio, o *options) error {
 	}
 	d.session, err = session.Accept(connecting, accepted, &stream.Options{MaxPacket: o.MaxPacket, Decoder: o.Decoder})
 	if err == nil {
-		err = d.run(ctx)
-		_ = d.session.Close()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			err = d.run(ctx)
+		}()
+		waitOutput(ctx, done)
 	}
 	if game != nil && err == nil && len(o.debug.steps) == 0 {
 		err = game.wait(ctx)
@@ -123,40 +128,50 @@ func debugGame(s *stdio, o *options) error {
 	return err
 }
 
-// run shows what the game does and runs the commands on the command line, of the prompt, or in
-// standard input. Without commands it returns when the game ends.
+// run shows what the game does while it runs commands.
 func (d *debugger) run(ctx context.Context) error {
+	commands := d.runSteps
+	if d.isInteractive(d.options) {
+		c, err := newConsole(d)
+		if err != nil {
+			return err
+		}
+		commands = c.run
+	} else if len(d.options.debug.steps) == 0 {
+		go d.readCommands(ctx)
+		commands = d.untilEnd
+	}
 	shown := make(chan struct{})
-	show := func() {
+	go func() {
 		defer close(shown)
 		for m, err := range d.session.Events(ctx) {
 			d.show(ctx, m, err)
 		}
-	}
-	if len(d.options.debug.steps) > 0 {
-		go show()
-		for _, step := range d.options.debug.steps {
-			if err := step.run(ctx, d); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if d.isInteractive(d.options) {
-		p, err := newConsole(d)
-		if err != nil {
+	}()
+	err := commands(ctx)
+	_ = d.session.Close()
+	<-shown
+	return err
+}
+
+// runSteps runs the commands on the command line.
+func (d *debugger) runSteps(ctx context.Context) error {
+	for _, step := range d.options.debug.steps {
+		if err := step.run(ctx, d); err != nil {
 			return err
 		}
-		go show()
-		return p.run(ctx)
 	}
-	go show()
-	go d.readCommands(ctx)
+	return nil
+}
+
+// untilEnd waits for the end of the game.
+func (d *debugger) untilEnd(ctx context.Context) error {
 	select {
-	case <-shown:
+	case <-d.session.Done():
+		return d.session.Err()
 	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	return context.Cause(ctx)
 }
 
 // A game is a program that was started.

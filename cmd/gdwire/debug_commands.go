@@ -142,6 +142,9 @@ func ask[T any](ctx context.Context, f func(context.Context) (T, error)) (T, err
 	return f(ctx)
 }
 
+// maxIndent is the maximum depth to which nodes are indented.
+const maxIndent = 40
+
 // showTree shows the scene tree.
 func (d *debugger) showTree(ctx context.Context, _ string) error {
 	root, err := ask(ctx, d.session.Scene)
@@ -150,7 +153,7 @@ func (d *debugger) showTree(ctx context.Context, _ string) error {
 	}
 	var b strings.Builder
 	for depth, n := range root.All() {
-		fmt.Fprintf(&b, "%*s%s  %s\n", 2*depth, "", oneLine(n.Name), d.colors.dim.Sprint(oneLine(strings.TrimSpace(n.Class+" "+n.Scene))))
+		fmt.Fprintf(&b, "%*s%s  %s\n", 2*min(depth, maxIndent), "", oneLine(n.Name), d.colors.dim.Sprint(oneLine(strings.TrimSpace(n.Class+" "+n.Scene))))
 	}
 	return d.printf("%s", b.String())
 }
@@ -243,11 +246,11 @@ func (d *debugger) set(ctx context.Context, line string) error {
 	if err := d.session.SetProperty(ctx, o.ID, strings.TrimPrefix(p.Name, "Members/"), pathValue{&v}); err != nil {
 		return err
 	}
-	_, p, err = d.inspect(ctx, path)
+	_, now, err := d.inspect(ctx, path)
 	if err != nil {
 		return err
 	}
-	return d.printf("%s: %v, was %s\n", oneLine(path), cut(p.Value.String(), d.width), cut(old.String(), d.width))
+	return d.printf("%s: %s, was %s\n", oneLine(path), cut(now.Value.String(), d.width), cut(p.Value.String(), d.width))
 }
 
 // leading returns a value, or only the type of a container.
@@ -322,12 +325,7 @@ func (d *debugger) monitors(ctx context.Context, _ string) error {
 	if err := d.session.Monitor(ctx, true); err != nil {
 		return d.unlessEnded(err)
 	}
-	select {
-	case <-d.session.Done():
-		return d.session.Err()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return d.untilEnd(ctx)
 }
 
 // breakpoint returns a command that sets or removes a breakpoint.

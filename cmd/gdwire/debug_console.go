@@ -117,6 +117,9 @@ func (p *console) complete(line string, pos int, key rune) (string, int, bool) {
 	return before + after, len(before), true
 }
 
+// maxCandidates is the maximum number of nodes that Tab completes.
+const maxCandidates = 10_000
+
 // candidates returns all lines that begin in the same way as the line, up to its last word.
 func (p *console) candidates(ctx context.Context, line string) (all []string) {
 	command, operand, found := strings.Cut(line, " ")
@@ -148,7 +151,10 @@ func (p *console) candidates(ctx context.Context, line string) (all []string) {
 	if err != nil {
 		return nil
 	}
-	for _, n := range root.All() {
+	for depth, n := range root.All() {
+		if depth > maxIndent || len(all) == maxCandidates {
+			continue // the sum of all paths could be large
+		}
 		path := n.Path()
 		if !strings.HasPrefix(operand, "/") {
 			path = strings.TrimPrefix(path, root.Path()+"/")

@@ -31,9 +31,9 @@ func TestDebugConsole(t *testing.T) {
 		_, err := user.WriteString(text)
 		require.NoError(t, err)
 	}
-	until("; start")
+	until(" for a game")
 	_, addr, _ := strings.Cut(shown.String(), "listening on ")
-	addr, _, _ = strings.Cut(addr, ";")
+	addr, _, _ = strings.Cut(addr, " ")
 	game, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
 	defer game.Close()

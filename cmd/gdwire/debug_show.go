@@ -55,6 +55,9 @@ func (d *debugger) show(ctx context.Context, m *session.Message, err error) {
 func (d *debugger) showEvent(m *session.Message, event any) {
 	switch e := event.(type) {
 	case error:
+		if e == d.session.Err() {
+			return // it ends the command, which reports it
+		}
 		d.mu.Lock()
 		d.report(e)
 		d.mu.Unlock()

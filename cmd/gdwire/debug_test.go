@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func startDebug(t *testing.T, args ...string) *debugging {
 	}()
 	_, rest, ok := strings.Cut(d.line(t), "listening on ")
 	require.True(t, ok)
-	d.addr, _, _ = strings.Cut(rest, ";")
+	d.addr, _, _ = strings.Cut(rest, " ")
 	return d
 }
 
@@ -106,6 +107,16 @@ func TestDebugJSON(t *testing.T) {
 	require.Equal(t, 1, names[""])
 }
 
+// What is no game ends the command, which says so once.
+func TestDebugNoGame(t *testing.T) {
+	d := startDebug(t)
+	_, err := d.dial(t).Write(framed(wire(4, "x"), wire(4, "y")))
+	require.NoError(t, err)
+	r := d.wait(t)
+	require.Equal(t, statusBad, r.status)
+	require.Equal(t, 1, strings.Count(r.err, "no messages of a debugger"), r.err)
+}
+
 // A program after -- gets the address before its arguments, in the form that its version wants.
 func TestDebugStarts(t *testing.T) {
 	for version, want := range map[string]string{
@@ -127,6 +138,16 @@ func TestDebugStarts(t *testing.T) {
 	r := runWith(nil, "debug", "--", filepath.Join(t.TempDir(), "missing"))
 	require.Equal(t, statusBad, r.status)
 	require.Contains(t, r.err, "no such file")
+}
+
+// TestDebugBlocked: a signal ends debug while its output is blocked.
+func TestDebugBlocked(t *testing.T) {
+	p := startCommand(t, exec.Command("gdwire", "debug", "-json", "127.0.0.1:0"))
+	conn := p.dial(t)
+	_, err := conn.Write(bytes.Repeat(framed(wire(28, 3, 4, "mine:text", 2, 1, 28, 1, 4, string(make([]byte, 100<<10)))), 100))
+	require.NoError(t, err)
+	require.NoError(t, p.command.Process.Signal(os.Interrupt))
+	require.NoError(t, p.stop())
 }
 
 func TestDebugCommandLine(t *testing.T) {
