@@ -93,6 +93,36 @@
 // PackedVector3Array, whatever its length, and takes no other math type. A struct takes no math
 // type if one of its fields is ignored.
 //
+// # Types that stay
+//
+// A Go value is encoded as one type, even if it was decoded from another. A type= in the tag of a
+// field selects the type:
+//
+//	Go                           encoded as           with type=
+//	bool                         bool
+//	integers                     int                  float
+//	float32, float64             float                int
+//	strings                      String               StringName, NodePath
+//	text of TextMarshaler        String               StringName, NodePath
+//	[]byte … []Color             packed array         Array, Array[int], another packed array
+//	[]string                     PackedStringArray    Array, Array[String], Array[StringName], …
+//	other slices                 Array                Array[Dictionary], Array[Node2D], Array['res://a.gd'], …
+//	[2]float32 … [16]float64     Vector2 … Projection another math type, Array, Array[float]
+//	other arrays                 as slices            as slices
+//	maps                         Dictionary           Dictionary[StringName, int], …
+//	structs                      Dictionary           a math type with as many components
+//	types of this package        that type            StringName, NodePath and String for each other
+//	any                          what it contains
+//
+// Elements, keys and values of a container with declared types are encoded as these: the strings of
+// an Array[StringName] are StringNames. GDScript assigns an Array[int] only to a variable of type
+// Array or Array[int], so a field that a script reads into a typed variable needs its type. Engines
+// read the names of classes and scripts only with objects allowed, as get_var(true) does; 0 in an
+// Array[Node2D] of ObjectIDs is null. Formats before Godot 4 have no declared types, and the container
+// is untyped there. Unmarshal accepts the same values with and without a type=.
+//
+// A field of type any, *[Array], *[Dictionary] or [Raw] keeps whatever type it was decoded from.
+//
 // # Structs
 //
 // A struct is a Dictionary whose keys are the names of the exported fields. The name of
@@ -106,7 +136,7 @@
 //	Field int `gd:"-"`                 the field is ignored
 //	Field int `gd:",omitzero"`         omitted if it is zero, or if its method IsZero returns true
 //	Field [4]float32 `gd:",type=Color"`   encoded as a Color
-//	Field []int32 `gd:",type=Array"`   encoded as an Array
+//	Field []int32 `gd:",type=Array[int]"`   encoded as an Array[int]
 //	Rest *variant.Dictionary `gd:",embed"`   collects unknown keys, which are encoded last; also map[string]T
 //	_ struct{} `gd:",array"`           the struct is an Array of its fields in order
 //

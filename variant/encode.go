@@ -299,7 +299,7 @@ func (b encodePlanner) makeTaggedEncoder(t reflect.Type, wire gdwire.Type) (enco
 
 // tagError returns the error for a type= in a tag that a t cannot be encoded as.
 func tagError(t reflect.Type, wire gdwire.Type) error {
-	return fmt.Errorf("type=%v does not fit Go %v", wire, t)
+	return (&tag{wire: wire}).error(t)
 }
 
 // encodeBool, encodeInt, encodeUint, encodeFloat and encodeString write a bool, number or string
@@ -406,12 +406,17 @@ func (b encodePlanner) makePointerEncoder(key planKey) (encodeFunc, error) {
 	}
 	key.typ = t.Elem()
 	elem, err := b.planOf(key)
+	return pointerEncoder(t, elem), err
+}
+
+// pointerEncoder returns the function that encodes a t, a pointer to a value with a plan.
+func pointerEncoder(t reflect.Type, elem *plan[encodeFunc]) encodeFunc {
 	return reflected(t, func(s *encoder, v reflect.Value) error {
 		if v.IsNil() {
 			return s.e.WriteNil()
 		}
 		return s.encodeNested(elem.do, v.Elem())
-	}), err
+	})
 }
 
 // encodeNested writes v, one level deeper than the value that contains it. It returns an error

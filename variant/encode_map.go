@@ -25,16 +25,29 @@ func (b encodePlanner) makeMapEncoder(t reflect.Type) (encodeFunc, error) {
 
 // makeReflectedMapEncoder returns the function of makeMapEncoder for any map.
 func (b encodePlanner) makeReflectedMapEncoder(t reflect.Type) (encodeFunc, error) {
-	elem, err := b.plan(t.Elem(), 0)
+	return b.makeTypedMapEncoder(t, &tag{})
+}
+
+// makeTypedMapEncoder returns the function that encodes a t, a map, as a Dictionary with the declared
+// types of a tag.
+func (b encodePlanner) makeTypedMapEncoder(t reflect.Type, tag *tag) (encodeFunc, error) {
+	elem, err := b.declaredPlan(t.Elem(), tag.elem, false)
 	if err != nil {
 		return nil, err
 	}
-	pairs, err := b.makePairsEncoder(t.Key(), elem)
+	pairs, err := b.makePairsEncoder(t.Key(), tag.key, elem)
+	isTyped, key, value := tag.isTyped(), tag.key, tag.elem
 	return reflected(t, func(s *encoder, v reflect.Value) error {
 		if s.depth++; s.depth > maxDepth {
 			return s.fail(t, depthError())
 		}
-		if err := s.e.BeginDict(v.Len()); err != nil {
+		var err error
+		if isTyped && s.declaresTypes() {
+			err = s.e.BeginTypedDict(v.Len(), key, value)
+		} else {
+			err = s.e.BeginDict(v.Len())
+		}
+		if err != nil {
 			return err
 		}
 		if err := pairs(s, v); err != nil {
@@ -45,20 +58,20 @@ func (b encodePlanner) makeReflectedMapEncoder(t reflect.Type) (encodeFunc, erro
 	}), err
 }
 
-// makePairsEncoder returns the function that writes the pairs of a map with keys of type t.
-// Numbers and text are sorted by value, other keys by their encoding.
-func (b encodePlanner) makePairsEncoder(t reflect.Type, elem *plan[encodeFunc]) (pairsFunc, error) {
+// makePairsEncoder returns the function that writes the pairs of a map with keys of type t, which are
+// declared or not. Numbers and text are sorted by value, other keys by their encoding.
+func (b encodePlanner) makePairsEncoder(t reflect.Type, declared gdwire.Elem, elem *plan[encodeFunc]) (pairsFunc, error) {
 	if err := checkKey(t, textMarshalerType); err != nil {
 		return nil, err
 	}
-	key, err := b.planOf(planKey{typ: t, isKey: true})
+	key, err := b.declaredPlan(t, declared, true)
 	if err != nil {
 		return nil, err
 	}
 	switch zero := reflect.Zero(t); {
-	case t.Kind() != reflect.Interface && ownTypes[t] == nil && reflect.PointerTo(t).Implements(textMarshalerType):
-		return makeSortedPairsEncoder(elem, marshalText, func(s *encoder, _ reflect.Value, text string) error { return s.e.WriteString(text) }), nil
-	case t == reflect.TypeFor[NodePath]():
+	case t.Kind() != reflect.Interface && ownTypes[t] == nil && reflect.PointerTo(t).Implements(textMarshalerType) && isText(declared.Type):
+		return makeSortedPairsEncoder(elem, marshalText, func(s *encoder, _ reflect.Value, text string) error { return s.textAs(declared.Type, text) }), nil
+	case t == reflect.TypeFor[NodePath](), t.Kind() == reflect.String && declared.Type == gdwire.TypeNodePath:
 		return makeSortedPairsEncoder(elem, valueFunc(func(v reflect.Value) string { return cleanNodePath(v.String()) }), writeFunc[string](key)), nil
 	case t.Kind() == reflect.String:
 		return makeSortedPairsEncoder(elem, valueFunc(reflect.Value.String), writeFunc[string](key)), nil

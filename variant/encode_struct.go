@@ -37,7 +37,7 @@ func (b encodePlanner) makeStructEncoder(t reflect.Type) (encodeFunc, error) {
 	c := &structEncoder{typ: t, info: info, varies: info.embed != nil}
 	for i := range info.all {
 		f := &info.all[i]
-		plan, err := b.plan(f.typ, f.wire)
+		plan, err := b.fieldPlan(f)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.goName, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gdwire/gdwire"
+	"github.com/gdwire/gdwire/internal/paths"
 )
 
 // structFields contains the encoded fields of a struct.
@@ -52,6 +53,19 @@ type tag struct {
 	embed    bool
 	array    bool
 	wire     gdwire.Type // the type of type=, or 0
+	// key and elem are the declared types in type=, such as Array[int].
+	key, elem gdwire.Elem
+}
+
+// isTyped reports whether type= declares types.
+func (t *tag) isTyped() bool { return t.key != gdwire.Elem{} || t.elem != gdwire.Elem{} }
+
+// typeText returns the text of type=.
+func (t *tag) typeText() string {
+	if !t.isTyped() {
+		return t.wire.String()
+	}
+	return paths.Value{Type: t.wire, Form: paths.Declared, Key: t.key, Elem: t.elem}.String()
 }
 
 // ignoredTag is the tag of a field that is neither encoded nor decoded.
@@ -77,7 +91,9 @@ func parseTag(s string) (t tag, err error) {
 	if s[0] != ',' {
 		return t, fmt.Errorf("tag has %q after the name", s)
 	}
-	for _, option := range strings.Split(s[1:], ",") {
+	for more := true; more; {
+		var option string
+		option, s, more = cutOption(s[1:])
 		name, isType := strings.CutPrefix(option, "type=")
 		switch {
 		case option == "omitzero":
@@ -87,14 +103,59 @@ func parseTag(s string) (t tag, err error) {
 		case option == "array":
 			t.array = true
 		case isType:
-			if t.wire = typeNamed(name); t.wire == 0 {
-				return t, fmt.Errorf("tag has unknown type %q", name)
+			if err := t.parseType(name); err != nil {
+				return t, err
 			}
 		default:
 			return t, fmt.Errorf("tag has unknown option %q", option)
 		}
 	}
 	return t, nil
+}
+
+// cutOption returns the option at the start of s and the rest of s from the comma after it, if there
+// is one. A comma in brackets belongs to a type.
+func cutOption(s string) (option, rest string, more bool) {
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case depth > 0 && (c == '"' || c == '\''):
+			quote = c
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		case c == ',' && depth == 0:
+			return s[:i], s[i:], true
+		}
+	}
+	return s, "", false
+}
+
+// parseType parses the text of type=: the name of a type, or a container with declared types in the
+// syntax of the command gdwire.
+func (t *tag) parseType(text string) error {
+	if t.wire = typeNamed(text); t.wire != 0 {
+		return nil
+	}
+	if !strings.Contains(text, "[") {
+		return fmt.Errorf("tag has unknown type %q", text)
+	}
+	v, err := paths.ParseValue(text)
+	if err != nil {
+		return fmt.Errorf("tag has unknown type %w", err)
+	}
+	t.wire, t.key, t.elem = v.Type, v.Key, v.Elem
+	if v.Form != paths.Declared || !t.isTyped() {
+		return fmt.Errorf("tag has unknown type %q", text)
+	}
+	return nil
 }
 
 // cutQuoted returns the name in single quotes at the start of s, with the escape sequences of

@@ -35,6 +35,16 @@ func TestTags(t *testing.T) {
 		{text: "a, omitzero", err: `tag has unknown option " omitzero"`},
 		{text: "a,", err: `tag has unknown option ""`},
 		{text: ",type=Colour", err: `tag has unknown type "Colour"`},
+		{text: ",type=Array[int],omitzero", want: tag{wire: gdwire.TypeArray, elem: gdwire.Elem{Type: gdwire.TypeInt}, omitZero: true}},
+		{text: "n,type=Dictionary[StringName, int]", want: tag{name: "n", wire: gdwire.TypeDictionary, key: gdwire.Elem{Type: gdwire.TypeStringName}, elem: gdwire.Elem{Type: gdwire.TypeInt}}},
+		{text: ",omitzero,type=Dictionary[Variant,Node2D]", want: tag{wire: gdwire.TypeDictionary, elem: gdwire.Elem{Type: gdwire.TypeObject, Class: "Node2D"}, omitZero: true}},
+		{text: `,type=Array["res://a]'\",b.gd"],omitzero`, want: tag{wire: gdwire.TypeArray, elem: gdwire.Elem{Type: gdwire.TypeObject, Script: `res://a]'",b.gd`}, omitZero: true}},
+		{text: `,type=Array['res://a.gd']`, want: tag{wire: gdwire.TypeArray, elem: gdwire.Elem{Type: gdwire.TypeObject, Script: "res://a.gd"}}},
+		{text: ",type=Array[int", err: `tag has unknown type "Array[int", column 10: want ]`},
+		{text: ",type=Array[Variant]", err: `tag has unknown type "Array[Variant]", column 15: without types it is written []`},
+		{text: ",type=Dictionary[int]", err: `tag has unknown type "Dictionary[int]", column 15: want the types of keys and values`},
+		{text: ",type=Array[int]([])", err: `tag has unknown type "Array[int]([])"`},
+		{text: ",type=Array[int],omitempty", err: `tag has unknown option "omitempty"`},
 	} {
 		t.Run(fmt.Sprintf("%q", c.text), func(t *testing.T) {
 			got, err := parseTag(c.text)
