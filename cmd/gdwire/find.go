@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -30,7 +29,7 @@ func findValues(s *stdio, o *options) error {
 	}
 	defer func() { _ = in.Close() }()
 	w := newFinder(s, o)
-	quiet := newStdio(nil, w, io.Discard)
+	quiet := newStdio(nil, &lineWriter{line: w.search}, io.Discard)
 	flat := newFlatPrinter(quiet, o)
 	err = s.showPackets(o.Packets(in), printer{show: func(p *input.Packet) error {
 		err := flat.show(p)
@@ -52,7 +51,6 @@ type finder struct {
 	text    string  // in lower case
 	number  float64 // if it is one
 	isFloat bool
-	line    []byte
 	last    []paths.Step // the path of the previous line
 	found   bool
 }
@@ -68,21 +66,6 @@ func newFinder(s *stdio, o *options) *finder {
 		f.number, f.isFloat = v.Numbers[0], true
 	}
 	return f
-}
-
-func (f *finder) Write(b []byte) (int, error) {
-	n := len(b)
-	for len(b) > 0 {
-		part, rest, whole := bytes.Cut(b, []byte("\n"))
-		f.line = append(f.line, part...)
-		if b = rest; whole {
-			if err := f.search(string(f.line)); err != nil {
-				return 0, err
-			}
-			f.line = f.line[:0]
-		}
-	}
-	return n, nil
 }
 
 // search shows a line of flat, and the containers that begin with it, if they contain what is wanted.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"io"
 	"sync"
@@ -121,4 +122,26 @@ func (l *lines) write(all []line) (err error) {
 		l.mu.Unlock()
 	}
 	return cmp.Or(err, l.flush())
+}
+
+// A lineWriter calls a function for each line that is written.
+type lineWriter struct {
+	line  func(line string) error
+	start []byte // of the next line
+}
+
+func (w *lineWriter) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(b) > 0 {
+		part, rest, whole := bytes.Cut(b, []byte("\n"))
+		w.start = append(w.start, part...)
+		if b = rest; whole {
+			line := string(w.start)
+			w.start = w.start[:0]
+			if err := w.line(line); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return n, nil
 }

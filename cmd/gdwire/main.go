@@ -19,6 +19,7 @@
 //	gdwire proxy [flags] LISTEN TARGET
 //	gdwire debug [flags] [ADDR] [COMMAND…] [-- GAME…]
 //	gdwire view [flags] [[OLD] FILE]
+//	gdwire complete bash|zsh|fish|powershell
 //	gdwire version
 //
 // No FILE, or -, is standard input. gdwire help COMMAND lists the flags.
@@ -114,6 +115,7 @@ var commands = []command{
 		common: limitFlag, flags: debugFlags, check: debugCheck, run: debugGame, details: printDebugCommands},
 	{group: verify, name: "check", operands: "[FILE…]", max: -1, many: true, summary: "Validate the input and print statistics.",
 		common: readFlags, flags: checkFlags, run: check},
+	{group: verify, name: "complete", operands: "bash|zsh|fish|powershell", min: 1, max: -1, summary: "Print a script that completes commands, flags and paths in a shell."},
 	{group: verify, name: "version", summary: "Show the version.", run: version},
 }
 
@@ -173,10 +175,8 @@ func execute(args []string, s *stdio) error {
 		}
 		name, args = args[0], []string{"-h"}
 	}
-	for _, c := range commands {
-		if c.name == name {
-			return c.execute(args, s)
-		}
+	if c := findCommand(name); c != nil {
+		return c.execute(args, s)
 	}
 	return usageError{noCommand(name), printUsage}
 }
