@@ -100,6 +100,7 @@ const (
 	CloseGoingAway       = 1001
 	ClosePolicyViolation = 1008
 	CloseInternalError   = 1011
+	CloseServiceRestart  = 1012 // not used by a Server: the client should connect again
 	CloseTryAgainLater   = 1013
 
 	closeUnsupported = 1003

@@ -15,6 +15,9 @@ import (
 
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/stream"
+	"github.com/gdwire/gdwire/variant"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -35,8 +38,8 @@ type process struct {
 }
 
 // startProcess starts the program, joined to another process if that is not nil.
-func startProcess(t *testing.T, other *process) *process {
-	args := []string{"-clients", "127.0.0.1:0", "-routes", "127.0.0.1:0"}
+func startProcess(t *testing.T, other *process, flags ...string) *process {
+	args := append([]string{"-clients", "127.0.0.1:0", "-routes", "127.0.0.1:0"}, flags...)
 	if other != nil {
 		args = append(args, "-join", other.routes)
 	}
@@ -267,4 +270,106 @@ func TestNames(t *testing.T) {
 		require.Equal(t, io.EOF, err, name)
 		require.NoError(t, c.Close())
 	}
+}
+
+// inProcess returns a hub with its own NATS server, in the test's process, and a function that connects
+// a member.
+func inProcess(t *testing.T) (*hub, *server.Server, func(room string) *stream.Conn) {
+	*routes = "127.0.0.1:0"
+	h := &hub{rooms: map[string]*room{}}
+	ns, token, err := startNATS()
+	require.NoError(t, err)
+	t.Cleanup(ns.Shutdown)
+	require.NoError(t, h.dial("", nats.InProcessServer(ns), nats.Token(token)))
+	t.Cleanup(h.nc.Close)
+	s := &stream.Server{Handler: h.handle}
+	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	return h, ns, func(room string) *stream.Conn {
+		ours, theirs := net.Pipe()
+		go s.ServeConn(stream.NewConn(context.Background(), ours, nil))
+		c := stream.NewConn(t.Context(), theirs, nil)
+		t.Cleanup(func() { _ = c.Close() })
+		require.NoError(t, variant.Send(c, room))
+		echo(t, c)
+		return c
+	}
+}
+
+// echo sends a packet until it comes back.
+func echo(t *testing.T, c *stream.Conn) {
+	require.NoError(t, variant.Send(c, 1))
+	var n int
+	require.NoError(t, variant.Receive(c, &n))
+	require.Equal(t, 1, n)
+}
+
+// TestLostPackets loses packets between processes: the members of the room are closed, and no others.
+func TestLostPackets(t *testing.T) {
+	h, _, connect := inProcess(t)
+	member, other := connect("a"), connect("b")
+	packet, err := variant.Marshal(5)
+	require.NoError(t, err)
+	remote := &room{}
+	remote.header[0] = 7
+	var n int
+	for range 3 {
+		require.NoError(t, remote.send(h.nc, "room.a", packet))
+		require.NoError(t, variant.Receive(member, &n))
+	}
+	require.NoError(t, h.nc.Publish("room.a", []byte("short"))) // is ignored
+	remote.header[8]++                                          // a packet that did not arrive
+	require.NoError(t, remote.send(h.nc, "room.a", packet))
+	require.Equal(t, io.EOF, variant.Receive(member, &n))
+	echo(t, other)
+	echo(t, connect("a"))
+}
+
+// TestDisconnected closes the connection to NATS: all members are closed, because they can have missed
+// packets, and can connect again.
+func TestDisconnected(t *testing.T) {
+	h, ns, connect := inProcess(t)
+	members := []*stream.Conn{connect("a"), connect("a"), connect("b")}
+	id, err := h.nc.GetClientID()
+	require.NoError(t, err)
+	require.NoError(t, ns.DisconnectClientByID(id))
+	for _, m := range members {
+		var v any
+		for err = nil; err == nil; {
+			err = variant.Receive(m, &v)
+		}
+		require.Equal(t, io.EOF, err)
+	}
+	require.Eventually(t, h.nc.IsConnected, time.Minute, time.Millisecond)
+	connect("a")
+}
+
+// TestToken connects to the NATS server of a process without its token.
+func TestToken(t *testing.T) {
+	_, ns, _ := inProcess(t)
+	_, err := nats.Connect(ns.ClientURL())
+	require.ErrorIs(t, err, nats.ErrAuthorization)
+}
+
+// TestRoutePassword starts three processes, of which one has another password: it hears nothing of the
+// others.
+func TestRoutePassword(t *testing.T) {
+	good := []string{"-route-user", "rooms", "-route-password", "secret"}
+	first := startProcess(t, nil, good...)
+	second := startProcess(t, first, good...)
+	wrong := startProcess(t, first, "-route-user", "rooms", "-route-password", "guessed")
+	connect := func(p *process) *stream.Conn {
+		conn, err := net.Dial("tcp", p.clients)
+		require.NoError(t, err)
+		c := stream.NewConn(t.Context(), conn, &stream.Options{IdleTimeout: 100 * time.Millisecond})
+		t.Cleanup(func() { _ = c.Close() })
+		require.NoError(t, variant.Send(c, "a"))
+		return c
+	}
+	a, b, stranger := connect(first), connect(second), connect(wrong)
+	var n int
+	require.Eventually(t, func() bool { // until both processes know each other
+		require.NoError(t, variant.Send(a, 1))
+		return variant.Receive(b, &n) == nil
+	}, time.Minute, time.Millisecond)
+	require.ErrorIs(t, variant.Receive(stranger, &n), os.ErrDeadlineExceeded)
 }
