@@ -40,9 +40,6 @@ func newConsole(d *debugger) (*console, error) {
 		io.Writer
 	}{p.in, os.Stdout}, "> ")
 	p.terminal.AutoCompleteCallback = p.complete
-	if width, height, err := term.GetSize(int(p.in.Fd())); err == nil {
-		_ = p.terminal.SetSize(width, height)
-	}
 	d.results = bufio.NewWriterSize(p.terminal, outBuffer)
 	d.events, d.errs = d.results, p.terminal
 	return p, nil
@@ -88,6 +85,9 @@ func (p *console) readLine() (string, error) {
 		return "", err
 	}
 	defer p.restore()
+	if width, height, err := term.GetSize(int(p.in.Fd())); err == nil && width > 0 {
+		_ = p.terminal.SetSize(width, height)
+	}
 	return p.terminal.ReadLine()
 }
 

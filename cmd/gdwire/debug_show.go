@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -133,7 +134,7 @@ func (d *debugger) showStop(ctx context.Context, stop *session.Stop) {
 		if err != nil {
 			return // it continues already
 		}
-		d.eventf("%s\n%s", d.colors.bold.Sprint("stopped: "+oneLine(stop.Reason)), stackText(stack))
+		d.eventf("%s\n%s", d.colors.bold.Sprint("stopped: "+oneLine(cmp.Or(stop.Reason, "pause"))), stackText(stack))
 		d.mu.Lock()
 		alone := d.alone
 		d.mu.Unlock()

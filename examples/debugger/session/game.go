@@ -263,10 +263,10 @@ func (s *Session) Variables(ctx context.Context, frame int) ([]Variable, error) 
 		}
 		return true, missing <= 0 || failed != nil
 	}, "get_stack_frame_vars", frame)
-	if err := errors.Join(err, failed); err != nil {
+	if err != nil { // the reply may still come, and write the variables
 		return nil, err
 	}
-	return all, nil
+	return all, failed
 }
 
 // variables decodes the stack_frame_vars of Godot 3: for each scope a number, then names and values.
@@ -307,7 +307,10 @@ func (s *Session) Evaluate(ctx context.Context, expression string, frame int) (v
 		v, failed = m.variable()
 		return true, true
 	}, "evaluate", expression, frame)
-	return v.Value, errors.Join(err, failed)
+	if err != nil { // the reply may still come
+		return variant.Raw{}, err
+	}
+	return v.Value, failed
 }
 
 // A Node is a node of the scene tree.
