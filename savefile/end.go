@@ -1,6 +1,10 @@
 package savefile
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/gdwire/gdwire/internal/edit"
+)
 
 // repair removes what is damaged. err is the damage that is known, or nil.
 func (f *File) repair(err error) error {
@@ -9,7 +13,10 @@ func (f *File) repair(err error) error {
 	if err != nil && !errors.As(err, &known) {
 		return err
 	}
-	if from, failed := f.content.ZerosAtEnd(); failed == nil && from >= 0 && known != nil {
+	var zeros *edit.ZerosError
+	if errors.As(err, &zeros) {
+		end = zeros.From
+	} else if from, failed := f.content.ZerosAtEnd(); failed == nil && from >= 0 && known != nil {
 		end = from // zeros after damage are not what was written
 	}
 	c, bad := f.content.Repair(end)

@@ -15,7 +15,6 @@ import (
 	"github.com/gdwire/gdwire"
 	"github.com/gdwire/gdwire/fileaccess"
 	"github.com/gdwire/gdwire/internal/input"
-	"github.com/gdwire/gdwire/internal/recognize"
 )
 
 func checkFlags(fs *flag.FlagSet, o *options) {
@@ -30,7 +29,7 @@ func check(s *stdio, o *options) error {
 	err := s.showFile(o.file(), o, func(s *stdio, o *options) printer {
 		return zeros.watch(newCheckPrinter(s, o)).counting(&n)
 	})
-	if err == nil && o.recognized && !o.Framed() && recognize.NullsFollow(int(n), zeros.nulls) {
+	if err == nil && o.recognized && !o.Framed() && nullsFollow(int(n), zeros.nulls) {
 		return fmt.Errorf("%s is damaged: zeros from offset %d to the end, where a value was; choose -format and -frame to take them for nulls", input.DisplayName(o.file()), zeros.start)
 	}
 	if err == nil && n == 0 {
@@ -143,7 +142,7 @@ func showVerdict(e *json.Encoder, p *input.Packet, from *origin) error {
 
 // readAll reads the value of a packet and calls see for each token.
 func readAll(p *input.Packet, see func(gdwire.Token)) error {
-	var nulls recognize.NullKeys
+	var nulls nullKeys
 	for t, err := range p.AllTokens {
 		if err != nil {
 			return err

@@ -40,6 +40,12 @@ const (
 	opPut    = edit.Put
 )
 
+// A nullKeys finds Dictionaries with the key null twice.
+type nullKeys = recognize.NullKeys
+
+// nullsFollow reports whether nulls at the end of values can be zeros.
+func nullsFollow(values, nulls int) bool { return recognize.NullsFollow(values, nulls) }
+
 // plan returns the plan of the edits in a tree.
 func (e *editing) plan(c *edit.Content, tree *paths.Tree) (*editPlan, error) {
 	if e.op == opPut {
@@ -154,6 +160,7 @@ func (s *stdio) decide(in *input.Source, o *options, ri *recognize.Input, r reco
 		how = "" // all readings have the same values, and nothing can follow, as it could in a pipe
 	}
 	what := fmt.Sprintf("%s%v, %s%s", how, reading.Format, frameText(reading.Frame), containerText(o.container))
+	s.damaged = s.damaged || r.Certainty == recognize.Damaged
 	if how != "" && o.writes {
 		return choiceError{fmt.Errorf("%s is %s; to write it, confirm this with %v", in.Name, what, reading)}
 	}

@@ -67,8 +67,11 @@ func (s *stdio) runAll(names []string, o *options, run func(*options) error) err
 	for _, name := range names {
 		one := *o
 		one.operands, one.several = []string{name}, true
-		s.notes, s.replaces, s.unchanged = nil, false, false
+		s.notes, s.replaces, s.unchanged, s.damaged = nil, false, false, false
 		err := run(&one)
+		if err == nil && s.damaged {
+			err = errBad
+		}
 		if one.passwordFile != "" || one.keyFile != "" {
 			o.key = one.key // standard input is read once
 		}

@@ -144,6 +144,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var usage usageError
 	var choice choiceError
 	switch {
+	case err == nil && s.damaged:
+		return statusBad
 	case err == nil:
 		s.showNotes()
 		return statusGood

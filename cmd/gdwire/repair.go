@@ -8,13 +8,13 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gdwire/gdwire/fileaccess"
-	"github.com/gdwire/gdwire/internal/recognize"
+	"github.com/gdwire/gdwire/internal/input"
 	"github.com/gdwire/gdwire/savefile"
 )
 
 // lengths contains the Lengths of package savefile for each frame.
-var lengths = map[recognize.Frame]savefile.Lengths{
-	recognize.Bare: savefile.NoLengths, recognize.U32: savefile.LittleEndian, recognize.U32BE: savefile.BigEndian,
+var lengths = map[input.Frame]savefile.Lengths{
+	input.Bare: savefile.NoLengths, input.U32: savefile.LittleEndian, input.U32BE: savefile.BigEndian,
 }
 
 func repairCheck(o *options) error {

@@ -29,6 +29,7 @@ type stdio struct {
 	outFile *os.File // the regular file that out writes to, for writers that seek; or nil
 
 	inputRead bool // in is the input of the command
+	damaged   bool // an input is damaged, which was reported
 
 	output    *outputFile // of -o, or nil
 	edits     bool        // the output is an edited save, which can replace the input

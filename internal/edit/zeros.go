@@ -48,7 +48,7 @@ func (c *Content) ZerosAtEnd() (int64, error) {
 
 // A ZerosError reports zeros in place of the end of a content, as after a power failure.
 type ZerosError struct {
-	From int64 // the offset of the first
+	From int64 // the offset of the first, or of the first null that they are read as
 	Err  error // why no engine wrote them
 }
 
@@ -74,14 +74,21 @@ func (c *Content) CheckZeros(known bool) error {
 	scan := *c
 	scan.Decoder.AllowObjects = true
 	n, nulls := 0, 0
+	null := int64(0) // the offset of the first of the nulls at the end
 	wanted := Every
 	if c.Order != nil {
 		wanted = c.from(from)
 	}
 	err = scan.Packets(wanted, func(p Packet, d *gdwire.Decoder) (bool, error) {
 		n++
-		if nulls++; d.PeekKind() != gdwire.KindNil {
+		switch {
+		case d.PeekKind() != gdwire.KindNil:
 			nulls = 0
+		case nulls == 0:
+			null = p.Start
+			fallthrough
+		default:
+			nulls++
 		}
 		if err := scanZeros(d, from); err != nil {
 			return false, err
@@ -92,6 +99,9 @@ func (c *Content) CheckZeros(known bool) error {
 	case err == errNulls || err == errNUL:
 	case err == nil && !known && c.Order == nil && recognize.NullsFollow(n, nulls):
 		err = errors.New("nulls after a value")
+		if null-from < minZeros { // the last zeros of the value are its own
+			from = null
+		}
 	case !isInput(err), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, gdwire.ErrLimit), errors.Is(err, gdwire.ErrObject):
 		return nil // cut, or what the call that reads the value returns
 	}
@@ -112,9 +122,19 @@ func scanZeros(d *gdwire.Decoder, from int64) error {
 			return err
 		case keys.Twice(d, t) && d.InputOffset() > from:
 			return errNulls
-		case t.Kind() == gdwire.KindStringChunk && t.Last() && bytes.HasSuffix(t.Bytes(), []byte{0}) && d.InputOffset() > from:
+		case t.Kind() == gdwire.KindStringChunk && t.Last() && d.InputOffset() > from && isZeroed(d, t.Bytes()):
 			return errNUL
 		}
 	}
 	return nil
+}
+
+// isZeroed reports whether a text, of which b is the last chunk, ends in zeros. No engine writes a
+// name without a text in a NodePath.
+func isZeroed(d *gdwire.Decoder, b []byte) bool {
+	if len(b) > 0 {
+		return b[len(b)-1] == 0
+	}
+	around, _, _ := d.StackIndex(d.Depth())
+	return around == gdwire.KindNodePathStart
 }
