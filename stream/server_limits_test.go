@@ -254,6 +254,7 @@ func TestServeTLS(t *testing.T) {
 			require.NoError(t, s.Shutdown(t.Context()))
 			require.Equal(t, stream.ErrServerClosed, <-result)
 			require.Contains(t, logged.String(), "TLS handshake: i/o timeout")
+			require.EqualValues(t, 1, s.Stats().HandshakeTimeouts)
 		})
 	}
 	s := &stream.Server{Handler: func(context.Context, *stream.Conn) error { return nil }}

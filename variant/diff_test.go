@@ -17,16 +17,19 @@ import (
 // changeText returns changes as text.
 func changeText(a, b any) (lines []string) {
 	for c := range Diff(a, b) {
-		switch {
-		case c.Added:
-			lines = append(lines, fmt.Sprint("+ ", c.Path, " ", c.New))
-		case c.Removed:
-			lines = append(lines, fmt.Sprint("- ", c.Path, " ", c.Old))
-		default:
-			lines = append(lines, fmt.Sprint(c.Path, " ", c.Old, " ", c.New))
-		}
+		lines = append(lines, changeLine(c))
 	}
 	return lines
+}
+
+func changeLine(c Change) string {
+	switch {
+	case c.Added:
+		return fmt.Sprint("+ ", c.Path, " ", c.New)
+	case c.Removed:
+		return fmt.Sprint("- ", c.Path, " ", c.Old)
+	}
+	return fmt.Sprint(c.Path, " ", c.Old, " ", c.New)
 }
 
 func TestDiff(t *testing.T) {

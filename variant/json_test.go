@@ -32,6 +32,11 @@ func TestMarshalJSON(t *testing.T) {
 		got, err := json.Marshal(row.value)
 		require.NoError(t, err)
 		require.Equal(t, row.want, string(got))
+		if m, ok := row.value.(json.Marshaler); ok {
+			got, err = m.MarshalJSON()
+			require.NoError(t, err)
+			require.JSONEq(t, row.want, string(got))
+		}
 	}
 	self := array(1)
 	self.Values = append(self.Values, self, self)

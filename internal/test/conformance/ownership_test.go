@@ -54,7 +54,7 @@ var borrowed = map[string]string{
 // others have nothing to own: numbers, memory of their arguments, values of the package.
 var others = []string{
 	"fileaccess.NewReader", "stream.NewReader", "gdwire.Decoder.Elements", "gdwire.Decoder.Pairs",
-	"gdwire.Decoder.Options", "gdwire.Encoder.Options", "gdwire.ReadInteger",
+	"gdwire.Decoder.Options", "gdwire.Encoder.Options", "gdwire.ReadInteger", "stream.Server.Conns",
 	"gdwire.ArrayStart", "gdwire.Bool", "gdwire.DictKey", "gdwire.DictStart", "gdwire.End", "gdwire.Float32", "gdwire.Float64",
 	"gdwire.Int32", "gdwire.Int64", "gdwire.Nil", "gdwire.ObjectID", "gdwire.String", "gdwire.StringName", "gdwire.Vector",
 	"variant.UnmarshalFirst", // the rest of its argument; the value is that of Unmarshal
