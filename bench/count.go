@@ -436,6 +436,18 @@ var countGoals = []goal{
 		measured: timeOf("into structs", "json v2", "variant"),
 	},
 	{
+		text: "a tree of maps written, of msgpack", limit: 0.8,
+		measured: timeOf("maps and trees out", "msgpack.Marshal, tree", "variant.Marshal, tree", "variant.MarshalEncode, tree"),
+	},
+	{
+		text: "a tree of maps into any, of cbor", limit: 0.5,
+		measured: timeOf("maps and trees in", "cbor, tree into any", "variant, tree into any"),
+	},
+	{
+		text: "UnmarshalDecode of a small struct, of Elements", limit: 1.3,
+		measured: timeOf("small records in", "Elements", "UnmarshalDecode"),
+	},
+	{
 		text: "a packet of 200 bytes found and checked", limit: 1400,
 		measured: func(r *report) (float64, string, bool) {
 			m := r.find("packets, memory", "stream Next and SkipValue")
