@@ -20,6 +20,7 @@
 //	gdwire debug [flags] [ADDR] [COMMAND…] [-- GAME…]
 //	gdwire view [flags] [[OLD] FILE]
 //	gdwire complete bash|zsh|fish|powershell
+//	gdwire conform [-- PROGRAM]
 //	gdwire version
 //
 // No FILE, or -, is standard input. gdwire help COMMAND lists the flags.
@@ -116,6 +117,8 @@ var commands = []command{
 	{group: verify, name: "check", operands: "[FILE…]", max: -1, many: true, summary: "Validate the input and print statistics.",
 		common: readFlags, flags: checkFlags, run: check},
 	{group: verify, name: "complete", operands: "bash|zsh|fish|powershell", min: 1, max: -1, summary: "Print a script that completes commands, flags and paths in a shell."},
+	{group: verify, name: "conform", operands: "[-- PROGRAM [ARG…]]", max: -1, summary: "Measure a decoder or encoder, or gdwire itself, by the vectors of the specification.",
+		flags: conformFlags, check: conformCheck, run: conformTo},
 	{group: verify, name: "version", summary: "Show the version.", run: version},
 }
 

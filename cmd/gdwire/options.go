@@ -45,6 +45,7 @@ type options struct {
 	replay     replayOptions
 	noOpen     bool // of view
 	debug      debugOptions
+	conform    conformOptions
 	operands   []string
 	separator  int              // number of operands before --, or -1
 	given      map[string]bool  // names of the flags on the command line

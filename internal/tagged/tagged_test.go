@@ -35,6 +35,38 @@ func TestAppend(t *testing.T) {
 	}
 }
 
+// TestEncode: the bytes of the vectors are what Encode makes of their values, or have the same value.
+func TestEncode(t *testing.T) {
+	values, err := suite.Values()
+	require.NoError(t, err)
+	for _, v := range values {
+		for _, name := range v.Formats {
+			var f gdwire.Format
+			require.NoError(t, f.UnmarshalText([]byte(name)))
+			p, err := tagged.Encode(v.Value, &gdwire.EncoderOptions{Format: f, DoubleReals: v.Double})
+			require.NoError(t, err, v.ID)
+			if v.Encode == suite.Exact {
+				require.Equal(t, []byte(v.Hex), p, v.ID)
+				continue
+			}
+			d := gdwire.NewDecoder(bytes.NewReader(p), &gdwire.DecoderOptions{Format: f, AllowObjects: v.Objects, DoubleReals: v.Double})
+			got, err := tagged.Append(nil, d)
+			require.NoError(t, err, v.ID)
+			d.Release()
+			same, err := tagged.Equal(v.Value, got)
+			require.NoError(t, err)
+			require.True(t, same, "%s: %s, want %s", v.ID, got, v.Value)
+		}
+	}
+	for _, text := range []string{
+		``, `{}`, `{"t":"int","v":5}`, `{"t":"int","v":"x"}`, `{"t":"Vector2","v":[1]}`, `{"t":"Vector2","v":"x"}`, `{"t":"PackedByteArray","v":"0"}`,
+		`{"t":"Dictionary","v":[[{"t":"Nil"}]]}`, `{"t":"Array","v":[null]}`, `{"t":"Object","class":"A","properties":[["a"]]}`, `{"t":"int"`,
+	} {
+		_, err := tagged.Encode([]byte(text), nil)
+		require.Error(t, err, text)
+	}
+}
+
 func TestEqual(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

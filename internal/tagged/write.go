@@ -1,0 +1,257 @@
+package tagged
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gdwire/gdwire"
+)
+
+// Write writes the value in text to e.
+func Write(e *gdwire.Encoder, text []byte) error {
+	var v value
+	if err := json.Unmarshal(text, &v); err != nil {
+		return err
+	}
+	if v.T == "ObjectID" {
+		return e.WriteObjectID(uint64(v.id(v.V)))
+	}
+	for _, t := range gdwire.Types() {
+		if t.String() == v.T {
+			return errors.Join(v.write(e, t), v.err)
+		}
+	}
+	return fmt.Errorf("unknown type %q", v.T)
+}
+
+// A value is one value, whose elements are not decoded yet.
+type value struct {
+	T         string
+	V         json.RawMessage
+	Type      declared
+	KeyType   declared `json:"key_type"`
+	ValueType declared `json:"value_type"`
+
+	Absolute        bool
+	Names, Subnames []string
+	Name, Class     string
+	Object          json.RawMessage
+	Properties      [][]json.RawMessage
+
+	Format, Mipmaps, Width, Height, Event, Device uint32
+
+	err error // of V
+}
+
+type declared struct{ Builtin, Class, Script string }
+
+func (d declared) elem() (elem gdwire.Elem) {
+	for _, t := range gdwire.Types() {
+		if t.String() == d.Builtin {
+			elem.Type = t
+		}
+	}
+	if d.Class != "" || d.Script != "" {
+		elem = gdwire.Elem{Type: gdwire.TypeObject, Class: d.Class, Script: d.Script}
+	}
+	return elem
+}
+
+// decode decodes V, or notes the error.
+func decode[T any](v *value, text json.RawMessage) (x T) {
+	if err := json.Unmarshal(text, &x); err != nil && v.err == nil {
+		v.err = fmt.Errorf("%s: %w", v.T, err)
+	}
+	return x
+}
+
+// id decodes a number in a string, which is 0 if it is missing.
+func (v *value) id(text json.RawMessage) int64 {
+	if len(text) == 0 {
+		return 0
+	}
+	n, err := strconv.ParseInt(decode[string](v, text), 10, 64)
+	v.note(err)
+	return n
+}
+
+func (v *value) note(err error) {
+	if v.err == nil {
+		v.err = err
+	}
+}
+
+// A float is a number, or "NaN" and the like.
+type float float64
+
+func (f *float) UnmarshalJSON(text []byte) error {
+	x, err := strconv.ParseFloat(strings.Trim(string(text), `"`), 64)
+	*f = float(x)
+	return err
+}
+
+func (v *value) floats() []float64 {
+	all := decode[[]float](v, v.V)
+	numbers := make([]float64, len(all))
+	for i, x := range all {
+		numbers[i] = float64(x)
+	}
+	return numbers
+}
+
+func (v *value) bytes() []byte {
+	b, err := hex.DecodeString(decode[string](v, v.V))
+	v.note(err)
+	return b
+}
+
+func (v *value) write(e *gdwire.Encoder, t gdwire.Type) error {
+	switch t {
+	case gdwire.TypeNil:
+		return e.WriteNil()
+	case gdwire.TypeBool:
+		return e.WriteBool(decode[bool](v, v.V))
+	case gdwire.TypeInt:
+		return e.WriteInt(v.id(v.V))
+	case gdwire.TypeFloat:
+		return v.float(e, float64(decode[float](v, v.V)))
+	case gdwire.TypeString:
+		return e.WriteString(decode[string](v, v.V))
+	case gdwire.TypeStringName:
+		return e.WriteStringName(decode[string](v, v.V))
+	case gdwire.TypeRID:
+		return e.WriteRID(uint64(v.id(v.V)))
+	case gdwire.TypeCallable:
+		return e.WriteCallable()
+	case gdwire.TypeSignal:
+		return e.WriteSignal(v.Name, uint64(v.id(v.Object)))
+	case gdwire.TypeInputEvent:
+		return e.WriteInputEvent(v.Event, v.Device, v.bytes())
+	case gdwire.TypeImage:
+		data := v.bytes()
+		if err := e.BeginImage(v.Format, v.Mipmaps, v.Width, v.Height, int64(len(data))); err != nil {
+			return err
+		}
+		_, err := e.Write(data)
+		return errors.Join(err, e.End())
+	case gdwire.TypeNodePath:
+		return v.list(e, e.BeginNodePath(len(v.Names), len(v.Subnames), v.Absolute), append(v.Names, v.Subnames...))
+	case gdwire.TypeObject:
+		return v.object(e)
+	case gdwire.TypeArray:
+		elements := decode[[]json.RawMessage](v, v.V)
+		return errors.Join(writeAll(e, e.BeginTypedArray(len(elements), v.Type.elem()), elements), e.End())
+	case gdwire.TypeDictionary:
+		pairs := decode[[][]json.RawMessage](v, v.V)
+		err := e.BeginTypedDict(len(pairs), v.KeyType.elem(), v.ValueType.elem())
+		for _, pair := range pairs {
+			err = writeAll(e, err, pair)
+		}
+		return errors.Join(err, e.End())
+	}
+	switch n, integers := t.Components(); {
+	case n > 0 && integers:
+		return gdwire.WriteComponents(e, t, decode[[]int32](v, v.V))
+	case n > 0:
+		return gdwire.WriteComponents(e, t, v.floats())
+	}
+	return v.packed(e, t)
+}
+
+// float writes a float, and a NaN in 32 bits where a format has no others.
+func (v *value) float(e *gdwire.Encoder, x float64) error {
+	err := e.WriteFloat(x)
+	if err != nil && x != x {
+		e.ClearError()
+		return e.WriteToken(gdwire.Float32(float32(x)))
+	}
+	return err
+}
+
+// writeAll writes values unless there is an error.
+func writeAll(e *gdwire.Encoder, err error, all []json.RawMessage) error {
+	for _, text := range all {
+		if err == nil {
+			err = Write(e, text)
+		}
+	}
+	return err
+}
+
+// list writes strings and the End of their container.
+func (v *value) list(e *gdwire.Encoder, err error, all []string) error {
+	for _, s := range all {
+		if err == nil {
+			err = e.WriteString(s)
+		}
+	}
+	return errors.Join(err, e.End())
+}
+
+func (v *value) object(e *gdwire.Encoder) error {
+	err := e.BeginObject(v.Class, len(v.Properties))
+	for _, p := range v.Properties {
+		if len(p) != 2 {
+			return errors.New("a property is [name, value]")
+		}
+		if err == nil {
+			err = e.WriteProperty(decode[string](v, p[0]))
+		}
+		err = writeAll(e, err, p[1:])
+	}
+	return errors.Join(err, e.End())
+}
+
+func (v *value) packed(e *gdwire.Encoder, t gdwire.Type) error {
+	begin := func(n int) error { return e.BeginPacked(t, int64(n)) }
+	switch t {
+	case gdwire.TypePackedStringArray:
+		all := decode[[]string](v, v.V)
+		return v.list(e, begin(len(all)), all)
+	case gdwire.TypePackedByteArray:
+		return writePacked(e, v.bytes(), begin)
+	case gdwire.TypePackedInt32Array:
+		return writePacked(e, decode[[]int32](v, v.V), begin)
+	case gdwire.TypePackedInt64Array:
+		var all []int64
+		for _, text := range decode[[]json.RawMessage](v, v.V) {
+			all = append(all, v.id(text))
+		}
+		return writePacked(e, all, begin)
+	case gdwire.TypePackedVector2Array:
+		return writePacked(e, groups(v.floats(), 2, func(x []float64) [2]float64 { return [2]float64(x) }), begin)
+	case gdwire.TypePackedVector3Array:
+		return writePacked(e, groups(v.floats(), 3, func(x []float64) [3]float64 { return [3]float64(x) }), begin)
+	case gdwire.TypePackedVector4Array, gdwire.TypePackedColorArray:
+		return writePacked(e, groups(v.floats(), 4, func(x []float64) [4]float64 { return [4]float64(x) }), begin)
+	}
+	return writePacked(e, v.floats(), begin)
+}
+
+// groups returns groups of n numbers. Fewer at the end are left out.
+func groups[T any](x []float64, n int, group func([]float64) T) (all []T) {
+	for ; len(x) >= n; x = x[n:] {
+		all = append(all, group(x))
+	}
+	return all
+}
+
+func writePacked[T gdwire.Packable](e *gdwire.Encoder, all []T, begin func(int) error) error {
+	if err := begin(len(all)); err != nil {
+		return err
+	}
+	return errors.Join(gdwire.WritePacked(e, all), e.End())
+}
+
+// Encode returns the packet of the value in text.
+func Encode(text []byte, o *gdwire.EncoderOptions) ([]byte, error) {
+	var b bytes.Buffer
+	e := gdwire.NewEncoder(&b, o)
+	err := errors.Join(Write(e, text), e.Close())
+	return b.Bytes(), err
+}
