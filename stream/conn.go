@@ -43,7 +43,11 @@ type Conn struct {
 	published published
 	rate      *bucket // nil without Server.PacketRate
 	tooFast   bool    // rate was exceeded
-	lengths   int64   // the bytes that a WebSocket's Reader has read before messages
+
+	handled      func(*Conn, HandledPacket) // Server.PacketHandled
+	readAt       time.Time                  // when Next returned a packet that is not handled yet
+	handledFirst bool
+	lengths      int64 // the bytes that a WebSocket's Reader has read before messages
 
 	draining atomic.Bool // by Server.Shutdown
 	served   atomic.Bool // by a Server, which closes the connection after its handler
@@ -193,6 +197,7 @@ func (c *Conn) Next() (*gdwire.Decoder, error) {
 		c.reader.dec.Release()
 		return nil, ErrPacketRate
 	}
+	c.packetRead(err)
 	return d, err
 }
 
@@ -209,6 +214,7 @@ func (c *Conn) NextRaw(dst []byte) ([]byte, error) {
 	if !c.withinRate(err) {
 		return dst, ErrPacketRate
 	}
+	c.packetRead(err)
 	return dst, err
 }
 
@@ -224,6 +230,7 @@ func (c *Conn) withinRate(err error) bool {
 
 // ready returns an error if there is no next packet.
 func (c *Conn) ready() error {
+	c.packetHandled()
 	err := c.ended()
 	if err == nil && c.draining.Load() && (c.last || !c.reader.begun()) {
 		err = ErrServerClosed

@@ -185,3 +185,79 @@ func TestConns(t *testing.T) {
 		require.Empty(t, slices.Collect(s.Conns()))
 	})
 }
+
+// TestPacketHandled measures how long a handler handles packets, over TCP and over a WebSocket.
+func TestPacketHandled(t *testing.T) {
+	one, text := encoded(t, number(1)), encoded(t, str("text"))
+	want := []stream.HandledPacket{
+		{Size: 8, Time: time.Second, First: 2 * time.Second}, {Size: 12, Time: time.Second},
+		{Size: 0}, {Size: 8, Time: time.Second}, {Size: 8, Time: 3 * time.Second},
+	}
+	for _, web := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var got []stream.HandledPacket
+			s := &stream.Server{
+				PacketHandled: func(c *stream.Conn, p stream.HandledPacket) {
+					require.NotEmpty(t, c.Stats().RemoteAddr)
+					got = append(got, p)
+				},
+				Handler: func(_ context.Context, c *stream.Conn) error {
+					for i := 0; ; i++ {
+						if i == 3 {
+							_, err := c.NextRaw(nil)
+							require.NoError(t, err)
+						} else if err := skipOne(c); stream.Skippable(err) {
+							continue
+						} else if err != nil {
+							return err
+						}
+						if i == 4 {
+							time.Sleep(3 * time.Second)
+							return nil
+						}
+						time.Sleep(time.Second)
+					}
+				},
+			}
+			packets := [][]byte{one, text, nil, one, one}
+			served := make(chan struct{})
+			if web {
+				f := newSocket()
+				go func() {
+					defer close(served)
+					s.ServeMessages(f.conn(t.Context()), stream.WebSocket(f, closeStatus))
+				}()
+				time.Sleep(2 * time.Second)
+				for _, p := range packets {
+					f.send(p)
+				}
+			} else {
+				ours, theirs := net.Pipe()
+				go func() {
+					defer close(served)
+					s.ServeConn(stream.NewConn(t.Context(), ours, nil))
+				}()
+				time.Sleep(2 * time.Second)
+				_, err := theirs.Write(framed(binary.LittleEndian, packets...))
+				require.NoError(t, err)
+			}
+			<-served
+			require.Equal(t, want, got)
+		})
+	}
+	// A panic of the hook is one of the handler.
+	s := &stream.Server{Logger: quiet(), Handler: skipOneOf, PacketHandled: func(*stream.Conn, stream.HandledPacket) { panic("oops") }}
+	ours, theirs := net.Pipe()
+	go func() { _, _ = theirs.Write(framed(binary.LittleEndian, one)) }()
+	s.ServeConn(stream.NewConn(t.Context(), ours, nil))
+	require.EqualValues(t, 1, s.Stats().Panics)
+}
+
+func skipOneOf(_ context.Context, c *stream.Conn) error { return skipOne(c) }
+
+// TestServiceRestart closes a WebSocket with the status that no Server uses by itself.
+func TestServiceRestart(t *testing.T) {
+	f := newSocket()
+	require.NoError(t, messageConn(t.Context(), f, nil).CloseWithCode(stream.CloseServiceRestart, "moved"))
+	require.EqualValues(t, 1012, <-f.closed)
+}

@@ -76,6 +76,10 @@ type Server struct {
 	// context and error. It is also called if there was no handler, because a TLS
 	// handshake failed.
 	ConnClosed func(ctx context.Context, c *Conn, err error)
+	// PacketHandled, if set, is called for each packet, valid or invalid, when the handler calls Next
+	// again or has returned: for histograms. It runs in the goroutine of that call, and must not
+	// call methods of c that read.
+	PacketHandled func(c *Conn, p HandledPacket)
 	// Logger is the log of errors: at most 10 records a second, and all panics. The first record
 	// after suppressed records contains their number. nil selects [slog.Default].
 	Logger *slog.Logger
@@ -220,6 +224,7 @@ func (s *Server) ServeConn(c *Conn) {
 func (s *Server) handle(c *Conn) {
 	c.setStats(&s.counters)
 	c.rate = newBucket(s.PacketRate, s.PacketBurst)
+	c.handled = s.PacketHandled
 	ctx, err := c.ctx, error(nil)
 	defer func() { s.end(ctx, c, panicked(recover(), err)) }()
 	if err = c.handshake.do(&c.lifetime); err != nil {
@@ -231,6 +236,7 @@ func (s *Server) handle(c *Conn) {
 		ctx = s.ConnContext(ctx, c)
 	}
 	err = s.Handler(ctx, c)
+	c.lastHandled()
 }
 
 // end closes a connection after its handler returned err.

@@ -1,6 +1,9 @@
 package stream
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // Stats counts what a [Server] did since it was made.
 type Stats struct {
@@ -20,6 +23,44 @@ type Stats struct {
 
 	// Connections that ended because of one of these timeouts.
 	HandshakeTimeouts, IdleTimeouts, ReadTimeouts, WriteTimeouts int64
+}
+
+// A HandledPacket is a packet that a handler has handled.
+type HandledPacket struct {
+	Size int64         // its length in bytes, as declared by the sender
+	Time time.Duration // from when Next returned it to the next call of Next, or the return of the handler
+	// First is the time from when the Conn was made, for a Server's from accepting it, to when Next
+	// returned its first packet, and 0 for later packets.
+	First time.Duration
+}
+
+// packetRead notes that a packet was read, for PacketHandled, unless err is about the stream.
+func (c *Conn) packetRead(err error) {
+	if c.handled != nil && (err == nil || Skippable(err)) {
+		c.readAt = time.Now()
+	}
+}
+
+// packetHandled calls PacketHandled for the latest packet.
+func (c *Conn) packetHandled() {
+	if c.handled == nil || c.readAt.IsZero() {
+		return
+	}
+	p := HandledPacket{Size: c.reader.size, Time: time.Since(c.readAt)}
+	if !c.handledFirst {
+		c.handledFirst, p.First = true, c.readAt.Sub(c.opened)
+	}
+	c.readAt = time.Time{}
+	c.handled(c, p)
+}
+
+// lastHandled calls PacketHandled for the latest packet, after the handler returned, unless another of
+// its goroutines is reading.
+func (c *Conn) lastHandled() {
+	if c.reading.TryLock() {
+		defer c.reading.Unlock()
+		c.packetHandled()
+	}
 }
 
 // counters are the Stats of a Server. Reading is counted when a Conn must wait for
